@@ -1,0 +1,31 @@
+/* What every stage of one compilation shares.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * One context per thread; contexts share nothing.  The driver embeds this struct at the
+ * start of its own; everything below the driver sees only these fields.
+ */
+#ifndef IG_BASE_CONTEXT_H
+#define IG_BASE_CONTEXT_H
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "base/limits.h"
+
+#include <stdatomic.h>
+
+typedef struct ig_context {
+    ig_diag     diag;
+    ig_budget   budget;
+    ig_limits   limits;
+    atomic_bool cancelled; /* set from anywhere, also from a signal handler */
+    /* Called on the caller's thread; `total` 0 means unknown.  May be NULL. */
+    void (*progress)(void *user, const char *stage, uint64_t done, uint64_t total);
+    void  *progress_user;
+} ig_context;
+
+/* IG_CANCELLED once the context was cancelled; poll between passes and nodes. */
+ig_status ig_context_poll(ig_context *context);
+void ig_context_progress(ig_context *context, const char *stage, uint64_t done,
+                         uint64_t total);
+
+#endif

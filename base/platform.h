@@ -1,0 +1,42 @@
+/* The operating system, behind functions that name what we need of it.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_BASE_PLATFORM_H
+#define IG_BASE_PLATFORM_H
+
+#include "base/str.h"
+
+/* A read-only mapping of a file (or of a part of it). */
+typedef struct ig_file_map {
+    const void *data;
+    size_t      size;
+    uint64_t    device, inode, mtime_ns; /* identity, for caches */
+    void       *base;                    /* private: page-aligned mapping */
+    size_t      base_size;
+} ig_file_map;
+
+/* Maps all of a regular file.  On failure returns IG_IO and puts one plain phrase such as
+ * "no such file" into `why` (at least 128 bytes). */
+ig_status ig_file_map_open(const char *path, ig_file_map *out_map, char *why);
+/* Maps `name` relative to the folder of `beside` and nowhere else: absolute paths, "..",
+ * symbolic links, hard links and anything but a regular file are IG_INVALID. */
+ig_status ig_file_map_beneath(const char *beside, ig_str name, ig_file_map *out_map,
+                              char *why);
+void      ig_file_map_close(ig_file_map *map);
+
+/* Writes a whole file: a temporary beside `path`, then rename.  Nothing is left behind on
+ * failure.  Parts are written one after the other. */
+typedef struct ig_file_part {
+    const void *data;
+    size_t      size;
+} ig_file_part;
+ig_status ig_file_publish(const char *path, const ig_file_part *parts, size_t count,
+                          char *why);
+/* Removes temporaries of dead processes beside `path`. */
+void ig_file_remove_stale(const char *path);
+bool ig_file_exists(const char *path);
+ig_status ig_folder_create(const char *path, char *why); /* with parents */
+
+double   ig_time_now(void);  /* seconds, monotonic */
+int      ig_cpu_count(void); /* usable by this process: affinity and cgroup quota */
+
+#endif

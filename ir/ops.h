@@ -1,0 +1,91 @@
+/* The op table: everything known about each op, expanded from ops.def.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_IR_OPS_H
+#define IG_IR_OPS_H
+
+#include "ir/graph.h"
+#include "ir/tensor.h"
+
+#define IG_MANY 65535
+
+typedef enum ig_trait {
+    IG_PURE       = 0,
+    IG_MAP        = 1 << 0,  /* elementwise with broadcasting */
+    IG_COMMUTE    = 1 << 1,  /* the first two operands may be exchanged */
+    IG_TERMINATOR = 1 << 2,  /* ends a block */
+    IG_MAY_TRAP   = 1 << 3,  /* removable, never hoisted out of a branch */
+    IG_GUARD      = 1 << 4,  /* removed only when proved */
+    IG_STATE      = 1 << 5,  /* reads or writes state, or is ordered by effects */
+    IG_CONSTANT   = 1 << 6,  /* const, weight, table, dims */
+    IG_VIEW       = 1 << 7,  /* result can alias the operand's memory with strides */
+    IG_HOST       = 1 << 8,  /* host value op */
+} ig_trait;
+
+/* What fold hooks may ask of whoever evaluates. */
+typedef struct ig_eval {
+    ig_arena      *arena;   /* results' memory */
+    ig_context    *context; /* limits, diagnostics */
+    const int64_t *symbols; /* by index; NULL when no symbol has a value */
+    uint32_t       symbol_count;
+} ig_eval;
+
+/* Computes result types from operand types and attributes, and *is* the check of the
+ * operands: reports through the module's context with the op's location. */
+typedef ig_status (*ig_infer_hook)(ig_op *op, const ig_type **out_types);
+/* Evaluates on concrete tensors.  out[i] is filled by the hook (ig_tensor_alloc). */
+typedef ig_status (*ig_fold_hook)(ig_eval *eval, const ig_op *op,
+                                  const ig_tensor *const *in, ig_tensor *out);
+/* Evaluates small integer tensors (rank <= 1) symbolically; false: not known. */
+typedef struct ig_dims_value {
+    uint32_t rank, count;
+    ig_dim   dims[32];
+} ig_dims_value;
+typedef bool (*ig_dims_hook)(const ig_op *op, const ig_dims_value *const *in,
+                             ig_dims_value *out);
+
+typedef struct ig_op_info {
+    const char         *name;
+    uint16_t            operand_min, operand_max; /* IG_MANY: no bound */
+    uint16_t            result_count;             /* IG_MANY: given when made */
+    uint16_t            body_count;
+    uint16_t            attr_count;
+    uint32_t            stages; /* ig_stage bits */
+    uint32_t            traits;
+    const ig_attr_info *attrs;
+    ig_infer_hook       infer;  /* NULL: types are given by the maker */
+    ig_fold_hook        fold;   /* NULL: not foldable */
+    ig_dims_hook        dims;   /* NULL: never a shape value */
+    const char         *expand; /* name of the prelude graph, or NULL */
+} ig_op_info;
+
+extern const ig_op_info ig_ops[IG_OP_COUNT];
+
+bool ig_opcode_parse(ig_str name, ig_opcode *out_code);
+
+/* Enumerations of attributes; the names for text stand in ops.c in the same order. */
+typedef enum ig_pool { IG_POOL_sum, IG_POOL_mean, IG_POOL_max, IG_POOL_none } ig_pool;
+typedef enum ig_reduce {
+    IG_REDUCE_sum, IG_REDUCE_mean, IG_REDUCE_max, IG_REDUCE_min, IG_REDUCE_prod,
+    IG_REDUCE_sumsq, IG_REDUCE_l1, IG_REDUCE_l2, IG_REDUCE_logsum, IG_REDUCE_logsumexp
+} ig_reduce;
+typedef enum ig_negative { IG_NEGATIVE_wrap, IG_NEGATIVE_error, IG_NEGATIVE_skip } ig_negative;
+typedef enum ig_range_rule { IG_RANGE_error, IG_RANGE_clamp } ig_range_rule;
+typedef enum ig_empty { IG_EMPTY_zero, IG_EMPTY_neg_inf, IG_EMPTY_nan } ig_empty;
+typedef enum ig_pad_mode { IG_PAD_constant, IG_PAD_edge, IG_PAD_reflect, IG_PAD_wrap } ig_pad_mode;
+
+/* Attribute slots: IG_<op>_<attr>. */
+#define A(op, kind, name) IG_##op##_##name,
+#define R(op, kind, name) IG_##op##_##name,
+#define E(op, names, name) IG_##op##_##name,
+#define NO_ATTRS
+#define OP(name, min, max, outs, bodies, stages, traits, infer, fold, dims, expand, \
+           lower, attrs)                                                            \
+    enum { attrs IG_##name##_attr_count };
+#include "ir/ops.def"
+#undef OP
+#undef A
+#undef R
+#undef E
+#undef NO_ATTRS
+
+#endif

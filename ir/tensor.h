@@ -1,0 +1,41 @@
+/* A concrete tensor: what the interpreter computes with.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_IR_TENSOR_H
+#define IG_IR_TENSOR_H
+
+#include "ir/type.h"
+
+#define IG_TENSOR_RANK 32
+
+typedef struct ig_tensor ig_tensor;
+struct ig_tensor {
+    ig_kind    kind;  /* IG_TENSOR, IG_TABLE, IG_SEQUENCE or IG_OPTIONAL */
+    ig_dtype   dtype;
+    uint8_t    format; /* tables: ig_row_format */
+    uint32_t   rank;
+    int64_t    dims[IG_TENSOR_RANK];
+    void      *data;  /* row-major, contiguous; sub-byte dtypes packed */
+    ig_tensor *items; /* sequence: `count` of them; optional: 0 or 1 */
+    int64_t    count; /* elements of a tensor, items of a sequence */
+};
+
+/* Sets kind, dims and count and allocates zeroed data.  IG_LIMIT (reported to the
+ * context when it is not NULL) when the size passes limits.interpret_bytes. */
+ig_status ig_tensor_alloc(ig_arena *arena, ig_context *context, ig_dtype dtype,
+                          uint32_t rank, const int64_t *dims, ig_tensor *out_tensor);
+int64_t ig_tensor_bytes(const ig_tensor *tensor);
+/* Element access with conversion, sub-byte dtypes included; `index` is row-major. */
+double  ig_tensor_get_f64(const ig_tensor *tensor, int64_t index);
+int64_t ig_tensor_get_i64(const ig_tensor *tensor, int64_t index);
+void    ig_tensor_set_f64(ig_tensor *tensor, int64_t index, double value);
+void    ig_tensor_set_i64(ig_tensor *tensor, int64_t index, int64_t value);
+
+/* Narrow floats, by integer arithmetic, round to nearest even. */
+float    ig_f16_to_f32(uint16_t bits);
+uint16_t ig_f32_to_f16(float value);
+float    ig_bf16_to_f32(uint16_t bits);
+uint16_t ig_f32_to_bf16(float value);
+float    ig_f8_to_f32(ig_dtype dtype, uint8_t bits);
+uint8_t  ig_f32_to_f8(ig_dtype dtype, float value, bool saturate);
+
+#endif

@@ -1,0 +1,94 @@
+/* Types: what a value is.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Interned in their module: equal types are the same pointer.  Text forms:
+ *
+ *     f32[B, 13]   f32[]              tensor (tensor stage)
+ *     i8<rowwise f16>[4096, 64]       table: quantised row by row (DESIGN 3)
+ *     &f32[B, 512]                    buffer of a plan, row-major unless a view says else
+ *     &f32                            buffer as a kernel sees it: a pointer
+ *     f32   f32<16>                   scalar and vector of a kernel
+ *     seq<f32[N]>   opt<f32[N]>       host values
+ */
+#ifndef IG_IR_TYPE_H
+#define IG_IR_TYPE_H
+
+#include "base/context.h"
+#include "base/str.h"
+
+typedef struct ig_module ig_module;
+
+typedef enum ig_dtype {
+#define DTYPE(name, bits, class, onnx, what) IG_DT_##name,
+#include "ir/dtype.def"
+#undef DTYPE
+    IG_DT_COUNT
+} ig_dtype;
+
+typedef enum ig_dtype_class { IG_BOOL, IG_SINT, IG_UINT, IG_FLOAT, IG_STRING } ig_dtype_class;
+
+typedef struct ig_dtype_info {
+    const char    *name;
+    uint8_t        bits;
+    ig_dtype_class class;
+    uint8_t        onnx;
+    const char    *what;
+} ig_dtype_info;
+
+extern const ig_dtype_info ig_dtypes[IG_DT_COUNT];
+
+bool ig_dtype_parse(ig_str name, ig_dtype *out_dtype);
+bool ig_dtype_from_onnx(int64_t code, ig_dtype *out_dtype);
+bool ig_dtype_is_float(ig_dtype dtype);
+bool ig_dtype_is_int(ig_dtype dtype); /* signed or unsigned, not bool */
+/* Bytes of `count` elements, packed when the dtype is narrower than a byte; false on
+ * overflow or for strings. */
+bool ig_dtype_bytes(ig_dtype dtype, int64_t count, int64_t *out_bytes);
+
+/* >= 0 a known extent; < 0 expression number -1 - dim of the module (ir/dim.h). */
+typedef int64_t ig_dim;
+
+typedef enum ig_kind {
+    IG_TENSOR,
+    IG_TABLE,
+    IG_BUFFER,
+    IG_VECTOR, /* scalar when lanes is 1 */
+    IG_SEQUENCE,
+    IG_OPTIONAL,
+} ig_kind;
+
+typedef enum ig_row_format {
+    IG_ROW_PLAIN,
+    IG_ROW_F32, /* scale and bias as f32, behind the row */
+    IG_ROW_F16, /* scale and bias as f16, in front of the row */
+} ig_row_format;
+
+typedef struct ig_type ig_type;
+struct ig_type {
+    uint8_t        kind;    /* ig_kind */
+    uint8_t        dtype;   /* ig_dtype */
+    uint8_t        format;  /* ig_row_format, tables only */
+    uint16_t       lanes;   /* vectors only */
+    uint32_t       rank;
+    const ig_type *element; /* sequences and optionals */
+    ig_dim         dims[];
+};
+
+const ig_type *ig_type_tensor(ig_module *module, ig_dtype dtype, uint32_t rank,
+                              const ig_dim *dims);
+const ig_type *ig_type_table(ig_module *module, ig_dtype dtype, ig_row_format format,
+                             ig_dim rows, ig_dim dim);
+const ig_type *ig_type_buffer(ig_module *module, ig_dtype dtype, uint32_t rank,
+                              const ig_dim *dims);
+const ig_type *ig_type_vector(ig_module *module, ig_dtype dtype, uint32_t lanes);
+const ig_type *ig_type_host(ig_module *module, ig_kind kind, const ig_type *element);
+/* The same type with another dtype, or with other dims. */
+const ig_type *ig_type_with_dtype(ig_module *module, const ig_type *type, ig_dtype dtype);
+const ig_type *ig_type_with_dims(ig_module *module, const ig_type *type, uint32_t rank,
+                                 const ig_dim *dims);
+
+bool ig_type_is_static(const ig_type *type); /* no dim is an expression */
+/* Number of elements as a dim expression (1 for rank 0). */
+ig_dim ig_type_count(ig_module *module, const ig_type *type);
+
+#endif
