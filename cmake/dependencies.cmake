@@ -1,0 +1,54 @@
+# Libraries from the system; scripts/deps installs them on Debian.
+# SPDX-License-Identifier: Apache-2.0
+
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+find_package(PkgConfig)
+
+# xxHash is only ever included (XXH_INLINE_ALL), never linked.
+find_path(INGOT_XXHASH_INCLUDE xxhash.h REQUIRED)
+
+if(INGOT_TESTS)
+    if(PkgConfig_FOUND)
+        pkg_check_modules(CHECK IMPORTED_TARGET check)
+    endif()
+    if(NOT CHECK_FOUND)
+        message(STATUS "Check is absent: no unit tests")
+    endif()
+endif()
+
+if(INGOT_RUNTIME_ONLY)
+    return()
+endif()
+
+pkg_check_modules(PROTOBUF_C REQUIRED IMPORTED_TARGET libprotobuf-c)
+pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
+pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+find_program(INGOT_PROTOC_C protoc-c REQUIRED)
+
+# LLVM is used by one provider library; everything else builds without it.
+if(NOT INGOT_LLVM_CONFIG)
+    find_program(found_llvm_config NAMES llvm-config-19 llvm-config
+                 HINTS ${LLVM_DIR}/bin /usr/lib/llvm-19/bin NO_CACHE)
+    set(INGOT_LLVM_CONFIG ${found_llvm_config})
+endif()
+set(INGOT_LLVM OFF)
+if(INGOT_LLVM_CONFIG)
+    foreach(what version includedir libdir)
+        execute_process(COMMAND ${INGOT_LLVM_CONFIG} --${what}
+                        OUTPUT_VARIABLE llvm_${what} OUTPUT_STRIP_TRAILING_WHITESPACE)
+    endforeach()
+    execute_process(COMMAND ${INGOT_LLVM_CONFIG} --link-shared --libs
+                    OUTPUT_VARIABLE llvm_libs OUTPUT_STRIP_TRAILING_WHITESPACE)
+    if(llvm_version MATCHES "^19\\.")
+        set(INGOT_LLVM ON)
+        add_library(ingot_llvm_c INTERFACE)
+        target_include_directories(ingot_llvm_c SYSTEM INTERFACE ${llvm_includedir})
+        target_link_directories(ingot_llvm_c INTERFACE ${llvm_libdir})
+        separate_arguments(llvm_libs UNIX_COMMAND "${llvm_libs}")
+        target_link_libraries(ingot_llvm_c INTERFACE ${llvm_libs})
+    endif()
+endif()
+if(NOT INGOT_LLVM)
+    message(STATUS "LLVM 19 is absent: no CPU code generation (libingot-llvm.so)")
+endif()

@@ -1,0 +1,67 @@
+# The libraries that are shipped, made of the folders' objects.
+# SPDX-License-Identifier: Apache-2.0
+#
+#   libingot-runtime   base + runtime               exports include/ingot/runtime.h
+#   libingot           base + ir … driver           exports ingot.h, and ir/ privately
+#   libingot-llvm      base + codegen/cpu           opened by libingot when it compiles
+
+set(INGOT_SO_VERSION 0)
+
+# A version script for `target`: the IG_API functions of `header` under a public node,
+# and with PRIVATE every other visible ig_ symbol under a node for our own provider.
+function(ig_export target header)
+    cmake_parse_arguments(PARSE_ARGV 2 arg "PRIVATE" "" "")
+    string(TOUPPER "${target}" node)
+    string(REPLACE "-" "_" node ${node})
+    set(script ${PROJECT_BINARY_DIR}/generated/${target}.map)
+    set(source ${PROJECT_SOURCE_DIR}/include/ingot/${header})
+    add_custom_command(OUTPUT ${script}
+        COMMAND ${CMAKE_COMMAND} -D HEADER=${source} -D NODE=${node}_${INGOT_SO_VERSION}
+                -D PRIVATE=${arg_PRIVATE} -D OUTPUT=${script}
+                -P ${PROJECT_SOURCE_DIR}/cmake/write_exports.cmake
+        DEPENDS ${source} ${PROJECT_SOURCE_DIR}/cmake/write_exports.cmake
+        COMMENT "Listing the symbols of ${header}" VERBATIM)
+    add_custom_target(${target}-exports DEPENDS ${script})
+    add_dependencies(${target} ${target}-exports)
+    target_link_options(${target} PRIVATE -Wl,--version-script=${script})
+    set_target_properties(${target} PROPERTIES LINK_DEPENDS ${script}
+        VERSION ${PROJECT_VERSION} SOVERSION ${INGOT_SO_VERSION})
+endfunction()
+
+ig_folder_objects(runtime_objects ig_runtime)
+if(runtime_objects AND EXISTS ${PROJECT_SOURCE_DIR}/include/ingot/runtime.h)
+    ig_folder_objects(runtime_objects ig_base ig_runtime)
+    add_library(ingot-runtime SHARED ${runtime_objects})
+    target_link_libraries(ingot-runtime PRIVATE Threads::Threads m ${CMAKE_DL_LIBS})
+    target_link_options(ingot-runtime PRIVATE $<$<CONFIG:Release>:-Wl,--as-needed>)
+    ig_export(ingot-runtime runtime.h)
+    add_library(ingot-runtime-static STATIC ${runtime_objects})
+    set_target_properties(ingot-runtime-static PROPERTIES OUTPUT_NAME ingot-runtime
+        ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+endif()
+
+if(INGOT_RUNTIME_ONLY)
+    return()
+endif()
+
+ig_folder_objects(driver_objects ig_driver)
+if(driver_objects AND TARGET ingot-runtime
+   AND EXISTS ${PROJECT_SOURCE_DIR}/include/ingot/ingot.h)
+    ig_folder_objects(objects ig_base ig_ir ig_frontend ig_passes ig_codegen ig_driver)
+    add_library(ingot SHARED ${objects})
+    target_link_libraries(ingot PUBLIC ingot-runtime PRIVATE PkgConfig::PROTOBUF_C
+        PkgConfig::LIBZIP PkgConfig::JANSSON Threads::Threads m ${CMAKE_DL_LIBS})
+    target_link_options(ingot PRIVATE -Wl,-Bsymbolic-functions)
+    ig_export(ingot ingot.h PRIVATE)
+endif()
+
+if(INGOT_LLVM AND TARGET ingot)
+    ig_folder_objects(provider_objects ig_cpu)
+    if(provider_objects)
+        ig_folder_objects(base_objects ig_base)
+        add_library(ingot-llvm SHARED ${provider_objects} ${base_objects})
+        target_link_libraries(ingot-llvm PRIVATE ingot ingot_llvm_c)
+        set_target_properties(ingot-llvm PROPERTIES
+            VERSION ${PROJECT_VERSION} SOVERSION ${INGOT_SO_VERSION})
+    endif()
+endif()

@@ -1,0 +1,27 @@
+# Writes OUTPUT with the build id of the sources below SOURCE; see build_id.cmake.
+# SPDX-License-Identifier: Apache-2.0
+cmake_minimum_required(VERSION 3.25)
+
+set(patterns)
+foreach(folder base ir frontend passes codegen runtime driver include)
+    foreach(kind c h def ig proto)
+        list(APPEND patterns ${SOURCE}/${folder}/*.${kind})
+    endforeach()
+endforeach()
+file(GLOB_RECURSE files RELATIVE ${SOURCE} ${patterns})
+list(SORT files)
+set(facts "")
+foreach(name ${files})
+    file(SHA256 ${SOURCE}/${name} hash)
+    string(APPEND facts "${name} ${hash}\n")
+endforeach()
+string(SHA256 hash "${facts}")
+string(SUBSTRING ${hash} 0 16 hash)
+
+set(text "#define INGOT_BUILD_ID \"${VERSION}-${hash}\"\n")
+if(EXISTS ${OUTPUT})
+    file(READ ${OUTPUT} old)
+endif()
+if(NOT "${old}" STREQUAL "${text}")
+    file(WRITE ${OUTPUT} "${text}")
+endif()

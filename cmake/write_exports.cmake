@@ -1,0 +1,23 @@
+# Writes a linker version script: the IG_API functions of HEADER; see libraries.cmake.
+# SPDX-License-Identifier: Apache-2.0
+cmake_minimum_required(VERSION 3.25)
+
+file(READ ${HEADER} text)
+string(REGEX REPLACE "[\n;]" " " text "${text}")
+# From each IG_API on, the first name before a parenthesis that begins with ig_.
+string(REGEX MATCHALL "IG_API [^(]*[ *](ig_[a-z0-9_]+) *\\(" declarations "${text}")
+set(names)
+foreach(declaration ${declarations})
+    string(REGEX MATCH "(ig_[a-z0-9_]+) *\\($" _ "${declaration}")
+    list(APPEND names ${CMAKE_MATCH_1})
+endforeach()
+if(NOT names)
+    message(FATAL_ERROR "${HEADER} declares no IG_API function")
+endif()
+list(JOIN names ";\n        " names)
+
+set(script "${NODE} {\n    global:\n        ${names};\n    local:\n        *;\n};\n")
+if(PRIVATE)
+    string(APPEND script "${NODE}_PRIVATE {\n    global:\n        ig_*;\n};\n")
+endif()
+file(WRITE ${OUTPUT} "${script}")
