@@ -14,11 +14,11 @@ extern "C" {
 #if defined(__GNUC__)
 #define IG_API __attribute__((visibility("default")))
 #define IG_MUST_USE __attribute__((warn_unused_result))
-#define IG_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#define IG_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
 #define IG_API
 #define IG_MUST_USE
-#define IG_PRINTF(format, first)
+#define IG_PRINTF(text, first)
 #endif
 
 /*  STATUS(name, value, exit status of the command line, meaning)  */
