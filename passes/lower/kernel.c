@@ -1,0 +1,346 @@
+/* Vocabulary for building kernel form.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "passes/lower/kernel.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* ---- making ops ---- */
+
+static const ig_type *vector_type(ig_builder *b, ig_dtype dtype, uint32_t lanes) {
+    return ig_type_vector(b->graph->module, dtype, lanes);
+}
+
+static ig_op *make(ig_builder *b, ig_opcode code, ig_value *const *operands,
+                   uint32_t count, const ig_type *result, const ig_attr *attrs) {
+    const ig_type *types[1] = { result };
+    ig_op_spec spec = { .operands = operands, .operand_count = count,
+                        .result_types = types, .result_count = result != NULL,
+                        .attrs = attrs, .loc = b->loc };
+    return ig_make_op(b, code, &spec);
+}
+
+static ig_value *make_value(ig_builder *b, ig_opcode code, ig_value *const *operands,
+                            uint32_t count, const ig_type *result) {
+    return make(b, code, operands, count, result, NULL)->results;
+}
+
+/* ---- constants ---- */
+
+static void write_element(ig_dtype dtype, double value, void *out) {
+    ig_tensor one = { .kind = IG_TENSOR, .dtype = dtype, .count = 1, .data = out };
+    if (ig_dtype_is_float(dtype)) {
+        ig_tensor_set_f64(&one, 0, value);
+    } else {
+        ig_tensor_set_i64(&one, 0, (int64_t)value);
+    }
+}
+
+static ig_value *make_constant(ig_builder *b, ig_dtype dtype, uint32_t lanes,
+                               const void *bytes) {
+    ig_module *module = b->graph->module;
+    ig_data data = { .type = ig_type_tensor(module, dtype, 0, NULL),
+                     .bytes = ig_arena_copy(&module->arena, bytes, 8),
+                     .size = ig_dtypes[dtype].bits / 8 };
+    ig_attr attrs[IG_const_attr_count] = { ig_attr_of_data(module, &data) };
+    ig_value *one = make(b, IG_OP_const, NULL, 0, vector_type(b, dtype, 1), attrs)->results;
+    return k_splat(b, one, lanes);
+}
+
+ig_value *k_i64(ig_builder *b, int64_t value) {
+    return make_constant(b, IG_DT_i64, 1, &value);
+}
+
+ig_value *k_const_vector(ig_builder *b, ig_dtype dtype, uint32_t lanes, double value) {
+    uint64_t bytes = 0;
+    write_element(dtype, value, &bytes);
+    return make_constant(b, dtype, lanes, &bytes);
+}
+
+ig_value *k_const(ig_builder *b, ig_dtype dtype, double value) {
+    return k_const_vector(b, dtype, 1, value);
+}
+
+static bool constant_i64(const ig_value *x, int64_t *out_value) {
+    ig_op *op = ig_def(x, IG_OP_const);
+    if (!op || x->type->dtype != IG_DT_i64 || x->type->lanes != 1) {
+        return false;
+    }
+    memcpy(out_value, op->attrs[IG_const_value].as.data->bytes, sizeof *out_value);
+    return true;
+}
+
+/* ---- arithmetic ---- */
+
+ig_value *k_unary(ig_builder *b, ig_opcode code, ig_value *x) {
+    return make_value(b, code, &x, 1, x->type);
+}
+
+ig_value *k_binary(ig_builder *b, ig_opcode code, ig_value *x, ig_value *y) {
+    assert(x->type == y->type && "operands of one type");
+    ig_value *operands[] = { x, y };
+    return make_value(b, code, operands, 2, x->type);
+}
+
+ig_value *k_compare(ig_builder *b, ig_opcode code, ig_value *x, ig_value *y) {
+    assert(x->type == y->type && "operands of one type");
+    ig_value *operands[] = { x, y };
+    return make_value(b, code, operands, 2, vector_type(b, IG_DT_bool, x->type->lanes));
+}
+
+ig_value *k_add(ig_builder *b, ig_value *x, ig_value *y) {
+    int64_t cx = 0, cy = 0;
+    bool is_x = constant_i64(x, &cx), is_y = constant_i64(y, &cy);
+    if (is_x && is_y) {
+        return k_i64(b, cx + cy);
+    }
+    if (is_x && cx == 0) {
+        return y;
+    }
+    return is_y && cy == 0 ? x : k_binary(b, IG_OP_add, x, y);
+}
+
+ig_value *k_sub(ig_builder *b, ig_value *x, ig_value *y) {
+    int64_t cx = 0, cy = 0;
+    bool is_x = constant_i64(x, &cx), is_y = constant_i64(y, &cy);
+    if (is_x && is_y) {
+        return k_i64(b, cx - cy);
+    }
+    return is_y && cy == 0 ? x : k_binary(b, IG_OP_sub, x, y);
+}
+
+ig_value *k_mul(ig_builder *b, ig_value *x, ig_value *y) {
+    int64_t cx = 0, cy = 0;
+    bool is_x = constant_i64(x, &cx), is_y = constant_i64(y, &cy);
+    if (is_x && is_y) {
+        return k_i64(b, cx * cy);
+    }
+    if (is_x && cx == 1) {
+        return y;
+    }
+    if (is_y && cy == 1) {
+        return x;
+    }
+    if ((is_x && cx == 0) || (is_y && cy == 0)) {
+        return k_i64(b, 0);
+    }
+    return k_binary(b, IG_OP_mul, x, y);
+}
+
+ig_value *k_min(ig_builder *b, ig_value *x, ig_value *y) {
+    return x == y ? x : k_binary(b, IG_OP_min, x, y);
+}
+
+ig_value *k_max(ig_builder *b, ig_value *x, ig_value *y) {
+    return x == y ? x : k_binary(b, IG_OP_max, x, y);
+}
+
+ig_value *k_div(ig_builder *b, ig_value *x, ig_value *y) {
+    int64_t cx = 0, cy = 0;
+    bool is_x = constant_i64(x, &cx), is_y = constant_i64(y, &cy);
+    if (is_y && cy == 1) {
+        return x;
+    }
+    return is_x && is_y ? k_i64(b, cx / cy) : k_binary(b, IG_OP_div, x, y);
+}
+
+ig_value *k_mod(ig_builder *b, ig_value *x, ig_value *y) {
+    int64_t cx = 0, cy = 0;
+    bool is_x = constant_i64(x, &cx), is_y = constant_i64(y, &cy);
+    if (is_y && cy == 1) {
+        return k_i64(b, 0);
+    }
+    return is_x && is_y ? k_i64(b, cx % cy) : k_binary(b, IG_OP_mod, x, y);
+}
+
+ig_value *k_ceil_div(ig_builder *b, ig_value *x, int64_t y) {
+    return k_div(b, k_add(b, x, k_i64(b, y - 1)), k_i64(b, y));
+}
+
+ig_value *k_muladd(ig_builder *b, ig_value *x, ig_value *y, ig_value *z) {
+    assert(x->type == y->type && y->type == z->type && "operands of one type");
+    ig_value *operands[] = { x, y, z };
+    return make_value(b, IG_OP_muladd, operands, 3, x->type);
+}
+
+ig_value *k_where(ig_builder *b, ig_value *cond, ig_value *x, ig_value *y) {
+    assert(x->type == y->type && "operands of one type");
+    ig_value *operands[] = { cond, x, y };
+    return make_value(b, IG_OP_where, operands, 3, x->type);
+}
+
+ig_value *k_cast(ig_builder *b, ig_value *x, ig_dtype to) {
+    if (x->type->dtype == to) {
+        return x;
+    }
+    ig_attr attrs[IG_cast_attr_count] = { [IG_cast_to] = ig_attr_of_dtype(to) };
+    return make(b, IG_OP_cast, &x, 1, vector_type(b, to, x->type->lanes), attrs)->results;
+}
+
+/* ---- vectors ---- */
+
+ig_value *k_splat(ig_builder *b, ig_value *x, uint32_t lanes) {
+    assert(x->type->lanes == 1 && "splat of a scalar");
+    if (lanes == 1) {
+        return x;
+    }
+    return make_value(b, IG_OP_splat, &x, 1, vector_type(b, x->type->dtype, lanes));
+}
+
+ig_value *k_iota(ig_builder *b, uint32_t lanes) {
+    return make_value(b, IG_OP_iota, NULL, 0, vector_type(b, IG_DT_i64, lanes));
+}
+
+ig_value *k_hreduce(ig_builder *b, ig_reduce op, ig_value *x) {
+    if (x->type->lanes == 1) {
+        return x;
+    }
+    ig_attr attrs[IG_hreduce_attr_count] = { [IG_hreduce_op] = ig_attr_of_enum(op) };
+    return make(b, IG_OP_hreduce, &x, 1, vector_type(b, x->type->dtype, 1), attrs)->results;
+}
+
+ig_value *k_extract(ig_builder *b, ig_value *x, int64_t lane) {
+    ig_value *operands[] = { x, k_i64(b, lane) };
+    return make_value(b, IG_OP_extract, operands, 2, vector_type(b, x->type->dtype, 1));
+}
+
+ig_value *k_shuffle(ig_builder *b, ig_value *x, ig_value *y, const int64_t *lanes,
+                    uint32_t count) {
+    assert(x->type == y->type && "vectors of one type");
+    ig_value *operands[] = { x, y };
+    ig_attr attrs[IG_shuffle_attr_count] = {
+        [IG_shuffle_lanes] = ig_attr_of_ints(b->graph->module, lanes, count) };
+    const ig_type *type = vector_type(b, x->type->dtype, count);
+    return make(b, IG_OP_shuffle, operands, 2, type, attrs)->results;
+}
+
+/* ---- memory ---- */
+
+ig_value *k_load(ig_builder *b, ig_value *buffer, ig_value *index, uint32_t lanes) {
+    return k_load_count(b, buffer, index, lanes, NULL);
+}
+
+ig_value *k_load_count(ig_builder *b, ig_value *buffer, ig_value *index, uint32_t lanes,
+                       ig_value *count) {
+    ig_value *operands[] = { buffer, index, count };
+    return make_value(b, IG_OP_load, operands, count ? 3 : 2,
+                      vector_type(b, buffer->type->dtype, lanes));
+}
+
+void k_store(ig_builder *b, ig_value *x, ig_value *buffer, ig_value *index) {
+    k_store_count(b, x, buffer, index, NULL);
+}
+
+void k_store_count(ig_builder *b, ig_value *x, ig_value *buffer, ig_value *index,
+                   ig_value *count) {
+    assert(x->type->dtype == buffer->type->dtype && "value and buffer of one dtype");
+    ig_value *operands[] = { x, buffer, index, count };
+    make(b, IG_OP_store, operands, count ? 4 : 3, NULL, NULL);
+}
+
+ig_value *k_offset(ig_builder *b, ig_value *buffer, ig_value *index) {
+    ig_value *operands[] = { buffer, index };
+    return make_value(b, IG_OP_offset, operands, 2, buffer->type);
+}
+
+ig_value *k_reinterpret(ig_builder *b, ig_value *x, ig_dtype dtype) {
+    ig_module *module = b->graph->module;
+    const ig_type *type = x->type->kind == IG_BUFFER
+                              ? ig_type_buffer(module, dtype, 0, NULL)
+                              : ig_type_vector(module, dtype, x->type->lanes);
+    return x->type == type ? x : make_value(b, IG_OP_reinterpret, &x, 1, type);
+}
+
+ig_value *k_local(ig_graph *kernel, ig_dtype dtype, int64_t count) {
+    ig_builder b = ig_builder_at_end(&kernel->body);
+    b.before = kernel->body.first;
+    ig_attr attrs[IG_local_attr_count] = { [IG_local_count] = ig_attr_of_int(count) };
+    const ig_type *type = ig_type_buffer(kernel->module, dtype, 0, NULL);
+    return make(&b, IG_OP_local, NULL, 0, type, attrs)->results;
+}
+
+ig_value *k_buffer_at(ig_builder *b, ig_value *first, ig_value *index) {
+    ig_value *operands[] = { first, index };
+    return make_value(b, IG_OP_buffer_at, operands, 2, first->type);
+}
+
+ig_value *k_param_at(ig_builder *b, ig_value *first, ig_value *index) {
+    ig_value *operands[] = { first, index };
+    return make_value(b, IG_OP_param_at, operands, 2, first->type);
+}
+
+void k_prefetch(ig_builder *b, ig_value *buffer, ig_value *index, int64_t level) {
+    ig_value *operands[] = { buffer, index };
+    ig_attr attrs[IG_prefetch_attr_count] = { [IG_prefetch_level] = ig_attr_of_int(level) };
+    make(b, IG_OP_prefetch, operands, 2, NULL, attrs);
+}
+
+void k_report(ig_builder *b, int64_t operand, ig_value *position, ig_value *value) {
+    ig_value *operands[] = { position, value };
+    ig_attr attrs[IG_report_attr_count] = { [IG_report_operand] = ig_attr_of_int(operand) };
+    make(b, IG_OP_report, operands, 2, NULL, attrs);
+}
+
+void k_tiles(ig_builder *b, ig_value **out_begin, ig_value **out_end) {
+    const ig_type *i64 = vector_type(b, IG_DT_i64, 1);
+    const ig_type *types[] = { i64, i64 };
+    ig_op_spec spec = { .result_types = types, .result_count = 2, .loc = b->loc };
+    ig_op *op = ig_make_op(b, IG_OP_tiles, &spec);
+    *out_begin = &op->results[0];
+    *out_end = &op->results[1];
+}
+
+/* ---- control flow ---- */
+
+static void yield(ig_builder *b, ig_value *const *values, uint32_t count) {
+    ig_op_spec spec = { .operands = values, .operand_count = count, .loc = b->loc };
+    ig_make_op(b, IG_OP_yield, &spec);
+}
+
+k_loop k_loop_open(ig_builder *b, ig_value *lo, ig_value *hi, ig_value *step,
+                   ig_value *const *inits, uint32_t count) {
+    assert(count <= K_CARRIED && "too many carried values");
+    ig_value *operands[3 + K_CARRIED] = { lo, hi, step };
+    const ig_type *types[K_CARRIED];
+    for (uint32_t i = 0; i < count; i++) {
+        operands[3 + i] = inits[i];
+        types[i] = inits[i]->type;
+    }
+    ig_op_spec spec = { .operands = operands, .operand_count = 3 + count,
+                        .result_types = types, .result_count = count,
+                        .body_count = 1, .loc = b->loc };
+    k_loop loop = { .op = ig_make_op(b, IG_OP_for, &spec), .count = count };
+    ig_block *body = loop.op->bodies[0];
+    loop.index = ig_block_add_arg(body, vector_type(b, IG_DT_i64, 1), NULL);
+    for (uint32_t i = 0; i < count; i++) {
+        loop.carried[i] = ig_block_add_arg(body, types[i], NULL);
+        loop.results[i] = &loop.op->results[i];
+    }
+    loop.b = ig_builder_at_end(body);
+    loop.b.loc = b->loc;
+    return loop;
+}
+
+void k_loop_close(k_loop *loop, ig_value *const *yields, uint32_t count) {
+    assert(count == loop->count && "one yield a carried value");
+    yield(&loop->b, yields, count);
+}
+
+k_if k_if_open(ig_builder *b, ig_value *cond, const ig_type *const *types, uint32_t count) {
+    assert(count <= K_CARRIED && "too many results");
+    ig_op_spec spec = { .operands = &cond, .operand_count = 1, .result_types = types,
+                        .result_count = count, .body_count = 2, .loc = b->loc };
+    k_if branch = { .op = ig_make_op(b, IG_OP_if, &spec), .count = count };
+    branch.then = ig_builder_at_end(branch.op->bodies[0]);
+    branch.other = ig_builder_at_end(branch.op->bodies[1]);
+    branch.then.loc = branch.other.loc = b->loc;
+    for (uint32_t i = 0; i < count; i++) {
+        branch.results[i] = &branch.op->results[i];
+    }
+    return branch;
+}
+
+void k_if_close(k_if *branch, ig_value *const *then, ig_value *const *other) {
+    yield(&branch->then, then, branch->count);
+    yield(&branch->other, other, branch->count);
+}

@@ -1,0 +1,92 @@
+/* Vocabulary for building kernel form: one line per thought.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Scalars and vectors are one type (a scalar has one lane), so the same helper builds
+ * both.  Loops are opened and closed around the code of their body:
+ *
+ *     k_loop loop = k_loop_open(b, k_i64(b, 0), n, k_i64(b, 1), &zero, 1);
+ *     ig_value *sum = k_add(&loop.b, loop.carried[0], k_load(&loop.b, ...));
+ *     k_loop_close(&loop, &sum, 1);         loop.results[0] is the total
+ */
+#ifndef IG_PASSES_LOWER_KERNEL_H
+#define IG_PASSES_LOWER_KERNEL_H
+
+#include "ir/build.h"
+
+/* ---- constants ---- */
+ig_value *k_i64(ig_builder *b, int64_t value);
+ig_value *k_const(ig_builder *b, ig_dtype dtype, double value);          /* one lane */
+ig_value *k_const_vector(ig_builder *b, ig_dtype dtype, uint32_t lanes, double value);
+
+/* ---- arithmetic; i64 index arithmetic folds constants while building ---- */
+ig_value *k_unary(ig_builder *b, ig_opcode code, ig_value *x);
+ig_value *k_binary(ig_builder *b, ig_opcode code, ig_value *x, ig_value *y);
+ig_value *k_compare(ig_builder *b, ig_opcode code, ig_value *x, ig_value *y);
+ig_value *k_add(ig_builder *b, ig_value *x, ig_value *y);
+ig_value *k_sub(ig_builder *b, ig_value *x, ig_value *y);
+ig_value *k_mul(ig_builder *b, ig_value *x, ig_value *y);
+ig_value *k_min(ig_builder *b, ig_value *x, ig_value *y);
+ig_value *k_max(ig_builder *b, ig_value *x, ig_value *y);
+/* Quotients of non-negative i64 by a positive one. */
+ig_value *k_div(ig_builder *b, ig_value *x, ig_value *y);
+ig_value *k_mod(ig_builder *b, ig_value *x, ig_value *y);
+ig_value *k_ceil_div(ig_builder *b, ig_value *x, int64_t y);
+ig_value *k_muladd(ig_builder *b, ig_value *x, ig_value *y, ig_value *z);
+ig_value *k_where(ig_builder *b, ig_value *cond, ig_value *x, ig_value *y);
+ig_value *k_cast(ig_builder *b, ig_value *x, ig_dtype to); /* x when equal */
+
+/* ---- vectors ---- */
+ig_value *k_splat(ig_builder *b, ig_value *x, uint32_t lanes); /* x when lanes is 1 */
+ig_value *k_iota(ig_builder *b, uint32_t lanes);               /* i64 0, 1, 2 … */
+ig_value *k_hreduce(ig_builder *b, ig_reduce op, ig_value *x); /* to one lane */
+ig_value *k_extract(ig_builder *b, ig_value *x, int64_t lane);
+ig_value *k_shuffle(ig_builder *b, ig_value *x, ig_value *y, const int64_t *lanes,
+                    uint32_t count);
+
+/* ---- memory; indices are in elements ---- */
+ig_value *k_load(ig_builder *b, ig_value *buffer, ig_value *index, uint32_t lanes);
+/* Lanes from `count` on are zero and are not touched; count NULL: all lanes. */
+ig_value *k_load_count(ig_builder *b, ig_value *buffer, ig_value *index, uint32_t lanes,
+                       ig_value *count);
+void      k_store(ig_builder *b, ig_value *x, ig_value *buffer, ig_value *index);
+void      k_store_count(ig_builder *b, ig_value *x, ig_value *buffer, ig_value *index,
+                        ig_value *count);
+ig_value *k_offset(ig_builder *b, ig_value *buffer, ig_value *index);
+ig_value *k_reinterpret(ig_builder *b, ig_value *x, ig_dtype dtype);
+ig_value *k_local(ig_graph *kernel, ig_dtype dtype, int64_t count);
+ig_value *k_buffer_at(ig_builder *b, ig_value *first, ig_value *index);
+ig_value *k_param_at(ig_builder *b, ig_value *first, ig_value *index);
+void      k_prefetch(ig_builder *b, ig_value *buffer, ig_value *index, int64_t level);
+void      k_report(ig_builder *b, int64_t operand, ig_value *position, ig_value *value);
+/* The tile range of this call. */
+void k_tiles(ig_builder *b, ig_value **out_begin, ig_value **out_end);
+
+/* ---- control flow ---- */
+
+#define K_CARRIED 40 /* carried values of one loop: the largest register tile and some */
+
+typedef struct k_loop {
+    ig_op      *op;
+    ig_builder  b;       /* at the end of the body */
+    ig_value   *index;
+    ig_value   *carried[K_CARRIED]; /* inside the body */
+    ig_value   *results[K_CARRIED]; /* after it */
+    uint32_t    count;
+} k_loop;
+
+k_loop k_loop_open(ig_builder *b, ig_value *lo, ig_value *hi, ig_value *step,
+                   ig_value *const *inits, uint32_t count);
+void   k_loop_close(k_loop *loop, ig_value *const *yields, uint32_t count);
+
+/* if (cond) { then } else { other }; both give `count` values of the types of `types`. */
+typedef struct k_if {
+    ig_op      *op;
+    ig_builder  then, other;
+    ig_value   *results[K_CARRIED];
+    uint32_t    count;
+} k_if;
+
+k_if k_if_open(ig_builder *b, ig_value *cond, const ig_type *const *types, uint32_t count);
+void k_if_close(k_if *branch, ig_value *const *then, ig_value *const *other);
+
+#endif

@@ -1,0 +1,235 @@
+/* lower: each launch to a kernel by its family's schedule.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *     launch %x, @w, %y {family = "gemm", outs = 1} (%a, %b) { … yield %r }
+ *   becomes
+ *     launch %x, @w, %y {kernel = @gemm_0, outs = 1, grid = 4*ceil(B / 112), params = […]}
+ *
+ * Kernels that turn out equal are one kernel: schedules take extents as params where
+ * that lets shapes share code.
+ *
+ * Needs the plan stage.  Keeps operands, buffers and order; adds kernel graphs to the
+ * module.
+ */
+#include "passes/lower/lower.h"
+
+#include "ir/text.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* ---- operands and params ---- */
+
+const ig_dim *ig_row_major(ig_arena *arena, ig_module *module, const ig_type *type) {
+    ig_dim *strides = IG_NEW_ARRAY(arena, ig_dim, type->rank);
+    ig_dim step = 1;
+    for (uint32_t d = type->rank; d-- > 0;) {
+        strides[d] = step;
+        step = ig_dim_mul(module, step, type->dims[d]);
+    }
+    return strides;
+}
+
+const ig_dim *ig_plan_strides(ig_arena *arena, const ig_value *value) {
+    ig_op *view = ig_def(value, IG_OP_view);
+    if (view) {
+        return view->attrs[IG_view_strides].as.dims;
+    }
+    ig_graph *graph = value->def ? value->def->block->graph : value->block->graph;
+    return ig_row_major(arena, graph->module, value->type);
+}
+
+ig_value *ig_lower_param(ig_lower *lower, ig_dim dim) {
+    uint64_t key = (uint64_t)dim + 1; /* any bijection that avoids nothing */
+    ig_value *known = ig_map_get_id(&lower->param_of, key);
+    if (known) {
+        return known;
+    }
+    const ig_type *i64 = ig_type_vector(lower->module, IG_DT_i64, 1);
+    known = ig_block_add_arg(&lower->kernel->body, i64, NULL);
+    IG_PUSH(lower->arena, &lower->params, dim);
+    ig_map_set_id(&lower->param_of, key, known);
+    return known;
+}
+
+ig_value *ig_lower_dim(ig_lower *lower, ig_dim dim) {
+    int64_t value = 0;
+    bool is_known = ig_dim_constant(lower->module, dim, &value);
+    return is_known ? k_i64(&lower->b, value) : ig_lower_param(lower, dim);
+}
+
+ig_value *ig_lower_param_array(ig_lower *lower, const ig_dim *dims, uint32_t count) {
+    const ig_type *i64 = ig_type_vector(lower->module, IG_DT_i64, 1);
+    ig_value *first = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        ig_value *arg = ig_block_add_arg(&lower->kernel->body, i64, NULL);
+        first = first ? first : arg;
+        IG_PUSH(lower->arena, &lower->params, dims[i]);
+    }
+    return first;
+}
+
+uint32_t ig_lower_lanes(const ig_lower *lower, ig_dtype dtype) {
+    uint32_t bytes = ig_dtypes[dtype].bits / 8;
+    return lower->target->vector_bytes / (bytes > 4 ? bytes : 4);
+}
+
+ig_dim ig_lower_ceil_div(ig_lower *lower, ig_dim a, int64_t b) {
+    return ig_dim_ceil_div(lower->module, a, b);
+}
+
+ig_dim ig_lower_mul(ig_lower *lower, ig_dim a, ig_dim b) {
+    return ig_dim_mul(lower->module, a, b);
+}
+
+ig_status ig_lower_unsupported(ig_lower *lower, const char *what) {
+    ig_context *context = lower->module->context;
+    return ig_error_hint(&context->diag, IG_UNSUPPORTED, ig_op_location(lower->launch),
+                         "run it with --target interpret, or report the model",
+                         "%s has no kernel for %s yet", what, lower->target->name);
+}
+
+/* ---- one launch ---- */
+
+static ig_lower_fn find_family(const ig_target *target, const char *name) {
+    const ig_lower_family *row =
+        target->family == IG_FAMILY_GPU ? ig_lower_gpu : ig_lower_cpu;
+    for (; row->name; row++) {
+        if (strcmp(row->name, name) == 0) {
+            return row->lower;
+        }
+    }
+    return NULL;
+}
+
+static ig_operand *take_operands(ig_lower *lower, uint32_t from, uint32_t count) {
+    ig_operand *operands = IG_NEW_ARRAY(lower->arena, ig_operand, count);
+    for (uint32_t i = 0; i < count; i++) {
+        ig_value *value = lower->launch->operands[from + i].value;
+        const ig_type *pointer =
+            ig_type_buffer(lower->module, (ig_dtype)value->type->dtype, 0, NULL);
+        operands[i].type = value->type;
+        operands[i].strides = ig_plan_strides(lower->arena, value);
+        operands[i].buffer = ig_block_add_arg(&lower->kernel->body, pointer, NULL);
+    }
+    return operands;
+}
+
+static void start(ig_lower *lower, ig_pass_run *run, ig_op *launch) {
+    ig_module *module = ig_op_module(launch);
+    uint32_t outs = (uint32_t)ig_attr_int(launch, IG_launch_outs, 0);
+    *lower = (ig_lower){ .module = module, .options = run->options,
+                         .target = run->options->target, .arena = run->scratch,
+                         .launch = launch, .body = launch->bodies[0],
+                         .in_count = launch->operand_count - outs, .out_count = outs,
+                         .name = ig_attr_str(launch, IG_launch_family), .grid = 1 };
+    lower->kernel = ig_graph_create(module, lower->name, IG_STAGE_KERNEL);
+    ig_map_init(&lower->param_of, run->scratch);
+    lower->b = ig_builder_at_end(&lower->kernel->body);
+    lower->b.loc = launch->loc;
+    lower->ins = take_operands(lower, 0, lower->in_count);
+    lower->outs = take_operands(lower, lower->in_count, outs);
+}
+
+/* ---- equal kernels are one kernel ---- */
+
+static ig_str body_text(const ig_graph *kernel, ig_arena *arena) {
+    ig_writer writer;
+    ig_writer_init(&writer, arena);
+    ig_print_graph(kernel, &writer);
+    ig_str text = ig_writer_str(&writer);
+    const char *open = memchr(text.data, '(', text.size);
+    size_t skipped = open ? (size_t)(open - text.data) : 0;
+    return (ig_str){ text.data + skipped, text.size - skipped };
+}
+
+static ig_graph *find_equal(ig_lower *lower) {
+    uint64_t hash = ig_graph_hash(lower->kernel);
+    for (size_t i = 0; i < lower->module->graphs.count; i++) {
+        ig_graph *other = lower->module->graphs.items[i];
+        if (other == lower->kernel || other->stage != IG_STAGE_KERNEL ||
+            ig_graph_hash(other) != hash) {
+            continue;
+        }
+        if (ig_str_equal(body_text(other, lower->arena),
+                         body_text(lower->kernel, lower->arena))) {
+            return other;
+        }
+    }
+    return NULL;
+}
+
+static void name_kernel(ig_lower *lower) {
+    ig_module *module = lower->module;
+    uint32_t number = 0;
+    char *name = NULL;
+    do {
+        name = ig_arena_printf(&module->arena, "%s_%u", lower->name, number++);
+    } while (ig_module_graph(module, name));
+    ig_graph_rename(lower->kernel, name);
+}
+
+/* ---- replacing the launch ---- */
+
+static void finish(ig_lower *lower) {
+    ig_make_ret(&lower->b, NULL, 0);
+    ig_graph *equal = find_equal(lower);
+    if (equal) {
+        ig_graph_destroy(lower->kernel);
+        lower->kernel = equal;
+    } else {
+        name_kernel(lower);
+    }
+    ig_op *launch = lower->launch;
+    ig_module *module = lower->module;
+    ig_attr_set(launch, IG_launch_kernel, ig_attr_of_sym(module, lower->kernel->name));
+    ig_attr_set(launch, IG_launch_grid, ig_attr_of_dim(lower->grid));
+    if (lower->params.count) {
+        ig_attr_set(launch, IG_launch_params,
+                    ig_attr_of_dims(module, lower->params.items,
+                                    (uint32_t)lower->params.count));
+    }
+    if (lower->scratch) {
+        ig_attr_set(launch, IG_launch_scratch, ig_attr_of_int(lower->scratch));
+    }
+    if (lower->cost) {
+        ig_attr_set(launch, IG_launch_cost, ig_attr_of_dim(lower->cost));
+    }
+    ig_op_clear_body(launch, 0);
+}
+
+static ig_status lower_launch(ig_pass_run *run, ig_op *launch) {
+    const char *family = ig_attr_str(launch, IG_launch_family);
+    ig_lower_fn fn = family ? find_family(run->options->target, family) : NULL;
+    ig_lower lower;
+    start(&lower, run, launch);
+    ig_status status = fn ? fn(&lower) : ig_lower_unsupported(&lower, family);
+    if (status != IG_OK) {
+        ig_graph_destroy(lower.kernel);
+        return status;
+    }
+    finish(&lower);
+    return IG_OK;
+}
+
+static ig_status lower_block(ig_pass_run *run, ig_block *block) {
+    for (ig_op *op = block->first; op; op = op->next) {
+        bool is_open = op->code == IG_OP_launch && !ig_attr_is_set(op, IG_launch_kernel);
+        if (is_open) {
+            IG_TRY(lower_launch(run, op));
+            run->changed = true;
+            continue;
+        }
+        for (uint32_t i = 0; i < op->body_count; i++) {
+            IG_TRY(lower_block(run, op->bodies[i]));
+        }
+    }
+    return IG_OK;
+}
+
+ig_status ig_pass_lower(ig_pass_run *run, ig_graph *graph) {
+    if (!run->options->target) {
+        return IG_OK;
+    }
+    return lower_block(run, &graph->body);
+}

@@ -1,0 +1,96 @@
+/* Lowering: one launch of the plan becomes one kernel.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A launch names a family ("gemm", "bag", "map" …).  The family's schedule builds a
+ * kernel graph: buffer arguments first, one an operand of the launch in order, then i64
+ * params, which the runtime computes from dim expressions when shapes are bound.
+ * Schedules are per family of targets (cpu/, gpu/); everything in this header is shared.
+ */
+#ifndef IG_PASSES_LOWER_LOWER_H
+#define IG_PASSES_LOWER_LOWER_H
+
+#include "passes/lower/kernel.h"
+#include "passes/pass.h"
+
+/* An operand of the launch as its kernel sees it. */
+typedef struct ig_operand {
+    ig_value      *buffer;  /* &dtype, at the operand's first element */
+    const ig_type *type;    /* dtype and dims */
+    const ig_dim  *strides; /* in elements, one a dim */
+} ig_operand;
+
+typedef struct ig_lower {
+    ig_module             *module;
+    const ig_pass_options *options;
+    const ig_target       *target;
+    ig_arena              *arena;   /* dies with this launch's lowering */
+    ig_op                 *launch;
+    ig_block              *body;    /* what to compute; its arguments are the inputs */
+    ig_operand            *ins, *outs;
+    uint32_t               in_count, out_count;
+    ig_graph              *kernel;
+    ig_builder             b;       /* at the end of the kernel */
+    ig_map                 param_of;
+    IG_VEC(ig_dim)         params;
+    const char            *name;    /* of the kernel, without its number; set by the family */
+    ig_dim                 grid;    /* number of tiles; set by the family */
+    ig_dim                 cost;    /* rough ns on one core; 0: unknown */
+    int64_t                scratch; /* bytes a worker */
+} ig_lower;
+
+typedef ig_status (*ig_lower_fn)(ig_lower *lower);
+typedef struct ig_lower_family {
+    const char *name;
+    ig_lower_fn lower;
+} ig_lower_family;
+extern const ig_lower_family ig_lower_cpu[]; /* NULL-name-terminated */
+extern const ig_lower_family ig_lower_gpu[];
+
+/* Strides of a plan value: row-major, or what its view op says. */
+const ig_dim *ig_plan_strides(ig_arena *arena, const ig_value *value);
+/* Row-major strides of a type. */
+const ig_dim *ig_row_major(ig_arena *arena, ig_module *module, const ig_type *type);
+
+/* A dim as an i64 of the kernel: a constant, or a param. */
+ig_value *ig_lower_dim(ig_lower *lower, ig_dim dim);
+/* Always a param, so that kernels of one schedule are shared by all shapes. */
+ig_value *ig_lower_param(ig_lower *lower, ig_dim dim);
+/* A new run of params that k_param_at can index; returns the first. */
+ig_value *ig_lower_param_array(ig_lower *lower, const ig_dim *dims, uint32_t count);
+/* Vector lanes of `dtype` on the target. */
+uint32_t ig_lower_lanes(const ig_lower *lower, ig_dtype dtype);
+ig_dim ig_lower_ceil_div(ig_lower *lower, ig_dim a, int64_t b);
+ig_dim ig_lower_mul(ig_lower *lower, ig_dim a, ig_dim b);
+/* "This form of the op has no kernel yet": UNSUPPORTED with the op's location. */
+ig_status ig_lower_unsupported(ig_lower *lower, const char *what);
+
+/* ---- the body at one place of its iteration space ---- */
+
+/* Where the code being emitted stands.  Index i64s are one a dim of the space; lanes run
+ * along the last one. */
+typedef struct ig_site {
+    ig_builder      *b;
+    uint32_t         lanes;
+    uint32_t         rank;
+    const ig_dim    *dims;   /* extents of the space */
+    ig_value *const *index;
+    ig_value        *count;  /* lanes that count, or NULL for all */
+    ig_map          *values; /* body value -> kernel value; preset with anchors' results */
+} ig_site;
+
+/* The kernel value of a body value: loads inputs with broadcasting, emits elementwise
+ * ops.  Every other op's results must be preset. */
+ig_value *ig_lower_value(ig_lower *lower, const ig_site *site, const ig_value *value);
+/* Stores the body's yields to the destinations. */
+void ig_lower_store_yields(ig_lower *lower, const ig_site *site);
+/* Can every input of the body be loaded `lanes` at a time along the last dim of a space
+ * with these dims (stride 1 or 0, known now)? */
+bool ig_lower_is_vectorizable(ig_lower *lower, uint32_t rank, const ig_dim *dims);
+/* Load of one operand at a site, with broadcasting; exposed for schedules. */
+ig_value *ig_lower_load(ig_lower *lower, const ig_site *site, const ig_operand *operand);
+/* One elementwise op on kernel values: casts narrow floats around it, expands math. */
+ig_value *ig_lower_scalar(ig_builder *b, const ig_op *op, ig_value *const *operands);
+/* exp, log, tanh … as arithmetic (math.c). */
+ig_value *ig_lower_math(ig_builder *b, ig_opcode code, ig_value *x);
+
+#endif

@@ -1,0 +1,140 @@
+/* One elementwise op of a body as kernel ops on scalars or vectors.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Kernel form computes in i1 to i64, f32 and f64.  f16 and bf16 values are widened
+ * before an op and rounded after it, which is what the interpreter does too.  Integer
+ * division is made total: x / 0 is 0 and the least integer / -1 wraps, because a trap
+ * would kill the process that runs us.
+ */
+#include "passes/lower/lower.h"
+
+#include <assert.h>
+#include <math.h>
+
+/* ---- narrow floats ---- */
+
+static bool is_narrow_float(ig_dtype dtype) {
+    return ig_dtype_is_float(dtype) && ig_dtypes[dtype].bits < 32;
+}
+
+static ig_value *widen(ig_builder *b, ig_value *x) {
+    return is_narrow_float(x->type->dtype) ? k_cast(b, x, IG_DT_f32) : x;
+}
+
+/* ---- ops that need more than one kernel op; a row each ---- */
+
+typedef ig_value *(*scalar_fn)(ig_builder *b, const ig_op *op, ig_value *const *x);
+
+static ig_value *lower_by_math(ig_builder *b, const ig_op *op, ig_value *const *x) {
+    return ig_lower_math(b, (ig_opcode)op->code, x[0]);
+}
+
+static ig_value *zero_like(ig_builder *b, ig_value *x) {
+    return k_const_vector(b, x->type->dtype, x->type->lanes, 0.0);
+}
+
+static ig_value *constant_like(ig_builder *b, ig_value *x, double value) {
+    return k_const_vector(b, x->type->dtype, x->type->lanes, value);
+}
+
+/* x / y or x % y with a divisor that cannot trap; y = -1 and y = 0 are put right after. */
+static ig_value *divide(ig_builder *b, ig_opcode code, ig_value *x, ig_value *y) {
+    ig_value *zero = zero_like(b, x), *one = constant_like(b, x, 1.0);
+    ig_value *is_zero = k_compare(b, IG_OP_eq, y, zero);
+    bool is_div = code == IG_OP_div;
+    if (ig_dtypes[x->type->dtype].class == IG_UINT) {
+        ig_value *q = k_binary(b, code, x, k_where(b, is_zero, one, y));
+        return k_where(b, is_zero, zero, q);
+    }
+    ig_value *is_minus = k_compare(b, IG_OP_eq, y, constant_like(b, x, -1.0));
+    ig_value *is_special = k_binary(b, IG_OP_or, is_zero, is_minus);
+    ig_value *q = k_binary(b, code, x, k_where(b, is_special, one, y));
+    ig_value *minus = is_div ? k_sub(b, zero, x) : zero;
+    return k_where(b, is_zero, zero, k_where(b, is_minus, minus, q));
+}
+
+static ig_value *lower_div(ig_builder *b, const ig_op *op, ig_value *const *x) {
+    (void)op;
+    return ig_dtype_is_float(x[0]->type->dtype) ? k_binary(b, IG_OP_div, x[0], x[1])
+                                                : divide(b, IG_OP_div, x[0], x[1]);
+}
+
+/* Floats: x - trunc(x / y) * y; the sign rule is put right after.  Exact for quotients
+ * below 2^24 (f32) or 2^53 (f64), as ONNX's fmod is used on. */
+static ig_value *float_remainder(ig_builder *b, ig_value *x, ig_value *y) {
+    ig_value *q = k_unary(b, IG_OP_trunc, k_binary(b, IG_OP_div, x, y));
+    return k_muladd(b, k_unary(b, IG_OP_neg, q), y, x);
+}
+
+static ig_value *lower_mod(ig_builder *b, const ig_op *op, ig_value *const *x) {
+    bool is_float = ig_dtype_is_float(x[0]->type->dtype);
+    ig_value *r = is_float ? float_remainder(b, x[0], x[1])
+                           : divide(b, IG_OP_mod, x[0], x[1]);
+    bool truncates = ig_attr_int(op, IG_mod_truncate, 0) != 0;
+    if (truncates || ig_dtypes[r->type->dtype].class == IG_UINT) {
+        return r;
+    }
+    ig_value *zero = zero_like(b, r);
+    ig_value *differs = k_binary(b, IG_OP_xor, k_compare(b, IG_OP_lt, r, zero),
+                                 k_compare(b, IG_OP_lt, x[1], zero));
+    ig_value *is_off = k_binary(b, IG_OP_and, differs, k_compare(b, IG_OP_ne, r, zero));
+    return k_where(b, is_off, k_add(b, r, x[1]), r);
+}
+
+static ig_value *lower_isinf(ig_builder *b, const ig_op *op, ig_value *const *x) {
+    ig_value *plus = k_compare(b, IG_OP_eq, x[0], constant_like(b, x[0], (double)INFINITY));
+    ig_value *minus = k_compare(b, IG_OP_eq, x[0], constant_like(b, x[0], -(double)INFINITY));
+    if (ig_attr_int(op, IG_isinf_skip_positive, 0)) {
+        return minus;
+    }
+    return ig_attr_int(op, IG_isinf_skip_negative, 0) ? plus
+                                                      : k_binary(b, IG_OP_or, plus, minus);
+}
+
+static ig_value *lower_isnan(ig_builder *b, const ig_op *op, ig_value *const *x) {
+    (void)op;
+    return k_compare(b, IG_OP_ne, x[0], x[0]);
+}
+
+static const scalar_fn special[IG_OP_COUNT] = {
+    [IG_OP_exp] = lower_by_math,     [IG_OP_log] = lower_by_math,
+    [IG_OP_log1p] = lower_by_math,   [IG_OP_sin] = lower_by_math,
+    [IG_OP_cos] = lower_by_math,     [IG_OP_tanh] = lower_by_math,
+    [IG_OP_erf] = lower_by_math,     [IG_OP_sigmoid] = lower_by_math,
+    [IG_OP_softplus] = lower_by_math, [IG_OP_rsqrt] = lower_by_math,
+    [IG_OP_recip] = lower_by_math,   [IG_OP_div] = lower_div,
+    [IG_OP_mod] = lower_mod,         [IG_OP_isinf] = lower_isinf,
+    [IG_OP_isnan] = lower_isnan,
+};
+
+/* ---- the rest: the kernel op of the same name ---- */
+
+static ig_value *same_op(ig_builder *b, const ig_op *op, ig_value *const *x) {
+    if (op->code == IG_OP_where) {
+        return k_where(b, x[0], x[1], x[2]);
+    }
+    if (op->operand_count == 1) {
+        return k_unary(b, (ig_opcode)op->code, x[0]);
+    }
+    bool is_compare = op->results[0].type->dtype == IG_DT_bool &&
+                      x[0]->type->dtype != IG_DT_bool;
+    bool compares_bools = op->code == IG_OP_eq || op->code == IG_OP_ne;
+    return is_compare || compares_bools ? k_compare(b, (ig_opcode)op->code, x[0], x[1])
+                                        : k_binary(b, (ig_opcode)op->code, x[0], x[1]);
+}
+
+ig_value *ig_lower_scalar(ig_builder *b, const ig_op *op, ig_value *const *operands) {
+    ig_dtype to = (ig_dtype)op->results[0].type->dtype;
+    if (op->code == IG_OP_cast) {
+        ig_value *x = is_narrow_float(to) ? k_cast(b, widen(b, operands[0]), IG_DT_f32)
+                                          : widen(b, operands[0]);
+        return k_cast(b, x, to);
+    }
+    ig_value *wide[4];
+    assert(op->operand_count <= 4 && "elementwise ops have few operands");
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        wide[i] = widen(b, operands[i]);
+    }
+    scalar_fn fn = special[op->code];
+    return k_cast(b, fn ? fn(b, op, wide) : same_op(b, op, wide), to);
+}
