@@ -1,7 +1,7 @@
-/* lower: each launch to a kernel by its family's schedule.
+/* lower: each compute op of a plan to a kernel launch, by its family's schedule.
  * SPDX-License-Identifier: Apache-2.0
  *
- *     launch %x, @w, %y {family = "gemm", outs = 1} (%a, %b) { … yield %r }
+ *     compute %x, @w, %y {family = "gemm", outs = 1} (%a, %b) { … yield %r }
  *   becomes
  *     launch %x, @w, %y {kernel = @gemm_0, outs = 1, grid = 4*ceil(B / 112), params = […]}
  *
@@ -84,7 +84,7 @@ ig_dim ig_lower_mul(ig_lower *lower, ig_dim a, ig_dim b) {
 
 ig_status ig_lower_unsupported(ig_lower *lower, const char *what) {
     ig_context *context = lower->module->context;
-    return ig_error_hint(&context->diag, IG_UNSUPPORTED, ig_op_location(lower->launch),
+    return ig_error_hint(&context->diag, IG_UNSUPPORTED, ig_op_location(lower->compute),
                          "run it with --target interpret, or report the model",
                          "%s has no kernel for %s yet", what, lower->target->name);
 }
@@ -105,7 +105,7 @@ static ig_lower_fn find_family(const ig_target *target, const char *name) {
 static ig_operand *take_operands(ig_lower *lower, uint32_t from, uint32_t count) {
     ig_operand *operands = IG_NEW_ARRAY(lower->arena, ig_operand, count);
     for (uint32_t i = 0; i < count; i++) {
-        ig_value *value = lower->launch->operands[from + i].value;
+        ig_value *value = lower->compute->operands[from + i].value;
         const ig_type *pointer =
             ig_type_buffer(lower->module, (ig_dtype)value->type->dtype, 0, NULL);
         operands[i].type = value->type;
@@ -115,18 +115,18 @@ static ig_operand *take_operands(ig_lower *lower, uint32_t from, uint32_t count)
     return operands;
 }
 
-static void start(ig_lower *lower, ig_pass_run *run, ig_op *launch) {
-    ig_module *module = ig_op_module(launch);
-    uint32_t outs = (uint32_t)ig_attr_int(launch, IG_launch_outs, 0);
+static void start(ig_lower *lower, ig_pass_run *run, ig_op *compute) {
+    ig_module *module = ig_op_module(compute);
+    uint32_t outs = (uint32_t)ig_attr_int(compute, IG_compute_outs, 0);
     *lower = (ig_lower){ .module = module, .options = run->options,
                          .target = run->options->target, .arena = run->scratch,
-                         .launch = launch, .body = launch->bodies[0],
-                         .in_count = launch->operand_count - outs, .out_count = outs,
-                         .name = ig_attr_str(launch, IG_launch_family), .grid = 1 };
+                         .compute = compute, .body = compute->bodies[0],
+                         .in_count = compute->operand_count - outs, .out_count = outs,
+                         .name = ig_attr_str(compute, IG_compute_family), .grid = 1 };
     lower->kernel = ig_graph_create(module, lower->name, IG_STAGE_KERNEL);
     ig_map_init(&lower->param_of, run->scratch);
     lower->b = ig_builder_at_end(&lower->kernel->body);
-    lower->b.loc = launch->loc;
+    lower->b.loc = compute->loc;
     lower->ins = take_operands(lower, 0, lower->in_count);
     lower->outs = take_operands(lower, lower->in_count, outs);
 }
@@ -169,7 +169,11 @@ static void name_kernel(ig_lower *lower) {
     ig_graph_rename(lower->kernel, name);
 }
 
-/* ---- replacing the launch ---- */
+/* ---- the launch ---- */
+
+static ig_attr optional_int(int64_t value) {
+    return value ? ig_attr_of_int(value) : (ig_attr){ 0 };
+}
 
 static void finish(ig_lower *lower) {
     ig_make_ret(&lower->b, NULL, 0);
@@ -180,44 +184,52 @@ static void finish(ig_lower *lower) {
     } else {
         name_kernel(lower);
     }
-    ig_op *launch = lower->launch;
     ig_module *module = lower->module;
-    ig_attr_set(launch, IG_launch_kernel, ig_attr_of_sym(module, lower->kernel->name));
-    ig_attr_set(launch, IG_launch_grid, ig_attr_of_dim(lower->grid));
-    if (lower->params.count) {
-        ig_attr_set(launch, IG_launch_params,
-                    ig_attr_of_dims(module, lower->params.items,
-                                    (uint32_t)lower->params.count));
+    ig_op *from = lower->compute;
+    ig_value **operands = IG_NEW_ARRAY(lower->arena, ig_value *, from->operand_count);
+    for (uint32_t i = 0; i < from->operand_count; i++) {
+        operands[i] = from->operands[i].value;
     }
-    if (lower->scratch) {
-        ig_attr_set(launch, IG_launch_scratch, ig_attr_of_int(lower->scratch));
+    uint32_t param_count = (uint32_t)lower->params.count;
+    ig_attr attrs[IG_launch_attr_count] = {
+        [IG_launch_kernel] = ig_attr_of_sym(module, lower->kernel->name),
+        [IG_launch_outs] = ig_attr_of_int(lower->out_count),
+        [IG_launch_grid] = ig_attr_of_dim(lower->grid),
+        [IG_launch_scratch] = optional_int(lower->scratch),
+    };
+    if (param_count) {
+        attrs[IG_launch_params] = ig_attr_of_dims(module, lower->params.items, param_count);
     }
     if (lower->cost) {
-        ig_attr_set(launch, IG_launch_cost, ig_attr_of_dim(lower->cost));
+        attrs[IG_launch_cost] = ig_attr_of_dim(lower->cost);
     }
-    ig_op_clear_body(launch, 0);
+    ig_builder b = ig_builder_before(from);
+    ig_op_spec spec = { .operands = operands, .operand_count = from->operand_count,
+                        .attrs = attrs, .loc = from->loc };
+    ig_make_op(&b, IG_OP_launch, &spec);
+    ig_op_erase(from);
 }
 
-static ig_status lower_launch(ig_pass_run *run, ig_op *launch) {
-    const char *family = ig_attr_str(launch, IG_launch_family);
-    ig_lower_fn fn = family ? find_family(run->options->target, family) : NULL;
+static ig_status lower_compute(ig_pass_run *run, ig_op *compute) {
+    const char *family = ig_attr_str(compute, IG_compute_family);
+    ig_lower_fn fn = find_family(run->options->target, family);
     ig_lower lower;
-    start(&lower, run, launch);
+    start(&lower, run, compute);
     ig_status status = fn ? fn(&lower) : ig_lower_unsupported(&lower, family);
     if (status != IG_OK) {
         ig_graph_destroy(lower.kernel);
         return status;
     }
     finish(&lower);
+    run->changed = true;
     return IG_OK;
 }
 
 static ig_status lower_block(ig_pass_run *run, ig_block *block) {
-    for (ig_op *op = block->first; op; op = op->next) {
-        bool is_open = op->code == IG_OP_launch && !ig_attr_is_set(op, IG_launch_kernel);
-        if (is_open) {
-            IG_TRY(lower_launch(run, op));
-            run->changed = true;
+    for (ig_op *op = block->first, *next; op; op = next) {
+        next = op->next;
+        if (op->code == IG_OP_compute) {
+            IG_TRY(lower_compute(run, op));
             continue;
         }
         for (uint32_t i = 0; i < op->body_count; i++) {
@@ -228,8 +240,5 @@ static ig_status lower_block(ig_pass_run *run, ig_block *block) {
 }
 
 ig_status ig_pass_lower(ig_pass_run *run, ig_graph *graph) {
-    if (!run->options->target) {
-        return IG_OK;
-    }
-    return lower_block(run, &graph->body);
+    return run->options->target ? lower_block(run, &graph->body) : IG_OK;
 }

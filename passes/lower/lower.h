@@ -1,7 +1,7 @@
-/* Lowering: one launch of the plan becomes one kernel.
+/* Lowering: one compute op of the plan becomes one kernel and its launch.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A launch names a family ("gemm", "bag", "map" …).  The family's schedule builds a
+ * A compute op names a family ("gemm", "bag", "map" …).  The family's schedule builds a
  * kernel graph: buffer arguments first, one an operand of the launch in order, then i64
  * params, which the runtime computes from dim expressions when shapes are bound.
  * Schedules are per family of targets (cpu/, gpu/); everything in this header is shared.
@@ -24,7 +24,7 @@ typedef struct ig_lower {
     const ig_pass_options *options;
     const ig_target       *target;
     ig_arena              *arena;   /* dies with this launch's lowering */
-    ig_op                 *launch;
+    ig_op                 *compute; /* what is lowered */
     ig_block              *body;    /* what to compute; its arguments are the inputs */
     ig_operand            *ins, *outs;
     uint32_t               in_count, out_count;
