@@ -49,7 +49,7 @@ void *ig_arena_try_alloc(ig_arena *arena, size_t size);
 char *ig_arena_copy(ig_arena *arena, const void *bytes, size_t size);
 /* A copy of a zero-terminated string. */
 char *ig_arena_strdup(ig_arena *arena, const char *text);
-/* printf into the arena; `out_size` may be NULL. */
+/* printf into the arena. */
 char *ig_arena_printf(ig_arena *arena, const char *format, ...) IG_PRINTF(2, 3);
 
 #define IG_NEW(arena, type) ((type *)ig_arena_zalloc((arena), sizeof(type)))

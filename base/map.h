@@ -20,6 +20,7 @@ typedef struct ig_map {
     ig_map_entry *entries; /* in order of insertion */
     uint32_t     *slots;   /* index + 1 into entries; 0 is free */
     size_t        count, capacity, slot_count;
+    uint64_t      seed; /* of the hash: differs from process to process */
 } ig_map;
 
 void  ig_map_init(ig_map *map, ig_arena *arena);

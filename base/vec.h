@@ -18,13 +18,15 @@
         size_t count, capacity; \
     }
 
-/* Makes room for one more element and returns the index to write to. */
+/* Makes room for one more element, counts it and returns its index. */
 size_t ig_vec_grow(ig_arena *arena, void **items, size_t *count, size_t *capacity,
                    size_t item_size);
 
-#define IG_PUSH(arena, vec, ...)                                                        \
-    ((vec)->items[ig_vec_grow((arena), (void **)&(vec)->items, &(vec)->count,           \
-                              &(vec)->capacity, sizeof(*(vec)->items))] = (__VA_ARGS__))
+/* An expression: the value pushed.  The value must not itself push to `vec`. */
+#define IG_PUSH(arena, vec, ...)                                             \
+    ((void)ig_vec_grow((arena), (void **)&(vec)->items, &(vec)->count,       \
+                       &(vec)->capacity, sizeof(*(vec)->items)),             \
+     (vec)->items[(vec)->count - 1] = (__VA_ARGS__))
 #define IG_LAST(vec) ((vec)->items[(vec)->count - 1])
 #define IG_POP(vec) ((vec)->items[--(vec)->count])
 
