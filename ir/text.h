@@ -11,6 +11,20 @@ void ig_print_graph(const ig_graph *graph, ig_writer *writer);
 void ig_print_op(const ig_op *op, ig_writer *writer); /* one line, bodies elided */
 void ig_print_type(const ig_module *module, const ig_type *type, ig_writer *writer);
 
+/* Variations of the plain form; zero is the plain form. */
+typedef struct ig_print_options {
+    bool    locations;  /* each op's location follows it as loc {…} */
+    int64_t data_bytes; /* longer constants are elided, and then the text does not parse;
+                         * 0: never */
+    /* Called after the head line of a graph (op NULL) and of each op, to add lines. */
+    void (*note)(void *user, const ig_op *op, ig_writer *writer);
+    void  *user;
+} ig_print_options;
+void ig_print_module_with(const ig_module *module, const ig_print_options *options,
+                          ig_writer *writer);
+void ig_print_graph_with(const ig_graph *graph, const ig_print_options *options,
+                         ig_writer *writer);
+
 /* Reads a module; `file` is for messages, and weights' files lie beside it.  Errors are
  * IG_INVALID with line and column; never recurses on input depth beyond
  * limits.graph_depth. */
