@@ -1,0 +1,197 @@
+/* Mapping files: any that the user names, and those that a model names.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A name from a model file is hostile.  It is walked one component at a time from the
+ * model's folder: each component is opened without following a link, "..", an absolute
+ * path and an embedded zero are refused before anything is opened, and a file with a
+ * second name is refused because that name may lie outside.  Without ".." and links no
+ * step can leave the folder, whatever is renamed meanwhile.
+ */
+#include "base/platform.h"
+
+#include "base/platform_errno.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* O_NONBLOCK: opening a FIFO must not wait for its writer. */
+enum { OPEN_FLAGS = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY };
+
+/* Maps the open regular file `fd`. */
+static ig_status map_file(int fd, const struct stat *facts, ig_file_map *out_map,
+                          char *why) {
+    *out_map = (ig_file_map){
+        .data = "",
+        .size = (size_t)facts->st_size,
+        .device = facts->st_dev,
+        .inode = facts->st_ino,
+        .mtime_ns = (uint64_t)facts->st_mtim.tv_sec * 1000000000u +
+                    (uint64_t)facts->st_mtim.tv_nsec,
+    };
+    if (out_map->size == 0) {
+        return IG_OK; /* nothing to map */
+    }
+    void *base = mmap(NULL, out_map->size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (base == MAP_FAILED) {
+        ig_status status = errno == ENOMEM ? IG_LIMIT : IG_IO;
+        ig_errno_explain(errno, why);
+        *out_map = (ig_file_map){ .data = "" };
+        return status;
+    }
+    out_map->base = base;
+    out_map->base_size = out_map->size;
+    out_map->data = base;
+    return IG_OK;
+}
+
+static ig_status map_if_regular(int fd, bool by_model, ig_file_map *out_map, char *why) {
+    ig_status   refusal = by_model ? IG_INVALID : IG_IO;
+    struct stat facts;
+    if (fstat(fd, &facts) != 0) {
+        ig_errno_explain(errno, why);
+        return IG_IO;
+    }
+    if (!S_ISREG(facts.st_mode)) {
+        ig_why_set(why, S_ISDIR(facts.st_mode) ? "is a folder" : "not a regular file");
+        return refusal;
+    }
+    if (by_model && facts.st_nlink > 1) {
+        ig_why_set(why, "has hard links");
+        return refusal;
+    }
+    return map_file(fd, &facts, out_map, why);
+}
+
+ig_status ig_file_map_open(const char *path, ig_file_map *out_map, char *why) {
+    *out_map = (ig_file_map){ .data = "" };
+    int fd = open(path, OPEN_FLAGS);
+    if (fd < 0) {
+        ig_errno_explain(errno, why);
+        return IG_IO;
+    }
+    ig_status status = map_if_regular(fd, false, out_map, why);
+    close(fd);
+    return status;
+}
+
+void ig_file_map_close(ig_file_map *map) {
+    if (map->base) {
+        munmap(map->base, map->base_size);
+    }
+    *map = (ig_file_map){ .data = "" };
+}
+
+/* ---- names from a model ---- */
+
+/* A plain phrase when `name` may not be used, else NULL. */
+static const char *refuse_name(ig_str name) {
+    if (name.size == 0) {
+        return "the name is empty";
+    }
+    if (memchr(name.data, '\0', name.size)) {
+        return "the name holds a zero byte";
+    }
+    if (name.data[0] == '/') {
+        return "absolute paths are not followed";
+    }
+    for (size_t i = 0; i < name.size;) {
+        const char *slash = memchr(name.data + i, '/', name.size - i);
+        size_t      end = slash ? (size_t)(slash - name.data) : name.size;
+        if (ig_str_is((ig_str){ name.data + i, end - i }, "..")) {
+            return "\"..\" is not followed";
+        }
+        i = end + 1;
+    }
+    return name.data[name.size - 1] == '/' ? "is a folder" : NULL;
+}
+
+/* Opens the folder that `path` lies in. */
+static int open_folder_of(const char *path) {
+    char        folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    size_t      size = slash ? (size_t)(slash - path) + 1 : 0;
+    if (size >= sizeof(folder)) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    memcpy(folder, slash ? path : "./", slash ? size : 2);
+    folder[slash ? size : 2] = '\0';
+    return open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* Opens one component below `folder`; a link fails with ELOOP whatever it points to. */
+static int open_component(int folder, const char *component, bool is_last) {
+    struct stat facts;
+    if (fstatat(folder, component, &facts, AT_SYMLINK_NOFOLLOW) == 0 &&
+        S_ISLNK(facts.st_mode)) {
+        errno = ELOOP;
+        return -1;
+    }
+    int flags = is_last ? OPEN_FLAGS : O_PATH | O_DIRECTORY | O_CLOEXEC;
+    return openat(folder, component, flags | O_NOFOLLOW);
+}
+
+/* Walks `name` from `folder`, which it closes; -1 and errno on failure. */
+static int open_beneath(int folder, ig_str name) {
+    char   component[NAME_MAX + 1];
+    size_t begin = 0;
+    while (folder >= 0 && begin < name.size) {
+        const char *slash = memchr(name.data + begin, '/', name.size - begin);
+        size_t      end = slash ? (size_t)(slash - name.data) : name.size;
+        size_t      size = end - begin;
+        if (size == 0) { /* "a//b" */
+            begin = end + 1;
+            continue;
+        }
+        int next = -1;
+        if (size > NAME_MAX) {
+            errno = ENAMETOOLONG;
+        } else {
+            memcpy(component, name.data + begin, size);
+            component[size] = '\0';
+            next = open_component(folder, component, !slash);
+        }
+        int reason = errno;
+        close(folder);
+        errno = reason;
+        folder = next;
+        begin = end + 1;
+    }
+    return folder;
+}
+
+/* What the model names and is not there, or lies elsewhere, is the model's fault. */
+static ig_status blame(int reason) {
+    bool is_model_s = reason == ENOENT || reason == ENOTDIR || reason == ELOOP ||
+                      reason == ENAMETOOLONG || reason == ENXIO;
+    return is_model_s ? IG_INVALID : IG_IO;
+}
+
+ig_status ig_file_map_beneath(const char *beside, ig_str name, ig_file_map *out_map,
+                              char *why) {
+    *out_map = (ig_file_map){ .data = "" };
+    const char *refusal = refuse_name(name);
+    if (refusal) {
+        ig_why_set(why, refusal);
+        return IG_INVALID;
+    }
+    int fd = open_folder_of(beside);
+    if (fd < 0) {
+        ig_errno_explain(errno, why);
+        return IG_IO;
+    }
+    fd = open_beneath(fd, name);
+    if (fd < 0) {
+        ig_status status = blame(errno);
+        ig_errno_explain(errno, why);
+        return status;
+    }
+    ig_status status = map_if_regular(fd, true, out_map, why);
+    close(fd);
+    return status;
+}

@@ -1,0 +1,225 @@
+/* Writing files so that nobody ever sees half of one.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The content goes into `.name.ingot-<pid>-<n>` in the same folder, which is then renamed
+ * over the target.  The writer holds a lock on its temporary; the lock dies with the
+ * process.  So a temporary whose process is gone and whose lock is free is stale, also
+ * where processes do not see each other's ids (containers that share a folder).
+ *
+ * The content is not synced to disk: after a power cut the target is the old file or the
+ * new one or, on some file systems, an empty one, which every reader refuses.
+ */
+#include "base/platform.h"
+
+#include "base/platform_errno.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MARK ".ingot-"
+/* Of a target's name, so that the temporary's name fits NAME_MAX. */
+enum { NAME_PART = 200, TRIES = 10000, WRITE_CHUNK = 1 << 30 };
+
+typedef struct temporary {
+    char path[PATH_MAX];
+    int  fd;
+} temporary;
+
+static int fail_with(int reason) {
+    errno = reason;
+    return -1;
+}
+
+/* Creates and locks a temporary beside `path`; -1 and errno on failure. */
+static int create_temporary(const char *path, temporary *out) {
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    size_t      folder_size = (size_t)(name - path);
+    if (folder_size >= PATH_MAX) {
+        return fail_with(ENAMETOOLONG);
+    }
+    for (int n = 0; n < TRIES; n++) {
+        int length = snprintf(out->path, sizeof(out->path), "%.*s.%.*s" MARK "%ld-%d",
+                              (int)folder_size, path, NAME_PART, name, (long)getpid(), n);
+        if (length < 0 || (size_t)length >= sizeof(out->path)) {
+            return fail_with(ENAMETOOLONG);
+        }
+        out->fd = open(out->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (out->fd >= 0) {
+            flock(out->fd, LOCK_EX | LOCK_NB); /* where locks are missing, the id decides */
+            return 0;
+        }
+        if (errno != EEXIST) {
+            return -1;
+        }
+    }
+    return -1;
+}
+
+static int write_all(int fd, const ig_file_part *part) {
+    const char *data = part->data;
+    size_t      left = part->size;
+    while (left) {
+        ssize_t written = write(fd, data, left < WRITE_CHUNK ? left : WRITE_CHUNK);
+        if (written < 0 && errno == EINTR) {
+            continue;
+        }
+        if (written <= 0) {
+            return written ? -1 : fail_with(ENOSPC);
+        }
+        data += written;
+        left -= (size_t)written;
+    }
+    return 0;
+}
+
+/* Only a regular file is replaced: a rename must never put one in a device's place. */
+static int check_target(const char *path) {
+    struct stat facts;
+    if (stat(path, &facts) != 0) {
+        return errno == ENOENT || errno == ELOOP ? 0 : -1;
+    }
+    if (S_ISDIR(facts.st_mode)) {
+        return fail_with(EISDIR);
+    }
+    return S_ISREG(facts.st_mode) ? 0 : fail_with(ENXIO);
+}
+
+/* Closing may be where a full disk is told.  The lock goes last, with the rename done. */
+static int fill_and_rename(temporary *temp, const char *path, const ig_file_part *parts,
+                           size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        if (write_all(temp->fd, &parts[i]) != 0) {
+            return -1;
+        }
+    }
+    int second = dup(temp->fd);
+    if (second < 0) {
+        return -1;
+    }
+    int fd = temp->fd;
+    temp->fd = second;
+    if (close(fd) != 0) {
+        return -1;
+    }
+    return rename(temp->path, path);
+}
+
+ig_status ig_file_publish(const char *path, const ig_file_part *parts, size_t count,
+                          char *why) {
+    temporary temp;
+    if (check_target(path) != 0 || create_temporary(path, &temp) != 0) {
+        ig_errno_explain(errno, why);
+        return IG_IO;
+    }
+    int result = fill_and_rename(&temp, path, parts, count);
+    int reason = errno;
+    if (result != 0) {
+        unlink(temp.path);
+    }
+    close(temp.fd);
+    if (result != 0) {
+        ig_errno_explain(reason, why);
+        return IG_IO;
+    }
+    return IG_OK;
+}
+
+/* ---- what dead processes left ---- */
+
+/* The process id in `.name.ingot-<pid>-<n>`, or 0 where the name is none of ours. */
+static pid_t owner_of(const char *name) {
+    if (name[0] != '.') {
+        return 0;
+    }
+    const char *mark = NULL;
+    for (const char *at = name; (at = strstr(at, MARK)); at++) {
+        mark = at;
+    }
+    if (!mark) {
+        return 0;
+    }
+    const char *digits = mark + strlen(MARK);
+    const char *dash = strchr(digits, '-');
+    int64_t     pid, number;
+    if (!dash || !ig_str_to_i64((ig_str){ digits, (size_t)(dash - digits) }, &pid) ||
+        !ig_str_to_i64(ig_str_of(dash + 1), &number) || pid <= 0 || pid > INT_MAX) {
+        return 0;
+    }
+    return (pid_t)pid;
+}
+
+static void remove_if_stale(int folder, const char *name) {
+    pid_t owner = owner_of(name);
+    if (!owner || kill(owner, 0) == 0 || errno != ESRCH) {
+        return;
+    }
+    int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) {
+        return;
+    }
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) {
+        unlinkat(folder, name, 0);
+    }
+    close(fd);
+}
+
+void ig_file_remove_stale(const char *path) {
+    char        folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    int size = snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - path) + 1 : 1,
+                        slash ? path : ".");
+    DIR *stream = size < 0 || (size_t)size >= sizeof(folder) ? NULL : opendir(folder);
+    if (!stream) {
+        return;
+    }
+    for (struct dirent *entry; (entry = readdir(stream));) {
+        remove_if_stale(dirfd(stream), entry->d_name);
+    }
+    closedir(stream);
+}
+
+/* ---- folders ---- */
+
+bool ig_file_exists(const char *path) {
+    return access(path, F_OK) == 0;
+}
+
+static int create_one(const char *path) {
+    struct stat facts;
+    if (mkdir(path, 0755) == 0) {
+        return 0;
+    }
+    int reason = errno;
+    if (stat(path, &facts) != 0) {
+        return fail_with(reason);
+    }
+    return S_ISDIR(facts.st_mode) ? 0 : fail_with(ENOTDIR);
+}
+
+ig_status ig_folder_create(const char *path, char *why) {
+    char   part[PATH_MAX];
+    size_t size = strlen(path);
+    int    result = size && size < sizeof(part) ? 0 : fail_with(size ? ENAMETOOLONG : ENOENT);
+    for (size_t i = 1; result == 0 && i <= size; i++) {
+        if (path[i] == '/' || path[i] == '\0') {
+            memcpy(part, path, i);
+            part[i] = '\0';
+            result = create_one(part);
+        }
+    }
+    if (result != 0) {
+        ig_errno_explain(errno, why);
+        return IG_IO;
+    }
+    return IG_OK;
+}
