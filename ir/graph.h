@@ -13,6 +13,7 @@
 #define IG_IR_GRAPH_H
 
 #include "base/map.h"
+#include "base/platform.h"
 #include "base/vec.h"
 #include "ir/dim.h"
 
@@ -128,6 +129,8 @@ struct ig_graph {
     const char *const *arg_names;    /* entry graphs: the user's names, else NULL */
     const char *const *result_names;
     uint32_t           value_count, op_count; /* bounds of the dense ids */
+    ig_map             heads;     /* private: weight name -> its op at the head */
+    ig_op             *last_head; /* private: where the next one goes; may be stale */
 };
 
 /* A named constant of the module: `weight @w` or `table @t`. */
@@ -148,7 +151,10 @@ struct ig_module {
     IG_VEC(ig_graph *) graphs;
     IG_VEC(ig_weight *) weights;
     IG_VEC(ig_location) locations; /* [0] is "unknown" */
-    struct ig_dim_table *dims;     /* private to ir/dim.c */
+    IG_VEC(ig_file_map) files;     /* mappings that constants borrow from; owned */
+    struct ig_dim_table *dims;     /* private to ir/dim*.c */
+    void  *scratch;                /* private to ir/: see ig_module_scratch */
+    size_t scratch_size;
 };
 
 /* ---- module ---- */
@@ -160,6 +166,9 @@ ig_module *ig_module_clone(const ig_module *module);
 /* The interned copy of a string: equal strings are the same pointer. */
 const char *ig_module_string(ig_module *module, ig_str text);
 uint32_t    ig_module_location(ig_module *module, const ig_location *where);
+/* Zeroed memory for one side table, such as an array by value id; good until the next
+ * call.  What needs more than one at a time has an arena of its own. */
+void       *ig_module_scratch(ig_module *module, size_t size);
 ig_graph   *ig_module_graph(const ig_module *module, const char *name); /* or NULL */
 ig_weight  *ig_module_weight(const ig_module *module, const char *name);
 /* Adds a weight or table; `name` is made unique when taken. */
@@ -235,6 +244,8 @@ ig_attr ig_attr_of_ints(ig_module *module, const int64_t *ints, uint32_t count);
 ig_attr ig_attr_of_dim(ig_dim dim);
 ig_attr ig_attr_of_dims(ig_module *module, const ig_dim *dims, uint32_t count);
 ig_attr ig_attr_of_data(ig_module *module, const ig_data *data); /* bytes are borrowed */
+/* Bytes that lie at data->bytes: one element of a splat, else all. */
+size_t  ig_data_stored_bytes(const ig_data *data);
 bool    ig_attr_equal(const ig_attr *a, const ig_attr *b);
 
 #endif
