@@ -12,7 +12,7 @@
 #ifndef IG_TESTS_UNIT_H
 #define IG_TESTS_UNIT_H
 
-#include "base/status.h"
+#include "base/str.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@
 
 #define CHECK(claim) ck_assert(claim)
 #define CHECK_MSG(claim, ...) ck_assert_msg(claim, __VA_ARGS__)
-#define CHECK_INT(got, expected) ck_assert_int_eq((got), (expected))
+#define CHECK_INT(got, expected) ck_assert_int_eq((intmax_t)(got), (intmax_t)(expected))
 #define CHECK_PTR(got, expected) ck_assert_ptr_eq((got), (expected))
 #define CHECK_TEXT(got, expected) ck_assert_str_eq((got), (expected))
 #define CHECK_STATUS(got, expected) \
@@ -36,18 +36,25 @@
                       IG_STR_ARG(unit_got), (expected));                       \
     } while (0)
 
-#define UNIT_SUITE(name, ...)                                        \
-    int main(void) {                                                 \
-        const TTest *const unit_tests[] = { __VA_ARGS__ };           \
-        return unit_run(#name, unit_tests, IG_COUNT_OF(unit_tests)); \
+#define UNIT_SUITE(name, ...) UNIT_SUITE_WITH(name, NULL, __VA_ARGS__)
+
+/* With `void add(TCase *)`, which adds what needs more than a name (signals, loops). */
+#define UNIT_SUITE_WITH(name, add, ...)                                   \
+    int main(void) {                                                      \
+        const TTest *const unit_tests[] = { __VA_ARGS__ };                \
+        return unit_run(#name, unit_tests, IG_COUNT_OF(unit_tests), add); \
     }
 
-static inline int unit_run(const char *name, const TTest *const *tests, size_t count) {
+static inline int unit_run(const char *name, const TTest *const *tests, size_t count,
+                           void (*add)(TCase *)) {
     Suite *suite = suite_create(name);
     TCase *tcase = tcase_create(name);
     tcase_set_timeout(tcase, 120);
     for (size_t i = 0; i < count; i++) {
         tcase_add_test(tcase, tests[i]);
+    }
+    if (add) {
+        add(tcase);
     }
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
