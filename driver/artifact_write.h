@@ -1,0 +1,94 @@
+/* Writing artifacts: a plan as plain records, code, weights; out comes a container.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The driver pushes records (runtime/format.h) to the sections of an ig_artifact_writer;
+ * the helpers below intern texts and expressions and lay out constants.
+ *
+ *     ig_artifact_writer w;
+ *     ig_artifact_init(&w, arena, build_id, "dlrm");
+ *     uint32_t batch = ig_artifact_symbol(&w, &(ig_plan_symbol){ ... });
+ *     IG_PUSH(w.arena, &w.steps, (ig_plan_step){ .kind = IG_STEP_launch, ... });
+ *     ig_artifact_pack(&w, &contents, &parts, &part_count);
+ *     ig_file_publish(path, parts, part_count, why);
+ */
+#ifndef IG_DRIVER_ARTIFACT_WRITE_H
+#define IG_DRIVER_ARTIFACT_WRITE_H
+
+#include "base/map.h"
+#include "base/platform.h"
+#include "base/vec.h"
+#include "base/writer.h"
+#include "runtime/format.h"
+
+/* A constant's bytes on their way into an entry of weights; borrowed. */
+typedef struct ig_artifact_span {
+    const void *data;
+    uint64_t    offset, size;
+} ig_artifact_span;
+
+typedef IG_VEC(ig_artifact_span) ig_artifact_spans;
+
+typedef struct ig_artifact_writer {
+    ig_arena    *arena;
+    ig_writer    text; /* of the section `text`, which is not pushed to */
+    ig_map       text_of, expr_of;
+    ig_plan_text build_id, model;
+    int64_t      arena_bytes; /* -1 unless the driver gives buffers fixed offsets */
+    struct {
+#define IG_ARTIFACT_VEC(name, record) IG_VEC(record) name;
+        IG_PLAN_SECTIONS(IG_ARTIFACT_VEC)
+#undef IG_ARTIFACT_VEC
+    };
+    ig_artifact_spans weights;
+    uint64_t          weights_bytes;
+} ig_artifact_writer;
+
+void ig_artifact_init(ig_artifact_writer *writer, ig_arena *arena, const char *build_id,
+                      const char *model);
+
+/* Each gives the same number for the same content. */
+ig_plan_text ig_artifact_text(ig_artifact_writer *writer, ig_str text);
+uint32_t     ig_artifact_expr(ig_artifact_writer *writer, const ig_plan_code *code,
+                              uint32_t count);
+uint32_t     ig_artifact_int(ig_artifact_writer *writer, int64_t value);
+
+/* Appends expression numbers to `lists`. */
+ig_plan_range ig_artifact_list(ig_artifact_writer *writer, const uint32_t *exprs,
+                               uint32_t count);
+
+/* Embeds `size` bytes (borrowed until the container is written) and returns the number
+ * of the constant. */
+uint32_t ig_artifact_constant(ig_artifact_writer *writer, ig_str name, const void *data,
+                              uint64_t size);
+/* A constant that stays in file number `file`.  `data` is hashed; NULL: never checked. */
+uint32_t ig_artifact_reference(ig_artifact_writer *writer, ig_str name, uint32_t file,
+                               uint64_t offset, uint64_t size, const void *data);
+
+/* A kernel of one level; `bytes` NULL: this level has not got it. */
+typedef struct ig_artifact_kernel {
+    const void *bytes;
+    size_t      size;
+    uint64_t    entry; /* offset of the function in `bytes` */
+} ig_artifact_kernel;
+
+typedef struct ig_artifact_level {
+    const ig_artifact_kernel *kernels; /* one each of the plan's section `kernels` */
+} ig_artifact_level;
+
+typedef struct ig_artifact_contents {
+    ig_str                   manifest; /* JSON, for people */
+    const ig_artifact_level *levels;   /* one each of the plan's section `levels` */
+} ig_artifact_contents;
+
+/* The finished container as parts to be written one after the other; headers are the
+ * arena's, weights the caller's. */
+void ig_artifact_pack(ig_artifact_writer *writer, const ig_artifact_contents *contents,
+                      ig_file_part **out_parts, size_t *out_count);
+
+/* All parts in one block aligned to 4096 bytes, for ig_program_open_memory; free() it.
+ * NULL when memory is short. */
+void *ig_artifact_join(const ig_file_part *parts, size_t count, size_t *out_size);
+
+ig_hash128 ig_artifact_hash(const void *data, size_t size);
+
+#endif

@@ -1,0 +1,211 @@
+/* Ingot, the runtime: runs compiled models.  Needs libc and nothing else.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *     ig_program *program = NULL;
+ *     ig_session *session = NULL;
+ *     float dense[2][13] = { 0 }, score[2];
+ *     ig_view in = { .data = dense, .dtype = IG_F32, .rank = 2, .dims = { 2, 13 } };
+ *     ig_view out = { .data = score, .capacity = sizeof score };
+ *     if (ig_program_open("model.ingot", NULL, &program) == IG_OK &&
+ *         ig_session_create(program, NULL, &session) == IG_OK &&
+ *         ig_session_run(session, &in, 1, &out, 1) != IG_OK)
+ *         fprintf(stderr, "%s\n", ig_session_error(session));
+ *     ig_session_destroy(session), ig_program_close(program);
+ *
+ * Ownership: what an open or create hands out is the caller's and has exactly one close
+ * or destroy (NULL is allowed).  A session keeps its program and thread pool alive.
+ * Inputs are read in place, outputs are written to the caller's memory or stand in the
+ * session's until its next run; nothing else is kept.
+ * Errors: every function that can fail returns ig_status.  Opening and creating put one
+ * line of words into options->message; a session keeps its own, ig_session_error.
+ * After an error outputs are unspecified; inputs and session are intact.
+ * Threads: a program and a thread pool may be used by any number of threads, a session
+ * by one at a time; ig_session_cancel may be called from anywhere, also from a signal
+ * handler.  Bits do not depend on threads, neighbours in the batch, or pool.
+ * In steady state (shapes seen before) a run allocates nothing and takes no lock.
+ */
+#ifndef INGOT_RUNTIME_H
+#define INGOT_RUNTIME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <ingot/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ig_program     ig_program;
+typedef struct ig_session     ig_session;
+typedef struct ig_thread_pool ig_thread_pool;
+
+/* ---- tensors ---- */
+
+/* Element types; the numbers are ONNX's. */
+typedef enum ig_dtype_code {
+    IG_F32 = 1, IG_U8 = 2, IG_I8 = 3, IG_U16 = 4, IG_I16 = 5, IG_I32 = 6, IG_I64 = 7,
+    IG_STR8 = 8, IG_BOOL8 = 9, IG_F16 = 10, IG_F64 = 11, IG_U32 = 12, IG_U64 = 13,
+    IG_BF16 = 16, IG_F8E4M3FN = 17, IG_F8E4M3FNUZ = 18, IG_F8E5M2 = 19,
+    IG_F8E5M2FNUZ = 20, IG_U4 = 21, IG_I4 = 22, IG_U2 = 25, IG_I2 = 26
+} ig_dtype_code;
+
+enum { IG_MAX_RANK = 8 };
+
+/* A row-major tensor in memory that somebody else owns. */
+typedef struct ig_view {
+    void    *data;
+    size_t   capacity; /* input: bytes at data, or 0 for "as many as the shape needs";
+                        * output: bytes that may be written, or 0: session's memory */
+    int32_t  dtype;    /* ig_dtype_code; outputs: set by the run */
+    uint32_t rank;     /* outputs: set by the run, and dims */
+    int64_t  dims[IG_MAX_RANK];
+} ig_view;
+
+/* ---- programs ---- */
+
+typedef enum ig_load {
+    IG_LOAD_MAPPED,   /* weights are paged in from the file as they are touched */
+    IG_LOAD_HUGEPAGE, /* weights are copied into 2 MiB pages: faster look-ups */
+} ig_load;
+
+/* A file that the artifact refers to, given in memory instead. */
+typedef struct ig_memory_file {
+    const char *path; /* as the artifact names it */
+    const void *data; /* must outlive the program */
+    size_t      size;
+} ig_memory_file;
+
+/* Extensible: set size to sizeof(the struct); zero fields mean the default. */
+typedef struct ig_program_options {
+    size_t      size;
+    char       *message;       /* receives one line when opening fails, or NULL */
+    size_t      message_size;
+    ig_load     load;
+    const char *level;         /* "v3": this level and no other; NULL: the best */
+    const char *weights_path;  /* where the first referenced file is now, or NULL */
+    const ig_memory_file *files;
+    size_t      file_count;
+    int         check_weights; /* also compare the hash of every constant */
+} ig_program_options;
+
+/* Opens an artifact.  Every size and offset in it is checked.  IG_INVALID: damaged;
+ * IG_UNSUPPORTED: another format version, or a CPU that this machine is not. */
+IG_API IG_MUST_USE ig_status ig_program_open(const char *path,
+                                             const ig_program_options *options,
+                                             ig_program **out_program);
+/* The same in memory, which must outlive the program and be aligned to 64 bytes. */
+IG_API IG_MUST_USE ig_status ig_program_open_memory(const void *bytes, size_t size,
+                                                    const ig_program_options *options,
+                                                    ig_program **out_program);
+IG_API void ig_program_close(ig_program *program);
+
+/* Name and type of an input or output; texts are the program's. */
+typedef struct ig_port {
+    const char   *name;
+    const char   *type; /* "f32[B, 13]" */
+    ig_dtype_code dtype;
+    uint32_t      rank;
+    int64_t       dims[IG_MAX_RANK]; /* -1: depends on the call */
+} ig_port;
+
+IG_API size_t ig_program_input_count(const ig_program *program);
+IG_API size_t ig_program_output_count(const ig_program *program);
+/* `index` must be below the count. */
+IG_API ig_port ig_program_input(const ig_program *program, size_t index);
+IG_API ig_port ig_program_output(const ig_program *program, size_t index);
+/* The index of the input or output of that name, or -1. */
+IG_API int ig_program_find_input(const ig_program *program, const char *name);
+IG_API int ig_program_find_output(const ig_program *program, const char *name);
+
+/* What a program holds; texts are the program's.  Set size before the call. */
+typedef struct ig_program_facts {
+    size_t      size;
+    const char *model, *build_id;
+    const char *level;         /* of the code that runs: "v3" */
+    const char *levels;        /* of all code in the artifact: "v3, v4-vnni" */
+    size_t      kernel_count, step_count, launch_count;
+    uint64_t    code_bytes, plan_bytes, weight_bytes; /* weights: all constants */
+} ig_program_facts;
+
+IG_API void ig_program_get_facts(const ig_program *program, ig_program_facts *facts);
+/* The best level that this machine runs: "v2", "v3", "v4", "v4-vnni"; "" for none. */
+IG_API const char *ig_runtime_level(void);
+
+/* ---- thread pools ---- */
+
+typedef struct ig_thread_pool_options {
+    size_t  size;
+    int     threads;  /* the caller's among them; 0: as many as there are CPUs */
+    int     pin;      /* bind each thread to a CPU of its own */
+    int64_t spin_ns;  /* how long an idle thread looks for work before it sleeps;
+                       * 0: 50 µs; -1: not at all */
+    char   *message;
+    size_t  message_size;
+    /* Threads of the caller in place of ours: run(user, fn, task, n) calls fn(task, i)
+     * once for each i < n, one of them perhaps on the calling thread, and returns when
+     * all have returned.  `threads` is the largest n (not 0). */
+    void  (*run)(void *user, void (*fn)(void *task, int index), void *task, int n);
+    void   *run_user;
+} ig_thread_pool_options;
+
+/* A pool may serve many sessions.  One that finds it busy runs on its own thread. */
+IG_API IG_MUST_USE ig_status
+ig_thread_pool_create(const ig_thread_pool_options *options, ig_thread_pool **out_pool);
+IG_API void ig_thread_pool_destroy(ig_thread_pool *pool);
+IG_API int ig_thread_pool_threads(const ig_thread_pool *pool);
+
+/* ---- sessions ---- */
+
+typedef struct ig_session_options {
+    size_t          size;
+    char           *message;
+    size_t          message_size;
+    ig_thread_pool *pool;    /* shared with other sessions, or NULL: one of its own */
+    int             threads; /* of its own pool; 0 and 1: the caller's thread alone */
+    /* Memory: all of a session's comes from here.  `release` gets what `allocate` gave;
+     * allocate may return NULL.  Both NULL: malloc's. */
+    void *(*allocate)(void *user, size_t size, size_t alignment);
+    void  (*release)(void *user, void *memory, size_t size);
+    void   *memory_user;
+    void   *arena;           /* the caller's memory for activations, or NULL */
+    size_t  arena_size;      /* a shape that needs more gives IG_LIMIT */
+} ig_session_options;
+
+IG_API IG_MUST_USE ig_status ig_session_create(ig_program *program,
+                                               const ig_session_options *options,
+                                               ig_session **out_session);
+IG_API void ig_session_destroy(ig_session *session);
+
+/* Binds the views and runs.  Counts must be the program's.  Sets dtype, rank and dims
+ * of the outputs, and data where the session's memory is used (capacity 0). */
+IG_API IG_MUST_USE ig_status ig_session_run(ig_session *session, const ig_view *inputs,
+                                            size_t input_count, ig_view *outputs,
+                                            size_t output_count);
+/* The two halves of it.  Bound memory stays in use by every ig_session_run_bound until
+ * the next bind; contents may change between runs, shapes and addresses may not. */
+IG_API IG_MUST_USE ig_status ig_session_bind(ig_session *session, const ig_view *inputs,
+                                             size_t input_count, ig_view *outputs,
+                                             size_t output_count);
+IG_API IG_MUST_USE ig_status ig_session_run_bound(ig_session *session);
+
+/* Words of the last error of this session; "" when there was none. */
+IG_API const char *ig_session_error(const ig_session *session);
+/* Stops the run in progress, which returns IG_CANCELLED; else does nothing. */
+IG_API void ig_session_cancel(ig_session *session);
+/* Every later run stops after so many nanoseconds (IG_CANCELLED); 0: no limit.
+ * Like cancelling, it takes effect between launches. */
+IG_API void ig_session_set_deadline(ig_session *session, int64_t ns);
+/* Bytes of memory that the session holds now. */
+IG_API size_t ig_session_memory(const ig_session *session);
+
+/* ---- about this build ---- */
+
+IG_API const char *ig_runtime_version(void);
+/* "INVALID" and the like. */
+IG_API const char *ig_status_text(ig_status status);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

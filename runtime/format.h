@@ -1,0 +1,263 @@
+/* The artifact: what stands in a .ingot file, byte for byte.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * docs/artifact.md tells the same in prose.  Numbers are little-endian, sections begin at
+ * multiples of 8 bytes, and records are used in place.  The runtime checks each offset,
+ * index and count once, when an artifact is opened; the driver writes by these structs.
+ */
+#ifndef IG_RUNTIME_FORMAT_H
+#define IG_RUNTIME_FORMAT_H
+
+#include "base/status.h"
+
+#define IG_PLAN_MAGIC "ingotPLN"
+#define IG_CODE_MAGIC "ingotCOD"
+#define IG_FORMAT_VERSION 1u
+
+#define IG_NONE UINT32_MAX /* no such expression, symbol or buffer */
+
+enum {
+    IG_ENTRY_ALIGN = 64,     /* of entries, images and embedded constants */
+    IG_WEIGHTS_ALIGN = 4096, /* of the entries that hold weights */
+    IG_EXPR_DEPTH = 64,      /* stack that an expression may need */
+    IG_STEP_DEPTH = 32,      /* nested steps */
+    IG_PLAN_RANK = 8,        /* dimensions of an input or output */
+};
+
+/* Names of entries.  Code and level weights end in a level's name: "code/cpu-v3". */
+#define IG_ENTRY_MANIFEST "manifest.json"
+#define IG_ENTRY_PLAN "plan"
+#define IG_ENTRY_CODE "code/cpu-"
+#define IG_ENTRY_WEIGHTS "weights"
+#define IG_ENTRY_LEVEL_WEIGHTS "weights-"
+
+typedef struct ig_hash128 {
+    uint8_t bytes[16]; /* XXH3-128, canonical (big-endian) form */
+} ig_hash128;
+
+/* ---- the plan ---- */
+
+/*  SECTION(name, record): arrays of records, in the order of the file  */
+#define IG_PLAN_SECTIONS(SECTION)                                                     \
+    SECTION(text, char)              /* strings, each followed by a zero byte */      \
+    SECTION(levels, ig_plan_text)    /* names; the order of variants */               \
+    SECTION(kernels, ig_plan_text)   /* names; a code entry has as many kernels */    \
+    SECTION(hosts, ig_plan_text)     /* names of host functions */                    \
+    SECTION(codes, ig_plan_code)     /* of expressions */                             \
+    SECTION(exprs, ig_plan_range)    /* runs of codes */                              \
+    SECTION(lists, uint32_t)         /* runs of expression numbers */                 \
+    SECTION(symbols, ig_plan_symbol)                                                  \
+    SECTION(inputs, ig_plan_port)                                                     \
+    SECTION(outputs, ig_plan_port)                                                    \
+    SECTION(guards, ig_plan_guard)                                                    \
+    SECTION(files, ig_plan_file)                                                      \
+    SECTION(constants, ig_plan_constant)                                              \
+    SECTION(buffers, ig_plan_buffer)                                                  \
+    SECTION(operands, ig_plan_operand)                                                \
+    SECTION(variants, ig_plan_variant)                                                \
+    SECTION(steps, ig_plan_step)
+
+typedef enum ig_plan_section {
+#define IG_PLAN_SECTION_ENUM(name, record) IG_SECTION_##name,
+    IG_PLAN_SECTIONS(IG_PLAN_SECTION_ENUM)
+#undef IG_PLAN_SECTION_ENUM
+    IG_SECTION_COUNT
+} ig_plan_section;
+
+typedef struct ig_plan_text { /* bytes of the section `text`, without the zero byte */
+    uint32_t offset, size;
+} ig_plan_text;
+
+typedef struct ig_plan_range { /* `count` records of another section */
+    uint32_t first, count;
+} ig_plan_range;
+
+typedef struct ig_plan_header {
+    char          magic[8];
+    uint32_t      version;
+    uint32_t      header_bytes; /* sizeof(ig_plan_header) */
+    uint64_t      plan_bytes;   /* of the whole entry */
+    ig_hash128    hash;         /* of all bytes behind this field */
+    ig_plan_text  build_id;     /* of the compiler */
+    ig_plan_text  model;        /* the module's name */
+    int64_t       arena_bytes;  /* >= 0: arena buffers have fixed offsets in these;
+                                 * -1: the runtime plans them for each shape */
+    struct {
+        uint64_t offset, count; /* bytes from the plan's start, a multiple of 8 */
+    } sections[IG_SECTION_COUNT];
+} ig_plan_header;
+
+/* Expressions are postfix code over a small stack of int64; the numbering is that of
+ * ig_dim_opcode in ir/dim.h.  CONST pushes `value`, SYMBOL the symbol of that number;
+ * the others pop b, then a, and push f(a, b).  An expression over "late" symbols, which
+ * steps set, is evaluated by each step that uses it; any other when shapes are
+ * bound. */
+typedef enum ig_code_op {
+    IG_CODE_CONST, IG_CODE_SYMBOL, IG_CODE_ADD, IG_CODE_MUL, IG_CODE_MIN, IG_CODE_MAX,
+    IG_CODE_FLOOR, IG_CODE_CEIL, IG_CODE_BCAST, IG_CODE_EXACT, IG_CODE_COUNT
+} ig_code_op;
+
+typedef struct ig_plan_code {
+    int64_t opcode, value;
+} ig_plan_code;
+
+typedef enum ig_symbol_kind {
+    IG_SYMBOL_INPUT,   /* a dim of an input: bound from the call's shapes */
+    IG_SYMBOL_DEFINED, /* stands for `expr`, which uses only symbols of lower number */
+    IG_SYMBOL_LATE,    /* set by a set, read or loop step */
+    IG_SYMBOL_ROWS,    /* rows of the current block of a rows step */
+} ig_symbol_kind;
+
+typedef struct ig_plan_symbol {
+    ig_plan_text name, origin; /* origin: "dim 0 of input 'x'" */
+    int64_t      min, max, multiple;
+    uint32_t     kind;         /* ig_symbol_kind */
+    uint32_t     expr;         /* DEFINED, else IG_NONE */
+    uint32_t     input, axis;  /* INPUT: the first place that binds it, else IG_NONE */
+} ig_plan_symbol;
+
+/* An input or output.  Every extent that the caller gives must equal its expression, so
+ * a symbol that stands at several places must be the same at all of them. */
+typedef struct ig_plan_port {
+    ig_plan_text name, type; /* type: "f32[B, 13]" */
+    uint32_t     kind;       /* node of the signature tree; 0: tensor, a leaf */
+    uint32_t     dtype;      /* ig_dtype_code of ingot/runtime.h (the ONNX number) */
+    uint32_t     rank;
+    uint32_t     dims;       /* first of `rank` entries of lists */
+    uint32_t     buffer;     /* input: its buffer; output: where its value stands (if
+                              * not the output's own buffer: copied after the run) */
+    uint32_t     reserved;   /* 0 */
+} ig_plan_port;
+
+typedef struct ig_plan_guard {
+    uint32_t     left, right; /* expressions */
+    uint32_t     test;        /* 0: left = right; 1: left <= right */
+    uint32_t     at_bind;     /* 1: checked when shapes are bound; 0: by a guard step */
+    ig_plan_text message;
+} ig_plan_guard;
+
+/* A file that holds constants beside the artifact.  The path is relative to the folder
+ * of the artifact (and beneath it), or absolute. */
+typedef struct ig_plan_file {
+    ig_plan_text path;
+    uint64_t     bytes;    /* size of the file */
+    uint64_t     mtime_ns; /* equal: taken as unchanged; else constants are hashed */
+} ig_plan_file;
+
+typedef enum ig_constant_source {
+    IG_CONSTANT_WEIGHTS, /* the entry `weights` */
+    IG_CONSTANT_LEVEL,   /* the entry `weights-<level>` of the level that runs */
+    IG_CONSTANT_FILE,    /* file number `file` */
+} ig_constant_source;
+
+typedef struct ig_plan_constant {
+    ig_plan_text name;
+    uint32_t     source;        /* ig_constant_source */
+    uint32_t     file;          /* or IG_NONE */
+    uint64_t     offset, bytes; /* in the entry (offset a multiple of 64) or file */
+    ig_hash128   hash;          /* of its bytes; all zero for IG_CONSTANT_LEVEL */
+} ig_plan_constant;
+
+typedef enum ig_space {
+    IG_SPACE_INPUT,    /* input number `index` */
+    IG_SPACE_OUTPUT,   /* output number `index`: the caller's memory itself */
+    IG_SPACE_CONSTANT, /* constant number `index` */
+    IG_SPACE_ARENA,    /* the run's, shared by buffers that do not live together */
+    IG_SPACE_WORKER,   /* inside one rows step: each worker has its own */
+} ig_space;
+
+typedef struct ig_plan_buffer {
+    ig_plan_text name;        /* of the value, as the user knows it */
+    uint32_t     space;       /* ig_space */
+    uint32_t     index;       /* input, output or constant; else IG_NONE */
+    uint32_t     bytes;       /* expression: its size (worker: for a block of rows) */
+    uint32_t     dtype;       /* for people and reports */
+    uint32_t     first, last; /* arena, worker: first and last step of its life */
+    int64_t      offset;      /* arena with fixed offsets: a multiple of 64; else -1 */
+} ig_plan_buffer;
+
+/* A buffer argument of a step, seen from byte `offset` on.  In the body of a rows step
+ * `row_stride` bytes are added for each row before the block (IG_NONE: 0). */
+typedef struct ig_plan_operand {
+    uint32_t buffer;
+    uint32_t offset;     /* expression, or IG_NONE for 0 */
+    uint32_t row_stride; /* expression, or IG_NONE */
+    uint32_t low, high;  /* elements must be low <= x < high: words of an index error */
+    uint32_t reserved;   /* 0 */
+} ig_plan_operand;
+
+/* How a launch is done on one level.  A host step has one, with params only. */
+typedef struct ig_plan_variant {
+    uint32_t      kernel;  /* number of the kernel, or IG_NONE for a host step */
+    uint32_t      grid;    /* expression: tiles; IG_NONE: 1 */
+    ig_plan_range params;  /* of lists: one expression an i64 argument */
+    uint32_t      cost;    /* expression: rough ns on one core; IG_NONE: unknown */
+    uint32_t      scratch; /* bytes a worker */
+} ig_plan_variant;
+
+/*  STEP(name, meaning of the fields beyond operands)  */
+#define IG_PLAN_STEPS(STEP)                                                            \
+    STEP(launch, "variants: one, or one a level")                                      \
+    STEP(rows, "body of launches; value: rows; block: rows a block; symbol") \
+    STEP(if, "operand 0: one byte; body, then else_count steps")                       \
+    STEP(loop, "operands: trips (i64; < 0: any), cond (one byte); body; symbol: trip") \
+    STEP(host, "index: host function; one variant: its params")                        \
+    STEP(copy, "operands: to, from; value: bytes")                                     \
+    STEP(store, "operand 0: i64 elements; values: what is stored there, in order")     \
+    STEP(set, "symbol; value")                                                         \
+    STEP(read, "symbol; operand 0: one i64 element")                                   \
+    STEP(guard, "index: guard that stands here")
+
+typedef enum ig_step_kind {
+#define IG_PLAN_STEP_ENUM(name, meaning) IG_STEP_##name,
+    IG_PLAN_STEPS(IG_PLAN_STEP_ENUM)
+#undef IG_PLAN_STEP_ENUM
+    IG_STEP_COUNT
+} ig_step_kind;
+
+enum { IG_STEP_JOINS = 1 }; /* launch: no barrier between it and the launch before it */
+
+/* Steps stand depth first: the body of a step follows it.  An operand of a loop that is
+ * absent has buffer IG_NONE. */
+typedef struct ig_plan_step {
+    ig_plan_text  name; /* for people: "gemm_relu_3" */
+    uint32_t      kind, flags;
+    uint32_t      body_count, else_count; /* steps, with those nested in them */
+    ig_plan_range operands;               /* of operands */
+    ig_plan_range variants;               /* of variants */
+    ig_plan_range values;                 /* of lists */
+    uint32_t      symbol, index;          /* or IG_NONE */
+    uint32_t      value, block;           /* expressions, or IG_NONE */
+} ig_plan_step;
+
+/* ---- code ---- */
+
+/* The entry "code/cpu-<level>": this header, its kernels, then at image_offset (a
+ * multiple of 64) position-independent code and read-only data without relocations. */
+typedef struct ig_code_header {
+    char       magic[8];
+    uint32_t   version;
+    uint32_t   kernel_count;
+    uint64_t   code_bytes; /* of the whole entry */
+    ig_hash128 hash;       /* of all bytes behind this field */
+    uint64_t   image_offset, image_bytes;
+} ig_code_header;
+
+typedef struct ig_code_kernel {
+    uint64_t entry; /* offset in the image of an ig_kernel_fn_v0; UINT64_MAX: absent */
+    uint64_t bytes; /* of its code, for profilers */
+} ig_code_kernel;
+
+_Static_assert(sizeof(ig_plan_header) == 64 + 16 * IG_SECTION_COUNT, "format");
+_Static_assert(sizeof(ig_plan_symbol) == 56, "format");
+_Static_assert(sizeof(ig_plan_port) == 40, "format");
+_Static_assert(sizeof(ig_plan_guard) == 24, "format");
+_Static_assert(sizeof(ig_plan_file) == 24, "format");
+_Static_assert(sizeof(ig_plan_constant) == 48, "format");
+_Static_assert(sizeof(ig_plan_buffer) == 40, "format");
+_Static_assert(sizeof(ig_plan_operand) == 24, "format");
+_Static_assert(sizeof(ig_plan_variant) == 24, "format");
+_Static_assert(sizeof(ig_plan_step) == 64, "format");
+_Static_assert(sizeof(ig_code_header) == 56, "format");
+
+#endif
