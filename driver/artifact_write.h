@@ -1,12 +1,12 @@
 /* Writing artifacts: a plan as plain records, code, weights; out comes a container.
  * SPDX-License-Identifier: Apache-2.0
  *
- * The driver pushes records (runtime/format.h) to the sections of an ig_artifact_writer;
- * the helpers below intern texts and expressions and lay out constants.
+ * The driver pushes records (runtime/format.h) to the sections of an
+ * ig_artifact_writer; the helpers intern texts and expressions and lay out constants.
  *
  *     ig_artifact_writer w;
  *     ig_artifact_init(&w, arena, build_id, "dlrm");
- *     uint32_t batch = ig_artifact_symbol(&w, &(ig_plan_symbol){ ... });
+ *     IG_PUSH(w.arena, &w.symbols, (ig_plan_symbol){ .name = ... });
  *     IG_PUSH(w.arena, &w.steps, (ig_plan_step){ .kind = IG_STEP_launch, ... });
  *     ig_artifact_pack(&w, &contents, &parts, &part_count);
  *     ig_file_publish(path, parts, part_count, why);
@@ -30,11 +30,11 @@ typedef IG_VEC(ig_artifact_span) ig_artifact_spans;
 
 typedef struct ig_artifact_writer {
     ig_arena    *arena;
-    ig_writer    text; /* of the section `text`, which is not pushed to */
+    ig_writer    strings; /* the section `text`, which is not pushed to */
     ig_map       text_of, expr_of;
     ig_plan_text build_id, model;
     int64_t      arena_bytes; /* -1 unless the driver gives buffers fixed offsets */
-    struct {
+    struct { /* sections */
 #define IG_ARTIFACT_VEC(name, record) IG_VEC(record) name;
         IG_PLAN_SECTIONS(IG_ARTIFACT_VEC)
 #undef IG_ARTIFACT_VEC
@@ -60,7 +60,7 @@ ig_plan_range ig_artifact_list(ig_artifact_writer *writer, const uint32_t *exprs
  * of the constant. */
 uint32_t ig_artifact_constant(ig_artifact_writer *writer, ig_str name, const void *data,
                               uint64_t size);
-/* A constant that stays in file number `file`.  `data` is hashed; NULL: never checked. */
+/* A constant that stays in file number `file`.  `data` is hashed; NULL: not checked. */
 uint32_t ig_artifact_reference(ig_artifact_writer *writer, ig_str name, uint32_t file,
                                uint64_t offset, uint64_t size, const void *data);
 

@@ -1,9 +1,10 @@
 /* The artifact: what stands in a .ingot file, byte for byte.
  * SPDX-License-Identifier: Apache-2.0
  *
- * docs/artifact.md tells the same in prose.  Numbers are little-endian, sections begin at
- * multiples of 8 bytes, and records are used in place.  The runtime checks each offset,
- * index and count once, when an artifact is opened; the driver writes by these structs.
+ * docs/artifact.md tells the same in prose.  Numbers are little-endian, sections begin
+ * at multiples of 8 bytes, and records are used in place.  The runtime checks each
+ * offset, index and count once, when an artifact is opened; the driver writes by these
+ * structs.
  */
 #ifndef IG_RUNTIME_FORMAT_H
 #define IG_RUNTIME_FORMAT_H
