@@ -160,22 +160,26 @@ static void overflow_vec(ig_arena *arena) {
     ig_vec_grow(arena, &items, &count, &capacity, sizeof(int));
 }
 
+static int count_jumps(void (*call)(ig_arena *)) {
+    jmp_buf      recovery;
+    ig_budget    budget = { .recovery = &recovery };
+    ig_arena     arena;
+    volatile int jumps = 0;
+    ig_arena_init(&arena, &budget);
+    if (setjmp(recovery) == 0) {
+        call(&arena);
+    } else {
+        jumps++;
+    }
+    ig_arena_fini(&arena);
+    return jumps;
+}
+
 TEST(overflow_counts_as_exhaustion) {
     static void (*const calls[])(ig_arena *) = { overflow_array, overflow_alloc,
                                                  overflow_copy, overflow_vec };
     for (size_t i = 0; i < IG_COUNT_OF(calls); i++) {
-        jmp_buf      recovery;
-        ig_budget    budget = { .recovery = &recovery };
-        ig_arena     arena;
-        volatile int jumps = 0;
-        ig_arena_init(&arena, &budget);
-        if (setjmp(recovery) == 0) {
-            calls[i](&arena);
-        } else {
-            jumps++;
-        }
-        CHECK_INT(jumps, 1);
-        ig_arena_fini(&arena);
+        CHECK_INT(count_jumps(calls[i]), 1);
     }
 }
 

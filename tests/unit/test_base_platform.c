@@ -314,9 +314,9 @@ TEST(a_killed_writer_s_temporary_is_removed) {
         for (size_t i = 0; i < IG_COUNT_OF(parts); i++) {
             parts[i] = (ig_file_part){ big, i < 10 ? sizeof(big) : 1 };
         }
-        ssize_t told = write(gate[1], "x", 1);
-        for (; told == 1;) {
-            ig_file_publish("out", parts, IG_COUNT_OF(parts), why);
+        ig_status status = write(gate[1], "x", 1) == 1 ? IG_OK : IG_IO;
+        while (status == IG_OK) {
+            status = ig_file_publish("out", parts, IG_COUNT_OF(parts), why);
         }
         _exit(1);
     }
