@@ -1,0 +1,96 @@
+/* Vectors of which only the first `count` lanes exist in memory.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * With masks (AVX-512; AVX2 for 32- and 64-bit elements) that is one masked access, and
+ * lanes that are masked off touch nothing.  Without, elements go one by one between
+ * memory and a small array on the stack, which is read or written whole:
+ *
+ *     load:   stack[0 .. lanes) = 0;  stack[i] = memory[i] for i < count;  whole vector
+ *     store:  stack = vector;  memory[i] = stack[i] for i < count
+ */
+#include "codegen/cpu/emit.h"
+
+static unsigned element_bits(LLVMTypeRef type) {
+    return LLVMGetIntTypeWidth(l_element(l_as_int(type)));
+}
+
+static bool has_masks(const ig_cpu_emitter *e, LLVMTypeRef type) {
+    if (l_lanes(type) == 1 || e->level->mask == IG_MASK_NONE) {
+        return false;
+    }
+    return e->level->mask == IG_MASK_ALL || element_bits(type) >= 32;
+}
+
+/* `count` held within [0, lanes]. */
+static LLVMValueRef clamp_count(ig_cpu_emitter *e, LLVMValueRef count, unsigned lanes) {
+    LLVMValueRef positive = l_call2(e->builder, "llvm.smax", count, l_i64(e->llvm, 0));
+    return l_call2(e->builder, "llvm.smin", positive, l_i64(e->llvm, lanes));
+}
+
+/* Lane i is set when i < count.  Compared in elements as wide as the data's, but at
+ * least 32 bits where those are masks of their own width (AVX2). */
+static LLVMValueRef build_mask(ig_cpu_emitter *e, LLVMTypeRef type,
+                               LLVMValueRef count) {
+    LLVMBuilderRef b = e->builder;
+    unsigned lanes = l_lanes(type);
+    unsigned bits = element_bits(type) < 64 ? 32 : 64;
+    LLVMTypeRef scalar = LLVMIntTypeInContext(e->llvm, bits);
+    LLVMValueRef held = clamp_count(e, count, lanes);
+    LLVMValueRef narrow = LLVMBuildTrunc(b, held, scalar, L_UNNAMED);
+    LLVMValueRef *numbers = IG_NEW_ARRAY(e->arena, LLVMValueRef, lanes);
+    for (unsigned i = 0; i < lanes; i++) {
+        numbers[i] = LLVMConstInt(scalar, i, 0);
+    }
+    return LLVMBuildICmp(b, LLVMIntSLT, LLVMConstVector(numbers, lanes),
+                         l_splat(b, narrow, lanes), L_UNNAMED);
+}
+
+static LLVMValueRef alignment_of(ig_cpu_emitter *e, LLVMTypeRef type) {
+    return LLVMConstInt(LLVMInt32TypeInContext(e->llvm), element_bits(type) / 8, 0);
+}
+
+/* Copies `count` elements of `type` between two addresses, one by one. */
+static void copy_elements(ig_cpu_emitter *e, LLVMTypeRef type, LLVMValueRef to,
+                          LLVMValueRef from, LLVMValueRef count) {
+    LLVMTypeRef element = l_element(type);
+    unsigned bytes = element_bits(type) / 8;
+    ig_cpu_loop loop = ig_cpu_loop_begin(e, clamp_count(e, count, l_lanes(type)));
+    LLVMValueRef load = LLVMBuildLoad2(
+        e->builder, element, ig_cpu_address(e, element, from, loop.index), L_UNNAMED);
+    LLVMSetAlignment(load, bytes);
+    LLVMValueRef store =
+        LLVMBuildStore(e->builder, load, ig_cpu_address(e, element, to, loop.index));
+    LLVMSetAlignment(store, bytes);
+    ig_cpu_loop_end(e, &loop);
+}
+
+LLVMValueRef ig_cpu_load_tail(ig_cpu_emitter *e, LLVMTypeRef type, LLVMValueRef address,
+                              LLVMValueRef count) {
+    LLVMBuilderRef b = e->builder;
+    if (has_masks(e, type)) {
+        LLVMTypeRef types[] = { type, LLVMTypeOf(address) };
+        LLVMValueRef args[] = { address, alignment_of(e, type),
+                                build_mask(e, type, count), LLVMConstNull(type) };
+        return l_intrinsic(b, "llvm.masked.load", types, 2, args, 4);
+    }
+    LLVMValueRef slot = ig_cpu_alloca(e, type, 1, 64);
+    LLVMBuildStore(b, LLVMConstNull(type), slot);
+    copy_elements(e, type, slot, address, count);
+    return LLVMBuildLoad2(b, type, slot, L_UNNAMED);
+}
+
+void ig_cpu_store_tail(ig_cpu_emitter *e, LLVMValueRef value, LLVMValueRef address,
+                       LLVMValueRef count) {
+    LLVMBuilderRef b = e->builder;
+    LLVMTypeRef type = LLVMTypeOf(value);
+    if (has_masks(e, type)) {
+        LLVMTypeRef types[] = { type, LLVMTypeOf(address) };
+        LLVMValueRef args[] = { value, address, alignment_of(e, type),
+                                build_mask(e, type, count) };
+        l_intrinsic(b, "llvm.masked.store", types, 2, args, 4);
+        return;
+    }
+    LLVMValueRef slot = ig_cpu_alloca(e, type, 1, 64);
+    LLVMBuildStore(b, value, slot);
+    copy_elements(e, type, address, slot, count);
+}

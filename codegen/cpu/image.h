@@ -1,0 +1,20 @@
+/* From a relocatable object to position-independent bytes.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_CODEGEN_CPU_IMAGE_H
+#define IG_CODEGEN_CPU_IMAGE_H
+
+#include "base/context.h"
+
+typedef struct ig_image {
+    const void *bytes; /* the arena's */
+    size_t size;
+    int64_t entry; /* byte offset of the function asked for */
+} ig_image;
+
+/* Lays out the code and read-only data of an x86-64 ELF object and resolves what refers
+ * from one to another.  `kernel` is for messages; `symbol` is the function to enter.
+ * IG_INTERNAL, naming kernel and symbol, for whatever would need a linker. */
+ig_status ig_image_flatten(ig_context *context, const char *kernel, ig_str object,
+                           const char *symbol, ig_arena *arena, ig_image *out_image);
+
+#endif

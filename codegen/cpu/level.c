@@ -1,0 +1,25 @@
+/* The table of x86-64 levels.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "codegen/cpu/level.h"
+
+#include <string.h>
+
+static const ig_cpu_level levels[] = {
+#define LEVEL(name, cpu, features, width, mask, fma, f16c)                             \
+    { name, cpu, features, width, mask, fma, f16c },
+#include "codegen/cpu/level.def"
+#undef LEVEL
+};
+
+const ig_cpu_level *ig_cpu_level_at(uint32_t index) {
+    return index < IG_COUNT_OF(levels) ? &levels[index] : NULL;
+}
+
+const ig_cpu_level *ig_cpu_level_find(const char *name) {
+    for (uint32_t i = 0; i < IG_COUNT_OF(levels); i++) {
+        if (strcmp(levels[i].name, name) == 0) {
+            return &levels[i];
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,181 @@
+/* LLVM at work on one module.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Kernels arrive vectorised and unrolled, so four cheap passes do what is left
+ * (measured: the default pipelines take twice the time for code that is no better), and
+ * code generation at its default level does the rest.
+ *
+ * LLVM reports what it cannot do in two ways.  Diagnostics of a context become ours.  A
+ * fatal error ends the process; its handler has no user data, so the name of the kernel
+ * at work stands in the one thread-local variable of this library.
+ */
+#include "codegen/cpu/machine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char passes[] = "sroa,early-cse,instcombine,simplifycfg";
+static const char triple[] = "x86_64-unknown-linux-gnu";
+
+static _Thread_local const char *kernel_at_work;
+
+static void die(const char *reason) {
+    fprintf(stderr, "ingot: LLVM gave up on kernel '%s': %s\n",
+            kernel_at_work ? kernel_at_work : "?", reason);
+    fflush(stderr);
+}
+
+/* LLVM is about to call exit(); the handler only says what it was working on. */
+static void install_handler(void) {
+    LLVMResetFatalErrorHandler();
+    LLVMInstallFatalErrorHandler(die);
+}
+
+static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user) {
+    ig_cpu_machine *machine = user;
+    if (LLVMGetDiagInfoSeverity(info) != LLVMDSError) {
+        return;
+    }
+    char *text = LLVMGetDiagInfoDescription(info);
+    (void)ig_error(&machine->context->diag, IG_INTERNAL, NULL, "kernel '%s': LLVM: %s",
+                   machine->kernel, text);
+    LLVMDisposeMessage(text);
+}
+
+/* ---- life ---- */
+
+static ig_status create_target(ig_cpu_machine *machine) {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+    LLVMTargetRef target = NULL;
+    char *message = NULL;
+    if (LLVMGetTargetFromTriple(triple, &target, &message)) {
+        ig_status status = ig_error(&machine->context->diag, IG_UNSUPPORTED, NULL,
+                                    "LLVM has no x86-64 code generator: %s", message);
+        LLVMDisposeMessage(message);
+        return status;
+    }
+    machine->target = LLVMCreateTargetMachine(
+        target, triple, machine->level->cpu, machine->level->features,
+        LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelSmall);
+    return IG_OK;
+}
+
+ig_status ig_cpu_machine_open(ig_cpu_machine *machine, ig_context *context,
+                              const ig_cpu_level *level) {
+    *machine = (ig_cpu_machine){ .context = context, .level = level };
+    install_handler();
+    ig_status status = create_target(machine);
+    if (status != IG_OK) {
+        return status;
+    }
+    machine->llvm = LLVMContextCreate();
+    machine->options = LLVMCreatePassBuilderOptions();
+    machine->builder = LLVMCreateBuilderInContext(machine->llvm);
+    LLVMContextSetDiagnosticHandler(machine->llvm, on_diagnostic, machine);
+    return IG_OK;
+}
+
+static void drop_output(ig_cpu_machine *machine) {
+    if (machine->output) {
+        LLVMDisposeMemoryBuffer(machine->output);
+        machine->output = NULL;
+    }
+    if (machine->text) {
+        LLVMDisposeMessage(machine->text);
+        machine->text = NULL;
+    }
+}
+
+static void drop_module(ig_cpu_machine *machine) {
+    drop_output(machine);
+    if (machine->module) {
+        LLVMDisposeModule(machine->module);
+        machine->module = NULL;
+    }
+}
+
+void ig_cpu_machine_close(ig_cpu_machine *machine) {
+    drop_module(machine);
+    LLVMDisposeBuilder(machine->builder);
+    LLVMDisposePassBuilderOptions(machine->options);
+    LLVMContextDispose(machine->llvm);
+    LLVMDisposeTargetMachine(machine->target);
+    kernel_at_work = NULL;
+}
+
+/* ---- one kernel ---- */
+
+void ig_cpu_machine_begin(ig_cpu_machine *machine, const ig_graph *kernel) {
+    drop_module(machine);
+    machine->kernel = kernel->name;
+    kernel_at_work = kernel->name;
+    machine->module = LLVMModuleCreateWithNameInContext(kernel->name, machine->llvm);
+    LLVMSetTarget(machine->module, triple);
+    LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine->target);
+    LLVMSetModuleDataLayout(machine->module, layout);
+    LLVMDisposeTargetData(layout);
+}
+
+const char *ig_cpu_machine_print(ig_cpu_machine *machine) {
+    drop_output(machine);
+    machine->text = LLVMPrintModuleToString(machine->module);
+    return machine->text;
+}
+
+ig_status ig_cpu_machine_verify(ig_cpu_machine *machine) {
+    char *message = NULL;
+    ig_status status = IG_OK;
+    if (LLVMVerifyModule(machine->module, LLVMReturnStatusAction, &message)) {
+        status = ig_error(&machine->context->diag, IG_INTERNAL, NULL,
+                          "kernel '%s': LLVM's verifier: %s", machine->kernel, message);
+    }
+    LLVMDisposeMessage(message);
+    return status;
+}
+
+static ig_status take_error(ig_cpu_machine *machine, const char *text) {
+    return ig_error(&machine->context->diag, IG_INTERNAL, NULL, "kernel '%s': LLVM: %s",
+                    machine->kernel, text);
+}
+
+ig_status ig_cpu_machine_optimize(ig_cpu_machine *machine) {
+    ig_budget *budget = &machine->context->budget;
+    ig_budget_enter_foreign(budget);
+    LLVMErrorRef error =
+        LLVMRunPasses(machine->module, passes, machine->target, machine->options);
+    ig_budget_leave_foreign(budget);
+    if (!error) {
+        return IG_OK;
+    }
+    char *message = LLVMGetErrorMessage(error);
+    ig_status status = take_error(machine, message);
+    LLVMDisposeErrorMessage(message);
+    return status;
+}
+
+ig_status ig_cpu_machine_assemble(ig_cpu_machine *machine, LLVMCodeGenFileType kind,
+                                  ig_str *out_bytes) {
+    ig_diag *diag = &machine->context->diag;
+    ig_budget *budget = &machine->context->budget;
+    size_t errors = diag->error_count;
+    char *message = NULL;
+    drop_output(machine);
+    ig_budget_enter_foreign(budget);
+    LLVMBool failed = LLVMTargetMachineEmitToMemoryBuffer(
+        machine->target, machine->module, kind, &message, &machine->output);
+    ig_budget_leave_foreign(budget);
+    if (failed) {
+        ig_status status = take_error(machine, message);
+        LLVMDisposeMessage(message);
+        return status;
+    }
+    if (diag->error_count != errors) {
+        return IG_INTERNAL;
+    }
+    *out_bytes = (ig_str){ LLVMGetBufferStart(machine->output),
+                           LLVMGetBufferSize(machine->output) };
+    return IG_OK;
+}
