@@ -36,6 +36,7 @@ typedef struct ig_lower {
     ig_dim                 grid;    /* number of tiles; set by the family */
     ig_dim                 cost;    /* rough ns on one core; 0: unknown */
     int64_t                scratch; /* bytes a worker */
+    bool                   shares_strides; /* strides are params: shapes share the kernel */
 } ig_lower;
 
 typedef ig_status (*ig_lower_fn)(ig_lower *lower);

@@ -42,7 +42,9 @@ static ig_value *element_index(ig_lower *lower, const ig_site *site,
     ig_value *index = k_i64(site->b, 0);
     for (uint32_t d = 0; d < rank; d++) {
         ig_dim stride = space_stride(lower, operand, site->rank, site->dims, d);
-        ig_value *step = k_mul(site->b, site->index[d], ig_lower_dim(lower, stride));
+        bool is_shared = lower->shares_strides && stride != 0 && stride != 1;
+        ig_value *by = is_shared ? ig_lower_param(lower, stride) : ig_lower_dim(lower, stride);
+        ig_value *step = k_mul(site->b, site->index[d], by);
         index = k_add(site->b, index, step);
     }
     return index;

@@ -1,0 +1,377 @@
+/* Embedding bags of all tables of a model in one launch, on CPUs: the loops.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Features (table, ids, offsets …) that neighbour each other and are alike - same dtypes,
+ * dim, pooling, operands - form a class.  One loop nest serves a class; table, ids and
+ * destination are taken from the arrays of buffer arguments by the feature's number:
+ *
+ *   for feature in class
+ *     for tile of the feature in this call's range        (tile: BAGS bags)
+ *       for bag in tile
+ *         accumulators in registers; for id in bag: check, prefetch ahead, add the row
+ *         finish (mean, empty bag), store straight into the consumer's buffer
+ *
+ * Look-ahead runs in ids, not in bags, so it crosses the borders of bags.  Rows of
+ * quantised tables add q * scale; the sum of the biases is kept apart and added once.
+ * The additions of one element are in order of ids, so the bits do not depend on tiles.
+ */
+#include "passes/lower/cpu/bag.h"
+
+#include <assert.h>
+
+enum { BAGS = 8, LOOK_AHEAD = 16, MAX_VECTORS = 16 };
+
+/* ---- classes ---- */
+
+static bool is_alike(const bag_class *c, const bag_feature *f) {
+    const bag_feature *first = &c->features[0];
+    return f->mask == first->mask && f->pool == first->pool &&
+           f->has_padding == first->has_padding && f->has_last == first->has_last &&
+           f->is_large == first->is_large && f->dim == first->dim &&
+           f->table->type->dtype == first->table->type->dtype &&
+           f->table->type->format == first->table->type->format &&
+           f->ids->type->dtype == first->ids->type->dtype &&
+           f->out->type->dtype == first->out->type->dtype &&
+           (!f->begins || f->begins->type->dtype == first->begins->type->dtype) &&
+           (!f->ends || f->ends->type->dtype == first->ends->type->dtype) &&
+           (!f->weights || f->weights->type->dtype == first->weights->type->dtype);
+}
+
+/* One number a feature, as a constant, one param, or an array of params. */
+typedef ig_dim (*feature_dim)(ig_lower *lower, const bag_feature *f);
+
+static ig_value *feature_value(const bag_class *c, ig_builder *b, ig_value *number,
+                               feature_dim of) {
+    ig_dim first = of(c->lower, &c->features[0]);
+    bool is_same = true;
+    ig_dim *dims = IG_NEW_ARRAY(c->lower->arena, ig_dim, c->count);
+    for (uint32_t i = 0; i < c->count; i++) {
+        dims[i] = of(c->lower, &c->features[i]);
+        is_same = is_same && dims[i] == first;
+    }
+    if (is_same) {
+        return ig_lower_dim(c->lower, first);
+    }
+    return k_param_at(b, ig_lower_param_array(c->lower, dims, c->count), number);
+}
+
+static ig_dim rows_of(ig_lower *lower, const bag_feature *f) {
+    (void)lower;
+    return f->table->type->dims[0];
+}
+static ig_dim padding_of(ig_lower *lower, const bag_feature *f) {
+    return ig_dim_const(lower->module, f->padding);
+}
+static ig_dim id_stride_of(ig_lower *lower, const bag_feature *f) {
+    (void)lower;
+    return f->ids->strides[f->ids->type->rank - 1];
+}
+static ig_dim bag_stride_of(ig_lower *lower, const bag_feature *f) {
+    (void)lower;
+    return f->ids->type->rank >= 2 ? f->ids->strides[0] : f->ids->strides[0];
+}
+static ig_dim length_of(ig_lower *lower, const bag_feature *f) {
+    (void)lower;
+    return f->pool == IG_POOL_none ? 1 : f->ids->type->dims[1];
+}
+static ig_dim id_count_of(ig_lower *lower, const bag_feature *f) {
+    return ig_type_count(lower->module, f->ids->type);
+}
+static ig_dim weight_stride_of(ig_lower *lower, const bag_feature *f) {
+    (void)lower;
+    return f->weights->strides[f->weights->type->rank - 1];
+}
+static ig_dim weight_bag_stride_of(ig_lower *lower, const bag_feature *f) {
+    (void)lower;
+    return f->weights->strides[0];
+}
+static ig_dim begin_stride_of(ig_lower *lower, const bag_feature *f) {
+    (void)lower;
+    return f->begins->strides[0];
+}
+static ig_dim begin_count_of(ig_lower *lower, const bag_feature *f) {
+    (void)lower;
+    return f->begins->type->dims[0];
+}
+static ig_dim end_stride_of(ig_lower *lower, const bag_feature *f) {
+    (void)lower;
+    return f->ends->strides[0];
+}
+static ig_dim out_stride_of(ig_lower *lower, const bag_feature *f) {
+    (void)lower;
+    return f->out_stride;
+}
+static ig_dim bags_of(ig_lower *lower, const bag_feature *f) {
+    (void)lower;
+    return f->bags;
+}
+static ig_dim first_tile_of(ig_lower *lower, const bag_feature *f) {
+    (void)lower;
+    return f->first_tile;
+}
+
+/* ---- what is loaded once a feature ---- */
+
+static void open_feature(const bag_class *c, ig_builder *b, ig_value *number,
+                         bag_cursor *at) {
+    const bag_feature *f = &c->features[0];
+    ig_value *operand = k_mul(b, number, k_i64(b, c->stride));
+    at->table = k_buffer_at(b, f->table->buffer, operand);
+    at->ids = k_buffer_at(b, f->ids->buffer, operand);
+    at->out = k_buffer_at(b, f->out->buffer, number);
+    at->begins = f->begins ? k_buffer_at(b, f->begins->buffer, operand) : NULL;
+    at->ends = f->ends ? k_buffer_at(b, f->ends->buffer, operand) : NULL;
+    at->weights = f->weights ? k_buffer_at(b, f->weights->buffer, operand) : NULL;
+    at->rows = feature_value(c, b, number, rows_of);
+    at->id_stride = feature_value(c, b, number, id_stride_of);
+    at->id_count = feature_value(c, b, number, id_count_of);
+    at->out_stride = feature_value(c, b, number, out_stride_of);
+    at->bags = feature_value(c, b, number, bags_of);
+    at->padding = f->has_padding ? feature_value(c, b, number, padding_of) : NULL;
+    at->weight_stride = f->weights ? feature_value(c, b, number, weight_stride_of) : NULL;
+    if (f->begins) {
+        at->begin_stride = feature_value(c, b, number, begin_stride_of);
+        at->begin_count = feature_value(c, b, number, begin_count_of);
+        at->end_stride = f->ends ? feature_value(c, b, number, end_stride_of) : NULL;
+        return;
+    }
+    at->length = feature_value(c, b, number, length_of);
+    at->bag_stride = feature_value(c, b, number, bag_stride_of);
+    at->weight_bag_stride =
+        f->weights ? feature_value(c, b, number, weight_bag_stride_of) : NULL;
+}
+
+/* ---- the ids of one bag ---- */
+
+static ig_value *load_offset(ig_builder *b, ig_value *buffer, ig_value *index,
+                             ig_value *stride) {
+    return k_cast(b, k_load(b, buffer, k_mul(b, index, stride), 1), IG_DT_i64);
+}
+
+static ig_value *load_end(const bag_class *c, ig_builder *b, const bag_cursor *at,
+                          ig_value *bag) {
+    if (at->ends) {
+        return load_offset(b, at->ends, bag, at->end_stride);
+    }
+    ig_value *next = k_add(b, bag, k_i64(b, 1));
+    if (c->features[0].has_last) {
+        return load_offset(b, at->begins, next, at->begin_stride);
+    }
+    ig_value *last = k_sub(b, at->begin_count, k_i64(b, 1));
+    ig_value *end = load_offset(b, at->begins, k_min(b, next, last), at->begin_stride);
+    return k_where(b, k_compare(b, IG_OP_lt, next, at->begin_count), end, at->id_count);
+}
+
+/* Offsets must rise within the ids; a bag whose do not is reported and empty. */
+static void open_offsets(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value *bag) {
+    ig_value *zero = k_i64(b, 0);
+    ig_value *begin = load_offset(b, at->begins, bag, at->begin_stride);
+    ig_value *end = load_end(c, b, at, bag);
+    ig_value *rises = k_binary(b, IG_OP_and, k_compare(b, IG_OP_ge, begin, zero),
+                               k_compare(b, IG_OP_le, begin, end));
+    ig_value *is_inside = k_compare(b, IG_OP_le, end, at->id_count);
+    ig_value *is_good = k_binary(b, IG_OP_and, rises, is_inside);
+    k_if check = k_if_open(b, is_good, NULL, 0);
+    k_report(&check.other, c->features[0].begins_operand, bag, begin);
+    k_if_close(&check, NULL, NULL);
+    at->count = k_where(b, is_good, k_sub(b, end, begin), zero);
+    at->first = k_where(b, is_good, begin, zero);
+    at->id_at = k_mul(b, at->first, at->id_stride);
+    at->weight_at = at->weights ? k_mul(b, at->first, at->weight_stride) : NULL;
+}
+
+static void open_bag(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value *bag) {
+    if (at->begins) {
+        open_offsets(c, b, at, bag);
+        return;
+    }
+    at->count = at->length;
+    at->first = k_mul(b, bag, at->length);
+    at->id_at = k_mul(b, bag, at->bag_stride);
+    at->weight_at = at->weights ? k_mul(b, bag, at->weight_bag_stride) : NULL;
+}
+
+/* ---- one id ---- */
+
+/* The row of an id; reports one that is out of range and takes row 0 for it. */
+static ig_value *checked_row(const bag_class *c, ig_builder *b, const bag_cursor *at,
+                             ig_value *id, ig_value *position) {
+    ig_value *zero = k_i64(b, 0);
+    ig_value *row = id;
+    if (c->negative == IG_NEGATIVE_wrap) {
+        ig_value *is_negative = k_compare(b, IG_OP_lt, id, zero);
+        row = k_where(b, is_negative, k_add(b, id, at->rows), id);
+    }
+    if (c->clamps) {
+        ig_value *last = k_sub(b, at->rows, k_i64(b, 1));
+        return k_min(b, k_max(b, row, zero), last);
+    }
+    ig_value *is_good = k_compare(b, IG_OP_lt, k_cast(b, row, IG_DT_u64),
+                                  k_cast(b, at->rows, IG_DT_u64));
+    k_if check = k_if_open(b, is_good, NULL, 0);
+    k_report(&check.other, c->features[0].ids_operand, position, id);
+    k_if_close(&check, NULL, NULL);
+    return k_where(b, is_good, row, zero);
+}
+
+static void prefetch_ahead(const bag_class *c, ig_builder *b, const bag_cursor *at,
+                           ig_value *place, ig_value *position) {
+    if (!c->features[0].is_large) {
+        return;
+    }
+    ig_value *ahead = k_i64(b, LOOK_AHEAD);
+    ig_value *is_there =
+        k_compare(b, IG_OP_lt, k_add(b, position, ahead), at->id_count);
+    ig_value *step = k_where(b, is_there, ahead, k_i64(b, 0));
+    ig_value *far = k_add(b, place, k_mul(b, step, at->id_stride));
+    ig_value *row = k_cast(b, k_load(b, at->ids, far, 1), IG_DT_i64);
+    bag_prefetch_row(c, b, at, row);
+}
+
+/* Does this id count, or is it padding or a pruned row? NULL: always. */
+static ig_value *counts(const bag_class *c, ig_builder *b, const bag_cursor *at,
+                        ig_value *id) {
+    if (c->negative == IG_NEGATIVE_skip) {
+        return k_compare(b, IG_OP_ge, id, k_i64(b, 0));
+    }
+    return at->padding ? k_compare(b, IG_OP_ne, id, at->padding) : NULL;
+}
+
+static void add_id(const bag_class *c, ig_builder *b, const bag_cursor *at, ig_value *id,
+                   ig_value *position, bag_sums *sums) {
+    ig_value *row = checked_row(c, b, at, id, position);
+    bag_add_row(c, b, at, row, sums);
+    bool is_pruned = c->negative == IG_NEGATIVE_skip;
+    if (sums->taken && !is_pruned) {
+        sums->taken = k_add(b, sums->taken, k_i64(b, 1));
+    }
+}
+
+static void emit_id(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value *j,
+                    bag_sums *sums) {
+    ig_value *place = k_add(b, at->id_at, k_mul(b, j, at->id_stride));
+    ig_value *position = k_add(b, at->first, j);
+    ig_value *id = k_cast(b, k_load(b, at->ids, place, 1), IG_DT_i64);
+    prefetch_ahead(c, b, at, place, position);
+    if (at->weights) {
+        ig_value *w = k_add(b, at->weight_at, k_mul(b, j, at->weight_stride));
+        at->weight = k_cast(b, k_load(b, at->weights, w, 1), IG_DT_f32);
+    }
+    ig_value *is_taken = counts(c, b, at, id);
+    if (!is_taken) {
+        add_id(c, b, at, id, position, sums);
+        return;
+    }
+    ig_value *before[K_CARRIED], *after[K_CARRIED];
+    const ig_type *types[K_CARRIED];
+    uint32_t count = bag_sums_pack(sums, before);
+    for (uint32_t i = 0; i < count; i++) {
+        types[i] = before[i]->type;
+    }
+    k_if taken = k_if_open(b, is_taken, types, count);
+    add_id(c, &taken.then, at, id, position, sums);
+    bag_sums_pack(sums, after);
+    k_if_close(&taken, after, before);
+    bag_sums_unpack(sums, taken.results);
+}
+
+/* ---- bags, tiles, features ---- */
+
+/* Columns column … column + vectors * lanes of one bag. */
+static void emit_columns(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value *bag,
+                         uint32_t vectors) {
+    bag_sums sums = bag_sums_start(c, b, vectors);
+    ig_value *state[K_CARRIED];
+    uint32_t count = bag_sums_pack(&sums, state);
+    k_loop loop = k_loop_open(b, k_i64(b, 0), at->count, k_i64(b, 1), state, count);
+    bag_sums_unpack(&sums, loop.carried);
+    emit_id(c, &loop.b, at, loop.index, &sums);
+    bag_sums_pack(&sums, state);
+    k_loop_close(&loop, state, count);
+    bag_sums_unpack(&sums, loop.results);
+    bag_store(c, b, at, bag, &sums);
+}
+
+/* A row that needs more registers than there are is summed in column chunks. */
+static void emit_bag(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value *bag) {
+    open_bag(c, b, at, bag);
+    uint32_t vectors = (uint32_t)((c->features[0].dim + c->lanes - 1) / c->lanes);
+    uint32_t limit = c->lower->target->vector_registers / 2;
+    limit = limit > MAX_VECTORS ? MAX_VECTORS : limit;
+    for (uint32_t done = 0; done < vectors; done += limit) {
+        uint32_t part = vectors - done < limit ? vectors - done : limit;
+        at->column = (int64_t)done * c->lanes;
+        emit_columns(c, b, at, bag, part);
+    }
+}
+
+static void emit_feature(const bag_class *c, ig_builder *b, ig_value *number,
+                         ig_value *const range[2]) {
+    bag_cursor at = { 0 };
+    open_feature(c, b, number, &at);
+    ig_value *first = feature_value(c, b, number, first_tile_of);
+    ig_value *tiles = k_ceil_div(b, at.bags, BAGS);
+    ig_value *zero = k_i64(b, 0);
+    ig_value *low = k_max(b, k_sub(b, range[0], first), zero);
+    ig_value *high = k_min(b, k_sub(b, range[1], first), tiles);
+    ig_value *from = k_mul(b, low, k_i64(b, BAGS));
+    ig_value *to = k_min(b, k_mul(b, high, k_i64(b, BAGS)), at.bags);
+    k_loop bags = k_loop_open(b, from, to, k_i64(b, 1), NULL, 0);
+    emit_bag(c, &bags.b, &at, bags.index);
+    k_loop_close(&bags, NULL, 0);
+}
+
+static void emit_class(const bag_class *c, ig_value *const range[2]) {
+    ig_builder *b = &c->lower->b;
+    ig_value *one = k_i64(b, 1), *count = k_i64(b, c->count);
+    k_loop features = k_loop_open(b, k_i64(b, 0), count, one, NULL, 0);
+    emit_feature(c, &features.b, features.index, range);
+    k_loop_close(&features, NULL, 0);
+}
+
+/* ---- the schedule ---- */
+
+static ig_status emit_classes(ig_lower *lower, const bag_class *shared,
+                              bag_feature *features, uint32_t count) {
+    ig_value *range[2];
+    k_tiles(&lower->b, &range[0], &range[1]);
+    for (uint32_t i = 0; i < count;) {
+        bag_class c = *shared;
+        c.features = &features[i];
+        c.count = 1;
+        c.stride = features[i].operand_count;
+        while (i + c.count < count && is_alike(&c, &features[i + c.count])) {
+            c.count++;
+        }
+        IG_TRY(bag_choose_lanes(&c));
+        emit_class(&c, range);
+        i += c.count;
+    }
+    return IG_OK;
+}
+
+ig_status ig_lower_cpu_bag(ig_lower *lower) {
+    ig_op *anchor = ig_cpu_anchor(lower, IG_OP_bag);
+    assert(anchor && "the family's body has its anchor");
+    uint32_t count = anchor->result_count;
+    bag_feature *features = IG_NEW_ARRAY(lower->arena, bag_feature, count);
+    IG_TRY(bag_read_features(lower, anchor, features));
+    ig_dim tiles = 0;
+    lower->cost = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        features[i].first_tile = tiles;
+        ig_dim own = ig_lower_ceil_div(lower, features[i].bags, BAGS);
+        tiles = ig_dim_add(lower->module, tiles, own);
+        ig_dim work = ig_lower_mul(lower, id_count_of(lower, &features[i]), 20);
+        lower->cost = ig_dim_add(lower->module, lower->cost, work);
+    }
+    lower->grid = tiles;
+    lower->name = "bag";
+    bag_class shared = {
+        .lower = lower,
+        .negative = (ig_negative)ig_attr_int(anchor, IG_bag_negative, 0),
+        .empty = (ig_empty)ig_attr_int(anchor, IG_bag_empty, 0),
+        .clamps = ig_attr_int(anchor, IG_bag_range, 0) == IG_RANGE_clamp,
+    };
+    return emit_classes(lower, &shared, features, count);
+}

@@ -1,0 +1,68 @@
+/* Embedding bags on CPUs: what the loops (bag.c) and the rows (bag_row.c) share.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_PASSES_LOWER_BAG_H
+#define IG_PASSES_LOWER_BAG_H
+
+#include "passes/lower/cpu/cpu.h"
+
+/* One feature of the bag op, as the kernel sees its operands. */
+typedef struct bag_feature {
+    const ig_operand *table, *ids, *begins, *ends, *weights, *out;
+    uint32_t operand_count;               /* of this feature */
+    int64_t  ids_operand, begins_operand; /* their numbers among the launch's operands */
+    int64_t  mask, dim, padding;
+    ig_pool  pool;
+    bool     has_padding, has_last, is_large; /* larger than the caches */
+    ig_dim   bags, out_stride, first_tile;
+} bag_feature;
+
+/* Features that one loop nest serves. */
+typedef struct bag_class {
+    ig_lower          *lower;
+    const bag_feature *features;
+    uint32_t           count;
+    uint32_t           stride; /* operands from one feature to the next */
+    uint32_t           lanes;
+    ig_negative        negative;
+    ig_empty           empty;
+    bool               clamps;
+} bag_class;
+
+/* Values in force while code for one bag is emitted. */
+typedef struct bag_cursor {
+    ig_value *table, *ids, *begins, *ends, *weights, *out;
+    ig_value *rows, *padding, *bags, *id_count;
+    ig_value *id_stride, *bag_stride, *length, *out_stride;
+    ig_value *begin_stride, *begin_count, *end_stride;
+    ig_value *weight_stride, *weight_bag_stride;
+    ig_value *count, *first, *id_at, *weight_at; /* of this bag */
+    ig_value *weight;                            /* of this id */
+    int64_t   column;                            /* first one of this chunk */
+} bag_cursor;
+
+enum { BAG_VECTORS = 16 };
+
+/* What is carried from id to id. */
+typedef struct bag_sums {
+    ig_value *vectors[BAG_VECTORS];
+    uint32_t  count;
+    ig_value *bias;  /* quantised tables: the sum of weighted biases, one lane */
+    ig_value *taken; /* ids that count, when some may not; else NULL */
+} bag_sums;
+
+/* bag_read.c: the bag op's operands and attributes, checked. */
+ig_status bag_read_features(ig_lower *lower, const ig_op *anchor, bag_feature *features);
+ig_status bag_choose_lanes(bag_class *c);
+
+/* bag_row.c */
+bag_sums  bag_sums_start(const bag_class *c, ig_builder *b, uint32_t vectors);
+uint32_t  bag_sums_pack(const bag_sums *sums, ig_value **out_values);
+void      bag_sums_unpack(bag_sums *sums, ig_value *const *values);
+void      bag_add_row(const bag_class *c, ig_builder *b, const bag_cursor *at,
+                      ig_value *row, bag_sums *sums);
+void      bag_prefetch_row(const bag_class *c, ig_builder *b, const bag_cursor *at,
+                           ig_value *row);
+void      bag_store(const bag_class *c, ig_builder *b, const bag_cursor *at, ig_value *bag,
+                    const bag_sums *sums);
+
+#endif

@@ -1,0 +1,101 @@
+/* Embedding bags on CPUs: reading the bag op's operands and attributes.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "passes/lower/cpu/bag.h"
+
+enum { BEGINS = 1, ENDS = 2, WEIGHTS = 4 };
+
+static int64_t listed(const ig_op *op, uint32_t slot, uint32_t index, int64_t absent) {
+    const ig_attr *attr = &op->attrs[slot];
+    return attr->kind == IG_ATTR_INTS ? attr->as.ints[index] : absent;
+}
+
+/* Rows as they lie: elements of the table's dtype from one row to the next. */
+static bool is_large(const ig_lower *lower, const bag_feature *f) {
+    int64_t rows = 0;
+    bool is_known = ig_dim_constant(lower->module, f->table->type->dims[0], &rows);
+    int64_t bytes = f->dim * (ig_dtypes[f->table->type->dtype].bits / 8);
+    return !is_known || rows > (int64_t)lower->target->l2_bytes / 2 / (bytes ? bytes : 1);
+}
+
+static ig_dim count_bags(ig_lower *lower, const bag_feature *f) {
+    if (f->pool == IG_POOL_none) {
+        return ig_type_count(lower->module, f->ids->type);
+    }
+    if (!f->begins) {
+        return f->ids->type->dims[0];
+    }
+    ig_dim begins = f->begins->type->dims[0];
+    return f->has_last ? ig_dim_sub(lower->module, begins, 1) : begins;
+}
+
+/* Without pooling the bags are the ids, walked through as one dim. */
+static bool is_flat(ig_lower *lower, const ig_operand *x, uint32_t rank) {
+    for (uint32_t d = 0; d + 1 < rank; d++) {
+        ig_dim step = ig_dim_mul(lower->module, x->strides[d + 1], x->type->dims[d + 1]);
+        if (ig_dim_equal(lower->module, x->strides[d], step) != IG_YES) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static ig_status check_feature(ig_lower *lower, const bag_feature *f) {
+    bool has_operands = f->table && f->ids && (!(f->mask & BEGINS) || f->begins) &&
+                        (!(f->mask & ENDS) || f->ends) &&
+                        (!(f->mask & WEIGHTS) || f->weights);
+    if (!has_operands || f->dim <= 0) {
+        return ig_lower_unsupported(lower, "a bag whose rows' length is not known");
+    }
+    uint32_t rank = f->ids->type->rank;
+    bool is_none = f->pool == IG_POOL_none;
+    if (is_none && !(is_flat(lower, f->ids, rank) && is_flat(lower, f->out, rank))) {
+        return ig_lower_unsupported(lower, "a look-up of ids with gaps in memory");
+    }
+    return IG_OK;
+}
+
+static ig_status read_feature(ig_lower *lower, const ig_op *anchor, uint32_t number,
+                              uint32_t operand, bag_feature *f) {
+    f->mask = listed(anchor, IG_bag_operands, number, 0);
+    f->pool = (ig_pool)listed(anchor, IG_bag_pool, number, IG_POOL_sum);
+    f->padding = listed(anchor, IG_bag_padding, number, INT64_MIN);
+    f->has_padding = f->padding != INT64_MIN;
+    f->has_last = listed(anchor, IG_bag_last, number, 0) != 0;
+    uint32_t next = operand;
+    f->table = ig_cpu_input(lower, anchor, next++);
+    f->ids_operand = next;
+    f->ids = ig_cpu_input(lower, anchor, next++);
+    f->begins_operand = next;
+    f->begins = f->mask & BEGINS ? ig_cpu_input(lower, anchor, next++) : NULL;
+    f->ends = f->mask & ENDS ? ig_cpu_input(lower, anchor, next++) : NULL;
+    f->weights = f->mask & WEIGHTS ? ig_cpu_input(lower, anchor, next++) : NULL;
+    f->operand_count = next - operand;
+    f->out = &lower->outs[number];
+    if (!f->table || !ig_dim_constant(lower->module, f->table->type->dims[1], &f->dim)) {
+        f->dim = 0;
+    }
+    IG_TRY(check_feature(lower, f));
+    f->is_large = is_large(lower, f);
+    f->bags = count_bags(lower, f);
+    f->out_stride = f->out->strides[f->out->type->rank - 2];
+    return IG_OK;
+}
+
+ig_status bag_read_features(ig_lower *lower, const ig_op *anchor, bag_feature *features) {
+    uint32_t operand = 0;
+    for (uint32_t i = 0; i < anchor->result_count; i++) {
+        IG_TRY(read_feature(lower, anchor, i, operand, &features[i]));
+        operand += features[i].operand_count;
+    }
+    return IG_OK;
+}
+
+/* Lanes of f32, in which all but f64 tables are summed. */
+ig_status bag_choose_lanes(bag_class *c) {
+    ig_dtype dtype = (ig_dtype)c->features[0].table->type->dtype;
+    if (!ig_dtype_is_float(dtype) && c->features[0].table->type->format == IG_ROW_PLAIN) {
+        return ig_lower_unsupported(c->lower, "a bag over a table of integers");
+    }
+    c->lanes = ig_lower_lanes(c->lower, dtype == IG_DT_f64 ? IG_DT_f64 : IG_DT_f32);
+    return IG_OK;
+}

@@ -1,0 +1,69 @@
+/* What the CPU's schedules share.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "passes/lower/cpu/cpu.h"
+
+#include "base/writer.h"
+
+const ig_lower_family ig_lower_cpu[] = {
+    { "gemm", ig_lower_cpu_gemm },
+    { "dot", ig_lower_cpu_dot },
+    { "bag", ig_lower_cpu_bag },
+    { "interact", ig_lower_cpu_interact },
+    { "map", ig_lower_cpu_map },
+    { "copy", ig_lower_cpu_map },
+    { NULL, NULL },
+};
+
+ig_op *ig_cpu_anchor(const ig_lower *lower, ig_opcode code) {
+    for (ig_op *op = lower->body->first; op; op = op->next) {
+        if (op->code == code) {
+            return op;
+        }
+    }
+    return NULL;
+}
+
+const ig_operand *ig_cpu_input(const ig_lower *lower, const ig_op *op, uint32_t index) {
+    const ig_value *value = ig_op_operand(op, index);
+    bool is_input = value && !value->def && value->block == lower->body;
+    return is_input ? &lower->ins[value->index] : NULL;
+}
+
+static const bool expands[IG_OP_COUNT] = {
+    [IG_OP_exp] = true,  [IG_OP_log] = true,     [IG_OP_log1p] = true, [IG_OP_sin] = true,
+    [IG_OP_cos] = true,  [IG_OP_tanh] = true,    [IG_OP_erf] = true,   [IG_OP_pow] = true,
+    [IG_OP_mod] = true,  [IG_OP_sigmoid] = true, [IG_OP_softplus] = true,
+};
+
+bool ig_cpu_is_heavy(const ig_block *body) {
+    uint32_t count = 0;
+    for (const ig_op *op = body->first; op; op = op->next) {
+        if (expands[op->code] || ++count > 12) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *ig_cpu_name(ig_lower *lower, const char *family) {
+    ig_writer writer;
+    ig_writer_init(&writer, lower->arena);
+    ig_put(&writer, "%s", family);
+    uint32_t named = 0;
+    for (const ig_op *op = lower->body->first; op && named < 4; op = op->next) {
+        if (ig_ops[op->code].traits & IG_MAP) {
+            ig_put(&writer, "_%s", ig_ops[op->code].name);
+            named++;
+        }
+    }
+    return ig_writer_str(&writer).data;
+}
+
+void ig_cpu_each_tile(ig_lower *lower, void (*emit)(void *user, ig_builder *b, ig_value *tile),
+                      void *user) {
+    ig_value *begin = NULL, *end = NULL;
+    k_tiles(&lower->b, &begin, &end);
+    k_loop loop = k_loop_open(&lower->b, begin, end, k_i64(&lower->b, 1), NULL, 0);
+    emit(user, &loop.b, loop.index);
+    k_loop_close(&loop, NULL, 0);
+}

@@ -1,0 +1,265 @@
+/* Dot interaction on CPUs: chosen pairs of rows of each sample, multiplied.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *   out[s, p] = sum over k of x[s, i(p), k] * x[s, j(p), k]
+ *
+ * A sample's rows (27 x 64) are transposed into scratch memory, in squares of lanes x
+ * lanes by shuffles, so that one vector holds column k of many rows j.  Then rows i are
+ * multiplied in register tiles like a small matrix product, of which only the vectors
+ * that some pair needs are computed: the lower triangle costs half of the square.
+ * Pairs are grouped into runs (one i, consecutive j, consecutive p), a run is stored
+ * as vectors.  Every element is one chain over k.
+ *
+ *   grid       blocks of SAMPLES samples
+ */
+#include "passes/lower/cpu/cpu.h"
+
+#include "base/checked.h"
+
+#include <assert.h>
+
+enum { SAMPLES = 4, TILE_VECTORS = 20, MAX_RUNS = 1024, MAX_LANES = 16 };
+
+typedef struct pair_run {
+    int64_t row, column, place; /* i, first j, first p */
+    int64_t count;
+} pair_run;
+
+typedef struct interact {
+    ig_lower         *lower;
+    const ig_operand *x, *out;
+    int64_t           rows, depth; /* F, D */
+    uint32_t          lanes, row_vectors; /* vectors that hold column k of all rows */
+    int64_t           padded;      /* row_vectors * lanes */
+    pair_run         *runs;
+    uint32_t          run_count;
+    uint32_t         *width;       /* vectors needed of row i */
+    ig_value         *columns;     /* scratch [D up to lanes][padded]: transposed sample */
+    ig_value         *products;    /* scratch [F][padded] */
+} interact;
+
+/* ---- runs ---- */
+
+static uint32_t find_runs(const int64_t *pairs, uint32_t count, int64_t rows, bool swaps,
+                          pair_run *out_runs) {
+    uint32_t found = 0;
+    for (uint32_t p = 0; p < count; p++) {
+        int64_t i = pairs[p] / rows, j = pairs[p] % rows;
+        int64_t row = swaps ? j : i, column = swaps ? i : j;
+        pair_run *last = found ? &out_runs[found - 1] : NULL;
+        if (last && last->row == row && last->column + last->count == column) {
+            last->count++;
+            continue;
+        }
+        out_runs[found++] = (pair_run){ row, column, p, 1 };
+    }
+    return found;
+}
+
+/* A dot product has no order: the orientation with fewer runs is taken. */
+static void choose_runs(interact *t, const int64_t *pairs, uint32_t count) {
+    pair_run *plain = IG_NEW_ARRAY(t->lower->arena, pair_run, count);
+    pair_run *swapped = IG_NEW_ARRAY(t->lower->arena, pair_run, count);
+    uint32_t plain_count = find_runs(pairs, count, t->rows, false, plain);
+    uint32_t swapped_count = find_runs(pairs, count, t->rows, true, swapped);
+    bool swaps = swapped_count < plain_count;
+    t->runs = swaps ? swapped : plain;
+    t->run_count = swaps ? swapped_count : plain_count;
+    t->width = IG_NEW_ARRAY(t->lower->arena, uint32_t, (size_t)t->rows);
+    for (uint32_t r = 0; r < t->run_count; r++) {
+        const pair_run *run = &t->runs[r];
+        uint32_t need = (uint32_t)((run->column + run->count - 1) / t->lanes + 1);
+        uint32_t *width = &t->width[run->row];
+        *width = need > *width ? need : *width;
+    }
+}
+
+/* ---- transposing ---- */
+
+/* Exchanges lanes of two vectors `step` apart: the butterfly of a square transpose. */
+static void exchange(const interact *t, ig_builder *b, ig_value **low, ig_value **high,
+                     uint32_t step) {
+    int64_t even[MAX_LANES], odd[MAX_LANES];
+    for (uint32_t i = 0; i < t->lanes; i++) {
+        bool is_second = (i & step) != 0;
+        even[i] = is_second ? t->lanes + i - step : i;
+        odd[i] = is_second ? t->lanes + i : i + step;
+    }
+    ig_value *first = k_shuffle(b, *low, *high, even, t->lanes);
+    *high = k_shuffle(b, *low, *high, odd, t->lanes);
+    *low = first;
+}
+
+static void transpose_square(const interact *t, ig_builder *b, ig_value **square) {
+    for (uint32_t step = t->lanes / 2; step > 0; step /= 2) {
+        for (uint32_t i = 0; i < t->lanes; i++) {
+            if ((i & step) == 0) {
+                exchange(t, b, &square[i], &square[i + step], step);
+            }
+        }
+    }
+}
+
+/* Columns k … k + lanes of rows from `row` on, into scratch. */
+static void emit_square(const interact *t, ig_builder *b, ig_value *sample, int64_t row,
+                        ig_value *k, ig_value *count) {
+    ig_value *square[MAX_LANES];
+    for (uint32_t i = 0; i < t->lanes; i++) {
+        bool is_there = row + i < t->rows;
+        ig_value *step = ig_lower_dim(t->lower, t->x->strides[1]);
+        ig_value *at = k_add(b, k_mul(b, step, k_i64(b, row + i)), k);
+        square[i] = is_there ? k_load_count(b, sample, at, t->lanes, count)
+                             : k_const_vector(b, IG_DT_f32, t->lanes, 0.0);
+    }
+    transpose_square(t, b, square);
+    for (uint32_t i = 0; i < t->lanes; i++) {
+        ig_value *line = k_mul(b, k_add(b, k, k_i64(b, i)), k_i64(b, t->padded));
+        k_store(b, square[i], t->columns, k_add(b, line, k_i64(b, row)));
+    }
+}
+
+static void emit_transpose(const interact *t, ig_builder *b, ig_value *sample) {
+    int64_t whole = t->depth / t->lanes * t->lanes;
+    ig_value *step = k_i64(b, t->lanes);
+    k_loop loop = k_loop_open(b, k_i64(b, 0), k_i64(b, whole), step, NULL, 0);
+    for (int64_t row = 0; row < t->rows; row += t->lanes) {
+        emit_square(t, &loop.b, sample, row, loop.index, NULL);
+    }
+    k_loop_close(&loop, NULL, 0);
+    for (int64_t row = 0; whole < t->depth && row < t->rows; row += t->lanes) {
+        emit_square(t, b, sample, row, k_i64(b, whole), k_i64(b, t->depth - whole));
+    }
+}
+
+/* ---- products ---- */
+
+/* Rows first … first + count, each with its own number of vectors. */
+static void emit_rows(const interact *t, ig_builder *b, ig_value *sample, int64_t first,
+                      int64_t count) {
+    ig_value *sums[K_CARRIED];
+    uint32_t total = 0, widest = 0;
+    for (int64_t r = first; r < first + count; r++) {
+        total += t->width[r];
+        widest = t->width[r] > widest ? t->width[r] : widest;
+    }
+    for (uint32_t i = 0; i < total; i++) {
+        sums[i] = k_const_vector(b, IG_DT_f32, t->lanes, 0.0);
+    }
+    k_loop loop = k_loop_open(b, k_i64(b, 0), k_i64(b, t->depth), k_i64(b, 1), sums, total);
+    ig_builder *in = &loop.b;
+    ig_value *line = k_mul(in, loop.index, k_i64(in, t->padded));
+    ig_value *others[K_CARRIED];
+    for (uint32_t v = 0; v < widest; v++) {
+        ig_value *at = k_add(in, line, k_i64(in, (int64_t)v * t->lanes));
+        others[v] = k_load(in, t->columns, at, t->lanes);
+    }
+    ig_value *step = ig_lower_dim(t->lower, t->x->strides[1]);
+    for (int64_t r = first, i = 0; r < first + count; r++) {
+        ig_value *at = k_add(in, k_mul(in, step, k_i64(in, r)), loop.index);
+        ig_value *own = k_splat(in, k_load(in, sample, at, 1), t->lanes);
+        for (uint32_t v = 0; v < t->width[r]; v++, i++) {
+            sums[i] = k_muladd(in, own, others[v], loop.carried[i]);
+        }
+    }
+    k_loop_close(&loop, sums, total);
+    for (int64_t r = first, i = 0; r < first + count; r++) {
+        for (uint32_t v = 0; v < t->width[r]; v++, i++) {
+            int64_t place = r * t->padded + (int64_t)v * t->lanes;
+            k_store(b, loop.results[i], t->products, k_i64(b, place));
+        }
+    }
+}
+
+static void emit_products(const interact *t, ig_builder *b, ig_value *sample) {
+    for (int64_t first = 0; first < t->rows;) {
+        uint32_t total = t->width[first];
+        int64_t next = first + 1;
+        while (next < t->rows && total + t->width[next] <= TILE_VECTORS) {
+            total += t->width[next++];
+        }
+        if (total) {
+            emit_rows(t, b, sample, first, next - first);
+        }
+        first = next;
+    }
+}
+
+/* ---- runs to their places ---- */
+
+static void emit_run(const interact *t, ig_builder *b, const pair_run *run,
+                     ig_value *out_row) {
+    int64_t from = run->row * t->padded + run->column;
+    for (int64_t done = 0; done < run->count; done += t->lanes) {
+        int64_t left = run->count - done;
+        ig_value *count = left < (int64_t)t->lanes ? k_i64(b, left) : NULL;
+        ig_value *x = k_load_count(b, t->products, k_i64(b, from + done), t->lanes, count);
+        ig_value *place = k_add(b, out_row, k_i64(b, run->place + done));
+        k_store_count(b, x, t->out->buffer, place, count);
+    }
+}
+
+static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
+    const interact *t = user;
+    ig_lower *lower = t->lower;
+    ig_value *samples = ig_lower_dim(lower, t->x->type->dims[0]);
+    ig_value *first = k_mul(b, tile, k_i64(b, SAMPLES));
+    ig_value *last = k_min(b, samples, k_add(b, first, k_i64(b, SAMPLES)));
+    k_loop loop = k_loop_open(b, first, last, k_i64(b, 1), NULL, 0);
+    ig_builder *in = &loop.b;
+    ig_value *step = ig_lower_dim(lower, t->x->strides[0]);
+    ig_value *sample = k_offset(in, t->x->buffer, k_mul(in, loop.index, step));
+    ig_value *out_step = ig_lower_dim(lower, t->out->strides[0]);
+    ig_value *out_row = k_mul(in, loop.index, out_step);
+    emit_transpose(t, in, sample);
+    emit_products(t, in, sample);
+    for (uint32_t r = 0; r < t->run_count; r++) {
+        emit_run(t, in, &t->runs[r], out_row);
+    }
+    k_loop_close(&loop, NULL, 0);
+}
+
+/* ---- the schedule ---- */
+
+static ig_value *scratch(interact *t, int64_t floats) {
+    ig_module *module = t->lower->module;
+    ig_attr attrs[IG_scratch_attr_count] = {
+        [IG_scratch_offset] = ig_attr_of_int(t->lower->scratch) };
+    const ig_type *type = ig_type_buffer(module, IG_DT_f32, 0, NULL);
+    ig_op_spec spec = { .attrs = attrs, .result_types = &type, .result_count = 1 };
+    t->lower->scratch += (int64_t)ig_align_up((size_t)floats * 4, 64);
+    return ig_make_op(&t->lower->b, IG_OP_scratch, &spec)->results;
+}
+
+static bool is_supported(const interact *t) {
+    return t->x && t->x->type->dtype == IG_DT_f32 && t->x->strides[2] == 1 &&
+           t->out->strides[1] == 1 && t->row_vectors <= TILE_VECTORS &&
+           t->run_count <= MAX_RUNS;
+}
+
+ig_status ig_lower_cpu_interact(ig_lower *lower) {
+    ig_op *anchor = ig_cpu_anchor(lower, IG_OP_interact);
+    assert(anchor && "the family's body has its anchor");
+    interact t = { .lower = lower, .x = ig_cpu_input(lower, anchor, 0),
+                   .out = &lower->outs[0] };
+    const ig_attr *pairs = &anchor->attrs[IG_interact_pairs];
+    bool is_known = t.x && ig_dim_constant(lower->module, t.x->type->dims[1], &t.rows) &&
+                    ig_dim_constant(lower->module, t.x->type->dims[2], &t.depth);
+    if (!is_known) {
+        return ig_lower_unsupported(lower, "an interaction of unknown size");
+    }
+    t.lanes = ig_lower_lanes(lower, IG_DT_f32);
+    t.row_vectors = (uint32_t)((t.rows + t.lanes - 1) / t.lanes);
+    t.padded = (int64_t)t.row_vectors * t.lanes;
+    choose_runs(&t, pairs->as.ints, pairs->count);
+    if (!is_supported(&t)) {
+        return ig_lower_unsupported(lower, "this form of interaction");
+    }
+    int64_t depth = (t.depth + t.lanes - 1) / t.lanes * t.lanes;
+    t.columns = scratch(&t, depth * t.padded);
+    t.products = scratch(&t, t.rows * t.padded);
+    ig_dim samples = t.x->type->dims[0];
+    lower->grid = ig_lower_ceil_div(lower, samples, SAMPLES);
+    lower->cost = ig_lower_mul(lower, samples, (int64_t)pairs->count * t.depth / 16);
+    ig_cpu_each_tile(lower, emit_tile, &t);
+    return IG_OK;
+}

@@ -1,0 +1,226 @@
+/* Elementwise regions and copies, on CPUs.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The iteration space is the result's dims, with neighbours merged where every operand
+ * walks through both as one (row-major over both, or a broadcast over both).  Lanes run
+ * along the last dim where all operands are contiguous or constant there.
+ *
+ *   grid       rows of the merged space in blocks of about 4096 elements; a last dim
+ *              longer than that is cut into chunks
+ */
+#include "passes/lower/cpu/cpu.h"
+
+#include <assert.h>
+
+enum { CHUNK = 4096 };
+
+typedef struct map_space {
+    ig_lower      *lower;
+    const ig_type *type;
+    uint32_t       rank;
+    const ig_dim  *dims;
+    uint32_t       lanes;
+    int64_t        chunk;  /* elements of the last dim a tile */
+    int64_t        rows;   /* rows a tile */
+    ig_dim         row_count, chunk_count;
+} map_space;
+
+/* ---- merging dims ---- */
+
+static bool walks_as_one(ig_lower *lower, const ig_operand *x, const ig_type *space,
+                         uint32_t d) {
+    ig_module *module = lower->module;
+    uint32_t missing = space->rank - x->type->rank;
+    if (d + 1 < missing) {
+        return true;
+    }
+    if (d < missing) {
+        return x->type->dims[d + 1 - missing] == 1;
+    }
+    const ig_dim *dims = &x->type->dims[d - missing];
+    if (dims[0] == 1 && dims[1] == 1) {
+        return true;
+    }
+    const ig_dim *strides = &x->strides[d - missing];
+    bool is_whole = ig_dim_equal(module, dims[0], space->dims[d]) == IG_YES &&
+                    ig_dim_equal(module, dims[1], space->dims[d + 1]) == IG_YES;
+    ig_dim step = ig_dim_mul(module, strides[1], dims[1]);
+    return is_whole && ig_dim_equal(module, strides[0], step) == IG_YES;
+}
+
+static bool can_merge(ig_lower *lower, const ig_type *space, uint32_t d) {
+    for (uint32_t i = 0; i < lower->in_count; i++) {
+        if (!walks_as_one(lower, &lower->ins[i], space, d)) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < lower->out_count; i++) {
+        if (!walks_as_one(lower, &lower->outs[i], space, d)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Removes dim `d` of an operand by merging it into d + 1. */
+static void merge_operand(ig_lower *lower, ig_operand *x, uint32_t space_rank, uint32_t d) {
+    uint32_t missing = space_rank - x->type->rank;
+    if (d < missing) {
+        return;
+    }
+    uint32_t at = d - missing, rank = x->type->rank;
+    ig_dim *dims = IG_NEW_ARRAY(lower->arena, ig_dim, rank);
+    ig_dim *strides = IG_NEW_ARRAY(lower->arena, ig_dim, rank);
+    for (uint32_t i = 0, o = 0; i < rank; i++) {
+        if (i == at) {
+            continue;
+        }
+        dims[o] = x->type->dims[i];
+        strides[o++] = x->strides[i];
+    }
+    dims[at] = ig_dim_mul(lower->module, x->type->dims[at], x->type->dims[at + 1]);
+    x->type = ig_type_with_dims(lower->module, x->type, rank - 1, dims);
+    x->strides = strides;
+}
+
+static const ig_type *merge_dims(ig_lower *lower, const ig_type *space) {
+    for (uint32_t d = space->rank; d-- > 1;) {
+        if (!can_merge(lower, space, d - 1)) {
+            continue;
+        }
+        ig_dim dims[IG_TENSOR_RANK];
+        uint32_t count = 0;
+        for (uint32_t i = 0; i < space->rank; i++) {
+            if (i != d - 1) {
+                dims[count++] = space->dims[i];
+            }
+        }
+        dims[d - 1] = ig_dim_mul(lower->module, space->dims[d - 1], space->dims[d]);
+        for (uint32_t i = 0; i < lower->in_count; i++) {
+            merge_operand(lower, &lower->ins[i], space->rank, d - 1);
+        }
+        for (uint32_t i = 0; i < lower->out_count; i++) {
+            merge_operand(lower, &lower->outs[i], space->rank, d - 1);
+        }
+        space = ig_type_with_dims(lower->module, space, count, dims);
+    }
+    return space;
+}
+
+/* ---- code ---- */
+
+static void emit_place(const map_space *s, ig_builder *b, ig_value **index, uint32_t lanes,
+                       ig_value *count) {
+    ig_map values;
+    ig_map_init(&values, s->lower->arena);
+    ig_site site = { .b = b, .lanes = lanes, .rank = s->rank, .dims = s->dims,
+                     .index = index, .count = count, .values = &values };
+    ig_lower_store_yields(s->lower, &site);
+}
+
+/* The last dim from `from` to `to`: whole vectors, then one with a count. */
+static void emit_row(const map_space *s, ig_builder *b, ig_value **index, ig_value *from,
+                     ig_value *to) {
+    ig_value *lanes = k_i64(b, s->lanes);
+    ig_value *whole = k_mul(b, k_div(b, k_sub(b, to, from), lanes), lanes);
+    ig_value *middle = k_add(b, from, whole);
+    k_loop loop = k_loop_open(b, from, middle, lanes, NULL, 0);
+    index[s->rank - 1] = loop.index;
+    emit_place(s, &loop.b, index, s->lanes, NULL);
+    k_loop_close(&loop, NULL, 0);
+    if (s->lanes == 1) {
+        return;
+    }
+    k_if tail = k_if_open(b, k_compare(b, IG_OP_lt, middle, to), NULL, 0);
+    index[s->rank - 1] = middle;
+    emit_place(s, &tail.then, index, s->lanes, k_sub(&tail.then, to, middle));
+    k_if_close(&tail, NULL, NULL);
+}
+
+/* Row number -> indices of all dims but the last. */
+static void split_row(const map_space *s, ig_builder *b, ig_value *row, ig_value **index) {
+    for (uint32_t d = s->rank - 1; d-- > 0;) {
+        ig_value *extent = ig_lower_dim(s->lower, s->dims[d]);
+        index[d] = d == 0 ? row : k_mod(b, row, extent);
+        row = d == 0 ? row : k_div(b, row, extent);
+    }
+}
+
+static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
+    const map_space *s = user;
+    ig_lower *lower = s->lower;
+    ig_value *chunks = ig_lower_dim(lower, s->chunk_count);
+    ig_value *first = k_mul(b, k_div(b, tile, chunks), k_i64(b, s->rows));
+    ig_value *from = k_mul(b, k_mod(b, tile, chunks), k_i64(b, s->chunk));
+    ig_value *extent = ig_lower_dim(lower, s->dims[s->rank - 1]);
+    ig_value *to = k_min(b, extent, k_add(b, from, k_i64(b, s->chunk)));
+    ig_value *rows = ig_lower_dim(lower, s->row_count);
+    ig_value *last = k_min(b, rows, k_add(b, first, k_i64(b, s->rows)));
+    k_loop loop = k_loop_open(b, first, last, k_i64(b, 1), NULL, 0);
+    ig_value *index[IG_TENSOR_RANK];
+    split_row(s, &loop.b, loop.index, index);
+    emit_row(s, &loop.b, index, from, to);
+    k_loop_close(&loop, NULL, 0);
+}
+
+/* ---- the schedule ---- */
+
+static uint32_t common_lanes(ig_lower *lower) {
+    uint32_t lanes = 64;
+    for (uint32_t i = 0; i < lower->in_count + lower->out_count; i++) {
+        const ig_operand *x =
+            i < lower->in_count ? &lower->ins[i] : &lower->outs[i - lower->in_count];
+        uint32_t own = ig_lower_lanes(lower, (ig_dtype)x->type->dtype);
+        lanes = own < lanes ? own : lanes;
+    }
+    return lanes;
+}
+
+static bool can_store_lanes(const ig_lower *lower, const ig_type *space) {
+    for (uint32_t i = 0; i < lower->out_count; i++) {
+        if (lower->outs[i].strides[space->rank - 1] != 1) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void choose_tiles(map_space *s) {
+    int64_t inner = 0;
+    bool is_known = ig_dim_constant(s->lower->module, s->dims[s->rank - 1], &inner);
+    s->chunk = is_known && inner < CHUNK ? (inner > 0 ? inner : 1) : CHUNK;
+    s->rows = is_known && inner < CHUNK ? CHUNK / s->chunk : 1;
+    if (s->rank == 1) {
+        s->rows = 1;
+    }
+    s->row_count = ig_dim_product(s->lower->module, s->dims, s->rank - 1);
+    s->chunk_count = ig_lower_ceil_div(s->lower, s->dims[s->rank - 1], s->chunk);
+    s->lower->grid = ig_lower_mul(
+        s->lower, ig_lower_ceil_div(s->lower, s->row_count, s->rows), s->chunk_count);
+}
+
+/* A scalar result is a space of one dim of one element. */
+static const ig_type *add_unit_dim(ig_lower *lower, const ig_type *space) {
+    static const ig_dim one[1] = { 1 };
+    for (uint32_t i = 0; i < lower->out_count; i++) {
+        lower->outs[i].type =
+            ig_type_with_dims(lower->module, lower->outs[i].type, 1, one);
+        lower->outs[i].strides = one;
+    }
+    return ig_type_with_dims(lower->module, space, 1, one);
+}
+
+ig_status ig_lower_cpu_map(ig_lower *lower) {
+    const ig_type *space = lower->outs[0].type;
+    lower->name = ig_cpu_name(lower, lower->body->first->next ? "map" : "copy");
+    lower->cost = ig_lower_ceil_div(lower, ig_type_count(lower->module, space), 4);
+    space = space->rank == 0 ? add_unit_dim(lower, space) : merge_dims(lower, space);
+    map_space s = { .lower = lower, .type = space, .rank = space->rank,
+                    .dims = space->dims };
+    bool has_lanes = ig_lower_is_vectorizable(lower, s.rank, s.dims) &&
+                     can_store_lanes(lower, space);
+    s.lanes = has_lanes ? common_lanes(lower) : 1;
+    choose_tiles(&s);
+    ig_cpu_each_tile(lower, emit_tile, &s);
+    return IG_OK;
+}
