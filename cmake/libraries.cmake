@@ -61,7 +61,7 @@ if(INGOT_LLVM AND TARGET ingot)
         ig_folder_objects(base_objects ig_base)
         add_library(ingot-llvm SHARED ${provider_objects} ${base_objects})
         target_link_libraries(ingot-llvm PRIVATE ingot ingot_llvm_c)
-        set_target_properties(ingot-llvm PROPERTIES
+        set_target_properties(ingot-llvm PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON
             VERSION ${PROJECT_VERSION} SOVERSION ${INGOT_SO_VERSION})
     endif()
 endif()

@@ -31,11 +31,13 @@ TEST(neighbours_do_not_overlap) {
         memory[i] = ig_arena_alloc(&arena, size);
         memset(memory[i], i & 255, size);
     }
+    size_t wrong = 0;
     for (int i = 0; i < COUNT; i++) {
         for (size_t j = 0; j < (size_t)(i * 37 % 9000); j++) {
-            CHECK_INT(memory[i][j], i & 255);
+            wrong += memory[i][j] != (i & 255);
         }
     }
+    CHECK_INT(wrong, 0);
     ig_arena_fini(&arena);
 }
 
@@ -44,9 +46,11 @@ TEST(zalloc_is_zero_after_reuse) {
     ig_arena_init(&arena, NULL);
     for (int round = 0; round < 3; round++) {
         unsigned char *memory = ig_arena_zalloc(&arena, 100000);
+        unsigned       all = 0;
         for (int i = 0; i < 100000; i++) {
-            CHECK_INT(memory[i], 0);
+            all |= memory[i];
         }
+        CHECK_INT(all, 0);
         memset(memory, 255, 100000);
         ig_arena_fini(&arena);
     }
@@ -243,9 +247,11 @@ TEST(vectors_grow) {
         IG_PUSH(&arena, &numbers, (int64_t)i * 3);
     }
     CHECK_INT(numbers.count, 100000);
+    size_t wrong = 0;
     for (int i = 0; i < 100000; i++) {
-        CHECK_INT(numbers.items[i], (int64_t)i * 3);
+        wrong += numbers.items[i] != (int64_t)i * 3;
     }
+    CHECK_INT(wrong, 0);
     CHECK_INT(IG_LAST(&numbers), 299997);
     CHECK_INT(IG_POP(&numbers), 299997);
     CHECK_INT(numbers.count, 99999);
