@@ -1,0 +1,222 @@
+/* Building typed ops, constants and guards at a cursor.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ir/build.h"
+
+#include <assert.h>
+#include <string.h>
+
+ig_builder ig_builder_at_end(ig_block *block) {
+    return (ig_builder){ .graph = block->graph, .block = block };
+}
+
+ig_builder ig_builder_before(ig_op *op) {
+    return (ig_builder){ .graph = op->block->graph, .block = op->block, .before = op,
+                         .loc = op->loc };
+}
+
+/* ---- ops ---- */
+
+enum { FEW_RESULTS = 8 };
+
+static ig_status infer_types(ig_op *op) {
+    ig_infer_hook infer = ig_ops[op->code].infer;
+    assert(infer && "an op without an infer hook is made with its types");
+    const ig_type *few[FEW_RESULTS] = { NULL };
+    const ig_type **types = few;
+    if (op->result_count > FEW_RESULTS) {
+        types = IG_NEW_ARRAY(&ig_op_module(op)->arena, const ig_type *, op->result_count);
+    }
+    IG_TRY(infer(op, types));
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        ig_value_retype(&op->results[i], types[i]);
+    }
+    return IG_OK;
+}
+
+/* Hooks ask the op for its module, so it is inserted first. */
+ig_status ig_build(ig_builder *builder, ig_opcode code, const ig_op_spec *spec,
+                   ig_op **out_op) {
+    ig_op_spec placed = *spec;
+    placed.loc = spec->loc ? spec->loc : builder->loc;
+    ig_op *op = ig_op_create(builder->graph, code, &placed);
+    ig_op_insert(op, builder->block, builder->before);
+    if (!spec->result_types && op->result_count) {
+        ig_status status = infer_types(op);
+        if (status != IG_OK) {
+            ig_op_erase(op);
+            return status;
+        }
+    }
+    if (out_op) {
+        *out_op = op;
+    }
+    return IG_OK;
+}
+
+ig_op *ig_make_op(ig_builder *builder, ig_opcode code, const ig_op_spec *spec) {
+    ig_op *op = NULL;
+    ig_status status = ig_build(builder, code, spec, &op);
+    assert(status == IG_OK && "an op right by construction has types");
+    (void)status;
+    return op;
+}
+
+ig_value *ig_make(ig_builder *builder, ig_opcode code, uint32_t operand_count,
+                  ig_value *const *operands, const ig_attr *attrs) {
+    ig_op_spec spec = { .operands = operands, .operand_count = operand_count,
+                        .attrs = attrs };
+    return ig_op_result(ig_make_op(builder, code, &spec), 0);
+}
+
+ig_value *ig_make1(ig_builder *builder, ig_opcode code, ig_value *x) {
+    return ig_make(builder, code, 1, (ig_value *[]){ x }, NULL);
+}
+
+ig_value *ig_make2(ig_builder *builder, ig_opcode code, ig_value *x, ig_value *y) {
+    return ig_make(builder, code, 2, (ig_value *[]){ x, y }, NULL);
+}
+
+ig_value *ig_make3(ig_builder *builder, ig_opcode code, ig_value *x, ig_value *y,
+                   ig_value *z) {
+    return ig_make(builder, code, 3, (ig_value *[]){ x, y, z }, NULL);
+}
+
+/* ---- constants ---- */
+
+/* Scalars are tensors of rank 0, but in kernels scalars proper. */
+static const ig_type *scalar_type(const ig_builder *builder, ig_dtype dtype) {
+    ig_module *module = builder->graph->module;
+    return builder->graph->stage == IG_STAGE_KERNEL
+               ? ig_type_vector(module, dtype, 1)
+               : ig_type_tensor(module, dtype, 0, NULL);
+}
+
+static int64_t element_count(const ig_type *type) {
+    int64_t count = type->kind == IG_VECTOR ? type->lanes : 1;
+    for (uint32_t i = 0; i < type->rank; i++) {
+        assert(ig_dim_is_static(type->dims[i]) && "a constant has known dims");
+        count *= type->dims[i];
+    }
+    return count;
+}
+
+ig_value *ig_make_const(ig_builder *builder, const ig_type *type, const void *bytes) {
+    ig_module *module = builder->graph->module;
+    int64_t size = 0;
+    bool has_size = ig_dtype_bytes((ig_dtype)type->dtype, element_count(type), &size);
+    assert(has_size && "a constant has a size");
+    (void)has_size;
+    ig_data data = { .type = type, .size = size,
+                     .bytes = ig_arena_copy(&module->arena, bytes, (size_t)size) };
+    ig_attr attrs[IG_const_attr_count] = { [IG_const_value] =
+                                               ig_attr_of_data(module, &data) };
+    ig_op_spec spec = { .result_types = &type, .result_count = 1, .attrs = attrs };
+    return &ig_make_op(builder, IG_OP_const, &spec)->results[0];
+}
+
+ig_value *ig_make_i64(ig_builder *builder, int64_t value) {
+    return ig_make_const(builder, scalar_type(builder, IG_DT_i64), &value);
+}
+
+ig_value *ig_make_float(ig_builder *builder, ig_dtype dtype, double value) {
+    assert(ig_dtype_is_float(dtype) && "ig_make_float makes floats");
+    int64_t room = 0; /* as large as any element */
+    ig_tensor tensor = { .kind = IG_TENSOR, .dtype = dtype, .count = 1, .data = &room };
+    ig_tensor_set_f64(&tensor, 0, value);
+    return ig_make_const(builder, scalar_type(builder, dtype), &room);
+}
+
+ig_value *ig_make_dims(ig_builder *builder, const ig_dim *dims, uint32_t count) {
+    ig_attr attrs[IG_dims_attr_count] = {
+        [IG_dims_values] = ig_attr_of_dims(builder->graph->module, dims, count)
+    };
+    return ig_make(builder, IG_OP_dims, 0, NULL, attrs);
+}
+
+static bool is_head(const ig_op *op, const ig_graph *graph) {
+    return op && (op->code == IG_OP_weight || op->code == IG_OP_table) &&
+           op->block == &graph->body;
+}
+
+/* The op behind which the next head goes; NULL: at the very front. */
+static ig_op *last_head(ig_graph *graph) {
+    ig_op *op = graph->last_head;
+    if (!is_head(op, graph)) {
+        op = NULL;
+        for (ig_op *next = graph->body.first; is_head(next, graph); next = next->next) {
+            op = next;
+        }
+    }
+    return op;
+}
+
+static ig_value *find_head(const ig_graph *graph, const ig_weight *weight) {
+    if (!graph->heads.arena) {
+        return NULL;
+    }
+    ig_op *op = (ig_op *)ig_map_get(&graph->heads, ig_str_of(weight->name));
+    return is_head(op, graph) ? &op->results[0] : NULL;
+}
+
+ig_value *ig_make_weight(ig_builder *builder, ig_weight *weight) {
+    ig_graph *graph = builder->graph;
+    ig_value *known = find_head(graph, weight);
+    if (known) {
+        return known;
+    }
+    ig_op *last = last_head(graph);
+    ig_builder at_head = { .graph = graph, .block = &graph->body,
+                           .before = last ? last->next : graph->body.first };
+    ig_attr name = ig_attr_of_sym(graph->module, weight->name);
+    ig_op_spec spec = { .result_types = &weight->type, .result_count = 1,
+                        .attrs = &name };
+    bool is_table = weight->type->kind == IG_TABLE;
+    graph->last_head = ig_make_op(&at_head, is_table ? IG_OP_table : IG_OP_weight, &spec);
+    return &graph->last_head->results[0];
+}
+
+/* ---- views, movement, ends ---- */
+
+ig_value *ig_make_reshape(ig_builder *builder, ig_value *x, uint32_t rank,
+                          const ig_dim *dims) {
+    ig_attr attrs[IG_reshape_attr_count] = {
+        [IG_reshape_to] = ig_attr_of_dims(builder->graph->module, dims, rank)
+    };
+    return ig_make(builder, IG_OP_reshape, 1, &x, attrs);
+}
+
+ig_value *ig_make_cast(ig_builder *builder, ig_value *x, ig_dtype to) {
+    if (x->type->dtype == to) {
+        return x;
+    }
+    ig_attr attrs[IG_cast_attr_count] = { [IG_cast_to] = ig_attr_of_dtype(to) };
+    return ig_make(builder, IG_OP_cast, 1, &x, attrs);
+}
+
+static void make_end(ig_builder *builder, ig_opcode code, ig_value *const *values,
+                     uint32_t count) {
+    (void)ig_make(builder, code, count, values, NULL);
+}
+
+void ig_make_ret(ig_builder *builder, ig_value *const *values, uint32_t count) {
+    make_end(builder, IG_OP_ret, values, count);
+}
+
+void ig_make_yield(ig_builder *builder, ig_value *const *values, uint32_t count) {
+    make_end(builder, IG_OP_yield, values, count);
+}
+
+void ig_make_guard_equal(ig_builder *builder, ig_dim a, ig_dim b, const char *message) {
+    ig_module *module = builder->graph->module;
+    if (ig_dim_equal(module, a, b) == IG_YES) {
+        return;
+    }
+    ig_attr attrs[IG_guard_attr_count] = {
+        [IG_guard_left] = ig_attr_of_dim(a),
+        [IG_guard_right] = ig_attr_of_dim(b),
+    };
+    if (message) {
+        attrs[IG_guard_message] = ig_attr_of_str(module, ig_str_of(message));
+    }
+    (void)ig_make(builder, IG_OP_guard, 0, NULL, attrs);
+}

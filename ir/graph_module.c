@@ -1,0 +1,119 @@
+/* Modules, graphs, weights, locations: what owns the IR.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ir/dim_table.h"
+
+#include <assert.h>
+#include <string.h>
+
+ig_module *ig_module_create(ig_context *context, const char *name) {
+    ig_arena arena;
+    ig_arena_init(&arena, &context->budget);
+    ig_module *module = IG_NEW(&arena, ig_module);
+    module->arena = arena; /* the module lives in its own arena */
+    module->context = context;
+    ig_map_init(&module->strings, &module->arena);
+    ig_map_init(&module->types, &module->arena);
+    ig_map_init(&module->weights_by_name, &module->arena);
+    ig_map_init(&module->graphs_by_name, &module->arena);
+    ig_dim_table_create(module);
+    module->name = ig_module_string(module, ig_str_of(name));
+    IG_PUSH(&module->arena, &module->locations, (ig_location){ 0 });
+    return module;
+}
+
+void ig_module_destroy(ig_module *module) {
+    if (!module) {
+        return;
+    }
+    for (size_t i = 0; i < module->files.count; i++) {
+        ig_file_map_close(&module->files.items[i]);
+    }
+    ig_arena arena = module->arena;
+    ig_arena_fini(&arena);
+}
+
+static const char *own(ig_module *module, const char *text) {
+    return text ? ig_module_string(module, ig_str_of(text)) : NULL;
+}
+
+uint32_t ig_module_location(ig_module *module, const ig_location *where) {
+    ig_location copy = *where;
+    copy.file = own(module, where->file);
+    copy.graph = own(module, where->graph);
+    copy.node = own(module, where->node);
+    copy.op = own(module, where->op);
+    IG_PUSH(&module->arena, &module->locations, copy);
+    return (uint32_t)(module->locations.count - 1);
+}
+
+ig_graph *ig_module_graph(const ig_module *module, const char *name) {
+    return (ig_graph *)ig_map_get(&module->graphs_by_name, ig_str_of(name));
+}
+
+ig_weight *ig_module_weight(const ig_module *module, const char *name) {
+    return (ig_weight *)ig_map_get(&module->weights_by_name, ig_str_of(name));
+}
+
+/* `name`, or `name` with a number behind it when `names` has it already.  The number
+ * starts at a count that grows with the names, so that equal names cost no search. */
+static const char *unique_name(ig_module *module, const ig_map *names, const char *name,
+                               size_t count) {
+    const char *unique = name;
+    while (ig_map_get(names, ig_str_of(unique))) {
+        unique = ig_arena_printf(&module->arena, "%s_%zu", name, ++count);
+    }
+    return ig_module_string(module, ig_str_of(unique));
+}
+
+ig_weight *ig_module_add_weight(ig_module *module, const char *name, const ig_data *data) {
+    ig_weight *weight = IG_NEW(&module->arena, ig_weight);
+    weight->name = unique_name(module, &module->weights_by_name, name,
+                               module->weights.count);
+    weight->data = *data;
+    weight->type = data->type;
+    IG_PUSH(&module->arena, &module->weights, weight);
+    ig_map_set(&module->weights_by_name, ig_str_of(weight->name), weight);
+    return weight;
+}
+
+ig_graph *ig_graph_create(ig_module *module, const char *name, ig_stage stage) {
+    ig_graph *graph = IG_NEW(&module->arena, ig_graph);
+    graph->module = module;
+    graph->name = unique_name(module, &module->graphs_by_name, name,
+                              module->graphs.count);
+    graph->stage = stage;
+    graph->body.graph = graph;
+    IG_PUSH(&module->arena, &module->graphs, graph);
+    ig_map_set(&module->graphs_by_name, ig_str_of(graph->name), graph);
+    return graph;
+}
+
+void ig_graph_destroy(ig_graph *graph) {
+    ig_module *module = graph->module;
+    while (graph->body.last) {
+        ig_op_erase(graph->body.last);
+    }
+    ig_graph **items = module->graphs.items;
+    size_t kept = 0;
+    for (size_t i = 0; i < module->graphs.count; i++) {
+        if (items[i] != graph) {
+            items[kept++] = items[i];
+        }
+    }
+    module->graphs.count = kept;
+    ig_map *names = &module->graphs_by_name;
+    for (size_t i = 0; i < names->count; i++) {
+        if (names->entries[i].value == graph) {
+            names->entries[i].value = NULL;
+        }
+    }
+}
+
+void *ig_module_scratch(ig_module *module, size_t size) {
+    if (module->scratch_size < size) {
+        module->scratch = ig_arena_alloc(&module->arena, size);
+        module->scratch_size = size;
+    }
+    memset(module->scratch, 0, size);
+    return module->scratch;
+}

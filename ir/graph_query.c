@@ -1,0 +1,68 @@
+/* Questions about a graph; nothing here changes it.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ir/graph.h"
+#include "ir/ops.h"
+
+#include <assert.h>
+
+ig_value *ig_op_operand(const ig_op *op, uint32_t index) {
+    return index < op->operand_count ? op->operands[index].value : NULL;
+}
+
+ig_value *ig_op_result(const ig_op *op, uint32_t index) {
+    return index < op->result_count ? &op->results[index] : NULL;
+}
+
+ig_op *ig_def(const ig_value *value, ig_opcode code) {
+    return value && value->def && value->def->code == code ? value->def : NULL;
+}
+
+bool ig_value_has_one_use(const ig_value *value) {
+    return value->uses && !value->uses->next;
+}
+
+/* Walks from both ops at once, so the cost is the distance between them or to the end of
+ * the block, whichever is less. */
+bool ig_op_is_before(const ig_op *a, const ig_op *b) {
+    assert(a->block == b->block && "ops of different blocks have no order");
+    if (a == b) {
+        return false;
+    }
+    const ig_op *from_a = a->next, *from_b = b->next;
+    while (from_a && from_b) {
+        if (from_a == b) {
+            return true;
+        }
+        if (from_b == a) {
+            return false;
+        }
+        from_a = from_a->next;
+        from_b = from_b->next;
+    }
+    return from_a != NULL; /* b's walk met the end first, so b is the later one */
+}
+
+static const ig_block *home_of(const ig_value *value) {
+    return value->def ? value->def->block : value->block;
+}
+
+bool ig_value_is_outside(const ig_value *value, const ig_block *block) {
+    const ig_block *home = home_of(value);
+    for (const ig_op *op = block->parent; op; op = op->block->parent) {
+        if (op->block == home) {
+            return !value->def || ig_op_is_before(value->def, op);
+        }
+    }
+    return false;
+}
+
+const ig_location *ig_op_location(const ig_op *op) {
+    const ig_module *module = ig_op_module(op);
+    uint32_t loc = op->loc < module->locations.count ? op->loc : 0;
+    return &module->locations.items[loc];
+}
+
+ig_module *ig_op_module(const ig_op *op) {
+    assert(op->block && "a detached op belongs to no module");
+    return op->block->graph->module;
+}

@@ -1,0 +1,84 @@
+/* The op table, expanded from ops.def.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ir/ops.h"
+
+#include "ir/hooks.h"
+
+/* The short words of the table's columns. */
+enum { T = IG_STAGE_TENSOR, P = IG_STAGE_PLAN, K = IG_STAGE_KERNEL };
+enum {
+    PURE = IG_PURE,
+    MAP = IG_MAP,
+    COMMUTE = IG_COMMUTE,
+    TERMINATOR = IG_TERMINATOR,
+    MAY_TRAP = IG_MAY_TRAP,
+    GUARD = IG_GUARD,
+    STATE = IG_STATE,
+    CONSTANT = IG_CONSTANT,
+    VIEW = IG_VIEW,
+    HOST = IG_HOST
+};
+#define MANY IG_MANY
+
+static const char *const reduce_names[] = { "sum",   "mean", "max", "min",
+                                            "prod",  "sumsq", "l1", "l2",
+                                            "logsum", "logsumexp", NULL };
+static const char *const negative_names[] = { "wrap", "error", "skip", NULL };
+static const char *const range_names[] = { "error", "clamp", NULL };
+static const char *const empty_names[] = { "zero", "neg_inf", "nan", NULL };
+static const char *const pad_names[] = { "constant", "edge", "reflect", "wrap", NULL };
+static const char *const guard_names[] = { "eq", "le", NULL };
+
+#define NO_ATTRS
+#define A(op, kind, name) { #name, IG_ATTR_##kind, false, NULL },
+#define R(op, kind, name) { #name, IG_ATTR_##kind, true, NULL },
+#define E(op, names, name) { #name, IG_ATTR_ENUM, false, names },
+#define OP(name, min, max, outs, bodies, stages, traits, infer, fold, dims, expand, \
+           lower, attrs)                                                            \
+    static const ig_attr_info name##_attrs[] = { attrs { NULL, IG_ATTR_NONE, false, NULL } };
+#include "ir/ops.def"
+#undef OP
+#undef A
+#undef R
+#undef E
+#undef NO_ATTRS
+
+/* EXPAND(softmax) is "softmax", EXPAND(none) is NULL: PROBE_none brings a comma of its
+ * own and so moves NULL into the second place. */
+#define PROBE_none ~, NULL
+#define SECOND(a, b, ...) b
+#define SECOND_OF(...) SECOND(__VA_ARGS__)
+#define EXPAND(name) SECOND_OF(PROBE_##name, #name, ~)
+
+#define OP(op, min, max, outs, bodies, stage_bits, trait_bits, infer_hook, fold_hook, \
+           dims_hook, expand_name, lower, attributes)                                 \
+    [IG_OP_##op] = { .name = #op,                                                     \
+                     .operand_min = min,                                              \
+                     .operand_max = max,                                              \
+                     .result_count = outs,                                            \
+                     .body_count = bodies,                                            \
+                     .attr_count = IG_##op##_attr_count,                              \
+                     .stages = stage_bits,                                            \
+                     .traits = trait_bits,                                            \
+                     .attrs = op##_attrs,                                             \
+                     .infer = ig_infer_##infer_hook,                                  \
+                     .fold = ig_fold_##fold_hook,                                     \
+                     .dims = ig_dims_##dims_hook,                                     \
+                     .expand = EXPAND(expand_name) },
+#define ig_infer_none NULL
+#define ig_fold_none NULL
+#define ig_dims_none NULL
+const ig_op_info ig_ops[IG_OP_COUNT] = {
+#include "ir/ops.def"
+};
+#undef OP
+
+bool ig_opcode_parse(ig_str name, ig_opcode *out_code) {
+    for (int i = 0; i < IG_OP_COUNT; i++) {
+        if (ig_str_is(name, ig_ops[i].name)) {
+            *out_code = (ig_opcode)i;
+            return true;
+        }
+    }
+    return false;
+}

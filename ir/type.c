@@ -1,0 +1,151 @@
+/* Types: interning, so that equal types are the same pointer.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A candidate is written into a zeroed buffer and its bytes are the key: every field is
+ * plain, an element type is itself interned, and padding is zero.
+ */
+#include "ir/type.h"
+
+#include "ir/graph.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { INLINE_RANK = 32 };
+
+_Static_assert(sizeof(ig_type) % sizeof(int64_t) == 0, "dims follow the head directly");
+
+typedef struct candidate {
+    ig_type *type;
+    size_t   size;
+    int64_t  room[sizeof(ig_type) / sizeof(int64_t) + INLINE_RANK];
+} candidate;
+
+static void start(candidate *c, ig_module *module, ig_kind kind, uint32_t rank,
+                  const ig_dim *dims) {
+    c->size = sizeof(ig_type) + rank * sizeof(ig_dim);
+    if (rank <= INLINE_RANK) {
+        memset(c->room, 0, c->size);
+        c->type = (ig_type *)(void *)c->room;
+    } else {
+        c->type = (ig_type *)ig_arena_zalloc(&module->arena, c->size);
+    }
+    c->type->kind = (uint8_t)kind;
+    c->type->rank = rank;
+    if (rank) {
+        memcpy((char *)c->type + offsetof(ig_type, dims), dims, rank * sizeof(ig_dim));
+    }
+}
+
+static const ig_type *intern(candidate *c, ig_module *module) {
+    ig_str key = { (const char *)c->type, c->size };
+    const ig_type *known = (const ig_type *)ig_map_get(&module->types, key);
+    if (known) {
+        return known;
+    }
+    void *copy = ig_arena_copy(&module->arena, c->type, c->size);
+    ig_map_set(&module->types, key, copy);
+    return (const ig_type *)copy;
+}
+
+const ig_type *ig_type_tensor(ig_module *module, ig_dtype dtype, uint32_t rank,
+                              const ig_dim *dims) {
+    candidate c;
+    start(&c, module, IG_TENSOR, rank, dims);
+    c.type->dtype = (uint8_t)dtype;
+    return intern(&c, module);
+}
+
+const ig_type *ig_type_table(ig_module *module, ig_dtype dtype, ig_row_format format,
+                             ig_dim rows, ig_dim dim) {
+    candidate c;
+    start(&c, module, IG_TABLE, 2, (ig_dim[]){ rows, dim });
+    c.type->dtype = (uint8_t)dtype;
+    c.type->format = (uint8_t)format;
+    return intern(&c, module);
+}
+
+const ig_type *ig_type_buffer(ig_module *module, ig_dtype dtype, uint32_t rank,
+                              const ig_dim *dims) {
+    candidate c;
+    start(&c, module, IG_BUFFER, rank, dims);
+    c.type->dtype = (uint8_t)dtype;
+    return intern(&c, module);
+}
+
+const ig_type *ig_type_vector(ig_module *module, ig_dtype dtype, uint32_t lanes) {
+    assert(lanes >= 1 && lanes <= UINT16_MAX && "a vector has 1 to 65535 lanes");
+    candidate c;
+    start(&c, module, IG_VECTOR, 0, NULL);
+    c.type->dtype = (uint8_t)dtype;
+    c.type->lanes = (uint16_t)lanes;
+    return intern(&c, module);
+}
+
+const ig_type *ig_type_host(ig_module *module, ig_kind kind, const ig_type *element) {
+    assert((kind == IG_SEQUENCE || kind == IG_OPTIONAL) && "not a host kind");
+    candidate c;
+    start(&c, module, kind, 0, NULL);
+    c.type->element = element;
+    return intern(&c, module);
+}
+
+const ig_type *ig_type_with_dtype(ig_module *module, const ig_type *type,
+                                  ig_dtype dtype) {
+    if (type->dtype == dtype) {
+        return type;
+    }
+    candidate c;
+    start(&c, module, (ig_kind)type->kind, type->rank, type->dims);
+    c.type->dtype = (uint8_t)dtype;
+    c.type->format = type->format;
+    c.type->lanes = type->lanes;
+    c.type->element = type->element;
+    return intern(&c, module);
+}
+
+const ig_type *ig_type_with_dims(ig_module *module, const ig_type *type, uint32_t rank,
+                                 const ig_dim *dims) {
+    candidate c;
+    start(&c, module, (ig_kind)type->kind, rank, dims);
+    c.type->dtype = type->dtype;
+    c.type->format = type->format;
+    c.type->lanes = type->lanes;
+    c.type->element = type->element;
+    return intern(&c, module);
+}
+
+bool ig_type_is_static(const ig_type *type) {
+    for (uint32_t i = 0; i < type->rank; i++) {
+        if (!ig_dim_is_static(type->dims[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+ig_dim ig_type_count(ig_module *module, const ig_type *type) {
+    return ig_dim_product(module, type->dims, type->rank);
+}
+
+/* Recursion is as deep as host types nest, which readers bound by limits.graph_depth. */
+const ig_type *ig_type_translate(const ig_module *from, const ig_type *type,
+                                 ig_module *to) {
+    if (from == to || !type) {
+        return type;
+    }
+    ig_dim few[INLINE_RANK];
+    ig_dim *dims = type->rank <= INLINE_RANK
+                       ? few
+                       : IG_NEW_ARRAY(&to->arena, ig_dim, type->rank);
+    for (uint32_t i = 0; i < type->rank; i++) {
+        dims[i] = ig_dim_translate(from, type->dims[i], to);
+    }
+    candidate c;
+    start(&c, to, (ig_kind)type->kind, type->rank, dims);
+    c.type->dtype = type->dtype;
+    c.type->format = type->format;
+    c.type->lanes = type->lanes;
+    c.type->element = ig_type_translate(from, type->element, to);
+    return intern(&c, to);
+}
