@@ -1,0 +1,41 @@
+/* Names and sizes of element types.  SPDX-License-Identifier: Apache-2.0 */
+#include "ingot/runtime.h"
+#include "runtime/plan.h"
+
+typedef struct dtype_row {
+    const char *name;
+    uint8_t     bits;
+} dtype_row;
+
+static const dtype_row rows[] = {
+    [IG_F32] = { "f32", 32 },
+    [IG_U8] = { "u8", 8 },
+    [IG_I8] = { "i8", 8 },
+    [IG_U16] = { "u16", 16 },
+    [IG_I16] = { "i16", 16 },
+    [IG_I32] = { "i32", 32 },
+    [IG_I64] = { "i64", 64 },
+    [IG_BOOL8] = { "bool", 8 },
+    [IG_F16] = { "f16", 16 },
+    [IG_F64] = { "f64", 64 },
+    [IG_U32] = { "u32", 32 },
+    [IG_U64] = { "u64", 64 },
+    [IG_BF16] = { "bf16", 16 },
+    [IG_F8E4M3FN] = { "f8e4m3fn", 8 },
+    [IG_F8E4M3FNUZ] = { "f8e4m3fnuz", 8 },
+    [IG_F8E5M2] = { "f8e5m2", 8 },
+    [IG_F8E5M2FNUZ] = { "f8e5m2fnuz", 8 },
+    [IG_U4] = { "u4", 4 },
+    [IG_I4] = { "i4", 4 },
+    [IG_U2] = { "u2", 2 },
+    [IG_I2] = { "i2", 2 },
+};
+
+uint32_t ig_dtype_code_bits(uint32_t dtype) {
+    return dtype < IG_COUNT_OF(rows) ? rows[dtype].bits : 0;
+}
+
+const char *ig_dtype_code_name(uint32_t dtype) {
+    const char *name = dtype < IG_COUNT_OF(rows) ? rows[dtype].name : NULL;
+    return name ? name : "?";
+}

@@ -1,0 +1,81 @@
+/* Expressions: postfix code over a small stack, with checked arithmetic.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base/checked.h"
+#include "runtime/plan.h"
+
+static bool divide(int64_t a, int64_t b, ig_code_op op, int64_t *out) {
+    if (b <= 0) {
+        return false;
+    }
+    *out = op == IG_CODE_FLOOR ? ig_floor_div(a, b) : ig_ceil_div(a, b);
+    return op != IG_CODE_EXACT || a % b == 0;
+}
+
+static bool apply(ig_code_op op, int64_t a, int64_t b, int64_t *out) {
+    switch (op) {
+    case IG_CODE_ADD:
+        return ig_add_i64(a, b, out);
+    case IG_CODE_MUL:
+        return ig_mul_i64(a, b, out);
+    case IG_CODE_MIN:
+        *out = a < b ? a : b;
+        return true;
+    case IG_CODE_MAX:
+        *out = a > b ? a : b;
+        return true;
+    case IG_CODE_FLOOR:
+    case IG_CODE_CEIL:
+    case IG_CODE_EXACT:
+        return divide(a, b, op, out);
+    case IG_CODE_BCAST:
+        *out = a == 1 ? b : a;
+        return true;
+    case IG_CODE_CONST:
+    case IG_CODE_SYMBOL:
+    case IG_CODE_COUNT:
+        break;
+    }
+    return false;
+}
+
+bool ig_expr_evaluate(const ig_plan *plan, uint32_t expr, const int64_t *symbols,
+                      int64_t *out_value) {
+    const ig_plan_range range = plan->exprs[expr];
+    int64_t             stack[IG_EXPR_DEPTH];
+    size_t              depth = 0;
+    for (uint32_t i = 0; i < range.count; i++) {
+        const ig_plan_code *code = &plan->codes[range.first + i];
+        if (code->opcode == IG_CODE_CONST) {
+            stack[depth++] = code->value;
+        } else if (code->opcode == IG_CODE_SYMBOL) {
+            stack[depth++] = symbols[code->value];
+        } else {
+            depth--;
+            if (!apply((ig_code_op)code->opcode, stack[depth - 1], stack[depth],
+                       &stack[depth - 1])) {
+                return false;
+            }
+        }
+    }
+    *out_value = stack[0];
+    return true;
+}
+
+bool ig_expr_evaluate_or(const ig_plan *plan, uint32_t expr, const int64_t *symbols,
+                         int64_t absent, int64_t *out_value) {
+    if (expr == IG_NONE) {
+        *out_value = absent;
+        return true;
+    }
+    return ig_expr_evaluate(plan, expr, symbols, out_value);
+}
+
+bool ig_expr_constant(const ig_plan *plan, uint32_t expr, int64_t *out_value) {
+    const ig_plan_range range = plan->exprs[expr];
+    for (uint32_t i = 0; i < range.count; i++) {
+        if (plan->codes[range.first + i].opcode == IG_CODE_SYMBOL) {
+            return false;
+        }
+    }
+    return ig_expr_evaluate(plan, expr, NULL, out_value);
+}

@@ -1,0 +1,17 @@
+/* One line of words into a buffer that somebody else owns.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_RUNTIME_MESSAGE_H
+#define IG_RUNTIME_MESSAGE_H
+
+#include "base/status.h"
+
+typedef struct ig_message {
+    char  *text; /* NULL: nobody listens */
+    size_t size;
+} ig_message;
+
+/* Writes the line, cut to fit, and returns `status`. */
+ig_status ig_message_set(const ig_message *message, ig_status status, const char *format,
+                         ...) IG_PRINTF(3, 4);
+
+#endif

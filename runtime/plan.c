@@ -1,0 +1,193 @@
+/* Opening a plan: header, hash, sections; then the checks; then what follows from it.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/plan.h"
+
+#include "base/checked.h"
+#include "runtime/hash.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static ig_status check_header(const void *bytes, size_t size, const ig_message *message) {
+    const ig_plan_header *header = bytes;
+    if (size < offsetof(ig_plan_header, plan_bytes) ||
+        memcmp(header->magic, IG_PLAN_MAGIC, sizeof header->magic) != 0) {
+        return ig_message_set(message, IG_INVALID, "the plan is damaged: no header");
+    }
+    if (header->version != IG_FORMAT_VERSION) {
+        return ig_message_set(message, IG_UNSUPPORTED,
+                              "the artifact has format version %u; this runtime reads "
+                              "version %u",
+                              (unsigned)header->version, IG_FORMAT_VERSION);
+    }
+    if (size < sizeof *header || header->header_bytes != sizeof *header ||
+        header->plan_bytes != size) {
+        return ig_message_set(message, IG_INVALID, "the plan is damaged: wrong size");
+    }
+    size_t hashed = offsetof(ig_plan_header, build_id);
+    if (!ig_hash128_matches(&header->hash, (const char *)bytes + hashed, size - hashed)) {
+        return ig_message_set(message, IG_INVALID,
+                              "the plan is damaged: its hash does not match");
+    }
+    return IG_OK;
+}
+
+/* Count of the section, once its records are known to lie inside the plan. */
+static bool section_count(const ig_plan_header *header, ig_plan_section section,
+                          size_t record_bytes, uint32_t *out_count) {
+    uint64_t offset = header->sections[section].offset;
+    uint64_t count = header->sections[section].count;
+    if (offset % 8 != 0 || offset < sizeof *header || offset > header->plan_bytes ||
+        count > (header->plan_bytes - offset) / record_bytes || count >= IG_NONE) {
+        return false;
+    }
+    *out_count = (uint32_t)count;
+    return true;
+}
+
+static bool find_sections(const void *bytes, ig_plan *plan) {
+    const ig_plan_header *header = bytes;
+    plan->header = header;
+#define FIND_SECTION(name, record)                                        \
+    if (!section_count(header, IG_SECTION_##name, sizeof(record),         \
+                       &plan->name##_count)) {                            \
+        return false;                                                     \
+    }                                                                     \
+    plan->name = (const record *)(const void *)((const char *)bytes +     \
+                                                header->sections[IG_SECTION_##name].offset);
+    IG_PLAN_SECTIONS(FIND_SECTION)
+#undef FIND_SECTION
+    return true;
+}
+
+static bool allocate_derived(ig_plan *plan) {
+    size_t keys = (size_t)plan->symbols_count * sizeof *plan->keys;
+    char  *memory = calloc(1, keys + plan->symbols_count + plan->exprs_count + 1);
+    if (!memory) {
+        return false;
+    }
+    plan->derived = memory;
+    plan->keys = (uint32_t *)(void *)memory;
+    plan->symbol_flags = (uint8_t *)memory + keys;
+    plan->expr_flags = plan->symbol_flags + plan->symbols_count;
+    return true;
+}
+
+ig_status ig_plan_open(const void *bytes, size_t size, ig_plan *out_plan,
+                       const ig_message *message) {
+    memset(out_plan, 0, sizeof *out_plan);
+    IG_TRY(check_header(bytes, size, message));
+    if (!find_sections(bytes, out_plan)) {
+        return ig_message_set(message, IG_INVALID,
+                              "the plan is damaged: a section lies outside");
+    }
+    if (!allocate_derived(out_plan)) {
+        return ig_message_set(message, IG_LIMIT, "out of memory");
+    }
+    ig_status status = ig_plan_check_records(out_plan, message);
+    if (status == IG_OK) {
+        status = ig_plan_check_steps(out_plan, message);
+    }
+    if (status != IG_OK) {
+        ig_plan_close(out_plan);
+        return status;
+    }
+    ig_plan_find_keys(out_plan);
+    return IG_OK;
+}
+
+void ig_plan_close(ig_plan *plan) {
+    free(plan->derived);
+    plan->derived = NULL;
+}
+
+/* ---- what sizes and grids depend on ---- */
+
+/* Marks the symbols of `expr` in `reached`, through definitions by `spread`. */
+static void reach(const ig_plan *plan, uint32_t expr, uint8_t *reached) {
+    if (expr == IG_NONE) {
+        return;
+    }
+    const ig_plan_range range = plan->exprs[expr];
+    for (uint32_t i = 0; i < range.count; i++) {
+        const ig_plan_code *code = &plan->codes[range.first + i];
+        if (code->opcode == IG_CODE_SYMBOL) {
+            reached[code->value] |= IG_DEPENDS_LOOSE;
+        }
+    }
+}
+
+static void reach_ports(const ig_plan *plan, uint8_t *reached) {
+    for (uint32_t i = 0; i < plan->outputs_count; i++) {
+        const ig_plan_port *port = &plan->outputs[i];
+        for (uint32_t axis = 0; axis < port->rank; axis++) {
+            reach(plan, plan->lists[port->dims + axis], reached);
+        }
+    }
+    for (uint32_t i = 0; i < plan->buffers_count; i++) {
+        const ig_plan_buffer *buffer = &plan->buffers[i];
+        if (buffer->space != IG_SPACE_INPUT) {
+            reach(plan, buffer->bytes, reached);
+        }
+    }
+}
+
+static void reach_steps(const ig_plan *plan, uint8_t *reached) {
+    for (uint32_t i = 0; i < plan->operands_count; i++) {
+        reach(plan, plan->operands[i].offset, reached);
+        reach(plan, plan->operands[i].row_stride, reached);
+    }
+    for (uint32_t i = 0; i < plan->variants_count; i++) {
+        reach(plan, plan->variants[i].grid, reached);
+    }
+    for (uint32_t i = 0; i < plan->steps_count; i++) {
+        const ig_plan_step *step = &plan->steps[i];
+        if (step->kind != IG_STEP_set) { /* evaluated by each run */
+            reach(plan, step->value, reached);
+            reach(plan, step->block, reached);
+        }
+    }
+}
+
+static bool mentions_loose(const ig_plan *plan, uint32_t expr) {
+    const ig_plan_range range = plan->exprs[expr];
+    for (uint32_t i = 0; i < range.count; i++) {
+        const ig_plan_code *code = &plan->codes[range.first + i];
+        if (code->opcode == IG_CODE_SYMBOL &&
+            (plan->symbol_flags[code->value] & IG_DEPENDS_LOOSE)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void ig_plan_find_keys(ig_plan *plan) {
+    /* First the bit means "reached"; a definition comes after the symbols it uses. */
+    uint8_t *flags = plan->symbol_flags;
+    reach_ports(plan, flags);
+    reach_steps(plan, flags);
+    for (uint32_t i = plan->symbols_count; i-- > 0;) {
+        if ((flags[i] & IG_DEPENDS_LOOSE) && plan->symbols[i].kind == IG_SYMBOL_DEFINED) {
+            reach(plan, plan->symbols[i].expr, flags);
+        }
+    }
+    /* Then it is turned round: an input symbol that was not reached is loose, and so is
+     * every definition over one. */
+    for (uint32_t i = 0; i < plan->symbols_count; i++) {
+        const ig_plan_symbol *symbol = &plan->symbols[i];
+        bool is_reached = (flags[i] & IG_DEPENDS_LOOSE) != 0;
+        flags[i] &= (uint8_t)~IG_DEPENDS_LOOSE;
+        if (symbol->kind == IG_SYMBOL_INPUT && is_reached) {
+            plan->keys[plan->key_count++] = i;
+        } else if (symbol->kind == IG_SYMBOL_INPUT ||
+                   (symbol->kind == IG_SYMBOL_DEFINED &&
+                    mentions_loose(plan, symbol->expr))) {
+            flags[i] |= IG_DEPENDS_LOOSE;
+        }
+    }
+    for (uint32_t i = 0; i < plan->exprs_count; i++) {
+        if (mentions_loose(plan, i)) {
+            plan->expr_flags[i] |= IG_DEPENDS_LOOSE;
+        }
+    }
+}

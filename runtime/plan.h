@@ -1,0 +1,68 @@
+/* A plan in memory: the sections of runtime/format.h, checked, and what follows from them.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * After ig_plan_open every number in a record is a legal index or a bounded size, every
+ * expression evaluates without leaving its stack, and steps nest properly; nothing is
+ * checked a second time.
+ */
+#ifndef IG_RUNTIME_PLAN_H
+#define IG_RUNTIME_PLAN_H
+
+#include "runtime/format.h"
+#include "runtime/message.h"
+
+/* What an expression or symbol depends on. */
+enum {
+    IG_DEPENDS_LATE = 1,  /* on a symbol that steps set */
+    IG_DEPENDS_ROWS = 2,  /* on the rows of a block */
+    IG_DEPENDS_LOOSE = 4, /* on an input symbol that no size or grid depends on */
+};
+
+typedef struct ig_plan {
+    const ig_plan_header *header;
+#define IG_PLAN_MEMBER(name, record) \
+    const record *name;              \
+    uint32_t      name##_count;
+    IG_PLAN_SECTIONS(IG_PLAN_MEMBER)
+#undef IG_PLAN_MEMBER
+    uint8_t  *expr_flags;   /* IG_DEPENDS_…, one an expression */
+    uint8_t  *symbol_flags; /* the same; LOOSE: reaches no size or grid */
+    uint32_t *keys;         /* input symbols that reach a size or grid */
+    uint32_t  key_count;
+    void     *derived;      /* the memory of the four */
+} ig_plan;
+
+/* `bytes` (aligned to 8) is borrowed and must not change. */
+ig_status ig_plan_open(const void *bytes, size_t size, ig_plan *out_plan,
+                       const ig_message *message);
+void      ig_plan_close(ig_plan *plan);
+
+/* Zero-terminated. */
+static inline const char *ig_plan_string(const ig_plan *plan, ig_plan_text text) {
+    return plan->text + text.offset;
+}
+
+/* False on overflow, division by zero, or an exact quotient with a remainder. */
+bool ig_expr_evaluate(const ig_plan *plan, uint32_t expr, const int64_t *symbols,
+                      int64_t *out_value);
+/* The same, where IG_NONE stands for `absent`. */
+bool ig_expr_evaluate_or(const ig_plan *plan, uint32_t expr, const int64_t *symbols,
+                         int64_t absent, int64_t *out_value);
+/* A constant expression's value; false when it depends on anything. */
+bool ig_expr_constant(const ig_plan *plan, uint32_t expr, int64_t *out_value);
+static inline bool ig_expr_depends(const ig_plan *plan, uint32_t expr, int flags) {
+    return expr != IG_NONE && (plan->expr_flags[expr] & flags) != 0;
+}
+
+/* Bits of an element; 0 for an unknown dtype. */
+uint32_t ig_dtype_code_bits(uint32_t dtype);
+/* "f32"; "?" for an unknown one. */
+const char *ig_dtype_code_name(uint32_t dtype);
+
+/* The checks, in runtime/plan_check.c and plan_steps.c; ig_plan_open calls them. */
+ig_status ig_plan_check_records(ig_plan *plan, const ig_message *message);
+ig_status ig_plan_check_steps(const ig_plan *plan, const ig_message *message);
+/* Fills keys and LOOSE. */
+void      ig_plan_find_keys(ig_plan *plan);
+
+#endif

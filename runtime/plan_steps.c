@@ -1,0 +1,269 @@
+/* The checks of a plan's steps: how they nest, and what each kind needs.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Steps stand depth first, so a body is the next body_count steps.  The walk keeps the
+ * ends of the open bodies on a small stack; a body must end before its parent does.
+ */
+#include "runtime/plan.h"
+
+enum { MANY = 255, NO_SYMBOL = 255 };
+
+/* What a kind of step needs. */
+typedef struct step_rule {
+    uint8_t operand_min, operand_max;
+    uint8_t symbol; /* ig_symbol_kind, or NO_SYMBOL */
+    bool    has_body, has_variants, has_value;
+} step_rule;
+
+static const step_rule rules[IG_STEP_COUNT] = {
+    [IG_STEP_launch] = { 0, MANY, NO_SYMBOL, .has_variants = true },
+    [IG_STEP_rows] = { 0, 0, IG_SYMBOL_ROWS, .has_body = true, .has_value = true },
+    [IG_STEP_if] = { 1, 1, NO_SYMBOL, .has_body = true },
+    [IG_STEP_loop] = { 2, 2, IG_SYMBOL_LATE, .has_body = true },
+    [IG_STEP_host] = { 0, MANY, NO_SYMBOL, .has_variants = true },
+    [IG_STEP_copy] = { 2, 2, NO_SYMBOL, .has_value = true },
+    [IG_STEP_store] = { 1, 1, NO_SYMBOL, .has_body = false },
+    [IG_STEP_set] = { 0, 0, IG_SYMBOL_LATE, .has_value = true },
+    [IG_STEP_read] = { 1, 1, IG_SYMBOL_LATE, .has_body = false },
+    [IG_STEP_guard] = { 0, 0, NO_SYMBOL, .has_body = false },
+};
+
+typedef struct walk {
+    const ig_plan *plan;
+    uint32_t       ends[IG_STEP_DEPTH]; /* one past the last step of each open body */
+    uint32_t       depth;
+    uint32_t       rows, rows_end;      /* the open rows step, or IG_NONE */
+    bool           after_body;          /* a body has ended just before this step */
+} walk;
+
+static bool in_range(ig_plan_range range, uint32_t count) {
+    return range.first <= count && range.count <= count - range.first;
+}
+
+/* ---- expressions in their place ---- */
+
+/* May `expr` (or IG_NONE) be evaluated here?  Only inside a rows step may it depend on
+ * rows, and only on those of that step. */
+static bool may_use(const walk *w, uint32_t expr) {
+    const ig_plan *plan = w->plan;
+    if (!ig_expr_depends(plan, expr, IG_DEPENDS_ROWS)) {
+        return true;
+    }
+    if (w->rows == IG_NONE) {
+        return false;
+    }
+    const ig_plan_range range = plan->exprs[expr];
+    for (uint32_t i = 0; i < range.count; i++) {
+        const ig_plan_code *code = &plan->codes[range.first + i];
+        if (code->opcode == IG_CODE_SYMBOL &&
+            plan->symbols[code->value].kind == IG_SYMBOL_ROWS &&
+            code->value != plan->steps[w->rows].symbol) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool may_use_buffer(const walk *w, uint32_t number) {
+    const ig_plan_buffer *buffer = &w->plan->buffers[number];
+    return buffer->space != IG_SPACE_WORKER ||
+           (w->rows != IG_NONE && buffer->first > w->rows && buffer->last < w->rows_end &&
+            may_use(w, buffer->bytes));
+}
+
+static const char *check_operands(const walk *w, const ig_plan_step *step) {
+    const ig_plan   *plan = w->plan;
+    const step_rule *rule = &rules[step->kind];
+    if (!in_range(step->operands, plan->operands_count) ||
+        step->operands.count < rule->operand_min ||
+        (rule->operand_max != MANY && step->operands.count > rule->operand_max)) {
+        return "operands";
+    }
+    for (uint32_t i = 0; i < step->operands.count; i++) {
+        const ig_plan_operand *operand = &plan->operands[step->operands.first + i];
+        if (operand->buffer == IG_NONE) {
+            if (step->kind != IG_STEP_loop) {
+                return "operand buffer";
+            }
+            continue;
+        }
+        if (!may_use_buffer(w, operand->buffer) || !may_use(w, operand->offset) ||
+            !may_use(w, operand->low) || !may_use(w, operand->high) ||
+            ig_expr_depends(plan, operand->row_stride, IG_DEPENDS_ROWS)) {
+            return "operand";
+        }
+    }
+    return NULL;
+}
+
+/* ---- what each kind needs ---- */
+
+static const char *check_variants(const walk *w, const ig_plan_step *step) {
+    const ig_plan *plan = w->plan;
+    uint32_t       count = step->variants.count;
+    bool           is_host = step->kind == IG_STEP_host;
+    if (!in_range(step->variants, plan->variants_count) ||
+        (count != 1 && (is_host || count != plan->levels_count))) {
+        return "variants";
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const ig_plan_variant *variant = &plan->variants[step->variants.first + i];
+        if ((variant->kernel == IG_NONE) != is_host || !may_use(w, variant->grid) ||
+            !may_use(w, variant->cost)) {
+            return "variant";
+        }
+        for (uint32_t k = 0; k < variant->params.count; k++) {
+            if (!may_use(w, plan->lists[variant->params.first + k])) {
+                return "parameter";
+            }
+        }
+    }
+    return NULL;
+}
+
+/* Steps that the runtime itself does write only where writing is legal. */
+static bool writes_well(const ig_plan *plan, const ig_plan_step *step) {
+    if (step->kind != IG_STEP_copy && step->kind != IG_STEP_store) {
+        return true;
+    }
+    uint32_t space = plan->buffers[plan->operands[step->operands.first].buffer].space;
+    return space == IG_SPACE_OUTPUT || space == IG_SPACE_ARENA;
+}
+
+static const char *check_values(const walk *w, const ig_plan_step *step) {
+    const ig_plan   *plan = w->plan;
+    const step_rule *rule = &rules[step->kind];
+    if (rule->has_value != (step->value != IG_NONE) ||
+        (step->value != IG_NONE && step->value >= plan->exprs_count) ||
+        !may_use(w, step->value)) {
+        return "value";
+    }
+    bool is_rows = step->kind == IG_STEP_rows;
+    if (is_rows != (step->block != IG_NONE) ||
+        (is_rows && (step->block >= plan->exprs_count || !may_use(w, step->block)))) {
+        return "block";
+    }
+    if (!in_range(step->values, plan->lists_count) ||
+        (step->kind != IG_STEP_store && step->values.count > 0)) {
+        return "values";
+    }
+    for (uint32_t i = 0; i < step->values.count; i++) {
+        if (!may_use(w, plan->lists[step->values.first + i])) {
+            return "values";
+        }
+    }
+    return NULL;
+}
+
+static const char *check_numbers(const walk *w, const ig_plan_step *step) {
+    const ig_plan   *plan = w->plan;
+    const step_rule *rule = &rules[step->kind];
+    if (rule->symbol == NO_SYMBOL
+            ? step->symbol != IG_NONE
+            : step->symbol >= plan->symbols_count ||
+                  plan->symbols[step->symbol].kind != rule->symbol) {
+        return "symbol";
+    }
+    if (step->kind == IG_STEP_host) {
+        return step->index < plan->hosts_count ? NULL : "host function";
+    }
+    if (step->kind == IG_STEP_guard) {
+        return step->index < plan->guards_count ? NULL : "guard";
+    }
+    return step->index == IG_NONE ? NULL : "index";
+}
+
+/* ---- nesting ---- */
+
+static const char *check_nesting(const walk *w, uint32_t number) {
+    const ig_plan      *plan = w->plan;
+    const ig_plan_step *step = &plan->steps[number];
+    uint32_t end = w->depth ? w->ends[w->depth - 1] : plan->steps_count;
+    uint64_t nested = (uint64_t)step->body_count + step->else_count;
+    bool     may_else = step->kind == IG_STEP_if;
+    if (nested > end - number - 1 || (!rules[step->kind].has_body && nested > 0) ||
+        (!may_else && step->else_count > 0)) {
+        return "body";
+    }
+    if (w->depth + 2 > IG_STEP_DEPTH) {
+        return "depth";
+    }
+    if (w->rows != IG_NONE && step->kind != IG_STEP_launch) {
+        return "step among rows";
+    }
+    bool joins = step->flags & IG_STEP_JOINS;
+    bool may_join = step->kind == IG_STEP_launch && number > 0 && !w->after_body &&
+                    plan->steps[number - 1].kind == IG_STEP_launch;
+    return (step->flags & ~(uint32_t)IG_STEP_JOINS) || (joins && !may_join) ? "flags"
+                                                                             : NULL;
+}
+
+static const char *check_step(const walk *w, uint32_t number) {
+    const ig_plan      *plan = w->plan;
+    const ig_plan_step *step = &plan->steps[number];
+    if (step->kind >= IG_STEP_COUNT) {
+        return "kind";
+    }
+    if (step->name.offset >= plan->text_count ||
+        step->name.size >= plan->text_count - step->name.offset ||
+        plan->text[step->name.offset + step->name.size] != 0) {
+        return "name";
+    }
+    const char *why = check_nesting(w, number);
+    if (!why) {
+        why = check_numbers(w, step);
+    }
+    if (!why) {
+        why = check_values(w, step);
+    }
+    if (!why) {
+        why = check_operands(w, step);
+    }
+    if (!why && rules[step->kind].has_variants) {
+        why = check_variants(w, step);
+    }
+    if (!why && !writes_well(plan, step)) {
+        why = "destination";
+    }
+    return why;
+}
+
+static void close_bodies(walk *w, uint32_t number) {
+    w->after_body = false;
+    while (w->depth > 0 && w->ends[w->depth - 1] == number) {
+        w->depth--;
+        w->after_body = true;
+    }
+    if (w->rows != IG_NONE && number == w->rows_end) {
+        w->rows = IG_NONE;
+    }
+}
+
+static void open_bodies(walk *w, uint32_t number) {
+    const ig_plan_step *step = &w->plan->steps[number];
+    uint32_t            body = number + 1 + step->body_count;
+    if (step->else_count > 0) {
+        w->ends[w->depth++] = body + step->else_count;
+    }
+    if (step->body_count > 0) {
+        w->ends[w->depth++] = body;
+    }
+    if (step->kind == IG_STEP_rows && step->body_count > 0) {
+        w->rows = number;
+        w->rows_end = body;
+    }
+}
+
+ig_status ig_plan_check_steps(const ig_plan *plan, const ig_message *message) {
+    walk w = { .plan = plan, .rows = IG_NONE };
+    for (uint32_t i = 0; i < plan->steps_count; i++) {
+        close_bodies(&w, i);
+        const char *why = check_step(&w, i);
+        if (why) {
+            return ig_message_set(message, IG_INVALID,
+                                  "the plan is damaged: step %u: %s", (unsigned)i, why);
+        }
+        open_bodies(&w, i);
+    }
+    return IG_OK;
+}
