@@ -1,0 +1,264 @@
+/* fuse: groups ops into regions that become one kernel each.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *     %0 = matmul_panels %x, @w {columns = 512} : f32[B, 512]
+ *     %1 = add %0, @bias : f32[B, 512]
+ *     %2 = relu %1 : f32[B, 512]
+ *   becomes
+ *     %2 = fused %x, @w, @bias {family = "gemm"} (%a, %b, %c) {
+ *       %3 = matmul_panels %a, %b {columns = 512} ...  yield %5
+ *     } : f32[B, 512]
+ *
+ * A region has at most one anchor (the op that gives the family) and grows downwards:
+ * an elementwise op joins the region that computes one of its operands when nobody else
+ * uses that operand and the shape stays the same.  Of two such regions the one with the
+ * anchor is joined, and an anchorless one is drawn into it.  Then each region moves to
+ * its last op.  Constants of one element go inside.
+ *
+ * Keeps: shapes, values; the order of everything else.
+ */
+#include "passes/families.h"
+#include "passes/pass.h"
+
+#include <assert.h>
+
+enum { REGION_OPS = 64 };
+
+typedef struct region {
+    const char    *family;
+    struct region *merged_into; /* its ops are that region's now */
+    IG_VEC(ig_op *) ops;        /* in order; the last is the root */
+} region;
+
+typedef struct fuser {
+    ig_pass_run *run;
+    ig_map       region_of; /* op -> region */
+    IG_VEC(region *) regions;
+} fuser;
+
+/* ---- growing regions ---- */
+
+static region *new_region(fuser *f, ig_op *op, const char *family) {
+    region *r = IG_NEW(f->run->scratch, region);
+    r->family = family;
+    IG_PUSH(f->run->scratch, &r->ops, op);
+    IG_PUSH(f->run->scratch, &f->regions, r);
+    ig_map_set_id(&f->region_of, IG_MAP_PTR(op), r);
+    return r;
+}
+
+static bool is_map(const region *r) {
+    return r->family == ig_op_family(IG_OP_add);
+}
+
+/* All uses of `value` are operands of `op`. */
+static bool is_used_only_by(const ig_value *value, const ig_op *op) {
+    for (const ig_use *use = value->uses; use; use = use->next) {
+        if (use->user != op) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool has_equal_dims(ig_module *module, const ig_type *a, const ig_type *b) {
+    if (a->rank != b->rank) {
+        return false;
+    }
+    for (uint32_t d = 0; d < a->rank; d++) {
+        if (ig_dim_equal(module, a->dims[d], b->dims[d]) != IG_YES) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The region that elementwise `op` may join through operand `value`, or NULL. */
+static region *joinable(fuser *f, ig_op *op, const ig_value *value) {
+    if (!value->def || value->def->block != op->block) {
+        return NULL;
+    }
+    region *r = ig_map_get_id(&f->region_of, IG_MAP_PTR(value->def));
+    bool is_root = r && IG_LAST(&r->ops) == value->def;
+    if (!is_root || r->ops.count >= REGION_OPS || !is_used_only_by(value, op)) {
+        return NULL;
+    }
+    bool can_grow = is_map(r) || ig_family_has_epilogue(r->family);
+    bool is_same = has_equal_dims(ig_op_module(op), value->type, op->results[0].type);
+    return can_grow && is_same ? r : NULL;
+}
+
+static void draw_in(fuser *f, region *into, region *from) {
+    ig_arena *arena = f->run->scratch;
+    for (size_t i = 0; i < from->ops.count; i++) {
+        IG_PUSH(arena, &into->ops, from->ops.items[i]);
+        ig_map_set_id(&f->region_of, IG_MAP_PTR(from->ops.items[i]), into);
+    }
+    from->merged_into = into;
+}
+
+static void join(fuser *f, ig_op *op) {
+    region *best = NULL;
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        region *r = joinable(f, op, op->operands[i].value);
+        if (r && (!best || (is_map(best) && !is_map(r)))) {
+            best = r;
+        }
+    }
+    if (!best) {
+        new_region(f, op, ig_op_family((ig_opcode)op->code));
+        return;
+    }
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        region *r = joinable(f, op, op->operands[i].value);
+        if (r && r != best && is_map(r) && r->ops.count + best->ops.count < REGION_OPS) {
+            draw_in(f, best, r);
+        }
+    }
+    IG_PUSH(f->run->scratch, &best->ops, op);
+    ig_map_set_id(&f->region_of, IG_MAP_PTR(op), best);
+}
+
+static void collect(fuser *f, ig_block *block) {
+    for (ig_op *op = block->first; op; op = op->next) {
+        const char *family = ig_op_family((ig_opcode)op->code);
+        if (ig_family_is_anchor(family)) {
+            new_region(f, op, family);
+        } else if (ig_ops[op->code].traits & IG_MAP) {
+            join(f, op);
+        }
+    }
+}
+
+/* ---- making the region an op ---- */
+
+typedef struct region_body {
+    ig_op     *fused;
+    ig_block  *body;
+    ig_builder b;
+    ig_map     inside; /* outer value -> value in the body */
+    IG_VEC(ig_value *) operands;
+} region_body;
+
+static bool is_one_element(const ig_type *type) {
+    for (uint32_t d = 0; d < type->rank; d++) {
+        if (type->dims[d] != 1) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Constants of one element are part of the code. */
+static bool goes_inside(const ig_op *user, const ig_value *value) {
+    bool is_constant = ig_def(value, IG_OP_const) || ig_def(value, IG_OP_dims);
+    return is_constant && (ig_ops[user->code].traits & IG_MAP) &&
+           is_one_element(value->type);
+}
+
+static bool is_own(fuser *f, const region *r, const ig_value *value) {
+    return value->def && ig_map_get_id(&f->region_of, IG_MAP_PTR(value->def)) == r;
+}
+
+/* One operand of the region for each outer value; an anchor's operands keep their
+ * places, twice the same value too, because schedules index them. */
+static void collect_operands(fuser *f, const region *r, region_body *out) {
+    ig_arena *arena = f->run->scratch;
+    for (size_t i = 0; i < r->ops.count; i++) {
+        ig_op *op = r->ops.items[i];
+        bool keeps_places = !(ig_ops[op->code].traits & IG_MAP);
+        for (uint32_t o = 0; o < op->operand_count; o++) {
+            ig_value *value = op->operands[o].value;
+            bool is_known = ig_map_get_id(&out->inside, IG_MAP_PTR(value)) != NULL;
+            if (is_own(f, r, value) || goes_inside(op, value) ||
+                (is_known && !keeps_places)) {
+                continue;
+            }
+            ig_map_set_id(&out->inside, IG_MAP_PTR(value), value);
+            IG_PUSH(arena, &out->operands, value);
+        }
+    }
+}
+
+static void make_fused(const region *r, region_body *out) {
+    ig_op *root = IG_LAST(&r->ops);
+    ig_module *module = ig_op_module(root);
+    const ig_type **types = IG_NEW_ARRAY(&module->arena, const ig_type *,
+                                         root->result_count);
+    for (uint32_t i = 0; i < root->result_count; i++) {
+        types[i] = root->results[i].type;
+    }
+    ig_attr attrs[IG_fused_attr_count] = {
+        [IG_fused_family] = ig_attr_of_str(module, ig_str_of(r->family)) };
+    ig_op_spec spec = { .operands = out->operands.items,
+                        .operand_count = (uint32_t)out->operands.count,
+                        .result_types = types, .result_count = root->result_count,
+                        .attrs = attrs, .body_count = 1, .loc = root->loc };
+    ig_builder b = ig_builder_before(root);
+    out->fused = ig_make_op(&b, IG_OP_fused, &spec);
+    out->body = out->fused->bodies[0];
+    out->b = ig_builder_at_end(out->body);
+    for (size_t i = 0; i < out->operands.count; i++) {
+        ig_value *value = out->operands.items[i];
+        ig_value *arg = ig_block_add_arg(out->body, value->type, NULL);
+        ig_map_set_id(&out->inside, IG_MAP_PTR(value), arg);
+    }
+}
+
+static void clone_op(const ig_op *op, region_body *out) {
+    for (uint32_t o = 0; o < op->operand_count; o++) {
+        const ig_value *value = op->operands[o].value;
+        if (goes_inside(op, value) && !ig_map_get_id(&out->inside, IG_MAP_PTR(value))) {
+            ig_op_clone(value->def, out->body, NULL, &out->inside);
+        }
+    }
+    ig_op *copy = ig_op_clone(op, out->body, NULL, &out->inside);
+    bool keeps_places = !(ig_ops[op->code].traits & IG_MAP);
+    for (uint32_t o = 0; keeps_places && o < op->operand_count; o++) {
+        ig_use_set(&copy->operands[o], out->body->args[o]);
+    }
+}
+
+/* Replaces the region's ops by one fused op. */
+static void build_region(fuser *f, const region *r) {
+    region_body body = { 0 };
+    ig_map_init(&body.inside, f->run->scratch);
+    collect_operands(f, r, &body);
+    make_fused(r, &body);
+    for (size_t i = 0; i < r->ops.count; i++) {
+        clone_op(r->ops.items[i], &body);
+    }
+    ig_op *root = IG_LAST(&r->ops);
+    ig_value **yields = IG_NEW_ARRAY(f->run->scratch, ig_value *, root->result_count);
+    for (uint32_t i = 0; i < root->result_count; i++) {
+        yields[i] = ig_map_get_id(&body.inside, IG_MAP_PTR(&root->results[i]));
+        body.fused->results[i].name = root->results[i].name;
+        ig_value_replace(&root->results[i], &body.fused->results[i]);
+    }
+    ig_make_yield(&body.b, yields, root->result_count);
+    for (size_t i = r->ops.count; i-- > 0;) {
+        ig_op_erase(r->ops.items[i]);
+    }
+    f->run->changed = true;
+}
+
+static void fuse_block(ig_pass_run *run, ig_block *block) {
+    for (ig_op *op = block->first; op; op = op->next) {
+        for (uint32_t i = 0; op->code != IG_OP_fused && i < op->body_count; i++) {
+            fuse_block(run, op->bodies[i]);
+        }
+    }
+    fuser f = { .run = run };
+    ig_map_init(&f.region_of, run->scratch);
+    collect(&f, block);
+    for (size_t i = 0; i < f.regions.count; i++) {
+        if (!f.regions.items[i]->merged_into) {
+            build_region(&f, f.regions.items[i]);
+        }
+    }
+}
+
+ig_status ig_pass_fuse(ig_pass_run *run, ig_graph *graph) {
+    fuse_block(run, &graph->body);
+    return IG_OK;
+}
