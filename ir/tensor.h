@@ -24,6 +24,8 @@ struct ig_tensor {
 ig_status ig_tensor_alloc(ig_arena *arena, ig_context *context, ig_dtype dtype,
                           uint32_t rank, const int64_t *dims, ig_tensor *out_tensor);
 int64_t ig_tensor_bytes(const ig_tensor *tensor);
+/* Bytes of one row of a table, scale and bias included; -1 on overflow. */
+int64_t ig_table_row_bytes(ig_dtype dtype, ig_row_format format, int64_t dim);
 /* Element access with conversion, sub-byte dtypes included; `index` is row-major. */
 double  ig_tensor_get_f64(const ig_tensor *tensor, int64_t index);
 int64_t ig_tensor_get_i64(const ig_tensor *tensor, int64_t index);

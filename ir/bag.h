@@ -1,0 +1,28 @@
+/* Reading the operands of a bag: which operand of the op is what, feature by feature.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * For infer, fold, and whoever recognises, merges or lowers bags.
+ */
+#ifndef IG_IR_BAG_H
+#define IG_IR_BAG_H
+
+#include "ir/ops.h"
+
+enum {
+    IG_BAG_BEGINS = 1,
+    IG_BAG_ENDS = 2,
+    IG_BAG_WEIGHTS = 4
+}; /* bits of `operands` */
+
+/* Operand numbers; 0 (never an optional operand's) where a feature has none. */
+typedef struct ig_bag_feature {
+    uint32_t table, ids, begins, ends, weights;
+    ig_pool pool;
+    int64_t padding; /* INT64_MIN: none */
+    bool is_last;    /* the last offset is the end of the last bag */
+} ig_bag_feature;
+
+uint32_t ig_bag_feature_count(const ig_op *op);
+ig_bag_feature ig_bag_feature_at(const ig_op *op, uint32_t number);
+
+#endif

@@ -1,0 +1,187 @@
+/* Shape arithmetic on expressions: elementwise ops on small integer tensors.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Expressions are whole numbers without a width; a cast between i64 and i32 leaves them
+ * as they are, since no extent of a tensor that fits into memory loses bits that way.
+ */
+#include "ir/build.h"
+#include "ir/hooks.h"
+
+typedef bool (*combine_fn)(ig_module *module, ig_dim a, ig_dim b, ig_dim *out);
+
+/* Operand `operand` at position `i` of the result: one value stands for all. */
+static ig_dim value_at(const ig_dims_value *value, uint32_t i) {
+    return value->dims[value->count == 1 ? 0 : i];
+}
+
+/* The shape of the operands' broadcast: rank <= 1, so only lengths can differ. */
+static bool broadcast(const ig_dims_value *const *in, uint32_t count,
+                      ig_dims_value *out) {
+    out->rank = 0;
+    out->count = 1;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!in[i]
+            || (in[i]->count != 1 && out->count != 1 && in[i]->count != out->count)) {
+            return false;
+        }
+        out->rank = in[i]->rank > out->rank ? in[i]->rank : out->rank;
+        out->count = in[i]->count == 1 ? out->count : in[i]->count;
+    }
+    return true;
+}
+
+static bool is_int(const ig_op *op, uint32_t operand) {
+    return ig_dtype_is_int((ig_dtype)op->operands[operand].value->type->dtype);
+}
+
+static bool combine(const ig_op *op, const ig_dims_value *const *in, ig_dims_value *out,
+                    combine_fn function) {
+    if (!is_int(op, 0) || !broadcast(in, 2, out)) {
+        return false;
+    }
+    ig_module *module = ig_op_module(op);
+    for (uint32_t i = 0; i < out->count; i++) {
+        if (!function(module, value_at(in[0], i), value_at(in[1], i), &out->dims[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- one function an op ---- */
+
+static bool add(ig_module *module, ig_dim a, ig_dim b, ig_dim *out) {
+    *out = ig_dim_add(module, a, b);
+    return true;
+}
+
+static bool sub(ig_module *module, ig_dim a, ig_dim b, ig_dim *out) {
+    *out = ig_dim_sub(module, a, b);
+    return true;
+}
+
+static bool mul(ig_module *module, ig_dim a, ig_dim b, ig_dim *out) {
+    *out = ig_dim_mul(module, a, b);
+    return true;
+}
+
+static bool min(ig_module *module, ig_dim a, ig_dim b, ig_dim *out) {
+    *out = ig_dim_min(module, a, b);
+    return true;
+}
+
+static bool max(ig_module *module, ig_dim a, ig_dim b, ig_dim *out) {
+    *out = ig_dim_max(module, a, b);
+    return true;
+}
+
+/* a >= 0 and b > 0, where all roundings agree and nothing traps. */
+static bool is_plain_quotient(const ig_module *module, ig_dim a, ig_dim b) {
+    int64_t least, most;
+    ig_dim_range(module, a, &least, &most);
+    if (least < 0) {
+        return false;
+    }
+    ig_dim_range(module, b, &least, &most);
+    return least > 0;
+}
+
+/* Truncates; of known numbers, any sign. */
+static bool divide(ig_module *module, ig_dim a, ig_dim b, ig_dim *out) {
+    int64_t x, y;
+    if (is_plain_quotient(module, a, b)) {
+        *out = ig_dim_floor_div(module, a, b);
+        return true;
+    }
+    if (!ig_dim_constant(module, a, &x) || !ig_dim_constant(module, b, &y) || y == 0
+        || (x == INT64_MIN && y == -1)) {
+        return false;
+    }
+    *out = ig_dim_const(module, x / y);
+    return true;
+}
+
+static bool remainder_of(ig_module *module, ig_dim a, ig_dim b, ig_dim *out) {
+    if (!is_plain_quotient(module, a, b)) {
+        return false;
+    }
+    ig_dim whole = ig_dim_mul(module, ig_dim_floor_div(module, a, b), b);
+    *out = ig_dim_sub(module, a, whole);
+    return true;
+}
+
+bool ig_dims_add(const ig_op *op, const ig_dims_value *const *in, ig_dims_value *out) {
+    return combine(op, in, out, add);
+}
+
+bool ig_dims_sub(const ig_op *op, const ig_dims_value *const *in, ig_dims_value *out) {
+    return combine(op, in, out, sub);
+}
+
+bool ig_dims_mul(const ig_op *op, const ig_dims_value *const *in, ig_dims_value *out) {
+    return combine(op, in, out, mul);
+}
+
+bool ig_dims_div(const ig_op *op, const ig_dims_value *const *in, ig_dims_value *out) {
+    return combine(op, in, out, divide);
+}
+
+bool ig_dims_mod(const ig_op *op, const ig_dims_value *const *in, ig_dims_value *out) {
+    return combine(op, in, out, remainder_of);
+}
+
+bool ig_dims_min(const ig_op *op, const ig_dims_value *const *in, ig_dims_value *out) {
+    return combine(op, in, out, min);
+}
+
+bool ig_dims_max(const ig_op *op, const ig_dims_value *const *in, ig_dims_value *out) {
+    return combine(op, in, out, max);
+}
+
+bool ig_dims_neg(const ig_op *op, const ig_dims_value *const *in, ig_dims_value *out) {
+    if (!is_int(op, 0) || !in[0]) {
+        return false;
+    }
+    *out = *in[0];
+    for (uint32_t i = 0; i < out->count; i++) {
+        out->dims[i] = ig_dim_sub(ig_op_module(op), 0, in[0]->dims[i]);
+    }
+    return true;
+}
+
+bool ig_dims_cast(const ig_op *op, const ig_dims_value *const *in, ig_dims_value *out) {
+    ig_dtype to = (ig_dtype)ig_attr_int(op, IG_cast_to, IG_DT_i64);
+    bool is_wide = to == IG_DT_i64 || to == IG_DT_i32;
+    if (!in[0] || !is_wide || !is_int(op, 0)) {
+        return false;
+    }
+    *out = *in[0];
+    return true;
+}
+
+/* ---- conditions: 0 and 1 ---- */
+
+static bool equal(ig_module *module, ig_dim a, ig_dim b, ig_dim *out) {
+    ig_truth truth = ig_dim_equal(module, a, b);
+    *out = truth == IG_YES;
+    return truth != IG_MAYBE;
+}
+
+bool ig_dims_eq(const ig_op *op, const ig_dims_value *const *in, ig_dims_value *out) {
+    return combine(op, in, out, equal);
+}
+
+bool ig_dims_where(const ig_op *op, const ig_dims_value *const *in,
+                   ig_dims_value *out) {
+    if (!is_int(op, 1) || !broadcast(in, 3, out)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < out->count; i++) {
+        int64_t condition;
+        if (!ig_dim_constant(ig_op_module(op), value_at(in[0], i), &condition)) {
+            return false;
+        }
+        out->dims[i] = value_at(in[condition ? 1 : 2], i);
+    }
+    return true;
+}

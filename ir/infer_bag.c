@@ -1,0 +1,194 @@
+/* Result types of bag and interact.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ir/bag.h"
+
+#include "ir/hooks.h"
+#include "ir/infer.h"
+
+/* ---- the operands of one feature ---- */
+
+static bool has_array(const ig_op *op, uint32_t slot, uint32_t count) {
+    return !ig_attr_is_set(op, slot) || op->attrs[slot].count == count;
+}
+
+uint32_t ig_bag_feature_count(const ig_op *op) {
+    return op->attrs[IG_bag_operands].count;
+}
+
+ig_bag_feature ig_bag_feature_at(const ig_op *op, uint32_t number) {
+    const int64_t *masks = op->attrs[IG_bag_operands].as.ints;
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < number; i++) {
+        at += 2 + (uint32_t)__builtin_popcountll((uint64_t)masks[i]);
+    }
+    int64_t mask = masks[number];
+    ig_bag_feature feature = { .table = at, .ids = at + 1 };
+    at += 2;
+    feature.begins = mask & IG_BAG_BEGINS ? at++ : 0;
+    feature.ends = mask & IG_BAG_ENDS ? at++ : 0;
+    feature.weights = mask & IG_BAG_WEIGHTS ? at++ : 0;
+    feature.pool = (ig_pool)op->attrs[IG_bag_pool].as.ints[number];
+    feature.padding = ig_attr_is_set(op, IG_bag_padding)
+                          ? op->attrs[IG_bag_padding].as.ints[number]
+                          : INT64_MIN;
+    feature.is_last =
+        ig_attr_is_set(op, IG_bag_last) && op->attrs[IG_bag_last].as.ints[number];
+    return feature;
+}
+
+/* ---- checks ---- */
+
+static ig_status check_arrays(const ig_op *op) {
+    uint32_t count = ig_bag_feature_count(op), operands = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t mask = op->attrs[IG_bag_operands].as.ints[i];
+        if (mask < 0 || mask > (IG_BAG_BEGINS | IG_BAG_ENDS | IG_BAG_WEIGHTS)) {
+            return INFER_ERROR(op, "entry %u of 'operands' is %lld", i,
+                               (long long)mask);
+        }
+        operands += 2 + (uint32_t)__builtin_popcountll((uint64_t)mask);
+    }
+    if (operands != op->operand_count || count != op->result_count) {
+        return INFER_ERROR(op,
+                           "%u features want %u operands and as many results as "
+                           "features, not %u and %u",
+                           count, operands, op->operand_count, op->result_count);
+    }
+    if (!has_array(op, IG_bag_pool, count) || !has_array(op, IG_bag_padding, count)
+        || !has_array(op, IG_bag_last, count)) {
+        return INFER_ERROR(op, "'pool', 'padding' and 'last' have one entry a feature");
+    }
+    return IG_OK;
+}
+
+/* The dtype of the result: that of a plain float table, else f32. */
+static ig_status check_table(const ig_op *op, uint32_t operand, ig_dtype *out_dtype) {
+    const ig_type *type = ig_operand_type(op, operand);
+    ig_dtype dtype = (ig_dtype)type->dtype;
+    bool is_matrix = type->kind == IG_TENSOR && type->rank == 2;
+    if (!is_matrix && type->kind != IG_TABLE) {
+        return INFER_ERROR(op, "operand %u is %s, expected a table or a matrix",
+                           operand, ig_operand_text(op, operand));
+    }
+    if (type->kind == IG_TABLE && type->format != IG_ROW_PLAIN) {
+        *out_dtype = IG_DT_f32;
+        return ig_check_int(op, operand);
+    }
+    *out_dtype = dtype;
+    return ig_check_float(op, operand);
+}
+
+static ig_status check_feature(const ig_op *op, uint32_t number,
+                               const ig_bag_feature *feature) {
+    IG_TRY(ig_check_tensor(op, feature->ids));
+    IG_TRY(ig_check_int(op, feature->ids));
+    uint32_t offsets[] = { feature->begins, feature->ends };
+    for (uint32_t i = 0; i < IG_COUNT_OF(offsets); i++) {
+        if (offsets[i]) {
+            IG_TRY(ig_check_rank(op, offsets[i], 1));
+            IG_TRY(ig_check_int(op, offsets[i]));
+        }
+    }
+    if (feature->weights) {
+        IG_TRY(ig_check_tensor(op, feature->weights));
+        IG_TRY(ig_check_float(op, feature->weights));
+    }
+    bool is_known = feature->pool == IG_POOL_sum || feature->pool == IG_POOL_mean
+                    || feature->pool == IG_POOL_max || feature->pool == IG_POOL_none;
+    bool has_begins = feature->begins > 0, has_ends = feature->ends > 0;
+    if (!is_known || (has_ends && (!has_begins || feature->is_last))
+        || (feature->is_last && !has_begins)
+        || (feature->pool == IG_POOL_none && has_begins)) {
+        return INFER_ERROR(op, "feature %u: pooling and offsets do not fit together",
+                           number);
+    }
+    return IG_OK;
+}
+
+static ig_status check_weights(const ig_op *op, const ig_bag_feature *feature) {
+    if (!feature->weights) {
+        return IG_OK;
+    }
+    const ig_type *ids = ig_operand_type(op, feature->ids);
+    IG_TRY(ig_check_rank(op, feature->weights, ids->rank));
+    for (uint32_t i = 0; i < ids->rank; i++) {
+        IG_TRY(ig_check_extent(op, feature->weights, i, ids->dims[i], "that of the ids",
+                               NULL));
+    }
+    return IG_OK;
+}
+
+/* ---- results ---- */
+
+static ig_status count_bags(const ig_op *op, const ig_bag_feature *feature,
+                            ig_dim *out_bags) {
+    ig_module *module = ig_op_module(op);
+    ig_dim offsets = ig_operand_type(op, feature->begins)->dims[0];
+    if (feature->ends) {
+        IG_TRY(ig_check_extent(op, feature->ends, 0, offsets, "the number of begins",
+                               &offsets));
+    }
+    if (feature->is_last && ig_dim_less_equal(module, 1, offsets) == IG_NO) {
+        return INFER_ERROR(op, "operand %u is %s, expected the last end in it",
+                           feature->begins, ig_operand_text(op, feature->begins));
+    }
+    *out_bags = feature->is_last ? ig_dim_sub(module, offsets, 1) : offsets;
+    return IG_OK;
+}
+
+static ig_status infer_feature(const ig_op *op, uint32_t number,
+                               const ig_type **out_type) {
+    ig_bag_feature feature = ig_bag_feature_at(op, number);
+    ig_dtype dtype = IG_DT_f32;
+    IG_TRY(check_table(op, feature.table, &dtype));
+    IG_TRY(check_feature(op, number, &feature));
+    IG_TRY(check_weights(op, &feature));
+    const ig_type *ids = ig_operand_type(op, feature.ids);
+    ig_dim dims[IG_TENSOR_RANK + 1];
+    uint32_t rank = 0;
+    if (feature.begins) {
+        IG_TRY(ig_check_rank(op, feature.ids, 1));
+        IG_TRY(count_bags(op, &feature, &dims[rank++]));
+    } else if (feature.pool != IG_POOL_none) {
+        IG_TRY(ig_check_rank(op, feature.ids, 2));
+        dims[rank++] = ids->dims[0];
+    } else if (ids->rank == IG_TENSOR_RANK) {
+        return INFER_FAIL(op, IG_LIMIT, "feature %u: ids have too many dimensions",
+                          number);
+    } else {
+        for (uint32_t i = 0; i < ids->rank; i++) {
+            dims[rank++] = ids->dims[i];
+        }
+    }
+    dims[rank++] = ig_operand_type(op, feature.table)->dims[1];
+    *out_type = ig_type_tensor(ig_op_module(op), dtype, rank, dims);
+    return IG_OK;
+}
+
+ig_status ig_infer_bag(ig_op *op, const ig_type **out_types) {
+    IG_TRY(check_arrays(op));
+    for (uint32_t i = 0; i < ig_bag_feature_count(op); i++) {
+        IG_TRY(infer_feature(op, i, &out_types[i]));
+    }
+    return IG_OK;
+}
+
+ig_status ig_infer_interact(ig_op *op, const ig_type **out_types) {
+    IG_TRY(ig_check_rank(op, 0, 3));
+    IG_TRY(ig_check_float(op, 0));
+    const ig_type *type = ig_operand_type(op, 0);
+    const ig_attr *pairs = &op->attrs[IG_interact_pairs];
+    ig_dim rows = type->dims[1];
+    for (uint32_t i = 0; i < pairs->count && ig_dim_is_static(rows); i++) {
+        int64_t pair = pairs->as.ints[i];
+        if (pair < 0 || (rows == 0 || pair / rows >= rows)) {
+            return INFER_ERROR(op,
+                               "operand 0 is %s, and pair %u is %lld, outside of its "
+                               "rows",
+                               ig_operand_text(op, 0), i, (long long)pair);
+        }
+    }
+    ig_dim dims[] = { type->dims[0], pairs->count };
+    out_types[0] = ig_type_with_dims(ig_op_module(op), type, 2, dims);
+    return IG_OK;
+}

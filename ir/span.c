@@ -1,0 +1,231 @@
+/* Spans of elements: bits of every width, and what they mean by class.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * An element is first taken as bits (width 2 to 64), then interpreted by the class of
+ * its dtype.  The two dtypes that most elements have get loops of their own.
+ */
+#include "ir/span.h"
+
+#include "ir/tensor_float.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+/* ---- bits: little-endian, packed with low bits first below a byte ---- */
+
+static uint64_t load_bits(const void *data, unsigned width, int64_t index) {
+    const unsigned char *bytes = data;
+    if (width < 8) {
+        uint64_t at = (uint64_t)index * width;
+        return (uint64_t)bytes[at / 8] >> at % 8 & ((1u << width) - 1);
+    }
+    uint64_t bits = 0;
+    memcpy(&bits, bytes + (uint64_t)index * (width / 8), width / 8);
+    return bits;
+}
+
+static void store_bits(void *data, unsigned width, int64_t index, uint64_t bits) {
+    unsigned char *bytes = data;
+    if (width >= 8) {
+        memcpy(bytes + (uint64_t)index * (width / 8), &bits, width / 8);
+        return;
+    }
+    uint64_t at = (uint64_t)index * width;
+    unsigned mask = ((1u << width) - 1) << at % 8;
+    unsigned kept = bytes[at / 8] & ~mask;
+    bytes[at / 8] = (unsigned char)(kept | ((unsigned)bits << at % 8 & mask));
+}
+
+/* ---- what bits mean ---- */
+
+static double float_of_bits(ig_dtype dtype, uint64_t bits) {
+    if (dtype == IG_DT_f64) {
+        double value;
+        memcpy(&value, &bits, sizeof value);
+        return value;
+    }
+    if (dtype == IG_DT_f32) {
+        uint32_t low = (uint32_t)bits;
+        float value;
+        memcpy(&value, &low, sizeof value);
+        return (double)value;
+    }
+    return (double)ig_float_widen(dtype, (uint32_t)bits);
+}
+
+static int64_t int_of_bits(const ig_dtype_info *info, uint64_t bits) {
+    if (info->class != IG_SINT) {
+        return (int64_t)bits;
+    }
+    unsigned unused = 64u - info->bits;
+    return (int64_t)(bits << unused) >> unused;
+}
+
+static double bits_to_f64(ig_dtype dtype, uint64_t bits) {
+    const ig_dtype_info *info = &ig_dtypes[dtype];
+    if (info->class == IG_FLOAT) {
+        return float_of_bits(dtype, bits);
+    }
+    return info->class == IG_SINT ? (double)int_of_bits(info, bits) : (double)bits;
+}
+
+static int64_t bits_to_i64(ig_dtype dtype, uint64_t bits) {
+    const ig_dtype_info *info = &ig_dtypes[dtype];
+    if (info->class == IG_FLOAT) {
+        return ig_f64_to_i64(float_of_bits(dtype, bits), 64);
+    }
+    return int_of_bits(info, bits);
+}
+
+/* ---- bits of a value: the rules of a cast ---- */
+
+int64_t ig_f64_to_i64(double value, unsigned bits) {
+    int64_t most = (int64_t)(UINT64_MAX >> (65 - bits));
+    double edge = ldexp(1.0, (int)bits - 1);
+    if (isnan(value)) {
+        return 0;
+    }
+    return value >= edge ? most : value < -edge ? -most - 1 : (int64_t)value;
+}
+
+uint64_t ig_f64_to_u64(double value, unsigned bits) {
+    if (!(value > 0)) {
+        return 0;
+    }
+    return value >= ldexp(1.0, (int)bits) ? UINT64_MAX >> (64 - bits) : (uint64_t)value;
+}
+
+static uint64_t bits_of_float(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static uint64_t bits_of_double(double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static uint64_t f64_to_bits(ig_dtype dtype, double value, bool saturate) {
+    const ig_dtype_info *info = &ig_dtypes[dtype];
+    switch (info->class) {
+    case IG_BOOL:
+        return value != 0; /* NaN is true */
+    case IG_SINT:
+        return (uint64_t)ig_f64_to_i64(value, info->bits);
+    case IG_UINT:
+        return ig_f64_to_u64(value, info->bits);
+    case IG_FLOAT:
+        break;
+    case IG_STRING:
+        break;
+    }
+    if (dtype == IG_DT_f64) {
+        return bits_of_double(value);
+    }
+    if (dtype == IG_DT_f32) {
+        return bits_of_float((float)value);
+    }
+    return ig_float_narrow(dtype, ig_float_parts_of(value), saturate);
+}
+
+static uint64_t int_to_bits(ig_dtype dtype, int64_t value, bool is_signed) {
+    const ig_dtype_info *info = &ig_dtypes[dtype];
+    if (info->class != IG_FLOAT) {
+        return info->class == IG_BOOL ? value != 0 : (uint64_t)value;
+    }
+    if (dtype == IG_DT_f64) {
+        return bits_of_double(is_signed ? (double)value : (double)(uint64_t)value);
+    }
+    if (dtype == IG_DT_f32) {
+        return bits_of_float(is_signed ? (float)value : (float)(uint64_t)value);
+    }
+    bool is_negative = is_signed && value < 0;
+    uint64_t magnitude = is_negative ? 0 - (uint64_t)value : (uint64_t)value;
+    return ig_float_narrow(dtype, ig_float_parts_of_int(magnitude, is_negative), false);
+}
+
+/* ---- spans ---- */
+
+static void read_f32(ig_span from, int64_t count, double *out) {
+    for (int64_t i = 0; i < count; i++) {
+        float value;
+        memcpy(&value, (const char *)from.data + (from.index + i * from.stride) * 4, 4);
+        out[i] = (double)value;
+    }
+}
+
+static void read_i64(ig_span from, int64_t count, int64_t *out) {
+    for (int64_t i = 0; i < count; i++) {
+        memcpy(&out[i], (const char *)from.data + (from.index + i * from.stride) * 8,
+               8);
+    }
+}
+
+void ig_span_read_f64(ig_span from, int64_t count, double *out) {
+    if (from.dtype == IG_DT_f32) {
+        read_f32(from, count, out);
+        return;
+    }
+    unsigned width = ig_dtypes[from.dtype].bits;
+    for (int64_t i = 0; i < count; i++) {
+        uint64_t bits = load_bits(from.data, width, from.index + i * from.stride);
+        out[i] = bits_to_f64(from.dtype, bits);
+    }
+}
+
+void ig_span_read_i64(ig_span from, int64_t count, int64_t *out) {
+    if (from.dtype == IG_DT_i64) {
+        read_i64(from, count, out);
+        return;
+    }
+    unsigned width = ig_dtypes[from.dtype].bits;
+    for (int64_t i = 0; i < count; i++) {
+        uint64_t bits = load_bits(from.data, width, from.index + i * from.stride);
+        out[i] = bits_to_i64(from.dtype, bits);
+    }
+}
+
+void ig_span_write_f64(ig_tensor *to, int64_t index, int64_t count,
+                       const double *values, bool saturate) {
+    unsigned width = ig_dtypes[to->dtype].bits;
+    for (int64_t i = 0; i < count; i++) {
+        uint64_t bits = f64_to_bits(to->dtype, values[i], saturate);
+        store_bits(to->data, width, index + i, bits);
+    }
+}
+
+void ig_span_write_i64(ig_tensor *to, int64_t index, int64_t count,
+                       const int64_t *values) {
+    unsigned width = ig_dtypes[to->dtype].bits;
+    for (int64_t i = 0; i < count; i++) {
+        store_bits(to->data, width, index + i, int_to_bits(to->dtype, values[i], true));
+    }
+}
+
+void ig_span_write_u64(ig_tensor *to, int64_t index, int64_t count,
+                       const int64_t *values) {
+    unsigned width = ig_dtypes[to->dtype].bits;
+    for (int64_t i = 0; i < count; i++) {
+        store_bits(to->data, width, index + i,
+                   int_to_bits(to->dtype, values[i], false));
+    }
+}
+
+void ig_span_copy(ig_tensor *to, int64_t to_index, const ig_tensor *from,
+                  int64_t from_index, int64_t count) {
+    assert(to->dtype == from->dtype && "a copy does not convert");
+    unsigned width = ig_dtypes[to->dtype].bits;
+    if (width >= 8 && count > 0) {
+        int64_t bytes = width / 8;
+        memcpy((char *)to->data + to_index * bytes,
+               (const char *)from->data + from_index * bytes, (size_t)(count * bytes));
+        return;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        uint64_t bits = load_bits(from->data, width, from_index + i);
+        store_bits(to->data, width, to_index + i, bits);
+    }
+}
