@@ -32,6 +32,12 @@ typedef struct ig_pass {
     ig_status (*run)(ig_pass_run *run, ig_graph *graph);
 } ig_pass;
 
+/* The passes themselves. */
+#define PASS(name, stages, stage_after, help) \
+    ig_status ig_pass_##name(ig_pass_run *run, ig_graph *graph);
+#include "passes/passes.def"
+#undef PASS
+
 /* NULL-name-terminated, in the order of passes.def. */
 extern const ig_pass ig_passes[];
 

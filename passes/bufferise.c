@@ -1,0 +1,391 @@
+/* bufferise: values become buffers; what computes them gets its destinations.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *     %2 = fused %x, @w, @b {family = "gemm"} (…) { … } : f32[B, 64]
+ *     %9 = concat %2, %8 {axis = 1} : f32[B, 128]
+ *   becomes
+ *     %c = alloc : &f32[B, 128]
+ *     %d = view %c {offset = 0, strides = [128, 1]} : &f32[B, 64]
+ *     compute %x, @w, @b, %d {family = "gemm", outs = 1} (…) { … }
+ *     …
+ *
+ * Two walks over a block.  Backwards, every value is offered a destination: results of
+ * the graph own their buffer; operands of a concat get their slice of its buffer, so
+ * that concat copies nothing where its operand is computed for it alone or first.
+ * Forwards, ops are rewritten: views become strides, fused regions become compute ops,
+ * and whatever still must move is a compute of the family "copy".
+ *
+ * Needs fuse; shapes in attribute form.  Changes the stage to plan.
+ */
+#include "passes/families.h"
+#include "passes/pass.h"
+#include "passes/place.h"
+
+#include <assert.h>
+#include <string.h>
+
+typedef struct buffers {
+    ig_pass_run *run;
+    ig_arena    *arena;
+    ig_module   *module;
+    ig_graph    *graph;
+    ig_map       wanted; /* tensor value -> place in the buffer of a tensor value */
+    ig_map       owned;  /* tensor value -> alloc it owns */
+    ig_map       places; /* tensor value -> place in plan values */
+} buffers;
+
+/* ---- destinations, backwards ---- */
+
+static bool is_computed(const ig_value *value) {
+    return ig_def(value, IG_OP_fused) != NULL;
+}
+
+/* The schedule of the value's region must be able to write with these strides. */
+static bool can_write(const ig_value *value, const ig_place *place) {
+    const char *family = ig_attr_str(value->def, IG_fused_family);
+    if (strcmp(family, "map") == 0 || strcmp(family, "dot") == 0 || place->rank == 0) {
+        return true;
+    }
+    return place->strides[place->rank - 1] == 1;
+}
+
+static ig_place *wanted_place(buffers *s, ig_value *value) {
+    return ig_map_get_id(&s->wanted, IG_MAP_PTR(value));
+}
+
+/* Offers `place` for `value`: straight to what computes it, through reshapes too. */
+static void offer(buffers *s, ig_value *value, ig_place *place) {
+    ig_op *reshape = ig_def(value, IG_OP_reshape);
+    while (reshape && ig_value_has_one_use(value) && place) {
+        value = reshape->operands[0].value;
+        place = ig_place_reshape(s->arena, s->module, place, value->type->rank,
+                                 value->type->dims);
+        reshape = ig_def(value, IG_OP_reshape);
+    }
+    bool is_free = place && !wanted_place(s, value) &&
+                   !ig_map_get_id(&s->owned, IG_MAP_PTR(value));
+    bool is_concat = ig_def(value, IG_OP_concat) && ig_value_has_one_use(value);
+    if (is_free && (is_concat || (is_computed(value) && can_write(value, place)))) {
+        ig_map_set_id(&s->wanted, IG_MAP_PTR(value), place);
+    }
+}
+
+static ig_place *whole_of(buffers *s, ig_value *value) {
+    ig_place *wanted = wanted_place(s, value);
+    return wanted ? wanted : ig_place_whole(s->arena, s->module, value);
+}
+
+/* Place of operand `index` of a concat within the concat's own. */
+static ig_place *concat_slice(buffers *s, const ig_op *concat, const ig_place *whole,
+                              uint32_t index, ig_dim *at) {
+    uint32_t axis = (uint32_t)ig_attr_int(concat, IG_concat_axis, 0);
+    const ig_type *type = concat->operands[index].value->type;
+    ig_dim starts[IG_TENSOR_RANK] = { 0 };
+    starts[axis] = *at;
+    *at = ig_dim_add(s->module, *at, type->dims[axis]);
+    return ig_place_slice(s->arena, s->module, whole, starts, type->dims, NULL);
+}
+
+static void offer_slices(buffers *s, ig_op *concat) {
+    ig_place *whole = whole_of(s, concat->results);
+    ig_dim at = 0;
+    for (uint32_t i = 0; i < concat->operand_count; i++) {
+        offer(s, concat->operands[i].value, concat_slice(s, concat, whole, i, &at));
+    }
+}
+
+static void assign_destinations(buffers *s, ig_block *block) {
+    for (ig_op *op = block->last; op; op = op->prev) {
+        for (uint32_t i = 0; op->code == IG_OP_ret && i < op->operand_count; i++) {
+            ig_value *value = op->operands[i].value;
+            if (!wanted_place(s, value) && is_computed(value)) {
+                ig_place *own = ig_place_whole(s->arena, s->module, value);
+                ig_map_set_id(&s->wanted, IG_MAP_PTR(value), own);
+            }
+        }
+        if (op->code == IG_OP_concat) {
+            offer_slices(s, op);
+        }
+    }
+}
+
+/* ---- buffers ---- */
+
+static const ig_type *buffer_type(buffers *s, const ig_type *type) {
+    return ig_type_buffer(s->module, (ig_dtype)type->dtype, type->rank, type->dims);
+}
+
+static ig_value *make_alloc(buffers *s, ig_builder *b, const ig_type *type) {
+    const ig_type *buffer = buffer_type(s, type);
+    ig_op_spec spec = { .result_types = &buffer, .result_count = 1, .loc = b->loc };
+    return ig_make_op(b, IG_OP_alloc, &spec)->results;
+}
+
+static ig_value *owned_alloc(buffers *s, ig_builder *b, ig_value *owner) {
+    ig_value *alloc = ig_map_get_id(&s->owned, IG_MAP_PTR(owner));
+    if (!alloc) {
+        alloc = make_alloc(s, b, owner->type);
+        ig_map_set_id(&s->owned, IG_MAP_PTR(owner), alloc);
+    }
+    return alloc;
+}
+
+/* Where `value` is to be written: the place it was offered, or a buffer of its own. */
+static ig_place *destination(buffers *s, ig_builder *b, ig_value *value) {
+    ig_place *wanted = wanted_place(s, value);
+    ig_value *owner = wanted ? wanted->root : value;
+    ig_value *alloc = owned_alloc(s, b, owner);
+    ig_place *place = wanted ? wanted : ig_place_whole(s->arena, s->module, alloc);
+    place->root = alloc;
+    ig_map_set_id(&s->places, IG_MAP_PTR(value), place);
+    return place;
+}
+
+static ig_place *place_of(buffers *s, ig_value *value) {
+    ig_place *place = ig_map_get_id(&s->places, IG_MAP_PTR(value));
+    assert(place && "operands are placed before their users");
+    return place;
+}
+
+/* ---- compute ops ---- */
+
+static ig_op *make_compute(buffers *s, ig_builder *b, const char *family,
+                           ig_value *const *operands, uint32_t count, uint32_t outs) {
+    ig_attr attrs[IG_compute_attr_count] = {
+        [IG_compute_family] = ig_attr_of_str(s->module, ig_str_of(family)),
+        [IG_compute_outs] = ig_attr_of_int(outs),
+    };
+    ig_op_spec spec = { .operands = operands, .operand_count = count, .attrs = attrs,
+                        .body_count = 1, .loc = b->loc };
+    return ig_make_op(b, IG_OP_compute, &spec);
+}
+
+static void copy_place(buffers *s, ig_builder *b, const ig_place *from,
+                       const ig_place *to) {
+    ig_value *operands[] = { ig_place_value(b, from), ig_place_value(b, to) };
+    ig_op *compute = make_compute(s, b, "copy", operands, 2, 1);
+    const ig_type *type = ig_type_tensor(
+        s->module, (ig_dtype)from->root->type->dtype, from->rank, from->dims);
+    ig_value *arg = ig_block_add_arg(compute->bodies[0], type, NULL);
+    ig_builder body = ig_builder_at_end(compute->bodies[0]);
+    ig_make_yield(&body, &arg, 1);
+}
+
+/* The same elements in a buffer of their own. */
+static ig_place *copied(buffers *s, ig_builder *b, const ig_place *from) {
+    const ig_type *type = ig_type_tensor(
+        s->module, (ig_dtype)from->root->type->dtype, from->rank, from->dims);
+    ig_place *to = ig_place_whole(s->arena, s->module, make_alloc(s, b, type));
+    copy_place(s, b, from, to);
+    return to;
+}
+
+static ig_value *input_value(buffers *s, ig_builder *b, const char *family,
+                             uint32_t index, ig_value *value) {
+    ig_place *place = place_of(s, value);
+    bool is_unit = place->rank == 0 || place->strides[place->rank - 1] == 1 ||
+                   place->dims[place->rank - 1] == 1;
+    if (ig_family_needs_unit_stride(family, index) && !is_unit) {
+        place = copied(s, b, place);
+    }
+    return ig_place_value(b, place);
+}
+
+static void rewrite_fused(buffers *s, ig_op *op) {
+    ig_builder b = ig_builder_before(op);
+    const char *family = ig_attr_str(op, IG_fused_family);
+    uint32_t ins = op->operand_count, outs = op->result_count;
+    ig_value **operands = IG_NEW_ARRAY(s->arena, ig_value *, ins + outs);
+    for (uint32_t i = 0; i < ins; i++) {
+        operands[i] = input_value(s, &b, family, i, op->operands[i].value);
+    }
+    for (uint32_t i = 0; i < outs; i++) {
+        operands[ins + i] = ig_place_value(&b, destination(s, &b, &op->results[i]));
+    }
+    ig_op *compute = make_compute(s, &b, family, operands, ins + outs, outs);
+    ig_block *from = op->bodies[0], *to = compute->bodies[0];
+    ig_value **args = IG_NEW_ARRAY(s->arena, ig_value *, from->arg_count);
+    for (uint32_t i = 0; i < from->arg_count; i++) {
+        args[i] = ig_block_add_arg(to, from->args[i]->type, NULL);
+    }
+    ig_value **yields = IG_NEW_ARRAY(s->arena, ig_value *, outs);
+    ig_block_inline(from, to, NULL, args, yields);
+    ig_builder end = ig_builder_at_end(to);
+    ig_make_yield(&end, yields, outs);
+}
+
+/* ---- views ---- */
+
+typedef ig_place *(*view_fn)(buffers *s, const ig_op *op, const ig_place *from);
+
+static ig_place *view_reshape(buffers *s, const ig_op *op, const ig_place *from) {
+    const ig_type *type = op->results->type;
+    return ig_place_reshape(s->arena, s->module, from, type->rank, type->dims);
+}
+
+static ig_place *view_expand(buffers *s, const ig_op *op, const ig_place *from) {
+    const ig_type *type = op->results->type;
+    return ig_place_expand(s->arena, s->module, from, type->rank, type->dims);
+}
+
+static ig_place *view_transpose(buffers *s, const ig_op *op, const ig_place *from) {
+    return ig_place_transpose(s->arena, from, op->attrs[IG_transpose_perm].as.ints);
+}
+
+static ig_place *view_slice(buffers *s, const ig_op *op, const ig_place *from) {
+    const ig_attr *steps = &op->attrs[IG_slice_steps];
+    return ig_place_slice(s->arena, s->module, from, op->attrs[IG_slice_starts].as.dims,
+                          op->attrs[IG_slice_sizes].as.dims,
+                          steps->kind == IG_ATTR_INTS ? steps->as.ints : NULL);
+}
+
+static const view_fn views[IG_OP_COUNT] = {
+    [IG_OP_reshape] = view_reshape,
+    [IG_OP_expand] = view_expand,
+    [IG_OP_transpose] = view_transpose,
+    [IG_OP_slice] = view_slice,
+};
+
+/* ---- one op; a row each ---- */
+
+static ig_status unsupported(const ig_op *op, const char *why) {
+    ig_context *context = ig_op_module(op)->context;
+    return ig_error_hint(&context->diag, IG_UNSUPPORTED, ig_op_location(op),
+                         "run it with --target interpret, or report the model",
+                         "'%s' cannot be compiled yet%s", ig_ops[op->code].name, why);
+}
+
+static void set_place(buffers *s, ig_value *value, ig_place *place) {
+    ig_map_set_id(&s->places, IG_MAP_PTR(value), place);
+}
+
+/* Strides, else a copy first; a slice in operand form is not known well enough. */
+static ig_status rewrite_view(buffers *s, ig_op *op) {
+    if (op->code == IG_OP_slice && !ig_attr_is_set(op, IG_slice_starts)) {
+        return unsupported(op, " where its range is computed by the model");
+    }
+    ig_builder b = ig_builder_before(op);
+    ig_place *from = place_of(s, op->operands[0].value);
+    ig_place *place = views[op->code](s, op, from);
+    if (!place) {
+        place = views[op->code](s, op, copied(s, &b, from));
+    }
+    set_place(s, op->results, place);
+    return IG_OK;
+}
+
+/* What was not computed in place is copied there. */
+static ig_status rewrite_concat(buffers *s, ig_op *op) {
+    ig_builder b = ig_builder_before(op);
+    ig_place *whole = destination(s, &b, op->results);
+    ig_dim at = 0;
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        ig_place *slice = concat_slice(s, op, whole, i, &at);
+        ig_place *from = place_of(s, op->operands[i].value);
+        if (!ig_place_equal(s->module, from, slice)) {
+            copy_place(s, &b, from, slice);
+        }
+    }
+    return IG_OK;
+}
+
+static ig_status rewrite_fused_op(buffers *s, ig_op *op) {
+    rewrite_fused(s, op);
+    return IG_OK;
+}
+
+static ig_status rewrite_weight(buffers *s, ig_op *op) {
+    set_place(s, op->results, ig_place_whole(s->arena, s->module, op->results));
+    return IG_OK;
+}
+
+/* A constant that a kernel reads from memory is a weight. */
+static ig_status rewrite_const(buffers *s, ig_op *op) {
+    if (!op->results->uses) {
+        return IG_OK;
+    }
+    ig_builder b = ig_builder_before(op);
+    const ig_data *data = op->attrs[IG_const_value].as.data;
+    ig_weight *weight = ig_module_add_weight(s->module, "constant", data);
+    ig_value *value = ig_make_weight(&b, weight);
+    set_place(s, op->results, ig_place_whole(s->arena, s->module, value));
+    return IG_OK;
+}
+
+static ig_status rewrite_dims(buffers *s, ig_op *op) {
+    (void)s;
+    return op->results->uses ? unsupported(op, " where a kernel reads a shape") : IG_OK;
+}
+
+static ig_status keep(buffers *s, ig_op *op) {
+    (void)s;
+    (void)op;
+    return IG_OK;
+}
+
+/* Each result of the graph is a buffer of its own; inputs, constants and values that lie
+ * inside others are copied. */
+static ig_status rewrite_ret(buffers *s, ig_op *op) {
+    ig_builder b = ig_builder_before(op);
+    ig_map returned;
+    ig_map_init(&returned, s->arena);
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        ig_place *place = place_of(s, op->operands[i].value);
+        bool is_own = ig_def(place->root, IG_OP_alloc) &&
+                      ig_place_is_whole(s->module, place) &&
+                      !ig_map_get_id(&returned, IG_MAP_PTR(place->root));
+        place = is_own ? place : copied(s, &b, place);
+        ig_map_set_id(&returned, IG_MAP_PTR(place->root), place->root);
+        ig_use_set(&op->operands[i], place->root);
+    }
+    return IG_OK;
+}
+
+typedef ig_status (*rewrite_fn)(buffers *s, ig_op *op);
+
+static const rewrite_fn rewrites[IG_OP_COUNT] = {
+    [IG_OP_fused] = rewrite_fused_op, [IG_OP_concat] = rewrite_concat,
+    [IG_OP_weight] = rewrite_weight,  [IG_OP_table] = rewrite_weight,
+    [IG_OP_const] = rewrite_const,    [IG_OP_dims] = rewrite_dims,
+    [IG_OP_reshape] = rewrite_view,   [IG_OP_expand] = rewrite_view,
+    [IG_OP_transpose] = rewrite_view, [IG_OP_slice] = rewrite_view,
+    [IG_OP_guard] = keep,             [IG_OP_ret] = rewrite_ret,
+};
+
+static bool stays(const ig_op *op) {
+    return (ig_ops[op->code].stages & IG_STAGE_PLAN) != 0;
+}
+
+static void erase_tensor_ops(ig_block *block) {
+    for (ig_op *op = block->last, *prev; op; op = prev) {
+        prev = op->prev;
+        if (!stays(op)) {
+            ig_op_erase(op);
+        }
+    }
+}
+
+ig_status ig_pass_bufferise(ig_pass_run *run, ig_graph *graph) {
+    buffers s = { .run = run, .arena = run->scratch, .module = graph->module,
+                  .graph = graph };
+    ig_map_init(&s.wanted, s.arena);
+    ig_map_init(&s.owned, s.arena);
+    ig_map_init(&s.places, s.arena);
+    ig_block *block = &graph->body;
+    for (uint32_t i = 0; i < block->arg_count; i++) {
+        ig_value *arg = block->args[i];
+        set_place(&s, arg, ig_place_whole(s.arena, s.module, arg));
+    }
+    assign_destinations(&s, block);
+    for (ig_op *op = block->first, *next; op; op = next) {
+        next = op->next;
+        if (!rewrites[op->code]) {
+            return unsupported(op, "");
+        }
+        IG_TRY(rewrites[op->code](&s, op));
+    }
+    erase_tensor_ops(block);
+    graph->stage = IG_STAGE_PLAN;
+    run->changed = true;
+    return IG_OK;
+}
