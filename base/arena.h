@@ -19,9 +19,9 @@
 
 /* What one context may use, shared by all of its arenas on one thread. */
 typedef struct ig_budget {
-    size_t   used, peak;    /* bytes */
-    size_t   limit;         /* bytes; 0 means no limit */
-    jmp_buf *recovery;      /* where exhaustion unwinds to; NULL aborts with a message */
+    size_t   used, peak; /* bytes */
+    size_t   limit;      /* bytes; 0 means no limit */
+    jmp_buf *recovery;   /* where exhaustion unwinds to; NULL aborts with a message */
     unsigned foreign_depth; /* > 0: inside a foreign library, jumping is forbidden */
 } ig_budget;
 
@@ -41,7 +41,8 @@ void ig_arena_fini(ig_arena *arena);
 void *ig_arena_alloc(ig_arena *arena, size_t size);
 /* The same, zeroed. */
 void *ig_arena_zalloc(ig_arena *arena, size_t size);
-/* Zeroed array; count * size is checked for overflow (overflow counts as exhaustion). */
+/* Zeroed array; count * size is checked for overflow (overflow counts as
+ * exhaustion). */
 void *ig_arena_array(ig_arena *arena, size_t count, size_t size);
 /* Returns NULL instead of unwinding. */
 void *ig_arena_try_alloc(ig_arena *arena, size_t size);

@@ -24,7 +24,8 @@ static inline bool ig_mul_size(size_t a, size_t b, size_t *out) {
 static inline size_t ig_align_up(size_t value, size_t unit) {
     return (value + unit - 1) & ~(unit - 1);
 }
-/* Quotients that round towards minus and plus infinity; the divisor must be positive. */
+/* Quotients that round towards minus and plus infinity; the divisor must be
+ * positive. */
 static inline int64_t ig_floor_div(int64_t a, int64_t b) {
     return a / b - (a % b < 0);
 }

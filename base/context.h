@@ -20,12 +20,12 @@ typedef struct ig_context {
     atomic_bool cancelled; /* set from anywhere, also from a signal handler */
     /* Called on the caller's thread; `total` 0 means unknown.  May be NULL. */
     void (*progress)(void *user, const char *stage, uint64_t done, uint64_t total);
-    void  *progress_user;
+    void *progress_user;
 } ig_context;
 
 /* IG_CANCELLED once the context was cancelled; poll between passes and nodes. */
 ig_status ig_context_poll(ig_context *context);
-void ig_context_progress(ig_context *context, const char *stage, uint64_t done,
-                         uint64_t total);
+void      ig_context_progress(ig_context *context, const char *stage, uint64_t done,
+                              uint64_t total);
 
 #endif

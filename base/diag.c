@@ -28,7 +28,9 @@ static ig_status report_error(ig_diag *diag, ig_status status, const ig_location
     size_t limit = diag->error_limit ? diag->error_limit : DEFAULT_ERROR_LIMIT;
     diag->error_count++;
     if (diag->sink && diag->error_count <= limit) {
-        ig_diagnostic diagnostic = { .severity = IG_ERROR, .status = status, .hint = hint };
+        ig_diagnostic diagnostic = { .severity = IG_ERROR,
+                                     .status = status,
+                                     .hint = hint };
         send(diag, &diagnostic, where, format, list);
     }
     return status;
@@ -126,7 +128,8 @@ static void defuse(char *text, size_t size, const char *allowed) {
     }
 }
 
-size_t ig_diagnostic_format(const ig_diagnostic *diagnostic, char *buffer, size_t size) {
+size_t ig_diagnostic_format(const ig_diagnostic *diagnostic, char *buffer,
+                            size_t size) {
     static const char *const prefixes[] = { "note: ", "warning: ", "" };
     if (size == 0) {
         return 0;

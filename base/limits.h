@@ -6,17 +6,17 @@
 #include "base/status.h"
 
 /*  LIMIT(field, default, meaning)  */
-#define IG_LIMIT_LIST(LIMIT)                                                          \
-    LIMIT(graph_depth, 64, "nested graphs, messages or types")                        \
-    LIMIT(node_count, 2000000, "nodes of a model, all graphs together")               \
-    LIMIT(rank, 32, "dimensions of one tensor")                                       \
-    LIMIT(operand_count, 65535, "operands of one op")                                 \
-    LIMIT(string_bytes, 1 << 20, "bytes of one name")                                 \
-    LIMIT(inline_bytes, 64 << 10, "bytes of one constant that passes may compute")    \
-    LIMIT(dim_terms, 64, "terms of one dimension expression")                         \
-    LIMIT(kernel_ops, 60000, "ops of one kernel")                                     \
-    LIMIT(memory_bytes, 8LL << 30, "memory of the compiler, weights not counted")     \
-    LIMIT(interpret_bytes, 8LL << 30, "memory of one interpreted run")                \
+#define IG_LIMIT_LIST(LIMIT)                                                       \
+    LIMIT(graph_depth, 64, "nested graphs, messages or types")                     \
+    LIMIT(node_count, 2000000, "nodes of a model, all graphs together")            \
+    LIMIT(rank, 32, "dimensions of one tensor")                                    \
+    LIMIT(operand_count, 65535, "operands of one op")                              \
+    LIMIT(string_bytes, 1 << 20, "bytes of one name")                              \
+    LIMIT(inline_bytes, 64 << 10, "bytes of one constant that passes may compute") \
+    LIMIT(dim_terms, 64, "terms of one dimension expression")                      \
+    LIMIT(kernel_ops, 60000, "ops of one kernel")                                  \
+    LIMIT(memory_bytes, 8LL << 30, "memory of the compiler, weights not counted")  \
+    LIMIT(interpret_bytes, 8LL << 30, "memory of one interpreted run")             \
     LIMIT(loop_trips, 1LL << 32, "trips of one interpreted loop")
 
 typedef struct ig_limits {

@@ -33,7 +33,8 @@ static uint64_t hash_of(const ig_map *map, const ig_map_entry *entry) {
 }
 
 static bool same_key(const ig_map_entry *a, const ig_map_entry *b) {
-    return a->id == b->id && !a->key.data == !b->key.data && ig_str_equal(a->key, b->key);
+    return a->id == b->id && !a->key.data == !b->key.data &&
+           ig_str_equal(a->key, b->key);
 }
 
 /* The slot that holds `key`, or the free one where it belongs. */
@@ -94,7 +95,8 @@ static ig_map_entry string_key(const ig_map *map, ig_str key) {
     if (!key.data) {
         key = IG_STR("");
     }
-    return (ig_map_entry){ .key = key, .id = ig_hash_bytes(key.data, key.size, map->seed) };
+    return (ig_map_entry){ .key = key,
+                           .id = ig_hash_bytes(key.data, key.size, map->seed) };
 }
 
 void *ig_map_get(const ig_map *map, ig_str key) {

@@ -14,19 +14,20 @@ typedef struct ig_file_map {
     size_t      base_size;
 } ig_file_map;
 
-/* Maps all of a regular file.  On failure returns IG_IO (IG_LIMIT: no address space) and
- * puts one plain phrase such as "no such file" into `why` (at least 128 bytes, or NULL). */
+/* Maps all of a regular file.  On failure returns IG_IO (IG_LIMIT: no address space)
+ * and puts one plain phrase such as "no such file" into `why` (at least 128 bytes, or
+ * NULL). */
 ig_status ig_file_map_open(const char *path, ig_file_map *out_map, char *why);
-/* Maps `name` relative to the folder of `beside` and nowhere else: absolute paths, "..",
- * symbolic links, hard links, anything but a regular file and a missing file are
+/* Maps `name` relative to the folder of `beside` and nowhere else: absolute paths,
+ * "..", symbolic links, hard links, anything but a regular file and a missing file are
  * IG_INVALID. */
 ig_status ig_file_map_beneath(const char *beside, ig_str name, ig_file_map *out_map,
                               char *why);
 void      ig_file_map_close(ig_file_map *map);
 
-/* Writes a whole file: a temporary beside `path`, then rename.  Nothing is left behind on
- * failure.  Parts are written one after the other.  What stands at `path` already must be
- * a regular file. */
+/* Writes a whole file: a temporary beside `path`, then rename.  Nothing is left behind
+ * on failure.  Parts are written one after the other.  What stands at `path` already
+ * must be a regular file. */
 typedef struct ig_file_part {
     const void *data;
     size_t      size;
@@ -34,14 +35,14 @@ typedef struct ig_file_part {
 ig_status ig_file_publish(const char *path, const ig_file_part *parts, size_t count,
                           char *why);
 /* Removes temporaries of dead processes beside `path`. */
-void ig_file_remove_stale(const char *path);
-bool ig_file_exists(const char *path);
+void      ig_file_remove_stale(const char *path);
+bool      ig_file_exists(const char *path);
 ig_status ig_folder_create(const char *path, char *why); /* with parents */
 
-double   ig_time_now(void);  /* seconds, monotonic */
-int      ig_cpu_count(void); /* usable by this process: affinity and cgroup quota */
+double ig_time_now(void);  /* seconds, monotonic */
+int    ig_cpu_count(void); /* usable by this process: affinity and cgroup quota */
 /* CPUs that control groups allow (quota / period, rounded up), or 0 for no limit.  The
  * arguments are /proc/self/cgroup and /sys/fs/cgroup, but for tests. */
-int      ig_cpu_quota(const char *groups_file, const char *mount);
+int ig_cpu_quota(const char *groups_file, const char *mount);
 
 #endif

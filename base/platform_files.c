@@ -49,7 +49,8 @@ static ig_status map_file(int fd, const struct stat *facts, ig_file_map *out_map
     return IG_OK;
 }
 
-static ig_status map_if_regular(int fd, bool by_model, ig_file_map *out_map, char *why) {
+static ig_status map_if_regular(int fd, bool by_model, ig_file_map *out_map,
+                                char *why) {
     ig_status   refusal = by_model ? IG_INVALID : IG_IO;
     struct stat facts;
     if (fstat(fd, &facts) != 0) {

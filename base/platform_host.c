@@ -1,10 +1,10 @@
 /* The clock, and how many CPUs this process may use.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A container with a quota of two CPUs on a machine of 64 must not start 64 threads: they
- * would be stopped for most of each period.  So the count is the least of the affinity
- * mask and the quotas of our control group and of every group above it, in both versions
- * of the interface:
+ * A container with a quota of two CPUs on a machine of 64 must not start 64 threads:
+ * they would be stopped for most of each period.  So the count is the least of the
+ * affinity mask and the quotas of our control group and of every group above it, in
+ * both versions of the interface:
  *
  *   /proc/self/cgroup   0::/a/b           →  <mount>/a/b/cpu.max      "200000 100000"
  *                       4:cpu,cpuacct:/c  →  <mount>/cpu,cpuacct/c/cpu.cfs_quota_us
@@ -39,7 +39,7 @@ static int count_affinity(void) {
             break;
         }
         size_t size = CPU_ALLOC_SIZE((size_t)bits);
-        int    count = sched_getaffinity(0, size, set) == 0 ? CPU_COUNT_S(size, set) : 0;
+        int count = sched_getaffinity(0, size, set) == 0 ? CPU_COUNT_S(size, set) : 0;
         CPU_FREE(set);
         if (count > 0) {
             return count;
@@ -77,7 +77,8 @@ static int quota_of_folder(const char *folder) {
     long long quota = 0, period = 0;
     snprintf(path, sizeof(path), "%s/cpu.max", folder);
     if (read_line(path, line, sizeof(line))) {
-        return sscanf(line, "%lld %lld", &quota, &period) == 2 ? cpus_of(quota, period) : 0;
+        int count = sscanf(line, "%lld %lld", &quota, &period);
+        return count == 2 ? cpus_of(quota, period) : 0;
     }
     snprintf(path, sizeof(path), "%s/cpu.cfs_quota_us", folder);
     if (!read_line(path, line, sizeof(line)) || sscanf(line, "%lld", &quota) != 1) {

@@ -1,13 +1,14 @@
 /* Writing files so that nobody ever sees half of one.
  * SPDX-License-Identifier: Apache-2.0
  *
- * The content goes into `.name.ingot-<pid>-<n>` in the same folder, which is then renamed
- * over the target.  The writer holds a lock on its temporary; the lock dies with the
- * process.  So a temporary whose process is gone and whose lock is free is stale, also
- * where processes do not see each other's ids (containers that share a folder).
+ * The content goes into `.name.ingot-<pid>-<n>` in the same folder, which is then
+ * renamed over the target.  The writer holds a lock on its temporary; the lock dies
+ * with the process.  So a temporary whose process is gone and whose lock is free is
+ * stale, also where processes do not see each other's ids (containers that share a
+ * folder).
  *
- * The content is not synced to disk: after a power cut the target is the old file or the
- * new one or, on some file systems, an empty one, which every reader refuses.
+ * The content is not synced to disk: after a power cut the target is the old file or
+ * the new one or, on some file systems, an empty one, which every reader refuses.
  */
 #include "base/platform.h"
 
@@ -49,13 +50,15 @@ static int create_temporary(const char *path, temporary *out) {
     }
     for (int n = 0; n < TRIES; n++) {
         int length = snprintf(out->path, sizeof(out->path), "%.*s.%.*s" MARK "%ld-%d",
-                              (int)folder_size, path, NAME_PART, name, (long)getpid(), n);
+                              (int)folder_size, path, NAME_PART, name, (long)getpid(),
+                              n);
         if (length < 0 || (size_t)length >= sizeof(out->path)) {
             return fail_with(ENAMETOOLONG);
         }
         out->fd = open(out->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (out->fd >= 0) {
-            flock(out->fd, LOCK_EX | LOCK_NB); /* where locks are missing, the id decides */
+            /* Where the file system has no locks, the process id decides alone. */
+            flock(out->fd, LOCK_EX | LOCK_NB);
             return 0;
         }
         if (errno != EEXIST) {
@@ -94,7 +97,8 @@ static int check_target(const char *path) {
     return S_ISREG(facts.st_mode) ? 0 : fail_with(ENXIO);
 }
 
-/* Closing may be where a full disk is told.  The lock goes last, with the rename done. */
+/* Closing may be where a full disk is told.  The lock goes last, with the rename
+ * done. */
 static int fill_and_rename(temporary *temp, const char *path, const ig_file_part *parts,
                            size_t count) {
     for (size_t i = 0; i < count; i++) {
@@ -176,8 +180,8 @@ static void remove_if_stale(int folder, const char *name) {
 void ig_file_remove_stale(const char *path) {
     char        folder[PATH_MAX];
     const char *slash = strrchr(path, '/');
-    int size = snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - path) + 1 : 1,
-                        slash ? path : ".");
+    int         size = snprintf(folder, sizeof(folder), "%.*s",
+                        slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
     DIR *stream = size < 0 || (size_t)size >= sizeof(folder) ? NULL : opendir(folder);
     if (!stream) {
         return;
@@ -209,7 +213,10 @@ static int create_one(const char *path) {
 ig_status ig_folder_create(const char *path, char *why) {
     char   part[PATH_MAX];
     size_t size = strlen(path);
-    int    result = size && size < sizeof(part) ? 0 : fail_with(size ? ENAMETOOLONG : ENOENT);
+    int    result = size ? 0 : fail_with(ENOENT);
+    if (size >= sizeof(part)) {
+        result = fail_with(ENAMETOOLONG);
+    }
     for (size_t i = 1; result == 0 && i <= size; i++) {
         if (path[i] == '/' || path[i] == '\0') {
             memcpy(part, path, i);

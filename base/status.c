@@ -8,7 +8,8 @@ typedef struct status_row {
 } status_row;
 
 static const status_row rows[] = {
-#define STATUS_ROW(name, value, exit_status, meaning) [value] = { #name, meaning, exit_status },
+#define STATUS_ROW(name, value, exit_status, meaning) \
+    [value] = { #name, meaning, exit_status },
     IG_STATUS_LIST(STATUS_ROW)
 #undef STATUS_ROW
 };

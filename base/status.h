@@ -10,12 +10,12 @@
 #include <stdint.h>
 
 /* Returns from the calling function when `expression` is not IG_OK. */
-#define IG_TRY(expression)                         \
-    do {                                           \
-        ig_status ig_try_status = (expression);    \
-        if (ig_try_status != IG_OK) {              \
-            return ig_try_status;                  \
-        }                                          \
+#define IG_TRY(expression)                      \
+    do {                                        \
+        ig_status ig_try_status = (expression); \
+        if (ig_try_status != IG_OK) {           \
+            return ig_try_status;               \
+        }                                       \
     } while (0)
 
 #define IG_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))

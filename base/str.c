@@ -34,7 +34,8 @@ bool ig_str_starts(ig_str a, const char *prefix) {
 bool ig_str_ends(ig_str a, const char *suffix) {
     ig_str s = ig_str_of(suffix);
     return a.size >= s.size &&
-           (s.size == 0 || ig_str_equal((ig_str){ a.data + a.size - s.size, s.size }, s));
+           (s.size == 0 ||
+            ig_str_equal((ig_str){ a.data + a.size - s.size, s.size }, s));
 }
 
 uint64_t ig_hash_bytes(const void *bytes, size_t size, uint64_t seed) {
@@ -115,8 +116,8 @@ bool ig_str_to_f64(ig_str text, double *out_value) {
     if (strchr(" \t\n\v\f\r", buffer[0])) {
         return false;
     }
-    /* A host's locale may want a comma.  glibc's "C" is a static object: nothing to fail
-     * or free. */
+    /* A host's locale may want a comma.  glibc's "C" is a static object: nothing to
+     * fail or free. */
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     char    *end;
     errno = 0;

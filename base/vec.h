@@ -23,9 +23,9 @@ size_t ig_vec_grow(ig_arena *arena, void **items, size_t *count, size_t *capacit
                    size_t item_size);
 
 /* An expression: the value pushed.  The value must not itself push to `vec`. */
-#define IG_PUSH(arena, vec, ...)                                             \
-    ((void)ig_vec_grow((arena), (void **)&(vec)->items, &(vec)->count,       \
-                       &(vec)->capacity, sizeof(*(vec)->items)),             \
+#define IG_PUSH(arena, vec, ...)                                       \
+    ((void)ig_vec_grow((arena), (void **)&(vec)->items, &(vec)->count, \
+                       &(vec)->capacity, sizeof(*(vec)->items)),       \
      (vec)->items[(vec)->count - 1] = (__VA_ARGS__))
 #define IG_LAST(vec) ((vec)->items[(vec)->count - 1])
 #define IG_POP(vec) ((vec)->items[--(vec)->count])

@@ -24,8 +24,8 @@ static char *reserve(ig_writer *writer, size_t size) {
         ig_budget_exhausted(writer->arena->budget, size);
     }
     if (wanted > writer->capacity) {
-        size_t capacity = writer->capacity < SIZE_MAX / 2 ? 2 * writer->capacity : wanted;
-        capacity = capacity < 64 ? 64 : capacity;
+        size_t twice = writer->capacity < SIZE_MAX / 2 ? 2 * writer->capacity : 0;
+        size_t capacity = twice < 64 ? 64 : twice;
         capacity = capacity < wanted ? wanted : capacity;
         char *data = ig_arena_alloc(writer->arena, capacity);
         if (writer->size) {
@@ -43,9 +43,9 @@ static void advance(ig_writer *writer, size_t size) {
 }
 
 void ig_put(ig_writer *writer, const char *format, ...) {
-    char    *to = reserve(writer, 64);
-    size_t   room = writer->capacity - writer->size;
-    va_list  list;
+    char   *to = reserve(writer, 64);
+    size_t  room = writer->capacity - writer->size;
+    va_list list;
     va_start(list, format);
     int length = vsnprintf(to, room, format, list);
     va_end(list);
@@ -149,8 +149,8 @@ void ig_put_json_string(ig_writer *writer, ig_str text) {
 /* ---- numbers ---- */
 
 /* Tries digits from `first` on until `value` reads back.  The host's locale may write a
- * comma, so the plain one is in force meanwhile; glibc's "C" is a static object, nothing
- * to fail or free. */
+ * comma, so the plain one is in force meanwhile; glibc's "C" is a static object,
+ * nothing to fail or free. */
 static void put_shortest(ig_writer *writer, double value, bool is_single, int first) {
     char     text[40];
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);

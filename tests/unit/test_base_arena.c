@@ -280,8 +280,9 @@ static void add_aborts(TCase *tcase) {
 }
 
 UNIT_SUITE_WITH(base_arena, add_aborts, memory_is_aligned_and_distinct,
-                neighbours_do_not_overlap, zalloc_is_zero_after_reuse, copies_end_with_zero,
-                budget_counts_and_returns, small_requests_waste_little,
-                exhaustion_unwinds_to_the_recovery_point, every_small_limit_unwinds,
-                try_alloc_returns_null, overflow_counts_as_exhaustion, foreign_brackets_nest,
+                neighbours_do_not_overlap, zalloc_is_zero_after_reuse,
+                copies_end_with_zero, budget_counts_and_returns,
+                small_requests_waste_little, exhaustion_unwinds_to_the_recovery_point,
+                every_small_limit_unwinds, try_alloc_returns_null,
+                overflow_counts_as_exhaustion, foreign_brackets_nest,
                 tails_are_poisoned, vectors_grow, vectors_hold_structs)

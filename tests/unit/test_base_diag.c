@@ -23,8 +23,10 @@ static record  kept; /* each test runs in a process of its own */
 static ig_diag diag = { .sink = keep, .user = &kept };
 
 TEST(errors_name_the_node_as_the_user_does) {
-    ig_location where = { .file = "model.onnx", .node = "conv1", .op = "Conv", .number = 12 };
-    ig_status   status = ig_error(&diag, IG_INVALID, &where, "pads has %d entries", 3);
+    ig_location where = {
+        .file = "model.onnx", .node = "conv1", .op = "Conv", .number = 12
+    };
+    ig_status status = ig_error(&diag, IG_INVALID, &where, "pads has %d entries", 3);
     CHECK_STATUS(status, IG_INVALID);
     CHECK_TEXT(kept.text, "model.onnx: node 12 'conv1' (Conv): pads has 3 entries");
     CHECK_INT(diag.error_count, 1);
@@ -34,7 +36,8 @@ TEST(errors_name_the_node_as_the_user_does) {
 TEST(every_part_of_a_location_may_be_absent) {
     ig_error(&diag, IG_IO, NULL, "bare");
     CHECK_TEXT(kept.text, "bare");
-    ig_error(&diag, IG_IO, &(ig_location){ .file = "a.ig", .line = 3, .column = 9 }, "x");
+    ig_error(&diag, IG_IO, &(ig_location){ .file = "a.ig", .line = 3, .column = 9 },
+             "x");
     CHECK_TEXT(kept.text, "a.ig:3:9: x");
     ig_error(&diag, IG_IO, &(ig_location){ .file = "a.ig", .line = 3 }, "x");
     CHECK_TEXT(kept.text, "a.ig:3: x");
@@ -100,7 +103,8 @@ TEST(names_cannot_steer_a_terminal) {
 
 static int progress_calls;
 
-static void count_progress(void *user, const char *stage, uint64_t done, uint64_t total) {
+static void count_progress(void *user, const char *stage, uint64_t done,
+                           uint64_t total) {
     CHECK_PTR(user, &progress_calls);
     CHECK_TEXT(stage, "import");
     CHECK_INT(done, 3);

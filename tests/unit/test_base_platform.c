@@ -110,7 +110,7 @@ TEST(maps_beneath_the_model_s_folder) {
     write_text("top", "top");
     static const char *const names[] = { "w.bin", "./w.bin", ".//./w.bin", "sub/w.bin",
                                          "sub//w.bin" };
-    ig_file_map map;
+    ig_file_map              map;
     for (size_t i = 0; i < IG_COUNT_OF(names); i++) {
         CHECK_OK(ig_file_map_beneath("m/model.onnx", ig_str_of(names[i]), &map, why));
         CHECK(map.size == (i < 3 ? 7 : 6));
@@ -120,7 +120,8 @@ TEST(maps_beneath_the_model_s_folder) {
     ig_file_map_close(&map);
     CHECK_OK(ig_file_map_beneath("m/x", (ig_str){ "w.bin~", 5 }, &map, why));
     ig_file_map_close(&map);
-    CHECK_STATUS(ig_file_map_beneath("none/model.onnx", IG_STR("top"), &map, why), IG_IO);
+    CHECK_STATUS(ig_file_map_beneath("none/model.onnx", IG_STR("top"), &map, why),
+                 IG_IO);
     leave_folder();
 }
 
@@ -160,8 +161,10 @@ TEST(refuses_to_leave_the_model_s_folder) {
     };
     for (size_t i = 0; i < IG_COUNT_OF(cases); i++) {
         ig_file_map map;
-        ig_status status = ig_file_map_beneath("m/x", ig_str_of(cases[i].name), &map, why);
-        CHECK_MSG(status == IG_INVALID, "'%s': %s", cases[i].name, ig_status_name(status));
+        ig_str      name = ig_str_of(cases[i].name);
+        ig_status   status = ig_file_map_beneath("m/x", name, &map, why);
+        CHECK_MSG(status == IG_INVALID, "'%s': %s", cases[i].name,
+                  ig_status_name(status));
         CHECK_TEXT(why, cases[i].reason);
         CHECK(map.size == 0 && map.base == NULL);
     }
@@ -172,14 +175,15 @@ TEST(refuses_odd_names) {
     enter_folder();
     write_text("w", "w");
     ig_file_map map;
-    CHECK_STATUS(ig_file_map_beneath("m", (ig_str){ "w\0x", 3 }, &map, why), IG_INVALID);
+    CHECK_STATUS(ig_file_map_beneath("m", (ig_str){ "w\0x", 3 }, &map, why),
+                 IG_INVALID);
     CHECK_TEXT(why, "the name holds a zero byte");
     static char name[100000];
     memset(name, 'n', sizeof(name));
     ig_str longest = { name, sizeof(name) };
     CHECK_STATUS(ig_file_map_beneath("m", longest, &map, why), IG_INVALID);
     CHECK_TEXT(why, "the name is too long");
-    for (size_t i = 0; i + 2 < sizeof(name); i += 2) { /* "./././…" ends at the last n */
+    for (size_t i = 0; i + 2 < sizeof(name); i += 2) { /* "./././…n" */
         memcpy(name + i, "./", 2);
     }
     CHECK_STATUS(ig_file_map_beneath("m", longest, &map, why), IG_INVALID);
@@ -236,7 +240,8 @@ TEST(a_failed_write_leaves_nothing) {
     struct rlimit limit = { 1000, 1000 };
     CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
     static char big[5000];
-    CHECK_STATUS(ig_file_publish("out", &(ig_file_part){ big, sizeof(big) }, 1, why), IG_IO);
+    CHECK_STATUS(ig_file_publish("out", &(ig_file_part){ big, sizeof(big) }, 1, why),
+                 IG_IO);
     CHECK_TEXT(why, "the file would be too large");
     CHECK_INT(count_files("."), 1);
     ig_file_map map;
@@ -284,9 +289,10 @@ TEST(removes_temporaries_of_the_dead_only) {
     write_temporary(locked, sizeof(locked), dead_process());
     int fd = open(locked, O_WRONLY);
     CHECK(flock(fd, LOCK_EX) == 0);
-    static const char *const others[] = { "out", ".out.ingot-", ".out.ingot-x-0",
-                                          ".out.ingot-99999999x-0", "out.ingot-1-0",
-                                          ".out.ingot-0-0", ".out.ingot--5-0" };
+    static const char *const others[] = {
+        "out",           ".out.ingot-",    ".out.ingot-x-0", ".out.ingot-99999999x-0",
+        "out.ingot-1-0", ".out.ingot-0-0", ".out.ingot--5-0"
+    };
     for (size_t i = 0; i < IG_COUNT_OF(others); i++) {
         write_text(others[i], "mine");
     }
@@ -397,9 +403,10 @@ TEST(reads_quotas_of_version_one) {
 
 UNIT_SUITE(base_platform, maps_a_file, maps_an_empty_file, refuses_what_is_no_file,
            users_may_use_links, maps_beneath_the_model_s_folder,
-           refuses_to_leave_the_model_s_folder, refuses_odd_names, publishes_parts_in_order,
-           replacing_leaves_open_maps_alone, never_replaces_a_device_or_folder,
-           a_failed_write_leaves_nothing, long_names_are_published,
-           removes_temporaries_of_the_dead_only, a_killed_writer_s_temporary_is_removed,
-           creates_folders_with_parents, time_goes_forward, counts_at_least_one_cpu,
-           reads_quotas_of_version_two, reads_quotas_of_version_one)
+           refuses_to_leave_the_model_s_folder, refuses_odd_names,
+           publishes_parts_in_order, replacing_leaves_open_maps_alone,
+           never_replaces_a_device_or_folder, a_failed_write_leaves_nothing,
+           long_names_are_published, removes_temporaries_of_the_dead_only,
+           a_killed_writer_s_temporary_is_removed, creates_folders_with_parents,
+           time_goes_forward, counts_at_least_one_cpu, reads_quotas_of_version_two,
+           reads_quotas_of_version_one)

@@ -40,4 +40,5 @@ TEST(default_limits_are_positive) {
 }
 
 UNIT_SUITE(base_status, names_are_the_enum_s, exit_statuses_are_those_of_the_manual,
-           unknown_values_are_our_defect, meanings_are_words, default_limits_are_positive)
+           unknown_values_are_our_defect, meanings_are_words,
+           default_limits_are_positive)

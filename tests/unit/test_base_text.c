@@ -34,7 +34,7 @@ TEST(strings_compare) {
 }
 
 TEST(hash_is_xxh3) {
-    CHECK(ig_hash_bytes(NULL, 0, 0) == 0x2d06800538d394c2u); /* from its specification */
+    CHECK(ig_hash_bytes(NULL, 0, 0) == 0x2d06800538d394c2u); /* as specified */
     CHECK(ig_hash_bytes("a", 1, 0) != ig_hash_bytes("a", 1, 1));
 }
 
@@ -72,9 +72,22 @@ TEST(utf8_is_checked_strictly) {
 }
 
 TEST(integers_are_read_whole) {
-    static const char *const broken[] = { "", "-", "+", " 1", "1 ", "1x", "0x1", "--1", "+-1",
-                                          "9223372036854775808", "-9223372036854775809",
-                                          "99999999999999999999999", "1.0", "1e3" };
+    static const char *const broken[] = {
+        "",
+        "-",
+        "+",
+        " 1",
+        "1 ",
+        "1x",
+        "0x1",
+        "--1",
+        "+-1",
+        "1.0",
+        "1e3",
+        "9223372036854775808",
+        "-9223372036854775809",
+        "99999999999999999999999",
+    };
     int64_t value = 77;
     for (size_t i = 0; i < IG_COUNT_OF(broken); i++) {
         CHECK_MSG(!ig_str_to_i64(ig_str_of(broken[i]), &value), "%s", broken[i]);
@@ -88,8 +101,9 @@ TEST(integers_are_read_whole) {
 }
 
 TEST(floats_are_read_whole) {
-    static const char *const broken[] = { "", " 1", "1 ", "1,5", "x", "1e400", "-1e999", "--1" };
-    double value = 7;
+    static const char *const broken[] = { "",  " 1",    "1 ",     "1,5",
+                                          "x", "1e400", "-1e999", "--1" };
+    double                   value = 7;
     for (size_t i = 0; i < IG_COUNT_OF(broken); i++) {
         CHECK_MSG(!ig_str_to_f64(ig_str_of(broken[i]), &value), "%s", broken[i]);
     }
@@ -134,7 +148,8 @@ TEST(writers_grow_and_stay_terminated) {
     for (int i = 0; i < 70; i++) { /* every fill of the buffer around a reserve of 64 */
         ig_writer_init(w, &arena);
         ig_put_spaces(w, i);
-        ig_put(w, "%s", "0123456789012345678901234567890123456789012345678901234567890123");
+        ig_put(w, "%s",
+               "0123456789012345678901234567890123456789012345678901234567890123");
         CHECK_INT(strlen(w->data), (size_t)i + 64);
     }
 }
@@ -213,7 +228,8 @@ TEST(random_floats_read_back) {
 }
 
 TEST(numbers_ignore_the_host_s_locale) {
-    static const char *const with_comma[] = { "de_DE.UTF-8", "fr_FR.UTF-8", "de_DE", "pl_PL" };
+    static const char *const with_comma[] = { "de_DE.UTF-8", "fr_FR.UTF-8", "de_DE",
+                                              "pl_PL" };
     for (size_t i = 0; i < IG_COUNT_OF(with_comma); i++) {
         setlocale(LC_ALL, with_comma[i]); /* none of them need be installed */
         double value;
@@ -277,7 +293,8 @@ TEST(maps_by_number) {
 }
 
 UNIT_SUITE(base_text, strings_compare, hash_is_xxh3, utf8_is_checked_strictly,
-           integers_are_read_whole, floats_are_read_whole, size_arithmetic_reports_overflow,
-           writers_grow_and_stay_terminated, writers_align, quoting_escapes,
-           floats_are_written_short, random_floats_read_back, numbers_ignore_the_host_s_locale,
-           maps_by_name, the_empty_name_is_a_name, maps_by_number)
+           integers_are_read_whole, floats_are_read_whole,
+           size_arithmetic_reports_overflow, writers_grow_and_stay_terminated,
+           writers_align, quoting_escapes, floats_are_written_short,
+           random_floats_read_back, numbers_ignore_the_host_s_locale, maps_by_name,
+           the_empty_name_is_a_name, maps_by_number)
