@@ -73,6 +73,9 @@ bool ig_dim_evaluate(const ig_module *module, ig_dim dim, const int64_t *symbols
 /* Every symbol that `dim` mentions, through fresh symbols' definitions too. */
 void ig_dim_visit_symbols(const ig_module *module, ig_dim dim,
                           void (*visit)(void *user, uint32_t symbol), void *user);
+/* `dim` with by_symbol[i] in place of symbol i, simplified anew; IG_DIM_KEEP keeps it. */
+#define IG_DIM_KEEP INT64_MIN
+ig_dim ig_dim_substitute(ig_module *module, ig_dim dim, const ig_dim *by_symbol);
 /* `dim` of `from` rebuilt in `to`; symbols are matched by name. */
 ig_dim ig_dim_translate(const ig_module *from, ig_dim dim, ig_module *to);
 

@@ -1,0 +1,185 @@
+/* unify: symbols that entry guards equate become one symbol.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *     graph @main(%x: f32[B, 13], %off: i64[B_1]) { guard eq(B, B_1) "…" … }
+ *   becomes
+ *     graph @main(%x: f32[B, 13], %off: i64[B]) { … }
+ *
+ * Importers give every input dim its own symbol, because names in model files lie; what
+ * the model needs to be equal they say by guards.  A guard of the entry block holds for
+ * the whole run, so the rest of the compiler may as well know it.  The check moves to
+ * the binding of shapes, which names the inputs and dims that disagree.
+ *
+ * Removes such guards; keeps every other one (symbols that are no input's dim).
+ */
+#include "passes/pass.h"
+
+#include <assert.h>
+
+typedef struct unifier {
+    ig_pass_run *run;
+    ig_module   *module;
+    ig_graph    *graph;
+    ig_dim      *by_symbol;
+    uint32_t     symbol_count;
+    bool        *is_bound; /* symbols that an input's shape gives */
+} unifier;
+
+/* ---- what guards say ---- */
+
+static void find_bound(unifier *u) {
+    for (uint32_t i = 0; i < u->graph->body.arg_count; i++) {
+        const ig_type *type = u->graph->body.args[i]->type;
+        for (uint32_t d = 0; d < type->rank; d++) {
+            if (ig_dim_as_symbol(u->module, type->dims[d])) {
+                u->is_bound[ig_symbol_index(u->module, type->dims[d])] = true;
+            }
+        }
+    }
+}
+
+typedef struct mention {
+    uint32_t symbol;
+    bool     found;
+} mention;
+
+static void note(void *user, uint32_t symbol) {
+    mention *m = user;
+    m->found = m->found || symbol == m->symbol;
+}
+
+static bool mentions(const unifier *u, ig_dim dim, uint32_t symbol) {
+    mention m = { .symbol = symbol };
+    ig_dim_visit_symbols(u->module, dim, note, &m);
+    return m.found;
+}
+
+/* A bound symbol may stand for `other` when that is itself known from inputs: a symbol
+ * given by an input, or a number within the symbol's range. */
+static bool may_become(const unifier *u, ig_dim dim, ig_dim other) {
+    const ig_symbol *symbol = ig_dim_as_symbol(u->module, dim);
+    if (!symbol || !u->is_bound[ig_symbol_index(u->module, dim)]) {
+        return false;
+    }
+    if (ig_dim_is_static(other)) {
+        return other >= symbol->min && other <= symbol->max;
+    }
+    bool is_symbol = ig_dim_as_symbol(u->module, other) != NULL;
+    return is_symbol && u->is_bound[ig_symbol_index(u->module, other)] &&
+           !mentions(u, other, ig_symbol_index(u->module, dim));
+}
+
+/* Facts of the symbol that goes are facts of the one that stays. */
+static void merge_facts(unifier *u, ig_dim gone, ig_dim stays) {
+    ig_symbol *to = ig_dim_as_symbol(u->module, stays);
+    const ig_symbol *from = ig_dim_as_symbol(u->module, gone);
+    if (!to) {
+        return;
+    }
+    to->min = from->min > to->min ? from->min : to->min;
+    to->max = from->max < to->max ? from->max : to->max;
+}
+
+static void take_fact(unifier *u, ig_dim gone, ig_dim stays) {
+    uint32_t symbol = ig_symbol_index(u->module, gone);
+    merge_facts(u, gone, stays);
+    u->by_symbol[symbol] = stays;
+    for (uint32_t i = 0; i < u->symbol_count; i++) {
+        if (u->by_symbol[i] == gone) {
+            u->by_symbol[i] = stays;
+        }
+    }
+}
+
+static bool use_guard(unifier *u, const ig_op *guard) {
+    if (ig_attr_int(guard, IG_guard_test, 0) != 0) {
+        return false;
+    }
+    ig_dim left =
+        ig_dim_substitute(u->module, guard->attrs[IG_guard_left].as.i, u->by_symbol);
+    ig_dim right =
+        ig_dim_substitute(u->module, guard->attrs[IG_guard_right].as.i, u->by_symbol);
+    if (ig_dim_equal(u->module, left, right) == IG_YES) {
+        return true;
+    }
+    bool both = may_become(u, left, right) && may_become(u, right, left);
+    bool keeps_left = both && ig_symbol_index(u->module, left) <
+                                  ig_symbol_index(u->module, right);
+    if (may_become(u, right, left) && (!both || keeps_left)) {
+        take_fact(u, right, left);
+        return true;
+    }
+    if (may_become(u, left, right)) {
+        take_fact(u, left, right);
+        return true;
+    }
+    return false;
+}
+
+/* ---- writing it down everywhere ---- */
+
+static const ig_type *new_type(unifier *u, const ig_type *type) {
+    if (type->element) {
+        const ig_type *element = new_type(u, type->element);
+        return ig_type_host(u->module, (ig_kind)type->kind, element);
+    }
+    ig_dim dims[IG_TENSOR_RANK];
+    for (uint32_t d = 0; d < type->rank; d++) {
+        dims[d] = ig_dim_substitute(u->module, type->dims[d], u->by_symbol);
+    }
+    return type->rank ? ig_type_with_dims(u->module, type, type->rank, dims) : type;
+}
+
+static void rewrite_attr(unifier *u, ig_op *op, uint32_t slot) {
+    const ig_attr *attr = &op->attrs[slot];
+    if (attr->kind == IG_ATTR_DIM) {
+        ig_dim dim = ig_dim_substitute(u->module, attr->as.i, u->by_symbol);
+        ig_attr_set(op, slot, ig_attr_of_dim(dim));
+    }
+    if (attr->kind == IG_ATTR_DIMS) {
+        ig_dim *dims = IG_NEW_ARRAY(u->run->scratch, ig_dim, attr->count);
+        for (uint32_t i = 0; i < attr->count; i++) {
+            dims[i] = ig_dim_substitute(u->module, attr->as.dims[i], u->by_symbol);
+        }
+        ig_attr_set(op, slot, ig_attr_of_dims(u->module, dims, attr->count));
+    }
+}
+
+static void rewrite_block(unifier *u, ig_block *block) {
+    for (uint32_t i = 0; i < block->arg_count; i++) {
+        ig_value_retype(block->args[i], new_type(u, block->args[i]->type));
+    }
+    for (ig_op *op = block->first; op; op = op->next) {
+        for (uint32_t i = 0; i < op->result_count; i++) {
+            ig_value_retype(&op->results[i], new_type(u, op->results[i].type));
+        }
+        for (uint32_t slot = 0; slot < ig_ops[op->code].attr_count; slot++) {
+            rewrite_attr(u, op, slot);
+        }
+        for (uint32_t i = 0; i < op->body_count; i++) {
+            rewrite_block(u, op->bodies[i]);
+        }
+    }
+}
+
+ig_status ig_pass_unify(ig_pass_run *run, ig_graph *graph) {
+    unifier u = { .run = run, .module = graph->module, .graph = graph,
+                  .symbol_count = ig_symbol_count(graph->module) };
+    u.by_symbol = IG_NEW_ARRAY(run->scratch, ig_dim, u.symbol_count);
+    u.is_bound = IG_NEW_ARRAY(run->scratch, bool, u.symbol_count);
+    for (uint32_t i = 0; i < u.symbol_count; i++) {
+        u.by_symbol[i] = IG_DIM_KEEP;
+    }
+    find_bound(&u);
+    for (ig_op *op = graph->body.first, *next; op; op = next) {
+        next = op->next;
+        if (op->code == IG_OP_guard && use_guard(&u, op)) {
+            ig_op_erase(op);
+            run->changed = true;
+        }
+    }
+    if (run->changed) {
+        rewrite_block(&u, &graph->body);
+    }
+    return IG_OK;
+}
