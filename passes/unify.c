@@ -48,6 +48,12 @@ static void note(void *user, uint32_t symbol) {
     m->found = m->found || symbol == m->symbol;
 }
 
+/* Fresh symbols made on the way have no row here: they are nobody's dim. */
+static bool is_bound(const unifier *u, ig_dim dim) {
+    uint32_t symbol = ig_symbol_index(u->module, dim);
+    return symbol < u->symbol_count && u->is_bound[symbol];
+}
+
 static bool mentions(const unifier *u, ig_dim dim, uint32_t symbol) {
     mention m = { .symbol = symbol };
     ig_dim_visit_symbols(u->module, dim, note, &m);
@@ -58,15 +64,14 @@ static bool mentions(const unifier *u, ig_dim dim, uint32_t symbol) {
  * given by an input, or a number within the symbol's range. */
 static bool may_become(const unifier *u, ig_dim dim, ig_dim other) {
     const ig_symbol *symbol = ig_dim_as_symbol(u->module, dim);
-    if (!symbol || !u->is_bound[ig_symbol_index(u->module, dim)]) {
+    if (!symbol || !is_bound(u, dim)) {
         return false;
     }
     if (ig_dim_is_static(other)) {
         return other >= symbol->min && other <= symbol->max;
     }
     bool is_symbol = ig_dim_as_symbol(u->module, other) != NULL;
-    return is_symbol && u->is_bound[ig_symbol_index(u->module, other)] &&
-           !mentions(u, other, ig_symbol_index(u->module, dim));
+    return is_symbol && is_bound(u, other) && !mentions(u, other, ig_symbol_index(u->module, dim));
 }
 
 /* Facts of the symbol that goes are facts of the one that stays. */
@@ -145,6 +150,14 @@ static void rewrite_attr(unifier *u, ig_op *op, uint32_t slot) {
     }
 }
 
+/* What a symbol stands for may mention symbols that are gone. */
+static void rewrite_definitions(unifier *u) {
+    for (uint32_t i = 0; i < u->symbol_count; i++) {
+        ig_symbol *symbol = ig_symbol_at(u->module, i);
+        symbol->defined = ig_dim_substitute(u->module, symbol->defined, u->by_symbol);
+    }
+}
+
 static void rewrite_block(unifier *u, ig_block *block) {
     for (uint32_t i = 0; i < block->arg_count; i++) {
         ig_value_retype(block->args[i], new_type(u, block->args[i]->type));
@@ -179,6 +192,7 @@ ig_status ig_pass_unify(ig_pass_run *run, ig_graph *graph) {
         }
     }
     if (run->changed) {
+        rewrite_definitions(&u);
         rewrite_block(&u, &graph->body);
     }
     return IG_OK;

@@ -173,8 +173,8 @@ ig_status ig_cpu_emit_report(ig_cpu_emitter *e, const ig_op *op) {
     LLVMBuilderRef b = e->builder;
     LLVMTypeRef i64 = LLVMInt64TypeInContext(e->llvm);
     LLVMValueRef record = call_field(e, offsetof(ig_kernel_call_v0, report));
-    LLVMValueRef news[] = { l_i64(e->llvm, ig_attr_int(op, IG_report_operand, 0)),
-                            ig_cpu_operand(e, op, 0), ig_cpu_operand(e, op, 1) };
+    LLVMValueRef news[] = { ig_cpu_operand(e, op, 0), ig_cpu_operand(e, op, 1),
+                            ig_cpu_operand(e, op, 2) };
     LLVMValueRef fields[3], old[3];
     for (int i = 0; i < 3; i++) {
         fields[i] = ig_cpu_address(e, i64, record, l_i64(e->llvm, i));

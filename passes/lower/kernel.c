@@ -275,10 +275,9 @@ void k_prefetch(ig_builder *b, ig_value *buffer, ig_value *index, int64_t level)
     make(b, IG_OP_prefetch, operands, 2, NULL, attrs);
 }
 
-void k_report(ig_builder *b, int64_t operand, ig_value *position, ig_value *value) {
-    ig_value *operands[] = { position, value };
-    ig_attr attrs[IG_report_attr_count] = { [IG_report_operand] = ig_attr_of_int(operand) };
-    make(b, IG_OP_report, operands, 2, NULL, attrs);
+void k_report(ig_builder *b, ig_value *operand, ig_value *position, ig_value *value) {
+    ig_value *operands[] = { operand, position, value };
+    make(b, IG_OP_report, operands, 3, NULL, NULL);
 }
 
 void k_tiles(ig_builder *b, ig_value **out_begin, ig_value **out_end) {

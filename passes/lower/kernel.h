@@ -57,7 +57,8 @@ ig_value *k_local(ig_graph *kernel, ig_dtype dtype, int64_t count);
 ig_value *k_buffer_at(ig_builder *b, ig_value *first, ig_value *index);
 ig_value *k_param_at(ig_builder *b, ig_value *first, ig_value *index);
 void      k_prefetch(ig_builder *b, ig_value *buffer, ig_value *index, int64_t level);
-void      k_report(ig_builder *b, int64_t operand, ig_value *position, ig_value *value);
+void      k_report(ig_builder *b, ig_value *operand, ig_value *position,
+                   ig_value *value);
 /* The tile range of this call. */
 void k_tiles(ig_builder *b, ig_value **out_begin, ig_value **out_end);
 

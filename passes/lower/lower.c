@@ -69,6 +69,12 @@ ig_value *ig_lower_param_array(ig_lower *lower, const ig_dim *dims, uint32_t cou
     return first;
 }
 
+void ig_lower_range(ig_lower *lower, int64_t operand, ig_dim low, ig_dim high) {
+    IG_PUSH(lower->arena, &lower->ranges, operand);
+    IG_PUSH(lower->arena, &lower->ranges, low);
+    IG_PUSH(lower->arena, &lower->ranges, high);
+}
+
 uint32_t ig_lower_lanes(const ig_lower *lower, ig_dtype dtype) {
     uint32_t bytes = ig_dtypes[dtype].bits / 8;
     return lower->target->vector_bytes / (bytes > 4 ? bytes : 4);
@@ -197,6 +203,10 @@ static void finish(ig_lower *lower) {
         [IG_launch_grid] = ig_attr_of_dim(lower->grid),
         [IG_launch_scratch] = optional_int(lower->scratch),
     };
+    if (lower->ranges.count) {
+        attrs[IG_launch_ranges] = ig_attr_of_dims(module, lower->ranges.items,
+                                                  (uint32_t)lower->ranges.count);
+    }
     if (param_count) {
         attrs[IG_launch_params] = ig_attr_of_dims(module, lower->params.items, param_count);
     }

@@ -116,6 +116,8 @@ static void open_feature(const bag_class *c, ig_builder *b, ig_value *number,
                          bag_cursor *at) {
     const bag_feature *f = &c->features[0];
     ig_value *operand = k_mul(b, number, k_i64(b, c->stride));
+    at->ids_operand = k_add(b, operand, k_i64(b, f->ids_operand));
+    at->begins_operand = k_add(b, operand, k_i64(b, f->begins_operand));
     at->table = k_buffer_at(b, f->table->buffer, operand);
     at->ids = k_buffer_at(b, f->ids->buffer, operand);
     at->out = k_buffer_at(b, f->out->buffer, number);
@@ -172,7 +174,7 @@ static void open_offsets(const bag_class *c, ig_builder *b, bag_cursor *at, ig_v
     ig_value *is_inside = k_compare(b, IG_OP_le, end, at->id_count);
     ig_value *is_good = k_binary(b, IG_OP_and, rises, is_inside);
     k_if check = k_if_open(b, is_good, NULL, 0);
-    k_report(&check.other, c->features[0].begins_operand, bag, begin);
+    k_report(&check.other, at->begins_operand, bag, begin);
     k_if_close(&check, NULL, NULL);
     at->count = k_where(b, is_good, k_sub(b, end, begin), zero);
     at->first = k_where(b, is_good, begin, zero);
@@ -209,7 +211,7 @@ static ig_value *checked_row(const bag_class *c, ig_builder *b, const bag_cursor
     ig_value *is_good = k_compare(b, IG_OP_lt, k_cast(b, row, IG_DT_u64),
                                   k_cast(b, at->rows, IG_DT_u64));
     k_if check = k_if_open(b, is_good, NULL, 0);
-    k_report(&check.other, c->features[0].ids_operand, position, id);
+    k_report(&check.other, at->ids_operand, position, id);
     k_if_close(&check, NULL, NULL);
     return k_where(b, is_good, row, zero);
 }
@@ -350,6 +352,22 @@ static ig_status emit_classes(ig_lower *lower, const bag_class *shared,
     return IG_OK;
 }
 
+/* What ids and offsets must be, for the words of an error. */
+static void say_ranges(ig_lower *lower, const ig_op *anchor, const bag_feature *features) {
+    ig_module *module = lower->module;
+    bool wraps = ig_attr_int(anchor, IG_bag_negative, 0) == IG_NEGATIVE_wrap;
+    for (uint32_t i = 0; i < anchor->result_count; i++) {
+        const bag_feature *f = &features[i];
+        ig_dim rows = f->table->type->dims[0];
+        ig_dim least = wraps ? ig_dim_sub(module, 0, rows) : 0;
+        ig_lower_range(lower, f->ids_operand, least, rows);
+        if (f->begins) {
+            ig_dim ids = id_count_of(lower, f);
+            ig_lower_range(lower, f->begins_operand, 0, ig_dim_add(module, ids, 1));
+        }
+    }
+}
+
 ig_status ig_lower_cpu_bag(ig_lower *lower) {
     ig_op *anchor = ig_cpu_anchor(lower, IG_OP_bag);
     assert(anchor && "the family's body has its anchor");
@@ -365,6 +383,7 @@ ig_status ig_lower_cpu_bag(ig_lower *lower) {
         ig_dim work = ig_lower_mul(lower, id_count_of(lower, &features[i]), 20);
         lower->cost = ig_dim_add(lower->module, lower->cost, work);
     }
+    say_ranges(lower, anchor, features);
     lower->grid = tiles;
     lower->name = "bag";
     bag_class shared = {

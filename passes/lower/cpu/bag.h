@@ -31,6 +31,7 @@ typedef struct bag_class {
 /* Values in force while code for one bag is emitted. */
 typedef struct bag_cursor {
     ig_value *table, *ids, *begins, *ends, *weights, *out;
+    ig_value *ids_operand, *begins_operand; /* their numbers, for reports */
     ig_value *rows, *padding, *bags, *id_count;
     ig_value *id_stride, *bag_stride, *length, *out_stride;
     ig_value *begin_stride, *begin_count, *end_stride;
