@@ -13,7 +13,6 @@ that a Loop carries or an If gives: the dynamo exporter changes it from run to r
 
 import hashlib
 import io
-import itertools
 import logging
 import sys
 import warnings
@@ -196,7 +195,7 @@ def export_legacy(module, inputs, case):
 
 def export_dynamo(module, inputs, case):
     batch = torch.export.Dim("batch", min=1, max=4096)
-    shapes, free = [], itertools.count()
+    shapes = []
     by_bag = 1 + case.has_offsets + case.weighted
     for i, tensor in enumerate(inputs):
         own = torch.export.Dim(f"own_{i // by_bag}", min=2, max=4096)

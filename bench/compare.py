@@ -1,0 +1,285 @@
+#!/usr/bin/env python3
+"""Compares Ingot with ONNX Runtime, torch and OpenVINO on recommendation models.
+
+SPDX-License-Identifier: Apache-2.0
+
+    compare.py --model legacy --rows large --batch 1,64 --threads 1,2 --json out.json
+    compare.py --suite ground
+
+Runs with the Python of bench/peers, against the build in INGOT_BUILD (build/release).
+Every engine's outputs are held against each other before anything is timed.  Method:
+measure.py; models: models.py; settings of the peers: engines.py.  `--suite ground` runs
+all bars of the ground work and exits with 1 when one is missed.
+"""
+
+import argparse
+import collections
+import json
+import os
+import pathlib
+import sys
+
+import numpy as np
+
+import measure
+from call_cost import call_costs
+from engines import ENGINES
+from machine import machine_facts
+from models import KINDS, ROWS, Model, lookups_per_sample, make_inputs
+from models import make_weights, write_onnx
+
+L3_TIMES = 4  # sets of inputs touch this many times the last-level cache
+LEAST_SETS, MOST_SETS = 48, 4096
+TOLERANCE = {"rtol": 1e-3, "atol": 1e-5}
+
+Source = collections.namedtuple("Source", "model path weights load")
+
+# {(kind, peer): least ratio at batch 1, 64, 1024}
+BATCHES = (1, 64, 1024)
+BARS = {
+    ("legacy", "onnxruntime"): (5, 8, 8),
+    ("dynamo", "onnxruntime"): (8, 15, 20),
+    ("onehot", "onnxruntime"): (1.4, 1.15, 1.1),
+    ("legacy", "torch"): (4, 1.4, 1.2),
+    ("dynamo", "torch"): (4, 1.4, 1.2),
+}
+
+
+# One point: a model, a batch size, a number of threads.
+
+
+def set_count(model, batch, cache_bytes):
+    """Sets enough that look-ups into large tables do not find their lines cached."""
+    if model.size == "small":
+        return LEAST_SETS
+    touched = batch * lookups_per_sample(model) * model.facts.dim * 4
+    wanted = -(-L3_TIMES * cache_bytes // touched)
+    return int(min(max(wanted, LEAST_SETS), MOST_SETS))
+
+
+def check_agreement(engines, sets):
+    """Stops when two engines give different scores."""
+    for number in range(min(sets, 4)):
+        for engine in engines:
+            engine.run(number)
+        want = np.array(engines[-1].output(number))
+        for engine in engines[:-1]:
+            got = engine.output(number)
+            if not np.allclose(got, want, **TOLERANCE):
+                worst = np.abs(got - want).max()
+                sys.exit(
+                    f"{engine.name} differs from {engines[-1].name} by {worst:.2g}"
+                )
+
+
+def dense_work(model):
+    """(FLOP a sample, bytes of weights) of all but the tables."""
+    facts, flops, weights = model.facts, 0, 0
+    layers = list(zip(facts.bottom, facts.bottom[1:])) + list(
+        zip(facts.top, facts.top[1:])
+    )
+    if facts.cross_rank:
+        layers += [(facts.top[0], facts.cross_rank)] * 6
+    else:
+        flops += 27 * 26 * facts.dim  # the lower triangle of 27 x 27 dots
+    for fan_in, fan_out in layers:
+        flops += 2 * fan_in * fan_out
+        weights += 4 * fan_in * fan_out
+    return flops, weights
+
+
+def limit_seconds(model, batch, values):
+    """The least time this machine could take in that round: arithmetic at the FMA rate
+    or the weights once through the cores, then every row from where its table lies."""
+    flops, weights = dense_work(model)
+    compute = batch * flops / (values["fma_gflops"] * 1e9)
+    stream = weights / (values["resident_gbs"] * 1e9)
+    row_bytes = batch * lookups_per_sample(model) * model.facts.dim * 4
+    if model.size == "large":
+        rows = row_bytes / 64 * values["line_ns"] * 1e-9
+    else:
+        rows = row_bytes / (values["resident_gbs"] * 1e9)
+    return max(compute, stream) + rows
+
+
+def summarise(source, batch, threads, names, rounds):
+    quiet = measure.believable(rounds)
+    kept = quiet if len(quiet) >= len(rounds) // 2 else rounds
+    limits = [limit_seconds(source.model, batch, v) for v in kept]
+    point = {
+        "model": source.model.name,
+        "batch": batch,
+        "threads": threads,
+        "rounds": len(rounds),
+        "rounds_kept": len(quiet),
+        "trustworthy": kept is quiet,
+        "limit_us": float(np.median(limits)) * 1e6,
+        "us": {n: float(np.median([v[n] for v in kept])) * 1e6 for n in names},
+        "ratios": {},
+    }
+    rulers = [name for name in rounds[0] if name not in names]
+    point["calibrators"] = {r: float(np.median([v[r] for v in kept])) for r in rulers}
+    point["percent_of_limit"] = {
+        n: float(np.median([100 * l / v[n] for l, v in zip(limits, kept)]))
+        for n in names
+    }
+    for peer in names[1:] if names[0] == "ingot" else []:
+        point["ratios"][peer] = measure.ratios(kept, "ingot", peer)
+    return point
+
+
+def compare_point(source, engines, batch, threads, cache_bytes):
+    count = set_count(source.model, batch, cache_bytes)
+    rng = np.random.default_rng(batch)
+    sets = [make_inputs(rng, source.model, batch) for _ in range(count)]
+    for engine in engines:
+        engine.prepare(sets)
+    check_agreement(engines, count)
+    resident_bytes = dense_work(source.model)[1]
+    rounds = measure.measure_rounds(engines, count, threads, resident_bytes)
+    point = summarise(source, batch, threads, [e.name for e in engines], rounds)
+    point["settings"] = {e.name: dict(e.settings) for e in engines}
+    return point
+
+
+def compare_model(options, model, machine):
+    """All points of a model; one set of engines a number of threads."""
+    weights = make_weights(model)
+    source = Source(model, write_onnx(model, weights), weights, options.load)
+    cache_bytes = machine["last_level_cache"]
+    for threads in options.threads:
+        engines = [ENGINES[name](source, threads) for name in options.engines]
+        for batch in options.batch:
+            point = compare_point(source, engines, batch, threads, cache_bytes)
+            print_point(point)
+            yield point
+        for engine in engines:
+            engine.close()
+
+
+# What is printed.
+
+
+def print_point(point):
+    times = "  ".join(
+        f"{name} {us:.1f} µs ({point['percent_of_limit'][name]:.0f} %)"
+        for name, us in point["us"].items()
+    )
+    print(
+        f"{point['model']} batch {point['batch']} threads {point['threads']}: {times}"
+    )
+    for peer, r in point["ratios"].items():
+        band = f"[{r['low']:.2f}, {r['high']:.2f}]"
+        print(f"    {peer} / ingot = {r['median']:.2f} {band}", end="")
+        print(f", 10-90 % of rounds {r['p10']:.2f} to {r['p90']:.2f}")
+    c = point["calibrators"]
+    print(
+        f"    limit {point['limit_us']:.1f} µs; fma {c['fma_gflops']:.0f} GFLOP/s,"
+        f" line {c['line_ns']:.1f} ns, stream {c['stream_gbs']:.0f} GB/s,"
+        f" resident {c['resident_gbs']:.0f} GB/s;"
+        f" {point['rounds_kept']} of {point['rounds']} rounds kept",
+        "" if point["trustworthy"] else "- TOO NOISY TO TRUST",
+        flush=True,
+    )
+
+
+def markdown_table(points):
+    lines = ["| model | batch | threads | µs | % of limit | against | ratio (95 %) |"]
+    lines.append("|---|---|---|---|---|---|---|")
+    for p in points:
+        for peer, r in p["ratios"].items():
+            cells = [p["model"], p["batch"], p["threads"], f"{p['us']['ingot']:.1f}"]
+            cells += [f"{p['percent_of_limit']['ingot']:.0f}", peer]
+            cells.append(f"{r['median']:.2f} ({r['low']:.2f} to {r['high']:.2f})")
+            lines.append("| " + " | ".join(map(str, cells)) + " |")
+    return "\n".join(lines)
+
+
+# The bars.
+
+
+def bar_of(point, peer):
+    """At one thread the bar of that row; at two it must only not lose."""
+    kind = point["model"].split("-")[0]
+    row = BARS.get((kind, peer))
+    if row is None:
+        return None
+    return row[BATCHES.index(point["batch"])] if point["threads"] == 1 else 1.0
+
+
+def judge_points(points):
+    """[(what, measured, bar, passed)]."""
+    for point in points:
+        for peer, ratio in point["ratios"].items():
+            bar = bar_of(point, peer)
+            if bar is not None:
+                what = f"{point['model']} batch {point['batch']}"
+                what += f" threads {point['threads']} vs {peer}"
+                yield what, f"{ratio['median']:.2f}x, low {ratio['low']:.2f}", bar, (
+                    ratio["low"] >= bar
+                )
+
+
+def print_verdicts(verdicts):
+    for what, measured, bar, passed in verdicts:
+        print(f"{'pass' if passed else 'MISS'}  {what}: {measured} (bar {bar})")
+    missed = sum(not passed for *_, passed in verdicts)
+    print(f"{len(verdicts) - missed} passed, {missed} failed")
+    return missed == 0
+
+
+def run_ground(options, machine):
+    """The whole suite: every model and size, then start-up times."""
+    from start_up import judge_start_up
+
+    points = []
+    for size in ROWS:
+        for kind in ("legacy", "dynamo", "onehot"):
+            peers = [peer for k, peer in BARS if k == kind]
+            options.engines = ["ingot"] + peers
+            points += compare_model(options, Model(kind, size), machine)
+    return points, list(judge_points(points)) + judge_start_up()
+
+
+def numbers(text):
+    return [int(part) for part in text.split(",")]
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--model", choices=KINDS, default="legacy")
+    parser.add_argument("--rows", choices=ROWS, default="small")
+    parser.add_argument("--batch", type=numbers, default=list(BATCHES))
+    parser.add_argument("--threads", type=numbers, default=[1, 2])
+    parser.add_argument("--engines", default="ingot,onnxruntime,torch")
+    parser.add_argument("--load", choices=("mapped", "hugepage"), default="hugepage")
+    parser.add_argument("--suite", choices=("ground",))
+    parser.add_argument("--json", type=pathlib.Path, metavar="FILE")
+    options = parser.parse_args()
+    options.engines = options.engines.split(",")
+    return options
+
+
+def main():
+    options = parse_options()
+    machine = machine_facts()
+    print(json.dumps(machine, indent=1))
+    costs = call_costs(options.engines)
+    print("one-node call, µs:", costs)
+    verdicts = []
+    if options.suite:
+        points, verdicts = run_ground(options, machine)
+    else:
+        model = Model(options.model, options.rows)
+        points = list(compare_model(options, model, machine))
+    print(markdown_table(points))
+    good = print_verdicts(verdicts) if verdicts else True
+    if options.json:
+        result = {"machine": machine, "call_us": costs, "points": points}
+        result["verdicts"] = verdicts
+        options.json.write_text(json.dumps(result, indent=1) + os.linesep)
+    sys.exit(not good)
+
+
+if __name__ == "__main__":
+    main()

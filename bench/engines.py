@@ -1,0 +1,225 @@
+"""The engines that are compared: each runs one model on prepared sets of inputs.
+
+SPDX-License-Identifier: Apache-2.0
+
+An engine is made for a model and a number of threads, prepared with input sets
+(everything that can be bound is bound then), and run by the number of a set.  Peers run
+as their users would have them run at best:
+
+  ONNX Runtime   all graph optimisations, intra-op threads = n, inter-op 1, sequential,
+                 spinning on, IO binding with inputs and outputs bound before
+  OpenVINO       LATENCY hint, threads = n, a request with its inputs for every set
+  torch          inference mode; eager, compile and compile with freezing are tried on
+                 every batch size and the fastest is the peer
+"""
+
+import os
+import pathlib
+import subprocess
+import time
+
+import numpy as np
+
+from ingot_runtime import BUILD, Binding, Program
+from torch_models import torch_module
+
+TRIES = 5
+
+
+def output_arrays(batch):
+    return np.zeros((batch, 1), "float32")
+
+
+class IngotEngine:
+    name = "ingot"
+
+    def __init__(self, source, threads):
+        self.program = Program(compiled(source.path), load=source.load)
+        self.session = self.program.session(threads)
+        self.settings = {"load": source.load, "threads": threads}
+
+    def prepare(self, sets):
+        self.outputs = [output_arrays(len(s[0])) for s in sets]
+        self.bindings = [Binding(s, [out]) for s, out in zip(sets, self.outputs)]
+
+    def run(self, number):
+        self.session.run(self.bindings[number])
+
+    def output(self, number):
+        return self.outputs[number]
+
+    def close(self):
+        self.session.close()
+        self.program.close()
+
+
+def compiled(path):
+    """The artifact beside an ONNX file, compiled anew when the compiler is newer."""
+    artifact = pathlib.Path(path).with_suffix(".ingot")
+    compiler = BUILD / "ingot"
+    libraries = [compiler, *BUILD.glob("libingot*.so")]
+    newest = max(os.path.getmtime(file) for file in [path, *libraries])
+    if not artifact.exists() or os.path.getmtime(artifact) < newest:
+        subprocess.run([compiler, "compile", path, "-o", artifact], check=True)
+    return artifact
+
+
+class OrtEngine:
+    name = "onnxruntime"
+
+    def __init__(self, source, threads):
+        import onnxruntime as ort
+
+        ort.set_default_logger_severity(3)
+        options = ort.SessionOptions()
+        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_ALL
+        options.intra_op_num_threads = threads
+        options.inter_op_num_threads = 1
+        providers = ["CPUExecutionProvider"]
+        path = str(source.path)
+        self.session = ort.InferenceSession(path, options, providers=providers)
+        self.settings = {
+            "version": ort.__version__,
+            "graph_optimization_level": "all",
+            "intra_op_num_threads": threads,
+            "inter_op_num_threads": 1,
+            "binding": "inputs and outputs bound before",
+        }
+
+    def prepare(self, sets):
+        self.outputs = [output_arrays(len(s[0])) for s in sets]
+        self.sets = sets
+        self.bindings = [self.bind(s, out) for s, out in zip(sets, self.outputs)]
+
+    def bind(self, arrays, out):
+        binding = self.session.io_binding()
+        for port, array in zip(self.session.get_inputs(), arrays):
+            binding.bind_input(
+                port.name, "cpu", 0, array.dtype, array.shape, array.ctypes.data
+            )
+        port = self.session.get_outputs()[0]
+        binding.bind_output(port.name, "cpu", 0, out.dtype, out.shape, out.ctypes.data)
+        return binding
+
+    def run(self, number):
+        self.session.run_with_iobinding(self.bindings[number])
+
+    def output(self, number):
+        return self.outputs[number]
+
+    def close(self):
+        self.bindings = self.session = None
+
+
+class OpenVinoEngine:
+    name = "openvino"
+
+    def __init__(self, source, threads):
+        import openvino
+
+        config = {
+            "PERFORMANCE_HINT": "LATENCY",
+            "INFERENCE_NUM_THREADS": threads,
+            "NUM_STREAMS": 1,
+            "INFERENCE_PRECISION_HINT": "f32",
+        }
+        self.compiled = openvino.Core().compile_model(str(source.path), "CPU", config)
+        self.settings = {"version": openvino.__version__, **config}
+
+    def prepare(self, sets):
+        import openvino
+
+        self.requests = []
+        self.sets = sets
+        for arrays in sets:
+            request = self.compiled.create_infer_request()
+            for i, array in enumerate(arrays):
+                request.set_input_tensor(i, openvino.Tensor(array, shared_memory=True))
+            self.requests.append(request)
+
+    def run(self, number):
+        self.requests[number].infer()
+
+    def output(self, number):
+        return np.array(self.requests[number].get_output_tensor(0).data)
+
+    def close(self):
+        self.requests = self.compiled = None
+
+
+class TorchEngine:
+    name = "torch"
+    variants = ("eager", "compile", "compile+freezing")
+
+    def __init__(self, source, threads):
+        import torch
+
+        self.torch, self.source = torch, source
+        torch.set_num_threads(threads)
+        self.settings = {"version": torch.__version__, "threads": threads}
+
+    def prepare(self, sets):
+        self.sets = [[self.torch.from_numpy(array) for array in s] for s in sets]
+        self.results = [None] * len(sets)
+        module = torch_module(self.source.model, self.source.weights)
+        tried = {
+            variant: self.try_variant(module, variant) for variant in self.variants
+        }
+        best = min(tried, key=lambda variant: tried[variant][0])
+        self.settings["variant"] = best
+        self.settings["tried_us"] = {
+            v: round(t * 1e6, 1) for v, (t, _) in tried.items()
+        }
+        self.settings["first_call_s"] = {v: round(s, 1) for v, (_, s) in tried.items()}
+        with self.torch.inference_mode():
+            self.function = self.warmed(module, best)
+
+    def try_variant(self, module, variant):
+        """(seconds a run, seconds of the first calls)."""
+        start = time.perf_counter()
+        with self.torch.inference_mode():
+            function = self.warmed(module, variant)
+            first = time.perf_counter() - start
+            some = self.sets[:8]
+            passes = [self.timed(function, some) for _ in range(TRIES)]
+        return min(passes) / len(some), first
+
+    def warmed(self, module, variant):
+        if variant == "eager":
+            module(*self.sets[0])
+            return module
+        freezing = variant.endswith("freezing")
+        with self.torch._inductor.config.patch(freezing=freezing):
+            self.torch._dynamo.reset()
+            function = self.torch.compile(module)
+            self.mark_ragged()
+            for arrays in self.sets[:2]:
+                function(*arrays)
+        return function
+
+    def mark_ragged(self):
+        """The number of ids changes from call to call; all else is static."""
+        if self.source.model.kind in ("legacy", "dynamo"):
+            for ids in self.sets[0][1::2]:
+                self.torch._dynamo.mark_dynamic(ids, 0)
+
+    @staticmethod
+    def timed(function, sets):
+        start = time.perf_counter()
+        for arrays in sets:
+            function(*arrays)
+        return time.perf_counter() - start
+
+    def run(self, number):
+        with self.torch.inference_mode():
+            self.results[number] = self.function(*self.sets[number])
+
+    def output(self, number):
+        return self.results[number].numpy()
+
+    def close(self):
+        self.function = self.sets = self.results = None
+        self.torch._dynamo.reset()
+
+
+ENGINES = {e.name: e for e in (IngotEngine, OrtEngine, OpenVinoEngine, TorchEngine)}

@@ -1,0 +1,138 @@
+"""Interleaved rounds: times that can be believed on a shared machine.
+
+SPDX-License-Identifier: Apache-2.0
+
+In every round each engine runs the same sets of inputs, in an order drawn anew, between
+calibrators (calibrate.c).  A round in which a calibrator is more than 20 % off its own
+median is dropped: something else was running.  What counts is the ratio of two engines
+*within* a round; its median over rounds comes with a bootstrap interval.  With one
+thread the clock is the thread's CPU time, which does not see preemption; with more it
+is the wall's.
+"""
+
+import ctypes
+import functools
+import os
+import pathlib
+import random
+import subprocess
+import time
+
+import numpy as np
+
+from models import cache_folder
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROUNDS = 31
+LEAST_SECONDS = 0.02  # of one engine's turn in a round
+SETTLE_SECONDS = 0.003  # lets the spinning threads of the engine before go to sleep
+OFF_MEDIAN = 0.2
+RESAMPLES = 2000
+LINE_BUFFER = 1 << 30
+STREAM_BUFFER = 1 << 28
+
+
+@functools.cache
+def ruler_memory():
+    return load_calibrate().bench_memory(LINE_BUFFER)
+
+
+def calibrate(threads, resident_bytes):
+    """The rulers of calibrate.c; `resident_bytes`: what a model reads every time."""
+    lib, memory = load_calibrate(), ruler_memory()
+    return {
+        "fma_gflops": lib.bench_fma(threads, 0.002),
+        "line_ns": lib.bench_line(memory, LINE_BUFFER, threads, 0.004),
+        "stream_gbs": lib.bench_stream(memory, STREAM_BUFFER, threads, 0.01),
+        "resident_gbs": lib.bench_stream(memory, resident_bytes, threads, 0.002),
+    }
+
+
+@functools.cache
+def load_calibrate():
+    source, library = HERE / "calibrate.c", cache_folder() / "calibrate.so"
+    if not library.exists() or os.path.getmtime(library) < os.path.getmtime(source):
+        library.parent.mkdir(parents=True, exist_ok=True)
+        include = HERE.parent / "include"
+        flags = ["-std=c11", "-O3", "-shared", "-fPIC", "-pthread", f"-I{include}"]
+        subprocess.run(["cc", *flags, "-o", library, source], check=True)
+    lib = ctypes.CDLL(str(library))
+    pointer, size, real = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_double
+    lib.bench_memory.restype, lib.bench_memory.argtypes = pointer, [size]
+    lib.bench_fma.restype, lib.bench_fma.argtypes = real, [ctypes.c_int, real]
+    for name in ("bench_line", "bench_stream"):
+        getattr(lib, name).restype = real
+        getattr(lib, name).argtypes = [pointer, size, ctypes.c_int, real]
+    lib.bench_call.restype = real
+    lib.bench_call.argtypes = [pointer] * 4 + [ctypes.c_int]
+    return lib
+
+
+def clock_for(threads):
+    return time.thread_time if threads == 1 else time.perf_counter
+
+
+def run_sets(engine, first, count, sets, clock):
+    """Seconds a run over `count` sets from `first` on."""
+    start = clock()
+    for i in range(first, first + count):
+        engine.run(i % sets)
+    return (clock() - start) / count
+
+
+def runs_a_turn(engine, sets):
+    """How many runs make a turn that is long enough to time."""
+    each = min(run_sets(engine, i, 1, sets, time.perf_counter) for i in range(5))
+    return max(1, int(LEAST_SECONDS / each))
+
+
+def one_turn(engine, first, count, sets, threads):
+    time.sleep(SETTLE_SECONDS)
+    engine.run(first % sets)  # wakes its threads
+    return run_sets(engine, first, count, sets, clock_for(threads))
+
+
+def measure_rounds(engines, sets, threads, resident_bytes):
+    """[{engine or calibrator: value}], a round each."""
+    count = {e.name: runs_a_turn(e, sets) for e in engines}
+    most = max(count.values())
+    order, rounds = list(engines), []
+    for number in range(ROUNDS):
+        random.shuffle(order)
+        values = calibrate(threads, resident_bytes)
+        for engine in order:
+            first = number * most
+            values[engine.name] = one_turn(
+                engine, first, count[engine.name], sets, threads
+            )
+        rounds.append(values)
+    return rounds
+
+
+def believable(rounds):
+    """The rounds in which no calibrator is far off its median."""
+    rulers = ("fma_gflops", "line_ns", "stream_gbs")
+    medians = {r: np.median([v[r] for v in rounds]) for r in rulers}
+
+    def is_quiet(values):
+        off = [abs(values[r] / medians[r] - 1) for r in rulers]
+        return max(off) <= OFF_MEDIAN
+
+    return [values for values in rounds if is_quiet(values)]
+
+
+def median_with_interval(values):
+    """{median, low, high (95 % bootstrap interval), p10, p90}."""
+    values = np.asarray(values)
+    picks = np.random.default_rng(0).integers(0, len(values), (RESAMPLES, len(values)))
+    medians = np.median(values[picks], axis=1)
+    low, high = np.percentile(medians, [2.5, 97.5])
+    p10, p90 = np.percentile(values, [10, 90])
+    facts = {"median": np.median(values), "low": low, "high": high}
+    facts.update(p10=p10, p90=p90)
+    return {name: float(value) for name, value in facts.items()}
+
+
+def ratios(rounds, ours, peer):
+    """How many times as long the peer takes, in each round."""
+    return median_with_interval([v[peer] / v[ours] for v in rounds])
