@@ -28,14 +28,13 @@ enum { MAX_THREADS = 64, LINE = 64, FMA_CHAINS = 12, FMA_STEPS = 2000 };
 typedef struct task {
     double (*measure)(const struct task *task);
     const unsigned char *memory;
-    size_t   size;
-    double   seconds;
-    uint64_t seed;
-    double   rate; /* written by the thread */
+    size_t               size;
+    double               seconds;
+    uint64_t             seed;
+    double               rate; /* written by the thread */
 } task;
 
-static double now(void)
-{
+static double now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
@@ -43,8 +42,7 @@ static double now(void)
 
 /* ---- the three rulers, on one thread ---- */
 
-__attribute__((noinline, target("avx512f"))) static float run_fma_512(float seed)
-{
+__attribute__((noinline, target("avx512f"))) static float run_fma_512(float seed) {
     __m512 sum[FMA_CHAINS], factor = _mm512_set1_ps(seed);
     for (int i = 0; i < FMA_CHAINS; i++)
         sum[i] = _mm512_set1_ps((float)i);
@@ -56,8 +54,7 @@ __attribute__((noinline, target("avx512f"))) static float run_fma_512(float seed
     return _mm512_cvtss_f32(sum[0]);
 }
 
-__attribute__((noinline, target("avx2,fma"))) static float run_fma_256(float seed)
-{
+__attribute__((noinline, target("avx2,fma"))) static float run_fma_256(float seed) {
     __m256 sum[FMA_CHAINS], factor = _mm256_set1_ps(seed);
     for (int i = 0; i < FMA_CHAINS; i++)
         sum[i] = _mm256_set1_ps((float)i);
@@ -69,12 +66,11 @@ __attribute__((noinline, target("avx2,fma"))) static float run_fma_256(float see
     return _mm256_cvtss_f32(sum[0]);
 }
 
-static double measure_fma(const task *self)
-{
-    int wide = __builtin_cpu_supports("avx512f");
-    double flops = 2.0 * (wide ? 16 : 8) * FMA_CHAINS * FMA_STEPS;
+static double measure_fma(const task *self) {
+    int            wide = __builtin_cpu_supports("avx512f");
+    double         flops = 2.0 * (wide ? 16 : 8) * FMA_CHAINS * FMA_STEPS;
     volatile float seed = 0.999f, sink;
-    double start = now(), best = 0, last = start;
+    double         start = now(), best = 0, last = start;
     while (last - start < self->seconds) {
         sink = wide ? run_fma_512(seed) : run_fma_256(seed);
         double end = now(), rate = flops / (end - last) * 1e-9;
@@ -85,21 +81,19 @@ static double measure_fma(const task *self)
     return best;
 }
 
-static uint64_t next_random(uint64_t *state)
-{
+static uint64_t next_random(uint64_t *state) {
     *state ^= *state << 13, *state ^= *state >> 7, *state ^= *state << 17;
     return *state;
 }
 
 /* Lines per ns.  Addresses do not depend on loads, so many are under way at once. */
-static double measure_line(const task *self)
-{
+static double measure_line(const task *self) {
     enum { BATCH = 4096, AHEAD = 32 };
-    uint64_t state = self->seed, lines = self->size / LINE, done = 0;
-    size_t at[BATCH + AHEAD];
+    uint64_t          state = self->seed, lines = self->size / LINE, done = 0;
+    size_t            at[BATCH + AHEAD];
     volatile unsigned sink = 0;
-    unsigned sum = 0;
-    double start = now(), spent = 0;
+    unsigned          sum = 0;
+    double            start = now(), spent = 0;
     while (now() - start < self->seconds) {
         for (int i = 0; i < BATCH + AHEAD; i++)
             at[i] = (size_t)(next_random(&state) % lines) * LINE;
@@ -116,9 +110,8 @@ static double measure_line(const task *self)
     return (double)done / (spent * 1e9);
 }
 
-__attribute__((noinline, target("avx2"))) static int64_t
-sum_bytes(const unsigned char *memory, size_t size)
-{
+__attribute__((noinline, target("avx2"))) static int64_t sum_bytes(
+    const unsigned char *memory, size_t size) {
     __m256i sum[8] = { 0 };
     for (size_t i = 0; i + 256 <= size; i += 256)
         for (size_t j = 0; j < 8; j++) {
@@ -131,11 +124,10 @@ sum_bytes(const unsigned char *memory, size_t size)
 }
 
 /* GB/s. */
-static double measure_stream(const task *self)
-{
-    size_t passes = 0;
+static double measure_stream(const task *self) {
+    size_t           passes = 0;
     volatile int64_t sink;
-    double start = now(), last;
+    double           start = now(), last;
     do {
         sink = sum_bytes(self->memory, self->size);
         passes++;
@@ -147,18 +139,16 @@ static double measure_stream(const task *self)
 
 /* ---- on several threads ---- */
 
-static void *run_task(void *argument)
-{
+static void *run_task(void *argument) {
     task *self = argument;
     self->rate = self->measure(self);
     return NULL;
 }
 
-static double run_threads(const task *common, int threads)
-{
+static double run_threads(const task *common, int threads) {
     pthread_t ids[MAX_THREADS];
-    task tasks[MAX_THREADS];
-    int started = 1;
+    task      tasks[MAX_THREADS];
+    int       started = 1;
     for (int i = 0; i < MAX_THREADS; i++) {
         tasks[i] = *common;
         tasks[i].seed = 88172645463325252u + (uint64_t)i * 977;
@@ -175,32 +165,30 @@ static double run_threads(const task *common, int threads)
     return total;
 }
 
-double bench_fma(int threads, double seconds)
-{
+double bench_fma(int threads, double seconds) {
     task fma = { .measure = measure_fma, .seconds = seconds };
     return run_threads(&fma, threads);
 }
 
-double bench_line(const void *memory, size_t size, int threads, double seconds)
-{
-    task line = { .measure = measure_line, .memory = memory, .size = size,
-                  .seconds = seconds };
+double bench_line(const void *memory, size_t size, int threads, double seconds) {
+    task line = {
+        .measure = measure_line, .memory = memory, .size = size, .seconds = seconds
+    };
     double lines_per_ns = run_threads(&line, threads);
     return lines_per_ns > 0 ? 1 / lines_per_ns : 0;
 }
 
-double bench_stream(const void *memory, size_t size, int threads, double seconds)
-{
-    task stream = { .measure = measure_stream, .memory = memory, .size = size,
-                    .seconds = seconds };
+double bench_stream(const void *memory, size_t size, int threads, double seconds) {
+    task stream = {
+        .measure = measure_stream, .memory = memory, .size = size, .seconds = seconds
+    };
     return run_threads(&stream, threads);
 }
 
 /* Touched memory, on 2 MiB pages where the system has them; kept for good. */
-void *bench_memory(size_t size)
-{
-    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+void *bench_memory(size_t size) {
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                        -1, 0);
     if (memory == MAP_FAILED)
         return NULL;
     madvise(memory, size, MADV_HUGEPAGE);
@@ -216,8 +204,7 @@ typedef ig_status (*session_run)(ig_session *session, const ig_view *inputs, siz
 
 /* Least seconds per ig_session_run over `rounds` rounds; -1 when a run fails. */
 double bench_call(session_run run, ig_session *session, const ig_view *input,
-                  ig_view *output, int rounds)
-{
+                  ig_view *output, int rounds) {
     enum { CALLS = 1000 };
     double best = 1e9;
     for (int round = 0; round < rounds; round++) {
