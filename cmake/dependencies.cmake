@@ -26,7 +26,8 @@ pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 find_program(INGOT_PROTOC_C protoc-c REQUIRED)
 
-# LLVM is used by one provider library; everything else builds without it.
+# LLVM is used by one provider library; everything else builds without it, which
+# INGOT_LLVM_CONFIG=none asks for.
 if(NOT INGOT_LLVM_CONFIG)
     find_program(found_llvm_config NAMES llvm-config-19 llvm-config
                  HINTS ${LLVM_DIR}/bin /usr/lib/llvm-19/bin NO_CACHE)
