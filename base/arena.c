@@ -89,10 +89,10 @@ static ig_arena_block *create_block(ig_arena *arena, size_t payload) {
 }
 
 static size_t next_block_size(const ig_arena *arena) {
-    if (!arena->blocks) {
+    size_t size = arena->blocks ? arena->blocks->size : 0;
+    if (size < FIRST_BLOCK / 2) {
         return FIRST_BLOCK;
     }
-    size_t size = arena->blocks->size;
     return size < LARGEST_BLOCK / 2 ? 2 * size : LARGEST_BLOCK;
 }
 
