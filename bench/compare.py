@@ -110,6 +110,7 @@ def summarise(source, batch, threads, names, rounds):
         "model": source.model.name,
         "batch": batch,
         "threads": threads,
+        "load_average": os.getloadavg()[0],
         "rounds": len(rounds),
         "rounds_kept": len(quiet),
         "trustworthy": kept is quiet,
@@ -202,7 +203,7 @@ def bar_of(point, peer):
     """At one thread the bar of that row; at two it must only not lose."""
     kind = point["model"].split("-")[0]
     row = BARS.get((kind, peer))
-    if row is None:
+    if row is None or point["batch"] not in BATCHES:
         return None
     return row[BATCHES.index(point["batch"])] if point["threads"] == 1 else 1.0
 

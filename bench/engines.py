@@ -34,7 +34,7 @@ class IngotEngine:
     name = "ingot"
 
     def __init__(self, source, threads):
-        self.program = Program(compiled(source.path), load=source.load)
+        self.program = Program(compiled(source), load=source.load)
         self.session = self.program.session(threads)
         self.settings = {"load": source.load, "threads": threads}
 
@@ -53,14 +53,17 @@ class IngotEngine:
         self.program.close()
 
 
-def compiled(path):
+def compiled(source):
     """The artifact beside an ONNX file, compiled anew when the compiler is newer."""
-    artifact = pathlib.Path(path).with_suffix(".ingot")
+    path = pathlib.Path(source.path)
+    artifact = path.with_suffix(".ingot")
     compiler = BUILD / "ingot"
     libraries = [compiler, *BUILD.glob("libingot*.so")]
     newest = max(os.path.getmtime(file) for file in [path, *libraries])
     if not artifact.exists() or os.path.getmtime(artifact) < newest:
-        subprocess.run([compiler, "compile", path, "-o", artifact], check=True)
+        weights = "reference" if source.model.size == "large" else "embed"
+        command = [compiler, "compile", path, "-o", artifact, "--weights", weights]
+        subprocess.run(command, check=True)
     return artifact
 
 
