@@ -7,6 +7,7 @@
  */
 #include "ir/element.h"
 
+#include "base/checked.h"
 #include "ir/tensor.h"
 
 #include <math.h>
@@ -92,8 +93,8 @@ static bool read_magnitude(ig_str text, unsigned base, uint64_t *out_value) {
                          : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10
                          : c >= 'A' && c <= 'F' ? (unsigned)(c - 'A') + 10
                                                 : 99;
-        if (digit >= base || __builtin_mul_overflow(value, base, &value)
-            || __builtin_add_overflow(value, digit, &value)) {
+        if (digit >= base || __builtin_mul_overflow(value, base, &value) ||
+            __builtin_add_overflow(value, digit, &value)) {
             return false;
         }
     }
@@ -217,4 +218,32 @@ void ig_element_print(ig_dtype dtype, const void *bytes, int64_t index,
         writer->size = start;
         ig_put(writer, "0x%llx", (unsigned long long)bits);
     }
+}
+
+/* ---- sizes ---- */
+
+bool ig_element_count(const ig_type *type, int64_t *out_count) {
+    *out_count = type->kind == IG_VECTOR ? type->lanes : 1;
+    for (uint32_t i = 0; i < type->rank; i++) {
+        if (type->dims[i] < 0 || !ig_mul_i64(*out_count, type->dims[i], out_count)) {
+            return false;
+        }
+    }
+    return type->kind != IG_SEQUENCE && type->kind != IG_OPTIONAL;
+}
+
+bool ig_element_bytes(const ig_type *type, int64_t *out_bytes) {
+    static const int64_t beside_a_row[] = { [IG_ROW_PLAIN] = 0, [IG_ROW_F32] = 8,
+                                            [IG_ROW_F16] = 4 };
+    int64_t count;
+    if (!ig_element_count(type, &count)) {
+        return false;
+    }
+    ig_dtype dtype = (ig_dtype)type->dtype;
+    if (type->kind != IG_TABLE) {
+        return ig_dtype_bytes(dtype, count, out_bytes);
+    }
+    return ig_dtype_bytes(dtype, type->dims[1], out_bytes) &&
+           ig_add_i64(*out_bytes, beside_a_row[type->format], out_bytes) &&
+           ig_mul_i64(*out_bytes, type->dims[0], out_bytes);
 }

@@ -46,8 +46,8 @@ static void put_types(ig_printer *p, const ig_op *op) {
 static bool put_guard(ig_printer *p, const ig_op *op) {
     const ig_attr *attrs = op->attrs;
     int64_t test = ig_attr_int(op, IG_guard_test, 0);
-    if (attrs[IG_guard_left].kind != IG_ATTR_DIM
-        || attrs[IG_guard_right].kind != IG_ATTR_DIM || (test != 0 && test != 1)) {
+    if (attrs[IG_guard_left].kind != IG_ATTR_DIM ||
+        attrs[IG_guard_right].kind != IG_ATTR_DIM || (test != 0 && test != 1)) {
         return false;
     }
     ig_put(p->out, "guard %s(", ig_ops[IG_OP_guard].attrs[IG_guard_test].names[test]);

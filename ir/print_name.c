@@ -11,8 +11,8 @@
 #include <string.h>
 
 static bool is_name_char(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')
-           || c == '_' || c == '.';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           c == '_' || c == '.';
 }
 
 bool ig_print_is_named(const ig_op *op) {
@@ -20,8 +20,8 @@ bool ig_print_is_named(const ig_op *op) {
         return false;
     }
     const ig_op_info *info = &ig_ops[op->code];
-    return (info->traits & IG_CONSTANT) && info->attr_count == 1
-           && info->attrs[0].kind == IG_ATTR_SYM && op->attrs[0].kind == IG_ATTR_SYM;
+    return (info->traits & IG_CONSTANT) && info->attr_count == 1 &&
+           info->attrs[0].kind == IG_ATTR_SYM && op->attrs[0].kind == IG_ATTR_SYM;
 }
 
 void ig_print_item(ig_writer *out, const char *name) {

@@ -156,8 +156,8 @@ void ig_print_symbols(ig_printer *p) {
     }
     for (uint32_t i = 0; i < count; i++) {
         const ig_symbol *symbol = ig_symbol_at(module, i);
-        bool is_default = symbol->min == 0 && symbol->max == INT64_MAX
-                          && symbol->multiple == 1 && !symbol->origin && !symbol->defined;
+        bool is_default = symbol->min == 0 && symbol->max == INT64_MAX &&
+                          symbol->multiple == 1 && !symbol->origin && !symbol->defined;
         if (marks.is_used[i] && !is_default) {
             put_symbol(p, symbol);
         }
@@ -177,29 +177,17 @@ static void put_hex(ig_writer *out, const void *bytes, int64_t size) {
     ig_put_char(out, ')');
 }
 
-static bool count_elements(const ig_type *type, int64_t *out_count) {
-    *out_count = 1;
-    for (uint32_t i = 0; i < type->rank; i++) {
-        if (type->dims[i] < 0
-            || __builtin_mul_overflow(*out_count, type->dims[i], out_count)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* Numbers where people can read them: few, and of a plain dtype. */
 static bool is_list(const ig_data *data, int64_t *out_count) {
     int64_t size;
-    return data->type->kind != IG_TABLE && count_elements(data->type, out_count)
-           && *out_count <= LONGEST_LIST
-           && ig_dtype_bytes((ig_dtype)data->type->dtype, *out_count, &size)
-           && size == data->size;
+    return data->type->kind != IG_TABLE && ig_element_count(data->type, out_count) &&
+           *out_count <= LONGEST_LIST && ig_element_bytes(data->type, &size) &&
+           size == data->size;
 }
 
 static void put_list(ig_printer *p, const ig_data *data, int64_t count) {
     ig_dtype dtype = (ig_dtype)data->type->dtype;
-    if (data->type->rank == 0) {
+    if (data->type->rank == 0 && data->type->lanes <= 1) {
         ig_element_print(dtype, data->bytes, 0, p->out);
         return;
     }

@@ -14,5 +14,12 @@
 /* IG_INTERNAL with diagnostics when something is wrong. */
 ig_status ig_verify(const ig_graph *graph, ig_stage stage);
 ig_status ig_verify_module(const ig_module *module);
+/* The same for a module just read from `file`: each error is reported at its op's
+ * location, and the status is IG_INVALID.  Types were inferred by the reader. */
+ig_status ig_verify_input(const ig_module *module, const char *file);
+
+/* May one value have both types?  Equal but for extents that are not provably different;
+ * a scalar of a kernel may be a tensor of rank 0. */
+bool ig_types_agree(const ig_module *module, const ig_type *a, const ig_type *b);
 
 #endif
