@@ -1,0 +1,163 @@
+/* Contexts: messages, limits, the recovery point.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "driver/host.h"
+
+#include "ir/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- messages ---- */
+
+enum { MESSAGE_BYTES = 64 << 10 };
+
+static void take_message(void *user, const ig_diagnostic *diagnostic) {
+    ig_host *host = user;
+    char *text = malloc(MESSAGE_BYTES);
+    if (!text) {
+        return;
+    }
+    ig_diagnostic_format(diagnostic, text, MESSAGE_BYTES);
+    if (host->options.message) {
+        host->options.message(host->options.message_user, (int)diagnostic->severity, text);
+    }
+    if (host->messages.size < MESSAGE_BYTES) {
+        ig_put(&host->messages, "%s%s", host->messages.size ? "\n" : "", text);
+    }
+    free(text);
+}
+
+static void clear_messages(ig_host *host) {
+    ig_arena_fini(&host->messages_arena);
+    ig_arena_init(&host->messages_arena, NULL);
+    ig_writer_init(&host->messages, &host->messages_arena);
+    host->context.diag.error_count = 0;
+    host->context.diag.warning_count = 0;
+}
+
+const char *ig_context_messages(const ig_context *context) {
+    const ig_host *host = (const ig_host *)context;
+    return host->messages.data ? host->messages.data : "";
+}
+
+/* ---- life ---- */
+
+ig_host *ig_host_of(ig_context *context) {
+    return (ig_host *)context;
+}
+
+/* Callers built against an older header give a smaller struct; the rest stays zero. */
+static void take_options(void *to, size_t room, const void *from) {
+    if (from) {
+        size_t size = *(const size_t *)from;
+        memcpy(to, from, size && size < room ? size : room);
+    }
+}
+
+ig_context *ig_context_create(const ig_context_options *options) {
+    ig_host *host = calloc(1, sizeof *host);
+    if (!host) {
+        return NULL;
+    }
+    take_options(&host->options, sizeof host->options, options);
+    host->context.limits = ig_limits_default;
+    host->context.diag.sink = take_message;
+    host->context.diag.user = host;
+    host->context.progress = host->options.progress;
+    host->context.progress_user = host->options.progress_user;
+    uint64_t limit = host->options.memory_limit;
+    host->context.budget.limit =
+        limit ? (size_t)limit : (size_t)ig_limits_default.memory_bytes;
+    ig_arena_init(&host->arena, NULL);
+    ig_map_init(&host->results, &host->arena);
+    clear_messages(host);
+    return &host->context;
+}
+
+void ig_context_destroy(ig_context *context) {
+    if (!context) {
+        return;
+    }
+    ig_host *host = ig_host_of(context);
+    ig_arena_fini(&host->messages_arena);
+    ig_arena_fini(&host->arena);
+    free(host);
+}
+
+void ig_context_cancel(ig_context *context) {
+    atomic_store(&context->cancelled, true);
+}
+
+typedef struct limit_row {
+    const char *name;
+    size_t      offset;
+} limit_row;
+
+static const limit_row limit_rows[] = {
+#define ROW(field, value, meaning) { #field, offsetof(ig_limits, field) },
+    IG_LIMIT_LIST(ROW)
+#undef ROW
+};
+
+ig_status ig_context_set_limit(ig_context *context, const char *name, int64_t value) {
+    for (size_t i = 0; i < IG_COUNT_OF(limit_rows); i++) {
+        if (strcmp(limit_rows[i].name, name) == 0) {
+            memcpy((char *)&context->limits + limit_rows[i].offset, &value, sizeof value);
+            context->budget.limit = (size_t)context->limits.memory_bytes;
+            return IG_OK;
+        }
+    }
+    return ig_error(&context->diag, IG_INVALID, NULL, "there is no limit '%s'", name);
+}
+
+/* ---- the recovery point ---- */
+
+ig_status ig_host_guard(ig_context *context, ig_status (*work)(void *arguments),
+                        void *arguments) {
+    ig_host *host = ig_host_of(context);
+    jmp_buf recovery;
+    clear_messages(host);
+    context->budget.foreign_depth = 0;
+    if (setjmp(recovery)) {
+        context->budget.recovery = NULL;
+        return ig_error_hint(&context->diag, IG_LIMIT, NULL,
+                             "raise the limit memory_bytes, or give the machine more",
+                             "memory ran out (%zu MiB in use)",
+                             context->budget.used >> 20);
+    }
+    context->budget.recovery = &recovery;
+    ig_status status = work(arguments);
+    context->budget.recovery = NULL;
+    if (status == IG_CANCELLED) {
+        atomic_store(&context->cancelled, false);
+    }
+    return status;
+}
+
+/* ---- what modules hand out ---- */
+
+ig_arena *ig_host_results(ig_module *module) {
+    ig_host *host = ig_host_of(module->context);
+    ig_module_results *results = ig_map_get_id(&host->results, IG_MAP_PTR(module));
+    if (!results) {
+        results = IG_NEW(&host->arena, ig_module_results);
+        ig_map_set_id(&host->results, IG_MAP_PTR(module), results);
+    } else {
+        ig_arena_fini(&results->arena);
+    }
+    ig_arena_init(&results->arena, &module->context->budget);
+    return &results->arena;
+}
+
+void ig_module_close(ig_module *module) {
+    if (!module) {
+        return;
+    }
+    ig_host *host = ig_host_of(module->context);
+    ig_module_results *results = ig_map_get_id(&host->results, IG_MAP_PTR(module));
+    if (results) {
+        ig_arena_fini(&results->arena);
+        ig_map_set_id(&host->results, IG_MAP_PTR(module), NULL);
+    }
+    ig_module_destroy(module);
+}

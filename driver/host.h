@@ -1,0 +1,42 @@
+/* The driver's side of a context: messages, the recovery point, what modules own.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_DRIVER_HOST_H
+#define IG_DRIVER_HOST_H
+
+#include "base/context.h"
+#include "base/writer.h"
+#include "codegen/backend.h"
+#include "ingot/ingot.h"
+
+#define IG_HOST_THREADS 8 /* at most, for compiling kernels */
+
+typedef struct ig_host {
+    ig_context context; /* first: the public handle is its address */
+    ig_context_options options;
+    ig_arena   messages_arena;
+    ig_writer  messages;
+    ig_map     results;   /* module -> ig_module_results */
+    ig_arena   arena;     /* the host's own, as long as it lives */
+} ig_host;
+
+/* Texts and tensors that a call handed out: the module's until the next call on it. */
+typedef struct ig_module_results {
+    ig_arena arena;
+} ig_module_results;
+
+ig_host *ig_host_of(ig_context *context);
+/* An emptied arena for what the next call on `module` hands out. */
+ig_arena *ig_host_results(ig_module *module);
+
+/* Runs `work` with a recovery point: exhausted memory unwinds to here and becomes
+ * IG_LIMIT with a message.  Every public function that can fail goes through it. */
+ig_status ig_host_guard(ig_context *context, ig_status (*work)(void *arguments),
+                        void *arguments);
+
+/* The backend of a target: the LLVM provider is opened on first use, looked for beside
+ * this library, then in INGOT_PROVIDER_DIR.  Reports when it is absent or of another
+ * build. */
+ig_status ig_host_backend(ig_context *context, const ig_target *target,
+                          const ig_backend **out_backend);
+
+#endif

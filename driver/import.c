@@ -1,0 +1,152 @@
+/* Reading models: the format is told from the content.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "driver/host.h"
+#include "frontend/onnx/onnx.h"
+#include "ir/text.h"
+
+#include <string.h>
+
+typedef struct import_call {
+    ig_context              *context;
+    const char              *path;
+    ig_str                   bytes;
+    bool                     is_memory;
+    const ig_import_options *options;
+    ig_module              **out_module;
+    ig_arena                 arena;
+    ig_file_map              map; /* of an .ig file, while it is parsed */
+    ig_module               *module;
+} import_call;
+
+/* ---- options ---- */
+
+/* "x=f32[8,13]" -> name and type. */
+static ig_status read_statement(import_call *call, const char *statement,
+                                ig_onnx_input_type *out) {
+    const char *equals = strchr(statement, '=');
+    if (!equals || equals == statement || !equals[1]) {
+        return ig_error_hint(&call->context->diag, IG_INVALID, NULL,
+                             "write NAME=TYPE, for example dense=f32[8,13]",
+                             "'%s' says no type for an input", statement);
+    }
+    out->name = ig_arena_copy(&call->arena, statement, (size_t)(equals - statement));
+    out->type = equals + 1;
+    return IG_OK;
+}
+
+static ig_status read_constant(import_call *call, const char *path, ig_tensor *out) {
+    ig_file_map map;
+    char why[128];
+    ig_location where = { .file = path };
+    ig_status status = ig_file_map_open(path, &map, why);
+    if (status != IG_OK) {
+        return ig_error(&call->context->diag, status, &where, "cannot read: %s", why);
+    }
+    ig_str bytes = { map.data, map.size };
+    status = ig_onnx_tensor_read(call->context, &call->arena, path, bytes, IG_TENSOR, out);
+    ig_file_map_close(&map);
+    return status;
+}
+
+static ig_status read_options(import_call *call, ig_onnx_options *out) {
+    const ig_import_options *from = call->options;
+    if (!from) {
+        return IG_OK;
+    }
+    ig_onnx_input_type *types =
+        IG_NEW_ARRAY(&call->arena, ig_onnx_input_type, from->input_count);
+    for (size_t i = 0; i < from->input_count; i++) {
+        IG_TRY(read_statement(call, from->inputs[i], &types[i]));
+    }
+    ig_onnx_input_value *values =
+        IG_NEW_ARRAY(&call->arena, ig_onnx_input_value, from->constant_count);
+    for (size_t i = 0; i < from->constant_count; i++) {
+        ig_tensor *tensor = IG_NEW(&call->arena, ig_tensor);
+        IG_TRY(read_constant(call, from->constant_files[i], tensor));
+        values[i] = (ig_onnx_input_value){ from->constant_names[i], tensor };
+    }
+    *out = (ig_onnx_options){ .types = types, .type_count = from->input_count,
+                              .constants = values, .constant_count = from->constant_count };
+    return IG_OK;
+}
+
+/* ---- formats ---- */
+
+/* IR text is told by its first word; comments may stand before it. */
+static bool is_ir_text(ig_str bytes) {
+    size_t i = 0;
+    while (i < bytes.size) {
+        if (bytes.data[i] == '#') {
+            while (i < bytes.size && bytes.data[i] != '\n') {
+                i++;
+            }
+        } else if (!memchr(" \t\r\n", bytes.data[i], 4)) {
+            break;
+        }
+        i++;
+    }
+    ig_str rest = { bytes.data + i, bytes.size - i };
+    return ig_str_starts(rest, "module");
+}
+
+static ig_status read_model(import_call *call) {
+    ig_onnx_options options = { 0 };
+    IG_TRY(read_options(call, &options));
+    if (is_ir_text(call->bytes)) {
+        const char *name = call->path ? call->path : "<memory>";
+        return ig_parse_module(call->context, name, call->bytes, &call->module);
+    }
+    if (call->is_memory) {
+        return ig_import_onnx_memory(call->context, call->bytes, call->path, &options,
+                                     &call->module);
+    }
+    return ig_import_onnx(call->context, call->path, &options, &call->module);
+}
+
+static ig_status import_file(void *arguments) {
+    import_call *call = arguments;
+    char why[128];
+    ig_status status = ig_file_map_open(call->path, &call->map, why);
+    if (status != IG_OK) {
+        ig_location where = { .file = call->path };
+        return ig_error(&call->context->diag, status, &where, "cannot read: %s", why);
+    }
+    call->bytes = (ig_str){ call->map.data, call->map.size };
+    return read_model(call);
+}
+
+static ig_status import_memory(void *arguments) {
+    return read_model(arguments);
+}
+
+/* ---- public ---- */
+
+static ig_status run_call(import_call *call, ig_status (*work)(void *)) {
+    *call->out_module = NULL;
+    ig_arena_init(&call->arena, &call->context->budget);
+    ig_status status = ig_host_guard(call->context, work, call);
+    ig_arena_fini(&call->arena);
+    ig_file_map_close(&call->map);
+    if (status != IG_OK && call->module) {
+        ig_module_destroy(call->module);
+        call->module = NULL;
+    }
+    *call->out_module = call->module;
+    return status;
+}
+
+ig_status ig_import(ig_context *context, const char *path,
+                    const ig_import_options *options, ig_module **out_module) {
+    import_call call = { .context = context, .path = path, .options = options,
+                         .out_module = out_module };
+    return run_call(&call, import_file);
+}
+
+ig_status ig_import_memory(ig_context *context, const void *bytes, size_t size,
+                           const char *path, const ig_import_options *options,
+                           ig_module **out_module) {
+    import_call call = { .context = context, .path = path, .is_memory = true,
+                         .bytes = { bytes, size }, .options = options,
+                         .out_module = out_module };
+    return run_call(&call, import_memory);
+}
