@@ -22,7 +22,7 @@ set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
 set(CMAKE_INSTALL_RPATH "$ORIGIN;$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
 
 # Linux names (openat2, sched_getaffinity, memfd) beside the C11 language.
-add_compile_definitions(_GNU_SOURCE)
+add_compile_definitions(_GNU_SOURCE INGOT_VERSION="${PROJECT_VERSION}")
 include_directories(${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
 
 set(INGOT_WARNINGS
