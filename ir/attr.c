@@ -1,8 +1,8 @@
 /* Attributes: making, reading, comparing.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Strings and arrays are interned as bytes in the module, so equal payloads are the same
- * pointer and live as long as the module.
+ * Strings and arrays are interned as bytes in the module, so equal payloads are the
+ * same pointer and live as long as the module.
  */
 #include "ir/graph.h"
 #include "ir/ops.h"
@@ -12,7 +12,7 @@
 
 static const void *intern_bytes(ig_module *module, const void *bytes, size_t size) {
     ig_str key = { size ? (const char *)bytes : "", size };
-    void *known = ig_map_get(&module->strings, key);
+    void  *known = ig_map_get(&module->strings, key);
     if (!known) {
         known = ig_arena_copy(&module->arena, key.data, size);
         ig_map_set(&module->strings, key, known);
@@ -91,7 +91,8 @@ ig_attr ig_attr_of_sym(ig_module *module, const char *name) {
 
 ig_attr ig_attr_of_ints(ig_module *module, const int64_t *ints, uint32_t count) {
     const void *copy = intern_bytes(module, ints, count * sizeof(*ints));
-    return (ig_attr){ .kind = IG_ATTR_INTS, .count = count,
+    return (ig_attr){ .kind = IG_ATTR_INTS,
+                      .count = count,
                       .as.ints = (const int64_t *)copy };
 }
 
@@ -101,7 +102,8 @@ ig_attr ig_attr_of_dim(ig_dim dim) {
 
 ig_attr ig_attr_of_dims(ig_module *module, const ig_dim *dims, uint32_t count) {
     const void *copy = intern_bytes(module, dims, count * sizeof(*dims));
-    return (ig_attr){ .kind = IG_ATTR_DIMS, .count = count,
+    return (ig_attr){ .kind = IG_ATTR_DIMS,
+                      .count = count,
                       .as.dims = (const ig_dim *)copy };
 }
 
@@ -130,7 +132,8 @@ static bool data_equal(const ig_data *a, const ig_data *b) {
     if (a->bytes == b->bytes) {
         return a->bytes || (a->file == b->file && a->offset == b->offset);
     }
-    return a->bytes && b->bytes && memcmp(a->bytes, b->bytes, ig_data_stored_bytes(a)) == 0;
+    return a->bytes && b->bytes &&
+           memcmp(a->bytes, b->bytes, ig_data_stored_bytes(a)) == 0;
 }
 
 bool ig_attr_equal(const ig_attr *a, const ig_attr *b) {

@@ -10,8 +10,9 @@ ig_builder ig_builder_at_end(ig_block *block) {
 }
 
 ig_builder ig_builder_before(ig_op *op) {
-    return (ig_builder){ .graph = op->block->graph, .block = op->block, .before = op,
-                         .loc = op->loc };
+    return (ig_builder){
+        .graph = op->block->graph, .block = op->block, .before = op, .loc = op->loc
+    };
 }
 
 /* ---- ops ---- */
@@ -21,10 +22,11 @@ enum { FEW_RESULTS = 8 };
 static ig_status infer_types(ig_op *op) {
     ig_infer_hook infer = ig_ops[op->code].infer;
     assert(infer && "an op without an infer hook is made with its types");
-    const ig_type *few[FEW_RESULTS] = { NULL };
+    const ig_type  *few[FEW_RESULTS] = { NULL };
     const ig_type **types = few;
     if (op->result_count > FEW_RESULTS) {
-        types = IG_NEW_ARRAY(&ig_op_module(op)->arena, const ig_type *, op->result_count);
+        types = IG_NEW_ARRAY(&ig_op_module(op)->arena, const ig_type *,
+                             op->result_count);
     }
     IG_TRY(infer(op, types));
     for (uint32_t i = 0; i < op->result_count; i++) {
@@ -54,7 +56,7 @@ ig_status ig_build(ig_builder *builder, ig_opcode code, const ig_op_spec *spec,
 }
 
 ig_op *ig_make_op(ig_builder *builder, ig_opcode code, const ig_op_spec *spec) {
-    ig_op *op = NULL;
+    ig_op    *op = NULL;
     ig_status status = ig_build(builder, code, spec, &op);
     assert(status == IG_OK && "an op right by construction has types");
     (void)status;
@@ -63,7 +65,8 @@ ig_op *ig_make_op(ig_builder *builder, ig_opcode code, const ig_op_spec *spec) {
 
 ig_value *ig_make(ig_builder *builder, ig_opcode code, uint32_t operand_count,
                   ig_value *const *operands, const ig_attr *attrs) {
-    ig_op_spec spec = { .operands = operands, .operand_count = operand_count,
+    ig_op_spec spec = { .operands = operands,
+                        .operand_count = operand_count,
                         .attrs = attrs };
     return ig_op_result(ig_make_op(builder, code, &spec), 0);
 }
@@ -102,14 +105,14 @@ static int64_t element_count(const ig_type *type) {
 
 ig_value *ig_make_const(ig_builder *builder, const ig_type *type, const void *bytes) {
     ig_module *module = builder->graph->module;
-    int64_t size = 0;
+    int64_t    size = 0;
     bool has_size = ig_dtype_bytes((ig_dtype)type->dtype, element_count(type), &size);
     assert(has_size && "a constant has a size");
     (void)has_size;
-    ig_data data = { .type = type, .size = size,
-                     .bytes = ig_arena_copy(&module->arena, bytes, (size_t)size) };
-    ig_attr attrs[IG_const_attr_count] = { [IG_const_value] =
-                                               ig_attr_of_data(module, &data) };
+    const void *copy = ig_arena_copy(&module->arena, bytes, (size_t)size);
+    ig_data     data = { .type = type, .size = size, .bytes = copy };
+    ig_attr     attrs[IG_const_attr_count];
+    attrs[IG_const_value] = ig_attr_of_data(module, &data);
     ig_op_spec spec = { .result_types = &type, .result_count = 1, .attrs = attrs };
     return &ig_make_op(builder, IG_OP_const, &spec)->results[0];
 }
@@ -120,16 +123,15 @@ ig_value *ig_make_i64(ig_builder *builder, int64_t value) {
 
 ig_value *ig_make_float(ig_builder *builder, ig_dtype dtype, double value) {
     assert(ig_dtype_is_float(dtype) && "ig_make_float makes floats");
-    int64_t room = 0; /* as large as any element */
+    int64_t   room = 0; /* as large as any element */
     ig_tensor tensor = { .kind = IG_TENSOR, .dtype = dtype, .count = 1, .data = &room };
     ig_tensor_set_f64(&tensor, 0, value);
     return ig_make_const(builder, scalar_type(builder, dtype), &room);
 }
 
 ig_value *ig_make_dims(ig_builder *builder, const ig_dim *dims, uint32_t count) {
-    ig_attr attrs[IG_dims_attr_count] = {
-        [IG_dims_values] = ig_attr_of_dims(builder->graph->module, dims, count)
-    };
+    ig_attr attrs[IG_dims_attr_count] = { [IG_dims_values] = ig_attr_of_dims(
+                                              builder->graph->module, dims, count) };
     return ig_make(builder, IG_OP_dims, 0, NULL, attrs);
 }
 
@@ -164,14 +166,17 @@ ig_value *ig_make_weight(ig_builder *builder, ig_weight *weight) {
     if (known) {
         return known;
     }
-    ig_op *last = last_head(graph);
-    ig_builder at_head = { .graph = graph, .block = &graph->body,
+    ig_op     *last = last_head(graph);
+    ig_builder at_head = { .graph = graph,
+                           .block = &graph->body,
                            .before = last ? last->next : graph->body.first };
-    ig_attr name = ig_attr_of_sym(graph->module, weight->name);
-    ig_op_spec spec = { .result_types = &weight->type, .result_count = 1,
+    ig_attr    name = ig_attr_of_sym(graph->module, weight->name);
+    ig_op_spec spec = { .result_types = &weight->type,
+                        .result_count = 1,
                         .attrs = &name };
-    bool is_table = weight->type->kind == IG_TABLE;
-    graph->last_head = ig_make_op(&at_head, is_table ? IG_OP_table : IG_OP_weight, &spec);
+    bool       is_table = weight->type->kind == IG_TABLE;
+    graph->last_head = ig_make_op(&at_head, is_table ? IG_OP_table : IG_OP_weight,
+                                  &spec);
     return &graph->last_head->results[0];
 }
 
@@ -179,9 +184,8 @@ ig_value *ig_make_weight(ig_builder *builder, ig_weight *weight) {
 
 ig_value *ig_make_reshape(ig_builder *builder, ig_value *x, uint32_t rank,
                           const ig_dim *dims) {
-    ig_attr attrs[IG_reshape_attr_count] = {
-        [IG_reshape_to] = ig_attr_of_dims(builder->graph->module, dims, rank)
-    };
+    ig_attr attrs[IG_reshape_attr_count] = { [IG_reshape_to] = ig_attr_of_dims(
+                                                 builder->graph->module, dims, rank) };
     return ig_make(builder, IG_OP_reshape, 1, &x, attrs);
 }
 

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * ig_value_dims walks the defining ops upwards through their `dims` hooks.  The walk is
- * bounded three ways, so that no graph makes it slow or deep: by depth, by visits of one
- * query (a value met twice counts twice), and by how many wide ops (more than
+ * bounded three ways, so that no graph makes it slow or deep: by depth, by visits of
+ * one query (a value met twice counts twice), and by how many wide ops (more than
  * FEW_OPERANDS operands) lie on one path, since those need more stack.
  */
 #include "ir/build.h"
@@ -20,8 +20,9 @@ const ig_data *ig_constant_of(const ig_value *value) {
         return op->attrs[IG_const_value].as.data;
     }
     if (op->code == IG_OP_weight) {
-        const char *name = ig_attr_str(op, IG_weight_name);
-        const ig_weight *weight = name ? ig_module_weight(ig_op_module(op), name) : NULL;
+        const char      *name = ig_attr_str(op, IG_weight_name);
+        const ig_weight *weight = name ? ig_module_weight(ig_op_module(op), name)
+                                       : NULL;
         return weight && !weight->is_recipe ? &weight->data : NULL;
     }
     return NULL;
@@ -67,8 +68,13 @@ bool ig_constant_f64(const ig_value *value, double *out_value) {
 
 /* ---- shapes ---- */
 
-enum { DEPTH_MAX = 64, VISIT_MAX = 1024, FEW_OPERANDS = 5, MANY_OPERANDS = 32,
-       WIDE_MAX = 8 };
+enum {
+    DEPTH_MAX = 64,
+    VISIT_MAX = 1024,
+    FEW_OPERANDS = 5,
+    MANY_OPERANDS = 32,
+    WIDE_MAX = 8
+};
 
 typedef struct walk {
     uint32_t depth, visits, wide;
@@ -92,13 +98,13 @@ static bool call_hook(walk *w, const ig_op *op, ig_dims_value *room,
 }
 
 static bool evaluate_narrow(walk *w, const ig_op *op, ig_dims_value *out) {
-    ig_dims_value room[FEW_OPERANDS];
+    ig_dims_value        room[FEW_OPERANDS];
     const ig_dims_value *in[FEW_OPERANDS];
     return call_hook(w, op, room, in, out);
 }
 
 static bool evaluate_wide(walk *w, const ig_op *op, ig_dims_value *out) {
-    ig_dims_value room[MANY_OPERANDS];
+    ig_dims_value        room[MANY_OPERANDS];
     const ig_dims_value *in[MANY_OPERANDS];
     return call_hook(w, op, room, in, out);
 }

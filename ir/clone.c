@@ -2,9 +2,10 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * One cloner serves all three.  Inside a module types and attributes are interned and
- * shared; between modules they are rebuilt, dims by the names of their symbols.  A value
- * that the map does not know stands for itself, but a weight of another graph becomes
- * the same weight's op at the head of the target graph: use chains never leave a graph.
+ * shared; between modules they are rebuilt, dims by the names of their symbols.  A
+ * value that the map does not know stands for itself, but a weight of another graph
+ * becomes the same weight's op at the head of the target graph: use chains never leave
+ * a graph.
  */
 #include "ir/build.h"
 #include "ir/dim_table.h"
@@ -42,7 +43,8 @@ static ig_data copy_data(cloner *c, const ig_data *data) {
     copy.type = copy_type(c, data->type);
     copy.file = data->file ? ig_module_string(c->to, ig_str_of(data->file)) : NULL;
     if (data->bytes && !data->file) { /* perhaps in the arena of the other module */
-        copy.bytes = ig_arena_copy(&c->to->arena, data->bytes, ig_data_stored_bytes(data));
+        copy.bytes = ig_arena_copy(&c->to->arena, data->bytes,
+                                   ig_data_stored_bytes(data));
     }
     return copy;
 }
@@ -103,8 +105,8 @@ static ig_value *copy_of(cloner *c, ig_value *value) {
     if (home->graph == c->graph) {
         return value;
     }
-    assert(value->def && (value->def->code == IG_OP_weight ||
-                          value->def->code == IG_OP_table) &&
+    assert(value->def &&
+           (value->def->code == IG_OP_weight || value->def->code == IG_OP_table) &&
            "a value of another graph without a copy");
     ig_value *head = head_in(c->graph, value->def);
     ig_map_set_id(c->map, IG_MAP_PTR(value), head);
@@ -120,19 +122,19 @@ static void clone_block(cloner *c, const ig_block *from, ig_block *to);
 
 /* Operands, types and attributes in arrays that the caller may forget at once. */
 static ig_op *make_copy(cloner *c, const ig_op *op) {
-    uint32_t attr_count = ig_ops[op->code].attr_count;
-    ig_arena *arena = &c->to->arena;
-    ig_value *few_operands[8];
-    const ig_type *few_types[8];
-    ig_attr few_attrs[16];
-    ig_value **operands = op->operand_count <= 8
-                              ? few_operands
-                              : IG_NEW_ARRAY(arena, ig_value *, op->operand_count);
-    const ig_type **types = op->result_count <= 8
-                                ? few_types
-                                : IG_NEW_ARRAY(arena, const ig_type *, op->result_count);
-    ig_attr *attrs = attr_count <= 16 ? few_attrs
-                                      : IG_NEW_ARRAY(arena, ig_attr, attr_count);
+    uint32_t        attr_count = ig_ops[op->code].attr_count;
+    ig_arena       *arena = &c->to->arena;
+    ig_value       *few_operands[8];
+    const ig_type  *few_types[8];
+    ig_attr         few_attrs[16];
+    ig_value      **operands = op->operand_count <= 8
+                                   ? few_operands
+                                   : IG_NEW_ARRAY(arena, ig_value *, op->operand_count);
+    const ig_type **types = op->result_count <= 8 ? few_types
+                                                  : IG_NEW_ARRAY(arena, const ig_type *,
+                                                                 op->result_count);
+    ig_attr        *attrs = attr_count <= 16 ? few_attrs
+                                             : IG_NEW_ARRAY(arena, ig_attr, attr_count);
     for (uint32_t i = 0; i < op->operand_count; i++) {
         operands[i] = copy_of(c, op->operands[i].value);
     }
@@ -221,8 +223,8 @@ void ig_block_inline(const ig_block *from, ig_block *block, ig_op *before,
 static void clone_weights(cloner *c) {
     for (size_t i = 0; i < c->from->weights.count; i++) {
         const ig_weight *weight = c->from->weights.items[i];
-        ig_data data = copy_data(c, &weight->data);
-        ig_weight *copy = ig_module_add_weight(c->to, weight->name, &data);
+        ig_data          data = copy_data(c, &weight->data);
+        ig_weight       *copy = ig_module_add_weight(c->to, weight->name, &data);
         copy->type = copy_type(c, weight->type);
         copy->is_recipe = weight->is_recipe;
         copy->index = weight->index;
@@ -243,7 +245,7 @@ static const char *const *clone_names(ig_module *to, const char *const *names,
 
 static void clone_graph(cloner *c, const ig_graph *from) {
     const ig_op *end = from->body.last;
-    ig_graph *to = ig_graph_create(c->to, from->name, from->stage);
+    ig_graph    *to = ig_graph_create(c->to, from->name, from->stage);
     to->is_entry = from->is_entry;
     to->arg_names = clone_names(c->to, from->arg_names, from->body.arg_count);
     to->result_names = clone_names(c->to, from->result_names,
@@ -261,8 +263,9 @@ ig_module *ig_module_clone(const ig_module *module) {
     ig_map map, types;
     ig_map_init(&map, &copy->arena);
     ig_map_init(&types, &copy->arena);
-    cloner c = { .from = module, .to = copy, .map = &map, .types = &types,
-                 .has_loc = true };
+    cloner c = {
+        .from = module, .to = copy, .map = &map, .types = &types, .has_loc = true
+    };
     clone_weights(&c);
     for (size_t i = 0; i < module->graphs.count; i++) {
         clone_graph(&c, module->graphs.items[i]);

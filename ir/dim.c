@@ -1,8 +1,9 @@
 /* Arithmetic of dims: from operation to normal form.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Sums and products distribute into terms (dim_sum.c).  Quotients, extremes and broadcast
- * extents become atoms after everything that can be taken out of them was taken out:
+ * Sums and products distribute into terms (dim_sum.c).  Quotients, extremes and
+ * broadcast extents become atoms after everything that can be taken out of them was
+ * taken out:
  *
  *     floor((32*N + 5) / 16)  =  2*N
  *     floor((N + 15) / 16)    =  ceil(N / 16)     one form for both roundings
@@ -32,8 +33,8 @@ ig_dim ig_dim_const(ig_module *module, int64_t value) {
 }
 
 bool ig_dim_constant(const ig_module *module, ig_dim dim, int64_t *out_value) {
-    ig_dim_term room;
-    uint32_t count;
+    ig_dim_term        room;
+    uint32_t           count;
     const ig_dim_term *terms = ig_dim_terms(module->dims, dim, &room, &count);
     if (count == 0) {
         *out_value = 0;
@@ -46,7 +47,8 @@ bool ig_dim_constant(const ig_module *module, ig_dim dim, int64_t *out_value) {
 /* ---- sums and products ---- */
 
 /* a + factor * b, or false when it passes a limit. */
-static bool combine(ig_module *module, ig_dim a, int64_t factor, ig_dim b, ig_dim *out) {
+static bool combine(ig_module *module, ig_dim a, int64_t factor, ig_dim b,
+                    ig_dim *out) {
     ig_dim_sum sum;
     ig_dim_sum_start(&sum);
     ig_dim_sum_add_dim(module->dims, &sum, (ig_dim_term){ 1, one(module) }, a);
@@ -59,8 +61,9 @@ ig_dim ig_dim_add(ig_module *module, ig_dim a, ig_dim b) {
     if (a >= 0 && b >= 0 && ig_add_i64(a, b, &sum)) {
         return sum;
     }
-    return combine(module, a, 1, b, &sum) ? sum
-                                          : ig_dim_fresh(module->dims, IG_DIM_ADD, a, b);
+    return combine(module, a, 1, b, &sum)
+               ? sum
+               : ig_dim_fresh(module->dims, IG_DIM_ADD, a, b);
 }
 
 static ig_dim negated(ig_module *module, ig_dim a) {
@@ -78,10 +81,10 @@ ig_dim ig_dim_sub(ig_module *module, ig_dim a, ig_dim b) {
 }
 
 static bool multiply(ig_dim_table *table, ig_dim a, ig_dim b, ig_dim *out) {
-    ig_dim_term room;
-    uint32_t count;
+    ig_dim_term        room;
+    uint32_t           count;
     const ig_dim_term *terms = ig_dim_terms(table, a, &room, &count);
-    ig_dim_sum sum;
+    ig_dim_sum         sum;
     ig_dim_sum_start(&sum);
     for (uint32_t i = 0; i < count; i++) {
         ig_dim_sum_add_dim(table, &sum, terms[i], b);
@@ -92,8 +95,8 @@ static bool multiply(ig_dim_table *table, ig_dim a, ig_dim b, ig_dim *out) {
 /* The exact(p / q) of a one-term dim and what it is multiplied by; NULL: none. */
 static const ig_dim_atom *exact_factor(ig_dim_table *table, ig_dim dim,
                                        ig_dim_term *out_rest) {
-    ig_dim_term room;
-    uint32_t count;
+    ig_dim_term        room;
+    uint32_t           count;
     const ig_dim_term *terms = ig_dim_terms(table, dim, &room, &count);
     if (count != 1) {
         return NULL;
@@ -122,9 +125,9 @@ static bool scale(ig_dim_table *table, ig_dim_term factor, ig_dim dim, ig_dim *o
 /* m*exact(p / q) * b = m*p * (b/q) when q divides b as a whole: for divisors of several
  * terms, which distributing would tear apart. */
 static bool multiply_exact(ig_dim_table *table, ig_dim a, ig_dim b, ig_dim *out) {
-    ig_dim_term rest;
+    ig_dim_term        rest;
     const ig_dim_atom *atom = exact_factor(table, a, &rest);
-    ig_dim quotient, product;
+    ig_dim             quotient, product;
     return atom && ig_dim_divide(table, b, atom->b, &quotient) &&
            multiply(table, atom->a, quotient, &product) &&
            scale(table, rest, product, out);
@@ -156,8 +159,8 @@ ig_dim ig_dim_product(ig_module *module, const ig_dim *dims, uint32_t count) {
 /* The atom that a dim is, when it is of `kind`. */
 static const ig_dim_atom *as_atom(const ig_module *module, ig_dim dim,
                                   ig_dim_opcode kind) {
-    ig_dim_term room;
-    uint32_t count;
+    ig_dim_term        room;
+    uint32_t           count;
     const ig_dim_term *terms = ig_dim_terms(module->dims, dim, &room, &count);
     if (count != 1 || terms[0].coefficient != 1 || terms[0].monomial->degree != 1) {
         return NULL;

@@ -1,8 +1,8 @@
 /* Ranges of expressions, and what follows from them: three-valued comparison.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Interval arithmetic.  INT64_MIN and INT64_MAX mean "no bound" and stay so through every
- * operation, so a bound that overflows is lost, never wrong.
+ * Interval arithmetic.  INT64_MIN and INT64_MAX mean "no bound" and stay so through
+ * every operation, so a bound that overflows is lost, never wrong.
  */
 #include "base/checked.h"
 #include "ir/dim_table.h"
@@ -49,14 +49,15 @@ static ig_dim_interval mul_intervals(ig_dim_interval a, ig_dim_interval b) {
                               larger(larger(p, q), larger(r, s)) };
 }
 
-/* Of a quotient rounded in any way; a divisor of 0 has no value, so it does not count. */
+/* Of a quotient rounded in any way; a divisor of 0 has no value, so it does not
+ * count. */
 static ig_dim_interval div_intervals(ig_dim_opcode kind, ig_dim_interval a,
                                      ig_dim_interval b) {
     int64_t low = larger(b.min, 1);
     if (b.min < 0 || b.max < 1) {
         return unbounded;
     }
-    bool is_ceil = kind == IG_DIM_CEIL;
+    bool            is_ceil = kind == IG_DIM_CEIL;
     ig_dim_interval range = unbounded;
     if (!is_end(a.min)) {
         int64_t by = a.min >= 0 ? b.max : low;
@@ -94,7 +95,8 @@ ig_dim_interval ig_dim_interval_apply(ig_dim_opcode kind, ig_dim_interval a,
 }
 
 /* Recursion is at most IG_DIM_DEPTH_MAX deep and visits IG_DIM_SIZE_MAX nodes. */
-static ig_dim_interval atom_interval(const ig_dim_table *table, const ig_dim_atom *atom) {
+static ig_dim_interval atom_interval(const ig_dim_table *table,
+                                     const ig_dim_atom  *atom) {
     if (atom->kind == IG_DIM_SYMBOL) {
         const ig_symbol *symbol = &table->symbols.items[atom->symbol]->symbol;
         return (ig_dim_interval){ symbol->min, symbol->max };
@@ -118,13 +120,14 @@ static ig_dim_interval of_terms(const ig_dim_table *table, const ig_dim_term *te
 }
 
 ig_dim_interval ig_dim_interval_of(const ig_dim_table *table, ig_dim dim) {
-    ig_dim_term room;
-    uint32_t count;
+    ig_dim_term        room;
+    uint32_t           count;
     const ig_dim_term *terms = ig_dim_terms(table, dim, &room, &count);
     return of_terms(table, terms, count);
 }
 
-ig_dim_interval ig_dim_interval_of_sum(const ig_dim_table *table, const ig_dim_sum *sum) {
+ig_dim_interval ig_dim_interval_of_sum(const ig_dim_table *table,
+                                       const ig_dim_sum   *sum) {
     return of_terms(table, sum->terms, sum->count);
 }
 
@@ -205,8 +208,8 @@ static ig_truth either(ig_truth a, ig_truth b) {
 
 /* The atom that `dim` is when it is a min or max, else NULL. */
 static const ig_dim_atom *as_extreme(const ig_dim_table *table, ig_dim dim) {
-    ig_dim_term room;
-    uint32_t count;
+    ig_dim_term        room;
+    uint32_t           count;
     const ig_dim_term *terms = ig_dim_terms(table, dim, &room, &count);
     if (count != 1 || terms[0].coefficient != 1 || terms[0].monomial->degree != 1) {
         return NULL;

@@ -1,9 +1,9 @@
 /* Monomials and sums: the arithmetic of normal forms.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A sum is a sorted array of terms without equal monomials.  The order is graded: higher
- * degree first, then by atoms.  It is compatible with multiplication, so dividing by
- * leading terms finds a polynomial quotient whenever there is one.
+ * A sum is a sorted array of terms without equal monomials.  The order is graded:
+ * higher degree first, then by atoms.  It is compatible with multiplication, so
+ * dividing by leading terms finds a polynomial quotient whenever there is one.
  *
  * exact(p / q) is cancelled against its divisor wherever both meet in one term:
  * 16 * exact(N / 16) is N.
@@ -16,15 +16,15 @@
 
 /* ---- monomials ---- */
 
-const ig_dim_monomial *ig_dim_monomial_intern(ig_dim_table *table,
+const ig_dim_monomial *ig_dim_monomial_intern(ig_dim_table             *table,
                                               const ig_dim_atom *const *atoms,
-                                              uint32_t degree) {
+                                              uint32_t                  degree) {
     ig_str key = { degree ? (const char *)atoms : "", degree * sizeof(*atoms) };
     ig_dim_monomial *known = (ig_dim_monomial *)ig_map_get(&table->monomials, key);
     if (known) {
         return known;
     }
-    size_t size = sizeof(ig_dim_monomial) + degree * sizeof(*atoms);
+    size_t           size = sizeof(ig_dim_monomial) + degree * sizeof(*atoms);
     ig_dim_monomial *monomial = (ig_dim_monomial *)ig_arena_zalloc(table->arena, size);
     monomial->degree = degree;
     monomial->size = 1;
@@ -56,14 +56,14 @@ int ig_dim_monomial_compare(const ig_dim_table *table, const ig_dim_monomial *a,
     return 0;
 }
 
-const ig_dim_monomial *ig_dim_monomial_times(ig_dim_table *table,
+const ig_dim_monomial *ig_dim_monomial_times(ig_dim_table          *table,
                                              const ig_dim_monomial *a,
                                              const ig_dim_monomial *b) {
     if (a->degree + b->degree > IG_DIM_DEGREE_MAX) {
         return NULL;
     }
     const ig_dim_atom *atoms[IG_DIM_DEGREE_MAX];
-    uint32_t count = 0, i = 0, j = 0;
+    uint32_t           count = 0, i = 0, j = 0;
     while (i < a->degree || j < b->degree) {
         bool take_a = j == b->degree ||
                       (i < a->degree &&
@@ -82,9 +82,8 @@ static void match(const ig_dim_table *table, const ig_dim_monomial *a,
     uint32_t i = 0, j = 0;
     *rest_count = *common_count = 0;
     while (i < a->degree) {
-        int order = j < b->degree
-                        ? ig_dim_atom_compare(table, a->atoms[i], b->atoms[j])
-                        : -1;
+        int order = j < b->degree ? ig_dim_atom_compare(table, a->atoms[i], b->atoms[j])
+                                  : -1;
         if (order < 0) {
             rest[(*rest_count)++] = a->atoms[i++];
         } else if (order > 0) {
@@ -96,20 +95,21 @@ static void match(const ig_dim_table *table, const ig_dim_monomial *a,
     }
 }
 
-const ig_dim_monomial *ig_dim_monomial_over(ig_dim_table *table, const ig_dim_monomial *a,
+const ig_dim_monomial *ig_dim_monomial_over(ig_dim_table          *table,
+                                            const ig_dim_monomial *a,
                                             const ig_dim_monomial *b) {
     const ig_dim_atom *rest[IG_DIM_DEGREE_MAX], *common[IG_DIM_DEGREE_MAX];
-    uint32_t rest_count, common_count;
+    uint32_t           rest_count, common_count;
     match(table, a, b, rest, &rest_count, common, &common_count);
     return common_count == b->degree ? ig_dim_monomial_intern(table, rest, rest_count)
                                      : NULL;
 }
 
-const ig_dim_monomial *ig_dim_monomial_common(ig_dim_table *table,
+const ig_dim_monomial *ig_dim_monomial_common(ig_dim_table          *table,
                                               const ig_dim_monomial *a,
                                               const ig_dim_monomial *b) {
     const ig_dim_atom *rest[IG_DIM_DEGREE_MAX], *common[IG_DIM_DEGREE_MAX];
-    uint32_t rest_count, common_count;
+    uint32_t           rest_count, common_count;
     match(table, a, b, rest, &rest_count, common, &common_count);
     return ig_dim_monomial_intern(table, common, common_count);
 }
@@ -141,7 +141,8 @@ void ig_dim_sum_add(ig_dim_table *table, ig_dim_sum *sum, int64_t coefficient,
     uint32_t low = 0, high = sum->count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        int order = ig_dim_monomial_compare(table, sum->terms[middle].monomial, monomial);
+        int      order = ig_dim_monomial_compare(table, sum->terms[middle].monomial,
+                                                 monomial);
         if (order == 0) {
             ig_dim_term *term = &sum->terms[middle];
             if (!ig_add_i64(term->coefficient, coefficient, &term->coefficient)) {
@@ -162,13 +163,13 @@ void ig_dim_sum_add(ig_dim_table *table, ig_dim_sum *sum, int64_t coefficient,
 
 void ig_dim_sum_add_dim(ig_dim_table *table, ig_dim_sum *sum, ig_dim_term factor,
                         ig_dim dim) {
-    ig_dim_term room;
-    uint32_t count;
+    ig_dim_term        room;
+    uint32_t           count;
     const ig_dim_term *terms = ig_dim_terms(table, dim, &room, &count);
     for (uint32_t i = 0; i < count && !sum->failed; i++) {
-        int64_t coefficient;
-        const ig_dim_monomial *product =
-            ig_dim_monomial_times(table, factor.monomial, terms[i].monomial);
+        int64_t                coefficient;
+        const ig_dim_monomial *product = ig_dim_monomial_times(table, factor.monomial,
+                                                               terms[i].monomial);
         if (!product ||
             !ig_mul_i64(factor.coefficient, terms[i].coefficient, &coefficient)) {
             sum->failed = true;
@@ -180,8 +181,8 @@ void ig_dim_sum_add_dim(ig_dim_table *table, ig_dim_sum *sum, ig_dim_term factor
 
 /* ---- cancelling exact quotients ---- */
 
-/* Is there an exact(p / q) in the term whose one-term divisor q is a factor of the rest?
- * Then the term is out_rest * p. */
+/* Is there an exact(p / q) in the term whose one-term divisor q is a factor of the
+ * rest?  Then the term is out_rest * p. */
 static bool find_exact(ig_dim_table *table, const ig_dim_term *term, ig_dim *out_p,
                        ig_dim_term *out_rest) {
     const ig_dim_monomial *monomial = term->monomial;
@@ -190,8 +191,8 @@ static bool find_exact(ig_dim_table *table, const ig_dim_term *term, ig_dim *out
         if (atom->kind != IG_DIM_EXACT) {
             continue;
         }
-        ig_dim_term room;
-        uint32_t count;
+        ig_dim_term        room;
+        uint32_t           count;
         const ig_dim_term *divisor = ig_dim_terms(table, atom->b, &room, &count);
         if (count != 1 || divisor->coefficient < 0 ||
             term->coefficient % divisor->coefficient) {
@@ -209,12 +210,13 @@ static bool find_exact(ig_dim_table *table, const ig_dim_term *term, ig_dim *out
     return false;
 }
 
-/* Each step takes one atom away; the bound only guards against what we did not foresee. */
+/* Each step takes one atom away; the bound only guards against what we did not
+ * foresee. */
 static void cancel_exact(ig_dim_table *table, ig_dim_sum *sum) {
     enum { STEPS_MAX = 1024 };
     uint32_t i = 0;
     for (int steps = 0; i < sum->count && !sum->failed && steps < STEPS_MAX; steps++) {
-        ig_dim p;
+        ig_dim      p;
         ig_dim_term rest;
         if (find_exact(table, &sum->terms[i], &p, &rest)) {
             remove_term(sum, i);
@@ -230,7 +232,7 @@ static void cancel_exact(ig_dim_table *table, ig_dim_sum *sum) {
 
 static ig_dim intern_expr(ig_dim_table *table, const ig_dim_sum *sum, uint32_t size) {
     ig_str key = { (const char *)sum->terms, sum->count * sizeof(ig_dim_term) };
-    void *known = ig_map_get(&table->exprs_by_terms, key);
+    void  *known = ig_map_get(&table->exprs_by_terms, key);
     if (known) {
         return -(ig_dim)(uintptr_t)known; /* stored as 1 + index */
     }
@@ -278,8 +280,8 @@ bool ig_dim_sum_finish(ig_dim_table *table, ig_dim_sum *sum, ig_dim *out_dim) {
 }
 
 bool ig_dim_divide(ig_dim_table *table, ig_dim a, ig_dim b, ig_dim *out_quotient) {
-    ig_dim_term room;
-    uint32_t count;
+    ig_dim_term        room;
+    uint32_t           count;
     const ig_dim_term *divisor = ig_dim_terms(table, b, &room, &count);
     if (count == 0) {
         return false;
@@ -289,9 +291,9 @@ bool ig_dim_divide(ig_dim_table *table, ig_dim a, ig_dim b, ig_dim *out_quotient
     ig_dim_sum_start(&quotient);
     ig_dim_sum_add_dim(table, &rest, (ig_dim_term){ 1, table->one }, a);
     for (int steps = 0; rest.count && steps < IG_DIM_TERMS_MAX; steps++) {
-        ig_dim_term lead = rest.terms[0];
-        const ig_dim_monomial *monomial =
-            ig_dim_monomial_over(table, lead.monomial, divisor[0].monomial);
+        ig_dim_term            lead = rest.terms[0];
+        const ig_dim_monomial *monomial = ig_dim_monomial_over(table, lead.monomial,
+                                                               divisor[0].monomial);
         bool is_min = lead.coefficient == INT64_MIN; /* INT64_MIN / -1 overflows */
         if (!monomial || is_min || lead.coefficient % divisor[0].coefficient) {
             return false;

@@ -6,14 +6,15 @@
  *     B*L                             a monomial: atoms in order, repeated for powers
  *     B   ceil(N / 16)                atoms: a symbol, or an operation on two dims
  *
- * Each of the three is interned, so equality is a pointer (or number) compare.  The order
- * of atoms is by what they say - names of symbols, then structure - never by address or
- * age: text that is printed, parsed and printed again stays the same.
+ * Each of the three is interned, so equality is a pointer (or number) compare.  The
+ * order of atoms is by what they say - names of symbols, then structure - never by
+ * address or age: text that is printed, parsed and printed again stays the same.
  *
  * Everything is bounded, since sizes come from files: an expression has at most
  * IG_DIM_SIZE_MAX nodes when written out and nests at most IG_DIM_DEPTH_MAX atoms deep.
  * What would be larger, or would overflow, becomes a fresh symbol that is *defined* as
- * it; the definition may hold the two opaque atoms ADD and MUL, which occur nowhere else.
+ * it; the definition may hold the two opaque atoms ADD and MUL, which occur nowhere
+ * else.
  */
 #ifndef IG_IR_DIM_TABLE_H
 #define IG_IR_DIM_TABLE_H
@@ -21,7 +22,8 @@
 #include "ir/graph.h"
 
 enum {
-    IG_DIM_TERMS_MAX = 256, /* room of a sum while it is made; limits.dim_terms decides */
+    IG_DIM_TERMS_MAX =
+        256, /* room of a sum while it is made; limits.dim_terms decides */
     IG_DIM_DEGREE_MAX = 64,
     IG_DIM_DEPTH_MAX = 32,
     IG_DIM_SIZE_MAX = 1024
@@ -61,14 +63,14 @@ typedef struct ig_dim_name { /* a symbol and what only the table knows of it */
 } ig_dim_name;
 
 typedef struct ig_dim_table {
-    ig_module *module;
-    ig_arena  *arena;
-    const ig_dim_monomial *one; /* the empty monomial */
-    ig_map     atoms, monomials, exprs_by_terms, names, fresh;
+    ig_module                  *module;
+    ig_arena                   *arena;
+    const ig_dim_monomial      *one; /* the empty monomial */
+    ig_map                      atoms, monomials, exprs_by_terms, names, fresh;
     IG_VEC(const ig_dim_expr *) exprs;
-    IG_VEC(ig_dim_name *) symbols;
-    IG_VEC(uint32_t) visited;
-    uint32_t   stamp;
+    IG_VEC(ig_dim_name *)       symbols;
+    IG_VEC(uint32_t)            visited;
+    uint32_t                    stamp;
 } ig_dim_table;
 
 /* A sum while it is made: sorted, merged.  `failed` once it overflowed. */
@@ -85,7 +87,7 @@ static inline void ig_dim_sum_start(ig_dim_sum *sum) { /* 4 KiB need no clearing
 
 /* ---- table ---- */
 
-void ig_dim_table_create(ig_module *module);
+void               ig_dim_table_create(ig_module *module);
 const ig_dim_atom *ig_dim_atom_intern(ig_dim_table *table, ig_dim_opcode kind, ig_dim a,
                                       ig_dim b);
 /* The dim that is one atom. */
@@ -93,13 +95,13 @@ ig_dim ig_dim_of_atom(ig_dim_table *table, const ig_dim_atom *atom);
 /* The atom as a dim; operands that are too deep or too large get a name first. */
 ig_dim ig_dim_make_atom(ig_dim_table *table, ig_dim_opcode kind, ig_dim a, ig_dim b);
 /* Terms of `dim`; a constant's lie in `room`. */
-const ig_dim_term *ig_dim_terms(const ig_dim_table *table, ig_dim dim, ig_dim_term *room,
-                                uint32_t *out_count);
-uint32_t ig_dim_depth(const ig_dim_table *table, ig_dim dim);
-uint32_t ig_dim_size(const ig_dim_table *table, ig_dim dim);
-int ig_dim_compare(const ig_dim_table *table, ig_dim a, ig_dim b);
-int ig_dim_atom_compare(const ig_dim_table *table, const ig_dim_atom *a,
-                        const ig_dim_atom *b);
+const ig_dim_term *ig_dim_terms(const ig_dim_table *table, ig_dim dim,
+                                ig_dim_term *room, uint32_t *out_count);
+uint32_t           ig_dim_depth(const ig_dim_table *table, ig_dim dim);
+uint32_t           ig_dim_size(const ig_dim_table *table, ig_dim dim);
+int                ig_dim_compare(const ig_dim_table *table, ig_dim a, ig_dim b);
+int                ig_dim_atom_compare(const ig_dim_table *table, const ig_dim_atom *a,
+                                       const ig_dim_atom *b);
 /* A symbol that stands for `kind`(a, b) or, with IG_DIM_CONST, for a itself.  The same
  * one each time. */
 ig_dim ig_dim_fresh(ig_dim_table *table, ig_dim_opcode kind, ig_dim a, ig_dim b);
@@ -111,20 +113,21 @@ void ig_dim_copy_symbols(const ig_module *from, ig_module *to);
 /* ---- monomials and sums (dim_sum.c) ---- */
 
 /* Interns `degree` atoms, which are in order. */
-const ig_dim_monomial *ig_dim_monomial_intern(ig_dim_table *table,
+const ig_dim_monomial *ig_dim_monomial_intern(ig_dim_table             *table,
                                               const ig_dim_atom *const *atoms,
-                                              uint32_t degree);
+                                              uint32_t                  degree);
 int ig_dim_monomial_compare(const ig_dim_table *table, const ig_dim_monomial *a,
                             const ig_dim_monomial *b);
 /* NULL when the degree would pass its limit. */
-const ig_dim_monomial *ig_dim_monomial_times(ig_dim_table *table,
+const ig_dim_monomial *ig_dim_monomial_times(ig_dim_table          *table,
                                              const ig_dim_monomial *a,
                                              const ig_dim_monomial *b);
 /* a / b, or NULL when b is no factor of a. */
-const ig_dim_monomial *ig_dim_monomial_over(ig_dim_table *table, const ig_dim_monomial *a,
+const ig_dim_monomial *ig_dim_monomial_over(ig_dim_table          *table,
+                                            const ig_dim_monomial *a,
                                             const ig_dim_monomial *b);
 /* What both have in common. */
-const ig_dim_monomial *ig_dim_monomial_common(ig_dim_table *table,
+const ig_dim_monomial *ig_dim_monomial_common(ig_dim_table          *table,
                                               const ig_dim_monomial *a,
                                               const ig_dim_monomial *b);
 void ig_dim_sum_add(ig_dim_table *table, ig_dim_sum *sum, int64_t coefficient,
@@ -144,7 +147,8 @@ typedef struct ig_dim_interval {
 } ig_dim_interval;
 
 ig_dim_interval ig_dim_interval_of(const ig_dim_table *table, ig_dim dim);
-ig_dim_interval ig_dim_interval_of_sum(const ig_dim_table *table, const ig_dim_sum *sum);
+ig_dim_interval ig_dim_interval_of_sum(const ig_dim_table *table,
+                                       const ig_dim_sum   *sum);
 ig_dim_interval ig_dim_interval_apply(ig_dim_opcode kind, ig_dim_interval a,
                                       ig_dim_interval b);
 

@@ -1,9 +1,10 @@
 /* Walks over dims: evaluation, printing, code for the runtime, translation.
  * SPDX-License-Identifier: Apache-2.0
  *
- * All recurse through atoms, at most IG_DIM_DEPTH_MAX deep, over at most IG_DIM_SIZE_MAX
- * nodes.  A fresh symbol is a symbol here: its value is the caller's, who computes
- * definitions in order of index (a definition mentions only earlier symbols).
+ * All recurse through atoms, at most IG_DIM_DEPTH_MAX deep, over at most
+ * IG_DIM_SIZE_MAX nodes.  A fresh symbol is a symbol here: its value is the caller's,
+ * who computes definitions in order of index (a definition mentions only earlier
+ * symbols).
  */
 #include "base/checked.h"
 #include "base/vec.h"
@@ -19,7 +20,7 @@ static bool divide(ig_dim_opcode kind, int64_t a, int64_t b, int64_t *out) {
         return false;
     }
     int64_t quotient = a / b, rest = a % b;
-    bool is_negative = (rest < 0) != (b < 0);
+    bool    is_negative = (rest < 0) != (b < 0);
     if (kind == IG_DIM_FLOOR) {
         quotient -= rest != 0 && is_negative;
     } else if (kind == IG_DIM_CEIL) {
@@ -65,15 +66,16 @@ static bool evaluate_atom(const ig_module *module, const ig_dim_atom *atom,
         return true;
     }
     return ig_dim_evaluate(module, atom->a, symbols, &a) &&
-           ig_dim_evaluate(module, atom->b, symbols, &b) && apply(atom->kind, a, b, out);
+           ig_dim_evaluate(module, atom->b, symbols, &b) &&
+           apply(atom->kind, a, b, out);
 }
 
 bool ig_dim_evaluate(const ig_module *module, ig_dim dim, const int64_t *symbols,
                      int64_t *out_value) {
-    ig_dim_term room;
-    uint32_t count;
+    ig_dim_term        room;
+    uint32_t           count;
     const ig_dim_term *terms = ig_dim_terms(module->dims, dim, &room, &count);
-    int64_t total = 0;
+    int64_t            total = 0;
     for (uint32_t i = 0; i < count; i++) {
         int64_t product = terms[i].coefficient, factor;
         for (uint32_t k = 0; k < terms[i].monomial->degree; k++) {
@@ -108,8 +110,8 @@ static void mark_atom(ig_dim_table *table, const ig_dim_atom *atom, uint32_t sta
 }
 
 static void mark_symbols(ig_dim_table *table, ig_dim dim, uint32_t stamp) {
-    ig_dim_term room;
-    uint32_t count;
+    ig_dim_term        room;
+    uint32_t           count;
     const ig_dim_term *terms = ig_dim_terms(table, dim, &room, &count);
     for (uint32_t i = 0; i < count; i++) {
         for (uint32_t k = 0; k < terms[i].monomial->degree; k++) {
@@ -119,11 +121,11 @@ static void mark_symbols(ig_dim_table *table, ig_dim dim, uint32_t stamp) {
 }
 
 /* The list lies on top of those of outer calls: a visitor may itself ask. */
-void ig_dim_visit_symbols(const ig_module *module, ig_dim dim,
+void ig_dim_visit_symbols(const ig_module *module, ig_dim                   dim,
                           void (*visit)(void *user, uint32_t symbol), void *user) {
     ig_dim_table *table = module->dims;
-    size_t base = table->visited.count;
-    uint32_t stamp = ++table->stamp;
+    size_t        base = table->visited.count;
+    uint32_t      stamp = ++table->stamp;
     mark_symbols(table, dim, stamp);
     for (size_t i = base; i < table->visited.count; i++) {
         const ig_dim_name *name = table->symbols.items[table->visited.items[i]];
@@ -146,18 +148,19 @@ static ig_dim translate_atom(const ig_module *from, const ig_dim_atom *atom,
         const char *name = from->dims->symbols.items[atom->symbol]->symbol.name;
         return ig_dim_named(to, ig_str_of(name));
     }
-    const ig_dim_atom *copy = ig_dim_atom_intern(
-        to->dims, atom->kind, translate(from, atom->a, to), translate(from, atom->b, to));
+    const ig_dim_atom *copy = ig_dim_atom_intern(to->dims, atom->kind,
+                                                 translate(from, atom->a, to),
+                                                 translate(from, atom->b, to));
     return ig_dim_of_atom(to->dims, copy);
 }
 
 /* Atoms are taken over as they are, not simplified anew: the ranges that let them be
  * were known then. */
 static ig_dim translate(const ig_module *from, ig_dim dim, ig_module *to) {
-    ig_dim_term room;
-    uint32_t count;
+    ig_dim_term        room;
+    uint32_t           count;
     const ig_dim_term *terms = ig_dim_terms(from->dims, dim, &room, &count);
-    ig_dim total = 0;
+    ig_dim             total = 0;
     for (uint32_t i = 0; i < count; i++) {
         ig_dim product = ig_dim_const(to, terms[i].coefficient);
         for (uint32_t k = 0; k < terms[i].monomial->degree; k++) {
@@ -171,7 +174,7 @@ static ig_dim translate(const ig_module *from, ig_dim dim, ig_module *to) {
 
 static void copy_symbol(const ig_module *from, uint32_t index, ig_module *to) {
     const ig_symbol *symbol = ig_symbol_at(from, index);
-    uint32_t before = ig_symbol_count(to);
+    uint32_t         before = ig_symbol_count(to);
     ig_symbol *copy = ig_dim_as_symbol(to, ig_dim_named(to, ig_str_of(symbol->name)));
     if (ig_symbol_count(to) == before) {
         return; /* known there, with facts of its own */
@@ -179,7 +182,8 @@ static void copy_symbol(const ig_module *from, uint32_t index, ig_module *to) {
     const char *name = copy->name;
     *copy = *symbol;
     copy->name = name;
-    copy->origin = symbol->origin ? ig_module_string(to, ig_str_of(symbol->origin)) : NULL;
+    copy->origin = symbol->origin ? ig_module_string(to, ig_str_of(symbol->origin))
+                                  : NULL;
     copy->defined = translate(from, symbol->defined, to);
 }
 
@@ -197,7 +201,7 @@ typedef struct translation {
 
 static void note_symbol(void *user, uint32_t symbol) {
     translation *t = (translation *)user;
-    const char *name = ig_symbol_at(t->from, symbol)->name;
+    const char  *name = ig_symbol_at(t->from, symbol)->name;
     if (!ig_map_get(&t->to->dims->names, ig_str_of(name))) {
         IG_PUSH(&t->to->arena, &t->symbols, symbol);
     }

@@ -65,7 +65,8 @@ static const char *unique_name(ig_module *module, const ig_map *names, const cha
     return ig_module_string(module, ig_str_of(unique));
 }
 
-ig_weight *ig_module_add_weight(ig_module *module, const char *name, const ig_data *data) {
+ig_weight *ig_module_add_weight(ig_module *module, const char *name,
+                                const ig_data *data) {
     ig_weight *weight = IG_NEW(&module->arena, ig_weight);
     weight->name = unique_name(module, &module->weights_by_name, name,
                                module->weights.count);
@@ -94,7 +95,7 @@ void ig_graph_destroy(ig_graph *graph) {
         ig_op_erase(graph->body.last);
     }
     ig_graph **items = module->graphs.items;
-    size_t kept = 0;
+    size_t     kept = 0;
     for (size_t i = 0; i < module->graphs.count; i++) {
         if (items[i] != graph) {
             items[kept++] = items[i];

@@ -21,8 +21,8 @@ bool ig_value_has_one_use(const ig_value *value) {
     return value->uses && !value->uses->next;
 }
 
-/* Walks from both ops at once, so the cost is the distance between them or to the end of
- * the block, whichever is less. */
+/* Walks from both ops at once, so the cost is the distance between them or to the end
+ * of the block, whichever is less. */
 bool ig_op_is_before(const ig_op *a, const ig_op *b) {
     assert(a->block == b->block && "ops of different blocks have no order");
     if (a == b) {
@@ -58,7 +58,7 @@ bool ig_value_is_outside(const ig_value *value, const ig_block *block) {
 
 const ig_location *ig_op_location(const ig_op *op) {
     const ig_module *module = ig_op_module(op);
-    uint32_t loc = op->loc < module->locations.count ? op->loc : 0;
+    uint32_t         loc = op->loc < module->locations.count ? op->loc : 0;
     return &module->locations.items[loc];
 }
 

@@ -20,8 +20,8 @@ enum {
 };
 #define MANY IG_MANY
 
-static const char *const reduce_names[] = { "sum",   "mean", "max", "min",
-                                            "prod",  "sumsq", "l1", "l2",
+static const char *const reduce_names[] = { "sum",    "mean",      "max", "min",
+                                            "prod",   "sumsq",     "l1",  "l2",
                                             "logsum", "logsumexp", NULL };
 static const char *const negative_names[] = { "wrap", "error", "skip", NULL };
 static const char *const range_names[] = { "error", "clamp", NULL };
@@ -35,7 +35,8 @@ static const char *const guard_names[] = { "eq", "le", NULL };
 #define E(op, names, name) { #name, IG_ATTR_ENUM, false, names },
 #define OP(name, min, max, outs, bodies, stages, traits, infer, fold, dims, expand, \
            lower, attrs)                                                            \
-    static const ig_attr_info name##_attrs[] = { attrs { NULL, IG_ATTR_NONE, false, NULL } };
+    static const ig_attr_info name##_attrs[] = { attrs{ NULL, IG_ATTR_NONE, false,  \
+                                                        NULL } };
 #include "ir/ops.def"
 #undef OP
 #undef A

@@ -2,51 +2,97 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A level is a fixed list of features, part of every cache key, so these numbers steer
- * schedules in the same way on every host.  Caches are documented defaults, not what the
- * host has: 32 KiB and 512 KiB a core for v2 and v3, 48 KiB and 1 MiB for v4.
+ * schedules in the same way on every host.  Caches are documented defaults, not what
+ * the host has: 32 KiB and 512 KiB a core for v2 and v3, 48 KiB and 1 MiB for v4.
  */
 #include "ir/target.h"
 
-#define KIB(n) ((n) * 1024u)
-#define MIB(n) ((n) * 1024u * 1024u)
+#define KIB(n) ((n)*1024u)
+#define MIB(n) ((n)*1024u * 1024u)
 
 static const ig_target cpu_v2 = {
-    .name = "cpu:v2", .level = "v2", .family = IG_FAMILY_CPU,
-    .vector_bytes = 16, .vector_registers = 16,
-    .l1_bytes = KIB(32), .l2_bytes = KIB(512), .l3_bytes = MIB(2), .line_bytes = 64,
+    .name = "cpu:v2",
+    .level = "v2",
+    .family = IG_FAMILY_CPU,
+    .vector_bytes = 16,
+    .vector_registers = 16,
+    .l1_bytes = KIB(32),
+    .l2_bytes = KIB(512),
+    .l3_bytes = MIB(2),
+    .line_bytes = 64,
 };
 
 static const ig_target cpu_v3 = {
-    .name = "cpu:v3", .level = "v3", .family = IG_FAMILY_CPU,
-    .vector_bytes = 32, .vector_registers = 16, .has_fma = true, .has_f16c = true,
-    .l1_bytes = KIB(32), .l2_bytes = KIB(512), .l3_bytes = MIB(2), .line_bytes = 64,
+    .name = "cpu:v3",
+    .level = "v3",
+    .family = IG_FAMILY_CPU,
+    .vector_bytes = 32,
+    .vector_registers = 16,
+    .has_fma = true,
+    .has_f16c = true,
+    .l1_bytes = KIB(32),
+    .l2_bytes = KIB(512),
+    .l3_bytes = MIB(2),
+    .line_bytes = 64,
 };
 
 static const ig_target cpu_v4 = {
-    .name = "cpu:v4", .level = "v4", .family = IG_FAMILY_CPU,
-    .vector_bytes = 64, .vector_registers = 32, .has_fma = true, .has_f16c = true,
-    .l1_bytes = KIB(48), .l2_bytes = MIB(1), .l3_bytes = MIB(2), .line_bytes = 64,
+    .name = "cpu:v4",
+    .level = "v4",
+    .family = IG_FAMILY_CPU,
+    .vector_bytes = 64,
+    .vector_registers = 32,
+    .has_fma = true,
+    .has_f16c = true,
+    .l1_bytes = KIB(48),
+    .l2_bytes = MIB(1),
+    .l3_bytes = MIB(2),
+    .line_bytes = 64,
 };
 
 static const ig_target cpu_v4_vnni = {
-    .name = "cpu:v4-vnni", .level = "v4-vnni", .family = IG_FAMILY_CPU,
-    .vector_bytes = 64, .vector_registers = 32, .has_fma = true, .has_f16c = true,
+    .name = "cpu:v4-vnni",
+    .level = "v4-vnni",
+    .family = IG_FAMILY_CPU,
+    .vector_bytes = 64,
+    .vector_registers = 32,
+    .has_fma = true,
+    .has_f16c = true,
     .has_vnni = true,
-    .l1_bytes = KIB(48), .l2_bytes = MIB(1), .l3_bytes = MIB(2), .line_bytes = 64,
+    .l1_bytes = KIB(48),
+    .l2_bytes = MIB(1),
+    .l3_bytes = MIB(2),
+    .line_bytes = 64,
 };
 
 static const ig_target cuda_sm_80 = {
-    .name = "cuda:sm_80", .level = "sm_80", .family = IG_FAMILY_GPU,
-    .vector_bytes = 16, .vector_registers = 64, .has_fma = true, .has_f16c = true,
-    .l1_bytes = KIB(192), .l2_bytes = MIB(40), .line_bytes = 128,
-    .warp = 32, .shared_bytes = KIB(163),
+    .name = "cuda:sm_80",
+    .level = "sm_80",
+    .family = IG_FAMILY_GPU,
+    .vector_bytes = 16,
+    .vector_registers = 64,
+    .has_fma = true,
+    .has_f16c = true,
+    .l1_bytes = KIB(192),
+    .l2_bytes = MIB(40),
+    .line_bytes = 128,
+    .warp = 32,
+    .shared_bytes = KIB(163),
 };
 
 static const ig_target cuda_sm_90a = {
-    .name = "cuda:sm_90a", .level = "sm_90a", .family = IG_FAMILY_GPU,
-    .vector_bytes = 16, .vector_registers = 64, .has_fma = true, .has_f16c = true,
-    .l1_bytes = KIB(256), .l2_bytes = MIB(50), .line_bytes = 128,
-    .warp = 32, .shared_bytes = KIB(227),
+    .name = "cuda:sm_90a",
+    .level = "sm_90a",
+    .family = IG_FAMILY_GPU,
+    .vector_bytes = 16,
+    .vector_registers = 64,
+    .has_fma = true,
+    .has_f16c = true,
+    .l1_bytes = KIB(256),
+    .l2_bytes = MIB(50),
+    .line_bytes = 128,
+    .warp = 32,
+    .shared_bytes = KIB(227),
 };
 
 const ig_target *const ig_targets[] = {

@@ -38,7 +38,7 @@ static void start(candidate *c, ig_module *module, ig_kind kind, uint32_t rank,
 }
 
 static const ig_type *intern(candidate *c, ig_module *module) {
-    ig_str key = { (const char *)c->type, c->size };
+    ig_str         key = { (const char *)c->type, c->size };
     const ig_type *known = (const ig_type *)ig_map_get(&module->types, key);
     if (known) {
         return known;
@@ -128,13 +128,14 @@ ig_dim ig_type_count(ig_module *module, const ig_type *type) {
     return ig_dim_product(module, type->dims, type->rank);
 }
 
-/* Recursion is as deep as host types nest, which readers bound by limits.graph_depth. */
+/* Recursion is as deep as host types nest, which readers bound by
+ * limits.graph_depth. */
 const ig_type *ig_type_translate(const ig_module *from, const ig_type *type,
                                  ig_module *to) {
     if (from == to || !type) {
         return type;
     }
-    ig_dim few[INLINE_RANK];
+    ig_dim  few[INLINE_RANK];
     ig_dim *dims = type->rank <= INLINE_RANK
                        ? few
                        : IG_NEW_ARRAY(&to->arena, ig_dim, type->rank);
