@@ -21,9 +21,12 @@ typedef enum ig_trait {
     IG_HOST       = 1 << 8,  /* host value op */
 } ig_trait;
 
+#define IG_SYMBOL_UNBOUND INT64_MIN /* among ig_eval.symbols: has no value yet */
+
 /* What fold hooks may ask of whoever evaluates. */
 typedef struct ig_eval {
     ig_arena      *arena;   /* results' memory */
+    ig_arena      *scratch; /* given back after the op */
     ig_context    *context; /* limits, diagnostics */
     const int64_t *symbols; /* by index; NULL when no symbol has a value */
     uint32_t       symbol_count;

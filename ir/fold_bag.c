@@ -1,0 +1,302 @@
+/* bag: pooled look-ups in embedding tables, one feature after the other; and interact.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * For every bag: its ids one after the other, each through the rules
+ *
+ *     padding    the id that is left out, as if it did not stand there
+ *     negative   wrap: counted from the end · error · skip: adds nothing, but counts in
+ *                the mean
+ *     range      error, or clamp to the first and last row
+ *
+ * then weight * row is added up (or the larger taken) in double, and rounded once.  The
+ * mean divides by the number of ids that count.  A bag in which no id was added and
+ * none counts - for max: none was added - is empty: zero, -inf or NaN by the `empty`
+ * rule. Without pooling each id gives a row; padding and skipped ids give zeros.
+ *
+ * Offsets must satisfy 0 <= begin <= end <= number of ids.
+ *
+ * Row-wise tables hold unsigned codes, whatever the signedness of their dtype:
+ * value = code * scale + bias, with scale and bias in f32 behind the row or in f16 in
+ * front of it.
+ */
+#include "ir/bag.h"
+
+#include "ir/fold.h"
+#include "ir/hooks.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct bag {
+    ig_eval *eval;
+    const ig_op *op;
+    uint32_t number; /* of the feature */
+    ig_bag_feature feature;
+    const ig_tensor *table, *ids, *begins, *ends, *weights;
+    ig_negative negative;
+    ig_range_rule range;
+    int64_t rows, dim;
+    double *row, *total; /* dim values each */
+} bag;
+
+#define BAG_ERROR(b, format, ...) \
+    FOLD_ERROR((b)->eval, (b)->op, "bag: feature %u: " format, (b)->number, __VA_ARGS__)
+
+/* ---- rows ---- */
+
+static ig_dtype code_dtype(ig_dtype dtype) {
+    static const struct {
+        ig_dtype from, to;
+    } codes[] = { { IG_DT_i8, IG_DT_u8 },
+                  { IG_DT_i4, IG_DT_u4 },
+                  { IG_DT_i2, IG_DT_u2 } };
+    for (size_t i = 0; i < IG_COUNT_OF(codes); i++) {
+        dtype = dtype == codes[i].from ? codes[i].to : dtype;
+    }
+    return dtype;
+}
+
+static void read_row(const bag *b, int64_t row) {
+    const ig_tensor *table = b->table;
+    if (table->kind != IG_TABLE || table->format == IG_ROW_PLAIN) {
+        ig_span_read_f64(ig_span_of(table, row * b->dim, 1), b->dim, b->row);
+        return;
+    }
+    bool is_half = table->format == IG_ROW_F16;
+    int64_t bytes =
+        ig_table_row_bytes(table->dtype, (ig_row_format)table->format, b->dim);
+    const char *at = (const char *)table->data + row * bytes;
+    const char *factors = is_half ? at : at + bytes - 8;
+    double factor[2]; /* scale, bias */
+    ig_span pair = { is_half ? IG_DT_f16 : IG_DT_f32, factors, 0, 1 };
+    ig_span codes = { code_dtype(table->dtype), is_half ? at + 4 : at, 0, 1 };
+    ig_span_read_f64(pair, 2, factor);
+    ig_span_read_f64(codes, b->dim, b->row);
+    for (int64_t i = 0; i < b->dim; i++) {
+        b->row[i] = b->row[i] * factor[0] + factor[1];
+    }
+}
+
+/* ---- ids ---- */
+
+typedef enum id_use { ID_ROW, ID_COUNTS, ID_LEFT_OUT } id_use;
+
+static ig_status use_of_id(const bag *b, int64_t position, id_use *out_use,
+                           int64_t *out_row) {
+    int64_t id = ig_tensor_get_i64(b->ids, position), row = id;
+    *out_use = ID_ROW;
+    if (b->feature.padding != INT64_MIN && id == b->feature.padding) {
+        *out_use = ID_LEFT_OUT;
+        return IG_OK;
+    }
+    if (id < 0 && b->negative == IG_NEGATIVE_skip) {
+        *out_use = ID_COUNTS;
+        return IG_OK;
+    }
+    bool is_wrapped = id < 0 && b->negative == IG_NEGATIVE_wrap;
+    bool may_clamp =
+        b->range == IG_RANGE_clamp && b->rows > 0 && (id >= 0 || is_wrapped);
+    row += is_wrapped ? b->rows : 0;
+    if (may_clamp) {
+        row = row < 0 ? 0 : row >= b->rows ? b->rows - 1 : row;
+    }
+    if (row < 0 || row >= b->rows) {
+        return BAG_ERROR(b,
+                         "id %lld at position %lld is out of range: the table has %lld "
+                         "rows",
+                         (long long)id, (long long)position, (long long)b->rows);
+    }
+    *out_row = row;
+    return IG_OK;
+}
+
+/* ---- pooling ---- */
+
+static double empty_value(const ig_op *op) {
+    static const double values[] = {
+        [IG_EMPTY_zero] = 0, [IG_EMPTY_neg_inf] = -INFINITY, [IG_EMPTY_nan] = NAN
+    };
+    return values[ig_attr_int(op, IG_bag_empty, IG_EMPTY_zero)];
+}
+
+static void add_row(const bag *b, int64_t position, bool is_first) {
+    double weight = b->weights ? ig_tensor_get_f64(b->weights, position) : 1;
+    for (int64_t i = 0; i < b->dim; i++) {
+        double x = b->weights ? weight * b->row[i] : b->row[i];
+        double total = b->total[i];
+        if (b->feature.pool != IG_POOL_max) {
+            b->total[i] = total + x;
+        } else if (is_first || x > total || isnan(x)) {
+            b->total[i] = is_first || !isnan(total) ? x : total;
+        }
+    }
+}
+
+static ig_status pool_bag(const bag *b, int64_t begin, int64_t end, ig_tensor *out,
+                          int64_t to) {
+    int64_t added = 0, counted = 0, row;
+    memset(b->total, 0, (size_t)b->dim * sizeof *b->total);
+    for (int64_t position = begin; position < end; position++) {
+        id_use use;
+        IG_TRY(use_of_id(b, position, &use, &row));
+        counted += use != ID_LEFT_OUT;
+        if (use == ID_ROW) {
+            read_row(b, row);
+            add_row(b, position, added == 0);
+            added++;
+        }
+    }
+    bool is_max = b->feature.pool == IG_POOL_max;
+    bool is_empty = is_max ? added == 0 : counted == 0;
+    for (int64_t i = 0; i < b->dim; i++) {
+        double count = b->feature.pool == IG_POOL_mean ? (double)counted : 1;
+        b->total[i] = is_empty ? empty_value(b->op) : b->total[i] / count;
+    }
+    ig_span_write_f64(out, to, b->dim, b->total, false);
+    return IG_OK;
+}
+
+/* ---- the three forms of a feature ---- */
+
+static ig_status look_up_each(const bag *b, ig_tensor *out) {
+    for (int64_t position = 0; position < b->ids->count; position++) {
+        id_use use;
+        int64_t row;
+        IG_TRY(use_of_id(b, position, &use, &row));
+        if (use != ID_ROW) {
+            continue;
+        }
+        memset(b->total, 0, (size_t)b->dim * sizeof *b->total);
+        read_row(b, row);
+        add_row(b, position, true);
+        ig_span_write_f64(out, position * b->dim, b->dim, b->total, false);
+    }
+    return IG_OK;
+}
+
+static ig_status pool_fixed(const bag *b, ig_tensor *out) {
+    int64_t length = b->ids->dims[1];
+    for (int64_t i = 0; i < b->ids->dims[0]; i++) {
+        IG_TRY(pool_bag(b, i * length, (i + 1) * length, out, i * b->dim));
+    }
+    return IG_OK;
+}
+
+static ig_status pool_jagged(const bag *b, int64_t bags, ig_tensor *out) {
+    int64_t ids = b->ids->count;
+    for (int64_t i = 0; i < bags; i++) {
+        int64_t begin = ig_tensor_get_i64(b->begins, i), end = ids;
+        if (b->ends) {
+            end = ig_tensor_get_i64(b->ends, i);
+        } else if (i + 1 < b->begins->count) {
+            end = ig_tensor_get_i64(b->begins, i + 1);
+        }
+        if (begin < 0 || begin > end || end > ids) {
+            return BAG_ERROR(
+                b, "bag %lld goes from %lld to %lld, and there are %lld ids",
+                (long long)i, (long long)begin, (long long)end, (long long)ids);
+        }
+        IG_TRY(pool_bag(b, begin, end, out, i * b->dim));
+    }
+    return IG_OK;
+}
+
+static ig_status check_operands(const bag *b, int64_t bags) {
+    bool is_fixed = !b->begins && b->feature.pool != IG_POOL_none;
+    if (is_fixed && b->ids->rank != 2) {
+        return BAG_ERROR(b, "ids have rank %u, expected 2", b->ids->rank);
+    }
+    if (b->weights && b->weights->count != b->ids->count) {
+        return BAG_ERROR(b, "%lld weights for %lld ids", (long long)b->weights->count,
+                         (long long)b->ids->count);
+    }
+    if (b->ends && b->ends->count != b->begins->count) {
+        return BAG_ERROR(b, "%lld begins and %lld ends", (long long)b->begins->count,
+                         (long long)b->ends->count);
+    }
+    if (bags < 0) {
+        return BAG_ERROR(b, "the last end is missing among %lld offsets",
+                         (long long)b->begins->count);
+    }
+    return IG_OK;
+}
+
+static ig_status fold_feature(bag *b, ig_tensor *out) {
+    const ig_type *type = b->op->results[b->number].type;
+    int64_t dims[IG_TENSOR_RANK] = { 0 }, bags = 0;
+    uint32_t rank = 1;
+    if (b->begins) {
+        bags = dims[0] = b->begins->count - b->feature.is_last;
+    } else if (b->feature.pool != IG_POOL_none) {
+        dims[0] = b->ids->dims[0];
+    } else {
+        rank = b->ids->rank;
+        memcpy(dims, b->ids->dims, rank * sizeof *dims);
+    }
+    IG_TRY(check_operands(b, bags));
+    dims[rank++] = b->dim;
+    ig_dtype dtype = (ig_dtype)type->dtype;
+    IG_TRY(ig_eval_alloc(b->eval, b->op, dtype, rank, dims, out));
+    IG_TRY(ig_eval_scratch(b->eval, b->op, b->dim, sizeof(double), &b->row));
+    IG_TRY(ig_eval_scratch(b->eval, b->op, b->dim, sizeof(double), &b->total));
+    if (b->begins) {
+        return pool_jagged(b, bags, out);
+    }
+    return b->feature.pool == IG_POOL_none ? look_up_each(b, out) : pool_fixed(b, out);
+}
+
+ig_status ig_fold_bag(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
+                      ig_tensor *out) {
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        ig_bag_feature f = ig_bag_feature_at(op, i);
+        bag b = { .eval = eval, .op = op, .number = i, .feature = f };
+        b.table = in[f.table];
+        b.ids = in[f.ids];
+        b.begins = f.begins ? in[f.begins] : NULL;
+        b.ends = f.ends ? in[f.ends] : NULL;
+        b.weights = f.weights ? in[f.weights] : NULL;
+        b.negative = (ig_negative)ig_attr_int(op, IG_bag_negative, IG_NEGATIVE_wrap);
+        b.range = (ig_range_rule)ig_attr_int(op, IG_bag_range, IG_RANGE_error);
+        b.rows = b.table->dims[0];
+        b.dim = b.table->dims[1];
+        IG_TRY(fold_feature(&b, &out[i]));
+        IG_TRY(ig_context_poll(eval->context));
+    }
+    return IG_OK;
+}
+
+/* ---- interact ---- */
+
+static double dot(const ig_tensor *x, int64_t a, int64_t b, int64_t count) {
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++) {
+        sum += ig_tensor_get_f64(x, a + i) * ig_tensor_get_f64(x, b + i);
+    }
+    return sum;
+}
+
+ig_status ig_fold_interact(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
+                           ig_tensor *out) {
+    const ig_tensor *x = in[0];
+    const ig_attr *pairs = &op->attrs[IG_interact_pairs];
+    int64_t rows = x->dims[1], width = x->dims[2], to = 0;
+    int64_t dims[] = { x->dims[0], pairs->count };
+    for (uint32_t k = 0; k < pairs->count; k++) {
+        int64_t pair = pairs->as.ints[k];
+        if (pair < 0 || rows == 0 || pair / rows >= rows) {
+            return FOLD_ERROR(eval, op,
+                              "interact: pair %u is %lld, outside of %lld rows", k,
+                              (long long)pair, (long long)rows);
+        }
+    }
+    IG_TRY(ig_eval_alloc(eval, op, x->dtype, 2, dims, out));
+    for (int64_t b = 0; b < dims[0]; b++) {
+        for (uint32_t k = 0; k < pairs->count; k++) {
+            int64_t pair = pairs->as.ints[k], base = b * rows * width;
+            int64_t left = base + pair / rows * width,
+                    right = base + pair % rows * width;
+            ig_tensor_set_f64(out, to++, dot(x, left, right, width));
+        }
+    }
+    return IG_OK;
+}
