@@ -73,23 +73,25 @@ const ig_dim_monomial *ig_dim_monomial_times(ig_dim_table          *table,
     return ig_dim_monomial_intern(table, atoms, count);
 }
 
-/* Walks both in step; atoms of `a` without a partner go to `rest`, the others to
- * `common`. */
+/* Monomials a and b taken apart: what only a has, and what both have. */
+typedef struct matched {
+    const ig_dim_atom *rest[IG_DIM_DEGREE_MAX], *common[IG_DIM_DEGREE_MAX];
+    uint32_t           rest_count, common_count;
+} matched;
+
 static void match(const ig_dim_table *table, const ig_dim_monomial *a,
-                  const ig_dim_monomial *b, const ig_dim_atom **rest,
-                  uint32_t *rest_count, const ig_dim_atom **common,
-                  uint32_t *common_count) {
+                  const ig_dim_monomial *b, matched *out) {
     uint32_t i = 0, j = 0;
-    *rest_count = *common_count = 0;
+    out->rest_count = out->common_count = 0;
     while (i < a->degree) {
         int order = j < b->degree ? ig_dim_atom_compare(table, a->atoms[i], b->atoms[j])
                                   : -1;
         if (order < 0) {
-            rest[(*rest_count)++] = a->atoms[i++];
+            out->rest[out->rest_count++] = a->atoms[i++];
         } else if (order > 0) {
             j++;
         } else {
-            common[(*common_count)++] = a->atoms[i++];
+            out->common[out->common_count++] = a->atoms[i++];
             j++;
         }
     }
@@ -98,20 +100,19 @@ static void match(const ig_dim_table *table, const ig_dim_monomial *a,
 const ig_dim_monomial *ig_dim_monomial_over(ig_dim_table          *table,
                                             const ig_dim_monomial *a,
                                             const ig_dim_monomial *b) {
-    const ig_dim_atom *rest[IG_DIM_DEGREE_MAX], *common[IG_DIM_DEGREE_MAX];
-    uint32_t           rest_count, common_count;
-    match(table, a, b, rest, &rest_count, common, &common_count);
-    return common_count == b->degree ? ig_dim_monomial_intern(table, rest, rest_count)
-                                     : NULL;
+    matched m;
+    match(table, a, b, &m);
+    return m.common_count == b->degree
+               ? ig_dim_monomial_intern(table, m.rest, m.rest_count)
+               : NULL;
 }
 
 const ig_dim_monomial *ig_dim_monomial_common(ig_dim_table          *table,
                                               const ig_dim_monomial *a,
                                               const ig_dim_monomial *b) {
-    const ig_dim_atom *rest[IG_DIM_DEGREE_MAX], *common[IG_DIM_DEGREE_MAX];
-    uint32_t           rest_count, common_count;
-    match(table, a, b, rest, &rest_count, common, &common_count);
-    return ig_dim_monomial_intern(table, common, common_count);
+    matched m;
+    match(table, a, b, &m);
+    return ig_dim_monomial_intern(table, m.common, m.common_count);
 }
 
 /* ---- sums ---- */
