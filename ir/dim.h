@@ -1,8 +1,8 @@
 /* Symbolic dimensions: expressions over symbols, in a normal form.
  * SPDX-License-Identifier: Apache-2.0
  *
- * An expression is a sum of products of atoms with integer coefficients, interned in its
- * module, so equal normal forms are the same ig_dim.  Atoms:
+ * An expression is a sum of products of atoms with integer coefficients, interned in
+ * its module, so equal normal forms are the same ig_dim.  Atoms:
  *
  *     B            a symbol
  *     min(a, b)  max(a, b)
@@ -23,22 +23,23 @@
 #include "ir/type.h"
 
 typedef struct ig_symbol {
-    const char *name;      /* unique in the module */
-    const char *origin;    /* where the user knows it from, e.g. "dim 0 of input 'x'" */
-    int64_t     min, max;  /* inclusive; default 0 and INT64_MAX */
-    int64_t     multiple;  /* of this; default 1 */
-    ig_dim      defined;   /* the expression a fresh symbol stands for, else 0 */
+    const char *name;     /* unique in the module */
+    const char *origin;   /* where the user knows it from, e.g. "dim 0 of input 'x'" */
+    int64_t     min, max; /* inclusive; default 0 and INT64_MAX */
+    int64_t     multiple; /* of this; default 1 */
+    ig_dim      defined;  /* the expression a fresh symbol stands for, else 0 */
 } ig_symbol;
 
 typedef enum ig_truth { IG_NO, IG_YES, IG_MAYBE } ig_truth;
 
-/* A new symbol; `name` is made unique by a number when it is taken.  Returns its dim. */
+/* A new symbol; `name` is made unique by a number when it is taken.  Returns its
+ * dim. */
 ig_dim ig_dim_symbol(ig_module *module, const char *name);
 /* The symbol `name`, made when it is new (what the parser does). */
 ig_dim ig_dim_named(ig_module *module, ig_str name);
 /* The symbol behind a dim that is exactly one symbol, else NULL. */
 ig_symbol *ig_dim_as_symbol(const ig_module *module, ig_dim dim);
-uint32_t ig_symbol_count(const ig_module *module);
+uint32_t   ig_symbol_count(const ig_module *module);
 ig_symbol *ig_symbol_at(const ig_module *module, uint32_t index);
 /* Index of the symbol behind `dim` (which must be one symbol). */
 uint32_t ig_symbol_index(const ig_module *module, ig_dim dim);
@@ -64,16 +65,18 @@ ig_dim ig_dim_product(ig_module *module, const ig_dim *dims, uint32_t count);
 ig_truth ig_dim_equal(const ig_module *module, ig_dim a, ig_dim b);
 ig_truth ig_dim_less_equal(const ig_module *module, ig_dim a, ig_dim b);
 /* Bounds that follow from the symbols' ranges (saturating at the int64 ends). */
-void ig_dim_range(const ig_module *module, ig_dim dim, int64_t *out_min, int64_t *out_max);
+void ig_dim_range(const ig_module *module, ig_dim dim, int64_t *out_min,
+                  int64_t *out_max);
 
 /* Value with symbols[i] for symbol i.  False on overflow, division by zero, or when an
  * exact quotient leaves a remainder. */
 bool ig_dim_evaluate(const ig_module *module, ig_dim dim, const int64_t *symbols,
                      int64_t *out_value);
 /* Every symbol that `dim` mentions, through fresh symbols' definitions too. */
-void ig_dim_visit_symbols(const ig_module *module, ig_dim dim,
+void ig_dim_visit_symbols(const ig_module *module, ig_dim                   dim,
                           void (*visit)(void *user, uint32_t symbol), void *user);
-/* `dim` with by_symbol[i] in place of symbol i, simplified anew; IG_DIM_KEEP keeps it. */
+/* `dim` with by_symbol[i] in place of symbol i, simplified anew; IG_DIM_KEEP keeps
+ * it. */
 #define IG_DIM_KEEP INT64_MIN
 ig_dim ig_dim_substitute(ig_module *module, ig_dim dim, const ig_dim *by_symbol);
 /* `dim` of `from` rebuilt in `to`; symbols are matched by name. */
@@ -85,8 +88,16 @@ void ig_dim_print(const ig_module *module, ig_dim dim, ig_writer *writer);
 /* Postfix code for the runtime: what evaluates `dim` with a small stack.
  * opcode DIM_CONST pushes `value`, DIM_SYMBOL pushes symbols[value], others pop two. */
 typedef enum ig_dim_opcode {
-    IG_DIM_CONST, IG_DIM_SYMBOL, IG_DIM_ADD, IG_DIM_MUL, IG_DIM_MIN, IG_DIM_MAX,
-    IG_DIM_FLOOR, IG_DIM_CEIL, IG_DIM_BCAST, IG_DIM_EXACT
+    IG_DIM_CONST,
+    IG_DIM_SYMBOL,
+    IG_DIM_ADD,
+    IG_DIM_MUL,
+    IG_DIM_MIN,
+    IG_DIM_MAX,
+    IG_DIM_FLOOR,
+    IG_DIM_CEIL,
+    IG_DIM_BCAST,
+    IG_DIM_EXACT
 } ig_dim_opcode;
 typedef struct ig_dim_code {
     int64_t opcode, value;

@@ -4,7 +4,7 @@
  * floor(a / d) with a constant d > 0 goes through these steps:
  *
  *   1. terms that are multiples leave      floor((16*N + M) / 16) = N + floor(M / 16)
- *   2. the constant keeps 0 ... d-1        floor((M + 35) / 16) = floor((M + 3) / 16) + 2
+ *   2. the constant keeps 0 ... d-1      floor((M + 35) / 16) = 2 + floor((M + 3) / 16)
  *   3. a common factor is divided out      floor((4*M + 3) / 16) = floor(M / 4)
  *   4. nested quotients become one         floor(floor(M / 4) / 5) = floor(M / 20)
  *   5. a range within one step is constant floor(M / 16) = 0 for 0 <= M < 16

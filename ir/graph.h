@@ -5,9 +5,9 @@
  *                                 │└─ operands (uses) ──▶ values
  *                                 └── results (values) ──▶ uses
  *
- * Structured SSA with block arguments: nesting is by bodies, control flow is an op.  One
- * data structure from import to code generation; a row of ops.def says at which stages
- * an op may stand.  Everything lives in the module's arena and dies with it.
+ * Structured SSA with block arguments: nesting is by bodies, control flow is an op.
+ * One data structure from import to code generation; a row of ops.def says at which
+ * stages an op may stand.  Everything lives in the module's arena and dies with it.
  */
 #ifndef IG_IR_GRAPH_H
 #define IG_IR_GRAPH_H
@@ -40,23 +40,23 @@ typedef enum ig_attr_kind {
     IG_ATTR_INT,
     IG_ATTR_FLOAT,
     IG_ATTR_BOOL,
-    IG_ATTR_ENUM,   /* INT into the names of the slot */
+    IG_ATTR_ENUM, /* INT into the names of the slot */
     IG_ATTR_DTYPE,
-    IG_ATTR_STR,    /* zero-terminated, interned */
-    IG_ATTR_SYM,    /* @name of a module item, interned */
+    IG_ATTR_STR, /* zero-terminated, interned */
+    IG_ATTR_SYM, /* @name of a module item, interned */
     IG_ATTR_INTS,
-    IG_ATTR_DIM,    /* one expression */
+    IG_ATTR_DIM, /* one expression */
     IG_ATTR_DIMS,
-    IG_ATTR_DATA,   /* a constant: ig_data */
+    IG_ATTR_DATA, /* a constant: ig_data */
 } ig_attr_kind;
 
 /* A constant's content.  Payloads are borrowed (mapped file) or the arena's. */
 typedef struct ig_data {
-    const ig_type *type;  /* tensor or table */
-    const void    *bytes; /* NULL for a splat too large to write out */
-    int64_t        size;  /* bytes */
+    const ig_type *type;     /* tensor or table */
+    const void    *bytes;    /* NULL for a splat too large to write out */
+    int64_t        size;     /* bytes */
     bool           is_splat; /* every element equals the one at bytes[0..] */
-    const char    *file;  /* where the bytes lie on disk, or NULL */
+    const char    *file;     /* where the bytes lie on disk, or NULL */
     int64_t        offset;
 } ig_data;
 
@@ -102,12 +102,12 @@ struct ig_op {
     ig_block  *block;
     ig_use    *operands;
     ig_value  *results;
-    ig_attr   *attrs;  /* one slot per attribute of the op's row */
+    ig_attr   *attrs; /* one slot per attribute of the op's row */
     ig_block **bodies;
-    uint16_t   code;   /* ig_opcode */
+    uint16_t   code; /* ig_opcode */
     uint16_t   operand_count, result_count, body_count;
     uint32_t   id;
-    uint32_t   loc;    /* index into module->locations; 0 is unknown */
+    uint32_t   loc; /* index into module->locations; 0 is unknown */
 };
 
 struct ig_block {
@@ -118,7 +118,11 @@ struct ig_block {
     uint32_t   arg_count;
 };
 
-typedef enum ig_stage { IG_STAGE_TENSOR = 1, IG_STAGE_PLAN = 2, IG_STAGE_KERNEL = 4 } ig_stage;
+typedef enum ig_stage {
+    IG_STAGE_TENSOR = 1,
+    IG_STAGE_PLAN = 2,
+    IG_STAGE_KERNEL = 4
+} ig_stage;
 
 struct ig_graph {
     ig_module         *module;
@@ -126,7 +130,7 @@ struct ig_graph {
     ig_stage           stage;
     bool               is_entry;
     ig_block           body;
-    const char *const *arg_names;    /* entry graphs: the user's names, else NULL */
+    const char *const *arg_names; /* entry graphs: the user's names, else NULL */
     const char *const *result_names;
     uint32_t           value_count, op_count; /* bounds of the dense ids */
     ig_map             heads;     /* private: weight name -> its op at the head */
@@ -138,23 +142,24 @@ typedef struct ig_weight {
     const char    *name;
     ig_data        data;
     const ig_type *type;
-    /* A recipe: result number `index` of graph @weights, computed once when compiling. */
-    bool           is_recipe;
-    uint32_t       index;
+    /* A recipe: result number `index` of graph @weights, computed once when
+     * compiling. */
+    bool     is_recipe;
+    uint32_t index;
 } ig_weight;
 
 struct ig_module {
-    ig_context *context;
-    const char *name;
-    ig_arena    arena;
-    ig_map      strings, types, weights_by_name, graphs_by_name;
-    IG_VEC(ig_graph *) graphs;
-    IG_VEC(ig_weight *) weights;
-    IG_VEC(ig_location) locations; /* [0] is "unknown" */
-    IG_VEC(ig_file_map) files;     /* mappings that constants borrow from; owned */
-    struct ig_dim_table *dims;     /* private to ir/dim*.c */
-    void  *scratch;                /* private to ir/: see ig_module_scratch */
-    size_t scratch_size;
+    ig_context          *context;
+    const char          *name;
+    ig_arena             arena;
+    ig_map               strings, types, weights_by_name, graphs_by_name;
+    IG_VEC(ig_graph *)   graphs;
+    IG_VEC(ig_weight *)  weights;
+    IG_VEC(ig_location)  locations; /* [0] is "unknown" */
+    IG_VEC(ig_file_map)  files;     /* mappings that constants borrow from; owned */
+    struct ig_dim_table *dims;      /* private to ir/dim*.c */
+    void                *scratch;   /* private to ir/: see ig_module_scratch */
+    size_t               scratch_size;
 };
 
 /* ---- module ---- */
@@ -168,11 +173,12 @@ const char *ig_module_string(ig_module *module, ig_str text);
 uint32_t    ig_module_location(ig_module *module, const ig_location *where);
 /* Zeroed memory for one side table, such as an array by value id; good until the next
  * call.  What needs more than one at a time has an arena of its own. */
-void       *ig_module_scratch(ig_module *module, size_t size);
-ig_graph   *ig_module_graph(const ig_module *module, const char *name); /* or NULL */
-ig_weight  *ig_module_weight(const ig_module *module, const char *name);
+void      *ig_module_scratch(ig_module *module, size_t size);
+ig_graph  *ig_module_graph(const ig_module *module, const char *name); /* or NULL */
+ig_weight *ig_module_weight(const ig_module *module, const char *name);
 /* Adds a weight or table; `name` is made unique when taken. */
-ig_weight *ig_module_add_weight(ig_module *module, const char *name, const ig_data *data);
+ig_weight *ig_module_add_weight(ig_module *module, const char *name,
+                                const ig_data *data);
 ig_graph  *ig_graph_create(ig_module *module, const char *name, ig_stage stage);
 void       ig_graph_destroy(ig_graph *graph); /* takes it out of the module */
 void       ig_graph_rename(ig_graph *graph, const char *name); /* must be free */
@@ -195,8 +201,8 @@ typedef struct ig_op_spec {
     ig_value *const      *operands;
     const ig_type *const *result_types; /* NULL: the row's infer hook decides */
     const ig_attr        *attrs;        /* slots in the row's order; NULL: all absent */
-    uint32_t operand_count, result_count, body_count;
-    uint32_t loc;
+    uint32_t              operand_count, result_count, body_count;
+    uint32_t              loc;
 } ig_op_spec;
 
 /* A detached op; results are typed only when result_types is given. */
@@ -220,18 +226,18 @@ ig_op *ig_def(const ig_value *value, ig_opcode code);
 bool   ig_value_has_one_use(const ig_value *value);
 bool   ig_op_is_before(const ig_op *a, const ig_op *b); /* same block; linear */
 /* True when `value` is visible at the start of `block` without being defined in it. */
-bool   ig_value_is_outside(const ig_value *value, const ig_block *block);
+bool               ig_value_is_outside(const ig_value *value, const ig_block *block);
 const ig_location *ig_op_location(const ig_op *op);
-ig_module *ig_op_module(const ig_op *op);
-uint64_t   ig_graph_hash(const ig_graph *graph); /* structural: ids and names ignored */
+ig_module         *ig_op_module(const ig_op *op);
+uint64_t ig_graph_hash(const ig_graph *graph); /* structural: ids and names ignored */
 
 /* ---- attributes by slot: IG_<op>_<attr> of ir/ops.h ---- */
 
-int64_t ig_attr_int(const ig_op *op, uint32_t slot, int64_t absent);
-double  ig_attr_float(const ig_op *op, uint32_t slot, double absent);
+int64_t     ig_attr_int(const ig_op *op, uint32_t slot, int64_t absent);
+double      ig_attr_float(const ig_op *op, uint32_t slot, double absent);
 const char *ig_attr_str(const ig_op *op, uint32_t slot); /* STR, SYM; or NULL */
-bool ig_attr_is_set(const ig_op *op, uint32_t slot);
-void ig_attr_set(ig_op *op, uint32_t slot, ig_attr attr);
+bool        ig_attr_is_set(const ig_op *op, uint32_t slot);
+void        ig_attr_set(ig_op *op, uint32_t slot, ig_attr attr);
 /* Attribute values; arrays and strings are copied and interned. */
 ig_attr ig_attr_of_int(int64_t value);
 ig_attr ig_attr_of_enum(int64_t value);
@@ -243,9 +249,10 @@ ig_attr ig_attr_of_sym(ig_module *module, const char *name);
 ig_attr ig_attr_of_ints(ig_module *module, const int64_t *ints, uint32_t count);
 ig_attr ig_attr_of_dim(ig_dim dim);
 ig_attr ig_attr_of_dims(ig_module *module, const ig_dim *dims, uint32_t count);
-ig_attr ig_attr_of_data(ig_module *module, const ig_data *data); /* bytes are borrowed */
+ig_attr ig_attr_of_data(ig_module     *module,
+                        const ig_data *data); /* bytes are borrowed */
 /* Bytes that lie at data->bytes: one element of a splat, else all. */
-size_t  ig_data_stored_bytes(const ig_data *data);
-bool    ig_attr_equal(const ig_attr *a, const ig_attr *b);
+size_t ig_data_stored_bytes(const ig_data *data);
+bool   ig_attr_equal(const ig_attr *a, const ig_attr *b);
 
 #endif

@@ -9,16 +9,16 @@
 #define IG_MANY 65535
 
 typedef enum ig_trait {
-    IG_PURE       = 0,
-    IG_MAP        = 1 << 0,  /* elementwise with broadcasting */
-    IG_COMMUTE    = 1 << 1,  /* the first two operands may be exchanged */
-    IG_TERMINATOR = 1 << 2,  /* ends a block */
-    IG_MAY_TRAP   = 1 << 3,  /* removable, never hoisted out of a branch */
-    IG_GUARD      = 1 << 4,  /* removed only when proved */
-    IG_STATE      = 1 << 5,  /* reads or writes state, or is ordered by effects */
-    IG_CONSTANT   = 1 << 6,  /* const, weight, table, dims */
-    IG_VIEW       = 1 << 7,  /* result can alias the operand's memory with strides */
-    IG_HOST       = 1 << 8,  /* host value op */
+    IG_PURE = 0,
+    IG_MAP = 1 << 0,        /* elementwise with broadcasting */
+    IG_COMMUTE = 1 << 1,    /* the first two operands may be exchanged */
+    IG_TERMINATOR = 1 << 2, /* ends a block */
+    IG_MAY_TRAP = 1 << 3,   /* removable, never hoisted out of a branch */
+    IG_GUARD = 1 << 4,      /* removed only when proved */
+    IG_STATE = 1 << 5,      /* reads or writes state, or is ordered by effects */
+    IG_CONSTANT = 1 << 6,   /* const, weight, table, dims */
+    IG_VIEW = 1 << 7,       /* result can alias the operand's memory with strides */
+    IG_HOST = 1 << 8,       /* host value op */
 } ig_trait;
 
 #define IG_SYMBOL_UNBOUND INT64_MIN /* among ig_eval.symbols: has no value yet */
@@ -68,13 +68,30 @@ bool ig_opcode_parse(ig_str name, ig_opcode *out_code);
 /* Enumerations of attributes; the names for text stand in ops.c in the same order. */
 typedef enum ig_pool { IG_POOL_sum, IG_POOL_mean, IG_POOL_max, IG_POOL_none } ig_pool;
 typedef enum ig_reduce {
-    IG_REDUCE_sum, IG_REDUCE_mean, IG_REDUCE_max, IG_REDUCE_min, IG_REDUCE_prod,
-    IG_REDUCE_sumsq, IG_REDUCE_l1, IG_REDUCE_l2, IG_REDUCE_logsum, IG_REDUCE_logsumexp
+    IG_REDUCE_sum,
+    IG_REDUCE_mean,
+    IG_REDUCE_max,
+    IG_REDUCE_min,
+    IG_REDUCE_prod,
+    IG_REDUCE_sumsq,
+    IG_REDUCE_l1,
+    IG_REDUCE_l2,
+    IG_REDUCE_logsum,
+    IG_REDUCE_logsumexp
 } ig_reduce;
-typedef enum ig_negative { IG_NEGATIVE_wrap, IG_NEGATIVE_error, IG_NEGATIVE_skip } ig_negative;
+typedef enum ig_negative {
+    IG_NEGATIVE_wrap,
+    IG_NEGATIVE_error,
+    IG_NEGATIVE_skip
+} ig_negative;
 typedef enum ig_range_rule { IG_RANGE_error, IG_RANGE_clamp } ig_range_rule;
 typedef enum ig_empty { IG_EMPTY_zero, IG_EMPTY_neg_inf, IG_EMPTY_nan } ig_empty;
-typedef enum ig_pad_mode { IG_PAD_constant, IG_PAD_edge, IG_PAD_reflect, IG_PAD_wrap } ig_pad_mode;
+typedef enum ig_pad_mode {
+    IG_PAD_constant,
+    IG_PAD_edge,
+    IG_PAD_reflect,
+    IG_PAD_wrap
+} ig_pad_mode;
 
 /* Attribute slots: IG_<op>_<attr>. */
 #define A(op, kind, name) IG_##op##_##name,

@@ -5,7 +5,7 @@
  *
  *     f32[B, 13]   f32[]              tensor (tensor stage)
  *     i8<rowwise f16>[4096, 64]       table: quantised row by row (DESIGN 3)
- *     &f32[B, 512]                    buffer of a plan, row-major unless a view says else
+ *     &f32[B, 512]                  buffer of a plan, row-major unless a view says else
  *     &f32                            buffer as a kernel sees it: a pointer
  *     f32   f32<16>                   scalar and vector of a kernel
  *     seq<f32[N]>   opt<f32[N]>       host values
@@ -25,14 +25,20 @@ typedef enum ig_dtype {
     IG_DT_COUNT
 } ig_dtype;
 
-typedef enum ig_dtype_class { IG_BOOL, IG_SINT, IG_UINT, IG_FLOAT, IG_STRING } ig_dtype_class;
+typedef enum ig_dtype_class {
+    IG_BOOL,
+    IG_SINT,
+    IG_UINT,
+    IG_FLOAT,
+    IG_STRING
+} ig_dtype_class;
 
 typedef struct ig_dtype_info {
-    const char    *name;
-    uint8_t        bits;
+    const char *name;
+    uint8_t     bits;
     ig_dtype_class class;
-    uint8_t        onnx;
-    const char    *what;
+    uint8_t     onnx;
+    const char *what;
 } ig_dtype_info;
 
 extern const ig_dtype_info ig_dtypes[IG_DT_COUNT];
@@ -65,10 +71,10 @@ typedef enum ig_row_format {
 
 typedef struct ig_type ig_type;
 struct ig_type {
-    uint8_t        kind;    /* ig_kind */
-    uint8_t        dtype;   /* ig_dtype */
-    uint8_t        format;  /* ig_row_format, tables only */
-    uint16_t       lanes;   /* vectors only */
+    uint8_t        kind;   /* ig_kind */
+    uint8_t        dtype;  /* ig_dtype */
+    uint8_t        format; /* ig_row_format, tables only */
+    uint16_t       lanes;  /* vectors only */
     uint32_t       rank;
     const ig_type *element; /* sequences and optionals */
     ig_dim         dims[];
@@ -83,7 +89,8 @@ const ig_type *ig_type_buffer(ig_module *module, ig_dtype dtype, uint32_t rank,
 const ig_type *ig_type_vector(ig_module *module, ig_dtype dtype, uint32_t lanes);
 const ig_type *ig_type_host(ig_module *module, ig_kind kind, const ig_type *element);
 /* The same type with another dtype, or with other dims. */
-const ig_type *ig_type_with_dtype(ig_module *module, const ig_type *type, ig_dtype dtype);
+const ig_type *ig_type_with_dtype(ig_module *module, const ig_type *type,
+                                  ig_dtype dtype);
 const ig_type *ig_type_with_dims(ig_module *module, const ig_type *type, uint32_t rank,
                                  const ig_dim *dims);
 
