@@ -107,7 +107,7 @@ static ig_status map_named(ig_parser *p, const ig_token *at, const char *name,
     char        why[128];
     ig_file_map map;
     uintptr_t   known = (uintptr_t)ig_map_get(&p->files, ig_str_of(name));
-    if (!p->file) {
+    if (!p->file || p->file[0] == '<') { /* "<memory>" lies nowhere */
         return ig_parse_error(p, at, "there is no folder to look for '%s' in", name);
     }
     if (!known) {

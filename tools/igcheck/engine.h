@@ -1,0 +1,20 @@
+/* What a golden test needs of Ingot: text in, text out.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IGCHECK_ENGINE_H
+#define IGCHECK_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct engine_result {
+    bool  is_ok;
+    char *output;   /* the module's text; NULL on failure */
+    char *messages; /* all errors and warnings, one or more lines each */
+} engine_result;
+
+/* Reads `text` as if it stood in `path`, runs `pipeline` (NULL: none), prints. */
+engine_result engine_run(const char *path, const char *text, size_t size,
+                         const char *pipeline, const char *target);
+void engine_result_free(engine_result *result);
+
+#endif
