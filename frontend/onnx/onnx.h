@@ -1,0 +1,56 @@
+/* ONNX models in, modules out; and the tensors of ONNX test data.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Where to start reading: import.c (the way of a file), then nodes.c (the way of a node),
+ * then ops.def and any import_*.c.
+ */
+#ifndef IG_FRONTEND_ONNX_ONNX_H
+#define IG_FRONTEND_ONNX_ONNX_H
+
+#include "ir/graph.h"
+#include "ir/tensor.h"
+
+/* "x" with "f32[8, 13]": replaces the type that the file declares for an input.  A name
+ * in place of an extent leaves it symbolic; equal names are the same extent. */
+typedef struct ig_onnx_input_type {
+    const char *name, *type;
+} ig_onnx_input_type;
+
+/* Folds an input into the graph.  The tensor's data is copied. */
+typedef struct ig_onnx_input_value {
+    const char      *name;
+    const ig_tensor *tensor;
+} ig_onnx_input_value;
+
+typedef struct ig_onnx_options {
+    const ig_onnx_input_type  *types;
+    size_t                     type_count;
+    const ig_onnx_input_value *constants;
+    size_t                     constant_count;
+} ig_onnx_options;
+
+/* Reads a model file.  Weights stay in the file, which the module keeps mapped.
+ *
+ * `*out_module` is set as soon as a module exists, so that a caller to whom exhausted
+ * memory unwinds can destroy it; on an error status it is NULL again.  `options` may be
+ * NULL. */
+ig_status ig_import_onnx(ig_context *context, const char *path,
+                         const ig_onnx_options *options, ig_module **out_module);
+/* Reads a model in memory, which must outlive the module.  External data is looked for
+ * beside `path`; NULL: there must be none. */
+ig_status ig_import_onnx_memory(ig_context *context, ig_str bytes, const char *path,
+                                const ig_onnx_options *options, ig_module **out_module);
+/* Does `bytes` look like the beginning of an ONNX model? */
+bool ig_onnx_is_likely(ig_str bytes);
+
+/* ---- test data: one TensorProto, SequenceProto or OptionalProto a file ---- */
+
+/* `kind` says which message it is (the model's type of the value).  Data is copied into
+ * `arena`.  `file` is for messages. */
+ig_status ig_onnx_tensor_read(ig_context *context, ig_arena *arena, const char *file,
+                              ig_str bytes, ig_kind kind, ig_tensor *out_tensor);
+/* Appends the message of `tensor` to `out`. */
+ig_status ig_onnx_tensor_write(ig_context *context, const ig_tensor *tensor,
+                               const char *name, ig_writer *out);
+
+#endif
