@@ -128,7 +128,7 @@ static ig_status map_named(ig_parser *p, const ig_token *at, const char *name,
 
 static ig_status read_file(ig_parser *p, ig_data *data) {
     ig_token           at = p->token;
-    const ig_file_map *map;
+    const ig_file_map *map = NULL;
     int64_t            size, end;
     IG_TRY(ig_parse_quoted(p, "a quoted file name", &data->file));
     IG_TRY(ig_parse_expect(p, ',', "','"));

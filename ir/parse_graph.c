@@ -154,7 +154,7 @@ static ig_status read_stage(ig_parser *p, ig_stage *out_stage) {
 static ig_status read_head(ig_parser *p) {
     bool        is_private = ig_parse_accept_word(p, "private");
     bool        is_entry = !is_private && ig_parse_accept_word(p, "entry");
-    ig_stage    stage;
+    ig_stage    stage = IG_STAGE_TENSOR;
     const char *name;
     IG_TRY(read_stage(p, &stage));
     ig_token at = p->token;
