@@ -103,7 +103,7 @@ static const char *check_variants(const walk *w, const ig_plan_step *step) {
     uint32_t       count = step->variants.count;
     bool           is_host = step->kind == IG_STEP_host;
     if (!in_range(step->variants, plan->variants_count) ||
-        (count != 1 && (is_host || count != plan->levels_count))) {
+        count == 0 || (count != 1 && (is_host || count != plan->levels_count))) {
         return "variants";
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -140,7 +140,7 @@ static const char *check_values(const walk *w, const ig_plan_step *step) {
     }
     bool is_rows = step->kind == IG_STEP_rows;
     if (is_rows != (step->block != IG_NONE) ||
-        (is_rows && (step->block >= plan->exprs_count || !may_use(w, step->block)))) {
+        (is_rows && (step->block >= plan->exprs_count || plan->expr_flags[step->block]))) {
         return "block";
     }
     if (!in_range(step->values, plan->lists_count) ||

@@ -1,0 +1,24 @@
+/* The floating-point environment that kernels expect: round to nearest, denormals kept,
+ * exceptions masked.  SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_RUNTIME_CPU_FLOAT_ENV_H
+#define IG_RUNTIME_CPU_FLOAT_ENV_H
+
+#include <stdint.h>
+#include <xmmintrin.h>
+
+enum { IG_FLOAT_ENV = 0x1f80, IG_FLOAT_ENV_FLAGS = 0x3f };
+
+/* Sets it and returns what was there. */
+static inline uint32_t ig_float_env_enter(void) {
+    uint32_t old = _mm_getcsr();
+    if ((old & ~(uint32_t)IG_FLOAT_ENV_FLAGS) != IG_FLOAT_ENV) {
+        _mm_setcsr(IG_FLOAT_ENV);
+    }
+    return old;
+}
+
+static inline void ig_float_env_leave(uint32_t old) {
+    _mm_setcsr(old);
+}
+
+#endif

@@ -1,0 +1,292 @@
+/* Threads that run one task together, without a lock.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The caller publishes a task and adds one to `epoch`; each thread that sees a new epoch
+ * runs the task and takes one from `running`; the caller runs its own share and waits for
+ * zero.  Both waits spin for a while and then sleep on a futex:
+ *
+ *     caller                               thread
+ *     fn, task = …                         spin while epoch = seen, else
+ *     running = threads - 1                sleepers++
+ *     epoch++                              sleep while epoch = seen
+ *     if (sleepers) wake all               sleepers--
+ *     fn(task, 0)                          fn(task, index)
+ *     spin while running > 0, else         if (--running = 0 and caller_sleeps)
+ *     caller_sleeps; sleep                     wake the caller
+ *
+ * A sleeper announces itself before it looks at the word it sleeps on, and a waker writes
+ * that word before it looks for sleepers, both in sequential order, so none is missed.
+ * `busy` keeps sessions apart: who cannot claim the pool does its work alone.
+ */
+#include "runtime/cpu/pool.h"
+
+#include "base/platform.h"
+#include "runtime/cpu/float_env.h"
+#include "runtime/message.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    MOST_THREADS = 1024,
+    DEFAULT_SPIN_NS = 50000,
+    SPINS_PER_LOOK = 64, /* pauses between two looks at the clock */
+    LINE = 128,
+};
+
+typedef struct thread_start {
+    ig_thread_pool *pool;
+    int             index;
+    pthread_t       handle;
+} thread_start;
+
+struct ig_thread_pool {
+    atomic_int  references;
+    int         threads;
+    int         started; /* of our own */
+    int64_t     spin_ns;
+    void      (*run)(void *user, void (*fn)(void *task, int index), void *task, int n);
+    void       *run_user;
+    ig_task_fn *fn;
+    void       *task;
+    bool        stops;
+    _Alignas(LINE) atomic_uint epoch;
+    _Alignas(LINE) atomic_uint sleepers;
+    _Alignas(LINE) atomic_uint running;
+    atomic_uint caller_sleeps;
+    _Alignas(LINE) atomic_bool busy;
+    thread_start starts[];
+};
+
+/* ---- waiting ---- */
+
+static void futex_wait(atomic_uint *word, unsigned seen) {
+    (void)syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
+}
+
+static void futex_wake_all(atomic_uint *word) {
+    (void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+static int64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Spins while *word = value, for as long as allowed; true when it has changed. */
+static bool spin_while(const atomic_uint *word, unsigned value, int64_t spin_ns) {
+    int64_t begin = 0;
+    for (;;) {
+        for (int i = 0; i < SPINS_PER_LOOK; i++) {
+            if (atomic_load_explicit(word, memory_order_acquire) != value) {
+                return true;
+            }
+            _mm_pause();
+        }
+        int64_t now = spin_ns > 0 ? now_ns() : 0;
+        begin = begin ? begin : now;
+        if (now - begin >= spin_ns) {
+            return false;
+        }
+    }
+}
+
+static void wait_for_epoch(ig_thread_pool *pool, unsigned seen) {
+    if (spin_while(&pool->epoch, seen, pool->spin_ns)) {
+        return;
+    }
+    atomic_fetch_add(&pool->sleepers, 1);
+    while (atomic_load(&pool->epoch) == seen) {
+        futex_wait(&pool->epoch, seen);
+    }
+    atomic_fetch_sub(&pool->sleepers, 1);
+}
+
+static void wait_for_threads(ig_thread_pool *pool) {
+    unsigned left;
+    while ((left = atomic_load_explicit(&pool->running, memory_order_acquire)) > 0) {
+        if (spin_while(&pool->running, left, pool->spin_ns)) {
+            continue;
+        }
+        atomic_store(&pool->caller_sleeps, 1);
+        while ((left = atomic_load(&pool->running)) > 0) {
+            futex_wait(&pool->running, left);
+        }
+        atomic_store(&pool->caller_sleeps, 0);
+    }
+}
+
+static void *thread_main(void *argument) {
+    const thread_start *start = argument;
+    ig_thread_pool     *pool = start->pool;
+    unsigned            seen = 0;
+    (void)ig_float_env_enter();
+    for (;;) {
+        wait_for_epoch(pool, seen);
+        seen++;
+        if (pool->stops) {
+            return NULL;
+        }
+        pool->fn(pool->task, start->index);
+        if (atomic_fetch_sub(&pool->running, 1) == 1 &&
+            atomic_load(&pool->caller_sleeps)) {
+            futex_wake_all(&pool->running);
+        }
+    }
+}
+
+static void next_epoch(ig_thread_pool *pool) {
+    atomic_fetch_add(&pool->epoch, 1);
+    if (atomic_load(&pool->sleepers) > 0) {
+        futex_wake_all(&pool->epoch);
+    }
+}
+
+/* ---- running ---- */
+
+bool ig_thread_pool_claim(ig_thread_pool *pool) {
+    bool expected = false;
+    return pool->threads > 1 &&
+           atomic_compare_exchange_strong_explicit(&pool->busy, &expected, true,
+                                                   memory_order_acquire,
+                                                   memory_order_relaxed);
+}
+
+void ig_thread_pool_release(ig_thread_pool *pool) {
+    atomic_store_explicit(&pool->busy, false, memory_order_release);
+}
+
+typedef struct guest_task {
+    ig_task_fn *fn;
+    void       *task;
+} guest_task;
+
+/* A thread of the caller's may have any floating-point environment. */
+static void run_guest(void *argument, int index) {
+    const guest_task *guest = argument;
+    uint32_t          old = ig_float_env_enter();
+    guest->fn(guest->task, index);
+    ig_float_env_leave(old);
+}
+
+void ig_thread_pool_run(ig_thread_pool *pool, ig_task_fn *fn, void *task) {
+    if (pool->run) {
+        guest_task guest = { fn, task };
+        pool->run(pool->run_user, run_guest, &guest, pool->threads);
+        return;
+    }
+    pool->fn = fn;
+    pool->task = task;
+    atomic_store_explicit(&pool->running, (unsigned)pool->threads - 1,
+                          memory_order_relaxed);
+    next_epoch(pool);
+    fn(task, 0);
+    wait_for_threads(pool);
+}
+
+/* ---- life ---- */
+
+/* Binds thread `index` to the CPU of that rank among those that we may use. */
+static void pin_thread(pthread_t thread, int index) {
+    cpu_set_t allowed, one;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) {
+        return;
+    }
+    int rank = index % CPU_COUNT(&allowed);
+    for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (CPU_ISSET(cpu, &allowed) && rank-- == 0) {
+            CPU_ZERO(&one);
+            CPU_SET(cpu, &one);
+            (void)pthread_setaffinity_np(thread, sizeof one, &one);
+            return;
+        }
+    }
+}
+
+/* Signals stay with the host's own threads. */
+static bool start_threads(ig_thread_pool *pool, bool pins) {
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    int failed = 0;
+    for (int i = 1; i < pool->threads && !failed; i++) {
+        thread_start *start = &pool->starts[i];
+        *start = (thread_start){ .pool = pool, .index = i };
+        failed = pthread_create(&start->handle, NULL, thread_main, start);
+        pool->started += !failed;
+        if (pins && !failed) {
+            pin_thread(start->handle, i);
+        }
+    }
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return !failed;
+}
+
+/* The options as this library knows them: what the caller's struct has not got is zero. */
+static ig_thread_pool_options complete(const ig_thread_pool_options *options) {
+    ig_thread_pool_options all = { .size = sizeof all };
+    if (options) {
+        memcpy(&all, options, options->size < sizeof all ? options->size : sizeof all);
+    }
+    return all;
+}
+
+ig_status ig_thread_pool_create(const ig_thread_pool_options *options,
+                                ig_thread_pool **out_pool) {
+    ig_thread_pool_options all = complete(options);
+    ig_message             message = { all.message, all.message_size };
+    *out_pool = NULL;
+    int threads = all.threads == 0 && !all.run ? ig_cpu_count() : all.threads;
+    if (threads < 1 || threads > MOST_THREADS) {
+        return ig_message_set(&message, IG_INVALID, "a pool has 1 to %d threads, not %d",
+                              MOST_THREADS, threads);
+    }
+    void  *memory = NULL;
+    size_t size = sizeof(ig_thread_pool) + (size_t)threads * sizeof(thread_start);
+    if (posix_memalign(&memory, LINE, size) != 0) {
+        return ig_message_set(&message, IG_LIMIT, "out of memory for a thread pool");
+    }
+    memset(memory, 0, size);
+    ig_thread_pool *pool = memory;
+    atomic_store(&pool->references, 1);
+    pool->threads = threads;
+    pool->spin_ns = all.spin_ns ? all.spin_ns : DEFAULT_SPIN_NS;
+    pool->run = all.run;
+    pool->run_user = all.run_user;
+    if (!pool->run && !start_threads(pool, all.pin != 0)) {
+        ig_thread_pool_destroy(pool);
+        return ig_message_set(&message, IG_LIMIT, "the system starts no more threads");
+    }
+    *out_pool = pool;
+    return IG_OK;
+}
+
+void ig_thread_pool_retain(ig_thread_pool *pool) {
+    atomic_fetch_add(&pool->references, 1);
+}
+
+void ig_thread_pool_destroy(ig_thread_pool *pool) {
+    if (!pool || atomic_fetch_sub(&pool->references, 1) != 1) {
+        return;
+    }
+    pool->stops = true;
+    next_epoch(pool);
+    for (int i = 1; i <= pool->started; i++) {
+        (void)pthread_join(pool->starts[i].handle, NULL);
+    }
+    free(pool);
+}
+
+int ig_thread_pool_threads(const ig_thread_pool *pool) {
+    return pool->threads;
+}

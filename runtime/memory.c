@@ -1,0 +1,152 @@
+/* A session's memory: blocks, regions that grow, and the sharing of one by buffers.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Sharing is greedy by size (arXiv 2001.03288): the largest buffer is placed first, each
+ * further one into the smallest gap that fits among the placed buffers whose lives touch
+ * its own.
+ *
+ *     offset
+ *       │   ┌────────┐
+ *       │   │  C     │ ┌────┐        A is largest, B overlaps it in time, C fits above A
+ *       │ ┌─┴──────┐ │ │ B  │        while A lives, and D below B once A has died
+ *       │ │   A    ├─┘ ├────┤
+ *       │ │        │   │ D  │
+ *       └─┴────────┴───┴────┴──▶ step
+ */
+#include "runtime/memory.h"
+
+#include "base/checked.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- blocks ---- */
+
+static void *allocate_default(void *user, size_t size, size_t alignment) {
+    (void)user;
+    void *memory = NULL;
+    return posix_memalign(&memory, alignment, size) == 0 ? memory : NULL;
+}
+
+static void release_default(void *user, void *memory, size_t size) {
+    (void)user;
+    (void)size;
+    free(memory);
+}
+
+void ig_memory_init(ig_memory *memory) {
+    *memory = (ig_memory){ .allocate = allocate_default, .release = release_default };
+}
+
+void *ig_memory_take(ig_memory *memory, size_t size) {
+    size += size == 0;
+    void *block = memory->allocate(memory->user, size, IG_MEMORY_ALIGN);
+    if (block) {
+        memset(block, 0, size);
+        memory->held += size;
+    }
+    return block;
+}
+
+void ig_memory_give(ig_memory *memory, void *block, size_t size) {
+    if (block) {
+        size += size == 0;
+        memory->held -= size;
+        memory->release(memory->user, block, size);
+    }
+}
+
+bool ig_region_reserve(ig_memory *memory, ig_region *region, size_t size, bool keeps) {
+    if (size <= region->size && region->data) {
+        return true;
+    }
+    char *data = ig_memory_take(memory, size);
+    if (!data) {
+        return false;
+    }
+    if (keeps && region->size > 0) {
+        memcpy(data, region->data, region->size);
+    }
+    ig_region_free(memory, region);
+    *region = (ig_region){ data, size };
+    return true;
+}
+
+void ig_region_free(ig_memory *memory, ig_region *region) {
+    ig_memory_give(memory, region->data, region->size);
+    *region = (ig_region){ NULL, 0 };
+}
+
+void *ig_cut(ig_cutter *cutter, size_t count, size_t size) {
+    size_t at = cutter->used;
+    cutter->used += ig_align_up(count * size, IG_LIFE_ALIGN);
+    return cutter->memory ? cutter->memory + at : NULL;
+}
+
+/* ---- sharing ---- */
+
+static int larger_first(const void *left, const void *right) {
+    const ig_life *a = left, *b = right;
+    if (a->bytes != b->bytes) {
+        return a->bytes > b->bytes ? -1 : 1;
+    }
+    return a->id < b->id ? -1 : a->id > b->id;
+}
+
+static bool overlap_in_time(const ig_life *a, const ig_life *b) {
+    return a->first <= b->last && b->first <= a->last;
+}
+
+/* The lowest place behind the placed lives (in order of offset) where `life` fits best.
+ * `bytes` is its size, rounded up. */
+static bool place(ig_life *lives, size_t placed, ig_life *life) {
+    int64_t best = -1, best_gap = INT64_MAX, end = 0;
+    for (size_t i = 0; i < placed; i++) {
+        const ig_life *other = &lives[i];
+        if (!overlap_in_time(other, life)) {
+            continue;
+        }
+        int64_t gap = other->offset - end;
+        if (gap >= life->bytes && gap < best_gap) {
+            best = end;
+            best_gap = gap;
+        }
+        int64_t other_end = other->offset + other->bytes;
+        end = other_end > end ? other_end : end;
+    }
+    life->offset = best >= 0 ? best : end;
+    int64_t sum;
+    return ig_add_i64(life->offset, life->bytes, &sum);
+}
+
+/* Keeps lives[0 … placed] in order of offset. */
+static void insert(ig_life *lives, size_t placed, ig_life life) {
+    size_t at = placed;
+    while (at > 0 && lives[at - 1].offset > life.offset) {
+        lives[at] = lives[at - 1];
+        at--;
+    }
+    lives[at] = life;
+}
+
+bool ig_memory_plan(ig_life *lives, size_t count, int64_t *out_bytes) {
+    int64_t total = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (lives[i].bytes > INT64_MAX - IG_LIFE_ALIGN) {
+            return false;
+        }
+        lives[i].bytes = (int64_t)ig_align_up((size_t)lives[i].bytes, IG_LIFE_ALIGN);
+    }
+    qsort(lives, count, sizeof *lives, larger_first);
+    for (size_t i = 0; i < count; i++) {
+        ig_life life = lives[i];
+        if (!place(lives, i, &life)) {
+            return false;
+        }
+        int64_t end = life.offset + life.bytes;
+        total = end > total ? end : total;
+        insert(lives, i, life);
+    }
+    *out_bytes = total;
+    return true;
+}

@@ -1,0 +1,113 @@
+/* Choosing a level and loading its code.  SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/hash.h"
+#include "runtime/program.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { ENTRY_NAME_BYTES = 128 };
+
+static bool find_code(const ig_program *program, uint32_t level, ig_str *out_code) {
+    char        name[ENTRY_NAME_BYTES];
+    const char *text = ig_plan_string(&program->plan, program->plan.levels[level]);
+    int size = snprintf(name, sizeof name, "code/%s-%s", program->device->family, text);
+    return size < (int)sizeof name &&
+           ig_container_find(&program->container, name, out_code);
+}
+
+/* The names of all levels that there is code for: "v3, v4-vnni". */
+static void list_levels(ig_program *program) {
+    size_t at = 0;
+    for (uint32_t i = 0; i < program->plan.levels_count; i++) {
+        ig_str code;
+        if (find_code(program, i, &code) && at < sizeof program->levels) {
+            const char *name = ig_plan_string(&program->plan, program->plan.levels[i]);
+            at += (size_t)snprintf(program->levels + at, sizeof program->levels - at,
+                                   "%s%s", at ? ", " : "", name);
+        }
+    }
+}
+
+static ig_status choose_level(ig_program *program, const char *wanted, ig_str *out_code,
+                              const ig_message *message) {
+    const ig_plan *plan = &program->plan;
+    int            best = 0;
+    for (uint32_t i = 0; i < plan->levels_count; i++) {
+        const char *name = ig_plan_string(plan, plan->levels[i]);
+        int         rank = program->device->rank(name);
+        ig_str      code;
+        if (rank > best && (!wanted || strcmp(wanted, name) == 0) &&
+            find_code(program, i, &code)) {
+            best = rank;
+            program->level = i;
+            *out_code = code;
+        }
+    }
+    if (best > 0) {
+        return IG_OK;
+    }
+    return ig_message_set(message, IG_UNSUPPORTED,
+                          "the artifact has code for %s (%s); this machine runs %s%s%s",
+                          program->device->family,
+                          program->levels[0] ? program->levels : "no level",
+                          program->device->levels(), wanted ? "; asked for " : "",
+                          wanted ? wanted : "");
+}
+
+static ig_status damaged(const ig_message *message, const char *what) {
+    return ig_message_set(message, IG_INVALID, "the code is damaged: %s", what);
+}
+
+/* Header, hash, image inside the entry, entries inside the image. */
+static ig_status check_code(const ig_program *program, ig_str code,
+                            const ig_message *message) {
+    const ig_code_header *header = (const void *)code.data;
+    size_t                hashed = offsetof(ig_code_header, image_offset);
+    if (code.size < sizeof *header ||
+        memcmp(header->magic, IG_CODE_MAGIC, sizeof header->magic) != 0) {
+        return damaged(message, "no header");
+    }
+    if (header->version != IG_FORMAT_VERSION) {
+        return ig_message_set(message, IG_UNSUPPORTED,
+                              "the code has format version %u; this runtime reads "
+                              "version %u",
+                              (unsigned)header->version, IG_FORMAT_VERSION);
+    }
+    if (header->code_bytes != code.size ||
+        !ig_hash128_matches(&header->hash, code.data + hashed, code.size - hashed)) {
+        return damaged(message, "its hash does not match");
+    }
+    uint64_t kernels = (uint64_t)header->kernel_count * sizeof(ig_code_kernel);
+    if (header->kernel_count != program->plan.kernels_count ||
+        kernels > code.size - sizeof *header || header->image_offset > code.size ||
+        header->image_offset % IG_ENTRY_ALIGN != 0 ||
+        header->image_bytes > code.size - header->image_offset) {
+        return damaged(message, "a part lies outside");
+    }
+    return IG_OK;
+}
+
+/* The whole entry is loaded, header and table too: what is checked is what is called,
+ * whatever happens to the file. */
+ig_status ig_program_load_code(ig_program *program, const char *level,
+                               const ig_message *message) {
+    list_levels(program);
+    if (program->plan.kernels_count == 0 && program->plan.levels_count == 0) {
+        return IG_OK; /* nothing to run but copies */
+    }
+    ig_str code = { NULL, 0 };
+    IG_TRY(choose_level(program, level, &code, message));
+    IG_TRY(program->device->load(code.data, code.size, &program->image, message));
+    program->code_bytes = code.size;
+    return check_code(program, (ig_str){ program->image.memory, code.size }, message);
+}
+
+ig_kernel_fn_v0 *ig_program_kernel(const ig_program *program, uint32_t number) {
+    const ig_code_header *header = program->image.memory;
+    const ig_code_kernel *kernels = (const void *)(header + 1);
+    if (!header || kernels[number].entry >= header->image_bytes) {
+        return NULL;
+    }
+    uintptr_t address = (uintptr_t)header + header->image_offset + kernels[number].entry;
+    return (ig_kernel_fn_v0 *)address;
+}

@@ -1,0 +1,83 @@
+/* What a program tells about itself.  SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/program.h"
+
+#include <string.h>
+
+size_t ig_program_input_count(const ig_program *program) {
+    return program->plan.inputs_count;
+}
+
+size_t ig_program_output_count(const ig_program *program) {
+    return program->plan.outputs_count;
+}
+
+static ig_port describe(const ig_plan *plan, const ig_plan_port *port) {
+    ig_port result = { .name = ig_plan_string(plan, port->name),
+                       .type = ig_plan_string(plan, port->type),
+                       .dtype = (ig_dtype_code)port->dtype,
+                       .rank = port->rank };
+    for (uint32_t i = 0; i < port->rank; i++) {
+        if (!ig_expr_constant(plan, plan->lists[port->dims + i], &result.dims[i])) {
+            result.dims[i] = -1;
+        }
+    }
+    return result;
+}
+
+ig_port ig_program_input(const ig_program *program, size_t index) {
+    return describe(&program->plan, &program->plan.inputs[index]);
+}
+
+ig_port ig_program_output(const ig_program *program, size_t index) {
+    return describe(&program->plan, &program->plan.outputs[index]);
+}
+
+static int find_port(const ig_plan *plan, const ig_plan_port *ports, uint32_t count,
+                     const char *name) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(ig_plan_string(plan, ports[i].name), name) == 0) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+int ig_program_find_input(const ig_program *program, const char *name) {
+    const ig_plan *plan = &program->plan;
+    return find_port(plan, plan->inputs, plan->inputs_count, name);
+}
+
+int ig_program_find_output(const ig_program *program, const char *name) {
+    const ig_plan *plan = &program->plan;
+    return find_port(plan, plan->outputs, plan->outputs_count, name);
+}
+
+static size_t count_launches(const ig_plan *plan) {
+    size_t count = 0;
+    for (uint32_t i = 0; i < plan->steps_count; i++) {
+        count += plan->steps[i].kind == IG_STEP_launch;
+    }
+    return count;
+}
+
+void ig_program_get_facts(const ig_program *program, ig_program_facts *facts) {
+    const ig_plan   *plan = &program->plan;
+    ig_program_facts all = {
+        .size = facts->size,
+        .model = ig_plan_string(plan, plan->header->model),
+        .build_id = ig_plan_string(plan, plan->header->build_id),
+        .level = program->level == IG_NONE
+                     ? ""
+                     : ig_plan_string(plan, plan->levels[program->level]),
+        .levels = program->levels,
+        .kernel_count = plan->kernels_count,
+        .step_count = plan->steps_count,
+        .launch_count = count_launches(plan),
+        .code_bytes = program->code_bytes,
+        .plan_bytes = plan->header->plan_bytes,
+    };
+    for (uint32_t i = 0; i < plan->constants_count; i++) {
+        all.weight_bytes += plan->constants[i].bytes;
+    }
+    memcpy(facts, &all, facts->size < sizeof all ? facts->size : sizeof all);
+}

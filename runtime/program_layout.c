@@ -1,0 +1,164 @@
+/* What each step is for this program: code, and its place in a session's arrays.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/program.h"
+
+#include <stdlib.h>
+
+enum { MOST_SLOTS = 1 << 24 }; /* operands and params of all steps together */
+
+typedef struct layout {
+    ig_program       *program;
+    const ig_plan    *plan;
+    const ig_message *message;
+    uint64_t          slots, params;
+    uint32_t          rows, rows_end; /* the open rows step, or IG_NONE */
+} layout;
+
+/* ---- late ---- */
+
+static bool is_late_operand(const ig_plan *plan, const ig_plan_operand *operand) {
+    if (operand->buffer == IG_NONE) {
+        return false;
+    }
+    return ig_expr_depends(plan, plan->buffers[operand->buffer].bytes, IG_DEPENDS_LATE) ||
+           ig_expr_depends(plan, operand->offset, IG_DEPENDS_LATE) ||
+           ig_expr_depends(plan, operand->row_stride, IG_DEPENDS_LATE);
+}
+
+static bool is_late_variant(const ig_plan *plan, const ig_plan_variant *variant) {
+    bool is_late = ig_expr_depends(plan, variant->grid, IG_DEPENDS_LATE) ||
+                   ig_expr_depends(plan, variant->cost, IG_DEPENDS_LATE);
+    for (uint32_t i = 0; i < variant->params.count; i++) {
+        is_late |= ig_expr_depends(plan, plan->lists[variant->params.first + i],
+                                   IG_DEPENDS_LATE);
+    }
+    return is_late;
+}
+
+static bool is_late_step(const ig_plan *plan, const ig_plan_step *step,
+                         const ig_exec *exec) {
+    bool is_late = ig_expr_depends(plan, step->value, IG_DEPENDS_LATE) ||
+                   ig_expr_depends(plan, step->block, IG_DEPENDS_LATE);
+    for (uint32_t i = 0; i < step->operands.count; i++) {
+        is_late |= is_late_operand(plan, &plan->operands[step->operands.first + i]);
+    }
+    return is_late || (exec->variant && is_late_variant(plan, exec->variant));
+}
+
+static bool is_loose_variant(const ig_plan *plan, const ig_plan_variant *variant) {
+    bool is_loose = ig_expr_depends(plan, variant->cost, IG_DEPENDS_LOOSE);
+    for (uint32_t i = 0; i < variant->params.count; i++) {
+        is_loose |= ig_expr_depends(plan, plan->lists[variant->params.first + i],
+                                    IG_DEPENDS_LOOSE);
+    }
+    return is_loose;
+}
+
+/* ---- code ---- */
+
+static ig_status find_function(const layout *l, const ig_plan_step *step, ig_exec *exec) {
+    const ig_plan *plan = l->plan;
+    uint32_t level = step->variants.count > 1 ? l->program->level : 0;
+    exec->variant = &plan->variants[step->variants.first + level];
+    if (step->kind == IG_STEP_host) {
+        const char *name = ig_plan_string(plan, plan->hosts[step->index]);
+        exec->host = ig_host_find(name);
+        return exec->host ? IG_OK
+                          : ig_message_set(l->message, IG_UNSUPPORTED,
+                                           "the artifact calls host function '%s', which "
+                                           "this runtime has not got",
+                                           name);
+    }
+    exec->kernel = ig_program_kernel(l->program, exec->variant->kernel);
+    return exec->kernel ? IG_OK
+                        : ig_message_set(l->message, IG_INVALID,
+                                         "the code is damaged: kernel '%s' is missing",
+                                         ig_plan_string(plan, step->name));
+}
+
+/* ---- places ---- */
+
+static void place(layout *l, uint32_t number, ig_exec *exec) {
+    const ig_plan_step *step = &l->plan->steps[number];
+    ig_program         *program = l->program;
+    exec->slot = (uint32_t)l->slots;
+    exec->param = (uint32_t)l->params;
+    exec->launch = program->launch_count;
+    exec->end = number + 1 + step->body_count + step->else_count;
+    exec->rows = l->rows;
+    l->slots += step->operands.count;
+    if (exec->variant) {
+        uint32_t copies = l->rows == IG_NONE ? 1 : 2;
+        l->params += (uint64_t)copies * exec->variant->params.count;
+        program->scratch = exec->variant->scratch > program->scratch
+                               ? exec->variant->scratch
+                               : program->scratch;
+    }
+    program->launch_count += exec->variant != NULL || step->kind == IG_STEP_rows;
+    if (l->rows != IG_NONE && step->operands.count > program->table_size) {
+        program->table_size = step->operands.count;
+    }
+}
+
+static ig_status lay_out_step(layout *l, uint32_t number) {
+    const ig_plan_step *step = &l->plan->steps[number];
+    ig_exec            *exec = &l->program->execs[number];
+    if (l->rows != IG_NONE && number == l->rows_end) {
+        l->rows = IG_NONE;
+    }
+    if (step->kind == IG_STEP_launch || step->kind == IG_STEP_host) {
+        IG_TRY(find_function(l, step, exec));
+    }
+    place(l, number, exec);
+    exec->is_late = is_late_step(l->plan, step, exec);
+    l->program->late_count += exec->is_late;
+    exec->is_loose = exec->variant && is_loose_variant(l->plan, exec->variant);
+    l->program->has_loose |= exec->is_loose;
+    if (step->kind == IG_STEP_rows) {
+        l->rows = number;
+        l->rows_end = exec->end;
+    }
+    if (l->slots > MOST_SLOTS || l->params > MOST_SLOTS) {
+        return ig_message_set(l->message, IG_LIMIT,
+                              "the plan has more than %d operands and parameters",
+                              MOST_SLOTS);
+    }
+    return IG_OK;
+}
+
+/* A phase is a launch and those right behind it that join it; a rows step with its body
+ * is one too. */
+static void find_phases(ig_program *program) {
+    const ig_plan *plan = &program->plan;
+    ig_exec       *first = NULL;
+    for (uint32_t i = 0; i < plan->steps_count; i++) {
+        const ig_plan_step *step = &plan->steps[i];
+        ig_exec            *exec = &program->execs[i];
+        if (step->kind == IG_STEP_rows) {
+            first = exec;
+        } else if (step->kind != IG_STEP_launch) {
+            first = NULL;
+            continue;
+        } else if (exec->rows == IG_NONE && !(step->flags & IG_STEP_JOINS)) {
+            first = exec;
+        }
+        first->phase_count += step->kind == IG_STEP_launch;
+        first->has_late |= exec->is_late;
+    }
+}
+
+ig_status ig_program_lay_out(ig_program *program, const ig_message *message) {
+    const ig_plan *plan = &program->plan;
+    layout         l = { program, plan, message, 0, 0, IG_NONE, 0 };
+    program->execs = calloc((size_t)plan->steps_count + 1, sizeof *program->execs);
+    if (!program->execs) {
+        return ig_message_set(message, IG_LIMIT, "out of memory");
+    }
+    for (uint32_t i = 0; i < plan->steps_count; i++) {
+        IG_TRY(lay_out_step(&l, i));
+    }
+    program->slot_count = (uint32_t)l.slots;
+    program->param_count = (uint32_t)l.params;
+    find_phases(program);
+    return IG_OK;
+}

@@ -1,0 +1,115 @@
+/* A session: a program with the memory to run it, one run at a time.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Three layers, from rare to often:
+ *
+ *     shape   what follows from the extents of a call: sizes, offsets, params, tiles.
+ *             Planned when symbols that reach a size or grid have new values; a few are
+ *             kept (session->shapes).
+ *     bind    the caller's addresses, patched into the current shape's slots; and what
+ *             depends on "loose" symbols, which reach only params (a bag's id count).
+ *     run     walks the steps: no allocation, no lock, no formatting unless one is late.
+ */
+#ifndef IG_RUNTIME_SESSION_H
+#define IG_RUNTIME_SESSION_H
+
+#include "runtime/memory.h"
+#include "runtime/program.h"
+
+enum {
+    IG_SHAPES = 8,          /* planned shapes that a session keeps */
+    IG_ERROR_BYTES = 768,
+    IG_PARALLEL_NS = 6000,  /* a phase that costs less is not worth waking anybody */
+    IG_UNKNOWN_TILE_NS = 1000,
+};
+
+/* Everything that follows from one set of extents.  One block of memory. */
+typedef struct ig_shape {
+    uint64_t   used;           /* session's clock when last used; 0: not planned */
+    void      *block;          /* NULL until first needed */
+    int64_t   *key;            /* values of plan.keys */
+    int64_t   *buffer_offsets; /* arena, worker: place; else 0 */
+    int64_t   *buffer_bytes;   /* not of inputs, which are the binding's */
+    int64_t   *slot_offsets;   /* bytes from the buffer's start */
+    int64_t   *slot_strides;   /* bytes a row, or IG_WORKER_STRIDE */
+    void     **slots;          /* addresses; worker buffers: their offset */
+    int64_t   *params;
+    int64_t   *bounds;         /* of each launch: workers + 1 */
+    ig_launch *launches;
+    ig_phase  *phases;         /* by number of the first launch */
+    int64_t   *output_dims;    /* IG_MAX_RANK an output */
+    int64_t   *output_bytes;   /* -1: known when the run ends */
+    int64_t    arena_bytes, worker_bytes;
+    bool       wants_pool;     /* some phase is worth more than one thread */
+} ig_shape;
+
+typedef struct ig_output {
+    ig_view  *view;     /* the caller's */
+    char     *target;   /* where the caller finds it */
+    size_t    capacity; /* of target when it is the caller's */
+    ig_region own;      /* for callers without memory */
+    ig_region shadow;   /* used in place of memory that an input has too */
+    bool      is_shadowed;
+} ig_output;
+
+struct ig_session {
+    ig_memory      memory;
+    ig_program    *program;
+    const ig_plan *plan;
+    ig_message     message;
+    ig_team        team;
+    ig_shape       shapes[IG_SHAPES];
+    ig_shape      *shape;     /* the current one, or NULL */
+    uint64_t       clock;
+    size_t         shape_bytes;
+    int64_t       *symbols;
+    ig_view       *inputs;    /* as bound */
+    ig_output     *outputs;
+    char         **bases;     /* address of each buffer */
+    int64_t       *bytes;     /* and its size, as far as known */
+    ig_region     *late;      /* memory of buffers whose size is late */
+    ig_life       *lives;     /* room for planning */
+    ig_region      arena, workers_memory, scratch;
+    bool           owns_arena; /* else the caller gave it */
+    bool           is_bound;
+    bool           has_shapes; /* `inputs` holds extents that were found good */
+    atomic_int     state;
+    int64_t        deadline_ns, stop_at_ns;
+    size_t         self_bytes; /* of the block that holds this struct */
+    char           error[IG_ERROR_BYTES];
+};
+
+/* session_shape.c: finds or plans the shape of the symbols' values and makes it the
+ * current one. */
+ig_status ig_session_choose_shape(ig_session *session);
+/* Evaluates definitions over late symbols (`is_late`), or all the others, in order. */
+ig_status ig_session_define(ig_session *session, bool is_late);
+ig_status ig_session_check_guard(ig_session *session, uint32_t number);
+/* Extents and bytes of an output, into the current shape. */
+ig_status ig_session_size_output(ig_session *session, uint32_t number);
+/* Bytes of a tensor; false on overflow or a negative extent. */
+bool ig_tensor_bytes(uint32_t dtype, uint32_t rank, const int64_t *dims,
+                     int64_t *out_bytes);
+
+/* session_bind.c: memory for an output of so many bytes, and its view. */
+ig_status ig_session_place_output(ig_session *session, uint32_t number, int64_t bytes);
+void      ig_session_describe_output(ig_session *session, uint32_t number);
+
+/* session_resolve.c: evaluates what stands in step `number` into the current shape. */
+ig_status ig_session_resolve(ig_session *session, uint32_t number);
+/* The same for params, tiles and cost of a launch or host step alone. */
+ig_status ig_session_resolve_params(ig_session *session, uint32_t number);
+/* Divides the tiles of the phase that begins at step `number` among the workers. */
+void      ig_session_split(ig_session *session, uint32_t number);
+/* Fills the addresses of one step's slots, or of every step that is not late. */
+void      ig_session_patch_step(ig_session *session, uint32_t number);
+void      ig_session_patch(ig_session *session);
+
+/* session_report.c: IG_INVALID with words for the least report of `phase`, when a worker
+ * has one. */
+ig_status ig_session_collect(ig_session *session, const ig_phase *phase);
+/* The same for one report of step `number`. */
+ig_status ig_session_report(ig_session *session, uint32_t number, int64_t row,
+                            const ig_kernel_report_v0 *report);
+
+#endif

@@ -1,0 +1,349 @@
+/* From the caller's views to a bound session: extents, then addresses.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Extents that were bound before are only compared.  New ones give the symbols their
+ * values, are held against every extent's expression and every guard, and choose a shape.
+ */
+#include "runtime/session.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { TYPE_BYTES = 160 };
+
+/* ---- words ---- */
+
+/* "f32[2, 13]" */
+static const char *type_of(const ig_view *view, char text[TYPE_BYTES]) {
+    size_t at = (size_t)snprintf(text, TYPE_BYTES, "%s[",
+                                 ig_dtype_code_name((uint32_t)view->dtype));
+    for (uint32_t i = 0; i < view->rank && i < IG_MAX_RANK && at < TYPE_BYTES; i++) {
+        at += (size_t)snprintf(text + at, TYPE_BYTES - at, "%s%lld", i ? ", " : "",
+                               (long long)view->dims[i]);
+    }
+    if (at < TYPE_BYTES) {
+        (void)snprintf(text + at, TYPE_BYTES - at, "]");
+    }
+    return text;
+}
+
+static ig_status wrong_type(ig_session *session, uint32_t number, const ig_view *view,
+                            const char *what) {
+    const ig_plan_port *port = &session->plan->inputs[number];
+    char                text[TYPE_BYTES];
+    return ig_message_set(&session->message, IG_INVALID,
+                          "input '%s' must be %s, but was given %s%s",
+                          ig_plan_string(session->plan, port->name),
+                          ig_plan_string(session->plan, port->type), type_of(view, text),
+                          what);
+}
+
+/* ---- extents ---- */
+
+static ig_status bind_symbol(ig_session *session, uint32_t number, const ig_view *inputs) {
+    const ig_plan_symbol *symbol = &session->plan->symbols[number];
+    int64_t               value = inputs[symbol->input].dims[symbol->axis];
+    const char           *origin = ig_plan_string(session->plan, symbol->origin);
+    if (value < symbol->min || value > symbol->max) {
+        return ig_message_set(&session->message, IG_INVALID,
+                              "%s is %lld; it must be from %lld to %lld", origin,
+                              (long long)value, (long long)symbol->min,
+                              (long long)symbol->max);
+    }
+    if (value % symbol->multiple != 0) {
+        return ig_message_set(&session->message, IG_INVALID,
+                              "%s is %lld; it must be a multiple of %lld", origin,
+                              (long long)value, (long long)symbol->multiple);
+    }
+    session->symbols[number] = value;
+    return IG_OK;
+}
+
+static ig_status check_extents(ig_session *session, uint32_t number, const ig_view *view) {
+    const ig_plan      *plan = session->plan;
+    const ig_plan_port *port = &plan->inputs[number];
+    for (uint32_t i = 0; i < port->rank; i++) {
+        int64_t expected;
+        if (!ig_expr_evaluate(plan, plan->lists[port->dims + i], session->symbols,
+                              &expected)) {
+            return wrong_type(session, number, view, ": a size is too large");
+        }
+        if (view->dims[i] != expected) {
+            char what[64];
+            (void)snprintf(what, sizeof what, ": dim %u is %lld, expected %lld",
+                           (unsigned)i, (long long)view->dims[i], (long long)expected);
+            return wrong_type(session, number, view, what);
+        }
+    }
+    int64_t *bytes = &session->bytes[port->buffer];
+    if (!ig_tensor_bytes(port->dtype, port->rank, view->dims, bytes)) {
+        return wrong_type(session, number, view, ": its size is too large");
+    }
+    return IG_OK;
+}
+
+static ig_status bind_symbols(ig_session *session, const ig_view *inputs) {
+    const ig_plan *plan = session->plan;
+    for (uint32_t i = 0; i < plan->inputs_count; i++) {
+        const ig_plan_port *port = &plan->inputs[i];
+        if ((uint32_t)inputs[i].dtype != port->dtype || inputs[i].rank != port->rank) {
+            return wrong_type(session, i, &inputs[i], "");
+        }
+        for (uint32_t axis = 0; axis < port->rank; axis++) {
+            if (inputs[i].dims[axis] < 0) {
+                return wrong_type(session, i, &inputs[i], ": an extent is negative");
+            }
+        }
+    }
+    for (uint32_t i = 0; i < plan->symbols_count; i++) {
+        if (plan->symbols[i].kind == IG_SYMBOL_INPUT) {
+            IG_TRY(bind_symbol(session, i, inputs));
+        }
+    }
+    return ig_session_define(session, false);
+}
+
+static ig_status bind_extents(ig_session *session, const ig_view *inputs) {
+    const ig_plan *plan = session->plan;
+    session->has_shapes = false;
+    IG_TRY(bind_symbols(session, inputs));
+    for (uint32_t i = 0; i < plan->inputs_count; i++) {
+        IG_TRY(check_extents(session, i, &inputs[i]));
+    }
+    for (uint32_t i = 0; i < plan->guards_count; i++) {
+        if (plan->guards[i].at_bind) {
+            IG_TRY(ig_session_check_guard(session, i));
+        }
+    }
+    IG_TRY(ig_session_choose_shape(session));
+    for (uint32_t i = 0; i < plan->inputs_count; i++) {
+        session->inputs[i] = inputs[i];
+        session->inputs[i].data = NULL;
+    }
+    session->has_shapes = true;
+    return IG_OK;
+}
+
+static bool has_extents(const ig_session *session, const ig_view *inputs) {
+    for (uint32_t i = 0; i < session->plan->inputs_count; i++) {
+        const ig_view *old = &session->inputs[i], *new = &inputs[i];
+        if (old->dtype != new->dtype || old->rank != new->rank) {
+            return false;
+        }
+        for (uint32_t axis = 0; axis < old->rank; axis++) {
+            if (old->dims[axis] != new->dims[axis]) {
+                return false;
+            }
+        }
+    }
+    return session->has_shapes;
+}
+
+/* ---- addresses of inputs ---- */
+
+static ig_status bind_input(ig_session *session, uint32_t number, const ig_view *view) {
+    const ig_plan_port *port = &session->plan->inputs[number];
+    const char         *name = ig_plan_string(session->plan, port->name);
+    int64_t             bytes = session->bytes[port->buffer];
+    uint32_t            unit = (ig_dtype_code_bits(port->dtype) + 7) / 8;
+    if (!view->data && bytes > 0) {
+        return ig_message_set(&session->message, IG_INVALID, "input '%s' has no data",
+                              name);
+    }
+    if (view->capacity > 0 && (uint64_t)bytes > view->capacity) {
+        return ig_message_set(&session->message, IG_INVALID,
+                              "input '%s' needs %lld bytes, its memory has %zu", name,
+                              (long long)bytes, view->capacity);
+    }
+    if ((uintptr_t)view->data % unit != 0) {
+        return ig_message_set(&session->message, IG_INVALID,
+                              "input '%s' is not aligned to its elements of %u bytes",
+                              name, unit);
+    }
+    session->inputs[number].data = view->data;
+    session->bases[port->buffer] = view->data ? view->data : (char *)session;
+    return IG_OK;
+}
+
+/* True in `moved` when an address differs from the one bound before. */
+static ig_status bind_inputs(ig_session *session, const ig_view *inputs, bool *moved) {
+    for (uint32_t i = 0; i < session->plan->inputs_count; i++) {
+        bool is_new = inputs[i].data != session->inputs[i].data;
+        if (is_new || *moved || inputs[i].capacity > 0) {
+            IG_TRY(bind_input(session, i, &inputs[i]));
+            *moved |= is_new;
+        }
+    }
+    return IG_OK;
+}
+
+/* ---- addresses of outputs ---- */
+
+static bool overlaps(const char *a, int64_t a_bytes, const char *b, int64_t b_bytes) {
+    uintptr_t left = (uintptr_t)a, right = (uintptr_t)b;
+    return a_bytes > 0 && b_bytes > 0 && left < right + (uintptr_t)b_bytes &&
+           right < left + (uintptr_t)a_bytes;
+}
+
+static ig_status no_memory(ig_session *session, const char *name, int64_t bytes) {
+    return ig_message_set(&session->message, IG_LIMIT,
+                          "out of memory for output '%s' of %lld bytes", name,
+                          (long long)bytes);
+}
+
+static bool overlaps_input(const ig_session *session, const char *data, int64_t bytes) {
+    for (uint32_t i = 0; i < session->plan->inputs_count; i++) {
+        uint32_t buffer = session->plan->inputs[i].buffer;
+        if (overlaps(data, bytes, session->bases[buffer], session->bytes[buffer])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The session's memory for an output; an earlier output in it that is now an input stays
+ * where it is, and the other region is used. */
+static bool reserve_own(ig_session *session, ig_output *output, int64_t bytes) {
+    if (overlaps_input(session, output->own.data, (int64_t)output->own.size)) {
+        ig_region other = output->shadow;
+        output->shadow = output->own;
+        output->own = other;
+    }
+    return ig_region_reserve(&session->memory, &output->own, (size_t)bytes, false);
+}
+
+/* Where the output stands for the caller.  `bytes` is its size, known by now. */
+ig_status ig_session_place_output(ig_session *session, uint32_t number, int64_t bytes) {
+    ig_output  *output = &session->outputs[number];
+    const char *name =
+        ig_plan_string(session->plan, session->plan->outputs[number].name);
+    if (output->capacity == 0) {
+        if (!reserve_own(session, output, bytes)) {
+            return no_memory(session, name, bytes);
+        }
+        output->target = output->own.data;
+        return IG_OK;
+    }
+    if ((uint64_t)bytes > output->capacity) {
+        return ig_message_set(&session->message, IG_INVALID,
+                              "output '%s' needs %lld bytes, its memory has %zu", name,
+                              (long long)bytes, output->capacity);
+    }
+    return IG_OK;
+}
+
+/* Memory that an input or an earlier output has too gives way to a shadow. */
+static ig_status place_shadow(ig_session *session, uint32_t number, int64_t bytes) {
+    const ig_plan *plan = session->plan;
+    ig_output     *output = &session->outputs[number];
+    const char    *name = ig_plan_string(plan, plan->outputs[number].name);
+    for (uint32_t i = 0; i < number; i++) {
+        const ig_output *other = &session->outputs[i];
+        if (overlaps(output->target, bytes, other->target,
+                     session->shape->output_bytes[i])) {
+            return ig_message_set(&session->message, IG_INVALID,
+                                  "outputs '%s' and '%s' overlap in memory",
+                                  ig_plan_string(plan, plan->outputs[i].name), name);
+        }
+    }
+    output->is_shadowed =
+        output->capacity > 0 && overlaps_input(session, output->target, bytes);
+    if (output->is_shadowed && !ig_region_reserve(&session->memory, &output->shadow,
+                                                  (size_t)bytes, false)) {
+        return no_memory(session, name, bytes);
+    }
+    return IG_OK;
+}
+
+static ig_status move_output(ig_session *session, uint32_t number) {
+    const ig_plan_port *port = &session->plan->outputs[number];
+    ig_output          *output = &session->outputs[number];
+    int64_t             bytes = session->shape->output_bytes[number];
+    output->is_shadowed = false;
+    if (bytes < 0) {
+        return IG_OK; /* the run knows */
+    }
+    IG_TRY(ig_session_place_output(session, number, bytes));
+    IG_TRY(place_shadow(session, number, bytes));
+    if (session->plan->buffers[port->buffer].space == IG_SPACE_OUTPUT &&
+        session->plan->buffers[port->buffer].index == number) {
+        session->bases[port->buffer] =
+            output->is_shadowed ? output->shadow.data : output->target;
+    }
+    return IG_OK;
+}
+
+void ig_session_describe_output(ig_session *session, uint32_t number) {
+    const ig_plan_port *port = &session->plan->outputs[number];
+    const int64_t *dims = session->shape->output_dims + (size_t)number * IG_MAX_RANK;
+    ig_view       *view = session->outputs[number].view;
+    view->data = session->outputs[number].target;
+    view->dtype = (int32_t)port->dtype;
+    view->rank = port->rank;
+    for (uint32_t i = 0; i < port->rank; i++) {
+        view->dims[i] = dims[i];
+    }
+}
+
+static ig_status bind_outputs(ig_session *session, ig_view *outputs, bool *moved) {
+    const ig_plan *plan = session->plan;
+    for (uint32_t i = 0; i < plan->outputs_count; i++) {
+        ig_output *output = &session->outputs[i];
+        ig_view   *view = &outputs[i];
+        *moved |= view->capacity != output->capacity ||
+                  (view->capacity > 0 && view->data != output->target);
+        output->view = view;
+        output->capacity = view->capacity;
+        if (view->capacity > 0) {
+            output->target = view->data;
+        }
+        if (view->capacity > 0 && !view->data) {
+            return ig_message_set(&session->message, IG_INVALID,
+                                  "output '%s' has a capacity but no memory",
+                                  ig_plan_string(plan, plan->outputs[i].name));
+        }
+    }
+    for (uint32_t i = 0; i < plan->outputs_count && *moved; i++) {
+        IG_TRY(move_output(session, i));
+    }
+    for (uint32_t i = 0; i < plan->outputs_count; i++) {
+        if (session->shape->output_bytes[i] >= 0) {
+            ig_session_describe_output(session, i);
+        }
+    }
+    return IG_OK;
+}
+
+/* ---- all of it ---- */
+
+static ig_status check_counts(ig_session *session, size_t input_count,
+                              size_t output_count) {
+    const ig_plan *plan = session->plan;
+    if (input_count == plan->inputs_count && output_count == plan->outputs_count) {
+        return IG_OK;
+    }
+    return ig_message_set(&session->message, IG_INVALID,
+                          "the program has %u inputs and %u outputs, but was given %zu "
+                          "and %zu",
+                          (unsigned)plan->inputs_count, (unsigned)plan->outputs_count,
+                          input_count, output_count);
+}
+
+ig_status ig_session_bind(ig_session *session, const ig_view *inputs, size_t input_count,
+                          ig_view *outputs, size_t output_count) {
+    bool was_bound = session->is_bound;
+    session->is_bound = false;
+    IG_TRY(check_counts(session, input_count, output_count));
+    bool moved = !was_bound;
+    if (!has_extents(session, inputs)) {
+        IG_TRY(bind_extents(session, inputs));
+        moved = true;
+    }
+    IG_TRY(bind_inputs(session, inputs, &moved));
+    IG_TRY(bind_outputs(session, outputs, &moved));
+    if (moved) {
+        ig_session_patch(session);
+    }
+    session->is_bound = true;
+    return IG_OK;
+}

@@ -1,0 +1,100 @@
+/* Words for what a kernel reported.  SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/session.h"
+
+#include <stdio.h>
+
+enum { WHERE_BYTES = 256, RANGE_BYTES = 64 };
+
+/* "input 'ids'", or what the value is called that the model computes. */
+static void name_operand(const ig_plan *plan, const ig_plan_operand *operand,
+                         char text[WHERE_BYTES]) {
+    if (operand->buffer == IG_NONE) {
+        (void)snprintf(text, WHERE_BYTES, "an operand");
+        return;
+    }
+    const ig_plan_buffer *buffer = &plan->buffers[operand->buffer];
+    (void)snprintf(text, WHERE_BYTES, "%s '%s'",
+                   buffer->space == IG_SPACE_INPUT ? "input" : "value",
+                   ig_plan_string(plan, buffer->name));
+}
+
+static void name_range(const ig_session *session, const ig_plan_operand *operand,
+                       char text[RANGE_BYTES]) {
+    int64_t low, high;
+    if (operand->high == IG_NONE ||
+        !ig_expr_evaluate(session->plan, operand->high, session->symbols, &high) ||
+        !ig_expr_evaluate_or(session->plan, operand->low, session->symbols, 0, &low)) {
+        (void)snprintf(text, RANGE_BYTES, "out of range");
+    } else if (high <= low) {
+        (void)snprintf(text, RANGE_BYTES, "but there is nothing to choose from");
+    } else {
+        (void)snprintf(text, RANGE_BYTES, "outside %lld..%lld", (long long)low,
+                       (long long)high - 1);
+    }
+}
+
+/* Elements that the rows before a block hold, and those before the operand's offset. */
+static int64_t elements_before(const ig_session *session, uint32_t number,
+                               uint32_t operand, int64_t row) {
+    const ig_plan      *plan = session->plan;
+    const ig_plan_step *step = &plan->steps[number];
+    uint32_t slot = session->program->execs[number].slot + operand;
+    uint32_t buffer = plan->operands[step->operands.first + operand].buffer;
+    uint32_t unit = (ig_dtype_code_bits(plan->buffers[buffer].dtype) + 7) / 8;
+    int64_t  stride = session->shape->slot_strides[slot];
+    if (unit == 0 || stride == IG_WORKER_STRIDE) {
+        return 0;
+    }
+    return (row * stride + session->shape->slot_offsets[slot]) / unit;
+}
+
+ig_status ig_session_report(ig_session *session, uint32_t number, int64_t row,
+                            const ig_kernel_report_v0 *report) {
+    const ig_plan      *plan = session->plan;
+    const ig_plan_step *step = &plan->steps[number];
+    const char         *name = ig_plan_string(plan, step->name);
+    char                where[WHERE_BYTES], range[RANGE_BYTES];
+    if (report->operand >= step->operands.count ||
+        plan->operands[step->operands.first + report->operand].buffer == IG_NONE) {
+        return ig_message_set(&session->message, IG_INVALID,
+                              "'%s': position %lld: %lld is out of range", name,
+                              (long long)report->position, (long long)report->value);
+    }
+    const ig_plan_operand *operand =
+        &plan->operands[step->operands.first + report->operand];
+    name_operand(plan, operand, where);
+    name_range(session, operand, range);
+    int64_t position = report->position +
+                       elements_before(session, number, (uint32_t)report->operand, row);
+    return ig_message_set(&session->message, IG_INVALID,
+                          "%s element %lld is %lld, %s (in '%s')", where,
+                          (long long)position, (long long)report->value, range, name);
+}
+
+ig_status ig_session_collect(ig_session *session, const ig_phase *phase) {
+    ig_worker *least = NULL;
+    for (int w = 0; w < session->team.size; w++) {
+        ig_worker *worker = &session->team.workers[w];
+        if (worker->report.operand < 0) {
+            continue;
+        }
+        bool is_less = !least || worker->launch < least->launch ||
+                       (worker->launch == least->launch &&
+                        (worker->report.operand < least->report.operand ||
+                         (worker->report.operand == least->report.operand &&
+                          (worker->row < least->row ||
+                           (worker->row == least->row &&
+                            worker->report.position < least->report.position)))));
+        least = is_less ? worker : least;
+    }
+    if (!least) {
+        return IG_OK;
+    }
+    ig_kernel_report_v0 report = least->report;
+    uint32_t            number = phase->launches[least->launch].step;
+    int64_t             row = least->row;
+    for (int w = 0; w < session->team.size; w++) {
+        session->team.workers[w].report.operand = -1;
+    }
+    return ig_session_report(session, number, row, &report);
+}

@@ -1,0 +1,243 @@
+/* Evaluates what stands in a step: offsets, params, tiles.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Called for every step when a shape is planned, and for a late step each time it runs;
+ * results go to the session's current shape.  An expression that overflows makes the
+ * call INVALID: the extents given are beyond what the model can mean.
+ */
+#include "base/checked.h"
+#include "runtime/session.h"
+
+#include <math.h>
+
+static ig_status evaluate(ig_session *session, uint32_t number, uint32_t expr,
+                          int64_t absent, int64_t *out_value) {
+    if (ig_expr_evaluate_or(session->plan, expr, session->symbols, absent, out_value)) {
+        return IG_OK;
+    }
+    const ig_plan_step *step = &session->plan->steps[number];
+    return ig_message_set(&session->message, IG_INVALID,
+                          "step %u '%s': a size is too large, or a quotient has a "
+                          "remainder, for these shapes",
+                          (unsigned)number, ig_plan_string(session->plan, step->name));
+}
+
+static ig_status out_of_place(ig_session *session, uint32_t number) {
+    const ig_plan_step *step = &session->plan->steps[number];
+    return ig_message_set(&session->message, IG_INVALID,
+                          "step %u '%s' reaches outside of a buffer for these shapes",
+                          (unsigned)number, ig_plan_string(session->plan, step->name));
+}
+
+/* ---- operands ---- */
+
+/* A buffer of late size has memory of its own, which only grows. */
+static ig_status reserve_late(ig_session *session, uint32_t number, uint32_t buffer) {
+    int64_t bytes;
+    IG_TRY(evaluate(session, number, session->plan->buffers[buffer].bytes, 0, &bytes));
+    if (bytes < 0) {
+        return out_of_place(session, number);
+    }
+    if (!ig_region_reserve(&session->memory, &session->late[buffer], (size_t)bytes, true)) {
+        return ig_message_set(&session->message, IG_LIMIT,
+                              "out of memory for a buffer of %lld bytes", (long long)bytes);
+    }
+    session->bases[buffer] = session->late[buffer].data;
+    session->bytes[buffer] = bytes;
+    return IG_OK;
+}
+
+static ig_status resolve_operand(ig_session *session, uint32_t number, uint32_t slot,
+                                 const ig_plan_operand *operand) {
+    ig_shape *shape = session->shape;
+    int64_t   offset, stride;
+    shape->slot_offsets[slot] = shape->slot_strides[slot] = 0;
+    if (operand->buffer == IG_NONE) {
+        return IG_OK;
+    }
+    const ig_plan_buffer *buffer = &session->plan->buffers[operand->buffer];
+    if (ig_expr_depends(session->plan, buffer->bytes, IG_DEPENDS_LATE)) {
+        IG_TRY(reserve_late(session, number, operand->buffer));
+    }
+    IG_TRY(evaluate(session, number, operand->offset, 0, &offset));
+    IG_TRY(evaluate(session, number, operand->row_stride, 0, &stride));
+    if (offset < 0 || stride < 0 || offset > session->bytes[operand->buffer]) {
+        return out_of_place(session, number);
+    }
+    shape->slot_offsets[slot] = offset;
+    shape->slot_strides[slot] = buffer->space == IG_SPACE_WORKER ? IG_WORKER_STRIDE : stride;
+    return IG_OK;
+}
+
+static ig_status resolve_operands(ig_session *session, uint32_t number) {
+    const ig_plan_range range = session->plan->steps[number].operands;
+    uint32_t            slot = session->program->execs[number].slot;
+    for (uint32_t i = 0; i < range.count; i++) {
+        IG_TRY(resolve_operand(session, number, slot + i,
+                               &session->plan->operands[range.first + i]));
+    }
+    return IG_OK;
+}
+
+void ig_session_patch_step(ig_session *session, uint32_t number) {
+    const ig_plan_range range = session->plan->steps[number].operands;
+    uint32_t            slot = session->program->execs[number].slot;
+    ig_shape           *shape = session->shape;
+    for (uint32_t i = 0; i < range.count; i++, slot++) {
+        uint32_t buffer = session->plan->operands[range.first + i].buffer;
+        if (buffer == IG_NONE) {
+            shape->slots[slot] = NULL;
+        } else if (shape->slot_strides[slot] == IG_WORKER_STRIDE) {
+            int64_t offset = shape->buffer_offsets[buffer] + shape->slot_offsets[slot];
+            shape->slots[slot] = (void *)(uintptr_t)offset;
+        } else {
+            shape->slots[slot] = session->bases[buffer] + shape->slot_offsets[slot];
+        }
+    }
+}
+
+void ig_session_patch(ig_session *session) {
+    for (uint32_t i = 0; i < session->plan->steps_count; i++) {
+        if (!session->program->execs[i].is_late) {
+            ig_session_patch_step(session, i);
+        }
+    }
+}
+
+/* ---- launches ---- */
+
+static ig_status resolve_list(ig_session *session, uint32_t number, ig_plan_range range,
+                              int64_t *out_values) {
+    for (uint32_t i = 0; i < range.count; i++) {
+        IG_TRY(evaluate(session, number, session->plan->lists[range.first + i], 0,
+                        &out_values[i]));
+    }
+    return IG_OK;
+}
+
+/* Params, tiles and cost for the current values of the symbols. */
+static ig_status resolve_tiles(ig_session *session, uint32_t number, int64_t *params,
+                               int64_t *out_grid, double *out_cost) {
+    const ig_plan_variant *variant = session->program->execs[number].variant;
+    int64_t                cost;
+    IG_TRY(resolve_list(session, number, variant->params, params));
+    IG_TRY(evaluate(session, number, variant->grid, 1, out_grid));
+    IG_TRY(evaluate(session, number, variant->cost, -1, &cost));
+    *out_cost = (double)cost;
+    return IG_OK;
+}
+
+/* In rows: once for a full block, once for the last one when it is shorter. */
+static ig_status resolve_block(ig_session *session, uint32_t number, uint32_t rows) {
+    const ig_exec  *exec = &session->program->execs[number];
+    const ig_phase *phase = &session->shape->phases[session->program->execs[rows].launch];
+    ig_launch      *launch = &session->shape->launches[exec->launch];
+    int64_t        *params = session->shape->params + exec->param;
+    int64_t        *tail_params = params + exec->variant->params.count;
+    int64_t        *symbol = &session->symbols[session->plan->steps[rows].symbol];
+    double          tail_cost;
+    launch->tail_params = tail_params;
+    *symbol = phase->block;
+    IG_TRY(resolve_tiles(session, number, params, &launch->grid, &launch->cost));
+    *symbol = phase->rows % phase->block;
+    if (*symbol == 0) {
+        return IG_OK;
+    }
+    return resolve_tiles(session, number, tail_params, &launch->tail_grid, &tail_cost);
+}
+
+ig_status ig_session_resolve_params(ig_session *session, uint32_t number) {
+    const ig_exec *exec = &session->program->execs[number];
+    ig_launch     *launch = &session->shape->launches[exec->launch];
+    if (exec->rows != IG_NONE) {
+        return resolve_block(session, number, exec->rows);
+    }
+    return resolve_tiles(session, number, session->shape->params + exec->param,
+                         &launch->grid, &launch->cost);
+}
+
+static ig_status resolve_launch(ig_session *session, uint32_t number) {
+    const ig_exec      *exec = &session->program->execs[number];
+    const ig_plan_step *step = &session->plan->steps[number];
+    ig_shape           *shape = session->shape;
+    size_t              splits = (size_t)session->team.size + 1;
+    shape->launches[exec->launch] = (ig_launch){
+        .kernel = exec->kernel,
+        .buffers = shape->slots + exec->slot,
+        .params = shape->params + exec->param,
+        .bounds = shape->bounds + exec->launch * splits,
+        .strides = shape->slot_strides + exec->slot,
+        .buffer_count = step->operands.count,
+        .step = number,
+    };
+    return ig_session_resolve_params(session, number);
+}
+
+static ig_status resolve_rows(ig_session *session, uint32_t number) {
+    const ig_plan_step *step = &session->plan->steps[number];
+    ig_phase *phase = &session->shape->phases[session->program->execs[number].launch];
+    IG_TRY(evaluate(session, number, step->value, 0, &phase->rows));
+    IG_TRY(evaluate(session, number, step->block, 0, &phase->block));
+    return phase->rows < 0 || phase->block < 1 ? out_of_place(session, number) : IG_OK;
+}
+
+ig_status ig_session_resolve(ig_session *session, uint32_t number) {
+    IG_TRY(resolve_operands(session, number));
+    if (session->plan->steps[number].kind == IG_STEP_rows) {
+        return resolve_rows(session, number);
+    }
+    return session->program->execs[number].variant ? resolve_launch(session, number)
+                                                   : IG_OK;
+}
+
+/* ---- dividing a phase among workers ---- */
+
+static double tiles_cost(const ig_launch *launch) {
+    double grid = launch->grid > 0 ? (double)launch->grid : 0;
+    return launch->cost > 0 && grid > 0 ? launch->cost : grid * IG_UNKNOWN_TILE_NS;
+}
+
+/* Tiles lie on a line, each as long as it costs; the line is cut into equal parts, and a
+ * tile belongs to the part in which it begins. */
+static void split_tiles(const ig_phase *phase, int workers, double total) {
+    double begin = 0;
+    for (uint32_t i = 0; i < phase->launch_count; i++) {
+        const ig_launch *launch = &phase->launches[i];
+        double           cost = tiles_cost(launch);
+        double           tile = launch->grid > 0 ? cost / (double)launch->grid : 0;
+        launch->bounds[0] = 0;
+        for (int w = 1; w < workers; w++) {
+            double at = tile > 0 ? ceil((total * w / workers - begin) / tile) : 0;
+            int64_t bound = at <= 0                      ? 0
+                            : at >= (double)launch->grid ? launch->grid
+                                                         : (int64_t)at;
+            launch->bounds[w] =
+                bound > launch->bounds[w - 1] ? bound : launch->bounds[w - 1];
+        }
+        launch->bounds[workers] = launch->grid > 0 ? launch->grid : 0;
+        begin += cost;
+    }
+}
+
+void ig_session_split(ig_session *session, uint32_t number) {
+    const ig_exec      *exec = &session->program->execs[number];
+    const ig_plan_step *step = &session->plan->steps[number];
+    ig_shape           *shape = session->shape;
+    ig_phase           *phase = &shape->phases[exec->launch];
+    bool                is_rows = step->kind == IG_STEP_rows;
+    double              total = 0, parts = 0;
+    phase->launches = shape->launches + exec->launch + is_rows;
+    phase->launch_count = exec->phase_count;
+    for (uint32_t i = 0; i < phase->launch_count; i++) {
+        total += tiles_cost(&phase->launches[i]);
+        parts += (double)phase->launches[i].grid;
+    }
+    if (is_rows) {
+        parts = ceil((double)phase->rows / (double)phase->block);
+        total *= parts;
+    } else {
+        split_tiles(phase, session->team.size, total);
+    }
+    phase->is_parallel = session->team.size > 1 && parts > 1 && total >= IG_PARALLEL_NS;
+    shape->wants_pool |= phase->is_parallel;
+}

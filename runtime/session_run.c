@@ -1,0 +1,366 @@
+/* Runs the steps of a bound session.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * One function a kind of step; each returns with the step and its bodies done.  What is
+ * late is resolved right before it runs; everything else was resolved when the shape was
+ * planned, so that a launch costs a few stores and the call.
+ */
+#include "runtime/session.h"
+
+#include "runtime/cpu/float_env.h"
+#include "runtime/cpu/pool.h"
+
+#include <string.h>
+#include <time.h>
+
+typedef ig_status step_fn(ig_session *session, uint32_t number);
+
+static ig_status run_steps(ig_session *session, uint32_t begin, uint32_t end);
+
+/* ---- stopping ---- */
+
+static int64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static ig_status poll(ig_session *session) {
+    if (atomic_load_explicit(&session->state, memory_order_relaxed) == IG_RUN_CANCELLED) {
+        return ig_message_set(&session->message, IG_CANCELLED, "the run was cancelled");
+    }
+    if (session->stop_at_ns > 0 && now_ns() >= session->stop_at_ns) {
+        return ig_message_set(&session->message, IG_CANCELLED,
+                              "the run passed its deadline of %lld ns",
+                              (long long)session->deadline_ns);
+    }
+    return IG_OK;
+}
+
+/* ---- operands of steps that the runtime itself does ---- */
+
+static ig_status reaches_outside(ig_session *session, uint32_t number) {
+    const char *name =
+        ig_plan_string(session->plan, session->plan->steps[number].name);
+    return ig_message_set(&session->message, IG_INVALID,
+                          "step %u '%s' reaches outside of a buffer", (unsigned)number,
+                          name);
+}
+
+/* Address of operand `index` when `bytes` more bytes are there, else NULL. */
+static char *operand_at(const ig_session *session, uint32_t number, uint32_t index,
+                        int64_t bytes) {
+    uint32_t slot = session->program->execs[number].slot + index;
+    uint32_t operand = session->plan->steps[number].operands.first + index;
+    int64_t  held = session->bytes[session->plan->operands[operand].buffer] -
+                   session->shape->slot_offsets[slot];
+    return bytes >= 0 && bytes <= held ? session->shape->slots[slot] : NULL;
+}
+
+static ig_status resolve_late(ig_session *session, uint32_t number) {
+    if (session->program->execs[number].is_late) {
+        IG_TRY(ig_session_resolve(session, number));
+        ig_session_patch_step(session, number);
+    }
+    return IG_OK;
+}
+
+static ig_status value_of(ig_session *session, uint32_t number, uint32_t expr,
+                          int64_t *out_value) {
+    return ig_expr_evaluate(session->plan, expr, session->symbols, out_value)
+               ? IG_OK
+               : reaches_outside(session, number);
+}
+
+/* A late symbol has a new value: definitions over it follow. */
+static ig_status set_symbol(ig_session *session, uint32_t symbol, int64_t value) {
+    session->symbols[symbol] = value;
+    return ig_session_define(session, true);
+}
+
+/* ---- launches ---- */
+
+static ig_status run_phase(ig_session *session, uint32_t first, uint32_t begin,
+                           uint32_t end) {
+    const ig_exec *exec = &session->program->execs[first];
+    IG_TRY(poll(session));
+    if (exec->has_late) {
+        for (uint32_t i = begin; i < end; i++) {
+            IG_TRY(resolve_late(session, i));
+        }
+        ig_session_split(session, first);
+    }
+    const ig_phase *phase = &session->shape->phases[exec->launch];
+    session->program->device->run(phase, &session->team);
+    return ig_session_collect(session, phase);
+}
+
+static ig_status run_launch(ig_session *session, uint32_t number) {
+    uint32_t count = session->program->execs[number].phase_count;
+    return run_phase(session, number, number, number + count);
+}
+
+static ig_status run_rows(ig_session *session, uint32_t number) {
+    return run_phase(session, number, number, session->program->execs[number].end);
+}
+
+/* A host step has no rows, so slot_strides is room for the sizes of its buffers. */
+static ig_status run_host(ig_session *session, uint32_t number) {
+    const ig_exec      *exec = &session->program->execs[number];
+    const ig_plan_step *step = &session->plan->steps[number];
+    ig_shape           *shape = session->shape;
+    IG_TRY(poll(session));
+    IG_TRY(resolve_late(session, number));
+    int64_t *bytes = shape->slot_strides + exec->slot;
+    for (uint32_t i = 0; i < step->operands.count; i++) {
+        const ig_plan_operand *operand =
+            &session->plan->operands[step->operands.first + i];
+        int64_t held =
+            session->bytes[operand->buffer] - shape->slot_offsets[exec->slot + i];
+        bytes[i] = held > 0 ? held : 0;
+    }
+    ig_kernel_report_v0 report = { .operand = -1 };
+    ig_host_call        call = {
+               .buffers = shape->slots + exec->slot,
+               .bytes = bytes,
+               .params = shape->params + exec->param,
+               .buffer_count = step->operands.count,
+               .param_count = exec->variant->params.count,
+               .report = &report,
+    };
+    if (!exec->host(&call)) {
+        return reaches_outside(session, number);
+    }
+    return report.operand < 0 ? IG_OK : ig_session_report(session, number, 0, &report);
+}
+
+/* ---- control ---- */
+
+static ig_status run_if(ig_session *session, uint32_t number) {
+    const ig_plan_step *step = &session->plan->steps[number];
+    IG_TRY(resolve_late(session, number));
+    const char *condition = operand_at(session, number, 0, 1);
+    if (!condition) {
+        return reaches_outside(session, number);
+    }
+    uint32_t then = number + 1, other = then + step->body_count;
+    return *condition ? run_steps(session, then, other)
+                      : run_steps(session, other, other + step->else_count);
+}
+
+/* Trips of a loop: operand 0, when there is one and it is not negative. */
+static ig_status count_trips(ig_session *session, uint32_t number, int64_t *out_trips) {
+    uint32_t operand = session->plan->steps[number].operands.first;
+    *out_trips = INT64_MAX;
+    if (session->plan->operands[operand].buffer == IG_NONE) {
+        return IG_OK;
+    }
+    const char *at = operand_at(session, number, 0, sizeof(int64_t));
+    int64_t     trips;
+    if (!at) {
+        return reaches_outside(session, number);
+    }
+    memcpy(&trips, at, sizeof trips);
+    *out_trips = trips < 0 ? INT64_MAX : trips;
+    return IG_OK;
+}
+
+static ig_status may_go_on(ig_session *session, uint32_t number, bool *out_goes) {
+    uint32_t operand = session->plan->steps[number].operands.first + 1;
+    *out_goes = true;
+    if (session->plan->operands[operand].buffer == IG_NONE) {
+        return IG_OK;
+    }
+    const char *condition = operand_at(session, number, 1, 1);
+    if (!condition) {
+        return reaches_outside(session, number);
+    }
+    *out_goes = *condition != 0;
+    return IG_OK;
+}
+
+static ig_status run_loop(ig_session *session, uint32_t number) {
+    const ig_plan_step *step = &session->plan->steps[number];
+    int64_t             trips;
+    IG_TRY(resolve_late(session, number));
+    IG_TRY(count_trips(session, number, &trips));
+    for (int64_t trip = 0; trip < trips; trip++) {
+        bool goes;
+        IG_TRY(poll(session));
+        IG_TRY(may_go_on(session, number, &goes));
+        if (!goes) {
+            break;
+        }
+        IG_TRY(set_symbol(session, step->symbol, trip));
+        IG_TRY(run_steps(session, number + 1, number + 1 + step->body_count));
+    }
+    return IG_OK;
+}
+
+static ig_status run_guard(ig_session *session, uint32_t number) {
+    return ig_session_check_guard(session, session->plan->steps[number].index);
+}
+
+/* ---- data ---- */
+
+static ig_status run_copy(ig_session *session, uint32_t number) {
+    int64_t bytes;
+    IG_TRY(resolve_late(session, number));
+    IG_TRY(value_of(session, number, session->plan->steps[number].value, &bytes));
+    char       *to = operand_at(session, number, 0, bytes);
+    const char *from = operand_at(session, number, 1, bytes);
+    if (!to || !from) {
+        return reaches_outside(session, number);
+    }
+    memmove(to, from, (size_t)bytes);
+    return IG_OK;
+}
+
+static ig_status run_store(ig_session *session, uint32_t number) {
+    const ig_plan_range values = session->plan->steps[number].values;
+    IG_TRY(resolve_late(session, number));
+    char *to = operand_at(session, number, 0, (int64_t)values.count * 8);
+    if (!to) {
+        return reaches_outside(session, number);
+    }
+    for (uint32_t i = 0; i < values.count; i++) {
+        int64_t value;
+        IG_TRY(value_of(session, number, session->plan->lists[values.first + i], &value));
+        memcpy(to + (size_t)i * sizeof value, &value, sizeof value);
+    }
+    return IG_OK;
+}
+
+static ig_status run_set(ig_session *session, uint32_t number) {
+    const ig_plan_step *step = &session->plan->steps[number];
+    int64_t             value;
+    IG_TRY(value_of(session, number, step->value, &value));
+    return set_symbol(session, step->symbol, value);
+}
+
+static ig_status run_read(ig_session *session, uint32_t number) {
+    const ig_plan_step   *step = &session->plan->steps[number];
+    const ig_plan_symbol *symbol = &session->plan->symbols[step->symbol];
+    int64_t               value;
+    IG_TRY(resolve_late(session, number));
+    const char *at = operand_at(session, number, 0, sizeof value);
+    if (!at) {
+        return reaches_outside(session, number);
+    }
+    memcpy(&value, at, sizeof value);
+    if (value < symbol->min || value > symbol->max) {
+        return ig_message_set(&session->message, IG_INVALID,
+                              "%s is %lld; it must be from %lld to %lld",
+                              ig_plan_string(session->plan, symbol->origin),
+                              (long long)value, (long long)symbol->min,
+                              (long long)symbol->max);
+    }
+    return set_symbol(session, step->symbol, value);
+}
+
+/* ---- all steps ---- */
+
+static step_fn *const run_step[IG_STEP_COUNT] = {
+#define RUN_STEP(name, meaning) [IG_STEP_##name] = run_##name,
+    IG_PLAN_STEPS(RUN_STEP)
+#undef RUN_STEP
+};
+
+static ig_status run_steps(ig_session *session, uint32_t begin, uint32_t end) {
+    const ig_exec      *execs = session->program->execs;
+    const ig_plan_step *steps = session->plan->steps;
+    for (uint32_t i = begin; i < end;) {
+        uint32_t kind = steps[i].kind;
+        IG_TRY(run_step[kind](session, i));
+        i = kind == IG_STEP_launch ? i + execs[i].phase_count : execs[i].end;
+    }
+    return IG_OK;
+}
+
+/* ---- outputs ---- */
+
+/* Extents that the run found out. */
+static ig_status finish_late_output(ig_session *session, uint32_t number) {
+    IG_TRY(ig_session_size_output(session, number));
+    int64_t bytes = session->shape->output_bytes[number];
+    session->shape->output_bytes[number] = -1;
+    IG_TRY(ig_session_place_output(session, number, bytes));
+    ig_session_describe_output(session, number);
+    uint32_t buffer = session->plan->outputs[number].buffer;
+    if (session->bytes[buffer] < bytes) {
+        return ig_message_set(&session->message, IG_INVALID,
+                              "output %u is larger than its buffer", (unsigned)number);
+    }
+    memmove(session->outputs[number].target, session->bases[buffer], (size_t)bytes);
+    return IG_OK;
+}
+
+/* Outputs that stand in another buffer: an input, a constant, another output. */
+static ig_status finish_output(ig_session *session, uint32_t number) {
+    uint32_t              buffer = session->plan->outputs[number].buffer;
+    const ig_plan_buffer *from = &session->plan->buffers[buffer];
+    ig_output            *output = &session->outputs[number];
+    int64_t               bytes = session->shape->output_bytes[number];
+    if (bytes <= 0 || (from->space == IG_SPACE_OUTPUT && from->index == number)) {
+        return IG_OK;
+    }
+    if (session->bytes[buffer] < bytes) {
+        return ig_message_set(&session->message, IG_INVALID,
+                              "output %u is larger than its buffer", (unsigned)number);
+    }
+    memmove(output->is_shadowed ? output->shadow.data : output->target,
+            session->bases[buffer], (size_t)bytes);
+    return IG_OK;
+}
+
+/* In an order that allows outputs to share memory with inputs: what is copied from an
+ * input comes before anything is written over it. */
+static ig_status finish_outputs(ig_session *session) {
+    uint32_t count = session->plan->outputs_count;
+    for (uint32_t i = 0; i < count; i++) {
+        IG_TRY(finish_output(session, i));
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const ig_output *output = &session->outputs[i];
+        if (output->is_shadowed) {
+            memcpy(output->target, output->shadow.data,
+                   (size_t)session->shape->output_bytes[i]);
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (session->shape->output_bytes[i] < 0) {
+            IG_TRY(finish_late_output(session, i));
+        }
+    }
+    return IG_OK;
+}
+
+/* ---- runs ---- */
+
+ig_status ig_session_run_bound(ig_session *session) {
+    if (!session->is_bound) {
+        return ig_message_set(&session->message, IG_INVALID,
+                              "nothing is bound: the last bind failed, or there was none");
+    }
+    ig_team *team = &session->team;
+    atomic_store_explicit(&session->state, IG_RUN_ACTIVE, memory_order_relaxed);
+    session->stop_at_ns = session->deadline_ns > 0 ? now_ns() + session->deadline_ns : 0;
+    uint32_t env = ig_float_env_enter();
+    team->is_claimed = session->shape->wants_pool && ig_thread_pool_claim(team->pool);
+    ig_status status = run_steps(session, 0, session->plan->steps_count);
+    if (status == IG_OK) {
+        status = finish_outputs(session);
+    }
+    if (team->is_claimed) {
+        ig_thread_pool_release(team->pool);
+    }
+    ig_float_env_leave(env);
+    atomic_store_explicit(&session->state, IG_RUN_IDLE, memory_order_relaxed);
+    return status;
+}
+
+ig_status ig_session_run(ig_session *session, const ig_view *inputs, size_t input_count,
+                         ig_view *outputs, size_t output_count) {
+    IG_TRY(ig_session_bind(session, inputs, input_count, outputs, output_count));
+    return ig_session_run_bound(session);
+}

@@ -1,0 +1,398 @@
+/* Planning what follows from the extents of a call, and keeping it.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A shape is looked up by the values of the symbols that reach a size or grid.  A miss
+ * plans into the place of the shape that was unused for longest: sizes, a shared arena,
+ * then every step's offsets, params and tiles.  Symbols beyond the key ("loose") reach
+ * only params and costs, which are evaluated again when they change.
+ */
+#include "runtime/session.h"
+
+#include "base/checked.h"
+
+#include <string.h>
+
+static ig_status too_large(ig_session *session, const char *what) {
+    return ig_message_set(&session->message, IG_INVALID,
+                          "%s: its size is too large, or no size at all, for these shapes",
+                          what);
+}
+
+/* ---- symbols and guards ---- */
+
+ig_status ig_session_define(ig_session *session, bool is_late) {
+    const ig_plan *plan = session->plan;
+    for (uint32_t i = 0; i < plan->symbols_count; i++) {
+        const ig_plan_symbol *symbol = &plan->symbols[i];
+        if (symbol->kind != IG_SYMBOL_DEFINED ||
+            is_late != ((plan->symbol_flags[i] & IG_DEPENDS_LATE) != 0)) {
+            continue;
+        }
+        if (!ig_expr_evaluate(plan, symbol->expr, session->symbols, &session->symbols[i])) {
+            return too_large(session, ig_plan_string(plan, symbol->name));
+        }
+    }
+    return IG_OK;
+}
+
+ig_status ig_session_check_guard(ig_session *session, uint32_t number) {
+    const ig_plan       *plan = session->plan;
+    const ig_plan_guard *guard = &plan->guards[number];
+    const char          *message = ig_plan_string(plan, guard->message);
+    int64_t              left, right;
+    if (!ig_expr_evaluate(plan, guard->left, session->symbols, &left) ||
+        !ig_expr_evaluate(plan, guard->right, session->symbols, &right)) {
+        return too_large(session, message);
+    }
+    if (guard->test == 0 ? left == right : left <= right) {
+        return IG_OK;
+    }
+    return ig_message_set(&session->message, IG_INVALID, "%s (%lld is not %s %lld)",
+                          message[0] ? message : "shapes disagree", (long long)left,
+                          guard->test == 0 ? "equal to" : "at most", (long long)right);
+}
+
+/* ---- sizes ---- */
+
+/* The rows of a block, for the buffers inside the rows step that holds step `number`. */
+static ig_status set_block_rows(ig_session *session, uint32_t number) {
+    uint32_t rows = session->program->execs[number].rows;
+    if (rows == IG_NONE) {
+        return IG_OK;
+    }
+    const ig_plan_step *step = &session->plan->steps[rows];
+    return ig_expr_evaluate(session->plan, step->block, session->symbols,
+                            &session->symbols[step->symbol])
+               ? IG_OK
+               : too_large(session, "rows");
+}
+
+static ig_status size_buffer(ig_session *session, uint32_t number) {
+    const ig_plan_buffer *buffer = &session->plan->buffers[number];
+    ig_shape             *shape = session->shape;
+    shape->buffer_offsets[number] = shape->buffer_bytes[number] = 0;
+    if (buffer->space == IG_SPACE_INPUT ||
+        ig_expr_depends(session->plan, buffer->bytes, IG_DEPENDS_LATE)) {
+        return IG_OK; /* the binding's; the run's */
+    }
+    if (buffer->space == IG_SPACE_WORKER) {
+        IG_TRY(set_block_rows(session, buffer->first));
+    }
+    int64_t bytes;
+    if (!ig_expr_evaluate(session->plan, buffer->bytes, session->symbols, &bytes) ||
+        bytes < 0) {
+        return too_large(session, ig_plan_string(session->plan, buffer->name));
+    }
+    if (buffer->space == IG_SPACE_CONSTANT &&
+        (uint64_t)bytes > session->plan->constants[buffer->index].bytes) {
+        return too_large(session, ig_plan_string(session->plan, buffer->name));
+    }
+    shape->buffer_bytes[number] = bytes;
+    return IG_OK;
+}
+
+/* Bytes of a tensor; false on overflow or a negative extent. */
+bool ig_tensor_bytes(uint32_t dtype, uint32_t rank, const int64_t *dims,
+                     int64_t *out_bytes) {
+    int64_t count = 1;
+    bool    is_empty = false;
+    for (uint32_t i = 0; i < rank; i++) {
+        is_empty |= dims[i] == 0;
+        if (dims[i] < 0 || (dims[i] > 0 && !ig_mul_i64(count, dims[i], &count))) {
+            return false;
+        }
+    }
+    uint32_t bits = ig_dtype_code_bits(dtype);
+    if (is_empty) {
+        *out_bytes = 0;
+        return true;
+    }
+    if (bits < 8) {
+        *out_bytes = ig_ceil_div(count, 8 / bits);
+        return true;
+    }
+    return ig_mul_i64(count, bits / 8, out_bytes);
+}
+
+ig_status ig_session_size_output(ig_session *session, uint32_t number) {
+    const ig_plan      *plan = session->plan;
+    const ig_plan_port *port = &plan->outputs[number];
+    ig_shape           *shape = session->shape;
+    int64_t            *dims = shape->output_dims + (size_t)number * IG_MAX_RANK;
+    const char         *name = ig_plan_string(plan, port->name);
+    for (uint32_t i = 0; i < port->rank; i++) {
+        uint32_t expr = plan->lists[port->dims + i];
+        if (!ig_expr_evaluate(plan, expr, session->symbols, &dims[i])) {
+            return too_large(session, name);
+        }
+    }
+    if (!ig_tensor_bytes(port->dtype, port->rank, dims, &shape->output_bytes[number])) {
+        return too_large(session, name);
+    }
+    /* A buffer of its own is exactly as large; any other holds at least as much. */
+    const ig_plan_buffer *buffer = &plan->buffers[port->buffer];
+    int64_t               held = buffer->space == IG_SPACE_OUTPUT
+                                     ? shape->buffer_bytes[port->buffer]
+                                     : shape->output_bytes[number];
+    return held == shape->output_bytes[number] ? IG_OK : too_large(session, name);
+}
+
+static bool is_late_output(const ig_plan *plan, uint32_t number) {
+    const ig_plan_port *port = &plan->outputs[number];
+    for (uint32_t i = 0; i < port->rank; i++) {
+        if (ig_expr_depends(plan, plan->lists[port->dims + i], IG_DEPENDS_LATE)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static ig_status size_outputs(ig_session *session) {
+    for (uint32_t i = 0; i < session->plan->outputs_count; i++) {
+        if (is_late_output(session->plan, i)) {
+            session->shape->output_bytes[i] = -1;
+        } else {
+            IG_TRY(ig_session_size_output(session, i));
+        }
+    }
+    return IG_OK;
+}
+
+/* ---- sharing memory ---- */
+
+/* Launches of one phase run at the same time, so a life that touches a phase covers it. */
+static ig_life widen(const ig_session *session, ig_life life) {
+    const ig_exec      *execs = session->program->execs;
+    const ig_plan_step *steps = session->plan->steps;
+    uint32_t            count = session->plan->steps_count;
+    if (execs[life.first].rows != IG_NONE) {
+        return life; /* one worker runs a block's launches in order */
+    }
+    while (steps[life.first].flags & IG_STEP_JOINS) {
+        life.first--;
+    }
+    while (life.last + 1 < count && (steps[life.last + 1].flags & IG_STEP_JOINS)) {
+        life.last++;
+    }
+    return life;
+}
+
+static ig_status plan_space(ig_session *session, ig_space space, int64_t *out_bytes) {
+    const ig_plan *plan = session->plan;
+    ig_shape      *shape = session->shape;
+    size_t         count = 0;
+    for (uint32_t i = 0; i < plan->buffers_count; i++) {
+        const ig_plan_buffer *buffer = &plan->buffers[i];
+        if (buffer->space == space && shape->buffer_bytes[i] > 0) {
+            ig_life life = { shape->buffer_bytes[i], 0, buffer->first, buffer->last, i };
+            session->lives[count++] = widen(session, life);
+        }
+    }
+    if (!ig_memory_plan(session->lives, count, out_bytes)) {
+        return too_large(session, "memory");
+    }
+    for (size_t i = 0; i < count; i++) {
+        shape->buffer_offsets[session->lives[i].id] = session->lives[i].offset;
+    }
+    return IG_OK;
+}
+
+/* Offsets that were fixed at compile time. */
+static ig_status take_fixed(ig_session *session, int64_t *out_bytes) {
+    const ig_plan *plan = session->plan;
+    ig_shape      *shape = session->shape;
+    *out_bytes = plan->header->arena_bytes;
+    for (uint32_t i = 0; i < plan->buffers_count; i++) {
+        const ig_plan_buffer *buffer = &plan->buffers[i];
+        if (buffer->space != IG_SPACE_ARENA || buffer->offset < 0) {
+            continue;
+        }
+        if (buffer->offset > *out_bytes ||
+            shape->buffer_bytes[i] > *out_bytes - buffer->offset) {
+            return too_large(session, ig_plan_string(plan, buffer->name));
+        }
+        shape->buffer_offsets[i] = buffer->offset;
+    }
+    return IG_OK;
+}
+
+static ig_status reserve_arena(ig_session *session, int64_t bytes) {
+    if ((uint64_t)bytes <= session->arena.size) {
+        return IG_OK;
+    }
+    if (!session->owns_arena) {
+        return ig_message_set(&session->message, IG_LIMIT,
+                              "these shapes need an arena of %lld bytes; the one given "
+                              "has %zu",
+                              (long long)bytes, session->arena.size);
+    }
+    if (!ig_region_reserve(&session->memory, &session->arena, (size_t)bytes, false)) {
+        return ig_message_set(&session->message, IG_LIMIT,
+                              "out of memory for %lld bytes of activations",
+                              (long long)bytes);
+    }
+    return IG_OK;
+}
+
+static ig_status reserve_workers(ig_session *session, int64_t each) {
+    int64_t bytes;
+    if (!ig_mul_i64(each, session->team.size, &bytes) ||
+        !ig_region_reserve(&session->memory, &session->workers_memory, (size_t)bytes,
+                           false)) {
+        return ig_message_set(&session->message, IG_LIMIT,
+                              "out of memory for %lld bytes a thread", (long long)each);
+    }
+    return IG_OK;
+}
+
+static ig_status plan_memory(ig_session *session) {
+    ig_shape *shape = session->shape;
+    for (uint32_t i = 0; i < session->plan->buffers_count; i++) {
+        IG_TRY(size_buffer(session, i));
+    }
+    IG_TRY(size_outputs(session));
+    IG_TRY(session->plan->header->arena_bytes >= 0
+               ? take_fixed(session, &shape->arena_bytes)
+               : plan_space(session, IG_SPACE_ARENA, &shape->arena_bytes));
+    IG_TRY(plan_space(session, IG_SPACE_WORKER, &shape->worker_bytes));
+    IG_TRY(reserve_arena(session, shape->arena_bytes));
+    return reserve_workers(session, shape->worker_bytes);
+}
+
+/* ---- the current shape ---- */
+
+/* Sizes and addresses of buffers that are not the caller's. */
+static void enter_shape(ig_session *session) {
+    const ig_plan *plan = session->plan;
+    ig_shape      *shape = session->shape;
+    for (uint32_t i = 0; i < plan->buffers_count; i++) {
+        const ig_plan_buffer *buffer = &plan->buffers[i];
+        if (buffer->space == IG_SPACE_INPUT) {
+            continue;
+        }
+        session->bytes[i] = shape->buffer_bytes[i];
+        if (buffer->space == IG_SPACE_ARENA) {
+            session->bases[i] = session->arena.data
+                                    ? session->arena.data + shape->buffer_offsets[i]
+                                    : (char *)session; /* nothing in it has bytes */
+        } else if (buffer->space == IG_SPACE_CONSTANT) {
+            session->bases[i] =
+                (char *)(uintptr_t)session->program->constants[buffer->index];
+        }
+    }
+    for (int w = 0; w < session->team.size; w++) {
+        session->team.workers[w].memory =
+            session->workers_memory.data + shape->worker_bytes * w;
+    }
+}
+
+static void split_phases(ig_session *session) {
+    /* Late phases are split by the run, which cannot know before. */
+    session->shape->wants_pool = session->team.size > 1 && session->program->late_count > 0;
+    for (uint32_t i = 0; i < session->plan->steps_count; i++) {
+        const ig_exec *exec = &session->program->execs[i];
+        if (exec->phase_count > 0 && !exec->has_late) {
+            ig_session_split(session, i);
+        }
+    }
+}
+
+static ig_status plan_shape(ig_session *session) {
+    const ig_plan *plan = session->plan;
+    IG_TRY(plan_memory(session));
+    enter_shape(session);
+    for (uint32_t i = 0; i < plan->steps_count; i++) {
+        if (!session->program->execs[i].is_late) {
+            IG_TRY(ig_session_resolve(session, i));
+        }
+    }
+    split_phases(session);
+    for (uint32_t i = 0; i < plan->key_count; i++) {
+        session->shape->key[i] = session->symbols[plan->keys[i]];
+    }
+    return IG_OK;
+}
+
+/* What depends on loose symbols, which may have changed since. */
+static ig_status loosen(ig_session *session) {
+    if (!session->program->has_loose) {
+        return IG_OK;
+    }
+    for (uint32_t i = 0; i < session->plan->steps_count; i++) {
+        const ig_exec *exec = &session->program->execs[i];
+        if (exec->is_loose && !exec->is_late) {
+            IG_TRY(ig_session_resolve_params(session, i));
+        }
+    }
+    split_phases(session);
+    return IG_OK;
+}
+
+/* ---- the cache ---- */
+
+static bool has_key(const ig_session *session, const ig_shape *shape) {
+    for (uint32_t i = 0; i < session->plan->key_count; i++) {
+        if (shape->key[i] != session->symbols[session->plan->keys[i]]) {
+            return false;
+        }
+    }
+    return shape->used > 0;
+}
+
+static void cut_shape(ig_shape *shape, const ig_session *session, ig_cutter *c) {
+    const ig_program *program = session->program;
+    const ig_plan    *plan = session->plan;
+    size_t            splits = (size_t)session->team.size + 1;
+    *shape = (ig_shape){
+        .block = c->memory,
+        .key = ig_cut(c, plan->key_count, sizeof *shape->key),
+        .buffer_offsets = ig_cut(c, plan->buffers_count, sizeof *shape->buffer_offsets),
+        .buffer_bytes = ig_cut(c, plan->buffers_count, sizeof *shape->buffer_bytes),
+        .slot_offsets = ig_cut(c, program->slot_count, sizeof *shape->slot_offsets),
+        .slot_strides = ig_cut(c, program->slot_count, sizeof *shape->slot_strides),
+        .slots = ig_cut(c, program->slot_count, sizeof *shape->slots),
+        .params = ig_cut(c, program->param_count, sizeof *shape->params),
+        .bounds = ig_cut(c, program->launch_count * splits, sizeof *shape->bounds),
+        .launches = ig_cut(c, program->launch_count, sizeof *shape->launches),
+        .phases = ig_cut(c, program->launch_count, sizeof *shape->phases),
+        .output_dims = ig_cut(c, (size_t)plan->outputs_count * IG_MAX_RANK,
+                              sizeof *shape->output_dims),
+        .output_bytes = ig_cut(c, plan->outputs_count, sizeof *shape->output_bytes),
+    };
+}
+
+static ig_status allocate_shape(ig_session *session, ig_shape *shape) {
+    if (shape->block) {
+        return IG_OK;
+    }
+    ig_cutter c = { NULL, 0 };
+    cut_shape(shape, session, &c);
+    session->shape_bytes = c.used;
+    c = (ig_cutter){ ig_memory_take(&session->memory, c.used), 0 };
+    if (!c.memory) {
+        return ig_message_set(&session->message, IG_LIMIT, "out of memory for a plan");
+    }
+    cut_shape(shape, session, &c);
+    return IG_OK;
+}
+
+ig_status ig_session_choose_shape(ig_session *session) {
+    ig_shape *oldest = &session->shapes[0];
+    session->shape = NULL;
+    for (size_t i = 0; i < IG_SHAPES; i++) {
+        ig_shape *shape = &session->shapes[i];
+        if (shape->block && has_key(session, shape)) {
+            session->shape = shape;
+            shape->used = ++session->clock;
+            enter_shape(session);
+            return loosen(session);
+        }
+        oldest = shape->used < oldest->used ? shape : oldest;
+    }
+    oldest->used = 0;
+    IG_TRY(allocate_shape(session, oldest));
+    session->shape = oldest;
+    IG_TRY(plan_shape(session));
+    oldest->used = ++session->clock;
+    return IG_OK;
+}

@@ -1,0 +1,15 @@
+/* About this build.  SPDX-License-Identifier: Apache-2.0 */
+#include "base/status.h"
+#include "ingot/runtime.h"
+
+#ifndef INGOT_VERSION
+#define INGOT_VERSION "0.1.0"
+#endif
+
+const char *ig_runtime_version(void) {
+    return INGOT_VERSION;
+}
+
+const char *ig_status_text(ig_status status) {
+    return ig_status_name(status);
+}
