@@ -17,12 +17,12 @@ enum {
 /* Operand numbers; 0 (never an optional operand's) where a feature has none. */
 typedef struct ig_bag_feature {
     uint32_t table, ids, begins, ends, weights;
-    ig_pool pool;
-    int64_t padding; /* INT64_MIN: none */
-    bool is_last;    /* the last offset is the end of the last bag */
+    ig_pool  pool;
+    int64_t  padding; /* INT64_MIN: none */
+    bool     is_last; /* the last offset is the end of the last bag */
 } ig_bag_feature;
 
-uint32_t ig_bag_feature_count(const ig_op *op);
+uint32_t       ig_bag_feature_count(const ig_op *op);
 ig_bag_feature ig_bag_feature_at(const ig_op *op, uint32_t number);
 
 #endif

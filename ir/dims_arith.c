@@ -20,8 +20,8 @@ static bool broadcast(const ig_dims_value *const *in, uint32_t count,
     out->rank = 0;
     out->count = 1;
     for (uint32_t i = 0; i < count; i++) {
-        if (!in[i]
-            || (in[i]->count != 1 && out->count != 1 && in[i]->count != out->count)) {
+        if (!in[i] ||
+            (in[i]->count != 1 && out->count != 1 && in[i]->count != out->count)) {
             return false;
         }
         out->rank = in[i]->rank > out->rank ? in[i]->rank : out->rank;
@@ -93,8 +93,8 @@ static bool divide(ig_module *module, ig_dim a, ig_dim b, ig_dim *out) {
         *out = ig_dim_floor_div(module, a, b);
         return true;
     }
-    if (!ig_dim_constant(module, a, &x) || !ig_dim_constant(module, b, &y) || y == 0
-        || (x == INT64_MIN && y == -1)) {
+    if (!ig_dim_constant(module, a, &x) || !ig_dim_constant(module, b, &y) || y == 0 ||
+        (x == INT64_MIN && y == -1)) {
         return false;
     }
     *out = ig_dim_const(module, x / y);
@@ -151,7 +151,7 @@ bool ig_dims_neg(const ig_op *op, const ig_dims_value *const *in, ig_dims_value 
 
 bool ig_dims_cast(const ig_op *op, const ig_dims_value *const *in, ig_dims_value *out) {
     ig_dtype to = (ig_dtype)ig_attr_int(op, IG_cast_to, IG_DT_i64);
-    bool is_wide = to == IG_DT_i64 || to == IG_DT_i32;
+    bool     is_wide = to == IG_DT_i64 || to == IG_DT_i32;
     if (!in[0] || !is_wide || !is_int(op, 0)) {
         return false;
     }

@@ -18,8 +18,8 @@ static const ig_type *type_of(const ig_op *op, uint32_t operand) {
 
 static bool constant_at(const ig_op *op, const ig_dims_value *value, uint32_t i,
                         int64_t *out) {
-    return value && i < value->count
-           && ig_dim_constant(ig_op_module(op), value->dims[i], out);
+    return value && i < value->count &&
+           ig_dim_constant(ig_op_module(op), value->dims[i], out);
 }
 
 /* ---- constants ---- */
@@ -27,8 +27,8 @@ static bool constant_at(const ig_op *op, const ig_dims_value *value, uint32_t i,
 /* u64 beyond int64 and payloads that are not there are not known. */
 static bool dims_of_data(ig_module *module, const ig_data *data, ig_dims_value *out) {
     const ig_type *type = data->type;
-    bool is_whole =
-        ig_dtypes[type->dtype].class != IG_FLOAT && type->dtype != IG_DT_str;
+    bool           is_whole = ig_dtypes[type->dtype].class != IG_FLOAT &&
+                    type->dtype != IG_DT_str;
     if (type->kind != IG_TENSOR || type->rank > 1 || !is_whole || !data->bytes) {
         return false;
     }
@@ -158,19 +158,19 @@ static bool read_slice(const ig_op *op, const ig_dims_value *const *in, int64_t 
         if (ig_attr_is_set(op, IG_slice_steps)) {
             *step = op->attrs[IG_slice_steps].as.ints[0];
         }
-        return ig_dim_constant(module, op->attrs[IG_slice_starts].as.dims[0], start)
-               && ig_dim_constant(module, op->attrs[IG_slice_sizes].as.dims[0], size);
+        return ig_dim_constant(module, op->attrs[IG_slice_starts].as.dims[0], start) &&
+               ig_dim_constant(module, op->attrs[IG_slice_sizes].as.dims[0], size);
     }
     ig_dim first, count;
-    if (op->operand_count < 3 || !in[1] || !in[2] || in[1]->count != 1
-        || in[2]->count != 1
-        || (op->operand_count > 4 && !constant_at(op, in[4], 0, step)) || *step == 0) {
+    if (op->operand_count < 3 || !in[1] || !in[2] || in[1]->count != 1 ||
+        in[2]->count != 1 ||
+        (op->operand_count > 4 && !constant_at(op, in[4], 0, step)) || *step == 0) {
         return false;
     }
     return ig_slice_extent(module, in[1]->dims[0], in[2]->dims[0], *step, in[0]->count,
-                           &first, &count)
-           && ig_dim_constant(module, first, start)
-           && ig_dim_constant(module, count, size);
+                           &first, &count) &&
+           ig_dim_constant(module, first, start) &&
+           ig_dim_constant(module, count, size);
 }
 
 bool ig_dims_slice(const ig_op *op, const ig_dims_value *const *in,
@@ -199,8 +199,8 @@ bool ig_dims_gather(const ig_op *op, const ig_dims_value *const *in,
     if (!in[0] || in[0]->rank != 1 || !in[1]) {
         return false;
     }
-    bool may_wrap =
-        ig_attr_int(op, IG_gather_negative, IG_NEGATIVE_wrap) == IG_NEGATIVE_wrap;
+    bool may_wrap = ig_attr_int(op, IG_gather_negative, IG_NEGATIVE_wrap) ==
+                    IG_NEGATIVE_wrap;
     out->rank = in[1]->rank;
     out->count = in[1]->count;
     for (uint32_t i = 0; i < out->count; i++) {
@@ -220,8 +220,8 @@ bool ig_dims_gather(const ig_op *op, const ig_dims_value *const *in,
 bool ig_dims_range(const ig_op *op, const ig_dims_value *const *in,
                    ig_dims_value *out) {
     const ig_type *type = op->results[0].type;
-    if (!in[0] || !in[2] || !type || in[0]->count != 1 || in[2]->count != 1
-        || !ig_dim_is_static(type->dims[0]) || type->dims[0] > MOST) {
+    if (!in[0] || !in[2] || !type || in[0]->count != 1 || in[2]->count != 1 ||
+        !ig_dim_is_static(type->dims[0]) || type->dims[0] > MOST) {
         return false;
     }
     ig_module *module = ig_op_module(op);
@@ -242,7 +242,7 @@ typedef ig_dim (*join_fn)(ig_module *module, ig_dim a, ig_dim b);
 static const struct reduction {
     join_fn join;
     int64_t identity;
-    bool has_identity;
+    bool    has_identity;
 } reductions[] = {
     [IG_REDUCE_sum] = { ig_dim_add, 0, true },
     [IG_REDUCE_prod] = { ig_dim_mul, 1, true },
@@ -254,11 +254,11 @@ static const struct reduction {
 /* Over all of a list, or over nothing of a scalar. */
 bool ig_dims_reduce(const ig_op *op, const ig_dims_value *const *in,
                     ig_dims_value *out) {
-    int64_t kind = ig_attr_int(op, IG_reduce_op, IG_REDUCE_sum);
+    int64_t        kind = ig_attr_int(op, IG_reduce_op, IG_REDUCE_sum);
     const ig_type *type = op->results[0].type;
-    if (!in[0] || !type || kind < 0 || kind >= (int64_t)IG_COUNT_OF(reductions)
-        || !reductions[kind].join
-        || (in[0]->count == 0 && !reductions[kind].has_identity)) {
+    if (!in[0] || !type || kind < 0 || kind >= (int64_t)IG_COUNT_OF(reductions) ||
+        !reductions[kind].join ||
+        (in[0]->count == 0 && !reductions[kind].has_identity)) {
         return false;
     }
     bool is_whole = in[0]->rank == 0 || type->rank == 0 || type->dims[0] == 1;

@@ -28,15 +28,15 @@
 #include <string.h>
 
 typedef struct bag {
-    ig_eval *eval;
-    const ig_op *op;
-    uint32_t number; /* of the feature */
-    ig_bag_feature feature;
+    ig_eval         *eval;
+    const ig_op     *op;
+    uint32_t         number; /* of the feature */
+    ig_bag_feature   feature;
     const ig_tensor *table, *ids, *begins, *ends, *weights;
-    ig_negative negative;
-    ig_range_rule range;
-    int64_t rows, dim;
-    double *row, *total; /* dim values each */
+    ig_negative      negative;
+    ig_range_rule    range;
+    int64_t          rows, dim;
+    double          *row, *total; /* dim values each */
 } bag;
 
 #define BAG_ERROR(b, format, ...) \
@@ -62,14 +62,14 @@ static void read_row(const bag *b, int64_t row) {
         ig_span_read_f64(ig_span_of(table, row * b->dim, 1), b->dim, b->row);
         return;
     }
-    bool is_half = table->format == IG_ROW_F16;
-    int64_t bytes =
-        ig_table_row_bytes(table->dtype, (ig_row_format)table->format, b->dim);
+    bool        is_half = table->format == IG_ROW_F16;
+    int64_t     bytes = ig_table_row_bytes(table->dtype, (ig_row_format)table->format,
+                                           b->dim);
     const char *at = (const char *)table->data + row * bytes;
     const char *factors = is_half ? at : at + bytes - 8;
-    double factor[2]; /* scale, bias */
-    ig_span pair = { is_half ? IG_DT_f16 : IG_DT_f32, factors, 0, 1 };
-    ig_span codes = { code_dtype(table->dtype), is_half ? at + 4 : at, 0, 1 };
+    double      factor[2]; /* scale, bias */
+    ig_span     pair = { is_half ? IG_DT_f16 : IG_DT_f32, factors, 0, 1 };
+    ig_span     codes = { code_dtype(table->dtype), is_half ? at + 4 : at, 0, 1 };
     ig_span_read_f64(pair, 2, factor);
     ig_span_read_f64(codes, b->dim, b->row);
     for (int64_t i = 0; i < b->dim; i++) {
@@ -94,8 +94,8 @@ static ig_status use_of_id(const bag *b, int64_t position, id_use *out_use,
         return IG_OK;
     }
     bool is_wrapped = id < 0 && b->negative == IG_NEGATIVE_wrap;
-    bool may_clamp =
-        b->range == IG_RANGE_clamp && b->rows > 0 && (id >= 0 || is_wrapped);
+    bool may_clamp = b->range == IG_RANGE_clamp && b->rows > 0 &&
+                     (id >= 0 || is_wrapped);
     row += is_wrapped ? b->rows : 0;
     if (may_clamp) {
         row = row < 0 ? 0 : row >= b->rows ? b->rows - 1 : row;
@@ -160,7 +160,7 @@ static ig_status pool_bag(const bag *b, int64_t begin, int64_t end, ig_tensor *o
 
 static ig_status look_up_each(const bag *b, ig_tensor *out) {
     for (int64_t position = 0; position < b->ids->count; position++) {
-        id_use use;
+        id_use  use;
         int64_t row;
         IG_TRY(use_of_id(b, position, &use, &row));
         if (use != ID_ROW) {
@@ -223,8 +223,8 @@ static ig_status check_operands(const bag *b, int64_t bags) {
 
 static ig_status fold_feature(bag *b, ig_tensor *out) {
     const ig_type *type = b->op->results[b->number].type;
-    int64_t dims[IG_TENSOR_RANK] = { 0 }, bags = 0;
-    uint32_t rank = 1;
+    int64_t        dims[IG_TENSOR_RANK] = { 0 }, bags = 0;
+    uint32_t       rank = 1;
     if (b->begins) {
         bags = dims[0] = b->begins->count - b->feature.is_last;
     } else if (b->feature.pool != IG_POOL_none) {
@@ -249,7 +249,7 @@ ig_status ig_fold_bag(ig_eval *eval, const ig_op *op, const ig_tensor *const *in
                       ig_tensor *out) {
     for (uint32_t i = 0; i < op->result_count; i++) {
         ig_bag_feature f = ig_bag_feature_at(op, i);
-        bag b = { .eval = eval, .op = op, .number = i, .feature = f };
+        bag            b = { .eval = eval, .op = op, .number = i, .feature = f };
         b.table = in[f.table];
         b.ids = in[f.ids];
         b.begins = f.begins ? in[f.begins] : NULL;
@@ -278,9 +278,9 @@ static double dot(const ig_tensor *x, int64_t a, int64_t b, int64_t count) {
 ig_status ig_fold_interact(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                            ig_tensor *out) {
     const ig_tensor *x = in[0];
-    const ig_attr *pairs = &op->attrs[IG_interact_pairs];
-    int64_t rows = x->dims[1], width = x->dims[2], to = 0;
-    int64_t dims[] = { x->dims[0], pairs->count };
+    const ig_attr   *pairs = &op->attrs[IG_interact_pairs];
+    int64_t          rows = x->dims[1], width = x->dims[2], to = 0;
+    int64_t          dims[] = { x->dims[0], pairs->count };
     for (uint32_t k = 0; k < pairs->count; k++) {
         int64_t pair = pairs->as.ints[k];
         if (pair < 0 || rows == 0 || pair / rows >= rows) {

@@ -22,7 +22,7 @@ static ig_status out_of_range(ig_eval *eval, const ig_op *op, int64_t position,
 static ig_status read_index(ig_eval *eval, const ig_op *op, const ig_tensor *indices,
                             int64_t position, int64_t extent, int64_t *out_index) {
     int64_t value = ig_tensor_get_i64(indices, position);
-    bool is_huge = indices->dtype == IG_DT_u64 && value < 0;
+    bool    is_huge = indices->dtype == IG_DT_u64 && value < 0;
     if (is_huge || value < -extent || value >= extent) {
         return out_of_range(eval, op, position, value, extent);
     }
@@ -62,7 +62,7 @@ static ig_status read_row(ig_eval *eval, const ig_op *op, const ig_tensor *indic
 ig_status ig_fold_gather(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                          ig_tensor *out) {
     const ig_tensor *x = in[0], *indices = in[1];
-    int64_t dims[2 * IG_TENSOR_RANK], row;
+    int64_t          dims[2 * IG_TENSOR_RANK], row;
     uint32_t axis = ig_axis_of(ig_attr_int(op, IG_gather_axis, 0), x->rank), rank;
     gather_extents(x, indices, axis, &rank, dims);
     IG_TRY(ig_eval_alloc(eval, op, x->dtype, rank, dims, out));
@@ -90,10 +90,10 @@ ig_status ig_fold_gather(ig_eval *eval, const ig_op *op, const ig_tensor *const 
 
 typedef struct nd {
     uint32_t batch, depth;
-    int64_t batch_count; /* product of the batch extents */
-    int64_t tuples;      /* index tuples of one batch */
-    int64_t inner;       /* elements that one tuple selects */
-    int64_t block;       /* elements of x in one batch */
+    int64_t  batch_count; /* product of the batch extents */
+    int64_t  tuples;      /* index tuples of one batch */
+    int64_t  inner;       /* elements that one tuple selects */
+    int64_t  block;       /* elements of x in one batch */
 } nd;
 
 static ig_status nd_extents(ig_eval *eval, const ig_op *op, const ig_tensor *x,
@@ -136,9 +136,9 @@ static ig_status nd_offset(ig_eval *eval, const ig_op *op, const ig_tensor *cons
 ig_status ig_fold_gather_nd(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                             ig_tensor *out) {
     const ig_tensor *x = in[0], *indices = in[1];
-    nd n = { .batch = (uint32_t)ig_attr_int(op, IG_gather_nd_batch, 0) };
+    nd               n = { .batch = (uint32_t)ig_attr_int(op, IG_gather_nd_batch, 0) };
     n.depth = (uint32_t)indices->dims[indices->rank - 1];
-    int64_t dims[2 * IG_TENSOR_RANK];
+    int64_t  dims[2 * IG_TENSOR_RANK];
     uint32_t rank = 0;
     IG_TRY(nd_extents(eval, op, x, indices, &n, dims, &rank));
     IG_TRY(ig_eval_alloc(eval, op, x->dtype, rank, dims, out));
@@ -195,7 +195,7 @@ static ig_status element_at(ig_eval *eval, const ig_op *op, const ig_tensor *con
 
 ig_status ig_fold_gather_elements(ig_eval *eval, const ig_op *op,
                                   const ig_tensor *const *in, ig_tensor *out) {
-    int64_t wanted = ig_attr_int(op, IG_gather_elements_axis, 0), position = 0, at;
+    int64_t  wanted = ig_attr_int(op, IG_gather_elements_axis, 0), position = 0, at;
     uint32_t axis = ig_axis_of(wanted, in[0]->rank);
     elements e;
     IG_TRY(start_elements(eval, op, in[0], in[1], axis, &e));
@@ -209,7 +209,7 @@ ig_status ig_fold_gather_elements(ig_eval *eval, const ig_op *op,
 
 ig_status ig_fold_scatter_elements(ig_eval *eval, const ig_op *op,
                                    const ig_tensor *const *in, ig_tensor *out) {
-    int64_t wanted = ig_attr_int(op, IG_scatter_elements_axis, 0), position = 0, at;
+    int64_t  wanted = ig_attr_int(op, IG_scatter_elements_axis, 0), position = 0, at;
     uint32_t axis = ig_axis_of(wanted, in[0]->rank);
     elements e;
     IG_TRY(start_elements(eval, op, in[0], in[1], axis, &e));

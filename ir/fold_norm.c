@@ -27,8 +27,8 @@ static void softmax_row(const ig_tensor *x, ig_tensor *out, int64_t at, int64_t 
 ig_status ig_fold_softmax(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                           ig_tensor *out) {
     const ig_tensor *x = in[0];
-    uint32_t axis = ig_axis_of(ig_attr_int(op, IG_softmax_axis, 0), x->rank);
-    bool is_log = ig_attr_int(op, IG_softmax_log, 0);
+    uint32_t         axis = ig_axis_of(ig_attr_int(op, IG_softmax_axis, 0), x->rank);
+    bool             is_log = ig_attr_int(op, IG_softmax_log, 0);
     IG_TRY(ig_eval_alloc(eval, op, x->dtype, x->rank, x->dims, out));
     if (out->count == 0) {
         return IG_OK;
@@ -50,8 +50,8 @@ static ig_status spread(ig_eval *eval, const ig_op *op, const ig_tensor *const *
                         uint32_t operand, double value, double *out) {
     uint32_t axis = ig_axis_of(ig_attr_int(op, IG_layer_norm_axis, 0), in[0]->rank);
     uint32_t rank = in[0]->rank - axis;
-    int64_t strides[IG_TENSOR_RANK], to = 0;
-    const int64_t *dims = in[0]->dims + axis;
+    int64_t  strides[IG_TENSOR_RANK], to = 0;
+    const int64_t   *dims = in[0]->dims + axis;
     const ig_tensor *factor = operand < op->operand_count ? in[operand] : NULL;
     for (uint32_t i = 0; factor && i < factor->rank; i++) {
         int64_t extent = factor->dims[factor->rank - 1 - i];
@@ -93,14 +93,14 @@ static void normalise(const ig_tensor *x, ig_tensor *out, int64_t at, int64_t co
 ig_status ig_fold_layer_norm(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                              ig_tensor *out) {
     const ig_tensor *x = in[0];
-    uint32_t axis = ig_axis_of(ig_attr_int(op, IG_layer_norm_axis, 0), x->rank);
+    uint32_t         axis = ig_axis_of(ig_attr_int(op, IG_layer_norm_axis, 0), x->rank);
     double epsilon = ig_attr_float(op, IG_layer_norm_epsilon, 0), *scale, *bias;
     IG_TRY(ig_eval_alloc(eval, op, x->dtype, x->rank, x->dims, out));
     if (out->count == 0) {
         return IG_OK;
     }
     ig_around around = ig_around_axis(x, axis);
-    int64_t count = around.extent * around.inner;
+    int64_t   count = around.extent * around.inner;
     IG_TRY(ig_eval_scratch(eval, op, count, sizeof *scale, &scale));
     IG_TRY(ig_eval_scratch(eval, op, count, sizeof *bias, &bias));
     IG_TRY(spread(eval, op, in, 1, 1, scale));
@@ -115,7 +115,7 @@ ig_status ig_fold_layer_norm(ig_eval *eval, const ig_op *op, const ig_tensor *co
 
 /* The running sum before (exclusive) or after element `at` is added. */
 typedef struct running {
-    double f;
+    double   f;
     uint64_t i;
 } running;
 
@@ -138,9 +138,9 @@ static void add_running(const ig_tensor *x, int64_t at, running *total) {
 ig_status ig_fold_cumsum(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                          ig_tensor *out) {
     const ig_tensor *x = in[0];
-    uint32_t axis = ig_axis_of(ig_attr_int(op, IG_cumsum_axis, 0), x->rank);
-    bool is_exclusive = ig_attr_int(op, IG_cumsum_exclusive, 0);
-    bool is_reverse = ig_attr_int(op, IG_cumsum_reverse, 0);
+    uint32_t         axis = ig_axis_of(ig_attr_int(op, IG_cumsum_axis, 0), x->rank);
+    bool             is_exclusive = ig_attr_int(op, IG_cumsum_exclusive, 0);
+    bool             is_reverse = ig_attr_int(op, IG_cumsum_reverse, 0);
     IG_TRY(ig_eval_alloc(eval, op, x->dtype, x->rank, x->dims, out));
     ig_around around = out->count ? ig_around_axis(x, axis) : (ig_around){ 0 };
     for (int64_t lane = 0; lane < around.outer * around.inner; lane++) {

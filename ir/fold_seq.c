@@ -71,8 +71,8 @@ ig_status ig_fold_seq_insert(ig_eval *eval, const ig_op *op, const ig_tensor *co
     }
     IG_TRY(make(eval, op, count + 1, out));
     for (int64_t i = 0; i <= count; i++) {
-        const ig_tensor *from =
-            i == position ? in[1] : &in[0]->items[i - (i > position)];
+        const ig_tensor *from = i == position ? in[1]
+                                              : &in[0]->items[i - (i > position)];
         IG_TRY(copy(eval, op, from, &out->items[i]));
     }
     return IG_OK;
@@ -113,10 +113,10 @@ ig_status ig_fold_seq_length(ig_eval *eval, const ig_op *op, const ig_tensor *co
 static ig_status join_extents(ig_eval *eval, const ig_op *op, const ig_tensor *sequence,
                               uint32_t axis, bool is_stack, int64_t *dims) {
     const ig_tensor *first = &sequence->items[0];
-    int64_t total = 0;
+    int64_t          total = 0;
     for (int64_t i = 0; i < sequence->count; i++) {
         const ig_tensor *item = &sequence->items[i];
-        bool is_equal = item->rank == first->rank;
+        bool             is_equal = item->rank == first->rank;
         for (uint32_t d = 0; is_equal && d < first->rank; d++) {
             bool may_differ = d == axis && !is_stack;
             is_equal = may_differ || item->dims[d] == first->dims[d];
@@ -143,10 +143,10 @@ ig_status ig_fold_seq_concat(ig_eval *eval, const ig_op *op, const ig_tensor *co
         return FOLD_ERROR(eval, op,
                           "seq_concat: an empty sequence has no shape to join");
     }
-    bool is_stack = ig_attr_int(op, IG_seq_concat_stack, 0);
+    bool     is_stack = ig_attr_int(op, IG_seq_concat_stack, 0);
     uint32_t rank = sequence->items[0].rank + is_stack;
     uint32_t axis = ig_axis_of(ig_attr_int(op, IG_seq_concat_axis, 0), rank);
-    int64_t dims[IG_TENSOR_RANK + 1], to = 0;
+    int64_t  dims[IG_TENSOR_RANK + 1], to = 0;
     IG_TRY(join_extents(eval, op, sequence, axis, is_stack, dims));
     IG_TRY(ig_eval_alloc(eval, op, sequence->items[0].dtype, rank, dims, out));
     if (out->count == 0) {
@@ -173,7 +173,7 @@ static ig_status count_pieces(ig_eval *eval, const ig_op *op,
     *out_chunk = 1;
     if (op->operand_count > 1 && in[1]->rank == 1) {
         int64_t total = 0;
-        bool is_good = true;
+        bool    is_good = true;
         for (int64_t i = 0; i < in[1]->count; i++) {
             int64_t size = ig_tensor_get_i64(in[1], i);
             is_good = is_good && size >= 0 && ig_add_i64(total, size, &total);
@@ -225,8 +225,8 @@ static ig_status cut_piece(ig_eval *eval, const ig_op *op, const ig_tensor *x,
     return IG_OK;
 }
 
-ig_status ig_fold_split_to_seq(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
-                               ig_tensor *out) {
+ig_status ig_fold_split_to_seq(ig_eval *eval, const ig_op *op,
+                               const ig_tensor *const *in, ig_tensor *out) {
     const ig_tensor *x = in[0];
     uint32_t axis = ig_axis_of(ig_attr_int(op, IG_split_to_seq_axis, 0), x->rank);
     bool     has_list = op->operand_count > 1 && in[1]->rank == 1;

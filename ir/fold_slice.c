@@ -25,10 +25,10 @@ static int64_t clamp(int64_t at, int64_t extent, bool is_forward) {
 /* An axis of ONNX's form; see ir/infer_slice.c. */
 static void cut_axis(cut *c, uint32_t axis, int64_t start, int64_t end, int64_t step,
                      int64_t extent) {
-    bool is_forward = step > 0;
-    int64_t first = clamp(start, extent, is_forward);
-    int64_t past = clamp(end, extent, is_forward);
-    int64_t length = is_forward ? past - first : first - past;
+    bool     is_forward = step > 0;
+    int64_t  first = clamp(start, extent, is_forward);
+    int64_t  past = clamp(end, extent, is_forward);
+    int64_t  length = is_forward ? past - first : first - past;
     uint64_t stride = is_forward ? (uint64_t)step : 0 - (uint64_t)step;
     c->start[axis] = first;
     c->size[axis] = length > 0 ? (int64_t)(((uint64_t)length - 1) / stride) + 1 : 0;
@@ -38,7 +38,7 @@ static void cut_axis(cut *c, uint32_t axis, int64_t start, int64_t end, int64_t 
 static ig_status cut_by_operands(ig_eval *eval, const ig_op *op,
                                  const ig_tensor *const *in, cut *c) {
     const ig_tensor *x = in[0];
-    uint64_t seen = 0;
+    uint64_t         seen = 0;
     for (uint32_t i = 2; i < op->operand_count; i++) {
         if (in[i]->count != in[1]->count) {
             return FOLD_ERROR(eval, op,
@@ -70,8 +70,8 @@ static bool fits(int64_t start, int64_t size, int64_t step, int64_t extent) {
     if (size == 0) {
         return true;
     }
-    return ig_mul_i64(size - 1, step, &span) && ig_add_i64(start, span, &last)
-           && start >= 0 && start < extent && last >= 0 && last < extent;
+    return ig_mul_i64(size - 1, step, &span) && ig_add_i64(start, span, &last) &&
+           start >= 0 && start < extent && last >= 0 && last < extent;
 }
 
 static ig_status cut_by_sizes(ig_eval *eval, const ig_op *op, const ig_tensor *x,
@@ -97,8 +97,8 @@ static ig_status cut_by_sizes(ig_eval *eval, const ig_op *op, const ig_tensor *x
 ig_status ig_fold_slice(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                         ig_tensor *out) {
     const ig_tensor *x = in[0];
-    cut c = { 0 };
-    int64_t strides[IG_TENSOR_RANK], start = 0;
+    cut              c = { 0 };
+    int64_t          strides[IG_TENSOR_RANK], start = 0;
     for (uint32_t i = 0; i < x->rank; i++) {
         c.size[i] = x->dims[i];
         c.step[i] = 1;
@@ -139,7 +139,7 @@ static ig_status read_padding(ig_eval *eval, const ig_op *op,
         return IG_OK;
     }
     const ig_tensor *axes = op->operand_count > 3 ? in[3] : NULL;
-    int64_t count = axes ? axes->count : rank;
+    int64_t          count = axes ? axes->count : rank;
     if (in[1]->count != 2 * count) {
         return FOLD_ERROR(eval, op, "pad: %lld pads for %lld axes",
                           (long long)in[1]->count, (long long)count);
@@ -189,9 +189,9 @@ static ig_status pad_extents(ig_eval *eval, const ig_op *op, const ig_tensor *x,
                              const padding *pad, int64_t *dims) {
     bool is_constant = ig_attr_int(op, IG_pad_mode, 0) == IG_PAD_constant;
     for (uint32_t i = 0; i < x->rank; i++) {
-        if (pad->before[i] < -PAD_MOST
-            || !ig_add_i64(x->dims[i], pad->before[i], &dims[i])
-            || !ig_add_i64(dims[i], pad->after[i], &dims[i]) || dims[i] < 0) {
+        if (pad->before[i] < -PAD_MOST ||
+            !ig_add_i64(x->dims[i], pad->before[i], &dims[i]) ||
+            !ig_add_i64(dims[i], pad->after[i], &dims[i]) || dims[i] < 0) {
             return FOLD_ERROR(eval, op,
                               "pad: %lld and %lld do not fit axis %u, whose "
                               "extent is %lld",
@@ -208,10 +208,10 @@ static ig_status pad_extents(ig_eval *eval, const ig_op *op, const ig_tensor *x,
 ig_status ig_fold_pad(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                       ig_tensor *out) {
     const ig_tensor *x = in[0];
-    ig_pad_mode mode = (ig_pad_mode)ig_attr_int(op, IG_pad_mode, IG_PAD_constant);
-    uint32_t value = ig_attr_is_set(op, IG_pad_before) ? 1 : 2;
-    padding pad = { 0 };
-    int64_t dims[IG_TENSOR_RANK], strides[IG_TENSOR_RANK], to = 0;
+    ig_pad_mode      mode = (ig_pad_mode)ig_attr_int(op, IG_pad_mode, IG_PAD_constant);
+    uint32_t         value = ig_attr_is_set(op, IG_pad_before) ? 1 : 2;
+    padding          pad = { 0 };
+    int64_t          dims[IG_TENSOR_RANK], strides[IG_TENSOR_RANK], to = 0;
     IG_TRY(read_padding(eval, op, in, &pad));
     IG_TRY(pad_extents(eval, op, x, &pad, dims));
     IG_TRY(ig_eval_alloc(eval, op, x->dtype, x->rank, dims, out));
@@ -239,16 +239,16 @@ static ig_status range_of_ints(ig_eval *eval, const ig_op *op,
                                const ig_tensor *const *in, ig_tensor *out) {
     int64_t start = ig_tensor_get_i64(in[0], 0), limit = ig_tensor_get_i64(in[1], 0);
     int64_t step = ig_tensor_get_i64(in[2], 0);
-    bool is_forward = step > 0;
+    bool    is_forward = step > 0;
     if (step == 0) {
         return FOLD_ERROR(eval, op, "range: the step is 0");
     }
     uint64_t span = is_forward ? (uint64_t)limit - (uint64_t)start
                                : (uint64_t)start - (uint64_t)limit;
     uint64_t stride = is_forward ? (uint64_t)step : 0 - (uint64_t)step;
-    bool is_empty = is_forward ? limit <= start : limit >= start;
+    bool     is_empty = is_forward ? limit <= start : limit >= start;
     uint64_t count = is_empty ? 0 : (span - 1) / stride + 1;
-    int64_t extent = count > INT64_MAX ? INT64_MAX : (int64_t)count;
+    int64_t  extent = count > INT64_MAX ? INT64_MAX : (int64_t)count;
     IG_TRY(ig_eval_alloc(eval, op, in[0]->dtype, 1, &extent, out));
     for (int64_t i = 0; i < extent; i++) {
         ig_tensor_set_i64(out, i,
@@ -267,8 +267,8 @@ ig_status ig_fold_range(ig_eval *eval, const ig_op *op, const ig_tensor *const *
     if (!ig_dtype_is_float(in[0]->dtype)) {
         return range_of_ints(eval, op, in, out);
     }
-    double start = ig_tensor_get_f64(in[0], 0), limit = ig_tensor_get_f64(in[1], 0);
-    double step = ig_tensor_get_f64(in[2], 0);
+    double  start = ig_tensor_get_f64(in[0], 0), limit = ig_tensor_get_f64(in[1], 0);
+    double  step = ig_tensor_get_f64(in[2], 0);
     int64_t count;
     if (!ig_range_count(start, limit, step, &count)) {
         return FOLD_ERROR(eval, op,

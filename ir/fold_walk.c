@@ -12,8 +12,8 @@
 ig_status ig_eval_alloc(ig_eval *eval, const ig_op *op, ig_dtype dtype, uint32_t rank,
                         const int64_t *dims, ig_tensor *out) {
     ig_status status = ig_tensor_alloc(eval->arena, NULL, dtype, rank, dims, out);
-    if (status == IG_OK
-        && ig_tensor_bytes(out) > eval->context->limits.interpret_bytes) {
+    if (status == IG_OK &&
+        ig_tensor_bytes(out) > eval->context->limits.interpret_bytes) {
         status = IG_LIMIT;
     }
     if (status == IG_OK) {
@@ -28,7 +28,7 @@ ig_status ig_eval_alloc(ig_eval *eval, const ig_op *op, ig_dtype dtype, uint32_t
 ig_status ig_eval_scratch(ig_eval *eval, const ig_op *op, int64_t count, size_t size,
                           void *out_memory) {
     size_t bytes;
-    void *memory = NULL;
+    void  *memory = NULL;
     if (ig_mul_size((size_t)count, size, &bytes)) {
         memory = ig_arena_try_alloc(eval->scratch, bytes);
     }
@@ -45,14 +45,14 @@ ig_status ig_eval_scratch(ig_eval *eval, const ig_op *op, int64_t count, size_t 
 
 typedef struct unbound {
     const ig_eval *eval;
-    bool is_found;
+    bool           is_found;
 } unbound;
 
 static void look_for_unbound(void *user, uint32_t symbol) {
-    unbound *search = user;
+    unbound       *search = user;
     const ig_eval *eval = search->eval;
-    if (!eval->symbols || symbol >= eval->symbol_count
-        || eval->symbols[symbol] == IG_SYMBOL_UNBOUND) {
+    if (!eval->symbols || symbol >= eval->symbol_count ||
+        eval->symbols[symbol] == IG_SYMBOL_UNBOUND) {
         search->is_found = true;
     }
 }
@@ -91,8 +91,8 @@ ig_status ig_eval_shape(ig_eval *eval, const ig_op *op, uint32_t slot,
                         const ig_tensor *operand, uint32_t *out_rank,
                         int64_t *out_dims) {
     const ig_attr *attr = &op->attrs[slot];
-    bool by_attr = ig_attr_is_set(op, slot);
-    int64_t rank = by_attr ? attr->count : operand->count;
+    bool           by_attr = ig_attr_is_set(op, slot);
+    int64_t        rank = by_attr ? attr->count : operand->count;
     if (rank > IG_TENSOR_RANK) {
         return FOLD_FAIL(eval, op, IG_LIMIT, "%s: the shape has more than %d entries",
                          ig_ops[op->code].name, IG_TENSOR_RANK);
@@ -168,7 +168,7 @@ void ig_walk_start(ig_walk *walk, uint32_t rank, const int64_t *dims) {
 
 void ig_walk_next(ig_walk *walk) {
     for (uint32_t d = walk->rank; d-- > 0;) {
-        bool is_carry = walk->index[d] + 1 == walk->dims[d];
+        bool    is_carry = walk->index[d] + 1 == walk->dims[d];
         int64_t steps = is_carry ? -walk->index[d] : 1;
         for (uint32_t k = 0; k < walk->operand_count; k++) {
             walk->at[k] += steps * walk->strides[k][d];
@@ -183,7 +183,7 @@ void ig_walk_next(ig_walk *walk) {
 
 void ig_copy_strided(ig_tensor *out, const ig_tensor *from, uint32_t rank,
                      const int64_t *dims, int64_t start, const int64_t *strides) {
-    bool has_runs = rank > 0 && strides[rank - 1] == 1;
+    bool    has_runs = rank > 0 && strides[rank - 1] == 1;
     int64_t run = has_runs ? dims[rank - 1] : 1, to = 0;
     ig_walk walk = { .operand_count = 1, .strides = { strides }, .at = { start } };
     if (run == 0) {

@@ -17,11 +17,11 @@ uint32_t ig_bag_feature_count(const ig_op *op) {
 
 ig_bag_feature ig_bag_feature_at(const ig_op *op, uint32_t number) {
     const int64_t *masks = op->attrs[IG_bag_operands].as.ints;
-    uint32_t at = 0;
+    uint32_t       at = 0;
     for (uint32_t i = 0; i < number; i++) {
         at += 2 + (uint32_t)__builtin_popcountll((uint64_t)masks[i]);
     }
-    int64_t mask = masks[number];
+    int64_t        mask = masks[number];
     ig_bag_feature feature = { .table = at, .ids = at + 1 };
     at += 2;
     feature.begins = mask & IG_BAG_BEGINS ? at++ : 0;
@@ -31,8 +31,8 @@ ig_bag_feature ig_bag_feature_at(const ig_op *op, uint32_t number) {
     feature.padding = ig_attr_is_set(op, IG_bag_padding)
                           ? op->attrs[IG_bag_padding].as.ints[number]
                           : INT64_MIN;
-    feature.is_last =
-        ig_attr_is_set(op, IG_bag_last) && op->attrs[IG_bag_last].as.ints[number];
+    feature.is_last = ig_attr_is_set(op, IG_bag_last) &&
+                      op->attrs[IG_bag_last].as.ints[number];
     return feature;
 }
 
@@ -54,8 +54,8 @@ static ig_status check_arrays(const ig_op *op) {
                            "features, not %u and %u",
                            count, operands, op->operand_count, op->result_count);
     }
-    if (!has_array(op, IG_bag_pool, count) || !has_array(op, IG_bag_padding, count)
-        || !has_array(op, IG_bag_last, count)) {
+    if (!has_array(op, IG_bag_pool, count) || !has_array(op, IG_bag_padding, count) ||
+        !has_array(op, IG_bag_last, count)) {
         return INFER_ERROR(op, "'pool', 'padding' and 'last' have one entry a feature");
     }
     return IG_OK;
@@ -64,8 +64,8 @@ static ig_status check_arrays(const ig_op *op) {
 /* The dtype of the result: that of a plain float table, else f32. */
 static ig_status check_table(const ig_op *op, uint32_t operand, ig_dtype *out_dtype) {
     const ig_type *type = ig_operand_type(op, operand);
-    ig_dtype dtype = (ig_dtype)type->dtype;
-    bool is_matrix = type->kind == IG_TENSOR && type->rank == 2;
+    ig_dtype       dtype = (ig_dtype)type->dtype;
+    bool           is_matrix = type->kind == IG_TENSOR && type->rank == 2;
     if (!is_matrix && type->kind != IG_TABLE) {
         return INFER_ERROR(op, "operand %u is %s, expected a table or a matrix",
                            operand, ig_operand_text(op, operand));
@@ -93,12 +93,12 @@ static ig_status check_feature(const ig_op *op, uint32_t number,
         IG_TRY(ig_check_tensor(op, feature->weights));
         IG_TRY(ig_check_float(op, feature->weights));
     }
-    bool is_known = feature->pool == IG_POOL_sum || feature->pool == IG_POOL_mean
-                    || feature->pool == IG_POOL_max || feature->pool == IG_POOL_none;
+    bool is_known = feature->pool == IG_POOL_sum || feature->pool == IG_POOL_mean ||
+                    feature->pool == IG_POOL_max || feature->pool == IG_POOL_none;
     bool has_begins = feature->begins > 0, has_ends = feature->ends > 0;
-    if (!is_known || (has_ends && (!has_begins || feature->is_last))
-        || (feature->is_last && !has_begins)
-        || (feature->pool == IG_POOL_none && has_begins)) {
+    if (!is_known || (has_ends && (!has_begins || feature->is_last)) ||
+        (feature->is_last && !has_begins) ||
+        (feature->pool == IG_POOL_none && has_begins)) {
         return INFER_ERROR(op, "feature %u: pooling and offsets do not fit together",
                            number);
     }
@@ -123,7 +123,7 @@ static ig_status check_weights(const ig_op *op, const ig_bag_feature *feature) {
 static ig_status count_bags(const ig_op *op, const ig_bag_feature *feature,
                             ig_dim *out_bags) {
     ig_module *module = ig_op_module(op);
-    ig_dim offsets = ig_operand_type(op, feature->begins)->dims[0];
+    ig_dim     offsets = ig_operand_type(op, feature->begins)->dims[0];
     if (feature->ends) {
         IG_TRY(ig_check_extent(op, feature->ends, 0, offsets, "the number of begins",
                                &offsets));
@@ -139,13 +139,13 @@ static ig_status count_bags(const ig_op *op, const ig_bag_feature *feature,
 static ig_status infer_feature(const ig_op *op, uint32_t number,
                                const ig_type **out_type) {
     ig_bag_feature feature = ig_bag_feature_at(op, number);
-    ig_dtype dtype = IG_DT_f32;
+    ig_dtype       dtype = IG_DT_f32;
     IG_TRY(check_table(op, feature.table, &dtype));
     IG_TRY(check_feature(op, number, &feature));
     IG_TRY(check_weights(op, &feature));
     const ig_type *ids = ig_operand_type(op, feature.ids);
-    ig_dim dims[IG_TENSOR_RANK + 1];
-    uint32_t rank = 0;
+    ig_dim         dims[IG_TENSOR_RANK + 1];
+    uint32_t       rank = 0;
     if (feature.begins) {
         IG_TRY(ig_check_rank(op, feature.ids, 1));
         IG_TRY(count_bags(op, &feature, &dims[rank++]));
@@ -178,7 +178,7 @@ ig_status ig_infer_interact(ig_op *op, const ig_type **out_types) {
     IG_TRY(ig_check_float(op, 0));
     const ig_type *type = ig_operand_type(op, 0);
     const ig_attr *pairs = &op->attrs[IG_interact_pairs];
-    ig_dim rows = type->dims[1];
+    ig_dim         rows = type->dims[1];
     for (uint32_t i = 0; i < pairs->count && ig_dim_is_static(rows); i++) {
         int64_t pair = pairs->as.ints[i];
         if (pair < 0 || (rows == 0 || pair / rows >= rows)) {

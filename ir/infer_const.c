@@ -12,7 +12,7 @@ _Static_assert((int)IG_weight_name == (int)IG_table_name, "one hook serves both 
 
 /* The module knows the type; a `table` may look up a plain matrix too. */
 ig_status ig_infer_weight(ig_op *op, const ig_type **out_types) {
-    const char *name = ig_attr_str(op, IG_weight_name);
+    const char      *name = ig_attr_str(op, IG_weight_name);
     const ig_weight *weight = ig_module_weight(ig_op_module(op), name);
     if (!weight) {
         return INFER_ERROR(op, "the module has no weight or table named '%s'", name);
@@ -31,11 +31,11 @@ ig_status ig_infer_weight(ig_op *op, const ig_type **out_types) {
 
 ig_status ig_infer_dims(ig_op *op, const ig_type **out_types) {
     ig_dim count = op->attrs[IG_dims_values].count;
-    bool is_scalar = ig_attr_int(op, IG_dims_scalar, 0);
+    bool   is_scalar = ig_attr_int(op, IG_dims_scalar, 0);
     if (is_scalar && count != 1) {
         return INFER_ERROR(op, "a scalar has one value, not %lld", (long long)count);
     }
-    out_types[0] =
-        ig_type_tensor(ig_op_module(op), IG_DT_i64, is_scalar ? 0 : 1, &count);
+    out_types[0] = ig_type_tensor(ig_op_module(op), IG_DT_i64, is_scalar ? 0 : 1,
+                                  &count);
     return IG_OK;
 }

@@ -42,7 +42,7 @@ static ig_status join(const ig_op *op, ig_dtype dtype, const ig_type **out_type)
         return join_vectors(op, dtype, out_type);
     }
     IG_TRY(ig_check_tensors(op));
-    ig_dim dims[IG_TENSOR_RANK];
+    ig_dim   dims[IG_TENSOR_RANK];
     uint32_t rank = 0;
     for (uint32_t i = 0; i < op->operand_count; i++) {
         IG_TRY(ig_check_broadcast(op, i, dims, &rank));

@@ -22,11 +22,11 @@
 /* `at` counted from the front and clamped; false when its sign is not known. */
 static bool clamp_position(ig_module *module, ig_dim at, ig_dim extent, bool is_forward,
                            ig_dim *out) {
-    ig_dim low = ig_dim_const(module, is_forward ? 0 : -1);
-    ig_dim high = is_forward ? extent : ig_dim_sub(module, extent, 1);
+    ig_dim  low = ig_dim_const(module, is_forward ? 0 : -1);
+    ig_dim  high = is_forward ? extent : ig_dim_sub(module, extent, 1);
     int64_t value, least, most;
-    if (ig_dim_constant(module, at, &value)
-        && (value == INT64_MAX || value == INT64_MIN)) {
+    if (ig_dim_constant(module, at, &value) &&
+        (value == INT64_MAX || value == INT64_MIN)) {
         *out = value > 0 ? high : low; /* "to the end" */
         return true;
     }
@@ -42,13 +42,14 @@ static bool clamp_position(ig_module *module, ig_dim at, ig_dim extent, bool is_
 bool ig_slice_extent(ig_module *module, ig_dim start, ig_dim end, int64_t step,
                      ig_dim extent, ig_dim *out_start, ig_dim *out_size) {
     ig_dim first, past;
-    bool is_forward = step > 0;
-    if (step == INT64_MIN || !clamp_position(module, start, extent, is_forward, &first)
-        || !clamp_position(module, end, extent, is_forward, &past)) {
+    bool   is_forward = step > 0;
+    if (step == INT64_MIN ||
+        !clamp_position(module, start, extent, is_forward, &first) ||
+        !clamp_position(module, end, extent, is_forward, &past)) {
         return false;
     }
-    ig_dim length =
-        is_forward ? ig_dim_sub(module, past, first) : ig_dim_sub(module, first, past);
+    ig_dim length = is_forward ? ig_dim_sub(module, past, first)
+                               : ig_dim_sub(module, first, past);
     length = ig_dim_max(module, length, 0);
     *out_start = first;
     *out_size = ig_dim_ceil_div(module, length, is_forward ? step : -step);
@@ -68,10 +69,10 @@ static ig_status map_axes(const ig_op *op, uint32_t rank, int64_t entries,
         entry[i] = -1;
     }
     for (int64_t i = 0; *out_known && i < entries; i++) {
-        int64_t axis = i;
+        int64_t  axis = i;
         uint32_t at;
-        if (op->operand_count > AXES
-            && !ig_dim_constant(ig_op_module(op), axes.dims[i], &axis)) {
+        if (op->operand_count > AXES &&
+            !ig_dim_constant(ig_op_module(op), axes.dims[i], &axis)) {
             *out_known = false;
             break;
         }
@@ -105,41 +106,49 @@ static ig_status check_positions(const ig_op *op, uint32_t rank, ig_dim *out_ent
 /* The extent of one axis that is sliced, or a symbol. */
 static ig_status slice_axis(const ig_op *op, uint32_t axis, int64_t entry,
                             ig_dim *dim) {
-    ig_module *module = ig_op_module(op);
+    ig_module    *module = ig_op_module(op);
     ig_dims_value starts, ends, steps;
-    int64_t step = 1;
-    bool is_known = ig_operand_dims(op, STARTS, entry + 1, &starts)
-                    && ig_operand_dims(op, ENDS, entry + 1, &ends);
+    int64_t       step = 1;
+    bool          is_known = ig_operand_dims(op, STARTS, entry + 1, &starts) &&
+                    ig_operand_dims(op, ENDS, entry + 1, &ends);
     if (op->operand_count > STEPS) {
-        is_known = ig_operand_dims(op, STEPS, entry + 1, &steps)
-                   && ig_dim_constant(module, steps.dims[entry], &step) && is_known;
+        is_known = ig_operand_dims(op, STEPS, entry + 1, &steps) &&
+                   ig_dim_constant(module, steps.dims[entry], &step) && is_known;
     }
     if (step == 0) {
         return INFER_ERROR(op, "the step along axis %u is 0", axis);
     }
     ig_dim first;
-    if (!is_known
-        || !ig_slice_extent(module, starts.dims[entry], ends.dims[entry], step, *dim,
-                            &first, dim)) {
+    if (!is_known || !ig_slice_extent(module, starts.dims[entry], ends.dims[entry],
+                                      step, *dim, &first, dim)) {
         *dim = ig_result_symbol(op, 0, axis, "n");
     }
     return IG_OK;
 }
 
+/* Axes that starts of unknown length can reach: without axes they are the first
+ * ones. */
+static uint32_t count_reachable(const ig_op *op, ig_dim entries, uint32_t rank) {
+    int64_t least, most;
+    ig_dim_range(ig_op_module(op), entries, &least, &most);
+    return op->operand_count > AXES || most > rank ? rank : (uint32_t)most;
+}
+
 static ig_status slice_by_operands(const ig_op *op, ig_dim *dims, uint32_t rank) {
-    ig_dim entries;
+    ig_dim  entries;
     int64_t entry[IG_TENSOR_RANK];
-    bool is_known;
+    bool    is_known;
     IG_TRY(check_positions(op, rank, &entries));
     if (!ig_dim_is_static(entries)) {
         is_known = false;
     } else {
         IG_TRY(map_axes(op, rank, entries, entry, &is_known));
     }
+    uint32_t reachable = count_reachable(op, entries, rank);
     for (uint32_t i = 0; i < rank; i++) {
-        if (!is_known) {
+        if (!is_known && i < reachable) {
             dims[i] = ig_result_symbol(op, 0, i, "n");
-        } else if (entry[i] >= 0) {
+        } else if (is_known && entry[i] >= 0) {
             IG_TRY(slice_axis(op, i, entry[i], &dims[i]));
         }
     }
@@ -151,18 +160,18 @@ static ig_status slice_by_operands(const ig_op *op, ig_dim *dims, uint32_t rank)
 /* Provably outside of [0, extent)? */
 static bool is_outside(ig_module *module, ig_dim at, ig_dim extent) {
     ig_dim minus_one = ig_dim_const(module, -1);
-    return ig_dim_less_equal(module, at, minus_one) == IG_YES
-           || ig_dim_less_equal(module, extent, at) == IG_YES;
+    return ig_dim_less_equal(module, at, minus_one) == IG_YES ||
+           ig_dim_less_equal(module, extent, at) == IG_YES;
 }
 
 static ig_status slice_by_sizes(const ig_op *op, ig_dim *dims, uint32_t rank) {
-    ig_module *module = ig_op_module(op);
+    ig_module     *module = ig_op_module(op);
     const ig_attr *starts = &op->attrs[IG_slice_starts],
                   *sizes = &op->attrs[IG_slice_sizes];
     const ig_attr *steps = &op->attrs[IG_slice_steps];
-    bool has_steps = ig_attr_is_set(op, IG_slice_steps);
-    if (!ig_attr_is_set(op, IG_slice_starts) || starts->count != rank
-        || sizes->count != rank || (has_steps && steps->count != rank)) {
+    bool           has_steps = ig_attr_is_set(op, IG_slice_steps);
+    if (!ig_attr_is_set(op, IG_slice_starts) || starts->count != rank ||
+        sizes->count != rank || (has_steps && steps->count != rank)) {
         return INFER_ERROR(op,
                            "operand 0 is %s, expected a start, size and step for each "
                            "of its axes",
@@ -170,14 +179,14 @@ static ig_status slice_by_sizes(const ig_op *op, ig_dim *dims, uint32_t rank) {
     }
     for (uint32_t i = 0; i < rank; i++) {
         int64_t step = has_steps ? steps->as.ints[i] : 1;
-        ig_dim start = starts->as.dims[i], size = sizes->as.dims[i];
-        ig_dim span =
-            ig_dim_mul(module, ig_dim_sub(module, size, 1), ig_dim_const(module, step));
-        bool has_elements = ig_dim_less_equal(module, 1, size) == IG_YES;
-        bool is_unfit = is_outside(module, start, dims[i])
-                        || is_outside(module, ig_dim_add(module, start, span), dims[i]);
-        if (step == 0 || (has_elements && is_unfit)
-            || ig_dim_less_equal(module, 0, size) == IG_NO) {
+        ig_dim  start = starts->as.dims[i], size = sizes->as.dims[i];
+        ig_dim  span = ig_dim_mul(module, ig_dim_sub(module, size, 1),
+                                  ig_dim_const(module, step));
+        bool    has_elements = ig_dim_less_equal(module, 1, size) == IG_YES;
+        bool    is_unfit = is_outside(module, start, dims[i]) ||
+                        is_outside(module, ig_dim_add(module, start, span), dims[i]);
+        if (step == 0 || (has_elements && is_unfit) ||
+            ig_dim_less_equal(module, 0, size) == IG_NO) {
             return INFER_ERROR(op,
                                "operand 0 is %s, and the slice leaves its extent %u",
                                ig_operand_text(op, 0), i);
@@ -190,7 +199,7 @@ static ig_status slice_by_sizes(const ig_op *op, ig_dim *dims, uint32_t rank) {
 ig_status ig_infer_slice(ig_op *op, const ig_type **out_types) {
     IG_TRY(ig_check_tensors(op));
     const ig_type *type = ig_operand_type(op, 0);
-    ig_dim dims[IG_TENSOR_RANK];
+    ig_dim         dims[IG_TENSOR_RANK];
     memcpy(dims, type->dims, type->rank * sizeof *dims);
     bool has_sizes = ig_attr_is_set(op, IG_slice_sizes);
     if (has_sizes && op->operand_count > 1) {
@@ -207,7 +216,7 @@ ig_status ig_infer_slice(ig_op *op, const ig_type **out_types) {
 static ig_status pad_axis(const ig_op *op, uint32_t axis, ig_dim before, ig_dim after,
                           ig_dim *dim) {
     ig_module *module = ig_op_module(op);
-    ig_dim padded = ig_dim_add(module, *dim, ig_dim_add(module, before, after));
+    ig_dim     padded = ig_dim_add(module, *dim, ig_dim_add(module, before, after));
     if (ig_dim_less_equal(module, 0, padded) == IG_NO) {
         return INFER_ERROR(op,
                            "operand 0 is %s, and padding leaves less than nothing of "
@@ -258,20 +267,20 @@ static ig_status count_padded(const ig_op *op, uint32_t rank, uint32_t *out_coun
 }
 
 static ig_status pad_by_operands(const ig_op *op, ig_dim *dims, uint32_t rank) {
-    uint32_t count;
-    bool is_known;
+    uint32_t      count;
+    bool          is_known;
     ig_dims_value pads, axes = { 0 };
     IG_TRY(ig_check_int(op, PADS));
     IG_TRY(ig_check_rank(op, PADS, 1));
     IG_TRY(count_padded(op, rank, &count, &is_known));
     bool has_axes = op->operand_count > PAD_AXES;
-    is_known = is_known && ig_operand_dims(op, PADS, 2 * (int64_t)count, &pads)
-               && (!has_axes || ig_operand_dims(op, PAD_AXES, count, &axes));
+    is_known = is_known && ig_operand_dims(op, PADS, 2 * (int64_t)count, &pads) &&
+               (!has_axes || ig_operand_dims(op, PAD_AXES, count, &axes));
     for (uint32_t i = 0; !is_known && i < rank; i++) {
         dims[i] = ig_result_symbol(op, 0, i, "n");
     }
     for (uint32_t i = 0; is_known && i < count; i++) {
-        int64_t axis = i;
+        int64_t  axis = i;
         uint32_t at;
         if (has_axes && !ig_dim_constant(ig_op_module(op), axes.dims[i], &axis)) {
             return INFER_FAIL(op, IG_UNSUPPORTED, "the axes to pad are not known");
@@ -285,20 +294,20 @@ static ig_status pad_by_operands(const ig_op *op, ig_dim *dims, uint32_t rank) {
 ig_status ig_infer_pad(ig_op *op, const ig_type **out_types) {
     IG_TRY(ig_check_tensors(op));
     const ig_type *type = ig_operand_type(op, 0);
-    ig_dim dims[IG_TENSOR_RANK];
+    ig_dim         dims[IG_TENSOR_RANK];
     memcpy(dims, type->dims, type->rank * sizeof *dims);
-    bool by_attributes = ig_attr_is_set(op, IG_pad_before);
+    bool     by_attributes = ig_attr_is_set(op, IG_pad_before);
     uint32_t value = by_attributes ? 1 : VALUE;
-    if (by_attributes != ig_attr_is_set(op, IG_pad_after)
-        || (!by_attributes && op->operand_count < 2)) {
+    if (by_attributes != ig_attr_is_set(op, IG_pad_after) ||
+        (!by_attributes && op->operand_count < 2)) {
         return INFER_ERROR(op,
                            "padding is given by 'before' and 'after' or by operand 1");
     }
-    if (op->operand_count > value
-        && (ig_operand_type(op, value)->dtype != type->dtype
-            || ig_dim_equal(ig_op_module(op), 1,
-                            ig_type_count(ig_op_module(op), ig_operand_type(op, value)))
-                   == IG_NO)) {
+    if (op->operand_count > value &&
+        (ig_operand_type(op, value)->dtype != type->dtype ||
+         ig_dim_equal(ig_op_module(op), 1,
+                      ig_type_count(ig_op_module(op), ig_operand_type(op, value))) ==
+             IG_NO)) {
         return INFER_ERROR(op, "operand %u is %s, expected one value to pad with",
                            value, ig_operand_text(op, value));
     }
@@ -312,11 +321,11 @@ ig_status ig_infer_pad(ig_op *op, const ig_type **out_types) {
 
 /* max(0, ceil((limit - start) / step)) of expressions with a constant step. */
 static bool range_of_dims(const ig_op *op, ig_dim *out_count) {
-    ig_module *module = ig_op_module(op);
+    ig_module    *module = ig_op_module(op);
     ig_dims_value start, limit;
-    int64_t step;
-    if (!ig_operand_dims(op, 0, 1, &start) || !ig_operand_dims(op, 1, 1, &limit)
-        || !ig_operand_int(op, 2, &step) || step == 0 || step == INT64_MIN) {
+    int64_t       step;
+    if (!ig_operand_dims(op, 0, 1, &start) || !ig_operand_dims(op, 1, 1, &limit) ||
+        !ig_operand_int(op, 2, &step) || step == 0 || step == INT64_MIN) {
         return false;
     }
     ig_dim span = step > 0 ? ig_dim_sub(module, limit.dims[0], start.dims[0])
@@ -328,10 +337,10 @@ static bool range_of_dims(const ig_op *op, ig_dim *out_count) {
 
 static bool range_of_floats(const ig_op *op, ig_dim *out_count) {
     double start, limit, step;
-    return ig_constant_f64(op->operands[0].value, &start)
-           && ig_constant_f64(op->operands[1].value, &limit)
-           && ig_constant_f64(op->operands[2].value, &step)
-           && ig_range_count(start, limit, step, out_count);
+    return ig_constant_f64(op->operands[0].value, &start) &&
+           ig_constant_f64(op->operands[1].value, &limit) &&
+           ig_constant_f64(op->operands[2].value, &step) &&
+           ig_range_count(start, limit, step, out_count);
 }
 
 bool ig_range_count(double start, double limit, double step, int64_t *out_count) {
@@ -360,8 +369,8 @@ ig_status ig_infer_range(ig_op *op, const ig_type **out_types) {
                            ig_operand_text(op, 0));
     }
     ig_dim count;
-    bool is_known = ig_dtype_is_float(dtype) ? range_of_floats(op, &count)
-                                             : range_of_dims(op, &count);
+    bool   is_known = ig_dtype_is_float(dtype) ? range_of_floats(op, &count)
+                                               : range_of_dims(op, &count);
     if (!is_known) {
         count = ig_result_symbol(op, 0, 0, "n");
     }

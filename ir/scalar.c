@@ -19,17 +19,17 @@ enum { CHUNK = 256 };
 /* Wide values of one chunk.  Which member is meant follows from the class; bool is held
  * as uint. */
 typedef union wide {
-    double f[CHUNK];
-    int64_t s[CHUNK];
+    double   f[CHUNK];
+    int64_t  s[CHUNK];
     uint64_t u[CHUNK];
 } wide;
 
 typedef struct chunk {
     const ig_scalar_call *call;
-    bool is_single; /* f32 or narrower */
-    int64_t count;
-    int64_t bad; /* -1, or where an integer was divided by zero */
-    wide in[3], out;
+    bool                  is_single; /* f32 or narrower */
+    int64_t               count;
+    int64_t               bad; /* -1, or where an integer was divided by zero */
+    wide                  in[3], out;
 } chunk;
 
 /* ---- words of scalar.def ---- */
@@ -95,9 +95,9 @@ static inline double float_muladd(double x, double y, double z, bool is_single) 
         }                                               \
     }
 #define SCALAR(name, arity, on_float, on_sint, on_uint, on_bool, cuda) \
-    FUNCTION(name, float, f, double, on_float)                               \
-    FUNCTION(name, sint, s, int64_t, on_sint)                                \
-    FUNCTION(name, uint, u, uint64_t, on_uint)                               \
+    FUNCTION(name, float, f, double, on_float)                         \
+    FUNCTION(name, sint, s, int64_t, on_sint)                          \
+    FUNCTION(name, uint, u, uint64_t, on_uint)                         \
     FUNCTION(name, bool, u, bool, on_bool)
 #include "ir/scalar.def"
 #undef SCALAR
@@ -112,10 +112,10 @@ typedef struct row {
 } row;
 
 #define SCALAR(name, count, on_float, on_sint, on_uint, on_bool, cuda) \
-    [IG_OP_##name] = {                                                       \
-        count,                                                               \
-        { name##_bool, name##_sint, name##_uint, name##_float },             \
-        { #on_bool, #on_sint, #on_uint, #on_float },                         \
+    [IG_OP_##name] = {                                                 \
+        count,                                                         \
+        { name##_bool, name##_sint, name##_uint, name##_float },       \
+        { #on_bool, #on_sint, #on_uint, #on_float },                   \
     },
 static const row rows[IG_OP_COUNT] = {
 #include "ir/scalar.def"
@@ -129,8 +129,8 @@ bool ig_scalar_is_row(ig_opcode code) {
 }
 
 bool ig_scalar_supports(ig_opcode code, ig_dtype_class class) {
-    return ig_scalar_is_row(code) && class != IG_STRING
-           && strcmp(rows[code].text[class], "NONE") != 0;
+    return ig_scalar_is_row(code) && class != IG_STRING &&
+           strcmp(rows[code].text[class], "NONE") != 0;
 }
 
 ig_dtype_class ig_scalar_class(const ig_dtype *dtypes, uint32_t count) {
@@ -149,8 +149,8 @@ ig_dtype_class ig_scalar_class(const ig_dtype *dtypes, uint32_t count) {
 
 static bool flag_of(const ig_op *op, uint32_t number) {
     const ig_op_info *info = &ig_ops[op->code];
-    return number < info->attr_count && info->attrs[number].kind == IG_ATTR_BOOL
-           && ig_attr_int(op, number, 0);
+    return number < info->attr_count && info->attrs[number].kind == IG_ATTR_BOOL &&
+           ig_attr_int(op, number, 0);
 }
 
 void ig_scalar_call_init(ig_scalar_call *call, const ig_op *op) {
@@ -180,7 +180,7 @@ static void round_to_single(chunk *c) {
 }
 
 static void write_result(const ig_scalar_call *call, int64_t start,
-                         ig_dtype_class class, chunk *c) {
+                         ig_dtype_class class, chunk        *c) {
     int64_t index = call->out_index + start;
     if (class == IG_FLOAT) {
         if (c->is_single) {

@@ -13,9 +13,9 @@
 
 /* `stride` is in elements; 0 repeats one element. */
 typedef struct ig_span {
-    ig_dtype dtype;
+    ig_dtype    dtype;
     const void *data;
-    int64_t index, stride;
+    int64_t     index, stride;
 } ig_span;
 
 static inline ig_span ig_span_of(const ig_tensor *tensor, int64_t index,
@@ -40,7 +40,7 @@ void ig_span_copy(ig_tensor *to, int64_t to_index, const ig_tensor *from,
                   int64_t from_index, int64_t count);
 
 /* float → integer: truncates, saturates, NaN is 0. */
-int64_t ig_f64_to_i64(double value, unsigned bits);
+int64_t  ig_f64_to_i64(double value, unsigned bits);
 uint64_t ig_f64_to_u64(double value, unsigned bits);
 
 #endif

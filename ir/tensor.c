@@ -18,7 +18,7 @@ static ig_status report(ig_context *context, ig_status status, const char *what)
 /* Number of elements; false on overflow. */
 static bool count_elements(uint32_t rank, const int64_t *dims, int64_t *out_count) {
     int64_t count = 1;
-    bool is_empty = false;
+    bool    is_empty = false;
     for (uint32_t i = 0; i < rank; i++) {
         assert(dims[i] >= 0 && "extents are checked before memory is asked for");
         is_empty |= dims[i] == 0;
@@ -39,10 +39,10 @@ ig_status ig_tensor_alloc(ig_arena *arena, ig_context *context, ig_dtype dtype,
         return report(context, IG_LIMIT, "a tensor has more than 32 dimensions");
     }
     int64_t count, bytes;
-    int64_t most =
-        context ? context->limits.interpret_bytes : ig_limits_default.interpret_bytes;
-    if (!count_elements(rank, dims, &count) || !ig_dtype_bytes(dtype, count, &bytes)
-        || bytes > most) {
+    int64_t most = context ? context->limits.interpret_bytes
+                           : ig_limits_default.interpret_bytes;
+    if (!count_elements(rank, dims, &count) || !ig_dtype_bytes(dtype, count, &bytes) ||
+        bytes > most) {
         return report(context, IG_LIMIT,
                       "a tensor is larger than the limit interpret_bytes allows");
     }
@@ -78,8 +78,8 @@ static int64_t content_bytes(const ig_tensor *tensor) {
     int64_t bytes = 0;
     if (tensor->kind == IG_TABLE) {
         ig_row_format format = (ig_row_format)tensor->format;
-        return tensor->dims[0]
-               * ig_table_row_bytes(tensor->dtype, format, tensor->dims[1]);
+        return tensor->dims[0] *
+               ig_table_row_bytes(tensor->dtype, format, tensor->dims[1]);
     }
     bool fits = ig_dtype_bytes(tensor->dtype, tensor->count, &bytes);
     assert(fits && "the tensor exists");
