@@ -181,7 +181,7 @@ ig_weight *ig_module_add_weight(ig_module *module, const char *name,
                                 const ig_data *data);
 ig_graph  *ig_graph_create(ig_module *module, const char *name, ig_stage stage);
 void       ig_graph_destroy(ig_graph *graph); /* takes it out of the module */
-void       ig_graph_rename(ig_graph *graph, const char *name); /* must be free */
+void       ig_graph_rename(ig_graph *graph, const char *name); /* made unique */
 
 /* ---- the six functions that edit (only they touch use chains) ---- */
 

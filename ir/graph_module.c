@@ -89,6 +89,15 @@ ig_graph *ig_graph_create(ig_module *module, const char *name, ig_stage stage) {
     return graph;
 }
 
+static void forget_name(ig_graph *graph) {
+    ig_map *names = &graph->module->graphs_by_name;
+    for (size_t i = 0; i < names->count; i++) {
+        if (names->entries[i].value == graph) {
+            names->entries[i].value = NULL;
+        }
+    }
+}
+
 void ig_graph_destroy(ig_graph *graph) {
     ig_module *module = graph->module;
     while (graph->body.last) {
@@ -102,12 +111,15 @@ void ig_graph_destroy(ig_graph *graph) {
         }
     }
     module->graphs.count = kept;
-    ig_map *names = &module->graphs_by_name;
-    for (size_t i = 0; i < names->count; i++) {
-        if (names->entries[i].value == graph) {
-            names->entries[i].value = NULL;
-        }
-    }
+    forget_name(graph);
+}
+
+void ig_graph_rename(ig_graph *graph, const char *name) {
+    ig_module *module = graph->module;
+    forget_name(graph);
+    graph->name =
+        unique_name(module, &module->graphs_by_name, name, module->graphs.count);
+    ig_map_set(&module->graphs_by_name, ig_str_of(graph->name), graph);
 }
 
 void *ig_module_scratch(ig_module *module, size_t size) {

@@ -19,10 +19,22 @@ typedef struct ig_pass_options {
     bool clamp_ids;             /* ids out of range are clamped instead of reported */
 } ig_pass_options;
 
+/* Words of INGOT_DEBUG; "help" explains them. */
+typedef enum ig_debug {
+    IG_DEBUG_VERIFY = 1 << 0,    /* check each pass's contract (on in debug builds) */
+    IG_DEBUG_DUMP = 1 << 1,      /* write NN-pass.ig after each pass */
+    IG_DEBUG_ROUNDTRIP = 1 << 2, /* print and parse after each pass, and compare */
+    IG_DEBUG_CLONE = 1 << 3,     /* clone after each pass, and compare */
+    IG_DEBUG_TIME = 1 << 4,      /* print the time of each pass */
+    IG_DEBUG_RULES = 1 << 5,     /* print how often each rule fired */
+} ig_debug;
+
 typedef struct ig_pass_run {
     const ig_pass_options *options;
     ig_arena              *scratch; /* emptied after the pass */
     bool                   changed; /* out */
+    const char            *pass;    /* its name */
+    uint32_t               debug;   /* ig_debug bits */
 } ig_pass_run;
 
 typedef struct ig_pass {

@@ -52,10 +52,18 @@ ig_value *ig_lower_param(ig_lower *lower, ig_dim dim) {
     return known;
 }
 
+/* At the kernel's head, where every loop sees it. */
+static ig_value *head_constant(ig_lower *lower, int64_t value) {
+    ig_builder head = lower->b;
+    head.before = lower->kernel->body.first;
+    head.block = &lower->kernel->body;
+    return k_i64(&head, value);
+}
+
 ig_value *ig_lower_dim(ig_lower *lower, ig_dim dim) {
     int64_t value = 0;
     bool is_known = ig_dim_constant(lower->module, dim, &value);
-    return is_known ? k_i64(&lower->b, value) : ig_lower_param(lower, dim);
+    return is_known ? head_constant(lower, value) : ig_lower_param(lower, dim);
 }
 
 ig_value *ig_lower_param_array(ig_lower *lower, const ig_dim *dims, uint32_t count) {
@@ -165,16 +173,6 @@ static ig_graph *find_equal(ig_lower *lower) {
     return NULL;
 }
 
-static void name_kernel(ig_lower *lower) {
-    ig_module *module = lower->module;
-    uint32_t number = 0;
-    char *name = NULL;
-    do {
-        name = ig_arena_printf(&module->arena, "%s_%u", lower->name, number++);
-    } while (ig_module_graph(module, name));
-    ig_graph_rename(lower->kernel, name);
-}
-
 /* ---- the launch ---- */
 
 static ig_attr optional_int(int64_t value) {
@@ -188,7 +186,7 @@ static void finish(ig_lower *lower) {
         ig_graph_destroy(lower->kernel);
         lower->kernel = equal;
     } else {
-        name_kernel(lower);
+        ig_graph_rename(lower->kernel, lower->name);
     }
     ig_module *module = lower->module;
     ig_op *from = lower->compute;

@@ -42,6 +42,7 @@ typedef struct gemm {
     const ig_dim    *dims;    /* [M, N] */
     ig_value        *m, *n, *k, *lda;
     bool             is_ragged; /* N does not divide by 16 */
+    bool             is_odd;    /* slivers may leave one panel over */
     bool             is_heavy;  /* the epilogue is too long to be repeated a vector */
     ig_value        *stage;     /* local copy of a register tile, heavy epilogues only */
 } gemm;
@@ -279,7 +280,7 @@ static void emit_wide(const gemm *g, ig_builder *b, const tile_range *range,
 static void emit_rest(const gemm *g, ig_builder *b, const tile_range *range,
                       ig_value *column) {
     column = emit_slivers(g, b, range, column, g->shape.panels, 0);
-    if (g->shape.panels > 1) {
+    if (g->is_odd) {
         emit_slivers(g, b, range, column, 1, 0);
     }
 }
@@ -357,7 +358,9 @@ ig_status ig_lower_cpu_gemm(ig_lower *lower) {
                .anchor = &anchor->results[0], .a = a, .panels = panels,
                .dims = anchor->results[0].type->dims };
     int64_t n = 0;
-    g.is_ragged = !ig_dim_constant(lower->module, g.dims[1], &n) || n % PANEL != 0;
+    bool is_known = ig_dim_constant(lower->module, g.dims[1], &n);
+    g.is_ragged = !is_known || n % PANEL != 0;
+    g.is_odd = g.shape.panels > 1 && (!is_known || (n + PANEL - 1) / PANEL % 2 != 0);
     g.is_heavy = ig_cpu_is_heavy(lower->body);
     lower->shares_strides = true;
     lower->name = ig_cpu_name(lower, "gemm");

@@ -1,0 +1,33 @@
+/* Which ops nobody needs.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "passes/dead.h"
+
+enum { EFFECTS = IG_GUARD | IG_STATE };
+
+/* Recursion is as deep as bodies nest, which readers bound by limits.graph_depth. */
+static bool has_effects(const ig_op *op) {
+    if (ig_ops[op->code].traits & EFFECTS) {
+        return true;
+    }
+    for (uint32_t i = 0; i < op->body_count; i++) {
+        for (const ig_op *inner = op->bodies[i]->first; inner; inner = inner->next) {
+            if (has_effects(inner)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+bool ig_op_is_removable(const ig_op *op) {
+    return !(ig_ops[op->code].traits & IG_TERMINATOR) && !has_effects(op);
+}
+
+bool ig_op_is_dead(const ig_op *op) {
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        if (op->results[i].uses) {
+            return false;
+        }
+    }
+    return ig_op_is_removable(op);
+}

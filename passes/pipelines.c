@@ -1,0 +1,18 @@
+/* The table of passes and the default pipelines.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "passes/pass.h"
+
+enum { TENSOR = IG_STAGE_TENSOR, PLAN = IG_STAGE_PLAN, KERNEL = IG_STAGE_KERNEL };
+
+const ig_pass ig_passes[] = {
+#define PASS(name, stages, stage_after, help) \
+    { #name, help, stages, (ig_stage)(stage_after), ig_pass_##name },
+#include "passes/passes.def"
+#undef PASS
+    { NULL, NULL, 0, (ig_stage)0, NULL },
+};
+
+const char ig_pipeline_clean[] = "(infer,canonicalise,fold,cse,dce)*";
+const char ig_pipeline_understand[] = "unify,(infer,canonicalise,fold,cse,dce)*";
+const char ig_pipeline_place[] = "pack,fuse,bufferise";
+const char ig_pipeline_lower[] = "lower";

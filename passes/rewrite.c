@@ -1,0 +1,299 @@
+/* The rewrite driver: a worklist, rules by root opcode, and a bound.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Every op is looked at once, in order; after that, only ops near a change are: new ops,
+ * users of what was replaced, and makers of what lost a use.  An erased op may still be
+ * in the list and is known by its code.
+ */
+#include "passes/rewrite.h"
+
+#include "ir/verify.h"
+#include "passes/dead.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- patterns ---- */
+
+static uint32_t pattern_operands(const ig_pat *pattern) {
+    uint32_t count = 0;
+    while (count < IG_PAT_OPERANDS && pattern->operands[count]) {
+        count++;
+    }
+    return count;
+}
+
+static bool match_hole(uint32_t hole, ig_value *value, ig_value **holes) {
+    assert(hole < IG_PAT_HOLES && "more holes than a match has room for");
+    if (!holes[hole]) {
+        holes[hole] = value;
+    }
+    return holes[hole] == value;
+}
+
+static bool match_operands(const ig_pat *pattern, const ig_op *op, bool is_swapped,
+                           ig_value **holes) {
+    uint32_t count = pattern_operands(pattern);
+    if (op->operand_count != count) {
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = is_swapped && i < 2 ? 1 - i : i;
+        if (!ig_pat_match(pattern->operands[i], op->operands[at].value, holes)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool match_op(const ig_pat *pattern, const ig_op *op, ig_value **holes) {
+    if (!op || op->code != pattern->code) {
+        return false;
+    }
+    ig_value *saved[IG_PAT_HOLES];
+    memcpy(saved, holes, sizeof(saved));
+    if (match_operands(pattern, op, false, holes)) {
+        return true;
+    }
+    memcpy(holes, saved, sizeof(saved));
+    return (ig_ops[op->code].traits & IG_COMMUTE) &&
+           match_operands(pattern, op, true, holes);
+}
+
+/* Recursion is as deep as the pattern, which is ours. */
+bool ig_pat_match(const ig_pat *pattern, ig_value *value, ig_value **holes) {
+    double number;
+    switch (pattern->kind) {
+    case IG_PAT_ANY:
+        return match_hole(pattern->hole, value, holes);
+    case IG_PAT_CONSTANT:
+        return ig_constant_of(value) && match_hole(pattern->hole, value, holes);
+    case IG_PAT_NUMBER:
+        return ig_constant_f64(value, &number) && number == pattern->number;
+    case IG_PAT_OP:
+        return value->index == 0 && match_op(pattern, value->def, holes);
+    case IG_PAT_NONE:
+        break;
+    }
+    return false;
+}
+
+/* ---- worklist ---- */
+
+typedef struct rewriter {
+    ig_pass_run   *run;
+    ig_graph      *graph;
+    const ig_rule *rules;
+    size_t         rule_count;
+    uint16_t     **by_code; /* for each opcode: numbers of its rules + 1, ended by 0 */
+    uint64_t      *fired;   /* by rule */
+    uint64_t       total, limit;
+    IG_VEC(ig_op *) list;
+    size_t   next;         /* in list: what is before was looked at */
+    uint8_t *is_listed;    /* by op id */
+    size_t   is_listed_size;
+} rewriter;
+
+static void make_room(rewriter *w, uint32_t id) {
+    if (id < w->is_listed_size) {
+        return;
+    }
+    size_t size = 2 * (size_t)id + 64;
+    uint8_t *grown = IG_NEW_ARRAY(w->run->scratch, uint8_t, size);
+    if (w->is_listed_size) {
+        memcpy(grown, w->is_listed, w->is_listed_size);
+    }
+    w->is_listed = grown;
+    w->is_listed_size = size;
+}
+
+static void enlist(rewriter *w, ig_op *op) {
+    make_room(w, op->id);
+    if (op->code != IG_OP_ERASED && !w->is_listed[op->id]) {
+        w->is_listed[op->id] = 1;
+        IG_PUSH(w->run->scratch, &w->list, op);
+    }
+}
+
+/* Recursion is as deep as bodies nest, which readers bound by limits.graph_depth. */
+static void enlist_with_bodies(rewriter *w, ig_op *op) {
+    enlist(w, op);
+    for (uint32_t i = 0; i < op->body_count; i++) {
+        for (ig_op *inner = op->bodies[i]->first; inner; inner = inner->next) {
+            enlist_with_bodies(w, inner);
+        }
+    }
+}
+
+static void enlist_users(rewriter *w, const ig_op *op) {
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        for (const ig_use *use = op->results[i].uses; use; use = use->next) {
+            enlist(w, use->user);
+        }
+    }
+}
+
+static ig_op *take(rewriter *w) {
+    if (w->next == w->list.count) {
+        return NULL;
+    }
+    ig_op *op = w->list.items[w->next++];
+    w->is_listed[op->id] = 0;
+    if (w->next > 1024 && w->next * 2 > w->list.count) { /* drop what was looked at */
+        w->list.count -= w->next;
+        memmove(w->list.items, w->list.items + w->next,
+                w->list.count * sizeof(ig_op *));
+        w->next = 0;
+    }
+    return op;
+}
+
+/* ---- edits ---- */
+
+/* Erases the op when nobody needs it; its operands' makers are looked at next. */
+static bool erase_if_dead(rewriter *w, ig_op *op) {
+    if (!ig_op_is_dead(op)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        if (op->operands[i].value->def) {
+            enlist(w, op->operands[i].value->def);
+        }
+    }
+    ig_op_erase(op);
+    w->run->changed = true;
+    return true;
+}
+
+/* Ops that the rule made stand right before `op` and are newer than `first_new`. */
+static void enlist_new(rewriter *w, ig_op *op, uint32_t first_new) {
+    for (ig_op *made = op->prev; made && made->id >= first_new; made = made->prev) {
+        enlist_with_bodies(w, made);
+    }
+}
+
+static void replace(rewriter *w, ig_op *op, ig_value *by) {
+    ig_value *old = &op->results[0];
+    assert(op->result_count == 1 && "a rule replaces several results itself");
+    assert(ig_types_agree(w->graph->module, old->type, by->type) &&
+           "a rule keeps the type");
+    enlist_users(w, op);
+    if (old->type != by->type) {
+        ig_value_retype(old, by->type);
+    }
+    if (!by->name) {
+        by->name = old->name;
+    }
+    ig_value_replace(old, by);
+}
+
+static ig_value *try_rule(const ig_rule *rule, ig_op *op) {
+    ig_builder b = ig_builder_before(op);
+    if (rule->apply) {
+        return rule->apply(&b, op);
+    }
+    ig_value *holes[IG_PAT_HOLES] = { NULL };
+    return match_op(*rule->pattern, op, holes) ? rule->fuse(&b, op, holes) : NULL;
+}
+
+/* Looks at one op; true when a rule fired. */
+static bool try_rules(rewriter *w, ig_op *op) {
+    const uint16_t *numbers = w->by_code[op->code];
+    uint32_t first_new = w->graph->op_count;
+    for (; numbers && *numbers; numbers++) {
+        const ig_rule *rule = &w->rules[*numbers - 1];
+        ig_value *by = try_rule(rule, op);
+        if (!by) {
+            continue;
+        }
+        w->fired[*numbers - 1]++;
+        w->total++;
+        w->run->changed = true;
+        enlist_new(w, op, first_new);
+        if (by != op->results) {
+            replace(w, op, by);
+        } else {
+            enlist_users(w, op);
+            enlist(w, op);
+        }
+        return true;
+    }
+    return false;
+}
+
+/* ---- the driver ---- */
+
+static ig_opcode root_of(const ig_rule *rule) {
+    return rule->pattern ? (*rule->pattern)->code : rule->root;
+}
+
+static void index_rules(rewriter *w) {
+    w->by_code = IG_NEW_ARRAY(w->run->scratch, uint16_t *, IG_OP_COUNT);
+    w->fired = IG_NEW_ARRAY(w->run->scratch, uint64_t, w->rule_count);
+    for (int code = 0; code < IG_OP_COUNT; code++) {
+        size_t count = 0;
+        for (size_t i = 0; i < w->rule_count; i++) {
+            ig_opcode root = root_of(&w->rules[i]);
+            if (root != (ig_opcode)code && root != IG_OP_COUNT) {
+                continue;
+            }
+            if (!w->by_code[code]) {
+                w->by_code[code] =
+                    IG_NEW_ARRAY(w->run->scratch, uint16_t, w->rule_count + 1);
+            }
+            w->by_code[code][count++] = (uint16_t)(i + 1);
+        }
+    }
+}
+
+static size_t most_fired(const rewriter *w) {
+    size_t most = 0;
+    for (size_t i = 1; i < w->rule_count; i++) {
+        most = w->fired[i] > w->fired[most] ? i : most;
+    }
+    return most;
+}
+
+static void print_counts(const rewriter *w) {
+    for (size_t i = 0; i < w->rule_count; i++) {
+        if (w->fired[i]) {
+            fprintf(stderr, "%-16s @%-12s %8" PRIu64 " %s\n", w->run->pass, w->graph->name,
+                    w->fired[i], w->rules[i].name);
+        }
+    }
+}
+
+static ig_status run_rules(rewriter *w) {
+    for (ig_op *op; (op = take(w));) {
+        if (op->code == IG_OP_ERASED || erase_if_dead(w, op)) {
+            continue;
+        }
+        if (try_rules(w, op)) {
+            erase_if_dead(w, op);
+        }
+        if (w->total > w->limit) {
+            return ig_error(&w->graph->module->context->diag, IG_INTERNAL,
+                            ig_op_location(w->graph->body.first),
+                            "rewriting never ends; rule %s of pass %s fired most often",
+                            w->rules[most_fired(w)].name, w->run->pass);
+        }
+    }
+    return IG_OK;
+}
+
+ig_status ig_rewrite(ig_pass_run *run, ig_graph *graph, const ig_rule *rules,
+                     size_t count) {
+    rewriter w = { .run = run, .graph = graph, .rules = rules, .rule_count = count };
+    index_rules(&w);
+    for (ig_op *op = graph->body.first; op; op = op->next) {
+        enlist_with_bodies(&w, op);
+    }
+    w.limit = 1000 + 50 * (uint64_t)w.list.count;
+    ig_status status = run_rules(&w);
+    if (run->debug & IG_DEBUG_RULES) {
+        print_counts(&w);
+    }
+    return status;
+}
