@@ -6,8 +6,8 @@
  * B lies in panels of 16 columns, [ceil(N / 16), K, 16], zero beyond N: a constant B is
  * packed so when compiling (passes/pack.c).  A and C keep their layout.
  *
- *   grid       tiles of row_block(K) rows x 128 columns; a worker walks the columns of
- *              one row block first, so that block of A stays in its L2
+ *   grid       tiles of at most row_limit(K) rows, evenly split, x 128 columns; a worker
+ *              walks the columns of one row tile first, so its rows of A stay in L2
  *   tile       slivers of NP panels; for each, the rows in blocks of at most MR, evenly
  *              split, so that the last block is not a thin one
  *   block      r x NP register tile: one chain of muladds over k for each element
@@ -302,34 +302,37 @@ static void emit_wide(const gemm *g, ig_builder *b, const tile_range *range,
 
 /* ---- the grid ---- */
 
-/* Rows of a tile: their share of A takes at most a quarter of L2. */
-static int64_t row_block(const gemm *g) {
+/* Most rows of a tile: their share of A takes at most a quarter of L2, but two register
+ * blocks at least, so that B is used twice when it was fetched. */
+static int64_t row_limit(const gemm *g) {
     int64_t k = 0, rows = g->shape.rows;
     bool is_known = ig_dim_constant(g->lower->module, g->a->type->dims[1], &k);
     int64_t bytes = g->lower->target->l2_bytes / 4;
     int64_t blocks = is_known && k > 0 ? bytes / (k * 4 * rows) : 4;
-    blocks = blocks < 1 ? 1 : blocks > 8 ? 8 : blocks;
+    blocks = blocks < 2 ? 2 : blocks > 8 ? 8 : blocks;
     return blocks * rows;
 }
 
 static void emit_tiles(const gemm *g) {
     ig_lower *lower = g->lower;
     ig_builder *b = &lower->b;
-    int64_t height = row_block(g);
+    ig_module *module = lower->module;
     ig_dim column_tiles = ig_lower_ceil_div(lower, g->dims[1], TILE_COLUMNS);
-    ig_dim row_tiles = ig_lower_ceil_div(lower, g->dims[0], height);
+    ig_dim row_tiles = ig_lower_ceil_div(lower, g->dims[0], row_limit(g));
+    ig_dim even = ig_dim_ceil_div(module, g->dims[0], ig_dim_max(module, row_tiles, 1));
+    ig_value *height = ig_lower_param(lower, even);
     lower->grid = ig_lower_mul(lower, row_tiles, column_tiles);
     ig_value *across = ig_lower_param(lower, column_tiles);
     ig_value *begin = NULL, *end = NULL;
     k_tiles(b, &begin, &end);
     k_loop loop = k_loop_open(b, begin, end, k_i64(b, 1), NULL, 0);
     ig_builder *in = &loop.b;
-    ig_value *row = k_mul(in, k_div(in, loop.index, across), k_i64(in, height));
+    ig_value *row = k_mul(in, k_div(in, loop.index, across), height);
     ig_value *column = k_mul(in, k_mod(in, loop.index, across), k_i64(in, TILE_COLUMNS));
     ig_value *padded = k_mul(in, k_ceil_div(in, g->n, PANEL), k_i64(in, PANEL));
     ig_value *column_end = k_add(in, column, k_i64(in, TILE_COLUMNS));
     tile_range range = {
-        .row = row, .rows = k_min(in, k_sub(in, g->m, row), k_i64(in, height)),
+        .row = row, .rows = k_min(in, k_sub(in, g->m, row), height),
         .column = column, .column_end = k_min(in, column_end, padded),
     };
     uint32_t few = g->shape.rows < 3 ? g->shape.rows : 3;
