@@ -84,7 +84,8 @@ static uint64_t double_to_bits(ig_dtype dtype, double value) {
 
 static const char out_of_range[] = "is out of range for this element type";
 
-/* Digits of `base` without sign, all of `text`; false on overflow or another character. */
+/* Digits of `base` without sign, all of `text`; false on overflow or another
+ * character. */
 static bool read_magnitude(ig_str text, unsigned base, uint64_t *out_value) {
     uint64_t value = 0;
     for (size_t i = 0; i < text.size; i++) {
@@ -102,8 +103,9 @@ static bool read_magnitude(ig_str text, unsigned base, uint64_t *out_value) {
     return text.size > 0;
 }
 
-static const char *parse_int(const ig_dtype_info *info, ig_str text, uint64_t *out_bits) {
-    bool is_negative = ig_str_starts(text, "-");
+static const char *parse_int(const ig_dtype_info *info, ig_str text,
+                             uint64_t *out_bits) {
+    bool   is_negative = ig_str_starts(text, "-");
     ig_str digits = { text.data + is_negative, text.size - is_negative };
     for (size_t i = 0; i < digits.size; i++) {
         if (digits.data[i] < '0' || digits.data[i] > '9') {
@@ -126,7 +128,7 @@ static const char *parse_int(const ig_dtype_info *info, ig_str text, uint64_t *o
 }
 
 static const char *parse_float(ig_dtype dtype, ig_str text, uint64_t *out_bits) {
-    bool is_negative = ig_str_starts(text, "-");
+    bool   is_negative = ig_str_starts(text, "-");
     ig_str word = { text.data + is_negative, text.size - is_negative };
     double value = INFINITY;
     if (ig_str_is(word, "nan")) {
@@ -139,7 +141,7 @@ static const char *parse_float(ig_dtype dtype, ig_str text, uint64_t *out_bits) 
     }
     *out_bits = double_to_bits(dtype, is_negative ? -value : value);
     double stored = bits_to_double(dtype, *out_bits);
-    bool is_kept = is_finite ? isfinite(value) && isfinite(stored) : isinf(stored);
+    bool   is_kept = is_finite ? isfinite(value) && isfinite(stored) : isinf(stored);
     return is_kept ? NULL : out_of_range;
 }
 
@@ -148,12 +150,13 @@ static const char *parse_bits(ig_dtype dtype, ig_str text, uint64_t *out_bits) {
     if (ig_str_starts(text, "0x")) {
         ig_str   digits = { text.data + 2, text.size - 2 };
         unsigned width = ig_dtypes[dtype].bits;
-        bool is_read = read_magnitude(digits, 16, out_bits);
+        bool     is_read = read_magnitude(digits, 16, out_bits);
         return is_read && *out_bits <= UINT64_MAX >> (64 - width) ? NULL : out_of_range;
     }
     if (class == IG_BOOL) {
         *out_bits = ig_str_is(text, "true");
-        return *out_bits || ig_str_is(text, "false") ? NULL : "is neither true nor false";
+        return *out_bits || ig_str_is(text, "false") ? NULL
+                                                     : "is neither true nor false";
     }
     if (class == IG_FLOAT) {
         return parse_float(dtype, text, out_bits);
@@ -233,8 +236,9 @@ bool ig_element_count(const ig_type *type, int64_t *out_count) {
 }
 
 bool ig_element_bytes(const ig_type *type, int64_t *out_bytes) {
-    static const int64_t beside_a_row[] = { [IG_ROW_PLAIN] = 0, [IG_ROW_F32] = 8,
-                                            [IG_ROW_F16] = 4 };
+    static const int64_t beside_a_row[] = {
+        [IG_ROW_PLAIN] = 0, [IG_ROW_F32] = 8, [IG_ROW_F16] = 4
+    };
     int64_t count;
     if (!ig_element_count(type, &count)) {
         return false;

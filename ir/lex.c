@@ -18,13 +18,16 @@ static bool is_hex_digit(char c) {
 }
 
 static bool is_word_char(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' ||
-           c == '.';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) ||
+           c == '_' || c == '.';
 }
 
 void ig_lexer_init(ig_lexer *lexer, ig_str text) {
-    *lexer = (ig_lexer){ .next = text.data, .end = text.data + text.size,
-                         .line_start = text.data, .line = 1, .starts_line = true };
+    *lexer = (ig_lexer){ .next = text.data,
+                         .end = text.data + text.size,
+                         .line_start = text.data,
+                         .line = 1,
+                         .starts_line = true };
 }
 
 /* The character `ahead` places on, or 0 at the end. */
@@ -112,7 +115,8 @@ static void lex_name(ig_lexer *lexer, ig_token *token, int kind) {
     }
     skip_while(lexer, is_word_char);
     if (lexer->next == token->text.data) {
-        spoil(token, kind == IG_TOKEN_ITEM ? "a `@` without a name" : "a `%` without a name");
+        spoil(token,
+              kind == IG_TOKEN_ITEM ? "a `@` without a name" : "a `%` without a name");
     }
 }
 
@@ -132,7 +136,8 @@ static void lex_other(ig_lexer *lexer, ig_token *token) {
 
 ig_token ig_lexer_next(ig_lexer *lexer) {
     skip_blanks(lexer);
-    ig_token token = { .text = { lexer->next, 0 }, .line = lexer->line,
+    ig_token token = { .text = { lexer->next, 0 },
+                       .line = lexer->line,
                        .column = (uint32_t)(lexer->next - lexer->line_start) + 1,
                        .starts_line = lexer->starts_line };
     lexer->starts_line = false;
@@ -176,7 +181,7 @@ static int hex_value(char c) {
  * backslash, or 0. */
 static size_t decode_escape(const char *at, const char *end, char *out) {
     static const char letters[] = "\"\\nt", meanings[] = "\"\\\n\t";
-    const char *letter = *at ? strchr(letters, *at) : NULL;
+    const char       *letter = *at ? strchr(letters, *at) : NULL;
     if (letter) {
         *out = meanings[letter - letters];
         return 1;

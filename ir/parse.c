@@ -98,8 +98,9 @@ static ig_status check_weight(ig_parser *p, const ig_token *at, const char *name
     }
     if ((type->kind == IG_TABLE) != is_table ||
         (type->kind != IG_TABLE && type->kind != IG_TENSOR)) {
-        return ig_parse_error(p, at, "a weight is a tensor, f32[2, 3]; a table has rows, "
-                                     "i8<rowwise f16>[2, 3]");
+        return ig_parse_error(p, at,
+                              "a weight is a tensor, f32[2, 3]; a table has rows, "
+                              "i8<rowwise f16>[2, 3]");
     }
     if (!ig_type_is_static(type)) {
         return ig_parse_error(p, at, "the extents of a constant are numbers");

@@ -102,7 +102,8 @@ static ig_status read_dim(ig_parser *p, ig_attr *out_attr) {
     return IG_OK;
 }
 
-ig_status ig_parse_attr(ig_parser *parser, const ig_attr_info *info, ig_attr *out_attr) {
+ig_status ig_parse_attr(ig_parser *parser, const ig_attr_info *info,
+                        ig_attr *out_attr) {
     switch (info->kind) {
     case IG_ATTR_INT:
         return read_int(parser, out_attr);

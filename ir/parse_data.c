@@ -1,8 +1,8 @@
 /* Constants from text: lists of numbers, one number, splats, bytes, parts of files.
  * SPDX-License-Identifier: Apache-2.0
  *
- * The type is known before the content is read, so nothing is allocated that the text at
- * hand, or the file that it names, does not hold.
+ * The type is known before the content is read, so nothing is allocated that the text
+ * at hand, or the file that it names, does not hold.
  */
 #include "ir/parse.h"
 
@@ -13,7 +13,7 @@ ig_status ig_parse_element_text(ig_parser *parser, ig_str *out_text) {
     ig_token first = parser->token;
     bool     has_sign = ig_parse_accept(parser, '-');
     ig_token last = parser->token;
-    bool is_number = last.kind == IG_TOKEN_INT || last.kind == IG_TOKEN_FLOAT ||
+    bool     is_number = last.kind == IG_TOKEN_INT || last.kind == IG_TOKEN_FLOAT ||
                      last.kind == IG_TOKEN_HEX || last.kind == IG_TOKEN_WORD;
     if (!is_number || (has_sign && last.text.data != first.text.data + 1)) {
         return ig_parse_expected(parser, "a number");
@@ -44,7 +44,8 @@ static ig_status read_list(ig_parser *p, ig_data *data, int64_t count) {
     int64_t  read = 0;
     /* An element takes at least one byte of text, a comma follows all but the last. */
     if (count > p->lexer.end - p->lexer.next) {
-        return ig_parse_error(p, &at, "the type has %lld elements, the text holds fewer",
+        return ig_parse_error(p, &at,
+                              "the type has %lld elements, the text holds fewer",
                               (long long)count);
     }
     char *room = ig_arena_zalloc(p->arena, (size_t)data->size);
@@ -88,7 +89,8 @@ static ig_status read_bytes(ig_parser *p, ig_data *data) {
     size_t size = (text.size - 2) / 2;
     if (text.size % 2 || (uint64_t)size != (uint64_t)data->size) {
         return ig_parse_error(p, &p->token, "the type has %lld bytes, here are %zu%s",
-                              (long long)data->size, size, text.size % 2 ? " and a half" : "");
+                              (long long)data->size, size,
+                              text.size % 2 ? " and a half" : "");
     }
     char *room = ig_arena_alloc(p->arena, size);
     for (size_t i = 0; i < size; i++) {
@@ -114,7 +116,8 @@ static ig_status map_named(ig_parser *p, const ig_token *at, const char *name,
         ig_status status = ig_file_map_beneath(p->file, ig_str_of(name), &map, why);
         if (status != IG_OK) {
             status = status == IG_IO ? IG_INVALID : status;
-            ig_location where = { .file = p->file, .line = at->line,
+            ig_location where = { .file = p->file,
+                                  .line = at->line,
                                   .column = at->column };
             return ig_error(&p->context->diag, status, &where, "'%s': %s", name, why);
         }
@@ -142,9 +145,9 @@ static ig_status read_file(ig_parser *p, ig_data *data) {
     IG_TRY(map_named(p, &at, data->file, &map));
     if (data->offset < 0 || !ig_add_i64(data->offset, size, &end) ||
         (uint64_t)end > map->size) {
-        return ig_parse_error(p, &at, "'%s' has %zu bytes, too few for offset %lld + %lld",
-                              data->file, map->size, (long long)data->offset,
-                              (long long)size);
+        return ig_parse_error(
+            p, &at, "'%s' has %zu bytes, too few for offset %lld + %lld", data->file,
+            map->size, (long long)data->offset, (long long)size);
     }
     data->bytes = (const char *)map->data + data->offset;
     return ig_parse_expect(p, ')', "')'");
@@ -163,7 +166,7 @@ static bool accept_form(ig_parser *p, const char *word) {
 
 static ig_status read_numbers(ig_parser *p, ig_data *data) {
     int64_t count;
-    bool    has_rows = data->type->kind == IG_TABLE && data->type->format != IG_ROW_PLAIN;
+    bool has_rows = data->type->kind == IG_TABLE && data->type->format != IG_ROW_PLAIN;
     if (has_rows || !ig_element_count(data->type, &count)) {
         return ig_parse_expected(p, "inline(0x…) or file(…), since rows have scales");
     }
@@ -192,17 +195,20 @@ ig_status ig_parse_data(ig_parser *parser, const ig_type *type, ig_data *out_dat
         return read_bytes(parser, out_data);
     }
     if (accept_form(parser, "elided")) {
-        return ig_parse_expected(parser, "bytes; they were left out when this was printed");
+        return ig_parse_expected(parser,
+                                 "bytes; they were left out when this was printed");
     }
     return read_numbers(parser, out_data);
 }
 
-/* A constant is one element, a list in brackets, or a word and parentheses; none nests. */
+/* A constant is one element, a list in brackets, or a word and parentheses; none
+ * nests. */
 ig_status ig_parse_skip_data(ig_parser *parser) {
     ig_parse_accept(parser, '-');
     bool is_list = ig_parse_is(parser, '[');
-    bool is_form = ig_parse_is(parser, IG_TOKEN_WORD) && ig_parse_peek(parser).kind == '(';
-    int  end = is_list ? ']' : ')';
+    bool is_form = ig_parse_is(parser, IG_TOKEN_WORD) &&
+                   ig_parse_peek(parser).kind == '(';
+    int end = is_list ? ']' : ')';
     if (is_list || is_form) {
         while (!ig_parse_is(parser, end) && !ig_parse_is(parser, IG_TOKEN_END)) {
             ig_parse_advance(parser);

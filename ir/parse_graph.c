@@ -20,14 +20,24 @@ static ig_status check_node_count(ig_parser *p) {
                     (long long)p->context->limits.node_count);
 }
 
+/* Each statement has a line of its own; one alone may share the line of its braces. */
+static ig_status read_statement(ig_parser *p, ig_block *block, bool is_first) {
+    if (!is_first && !p->token.starts_line) {
+        return ig_parse_expected(p, "the next statement on a line of its own");
+    }
+    return ig_parse_statement(p, block);
+}
+
 ig_status ig_parse_block(ig_parser *parser, ig_block *block) {
+    bool is_first = true;
     IG_TRY(ig_parse_expect(parser, '{', "'{'"));
     while (!ig_parse_is(parser, '}') && !ig_parse_is(parser, IG_TOKEN_END)) {
         ig_parse_place start = ig_parse_here(parser);
         IG_TRY(check_node_count(parser));
         IG_TRY(ig_context_poll(parser->context));
-        ig_status status = ig_parse_statement(parser, block);
+        ig_status status = read_statement(parser, block, is_first);
         IG_TRY(ig_parse_go_on(parser, status, &start));
+        is_first = false;
     }
     return ig_parse_expect(parser, '}', "'}'");
 }
@@ -59,11 +69,13 @@ static ig_status read_arg(ig_parser *p, ig_block *block, const char **out_user) 
     }
     IG_TRY(ig_parse_expect(p, ':', "':' and a type"));
     IG_TRY(ig_parse_type_here(p, &type));
-    const char *own = is_number(name.text) ? NULL : ig_module_string(p->module, name.text);
+    const char *own = is_number(name.text) ? NULL
+                                           : ig_module_string(p->module, name.text);
     return ig_parse_define(p, &name, ig_block_add_arg(block, type, own));
 }
 
-ig_status ig_parse_args(ig_parser *parser, ig_block *block, const char ***out_user_names) {
+ig_status ig_parse_args(ig_parser *parser, ig_block *block,
+                        const char ***out_user_names) {
     IG_VEC(const char *) users = { 0 };
     IG_TRY(ig_parse_expect(parser, '(', "'('"));
     while (!ig_parse_is(parser, ')')) {
@@ -86,10 +98,10 @@ ig_status ig_parse_args(ig_parser *parser, ig_block *block, const char ***out_us
 /* ---- graphs ---- */
 
 typedef struct result_list {
-    ig_token at;
-    bool     is_given, has_names;
+    ig_token                at;
+    bool                    is_given, has_names;
     IG_VEC(const ig_type *) types;
-    IG_VEC(const char *) names;
+    IG_VEC(const char *)    names;
 } result_list;
 
 static ig_status read_results(ig_parser *p, result_list *list) {

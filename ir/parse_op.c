@@ -14,20 +14,22 @@
 #include "ir/build.h"
 #include "ir/verify.h"
 
+#include <stdio.h>
+
 typedef struct statement {
-    ig_token          head; /* the op's word */
-    ig_opcode         code;
-    const ig_op_info *info;
-    IG_VEC(ig_token) names;
-    IG_VEC(ig_value *) operands;
+    ig_token                head; /* the op's word */
+    ig_opcode               code;
+    const ig_op_info       *info;
+    IG_VEC(ig_token)        names;
+    IG_VEC(ig_value *)      operands;
     IG_VEC(const ig_type *) types;
-    ig_op         *op;
-    uint32_t       loc;
-    uint32_t       bodies; /* read so far */
-    bool           has_attrs;
-    bool           has_waiting;
-    uint32_t       waiting_slot;
-    ig_parse_place waiting;
+    ig_op                  *op;
+    uint32_t                loc;
+    uint32_t                bodies; /* read so far */
+    bool                    has_attrs;
+    bool                    has_waiting;
+    uint32_t                waiting_slot;
+    ig_parse_place          waiting;
 } statement;
 
 /* ---- up to the operands ---- */
@@ -86,16 +88,23 @@ static ig_status read_operands(ig_parser *p, statement *s) {
     return IG_OK;
 }
 
+static ig_status wrong_operand_count(ig_parser *p, const statement *s) {
+    const ig_op_info *info = s->info;
+    char              upto[32] = "";
+    if (info->operand_max == IG_MANY) {
+        snprintf(upto, sizeof upto, " or more");
+    } else if (info->operand_max != info->operand_min) {
+        snprintf(upto, sizeof upto, " to %u", info->operand_max);
+    }
+    return ig_parse_error(p, &s->head, "%s has %u%s operands, here are %zu", info->name,
+                          info->operand_min, upto, s->operands.count);
+}
+
 static ig_status check_counts(ig_parser *p, const statement *s) {
     const ig_op_info *info = s->info;
-    size_t operands = s->operands.count, results = s->names.count;
+    size_t            operands = s->operands.count, results = s->names.count;
     if (operands < info->operand_min || operands > info->operand_max) {
-        if (info->operand_max == IG_MANY) {
-            return ig_parse_error(p, &s->head, "%s has at least %u operands, here are %zu",
-                                  info->name, info->operand_min, operands);
-        }
-        return ig_parse_error(p, &s->head, "%s has %u to %u operands, here are %zu",
-                              info->name, info->operand_min, info->operand_max, operands);
+        return wrong_operand_count(p, s);
     }
     if (info->result_count != IG_MANY && results != info->result_count) {
         return ig_parse_error(p, &s->head, "%s has %u results, here are %zu names",
@@ -327,8 +336,8 @@ static ig_status check_complete(ig_parser *p, const statement *s) {
         }
     }
     if (s->bodies != s->info->body_count) {
-        return ig_parse_error(p, &s->head, "%s has %u bodies, here are %u", s->info->name,
-                              s->info->body_count, s->bodies);
+        return ig_parse_error(p, &s->head, "%s has %u bodies, here are %u",
+                              s->info->name, s->info->body_count, s->bodies);
     }
     return IG_OK;
 }

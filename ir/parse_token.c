@@ -9,8 +9,11 @@
 
 enum { ERRORS_AT_MOST = 20, SHOWN_AT_MOST = 40 };
 
-void ig_parser_init(ig_parser *parser, ig_module *module, const char *file, ig_str text) {
-    *parser = (ig_parser){ .context = module->context, .module = module, .file = file,
+void ig_parser_init(ig_parser *parser, ig_module *module, const char *file,
+                    ig_str text) {
+    *parser = (ig_parser){ .context = module->context,
+                           .module = module,
+                           .file = file,
                            .arena = &module->arena };
     ig_lexer_init(&parser->lexer, text);
     parser->token = ig_lexer_next(&parser->lexer);
@@ -75,7 +78,8 @@ ig_status ig_parse_quoted(ig_parser *parser, const char *what, const char **out_
     return IG_OK;
 }
 
-ig_status ig_parse_item_name(ig_parser *parser, const char *what, const char **out_name) {
+ig_status ig_parse_item_name(ig_parser *parser, const char *what,
+                             const char **out_name) {
     ig_str text;
     if (parser->token.kind != IG_TOKEN_ITEM) {
         return ig_parse_expected(parser, what);
@@ -111,7 +115,8 @@ ig_status ig_parse_integer(ig_parser *parser, const char *what, int64_t *out_val
 /* ---- reporting ---- */
 
 static ig_location place_of(const ig_parser *parser, const ig_token *at) {
-    return (ig_location){ .file = parser->file, .line = at->line, .column = at->column };
+    return (
+        ig_location){ .file = parser->file, .line = at->line, .column = at->column };
 }
 
 uint32_t ig_parse_location(ig_parser *parser, const ig_token *at) {
@@ -119,7 +124,8 @@ uint32_t ig_parse_location(ig_parser *parser, const ig_token *at) {
     return ig_module_location(parser->module, &where);
 }
 
-ig_status ig_parse_error(ig_parser *parser, const ig_token *at, const char *format, ...) {
+ig_status ig_parse_error(ig_parser *parser, const ig_token *at, const char *format,
+                         ...) {
     char        message[512];
     ig_location where = place_of(parser, at);
     va_list     list;
@@ -132,7 +138,8 @@ ig_status ig_parse_error(ig_parser *parser, const ig_token *at, const char *form
 ig_status ig_parse_expected(ig_parser *parser, const char *what) {
     const ig_token *token = &parser->token;
     if (token->kind == IG_TOKEN_END) {
-        return ig_parse_error(parser, token, "expected %s, but the text ends here", what);
+        return ig_parse_error(parser, token, "expected %s, but the text ends here",
+                              what);
     }
     if (token->kind == IG_TOKEN_BAD) {
         return ig_parse_error(parser, token, "%.*s", IG_STR_ARG(token->text));
@@ -140,7 +147,7 @@ ig_status ig_parse_expected(ig_parser *parser, const char *what) {
     const char *mark = token->kind == IG_TOKEN_VALUE  ? "%"
                        : token->kind == IG_TOKEN_ITEM ? "@"
                                                       : "";
-    bool is_long = token->text.size > SHOWN_AT_MOST;
+    bool        is_long = token->text.size > SHOWN_AT_MOST;
     return ig_parse_error(parser, token, "expected %s, found '%s%.*s%s'", what, mark,
                           is_long ? SHOWN_AT_MOST : (int)token->text.size,
                           token->text.data, is_long ? "..." : "");
@@ -203,5 +210,5 @@ ig_status ig_parse_go_on(ig_parser *parser, ig_status status,
         return status;
     }
     skip_broken(parser, start);
-    return IG_OK;
+    return ig_parse_is(parser, IG_TOKEN_END) ? IG_INVALID : IG_OK;
 }

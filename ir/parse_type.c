@@ -20,14 +20,14 @@ static const struct {
     int          separator;
     dim_function make;
 } functions[] = {
-    { "min", ',', ig_dim_min },         { "max", ',', ig_dim_max },
-    { "bcast", ',', ig_dim_bcast },     { "floor", '/', ig_dim_floor_div },
-    { "ceil", '/', ig_dim_ceil_div },   { "exact", '/', ig_dim_exact_div },
+    { "min", ',', ig_dim_min },       { "max", ',', ig_dim_max },
+    { "bcast", ',', ig_dim_bcast },   { "floor", '/', ig_dim_floor_div },
+    { "ceil", '/', ig_dim_ceil_div }, { "exact", '/', ig_dim_exact_div },
 };
 
-/* One expression's reading.  Operators are counted, since products of products cost more
- * than their text; nesting is bounded for the stack's sake, beyond what the printer
- * writes (two parentheses an atom). */
+/* One expression's reading.  Operators are counted, since products of products cost
+ * more than their text; nesting is bounded for the stack's sake, beyond what the
+ * printer writes (two parentheses an atom). */
 typedef struct dim_reader {
     ig_parser *parser;
     int64_t    operators_left;
@@ -128,7 +128,7 @@ static ig_status read_negative(dim_reader *r, ig_dim *out_dim) {
     if (ig_parse_is(p, IG_TOKEN_INT)) {
         ig_token at = p->token;
         int64_t  value;
-        char *text = ig_arena_printf(p->arena, "-%.*s", IG_STR_ARG(at.text));
+        char    *text = ig_arena_printf(p->arena, "-%.*s", IG_STR_ARG(at.text));
         if (!ig_str_to_i64(ig_str_of(text), &value)) {
             return ig_parse_error(p, &at, "this is no 64-bit integer");
         }
@@ -143,7 +143,8 @@ static ig_status read_negative(dim_reader *r, ig_dim *out_dim) {
 
 static ig_status read_terms(dim_reader *r, ig_dim *out_dim) {
     ig_parser *p = r->parser;
-    IG_TRY(ig_parse_accept(p, '-') ? read_negative(r, out_dim) : read_product(r, out_dim));
+    IG_TRY(ig_parse_accept(p, '-') ? read_negative(r, out_dim)
+                                   : read_product(r, out_dim));
     while (ig_parse_is(p, '+') || ig_parse_is(p, '-')) {
         bool   is_minus = ig_parse_is(p, '-');
         ig_dim term;
@@ -176,8 +177,9 @@ ig_status ig_parse_dim_here(ig_parser *parser, ig_dim *out_dim) {
     return read_sum(&r, out_dim);
 }
 
-/* "(p + q)" or "(p * q)", which no normal form begins with: a sum or product that passed
- * a limit.  In p * q the last factor is q, and each is in parentheses where it must be. */
+/* "(p + q)" or "(p * q)", which no normal form begins with: a sum or product that
+ * passed a limit.  In p * q the last factor is q, and each is in parentheses where it
+ * must be. */
 static ig_status read_opaque(dim_reader *r, ig_dim *out_dim) {
     ig_parser    *p = r->parser;
     ig_dim        a, b = 0;
@@ -206,7 +208,8 @@ static ig_status read_opaque(dim_reader *r, ig_dim *out_dim) {
 
 ig_status ig_parse_definition(ig_parser *parser, ig_dim *out_dim) {
     dim_reader r = start_reading(parser);
-    return ig_parse_accept(parser, '(') ? read_opaque(&r, out_dim) : read_sum(&r, out_dim);
+    return ig_parse_accept(parser, '(') ? read_opaque(&r, out_dim)
+                                        : read_sum(&r, out_dim);
 }
 
 /* ---- types ---- */
@@ -247,8 +250,8 @@ static ig_status read_dtype(ig_parser *p, ig_dtype *out_dtype) {
 /* Behind "i8<rowwise". */
 static ig_status read_table(ig_parser *p, ig_dtype dtype, const ig_type **out_type) {
     ig_row_format format = IG_ROW_PLAIN;
-    uint32_t rank;
-    ig_dim   dims[IG_TENSOR_RANK];
+    uint32_t      rank;
+    ig_dim        dims[IG_TENSOR_RANK];
     if (ig_parse_accept_word(p, "f32")) {
         format = IG_ROW_F32;
     } else if (ig_parse_accept_word(p, "f16")) {

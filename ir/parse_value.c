@@ -1,9 +1,9 @@
 /* Names of values: what %x and @w mean where they stand.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A name is visible from its definition to the end of its block, bodies included.  It may
- * come again in a later block, but never hides another.  A name whose definition was
- * broken is poisoned: its uses fail silently, since the cause was reported.
+ * A name is visible from its definition to the end of its block, bodies included.  It
+ * may come again in a later block, but never hides another.  A name whose definition
+ * was broken is poisoned: its uses fail silently, since the cause was reported.
  */
 #include "ir/parse.h"
 

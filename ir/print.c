@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * One routine prints every op of the table.  The parser (parse.c and its kin) is its
- * mirror; docs/ir-text.md is the reference for both.  The only op with a form of its own
- * is `guard`, because `guard eq(B, C) "why"` is what people read most of all.
+ * mirror; docs/ir-text.md is the reference for both.  The only op with a form of its
+ * own is `guard`, because `guard eq(B, C) "why"` is what people read most of all.
  */
 #include "ir/print.h"
 
@@ -45,7 +45,7 @@ static void put_types(ig_printer *p, const ig_op *op) {
 
 static bool put_guard(ig_printer *p, const ig_op *op) {
     const ig_attr *attrs = op->attrs;
-    int64_t test = ig_attr_int(op, IG_guard_test, 0);
+    int64_t        test = ig_attr_int(op, IG_guard_test, 0);
     if (attrs[IG_guard_left].kind != IG_ATTR_DIM ||
         attrs[IG_guard_right].kind != IG_ATTR_DIM || (test != 0 && test != 1)) {
         return false;
@@ -218,7 +218,9 @@ static void put_graph_results(ig_printer *p, const ig_graph *graph) {
 }
 
 static const char *stage_word(ig_stage stage) {
-    return stage == IG_STAGE_TENSOR ? "graph" : stage == IG_STAGE_PLAN ? "plan" : "kernel";
+    return stage == IG_STAGE_TENSOR ? "graph"
+           : stage == IG_STAGE_PLAN ? "plan"
+                                    : "kernel";
 }
 
 static void put_graph(ig_printer *p, const ig_graph *graph) {
@@ -308,9 +310,10 @@ static const ig_graph *graph_of(const ig_op *op) {
 
 void ig_print_op(const ig_op *op, ig_writer *writer) {
     const ig_graph *graph = graph_of(op);
-    ig_printer p = { .out = writer, .options = &plain };
+    ig_printer      p = { .out = writer, .options = &plain };
     if (!graph) { /* detached and without operands: nothing names its module */
-        ig_put(writer, "%s", op->code < IG_OP_COUNT ? ig_ops[op->code].name : "?erased");
+        ig_put(writer, "%s",
+               op->code < IG_OP_COUNT ? ig_ops[op->code].name : "?erased");
         return;
     }
     p.module = graph->module;

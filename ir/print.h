@@ -21,7 +21,8 @@ void ig_print_name_values(ig_printer *printer, const ig_graph *graph);
 void ig_print_value(ig_printer *printer, const ig_value *value);
 /* An op that is not printed on its own, since its uses print as @name. */
 bool ig_print_is_named(const ig_op *op);
-void ig_print_item(ig_writer *out, const char *name); /* @name, quoted when it must be */
+void ig_print_item(ig_writer  *out,
+                   const char *name); /* @name, quoted when it must be */
 
 void ig_print_attrs(ig_printer *printer, const ig_op *op);
 /* `implied` is the type that the reader knows already, or NULL. */

@@ -1,10 +1,10 @@
 /* Names of values in text: %id, dense and in order of printing; arguments by name.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Ids in memory have holes where ops were erased, so the printer numbers anew; text that
- * was parsed and is printed again keeps its numbers.  An argument that has a name prints
- * it, with what an identifier cannot hold replaced by `_`, and with a number behind it
- * where an earlier argument of the graph has the same.
+ * Ids in memory have holes where ops were erased, so the printer numbers anew; text
+ * that was parsed and is printed again keeps its numbers.  An argument that has a name
+ * prints it, with what an identifier cannot hold replaced by `_`, and with a number
+ * behind it where an earlier argument of the graph has the same.
  */
 #include "ir/print.h"
 
@@ -57,8 +57,8 @@ static void name_by_number(namer *n, const ig_value *value) {
 }
 
 static const char *clean_name(namer *n, const char *text) {
-    char  *name = ig_arena_printf(n->arena, "%s%s",
-                                  *text >= '0' && *text <= '9' ? "_" : "", text);
+    char *name = ig_arena_printf(n->arena, "%s%s",
+                                 *text >= '0' && *text <= '9' ? "_" : "", text);
     for (char *c = name; *c; c++) {
         *c = is_name_char(*c) ? *c : '_';
     }
@@ -74,7 +74,7 @@ static void name_args(namer *n, const ig_block *block) {
     const char *const *user = block->parent ? NULL : block->graph->arg_names;
     for (uint32_t i = 0; i < block->arg_count; i++) {
         const ig_value *arg = block->args[i];
-        const char *text = user && user[i] ? user[i] : arg->name;
+        const char     *text = user && user[i] ? user[i] : arg->name;
         if (text && *text) {
             set_name(n, arg, clean_name(n, text));
         } else {

@@ -13,12 +13,13 @@ void ig_print_type(const ig_module *module, const ig_type *type, ig_writer *writ
 
 /* Variations of the plain form; zero is the plain form. */
 typedef struct ig_print_options {
-    bool    locations;  /* each op's location follows it as loc {…} */
-    int64_t data_bytes; /* longer constants are elided, and then the text does not parse;
+    bool locations; /* each op's location follows it as loc {…} */
+    int64_t
+        data_bytes; /* longer constants are elided, and then the text does not parse;
                          * 0: never */
     /* Called after the head line of a graph (op NULL) and of each op, to add lines. */
     void (*note)(void *user, const ig_op *op, ig_writer *writer);
-    void  *user;
+    void *user;
 } ig_print_options;
 void ig_print_module_with(const ig_module *module, const ig_print_options *options,
                           ig_writer *writer);

@@ -1,9 +1,10 @@
 /* Inside the verifier: shared by verify*.c only.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Checks report and go on.  The walk (verify.c) looks at a block's ops in order, so at an
- * op every value defined before it is known, and of the checks of one op the later ones
- * run only when the earlier found nothing: they may take counts and kinds for granted.
+ * Checks report and go on.  The walk (verify.c) looks at a block's ops in order, so at
+ * an op every value defined before it is known, and of the checks of one op the later
+ * ones run only when the earlier found nothing: they may take counts and kinds for
+ * granted.
  */
 #ifndef IG_IR_VERIFIER_H
 #define IG_IR_VERIFIER_H
@@ -23,12 +24,12 @@ typedef struct ig_value_facts { /* by value id */
 } ig_value_facts;
 
 typedef struct ig_verifier {
-    ig_module      *module;
-    const ig_graph *graph;
-    ig_stage        stage;     /* of the block at hand */
-    ig_arena       *arena;     /* the module's; used for defects */
-    bool            has_types; /* inferred types need not be checked again */
-    ig_value_facts *facts;
+    ig_module        *module;
+    const ig_graph   *graph;
+    ig_stage          stage;     /* of the block at hand */
+    ig_arena         *arena;     /* the module's; used for defects */
+    bool              has_types; /* inferred types need not be checked again */
+    ig_value_facts   *facts;
     IG_VEC(ig_defect) defects;
 } ig_verifier;
 

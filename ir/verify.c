@@ -101,7 +101,8 @@ static void define_args(ig_verifier *v, const ig_block *block) {
             ig_verify_defect(v, block->parent, "argument %u is linked wrongly", i);
         }
         if (!arg->type || !ig_verify_fits_stage(v, arg->type)) {
-            ig_verify_defect(v, block->parent, "argument %u has no type of this stage", i);
+            ig_verify_defect(v, block->parent, "argument %u has no type of this stage",
+                             i);
         }
         define(v, block->parent, arg);
     }
@@ -196,7 +197,8 @@ static void check_chains(ig_verifier *v) {
             count++;
         }
         if (value && count != v->facts[id].references) {
-            ig_verify_defect(v, value->def, "%u operands use value id %u, its chain has %s",
+            ig_verify_defect(v, value->def,
+                             "%u operands use value id %u, its chain has %s",
                              v->facts[id].references, id,
                              count < v->facts[id].references ? "fewer" : "more");
         }
@@ -205,9 +207,10 @@ static void check_chains(ig_verifier *v) {
 
 static void start(ig_verifier *v, const ig_graph *graph, ig_stage stage) {
     ig_module *module = graph->module;
-    size_t     bytes = graph->value_count * sizeof(ig_value_facts);
-    *v = (ig_verifier){ .module = module, .graph = graph, .stage = stage,
-                        .arena = &module->arena };
+    size_t     bytes = (graph->value_count + 1u) * sizeof(ig_value_facts);
+    *v = (ig_verifier){
+        .module = module, .graph = graph, .stage = stage, .arena = &module->arena
+    };
     v->facts = ig_module_scratch(module, bytes);
 }
 
@@ -226,7 +229,7 @@ static void walk(ig_verifier *v) {
 
 typedef struct display {
     const ig_verifier *verifier;
-    IG_VEC(size_t) marks; /* offsets of the error lines in the text */
+    IG_VEC(size_t)     marks; /* offsets of the error lines in the text */
 } display;
 
 static void add_notes(void *user, const ig_op *op, ig_writer *writer) {
@@ -284,7 +287,9 @@ static ig_str cut(const display *d, ig_str text) {
 }
 
 static const char *stage_name(ig_stage stage) {
-    return stage == IG_STAGE_TENSOR ? "tensor" : stage == IG_STAGE_PLAN ? "plan" : "kernel";
+    return stage == IG_STAGE_TENSOR ? "tensor"
+           : stage == IG_STAGE_PLAN ? "plan"
+                                    : "kernel";
 }
 
 /* Longer than ig_error words anything, so it goes to the sink directly. */
@@ -299,10 +304,12 @@ static ig_status show(const ig_verifier *v, ig_stage stage) {
            stage_name(stage), v->defects.count);
     ig_put_str(&message, cut(&d, ig_writer_str(&text)));
     ig_diag      *diag = &v->module->context->diag;
-    ig_diagnostic diagnostic = { .severity = IG_ERROR, .status = IG_INTERNAL,
+    ig_diagnostic diagnostic = { .severity = IG_ERROR,
+                                 .status = IG_INTERNAL,
                                  .message = message.data };
     diag->error_count++;
-    if (diag->sink && diag->error_count <= (diag->error_limit ? diag->error_limit : 20)) {
+    if (diag->sink &&
+        diag->error_count <= (diag->error_limit ? diag->error_limit : 20)) {
         diag->sink(diag->user, &diagnostic);
     }
     return IG_INTERNAL;

@@ -18,8 +18,8 @@ ig_status ig_verify_module(const ig_module *module);
  * location, and the status is IG_INVALID.  Types were inferred by the reader. */
 ig_status ig_verify_input(const ig_module *module, const char *file);
 
-/* May one value have both types?  Equal but for extents that are not provably different;
- * a scalar of a kernel may be a tensor of rank 0. */
+/* May one value have both types?  Equal but for extents that are not provably
+ * different; a scalar of a kernel may be a tensor of rank 0. */
 bool ig_types_agree(const ig_module *module, const ig_type *a, const ig_type *b);
 
 #endif

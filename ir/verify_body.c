@@ -30,12 +30,13 @@ static bool is_single(const ig_type *type, ig_dtype dtype) {
 static void expect_single(ig_verifier *v, const ig_op *op, const ig_type *type,
                           ig_dtype dtype, const char *what) {
     if (!is_single(type, dtype)) {
-        ig_verify_defect(v, op, "%s must be one %s, not %s", what, ig_dtypes[dtype].name,
-                         ig_verify_type(v, type));
+        ig_verify_defect(v, op, "%s must be one %s, not %s", what,
+                         ig_dtypes[dtype].name, ig_verify_type(v, type));
     }
 }
 
-static bool expect_args(ig_verifier *v, const ig_op *op, uint32_t body, uint32_t count) {
+static bool expect_args(ig_verifier *v, const ig_op *op, uint32_t body,
+                        uint32_t count) {
     uint32_t found = op->bodies[body]->arg_count;
     if (found != count) {
         ig_verify_defect(v, op, "body %u must have %u arguments, not %u", body, count,
@@ -44,10 +45,12 @@ static bool expect_args(ig_verifier *v, const ig_op *op, uint32_t body, uint32_t
     return found == count;
 }
 
-static bool expect_yields(ig_verifier *v, const ig_op *op, uint32_t body, uint32_t count) {
+static bool expect_yields(ig_verifier *v, const ig_op *op, uint32_t body,
+                          uint32_t count) {
     uint32_t found = op->bodies[body]->last->operand_count;
     if (found != count) {
-        ig_verify_defect(v, op, "body %u must yield %u values, not %u", body, count, found);
+        ig_verify_defect(v, op, "body %u must yield %u values, not %u", body, count,
+                         found);
     }
     return found == count;
 }
@@ -104,7 +107,8 @@ static void check_loop_result(ig_verifier *v, const ig_op *op, uint32_t k,
         }
         return;
     }
-    bool is_stacked = result->kind == yielded->kind && result->dtype == yielded->dtype &&
+    bool is_stacked = result->kind == yielded->kind &&
+                      result->dtype == yielded->dtype &&
                       result->rank == yielded->rank + 1;
     if (!is_stacked || yielded->kind == IG_SEQUENCE || yielded->kind == IG_OPTIONAL) {
         ig_verify_defect(v, op, "result %u does not stack what the body yields", k);
@@ -140,9 +144,10 @@ static void check_region(ig_verifier *v, const ig_op *op, uint32_t ins, uint32_t
     }
     for (uint32_t i = 0; i < ins; i++) {
         const ig_type *outside = ig_verify_operand(op, i), *inside = arg_type(op, i);
-        bool fits = inside->kind == IG_TABLE || outside->kind == IG_TABLE
-                        ? agree(v, inside, outside)
-                        : inside->dtype == outside->dtype && inside->rank == outside->rank;
+        bool           fits = inside->kind == IG_TABLE || outside->kind == IG_TABLE
+                                  ? agree(v, inside, outside)
+                                  : inside->dtype == outside->dtype &&
+                              inside->rank == outside->rank;
         for (uint32_t k = 0; fits && k < inside->rank; k++) {
             fits = ig_dim_equal(v->module, inside->dims[k], outside->dims[k]) != IG_NO;
         }
@@ -156,7 +161,7 @@ static void check_region(ig_verifier *v, const ig_op *op, uint32_t ins, uint32_t
 static void check_out(ig_verifier *v, const ig_op *op, uint32_t index,
                       const ig_type *outside) {
     const ig_type *yielded = yield_type(op, 0, index);
-    bool           fits = yielded->dtype == outside->dtype && yielded->rank == outside->rank;
+    bool fits = yielded->dtype == outside->dtype && yielded->rank == outside->rank;
     for (uint32_t k = 0; fits && k < yielded->rank; k++) {
         fits = ig_dim_equal(v->module, yielded->dims[k], outside->dims[k]) != IG_NO;
     }
@@ -224,9 +229,9 @@ static void check_for(ig_verifier *v, const ig_op *op) {
 typedef void (*body_check)(ig_verifier *v, const ig_op *op);
 
 static const body_check checks[IG_OP_COUNT] = {
-    [IG_OP_if] = check_if,           [IG_OP_loop] = check_loop,
-    [IG_OP_fused] = check_fused,     [IG_OP_compute] = check_compute,
-    [IG_OP_rows] = check_rows,       [IG_OP_for] = check_for,
+    [IG_OP_if] = check_if,       [IG_OP_loop] = check_loop,
+    [IG_OP_fused] = check_fused, [IG_OP_compute] = check_compute,
+    [IG_OP_rows] = check_rows,   [IG_OP_for] = check_for,
 };
 
 void ig_verify_bodies(ig_verifier *verifier, const ig_op *op) {

@@ -180,7 +180,7 @@ static const signature signatures[IG_OP_COUNT] = {
     [IG_OP_extract] = { "vi", "s", check_same_dtype },
     [IG_OP_shuffle] = { "vv", "v", check_shuffle },
     [IG_OP_prefetch] = { "bi", "", NULL },
-    [IG_OP_report] = { "ii", "", NULL },
+    [IG_OP_report] = { "iii", "", NULL },
     [IG_OP_thread] = { "", "i", NULL },
 };
 

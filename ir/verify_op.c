@@ -6,7 +6,8 @@ enum { FEW_RESULTS = 8 };
 
 static void check_counts(ig_verifier *v, const ig_op *op) {
     const ig_op_info *info = &ig_ops[op->code];
-    if (op->operand_count < info->operand_min || op->operand_count > info->operand_max) {
+    if (op->operand_count < info->operand_min ||
+        op->operand_count > info->operand_max) {
         ig_verify_defect(v, op, "%s cannot have %u operands", info->name,
                          op->operand_count);
     }
@@ -15,8 +16,8 @@ static void check_counts(ig_verifier *v, const ig_op *op) {
                          info->result_count, op->result_count);
     }
     if (op->body_count != info->body_count) {
-        ig_verify_defect(v, op, "%s has %u bodies, not %u", info->name, info->body_count,
-                         op->body_count);
+        ig_verify_defect(v, op, "%s has %u bodies, not %u", info->name,
+                         info->body_count, op->body_count);
     }
     if (!(info->stages & v->stage)) {
         ig_verify_defect(v, op, "%s cannot stand at this stage", info->name);
@@ -54,7 +55,8 @@ static void check_attr(ig_verifier *v, const ig_op *op, uint32_t slot) {
     } else if (attr->kind == IG_ATTR_ENUM && !is_word(info, attr->as.i)) {
         ig_verify_defect(v, op, "attribute '%s' has no name for %lld", info->name,
                          (long long)attr->as.i);
-    } else if (attr->kind == IG_ATTR_DTYPE && (attr->as.i < 0 || attr->as.i >= IG_DT_COUNT)) {
+    } else if (attr->kind == IG_ATTR_DTYPE &&
+               (attr->as.i < 0 || attr->as.i >= IG_DT_COUNT)) {
         ig_verify_defect(v, op, "attribute '%s' is no element type", info->name);
     } else if (attr->kind == IG_ATTR_SYM && !is_item(v->module, op, attr->as.str)) {
         ig_verify_defect(v, op, "the module has no @%s", attr->as.str);
@@ -80,7 +82,8 @@ static void check_operand(ig_verifier *v, const ig_op *op, uint32_t index) {
     ig_value_facts *facts = &v->facts[value->id];
     facts->references++;
     if (!facts->is_visible) {
-        ig_verify_defect(v, op, "operand %u is defined in a block that is closed", index);
+        ig_verify_defect(v, op, "operand %u is defined in a block that is closed",
+                         index);
     }
 }
 

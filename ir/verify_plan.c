@@ -2,10 +2,11 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A plan computes into destinations: the last `outs` operands of a launch (or of a
- * compute, which becomes one) are buffers it writes.  Every buffer begins as an alloc; a
- * view sees a part of it.  The walk goes in order of execution, so a buffer that is read
- * must have been written by then; a branch counts as taken.  A destination may be the
- * very place of an input (in place); any other overlap that can be proved is an error.
+ * compute, which becomes one) are buffers it writes.  Every buffer begins as an alloc;
+ * a view sees a part of it.  The walk goes in order of execution, so a buffer that is
+ * read must have been written by then; a branch counts as taken.  A destination may be
+ * the very place of an input (in place); any other overlap that can be proved is an
+ * error.
  */
 #include "ir/verifier.h"
 
@@ -19,19 +20,28 @@ typedef struct place {
     const ig_dim   *strides; /* NULL: row-major */
 } place;
 
+/* The value whose part a view shows, or NULL.  In a broken graph views may go round in
+ * a circle, so whoever follows them counts. */
+static const ig_value *viewed(const ig_value *value, uint32_t *steps_left) {
+    const ig_op *view = ig_def(value, IG_OP_view);
+    return view && (*steps_left)-- > 0 ? ig_op_operand(view, 0) : NULL;
+}
+
 static place place_of(ig_verifier *v, const ig_value *value) {
-    place at = { .type = value->type };
-    for (const ig_op *op; (op = ig_def(value, IG_OP_view)); value = ig_op_operand(op, 0)) {
-        at.strides = at.strides ? at.strides : op->attrs[IG_view_strides].as.dims;
-        at.offset = ig_dim_add(v->module, at.offset, op->attrs[IG_view_offset].as.i);
+    place    at = { .type = value->type };
+    uint32_t steps = v->graph->value_count;
+    for (const ig_value *next; (next = viewed(value, &steps)); value = next) {
+        const ig_attr *attrs = value->def->attrs;
+        at.strides = at.strides ? at.strides : attrs[IG_view_strides].as.dims;
+        at.offset = ig_dim_add(v->module, at.offset, attrs[IG_view_offset].as.i);
     }
     at.root = value;
     return at;
 }
 
-static const ig_value *root_of(const ig_value *value) {
-    for (const ig_op *op; (op = ig_def(value, IG_OP_view));) {
-        value = ig_op_operand(op, 0);
+static const ig_value *root_of(const ig_verifier *v, const ig_value *value) {
+    uint32_t steps = v->graph->value_count;
+    for (const ig_value *next; (next = viewed(value, &steps)); value = next) {
     }
     return value;
 }
@@ -39,8 +49,9 @@ static const ig_value *root_of(const ig_value *value) {
 static bool row_stride(ig_verifier *v, const place *at, ig_dim *out_stride) {
     const ig_type *type = at->type;
     *out_stride = type->rank == 0 ? 1
-                  : at->strides   ? at->strides[0]
-                                  : ig_dim_product(v->module, type->dims + 1, type->rank - 1);
+                  : at->strides
+                      ? at->strides[0]
+                      : ig_dim_product(v->module, type->dims + 1, type->rank - 1);
     return *out_stride > 0;
 }
 
@@ -50,19 +61,22 @@ static bool row_span(const place *at, int64_t *out_span) {
     for (uint32_t k = at->type->rank; k-- > 1;) {
         int64_t extent = at->type->dims[k];
         bool    is_dense = !at->strides || at->strides[k] == *out_span || extent == 1;
-        if (extent < 1 || !is_dense || __builtin_mul_overflow(*out_span, extent, out_span)) {
+        if (extent < 1 || !is_dense ||
+            __builtin_mul_overflow(*out_span, extent, out_span)) {
             return false;
         }
     }
     return true;
 }
 
+/* An extent that only the run knows is taken as at least one: a plan that is wrong for
+ * every batch but the empty one is wrong. */
 static int64_t row_count(ig_verifier *v, const place *at) {
-    int64_t least = 1, most;
+    int64_t least = 1, most = 1;
     if (at->type->rank) {
         ig_dim_range(v->module, at->type->dims[0], &least, &most);
     }
-    return least;
+    return least < 1 && most >= 1 ? 1 : least;
 }
 
 /* Does b surely begin inside of a row of a? */
@@ -71,10 +85,12 @@ static bool begins_inside(ig_verifier *v, const place *a, const place *b) {
     ig_dim  stride, other;
     ig_dim  difference = ig_dim_sub(v->module, b->offset, a->offset);
     if (!ig_dim_constant(v->module, difference, &delta) || delta < 0 ||
-        !row_stride(v, a, &stride) || !row_stride(v, b, &other) || !row_span(a, &span)) {
+        !row_stride(v, a, &stride) || !row_stride(v, b, &other) ||
+        !row_span(a, &span)) {
         return false;
     }
-    return delta / stride < row_count(v, a) && delta % stride < span && row_count(v, b) > 0;
+    return delta / stride < row_count(v, a) && delta % stride < span &&
+           row_count(v, b) > 0;
 }
 
 static bool is_same_place(const place *a, const place *b) {
@@ -100,8 +116,9 @@ static bool is_written(const ig_verifier *v, const ig_value *root) {
 }
 
 static void read_operand(ig_verifier *v, const ig_op *op, uint32_t index) {
-    if (!is_written(v, root_of(op->operands[index].value))) {
-        ig_verify_defect(v, op, "operand %u is read, but nothing has written it", index);
+    if (!is_written(v, root_of(v, op->operands[index].value))) {
+        ig_verify_defect(v, op, "operand %u is read, but nothing has written it",
+                         index);
     }
 }
 
@@ -115,8 +132,9 @@ static void check_overlap(ig_verifier *v, const ig_op *op, uint32_t out, uint32_
     }
 }
 
-static void write_operand(ig_verifier *v, const ig_op *op, uint32_t index, uint32_t ins) {
-    const ig_value *value = op->operands[index].value, *root = root_of(value);
+static void write_operand(ig_verifier *v, const ig_op *op, uint32_t index,
+                          uint32_t ins) {
+    const ig_value *value = op->operands[index].value, *root = root_of(v, value);
     if (value->type->kind != IG_BUFFER || !ig_def(root, IG_OP_alloc)) {
         ig_verify_defect(v, op, "destination %u is no buffer of the plan", index);
         return;
@@ -156,9 +174,10 @@ static void check_alloc(ig_verifier *v, const ig_op *op) {
 
 static void check_view(ig_verifier *v, const ig_op *op) {
     const ig_type *from = ig_verify_operand(op, 0), *to = op->results[0].type;
-    bool has_memory = from->kind == IG_BUFFER || from->kind == IG_TENSOR;
+    bool           has_memory = from->kind == IG_BUFFER || from->kind == IG_TENSOR;
     if (!has_memory || to->kind != IG_BUFFER || from->dtype != to->dtype) {
-        ig_verify_defect(v, op, "a view sees a buffer as a buffer of the same elements");
+        ig_verify_defect(v, op,
+                         "a view sees a buffer as a buffer of the same elements");
     }
     if (op->attrs[IG_view_strides].count != to->rank) {
         ig_verify_defect(v, op, "a view of rank %u has %u strides", to->rank,

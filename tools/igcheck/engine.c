@@ -10,8 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static ig_status run(ig_context *context, const char *path, const char *text, size_t size,
-                     const char *pipeline, const char *target, engine_result *result) {
+static ig_status run(ig_context *context, const char *path, const char *text,
+                     size_t size, const char *pipeline, const char *target,
+                     engine_result *result) {
     ig_module  *module = NULL;
     const char *output = NULL;
     size_t      output_size = 0;

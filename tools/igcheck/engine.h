@@ -15,6 +15,6 @@ typedef struct engine_result {
 /* Reads `text` as if it stood in `path`, runs `pipeline` (NULL: none), prints. */
 engine_result engine_run(const char *path, const char *text, size_t size,
                          const char *pipeline, const char *target);
-void engine_result_free(engine_result *result);
+void          engine_result_free(engine_result *result);
 
 #endif

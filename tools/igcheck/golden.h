@@ -1,7 +1,7 @@
 /* A golden file: what to run, on what, and what must come out.
  * SPDX-License-Identifier: Apache-2.0
  *
- *     # run: fold,cse                  a pipeline; empty or `verify`: only read and print
+ *     # run: fold,cse            a pipeline; empty or `verify`: only read and print
  *     # target: cpu:v3                 optional
  *     module @m { … }                  the input
  *     # expect:                        the exact output, up to the end of the file
@@ -22,8 +22,8 @@ typedef struct golden {
     char       *text;       /* the whole file */
     size_t      input_size; /* of the input, comments with it: from the start of text */
     char       *pipeline, *target; /* NULL: absent */
-    const char *expected;   /* in text; NULL: no `# expect:` */
-    char      **errors;     /* substrings */
+    const char *expected;          /* in text; NULL: no `# expect:` */
+    char      **errors;            /* substrings */
     size_t      error_count;
 } golden;
 

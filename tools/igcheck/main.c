@@ -3,9 +3,9 @@
  *
  *     igcheck [--bless] PATH…
  *
- * A path is an .ig file, or a folder that is searched for them.  Each file must give what
- * it expects (golden.h), and each text, input or output, must come back unchanged from
- * being read and printed once more.  --bless writes what came out into the files.
+ * A path is an .ig file, or a folder that is searched for them.  Each file must give
+ * what it expects (golden.h), and each text, input or output, must come back unchanged
+ * from being read and printed once more.  --bless writes what came out into the files.
  */
 #include "tools/igcheck/engine.h"
 #include "tools/igcheck/golden.h"
@@ -127,8 +127,9 @@ static char *portable_messages(const golden *file, const char *messages) {
     for (const char *from = messages; *from;) {
         size_t size = strcspn(from, "\n");
         if (strncmp(from, file->path, length) == 0 && from[length] == ':') {
-            memcpy(to, from + length + 1, size - length - 1);
-            to += size - length - 1;
+            size_t skipped = length + 1 + strspn(from + length + 1, " ");
+            memcpy(to, from + skipped, size - skipped);
+            to += size - skipped;
             *to++ = '\n';
         }
         from += size + (from[size] == '\n');
@@ -143,7 +144,8 @@ static bool bless(const golden *file, const engine_result *result) {
         return check_errors(file, result);
     }
     if (result->is_ok) {
-        return golden_bless(file, result->output, NULL) && survives(file, result->output);
+        return golden_bless(file, result->output, NULL) &&
+               survives(file, result->output);
     }
     char *errors = portable_messages(file, result->messages);
     bool  is_done = *errors && golden_bless(file, NULL, errors);
@@ -155,8 +157,9 @@ static bool bless(const golden *file, const engine_result *result) {
 }
 
 static bool check_input(const golden *file) {
-    engine_result plain = engine_run(file->path, file->text, file->input_size, NULL, NULL);
-    bool is_good = !plain.is_ok || survives(file, plain.output);
+    engine_result plain = engine_run(file->path, file->text, file->input_size, NULL,
+                                     NULL);
+    bool          is_good = !plain.is_ok || survives(file, plain.output);
     engine_result_free(&plain);
     return is_good;
 }
@@ -170,11 +173,11 @@ static bool check_file(const golden *file, bool blesses) {
     if (!*pipeline || strcmp(pipeline, "verify") == 0) {
         pipeline = NULL;
     }
-    engine_result result = engine_run(file->path, file->text, file->input_size, pipeline,
-                                      file->target);
-    bool is_good = blesses              ? bless(file, &result)
-                   : file->error_count ? check_errors(file, &result)
-                                       : check_output(file, &result);
+    engine_result result = engine_run(file->path, file->text, file->input_size,
+                                      pipeline, file->target);
+    bool          is_good = blesses             ? bless(file, &result)
+                            : file->error_count ? check_errors(file, &result)
+                                                : check_output(file, &result);
     engine_result_free(&result);
     return is_good && check_input(file);
 }

@@ -1,0 +1,5 @@
+# run:
+graph @main() {
+  ret
+}
+# expect-error: 2:1: expected 'module', found 'graph'
