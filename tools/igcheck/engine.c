@@ -10,21 +10,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-static ig_status run(ig_context *context, const char *path, const char *text,
-                     size_t size, const char *pipeline, const char *target,
+static ig_status run(ig_context *context, const engine_job *job,
                      engine_result *result) {
     ig_module  *module = NULL;
     const char *output = NULL;
-    size_t      output_size = 0;
-    ig_status   status = ig_import_memory(context, text, size, path, NULL, &module);
-    if (status == IG_OK && pipeline) {
-        status = ig_module_run(module, pipeline, target);
+    size_t      size = 0;
+    ig_status status = ig_import_memory(context, job->text, job->size, job->path, NULL,
+                                        &module);
+    if (status == IG_OK && job->pipeline) {
+        status = ig_module_run(module, job->pipeline, job->target);
     }
     if (status == IG_OK) {
-        status = ig_module_print(module, IG_FORMAT_TEXT, &output, &output_size);
+        status = ig_module_print(module, IG_FORMAT_TEXT, &output, &size);
     }
     if (status == IG_OK) {
-        result->output = copy_text(output, output_size);
+        result->output = copy_text(output, size);
     }
     /* A failing call's messages last until the next call. */
     const char *messages = ig_context_messages(context);
@@ -33,15 +33,14 @@ static ig_status run(ig_context *context, const char *path, const char *text,
     return status;
 }
 
-engine_result engine_run(const char *path, const char *text, size_t size,
-                         const char *pipeline, const char *target) {
+engine_result engine_run(const engine_job *job) {
     engine_result result = { 0 };
     ig_context   *context = ig_context_create(NULL);
     if (!context) {
         fputs("igcheck: out of memory\n", stderr);
         exit(5);
     }
-    result.is_ok = run(context, path, text, size, pipeline, target, &result) == IG_OK;
+    result.is_ok = run(context, job, &result) == IG_OK;
     ig_context_destroy(context);
     return result;
 }

@@ -12,9 +12,15 @@ typedef struct engine_result {
     char *messages; /* all errors and warnings, one or more lines each */
 } engine_result;
 
-/* Reads `text` as if it stood in `path`, runs `pipeline` (NULL: none), prints. */
-engine_result engine_run(const char *path, const char *text, size_t size,
-                         const char *pipeline, const char *target);
+typedef struct engine_job {
+    const char *path; /* in which the text is said to stand */
+    const char *text;
+    size_t      size;
+    const char *pipeline, *target; /* NULL: none, and the default */
+} engine_job;
+
+/* Reads the text, runs the pipeline, prints. */
+engine_result engine_run(const engine_job *job);
 void          engine_result_free(engine_result *result);
 
 #endif

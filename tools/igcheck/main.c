@@ -69,7 +69,8 @@ static char *without_comments(const char *text) {
 
 /* What was printed, read and printed again, must be the same. */
 static bool survives(const golden *file, const char *output) {
-    engine_result again = engine_run(file->path, output, strlen(output), NULL, NULL);
+    engine_job    job = { .path = file->path, .text = output, .size = strlen(output) };
+    engine_result again = engine_run(&job);
     bool          is_same = false;
     if (!again.is_ok) {
         report(file, "what was printed cannot be read", again.messages);
@@ -157,8 +158,8 @@ static bool bless(const golden *file, const engine_result *result) {
 }
 
 static bool check_input(const golden *file) {
-    engine_result plain = engine_run(file->path, file->text, file->input_size, NULL,
-                                     NULL);
+    engine_job    job = { file->path, file->text, file->input_size, NULL, NULL };
+    engine_result plain = engine_run(&job);
     bool          is_good = !plain.is_ok || survives(file, plain.output);
     engine_result_free(&plain);
     return is_good;
@@ -173,8 +174,9 @@ static bool check_file(const golden *file, bool blesses) {
     if (!*pipeline || strcmp(pipeline, "verify") == 0) {
         pipeline = NULL;
     }
-    engine_result result = engine_run(file->path, file->text, file->input_size,
-                                      pipeline, file->target);
+    engine_job    job = { file->path, file->text, file->input_size, pipeline,
+                          file->target };
+    engine_result result = engine_run(&job);
     bool          is_good = blesses             ? bless(file, &result)
                             : file->error_count ? check_errors(file, &result)
                                                 : check_output(file, &result);
