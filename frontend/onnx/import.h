@@ -237,7 +237,8 @@ ig_value *ig_onnx_empty_sequence(ig_builder *builder, const ig_type *type);
 ig_status ig_onnx_settle(const ig_onnx_node *node, ig_builder *builder,
                          const ig_type *type, ig_value **sequence);
 
-/* A type in which each dim is the same where the two agree, else a new symbol. */
+/* A type in which each dim is the same where the two agree, else a new symbol; for the
+ * output `what` of two branches. */
 ig_status ig_onnx_join_types(const ig_onnx_node *node, const char *what,
                              const ig_type *a, const ig_type *b, const ig_type **out_type);
 

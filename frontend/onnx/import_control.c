@@ -3,8 +3,6 @@
 #include "frontend/onnx/hooks.h"
 #include "frontend/onnx/loop.h"
 
-#include <stdio.h>
-
 /* The graph of an attribute, and the scope it captures names from. */
 static const Onnx__GraphProto *graph_of(const ig_onnx_node *node, const char *name,
                                         ig_onnx_scope **out_scope) {
@@ -62,11 +60,9 @@ static ig_status join_results(ig_onnx_node *node, branches *b, uint32_t i,
             IG_TRY(ig_onnx_settle(node, &b->builders[k], other->type, &b->results[k][i]));
         }
     }
-    char what[64];
-    snprintf(what, sizeof(what), "result %u of If", i);
     const ig_type *type;
-    IG_TRY(ig_onnx_join_types(node, what, b->results[0][i]->type, b->results[1][i]->type,
-                              &type));
+    IG_TRY(ig_onnx_join_types(node, node->proto->output[i], b->results[0][i]->type,
+                              b->results[1][i]->type, &type));
     ig_value_retype(result, type);
     ig_onnx_set_untyped(import, result, is_open[0] && is_open[1]);
     return IG_OK;

@@ -130,6 +130,9 @@ static ig_status cast_to(ig_onnx_node *node, ig_dtype to) {
         node->outputs[0] = x;
         return IG_OK;
     }
+    if (ig_dtypes[to].bits < 8 && ig_dtype_is_float((ig_dtype)x->type->dtype)) {
+        x = ig_make_cast(node->builder, x, IG_DT_i32); /* keeps the low bits, as numpy */
+    }
     ig_attr attrs[IG_cast_attr_count] = { [IG_cast_to] = ig_attr_of_dtype(to) };
     bool is_float8 = ig_dtypes[to].bits == 8 && ig_dtype_is_float(to);
     if (is_float8) {

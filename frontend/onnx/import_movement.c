@@ -6,6 +6,7 @@
  */
 #include "frontend/onnx/hooks.h"
 #include "frontend/onnx/import.h"
+#include "base/checked.h"
 #include "ir/infer_slice.h"
 
 #include <string.h>
@@ -120,6 +121,37 @@ static ig_value *count_up(const ig_onnx_node *node, const ig_value *like) {
                         (ig_dtype)like->type->dtype);
 }
 
+/* `value` as another plus a constant. */
+typedef struct shifted {
+    const ig_value *base;
+    int64_t         by;
+} shifted;
+
+static shifted shift_of(const ig_value *value) {
+    const ig_op *sum = ig_def(value, IG_OP_add);
+    shifted s = { .base = value };
+    for (uint32_t i = 0; sum && i < 2; i++) {
+        if (ig_constant_i64(ig_op_operand(sum, i), &s.by)) {
+            s.base = ig_op_operand(sum, 1 - i);
+            return s;
+        }
+    }
+    return s;
+}
+
+/* x[i + a : i + b] of a vector has at most b - a elements, whatever i is. */
+static void bound_window(const ig_onnx_node *node, const ig_value *start,
+                         const ig_value *end, const ig_value *result) {
+    ig_symbol *symbol = ig_dim_as_symbol(node->import->module, result->type->dims[0]);
+    shifted from = shift_of(start), to = shift_of(end);
+    int64_t width;
+    bool is_window = from.base == to.base && ig_sub_i64(to.by, from.by, &width);
+    if (symbol && is_window && node->inputs[0]->type->rank == 1 && !ig_onnx_in(node, 4) &&
+        width >= 0 && width < symbol->max) {
+        symbol->max = width;
+    }
+}
+
 ig_status ig_onnx_import_slice(ig_onnx_node *node) {
     cut c;
     bool is_known;
@@ -143,7 +175,9 @@ ig_status ig_onnx_import_slice(ig_onnx_node *node) {
         operands[3] = count_up(node, operands[1]);
     }
     uint32_t count = operands[4] ? 5 : operands[3] ? 4 : 3;
-    return ig_onnx_build(node, IG_OP_slice, count, operands, NULL, &node->outputs[0]);
+    IG_TRY(ig_onnx_build(node, IG_OP_slice, count, operands, NULL, &node->outputs[0]));
+    bound_window(node, operands[1], operands[2], node->outputs[0]);
+    return IG_OK;
 }
 
 /* ---- split ---- */

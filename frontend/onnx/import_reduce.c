@@ -35,8 +35,10 @@ ig_status ig_onnx_import_reduce(ig_onnx_node *node) {
     IG_TRY(ig_onnx_tensor(node, 0));
     ig_attr attrs[IG_reduce_attr_count] = {
         [IG_reduce_op] = ig_attr_of_enum(node->row->variant),
-        [IG_reduce_keep] = ig_attr_of_bool(ig_onnx_attr_int(node, "keepdims", 1) != 0),
     };
+    if (ig_onnx_attr_int(node, "keepdims", 1)) {
+        attrs[IG_reduce_keep] = ig_attr_of_bool(true);
+    }
     if (ig_onnx_attr_int(node, "noop_with_empty_axes", 0)) {
         attrs[IG_reduce_noop_if_empty] = ig_attr_of_bool(true);
     }

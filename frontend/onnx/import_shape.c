@@ -97,18 +97,33 @@ static ig_status resolve_shape(const ig_onnx_node *node, bool allows_zero,
     return IG_OK;
 }
 
+/* The input's extents, cut or filled up with 0 to `count` entries. */
+static ig_status own_extents(const ig_onnx_node *node, int64_t count,
+                             ig_value **out_value) {
+    int64_t rank = node->inputs[0]->type->rank, zeros[IG_TENSOR_RANK] = { 0 };
+    IG_TRY(ig_onnx_build1(node, IG_OP_shape, node->inputs[0], out_value));
+    if (count < rank) {
+        return ig_onnx_slice(node, *out_value, 0, 0, count, out_value);
+    }
+    if (count == rank) {
+        return IG_OK;
+    }
+    ig_dim more = count - rank;
+    const ig_type *type = ig_type_tensor(node->import->module, IG_DT_i64, 1, &more);
+    ig_value *parts[] = { *out_value, ig_make_const(node->builder, type, zeros) };
+    ig_attr attrs[IG_concat_attr_count] = { [IG_concat_axis] = ig_attr_of_int(0) };
+    return ig_onnx_build(node, IG_OP_concat, 2, parts, attrs, out_value);
+}
+
 /* where(shape = 0, the input's extents, shape), for a shape only the run knows. */
 static ig_status copy_zeros(const ig_onnx_node *node, ig_value **shape) {
     const ig_type *type = (*shape)->type;
     ig_value *own, *is_zero;
     if (type->rank != 1 || !ig_dim_is_static(type->dims[0]) ||
-        type->dims[0] > node->inputs[0]->type->rank) {
-        return IG_OK; /* 0 has nothing to copy: it stays 0 */
+        type->dims[0] > IG_TENSOR_RANK) {
+        return IG_OK; /* the op will not take it */
     }
-    IG_TRY(ig_onnx_build1(node, IG_OP_shape, node->inputs[0], &own));
-    if (type->dims[0] < own->type->dims[0]) {
-        IG_TRY(ig_onnx_slice(node, own, 0, 0, type->dims[0], &own));
-    }
+    IG_TRY(own_extents(node, type->dims[0], &own));
     IG_TRY(ig_onnx_build_scalar(node, IG_OP_eq, *shape, 0, &is_zero));
     return ig_onnx_build(node, IG_OP_where, 3, (ig_value *[]){ is_zero, own, *shape }, NULL,
                          shape);

@@ -296,7 +296,8 @@ ig_status ig_onnx_join_types(const ig_onnx_node *node, const char *what,
         return IG_OK;
     }
     if (a->kind != b->kind || (a->kind == IG_TENSOR && a->dtype != b->dtype)) {
-        return ig_onnx_fail(node, IG_INVALID, "%s has two types that do not agree", what);
+        return ig_onnx_fail(node, IG_INVALID, "output '%s' has one type in one branch and "
+                            "another in the other", what);
     }
     if (a->kind != IG_TENSOR) {
         const ig_type *element;
@@ -305,15 +306,16 @@ ig_status ig_onnx_join_types(const ig_onnx_node *node, const char *what,
         return IG_OK;
     }
     if (a->rank != b->rank) {
-        return ig_onnx_fail(node, IG_UNSUPPORTED, "%s has rank %u in one place and %u in "
-                            "another", what, a->rank, b->rank);
+        return ig_onnx_fail(node, IG_UNSUPPORTED, "output '%s' has rank %u in one branch "
+                            "and %u in the other", what, a->rank, b->rank);
     }
     ig_dim dims[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < a->rank; i++) {
         dims[i] = a->dims[i];
         if (ig_dim_equal(module, a->dims[i], b->dims[i]) != IG_YES) {
             const char *name = ig_arena_printf(node->import->arena, "%s_d%u", what, i);
-            dims[i] = ig_onnx_symbol(node->import, name, what);
+            dims[i] = ig_onnx_symbol(node->import, name,
+                                     "an extent in which two branches differ");
         }
     }
     *out_type = ig_type_with_dims(module, a, a->rank, dims);
