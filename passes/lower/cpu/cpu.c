@@ -11,6 +11,8 @@ const ig_lower_family ig_lower_cpu[] = {
     { "interact", ig_lower_cpu_interact },
     { "map", ig_lower_cpu_map },
     { "copy", ig_lower_cpu_map },
+    { "gather", ig_lower_cpu_gather },
+    { "reduce", ig_lower_cpu_reduce },
     { NULL, NULL },
 };
 
