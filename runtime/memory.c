@@ -79,7 +79,7 @@ void ig_region_free(ig_memory *memory, ig_region *region) {
 
 void *ig_cut(ig_cutter *cutter, size_t count, size_t size) {
     size_t at = cutter->used;
-    cutter->used += ig_align_up(count * size, IG_LIFE_ALIGN);
+    cutter->used += ig_align_up(count * size, IG_MEMORY_ALIGN);
     return cutter->memory ? cutter->memory + at : NULL;
 }
 

@@ -13,9 +13,10 @@ static void name_operand(const ig_plan *plan, const ig_plan_operand *operand,
         return;
     }
     const ig_plan_buffer *buffer = &plan->buffers[operand->buffer];
-    (void)snprintf(text, WHERE_BYTES, "%s '%s'",
-                   buffer->space == IG_SPACE_INPUT ? "input" : "value",
-                   ig_plan_string(plan, buffer->name));
+    bool                  is_input = buffer->space == IG_SPACE_INPUT;
+    ig_plan_text name = is_input ? plan->inputs[buffer->index].name : buffer->name;
+    (void)snprintf(text, WHERE_BYTES, "%s '%s'", is_input ? "input" : "value",
+                   ig_plan_string(plan, name));
 }
 
 static void name_range(const ig_session *session, const ig_plan_operand *operand,
