@@ -81,6 +81,9 @@ static void check_operand(ig_verifier *v, const ig_op *op, uint32_t index) {
     }
     ig_value_facts *facts = &v->facts[value->id];
     facts->references++;
+    if (!value->type) {
+        ig_verify_defect(v, op, "operand %u has no type", index);
+    }
     if (!facts->is_visible) {
         ig_verify_defect(v, op, "operand %u is defined in a block that is closed",
                          index);
