@@ -4,7 +4,7 @@
  *     integer → integer   keeps the low bits
  *     float → integer     truncates; holds at the ends of the range; NaN is 0
  *     x → bool            x != 0
- *     x → narrow float    one rounding, whatever x is
+ *     x → narrow float    one rounding, whatever x is; `saturate` is for float8 only
  *
  * A double rounding on the way to a narrow float (f64 → f32 → f16) is avoided by the
  * classical trick of rounding the middle step to odd: an inexact f32 gets its last bit
@@ -159,7 +159,7 @@ static LLVMValueRef convert(ig_cpu_emitter *e, LLVMValueRef x, ig_dtype from,
 ig_status ig_cpu_emit_cast(ig_cpu_emitter *e, const ig_op *op) {
     ig_dtype from = ig_cpu_operand_dtype(op, 0);
     ig_dtype to = (ig_dtype)op->results[0].type->dtype;
-    bool saturate = ig_attr_int(op, IG_cast_saturate, 0) != 0;
+    bool saturate = ig_dtypes[to].bits == 8 && ig_attr_int(op, IG_cast_saturate, 0);
     return ig_cpu_set_result(e, op,
                              convert(e, ig_cpu_operand(e, op, 0), from, to, saturate));
 }
