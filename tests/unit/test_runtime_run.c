@@ -181,9 +181,9 @@ TEST(outputs_that_stand_elsewhere_are_copied) {
     }
     CHECK_OK(ig_session_run(session, &in, 1, out, 4));
     for (int i = 0; i < 4; i++) {
-        CHECK(memory[1][i] == memory[i] + k[i]);
+        CHECK(memory[1][i] == memory[0][i] + k[i]);
         CHECK(memory[2][i] == memory[1][i]);
-        CHECK(memory[3][i] == memory[i]);
+        CHECK(memory[3][i] == memory[0][i]);
         CHECK(memory[4][i] == k[i]);
     }
     /* Rotated over the input: y takes its place, and "x again" still has x. */
