@@ -1,5 +1,6 @@
-/* Every elementwise op that kernels have, in every dtype, at every level this machine
- * can run and in several widths, against the interpreter's elements.
+/* Every elementwise op that kernels have, in every dtype and several widths, against the
+ * interpreter's elements; compiled only where this machine cannot run the level.  Each
+ * test is a process of its own: LLVM aborts where it has no code.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "codegen/cpu/emit.h"
 #include "ir/scalar.h"
@@ -235,7 +236,9 @@ static void check_subject(cpu_case *c, const subject *s) {
     for (size_t w = 0; w < IG_COUNT_OF(widths); w++) {
         memset(got.data, 0xee, (size_t)ig_tensor_bytes(&got));
         cpu_case_run(c, build_kernel(c, s, widths[w]), buffers, params, 1);
-        compare(s, c->target.level, widths[w], in, &got, &want);
+        if (cpu_level_runs(c->target.level)) {
+            compare(s, c->target.level, widths[w], in, &got, &want);
+        }
     }
 }
 
@@ -266,10 +269,6 @@ static void check_op(cpu_case *c, ig_opcode code, ig_dtype dtype) {
 }
 
 static void check_ops(const char *level) {
-    if (!cpu_level_runs(level)) {
-        printf("this machine cannot run %s\n", level);
-        return;
-    }
     for (uint32_t code = 0; code < IG_OP_COUNT; code++) {
         bool is_kernel = ig_ops[code].stages & IG_STAGE_KERNEL;
         if (!is_kernel || !ig_scalar_is_row((ig_opcode)code) ||
@@ -297,6 +296,10 @@ TEST(ops_equal_the_interpreter_on_v4) {
     check_ops("v4");
 }
 
+TEST(ops_equal_the_interpreter_on_v4_vnni) {
+    check_ops("v4-vnni");
+}
+
 /* ---- casts: every pair ---- */
 
 static ig_dtype cast_dtype(size_t index) {
@@ -306,7 +309,7 @@ static ig_dtype cast_dtype(size_t index) {
 
 static void check_casts(const char *level) {
     enum { TYPES = IG_COUNT_OF(dtypes) + IG_COUNT_OF(narrow) };
-    for (size_t from = 0; cpu_level_runs(level) && from < TYPES; from++) {
+    for (size_t from = 0; from < TYPES; from++) {
         cpu_case c;
         cpu_case_open(&c, level);
         for (size_t to = 0; to < TYPES; to++) {
@@ -364,6 +367,7 @@ TEST(integers_divided_by_zero_give_zero_and_do_not_trap) {
 }
 
 UNIT_SUITE(cpu_scalar, ops_equal_the_interpreter_on_v2, ops_equal_the_interpreter_on_v3,
-           ops_equal_the_interpreter_on_v4, casts_equal_the_interpreter_on_v2,
-           casts_equal_the_interpreter_on_v3, casts_equal_the_interpreter_on_v4,
+           ops_equal_the_interpreter_on_v4, ops_equal_the_interpreter_on_v4_vnni,
+           casts_equal_the_interpreter_on_v2, casts_equal_the_interpreter_on_v3,
+           casts_equal_the_interpreter_on_v4,
            integers_divided_by_zero_give_zero_and_do_not_trap)
