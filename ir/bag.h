@@ -16,10 +16,11 @@ enum {
 
 /* Operand numbers; 0 (never an optional operand's) where a feature has none. */
 typedef struct ig_bag_feature {
-    uint32_t table, ids, begins, ends, weights;
-    ig_pool  pool;
-    int64_t  padding; /* INT64_MIN: none */
-    bool     is_last; /* the last offset is the end of the last bag */
+    uint32_t    table, ids, begins, ends, weights;
+    ig_pool     pool;
+    int64_t     padding; /* INT64_MIN: none */
+    ig_bag_last last;    /* not IG_LAST_ids: one bag fewer than offsets */
+    ig_empty    empty;
 } ig_bag_feature;
 
 uint32_t       ig_bag_feature_count(const ig_op *op);

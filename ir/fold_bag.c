@@ -3,7 +3,7 @@
  *
  * For every bag: its ids one after the other, each through the rules
  *
- *     padding    the id that is left out, as if it did not stand there
+ *     padding    the row that is left out, as if its id did not stand there
  *     negative   wrap: counted from the end · error · skip: adds nothing, but counts in
  *                the mean
  *     range      error, or clamp to the first and last row
@@ -13,7 +13,8 @@
  * none counts - for max: none was added - is empty: zero, -inf or NaN by the `empty`
  * rule. Without pooling each id gives a row; padding and skipped ids give zeros.
  *
- * Offsets must satisfy 0 <= begin <= end <= number of ids.
+ * Offsets must satisfy 0 <= begin <= end <= number of ids.  Where the last bag's end is
+ * in the offsets, two exporters treat the ids behind it in ways of their own (`last`).
  *
  * Row-wise tables hold unsigned codes, whatever the signedness of their dtype:
  * value = code * scale + bias, with scale and bias in f32 behind the row or in f16 in
@@ -85,7 +86,11 @@ static ig_status use_of_id(const bag *b, int64_t position, id_use *out_use,
                            int64_t *out_row) {
     int64_t id = ig_tensor_get_i64(b->ids, position), row = id;
     *out_use = ID_ROW;
-    if (b->feature.padding != INT64_MIN && id == b->feature.padding) {
+    bool is_wrapped = id < 0 && b->negative == IG_NEGATIVE_wrap;
+    bool may_clamp = b->range == IG_RANGE_clamp && b->rows > 0 &&
+                     (id >= 0 || is_wrapped);
+    row += is_wrapped ? b->rows : 0;
+    if (b->feature.padding != INT64_MIN && row == b->feature.padding) {
         *out_use = ID_LEFT_OUT;
         return IG_OK;
     }
@@ -93,10 +98,6 @@ static ig_status use_of_id(const bag *b, int64_t position, id_use *out_use,
         *out_use = ID_COUNTS;
         return IG_OK;
     }
-    bool is_wrapped = id < 0 && b->negative == IG_NEGATIVE_wrap;
-    bool may_clamp = b->range == IG_RANGE_clamp && b->rows > 0 &&
-                     (id >= 0 || is_wrapped);
-    row += is_wrapped ? b->rows : 0;
     if (may_clamp) {
         row = row < 0 ? 0 : row >= b->rows ? b->rows - 1 : row;
     }
@@ -112,11 +113,11 @@ static ig_status use_of_id(const bag *b, int64_t position, id_use *out_use,
 
 /* ---- pooling ---- */
 
-static double empty_value(const ig_op *op) {
+static double empty_value(ig_empty empty) {
     static const double values[] = {
         [IG_EMPTY_zero] = 0, [IG_EMPTY_neg_inf] = -INFINITY, [IG_EMPTY_nan] = NAN
     };
-    return values[ig_attr_int(op, IG_bag_empty, IG_EMPTY_zero)];
+    return values[empty];
 }
 
 static void add_row(const bag *b, int64_t position, bool is_first) {
@@ -132,11 +133,15 @@ static void add_row(const bag *b, int64_t position, bool is_first) {
     }
 }
 
-static ig_status pool_bag(const bag *b, int64_t begin, int64_t end, ig_tensor *out,
-                          int64_t to) {
+/* Positions of one bag's ids, and what its mean divides by when `divisor` >= 0. */
+typedef struct bag_span {
+    int64_t begin, end, divisor;
+} bag_span;
+
+static ig_status pool_bag(const bag *b, bag_span span, ig_tensor *out, int64_t to) {
     int64_t added = 0, counted = 0, row;
     memset(b->total, 0, (size_t)b->dim * sizeof *b->total);
-    for (int64_t position = begin; position < end; position++) {
+    for (int64_t position = span.begin; position < span.end; position++) {
         id_use use;
         IG_TRY(use_of_id(b, position, &use, &row));
         counted += use != ID_LEFT_OUT;
@@ -146,11 +151,12 @@ static ig_status pool_bag(const bag *b, int64_t begin, int64_t end, ig_tensor *o
             added++;
         }
     }
-    bool is_max = b->feature.pool == IG_POOL_max;
-    bool is_empty = is_max ? added == 0 : counted == 0;
+    bool   is_max = b->feature.pool == IG_POOL_max;
+    bool   is_empty = is_max ? added == 0 : counted == 0;
+    double count = (double)(span.divisor >= 0 ? span.divisor : counted);
+    count = b->feature.pool == IG_POOL_mean ? count : 1;
     for (int64_t i = 0; i < b->dim; i++) {
-        double count = b->feature.pool == IG_POOL_mean ? (double)counted : 1;
-        b->total[i] = is_empty ? empty_value(b->op) : b->total[i] / count;
+        b->total[i] = is_empty ? empty_value(b->feature.empty) : b->total[i] / count;
     }
     ig_span_write_f64(out, to, b->dim, b->total, false);
     return IG_OK;
@@ -177,26 +183,40 @@ static ig_status look_up_each(const bag *b, ig_tensor *out) {
 static ig_status pool_fixed(const bag *b, ig_tensor *out) {
     int64_t length = b->ids->dims[1];
     for (int64_t i = 0; i < b->ids->dims[0]; i++) {
-        IG_TRY(pool_bag(b, i * length, (i + 1) * length, out, i * b->dim));
+        bag_span span = { i * length, (i + 1) * length, -1 };
+        IG_TRY(pool_bag(b, span, out, i * b->dim));
     }
     return IG_OK;
+}
+
+static bag_span span_of(const bag *b, int64_t number, bool is_last) {
+    int64_t  ids = b->ids->count;
+    bag_span span = { ig_tensor_get_i64(b->begins, number), ids, -1 };
+    if (b->ends) {
+        span.end = ig_tensor_get_i64(b->ends, number);
+    } else if (number + 1 < b->begins->count) {
+        span.end = ig_tensor_get_i64(b->begins, number + 1);
+    }
+    if (is_last && b->feature.last == IG_LAST_mean) {
+        span.divisor = ids - span.begin;
+    }
+    if (is_last && b->feature.last == IG_LAST_rest && span.begin != span.end) {
+        span.end = ids;
+    }
+    return span;
 }
 
 static ig_status pool_jagged(const bag *b, int64_t bags, ig_tensor *out) {
     int64_t ids = b->ids->count;
     for (int64_t i = 0; i < bags; i++) {
-        int64_t begin = ig_tensor_get_i64(b->begins, i), end = ids;
-        if (b->ends) {
-            end = ig_tensor_get_i64(b->ends, i);
-        } else if (i + 1 < b->begins->count) {
-            end = ig_tensor_get_i64(b->begins, i + 1);
+        bag_span span = span_of(b, i, i == bags - 1);
+        if (span.begin < 0 || span.begin > span.end || span.end > ids) {
+            return BAG_ERROR(b,
+                             "bag %lld goes from %lld to %lld, and there are %lld ids",
+                             (long long)i, (long long)span.begin, (long long)span.end,
+                             (long long)ids);
         }
-        if (begin < 0 || begin > end || end > ids) {
-            return BAG_ERROR(
-                b, "bag %lld goes from %lld to %lld, and there are %lld ids",
-                (long long)i, (long long)begin, (long long)end, (long long)ids);
-        }
-        IG_TRY(pool_bag(b, begin, end, out, i * b->dim));
+        IG_TRY(pool_bag(b, span, out, i * b->dim));
     }
     return IG_OK;
 }
@@ -226,7 +246,7 @@ static ig_status fold_feature(bag *b, ig_tensor *out) {
     int64_t        dims[IG_TENSOR_RANK] = { 0 }, bags = 0;
     uint32_t       rank = 1;
     if (b->begins) {
-        bags = dims[0] = b->begins->count - b->feature.is_last;
+        bags = dims[0] = b->begins->count - (b->feature.last != IG_LAST_ids);
     } else if (b->feature.pool != IG_POOL_none) {
         dims[0] = b->ids->dims[0];
     } else {

@@ -11,6 +11,10 @@ static bool has_array(const ig_op *op, uint32_t slot, uint32_t count) {
     return !ig_attr_is_set(op, slot) || op->attrs[slot].count == count;
 }
 
+static int64_t entry(const ig_op *op, uint32_t slot, uint32_t number, int64_t absent) {
+    return ig_attr_is_set(op, slot) ? op->attrs[slot].as.ints[number] : absent;
+}
+
 uint32_t ig_bag_feature_count(const ig_op *op) {
     return op->attrs[IG_bag_operands].count;
 }
@@ -28,11 +32,9 @@ ig_bag_feature ig_bag_feature_at(const ig_op *op, uint32_t number) {
     feature.ends = mask & IG_BAG_ENDS ? at++ : 0;
     feature.weights = mask & IG_BAG_WEIGHTS ? at++ : 0;
     feature.pool = (ig_pool)op->attrs[IG_bag_pool].as.ints[number];
-    feature.padding = ig_attr_is_set(op, IG_bag_padding)
-                          ? op->attrs[IG_bag_padding].as.ints[number]
-                          : INT64_MIN;
-    feature.is_last = ig_attr_is_set(op, IG_bag_last) &&
-                      op->attrs[IG_bag_last].as.ints[number];
+    feature.padding = entry(op, IG_bag_padding, number, INT64_MIN);
+    feature.last = (ig_bag_last)entry(op, IG_bag_last, number, IG_LAST_ids);
+    feature.empty = (ig_empty)entry(op, IG_bag_empty, number, IG_EMPTY_zero);
     return feature;
 }
 
@@ -55,8 +57,9 @@ static ig_status check_arrays(const ig_op *op) {
                            count, operands, op->operand_count, op->result_count);
     }
     if (!has_array(op, IG_bag_pool, count) || !has_array(op, IG_bag_padding, count) ||
-        !has_array(op, IG_bag_last, count)) {
-        return INFER_ERROR(op, "'pool', 'padding' and 'last' have one entry a feature");
+        !has_array(op, IG_bag_last, count) || !has_array(op, IG_bag_empty, count)) {
+        return INFER_ERROR(op, "'pool', 'padding', 'last' and 'empty' have one entry a "
+                               "feature");
     }
     return IG_OK;
 }
@@ -78,6 +81,11 @@ static ig_status check_table(const ig_op *op, uint32_t operand, ig_dtype *out_dt
     return ig_check_float(op, operand);
 }
 
+/* An entry that a text may hold as any number. */
+static bool is_within(int64_t entry, int64_t most) {
+    return entry >= 0 && entry <= most;
+}
+
 static ig_status check_feature(const ig_op *op, uint32_t number,
                                const ig_bag_feature *feature) {
     IG_TRY(ig_check_tensor(op, feature->ids));
@@ -96,10 +104,15 @@ static ig_status check_feature(const ig_op *op, uint32_t number,
     bool is_known = feature->pool == IG_POOL_sum || feature->pool == IG_POOL_mean ||
                     feature->pool == IG_POOL_max || feature->pool == IG_POOL_none;
     bool has_begins = feature->begins > 0, has_ends = feature->ends > 0;
-    if (!is_known || (has_ends && (!has_begins || feature->is_last)) ||
-        (feature->is_last && !has_begins) ||
-        (feature->pool == IG_POOL_none && has_begins)) {
+    bool has_last = feature->last != IG_LAST_ids;
+    if (!is_known || (has_ends && (!has_begins || has_last)) ||
+        (has_last && !has_begins) || (feature->pool == IG_POOL_none && has_begins)) {
         return INFER_ERROR(op, "feature %u: pooling and offsets do not fit together",
+                           number);
+    }
+    if (!is_within((int64_t)feature->last, IG_LAST_rest) ||
+        !is_within((int64_t)feature->empty, IG_EMPTY_nan)) {
+        return INFER_ERROR(op, "feature %u: 'last' or 'empty' has no such value",
                            number);
     }
     return IG_OK;
@@ -128,11 +141,12 @@ static ig_status count_bags(const ig_op *op, const ig_bag_feature *feature,
         IG_TRY(ig_check_extent(op, feature->ends, 0, offsets, "the number of begins",
                                &offsets));
     }
-    if (feature->is_last && ig_dim_less_equal(module, 1, offsets) == IG_NO) {
+    bool has_last = feature->last != IG_LAST_ids;
+    if (has_last && ig_dim_less_equal(module, 1, offsets) == IG_NO) {
         return INFER_ERROR(op, "operand %u is %s, expected the last end in it",
                            feature->begins, ig_operand_text(op, feature->begins));
     }
-    *out_bags = feature->is_last ? ig_dim_sub(module, offsets, 1) : offsets;
+    *out_bags = has_last ? ig_dim_sub(module, offsets, 1) : offsets;
     return IG_OK;
 }
 

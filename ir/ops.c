@@ -25,7 +25,6 @@ static const char *const reduce_names[] = { "sum",    "mean",      "max", "min",
                                             "logsum", "logsumexp", NULL };
 static const char *const negative_names[] = { "wrap", "error", "skip", NULL };
 static const char *const range_names[] = { "error", "clamp", NULL };
-static const char *const empty_names[] = { "zero", "neg_inf", "nan", NULL };
 static const char *const pad_names[] = { "constant", "edge", "reflect", "wrap", NULL };
 static const char *const guard_names[] = { "eq", "le", NULL };
 

@@ -86,6 +86,13 @@ typedef enum ig_negative {
 } ig_negative;
 typedef enum ig_range_rule { IG_RANGE_error, IG_RANGE_clamp } ig_range_rule;
 typedef enum ig_empty { IG_EMPTY_zero, IG_EMPTY_neg_inf, IG_EMPTY_nan } ig_empty;
+/* Where the last bag of a feature ends that has begins and no ends. */
+typedef enum ig_bag_last {
+    IG_LAST_ids,    /* with the ids */
+    IG_LAST_offset, /* at one offset more */
+    IG_LAST_mean, /* there, but its mean divides by the ids from its begin to the end */
+    IG_LAST_rest  /* with the ids, but where that offset equals its begin it is empty */
+} ig_bag_last;
 typedef enum ig_pad_mode {
     IG_PAD_constant,
     IG_PAD_edge,

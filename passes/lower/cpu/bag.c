@@ -1,9 +1,10 @@
 /* Embedding bags of all tables of a model in one launch, on CPUs: the loops.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Features (table, ids, offsets …) that neighbour each other and are alike - same dtypes,
- * dim, pooling, operands - form a class.  One loop nest serves a class; table, ids and
- * destination are taken from the arrays of buffer arguments by the feature's number:
+ * Features (table, ids, offsets …) that neighbour each other and are alike - same
+ * dtypes, dim, pooling, operands - form a class.  One loop nest serves a class; table,
+ * ids and destination are taken from the arrays of buffer arguments by the feature's
+ * number:
  *
  *   for feature in class
  *     for tile of the feature in this call's range        (tile: BAGS bags)
@@ -26,9 +27,9 @@ enum { BAGS = 8, LOOK_AHEAD = 16, MAX_VECTORS = 16 };
 static bool is_alike(const bag_class *c, const bag_feature *f) {
     const bag_feature *first = &c->features[0];
     return f->mask == first->mask && f->pool == first->pool &&
-           f->has_padding == first->has_padding && f->has_last == first->has_last &&
-           f->is_large == first->is_large && f->dim == first->dim &&
-           f->table->type->dtype == first->table->type->dtype &&
+           f->has_padding == first->has_padding && f->last == first->last &&
+           f->empty == first->empty && f->is_large == first->is_large &&
+           f->dim == first->dim && f->table->type->dtype == first->table->type->dtype &&
            f->table->type->format == first->table->type->format &&
            f->ids->type->dtype == first->ids->type->dtype &&
            f->out->type->dtype == first->out->type->dtype &&
@@ -42,8 +43,8 @@ typedef ig_dim (*feature_dim)(ig_lower *lower, const bag_feature *f);
 
 static ig_value *feature_value(const bag_class *c, ig_builder *b, ig_value *number,
                                feature_dim of) {
-    ig_dim first = of(c->lower, &c->features[0]);
-    bool is_same = true;
+    ig_dim  first = of(c->lower, &c->features[0]);
+    bool    is_same = true;
     ig_dim *dims = IG_NEW_ARRAY(c->lower->arena, ig_dim, c->count);
     for (uint32_t i = 0; i < c->count; i++) {
         dims[i] = of(c->lower, &c->features[i]);
@@ -115,7 +116,7 @@ static ig_dim first_tile_of(ig_lower *lower, const bag_feature *f) {
 static void open_feature(const bag_class *c, ig_builder *b, ig_value *number,
                          bag_cursor *at) {
     const bag_feature *f = &c->features[0];
-    ig_value *operand = k_mul(b, number, k_i64(b, c->stride));
+    ig_value          *operand = k_mul(b, number, k_i64(b, c->stride));
     at->ids_operand = k_add(b, operand, k_i64(b, f->ids_operand));
     at->begins_operand = k_add(b, operand, k_i64(b, f->begins_operand));
     at->table = k_buffer_at(b, f->table->buffer, operand);
@@ -130,7 +131,8 @@ static void open_feature(const bag_class *c, ig_builder *b, ig_value *number,
     at->out_stride = feature_value(c, b, number, out_stride_of);
     at->bags = feature_value(c, b, number, bags_of);
     at->padding = f->has_padding ? feature_value(c, b, number, padding_of) : NULL;
-    at->weight_stride = f->weights ? feature_value(c, b, number, weight_stride_of) : NULL;
+    at->weight_stride = f->weights ? feature_value(c, b, number, weight_stride_of)
+                                   : NULL;
     if (f->begins) {
         at->begin_stride = feature_value(c, b, number, begin_stride_of);
         at->begin_count = feature_value(c, b, number, begin_count_of);
@@ -139,8 +141,9 @@ static void open_feature(const bag_class *c, ig_builder *b, ig_value *number,
     }
     at->length = feature_value(c, b, number, length_of);
     at->bag_stride = feature_value(c, b, number, bag_stride_of);
-    at->weight_bag_stride =
-        f->weights ? feature_value(c, b, number, weight_bag_stride_of) : NULL;
+    at->weight_bag_stride = f->weights
+                                ? feature_value(c, b, number, weight_bag_stride_of)
+                                : NULL;
 }
 
 /* ---- the ids of one bag ---- */
@@ -156,7 +159,7 @@ static ig_value *load_end(const bag_class *c, ig_builder *b, const bag_cursor *a
         return load_offset(b, at->ends, bag, at->end_stride);
     }
     ig_value *next = k_add(b, bag, k_i64(b, 1));
-    if (c->features[0].has_last) {
+    if (c->features[0].last != IG_LAST_ids) {
         return load_offset(b, at->begins, next, at->begin_stride);
     }
     ig_value *last = k_sub(b, at->begin_count, k_i64(b, 1));
@@ -164,16 +167,36 @@ static ig_value *load_end(const bag_class *c, ig_builder *b, const bag_cursor *a
     return k_where(b, k_compare(b, IG_OP_lt, next, at->begin_count), end, at->id_count);
 }
 
+/* The two ways of exporters with ids behind the last offset (ig_bag_last). */
+static void open_last(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value *bag,
+                      ig_value *begin, ig_value **end) {
+    ig_bag_last last = c->features[0].last;
+    if (last != IG_LAST_mean && last != IG_LAST_rest) {
+        return;
+    }
+    ig_value *is_last = k_compare(b, IG_OP_eq, bag, k_sub(b, at->bags, k_i64(b, 1)));
+    if (last == IG_LAST_mean) {
+        ig_value *rest = k_sub(b, at->id_count, begin);
+        at->divisor = k_where(b, is_last, rest, k_sub(b, *end, begin));
+        return;
+    }
+    ig_value *goes_on = k_binary(b, IG_OP_and, is_last,
+                                 k_compare(b, IG_OP_ne, begin, *end));
+    *end = k_where(b, goes_on, at->id_count, *end);
+}
+
 /* Offsets must rise within the ids; a bag whose do not is reported and empty. */
-static void open_offsets(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value *bag) {
+static void open_offsets(const bag_class *c, ig_builder *b, bag_cursor *at,
+                         ig_value *bag) {
     ig_value *zero = k_i64(b, 0);
     ig_value *begin = load_offset(b, at->begins, bag, at->begin_stride);
     ig_value *end = load_end(c, b, at, bag);
+    open_last(c, b, at, bag, begin, &end);
     ig_value *rises = k_binary(b, IG_OP_and, k_compare(b, IG_OP_ge, begin, zero),
                                k_compare(b, IG_OP_le, begin, end));
     ig_value *is_inside = k_compare(b, IG_OP_le, end, at->id_count);
     ig_value *is_good = k_binary(b, IG_OP_and, rises, is_inside);
-    k_if check = k_if_open(b, is_good, NULL, 0);
+    k_if      check = k_if_open(b, is_good, NULL, 0);
     k_report(&check.other, at->begins_operand, bag, begin);
     k_if_close(&check, NULL, NULL);
     at->count = k_where(b, is_good, k_sub(b, end, begin), zero);
@@ -195,22 +218,28 @@ static void open_bag(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value
 
 /* ---- one id ---- */
 
+/* Negative ids may count from the end. */
+static ig_value *wrapped_row(const bag_class *c, ig_builder *b, const bag_cursor *at,
+                             ig_value *id) {
+    if (c->negative != IG_NEGATIVE_wrap) {
+        return id;
+    }
+    ig_value *is_negative = k_compare(b, IG_OP_lt, id, k_i64(b, 0));
+    return k_where(b, is_negative, k_add(b, id, at->rows), id);
+}
+
 /* The row of an id; reports one that is out of range and takes row 0 for it. */
 static ig_value *checked_row(const bag_class *c, ig_builder *b, const bag_cursor *at,
                              ig_value *id, ig_value *position) {
     ig_value *zero = k_i64(b, 0);
-    ig_value *row = id;
-    if (c->negative == IG_NEGATIVE_wrap) {
-        ig_value *is_negative = k_compare(b, IG_OP_lt, id, zero);
-        row = k_where(b, is_negative, k_add(b, id, at->rows), id);
-    }
+    ig_value *row = wrapped_row(c, b, at, id);
     if (c->clamps) {
         ig_value *last = k_sub(b, at->rows, k_i64(b, 1));
         return k_min(b, k_max(b, row, zero), last);
     }
     ig_value *is_good = k_compare(b, IG_OP_lt, k_cast(b, row, IG_DT_u64),
                                   k_cast(b, at->rows, IG_DT_u64));
-    k_if check = k_if_open(b, is_good, NULL, 0);
+    k_if      check = k_if_open(b, is_good, NULL, 0);
     k_report(&check.other, at->ids_operand, position, id);
     k_if_close(&check, NULL, NULL);
     return k_where(b, is_good, row, zero);
@@ -222,8 +251,8 @@ static void prefetch_ahead(const bag_class *c, ig_builder *b, const bag_cursor *
         return;
     }
     ig_value *ahead = k_i64(b, LOOK_AHEAD);
-    ig_value *is_there =
-        k_compare(b, IG_OP_lt, k_add(b, position, ahead), at->id_count);
+    ig_value *is_there = k_compare(b, IG_OP_lt, k_add(b, position, ahead),
+                                   at->id_count);
     ig_value *step = k_where(b, is_there, ahead, k_i64(b, 0));
     ig_value *far = k_add(b, place, k_mul(b, step, at->id_stride));
     ig_value *row = k_cast(b, k_load(b, at->ids, far, 1), IG_DT_i64);
@@ -236,11 +265,14 @@ static ig_value *counts(const bag_class *c, ig_builder *b, const bag_cursor *at,
     if (c->negative == IG_NEGATIVE_skip) {
         return k_compare(b, IG_OP_ge, id, k_i64(b, 0));
     }
-    return at->padding ? k_compare(b, IG_OP_ne, id, at->padding) : NULL;
+    if (!at->padding) {
+        return NULL;
+    }
+    return k_compare(b, IG_OP_ne, wrapped_row(c, b, at, id), at->padding);
 }
 
-static void add_id(const bag_class *c, ig_builder *b, const bag_cursor *at, ig_value *id,
-                   ig_value *position, bag_sums *sums) {
+static void add_id(const bag_class *c, ig_builder *b, const bag_cursor *at,
+                   ig_value *id, ig_value *position, bag_sums *sums) {
     ig_value *row = checked_row(c, b, at, id, position);
     bag_add_row(c, b, at, row, sums);
     bool is_pruned = c->negative == IG_NEGATIVE_skip;
@@ -264,9 +296,9 @@ static void emit_id(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value 
         add_id(c, b, at, id, position, sums);
         return;
     }
-    ig_value *before[K_CARRIED], *after[K_CARRIED];
+    ig_value      *before[K_CARRIED], *after[K_CARRIED];
     const ig_type *types[K_CARRIED];
-    uint32_t count = bag_sums_pack(sums, before);
+    uint32_t       count = bag_sums_pack(sums, before);
     for (uint32_t i = 0; i < count; i++) {
         types[i] = before[i]->type;
     }
@@ -280,12 +312,12 @@ static void emit_id(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value 
 /* ---- bags, tiles, features ---- */
 
 /* Columns column … column + vectors * lanes of one bag. */
-static void emit_columns(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value *bag,
-                         uint32_t vectors) {
-    bag_sums sums = bag_sums_start(c, b, vectors);
+static void emit_columns(const bag_class *c, ig_builder *b, bag_cursor *at,
+                         ig_value *bag, uint32_t vectors) {
+    bag_sums  sums = bag_sums_start(c, b, vectors);
     ig_value *state[K_CARRIED];
-    uint32_t count = bag_sums_pack(&sums, state);
-    k_loop loop = k_loop_open(b, k_i64(b, 0), at->count, k_i64(b, 1), state, count);
+    uint32_t  count = bag_sums_pack(&sums, state);
+    k_loop    loop = k_loop_open(b, k_i64(b, 0), at->count, k_i64(b, 1), state, count);
     bag_sums_unpack(&sums, loop.carried);
     emit_id(c, &loop.b, at, loop.index, &sums);
     bag_sums_pack(&sums, state);
@@ -318,15 +350,15 @@ static void emit_feature(const bag_class *c, ig_builder *b, ig_value *number,
     ig_value *high = k_min(b, k_sub(b, range[1], first), tiles);
     ig_value *from = k_mul(b, low, k_i64(b, BAGS));
     ig_value *to = k_min(b, k_mul(b, high, k_i64(b, BAGS)), at.bags);
-    k_loop bags = k_loop_open(b, from, to, k_i64(b, 1), NULL, 0);
+    k_loop    bags = k_loop_open(b, from, to, k_i64(b, 1), NULL, 0);
     emit_bag(c, &bags.b, &at, bags.index);
     k_loop_close(&bags, NULL, 0);
 }
 
 static void emit_class(const bag_class *c, ig_value *const range[2]) {
     ig_builder *b = &c->lower->b;
-    ig_value *one = k_i64(b, 1), *count = k_i64(b, c->count);
-    k_loop features = k_loop_open(b, k_i64(b, 0), count, one, NULL, 0);
+    ig_value   *one = k_i64(b, 1), *count = k_i64(b, c->count);
+    k_loop      features = k_loop_open(b, k_i64(b, 0), count, one, NULL, 0);
     emit_feature(c, &features.b, features.index, range);
     k_loop_close(&features, NULL, 0);
 }
@@ -353,13 +385,14 @@ static ig_status emit_classes(ig_lower *lower, const bag_class *shared,
 }
 
 /* What ids and offsets must be, for the words of an error. */
-static void say_ranges(ig_lower *lower, const ig_op *anchor, const bag_feature *features) {
+static void say_ranges(ig_lower *lower, const ig_op *anchor,
+                       const bag_feature *features) {
     ig_module *module = lower->module;
-    bool wraps = ig_attr_int(anchor, IG_bag_negative, 0) == IG_NEGATIVE_wrap;
+    bool       wraps = ig_attr_int(anchor, IG_bag_negative, 0) == IG_NEGATIVE_wrap;
     for (uint32_t i = 0; i < anchor->result_count; i++) {
         const bag_feature *f = &features[i];
-        ig_dim rows = f->table->type->dims[0];
-        ig_dim least = wraps ? ig_dim_sub(module, 0, rows) : 0;
+        ig_dim             rows = f->table->type->dims[0];
+        ig_dim             least = wraps ? ig_dim_sub(module, 0, rows) : 0;
         ig_lower_range(lower, f->ids_operand, least, rows);
         if (f->begins) {
             ig_dim ids = id_count_of(lower, f);
@@ -371,7 +404,7 @@ static void say_ranges(ig_lower *lower, const ig_op *anchor, const bag_feature *
 ig_status ig_lower_cpu_bag(ig_lower *lower) {
     ig_op *anchor = ig_cpu_anchor(lower, IG_OP_bag);
     assert(anchor && "the family's body has its anchor");
-    uint32_t count = anchor->result_count;
+    uint32_t     count = anchor->result_count;
     bag_feature *features = IG_NEW_ARRAY(lower->arena, bag_feature, count);
     IG_TRY(bag_read_features(lower, anchor, features));
     ig_dim tiles = 0;
@@ -389,7 +422,6 @@ ig_status ig_lower_cpu_bag(ig_lower *lower) {
     bag_class shared = {
         .lower = lower,
         .negative = (ig_negative)ig_attr_int(anchor, IG_bag_negative, 0),
-        .empty = (ig_empty)ig_attr_int(anchor, IG_bag_empty, 0),
         .clamps = ig_attr_int(anchor, IG_bag_range, 0) == IG_RANGE_clamp,
     };
     return emit_classes(lower, &shared, features, count);

@@ -3,17 +3,20 @@
 #ifndef IG_PASSES_LOWER_BAG_H
 #define IG_PASSES_LOWER_BAG_H
 
+#include "ir/bag.h"
 #include "passes/lower/cpu/cpu.h"
 
 /* One feature of the bag op, as the kernel sees its operands. */
 typedef struct bag_feature {
     const ig_operand *table, *ids, *begins, *ends, *weights, *out;
-    uint32_t operand_count;               /* of this feature */
-    int64_t  ids_operand, begins_operand; /* their numbers among the launch's operands */
-    int64_t  mask, dim, padding;
-    ig_pool  pool;
-    bool     has_padding, has_last, is_large; /* larger than the caches */
-    ig_dim   bags, out_stride, first_tile;
+    uint32_t          operand_count;     /* of this feature */
+    int64_t ids_operand, begins_operand; /* their numbers among the launch's operands */
+    int64_t mask, dim, padding;
+    ig_pool pool;
+    bool    has_padding, is_large; /* larger than the caches */
+    ig_bag_last last;
+    ig_empty    empty;
+    ig_dim      bags, out_stride, first_tile;
 } bag_feature;
 
 /* Features that one loop nest serves. */
@@ -24,7 +27,6 @@ typedef struct bag_class {
     uint32_t           stride; /* operands from one feature to the next */
     uint32_t           lanes;
     ig_negative        negative;
-    ig_empty           empty;
     bool               clamps;
 } bag_class;
 
@@ -37,8 +39,9 @@ typedef struct bag_cursor {
     ig_value *begin_stride, *begin_count, *end_stride;
     ig_value *weight_stride, *weight_bag_stride;
     ig_value *count, *first, *id_at, *weight_at; /* of this bag */
-    ig_value *weight;                            /* of this id */
-    int64_t   column;                            /* first one of this chunk */
+    ig_value *divisor; /* of this bag's mean, when it is not what counts */
+    ig_value *weight;  /* of this id */
+    int64_t   column;  /* first one of this chunk */
 } bag_cursor;
 
 enum { BAG_VECTORS = 16 };
@@ -52,18 +55,19 @@ typedef struct bag_sums {
 } bag_sums;
 
 /* bag_read.c: the bag op's operands and attributes, checked. */
-ig_status bag_read_features(ig_lower *lower, const ig_op *anchor, bag_feature *features);
+ig_status bag_read_features(ig_lower *lower, const ig_op *anchor,
+                            bag_feature *features);
 ig_status bag_choose_lanes(bag_class *c);
 
 /* bag_row.c */
-bag_sums  bag_sums_start(const bag_class *c, ig_builder *b, uint32_t vectors);
-uint32_t  bag_sums_pack(const bag_sums *sums, ig_value **out_values);
-void      bag_sums_unpack(bag_sums *sums, ig_value *const *values);
-void      bag_add_row(const bag_class *c, ig_builder *b, const bag_cursor *at,
-                      ig_value *row, bag_sums *sums);
-void      bag_prefetch_row(const bag_class *c, ig_builder *b, const bag_cursor *at,
-                           ig_value *row);
-void      bag_store(const bag_class *c, ig_builder *b, const bag_cursor *at, ig_value *bag,
-                    const bag_sums *sums);
+bag_sums bag_sums_start(const bag_class *c, ig_builder *b, uint32_t vectors);
+uint32_t bag_sums_pack(const bag_sums *sums, ig_value **out_values);
+void     bag_sums_unpack(bag_sums *sums, ig_value *const *values);
+void bag_add_row(const bag_class *c, ig_builder *b, const bag_cursor *at, ig_value *row,
+                 bag_sums *sums);
+void bag_prefetch_row(const bag_class *c, ig_builder *b, const bag_cursor *at,
+                      ig_value *row);
+void bag_store(const bag_class *c, ig_builder *b, const bag_cursor *at, ig_value *bag,
+               const bag_sums *sums);
 
 #endif

@@ -12,9 +12,10 @@ static int64_t listed(const ig_op *op, uint32_t slot, uint32_t index, int64_t ab
 /* Rows as they lie: elements of the table's dtype from one row to the next. */
 static bool is_large(const ig_lower *lower, const bag_feature *f) {
     int64_t rows = 0;
-    bool is_known = ig_dim_constant(lower->module, f->table->type->dims[0], &rows);
+    bool    is_known = ig_dim_constant(lower->module, f->table->type->dims[0], &rows);
     int64_t bytes = f->dim * (ig_dtypes[f->table->type->dtype].bits / 8);
-    return !is_known || rows > (int64_t)lower->target->l2_bytes / 2 / (bytes ? bytes : 1);
+    return !is_known ||
+           rows > (int64_t)lower->target->l2_bytes / 2 / (bytes ? bytes : 1);
 }
 
 static ig_dim count_bags(ig_lower *lower, const bag_feature *f) {
@@ -25,13 +26,15 @@ static ig_dim count_bags(ig_lower *lower, const bag_feature *f) {
         return f->ids->type->dims[0];
     }
     ig_dim begins = f->begins->type->dims[0];
-    return f->has_last ? ig_dim_sub(lower->module, begins, 1) : begins;
+    bool   has_last = f->last != IG_LAST_ids;
+    return has_last ? ig_dim_sub(lower->module, begins, 1) : begins;
 }
 
 /* Without pooling the bags are the ids, walked through as one dim. */
 static bool is_flat(ig_lower *lower, const ig_operand *x, uint32_t rank) {
     for (uint32_t d = 0; d + 1 < rank; d++) {
-        ig_dim step = ig_dim_mul(lower->module, x->strides[d + 1], x->type->dims[d + 1]);
+        ig_dim step = ig_dim_mul(lower->module, x->strides[d + 1],
+                                 x->type->dims[d + 1]);
         if (ig_dim_equal(lower->module, x->strides[d], step) != IG_YES) {
             return false;
         }
@@ -47,7 +50,7 @@ static ig_status check_feature(ig_lower *lower, const bag_feature *f) {
         return ig_lower_unsupported(lower, "a bag whose rows' length is not known");
     }
     uint32_t rank = f->ids->type->rank;
-    bool is_none = f->pool == IG_POOL_none;
+    bool     is_none = f->pool == IG_POOL_none;
     if (is_none && !(is_flat(lower, f->ids, rank) && is_flat(lower, f->out, rank))) {
         return ig_lower_unsupported(lower, "a look-up of ids with gaps in memory");
     }
@@ -60,7 +63,8 @@ static ig_status read_feature(ig_lower *lower, const ig_op *anchor, uint32_t num
     f->pool = (ig_pool)listed(anchor, IG_bag_pool, number, IG_POOL_sum);
     f->padding = listed(anchor, IG_bag_padding, number, INT64_MIN);
     f->has_padding = f->padding != INT64_MIN;
-    f->has_last = listed(anchor, IG_bag_last, number, 0) != 0;
+    f->last = (ig_bag_last)listed(anchor, IG_bag_last, number, IG_LAST_ids);
+    f->empty = (ig_empty)listed(anchor, IG_bag_empty, number, IG_EMPTY_zero);
     uint32_t next = operand;
     f->table = ig_cpu_input(lower, anchor, next++);
     f->ids_operand = next;
@@ -71,7 +75,8 @@ static ig_status read_feature(ig_lower *lower, const ig_op *anchor, uint32_t num
     f->weights = f->mask & WEIGHTS ? ig_cpu_input(lower, anchor, next++) : NULL;
     f->operand_count = next - operand;
     f->out = &lower->outs[number];
-    if (!f->table || !ig_dim_constant(lower->module, f->table->type->dims[1], &f->dim)) {
+    if (!f->table ||
+        !ig_dim_constant(lower->module, f->table->type->dims[1], &f->dim)) {
         f->dim = 0;
     }
     IG_TRY(check_feature(lower, f));
@@ -81,7 +86,8 @@ static ig_status read_feature(ig_lower *lower, const ig_op *anchor, uint32_t num
     return IG_OK;
 }
 
-ig_status bag_read_features(ig_lower *lower, const ig_op *anchor, bag_feature *features) {
+ig_status bag_read_features(ig_lower *lower, const ig_op *anchor,
+                            bag_feature *features) {
     uint32_t operand = 0;
     for (uint32_t i = 0; i < anchor->result_count; i++) {
         IG_TRY(read_feature(lower, anchor, i, operand, &features[i]));
@@ -93,7 +99,8 @@ ig_status bag_read_features(ig_lower *lower, const ig_op *anchor, bag_feature *f
 /* Lanes of f32, in which all but f64 tables are summed. */
 ig_status bag_choose_lanes(bag_class *c) {
     ig_dtype dtype = (ig_dtype)c->features[0].table->type->dtype;
-    if (!ig_dtype_is_float(dtype) && c->features[0].table->type->format == IG_ROW_PLAIN) {
+    if (!ig_dtype_is_float(dtype) &&
+        c->features[0].table->type->format == IG_ROW_PLAIN) {
         return ig_lower_unsupported(c->lower, "a bag over a table of integers");
     }
     c->lanes = ig_lower_lanes(c->lower, dtype == IG_DT_f64 ? IG_DT_f64 : IG_DT_f32);

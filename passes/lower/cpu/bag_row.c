@@ -27,7 +27,7 @@ static bool is_max(const bag_class *c) {
 
 bag_sums bag_sums_start(const bag_class *c, ig_builder *b, uint32_t vectors) {
     bag_sums sums = { .count = vectors };
-    double start = is_max(c) ? -(double)INFINITY : 0.0;
+    double   start = is_max(c) ? -(double)INFINITY : 0.0;
     for (uint32_t v = 0; v < vectors; v++) {
         sums.vectors[v] = k_const_vector(b, sum_dtype(c), c->lanes, start);
     }
@@ -74,9 +74,12 @@ void bag_sums_unpack(bag_sums *sums, ig_value *const *values) {
 static int64_t row_stride(const bag_class *c) {
     const bag_feature *f = &c->features[0];
     switch ((ig_row_format)f->table->type->format) {
-    case IG_ROW_F32: return f->dim + 8;
-    case IG_ROW_F16: return f->dim + 4;
-    case IG_ROW_PLAIN: break;
+    case IG_ROW_F32:
+        return f->dim + 8;
+    case IG_ROW_F16:
+        return f->dim + 4;
+    case IG_ROW_PLAIN:
+        break;
     }
     return f->dim;
 }
@@ -94,9 +97,9 @@ static ig_value *row_pointer(const bag_class *c, ig_builder *b, const bag_cursor
 static ig_value *row_number(const bag_class *c, ig_builder *b, ig_value *pointer,
                             int64_t which) {
     const bag_feature *f = &c->features[0];
-    bool is_f32 = f->table->type->format == IG_ROW_F32;
-    ig_value *at = is_f32 ? k_offset(b, pointer, k_i64(b, f->dim)) : pointer;
-    ig_value *numbers = k_reinterpret(b, at, is_f32 ? IG_DT_f32 : IG_DT_f16);
+    bool               is_f32 = f->table->type->format == IG_ROW_F32;
+    ig_value          *at = is_f32 ? k_offset(b, pointer, k_i64(b, f->dim)) : pointer;
+    ig_value          *numbers = k_reinterpret(b, at, is_f32 ? IG_DT_f32 : IG_DT_f16);
     return k_cast(b, k_load(b, numbers, k_i64(b, which), 1), IG_DT_f32);
 }
 
@@ -109,8 +112,8 @@ static ig_value *valid_lanes(const bag_class *c, ig_builder *b, const bag_cursor
 
 static ig_value *load_row(const bag_class *c, ig_builder *b, const bag_cursor *at,
                           ig_value *pointer, uint32_t v) {
-    int64_t place = row_start(c) + at->column + (int64_t)v * c->lanes;
-    ig_dtype dtype = (ig_dtype)c->features[0].table->type->dtype;
+    int64_t   place = row_start(c) + at->column + (int64_t)v * c->lanes;
+    ig_dtype  dtype = (ig_dtype)c->features[0].table->type->dtype;
     ig_value *from = is_quantised(c) && dtype == IG_DT_i8
                          ? k_reinterpret(b, pointer, IG_DT_u8)
                          : pointer;
@@ -124,7 +127,8 @@ static ig_value *scaled(const bag_class *c, ig_builder *b, ig_value *pointer,
     if (!is_quantised(c)) {
         return at->weight ? k_cast(b, at->weight, sum_dtype(c)) : NULL;
     }
-    ig_value *scale = row_number(c, b, pointer, 0), *bias = row_number(c, b, pointer, 1);
+    ig_value *scale = row_number(c, b, pointer, 0),
+             *bias = row_number(c, b, pointer, 1);
     if (at->weight) {
         scale = k_mul(b, scale, at->weight);
         bias = k_mul(b, bias, at->weight);
@@ -168,8 +172,8 @@ void bag_add_row(const bag_class *c, ig_builder *b, const bag_cursor *at, ig_val
 void bag_prefetch_row(const bag_class *c, ig_builder *b, const bag_cursor *at,
                       ig_value *row) {
     ig_value *pointer = row_pointer(c, b, at, row);
-    int64_t size = ig_dtypes[c->features[0].table->type->dtype].bits / 8;
-    int64_t line = c->lower->target->line_bytes / size;
+    int64_t   size = ig_dtypes[c->features[0].table->type->dtype].bits / 8;
+    int64_t   line = c->lower->target->line_bytes / size;
     for (int64_t place = 0; place < row_stride(c); place += line) {
         k_prefetch(b, pointer, k_i64(b, place), 0);
     }
@@ -182,11 +186,11 @@ static ig_value *counted(const bag_cursor *at, const bag_sums *sums) {
     return sums->taken ? sums->taken : at->count;
 }
 
-static double empty_value(const bag_class *c) {
-    if (c->empty == IG_EMPTY_nan) {
+static double empty_value(ig_empty empty) {
+    if (empty == IG_EMPTY_nan) {
         return (double)NAN;
     }
-    return c->empty == IG_EMPTY_neg_inf ? -(double)INFINITY : 0.0;
+    return empty == IG_EMPTY_neg_inf ? -(double)INFINITY : 0.0;
 }
 
 static ig_value *finish(const bag_class *c, ig_builder *b, const bag_cursor *at,
@@ -194,23 +198,24 @@ static ig_value *finish(const bag_class *c, ig_builder *b, const bag_cursor *at,
     if (sums->bias) {
         x = k_add(b, x, k_splat(b, sums->bias, c->lanes));
     }
-    ig_pool pool = c->features[0].pool;
-    if (pool == IG_POOL_sum || pool == IG_POOL_none) {
+    ig_pool  pool = c->features[0].pool;
+    ig_empty empty = c->features[0].empty;
+    if (pool == IG_POOL_none || (pool == IG_POOL_sum && empty == IG_EMPTY_zero)) {
         return x;
     }
     ig_value *count = counted(at, sums);
     if (pool == IG_POOL_mean) {
-        ig_value *divisor = k_splat(b, k_cast(b, count, sum_dtype(c)), c->lanes);
-        x = k_binary(b, IG_OP_div, x, divisor);
+        ig_value *divisor = k_cast(b, at->divisor ? at->divisor : count, sum_dtype(c));
+        x = k_binary(b, IG_OP_div, x, k_splat(b, divisor, c->lanes));
     }
     ig_value *is_empty = k_compare(b, IG_OP_eq, count, k_i64(b, 0));
-    ig_value *instead = k_const_vector(b, sum_dtype(c), c->lanes, empty_value(c));
+    ig_value *instead = k_const_vector(b, sum_dtype(c), c->lanes, empty_value(empty));
     return k_where(b, k_splat(b, is_empty, c->lanes), instead, x);
 }
 
 void bag_store(const bag_class *c, ig_builder *b, const bag_cursor *at, ig_value *bag,
                const bag_sums *sums) {
-    ig_dtype dtype = (ig_dtype)c->features[0].out->type->dtype;
+    ig_dtype  dtype = (ig_dtype)c->features[0].out->type->dtype;
     ig_value *row = k_mul(b, bag, at->out_stride);
     for (uint32_t v = 0; v < sums->count; v++) {
         ig_value *x = finish(c, b, at, sums, sums->vectors[v]);
