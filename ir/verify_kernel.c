@@ -124,6 +124,13 @@ static void check_top_level(ig_verifier *v, const ig_op *op) {
     expect(v, op, !op->block->parent, "this op stands at the kernel's top level only");
 }
 
+/* Operand 0 stands for its number: only a kernel's argument has one. */
+static void check_argument_array(ig_verifier *v, const ig_op *op) {
+    const ig_value *first = op->operands[0].value;
+    bool is_argument = !first->def && !first->block->parent;
+    expect(v, op, is_argument, "operand 0 is no argument of the kernel");
+}
+
 static void check_array(ig_verifier *v, const ig_op *op) {
     check_top_level(v, op);
     expect(v, op, op->attrs[0].as.i >= 1, "an array has at least one element");
@@ -171,8 +178,8 @@ static const signature signatures[IG_OP_COUNT] = {
     [IG_OP_local] = { "", "b", check_array },
     [IG_OP_shared] = { "", "b", check_array },
     [IG_OP_scratch] = { "", "b", check_scratch },
-    [IG_OP_buffer_at] = { "ii", "b", NULL },
-    [IG_OP_param_at] = { "ii", "i", NULL },
+    [IG_OP_buffer_at] = { "bi", "b", check_argument_array },
+    [IG_OP_param_at] = { "ii", "i", check_argument_array },
     [IG_OP_splat] = { "s", "v", check_same_dtype },
     [IG_OP_iota] = { "", "v", check_iota },
     [IG_OP_muladd] = { "vvv", "v", check_same_type },

@@ -33,8 +33,8 @@ module @kernel {
       yield
     }
     barrier
-    %23 = buffer_at %6, %n : &f32
-    %24 = param_at %6, %n : i64
+    %23 = buffer_at %x, %n : &f32
+    %24 = param_at %n, %n : i64
     %25 = reinterpret %q : &u8
     %26 = load %q, %24 : i8
     %27 = cast %26 {to = f32}
@@ -88,8 +88,8 @@ module @kernel {
       yield
     }
     barrier
-    %23 = buffer_at %6, %n : &f32
-    %24 = param_at %6, %n : i64
+    %23 = buffer_at %x, %n : &f32
+    %24 = param_at %n, %n : i64
     %25 = reinterpret %q : &u8
     %26 = load %q, %24 : i8
     %27 = cast %26 {to = f32} : f32
