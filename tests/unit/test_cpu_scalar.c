@@ -1,5 +1,5 @@
-/* Every elementwise op that kernels have, in every dtype and several widths, against the
- * interpreter's elements; compiled only where this machine cannot run the level.  Each
+/* Every elementwise op that kernels have, in every dtype and several widths, against
+ * the interpreter; compiled only where this machine cannot run the level.  Each
  * test is a process of its own: LLVM aborts where it has no code.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "codegen/cpu/emit.h"
