@@ -33,7 +33,7 @@ bool ig_word_is_in(const char *list, const char *name) {
     size_t size = strlen(name);
     while (list && *list) {
         const char *end = strchr(list, ',');
-        size_t length = end ? (size_t)(end - list) : strlen(list);
+        size_t      length = end ? (size_t)(end - list) : strlen(list);
         if (length == size && memcmp(list, name, size) == 0) {
             return true;
         }
@@ -75,9 +75,11 @@ ig_pass_check ig_check_before(const ig_manager *manager, const ig_graph *graph) 
     return check;
 }
 
-static ig_status defect(const ig_manager *manager, const ig_pass *pass, const char *what) {
+static ig_status defect(const ig_manager *manager, const ig_pass *pass,
+                        const char *what) {
     return ig_error(&manager->module->context->diag, IG_INTERNAL, NULL,
-                    "pass %s (number %" PRIu32 ") %s", pass->name, manager->number, what);
+                    "pass %s (number %" PRIu32 ") %s", pass->name, manager->number,
+                    what);
 }
 
 ig_status ig_check_after(const ig_manager *manager, const ig_pass *pass,
@@ -107,7 +109,7 @@ static ig_status dump(const ig_manager *manager, const ig_pass *pass, ig_str tex
     char path[96], why[128];
     snprintf(path, sizeof(path), "%02" PRIu32 "-%.64s.ig", manager->number, pass->name);
     ig_file_part part = { text.data, text.size };
-    ig_status status = ig_file_publish(path, &part, 1, why);
+    ig_status    status = ig_file_publish(path, &part, 1, why);
     if (status != IG_OK) {
         return ig_error(&manager->module->context->diag, status, NULL,
                         "cannot write %s: %s", path, why);
@@ -146,7 +148,7 @@ static ig_status check_roundtrip(const ig_manager *manager, const ig_pass *pass,
 static ig_status check_clone(const ig_manager *manager, const ig_pass *pass,
                              ig_str text) {
     ig_module *copy = ig_module_clone(manager->module);
-    ig_status status = ig_verify_module(copy);
+    ig_status  status = ig_verify_module(copy);
     if (status == IG_OK) {
         status = compare(manager, pass, text, copy,
                          "left a module that changes when cloned");
@@ -155,7 +157,8 @@ static ig_status check_clone(const ig_manager *manager, const ig_pass *pass,
     return status;
 }
 
-static ig_status check_text(const ig_manager *manager, const ig_pass *pass, ig_str text) {
+static ig_status check_text(const ig_manager *manager, const ig_pass *pass,
+                            ig_str text) {
     if (manager->debug & IG_DEBUG_DUMP) {
         IG_TRY(dump(manager, pass, text));
     }

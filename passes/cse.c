@@ -8,8 +8,8 @@
  *     %0 = relu %x : f32[4]
  *     %1 = add %0, %0 : f32[4]
  *
- * Two ops are equal when code, operands, attributes and result types are; operands of an
- * op that commutes may be exchanged.  An op is replaced by an equal one that stands
+ * Two ops are equal when code, operands, attributes and result types are; operands of
+ * an op that commutes may be exchanged.  An op is replaced by an equal one that stands
  * before it in its block or in a block around it, so the table is a stack of scopes: a
  * block takes its entries away when it ends.  A guard that repeats one before it goes.
  * Ops with bodies, and what touches state, stay.
@@ -27,9 +27,9 @@ typedef struct entry {
 } entry;
 
 typedef struct table {
-    ig_pass_run *run;
-    entry      **buckets;
-    size_t       mask;
+    ig_pass_run    *run;
+    entry         **buckets;
+    size_t          mask;
     IG_VEC(entry *) scope;
 } table;
 
@@ -55,7 +55,7 @@ static uint64_t hash_attr(const ig_attr *attr, uint64_t seed) {
         return ig_hash_bytes(attr, sizeof(*attr), seed);
     }
     const ig_data *data = attr->as.data;
-    size_t size = data->bytes ? ig_data_stored_bytes(data) : 0;
+    size_t         size = data->bytes ? ig_data_stored_bytes(data) : 0;
     return ig_hash_bytes(size ? data->bytes : "", size < 256 ? size : 256, seed);
 }
 
@@ -139,7 +139,7 @@ static void leave_scope(table *t, size_t depth) {
 
 static void merge(table *t, ig_op *op) {
     uint64_t hash = hash_op(op);
-    ig_op *known = find_equal(t, op, hash);
+    ig_op   *known = find_equal(t, op, hash);
     if (!known) {
         add_entry(t, op, hash);
         return;
@@ -174,7 +174,8 @@ ig_status ig_pass_cse(ig_pass_run *run, ig_graph *graph) {
     while (size < graph->op_count) {
         size *= 2;
     }
-    table t = { .run = run, .mask = size - 1,
+    table t = { .run = run,
+                .mask = size - 1,
                 .buckets = IG_NEW_ARRAY(run->scratch, entry *, size) };
     merge_block(&t, &graph->body);
     return IG_OK;

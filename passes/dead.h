@@ -5,8 +5,8 @@
 
 #include "ir/ops.h"
 
-/* May the op go once its results have no use?  Not when it, or an op in its bodies, is a
- * guard, touches state, or ends a block (but a body's own end). */
+/* May the op go once its results have no use?  Not when it, or an op in its bodies, is
+ * a guard, touches state, or ends a block (but a body's own end). */
 bool ig_op_is_removable(const ig_op *op);
 /* Removable, and no result has a use. */
 bool ig_op_is_dead(const ig_op *op);

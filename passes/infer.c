@@ -7,10 +7,10 @@
  *     %0 = reshape %x {to = [4, 3]} : f32[4, 3]
  *     %1 = relu %0 : f32[4, 3]
  *
- * Runs the infer hooks in order.  An extent that was a number stays one.  Results of `if`
- * take the type on which both branches agree.  An op in the graph's own block whose
- * operands turn out not to fit is an error in the model; inside a branch, which may never
- * run, it is left as it is.
+ * Runs the infer hooks in order.  An extent that was a number stays one.  Results of
+ * `if` take the type on which both branches agree.  An op in the graph's own block
+ * whose operands turn out not to fit is an error in the model; inside a branch, which
+ * may never run, it is left as it is.
  *
  * Keeps: the ops; only types change.
  */
@@ -25,13 +25,15 @@ typedef struct inferrer {
 } inferrer;
 
 /* `fresh`, but with the numbers that `old` knows and it does not. */
-static const ig_type *merge_types(inferrer *n, const ig_type *old, const ig_type *fresh) {
+static const ig_type *merge_types(inferrer *n, const ig_type *old,
+                                  const ig_type *fresh) {
     if (old == fresh || old->rank != fresh->rank) {
         return fresh;
     }
     ig_dim *dims = IG_NEW_ARRAY(n->run->scratch, ig_dim, fresh->rank);
     for (uint32_t i = 0; i < fresh->rank; i++) {
-        bool keeps = ig_dim_is_static(old->dims[i]) && !ig_dim_is_static(fresh->dims[i]);
+        bool keeps = ig_dim_is_static(old->dims[i]) &&
+                     !ig_dim_is_static(fresh->dims[i]);
         dims[i] = keeps ? old->dims[i] : fresh->dims[i];
     }
     return ig_type_with_dims(n->module, fresh, fresh->rank, dims);
@@ -53,11 +55,11 @@ static ig_status infer_op(inferrer *n, ig_op *op) {
     if (!hook || !op->result_count) {
         return IG_OK;
     }
-    const ig_type **types =
-        IG_NEW_ARRAY(n->run->scratch, const ig_type *, op->result_count);
+    const ig_type **types = IG_NEW_ARRAY(n->run->scratch, const ig_type *,
+                                         op->result_count);
     if (op->block->parent) {
         ig_silence silence = ig_silence_begin(n->module->context);
-        ig_status status = hook(op, types);
+        ig_status  status = hook(op, types);
         ig_silence_end(&silence);
         if (status != IG_OK) {
             return IG_OK;

@@ -12,7 +12,7 @@ const ig_pass ig_passes[] = {
     { NULL, NULL, 0, (ig_stage)0, NULL },
 };
 
-const char ig_pipeline_clean[] = "(infer,canonicalise,fold,cse,dce)*";
-const char ig_pipeline_understand[] = "unify,(infer,canonicalise,fold,cse,dce)*";
+const char ig_pipeline_clean[] = "(infer,guards,canonicalise,fold,cse,dce)*";
+const char ig_pipeline_understand[] = "unify,(infer,guards,canonicalise,fold,cse,dce)*";
 const char ig_pipeline_place[] = "pack,fuse,bufferise";
 const char ig_pipeline_lower[] = "lower";

@@ -1,9 +1,9 @@
 /* The rewrite driver: a worklist, rules by root opcode, and a bound.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Every op is looked at once, in order; after that, only ops near a change are: new ops,
- * users of what was replaced, and makers of what lost a use.  An erased op may still be
- * in the list and is known by its code.
+ * Every op is looked at once, in order; after that, only ops near a change are: new
+ * ops, users of what was replaced, and makers of what lost a use.  An erased op may
+ * still be in the list and is known by its code.
  */
 #include "passes/rewrite.h"
 
@@ -83,24 +83,24 @@ bool ig_pat_match(const ig_pat *pattern, ig_value *value, ig_value **holes) {
 /* ---- worklist ---- */
 
 typedef struct rewriter {
-    ig_pass_run   *run;
-    ig_graph      *graph;
-    const ig_rule *rules;
-    size_t         rule_count;
-    uint16_t     **by_code; /* for each opcode: numbers of its rules + 1, ended by 0 */
-    uint64_t      *fired;   /* by rule */
-    uint64_t       total, limit;
+    ig_pass_run    *run;
+    ig_graph       *graph;
+    const ig_rule  *rules;
+    size_t          rule_count;
+    uint16_t      **by_code; /* for each opcode: numbers of its rules + 1, ended by 0 */
+    uint64_t       *fired;   /* by rule */
+    uint64_t        total, limit;
     IG_VEC(ig_op *) list;
-    size_t   next;         /* in list: what is before was looked at */
-    uint8_t *is_listed;    /* by op id */
-    size_t   is_listed_size;
+    size_t          next;      /* in list: what is before was looked at */
+    uint8_t        *is_listed; /* by op id */
+    size_t          is_listed_size;
 } rewriter;
 
 static void make_room(rewriter *w, uint32_t id) {
     if (id < w->is_listed_size) {
         return;
     }
-    size_t size = 2 * (size_t)id + 64;
+    size_t   size = 2 * (size_t)id + 64;
     uint8_t *grown = IG_NEW_ARRAY(w->run->scratch, uint8_t, size);
     if (w->is_listed_size) {
         memcpy(grown, w->is_listed, w->is_listed_size);
@@ -201,10 +201,10 @@ static ig_value *try_rule(const ig_rule *rule, ig_op *op) {
 /* Looks at one op; true when a rule fired. */
 static bool try_rules(rewriter *w, ig_op *op) {
     const uint16_t *numbers = w->by_code[op->code];
-    uint32_t first_new = w->graph->op_count;
+    uint32_t        first_new = w->graph->op_count;
     for (; numbers && *numbers; numbers++) {
         const ig_rule *rule = &w->rules[*numbers - 1];
-        ig_value *by = try_rule(rule, op);
+        ig_value      *by = try_rule(rule, op);
         if (!by) {
             continue;
         }
@@ -240,8 +240,8 @@ static void index_rules(rewriter *w) {
                 continue;
             }
             if (!w->by_code[code]) {
-                w->by_code[code] =
-                    IG_NEW_ARRAY(w->run->scratch, uint16_t, w->rule_count + 1);
+                w->by_code[code] = IG_NEW_ARRAY(w->run->scratch, uint16_t,
+                                                w->rule_count + 1);
             }
             w->by_code[code][count++] = (uint16_t)(i + 1);
         }
@@ -259,8 +259,8 @@ static size_t most_fired(const rewriter *w) {
 static void print_counts(const rewriter *w) {
     for (size_t i = 0; i < w->rule_count; i++) {
         if (w->fired[i]) {
-            fprintf(stderr, "%-16s @%-12s %8" PRIu64 " %s\n", w->run->pass, w->graph->name,
-                    w->fired[i], w->rules[i].name);
+            fprintf(stderr, "%-16s @%-12s %8" PRIu64 " %s\n", w->run->pass,
+                    w->graph->name, w->fired[i], w->rules[i].name);
         }
     }
 }

@@ -1,8 +1,8 @@
 /* Rewriting: rules that replace an op by something better, and one driver for all.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A rule is a function.  It matches downward from its root op, leaves early, and returns
- * what stands for the op's first result:
+ * A rule is a function.  It matches downward from its root op, leaves early, and
+ * returns what stands for the op's first result:
  *
  *     // relu(relu(x)) is relu(x).
  *     static ig_value *relu_of_relu(ig_builder *b, ig_op *op) {
@@ -52,26 +52,30 @@ struct ig_pat {
 #define ANY(index) (&(const ig_pat){ .kind = IG_PAT_ANY, .hole = (index) })
 #define CONSTANT(index) (&(const ig_pat){ .kind = IG_PAT_CONSTANT, .hole = (index) })
 #define NUMBER(value) (&(const ig_pat){ .kind = IG_PAT_NUMBER, .number = (value) })
-#define P(op, ...)                                                            \
-    (&(const ig_pat){ .kind = IG_PAT_OP, .code = IG_OP_##op, .operands = { __VA_ARGS__ } })
+#define P(op, ...)    \
+    (&(const ig_pat){ \
+        .kind = IG_PAT_OP, .code = IG_OP_##op, .operands = { __VA_ARGS__ } })
 
-/* NULL: no match.  &op->results[0] of the op itself: it was changed in place (or the rule
- * has replaced the results of an op with several), see ig_rule_done.  A replacement of
- * another type is taken as the more precise one. */
+/* NULL: no match.  &op->results[0] of the op itself: it was changed in place (or the
+ * rule has replaced the results of an op with several), see ig_rule_done.  A
+ * replacement of another type is taken as the more precise one. */
 typedef ig_value *(*ig_rule_fn)(ig_builder *b, ig_op *op);
 typedef ig_value *(*ig_fuse_fn)(ig_builder *b, ig_op *op, ig_value *const *holes);
 
 typedef struct ig_rule {
-    const char          *name;
-    ig_opcode            root; /* IG_OP_COUNT: any op; fusions take it from the pattern */
-    ig_rule_fn           apply;
+    const char *name;
+    ig_opcode   root; /* IG_OP_COUNT: any op; fusions take it from the pattern */
+    ig_rule_fn  apply;
     const ig_pat *const *pattern;
     ig_fuse_fn           fuse;
 } ig_rule;
 
-#define RULE(op, function) { #function, IG_OP_##op, function, NULL, NULL }
-#define RULE_OF_ANY(function) { #function, IG_OP_COUNT, function, NULL, NULL }
-#define FUSE(tree, function) { #function, IG_OP_COUNT, NULL, &tree, function }
+#define RULE(op, function) \
+    { #function, IG_OP_##op, function, NULL, NULL }
+#define RULE_OF_ANY(function) \
+    { #function, IG_OP_COUNT, function, NULL, NULL }
+#define FUSE(tree, function) \
+    { #function, IG_OP_COUNT, NULL, &tree, function }
 
 /* What a rule returns that edited the graph itself. */
 static inline ig_value *ig_rule_done(ig_op *op) {

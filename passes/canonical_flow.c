@@ -1,0 +1,199 @@
+/* canonicalise: control flow whose way is known.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ir/verify.h"
+#include "passes/canonicalise.h"
+#include "passes/dead.h"
+
+static ig_value *operand(const ig_op *op, uint32_t index) {
+    return op->operands[index].value;
+}
+
+/* Results of ops with several are replaced here, not by the driver. */
+static void replace_result(ig_op *op, uint32_t index, ig_value *by) {
+    ig_value *old = &op->results[index];
+    if (old->type != by->type) {
+        ig_value_retype(old, by->type);
+    }
+    ig_value_replace(old, by);
+}
+
+static bool types_agree(const ig_op *op, uint32_t result, const ig_value *by) {
+    return ig_types_agree(ig_op_module(op), op->results[result].type, by->type);
+}
+
+static bool has_uses(const ig_op *op) {
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        if (op->results[i].uses) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* An op that stays (a guard inside its body went elsewhere) must not match again. */
+static bool is_spent(const ig_op *op) {
+    return !has_uses(op) && ig_op_is_removable(op);
+}
+
+/* Moves the ops of a body, but its end, in front of the op itself. */
+static void move_out(ig_op *op, ig_block *body) {
+    for (ig_op *inner = body->first, *next; inner != body->last; inner = next) {
+        next = inner->next;
+        ig_op_move(inner, op->block, op);
+    }
+}
+
+/* Empties a body that never runs, its guards and its end included; the op goes next. */
+static void drop(ig_block *body) {
+    while (body->last) {
+        ig_op_erase(body->last);
+    }
+}
+
+/* ---- if ---- */
+
+/* Of an if whose condition is known one branch is left. */
+static ig_value *if_with_known_condition(ig_builder *b, ig_op *op) {
+    (void)b;
+    int64_t is_true;
+    if (is_spent(op) || !ig_constant_i64(operand(op, 0), &is_true)) {
+        return NULL;
+    }
+    ig_block    *body = op->bodies[is_true ? 0 : 1];
+    const ig_op *end = body->last;
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        if (!types_agree(op, i, operand(end, i))) {
+            return NULL;
+        }
+    }
+    move_out(op, body);
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        replace_result(op, i, operand(end, i));
+    }
+    drop(op->bodies[is_true ? 1 : 0]);
+    return ig_rule_done(op);
+}
+
+static bool is_outside(const ig_value *value, const ig_op *op) {
+    return ig_value_is_outside(value, op->bodies[0]);
+}
+
+/* A result that both branches hand through from outside is that value. */
+static ig_value *if_with_equal_results(ig_builder *b, ig_op *op) {
+    (void)b;
+    bool         is_changed = false;
+    const ig_op *first = op->bodies[0]->last, *second = op->bodies[1]->last;
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        ig_value *value = operand(first, i);
+        if (op->results[i].uses && value == operand(second, i) &&
+            is_outside(value, op) && types_agree(op, i, value)) {
+            replace_result(op, i, value);
+            is_changed = true;
+        }
+    }
+    return is_changed ? ig_rule_done(op) : NULL;
+}
+
+/* ---- loop ---- */
+
+static uint32_t scans_of(const ig_op *loop) {
+    return (uint32_t)ig_attr_int(loop, IG_loop_scans, 0);
+}
+
+/* A loop that never starts hands its carried values on. */
+static ig_value *loop_without_trips(ig_builder *b, ig_op *op) {
+    (void)b;
+    int64_t trips = -1, condition = 1;
+    bool    has_trips = ig_constant_i64(operand(op, 0), &trips);
+    bool    has_condition = ig_constant_i64(operand(op, 1), &condition);
+    bool    is_never = (has_trips && trips == 0) || (has_condition && !condition);
+    if (!is_never || is_spent(op) || scans_of(op)) {
+        return NULL;
+    }
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        if (!types_agree(op, i, operand(op, 2 + i))) {
+            return NULL;
+        }
+    }
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        replace_result(op, i, operand(op, 2 + i));
+    }
+    drop(op->bodies[0]);
+    return ig_rule_done(op);
+}
+
+/* What scanned value `index` of a loop that ran once is: the value on a new axis 0. */
+static ig_value *stack_one(ig_builder *b, ig_value *value) {
+    ig_dim         dims[IG_TENSOR_RANK + 1] = { 1 };
+    const ig_type *type = value->type;
+    if (type->kind != IG_TENSOR || type->rank >= IG_TENSOR_RANK) {
+        return NULL;
+    }
+    for (uint32_t i = 0; i < type->rank; i++) {
+        dims[i + 1] = type->dims[i];
+    }
+    return ig_try_reshape(b, value, type->rank + 1, dims);
+}
+
+static bool runs_once(const ig_op *op) {
+    int64_t trips, condition;
+    return ig_constant_i64(operand(op, 0), &trips) && trips == 1 &&
+           ig_constant_i64(operand(op, 1), &condition) && condition;
+}
+
+/* Arguments take what the loop starts with; their types may differ in how much they
+ * know. */
+static bool bind_arguments(ig_builder *b, ig_op *op) {
+    ig_block      *body = op->bodies[0];
+    ig_module     *module = ig_op_module(op);
+    const ig_type *scalar = ig_type_tensor(module, IG_DT_i64, 0, NULL);
+    for (uint32_t i = 0; i < body->arg_count; i++) {
+        const ig_type *type = i == 0 ? scalar : operand(op, i)->type;
+        if (!ig_types_agree(module, body->args[i]->type, type)) {
+            return false;
+        }
+    }
+    ig_value *index = ig_make_i64(b, 0);
+    for (uint32_t i = 0; i < body->arg_count; i++) {
+        ig_value *value = i == 0 ? index : operand(op, i);
+        ig_value_retype(body->args[i], value->type);
+        ig_value_replace(body->args[i], value);
+    }
+    return true;
+}
+
+/* A loop of one trip is its body. */
+static ig_value *loop_of_one_trip(ig_builder *b, ig_op *op) {
+    if (!runs_once(op) || is_spent(op)) {
+        return NULL;
+    }
+    ig_block    *body = op->bodies[0];
+    const ig_op *end = body->last;
+    uint32_t     carried = op->result_count - scans_of(op);
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        const ig_value *value = operand(end, i + 1);
+        if (i < carried ? !types_agree(op, i, value)
+                        : value->type->kind != IG_TENSOR ||
+                              value->type->rank >= IG_TENSOR_RANK) {
+            return NULL;
+        }
+    }
+    if (!bind_arguments(b, op)) {
+        return NULL;
+    }
+    move_out(op, body);
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        ig_value *value = operand(end, i + 1);
+        replace_result(op, i, i < carried ? value : stack_one(b, value));
+    }
+    return ig_rule_done(op);
+}
+
+static const ig_rule rules[] = {
+    RULE(if, if_with_known_condition),
+    RULE(if, if_with_equal_results),
+    RULE(loop, loop_without_trips),
+    RULE(loop, loop_of_one_trip),
+};
+
+const ig_rules ig_rules_flow = { rules, IG_COUNT_OF(rules) };
