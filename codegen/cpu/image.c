@@ -163,11 +163,11 @@ static ig_status lay_out(reader *r) {
 
 static bool read_symbol(const reader *r, const Elf64_Shdr *table, uint64_t index,
                         Elf64_Sym *out_symbol) {
-    if (index >= table->sh_size / sizeof(Elf64_Sym)) {
+    const char *symbols = span(r, table->sh_offset, table->sh_size);
+    if (!symbols || index >= table->sh_size / sizeof(Elf64_Sym)) {
         return false;
     }
-    const char *at = r->object.data + table->sh_offset + index * sizeof(Elf64_Sym);
-    memcpy(out_symbol, at, sizeof(*out_symbol));
+    memcpy(out_symbol, symbols + index * sizeof(Elf64_Sym), sizeof(*out_symbol));
     return true;
 }
 

@@ -16,8 +16,8 @@ typedef struct state {
     ig_context *context;
 } state;
 
-/* One state a thread.  A tool chain that is absent, or a level that it does not know, is
- * IG_UNSUPPORTED, with words; then *out_state is untouched and nothing is to be closed. */
+/* One state a thread.  A tool chain that is absent, or a level that it does not know,
+ * is IG_UNSUPPORTED, with words; then *out_state is untouched and nothing is closed. */
 static ig_status open_null(ig_context *context, const ig_target *target,
                            void **out_state) {
     (void)target;
@@ -30,17 +30,17 @@ static ig_status open_null(ig_context *context, const ig_target *target,
     return IG_OK;
 }
 
-/* Prints the kernel as text or assembly.  Here an emitter would walk the blocks and call,
- * for each op, the function that its table has for op->code; an op without one is
- * IG_INTERNAL and names kernel and op. */
+/* Prints the kernel as text or assembly.  Here an emitter would walk the blocks and
+ * call, for each op, the function that its table has for op->code; an op without one
+ * is IG_INTERNAL and names kernel and op. */
 static ig_status emit_null(void *opened, const ig_graph *kernel, ig_emit what,
                            ig_writer *text) {
     (void)opened, (void)kernel, (void)what, (void)text;
     return IG_OK;
 }
 
-/* Makes the code of one kernel.  Poll the context and check limits.kernel_ops before the
- * tool chain starts, since it cannot be interrupted.  The bytes are the arena's. */
+/* Makes the code of one kernel.  Poll the context and check limits.kernel_ops before
+ * the tool chain starts, since it cannot be interrupted.  The bytes are the arena's. */
 static ig_status compile_null(void *opened, const ig_graph *kernel, ig_arena *arena,
                               ig_compiled_kernel *out_kernel) {
     const state *s = opened;
