@@ -1,17 +1,18 @@
 /* Attributes of a node, looked up through the functions that are being inlined.
  * SPDX-License-Identifier: Apache-2.0
  *
- * In a function's body an attribute may name one of the function's (ref_attr_name); then
- * its value is the call's attribute of that name, else the function's default, else it
- * is absent.  The call may itself stand in a function, so this goes outwards, at most as
- * many steps as functions are nested.
+ * In a function's body an attribute may name one of the function's (ref_attr_name);
+ * then its value is the call's attribute of that name, else the function's default,
+ * else it is absent.  The call may itself stand in a function, so this goes outwards,
+ * at most as many steps as functions are nested.
  */
 #include "frontend/onnx/import.h"
 
 #include <string.h>
 
 int ig_onnx_attr_type(const Onnx__AttributeProto *attr) {
-    if (attr->has_type && attr->type != ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__UNDEFINED) {
+    if (attr->has_type &&
+        attr->type != ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__UNDEFINED) {
         return attr->type;
     }
     const struct {
@@ -39,8 +40,8 @@ int ig_onnx_attr_type(const Onnx__AttributeProto *attr) {
     return ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__UNDEFINED;
 }
 
-static const Onnx__AttributeProto *find(Onnx__AttributeProto *const *attrs, size_t count,
-                                        const char *name) {
+static const Onnx__AttributeProto *find(Onnx__AttributeProto *const *attrs,
+                                        size_t count, const char *name) {
     for (size_t i = 0; i < count; i++) {
         if (attrs[i]->name && strcmp(attrs[i]->name, name) == 0) {
             return attrs[i];
@@ -51,7 +52,7 @@ static const Onnx__AttributeProto *find(Onnx__AttributeProto *const *attrs, size
 
 const Onnx__AttributeProto *ig_onnx_attr(const ig_onnx_node *node, const char *name,
                                          ig_onnx_scope **out_scope) {
-    ig_onnx_scope *scope = node->scope;
+    ig_onnx_scope              *scope = node->scope;
     const Onnx__AttributeProto *attr = find(node->proto->attribute,
                                             node->proto->n_attribute, name);
     while (attr && attr->ref_attr_name && attr->ref_attr_name[0]) {
@@ -60,7 +61,7 @@ const Onnx__AttributeProto *ig_onnx_attr(const ig_onnx_node *node, const char *n
             return NULL; /* check.c reported it */
         }
         const Onnx__FunctionProto *function = call->function->proto;
-        const char *wanted = attr->ref_attr_name;
+        const char                *wanted = attr->ref_attr_name;
         attr = find(call->node->attribute, call->node->n_attribute, wanted);
         if (!attr) {
             attr = find(function->attribute_proto, function->n_attribute_proto, wanted);
@@ -84,7 +85,8 @@ double ig_onnx_attr_float(const ig_onnx_node *node, const char *name, double abs
     return attr ? (double)attr->f : absent;
 }
 
-ig_str ig_onnx_attr_str(const ig_onnx_node *node, const char *name, const char *absent) {
+ig_str ig_onnx_attr_str(const ig_onnx_node *node, const char *name,
+                        const char *absent) {
     const Onnx__AttributeProto *attr = ig_onnx_attr(node, name, NULL);
     if (!attr) {
         return ig_str_of(absent);

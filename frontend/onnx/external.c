@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A model file is not trusted to name files: only regular files beneath the model's own
- * folder are opened (base/platform does the checking, on the opened file), each once, and
- * offsets and lengths are checked before anything is touched.
+ * folder are opened (base/platform does the checking, on the opened file), each once,
+ * and offsets and lengths are checked before anything is touched.
  */
 #include "frontend/onnx/model.h"
 
@@ -22,19 +22,20 @@ static ig_status read_place(ig_onnx_model *model, const ig_onnx_about *about,
     struct {
         const char  *key;
         const char **value;
-    } keys[] = { { "location", &out->location }, { "offset", &out->offset },
+    } keys[] = { { "location", &out->location },
+                 { "offset", &out->offset },
                  { "length", &out->length } };
     for (size_t i = 0; i < tensor->n_external_data; i++) {
         const Onnx__StringStringEntryProto *entry = tensor->external_data[i];
-        const char *key = entry->key ? entry->key : "";
-        bool is_known = false;
+        const char                         *key = entry->key ? entry->key : "";
+        bool                                is_known = false;
         for (size_t k = 0; k < IG_COUNT_OF(keys); k++) {
             if (strcmp(key, keys[k].key) != 0) {
                 continue;
             }
             if (*keys[k].value) {
-                return ig_onnx_complain(about, IG_INVALID,
-                                        "names external %s twice", key);
+                return ig_onnx_complain(about, IG_INVALID, "names external %s twice",
+                                        key);
             }
             *keys[k].value = entry->value ? entry->value : "";
             is_known = true;
@@ -58,8 +59,10 @@ static ig_status read_number(const ig_onnx_about *about, const char *key,
         return IG_OK;
     }
     if (!ig_str_to_i64(ig_str_of(text), out_value) || *out_value < 0) {
-        return ig_onnx_complain(about, IG_INVALID, "has external %s '%s', which is not "
-                                "a size in bytes", key, text);
+        return ig_onnx_complain(about, IG_INVALID,
+                                "has external %s '%s', which is not "
+                                "a size in bytes",
+                                key, text);
     }
     return IG_OK;
 }
@@ -71,11 +74,12 @@ static ig_status open_file(ig_onnx_model *model, const ig_onnx_about *about,
         return IG_OK;
     }
     ig_file_map map;
-    char why[256] = "";
-    ig_status status = ig_file_map_beneath(model->beside, ig_str_of(location), &map, why);
+    char        why[256] = "";
+    ig_status   status = ig_file_map_beneath(model->beside, ig_str_of(location), &map,
+                                             why);
     if (status != IG_OK) {
-        return ig_onnx_complain(about, status, "has external data in '%s': %s", location,
-                                why);
+        return ig_onnx_complain(about, status, "has external data in '%s': %s",
+                                location, why);
     }
     ig_onnx_keep_map(model->module, &map);
     ig_file_map *kept = IG_NEW(model->arena, ig_file_map);
@@ -88,7 +92,7 @@ static ig_status open_file(ig_onnx_model *model, const ig_onnx_about *about,
 /* "folder/weights.bin" of a location relative to the model's folder. */
 static const char *path_beside(ig_onnx_model *model, const char *location) {
     const char *slash = strrchr(model->beside, '/');
-    int folder = slash ? (int)(slash - model->beside) + 1 : 0;
+    int         folder = slash ? (int)(slash - model->beside) + 1 : 0;
     const char *path = ig_arena_printf(model->arena, "%.*s%s", folder, model->beside,
                                        location);
     return ig_module_string(model->module, ig_str_of(path));
@@ -100,23 +104,28 @@ ig_status ig_onnx_external_bytes(ig_onnx_model *model, const ig_onnx_about *abou
     place at = { 0 };
     IG_TRY(read_place(model, about, tensor, &at));
     if (!at.location || !at.location[0]) {
-        return ig_onnx_complain(about, IG_INVALID, "is external, but names no location");
+        return ig_onnx_complain(about, IG_INVALID,
+                                "is external, but names no location");
     }
     int64_t offset, length, end;
     IG_TRY(read_number(about, "offset", at.offset, 0, &offset));
     IG_TRY(read_number(about, "length", at.length, bytes, &length));
     if (length != bytes) {
-        return ig_onnx_complain(about, IG_INVALID, "needs %lld bytes, but its external "
-                                "length is %lld", (long long)bytes, (long long)length);
+        return ig_onnx_complain(about, IG_INVALID,
+                                "needs %lld bytes, but its external "
+                                "length is %lld",
+                                (long long)bytes, (long long)length);
     }
     if (!model->beside) {
-        return ig_onnx_complain(about, IG_INVALID, "is external, but the model was read "
+        return ig_onnx_complain(about, IG_INVALID,
+                                "is external, but the model was read "
                                 "from memory without a folder to look in");
     }
     const ig_file_map *map;
     IG_TRY(open_file(model, about, at.location, &map));
     if (!ig_add_i64(offset, length, &end) || (uint64_t)end > map->size) {
-        return ig_onnx_complain(about, IG_INVALID, "runs past the end of '%s': offset "
+        return ig_onnx_complain(about, IG_INVALID,
+                                "runs past the end of '%s': offset "
                                 "%lld and length %lld, but the file has %zu bytes",
                                 at.location, (long long)offset, (long long)length,
                                 map->size);

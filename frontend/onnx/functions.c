@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 /* Nodes after inlining that a file of n nodes may grow to: FREE + GROWTH * n. */
-enum { INLINE_FREE = 65536, INLINE_GROWTH = 256 };
+enum { INLINE_FREE = 16384, INLINE_GROWTH = 256 };
 
 static const char *key_of(ig_arena *arena, const char *domain, const char *name,
                           const char *overload) {
@@ -19,12 +19,13 @@ static const char *key_of(ig_arena *arena, const char *domain, const char *name,
                            overload ? overload : "");
 }
 
-ig_onnx_function *ig_onnx_function_of(const ig_onnx_import *import,
+ig_onnx_function *ig_onnx_function_of(const ig_onnx_import  *import,
                                       const Onnx__NodeProto *node) {
     if (import->functions.count == 0) {
         return NULL;
     }
-    const char *key = key_of(import->arena, node->domain, node->op_type, node->overload);
+    const char *key = key_of(import->arena, node->domain, node->op_type,
+                             node->overload);
     return ig_map_get(&import->functions, ig_str_of(key));
 }
 
@@ -32,13 +33,14 @@ ig_status ig_onnx_functions_collect(ig_onnx_import *import) {
     const Onnx__ModelProto *model = import->model->proto;
     for (size_t i = 0; i < model->n_functions; i++) {
         const Onnx__FunctionProto *proto = model->functions[i];
-        ig_location where = { .file = import->model->file };
+        ig_location                where = { .file = import->model->file };
         if (!proto->name || !proto->name[0]) {
             ig_onnx_note(import, ig_error(&import->context->diag, IG_INVALID, &where,
                                           "function %zu has no name", i));
             continue;
         }
-        const char *domain = proto->domain && proto->domain[0] ? proto->domain : "ai.onnx";
+        const char *domain = proto->domain && proto->domain[0] ? proto->domain
+                                                               : "ai.onnx";
         const char *key = key_of(import->arena, proto->domain, proto->name,
                                  proto->overload);
         if (ig_map_get(&import->functions, ig_str_of(key))) {
@@ -50,7 +52,8 @@ ig_status ig_onnx_functions_collect(ig_onnx_import *import) {
         ig_onnx_function *function = IG_NEW(import->arena, ig_onnx_function);
         function->proto = proto;
         function->label = ig_arena_printf(import->arena, "%s::%s", domain, proto->name);
-        function->opsets = (ig_onnx_opsets){ proto->opset_import, proto->n_opset_import };
+        function->opsets = (ig_onnx_opsets){ proto->opset_import,
+                                             proto->n_opset_import };
         if (proto->n_opset_import == 0) {
             function->opsets = import->opsets;
         }
@@ -129,7 +132,8 @@ ig_status ig_onnx_functions_check(ig_onnx_import *import, ig_onnx_function *main
         }
     }
     IG_TRY(visit_calls(import, main));
-    uint64_t bound = INLINE_FREE + (uint64_t)INLINE_GROWTH * import->model->wire.node_count;
+    uint64_t bound = INLINE_FREE +
+                     (uint64_t)INLINE_GROWTH * import->model->wire.node_count;
     uint64_t limit = (uint64_t)import->context->limits.node_count;
     import->node_bound = bound < limit ? bound : limit;
     if (main->depth > import->context->limits.graph_depth) {
@@ -140,7 +144,8 @@ ig_status ig_onnx_functions_check(ig_onnx_import *import, ig_onnx_function *main
     if (main->size > import->node_bound) {
         return ig_error(&import->context->diag, IG_LIMIT, &where,
                         "the model has more than %llu nodes when its functions are "
-                        "inlined", (unsigned long long)import->node_bound);
+                        "inlined",
+                        (unsigned long long)import->node_bound);
     }
     return IG_OK;
 }

@@ -38,10 +38,10 @@ int64_t ig_onnx_opset_of(const ig_onnx_opsets *opsets, ig_str domain);
 /* A model-local function. */
 struct ig_onnx_function {
     const Onnx__FunctionProto *proto;
-    ig_onnx_opsets opsets;
-    const char    *label;   /* "domain::name", for messages */
-    uint64_t       size;    /* nodes when everything below is inlined; saturated */
-    uint32_t       depth;   /* of calls below */
+    ig_onnx_opsets             opsets;
+    const char                *label; /* "domain::name", for messages */
+    uint64_t size;  /* nodes when everything below is inlined; saturated */
+    uint32_t depth; /* of calls below */
     IG_VEC(ig_onnx_function *) calls;
     enum { IG_ONNX_NEW, IG_ONNX_OPEN, IG_ONNX_DONE } state;
 };
@@ -53,22 +53,25 @@ struct ig_onnx_import {
     ig_arena      *arena;
     ig_graph      *graph;
     ig_onnx_opsets opsets;
-    ig_map         functions;   /* "domain\nname\noverload" -> ig_onnx_function */
-    ig_map         flawed;      /* NodeProtos that were reported */
-    ig_map         rows;        /* "domain\nname" -> first row of the operator */
-    ig_map         weights;     /* TensorProto -> ig_weight */
-    ig_map         untyped;     /* sequences whose items are not known yet: see below */
-    size_t         node_count;  /* imported so far, inlined ones too */
+    ig_map         functions;  /* "domain\nname\noverload" -> ig_onnx_function */
+    ig_map         flawed;     /* NodeProtos that were reported */
+    ig_map         rows;       /* "domain\nname" -> first row of the operator */
+    ig_map         weights;    /* TensorProto -> ig_weight */
+    ig_map         untyped;    /* sequences whose items are not known yet: see below */
+    ig_map         freed;      /* bodies -> extents that change from trip to trip */
+    size_t         node_count; /* imported so far, inlined ones too */
     uint64_t       node_bound;
-    ig_status      worst;       /* of what was reported */
+    ig_status      worst; /* of what was reported */
 };
 
 /* ---- names (scope.c) ---- */
 
 typedef struct ig_onnx_name {
-    ig_value   *value;   /* NULL while poisoned */
-    const char *origin;  /* "input 'x'", "node 3 'conv1' (Conv)" */
-    bool        is_poisoned;
+    ig_value              *value;  /* NULL while poisoned */
+    const char            *origin; /* "input 'x'"; NULL: a node's output */
+    const Onnx__NodeProto *node;
+    uint32_t               index; /* of the node */
+    bool                   is_poisoned;
 } ig_onnx_name;
 
 /* The call that a function's body is inlined for. */
@@ -80,19 +83,20 @@ typedef struct ig_onnx_call {
 
 struct ig_onnx_scope {
     ig_onnx_import       *import;
-    ig_onnx_scope        *outer;  /* names are captured from there; NULL: none */
+    ig_onnx_scope        *outer; /* names are captured from there; NULL: none */
     const ig_onnx_opsets *opsets;
-    const ig_onnx_call   *call;   /* NULL outside of functions */
-    const char           *label;  /* graph or function for messages; NULL: the main one */
-    ig_builder           *builder;
-    ig_map                names;  /* -> ig_onnx_name */
+    const ig_onnx_call   *call; /* NULL outside of functions */
+    const char *label;          /* graph or function for messages; NULL: the main one */
+    ig_builder *builder;
+    ig_map      names; /* -> ig_onnx_name */
 };
 
 void ig_onnx_scope_init(ig_onnx_scope *scope, ig_onnx_import *import,
                         ig_onnx_scope *outer, const char *label);
-/* Defines a name of this scope; reports a clash.  `value` NULL poisons it. */
-void ig_onnx_define(ig_onnx_scope *scope, const char *name, ig_value *value,
-                    const char *origin);
+/* Defines a name of this scope; reports a clash.  A value of NULL poisons it. */
+void ig_onnx_define(ig_onnx_scope *scope, const char *name, const ig_onnx_name *what);
+void ig_onnx_define_value(ig_onnx_scope *scope, const char *name, ig_value *value,
+                          const char *origin);
 /* The name as seen from `scope`, or NULL. */
 ig_onnx_name *ig_onnx_find(const ig_onnx_scope *scope, const char *name);
 
@@ -110,21 +114,22 @@ struct ig_onnx_node {
     const Onnx__NodeProto *proto;
     const ig_onnx_row     *row;
     ig_location            where;
-    ig_value             **inputs;  /* NULL: absent */
+    ig_value             **inputs; /* NULL: absent */
     uint32_t               input_count, output_count;
-    ig_value             **outputs; /* for the import function to fill; NULL: not asked */
+    ig_value **outputs; /* for the import function to fill; NULL: not asked */
 };
 
 /* Imports `nodes` into the scope's block, in an order that works. */
 ig_status ig_onnx_import_nodes(ig_onnx_scope *scope, ig_onnx_nodes nodes);
 /* Writes the order to `out_order` (indices); reports cycles and undefined names. */
 void ig_onnx_order(ig_onnx_scope *scope, ig_onnx_nodes nodes, size_t *out_order);
-/* A graph attribute as a body: its initializers and nodes.  Formal inputs must be defined
- * by then.  Writes the values of its outputs, NULL where poisoned. */
+/* A graph attribute as a body: its initializers and nodes.  Formal inputs must be
+ * defined by then.  Writes the values of its outputs, NULL where poisoned. */
 ig_status ig_onnx_import_body(ig_onnx_scope *scope, const Onnx__GraphProto *graph,
                               ig_value **out_outputs);
 /* Defines the constants of a graph's initializers. */
-ig_status ig_onnx_import_initializers(ig_onnx_scope *scope, const Onnx__GraphProto *graph);
+ig_status ig_onnx_import_initializers(ig_onnx_scope          *scope,
+                                      const Onnx__GraphProto *graph);
 
 ig_location ig_onnx_where(const ig_onnx_scope *scope, const Onnx__NodeProto *node,
                           size_t index);
@@ -141,7 +146,7 @@ ig_status ig_onnx_functions_collect(ig_onnx_import *import);
 /* Recursion, depth and size; `main` calls what the main graph calls. */
 ig_status ig_onnx_functions_check(ig_onnx_import *import, ig_onnx_function *main);
 /* The function that a node calls, or NULL. */
-ig_onnx_function *ig_onnx_function_of(const ig_onnx_import *import,
+ig_onnx_function *ig_onnx_function_of(const ig_onnx_import  *import,
                                       const Onnx__NodeProto *node);
 /* The row that serves a node; NULL when there is none (reported by check.c). */
 const ig_onnx_row *ig_onnx_row_of(ig_onnx_import *import, const ig_onnx_opsets *opsets,
@@ -166,7 +171,7 @@ const Onnx__AttributeProto *ig_onnx_attr(const ig_onnx_node *node, const char *n
                                          ig_onnx_scope **out_scope);
 int64_t ig_onnx_attr_int(const ig_onnx_node *node, const char *name, int64_t absent);
 double  ig_onnx_attr_float(const ig_onnx_node *node, const char *name, double absent);
-ig_str  ig_onnx_attr_str(const ig_onnx_node *node, const char *name, const char *absent);
+ig_str ig_onnx_attr_str(const ig_onnx_node *node, const char *name, const char *absent);
 /* NULL when absent. */
 const int64_t *ig_onnx_attr_ints(const ig_onnx_node *node, const char *name,
                                  uint32_t *out_count);
@@ -174,8 +179,8 @@ const int64_t *ig_onnx_attr_ints(const ig_onnx_node *node, const char *name,
 /* ---- building (value.c) ---- */
 
 /* Reports at the node: `return ig_onnx_fail(node, IG_INVALID, "…")`. */
-ig_status ig_onnx_fail(const ig_onnx_node *node, ig_status status, const char *format, ...)
-    IG_PRINTF(3, 4);
+ig_status ig_onnx_fail(const ig_onnx_node *node, ig_status status, const char *format,
+                       ...) IG_PRINTF(3, 4);
 /* Input `index`, or NULL when it is absent. */
 ig_value *ig_onnx_in(const ig_onnx_node *node, uint32_t index);
 /* Builds an op with one result. */
@@ -240,6 +245,7 @@ ig_status ig_onnx_settle(const ig_onnx_node *node, ig_builder *builder,
 /* A type in which each dim is the same where the two agree, else a new symbol; for the
  * output `what` of two branches. */
 ig_status ig_onnx_join_types(const ig_onnx_node *node, const char *what,
-                             const ig_type *a, const ig_type *b, const ig_type **out_type);
+                             const ig_type *a, const ig_type *b,
+                             const ig_type **out_type);
 
 #endif

@@ -17,10 +17,11 @@ typedef struct branches {
     ig_builder              builders[2];
 } branches;
 
-static ig_status build_branch(ig_onnx_node *node, ig_op *op, branches *b, uint32_t index) {
-    ig_onnx_import *import = node->import;
-    const char *names[] = { "then_branch", "else_branch" };
-    ig_onnx_scope *outer, scope;
+static ig_status build_branch(ig_onnx_node *node, ig_op *op, branches *b,
+                              uint32_t index) {
+    ig_onnx_import         *import = node->import;
+    const char             *names[] = { "then_branch", "else_branch" };
+    ig_onnx_scope          *outer, scope;
     const Onnx__GraphProto *graph = graph_of(node, names[index], &outer);
     const char *label = graph->name && graph->name[0] ? graph->name : names[index];
     ig_onnx_scope_init(&scope, import, outer, label);
@@ -50,14 +51,15 @@ static ig_status build_branch(ig_onnx_node *node, ig_op *op, branches *b, uint32
 static ig_status join_results(ig_onnx_node *node, branches *b, uint32_t i,
                               ig_value *result) {
     ig_onnx_import *import = node->import;
-    bool is_open[2];
+    bool            is_open[2];
     for (uint32_t k = 0; k < 2; k++) {
         is_open[k] = ig_onnx_is_untyped(import, b->results[k][i]);
     }
     for (uint32_t k = 0; k < 2; k++) {
         const ig_value *other = b->results[1 - k][i];
         if (is_open[k] && !is_open[1 - k] && other->type->kind == IG_SEQUENCE) {
-            IG_TRY(ig_onnx_settle(node, &b->builders[k], other->type, &b->results[k][i]));
+            IG_TRY(
+                ig_onnx_settle(node, &b->builders[k], other->type, &b->results[k][i]));
         }
     }
     const ig_type *type;
@@ -69,21 +71,25 @@ static ig_status join_results(ig_onnx_node *node, branches *b, uint32_t i,
 }
 
 ig_status ig_onnx_import_if(ig_onnx_node *node) {
-    ig_value *cond;
+    ig_value  *cond;
     ig_module *module = node->import->module;
     IG_TRY(ig_onnx_tensor(node, 0));
-    IG_TRY(ig_onnx_scalar_of(node, node->inputs[0], IG_DT_bool, "the condition", &cond));
+    IG_TRY(
+        ig_onnx_scalar_of(node, node->inputs[0], IG_DT_bool, "the condition", &cond));
     const ig_type **types = IG_NEW_ARRAY(node->import->arena, const ig_type *,
                                          node->output_count + 1u);
     for (uint32_t i = 0; i < node->output_count; i++) {
-        types[i] = ig_type_tensor(module, IG_DT_f32, 0, NULL); /* until they are known */
+        types[i] = ig_type_tensor(module, IG_DT_f32, 0,
+                                  NULL); /* until they are known */
     }
-    ig_op_spec spec = { .operands = &cond, .operand_count = 1, .result_types = types,
+    ig_op_spec spec = { .operands = &cond,
+                        .operand_count = 1,
+                        .result_types = types,
                         .result_count = node->output_count };
-    ig_op *op = ig_make_op(node->builder, IG_OP_if, &spec);
-    branches b;
-    ig_status status = build_branch(node, op, &b, 0);
-    ig_status other = build_branch(node, op, &b, 1); /* both are looked at */
+    ig_op     *op = ig_make_op(node->builder, IG_OP_if, &spec);
+    branches   b;
+    ig_status  status = build_branch(node, op, &b, 0);
+    ig_status  other = build_branch(node, op, &b, 1); /* both are looked at */
     IG_TRY(status);
     IG_TRY(other);
     for (uint32_t i = 0; i < node->output_count; i++) {
@@ -100,9 +106,9 @@ ig_status ig_onnx_import_if(ig_onnx_node *node) {
 
 /* M: absent is no bound; and no trips where the IR would take a negative M for that. */
 static ig_status read_trips(const ig_onnx_node *node, ig_value **out_trips) {
-    ig_value *given = ig_onnx_in(node, 0);
+    ig_value     *given = ig_onnx_in(node, 0);
     ig_dims_value known;
-    int64_t least = INT64_MIN, most;
+    int64_t       least = INT64_MIN, most;
     if (!given) {
         *out_trips = ig_make_i64(node->builder, -1);
         return IG_OK;
@@ -124,10 +130,12 @@ static ig_status read_cond(const ig_onnx_node *node, ig_value **out_cond) {
         *out_cond = ig_onnx_scalar(node, IG_DT_bool, 1);
         return IG_OK;
     }
-    return ig_onnx_scalar_of(node, given, IG_DT_bool, "input 1, the condition,", out_cond);
+    return ig_onnx_scalar_of(node, given, IG_DT_bool, "input 1, the condition,",
+                             out_cond);
 }
 
-static ig_status check_carried(const ig_onnx_node *node, uint32_t first, uint32_t count) {
+static ig_status check_carried(const ig_onnx_node *node, uint32_t first,
+                               uint32_t count) {
     for (uint32_t i = first; i < first + count; i++) {
         if (!ig_onnx_in(node, i)) {
             return ig_onnx_fail(node, IG_INVALID, "carried input %u is absent", i);
@@ -143,20 +151,24 @@ ig_status ig_onnx_import_loop(ig_onnx_node *node) {
     loop.carried_count = inputs > 2 ? (uint32_t)inputs - 2 : 0;
     loop.carried = node->inputs + 2;
     if (loop.graph->n_input != loop.carried_count + 2u) {
-        return ig_onnx_fail(node, IG_INVALID, "the body has %zu inputs, expected %u: trip "
-                            "number, condition and %u carried values", loop.graph->n_input,
-                            loop.carried_count + 2, loop.carried_count);
+        return ig_onnx_fail(node, IG_INVALID,
+                            "the body has %zu inputs, expected %u: trip "
+                            "number, condition and %u carried values",
+                            loop.graph->n_input, loop.carried_count + 2,
+                            loop.carried_count);
     }
     if (loop.graph->n_output < loop.carried_count + 1u ||
         loop.graph->n_output > UINT16_MAX) {
-        return ig_onnx_fail(node, IG_INVALID, "the body has %zu outputs, expected the "
+        return ig_onnx_fail(node, IG_INVALID,
+                            "the body has %zu outputs, expected the "
                             "condition, %u carried values and what is stacked",
                             loop.graph->n_output, loop.carried_count);
     }
     loop.stacked_count = (uint32_t)loop.graph->n_output - loop.carried_count - 1;
     if (node->output_count > loop.carried_count + loop.stacked_count) {
         return ig_onnx_fail(node, IG_INVALID, "has %u outputs, but its body gives %u",
-                            node->output_count, loop.carried_count + loop.stacked_count);
+                            node->output_count,
+                            loop.carried_count + loop.stacked_count);
     }
     IG_TRY(check_carried(node, 2, loop.carried_count));
     IG_TRY(read_trips(node, &loop.trips));
@@ -179,11 +191,11 @@ typedef struct scan {
 /* An entry of an attribute with one entry for each input or output scanned. */
 static ig_status read_entry(const ig_onnx_node *node, const char *name, uint32_t count,
                             uint32_t index, int64_t *out_entry) {
-    uint32_t given;
+    uint32_t       given;
     const int64_t *entries = ig_onnx_attr_ints(node, name, &given);
     if (entries && given != count) {
-        return ig_onnx_fail(node, IG_INVALID, "%s has %u entries, expected %u", name, given,
-                            count);
+        return ig_onnx_fail(node, IG_INVALID, "%s has %u entries, expected %u", name,
+                            given, count);
     }
     *out_entry = entries ? entries[index] : 0;
     return IG_OK;
@@ -194,7 +206,7 @@ static ig_status read_scanned(ig_onnx_node *node, scan *s) {
     s->axes = IG_NEW_ARRAY(node->import->arena, uint32_t, loop->scanned_count);
     s->backwards = IG_NEW_ARRAY(node->import->arena, bool, loop->scanned_count);
     for (uint32_t i = 0; i < loop->scanned_count; i++) {
-        int64_t axis, direction;
+        int64_t  axis, direction;
         uint32_t input = loop->carried_count + i;
         IG_TRY(ig_onnx_tensor(node, input));
         IG_TRY(read_entry(node, "scan_input_axes", loop->scanned_count, i, &axis));
@@ -203,7 +215,8 @@ static ig_status read_scanned(ig_onnx_node *node, scan *s) {
         IG_TRY(ig_onnx_axis(node, axis, node->inputs[input]->type->rank, &s->axes[i]));
         s->backwards[i] = direction != 0;
         if (i > 0) {
-            ig_onnx_guard_extents(node, loop->carried_count, s->axes[0], input, s->axes[i]);
+            ig_onnx_guard_extents(node, loop->carried_count, s->axes[0], input,
+                                  s->axes[i]);
         }
     }
     loop->scanned = node->inputs + loop->carried_count;
@@ -234,18 +247,17 @@ static ig_status move_axis(const ig_onnx_node *node, int64_t axis, ig_value **va
     for (uint32_t i = 0; i < rank; i++) {
         perm[i] = i < to ? i + 1 : i == to ? 0 : i;
     }
-    ig_attr attrs[IG_transpose_attr_count] = {
-        [IG_transpose_perm] = ig_attr_of_ints(node->import->module, perm, rank)
-    };
+    ig_attr attrs[IG_transpose_attr_count] = { [IG_transpose_perm] = ig_attr_of_ints(
+                                                   node->import->module, perm, rank) };
     return ig_onnx_build(node, IG_OP_transpose, 1, value, attrs, value);
 }
 
 /* The last trip's part first. */
 static ig_status reverse_trips(const ig_onnx_node *node, ig_value **value) {
-    ig_module *module = node->import->module;
+    ig_module     *module = node->import->module;
     const ig_type *type = (*value)->type;
-    ig_dim starts[IG_TENSOR_RANK] = { 0 };
-    int64_t steps[IG_TENSOR_RANK];
+    ig_dim         starts[IG_TENSOR_RANK] = { 0 };
+    int64_t        steps[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < type->rank; i++) {
         steps[i] = i == 0 ? -1 : 1;
     }
@@ -264,7 +276,7 @@ static ig_status give_scan_outputs(ig_onnx_node *node, const ig_onnx_loop *loop)
         if (i < loop->carried_count) {
             continue;
         }
-        int64_t axis, direction;
+        int64_t  axis, direction;
         uint32_t index = i - loop->carried_count;
         IG_TRY(read_entry(node, "scan_output_axes", loop->stacked_count, index, &axis));
         IG_TRY(read_entry(node, "scan_output_directions", loop->stacked_count, index,
@@ -278,13 +290,15 @@ static ig_status give_scan_outputs(ig_onnx_node *node, const ig_onnx_loop *loop)
 }
 
 ig_status ig_onnx_import_scan(ig_onnx_node *node) {
-    scan s = { .loop = { .node = node } };
+    scan          s = { .loop = { .node = node } };
     ig_onnx_loop *loop = &s.loop;
     loop->graph = graph_of(node, "body", &loop->outer);
     int64_t scanned = ig_onnx_attr_int(node, "num_scan_inputs", 0);
     if (scanned < 1 || scanned > node->input_count) {
-        return ig_onnx_fail(node, IG_INVALID, "num_scan_inputs is %lld, but there are %u "
-                            "inputs", (long long)scanned, node->input_count);
+        return ig_onnx_fail(node, IG_INVALID,
+                            "num_scan_inputs is %lld, but there are %u "
+                            "inputs",
+                            (long long)scanned, node->input_count);
     }
     loop->scanned_count = (uint32_t)scanned;
     loop->carried_count = node->input_count - loop->scanned_count;
@@ -292,9 +306,11 @@ ig_status ig_onnx_import_scan(ig_onnx_node *node) {
     if (loop->graph->n_input != node->input_count ||
         loop->graph->n_output < loop->carried_count ||
         loop->graph->n_output != node->output_count) {
-        return ig_onnx_fail(node, IG_INVALID, "the body has %zu inputs and %zu outputs, "
-                            "expected %u and %u", loop->graph->n_input,
-                            loop->graph->n_output, node->input_count, node->output_count);
+        return ig_onnx_fail(node, IG_INVALID,
+                            "the body has %zu inputs and %zu outputs, "
+                            "expected %u and %u",
+                            loop->graph->n_input, loop->graph->n_output,
+                            node->input_count, node->output_count);
     }
     loop->stacked_count = node->output_count - loop->carried_count;
     IG_TRY(check_carried(node, 0, loop->carried_count));

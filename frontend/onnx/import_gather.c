@@ -7,22 +7,26 @@
 #include "frontend/onnx/import.h"
 
 /* Constant indices along an axis of known extent must lie in it. */
-static ig_status check_constant(const ig_onnx_node *node, uint32_t input, uint32_t axis) {
+static ig_status check_constant(const ig_onnx_node *node, uint32_t input,
+                                uint32_t axis) {
     const ig_data *data = ig_constant_of(node->inputs[input]);
-    ig_dim extent = node->inputs[0]->type->dims[axis];
+    ig_dim         extent = node->inputs[0]->type->dims[axis];
     if (!data || !data->bytes || data->is_splat || !ig_dim_is_static(extent) ||
         !ig_dtype_is_int((ig_dtype)data->type->dtype)) {
         return IG_OK;
     }
-    int64_t count = ig_type_count(node->import->module, data->type);
-    ig_tensor tensor = { .kind = IG_TENSOR, .dtype = (ig_dtype)data->type->dtype,
-                         .count = count, .data = (void *)(uintptr_t)data->bytes };
+    int64_t   count = ig_type_count(node->import->module, data->type);
+    ig_tensor tensor = { .kind = IG_TENSOR,
+                         .dtype = (ig_dtype)data->type->dtype,
+                         .count = count,
+                         .data = (void *)(uintptr_t)data->bytes };
     for (int64_t i = 0; i < count; i++) {
         int64_t index = ig_tensor_get_i64(&tensor, i);
         if (index < -extent || index >= extent) {
-            return ig_onnx_fail(node, IG_INVALID, "constant index %lld is outside of axis "
-                                "%u, whose extent is %lld", (long long)index, axis,
-                                (long long)extent);
+            return ig_onnx_fail(node, IG_INVALID,
+                                "constant index %lld is outside of axis "
+                                "%u, whose extent is %lld",
+                                (long long)index, axis, (long long)extent);
         }
     }
     return IG_OK;
@@ -49,11 +53,13 @@ ig_status ig_onnx_import_gather(ig_onnx_node *node) {
 ig_status ig_onnx_import_gather_nd(ig_onnx_node *node) {
     IG_TRY(ig_onnx_tensor(node, 0));
     IG_TRY(ig_onnx_tensor(node, 1));
-    int64_t batch = ig_onnx_attr_int(node, "batch_dims", 0);
+    int64_t        batch = ig_onnx_attr_int(node, "batch_dims", 0);
     const ig_type *x = node->inputs[0]->type, *indices = node->inputs[1]->type;
     if (batch < 0 || batch >= x->rank || batch >= indices->rank) {
-        return ig_onnx_fail(node, IG_INVALID, "batch_dims is %lld, for inputs of rank %u "
-                            "and %u", (long long)batch, x->rank, indices->rank);
+        return ig_onnx_fail(node, IG_INVALID,
+                            "batch_dims is %lld, for inputs of rank %u "
+                            "and %u",
+                            (long long)batch, x->rank, indices->rank);
     }
     for (uint32_t i = 0; i < batch; i++) {
         ig_onnx_guard_extents(node, 0, i, 1, i);
@@ -70,18 +76,18 @@ ig_status ig_onnx_import_gather_elements(ig_onnx_node *node) {
     uint32_t axis;
     IG_TRY(read_axis(node, &axis));
     IG_TRY(check_constant(node, 1, axis));
-    ig_attr attrs[IG_gather_elements_attr_count] = {
-        [IG_gather_elements_axis] = ig_attr_of_int(axis)
-    };
+    ig_attr attrs[IG_gather_elements_attr_count] = { [IG_gather_elements_axis] =
+                                                         ig_attr_of_int(axis) };
     return ig_onnx_build(node, IG_OP_gather_elements, 2, node->inputs, attrs,
                          &node->outputs[0]);
 }
 
 ig_status ig_onnx_import_scatter_elements(ig_onnx_node *node) {
     uint32_t axis;
-    ig_str reduction = ig_onnx_attr_str(node, "reduction", "none");
+    ig_str   reduction = ig_onnx_attr_str(node, "reduction", "none");
     if (!ig_str_is(reduction, "none")) {
-        return ig_onnx_fail(node, IG_UNSUPPORTED, "reduction '%.*s' is not supported yet",
+        return ig_onnx_fail(node, IG_UNSUPPORTED,
+                            "reduction '%.*s' is not supported yet",
                             IG_STR_ARG(reduction));
     }
     IG_TRY(read_axis(node, &axis));
@@ -91,9 +97,8 @@ ig_status ig_onnx_import_scatter_elements(ig_onnx_node *node) {
     for (uint32_t i = 0; i < indices->rank && indices->rank == updates->rank; i++) {
         ig_onnx_guard_extents(node, 1, i, 2, i);
     }
-    ig_attr attrs[IG_scatter_elements_attr_count] = {
-        [IG_scatter_elements_axis] = ig_attr_of_int(axis)
-    };
+    ig_attr attrs[IG_scatter_elements_attr_count] = { [IG_scatter_elements_axis] =
+                                                          ig_attr_of_int(axis) };
     return ig_onnx_build(node, IG_OP_scatter_elements, 3, node->inputs, attrs,
                          &node->outputs[0]);
 }
@@ -104,7 +109,7 @@ ig_status ig_onnx_import_scatter_elements(ig_onnx_node *node) {
 static ig_status pick(const ig_onnx_node *node, ig_value *pair, int64_t index,
                       ig_value **out_value) {
     ig_value *at = ig_make_i64(node->builder, index);
-    ig_attr attrs[IG_gather_attr_count] = { [IG_gather_axis] = ig_attr_of_int(0) };
+    ig_attr   attrs[IG_gather_attr_count] = { [IG_gather_axis] = ig_attr_of_int(0) };
     return ig_onnx_build(node, IG_OP_gather, 2, (ig_value *[]){ pair, at }, attrs,
                          out_value);
 }
@@ -112,10 +117,11 @@ static ig_status pick(const ig_onnx_node *node, ig_value *pair, int64_t index,
 /* 0 … depth - 1 along `axis` of a shape of `rank` ones. */
 static ig_status classes(const ig_onnx_node *node, ig_value *depth, uint32_t rank,
                          uint32_t axis, ig_value **out_value) {
-    ig_value *from = ig_make_i64(node->builder, 0), *step = ig_make_i64(node->builder, 1);
+    ig_value *from = ig_make_i64(node->builder, 0),
+             *step = ig_make_i64(node->builder, 1);
     ig_value *all;
-    IG_TRY(ig_onnx_build(node, IG_OP_range, 3, (ig_value *[]){ from, depth, step }, NULL,
-                         &all));
+    IG_TRY(ig_onnx_build(node, IG_OP_range, 3, (ig_value *[]){ from, depth, step },
+                         NULL, &all));
     ig_dim dims[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < rank; i++) {
         dims[i] = i == axis ? all->type->dims[0] : 1;
@@ -132,7 +138,7 @@ static ig_status wrapped(const ig_onnx_node *node, ig_value *depth, uint32_t axi
     IG_TRY(ig_onnx_build2(node, IG_OP_add, index, depth, &from_end));
     IG_TRY(ig_onnx_build(node, IG_OP_where, 3,
                          (ig_value *[]){ is_negative, from_end, index }, NULL, &index));
-    ig_dim dims[IG_TENSOR_RANK];
+    ig_dim   dims[IG_TENSOR_RANK];
     uint32_t from = 0;
     for (uint32_t i = 0; i < index->type->rank + 1; i++) {
         dims[i] = i == axis ? 1 : index->type->dims[from++];
@@ -155,7 +161,8 @@ ig_status ig_onnx_import_one_hot(ig_onnx_node *node) {
     IG_TRY(ig_onnx_reshape(node, depth, 0, NULL, &depth));
     IG_TRY(wrapped(node, depth, axis, &index));
     IG_TRY(classes(node, depth, rank, axis, &range));
-    IG_TRY(ig_onnx_build(node, IG_OP_eq, 2, (ig_value *[]){ index, range }, NULL, &is_hot));
+    IG_TRY(ig_onnx_build(node, IG_OP_eq, 2, (ig_value *[]){ index, range }, NULL,
+                         &is_hot));
     IG_TRY(pick(node, node->inputs[2], 0, &off));
     IG_TRY(pick(node, node->inputs[2], 1, &on));
     return ig_onnx_build(node, IG_OP_where, 3, (ig_value *[]){ is_hot, on, off }, NULL,

@@ -47,7 +47,7 @@ ig_status ig_onnx_import_reduce(ig_onnx_node *node) {
                              &node->outputs[0]);
     }
     const int64_t *axes;
-    uint32_t count;
+    uint32_t       count;
     IG_TRY(ig_onnx_ints(node, "axes", 1, &axes, &count));
     IG_TRY(set_axes(node, axes, count, &attrs[IG_reduce_axes]));
     return ig_onnx_build(node, IG_OP_reduce, 1, node->inputs, attrs, &node->outputs[0]);
@@ -55,7 +55,7 @@ ig_status ig_onnx_import_reduce(ig_onnx_node *node) {
 
 ig_status ig_onnx_import_cumsum(ig_onnx_node *node) {
     const int64_t *axes;
-    uint32_t count, axis;
+    uint32_t       count, axis;
     IG_TRY(ig_onnx_tensor(node, 0));
     IG_TRY(ig_onnx_const_ints(node, 1, "the axis", &axes, &count));
     if (count != 1) {

@@ -22,20 +22,19 @@ ig_status ig_onnx_tensor_data(ig_onnx_model *model, const Onnx__TensorProto *ten
                               const char *what, const ig_location *where,
                               ig_data *out_data) {
     ig_onnx_about about = { model->context, where, what };
-    ig_dtype dtype;
-    int64_t count, bytes;
+    ig_onnx_form  form;
     memset(out_data, 0, sizeof(*out_data));
-    IG_TRY(ig_onnx_tensor_form(&about, tensor, &dtype, &count, &bytes));
-    IG_TRY(ig_onnx_payload_bytes(&about, model->arena, &model->wire, tensor, dtype, count,
+    IG_TRY(ig_onnx_tensor_form(&about, tensor, &form));
+    IG_TRY(ig_onnx_payload_bytes(&about, model->arena, &model->wire, tensor, &form,
                                  &out_data->bytes));
-    out_data->size = bytes;
-    out_data->type = ig_type_tensor(model->module, dtype, (uint32_t)tensor->n_dims,
+    out_data->size = form.bytes;
+    out_data->type = ig_type_tensor(model->module, form.dtype, (uint32_t)tensor->n_dims,
                                     tensor->dims);
     if (ig_onnx_is_external(tensor)) {
-        return ig_onnx_external_bytes(model, &about, tensor, bytes, out_data);
+        return ig_onnx_external_bytes(model, &about, tensor, form.bytes, out_data);
     }
     const char *at = out_data->bytes;
-    bool is_in_file = at >= model->bytes.data && bytes > 0 &&
+    bool        is_in_file = at >= model->bytes.data && form.bytes > 0 &&
                       at < model->bytes.data + model->bytes.size;
     if (is_in_file && model->path) {
         out_data->file = model->path;
@@ -52,7 +51,7 @@ enum { DENSE_FREE = 16 << 20, DENSE_GROWTH = 64 };
 /* Row-major position of entry `i`; false when it is outside. */
 static bool position_of(const Onnx__SparseTensorProto *sparse, const int64_t *indices,
                         bool is_linear, int64_t i, int64_t count, int64_t *out_at) {
-    size_t rank = sparse->n_dims;
+    size_t  rank = sparse->n_dims;
     int64_t at = is_linear ? indices[i] : 0;
     for (size_t d = 0; !is_linear && d < rank; d++) {
         int64_t index = indices[i * (int64_t)rank + (int64_t)d];
@@ -65,10 +64,10 @@ static bool position_of(const Onnx__SparseTensorProto *sparse, const int64_t *in
     return at >= 0 && at < count;
 }
 
-static ig_status spread(const ig_onnx_about *about, const Onnx__SparseTensorProto *sparse,
-                        const ig_data *values, const ig_data *indices, int64_t count,
-                        char *dense) {
-    bool is_linear = indices->type->rank == 1;
+static ig_status spread(const ig_onnx_about           *about,
+                        const Onnx__SparseTensorProto *sparse, const ig_data *values,
+                        const ig_data *indices, int64_t count, char *dense) {
+    bool   is_linear = indices->type->rank == 1;
     size_t width = ig_dtypes[values->type->dtype].bits / 8;
     for (int64_t i = 0; i < values->type->dims[0]; i++) {
         int64_t at;
@@ -92,9 +91,9 @@ static bool are_indices_right(const Onnx__SparseTensorProto *sparse,
     return type->rank == 1 || type->dims[1] == (int64_t)sparse->n_dims;
 }
 
-ig_status ig_onnx_sparse_data(ig_onnx_model *model, const Onnx__SparseTensorProto *sparse,
-                              const char *what, const ig_location *where,
-                              ig_data *out_data) {
+ig_status ig_onnx_sparse_data(ig_onnx_model                 *model,
+                              const Onnx__SparseTensorProto *sparse, const char *what,
+                              const ig_location *where, ig_data *out_data) {
     ig_onnx_about about = { model->context, where, what };
     if (!sparse->values || !sparse->indices) {
         return ig_onnx_complain(&about, IG_INVALID, "lacks values or indices");
@@ -102,29 +101,32 @@ ig_status ig_onnx_sparse_data(ig_onnx_model *model, const Onnx__SparseTensorProt
     ig_data values, indices;
     IG_TRY(ig_onnx_tensor_data(model, sparse->values, what, where, &values));
     IG_TRY(ig_onnx_tensor_data(model, sparse->indices, what, where, &indices));
-    Onnx__TensorProto form = *sparse->values;
-    form.dims = sparse->dims;
-    form.n_dims = sparse->n_dims;
-    ig_dtype dtype;
-    int64_t count, bytes;
-    IG_TRY(ig_onnx_tensor_form(&about, &form, &dtype, &count, &bytes));
+    Onnx__TensorProto dense_proto = *sparse->values;
+    dense_proto.dims = sparse->dims;
+    dense_proto.n_dims = sparse->n_dims;
+    ig_onnx_form form;
+    IG_TRY(ig_onnx_tensor_form(&about, &dense_proto, &form));
     if (!are_indices_right(sparse, &values, &indices)) {
-        return ig_onnx_complain(&about, IG_INVALID,
-                                "has sparse values and indices that do not fit together");
+        return ig_onnx_complain(
+            &about, IG_INVALID,
+            "has sparse values and indices that do not fit together");
     }
-    if (ig_dtypes[dtype].bits < 8) {
-        return ig_onnx_complain(&about, IG_UNSUPPORTED, "is sparse and narrower than a "
-                                                        "byte");
+    if (ig_dtypes[form.dtype].bits < 8) {
+        return ig_onnx_complain(&about, IG_UNSUPPORTED,
+                                "is sparse and narrower than a "
+                                "byte");
     }
-    if (bytes > DENSE_FREE + DENSE_GROWTH * values.size) {
+    if (form.bytes > DENSE_FREE + DENSE_GROWTH * values.size) {
         return ig_onnx_complain(&about, IG_LIMIT, "is sparse and would take %lld bytes",
-                                (long long)bytes);
+                                (long long)form.bytes);
     }
-    char *dense = ig_arena_zalloc(model->arena, (size_t)bytes);
+    char *dense = ig_arena_zalloc(model->arena, (size_t)form.bytes);
     indices.bytes = ig_arena_copy(model->arena, indices.bytes, (size_t)indices.size);
-    IG_TRY(spread(&about, sparse, &values, &indices, count, dense));
-    *out_data = (ig_data){ .type = ig_type_tensor(model->module, dtype,
-                                                  (uint32_t)sparse->n_dims, sparse->dims),
-                           .bytes = dense, .size = bytes };
+    IG_TRY(spread(&about, sparse, &values, &indices, form.count, dense));
+    *out_data = (ig_data){ .type = ig_type_tensor(model->module, form.dtype,
+                                                  (uint32_t)sparse->n_dims,
+                                                  sparse->dims),
+                           .bytes = dense,
+                           .size = form.bytes };
     return IG_OK;
 }

@@ -8,16 +8,16 @@
 #include "ir/graph.h"
 
 typedef struct ig_onnx_model {
-    ig_context *context;
-    ig_module  *module;    /* owns everything that is made, and the mapped files */
-    ig_arena   *arena;     /* the module's */
-    const char *file;      /* for messages */
-    const char *path;      /* where the file lies, or NULL: in memory only */
-    const char *beside;    /* external data lies in this file's folder; NULL: none */
-    ig_str      bytes;
+    ig_context  *context;
+    ig_module   *module; /* owns everything that is made, and the mapped files */
+    ig_arena    *arena;  /* the module's */
+    const char  *file;   /* for messages */
+    const char  *path;   /* where the file lies, or NULL: in memory only */
+    const char  *beside; /* external data lies in this file's folder; NULL: none */
+    ig_str       bytes;
     ig_onnx_wire wire;
     const Onnx__ModelProto *proto;
-    ig_map      external;  /* location -> ig_file_map */
+    ig_map                  external; /* location -> ig_file_map */
 } ig_onnx_model;
 
 /* Walks and unpacks model->bytes. */
@@ -31,9 +31,9 @@ ig_status ig_onnx_tensor_data(ig_onnx_model *model, const Onnx__TensorProto *ten
                               const char *what, const ig_location *where,
                               ig_data *out_data);
 /* The same of a sparse tensor, written out. */
-ig_status ig_onnx_sparse_data(ig_onnx_model *model, const Onnx__SparseTensorProto *sparse,
-                              const char *what, const ig_location *where,
-                              ig_data *out_data);
+ig_status ig_onnx_sparse_data(ig_onnx_model                 *model,
+                              const Onnx__SparseTensorProto *sparse, const char *what,
+                              const ig_location *where, ig_data *out_data);
 
 /* ---- shared by the two readers of tensors ---- */
 
@@ -46,24 +46,28 @@ typedef struct ig_onnx_about {
 
 ig_status ig_onnx_complain(const ig_onnx_about *about, ig_status status,
                            const char *format, ...) IG_PRINTF(3, 4);
-/* dtype, number of elements and of bytes, each checked. */
-ig_status ig_onnx_tensor_form(const ig_onnx_about *about, const Onnx__TensorProto *tensor,
-                              ig_dtype *out_dtype, int64_t *out_count,
-                              int64_t *out_bytes);
-/* The payload as `bytes` little-endian bytes in the IR's packing: borrowed from the
- * chunks where it lies there as it is, else decoded into `arena`. */
+/* What a tensor is, each number checked. */
+typedef struct ig_onnx_form {
+    ig_dtype dtype;
+    int64_t  count, bytes;
+} ig_onnx_form;
+
+ig_status ig_onnx_tensor_form(const ig_onnx_about     *about,
+                              const Onnx__TensorProto *tensor, ig_onnx_form *out_form);
+/* The payload as little-endian bytes in the IR's packing: borrowed from the chunks
+ * where it lies there as it is, else decoded into `arena`. */
 ig_status ig_onnx_payload_bytes(const ig_onnx_about *about, ig_arena *arena,
-                                const ig_onnx_wire *wire,
-                                const Onnx__TensorProto *tensor, ig_dtype dtype,
-                                int64_t count, const void **out_bytes);
+                                const ig_onnx_wire      *wire,
+                                const Onnx__TensorProto *tensor,
+                                const ig_onnx_form *form, const void **out_bytes);
 /* The file and bytes of external data. */
 ig_status ig_onnx_external_bytes(ig_onnx_model *model, const ig_onnx_about *about,
                                  const Onnx__TensorProto *tensor, int64_t bytes,
                                  ig_data *out_data);
 
 static inline bool ig_onnx_is_external(const Onnx__TensorProto *tensor) {
-    return tensor->has_data_location && tensor->data_location ==
-           ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
+    return tensor->has_data_location &&
+           tensor->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
 }
 
 #endif

@@ -6,17 +6,13 @@ enum { POLL_NODES = 1024, NAMES_LIMIT = 65535 };
 
 /* ---- outputs ---- */
 
-static const char *origin_of(const ig_onnx_node *node) {
-    return ig_onnx_node_label(node->import, node->proto, node->where.number - 1);
-}
-
 static void define_outputs(const ig_onnx_node *node, bool is_good) {
-    const char *origin = origin_of(node);
+    ig_onnx_name what = { .node = node->proto, .index = node->where.number - 1 };
     for (size_t i = 0; i < node->proto->n_output; i++) {
         const char *name = node->proto->output[i];
+        what.value = is_good && i < node->output_count ? node->outputs[i] : NULL;
         if (name[0]) {
-            ig_value *value = is_good && i < node->output_count ? node->outputs[i] : NULL;
-            ig_onnx_define(node->scope, name, value, origin);
+            ig_onnx_define(node->scope, name, &what);
         }
     }
 }
@@ -47,13 +43,18 @@ static ig_status check_references(const ig_onnx_node *node) {
          a++) {
         const Onnx__AttributeProto *attr = ig_onnx_attr(node, a->name, NULL);
         if (!attr && a->is_required) {
-            return ig_onnx_fail(node, IG_INVALID, "lacks attribute '%s', which the call "
-                                "of the function does not give", a->name);
+            return ig_onnx_fail(node, IG_INVALID,
+                                "lacks attribute '%s', which the call "
+                                "of the function does not give",
+                                a->name);
         }
         if (attr && ig_onnx_attr_type(attr) != a->type &&
-            ig_onnx_attr_type(attr) != ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__UNDEFINED) {
-            return ig_onnx_fail(node, IG_INVALID, "attribute '%s' comes from the call of "
-                                "the function with another type", a->name);
+            ig_onnx_attr_type(attr) !=
+                ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__UNDEFINED) {
+            return ig_onnx_fail(node, IG_INVALID,
+                                "attribute '%s' comes from the call of "
+                                "the function with another type",
+                                a->name);
         }
     }
     return IG_OK;
@@ -66,20 +67,21 @@ static void define_parameters(ig_onnx_scope *body, const ig_onnx_node *node,
     for (size_t i = 0; i < function->proto->n_input; i++) {
         ig_value *value = i < node->input_count ? node->inputs[i] : NULL;
         if (value) {
-            ig_onnx_define(body, function->proto->input[i], value,
-                           ig_arena_printf(node->import->arena, "input %zu of function %s",
-                                           i, function->label));
+            ig_onnx_define_value(body, function->proto->input[i], value,
+                                 ig_arena_printf(node->import->arena,
+                                                 "input %zu of function %s", i,
+                                                 function->label));
         }
     }
 }
 
 /* An optional input that the call leaves out is left out inside as well: the nodes that
  * read it get the empty name. */
-static ig_onnx_nodes without_absent(const ig_onnx_node *node,
+static ig_onnx_nodes without_absent(const ig_onnx_node     *node,
                                     const ig_onnx_function *function) {
     const Onnx__FunctionProto *proto = function->proto;
-    ig_onnx_nodes nodes = { proto->node, proto->n_node };
-    ig_map absent;
+    ig_onnx_nodes              nodes = { proto->node, proto->n_node };
+    ig_map                     absent;
     ig_map_init(&absent, node->import->arena);
     for (size_t i = 0; i < proto->n_input; i++) {
         if (i >= node->input_count || !node->inputs[i]) {
@@ -89,7 +91,7 @@ static ig_onnx_nodes without_absent(const ig_onnx_node *node,
     if (absent.count == 0) {
         return nodes;
     }
-    ig_arena *arena = node->import->arena;
+    ig_arena         *arena = node->import->arena;
     Onnx__NodeProto **copies = IG_NEW_ARRAY(arena, Onnx__NodeProto *, nodes.count);
     for (size_t i = 0; i < nodes.count; i++) {
         copies[i] = IG_NEW(arena, Onnx__NodeProto);
@@ -97,7 +99,7 @@ static ig_onnx_nodes without_absent(const ig_onnx_node *node,
         copies[i]->input = IG_NEW_ARRAY(arena, char *, copies[i]->n_input);
         for (size_t k = 0; k < copies[i]->n_input; k++) {
             char *name = nodes.items[i]->input[k];
-            bool is_absent = ig_map_get(&absent, ig_str_of(name)) != NULL;
+            bool  is_absent = ig_map_get(&absent, ig_str_of(name)) != NULL;
             copies[i]->input[k] = is_absent ? ig_arena_strdup(arena, "") : name;
         }
         if (ig_map_get_id(&node->import->flawed, IG_MAP_PTR(nodes.items[i]))) {
@@ -108,7 +110,7 @@ static ig_onnx_nodes without_absent(const ig_onnx_node *node,
 }
 
 static ig_status import_call(ig_onnx_node *node, const ig_onnx_function *function) {
-    ig_onnx_call call = { function, node->proto, node->scope };
+    ig_onnx_call  call = { function, node->proto, node->scope };
     ig_onnx_scope body;
     ig_onnx_scope_init(&body, node->import, NULL, function->label);
     body.opsets = &function->opsets;
@@ -120,8 +122,10 @@ static ig_status import_call(ig_onnx_node *node, const ig_onnx_function *functio
     for (uint32_t i = 0; i < node->output_count && i < proto->n_output; i++) {
         const ig_onnx_name *name = ig_onnx_find(&body, proto->output[i]);
         if (!name) {
-            return ig_onnx_fail(node, IG_INVALID, "function %s never produces its output "
-                                "'%s'", function->label, proto->output[i]);
+            return ig_onnx_fail(node, IG_INVALID,
+                                "function %s never produces its output "
+                                "'%s'",
+                                function->label, proto->output[i]);
         }
         node->outputs[i] = name->value;
     }
@@ -133,8 +137,10 @@ static ig_status import_call(ig_onnx_node *node, const ig_onnx_function *functio
 static ig_status check_outputs(const ig_onnx_node *node) {
     for (uint32_t i = 0; i < node->output_count; i++) {
         if (node->proto->output[i][0] && !node->outputs[i]) {
-            return ig_onnx_fail(node, IG_UNSUPPORTED, "output %u ('%s') is not supported "
-                                "yet", i, node->proto->output[i]);
+            return ig_onnx_fail(node, IG_UNSUPPORTED,
+                                "output %u ('%s') is not supported "
+                                "yet",
+                                i, node->proto->output[i]);
         }
     }
     return IG_OK;
@@ -149,7 +155,8 @@ static ig_status import_node(ig_onnx_node *node) {
     node->output_count = (uint32_t)node->proto->n_output;
     node->outputs = IG_NEW_ARRAY(import->arena, ig_value *, node->output_count);
     if (++import->node_count > import->node_bound) {
-        return ig_onnx_fail(node, IG_LIMIT, "is more than the %llu nodes that this model "
+        return ig_onnx_fail(node, IG_LIMIT,
+                            "is more than the %llu nodes that this model "
                             "may have after inlining",
                             (unsigned long long)import->node_bound);
     }
@@ -169,13 +176,13 @@ static ig_status import_node(ig_onnx_node *node) {
 
 ig_status ig_onnx_import_nodes(ig_onnx_scope *scope, ig_onnx_nodes nodes) {
     ig_onnx_import *import = scope->import;
-    size_t *order = IG_NEW_ARRAY(import->arena, size_t, nodes.count);
+    size_t         *order = IG_NEW_ARRAY(import->arena, size_t, nodes.count);
     ig_onnx_order(scope, nodes, order);
     for (size_t i = 0; i < nodes.count; i++) {
         const Onnx__NodeProto *proto = nodes.items[order[i]];
-        ig_onnx_node node = { .import = import, .scope = scope, .proto = proto,
-                              .builder = scope->builder,
-                              .where = ig_onnx_where(scope, proto, order[i]) };
+        ig_onnx_node node = { .import = import, .scope = scope, .proto = proto };
+        node.builder = scope->builder;
+        node.where = ig_onnx_where(scope, proto, order[i]);
         bool is_good = !ig_map_get_id(&import->flawed, IG_MAP_PTR(proto)) &&
                        find_inputs(&node);
         if (is_good) {

@@ -1,8 +1,8 @@
 /* ONNX models in, modules out; and the tensors of ONNX test data.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Where to start reading: import.c (the way of a file), then nodes.c (the way of a node),
- * then ops.def and any import_*.c.
+ * Where to start reading: import.c (the way of a file), then nodes.c (the way of a
+ * node), then ops.def and any import_*.c.
  */
 #ifndef IG_FRONTEND_ONNX_ONNX_H
 #define IG_FRONTEND_ONNX_ONNX_H

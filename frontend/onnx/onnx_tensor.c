@@ -1,4 +1,5 @@
-/* Tensors of ONNX test data: files with one TensorProto, SequenceProto or OptionalProto.
+/* Tensors of ONNX test data: files with one TensorProto, SequenceProto or
+ * OptionalProto.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Which message a file holds is not written in it; the caller knows from the model.
@@ -17,28 +18,28 @@ typedef struct reader {
     ig_location  where;
 } reader;
 
-static ig_status read_tensor(reader *r, const Onnx__TensorProto *proto, ig_tensor *out) {
+static ig_status read_tensor(reader *r, const Onnx__TensorProto *proto,
+                             ig_tensor *out) {
     ig_onnx_about about = { r->context, &r->where, "the tensor" };
-    ig_dtype dtype;
-    int64_t count, bytes;
-    const void *data;
+    ig_onnx_form  form;
+    const void   *data;
     if (!proto) {
         return ig_onnx_complain(&about, IG_INVALID, "is missing");
     }
-    IG_TRY(ig_onnx_tensor_form(&about, proto, &dtype, &count, &bytes));
+    IG_TRY(ig_onnx_tensor_form(&about, proto, &form));
     if (ig_onnx_is_external(proto)) {
         return ig_onnx_complain(&about, IG_INVALID, "is external, but stands alone");
     }
-    IG_TRY(ig_onnx_payload_bytes(&about, r->arena, &r->wire, proto, dtype, count, &data));
+    IG_TRY(ig_onnx_payload_bytes(&about, r->arena, &r->wire, proto, &form, &data));
     memset(out, 0, sizeof(*out));
     out->kind = IG_TENSOR;
-    out->dtype = dtype;
+    out->dtype = form.dtype;
     out->rank = (uint32_t)proto->n_dims;
-    out->count = count;
+    out->count = form.count;
     if (proto->n_dims) {
         memcpy(out->dims, proto->dims, proto->n_dims * sizeof(*out->dims));
     }
-    out->data = ig_arena_copy(r->arena, data, (size_t)bytes);
+    out->data = ig_arena_copy(r->arena, data, (size_t)form.bytes);
     return IG_OK;
 }
 
@@ -47,7 +48,8 @@ static ig_status read_sequence(reader *r, const Onnx__SequenceProto *proto,
     ig_onnx_about about = { r->context, &r->where, "the sequence" };
     if (proto->n_sequence_values || proto->n_map_values || proto->n_optional_values ||
         proto->n_sparse_tensor_values) {
-        return ig_onnx_complain(&about, IG_UNSUPPORTED, "holds other things than tensors");
+        return ig_onnx_complain(&about, IG_UNSUPPORTED,
+                                "holds other things than tensors");
     }
     memset(out, 0, sizeof(*out));
     out->kind = IG_SEQUENCE;
@@ -66,7 +68,8 @@ static ig_status read_optional(reader *r, const Onnx__OptionalProto *proto,
     memset(out, 0, sizeof(*out));
     out->kind = IG_OPTIONAL;
     if (proto->map_value || proto->optional_value || proto->sparse_tensor_value) {
-        return ig_onnx_complain(&about, IG_UNSUPPORTED, "is neither a tensor nor a sequence");
+        return ig_onnx_complain(&about, IG_UNSUPPORTED,
+                                "is neither a tensor nor a sequence");
     }
     out->items = IG_NEW_ARRAY(r->arena, ig_tensor, 1);
     out->count = proto->tensor_value || proto->sequence_value;
@@ -79,10 +82,11 @@ static ig_status read_optional(reader *r, const Onnx__OptionalProto *proto,
 
 ig_status ig_onnx_tensor_read(ig_context *context, ig_arena *arena, const char *file,
                               ig_str bytes, ig_kind kind, ig_tensor *out_tensor) {
-    const ProtobufCMessageDescriptor *root =
-        kind == IG_SEQUENCE ? &onnx__sequence_proto__descriptor
-        : kind == IG_OPTIONAL ? &onnx__optional_proto__descriptor
-                              : &onnx__tensor_proto__descriptor;
+    const ProtobufCMessageDescriptor *root = kind == IG_SEQUENCE
+                                                 ? &onnx__sequence_proto__descriptor
+                                             : kind == IG_OPTIONAL
+                                                 ? &onnx__optional_proto__descriptor
+                                                 : &onnx__tensor_proto__descriptor;
     reader r = { .context = context, .arena = arena, .where = { .file = file } };
     ProtobufCMessage *message = NULL;
     IG_TRY(ig_onnx_wire_walk(context, arena, file, bytes, root, &r.wire));
@@ -112,7 +116,8 @@ static void put_number(ig_writer *out, unsigned field, uint64_t value) {
     put_varint(out, value);
 }
 
-static void put_content(ig_writer *out, unsigned field, const void *bytes, size_t size) {
+static void put_content(ig_writer *out, unsigned field, const void *bytes,
+                        size_t size) {
     put_varint(out, (uint64_t)field << 3 | BYTES);
     put_varint(out, size);
     ig_put_bytes(out, bytes, size);

@@ -1,9 +1,10 @@
 /* Nodes in an order in which each comes after what it reads.
  * SPDX-License-Identifier: Apache-2.0
  *
- * ONNX asks for that order, and nearly every file keeps it; some do not and are accepted
- * with a warning.  A node reads its inputs and what its branches and bodies capture.
- * Depth first in file order, on a stack of our own: a sorted file comes out as it is.
+ * ONNX asks for that order, and nearly every file keeps it; some do not and are
+ * accepted with a warning.  A node reads its inputs and what its branches and bodies
+ * capture.  Depth first in file order, on a stack of our own: a sorted file comes out
+ * as it is.
  */
 #include "frontend/onnx/import.h"
 
@@ -68,7 +69,8 @@ static void read_graphs(edges *e, const locals *own, const Onnx__NodeProto *node
 }
 
 /* Nesting is bounded by the wire walk, so this recursion is too. */
-static void read_captures(edges *e, const locals *outer, const Onnx__GraphProto *graph) {
+static void read_captures(edges *e, const locals *outer,
+                          const Onnx__GraphProto *graph) {
     locals own = { .outer = outer };
     ig_map_init(&own.names, e->scope->import->arena);
     for (size_t i = 0; i < graph->n_input; i++) {
@@ -104,7 +106,7 @@ static void check_input(edges *e, size_t index, const char *name) {
     ig_location where = ig_onnx_where(e->scope, e->nodes.items[index], index);
     ig_onnx_note(import, ig_error(&import->context->diag, IG_INVALID, &where,
                                   "reads '%s', which nothing defines", name));
-    ig_onnx_define(e->scope, name, NULL, "nothing");
+    ig_onnx_define_value(e->scope, name, NULL, "nothing");
 }
 
 static void read_edges(edges *e) {
@@ -139,9 +141,10 @@ typedef struct step {
     size_t node, next;
 } step;
 
-static void report_cycle(const edges *e, const step *stack, size_t depth, size_t again) {
+static void report_cycle(const edges *e, const step *stack, size_t depth,
+                         size_t again) {
     ig_onnx_import *import = e->scope->import;
-    ig_writer chain;
+    ig_writer       chain;
     ig_writer_init(&chain, import->arena);
     size_t first = depth;
     while (first > 0 && stack[first - 1].node != again) {
@@ -156,10 +159,10 @@ static void report_cycle(const edges *e, const step *stack, size_t depth, size_t
         ig_map_set_id(&import->flawed, IG_MAP_PTR(e->nodes.items[node]), (void *)1);
     }
     ig_location where = ig_onnx_where(e->scope, e->nodes.items[again], again);
-    ig_onnx_note(import, ig_error(&import->context->diag, IG_INVALID, &where,
-                                  "nodes form a cycle: %s%s", chain.data,
-                                  ig_onnx_node_label(import, e->nodes.items[again],
-                                                     again)));
+    ig_onnx_note(import,
+                 ig_error(&import->context->diag, IG_INVALID, &where,
+                          "nodes form a cycle: %s%s", chain.data,
+                          ig_onnx_node_label(import, e->nodes.items[again], again)));
 }
 
 enum { FRESH, OPEN, DONE };
@@ -167,7 +170,7 @@ enum { FRESH, OPEN, DONE };
 static size_t visit(const edges *e, size_t root, uint8_t *states, size_t *out_order,
                     size_t placed) {
     IG_VEC(step) stack = { 0 };
-    ig_arena *arena = e->scope->import->arena;
+    ig_arena    *arena = e->scope->import->arena;
     IG_PUSH(arena, &stack, (step){ root, e->starts[root] });
     states[root] = OPEN;
     while (stack.count > 0) {
@@ -204,11 +207,11 @@ static void warn_unsorted(const edges *e, const size_t *order) {
 
 void ig_onnx_order(ig_onnx_scope *scope, ig_onnx_nodes nodes, size_t *out_order) {
     ig_arena *arena = scope->import->arena;
-    edges e = { .scope = scope, .nodes = nodes };
+    edges     e = { .scope = scope, .nodes = nodes };
     ig_map_init(&e.makers, arena);
     read_edges(&e);
     uint8_t *states = IG_NEW_ARRAY(arena, uint8_t, nodes.count);
-    size_t placed = 0;
+    size_t   placed = 0;
     for (size_t i = 0; i < nodes.count; i++) {
         if (states[i] == FRESH) {
             placed = visit(&e, i, states, out_order, placed);

@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  *     field         element types                        in the file
- *     raw_data      all but string                       little-endian, as the IR has it
+ *     raw_data      all but string                       little-endian, as in the IR
  *     float_data    f32                                  4 bytes each: borrowed too
  *     double_data   f64                                  8 bytes each: borrowed too
- *     int32_data    bool, i8…i32, u8, u16, f16, bf16,    varints; narrow types are bits;
+ *     int32_data    bool, i8…i32, u8, u16, f16, bf16,    varints; narrow types as bits;
  *                   f8; i4, u4 (2), i2, u2 (4 each)      sub-byte: a byte's worth each
  *     int64_data    i64                                  varints
  *     uint64_data   u32, u64                             varints
@@ -19,12 +19,19 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FLOAT_DATA = 4, INT32_DATA = 5, STRING_DATA = 6, INT64_DATA = 7, RAW_DATA = 9,
-       DOUBLE_DATA = 10, UINT64_DATA = 11 };
+enum {
+    FLOAT_DATA = 4,
+    INT32_DATA = 5,
+    STRING_DATA = 6,
+    INT64_DATA = 7,
+    RAW_DATA = 9,
+    DOUBLE_DATA = 10,
+    UINT64_DATA = 11
+};
 
 ig_status ig_onnx_complain(const ig_onnx_about *about, ig_status status,
                            const char *format, ...) {
-    char text[512];
+    char    text[512];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
@@ -35,18 +42,19 @@ ig_status ig_onnx_complain(const ig_onnx_about *about, ig_status status,
 
 static const char *field_name(unsigned field) {
     static const char *const names[] = {
-        [FLOAT_DATA] = "float_data", [INT32_DATA] = "int32_data",
+        [FLOAT_DATA] = "float_data",   [INT32_DATA] = "int32_data",
         [STRING_DATA] = "string_data", [INT64_DATA] = "int64_data",
-        [RAW_DATA] = "raw_data", [DOUBLE_DATA] = "double_data",
+        [RAW_DATA] = "raw_data",       [DOUBLE_DATA] = "double_data",
         [UINT64_DATA] = "uint64_data",
     };
-    return field < IG_COUNT_OF(names) && names[field] ? names[field] : "a payload field";
+    return field < IG_COUNT_OF(names) && names[field] ? names[field]
+                                                      : "a payload field";
 }
 
 /* The typed field that holds a dtype; int32_data where nothing else is said. */
 static unsigned typed_field(ig_dtype dtype) {
     static const uint8_t fields[IG_DT_COUNT] = {
-        [IG_DT_f32] = FLOAT_DATA, [IG_DT_f64] = DOUBLE_DATA, [IG_DT_i64] = INT64_DATA,
+        [IG_DT_f32] = FLOAT_DATA,  [IG_DT_f64] = DOUBLE_DATA, [IG_DT_i64] = INT64_DATA,
         [IG_DT_u32] = UINT64_DATA, [IG_DT_u64] = UINT64_DATA, [IG_DT_str] = STRING_DATA,
     };
     return fields[dtype] ? fields[dtype] : INT32_DATA;
@@ -62,7 +70,7 @@ static ig_status check_dims(const ig_onnx_about *about, const Onnx__TensorProto 
                                 tensor->n_dims);
     }
     int64_t count = 1;
-    bool is_empty = false, fits = true;
+    bool    is_empty = false, fits = true;
     for (size_t i = 0; i < tensor->n_dims; i++) {
         int64_t dim = tensor->dims[i];
         if (dim < 0) {
@@ -80,27 +88,28 @@ static ig_status check_dims(const ig_onnx_about *about, const Onnx__TensorProto 
     return IG_OK;
 }
 
-ig_status ig_onnx_tensor_form(const ig_onnx_about *about, const Onnx__TensorProto *tensor,
-                              ig_dtype *out_dtype, int64_t *out_count,
-                              int64_t *out_bytes) {
+ig_status ig_onnx_tensor_form(const ig_onnx_about     *about,
+                              const Onnx__TensorProto *tensor, ig_onnx_form *out_form) {
     int code = tensor->data_type;
-    if (!ig_dtype_from_onnx(code, out_dtype)) {
+    if (!ig_dtype_from_onnx(code, &out_form->dtype)) {
         bool is_known = code > 0 && code <= ONNX__TENSOR_PROTO__DATA_TYPE__INT2;
         return ig_onnx_complain(about, is_known ? IG_UNSUPPORTED : IG_INVALID,
-                                is_known ? "has data_type %d, which is not supported yet"
-                                         : "has data_type %d, which does not exist",
+                                is_known
+                                    ? "has data_type %d, which is not supported yet"
+                                    : "has data_type %d, which does not exist",
                                 code);
     }
     if (tensor->segment) {
         return ig_onnx_complain(about, IG_UNSUPPORTED, "is stored in segments");
     }
-    IG_TRY(check_dims(about, tensor, out_count));
-    if (*out_dtype == IG_DT_str) {
+    IG_TRY(check_dims(about, tensor, &out_form->count));
+    if (out_form->dtype == IG_DT_str) {
         return ig_onnx_complain(about, IG_UNSUPPORTED,
                                 "holds strings, which are not supported yet");
     }
-    if (!ig_dtype_bytes(*out_dtype, *out_count, out_bytes)) {
-        return ig_onnx_complain(about, IG_INVALID, "has a size in bytes that overflows");
+    if (!ig_dtype_bytes(out_form->dtype, out_form->count, &out_form->bytes)) {
+        return ig_onnx_complain(about, IG_INVALID,
+                                "has a size in bytes that overflows");
     }
     return IG_OK;
 }
@@ -153,7 +162,8 @@ static bool read_fixed(const ig_onnx_chunk *chunk, sink *to) {
     return true;
 }
 
-/* Sub-byte values outside the last element's count must not leak: the IR wants zeroes. */
+/* Sub-byte values outside the last element's count must not leak: the IR wants
+ * zeroes. */
 static void clear_tail(ig_dtype dtype, int64_t count, uint8_t *bytes) {
     unsigned used = (unsigned)(count * ig_dtypes[dtype].bits % 8);
     if (ig_dtypes[dtype].bits < 8 && used) {
@@ -188,18 +198,16 @@ static bool are_bools(const uint8_t *bytes, int64_t count) {
 }
 
 static ig_status take_raw(const ig_onnx_about *about, ig_arena *arena,
-                          const ig_onnx_chunk *chunk, ig_dtype dtype, int64_t count,
+                          const ig_onnx_chunk *chunk, const ig_onnx_form *form,
                           const void **out_bytes) {
-    int64_t wanted = 0;
-    (void)ig_dtype_bytes(dtype, count, &wanted); /* checked by ig_onnx_tensor_form */
-    if (chunk->size != (uint64_t)wanted) {
+    if (chunk->size != (uint64_t)form->bytes) {
         return ig_onnx_complain(about, IG_INVALID, "holds %zu bytes instead of %lld",
-                                chunk->size, (long long)wanted);
+                                chunk->size, (long long)form->bytes);
     }
     *out_bytes = chunk->data;
-    if (dtype == IG_DT_bool && !are_bools(chunk->data, count)) {
+    if (form->dtype == IG_DT_bool && !are_bools(chunk->data, form->count)) {
         uint8_t *copy = ig_arena_alloc(arena, chunk->size);
-        for (int64_t i = 0; i < count; i++) {
+        for (int64_t i = 0; i < form->count; i++) {
             copy[i] = chunk->data[i] != 0;
         }
         *out_bytes = copy;
@@ -217,12 +225,13 @@ static int64_t entry_count(ig_dtype dtype, int64_t count, unsigned *out_width) {
 
 static ig_status take_typed(const ig_onnx_about *about, ig_arena *arena,
                             const ig_onnx_chunk *chunks, size_t chunk_count,
-                            ig_dtype dtype, int64_t count, const void **out_bytes) {
+                            const ig_onnx_form *form, const void **out_bytes) {
     unsigned field = chunks[0].field;
-    sink to = { 0 };
-    to.limit = entry_count(dtype, count, &to.width);
+    sink     to = { 0 };
+    to.limit = entry_count(form->dtype, form->count, &to.width);
     bool is_fixed = field == FLOAT_DATA || field == DOUBLE_DATA;
-    if (is_fixed && chunk_count == 1 && chunks[0].size == (uint64_t)to.limit * to.width) {
+    if (is_fixed && chunk_count == 1 &&
+        chunks[0].size == (uint64_t)to.limit * to.width) {
         *out_bytes = chunks[0].data;
         return IG_OK;
     }
@@ -239,8 +248,8 @@ static ig_status take_typed(const ig_onnx_about *about, ig_arena *arena,
         return ig_onnx_complain(about, IG_INVALID, "does not hold %lld values in %s",
                                 (long long)to.limit, field_name(field));
     }
-    clear_tail(dtype, count, to.bytes);
-    for (int64_t i = 0; dtype == IG_DT_bool && i < count; i++) {
+    clear_tail(form->dtype, form->count, to.bytes);
+    for (int64_t i = 0; form->dtype == IG_DT_bool && i < form->count; i++) {
         to.bytes[i] = to.bytes[i] != 0;
     }
     *out_bytes = to.bytes;
@@ -248,22 +257,22 @@ static ig_status take_typed(const ig_onnx_about *about, ig_arena *arena,
 }
 
 ig_status ig_onnx_payload_bytes(const ig_onnx_about *about, ig_arena *arena,
-                                const ig_onnx_wire *wire,
-                                const Onnx__TensorProto *tensor, ig_dtype dtype,
-                                int64_t count, const void **out_bytes) {
+                                const ig_onnx_wire      *wire,
+                                const Onnx__TensorProto *tensor,
+                                const ig_onnx_form *form, const void **out_bytes) {
     uint32_t record = 0;
     if (tensor->raw_data.len != sizeof(record)) {
         return ig_onnx_complain(about, IG_INTERNAL, "has no payload record");
     }
     memcpy(&record, tensor->raw_data.data, sizeof(record));
     const ig_onnx_payload *payload = &wire->payloads.items[record];
-    const ig_onnx_chunk *chunks = wire->chunks.items + payload->first;
+    const ig_onnx_chunk   *chunks = wire->chunks.items + payload->first;
     if (ig_onnx_is_external(tensor) && payload->count > 0) {
         return ig_onnx_complain(about, IG_INVALID, "is external, but holds %s too",
                                 field_name(chunks[0].field));
     }
     if (payload->count == 0) {
-        if (count > 0 && !ig_onnx_is_external(tensor)) {
+        if (form->count > 0 && !ig_onnx_is_external(tensor)) {
             return ig_onnx_complain(about, IG_INVALID, "holds no data");
         }
         *out_bytes = "";
@@ -271,11 +280,12 @@ ig_status ig_onnx_payload_bytes(const ig_onnx_about *about, ig_arena *arena,
     }
     IG_TRY(check_single_field(about, chunks, payload->count));
     if (chunks[0].field == RAW_DATA) {
-        return take_raw(about, arena, &chunks[0], dtype, count, out_bytes);
+        return take_raw(about, arena, &chunks[0], form, out_bytes);
     }
-    if (chunks[0].field != typed_field(dtype)) {
+    if (chunks[0].field != typed_field(form->dtype)) {
         return ig_onnx_complain(about, IG_INVALID, "is %s, but its payload is in %s",
-                                ig_dtypes[dtype].name, field_name(chunks[0].field));
+                                ig_dtypes[form->dtype].name,
+                                field_name(chunks[0].field));
     }
-    return take_typed(about, arena, chunks, payload->count, dtype, count, out_bytes);
+    return take_typed(about, arena, chunks, payload->count, form, out_bytes);
 }

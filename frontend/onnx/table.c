@@ -25,7 +25,7 @@
 #define LATER(domain, name, since)
 #define ONNX(domain, name, since, min_in, max_in, min_out, max_out, import, variant, \
              attrs)                                                                  \
-    static const ig_onnx_attr_row domain##_##name##_##since[] = { attrs { 0 } };
+    static const ig_onnx_attr_row domain##_##name##_##since[] = { attrs{ 0 } };
 #include "frontend/onnx/ops.def"
 #undef ONNX
 #undef LATER
@@ -35,16 +35,24 @@
 
 /* ---- rows ---- */
 
-#define DOMAIN_ai       ""
-#define DOMAIN_ml       "ai.onnx.ml"
-#define DOMAIN_preview  "ai.onnx.preview"
+#define DOMAIN_ai ""
+#define DOMAIN_ml "ai.onnx.ml"
+#define DOMAIN_preview "ai.onnx.preview"
 #define DOMAIN_training "ai.onnx.preview.training"
 
 const ig_onnx_row ig_onnx_rows[] = {
 #define ONNX(domain, name, since, min_in, max_in, min_out, max_out, import, variant, \
              attrs)                                                                  \
-    { DOMAIN_##domain, #name, since, min_in, max_in, min_out, max_out, variant,      \
-      ig_onnx_import_##import, domain##_##name##_##since },
+    { DOMAIN_##domain,                                                               \
+      #name,                                                                         \
+      since,                                                                         \
+      min_in,                                                                        \
+      max_in,                                                                        \
+      min_out,                                                                       \
+      max_out,                                                                       \
+      variant,                                                                       \
+      ig_onnx_import_##import,                                                       \
+      domain##_##name##_##since },
 #define LATER(domain, name, since) \
     { DOMAIN_##domain, #name, since, 0, MANY, 0, MANY, 0, NULL, NULL },
 #include "frontend/onnx/ops.def"

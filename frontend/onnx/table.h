@@ -1,4 +1,5 @@
-/* The import table: which ONNX operators are known, in which forms, and what builds them.
+/* The import table: which ONNX operators are known, in which forms, and what builds
+ * them.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_FRONTEND_ONNX_TABLE_H
 #define IG_FRONTEND_ONNX_TABLE_H
@@ -20,9 +21,9 @@ typedef struct ig_onnx_attr_row {
 } ig_onnx_attr_row;
 
 typedef struct ig_onnx_row {
-    const char *domain, *name;
-    uint16_t    since, min_in, max_in, min_out, max_out;
-    int         variant;
+    const char             *domain, *name;
+    uint16_t                since, min_in, max_in, min_out, max_out;
+    int                     variant;
     ig_onnx_import_hook     import; /* NULL: known to ONNX, not imported yet */
     const ig_onnx_attr_row *attrs;  /* up to a NULL name */
 } ig_onnx_row;

@@ -4,7 +4,7 @@
 
 /* Small, mostly empty messages may grow a hundredfold when unpacked.  More than this
  * for a file of the size at hand is no model. */
-enum { GROWTH = 48, GROWTH_FREE = 32 << 20 };
+enum { GROWTH = 32, GROWTH_FREE = 32 << 20 };
 
 typedef struct allowance {
     ig_arena *arena;
@@ -27,17 +27,17 @@ static void release(void *user, void *memory) {
 }
 
 ig_status ig_onnx_wire_unpack(ig_context *context, ig_arena *arena, const char *file,
-                              const ig_onnx_wire *wire,
+                              const ig_onnx_wire               *wire,
                               const ProtobufCMessageDescriptor *root,
-                              ProtobufCMessage **out_message) {
+                              ProtobufCMessage                **out_message) {
     ig_location where = { .file = file };
-    size_t left = wire->skeleton.size * GROWTH + GROWTH_FREE;
+    size_t      left = wire->size * GROWTH + GROWTH_FREE;
     if (wire->memory > left) {
         return ig_error(&context->diag, IG_LIMIT, &where,
                         "%zu bytes of messages would take %zu bytes of memory",
-                        wire->skeleton.size, wire->memory);
+                        wire->size, wire->memory);
     }
-    allowance a = { .arena = arena, .left = left };
+    allowance          a = { .arena = arena, .left = left };
     ProtobufCAllocator allocator = { allocate, release, &a };
     ig_budget_enter_foreign(&context->budget);
     *out_message = protobuf_c_message_unpack(root, &allocator, wire->skeleton.size,
@@ -46,8 +46,8 @@ ig_status ig_onnx_wire_unpack(ig_context *context, ig_arena *arena, const char *
     if (*out_message) {
         return IG_OK;
     }
-    if (a.left < 4096 ||
-        (context->budget.limit && context->budget.limit - context->budget.used < 4096)) {
+    if (a.left < 4096 || (context->budget.limit &&
+                          context->budget.limit - context->budget.used < 4096)) {
         return ig_error(&context->diag, IG_LIMIT, &where,
                         "the model's messages do not fit into memory");
     }

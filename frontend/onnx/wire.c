@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A message's length stands before its content, and the skeleton's differs from the
- * file's.  Each length is therefore written as a five-byte varint (padded, which readers
- * must accept) and set when the message closes:
+ * file's.  Each length is therefore written as a five-byte varint (padded, which
+ * readers must accept) and set when the message closes:
  *
  *     file       3a 8f 12 ...graph...          length of the original
  *     skeleton   3a xx xx xx xx xx ...graph... set by close_message
@@ -20,11 +20,11 @@ enum { WIRE_VARINT, WIRE_64, WIRE_BYTES, WIRE_GROUP, WIRE_GROUP_END, WIRE_32 };
 
 typedef struct frame {
     const ProtobufCMessageDescriptor *type;
-    const uint8_t *end;            /* of the message in the file */
-    const uint8_t *start;
-    size_t         content;        /* where the content begins in the skeleton */
-    uint32_t       field;          /* index in type->fields of the child being read */
-    uint32_t       seen[MAX_FIELDS]; /* occurrences by field index */
+    const uint8_t                    *end; /* of the message in the file */
+    const uint8_t                    *start;
+    size_t   content;          /* where the content begins in the skeleton */
+    uint32_t field;            /* index in type->fields of the child being read */
+    uint32_t seen[MAX_FIELDS]; /* occurrences by field index */
 } frame;
 
 typedef struct walk {
@@ -40,14 +40,15 @@ typedef struct walk {
 
 /* One field as it stands in the file. */
 typedef struct item {
-    const uint8_t *start;   /* its tag */
-    const uint8_t *payload; /* behind tag and length */
-    const uint8_t *end;
-    uint32_t       number, wire_type;
+    const uint8_t                  *start;   /* its tag */
+    const uint8_t                  *payload; /* behind tag and length */
+    const uint8_t                  *end;
+    uint32_t                        number, wire_type;
     const ProtobufCFieldDescriptor *field; /* NULL: not in our schema */
 } item;
 
-const uint8_t *ig_onnx_varint(const uint8_t *at, const uint8_t *end, uint64_t *out_value) {
+const uint8_t *ig_onnx_varint(const uint8_t *at, const uint8_t *end,
+                              uint64_t *out_value) {
     uint64_t value = 0;
     for (unsigned shift = 0; shift < 70 && at < end; shift += 7) {
         uint8_t byte = *at++;
@@ -85,21 +86,23 @@ static const char *path_of(walk *w) {
     return text.size ? text.data : "the top of the file";
 }
 
-static ig_status broken(walk *w, const uint8_t *at, ig_status status, const char *what) {
+static ig_status broken(walk *w, const uint8_t *at, ig_status status,
+                        const char *what) {
     ig_location where = { .file = w->file };
     return ig_error(&w->context->diag, status, &where, "byte %zu, in %s: %s",
                     (size_t)(at - w->begin), path_of(w), what);
 }
 
 static ig_status read_tag(walk *w, const uint8_t *at, const uint8_t *end, item *out) {
-    uint64_t tag = 0;
+    uint64_t       tag = 0;
     const uint8_t *next = ig_onnx_varint(at, end, &tag);
     if (!next) {
         return broken(w, at, IG_INVALID, "a field tag is cut short or malformed");
     }
     if (tag >> 32 || tag >> 3 == 0) {
-        return broken(w, at, IG_INVALID, "a field has an impossible number; "
-                                         "this is not an ONNX file, or it is damaged");
+        return broken(w, at, IG_INVALID,
+                      "a field has an impossible number; "
+                      "this is not an ONNX file, or it is damaged");
     }
     out->start = at;
     out->payload = next;
@@ -110,9 +113,9 @@ static ig_status read_tag(walk *w, const uint8_t *at, const uint8_t *end, item *
 
 /* Finds where the field ends. */
 static ig_status read_extent(walk *w, const uint8_t *end, item *out) {
-    size_t left = (size_t)(end - out->payload);
-    size_t fixed = out->wire_type == WIRE_64 ? 8 : 4;
-    uint64_t value = 0;
+    size_t         left = (size_t)(end - out->payload);
+    size_t         fixed = out->wire_type == WIRE_64 ? 8 : 4;
+    uint64_t       value = 0;
     const uint8_t *next;
     switch (out->wire_type) {
     case WIRE_VARINT:
@@ -136,16 +139,18 @@ static ig_status read_extent(walk *w, const uint8_t *end, item *out) {
         }
         if (value > (uint64_t)(end - next)) {
             const char *what = ig_arena_printf(
-                w->arena, "a field of %llu bytes runs past the end: %zu bytes are left; "
-                "the file is cut short or damaged", (unsigned long long)value,
-                (size_t)(end - next));
+                w->arena,
+                "a field of %llu bytes runs past the end: %zu bytes are left; "
+                "the file is cut short or damaged",
+                (unsigned long long)value, (size_t)(end - next));
             return broken(w, out->start, IG_INVALID, what);
         }
         out->payload = next;
         out->end = next + value;
         return IG_OK;
     default:
-        return broken(w, out->start, IG_INVALID, "a field has a wire type that ONNX "
+        return broken(w, out->start, IG_INVALID,
+                      "a field has a wire type that ONNX "
                       "does not use; this is not an ONNX file, or it is damaged");
     }
 }
@@ -155,7 +160,7 @@ static ig_status read_extent(walk *w, const uint8_t *end, item *out) {
 /* Fields that are checked for their extent only, and left out of the skeleton. */
 static const struct {
     const ProtobufCMessageDescriptor *type;
-    uint32_t number;
+    uint32_t                          number;
 } skipped[] = {
     { &onnx__model_proto__descriptor, 6 },      /* doc_string */
     { &onnx__model_proto__descriptor, 14 },     /* metadata_props */
@@ -228,7 +233,8 @@ static bool is_packed_run(const item *it) {
 static ig_status check_text(walk *w, const item *it) {
     ig_str text = { (const char *)it->payload, (size_t)(it->end - it->payload) };
     if (text.size > (uint64_t)w->context->limits.string_bytes) {
-        return broken(w, it->start, IG_LIMIT, "a name is longer than limit string_bytes");
+        return broken(w, it->start, IG_LIMIT,
+                      "a name is longer than limit string_bytes");
     }
     if (memchr(text.data, 0, text.size)) {
         return broken(w, it->start, IG_INVALID, "a name holds a zero byte");
@@ -268,12 +274,14 @@ static ig_status open_message(walk *w, const ProtobufCMessageDescriptor *type,
                               const item *it) {
     if (type == &onnx__graph_proto__descriptor &&
         ++w->graph_depth > w->context->limits.graph_depth) {
-        return broken(w, it->start, IG_LIMIT, "graphs are nested deeper than limit "
-                                              "graph_depth");
+        return broken(w, it->start, IG_LIMIT,
+                      "graphs are nested deeper than limit "
+                      "graph_depth");
     }
     if (w->depth == w->depth_limit) {
-        return broken(w, it->start, IG_LIMIT, "messages are nested too deep "
-                                              "(limit graph_depth)");
+        return broken(w, it->start, IG_LIMIT,
+                      "messages are nested too deep "
+                      "(limit graph_depth)");
     }
     frame *f = &w->frames[w->depth++];
     memset(f, 0, sizeof(*f));
@@ -311,8 +319,9 @@ static ig_status close_message(walk *w) {
     }
     size_t size = w->out.size - f->content;
     if (w->out.size > INT32_MAX / 2) {
-        return broken(w, f->start, IG_LIMIT, "the graph without its weights is larger "
-                                             "than 1 GiB");
+        return broken(w, f->start, IG_LIMIT,
+                      "the graph without its weights is larger "
+                      "than 1 GiB");
     }
     if (w->depth > 1) {
         put_length(&w->out, f->content - LENGTH_BYTES, size);
@@ -397,9 +406,13 @@ ig_status ig_onnx_wire_walk(ig_context *context, ig_arena *arena, const char *fi
                             ig_str bytes, const ProtobufCMessageDescriptor *root,
                             ig_onnx_wire *out_wire) {
     memset(out_wire, 0, sizeof(*out_wire));
+    out_wire->size = bytes.size;
     int64_t depth_limit = context->limits.graph_depth;
     depth_limit = depth_limit < 1 ? 1 : depth_limit > 4096 ? 4096 : depth_limit;
-    walk w = { .context = context, .arena = arena, .file = file, .wire = out_wire,
+    walk w = { .context = context,
+               .arena = arena,
+               .file = file,
+               .wire = out_wire,
                .begin = (const uint8_t *)bytes.data,
                .depth_limit = (uint32_t)depth_limit * MESSAGES_PER_GRAPH };
     w.frames = IG_NEW_ARRAY(arena, frame, w.depth_limit);

@@ -1,0 +1,40 @@
+/* The ONNX reader under libFuzzer: a model from memory must be refused with words or
+ * become a module that verifies.  SPDX-License-Identifier: Apache-2.0
+ *
+ *     cmake -B build/fuzz -DINGOT_FUZZ=ON -DINGOT_SANITIZE=address,undefined \
+ *           -DCMAKE_C_COMPILER=clang-14 && ninja -C build/fuzz fuzz_onnx
+ *     build/fuzz/fuzz/fuzz_onnx -max_total_time=60 tests/fuzz/corpus/onnx
+ */
+#include "frontend/onnx/onnx.h"
+#include "ir/verify.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static ig_context context;
+    memset(&context, 0, sizeof(context));
+    context.limits = ig_limits_default;
+    context.limits.node_count = 10000;
+    ig_str     bytes = { (const char *)data, size };
+    ig_module *module = NULL;
+    ig_status  status = ig_import_onnx_memory(&context, bytes, NULL, NULL, &module);
+    if (status == IG_INTERNAL || (status == IG_OK) != (module != NULL)) {
+        abort();
+    }
+    if (module && ig_verify_module(module) != IG_OK) {
+        abort();
+    }
+    ig_module_destroy(module);
+    ig_arena arena;
+    ig_arena_init(&arena, NULL);
+    ig_tensor            tensor;
+    static const ig_kind kinds[] = { IG_TENSOR, IG_SEQUENCE, IG_OPTIONAL };
+    for (size_t i = 0; i < IG_COUNT_OF(kinds); i++) {
+        (void)ig_onnx_tensor_read(&context, &arena, "t.pb", bytes, kinds[i], &tensor);
+    }
+    ig_arena_fini(&arena);
+    return 0;
+}
