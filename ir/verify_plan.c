@@ -28,12 +28,15 @@ static const ig_value *viewed(const ig_value *value, uint32_t *steps_left) {
 }
 
 static place place_of(ig_verifier *v, const ig_value *value) {
-    place    at = { .type = value->type };
-    uint32_t steps = v->graph->value_count;
+    place        at = { .type = value->type };
+    uint32_t     steps = v->graph->value_count;
+    const ig_op *view = ig_def(value, IG_OP_view);
+    if (view && view->attrs[IG_view_strides].count == value->type->rank) {
+        at.strides = view->attrs[IG_view_strides].as.dims;
+    }
     for (const ig_value *next; (next = viewed(value, &steps)); value = next) {
-        const ig_attr *attrs = value->def->attrs;
-        at.strides = at.strides ? at.strides : attrs[IG_view_strides].as.dims;
-        at.offset = ig_dim_add(v->module, at.offset, attrs[IG_view_offset].as.i);
+        ig_dim offset = value->def->attrs[IG_view_offset].as.i;
+        at.offset = ig_dim_add(v->module, at.offset, offset);
     }
     at.root = value;
     return at;

@@ -1,0 +1,4 @@
+module @end {
+  graph @main(%c: bool[]) {
+    %0 = relu %c
+    if

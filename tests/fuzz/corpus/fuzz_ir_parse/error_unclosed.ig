@@ -1,0 +1,4 @@
+module @unclosed {
+  graph @main() {
+    ret
+  }

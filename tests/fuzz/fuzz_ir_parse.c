@@ -1,0 +1,60 @@
+/* Fuzzes the reader of IR text: no crash, and what is accepted survives a round trip.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Text that is read must print, must be read again, and must then print the same; and
+ * what the reader accepts the verifier accepts, types included.
+ */
+#include "ir/text.h"
+#include "ir/verify.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void note_internal(void *user, const ig_diagnostic *diagnostic) {
+    (void)user;
+    if (diagnostic->status == IG_INTERNAL) {
+        fprintf(stderr, "%s\n", diagnostic->message);
+        abort();
+    }
+}
+
+static const char *print(ig_module *module) {
+    ig_writer writer;
+    ig_writer_init(&writer, &module->arena);
+    ig_print_module(module, &writer);
+    return writer.data;
+}
+
+static void expect(bool claim, const char *problem, const char *first,
+                   const char *second) {
+    if (!claim) {
+        fprintf(stderr, "%s\n%s\n----\n%s\n", problem, first, second);
+        abort();
+    }
+}
+
+static void check_round_trip(ig_context *context, ig_module *module) {
+    const char *first = print(module);
+    ig_module  *again = NULL;
+    ig_status   status = ig_parse_module(context, NULL, ig_str_of(first), &again);
+    expect(status == IG_OK, "what was printed cannot be read", first,
+           ig_status_name(status));
+    const char *second = print(again);
+    expect(strcmp(first, second) == 0, "printed otherwise", first, second);
+    ig_module_destroy(again);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    ig_context context = { .limits = ig_limits_default, .diag.sink = note_internal };
+    ig_module *module = NULL;
+    ig_str     text = { (const char *)data, size };
+    if (ig_parse_module(&context, NULL, text, &module) == IG_OK) {
+        expect(ig_verify_module(module) == IG_OK, "accepted, but not legal", "", "");
+        check_round_trip(&context, module);
+        ig_module_destroy(module);
+    }
+    return 0;
+}
