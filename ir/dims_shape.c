@@ -167,8 +167,8 @@ static bool read_slice(const ig_op *op, const ig_dims_value *const *in, int64_t 
         (op->operand_count > 4 && !constant_at(op, in[4], 0, step)) || *step == 0) {
         return false;
     }
-    return ig_slice_extent(module, in[1]->dims[0], in[2]->dims[0], *step, in[0]->count,
-                           &first, &count) &&
+    ig_slice_ends ends = { in[1]->dims[0], in[2]->dims[0], *step };
+    return ig_slice_extent(module, &ends, in[0]->count, &first, &count) &&
            ig_dim_constant(module, first, start) &&
            ig_dim_constant(module, count, size);
 }

@@ -15,26 +15,6 @@ typedef struct cut {
     int64_t start[IG_TENSOR_RANK], size[IG_TENSOR_RANK], step[IG_TENSOR_RANK];
 } cut;
 
-/* A position from the front, clamped. */
-static int64_t clamp(int64_t at, int64_t extent, bool is_forward) {
-    int64_t low = is_forward ? 0 : -1, high = is_forward ? extent : extent - 1;
-    at += at < 0 ? extent : 0; /* cannot overflow: the signs differ */
-    return at < low ? low : at > high ? high : at;
-}
-
-/* An axis of ONNX's form; see ir/infer_slice.c. */
-static void cut_axis(cut *c, uint32_t axis, int64_t start, int64_t end, int64_t step,
-                     int64_t extent) {
-    bool     is_forward = step > 0;
-    int64_t  first = clamp(start, extent, is_forward);
-    int64_t  past = clamp(end, extent, is_forward);
-    int64_t  length = is_forward ? past - first : first - past;
-    uint64_t stride = is_forward ? (uint64_t)step : 0 - (uint64_t)step;
-    c->start[axis] = first;
-    c->size[axis] = length > 0 ? (int64_t)(((uint64_t)length - 1) / stride) + 1 : 0;
-    c->step[axis] = step;
-}
-
 static ig_status cut_by_operands(ig_eval *eval, const ig_op *op,
                                  const ig_tensor *const *in, cut *c) {
     const ig_tensor *x = in[0];
@@ -58,8 +38,9 @@ static ig_status cut_by_operands(ig_eval *eval, const ig_op *op,
                               (long long)axis, (long long)step, x->rank);
         }
         seen |= (uint64_t)1 << axis;
-        cut_axis(c, (uint32_t)axis, ig_tensor_get_i64(in[1], i),
-                 ig_tensor_get_i64(in[2], i), step, x->dims[axis]);
+        c->step[axis] = step;
+        ig_slice_numbers(ig_tensor_get_i64(in[1], i), ig_tensor_get_i64(in[2], i), step,
+                         x->dims[axis], &c->start[axis], &c->size[axis]);
     }
     return IG_OK;
 }
@@ -239,16 +220,10 @@ static ig_status range_of_ints(ig_eval *eval, const ig_op *op,
                                const ig_tensor *const *in, ig_tensor *out) {
     int64_t start = ig_tensor_get_i64(in[0], 0), limit = ig_tensor_get_i64(in[1], 0);
     int64_t step = ig_tensor_get_i64(in[2], 0);
-    bool    is_forward = step > 0;
     if (step == 0) {
         return FOLD_ERROR(eval, op, "range: the step is 0");
     }
-    uint64_t span = is_forward ? (uint64_t)limit - (uint64_t)start
-                               : (uint64_t)start - (uint64_t)limit;
-    uint64_t stride = is_forward ? (uint64_t)step : 0 - (uint64_t)step;
-    bool     is_empty = is_forward ? limit <= start : limit >= start;
-    uint64_t count = is_empty ? 0 : (span - 1) / stride + 1;
-    int64_t  extent = count > INT64_MAX ? INT64_MAX : (int64_t)count;
+    int64_t extent = ig_range_count_ints(start, limit, step);
     IG_TRY(ig_eval_alloc(eval, op, in[0]->dtype, 1, &extent, out));
     for (int64_t i = 0; i < extent; i++) {
         ig_tensor_set_i64(out, i,

@@ -37,11 +37,12 @@ static ig_status join_vectors(const ig_op *op, ig_dtype dtype,
 
 /* The operands' common shape with elements `dtype`. */
 static ig_status join(const ig_op *op, ig_dtype dtype, const ig_type **out_type) {
-    IG_TRY(check_class(op));
     if (ig_operand_type(op, 0)->kind == IG_VECTOR) {
+        IG_TRY(check_class(op));
         return join_vectors(op, dtype, out_type);
     }
     IG_TRY(ig_check_tensors(op));
+    IG_TRY(check_class(op));
     ig_dim   dims[IG_TENSOR_RANK];
     uint32_t rank = 0;
     for (uint32_t i = 0; i < op->operand_count; i++) {

@@ -39,13 +39,55 @@ static bool clamp_position(ig_module *module, ig_dim at, ig_dim extent, bool is_
     return true;
 }
 
-bool ig_slice_extent(ig_module *module, ig_dim start, ig_dim end, int64_t step,
-                     ig_dim extent, ig_dim *out_start, ig_dim *out_size) {
-    ig_dim first, past;
-    bool   is_forward = step > 0;
-    if (step == INT64_MIN ||
-        !clamp_position(module, start, extent, is_forward, &first) ||
-        !clamp_position(module, end, extent, is_forward, &past)) {
+static int64_t clamp_number(int64_t at, int64_t extent, bool is_forward) {
+    int64_t low = is_forward ? 0 : -1, high = is_forward ? extent : extent - 1;
+    at += at < 0 ? extent : 0; /* cannot overflow: the signs differ */
+    return at < low ? low : at > high ? high : at;
+}
+
+/* ceil(length / |step|), without a sum that could overflow. */
+static uint64_t count_steps(uint64_t length, int64_t step) {
+    uint64_t stride = step > 0 ? (uint64_t)step : 0 - (uint64_t)step;
+    return length ? (length - 1) / stride + 1 : 0;
+}
+
+void ig_slice_numbers(int64_t start, int64_t end, int64_t step, int64_t extent,
+                      int64_t *out_start, int64_t *out_size) {
+    int64_t first = clamp_number(start, extent, step > 0);
+    int64_t past = clamp_number(end, extent, step > 0);
+    int64_t length = step > 0 ? past - first : first - past;
+    *out_start = first;
+    *out_size = (int64_t)count_steps(length > 0 ? (uint64_t)length : 0, step);
+}
+
+static bool slice_constants(ig_module *module, const ig_slice_ends *ends, ig_dim extent,
+                            ig_dim *out_start, ig_dim *out_size) {
+    int64_t from, to, count, first, size;
+    if (!ig_dim_constant(module, ends->start, &from) ||
+        !ig_dim_constant(module, ends->end, &to) ||
+        !ig_dim_constant(module, extent, &count)) {
+        return false;
+    }
+    ig_slice_numbers(from, to, ends->step, count, &first, &size);
+    *out_start = ig_dim_const(module, first);
+    *out_size = size;
+    return true;
+}
+
+/* Larger steps could overflow where an expression is evaluated. */
+enum { STEP_MAX = INT32_MAX };
+
+bool ig_slice_extent(ig_module *module, const ig_slice_ends *ends, ig_dim extent,
+                     ig_dim *out_start, ig_dim *out_size) {
+    ig_dim  first, past;
+    int64_t step = ends->step;
+    bool    is_forward = step > 0;
+    if (slice_constants(module, ends, extent, out_start, out_size)) {
+        return true;
+    }
+    if (step > STEP_MAX || step < -STEP_MAX ||
+        !clamp_position(module, ends->start, extent, is_forward, &first) ||
+        !clamp_position(module, ends->end, extent, is_forward, &past)) {
         return false;
     }
     ig_dim length = is_forward ? ig_dim_sub(module, past, first)
@@ -118,9 +160,10 @@ static ig_status slice_axis(const ig_op *op, uint32_t axis, int64_t entry,
     if (step == 0) {
         return INFER_ERROR(op, "the step along axis %u is 0", axis);
     }
+    ig_slice_ends cut = { is_known ? starts.dims[entry] : 0,
+                          is_known ? ends.dims[entry] : 0, step };
     ig_dim first;
-    if (!is_known || !ig_slice_extent(module, starts.dims[entry], ends.dims[entry],
-                                      step, *dim, &first, dim)) {
+    if (!is_known || !ig_slice_extent(module, &cut, *dim, &first, dim)) {
         *dim = ig_result_symbol(op, 0, axis, "n");
     }
     return IG_OK;
@@ -323,9 +366,17 @@ ig_status ig_infer_pad(ig_op *op, const ig_type **out_types) {
 static bool range_of_dims(const ig_op *op, ig_dim *out_count) {
     ig_module    *module = ig_op_module(op);
     ig_dims_value start, limit;
-    int64_t       step;
+    int64_t       step, from, to;
     if (!ig_operand_dims(op, 0, 1, &start) || !ig_operand_dims(op, 1, 1, &limit) ||
-        !ig_operand_int(op, 2, &step) || step == 0 || step == INT64_MIN) {
+        !ig_operand_int(op, 2, &step) || step == 0) {
+        return false;
+    }
+    if (ig_dim_constant(module, start.dims[0], &from) &&
+        ig_dim_constant(module, limit.dims[0], &to)) {
+        *out_count = ig_range_count_ints(from, to, step);
+        return true;
+    }
+    if (step > STEP_MAX || step < -STEP_MAX) {
         return false;
     }
     ig_dim span = step > 0 ? ig_dim_sub(module, limit.dims[0], start.dims[0])
@@ -333,6 +384,14 @@ static bool range_of_dims(const ig_op *op, ig_dim *out_count) {
     span = ig_dim_max(module, span, 0);
     *out_count = ig_dim_ceil_div(module, span, step > 0 ? step : -step);
     return true;
+}
+
+int64_t ig_range_count_ints(int64_t start, int64_t limit, int64_t step) {
+    bool     is_empty = step > 0 ? limit <= start : limit >= start;
+    uint64_t span = step > 0 ? (uint64_t)limit - (uint64_t)start
+                             : (uint64_t)start - (uint64_t)limit;
+    uint64_t count = is_empty ? 0 : count_steps(span, step);
+    return count > INT64_MAX ? INT64_MAX : (int64_t)count;
 }
 
 static bool range_of_floats(const ig_op *op, ig_dim *out_count) {
