@@ -42,7 +42,6 @@ void *ig_memory_take(ig_memory *memory, size_t size) {
     size += size == 0;
     void *block = memory->allocate(memory->user, size, IG_MEMORY_ALIGN);
     if (block) {
-        memset(block, 0, size);
         memory->held += size;
     }
     return block;

@@ -19,7 +19,7 @@ typedef struct ig_memory {
 
 /* malloc's. */
 void ig_memory_init(ig_memory *memory);
-/* Zeroed and aligned; NULL when memory is short.  A size of 0 counts as 1. */
+/* Aligned, with any content; NULL when memory is short.  A size of 0 counts as 1. */
 void *ig_memory_take(ig_memory *memory, size_t size);
 void  ig_memory_give(ig_memory *memory, void *block, size_t size);
 

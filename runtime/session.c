@@ -103,6 +103,7 @@ static ig_session *allocate_session(ig_program *program, ig_memory *memory,
     if (!c.memory) {
         return NULL;
     }
+    memset(c.memory, 0, bytes);
     ig_session *session = cut_session(&c, &program->plan, workers);
     session->self_bytes = bytes;
     session->memory = *memory;

@@ -372,6 +372,7 @@ static ig_status allocate_shape(ig_session *session, ig_shape *shape) {
     if (!c.memory) {
         return ig_message_set(&session->message, IG_LIMIT, "out of memory for a plan");
     }
+    memset(c.memory, 0, session->shape_bytes);
     cut_shape(shape, session, &c);
     return IG_OK;
 }
