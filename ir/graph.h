@@ -151,6 +151,8 @@ typedef struct ig_weight {
 struct ig_module {
     ig_context          *context;
     const char          *name;
+    const char          *folder; /* of the file it was read from, up to its last `/`;
+                                    NULL: none, or not known */
     ig_arena             arena;
     ig_map               strings, types, weights_by_name, graphs_by_name;
     IG_VEC(ig_graph *)   graphs;

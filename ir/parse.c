@@ -9,6 +9,8 @@
 
 #include "ir/verify.h"
 
+#include <string.h>
+
 /* ---- symbols ---- */
 
 typedef struct symbol_facts {
@@ -168,17 +170,27 @@ static ig_status read_module(ig_parser *p) {
     return p->error_count ? IG_INVALID : ig_verify_input(p->module, p->file);
 }
 
+/* "<memory>" lies nowhere. */
+static const char *folder_of(ig_module *module, const char *file) {
+    if (!file || file[0] == '<') {
+        return NULL;
+    }
+    const char *slash = strrchr(file, '/');
+    size_t      size = slash ? (size_t)(slash - file) + 1 : 0;
+    return ig_module_string(module, (ig_str){ file, size });
+}
+
 ig_status ig_parse_module(ig_context *context, const char *file, ig_str text,
                           ig_module **out_module) {
     ig_parser  parser;
     ig_module *module = ig_module_create(context, "");
-    *out_module = NULL;
+    *out_module = module;
+    module->folder = folder_of(module, file);
     ig_parser_init(&parser, module, file, text);
     ig_status status = read_module(&parser);
     if (status != IG_OK) {
         ig_module_destroy(module);
-        return status;
+        *out_module = NULL;
     }
-    *out_module = module;
-    return IG_OK;
+    return status;
 }

@@ -173,9 +173,12 @@ static ig_status read_named_field(ig_parser *p, ig_location *where) {
 ig_status ig_parse_loc(ig_parser *parser, uint32_t *out_loc) {
     ig_location where = { 0 };
     IG_TRY(ig_parse_expect(parser, '{', "'{'"));
-    do {
+    while (!ig_parse_is(parser, '}')) {
         IG_TRY(read_named_field(parser, &where));
-    } while (ig_parse_accept(parser, ','));
+        if (!ig_parse_accept(parser, ',')) {
+            break;
+        }
+    }
     *out_loc = ig_module_location(parser->module, &where);
     return ig_parse_expect(parser, '}', "',' or '}'");
 }

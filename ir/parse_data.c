@@ -109,7 +109,7 @@ static ig_status map_named(ig_parser *p, const ig_token *at, const char *name,
     char        why[128];
     ig_file_map map;
     uintptr_t   known = (uintptr_t)ig_map_get(&p->files, ig_str_of(name));
-    if (!p->file || p->file[0] == '<') { /* "<memory>" lies nowhere */
+    if (!p->module->folder) {
         return ig_parse_error(p, at, "there is no folder to look for '%s' in", name);
     }
     if (!known) {
@@ -133,7 +133,8 @@ static ig_status read_file(ig_parser *p, ig_data *data) {
     ig_token           at = p->token;
     const ig_file_map *map = NULL;
     int64_t            size, end;
-    IG_TRY(ig_parse_quoted(p, "a quoted file name", &data->file));
+    const char        *name;
+    IG_TRY(ig_parse_quoted(p, "a quoted file name", &name));
     IG_TRY(ig_parse_expect(p, ',', "','"));
     IG_TRY(ig_parse_integer(p, "an offset", &data->offset));
     IG_TRY(ig_parse_expect(p, ',', "','"));
@@ -142,7 +143,7 @@ static ig_status read_file(ig_parser *p, ig_data *data) {
         return ig_parse_error(p, &at, "the type has %lld bytes, not %lld",
                               (long long)data->size, (long long)size);
     }
-    IG_TRY(map_named(p, &at, data->file, &map));
+    IG_TRY(map_named(p, &at, name, &map));
     if (data->offset < 0 || !ig_add_i64(data->offset, size, &end) ||
         (uint64_t)end > map->size) {
         return ig_parse_error(
@@ -150,6 +151,7 @@ static ig_status read_file(ig_parser *p, ig_data *data) {
             map->size, (long long)data->offset, (long long)size);
     }
     data->bytes = (const char *)map->data + data->offset;
+    data->file = ig_arena_printf(p->arena, "%s%s", p->module->folder, name);
     return ig_parse_expect(p, ')', "')'");
 }
 

@@ -259,11 +259,37 @@ static void put_weight(ig_printer *p, const ig_weight *weight) {
     ig_put_char(p->out, '\n');
 }
 
+/* Both up to the last `/` that they have in common. */
+static ig_str common_folder(ig_str a, ig_str b) {
+    size_t size = 0;
+    for (size_t i = 0; i < a.size && i < b.size && a.data[i] == b.data[i]; i++) {
+        size = a.data[i] == '/' ? i + 1 : size;
+    }
+    return (ig_str){ a.data, size };
+}
+
+/* The folder that the names of files in the text are relative to: the module's own, or
+ * where that is not known the deepest one that holds them all. */
+static ig_str folder_of(const ig_module *module) {
+    if (module->folder) {
+        return ig_str_of(module->folder);
+    }
+    ig_str folder = { NULL, 0 };
+    for (size_t i = 0; i < module->weights.count; i++) {
+        ig_str file = ig_str_of(module->weights.items[i]->data.file);
+        if (file.size) {
+            folder = common_folder(folder.data ? folder : file, file);
+        }
+    }
+    return folder.data ? folder : ig_str_of("");
+}
+
 static const ig_print_options plain = { 0 };
 
 void ig_print_module_with(const ig_module *module, const ig_print_options *options,
                           ig_writer *writer) {
     ig_printer p = { .out = writer, .module = module, .options = options, .depth = 1 };
+    p.folder = folder_of(module);
     ig_put(writer, "module ");
     ig_print_item(writer, module->name ? module->name : "");
     ig_put(writer, " {\n");
@@ -280,6 +306,7 @@ void ig_print_module_with(const ig_module *module, const ig_print_options *optio
 void ig_print_graph_with(const ig_graph *graph, const ig_print_options *options,
                          ig_writer *writer) {
     ig_printer p = { .out = writer, .module = graph->module, .options = options };
+    p.folder = folder_of(graph->module);
     put_graph(&p, graph);
 }
 
@@ -317,6 +344,7 @@ void ig_print_op(const ig_op *op, ig_writer *writer) {
         return;
     }
     p.module = graph->module;
+    p.folder = folder_of(graph->module);
     ig_print_name_values(&p, graph);
     put_head(&p, op);
     ig_put(writer, "%s", op->code < IG_OP_COUNT && op->body_count ? " {…}" : "");

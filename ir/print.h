@@ -9,6 +9,7 @@ typedef struct ig_printer {
     ig_writer              *out;
     const ig_module        *module;
     const ig_print_options *options;
+    ig_str                  folder; /* files are named relative to it */
     /* Of the graph at hand, by value id: what stands behind the %. */
     const char **names;
     uint32_t     name_count;

@@ -4,6 +4,8 @@
 
 #include "ir/element.h"
 
+#include <string.h>
+
 enum { LONGEST_LIST = 64 }; /* elements written as numbers; more are hexadecimal */
 
 /* ---- types ---- */
@@ -199,11 +201,19 @@ static void put_list(ig_printer *p, const ig_data *data, int64_t count) {
     ig_put_char(p->out, ']');
 }
 
+static void put_file_name(ig_printer *p, ig_str path) {
+    size_t skipped = p->folder.size;
+    if (skipped <= path.size && memcmp(path.data, p->folder.data, skipped) == 0) {
+        path = (ig_str){ path.data + skipped, path.size - skipped };
+    }
+    ig_put_quoted(p->out, path);
+}
+
 static void put_content(ig_printer *p, const ig_data *data) {
     int64_t limit = p->options->data_bytes, count;
     if (data->file) {
         ig_put(p->out, "file(");
-        ig_put_quoted(p->out, ig_str_of(data->file));
+        put_file_name(p, ig_str_of(data->file));
         ig_put(p->out, ", %lld, %lld)", (long long)data->offset, (long long)data->size);
     } else if (data->is_splat) {
         ig_put(p->out, "splat(");
