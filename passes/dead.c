@@ -31,3 +31,21 @@ bool ig_op_is_dead(const ig_op *op) {
     }
     return ig_op_is_removable(op);
 }
+
+/* One walk against the order is enough: a use is gone before its definition is reached.
+ * Recursion is as deep as bodies nest, which readers bound by limits.graph_depth. */
+bool ig_block_sweep(ig_block *block) {
+    bool is_changed = false;
+    for (ig_op *op = block->last, *before; op; op = before) {
+        before = op->prev;
+        if (ig_op_is_dead(op)) {
+            ig_op_erase(op);
+            is_changed = true;
+            continue;
+        }
+        for (uint32_t i = 0; i < op->body_count; i++) {
+            is_changed = ig_block_sweep(op->bodies[i]) || is_changed;
+        }
+    }
+    return is_changed;
+}

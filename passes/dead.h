@@ -10,5 +10,7 @@
 bool ig_op_is_removable(const ig_op *op);
 /* Removable, and no result has a use. */
 bool ig_op_is_dead(const ig_op *op);
+/* Erases all dead ops of a block and its bodies; true when there were any. */
+bool ig_block_sweep(ig_block *block);
 
 #endif

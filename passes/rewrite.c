@@ -292,6 +292,9 @@ ig_status ig_rewrite(ig_pass_run *run, ig_graph *graph, const ig_rule *rules,
     }
     w.limit = 1000 + 50 * (uint64_t)w.list.count;
     ig_status status = run_rules(&w);
+    if (run->changed) { /* what lost its last use without being looked at */
+        (void)ig_block_sweep(&graph->body);
+    }
     if (run->debug & IG_DEBUG_RULES) {
         print_counts(&w);
     }

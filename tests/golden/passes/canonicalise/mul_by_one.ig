@@ -1,0 +1,20 @@
+# mul_by_one: x * 1 is x where 1 does not make the result larger.
+# run: canonicalise
+module @m {
+  graph @main(%x: f32[B], %y: f32[]) -> (f32[B], f32[1], f32[B]) {
+    %0 = const {value = 1.0} : f32[]
+    %1 = mul %x, %0
+    %2 = const {value = [1.0]} : f32[1]
+    %3 = mul %2, %y
+    %4 = mul %0, %x
+    ret %1, %3, %4
+  }
+}
+# expect:
+module @m {
+  graph @main(%x: f32[B], %y: f32[]) -> (f32[B], f32[1], f32[B]) {
+    %0 = const {value = [1]} : f32[1]
+    %1 = mul %0, %y : f32[1]
+    ret %x, %1, %x
+  }
+}
