@@ -13,7 +13,7 @@
 int ig_onnx_attr_type(const Onnx__AttributeProto *attr) {
     if (attr->has_type &&
         attr->type != ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__UNDEFINED) {
-        return attr->type;
+        return (int)attr->type;
     }
     const struct {
         bool is_there;

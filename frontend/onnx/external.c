@@ -73,19 +73,18 @@ static ig_status open_file(ig_onnx_model *model, const ig_onnx_about *about,
     if (*out_map) {
         return IG_OK;
     }
-    ig_file_map map;
-    char        why[256] = "";
-    ig_status   status = ig_file_map_beneath(model->beside, ig_str_of(location), &map,
-                                             why);
+    char         why[256] = "";
+    ig_file_map *known = IG_NEW(model->arena, ig_file_map);
+    ig_file_map *map = ig_onnx_add_map(model->module);
+    ig_status    status = ig_file_map_beneath(model->beside, ig_str_of(location), map,
+                                              why);
     if (status != IG_OK) {
         return ig_onnx_complain(about, status, "has external data in '%s': %s",
                                 location, why);
     }
-    ig_onnx_keep_map(model->module, &map);
-    ig_file_map *kept = IG_NEW(model->arena, ig_file_map);
-    *kept = map;
-    ig_map_set(&model->external, ig_str_of(location), kept);
-    *out_map = kept;
+    *known = *map; /* the list of maps may move */
+    ig_map_set(&model->external, ig_str_of(location), known);
+    *out_map = known;
     return IG_OK;
 }
 

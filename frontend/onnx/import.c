@@ -12,8 +12,9 @@
 
 #include <string.h>
 
-void ig_onnx_keep_map(ig_module *module, const ig_file_map *map) {
-    IG_PUSH(&module->arena, &module->files, *map);
+ig_file_map *ig_onnx_add_map(ig_module *module) {
+    IG_PUSH(&module->arena, &module->files, (ig_file_map){ 0 });
+    return &IG_LAST(&module->files);
 }
 
 static ig_status fail(ig_onnx_import *import, ig_status status, const char *hint,
@@ -416,26 +417,22 @@ static ig_status import_model(ig_onnx_model *model, const ig_onnx_options *optio
 }
 
 /* "dlrm" of "models/dlrm.onnx". */
-static const char *module_name(ig_arena *arena, const char *path) {
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    const char *name = slash ? slash + 1 : path ? path : "model";
-    const char *dot = strrchr(name, '.');
-    size_t      size = dot && dot > name ? (size_t)(dot - name) : strlen(name);
-    char       *text = ig_arena_copy(arena, name, size);
-    for (char *c = text; *c; c++) {
-        bool is_plain = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
-                        (*c >= '0' && *c <= '9') || *c == '_' || *c == '.';
-        *c = is_plain ? *c : '_';
-    }
-    return text[0] ? text : "model";
-}
-
 static ig_module *create_module(ig_context *context, const char *path) {
-    ig_arena scratch;
-    ig_arena_init(&scratch, NULL);
-    ig_module *module = ig_module_create(context, module_name(&scratch, path));
-    ig_arena_fini(&scratch);
-    return module;
+    enum { LONGEST = 63 };
+    char        name[LONGEST + 1];
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    const char *from = slash ? slash + 1 : path ? path : "model";
+    const char *dot = strrchr(from, '.');
+    size_t      size = dot && dot > from ? (size_t)(dot - from) : strlen(from);
+    size = size < LONGEST ? size : LONGEST;
+    for (size_t i = 0; i < size; i++) {
+        bool is_plain = (from[i] >= 'a' && from[i] <= 'z') ||
+                        (from[i] >= 'A' && from[i] <= 'Z') ||
+                        (from[i] >= '0' && from[i] <= '9') || from[i] == '.';
+        name[i] = is_plain ? from[i] : '_';
+    }
+    name[size] = 0;
+    return ig_module_create(context, size ? name : "model");
 }
 
 static ig_status finish_import(ig_onnx_model *model, const ig_onnx_options *options,
@@ -450,16 +447,17 @@ static ig_status finish_import(ig_onnx_model *model, const ig_onnx_options *opti
 
 ig_status ig_import_onnx(ig_context *context, const char *path,
                          const ig_onnx_options *options, ig_module **out_module) {
-    char        why[256] = "";
-    ig_file_map map;
-    *out_module = NULL;
-    ig_status status = ig_file_map_open(path, &map, why);
+    char         why[256] = "";
+    ig_module   *module = *out_module = create_module(context, path);
+    ig_file_map *map = ig_onnx_add_map(module);
+    ig_status    status = ig_file_map_open(path, map, why);
     if (status != IG_OK) {
         ig_location where = { .file = path };
-        return ig_error(&context->diag, status, &where, "cannot be read: %s", why);
+        status = ig_error(&context->diag, status, &where, "cannot be read: %s", why);
+        *out_module = NULL;
+        ig_module_destroy(module);
+        return status;
     }
-    ig_module *module = *out_module = create_module(context, path);
-    ig_onnx_keep_map(module, &map);
     const char   *name = ig_module_string(module, ig_str_of(path));
     ig_onnx_model model = { .context = context,
                             .module = module,
@@ -467,7 +465,7 @@ ig_status ig_import_onnx(ig_context *context, const char *path,
                             .file = name,
                             .path = name,
                             .beside = name,
-                            .bytes = { map.data, map.size } };
+                            .bytes = { map->data, map->size } };
     return finish_import(&model, options, out_module);
 }
 
@@ -483,21 +481,4 @@ ig_status ig_import_onnx_memory(ig_context *context, ig_str bytes, const char *p
                             .beside = name,
                             .bytes = bytes };
     return finish_import(&model, options, out_module);
-}
-
-/* Fields of a ModelProto with their wire types come first in every model. */
-bool ig_onnx_is_likely(ig_str bytes) {
-    const uint8_t *at = (const uint8_t *)bytes.data, *end = at + bytes.size;
-    if (at == end) {
-        return false;
-    }
-    uint64_t tag;
-    at = ig_onnx_varint(at, end, &tag);
-    if (!at || tag >> 32) {
-        return false;
-    }
-    const ProtobufCFieldDescriptor *field = protobuf_c_message_descriptor_get_field(
-        &onnx__model_proto__descriptor, (unsigned)(tag >> 3));
-    bool is_number = field && field->type == PROTOBUF_C_TYPE_INT64;
-    return field && (tag & 7) == (is_number ? 0u : 2u);
 }

@@ -27,31 +27,31 @@ static void cut_nothing(cut *c, const ig_type *type) {
     }
 }
 
-/* Adds start:end:step along one axis; `*out_known` false when a sign is not known. */
-static ig_status cut_axis(const ig_onnx_node *node, cut *c, int64_t axis, ig_dim start,
-                          ig_dim end, int64_t step, bool *out_known) {
+/* Cuts along one axis; `*out_known` false when a sign is not known. */
+static ig_status cut_axis(const ig_onnx_node *node, cut *c, int64_t axis,
+                          const ig_slice_ends *ends, bool *out_known) {
     const ig_type *type = node->inputs[0]->type;
-    uint32_t at;
+    uint32_t       at;
     IG_TRY(ig_onnx_axis(node, axis, type->rank, &at));
     if (c->is_cut[at]) {
         return ig_onnx_fail(node, IG_INVALID, "axis %u is given twice", at);
     }
-    if (step == 0) {
+    if (ends->step == 0) {
         return ig_onnx_fail(node, IG_INVALID, "the step along axis %u is 0", at);
     }
     c->is_cut[at] = true;
-    c->steps[at] = step;
-    *out_known = ig_slice_extent(node->import->module, start, end, step, type->dims[at],
+    c->steps[at] = ends->step;
+    *out_known = ig_slice_extent(node->import->module, ends, type->dims[at],
                                  &c->starts[at], &c->sizes[at]);
     return IG_OK;
 }
 
 static ig_status build_cut(ig_onnx_node *node, const cut *c) {
     ig_module *module = node->import->module;
-    uint32_t rank = node->inputs[0]->type->rank;
-    ig_attr attrs[IG_slice_attr_count] = {
-        [IG_slice_starts] = ig_attr_of_dims(module, c->starts, rank),
-        [IG_slice_sizes] = ig_attr_of_dims(module, c->sizes, rank),
+    uint32_t   rank = node->inputs[0]->type->rank;
+    ig_attr    attrs[IG_slice_attr_count] = {
+           [IG_slice_starts] = ig_attr_of_dims(module, c->starts, rank),
+           [IG_slice_sizes] = ig_attr_of_dims(module, c->sizes, rank),
     };
     for (uint32_t i = 0; i < rank; i++) {
         if (c->steps[i] != 1) {
@@ -62,11 +62,11 @@ static ig_status build_cut(ig_onnx_node *node, const cut *c) {
 }
 
 ig_status ig_onnx_import_slice_attributes(ig_onnx_node *node) {
-    uint32_t starts_count, ends_count, axes_count;
+    uint32_t       starts_count, ends_count, axes_count;
     const int64_t *starts = ig_onnx_attr_ints(node, "starts", &starts_count);
     const int64_t *ends = ig_onnx_attr_ints(node, "ends", &ends_count);
     const int64_t *axes = ig_onnx_attr_ints(node, "axes", &axes_count);
-    ig_module *module = node->import->module;
+    ig_module     *module = node->import->module;
     IG_TRY(ig_onnx_tensor(node, 0));
     if (starts_count != ends_count || (axes && axes_count != starts_count)) {
         return ig_onnx_fail(node, IG_INVALID, "starts, ends and axes differ in length");
@@ -74,10 +74,10 @@ ig_status ig_onnx_import_slice_attributes(ig_onnx_node *node) {
     cut c;
     cut_nothing(&c, node->inputs[0]->type);
     for (uint32_t i = 0; i < starts_count; i++) {
-        bool is_known; /* always: these are numbers */
-        IG_TRY(cut_axis(node, &c, axes ? axes[i] : (int64_t)i,
-                        ig_dim_const(module, starts[i]), ig_dim_const(module, ends[i]), 1,
-                        &is_known));
+        bool          is_known; /* always: these are numbers */
+        ig_slice_ends span = { ig_dim_const(module, starts[i]),
+                               ig_dim_const(module, ends[i]), 1 };
+        IG_TRY(cut_axis(node, &c, axes ? axes[i] : (int64_t)i, &span, &is_known));
     }
     return build_cut(node, &c);
 }
@@ -85,7 +85,7 @@ ig_status ig_onnx_import_slice_attributes(ig_onnx_node *node) {
 /* starts, ends, axes, steps as far as they are known. */
 static ig_status cut_by_inputs(const ig_onnx_node *node, cut *c, bool *out_known) {
     ig_dims_value in[5] = { 0 };
-    ig_module *module = node->import->module;
+    ig_module    *module = node->import->module;
     *out_known = true;
     for (uint32_t i = 1; i < 5; i++) {
         if (ig_onnx_in(node, i) && !ig_onnx_dims(node, i, &in[i])) {
@@ -93,8 +93,10 @@ static ig_status cut_by_inputs(const ig_onnx_node *node, cut *c, bool *out_known
             return IG_OK;
         }
         if (ig_onnx_in(node, i) && in[i].count != in[1].count) {
-            return ig_onnx_fail(node, IG_INVALID, "input %u has %u entries, but starts has "
-                                "%u", i, in[i].count, in[1].count);
+            return ig_onnx_fail(node, IG_INVALID,
+                                "input %u has %u entries, but starts has "
+                                "%u",
+                                i, in[i].count, in[1].count);
         }
     }
     for (uint32_t i = 0; *out_known && i < in[1].count; i++) {
@@ -104,15 +106,17 @@ static ig_status cut_by_inputs(const ig_onnx_node *node, cut *c, bool *out_known
             *out_known = false;
             return IG_OK;
         }
-        IG_TRY(cut_axis(node, c, axis, in[1].dims[i], in[2].dims[i], step, out_known));
+        ig_slice_ends ends = { in[1].dims[i], in[2].dims[i], step };
+        IG_TRY(cut_axis(node, c, axis, &ends, out_known));
     }
     return IG_OK;
 }
 
-/* 0, 1, 2 … in the type of `like`, for inputs that are absent before one that is there. */
+/* 0, 1, 2 … in the type of `like`, for inputs that are absent before one that is
+ * there. */
 static ig_value *count_up(const ig_onnx_node *node, const ig_value *like) {
     int64_t numbers[IG_TENSOR_RANK];
-    ig_dim count = like->type->dims[0];
+    ig_dim  count = like->type->dims[0];
     for (int64_t i = 0; i < count; i++) {
         numbers[i] = i;
     }
@@ -129,7 +133,7 @@ typedef struct shifted {
 
 static shifted shift_of(const ig_value *value) {
     const ig_op *sum = ig_def(value, IG_OP_add);
-    shifted s = { .base = value };
+    shifted      s = { .base = value };
     for (uint32_t i = 0; sum && i < 2; i++) {
         if (ig_constant_i64(ig_op_operand(sum, i), &s.by)) {
             s.base = ig_op_operand(sum, 1 - i);
@@ -143,17 +147,17 @@ static shifted shift_of(const ig_value *value) {
 static void bound_window(const ig_onnx_node *node, const ig_value *start,
                          const ig_value *end, const ig_value *result) {
     ig_symbol *symbol = ig_dim_as_symbol(node->import->module, result->type->dims[0]);
-    shifted from = shift_of(start), to = shift_of(end);
-    int64_t width;
-    bool is_window = from.base == to.base && ig_sub_i64(to.by, from.by, &width);
-    if (symbol && is_window && node->inputs[0]->type->rank == 1 && !ig_onnx_in(node, 4) &&
-        width >= 0 && width < symbol->max) {
+    shifted    from = shift_of(start), to = shift_of(end);
+    int64_t    width;
+    bool       is_window = from.base == to.base && ig_sub_i64(to.by, from.by, &width);
+    if (symbol && is_window && node->inputs[0]->type->rank == 1 &&
+        !ig_onnx_in(node, 4) && width >= 0 && width < symbol->max) {
         symbol->max = width;
     }
 }
 
 ig_status ig_onnx_import_slice(ig_onnx_node *node) {
-    cut c;
+    cut  c;
     bool is_known;
     for (uint32_t i = 0; i < 3; i++) {
         IG_TRY(ig_onnx_tensor(node, i));
@@ -163,14 +167,15 @@ ig_status ig_onnx_import_slice(ig_onnx_node *node) {
     if (is_known) {
         return build_cut(node, &c);
     }
-    ig_value *operands[5] = { node->inputs[0], node->inputs[1], node->inputs[2],
-                              ig_onnx_in(node, 3), ig_onnx_in(node, 4) };
+    ig_value      *operands[5] = { node->inputs[0], node->inputs[1], node->inputs[2],
+                                   ig_onnx_in(node, 3), ig_onnx_in(node, 4) };
     const ig_type *starts = operands[1]->type;
     if (!operands[3] && operands[4]) {
         if (starts->rank != 1 || starts->dims[0] < 0 ||
             starts->dims[0] > IG_TENSOR_RANK) {
-            return ig_onnx_fail(node, IG_UNSUPPORTED, "the number of axes to slice is not "
-                                                      "known");
+            return ig_onnx_fail(node, IG_UNSUPPORTED,
+                                "the number of axes to slice is not "
+                                "known");
         }
         operands[3] = count_up(node, operands[1]);
     }
@@ -184,27 +189,28 @@ ig_status ig_onnx_import_slice(ig_onnx_node *node) {
 
 /* Sizes of the pieces: given, or equal ones. */
 static ig_status split_sizes(const ig_onnx_node *node, ig_dim extent, ig_dim *sizes) {
-    ig_module *module = node->import->module;
-    uint32_t pieces = node->output_count, given_count;
+    ig_module     *module = node->import->module;
+    uint32_t       pieces = node->output_count, given_count;
     const int64_t *given = ig_onnx_attr_ints(node, "split", &given_count);
-    ig_dims_value known = { 0 };
-    bool has_input = ig_onnx_in(node, 1) != NULL;
+    ig_dims_value  known = { 0 };
+    bool           has_input = ig_onnx_in(node, 1) != NULL;
     if (has_input && !ig_onnx_dims(node, 1, &known)) {
-        return ig_onnx_fail(node, IG_UNSUPPORTED, "input 1, the sizes of the pieces, is "
-                                                  "computed from data");
+        return ig_onnx_fail(node, IG_UNSUPPORTED,
+                            "input 1, the sizes of the pieces, is "
+                            "computed from data");
     }
     if (given || has_input) {
         uint32_t count = given ? given_count : known.count;
         if (count != pieces) {
-            return ig_onnx_fail(node, IG_INVALID, "has %u outputs, but %u sizes", pieces,
-                                count);
+            return ig_onnx_fail(node, IG_INVALID, "has %u outputs, but %u sizes",
+                                pieces, count);
         }
         for (uint32_t i = 0; i < pieces; i++) {
             sizes[i] = given ? ig_dim_const(module, given[i]) : known.dims[i];
         }
         return IG_OK;
     }
-    bool is_uneven = ig_onnx_attr(node, "num_outputs", NULL) != NULL;
+    bool    is_uneven = ig_onnx_attr(node, "num_outputs", NULL) != NULL;
     int64_t wanted = ig_onnx_attr_int(node, "num_outputs", pieces);
     if (wanted != pieces) {
         return ig_onnx_fail(node, IG_INVALID, "has %u outputs, but num_outputs is %lld",
@@ -224,7 +230,7 @@ static ig_status split_sizes(const ig_onnx_node *node, ig_dim extent, ig_dim *si
 ig_status ig_onnx_import_split(ig_onnx_node *node) {
     uint32_t axis;
     IG_TRY(ig_onnx_tensor(node, 0));
-    ig_module *module = node->import->module;
+    ig_module     *module = node->import->module;
     const ig_type *type = node->inputs[0]->type;
     IG_TRY(ig_onnx_axis(node, ig_onnx_attr_int(node, "axis", 0), type->rank, &axis));
     ig_dim *sizes = IG_NEW_ARRAY(node->import->arena, ig_dim, node->output_count);
@@ -234,8 +240,10 @@ ig_status ig_onnx_import_split(ig_onnx_node *node) {
         total = ig_dim_add(module, total, sizes[i]);
     }
     if (ig_dim_equal(module, total, type->dims[axis]) == IG_NO) {
-        return ig_onnx_fail(node, IG_INVALID, "the pieces do not add up to the extent of "
-                            "axis %u", axis);
+        return ig_onnx_fail(node, IG_INVALID,
+                            "the pieces do not add up to the extent of "
+                            "axis %u",
+                            axis);
     }
     ig_make_guard_equal(node->builder, total, type->dims[axis],
                         "the pieces of a split do not add up to the extent");
@@ -258,8 +266,10 @@ ig_status ig_onnx_import_concat(ig_onnx_node *node) {
     for (uint32_t i = 1; i < node->input_count; i++) {
         IG_TRY(ig_onnx_tensor(node, i));
         if (node->inputs[i]->type->rank != rank) {
-            return ig_onnx_fail(node, IG_INVALID, "input %u has rank %u, but input 0 has "
-                                "%u", i, node->inputs[i]->type->rank, rank);
+            return ig_onnx_fail(node, IG_INVALID,
+                                "input %u has rank %u, but input 0 has "
+                                "%u",
+                                i, node->inputs[i]->type->rank, rank);
         }
         for (uint32_t d = 0; d < rank; d++) {
             if (d != axis) {
@@ -279,21 +289,23 @@ static ig_status pad_mode(const ig_onnx_node *node, ig_pad_mode *out_mode) {
                                          [IG_PAD_edge] = "edge",
                                          [IG_PAD_reflect] = "reflect",
                                          [IG_PAD_wrap] = "wrap" };
-    ig_str mode = ig_onnx_attr_str(node, "mode", "constant");
+    ig_str                   mode = ig_onnx_attr_str(node, "mode", "constant");
     for (uint32_t i = 0; i < IG_COUNT_OF(names); i++) {
         if (ig_str_is(mode, names[i])) {
             *out_mode = (ig_pad_mode)i;
             return IG_OK;
         }
     }
-    return ig_onnx_fail(node, IG_INVALID, "mode is '%.*s', expected constant, edge, reflect "
-                        "or wrap", IG_STR_ARG(mode));
+    return ig_onnx_fail(node, IG_INVALID,
+                        "mode is '%.*s', expected constant, edge, reflect "
+                        "or wrap",
+                        IG_STR_ARG(mode));
 }
 
-static ig_status build_pad(ig_onnx_node *node, const ig_dim *before, const ig_dim *after,
-                           ig_value *value) {
-    ig_module *module = node->import->module;
-    uint32_t rank = node->inputs[0]->type->rank;
+static ig_status build_pad(ig_onnx_node *node, const ig_dim *before,
+                           const ig_dim *after, ig_value *value) {
+    ig_module  *module = node->import->module;
+    uint32_t    rank = node->inputs[0]->type->rank;
     ig_pad_mode mode;
     IG_TRY(pad_mode(node, &mode));
     ig_attr attrs[IG_pad_attr_count] = {
@@ -310,13 +322,13 @@ ig_status ig_onnx_import_pad_attributes(ig_onnx_node *node) {
     uint32_t count;
     IG_TRY(ig_onnx_float_tensor(node, 0));
     const int64_t *pads = ig_onnx_attr_ints(node, "pads", &count);
-    uint32_t rank = node->inputs[0]->type->rank;
+    uint32_t       rank = node->inputs[0]->type->rank;
     if (count != 2 * rank) {
         return ig_onnx_fail(node, IG_INVALID, "pads has %u entries, expected %u", count,
                             2 * rank);
     }
     ig_module *module = node->import->module;
-    ig_dim before[IG_TENSOR_RANK], after[IG_TENSOR_RANK];
+    ig_dim     before[IG_TENSOR_RANK], after[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < rank; i++) {
         before[i] = ig_dim_const(module, pads[i]);
         after[i] = ig_dim_const(module, pads[rank + i]);
@@ -352,8 +364,9 @@ static ig_status spread_pads(const ig_onnx_node *node, const ig_dims_value *pads
 static ig_status pad_by_operands(ig_onnx_node *node) {
     ig_pad_mode mode;
     IG_TRY(pad_mode(node, &mode));
-    ig_attr attrs[IG_pad_attr_count] = { [IG_pad_mode] = ig_attr_of_enum(mode) };
-    ig_value *x = node->inputs[0], *value = ig_onnx_in(node, 2), *axes = ig_onnx_in(node, 3);
+    ig_attr   attrs[IG_pad_attr_count] = { [IG_pad_mode] = ig_attr_of_enum(mode) };
+    ig_value *x = node->inputs[0], *value = ig_onnx_in(node, 2),
+             *axes = ig_onnx_in(node, 3);
     if (!value) {
         value = ig_onnx_scalar(node, (ig_dtype)x->type->dtype, 0);
     }
@@ -363,9 +376,9 @@ static ig_status pad_by_operands(ig_onnx_node *node) {
 }
 
 ig_status ig_onnx_import_pad(ig_onnx_node *node) {
-    ig_dims_value pads;
+    ig_dims_value  pads;
     const int64_t *axes = NULL;
-    uint32_t count;
+    uint32_t       count;
     IG_TRY(ig_onnx_tensor(node, 0));
     IG_TRY(ig_onnx_tensor(node, 1));
     if (!ig_onnx_dims(node, 1, &pads)) {

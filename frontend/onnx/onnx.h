@@ -40,8 +40,6 @@ ig_status ig_import_onnx(ig_context *context, const char *path,
  * beside `path`; NULL: there must be none. */
 ig_status ig_import_onnx_memory(ig_context *context, ig_str bytes, const char *path,
                                 const ig_onnx_options *options, ig_module **out_module);
-/* Does `bytes` look like the beginning of an ONNX model? */
-bool ig_onnx_is_likely(ig_str bytes);
 
 /* ---- test data: one TensorProto, SequenceProto or OptionalProto a file ---- */
 

@@ -266,7 +266,8 @@ ig_status ig_onnx_payload_bytes(const ig_onnx_about *about, ig_arena *arena,
     }
     memcpy(&record, tensor->raw_data.data, sizeof(record));
     const ig_onnx_payload *payload = &wire->payloads.items[record];
-    const ig_onnx_chunk   *chunks = wire->chunks.items + payload->first;
+    const ig_onnx_chunk   *chunks = payload->count ? wire->chunks.items + payload->first
+                                                   : NULL;
     if (ig_onnx_is_external(tensor) && payload->count > 0) {
         return ig_onnx_complain(about, IG_INVALID, "is external, but holds %s too",
                                 field_name(chunks[0].field));

@@ -5,6 +5,8 @@
 #include "onnx_build.h"
 #include "unit.h"
 
+#include <setjmp.h>
+
 static ig_context context;
 static char       said[4000];
 
@@ -207,6 +209,41 @@ TEST(empty_messages_do_not_inflate_memory) {
 }
 END_TEST
 
+static jmp_buf    recovery;
+static ig_module *half_made;
+
+/* Importing under a limit either ends with a status or unwinds, and then what was made
+ * can be destroyed. */
+static bool import_within(ig_str bytes, size_t limit) {
+    start();
+    context.budget.limit = limit;
+    context.budget.recovery = &recovery;
+    half_made = NULL;
+    if (setjmp(recovery)) {
+        ig_module_destroy(half_made);
+        return false;
+    }
+    ig_status status = ig_import_onnx_memory(&context, bytes, NULL, NULL, &half_made);
+    CHECK_MSG(status == IG_OK || status == IG_LIMIT, "%s", ig_status_name(status));
+    ig_module_destroy(half_made);
+    return status == IG_OK;
+}
+
+TEST(exhausted_memory_unwinds_cleanly) {
+    onnx_model m;
+    small_model(&m);
+    ig_str bytes = onnx_pack(&m);
+    size_t failed = 0, limit = 8 << 10;
+    for (; !import_within(bytes, limit); limit += 1 << 10) {
+        failed++;
+        CHECK(limit < 16 << 20);
+    }
+    CHECK(failed > 10);
+    CHECK_INT(context.budget.used, 0);
+    onnx_model_fini(&m);
+}
+END_TEST
+
 UNIT_SUITE(onnx_wire, every_cut_is_refused_or_harmless, every_flipped_bit_is_survived,
            weights_stay_in_the_file, odd_wire_forms_are_told_apart, depth_is_bounded,
-           empty_messages_do_not_inflate_memory)
+           empty_messages_do_not_inflate_memory, exhausted_memory_unwinds_cleanly)
