@@ -258,21 +258,18 @@ static const char *check_buffer(ig_plan *plan, uint32_t i) {
     if (!has_text(plan, buffer->name) || !has_expr(plan, buffer->bytes)) {
         return "buffer";
     }
-    uint32_t count = 0;
+    bool is_own = false;
     switch ((ig_space)buffer->space) {
-    case IG_SPACE_INPUT:
-        count = plan->inputs_count;
+    case IG_SPACE_INPUT: /* the one buffer of its input */
+        is_own = buffer->index < plan->inputs_count &&
+                 plan->inputs[buffer->index].buffer == i;
         break;
-    case IG_SPACE_OUTPUT:
-        /* One buffer an output, or the runtime could not tell where to copy. */
-        if (buffer->index >= plan->outputs_count ||
-            plan->outputs[buffer->index].buffer != i) {
-            return "output's buffer";
-        }
-        count = plan->outputs_count;
+    case IG_SPACE_OUTPUT: /* or the runtime could not tell where to copy */
+        is_own = buffer->index < plan->outputs_count &&
+                 plan->outputs[buffer->index].buffer == i;
         break;
     case IG_SPACE_CONSTANT:
-        count = plan->constants_count;
+        is_own = buffer->index < plan->constants_count;
         break;
     case IG_SPACE_ARENA:
     case IG_SPACE_WORKER:
@@ -283,7 +280,7 @@ static const char *check_buffer(ig_plan *plan, uint32_t i) {
     if (plan->expr_flags[buffer->bytes]) {
         return "buffer size";
     }
-    return buffer->index < count ? NULL : "buffer index";
+    return is_own ? NULL : "buffer index";
 }
 
 static const char *check_operand(ig_plan *plan, uint32_t i) {
