@@ -18,7 +18,7 @@
 
 #include <assert.h>
 
-enum { SAMPLES = 4, TILE_VECTORS = 20, MAX_RUNS = 1024, MAX_LANES = 16 };
+enum { SAMPLES = 4, MAX_VECTORS = 20, MAX_RUNS = 1024, MAX_LANES = 16 };
 
 typedef struct pair_run {
     int64_t row, column, place; /* i, first j, first p */
@@ -170,11 +170,19 @@ static void emit_rows(const interact *t, ig_builder *b, ig_value *sample, int64_
     }
 }
 
+/* Sums that fit into registers beside one column of all rows and one own element. */
+static uint32_t tile_vectors(const interact *t) {
+    uint32_t beside = t->row_vectors + 2, registers = t->lower->target->vector_registers;
+    uint32_t room = registers > beside + 4 ? registers - beside : 4;
+    return room > MAX_VECTORS + 8 ? MAX_VECTORS + 8 : room;
+}
+
 static void emit_products(const interact *t, ig_builder *b, ig_value *sample) {
+    uint32_t room = tile_vectors(t);
     for (int64_t first = 0; first < t->rows;) {
         uint32_t total = t->width[first];
         int64_t next = first + 1;
-        while (next < t->rows && total + t->width[next] <= TILE_VECTORS) {
+        while (next < t->rows && total + t->width[next] <= room) {
             total += t->width[next++];
         }
         if (total) {
@@ -232,7 +240,7 @@ static ig_value *scratch(interact *t, int64_t floats) {
 
 static bool is_supported(const interact *t) {
     return t->x && t->x->type->dtype == IG_DT_f32 && t->x->strides[2] == 1 &&
-           t->out->strides[1] == 1 && t->row_vectors <= TILE_VECTORS &&
+           t->out->strides[1] == 1 && t->row_vectors <= MAX_VECTORS &&
            t->run_count <= MAX_RUNS;
 }
 
