@@ -229,6 +229,58 @@ static void cancel_exact(ig_dim_table *table, ig_dim_sum *sum) {
     }
 }
 
+/* ---- sums with extremes ---- */
+
+/* min(p, q) = p - max(p - q, 0) and max(p, q) = p + max(q - p, 0): taken where the sum
+ * gets shorter by it.  So x - min(x, y) is max(x - y, 0), and that plus min(x, y) is
+ * x. */
+static bool shorten(ig_dim_table *table, ig_dim_sum *sum, uint32_t index, ig_dim p,
+                    ig_dim q) {
+    ig_module  *module = table->module;
+    ig_dim_term term = sum->terms[index];
+    bool        is_min = term.monomial->atoms[0]->kind == IG_DIM_MIN;
+    ig_dim_sum  trial = *sum;
+    remove_term(&trial, index);
+    ig_dim_sum_add_dim(table, &trial, (ig_dim_term){ term.coefficient, table->one }, p);
+    if (trial.failed || trial.count > sum->count || term.coefficient == INT64_MIN) {
+        return false;
+    }
+    ig_dim  rest = is_min ? ig_dim_sub(module, p, q) : ig_dim_sub(module, q, p);
+    int64_t factor = is_min ? -term.coefficient : term.coefficient;
+    ig_dim_sum_add_dim(table, &trial, (ig_dim_term){ factor, table->one },
+                       ig_dim_max(module, rest, 0));
+    if (trial.failed || trial.count >= sum->count) {
+        return false;
+    }
+    *sum = trial;
+    return true;
+}
+
+/* The min or max that a term is a multiple of, when it is not too deep to try. */
+static const ig_dim_atom *extreme_of(const ig_dim_term *term) {
+    enum { DEPTH = 4 };
+    if (term->monomial->degree != 1) {
+        return NULL;
+    }
+    const ig_dim_atom *atom = term->monomial->atoms[0];
+    bool is_extreme = atom->kind == IG_DIM_MIN || atom->kind == IG_DIM_MAX;
+    return is_extreme && atom->depth <= DEPTH ? atom : NULL;
+}
+
+/* Each step makes the sum shorter, so there are at most as many as it has terms. */
+static void shorten_extremes(ig_dim_table *table, ig_dim_sum *sum) {
+    if (sum->count < 2) {
+        return;
+    }
+    uint32_t i = 0;
+    while (i < sum->count && !sum->failed) {
+        const ig_dim_atom *atom = extreme_of(&sum->terms[i]);
+        bool is_shorter = atom && (shorten(table, sum, i, atom->a, atom->b) ||
+                                   shorten(table, sum, i, atom->b, atom->a));
+        i = is_shorter ? 0 : i + 1;
+    }
+}
+
 /* ---- from sum to dim ---- */
 
 static ig_dim intern_expr(ig_dim_table *table, const ig_dim_sum *sum, uint32_t size) {
@@ -256,6 +308,11 @@ static ig_dim intern_expr(ig_dim_table *table, const ig_dim_sum *sum, uint32_t s
 
 bool ig_dim_sum_finish(ig_dim_table *table, ig_dim_sum *sum, ig_dim *out_dim) {
     cancel_exact(table, sum);
+    shorten_extremes(table, sum);
+    return ig_dim_sum_intern(table, sum, out_dim);
+}
+
+bool ig_dim_sum_intern(ig_dim_table *table, const ig_dim_sum *sum, ig_dim *out_dim) {
     int64_t limit = table->module->context->limits.dim_terms;
     if (sum->failed || sum->count > limit) {
         return false;

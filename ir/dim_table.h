@@ -137,6 +137,8 @@ void ig_dim_sum_add_dim(ig_dim_table *table, ig_dim_sum *sum, ig_dim_term factor
                         ig_dim dim);
 /* The normal form; false when it passes a limit.  `sum` is used up. */
 bool ig_dim_sum_finish(ig_dim_table *table, ig_dim_sum *sum, ig_dim *out_dim);
+/* The same for what is in normal form already. */
+bool ig_dim_sum_intern(ig_dim_table *table, const ig_dim_sum *sum, ig_dim *out_dim);
 /* Quotient of polynomials without remainder; false when there is none. */
 bool ig_dim_divide(ig_dim_table *table, ig_dim a, ig_dim b, ig_dim *out_quotient);
 

@@ -142,34 +142,45 @@ void ig_dim_visit_symbols(const ig_module *module, ig_dim                   dim,
 
 static ig_dim translate(const ig_module *from, ig_dim dim, ig_module *to);
 
-static ig_dim translate_atom(const ig_module *from, const ig_dim_atom *atom,
-                             ig_module *to) {
+static const ig_dim_atom *translate_atom(const ig_module *from, const ig_dim_atom *atom,
+                                         ig_module *to) {
     if (atom->kind == IG_DIM_SYMBOL) {
         const char *name = from->dims->symbols.items[atom->symbol]->symbol.name;
-        return ig_dim_named(to, ig_str_of(name));
+        ig_dim      symbol = ig_dim_named(to, ig_str_of(name));
+        return to->dims->symbols.items[ig_symbol_index(to, symbol)]->atom;
     }
-    const ig_dim_atom *copy = ig_dim_atom_intern(to->dims, atom->kind,
-                                                 translate(from, atom->a, to),
-                                                 translate(from, atom->b, to));
-    return ig_dim_of_atom(to->dims, copy);
+    return ig_dim_atom_intern(to->dims, atom->kind, translate(from, atom->a, to),
+                              translate(from, atom->b, to));
 }
 
-/* Atoms are taken over as they are, not simplified anew: the ranges that let them be
- * were known then. */
+/* The monomial rebuilt; atoms keep their order, which goes by what they say. */
+static const ig_dim_monomial *translate_monomial(const ig_module       *from,
+                                                 const ig_dim_monomial *monomial,
+                                                 ig_module             *to) {
+    const ig_dim_atom *atoms[IG_DIM_DEGREE_MAX];
+    for (uint32_t i = 0; i < monomial->degree; i++) {
+        atoms[i] = translate_atom(from, monomial->atoms[i], to);
+    }
+    return ig_dim_monomial_intern(to->dims, atoms, monomial->degree);
+}
+
+/* Taken over as it is, not simplified anew: the ranges that let it be were known
+ * then. */
 static ig_dim translate(const ig_module *from, ig_dim dim, ig_module *to) {
     ig_dim_term        room;
     uint32_t           count;
     const ig_dim_term *terms = ig_dim_terms(from->dims, dim, &room, &count);
-    ig_dim             total = 0;
+    ig_dim_sum         sum;
+    ig_dim_sum_start(&sum);
     for (uint32_t i = 0; i < count; i++) {
-        ig_dim product = ig_dim_const(to, terms[i].coefficient);
-        for (uint32_t k = 0; k < terms[i].monomial->degree; k++) {
-            ig_dim factor = translate_atom(from, terms[i].monomial->atoms[k], to);
-            product = ig_dim_mul(to, product, factor);
-        }
-        total = ig_dim_add(to, total, product);
+        ig_dim_sum_add(to->dims, &sum, terms[i].coefficient,
+                       translate_monomial(from, terms[i].monomial, to));
     }
-    return total;
+    ig_dim copy = 0;
+    bool   is_small = ig_dim_sum_intern(to->dims, &sum, &copy);
+    assert(is_small && "limits are the context's, so they are the same");
+    (void)is_small;
+    return copy;
 }
 
 static void copy_symbol(const ig_module *from, uint32_t index, ig_module *to) {

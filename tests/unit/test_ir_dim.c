@@ -155,6 +155,17 @@ TEST(extremes_keep_the_smaller_and_the_larger) {
     finish();
 }
 
+TEST(extremes_meet_what_they_are_made_of) {
+    start();
+    ig_dim b = sym("B"), l = sym("L");
+    CHECK_INT(SUB(b, MIN(b, 1)), MAX(SUB(b, 1), 0));
+    CHECK_INT(SUB(MAX(b, l), b), MAX(SUB(l, b), 0));
+    CHECK_INT(ADD(MIN(b, 1), MAX(SUB(b, 1), 0)), b);
+    CHECK_INT(SUB(ADD(MUL(2, MIN(b, l)), 3), MUL(2, b)),
+              SUB(3, MUL(2, MAX(SUB(b, l), 0))));
+    finish();
+}
+
 TEST(broadcast_extents) {
     start();
     ig_dim b = sym("B"), l = sym("L");
@@ -597,7 +608,8 @@ UNIT_SUITE(ir_dim, constants_are_plain_numbers, equal_expressions_are_the_same_d
            text_puts_high_degree_first_and_constants_last, order_is_by_name,
            products_cancel_in_exact_quotients, rounded_quotients_have_one_form,
            ranges_and_multiples_simplify, extremes_keep_the_smaller_and_the_larger,
-           broadcast_extents, equality_is_three_valued, order_is_three_valued,
+           extremes_meet_what_they_are_made_of, broadcast_extents,
+           equality_is_three_valued, order_is_three_valued,
            bounds_that_overflow_are_lost_not_wrong, overflow_becomes_a_fresh_symbol,
            too_many_terms_become_a_fresh_symbol, depth_is_bounded, size_is_bounded,
            names_are_made_unique_and_plain, visiting_reaches_definitions_once,
