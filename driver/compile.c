@@ -151,15 +151,6 @@ static ig_status compile_level(ig_context *context, const ig_artifact_writer *w,
 
 /* ---- the container ---- */
 
-static const ig_graph *entry_graph(const ig_module *module) {
-    for (size_t i = 0; i < module->graphs.count; i++) {
-        if (module->graphs.items[i]->is_entry) {
-            return module->graphs.items[i];
-        }
-    }
-    return NULL;
-}
-
 static ig_str manifest(const ig_lowered *lowered, const ig_artifact_writer *w) {
     ig_writer out;
     ig_writer_init(&out, w->arena);
@@ -183,7 +174,7 @@ static ig_status build_parts(ig_lowered *lowered, const ig_compile_options *opti
     ig_plan_level levels[IG_LEVELS];
     for (uint32_t i = 0; i < lowered->count; i++) {
         levels[i].name = lowered->targets.targets[i]->level;
-        levels[i].graph = entry_graph(lowered->modules[i]);
+        levels[i].graph = ig_entry_of(lowered->modules[i]);
     }
     ig_plan_input input = { .levels = levels, .level_count = lowered->count,
                             .refers = options && options->weights == IG_WEIGHTS_REFERENCE };

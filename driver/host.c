@@ -136,6 +136,15 @@ ig_status ig_host_guard(ig_context *context, ig_status (*work)(void *arguments),
 
 /* ---- what modules hand out ---- */
 
+const ig_graph *ig_entry_of(const ig_module *module) {
+    for (size_t i = 0; i < module->graphs.count; i++) {
+        if (module->graphs.items[i]->is_entry) {
+            return module->graphs.items[i];
+        }
+    }
+    return NULL;
+}
+
 ig_arena *ig_host_results(ig_module *module) {
     ig_host *host = ig_host_of(module->context);
     ig_module_results *results = ig_map_get_id(&host->results, IG_MAP_PTR(module));

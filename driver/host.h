@@ -28,6 +28,9 @@ ig_host *ig_host_of(ig_context *context);
 /* An emptied arena for what the next call on `module` hands out. */
 ig_arena *ig_host_results(ig_module *module);
 
+/* The graph that a module is run by; NULL when it has none. */
+const ig_graph *ig_entry_of(const ig_module *module);
+
 /* Runs `work` with a recovery point: exhausted memory unwinds to here and becomes
  * IG_LIMIT with a message.  Every public function that can fail goes through it. */
 ig_status ig_host_guard(ig_context *context, ig_status (*work)(void *arguments),

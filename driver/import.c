@@ -1,6 +1,6 @@
 /* Reading models: the format is told from the content.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "driver/host.h"
+#include "driver/argument.h"
 #include "frontend/onnx/onnx.h"
 #include "ir/text.h"
 
@@ -23,7 +23,7 @@ typedef struct import_call {
 /* "x=f32[8,13]" -> name and type. */
 static ig_status read_statement(import_call *call, const char *statement,
                                 ig_onnx_input_type *out) {
-    const char *equals = strchr(statement, '=');
+    const char *equals = strrchr(statement, '=');
     if (!equals || equals == statement || !equals[1]) {
         return ig_error_hint(&call->context->diag, IG_INVALID, NULL,
                              "write NAME=TYPE, for example dense=f32[8,13]",
@@ -43,7 +43,10 @@ static ig_status read_constant(import_call *call, const char *path, ig_tensor *o
         return ig_error(&call->context->diag, status, &where, "cannot read: %s", why);
     }
     ig_str bytes = { map.data, map.size };
-    status = ig_onnx_tensor_read(call->context, &call->arena, path, bytes, IG_TENSOR, out);
+    ig_arena *arena = &call->arena;
+    status = ig_str_starts(bytes, "\x93NUMPY")
+                 ? ig_npy_read(call->context, arena, path, bytes, IG_DT_COUNT, out)
+                 : ig_onnx_tensor_read(call->context, arena, path, bytes, IG_TENSOR, out);
     ig_file_map_close(&map);
     return status;
 }

@@ -7,33 +7,24 @@
 
 /* ---- signature ---- */
 
-static const ig_graph *entry_of(const ig_module *module) {
-    for (size_t i = 0; i < module->graphs.count; i++) {
-        if (module->graphs.items[i]->is_entry) {
-            return module->graphs.items[i];
-        }
-    }
-    return NULL;
-}
-
 size_t ig_module_input_count(const ig_module *module) {
-    const ig_graph *graph = entry_of(module);
+    const ig_graph *graph = ig_entry_of(module);
     return graph ? graph->body.arg_count : 0;
 }
 
 size_t ig_module_output_count(const ig_module *module) {
-    const ig_graph *graph = entry_of(module);
+    const ig_graph *graph = ig_entry_of(module);
     return graph && graph->body.last ? graph->body.last->operand_count : 0;
 }
 
 const char *ig_module_input_name(const ig_module *module, size_t index) {
-    const ig_graph *graph = entry_of(module);
+    const ig_graph *graph = ig_entry_of(module);
     bool is_there = graph && graph->arg_names && index < graph->body.arg_count;
     return is_there && graph->arg_names[index] ? graph->arg_names[index] : "";
 }
 
 const char *ig_module_output_name(const ig_module *module, size_t index) {
-    const ig_graph *graph = entry_of(module);
+    const ig_graph *graph = ig_entry_of(module);
     bool is_there =
         graph && graph->result_names && index < ig_module_output_count(module);
     return is_there && graph->result_names[index] ? graph->result_names[index] : "";
@@ -47,13 +38,13 @@ static const char *type_text(ig_module *module, const ig_type *type) {
 }
 
 const char *ig_module_input_type(ig_module *module, size_t index) {
-    const ig_graph *graph = entry_of(module);
+    const ig_graph *graph = ig_entry_of(module);
     bool is_there = graph && index < graph->body.arg_count;
     return is_there ? type_text(module, graph->body.args[index]->type) : "";
 }
 
 const char *ig_module_output_type(ig_module *module, size_t index) {
-    const ig_graph *graph = entry_of(module);
+    const ig_graph *graph = ig_entry_of(module);
     bool is_there = graph && index < ig_module_output_count(module);
     return is_there ? type_text(module, graph->body.last->operands[index].value->type) : "";
 }

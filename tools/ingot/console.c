@@ -1,0 +1,164 @@
+/* Words on stderr, exit statuses, Ctrl-C.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "tools/ingot/tool.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The one variable of the program: what Ctrl-C cancels.  A signal handler has nothing
+ * else to reach it by. */
+static _Atomic(ig_context *) interrupted_context;
+static atomic_int            interrupts;
+
+int exit_of(ig_status status) {
+    static const struct {
+        ig_status status;
+        int       exit_status;
+    } rows[] = {
+#define ROW(name, value, exit_status, meaning) { IG_##name, exit_status },
+        IG_STATUS_LIST(ROW)
+#undef ROW
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (rows[i].status == status) {
+            return rows[i].exit_status;
+        }
+    }
+    return 70;
+}
+
+/* ---- words ---- */
+
+void progress_clear(void) {
+    if (isatty(STDERR_FILENO)) {
+        fputs("\r\033[K", stderr);
+    }
+}
+
+int complain(int exit_status, const char *format, ...) {
+    progress_clear();
+    fputs("error: ", stderr);
+    va_list args;
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+    return exit_status;
+}
+
+void note(const settings *given, const char *format, ...) {
+    if (given->quiet) {
+        return;
+    }
+    progress_clear();
+    va_list args;
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+}
+
+void *need(void *memory) {
+    if (!memory) {
+        exit(complain(exit_of(IG_LIMIT), "memory ran out"));
+    }
+    return memory;
+}
+
+char *text_of(const char *format, ...) {
+    char *text = NULL;
+    va_list args;
+    va_start(args, format);
+    int length = vasprintf(&text, format, args);
+    va_end(args);
+    return need(length < 0 ? NULL : text);
+}
+
+int report(ig_status status, const words *why) {
+    return why->text[0] ? complain(exit_of(status), "%s", why->text) : exit_of(status);
+}
+
+/* ---- contexts ---- */
+
+static void on_interrupt(int number) {
+    (void)number;
+    ig_context *context = atomic_load(&interrupted_context);
+    if (atomic_fetch_add(&interrupts, 1) > 0 || !context) {
+        _exit(130);
+    }
+    ig_context_cancel(context);
+}
+
+bool was_interrupted(void) {
+    return atomic_load(&interrupts) > 0;
+}
+
+static void show_message(void *user, int severity, const char *text) {
+    const settings *given = user;
+    static const char *const severities[] = { "note", "warning", "error" };
+    if (severity == 0 && given->quiet) {
+        return;
+    }
+    progress_clear();
+    fprintf(stderr, "%s: %s\n", severities[severity < 0 || severity > 2 ? 2 : severity], text);
+}
+
+static void show_progress(void *user, const char *stage, uint64_t done, uint64_t total) {
+    (void)user;
+    if (total) {
+        fprintf(stderr, "\r\033[K%s %llu of %llu", stage, (unsigned long long)done,
+                (unsigned long long)total);
+    } else {
+        fprintf(stderr, "\r\033[K%s", stage);
+    }
+}
+
+static int set_limits(ig_context *context, const settings *given) {
+    for (size_t i = 0; i < given->limits.count; i++) {
+        const char *text = given->limits.items[i];
+        const char *equals = strchr(text, '=');
+        char *end = NULL;
+        long long value = equals ? strtoll(equals + 1, &end, 10) : 0;
+        if (!equals || end == equals + 1 || *end || value < 0) {
+            return complain(EXIT_USAGE, "--limit takes NAME=N, not '%s'", text);
+        }
+        char *name = text_of("%.*s", (int)(equals - text), text);
+        ig_status status = ig_context_set_limit(context, name, value);
+        free(name);
+        if (status != IG_OK) {
+            return EXIT_USAGE;
+        }
+    }
+    return 0;
+}
+
+ig_context *context_open(const settings *given, bool is_silent, int *out_exit) {
+    bool is_shown = isatty(STDERR_FILENO) && !given->quiet;
+    ig_context_options options = {
+        .size = sizeof options,
+        .message = is_silent ? NULL : show_message,
+        .message_user = (void *)(uintptr_t)given,
+        .progress = is_shown ? show_progress : NULL,
+    };
+    ig_context *context = need(ig_context_create(&options));
+    *out_exit = set_limits(context, given);
+    if (*out_exit) {
+        ig_context_destroy(context);
+        return NULL;
+    }
+    atomic_store(&interrupted_context, context);
+    struct sigaction action = { .sa_handler = on_interrupt };
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    return context;
+}
+
+void context_close(ig_context *context) {
+    progress_clear();
+    atomic_store(&interrupted_context, NULL);
+    ig_context_destroy(context);
+}

@@ -1,0 +1,92 @@
+/* ingot: the command line.  One verb a file; this one finds the verb.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "tools/ingot/tool.h"
+
+#include <string.h>
+
+static const char about[] =
+    "Ingot compiles trained models into small, fast programs.\n\n"
+    "usage: ingot VERB ...     (ingot VERB --help says more)\n\n";
+
+static const char ending[] =
+    "\nMODEL is a .onnx or .ig file, or an artifact (.ingot).\n"
+    "Exit status: 0 good, 1 a comparison or check failed, 2 wrong usage, 3 invalid\n"
+    "input, 4 not supported, 5 a limit or memory, 6 cannot read or write a file,\n"
+    "130 interrupted, 70 a defect of Ingot.\n";
+
+static void print_verbs(FILE *to) {
+    fputs(about, to);
+    for (size_t i = 0; verbs[i]; i++) {
+        const verb *v = verbs[i];
+        int length = (int)strcspn(v->help, ".\n");
+        fprintf(to, "  ingot %-8s %.*s\n", v->name, length, v->help);
+    }
+    fputs(ending, to);
+}
+
+static int print_version(void) {
+    printf("ingot %s\n", ig_compiler_version());
+    return 0;
+}
+
+static int print_help(void) {
+    print_verbs(stdout);
+    return 0;
+}
+
+static int print_man(void) {
+    options_print_man(verbs, stdout);
+    return 0;
+}
+
+static int print_completion(void) {
+    options_print_completion(verbs, stdout);
+    return 0;
+}
+
+static const struct {
+    const char *name;
+    int (*run)(void);
+} other_words[] = {
+    { "--help", print_help },       { "-h", print_help },    { "help", print_help },
+    { "--version", print_version }, { "--man", print_man },
+    { "--completion", print_completion },
+};
+
+static int run_verb(const verb *which, int argc, char **argv) {
+    settings given;
+    int status = options_read(which, argc, argv, &given);
+    if (status == 0 && given.help) {
+        options_print_help(which, stdout);
+    } else if (status == 0) {
+        status = which->run(&given);
+    }
+    options_free(&given);
+    return status;
+}
+
+/* What was printed must have reached its place: a full disk is an error. */
+static int check_output(int status) {
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        return status ? status : complain(exit_of(IG_IO), "cannot write the output");
+    }
+    return status;
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2) {
+        print_verbs(stderr);
+        return EXIT_USAGE;
+    }
+    for (size_t i = 0; verbs[i]; i++) {
+        if (strcmp(verbs[i]->name, argv[1]) == 0) {
+            return check_output(run_verb(verbs[i], argc - 1, argv + 1));
+        }
+    }
+    for (size_t i = 0; i < sizeof other_words / sizeof *other_words; i++) {
+        if (strcmp(other_words[i].name, argv[1]) == 0) {
+            return check_output(other_words[i].run());
+        }
+    }
+    return complain(EXIT_USAGE, "there is no verb '%s'\n  try: ingot --help", argv[1]);
+}

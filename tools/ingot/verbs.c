@@ -1,0 +1,21 @@
+/* The verbs, in the order of help.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "tools/ingot/tool.h"
+
+#define VERBS(VERB) \
+    VERB(compile)   \
+    VERB(run)       \
+    VERB(verify)    \
+    VERB(dump)      \
+    VERB(opt)
+
+#define DECLARE(name) extern const verb verb_##name;
+VERBS(DECLARE)
+#undef DECLARE
+
+const verb *const verbs[] = {
+#define LIST_VERB(name) &verb_##name,
+    VERBS(LIST_VERB)
+#undef LIST_VERB
+    NULL,
+};
