@@ -98,7 +98,7 @@ ig_status ig_parse_skip_data(ig_parser *parser);
 
 ig_status ig_parse_statement(ig_parser *parser, ig_block *block);
 ig_status ig_parse_block(ig_parser *parser, ig_block *block); /* { statements } */
-/* (%name: type, …); user's names in quotes are read when `out_user_names` is given. */
+/* (%name "user's name": type, …); gives the names ("" for none) when asked for. */
 ig_status ig_parse_args(ig_parser *parser, ig_block *block,
                         const char ***out_user_names);
 ig_status ig_parse_graph(ig_parser *parser);

@@ -147,7 +147,7 @@ static ig_status read_file(ig_parser *p, ig_data *data) {
     if (data->offset < 0 || !ig_add_i64(data->offset, size, &end) ||
         (uint64_t)end > map->size) {
         return ig_parse_error(
-            p, &at, "'%s' has %zu bytes, too few for offset %lld + %lld", data->file,
+            p, &at, "'%s' has %zu bytes, too few for offset %lld + %lld", name,
             map->size, (long long)data->offset, (long long)size);
     }
     data->bytes = (const char *)map->data + data->offset;

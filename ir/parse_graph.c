@@ -51,12 +51,12 @@ static bool is_number(ig_str text) {
     return true;
 }
 
-/* The user's name: in quotes, else the argument's own. */
+/* The user's name: in quotes, else the argument's own; a number is none. */
 static ig_status read_user_name(ig_parser *p, const ig_token *name, const char **out) {
     if (ig_parse_is(p, IG_TOKEN_STRING)) {
         return ig_parse_quoted(p, "a quoted name", out);
     }
-    *out = ig_module_string(p->module, name->text);
+    *out = is_number(name->text) ? NULL : ig_module_string(p->module, name->text);
     return IG_OK;
 }
 
@@ -64,14 +64,10 @@ static ig_status read_arg(ig_parser *p, ig_block *block, const char **out_user) 
     ig_token       name = p->token;
     const ig_type *type;
     IG_TRY(ig_parse_expect(p, IG_TOKEN_VALUE, "an argument, %name"));
-    if (out_user) {
-        IG_TRY(read_user_name(p, &name, out_user));
-    }
+    IG_TRY(read_user_name(p, &name, out_user));
     IG_TRY(ig_parse_expect(p, ':', "':' and a type"));
     IG_TRY(ig_parse_type_here(p, &type));
-    const char *own = is_number(name.text) ? NULL
-                                           : ig_module_string(p->module, name.text);
-    return ig_parse_define(p, &name, ig_block_add_arg(block, type, own));
+    return ig_parse_define(p, &name, ig_block_add_arg(block, type, *out_user));
 }
 
 ig_status ig_parse_args(ig_parser *parser, ig_block *block,
@@ -79,9 +75,9 @@ ig_status ig_parse_args(ig_parser *parser, ig_block *block,
     IG_VEC(const char *) users = { 0 };
     IG_TRY(ig_parse_expect(parser, '(', "'('"));
     while (!ig_parse_is(parser, ')')) {
-        const char *user = NULL;
-        IG_TRY(read_arg(parser, block, out_user_names ? &user : NULL));
-        IG_PUSH(parser->arena, &users, user);
+        const char *user;
+        IG_TRY(read_arg(parser, block, &user));
+        IG_PUSH(parser->arena, &users, user ? user : "");
         if ((int64_t)users.count > parser->context->limits.operand_count) {
             return ig_parse_error(parser, &parser->token, "too many arguments");
         }

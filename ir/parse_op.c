@@ -1,7 +1,7 @@
 /* One statement: results, op, operands, attributes, types, bodies.
  * SPDX-License-Identifier: Apache-2.0
  *
- *     %a, %b = op %x, @w {attr = value, flag} : type, type (%i: type) { … } else { … }
+ *     %a, %b = op %x, @w {attr = value, flag} : type "name", type (%i: type) { … }
  *
  * What stands behind the operands may come in any order.  The op is made as soon as its
  * operands are known, so that its bodies can be read into it; attributes and types are
@@ -229,6 +229,10 @@ static ig_status read_types(ig_parser *p, statement *s) {
         if (s->types.count == s->names.count) {
             return ig_parse_error(p, &s->head, "%s has more types than results",
                                   s->info->name);
+        }
+        if (ig_parse_is(p, IG_TOKEN_STRING)) {
+            ig_value *result = &s->op->results[s->types.count];
+            IG_TRY(ig_parse_quoted(p, "a quoted name", &result->name));
         }
         IG_PUSH(p->arena, &s->types, type);
     } while (ig_parse_accept(p, ','));

@@ -36,10 +36,19 @@ static void put_operands(ig_printer *p, const ig_op *op) {
     }
 }
 
+/* The user's name of a value, where there is one. */
+static void put_user_name(ig_printer *p, const char *name) {
+    if (name && *name) {
+        ig_put_char(p->out, ' ');
+        ig_put_quoted(p->out, ig_str_of(name));
+    }
+}
+
 static void put_types(ig_printer *p, const ig_op *op) {
     for (uint32_t i = 0; i < op->result_count; i++) {
         ig_put(p->out, "%s", i ? ", " : " : ");
         ig_print_type(p->module, op->results[i].type, p->out);
+        put_user_name(p, op->results[i].name);
     }
 }
 
@@ -80,31 +89,24 @@ static void put_head(ig_printer *p, const ig_op *op) {
     }
 }
 
-/* The user's names of the results, as a comment. */
-static void put_comment(ig_printer *p, const ig_op *op) {
-    uint32_t shown = 0;
-    for (uint32_t i = 0; i < op->result_count && op->code < IG_OP_COUNT; i++) {
-        const char *name = op->results[i].name;
-        if (!name) {
-            continue;
-        }
-        ig_put(p->out, "%s", shown++ ? ", " : "  # ");
-        for (; *name; name++) {
-            bool is_control = (unsigned char)*name < 0x20 || *name == 0x7f;
-            ig_put_char(p->out, is_control ? '?' : *name);
-        }
-    }
-}
-
 static void put_block(ig_printer *p, const ig_block *block);
+
+/* %name "user's name": type; the name in quotes only where %name does not say it. */
+static void put_arg(ig_printer *p, const ig_value *arg, const char *user) {
+    const char *own = arg->id < p->name_count ? p->names[arg->id] : NULL;
+    ig_print_value(p, arg);
+    if (user && (!own || strcmp(user, own) != 0)) {
+        put_user_name(p, user);
+    }
+    ig_put(p->out, ": ");
+    ig_print_type(p->module, arg->type, p->out);
+}
 
 static void put_args(ig_printer *p, const ig_block *block) {
     ig_put_char(p->out, '(');
     for (uint32_t i = 0; i < block->arg_count; i++) {
         ig_put(p->out, "%s", i ? ", " : "");
-        ig_print_value(p, block->args[i]);
-        ig_put(p->out, ": ");
-        ig_print_type(p->module, block->args[i]->type, p->out);
+        put_arg(p, block->args[i], NULL);
     }
     ig_put_char(p->out, ')');
 }
@@ -116,11 +118,7 @@ static void put_body(ig_printer *p, const ig_op *op, uint32_t index) {
         ig_put_char(p->out, ' ');
         put_args(p, body);
     }
-    ig_put(p->out, " {");
-    if (index == 0) {
-        put_comment(p, op);
-    }
-    ig_put_char(p->out, '\n');
+    ig_put(p->out, " {\n");
     if (index == 0) {
         put_note(p, op);
     }
@@ -138,12 +136,9 @@ static void put_op(ig_printer *p, const ig_op *op) {
     for (uint32_t i = 0; i < body_count; i++) {
         put_body(p, op, i);
     }
+    ig_put_char(p->out, '\n');
     if (body_count == 0) {
-        put_comment(p, op);
-        ig_put_char(p->out, '\n');
         put_note(p, op);
-    } else {
-        ig_put_char(p->out, '\n');
     }
 }
 
@@ -164,23 +159,6 @@ static void put_block(ig_printer *p, const ig_block *block) {
 
 enum { ARGS_A_LINE = 4 }; /* more, and each argument has a line of its own */
 
-static void put_quoted_name(ig_printer *p, const char *name) {
-    ig_put_char(p->out, ' ');
-    ig_put_quoted(p->out, ig_str_of(name));
-}
-
-static void put_graph_arg(ig_printer *p, const ig_graph *graph, uint32_t index) {
-    const ig_value *arg = graph->body.args[index];
-    const char     *user = graph->arg_names ? graph->arg_names[index] : NULL;
-    ig_print_value(p, arg);
-    bool is_named = arg->id < p->name_count && p->names[arg->id];
-    if (user && (!is_named || strcmp(user, p->names[arg->id]) != 0)) {
-        put_quoted_name(p, user);
-    }
-    ig_put(p->out, ": ");
-    ig_print_type(p->module, arg->type, p->out);
-}
-
 static void put_graph_args(ig_printer *p, const ig_graph *graph) {
     uint32_t count = graph->body.arg_count;
     bool     is_long = count > ARGS_A_LINE;
@@ -193,7 +171,8 @@ static void put_graph_args(ig_printer *p, const ig_graph *graph) {
         } else {
             ig_put(p->out, "%s", i ? ", " : "");
         }
-        put_graph_arg(p, graph, i);
+        const ig_value *arg = graph->body.args[i];
+        put_arg(p, arg, graph->arg_names ? graph->arg_names[i] : NULL);
     }
     p->depth -= 2;
     ig_put_char(p->out, ')');
@@ -210,9 +189,7 @@ static void put_graph_results(ig_printer *p, const ig_graph *graph) {
         const char     *name = graph->result_names ? graph->result_names[i] : NULL;
         ig_put(p->out, "%s", i ? ", " : " -> (");
         ig_print_type(p->module, value ? value->type : NULL, p->out);
-        if (name) {
-            put_quoted_name(p, name);
-        }
+        put_user_name(p, name);
     }
     ig_put_char(p->out, ')');
 }

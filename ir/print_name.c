@@ -39,10 +39,15 @@ void ig_print_item(ig_writer *out, const char *name) {
 
 /* ---- naming a graph's values ---- */
 
+typedef struct name_entry {
+    bool     is_visible; /* an argument visible here has the name */
+    uint32_t repeats; /* numbers tried behind it, so that equal names cost no search */
+} name_entry;
+
 typedef struct namer {
     ig_printer *printer;
     ig_arena   *arena;
-    ig_map      taken;
+    ig_map      entries; /* name -> name_entry */
     uint32_t    next;
 } namer;
 
@@ -56,6 +61,16 @@ static void name_by_number(namer *n, const ig_value *value) {
     set_name(n, value, ig_arena_printf(n->arena, "%u", n->next++));
 }
 
+/* The entry of `name`, made when there is none. */
+static name_entry *entry_of(namer *n, const char *name) {
+    name_entry *entry = ig_map_get(&n->entries, ig_str_of(name));
+    if (!entry) {
+        entry = IG_NEW(n->arena, name_entry);
+        ig_map_set(&n->entries, ig_str_of(name), entry);
+    }
+    return entry;
+}
+
 static const char *clean_name(namer *n, const char *text) {
     char *name = ig_arena_printf(n->arena, "%s%s",
                                  *text >= '0' && *text <= '9' ? "_" : "", text);
@@ -63,10 +78,12 @@ static const char *clean_name(namer *n, const char *text) {
         *c = is_name_char(*c) ? *c : '_';
     }
     const char *base = name;
-    for (uint32_t number = 1; ig_map_get(&n->taken, ig_str_of(name)); number++) {
-        name = ig_arena_printf(n->arena, "%s_%u", base, number);
+    name_entry *first = entry_of(n, base), *entry = first;
+    while (entry->is_visible) {
+        name = ig_arena_printf(n->arena, "%s_%u", base, ++first->repeats);
+        entry = entry_of(n, name);
     }
-    ig_map_set(&n->taken, ig_str_of(name), name);
+    entry->is_visible = true;
     return name;
 }
 
@@ -83,6 +100,18 @@ static void name_args(namer *n, const ig_block *block) {
     }
 }
 
+/* Later blocks may have arguments of the same names. */
+static void free_args(namer *n, const ig_block *block) {
+    for (uint32_t i = 0; i < block->arg_count; i++) {
+        uint32_t id = block->args[i]->id;
+        if (id < n->printer->name_count) {
+            name_entry *entry = entry_of(n, n->printer->names[id]);
+            entry->is_visible = false;
+            entry->repeats = 0;
+        }
+    }
+}
+
 /* Recursion goes as deep as the graph nests, which every reader bounds. */
 static void name_block(namer *n, const ig_block *block) {
     name_args(n, block);
@@ -94,11 +123,12 @@ static void name_block(namer *n, const ig_block *block) {
             name_block(n, op->bodies[i]);
         }
     }
+    free_args(n, block);
 }
 
 void ig_print_name_values(ig_printer *printer, const ig_graph *graph) {
     namer n = { .printer = printer, .arena = printer->out->arena };
-    ig_map_init(&n.taken, n.arena);
+    ig_map_init(&n.entries, n.arena);
     printer->name_count = graph->value_count;
     printer->names = IG_NEW_ARRAY(n.arena, const char *, graph->value_count);
     name_block(&n, &graph->body);

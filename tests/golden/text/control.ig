@@ -54,9 +54,9 @@ module @control {
       }
       yield %k, %4, %4
     }
-    %5 = loop %n, %c, %s : seq<f32[2]> (%i_1: i64[], %k_1: bool[], %y_1: seq<f32[2]>) {
-      %6 = seq_insert %y_1, %2 : seq<f32[2]>
-      yield %k_1, %6
+    %5 = loop %n, %c, %s : seq<f32[2]> (%i: i64[], %k: bool[], %y: seq<f32[2]>) {
+      %6 = seq_insert %y, %2 : seq<f32[2]>
+      yield %k, %6
     }
     %7 = fused %2, %x {family = "map"} : f32[2] (%a: f32[2], %b: f32[2]) {
       %8 = add %a, %b : f32[2]

@@ -17,10 +17,10 @@ module @"a module/with \"quotes\"" {
 }
 # expect:
 module @"a module/with \"quotes\"" {
-  graph @main(%_0 "0": f32[2], %x.1: f32[2], %input_0 "input:0": f32[2], %input_0_1 "input:0": f32[2]) -> (f32[2] "out", f32[2] "", f32[2] "out:0") {
-    %0 = add %_0, %x.1 : f32[2]
-    %1 = add %input_0, %input_0_1 : f32[2]
-    ret %0, %1, %_0
+  graph @main(%0: f32[2], %x.1: f32[2], %input_0 "input:0": f32[2], %input_0_1 "input:0": f32[2]) -> (f32[2] "out", f32[2], f32[2] "out:0") {
+    %1 = add %0, %x.1 : f32[2]
+    %2 = add %input_0, %input_0_1 : f32[2]
+    ret %1, %2, %0
   }
   graph @empty() {
     ret
