@@ -1,8 +1,8 @@
 /* Packing an artifact: the code entries and the zip around everything.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A container is a list of parts, so that weights go from where they are to the file and
- * are never gathered.  Each local header is padded by an extra field until the data
+ * A container is a list of parts, so that weights go from where they are to the file
+ * and are never gathered.  Each local header is padded by an extra field until the data
  * behind it is aligned; zip64 fields appear where 32 bits do not hold a number.
  */
 #include "driver/artifact_write.h"
@@ -77,7 +77,7 @@ typedef struct packer {
     crc_table     crc;
     part_list     data, parts; /* of entries; of the file */
     IG_VEC(entry) entries;
-    uint64_t      bytes;       /* of the file so far */
+    uint64_t      bytes; /* of the file so far */
 } packer;
 
 static const char zeros[IG_WEIGHTS_ALIGN];
@@ -109,7 +109,8 @@ static void add_zeros(packer *p, uint64_t size) {
 
 /* ---- code ---- */
 
-static ig_str pack_code(ig_arena *arena, const ig_artifact_kernel *kernels, size_t count) {
+static ig_str pack_code(ig_arena *arena, const ig_artifact_kernel *kernels,
+                        size_t count) {
     ig_writer       code;
     ig_code_header  header = { .magic = IG_CODE_MAGIC,
                                .version = IG_FORMAT_VERSION,
@@ -143,8 +144,9 @@ static void add_levels(packer *p, const ig_artifact_writer *writer,
                        const ig_artifact_level *levels) {
     for (size_t i = 0; i < writer->levels.count; i++) {
         const char *name = writer->strings.data + writer->levels.items[i].offset;
-        ig_str      code = pack_code(p->arena, levels[i].kernels, writer->kernels.count);
-        open_entry(p, ig_arena_printf(p->arena, IG_ENTRY_CODE "%s", name), IG_ENTRY_ALIGN);
+        ig_str code = pack_code(p->arena, levels[i].kernels, writer->kernels.count);
+        open_entry(p, ig_arena_printf(p->arena, IG_ENTRY_CODE "%s", name),
+                   IG_ENTRY_ALIGN);
         add_data(p, code.data, code.size);
     }
 }
@@ -174,10 +176,10 @@ static uint64_t in_32_bits(uint64_t value) {
 /* What the local header and the directory record have in common. */
 static void put_common(ig_writer *w, const entry *e, bool is_large) {
     put_number(w, is_large ? VERSION_ZIP64 : 20, 2);
-    put_number(w, 0, 2);                          /* flags */
-    put_number(w, 0, 2);                          /* stored */
-    put_number(w, 0, 2);                          /* time: 1980-01-01, so that equal */
-    put_number(w, 1 << 5 | 1, 2);                 /* inputs give equal files */
+    put_number(w, 0, 2);          /* flags */
+    put_number(w, 0, 2);          /* stored */
+    put_number(w, 0, 2);          /* time: 1980-01-01, so that equal */
+    put_number(w, 1 << 5 | 1, 2); /* inputs give equal files */
     put_number(w, e->crc, 4);
     put_number(w, is_large ? UINT32_MAX : e->size, 4);
     put_number(w, is_large ? UINT32_MAX : e->size, 4);
@@ -224,8 +226,8 @@ static void put_record(ig_writer *w, const entry *e) {
     put_number(w, 3 << 8 | VERSION_ZIP64, 2); /* made on Unix */
     put_common(w, e, is_large);
     put_number(w, extra ? extra + 4 : 0, 2);
-    put_number(w, 0, 2 + 2 + 2);              /* comment, disk, kind of content */
-    put_number(w, 0100644u << 16, 4);         /* mode of the file */
+    put_number(w, 0, 2 + 2 + 2);      /* comment, disk, kind of content */
+    put_number(w, 0100644u << 16, 4); /* mode of the file */
     put_number(w, in_32_bits(e->offset), 4);
     ig_put_str(w, e->name);
     if (extra) {
@@ -303,7 +305,8 @@ void *ig_artifact_join(const ig_file_part *parts, size_t count, size_t *out_size
     for (size_t i = 0; i < count; i++) {
         size += parts[i].size;
     }
-    char *block = aligned_alloc(IG_WEIGHTS_ALIGN, ig_align_up(size + 1, IG_WEIGHTS_ALIGN));
+    char *block = aligned_alloc(IG_WEIGHTS_ALIGN,
+                                ig_align_up(size + 1, IG_WEIGHTS_ALIGN));
     if (!block) {
         return NULL;
     }

@@ -11,8 +11,9 @@
 #include <xxhash.h>
 
 /* The runtime must not include ir/, so it repeats two numberings; here they meet. */
-#define SAME_OPCODE(name) \
-    _Static_assert((int)IG_DIM_##name == (int)IG_CODE_##name, "opcodes of expressions")
+#define SAME_OPCODE(name)                                                   \
+    _Static_assert((int)IG_DIM_##name == (int)IG_CODE_##name, "opcodes of " \
+                                                              "expressions")
 SAME_OPCODE(CONST);
 SAME_OPCODE(SYMBOL);
 SAME_OPCODE(ADD);
@@ -23,7 +24,8 @@ SAME_OPCODE(FLOOR);
 SAME_OPCODE(CEIL);
 SAME_OPCODE(BCAST);
 SAME_OPCODE(EXACT);
-_Static_assert(sizeof(ig_dim_code) == sizeof(ig_plan_code), "codes are copied as they are");
+_Static_assert(sizeof(ig_dim_code) == sizeof(ig_plan_code),
+               "codes are copied as they are");
 
 enum onnx_code {
 #define DTYPE(name, bits, class, onnx, what) onnx_##name = onnx,
@@ -79,7 +81,8 @@ static bool from_entry(const void *entry, size_t *out_number) {
 ig_plan_text ig_artifact_text(ig_artifact_writer *writer, ig_str text) {
     const char *end = text.size ? memchr(text.data, 0, text.size) : NULL;
     if (end) {
-        text.size = (size_t)(end - text.data); /* names of the runtime's are C strings */
+        text.size =
+            (size_t)(end - text.data); /* names of the runtime's are C strings */
     }
     size_t offset;
     if (!from_entry(ig_map_get(&writer->text_of, text), &offset)) {
@@ -171,10 +174,10 @@ ig_str ig_artifact_plan(ig_artifact_writer *writer) {
     ig_put_bytes(&plan, &header, sizeof header);
     writer->text.items = writer->strings.data;
     writer->text.count = writer->strings.size;
-#define PUT_SECTION(name, record)                                        \
-    ig_put_align(&plan, 8);                                              \
-    header.sections[IG_SECTION_##name].offset = plan.size;               \
-    header.sections[IG_SECTION_##name].count = writer->name.count;       \
+#define PUT_SECTION(name, record)                                  \
+    ig_put_align(&plan, 8);                                        \
+    header.sections[IG_SECTION_##name].offset = plan.size;         \
+    header.sections[IG_SECTION_##name].count = writer->name.count; \
     ig_put_bytes(&plan, writer->name.items, writer->name.count * sizeof(record));
     IG_PLAN_SECTIONS(PUT_SECTION)
 #undef PUT_SECTION

@@ -34,7 +34,7 @@ typedef struct ig_artifact_writer {
     ig_map       text_of, expr_of;
     ig_plan_text build_id, model;
     int64_t      arena_bytes; /* -1 unless the driver gives buffers fixed offsets */
-    struct { /* sections */
+    struct {                  /* sections */
 #define IG_ARTIFACT_VEC(name, record) IG_VEC(record) name;
         IG_PLAN_SECTIONS(IG_ARTIFACT_VEC)
 #undef IG_ARTIFACT_VEC
@@ -90,7 +90,7 @@ void ig_artifact_pack(ig_artifact_writer *writer, const ig_artifact_contents *co
 void *ig_artifact_join(const ig_file_part *parts, size_t count, size_t *out_size);
 
 /* The entry `plan` alone; ig_artifact_pack makes it too. */
-ig_str ig_artifact_plan(ig_artifact_writer *writer);
+ig_str     ig_artifact_plan(ig_artifact_writer *writer);
 ig_hash128 ig_artifact_hash(const void *data, size_t size);
 
 #endif

@@ -60,8 +60,9 @@ typedef struct directory {
 
 /* The zip64 end record, when its locator stands before the end record at `end`. */
 static const char *read_end64(ig_str file, uint64_t end, directory *dir) {
-    const char *locator =
-        end < LOCATOR_BYTES ? NULL : at_bytes(file, end - LOCATOR_BYTES, LOCATOR_BYTES);
+    const char *locator = end < LOCATOR_BYTES
+                              ? NULL
+                              : at_bytes(file, end - LOCATOR_BYTES, LOCATOR_BYTES);
     if (!locator || read32(locator) != 0x07064b50) {
         return NULL;
     }
@@ -69,18 +70,21 @@ static const char *read_end64(ig_str file, uint64_t end, directory *dir) {
     if (!at || read32(at) != 0x06064b50) {
         return "the zip64 end record is missing";
     }
-    *dir = (directory){ .offset = read64(at + 48), .size = read64(at + 40),
+    *dir = (directory){ .offset = read64(at + 48),
+                        .size = read64(at + 40),
                         .count = read64(at + 32) };
     return NULL;
 }
 
 static const char *read_end(ig_str file, directory *dir) {
-    const char *at =
-        file.size < END_BYTES ? NULL : at_bytes(file, file.size - END_BYTES, END_BYTES);
+    const char *at = file.size < END_BYTES
+                         ? NULL
+                         : at_bytes(file, file.size - END_BYTES, END_BYTES);
     if (!at || read32(at) != 0x06054b50 || read16(at + 20) != 0) {
         return "the file does not end as a zip does (cut short?)";
     }
-    *dir = (directory){ .offset = read32(at + 16), .size = read32(at + 12),
+    *dir = (directory){ .offset = read32(at + 16),
+                        .size = read32(at + 12),
                         .count = read16(at + 10) };
     const char *why = read_end64(file, file.size - END_BYTES, dir);
     if (why) {
@@ -131,9 +135,12 @@ static const char *read_record(ig_str file, uint64_t offset, uint64_t left, reco
     if (!at || read32(at) != 0x02014b50) {
         return "a directory record is missing";
     }
-    *r = (record){ .flags = read16(at + 8), .method = read16(at + 10),
-                   .packed = read32(at + 20), .size = read32(at + 24),
-                   .name_size = read16(at + 28), .extra_size = read16(at + 30),
+    *r = (record){ .flags = read16(at + 8),
+                   .method = read16(at + 10),
+                   .packed = read32(at + 20),
+                   .size = read32(at + 24),
+                   .name_size = read16(at + 28),
+                   .extra_size = read16(at + 30),
                    .local = read32(at + 42) };
     r->bytes = RECORD_BYTES + r->name_size + r->extra_size + read16(at + 32);
     if (r->bytes > left) {
@@ -154,7 +161,8 @@ static const char *read_local(ig_str file, const record *r, ig_str *out_data) {
     if (!at || read32(at) != 0x04034b50) {
         return "a local header is missing";
     }
-    uint64_t name_size = read16(at + 26), head = LOCAL_BYTES + name_size + read16(at + 28);
+    uint64_t name_size = read16(at + 26),
+             head = LOCAL_BYTES + name_size + read16(at + 28);
     const char *name = at_bytes(file, r->local, head);
     if (!name || name_size != r->name_size || read16(at + 6) != r->flags ||
         read16(at + 8) != r->method ||

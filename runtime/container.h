@@ -24,6 +24,7 @@ typedef struct ig_container {
 ig_status ig_container_open(ig_str file, ig_container *out_container,
                             const ig_message *message);
 /* False when there is no such entry. */
-bool ig_container_find(const ig_container *container, const char *name, ig_str *out_data);
+bool ig_container_find(const ig_container *container, const char *name,
+                       ig_str *out_data);
 
 #endif

@@ -39,30 +39,30 @@ typedef struct ig_hash128 {
 /* ---- the plan ---- */
 
 /*  SECTION(name, record): arrays of records, in the order of the file  */
-#define IG_PLAN_SECTIONS(SECTION)                                                     \
-    SECTION(text, char)              /* strings, each followed by a zero byte */      \
-    SECTION(levels, ig_plan_text)    /* names; the order of variants */               \
-    SECTION(kernels, ig_plan_text)   /* names; a code entry has as many kernels */    \
-    SECTION(hosts, ig_plan_text)     /* names of host functions */                    \
-    SECTION(codes, ig_plan_code)     /* of expressions */                             \
-    SECTION(exprs, ig_plan_range)    /* runs of codes */                              \
-    SECTION(lists, uint32_t)         /* runs of expression numbers */                 \
-    SECTION(symbols, ig_plan_symbol)                                                  \
-    SECTION(inputs, ig_plan_port)                                                     \
-    SECTION(outputs, ig_plan_port)                                                    \
-    SECTION(guards, ig_plan_guard)                                                    \
-    SECTION(files, ig_plan_file)                                                      \
-    SECTION(constants, ig_plan_constant)                                              \
-    SECTION(buffers, ig_plan_buffer)                                                  \
-    SECTION(operands, ig_plan_operand)                                                \
-    SECTION(variants, ig_plan_variant)                                                \
+#define IG_PLAN_SECTIONS(SECTION)                                                \
+    SECTION(text, char)            /* strings, each followed by a zero byte */   \
+    SECTION(levels, ig_plan_text)  /* names; the order of variants */            \
+    SECTION(kernels, ig_plan_text) /* names; a code entry has as many kernels */ \
+    SECTION(hosts, ig_plan_text)   /* names of host functions */                 \
+    SECTION(codes, ig_plan_code)   /* of expressions */                          \
+    SECTION(exprs, ig_plan_range)  /* runs of codes */                           \
+    SECTION(lists, uint32_t)       /* runs of expression numbers */              \
+    SECTION(symbols, ig_plan_symbol)                                             \
+    SECTION(inputs, ig_plan_port)                                                \
+    SECTION(outputs, ig_plan_port)                                               \
+    SECTION(guards, ig_plan_guard)                                               \
+    SECTION(files, ig_plan_file)                                                 \
+    SECTION(constants, ig_plan_constant)                                         \
+    SECTION(buffers, ig_plan_buffer)                                             \
+    SECTION(operands, ig_plan_operand)                                           \
+    SECTION(variants, ig_plan_variant)                                           \
     SECTION(steps, ig_plan_step)
 
 typedef enum ig_plan_section {
 #define IG_PLAN_SECTION_ENUM(name, record) IG_SECTION_##name,
     IG_PLAN_SECTIONS(IG_PLAN_SECTION_ENUM)
 #undef IG_PLAN_SECTION_ENUM
-    IG_SECTION_COUNT
+        IG_SECTION_COUNT
 } ig_plan_section;
 
 typedef struct ig_plan_text { /* bytes of the section `text`, without the zero byte */
@@ -74,14 +74,14 @@ typedef struct ig_plan_range { /* `count` records of another section */
 } ig_plan_range;
 
 typedef struct ig_plan_header {
-    char          magic[8];
-    uint32_t      version;
-    uint32_t      header_bytes; /* sizeof(ig_plan_header) */
-    uint64_t      plan_bytes;   /* of the whole entry */
-    ig_hash128    hash;         /* of all bytes behind this field */
-    ig_plan_text  build_id;     /* of the compiler */
-    ig_plan_text  model;        /* the module's name */
-    int64_t       arena_bytes;  /* >= 0: arena buffers have fixed offsets in these;
+    char         magic[8];
+    uint32_t     version;
+    uint32_t     header_bytes; /* sizeof(ig_plan_header) */
+    uint64_t     plan_bytes;   /* of the whole entry */
+    ig_hash128   hash;         /* of all bytes behind this field */
+    ig_plan_text build_id;     /* of the compiler */
+    ig_plan_text model;        /* the module's name */
+    int64_t      arena_bytes;  /* >= 0: arena buffers have fixed offsets in these;
                                  * -1: the runtime plans them for each shape */
     struct {
         uint64_t offset, count; /* bytes from the plan's start, a multiple of 8 */
@@ -94,8 +94,17 @@ typedef struct ig_plan_header {
  * steps set, is evaluated by each step that uses it; any other when shapes are
  * bound. */
 typedef enum ig_code_op {
-    IG_CODE_CONST, IG_CODE_SYMBOL, IG_CODE_ADD, IG_CODE_MUL, IG_CODE_MIN, IG_CODE_MAX,
-    IG_CODE_FLOOR, IG_CODE_CEIL, IG_CODE_BCAST, IG_CODE_EXACT, IG_CODE_COUNT
+    IG_CODE_CONST,
+    IG_CODE_SYMBOL,
+    IG_CODE_ADD,
+    IG_CODE_MUL,
+    IG_CODE_MIN,
+    IG_CODE_MAX,
+    IG_CODE_FLOOR,
+    IG_CODE_CEIL,
+    IG_CODE_BCAST,
+    IG_CODE_EXACT,
+    IG_CODE_COUNT
 } ig_code_op;
 
 typedef struct ig_plan_code {
@@ -112,9 +121,9 @@ typedef enum ig_symbol_kind {
 typedef struct ig_plan_symbol {
     ig_plan_text name, origin; /* origin: "dim 0 of input 'x'" */
     int64_t      min, max, multiple;
-    uint32_t     kind;         /* ig_symbol_kind */
-    uint32_t     expr;         /* DEFINED, else IG_NONE */
-    uint32_t     input, axis;  /* INPUT: the first place that binds it, else IG_NONE */
+    uint32_t     kind;        /* ig_symbol_kind */
+    uint32_t     expr;        /* DEFINED, else IG_NONE */
+    uint32_t     input, axis; /* INPUT: the first place that binds it, else IG_NONE */
 } ig_plan_symbol;
 
 /* An input or output.  Every extent that the caller gives must equal its expression, so
@@ -124,10 +133,10 @@ typedef struct ig_plan_port {
     uint32_t     kind;       /* node of the signature tree; 0: tensor, a leaf */
     uint32_t     dtype;      /* ig_dtype_code of ingot/runtime.h (the ONNX number) */
     uint32_t     rank;
-    uint32_t     dims;       /* first of `rank` entries of lists */
-    uint32_t     buffer;     /* input: its buffer; output: where its value stands (if
+    uint32_t     dims;     /* first of `rank` entries of lists */
+    uint32_t     buffer;   /* input: its buffer; output: where its value stands (if
                               * not the output's own buffer: copied after the run) */
-    uint32_t     reserved;   /* 0 */
+    uint32_t     reserved; /* 0 */
 } ig_plan_port;
 
 typedef struct ig_plan_guard {
@@ -199,7 +208,7 @@ typedef struct ig_plan_variant {
 /*  STEP(name, meaning of the fields beyond operands)  */
 #define IG_PLAN_STEPS(STEP)                                                            \
     STEP(launch, "variants: one, or one a level")                                      \
-    STEP(rows, "body of launches; value: rows; block: rows a block; symbol") \
+    STEP(rows, "body of launches; value: rows; block: rows a block; symbol")           \
     STEP(if, "operand 0: one byte; body, then else_count steps")                       \
     STEP(loop, "operands: trips (i64; < 0: any), cond (one byte); body; symbol: trip") \
     STEP(host, "index: host function; one variant: its params")                        \
@@ -213,7 +222,7 @@ typedef enum ig_step_kind {
 #define IG_PLAN_STEP_ENUM(name, meaning) IG_STEP_##name,
     IG_PLAN_STEPS(IG_PLAN_STEP_ENUM)
 #undef IG_PLAN_STEP_ENUM
-    IG_STEP_COUNT
+        IG_STEP_COUNT
 } ig_step_kind;
 
 enum { IG_STEP_JOINS = 1 }; /* launch: no barrier between it and the launch before it */

@@ -1,14 +1,14 @@
 /* A session's memory: blocks, regions that grow, and the sharing of one by buffers.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Sharing is greedy by size (arXiv 2001.03288): the largest buffer is placed first, each
- * further one into the smallest gap that fits among the placed buffers whose lives touch
- * its own.
+ * Sharing is greedy by size (arXiv 2001.03288): the largest buffer is placed first,
+ * each further one into the smallest gap that fits among the placed buffers whose lives
+ * touch its own.
  *
  *     offset
  *       │   ┌────────┐
- *       │   │  C     │ ┌────┐        A is largest, B overlaps it in time, C fits above A
- *       │ ┌─┴──────┐ │ │ B  │        while A lives, and D below B once A has died
+ *       │   │  C     │ ┌────┐     A is largest; C overlaps it in time, so it stands
+ *       │ ┌─┴──────┐ │ │ B  │     above; D and B come when A has died
  *       │ │   A    ├─┘ ├────┤
  *       │ │        │   │ D  │
  *       └─┴────────┴───┴────┴──▶ step

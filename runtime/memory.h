@@ -1,4 +1,5 @@
-/* A session's memory: blocks from the caller's allocator or malloc, and a plan that lets
+/* A session's memory: blocks from the caller's allocator or malloc, and a plan that
+ * lets
  * buffers share one.  SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_RUNTIME_MEMORY_H
 #define IG_RUNTIME_MEMORY_H
@@ -12,7 +13,7 @@ enum {
 
 typedef struct ig_memory {
     void *(*allocate)(void *user, size_t size, size_t alignment);
-    void  (*release)(void *user, void *memory, size_t size);
+    void (*release)(void *user, void *memory, size_t size);
     void  *user;
     size_t held; /* bytes */
 } ig_memory;

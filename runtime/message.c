@@ -5,8 +5,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-ig_status ig_message_set(const ig_message *message, ig_status status, const char *format,
-                         ...) {
+ig_status ig_message_set(const ig_message *message, ig_status status,
+                         const char *format, ...) {
     if (message->text && message->size > 0) {
         va_list args;
         va_start(args, format);

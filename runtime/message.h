@@ -11,7 +11,7 @@ typedef struct ig_message {
 } ig_message;
 
 /* Writes the line, cut to fit, and returns `status`. */
-ig_status ig_message_set(const ig_message *message, ig_status status, const char *format,
-                         ...) IG_PRINTF(3, 4);
+ig_status ig_message_set(const ig_message *message, ig_status status,
+                         const char *format, ...) IG_PRINTF(3, 4);
 
 #endif

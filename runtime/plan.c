@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static ig_status check_header(const void *bytes, size_t size, const ig_message *message) {
+static ig_status check_header(const void *bytes, size_t size,
+                              const ig_message *message) {
     const ig_plan_header *header = bytes;
     if (size < offsetof(ig_plan_header, plan_bytes) ||
         memcmp(header->magic, IG_PLAN_MAGIC, sizeof header->magic) != 0) {
@@ -25,7 +26,8 @@ static ig_status check_header(const void *bytes, size_t size, const ig_message *
         return ig_message_set(message, IG_INVALID, "the plan is damaged: wrong size");
     }
     size_t hashed = offsetof(ig_plan_header, build_id);
-    if (!ig_hash128_matches(&header->hash, (const char *)bytes + hashed, size - hashed)) {
+    if (!ig_hash128_matches(&header->hash, (const char *)bytes + hashed,
+                            size - hashed)) {
         return ig_message_set(message, IG_INVALID,
                               "the plan is damaged: its hash does not match");
     }
@@ -48,13 +50,14 @@ static bool section_count(const ig_plan_header *header, ig_plan_section section,
 static bool find_sections(const void *bytes, ig_plan *plan) {
     const ig_plan_header *header = bytes;
     plan->header = header;
-#define FIND_SECTION(name, record)                                        \
-    if (!section_count(header, IG_SECTION_##name, sizeof(record),         \
-                       &plan->name##_count)) {                            \
-        return false;                                                     \
-    }                                                                     \
-    plan->name = (const record *)(const void *)((const char *)bytes +     \
-                                                header->sections[IG_SECTION_##name].offset);
+#define FIND_SECTION(name, record)                                \
+    if (!section_count(header, IG_SECTION_##name, sizeof(record), \
+                       &plan->name##_count)) {                    \
+        return false;                                             \
+    }                                                             \
+    plan->name =                                                  \
+        (const record *)(const void *)((const char *)bytes +      \
+                                       header->sections[IG_SECTION_##name].offset);
     IG_PLAN_SECTIONS(FIND_SECTION)
 #undef FIND_SECTION
     return true;
@@ -167,7 +170,8 @@ void ig_plan_find_keys(ig_plan *plan) {
     reach_ports(plan, flags);
     reach_steps(plan, flags);
     for (uint32_t i = plan->symbols_count; i-- > 0;) {
-        if ((flags[i] & IG_DEPENDS_LOOSE) && plan->symbols[i].kind == IG_SYMBOL_DEFINED) {
+        if ((flags[i] & IG_DEPENDS_LOOSE) &&
+            plan->symbols[i].kind == IG_SYMBOL_DEFINED) {
             reach(plan, plan->symbols[i].expr, flags);
         }
     }
@@ -175,7 +179,7 @@ void ig_plan_find_keys(ig_plan *plan) {
      * every definition over one. */
     for (uint32_t i = 0; i < plan->symbols_count; i++) {
         const ig_plan_symbol *symbol = &plan->symbols[i];
-        bool is_reached = (flags[i] & IG_DEPENDS_LOOSE) != 0;
+        bool                  is_reached = (flags[i] & IG_DEPENDS_LOOSE) != 0;
         flags[i] &= (uint8_t)~IG_DEPENDS_LOOSE;
         if (symbol->kind == IG_SYMBOL_INPUT && is_reached) {
             plan->keys[plan->key_count++] = i;

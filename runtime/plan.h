@@ -1,4 +1,5 @@
-/* A plan in memory: the sections of runtime/format.h, checked, and what follows from them.
+/* A plan in memory: the sections of runtime/format.h, checked, and what follows from
+ * them.
  * SPDX-License-Identifier: Apache-2.0
  *
  * After ig_plan_open every number in a record is a legal index or a bounded size, every
@@ -29,7 +30,7 @@ typedef struct ig_plan {
     uint8_t  *symbol_flags; /* the same; LOOSE: reaches no size or grid */
     uint32_t *keys;         /* input symbols that reach a size or grid */
     uint32_t  key_count;
-    void     *derived;      /* the memory of the four */
+    void     *derived; /* the memory of the four */
 } ig_plan;
 
 /* `bytes` (aligned to 8) is borrowed and must not change. */
@@ -63,6 +64,6 @@ const char *ig_dtype_code_name(uint32_t dtype);
 ig_status ig_plan_check_records(ig_plan *plan, const ig_message *message);
 ig_status ig_plan_check_steps(const ig_plan *plan, const ig_message *message);
 /* Fills keys and LOOSE. */
-void      ig_plan_find_keys(ig_plan *plan);
+void ig_plan_find_keys(ig_plan *plan);
 
 #endif

@@ -14,7 +14,8 @@
 /* ---- texts, lists, expressions ---- */
 
 static bool has_text(const ig_plan *plan, ig_plan_text text) {
-    return text.offset < plan->text_count && text.size < plan->text_count - text.offset &&
+    return text.offset < plan->text_count &&
+           text.size < plan->text_count - text.offset &&
            plan->text[text.offset + text.size] == 0 &&
            memchr(plan->text + text.offset, 0, text.size) == NULL;
 }
@@ -79,8 +80,8 @@ static const char *check_expr(ig_plan *plan, uint32_t i) {
 
 /* ---- symbols ---- */
 
-/* What the symbols of a checked expression depend on; IG_NONE in `limit` for any symbol,
- * else only symbols below it are allowed and others give 255. */
+/* What the symbols of a checked expression depend on; IG_NONE in `limit` for any
+ * symbol, else only symbols below it are allowed and others give 255. */
 static uint8_t expr_flags(const ig_plan *plan, uint32_t expr, uint32_t limit) {
     const ig_plan_range range = plan->exprs[expr];
     uint8_t             flags = 0;
@@ -185,7 +186,7 @@ static const char *check_output(ig_plan *plan, uint32_t i) {
         return why;
     }
     const ig_plan_buffer *buffer = &plan->buffers[port->buffer];
-    bool is_late = false;
+    bool                  is_late = false;
     for (uint32_t axis = 0; axis < port->rank; axis++) {
         uint8_t flags = plan->expr_flags[plan->lists[port->dims + axis]];
         if (flags & IG_DEPENDS_ROWS) {
@@ -193,7 +194,8 @@ static const char *check_output(ig_plan *plan, uint32_t i) {
         }
         is_late |= flags != 0;
     }
-    if (buffer->space == IG_SPACE_WORKER || (is_late && buffer->space == IG_SPACE_OUTPUT)) {
+    if (buffer->space == IG_SPACE_WORKER ||
+        (is_late && buffer->space == IG_SPACE_OUTPUT)) {
         return "output buffer";
     }
     return NULL;
@@ -208,14 +210,15 @@ static const char *check_guard(ig_plan *plan, uint32_t i) {
         return "guard";
     }
     int flags = plan->expr_flags[guard->left] | plan->expr_flags[guard->right];
-    return flags & (guard->at_bind ? IG_DEPENDS_LATE | IG_DEPENDS_ROWS : IG_DEPENDS_ROWS)
+    return flags & (guard->at_bind ? IG_DEPENDS_LATE | IG_DEPENDS_ROWS
+                                   : IG_DEPENDS_ROWS)
                ? "guard expression"
                : NULL;
 }
 
 static const char *check_file(ig_plan *plan, uint32_t i) {
     const ig_plan_file *file = &plan->files[i];
-    bool is_good = has_text(plan, file->path) && file->path.size > 0;
+    bool                is_good = has_text(plan, file->path) && file->path.size > 0;
     return is_good ? NULL : "file name";
 }
 
@@ -235,7 +238,8 @@ static const char *check_constant(ig_plan *plan, uint32_t i) {
 
 /* ---- buffers, operands, variants ---- */
 
-static const char *check_arena_buffer(const ig_plan *plan, const ig_plan_buffer *buffer) {
+static const char *check_arena_buffer(const ig_plan        *plan,
+                                      const ig_plan_buffer *buffer) {
     bool is_worker = buffer->space == IG_SPACE_WORKER;
     int  allowed = is_worker ? IG_DEPENDS_ROWS : IG_DEPENDS_LATE;
     if (plan->expr_flags[buffer->bytes] & ~allowed) {
@@ -285,19 +289,20 @@ static const char *check_buffer(ig_plan *plan, uint32_t i) {
 
 static const char *check_operand(ig_plan *plan, uint32_t i) {
     const ig_plan_operand *operand = &plan->operands[i];
-    bool is_good = (operand->buffer == IG_NONE || operand->buffer < plan->buffers_count) &&
-                   has_expr_or_none(plan, operand->offset) &&
-                   has_expr_or_none(plan, operand->row_stride) &&
-                   has_expr_or_none(plan, operand->low) &&
-                   has_expr_or_none(plan, operand->high);
+    bool                   is_good =
+        (operand->buffer == IG_NONE || operand->buffer < plan->buffers_count) &&
+        has_expr_or_none(plan, operand->offset) &&
+        has_expr_or_none(plan, operand->row_stride) &&
+        has_expr_or_none(plan, operand->low) && has_expr_or_none(plan, operand->high);
     return is_good ? NULL : "operand";
 }
 
 static const char *check_variant(ig_plan *plan, uint32_t i) {
     const ig_plan_variant *variant = &plan->variants[i];
-    bool is_good =
+    bool                   is_good =
         (variant->kernel == IG_NONE || variant->kernel < plan->kernels_count) &&
-        has_expr_or_none(plan, variant->grid) && has_expr_or_none(plan, variant->cost) &&
+        has_expr_or_none(plan, variant->grid) &&
+        has_expr_or_none(plan, variant->cost) &&
         in_range(variant->params, plan->lists_count) && variant->scratch <= 1u << 30;
     return is_good ? NULL : "launch variant";
 }
@@ -321,7 +326,8 @@ static ig_status check_all(ig_plan *plan, uint32_t count, check_fn *check,
 
 /* Expressions first: symbols use them, and their flags come from the symbols. */
 ig_status ig_plan_check_records(ig_plan *plan, const ig_message *message) {
-    if (!has_text(plan, plan->header->build_id) || !has_text(plan, plan->header->model)) {
+    if (!has_text(plan, plan->header->build_id) ||
+        !has_text(plan, plan->header->model)) {
         return ig_message_set(message, IG_INVALID, "the plan is damaged: model name");
     }
     IG_TRY(check_all(plan, plan->exprs_count, check_expr, message));
@@ -334,11 +340,16 @@ ig_status ig_plan_check_records(ig_plan *plan, const ig_message *message) {
         uint32_t  count;
         check_fn *check;
     } sections[] = {
-        { plan->levels_count, check_level },       { plan->kernels_count, check_kernel },
-        { plan->hosts_count, check_host },         { plan->inputs_count, check_input },
-        { plan->outputs_count, check_output },     { plan->guards_count, check_guard },
-        { plan->files_count, check_file },         { plan->constants_count, check_constant },
-        { plan->buffers_count, check_buffer },     { plan->operands_count, check_operand },
+        { plan->levels_count, check_level },
+        { plan->kernels_count, check_kernel },
+        { plan->hosts_count, check_host },
+        { plan->inputs_count, check_input },
+        { plan->outputs_count, check_output },
+        { plan->guards_count, check_guard },
+        { plan->files_count, check_file },
+        { plan->constants_count, check_constant },
+        { plan->buffers_count, check_buffer },
+        { plan->operands_count, check_operand },
         { plan->variants_count, check_variant },
     };
     for (size_t i = 0; i < IG_COUNT_OF(sections); i++) {

@@ -32,8 +32,8 @@ typedef struct walk {
     const ig_plan *plan;
     uint32_t       ends[IG_STEP_DEPTH]; /* one past the last step of each open body */
     uint32_t       depth;
-    uint32_t       rows, rows_end;      /* the open rows step, or IG_NONE */
-    bool           after_body;          /* a body has ended just before this step */
+    uint32_t       rows, rows_end; /* the open rows step, or IG_NONE */
+    bool           after_body;     /* a body has ended just before this step */
 } walk;
 
 static bool in_range(ig_plan_range range, uint32_t count) {
@@ -67,8 +67,8 @@ static bool may_use(const walk *w, uint32_t expr) {
 static bool may_use_buffer(const walk *w, uint32_t number) {
     const ig_plan_buffer *buffer = &w->plan->buffers[number];
     return buffer->space != IG_SPACE_WORKER ||
-           (w->rows != IG_NONE && buffer->first > w->rows && buffer->last < w->rows_end &&
-            may_use(w, buffer->bytes));
+           (w->rows != IG_NONE && buffer->first > w->rows &&
+            buffer->last < w->rows_end && may_use(w, buffer->bytes));
 }
 
 static const char *check_operands(const walk *w, const ig_plan_step *step) {
@@ -102,8 +102,8 @@ static const char *check_variants(const walk *w, const ig_plan_step *step) {
     const ig_plan *plan = w->plan;
     uint32_t       count = step->variants.count;
     bool           is_host = step->kind == IG_STEP_host;
-    if (!in_range(step->variants, plan->variants_count) ||
-        count == 0 || (count != 1 && (is_host || count != plan->levels_count))) {
+    if (!in_range(step->variants, plan->variants_count) || count == 0 ||
+        (count != 1 && (is_host || count != plan->levels_count))) {
         return "variants";
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -140,7 +140,8 @@ static const char *check_values(const walk *w, const ig_plan_step *step) {
     }
     bool is_rows = step->kind == IG_STEP_rows;
     if (is_rows != (step->block != IG_NONE) ||
-        (is_rows && (step->block >= plan->exprs_count || plan->expr_flags[step->block]))) {
+        (is_rows &&
+         (step->block >= plan->exprs_count || plan->expr_flags[step->block]))) {
         return "block";
     }
     if (!in_range(step->values, plan->lists_count) ||
@@ -178,9 +179,9 @@ static const char *check_numbers(const walk *w, const ig_plan_step *step) {
 static const char *check_nesting(const walk *w, uint32_t number) {
     const ig_plan      *plan = w->plan;
     const ig_plan_step *step = &plan->steps[number];
-    uint32_t end = w->depth ? w->ends[w->depth - 1] : plan->steps_count;
-    uint64_t nested = (uint64_t)step->body_count + step->else_count;
-    bool     may_else = step->kind == IG_STEP_if;
+    uint32_t            end = w->depth ? w->ends[w->depth - 1] : plan->steps_count;
+    uint64_t            nested = (uint64_t)step->body_count + step->else_count;
+    bool                may_else = step->kind == IG_STEP_if;
     if (nested > end - number - 1 || (!rules[step->kind].has_body && nested > 0) ||
         (!may_else && step->else_count > 0)) {
         return "body";
@@ -195,7 +196,7 @@ static const char *check_nesting(const walk *w, uint32_t number) {
     bool may_join = step->kind == IG_STEP_launch && number > 0 && !w->after_body &&
                     plan->steps[number - 1].kind == IG_STEP_launch;
     return (step->flags & ~(uint32_t)IG_STEP_JOINS) || (joins && !may_join) ? "flags"
-                                                                             : NULL;
+                                                                            : NULL;
 }
 
 static const char *check_step(const walk *w, uint32_t number) {

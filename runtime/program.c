@@ -23,8 +23,8 @@ static ig_status copy_plan(ig_program *program, const ig_message *message) {
     }
     program->plan_bytes = malloc(plan.size + 1);
     if (!program->plan_bytes) {
-        return ig_message_set(message, IG_LIMIT, "out of memory for a plan of %zu bytes",
-                              plan.size);
+        return ig_message_set(message, IG_LIMIT,
+                              "out of memory for a plan of %zu bytes", plan.size);
     }
     memcpy(program->plan_bytes, plan.data, plan.size);
     return ig_plan_open(program->plan_bytes, plan.size, &program->plan, message);
@@ -32,7 +32,7 @@ static ig_status copy_plan(ig_program *program, const ig_message *message) {
 
 static ig_status open_parts(ig_program *program, const char *path,
                             const ig_program_options *options,
-                            const ig_message *message) {
+                            const ig_message         *message) {
     IG_TRY(copy_plan(program, message));
     IG_TRY(ig_program_load_code(program, options->level, message));
     IG_TRY(ig_program_find_constants(program, path, options, message));
@@ -51,7 +51,8 @@ static ig_program *create_program(const ig_message *message) {
     return program;
 }
 
-/* The options as this library knows them: what the caller's struct has not got is zero. */
+/* The options as this library knows them: what the caller's struct has not got is
+ * zero. */
 static ig_program_options complete(const ig_program_options *options) {
     ig_program_options all = { .size = sizeof all };
     if (options) {
@@ -87,7 +88,7 @@ ig_status ig_program_open(const char *path, const ig_program_options *options,
 
 ig_status ig_program_open_memory(const void *bytes, size_t size,
                                  const ig_program_options *options,
-                                 ig_program **out_program) {
+                                 ig_program              **out_program) {
     ig_program_options all = complete(options);
     ig_message         message = { all.message, all.message_size };
     *out_program = NULL;

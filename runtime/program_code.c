@@ -46,12 +46,11 @@ static ig_status choose_level(ig_program *program, const char *wanted, ig_str *o
     if (best > 0) {
         return IG_OK;
     }
-    return ig_message_set(message, IG_UNSUPPORTED,
-                          "the artifact has code for %s (%s); this machine runs %s%s%s",
-                          program->device->family,
-                          program->levels[0] ? program->levels : "no level",
-                          program->device->levels(), wanted ? "; asked for " : "",
-                          wanted ? wanted : "");
+    return ig_message_set(
+        message, IG_UNSUPPORTED,
+        "the artifact has code for %s (%s); this machine runs %s%s%s",
+        program->device->family, program->levels[0] ? program->levels : "no level",
+        program->device->levels(), wanted ? "; asked for " : "", wanted ? wanted : "");
 }
 
 static ig_status damaged(const ig_message *message, const char *what) {
@@ -108,6 +107,7 @@ ig_kernel_fn_v0 *ig_program_kernel(const ig_program *program, uint32_t number) {
     if (!header || kernels[number].entry >= header->image_bytes) {
         return NULL;
     }
-    uintptr_t address = (uintptr_t)header + header->image_offset + kernels[number].entry;
+    uintptr_t address = (uintptr_t)header + header->image_offset +
+                        kernels[number].entry;
     return (ig_kernel_fn_v0 *)address;
 }

@@ -1,10 +1,10 @@
 /* Where constants stand: entries of the artifact, files beside it, the caller's memory.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A source is a run of bytes: number 0 is `weights`, number 1 `weights-<level>`, and the
- * files follow.  Constants are checked against their source once and are plain pointers
- * from then on.  With the load policy "hugepage" what is used of a source is copied into
- * 2 MiB pages first.
+ * A source is a run of bytes: number 0 is `weights`, number 1 `weights-<level>`, and
+ * the files follow.  Constants are checked against their source once and are plain
+ * pointers from then on.  With the load policy "hugepage" what is used of a source is
+ * copied into 2 MiB pages first.
  */
 #include "base/checked.h"
 #include "runtime/hash.h"
@@ -59,8 +59,9 @@ static ig_status map_file(const char *artifact, const char *path, const char *in
         return ig_file_map_open(path, out_map, why);
     }
     if (!artifact) {
-        (void)snprintf(why, WHY_BYTES, "the artifact is in memory, so there is no folder "
-                                       "to look in");
+        (void)snprintf(why, WHY_BYTES,
+                       "the artifact is in memory, so there is no folder "
+                       "to look in");
         return IG_IO;
     }
     return ig_file_map_beneath(artifact, ig_str_of(path), out_map, why);
@@ -77,7 +78,8 @@ static ig_status check_file(const ig_program *program, uint32_t number,
         return ig_message_set(message, IG_INVALID,
                               "%s has changed: it has %zu bytes, the artifact was made "
                               "from %llu",
-                              path, source->bytes.size, (unsigned long long)file->bytes);
+                              path, source->bytes.size,
+                              (unsigned long long)file->bytes);
     }
     if (source->map.base == NULL || source->map.mtime_ns == file->mtime_ns) {
         return IG_OK;
@@ -92,26 +94,29 @@ static ig_status check_file(const ig_program *program, uint32_t number,
         if (ig_hash128_is_zero(&constant->hash) ||
             !ig_hash128_matches(&constant->hash, source->bytes.data + constant->offset,
                                 constant->bytes)) {
-            return ig_message_set(message, IG_INVALID,
-                                  "%s has changed since the artifact was made: constant "
-                                  "'%s' differs",
-                                  path, ig_plan_string(plan, constant->name));
+            return ig_message_set(
+                message, IG_INVALID,
+                "%s has changed since the artifact was made: constant "
+                "'%s' differs",
+                path, ig_plan_string(plan, constant->name));
         }
     }
     return IG_OK;
 }
 
 static ig_status find_file(ig_program *program, uint32_t number, const char *artifact,
-                           const ig_program_options *options, const ig_message *message) {
+                           const ig_program_options *options,
+                           const ig_message         *message) {
     const ig_plan *plan = &program->plan;
     const char    *path = ig_plan_string(plan, plan->files[number].path);
     ig_source     *source = &program->sources[EMBEDDED + number];
     if (!find_in_memory(options, path, &source->bytes)) {
         char        why[WHY_BYTES];
         const char *instead = number == 0 ? options->weights_path : NULL;
-        ig_status status = map_file(artifact, path, instead, &source->map, why);
+        ig_status   status = map_file(artifact, path, instead, &source->map, why);
         if (status != IG_OK) {
-            /* The artifact names it, not the user: then it is the artifact that errs. */
+            /* The artifact names it, not the user: then it is the artifact that
+             * errs. */
             status = status == IG_IO && !instead ? IG_INVALID : status;
             return ig_message_set(message, status, "weights file %s: %s",
                                   instead ? instead : path, why);
@@ -129,15 +134,15 @@ static ig_status copy_large(ig_source *source, uint64_t begin, uint64_t end,
                             const ig_message *message) {
     size_t size = (size_t)(end - begin) + begin % IG_ENTRY_ALIGN;
     size_t mapped = ig_align_up(size, LARGE_PAGE) + LARGE_PAGE;
-    char  *memory = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                         -1, 0);
+    char  *memory = mmap(NULL, mapped, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) {
-        return ig_message_set(message, IG_LIMIT, "out of memory for %zu bytes of weights",
-                              size);
+        return ig_message_set(message, IG_LIMIT,
+                              "out of memory for %zu bytes of weights", size);
     }
     source->copy = memory;
     source->copy_size = mapped;
-    size_t skip = (size_t)-(uintptr_t)memory % LARGE_PAGE;
+    size_t skip = (size_t) - (uintptr_t)memory % LARGE_PAGE;
     char  *target = memory + skip;
     (void)madvise(target, ig_align_up(size, LARGE_PAGE), MADV_HUGEPAGE);
     memcpy(target + begin % IG_ENTRY_ALIGN, source->bytes.data + begin,
@@ -161,7 +166,8 @@ static void find_extent(const ig_plan *plan, uint32_t number, uint64_t *out_begi
     }
 }
 
-static ig_status enlarge(ig_program *program, uint32_t number, const ig_message *message) {
+static ig_status enlarge(ig_program *program, uint32_t number,
+                         const ig_message *message) {
     ig_source *source = &program->sources[number];
     uint64_t   begin, end;
     find_extent(&program->plan, number, &begin, &end);
@@ -169,9 +175,8 @@ static ig_status enlarge(ig_program *program, uint32_t number, const ig_message 
         return IG_OK;
     }
     IG_TRY(copy_large(source, begin, end, message));
-    const char *target = (const char *)source->copy +
-                         (size_t)-(uintptr_t)source->copy % LARGE_PAGE +
-                         begin % IG_ENTRY_ALIGN;
+    const char *target = (const char *)source->copy + (size_t) -
+                         (uintptr_t)source->copy % LARGE_PAGE + begin % IG_ENTRY_ALIGN;
     for (uint32_t i = 0; i < program->plan.constants_count; i++) {
         const ig_plan_constant *constant = &program->plan.constants[i];
         if (source_of(constant) == number && constant->bytes > 0) {
@@ -194,13 +199,15 @@ static ig_status find_constant(ig_program *program, uint32_t number, bool checks
                               "constant '%s' lies outside of its weights", name);
     }
     /* An empty constant in an absent entry still wants an address. */
-    program->constants[number] =
-        source->bytes.data ? source->bytes.data + constant->offset : "";
+    program->constants[number] = source->bytes.data
+                                     ? source->bytes.data + constant->offset
+                                     : "";
     if (checks && !ig_hash128_is_zero(&constant->hash) &&
         !ig_hash128_matches(&constant->hash, program->constants[number],
                             constant->bytes)) {
         return ig_message_set(message, IG_INVALID,
-                              "constant '%s' is damaged: its hash does not match", name);
+                              "constant '%s' is damaged: its hash does not match",
+                              name);
     }
     return IG_OK;
 }
@@ -217,7 +224,7 @@ static ig_status check_alignment(const ig_program *program, const ig_message *me
 
 ig_status ig_program_find_constants(ig_program *program, const char *path,
                                     const ig_program_options *options,
-                                    const ig_message *message) {
+                                    const ig_message         *message) {
     const ig_plan *plan = &program->plan;
     uint32_t       source_count = EMBEDDED + plan->files_count;
     program->sources = calloc(source_count, sizeof *program->sources);
@@ -241,7 +248,8 @@ ig_status ig_program_find_constants(ig_program *program, const char *path,
 }
 
 void ig_program_drop_constants(ig_program *program) {
-    for (uint32_t i = 0; program->sources && i < EMBEDDED + program->plan.files_count; i++) {
+    for (uint32_t i = 0; program->sources && i < EMBEDDED + program->plan.files_count;
+         i++) {
         ig_source *source = &program->sources[i];
         if (source->copy) {
             munmap(source->copy, source->copy_size);

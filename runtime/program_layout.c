@@ -20,7 +20,8 @@ static bool is_late_operand(const ig_plan *plan, const ig_plan_operand *operand)
     if (operand->buffer == IG_NONE) {
         return false;
     }
-    return ig_expr_depends(plan, plan->buffers[operand->buffer].bytes, IG_DEPENDS_LATE) ||
+    return ig_expr_depends(plan, plan->buffers[operand->buffer].bytes,
+                           IG_DEPENDS_LATE) ||
            ig_expr_depends(plan, operand->offset, IG_DEPENDS_LATE) ||
            ig_expr_depends(plan, operand->row_stride, IG_DEPENDS_LATE);
 }
@@ -56,18 +57,20 @@ static bool is_loose_variant(const ig_plan *plan, const ig_plan_variant *variant
 
 /* ---- code ---- */
 
-static ig_status find_function(const layout *l, const ig_plan_step *step, ig_exec *exec) {
+static ig_status find_function(const layout *l, const ig_plan_step *step,
+                               ig_exec *exec) {
     const ig_plan *plan = l->plan;
-    uint32_t level = step->variants.count > 1 ? l->program->level : 0;
+    uint32_t       level = step->variants.count > 1 ? l->program->level : 0;
     exec->variant = &plan->variants[step->variants.first + level];
     if (step->kind == IG_STEP_host) {
         const char *name = ig_plan_string(plan, plan->hosts[step->index]);
         exec->host = ig_host_find(name);
-        return exec->host ? IG_OK
-                          : ig_message_set(l->message, IG_UNSUPPORTED,
-                                           "the artifact calls host function '%s', which "
-                                           "this runtime has not got",
-                                           name);
+        return exec->host
+                   ? IG_OK
+                   : ig_message_set(l->message, IG_UNSUPPORTED,
+                                    "the artifact calls host function '%s', which "
+                                    "this runtime has not got",
+                                    name);
     }
     exec->kernel = ig_program_kernel(l->program, exec->variant->kernel);
     return exec->kernel ? IG_OK

@@ -35,7 +35,7 @@ static ig_session_options complete(const ig_session_options *options) {
 }
 
 static ig_status check_options(const ig_session_options *options,
-                               const ig_message *message) {
+                               const ig_message         *message) {
     if (!options->allocate != !options->release) {
         return ig_message_set(message, IG_INVALID,
                               "give both allocate and release, or neither");
@@ -67,7 +67,7 @@ static ig_status find_pool(const ig_session_options *options, ig_thread_pool **o
 static void take_arena(ig_session *session, const ig_session_options *options) {
     session->owns_arena = options->arena == NULL;
     if (options->arena) {
-        size_t skip = (size_t)-(uintptr_t)options->arena % IG_LIFE_ALIGN;
+        size_t skip = (size_t) - (uintptr_t)options->arena % IG_LIFE_ALIGN;
         size_t size = options->arena_size > skip ? options->arena_size - skip : 0;
         session->arena = (ig_region){ (char *)options->arena + skip, size };
     }
@@ -77,11 +77,11 @@ static void take_arena(ig_session *session, const ig_session_options *options) {
 static bool take_workers(ig_session *session) {
     const ig_program *program = session->program;
     ig_team          *team = &session->team;
-    size_t scratch = ig_align_up(program->scratch, IG_MEMORY_ALIGN);
+    size_t            scratch = ig_align_up(program->scratch, IG_MEMORY_ALIGN);
     size_t table = ig_align_up(program->table_size * sizeof(void *), IG_MEMORY_ALIGN);
     size_t each = scratch + table;
-    if (!ig_region_reserve(&session->memory, &session->scratch, (size_t)team->size * each,
-                           false)) {
+    if (!ig_region_reserve(&session->memory, &session->scratch,
+                           (size_t)team->size * each, false)) {
         return false;
     }
     for (int i = 0; i < team->size; i++) {
@@ -95,7 +95,7 @@ static bool take_workers(ig_session *session) {
 
 static ig_session *allocate_session(ig_program *program, ig_memory *memory,
                                     ig_thread_pool *pool) {
-    int    workers = pool ? ig_thread_pool_threads(pool) : 1;
+    int       workers = pool ? ig_thread_pool_threads(pool) : 1;
     ig_cutter c = { NULL, 0 };
     (void)cut_session(&c, &program->plan, workers);
     size_t bytes = c.used;
@@ -168,7 +168,8 @@ void ig_session_destroy(ig_session *session) {
     }
     free_regions(session);
     for (size_t i = 0; i < IG_SHAPES; i++) {
-        ig_memory_give(&session->memory, session->shapes[i].block, session->shape_bytes);
+        ig_memory_give(&session->memory, session->shapes[i].block,
+                       session->shape_bytes);
     }
     ig_thread_pool_destroy(session->team.pool);
     ig_program_close(session->program);

@@ -8,7 +8,8 @@
  *             kept (session->shapes).
  *     bind    the caller's addresses, patched into the current shape's slots; and what
  *             depends on "loose" symbols, which reach only params (a bag's id count).
- *     run     walks the steps: no allocation, no lock, no formatting unless one is late.
+ *     run     walks the steps: no allocation, no lock, no formatting (but for late
+ *             buffers, which may grow).
  */
 #ifndef IG_RUNTIME_SESSION_H
 #define IG_RUNTIME_SESSION_H
@@ -17,9 +18,9 @@
 #include "runtime/program.h"
 
 enum {
-    IG_SHAPES = 8,          /* planned shapes that a session keeps */
+    IG_SHAPES = 8, /* planned shapes that a session keeps */
     IG_ERROR_BYTES = 768,
-    IG_PARALLEL_NS = 6000,  /* a phase that costs less is not worth waking anybody */
+    IG_PARALLEL_NS = 6000, /* a phase that costs less is not worth waking anybody */
     IG_UNKNOWN_TILE_NS = 1000,
 };
 
@@ -34,13 +35,13 @@ typedef struct ig_shape {
     int64_t   *slot_strides;   /* bytes a row, or IG_WORKER_STRIDE */
     void     **slots;          /* addresses; worker buffers: their offset */
     int64_t   *params;
-    int64_t   *bounds;         /* of each launch: workers + 1 */
+    int64_t   *bounds; /* of each launch: workers + 1 */
     ig_launch *launches;
-    ig_phase  *phases;         /* by number of the first launch */
-    int64_t   *output_dims;    /* IG_MAX_RANK an output */
-    int64_t   *output_bytes;   /* -1: known when the run ends */
+    ig_phase  *phases;       /* by number of the first launch */
+    int64_t   *output_dims;  /* IG_MAX_RANK an output */
+    int64_t   *output_bytes; /* -1: known when the run ends */
     int64_t    arena_bytes, worker_bytes;
-    bool       wants_pool;     /* some phase is worth more than one thread */
+    bool       wants_pool; /* some phase is worth more than one thread */
 } ig_shape;
 
 typedef struct ig_output {
@@ -59,16 +60,16 @@ struct ig_session {
     ig_message     message;
     ig_team        team;
     ig_shape       shapes[IG_SHAPES];
-    ig_shape      *shape;     /* the current one, or NULL */
+    ig_shape      *shape; /* the current one, or NULL */
     uint64_t       clock;
     size_t         shape_bytes;
     int64_t       *symbols;
-    ig_view       *inputs;    /* as bound */
+    ig_view       *inputs; /* as bound */
     ig_output     *outputs;
-    char         **bases;     /* address of each buffer */
-    int64_t       *bytes;     /* and its size, as far as known */
-    ig_region     *late;      /* memory of buffers whose size is late */
-    ig_life       *lives;     /* room for planning */
+    char         **bases; /* address of each buffer */
+    int64_t       *bytes; /* and its size, as far as known */
+    ig_region     *late;  /* memory of buffers whose size is late */
+    ig_life       *lives; /* room for planning */
     ig_region      arena, workers_memory, scratch;
     bool           owns_arena; /* else the caller gave it */
     bool           is_bound;
@@ -100,13 +101,13 @@ ig_status ig_session_resolve(ig_session *session, uint32_t number);
 /* The same for params, tiles and cost of a launch or host step alone. */
 ig_status ig_session_resolve_params(ig_session *session, uint32_t number);
 /* Divides the tiles of the phase that begins at step `number` among the workers. */
-void      ig_session_split(ig_session *session, uint32_t number);
+void ig_session_split(ig_session *session, uint32_t number);
 /* Fills the addresses of one step's slots, or of every step that is not late. */
-void      ig_session_patch_step(ig_session *session, uint32_t number);
-void      ig_session_patch(ig_session *session);
+void ig_session_patch_step(ig_session *session, uint32_t number);
+void ig_session_patch(ig_session *session);
 
-/* session_report.c: IG_INVALID with words for the least report of `phase`, when a worker
- * has one. */
+/* session_report.c: IG_INVALID with words for the least report of `phase`, when a
+ * worker has one. */
 ig_status ig_session_collect(ig_session *session, const ig_phase *phase);
 /* The same for one report of step `number`. */
 ig_status ig_session_report(ig_session *session, uint32_t number, int64_t row,

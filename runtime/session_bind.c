@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Extents that were bound before are only compared.  New ones give the symbols their
- * values, are held against every extent's expression and every guard, and choose a shape.
+ * values, are held against every extent's expression and every guard, and choose a
+ * shape.
  */
 #include "runtime/session.h"
 
@@ -31,24 +32,23 @@ static ig_status wrong_type(ig_session *session, uint32_t number, const ig_view 
                             const char *what) {
     const ig_plan_port *port = &session->plan->inputs[number];
     char                text[TYPE_BYTES];
-    return ig_message_set(&session->message, IG_INVALID,
-                          "input '%s' must be %s, but was given %s%s",
-                          ig_plan_string(session->plan, port->name),
-                          ig_plan_string(session->plan, port->type), type_of(view, text),
-                          what);
+    return ig_message_set(
+        &session->message, IG_INVALID, "input '%s' must be %s, but was given %s%s",
+        ig_plan_string(session->plan, port->name),
+        ig_plan_string(session->plan, port->type), type_of(view, text), what);
 }
 
 /* ---- extents ---- */
 
-static ig_status bind_symbol(ig_session *session, uint32_t number, const ig_view *inputs) {
+static ig_status bind_symbol(ig_session *session, uint32_t number,
+                             const ig_view *inputs) {
     const ig_plan_symbol *symbol = &session->plan->symbols[number];
     int64_t               value = inputs[symbol->input].dims[symbol->axis];
     const char           *origin = ig_plan_string(session->plan, symbol->origin);
     if (value < symbol->min || value > symbol->max) {
-        return ig_message_set(&session->message, IG_INVALID,
-                              "%s is %lld; it must be from %lld to %lld", origin,
-                              (long long)value, (long long)symbol->min,
-                              (long long)symbol->max);
+        return ig_message_set(
+            &session->message, IG_INVALID, "%s is %lld; it must be from %lld to %lld",
+            origin, (long long)value, (long long)symbol->min, (long long)symbol->max);
     }
     if (value % symbol->multiple != 0) {
         return ig_message_set(&session->message, IG_INVALID,
@@ -59,7 +59,8 @@ static ig_status bind_symbol(ig_session *session, uint32_t number, const ig_view
     return IG_OK;
 }
 
-static ig_status check_extents(ig_session *session, uint32_t number, const ig_view *view) {
+static ig_status check_extents(ig_session *session, uint32_t number,
+                               const ig_view *view) {
     const ig_plan      *plan = session->plan;
     const ig_plan_port *port = &plan->inputs[number];
     for (uint32_t i = 0; i < port->rank; i++) {
@@ -201,8 +202,8 @@ static bool overlaps_input(const ig_session *session, const char *data, int64_t 
     return false;
 }
 
-/* The session's memory for an output; an earlier output in it that is now an input stays
- * where it is, and the other region is used. */
+/* The session's memory for an output; an earlier output in it that is now an input
+ * stays where it is, and the other region is used. */
 static bool reserve_own(ig_session *session, ig_output *output, int64_t bytes) {
     if (overlaps_input(session, output->own.data, (int64_t)output->own.size)) {
         ig_region other = output->shadow;
@@ -215,8 +216,8 @@ static bool reserve_own(ig_session *session, ig_output *output, int64_t bytes) {
 /* Where the output stands for the caller.  `bytes` is its size, known by now. */
 ig_status ig_session_place_output(ig_session *session, uint32_t number, int64_t bytes) {
     ig_output  *output = &session->outputs[number];
-    const char *name =
-        ig_plan_string(session->plan, session->plan->outputs[number].name);
+    const char *name = ig_plan_string(session->plan,
+                                      session->plan->outputs[number].name);
     if (output->capacity == 0) {
         if (!reserve_own(session, output, bytes)) {
             return no_memory(session, name, bytes);
@@ -246,10 +247,10 @@ static ig_status place_shadow(ig_session *session, uint32_t number, int64_t byte
                                   ig_plan_string(plan, plan->outputs[i].name), name);
         }
     }
-    output->is_shadowed =
-        output->capacity > 0 && overlaps_input(session, output->target, bytes);
-    if (output->is_shadowed && !ig_region_reserve(&session->memory, &output->shadow,
-                                                  (size_t)bytes, false)) {
+    output->is_shadowed = output->capacity > 0 &&
+                          overlaps_input(session, output->target, bytes);
+    if (output->is_shadowed &&
+        !ig_region_reserve(&session->memory, &output->shadow, (size_t)bytes, false)) {
         return no_memory(session, name, bytes);
     }
     return IG_OK;
@@ -267,8 +268,8 @@ static ig_status move_output(ig_session *session, uint32_t number) {
     IG_TRY(place_shadow(session, number, bytes));
     if (session->plan->buffers[port->buffer].space == IG_SPACE_OUTPUT &&
         session->plan->buffers[port->buffer].index == number) {
-        session->bases[port->buffer] =
-            output->is_shadowed ? output->shadow.data : output->target;
+        session->bases[port->buffer] = output->is_shadowed ? output->shadow.data
+                                                           : output->target;
     }
     return IG_OK;
 }
@@ -329,8 +330,8 @@ static ig_status check_counts(ig_session *session, size_t input_count,
                           input_count, output_count);
 }
 
-ig_status ig_session_bind(ig_session *session, const ig_view *inputs, size_t input_count,
-                          ig_view *outputs, size_t output_count) {
+ig_status ig_session_bind(ig_session *session, const ig_view *inputs,
+                          size_t input_count, ig_view *outputs, size_t output_count) {
     bool was_bound = session->is_bound;
     session->is_bound = false;
     IG_TRY(check_counts(session, input_count, output_count));

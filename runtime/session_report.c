@@ -39,8 +39,8 @@ static int64_t elements_before(const ig_session *session, uint32_t number,
                                uint32_t operand, int64_t row) {
     const ig_plan      *plan = session->plan;
     const ig_plan_step *step = &plan->steps[number];
-    uint32_t slot = session->program->execs[number].slot + operand;
-    uint32_t buffer = plan->operands[step->operands.first + operand].buffer;
+    uint32_t            slot = session->program->execs[number].slot + operand;
+    uint32_t            buffer = plan->operands[step->operands.first + operand].buffer;
     uint32_t unit = (ig_dtype_code_bits(plan->buffers[buffer].dtype) + 7) / 8;
     int64_t  stride = session->shape->slot_strides[slot];
     if (unit == 0 || stride == IG_WORKER_STRIDE) {

@@ -38,9 +38,11 @@ static ig_status reserve_late(ig_session *session, uint32_t number, uint32_t buf
     if (bytes < 0) {
         return out_of_place(session, number);
     }
-    if (!ig_region_reserve(&session->memory, &session->late[buffer], (size_t)bytes, true)) {
+    if (!ig_region_reserve(&session->memory, &session->late[buffer], (size_t)bytes,
+                           true)) {
         return ig_message_set(&session->message, IG_LIMIT,
-                              "out of memory for a buffer of %lld bytes", (long long)bytes);
+                              "out of memory for a buffer of %lld bytes",
+                              (long long)bytes);
     }
     session->bases[buffer] = session->late[buffer].data;
     session->bytes[buffer] = bytes;
@@ -65,7 +67,8 @@ static ig_status resolve_operand(ig_session *session, uint32_t number, uint32_t 
         return out_of_place(session, number);
     }
     shape->slot_offsets[slot] = offset;
-    shape->slot_strides[slot] = buffer->space == IG_SPACE_WORKER ? IG_WORKER_STRIDE : stride;
+    shape->slot_strides[slot] = buffer->space == IG_SPACE_WORKER ? IG_WORKER_STRIDE
+                                                                 : stride;
     return IG_OK;
 }
 
@@ -130,12 +133,13 @@ static ig_status resolve_tiles(ig_session *session, uint32_t number, int64_t *pa
 /* In rows: once for a full block, once for the last one when it is shorter. */
 static ig_status resolve_block(ig_session *session, uint32_t number, uint32_t rows) {
     const ig_exec  *exec = &session->program->execs[number];
-    const ig_phase *phase = &session->shape->phases[session->program->execs[rows].launch];
-    ig_launch      *launch = &session->shape->launches[exec->launch];
-    int64_t        *params = session->shape->params + exec->param;
-    int64_t        *tail_params = params + exec->variant->params.count;
-    int64_t        *symbol = &session->symbols[session->plan->steps[rows].symbol];
-    double          tail_cost;
+    const ig_phase *phase =
+        &session->shape->phases[session->program->execs[rows].launch];
+    ig_launch *launch = &session->shape->launches[exec->launch];
+    int64_t   *params = session->shape->params + exec->param;
+    int64_t   *tail_params = params + exec->variant->params.count;
+    int64_t   *symbol = &session->symbols[session->plan->steps[rows].symbol];
+    double     tail_cost;
     launch->tail_params = tail_params;
     *symbol = phase->block;
     IG_TRY(resolve_tiles(session, number, params, &launch->grid, &launch->cost));
@@ -197,8 +201,8 @@ static double tiles_cost(const ig_launch *launch) {
     return launch->cost > 0 && grid > 0 ? launch->cost : grid * IG_UNKNOWN_TILE_NS;
 }
 
-/* Tiles lie on a line, each as long as it costs; the line is cut into equal parts, and a
- * tile belongs to the part in which it begins. */
+/* Tiles lie on a line, each as long as it costs; the line is cut into equal parts, and
+ * a tile belongs to the part in which it begins. */
 static void split_tiles(const ig_phase *phase, int workers, double total) {
     double begin = 0;
     for (uint32_t i = 0; i < phase->launch_count; i++) {
@@ -207,12 +211,12 @@ static void split_tiles(const ig_phase *phase, int workers, double total) {
         double           tile = launch->grid > 0 ? cost / (double)launch->grid : 0;
         launch->bounds[0] = 0;
         for (int w = 1; w < workers; w++) {
-            double at = tile > 0 ? ceil((total * w / workers - begin) / tile) : 0;
+            double  at = tile > 0 ? ceil((total * w / workers - begin) / tile) : 0;
             int64_t bound = at <= 0                      ? 0
                             : at >= (double)launch->grid ? launch->grid
                                                          : (int64_t)at;
-            launch->bounds[w] =
-                bound > launch->bounds[w - 1] ? bound : launch->bounds[w - 1];
+            launch->bounds[w] = bound > launch->bounds[w - 1] ? bound
+                                                              : launch->bounds[w - 1];
         }
         launch->bounds[workers] = launch->grid > 0 ? launch->grid : 0;
         begin += cost;

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * One function a kind of step; each returns with the step and its bodies done.  What is
- * late is resolved right before it runs; everything else was resolved when the shape was
- * planned, so that a launch costs a few stores and the call.
+ * late is resolved right before it runs; everything else was resolved when the shape
+ * was planned, so that a launch costs a few stores and the call.
  */
 #include "runtime/session.h"
 
@@ -26,7 +26,8 @@ static int64_t now_ns(void) {
 }
 
 static ig_status poll(ig_session *session) {
-    if (atomic_load_explicit(&session->state, memory_order_relaxed) == IG_RUN_CANCELLED) {
+    if (atomic_load_explicit(&session->state, memory_order_relaxed) ==
+        IG_RUN_CANCELLED) {
         return ig_message_set(&session->message, IG_CANCELLED, "the run was cancelled");
     }
     if (session->stop_at_ns > 0 && now_ns() >= session->stop_at_ns) {
@@ -40,8 +41,7 @@ static ig_status poll(ig_session *session) {
 /* ---- operands of steps that the runtime itself does ---- */
 
 static ig_status reaches_outside(ig_session *session, uint32_t number) {
-    const char *name =
-        ig_plan_string(session->plan, session->plan->steps[number].name);
+    const char *name = ig_plan_string(session->plan, session->plan->steps[number].name);
     return ig_message_set(&session->message, IG_INVALID,
                           "step %u '%s' reaches outside of a buffer", (unsigned)number,
                           name);
@@ -115,8 +115,8 @@ static ig_status run_host(ig_session *session, uint32_t number) {
     for (uint32_t i = 0; i < step->operands.count; i++) {
         const ig_plan_operand *operand =
             &session->plan->operands[step->operands.first + i];
-        int64_t held =
-            session->bytes[operand->buffer] - shape->slot_offsets[exec->slot + i];
+        int64_t held = session->bytes[operand->buffer] -
+                       shape->slot_offsets[exec->slot + i];
         bytes[i] = held > 0 ? held : 0;
     }
     ig_kernel_report_v0 report = { .operand = -1 };
@@ -225,7 +225,8 @@ static ig_status run_store(ig_session *session, uint32_t number) {
     }
     for (uint32_t i = 0; i < values.count; i++) {
         int64_t value;
-        IG_TRY(value_of(session, number, session->plan->lists[values.first + i], &value));
+        IG_TRY(
+            value_of(session, number, session->plan->lists[values.first + i], &value));
         memcpy(to + (size_t)i * sizeof value, &value, sizeof value);
     }
     return IG_OK;
@@ -249,11 +250,10 @@ static ig_status run_read(ig_session *session, uint32_t number) {
     }
     memcpy(&value, at, sizeof value);
     if (value < symbol->min || value > symbol->max) {
-        return ig_message_set(&session->message, IG_INVALID,
-                              "%s is %lld; it must be from %lld to %lld",
-                              ig_plan_string(session->plan, symbol->origin),
-                              (long long)value, (long long)symbol->min,
-                              (long long)symbol->max);
+        return ig_message_set(
+            &session->message, IG_INVALID, "%s is %lld; it must be from %lld to %lld",
+            ig_plan_string(session->plan, symbol->origin), (long long)value,
+            (long long)symbol->min, (long long)symbol->max);
     }
     return set_symbol(session, step->symbol, value);
 }
@@ -339,12 +339,14 @@ static ig_status finish_outputs(ig_session *session) {
 
 ig_status ig_session_run_bound(ig_session *session) {
     if (!session->is_bound) {
-        return ig_message_set(&session->message, IG_INVALID,
-                              "nothing is bound: the last bind failed, or there was none");
+        return ig_message_set(
+            &session->message, IG_INVALID,
+            "nothing is bound: the last bind failed, or there was none");
     }
     ig_team *team = &session->team;
     atomic_store_explicit(&session->state, IG_RUN_ACTIVE, memory_order_relaxed);
-    session->stop_at_ns = session->deadline_ns > 0 ? now_ns() + session->deadline_ns : 0;
+    session->stop_at_ns = session->deadline_ns > 0 ? now_ns() + session->deadline_ns
+                                                   : 0;
     uint32_t env = ig_float_env_enter();
     team->is_claimed = session->shape->wants_pool && ig_thread_pool_claim(team->pool);
     ig_status status = run_steps(session, 0, session->plan->steps_count);

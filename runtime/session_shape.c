@@ -13,9 +13,9 @@
 #include <string.h>
 
 static ig_status too_large(ig_session *session, const char *what) {
-    return ig_message_set(&session->message, IG_INVALID,
-                          "%s: its size is too large, or no size at all, for these shapes",
-                          what);
+    return ig_message_set(
+        &session->message, IG_INVALID,
+        "%s: its size is too large, or no size at all, for these shapes", what);
 }
 
 /* ---- symbols and guards ---- */
@@ -28,7 +28,8 @@ ig_status ig_session_define(ig_session *session, bool is_late) {
             is_late != ((plan->symbol_flags[i] & IG_DEPENDS_LATE) != 0)) {
             continue;
         }
-        if (!ig_expr_evaluate(plan, symbol->expr, session->symbols, &session->symbols[i])) {
+        if (!ig_expr_evaluate(plan, symbol->expr, session->symbols,
+                              &session->symbols[i])) {
             return too_large(session, ig_plan_string(plan, symbol->name));
         }
     }
@@ -54,7 +55,8 @@ ig_status ig_session_check_guard(ig_session *session, uint32_t number) {
 
 /* ---- sizes ---- */
 
-/* The rows of a block, for the buffers inside the rows step that holds step `number`. */
+/* The rows of a block, for the buffers inside the rows step that holds step
+ * `number`. */
 static ig_status set_block_rows(ig_session *session, uint32_t number) {
     uint32_t rows = session->program->execs[number].rows;
     if (rows == IG_NONE) {
@@ -131,9 +133,8 @@ ig_status ig_session_size_output(ig_session *session, uint32_t number) {
     }
     /* A buffer of its own is exactly as large; any other holds at least as much. */
     const ig_plan_buffer *buffer = &plan->buffers[port->buffer];
-    int64_t               held = buffer->space == IG_SPACE_OUTPUT
-                                     ? shape->buffer_bytes[port->buffer]
-                                     : shape->output_bytes[number];
+    int64_t held = buffer->space == IG_SPACE_OUTPUT ? shape->buffer_bytes[port->buffer]
+                                                    : shape->output_bytes[number];
     return held == shape->output_bytes[number] ? IG_OK : too_large(session, name);
 }
 
@@ -160,7 +161,8 @@ static ig_status size_outputs(ig_session *session) {
 
 /* ---- sharing memory ---- */
 
-/* Launches of one phase run at the same time, so a life that touches a phase covers it. */
+/* Launches of one phase run at the same time, so a life that touches a phase covers
+ * it. */
 static ig_life widen(const ig_session *session, ig_life life) {
     const ig_exec      *execs = session->program->execs;
     const ig_plan_step *steps = session->plan->steps;
@@ -184,7 +186,8 @@ static ig_status plan_space(ig_session *session, ig_space space, int64_t *out_by
     for (uint32_t i = 0; i < plan->buffers_count; i++) {
         const ig_plan_buffer *buffer = &plan->buffers[i];
         if (buffer->space == space && shape->buffer_bytes[i] > 0) {
-            ig_life life = { shape->buffer_bytes[i], 0, buffer->first, buffer->last, i };
+            ig_life life = { shape->buffer_bytes[i], 0, buffer->first, buffer->last,
+                             i };
             session->lives[count++] = widen(session, life);
         }
     }
@@ -281,14 +284,15 @@ static void enter_shape(ig_session *session) {
         }
     }
     for (int w = 0; w < session->team.size; w++) {
-        session->team.workers[w].memory =
-            session->workers_memory.data + shape->worker_bytes * w;
+        session->team.workers[w].memory = session->workers_memory.data +
+                                          shape->worker_bytes * w;
     }
 }
 
 static void split_phases(ig_session *session) {
     /* Late phases are split by the run, which cannot know before. */
-    session->shape->wants_pool = session->team.size > 1 && session->program->late_count > 0;
+    session->shape->wants_pool = session->team.size > 1 &&
+                                 session->program->late_count > 0;
     for (uint32_t i = 0; i < session->plan->steps_count; i++) {
         const ig_exec *exec = &session->program->execs[i];
         if (exec->phase_count > 0 && !exec->has_late) {

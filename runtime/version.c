@@ -2,10 +2,6 @@
 #include "base/status.h"
 #include "ingot/runtime.h"
 
-#ifndef INGOT_VERSION
-#define INGOT_VERSION "0.1.0"
-#endif
-
 const char *ig_runtime_version(void) {
     return INGOT_VERSION;
 }

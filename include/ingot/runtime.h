@@ -44,10 +44,28 @@ typedef struct ig_thread_pool ig_thread_pool;
 
 /* Element types; the numbers are ONNX's. */
 typedef enum ig_dtype_code {
-    IG_F32 = 1, IG_U8 = 2, IG_I8 = 3, IG_U16 = 4, IG_I16 = 5, IG_I32 = 6, IG_I64 = 7,
-    IG_STR8 = 8, IG_BOOL8 = 9, IG_F16 = 10, IG_F64 = 11, IG_U32 = 12, IG_U64 = 13,
-    IG_BF16 = 16, IG_F8E4M3FN = 17, IG_F8E4M3FNUZ = 18, IG_F8E5M2 = 19,
-    IG_F8E5M2FNUZ = 20, IG_U4 = 21, IG_I4 = 22, IG_U2 = 25, IG_I2 = 26
+    IG_F32 = 1,
+    IG_U8 = 2,
+    IG_I8 = 3,
+    IG_U16 = 4,
+    IG_I16 = 5,
+    IG_I32 = 6,
+    IG_I64 = 7,
+    IG_STR8 = 8,
+    IG_BOOL8 = 9,
+    IG_F16 = 10,
+    IG_F64 = 11,
+    IG_U32 = 12,
+    IG_U64 = 13,
+    IG_BF16 = 16,
+    IG_F8E4M3FN = 17,
+    IG_F8E4M3FNUZ = 18,
+    IG_F8E5M2 = 19,
+    IG_F8E5M2FNUZ = 20,
+    IG_U4 = 21,
+    IG_I4 = 22,
+    IG_U2 = 25,
+    IG_I2 = 26
 } ig_dtype_code;
 
 enum { IG_MAX_RANK = 8 };
@@ -79,26 +97,26 @@ typedef struct ig_memory_file {
 /* Extensible: set size to sizeof(the struct); zero fields mean the default. */
 typedef struct ig_program_options {
     size_t      size;
-    char       *message;       /* receives one line when opening fails, or NULL */
+    char       *message; /* receives one line when opening fails, or NULL */
     size_t      message_size;
     ig_load     load;
-    const char *level;         /* "v3": this level and no other; NULL: the best */
-    const char *weights_path;  /* where the first referenced file is now, or NULL */
+    const char *level;        /* "v3": this level and no other; NULL: the best */
+    const char *weights_path; /* where the first referenced file is now, or NULL */
     const ig_memory_file *files;
-    size_t      file_count;
-    int         check_weights; /* also compare the hash of every constant */
+    size_t                file_count;
+    int                   check_weights; /* also compare the hash of every constant */
 } ig_program_options;
 
 /* Opens an artifact.  Every size and offset in it is checked.  IG_INVALID: damaged;
  * IG_UNSUPPORTED: another format version, or a CPU that this machine is not. */
-IG_API IG_MUST_USE ig_status ig_program_open(const char *path,
+IG_API IG_MUST_USE ig_status ig_program_open(const char               *path,
                                              const ig_program_options *options,
-                                             ig_program **out_program);
+                                             ig_program              **out_program);
 /* The same in memory, which must outlive the program and be aligned to 64 bytes. */
 IG_API IG_MUST_USE ig_status ig_program_open_memory(const void *bytes, size_t size,
                                                     const ig_program_options *options,
                                                     ig_program **out_program);
-IG_API void ig_program_close(ig_program *program);
+IG_API void                  ig_program_close(ig_program *program);
 
 /* Name and type of an input or output; texts are the program's. */
 typedef struct ig_port {
@@ -122,8 +140,8 @@ IG_API int ig_program_find_output(const ig_program *program, const char *name);
 typedef struct ig_program_facts {
     size_t      size;
     const char *model, *build_id;
-    const char *level;         /* of the code that runs: "v3" */
-    const char *levels;        /* of all code in the artifact: "v3, v4-vnni" */
+    const char *level;  /* of the code that runs: "v3" */
+    const char *levels; /* of all code in the artifact: "v3, v4-vnni" */
     size_t      kernel_count, step_count, launch_count;
     uint64_t    code_bytes, plan_bytes, weight_bytes; /* weights: all constants */
 } ig_program_facts;
@@ -136,24 +154,24 @@ IG_API const char *ig_runtime_level(void);
 
 typedef struct ig_thread_pool_options {
     size_t  size;
-    int     threads;  /* the caller's among them; 0: as many as there are CPUs */
-    int     pin;      /* bind each thread to a CPU of its own */
-    int64_t spin_ns;  /* how long an idle thread looks for work before it sleeps;
+    int     threads; /* the caller's among them; 0: as many as there are CPUs */
+    int     pin;     /* bind each thread to a CPU of its own */
+    int64_t spin_ns; /* how long an idle thread looks for work before it sleeps;
                        * 0: 50 µs; -1: not at all */
     char   *message;
     size_t  message_size;
     /* Threads of the caller in place of ours: run(user, fn, task, n) calls fn(task, i)
      * once for each i < n, one of them perhaps on the calling thread, and returns when
      * all have returned.  `threads` is the largest n (not 0). */
-    void  (*run)(void *user, void (*fn)(void *task, int index), void *task, int n);
-    void   *run_user;
+    void (*run)(void *user, void (*fn)(void *task, int index), void *task, int n);
+    void *run_user;
 } ig_thread_pool_options;
 
 /* A pool may serve many sessions.  One that finds it busy runs on its own thread. */
 IG_API IG_MUST_USE ig_status
 ig_thread_pool_create(const ig_thread_pool_options *options, ig_thread_pool **out_pool);
 IG_API void ig_thread_pool_destroy(ig_thread_pool *pool);
-IG_API int ig_thread_pool_threads(const ig_thread_pool *pool);
+IG_API int  ig_thread_pool_threads(const ig_thread_pool *pool);
 
 /* ---- sessions ---- */
 
@@ -166,24 +184,25 @@ typedef struct ig_session_options {
     /* Memory: all of a session's comes from here.  `release` gets what `allocate` gave;
      * allocate may return NULL.  Both NULL: malloc's. */
     void *(*allocate)(void *user, size_t size, size_t alignment);
-    void  (*release)(void *user, void *memory, size_t size);
-    void   *memory_user;
-    void   *arena;           /* the caller's memory for activations, or NULL */
-    size_t  arena_size;      /* a shape that needs more gives IG_LIMIT */
+    void (*release)(void *user, void *memory, size_t size);
+    void  *memory_user;
+    void  *arena;      /* the caller's memory for activations, or NULL */
+    size_t arena_size; /* a shape that needs more gives IG_LIMIT */
 } ig_session_options;
 
-IG_API IG_MUST_USE ig_status ig_session_create(ig_program *program,
+IG_API IG_MUST_USE ig_status ig_session_create(ig_program               *program,
                                                const ig_session_options *options,
-                                               ig_session **out_session);
-IG_API void ig_session_destroy(ig_session *session);
+                                               ig_session              **out_session);
+IG_API void                  ig_session_destroy(ig_session *session);
 
 /* Binds the views and runs.  Counts must be the program's.  Sets dtype, rank and dims
  * of the outputs, and data where the session's memory is used (capacity 0). */
 IG_API IG_MUST_USE ig_status ig_session_run(ig_session *session, const ig_view *inputs,
                                             size_t input_count, ig_view *outputs,
                                             size_t output_count);
-/* The two halves of it.  Bound memory stays in use by every ig_session_run_bound until
- * the next bind; contents may change between runs, shapes and addresses may not. */
+/* The two halves of it.  Bound memory, `outputs` too, stays in use by each later
+ * ig_session_run_bound until the next bind; contents may change between runs, shapes
+ * and addresses may not. */
 IG_API IG_MUST_USE ig_status ig_session_bind(ig_session *session, const ig_view *inputs,
                                              size_t input_count, ig_view *outputs,
                                              size_t output_count);
@@ -198,6 +217,19 @@ IG_API void ig_session_cancel(ig_session *session);
 IG_API void ig_session_set_deadline(ig_session *session, int64_t ns);
 /* Bytes of memory that the session holds now. */
 IG_API size_t ig_session_memory(const ig_session *session);
+
+/* ---- DLPack ---- */
+
+/* A view of a DLManagedTensor (of DLPack 0 and 1 without the version in front).  The
+ * memory stays the tensor's, which must outlive the view.  IG_UNSUPPORTED: not in host
+ * memory, not row-major, or of a type or rank that a view cannot have. */
+IG_API IG_MUST_USE ig_status ig_view_from_dlpack(const void *managed_tensor,
+                                                 ig_view    *out_view);
+/* A new DLManagedTensor over the view's memory.  Its deleter calls release(owner) (NULL:
+ * nothing is called).  IG_UNSUPPORTED: a type that DLPack has not got. */
+IG_API IG_MUST_USE ig_status ig_view_to_dlpack(const ig_view *view,
+                                               void (*release)(void *owner), void *owner,
+                                               void **out_managed_tensor);
 
 /* ---- about this build ---- */
 

@@ -1,8 +1,9 @@
 /* Which x86-64 levels this machine runs.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A level is a fixed list of features (the psABI's, and VNNI on top).  Having them takes
- * two things: the processor's bit, and that the system saves the registers (XCR0).
+ * A level is a fixed list of features (the psABI's, and VNNI on top).  Having them
+ * takes two things: the processor's bit, and that the system saves the registers
+ * (XCR0).
  */
 #include "runtime/cpu/level.h"
 
@@ -25,16 +26,30 @@ typedef struct level_row {
 
 enum {
     /* leaf 1, ECX */
-    SSE3 = 1 << 0, SSSE3 = 1 << 9, FMA = 1 << 12, CX16 = 1 << 13, SSE41 = 1 << 19,
-    SSE42 = 1 << 20, MOVBE = 1 << 22, POPCNT = 1 << 23, OSXSAVE = 1 << 27, AVX = 1 << 28,
+    SSE3 = 1 << 0,
+    SSSE3 = 1 << 9,
+    FMA = 1 << 12,
+    CX16 = 1 << 13,
+    SSE41 = 1 << 19,
+    SSE42 = 1 << 20,
+    MOVBE = 1 << 22,
+    POPCNT = 1 << 23,
+    OSXSAVE = 1 << 27,
+    AVX = 1 << 28,
     F16C = 1 << 29,
     /* leaf 7, EBX */
-    BMI1 = 1 << 3, AVX2 = 1 << 5, BMI2 = 1 << 8, AVX512F = 1 << 16, AVX512DQ = 1 << 17,
-    AVX512CD = 1 << 28, AVX512BW = 1 << 30,
+    BMI1 = 1 << 3,
+    AVX2 = 1 << 5,
+    BMI2 = 1 << 8,
+    AVX512F = 1 << 16,
+    AVX512DQ = 1 << 17,
+    AVX512CD = 1 << 28,
+    AVX512BW = 1 << 30,
     /* leaf 7, ECX */
     AVX512VNNI = 1 << 11,
     /* leaf 0x80000001, ECX */
-    LAHF = 1 << 0, LZCNT = 1 << 5,
+    LAHF = 1 << 0,
+    LZCNT = 1 << 5,
 };
 #define AVX512VL (1u << 31)
 

@@ -63,7 +63,7 @@ static void run_tiles(const phase_task *task, int index) {
     const ig_phase *phase = task->phase;
     for (uint32_t i = 0; i < phase->launch_count; i++) {
         const ig_launch *launch = &phase->launches[i];
-        int64_t begin = task->is_split ? launch->bounds[index] : 0;
+        int64_t          begin = task->is_split ? launch->bounds[index] : 0;
         int64_t end = task->is_split ? launch->bounds[index + 1] : launch->grid;
         if (begin < end) {
             run_launch(&task->team->workers[index], phase, i, begin, end);
@@ -113,7 +113,8 @@ static void run_rows(const phase_task *task, int index) {
     int64_t         begin = blocks / size * index + blocks % size * index / size;
     int64_t end = blocks / size * (index + 1) + blocks % size * (index + 1) / size;
     for (int64_t i = begin; i < end; i++) {
-        if (atomic_load_explicit(team->state, memory_order_relaxed) == IG_RUN_CANCELLED) {
+        if (atomic_load_explicit(team->state, memory_order_relaxed) ==
+            IG_RUN_CANCELLED) {
             return;
         }
         run_block(&team->workers[index], phase, i * phase->block);

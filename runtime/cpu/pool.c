@@ -1,9 +1,9 @@
 /* Threads that run one task together, without a lock.
  * SPDX-License-Identifier: Apache-2.0
  *
- * The caller publishes a task and adds one to `epoch`; each thread that sees a new epoch
- * runs the task and takes one from `running`; the caller runs its own share and waits for
- * zero.  Both waits spin for a while and then sleep on a futex:
+ * The caller publishes a task and adds one to `epoch`; each thread that sees a new
+ * epoch runs the task and takes one from `running`; the caller runs its own share and
+ * waits for zero.  Both waits spin for a while and then sleep on a futex:
  *
  *     caller                               thread
  *     fn, task = …                         spin while epoch = seen, else
@@ -14,9 +14,9 @@
  *     spin while running > 0, else         if (--running = 0 and caller_sleeps)
  *     caller_sleeps; sleep                     wake the caller
  *
- * A sleeper announces itself before it looks at the word it sleeps on, and a waker writes
- * that word before it looks for sleepers, both in sequential order, so none is missed.
- * `busy` keeps sessions apart: who cannot claim the pool does its work alone.
+ * A sleeper announces itself before it looks at the word it sleeps on, and a waker
+ * writes that word before it looks for sleepers, both in sequential order, so none is
+ * missed.  `busy` keeps sessions apart: who cannot claim the pool does its work alone.
  */
 #include "runtime/cpu/pool.h"
 
@@ -50,11 +50,11 @@ typedef struct thread_start {
 } thread_start;
 
 struct ig_thread_pool {
-    atomic_int  references;
-    int         threads;
-    int         started; /* of our own */
-    int64_t     spin_ns;
-    void      (*run)(void *user, void (*fn)(void *task, int index), void *task, int n);
+    atomic_int references;
+    int        threads;
+    int        started; /* of our own */
+    int64_t    spin_ns;
+    void (*run)(void *user, void (*fn)(void *task, int index), void *task, int n);
     void       *run_user;
     ig_task_fn *fn;
     void       *task;
@@ -156,10 +156,9 @@ static void next_epoch(ig_thread_pool *pool) {
 
 bool ig_thread_pool_claim(ig_thread_pool *pool) {
     bool expected = false;
-    return pool->threads > 1 &&
-           atomic_compare_exchange_strong_explicit(&pool->busy, &expected, true,
-                                                   memory_order_acquire,
-                                                   memory_order_relaxed);
+    return pool->threads > 1 && atomic_compare_exchange_strong_explicit(
+                                    &pool->busy, &expected, true, memory_order_acquire,
+                                    memory_order_relaxed);
 }
 
 void ig_thread_pool_release(ig_thread_pool *pool) {
@@ -232,7 +231,8 @@ static bool start_threads(ig_thread_pool *pool, bool pins) {
     return !failed;
 }
 
-/* The options as this library knows them: what the caller's struct has not got is zero. */
+/* The options as this library knows them: what the caller's struct has not got is
+ * zero. */
 static ig_thread_pool_options complete(const ig_thread_pool_options *options) {
     ig_thread_pool_options all = { .size = sizeof all };
     if (options) {
@@ -242,14 +242,15 @@ static ig_thread_pool_options complete(const ig_thread_pool_options *options) {
 }
 
 ig_status ig_thread_pool_create(const ig_thread_pool_options *options,
-                                ig_thread_pool **out_pool) {
+                                ig_thread_pool              **out_pool) {
     ig_thread_pool_options all = complete(options);
     ig_message             message = { all.message, all.message_size };
     *out_pool = NULL;
     int threads = all.threads == 0 && !all.run ? ig_cpu_count() : all.threads;
     if (threads < 1 || threads > MOST_THREADS) {
-        return ig_message_set(&message, IG_INVALID, "a pool has 1 to %d threads, not %d",
-                              MOST_THREADS, threads);
+        return ig_message_set(&message, IG_INVALID,
+                              "a pool has 1 to %d threads, not %d", MOST_THREADS,
+                              threads);
     }
     void  *memory = NULL;
     size_t size = sizeof(ig_thread_pool) + (size_t)threads * sizeof(thread_start);

@@ -8,10 +8,10 @@
 #undef HOST
 
 /* Checked before the function is called, so that it need not. */
-#define HOST(name, buffers, params)                                               \
-    static bool call_##name(const ig_host_call *call) {                           \
+#define HOST(name, buffers, params)                                                \
+    static bool call_##name(const ig_host_call *call) {                            \
         return call->buffer_count == (buffers) && call->param_count == (params) && \
-               ig_host_##name(call);                                              \
+               ig_host_##name(call);                                               \
     }
 #include "runtime/host/host.def"
 #undef HOST

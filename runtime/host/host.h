@@ -1,9 +1,9 @@
 /* Host steps: functions of the runtime itself, called by name from a plan.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A row of host.def is a function with the interface of a kernel: buffers and i64 params
- * in the order that its comment tells.  It runs on the caller's thread and is written
- * apart from the interpreter's folds, which judge it.
+ * A row of host.def is a function with the interface of a kernel: buffers and i64
+ * params in the order that its comment tells.  It runs on the caller's thread and is
+ * written apart from the interpreter's folds, which judge it.
  */
 #ifndef IG_RUNTIME_HOST_HOST_H
 #define IG_RUNTIME_HOST_HOST_H
@@ -12,10 +12,10 @@
 #include "ingot/kernel.h"
 
 typedef struct ig_host_call {
-    void *const   *buffers;
-    const int64_t *bytes;  /* from each buffer's operand offset to its end */
-    const int64_t *params;
-    uint32_t       buffer_count, param_count;
+    void *const         *buffers;
+    const int64_t       *bytes; /* from each buffer's operand offset to its end */
+    const int64_t       *params;
+    uint32_t             buffer_count, param_count;
     ig_kernel_report_v0 *report; /* an index out of range, as a kernel reports it */
 } ig_host_call;
 

@@ -8,7 +8,8 @@
 ig_host_fn ig_host_scatter_elements;
 
 /* outer * n * inner, when that many elements of `element` bytes fit into `held`. */
-static bool fits(const int64_t *outer_n_inner, int64_t n, int64_t element, int64_t held) {
+static bool fits(const int64_t *outer_n_inner, int64_t n, int64_t element,
+                 int64_t held) {
     int64_t bytes;
     return ig_mul_i64(outer_n_inner[0], n, &bytes) &&
            ig_mul_i64(bytes, outer_n_inner[2], &bytes) &&

@@ -82,7 +82,8 @@ __attribute__((visibility("default"))) int posix_memalign(void **out, size_t ali
     return *out ? 0 : ENOMEM;
 }
 
-__attribute__((visibility("default"))) void *aligned_alloc(size_t alignment, size_t size) {
+__attribute__((visibility("default"))) void *aligned_alloc(size_t alignment,
+                                                           size_t size) {
     return may_allocate() ? count_live(__libc_memalign(alignment, size)) : NULL;
 }
 
@@ -93,13 +94,14 @@ __attribute__((visibility("default"))) void free(void *block) {
     __libc_free(block);
 }
 
-__attribute__((visibility("default"))) void *mmap(void *address, size_t size, int access,
-                                                  int flags, int file, off_t offset) {
+__attribute__((visibility("default"))) void *mmap(void *address, size_t size,
+                                                  int access, int flags, int file,
+                                                  off_t offset) {
     if (!may_allocate()) {
         errno = ENOMEM;
         return MAP_FAILED;
     }
-    long result = syscall(SYS_mmap, address, size, access, flags, file, offset);
+    long  result = syscall(SYS_mmap, address, size, access, flags, file, offset);
     void *memory = (void *)result;
     return memory == MAP_FAILED ? memory : count_live(memory);
 }
@@ -121,11 +123,11 @@ __attribute__((visibility("default"))) int mprotect(void *address, size_t size,
 }
 
 typedef int create_fn(pthread_t *thread, const pthread_attr_t *attributes,
-                      void *(*start)(void *), void *argument);
+                      void *(*start)(void *), void            *argument);
 
-__attribute__((visibility("default"))) int
-pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-               void *(*start)(void *), void *argument) {
+__attribute__((visibility("default"))) int pthread_create(
+    pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
+    void *argument) {
     static create_fn *real;
     if (!real) {
         void *symbol = dlsym(RTLD_NEXT, "pthread_create");
@@ -165,16 +167,16 @@ static bool end_counting(void) {
 
 static rt_case *fault_case(void) {
     static float k[64];
-    rt_case *c = rt_begin();
-    uint32_t batch = rt_symbol(c, "B", 0, 0), r = rt_rows_symbol(c, "r");
-    uint32_t dim = RT_EXPR(c, RT_SYM(batch)), one = RT_EXPR(c, RT_INT(1));
-    uint32_t bytes = RT_EXPR(c, RT_SYM(batch), RT_INT(4), RT_OP(MUL));
-    uint32_t x = rt_input(c, "x", IG_F32, 1, &dim);
-    uint32_t y = rt_output(c, "y", IG_F32, 1, &dim);
-    uint32_t w = rt_constant(c, "w", k, sizeof k);
-    uint32_t t = rt_buffer(c, IG_SPACE_ARENA, bytes, 0, 3);
-    uint32_t own = rt_buffer(c, IG_SPACE_WORKER,
-                             RT_EXPR(c, RT_SYM(r), RT_INT(4), RT_OP(MUL)), 2, 3);
+    rt_case     *c = rt_begin();
+    uint32_t     batch = rt_symbol(c, "B", 0, 0), r = rt_rows_symbol(c, "r");
+    uint32_t     dim = RT_EXPR(c, RT_SYM(batch)), one = RT_EXPR(c, RT_INT(1));
+    uint32_t     bytes = RT_EXPR(c, RT_SYM(batch), RT_INT(4), RT_OP(MUL));
+    uint32_t     x = rt_input(c, "x", IG_F32, 1, &dim);
+    uint32_t     y = rt_output(c, "y", IG_F32, 1, &dim);
+    uint32_t     w = rt_constant(c, "w", k, sizeof k);
+    uint32_t     t = rt_buffer(c, IG_SPACE_ARENA, bytes, 0, 3);
+    uint32_t     own = rt_buffer(c, IG_SPACE_WORKER,
+                                 RT_EXPR(c, RT_SYM(r), RT_INT(4), RT_OP(MUL)), 2, 3);
     rt_output_of(c, "w again", IG_F32, 1, &one, w);
     uint32_t rows = RT_EXPR(c, RT_SYM(r)), cost = RT_EXPR(c, RT_INT(50000));
     rt_launch(c, "add", RT_OPERANDS(c, RT_AT(t), RT_AT(x), RT_AT(x)),
@@ -187,10 +189,10 @@ static rt_case *fault_case(void) {
     rt_push(c, step);
     ig_plan_operand from = rt_operand(t), to = rt_operand(y);
     from.row_stride = to.row_stride = RT_EXPR(c, RT_INT(4));
-    rt_launch(c, "add", RT_OPERANDS(c, RT_AT(own), from, from), RT_LIST(c, rows, one), rows,
-              cost);
-    rt_launch(c, "add", RT_OPERANDS(c, to, RT_AT(own), from), RT_LIST(c, rows, one), rows,
-              cost);
+    rt_launch(c, "add", RT_OPERANDS(c, RT_AT(own), from, from), RT_LIST(c, rows, one),
+              rows, cost);
+    rt_launch(c, "add", RT_OPERANDS(c, to, RT_AT(own), from), RT_LIST(c, rows, one),
+              rows, cost);
     rt_pack(c);
     return c;
 }
@@ -249,8 +251,8 @@ static long sweep(ig_program_options options, int threads) {
                                       status == IG_OK)),
                   "fault %ld: %s", n, ig_status_name(status));
         /* Threads leave memory of libc's behind for the next ones. */
-        CHECK_MSG(threads > 1 || atomic_load(&live) == 0, "fault %ld: %ld blocks leak", n,
-                  atomic_load(&live));
+        CHECK_MSG(threads > 1 || atomic_load(&live) == 0, "fault %ld: %ld blocks leak",
+                  n, atomic_load(&live));
     }
     unlink(path);
     rt_end(c);
@@ -274,9 +276,9 @@ END_TEST
 
 TEST(steady_state_allocates_nothing_and_takes_no_lock) {
     for (int threads = 1; threads <= 3; threads++) {
-        rt_case    *c = fault_case();
-        ig_program *program = rt_open(c, NULL);
-        ig_session *session = NULL;
+        rt_case           *c = fault_case();
+        ig_program        *program = rt_open(c, NULL);
+        ig_session        *session = NULL;
         ig_session_options with = { .size = sizeof with, .threads = threads };
         CHECK_OK(ig_session_create(program, &with, &session));
         for (int64_t batch = 1; batch <= 8; batch++) {

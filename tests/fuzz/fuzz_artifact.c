@@ -1,9 +1,9 @@
 /* Artifacts of any bytes are opened, or refused, cleanly.
  * SPDX-License-Identifier: Apache-2.0
  *
- * The hashes of plan and code are made right before opening, or nothing behind them would
- * ever be reached.  A program that opens gets a session and a binding; it is not run,
- * because its code is trusted and here it is noise.
+ * The hashes of plan and code are made right before opening, or nothing behind them
+ * would ever be reached.  A program that opens gets a session and a binding; it is not
+ * run, because its code is trusted and here it is noise.
  */
 #include "base/checked.h"
 #include "driver/artifact_write.h"
@@ -19,7 +19,8 @@ enum { MOST_BYTES = 1 << 20, MOST_MEMORY = 64 << 20, MOST_PORTS = 16 };
 
 static void *allocate_little(void *user, size_t size, size_t alignment) {
     (void)user;
-    return size > MOST_MEMORY ? NULL : aligned_alloc(alignment, ig_align_up(size, alignment));
+    return size > MOST_MEMORY ? NULL
+                              : aligned_alloc(alignment, ig_align_up(size, alignment));
 }
 
 static void release_little(void *user, void *memory, size_t size) {
@@ -54,8 +55,8 @@ static void rehash_all(char *bytes, size_t size) {
 /* Small inputs of the right types, as far as the program tells them. */
 static void bind_something(ig_program *program, ig_session *session) {
     static int64_t memory[1024];
-    size_t inputs = ig_program_input_count(program);
-    size_t outputs = ig_program_output_count(program);
+    size_t         inputs = ig_program_input_count(program);
+    size_t         outputs = ig_program_output_count(program);
     if (inputs > MOST_PORTS || outputs > MOST_PORTS) {
         return;
     }
@@ -65,8 +66,10 @@ static void bind_something(ig_program *program, ig_session *session) {
     for (int64_t extent = 0; extent < 4; extent++) {
         for (size_t i = 0; i < inputs; i++) {
             ig_port port = ig_program_input(program, i);
-            in[i] = (ig_view){ .data = memory, .dtype = (int32_t)port.dtype,
-                               .rank = port.rank, .capacity = sizeof memory };
+            in[i] = (ig_view){ .data = memory,
+                               .dtype = (int32_t)port.dtype,
+                               .rank = port.rank,
+                               .capacity = sizeof memory };
             for (uint32_t axis = 0; axis < port.rank; axis++) {
                 in[i].dims[axis] = port.dims[axis] < 0 ? extent : port.dims[axis];
             }
@@ -89,12 +92,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     memcpy(bytes, data, size);
     rehash_all(bytes, size);
     char               why[256] = "";
-    ig_program_options options = { .size = sizeof options, .message = why,
+    ig_program_options options = { .size = sizeof options,
+                                   .message = why,
                                    .message_size = sizeof why };
-    ig_session_options room = { .size = sizeof room, .allocate = allocate_little,
+    ig_session_options room = { .size = sizeof room,
+                                .allocate = allocate_little,
                                 .release = release_little };
-    ig_program *program = NULL;
-    ig_session *session = NULL;
+    ig_program        *program = NULL;
+    ig_session        *session = NULL;
     if (ig_program_open_memory(bytes, size, &options, &program) != IG_OK) {
         if (why[0] == 0 || program) {
             abort();

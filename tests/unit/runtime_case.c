@@ -35,23 +35,26 @@ static uint32_t push_symbol(rt_case *c, const char *name, ig_plan_symbol symbol)
 }
 
 uint32_t rt_symbol(rt_case *c, const char *name, uint32_t input, uint32_t axis) {
-    const char *origin =
-        ig_arena_printf(&c->arena, "dim %u of input number %u", axis, input);
-    return push_symbol(c, name,
-                       (ig_plan_symbol){ .kind = IG_SYMBOL_INPUT,
-                                         .origin = ig_artifact_text(&c->w, ig_str_of(origin)),
-                                         .input = input,
-                                         .axis = axis });
+    const char *origin = ig_arena_printf(&c->arena, "dim %u of input number %u", axis,
+                                         input);
+    return push_symbol(
+        c, name,
+        (ig_plan_symbol){ .kind = IG_SYMBOL_INPUT,
+                          .origin = ig_artifact_text(&c->w, ig_str_of(origin)),
+                          .input = input,
+                          .axis = axis });
 }
 
 uint32_t rt_late_symbol(rt_case *c, const char *name) {
-    return push_symbol(c, name, (ig_plan_symbol){ .kind = IG_SYMBOL_LATE,
-                                                  .input = IG_NONE, .axis = IG_NONE });
+    return push_symbol(
+        c, name,
+        (ig_plan_symbol){ .kind = IG_SYMBOL_LATE, .input = IG_NONE, .axis = IG_NONE });
 }
 
 uint32_t rt_rows_symbol(rt_case *c, const char *name) {
-    return push_symbol(c, name, (ig_plan_symbol){ .kind = IG_SYMBOL_ROWS,
-                                                  .input = IG_NONE, .axis = IG_NONE });
+    return push_symbol(
+        c, name,
+        (ig_plan_symbol){ .kind = IG_SYMBOL_ROWS, .input = IG_NONE, .axis = IG_NONE });
 }
 
 /* ---- ports and buffers ---- */
@@ -61,7 +64,7 @@ static uint32_t tensor_bytes(rt_case *c, uint32_t dtype, uint32_t rank,
                              const uint32_t *dims) {
     ig_plan_code code[64];
     uint32_t     count = 0;
-    int64_t      unit = dtype == IG_I64 || dtype == IG_F64 ? 8 : dtype == IG_F32 ? 4 : 1;
+    int64_t unit = dtype == IG_I64 || dtype == IG_F64 ? 8 : dtype == IG_F32 ? 4 : 1;
     code[count++] = (ig_plan_code)RT_INT(unit);
     for (uint32_t i = 0; i < rank; i++) {
         ig_plan_range range = c->w.exprs.items[dims[i]];
@@ -80,8 +83,8 @@ static uint32_t push_buffer(rt_case *c, const char *name, ig_plan_buffer buffer)
     return (uint32_t)c->w.buffers.count - 1;
 }
 
-static ig_plan_port make_port(rt_case *c, const char *name, uint32_t dtype, uint32_t rank,
-                              const uint32_t *dims, uint32_t buffer) {
+static ig_plan_port make_port(rt_case *c, const char *name, uint32_t dtype,
+                              uint32_t rank, const uint32_t *dims, uint32_t buffer) {
     const char *type = ig_arena_printf(&c->arena, "rank %u", rank);
     return (ig_plan_port){ .name = ig_artifact_text(&c->w, ig_str_of(name)),
                            .type = ig_artifact_text(&c->w, ig_str_of(type)),
@@ -93,24 +96,24 @@ static ig_plan_port make_port(rt_case *c, const char *name, uint32_t dtype, uint
 
 uint32_t rt_input(rt_case *c, const char *name, uint32_t dtype, uint32_t rank,
                   const uint32_t *dims) {
-    uint32_t buffer = push_buffer(
-        c, name,
-        (ig_plan_buffer){ .space = IG_SPACE_INPUT,
-                          .index = (uint32_t)c->w.inputs.count,
-                          .bytes = tensor_bytes(c, dtype, rank, dims),
-                          .dtype = dtype });
+    uint32_t buffer =
+        push_buffer(c, name,
+                    (ig_plan_buffer){ .space = IG_SPACE_INPUT,
+                                      .index = (uint32_t)c->w.inputs.count,
+                                      .bytes = tensor_bytes(c, dtype, rank, dims),
+                                      .dtype = dtype });
     IG_PUSH(c->w.arena, &c->w.inputs, make_port(c, name, dtype, rank, dims, buffer));
     return buffer;
 }
 
 uint32_t rt_output(rt_case *c, const char *name, uint32_t dtype, uint32_t rank,
                    const uint32_t *dims) {
-    uint32_t buffer = push_buffer(
-        c, name,
-        (ig_plan_buffer){ .space = IG_SPACE_OUTPUT,
-                          .index = (uint32_t)c->w.outputs.count,
-                          .bytes = tensor_bytes(c, dtype, rank, dims),
-                          .dtype = dtype });
+    uint32_t buffer =
+        push_buffer(c, name,
+                    (ig_plan_buffer){ .space = IG_SPACE_OUTPUT,
+                                      .index = (uint32_t)c->w.outputs.count,
+                                      .bytes = tensor_bytes(c, dtype, rank, dims),
+                                      .dtype = dtype });
     rt_output_of(c, name, dtype, rank, dims, buffer);
     return buffer;
 }
@@ -173,9 +176,9 @@ uint32_t rt_push(rt_case *c, ig_plan_step step) {
 }
 
 static void load_kernel(rt_case *c, const char *name, ig_artifact_kernel *out_kernel) {
-    const char *path =
-        ig_arena_printf(&c->arena, INGOT_BINARY_DIR "/unit/kernels/%s.bin", name);
-    FILE *file = fopen(path, "rb");
+    const char *path = ig_arena_printf(&c->arena,
+                                       INGOT_BINARY_DIR "/unit/kernels/%s.bin", name);
+    FILE       *file = fopen(path, "rb");
     CHECK_MSG(file != NULL, "cannot open %s", path);
     char  *bytes = ig_arena_alloc(&c->arena, 65536);
     size_t size = fread(bytes, 1, 65536, file);
@@ -283,7 +286,8 @@ ig_view rt_view(void *data, int32_t dtype, int64_t rows) {
 }
 
 ig_view rt_view2(void *data, int32_t dtype, int64_t rows, int64_t columns) {
-    return (ig_view){ .data = data, .dtype = dtype, .rank = 2, .dims = { rows, columns } };
+    return (
+        ig_view){ .data = data, .dtype = dtype, .rank = 2, .dims = { rows, columns } };
 }
 
 ig_view rt_room(void *data, size_t capacity) {

@@ -32,15 +32,19 @@ void     rt_end(rt_case *c);
 
 /* ---- expressions ---- */
 
-#define RT_SYM(symbol) { IG_CODE_SYMBOL, (symbol) }
-#define RT_INT(value) { IG_CODE_CONST, (value) }
-#define RT_OP(name) { IG_CODE_##name, 0 }
-#define RT_EXPR(c, ...)                                                       \
-    ig_artifact_expr(&(c)->w, (const ig_plan_code[]){ __VA_ARGS__ },          \
-                     sizeof((const ig_plan_code[]){ __VA_ARGS__ }) / sizeof(ig_plan_code))
+#define RT_SYM(symbol) \
+    { IG_CODE_SYMBOL, (symbol) }
+#define RT_INT(value) \
+    { IG_CODE_CONST, (value) }
+#define RT_OP(name) \
+    { IG_CODE_##name, 0 }
+#define RT_EXPR(c, ...)                                              \
+    ig_artifact_expr(&(c)->w, (const ig_plan_code[]){ __VA_ARGS__ }, \
+                     sizeof((const ig_plan_code[]){ __VA_ARGS__ }) / \
+                         sizeof(ig_plan_code))
 /* Expression numbers as a range of lists. */
-#define RT_LIST(c, ...)                                             \
-    ig_artifact_list(&(c)->w, (const uint32_t[]){ __VA_ARGS__ },    \
+#define RT_LIST(c, ...)                                          \
+    ig_artifact_list(&(c)->w, (const uint32_t[]){ __VA_ARGS__ }, \
                      sizeof((const uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t))
 #define RT_NO_LIST ((ig_plan_range){ 0, 0 })
 
@@ -65,9 +69,10 @@ uint32_t rt_buffer(rt_case *c, uint32_t space, uint32_t bytes, uint32_t first,
 
 ig_plan_operand rt_operand(uint32_t buffer);
 ig_plan_range   rt_operands(rt_case *c, const ig_plan_operand *operands, size_t count);
-#define RT_OPERANDS(c, ...)                                                             \
-    rt_operands((c), (const ig_plan_operand[]){ __VA_ARGS__ },                          \
-                sizeof((const ig_plan_operand[]){ __VA_ARGS__ }) / sizeof(ig_plan_operand))
+#define RT_OPERANDS(c, ...)                                        \
+    rt_operands((c), (const ig_plan_operand[]){ __VA_ARGS__ },     \
+                sizeof((const ig_plan_operand[]){ __VA_ARGS__ }) / \
+                    sizeof(ig_plan_operand))
 #define RT_AT(buffer) rt_operand(buffer)
 
 /* A step with every optional field absent. */
@@ -90,9 +95,11 @@ void rt_pack(rt_case *c);
 /* Packs and opens; fails the test when that fails. */
 ig_program *rt_open(rt_case *c, const ig_program_options *options);
 /* Opens `size` bytes; words go to c->why. */
-ig_status rt_try_open(rt_case *c, const void *bytes, size_t size, ig_program **out_program);
+ig_status rt_try_open(rt_case *c, const void *bytes, size_t size,
+                      ig_program **out_program);
 
-/* y = x * 2 for f32[B, 16], cut into tiles of 16 elements, each said to cost `cost` ns. */
+/* y = x * 2 for f32[B, 16], cut into tiles of 16 elements, each said to cost `cost`
+ * ns. */
 rt_case *rt_scale_case(int64_t cost);
 
 /* ---- views ---- */

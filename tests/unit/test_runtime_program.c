@@ -16,24 +16,24 @@
 /* A case with a bit of everything that a plan can hold. */
 static rt_case *rich_case(void) {
     static float table[100];
-    rt_case *c = rt_begin();
-    uint32_t batch = rt_symbol(c, "B", 0, 0), k = rt_late_symbol(c, "K");
-    uint32_t r = rt_rows_symbol(c, "r");
-    uint32_t one = RT_EXPR(c, RT_INT(1)), eight = RT_EXPR(c, RT_INT(8));
-    uint32_t dim = RT_EXPR(c, RT_SYM(batch));
-    uint32_t twice = RT_EXPR(c, RT_SYM(batch), RT_INT(2), RT_OP(MUL), RT_INT(1),
-                             RT_OP(MAX), RT_INT(3), RT_OP(CEIL));
-    uint32_t ids = rt_input(c, "ids", IG_I64, 1, &dim);
-    uint32_t cond = rt_input(c, "cond", IG_BOOL8, 1, &one);
-    uint32_t y = rt_output(c, "y", IG_F32, 1, &dim);
-    uint32_t w = rt_constant(c, "table", table, sizeof table);
-    uint32_t bytes = RT_EXPR(c, RT_SYM(batch), RT_INT(8), RT_OP(MUL));
-    uint32_t t = rt_buffer(c, IG_SPACE_ARENA, bytes, 0, 9);
-    uint32_t own = rt_buffer(c, IG_SPACE_WORKER,
-                             RT_EXPR(c, RT_SYM(r), RT_INT(4), RT_OP(MUL)), 8, 9);
+    rt_case     *c = rt_begin();
+    uint32_t     batch = rt_symbol(c, "B", 0, 0), k = rt_late_symbol(c, "K");
+    uint32_t     r = rt_rows_symbol(c, "r");
+    uint32_t     one = RT_EXPR(c, RT_INT(1)), eight = RT_EXPR(c, RT_INT(8));
+    uint32_t     dim = RT_EXPR(c, RT_SYM(batch));
+    uint32_t     twice = RT_EXPR(c, RT_SYM(batch), RT_INT(2), RT_OP(MUL), RT_INT(1),
+                                 RT_OP(MAX), RT_INT(3), RT_OP(CEIL));
+    uint32_t     ids = rt_input(c, "ids", IG_I64, 1, &dim);
+    uint32_t     cond = rt_input(c, "cond", IG_BOOL8, 1, &one);
+    uint32_t     y = rt_output(c, "y", IG_F32, 1, &dim);
+    uint32_t     w = rt_constant(c, "table", table, sizeof table);
+    uint32_t     bytes = RT_EXPR(c, RT_SYM(batch), RT_INT(8), RT_OP(MUL));
+    uint32_t     t = rt_buffer(c, IG_SPACE_ARENA, bytes, 0, 9);
+    uint32_t     own = rt_buffer(c, IG_SPACE_WORKER,
+                                 RT_EXPR(c, RT_SYM(r), RT_INT(4), RT_OP(MUL)), 8, 9);
     rt_guard(c, one, RT_EXPR(c, RT_SYM(batch)), "at least one row");
     c->w.guards.items[0].test = 1;
-    uint32_t tiles = RT_EXPR(c, RT_SYM(r));
+    uint32_t        tiles = RT_EXPR(c, RT_SYM(r));
     ig_plan_operand id_rows = rt_operand(ids), y_rows = rt_operand(y);
     id_rows.row_stride = eight;
     id_rows.high = RT_EXPR(c, RT_INT(100));
@@ -144,22 +144,26 @@ TEST(every_prefix_is_refused) {
     for (size_t size = 0; size < c->size; size++) {
         memcpy(bytes, c->bytes, size);
         ig_status status = rt_try_open(c, bytes, size, &program);
-        CHECK_MSG(status == IG_INVALID && !program && c->why[0], "%zu: %s", size, c->why);
+        CHECK_MSG(status == IG_INVALID && !program && c->why[0], "%zu: %s", size,
+                  c->why);
     }
     free(bytes);
     rt_end(c);
 }
 END_TEST
 
-/* Each byte of the file in turn becomes another; what opens all the same must be whole. */
+/* Each byte of the file in turn becomes another; what opens all the same must be
+ * whole. */
 TEST(every_flipped_byte_is_found_or_harmless) {
     rt_case *c = rich_case();
     rt_pack(c);
     unsigned char *bytes = c->bytes;
     for (size_t i = 0; i < c->size; i++) {
-        ig_program_options options = { .size = sizeof options, .message = c->why,
-                                       .message_size = sizeof c->why, .check_weights = 1 };
-        ig_program *program = NULL;
+        ig_program_options options = { .size = sizeof options,
+                                       .message = c->why,
+                                       .message_size = sizeof c->why,
+                                       .check_weights = 1 };
+        ig_program        *program = NULL;
         bytes[i] ^= (unsigned char)(1u << i % 8);
         ig_status status = ig_program_open_memory(bytes, c->size, &options, &program);
         CHECK_MSG(status == IG_OK || is_clean(status), "%zu: %s", i, c->why);
@@ -190,7 +194,8 @@ static void rehash(ig_str plan) {
 /* Damaged sizes ask for any amount of memory. */
 static void *allocate_little(void *user, size_t size, size_t alignment) {
     (void)user;
-    return size > 64 << 20 ? NULL : aligned_alloc(alignment, ig_align_up(size, alignment));
+    return size > 64 << 20 ? NULL
+                           : aligned_alloc(alignment, ig_align_up(size, alignment));
 }
 
 static void release_little(void *user, void *memory, size_t size) {
@@ -207,10 +212,10 @@ static void try_all(rt_case *c) {
     if (status != IG_OK) {
         return;
     }
-    ig_session *session = NULL;
-    int64_t     ids[4] = { 0 };
-    ig_view     in[] = { rt_view(ids, IG_I64, 3), rt_view(ids, IG_BOOL8, 1) };
-    ig_view     out = rt_room(NULL, 0);
+    ig_session        *session = NULL;
+    int64_t            ids[4] = { 0 };
+    ig_view            in[] = { rt_view(ids, IG_I64, 3), rt_view(ids, IG_BOOL8, 1) };
+    ig_view            out = rt_room(NULL, 0);
     ig_session_options options = { .size = sizeof options,
                                    .allocate = allocate_little,
                                    .release = release_little };
@@ -225,7 +230,7 @@ static void try_all(rt_case *c) {
 
 TEST(damaged_records_with_a_good_hash) {
     static const unsigned char masks[] = { 1, 0x80, 0xff, 0x7f, 4 };
-    rt_case *c = rich_case();
+    rt_case                   *c = rich_case();
     rt_pack(c);
     ig_str plan = find_entry(c, IG_ENTRY_PLAN);
     char  *bytes = (char *)(uintptr_t)plan.data;
@@ -258,9 +263,10 @@ TEST(damaged_weights_are_found_when_asked) {
     rt_pack(c);
     ig_str weights = find_entry(c, IG_ENTRY_WEIGHTS);
     ((char *)(uintptr_t)weights.data)[17] ^= 1;
-    ig_program_options options = { .size = sizeof options, .message = c->why,
+    ig_program_options options = { .size = sizeof options,
+                                   .message = c->why,
                                    .message_size = sizeof c->why };
-    ig_program *program = NULL;
+    ig_program        *program = NULL;
     CHECK_OK(ig_program_open_memory(c->bytes, c->size, &options, &program));
     ig_program_close(program);
     options.check_weights = 1;
@@ -407,10 +413,10 @@ static const float beside[4] = { 10, 20, 30, 40 };
 
 /* y = x + the last float of "weights.bin", which stands at its byte 12. */
 static rt_case *reference_case(const char *path) {
-    rt_case *c = rt_begin();
-    uint32_t one = RT_EXPR(c, RT_INT(1));
-    uint32_t x = rt_input(c, "x", IG_F32, 1, &one);
-    uint32_t y = rt_output(c, "y", IG_F32, 1, &one);
+    rt_case    *c = rt_begin();
+    uint32_t    one = RT_EXPR(c, RT_INT(1));
+    uint32_t    x = rt_input(c, "x", IG_F32, 1, &one);
+    uint32_t    y = rt_output(c, "y", IG_F32, 1, &one);
     struct stat info;
     char        real[256];
     CHECK_INT(stat(path[0] == '/' ? path : in_folder(path, real), &info), 0);
@@ -420,16 +426,17 @@ static rt_case *reference_case(const char *path) {
                                       (uint64_t)info.st_mtim.tv_nsec };
     IG_PUSH(c->w.arena, &c->w.files, file);
     uint32_t w = rt_constant(c, "w", "unused", 6);
-    c->w.buffers.items[w].index =
-        ig_artifact_reference(&c->w, IG_STR("bias"), 0, 12, 4, beside + 3);
+    c->w.buffers.items[w].index = ig_artifact_reference(&c->w, IG_STR("bias"), 0, 12, 4,
+                                                        beside + 3);
     c->w.buffers.items[w].bytes = RT_EXPR(c, RT_INT(4));
-    rt_launch(c, "add", RT_OPERANDS(c, RT_AT(y), RT_AT(x), RT_AT(w)), RT_LIST(c, one, one),
-              IG_NONE, IG_NONE);
+    rt_launch(c, "add", RT_OPERANDS(c, RT_AT(y), RT_AT(x), RT_AT(w)),
+              RT_LIST(c, one, one), IG_NONE, IG_NONE);
     rt_pack(c);
     return c;
 }
 
-static void check_reference(rt_case *c, ig_program_options options, ig_status expected) {
+static void check_reference(rt_case *c, ig_program_options options,
+                            ig_status expected) {
     ig_program *program = NULL;
     ig_status   status = open_file(c, "refers.ingot", options, &program);
     CHECK_MSG(status == expected, "%s: %s", ig_status_name(status), c->why);
@@ -455,7 +462,8 @@ TEST(weights_in_a_file_beside_the_artifact) {
     usleep(10000);
     write_file("weights.bin", other, sizeof other);
     check_reference(c, none, IG_INVALID);
-    CHECK_WORDS(c, "weights.bin has changed since the artifact was made: constant 'bias'");
+    CHECK_WORDS(c,
+                "weights.bin has changed since the artifact was made: constant 'bias'");
     write_file("weights.bin", beside, 12);
     check_reference(c, none, IG_INVALID);
     CHECK_WORDS(c, "it has 12 bytes");

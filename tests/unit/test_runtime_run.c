@@ -10,16 +10,16 @@ static ig_session *create(ig_program *program) {
     return session;
 }
 
-#define CHECK_ERROR(session, words)                                      \
+#define CHECK_ERROR(session, words)                                       \
     CHECK_MSG(strstr(ig_session_error(session), (words)) != NULL, "'%s'", \
               ig_session_error(session))
 
 /* ---- the plain way ---- */
 
 TEST(doubles_any_batch) {
-    rt_case    *c = rt_scale_case(10);
-    ig_program *program = rt_open(c, NULL);
-    ig_session *session = create(program);
+    rt_case     *c = rt_scale_case(10);
+    ig_program  *program = rt_open(c, NULL);
+    ig_session  *session = create(program);
     static float x[100 * 16], y[100 * 16];
     for (int batch = 0; batch <= 100; batch += batch < 3 ? 1 : 97 - batch % 2) {
         for (int i = 0; i < batch * 16; i++) {
@@ -311,12 +311,12 @@ static rt_case *gather_case(void) {
     for (int i = 0; i < 2000; i++) {
         table[i] = (float)i;
     }
-    rt_case *c = rt_begin();
-    uint32_t n = rt_symbol(c, "N", 0, 0), dim = RT_EXPR(c, RT_SYM(n));
-    uint32_t rows = RT_EXPR(c, RT_INT(2000));
-    uint32_t ids = rt_input(c, "sparse_idx_3", IG_I64, 1, &dim);
-    uint32_t y = rt_output(c, "y", IG_F32, 1, &dim);
-    uint32_t w = rt_constant(c, "table", table, sizeof table);
+    rt_case        *c = rt_begin();
+    uint32_t        n = rt_symbol(c, "N", 0, 0), dim = RT_EXPR(c, RT_SYM(n));
+    uint32_t        rows = RT_EXPR(c, RT_INT(2000));
+    uint32_t        ids = rt_input(c, "sparse_idx_3", IG_I64, 1, &dim);
+    uint32_t        y = rt_output(c, "y", IG_F32, 1, &dim);
+    uint32_t        w = rt_constant(c, "table", table, sizeof table);
     ig_plan_operand id_operand = rt_operand(ids);
     id_operand.low = RT_EXPR(c, RT_INT(0));
     id_operand.high = rows;
@@ -326,7 +326,7 @@ static rt_case *gather_case(void) {
 }
 
 TEST(index_errors_name_input_and_position) {
-    rt_case *c = gather_case();
+    rt_case    *c = gather_case();
     ig_program *program = rt_open(c, NULL);
     for (int threads = 1; threads <= 4; threads++) {
         ig_session        *session = NULL;
@@ -404,7 +404,8 @@ static rt_case *chain_case(uint32_t links) {
     uint32_t y = rt_output(c, "y", IG_F32, 1, &dim);
     uint32_t last = x;
     for (uint32_t i = 0; i < links; i++) {
-        uint32_t to = i + 1 == links ? y : rt_buffer(c, IG_SPACE_ARENA, bytes, i, i + 1);
+        uint32_t to = i + 1 == links ? y
+                                     : rt_buffer(c, IG_SPACE_ARENA, bytes, i, i + 1);
         rt_launch(c, "add", RT_OPERANDS(c, RT_AT(to), RT_AT(last), RT_AT(x)),
                   RT_LIST(c, dim, RT_EXPR(c, RT_INT(1))), dim, IG_NONE);
         last = to;
@@ -413,9 +414,9 @@ static rt_case *chain_case(uint32_t links) {
 }
 
 TEST(temporaries_share_memory) {
-    rt_case    *c = chain_case(30);
-    ig_program *program = rt_open(c, NULL);
-    ig_session *session = create(program);
+    rt_case     *c = chain_case(30);
+    ig_program  *program = rt_open(c, NULL);
+    ig_session  *session = create(program);
     static float x[100000], y[100000];
     for (int i = 0; i < 100000; i++) {
         x[i] = (float)(i % 97);
@@ -435,11 +436,11 @@ TEST(temporaries_share_memory) {
 END_TEST
 
 TEST(arena_of_the_caller) {
-    rt_case    *c = chain_case(4);
-    ig_program *program = rt_open(c, NULL);
-    static char arena[8192];
-    float       x[1000] = { 1, 2 }, y[1000];
-    ig_session *session = NULL;
+    rt_case           *c = chain_case(4);
+    ig_program        *program = rt_open(c, NULL);
+    static char        arena[8192];
+    float              x[1000] = { 1, 2 }, y[1000];
+    ig_session        *session = NULL;
     ig_session_options options = { .size = sizeof options,
                                    .arena = arena + 1,
                                    .arena_size = sizeof arena - 1 };
@@ -495,10 +496,10 @@ static void count_release(void *user, void *memory, size_t size) {
 }
 
 TEST(allocator_of_the_caller) {
-    rt_case    *c = chain_case(4);
-    ig_program *program = rt_open(c, NULL);
-    int64_t     held = 0;
-    ig_session *session = NULL;
+    rt_case           *c = chain_case(4);
+    ig_program        *program = rt_open(c, NULL);
+    int64_t            held = 0;
+    ig_session        *session = NULL;
     ig_session_options options = { .size = sizeof options, .allocate = count_allocate };
     CHECK_STATUS(ig_session_create(program, &options, &session), IG_INVALID);
     options.release = count_release;
@@ -522,6 +523,6 @@ UNIT_SUITE(runtime_run, doubles_any_batch, session_outlives_the_program,
            small_or_absent_output_memory_is_an_error,
            outputs_that_stand_elsewhere_are_copied, wrong_types_list_expected_and_given,
            guards_hold_or_say_why, ranges_and_multiples_of_symbols,
-           index_errors_name_input_and_position, loose_symbols_change_without_a_new_plan,
-           temporaries_share_memory, arena_of_the_caller, arena_with_fixed_offsets,
-           allocator_of_the_caller)
+           index_errors_name_input_and_position,
+           loose_symbols_change_without_a_new_plan, temporaries_share_memory,
+           arena_of_the_caller, arena_with_fixed_offsets, allocator_of_the_caller)

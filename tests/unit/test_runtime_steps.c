@@ -10,7 +10,7 @@ static ig_session *create(ig_program *program, int threads) {
     return session;
 }
 
-#define CHECK_ERROR(session, words)                                      \
+#define CHECK_ERROR(session, words)                                       \
     CHECK_MSG(strstr(ig_session_error(session), (words)) != NULL, "'%s'", \
               ig_session_error(session))
 
@@ -18,12 +18,12 @@ static ig_session *create(ig_program *program, int threads) {
 
 /* y = cond ? x + x : x * 2 then + x; both bodies have two steps or one. */
 TEST(if_takes_one_branch) {
-    rt_case *c = rt_begin();
-    uint32_t one = RT_EXPR(c, RT_INT(1)), four = RT_EXPR(c, RT_INT(4));
-    uint32_t cond = rt_input(c, "cond", IG_BOOL8, 1, &one);
-    uint32_t x = rt_input(c, "x", IG_F32, 1, &four);
-    uint32_t y = rt_output(c, "y", IG_F32, 1, &four);
-    uint32_t t = rt_buffer(c, IG_SPACE_ARENA, RT_EXPR(c, RT_INT(16)), 2, 3);
+    rt_case     *c = rt_begin();
+    uint32_t     one = RT_EXPR(c, RT_INT(1)), four = RT_EXPR(c, RT_INT(4));
+    uint32_t     cond = rt_input(c, "cond", IG_BOOL8, 1, &one);
+    uint32_t     x = rt_input(c, "x", IG_F32, 1, &four);
+    uint32_t     y = rt_output(c, "y", IG_F32, 1, &four);
+    uint32_t     t = rt_buffer(c, IG_SPACE_ARENA, RT_EXPR(c, RT_INT(16)), 2, 3);
     ig_plan_step branch = rt_step(c, IG_STEP_if, "choose");
     branch.operands = RT_OPERANDS(c, RT_AT(cond));
     branch.body_count = 1;
@@ -58,14 +58,14 @@ typedef enum loop_kind { BY_TRIPS, BY_CONDITION, BY_BOTH } loop_kind;
 
 /* n[0] counts trips; cond = n[0] < 5. */
 static rt_case *loop_case(loop_kind kind) {
-    rt_case *c = rt_begin();
-    uint32_t one = RT_EXPR(c, RT_INT(1));
-    uint32_t trip = rt_late_symbol(c, "trip");
-    uint32_t trips = rt_input(c, "trips", IG_I64, 1, &one);
-    uint32_t n = rt_output(c, "n", IG_I64, 1, &one);
-    uint32_t last = rt_output(c, "last", IG_I64, 1, &one);
-    uint32_t cond = rt_buffer(c, IG_SPACE_ARENA, one, 0, 9);
-    uint32_t start = rt_constant(c, "true", "\1", 1);
+    rt_case     *c = rt_begin();
+    uint32_t     one = RT_EXPR(c, RT_INT(1));
+    uint32_t     trip = rt_late_symbol(c, "trip");
+    uint32_t     trips = rt_input(c, "trips", IG_I64, 1, &one);
+    uint32_t     n = rt_output(c, "n", IG_I64, 1, &one);
+    uint32_t     last = rt_output(c, "last", IG_I64, 1, &one);
+    uint32_t     cond = rt_buffer(c, IG_SPACE_ARENA, one, 0, 9);
+    uint32_t     start = rt_constant(c, "true", "\1", 1);
     ig_plan_step step = rt_step(c, IG_STEP_store, "zero");
     step.operands = RT_OPERANDS(c, RT_AT(n));
     step.values = RT_LIST(c, RT_EXPR(c, RT_INT(0)));
@@ -120,7 +120,8 @@ END_TEST
 
 /* ---- sizes learnt from data ---- */
 
-/* y = the positive elements of x, doubled by adding; extents are known after the filter. */
+/* y = the positive elements of x, doubled by adding; extents are known after the
+ * filter. */
 static rt_case *filter_case(void) {
     rt_case *c = rt_begin();
     uint32_t n = rt_symbol(c, "N", 0, 0), k = rt_late_symbol(c, "K");
@@ -233,16 +234,16 @@ END_TEST
 
 /* y = (x * 2) + x, block by block, the product in a buffer of the worker's own. */
 static rt_case *rows_case(int64_t block_rows) {
-    rt_case *c = rt_begin();
-    uint32_t batch = rt_symbol(c, "B", 0, 0), r = rt_rows_symbol(c, "r");
-    uint32_t eight = RT_EXPR(c, RT_INT(8)), stride = RT_EXPR(c, RT_INT(32));
-    uint32_t dims[] = { RT_EXPR(c, RT_SYM(batch)), eight };
-    uint32_t n = RT_EXPR(c, RT_SYM(r), RT_INT(8), RT_OP(MUL));
-    uint32_t grid = RT_EXPR(c, RT_SYM(r));
-    uint32_t x = rt_input(c, "x", IG_F32, 2, dims);
-    uint32_t y = rt_output(c, "y", IG_F32, 2, dims);
-    uint32_t t = rt_buffer(c, IG_SPACE_WORKER,
-                           RT_EXPR(c, RT_SYM(r), RT_INT(32), RT_OP(MUL)), 1, 2);
+    rt_case        *c = rt_begin();
+    uint32_t        batch = rt_symbol(c, "B", 0, 0), r = rt_rows_symbol(c, "r");
+    uint32_t        eight = RT_EXPR(c, RT_INT(8)), stride = RT_EXPR(c, RT_INT(32));
+    uint32_t        dims[] = { RT_EXPR(c, RT_SYM(batch)), eight };
+    uint32_t        n = RT_EXPR(c, RT_SYM(r), RT_INT(8), RT_OP(MUL));
+    uint32_t        grid = RT_EXPR(c, RT_SYM(r));
+    uint32_t        x = rt_input(c, "x", IG_F32, 2, dims);
+    uint32_t        y = rt_output(c, "y", IG_F32, 2, dims);
+    uint32_t        t = rt_buffer(c, IG_SPACE_WORKER,
+                                  RT_EXPR(c, RT_SYM(r), RT_INT(32), RT_OP(MUL)), 1, 2);
     ig_plan_operand x_rows = rt_operand(x), y_rows = rt_operand(y);
     x_rows.row_stride = y_rows.row_stride = stride;
     ig_plan_step step = rt_step(c, IG_STEP_rows, "rows");
@@ -288,13 +289,13 @@ END_TEST
 /* An id out of range in a block is named by its place in the whole input. */
 TEST(index_errors_in_rows_count_from_the_start) {
     static const float table[4] = { 1, 2, 3, 4 };
-    rt_case *c = rt_begin();
-    uint32_t batch = rt_symbol(c, "B", 0, 0), r = rt_rows_symbol(c, "r");
-    uint32_t dim = RT_EXPR(c, RT_SYM(batch));
-    uint32_t ids = rt_input(c, "ids", IG_I64, 1, &dim);
-    uint32_t y = rt_output(c, "y", IG_F32, 1, &dim);
-    uint32_t w = rt_constant(c, "table", table, sizeof table);
-    ig_plan_operand id_rows = rt_operand(ids), y_rows = rt_operand(y);
+    rt_case           *c = rt_begin();
+    uint32_t           batch = rt_symbol(c, "B", 0, 0), r = rt_rows_symbol(c, "r");
+    uint32_t           dim = RT_EXPR(c, RT_SYM(batch));
+    uint32_t           ids = rt_input(c, "ids", IG_I64, 1, &dim);
+    uint32_t           y = rt_output(c, "y", IG_F32, 1, &dim);
+    uint32_t           w = rt_constant(c, "table", table, sizeof table);
+    ig_plan_operand    id_rows = rt_operand(ids), y_rows = rt_operand(y);
     id_rows.row_stride = RT_EXPR(c, RT_INT(8));
     y_rows.row_stride = RT_EXPR(c, RT_INT(4));
     id_rows.high = RT_EXPR(c, RT_INT(4));
@@ -333,8 +334,9 @@ static uint32_t push_host(rt_case *c, const char *name, ig_plan_range operands,
     step.index = (uint32_t)c->w.hosts.count - 1;
     step.operands = operands;
     step.variants = (ig_plan_range){ (uint32_t)c->w.variants.count, 1 };
-    ig_plan_variant variant = { .kernel = IG_NONE, .grid = IG_NONE, .params = params,
-                                .cost = IG_NONE };
+    ig_plan_variant variant = {
+        .kernel = IG_NONE, .grid = IG_NONE, .params = params, .cost = IG_NONE
+    };
     IG_PUSH(c->w.arena, &c->w.variants, variant);
     return rt_push(c, step);
 }
@@ -354,8 +356,10 @@ static rt_case *cumsum_case(int64_t exclusive, int64_t reverse) {
 
 TEST(host_cumsum) {
     static const float expected[4][6] = {
-        { 1, 2, 4, 6, 9, 12 }, { 0, 0, 1, 2, 4, 6 },   /* forward, exclusive */
-        { 9, 12, 8, 10, 5, 6 }, { 8, 10, 5, 6, 0, 0 }, /* reverse, both */
+        { 1, 2, 4, 6, 9, 12 },
+        { 0, 0, 1, 2, 4, 6 }, /* forward, exclusive */
+        { 9, 12, 8, 10, 5, 6 },
+        { 8, 10, 5, 6, 0, 0 }, /* reverse, both */
     };
     for (int i = 0; i < 4; i++) {
         rt_case    *c = cumsum_case(i % 2, i / 2);
@@ -376,13 +380,13 @@ TEST(host_cumsum) {
 END_TEST
 
 TEST(host_scatter_elements) {
-    rt_case *c = rt_begin();
-    uint32_t three = RT_EXPR(c, RT_INT(3)), two = RT_EXPR(c, RT_INT(2));
-    uint32_t one = RT_EXPR(c, RT_INT(1));
-    uint32_t x = rt_input(c, "x", IG_F32, 1, &three);
-    uint32_t ids = rt_input(c, "ids", IG_I64, 1, &two);
-    uint32_t updates = rt_input(c, "updates", IG_F32, 1, &two);
-    uint32_t y = rt_output(c, "y", IG_F32, 1, &three);
+    rt_case        *c = rt_begin();
+    uint32_t        three = RT_EXPR(c, RT_INT(3)), two = RT_EXPR(c, RT_INT(2));
+    uint32_t        one = RT_EXPR(c, RT_INT(1));
+    uint32_t        x = rt_input(c, "x", IG_F32, 1, &three);
+    uint32_t        ids = rt_input(c, "ids", IG_I64, 1, &two);
+    uint32_t        updates = rt_input(c, "updates", IG_F32, 1, &two);
+    uint32_t        y = rt_output(c, "y", IG_F32, 1, &three);
     ig_plan_operand id_operand = rt_operand(ids);
     id_operand.low = RT_EXPR(c, RT_INT(-3));
     id_operand.high = three;
@@ -423,11 +427,11 @@ END_TEST
 
 /* Steps of the runtime itself never leave a buffer, whatever the plan says. */
 TEST(copies_stay_inside) {
-    rt_case *c = rt_begin();
-    uint32_t n = rt_symbol(c, "N", 0, 0), dim = RT_EXPR(c, RT_SYM(n));
-    uint32_t four = RT_EXPR(c, RT_INT(4));
-    uint32_t x = rt_input(c, "x", IG_U8, 1, &dim);
-    uint32_t y = rt_output(c, "y", IG_U8, 1, &four);
+    rt_case        *c = rt_begin();
+    uint32_t        n = rt_symbol(c, "N", 0, 0), dim = RT_EXPR(c, RT_SYM(n));
+    uint32_t        four = RT_EXPR(c, RT_INT(4));
+    uint32_t        x = rt_input(c, "x", IG_U8, 1, &dim);
+    uint32_t        y = rt_output(c, "y", IG_U8, 1, &four);
     ig_plan_operand from = rt_operand(x);
     from.offset = four;
     ig_plan_step step = rt_step(c, IG_STEP_copy, "copy");
@@ -455,5 +459,6 @@ END_TEST
 UNIT_SUITE(runtime_steps, if_takes_one_branch, loops_count_trips_or_ask_a_condition,
            sizes_learnt_from_data, data_outside_of_a_symbols_range,
            guards_where_they_stand, rows_run_block_by_block,
-           index_errors_in_rows_count_from_the_start, host_cumsum, host_scatter_elements,
-           unknown_host_function_is_unsupported, copies_stay_inside)
+           index_errors_in_rows_count_from_the_start, host_cumsum,
+           host_scatter_elements, unknown_host_function_is_unsupported,
+           copies_stay_inside)

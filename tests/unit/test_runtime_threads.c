@@ -9,13 +9,14 @@
 #include <unistd.h>
 #include <xmmintrin.h>
 
-#define CHECK_ERROR(session, words)                                      \
+#define CHECK_ERROR(session, words)                                       \
     CHECK_MSG(strstr(ig_session_error(session), (words)) != NULL, "'%s'", \
               ig_session_error(session))
 
 static ig_session *create(ig_program *program, ig_thread_pool *pool, int threads) {
     ig_session        *session = NULL;
-    ig_session_options options = { .size = sizeof options, .pool = pool,
+    ig_session_options options = { .size = sizeof options,
+                                   .pool = pool,
                                    .threads = threads };
     CHECK_OK(ig_session_create(program, &options, &session));
     return session;
@@ -100,8 +101,8 @@ TEST(cheap_launches_stay_with_the_caller) {
 END_TEST
 
 TEST(bits_do_not_depend_on_threads) {
-    rt_case     *c = rt_scale_case(10000);
-    ig_program  *program = rt_open(c, NULL);
+    rt_case    *c = rt_scale_case(10000);
+    ig_program *program = rt_open(c, NULL);
     enum { BATCH = 1024 };
     static float x[BATCH * 16], y[8][BATCH * 16];
     for (int i = 0; i < BATCH * 16; i++) {
@@ -130,7 +131,8 @@ TEST(every_worker_has_the_same_float_environment) {
               RT_EXPR(c, RT_INT(1000000)));
     ig_program *program = rt_open(c, NULL);
     unsigned    before = _mm_getcsr();
-    _mm_setcsr(0xffc0); /* flush, denormals are zero, round to zero; workers inherit it */
+    _mm_setcsr(
+        0xffc0); /* flush, denormals are zero, round to zero; workers inherit it */
     ig_session *session = create(program, NULL, 4);
     ig_view     out = rt_room(NULL, 0);
     CHECK_OK(ig_session_run(session, NULL, 0, &out, 1));
@@ -158,8 +160,8 @@ typedef struct runner {
 enum { RUNNERS = 4, ROUNDS = 60, MOST_BATCH = 40 };
 
 static void *run_many(void *argument) {
-    runner     *r = argument;
-    ig_session *session = NULL;
+    runner            *r = argument;
+    ig_session        *session = NULL;
     ig_session_options options = { .size = sizeof options, .pool = r->pool };
     if (ig_session_create(r->program, &options, &session) != IG_OK) {
         r->failures++;
@@ -251,7 +253,8 @@ static void run_as_guest(void *user, void (*fn)(void *task, int index), void *ta
 TEST(threads_of_the_caller) {
     rt_case               *c = who_case(1);
     ig_program            *program = rt_open(c, NULL);
-    ig_thread_pool_options options = { .size = sizeof options, .threads = 5,
+    ig_thread_pool_options options = { .size = sizeof options,
+                                       .threads = 5,
                                        .run = run_as_guest };
     ig_thread_pool        *pool = NULL;
     CHECK_OK(ig_thread_pool_create(&options, &pool));
