@@ -86,10 +86,13 @@ ig_status ig_argument_to_tensor(ig_context *context, ig_arena *arena,
                         from->dtype ? from->dtype : "");
     }
     if (from->rank > IG_TENSOR_RANK) {
-        return ig_error(&context->diag, IG_LIMIT, NULL, "rank %u is above %d", from->rank,
-                        IG_TENSOR_RANK);
+        return ig_error(&context->diag, IG_LIMIT, NULL, "rank %u is above %d",
+                        from->rank, IG_TENSOR_RANK);
     }
-    *out = (ig_tensor){ .kind = IG_TENSOR, .dtype = dtype, .rank = from->rank, .count = 1,
+    *out = (ig_tensor){ .kind = IG_TENSOR,
+                        .dtype = dtype,
+                        .rank = from->rank,
+                        .count = 1,
                         .data = (void *)(uintptr_t)from->data };
     for (uint32_t d = 0; d < from->rank; d++) {
         out->dims[d] = from->dims[d];
@@ -120,7 +123,9 @@ void ig_argument_of_tensor(ig_arena *arena, const ig_tensor *from, ig_argument *
 }
 
 double ig_argument_number(const ig_argument *tensor, size_t index) {
-    ig_tensor view = { .kind = IG_TENSOR, .rank = 1, .count = INT64_MAX,
+    ig_tensor view = { .kind = IG_TENSOR,
+                       .rank = 1,
+                       .count = INT64_MAX,
                        .data = (void *)(uintptr_t)tensor->data };
     if (!ig_dtype_parse(ig_str_of(tensor->dtype), &view.dtype)) {
         return 0;
@@ -166,7 +171,7 @@ typedef struct argument_call {
 } argument_call;
 
 static ig_status map_file(argument_call *call, const char *path) {
-    char why[128];
+    char      why[128];
     ig_status status = ig_file_map_open(path, &call->map, why);
     if (status == IG_OK) {
         return IG_OK;
@@ -176,14 +181,14 @@ static ig_status map_file(argument_call *call, const char *path) {
 }
 
 static ig_status read_file(argument_call *call, const char *path, ig_tensor *out) {
-    ig_kind kind;
+    ig_kind  kind;
     ig_dtype dtype;
     if (!ig_declared_type(call->type, &kind, &dtype)) {
         kind = IG_TENSOR;
         dtype = IG_DT_COUNT;
     }
     IG_TRY(map_file(call, path));
-    ig_str bytes = { call->map.data, call->map.size };
+    ig_str    bytes = { call->map.data, call->map.size };
     ig_arena *arena = &call->arguments->arena;
     if (ig_str_starts(bytes, "\x93NUMPY")) {
         return ig_npy_read(call->context, arena, path, bytes, dtype, out);
@@ -193,7 +198,7 @@ static ig_status read_file(argument_call *call, const char *path, ig_tensor *out
 
 static ig_status parse_value(void *arguments) {
     argument_call *call = arguments;
-    ig_tensor value;
+    ig_tensor      value;
     if (call->text[0] == '@') {
         IG_TRY(read_file(call, call->text + 1, &value));
     } else {
@@ -241,9 +246,9 @@ ig_status ig_arguments_open(ig_context *context, const char *path,
 /* ---- writing ---- */
 
 static ig_status publish(argument_call *call, ig_str bytes) {
-    char why[128];
+    char         why[128];
     ig_file_part part = { bytes.data, bytes.size };
-    ig_status status = ig_file_publish(call->text, &part, 1, why);
+    ig_status    status = ig_file_publish(call->text, &part, 1, why);
     if (status == IG_OK) {
         return IG_OK;
     }
@@ -267,16 +272,17 @@ static ig_status write_archive(argument_call *call) {
 
 static ig_status write_values(void *arguments) {
     argument_call *call = arguments;
-    ig_str path = ig_str_of(call->text);
-    ig_location where = { .file = call->text };
+    ig_str         path = ig_str_of(call->text);
+    ig_location    where = { .file = call->text };
     if (ig_str_ends(path, ".npz")) {
         return write_archive(call);
     }
     bool is_npy = ig_str_ends(path, ".npy");
     if ((!is_npy && !ig_str_ends(path, ".pb")) || call->count != 1) {
-        return ig_error_hint(&call->context->diag, IG_UNSUPPORTED, &where,
-                             "one value goes into a .npy or .pb file, several into .npz",
-                             "%zu values cannot be written to this file", call->count);
+        return ig_error_hint(
+            &call->context->diag, IG_UNSUPPORTED, &where,
+            "one value goes into a .npy or .pb file, several into .npz",
+            "%zu values cannot be written to this file", call->count);
     }
     ig_tensor tensor;
     ig_writer out;
@@ -291,8 +297,11 @@ static ig_status write_values(void *arguments) {
 ig_status ig_arguments_write(ig_context *context, const char *path,
                              const ig_argument *arguments, const char *const *names,
                              size_t count) {
-    argument_call call = { .context = context, .text = path, .values = arguments,
-                           .names = names, .count = count };
+    argument_call call = { .context = context,
+                           .text = path,
+                           .values = arguments,
+                           .names = names,
+                           .count = count };
     ig_arena_init(&call.arena, &context->budget);
     ig_status status = ig_host_guard(context, write_values, &call);
     ig_arena_fini(&call.arena);

@@ -15,8 +15,8 @@ struct ig_arguments {
 
 /* NULL when malloc fails. */
 ig_arguments *ig_arguments_create(ig_context *context);
-void ig_arguments_add(ig_arguments *arguments, const char *name,
-                      const ig_tensor *tensor);
+void          ig_arguments_add(ig_arguments *arguments, const char *name,
+                               const ig_tensor *tensor);
 
 /* Borrows the data; reports what is no tensor. */
 ig_status ig_argument_to_tensor(ig_context *context, ig_arena *arena,

@@ -30,7 +30,8 @@ static ig_status add_target(ig_context *context, ig_str name, ig_target_list *ou
                              "there is no target '%.*s'", IG_STR_ARG(name));
     }
     if (out->count == IG_LEVELS) {
-        return ig_error(&context->diag, IG_LIMIT, NULL, "more than %d levels", IG_LEVELS);
+        return ig_error(&context->diag, IG_LIMIT, NULL, "more than %d levels",
+                        IG_LEVELS);
     }
     out->targets[out->count++] = target;
     return IG_OK;
@@ -47,7 +48,7 @@ ig_status ig_targets_parse(ig_context *context, const char *text, ig_target_list
     }
     while (rest.size) {
         const char *comma = memchr(rest.data, ',', rest.size);
-        size_t size = comma ? (size_t)(comma - rest.data) : rest.size;
+        size_t      size = comma ? (size_t)(comma - rest.data) : rest.size;
         IG_TRY(add_target(context, (ig_str){ rest.data, size }, out));
         size_t skipped = comma ? size + 1 : size;
         rest = (ig_str){ rest.data + skipped, rest.size - skipped };
@@ -58,7 +59,7 @@ ig_status ig_targets_parse(ig_context *context, const char *text, ig_target_list
 /* ---- the pipeline ---- */
 
 static ig_pass_options pass_options(const ig_compile_options *options,
-                                    const ig_target *target) {
+                                    const ig_target          *target) {
     return (ig_pass_options){ .target = target,
                               .torch_empty = options && options->torch_empty,
                               .clamp_ids = options && options->clamp_ids };
@@ -107,7 +108,7 @@ static ig_status compute_recipes(ig_module *module, ig_arena *arena,
     if (!graph) {
         return IG_OK;
     }
-    uint32_t count = graph->body.last->operand_count;
+    uint32_t   count = graph->body.last->operand_count;
     ig_tensor *values = IG_NEW_ARRAY(arena, ig_tensor, count);
     *out_values = values;
     return ig_interpret(graph, NULL, arena, values);
@@ -124,7 +125,7 @@ static ig_status compile_level(ig_context *context, const ig_artifact_writer *w,
                                const ig_plan_level *level, const ig_target *target,
                                ig_artifact_kernel *out_kernels) {
     const ig_backend *backend = NULL;
-    void *state = NULL;
+    void             *state = NULL;
     IG_TRY(ig_host_backend(context, target, &backend));
     IG_TRY(backend->open(context, target, &state));
     ig_status status = IG_OK;
@@ -134,7 +135,7 @@ static ig_status compile_level(ig_context *context, const ig_artifact_writer *w,
             continue;
         }
         ig_context_progress(context, "kernels", i, w->kernels.count);
-        const ig_graph *kernel = ig_module_graph(level->graph->module, name);
+        const ig_graph    *kernel = ig_module_graph(level->graph->module, name);
         ig_compiled_kernel compiled;
         status = ig_context_poll(context);
         if (status == IG_OK) {
@@ -160,15 +161,17 @@ static ig_str manifest(const ig_lowered *lowered, const ig_artifact_writer *w) {
     for (uint32_t i = 0; i < lowered->count; i++) {
         ig_put(&out, "%s\"%s\"", i ? ", " : "", lowered->targets.targets[i]->level);
     }
-    ig_put(&out, "],\n  \"kernels\": %zu,\n  \"launches\": %zu,\n  \"weight_bytes\": %llu\n}\n",
-           w->kernels.count, w->steps.count, (unsigned long long)w->weights_bytes);
+    ig_put(
+        &out,
+        "],\n  \"kernels\": %zu,\n  \"launches\": %zu,\n  \"weight_bytes\": %llu\n}\n",
+        w->kernels.count, w->steps.count, (unsigned long long)w->weights_bytes);
     return ig_writer_str(&out);
 }
 
 static ig_status build_parts(ig_lowered *lowered, const ig_compile_options *options,
                              ig_arena *arena, ig_file_part **out_parts,
                              size_t *out_count) {
-    ig_context *context = lowered->modules[0]->context;
+    ig_context        *context = lowered->modules[0]->context;
     ig_artifact_writer w;
     ig_artifact_init(&w, arena, INGOT_BUILD_ID, lowered->modules[0]->name);
     ig_plan_level levels[IG_LEVELS];
@@ -176,27 +179,31 @@ static ig_status build_parts(ig_lowered *lowered, const ig_compile_options *opti
         levels[i].name = lowered->targets.targets[i]->level;
         levels[i].graph = ig_entry_of(lowered->modules[i]);
     }
-    ig_plan_input input = { .levels = levels, .level_count = lowered->count,
-                            .refers = options && options->weights == IG_WEIGHTS_REFERENCE };
+    ig_plan_input input = { .levels = levels,
+                            .level_count = lowered->count,
+                            .refers = options &&
+                                      options->weights == IG_WEIGHTS_REFERENCE };
     IG_TRY(compute_recipes(lowered->modules[0], arena, &input.recipes));
     IG_TRY(ig_plan_write(&w, &input));
     ig_artifact_level code[IG_LEVELS];
     for (uint32_t i = 0; i < lowered->count; i++) {
-        ig_artifact_kernel *kernels =
-            IG_NEW_ARRAY(arena, ig_artifact_kernel, w.kernels.count);
+        ig_artifact_kernel *kernels = IG_NEW_ARRAY(arena, ig_artifact_kernel,
+                                                   w.kernels.count);
         code[i].kernels = kernels;
         IG_TRY(compile_level(context, &w, &levels[i], lowered->targets.targets[i],
                              kernels));
     }
-    ig_artifact_contents contents = { .manifest = manifest(lowered, &w), .levels = code };
+    ig_artifact_contents contents = { .manifest = manifest(lowered, &w),
+                                      .levels = code };
     ig_artifact_pack(&w, &contents, out_parts, out_count);
     return IG_OK;
 }
 
 ig_status ig_compile_parts(const ig_module *module, const ig_compile_options *options,
-                           ig_arena *arena, ig_file_part **out_parts, size_t *out_count) {
+                           ig_arena *arena, ig_file_part **out_parts,
+                           size_t *out_count) {
     ig_lowered lowered;
-    ig_status status = ig_lower_module(module, options, "kernel", &lowered);
+    ig_status  status = ig_lower_module(module, options, "kernel", &lowered);
     if (status == IG_OK) {
         status = build_parts(&lowered, options, arena, out_parts, out_count);
     }
@@ -216,12 +223,12 @@ typedef struct compile_call {
 
 static ig_status compile_to_file(void *arguments) {
     compile_call *call = arguments;
-    ig_context *context = call->module->context;
+    ig_context   *context = call->module->context;
     ig_file_part *parts = NULL;
-    size_t count = 0;
+    size_t        count = 0;
     ig_file_remove_stale(call->path);
     IG_TRY(ig_compile_parts(call->module, call->options, &call->arena, &parts, &count));
-    char why[128];
+    char      why[128];
     ig_status status = ig_file_publish(call->path, parts, count, why);
     if (status != IG_OK) {
         ig_location where = { .file = call->path };
@@ -248,7 +255,7 @@ ig_status ig_compile_file(ig_module *module, const char *path,
 static bool write_all(int file, const ig_file_part *parts, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const char *data = parts[i].data;
-        size_t left = parts[i].size;
+        size_t      left = parts[i].size;
         while (left) {
             ssize_t written = write(file, data, left);
             if (written < 0 && errno == EINTR) {
@@ -277,9 +284,10 @@ static ig_status open_in_memory(ig_context *context, const ig_file_part *parts,
     }
     char path[64], message[512] = "";
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-    ig_program_options options = { .size = sizeof options, .message = message,
+    ig_program_options options = { .size = sizeof options,
+                                   .message = message,
                                    .message_size = sizeof message };
-    ig_status status = ig_program_open(path, &options, out_program);
+    ig_status          status = ig_program_open(path, &options, out_program);
     close(file);
     if (status != IG_OK) {
         ig_error(&context->diag, status, NULL, "the compiled program: %s", message);
@@ -290,7 +298,7 @@ static ig_status open_in_memory(ig_context *context, const ig_file_part *parts,
 static ig_status compile_to_program(void *arguments) {
     compile_call *call = arguments;
     ig_file_part *parts = NULL;
-    size_t count = 0;
+    size_t        count = 0;
     IG_TRY(ig_compile_parts(call->module, call->options, &call->arena, &parts, &count));
     return open_in_memory(call->module->context, parts, count, call->out_program);
 }
@@ -298,7 +306,8 @@ static ig_status compile_to_program(void *arguments) {
 ig_status ig_compile(ig_module *module, const ig_compile_options *options,
                      ig_program **out_program) {
     *out_program = NULL;
-    compile_call call = { .module = module, .options = options,
+    compile_call call = { .module = module,
+                          .options = options,
                           .out_program = out_program };
     return run_call(&call, compile_to_program);
 }

@@ -19,8 +19,8 @@ ig_status ig_targets_parse(ig_context *context, const char *text, ig_target_list
 
 /* One module lowered for each target, and the plan they share. */
 typedef struct ig_lowered {
-    ig_module *modules[IG_LEVELS]; /* destroyed by ig_lowered_fini */
-    uint32_t   count;
+    ig_module     *modules[IG_LEVELS]; /* destroyed by ig_lowered_fini */
+    uint32_t       count;
     ig_target_list targets;
 } ig_lowered;
 
@@ -28,10 +28,11 @@ typedef struct ig_lowered {
  * "tensor", "plan" or "kernel". */
 ig_status ig_lower_module(const ig_module *module, const ig_compile_options *options,
                           const char *stage, ig_lowered *out);
-void ig_lowered_fini(ig_lowered *lowered);
+void      ig_lowered_fini(ig_lowered *lowered);
 
 /* The finished container, in `arena`. */
 ig_status ig_compile_parts(const ig_module *module, const ig_compile_options *options,
-                           ig_arena *arena, ig_file_part **out_parts, size_t *out_count);
+                           ig_arena *arena, ig_file_part **out_parts,
+                           size_t *out_count);
 
 #endif

@@ -13,13 +13,14 @@ enum { MESSAGE_BYTES = 64 << 10 };
 
 static void take_message(void *user, const ig_diagnostic *diagnostic) {
     ig_host *host = user;
-    char *text = malloc(MESSAGE_BYTES);
+    char    *text = malloc(MESSAGE_BYTES);
     if (!text) {
         return;
     }
     ig_diagnostic_format(diagnostic, text, MESSAGE_BYTES);
     if (host->options.message) {
-        host->options.message(host->options.message_user, (int)diagnostic->severity, text);
+        host->options.message(host->options.message_user, (int)diagnostic->severity,
+                              text);
     }
     if (host->messages.size < MESSAGE_BYTES) {
         ig_put(&host->messages, "%s%s", host->messages.size ? "\n" : "", text);
@@ -66,8 +67,8 @@ ig_context *ig_context_create(const ig_context_options *options) {
     host->context.progress = host->options.progress;
     host->context.progress_user = host->options.progress_user;
     uint64_t limit = host->options.memory_limit;
-    host->context.budget.limit =
-        limit ? (size_t)limit : (size_t)ig_limits_default.memory_bytes;
+    host->context.budget.limit = limit ? (size_t)limit
+                                       : (size_t)ig_limits_default.memory_bytes;
     ig_arena_init(&host->arena, NULL);
     ig_map_init(&host->results, &host->arena);
     clear_messages(host);
@@ -102,7 +103,8 @@ static const limit_row limit_rows[] = {
 ig_status ig_context_set_limit(ig_context *context, const char *name, int64_t value) {
     for (size_t i = 0; i < IG_COUNT_OF(limit_rows); i++) {
         if (strcmp(limit_rows[i].name, name) == 0) {
-            memcpy((char *)&context->limits + limit_rows[i].offset, &value, sizeof value);
+            memcpy((char *)&context->limits + limit_rows[i].offset, &value,
+                   sizeof value);
             context->budget.limit = (size_t)context->limits.memory_bytes;
             return IG_OK;
         }
@@ -113,9 +115,9 @@ ig_status ig_context_set_limit(ig_context *context, const char *name, int64_t va
 /* ---- the recovery point ---- */
 
 ig_status ig_host_guard(ig_context *context, ig_status (*work)(void *arguments),
-                        void *arguments) {
+                        void       *arguments) {
     ig_host *host = ig_host_of(context);
-    jmp_buf recovery;
+    jmp_buf  recovery;
     clear_messages(host);
     context->budget.foreign_depth = 0;
     if (setjmp(recovery)) {
@@ -146,7 +148,7 @@ const ig_graph *ig_entry_of(const ig_module *module) {
 }
 
 ig_arena *ig_host_results(ig_module *module) {
-    ig_host *host = ig_host_of(module->context);
+    ig_host           *host = ig_host_of(module->context);
     ig_module_results *results = ig_map_get_id(&host->results, IG_MAP_PTR(module));
     if (!results) {
         results = IG_NEW(&host->arena, ig_module_results);
@@ -162,7 +164,7 @@ void ig_module_close(ig_module *module) {
     if (!module) {
         return;
     }
-    ig_host *host = ig_host_of(module->context);
+    ig_host           *host = ig_host_of(module->context);
     ig_module_results *results = ig_map_get_id(&host->results, IG_MAP_PTR(module));
     if (results) {
         ig_arena_fini(&results->arena);

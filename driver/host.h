@@ -11,12 +11,12 @@
 #define IG_HOST_THREADS 8 /* at most, for compiling kernels */
 
 typedef struct ig_host {
-    ig_context context; /* first: the public handle is its address */
+    ig_context         context; /* first: the public handle is its address */
     ig_context_options options;
-    ig_arena   messages_arena;
-    ig_writer  messages;
-    ig_map     results;   /* module -> ig_module_results */
-    ig_arena   arena;     /* the host's own, as long as it lives */
+    ig_arena           messages_arena;
+    ig_writer          messages;
+    ig_map             results; /* module -> ig_module_results */
+    ig_arena           arena;   /* the host's own, as long as it lives */
 } ig_host;
 
 /* Texts and tensors that a call handed out: the module's until the next call on it. */
@@ -34,7 +34,7 @@ const ig_graph *ig_entry_of(const ig_module *module);
 /* Runs `work` with a recovery point: exhausted memory unwinds to here and becomes
  * IG_LIMIT with a message.  Every public function that can fail goes through it. */
 ig_status ig_host_guard(ig_context *context, ig_status (*work)(void *arguments),
-                        void *arguments);
+                        void       *arguments);
 
 /* The backend of a target: the LLVM provider is opened on first use, looked for beside
  * this library, then in INGOT_PROVIDER_DIR.  Reports when it is absent or of another

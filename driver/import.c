@@ -36,17 +36,18 @@ static ig_status read_statement(import_call *call, const char *statement,
 
 static ig_status read_constant(import_call *call, const char *path, ig_tensor *out) {
     ig_file_map map;
-    char why[128];
+    char        why[128];
     ig_location where = { .file = path };
-    ig_status status = ig_file_map_open(path, &map, why);
+    ig_status   status = ig_file_map_open(path, &map, why);
     if (status != IG_OK) {
         return ig_error(&call->context->diag, status, &where, "cannot read: %s", why);
     }
-    ig_str bytes = { map.data, map.size };
+    ig_str    bytes = { map.data, map.size };
     ig_arena *arena = &call->arena;
     status = ig_str_starts(bytes, "\x93NUMPY")
                  ? ig_npy_read(call->context, arena, path, bytes, IG_DT_COUNT, out)
-                 : ig_onnx_tensor_read(call->context, arena, path, bytes, IG_TENSOR, out);
+                 : ig_onnx_tensor_read(call->context, arena, path, bytes, IG_TENSOR,
+                                       out);
     ig_file_map_close(&map);
     return status;
 }
@@ -56,20 +57,22 @@ static ig_status read_options(import_call *call, ig_onnx_options *out) {
     if (!from) {
         return IG_OK;
     }
-    ig_onnx_input_type *types =
-        IG_NEW_ARRAY(&call->arena, ig_onnx_input_type, from->input_count);
+    ig_onnx_input_type *types = IG_NEW_ARRAY(&call->arena, ig_onnx_input_type,
+                                             from->input_count);
     for (size_t i = 0; i < from->input_count; i++) {
         IG_TRY(read_statement(call, from->inputs[i], &types[i]));
     }
-    ig_onnx_input_value *values =
-        IG_NEW_ARRAY(&call->arena, ig_onnx_input_value, from->constant_count);
+    ig_onnx_input_value *values = IG_NEW_ARRAY(&call->arena, ig_onnx_input_value,
+                                               from->constant_count);
     for (size_t i = 0; i < from->constant_count; i++) {
         ig_tensor *tensor = IG_NEW(&call->arena, ig_tensor);
         IG_TRY(read_constant(call, from->constant_files[i], tensor));
         values[i] = (ig_onnx_input_value){ from->constant_names[i], tensor };
     }
-    *out = (ig_onnx_options){ .types = types, .type_count = from->input_count,
-                              .constants = values, .constant_count = from->constant_count };
+    *out = (ig_onnx_options){ .types = types,
+                              .type_count = from->input_count,
+                              .constants = values,
+                              .constant_count = from->constant_count };
     return IG_OK;
 }
 
@@ -108,8 +111,8 @@ static ig_status read_model(import_call *call) {
 
 static ig_status import_file(void *arguments) {
     import_call *call = arguments;
-    char why[128];
-    ig_status status = ig_file_map_open(call->path, &call->map, why);
+    char         why[128];
+    ig_status    status = ig_file_map_open(call->path, &call->map, why);
     if (status != IG_OK) {
         ig_location where = { .file = call->path };
         return ig_error(&call->context->diag, status, &where, "cannot read: %s", why);
@@ -140,16 +143,20 @@ static ig_status run_call(import_call *call, ig_status (*work)(void *)) {
 
 ig_status ig_import(ig_context *context, const char *path,
                     const ig_import_options *options, ig_module **out_module) {
-    import_call call = { .context = context, .path = path, .options = options,
-                         .out_module = out_module };
+    import_call call = {
+        .context = context, .path = path, .options = options, .out_module = out_module
+    };
     return run_call(&call, import_file);
 }
 
 ig_status ig_import_memory(ig_context *context, const void *bytes, size_t size,
                            const char *path, const ig_import_options *options,
                            ig_module **out_module) {
-    import_call call = { .context = context, .path = path, .is_memory = true,
-                         .bytes = { bytes, size }, .options = options,
+    import_call call = { .context = context,
+                         .path = path,
+                         .is_memory = true,
+                         .bytes = { bytes, size },
+                         .options = options,
                          .out_module = out_module };
     return run_call(&call, import_memory);
 }

@@ -15,19 +15,21 @@ static const struct {
 } knobs[] = {
     { "INGOT_CACHE_DIR", "folder of the caches; empty: none" },
     { "INGOT_PROVIDER_DIR", "where libingot-llvm.so is, when not beside libingot.so" },
-    { "INGOT_DEBUG", "checks and dumps of passes: verify, dump, roundtrip, clone, time, "
-                     "rules, help" },
+    { "INGOT_DEBUG",
+      "checks and dumps of passes: verify, dump, roundtrip, clone, time, "
+      "rules, help" },
     { "INGOT_SKIP", "passes that are left out" },
     { "INGOT_STOP", "after:PASS: stop there" },
 };
 
 static void put_limits(ig_writer *out, const ig_limits *limits) {
     const char *comma = "";
-#define PUT(field, value, meaning)                                              \
-    ig_put(out, "%s\n  {\"name\": \"" #field "\", \"value\": %lld, \"meaning\": ", \
-           comma, (long long)limits->field);                                    \
-    ig_put_json_string(out, IG_STR(meaning));                                   \
-    ig_put(out, "}");                                                           \
+#define PUT(field, value, meaning)                                                   \
+    ig_put(out,                                                                      \
+           "%s\n  {\"name\": \"" #field "\", \"value\": %lld, \"meaning\": ", comma, \
+           (long long)limits->field);                                                \
+    ig_put_json_string(out, IG_STR(meaning));                                        \
+    ig_put(out, "}");                                                                \
     comma = ",";
     IG_LIMIT_LIST(PUT)
 #undef PUT
@@ -47,8 +49,8 @@ static void put_libraries(ig_writer *out) {
                                          "libcuda.so.1" };
     for (size_t i = 0; i < IG_COUNT_OF(names); i++) {
         void *library = dlopen(names[i], RTLD_LAZY | RTLD_LOCAL);
-        ig_put(out, "%s\n  {\"name\": \"%s\", \"is_found\": %s}", i ? "," : "", names[i],
-               library ? "true" : "false");
+        ig_put(out, "%s\n  {\"name\": \"%s\", \"is_found\": %s}", i ? "," : "",
+               names[i], library ? "true" : "false");
         if (library) {
             dlclose(library);
         }
@@ -60,12 +62,13 @@ const char *ig_compiler_version(void) {
 }
 
 const char *ig_compiler_info(ig_context *context) {
-    ig_host *host = ig_host_of(context);
+    ig_host  *host = ig_host_of(context);
     ig_writer out;
     ig_writer_init(&out, &host->arena);
-    ig_put(&out, "{\"version\": \"%s\",\n \"build\": \"%s\",\n \"level\": \"%s\",\n"
-           " \"cpus\": %d,\n \"targets\": [", INGOT_VERSION, INGOT_BUILD_ID,
-           ig_runtime_level(), ig_cpu_count());
+    ig_put(&out,
+           "{\"version\": \"%s\",\n \"build\": \"%s\",\n \"level\": \"%s\",\n"
+           " \"cpus\": %d,\n \"targets\": [",
+           INGOT_VERSION, INGOT_BUILD_ID, ig_runtime_level(), ig_cpu_count());
     for (size_t i = 0; ig_targets[i]; i++) {
         ig_put(&out, "%s\"%s\"", i ? ", " : "", ig_targets[i]->name);
     }

@@ -14,7 +14,7 @@ typedef struct interpret_call {
 
 static ig_status interpret(void *arguments) {
     interpret_call *call = arguments;
-    ig_diag *diag = &call->module->context->diag;
+    ig_diag        *diag = &call->module->context->diag;
     const ig_graph *graph = ig_entry_of(call->module);
     if (!graph) {
         return ig_error(diag, IG_INVALID, NULL, "the module has no entry graph");
@@ -28,7 +28,7 @@ static ig_status interpret(void *arguments) {
         IG_TRY(ig_argument_to_tensor(call->module->context, call->arena,
                                      &call->inputs[i], &inputs[i]));
     }
-    size_t count = graph->body.last->operand_count;
+    size_t     count = graph->body.last->operand_count;
     ig_tensor *outputs = IG_NEW_ARRAY(call->arena, ig_tensor, count);
     IG_TRY(ig_interpret(graph, inputs, call->arena, outputs));
     call->outputs = IG_NEW_ARRAY(call->arena, ig_argument, count);
@@ -42,9 +42,11 @@ static ig_status interpret(void *arguments) {
 ig_status ig_interpret_run(ig_module *module, const ig_argument *inputs,
                            size_t input_count, const ig_argument **out_outputs,
                            size_t *out_output_count) {
-    interpret_call call = { .module = module, .inputs = inputs,
-                            .input_count = input_count, .arena = ig_host_results(module) };
-    ig_status status = ig_host_guard(module->context, interpret, &call);
+    interpret_call call = { .module = module,
+                            .inputs = inputs,
+                            .input_count = input_count,
+                            .arena = ig_host_results(module) };
+    ig_status      status = ig_host_guard(module->context, interpret, &call);
     *out_outputs = call.outputs;
     *out_output_count = call.output_count;
     return status;

@@ -25,8 +25,8 @@ const char *ig_module_input_name(const ig_module *module, size_t index) {
 
 const char *ig_module_output_name(const ig_module *module, size_t index) {
     const ig_graph *graph = ig_entry_of(module);
-    bool is_there =
-        graph && graph->result_names && index < ig_module_output_count(module);
+    bool            is_there = graph && graph->result_names &&
+                    index < ig_module_output_count(module);
     return is_there && graph->result_names[index] ? graph->result_names[index] : "";
 }
 
@@ -39,14 +39,15 @@ static const char *type_text(ig_module *module, const ig_type *type) {
 
 const char *ig_module_input_type(ig_module *module, size_t index) {
     const ig_graph *graph = ig_entry_of(module);
-    bool is_there = graph && index < graph->body.arg_count;
+    bool            is_there = graph && index < graph->body.arg_count;
     return is_there ? type_text(module, graph->body.args[index]->type) : "";
 }
 
 const char *ig_module_output_type(ig_module *module, size_t index) {
     const ig_graph *graph = ig_entry_of(module);
-    bool is_there = graph && index < ig_module_output_count(module);
-    return is_there ? type_text(module, graph->body.last->operands[index].value->type) : "";
+    bool            is_there = graph && index < ig_module_output_count(module);
+    return is_there ? type_text(module, graph->body.last->operands[index].value->type)
+                    : "";
 }
 
 /* ---- passes ---- */
@@ -58,7 +59,7 @@ typedef struct run_call_arguments {
 
 static ig_status run_pipeline(void *arguments) {
     run_call_arguments *call = arguments;
-    ig_pass_options options = { 0 };
+    ig_pass_options     options = { 0 };
     if (call->target) {
         ig_target_list list;
         IG_TRY(ig_targets_parse(call->module->context, call->target, &list));
@@ -84,7 +85,8 @@ typedef struct text_call {
     ig_str                    text;
 } text_call;
 
-static ig_status print_as(const text_call *call, const ig_module *module, ig_writer *out) {
+static ig_status print_as(const text_call *call, const ig_module *module,
+                          ig_writer *out) {
     if (call->format != IG_FORMAT_TEXT) {
         return ig_error(&call->module->context->diag, IG_UNSUPPORTED, NULL,
                         "only the text format can be written yet");
@@ -95,7 +97,7 @@ static ig_status print_as(const text_call *call, const ig_module *module, ig_wri
 
 static ig_status print_module(void *arguments) {
     text_call *call = arguments;
-    ig_writer out;
+    ig_writer  out;
     ig_writer_init(&out, call->arena);
     IG_TRY(print_as(call, call->module, &out));
     call->text = ig_writer_str(&out);
@@ -104,7 +106,8 @@ static ig_status print_module(void *arguments) {
 
 ig_status ig_module_print(ig_module *module, ig_format format, const char **out_text,
                           size_t *out_size) {
-    text_call call = { .module = module, .format = format,
+    text_call call = { .module = module,
+                       .format = format,
                        .arena = ig_host_results(module) };
     ig_status status = ig_host_guard(module->context, print_module, &call);
     *out_text = call.text.data;
@@ -129,12 +132,12 @@ static ig_status print_code(text_call *call, ig_emit what, ig_writer *out) {
     ig_context *context = call->module->context;
     for (uint32_t l = 0; l < call->lowered.count; l++) {
         const ig_backend *backend = NULL;
-        void *state = NULL;
-        const ig_target *target = call->lowered.targets.targets[l];
+        void             *state = NULL;
+        const ig_target  *target = call->lowered.targets.targets[l];
         IG_TRY(ig_host_backend(context, target, &backend));
         IG_TRY(backend->open(context, target, &state));
         const ig_module *module = call->lowered.modules[l];
-        ig_status status = IG_OK;
+        ig_status        status = IG_OK;
         for (size_t i = 0; i < module->graphs.count && status == IG_OK; i++) {
             if (module->graphs.items[i]->stage == IG_STAGE_KERNEL) {
                 status = backend->emit(state, module->graphs.items[i], what, out);
@@ -175,14 +178,14 @@ typedef struct stage_row {
 } stage_row;
 
 static const stage_row stages[] = {
-    { "import", NULL, stage_import },     { "tensor", "tensor", stage_tensor },
-    { "plan", "kernel", stage_plan },     { "kernel", "kernel", stage_tensor },
-    { "llvm", "kernel", stage_text },     { "asm", "kernel", stage_asm },
-    { "cuda", "kernel", stage_text },     { "ptx", "kernel", stage_asm },
+    { "import", NULL, stage_import }, { "tensor", "tensor", stage_tensor },
+    { "plan", "kernel", stage_plan }, { "kernel", "kernel", stage_tensor },
+    { "llvm", "kernel", stage_text }, { "asm", "kernel", stage_asm },
+    { "cuda", "kernel", stage_text }, { "ptx", "kernel", stage_asm },
 };
 
 static ig_status dump(void *arguments) {
-    text_call *call = arguments;
+    text_call  *call = arguments;
     ig_context *context = call->module->context;
     for (size_t i = 0; i < IG_COUNT_OF(stages); i++) {
         if (strcmp(stages[i].name, call->stage) != 0) {
@@ -203,10 +206,14 @@ static ig_status dump(void *arguments) {
                          "there is no stage '%s'", call->stage);
 }
 
-ig_status ig_dump(ig_module *module, const char *stage, const ig_compile_options *options,
-                  ig_format format, const char **out_text, size_t *out_size) {
-    text_call call = { .module = module, .stage = stage, .options = options,
-                       .format = format, .arena = ig_host_results(module) };
+ig_status ig_dump(ig_module *module, const char *stage,
+                  const ig_compile_options *options, ig_format format,
+                  const char **out_text, size_t *out_size) {
+    text_call call = { .module = module,
+                       .stage = stage,
+                       .options = options,
+                       .format = format,
+                       .arena = ig_host_results(module) };
     ig_status status = ig_host_guard(module->context, dump, &call);
     ig_lowered_fini(&call.lowered);
     *out_text = call.text.data;

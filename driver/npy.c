@@ -21,9 +21,9 @@ typedef struct npy_dtype {
 } npy_dtype;
 
 static const npy_dtype npy_dtypes[] = {
-    { "b1", IG_DT_bool }, { "i1", IG_DT_i8 },   { "i2", IG_DT_i16 }, { "i4", IG_DT_i32 },
-    { "i8", IG_DT_i64 },  { "u1", IG_DT_u8 },   { "u2", IG_DT_u16 }, { "u4", IG_DT_u32 },
-    { "u8", IG_DT_u64 },  { "f2", IG_DT_f16 },  { "f4", IG_DT_f32 }, { "f8", IG_DT_f64 },
+    { "b1", IG_DT_bool }, { "i1", IG_DT_i8 },  { "i2", IG_DT_i16 }, { "i4", IG_DT_i32 },
+    { "i8", IG_DT_i64 },  { "u1", IG_DT_u8 },  { "u2", IG_DT_u16 }, { "u4", IG_DT_u32 },
+    { "u8", IG_DT_u64 },  { "f2", IG_DT_f16 }, { "f4", IG_DT_f32 }, { "f8", IG_DT_f64 },
     { "V2", IG_DT_bf16 },
 };
 
@@ -39,7 +39,8 @@ typedef struct npy_reader {
 } npy_reader;
 
 static ig_status fail(const npy_reader *r, const char *what) {
-    return ig_error(&r->context->diag, IG_INVALID, &r->where, "not a .npy file: %s", what);
+    return ig_error(&r->context->diag, IG_INVALID, &r->where, "not a .npy file: %s",
+                    what);
 }
 
 /* ---- the header's text ---- */
@@ -111,7 +112,8 @@ static ig_status read_shape(npy_reader *r) {
     }
     while (!accept(r, ")")) {
         size_t length = 0;
-        while (length < r->header.size && strchr("0123456789", r->header.data[length])) {
+        while (length < r->header.size &&
+               strchr("0123456789", r->header.data[length])) {
             length++;
         }
         if (r->rank == IG_TENSOR_RANK) {
@@ -174,7 +176,8 @@ static void swap_bytes(char *data, size_t count, size_t width) {
 }
 
 /* Column-major to row-major, element by element. */
-static void take_fortran(const npy_reader *r, const char *from, char *to, size_t width) {
+static void take_fortran(const npy_reader *r, const char *from, char *to,
+                         size_t width) {
     int64_t at[IG_TENSOR_RANK] = { 0 }, strides[IG_TENSOR_RANK], step = 1, count = 1;
     for (uint32_t d = 0; d < r->rank; d++) {
         strides[d] = step;
@@ -193,14 +196,15 @@ static void take_fortran(const npy_reader *r, const char *from, char *to, size_t
     }
 }
 
-static ig_status read_data(npy_reader *r, ig_arena *arena, ig_str data, ig_tensor *out) {
+static ig_status read_data(npy_reader *r, ig_arena *arena, ig_str data,
+                           ig_tensor *out) {
     if (r->wanted != IG_DT_COUNT && !ig_dtype_is_float(r->dtype) &&
         ig_dtype_is_float(r->wanted) && ig_dtypes[r->wanted].bits <= 16 &&
         ig_dtypes[r->wanted].bits == ig_dtypes[r->dtype].bits) {
         r->dtype = r->wanted; /* bits of a float that numpy has no name for */
     }
     int64_t count = 1, bytes = 0;
-    bool fits = true;
+    bool    fits = true;
     for (uint32_t d = 0; d < r->rank; d++) {
         fits = fits && ig_mul_i64(count, r->dims[d], &count);
     }
@@ -228,7 +232,7 @@ ig_status ig_npy_read(ig_context *context, ig_arena *arena, const char *file,
     if (bytes.size < 12 || memcmp(at, MAGIC, 6) != 0) {
         return fail(&r, "it begins with other bytes");
     }
-    bool is_long = at[6] >= 2;
+    bool   is_long = at[6] >= 2;
     size_t begin = is_long ? 12 : 10;
     size_t length = (size_t)at[8] | (size_t)at[9] << 8;
     length |= is_long ? (size_t)at[10] << 16 | (size_t)at[11] << 24 : 0;

@@ -19,10 +19,10 @@ typedef struct plan {
     const ig_graph      *graph; /* of the first level */
     ig_module           *module;
     ig_arena            *arena;
-    ig_map               symbol_of;     /* the module's index -> number + 1 */
-    ig_map               buffer_of;     /* root value -> buffer number + 1 */
-    ig_map               constant_of;   /* weight -> constant number + 1 */
-    ig_map               file_of;       /* path -> file number + 1 */
+    ig_map               symbol_of;   /* the module's index -> number + 1 */
+    ig_map               buffer_of;   /* root value -> buffer number + 1 */
+    ig_map               constant_of; /* weight -> constant number + 1 */
+    ig_map               file_of;     /* path -> file number + 1 */
 } plan;
 
 /* ---- symbols and expressions ---- */
@@ -54,11 +54,13 @@ static void add_input_symbols(plan *p) {
                 continue;
             }
             uint32_t index = ig_symbol_index(p->module, type->dims[d]);
-            bool is_defined = ig_symbol_at(p->module, index)->defined != 0;
+            bool     is_defined = ig_symbol_at(p->module, index)->defined != 0;
             if (!ig_map_get_id(&p->symbol_of, index) && !is_defined) {
-                add_symbol(p, index, (ig_plan_symbol){ .kind = IG_SYMBOL_INPUT,
-                                                       .expr = IG_NONE, .input = i,
-                                                       .axis = d });
+                add_symbol(p, index,
+                           (ig_plan_symbol){ .kind = IG_SYMBOL_INPUT,
+                                             .expr = IG_NONE,
+                                             .input = i,
+                                             .axis = d });
             }
         }
     }
@@ -71,16 +73,18 @@ static uint32_t symbol_of(plan *p, uint32_t index) {
         return (uint32_t)known - 1;
     }
     const ig_symbol *symbol = ig_symbol_at(p->module, index);
-    bool is_defined = symbol->defined != 0;
-    uint32_t expr = is_defined ? expr_of(p, symbol->defined) : IG_NONE;
-    uint32_t kind = is_defined ? IG_SYMBOL_DEFINED : IG_SYMBOL_LATE;
-    return add_symbol(p, index, (ig_plan_symbol){ .kind = kind, .expr = expr,
-                                                  .input = IG_NONE, .axis = IG_NONE });
+    bool             is_defined = symbol->defined != 0;
+    uint32_t         expr = is_defined ? expr_of(p, symbol->defined) : IG_NONE;
+    uint32_t         kind = is_defined ? IG_SYMBOL_DEFINED : IG_SYMBOL_LATE;
+    return add_symbol(
+        p, index,
+        (ig_plan_symbol){
+            .kind = kind, .expr = expr, .input = IG_NONE, .axis = IG_NONE });
 }
 
 static uint32_t expr_of(plan *p, ig_dim dim) {
-    ig_dim_code *code = NULL;
-    uint32_t count = ig_dim_encode(p->module, dim, p->arena, &code);
+    ig_dim_code  *code = NULL;
+    uint32_t      count = ig_dim_encode(p->module, dim, p->arena, &code);
     ig_plan_code *out = IG_NEW_ARRAY(p->arena, ig_plan_code, count);
     for (uint32_t i = 0; i < count; i++) {
         out[i] = (ig_plan_code){ code[i].opcode, code[i].value };
@@ -153,13 +157,14 @@ static uint32_t file_of(plan *p, const char *path, ig_status *status) {
     if (known) {
         return (uint32_t)known - 1;
     }
-    char why[128];
+    char        why[128];
     ig_file_map map;
     *status = ig_file_map_open(path, &map, why);
     if (*status != IG_OK) {
         return 0;
     }
-    ig_plan_file record = { .path = text_of(p, path), .bytes = map.size,
+    ig_plan_file record = { .path = text_of(p, path),
+                            .bytes = map.size,
                             .mtime_ns = map.mtime_ns };
     ig_file_map_close(&map);
     uint32_t number = (uint32_t)p->w->files.count;
@@ -179,7 +184,7 @@ static ig_status add_constant(plan *p, const ig_weight *weight, uint32_t *out_nu
     const ig_data *data = &weight->data;
     if (p->input->refers && data->file && !data->is_splat) {
         ig_status status = IG_OK;
-        uint32_t file = file_of(p, data->file, &status);
+        uint32_t  file = file_of(p, data->file, &status);
         *out_number = ig_artifact_reference(p->w, name, file, (uint64_t)data->offset,
                                             (uint64_t)data->size, data->bytes);
         return status;
@@ -193,7 +198,8 @@ static ig_status add_constant(plan *p, const ig_weight *weight, uint32_t *out_nu
 }
 
 static ig_status add_weight(plan *p, const ig_op *op) {
-    const ig_weight *weight = ig_module_weight(p->module, ig_attr_str(op, IG_weight_name));
+    const ig_weight *weight = ig_module_weight(p->module,
+                                               ig_attr_str(op, IG_weight_name));
     assert(weight && "verified");
     uint32_t number = 0;
     IG_TRY(add_constant(p, weight, &number));
@@ -215,8 +221,10 @@ static ig_plan_port port_of(plan *p, const ig_value *value, const char *name) {
         dims[d] = expr_of(p, value->type->dims[d]);
     }
     ig_plan_port port = {
-        .name = text_of(p, name), .type = ig_artifact_text(p->w, ig_writer_str(&type)),
-        .dtype = ig_dtypes[value->type->dtype].onnx, .rank = value->type->rank,
+        .name = text_of(p, name),
+        .type = ig_artifact_text(p->w, ig_writer_str(&type)),
+        .dtype = ig_dtypes[value->type->dtype].onnx,
+        .rank = value->type->rank,
         .dims = ig_artifact_list(p->w, dims, value->type->rank).first,
         .buffer = buffer_of(p, value),
     };
@@ -230,16 +238,16 @@ static const char *port_name(const char *const *names, const char *kind, uint32_
 }
 
 static ig_status add_ports(plan *p) {
-    ig_context *context = p->module->context;
+    ig_context  *context = p->module->context;
     const ig_op *ret = p->graph->body.last;
     for (uint32_t i = 0; i < p->graph->body.arg_count + ret->operand_count; i++) {
-        bool is_input = i < p->graph->body.arg_count;
-        uint32_t index = is_input ? i : i - p->graph->body.arg_count;
-        const ig_value *value =
-            is_input ? p->graph->body.args[index] : ret->operands[index].value;
-        const char *name =
+        bool            is_input = i < p->graph->body.arg_count;
+        uint32_t        index = is_input ? i : i - p->graph->body.arg_count;
+        const ig_value *value = is_input ? p->graph->body.args[index]
+                                         : ret->operands[index].value;
+        const char     *name =
             is_input ? port_name(p->graph->arg_names, "input", index, p->arena)
-                     : port_name(p->graph->result_names, "output", index, p->arena);
+                         : port_name(p->graph->result_names, "output", index, p->arena);
         if (value->type->rank > IG_PLAN_RANK) {
             return ig_error(&context->diag, IG_LIMIT, NULL,
                             "'%s' has rank %u; programs take at most %d", name,
@@ -256,7 +264,7 @@ static ig_status add_ports(plan *p) {
 }
 
 static void add_guard(plan *p, const ig_op *op) {
-    const char *message = ig_attr_str(op, IG_guard_message);
+    const char   *message = ig_attr_str(op, IG_guard_message);
     ig_plan_guard guard = {
         .left = expr_of(p, op->attrs[IG_guard_left].as.i),
         .right = expr_of(p, op->attrs[IG_guard_right].as.i),
@@ -270,7 +278,7 @@ static void add_guard(plan *p, const ig_op *op) {
 /* ---- launches ---- */
 
 static uint32_t kernel_number(plan *p, const ig_plan_level *level, const char *kernel) {
-    const char *name = ig_arena_printf(p->arena, "%s/%s", level->name, kernel);
+    const char  *name = ig_arena_printf(p->arena, "%s/%s", level->name, kernel);
     ig_plan_text text = text_of(p, name);
     for (uint32_t i = 0; i < p->w->kernels.count; i++) {
         if (p->w->kernels.items[i].offset == text.offset) {
@@ -284,20 +292,20 @@ static uint32_t kernel_number(plan *p, const ig_plan_level *level, const char *k
 const char *ig_plan_kernel_name(const ig_artifact_writer *w, const ig_plan_level *level,
                                 uint32_t number) {
     const char *text = w->strings.data + w->kernels.items[number].offset;
-    size_t length = strlen(level->name);
-    bool is_own = strncmp(text, level->name, length) == 0 && text[length] == '/';
+    size_t      length = strlen(level->name);
+    bool        is_own = strncmp(text, level->name, length) == 0 && text[length] == '/';
     return is_own ? text + length + 1 : NULL;
 }
 
 static void add_variant(plan *p, const ig_plan_level *level, const ig_op *launch) {
     const ig_attr *params = &launch->attrs[IG_launch_params];
     const ig_attr *cost = &launch->attrs[IG_launch_cost];
-    uint32_t count = params->kind == IG_ATTR_DIMS ? params->count : 0;
-    uint32_t *exprs = IG_NEW_ARRAY(p->arena, uint32_t, count);
+    uint32_t       count = params->kind == IG_ATTR_DIMS ? params->count : 0;
+    uint32_t      *exprs = IG_NEW_ARRAY(p->arena, uint32_t, count);
     for (uint32_t i = 0; i < count; i++) {
         exprs[i] = expr_of(p, taken_over(p, level->graph, params->as.dims[i]));
     }
-    ig_dim grid = launch->attrs[IG_launch_grid].as.i;
+    ig_dim          grid = launch->attrs[IG_launch_grid].as.i;
     ig_plan_variant variant = {
         .kernel = kernel_number(p, level, ig_attr_str(launch, IG_launch_kernel)),
         .grid = expr_of(p, taken_over(p, level->graph, grid)),
@@ -313,7 +321,7 @@ static void add_variant(plan *p, const ig_plan_level *level, const ig_op *launch
 static void set_range(plan *p, const ig_op *launch, uint32_t operand,
                       ig_plan_operand *record) {
     const ig_attr *ranges = &launch->attrs[IG_launch_ranges];
-    uint32_t count = ranges->kind == IG_ATTR_DIMS ? ranges->count : 0;
+    uint32_t       count = ranges->kind == IG_ATTR_DIMS ? ranges->count : 0;
     for (uint32_t i = 0; i + 2 < count; i += 3) {
         if (ranges->as.dims[i] == operand) {
             record->low = expr_of(p, ranges->as.dims[i + 1]);
@@ -322,16 +330,20 @@ static void set_range(plan *p, const ig_op *launch, uint32_t operand,
     }
 }
 
-static void add_operands(plan *p, const ig_op *launch, ig_plan_step *step, uint32_t number) {
+static void add_operands(plan *p, const ig_op *launch, ig_plan_step *step,
+                         uint32_t number) {
     step->operands.first = (uint32_t)p->w->operands.count;
     step->operands.count = launch->operand_count;
     for (uint32_t i = 0; i < launch->operand_count; i++) {
-        ig_dim offset = 0;
+        ig_dim          offset = 0;
         const ig_value *root = root_of(launch->operands[i].value, &offset);
         ig_plan_operand operand = {
-            .buffer = buffer_of(p, root), .row_stride = IG_NONE, .low = IG_NONE,
+            .buffer = buffer_of(p, root),
+            .row_stride = IG_NONE,
+            .low = IG_NONE,
             .high = IG_NONE,
-            .offset = offset ? bytes_of(p, offset, (ig_dtype)root->type->dtype) : IG_NONE,
+            .offset = offset ? bytes_of(p, offset, (ig_dtype)root->type->dtype)
+                             : IG_NONE,
         };
         set_range(p, launch, i, &operand);
         ig_plan_buffer *buffer = &p->w->buffers.items[operand.buffer];
@@ -343,10 +355,13 @@ static void add_operands(plan *p, const ig_op *launch, ig_plan_step *step, uint3
 
 /* The same launch of every level; `at` holds one op a level. */
 static void add_launch(plan *p, const ig_op *const *at) {
-    uint32_t number = (uint32_t)p->w->steps.count;
+    uint32_t     number = (uint32_t)p->w->steps.count;
     ig_plan_step step = { .name = text_of(p, ig_attr_str(at[0], IG_launch_kernel)),
-                          .kind = IG_STEP_launch, .symbol = IG_NONE, .index = IG_NONE,
-                          .value = IG_NONE, .block = IG_NONE };
+                          .kind = IG_STEP_launch,
+                          .symbol = IG_NONE,
+                          .index = IG_NONE,
+                          .value = IG_NONE,
+                          .block = IG_NONE };
     add_operands(p, at[0], &step, number);
     step.variants.first = (uint32_t)p->w->variants.count;
     step.variants.count = p->input->level_count;
@@ -366,7 +381,7 @@ static const ig_op *next_launch(const ig_op *op) {
 }
 
 static void add_launches(plan *p) {
-    uint32_t levels = p->input->level_count;
+    uint32_t      levels = p->input->level_count;
     const ig_op **at = IG_NEW_ARRAY(p->arena, const ig_op *, levels);
     for (uint32_t l = 0; l < levels; l++) {
         at[l] = next_launch(p->input->levels[l].graph->body.first);
@@ -408,8 +423,11 @@ static void close_lives(plan *p) {
 }
 
 ig_status ig_plan_write(ig_artifact_writer *w, const ig_plan_input *input) {
-    plan p = { .w = w, .input = input, .graph = input->levels[0].graph,
-               .module = input->levels[0].graph->module, .arena = w->arena };
+    plan p = { .w = w,
+               .input = input,
+               .graph = input->levels[0].graph,
+               .module = input->levels[0].graph->module,
+               .arena = w->arena };
     ig_map_init(&p.symbol_of, p.arena);
     ig_map_init(&p.buffer_of, p.arena);
     ig_map_init(&p.constant_of, p.arena);

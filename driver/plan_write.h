@@ -8,7 +8,7 @@
 
 /* One level's lowering of the same plan: equal but for its launches. */
 typedef struct ig_plan_level {
-    const char     *name;  /* "v3" */
+    const char     *name; /* "v3" */
     const ig_graph *graph;
 } ig_plan_level;
 

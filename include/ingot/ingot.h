@@ -47,21 +47,24 @@ typedef struct ig_program ig_program; /* runtime.h */
 typedef struct ig_context_options {
     size_t size;
     /* Receives each message (one or more lines, no final newline) as it is reported. */
-    void (*message)(void *user, int severity, const char *text); /* 0 note 1 warning 2 error */
-    void  *message_user;
+    void (*message)(void *user, int severity,
+                    const char *text); /* 0 note 1 warning 2 error */
+    void *message_user;
     /* Called on the caller's thread while work goes on; total 0 means unknown. */
     void (*progress)(void *user, const char *stage, uint64_t done, uint64_t total);
-    void  *progress_user;
-    uint64_t memory_limit;  /* bytes of compiler memory, weights not counted */
-    const char *cache_folder; /* NULL: INGOT_CACHE_DIR, else the user's; "" : no cache */
-    int compile_threads;      /* 0: as many as there are CPUs */
+    void    *progress_user;
+    uint64_t memory_limit; /* bytes of compiler memory, weights not counted */
+    const char
+        *cache_folder;    /* NULL: INGOT_CACHE_DIR, else the user's; "" : no cache */
+    int  compile_threads; /* 0: as many as there are CPUs */
 } ig_context_options;
 
 IG_API ig_context *ig_context_create(const ig_context_options *options);
-IG_API void ig_context_destroy(ig_context *context);
+IG_API void        ig_context_destroy(ig_context *context);
 /* All messages since the last public call that could fail began; "" when none. */
 IG_API const char *ig_context_messages(const ig_context *context);
-/* One atomic store.  Running work returns IG_CANCELLED soon; the context stays usable. */
+/* One atomic store.  Running work returns IG_CANCELLED soon; the context stays
+ * usable. */
 IG_API void ig_context_cancel(ig_context *context);
 /* "limit name" as listed by `ingot info`; IG_INVALID when there is no such limit. */
 IG_API IG_MUST_USE ig_status ig_context_set_limit(ig_context *context, const char *name,
@@ -72,10 +75,11 @@ IG_API IG_MUST_USE ig_status ig_context_set_limit(ig_context *context, const cha
 /* One statement about an input: "x=f32[8,13]" fixes its type (a name in place of an
  * extent leaves it symbolic). */
 typedef struct ig_import_options {
-    size_t size;
+    size_t             size;
     const char *const *inputs; /* `input_count` statements */
-    size_t input_count;
-    /* Inputs folded into the graph as constants: names, and tensors as .pb or .npy files. */
+    size_t             input_count;
+    /* Inputs folded into the graph as constants: names, and tensors as .pb or .npy
+     * files. */
     const char *const *constant_names, *const *constant_files;
     size_t constant_count;
 } ig_import_options;
@@ -83,14 +87,14 @@ typedef struct ig_import_options {
 /* Reads a model file; the format (.onnx, .ig) is told from its content. */
 IG_API IG_MUST_USE ig_status ig_import(ig_context *context, const char *path,
                                        const ig_import_options *options,
-                                       ig_module **out_module);
+                                       ig_module              **out_module);
 /* Reads a model in memory.  `bytes` must outlive the module: weights stay in it.
  * External data is looked for beside `path` (NULL: there must be none). */
 IG_API IG_MUST_USE ig_status ig_import_memory(ig_context *context, const void *bytes,
                                               size_t size, const char *path,
                                               const ig_import_options *options,
-                                              ig_module **out_module);
-IG_API void ig_module_close(ig_module *module);
+                                              ig_module              **out_module);
+IG_API void                  ig_module_close(ig_module *module);
 /* Runs a pipeline such as "fold,cse,dce" (passes: `ingot info`). */
 IG_API IG_MUST_USE ig_status ig_module_run(ig_module *module, const char *pipeline,
                                            const char *target);
@@ -99,8 +103,8 @@ typedef enum ig_format { IG_FORMAT_TEXT, IG_FORMAT_DOT, IG_FORMAT_JSON } ig_form
 IG_API IG_MUST_USE ig_status ig_module_print(ig_module *module, ig_format format,
                                              const char **out_text, size_t *out_size);
 /* Signature: names and types such as "f32[B, 13]". */
-IG_API size_t ig_module_input_count(const ig_module *module);
-IG_API size_t ig_module_output_count(const ig_module *module);
+IG_API size_t      ig_module_input_count(const ig_module *module);
+IG_API size_t      ig_module_output_count(const ig_module *module);
 IG_API const char *ig_module_input_name(const ig_module *module, size_t index);
 IG_API const char *ig_module_input_type(ig_module *module, size_t index);
 IG_API const char *ig_module_output_name(const ig_module *module, size_t index);
@@ -112,29 +116,32 @@ typedef enum ig_weights { IG_WEIGHTS_EMBED, IG_WEIGHTS_REFERENCE } ig_weights;
 
 typedef struct ig_compile_options {
     size_t size;
-    const char *target;   /* "cpu", "cpu:v3,v4-vnni", "interpret"; NULL: the host's best */
-    const char *passes;   /* pipeline in place of the default, or NULL */
+    const char
+        *target; /* "cpu", "cpu:v3,v4-vnni", "interpret"; NULL: the host's best */
+    const char *passes; /* pipeline in place of the default, or NULL */
     ig_weights  weights;
-    int torch_empty;      /* an empty bag gives 0 in every pooling mode */
-    int clamp_ids;        /* ids out of range are clamped instead of reported */
-    int isolate;          /* compile in a child process: survives aborts of LLVM */
-    int no_cache;
+    int         torch_empty; /* an empty bag gives 0 in every pooling mode */
+    int         clamp_ids;   /* ids out of range are clamped instead of reported */
+    int         isolate;     /* compile in a child process: survives aborts of LLVM */
+    int         no_cache;
     /* Dumps: called after each pass, or NULL. */
     void (*after_pass)(void *user, const char *pass, unsigned number, const char *text);
     void *after_pass_user;
 } ig_compile_options;
 
 /* Compiles for this process.  The module is left as it was. */
-IG_API IG_MUST_USE ig_status ig_compile(ig_module *module, const ig_compile_options *options,
-                                        ig_program **out_program);
+IG_API IG_MUST_USE ig_status ig_compile(ig_module                *module,
+                                        const ig_compile_options *options,
+                                        ig_program              **out_program);
 /* Compiles into an artifact file, published by rename. */
 IG_API IG_MUST_USE ig_status ig_compile_file(ig_module *module, const char *path,
                                              const ig_compile_options *options);
 /* What an artifact would hold, as text: "tensor", "plan", "kernel", "llvm", "asm",
  * "cuda", "ptx".  The text is the module's until the next call on it. */
 IG_API IG_MUST_USE ig_status ig_dump(ig_module *module, const char *stage,
-                                     const ig_compile_options *options, ig_format format,
-                                     const char **out_text, size_t *out_size);
+                                     const ig_compile_options *options,
+                                     ig_format format, const char **out_text,
+                                     size_t *out_size);
 
 /* ---- values of calls, for tools and tests ---- */
 
@@ -164,13 +171,13 @@ typedef struct ig_arguments ig_arguments;
  * fills), "f32[8,13]=random", "i64[4]=iota", or JSON.  `type` is what a model declares
  * ("seq<f32[N]>"), which says how to read .pb and JSON; NULL: a tensor. */
 IG_API IG_MUST_USE ig_status ig_arguments_parse(ig_context *context, const char *text,
-                                                const char *type,
+                                                const char    *type,
                                                 ig_arguments **out_arguments);
 /* Reads every array of an .npz file; their names are kept. */
 IG_API IG_MUST_USE ig_status ig_arguments_open(ig_context *context, const char *path,
                                                ig_arguments **out_arguments);
-IG_API void ig_arguments_close(ig_arguments *arguments);
-IG_API size_t ig_arguments_count(const ig_arguments *arguments);
+IG_API void                  ig_arguments_close(ig_arguments *arguments);
+IG_API size_t                ig_arguments_count(const ig_arguments *arguments);
 IG_API const ig_argument *ig_arguments_at(const ig_arguments *arguments, size_t index);
 IG_API const char *ig_arguments_name(const ig_arguments *arguments, size_t index);
 /* Writes .npy or .pb (one value) or .npz, by the name of the file. */
@@ -181,15 +188,15 @@ IG_API IG_MUST_USE ig_status ig_arguments_write(ig_context *context, const char 
 IG_API double ig_argument_number(const ig_argument *tensor, size_t index);
 /* The dtype of an ig_dtype_code of runtime.h, "f32", or NULL; and the reverse, or 0. */
 IG_API const char *ig_dtype_text(int32_t code);
-IG_API int32_t ig_dtype_number(const char *text);
+IG_API int32_t     ig_dtype_number(const char *text);
 
 /* Runs the module's entry graph by the reference interpreter: slow, for checking.
  * Outputs are the module's until the next call on it. */
-IG_API IG_MUST_USE ig_status ig_interpret_run(ig_module *module,
-                                              const ig_argument *inputs,
-                                              size_t input_count,
+IG_API IG_MUST_USE ig_status ig_interpret_run(ig_module          *module,
+                                              const ig_argument  *inputs,
+                                              size_t              input_count,
                                               const ig_argument **out_outputs,
-                                              size_t *out_output_count);
+                                              size_t             *out_output_count);
 
 /* ---- about this build ---- */
 

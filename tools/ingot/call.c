@@ -51,12 +51,14 @@ static void take_view(const ig_view *view, ig_argument *out) {
     out->size = element_count(out) * element_bits(out->dtype) / 8;
 }
 
-static ig_status make_views(const model *m, const call *with, ig_view *out, words *why) {
+static ig_status make_views(const model *m, const call *with, ig_view *out,
+                            words *why) {
     for (size_t i = 0; i < with->count; i++) {
         if (!view_of(&with->inputs[i], &out[i])) {
-            snprintf(why->text, sizeof why->text,
-                     "input '%s' is a list or has a rank above %d: programs do not take it",
-                     model_input_name(m, i), IG_MAX_RANK);
+            snprintf(
+                why->text, sizeof why->text,
+                "input '%s' is a list or has a rank above %d: programs do not take it",
+                model_input_name(m, i), IG_MAX_RANK);
             return IG_UNSUPPORTED;
         }
     }

@@ -74,7 +74,7 @@ static void read_facts(const json_t *json, test_case *out, char **out_model) {
     }
     const json_t *stateful = json_object_get(json, "stateful");
     out->is_stateful = stateful && !json_is_false(stateful) && !json_is_null(stateful);
-    size_t index;
+    size_t  index;
     json_t *name;
     json_array_foreach(json_object_get(json, "exact_outputs"), index, name) {
         if (json_is_string(name)) {
@@ -87,10 +87,10 @@ static void read_facts(const json_t *json, test_case *out, char **out_model) {
 
 /* False when there is a case.json that cannot be read. */
 static bool read_json(test_case *out, words *why) {
-    char *path = text_of("%s/case.json", out->folder);
+    char        *path = text_of("%s/case.json", out->folder);
     json_error_t error;
     json_t *json = access(path, F_OK) == 0 ? json_load_file(path, 0, &error) : NULL;
-    bool is_bad = !json && access(path, F_OK) == 0;
+    bool    is_bad = !json && access(path, F_OK) == 0;
     if (is_bad) {
         snprintf(why->text, sizeof why->text, "%s: line %d: %s", path, error.line,
                  error.text);
@@ -103,7 +103,8 @@ static bool read_json(test_case *out, words *why) {
 }
 
 static char *find_model(const char *folder) {
-    static const char *const usual[] = { "model.onnx", "model.ig", "model.pt", "model.pt2" };
+    static const char *const usual[] = { "model.onnx", "model.ig", "model.pt",
+                                         "model.pt2" };
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
         char *path = text_of("%s/%s", folder, usual[i]);
         if (access(path, F_OK) == 0) {
@@ -156,7 +157,7 @@ void test_case_close(test_case *which) {
 
 bool suite_list(const char *suite, names *out) {
     names all = { 0 };
-    bool is_read = list_folder(suite, "", &all);
+    bool  is_read = list_folder(suite, "", &all);
     for (size_t i = 0; i < all.count; i++) {
         names sets = { 0 };
         list_folder(all.items[i], "test_data_set_", &sets);

@@ -38,7 +38,7 @@ void test_case_close(test_case *which);
 bool suite_list(const char *suite, names *out);
 
 /* "SET/KIND_INDEX.npy" or ".pb", whichever is there; NULL: neither.  free() it. */
-char *data_file(const char *set, const char *kind, size_t index);
+char  *data_file(const char *set, const char *kind, size_t index);
 size_t data_count(const char *set, const char *kind);
 
 #endif

@@ -30,8 +30,8 @@ static bool bytes_agree(const ig_argument *got, const ig_argument *want, size_t 
                            (const char *)want->data + index * width, width) == 0;
 }
 
-static bool element_agrees(const ig_argument *got, const ig_argument *want, size_t index,
-                           const tolerance *within) {
+static bool element_agrees(const ig_argument *got, const ig_argument *want,
+                           size_t index, const tolerance *within) {
     if (bytes_agree(got, want, index)) {
         return true;
     }
@@ -47,13 +47,14 @@ static bool element_agrees(const ig_argument *got, const ig_argument *want, size
         return a == b;
     }
     double rtol = is_whole && within->whole_needs_atol ? 0 : within->rtol;
-    bool is_blurred = is_whole && element_bits(got->dtype) == 64 && fabs(b) > 0x1p53;
+    bool   is_blurred = is_whole && element_bits(got->dtype) == 64 && fabs(b) > 0x1p53;
     return !is_blurred && fabs(a - b) <= within->atol + rtol * fabs(b);
 }
 
 /* "[3, 0]" of a row-major index. */
-static void index_text(const ig_argument *tensor, size_t index, char *out, size_t size) {
-    size_t at[64], used = 0;
+static void index_text(const ig_argument *tensor, size_t index, char *out,
+                       size_t size) {
+    size_t   at[64], used = 0;
     uint32_t rank = tensor->rank < 64 ? tensor->rank : 64;
     for (uint32_t d = rank; d-- > 0;) {
         size_t extent = (size_t)tensor->dims[d];
@@ -62,7 +63,8 @@ static void index_text(const ig_argument *tensor, size_t index, char *out, size_
     }
     out[0] = '\0';
     for (uint32_t d = 0; d < rank && used + 24 < size; d++) {
-        used += (size_t)snprintf(out + used, size - used, "%s%zu", d ? ", " : "", at[d]);
+        used += (size_t)snprintf(out + used, size - used, "%s%zu", d ? ", " : "",
+                                 at[d]);
     }
 }
 
@@ -79,8 +81,9 @@ static bool tensors_agree(const ig_argument *got, const ig_argument *want,
         index_text(want, first, place, sizeof place);
         element_text(got, first, a, sizeof a);
         element_text(want, first, b, sizeof b);
-        snprintf(why->text, sizeof why->text, "at [%s] got %s, want %s (%zu of %zu differ)",
-                 place, a, b, wrong, count);
+        snprintf(why->text, sizeof why->text,
+                 "at [%s] got %s, want %s (%zu of %zu differ)", place, a, b, wrong,
+                 count);
     }
     return wrong == 0;
 }
@@ -95,9 +98,10 @@ bool values_agree(const ig_argument *got, const ig_argument *want,
     }
     for (size_t i = 0; i < want->item_count; i++) {
         words inner = { "" };
-        bool is_flat = want->items[i].kind == IG_ARGUMENT_TENSOR;
+        bool  is_flat = want->items[i].kind == IG_ARGUMENT_TENSOR;
         if (!types_agree(&got->items[i], &want->items[i], &inner) ||
-            (is_flat && !tensors_agree(&got->items[i], &want->items[i], within, &inner))) {
+            (is_flat &&
+             !tensors_agree(&got->items[i], &want->items[i], within, &inner))) {
             snprintf(why->text, sizeof why->text, "item %zu: %.900s", i, inner.text);
             return false;
         }

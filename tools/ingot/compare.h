@@ -7,8 +7,8 @@
 
 typedef struct tolerance {
     double rtol, atol;
-    bool   is_exact;          /* elements must be equal */
-    bool   whole_needs_atol;  /* integers: rtol does not count */
+    bool   is_exact;         /* elements must be equal */
+    bool   whole_needs_atol; /* integers: rtol does not count */
 } tolerance;
 
 /* Type and extents must be equal, and |got - want| <= atol + rtol * |want|; NaN equals

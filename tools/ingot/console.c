@@ -70,7 +70,7 @@ void *need(void *memory) {
 }
 
 char *text_of(const char *format, ...) {
-    char *text = NULL;
+    char   *text = NULL;
     va_list args;
     va_start(args, format);
     int length = vasprintf(&text, format, args);
@@ -98,16 +98,18 @@ bool was_interrupted(void) {
 }
 
 static void show_message(void *user, int severity, const char *text) {
-    const settings *given = user;
+    const settings          *given = user;
     static const char *const severities[] = { "note", "warning", "error" };
     if (severity == 0 && given->quiet) {
         return;
     }
     progress_clear();
-    fprintf(stderr, "%s: %s\n", severities[severity < 0 || severity > 2 ? 2 : severity], text);
+    fprintf(stderr, "%s: %s\n", severities[severity < 0 || severity > 2 ? 2 : severity],
+            text);
 }
 
-static void show_progress(void *user, const char *stage, uint64_t done, uint64_t total) {
+static void show_progress(void *user, const char *stage, uint64_t done,
+                          uint64_t total) {
     (void)user;
     if (total) {
         fprintf(stderr, "\r\033[K%s %llu of %llu", stage, (unsigned long long)done,
@@ -121,12 +123,12 @@ static int set_limits(ig_context *context, const settings *given) {
     for (size_t i = 0; i < given->limits.count; i++) {
         const char *text = given->limits.items[i];
         const char *equals = strchr(text, '=');
-        char *end = NULL;
-        long long value = equals ? strtoll(equals + 1, &end, 10) : 0;
+        char       *end = NULL;
+        long long   value = equals ? strtoll(equals + 1, &end, 10) : 0;
         if (!equals || end == equals + 1 || *end || value < 0) {
             return complain(EXIT_USAGE, "--limit takes NAME=N, not '%s'", text);
         }
-        char *name = text_of("%.*s", (int)(equals - text), text);
+        char     *name = text_of("%.*s", (int)(equals - text), text);
         ig_status status = ig_context_set_limit(context, name, value);
         free(name);
         if (status != IG_OK) {
@@ -137,7 +139,7 @@ static int set_limits(ig_context *context, const settings *given) {
 }
 
 ig_context *context_open(const settings *given, bool is_silent, int *out_exit) {
-    bool is_shown = isatty(STDERR_FILENO) && !given->quiet;
+    bool               is_shown = isatty(STDERR_FILENO) && !given->quiet;
     ig_context_options options = {
         .size = sizeof options,
         .message = is_silent ? NULL : show_message,

@@ -18,7 +18,7 @@ static void print_verbs(FILE *to) {
     fputs(about, to);
     for (size_t i = 0; verbs[i]; i++) {
         const verb *v = verbs[i];
-        int length = (int)strcspn(v->help, ".\n");
+        int         length = (int)strcspn(v->help, ".\n");
         fprintf(to, "  ingot %-8s %.*s\n", v->name, length, v->help);
     }
     fputs(ending, to);
@@ -48,14 +48,14 @@ static const struct {
     const char *name;
     int (*run)(void);
 } other_words[] = {
-    { "--help", print_help },       { "-h", print_help },    { "help", print_help },
-    { "--version", print_version }, { "--man", print_man },
-    { "--completion", print_completion },
+    { "--help", print_help }, { "-h", print_help },
+    { "help", print_help },   { "--version", print_version },
+    { "--man", print_man },   { "--completion", print_completion },
 };
 
 static int run_verb(const verb *which, int argc, char **argv) {
     settings given;
-    int status = options_read(which, argc, argv, &given);
+    int      status = options_read(which, argc, argv, &given);
     if (status == 0 && given.help) {
         options_print_help(which, stdout);
     } else if (status == 0) {

@@ -8,8 +8,8 @@
 /* An artifact is a zip whose first entry is its manifest. */
 bool is_artifact(const char *path) {
     static const char name[] = "manifest.json";
-    char head[64] = { 0 };
-    FILE *file = fopen(path, "rb");
+    char              head[64] = { 0 };
+    FILE             *file = fopen(path, "rb");
     if (!file) {
         return false;
     }
@@ -38,9 +38,10 @@ ig_compile_options compile_options(const settings *given) {
 }
 
 ig_status program_open(const char *path, ig_program **out_program, words *why) {
-    ig_program_options options = { .size = sizeof options, .message = why->text,
+    ig_program_options options = { .size = sizeof options,
+                                   .message = why->text,
                                    .message_size = sizeof why->text };
-    ig_status status = ig_program_open(path, &options, out_program);
+    ig_status          status = ig_program_open(path, &options, out_program);
     if (status != IG_OK && !why->text[0]) {
         snprintf(why->text, sizeof why->text, "%s: %s", path, ig_status_text(status));
     }
@@ -111,10 +112,11 @@ ig_status session_open(const settings *given, const model *m, ig_session **out,
     if (!m->program) {
         return IG_OK;
     }
-    ig_session_options options = { .size = sizeof options, .message = why->text,
+    ig_session_options options = { .size = sizeof options,
+                                   .message = why->text,
                                    .message_size = sizeof why->text,
                                    .threads = (int)given->threads };
-    ig_status status = ig_session_create(m->program, &options, out);
+    ig_status          status = ig_session_create(m->program, &options, out);
     if (status != IG_OK && !why->text[0]) {
         snprintf(why->text, sizeof why->text, "%s", ig_status_text(status));
     }

@@ -50,10 +50,11 @@ static bool read_real(const char *text, double *out) {
     return *text && !*end && isfinite(*out) && *out >= 0;
 }
 
-/* Is `text` one of the words of "a|b|c"?  A value with other characters than these is
- * no list of choices. */
+/* Is `text` one of the words of "a|b|c"?  What help calls "FILE" or "DIR|x.npz" is no
+ * list of choices: those are small letters and digits. */
 static bool is_choice(const char *choices, const char *text) {
-    if (!strchr(choices, '|')) {
+    if (!strchr(choices, '|') ||
+        choices[strspn(choices, "abcdefghijklmnopqrstuvwxyz0123456789|-")]) {
         return true;
     }
     size_t length = strlen(text);
@@ -122,8 +123,8 @@ static void fill_tables(const verb *which, struct option *longs, char *shorts) {
     *longs = (struct option){ 0 };
 }
 
-static int take_all(const verb *which, int argc, char **argv, const struct option *longs,
-                    const char *shorts, settings *out) {
+static int take_all(const verb *which, int argc, char **argv,
+                    const struct option *longs, const char *shorts, settings *out) {
     opterr = 0;
     optind = 1;
     for (int value; (value = getopt_long(argc, argv, shorts, longs, NULL)) != -1;) {
@@ -156,9 +157,9 @@ static int take_all(const verb *which, int argc, char **argv, const struct optio
 
 int options_read(const verb *which, int argc, char **argv, settings *out) {
     *out = (settings){ 0 };
-    size_t count = count_rows(which->options);
+    size_t         count = count_rows(which->options);
     struct option *longs = calloc(count + 1, sizeof *longs);
-    char *shorts = calloc(2 * count + 3, 1);
+    char          *shorts = calloc(2 * count + 3, 1);
     if (!longs || !shorts) {
         free(longs);
         free(shorts);

@@ -22,14 +22,15 @@ typedef struct text_list {
 
 /* What the options of all verbs say; zero means not given. */
 typedef struct settings {
-    const char *output, *target, *emit, *weights, *form, *suite, *stage, *after, *format,
-        *passes, *inputs_from, *outputs_to, *batch, *thread_counts, *against, *symbol;
-    text_list   inputs, limits, dims;
-    double      rtol, atol, seconds;
-    int64_t     threads, sessions, seed;
-    bool        has_rtol, has_atol;
-    bool        json, quiet, torch_empty, clamp_ids, isolate, no_cache, check, help;
-    text_list   arguments; /* positional */
+    const char *output, *target, *emit, *weights, *form, *suite, *stage, *after,
+        *format, *passes, *inputs_from, *outputs_to, *batch, *thread_counts, *against,
+        *symbol;
+    text_list inputs, limits, dims;
+    double    rtol, atol, seconds;
+    int64_t   threads, sessions, seed;
+    bool      has_rtol, has_atol;
+    bool      json, quiet, torch_empty, clamp_ids, isolate, no_cache, check, help;
+    text_list arguments; /* positional */
 } settings;
 
 typedef enum option_kind {
@@ -58,21 +59,31 @@ typedef struct option_row {
 #define COUNT(name, field, value, help) \
     { name, 0, OPTION_COUNT, offsetof(settings, field), 0, value, help }
 #define REAL(name, field, mark, value, help)                                       \
-    { name, 0, OPTION_REAL, offsetof(settings, field), offsetof(settings, mark), \
-      value, help }
-#define OPTIONS_END { NULL, 0, OPTION_FLAG, 0, 0, NULL, NULL }
+    {                                                                              \
+        name, 0, OPTION_REAL, offsetof(settings, field), offsetof(settings, mark), \
+            value, help                                                            \
+    }
+#define OPTIONS_END \
+    { NULL, 0, OPTION_FLAG, 0, 0, NULL, NULL }
 
 /* Rows that several verbs share. */
-#define ROW_HELP { "help", 'h', OPTION_FLAG, offsetof(settings, help), 0, NULL, \
-                   "print this and exit" }
+#define ROW_HELP                                                     \
+    {                                                                \
+        "help", 'h', OPTION_FLAG, offsetof(settings, help), 0, NULL, \
+            "print this and exit"                                    \
+    }
 #define ROW_JSON FLAG("json", json, "print JSON instead of text")
-#define ROW_QUIET { "quiet", 'q', OPTION_FLAG, offsetof(settings, quiet), 0, NULL, \
-                    "no progress and no notes on stderr" }
-#define ROW_TARGET                                                    \
-    TEXT("target", 't', target, "TARGET",                             \
+#define ROW_QUIET                                                      \
+    {                                                                  \
+        "quiet", 'q', OPTION_FLAG, offsetof(settings, quiet), 0, NULL, \
+            "no progress and no notes on stderr"                       \
+    }
+#define ROW_TARGET                        \
+    TEXT("target", 't', target, "TARGET", \
          "cpu (this machine's best level), cpu:v3,v4-vnni, interpret …")
-#define ROW_LIMIT \
-    LIST("limit", limits, "NAME=N", "set a limit of the compiler (ingot info lists them)")
+#define ROW_LIMIT                   \
+    LIST("limit", limits, "NAME=N", \
+         "set a limit of the compiler (ingot info lists them)")
 #define ROW_TORCH_EMPTY \
     FLAG("torch-empty", torch_empty, "an empty bag gives 0, also where pooling is max")
 #define ROW_CLAMP_IDS \

@@ -13,7 +13,7 @@ char *type_text(const ig_argument *value) {
     if (value->kind != IG_ARGUMENT_TENSOR) {
         return text_of("list of %zu", value->item_count);
     }
-    char dims[512] = "";
+    char   dims[512] = "";
     size_t used = 0;
     for (uint32_t d = 0; d < value->rank && used < sizeof dims - 24; d++) {
         used += (size_t)snprintf(dims + used, sizeof dims - used, "%s%lld",
@@ -24,7 +24,8 @@ char *type_text(const ig_argument *value) {
 
 /* ---- elements ---- */
 
-static void whole_text(const ig_argument *tensor, size_t index, char *out, size_t size) {
+static void whole_text(const ig_argument *tensor, size_t index, char *out,
+                       size_t size) {
     if (strcmp(tensor->dtype, "i64") == 0) {
         snprintf(out, size, "%lld", (long long)((const int64_t *)tensor->data)[index]);
     } else if (strcmp(tensor->dtype, "u64") == 0) {
@@ -40,7 +41,7 @@ void element_text(const ig_argument *tensor, size_t index, char *out, size_t siz
         whole_text(tensor, index, out, size);
         return;
     }
-    bool is_double = strcmp(tensor->dtype, "f64") == 0;
+    bool   is_double = strcmp(tensor->dtype, "f64") == 0;
     double value = ig_argument_number(tensor, index);
     for (int digits = is_double ? 15 : 6; digits <= 17; digits++) {
         snprintf(out, size, "%.*g", digits, value);
@@ -54,7 +55,8 @@ void element_text(const ig_argument *tensor, size_t index, char *out, size_t siz
 /* ---- text ---- */
 
 static void show_rows(const ig_argument *tensor) {
-    size_t count = element_count(tensor), shown = count < MOST_SHOWN ? count : MOST_SHOWN;
+    size_t count = element_count(tensor),
+           shown = count < MOST_SHOWN ? count : MOST_SHOWN;
     size_t row = tensor->rank ? (size_t)tensor->dims[tensor->rank - 1] : 1;
     for (size_t i = 0; i < shown; i++) {
         char text[64];
@@ -95,7 +97,7 @@ void show_values(const ig_argument *values, const char *const *names, size_t cou
 
 void put_json_text(FILE *to, const char *text) {
     json_t *string = json_string(text);
-    char *quoted = string ? json_dumps(string, JSON_ENCODE_ANY) : NULL;
+    char   *quoted = string ? json_dumps(string, JSON_ENCODE_ANY) : NULL;
     fputs(quoted ? quoted : "null", to);
     free(quoted);
     json_decref(string);
@@ -104,7 +106,8 @@ void put_json_text(FILE *to, const char *text) {
 static void put_element(const ig_argument *tensor, size_t index) {
     char text[64];
     element_text(tensor, index, text, sizeof text);
-    bool is_number = !is_real(tensor->dtype) || isfinite(ig_argument_number(tensor, index));
+    bool is_number = !is_real(tensor->dtype) ||
+                     isfinite(ig_argument_number(tensor, index));
     printf(is_number ? "%s" : "\"%s\"", text);
 }
 

@@ -13,7 +13,7 @@ extern const verb *const verbs[]; /* NULL-terminated (verbs.c) */
 /* ---- words and statuses (console.c) ---- */
 
 /* The exit status of the command line for a status. */
-int  exit_of(ig_status status);
+int exit_of(ig_status status);
 /* "ingot: …" on stderr; returns `exit_status`. */
 int  complain(int exit_status, const char *format, ...) IG_PRINTF(2, 3);
 void note(const settings *given, const char *format, ...) IG_PRINTF(2, 3);
@@ -23,9 +23,9 @@ void progress_clear(void);
 void *need(void *memory);
 char *text_of(const char *format, ...) IG_PRINTF(1, 2); /* free() it */
 
-/* A context that prints messages and progress on stderr (silent: keeps them), with limits
- * set; Ctrl-C cancels its work, a second one exits.  NULL after a message (status in
- * *out_exit). */
+/* A context that prints messages and progress on stderr (silent: keeps them), with
+ * limits set; Ctrl-C cancels its work, a second one exits.  NULL after a message
+ * (status in *out_exit). */
 ig_context *context_open(const settings *given, bool is_silent, int *out_exit);
 void        context_close(ig_context *context);
 bool        was_interrupted(void);
@@ -39,7 +39,7 @@ typedef struct model {
     ig_program *program; /* NULL for --target interpret */
 } model;
 
-bool is_artifact(const char *path);
+bool               is_artifact(const char *path);
 ig_compile_options compile_options(const settings *given);
 /* What runtime functions say about a failure; "" where the context has the words. */
 typedef struct words {
@@ -100,12 +100,12 @@ bool   is_real(const char *dtype);
 /* "f32[2, 3]" or "list of 3"; free() it. */
 char *type_text(const ig_argument *value);
 /* The shortest text that reads back as the element. */
-void  element_text(const ig_argument *tensor, size_t index, char *out, size_t size);
+void element_text(const ig_argument *tensor, size_t index, char *out, size_t size);
 /* Names, types and values, for people; long tensors are cut. */
-void  show_values(const ig_argument *values, const char *const *names, size_t count);
-void  show_values_json(const ig_argument *values, const char *const *names,
-                       size_t count);
+void show_values(const ig_argument *values, const char *const *names, size_t count);
+void show_values_json(const ig_argument *values, const char *const *names,
+                      size_t count);
 /* A string as JSON, with its quotes. */
-void  put_json_text(FILE *to, const char *text);
+void put_json_text(FILE *to, const char *text);
 
 #endif

@@ -6,7 +6,8 @@
 
 static const option_row options[] = {
     TEXT("output", 'o', output, "FILE", "where the result goes (needed)"),
-    LIST("input", inputs, "NAME=TYPE", "fix an input's type: x=f32[8,13], or f32[B,13] "
+    LIST("input", inputs, "NAME=TYPE",
+         "fix an input's type: x=f32[8,13], or f32[B,13] "
          "with B left open; may be repeated"),
     TEXT("emit", 'e', emit, "ingot|llvm|asm", "what to write (ingot: an artifact)"),
     TEXT("weights", 'w', weights, "embed|reference",
@@ -21,14 +22,14 @@ static const option_row options[] = {
 
 static ig_status write_text(const settings *given, ig_module *module) {
     ig_compile_options how = compile_options(given);
-    const char *text = NULL;
-    size_t size = 0;
+    const char        *text = NULL;
+    size_t             size = 0;
     ig_status status = ig_dump(module, given->emit, &how, IG_FORMAT_TEXT, &text, &size);
     if (status != IG_OK) {
         return status;
     }
     FILE *file = fopen(given->output, "wb");
-    bool is_written = file && fwrite(text, 1, size, file) == size;
+    bool  is_written = file && fwrite(text, 1, size, file) == size;
     if ((file && fclose(file) != 0) || !is_written) {
         complain(0, "%s: cannot write", given->output);
         return IG_IO;
@@ -37,12 +38,11 @@ static ig_status write_text(const settings *given, ig_module *module) {
 }
 
 static ig_status compile(const settings *given, ig_context *context) {
-    ig_module *module = NULL;
+    ig_module        *module = NULL;
     ig_import_options import = { .size = sizeof import,
                                  .inputs = given->inputs.items,
                                  .input_count = given->inputs.count };
-    ig_status status =
-        ig_import(context, given->arguments.items[0], &import, &module);
+    ig_status status = ig_import(context, given->arguments.items[0], &import, &module);
     if (status != IG_OK) {
         return status;
     }
@@ -58,7 +58,7 @@ static int run(const settings *given) {
     if (!given->output) {
         return complain(EXIT_USAGE, "-o FILE is needed: where the artifact goes");
     }
-    int status;
+    int         status;
     ig_context *context = context_open(given, false, &status);
     if (!context) {
         return status;

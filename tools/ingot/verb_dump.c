@@ -17,7 +17,8 @@ static const option_row dump_options[] = {
 };
 
 static const option_row opt_options[] = {
-    TEXT("passes", 'p', passes, "PIPELINE", "such as \"fold,cse,dce\" (ingot info lists "
+    TEXT("passes", 'p', passes, "PIPELINE",
+         "such as \"fold,cse,dce\" (ingot info lists "
          "the passes)"),
     TEXT("format", 'f', format, "text|dot|json", "how it is written (text)"),
     TEXT("output", 'o', output, "FILE", "where it goes; stdout when not given"),
@@ -48,7 +49,7 @@ static ig_status write_out(const settings *given, const char *text, size_t size)
         return IG_OK;
     }
     FILE *file = fopen(given->output, "wb");
-    bool is_written = file && fwrite(text, 1, size, file) == size;
+    bool  is_written = file && fwrite(text, 1, size, file) == size;
     if ((file && fclose(file) != 0) || !is_written) {
         complain(0, "%s: cannot write", given->output);
         return IG_IO;
@@ -58,17 +59,17 @@ static ig_status write_out(const settings *given, const char *text, size_t size)
 
 static ig_status dump(const settings *given, ig_module *module) {
     ig_compile_options how = compile_options(given);
-    const char *text = NULL;
-    size_t size = 0;
-    const char *stage = given->stage ? given->stage : "tensor";
+    const char        *text = NULL;
+    size_t             size = 0;
+    const char        *stage = given->stage ? given->stage : "tensor";
     ig_status status = ig_dump(module, stage, &how, format_of(given), &text, &size);
     return status == IG_OK ? write_out(given, text, size) : status;
 }
 
 static ig_status optimise(const settings *given, ig_module *module) {
     const char *text = NULL;
-    size_t size = 0;
-    ig_status status = IG_OK;
+    size_t      size = 0;
+    ig_status   status = IG_OK;
     if (given->passes) {
         status = ig_module_run(module, given->passes, given->target);
     }
@@ -80,12 +81,12 @@ static ig_status optimise(const settings *given, ig_module *module) {
 
 static int with_module(const settings *given,
                        ig_status (*work)(const settings *given, ig_module *module)) {
-    int exit_status;
+    int         exit_status;
     ig_context *context = context_open(given, false, &exit_status);
     if (!context) {
         return exit_status;
     }
-    ig_module *module = NULL;
+    ig_module        *module = NULL;
     ig_import_options import = { .size = sizeof import,
                                  .inputs = given->inputs.items,
                                  .input_count = given->inputs.count };

@@ -10,9 +10,11 @@
 
 static const option_row options[] = {
     LIST("input", inputs, "NAME=VALUE", "an input's value; may be repeated"),
-    TEXT("inputs", 'i', inputs_from, "DIR|x.npz", "inputs from files: NAME.npy, NAME.pb, "
+    TEXT("inputs", 'i', inputs_from, "DIR|x.npz",
+         "inputs from files: NAME.npy, NAME.pb, "
          "input_0.npy, input_0.pb …, or arrays of an archive"),
-    TEXT("outputs", 'o', outputs_to, "DIR|y.npz", "write outputs to NAME.npy in a folder, "
+    TEXT("outputs", 'o', outputs_to, "DIR|y.npz",
+         "write outputs to NAME.npy in a folder, "
          "or to an archive, in place of printing them"),
     COUNT("threads", threads, "N", "threads of the session (1)"),
     ROWS_COMPILE,
@@ -42,7 +44,8 @@ static ig_status complain_of_missing(const model *m, const call *with) {
     if (!missing) {
         return IG_OK;
     }
-    complain(0, "%zu of %zu inputs have no value; the model takes:", missing, with->count);
+    complain(0, "%zu of %zu inputs have no value; the model takes:", missing,
+             with->count);
     for (size_t i = 0; i < with->count; i++) {
         fprintf(stderr, "  %-7s %s: %s\n", is_given(&with->inputs[i]) ? "" : "missing",
                 model_input_name(m, i), model_input_type(m, i));
@@ -52,8 +55,8 @@ static ig_status complain_of_missing(const model *m, const call *with) {
 
 static ig_status give(const model *m, call *with, size_t index, const char *text) {
     ig_arguments *value = NULL;
-    ig_status status =
-        ig_arguments_parse(m->context, text, model_input_type(m, index), &value);
+    ig_status status = ig_arguments_parse(m->context, text, model_input_type(m, index),
+                                          &value);
     if (status == IG_OK) {
         ig_arguments_close(with->owners[index]);
         with->owners[index] = value;
@@ -66,7 +69,7 @@ static ig_status give(const model *m, call *with, size_t index, const char *text
 static ig_status take_option(const model *m, call *with, const char *text) {
     for (size_t i = 0; i < with->count; i++) {
         const char *name = model_input_name(m, i);
-        size_t length = strlen(name);
+        size_t      length = strlen(name);
         if (strncmp(text, name, length) == 0 && text[length] == '=') {
             return give(m, with, i, text + length + 1);
         }
@@ -83,7 +86,7 @@ static bool take_file(const model *m, call *with, size_t index, const char *fold
     static const char *const endings[] = { "npy", "pb" };
     for (size_t e = 0; e < 2 && *status == IG_OK; e++) {
         char *text = text_of("@%s/%s.%s", folder, name, endings[e]);
-        bool is_there = access(text + 1, F_OK) == 0;
+        bool  is_there = access(text + 1, F_OK) == 0;
         if (is_there) {
             *status = give(m, with, index, text);
         }
@@ -168,10 +171,10 @@ static ig_status write_folder(const model *m, const results *got, const char *fo
     }
     ig_status status = IG_OK;
     for (size_t i = 0; i < got->count && status == IG_OK; i++) {
-        bool is_tensor = got->items[i].kind == IG_ARGUMENT_TENSOR;
+        bool        is_tensor = got->items[i].kind == IG_ARGUMENT_TENSOR;
         const char *name = model_output_name(m, i);
-        char *file = file_name(name, i);
-        char *path = text_of("%s/%s.%s", folder, file, is_tensor ? "npy" : "pb");
+        char       *file = file_name(name, i);
+        char       *path = text_of("%s/%s.%s", folder, file, is_tensor ? "npy" : "pb");
         status = ig_arguments_write(m->context, path, &got->items[i], &name, 1);
         free(path);
         free(file);
@@ -203,10 +206,10 @@ static ig_status show(const settings *given, const model *m, const results *got)
 /* ---- the verb ---- */
 
 static ig_status run_model(const settings *given, const model *m, words *why) {
-    call with;
-    results got = { 0 };
+    call          with;
+    results       got = { 0 };
     ig_arguments *archive = NULL;
-    ig_session *session = NULL;
+    ig_session   *session = NULL;
     call_init(&with, model_input_count(m));
     ig_status status = take_inputs(given, m, &with, &archive);
     if (status == IG_OK) {
@@ -226,13 +229,13 @@ static ig_status run_model(const settings *given, const model *m, words *why) {
 }
 
 static int run(const settings *given) {
-    int exit_status;
+    int         exit_status;
     ig_context *context = context_open(given, false, &exit_status);
     if (!context) {
         return exit_status;
     }
-    model m;
-    words why;
+    model     m;
+    words     why;
     ig_status status = model_open(given, context, given->arguments.items[0], &m, &why);
     if (status == IG_OK) {
         status = run_model(given, &m, &why);

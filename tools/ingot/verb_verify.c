@@ -20,11 +20,14 @@
 
 static const option_row options[] = {
     TEXT("suite", 0, suite, "DIR", "verify every case in this folder"),
-    TEXT("form", 0, form, "static|dynamic|constant", "how inputs are given to the "
-         "compiler: with the data's shapes (static), with open extents (dynamic), or as "
-         "constants"),
+    TEXT(
+        "form", 0, form, "static|dynamic|constant",
+        "how inputs are given to the "
+        "compiler: with the data's shapes (static), with open extents (dynamic), or as "
+        "constants"),
     TEXT("model", 'm', output, "FILE", "run this in place of the cases' models"),
-    TEXT("against", 0, against, "interpret", "also compare with the reference "
+    TEXT("against", 0, against, "interpret",
+         "also compare with the reference "
          "interpreter: relative RMS of real outputs at most 1e-6"),
     REAL("rtol", rtol, has_rtol, "R", "relative tolerance, in place of the case's"),
     REAL("atol", atol, has_atol, "A", "absolute tolerance, in place of the case's"),
@@ -42,10 +45,10 @@ typedef enum outcome { PASSED, FAILED, SKIPPED, INTERRUPTED } outcome;
 
 /* A model compiled for one signature. */
 typedef struct variant {
-    char        *key;
-    model        m;
-    ig_session  *session;   /* of a stateful case */
-    ig_module   *reference; /* for --against interpret */
+    char           *key;
+    model           m;
+    ig_session     *session;   /* of a stateful case */
+    ig_module      *reference; /* for --against interpret */
     struct variant *next;
 } variant;
 
@@ -62,7 +65,7 @@ typedef struct verification {
 
 /* Puts the words of a failed call into v->why. */
 static bool fail(verification *v, const char *about, const char *what) {
-    char text[sizeof v->why.text];
+    char        text[sizeof v->why.text];
     const char *reason = what && what[0] ? what : ig_context_messages(v->context);
     snprintf(text, sizeof text, "%s%s%s", about, about[0] ? ": " : "", reason);
     memcpy(v->why.text, text, sizeof text);
@@ -84,7 +87,7 @@ static void data_set_close(data_set *set) {
 
 static bool read_value(verification *v, const char *path, const char *type,
                        ig_arguments **out) {
-    char *text = text_of("@%s", path);
+    char     *text = text_of("@%s", path);
     ig_status status = ig_arguments_parse(v->context, text, type, out);
     free(text);
     return status == IG_OK ? true : fail(v, "", NULL);
@@ -98,7 +101,8 @@ static bool data_set_open(verification *v, const char *folder, data_set *out) {
     call_init(&out->inputs, count);
     if (there != count) {
         char text[128];
-        snprintf(text, sizeof text, "has %zu inputs, the model takes %zu", there, count);
+        snprintf(text, sizeof text, "has %zu inputs, the model takes %zu", there,
+                 count);
         return fail(v, out->name, text);
     }
     for (size_t i = 0; i < count; i++) {
@@ -125,23 +129,23 @@ static char *statement_of(const verification *v, const data_set *set, size_t ind
     if (value->kind != IG_ARGUMENT_TENSOR) {
         return NULL;
     }
-    char dims[1024] = "";
+    char   dims[1024] = "";
     size_t used = 0;
-    bool is_open = is_form(v, "dynamic");
+    bool   is_open = is_form(v, "dynamic");
     for (uint32_t d = 0; d < value->rank && used + 48 < sizeof dims; d++) {
         const char *comma = d ? ", " : "";
-        used += (size_t)(is_open
-                             ? snprintf(dims + used, sizeof dims - used, "%sx%zu_d%u",
-                                        comma, index, d)
-                             : snprintf(dims + used, sizeof dims - used, "%s%lld", comma,
-                                        (long long)value->dims[d]));
+        used += (size_t)(is_open ? snprintf(dims + used, sizeof dims - used,
+                                            "%sx%zu_d%u", comma, index, d)
+                                 : snprintf(dims + used, sizeof dims - used, "%s%lld",
+                                            comma, (long long)value->dims[d]));
     }
-    return text_of("%s=%s[%s]", model_input_name(&v->declared, index), value->dtype, dims);
+    return text_of("%s=%s[%s]", model_input_name(&v->declared, index), value->dtype,
+                   dims);
 }
 
 /* Statements of a form; their text is the signature's key. */
 typedef struct signature {
-    names inputs;          /* statements */
+    names inputs;           /* statements */
     names constants, files; /* folded inputs */
     char *key;
 } signature;
@@ -154,14 +158,16 @@ static void signature_close(signature *which) {
 }
 
 static void signature_of(const verification *v, const data_set *set, signature *out) {
-    *out = (signature){ .key = text_of("%s", is_form(v, "constant") ? set->folder : "") };
+    *out =
+        (signature){ .key = text_of("%s", is_form(v, "constant") ? set->folder : "") };
     for (size_t i = 0; i < set->inputs.count; i++) {
         char *statement = statement_of(v, set, i);
         if (!statement) {
             continue;
         }
         if (is_form(v, "constant")) {
-            names_add(&out->constants, text_of("%s", model_input_name(&v->declared, i)));
+            names_add(&out->constants,
+                      text_of("%s", model_input_name(&v->declared, i)));
             names_add(&out->files, set->files.items[i]);
             free(statement);
             continue;
@@ -261,16 +267,16 @@ static tolerance tolerance_of(const verification *v, const char *output) {
 static bool check_value(verification *v, const ig_argument *got, char *path,
                         const char *what, const char *output) {
     ig_arguments *want = NULL;
-    bool is_list = got->kind == IG_ARGUMENT_LIST;
-    const char *type = is_list ? "seq<f32[]>"
-                               : got->kind == IG_ARGUMENT_OPTIONAL ? "opt<f32[]>"
-                                                                   : got->dtype;
+    bool          is_list = got->kind == IG_ARGUMENT_LIST;
+    const char   *type = is_list                             ? "seq<f32[]>"
+                         : got->kind == IG_ARGUMENT_OPTIONAL ? "opt<f32[]>"
+                                                             : got->dtype;
     if (!read_value(v, path, type, &want)) {
         return false;
     }
-    words why = { "" };
+    words     why = { "" };
     tolerance within = tolerance_of(v, output);
-    bool is_good = values_agree(got, ig_arguments_at(want, 0), &within, &why);
+    bool      is_good = values_agree(got, ig_arguments_at(want, 0), &within, &why);
     ig_arguments_close(want);
     return is_good ? true : fail(v, what, why.text);
 }
@@ -286,9 +292,9 @@ static bool check_outputs(verification *v, const data_set *set, const variant *w
     }
     for (size_t i = 0; i < got->count; i++) {
         const char *name = model_output_name(&with->m, i);
-        char *path = data_file(set->folder, "output", i);
-        char *what = text_of("%s: output '%s'", set->name, name);
-        bool is_good = check_value(v, &got->items[i], path, what, name);
+        char       *path = data_file(set->folder, "output", i);
+        char       *what = text_of("%s: output '%s'", set->name, name);
+        bool        is_good = check_value(v, &got->items[i], path, what, name);
         free(what);
         free(path);
         if (!is_good) {
@@ -307,7 +313,7 @@ static bool check_inputs_after(verification *v, const data_set *set) {
         }
         char *what = text_of("%s: input '%s' after the call", set->name,
                              model_input_name(&v->declared, i));
-        bool is_good = check_value(v, &set->inputs.inputs[i], path, what, NULL);
+        bool  is_good = check_value(v, &set->inputs.inputs[i], path, what, NULL);
         free(what);
         free(path);
         if (!is_good) {
@@ -332,9 +338,9 @@ static void call_for(const verification *v, const data_set *set, call *out) {
 
 static bool check_reference(verification *v, const data_set *set, variant *with,
                             const call *inputs, const results *got) {
-    model m = { .context = v->context, .module = with->reference };
+    model   m = { .context = v->context, .module = with->reference };
     results want = { 0 };
-    words why;
+    words   why;
     if (call_run(&m, NULL, inputs, &want, &why) != IG_OK) {
         return fail(v, "interpret", why.text);
     }
@@ -349,22 +355,23 @@ static bool check_reference(verification *v, const data_set *set, variant *with,
         return true;
     }
     char text[128];
-    snprintf(text, sizeof text, "differs from the interpreter by %.3g (relative RMS)", rms);
+    snprintf(text, sizeof text, "differs from the interpreter by %.3g (relative RMS)",
+             rms);
     return fail(v, set->name, text);
 }
 
 static bool run_variant(verification *v, const data_set *set, variant *with) {
     ig_session *session = with->session;
-    words why = { "" };
+    words       why = { "" };
     if (!session && session_open(v->given, &with->m, &session, &why) != IG_OK) {
         return fail(v, "session", why.text);
     }
-    call inputs;
+    call    inputs;
     results got = { 0 };
     call_for(v, set, &inputs);
     ig_status status = call_run(&with->m, session, &inputs, &got, &why);
-    bool is_good = status == IG_OK ? check_outputs(v, set, with, &got)
-                                   : fail(v, set->name, why.text);
+    bool      is_good = status == IG_OK ? check_outputs(v, set, with, &got)
+                                        : fail(v, set->name, why.text);
     is_good = is_good && check_inputs_after(v, set);
     if (is_good && with->reference) {
         is_good = check_reference(v, set, with, &inputs, &got);
@@ -382,7 +389,7 @@ static bool run_variant(verification *v, const data_set *set, variant *with) {
 static bool run_set(verification *v, const char *folder) {
     data_set set;
     variant *with = NULL;
-    bool is_good = data_set_open(v, folder, &set);
+    bool     is_good = data_set_open(v, folder, &set);
     if (is_good) {
         with = variant_for(v, &set);
         is_good = with && run_variant(v, &set, with);
@@ -403,7 +410,7 @@ static outcome skip(verification *v, const char *reason) {
 
 static outcome verify_sets(verification *v) {
     const char *path = v->given->output ? v->given->output : v->test.model;
-    settings declared = *v->given;
+    settings    declared = *v->given;
     declared.target = is_artifact(path) ? NULL : "interpret"; /* the signature only */
     words why;
     if (model_open(&declared, v->context, path, &v->declared, &why) != IG_OK) {
@@ -469,7 +476,7 @@ static outcome run_case(const settings *given, const char *folder, size_t number
         return INTERRUPTED;
     }
     verification v = { .given = given, .context = context };
-    outcome result = verify_case(&v, folder);
+    outcome      result = verify_case(&v, folder);
     context_close(context);
     if (was_interrupted()) {
         *out_exit = 130;
@@ -485,7 +492,7 @@ static int run_cases(const settings *given, const names *folders) {
     size_t counts[3] = { 0 };
     fputs(given->json ? "{\"cases\": [" : "", stdout);
     for (size_t i = 0; i < folders->count; i++) {
-        int exit_status = 0;
+        int     exit_status = 0;
         outcome result = run_case(given, folders->items[i], i, &exit_status);
         if (result == INTERRUPTED) {
             return exit_status;
@@ -511,8 +518,9 @@ static int run(const settings *given) {
     if (given->suite && !suite_list(given->suite, &folders)) {
         status = complain(exit_of(IG_IO), "%s: cannot read the folder", given->suite);
     } else if (!folders.count) {
-        status = complain(EXIT_USAGE, given->suite ? "%s holds no cases"
-                                                   : "%sname a case's folder, or --suite DIR",
+        status = complain(EXIT_USAGE,
+                          given->suite ? "%s holds no cases"
+                                       : "%sname a case's folder, or --suite DIR",
                           given->suite ? given->suite : "");
     }
     if (status == 0) {
@@ -526,9 +534,10 @@ const verb verb_verify = {
     .name = "verify",
     .arguments = "CASE_DIR… | --suite DIR",
     .help = "checks models against stored inputs and outputs",
-    .details = "A case is a folder with a model, test_data_set_K/{input,output}_I.{pb,npy} "
-               "and perhaps case.json with a tolerance (else rtol 1e-3, atol 1e-7). Shapes "
-               "and element types must be exact.",
+    .details =
+        "A case is a folder with a model, test_data_set_K/{input,output}_I.{pb,npy} "
+        "and perhaps case.json with a tolerance (else rtol 1e-3, atol 1e-7). Shapes "
+        "and element types must be exact.",
     .options = options,
     .least = 0,
     .most = 100000,

@@ -17,5 +17,5 @@ const verb *const verbs[] = {
 #define LIST_VERB(name) &verb_##name,
     VERBS(LIST_VERB)
 #undef LIST_VERB
-    NULL,
+        NULL,
 };
