@@ -19,13 +19,13 @@ typedef struct ig_kernel_buffer {
 typedef struct ig_kernel_call {
     const ig_kernel_buffer *buffers; /* one a buffer argument, in order */
     const int64_t          *params;  /* one an i64 argument, in order */
-    int64_t  tile_begin, tile_end;
-    int64_t  scratch_bytes;
-    uint32_t threads; /* of a block; 1 on CPUs */
-    bool     check_races;
+    int64_t                 tile_begin, tile_end;
+    int64_t                 scratch_bytes;
+    uint32_t                threads; /* of a block; 1 on CPUs */
+    bool                    check_races;
     /* Out: the least report, when `reported`. */
-    bool     reported;
-    int64_t  report_operand, report_position, report_value;
+    bool    reported;
+    int64_t report_operand, report_position, report_value;
 } ig_kernel_call;
 
 ig_status ig_interpret_kernel(const ig_graph *kernel, ig_kernel_call *call);

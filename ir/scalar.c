@@ -164,6 +164,10 @@ void ig_scalar_call_init(ig_scalar_call *call, const ig_op *op) {
 
 static void read_operand(const ig_scalar_call *call, uint32_t operand, int64_t start,
                          ig_dtype_class class, chunk *c) {
+    if (operand >= call->arity) {
+        memset(&c->in[operand], 0, (size_t)c->count * sizeof(uint64_t));
+        return;
+    }
     ig_span from = call->operands[operand];
     from.index += start * from.stride;
     if (class == IG_FLOAT) {
@@ -213,13 +217,12 @@ int64_t ig_scalar_apply(const ig_scalar_call *call) {
     ig_dtype_class class = ig_scalar_class(dtypes, call->arity);
     assert(ig_scalar_supports(call->code, class) && "infer checks the class");
     chunk c;
-    memset(&c, 0, sizeof c);
     c.call = call;
     c.is_single = is_single(call);
     c.bad = -1;
     for (int64_t start = 0; start < call->count; start += CHUNK) {
         c.count = call->count - start < CHUNK ? call->count - start : CHUNK;
-        for (uint32_t i = 0; i < call->arity; i++) {
+        for (uint32_t i = 0; i < 3; i++) {
             read_operand(call, i, start, class, &c);
         }
         rows[call->code].compute[class](&c);
