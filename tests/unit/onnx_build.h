@@ -13,7 +13,7 @@
 #ifndef IG_TESTS_ONNX_BUILD_H
 #define IG_TESTS_ONNX_BUILD_H
 
-#include "base/vec.h"
+#include "base/str.h"
 #include "frontend/onnx/onnx.pb-c.h"
 
 #include <stdarg.h>
