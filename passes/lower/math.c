@@ -113,8 +113,7 @@ static ig_value *clamp_exponent(ig_builder *b, ig_value *x) {
     return ig_math_with(b, IG_OP_max, held, is_double ? -746 : -104);
 }
 
-/* f32: 1.0 ulp; f64: 1.0. */
-ig_value *ig_math_exp(ig_builder *b, ig_value *x) {
+ig_value *ig_math_exp_sum(ig_builder *b, ig_value *x, ig_value *low) {
     const ig_math_real *real = ig_math_real_of(x);
     bool is_double = real->real == IG_DT_f64;
     ig_value *held = clamp_exponent(b, x);
@@ -124,6 +123,10 @@ ig_value *ig_math_exp(ig_builder *b, ig_value *x) {
     ig_value *n = k_sub(b, shifted, round);
     ig_value *r = k_muladd(b, n, ig_math_const(b, x, -real->ln2_high), held);
     r = k_muladd(b, n, ig_math_const(b, x, -real->ln2_low), r);
+    if (low) {
+        ig_value *is_held = k_compare(b, IG_OP_ne, held, x);
+        r = k_add(b, r, k_where(b, is_held, ig_math_const(b, x, 0), low));
+    }
     ig_value *p = is_double ? ig_math_poly(b, r, exp_f64, IG_COUNT_OF(exp_f64))
                             : ig_math_poly(b, r, exp_f32, IG_COUNT_OF(exp_f32));
     ig_value *q = k_muladd(b, k_mul(b, r, r), p, r);
@@ -132,6 +135,11 @@ ig_value *ig_math_exp(ig_builder *b, ig_value *x) {
     ig_value *half = ig_math_with(b, IG_OP_shr, whole, 1);
     ig_value *rest = k_sub(b, whole, half);
     return k_mul(b, k_mul(b, y, power_of_two(b, half)), power_of_two(b, rest));
+}
+
+/* f32: 1.0 ulp; f64: 1.0. */
+ig_value *ig_math_exp(ig_builder *b, ig_value *x) {
+    return ig_math_exp_sum(b, x, NULL);
 }
 
 /* ---- relatives ---- */

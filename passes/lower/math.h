@@ -49,6 +49,15 @@ ig_value *ig_math_abs(ig_builder *b, ig_value *x);
 ig_value *ig_math_poly(ig_builder *b, ig_value *x, const double *c, uint32_t count);
 /* The magnitude of `x` (not negative) with the sign of `sign`. */
 ig_value *ig_math_with_sign(ig_builder *b, ig_value *x, ig_value *sign);
+/* x as 2^exponent (1 + f), 1 + f in [0.71, 1.42), for positive finite x. */
+typedef struct ig_math_parts {
+    ig_value *exponent, *f;
+} ig_math_parts;
+ig_math_parts ig_math_split(ig_builder *b, ig_value *x);
+/* `value` for positive finite x; -inf for 0, NaN below, x for infinity and NaN. */
+ig_value *ig_math_log_ends(ig_builder *b, ig_value *x, ig_value *value);
+/* exp(x + low) for a `low` below half a place of x (NULL: 0). */
+ig_value *ig_math_exp_sum(ig_builder *b, ig_value *x, ig_value *low);
 /* `x` op a constant in every lane. */
 ig_value *ig_math_with(ig_builder *b, ig_opcode code, ig_value *x, double constant);
 ig_value *ig_math_is(ig_builder *b, ig_opcode compare, ig_value *x, double constant);

@@ -1,4 +1,4 @@
-/* log, log1p and pow.
+/* log and log1p.
  * SPDX-License-Identifier: Apache-2.0
  *
  *     x = 2^k m,  m in [0.71, 1.42),  f = m - 1,  s = f / (2 + f)
@@ -19,17 +19,12 @@ static const double log_f64[] = {
     0.147967269906129576,
 };
 
-/* x as 2^exponent (1 + f), for positive finite x. */
-typedef struct parts {
-    ig_value *exponent, *f;
-} parts;
-
 /* The bits of sqrt(1/2), rounded down. */
 static int64_t half_root_bits(const ig_math_real *real) {
     return real->bits == IG_DT_i64 ? INT64_C(0x3fe6a09e00000000) : 0x3f3504f3;
 }
 
-static parts split(ig_builder *b, ig_value *x) {
+ig_math_parts ig_math_split(ig_builder *b, ig_value *x) {
     const ig_math_real *real = ig_math_real_of(x);
     bool is_double = real->real == IG_DT_f64;
     double lift = is_double ? 0x1p54 : 0x1p25, lifted_by = is_double ? 54 : 25;
@@ -42,14 +37,14 @@ static parts split(ig_builder *b, ig_value *x) {
     ig_value *m = ig_math_from_bits(b, k_sub(b, bits, field));
     ig_value *zero = ig_math_const(b, x, 0);
     ig_value *correction = k_where(b, is_tiny, ig_math_const(b, x, lifted_by), zero);
-    return (parts){ k_sub(b, k_cast(b, k, real->real), correction),
-                    ig_math_with(b, IG_OP_sub, m, 1) };
+    return (ig_math_parts){ k_sub(b, k_cast(b, k, real->real), correction),
+                            ig_math_with(b, IG_OP_sub, m, 1) };
 }
 
 /* log(x) + low for positive finite x and a tiny `low` (may be NULL). */
 static ig_value *log_of_normal(ig_builder *b, ig_value *x, ig_value *low) {
     const ig_math_real *real = ig_math_real_of(x);
-    parts p = split(b, x);
+    ig_math_parts p = ig_math_split(b, x);
     ig_value *s = k_binary(b, IG_OP_div, p.f, ig_math_with(b, IG_OP_add, p.f, 2));
     ig_value *z = k_mul(b, s, s);
     ig_value *poly = real->real == IG_DT_f64
@@ -64,8 +59,7 @@ static ig_value *log_of_normal(ig_builder *b, ig_value *x, ig_value *low) {
     return k_sub(b, large, k_sub(b, tail, p.f));
 }
 
-/* `value` for positive finite x; -inf for 0, NaN below, x for infinity and NaN. */
-static ig_value *with_ends(ig_builder *b, ig_value *x, ig_value *value) {
+ig_value *ig_math_log_ends(ig_builder *b, ig_value *x, ig_value *value) {
     ig_value *infinity = ig_math_const(b, x, (double)__builtin_inf());
     ig_value *nan = ig_math_const(b, x, (double)__builtin_nan(""));
     ig_value *is_zero = ig_math_is(b, IG_OP_eq, x, 0);
@@ -78,7 +72,7 @@ static ig_value *with_ends(ig_builder *b, ig_value *x, ig_value *value) {
 
 /* f32: 1.0 ulp; f64: 1.0. */
 ig_value *ig_math_log(ig_builder *b, ig_value *x) {
-    return with_ends(b, x, log_of_normal(b, x, NULL));
+    return ig_math_log_ends(b, x, log_of_normal(b, x, NULL));
 }
 
 /* log of u = 1 + x as rounded, plus what the rounding lost over u.  f32: 1.5 ulp. */
@@ -91,49 +85,7 @@ ig_value *ig_math_log1p(ig_builder *b, ig_value *x) {
     ig_value *lost_one = k_sub(b, one, k_sub(b, u, x));
     ig_value *lost = k_where(b, is_large, lost_one, lost_x);
     ig_value *low = k_binary(b, IG_OP_div, lost, u);
-    ig_value *value = with_ends(b, u, log_of_normal(b, u, low));
+    ig_value *value = ig_math_log_ends(b, u, log_of_normal(b, u, low));
     ig_value *is_tiny = ig_math_is(b, IG_OP_lt, ig_math_abs(b, x), 0x1p-60);
     return k_where(b, is_tiny, x, value);
-}
-
-/* ---- pow ---- */
-
-/* Is y an integer, an odd one?  Infinities are even. */
-static ig_value *is_integer(ig_builder *b, ig_value *y) {
-    return k_compare(b, IG_OP_eq, k_unary(b, IG_OP_trunc, y), y);
-}
-
-static ig_value *is_odd(ig_builder *b, ig_value *y) {
-    ig_value *half = is_integer(b, ig_math_with(b, IG_OP_mul, y, 0.5));
-    ig_value *is_whole_half = k_unary(b, IG_OP_not, half);
-    return k_binary(b, IG_OP_and, is_integer(b, y), is_whole_half);
-}
-
-/* exp(y log |x|), exactly 1 where |x| = 1 or y = 0. */
-static ig_value *pow_of_size(ig_builder *b, ig_value *size, ig_value *y) {
-    ig_value *is_one = ig_math_is(b, IG_OP_eq, size, 1);
-    ig_value *is_flat = k_binary(b, IG_OP_or, is_one, ig_math_is(b, IG_OP_eq, y, 0));
-    ig_value *product = k_mul(b, y, ig_math_log(b, size));
-    product = k_where(b, is_flat, ig_math_const(b, size, 0), product);
-    return ig_math_exp(b, product);
-}
-
-/* As C's pow.  f32 is computed in f64 (0.51 ulp); f64 has a relative error of about
- * |y log x| 2^-52, so up to some hundred ulp where the result nearly overflows. */
-ig_value *ig_math_pow(ig_builder *b, ig_value *x, ig_value *y) {
-    ig_dtype dtype = (ig_dtype)x->type->dtype;
-    ig_value *base = k_cast(b, x, IG_DT_f64), *by = k_cast(b, y, IG_DT_f64);
-    ig_value *value = pow_of_size(b, ig_math_abs(b, base), by);
-    ig_value *nan = ig_math_const(b, base, (double)__builtin_nan(""));
-    ig_value *is_below = ig_math_is(b, IG_OP_lt, base, 0);
-    ig_value *is_finite = ig_math_is(b, IG_OP_gt, base, -(double)__builtin_inf());
-    ig_value *is_bad = k_binary(b, IG_OP_and, is_below, is_finite);
-    ig_value *is_broken = k_unary(b, IG_OP_not, is_integer(b, by));
-    is_bad = k_binary(b, IG_OP_and, is_bad, is_broken);
-    ig_value *is_flat = ig_math_is(b, IG_OP_eq, by, 0);
-    ig_value *signed_value = ig_math_with_sign(b, value, base);
-    value = k_where(b, is_odd(b, by), signed_value, value);
-    value = k_where(b, is_bad, nan, value);
-    value = k_where(b, is_flat, ig_math_const(b, base, 1), value);
-    return k_cast(b, value, dtype);
 }

@@ -1,9 +1,10 @@
-/* Kernels compiled and run in a test: one level, one graph, memory mapped as the runtime
- * maps it.
+/* Kernels compiled and run in a test: one level, one graph, memory mapped as the
+ * runtime maps it.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_TESTS_UNIT_CPU_CASE_H
 #define IG_TESTS_UNIT_CPU_CASE_H
 
+#include "base/platform.h"
 #include "codegen/cpu/level.h"
 #include "codegen/cpu/provider.h"
 #include "ingot/kernel.h"
@@ -102,10 +103,17 @@ static inline void cpu_code_unmap(cpu_code *code) {
     munmap(code->base, code->size);
 }
 
+/* With INGOT_TEST_TIME set, prints how long it took. */
 static inline cpu_code cpu_case_compile(cpu_case *c, const ig_graph *kernel) {
     ig_compiled_kernel compiled = { 0 };
+    double start = ig_time_now();
     ig_status status = c->backend->compile(c->state, kernel, &c->arena, &compiled);
     CHECK_MSG(status == IG_OK, "%s: %s", ig_status_name(status), c->last);
+    if (getenv("INGOT_TEST_TIME")) {
+        printf("%-8s %-16s %5u ops %6zu bytes %7.2f ms\n", c->target.level,
+               kernel->name, kernel->op_count, compiled.size,
+               (ig_time_now() - start) * 1e3);
+    }
     return cpu_code_map(&compiled);
 }
 
