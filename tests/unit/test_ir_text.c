@@ -305,28 +305,46 @@ TEST(user_names_are_kept) {
 }
 
 TEST(weights_are_one_op_a_graph) {
+    static const char text[] = "module @m {\n"
+                               "  weight @w : f32[] = 1\n"
+                               "  graph @g(%c: bool[]) -> (f32[]) {\n"
+                               "    %0 = if %c : f32[] { yield @w } else { yield @w }\n"
+                               "    %1 = add %0, @w\n"
+                               "    ret %1\n"
+                               "  }\n"
+                               "}\n";
     start();
-    ig_module   *module = parse("module @m {\n  weight @w : f32[] = 1\n"
-                                  "  graph @g(%c: bool[]) -> (f32[]) {\n"
-                                  "    %0 = if %c : f32[] { yield @w } else { yield @w }\n"
-                                  "    %1 = add %0, @w\n    ret %1\n  }\n}\n");
+    ig_module   *module = parse(text);
     const ig_op *first = module->graphs.items[0]->body.first;
     CHECK_INT(first->code, IG_OP_weight);
     CHECK_INT(first->next->code, IG_OP_if);
     ig_module_destroy(module);
 }
 
+TEST(a_text_is_one_module) {
+    start();
+    CHECK_STATUS(parse_status("graph @g() {\n  ret\n}\n"), IG_INVALID);
+    CHECK_TEXT(messages, "test.ig:1:1: expected 'module', found 'graph'\n");
+    start();
+    CHECK_STATUS(parse_status(""), IG_INVALID);
+    CHECK_TEXT(messages, "test.ig:1:1: expected 'module', but the text ends here\n");
+}
+
 /* ---- files ---- */
 
 TEST(constants_are_mapped_from_files) {
+    static const char file[] = INGOT_SOURCE_DIR "/tests/golden/text/any.ig";
+    static const char text[] =
+        "module @m {\n  weight @w : u8[4] = file(\"weights.bin\", 3, 4)\n}\n";
     start();
-    ig_module           *module = parse_as(INGOT_SOURCE_DIR "/tests/golden/text/any.ig",
-                                           "module @m {\n  weight @w : u8[4] = "
-                                                     "file(\"weights.bin\", 3, 4)\n}\n");
-    const unsigned char *bytes = ig_module_weight(module, "w")->data.bytes;
+    ig_module           *module = parse_as(file, text);
+    const ig_data       *data = &ig_module_weight(module, "w")->data;
+    const unsigned char *bytes = data->bytes;
     CHECK_INT(bytes[0], 3);
     CHECK_INT(bytes[3], 6);
+    CHECK_TEXT(data->file, INGOT_SOURCE_DIR "/tests/golden/text/weights.bin");
     CHECK_INT(module->files.count, 1);
+    CHECK_TEXT(print(module), text);
     ig_module_destroy(module);
 }
 
@@ -390,6 +408,6 @@ UNIT_SUITE(ir_text, narrow_elements_are_exact, wide_elements_are_exact,
            long_constants_are_bytes_or_elided, locations_come_back,
            parsed_ops_know_where_they_stand, names_of_values_are_kept,
            one_op_prints_with_the_numbers_of_its_graph, user_names_are_kept,
-           weights_are_one_op_a_graph, constants_are_mapped_from_files,
-           text_in_memory_names_no_files, limits_end_the_parse,
-           every_cut_of_a_text_is_refused)
+           weights_are_one_op_a_graph, a_text_is_one_module,
+           constants_are_mapped_from_files, text_in_memory_names_no_files,
+           limits_end_the_parse, every_cut_of_a_text_is_refused)

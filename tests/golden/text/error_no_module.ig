@@ -1,5 +1,0 @@
-# run:
-graph @main() {
-  ret
-}
-# expect-error: 2:1: expected 'module', found 'graph'
