@@ -25,59 +25,82 @@ static uint32_t pattern_operands(const ig_pat *pattern) {
     return count;
 }
 
-static bool match_hole(uint32_t hole, ig_value *value, ig_value **holes) {
+/* What is still to be matched: a stack, so that a choice made early can be undone when
+ * something later does not fit. */
+enum { PENDING_MAX = 32 };
+
+typedef struct pending {
+    const ig_pat *patterns[PENDING_MAX];
+    ig_value     *values[PENDING_MAX];
+    uint32_t      count;
+} pending;
+
+static bool match_all(const pending *todo, ig_value **holes);
+
+static bool match_hole(uint32_t hole, ig_value *value, const pending *rest,
+                       ig_value **holes) {
     assert(hole < IG_PAT_HOLES && "more holes than a match has room for");
-    if (!holes[hole]) {
-        holes[hole] = value;
+    if (holes[hole]) {
+        return holes[hole] == value && match_all(rest, holes);
     }
-    return holes[hole] == value;
+    holes[hole] = value;
+    if (match_all(rest, holes)) {
+        return true;
+    }
+    holes[hole] = NULL;
+    return false;
 }
 
 static bool match_operands(const ig_pat *pattern, const ig_op *op, bool is_swapped,
-                           ig_value **holes) {
-    uint32_t count = pattern_operands(pattern);
-    if (op->operand_count != count) {
-        return false;
+                           const pending *rest, ig_value **holes) {
+    pending todo = *rest;
+    for (uint32_t i = op->operand_count; i-- > 0;) { /* the first is on top */
+        assert(todo.count < PENDING_MAX && "a pattern too large");
+        todo.patterns[todo.count] = pattern->operands[is_swapped && i < 2 ? 1 - i : i];
+        todo.values[todo.count++] = op->operands[i].value;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t at = is_swapped && i < 2 ? 1 - i : i;
-        if (!ig_pat_match(pattern->operands[i], op->operands[at].value, holes)) {
-            return false;
-        }
-    }
-    return true;
+    return match_all(&todo, holes);
 }
 
-static bool match_op(const ig_pat *pattern, const ig_op *op, ig_value **holes) {
-    if (!op || op->code != pattern->code) {
+static bool match_op(const ig_pat *pattern, const ig_op *op, const pending *rest,
+                     ig_value **holes) {
+    if (!op || op->code != pattern->code ||
+        op->operand_count != pattern_operands(pattern)) {
         return false;
     }
-    ig_value *saved[IG_PAT_HOLES];
-    memcpy(saved, holes, sizeof(saved));
-    if (match_operands(pattern, op, false, holes)) {
+    bool commutes = op->operand_count >= 2 && (ig_ops[op->code].traits & IG_COMMUTE);
+    return match_operands(pattern, op, false, rest, holes) ||
+           (commutes && match_operands(pattern, op, true, rest, holes));
+}
+
+/* Recursion is as deep as the pattern has nodes, and the pattern is ours. */
+static bool match_all(const pending *todo, ig_value **holes) {
+    if (todo->count == 0) {
         return true;
     }
-    memcpy(holes, saved, sizeof(saved));
-    return (ig_ops[op->code].traits & IG_COMMUTE) &&
-           match_operands(pattern, op, true, holes);
-}
-
-/* Recursion is as deep as the pattern, which is ours. */
-bool ig_pat_match(const ig_pat *pattern, ig_value *value, ig_value **holes) {
-    double number;
+    pending       rest = *todo;
+    const ig_pat *pattern = rest.patterns[--rest.count];
+    ig_value     *value = rest.values[rest.count];
+    double        number;
     switch (pattern->kind) {
     case IG_PAT_ANY:
-        return match_hole(pattern->hole, value, holes);
+        return match_hole(pattern->hole, value, &rest, holes);
     case IG_PAT_CONSTANT:
-        return ig_constant_of(value) && match_hole(pattern->hole, value, holes);
+        return ig_constant_of(value) && match_hole(pattern->hole, value, &rest, holes);
     case IG_PAT_NUMBER:
-        return ig_constant_f64(value, &number) && number == pattern->number;
+        return ig_constant_f64(value, &number) && number == pattern->number &&
+               match_all(&rest, holes);
     case IG_PAT_OP:
-        return value->index == 0 && match_op(pattern, value->def, holes);
+        return value->index == 0 && match_op(pattern, value->def, &rest, holes);
     case IG_PAT_NONE:
         break;
     }
     return false;
+}
+
+bool ig_pat_match(const ig_pat *pattern, ig_value *value, ig_value **holes) {
+    pending todo = { .patterns = { pattern }, .values = { value }, .count = 1 };
+    return match_all(&todo, holes);
 }
 
 /* ---- worklist ---- */
@@ -194,8 +217,10 @@ static ig_value *try_rule(const ig_rule *rule, ig_op *op) {
     if (rule->apply) {
         return rule->apply(&b, op);
     }
-    ig_value *holes[IG_PAT_HOLES] = { NULL };
-    return match_op(*rule->pattern, op, holes) ? rule->fuse(&b, op, holes) : NULL;
+    ig_value     *holes[IG_PAT_HOLES] = { NULL };
+    const pending none = { .count = 0 };
+    return match_op(*rule->pattern, op, &none, holes) ? rule->fuse(&b, op, holes)
+                                                      : NULL;
 }
 
 /* Looks at one op; true when a rule fired. */
