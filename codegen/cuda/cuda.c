@@ -1,14 +1,82 @@
-/* The CUDA backend.
- * SPDX-License-Identifier: Apache-2.0 */
+/* The CUDA backend: kernel form to CUDA C++, PTX and cubin.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Printing needs nothing but this library; PTX and cubin need NVRTC, which needs no GPU.
+ */
 #include "codegen/backend.h"
+#include "codegen/cuda/emit.h"
+#include "codegen/cuda/nvrtc.h"
+
+#include <stdlib.h>
+
+typedef struct state {
+    ig_context *context;
+    const char *architecture; /* "sm_90a" */
+    ig_nvrtc    nvrtc;
+    bool        is_open;      /* NVRTC is looked for when it is first needed */
+} state;
 
 static ig_status open_cuda(ig_context *context, const ig_target *target,
                            void **out_state) {
-    *out_state = NULL;
-    return ig_error(&context->diag, IG_UNSUPPORTED, NULL,
-                    "this build has no code generator for %s", target->name);
+    state *s = calloc(1, sizeof *s);
+    if (!s) {
+        return ig_error(&context->diag, IG_LIMIT, NULL, "out of memory");
+    }
+    s->context = context;
+    s->architecture = target->level;
+    *out_state = s;
+    return IG_OK;
+}
+
+static ig_status print_source(const ig_graph *kernel, ig_writer *out) {
+    ig_cuda_emit_preamble(out);
+    return ig_cuda_emit_kernel(kernel, out);
+}
+
+static ig_status compile_source(state *s, const ig_graph *kernel, bool wants_ptx,
+                                ig_arena *arena, ig_str *out_result) {
+    if (!s->is_open) {
+        IG_TRY(ig_nvrtc_open(s->context, &s->nvrtc));
+        s->is_open = true;
+    }
+    ig_writer source;
+    ig_writer_init(&source, arena);
+    IG_TRY(print_source(kernel, &source));
+    return ig_nvrtc_compile(s->context, &s->nvrtc, ig_writer_str(&source),
+                            s->architecture, wants_ptx, arena, out_result);
+}
+
+static ig_status emit_cuda(void *opened, const ig_graph *kernel, ig_emit what,
+                           ig_writer *text) {
+    if (what == IG_EMIT_TEXT) {
+        return print_source(kernel, text);
+    }
+    ig_str ptx = { NULL, 0 };
+    IG_TRY(compile_source(opened, kernel, true, text->arena, &ptx));
+    ig_put_str(text, ptx);
+    return IG_OK;
+}
+
+static ig_status compile_cuda(void *opened, const ig_graph *kernel, ig_arena *arena,
+                              ig_compiled_kernel *out_kernel) {
+    state *s = opened;
+    IG_TRY(ig_context_poll(s->context));
+    ig_str cubin = { NULL, 0 };
+    IG_TRY(compile_source(s, kernel, false, arena, &cubin));
+    *out_kernel = (ig_compiled_kernel){ .name = kernel->name, .entry = -1,
+                                        .bytes = cubin.data, .size = cubin.size };
+    return IG_OK;
+}
+
+static void close_cuda(void *opened) {
+    free(opened);
 }
 
 const ig_backend ig_backend_cuda = {
-    .name = "cuda", .family = IG_FAMILY_GPU, .open = open_cuda
+    .name = "cuda",
+    .family = IG_FAMILY_GPU,
+    .open = open_cuda,
+    .emit = emit_cuda,
+    .compile = compile_cuda,
+    .close = close_cuda,
 };

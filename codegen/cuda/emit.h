@@ -1,0 +1,41 @@
+/* Printing kernel form as CUDA C++.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * One kernel graph becomes one `extern "C" __global__` function; every value is a C
+ * variable v<id>.  A block of threads works on one tile: `tiles` is [blockIdx.x,
+ * blockIdx.x + 1).  GPU schedules use scalars only, so a value has one lane.
+ *
+ * The text needs nothing but the preamble (preamble.c), which compiles under NVRTC and,
+ * with a few macros in its place, as C++ on a CPU (tests/cuda_host/).
+ */
+#ifndef IG_CODEGEN_CUDA_EMIT_H
+#define IG_CODEGEN_CUDA_EMIT_H
+
+#include "base/writer.h"
+#include "ir/ops.h"
+
+typedef struct ig_cuda_emitter {
+    const ig_graph *kernel;
+    ig_writer      *out;
+    ig_arena       *arena;
+    int             depth;
+    ig_str         *names; /* by value id */
+} ig_cuda_emitter;
+
+/* Helper functions and types that every kernel's text may use; no includes. */
+void ig_cuda_emit_preamble(ig_writer *out);
+
+/* Appends the function of `kernel` (without the preamble). */
+ig_status ig_cuda_emit_kernel(const ig_graph *kernel, ig_writer *out);
+
+/* ---- for the rows of emit.def ---- */
+
+ig_status ig_cuda_emit_block(ig_cuda_emitter *e, const ig_block *block);
+ig_str ig_cuda_name(const ig_cuda_emitter *e, const ig_value *value);
+const char *ig_cuda_type(const ig_type *type);
+/* Starts a line. */
+void ig_cuda_indent(ig_cuda_emitter *e);
+/* "INTERNAL: kernel, op: what". */
+ig_status ig_cuda_fail(const ig_cuda_emitter *e, const ig_op *op, const char *what);
+
+#endif
