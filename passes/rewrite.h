@@ -13,8 +13,10 @@
  * or states its shape as a constant tree and then decides:
  *
  *     enum { X, W, B };
- *     static const ig_pat *const matmul_then_bias = P(add, P(matmul, ANY(X), ANY(W)), ANY(B));
- *     static ig_value *matmul_with_bias(ig_builder *b, ig_op *op, ig_value *const *hole);
+ *     static const ig_pat *const matmul_then_bias =
+ *         P(add, P(matmul, ANY(X), ANY(W)), ANY(B));
+ *     static ig_value *matmul_with_bias(ig_builder *b, ig_op *op,
+ *                                       ig_value *const *holes);
  *
  *     static const ig_rule rules[] = {
  *         RULE(relu, relu_of_relu),

@@ -17,10 +17,10 @@ module @m {
 }
 # expect:
 module @m {
-  graph @main(%x: f32[B, 10], %n: i64[1]) -> (f32[B, 3], f32[max(0, B - min(B, 1)), 10], f32[B, 5], f32[T, 10]) {
+  graph @main(%x: f32[B, 10], %n: i64[1]) -> (f32[B, 3], f32[max(0, B - 1), 10], f32[B, 5], f32[T, 10]) {
     %0 = const {value = [9223372036854775807]} : i64[1]
     %1 = slice %x {starts = [0, 7], sizes = [B, 3]} : f32[B, 3]
-    %2 = slice %x {starts = [min(B, 1), 0], sizes = [max(0, B - min(B, 1)), 10]} : f32[max(0, B - min(B, 1)), 10]
+    %2 = slice %x {starts = [min(B, 1), 0], sizes = [max(0, B - 1), 10]} : f32[max(0, B - 1), 10]
     %3 = slice %x {starts = [0, 9], sizes = [B, 5], steps = [1, -2]} : f32[B, 5]
     %4 = slice %x, %n, %0 : f32[T, 10]
     ret %1, %2, %3, %4
