@@ -1,4 +1,5 @@
 /* Names and sizes of element types.  SPDX-License-Identifier: Apache-2.0 */
+#include "base/checked.h"
 #include "ingot/runtime.h"
 #include "runtime/plan.h"
 
@@ -33,6 +34,36 @@ static const dtype_row rows[] = {
 
 uint32_t ig_dtype_code_bits(uint32_t dtype) {
     return dtype < IG_COUNT_OF(rows) ? rows[dtype].bits : 0;
+}
+
+bool ig_tensor_bytes(uint32_t dtype, uint32_t rank, const int64_t *dims,
+                     int64_t *out_bytes) {
+    int64_t  count = 1;
+    bool     is_empty = false;
+    uint32_t bits = ig_dtype_code_bits(dtype);
+    for (uint32_t i = 0; i < rank; i++) {
+        is_empty |= dims[i] == 0;
+        if (dims[i] < 0 || (dims[i] > 0 && !ig_mul_i64(count, dims[i], &count))) {
+            return false;
+        }
+    }
+    *out_bytes = 0;
+    if (is_empty || bits == 0) {
+        return bits != 0;
+    }
+    if (bits < 8) {
+        *out_bytes = ig_ceil_div(count, 8 / bits);
+        return true;
+    }
+    return ig_mul_i64(count, bits / 8, out_bytes);
+}
+
+int64_t ig_view_bytes(const ig_view *view) {
+    int64_t bytes;
+    bool    is_good = view->rank <= IG_MAX_RANK &&
+                   ig_tensor_bytes((uint32_t)view->dtype, view->rank, view->dims,
+                                   &bytes);
+    return is_good ? bytes : -1;
 }
 
 const char *ig_dtype_code_name(uint32_t dtype) {

@@ -3,12 +3,22 @@
 #include "base/checked.h"
 #include "runtime/plan.h"
 
+/* As ig_dim_evaluate of ir/ has it. */
 static bool divide(int64_t a, int64_t b, ig_code_op op, int64_t *out) {
-    if (b <= 0) {
+    if (b == 0 || (a == INT64_MIN && b == -1)) {
         return false;
     }
-    *out = op == IG_CODE_FLOOR ? ig_floor_div(a, b) : ig_ceil_div(a, b);
-    return op != IG_CODE_EXACT || a % b == 0;
+    int64_t quotient = a / b, rest = a % b;
+    bool    is_negative = (rest < 0) != (b < 0);
+    if (op == IG_CODE_FLOOR) {
+        quotient -= rest != 0 && is_negative;
+    } else if (op == IG_CODE_CEIL) {
+        quotient += rest != 0 && !is_negative;
+    } else if (rest != 0) {
+        return false;
+    }
+    *out = quotient;
+    return true;
 }
 
 static bool apply(ig_code_op op, int64_t a, int64_t b, int64_t *out) {

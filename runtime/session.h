@@ -88,9 +88,6 @@ ig_status ig_session_define(ig_session *session, bool is_late);
 ig_status ig_session_check_guard(ig_session *session, uint32_t number);
 /* Extents and bytes of an output, into the current shape. */
 ig_status ig_session_size_output(ig_session *session, uint32_t number);
-/* Bytes of a tensor; false on overflow or a negative extent. */
-bool ig_tensor_bytes(uint32_t dtype, uint32_t rank, const int64_t *dims,
-                     int64_t *out_bytes);
 
 /* session_bind.c: memory for an output of so many bytes, and its view. */
 ig_status ig_session_place_output(ig_session *session, uint32_t number, int64_t bytes);

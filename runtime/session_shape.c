@@ -93,29 +93,6 @@ static ig_status size_buffer(ig_session *session, uint32_t number) {
     return IG_OK;
 }
 
-/* Bytes of a tensor; false on overflow or a negative extent. */
-bool ig_tensor_bytes(uint32_t dtype, uint32_t rank, const int64_t *dims,
-                     int64_t *out_bytes) {
-    int64_t count = 1;
-    bool    is_empty = false;
-    for (uint32_t i = 0; i < rank; i++) {
-        is_empty |= dims[i] == 0;
-        if (dims[i] < 0 || (dims[i] > 0 && !ig_mul_i64(count, dims[i], &count))) {
-            return false;
-        }
-    }
-    uint32_t bits = ig_dtype_code_bits(dtype);
-    if (is_empty) {
-        *out_bytes = 0;
-        return true;
-    }
-    if (bits < 8) {
-        *out_bytes = ig_ceil_div(count, 8 / bits);
-        return true;
-    }
-    return ig_mul_i64(count, bits / 8, out_bytes);
-}
-
 ig_status ig_session_size_output(ig_session *session, uint32_t number) {
     const ig_plan      *plan = session->plan;
     const ig_plan_port *port = &plan->outputs[number];

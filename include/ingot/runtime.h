@@ -80,6 +80,10 @@ typedef struct ig_view {
     int64_t  dims[IG_MAX_RANK];
 } ig_view;
 
+/* Bytes that the elements take; -1 when an extent is negative, the type is unknown, or
+ * there are more than fit. */
+IG_API int64_t ig_view_bytes(const ig_view *view);
+
 /* ---- programs ---- */
 
 typedef enum ig_load {
@@ -225,11 +229,11 @@ IG_API size_t ig_session_memory(const ig_session *session);
  * memory, not row-major, or of a type or rank that a view cannot have. */
 IG_API IG_MUST_USE ig_status ig_view_from_dlpack(const void *managed_tensor,
                                                  ig_view    *out_view);
-/* A new DLManagedTensor over the view's memory.  Its deleter calls release(owner) (NULL:
- * nothing is called).  IG_UNSUPPORTED: a type that DLPack has not got. */
+/* A new DLManagedTensor over the view's memory.  Its deleter calls release(owner)
+ * (NULL: nothing is called).  IG_UNSUPPORTED: a type that DLPack has not got. */
 IG_API IG_MUST_USE ig_status ig_view_to_dlpack(const ig_view *view,
-                                               void (*release)(void *owner), void *owner,
-                                               void **out_managed_tensor);
+                                               void (*release)(void *owner),
+                                               void *owner, void **out_managed_tensor);
 
 /* ---- about this build ---- */
 
