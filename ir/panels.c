@@ -15,9 +15,10 @@ ig_status ig_infer_matmul_panels(ig_op *op, const ig_type **out_types) {
     IG_TRY(ig_check_same_dtype(op, 0, 1));
     int64_t columns = ig_attr_int(op, IG_matmul_panels_columns, -1);
     if (columns < 1) {
-        return INFER_ERROR(op, "columns is %lld, expected at least 1", (long long)columns);
+        return INFER_ERROR(op, "columns is %lld, expected at least 1",
+                           (long long)columns);
     }
-    ig_dim shared = 0;
+    ig_dim         shared = 0;
     const ig_type *a = ig_operand_type(op, 0);
     IG_TRY(ig_check_extent(op, 1, 0, (columns + PANEL - 1) / PANEL, "panels", &shared));
     IG_TRY(ig_check_extent(op, 1, 1, a->dims[1], "the columns of operand 0", &shared));
@@ -29,7 +30,7 @@ ig_status ig_infer_matmul_panels(ig_op *op, const ig_type **out_types) {
 
 static double dot(const ig_tensor *a, const ig_tensor *b, int64_t m, int64_t n) {
     int64_t depth = a->dims[1];
-    double sum = 0.0;
+    double  sum = 0.0;
     for (int64_t k = 0; k < depth; k++) {
         int64_t place = ((n / PANEL) * depth + k) * PANEL + n % PANEL;
         sum += ig_tensor_get_f64(a, m * depth + k) * ig_tensor_get_f64(b, place);
@@ -37,8 +38,8 @@ static double dot(const ig_tensor *a, const ig_tensor *b, int64_t m, int64_t n) 
     return sum;
 }
 
-ig_status ig_fold_matmul_panels(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
-                                ig_tensor *out) {
+ig_status ig_fold_matmul_panels(ig_eval *eval, const ig_op *op,
+                                const ig_tensor *const *in, ig_tensor *out) {
     const ig_tensor *a = in[0], *b = in[1];
     int64_t dims[] = { a->dims[0], ig_attr_int(op, IG_matmul_panels_columns, 0) };
     IG_TRY(ig_tensor_alloc(eval->arena, eval->context, a->dtype, 2, dims, out));

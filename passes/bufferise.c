@@ -78,9 +78,9 @@ static ig_place *whole_of(buffers *s, ig_value *value) {
 /* Place of operand `index` of a concat within the concat's own. */
 static ig_place *concat_slice(buffers *s, const ig_op *concat, const ig_place *whole,
                               uint32_t index, ig_dim *at) {
-    uint32_t axis = (uint32_t)ig_attr_int(concat, IG_concat_axis, 0);
+    uint32_t       axis = (uint32_t)ig_attr_int(concat, IG_concat_axis, 0);
     const ig_type *type = concat->operands[index].value->type;
-    ig_dim starts[IG_TENSOR_RANK] = { 0 };
+    ig_dim         starts[IG_TENSOR_RANK] = { 0 };
     starts[axis] = *at;
     *at = ig_dim_add(s->module, *at, type->dims[axis]);
     return ig_place_slice(s->arena, s->module, whole, starts, type->dims, NULL);
@@ -88,7 +88,7 @@ static ig_place *concat_slice(buffers *s, const ig_op *concat, const ig_place *w
 
 static void offer_slices(buffers *s, ig_op *concat) {
     ig_place *whole = whole_of(s, concat->results);
-    ig_dim at = 0;
+    ig_dim    at = 0;
     for (uint32_t i = 0; i < concat->operand_count; i++) {
         offer(s, concat->operands[i].value, concat_slice(s, concat, whole, i, &at));
     }
@@ -117,7 +117,7 @@ static const ig_type *buffer_type(buffers *s, const ig_type *type) {
 
 static ig_value *make_alloc(buffers *s, ig_builder *b, const ig_type *type) {
     const ig_type *buffer = buffer_type(s, type);
-    ig_op_spec spec = { .result_types = &buffer, .result_count = 1, .loc = b->loc };
+    ig_op_spec     spec = { .result_types = &buffer, .result_count = 1, .loc = b->loc };
     return ig_make_op(b, IG_OP_alloc, &spec)->results;
 }
 
@@ -155,27 +155,30 @@ static ig_op *make_compute(buffers *s, ig_builder *b, const char *family,
         [IG_compute_family] = ig_attr_of_str(s->module, ig_str_of(family)),
         [IG_compute_outs] = ig_attr_of_int(outs),
     };
-    ig_op_spec spec = { .operands = operands, .operand_count = count, .attrs = attrs,
-                        .body_count = 1, .loc = b->loc };
+    ig_op_spec spec = { .operands = operands,
+                        .operand_count = count,
+                        .attrs = attrs,
+                        .body_count = 1,
+                        .loc = b->loc };
     return ig_make_op(b, IG_OP_compute, &spec);
 }
 
 static void copy_place(buffers *s, ig_builder *b, const ig_place *from,
                        const ig_place *to) {
-    ig_value *operands[] = { ig_place_value(b, from), ig_place_value(b, to) };
-    ig_op *compute = make_compute(s, b, "copy", operands, 2, 1);
-    const ig_type *type = ig_type_tensor(
-        s->module, (ig_dtype)from->root->type->dtype, from->rank, from->dims);
-    ig_value *arg = ig_block_add_arg(compute->bodies[0], type, NULL);
-    ig_builder body = ig_builder_at_end(compute->bodies[0]);
+    ig_value      *operands[] = { ig_place_value(b, from), ig_place_value(b, to) };
+    ig_op         *compute = make_compute(s, b, "copy", operands, 2, 1);
+    const ig_type *type = ig_type_tensor(s->module, (ig_dtype)from->root->type->dtype,
+                                         from->rank, from->dims);
+    ig_value      *arg = ig_block_add_arg(compute->bodies[0], type, NULL);
+    ig_builder     body = ig_builder_at_end(compute->bodies[0]);
     ig_make_yield(&body, &arg, 1);
 }
 
 /* The same elements in a buffer of their own. */
 static ig_place *copied(buffers *s, ig_builder *b, const ig_place *from) {
-    const ig_type *type = ig_type_tensor(
-        s->module, (ig_dtype)from->root->type->dtype, from->rank, from->dims);
-    ig_place *to = ig_place_whole(s->arena, s->module, make_alloc(s, b, type));
+    const ig_type *type = ig_type_tensor(s->module, (ig_dtype)from->root->type->dtype,
+                                         from->rank, from->dims);
+    ig_place      *to = ig_place_whole(s->arena, s->module, make_alloc(s, b, type));
     copy_place(s, b, from, to);
     return to;
 }
@@ -183,7 +186,7 @@ static ig_place *copied(buffers *s, ig_builder *b, const ig_place *from) {
 static ig_value *input_value(buffers *s, ig_builder *b, const char *family,
                              uint32_t index, ig_value *value) {
     ig_place *place = place_of(s, value);
-    bool is_unit = place->rank == 0 || place->strides[place->rank - 1] == 1 ||
+    bool      is_unit = place->rank == 0 || place->strides[place->rank - 1] == 1 ||
                    place->dims[place->rank - 1] == 1;
     if (ig_family_needs_unit_stride(family, index) && !is_unit) {
         place = copied(s, b, place);
@@ -192,18 +195,18 @@ static ig_value *input_value(buffers *s, ig_builder *b, const char *family,
 }
 
 static void rewrite_fused(buffers *s, ig_op *op) {
-    ig_builder b = ig_builder_before(op);
+    ig_builder  b = ig_builder_before(op);
     const char *family = ig_attr_str(op, IG_fused_family);
-    uint32_t ins = op->operand_count, outs = op->result_count;
-    ig_value **operands = IG_NEW_ARRAY(s->arena, ig_value *, ins + outs);
+    uint32_t    ins = op->operand_count, outs = op->result_count;
+    ig_value  **operands = IG_NEW_ARRAY(s->arena, ig_value *, ins + outs);
     for (uint32_t i = 0; i < ins; i++) {
         operands[i] = input_value(s, &b, family, i, op->operands[i].value);
     }
     for (uint32_t i = 0; i < outs; i++) {
         operands[ins + i] = ig_place_value(&b, destination(s, &b, &op->results[i]));
     }
-    ig_op *compute = make_compute(s, &b, family, operands, ins + outs, outs);
-    ig_block *from = op->bodies[0], *to = compute->bodies[0];
+    ig_op     *compute = make_compute(s, &b, family, operands, ins + outs, outs);
+    ig_block  *from = op->bodies[0], *to = compute->bodies[0];
     ig_value **args = IG_NEW_ARRAY(s->arena, ig_value *, from->arg_count);
     for (uint32_t i = 0; i < from->arg_count; i++) {
         args[i] = ig_block_add_arg(to, from->args[i]->type, NULL);
@@ -265,8 +268,8 @@ static ig_status rewrite_view(buffers *s, ig_op *op) {
         return unsupported(op, " where its range is computed by the model");
     }
     ig_builder b = ig_builder_before(op);
-    ig_place *from = place_of(s, op->operands[0].value);
-    ig_place *place = views[op->code](s, op, from);
+    ig_place  *from = place_of(s, op->operands[0].value);
+    ig_place  *place = views[op->code](s, op, from);
     if (!place) {
         place = views[op->code](s, op, copied(s, &b, from));
     }
@@ -277,8 +280,8 @@ static ig_status rewrite_view(buffers *s, ig_op *op) {
 /* What was not computed in place is copied there. */
 static ig_status rewrite_concat(buffers *s, ig_op *op) {
     ig_builder b = ig_builder_before(op);
-    ig_place *whole = destination(s, &b, op->results);
-    ig_dim at = 0;
+    ig_place  *whole = destination(s, &b, op->results);
+    ig_dim     at = 0;
     for (uint32_t i = 0; i < op->operand_count; i++) {
         ig_place *slice = concat_slice(s, op, whole, i, &at);
         ig_place *from = place_of(s, op->operands[i].value);
@@ -304,10 +307,10 @@ static ig_status rewrite_const(buffers *s, ig_op *op) {
     if (!op->results->uses) {
         return IG_OK;
     }
-    ig_builder b = ig_builder_before(op);
+    ig_builder     b = ig_builder_before(op);
     const ig_data *data = op->attrs[IG_const_value].as.data;
-    ig_weight *weight = ig_module_add_weight(s->module, "constant", data);
-    ig_value *value = ig_make_weight(&b, weight);
+    ig_weight     *weight = ig_module_add_weight(s->module, "constant", data);
+    ig_value      *value = ig_make_weight(&b, weight);
     set_place(s, op->results, ig_place_whole(s->arena, s->module, value));
     return IG_OK;
 }
@@ -323,15 +326,15 @@ static ig_status keep(buffers *s, ig_op *op) {
     return IG_OK;
 }
 
-/* Each result of the graph is a buffer of its own; inputs, constants and values that lie
- * inside others are copied. */
+/* Each result of the graph is a buffer of its own; inputs, constants and values that
+ * lie inside others are copied. */
 static ig_status rewrite_ret(buffers *s, ig_op *op) {
     ig_builder b = ig_builder_before(op);
-    ig_map returned;
+    ig_map     returned;
     ig_map_init(&returned, s->arena);
     for (uint32_t i = 0; i < op->operand_count; i++) {
         ig_place *place = place_of(s, op->operands[i].value);
-        bool is_own = ig_def(place->root, IG_OP_alloc) &&
+        bool      is_own = ig_def(place->root, IG_OP_alloc) &&
                       ig_place_is_whole(s->module, place) &&
                       !ig_map_get_id(&returned, IG_MAP_PTR(place->root));
         place = is_own ? place : copied(s, &b, place);
@@ -344,12 +347,18 @@ static ig_status rewrite_ret(buffers *s, ig_op *op) {
 typedef ig_status (*rewrite_fn)(buffers *s, ig_op *op);
 
 static const rewrite_fn rewrites[IG_OP_COUNT] = {
-    [IG_OP_fused] = rewrite_fused_op, [IG_OP_concat] = rewrite_concat,
-    [IG_OP_weight] = rewrite_weight,  [IG_OP_table] = rewrite_weight,
-    [IG_OP_const] = rewrite_const,    [IG_OP_dims] = rewrite_dims,
-    [IG_OP_reshape] = rewrite_view,   [IG_OP_expand] = rewrite_view,
-    [IG_OP_transpose] = rewrite_view, [IG_OP_slice] = rewrite_view,
-    [IG_OP_guard] = keep,             [IG_OP_ret] = rewrite_ret,
+    [IG_OP_fused] = rewrite_fused_op,
+    [IG_OP_concat] = rewrite_concat,
+    [IG_OP_weight] = rewrite_weight,
+    [IG_OP_table] = rewrite_weight,
+    [IG_OP_const] = rewrite_const,
+    [IG_OP_dims] = rewrite_dims,
+    [IG_OP_reshape] = rewrite_view,
+    [IG_OP_expand] = rewrite_view,
+    [IG_OP_transpose] = rewrite_view,
+    [IG_OP_slice] = rewrite_view,
+    [IG_OP_guard] = keep,
+    [IG_OP_ret] = rewrite_ret,
 };
 
 static bool stays(const ig_op *op) {
@@ -366,8 +375,9 @@ static void erase_tensor_ops(ig_block *block) {
 }
 
 ig_status ig_pass_bufferise(ig_pass_run *run, ig_graph *graph) {
-    buffers s = { .run = run, .arena = run->scratch, .module = graph->module,
-                  .graph = graph };
+    buffers s = {
+        .run = run, .arena = run->scratch, .module = graph->module, .graph = graph
+    };
     ig_map_init(&s.wanted, s.arena);
     ig_map_init(&s.owned, s.arena);
     ig_map_init(&s.places, s.arena);

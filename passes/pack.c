@@ -8,8 +8,8 @@
  *     %p = pad @w …; reshape [32, 16, 13]; transpose [0, 2, 1]
  *
  * The driver computes recipes once, when compiling.  A matrix of fewer than 8 columns
- * is not worth panels of 16: it becomes rows of k for the dot schedule.  Leading dims of
- * x are merged into rows.
+ * is not worth panels of 16: it becomes rows of k for the dot schedule.  Leading dims
+ * of x are merged into rows.
  */
 #include "passes/pass.h"
 
@@ -28,7 +28,8 @@ typedef struct matrix {
 static bool read_matrix(const ig_op *op, matrix *out) {
     const ig_op *def = op->operands[1].value->def;
     if (!def || def->code != IG_OP_weight || def->results->type->rank != 2 ||
-        def->results->type->dtype != IG_DT_f32 || !ig_type_is_static(def->results->type)) {
+        def->results->type->dtype != IG_DT_f32 ||
+        !ig_type_is_static(def->results->type)) {
         return false;
     }
     const ig_dim *dims = def->results->type->dims;
@@ -59,8 +60,8 @@ static ig_graph *weights_graph(ig_module *module) {
 
 static ig_weight *add_recipe(ig_graph *graph, const char *name, ig_value *value,
                              ig_arena *scratch) {
-    ig_op *ret = graph->body.last;
-    uint32_t count = ret->operand_count;
+    ig_op     *ret = graph->body.last;
+    uint32_t   count = ret->operand_count;
     ig_value **values = IG_NEW_ARRAY(scratch, ig_value *, count + 1);
     for (uint32_t i = 0; i < count; i++) {
         values[i] = ret->operands[i].value;
@@ -69,7 +70,7 @@ static ig_weight *add_recipe(ig_graph *graph, const char *name, ig_value *value,
     ig_op_erase(ret);
     ig_builder b = ig_builder_at_end(&graph->body);
     ig_make_ret(&b, values, count + 1);
-    ig_data data = { .type = value->type };
+    ig_data    data = { .type = value->type };
     ig_weight *weight = ig_module_add_weight(graph->module, name, &data);
     weight->is_recipe = true;
     weight->index = count;
@@ -79,9 +80,10 @@ static ig_weight *add_recipe(ig_graph *graph, const char *name, ig_value *value,
 /* The last two of `rank` dims exchanged. */
 static ig_value *transposed(ig_builder *b, ig_value *x, uint32_t rank) {
     static const int64_t of_two[] = { 1, 0 }, of_three[] = { 0, 2, 1 };
-    ig_attr attrs[IG_transpose_attr_count] = {
-        [IG_transpose_perm] =
-            ig_attr_of_ints(b->graph->module, rank == 2 ? of_two : of_three, rank) };
+    ig_attr              attrs[IG_transpose_attr_count] = {
+                     [IG_transpose_perm] = ig_attr_of_ints(b->graph->module,
+                                              rank == 2 ? of_two : of_three, rank)
+    };
     return ig_make(b, IG_OP_transpose, 1, &x, attrs);
 }
 
@@ -90,7 +92,7 @@ static ig_value *padded(ig_builder *b, ig_value *x, int64_t rows) {
     if (rows == 0) {
         return x;
     }
-    ig_dim before[2] = { 0, 0 }, after[2] = { rows, 0 };
+    ig_dim  before[2] = { 0, 0 }, after[2] = { rows, 0 };
     ig_attr attrs[IG_pad_attr_count] = {
         [IG_pad_before] = ig_attr_of_dims(module, before, 2),
         [IG_pad_after] = ig_attr_of_dims(module, after, 2),
@@ -116,11 +118,11 @@ static ig_weight *packed(ig_pass_run *run, ig_module *module, const matrix *m,
     const char *name = ig_arena_printf(run->scratch, "%s.%s%s", m->weight->name,
                                        as_panels ? "panels" : "rows",
                                        m->is_transposed ? "" : ".t");
-    ig_weight *known = ig_module_weight(module, name);
+    ig_weight  *known = ig_module_weight(module, name);
     if (known) {
         return known;
     }
-    ig_graph *graph = weights_graph(module);
+    ig_graph  *graph = weights_graph(module);
     ig_builder b = ig_builder_before(graph->body.last);
     return add_recipe(graph, name, build_recipe(&b, m, as_panels), run->scratch);
 }
@@ -154,10 +156,10 @@ static void replace_product(ig_op *op, ig_builder *b, ig_value *product) {
 static void to_panels(ig_pass_run *run, ig_op *op, const matrix *m) {
     ig_builder b = ig_builder_before(op);
     ig_weight *weight = packed(run, ig_op_module(op), m, true);
-    ig_value *operands[] = { merge_rows(&b, op->operands[0].value),
-                             ig_make_weight(&b, weight) };
-    ig_attr attrs[IG_matmul_panels_attr_count] = {
-        [IG_matmul_panels_columns] = ig_attr_of_int(m->n) };
+    ig_value  *operands[] = { merge_rows(&b, op->operands[0].value),
+                              ig_make_weight(&b, weight) };
+    ig_attr    attrs[IG_matmul_panels_attr_count] = { [IG_matmul_panels_columns] =
+                                                          ig_attr_of_int(m->n) };
     replace_product(op, &b, ig_make(&b, IG_OP_matmul_panels, 2, operands, attrs));
     run->changed = true;
 }
@@ -169,13 +171,13 @@ static void to_rows(ig_pass_run *run, ig_op *op, const matrix *m) {
         return;
     }
     ig_builder b = ig_builder_before(op);
-    ig_value *weight = op->operands[1].value;
+    ig_value  *weight = op->operands[1].value;
     if (!m->is_transposed) {
         weight = ig_make_weight(&b, packed(run, ig_op_module(op), m, false));
     }
     ig_value *operands[] = { merge_rows(&b, x), weight };
-    ig_attr attrs[IG_matmul_attr_count] = {
-        [IG_matmul_transpose_b] = ig_attr_of_bool(true) };
+    ig_attr   attrs[IG_matmul_attr_count] = { [IG_matmul_transpose_b] =
+                                                  ig_attr_of_bool(true) };
     replace_product(op, &b, ig_make(&b, IG_OP_matmul, 2, operands, attrs));
     run->changed = true;
 }

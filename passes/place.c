@@ -23,7 +23,7 @@ static void set_row_major(ig_module *module, ig_place *place) {
 }
 
 ig_place *ig_place_whole(ig_arena *arena, ig_module *module, ig_value *root) {
-    ig_place start = { .root = root };
+    ig_place  start = { .root = root };
     ig_place *place = new_place(arena, &start, root->type->rank);
     memcpy(place->dims, root->type->dims, place->rank * sizeof *place->dims);
     set_row_major(module, place);
@@ -65,7 +65,8 @@ bool ig_place_equal(ig_module *module, const ig_place *a, const ig_place *b) {
     return is_same;
 }
 
-ig_place *ig_place_transpose(ig_arena *arena, const ig_place *place, const int64_t *perm) {
+ig_place *ig_place_transpose(ig_arena *arena, const ig_place *place,
+                             const int64_t *perm) {
     ig_place *out = new_place(arena, place, place->rank);
     for (uint32_t d = 0; d < place->rank; d++) {
         out->dims[d] = place->dims[perm[d]];
@@ -75,7 +76,8 @@ ig_place *ig_place_transpose(ig_arena *arena, const ig_place *place, const int64
 }
 
 ig_place *ig_place_slice(ig_arena *arena, ig_module *module, const ig_place *place,
-                         const ig_dim *starts, const ig_dim *sizes, const int64_t *steps) {
+                         const ig_dim *starts, const ig_dim *sizes,
+                         const int64_t *steps) {
     ig_place *out = new_place(arena, place, place->rank);
     for (uint32_t d = 0; d < place->rank; d++) {
         ig_dim skipped = ig_dim_mul(module, starts[d], place->strides[d]);
@@ -88,7 +90,8 @@ ig_place *ig_place_slice(ig_arena *arena, ig_module *module, const ig_place *pla
 }
 
 /* The stride of a dim that is broadcast when its extent turns out to be 1. */
-static ig_dim broadcast_stride(ig_module *module, ig_dim extent, ig_dim to, ig_dim stride) {
+static ig_dim broadcast_stride(ig_module *module, ig_dim extent, ig_dim to,
+                               ig_dim stride) {
     if (extent == 1 && to != 1) {
         return 0;
     }
@@ -105,25 +108,26 @@ static ig_dim broadcast_stride(ig_module *module, ig_dim extent, ig_dim to, ig_d
 ig_place *ig_place_expand(ig_arena *arena, ig_module *module, const ig_place *place,
                           uint32_t rank, const ig_dim *dims) {
     ig_place *out = new_place(arena, place, rank);
-    uint32_t missing = rank - place->rank;
+    uint32_t  missing = rank - place->rank;
     for (uint32_t d = 0; d < rank; d++) {
         out->dims[d] = dims[d];
         out->strides[d] = d < missing
                               ? 0
-                              : broadcast_stride(module, place->dims[d - missing], dims[d],
-                                                 place->strides[d - missing]);
+                              : broadcast_stride(module, place->dims[d - missing],
+                                                 dims[d], place->strides[d - missing]);
     }
     return out;
 }
 
 /* ---- reshape ---- */
 
-/* Dims first … first + count walk through memory as one dim of the last one's stride. */
+/* Dims first … first + count walk through memory as one dim of the last one's
+ * stride. */
 static bool walks_as_one(ig_module *module, const ig_place *place, uint32_t first,
                          uint32_t count) {
     for (uint32_t d = first; d + 1 < first + count; d++) {
         ig_dim step = ig_dim_mul(module, place->strides[d + 1], place->dims[d + 1]);
-        bool is_one = place->dims[d] == 1 ||
+        bool   is_one = place->dims[d] == 1 ||
                       ig_dim_equal(module, place->strides[d], step) == IG_YES;
         if (!is_one) {
             return false;
@@ -133,16 +137,16 @@ static bool walks_as_one(ig_module *module, const ig_place *place, uint32_t firs
 }
 
 /* Strides of new dims first … first + count that cut one dim of stride `step`. */
-static void cut_strides(ig_module *module, ig_place *out, uint32_t first, uint32_t count,
-                        ig_dim step) {
+static void cut_strides(ig_module *module, ig_place *out, uint32_t first,
+                        uint32_t count, ig_dim step) {
     for (uint32_t d = first + count; d-- > first;) {
         out->strides[d] = step;
         step = ig_dim_mul(module, step, out->dims[d]);
     }
 }
 
-/* Old and new dims are matched in groups of equal product; a group keeps its memory when
- * its old dims walk as one.  Extents of 1 belong to any group. */
+/* Old and new dims are matched in groups of equal product; a group keeps its memory
+ * when its old dims walk as one.  Extents of 1 belong to any group. */
 ig_place *ig_place_reshape(ig_arena *arena, ig_module *module, const ig_place *place,
                            uint32_t rank, const ig_dim *dims) {
     ig_place *out = new_place(arena, place, rank);
@@ -154,9 +158,10 @@ ig_place *ig_place_reshape(ig_arena *arena, ig_module *module, const ig_place *p
     uint32_t o = 0, n = 0;
     while (o < place->rank && n < rank) {
         uint32_t old_first = o, new_first = n;
-        ig_dim old_product = place->dims[o++], new_product = dims[n++];
+        ig_dim   old_product = place->dims[o++], new_product = dims[n++];
         while (ig_dim_equal(module, old_product, new_product) != IG_YES) {
-            bool takes_old = ig_dim_less_equal(module, old_product, new_product) == IG_YES;
+            bool takes_old = ig_dim_less_equal(module, old_product, new_product) ==
+                             IG_YES;
             if (takes_old && o < place->rank) {
                 old_product = ig_dim_mul(module, old_product, place->dims[o++]);
             } else if (!takes_old && n < rank) {
@@ -193,12 +198,15 @@ ig_value *ig_place_value(ig_builder *b, const ig_place *place) {
     }
     const ig_type *type = ig_type_buffer(module, (ig_dtype)place->root->type->dtype,
                                          place->rank, place->dims);
-    ig_attr attrs[IG_view_attr_count] = {
-        [IG_view_offset] = ig_attr_of_dim(place->offset),
-        [IG_view_strides] = ig_attr_of_dims(module, place->strides, place->rank),
+    ig_attr        attrs[IG_view_attr_count] = {
+               [IG_view_offset] = ig_attr_of_dim(place->offset),
+               [IG_view_strides] = ig_attr_of_dims(module, place->strides, place->rank),
     };
-    ig_op_spec spec = { .operands = (ig_value *[]){ place->root }, .operand_count = 1,
-                        .result_types = &type, .result_count = 1, .attrs = attrs,
+    ig_op_spec spec = { .operands = (ig_value *[]){ place->root },
+                        .operand_count = 1,
+                        .result_types = &type,
+                        .result_count = 1,
+                        .attrs = attrs,
                         .loc = b->loc };
     return ig_make_op(b, IG_OP_view, &spec)->results;
 }

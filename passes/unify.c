@@ -71,12 +71,13 @@ static bool may_become(const unifier *u, ig_dim dim, ig_dim other) {
         return other >= symbol->min && other <= symbol->max;
     }
     bool is_symbol = ig_dim_as_symbol(u->module, other) != NULL;
-    return is_symbol && is_bound(u, other) && !mentions(u, other, ig_symbol_index(u->module, dim));
+    return is_symbol && is_bound(u, other) &&
+           !mentions(u, other, ig_symbol_index(u->module, dim));
 }
 
 /* Facts of the symbol that goes are facts of the one that stays. */
 static void merge_facts(unifier *u, ig_dim gone, ig_dim stays) {
-    ig_symbol *to = ig_dim_as_symbol(u->module, stays);
+    ig_symbol       *to = ig_dim_as_symbol(u->module, stays);
     const ig_symbol *from = ig_dim_as_symbol(u->module, gone);
     if (!to) {
         return;
@@ -100,10 +101,10 @@ static bool use_guard(unifier *u, const ig_op *guard) {
     if (ig_attr_int(guard, IG_guard_test, 0) != 0) {
         return false;
     }
-    ig_dim left =
-        ig_dim_substitute(u->module, guard->attrs[IG_guard_left].as.i, u->by_symbol);
-    ig_dim right =
-        ig_dim_substitute(u->module, guard->attrs[IG_guard_right].as.i, u->by_symbol);
+    ig_dim left = ig_dim_substitute(u->module, guard->attrs[IG_guard_left].as.i,
+                                    u->by_symbol);
+    ig_dim right = ig_dim_substitute(u->module, guard->attrs[IG_guard_right].as.i,
+                                     u->by_symbol);
     if (ig_dim_equal(u->module, left, right) == IG_YES) {
         return true;
     }
@@ -176,7 +177,9 @@ static void rewrite_block(unifier *u, ig_block *block) {
 }
 
 ig_status ig_pass_unify(ig_pass_run *run, ig_graph *graph) {
-    unifier u = { .run = run, .module = graph->module, .graph = graph,
+    unifier u = { .run = run,
+                  .module = graph->module,
+                  .graph = graph,
                   .symbol_count = ig_symbol_count(graph->module) };
     u.by_symbol = IG_NEW_ARRAY(run->scratch, ig_dim, u.symbol_count);
     u.is_bound = IG_NEW_ARRAY(run->scratch, bool, u.symbol_count);

@@ -1,7 +1,8 @@
 /* The CUDA backend: kernel form to CUDA C++, PTX and cubin.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Printing needs nothing but this library; PTX and cubin need NVRTC, which needs no GPU.
+ * Printing needs nothing but this library; PTX and cubin need NVRTC, which needs no
+ * GPU.
  */
 #include "codegen/backend.h"
 #include "codegen/cuda/emit.h"
@@ -13,7 +14,7 @@ typedef struct state {
     ig_context *context;
     const char *architecture; /* "sm_90a" */
     ig_nvrtc    nvrtc;
-    bool        is_open;      /* NVRTC is looked for when it is first needed */
+    bool        is_open; /* NVRTC is looked for when it is first needed */
 } state;
 
 static ig_status open_cuda(ig_context *context, const ig_target *target,
@@ -42,8 +43,10 @@ static ig_status compile_source(state *s, const ig_graph *kernel, bool wants_ptx
     ig_writer source;
     ig_writer_init(&source, arena);
     IG_TRY(print_source(kernel, &source));
-    return ig_nvrtc_compile(s->context, &s->nvrtc, ig_writer_str(&source),
-                            s->architecture, wants_ptx, arena, out_result);
+    ig_nvrtc_job job = { .source = ig_writer_str(&source),
+                         .architecture = s->architecture,
+                         .wants_ptx = wants_ptx };
+    return ig_nvrtc_compile(s->context, &s->nvrtc, &job, arena, out_result);
 }
 
 static ig_status emit_cuda(void *opened, const ig_graph *kernel, ig_emit what,
@@ -63,8 +66,9 @@ static ig_status compile_cuda(void *opened, const ig_graph *kernel, ig_arena *ar
     IG_TRY(ig_context_poll(s->context));
     ig_str cubin = { NULL, 0 };
     IG_TRY(compile_source(s, kernel, false, arena, &cubin));
-    *out_kernel = (ig_compiled_kernel){ .name = kernel->name, .entry = -1,
-                                        .bytes = cubin.data, .size = cubin.size };
+    *out_kernel = (ig_compiled_kernel){
+        .name = kernel->name, .entry = -1, .bytes = cubin.data, .size = cubin.size
+    };
     return IG_OK;
 }
 

@@ -9,27 +9,40 @@
 /* ---- names and types ---- */
 
 static const char *const type_names[IG_DT_COUNT] = {
-    [IG_DT_bool] = "bool",          [IG_DT_i8] = "signed char",
-    [IG_DT_i16] = "short",          [IG_DT_i32] = "int",
-    [IG_DT_i64] = "long long",      [IG_DT_u8] = "unsigned char",
-    [IG_DT_u16] = "unsigned short", [IG_DT_u32] = "unsigned int",
-    [IG_DT_f16] = "ig_f16",         [IG_DT_bf16] = "ig_bf16",
-    [IG_DT_f32] = "float",          [IG_DT_f64] = "double",
+    [IG_DT_bool] = "bool",
+    [IG_DT_i8] = "signed char",
+    [IG_DT_i16] = "short",
+    [IG_DT_i32] = "int",
+    [IG_DT_i64] = "long long",
+    [IG_DT_u8] = "unsigned char",
+    [IG_DT_u16] = "unsigned short",
+    [IG_DT_u32] = "unsigned int",
+    [IG_DT_f16] = "ig_f16",
+    [IG_DT_bf16] = "ig_bf16",
+    [IG_DT_f32] = "float",
+    [IG_DT_f64] = "double",
     [IG_DT_u64] = "unsigned long long",
 };
 
 static const char *const pointer_names[IG_DT_COUNT] = {
-    [IG_DT_bool] = "bool *",          [IG_DT_i8] = "signed char *",
-    [IG_DT_i16] = "short *",          [IG_DT_i32] = "int *",
-    [IG_DT_i64] = "long long *",      [IG_DT_u8] = "unsigned char *",
-    [IG_DT_u16] = "unsigned short *", [IG_DT_u32] = "unsigned int *",
-    [IG_DT_f16] = "ig_f16 *",         [IG_DT_bf16] = "ig_bf16 *",
-    [IG_DT_f32] = "float *",          [IG_DT_f64] = "double *",
+    [IG_DT_bool] = "bool *",
+    [IG_DT_i8] = "signed char *",
+    [IG_DT_i16] = "short *",
+    [IG_DT_i32] = "int *",
+    [IG_DT_i64] = "long long *",
+    [IG_DT_u8] = "unsigned char *",
+    [IG_DT_u16] = "unsigned short *",
+    [IG_DT_u32] = "unsigned int *",
+    [IG_DT_f16] = "ig_f16 *",
+    [IG_DT_bf16] = "ig_bf16 *",
+    [IG_DT_f32] = "float *",
+    [IG_DT_f64] = "double *",
     [IG_DT_u64] = "unsigned long long *",
 };
 
 const char *ig_cuda_type(const ig_type *type) {
-    return type->kind == IG_BUFFER ? pointer_names[type->dtype] : type_names[type->dtype];
+    return type->kind == IG_BUFFER ? pointer_names[type->dtype]
+                                   : type_names[type->dtype];
 }
 
 ig_str ig_cuda_name(const ig_cuda_emitter *e, const ig_value *value) {
@@ -42,7 +55,8 @@ void ig_cuda_indent(ig_cuda_emitter *e) {
 
 ig_status ig_cuda_fail(const ig_cuda_emitter *e, const ig_op *op, const char *what) {
     return ig_error(&e->kernel->module->context->diag, IG_INTERNAL, NULL,
-                    "kernel '%s', %s: %s", e->kernel->name, ig_ops[op->code].name, what);
+                    "kernel '%s', %s: %s", e->kernel->name, ig_ops[op->code].name,
+                    what);
 }
 
 /* ---- rows ---- */
@@ -78,7 +92,7 @@ static bool is_letter(char c) {
 /* x, y and z that stand alone become the operands' names. */
 static void put_scalar(ig_cuda_emitter *e, const ig_op *op, const char *text) {
     for (const char *c = text; *c; c++) {
-        bool is_alone = (c == text || !is_letter(c[-1])) && !is_letter(c[1]);
+        bool     is_alone = (c == text || !is_letter(c[-1])) && !is_letter(c[1]);
         uint32_t operand = (uint32_t)(*c - 'x');
         if (is_alone && *c >= 'x' && *c <= 'z' && operand < op->operand_count) {
             ig_put_str(e->out, ig_cuda_name(e, op->operands[operand].value));
@@ -151,9 +165,9 @@ static void print_arguments(ig_cuda_emitter *e) {
     uint32_t buffer = 0, param = 0;
     for (uint32_t i = 0; i < e->kernel->body.arg_count; i++) {
         const ig_value *arg = e->kernel->body.args[i];
-        const char *type = ig_cuda_type(arg->type);
-        bool is_buffer = arg->type->kind == IG_BUFFER;
-        ig_str name = ig_cuda_name(e, arg);
+        const char     *type = ig_cuda_type(arg->type);
+        bool            is_buffer = arg->type->kind == IG_BUFFER;
+        ig_str          name = ig_cuda_name(e, arg);
         ig_put(e->out, "    %s const %.*s = ", type, IG_STR_ARG(name));
         if (is_buffer) {
             ig_put(e->out, "(%s)args.buffers[%u];\n", type, buffer++);
@@ -167,14 +181,16 @@ static void name_values(ig_cuda_emitter *e) {
     e->names = IG_NEW_ARRAY(e->arena, ig_str, e->kernel->value_count);
     for (uint32_t i = 0; i < e->kernel->value_count; i++) {
         size_t size = 0;
-        char *text = ig_arena_printf(e->arena, "v%u", i);
+        char  *text = ig_arena_printf(e->arena, "v%u", i);
         size = strlen(text);
         e->names[i] = (ig_str){ text, size };
     }
 }
 
 ig_status ig_cuda_emit_kernel(const ig_graph *kernel, ig_writer *out) {
-    ig_cuda_emitter e = { .kernel = kernel, .out = out, .arena = out->arena, .depth = 1 };
+    ig_cuda_emitter e = {
+        .kernel = kernel, .out = out, .arena = out->arena, .depth = 1
+    };
     uint32_t buffers = 0, params = 0;
     count_args(kernel, &buffers, &params);
     name_values(&e);

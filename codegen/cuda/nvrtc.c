@@ -8,7 +8,8 @@
 
 /* ---- opening ---- */
 
-static const char *const sonames[] = { "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so" };
+static const char *const sonames[] = { "libnvrtc.so.13", "libnvrtc.so.12",
+                                       "libnvrtc.so" };
 
 static void *open_in(const char *folder) {
     char path[4096];
@@ -36,7 +37,7 @@ static const symbol symbols[] = {
 
 ig_status ig_nvrtc_open(ig_context *context, ig_nvrtc *out_nvrtc) {
     const char *folder = getenv("INGOT_CUDA_DIR");
-    void *library = folder ? open_in(folder) : NULL;
+    void       *library = folder ? open_in(folder) : NULL;
     library = library ? library : open_in(NULL);
     library = library ? library : open_in("/usr/local/cuda/lib64");
     if (!library) {
@@ -73,8 +74,8 @@ static ig_str program_log(const ig_nvrtc *nvrtc, void *program, ig_arena *arena)
 static ig_status take_result(const ig_nvrtc *nvrtc, void *program, bool wants_ptx,
                              ig_arena *arena, ig_str *out_result) {
     size_t size = 0;
-    int failed = wants_ptx ? nvrtc->nvrtcGetPTXSize(program, &size)
-                           : nvrtc->nvrtcGetCUBINSize(program, &size);
+    int    failed = wants_ptx ? nvrtc->nvrtcGetPTXSize(program, &size)
+                              : nvrtc->nvrtcGetCUBINSize(program, &size);
     if (failed || size == 0) {
         return IG_INTERNAL;
     }
@@ -85,23 +86,24 @@ static ig_status take_result(const ig_nvrtc *nvrtc, void *program, bool wants_pt
     return failed ? IG_INTERNAL : IG_OK;
 }
 
-ig_status ig_nvrtc_compile(ig_context *context, const ig_nvrtc *nvrtc, ig_str source,
-                           const char *architecture, bool wants_ptx, ig_arena *arena,
+ig_status ig_nvrtc_compile(ig_context *context, const ig_nvrtc *nvrtc,
+                           const ig_nvrtc_job *job, ig_arena *arena,
                            ig_str *out_result) {
-    void *program = NULL;
-    const char *target = ig_arena_printf(arena, "--gpu-architecture=%s", architecture);
+    void       *program = NULL;
+    const char *target = ig_arena_printf(arena, "--gpu-architecture=%s",
+                                         job->architecture);
     const char *options[] = { target, "--std=c++17", "--fmad=false" };
-    const char *text = ig_arena_copy(arena, source.data, source.size);
+    const char *text = ig_arena_copy(arena, job->source.data, job->source.size);
     if (nvrtc->nvrtcCreateProgram(&program, text, "ingot.cu", 0, NULL, NULL) != 0) {
         return ig_error(&context->diag, IG_INTERNAL, NULL, "NVRTC took no program");
     }
     ig_status status = IG_OK;
     if (nvrtc->nvrtcCompileProgram(program, (int)IG_COUNT_OF(options), options) != 0) {
         status = ig_error(&context->diag, IG_INTERNAL, NULL, "NVRTC for %s: %.*s",
-                          architecture,
+                          job->architecture,
                           IG_STR_ARG(program_log(nvrtc, program, arena)));
     } else {
-        status = take_result(nvrtc, program, wants_ptx, arena, out_result);
+        status = take_result(nvrtc, program, job->wants_ptx, arena, out_result);
     }
     nvrtc->nvrtcDestroyProgram(&program);
     return status;

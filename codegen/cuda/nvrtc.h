@@ -14,14 +14,19 @@ typedef struct ig_nvrtc {
 } ig_nvrtc;
 
 /* Looks for the library in INGOT_CUDA_DIR, where the loader looks, and in
- * /usr/local/cuda; IG_UNSUPPORTED with a message when it is nowhere.  It stays open until
- * the process ends. */
+ * /usr/local/cuda; IG_UNSUPPORTED with a message when it is nowhere.  It stays open
+ * until the process ends. */
 ig_status ig_nvrtc_open(ig_context *context, ig_nvrtc *out_nvrtc);
 
-/* Compiles CUDA C++ for "sm_80" and the like.  `wants_ptx`: the result is PTX text, else
- * a cubin.  The result lives in `arena`; the log becomes the message of an error. */
-ig_status ig_nvrtc_compile(ig_context *context, const ig_nvrtc *nvrtc, ig_str source,
-                           const char *architecture, bool wants_ptx, ig_arena *arena,
+typedef struct ig_nvrtc_job {
+    ig_str      source;       /* CUDA C++ */
+    const char *architecture; /* "sm_80" */
+    bool        wants_ptx;    /* PTX text, else a cubin */
+} ig_nvrtc_job;
+
+/* The result lives in `arena`; the log becomes the message of an error. */
+ig_status ig_nvrtc_compile(ig_context *context, const ig_nvrtc *nvrtc,
+                           const ig_nvrtc_job *job, ig_arena *arena,
                            ig_str *out_result);
 
 #endif

@@ -20,16 +20,24 @@ static void put_declaration(ig_cuda_emitter *e, const ig_value *value) {
 /* Bits, not digits: what is printed is what is meant, NaN and infinities too. */
 ig_status ig_cuda_print_const(ig_cuda_emitter *e, const ig_op *op) {
     const ig_data *data = op->attrs[IG_const_value].as.data;
-    ig_dtype dtype = (ig_dtype)op->results->type->dtype;
-    uint64_t bits = 0;
+    ig_dtype       dtype = (ig_dtype)op->results->type->dtype;
+    uint64_t       bits = 0;
     memcpy(&bits, data->bytes, (size_t)ig_dtypes[dtype].bits / 8);
     put_declaration(e, op->results);
     const char *type = ig_cuda_type(op->results->type);
     switch (ig_dtypes[dtype].bits) {
-    case 64: ig_put(e->out, "ig_bits<%s>(0x%" PRIx64 "ull);\n", type, bits); break;
-    case 32: ig_put(e->out, "ig_bits<%s>(0x%" PRIx64 "u);\n", type, bits); break;
-    case 16: ig_put(e->out, "ig_bits<%s>((ig_u16)0x%" PRIx64 "u);\n", type, bits); break;
-    default: ig_put(e->out, "(%s)0x%" PRIx64 ";\n", type, bits); break;
+    case 64:
+        ig_put(e->out, "ig_bits<%s>(0x%" PRIx64 "ull);\n", type, bits);
+        break;
+    case 32:
+        ig_put(e->out, "ig_bits<%s>(0x%" PRIx64 "u);\n", type, bits);
+        break;
+    case 16:
+        ig_put(e->out, "ig_bits<%s>((ig_u16)0x%" PRIx64 "u);\n", type, bits);
+        break;
+    default:
+        ig_put(e->out, "(%s)0x%" PRIx64 ";\n", type, bits);
+        break;
     }
     return IG_OK;
 }
@@ -37,7 +45,8 @@ ig_status ig_cuda_print_const(ig_cuda_emitter *e, const ig_op *op) {
 ig_status ig_cuda_print_cast(ig_cuda_emitter *e, const ig_op *op) {
     put_declaration(e, op->results);
     ig_str x = operand(e, op, 0);
-    ig_put(e->out, "ig_cast<%s>(%.*s);\n", ig_cuda_type(op->results->type), IG_STR_ARG(x));
+    ig_put(e->out, "ig_cast<%s>(%.*s);\n", ig_cuda_type(op->results->type),
+           IG_STR_ARG(x));
     return IG_OK;
 }
 
@@ -71,14 +80,15 @@ ig_status ig_cuda_print_store(ig_cuda_emitter *e, const ig_op *op) {
     if (op->operand_count > 3) {
         ig_put(e->out, "if (%.*s > 0) ", IG_STR_ARG(operand(e, op, 3)));
     }
-    ig_put(e->out, "%.*s[%.*s] = %.*s;\n", IG_STR_ARG(to), IG_STR_ARG(at), IG_STR_ARG(x));
+    ig_put(e->out, "%.*s[%.*s] = %.*s;\n", IG_STR_ARG(to), IG_STR_ARG(at),
+           IG_STR_ARG(x));
     return IG_OK;
 }
 
 static ig_status print_array(ig_cuda_emitter *e, const ig_op *op, const char *space,
                              int64_t count) {
-    const ig_type *element =
-        ig_type_vector(e->kernel->module, (ig_dtype)op->results->type->dtype, 1);
+    const ig_type *element = ig_type_vector(e->kernel->module,
+                                            (ig_dtype)op->results->type->dtype, 1);
     ig_cuda_indent(e);
     ig_put(e->out, "%s%s %.*s[%lld];\n", space, ig_cuda_type(element),
            IG_STR_ARG(ig_cuda_name(e, op->results)), (long long)count);
@@ -104,7 +114,8 @@ static uint32_t argument_number(const ig_cuda_emitter *e, const ig_value *value)
     return number;
 }
 
-static ig_status print_argument(ig_cuda_emitter *e, const ig_op *op, const char *array) {
+static ig_status print_argument(ig_cuda_emitter *e, const ig_op *op,
+                                const char *array) {
     uint32_t first = argument_number(e, op->operands[0].value);
     put_declaration(e, op->results);
     ig_put(e->out, "(%s)args.%s[%u + %.*s];\n", ig_cuda_type(op->results->type), array,
@@ -153,8 +164,10 @@ ig_status ig_cuda_print_for(ig_cuda_emitter *e, const ig_op *op) {
     ig_str index = ig_cuda_name(e, body->args[0]);
     ig_cuda_indent(e);
     ig_put(e->out, "for (long long %.*s = %.*s; %.*s < %.*s; ", IG_STR_ARG(index),
-           IG_STR_ARG(operand(e, op, 0)), IG_STR_ARG(index), IG_STR_ARG(operand(e, op, 1)));
-    ig_put(e->out, "%.*s += %.*s) {\n", IG_STR_ARG(index), IG_STR_ARG(operand(e, op, 2)));
+           IG_STR_ARG(operand(e, op, 0)), IG_STR_ARG(index),
+           IG_STR_ARG(operand(e, op, 1)));
+    ig_put(e->out, "%.*s += %.*s) {\n", IG_STR_ARG(index),
+           IG_STR_ARG(operand(e, op, 2)));
     e->depth++;
     IG_TRY(ig_cuda_emit_block(e, body));
     put_yields(e, body, op);

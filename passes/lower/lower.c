@@ -22,7 +22,7 @@
 
 const ig_dim *ig_row_major(ig_arena *arena, ig_module *module, const ig_type *type) {
     ig_dim *strides = IG_NEW_ARRAY(arena, ig_dim, type->rank);
-    ig_dim step = 1;
+    ig_dim  step = 1;
     for (uint32_t d = type->rank; d-- > 0;) {
         strides[d] = step;
         step = ig_dim_mul(module, step, type->dims[d]);
@@ -40,7 +40,7 @@ const ig_dim *ig_plan_strides(ig_arena *arena, const ig_value *value) {
 }
 
 ig_value *ig_lower_param(ig_lower *lower, ig_dim dim) {
-    uint64_t key = (uint64_t)dim + 1; /* any bijection that avoids nothing */
+    uint64_t  key = (uint64_t)dim + 1; /* any bijection that avoids nothing */
     ig_value *known = ig_map_get_id(&lower->param_of, key);
     if (known) {
         return known;
@@ -62,13 +62,13 @@ static ig_value *head_constant(ig_lower *lower, int64_t value) {
 
 ig_value *ig_lower_dim(ig_lower *lower, ig_dim dim) {
     int64_t value = 0;
-    bool is_known = ig_dim_constant(lower->module, dim, &value);
+    bool    is_known = ig_dim_constant(lower->module, dim, &value);
     return is_known ? head_constant(lower, value) : ig_lower_param(lower, dim);
 }
 
 ig_value *ig_lower_param_array(ig_lower *lower, const ig_dim *dims, uint32_t count) {
     const ig_type *i64 = ig_type_vector(lower->module, IG_DT_i64, 1);
-    ig_value *first = NULL;
+    ig_value      *first = NULL;
     for (uint32_t i = 0; i < count; i++) {
         ig_value *arg = ig_block_add_arg(&lower->kernel->body, i64, NULL);
         first = first ? first : arg;
@@ -106,8 +106,8 @@ ig_status ig_lower_unsupported(ig_lower *lower, const char *what) {
 /* ---- one launch ---- */
 
 static ig_lower_fn find_family(const ig_target *target, const char *name) {
-    const ig_lower_family *row =
-        target->family == IG_FAMILY_GPU ? ig_lower_gpu : ig_lower_cpu;
+    const ig_lower_family *row = target->family == IG_FAMILY_GPU ? ig_lower_gpu
+                                                                 : ig_lower_cpu;
     for (; row->name; row++) {
         if (strcmp(row->name, name) == 0) {
             return row->lower;
@@ -119,9 +119,9 @@ static ig_lower_fn find_family(const ig_target *target, const char *name) {
 static ig_operand *take_operands(ig_lower *lower, uint32_t from, uint32_t count) {
     ig_operand *operands = IG_NEW_ARRAY(lower->arena, ig_operand, count);
     for (uint32_t i = 0; i < count; i++) {
-        ig_value *value = lower->compute->operands[from + i].value;
-        const ig_type *pointer =
-            ig_type_buffer(lower->module, (ig_dtype)value->type->dtype, 0, NULL);
+        ig_value      *value = lower->compute->operands[from + i].value;
+        const ig_type *pointer = ig_type_buffer(lower->module,
+                                                (ig_dtype)value->type->dtype, 0, NULL);
         operands[i].type = value->type;
         operands[i].strides = ig_plan_strides(lower->arena, value);
         operands[i].buffer = ig_block_add_arg(&lower->kernel->body, pointer, NULL);
@@ -131,12 +131,17 @@ static ig_operand *take_operands(ig_lower *lower, uint32_t from, uint32_t count)
 
 static void start(ig_lower *lower, ig_pass_run *run, ig_op *compute) {
     ig_module *module = ig_op_module(compute);
-    uint32_t outs = (uint32_t)ig_attr_int(compute, IG_compute_outs, 0);
-    *lower = (ig_lower){ .module = module, .options = run->options,
-                         .target = run->options->target, .arena = run->scratch,
-                         .compute = compute, .body = compute->bodies[0],
-                         .in_count = compute->operand_count - outs, .out_count = outs,
-                         .name = ig_attr_str(compute, IG_compute_family), .grid = 1 };
+    uint32_t   outs = (uint32_t)ig_attr_int(compute, IG_compute_outs, 0);
+    *lower = (ig_lower){ .module = module,
+                         .options = run->options,
+                         .target = run->options->target,
+                         .arena = run->scratch,
+                         .compute = compute,
+                         .body = compute->bodies[0],
+                         .in_count = compute->operand_count - outs,
+                         .out_count = outs,
+                         .name = ig_attr_str(compute, IG_compute_family),
+                         .grid = 1 };
     lower->kernel = ig_graph_create(module, lower->name, IG_STAGE_KERNEL);
     ig_map_init(&lower->param_of, run->scratch);
     lower->b = ig_builder_at_end(&lower->kernel->body);
@@ -151,9 +156,9 @@ static ig_str body_text(const ig_graph *kernel, ig_arena *arena) {
     ig_writer writer;
     ig_writer_init(&writer, arena);
     ig_print_graph(kernel, &writer);
-    ig_str text = ig_writer_str(&writer);
+    ig_str      text = ig_writer_str(&writer);
     const char *open = memchr(text.data, '(', text.size);
-    size_t skipped = open ? (size_t)(open - text.data) : 0;
+    size_t      skipped = open ? (size_t)(open - text.data) : 0;
     return (ig_str){ text.data + skipped, text.size - skipped };
 }
 
@@ -189,31 +194,34 @@ static void finish(ig_lower *lower) {
         ig_graph_rename(lower->kernel, lower->name);
     }
     ig_module *module = lower->module;
-    ig_op *from = lower->compute;
+    ig_op     *from = lower->compute;
     ig_value **operands = IG_NEW_ARRAY(lower->arena, ig_value *, from->operand_count);
     for (uint32_t i = 0; i < from->operand_count; i++) {
         operands[i] = from->operands[i].value;
     }
     uint32_t param_count = (uint32_t)lower->params.count;
-    ig_attr attrs[IG_launch_attr_count] = {
-        [IG_launch_kernel] = ig_attr_of_sym(module, lower->kernel->name),
-        [IG_launch_outs] = ig_attr_of_int(lower->out_count),
-        [IG_launch_grid] = ig_attr_of_dim(lower->grid),
-        [IG_launch_scratch] = optional_int(lower->scratch),
+    ig_attr  attrs[IG_launch_attr_count] = {
+         [IG_launch_kernel] = ig_attr_of_sym(module, lower->kernel->name),
+         [IG_launch_outs] = ig_attr_of_int(lower->out_count),
+         [IG_launch_grid] = ig_attr_of_dim(lower->grid),
+         [IG_launch_scratch] = optional_int(lower->scratch),
     };
     if (lower->ranges.count) {
         attrs[IG_launch_ranges] = ig_attr_of_dims(module, lower->ranges.items,
                                                   (uint32_t)lower->ranges.count);
     }
     if (param_count) {
-        attrs[IG_launch_params] = ig_attr_of_dims(module, lower->params.items, param_count);
+        attrs[IG_launch_params] = ig_attr_of_dims(module, lower->params.items,
+                                                  param_count);
     }
     if (lower->cost) {
         attrs[IG_launch_cost] = ig_attr_of_dim(lower->cost);
     }
     ig_builder b = ig_builder_before(from);
-    ig_op_spec spec = { .operands = operands, .operand_count = from->operand_count,
-                        .attrs = attrs, .loc = from->loc };
+    ig_op_spec spec = { .operands = operands,
+                        .operand_count = from->operand_count,
+                        .attrs = attrs,
+                        .loc = from->loc };
     ig_make_op(&b, IG_OP_launch, &spec);
     ig_op_erase(from);
 }
@@ -221,7 +229,7 @@ static void finish(ig_lower *lower) {
 static ig_status lower_compute(ig_pass_run *run, ig_op *compute) {
     const char *family = ig_attr_str(compute, IG_compute_family);
     ig_lower_fn fn = find_family(run->options->target, family);
-    ig_lower lower;
+    ig_lower    lower;
     start(&lower, run, compute);
     ig_status status = fn ? fn(&lower) : ig_lower_unsupported(&lower, family);
     if (status != IG_OK) {

@@ -4,7 +4,8 @@
  * A compute op names a family ("gemm", "bag", "map" …).  The family's schedule builds a
  * kernel graph: buffer arguments first, one an operand of the launch in order, then i64
  * params, which the runtime computes from dim expressions when shapes are bound.
- * Schedules are per family of targets (cpu/, gpu/); everything in this header is shared.
+ * Schedules are per family of targets (cpu/, gpu/); everything in this header is
+ * shared.
  */
 #ifndef IG_PASSES_LOWER_LOWER_H
 #define IG_PASSES_LOWER_LOWER_H
@@ -29,15 +30,15 @@ typedef struct ig_lower {
     ig_operand            *ins, *outs;
     uint32_t               in_count, out_count;
     ig_graph              *kernel;
-    ig_builder             b;       /* at the end of the kernel */
+    ig_builder             b; /* at the end of the kernel */
     ig_map                 param_of;
     IG_VEC(ig_dim)         params;
-    const char            *name;    /* of the kernel, without its number; set by the family */
-    IG_VEC(ig_dim)         ranges;  /* launch.ranges: what reported operands must be */
-    ig_dim                 grid;    /* number of tiles; set by the family */
-    ig_dim                 cost;    /* rough ns on one core; 0: unknown */
-    int64_t                scratch; /* bytes a worker */
-    bool                   shares_strides; /* strides are params: shapes share the kernel */
+    const char    *name;    /* of the kernel, without its number; set by the family */
+    IG_VEC(ig_dim) ranges;  /* launch.ranges: what reported operands must be */
+    ig_dim         grid;    /* number of tiles; set by the family */
+    ig_dim         cost;    /* rough ns on one core; 0: unknown */
+    int64_t        scratch; /* bytes a worker */
+    bool           shares_strides; /* strides are params: shapes share the kernel */
 } ig_lower;
 
 typedef ig_status (*ig_lower_fn)(ig_lower *lower);
@@ -63,23 +64,23 @@ ig_value *ig_lower_param_array(ig_lower *lower, const ig_dim *dims, uint32_t cou
 void ig_lower_range(ig_lower *lower, int64_t operand, ig_dim low, ig_dim high);
 /* Vector lanes of `dtype` on the target. */
 uint32_t ig_lower_lanes(const ig_lower *lower, ig_dtype dtype);
-ig_dim ig_lower_ceil_div(ig_lower *lower, ig_dim a, int64_t b);
-ig_dim ig_lower_mul(ig_lower *lower, ig_dim a, ig_dim b);
+ig_dim   ig_lower_ceil_div(ig_lower *lower, ig_dim a, int64_t b);
+ig_dim   ig_lower_mul(ig_lower *lower, ig_dim a, ig_dim b);
 /* "This form of the op has no kernel yet": UNSUPPORTED with the op's location. */
 ig_status ig_lower_unsupported(ig_lower *lower, const char *what);
 
 /* ---- the body at one place of its iteration space ---- */
 
-/* Where the code being emitted stands.  Index i64s are one a dim of the space; lanes run
- * along the last one. */
+/* Where the code being emitted stands.  Index i64s are one a dim of the space; lanes
+ * run along the last one. */
 typedef struct ig_site {
     ig_builder      *b;
     uint32_t         lanes;
     uint32_t         rank;
-    const ig_dim    *dims;   /* extents of the space */
+    const ig_dim    *dims; /* extents of the space */
     ig_value *const *index;
-    ig_value        *count;  /* lanes that count, or NULL for all */
-    ig_map          *values; /* body value -> kernel value; preset with anchors' results */
+    ig_value        *count; /* lanes that count, or NULL for all */
+    ig_map *values; /* body value -> kernel value; preset with anchors' results */
 } ig_site;
 
 /* The kernel value of a body value: loads inputs with broadcasting, emits elementwise
@@ -91,7 +92,8 @@ void ig_lower_store_yields(ig_lower *lower, const ig_site *site);
  * with these dims (stride 1 or 0, known now)? */
 bool ig_lower_is_vectorizable(ig_lower *lower, uint32_t rank, const ig_dim *dims);
 /* Load of one operand at a site, with broadcasting; exposed for schedules. */
-ig_value *ig_lower_load(ig_lower *lower, const ig_site *site, const ig_operand *operand);
+ig_value *ig_lower_load(ig_lower *lower, const ig_site *site,
+                        const ig_operand *operand);
 /* One elementwise op on kernel values: casts narrow floats around it, expands math. */
 ig_value *ig_lower_scalar(ig_builder *b, const ig_op *op, ig_value *const *operands);
 /* exp, log, tanh … as arithmetic (math.c). */

@@ -37,11 +37,12 @@ static ig_value *constant_like(ig_builder *b, ig_value *x, double value) {
     return k_const_vector(b, x->type->dtype, x->type->lanes, value);
 }
 
-/* x / y or x % y with a divisor that cannot trap; y = -1 and y = 0 are put right after. */
+/* x / y or x % y with a divisor that cannot trap; y = -1 and y = 0 are put right
+ * after. */
 static ig_value *divide(ig_builder *b, ig_opcode code, ig_value *x, ig_value *y) {
     ig_value *zero = zero_like(b, x), *one = constant_like(b, x, 1.0);
     ig_value *is_zero = k_compare(b, IG_OP_eq, y, zero);
-    bool is_div = code == IG_OP_div;
+    bool      is_div = code == IG_OP_div;
     if (ig_dtypes[x->type->dtype].class == IG_UINT) {
         ig_value *q = k_binary(b, code, x, k_where(b, is_zero, one, y));
         return k_where(b, is_zero, zero, q);
@@ -67,10 +68,10 @@ static ig_value *float_remainder(ig_builder *b, ig_value *x, ig_value *y) {
 }
 
 static ig_value *lower_mod(ig_builder *b, const ig_op *op, ig_value *const *x) {
-    bool is_float = ig_dtype_is_float(x[0]->type->dtype);
+    bool      is_float = ig_dtype_is_float(x[0]->type->dtype);
     ig_value *r = is_float ? float_remainder(b, x[0], x[1])
                            : divide(b, IG_OP_mod, x[0], x[1]);
-    bool truncates = ig_attr_int(op, IG_mod_truncate, 0) != 0;
+    bool      truncates = ig_attr_int(op, IG_mod_truncate, 0) != 0;
     if (truncates || ig_dtypes[r->type->dtype].class == IG_UINT) {
         return r;
     }
@@ -82,13 +83,16 @@ static ig_value *lower_mod(ig_builder *b, const ig_op *op, ig_value *const *x) {
 }
 
 static ig_value *lower_isinf(ig_builder *b, const ig_op *op, ig_value *const *x) {
-    ig_value *plus = k_compare(b, IG_OP_eq, x[0], constant_like(b, x[0], (double)INFINITY));
-    ig_value *minus = k_compare(b, IG_OP_eq, x[0], constant_like(b, x[0], -(double)INFINITY));
+    ig_value *plus = k_compare(b, IG_OP_eq, x[0],
+                               constant_like(b, x[0], (double)INFINITY));
+    ig_value *minus = k_compare(b, IG_OP_eq, x[0],
+                                constant_like(b, x[0], -(double)INFINITY));
     if (ig_attr_int(op, IG_isinf_skip_positive, 0)) {
         return minus;
     }
-    return ig_attr_int(op, IG_isinf_skip_negative, 0) ? plus
-                                                      : k_binary(b, IG_OP_or, plus, minus);
+    return ig_attr_int(op, IG_isinf_skip_negative, 0)
+               ? plus
+               : k_binary(b, IG_OP_or, plus, minus);
 }
 
 static ig_value *lower_isnan(ig_builder *b, const ig_op *op, ig_value *const *x) {
@@ -97,13 +101,13 @@ static ig_value *lower_isnan(ig_builder *b, const ig_op *op, ig_value *const *x)
 }
 
 static const scalar_fn special[IG_OP_COUNT] = {
-    [IG_OP_exp] = lower_by_math,     [IG_OP_log] = lower_by_math,
-    [IG_OP_log1p] = lower_by_math,   [IG_OP_sin] = lower_by_math,
-    [IG_OP_cos] = lower_by_math,     [IG_OP_tanh] = lower_by_math,
-    [IG_OP_erf] = lower_by_math,     [IG_OP_sigmoid] = lower_by_math,
+    [IG_OP_exp] = lower_by_math,      [IG_OP_log] = lower_by_math,
+    [IG_OP_log1p] = lower_by_math,    [IG_OP_sin] = lower_by_math,
+    [IG_OP_cos] = lower_by_math,      [IG_OP_tanh] = lower_by_math,
+    [IG_OP_erf] = lower_by_math,      [IG_OP_sigmoid] = lower_by_math,
     [IG_OP_softplus] = lower_by_math, [IG_OP_rsqrt] = lower_by_math,
-    [IG_OP_recip] = lower_by_math,   [IG_OP_div] = lower_div,
-    [IG_OP_mod] = lower_mod,         [IG_OP_isinf] = lower_isinf,
+    [IG_OP_recip] = lower_by_math,    [IG_OP_div] = lower_div,
+    [IG_OP_mod] = lower_mod,          [IG_OP_isinf] = lower_isinf,
     [IG_OP_isnan] = lower_isnan,
 };
 

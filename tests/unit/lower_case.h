@@ -2,9 +2,9 @@
  * schedules and the code generator; the test compares.
  * SPDX-License-Identifier: Apache-2.0
  *
- * The plan is executed here by the plainest means (a buffer an alloc, launches in order,
- * two calls a launch so that tile ranges are exercised): schedules are tested without the
- * artifact and the runtime.
+ * The plan is executed here by the plainest means (a buffer an alloc, launches in
+ * order, two calls a launch so that tile ranges are exercised): schedules are tested
+ * without the artifact and the runtime.
  */
 #ifndef IG_TESTS_UNIT_LOWER_CASE_H
 #define IG_TESTS_UNIT_LOWER_CASE_H
@@ -19,16 +19,16 @@
 #include <math.h>
 
 typedef struct lower_case {
-    cpu_case cpu;
-    ig_module *module;
-    const ig_graph *graph;  /* main: tensor stage, then plan */
-    ig_tensor inputs[64];
-    ig_tensor expected[16], got[16];
-    int64_t symbols[256];
-    ig_map memory;          /* root value -> data */
-    const ig_tensor *recipes;
+    cpu_case            cpu;
+    ig_module          *module;
+    const ig_graph     *graph; /* main: tensor stage, then plan */
+    ig_tensor           inputs[64];
+    ig_tensor           expected[16], got[16];
+    int64_t             symbols[256];
+    ig_map              memory; /* root value -> data */
+    const ig_tensor    *recipes;
     ig_kernel_report_v0 report; /* of the last run */
-    uint32_t launches;
+    uint32_t            launches;
 } lower_case;
 
 /* ---- inputs ---- */
@@ -45,7 +45,8 @@ static inline void lower_fill(ig_tensor *tensor, int64_t bound, uint64_t *state)
             double unit = (double)(lower_random(state) % 65536) / 32768.0 - 1.0;
             ig_tensor_set_f64(tensor, i, unit);
         } else {
-            ig_tensor_set_i64(tensor, i, (int64_t)(lower_random(state) % (uint64_t)bound));
+            ig_tensor_set_i64(tensor, i,
+                              (int64_t)(lower_random(state) % (uint64_t)bound));
         }
     }
 }
@@ -57,8 +58,8 @@ static inline void lower_open(lower_case *c, const char *level, const char *text
     cpu_case_open(&c->cpu, level);
     ig_str name = ig_str_of(level);
     c->cpu.target = *ig_target_find(name);
-    ig_status status =
-        ig_parse_module(&c->cpu.context, "test", ig_str_of(text), &c->module);
+    ig_status status = ig_parse_module(&c->cpu.context, "test", ig_str_of(text),
+                                       &c->module);
     CHECK_MSG(status == IG_OK, "%s", c->cpu.last);
     c->graph = ig_module_graph(c->module, "main");
     for (uint32_t i = 0; i < ig_symbol_count(c->module); i++) {
@@ -67,7 +68,7 @@ static inline void lower_open(lower_case *c, const char *level, const char *text
     uint64_t state = 7;
     for (uint32_t i = 0; i < c->graph->body.arg_count; i++) {
         const ig_type *type = c->graph->body.args[i]->type;
-        int64_t dims[IG_TENSOR_RANK];
+        int64_t        dims[IG_TENSOR_RANK];
         for (uint32_t d = 0; d < type->rank; d++) {
             CHECK(ig_dim_evaluate(c->module, type->dims[d], c->symbols, &dims[d]));
         }
@@ -92,10 +93,11 @@ static inline int64_t lower_dim(lower_case *c, ig_dim dim) {
 
 static inline void lower_passes(lower_case *c) {
     ig_pass_options options = { .target = &c->cpu.target };
-    ig_pass_run run = { .options = &options, .scratch = &c->cpu.arena };
-    ig_graph *graph = ig_module_graph(c->module, "main");
-    ig_status (*const passes[])(ig_pass_run *, ig_graph *) = {
-        ig_pass_pack, ig_pass_fuse, ig_pass_bufferise, ig_pass_lower };
+    ig_pass_run     run = { .options = &options, .scratch = &c->cpu.arena };
+    ig_graph       *graph = ig_module_graph(c->module, "main");
+    ig_status (*const passes[])(ig_pass_run *,
+                                ig_graph *) = { ig_pass_pack, ig_pass_fuse,
+                                                ig_pass_bufferise, ig_pass_lower };
     for (size_t i = 0; i < IG_COUNT_OF(passes); i++) {
         ig_status status = passes[i](&run, graph);
         CHECK_MSG(status == IG_OK, "pass %zu: %s", i, c->cpu.last);
@@ -120,9 +122,9 @@ static inline void *lower_root(lower_case *c, const ig_value *root) {
     if (!op) {
         known = c->inputs[root->index].data;
     } else if (op->code == IG_OP_weight || op->code == IG_OP_table) {
-        const ig_weight *weight =
-            ig_module_weight(c->module, ig_attr_str(op, IG_weight_name));
-        ig_tensor value;
+        const ig_weight *weight = ig_module_weight(c->module,
+                                                   ig_attr_str(op, IG_weight_name));
+        ig_tensor        value;
         if (weight->is_recipe) {
             value = c->recipes[weight->index];
         } else {
@@ -146,12 +148,12 @@ static inline void *lower_pointer(lower_case *c, const ig_value *value) {
         return lower_root(c, value);
     }
     int64_t offset = lower_dim(c, view->attrs[IG_view_offset].as.i);
-    char *root = lower_root(c, view->operands[0].value);
+    char   *root = lower_root(c, view->operands[0].value);
     return root + offset * (ig_dtypes[value->type->dtype].bits / 8);
 }
 
 static inline void lower_launch(lower_case *c, const ig_op *launch) {
-    void *buffers[256];
+    void   *buffers[256];
     int64_t params[1024];
     for (uint32_t i = 0; i < launch->operand_count; i++) {
         buffers[i] = lower_pointer(c, launch->operands[i].value);
@@ -162,13 +164,14 @@ static inline void lower_launch(lower_case *c, const ig_op *launch) {
     }
     int64_t grid = lower_dim(c, launch->attrs[IG_launch_grid].as.i);
     int64_t scratch = ig_attr_int(launch, IG_launch_scratch, 0);
-    char *room = ig_arena_alloc(&c->cpu.arena, (size_t)scratch + 128);
+    char   *room = ig_arena_alloc(&c->cpu.arena, (size_t)scratch + 128);
     room = (char *)ig_align_up((size_t)room, 64);
-    const ig_graph *kernel =
-        ig_module_graph(c->module, ig_attr_str(launch, IG_launch_kernel));
-    cpu_code code = cpu_case_compile(&c->cpu, kernel);
-    ig_kernel_call_v0 call = { .buffers = buffers, .params = params, .scratch = room,
-                               .report = &c->report };
+    const ig_graph   *kernel = ig_module_graph(c->module,
+                                               ig_attr_str(launch, IG_launch_kernel));
+    cpu_code          code = cpu_case_compile(&c->cpu, kernel);
+    ig_kernel_call_v0 call = {
+        .buffers = buffers, .params = params, .scratch = room, .report = &c->report
+    };
     call.tile_begin = grid / 3;
     call.tile_end = grid;
     code.entry(&call);
@@ -181,7 +184,7 @@ static inline void lower_launch(lower_case *c, const ig_op *launch) {
 
 /* Interprets, lowers, runs; results are in expected and got. */
 static inline uint32_t lower_run(lower_case *c) {
-    uint32_t outputs = c->graph->body.last->operand_count;
+    uint32_t  outputs = c->graph->body.last->operand_count;
     ig_status status = ig_interpret(c->graph, c->inputs, &c->cpu.arena, c->expected);
     CHECK_MSG(status == IG_OK, "interpreter: %s", c->cpu.last);
     lower_passes(c);
@@ -208,8 +211,8 @@ static inline void lower_compare(lower_case *c, double bound) {
         for (int64_t k = 0; k < c->expected[i].count; k++) {
             double want = ig_tensor_get_f64(&c->expected[i], k);
             double got = ig_tensor_get_f64(&c->got[i], k);
-            bool is_same = want == got || (isnan(want) && isnan(got));
-            bool is_number = isfinite(want) && isfinite(got);
+            bool   is_same = want == got || (isnan(want) && isnan(got));
+            bool   is_number = isfinite(want) && isfinite(got);
             CHECK_MSG(is_same || is_number, "output %u [%lld]: %g, not %g", i,
                       (long long)k, got, want);
             error += is_same ? 0.0 : (got - want) * (got - want);
@@ -238,7 +241,8 @@ static inline void lower_check_with(const char *text, const int64_t *extents,
     }
 }
 
-static inline void lower_check(const char *text, const int64_t *extents, int64_t bound) {
+static inline void lower_check(const char *text, const int64_t *extents,
+                               int64_t bound) {
     lower_check_with(text, extents, bound, NULL);
 }
 

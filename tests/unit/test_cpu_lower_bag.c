@@ -9,7 +9,8 @@ static void set_offsets(lower_case *c, uint32_t index, int64_t ids) {
     ig_tensor *offsets = &c->inputs[index];
     for (int64_t b = 0; b < offsets->count; b++) {
         int64_t at = b * ids / offsets->count;
-        ig_tensor_set_i64(offsets, b, b % 3 == 2 ? ig_tensor_get_i64(offsets, b - 1) : at);
+        ig_tensor_set_i64(offsets, b,
+                          b % 3 == 2 ? ig_tensor_get_i64(offsets, b - 1) : at);
     }
     if (offsets->count) {
         ig_tensor_set_i64(offsets, 0, 0);
@@ -23,7 +24,8 @@ static void set_all_offsets(lower_case *c) {
     }
 }
 
-static void put_table(ig_writer *text, const char *name, int64_t rows, int64_t columns) {
+static void put_table(ig_writer *text, const char *name, int64_t rows,
+                      int64_t columns) {
     ig_put(text, "  weight @%s : f32[%lld, %lld] = [", name, (long long)rows,
            (long long)columns);
     for (int64_t i = 0; i < rows * columns; i++) {
@@ -71,7 +73,8 @@ TEST(no_bags_one_bag_empty_bags) {
 TEST(means_and_maxima) {
     check_bag((bag_text){ 11, 24, 40, 9, "operands = [1], pool = [1], empty = nan" });
     check_bag((bag_text){ 11, 24, 40, 9, "operands = [1], pool = [1], empty = zero" });
-    check_bag((bag_text){ 11, 24, 40, 9, "operands = [1], pool = [2], empty = neg_inf" });
+    check_bag(
+        (bag_text){ 11, 24, 40, 9, "operands = [1], pool = [2], empty = neg_inf" });
     check_bag((bag_text){ 11, 24, 40, 9, "operands = [1], pool = [2], empty = zero" });
 }
 
@@ -117,12 +120,11 @@ TEST(one_id_a_row_and_fixed_lengths) {
     ig_put(&text, "module @t {\n");
     put_table(&text, "t0", 7, 16);
     put_table(&text, "t1", 9, 16);
-    ig_put(&text,
-           "  graph @main(%%a: i64[B], %%b: i64[B, 3], %%w: f32[B, 3]) -> "
-           "(f32[B, 16] \"y\", f32[B, 16] \"z\") {\n"
-           "    %%0, %%1 = bag @t0, %%a, @t1, %%b, %%w {operands = [0, 4], "
-           "pool = [3, 0]} : f32[B, 16], f32[B, 16]\n"
-           "    ret %%0, %%1\n  }\n}\n");
+    ig_put(&text, "  graph @main(%%a: i64[B], %%b: i64[B, 3], %%w: f32[B, 3]) -> "
+                  "(f32[B, 16] \"y\", f32[B, 16] \"z\") {\n"
+                  "    %%0, %%1 = bag @t0, %%a, @t1, %%b, %%w {operands = [0, 4], "
+                  "pool = [3, 0]} : f32[B, 16], f32[B, 16]\n"
+                  "    ret %%0, %%1\n  }\n}\n");
     int64_t extents[] = { 21 };
     lower_check(text.data, extents, 7);
     ig_arena_fini(&arena);
@@ -130,7 +132,7 @@ TEST(one_id_a_row_and_fixed_lengths) {
 
 TEST(an_id_out_of_range_is_reported) {
     lower_case c;
-    int64_t extents[] = { 6, 2 };
+    int64_t    extents[] = { 6, 2 };
     lower_open(&c, "v2",
                "module @t {\n  weight @t : f32[4, 2] = splat(1)\n"
                "  graph @main(%ids: i64[N], %off: i64[B]) -> (f32[B, 2] \"y\") {\n"
@@ -168,11 +170,13 @@ static void check_interaction(int64_t samples, int64_t rows, int64_t depth) {
             ig_put(&pairs, "%s%lld", count++ ? ", " : "", (long long)(i * rows + j));
         }
     }
-    ig_put(&text,
-           "module @t {\n  graph @main(%%x: f32[B, %lld, %lld]) -> (f32[B, %lld] \"y\") {\n"
-           "    %%0 = interact %%x {pairs = [%s]} : f32[B, %lld]\n    ret %%0\n  }\n}\n",
-           (long long)rows, (long long)depth, (long long)count, pairs.data,
-           (long long)count);
+    ig_put(
+        &text,
+        "module @t {\n  graph @main(%%x: f32[B, %lld, %lld]) -> (f32[B, %lld] \"y\") "
+        "{\n"
+        "    %%0 = interact %%x {pairs = [%s]} : f32[B, %lld]\n    ret %%0\n  }\n}\n",
+        (long long)rows, (long long)depth, (long long)count, pairs.data,
+        (long long)count);
     lower_check(text.data, &samples, 2);
     ig_arena_fini(&arena);
 }

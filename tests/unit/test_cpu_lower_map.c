@@ -6,8 +6,8 @@
 /* A graph of one body; `signature` and `body` are IR text. */
 static void check(const char *signature, const char *body, const int64_t *extents) {
     char text[4096];
-    snprintf(text, sizeof text, "module @t {\n  graph @main(%s {\n%s\n  }\n}\n", signature,
-             body);
+    snprintf(text, sizeof text, "module @t {\n  graph @main(%s {\n%s\n  }\n}\n",
+             signature, body);
     lower_check(text, extents, 3);
 }
 
@@ -25,7 +25,8 @@ TEST(elementwise_with_broadcast) {
 }
 
 TEST(extents_that_may_be_one) {
-    const char *signature = "%x: f32[A, 8], %y: f32[B, 8]) -> (f32[bcast(A, B), 8] \"o\")";
+    const char *signature =
+        "%x: f32[A, 8], %y: f32[B, 8]) -> (f32[bcast(A, B), 8] \"o\")";
     const char *body = "%0 = add %x, %y : f32[bcast(A, B), 8]\nret %0";
     check(signature, body, EXTENTS(1, 5));
     check(signature, body, EXTENTS(5, 1));
@@ -40,8 +41,8 @@ TEST(scalars) {
 TEST(other_dtypes) {
     check("%x: i64[B], %y: i64[B]) -> (i64[B] \"o\")",
           "%0 = sub %x, %y : i64[B]\n%1 = mul %0, %x : i64[B]\nret %1", EXTENTS(21));
-    check("%x: f64[B], %y: f64[B]) -> (f64[B] \"o\")", "%0 = mul %x, %y : f64[B]\nret %0",
-          EXTENTS(21));
+    check("%x: f64[B], %y: f64[B]) -> (f64[B] \"o\")",
+          "%0 = mul %x, %y : f64[B]\nret %0", EXTENTS(21));
     check("%x: f16[B], %y: f16[B]) -> (f16[B] \"o\")",
           "%0 = mul %x, %y : f16[B]\n%1 = add %0, %x : f16[B]\nret %1", EXTENTS(21));
     check("%x: bf16[B], %y: bf16[B]) -> (bf16[B] \"o\")",
@@ -85,9 +86,10 @@ TEST(concatenation_in_place_and_by_copies) {
           "%0 = relu %x : f32[B, 6]\n%1 = neg %0 : f32[B, 6]\n"
           "%2 = concat %0, %y, %1 {axis = 1} : f32[B, 17]\nret %2",
           EXTENTS(7));
-    check("%x: f32[B, 6]) -> (f32[2*B, 6] \"o\")",
-          "%0 = relu %x : f32[B, 6]\n%1 = concat %0, %0 {axis = 0} : f32[2*B, 6]\nret %1",
-          EXTENTS(7));
+    check(
+        "%x: f32[B, 6]) -> (f32[2*B, 6] \"o\")",
+        "%0 = relu %x : f32[B, 6]\n%1 = concat %0, %0 {axis = 0} : f32[2*B, 6]\nret %1",
+        EXTENTS(7));
 }
 
 TEST(results_returned_as_they_are) {
@@ -134,7 +136,8 @@ TEST(reductions_along_and_across) {
 
 TEST(dot_products) {
     check("%x: f32[B, 70], %y: f32[3, 70]) -> (f32[B, 3] \"o\")",
-          "%0 = matmul %x, %y {transpose_b} : f32[B, 3]\n%1 = relu %0 : f32[B, 3]\nret %1",
+          "%0 = matmul %x, %y {transpose_b} : f32[B, 3]\n%1 = relu %0 : f32[B, 3]\nret "
+          "%1",
           EXTENTS(9));
     check("%x: f32[B, 4, 7], %y: f32[7, 5]) -> (f32[B, 4, 5] \"o\")",
           "%0 = matmul %x, %y : f32[B, 4, 5]\nret %0", EXTENTS(9));

@@ -27,14 +27,15 @@ ig_op *ig_cpu_anchor(const ig_lower *lower, ig_opcode code) {
 
 const ig_operand *ig_cpu_input(const ig_lower *lower, const ig_op *op, uint32_t index) {
     const ig_value *value = ig_op_operand(op, index);
-    bool is_input = value && !value->def && value->block == lower->body;
+    bool            is_input = value && !value->def && value->block == lower->body;
     return is_input ? &lower->ins[value->index] : NULL;
 }
 
 static const bool expands[IG_OP_COUNT] = {
-    [IG_OP_exp] = true,  [IG_OP_log] = true,     [IG_OP_log1p] = true, [IG_OP_sin] = true,
-    [IG_OP_cos] = true,  [IG_OP_tanh] = true,    [IG_OP_erf] = true,   [IG_OP_pow] = true,
-    [IG_OP_mod] = true,  [IG_OP_sigmoid] = true, [IG_OP_softplus] = true,
+    [IG_OP_exp] = true,     [IG_OP_log] = true,      [IG_OP_log1p] = true,
+    [IG_OP_sin] = true,     [IG_OP_cos] = true,      [IG_OP_tanh] = true,
+    [IG_OP_erf] = true,     [IG_OP_pow] = true,      [IG_OP_mod] = true,
+    [IG_OP_sigmoid] = true, [IG_OP_softplus] = true,
 };
 
 bool ig_cpu_is_heavy(const ig_block *body) {
@@ -61,7 +62,8 @@ const char *ig_cpu_name(ig_lower *lower, const char *family) {
     return ig_writer_str(&writer).data;
 }
 
-void ig_cpu_each_tile(ig_lower *lower, void (*emit)(void *user, ig_builder *b, ig_value *tile),
+void ig_cpu_each_tile(ig_lower *lower,
+                      void (*emit)(void *user, ig_builder *b, ig_value *tile),
                       void *user) {
     ig_value *begin = NULL, *end = NULL;
     k_tiles(&lower->b, &begin, &end);

@@ -7,7 +7,8 @@
 
 /* The one op of the body with this code, or NULL. */
 ig_op *ig_cpu_anchor(const ig_lower *lower, ig_opcode code);
-/* The launch's input that operand `index` of a body op is, or NULL when it is computed. */
+/* The launch's input that operand `index` of a body op is, or NULL when it is
+ * computed. */
 const ig_operand *ig_cpu_input(const ig_lower *lower, const ig_op *op, uint32_t index);
 /* Does the body hold an op that expands to many (exp, tanh, integer division …)? */
 bool ig_cpu_is_heavy(const ig_block *body);
@@ -15,13 +16,14 @@ bool ig_cpu_is_heavy(const ig_block *body);
 const char *ig_cpu_name(ig_lower *lower, const char *family);
 
 /* Loop over this call's tiles around `emit`; `tile` is the tile's number. */
-void ig_cpu_each_tile(ig_lower *lower, void (*emit)(void *user, ig_builder *b, ig_value *tile),
+void ig_cpu_each_tile(ig_lower *lower,
+                      void (*emit)(void *user, ig_builder *b, ig_value *tile),
                       void *user);
 
 /* The schedules. */
-ig_status ig_lower_cpu_gemm(ig_lower *lower);     /* gemm.c: constant weights in panels */
-ig_status ig_lower_cpu_dot(ig_lower *lower);      /* dot.c: few columns, or any strides */
-ig_status ig_lower_cpu_bag(ig_lower *lower);      /* bag.c */
+ig_status ig_lower_cpu_gemm(ig_lower *lower); /* gemm.c: constant weights in panels */
+ig_status ig_lower_cpu_dot(ig_lower *lower);  /* dot.c: few columns, or any strides */
+ig_status ig_lower_cpu_bag(ig_lower *lower);  /* bag.c */
 ig_status ig_lower_cpu_interact(ig_lower *lower); /* interact.c */
 ig_status ig_lower_cpu_map(ig_lower *lower);      /* map.c: elementwise, copies */
 ig_status ig_lower_cpu_reduce(ig_lower *lower);   /* reduce.c */

@@ -21,7 +21,7 @@ typedef struct dot {
     ig_lower         *lower;
     const ig_op      *anchor;
     const ig_operand *a, *b;
-    const ig_type    *type;       /* of the product */
+    const ig_type    *type; /* of the product */
     uint32_t          rank;
     bool              transpose_a, transpose_b;
     uint32_t          lanes;
@@ -40,11 +40,12 @@ static ig_dim k_extent(const dot *d) {
 }
 
 /* Start of the operand's matrix for this batch, then of its row. */
-static ig_value *row_start(const dot *d, ig_builder *b, const ig_operand *x, bool k_is_last,
-                           ig_value *const *index, ig_value *row) {
+static ig_value *row_start(const dot *d, ig_builder *b, const ig_operand *x,
+                           bool k_is_last, ig_value *const *index, ig_value *row) {
     ig_lower *lower = d->lower;
-    ig_value *at = k_mul(b, row, ig_lower_dim(lower, matrix_stride(x, false, k_is_last)));
-    uint32_t batch = x->type->rank - 2, missing = d->rank - x->type->rank;
+    ig_value *at = k_mul(b, row,
+                         ig_lower_dim(lower, matrix_stride(x, false, k_is_last)));
+    uint32_t  batch = x->type->rank - 2, missing = d->rank - x->type->rank;
     for (uint32_t i = 0; i < batch; i++) {
         if (x->type->dims[i] == 1) {
             continue;
@@ -63,7 +64,7 @@ static ig_value *step(const dot *d, ig_builder *b, ig_value *const rows[2], ig_v
     ig_value *sy = ig_lower_dim(lower, matrix_stride(d->b, true, d->transpose_b));
     ig_value *x = k_load_count(b, rows[0], k_mul(b, k, sx), d->lanes, count);
     ig_value *y = k_load_count(b, rows[1], k_mul(b, k, sy), d->lanes, count);
-    ig_dtype wide = (ig_dtype)acc->type->dtype;
+    ig_dtype  wide = (ig_dtype)acc->type->dtype;
     return k_muladd(b, k_cast(b, x, wide), k_cast(b, y, wide), acc);
 }
 
@@ -71,10 +72,11 @@ static ig_value *step(const dot *d, ig_builder *b, ig_value *const rows[2], ig_v
 static ig_value *emit_sum(const dot *d, ig_builder *b, ig_value *const rows[2],
                           ig_dtype wide) {
     ig_value *zero = k_const_vector(b, wide, d->lanes, 0.0);
-    int64_t lanes = d->lanes;
-    ig_value *pairs = k_mul(b, k_div(b, d->k, k_i64(b, 2 * lanes)), k_i64(b, 2 * lanes));
+    int64_t   lanes = d->lanes;
+    ig_value *pairs = k_mul(b, k_div(b, d->k, k_i64(b, 2 * lanes)),
+                            k_i64(b, 2 * lanes));
     ig_value *inits[2] = { zero, zero };
-    k_loop loop = k_loop_open(b, k_i64(b, 0), pairs, k_i64(b, 2 * lanes), inits, 2);
+    k_loop    loop = k_loop_open(b, k_i64(b, 0), pairs, k_i64(b, 2 * lanes), inits, 2);
     ig_value *second = k_add(&loop.b, loop.index, k_i64(&loop.b, lanes));
     ig_value *next[2] = {
         step(d, &loop.b, rows, loop.index, loop.carried[0], NULL),
@@ -82,7 +84,7 @@ static ig_value *emit_sum(const dot *d, ig_builder *b, ig_value *const rows[2],
     };
     k_loop_close(&loop, next, 2);
     ig_value *sum = k_add(b, loop.results[0], loop.results[1]);
-    k_loop tail = k_loop_open(b, pairs, d->k, k_i64(b, lanes), &sum, 1);
+    k_loop    tail = k_loop_open(b, pairs, d->k, k_i64(b, lanes), &sum, 1);
     ig_value *count = k_sub(&tail.b, d->k, tail.index);
     ig_value *more = step(d, &tail.b, rows, tail.index, tail.carried[0],
                           lanes == 1 ? NULL : count);
@@ -93,27 +95,31 @@ static ig_value *emit_sum(const dot *d, ig_builder *b, ig_value *const rows[2],
 /* One element of C. */
 static void emit_element(const dot *d, ig_builder *b, ig_value **index) {
     ig_lower *lower = d->lower;
-    ig_dtype dtype = (ig_dtype)d->type->dtype;
-    bool is_narrow = ig_dtype_is_float(dtype) && ig_dtypes[dtype].bits < 32;
+    ig_dtype  dtype = (ig_dtype)d->type->dtype;
+    bool      is_narrow = ig_dtype_is_float(dtype) && ig_dtypes[dtype].bits < 32;
     ig_value *rows[2] = {
         row_start(d, b, d->a, !d->transpose_a, index, index[d->rank - 2]),
         row_start(d, b, d->b, d->transpose_b, index, index[d->rank - 1]),
     };
     ig_value *sum = emit_sum(d, b, rows, is_narrow ? IG_DT_f32 : dtype);
-    ig_map values;
+    ig_map    values;
     ig_map_init(&values, lower->arena);
     ig_map_set_id(&values, IG_MAP_PTR(&d->anchor->results[0]), k_cast(b, sum, dtype));
-    ig_site site = { .b = b, .lanes = 1, .rank = d->rank, .dims = d->type->dims,
-                     .index = index, .values = &values };
+    ig_site site = { .b = b,
+                     .lanes = 1,
+                     .rank = d->rank,
+                     .dims = d->type->dims,
+                     .index = index,
+                     .values = &values };
     ig_lower_store_yields(lower, &site);
 }
 
 /* Tile -> batch indices and the first row. */
 static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     const dot *d = user;
-    ig_value *index[IG_TENSOR_RANK];
-    ig_value *row = k_mul(b, k_mod(b, tile, d->row_blocks), k_i64(b, ROWS));
-    ig_value *rest = k_div(b, tile, d->row_blocks);
+    ig_value  *index[IG_TENSOR_RANK];
+    ig_value  *row = k_mul(b, k_mod(b, tile, d->row_blocks), k_i64(b, ROWS));
+    ig_value  *rest = k_div(b, tile, d->row_blocks);
     for (uint32_t i = d->rank - 2; i-- > 0;) {
         ig_value *extent = ig_lower_dim(d->lower, d->type->dims[i]);
         index[i] = k_mod(b, rest, extent);
@@ -122,8 +128,9 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     ig_value *m = ig_lower_dim(d->lower, d->type->dims[d->rank - 2]);
     ig_value *n = ig_lower_dim(d->lower, d->type->dims[d->rank - 1]);
     ig_value *end = k_min(b, m, k_add(b, row, k_i64(b, ROWS)));
-    k_loop rows = k_loop_open(b, row, end, k_i64(b, 1), NULL, 0);
-    k_loop columns = k_loop_open(&rows.b, k_i64(&rows.b, 0), n, k_i64(&rows.b, 1), NULL, 0);
+    k_loop    rows = k_loop_open(b, row, end, k_i64(b, 1), NULL, 0);
+    k_loop columns = k_loop_open(&rows.b, k_i64(&rows.b, 0), n, k_i64(&rows.b, 1), NULL,
+                                 0);
     index[d->rank - 2] = rows.index;
     index[d->rank - 1] = columns.index;
     emit_element(d, &columns.b, index);
@@ -134,8 +141,11 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
 ig_status ig_lower_cpu_dot(ig_lower *lower) {
     ig_op *anchor = ig_cpu_anchor(lower, IG_OP_matmul);
     assert(anchor && "the family's body has its anchor");
-    dot d = { .lower = lower, .anchor = anchor, .a = ig_cpu_input(lower, anchor, 0),
-              .b = ig_cpu_input(lower, anchor, 1), .type = anchor->results[0].type,
+    dot d = { .lower = lower,
+              .anchor = anchor,
+              .a = ig_cpu_input(lower, anchor, 0),
+              .b = ig_cpu_input(lower, anchor, 1),
+              .type = anchor->results[0].type,
               .transpose_a = ig_attr_int(anchor, IG_matmul_transpose_a, 0) != 0,
               .transpose_b = ig_attr_int(anchor, IG_matmul_transpose_b, 0) != 0 };
     d.rank = d.type->rank;
@@ -152,7 +162,8 @@ ig_status ig_lower_cpu_dot(ig_lower *lower) {
         lower, ig_dim_product(lower->module, d.type->dims, d.rank - 2), blocks);
     d.k = ig_lower_param(lower, k_extent(&d));
     d.row_blocks = ig_lower_dim(lower, blocks);
-    ig_dim macs = ig_lower_mul(lower, ig_type_count(lower->module, d.type), k_extent(&d));
+    ig_dim macs = ig_lower_mul(lower, ig_type_count(lower->module, d.type),
+                               k_extent(&d));
     lower->cost = ig_lower_ceil_div(lower, macs, 8);
     ig_cpu_each_tile(lower, emit_tile, &d);
     return IG_OK;

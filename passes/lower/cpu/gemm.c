@@ -35,16 +35,16 @@ typedef struct tile_shape {
 } tile_shape;
 
 typedef struct gemm {
-    ig_lower        *lower;
-    tile_shape       shape;
-    const ig_value  *anchor;  /* the body's matmul */
+    ig_lower         *lower;
+    tile_shape        shape;
+    const ig_value   *anchor; /* the body's matmul */
     const ig_operand *a, *panels;
-    const ig_dim    *dims;    /* [M, N] */
-    ig_value        *m, *n, *k, *lda;
-    bool             is_ragged; /* N does not divide by 16 */
-    bool             is_odd;    /* slivers may leave one panel over */
-    bool             is_heavy;  /* the epilogue is too long to be repeated a vector */
-    ig_value        *stage;     /* local copy of a register tile, heavy epilogues only */
+    const ig_dim     *dims; /* [M, N] */
+    ig_value         *m, *n, *k, *lda;
+    bool              is_ragged; /* N does not divide by 16 */
+    bool              is_odd;    /* slivers may leave one panel over */
+    bool              is_heavy;  /* the epilogue is too long to be repeated a vector */
+    ig_value         *stage; /* local copy of a register tile, heavy epilogues only */
 } gemm;
 
 static tile_shape shape_of(const ig_target *target) {
@@ -72,20 +72,26 @@ static uint32_t wide_panels(const gemm *g, uint32_t rows) {
 
 /* Rows row … row + rows, columns from `column` on, as the K loop left them. */
 typedef struct register_tile {
-    uint32_t    rows, panels;
-    ig_value   *row, *column;
-    ig_value  **sums; /* [rows][panels * vectors] */
+    uint32_t   rows, panels;
+    ig_value  *row, *column;
+    ig_value **sums; /* [rows][panels * vectors] */
 } register_tile;
 
 static ig_site site_at(const gemm *g, ig_builder *b, ig_value *const index[2],
                        ig_value *count) {
     ig_map *values = IG_NEW(g->lower->arena, ig_map);
     ig_map_init(values, g->lower->arena);
-    return (ig_site){ .b = b, .lanes = g->shape.lanes, .rank = 2, .dims = g->dims,
-                      .index = index, .count = count, .values = values };
+    return (ig_site){ .b = b,
+                      .lanes = g->shape.lanes,
+                      .rank = 2,
+                      .dims = g->dims,
+                      .index = index,
+                      .count = count,
+                      .values = values };
 }
 
-static ig_value *valid_lanes(const gemm *g, ig_builder *b, ig_value *column, bool is_tail) {
+static ig_value *valid_lanes(const gemm *g, ig_builder *b, ig_value *column,
+                             bool is_tail) {
     return is_tail ? k_sub(b, g->n, column) : NULL;
 }
 
@@ -96,12 +102,13 @@ static void store_tile(const gemm *g, ig_builder *b, const register_tile *tile,
     uint32_t width = tile->panels * g->shape.vectors;
     uint32_t count = tile->rows * width;
     ig_site *sites = IG_NEW_ARRAY(g->lower->arena, ig_site, count);
-    ig_value *(*at)[2] = (ig_value * (*)[2]) IG_NEW_ARRAY(g->lower->arena, ig_value *,
-                                                          2 * count);
+    ig_value *(*at)[2] = (ig_value * (*)[2])
+        IG_NEW_ARRAY(g->lower->arena, ig_value *, 2 * count);
     const ig_op *yield = g->lower->body->last;
     for (uint32_t i = 0; i < count; i++) {
         at[i][0] = k_add(b, tile->row, k_i64(b, i / width));
-        at[i][1] = k_add(b, tile->column, k_i64(b, (int64_t)(i % width) * g->shape.lanes));
+        at[i][1] = k_add(b, tile->column,
+                         k_i64(b, (int64_t)(i % width) * g->shape.lanes));
         sites[i] = site_at(g, b, at[i], valid_lanes(g, b, at[i][1], is_tail));
         ig_map_set_id(sites[i].values, IG_MAP_PTR(g->anchor), tile->sums[i]);
         for (uint32_t y = 0; y < yield->operand_count; y++) {
@@ -113,7 +120,8 @@ static void store_tile(const gemm *g, ig_builder *b, const register_tile *tile,
     }
 }
 
-/* A long epilogue is emitted once and loops over the tile, which goes through memory. */
+/* A long epilogue is emitted once and loops over the tile, which goes through
+ * memory. */
 static void store_staged(const gemm *g, ig_builder *b, const register_tile *tile,
                          bool is_tail) {
     uint32_t lanes = g->shape.lanes, width = tile->panels * g->shape.vectors;
@@ -121,30 +129,31 @@ static void store_staged(const gemm *g, ig_builder *b, const register_tile *tile
         k_store(b, tile->sums[i], g->stage, k_i64(b, (int64_t)i * lanes));
     }
     ig_value *one = k_i64(b, 1), *step = k_i64(b, lanes);
-    k_loop rows = k_loop_open(b, k_i64(b, 0), k_i64(b, tile->rows), one, NULL, 0);
+    k_loop    rows = k_loop_open(b, k_i64(b, 0), k_i64(b, tile->rows), one, NULL, 0);
     ig_value *row_width = k_i64(&rows.b, (int64_t)width * lanes);
     k_loop columns = k_loop_open(&rows.b, k_i64(&rows.b, 0), row_width, step, NULL, 0);
     ig_builder *inner = &columns.b;
     ig_value *place = k_add(inner, k_mul(inner, rows.index, row_width), columns.index);
     ig_value *index[2] = { k_add(inner, tile->row, rows.index),
                            k_add(inner, tile->column, columns.index) };
-    ig_site site = site_at(g, inner, index, valid_lanes(g, inner, index[1], is_tail));
-    ig_map_set_id(site.values, IG_MAP_PTR(g->anchor), k_load(inner, g->stage, place, lanes));
+    ig_site   site = site_at(g, inner, index, valid_lanes(g, inner, index[1], is_tail));
+    ig_map_set_id(site.values, IG_MAP_PTR(g->anchor),
+                  k_load(inner, g->stage, place, lanes));
     ig_lower_store_yields(g->lower, &site);
     k_loop_close(&columns, NULL, 0);
     k_loop_close(&rows, NULL, 0);
 }
 
 static void finish_tile(const gemm *g, ig_builder *b, const register_tile *tile) {
-    void (*store)(const gemm *, ig_builder *, const register_tile *, bool) =
-        g->is_heavy ? store_staged : store_tile;
+    void (*store)(const gemm *, ig_builder *, const register_tile *,
+                  bool) = g->is_heavy ? store_staged : store_tile;
     if (!g->is_ragged) {
         store(g, b, tile, false);
         return;
     }
-    int64_t width = (int64_t)tile->panels * PANEL;
+    int64_t   width = (int64_t)tile->panels * PANEL;
     ig_value *end = k_add(b, tile->column, k_i64(b, width));
-    k_if is_whole = k_if_open(b, k_compare(b, IG_OP_le, end, g->n), NULL, 0);
+    k_if      is_whole = k_if_open(b, k_compare(b, IG_OP_le, end, g->n), NULL, 0);
     store(g, &is_whole.then, tile, false);
     store(g, &is_whole.other, tile, true);
     k_if_close(&is_whole, NULL, NULL);
@@ -167,14 +176,14 @@ static uint32_t open_rows(const gemm *g, ig_builder *b, const register_tile *til
 static void multiply(const gemm *g, k_loop *loop, const register_tile *tile,
                      ig_value *panel_step, ig_value **sums) {
     ig_builder *b = &loop->b;
-    uint32_t width = tile->panels * g->shape.vectors;
-    uint32_t tile_size = tile->rows * width;
-    ig_value *panels = loop->carried[tile_size];
-    ig_value *columns[8 * 4];
+    uint32_t    width = tile->panels * g->shape.vectors;
+    uint32_t    tile_size = tile->rows * width;
+    ig_value   *panels = loop->carried[tile_size];
+    ig_value   *columns[8 * 4];
     assert(width <= IG_COUNT_OF(columns) && "sliver wider than planned");
     for (uint32_t c = 0; c < width; c++) {
         ig_value *panel = k_mul(b, panel_step, k_i64(b, c / g->shape.vectors));
-        int64_t lane = (int64_t)(c % g->shape.vectors) * g->shape.lanes;
+        int64_t   lane = (int64_t)(c % g->shape.vectors) * g->shape.lanes;
         ig_value *place = k_offset(b, panels, panel);
         columns[c] = k_load(b, place, k_i64(b, lane), g->shape.lanes);
     }
@@ -191,8 +200,8 @@ static void multiply(const gemm *g, k_loop *loop, const register_tile *tile,
 
 /* One register tile: rows x panels, all of K, then the epilogue. */
 static void emit_block(const gemm *g, ig_builder *b, register_tile tile) {
-    ig_dtype f32 = IG_DT_f32;
-    uint32_t tile_size = tile.rows * tile.panels * g->shape.vectors;
+    ig_dtype  f32 = IG_DT_f32;
+    uint32_t  tile_size = tile.rows * tile.panels * g->shape.vectors;
     ig_value *state[K_CARRIED];
     for (uint32_t i = 0; i < tile_size; i++) {
         state[i] = k_const_vector(b, f32, g->shape.lanes, 0.0);
@@ -200,9 +209,9 @@ static void emit_block(const gemm *g, ig_builder *b, register_tile tile) {
     ig_value *panel_step = k_mul(b, g->k, k_i64(b, PANEL));
     ig_value *first = k_mul(b, k_div(b, tile.column, k_i64(b, PANEL)), panel_step);
     state[tile_size] = k_offset(b, g->panels->buffer, first);
-    uint32_t groups = open_rows(g, b, &tile, &state[tile_size + 1]);
-    uint32_t count = tile_size + 1 + groups;
-    k_loop loop = k_loop_open(b, k_i64(b, 0), g->k, k_i64(b, 1), state, count);
+    uint32_t  groups = open_rows(g, b, &tile, &state[tile_size + 1]);
+    uint32_t  count = tile_size + 1 + groups;
+    k_loop    loop = k_loop_open(b, k_i64(b, 0), g->k, k_i64(b, 1), state, count);
     ig_value *next[K_CARRIED];
     multiply(g, &loop, &tile, panel_step, next);
     next[tile_size] = k_offset(&loop.b, loop.carried[tile_size], k_i64(&loop.b, PANEL));
@@ -224,31 +233,33 @@ static void emit_by_rows(const gemm *g, ig_builder *b, ig_value *rows, uint32_t 
         emit_block(g, b, tile);
         return;
     }
-    uint32_t middle = (low + high) / 2;
+    uint32_t  middle = (low + high) / 2;
     ig_value *is_low = k_compare(b, IG_OP_le, rows, k_i64(b, middle));
-    k_if half = k_if_open(b, is_low, NULL, 0);
+    k_if      half = k_if_open(b, is_low, NULL, 0);
     emit_by_rows(g, &half.then, rows, low, middle, tile);
     emit_by_rows(g, &half.other, rows, middle + 1, high, tile);
     k_if_close(&half, NULL, NULL);
 }
 
 typedef struct tile_range {
-    ig_value *row, *rows;        /* first, count */
+    ig_value *row, *rows; /* first, count */
     ig_value *column, *column_end;
 } tile_range;
 
 /* All row blocks of one sliver of `panels` panels from `column` on. */
 static void emit_sliver(const gemm *g, ig_builder *b, const tile_range *range,
                         ig_value *column, uint32_t panels) {
-    ig_value *blocks = k_ceil_div(b, range->rows, g->shape.rows);
-    ig_value *base = k_div(b, range->rows, blocks);
-    ig_value *extra = k_mod(b, range->rows, blocks);
-    k_loop loop = k_loop_open(b, k_i64(b, 0), blocks, k_i64(b, 1), NULL, 0);
-    ig_builder *in = &loop.b;
-    ig_value *is_longer = k_compare(in, IG_OP_lt, loop.index, extra);
-    ig_value *rows = k_add(in, base, k_cast(in, is_longer, IG_DT_i64));
-    ig_value *skipped = k_add(in, k_mul(in, loop.index, base), k_min(in, loop.index, extra));
-    register_tile tile = { .panels = panels, .column = column,
+    ig_value     *blocks = k_ceil_div(b, range->rows, g->shape.rows);
+    ig_value     *base = k_div(b, range->rows, blocks);
+    ig_value     *extra = k_mod(b, range->rows, blocks);
+    k_loop        loop = k_loop_open(b, k_i64(b, 0), blocks, k_i64(b, 1), NULL, 0);
+    ig_builder   *in = &loop.b;
+    ig_value     *is_longer = k_compare(in, IG_OP_lt, loop.index, extra);
+    ig_value     *rows = k_add(in, base, k_cast(in, is_longer, IG_DT_i64));
+    ig_value     *skipped = k_add(in, k_mul(in, loop.index, base),
+                                  k_min(in, loop.index, extra));
+    register_tile tile = { .panels = panels,
+                           .column = column,
                            .row = k_add(in, range->row, skipped) };
     emit_by_rows(g, in, rows, 1, g->shape.rows, tile);
     k_loop_close(&loop, NULL, 0);
@@ -257,14 +268,15 @@ static void emit_sliver(const gemm *g, ig_builder *b, const tile_range *range,
 /* Slivers of `panels` panels while they fit; returns the first column left. */
 static ig_value *emit_slivers(const gemm *g, ig_builder *b, const tile_range *range,
                               ig_value *column, uint32_t panels, uint32_t rows) {
-    int64_t width = (int64_t)panels * PANEL;
+    int64_t   width = (int64_t)panels * PANEL;
     ig_value *left = k_sub(b, range->column_end, column);
     ig_value *count = k_div(b, left, k_i64(b, width));
     ig_value *end = k_add(b, column, k_mul(b, count, k_i64(b, width)));
-    k_loop loop = k_loop_open(b, column, end, k_i64(b, width), NULL, 0);
+    k_loop    loop = k_loop_open(b, column, end, k_i64(b, width), NULL, 0);
     if (rows) {
-        register_tile tile = { .rows = rows, .panels = panels, .row = range->row,
-                               .column = loop.index };
+        register_tile tile = {
+            .rows = rows, .panels = panels, .row = range->row, .column = loop.index
+        };
         emit_block(g, &loop.b, tile);
     } else {
         emit_sliver(g, &loop.b, range, loop.index, panels);
@@ -287,11 +299,11 @@ static void emit_rest(const gemm *g, ig_builder *b, const tile_range *range,
 
 static void emit_wide(const gemm *g, ig_builder *b, const tile_range *range,
                       ig_value *column, uint32_t rows) {
-    uint32_t panels = wide_panels(g, rows);
+    uint32_t       panels = wide_panels(g, rows);
     const ig_type *i64 = ig_type_vector(g->lower->module, IG_DT_i64, 1);
-    ig_value *is_few = k_compare(b, IG_OP_eq, range->rows, k_i64(b, rows));
-    k_if few = k_if_open(b, is_few, &i64, 1);
-    ig_value *left = emit_slivers(g, &few.then, range, column, panels, rows);
+    ig_value      *is_few = k_compare(b, IG_OP_eq, range->rows, k_i64(b, rows));
+    k_if           few = k_if_open(b, is_few, &i64, 1);
+    ig_value      *left = emit_slivers(g, &few.then, range, column, panels, rows);
     k_if_close(&few, &left, &column);
     if (rows > 1) {
         emit_wide(g, b, range, few.results[0], rows - 1);
@@ -306,7 +318,7 @@ static void emit_wide(const gemm *g, ig_builder *b, const tile_range *range,
  * blocks at least, so that B is used twice when it was fetched. */
 static int64_t row_limit(const gemm *g) {
     int64_t k = 0, rows = g->shape.rows;
-    bool is_known = ig_dim_constant(g->lower->module, g->a->type->dims[1], &k);
+    bool    is_known = ig_dim_constant(g->lower->module, g->a->type->dims[1], &k);
     int64_t bytes = g->lower->target->l2_bytes / 4;
     int64_t blocks = is_known && k > 0 ? bytes / (k * 4 * rows) : 4;
     blocks = blocks < 2 ? 2 : blocks > 8 ? 8 : blocks;
@@ -314,26 +326,29 @@ static int64_t row_limit(const gemm *g) {
 }
 
 static void emit_tiles(const gemm *g) {
-    ig_lower *lower = g->lower;
+    ig_lower   *lower = g->lower;
     ig_builder *b = &lower->b;
-    ig_module *module = lower->module;
-    ig_dim column_tiles = ig_lower_ceil_div(lower, g->dims[1], TILE_COLUMNS);
-    ig_dim row_tiles = ig_lower_ceil_div(lower, g->dims[0], row_limit(g));
+    ig_module  *module = lower->module;
+    ig_dim      column_tiles = ig_lower_ceil_div(lower, g->dims[1], TILE_COLUMNS);
+    ig_dim      row_tiles = ig_lower_ceil_div(lower, g->dims[0], row_limit(g));
     ig_dim even = ig_dim_ceil_div(module, g->dims[0], ig_dim_max(module, row_tiles, 1));
     ig_value *height = ig_lower_param(lower, even);
     lower->grid = ig_lower_mul(lower, row_tiles, column_tiles);
     ig_value *across = ig_lower_param(lower, column_tiles);
     ig_value *begin = NULL, *end = NULL;
     k_tiles(b, &begin, &end);
-    k_loop loop = k_loop_open(b, begin, end, k_i64(b, 1), NULL, 0);
+    k_loop      loop = k_loop_open(b, begin, end, k_i64(b, 1), NULL, 0);
     ig_builder *in = &loop.b;
-    ig_value *row = k_mul(in, k_div(in, loop.index, across), height);
-    ig_value *column = k_mul(in, k_mod(in, loop.index, across), k_i64(in, TILE_COLUMNS));
-    ig_value *padded = k_mul(in, k_ceil_div(in, g->n, PANEL), k_i64(in, PANEL));
-    ig_value *column_end = k_add(in, column, k_i64(in, TILE_COLUMNS));
-    tile_range range = {
-        .row = row, .rows = k_min(in, k_sub(in, g->m, row), height),
-        .column = column, .column_end = k_min(in, column_end, padded),
+    ig_value   *row = k_mul(in, k_div(in, loop.index, across), height);
+    ig_value   *column = k_mul(in, k_mod(in, loop.index, across),
+                               k_i64(in, TILE_COLUMNS));
+    ig_value   *padded = k_mul(in, k_ceil_div(in, g->n, PANEL), k_i64(in, PANEL));
+    ig_value   *column_end = k_add(in, column, k_i64(in, TILE_COLUMNS));
+    tile_range  range = {
+         .row = row,
+         .rows = k_min(in, k_sub(in, g->m, row), height),
+         .column = column,
+         .column_end = k_min(in, column_end, padded),
     };
     uint32_t few = g->shape.rows < 3 ? g->shape.rows : 3;
     emit_wide(g, in, &range, range.column, few);
@@ -344,7 +359,7 @@ static void emit_tiles(const gemm *g) {
 
 static ig_dim gemm_cost(const gemm *g) {
     ig_module *module = g->lower->module;
-    ig_dim macs = ig_dim_product(module, g->dims, 2);
+    ig_dim     macs = ig_dim_product(module, g->dims, 2);
     macs = ig_dim_mul(module, macs, g->a->type->dims[1]);
     return ig_dim_ceil_div(module, macs, 32);
 }
@@ -357,11 +372,14 @@ ig_status ig_lower_cpu_gemm(ig_lower *lower) {
     if (!a || !panels || a->strides[1] != 1 || a->type->dtype != IG_DT_f32) {
         return ig_lower_unsupported(lower, "this form of matmul");
     }
-    gemm g = { .lower = lower, .shape = shape_of(lower->target),
-               .anchor = &anchor->results[0], .a = a, .panels = panels,
-               .dims = anchor->results[0].type->dims };
+    gemm    g = { .lower = lower,
+                  .shape = shape_of(lower->target),
+                  .anchor = &anchor->results[0],
+                  .a = a,
+                  .panels = panels,
+                  .dims = anchor->results[0].type->dims };
     int64_t n = 0;
-    bool is_known = ig_dim_constant(lower->module, g.dims[1], &n);
+    bool    is_known = ig_dim_constant(lower->module, g.dims[1], &n);
     g.is_ragged = !is_known || n % PANEL != 0;
     g.is_odd = g.shape.panels > 1 && (!is_known || (n + PANEL - 1) / PANEL % 2 != 0);
     g.is_heavy = ig_cpu_is_heavy(lower->body);

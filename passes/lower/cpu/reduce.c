@@ -38,32 +38,42 @@ typedef struct reduce {
 static double start_value(const reduce *r) {
     bool is_float = ig_dtype_is_float(r->wide);
     switch (r->kind) {
-    case IG_REDUCE_max: return is_float ? -(double)INFINITY : 0.0;
-    case IG_REDUCE_min: return is_float ? (double)INFINITY : 0.0;
-    case IG_REDUCE_prod: return 1.0;
+    case IG_REDUCE_max:
+        return is_float ? -(double)INFINITY : 0.0;
+    case IG_REDUCE_min:
+        return is_float ? (double)INFINITY : 0.0;
+    case IG_REDUCE_prod:
+        return 1.0;
     case IG_REDUCE_sum:
     case IG_REDUCE_mean:
     case IG_REDUCE_sumsq:
     case IG_REDUCE_l1:
     case IG_REDUCE_l2:
     case IG_REDUCE_logsum:
-    case IG_REDUCE_logsumexp: break;
+    case IG_REDUCE_logsumexp:
+        break;
     }
     return 0.0;
 }
 
 static ig_value *combine(const reduce *r, ig_builder *b, ig_value *sum, ig_value *x) {
     switch (r->kind) {
-    case IG_REDUCE_max: return k_max(b, sum, x);
-    case IG_REDUCE_min: return k_min(b, sum, x);
-    case IG_REDUCE_prod: return k_mul(b, sum, x);
+    case IG_REDUCE_max:
+        return k_max(b, sum, x);
+    case IG_REDUCE_min:
+        return k_min(b, sum, x);
+    case IG_REDUCE_prod:
+        return k_mul(b, sum, x);
     case IG_REDUCE_sumsq:
-    case IG_REDUCE_l2: return k_add(b, sum, k_mul(b, x, x));
-    case IG_REDUCE_l1: return k_add(b, sum, k_unary(b, IG_OP_abs, x));
+    case IG_REDUCE_l2:
+        return k_add(b, sum, k_mul(b, x, x));
+    case IG_REDUCE_l1:
+        return k_add(b, sum, k_unary(b, IG_OP_abs, x));
     case IG_REDUCE_sum:
     case IG_REDUCE_mean:
     case IG_REDUCE_logsum:
-    case IG_REDUCE_logsumexp: break;
+    case IG_REDUCE_logsumexp:
+        break;
     }
     return k_add(b, sum, x);
 }
@@ -118,13 +128,13 @@ static ig_value *emit_gone(const reduce *r, ig_builder *b, uint32_t level, ig_va
     if (level == r->gone_count) {
         return combine(r, b, sum, load(r, b, at, count));
     }
-    uint32_t axis = r->gone[level];
-    bool has_lanes = r->is_along && level + 1 == r->gone_count;
-    ig_value *extent = ig_lower_dim(r->lower, r->x->type->dims[axis]);
-    ig_value *step = k_i64(b, has_lanes ? r->lanes : 1);
-    k_loop loop = k_loop_open(b, k_i64(b, 0), extent, step, &sum, 1);
+    uint32_t    axis = r->gone[level];
+    bool        has_lanes = r->is_along && level + 1 == r->gone_count;
+    ig_value   *extent = ig_lower_dim(r->lower, r->x->type->dims[axis]);
+    ig_value   *step = k_i64(b, has_lanes ? r->lanes : 1);
+    k_loop      loop = k_loop_open(b, k_i64(b, 0), extent, step, &sum, 1);
     ig_builder *in = &loop.b;
-    ig_value *next = k_add(in, at, k_mul(in, loop.index, axis_stride(r, r->x, axis)));
+    ig_value   *next = k_add(in, at, k_mul(in, loop.index, axis_stride(r, r->x, axis)));
     ig_value *left = has_lanes && r->lanes > 1 ? k_sub(in, extent, loop.index) : count;
     ig_value *more;
     if (has_lanes) {
@@ -138,7 +148,8 @@ static ig_value *emit_gone(const reduce *r, ig_builder *b, uint32_t level, ig_va
 }
 
 /* Integers have no infinity: max and min start from the first element. */
-static ig_value *first_sum(const reduce *r, ig_builder *b, ig_value *at, ig_value *count) {
+static ig_value *first_sum(const reduce *r, ig_builder *b, ig_value *at,
+                           ig_value *count) {
     bool is_extreme = r->kind == IG_REDUCE_max || r->kind == IG_REDUCE_min;
     if (!is_extreme || ig_dtype_is_float(r->wide)) {
         return k_const_vector(b, r->wide, r->lanes, start_value(r));
@@ -155,7 +166,7 @@ static void emit_result(const reduce *r, ig_builder *b, ig_value *number,
                         ig_value *lane_count) {
     ig_value *x_at = k_i64(b, 0), *out_at = k_i64(b, 0), *rest = number;
     for (uint32_t i = r->kept_count; i-- > 0;) {
-        uint32_t axis = r->kept[i];
+        uint32_t  axis = r->kept[i];
         ig_value *extent = ig_lower_dim(r->lower, r->x->type->dims[axis]);
         ig_value *index = i == 0 ? rest : k_mod(b, rest, extent);
         rest = i == 0 ? rest : k_div(b, rest, extent);
@@ -187,18 +198,18 @@ static ig_dim product_of(const reduce *r, const uint32_t *axes, uint32_t count) 
 /* Along: a tile is BLOCK results.  Across: BLOCK vectors of one row of results. */
 static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     const reduce *r = user;
-    bool has_lanes = !r->is_along && r->lanes > 1;
-    int64_t step = has_lanes ? r->lanes : 1;
-    ig_dim inner = has_lanes ? r->x->type->dims[r->kept[r->kept_count - 1]]
-                             : product_of(r, r->kept, r->kept_count);
-    ig_value *extent = ig_lower_dim(r->lower, inner);
-    ig_value *blocks =
-        ig_lower_dim(r->lower, ig_lower_ceil_div(r->lower, inner, BLOCK * step));
-    ig_value *row = k_mul(b, k_div(b, tile, blocks), extent);
-    ig_value *first = k_mul(b, k_mod(b, tile, blocks), k_i64(b, BLOCK * step));
-    ig_value *last = k_min(b, extent, k_add(b, first, k_i64(b, BLOCK * step)));
-    k_loop loop = k_loop_open(b, first, last, k_i64(b, step), NULL, 0);
-    ig_value *count = has_lanes ? k_sub(&loop.b, extent, loop.index) : NULL;
+    bool          has_lanes = !r->is_along && r->lanes > 1;
+    int64_t       step = has_lanes ? r->lanes : 1;
+    ig_dim        inner = has_lanes ? r->x->type->dims[r->kept[r->kept_count - 1]]
+                                    : product_of(r, r->kept, r->kept_count);
+    ig_value     *extent = ig_lower_dim(r->lower, inner);
+    ig_value     *blocks = ig_lower_dim(r->lower,
+                                        ig_lower_ceil_div(r->lower, inner, BLOCK * step));
+    ig_value     *row = k_mul(b, k_div(b, tile, blocks), extent);
+    ig_value     *first = k_mul(b, k_mod(b, tile, blocks), k_i64(b, BLOCK * step));
+    ig_value     *last = k_min(b, extent, k_add(b, first, k_i64(b, BLOCK * step)));
+    k_loop        loop = k_loop_open(b, first, last, k_i64(b, step), NULL, 0);
+    ig_value     *count = has_lanes ? k_sub(&loop.b, extent, loop.index) : NULL;
     emit_result(r, &loop.b, k_add(&loop.b, row, loop.index), count);
     k_loop_close(&loop, NULL, 0);
 }
@@ -206,7 +217,8 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
 static ig_dim grid_of(const reduce *r) {
     bool has_lanes = !r->is_along && r->lanes > 1;
     if (!has_lanes) {
-        return ig_lower_ceil_div(r->lower, product_of(r, r->kept, r->kept_count), BLOCK);
+        return ig_lower_ceil_div(r->lower, product_of(r, r->kept, r->kept_count),
+                                 BLOCK);
     }
     ig_dim rows = product_of(r, r->kept, r->kept_count - 1);
     ig_dim inner = r->x->type->dims[r->kept[r->kept_count - 1]];
@@ -218,8 +230,8 @@ static ig_dim grid_of(const reduce *r) {
 
 static void sort_axes(reduce *r) {
     const ig_attr *axes = &r->op->attrs[IG_reduce_axes];
-    bool has_axes = axes->kind == IG_ATTR_INTS && axes->count > 0;
-    bool is_noop = !has_axes && ig_attr_int(r->op, IG_reduce_noop_if_empty, 0);
+    bool           has_axes = axes->kind == IG_ATTR_INTS && axes->count > 0;
+    bool     is_noop = !has_axes && ig_attr_int(r->op, IG_reduce_noop_if_empty, 0);
     uint32_t rank = r->x->type->rank;
     for (uint32_t i = 0; has_axes && i < axes->count; i++) {
         int64_t axis = axes->as.ints[i];
@@ -248,10 +260,12 @@ static void choose_lanes(reduce *r) {
 ig_status ig_lower_cpu_reduce(ig_lower *lower) {
     const ig_op *op = ig_cpu_anchor(lower, IG_OP_reduce);
     assert(op && "the family's body has its anchor");
-    reduce r = { .lower = lower, .op = op, .x = ig_cpu_input(lower, op, 0),
-                 .out = &lower->outs[0],
-                 .kind = (ig_reduce)ig_attr_int(op, IG_reduce_op, 0) };
-    bool has_operand_axes = op->operand_count > 1;
+    reduce   r = { .lower = lower,
+                   .op = op,
+                   .x = ig_cpu_input(lower, op, 0),
+                   .out = &lower->outs[0],
+                   .kind = (ig_reduce)ig_attr_int(op, IG_reduce_op, 0) };
+    bool     has_operand_axes = op->operand_count > 1;
     ig_dtype dtype = (ig_dtype)r.x->type->dtype;
     if (has_operand_axes || r.kind == IG_REDUCE_logsumexp || dtype == IG_DT_bool) {
         return ig_lower_unsupported(lower, "this form of reduction");
