@@ -19,13 +19,24 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* ---- blocks ---- */
 
+enum { LARGE_PAGE = 2 << 20 };
+
+/* Large blocks lie in large pages where the system has them. */
 static void *allocate_default(void *user, size_t size, size_t alignment) {
     (void)user;
     void *memory = NULL;
-    return posix_memalign(&memory, alignment, size) == 0 ? memory : NULL;
+    bool  is_large = size >= 2 * (size_t)LARGE_PAGE;
+    if (posix_memalign(&memory, is_large ? LARGE_PAGE : alignment, size) != 0) {
+        return NULL;
+    }
+    if (is_large) {
+        (void)madvise(memory, size / LARGE_PAGE * LARGE_PAGE, MADV_HUGEPAGE);
+    }
+    return memory;
 }
 
 static void release_default(void *user, void *memory, size_t size) {

@@ -365,6 +365,23 @@ END_TEST
 
 static char folder[] = "/tmp/ingot-test-XXXXXX";
 
+static void make_folder(void) {
+    memcpy(folder + sizeof folder - 7, "XXXXXX", 6);
+    CHECK(mkdtemp(folder) != NULL);
+}
+
+static void remove_folder(void) {
+    static const char *const names[] = { "good.ingot",  "empty.ingot", "text.ingot",
+                                         "weights.bin", "moved.bin",   "refers.ingot",
+                                         "far.bin",     "near.bin" };
+    char                     path[256];
+    for (size_t i = 0; i < IG_COUNT_OF(names); i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        (void)unlink(path);
+    }
+    CHECK_INT(rmdir(folder), 0);
+}
+
 static const char *in_folder(const char *name, char path[256]) {
     snprintf(path, 256, "%s/%s", folder, name);
     return path;
@@ -386,7 +403,7 @@ static ig_status open_file(rt_case *c, const char *name, ig_program_options opti
 }
 
 TEST(opens_files_and_refuses_others) {
-    CHECK(mkdtemp(folder) != NULL);
+    make_folder();
     rt_case    *c = levels_case();
     ig_program *program = NULL;
     rt_pack(c);
@@ -406,6 +423,7 @@ TEST(opens_files_and_refuses_others) {
     CHECK_STATUS(ig_program_open_memory((char *)c->bytes + 8, 8, NULL, &program),
                  IG_INVALID);
     rt_end(c);
+    remove_folder();
 }
 END_TEST
 
@@ -450,7 +468,7 @@ TEST(weights_in_a_file_beside_the_artifact) {
     char               path[256];
     float              other[4] = { 10, 20, 30, 41 };
     ig_program_options none = { 0 }, large = { .load = IG_LOAD_HUGEPAGE };
-    CHECK(mkdtemp(folder) != NULL);
+    make_folder();
     write_file("weights.bin", beside, sizeof beside);
     rt_case *c = reference_case("weights.bin");
     write_file("refers.ingot", c->bytes, c->size);
@@ -477,13 +495,14 @@ TEST(weights_in_a_file_beside_the_artifact) {
     ig_program_options moved = { .weights_path = in_folder("moved.bin", path) };
     check_reference(c, moved, IG_OK);
     rt_end(c);
+    remove_folder();
 }
 END_TEST
 
 TEST(weights_in_a_file_elsewhere) {
     char               path[256];
     ig_program_options none = { 0 };
-    CHECK(mkdtemp(folder) != NULL);
+    make_folder();
     write_file("far.bin", beside, sizeof beside);
     rt_case *c = reference_case(in_folder("far.bin", path));
     write_file("refers.ingot", c->bytes, c->size);
@@ -497,6 +516,7 @@ TEST(weights_in_a_file_elsewhere) {
     write_file("refers.ingot", c->bytes, c->size);
     check_reference(c, none, IG_INVALID);
     rt_end(c);
+    remove_folder();
 }
 END_TEST
 
