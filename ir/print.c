@@ -245,9 +245,7 @@ static ig_str common_folder(ig_str a, ig_str b) {
     return (ig_str){ a.data, size };
 }
 
-/* The folder that the names of files in the text are relative to: the module's own, or
- * where that is not known the deepest one that holds them all. */
-static ig_str folder_of(const ig_module *module) {
+ig_str ig_print_folder(const ig_module *module) {
     if (module->folder) {
         return ig_str_of(module->folder);
     }
@@ -266,7 +264,7 @@ static const ig_print_options plain = { 0 };
 void ig_print_module_with(const ig_module *module, const ig_print_options *options,
                           ig_writer *writer) {
     ig_printer p = { .out = writer, .module = module, .options = options, .depth = 1 };
-    p.folder = folder_of(module);
+    p.folder = ig_print_folder(module);
     ig_put(writer, "module ");
     ig_print_item(writer, module->name ? module->name : "");
     ig_put(writer, " {\n");
@@ -283,7 +281,7 @@ void ig_print_module_with(const ig_module *module, const ig_print_options *optio
 void ig_print_graph_with(const ig_graph *graph, const ig_print_options *options,
                          ig_writer *writer) {
     ig_printer p = { .out = writer, .module = graph->module, .options = options };
-    p.folder = folder_of(graph->module);
+    p.folder = ig_print_folder(graph->module);
     put_graph(&p, graph);
 }
 
@@ -321,7 +319,7 @@ void ig_print_op(const ig_op *op, ig_writer *writer) {
         return;
     }
     p.module = graph->module;
-    p.folder = folder_of(graph->module);
+    p.folder = ig_print_folder(graph->module);
     ig_print_name_values(&p, graph);
     put_head(&p, op);
     ig_put(writer, "%s", op->code < IG_OP_COUNT && op->body_count ? " {…}" : "");

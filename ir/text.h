@@ -26,6 +26,10 @@ void ig_print_module_with(const ig_module *module, const ig_print_options *optio
 void ig_print_graph_with(const ig_graph *graph, const ig_print_options *options,
                          ig_writer *writer);
 
+/* The folder that names of files in the text are relative to, up to its last `/`: the
+ * module's own, or where that is not known the deepest one that holds them all. */
+ig_str ig_print_folder(const ig_module *module);
+
 /* Reads a module; `file` is for messages, and weights' files lie beside it.  Errors are
  * IG_INVALID with line and column; never recurses on input depth beyond
  * limits.graph_depth. */

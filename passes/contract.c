@@ -138,7 +138,10 @@ static ig_status compare(const ig_manager *manager, const ig_pass *pass, ig_str 
 static ig_status check_roundtrip(const ig_manager *manager, const ig_pass *pass,
                                  ig_str text) {
     ig_module *parsed = NULL;
-    IG_TRY(ig_parse_module(manager->module->context, "<round trip>", text, &parsed));
+    ig_str     folder = ig_print_folder(manager->module); /* where weights' files lie */
+    char       file[4096];
+    snprintf(file, sizeof(file), "%.*s<round trip>", IG_STR_ARG(folder));
+    IG_TRY(ig_parse_module(manager->module->context, file, text, &parsed));
     ig_status status = compare(manager, pass, text, parsed,
                                "left a module that changes when printed and parsed");
     ig_module_destroy(parsed);
