@@ -36,15 +36,12 @@ _Static_assert(sizeof(dl_tensor) == 48, "DLPack's ABI");
 static const struct {
     uint8_t dtype, code, bits;
 } types[] = {
-    { IG_I8, 0, 8 },           { IG_I16, 0, 16 },
-    { IG_I32, 0, 32 },         { IG_I64, 0, 64 },
-    { IG_U8, 1, 8 },           { IG_U16, 1, 16 },
-    { IG_U32, 1, 32 },         { IG_U64, 1, 64 },
-    { IG_F16, 2, 16 },         { IG_F32, 2, 32 },
-    { IG_F64, 2, 64 },         { IG_BF16, 4, 16 },
-    { IG_BOOL8, 6, 8 },        { IG_F8E4M3FN, 10, 8 },
-    { IG_F8E4M3FNUZ, 11, 8 },  { IG_F8E5M2, 12, 8 },
-    { IG_F8E5M2FNUZ, 13, 8 },
+    { IG_I8, 0, 8 },      { IG_I16, 0, 16 },        { IG_I32, 0, 32 },
+    { IG_I64, 0, 64 },    { IG_U8, 1, 8 },          { IG_U16, 1, 16 },
+    { IG_U32, 1, 32 },    { IG_U64, 1, 64 },        { IG_F16, 2, 16 },
+    { IG_F32, 2, 32 },    { IG_F64, 2, 64 },        { IG_BF16, 4, 16 },
+    { IG_BOOL8, 6, 8 },   { IG_F8E4M3FN, 10, 8 },   { IG_F8E4M3FNUZ, 11, 8 },
+    { IG_F8E5M2, 12, 8 }, { IG_F8E5M2FNUZ, 13, 8 },
 };
 
 /* ---- in ---- */
@@ -127,8 +124,8 @@ static void describe(exported *e, const ig_view *view) {
     e->managed.deleter = delete_exported;
 }
 
-ig_status ig_view_to_dlpack(const ig_view *view, void (*release)(void *owner), void *owner,
-                            void **out_managed_tensor) {
+ig_status ig_view_to_dlpack(const ig_view *view, void (*release)(void *owner),
+                            void *owner, void **out_managed_tensor) {
     *out_managed_tensor = NULL;
     for (size_t i = 0; i < IG_COUNT_OF(types); i++) {
         if (types[i].dtype != view->dtype || view->rank > IG_MAX_RANK) {

@@ -36,8 +36,8 @@ uint32_t ig_dtype_code_bits(uint32_t dtype) {
     return dtype < IG_COUNT_OF(rows) ? rows[dtype].bits : 0;
 }
 
-bool ig_tensor_bytes(uint32_t dtype, uint32_t rank, const int64_t *dims,
-                     int64_t *out_bytes) {
+bool ig_dtype_code_bytes(uint32_t dtype, uint32_t rank, const int64_t *dims,
+                         int64_t *out_bytes) {
     int64_t  count = 1;
     bool     is_empty = false;
     uint32_t bits = ig_dtype_code_bits(dtype);
@@ -61,8 +61,8 @@ bool ig_tensor_bytes(uint32_t dtype, uint32_t rank, const int64_t *dims,
 int64_t ig_view_bytes(const ig_view *view) {
     int64_t bytes;
     bool    is_good = view->rank <= IG_MAX_RANK &&
-                   ig_tensor_bytes((uint32_t)view->dtype, view->rank, view->dims,
-                                   &bytes);
+                   ig_dtype_code_bytes((uint32_t)view->dtype, view->rank, view->dims,
+                                       &bytes);
     return is_good ? bytes : -1;
 }
 

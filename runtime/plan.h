@@ -61,8 +61,8 @@ uint32_t ig_dtype_code_bits(uint32_t dtype);
 const char *ig_dtype_code_name(uint32_t dtype);
 
 /* Bytes of a tensor; false on overflow or a negative extent. */
-bool ig_tensor_bytes(uint32_t dtype, uint32_t rank, const int64_t *dims,
-                     int64_t *out_bytes);
+bool ig_dtype_code_bytes(uint32_t dtype, uint32_t rank, const int64_t *dims,
+                         int64_t *out_bytes);
 
 /* The checks, in runtime/plan_check.c and plan_steps.c; ig_plan_open calls them. */
 ig_status ig_plan_check_records(ig_plan *plan, const ig_message *message);

@@ -77,7 +77,7 @@ static ig_status check_extents(ig_session *session, uint32_t number,
         }
     }
     int64_t *bytes = &session->bytes[port->buffer];
-    if (!ig_tensor_bytes(port->dtype, port->rank, view->dims, bytes)) {
+    if (!ig_dtype_code_bytes(port->dtype, port->rank, view->dims, bytes)) {
         return wrong_type(session, number, view, ": its size is too large");
     }
     return IG_OK;

@@ -105,7 +105,8 @@ ig_status ig_session_size_output(ig_session *session, uint32_t number) {
             return too_large(session, name);
         }
     }
-    if (!ig_tensor_bytes(port->dtype, port->rank, dims, &shape->output_bytes[number])) {
+    if (!ig_dtype_code_bytes(port->dtype, port->rank, dims,
+                             &shape->output_bytes[number])) {
         return too_large(session, name);
     }
     /* A buffer of its own is exactly as large; any other holds at least as much. */

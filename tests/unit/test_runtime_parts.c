@@ -36,9 +36,9 @@ static void check_no_overlap(const ig_life *lives, size_t count, int64_t total) 
         CHECK(a->offset >= 0 && a->offset % 64 == 0 && a->offset + a->bytes <= total);
         for (size_t k = 0; k < i; k++) {
             const ig_life *b = &lives[k];
-            bool in_time = a->first <= b->last && b->first <= a->last;
-            bool in_space =
-                a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes;
+            bool           in_time = a->first <= b->last && b->first <= a->last;
+            bool           in_space = a->offset < b->offset + b->bytes &&
+                            b->offset < a->offset + a->bytes;
             CHECK(!in_time || !in_space);
         }
     }
@@ -151,8 +151,14 @@ typedef struct foreign_tensor {
 TEST(dlpack_tensors_become_views) {
     float          data[12];
     int64_t        shape[] = { 2, 1, 3 }, strides[] = { 3, 77, 1 };
-    foreign_tensor t = { .data = data, .device_type = 1, .ndim = 3, .code = 2, .bits = 32,
-                         .lanes = 1, .shape = shape, .strides = strides,
+    foreign_tensor t = { .data = data,
+                         .device_type = 1,
+                         .ndim = 3,
+                         .code = 2,
+                         .bits = 32,
+                         .lanes = 1,
+                         .shape = shape,
+                         .strides = strides,
                          .byte_offset = 8 };
     ig_view        view;
     CHECK_OK(ig_view_from_dlpack(&t, &view));
