@@ -52,12 +52,18 @@ ig_value *ig_lower_param(ig_lower *lower, ig_dim dim) {
     return known;
 }
 
-/* At the kernel's head, where every loop sees it. */
+/* At the kernel's head, where every loop sees it; once for each number. */
 static ig_value *head_constant(ig_lower *lower, int64_t value) {
-    ig_builder head = lower->b;
-    head.before = lower->kernel->body.first;
-    head.block = &lower->kernel->body;
-    return k_i64(&head, value);
+    uint64_t key = (uint64_t)value + 1;
+    ig_value *known = ig_map_get_id(&lower->constant_of, key);
+    if (!known) {
+        ig_builder head = lower->b;
+        head.before = lower->kernel->body.first;
+        head.block = &lower->kernel->body;
+        known = k_i64(&head, value);
+        ig_map_set_id(&lower->constant_of, key, known);
+    }
+    return known;
 }
 
 ig_value *ig_lower_dim(ig_lower *lower, ig_dim dim) {
@@ -144,6 +150,7 @@ static void start(ig_lower *lower, ig_pass_run *run, ig_op *compute) {
                          .grid = 1 };
     lower->kernel = ig_graph_create(module, lower->name, IG_STAGE_KERNEL);
     ig_map_init(&lower->param_of, run->scratch);
+    ig_map_init(&lower->constant_of, run->scratch);
     lower->b = ig_builder_at_end(&lower->kernel->body);
     lower->b.loc = compute->loc;
     lower->ins = take_operands(lower, 0, lower->in_count);

@@ -31,7 +31,7 @@ typedef struct ig_lower {
     uint32_t               in_count, out_count;
     ig_graph              *kernel;
     ig_builder             b; /* at the end of the kernel */
-    ig_map                 param_of;
+    ig_map                 param_of, constant_of;
     IG_VEC(ig_dim)         params;
     const char    *name;    /* of the kernel, without its number; set by the family */
     IG_VEC(ig_dim) ranges;  /* launch.ranges: what reported operands must be */
