@@ -130,6 +130,25 @@ TEST(the_rich_case_runs) {
 }
 END_TEST
 
+/* y = x * 2 on level v2, x * 3 on level v3, x * 4 on a level that nobody has. */
+static rt_case *levels_case(void) {
+    rt_case *c = rt_begin();
+    uint32_t one = RT_EXPR(c, RT_INT(1));
+    uint32_t x = rt_input(c, "x", IG_F32, 1, &one);
+    uint32_t y = rt_output(c, "y", IG_F32, 1, &one);
+    IG_PUSH(c->w.arena, &c->w.levels, ig_artifact_text(&c->w, ig_str_of("v3")));
+    IG_PUSH(c->w.arena, &c->w.levels, ig_artifact_text(&c->w, ig_str_of("v99")));
+    rt_launch(c, "scale", RT_OPERANDS(c, RT_AT(y), RT_AT(x)),
+              RT_LIST(c, one, one, RT_EXPR(c, RT_INT(0x40000000))), IG_NONE, IG_NONE);
+    ig_plan_variant variant = *rt_variant(c);
+    variant.params = RT_LIST(c, one, one, RT_EXPR(c, RT_INT(0x40400000)));
+    IG_PUSH(c->w.arena, &c->w.variants, variant);
+    variant.params = RT_LIST(c, one, one, RT_EXPR(c, RT_INT(0x40800000)));
+    IG_PUSH(c->w.arena, &c->w.variants, variant);
+    c->w.steps.items[0].variants.count = 3;
+    return c;
+}
+
 /* ---- damage ---- */
 
 static bool is_clean(ig_status status) {
@@ -246,6 +265,42 @@ TEST(damaged_records_with_a_good_hash) {
 }
 END_TEST
 
+static void put_number(unsigned char *at, uint64_t value, int bytes) {
+    for (int i = 0; i < bytes; i++) {
+        at[i] = (unsigned char)(value >> (8 * i));
+    }
+}
+
+/* The end of a container as it is when 32 bits do not hold its numbers. */
+TEST(large_containers_end_in_zip64_records) {
+    rt_case *c = levels_case();
+    rt_pack(c);
+    size_t         end = c->size - 22, size = c->size + 56 + 20;
+    unsigned char *bytes = aligned_alloc(64, ig_align_up(size, 64));
+    memcpy(bytes, c->bytes, end);
+    memset(bytes + end, 0, 56 + 20);
+    memcpy(bytes + end + 76, (char *)c->bytes + end, 22);
+    unsigned char *end64 = bytes + end, *locator = end64 + 56, *last = locator + 20;
+    put_number(end64, 0x06064b50, 4);
+    memcpy(end64 + 32, last + 10, 2); /* count, size and offset of the directory */
+    memcpy(end64 + 40, last + 12, 4);
+    memcpy(end64 + 48, last + 16, 4);
+    put_number(locator, 0x07064b50, 4);
+    put_number(locator + 8, end, 8);
+    memset(last + 8, 0xff, 12);
+    ig_program *program = NULL;
+    CHECK_MSG(rt_try_open(c, bytes, size, &program) == IG_OK, "%s", c->why);
+    ig_program_close(program);
+    put_number(locator + 8, UINT64_MAX, 8); /* far outside */
+    CHECK_STATUS(rt_try_open(c, bytes, size, &program), IG_INVALID);
+    put_number(locator + 8, end, 8);
+    put_number(end64 + 48, UINT64_MAX - 8, 8);
+    CHECK_STATUS(rt_try_open(c, bytes, size, &program), IG_INVALID);
+    free(bytes);
+    rt_end(c);
+}
+END_TEST
+
 TEST(damaged_code_is_refused) {
     rt_case *c = rich_case();
     rt_pack(c);
@@ -301,25 +356,6 @@ TEST(other_cpu_is_unsupported) {
     rt_end(c);
 }
 END_TEST
-
-/* y = x * 2 on level v2, x * 3 on level v3, x * 4 on a level that nobody has. */
-static rt_case *levels_case(void) {
-    rt_case *c = rt_begin();
-    uint32_t one = RT_EXPR(c, RT_INT(1));
-    uint32_t x = rt_input(c, "x", IG_F32, 1, &one);
-    uint32_t y = rt_output(c, "y", IG_F32, 1, &one);
-    IG_PUSH(c->w.arena, &c->w.levels, ig_artifact_text(&c->w, ig_str_of("v3")));
-    IG_PUSH(c->w.arena, &c->w.levels, ig_artifact_text(&c->w, ig_str_of("v99")));
-    rt_launch(c, "scale", RT_OPERANDS(c, RT_AT(y), RT_AT(x)),
-              RT_LIST(c, one, one, RT_EXPR(c, RT_INT(0x40000000))), IG_NONE, IG_NONE);
-    ig_plan_variant variant = *rt_variant(c);
-    variant.params = RT_LIST(c, one, one, RT_EXPR(c, RT_INT(0x40400000)));
-    IG_PUSH(c->w.arena, &c->w.variants, variant);
-    variant.params = RT_LIST(c, one, one, RT_EXPR(c, RT_INT(0x40800000)));
-    IG_PUSH(c->w.arena, &c->w.variants, variant);
-    c->w.steps.items[0].variants.count = 3;
-    return c;
-}
 
 static float run_one(ig_program *program) {
     ig_session *session = NULL;
@@ -522,8 +558,9 @@ END_TEST
 
 UNIT_SUITE(runtime_program, tells_its_signature_and_facts, the_rich_case_runs,
            every_prefix_is_refused, every_flipped_byte_is_found_or_harmless,
-           damaged_records_with_a_good_hash, damaged_code_is_refused,
-           damaged_weights_are_found_when_asked, other_version_is_unsupported,
-           other_cpu_is_unsupported, takes_the_best_level_or_the_one_asked_for,
-           missing_kernel_is_damage, opens_files_and_refuses_others,
-           weights_in_a_file_beside_the_artifact, weights_in_a_file_elsewhere)
+           damaged_records_with_a_good_hash, large_containers_end_in_zip64_records,
+           damaged_code_is_refused, damaged_weights_are_found_when_asked,
+           other_version_is_unsupported, other_cpu_is_unsupported,
+           takes_the_best_level_or_the_one_asked_for, missing_kernel_is_damage,
+           opens_files_and_refuses_others, weights_in_a_file_beside_the_artifact,
+           weights_in_a_file_elsewhere)
