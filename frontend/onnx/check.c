@@ -190,7 +190,7 @@ static size_t count_names(char *const *names, size_t count) {
 static void check_counts(const subject *s, const ig_onnx_row *row) {
     size_t in = count_names(s->node->input, s->node->n_input);
     size_t out = count_names(s->node->output, s->node->n_output);
-    if (in > row->max_in) {
+    if (in > row->max_in && row->max_in != IG_ONNX_MANY) {
         FLAW(s, "has %zu inputs, but version %u takes %s%u", in, row->since,
              row->min_in < row->max_in ? "at most " : "", row->max_in);
     }
@@ -199,7 +199,7 @@ static void check_counts(const subject *s, const ig_onnx_row *row) {
             FLAW(s, "lacks input %zu, which is required (%zu given)", i, in);
         }
     }
-    if (out > row->max_out) {
+    if (out > row->max_out && row->max_out != IG_ONNX_MANY) {
         FLAW(s, "has %zu outputs, but version %u gives at most %u", out, row->since,
              row->max_out);
     }

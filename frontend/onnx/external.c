@@ -67,24 +67,31 @@ static ig_status read_number(const ig_onnx_about *about, const char *key,
     return IG_OK;
 }
 
+/* A file that was asked for; one that cannot be read is reported once. */
+typedef struct opened {
+    ig_status   status;
+    const void *data;
+    size_t      size;
+} opened;
+
 static ig_status open_file(ig_onnx_model *model, const ig_onnx_about *about,
-                           const char *location, const ig_file_map **out_map) {
-    *out_map = ig_map_get(&model->external, ig_str_of(location));
-    if (*out_map) {
-        return IG_OK;
+                           const char *location, const opened **out_file) {
+    opened *file = ig_map_get(&model->external, ig_str_of(location));
+    *out_file = file;
+    if (file) {
+        return file->status;
     }
-    char         why[256] = "";
-    ig_file_map *known = IG_NEW(model->arena, ig_file_map);
+    char why[256] = "";
+    *out_file = file = IG_NEW(model->arena, opened);
+    ig_map_set(&model->external, ig_str_of(location), file);
     ig_file_map *map = ig_onnx_add_map(model->module);
-    ig_status    status = ig_file_map_beneath(model->beside, ig_str_of(location), map,
-                                              why);
-    if (status != IG_OK) {
-        return ig_onnx_complain(about, status, "has external data in '%s': %s",
+    file->status = ig_file_map_beneath(model->beside, ig_str_of(location), map, why);
+    if (file->status != IG_OK) {
+        return ig_onnx_complain(about, file->status, "has external data in '%s': %s",
                                 location, why);
     }
-    *known = *map; /* the list of maps may move */
-    ig_map_set(&model->external, ig_str_of(location), known);
-    *out_map = known;
+    file->data = map->data;
+    file->size = map->size;
     return IG_OK;
 }
 
@@ -120,16 +127,16 @@ ig_status ig_onnx_external_bytes(ig_onnx_model *model, const ig_onnx_about *abou
                                 "is external, but the model was read "
                                 "from memory without a folder to look in");
     }
-    const ig_file_map *map;
-    IG_TRY(open_file(model, about, at.location, &map));
-    if (!ig_add_i64(offset, length, &end) || (uint64_t)end > map->size) {
+    const opened *file;
+    IG_TRY(open_file(model, about, at.location, &file));
+    if (!ig_add_i64(offset, length, &end) || (uint64_t)end > file->size) {
         return ig_onnx_complain(about, IG_INVALID,
                                 "runs past the end of '%s': offset "
                                 "%lld and length %lld, but the file has %zu bytes",
                                 at.location, (long long)offset, (long long)length,
-                                map->size);
+                                file->size);
     }
-    out_data->bytes = bytes ? (const char *)map->data + offset : "";
+    out_data->bytes = bytes ? (const char *)file->data + offset : "";
     out_data->file = path_beside(model, at.location);
     out_data->offset = offset;
     return IG_OK;

@@ -363,6 +363,23 @@ static ig_status import_inputs(entry *e, const Onnx__GraphProto *graph) {
     return IG_OK;
 }
 
+/* Declared shapes of outputs may be stale; an element type may not. */
+static void check_output(const entry *e, const Onnx__ValueInfoProto *output,
+                         const ig_value *value) {
+    const Onnx__TypeProto *type = output->type;
+    ig_dtype               dtype;
+    if (!value || value->type->kind != IG_TENSOR || !type ||
+        type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE ||
+        !ig_dtype_from_onnx(type->tensor_type->elem_type, &dtype) ||
+        dtype == value->type->dtype) {
+        return;
+    }
+    ig_onnx_note(e->import,
+                 ig_error(&e->import->context->diag, IG_INVALID, &e->where,
+                          "output '%s' is declared as %s, but is %s", output->name,
+                          ig_dtypes[dtype].name, ig_dtypes[value->type->dtype].name));
+}
+
 static void finish(entry *e, const Onnx__GraphProto *graph, ig_value *const *results) {
     ig_onnx_import *import = e->import;
     const char **names = IG_NEW_ARRAY(import->arena, const char *, graph->n_output + 1);
@@ -391,6 +408,9 @@ static ig_status import_graph(ig_onnx_import *import, const ig_onnx_options *opt
     IG_TRY(import_inputs(&e, graph));
     ig_value **results = IG_NEW_ARRAY(import->arena, ig_value *, graph->n_output);
     IG_TRY(ig_onnx_import_body(&e.scope, graph, results));
+    for (size_t i = 0; i < graph->n_output; i++) {
+        check_output(&e, graph->output[i], results[i]);
+    }
     if (import->worst == IG_OK) {
         finish(&e, graph, results);
     }

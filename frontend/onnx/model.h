@@ -17,7 +17,7 @@ typedef struct ig_onnx_model {
     ig_str       bytes;
     ig_onnx_wire wire;
     const Onnx__ModelProto *proto;
-    ig_map                  external; /* location -> ig_file_map */
+    ig_map                  external; /* location -> what was opened */
 } ig_onnx_model;
 
 /* Walks and unpacks model->bytes. */

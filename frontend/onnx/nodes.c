@@ -193,7 +193,9 @@ ig_status ig_onnx_import_nodes(ig_onnx_scope *scope, ig_onnx_nodes nodes) {
             }
         }
         define_outputs(&node, is_good);
-        if (import->node_count % POLL_NODES == 0) {
+        if (i % POLL_NODES == POLL_NODES - 1) {
+            ig_context_progress(import->context, "import", import->node_count,
+                                import->model->wire.node_count);
             IG_TRY(ig_context_poll(import->context));
         }
     }
