@@ -94,12 +94,13 @@ typedef struct nd {
     int64_t  tuples;      /* index tuples of one batch */
     int64_t  inner;       /* elements that one tuple selects */
     int64_t  block;       /* elements of x in one batch */
+    uint32_t rank;        /* of the result */
+    int64_t  dims[2 * IG_TENSOR_RANK];
 } nd;
 
 static ig_status nd_extents(ig_eval *eval, const ig_op *op, const ig_tensor *x,
-                            const ig_tensor *indices, nd *n, int64_t *dims,
-                            uint32_t *out_rank) {
-    uint32_t rank = 0;
+                            const ig_tensor *indices, nd *n) {
+    int64_t *to = n->dims;
     n->batch_count = n->tuples = n->inner = 1;
     for (uint32_t i = 0; i < n->batch; i++) {
         if (x->dims[i] != indices->dims[i]) {
@@ -108,16 +109,16 @@ static ig_status nd_extents(ig_eval *eval, const ig_op *op, const ig_tensor *x,
                               "operand 0 and %lld in operand 1",
                               i, (long long)x->dims[i], (long long)indices->dims[i]);
         }
-        n->batch_count *= dims[rank++] = x->dims[i];
+        n->batch_count *= *to++ = x->dims[i];
     }
     for (uint32_t i = n->batch; i + 1 < indices->rank; i++) {
-        n->tuples *= dims[rank++] = indices->dims[i];
+        n->tuples *= *to++ = indices->dims[i];
     }
     for (uint32_t i = n->batch + n->depth; i < x->rank; i++) {
-        n->inner *= dims[rank++] = x->dims[i];
+        n->inner *= *to++ = x->dims[i];
     }
     n->block = n->batch_count ? x->count / n->batch_count : 0;
-    *out_rank = rank;
+    n->rank = (uint32_t)(to - n->dims);
     return IG_OK;
 }
 
@@ -138,10 +139,8 @@ ig_status ig_fold_gather_nd(ig_eval *eval, const ig_op *op, const ig_tensor *con
     const ig_tensor *x = in[0], *indices = in[1];
     nd               n = { .batch = (uint32_t)ig_attr_int(op, IG_gather_nd_batch, 0) };
     n.depth = (uint32_t)indices->dims[indices->rank - 1];
-    int64_t  dims[2 * IG_TENSOR_RANK];
-    uint32_t rank = 0;
-    IG_TRY(nd_extents(eval, op, x, indices, &n, dims, &rank));
-    IG_TRY(ig_eval_alloc(eval, op, x->dtype, rank, dims, out));
+    IG_TRY(nd_extents(eval, op, x, indices, &n));
+    IG_TRY(ig_eval_alloc(eval, op, x->dtype, n.rank, n.dims, out));
     if (n.depth == 0 ? out->count == 0 : indices->count == 0) {
         return IG_OK;
     }
@@ -157,18 +156,20 @@ ig_status ig_fold_gather_nd(ig_eval *eval, const ig_op *op, const ig_tensor *con
 
 /* ---- elements ---- */
 
-/* Visits every element of `indices`: `at` runs over x with the index put in the axis.
- * */
+/* Visits every element of the indices; `walk.at` runs over x beside them. */
 typedef struct elements {
-    ig_walk walk;
-    int64_t strides[IG_TENSOR_RANK];
+    ig_walk  walk;
+    uint32_t axis;
+    int64_t  position; /* of the index that is read next */
+    int64_t  strides[IG_TENSOR_RANK];
 } elements;
 
 static ig_status start_elements(ig_eval *eval, const ig_op *op, const ig_tensor *x,
-                                const ig_tensor *indices, uint32_t axis, elements *e) {
+                                const ig_tensor *indices, int64_t axis, elements *e) {
     memset(e, 0, sizeof *e);
+    e->axis = ig_axis_of(axis, x->rank);
     for (uint32_t i = 0; i < x->rank; i++) {
-        if (i != axis && indices->dims[i] > x->dims[i]) {
+        if (i != e->axis && indices->dims[i] > x->dims[i]) {
             return FOLD_ERROR(eval, op,
                               "%s: extent %u of the indices is %lld, that of "
                               "operand 0 only %lld",
@@ -183,34 +184,34 @@ static ig_status start_elements(ig_eval *eval, const ig_op *op, const ig_tensor 
     return IG_OK;
 }
 
-/* The element of x for index number `position`, at which the walk stands. */
-static ig_status element_at(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
-                            uint32_t axis, const elements *e, int64_t position,
-                            int64_t *out_at) {
-    int64_t index;
-    IG_TRY(read_index(eval, op, in[1], position, in[0]->dims[axis], &index));
-    *out_at = e->walk.at[0] + (index - e->walk.index[axis]) * e->strides[axis];
+/* The element of x that the next index points to. */
+static ig_status next_element(ig_eval *eval, const ig_op *op,
+                              const ig_tensor *const *in, elements *e,
+                              int64_t *out_at) {
+    int64_t index, extent = in[0]->dims[e->axis];
+    IG_TRY(read_index(eval, op, in[1], e->position++, extent, &index));
+    *out_at = e->walk.at[0] + (index - e->walk.index[e->axis]) * e->strides[e->axis];
+    ig_walk_next(&e->walk);
     return IG_OK;
 }
 
 ig_status ig_fold_gather_elements(ig_eval *eval, const ig_op *op,
                                   const ig_tensor *const *in, ig_tensor *out) {
-    int64_t  wanted = ig_attr_int(op, IG_gather_elements_axis, 0), position = 0, at;
-    uint32_t axis = ig_axis_of(wanted, in[0]->rank);
+    int64_t  axis = ig_attr_int(op, IG_gather_elements_axis, 0), at;
     elements e;
     IG_TRY(start_elements(eval, op, in[0], in[1], axis, &e));
     IG_TRY(ig_eval_alloc(eval, op, in[0]->dtype, in[1]->rank, in[1]->dims, out));
-    for (; e.walk.is_inside; ig_walk_next(&e.walk)) {
-        IG_TRY(element_at(eval, op, in, axis, &e, position, &at));
-        ig_span_copy(out, position++, in[0], at, 1);
+    while (e.walk.is_inside) {
+        int64_t to = e.position;
+        IG_TRY(next_element(eval, op, in, &e, &at));
+        ig_span_copy(out, to, in[0], at, 1);
     }
     return IG_OK;
 }
 
 ig_status ig_fold_scatter_elements(ig_eval *eval, const ig_op *op,
                                    const ig_tensor *const *in, ig_tensor *out) {
-    int64_t  wanted = ig_attr_int(op, IG_scatter_elements_axis, 0), position = 0, at;
-    uint32_t axis = ig_axis_of(wanted, in[0]->rank);
+    int64_t  axis = ig_attr_int(op, IG_scatter_elements_axis, 0), at;
     elements e;
     IG_TRY(start_elements(eval, op, in[0], in[1], axis, &e));
     if (in[2]->count != in[1]->count) {
@@ -219,9 +220,10 @@ ig_status ig_fold_scatter_elements(ig_eval *eval, const ig_op *op,
     }
     IG_TRY(ig_eval_alloc(eval, op, in[0]->dtype, in[0]->rank, in[0]->dims, out));
     ig_span_copy(out, 0, in[0], 0, out->count);
-    for (; e.walk.is_inside; ig_walk_next(&e.walk)) {
-        IG_TRY(element_at(eval, op, in, axis, &e, position, &at));
-        ig_span_copy(out, at, in[2], position++, 1);
+    while (e.walk.is_inside) {
+        int64_t from = e.position;
+        IG_TRY(next_element(eval, op, in, &e, &at));
+        ig_span_copy(out, at, in[2], from, 1);
     }
     return IG_OK;
 }

@@ -72,9 +72,15 @@ static ig_status spread(ig_eval *eval, const ig_op *op, const ig_tensor *const *
     return IG_OK;
 }
 
-static void normalise(const ig_tensor *x, ig_tensor *out, int64_t at, int64_t count,
-                      double epsilon, const double *scale, const double *bias) {
-    double sum = 0, squares = 0;
+/* What is the same for every row. */
+typedef struct norm {
+    int64_t count; /* elements of a row */
+    double  epsilon, *scale, *bias;
+} norm;
+
+static void normalise(const ig_tensor *x, ig_tensor *out, int64_t at, const norm *n) {
+    double  sum = 0, squares = 0;
+    int64_t count = n->count;
     for (int64_t i = 0; i < count; i++) {
         sum += ig_tensor_get_f64(x, at + i);
     }
@@ -83,10 +89,10 @@ static void normalise(const ig_tensor *x, ig_tensor *out, int64_t at, int64_t co
         double centred = ig_tensor_get_f64(x, at + i) - mean;
         squares += centred * centred;
     }
-    double deviation = sqrt(squares / (double)count + epsilon);
+    double deviation = sqrt(squares / (double)count + n->epsilon);
     for (int64_t i = 0; i < count; i++) {
         double value = (ig_tensor_get_f64(x, at + i) - mean) / deviation;
-        ig_tensor_set_f64(out, at + i, value * scale[i] + bias[i]);
+        ig_tensor_set_f64(out, at + i, value * n->scale[i] + n->bias[i]);
     }
 }
 
@@ -94,19 +100,19 @@ ig_status ig_fold_layer_norm(ig_eval *eval, const ig_op *op, const ig_tensor *co
                              ig_tensor *out) {
     const ig_tensor *x = in[0];
     uint32_t         axis = ig_axis_of(ig_attr_int(op, IG_layer_norm_axis, 0), x->rank);
-    double epsilon = ig_attr_float(op, IG_layer_norm_epsilon, 0), *scale, *bias;
+    norm             n = { .epsilon = ig_attr_float(op, IG_layer_norm_epsilon, 0) };
     IG_TRY(ig_eval_alloc(eval, op, x->dtype, x->rank, x->dims, out));
     if (out->count == 0) {
         return IG_OK;
     }
     ig_around around = ig_around_axis(x, axis);
-    int64_t   count = around.extent * around.inner;
-    IG_TRY(ig_eval_scratch(eval, op, count, sizeof *scale, &scale));
-    IG_TRY(ig_eval_scratch(eval, op, count, sizeof *bias, &bias));
-    IG_TRY(spread(eval, op, in, 1, 1, scale));
-    IG_TRY(spread(eval, op, in, 2, 0, bias));
+    n.count = around.extent * around.inner;
+    IG_TRY(ig_eval_scratch(eval, op, n.count, sizeof *n.scale, &n.scale));
+    IG_TRY(ig_eval_scratch(eval, op, n.count, sizeof *n.bias, &n.bias));
+    IG_TRY(spread(eval, op, in, 1, 1, n.scale));
+    IG_TRY(spread(eval, op, in, 2, 0, n.bias));
     for (int64_t o = 0; o < around.outer; o++) {
-        normalise(x, out, o * count, count, epsilon, scale, bias);
+        normalise(x, out, o * n.count, &n);
     }
     return IG_OK;
 }

@@ -1,0 +1,46 @@
+/* The tensor interpreter against the conformance cases.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ir/interpret.h"
+
+#include "tests/conform/conform.h"
+#include "tests/unit/unit.h"
+
+static ig_status interpret(void *user, ig_module *module, const ig_tensor *inputs,
+                           ig_arena *arena, ig_tensor *out_outputs) {
+    (void)user;
+    return ig_interpret(ig_module_graph(module, "main"), inputs, arena, out_outputs);
+}
+
+static void run(const char *file, int least) {
+    conform self = { .run = interpret };
+    char    path[512];
+    snprintf(path, sizeof path, "%s/tests/conform/cases/%s", INGOT_SOURCE_DIR, file);
+    conform_file(&self, path);
+    CHECK_INT(self.totals.failed, 0);
+    CHECK_INT(self.totals.skipped, 0);
+    CHECK(self.totals.passed >= least);
+}
+
+TEST(elementwise_ops_conform) {
+    run("unary.txt", 400);
+    run("binary.txt", 600);
+}
+
+TEST(casts_conform) {
+    run("cast.txt", 290);
+}
+
+TEST(movement_conforms) {
+    run("move.txt", 60);
+}
+
+TEST(contractions_conform) {
+    run("contract.txt", 200);
+}
+
+TEST(bags_conform) {
+    run("recommend.txt", 25);
+}
+
+UNIT_SUITE(interpret_conform, elementwise_ops_conform, casts_conform, movement_conforms,
+           contractions_conform, bags_conform)
