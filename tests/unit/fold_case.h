@@ -1,7 +1,8 @@
 /* Tests of types and of the interpreters, written as IR text.
  * SPDX-License-Identifier: Apache-2.0
  *
- *     CHECK_VALUE("%1 = relu %0", "%0 = const {value = f32[2] [1, -1]}", "f32[2] [1, 0]");
+ *     CHECK_VALUE("%0 = const {value = f32[2] [1, -1]}\n%1 = relu %0\nret %1",
+ *                 "f32[2] [1, 0]");
  *
  * What a case gives is text too: values, types, or "INVALID: message".
  */
