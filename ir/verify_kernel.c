@@ -127,7 +127,7 @@ static void check_top_level(ig_verifier *v, const ig_op *op) {
 /* Operand 0 stands for its number: only a kernel's argument has one. */
 static void check_argument_array(ig_verifier *v, const ig_op *op) {
     const ig_value *first = op->operands[0].value;
-    bool is_argument = !first->def && !first->block->parent;
+    bool            is_argument = !first->def && !first->block->parent;
     expect(v, op, is_argument, "operand 0 is no argument of the kernel");
 }
 
