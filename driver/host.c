@@ -11,21 +11,28 @@
 
 enum { MESSAGE_BYTES = 64 << 10 };
 
-static void take_message(void *user, const ig_diagnostic *diagnostic) {
-    ig_host *host = user;
-    char    *text = malloc(MESSAGE_BYTES);
-    if (!text) {
-        return;
-    }
-    ig_diagnostic_format(diagnostic, text, MESSAGE_BYTES);
+static void add_message(ig_host *host, int severity, const char *text) {
     if (host->options.message) {
-        host->options.message(host->options.message_user, (int)diagnostic->severity,
-                              text);
+        host->options.message(host->options.message_user, severity, text);
     }
     if (host->messages.size < MESSAGE_BYTES) {
         ig_put(&host->messages, "%s%s", host->messages.size ? "\n" : "", text);
     }
-    free(text);
+}
+
+static void take_message(void *user, const ig_diagnostic *diagnostic) {
+    char *text = malloc(MESSAGE_BYTES);
+    if (text) {
+        ig_diagnostic_format(diagnostic, text, MESSAGE_BYTES);
+        add_message(user, (int)diagnostic->severity, text);
+        free(text);
+    }
+}
+
+void ig_host_message(ig_context *context, int severity, const char *text) {
+    context->diag.error_count += severity == IG_ERROR;
+    context->diag.warning_count += severity == IG_WARNING;
+    add_message(ig_host_of(context), severity, text);
 }
 
 static void clear_messages(ig_host *host) {
@@ -47,8 +54,7 @@ ig_host *ig_host_of(ig_context *context) {
     return (ig_host *)context;
 }
 
-/* Callers built against an older header give a smaller struct; the rest stays zero. */
-static void take_options(void *to, size_t room, const void *from) {
+void ig_options_take(void *to, size_t room, const void *from) {
     if (from) {
         size_t size = *(const size_t *)from;
         memcpy(to, from, size && size < room ? size : room);
@@ -60,7 +66,7 @@ ig_context *ig_context_create(const ig_context_options *options) {
     if (!host) {
         return NULL;
     }
-    take_options(&host->options, sizeof host->options, options);
+    ig_options_take(&host->options, sizeof host->options, options);
     host->context.limits = ig_limits_default;
     host->context.diag.sink = take_message;
     host->context.diag.user = host;

@@ -31,6 +31,13 @@ ig_arena *ig_host_results(ig_module *module);
 /* The graph that a module is run by; NULL when it has none. */
 const ig_graph *ig_entry_of(const ig_module *module);
 
+/* Copies a caller's options; callers built against an older header give a smaller
+ * struct, and the rest stays zero.  `from` may be NULL. */
+void ig_options_take(void *to, size_t room, const void *from);
+
+/* Passes on a message that was made elsewhere (another thread or process). */
+void ig_host_message(ig_context *context, int severity, const char *text);
+
 /* Runs `work` with a recovery point: exhausted memory unwinds to here and becomes
  * IG_LIMIT with a message.  Every public function that can fail goes through it. */
 ig_status ig_host_guard(ig_context *context, ig_status (*work)(void *arguments),

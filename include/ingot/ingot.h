@@ -126,7 +126,8 @@ typedef struct ig_compile_options {
     int         no_cache;
     /* Dumps: called after each pass, or NULL. */
     void (*after_pass)(void *user, const char *pass, unsigned number, const char *text);
-    void *after_pass_user;
+    void       *after_pass_user;
+    const char *stop_after; /* dumps: the pipeline ends behind this pass, or NULL */
 } ig_compile_options;
 
 /* Compiles for this process.  The module is left as it was. */

@@ -7,6 +7,7 @@
 static const option_row dump_options[] = {
     TEXT("stage", 's', stage, "import|tensor|plan|kernel|llvm|asm|cuda|ptx",
          "how far the model is taken (tensor)"),
+    TEXT("after", 0, after, "PASS", "stop behind this pass (ingot info lists them)"),
     TEXT("format", 'f', format, "text|dot|json", "how it is written (text)"),
     TEXT("output", 'o', output, "FILE", "where it goes; stdout when not given"),
     LIST("input", inputs, "NAME=TYPE", "fix an input's type"),
@@ -59,10 +60,11 @@ static ig_status write_out(const settings *given, const char *text, size_t size)
 
 static ig_status dump(const settings *given, ig_module *module) {
     ig_compile_options how = compile_options(given);
-    const char        *text = NULL;
-    size_t             size = 0;
-    const char        *stage = given->stage ? given->stage : "tensor";
-    ig_status status = ig_dump(module, stage, &how, format_of(given), &text, &size);
+    how.stop_after = given->after;
+    const char *text = NULL;
+    size_t      size = 0;
+    const char *stage = given->stage ? given->stage : "tensor";
+    ig_status   status = ig_dump(module, stage, &how, format_of(given), &text, &size);
     return status == IG_OK ? write_out(given, text, size) : status;
 }
 

@@ -1,0 +1,13 @@
+/* Modules as graphs for other programs: dot and JSON.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_DRIVER_DUMP_H
+#define IG_DRIVER_DUMP_H
+
+#include "base/writer.h"
+#include "ir/graph.h"
+
+/* `stages`: bits of ig_stage; other graphs are left out. */
+void ig_dump_dot(const ig_module *module, uint32_t stages, ig_writer *out);
+void ig_dump_json(const ig_module *module, uint32_t stages, ig_writer *out);
+
+#endif
