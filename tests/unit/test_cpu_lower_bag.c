@@ -71,17 +71,17 @@ TEST(no_bags_one_bag_empty_bags) {
 }
 
 TEST(means_and_maxima) {
-    check_bag((bag_text){ 11, 24, 40, 9, "operands = [1], pool = [1], empty = nan" });
-    check_bag((bag_text){ 11, 24, 40, 9, "operands = [1], pool = [1], empty = zero" });
+    check_bag((bag_text){ 11, 24, 40, 9, "operands = [1], pool = [1], empty = [2]" });
+    check_bag((bag_text){ 11, 24, 40, 9, "operands = [1], pool = [1], empty = [0]" });
     check_bag(
-        (bag_text){ 11, 24, 40, 9, "operands = [1], pool = [2], empty = neg_inf" });
-    check_bag((bag_text){ 11, 24, 40, 9, "operands = [1], pool = [2], empty = zero" });
+        (bag_text){ 11, 24, 40, 9, "operands = [1], pool = [2], empty = [1]" });
+    check_bag((bag_text){ 11, 24, 40, 9, "operands = [1], pool = [2], empty = [0]" });
 }
 
 TEST(padding_is_left_out) {
     check_bag((bag_text){ 5, 24, 40, 9, "operands = [1], pool = [0], padding = [3]" });
     check_bag((bag_text){ 5, 24, 40, 9,
-                          "operands = [1], pool = [1], padding = [3], empty = zero" });
+                          "operands = [1], pool = [1], padding = [3], empty = [0]" });
 }
 
 TEST(large_tables_are_prefetched) {
@@ -103,7 +103,7 @@ TEST(tables_of_different_dims_in_one_launch) {
            "  graph @main(%%a: i64[N], %%ao: i64[B], %%b: i64[M], %%bo: i64[B], "
            "%%c: i64[K], %%co: i64[B]) -> (f32[B, 72] \"y\") {\n"
            "    %%0, %%1, %%2 = bag @t0, %%a, %%ao, @t1, %%b, %%bo, @t2, %%c, %%co "
-           "{operands = [1, 1, 1], pool = [0, 0, 1], empty = zero} : "
+           "{operands = [1, 1, 1], pool = [0, 0, 1], empty = [0, 0, 0]} : "
            "f32[B, 16], f32[B, 16], f32[B, 40]\n"
            "    %%3 = concat %%1, %%0, %%2 {axis = 1} : f32[B, 72]\n"
            "    ret %%3\n  }\n}\n");
