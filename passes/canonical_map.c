@@ -28,9 +28,21 @@ static int64_t readable_count(const ig_data *data) {
     return count;
 }
 
+/* What moves or repeats elements keeps them all equal. */
+static const ig_value *look_through_views(const ig_value *value) {
+    enum { DEPTH = 8 };
+    for (int i = 0; i < DEPTH && value->def; i++) {
+        if (!(ig_ops[value->def->code].traits & IG_VIEW)) {
+            break;
+        }
+        value = operand(value->def, 0);
+    }
+    return value;
+}
+
 /* Is every element this number?  -0 is not 0. */
 static bool is_filled(const ig_value *value, double number) {
-    const ig_data *data = ig_constant_of(value);
+    const ig_data *data = ig_constant_of(look_through_views(value));
     int64_t        count = readable_count(data);
     if (!count) {
         return false;

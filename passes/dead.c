@@ -23,28 +23,28 @@ bool ig_op_is_removable(const ig_op *op) {
     return !(ig_ops[op->code].traits & IG_TERMINATOR) && !has_effects(op);
 }
 
-bool ig_op_is_dead(const ig_op *op) {
+bool ig_op_is_dead(const ig_symbols *symbols, const ig_op *op) {
     for (uint32_t i = 0; i < op->result_count; i++) {
         if (op->results[i].uses) {
             return false;
         }
     }
-    return ig_op_is_removable(op);
+    return ig_op_is_removable(op) && !ig_symbols_is_definer(symbols, op);
 }
 
 /* One walk against the order is enough: a use is gone before its definition is reached.
  * Recursion is as deep as bodies nest, which readers bound by limits.graph_depth. */
-bool ig_block_sweep(ig_block *block) {
+bool ig_block_sweep(const ig_symbols *symbols, ig_block *block) {
     bool is_changed = false;
     for (ig_op *op = block->last, *before; op; op = before) {
         before = op->prev;
-        if (ig_op_is_dead(op)) {
+        if (ig_op_is_dead(symbols, op)) {
             ig_op_erase(op);
             is_changed = true;
             continue;
         }
         for (uint32_t i = 0; i < op->body_count; i++) {
-            is_changed = ig_block_sweep(op->bodies[i]) || is_changed;
+            is_changed = ig_block_sweep(symbols, op->bodies[i]) || is_changed;
         }
     }
     return is_changed;

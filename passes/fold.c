@@ -19,11 +19,13 @@
 #include "ir/interpret.h"
 #include "passes/pass.h"
 #include "passes/silence.h"
+#include "passes/symbols.h"
 
 typedef struct folder {
     ig_pass_run *run;
     ig_module   *module;
     int64_t      bytes_max;
+    ig_symbols   symbols;
 } folder;
 
 /* ---- results ---- */
@@ -31,6 +33,7 @@ typedef struct folder {
 static void replace_result(folder *f, ig_op *op, uint32_t index, ig_value *by) {
     ig_value *old = &op->results[index];
     if (old->type != by->type) {
+        ig_symbols_learn(&f->symbols, op, old->type, by->type);
         ig_value_retype(old, by->type);
     }
     by->name = by->name ? by->name : old->name;
@@ -196,6 +199,8 @@ ig_status ig_pass_fold(ig_pass_run *run, ig_graph *graph) {
     folder f = { .run = run,
                  .module = graph->module,
                  .bytes_max = graph->module->context->limits.inline_bytes };
+    ig_symbols_init(&f.symbols, graph, run->scratch);
     fold_block(&f, &graph->body);
+    ig_symbols_apply(&f.symbols, graph);
     return IG_OK;
 }

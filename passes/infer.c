@@ -7,7 +7,8 @@
  *     %0 = reshape %x {to = [4, 3]} : f32[4, 3]
  *     %1 = relu %0 : f32[4, 3]
  *
- * Runs the infer hooks in order.  An extent that was a number stays one.  Results of
+ * Runs the infer hooks in order.  An extent that was a number stays one; what a symbol
+ * that an op defined turns out to be is said everywhere.  Results of
  * `if` take the type on which both branches agree.  An op in the graph's own block
  * whose operands turn out not to fit is an error in the model; inside a branch, which
  * may never run, it is left as it is.
@@ -18,10 +19,12 @@
 
 #include "ir/verify.h"
 #include "passes/silence.h"
+#include "passes/symbols.h"
 
 typedef struct inferrer {
     ig_pass_run *run;
     ig_module   *module;
+    ig_symbols   symbols;
 } inferrer;
 
 /* `fresh`, but with the numbers that `old` knows and it does not. */
@@ -39,12 +42,15 @@ static const ig_type *merge_types(inferrer *n, const ig_type *old,
     return ig_type_with_dims(n->module, fresh, fresh->rank, dims);
 }
 
-static void refine(inferrer *n, ig_value *value, const ig_type *fresh) {
+static void refine(inferrer *n, const ig_op *op, uint32_t result,
+                   const ig_type *fresh) {
+    ig_value *value = &op->results[result];
     if (value->type == fresh || !ig_types_agree(n->module, value->type, fresh)) {
         return;
     }
     const ig_type *type = merge_types(n, value->type, fresh);
     if (type != value->type) {
+        ig_symbols_learn(&n->symbols, op, value->type, type);
         ig_value_retype(value, type);
         n->run->changed = true;
     }
@@ -68,7 +74,7 @@ static ig_status infer_op(inferrer *n, ig_op *op) {
         IG_TRY(hook(op, types));
     }
     for (uint32_t i = 0; i < op->result_count; i++) {
-        refine(n, &op->results[i], types[i]);
+        refine(n, op, i, types[i]);
     }
     return IG_OK;
 }
@@ -80,7 +86,7 @@ static void infer_from_yields(inferrer *n, ig_op *op) {
     for (uint32_t i = 0; i < op->result_count; i++) {
         const ig_type *type = first->operands[i].value->type;
         if (type == last->operands[i].value->type) {
-            refine(n, &op->results[i], type);
+            refine(n, op, i, type);
         }
     }
 }
@@ -101,5 +107,8 @@ static ig_status infer_block(inferrer *n, ig_block *block) {
 
 ig_status ig_pass_infer(ig_pass_run *run, ig_graph *graph) {
     inferrer n = { .run = run, .module = graph->module };
-    return infer_block(&n, &graph->body);
+    ig_symbols_init(&n.symbols, graph, run->scratch);
+    IG_TRY(infer_block(&n, &graph->body));
+    ig_symbols_apply(&n.symbols, graph);
+    return IG_OK;
 }

@@ -106,6 +106,7 @@ bool ig_pat_match(const ig_pat *pattern, ig_value *value, ig_value **holes) {
 /* ---- worklist ---- */
 
 typedef struct rewriter {
+    ig_symbols      symbols;
     ig_pass_run    *run;
     ig_graph       *graph;
     const ig_rule  *rules;
@@ -177,7 +178,7 @@ static ig_op *take(rewriter *w) {
 
 /* Erases the op when nobody needs it; its operands' makers are looked at next. */
 static bool erase_if_dead(rewriter *w, ig_op *op) {
-    if (!ig_op_is_dead(op)) {
+    if (!ig_op_is_dead(&w->symbols, op)) {
         return false;
     }
     for (uint32_t i = 0; i < op->operand_count; i++) {
@@ -204,6 +205,7 @@ static void replace(rewriter *w, ig_op *op, ig_value *by) {
            "a rule keeps the type");
     enlist_users(w, op);
     if (old->type != by->type) {
+        ig_symbols_learn(&w->symbols, op, old->type, by->type);
         ig_value_retype(old, by->type);
     }
     if (!by->name) {
@@ -223,9 +225,33 @@ static ig_value *try_rule(const ig_rule *rule, ig_op *op) {
                                                       : NULL;
 }
 
+/* Types of the results of an op that defines symbols, for what a rule may learn of
+ * them; else NULL. */
+static const ig_type **note_types(rewriter *w, const ig_op *op) {
+    if (!ig_symbols_is_definer(&w->symbols, op)) {
+        return NULL;
+    }
+    const ig_type **types = IG_NEW_ARRAY(w->run->scratch, const ig_type *,
+                                         op->result_count);
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        types[i] = op->results[i].type;
+    }
+    return types;
+}
+
+/* The rule has edited the graph itself. */
+static void take_note(rewriter *w, ig_op *op, const ig_type **types) {
+    for (uint32_t i = 0; types && i < op->result_count; i++) {
+        ig_symbols_learn(&w->symbols, op, types[i], op->results[i].type);
+    }
+    enlist_users(w, op);
+    enlist(w, op);
+}
+
 /* Looks at one op; true when a rule fired. */
 static bool try_rules(rewriter *w, ig_op *op) {
     const uint16_t *numbers = w->by_code[op->code];
+    const ig_type **types = numbers ? note_types(w, op) : NULL;
     uint32_t        first_new = w->graph->op_count;
     for (; numbers && *numbers; numbers++) {
         const ig_rule *rule = &w->rules[*numbers - 1];
@@ -240,8 +266,7 @@ static bool try_rules(rewriter *w, ig_op *op) {
         if (by != op->results) {
             replace(w, op, by);
         } else {
-            enlist_users(w, op);
-            enlist(w, op);
+            take_note(w, op, types);
         }
         return true;
     }
@@ -311,6 +336,7 @@ static ig_status run_rules(rewriter *w) {
 ig_status ig_rewrite(ig_pass_run *run, ig_graph *graph, const ig_rule *rules,
                      size_t count) {
     rewriter w = { .run = run, .graph = graph, .rules = rules, .rule_count = count };
+    ig_symbols_init(&w.symbols, graph, run->scratch);
     index_rules(&w);
     for (ig_op *op = graph->body.first; op; op = op->next) {
         enlist_with_bodies(&w, op);
@@ -318,7 +344,8 @@ ig_status ig_rewrite(ig_pass_run *run, ig_graph *graph, const ig_rule *rules,
     w.limit = 1000 + 50 * (uint64_t)w.list.count;
     ig_status status = run_rules(&w);
     if (run->changed) { /* what lost its last use without being looked at */
-        (void)ig_block_sweep(&graph->body);
+        (void)ig_block_sweep(&w.symbols, &graph->body);
+        ig_symbols_apply(&w.symbols, graph);
     }
     if (run->debug & IG_DEBUG_RULES) {
         print_counts(&w);
