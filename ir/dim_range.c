@@ -223,6 +223,9 @@ static ig_truth less_equal(ig_dim_table *table, ig_dim a, ig_dim b, int depth) {
     if (a == b) {
         return IG_YES;
     }
+    if (a >= 0 && b >= 0) {
+        return a < b ? IG_YES : IG_NO;
+    }
     ig_dim_sum sum;
     if (subtract(table, b, a, &sum)) {
         ig_dim_interval range = ig_dim_interval_of_sum(table, &sum);

@@ -12,6 +12,7 @@
  */
 #include "ir/infer_slice.h"
 
+#include "ir/dim_table.h"
 #include "ir/hooks.h"
 #include "ir/infer.h"
 
@@ -362,13 +363,35 @@ ig_status ig_infer_pad(ig_op *op, const ig_type **out_types) {
 
 /* ---- range ---- */
 
+static bool is_at_least(const ig_module *module, ig_dim dim, int64_t least) {
+    int64_t from, to;
+    ig_dim_range(module, dim, &from, &to);
+    return from >= least;
+}
+
+/* A step L that divides the span B*L as a whole: B, since a step of 0 is an error. */
+static bool range_of_multiples(const ig_op *op, ig_dim start, ig_dim limit,
+                               ig_dim *out_count) {
+    ig_module    *module = ig_op_module(op);
+    ig_dims_value step;
+    ig_dim        span = ig_dim_sub(module, limit, start);
+    return ig_operand_dims(op, 2, 1, &step) && is_at_least(module, step.dims[0], 0) &&
+           is_at_least(module, span, 0) &&
+           ig_dim_divide(module->dims, span, step.dims[0], out_count);
+}
+
 /* max(0, ceil((limit - start) / step)) of expressions with a constant step. */
 static bool range_of_dims(const ig_op *op, ig_dim *out_count) {
     ig_module    *module = ig_op_module(op);
     ig_dims_value start, limit;
     int64_t       step, from, to;
-    if (!ig_operand_dims(op, 0, 1, &start) || !ig_operand_dims(op, 1, 1, &limit) ||
-        !ig_operand_int(op, 2, &step) || step == 0) {
+    if (!ig_operand_dims(op, 0, 1, &start) || !ig_operand_dims(op, 1, 1, &limit)) {
+        return false;
+    }
+    if (!ig_operand_int(op, 2, &step)) {
+        return range_of_multiples(op, start.dims[0], limit.dims[0], out_count);
+    }
+    if (step == 0) {
         return false;
     }
     if (ig_dim_constant(module, start.dims[0], &from) &&
