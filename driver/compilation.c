@@ -1,8 +1,8 @@
 /* A lowered module becomes the parts of an artifact.
  * SPDX-License-Identifier: Apache-2.0
  *
- *   clone ─ clean, understand, place ─┬─ lower for v3 ── kernels ── images ─┐
- *                                     └─ lower for v4 ── kernels ── images ─┴─ container
+ *   clone ─ clean, understand, place ─┬─ lower for v3 ─ kernels ─ images ─┐
+ *                                     └─ lower for v4 ─ kernels ─ images ─┴─ container
  *
  * Levels share one plan and one copy of the weights.
  */

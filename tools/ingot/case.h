@@ -5,7 +5,7 @@
  *     CASE/case.json                                tolerance, exact outputs (optional)
  *     CASE/test_data_set_K/input_I.pb|.npy          in the order of the model's inputs
  *     CASE/test_data_set_K/output_I.pb|.npy
- *     CASE/test_data_set_K/after_input_I.pb|.npy    input I behind a call that changes it
+ *     CASE/test_data_set_K/after_input_I.pb|.npy    input I after the call
  */
 #ifndef INGOT_TOOL_CASE_H
 #define INGOT_TOOL_CASE_H

@@ -28,7 +28,7 @@ typedef struct settings {
     text_list inputs, limits, dims;
     double    rtol, atol, seconds;
     int64_t   threads, sessions, seed;
-    bool      has_rtol, has_atol;
+    bool      has_rtol, has_atol, has_seconds;
     bool      json, quiet, torch_empty, clamp_ids, isolate, no_cache, check, help;
     text_list arguments; /* positional */
 } settings;

@@ -7,7 +7,9 @@
     VERB(run)       \
     VERB(verify)    \
     VERB(dump)      \
-    VERB(opt)
+    VERB(opt)       \
+    VERB(bench)     \
+    VERB(info)
 
 #define DECLARE(name) extern const verb verb_##name;
 VERBS(DECLARE)

@@ -1,0 +1,127 @@
+/* Inputs of a call from the command line and from files.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "tools/ingot/inputs.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+bool text_ends(const char *text, const char *ending) {
+    size_t length = strlen(text), tail = strlen(ending);
+    return length >= tail && strcmp(text + length - tail, ending) == 0;
+}
+
+static bool is_given(const ig_argument *value) {
+    return value->kind != IG_ARGUMENT_TENSOR || value->dtype;
+}
+
+/* Lists the inputs when some have no value. */
+static ig_status complain_of_missing(const model *m, const call *with) {
+    size_t missing = 0;
+    for (size_t i = 0; i < with->count; i++) {
+        missing += !is_given(&with->inputs[i]);
+    }
+    if (!missing) {
+        return IG_OK;
+    }
+    complain(0, "%zu of %zu inputs have no value; the model takes:", missing,
+             with->count);
+    for (size_t i = 0; i < with->count; i++) {
+        fprintf(stderr, "  %-7s %s: %s\n", is_given(&with->inputs[i]) ? "" : "missing",
+                model_input_name(m, i), model_input_type(m, i));
+    }
+    return IG_INVALID;
+}
+
+ig_status input_give(const model *m, call *with, size_t index, const char *text) {
+    ig_arguments *value = NULL;
+    ig_status status = ig_arguments_parse(m->context, text, model_input_type(m, index),
+                                          &value);
+    if (status == IG_OK) {
+        ig_arguments_close(with->owners[index]);
+        with->owners[index] = value;
+        with->inputs[index] = *ig_arguments_at(value, 0);
+    }
+    return status;
+}
+
+/* "NAME=VALUE": names may hold '=' themselves, so each input's is tried. */
+static ig_status take_option(const model *m, call *with, const char *text) {
+    for (size_t i = 0; i < with->count; i++) {
+        const char *name = model_input_name(m, i);
+        size_t      length = strlen(name);
+        if (strncmp(text, name, length) == 0 && text[length] == '=') {
+            return input_give(m, with, i, text + length + 1);
+        }
+    }
+    complain(0, "--input %s: the model has no such input; it takes:", text);
+    for (size_t i = 0; i < with->count; i++) {
+        fprintf(stderr, "  %s: %s\n", model_input_name(m, i), model_input_type(m, i));
+    }
+    return IG_INVALID;
+}
+
+static bool take_file(const model *m, call *with, size_t index, const char *folder,
+                      const char *name, ig_status *status) {
+    static const char *const endings[] = { "npy", "pb" };
+    for (size_t e = 0; e < 2 && *status == IG_OK; e++) {
+        char *text = text_of("@%s/%s.%s", folder, name, endings[e]);
+        bool  is_there = access(text + 1, F_OK) == 0;
+        if (is_there) {
+            *status = input_give(m, with, index, text);
+        }
+        free(text);
+        if (is_there) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static ig_status take_folder(const model *m, call *with, const char *folder) {
+    ig_status status = IG_OK;
+    for (size_t i = 0; i < with->count && status == IG_OK; i++) {
+        char *place = text_of("input_%zu", i);
+        if (!take_file(m, with, i, folder, model_input_name(m, i), &status)) {
+            take_file(m, with, i, folder, place, &status);
+        }
+        free(place);
+    }
+    return status;
+}
+
+/* Arrays by name, else by place. */
+static ig_status take_archive(const model *m, call *with, const char *path,
+                              ig_arguments **out_archive) {
+    ig_status status = ig_arguments_open(m->context, path, out_archive);
+    if (status != IG_OK) {
+        return status;
+    }
+    for (size_t i = 0; i < with->count; i++) {
+        char place[2][32];
+        snprintf(place[0], sizeof place[0], "input_%zu", i);
+        snprintf(place[1], sizeof place[1], "arr_%zu", i);
+        for (size_t k = 0; k < ig_arguments_count(*out_archive); k++) {
+            const char *name = ig_arguments_name(*out_archive, k);
+            if (strcmp(name, model_input_name(m, i)) == 0 ||
+                strcmp(name, place[0]) == 0 || strcmp(name, place[1]) == 0) {
+                with->inputs[i] = *ig_arguments_at(*out_archive, k);
+            }
+        }
+    }
+    return IG_OK;
+}
+
+ig_status inputs_take(const settings *given, const model *m, call *with,
+                      ig_arguments **out_archive) {
+    ig_status status = IG_OK;
+    if (given->inputs_from && text_ends(given->inputs_from, ".npz")) {
+        status = take_archive(m, with, given->inputs_from, out_archive);
+    } else if (given->inputs_from) {
+        status = take_folder(m, with, given->inputs_from);
+    }
+    for (size_t i = 0; i < given->inputs.count && status == IG_OK; i++) {
+        status = take_option(m, with, given->inputs.items[i]);
+    }
+    return status == IG_OK ? complain_of_missing(m, with) : status;
+}

@@ -1,0 +1,17 @@
+/* Inputs of a call from the command line and from files.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef INGOT_TOOL_INPUTS_H
+#define INGOT_TOOL_INPUTS_H
+
+#include "tools/ingot/tool.h"
+
+bool text_ends(const char *text, const char *ending);
+
+/* Parses `text` as the value of input `index`. */
+ig_status input_give(const model *m, call *with, size_t index, const char *text);
+/* Values from --inputs and --input; an archive's stay in *out_archive, which the caller
+ * closes.  Reports; lists the inputs when one has no value. */
+ig_status inputs_take(const settings *given, const model *m, call *with,
+                      ig_arguments **out_archive);
+
+#endif

@@ -1,0 +1,447 @@
+/* ingot bench: how long calls take, and whether the numbers can be trusted.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A point is one batch size and thread count.  Inputs are bound once; each call is
+ * timed alone, after a warm-up of a tenth of the time.  With N sessions, N threads call
+ * at once, each its own session of the one program.
+ */
+#include "tools/ingot/extent.h"
+#include "tools/ingot/inputs.h"
+
+#include <fnmatch.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+static const option_row options[] = {
+    TEXT("batch", 'b', batch, "N,N…", "batch sizes (1)"),
+    TEXT("threads", 0, thread_counts, "N,N…", "threads of a session (1)"),
+    COUNT("sessions", sessions, "N", "sessions that run at once (1)"),
+    REAL("seconds", seconds, has_seconds, "S", "time of a point (2)"),
+    LIST("dim", dims, "NAME=N",
+         "an extent other than the batch: NAME may be a pattern, N "
+         "an expression such as 10*batch"),
+    LIST("input", inputs, "NAME=VALUE",
+         "values, also for patterns of names and without "
+         "a type: 'ids_*=random:0:100'"),
+    TEXT("inputs", 'i', inputs_from, "DIR|x.npz",
+         "inputs from files, in place of --batch"),
+    ROWS_COMPILE,
+    ROW_QUIET,
+    ROW_JSON,
+    ROW_HELP,
+    OPTIONS_END,
+};
+
+/* ---- measuring ---- */
+
+typedef struct samples {
+    double *seconds;
+    size_t  count, capacity;
+} samples;
+
+typedef struct runner {
+    ig_session *session;
+    ig_view    *outputs;
+    samples     took;
+    double      limit; /* seconds */
+    ig_status   status;
+    pthread_t   thread;
+} runner;
+
+static double now(void) {
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    return (double)at.tv_sec + (double)at.tv_nsec * 1e-9;
+}
+
+static void add_sample(samples *to, double seconds) {
+    if (to->count == to->capacity) {
+        to->capacity = to->capacity ? 2 * to->capacity : 1024;
+        to->seconds = need(realloc(to->seconds, to->capacity * sizeof *to->seconds));
+    }
+    to->seconds[to->count++] = seconds;
+}
+
+/* Calls until the time is over, at least three times. */
+static ig_status call_for(runner *r, double seconds, bool is_kept) {
+    double end = now() + seconds;
+    size_t calls = 0;
+    for (double begin = now(); begin < end || calls < 3; calls++) {
+        ig_status status = ig_session_run_bound(r->session);
+        if (status != IG_OK) {
+            return status;
+        }
+        if (was_interrupted()) {
+            return IG_CANCELLED;
+        }
+        double after = now();
+        if (is_kept) {
+            add_sample(&r->took, after - begin);
+        }
+        begin = after;
+    }
+    return IG_OK;
+}
+
+static void *run_runner(void *user) {
+    runner *r = user;
+    r->status = call_for(r, r->limit / 10, false);
+    if (r->status == IG_OK) {
+        r->status = call_for(r, r->limit, true);
+    }
+    return NULL;
+}
+
+/* ---- what the samples say ---- */
+
+typedef struct point {
+    int64_t batch;
+    int     threads;
+    size_t  sessions, calls;
+    double  p50, p90, p99, least, mean;
+    double  per_second;       /* calls of all sessions together */
+    double  drift, cpu_share; /* of halves; of the wall time that we had a CPU */
+} point;
+
+static int compare_seconds(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double quantile(const samples *sorted, double q) {
+    size_t at = (size_t)ceil(q * (double)sorted->count);
+    return sorted->seconds[at ? at - 1 : 0];
+}
+
+static double median_of(const double *values, size_t count) {
+    samples copy = { need(malloc(count * sizeof *values)), count, count };
+    memcpy(copy.seconds, values, count * sizeof *values);
+    qsort(copy.seconds, count, sizeof *values, compare_seconds);
+    double median = quantile(&copy, 0.5);
+    free(copy.seconds);
+    return median;
+}
+
+/* How far the medians of the two halves of each runner's time are apart, at most. */
+static double drift_of(const runner *runners, size_t count) {
+    double most = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t half = runners[i].took.count / 2;
+        if (half >= 3) {
+            double a = median_of(runners[i].took.seconds, half);
+            double b = median_of(runners[i].took.seconds + half, half);
+            most = fmax(most, fabs(a - b) / fmin(a, b));
+        }
+    }
+    return most;
+}
+
+static void summarise(const runner *runners, size_t count, point *out) {
+    samples all = { 0 };
+    for (size_t i = 0; i < count; i++) {
+        double busy = 0;
+        for (size_t k = 0; k < runners[i].took.count; k++) {
+            add_sample(&all, runners[i].took.seconds[k]);
+            busy += runners[i].took.seconds[k];
+        }
+        out->mean += busy;
+        out->per_second += (double)runners[i].took.count / busy;
+    }
+    qsort(all.seconds, all.count, sizeof *all.seconds, compare_seconds);
+    out->calls = all.count;
+    out->mean /= (double)all.count;
+    out->least = all.seconds[0];
+    out->p50 = quantile(&all, 0.5);
+    out->p90 = quantile(&all, 0.9);
+    out->p99 = quantile(&all, 0.99);
+    out->drift = drift_of(runners, count);
+    free(all.seconds);
+}
+
+/* ---- one point ---- */
+
+static double cpu_seconds(void) {
+    struct rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    return (double)used.ru_utime.tv_sec + (double)used.ru_stime.tv_sec +
+           1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+}
+
+static ig_status open_runner(const settings *given, const model *m, const call *with,
+                             runner *out, words *why) {
+    ig_status status = session_open(given, m, &out->session, why);
+    if (status != IG_OK) {
+        return status;
+    }
+    ig_view *inputs = need(calloc(with->count + 1, sizeof *inputs));
+    out->outputs = need(calloc(model_output_count(m) + 1, sizeof *out->outputs));
+    for (size_t i = 0; i < with->count; i++) {
+        if (!view_of(&with->inputs[i], &inputs[i])) {
+            status = IG_UNSUPPORTED;
+            snprintf(why->text, sizeof why->text, "programs do not take input '%s'",
+                     model_input_name(m, i));
+        }
+    }
+    if (status == IG_OK) {
+        status = ig_session_bind(out->session, inputs, with->count, out->outputs,
+                                 model_output_count(m));
+        if (status != IG_OK) {
+            snprintf(why->text, sizeof why->text, "%s", ig_session_error(out->session));
+        }
+    }
+    free(inputs);
+    return status;
+}
+
+static ig_status run_all(runner *runners, size_t count, words *why) {
+    size_t started = 1;
+    while (started < count && pthread_create(&runners[started].thread, NULL, run_runner,
+                                             &runners[started]) == 0) {
+        started++;
+    }
+    run_runner(&runners[0]);
+    ig_status status = started == count ? IG_OK : IG_LIMIT;
+    snprintf(why->text, sizeof why->text, "%s",
+             status == IG_OK ? "" : "cannot start a thread for each session");
+    for (size_t i = 0; i < started; i++) {
+        if (i) {
+            pthread_join(runners[i].thread, NULL);
+        }
+        if (runners[i].status != IG_OK && status == IG_OK) {
+            status = runners[i].status;
+            snprintf(why->text, sizeof why->text, "%s",
+                     ig_session_error(runners[i].session));
+        }
+    }
+    return status;
+}
+
+static ig_status measure(const settings *given, const model *m, const call *with,
+                         point *out, words *why) {
+    runner   *runners = need(calloc(out->sessions, sizeof *runners));
+    settings  own = *given;
+    ig_status status = IG_OK;
+    own.threads = out->threads;
+    for (size_t i = 0; i < out->sessions && status == IG_OK; i++) {
+        runners[i].limit = given->has_seconds ? given->seconds : 2;
+        status = open_runner(&own, m, with, &runners[i], why);
+    }
+    double begin = now(), cpu = cpu_seconds();
+    if (status == IG_OK) {
+        status = run_all(runners, out->sessions, why);
+    }
+    if (status == IG_OK) {
+        out->cpu_share = (cpu_seconds() - cpu) / (now() - begin);
+        summarise(runners, out->sessions, out);
+    }
+    for (size_t i = 0; i < out->sessions; i++) {
+        ig_session_destroy(runners[i].session);
+        free(runners[i].outputs);
+        free(runners[i].took.seconds);
+    }
+    free(runners);
+    return status;
+}
+
+/* ---- inputs of a point ---- */
+
+/* The text of --input for this input: the last whose pattern fits; NULL: none. */
+static const char *given_value(const settings *given, const char *name) {
+    const char *found = NULL;
+    for (size_t i = 0; i < given->inputs.count; i++) {
+        const char *text = given->inputs.items[i];
+        const char *equals = strchr(text, '=');
+        char       *pattern = text_of("%.*s", equals ? (int)(equals - text) : 0, text);
+        if (equals && fnmatch(pattern, name, 0) == 0) {
+            found = equals + 1;
+        }
+        free(pattern);
+    }
+    return found;
+}
+
+/* Reals are random, whole numbers zero, unless something else is given. */
+static char *value_text(const settings *given, const model *m, size_t index,
+                        const extents *with) {
+    const char *value = given_value(given, model_input_name(m, index));
+    if (value && (*value == '@' || *value == '[' || *value == '{')) {
+        return text_of("%s", value);
+    }
+    const char *equals = value ? strchr(value, '=') : NULL;
+    char       *own = equals ? text_of("%.*s", (int)(equals - value), value) : NULL;
+    const char *type = own ? own : model_input_type(m, index);
+    char       *whole = type_with_extents(with, type);
+    const char *usual = is_real(type) ? "random" : "0";
+    char       *text = whole ? text_of("%s=%s", whole,
+                                 equals  ? equals + 1
+                                       : value ? value
+                                               : usual)
+                             : NULL;
+    free(own);
+    free(whole);
+    return text;
+}
+
+static ig_status fill_inputs(const settings *given, const model *m, const extents *with,
+                             call *out) {
+    ig_status status = IG_OK;
+    for (size_t i = 0; i < out->count && status == IG_OK; i++) {
+        char *text = value_text(given, m, i, with);
+        status = text ? input_give(m, out, i, text) : IG_INVALID;
+        free(text);
+    }
+    return status;
+}
+
+/* ---- telling ---- */
+
+static void warn(const point *p, const char **reasons, size_t *count) {
+    if (p->calls < 100) {
+        reasons[(*count)++] = "fewer than 100 calls: give more --seconds";
+    }
+    if (p->drift > 0.05) {
+        reasons[(*count)++] =
+            "the two halves differ by more than 5%: the machine changed "
+            "its speed, or was busy";
+    }
+    if (p->cpu_share < 0.9 * (double)p->sessions) {
+        reasons[(*count)++] = "other programs took CPU time";
+    }
+    if (p->p50 < 1e-6) {
+        reasons[(*count)++] = "calls are as short as reading the clock takes";
+    }
+}
+
+static void tell(const settings *given, const point *p, bool is_first) {
+    const char *reasons[4];
+    size_t      count = 0;
+    warn(p, reasons, &count);
+    if (given->json) {
+        printf("%s\n  {\"batch\": %lld, \"threads\": %d, \"sessions\": %zu, \"calls\": "
+               "%zu, "
+               "\"p50\": %.9g, \"p90\": %.9g, \"p99\": %.9g, \"least\": %.9g, "
+               "\"mean\": %.9g, \"calls_per_second\": %.6g, \"warnings\": [",
+               is_first ? "" : ",", (long long)p->batch, p->threads, p->sessions,
+               p->calls, p->p50, p->p90, p->p99, p->least, p->mean, p->per_second);
+        for (size_t i = 0; i < count; i++) {
+            fputs(i ? ", " : "", stdout);
+            put_json_text(stdout, reasons[i]);
+        }
+        fputs("]}", stdout);
+        return;
+    }
+    if (is_first) {
+        printf("%8s %7s %8s %10s %10s %10s %10s %12s %14s\n", "batch", "threads",
+               "sessions", "p50 µs", "p90 µs", "p99 µs", "least µs", "calls/s",
+               "samples/s");
+    }
+    printf("%8lld %7d %8zu %9.2f %9.2f %9.2f %9.2f %12.0f %14.0f\n",
+           (long long)p->batch, p->threads, p->sessions, p->p50 * 1e6, p->p90 * 1e6,
+           p->p99 * 1e6, p->least * 1e6, p->per_second,
+           p->per_second * (double)p->batch);
+    for (size_t i = 0; i < count; i++) {
+        printf("%8s not to be trusted: %s\n", "", reasons[i]);
+    }
+    fflush(stdout);
+}
+
+/* ---- the verb ---- */
+
+/* "1,64,1024" -> the next number, or -1. */
+static int64_t next_number(const char **list) {
+    char     *end;
+    long long value = strtoll(*list, &end, 10);
+    if (end == *list || value < 0 || (*end && *end != ',')) {
+        return -1;
+    }
+    *list = *end ? end + 1 : end;
+    return value;
+}
+
+static ig_status run_batch(const settings *given, const model *m, int64_t batch,
+                           size_t *told, words *why) {
+    call          with;
+    ig_arguments *archive = NULL;
+    char         *symbol = batch_symbol_of(m);
+    extents sizes = { .batch_symbol = symbol, .batch = batch, .dims = given->dims };
+    call_init(&with, model_input_count(m));
+    ig_status   status = given->inputs_from ? inputs_take(given, m, &with, &archive)
+                                            : fill_inputs(given, m, &sizes, &with);
+    const char *list = given->thread_counts ? given->thread_counts : "1";
+    while (*list && status == IG_OK) {
+        int64_t threads = next_number(&list);
+        point   p = { .batch = batch,
+                      .threads = (int)threads,
+                      .sessions = given->sessions ? (size_t)given->sessions : 1 };
+        if (threads < 1 || threads > 4096) {
+            snprintf(why->text, sizeof why->text, "--threads takes numbers: 1,2,4");
+            status = IG_INVALID;
+            break;
+        }
+        status = measure(given, m, &with, &p, why);
+        if (status == IG_OK) {
+            tell(given, &p, (*told)++ == 0);
+        }
+    }
+    call_fini(&with);
+    ig_arguments_close(archive);
+    free(symbol);
+    return status;
+}
+
+static ig_status run_batches(const settings *given, const model *m, words *why) {
+    const char *list = given->batch ? given->batch : "1";
+    size_t      told = 0;
+    ig_status   status = IG_OK;
+    fputs(given->json ? "[" : "", stdout);
+    while (*list && status == IG_OK) {
+        int64_t batch = next_number(&list);
+        if (batch < 0) {
+            snprintf(why->text, sizeof why->text, "--batch takes numbers: 1,64,1024");
+            return IG_INVALID;
+        }
+        status = run_batch(given, m, batch, &told, why);
+    }
+    fputs(given->json && status == IG_OK ? "]\n" : "", stdout);
+    return status;
+}
+
+static int run(const settings *given) {
+    if (is_interpret(given->target)) {
+        return complain(EXIT_USAGE, "bench measures programs, not the interpreter");
+    }
+    int         exit_status;
+    ig_context *context = context_open(given, false, &exit_status);
+    if (!context) {
+        return exit_status;
+    }
+    model     m;
+    words     why;
+    ig_status status = model_open(given, context, given->arguments.items[0], &m, &why);
+    if (status == IG_OK) {
+        progress_clear();
+        status = run_batches(given, &m, &why);
+        model_close(&m);
+    }
+    exit_status = report(status, &why);
+    context_close(context);
+    return exit_status;
+}
+
+const verb verb_bench = {
+    .name = "bench",
+    .arguments = "MODEL [--batch 1,64,1024] [--threads 1,2]",
+    .help = "measures how long calls take",
+    .details =
+        "Reals are random and whole numbers zero unless --input says otherwise. "
+        "The first extent of the first input is the batch; other open extents are "
+        "as large unless --dim says otherwise.",
+    .options = options,
+    .least = 1,
+    .most = 1,
+    .run = run,
+};

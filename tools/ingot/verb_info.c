@@ -1,0 +1,202 @@
+/* ingot info: this build and machine, or what a model or an artifact holds.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "tools/ingot/tool.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const option_row options[] = {
+    FLAG("check", check, "compare the hash of every constant of an artifact"),
+    ROW_LIMIT,
+    ROW_QUIET,
+    ROW_JSON,
+    ROW_HELP,
+    OPTIONS_END,
+};
+
+/* ---- the build ---- */
+
+static void print_rows(const json_t *rows, const char *title) {
+    size_t  index;
+    json_t *row;
+    printf("\n%s\n", title);
+    json_array_foreach(rows, index, row) {
+        const char *name = json_string_value(json_object_get(row, "name"));
+        const char *help = json_string_value(json_object_get(row, "help"));
+        const char *meaning = json_string_value(json_object_get(row, "meaning"));
+        json_t     *value = json_object_get(row, "value");
+        json_t     *found = json_object_get(row, "is_found");
+        if (value) {
+            printf("  %-16s %-12lld %s\n", name, (long long)json_integer_value(value),
+                   meaning ? meaning : "");
+        } else if (found) {
+            printf("  %-20s %s\n", name, json_is_true(found) ? "found" : "absent");
+        } else {
+            printf("  %-20s %s\n", name, help ? help : "");
+        }
+    }
+}
+
+static int print_build(const settings *given, ig_context *context) {
+    const char *text = ig_compiler_info(context);
+    if (given->json) {
+        fputs(text, stdout);
+        return 0;
+    }
+    json_t *json = need(json_loads(text, 0, NULL));
+    printf("ingot %s (build %s)\n", json_string_value(json_object_get(json, "version")),
+           json_string_value(json_object_get(json, "build")));
+    const char *level = json_string_value(json_object_get(json, "level"));
+    printf("this machine: level %s, %lld CPUs\n", level && *level ? level : "none",
+           (long long)json_integer_value(json_object_get(json, "cpus")));
+    fputs("targets:", stdout);
+    size_t  index;
+    json_t *name;
+    json_array_foreach(json_object_get(json, "targets"), index, name) {
+        printf(" %s", json_string_value(name));
+    }
+    puts(" interpret");
+    print_rows(json_object_get(json, "passes"), "passes");
+    print_rows(json_object_get(json, "limits"), "limits (--limit NAME=N)");
+    print_rows(json_object_get(json, "knobs"), "environment");
+    print_rows(json_object_get(json, "libraries"), "libraries opened when needed");
+    json_decref(json);
+    return 0;
+}
+
+/* ---- signatures ---- */
+
+static const char *output_type(const model *m, size_t index) {
+    return m->program ? ig_program_output(m->program, index).type
+                      : ig_module_output_type(m->module, index);
+}
+
+static void print_signature(const model *m) {
+    for (size_t i = 0; i < model_input_count(m); i++) {
+        printf("  input   %s: %s\n", model_input_name(m, i), model_input_type(m, i));
+    }
+    for (size_t i = 0; i < model_output_count(m); i++) {
+        printf("  output  %s: %s\n", model_output_name(m, i), output_type(m, i));
+    }
+}
+
+static void put_port(size_t index, const char *name, const char *type) {
+    fputs(index ? ",\n  {\"name\": " : "\n  {\"name\": ", stdout);
+    put_json_text(stdout, name);
+    fputs(", \"type\": ", stdout);
+    put_json_text(stdout, type);
+    putchar('}');
+}
+
+static void put_signature(const model *m) {
+    fputs("\"inputs\": [", stdout);
+    for (size_t i = 0; i < model_input_count(m); i++) {
+        put_port(i, model_input_name(m, i), model_input_type(m, i));
+    }
+    fputs("],\n \"outputs\": [", stdout);
+    for (size_t i = 0; i < model_output_count(m); i++) {
+        put_port(i, model_output_name(m, i), output_type(m, i));
+    }
+    putchar(']');
+}
+
+/* ---- artifacts and models ---- */
+
+static void print_facts(const ig_program_facts *facts) {
+    printf("artifact of model '%s', by compiler %s\n", facts->model, facts->build_id);
+    printf("levels: %s (here: %s)\n", facts->levels, facts->level);
+    printf("%zu kernels, %zu steps, %zu of them launches\n", facts->kernel_count,
+           facts->step_count, facts->launch_count);
+    printf("code %llu bytes, plan %llu bytes, constants %llu bytes\n",
+           (unsigned long long)facts->code_bytes, (unsigned long long)facts->plan_bytes,
+           (unsigned long long)facts->weight_bytes);
+}
+
+static void put_facts(const ig_program_facts *facts) {
+    fputs("{\"model\": ", stdout);
+    put_json_text(stdout, facts->model);
+    fputs(", \"compiler\": ", stdout);
+    put_json_text(stdout, facts->build_id);
+    printf(
+        ", \"level\": \"%s\", \"levels\": \"%s\",\n \"kernels\": %zu, \"steps\": %zu, "
+        "\"launches\": %zu, \"code_bytes\": %llu, \"plan_bytes\": %llu, "
+        "\"weight_bytes\": %llu,\n ",
+        facts->level, facts->levels, facts->kernel_count, facts->step_count,
+        facts->launch_count, (unsigned long long)facts->code_bytes,
+        (unsigned long long)facts->plan_bytes, (unsigned long long)facts->weight_bytes);
+}
+
+static ig_status print_artifact(const settings *given, const char *path, words *why) {
+    model              m = { 0 };
+    ig_program_options how = { .size = sizeof how,
+                               .message = why->text,
+                               .message_size = sizeof why->text,
+                               .check_weights = given->check };
+    ig_status          status = ig_program_open(path, &how, &m.program);
+    if (status != IG_OK) {
+        return status;
+    }
+    ig_program_facts facts = { .size = sizeof facts };
+    ig_program_get_facts(m.program, &facts);
+    if (given->json) {
+        put_facts(&facts);
+        put_signature(&m);
+        puts(given->check ? ",\n \"is_checked\": true}" : "}");
+    } else {
+        print_facts(&facts);
+        print_signature(&m);
+        fputs(given->check ? "every hash is right\n" : "", stdout);
+    }
+    ig_program_close(m.program);
+    return IG_OK;
+}
+
+static ig_status print_model(const settings *given, ig_context *context,
+                             const char *path) {
+    model     m = { .context = context };
+    ig_status status = ig_import(context, path, NULL, &m.module);
+    if (status != IG_OK) {
+        return status;
+    }
+    progress_clear();
+    if (given->json) {
+        putchar('{');
+        put_signature(&m);
+        puts("}");
+    } else {
+        printf("model %s\n", path);
+        print_signature(&m);
+    }
+    ig_module_close(m.module);
+    return IG_OK;
+}
+
+static int run(const settings *given) {
+    int         exit_status;
+    ig_context *context = context_open(given, false, &exit_status);
+    if (!context) {
+        return exit_status;
+    }
+    if (!given->arguments.count) {
+        exit_status = print_build(given, context);
+    } else {
+        const char *path = given->arguments.items[0];
+        words       why = { "" };
+        ig_status   status = is_artifact(path) ? print_artifact(given, path, &why)
+                                               : print_model(given, context, path);
+        exit_status = report(status, &why);
+    }
+    context_close(context);
+    return exit_status;
+}
+
+const verb verb_info = {
+    .name = "info",
+    .arguments = "[MODEL]",
+    .help = "tells about this build and machine, or about a model or artifact",
+    .options = options,
+    .least = 0,
+    .most = 1,
+    .run = run,
+};
