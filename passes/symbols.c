@@ -61,6 +61,16 @@ static void look_in_attr(const ig_module *module, const ig_attr *attr, mention *
     }
 }
 
+/* In the operand's type, and in its value where that is a list of dims. */
+static void look_in_operand(const ig_module *module, const ig_value *value,
+                            mention *m) {
+    const ig_op *dims = ig_def(value, IG_OP_dims);
+    look_in_type(module, value->type, m);
+    if (dims) {
+        look_in_attr(module, &dims->attrs[IG_dims_values], m);
+    }
+}
+
 bool ig_symbols_defines(const ig_symbols *symbols, const ig_op *op, ig_dim dim) {
     const ig_symbol *symbol = ig_dim_as_symbol(symbols->module, dim);
     if (!symbol || symbol->defined) {
@@ -71,7 +81,7 @@ bool ig_symbols_defines(const ig_symbols *symbols, const ig_op *op, ig_dim dim) 
         return false;
     }
     for (uint32_t i = 0; i < op->operand_count && !m.is_found; i++) {
-        look_in_type(symbols->module, op->operands[i].value->type, &m);
+        look_in_operand(symbols->module, op->operands[i].value, &m);
     }
     for (uint32_t i = 0; i < ig_ops[op->code].attr_count && !m.is_found; i++) {
         look_in_attr(symbols->module, &op->attrs[i], &m);

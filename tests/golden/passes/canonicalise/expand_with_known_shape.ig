@@ -15,11 +15,9 @@ module @m {
 module @m {
   graph @main(%x: f32[B, 1], %y: f32[N]) -> (f32[B, 7], f32[L, N], f32[bcast(M, N)]) {
     %0 = expand %x {to = [1, 7]} : f32[B, 7]
-    %1 = dims {values = [L, 1]} : i64[2]
-    %2 = expand %y {to = [L, 1]} : f32[L, N]
-    %3 = expand %y, %1 : f32[L, N]
-    %4 = expand %y {to = [M]} : f32[bcast(M, N)]
+    %1 = expand %y {to = [L, 1]} : f32[L, N]
+    %2 = expand %y {to = [M]} : f32[bcast(M, N)]
     guard eq(bcast(N, M), bcast(M, N)) "extents do not broadcast"
-    ret %0, %2, %4
+    ret %0, %1, %2
   }
 }
