@@ -7,6 +7,7 @@
  */
 #include "driver/plan_write.h"
 
+#include "driver/reference.h"
 #include "ir/build.h"
 #include "ir/text.h"
 
@@ -23,6 +24,8 @@ typedef struct plan {
     ig_map               buffer_of;   /* root value -> buffer number + 1 */
     ig_map               constant_of; /* weight -> constant number + 1 */
     ig_map               file_of;     /* path -> file number + 1 */
+    ig_map phase_reads, phase_writes; /* buffers, since the last barrier */
+    bool phase_open;
 } plan;
 
 /* ---- symbols and expressions ---- */
@@ -161,9 +164,12 @@ static uint32_t file_of(plan *p, const char *path, ig_status *status) {
     ig_file_map map;
     *status = ig_file_map_open(path, &map, why);
     if (*status != IG_OK) {
+        ig_location where = { .file = path };
+        ig_error(&p->module->context->diag, *status, &where, "cannot read: %s", why);
         return 0;
     }
-    ig_plan_file record = { .path = text_of(p, path),
+    const char  *named = ig_reference_path(p->arena, p->input->artifact_path, path);
+    ig_plan_file record = { .path = text_of(p, named),
                             .bytes = map.size,
                             .mtime_ns = map.mtime_ns };
     ig_file_map_close(&map);
@@ -353,6 +359,39 @@ static void add_operands(plan *p, const ig_op *launch, ig_plan_step *step,
     }
 }
 
+/* ---- phases ---- */
+
+/* May this launch run at the same time as those since the last barrier?  Not when it
+ * reads what one of them writes, or the reverse; writers of one buffer have places of
+ * their own (passes/order.c). */
+static bool joins(plan *p, const ig_op *launch) {
+    uint32_t outs = (uint32_t)ig_attr_int(launch, IG_launch_outs, 0);
+    bool is_free = p->phase_open;
+    for (uint32_t i = 0; i < launch->operand_count; i++) {
+        ig_dim offset = 0;
+        uint32_t buffer = buffer_of(p, root_of(launch->operands[i].value, &offset));
+        bool is_out = i >= launch->operand_count - outs;
+        const ig_map *others = is_out ? &p->phase_reads : &p->phase_writes;
+        is_free = is_free && !ig_map_get_id(others, buffer);
+    }
+    return is_free;
+}
+
+static void enter_phase(plan *p, const ig_op *launch, bool is_joining) {
+    uint32_t outs = (uint32_t)ig_attr_int(launch, IG_launch_outs, 0);
+    if (!is_joining) {
+        ig_map_init(&p->phase_reads, p->arena);
+        ig_map_init(&p->phase_writes, p->arena);
+        p->phase_open = true;
+    }
+    for (uint32_t i = 0; i < launch->operand_count; i++) {
+        ig_dim offset = 0;
+        uint32_t buffer = buffer_of(p, root_of(launch->operands[i].value, &offset));
+        bool is_out = i >= launch->operand_count - outs;
+        ig_map_set_id(is_out ? &p->phase_writes : &p->phase_reads, buffer, p);
+    }
+}
+
 /* The same launch of every level; `at` holds one op a level. */
 static void add_launch(plan *p, const ig_op *const *at) {
     uint32_t     number = (uint32_t)p->w->steps.count;
@@ -362,6 +401,9 @@ static void add_launch(plan *p, const ig_op *const *at) {
                           .index = IG_NONE,
                           .value = IG_NONE,
                           .block = IG_NONE };
+    bool is_joining = joins(p, at[0]);
+    enter_phase(p, at[0], is_joining);
+    step.flags = is_joining ? IG_STEP_JOINS : 0;
     add_operands(p, at[0], &step, number);
     step.variants.first = (uint32_t)p->w->variants.count;
     step.variants.count = p->input->level_count;
