@@ -13,6 +13,7 @@ const ig_pass ig_passes[] = {
 };
 
 const char ig_pipeline_clean[] = "(infer,guards,canonicalise,fold,cse,dce)*";
-const char ig_pipeline_understand[] = "unify,(infer,guards,canonicalise,fold,cse,dce)*";
+const char ig_pipeline_understand[] = "unify,bag_loop,bag_sequence,"
+                                      "unify,(infer,guards,canonicalise,fold,cse,dce)*";
 const char ig_pipeline_place[] = "pack,fuse,bufferise,order";
 const char ig_pipeline_lower[] = "lower";
