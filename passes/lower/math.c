@@ -137,7 +137,7 @@ ig_value *ig_math_exp_sum(ig_builder *b, ig_value *x, ig_value *low) {
     return k_mul(b, k_mul(b, y, power_of_two(b, half)), power_of_two(b, rest));
 }
 
-/* f32: 1.0 ulp; f64: 1.0. */
+/* f32: 1.1 ulp; f64: 1.1. */
 ig_value *ig_math_exp(ig_builder *b, ig_value *x) {
     return ig_math_exp_sum(b, x, NULL);
 }

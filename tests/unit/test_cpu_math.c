@@ -41,7 +41,7 @@ static long double rsqrt_long(long double x) {
 }
 
 static const function functions[] = {
-    { "exp", ig_math_exp, exp, expl, 1.0, 1.5, 1.0 },
+    { "exp", ig_math_exp, exp, expl, 1.1, 1.5, 1.1 },
     { "log", ig_math_log, log, logl, 1.0, 1.0, 1.0 },
     { "log1p", ig_math_log1p, log1p, log1pl, 1.5, 1.5, 1.5 },
     { "sin", ig_math_sin, sin, sinl, 0.51, 0.51, 1.5 },
