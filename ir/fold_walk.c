@@ -57,6 +57,13 @@ static void look_for_unbound(void *user, uint32_t symbol) {
     }
 }
 
+static const char *dim_text(ig_eval *eval, const ig_module *module, ig_dim dim) {
+    ig_writer writer;
+    ig_writer_init(&writer, eval->scratch ? eval->scratch : eval->arena);
+    ig_dim_print(module, dim, &writer);
+    return writer.data;
+}
+
 ig_status ig_eval_dim(ig_eval *eval, const ig_op *op, ig_dim dim, int64_t *out_value) {
     ig_module *module = ig_op_module(op);
     if (ig_dim_constant(module, dim, out_value)) {
@@ -65,8 +72,8 @@ ig_status ig_eval_dim(ig_eval *eval, const ig_op *op, ig_dim dim, int64_t *out_v
     unbound search = { .eval = eval };
     ig_dim_visit_symbols(module, dim, look_for_unbound, &search);
     if (search.is_found) {
-        return FOLD_FAIL(eval, op, IG_INTERNAL, "%s: an extent has no value here",
-                         ig_ops[op->code].name);
+        return FOLD_ERROR(eval, op, "%s: %s has no value here: no input gives it one",
+                          ig_ops[op->code].name, dim_text(eval, module, dim));
     }
     if (!ig_dim_evaluate(module, dim, eval->symbols, out_value)) {
         return FOLD_ERROR(eval, op,

@@ -261,8 +261,8 @@ ig_status ig_run_check_guard(ig_run *run, const ig_op *guard) {
     const char *message = ig_attr_str(guard, IG_guard_message);
     int64_t     a, b;
     if (!ig_run_dim(run, left, &a) || !ig_run_dim(run, right, &b)) {
-        return ig_error(&run->context->diag, IG_INTERNAL, ig_op_location(guard),
-                        "guard: an extent has no value here");
+        return ig_error(&run->context->diag, IG_INVALID, ig_op_location(guard),
+                        "guard: an extent has no value here: no input gives it one");
     }
     if (is_equal ? a == b : a <= b) {
         return IG_OK;

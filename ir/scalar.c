@@ -78,6 +78,10 @@ static inline int64_t sint_pow(int64_t x, int64_t y) {
     return power;
 }
 
+static inline uint64_t uint_pow(uint64_t x, uint64_t y) {
+    return (int64_t)y < 0 ? x == 1 : (uint64_t)sint_pow((int64_t)x, (int64_t)y);
+}
+
 static inline double float_muladd(double x, double y, double z, bool is_single) {
     return is_single ? (double)fmaf((float)x, (float)y, (float)z) : fma(x, y, z);
 }

@@ -126,6 +126,9 @@ TEST(powers_keep_the_type_of_the_base) {
     check_binary("pow", "i32[2] [4, 10]", "f32[2] [0.5, 2]", "i32[2] [2, 100]");
     check_binary("pow", "i64[1] [3037000500]", "f64[1] [1]", "i64[1] [3037000500]");
     check_binary("pow", "f32[1] [2]", "i64[1] [-3]", "f32[1] [0.125]");
+    check_binary("pow", "u64[2] [18446744073709551615, 1]", "i64[2] [-1, -5]",
+                 "u64[2] [0, 1]");
+    check_binary("pow", "u8[2] [2, 3]", "u8[2] [7, 5]", "u8[2] [128, 243]");
 }
 
 TEST(bits_and_shifts) {

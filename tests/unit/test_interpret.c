@@ -131,6 +131,31 @@ TEST(extents_that_the_run_learns_are_bound) {
     case_finish(&c);
 }
 
+TEST(symbols_that_stand_for_long_expressions_get_their_value) {
+    static const char text[] =
+        "module @t {\ngraph @main(%x: f32[A], %y: f32[B], %z: f32[C]) {\n"
+        "%0 = concat %x, %y, %z, %z, %z {axis = 0}\n%1 = shape %0\n"
+        "%2 = const {value = f32[] [1]}\n%3 = expand %2, %1\nret %1, %3\n}\n}\n";
+    fold_case c;
+    memset(&c, 0, sizeof c);
+    c.context.limits = ig_limits_default;
+    c.context.limits.dim_terms = 2;
+    c.context.diag = (ig_diag){ .sink = keep_first_error, .user = &c };
+    ig_arena_init(&c.arena, NULL);
+    CHECK_OK(ig_parse_module(&c.context, "case", ig_str_of(text), &c.module));
+    c.graph = ig_module_graph(c.module, "main");
+    bool is_defined = false;
+    for (uint32_t i = 0; i < ig_symbol_count(c.module); i++) {
+        is_defined |= ig_symbol_at(c.module, i)->defined != 0;
+    }
+    CHECK(is_defined);
+    ig_tensor in[] = { tensor_of(&c, IG_DT_f32, 1, (int64_t[]){ 2 }),
+                       tensor_of(&c, IG_DT_f32, 1, (int64_t[]){ 0 }),
+                       tensor_of(&c, IG_DT_f32, 1, (int64_t[]){ 1 }) };
+    expect(&c, in, "i64[1] [5]; f32[5] [1, 1, 1, 1, 1]");
+    case_finish(&c);
+}
+
 /* ---- control flow ---- */
 
 TEST(branches_run_one_body) {
@@ -299,9 +324,10 @@ TEST(one_op_is_evaluated_alone) {
     case_finish(&c);
 }
 
-UNIT_SUITE(interpret, symbols_take_the_extents_of_inputs,
-           expressions_of_inputs_are_checked, inputs_of_another_kind_are_named,
-           facts_of_symbols_hold_for_inputs, guards_say_what_disagrees,
+UNIT_SUITE(interpret, symbols_that_stand_for_long_expressions_get_their_value,
+           symbols_take_the_extents_of_inputs, expressions_of_inputs_are_checked,
+           inputs_of_another_kind_are_named, facts_of_symbols_hold_for_inputs,
+           guards_say_what_disagrees,
            outputs_may_be_inputs_constants_and_the_same_twice,
            extents_that_the_run_learns_are_bound, branches_run_one_body,
            branches_may_give_different_extents, loops_carry_and_scan,
