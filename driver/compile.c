@@ -8,6 +8,7 @@
 #include "driver/compile.h"
 
 #include "driver/cache.h"
+#include "driver/emit.h"
 #include "driver/isolate.h"
 #include "driver/key.h"
 #include "ingot/runtime.h"
@@ -88,7 +89,8 @@ static const char *remember(compile_call *call) {
 
 /* ---- public: files ---- */
 
-static ig_status publish(compile_call *call, const ig_file_part *parts, size_t count) {
+static ig_status write_file(compile_call *call, const ig_file_part *parts,
+                            size_t count) {
     char      why[128];
     ig_status status = ig_file_publish(call->build.path, parts, count, why);
     if (status != IG_OK) {
@@ -96,6 +98,46 @@ static ig_status publish(compile_call *call, const ig_file_part *parts, size_t c
         ig_error(&call->context->diag, status, &where, "cannot write: %s", why);
     }
     return status;
+}
+
+static bool emits(const compile_call *call, const char *form) {
+    const char *emit = call->build.options.emit;
+    return strcmp(emit ? emit : "ingot", form) == 0;
+}
+
+/* Writes a container in the form that was asked for. */
+static ig_status publish(compile_call *call, const ig_file_part *parts, size_t count) {
+    if (emits(call, "ingot")) {
+        return write_file(call, parts, count);
+    }
+    ig_file_part *object = NULL;
+    size_t        object_count = 0;
+    ig_arena     *arena = &call->build.arena;
+    ig_emit_object(arena, ig_emit_symbol(arena, call->build.path), parts, count,
+                   &object, &object_count);
+    return emits(call, "shared")
+               ? ig_emit_shared(call->context, call->build.path, object, object_count)
+               : write_file(call, object, object_count);
+}
+
+static ig_status publish_header(compile_call *call) {
+    ig_arena    *arena = &call->build.arena;
+    ig_str       text = ig_emit_header(arena, ig_emit_symbol(arena, call->build.path),
+                                       (ig_module *)(uintptr_t)call->build.module);
+    ig_file_part part = { text.data, text.size };
+    return write_file(call, &part, 1);
+}
+
+static ig_status check_form(const compile_call *call) {
+    static const char *const forms[] = { "ingot", "object", "header", "shared" };
+    for (size_t i = 0; i < IG_COUNT_OF(forms); i++) {
+        if (emits(call, forms[i])) {
+            return IG_OK;
+        }
+    }
+    return ig_error_hint(&call->context->diag, IG_INVALID, NULL,
+                         "ingot, object, header, shared", "there is no form '%s'",
+                         call->build.options.emit);
 }
 
 /* Plan and code are checked on opening: a damaged entry is compiled again. */
@@ -122,7 +164,11 @@ static ig_status compile_to_file(void *arguments) {
     compile_call *call = arguments;
     const char   *cached = NULL;
     ig_status     status = IG_OK;
+    IG_TRY(check_form(call));
     ig_file_remove_stale(call->build.path);
+    if (emits(call, "header")) {
+        return publish_header(call);
+    }
     IG_TRY(look_up(call, &cached));
     if (take_cached(call, cached, &status)) {
         return status;

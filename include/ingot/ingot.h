@@ -124,6 +124,9 @@ typedef struct ig_compile_options {
     int         clamp_ids;   /* ids out of range are clamped instead of reported */
     int         isolate;     /* compile in a child process: survives aborts of LLVM */
     int         no_cache;
+    /* What ig_compile_file writes: "ingot" (NULL: too), "object" (one symbol and its
+     * size), "header" (C functions over that symbol), "shared" (by the system's cc). */
+    const char *emit;
     /* Dumps: called after each pass, or NULL. */
     void (*after_pass)(void *user, const char *pass, unsigned number, const char *text);
     void       *after_pass_user;

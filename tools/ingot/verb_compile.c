@@ -3,13 +3,15 @@
 #include "tools/ingot/tool.h"
 
 #include <string.h>
+#include <time.h>
 
 static const option_row options[] = {
     TEXT("output", 'o', output, "FILE", "where the result goes (needed)"),
     LIST("input", inputs, "NAME=TYPE",
          "fix an input's type: x=f32[8,13], or f32[B,13] "
          "with B left open; may be repeated"),
-    TEXT("emit", 'e', emit, "ingot|llvm|asm", "what to write (ingot: an artifact)"),
+    TEXT("emit", 'e', emit, "ingot|object|header|shared|llvm|asm|cuda|ptx",
+         "what to write (ingot: an artifact)"),
     TEXT("weights", 'w', weights, "embed|reference",
          "copy weights into the artifact (embed), or leave them in the model's file"),
     TEXT("passes", 0, passes, "PIPELINE", "run these passes in place of the default"),
@@ -37,6 +39,39 @@ static ig_status write_text(const settings *given, ig_module *module) {
     return IG_OK;
 }
 
+/* One line about what was made; nothing where this machine cannot open it. */
+static void tell(const settings *given, double seconds) {
+    ig_program *program = NULL;
+    words       why = { "" };
+    if (!is_artifact(given->output) ||
+        program_open(given->output, &program, &why) != IG_OK) {
+        return;
+    }
+    ig_program_facts facts = { .size = sizeof facts };
+    ig_program_get_facts(program, &facts);
+    progress_clear();
+    if (given->json) {
+        fputs("{\"artifact\": ", stdout);
+        put_json_text(stdout, given->output);
+        printf(", \"levels\": \"%s\", \"launches\": %zu, \"code_bytes\": %llu, "
+               "\"weight_bytes\": %llu, \"seconds\": %.3f}\n",
+               facts.levels, facts.launch_count, (unsigned long long)facts.code_bytes,
+               (unsigned long long)facts.weight_bytes, seconds);
+    } else if (!given->quiet) {
+        printf("%s: %s, %zu launches, %.1f KB of code, %.2f MB of constants, %.2f s\n",
+               given->output, facts.levels, facts.launch_count,
+               (double)facts.code_bytes / 1e3, (double)facts.weight_bytes / 1e6,
+               seconds);
+    }
+    ig_program_close(program);
+}
+
+static double now(void) {
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    return (double)at.tv_sec + (double)at.tv_nsec * 1e-9;
+}
+
 static ig_status compile(const settings *given, ig_context *context) {
     ig_module        *module = NULL;
     ig_import_options import = { .size = sizeof import,
@@ -46,10 +81,15 @@ static ig_status compile(const settings *given, ig_context *context) {
     if (status != IG_OK) {
         return status;
     }
+    static const char *const texts[] = { "llvm", "asm", "cuda", "ptx" };
+    bool                     is_text = false;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        is_text |= given->emit && strcmp(given->emit, texts[i]) == 0;
+    }
     ig_compile_options how = compile_options(given);
-    bool is_artifact_wanted = !given->emit || strcmp(given->emit, "ingot") == 0;
-    status = is_artifact_wanted ? ig_compile_file(module, given->output, &how)
-                                : write_text(given, module);
+    how.emit = given->emit;
+    status = is_text ? write_text(given, module)
+                     : ig_compile_file(module, given->output, &how);
     ig_module_close(module);
     return status;
 }
@@ -63,7 +103,11 @@ static int run(const settings *given) {
     if (!context) {
         return status;
     }
+    double begin = now();
     status = exit_of(compile(given, context));
+    if (status == 0) {
+        tell(given, now() - begin);
+    }
     context_close(context);
     return status;
 }
