@@ -1,14 +1,21 @@
 /* The tensor interpreter against the conformance cases.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/interpret.h"
+#include "ir/text.h"
 
 #include "tests/conform/conform.h"
 #include "tests/unit/unit.h"
 
-static ig_status interpret(void *user, ig_module *module, const ig_tensor *inputs,
+static ig_status interpret(conform *self, const char *text, const ig_tensor *inputs,
                            ig_arena *arena, ig_tensor *out_outputs) {
-    (void)user;
-    return ig_interpret(ig_module_graph(module, "main"), inputs, arena, out_outputs);
+    ig_context context = { .limits = ig_limits_default };
+    ig_module *module;
+    context.diag = (ig_diag){ .sink = conform_keep_error, .user = self };
+    IG_TRY(ig_parse_module(&context, "case", ig_str_of(text), &module));
+    const ig_graph *graph = ig_module_graph(module, "main");
+    ig_status       status = ig_interpret(graph, inputs, arena, out_outputs);
+    ig_module_destroy(module);
+    return status;
 }
 
 static void run(const char *file, int least) {
