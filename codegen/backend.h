@@ -21,9 +21,9 @@ typedef enum ig_emit {
 /* One compiled kernel: entry is a byte offset into the code bytes (cpu) or a symbol. */
 typedef struct ig_compiled_kernel {
     const char *name;
-    int64_t     entry; /* byte offset of ig_kernel_fn_v0 in `bytes`; -1: look up by name */
+    int64_t entry; /* byte offset of ig_kernel_fn_v0 in `bytes`; -1: look up by name */
     const void *bytes; /* the arena's */
-    size_t      size;  /* cpu: 64-byte aligned code and read-only data, no relocations */
+    size_t      size; /* cpu: 64-byte aligned code and read-only data, no relocations */
 } ig_compiled_kernel;
 
 typedef struct ig_backend {
@@ -33,7 +33,8 @@ typedef struct ig_backend {
      * caller's, one per thread, until close. */
     ig_status (*open)(ig_context *context, const ig_target *target, void **out_state);
     /* Prints `kernel` at the wanted stage (never IMAGE). */
-    ig_status (*emit)(void *state, const ig_graph *kernel, ig_emit what, ig_writer *text);
+    ig_status (*emit)(void *state, const ig_graph *kernel, ig_emit what,
+                      ig_writer *text);
     /* Compiles one kernel graph; the result lives in `arena`. */
     ig_status (*compile)(void *state, const ig_graph *kernel, ig_arena *arena,
                          ig_compiled_kernel *out_kernel);
@@ -44,7 +45,8 @@ extern const ig_backend ig_backend_cuda;
 extern const ig_backend ig_backend_null;
 
 /* The LLVM provider: a library opened only when something must be compiled.  It exports
- * one function under this name; it refuses a driver of another build by returning NULL. */
+ * one function under this name; it refuses a driver of another build by returning
+ * NULL. */
 #define IG_PROVIDER_ENTRY "ig_provider_llvm"
 typedef const ig_backend *ig_provider_fn(const char *build_id);
 

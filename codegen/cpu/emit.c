@@ -18,7 +18,7 @@
 #include <assert.h>
 
 const ig_cpu_row ig_cpu_rows[IG_OP_COUNT] = {
-#define EMIT(op, function, ...)                                                        \
+#define EMIT(op, function, ...) \
     [IG_OP_##op] = { .emit = ig_cpu_emit_##function, __VA_ARGS__ },
 #include "codegen/cpu/emit.def"
 };
@@ -141,11 +141,11 @@ static void load_arguments(ig_cpu_emitter *e) {
     int64_t buffer_count = 0, param_count = 0;
     for (uint32_t i = 0; i < e->kernel->body.arg_count; i++) {
         const ig_value *arg = e->kernel->body.args[i];
-        bool is_buffer = arg->type->kind == IG_BUFFER;
-        LLVMTypeRef type = is_buffer ? pointer : i64;
-        int64_t number = is_buffer ? buffer_count++ : param_count++;
-        LLVMValueRef address = ig_cpu_address(
-            e, type, is_buffer ? e->buffers : e->params, l_i64(e->llvm, number));
+        bool            is_buffer = arg->type->kind == IG_BUFFER;
+        LLVMTypeRef     type = is_buffer ? pointer : i64;
+        int64_t         number = is_buffer ? buffer_count++ : param_count++;
+        LLVMValueRef    address = ig_cpu_address(
+               e, type, is_buffer ? e->buffers : e->params, l_i64(e->llvm, number));
         LLVMValueRef load = LLVMBuildLoad2(e->builder, type, address, L_UNNAMED);
         ig_cpu_mark_invariant(e, load);
         ig_cpu_set(e, arg, load);
@@ -178,8 +178,8 @@ static void add_flag(ig_cpu_emitter *e, unsigned index, const char *name) {
 
 static void create_function(ig_cpu_emitter *e) {
     LLVMTypeRef pointer = LLVMPointerTypeInContext(e->llvm, 0);
-    LLVMTypeRef type =
-        LLVMFunctionType(LLVMVoidTypeInContext(e->llvm), &pointer, 1, false);
+    LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(e->llvm), &pointer, 1,
+                                        false);
     e->function = LLVMAddFunction(e->module, "k", type);
     LLVMSetVisibility(e->function, LLVMHiddenVisibility);
     e->call = LLVMGetParam(e->function, 0);

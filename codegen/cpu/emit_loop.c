@@ -18,9 +18,9 @@
 
 ig_cpu_loop ig_cpu_loop_begin(ig_cpu_emitter *e, LLVMValueRef count) {
     LLVMBuilderRef b = e->builder;
-    LLVMValueRef zero = l_i64(e->llvm, 0);
-    ig_cpu_loop loop = { LLVMGetInsertBlock(b), l_block(b, "each"), l_block(b, "done"),
-                         NULL, count };
+    LLVMValueRef   zero = l_i64(e->llvm, 0);
+    ig_cpu_loop  loop = { LLVMGetInsertBlock(b), l_block(b, "each"), l_block(b, "done"),
+                          NULL, count };
     LLVMValueRef any = LLVMBuildICmp(b, LLVMIntSGT, count, zero, L_UNNAMED);
     LLVMBuildCondBr(b, any, loop.body, loop.after);
     LLVMPositionBuilderAtEnd(b, loop.body);
@@ -29,9 +29,9 @@ ig_cpu_loop ig_cpu_loop_begin(ig_cpu_emitter *e, LLVMValueRef count) {
 }
 
 void ig_cpu_loop_end(ig_cpu_emitter *e, const ig_cpu_loop *loop) {
-    LLVMBuilderRef b = e->builder;
-    LLVMValueRef next = LLVMBuildAdd(b, loop->index, l_i64(e->llvm, 1), L_UNNAMED);
-    LLVMValueRef more = LLVMBuildICmp(b, LLVMIntSLT, next, loop->count, L_UNNAMED);
+    LLVMBuilderRef    b = e->builder;
+    LLVMValueRef      next = LLVMBuildAdd(b, loop->index, l_i64(e->llvm, 1), L_UNNAMED);
+    LLVMValueRef      more = LLVMBuildICmp(b, LLVMIntSLT, next, loop->count, L_UNNAMED);
     LLVMBasicBlockRef latch = LLVMGetInsertBlock(b);
     LLVMAddIncoming(loop->index, &next, &latch, 1);
     LLVMBuildCondBr(b, more, loop->body, loop->after);
@@ -43,10 +43,10 @@ void ig_cpu_loop_end(ig_cpu_emitter *e, const ig_cpu_loop *loop) {
 /* One LLVM loop of `copies` bodies a trip, from `first` with the values `carried` (one
  * an operand beyond the third; replaced by the values after the loop). */
 typedef struct for_loop {
-    const ig_op *op;
-    LLVMValueRef first, high, step; /* i64; first is replaced by the final index */
+    const ig_op  *op;
+    LLVMValueRef  first, high, step; /* i64; first is replaced by the final index */
     LLVMValueRef *carried;
-    uint32_t carried_count, copies;
+    uint32_t      carried_count, copies;
 } for_loop;
 
 /* Is there room for all copies from `index` on? */
@@ -57,8 +57,8 @@ static LLVMValueRef build_test(ig_cpu_emitter *e, const for_loop *f,
         return LLVMBuildICmp(b, LLVMIntSLT, index, f->high, L_UNNAMED);
     }
     LLVMValueRef left = LLVMBuildSub(b, f->high, index, L_UNNAMED);
-    LLVMValueRef reach =
-        LLVMBuildMul(b, f->step, l_i64(e->llvm, f->copies - 1), L_UNNAMED);
+    LLVMValueRef reach = LLVMBuildMul(b, f->step, l_i64(e->llvm, f->copies - 1),
+                                      L_UNNAMED);
     return LLVMBuildICmp(b, LLVMIntSGT, left, reach, L_UNNAMED);
 }
 
@@ -83,8 +83,8 @@ static ig_status build_trip(ig_cpu_emitter *e, for_loop *f) {
 static void build_phis(ig_cpu_emitter *e, for_loop *f, LLVMBasicBlockRef from) {
     f->first = l_phi(e->builder, LLVMTypeOf(f->first), f->first, from);
     for (uint32_t i = 0; i < f->carried_count; i++) {
-        f->carried[i] =
-            l_phi(e->builder, LLVMTypeOf(f->carried[i]), f->carried[i], from);
+        f->carried[i] = l_phi(e->builder, LLVMTypeOf(f->carried[i]), f->carried[i],
+                              from);
     }
 }
 
@@ -107,7 +107,7 @@ static LLVMValueRef *copy_values(ig_cpu_emitter *e, LLVMValueRef *from,
 }
 
 static ig_status build_for(ig_cpu_emitter *e, for_loop *f) {
-    LLVMBuilderRef b = e->builder;
+    LLVMBuilderRef    b = e->builder;
     LLVMBasicBlockRef before = LLVMGetInsertBlock(b);
     LLVMBasicBlockRef body = l_block(b, "loop"), after = l_block(b, "after");
     LLVMBuildCondBr(b, build_test(e, f, f->first), body, after);
@@ -120,10 +120,10 @@ static ig_status build_for(ig_cpu_emitter *e, for_loop *f) {
 
     LLVMPositionBuilderAtEnd(b, body);
     build_phis(e, f, before);
-    LLVMValueRef index = f->first;
+    LLVMValueRef  index = f->first;
     LLVMValueRef *phis = copy_values(e, f->carried, f->carried_count);
     IG_TRY(build_trip(e, f));
-    LLVMValueRef more = build_test(e, f, f->first);
+    LLVMValueRef      more = build_test(e, f, f->first);
     LLVMBasicBlockRef latch = LLVMGetInsertBlock(b);
     LLVMBuildCondBr(b, more, body, after);
     add_incoming(f, index, phis, latch);
@@ -163,7 +163,7 @@ ig_status ig_cpu_emit_for(ig_cpu_emitter *e, const ig_op *op) {
 /* ---- if ---- */
 
 ig_status ig_cpu_emit_if(ig_cpu_emitter *e, const ig_op *op) {
-    LLVMBuilderRef b = e->builder;
+    LLVMBuilderRef    b = e->builder;
     LLVMBasicBlockRef starts[] = { l_block(b, "then"), l_block(b, "else") };
     LLVMBasicBlockRef ends[2];
     LLVMBasicBlockRef join = l_block(b, "join");
@@ -181,8 +181,8 @@ ig_status ig_cpu_emit_if(ig_cpu_emitter *e, const ig_op *op) {
     LLVMPositionBuilderAtEnd(b, join);
     LLVMMoveBasicBlockAfter(join, ends[1]);
     for (uint32_t i = 0; i < op->result_count; i++) {
-        LLVMValueRef phi =
-            LLVMBuildPhi(b, ig_cpu_type(e, op->results[i].type), L_UNNAMED);
+        LLVMValueRef phi = LLVMBuildPhi(b, ig_cpu_type(e, op->results[i].type),
+                                        L_UNNAMED);
         LLVMAddIncoming(phi, &values[2 * i], ends, 2);
         ig_cpu_set(e, &op->results[i], phi);
     }

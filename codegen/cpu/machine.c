@@ -11,8 +11,8 @@
  */
 #include "codegen/cpu/machine.h"
 
+#include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 static const char passes[] =
     "sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg";
@@ -26,11 +26,18 @@ static void die(const char *reason) {
     fflush(stderr);
 }
 
-/* LLVM is about to call exit(); the handler only says what it was working on. */
-static void install_handler(void) {
+/* Once a process: LLVM's tables of targets and its handler are its globals.  After a
+ * fatal error LLVM calls exit(); the handler only says what it was working on. */
+static void initialize_llvm(void) {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
     LLVMResetFatalErrorHandler();
     LLVMInstallFatalErrorHandler(die);
 }
+
+static pthread_once_t initialized = PTHREAD_ONCE_INIT;
 
 static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user) {
     ig_cpu_machine *machine = user;
@@ -46,12 +53,8 @@ static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user) {
 /* ---- life ---- */
 
 static ig_status create_target(ig_cpu_machine *machine) {
-    LLVMInitializeX86TargetInfo();
-    LLVMInitializeX86Target();
-    LLVMInitializeX86TargetMC();
-    LLVMInitializeX86AsmPrinter();
     LLVMTargetRef target = NULL;
-    char *message = NULL;
+    char         *message = NULL;
     if (LLVMGetTargetFromTriple(triple, &target, &message)) {
         ig_status status = ig_error(&machine->context->diag, IG_UNSUPPORTED, NULL,
                                     "LLVM has no x86-64 code generator: %s", message);
@@ -68,7 +71,7 @@ static ig_status create_target(ig_cpu_machine *machine) {
 ig_status ig_cpu_machine_open(ig_cpu_machine *machine, ig_context *context,
                               const ig_cpu_level *level) {
     *machine = (ig_cpu_machine){ .context = context, .level = level };
-    install_handler();
+    pthread_once(&initialized, initialize_llvm);
     ig_status status = create_target(machine);
     if (status != IG_OK) {
         return status;
@@ -128,7 +131,7 @@ const char *ig_cpu_machine_print(ig_cpu_machine *machine) {
 }
 
 ig_status ig_cpu_machine_verify(ig_cpu_machine *machine) {
-    char *message = NULL;
+    char     *message = NULL;
     ig_status status = IG_OK;
     if (LLVMVerifyModule(machine->module, LLVMReturnStatusAction, &message)) {
         status = ig_error(&machine->context->diag, IG_INTERNAL, NULL,
@@ -146,13 +149,13 @@ static ig_status take_error(ig_cpu_machine *machine, const char *text) {
 ig_status ig_cpu_machine_optimize(ig_cpu_machine *machine) {
     ig_budget *budget = &machine->context->budget;
     ig_budget_enter_foreign(budget);
-    LLVMErrorRef error =
-        LLVMRunPasses(machine->module, passes, machine->target, machine->options);
+    LLVMErrorRef error = LLVMRunPasses(machine->module, passes, machine->target,
+                                       machine->options);
     ig_budget_leave_foreign(budget);
     if (!error) {
         return IG_OK;
     }
-    char *message = LLVMGetErrorMessage(error);
+    char     *message = LLVMGetErrorMessage(error);
     ig_status status = take_error(machine, message);
     LLVMDisposeErrorMessage(message);
     return status;
@@ -160,10 +163,10 @@ ig_status ig_cpu_machine_optimize(ig_cpu_machine *machine) {
 
 ig_status ig_cpu_machine_assemble(ig_cpu_machine *machine, LLVMCodeGenFileType kind,
                                   ig_str *out_bytes) {
-    ig_diag *diag = &machine->context->diag;
+    ig_diag   *diag = &machine->context->diag;
     ig_budget *budget = &machine->context->budget;
-    size_t errors = diag->error_count;
-    char *message = NULL;
+    size_t     errors = diag->error_count;
+    char      *message = NULL;
     drop_output(machine);
     ig_budget_enter_foreign(budget);
     LLVMBool failed = LLVMTargetMachineEmitToMemoryBuffer(

@@ -45,8 +45,8 @@ static ig_status compile_null(void *opened, const ig_graph *kernel, ig_arena *ar
                               ig_compiled_kernel *out_kernel) {
     const state *s = opened;
     IG_TRY(ig_context_poll(s->context));
-    *out_kernel =
-        (ig_compiled_kernel){ .name = kernel->name, .bytes = ig_arena_alloc(arena, 0) };
+    *out_kernel = (ig_compiled_kernel){ .name = kernel->name,
+                                        .bytes = ig_arena_alloc(arena, 0) };
     return IG_OK;
 }
 

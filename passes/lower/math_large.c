@@ -96,12 +96,12 @@ static ig_value *to_real(ig_builder *b, ig_value *x) {
  * 64 bits are read as signed: half and more is a step back from the next n. */
 static ig_math_angle angle_of(ig_builder *b, ig_value *const *words) {
     ig_value *first = k_binary(b, IG_OP_or, with(b, IG_OP_shl, words[0], 32), words[1]);
-    ig_value *second =
-        k_binary(b, IG_OP_or, with(b, IG_OP_shl, words[2], 32), words[3]);
+    ig_value *second = k_binary(b, IG_OP_or, with(b, IG_OP_shl, words[2], 32),
+                                words[3]);
     ig_value *head = k_binary(b, IG_OP_or, with(b, IG_OP_shl, first, 2),
                               with(b, IG_OP_shr, second, 62));
-    ig_value *tail =
-        with(b, IG_OP_shr, with(b, IG_OP_shl, second, 2), 12); /* 52 bits */
+    ig_value *tail = with(b, IG_OP_shr, with(b, IG_OP_shl, second, 2),
+                          12); /* 52 bits */
     ig_value *is_late = with(b, IG_OP_shr, head, 63);
     ig_value *n = k_add(b, with(b, IG_OP_shr, first, 62), is_late);
     ig_value *upper = with(b, IG_OP_shr, k_reinterpret(b, head, IG_DT_i64), 32);
@@ -137,7 +137,7 @@ ig_math_angle ig_math_reduce_large(ig_builder *b, ig_value *x, bool is_single) {
      * begins 64 before it. */
     ig_value *start = with(b, IG_OP_sub, exponent, 1075 + 2 - 64);
     ig_value *words[WINDOW + 1], *product[WINDOW];
-    int last = is_single ? LAST_SINGLE : LAST_DOUBLE;
+    int       last = is_single ? LAST_SINGLE : LAST_DOUBLE;
     choose_words(b, with(b, IG_OP_shr, start, 5), last, words);
     shift_words(b, with(b, IG_OP_and, start, 31), words);
     multiply(b, m, words, product);
