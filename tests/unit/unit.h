@@ -8,6 +8,13 @@
  *
  * Each test runs in a process of its own (CK_FORK=no keeps it in this one, for a
  * debugger), so a crash fails one test.  The last line is what scripts/test sums up.
+ *
+ * A test that cannot run here says why and ends; it then counts as skipped:
+ *
+ *     if (!ig_file_exists(path)) {
+ *         unit_skip("no %s", path);
+ *         return;
+ *     }
  */
 #ifndef IG_TESTS_UNIT_H
 #define IG_TESTS_UNIT_H
@@ -15,8 +22,11 @@
 #include "base/str.h"
 
 #include <check.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define TEST(name) START_TEST(name)
 
@@ -45,6 +55,33 @@
         return unit_run(#name, unit_tests, IG_COUNT_OF(unit_tests), add); \
     }
 
+/* How many tests were skipped, in memory that the processes of all tests share. */
+static inline int *unit_skips(void) {
+    static int *count;
+    if (!count) {
+        void *shared = mmap(NULL, sizeof(*count), PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        if (shared == MAP_FAILED) {
+            perror("unit.h");
+            exit(1);
+        }
+        count = shared;
+    }
+    return count;
+}
+
+/* Counts the test that calls it as skipped; at most once in a test, as its last act. */
+IG_PRINTF(1, 2)
+static inline void unit_skip(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    printf("skip: ");
+    vprintf(format, arguments);
+    printf("\n");
+    va_end(arguments);
+    ++*unit_skips();
+}
+
 static inline int unit_run(const char *name, const TTest *const *tests, size_t count,
                            void (*add)(TCase *)) {
     Suite *suite = suite_create(name);
@@ -58,11 +95,12 @@ static inline int unit_run(const char *name, const TTest *const *tests, size_t c
     }
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
+    int     *skips = unit_skips(); /* before the first process is made */
     srunner_run_all(runner, CK_NORMAL);
     int failed = srunner_ntests_failed(runner);
-    int passed = srunner_ntests_run(runner) - failed;
+    int passed = srunner_ntests_run(runner) - failed - *skips;
     srunner_free(runner);
-    printf("%d passed, %d failed, 0 skipped\n", passed, failed);
+    printf("%d passed, %d failed, %d skipped\n", passed, failed, *skips);
     return failed != 0;
 }
 
