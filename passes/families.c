@@ -21,7 +21,7 @@ typedef struct family_row {
 static const family_row families[] = {
     { "gemm", true, true, 1 },    { "dot", true, true, 0 },
     { "bag", true, false, 0 },    { "interact", true, false, 1 },
-    { "reduce", true, false, 0 }, { "softmax", true, false, 1 },
+    { "reduce", true, false, 0 }, { "softmax", true, false, 0 },
     { "gather", true, false, 0 }, { "map", false, false, 0 },
 };
 

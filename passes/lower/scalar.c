@@ -7,6 +7,7 @@
  * would kill the process that runs us.
  */
 #include "passes/lower/lower.h"
+#include "passes/lower/math.h"
 
 #include <assert.h>
 #include <math.h>
@@ -68,11 +69,13 @@ static ig_value *float_remainder(ig_builder *b, ig_value *x, ig_value *y) {
 }
 
 static ig_value *lower_mod(ig_builder *b, const ig_op *op, ig_value *const *x) {
-    bool      is_float = ig_dtype_is_float(x[0]->type->dtype);
-    ig_value *r = is_float ? float_remainder(b, x[0], x[1])
-                           : divide(b, IG_OP_mod, x[0], x[1]);
-    bool      truncates = ig_attr_int(op, IG_mod_truncate, 0) != 0;
-    if (truncates || ig_dtypes[r->type->dtype].class == IG_UINT) {
+    bool truncates = ig_attr_int(op, IG_mod_truncate, 0) != 0;
+    if (!ig_dtype_is_float(x[0]->type->dtype)) { /* kernel mod has the divisor's sign */
+        ig_value *q = truncates ? divide(b, IG_OP_div, x[0], x[1]) : NULL;
+        return q ? k_sub(b, x[0], k_mul(b, q, x[1])) : divide(b, IG_OP_mod, x[0], x[1]);
+    }
+    ig_value *r = float_remainder(b, x[0], x[1]);
+    if (truncates) {
         return r;
     }
     ig_value *zero = zero_like(b, r);
@@ -95,6 +98,47 @@ static ig_value *lower_isinf(ig_builder *b, const ig_op *op, ig_value *const *x)
                : k_binary(b, IG_OP_or, plus, minus);
 }
 
+/* x multiplied y times, in 64 bits; a negative y truncates the quotient. */
+static ig_value *integer_power(ig_builder *b, ig_value *x, ig_value *y) {
+    ig_value   *one = constant_like(b, k_cast(b, x, IG_DT_i64), 1.0);
+    ig_value   *zero = zero_like(b, one), *minus = constant_like(b, one, -1.0);
+    ig_value   *inits[3] = { one, k_cast(b, x, IG_DT_i64), k_cast(b, y, IG_DT_i64) };
+    k_loop      loop = k_loop_open(b, k_i64(b, 0), k_i64(b, 63), k_i64(b, 1), inits, 3);
+    ig_builder *in = &loop.b;
+    ig_value   *base = loop.carried[1], *left = loop.carried[2];
+    ig_value   *is_odd = k_compare(in, IG_OP_ne, k_binary(in, IG_OP_and, left, one),
+                                   zero);
+    ig_value   *more = k_mul(in, loop.carried[0], base);
+    ig_value   *next[3] = { k_where(in, is_odd, more, loop.carried[0]),
+                            k_mul(in, base, base), k_binary(in, IG_OP_shr, left, one) };
+    k_loop_close(&loop, next, 3);
+    ig_value *is_even = k_compare(b, IG_OP_eq, k_binary(b, IG_OP_and, inits[2], one),
+                                  zero);
+    ig_value *of_minus = k_where(b, is_even, one, minus);
+    ig_value *is_one = k_compare(b, IG_OP_eq, inits[1], one);
+    ig_value *is_minus = k_compare(b, IG_OP_eq, inits[1], minus);
+    ig_value *inverse = k_where(b, is_one, one, k_where(b, is_minus, of_minus, zero));
+    ig_value *is_negative = k_compare(b, IG_OP_lt, inits[2], zero);
+    return k_where(b, is_negative, inverse, loop.results[0]);
+}
+
+/* Integers of more than 16 bits are not exact in f32. */
+static bool needs_f64(const ig_value *x) {
+    ig_dtype dtype = (ig_dtype)x->type->dtype;
+    return dtype == IG_DT_f64 || (ig_dtype_is_int(dtype) && ig_dtypes[dtype].bits > 16);
+}
+
+static ig_value *lower_pow(ig_builder *b, const ig_op *op, ig_value *const *x) {
+    (void)op;
+    bool is_int = ig_dtype_is_int(x[0]->type->dtype) &&
+                  ig_dtype_is_int(x[1]->type->dtype);
+    if (is_int) {
+        return integer_power(b, x[0], x[1]);
+    }
+    ig_dtype real = needs_f64(x[0]) || needs_f64(x[1]) ? IG_DT_f64 : IG_DT_f32;
+    return ig_math_pow(b, k_cast(b, x[0], real), k_cast(b, x[1], real));
+}
+
 static ig_value *lower_isnan(ig_builder *b, const ig_op *op, ig_value *const *x) {
     (void)op;
     return k_compare(b, IG_OP_ne, x[0], x[0]);
@@ -108,7 +152,7 @@ static const scalar_fn special[IG_OP_COUNT] = {
     [IG_OP_softplus] = lower_by_math, [IG_OP_rsqrt] = lower_by_math,
     [IG_OP_recip] = lower_by_math,    [IG_OP_div] = lower_div,
     [IG_OP_mod] = lower_mod,          [IG_OP_isinf] = lower_isinf,
-    [IG_OP_isnan] = lower_isnan,
+    [IG_OP_isnan] = lower_isnan,      [IG_OP_pow] = lower_pow,
 };
 
 /* ---- the rest: the kernel op of the same name ---- */
@@ -127,12 +171,26 @@ static ig_value *same_op(ig_builder *b, const ig_op *op, ig_value *const *x) {
                                         : k_binary(b, (ig_opcode)op->code, x[0], x[1]);
 }
 
+/* One rounding, so the kernel's own op does all of it. */
+static ig_value *lower_cast(ig_builder *b, const ig_op *op, ig_value *x) {
+    ig_dtype to = (ig_dtype)op->results[0].type->dtype;
+    if ((ig_dtype)x->type->dtype == to) {
+        return x;
+    }
+    const ig_type *type = ig_type_vector(b->graph->module, to, x->type->lanes);
+    ig_op_spec     spec = { .operands = &x,
+                            .operand_count = 1,
+                            .result_types = &type,
+                            .result_count = 1,
+                            .attrs = op->attrs,
+                            .loc = b->loc };
+    return ig_make_op(b, IG_OP_cast, &spec)->results;
+}
+
 ig_value *ig_lower_scalar(ig_builder *b, const ig_op *op, ig_value *const *operands) {
     ig_dtype to = (ig_dtype)op->results[0].type->dtype;
     if (op->code == IG_OP_cast) {
-        ig_value *x = is_narrow_float(to) ? k_cast(b, widen(b, operands[0]), IG_DT_f32)
-                                          : widen(b, operands[0]);
-        return k_cast(b, x, to);
+        return lower_cast(b, op, operands[0]);
     }
     ig_value *wide[4];
     assert(op->operand_count <= 4 && "elementwise ops have few operands");

@@ -5,15 +5,11 @@
 #include "base/writer.h"
 
 const ig_lower_family ig_lower_cpu[] = {
-    { "gemm", ig_lower_cpu_gemm },
-    { "dot", ig_lower_cpu_dot },
-    { "bag", ig_lower_cpu_bag },
-    { "interact", ig_lower_cpu_interact },
-    { "map", ig_lower_cpu_map },
-    { "copy", ig_lower_cpu_map },
-    { "gather", ig_lower_cpu_gather },
-    { "reduce", ig_lower_cpu_reduce },
-    { NULL, NULL },
+    { "gemm", ig_lower_cpu_gemm },       { "dot", ig_lower_cpu_dot },
+    { "bag", ig_lower_cpu_bag },         { "interact", ig_lower_cpu_interact },
+    { "map", ig_lower_cpu_map },         { "copy", ig_lower_cpu_map },
+    { "gather", ig_lower_cpu_gather },   { "reduce", ig_lower_cpu_reduce },
+    { "softmax", ig_lower_cpu_softmax }, { NULL, NULL },
 };
 
 ig_op *ig_cpu_anchor(const ig_lower *lower, ig_opcode code) {

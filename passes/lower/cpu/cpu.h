@@ -27,7 +27,8 @@ ig_status ig_lower_cpu_bag(ig_lower *lower);  /* bag.c */
 ig_status ig_lower_cpu_interact(ig_lower *lower); /* interact.c */
 ig_status ig_lower_cpu_map(ig_lower *lower);      /* map.c: elementwise, copies */
 ig_status ig_lower_cpu_reduce(ig_lower *lower);   /* reduce.c */
-ig_status ig_lower_cpu_softmax(ig_lower *lower);  /* softmax.c: softmax, layer_norm */
+ig_status ig_lower_cpu_softmax(ig_lower *lower);  /* softmax.c; layer_norm: the next */
+ig_status ig_lower_cpu_norm(ig_lower *lower);     /* norm.c */
 ig_status ig_lower_cpu_gather(ig_lower *lower);   /* gather.c */
 
 #endif

@@ -31,29 +31,42 @@ typedef struct reduce {
     uint32_t          lanes;
     bool              is_along; /* lanes run along the last, reduced axis */
     ig_dtype          wide;     /* accumulator */
+    ig_value         *shift;    /* logsumexp: what is taken out of every element */
 } reduce;
 
 /* ---- one step ---- */
 
-static double start_value(const reduce *r) {
-    bool is_float = ig_dtype_is_float(r->wide);
-    switch (r->kind) {
-    case IG_REDUCE_max:
-        return is_float ? -(double)INFINITY : 0.0;
-    case IG_REDUCE_min:
-        return is_float ? (double)INFINITY : 0.0;
-    case IG_REDUCE_prod:
-        return 1.0;
-    case IG_REDUCE_sum:
-    case IG_REDUCE_mean:
-    case IG_REDUCE_sumsq:
-    case IG_REDUCE_l1:
-    case IG_REDUCE_l2:
-    case IG_REDUCE_logsum:
-    case IG_REDUCE_logsumexp:
-        break;
+/* The least or the largest integer of a dtype, in the low bits of an i64. */
+static int64_t extreme_of(ig_dtype dtype, bool is_least) {
+    const ig_dtype_info *info = &ig_dtypes[dtype];
+    if (info->class == IG_UINT) {
+        return is_least ? 0 : -1;
     }
-    return 0.0;
+    int64_t most = (int64_t)(UINT64_MAX >> (65 - info->bits));
+    return is_least ? -most - 1 : most;
+}
+
+static bool is_extreme(ig_reduce kind) {
+    return kind == IG_REDUCE_max || kind == IG_REDUCE_min;
+}
+
+/* What an accumulator starts from: combining it with x gives x. */
+static ig_value *start_value(const reduce *r, ig_builder *b) {
+    bool is_max = r->kind == IG_REDUCE_max;
+    if (is_extreme(r->kind) && !ig_dtype_is_float(r->wide)) {
+        ig_value *bits = k_i64(b, extreme_of(r->wide, is_max));
+        return k_splat(b, k_cast(b, bits, r->wide), r->lanes);
+    }
+    double infinite = is_max ? -(double)INFINITY : (double)INFINITY;
+    double value = is_extreme(r->kind)         ? infinite
+                   : r->kind == IG_REDUCE_prod ? 1.0
+                                               : 0.0;
+    return k_const_vector(b, r->wide, r->lanes, value);
+}
+
+/* e to the x, after the largest x was taken out so that nothing overflows. */
+static ig_value *exponential(const reduce *r, ig_builder *b, ig_value *x) {
+    return ig_lower_math(b, IG_OP_exp, k_sub(b, x, r->shift));
 }
 
 static ig_value *combine(const reduce *r, ig_builder *b, ig_value *sum, ig_value *x) {
@@ -69,10 +82,11 @@ static ig_value *combine(const reduce *r, ig_builder *b, ig_value *sum, ig_value
         return k_add(b, sum, k_mul(b, x, x));
     case IG_REDUCE_l1:
         return k_add(b, sum, k_unary(b, IG_OP_abs, x));
+    case IG_REDUCE_logsumexp:
+        return k_add(b, sum, exponential(r, b, x));
     case IG_REDUCE_sum:
     case IG_REDUCE_mean:
     case IG_REDUCE_logsum:
-    case IG_REDUCE_logsumexp:
         break;
     }
     return k_add(b, sum, x);
@@ -80,8 +94,7 @@ static ig_value *combine(const reduce *r, ig_builder *b, ig_value *sum, ig_value
 
 /* How lanes are brought together: squares are sums by then. */
 static ig_reduce lane_kind(const reduce *r) {
-    bool is_own = r->kind == IG_REDUCE_max || r->kind == IG_REDUCE_min ||
-                  r->kind == IG_REDUCE_prod;
+    bool is_own = is_extreme(r->kind) || r->kind == IG_REDUCE_prod;
     return is_own ? r->kind : IG_REDUCE_sum;
 }
 
@@ -97,6 +110,10 @@ static ig_value *finish(const reduce *r, ig_builder *b, ig_value *sum) {
     if (r->kind == IG_REDUCE_l2) {
         return k_unary(b, IG_OP_sqrt, sum);
     }
+    if (r->kind == IG_REDUCE_logsumexp) {
+        ig_value *shift = r->is_along ? k_extract(b, r->shift, 0) : r->shift;
+        return k_add(b, ig_lower_math(b, IG_OP_log, sum), shift);
+    }
     return r->kind == IG_REDUCE_logsum ? ig_lower_math(b, IG_OP_log, sum) : sum;
 }
 
@@ -111,15 +128,15 @@ static ig_value *load(const reduce *r, ig_builder *b, ig_value *at, ig_value *co
     return k_cast(b, x, r->wide);
 }
 
-/* Neutral in lanes that do not count. */
-static ig_value *masked(const reduce *r, ig_builder *b, ig_value *x, ig_value *count) {
-    double start = start_value(r);
-    if (!count || r->lanes == 1 || start == 0.0) {
-        return x;
+/* The accumulator takes nothing from lanes that do not count. */
+static ig_value *masked(const reduce *r, ig_builder *b, ig_value *next, ig_value *sum,
+                        ig_value *count) {
+    if (!count || r->lanes == 1) {
+        return next;
     }
     ig_value *is_there = k_compare(b, IG_OP_lt, k_iota(b, r->lanes),
                                    k_splat(b, count, r->lanes));
-    return k_where(b, is_there, x, k_const_vector(b, r->wide, r->lanes, start));
+    return k_where(b, is_there, next, sum);
 }
 
 /* The loop over gone[level …]; `at` is the element so far. */
@@ -138,8 +155,9 @@ static ig_value *emit_gone(const reduce *r, ig_builder *b, uint32_t level, ig_va
     ig_value *left = has_lanes && r->lanes > 1 ? k_sub(in, extent, loop.index) : count;
     ig_value *more;
     if (has_lanes) {
-        ig_value *x = masked(r, in, load(r, in, next, left), left);
-        more = combine(r, in, loop.carried[0], x);
+        ig_value *sum_here = loop.carried[0];
+        more = combine(r, in, sum_here, load(r, in, next, left));
+        more = masked(r, in, more, sum_here, left);
     } else {
         more = emit_gone(r, in, level + 1, next, loop.carried[0], count);
     }
@@ -147,18 +165,25 @@ static ig_value *emit_gone(const reduce *r, ig_builder *b, uint32_t level, ig_va
     return loop.results[0];
 }
 
-/* Integers have no infinity: max and min start from the first element. */
-static ig_value *first_sum(const reduce *r, ig_builder *b, ig_value *at,
+static ig_value *reduce_at(const reduce *r, ig_builder *b, ig_value *at,
                            ig_value *count) {
-    bool is_extreme = r->kind == IG_REDUCE_max || r->kind == IG_REDUCE_min;
-    if (!is_extreme || ig_dtype_is_float(r->wide)) {
-        return k_const_vector(b, r->wide, r->lanes, start_value(r));
-    }
-    if (r->is_along) {
-        ig_value *x = k_cast(b, k_load(b, r->x->buffer, at, 1), r->wide);
-        return k_splat(b, x, r->lanes);
-    }
-    return load(r, b, at, count);
+    ig_value *sum = emit_gone(r, b, 0, at, start_value(r, b), count);
+    return r->is_along ? k_hreduce(b, lane_kind(r), sum) : sum;
+}
+
+/* What logsumexp takes out: the largest element, but for infinities nothing. */
+static ig_value *shift_at(const reduce *r, ig_builder *b, ig_value *at,
+                          ig_value *count) {
+    reduce largest = *r;
+    largest.kind = IG_REDUCE_max;
+    ig_value *most = reduce_at(&largest, b, at, count);
+    ig_value *size = k_unary(b, IG_OP_abs, most);
+    uint32_t  lanes = most->type->lanes;
+    ig_value *infinite = k_const_vector(b, r->wide, lanes, (double)INFINITY);
+    ig_value *is_infinite = k_compare(b, IG_OP_eq, size, infinite);
+    ig_value *zero = k_const_vector(b, r->wide, lanes, 0.0);
+    ig_value *shift = k_where(b, is_infinite, zero, most);
+    return r->is_along ? k_splat(b, shift, r->lanes) : shift;
 }
 
 /* Result number `index` (across: and its neighbours). */
@@ -175,13 +200,13 @@ static void emit_result(const reduce *r, ig_builder *b, ig_value *number,
         ig_value *step = axis_stride(r, r->out, keeps ? axis : i);
         out_at = k_add(b, out_at, k_mul(b, index, step));
     }
-    ig_value *start = first_sum(r, b, x_at, lane_count);
-    ig_value *sum = emit_gone(r, b, 0, x_at, start, lane_count);
-    if (r->is_along) {
-        sum = k_hreduce(b, lane_kind(r), sum);
+    reduce here = *r;
+    if (r->kind == IG_REDUCE_logsumexp) {
+        here.shift = shift_at(r, b, x_at, lane_count);
     }
-    ig_dtype dtype = (ig_dtype)r->out->type->dtype;
-    k_store_count(b, k_cast(b, finish(r, b, sum), dtype), r->out->buffer, out_at,
+    ig_value *sum = reduce_at(&here, b, x_at, lane_count);
+    ig_dtype  dtype = (ig_dtype)r->out->type->dtype;
+    k_store_count(b, k_cast(b, finish(&here, b, sum), dtype), r->out->buffer, out_at,
                   r->is_along || r->lanes == 1 ? NULL : lane_count);
 }
 
@@ -257,6 +282,16 @@ static void choose_lanes(reduce *r) {
     r->lanes = has_lanes ? ig_lower_lanes(r->lower, r->wide) : 1;
 }
 
+/* Means, roots and logarithms of integers are computed in f64; bools as bytes. */
+static ig_dtype accumulator_of(ig_dtype dtype, ig_reduce kind) {
+    if (ig_dtype_is_float(dtype)) {
+        return ig_dtypes[dtype].bits < 32 ? IG_DT_f32 : dtype;
+    }
+    bool is_real = kind == IG_REDUCE_mean || kind == IG_REDUCE_l2 ||
+                   kind == IG_REDUCE_logsum || kind == IG_REDUCE_logsumexp;
+    return is_real ? IG_DT_f64 : dtype == IG_DT_bool ? IG_DT_u8 : dtype;
+}
+
 ig_status ig_lower_cpu_reduce(ig_lower *lower) {
     const ig_op *op = ig_cpu_anchor(lower, IG_OP_reduce);
     assert(op && "the family's body has its anchor");
@@ -267,11 +302,11 @@ ig_status ig_lower_cpu_reduce(ig_lower *lower) {
                    .kind = (ig_reduce)ig_attr_int(op, IG_reduce_op, 0) };
     bool     has_operand_axes = op->operand_count > 1;
     ig_dtype dtype = (ig_dtype)r.x->type->dtype;
-    if (has_operand_axes || r.kind == IG_REDUCE_logsumexp || dtype == IG_DT_bool) {
-        return ig_lower_unsupported(lower, "this form of reduction");
+    if (has_operand_axes) {
+        return ig_lower_unsupported(lower,
+                                    "a reduction of axes known only at run time");
     }
-    bool is_narrow = ig_dtype_is_float(dtype) && ig_dtypes[dtype].bits < 32;
-    r.wide = is_narrow ? IG_DT_f32 : dtype;
+    r.wide = accumulator_of(dtype, r.kind);
     sort_axes(&r);
     choose_lanes(&r);
     lower->grid = grid_of(&r);

@@ -1,0 +1,188 @@
+/* Layer normalisation over the last axes, on CPUs.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *   mean = sum(x) / n    v = sum((x - mean)²) / n
+ *   (x - mean) / sqrt(v + epsilon) * scale + bias
+ *
+ * Three walks over a row in one kernel; the row stays in the caches between them.
+ * Narrow floats are computed in f32.  Lanes run along the last axis where every operand
+ * is contiguous or constant there; their sums are added halves to halves.
+ *
+ *   grid       rows, in blocks of about 4096 elements
+ */
+#include "passes/lower/cpu/cpu.h"
+
+#include <assert.h>
+
+enum { CHUNK = 4096 };
+
+typedef struct norm {
+    ig_lower         *lower;
+    const ig_op      *op;
+    const ig_operand *x, *out;
+    uint32_t          axis, rank; /* the first normalised axis; of x */
+    uint32_t          lanes;
+    ig_dtype          wide;
+    int64_t           rows; /* a tile */
+} norm;
+
+typedef struct row {
+    const norm *n;
+    ig_value   *index[IG_TENSOR_RANK];
+    ig_value   *mean, *deviation;
+} row;
+
+typedef ig_value *(*step_fn)(row *r, ig_builder *b, ig_value *total, ig_value *count);
+
+/* ---- one step of each walk ---- */
+
+/* An operand at the place where the walk stands; those of lower rank belong to the
+ * last axes. */
+static ig_value *load(row *r, ig_builder *b, const ig_operand *operand,
+                      ig_value *count) {
+    const norm *n = r->n;
+    ig_site     site = { .b = b,
+                         .lanes = n->lanes,
+                         .rank = n->rank,
+                         .dims = n->x->type->dims,
+                         .index = r->index,
+                         .count = count };
+    return k_cast(b, ig_lower_load(n->lower, &site, operand), n->wide);
+}
+
+static ig_value *step_sum(row *r, ig_builder *b, ig_value *total, ig_value *count) {
+    return k_add(b, total, load(r, b, r->n->x, count));
+}
+
+static ig_value *step_squares(row *r, ig_builder *b, ig_value *total, ig_value *count) {
+    uint32_t  lanes = r->n->lanes;
+    ig_value *centred = k_sub(b, load(r, b, r->n->x, count), r->mean);
+    if (count) {
+        ig_value *is_there = k_compare(b, IG_OP_lt, k_iota(b, lanes),
+                                       k_splat(b, count, lanes));
+        ig_value *zero = k_const_vector(b, r->n->wide, lanes, 0.0);
+        centred = k_where(b, is_there, centred, zero);
+    }
+    return k_muladd(b, centred, centred, total);
+}
+
+static ig_value *step_write(row *r, ig_builder *b, ig_value *total, ig_value *count) {
+    const norm *n = r->n;
+    ig_value   *value = k_sub(b, load(r, b, n->x, count), r->mean);
+    value = k_binary(b, IG_OP_div, value, r->deviation);
+    if (n->op->operand_count > 1) {
+        ig_value *scale = load(r, b, ig_cpu_input(n->lower, n->op, 1), count);
+        value = k_mul(b, value, scale);
+    }
+    if (n->op->operand_count > 2) {
+        value = k_add(b, value, load(r, b, ig_cpu_input(n->lower, n->op, 2), count));
+    }
+    ig_value *at = k_i64(b, 0);
+    for (uint32_t d = 0; d < n->rank; d++) {
+        ig_value *stride = ig_lower_dim(n->lower, n->out->strides[d]);
+        at = k_add(b, at, k_mul(b, r->index[d], stride));
+    }
+    value = k_cast(b, value, (ig_dtype)n->out->type->dtype);
+    k_store_count(b, value, n->out->buffer, at, count);
+    return total;
+}
+
+/* ---- a walk over the normalised axes ---- */
+
+static ig_value *walk_last(row *r, ig_builder *b, ig_value *total, step_fn step) {
+    const norm *n = r->n;
+    uint32_t    last = n->rank - 1;
+    ig_value   *extent = ig_lower_dim(n->lower, n->x->type->dims[last]);
+    ig_value   *by = k_i64(b, n->lanes);
+    ig_value   *whole = k_mul(b, k_div(b, extent, by), by);
+    k_loop      loop = k_loop_open(b, k_i64(b, 0), whole, by, &total, 1);
+    r->index[last] = loop.index;
+    ig_value *next = step(r, &loop.b, loop.carried[0], NULL);
+    k_loop_close(&loop, &next, 1);
+    if (n->lanes == 1) {
+        return loop.results[0];
+    }
+    k_loop tail = k_loop_open(b, whole, extent, by, loop.results, 1);
+    r->index[last] = tail.index;
+    next = step(r, &tail.b, tail.carried[0], k_sub(&tail.b, extent, tail.index));
+    k_loop_close(&tail, &next, 1);
+    return tail.results[0];
+}
+
+static ig_value *walk(row *r, ig_builder *b, uint32_t axis, ig_value *total,
+                      step_fn step) {
+    const norm *n = r->n;
+    if (axis + 1 == n->rank) {
+        return walk_last(r, b, total, step);
+    }
+    ig_value *extent = ig_lower_dim(n->lower, n->x->type->dims[axis]);
+    k_loop    loop = k_loop_open(b, k_i64(b, 0), extent, k_i64(b, 1), &total, 1);
+    r->index[axis] = loop.index;
+    ig_value *next = walk(r, &loop.b, axis + 1, loop.carried[0], step);
+    k_loop_close(&loop, &next, 1);
+    return loop.results[0];
+}
+
+/* ---- a row ---- */
+
+static void emit_row(const norm *n, ig_builder *b, ig_value *number) {
+    row r = { .n = n };
+    for (uint32_t d = n->axis; d-- > 0;) {
+        ig_value *extent = ig_lower_dim(n->lower, n->x->type->dims[d]);
+        r.index[d] = d == 0 ? number : k_mod(b, number, extent);
+        number = d == 0 ? number : k_div(b, number, extent);
+    }
+    ig_dim    length = ig_dim_product(n->lower->module, n->x->type->dims + n->axis,
+                                      n->rank - n->axis);
+    ig_value *count = k_cast(b, ig_lower_dim(n->lower, length), n->wide);
+    ig_value *zero = k_const_vector(b, n->wide, n->lanes, 0.0);
+    ig_value *sum = walk(&r, b, n->axis, zero, step_sum);
+    ig_value *mean = k_binary(b, IG_OP_div, k_hreduce(b, IG_REDUCE_sum, sum), count);
+    r.mean = k_splat(b, mean, n->lanes);
+    sum = walk(&r, b, n->axis, zero, step_squares);
+    ig_value *v = k_binary(b, IG_OP_div, k_hreduce(b, IG_REDUCE_sum, sum), count);
+    double    epsilon = ig_attr_float(n->op, IG_layer_norm_epsilon, 0.0);
+    v = k_unary(b, IG_OP_sqrt, k_add(b, v, k_const(b, n->wide, epsilon)));
+    r.deviation = k_splat(b, v, n->lanes);
+    walk(&r, b, n->axis, zero, step_write);
+}
+
+static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
+    const norm *n = user;
+    ig_dim      count = ig_dim_product(n->lower->module, n->x->type->dims, n->axis);
+    ig_value   *step = k_i64(b, n->rows);
+    ig_value   *first = k_mul(b, tile, step);
+    ig_value   *last = k_min(b, ig_lower_dim(n->lower, count), k_add(b, first, step));
+    k_loop      loop = k_loop_open(b, first, last, k_i64(b, 1), NULL, 0);
+    emit_row(n, &loop.b, loop.index);
+    k_loop_close(&loop, NULL, 0);
+}
+
+/* ---- the schedule ---- */
+
+ig_status ig_lower_cpu_norm(ig_lower *lower) {
+    const ig_op *op = ig_cpu_anchor(lower, IG_OP_layer_norm);
+    assert(op && "the family's body has its anchor");
+    norm n = { .lower = lower,
+               .op = op,
+               .x = ig_cpu_input(lower, op, 0),
+               .out = &lower->outs[0] };
+    n.rank = n.x->type->rank;
+    int64_t axis = ig_attr_int(op, IG_layer_norm_axis, 0);
+    n.axis = (uint32_t)(axis < 0 ? axis + n.rank : axis);
+    n.wide = n.x->type->dtype == IG_DT_f64 ? IG_DT_f64 : IG_DT_f32;
+    bool has_lanes = ig_lower_is_vectorizable(lower, n.rank, n.x->type->dims) &&
+                     n.out->strides[n.rank - 1] == 1;
+    n.lanes = has_lanes ? ig_lower_lanes(lower, n.wide) : 1;
+    ig_module *module = lower->module;
+    ig_dim  length = ig_dim_product(module, n.x->type->dims + n.axis, n.rank - n.axis);
+    int64_t known = 0;
+    n.rows = ig_dim_constant(module, length, &known) && known > 0 ? CHUNK / known : 8;
+    n.rows = n.rows < 1 ? 1 : n.rows;
+    ig_dim rows = ig_dim_product(module, n.x->type->dims, n.axis);
+    lower->name = "layer_norm";
+    lower->grid = ig_lower_ceil_div(lower, rows, n.rows);
+    lower->cost = ig_lower_ceil_div(lower, ig_type_count(module, n.x->type), 2);
+    ig_cpu_each_tile(lower, emit_tile, &n);
+    return IG_OK;
+}
