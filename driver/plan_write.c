@@ -25,7 +25,7 @@ typedef struct plan {
     ig_map               constant_of; /* weight -> constant number + 1 */
     ig_map               file_of;     /* path -> file number + 1 */
     ig_map phase_reads, phase_writes; /* buffers, since the last barrier */
-    bool phase_open;
+    bool   phase_open;
 } plan;
 
 /* ---- symbols and expressions ---- */
@@ -366,11 +366,11 @@ static void add_operands(plan *p, const ig_op *launch, ig_plan_step *step,
  * their own (passes/order.c). */
 static bool joins(plan *p, const ig_op *launch) {
     uint32_t outs = (uint32_t)ig_attr_int(launch, IG_launch_outs, 0);
-    bool is_free = p->phase_open;
+    bool     is_free = p->phase_open;
     for (uint32_t i = 0; i < launch->operand_count; i++) {
-        ig_dim offset = 0;
+        ig_dim   offset = 0;
         uint32_t buffer = buffer_of(p, root_of(launch->operands[i].value, &offset));
-        bool is_out = i >= launch->operand_count - outs;
+        bool     is_out = i >= launch->operand_count - outs;
         const ig_map *others = is_out ? &p->phase_reads : &p->phase_writes;
         is_free = is_free && !ig_map_get_id(others, buffer);
     }
@@ -385,9 +385,9 @@ static void enter_phase(plan *p, const ig_op *launch, bool is_joining) {
         p->phase_open = true;
     }
     for (uint32_t i = 0; i < launch->operand_count; i++) {
-        ig_dim offset = 0;
+        ig_dim   offset = 0;
         uint32_t buffer = buffer_of(p, root_of(launch->operands[i].value, &offset));
-        bool is_out = i >= launch->operand_count - outs;
+        bool     is_out = i >= launch->operand_count - outs;
         ig_map_set_id(is_out ? &p->phase_writes : &p->phase_reads, buffer, p);
     }
 }
@@ -401,7 +401,7 @@ static void add_launch(plan *p, const ig_op *const *at) {
                           .index = IG_NONE,
                           .value = IG_NONE,
                           .block = IG_NONE };
-    bool is_joining = joins(p, at[0]);
+    bool         is_joining = joins(p, at[0]);
     enter_phase(p, at[0], is_joining);
     step.flags = is_joining ? IG_STEP_JOINS : 0;
     add_operands(p, at[0], &step, number);

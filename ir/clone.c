@@ -256,8 +256,8 @@ static void clone_graph(cloner *c, const ig_graph *from) {
 
 ig_module *ig_module_clone(const ig_module *module) {
     ig_module *copy = ig_module_create(module->context, module->name);
-    copy->folder =
-        module->folder ? ig_module_string(copy, ig_str_of(module->folder)) : NULL;
+    copy->folder = module->folder ? ig_module_string(copy, ig_str_of(module->folder))
+                                  : NULL;
     ig_dim_copy_symbols(module, copy);
     for (size_t i = 1; i < module->locations.count; i++) {
         (void)ig_module_location(copy, &module->locations.items[i]);

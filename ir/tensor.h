@@ -9,7 +9,7 @@
 
 typedef struct ig_tensor ig_tensor;
 struct ig_tensor {
-    ig_kind    kind;  /* IG_TENSOR, IG_TABLE, IG_SEQUENCE or IG_OPTIONAL */
+    ig_kind    kind; /* IG_TENSOR, IG_TABLE, IG_SEQUENCE or IG_OPTIONAL */
     ig_dtype   dtype;
     uint8_t    format; /* tables: ig_row_format */
     uint32_t   rank;
@@ -23,7 +23,7 @@ struct ig_tensor {
  * context when it is not NULL) when the size passes limits.interpret_bytes. */
 ig_status ig_tensor_alloc(ig_arena *arena, ig_context *context, ig_dtype dtype,
                           uint32_t rank, const int64_t *dims, ig_tensor *out_tensor);
-int64_t ig_tensor_bytes(const ig_tensor *tensor);
+int64_t   ig_tensor_bytes(const ig_tensor *tensor);
 /* Bytes of one row of a table, scale and bias included; -1 on overflow. */
 int64_t ig_table_row_bytes(ig_dtype dtype, ig_row_format format, int64_t dim);
 /* Element access with conversion, sub-byte dtypes included; `index` is row-major. */

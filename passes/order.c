@@ -5,10 +5,10 @@
  *   becomes
  *     gemm a -> b; bag -> d; gemm b -> c; interact c, d -> e
  *
- * A launch's wave is one more than the latest wave it needs something from; launches are
- * sorted by wave and keep their order within one.  Those of one wave may run at the same
- * time, without a barrier between them (driver/plan_write.c marks them so): look-ups in
- * tables overlap with the dense layers that do not need them.
+ * A launch's wave is one more than the latest wave it needs something from; launches
+ * are sorted by wave and keep their order within one.  Those of one wave may run at the
+ * same time, without a barrier between them (driver/plan_write.c marks them so):
+ * look-ups in tables overlap with the dense layers that do not need them.
  *
  * A buffer is one thing here: who reads it waits for all who wrote to it before, who
  * writes waits for all who read it before.  Writers do not wait for each other, since
@@ -38,7 +38,7 @@ static const ig_value *root_of(const ig_value *value) {
 
 static access *access_of(orderer *o, const ig_value *value) {
     uint64_t key = IG_MAP_PTR(root_of(value));
-    access *known = ig_map_get_id(&o->access_of, key);
+    access  *known = ig_map_get_id(&o->access_of, key);
     if (!known) {
         known = IG_NEW(o->arena, access);
         ig_map_set_id(&o->access_of, key, known);
@@ -58,7 +58,7 @@ static void find_wave(orderer *o, const ig_op *compute) {
         wave = max_u32(wave, 1 + (i < ins ? a->last_write : a->last_read));
     }
     for (uint32_t i = 0; i < compute->operand_count; i++) {
-        access *a = access_of(o, compute->operands[i].value);
+        access   *a = access_of(o, compute->operands[i].value);
         uint32_t *last = i < ins ? &a->last_read : &a->last_write;
         *last = max_u32(*last, wave);
     }

@@ -14,9 +14,9 @@
 
 /* What the caller chose; the same for every pass of a pipeline. */
 typedef struct ig_pass_options {
-    const ig_target *target;    /* NULL: interpret */
-    bool torch_empty;           /* an empty bag is 0 in every pooling mode, as in torch */
-    bool clamp_ids;             /* ids out of range are clamped instead of reported */
+    const ig_target *target; /* NULL: interpret */
+    bool torch_empty;        /* an empty bag is 0 in every pooling mode, as in torch */
+    bool clamp_ids;          /* ids out of range are clamped instead of reported */
 } ig_pass_options;
 
 /* Words of INGOT_DEBUG; "help" explains them. */
@@ -59,15 +59,18 @@ ig_status ig_run_passes(ig_module *module, const ig_pass_options *options,
                         const char *pipeline);
 /* The same, calling `after` (may be NULL) when each pass is done: dumps, --after. */
 typedef struct ig_pass_observer {
-    void (*after)(void *user, const char *pass, uint32_t number, const ig_module *module);
-    void  *user;
+    void (*after)(void *user, const char *pass, uint32_t number,
+                  const ig_module *module);
+    void       *user;
     const char *stop_after; /* or NULL */
 } ig_pass_observer;
 ig_status ig_run_passes_observed(ig_module *module, const ig_pass_options *options,
-                                 const char *pipeline, const ig_pass_observer *observer);
+                                 const char             *pipeline,
+                                 const ig_pass_observer *observer);
 
 /* The default pipelines. */
-extern const char ig_pipeline_clean[];      /* after import: what dump --stage tensor shows */
+extern const char
+    ig_pipeline_clean[]; /* after import: what dump --stage tensor shows */
 extern const char ig_pipeline_understand[]; /* bags, interaction, composites */
 extern const char ig_pipeline_place[];      /* fuse … bufferise: the plan */
 extern const char ig_pipeline_lower[];      /* launches to kernels */

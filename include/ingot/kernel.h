@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A kernel is one function over a grid of independent tiles.  It sees this struct and
- * nothing else: no symbol, no allocation, no lock.  Structs are versioned; a field never
- * changes its meaning.
+ * nothing else: no symbol, no allocation, no lock.  Structs are versioned; a field
+ * never changes its meaning.
  *
  *     static void run_all(ig_kernel_fn_v0 *kernel, void **buffers, int64_t *params,
  *                         int64_t tiles) {
@@ -36,8 +36,8 @@ typedef struct ig_kernel_call_v0 {
     const int64_t       *params;     /* one per i64 argument, in order */
     int64_t              tile_begin; /* tiles of this call: begin <= t < end */
     int64_t              tile_end;
-    void                *scratch;    /* this worker's, 64-byte aligned; size in the plan */
-    ig_kernel_report_v0 *report;     /* this worker's; never NULL */
+    void                *scratch; /* this worker's, 64-byte aligned; size in the plan */
+    ig_kernel_report_v0 *report;  /* this worker's; never NULL */
 } ig_kernel_call_v0;
 
 /* Floating-point environment on entry: round to nearest, denormals kept, all masked. */

@@ -73,8 +73,7 @@ TEST(no_bags_one_bag_empty_bags) {
 TEST(means_and_maxima) {
     check_bag((bag_text){ 11, 24, 40, 9, "operands = [1], pool = [1], empty = [2]" });
     check_bag((bag_text){ 11, 24, 40, 9, "operands = [1], pool = [1], empty = [0]" });
-    check_bag(
-        (bag_text){ 11, 24, 40, 9, "operands = [1], pool = [2], empty = [1]" });
+    check_bag((bag_text){ 11, 24, 40, 9, "operands = [1], pool = [2], empty = [1]" });
     check_bag((bag_text){ 11, 24, 40, 9, "operands = [1], pool = [2], empty = [0]" });
 }
 
