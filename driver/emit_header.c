@@ -15,21 +15,33 @@ static void put_name(ig_writer *out, const char *name) {
     }
 }
 
+typedef struct port_list {
+    const char *kind;
+    size_t (*count)(const ig_module *);
+    const char *(*name)(const ig_module *, size_t);
+    const char *(*type)(ig_module *, size_t);
+} port_list;
+
+static const port_list inputs = { "input", ig_module_input_count, ig_module_input_name,
+                                  ig_module_input_type };
+static const port_list outputs = { "output", ig_module_output_count,
+                                   ig_module_output_name, ig_module_output_type };
+
 /* Enumerators are numbered, as names that differ in the file may not differ here. */
-static void put_ports(ig_writer *out, const char *symbol, const char *kind,
-                      size_t count, const char *(*name)(const ig_module *, size_t),
-                      const char *(*type)(ig_module *, size_t), ig_module *module) {
-    ig_put(out, "\nenum { /* %ss, in order */\n", kind);
+static void put_ports(ig_writer *out, const char *symbol, const port_list *ports,
+                      ig_module *module) {
+    size_t count = ports->count(module);
+    ig_put(out, "\nenum { /* %ss, in order */\n", ports->kind);
     for (size_t i = 0; i < count; i++) {
-        ig_put(out, "    %s_%s_%zu_", symbol, kind, i);
-        put_name(out, name(module, i));
+        ig_put(out, "    %s_%s_%zu_", symbol, ports->kind, i);
+        put_name(out, ports->name(module, i));
         ig_put(out, " = %zu, /* ", i);
-        for (const char *at = type(module, i); *at; at++) {
+        for (const char *at = ports->type(module, i); *at; at++) {
             ig_put_char(out, *at == '/' ? '|' : *at); /* no end of comment */
         }
         ig_put(out, " */\n");
     }
-    ig_put(out, "    %s_%s_count = %zu\n};\n", symbol, kind, count);
+    ig_put(out, "    %s_%s_count = %zu\n};\n", symbol, ports->kind, count);
 }
 
 ig_str ig_emit_header(ig_arena *arena, const char *symbol, ig_module *module) {
@@ -42,10 +54,8 @@ ig_str ig_emit_header(ig_arena *arena, const char *symbol, ig_module *module) {
     ig_put(&out, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
     ig_put(&out, "extern const unsigned char %s[];\nextern const uint64_t %s_size;\n",
            symbol, symbol);
-    put_ports(&out, symbol, "input", ig_module_input_count(module),
-              ig_module_input_name, ig_module_input_type, module);
-    put_ports(&out, symbol, "output", ig_module_output_count(module),
-              ig_module_output_name, ig_module_output_type, module);
+    put_ports(&out, symbol, &inputs, module);
+    put_ports(&out, symbol, &outputs, module);
     ig_put(&out,
            "\nstatic inline ig_status %s_open(const ig_program_options *options,\n"
            "        ig_program **out_program) {\n"

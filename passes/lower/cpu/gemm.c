@@ -6,8 +6,9 @@
  * B lies in panels of 16 columns, [ceil(N / 16), K, 16], zero beyond N: a constant B is
  * packed so when compiling (passes/pack.c).  A and C keep their layout.
  *
- *   grid       tiles of at most row_limit(K) rows, evenly split, x 128 columns; a worker
- *              walks the columns of one row tile first, so its rows of A stay in L2
+ *   grid       tiles of at most row_limit(K) rows, evenly split, x 128 columns; a
+ *              worker walks the columns of one row tile first, so its rows of A stay
+ *              in L2
  *   tile       slivers of NP panels; for each, the rows in blocks of at most MR, evenly
  *              split, so that the last block is not a thin one
  *   block      r x NP register tile: one chain of muladds over k for each element

@@ -233,8 +233,8 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
 
 static ig_value *scratch(interact *t, int64_t floats) {
     ig_module     *module = t->lower->module;
-    ig_attr        attrs[IG_scratch_attr_count] = { [IG_scratch_offset] =
-                                                        ig_attr_of_int(t->lower->scratch) };
+    ig_attr        offset = ig_attr_of_int(t->lower->scratch);
+    ig_attr        attrs[IG_scratch_attr_count] = { [IG_scratch_offset] = offset };
     const ig_type *type = ig_type_buffer(module, IG_DT_f32, 0, NULL);
     ig_op_spec     spec = { .attrs = attrs, .result_types = &type, .result_count = 1 };
     t->lower->scratch += (int64_t)ig_align_up((size_t)floats * 4, 64);

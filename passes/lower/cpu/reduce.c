@@ -228,8 +228,8 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     ig_dim        inner = has_lanes ? r->x->type->dims[r->kept[r->kept_count - 1]]
                                     : product_of(r, r->kept, r->kept_count);
     ig_value     *extent = ig_lower_dim(r->lower, inner);
-    ig_value     *blocks = ig_lower_dim(r->lower,
-                                        ig_lower_ceil_div(r->lower, inner, BLOCK * step));
+    ig_dim        block_count = ig_lower_ceil_div(r->lower, inner, BLOCK * step);
+    ig_value     *blocks = ig_lower_dim(r->lower, block_count);
     ig_value     *row = k_mul(b, k_div(b, tile, blocks), extent);
     ig_value     *first = k_mul(b, k_mod(b, tile, blocks), k_i64(b, BLOCK * step));
     ig_value     *last = k_min(b, extent, k_add(b, first, k_i64(b, BLOCK * step)));
