@@ -35,9 +35,30 @@ static ig_status infer_types(ig_op *op) {
     return IG_OK;
 }
 
+static ig_status check_counts(const ig_builder *builder, ig_opcode code,
+                              const ig_op_spec *spec) {
+    const ig_op_info *info = &ig_ops[code];
+    ig_module        *module = builder->graph->module;
+    uint32_t          loc = spec->loc ? spec->loc : builder->loc;
+    uint32_t most = spec->operand_count > spec->result_count ? spec->operand_count
+                                                             : spec->result_count;
+    if (most > UINT16_MAX) {
+        return ig_error(&module->context->diag, IG_LIMIT, &module->locations.items[loc],
+                        "%s: more than %d operands or results", info->name, UINT16_MAX);
+    }
+    if (spec->operand_count < info->operand_min ||
+        spec->operand_count > info->operand_max) {
+        return ig_error(&module->context->diag, IG_INVALID,
+                        &module->locations.items[loc], "%s does not take %u operands",
+                        info->name, spec->operand_count);
+    }
+    return IG_OK;
+}
+
 /* Hooks ask the op for its module, so it is inserted first. */
 ig_status ig_build(ig_builder *builder, ig_opcode code, const ig_op_spec *spec,
                    ig_op **out_op) {
+    IG_TRY(check_counts(builder, code, spec));
     ig_op_spec placed = *spec;
     placed.loc = spec->loc ? spec->loc : builder->loc;
     ig_op *op = ig_op_create(builder->graph, code, &placed);

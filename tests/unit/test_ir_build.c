@@ -73,6 +73,24 @@ TEST(failing_leaves_nothing_behind) {
     finish();
 }
 
+TEST(counts_are_those_of_the_row) {
+    start();
+    ig_value  *x = arg();
+    ig_op     *op = NULL;
+    ig_op_spec spec = { .operands = (ig_value *[]){ x, x, x }, .operand_count = 3 };
+    CHECK_STATUS(ig_build(&builder, IG_OP_add, &spec, &op), IG_INVALID);
+    spec.operand_count = 1;
+    CHECK_STATUS(ig_build(&builder, IG_OP_add, &spec, &op), IG_INVALID);
+    ig_value **many = IG_NEW_ARRAY(&module->arena, ig_value *, 65536);
+    for (int i = 0; i < 65536; i++) {
+        many[i] = x;
+    }
+    spec = (ig_op_spec){ .operands = many, .operand_count = 65536 };
+    CHECK_STATUS(ig_build(&builder, IG_OP_concat, &spec, &op), IG_LIMIT);
+    CHECK_PTR(graph->body.first, NULL);
+    finish();
+}
+
 TEST(builders_place_before_and_take_locations) {
     start();
     ig_value *x = arg();
@@ -369,11 +387,12 @@ TEST(hashes_know_weights_by_name) {
 }
 
 UNIT_SUITE(ir_build, types_are_inferred_at_once, failing_leaves_nothing_behind,
-           builders_place_before_and_take_locations, constants_read_back,
-           kernel_scalars_are_scalars, one_op_for_each_weight_at_the_head,
-           guards_that_are_proved_are_not_made, shape_arithmetic_becomes_dims,
-           shape_queries_are_never_exponential, shape_queries_are_never_deep,
-           cloned_ops_map_their_results, inlining_gives_what_the_block_returned,
+           counts_are_those_of_the_row, builders_place_before_and_take_locations,
+           constants_read_back, kernel_scalars_are_scalars,
+           one_op_for_each_weight_at_the_head, guards_that_are_proved_are_not_made,
+           shape_arithmetic_becomes_dims, shape_queries_are_never_exponential,
+           shape_queries_are_never_deep, cloned_ops_map_their_results,
+           inlining_gives_what_the_block_returned,
            inlining_between_graphs_keeps_use_chains_apart,
            cloned_modules_are_alike_and_dense, hashes_see_structure_only,
            hashes_see_constants_and_attributes, hashes_know_weights_by_name)

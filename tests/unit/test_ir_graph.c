@@ -1,6 +1,7 @@
 /* Graph editing: use chains, placing, erasing, order, attributes, types, modules.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/ops.h"
+#include "ir/target.h"
 
 #include "tests/unit/unit.h"
 
@@ -345,6 +346,22 @@ TEST(op_table) {
     }
 }
 
+TEST(targets_by_name) {
+    const ig_target *v3 = ig_target_find(IG_STR("cpu:v3"));
+    CHECK_PTR(ig_target_find(IG_STR("v3")), v3);
+    CHECK_INT(v3->vector_bytes, 32);
+    CHECK(v3->has_fma && !v3->has_vnni);
+    CHECK(!ig_target_find(IG_STR("v2"))->has_fma);
+    CHECK(ig_target_find(IG_STR("v4-vnni"))->has_vnni);
+    CHECK_INT(ig_target_find(IG_STR("cuda:sm_90a"))->family, IG_FAMILY_GPU);
+    CHECK(!ig_target_find(IG_STR("sm_90a")));
+    CHECK(!ig_target_find(IG_STR("cpu:v5")) && !ig_target_find(IG_STR("")));
+    for (size_t i = 0; ig_targets[i]; i++) {
+        CHECK_PTR(ig_target_find(ig_str_of(ig_targets[i]->name)), ig_targets[i]);
+        CHECK(ig_str_ends(ig_str_of(ig_targets[i]->name), ig_targets[i]->level));
+    }
+}
+
 TEST(names_of_graphs_and_weights_are_unique) {
     start();
     ig_data    data = { .type = vector, .bytes = "0123456789abcdef", .size = 16 };
@@ -398,5 +415,5 @@ UNIT_SUITE_WITH(ir_graph, add_asserting, uses_are_chained, replacing_moves_every
                 order_is_right_at_every_distance, arguments_are_numbered, ids_are_dense,
                 outside_means_visible_at_the_start, equal_payloads_share_a_pointer,
                 constants_are_equal_by_content, attributes_by_slot, types_are_interned,
-                types_of_any_rank, element_types, op_table,
+                types_of_any_rank, element_types, op_table, targets_by_name,
                 names_of_graphs_and_weights_are_unique, locations_own_their_text)
