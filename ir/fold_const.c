@@ -24,7 +24,11 @@ static ig_status read_type(const ig_type *type, ig_context *context, ig_tensor *
     out->dtype = (ig_dtype)type->dtype;
     out->format = type->format;
     out->rank = type->rank;
-    out->count = type->kind == IG_VECTOR ? type->lanes : 1;
+    out->count = 1;
+    if (type->kind == IG_VECTOR && type->lanes > 1) { /* lanes are one axis */
+        out->rank = 1;
+        out->count = out->dims[0] = type->lanes;
+    }
     for (uint32_t i = 0; i < type->rank; i++) {
         out->dims[i] = type->dims[i];
         if (__builtin_mul_overflow(out->count, type->dims[i], &out->count)) {
