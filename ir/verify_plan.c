@@ -207,6 +207,8 @@ static void check_kernel_args(ig_verifier *v, const ig_op *op, const ig_graph *k
     }
 }
 
+enum { IG_MAX_THREADS = 1024 }; /* of a block, on every GPU so far */
+
 static void check_launch(ig_verifier *v, const ig_op *op) {
     const char     *name = ig_attr_str(op, IG_launch_kernel);
     const ig_graph *kernel = name ? ig_module_graph(v->module, name) : NULL;
@@ -217,6 +219,10 @@ static void check_launch(ig_verifier *v, const ig_op *op) {
     }
     if (ig_attr_int(op, IG_launch_scratch, 0) < 0) {
         ig_verify_defect(v, op, "scratch memory cannot be negative");
+    }
+    int64_t threads = ig_attr_int(op, IG_launch_threads, 1);
+    if (threads < 1 || threads > IG_MAX_THREADS) {
+        ig_verify_defect(v, op, "a block has 1 to %d threads", IG_MAX_THREADS);
     }
     check_transfer(v, op, ig_attr_int(op, IG_launch_outs, 0));
 }

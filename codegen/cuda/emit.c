@@ -53,6 +53,13 @@ void ig_cuda_indent(ig_cuda_emitter *e) {
     ig_put_spaces(e->out, 4 * e->depth);
 }
 
+void ig_cuda_declare(ig_cuda_emitter *e, const ig_value *value) {
+    ig_cuda_indent(e);
+    ig_put(e->out, "%s const ", ig_cuda_type(value->type));
+    ig_put_str(e->out, ig_cuda_name(e, value));
+    ig_put(e->out, " = ");
+}
+
 ig_status ig_cuda_fail(const ig_cuda_emitter *e, const ig_op *op, const char *what) {
     return ig_error(&e->kernel->module->context->diag, IG_INTERNAL, NULL,
                     "kernel '%s', %s: %s", e->kernel->name, ig_ops[op->code].name,
@@ -63,16 +70,18 @@ ig_status ig_cuda_fail(const ig_cuda_emitter *e, const ig_op *op, const char *wh
 
 typedef struct row {
     const char *text; /* of the result, or of a statement */
-    bool        is_line;
+    bool        is_line, is_for_ints;
     ig_status (*print)(ig_cuda_emitter *e, const ig_op *op);
 } row;
 
 static const row rows[IG_OP_COUNT] = {
-#define TEXT(name, format) [IG_OP_##name] = { format, false, NULL },
-#define LINE(name, format) [IG_OP_##name] = { format, true, NULL },
-#define CALL(name) [IG_OP_##name] = { NULL, false, ig_cuda_print_##name },
+#define TEXT(name, format) [IG_OP_##name] = { .text = format },
+#define INTS(name, format) [IG_OP_##name] = { .text = format, .is_for_ints = true },
+#define LINE(name, format) [IG_OP_##name] = { .text = format, .is_line = true },
+#define CALL(name) [IG_OP_##name] = { .print = ig_cuda_print_##name },
 #include "codegen/cuda/emit.def"
 #undef TEXT
+#undef INTS
 #undef LINE
 #undef CALL
 };
@@ -115,30 +124,53 @@ static void put_format(ig_cuda_emitter *e, const ig_op *op, const char *format) 
     }
 }
 
+static bool is_integer(const ig_op *op) {
+    return op->result_count && ig_dtype_is_int((ig_dtype)op->results->type->dtype);
+}
+
+static ig_status check_results(const ig_cuda_emitter *e, const ig_op *op) {
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        const ig_type *type = op->results[i].type;
+        if (!ig_cuda_type(type)) {
+            return ig_cuda_fail(e, op, "a type that CUDA C++ does not have");
+        }
+        if (type->kind == IG_VECTOR && type->lanes > 1) {
+            return ig_cuda_fail(e, op, "a vector on a GPU");
+        }
+    }
+    return IG_OK;
+}
+
+static void print_line(ig_cuda_emitter *e, const ig_op *op, const char *format) {
+    if (format) {
+        ig_cuda_indent(e);
+        put_format(e, op, format);
+        ig_put(e->out, "\n");
+    }
+}
+
 static ig_status print_op(ig_cuda_emitter *e, const ig_op *op) {
     const row *r = &rows[op->code];
+    IG_TRY(check_results(e, op));
     if (r->print) {
         return r->print(e, op);
     }
-    const char *text = r->text ? r->text : scalars[op->code];
-    if (!text) {
+    if (r->is_line) {
+        print_line(e, op, r->text);
+        return IG_OK;
+    }
+    bool        has_row = r->text && (!r->is_for_ints || is_integer(op));
+    const char *scalar = scalars[op->code];
+    if (!has_row && !scalar) {
         return ig_cuda_fail(e, op, "has no CUDA text");
     }
-    if (op->result_count && op->results->type->lanes > 1) {
-        return ig_cuda_fail(e, op, "a vector on a GPU");
-    }
-    ig_cuda_indent(e);
-    if (!r->is_line) {
-        ig_put(e->out, "%s const ", ig_cuda_type(op->results->type));
-        ig_put_str(e->out, ig_cuda_name(e, op->results));
-        ig_put(e->out, " = ");
-    }
-    if (r->text) {
-        put_format(e, op, text);
+    ig_cuda_declare(e, op->results);
+    if (has_row) {
+        put_format(e, op, r->text);
     } else {
-        put_scalar(e, op, text);
+        put_scalar(e, op, scalar);
     }
-    ig_put(e->out, r->is_line ? "\n" : ";\n");
+    ig_put(e->out, ";\n");
     return IG_OK;
 }
 
@@ -153,54 +185,70 @@ ig_status ig_cuda_emit_block(ig_cuda_emitter *e, const ig_block *block) {
 
 /* ---- the function ---- */
 
-static void count_args(const ig_graph *kernel, uint32_t *buffers, uint32_t *params) {
-    for (uint32_t i = 0; i < kernel->body.arg_count; i++) {
-        bool is_buffer = kernel->body.args[i]->type->kind == IG_BUFFER;
-        *buffers += is_buffer;
-        *params += !is_buffer;
+/* Arguments that only stand for the start of an array are read by number. */
+static bool is_read(const ig_value *arg) {
+    for (const ig_use *use = arg->uses; use; use = use->next) {
+        bool is_array = use->user->code == IG_OP_buffer_at ||
+                        use->user->code == IG_OP_param_at;
+        if (!is_array || use != &use->user->operands[0]) {
+            return true;
+        }
     }
+    return false;
 }
 
-static void print_arguments(ig_cuda_emitter *e) {
+static ig_status print_arguments(ig_cuda_emitter *e) {
     uint32_t buffer = 0, param = 0;
     for (uint32_t i = 0; i < e->kernel->body.arg_count; i++) {
         const ig_value *arg = e->kernel->body.args[i];
-        const char     *type = ig_cuda_type(arg->type);
         bool            is_buffer = arg->type->kind == IG_BUFFER;
-        ig_str          name = ig_cuda_name(e, arg);
-        ig_put(e->out, "    %s const %.*s = ", type, IG_STR_ARG(name));
+        const char     *type = ig_cuda_type(arg->type);
+        uint32_t        number = is_buffer ? buffer++ : param++;
+        if (!type) {
+            return ig_error(&e->kernel->module->context->diag, IG_UNSUPPORTED, NULL,
+                            "kernel '%s': CUDA C++ has no type for argument %u",
+                            e->kernel->name, i);
+        }
+        if (!is_read(arg)) {
+            continue;
+        }
+        ig_cuda_declare(e, arg);
         if (is_buffer) {
-            ig_put(e->out, "(%s)args.buffers[%u];\n", type, buffer++);
+            ig_put(e->out, "(%s)buffers[%u];\n", type, number);
         } else {
-            ig_put(e->out, "args.params[%u];\n", param++);
+            ig_put(e->out, "params[%u];\n", number);
         }
     }
+    return IG_OK;
 }
 
 static void name_values(ig_cuda_emitter *e) {
     e->names = IG_NEW_ARRAY(e->arena, ig_str, e->kernel->value_count);
     for (uint32_t i = 0; i < e->kernel->value_count; i++) {
-        size_t size = 0;
-        char  *text = ig_arena_printf(e->arena, "v%u", i);
-        size = strlen(text);
-        e->names[i] = (ig_str){ text, size };
+        e->names[i] = ig_str_of(ig_arena_printf(e->arena, "v%u", i));
     }
+}
+
+static ig_status check_name(const ig_graph *kernel) {
+    const char *c = kernel->name;
+    bool        is_good = *c && !(*c >= '0' && *c <= '9');
+    while (is_good && *c) {
+        is_good = is_letter(*c++);
+    }
+    return is_good ? IG_OK
+                   : ig_error(&kernel->module->context->diag, IG_UNSUPPORTED, NULL,
+                              "kernel '%s': CUDA C++ has no such name", kernel->name);
 }
 
 ig_status ig_cuda_emit_kernel(const ig_graph *kernel, ig_writer *out) {
     ig_cuda_emitter e = {
         .kernel = kernel, .out = out, .arena = out->arena, .depth = 1
     };
-    uint32_t buffers = 0, params = 0;
-    count_args(kernel, &buffers, &params);
+    IG_TRY(check_name(kernel));
     name_values(&e);
-    ig_put(out, "struct %s_args {\n    void *buffers[%u];\n", kernel->name,
-           buffers ? buffers : 1);
-    ig_put(out, "    long long params[%u];\n    ig_kernel_report *report;\n};\n",
-           params ? params : 1);
-    ig_put(out, "extern \"C\" __global__ void %s(const %s_args args) {\n", kernel->name,
-           kernel->name);
-    print_arguments(&e);
+    ig_put(out, "extern \"C\" __global__ void %s(void *const *buffers, ", kernel->name);
+    ig_put(out, "const long long *params,\n    ig_kernel_report *report) {\n");
+    IG_TRY(print_arguments(&e));
     IG_TRY(ig_cuda_emit_block(&e, &kernel->body));
     ig_put(out, "}\n\n");
     return IG_OK;

@@ -1,12 +1,17 @@
 /* Printing kernel form as CUDA C++.
  * SPDX-License-Identifier: Apache-2.0
  *
- * One kernel graph becomes one `extern "C" __global__` function; every value is a C
+ * One kernel graph becomes one function, all of one type:
+ *
+ *     extern "C" __global__ void gemm_relu(void *const *buffers, const long long *params,
+ *                                          ig_kernel_report *report)
+ *
+ * Both arrays lie in device memory, so their length has no limit.  Every value is a C++
  * variable v<id>.  A block of threads works on one tile: `tiles` is [blockIdx.x,
  * blockIdx.x + 1).  GPU schedules use scalars only, so a value has one lane.
  *
  * The text needs nothing but the preamble (preamble.c), which compiles under NVRTC and,
- * with a few macros in its place, as C++ on a CPU (tests/cuda_host/).
+ * with a few macros before it, as C++ on a CPU (tests/cuda_host/).
  */
 #ifndef IG_CODEGEN_CUDA_EMIT_H
 #define IG_CODEGEN_CUDA_EMIT_H
@@ -22,7 +27,8 @@ typedef struct ig_cuda_emitter {
     ig_str         *names; /* by value id */
 } ig_cuda_emitter;
 
-/* Helper functions and types that every kernel's text may use; no includes. */
+/* Helper functions and types that every kernel's text may use; no includes.  Texts of
+ * several kernels may stand in one file, each behind its preamble. */
 void ig_cuda_emit_preamble(ig_writer *out);
 
 /* Appends the function of `kernel` (without the preamble). */
@@ -32,9 +38,12 @@ ig_status ig_cuda_emit_kernel(const ig_graph *kernel, ig_writer *out);
 
 ig_status   ig_cuda_emit_block(ig_cuda_emitter *e, const ig_block *block);
 ig_str      ig_cuda_name(const ig_cuda_emitter *e, const ig_value *value);
+/* NULL where CUDA has none. */
 const char *ig_cuda_type(const ig_type *type);
 /* Starts a line. */
 void ig_cuda_indent(ig_cuda_emitter *e);
+/* Starts one with "T const v = ". */
+void ig_cuda_declare(ig_cuda_emitter *e, const ig_value *value);
 /* "INTERNAL: kernel, op: what". */
 ig_status ig_cuda_fail(const ig_cuda_emitter *e, const ig_op *op, const char *what);
 

@@ -9,68 +9,92 @@ static ig_str operand(const ig_cuda_emitter *e, const ig_op *op, uint32_t index)
     return ig_cuda_name(e, op->operands[index].value);
 }
 
-static void put_declaration(ig_cuda_emitter *e, const ig_value *value) {
-    ig_str name = ig_cuda_name(e, value);
-    ig_cuda_indent(e);
-    ig_put(e->out, "%s const %.*s = ", ig_cuda_type(value->type), IG_STR_ARG(name));
-}
-
 /* ---- constants and conversions ---- */
 
+static ig_tensor tensor_of(const ig_data *data, ig_dtype dtype) {
+    return (ig_tensor){ .kind = IG_TENSOR,
+                        .dtype = dtype,
+                        .count = 1,
+                        .data = (void *)(uintptr_t)data->bytes }; /* only read */
+}
+
+static void put_integer(ig_cuda_emitter *e, const ig_tensor *value) {
+    int64_t number = ig_tensor_get_i64(value, 0);
+    bool    is_unsigned = ig_dtypes[value->dtype].class == IG_UINT;
+    if (is_unsigned || number == INT64_MIN) { /* which has no literal */
+        ig_put(e->out, "0x%" PRIx64 "ull", (uint64_t)number);
+    } else {
+        ig_put(e->out, "%" PRId64 "%s", number, value->dtype == IG_DT_i64 ? "ll" : "");
+    }
+}
+
 /* Bits, not digits: what is printed is what is meant, NaN and infinities too. */
+static void put_float(ig_cuda_emitter *e, const ig_tensor *value, const char *type) {
+    uint64_t    bits = 0;
+    int         width = ig_dtypes[value->dtype].bits;
+    const char *words = width == 64 ? "unsigned long long"
+                        : width == 32 ? "ig_u32"
+                                      : "ig_u16";
+    memcpy(&bits, value->data, (size_t)width / 8);
+    ig_put(e->out, "ig_bits<%s>((%s)0x%" PRIx64 "ull) /* %.9g */", type, words, bits,
+           ig_tensor_get_f64(value, 0));
+}
+
 ig_status ig_cuda_print_const(ig_cuda_emitter *e, const ig_op *op) {
     const ig_data *data = op->attrs[IG_const_value].as.data;
     ig_dtype       dtype = (ig_dtype)op->results->type->dtype;
-    uint64_t       bits = 0;
-    memcpy(&bits, data->bytes, (size_t)ig_dtypes[dtype].bits / 8);
-    put_declaration(e, op->results);
-    const char *type = ig_cuda_type(op->results->type);
-    switch (ig_dtypes[dtype].bits) {
-    case 64:
-        ig_put(e->out, "ig_bits<%s>(0x%" PRIx64 "ull);\n", type, bits);
-        break;
-    case 32:
-        ig_put(e->out, "ig_bits<%s>(0x%" PRIx64 "u);\n", type, bits);
-        break;
-    case 16:
-        ig_put(e->out, "ig_bits<%s>((ig_u16)0x%" PRIx64 "u);\n", type, bits);
-        break;
-    default:
-        ig_put(e->out, "(%s)0x%" PRIx64 ";\n", type, bits);
-        break;
+    ig_tensor      value = tensor_of(data, dtype);
+    if (!data->bytes) {
+        return ig_cuda_fail(e, op, "the content of the constant is not in memory");
     }
+    ig_cuda_declare(e, op->results);
+    if (ig_dtype_is_float(dtype)) {
+        put_float(e, &value, ig_cuda_type(op->results->type));
+    } else {
+        put_integer(e, &value);
+    }
+    ig_put(e->out, ";\n");
     return IG_OK;
 }
 
 ig_status ig_cuda_print_cast(ig_cuda_emitter *e, const ig_op *op) {
-    put_declaration(e, op->results);
     ig_str x = operand(e, op, 0);
+    ig_cuda_declare(e, op->results);
     ig_put(e->out, "ig_cast<%s>(%.*s);\n", ig_cuda_type(op->results->type),
            IG_STR_ARG(x));
+    return IG_OK;
+}
+
+ig_status ig_cuda_print_reinterpret(ig_cuda_emitter *e, const ig_op *op) {
+    const char *type = ig_cuda_type(op->results->type);
+    bool        is_buffer = op->results->type->kind == IG_BUFFER;
+    ig_cuda_declare(e, op->results);
+    ig_put(e->out, is_buffer ? "(%s)%.*s;\n" : "ig_bits<%s>(%.*s);\n", type,
+           IG_STR_ARG(operand(e, op, 0)));
     return IG_OK;
 }
 
 /* ---- memory ---- */
 
 ig_status ig_cuda_print_tiles(ig_cuda_emitter *e, const ig_op *op) {
-    put_declaration(e, &op->results[0]);
-    ig_put(e->out, "blockIdx.x;\n");
-    put_declaration(e, &op->results[1]);
+    ig_cuda_declare(e, &op->results[0]);
+    ig_put(e->out, "(long long)blockIdx.x;\n");
+    ig_cuda_declare(e, &op->results[1]);
     ig_put(e->out, "(long long)blockIdx.x + 1;\n");
     return IG_OK;
 }
 
+/* Lanes from `count` on are zero and not touched; there is one lane. */
 ig_status ig_cuda_print_load(ig_cuda_emitter *e, const ig_op *op) {
-    if (op->results->type->lanes > 1) {
-        return ig_cuda_fail(e, op, "a vector on a GPU");
-    }
-    ig_str from = operand(e, op, 0), at = operand(e, op, 1);
-    put_declaration(e, op->results);
+    ig_str      from = operand(e, op, 0), at = operand(e, op, 1);
+    const char *type = ig_cuda_type(op->results->type);
+    ig_cuda_declare(e, op->results);
     if (op->operand_count > 2) {
-        ig_put(e->out, "%.*s > 0 ? ", IG_STR_ARG(operand(e, op, 2)));
+        ig_put(e->out, "%.*s > 0 ? %.*s[%.*s] : ig_zero<%s>();\n",
+               IG_STR_ARG(operand(e, op, 2)), IG_STR_ARG(from), IG_STR_ARG(at), type);
+    } else {
+        ig_put(e->out, "%.*s[%.*s];\n", IG_STR_ARG(from), IG_STR_ARG(at));
     }
-    ig_put(e->out, "%.*s[%.*s]", IG_STR_ARG(from), IG_STR_ARG(at));
-    ig_put(e->out, op->operand_count > 2 ? " : 0;\n" : ";\n");
     return IG_OK;
 }
 
@@ -117,8 +141,8 @@ static uint32_t argument_number(const ig_cuda_emitter *e, const ig_value *value)
 static ig_status print_argument(ig_cuda_emitter *e, const ig_op *op,
                                 const char *array) {
     uint32_t first = argument_number(e, op->operands[0].value);
-    put_declaration(e, op->results);
-    ig_put(e->out, "(%s)args.%s[%u + %.*s];\n", ig_cuda_type(op->results->type), array,
+    ig_cuda_declare(e, op->results);
+    ig_put(e->out, "(%s)%s[%u + %.*s];\n", ig_cuda_type(op->results->type), array,
            first, IG_STR_ARG(operand(e, op, 1)));
     return IG_OK;
 }

@@ -6,10 +6,12 @@
 #include "codegen/cuda/emit.h"
 
 #define TEXT(name, format)
+#define INTS(name, format)
 #define LINE(name, format)
 #define CALL(name) ig_status ig_cuda_print_##name(ig_cuda_emitter *e, const ig_op *op);
 #include "codegen/cuda/emit.def"
 #undef TEXT
+#undef INTS
 #undef LINE
 #undef CALL
 

@@ -91,6 +91,9 @@ void ig_lower_range(ig_lower *lower, int64_t operand, ig_dim low, ig_dim high) {
 
 uint32_t ig_lower_lanes(const ig_lower *lower, ig_dtype dtype) {
     uint32_t bytes = ig_dtypes[dtype].bits / 8;
+    if (lower->target->family == IG_FAMILY_GPU) {
+        return 1;
+    }
     return lower->target->vector_bytes / (bytes > 4 ? bytes : 4);
 }
 
@@ -212,6 +215,7 @@ static void finish(ig_lower *lower) {
          [IG_launch_outs] = ig_attr_of_int(lower->out_count),
          [IG_launch_grid] = ig_attr_of_dim(lower->grid),
          [IG_launch_scratch] = optional_int(lower->scratch),
+         [IG_launch_threads] = optional_int(lower->threads),
     };
     if (lower->ranges.count) {
         attrs[IG_launch_ranges] = ig_attr_of_dims(module, lower->ranges.items,

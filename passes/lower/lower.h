@@ -38,6 +38,7 @@ typedef struct ig_lower {
     ig_dim         grid;    /* number of tiles; set by the family */
     ig_dim         cost;    /* rough ns on one core; 0: unknown */
     int64_t        scratch; /* bytes a worker */
+    int64_t        threads; /* GPU: of a tile's block; 0 on CPUs */
     bool           shares_strides; /* strides are params: shapes share the kernel */
 } ig_lower;
 
@@ -62,7 +63,7 @@ ig_value *ig_lower_param(ig_lower *lower, ig_dim dim);
 ig_value *ig_lower_param_array(ig_lower *lower, const ig_dim *dims, uint32_t count);
 /* Says, for error messages, that elements of an operand must be low <= x < high. */
 void ig_lower_range(ig_lower *lower, int64_t operand, ig_dim low, ig_dim high);
-/* Vector lanes of `dtype` on the target. */
+/* Vector lanes of `dtype` on the target; 1 on GPUs, where lanes are threads. */
 uint32_t ig_lower_lanes(const ig_lower *lower, ig_dtype dtype);
 ig_dim   ig_lower_ceil_div(ig_lower *lower, ig_dim a, int64_t b);
 ig_dim   ig_lower_mul(ig_lower *lower, ig_dim a, ig_dim b);

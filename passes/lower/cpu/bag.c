@@ -113,8 +113,8 @@ static ig_dim first_tile_of(ig_lower *lower, const bag_feature *f) {
 
 /* ---- what is loaded once a feature ---- */
 
-static void open_feature(const bag_class *c, ig_builder *b, ig_value *number,
-                         bag_cursor *at) {
+void bag_open_feature(const bag_class *c, ig_builder *b, ig_value *number,
+                      bag_cursor *at) {
     const bag_feature *f = &c->features[0];
     ig_value          *operand = k_mul(b, number, k_i64(b, c->stride));
     at->ids_operand = k_add(b, operand, k_i64(b, f->ids_operand));
@@ -205,7 +205,7 @@ static void open_offsets(const bag_class *c, ig_builder *b, bag_cursor *at,
     at->weight_at = at->weights ? k_mul(b, at->first, at->weight_stride) : NULL;
 }
 
-static void open_bag(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value *bag) {
+void bag_open(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value *bag) {
     if (at->begins) {
         open_offsets(c, b, at, bag);
         return;
@@ -312,8 +312,8 @@ static void emit_id(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value 
 /* ---- bags, tiles, features ---- */
 
 /* Columns column … column + vectors * lanes of one bag. */
-static void emit_columns(const bag_class *c, ig_builder *b, bag_cursor *at,
-                         ig_value *bag, uint32_t vectors) {
+void bag_emit_columns(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value *bag,
+                      uint32_t vectors) {
     bag_sums  sums = bag_sums_start(c, b, vectors);
     ig_value *state[K_CARRIED];
     uint32_t  count = bag_sums_pack(&sums, state);
@@ -328,45 +328,54 @@ static void emit_columns(const bag_class *c, ig_builder *b, bag_cursor *at,
 
 /* A row that needs more registers than there are is summed in column chunks. */
 static void emit_bag(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value *bag) {
-    open_bag(c, b, at, bag);
+    bag_open(c, b, at, bag);
     uint32_t vectors = (uint32_t)((c->features[0].dim + c->lanes - 1) / c->lanes);
     uint32_t limit = c->lower->target->vector_registers / 2;
     limit = limit > MAX_VECTORS ? MAX_VECTORS : limit;
     for (uint32_t done = 0; done < vectors; done += limit) {
         uint32_t part = vectors - done < limit ? vectors - done : limit;
         at->column = (int64_t)done * c->lanes;
-        emit_columns(c, b, at, bag, part);
+        bag_emit_columns(c, b, at, bag, part);
     }
+}
+
+void bag_open_tiles(const bag_class *c, ig_builder *b, ig_value *number,
+                    const bag_cursor *at, ig_value *const range[2],
+                    ig_value *out_bags[2]) {
+    ig_value *first = feature_value(c, b, number, first_tile_of);
+    ig_value *tiles = k_ceil_div(b, at->bags, BAGS);
+    ig_value *zero = k_i64(b, 0);
+    ig_value *low = k_max(b, k_sub(b, range[0], first), zero);
+    ig_value *high = k_min(b, k_sub(b, range[1], first), tiles);
+    out_bags[0] = k_mul(b, low, k_i64(b, BAGS));
+    out_bags[1] = k_min(b, k_mul(b, high, k_i64(b, BAGS)), at->bags);
 }
 
 static void emit_feature(const bag_class *c, ig_builder *b, ig_value *number,
                          ig_value *const range[2]) {
     bag_cursor at = { 0 };
-    open_feature(c, b, number, &at);
-    ig_value *first = feature_value(c, b, number, first_tile_of);
-    ig_value *tiles = k_ceil_div(b, at.bags, BAGS);
-    ig_value *zero = k_i64(b, 0);
-    ig_value *low = k_max(b, k_sub(b, range[0], first), zero);
-    ig_value *high = k_min(b, k_sub(b, range[1], first), tiles);
-    ig_value *from = k_mul(b, low, k_i64(b, BAGS));
-    ig_value *to = k_min(b, k_mul(b, high, k_i64(b, BAGS)), at.bags);
-    k_loop    bags = k_loop_open(b, from, to, k_i64(b, 1), NULL, 0);
+    ig_value  *bounds[2];
+    bag_open_feature(c, b, number, &at);
+    bag_open_tiles(c, b, number, &at, range, bounds);
+    k_loop bags = k_loop_open(b, bounds[0], bounds[1], k_i64(b, 1), NULL, 0);
     emit_bag(c, &bags.b, &at, bags.index);
     k_loop_close(&bags, NULL, 0);
 }
 
-static void emit_class(const bag_class *c, ig_value *const range[2]) {
+static void emit_class(const bag_class *c, ig_value *const range[2],
+                       bag_emit_feature emit) {
     ig_builder *b = &c->lower->b;
     ig_value   *one = k_i64(b, 1), *count = k_i64(b, c->count);
     k_loop      features = k_loop_open(b, k_i64(b, 0), count, one, NULL, 0);
-    emit_feature(c, &features.b, features.index, range);
+    emit(c, &features.b, features.index, range);
     k_loop_close(&features, NULL, 0);
 }
 
 /* ---- the schedule ---- */
 
 static ig_status emit_classes(ig_lower *lower, const bag_class *shared,
-                              bag_feature *features, uint32_t count) {
+                              bag_feature *features, uint32_t count,
+                              bag_emit_feature emit) {
     ig_value *range[2];
     k_tiles(&lower->b, &range[0], &range[1]);
     for (uint32_t i = 0; i < count;) {
@@ -378,7 +387,7 @@ static ig_status emit_classes(ig_lower *lower, const bag_class *shared,
             c.count++;
         }
         IG_TRY(bag_choose_lanes(&c));
-        emit_class(&c, range);
+        emit_class(&c, range, emit);
         i += c.count;
     }
     return IG_OK;
@@ -401,7 +410,7 @@ static void say_ranges(ig_lower *lower, const ig_op *anchor,
     }
 }
 
-ig_status ig_lower_cpu_bag(ig_lower *lower) {
+ig_status bag_lower(ig_lower *lower, bag_emit_feature emit) {
     ig_op *anchor = ig_cpu_anchor(lower, IG_OP_bag);
     assert(anchor && "the family's body has its anchor");
     uint32_t     count = anchor->result_count;
@@ -424,5 +433,9 @@ ig_status ig_lower_cpu_bag(ig_lower *lower) {
         .negative = (ig_negative)ig_attr_int(anchor, IG_bag_negative, 0),
         .clamps = ig_attr_int(anchor, IG_bag_range, 0) == IG_RANGE_clamp,
     };
-    return emit_classes(lower, &shared, features, count);
+    return emit_classes(lower, &shared, features, count, emit);
+}
+
+ig_status ig_lower_cpu_bag(ig_lower *lower) {
+    return bag_lower(lower, emit_feature);
 }

@@ -42,6 +42,7 @@ typedef struct bag_cursor {
     ig_value *divisor; /* of this bag's mean, when it is not what counts */
     ig_value *weight;  /* of this id */
     int64_t   column;  /* first one of this chunk */
+    ig_value *thread_column; /* GPU: this thread's column of the row; else NULL */
 } bag_cursor;
 
 enum { BAG_VECTORS = 16 };
@@ -58,6 +59,26 @@ typedef struct bag_sums {
 ig_status bag_read_features(ig_lower *lower, const ig_op *anchor,
                             bag_feature *features);
 ig_status bag_choose_lanes(bag_class *c);
+
+/* bag.c: the loops; GPUs share all but the innermost distribution (gpu/bag.c). */
+
+/* Emits the bags of feature `number` of a class in the tiles range[0] … range[1]. */
+typedef void (*bag_emit_feature)(const bag_class *c, ig_builder *b, ig_value *number,
+                                 ig_value *const range[2]);
+/* The whole schedule around `emit`: classes, grid, cost, words of errors. */
+ig_status bag_lower(ig_lower *lower, bag_emit_feature emit);
+/* What is loaded once a feature. */
+void bag_open_feature(const bag_class *c, ig_builder *b, ig_value *number,
+                      bag_cursor *at);
+/* The feature's bags in those tiles: first, and one past the last. */
+void bag_open_tiles(const bag_class *c, ig_builder *b, ig_value *number,
+                    const bag_cursor *at, ig_value *const range[2],
+                    ig_value *out_bags[2]);
+/* Where the ids of one bag are, checked. */
+void bag_open(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value *bag);
+/* The sum of an opened bag in `vectors` vectors of columns from at->column on. */
+void bag_emit_columns(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value *bag,
+                      uint32_t vectors);
 
 /* bag_row.c */
 bag_sums bag_sums_start(const bag_class *c, ig_builder *b, uint32_t vectors);

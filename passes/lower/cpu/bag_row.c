@@ -110,6 +110,12 @@ static ig_value *valid_lanes(const bag_class *c, ig_builder *b, const bag_cursor
     return left < (int64_t)c->lanes ? k_i64(b, left) : NULL;
 }
 
+/* Column `constant`, counted from this thread's. */
+static ig_value *column_at(ig_builder *b, const bag_cursor *at, int64_t constant) {
+    ig_value *place = k_i64(b, constant);
+    return at->thread_column ? k_add(b, place, at->thread_column) : place;
+}
+
 static ig_value *load_row(const bag_class *c, ig_builder *b, const bag_cursor *at,
                           ig_value *pointer, uint32_t v) {
     int64_t   place = row_start(c) + at->column + (int64_t)v * c->lanes;
@@ -117,7 +123,7 @@ static ig_value *load_row(const bag_class *c, ig_builder *b, const bag_cursor *a
     ig_value *from = is_quantised(c) && dtype == IG_DT_i8
                          ? k_reinterpret(b, pointer, IG_DT_u8)
                          : pointer;
-    ig_value *x = k_load_count(b, from, k_i64(b, place), c->lanes,
+    ig_value *x = k_load_count(b, from, column_at(b, at, place), c->lanes,
                                valid_lanes(c, b, at, v));
     return k_cast(b, x, sum_dtype(c));
 }
@@ -219,7 +225,8 @@ void bag_store(const bag_class *c, ig_builder *b, const bag_cursor *at, ig_value
     ig_value *row = k_mul(b, bag, at->out_stride);
     for (uint32_t v = 0; v < sums->count; v++) {
         ig_value *x = finish(c, b, at, sums, sums->vectors[v]);
-        ig_value *place = k_add(b, row, k_i64(b, at->column + (int64_t)v * c->lanes));
+        int64_t   column = at->column + (int64_t)v * c->lanes;
+        ig_value *place = k_add(b, row, column_at(b, at, column));
         k_store_count(b, k_cast(b, x, dtype), at->out, place, valid_lanes(c, b, at, v));
     }
 }

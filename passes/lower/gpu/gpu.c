@@ -1,0 +1,55 @@
+/* What the GPU's schedules share, and which there are.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "passes/lower/gpu/gpu.h"
+
+/* Families without a schedule for blocks: a tile is the work of one thread. */
+static ig_status lower_serial_gather(ig_lower *lower) {
+    lower->threads = 1;
+    return ig_lower_cpu_gather(lower);
+}
+
+static ig_status lower_serial_reduce(ig_lower *lower) {
+    lower->threads = 1;
+    return ig_lower_cpu_reduce(lower);
+}
+
+const ig_lower_family ig_lower_gpu[] = {
+    { "gemm", ig_lower_gpu_gemm },
+    { "dot", ig_lower_gpu_dot },
+    { "bag", ig_lower_gpu_bag },
+    { "interact", ig_lower_gpu_interact },
+    { "map", ig_lower_gpu_map },
+    { "copy", ig_lower_gpu_map },
+    { "gather", lower_serial_gather },
+    { "reduce", lower_serial_reduce },
+    { NULL, NULL },
+};
+
+ig_value *ig_gpu_thread(ig_builder *b) {
+    const ig_type *i64 = ig_type_vector(b->graph->module, IG_DT_i64, 1);
+    ig_op_spec     spec = { .result_types = &i64, .result_count = 1, .loc = b->loc };
+    return ig_make_op(b, IG_OP_thread, &spec)->results;
+}
+
+void ig_gpu_barrier(ig_builder *b) {
+    ig_op_spec spec = { .loc = b->loc };
+    ig_make_op(b, IG_OP_barrier, &spec);
+}
+
+ig_value *ig_gpu_shared(ig_lower *lower, ig_dtype dtype, int64_t count) {
+    ig_builder head = lower->b;
+    head.block = &lower->kernel->body;
+    head.before = lower->kernel->body.first;
+    ig_attr attrs[IG_shared_attr_count] = { [IG_shared_count] = ig_attr_of_int(count) };
+    const ig_type *type = ig_type_buffer(lower->module, dtype, 0, NULL);
+    ig_op_spec     spec = {
+            .attrs = attrs, .result_types = &type, .result_count = 1, .loc = head.loc
+    };
+    return ig_make_op(&head, IG_OP_shared, &spec)->results;
+}
+
+k_loop ig_gpu_share_out(const ig_lower *lower, ig_builder *b, ig_value *thread,
+                        ig_value *from, ig_value *to) {
+    ig_value *step = k_i64(b, lower->threads);
+    return k_loop_open(b, k_add(b, from, thread), to, step, NULL, 0);
+}

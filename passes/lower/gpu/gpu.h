@@ -1,0 +1,34 @@
+/* What the GPU's schedules share.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A tile is the work of one block of threads.  Values have one lane; what lanes are on
+ * a CPU, threads are here: number t of T takes elements t, t + T … of what is shared
+ * out, so that neighbours in memory are read by neighbours.  A schedule says how many
+ * threads its blocks have in lower->threads.  All threads of a block meet each barrier:
+ * barriers stand where control flow depends on the tile alone, never on the thread.
+ */
+#ifndef IG_PASSES_LOWER_GPU_H
+#define IG_PASSES_LOWER_GPU_H
+
+#include "passes/lower/cpu/cpu.h" /* ig_cpu_anchor, _input, _name, _each_tile */
+
+/* This thread's number in its block. */
+ig_value *ig_gpu_thread(ig_builder *b);
+/* All threads of the block come here before any goes on. */
+void ig_gpu_barrier(ig_builder *b);
+/* An array that the threads of a block share; at the kernel's head. */
+ig_value *ig_gpu_shared(ig_lower *lower, ig_dtype dtype, int64_t count);
+/* What every GPU has for the arrays of one block without asking for more. */
+enum { IG_GPU_SHARED_BYTES = 48 * 1024 };
+/* Loop over from + thread, from + thread + threads … below `to`. */
+k_loop ig_gpu_share_out(const ig_lower *lower, ig_builder *b, ig_value *thread,
+                        ig_value *from, ig_value *to);
+
+/* The schedules. */
+ig_status ig_lower_gpu_gemm(ig_lower *lower);     /* gemm.c */
+ig_status ig_lower_gpu_dot(ig_lower *lower);      /* dot.c */
+ig_status ig_lower_gpu_bag(ig_lower *lower);      /* bag.c */
+ig_status ig_lower_gpu_interact(ig_lower *lower); /* interact.c */
+ig_status ig_lower_gpu_map(ig_lower *lower);      /* map.c: elementwise, copies */
+
+#endif
