@@ -266,7 +266,35 @@ TEST(an_op_without_an_emitter_is_named) {
     CHECK(ig_provider_llvm("another build") == NULL);
 }
 
+/* Wherever the budget ends, the backend unwinds, can be used again and closes without a
+ * leak (found by the sanitizers). */
+TEST(memory_that_runs_out_unwinds) {
+    cpu_case c;
+    cpu_case_open(&c, "v2");
+    ig_graph          *kernel = build_sums(&c, 4);
+    ig_compiled_kernel compiled = { 0 };
+    ig_budget         *budget = &c.context.budget;
+    size_t             used = budget->used;
+    volatile int       unwound = 0;
+    for (volatile size_t more = 1; more < 400000; more += 9001) {
+        jmp_buf recovery;
+        budget->recovery = &recovery;
+        budget->limit = used + more;
+        if (setjmp(recovery) == 0) {
+            CHECK_OK(c.backend->compile(c.state, kernel, &c.arena, &compiled));
+        } else {
+            unwound = unwound + 1;
+        }
+        budget->limit = 0;
+    }
+    CHECK(unwound > 0);
+    budget->recovery = NULL;
+    CHECK_OK(c.backend->compile(c.state, kernel, &c.arena, &compiled));
+    cpu_case_close(&c);
+}
+
 UNIT_SUITE(cpu_flow, loops_carry_values_whatever_the_unrolling,
            tiles_loops_and_branches_nest, lanes_are_reduced_by_halves,
            lanes_are_gathered_extracted_and_shuffled, bits_are_seen_as_other_types,
-           every_kernel_op_has_an_emitter, an_op_without_an_emitter_is_named)
+           every_kernel_op_has_an_emitter, memory_that_runs_out_unwinds,
+           an_op_without_an_emitter_is_named)
