@@ -162,6 +162,7 @@ struct ig_module {
     struct ig_dim_table *dims;      /* private to ir/dim*.c */
     void                *scratch;   /* private to ir/: see ig_module_scratch */
     size_t               scratch_size;
+    uint32_t pass_number; /* of the last pass that ran: dumps of pipelines go on */
 };
 
 /* ---- module ---- */

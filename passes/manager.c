@@ -86,7 +86,7 @@ static ig_status run_pass(ig_manager *m, const ig_pass *pass) {
     }
     ig_context *context = m->module->context;
     IG_TRY(ig_context_poll(context));
-    m->number++;
+    m->number = ++m->module->pass_number;
     ig_context_progress(context, pass->name, m->number, 0);
     IG_TRY(run_on_module(m, pass));
     IG_TRY(ig_check_module(m, pass));

@@ -12,8 +12,9 @@ typedef struct ig_manager {
     const char             *skip;     /* INGOT_SKIP: names, or NULL */
     const char             *stop;     /* INGOT_STOP=after:NAME, or NULL */
     uint32_t                debug;    /* ig_debug bits */
-    uint32_t                number;   /* of the pass that runs, from 1 */
-    bool                    is_stopped, changed;
+    uint32_t
+         number; /* of the pass that runs, from 1, over all pipelines of the module */
+    bool is_stopped, changed;
 } ig_manager;
 
 /* What INGOT_DEBUG, INGOT_SKIP and INGOT_STOP say. */
