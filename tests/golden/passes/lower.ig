@@ -19,47 +19,43 @@ module @m {
   }
   kernel @map_relu(%0: &f32, %1: &f32, %2: i64, %3: i64) {
     %4 = const {value = i64[] 1} : i64
-    %5 = const {value = i64[] 1} : i64
-    %6 = const {value = i64[] 1} : i64
+    %5, %6 = tiles : i64, i64
     %7 = const {value = i64[] 1} : i64
-    %8 = const {value = i64[] 1} : i64
-    %9, %10 = tiles : i64, i64
-    %11 = const {value = i64[] 1} : i64
-    for %9, %10, %11 (%12: i64) {
-      %13 = const {value = i64[] 1} : i64
-      %14 = div %12, %2 : i64
-      %15 = const {value = i64[] 4096} : i64
-      %16 = mod %12, %2 : i64
-      %17 = mul %16, %15 : i64
-      %18 = const {value = i64[] 4096} : i64
-      %19 = add %17, %18 : i64
-      %20 = min %3, %19 : i64
-      %21 = const {value = i64[] 1} : i64
-      %22 = add %14, %21 : i64
-      %23 = min %8, %22 : i64
-      %24 = const {value = i64[] 1} : i64
-      for %14, %23, %24 (%25: i64) {
-        %26 = const {value = i64[] 8} : i64
-        %27 = sub %20, %17 : i64
-        %28 = div %27, %26 : i64
-        %29 = mul %28, %26 : i64
-        %30 = add %17, %29 : i64
-        for %17, %30, %26 (%31: i64) {
-          %32 = const {value = i64[] 0} : i64
-          %33 = load %0, %31 : f32<8>
-          %34 = relu %33 : f32<8>
-          %35 = const {value = i64[] 0} : i64
-          store %34, %1, %31
+    for %5, %6, %7 (%8: i64) {
+      %9 = const {value = i64[] 1} : i64
+      %10 = div %8, %2 : i64
+      %11 = const {value = i64[] 4096} : i64
+      %12 = mod %8, %2 : i64
+      %13 = mul %12, %11 : i64
+      %14 = const {value = i64[] 4096} : i64
+      %15 = add %13, %14 : i64
+      %16 = min %3, %15 : i64
+      %17 = const {value = i64[] 1} : i64
+      %18 = add %10, %17 : i64
+      %19 = min %4, %18 : i64
+      %20 = const {value = i64[] 1} : i64
+      for %10, %19, %20 (%21: i64) {
+        %22 = const {value = i64[] 8} : i64
+        %23 = sub %16, %13 : i64
+        %24 = div %23, %22 : i64
+        %25 = mul %24, %22 : i64
+        %26 = add %13, %25 : i64
+        for %13, %26, %22 (%27: i64) {
+          %28 = const {value = i64[] 0} : i64
+          %29 = load %0, %27 : f32<8>
+          %30 = relu %29 : f32<8>
+          %31 = const {value = i64[] 0} : i64
+          store %30, %1, %27
           yield
         }
-        %36 = lt %30, %20 : bool
-        if %36 {
-          %37 = sub %20, %30 : i64
-          %38 = const {value = i64[] 0} : i64
-          %39 = load %0, %30, %37 : f32<8>
-          %40 = relu %39 : f32<8>
-          %41 = const {value = i64[] 0} : i64
-          store %40, %1, %30, %37
+        %32 = lt %26, %16 : bool
+        if %32 {
+          %33 = sub %16, %26 : i64
+          %34 = const {value = i64[] 0} : i64
+          %35 = load %0, %26, %33 : f32<8>
+          %36 = relu %35 : f32<8>
+          %37 = const {value = i64[] 0} : i64
+          store %36, %1, %26, %33
           yield
         } else {
           yield
