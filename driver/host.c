@@ -128,6 +128,8 @@ ig_status ig_host_guard(ig_context *context, ig_status (*work)(void *arguments),
     context->budget.foreign_depth = 0;
     if (setjmp(recovery)) {
         context->budget.recovery = NULL;
+        context->diag.sink = take_message; /* a pass may have silenced it */
+        context->diag.user = host;
         return ig_error_hint(&context->diag, IG_LIMIT, NULL,
                              "raise the limit memory_bytes, or give the machine more",
                              "memory ran out (%zu MiB in use)",
