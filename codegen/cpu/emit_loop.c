@@ -162,13 +162,42 @@ ig_status ig_cpu_emit_for(ig_cpu_emitter *e, const ig_op *op) {
 
 /* ---- if ---- */
 
+static bool reports(const ig_block *block) {
+    for (const ig_op *op = block->first; op; op = op->next) {
+        if (op->code == IG_OP_report) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A side that reports an error is hardly ever taken: the other one falls through. */
+static void mark_likely(ig_cpu_emitter *e, LLVMValueRef branch, const ig_op *op) {
+    static const char profile[] = "prof", weights[] = "branch_weights";
+    bool              is_rare[] = { reports(op->bodies[0]), reports(op->bodies[1]) };
+    if (is_rare[0] == is_rare[1]) {
+        return;
+    }
+    LLVMTypeRef     i32 = LLVMInt32TypeInContext(e->llvm);
+    LLVMMetadataRef facts[3] = { LLVMMDStringInContext2(e->llvm, weights,
+                                                        sizeof(weights) - 1) };
+    for (int side = 0; side < 2; side++) {
+        LLVMValueRef weight = LLVMConstInt(i32, is_rare[side] ? 1 : 2000, 0);
+        facts[1 + side] = LLVMValueAsMetadata(weight);
+    }
+    unsigned kind = LLVMGetMDKindIDInContext(e->llvm, profile, sizeof(profile) - 1);
+    LLVMMetadataRef node = LLVMMDNodeInContext2(e->llvm, facts, 3);
+    LLVMSetMetadata(branch, kind, LLVMMetadataAsValue(e->llvm, node));
+}
+
 ig_status ig_cpu_emit_if(ig_cpu_emitter *e, const ig_op *op) {
     LLVMBuilderRef    b = e->builder;
     LLVMBasicBlockRef starts[] = { l_block(b, "then"), l_block(b, "else") };
     LLVMBasicBlockRef ends[2];
     LLVMBasicBlockRef join = l_block(b, "join");
     LLVMValueRef *values = IG_NEW_ARRAY(e->arena, LLVMValueRef, 2u * op->result_count);
-    LLVMBuildCondBr(b, ig_cpu_operand(e, op, 0), starts[0], starts[1]);
+    mark_likely(e, LLVMBuildCondBr(b, ig_cpu_operand(e, op, 0), starts[0], starts[1]),
+                op);
     for (uint32_t side = 0; side < 2; side++) {
         LLVMPositionBuilderAtEnd(b, starts[side]);
         IG_TRY(ig_cpu_emit_block(e, op->bodies[side]));

@@ -64,7 +64,6 @@ static ig_status create_target(ig_cpu_machine *machine) {
     machine->target = LLVMCreateTargetMachine(
         target, triple, machine->level->cpu, machine->level->features,
         LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelSmall);
-    LLVMSetTargetMachineAsmVerbosity(machine->target, true); /* loops are marked */
     return IG_OK;
 }
 
@@ -168,6 +167,8 @@ ig_status ig_cpu_machine_assemble(ig_cpu_machine *machine, LLVMCodeGenFileType k
     size_t     errors = diag->error_count;
     char      *message = NULL;
     drop_output(machine);
+    /* Comments in assembly say where loops are. */
+    LLVMSetTargetMachineAsmVerbosity(machine->target, kind == LLVMAssemblyFile);
     ig_budget_enter_foreign(budget);
     LLVMBool failed = LLVMTargetMachineEmitToMemoryBuffer(
         machine->target, machine->module, kind, &message, &machine->output);
