@@ -3,6 +3,8 @@
 #include "codegen/cpu/emit.h"
 #include "tests/unit/cpu_case.h"
 
+#include <pthread.h>
+
 static const char *const levels[] = { "v2", "v3", "v4", "v4-vnni" };
 #define LEVELS IG_COUNT_OF(levels)
 
@@ -266,6 +268,42 @@ TEST(an_op_without_an_emitter_is_named) {
     CHECK(ig_provider_llvm("another build") == NULL);
 }
 
+/* A thread's own context, module and backend; the bytes of one kernel, made many
+ * times. */
+static void *compile_often(void *unused) {
+    (void)unused;
+    cpu_case           c;
+    ig_compiled_kernel compiled = { 0 };
+    uint64_t           hash = 0;
+    for (int i = 0; i < 10; i++) {
+        cpu_case_open(&c, levels[i % 4]);
+        ig_graph *kernel = build_lanes(&c, IG_DT_f32);
+        if (c.backend->compile(c.state, kernel, &c.arena, &compiled) == IG_OK) {
+            hash = ig_hash_bytes(compiled.bytes, compiled.size, hash);
+        }
+        cpu_case_close(&c);
+    }
+    uint64_t *out = malloc(sizeof(*out));
+    *out = hash;
+    return out;
+}
+
+TEST(threads_compile_at_once_and_alike) {
+    pthread_t threads[3];
+    uint64_t  first = 0;
+    for (size_t i = 0; i < IG_COUNT_OF(threads); i++) {
+        CHECK_INT(pthread_create(&threads[i], NULL, compile_often, NULL), 0);
+    }
+    for (size_t i = 0; i < IG_COUNT_OF(threads); i++) {
+        void *result = NULL;
+        CHECK_INT(pthread_join(threads[i], &result), 0);
+        uint64_t hash = *(uint64_t *)result;
+        free(result);
+        first = i == 0 ? hash : first;
+        CHECK(hash != 0 && hash == first);
+    }
+}
+
 /* Wherever the budget ends, the backend unwinds, can be used again and closes without a
  * leak (found by the sanitizers). */
 TEST(memory_that_runs_out_unwinds) {
@@ -293,8 +331,8 @@ TEST(memory_that_runs_out_unwinds) {
     cpu_case_close(&c);
 }
 
-UNIT_SUITE(cpu_flow, loops_carry_values_whatever_the_unrolling,
-           tiles_loops_and_branches_nest, lanes_are_reduced_by_halves,
-           lanes_are_gathered_extracted_and_shuffled, bits_are_seen_as_other_types,
-           every_kernel_op_has_an_emitter, memory_that_runs_out_unwinds,
-           an_op_without_an_emitter_is_named)
+UNIT_SUITE(cpu_flow, threads_compile_at_once_and_alike,
+           loops_carry_values_whatever_the_unrolling, tiles_loops_and_branches_nest,
+           lanes_are_reduced_by_halves, lanes_are_gathered_extracted_and_shuffled,
+           bits_are_seen_as_other_types, every_kernel_op_has_an_emitter,
+           memory_that_runs_out_unwinds, an_op_without_an_emitter_is_named)
