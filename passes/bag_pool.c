@@ -23,21 +23,21 @@ static bool read_row(const ig_trips *t, ig_value *value, uint32_t depth,
 
 /* ---- reductions ---- */
 
-static bool is_over_first_axis(const ig_op *reduce) {
+static bool is_along(const ig_op *reduce, uint32_t axis) {
     const ig_attr *axes = &reduce->attrs[IG_reduce_axes];
+    int64_t        rank = reduce->operands[0].value->type->rank, given = rank;
     ig_dims_value  known;
-    int64_t        axis = -1;
-    if (axes->kind == IG_ATTR_INTS) {
-        axis = axes->count == 1 ? axes->as.ints[0] : -1;
+    if (axes->kind == IG_ATTR_INTS && axes->count == 1) {
+        given = axes->as.ints[0];
     } else if (reduce->operand_count > 1 &&
                ig_value_dims(reduce->operands[1].value, &known) && known.count == 1 &&
-               !ig_dim_constant(ig_op_module(reduce), known.dims[0], &axis)) {
-        axis = -1;
+               !ig_dim_constant(ig_op_module(reduce), known.dims[0], &given)) {
+        given = rank;
     }
-    return axis == 0 || axis == -2;
+    return given == (int64_t)axis || given == (int64_t)axis - rank;
 }
 
-static bool pool_of(const ig_op *reduce, ig_pool *out) {
+bool ig_reduce_is_pool(const ig_op *reduce, uint32_t axis, ig_pool *out) {
     static const struct {
         ig_reduce from;
         ig_pool   to;
@@ -48,7 +48,7 @@ static bool pool_of(const ig_op *reduce, ig_pool *out) {
     for (size_t i = 0; i < IG_COUNT_OF(pools); i++) {
         if (kind == (int64_t)pools[i].from) {
             *out = pools[i].to;
-            return true;
+            return is_along(reduce, axis);
         }
     }
     return false;
@@ -58,8 +58,8 @@ static bool row_of_reduce(const ig_trips *t, const ig_op *op, uint32_t depth,
                           ig_bag_row *out) {
     (void)depth;
     *out = (ig_bag_row){ 0 };
-    return op->operands[0].value->type->rank == 2 && is_over_first_axis(op) &&
-           pool_of(op, &out->pool) &&
+    return op->operands[0].value->type->rank == 2 &&
+           ig_reduce_is_pool(op, 0, &out->pool) &&
            ig_bag_rows_read(t, op->operands[0].value, &out->rows) &&
            out->rows.at.is_cut;
 }
@@ -125,8 +125,7 @@ static bool row_of_div(const ig_trips *t, const ig_op *op, uint32_t depth,
 /* ---- ifs ---- */
 
 static bool is_same_source(const ig_bag_rows *a, const ig_bag_rows *b) {
-    return a->table == b->table && a->ids == b->ids && a->weights == b->weights &&
-           a->at.padding == b->at.padding;
+    return ig_bag_rows_share(a, b) && a->at.padding == b->at.padding;
 }
 
 static bool is_plain(const ig_bag_row *row) {

@@ -239,10 +239,13 @@ static bool rows_of_slice(const ig_trips *t, const ig_op *op, uint32_t depth,
            cut_rows(&at, out);
 }
 
-static bool is_table(const ig_trips *t, const ig_value *value) {
+/* What is computed may lie in memory with gaps, which bags do not read. */
+bool ig_value_is_table(const ig_value *value) {
     const ig_type *type = value->type;
-    return type->kind == IG_TENSOR && type->rank == 2 &&
-           ig_dtype_is_float((ig_dtype)type->dtype) && ig_trips_is_outside(t, value);
+    bool is_stored = value->def ? ig_ops[value->def->code].traits & IG_CONSTANT
+                                : value->block->parent == NULL;
+    return is_stored && type->kind == IG_TENSOR && type->rank == 2 &&
+           ig_dtype_is_float((ig_dtype)type->dtype) && type->dims[1] > 0;
 }
 
 /* Rows at the positions that another loop kept. */
@@ -266,7 +269,7 @@ static bool rows_of_gather(const ig_trips *t, const ig_op *op, uint32_t depth,
         return rows_of_kept(t, op, &kept, depth, out);
     }
     *out = (ig_bag_rows){ .table = x };
-    return is_table(t, x) && is_int(index) &&
+    return ig_value_is_table(x) && is_int(index) &&
            read_vector(t, index, &out->ids, &out->at);
 }
 
@@ -292,7 +295,7 @@ static bool rows_of_mul(const ig_trips *t, const ig_op *op, uint32_t depth,
     return false;
 }
 
-static bool is_same_source(const ig_bag_rows *a, const ig_bag_rows *b) {
+bool ig_bag_rows_share(const ig_bag_rows *a, const ig_bag_rows *b) {
     return a->table == b->table && a->ids == b->ids && a->weights == b->weights;
 }
 
@@ -310,7 +313,7 @@ static bool rows_of_if(const ig_trips *t, const ig_op *op, uint32_t depth,
         return read_rows(t, yes, depth + 1, out);
     }
     if (test.asks != IG_ASKS_LAST || !read_rows(t, yes, depth + 1, &last) ||
-        !read_rows(t, no, depth + 1, out) || !is_same_source(&last, out)) {
+        !read_rows(t, no, depth + 1, out) || !ig_bag_rows_share(&last, out)) {
         return false;
     }
     bool is_mixed = !last.at.is_cut || !out->at.is_cut ||

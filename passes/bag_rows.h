@@ -68,6 +68,13 @@ bool ig_bag_rows_read(const ig_trips *t, ig_value *value, ig_bag_rows *out);
 /* A pooled value of D elements. */
 bool ig_bag_row_read(const ig_trips *t, ig_value *value, ig_bag_row *out);
 
+/* The pooling that a reduction along one axis is; false for others. */
+bool ig_reduce_is_pool(const ig_op *reduce, uint32_t axis, ig_pool *out);
+/* A matrix of floats whose rows a bag may read: a constant, or an input. */
+bool ig_value_is_table(const ig_value *value);
+/* The same table, ids and weights? */
+bool ig_bag_rows_share(const ig_bag_rows *a, const ig_bag_rows *b);
+
 /* Every element is this number; looks through views and casts. */
 bool ig_value_is_filled(ig_value *value, double number);
 /* The int or float rank-1 values that hold the same elements in the same order. */

@@ -9,10 +9,11 @@
  *     %2 = const {value = [3.0]} : f32[1]
  *
  * Two ways.  Small whole-number tensors are read as dim expressions (ig_value_dims):
- * numbers become a constant, expressions a `dims` op.  Ops on constants are evaluated
- * by the reference interpreter, as long as operands and results stay within
- * limits.inline_bytes each; larger ones are the business of recipes.  What cannot be
- * evaluated (an index out of range) is left for the run to report.
+ * numbers become a constant, expressions a `dims` op, and a constant once they are
+ * known.  Ops on constants are evaluated by the reference interpreter, as long as
+ * operands and results stay within limits.inline_bytes each; larger ones are the
+ * business of recipes.  What cannot be evaluated (an index out of range) is left for
+ * the run to report.
  *
  * Keeps: order; what is no longer used goes with dce.
  */
@@ -90,7 +91,7 @@ static bool fold_shape(folder *f, ig_op *op) {
     ig_value  *by = NULL;
     if (all_constant(f, &value, numbers)) {
         by = make_whole(f, &b, &value, numbers, dtype);
-    } else if (dtype == IG_DT_i64) {
+    } else if (dtype == IG_DT_i64 && op->code != IG_OP_dims) {
         by = make_dims(f, &b, &value);
     }
     if (by) {
@@ -186,7 +187,8 @@ static void fold_block(folder *f, ig_block *block) {
         for (uint32_t i = 0; i < op->body_count; i++) {
             fold_block(f, op->bodies[i]);
         }
-        if (ig_ops[op->code].traits & IG_CONSTANT) {
+        bool is_constant = ig_ops[op->code].traits & IG_CONSTANT;
+        if (is_constant && op->code != IG_OP_dims) {
             continue;
         }
         if (!fold_shape(f, op) && can_evaluate(f, op)) {

@@ -4,124 +4,6 @@
 
 #include <assert.h>
 
-/* ---- facts about symbols ---- */
-
-typedef struct mention {
-    uint32_t symbol;
-    bool     is_found;
-} mention;
-
-static void look_for(void *user, uint32_t symbol) {
-    mention *m = user;
-    m->is_found = m->is_found || symbol == m->symbol;
-}
-
-static bool mentions(const ig_module *module, ig_dim dim, uint32_t symbol) {
-    mention m = { .symbol = symbol };
-    ig_dim_visit_symbols(module, dim, look_for, &m);
-    return m.is_found;
-}
-
-/* Does the shape of an input give this symbol its value? */
-static bool is_bound(const ig_recogniser *r, ig_dim dim) {
-    const ig_block *body = &r->graph->body;
-    for (uint32_t i = 0; i < body->arg_count; i++) {
-        const ig_type *type = body->args[i]->type;
-        for (uint32_t d = 0; d < type->rank; d++) {
-            if (type->dims[d] == dim) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-static const ig_dim *dims_by_symbol(ig_recogniser *r) {
-    uint32_t count = ig_symbol_count(r->module);
-    while (r->by_symbol.count < count) {
-        IG_PUSH(r->arena, &r->by_symbol, IG_DIM_KEEP);
-    }
-    return r->by_symbol.items;
-}
-
-/* `old` and `dim` are the same extent.  Symbols that inputs bind stay, for the types of
- * inputs are what callers are checked against. */
-static void note_fact(ig_recogniser *r, ig_dim old, ig_dim dim) {
-    const ig_symbol *symbol = ig_dim_as_symbol(r->module, old);
-    if (!symbol || is_bound(r, old)) {
-        return;
-    }
-    uint32_t index = ig_symbol_index(r->module, old);
-    dim = ig_dim_substitute(r->module, dim, dims_by_symbol(r));
-    dims_by_symbol(r); /* substitution may have made symbols */
-    if (r->by_symbol.items[index] == IG_DIM_KEEP && !mentions(r->module, dim, index)) {
-        r->by_symbol.items[index] = dim;
-        IG_PUSH(r->arena, &r->found, index);
-    }
-}
-
-/* A fact mentions no symbol of one found before it, but may those found after it. */
-static void settle_facts(ig_recogniser *r) {
-    for (size_t i = r->found.count; i-- > 0;) {
-        ig_dim *dim = &r->by_symbol.items[r->found.items[i]];
-        *dim = ig_dim_substitute(r->module, *dim, dims_by_symbol(r));
-    }
-}
-
-/* ---- writing facts down ---- */
-
-static const ig_type *settled_type(ig_recogniser *r, const ig_type *type) {
-    if (type->element) {
-        const ig_type *element = settled_type(r, type->element);
-        return ig_type_host(r->module, (ig_kind)type->kind, element);
-    }
-    ig_dim dims[IG_TENSOR_RANK];
-    for (uint32_t d = 0; d < type->rank; d++) {
-        dims[d] = ig_dim_substitute(r->module, type->dims[d], dims_by_symbol(r));
-    }
-    return type->rank ? ig_type_with_dims(r->module, type, type->rank, dims) : type;
-}
-
-static void settle_value(ig_recogniser *r, ig_value *value) {
-    const ig_type *type = settled_type(r, value->type);
-    if (type != value->type) {
-        ig_value_retype(value, type);
-    }
-}
-
-static void settle_attr(ig_recogniser *r, ig_op *op, uint32_t slot) {
-    const ig_attr *attr = &op->attrs[slot];
-    if (attr->kind == IG_ATTR_DIM) {
-        ig_dim dim = ig_dim_substitute(r->module, attr->as.i, dims_by_symbol(r));
-        ig_attr_set(op, slot, ig_attr_of_dim(dim));
-    }
-    if (attr->kind == IG_ATTR_DIMS) {
-        ig_dim *dims = IG_NEW_ARRAY(r->arena, ig_dim, attr->count);
-        for (uint32_t i = 0; i < attr->count; i++) {
-            dims[i] = ig_dim_substitute(r->module, attr->as.dims[i], dims_by_symbol(r));
-        }
-        ig_attr_set(op, slot, ig_attr_of_dims(r->module, dims, attr->count));
-    }
-}
-
-/* Recursion is as deep as bodies nest, which readers bound by limits.graph_depth. */
-static void settle_block(ig_recogniser *r, ig_block *block) {
-    for (uint32_t i = 0; i < block->arg_count; i++) {
-        settle_value(r, block->args[i]);
-    }
-    for (ig_op *op = block->first; op; op = op->next) {
-        for (uint32_t i = 0; i < op->result_count; i++) {
-            settle_value(r, &op->results[i]);
-        }
-        for (uint32_t slot = 0; slot < ig_ops[op->code].attr_count; slot++) {
-            settle_attr(r, op, slot);
-        }
-        for (uint32_t i = 0; i < op->body_count; i++) {
-            settle_block(r, op->bodies[i]);
-        }
-    }
-}
-
 /* ---- what is known where ---- */
 
 static void mark(void *user, uint32_t symbol) {
@@ -185,10 +67,9 @@ bool ig_recogniser_sees(ig_recogniser *r, const ig_block *block, ig_dim dim) {
 /* ---- replacing ---- */
 
 void ig_recogniser_replace(ig_recogniser *r, ig_value *old, ig_value *value) {
-    assert(old->type->rank == value->type->rank && "the same value, better typed");
-    for (uint32_t d = 0; d < old->type->rank; d++) {
-        note_fact(r, old->type->dims[d], value->type->dims[d]);
-    }
+    assert(old->def && old->type->rank == value->type->rank &&
+           "the same value, better typed");
+    ig_symbols_learn(&r->symbols, old->def, old->type, value->type);
     ig_value_retype(old, value->type);
     value->name = old->name ? old->name : value->name;
     ig_value_replace(old, value);
@@ -212,6 +93,9 @@ void ig_recogniser_drop(ig_recogniser *r, ig_op *loop) {
         if (loop->results[i].uses) {
             return;
         }
+    }
+    if (ig_symbols_is_definer(&r->symbols, loop)) {
+        return; /* of an extent that may be used without the value */
     }
     keep_guards(r, loop);
     ig_op_erase(loop);
@@ -243,6 +127,7 @@ ig_status ig_recognise(ig_pass_run *run, ig_graph *graph, ig_opcode code,
         .run = run, .graph = graph, .module = graph->module, .arena = run->scratch
     };
     walk w = { .code = code };
+    ig_symbols_init(&r.symbols, graph, r.arena);
     collect(&r, &graph->body, &w);
     for (size_t i = 0; i < w.ops.count; i++) {
         if (w.ops.items[i]->code != (uint16_t)IG_OP_ERASED) {
@@ -250,9 +135,6 @@ ig_status ig_recognise(ig_pass_run *run, ig_graph *graph, ig_opcode code,
         }
         IG_TRY(ig_context_poll(graph->module->context));
     }
-    if (r.found.count) {
-        settle_facts(&r);
-        settle_block(&r, &graph->body);
-    }
+    ig_symbols_apply(&r.symbols, graph);
     return IG_OK;
 }

@@ -11,16 +11,14 @@
 #define IG_PASSES_RECOGNISE_H
 
 #include "passes/pass.h"
+#include "passes/symbols.h"
 
 typedef struct ig_recogniser {
     ig_pass_run *run;
     ig_graph    *graph;
     ig_module   *module;
-    ig_arena    *arena; /* emptied after the pass */
-    /* Private: what symbols stand for (IG_DIM_KEEP: nothing), and in which order that
-     * was found. */
-    IG_VEC(ig_dim)   by_symbol;
-    IG_VEC(uint32_t) found;
+    ig_arena    *arena;   /* emptied after the pass */
+    ig_symbols   symbols; /* private: what is learnt of them */
     /* Private: the symbols that values of `scope` and around it mention. */
     const ig_block *scope;
     bool           *visible;
