@@ -84,20 +84,38 @@ static int64_t match_extents(ig_run *run, const ig_type *type, const ig_tensor *
     return -1;
 }
 
-static bool has_kind(const ig_type *type, const ig_tensor *tensor) {
-    if (type->kind == IG_SEQUENCE || type->kind == IG_OPTIONAL) {
-        return tensor->kind == (ig_kind)type->kind &&
-               tensor->dtype == (ig_dtype)type->element->dtype;
-    }
-    return (tensor->kind == IG_TENSOR || tensor->kind == IG_TABLE) &&
-           tensor->dtype == (ig_dtype)type->dtype && tensor->rank == type->rank;
+static bool is_like(const ig_type *type, const ig_tensor *tensor) {
+    bool is_tensor = tensor->kind == IG_TENSOR || tensor->kind == IG_TABLE;
+    return is_tensor && tensor->dtype == (ig_dtype)type->dtype &&
+           tensor->rank == type->rank;
 }
 
-/* "f32[3, 13]", cut where it does not fit. */
+/* A sequence is what its items are; an empty one fits every element type. */
+static bool has_kind(const ig_type *type, const ig_tensor *tensor) {
+    if (type->kind != IG_SEQUENCE && type->kind != IG_OPTIONAL) {
+        return is_like(type, tensor);
+    }
+    bool is_good = tensor->kind == (ig_kind)type->kind;
+    for (int64_t i = 0; is_good && i < tensor->count; i++) {
+        is_good = is_like(type->element, &tensor->items[i]);
+    }
+    return is_good;
+}
+
+/* "f32[3, 13]", cut where it does not fit; of a sequence, the first item. */
 static void describe(const ig_tensor *tensor, char *text, size_t size) {
-    size_t at = (size_t)snprintf(text, size, "%s%s[",
-                                 tensor->kind == IG_SEQUENCE ? "sequence of " : "",
-                                 ig_dtypes[tensor->dtype].name);
+    bool   is_host = tensor->kind == IG_SEQUENCE || tensor->kind == IG_OPTIONAL;
+    size_t at = 0;
+    if (is_host) {
+        at = (size_t)snprintf(text, size, "a sequence of %lld items%s",
+                              (long long)tensor->count,
+                              tensor->count ? ", first " : "");
+        tensor = tensor->count ? &tensor->items[0] : NULL;
+    }
+    if (!tensor) {
+        return;
+    }
+    at += (size_t)snprintf(text + at, size - at, "%s[", ig_dtypes[tensor->dtype].name);
     for (uint32_t i = 0; i < tensor->rank && at < size; i++) {
         at += (size_t)snprintf(text + at, size - at, "%s%lld", i ? ", " : "",
                                (long long)tensor->dims[i]);

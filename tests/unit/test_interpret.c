@@ -73,6 +73,26 @@ TEST(inputs_of_another_kind_are_named) {
     case_finish(&c);
 }
 
+TEST(sequences_are_what_their_items_are) {
+    fold_case c;
+    start(&c, "%s: seq<f32[K]>", "%0 = seq_length %s\nret %0");
+    ig_tensor item = tensor_of(&c, IG_DT_f32, 1, (int64_t[]){ 2 });
+    ig_tensor in[] = { { .kind = IG_SEQUENCE } };
+    expect(&c, in, "i64[] [0]");
+    in[0].items = &item;
+    in[0].count = 1;
+    expect(&c, in, "i64[] [1]");
+    item = tensor_of(&c, IG_DT_f16, 1, (int64_t[]){ 2 });
+    expect(&c, in,
+           "INVALID: input 's' is a sequence of 1 items, first f16[2], expected a "
+           "sequence of f32 of rank 1");
+    item = tensor_of(&c, IG_DT_f32, 0, NULL);
+    expect(&c, in,
+           "INVALID: input 's' is a sequence of 1 items, first f32[], expected a "
+           "sequence of f32 of rank 1");
+    case_finish(&c);
+}
+
 TEST(facts_of_symbols_hold_for_inputs) {
     fold_case c;
     start(&c, "%x: f32[B]", "ret %x");
@@ -324,7 +344,8 @@ TEST(one_op_is_evaluated_alone) {
     case_finish(&c);
 }
 
-UNIT_SUITE(interpret, symbols_that_stand_for_long_expressions_get_their_value,
+UNIT_SUITE(interpret, sequences_are_what_their_items_are,
+           symbols_that_stand_for_long_expressions_get_their_value,
            symbols_take_the_extents_of_inputs, expressions_of_inputs_are_checked,
            inputs_of_another_kind_are_named, facts_of_symbols_hold_for_inputs,
            guards_say_what_disagrees,
