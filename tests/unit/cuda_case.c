@@ -180,25 +180,27 @@ void cuda_case_lower(cuda_case *c) {
     }
 }
 
-static void compare_output(const ig_tensor *expected, const ig_tensor *got,
-                           double bound) {
+static void compare_output(uint32_t output, const ig_tensor *expected,
+                           const ig_tensor *got, double bound) {
     double error = 0.0, size = 0.0;
     for (int64_t k = 0; k < expected->count; k++) {
         double want = ig_tensor_get_f64(expected, k), is = ig_tensor_get_f64(got, k);
         bool   is_same = want == is || (isnan(want) && isnan(is));
-        CHECK_MSG(is_same || (isfinite(want) && isfinite(is)), "[%lld]: %g, not %g",
-                  (long long)k, is, want);
+        bool   is_close = is_same || (isfinite(want) && isfinite(is) &&
+                                    ig_dtype_is_float(expected->dtype));
+        CHECK_MSG(is_close, "output %u [%lld]: %.17g, not %.17g", output, (long long)k,
+                  is, want);
         error += is_same ? 0.0 : (is - want) * (is - want);
         size += isfinite(want) ? want * want : 0.0;
     }
     double rms = error == 0.0 ? 0.0 : sqrt(error / (size > 0.0 ? size : 1e-30));
-    CHECK_MSG(rms <= bound, "the relative error is %g", rms);
+    CHECK_MSG(rms <= bound, "output %u: the relative error is %g", output, rms);
 }
 
 void cuda_case_compare(cuda_case *c, double bound) {
     CHECK_INT(c->report.operand, -1);
     for (uint32_t i = 0; i < c->graph->body.last->operand_count; i++) {
-        compare_output(&c->expected[i], &c->got[i], bound);
+        compare_output(i, &c->expected[i], &c->got[i], bound);
     }
 }
 
