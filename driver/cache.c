@@ -143,24 +143,40 @@ static uint64_t size_of(const char *path) {
     return stat(path, &facts) == 0 ? (uint64_t)facts.st_size : UINT64_MAX;
 }
 
-const char *ig_cache_find_model(const char *folder, ig_str key, ig_arena *arena) {
-    char         path[PATH_BYTES];
-    ig_file_map  map;
-    entry_header header;
+ig_cached_model ig_cache_find_model(const char *folder, ig_str key, ig_arena *arena) {
+    char            path[PATH_BYTES];
+    ig_file_map     map;
+    entry_header    header;
+    ig_cached_model none = { 0 };
     if (!path_of(folder, "models", key, ".key", path) ||
         !open_entry(path, KEY_MAGIC, key, &map, &header)) {
-        return NULL;
+        return none;
     }
     ig_file_map_close(&map);
     path_of(folder, "models", key, ".ingot", path);
     if (size_of(path) != header.content_bytes) {
-        return NULL;
+        return none;
     }
     utimensat(AT_FDCWD, path, NULL, 0); /* used now: trimming takes the oldest */
-    return ig_arena_strdup(arena, path);
+    return (ig_cached_model){ ig_arena_strdup(arena, path), header.hash };
 }
 
 /* The key is published last: whoever reads it finds its artifact. */
+static bool publish_model(const char *folder, ig_str key, const char *path,
+                          const char *key_path) {
+    ig_file_map map;
+    if (ig_file_map_open(path, &map, NULL) != IG_OK) {
+        return false;
+    }
+    entry_header header = { .magic = KEY_MAGIC,
+                            .key_bytes = key.size,
+                            .content_bytes = map.size,
+                            .hash = ig_artifact_hash(map.data, map.size) };
+    ig_file_part parts[] = { { &header, sizeof header }, { key.data, key.size } };
+    ig_file_map_close(&map);
+    return publish(folder, "models", key_path, parts, IG_COUNT_OF(parts));
+}
+
 const char *ig_cache_put_model(const char *folder, ig_str key, ig_arena *arena,
                                const ig_file_part *parts, size_t count) {
     char     key_path[PATH_BYTES], path[PATH_BYTES];
@@ -173,14 +189,10 @@ const char *ig_cache_put_model(const char *folder, ig_str key, ig_arena *arena,
         !ig_cache_make_room(folder, bytes)) {
         return NULL;
     }
-    entry_header header = { .magic = KEY_MAGIC,
-                            .key_bytes = key.size,
-                            .content_bytes = bytes };
-    ig_file_part key_parts[] = { { &header, sizeof header }, { key.data, key.size } };
     unlink(key_path); /* of a twin by hash */
     ig_file_remove_stale(path);
     if (!publish(folder, "models", path, parts, count) ||
-        !publish(folder, "models", key_path, key_parts, IG_COUNT_OF(key_parts))) {
+        !publish_model(folder, key, path, key_path)) {
         return NULL;
     }
     return ig_arena_strdup(arena, path);

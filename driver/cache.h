@@ -25,8 +25,14 @@ bool ig_cache_get_kernel(const char *folder, ig_str key, ig_arena *arena,
 void ig_cache_put_kernel(const char *folder, ig_str key,
                          const ig_artifact_kernel *kernel);
 
-/* The path of the artifact for `key`, in `arena`; NULL: not there. */
-const char *ig_cache_find_model(const char *folder, ig_str key, ig_arena *arena);
+/* An artifact in the cache. */
+typedef struct ig_cached_model {
+    const char *path; /* in `arena`; NULL: not there */
+    ig_hash128  hash; /* of the whole file */
+} ig_cached_model;
+
+ig_cached_model ig_cache_find_model(const char *folder, ig_str key, ig_arena *arena);
+/* The path of the new entry, or NULL. */
 const char *ig_cache_put_model(const char *folder, ig_str key, ig_arena *arena,
                                const ig_file_part *parts, size_t count);
 

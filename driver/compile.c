@@ -59,10 +59,10 @@ static bool is_watched(const ig_compile_options *options) {
     return is_set;
 }
 
-/* Sets folder and key; the path of a cached artifact, or NULL. */
-static ig_status look_up(compile_call *call, const char **out_path) {
+/* Sets folder and key, and finds a cached artifact. */
+static ig_status look_up(compile_call *call, ig_cached_model *out_cached) {
     ig_compilation *build = &call->build;
-    *out_path = NULL;
+    *out_cached = (ig_cached_model){ 0 };
     if (build->options.no_cache) {
         return IG_OK;
     }
@@ -74,7 +74,7 @@ static ig_status look_up(compile_call *call, const char **out_path) {
     call->key = ig_key_of_model(build->module, &build->options, build->folder,
                                 build->path, &build->arena, &status);
     if (status == IG_OK) {
-        *out_path = ig_cache_find_model(build->folder, call->key, &build->arena);
+        *out_cached = ig_cache_find_model(build->folder, call->key, &build->arena);
     }
     return status;
 }
@@ -140,37 +140,35 @@ static ig_status check_form(const compile_call *call) {
                          call->build.options.emit);
 }
 
-/* Plan and code are checked on opening: a damaged entry is compiled again. */
-static bool is_sound(const char *path) {
-    ig_program *program = NULL;
-    ig_status   status = ig_program_open(path, NULL, &program);
-    ig_program_close(program);
-    return status == IG_OK || status == IG_UNSUPPORTED; /* for another machine */
-}
-
-/* True when the artifact was copied out of the cache (or could not be written). */
-static bool take_cached(compile_call *call, const char *cached, ig_status *status) {
+/* True when the artifact was copied out of the cache (or could not be written).  A
+ * damaged entry is made again. */
+static bool take_cached(compile_call *call, const ig_cached_model *cached,
+                        ig_status *status) {
     ig_file_map map;
-    if (!cached || !is_sound(cached) || ig_file_map_open(cached, &map, NULL) != IG_OK) {
+    if (!cached->path || ig_file_map_open(cached->path, &map, NULL) != IG_OK) {
         return false;
     }
-    ig_file_part part = { map.data, map.size };
-    *status = publish(call, &part, 1);
+    ig_hash128 hash = ig_artifact_hash(map.data, map.size);
+    bool       is_sound = memcmp(&hash, &cached->hash, sizeof hash) == 0;
+    if (is_sound) {
+        ig_file_part part = { map.data, map.size };
+        *status = publish(call, &part, 1);
+    }
     ig_file_map_close(&map);
-    return true;
+    return is_sound;
 }
 
 static ig_status compile_to_file(void *arguments) {
-    compile_call *call = arguments;
-    const char   *cached = NULL;
-    ig_status     status = IG_OK;
+    compile_call   *call = arguments;
+    ig_cached_model cached;
+    ig_status       status = IG_OK;
     IG_TRY(check_form(call));
     ig_file_remove_stale(call->build.path);
     if (emits(call, "header")) {
         return publish_header(call);
     }
     IG_TRY(look_up(call, &cached));
-    if (take_cached(call, cached, &status)) {
+    if (take_cached(call, &cached, &status)) {
         return status;
     }
     IG_TRY(make_container(call));
@@ -241,10 +239,10 @@ static ig_status open_in_memory(compile_call *call) {
 }
 
 static ig_status compile_to_program(void *arguments) {
-    compile_call *call = arguments;
-    const char   *cached = NULL;
+    compile_call   *call = arguments;
+    ig_cached_model cached;
     IG_TRY(look_up(call, &cached));
-    if (cached && ig_program_open(cached, NULL, call->out_program) == IG_OK) {
+    if (cached.path && ig_program_open(cached.path, NULL, call->out_program) == IG_OK) {
         return IG_OK;
     }
     IG_TRY(make_container(call));

@@ -97,15 +97,14 @@ bool was_interrupted(void) {
     return atomic_load(&interrupts) > 0;
 }
 
+/* The text of a warning says that it is one. */
 static void show_message(void *user, int severity, const char *text) {
-    const settings          *given = user;
-    static const char *const severities[] = { "note", "warning", "error" };
+    const settings *given = user;
     if (severity == 0 && given->quiet) {
         return;
     }
     progress_clear();
-    fprintf(stderr, "%s: %s\n", severities[severity < 0 || severity > 2 ? 2 : severity],
-            text);
+    fprintf(stderr, "%s%s\n", severity >= 2 ? "error: " : "", text);
 }
 
 static void show_progress(void *user, const char *stage, uint64_t done,

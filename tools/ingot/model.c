@@ -37,13 +37,20 @@ ig_compile_options compile_options(const settings *given) {
     };
 }
 
-ig_status program_open(const char *path, ig_program **out_program, words *why) {
-    ig_program_options options = { .size = sizeof options,
-                                   .message = why->text,
-                                   .message_size = sizeof why->text };
-    ig_status          status = ig_program_open(path, &options, out_program);
-    if (status != IG_OK && !why->text[0]) {
-        snprintf(why->text, sizeof why->text, "%s: %s", path, ig_status_text(status));
+ig_status program_open(const char *path, const ig_program_options *how,
+                       ig_program **out_program, words *why) {
+    words              said = { "" };
+    ig_program_options options = how ? *how : (ig_program_options){ 0 };
+    options.size = sizeof options;
+    options.message = said.text;
+    options.message_size = sizeof said.text;
+    ig_status status = ig_program_open(path, &options, out_program);
+    *why = (words){ "" };
+    if (status != IG_OK) {
+        const char *text = said.text[0] ? said.text : ig_status_text(status);
+        bool        is_named = strstr(text, path) != NULL;
+        snprintf(why->text, sizeof why->text, "%s%s%.900s", is_named ? "" : path,
+                 is_named ? "" : ": ", text);
     }
     return status;
 }
@@ -58,7 +65,7 @@ ig_status model_open(const settings *given, ig_context *context, const char *pat
                      "%s: is compiled; the interpreter takes models", path);
             return IG_INVALID;
         }
-        return program_open(path, &out->program, why);
+        return program_open(path, NULL, &out->program, why);
     }
     ig_status status = ig_import(context, path, NULL, &out->module);
     if (status == IG_OK && !is_interpret(given->target)) {

@@ -52,7 +52,8 @@ int report(ig_status status, const words *why);
 /* Reads and, unless the target is interpret, compiles. */
 ig_status model_open(const settings *given, ig_context *context, const char *path,
                      model *out, words *why);
-ig_status program_open(const char *path, ig_program **out_program, words *why);
+ig_status program_open(const char *path, const ig_program_options *how,
+                       ig_program **out_program, words *why);
 void      model_close(model *which);
 bool      is_interpret(const char *target);
 

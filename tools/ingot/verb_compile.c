@@ -44,7 +44,7 @@ static void tell(const settings *given, double seconds) {
     ig_program *program = NULL;
     words       why = { "" };
     if (!is_artifact(given->output) ||
-        program_open(given->output, &program, &why) != IG_OK) {
+        program_open(given->output, NULL, &program, &why) != IG_OK) {
         return;
     }
     ig_program_facts facts = { .size = sizeof facts };

@@ -129,11 +129,8 @@ static void put_facts(const ig_program_facts *facts) {
 
 static ig_status print_artifact(const settings *given, const char *path, words *why) {
     model              m = { 0 };
-    ig_program_options how = { .size = sizeof how,
-                               .message = why->text,
-                               .message_size = sizeof why->text,
-                               .check_weights = given->check };
-    ig_status          status = ig_program_open(path, &how, &m.program);
+    ig_program_options how = { .check_weights = given->check };
+    ig_status          status = program_open(path, &how, &m.program, why);
     if (status != IG_OK) {
         return status;
     }

@@ -1,0 +1,104 @@
+# Damaged and foreign artifacts; writing where it cannot be done.
+# SPDX-License-Identifier: Apache-2.0
+
+check "an artifact tells what it holds" 0 "input   dense: f32[batch, 13]" \
+    "$ingot" info "$tmp/dlrm.ingot"
+check "its hashes are right" 0 "every hash is right" "$ingot" info --check "$tmp/dlrm.ingot"
+size=$(stat -c %s "$tmp/dlrm.ingot")
+for part in 1 2 3 5 10 100; do
+    head -c $((size - size / part / 2)) "$tmp/dlrm.ingot" >"$tmp/cut.ingot"
+    check "cut by a ${part}th it is 3" 3 "$tmp/cut.ingot" "$ingot" run "$tmp/cut.ingot"
+done
+head -c $((size - 1)) "$tmp/dlrm.ingot" >"$tmp/cut.ingot"
+check "without its last byte it is 3" 3 "$tmp/cut.ingot" "$ingot" info "$tmp/cut.ingot"
+
+# Offsets of entries, from the zip directory.
+offset_of() {
+    python3 - "$tmp/dlrm.ingot" "$1" <<'PY'
+import sys, zipfile
+entry = zipfile.ZipFile(sys.argv[1]).getinfo(sys.argv[2])
+with open(sys.argv[1], "rb") as file:
+    file.seek(entry.header_offset + 26)
+    name, extra = (int.from_bytes(file.read(2), "little") for _ in range(2))
+print(entry.header_offset + 30 + name + extra)
+PY
+}
+# patch OFFSET BYTES
+patch() {
+    cp "$tmp/dlrm.ingot" "$tmp/patched.ingot"
+    printf "$2" | dd of="$tmp/patched.ingot" bs=1 seek="$1" conv=notrunc status=none
+}
+plan=$(offset_of plan)
+patch $((plan + 8)) '\143'
+check "another version of the format is 4, naming both" 4 "99" \
+    "$ingot" info "$tmp/patched.ingot"
+patch $((plan + 400)) '\377'
+check "a flipped byte of the plan is 3" 3 "$tmp/patched.ingot" "$ingot" info "$tmp/patched.ingot"
+level=$("$ingot" info --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["level"])')
+patch $(($(offset_of "code/cpu-$level") + 1000)) '\377\377\377\377'
+check "a flipped byte of the code is 3" 3 "$tmp/patched.ingot" "$ingot" info "$tmp/patched.ingot"
+patch $(($(offset_of weights) + 1000)) '\377\377\377\377'
+check "a flipped byte of a constant is found by --check" 3 "$tmp/patched.ingot" \
+    "$ingot" info --check "$tmp/patched.ingot"
+check "models are not artifacts" 3 "the interpreter takes models" \
+    "$ingot" run "$tmp/dlrm.ingot" -t interpret
+
+if [ "$level" = v4-vnni ]; then
+    skip "an artifact for another CPU" "this machine has every level"
+else
+    "$ingot" compile "$tmp/relu.ig" -q -t cpu:v4-vnni -o "$tmp/foreign.ingot"
+    check "an artifact for another CPU is 4" 4 "v4-vnni" \
+        "$ingot" run "$tmp/foreign.ingot" --input 'x=f32[1,4]=0'
+fi
+check "several levels stand side by side" 0 "levels: v2, v3" \
+    sh -c "'$ingot' compile '$tmp/relu.ig' -q -t cpu:v2,v3 -o '$tmp/two.ingot' &&
+           '$ingot' info '$tmp/two.ingot'"
+
+# Weights that stay in the model's file.
+mkdir "$tmp/apart" "$tmp/moved"
+cp "$tmp/dlrm.onnx" "$tmp/apart/model.onnx"
+holds "weights may stay in the model" \
+    "$ingot" compile "$tmp/apart/model.onnx" -w reference -o "$tmp/apart/model.ingot"
+check "then the artifact is smaller than the tables" 0 "" \
+    [ "$(stat -c %s "$tmp/apart/model.ingot")" -lt $((size - 150000)) ]
+mv "$tmp/apart/"* "$tmp/moved"
+check "both may be moved together" 0 "score: f32[8, 1]" \
+    "$ingot" run "$tmp/moved/model.ingot" --inputs "$tmp/in"
+touch -d 2001-01-01 "$tmp/moved/model.onnx"
+check "another time alone is no change" 0 "score: f32[8, 1]" \
+    "$ingot" run "$tmp/moved/model.ingot" --inputs "$tmp/in"
+python3 - "$tmp/moved/model.onnx" <<'PY'
+import sys
+with open(sys.argv[1], "r+b") as file:
+    data = file.read()
+    at = data.index(b"table_0.weight") + 100
+    file.seek(at)
+    file.write(b"\1\2\3\4")
+PY
+check "a changed table is 3" 3 "model.onnx" \
+    "$ingot" run "$tmp/moved/model.ingot" --inputs "$tmp/in"
+rm "$tmp/moved/model.onnx"
+check "a model that is gone is 3" 3 "model.onnx" \
+    "$ingot" run "$tmp/moved/model.ingot" --inputs "$tmp/in"
+
+# Files that cannot be written: nothing is left behind, and what was there stays.
+mkdir "$tmp/out_dir"
+echo old >"$tmp/out_dir/x.ingot"
+check "a file that may not grow so large is 6" 6 "cannot write" \
+    bash -c "trap '' XFSZ; ulimit -f 8; exec '$ingot' compile '$tmp/dlrm.onnx' \
+             -o '$tmp/out_dir/x.ingot'"
+holds "nothing is left of it" only "$tmp/out_dir" x.ingot
+holds "the old file stands" grep -q old "$tmp/out_dir/x.ingot"
+check "a device is not replaced" 6 "cannot write" \
+    "$ingot" compile "$tmp/relu.ig" -o /dev/null
+if unshare -rm mount -t tmpfs none "$tmp/apart" 2>/dev/null; then
+    check "a full disk is 6, and nothing is left" 0 "cannot write" unshare -rm bash -c "
+        mount -t tmpfs -o size=64k none '$tmp/apart' || exit 99
+        '$ingot' compile '$tmp/dlrm.onnx' -o '$tmp/apart/x.ingot'
+        [ \$? = 6 ] && [ -z \"\$(ls -A '$tmp/apart')\" ]"
+else
+    skip "a full disk" "no mounts are allowed here"
+fi
+: >"$tmp/out_dir/.x.ingot.ingot-4194303-0"
+holds "the next compile succeeds" "$ingot" compile "$tmp/relu.ig" -q -o "$tmp/out_dir/x.ingot"
+holds "and removes what a dead process left" only "$tmp/out_dir" x.ingot

@@ -1,0 +1,83 @@
+# The caches: what they save, and that nothing depends on them.
+# SPDX-License-Identifier: Apache-2.0
+
+export INGOT_CACHE_DIR=$tmp/own-cache
+compile() {
+    "$ingot" compile "$tmp/dlrm.onnx" -q -o "$1" "${@:2}"
+}
+compile "$tmp/cold.ingot"
+LD_DEBUG=files LD_DEBUG_OUTPUT=$tmp/warm.log compile "$tmp/warm.ingot"
+holds "from the cache comes the same artifact" cmp "$tmp/cold.ingot" "$tmp/warm.ingot"
+holds "the log of libraries was written" grep -q libingot "$tmp"/warm.log.*
+holds "and LLVM is not opened" sh -c "! grep -q libLLVM '$tmp'/warm.log.*"
+rm -r "$tmp/own-cache/models"
+LD_DEBUG=files LD_DEBUG_OUTPUT=$tmp/kernels.log compile "$tmp/warm.ingot"
+holds "the kernels alone make the same artifact" cmp "$tmp/cold.ingot" "$tmp/warm.ingot"
+holds "without opening LLVM" sh -c "! grep -q libLLVM '$tmp'/kernels.log.*"
+compile "$tmp/none.ingot" --no-cache
+holds "without a cache comes the same artifact" cmp "$tmp/cold.ingot" "$tmp/none.ingot"
+compile "$tmp/child.ingot" --no-cache --isolate
+holds "in a child process too" cmp "$tmp/cold.ingot" "$tmp/child.ingot"
+INGOT_CACHE_DIR='' compile "$tmp/none.ingot"
+holds "an empty name means no cache" cmp "$tmp/cold.ingot" "$tmp/none.ingot"
+holds "the artifact is no link into the cache" \
+    [ "$(stat -c %h "$tmp/cold.ingot")" = 1 ]
+
+# Options are part of the key.
+compile "$tmp/clamped.ingot" --clamp-ids
+holds "an option makes another artifact" sh -c "! cmp -s '$tmp/cold.ingot' '$tmp/clamped.ingot'"
+
+# Damaged entries are made again.
+for file in "$tmp"/own-cache/kernels/*; do
+    printf 'x' | dd of="$file" bs=1 seek=$(($(stat -c %s "$file") - 3)) conv=notrunc \
+        status=none
+done
+for file in "$tmp"/own-cache/models/*.ingot; do
+    printf 'xxxx' | dd of="$file" bs=1 seek=400 conv=notrunc status=none
+done
+compile "$tmp/again.ingot"
+holds "damaged entries are not used" cmp "$tmp/cold.ingot" "$tmp/again.ingot"
+: >"$tmp/own-cache/models/$(ls "$tmp/own-cache/models" | grep -m1 'ingot$')"
+compile "$tmp/again.ingot"
+holds "nor are empty ones" cmp "$tmp/cold.ingot" "$tmp/again.ingot"
+
+# Folders that cannot be used.
+INGOT_CACHE_DIR=/proc/ingot-cache compile "$tmp/again.ingot"
+holds "a folder that cannot be made is no error" cmp "$tmp/cold.ingot" "$tmp/again.ingot"
+INGOT_CACHE_DIR=$tmp/dlrm.onnx compile "$tmp/again.ingot"
+holds "a file in its place is no error" cmp "$tmp/cold.ingot" "$tmp/again.ingot"
+mkdir -m 777 "$tmp/shared-cache"
+chmod 777 "$tmp/shared-cache"
+INGOT_CACHE_DIR=$tmp/shared-cache compile "$tmp/again.ingot"
+holds "a folder that others may write is not used" only "$tmp/shared-cache"
+mkdir "$tmp/locked-cache"
+chmod 555 "$tmp/locked-cache"
+if [ "$(id -u)" = 0 ]; then
+    if unshare -rm mount --bind -o ro "$tmp/locked-cache" "$tmp/locked-cache" 2>/dev/null; then
+        check "a read-only cache is no error" 0 "" unshare -rm bash -c "
+            mount --bind '$tmp/locked-cache' '$tmp/locked-cache' &&
+            mount -o remount,ro,bind '$tmp/locked-cache' &&
+            INGOT_CACHE_DIR='$tmp/locked-cache' '$ingot' compile '$tmp/dlrm.onnx' -q \
+                -o '$tmp/again.ingot' && cmp '$tmp/cold.ingot' '$tmp/again.ingot'"
+    else
+        skip "a read-only cache" "root may write anywhere, and no mounts are allowed"
+    fi
+else
+    INGOT_CACHE_DIR=$tmp/locked-cache compile "$tmp/again.ingot"
+    holds "a read-only cache is no error" cmp "$tmp/cold.ingot" "$tmp/again.ingot"
+fi
+holds "and nothing is left there" only "$tmp/locked-cache"
+
+# A small limit: entries go, results stay.
+INGOT_CACHE_BYTES=1000 INGOT_CACHE_DIR=$tmp/small-cache compile "$tmp/again.ingot"
+holds "what is larger than the cache is not kept" absent "$tmp/small-cache/models"
+
+# Many at once.
+for number in 1 2 3 4; do
+    INGOT_CACHE_DIR=$tmp/busy-cache compile "$tmp/busy$number.ingot" &
+done
+wait
+for number in 1 2 3 4; do
+    holds "compilers at the same time, $number" cmp "$tmp/cold.ingot" "$tmp/busy$number.ingot"
+done
+export INGOT_CACHE_DIR=$tmp/cache

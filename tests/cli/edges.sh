@@ -1,0 +1,55 @@
+# Shapes, ids and batches at their edges: compiled and interpreted.
+# SPDX-License-Identifier: Apache-2.0
+
+# bags N IDS OFFSETS: the example on N bags of every table.
+bags() {
+    local count=$1 ids=$2 offsets=$3 table
+    shift 3
+    local values=(--input "dense=f32[$count,13]=1")
+    for table in 0 1 2 3 4 5 6 7; do
+        values+=(--input "ids_$table=$ids" --input "offsets_$table=i64[$count]=$offsets")
+    done
+    "$ingot" run "$model" "${values[@]}" "$@"
+}
+
+for target in cpu interpret; do
+    model=$tmp/dlrm.onnx
+    check "$target: a batch of none" 0 "score: f32[0, 1]" bags 0 'i64[0]=0' 0 -t $target
+    check "$target: a batch of one" 0 "score: f32[1, 1]" bags 1 'i64[3]=0,1,2' 0 -t $target
+    check "$target: empty bags among others" 0 "score: f32[3, 1]" \
+        bags 3 'i64[2]=0,1' 0,2,2 -t $target
+    check "$target: nothing but empty bags" 0 "score: f32[3, 1]" \
+        bags 3 'i64[0]=0' 0 -t $target
+    check "$target: ids count from the end" 0 "score: f32[1, 1]" \
+        bags 1 'i64[2]=-1,-24' 0 -t $target
+    check "$target: an id out of range is 3" 3 "" bags 2 'i64[4]=0,1,24,2' 0,2 -t $target
+    check "$target: wrong shape is 3" 3 "is 12, expected 13" \
+        "$ingot" run "$model" -t $target --inputs "$tmp/in" --input 'dense=f32[2,12]=0'
+    check "$target: batches that disagree are 3" 3 "batch" \
+        "$ingot" run "$model" -t $target --inputs "$tmp/in" --input 'dense=f32[2,13]=0'
+done
+
+model=$tmp/dlrm.ingot
+check "an id out of range names input, position and value" 3 \
+    "input 'ids_6' element 2 is 24" bags 2 'i64[4]=0,1,24,2' 0,2
+check "wrong shape lists expected and given" 3 \
+    "input 'dense' must be f32[batch, 13], but was given f32[2, 12]" \
+    "$ingot" run "$model" --inputs "$tmp/in" --input 'dense=f32[2,12]=0'
+check "wrong dtype lists expected and given" 3 "but was given i32[2, 13]" \
+    "$ingot" run "$model" --inputs "$tmp/in" --input 'dense=i32[2,13]=0'
+check "wrong rank lists expected and given" 3 "but was given f32[13]" \
+    "$ingot" run "$model" --inputs "$tmp/in" --input 'dense=f32[13]=0'
+model=$tmp/dlrm.onnx
+check "ids may be clamped" 0 "score: f32[2, 1]" \
+    bags 2 'i64[4]=0,1,100000,2' 0,2 --clamp-ids
+check "the sign is told apart: a negative id beyond the table is 3" 3 "-25" \
+    bags 1 'i64[1]=-25' 0
+
+# Threads do not change bits.
+"$ingot" run "$tmp/dlrm.ingot" --inputs "$tmp/in" --json >"$tmp/one"
+for threads in 2 3 4 7; do
+    "$ingot" run "$tmp/dlrm.ingot" --inputs "$tmp/in" --json --threads $threads >"$tmp/more"
+    holds "$threads threads give the same bits" cmp "$tmp/one" "$tmp/more"
+done
+"$ingot" run "$tmp/dlrm.onnx" --no-cache --inputs "$tmp/in" --json >"$tmp/more"
+holds "compiled just in time gives the same bits" cmp "$tmp/one" "$tmp/more"

@@ -1,0 +1,26 @@
+# An installed tree, found by pkg-config alone.
+# SPDX-License-Identifier: Apache-2.0
+
+prefix=$tmp/prefix
+if is_sanitized; then
+    skip "an installed tree" "programs would need the sanitizer"
+else
+    holds "cmake --install" cmake --install "$build" --prefix "$prefix"
+    PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name ingot.pc)")
+    export PKG_CONFIG_PATH
+    build_example() {
+        # shellcheck disable=SC2046
+        cc -O1 "examples/$1.c" $(pkg-config --cflags --libs "$2") \
+            -Wl,-rpath,"$(pkg-config --variable=libdir "$2")" -o "$tmp/$1"
+    }
+    holds "jit builds by pkg-config" build_example jit ingot
+    check "jit runs a model written as text" 0 "y: f32[B, 3]" "$tmp/jit"
+    check "jit runs a model from memory" 0 "score: f32[batch, 1]" "$tmp/jit" "$tmp/dlrm.onnx"
+    holds "server builds by pkg-config, with the runtime alone" \
+        build_example server ingot-runtime
+    holds "and needs no compiler" sh -c \
+        "! ldd '$tmp/server' | grep -q 'libingot\.so\|LLVM\|protobuf\|zip\|jansson'"
+    check "server tells its usage" 1 "usage: server" "$tmp/server"
+    check "the installed command works" 0 "  0 2 0 4" \
+        "$prefix/bin/ingot" run "$tmp/relu.ig" --no-cache --input 'x=f32[1,4]=-1,2,-3,4'
+fi

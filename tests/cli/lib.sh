@@ -1,0 +1,102 @@
+# How checks are written.  SPDX-License-Identifier: Apache-2.0
+#
+#   check "what is so" STATUS "words in the output" COMMAND…
+#   holds "what is so" COMMAND…          the command succeeds
+#   skip  "what" "why"
+#
+# Everything a check makes lies in $tmp; $ingot is the command.
+
+build=$(cd "${INGOT_BUILD:-build/release}" && pwd) || exit 1
+ingot=$build/ingot
+cases=${INGOT_CASES:-$PWD/../shared}
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+export INGOT_CACHE_DIR=$tmp/cache
+unset XDG_CACHE_HOME INGOT_DEBUG INGOT_SKIP INGOT_STOP
+passed=0 failed=0 skipped=0
+
+# Sanitizers need time and memory of their own.
+is_sanitized() {
+    ldd "$ingot" | grep -q 'libasan\|libtsan\|libubsan'
+}
+
+report() {
+    failed=$((failed + 1))
+    echo "FAIL $1"
+    shift
+    printf '    %s\n' "$@"
+}
+
+check() {
+    local what=$1 wanted=$2 words=$3 status
+    shift 3
+    "$@" >"$tmp/out" 2>&1 </dev/null
+    status=$?
+    if [ "$status" != "$wanted" ]; then
+        report "$what" "exit status $status, want $wanted: $*" "$(head -c 2000 "$tmp/out")"
+    elif [ -n "$words" ] && ! grep -qF -- "$words" "$tmp/out"; then
+        report "$what" "no '$words' in the output of $*" "$(head -c 2000 "$tmp/out")"
+    else
+        passed=$((passed + 1))
+    fi
+}
+
+holds() {
+    local what=$1
+    shift
+    if "$@" >"$tmp/out" 2>&1 </dev/null; then
+        passed=$((passed + 1))
+    else
+        report "$what" "$*" "$(head -c 2000 "$tmp/out")"
+    fi
+}
+
+skip() {
+    skipped=$((skipped + 1))
+    echo "skip $1: $2"
+}
+
+finish() {
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ "$failed" = 0 ]
+    exit
+}
+
+# No file in the folder but the named ones, hidden ones counted.
+only() {
+    local folder=$1 found
+    shift
+    found=$(cd "$folder" && find . -mindepth 1 -maxdepth 1 -printf '%f ' | tr ' ' '\n' | sort)
+    [ "$found" = "$(printf '%s\n' "$@" | sort)" ] || {
+        echo "found: $found"
+        return 1
+    }
+}
+
+absent() {
+    [ ! -e "$1" ]
+}
+
+is_json() {
+    python3 -m json.tool "$tmp/json"
+}
+
+# ---- models that the checks share ----
+
+cat >"$tmp/relu.ig" <<'IG'
+module @small {
+  symbol B {min = 0}
+  graph @main(%x: f32[B, 4]) -> (f32[B, 4] "y") {
+    %0 = relu %x : f32[B, 4]
+    ret %0
+  }
+}
+IG
+
+cc -O1 -D_GNU_SOURCE -std=c11 examples/make_dlrm.c -lm -o "$tmp/make_dlrm" &&
+    "$tmp/make_dlrm" "$tmp/dlrm.onnx" "$tmp/in" >"$tmp/out" || {
+    cat "$tmp/out"
+    echo "tests/cli: the example model cannot be made"
+    exit 1
+}
+"$ingot" compile "$tmp/dlrm.onnx" -q -o "$tmp/dlrm.ingot"

@@ -1,0 +1,57 @@
+# Wrong usage is 2, help is 0, files that the user names are 6.
+# SPDX-License-Identifier: Apache-2.0
+
+check "no verb is wrong usage" 2 "usage: ingot VERB" "$ingot"
+check "an unknown verb is wrong usage" 2 "there is no verb 'compil'" "$ingot" compil
+check "an unknown option is named" 2 "no such option: --frob" "$ingot" compile --frob
+check "an option without its value is named" 2 "needs a value: -o" "$ingot" compile x -o
+check "a missing model is wrong usage" 2 "something is missing" "$ingot" compile
+check "two models are wrong usage" 2 "too many arguments: b" "$ingot" run a b
+check "compile needs -o" 2 "-o FILE is needed" "$ingot" compile "$tmp/relu.ig"
+check "a choice is checked" 2 "--form takes static|dynamic|constant" \
+    "$ingot" verify --form dynamical "$tmp"
+check "a count is checked" 2 "--threads takes N, not 'two'" \
+    "$ingot" run --threads two "$tmp/relu.ig"
+check "an unknown limit is wrong usage" 2 "there is no limit 'nodes'" \
+    "$ingot" info --limit nodes=3
+check "a limit needs a number" 2 "--limit takes NAME=N" "$ingot" info --limit rank=many
+check "verify needs a case" 2 "name a case's folder" "$ingot" verify
+check "help is not an error" 0 "usage: ingot VERB" "$ingot" --help
+check "the version is told" 0 "ingot 0." "$ingot" --version
+for verb in compile run verify dump opt bench info; do
+    check "$verb has help" 0 "usage: ingot $verb" "$ingot" "$verb" --help
+    holds "the manual has $verb" sh -c "'$ingot' --man | grep -q 'ingot $verb'"
+    # Every option that help lists stands in the manual and in the completion.
+    for option in $("$ingot" "$verb" --help | grep -o -- '^ *\(-.,\)\? *--[a-z-]*' |
+        grep -o -- '--.*'); do
+        holds "the completion of $verb has $option" \
+            sh -c "'$ingot' --completion | grep -q -- '$verb) words=.*$option'"
+    done
+done
+holds "the completion is a script" sh -c "'$ingot' --completion | bash -n"
+
+check "a model that is not there is 6" 6 "cannot read" "$ingot" run "$tmp/none.onnx"
+check "a folder is not a model" 6 "$tmp" "$ingot" compile "$tmp" -o "$tmp/x.ingot"
+check "a folder for the output that is not there is 6" 6 "cannot write" \
+    "$ingot" compile "$tmp/relu.ig" -o "$tmp/none/x.ingot"
+check "a case that is not there fails" 1 "no such folder" "$ingot" verify "$tmp/none"
+check "a suite that is not there is 6" 6 "cannot read" "$ingot" verify --suite "$tmp/none"
+check "an unknown target is 3" 3 "there is no target 'z80'" \
+    "$ingot" compile "$tmp/relu.ig" --target z80 -o "$tmp/x.ingot"
+check "an unknown pass is 3" 3 "frobnicate" "$ingot" opt "$tmp/relu.ig" --passes frobnicate
+check "an unknown pass to stop at is 3" 3 "pass 'frobnicate' did not run" \
+    "$ingot" dump "$tmp/relu.ig" --after frobnicate
+check "text that is no module is 3" 3 "$tmp/bad.ig:2" \
+    sh -c "printf 'module @m {\n  frob\n}\n' >'$tmp/bad.ig'; '$ingot' opt '$tmp/bad.ig'"
+check "a full output is 6" 6 "cannot write the output" \
+    sh -c "'$ingot' dump '$tmp/relu.ig' >/dev/full"
+
+for arguments in "info" "info $tmp/dlrm.ingot" "info $tmp/dlrm.onnx" \
+    "run $tmp/dlrm.ingot --inputs $tmp/in" "dump $tmp/relu.ig --format json" \
+    "bench $tmp/relu.ig --seconds 0.01" "compile $tmp/relu.ig -o $tmp/x.ingot"; do
+    # shellcheck disable=SC2086
+    "$ingot" $arguments --json >"$tmp/json" 2>"$tmp/out" ||
+        "$ingot" $arguments >"$tmp/json" 2>"$tmp/out"
+    holds "JSON of: ingot ${arguments%% *}" is_json
+done
+check "dot is a digraph" 0 "digraph" "$ingot" dump "$tmp/relu.ig" --format dot

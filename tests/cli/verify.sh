@@ -1,0 +1,49 @@
+# verify: what passes, what fails, and what is said.
+# SPDX-License-Identifier: Apache-2.0
+
+case=$tmp/case
+mkdir -p "$case/test_data_set_0" "$case/test_data_set_1"
+cp "$tmp/relu.ig" "$case/model.ig"
+put() {
+    "$ingot" run "$tmp/relu.ig" -q --input "x=$2" --outputs "$tmp/made" &&
+        mv "$tmp/made/y.npy" "$case/$1"
+}
+put test_data_set_0/input_0.npy 'f32[2,4]=iota'
+put test_data_set_0/output_0.npy 'f32[2,4]=iota'
+put test_data_set_1/input_0.npy 'f32[1,4]=1,2,3,4'
+put test_data_set_1/output_0.npy 'f32[1,4]=1,2,3,4'
+for target in cpu interpret; do
+    check "$target: a case passes" 0 "1 passed, 0 failed, 0 skipped" \
+        "$ingot" verify -t $target "$case"
+done
+check "against the interpreter" 0 "RMS 0" "$ingot" verify --against interpret "$case"
+put test_data_set_1/output_0.npy 'f32[1,4]=1,2,3.5,4'
+check "a difference is 1" 1 "0 passed, 1 failed, 0 skipped" "$ingot" verify "$case"
+check "it names set, output, index and both values" 1 \
+    "test_data_set_1: output 'y': at [0, 2] got 3, want 3.5 (1 of 4 differ)" \
+    "$ingot" verify "$case"
+check "a tolerance may be given" 0 "1 passed" "$ingot" verify --atol 0.6 "$case"
+echo '{"tolerance": {"rtol": 0.2, "atol": 0}}' >"$case/case.json"
+check "or stand in case.json" 0 "1 passed" "$ingot" verify "$case"
+echo '{"tolerance": {"rtol": 0.2, "atol": 0}, "exact_outputs": ["y"]}' >"$case/case.json"
+check "exact outputs have none" 1 "1 failed" "$ingot" verify "$case"
+echo '{' >"$case/case.json"
+check "a case.json that is broken fails" 1 "case.json" "$ingot" verify "$case"
+rm "$case/case.json"
+put test_data_set_1/output_0.npy 'f32[2,4]=1'
+check "another shape fails" 1 "got f32[1, 4], want f32[2, 4]" "$ingot" verify "$case"
+rm "$case/test_data_set_1/input_0.npy"
+check "a missing input fails" 1 "has 0 inputs, the model takes 1" "$ingot" verify "$case"
+rm -r "$case/test_data_set_1" "$case/model.ig"
+check "a case without a model is skipped" 0 "0 passed, 0 failed, 1 skipped" \
+    "$ingot" verify "$case"
+check "unless one is named" 0 "1 passed" "$ingot" verify --model "$tmp/relu.ig" "$case"
+"$ingot" compile "$tmp/relu.ig" -q -o "$tmp/relu.ingot"
+check "or an artifact" 0 "1 passed" "$ingot" verify --model "$tmp/relu.ingot" "$case"
+"$ingot" verify --json --model "$tmp/relu.ig" "$case" >"$tmp/json"
+holds "verify --json is JSON" is_json
+check "a suite without cases is wrong usage" 2 "holds no cases" \
+    "$ingot" verify --suite "$tmp/stopped-not" --suite "$tmp/in"
+cp "$tmp/relu.ig" "$case/model.ig"
+check "a suite is its folders with data sets" 0 "1 passed, 0 failed, 0 skipped" \
+    "$ingot" verify --suite "$tmp" --form static
