@@ -3,9 +3,9 @@
  *
  * Each builder makes kernel ops on f32 or f64 scalars or vectors of any width.  Only
  * arithmetic, comparisons, selection and bit operations are used, so every target gets
- * the same function; bounds in units of the last place (against the true value, over
- * all of f32; sampled in f64) stand beside each and are tested.  On level v2 muladd
- * rounds twice and the bounds of f32 grow by at most one half.
+ * the same function; bounds in units of the last place against the true value stand
+ * beside each and are tested on samples (with INGOT_TEST_ALL=1 on all of f32).  On
+ * level v2 muladd rounds twice and the bounds of f32 grow by at most one half.
  */
 #ifndef IG_PASSES_LOWER_MATH_H
 #define IG_PASSES_LOWER_MATH_H
