@@ -35,6 +35,9 @@ typedef struct ig_backend {
     /* Prints `kernel` at the wanted stage (never IMAGE). */
     ig_status (*emit)(void *state, const ig_graph *kernel, ig_emit what,
                       ig_writer *text);
+    /* The texts of several kernels, one after another, as one unit of `what` (ASM or
+     * IMAGE).  NULL: the backend has no text that stands for its kernels. */
+    ig_status (*assemble)(void *state, ig_str text, ig_emit what, ig_writer *out);
     /* Compiles one kernel graph; the result lives in `arena`. */
     ig_status (*compile)(void *state, const ig_graph *kernel, ig_arena *arena,
                          ig_compiled_kernel *out_kernel);

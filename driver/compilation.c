@@ -146,6 +146,12 @@ ig_status ig_compilation_run(ig_compilation *build) {
         return ig_error(&context->diag, IG_INVALID, NULL,
                         "the passes were stopped: there is nothing to compile yet");
     }
+    const ig_target *target = build->lowered.targets.targets[0];
+    if (target->family != IG_FAMILY_CPU) {
+        return ig_error_hint(&context->diag, IG_UNSUPPORTED, NULL,
+                             "--emit cuda, ptx or cubin writes its kernels",
+                             "artifacts hold no code for %s yet", target->name);
+    }
     const ig_graph *entry = ig_entry_of(build->lowered.modules[0]);
     if (!entry || entry->stage != IG_STAGE_PLAN) {
         return ig_error(&context->diag, IG_INVALID, NULL,

@@ -59,6 +59,26 @@ ig_status ig_module_print(ig_module *module, ig_format format, const char **out_
 
 /* ---- stages ---- */
 
+static ig_status print_kernels(const ig_backend *backend, void *state,
+                               const ig_module *module, ig_emit what, ig_writer *out) {
+    for (size_t i = 0; i < module->graphs.count; i++) {
+        if (module->graphs.items[i]->stage == IG_STAGE_KERNEL) {
+            IG_TRY(backend->emit(state, module->graphs.items[i], what, out));
+        }
+    }
+    return IG_OK;
+}
+
+/* What cannot stand one after another is made of all texts at once. */
+static ig_status assemble_kernels(const ig_backend *backend, void *state,
+                                  const ig_module *module, ig_emit what,
+                                  ig_writer *out) {
+    ig_writer text;
+    ig_writer_init(&text, out->arena);
+    IG_TRY(print_kernels(backend, state, module, IG_EMIT_TEXT, &text));
+    return backend->assemble(state, ig_writer_str(&text), what, out);
+}
+
 /* Kernels of one level as its backend prints them. */
 static ig_status print_level(text_call *call, uint32_t level, ig_emit what,
                              ig_writer *out) {
@@ -69,12 +89,9 @@ static ig_status print_level(text_call *call, uint32_t level, ig_emit what,
     void             *state = NULL;
     IG_TRY(ig_host_backend(context, target, &backend));
     IG_TRY(backend->open(context, target, &state));
-    ig_status status = IG_OK;
-    for (size_t i = 0; i < module->graphs.count && status == IG_OK; i++) {
-        if (module->graphs.items[i]->stage == IG_STAGE_KERNEL) {
-            status = backend->emit(state, module->graphs.items[i], what, out);
-        }
-    }
+    bool      is_whole = backend->assemble && what != IG_EMIT_TEXT;
+    ig_status status = is_whole ? assemble_kernels(backend, state, module, what, out)
+                                : print_kernels(backend, state, module, what, out);
     backend->close(state);
     return status;
 }
@@ -123,6 +140,15 @@ static ig_status stage_ptx(text_call *call, ig_writer *out) {
     return print_code(call, IG_FAMILY_GPU, IG_EMIT_ASM, out);
 }
 
+static ig_status stage_cubin(text_call *call, ig_writer *out) {
+    if (call->lowered.count > 1) {
+        return ig_error_hint(&call->module->context->diag, IG_INVALID, NULL,
+                             "name one, for example cuda:sm_90a",
+                             "a cubin is for one architecture");
+    }
+    return print_code(call, IG_FAMILY_GPU, IG_EMIT_IMAGE, out);
+}
+
 typedef struct stage_row {
     const char *name, *lowered_to; /* NULL: as imported */
     stage_fn   *print;
@@ -138,6 +164,7 @@ static const stage_row stages[] = {
     { "asm", "kernel", stage_asm, NULL },
     { "cuda", "kernel", stage_cuda, "cuda:sm_90a" },
     { "ptx", "kernel", stage_ptx, "cuda:sm_90a" },
+    { "cubin", "kernel", stage_cubin, "cuda:sm_90a" },
 };
 
 static ig_status dump_stage(text_call *call, const stage_row *row) {
@@ -163,7 +190,7 @@ static ig_status dump(void *arguments) {
         }
     }
     return ig_error_hint(&call->module->context->diag, IG_INVALID, NULL,
-                         "import, tensor, plan, kernel, llvm, asm, cuda, ptx",
+                         "import, tensor, plan, kernel, llvm, asm, cuda, ptx, cubin",
                          "there is no stage '%s'", call->stage);
 }
 

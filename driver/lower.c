@@ -5,6 +5,7 @@
 #include "ingot/runtime.h"
 #include "ir/text.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,19 +46,45 @@ static ig_status add_host(ig_context *context, ig_target_list *out) {
     return add_target(context, ig_str_of(level), out);
 }
 
+static ig_status add_all_of(ig_context *context, ig_family family,
+                            ig_target_list *out) {
+    for (const ig_target *const *target = ig_targets; *target; target++) {
+        if ((*target)->family == family) {
+            IG_TRY(add_target(context, ig_str_of((*target)->name), out));
+        }
+    }
+    return IG_OK;
+}
+
+/* "sm_90a", of "cuda:sm_80,sm_90a" or with its family again. */
+static ig_status add_cuda(ig_context *context, ig_str level, ig_target_list *out) {
+    char name[64];
+    if (ig_str_starts(level, "cuda:")) {
+        return add_target(context, level, out);
+    }
+    snprintf(name, sizeof name, "cuda:%.*s", IG_STR_ARG(level));
+    return add_target(context, ig_str_of(name), out);
+}
+
 ig_status ig_targets_parse(ig_context *context, const char *text, ig_target_list *out) {
     *out = (ig_target_list){ 0 };
     ig_str rest = ig_str_of(text);
     if (rest.size == 0 || ig_str_is(rest, "cpu")) {
         return add_host(context, out);
     }
-    if (ig_str_starts(rest, "cpu:")) {
-        rest = (ig_str){ rest.data + 4, rest.size - 4 };
+    if (ig_str_is(rest, "cuda")) {
+        return add_all_of(context, IG_FAMILY_GPU, out);
+    }
+    bool is_cuda = ig_str_starts(rest, "cuda:");
+    if (is_cuda || ig_str_starts(rest, "cpu:")) {
+        size_t prefix = is_cuda ? 5 : 4;
+        rest = (ig_str){ rest.data + prefix, rest.size - prefix };
     }
     while (rest.size) {
         const char *comma = memchr(rest.data, ',', rest.size);
         size_t      size = comma ? (size_t)(comma - rest.data) : rest.size;
-        IG_TRY(add_target(context, (ig_str){ rest.data, size }, out));
+        ig_str      name = { rest.data, size };
+        IG_TRY(is_cuda ? add_cuda(context, name, out) : add_target(context, name, out));
         size_t skipped = comma ? size + 1 : size;
         rest = (ig_str){ rest.data + skipped, rest.size - skipped };
     }

@@ -29,43 +29,58 @@ static ig_status open_cuda(ig_context *context, const ig_target *target,
     return IG_OK;
 }
 
-static ig_status print_source(const ig_graph *kernel, ig_writer *out) {
+static ig_status print_source(const state *s, const ig_graph *kernel, ig_writer *out) {
+    int64_t limit = s->context->limits.kernel_ops;
+    if (kernel->op_count > limit) {
+        return ig_error_hint(&s->context->diag, IG_LIMIT, NULL,
+                             "raise the limit kernel_ops",
+                             "kernel '%s' has %u ops; the limit is %lld", kernel->name,
+                             kernel->op_count, (long long)limit);
+    }
     ig_cuda_emit_preamble(out);
     return ig_cuda_emit_kernel(kernel, out);
 }
 
-static ig_status compile_source(state *s, const ig_graph *kernel, bool wants_ptx,
-                                ig_arena *arena, ig_str *out_result) {
+/* NVRTC cannot be interrupted: cancelling is looked for before it starts. */
+static ig_status assemble(state *s, ig_str source, bool wants_ptx, ig_arena *arena,
+                          ig_str *out_result) {
+    IG_TRY(ig_context_poll(s->context));
     if (!s->is_open) {
         IG_TRY(ig_nvrtc_open(s->context, &s->nvrtc));
         s->is_open = true;
     }
-    ig_writer source;
-    ig_writer_init(&source, arena);
-    IG_TRY(print_source(kernel, &source));
-    ig_nvrtc_job job = { .source = ig_writer_str(&source),
+    ig_nvrtc_job job = { .source = source,
                          .architecture = s->architecture,
                          .wants_ptx = wants_ptx };
     return ig_nvrtc_compile(s->context, &s->nvrtc, &job, arena, out_result);
 }
 
+static ig_status assemble_cuda(void *opened, ig_str text, ig_emit what,
+                               ig_writer *out) {
+    ig_str result = { NULL, 0 };
+    IG_TRY(assemble(opened, text, what == IG_EMIT_ASM, out->arena, &result));
+    ig_put_str(out, result);
+    return IG_OK;
+}
+
 static ig_status emit_cuda(void *opened, const ig_graph *kernel, ig_emit what,
                            ig_writer *text) {
     if (what == IG_EMIT_TEXT) {
-        return print_source(kernel, text);
+        return print_source(opened, kernel, text);
     }
-    ig_str ptx = { NULL, 0 };
-    IG_TRY(compile_source(opened, kernel, true, text->arena, &ptx));
-    ig_put_str(text, ptx);
-    return IG_OK;
+    ig_writer source;
+    ig_writer_init(&source, text->arena);
+    IG_TRY(print_source(opened, kernel, &source));
+    return assemble_cuda(opened, ig_writer_str(&source), what, text);
 }
 
 static ig_status compile_cuda(void *opened, const ig_graph *kernel, ig_arena *arena,
                               ig_compiled_kernel *out_kernel) {
-    state *s = opened;
-    IG_TRY(ig_context_poll(s->context));
-    ig_str cubin = { NULL, 0 };
-    IG_TRY(compile_source(s, kernel, false, arena, &cubin));
+    ig_str    cubin = { NULL, 0 };
+    ig_writer source;
+    ig_writer_init(&source, arena);
+    IG_TRY(print_source(opened, kernel, &source));
+    IG_TRY(assemble(opened, ig_writer_str(&source), false, arena, &cubin));
     *out_kernel = (ig_compiled_kernel){
         .name = kernel->name, .entry = -1, .bytes = cubin.data, .size = cubin.size
     };
@@ -81,6 +96,7 @@ const ig_backend ig_backend_cuda = {
     .family = IG_FAMILY_GPU,
     .open = open_cuda,
     .emit = emit_cuda,
+    .assemble = assemble_cuda,
     .compile = compile_cuda,
     .close = close_cuda,
 };

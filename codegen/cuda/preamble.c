@@ -12,7 +12,8 @@ static const char basics[] =
     "typedef unsigned int ig_u32;\n"
     "struct ig_f16 { ig_u16 bits; };\n"
     "struct ig_bf16 { ig_u16 bits; };\n"
-    "struct ig_kernel_report { long long operand, position, value; int lock, unused; };\n"
+    "struct ig_kernel_report { long long operand, position, value; int lock, unused; "
+    "};\n"
     "\n"
     "template <class To, class From> __device__ inline To ig_bits(From x) {\n"
     "    static_assert(sizeof(To) == sizeof(From), \"bits of equal size\");\n"
@@ -91,7 +92,8 @@ static const char basics[] =
     "\n";
 
 static const char casts[] =
-    "/* To f32 with the last bit set when something is lost (round to odd): what is then\n"
+    "/* To f32 with the last bit set when something is lost (round to odd): what is "
+    "then\n"
     " * rounded to fewer bits is rounded once. */\n"
     "__device__ inline float ig_odd(float x) { return x; }\n"
     "__device__ inline float ig_odd(double x) {\n"
@@ -170,7 +172,8 @@ static const char casts[] =
     "    return ig_caster<To>::from(ig_widen(x));\n"
     "}\n"
     "\n"
-    "/* Keeps the least (operand, position).  A thread that holds the lock lets go of it\n"
+    "/* Keeps the least (operand, position).  A thread that holds the lock lets go of "
+    "it\n"
     " * in the same turn of the loop, so threads of one warp cannot wait for each\n"
     " * other. */\n"
     "__device__ inline void ig_report(ig_kernel_report *report, long long operand,\n"

@@ -32,7 +32,7 @@ static void put_integer(ig_cuda_emitter *e, const ig_tensor *value) {
 static void put_float(ig_cuda_emitter *e, const ig_tensor *value, const char *type) {
     uint64_t    bits = 0;
     int         width = ig_dtypes[value->dtype].bits;
-    const char *words = width == 64 ? "unsigned long long"
+    const char *words = width == 64   ? "unsigned long long"
                         : width == 32 ? "ig_u32"
                                       : "ig_u16";
     memcpy(&bits, value->data, (size_t)width / 8);

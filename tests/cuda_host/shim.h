@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Included before the emitted text, in one translation unit.  Blocks run one after
- * another; the threads of a block are real threads, __syncthreads is a barrier of all of
- * them, and a __shared__ array is a static one, of which there is one a block as long as
- * blocks do not overlap.
+ * another; the threads of a block are real threads, __syncthreads is a barrier of all
+ * of them, and a __shared__ array is a static one, of which there is one a block as
+ * long as blocks do not overlap.
  */
 #ifndef IG_TESTS_CUDA_HOST_SHIM_H
 #define IG_TESTS_CUDA_HOST_SHIM_H

@@ -15,12 +15,12 @@ typedef struct shim_report {
 } shim_report;
 
 typedef struct shim_launch {
-    void           *kernel;
-    int64_t         grid;
-    int             threads;
-    void *const    *buffers;
-    const int64_t  *params;
-    shim_report    *report;
+    void          *kernel;
+    int64_t        grid;
+    int            threads;
+    void *const   *buffers;
+    const int64_t *params;
+    shim_report   *report;
 } shim_launch;
 
 typedef int shim_run(const shim_launch *launch);
@@ -164,9 +164,10 @@ TEST(bags) {
     if (!is_skipped()) {
         cuda_check_bag(run_shim,
                        (cuda_bag){ 11, 64, 40, 19, "operands = [1], pool = [0]" });
-        cuda_check_bag(run_shim, (cuda_bag){ 5, 3, 40, 9,
-                                             "operands = [1], pool = [1], padding = [3], "
-                                             "empty = [2]" });
+        cuda_check_bag(run_shim,
+                       (cuda_bag){ 5, 3, 40, 9,
+                                   "operands = [1], pool = [1], padding = [3], "
+                                   "empty = [2]" });
     }
 }
 END_TEST
@@ -192,12 +193,12 @@ TEST(elementwise) {
 }
 END_TEST
 
-/* Casts of `x`, computed by `statements`, to every dtype: values that saturate, wrap and
- * round. */
+/* Casts of `x`, computed by `statements`, to every dtype: values that saturate, wrap
+ * and round. */
 static void check_casts(const char *arguments, const char *statements) {
     static const char *const dtypes[] = { "bool", "i8",  "i16", "i32",  "i64", "u8",
                                           "u16",  "u32", "u64", "bf16", "f16", "f32" };
-    ig_arena arena;
+    ig_arena                 arena;
     ig_arena_init(&arena, NULL);
     ig_writer body, types, values;
     ig_writer_init(&body, &arena);
@@ -210,7 +211,8 @@ static void check_casts(const char *arguments, const char *statements) {
         ig_put(&values, "%s%%c%zu", i ? ", " : "", i);
     }
     check(ig_arena_printf(
-              &arena, "module @t {\n  graph @main(%s) -> (%s) {\n%s%s    ret %s\n  }\n}\n",
+              &arena,
+              "module @t {\n  graph @main(%s) -> (%s) {\n%s%s    ret %s\n  }\n}\n",
               arguments, types.data, statements, body.data, values.data),
           (int64_t[]){ 700 }, 1 << 30);
     ig_arena_fini(&arena);
@@ -275,4 +277,5 @@ TEST(an_id_out_of_range_is_reported) {
 END_TEST
 
 UNIT_SUITE(cuda_host, gemm, gemm_with_a_long_epilogue, no_rows, dot, bags, interaction,
-           elementwise, casts_of_floats, casts_of_integers, integers, an_id_out_of_range_is_reported)
+           elementwise, casts_of_floats, casts_of_integers, integers,
+           an_id_out_of_range_is_reported)

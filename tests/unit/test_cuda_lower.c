@@ -162,18 +162,17 @@ END_TEST
 
 TEST(tables_of_different_dims_in_one_launch) {
     cuda_case_check(
-        &(cuda_text){
-            "module @t {\n  weight @t0 : f32[7, 16] = splat(0.5)\n"
-            "  weight @t1 : f32[9, 16] = splat(0.25)\n"
-            "  weight @t2 : f32[5, 40] = splat(2)\n"
-            "  graph @main(%a: i64[N], %ao: i64[B], %b: i64[M], %bo: i64[B], "
-            "%c: i64[K], %co: i64[B]) -> (f32[B, 72] \"y\") {\n"
-            "    %0, %1, %2 = bag @t0, %a, %ao, @t1, %b, %bo, @t2, %c, %co "
-            "{operands = [1, 1, 1], pool = [0, 0, 1]} : "
-            "f32[B, 16], f32[B, 16], f32[B, 40]\n"
-            "    %3 = concat %1, %0, %2 {axis = 1} : f32[B, 72]\n"
-            "    ret %3\n  }\n}\n",
-            (int64_t[]){ 33, 11, 50, 2 }, 5, cuda_set_offsets },
+        &(cuda_text){ "module @t {\n  weight @t0 : f32[7, 16] = splat(0.5)\n"
+                      "  weight @t1 : f32[9, 16] = splat(0.25)\n"
+                      "  weight @t2 : f32[5, 40] = splat(2)\n"
+                      "  graph @main(%a: i64[N], %ao: i64[B], %b: i64[M], %bo: i64[B], "
+                      "%c: i64[K], %co: i64[B]) -> (f32[B, 72] \"y\") {\n"
+                      "    %0, %1, %2 = bag @t0, %a, %ao, @t1, %b, %bo, @t2, %c, %co "
+                      "{operands = [1, 1, 1], pool = [0, 0, 1]} : "
+                      "f32[B, 16], f32[B, 16], f32[B, 40]\n"
+                      "    %3 = concat %1, %0, %2 {axis = 1} : f32[B, 72]\n"
+                      "    ret %3\n  }\n}\n",
+                      (int64_t[]){ 33, 11, 50, 2 }, 5, cuda_set_offsets },
         cuda_run_interpreter);
 }
 END_TEST

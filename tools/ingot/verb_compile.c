@@ -10,7 +10,7 @@ static const option_row options[] = {
     LIST("input", inputs, "NAME=TYPE",
          "fix an input's type: x=f32[8,13], or f32[B,13] "
          "with B left open; may be repeated"),
-    TEXT("emit", 'e', emit, "ingot|object|header|shared|llvm|asm|cuda|ptx",
+    TEXT("emit", 'e', emit, "ingot|object|header|shared|llvm|asm|cuda|ptx|cubin",
          "what to write (ingot: an artifact)"),
     TEXT("weights", 'w', weights, "embed|reference",
          "copy weights into the artifact (embed), or leave them in the model's file"),
@@ -81,7 +81,7 @@ static ig_status compile(const settings *given, ig_context *context) {
     if (status != IG_OK) {
         return status;
     }
-    static const char *const texts[] = { "llvm", "asm", "cuda", "ptx" };
+    static const char *const texts[] = { "llvm", "asm", "cuda", "ptx", "cubin" };
     bool                     is_text = false;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         is_text |= given->emit && strcmp(given->emit, texts[i]) == 0;

@@ -1,9 +1,9 @@
 /* Embedding bags of all tables of a model in one launch, on GPUs.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Features, classes, checks and the sum of a bag are the CPU's (cpu/bag.c).  Here a tile
- * is a few bags of one feature, and a thread owns one column of one bag: a row of a
- * table is read by neighbouring threads, and an id by all threads of its bag at once.
+ * Features, classes, checks and the sum of a bag are the CPU's (cpu/bag.c).  Here a
+ * tile is a few bags of one feature, and a thread owns one column of one bag: a row of
+ * a table is read by neighbouring threads, and an id by all threads of its bag at once.
  *
  *   grid       blocks of a few bags, feature after feature
  *   thread     elements (bag, column) of the block, THREADS apart

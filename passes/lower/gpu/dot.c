@@ -131,7 +131,7 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     ig_gpu_barrier(b);
     emit_tree(d, b, lane);
     ig_value *is_first = k_compare(b, IG_OP_eq, lane, zero);
-    k_if store = k_if_open(b, k_binary(b, IG_OP_and, is_first, is_there), NULL, 0);
+    k_if      store = k_if_open(b, k_binary(b, IG_OP_and, is_first, is_there), NULL, 0);
     store_element(d, &store.then, index);
     k_if_close(&store, NULL, NULL);
 }
@@ -153,7 +153,7 @@ ig_status ig_lower_gpu_dot(ig_lower *lower) {
     const ig_operand *a = ig_cpu_input(lower, anchor, 0);
     const ig_operand *b = ig_cpu_input(lower, anchor, 1);
     const ig_type    *type = anchor->results[0].type;
-    bool has_matrices = a && b && a->type->rank >= 2 && b->type->rank >= 2;
+    bool              has_matrices = a && b && a->type->rank >= 2 && b->type->rank >= 2;
     if (!has_matrices || ig_dtypes[type->dtype].class == IG_BOOL) {
         return ig_lower_unsupported(lower, "this form of matmul");
     }

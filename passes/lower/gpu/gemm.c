@@ -88,12 +88,12 @@ static void copy_b(const gemm *g, ig_builder *b, const tile_place *at, ig_value 
 /* ---- sums ---- */
 
 static k_loop multiply_slice(const gemm *g, ig_builder *b, ig_value *const *sums) {
-    k_loop      loop = k_loop_open(b, k_i64(b, 0), k_i64(b, SIDE), k_i64(b, 1), sums,
-                                   SUMS);
+    k_loop loop = k_loop_open(b, k_i64(b, 0), k_i64(b, SIDE), k_i64(b, 1), sums, SUMS);
     ig_builder *in = &loop.b;
     ig_value   *x[EACH], *y[EACH], *next[SUMS];
     for (uint32_t i = 0; i < EACH; i++) {
-        ig_value *row = stride_on(in, g->down, i), *column = stride_on(in, g->across, i);
+        ig_value *row = stride_on(in, g->down, i),
+                 *column = stride_on(in, g->across, i);
         x[i] = k_load(in, g->a_slice, slice_at(in, loop.index, row), 1);
         y[i] = k_load(in, g->b_slice, slice_at(in, loop.index, column), 1);
     }

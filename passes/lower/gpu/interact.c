@@ -38,8 +38,7 @@ static sample_rows stage(const interact *t, ig_builder *b, sample_rows from) {
     k_loop      loop = ig_gpu_share_out(t->lower, b, t->thread, zero, count);
     ig_builder *in = &loop.b;
     ig_value   *row = k_div(in, loop.index, depth), *k = k_mod(in, loop.index, depth);
-    ig_value   *x = k_load(in, from.buffer, k_add(in, k_mul(in, row, from.stride), k),
-                           1);
+    ig_value *x = k_load(in, from.buffer, k_add(in, k_mul(in, row, from.stride), k), 1);
     k_store(in, x, to.buffer, k_add(in, k_mul(in, row, to.stride), k));
     k_loop_close(&loop, NULL, 0);
     ig_gpu_barrier(b);
@@ -52,8 +51,8 @@ static ig_value *multiply(const interact *t, ig_builder *b, sample_rows from,
     ig_value *i = k_offset(b, from.buffer, k_mul(b, k_div(b, pair, rows), from.stride));
     ig_value *j = k_offset(b, from.buffer, k_mul(b, k_mod(b, pair, rows), from.stride));
     ig_value *zero = k_const(b, IG_DT_f32, 0.0);
-    k_loop loop = k_loop_open(b, k_i64(b, 0), k_i64(b, t->depth), k_i64(b, 1), &zero,
-                              1);
+    k_loop    loop = k_loop_open(b, k_i64(b, 0), k_i64(b, t->depth), k_i64(b, 1), &zero,
+                                 1);
     ig_value *x = k_load(&loop.b, i, loop.index, 1);
     ig_value *y = k_load(&loop.b, j, loop.index, 1);
     ig_value *sum = k_muladd(&loop.b, x, y, loop.carried[0]);
