@@ -1,4 +1,4 @@
-/* canonicalise: control flow whose way is known.
+/* canonicalise: control flow whose way is known; and unroll, for loops.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/verify.h"
 #include "passes/canonicalise.h"
@@ -94,7 +94,7 @@ static ig_value *if_with_equal_results(ig_builder *b, ig_op *op) {
     return is_changed ? ig_rule_done(op) : NULL;
 }
 
-/* ---- loop ---- */
+/* ---- loop: a pass of its own, since recognisers look for loops, of one trip too ---- */
 
 static uint32_t scans_of(const ig_op *loop) {
     return (uint32_t)ig_attr_int(loop, IG_loop_scans, 0);
@@ -192,8 +192,15 @@ static ig_value *loop_of_one_trip(ig_builder *b, ig_op *op) {
 static const ig_rule rules[] = {
     RULE(if, if_with_known_condition),
     RULE(if, if_with_equal_results),
+};
+
+const ig_rules ig_rules_flow = { rules, IG_COUNT_OF(rules) };
+
+static const ig_rule loop_rules[] = {
     RULE(loop, loop_without_trips),
     RULE(loop, loop_of_one_trip),
 };
 
-const ig_rules ig_rules_flow = { rules, IG_COUNT_OF(rules) };
+ig_status ig_pass_unroll(ig_pass_run *run, ig_graph *graph) {
+    return ig_rewrite(run, graph, loop_rules, IG_COUNT_OF(loop_rules));
+}

@@ -11,12 +11,13 @@
  *              in L2
  *   tile       slivers of NP panels; for each, the rows in blocks of at most MR, evenly
  *              split, so that the last block is not a thin one
- *   block      r x NP register tile: one chain of muladds over k for each element
+ *   block      r x NP register tile: a chain of muladds over k for each element
  *
- * Every variant sums each element over k = 0 … K-1 in one chain, so the bits do not
- * depend on how rows and columns are split, nor on the batch.  Up to three rows take
- * wider slivers: eight chains or more are in flight where one row alone would wait for
- * its own latency.
+ * Every variant sums each element over k in one order: a chain for each K_BLOCK of k,
+ * the blocks' sums added up one after the other.  Short chains keep rounding errors
+ * small, and the bits do not depend on how rows and columns are split, nor on the
+ * batch.  Up to three rows take wider slivers: eight chains or more are in flight where
+ * one row alone would wait for its own latency.
  *
  * K, N, M and strides are params: one kernel serves every shape of its class (rows of a
  * tile, does N divide by 16, is the number of panels odd).
@@ -24,8 +25,9 @@
 #include "passes/lower/cpu/cpu.h"
 
 #include <assert.h>
+#include <string.h>
 
-enum { PANEL = 16, TILE_COLUMNS = 128, MAX_ROWS = 14, ROW_GROUP = 4 };
+enum { PANEL = 16, TILE_COLUMNS = 128, MAX_ROWS = 14, ROW_GROUP = 4, K_BLOCK = 256 };
 
 /* The register tile of a level. */
 typedef struct tile_shape {
@@ -44,8 +46,9 @@ typedef struct gemm {
     ig_value         *m, *n, *k, *lda;
     bool              is_ragged; /* N does not divide by 16 */
     bool              is_odd;    /* slivers may leave one panel over */
+    bool              is_deep;   /* K may be larger than K_BLOCK */
     bool              is_heavy;  /* the epilogue is too long to be repeated a vector */
-    ig_value         *stage; /* local copy of a register tile, heavy epilogues only */
+    ig_value         *stage;     /* local copy of a register tile: heavy or deep ones */
 } gemm;
 
 static tile_shape shape_of(const ig_target *target) {
@@ -199,28 +202,88 @@ static void multiply(const gemm *g, k_loop *loop, const register_tile *tile,
     }
 }
 
-/* One register tile: rows x panels, all of K, then the epilogue. */
-static void emit_block(const gemm *g, ig_builder *b, register_tile tile) {
-    ig_dtype  f32 = IG_DT_f32;
-    uint32_t  tile_size = tile.rows * tile.panels * g->shape.vectors;
-    ig_value *state[K_CARRIED];
-    for (uint32_t i = 0; i < tile_size; i++) {
-        state[i] = k_const_vector(b, f32, g->shape.lanes, 0.0);
+/* Where the operands of the next k stand: panels, then groups of rows. */
+typedef struct k_pointers {
+    ig_value *at[1 + (MAX_ROWS + ROW_GROUP - 1) / ROW_GROUP];
+    uint32_t  count;
+} k_pointers;
+
+static k_pointers open_pointers(const gemm *g, ig_builder *b,
+                                const register_tile *tile) {
+    ig_value  *panel_step = k_mul(b, g->k, k_i64(b, PANEL));
+    ig_value  *panel = k_div(b, tile->column, k_i64(b, PANEL));
+    k_pointers p;
+    p.at[0] = k_offset(b, g->panels->buffer, k_mul(b, panel, panel_step));
+    p.count = 1 + open_rows(g, b, tile, &p.at[1]);
+    return p;
+}
+
+/* The register tile's sums over k = from … to; moves the pointers on. */
+static void sum_block(const gemm *g, ig_builder *b, const register_tile *tile,
+                      ig_value *const range[2], k_pointers *p, ig_value **out_sums) {
+    uint32_t  tile_size = tile->rows * tile->panels * g->shape.vectors;
+    uint32_t  count = tile_size + p->count;
+    ig_value *state[K_CARRIED], *next[K_CARRIED];
+    for (uint32_t i = 0; i < count; i++) {
+        state[i] = i < tile_size ? k_const_vector(b, IG_DT_f32, g->shape.lanes, 0.0)
+                                 : p->at[i - tile_size];
     }
     ig_value *panel_step = k_mul(b, g->k, k_i64(b, PANEL));
-    ig_value *first = k_mul(b, k_div(b, tile.column, k_i64(b, PANEL)), panel_step);
-    state[tile_size] = k_offset(b, g->panels->buffer, first);
-    uint32_t  groups = open_rows(g, b, &tile, &state[tile_size + 1]);
-    uint32_t  count = tile_size + 1 + groups;
-    k_loop    loop = k_loop_open(b, k_i64(b, 0), g->k, k_i64(b, 1), state, count);
-    ig_value *next[K_CARRIED];
-    multiply(g, &loop, &tile, panel_step, next);
-    next[tile_size] = k_offset(&loop.b, loop.carried[tile_size], k_i64(&loop.b, PANEL));
-    for (uint32_t i = tile_size + 1; i < count; i++) {
-        next[i] = k_offset(&loop.b, loop.carried[i], k_i64(&loop.b, 1));
+    k_loop    loop = k_loop_open(b, range[0], range[1], k_i64(b, 1), state, count);
+    multiply(g, &loop, tile, panel_step, next);
+    for (uint32_t i = 0; i < p->count; i++) {
+        ig_value *step = k_i64(&loop.b, i == 0 ? PANEL : 1);
+        next[tile_size + i] = k_offset(&loop.b, loop.carried[tile_size + i], step);
     }
     k_loop_close(&loop, next, count);
-    tile.sums = loop.results;
+    for (uint32_t i = 0; i < count; i++) {
+        ig_value **to = i < tile_size ? &out_sums[i] : &p->at[i - tile_size];
+        *to = loop.results[i];
+    }
+}
+
+static ig_value *stage_place(const gemm *g, ig_builder *b, uint32_t i) {
+    return k_i64(b, (int64_t)i * g->shape.lanes);
+}
+
+/* Long sums: blocks of K_BLOCK, whose sums are added up in memory in order. */
+static void sum_deep(const gemm *g, ig_builder *b, const register_tile *tile,
+                     ig_value **out_sums) {
+    uint32_t   tile_size = tile->rows * tile->panels * g->shape.vectors;
+    k_pointers p = open_pointers(g, b, tile);
+    for (uint32_t i = 0; i < tile_size; i++) {
+        ig_value *zero = k_const_vector(b, IG_DT_f32, g->shape.lanes, 0.0);
+        k_store(b, zero, g->stage, stage_place(g, b, i));
+    }
+    ig_value   *step = k_i64(b, K_BLOCK);
+    k_loop      blocks = k_loop_open(b, k_i64(b, 0), g->k, step, p.at, p.count);
+    ig_builder *in = &blocks.b;
+    ig_value   *end = k_min(in, g->k, k_add(in, blocks.index, k_i64(in, K_BLOCK)));
+    ig_value   *range[2] = { blocks.index, end };
+    memcpy(p.at, blocks.carried, p.count * sizeof *p.at);
+    sum_block(g, in, tile, range, &p, out_sums);
+    for (uint32_t i = 0; i < tile_size; i++) {
+        ig_value *place = stage_place(g, in, i);
+        ig_value *before = k_load(in, g->stage, place, g->shape.lanes);
+        k_store(in, k_add(in, before, out_sums[i]), g->stage, place);
+    }
+    k_loop_close(&blocks, p.at, p.count);
+    for (uint32_t i = 0; i < tile_size; i++) {
+        out_sums[i] = k_load(b, g->stage, stage_place(g, b, i), g->shape.lanes);
+    }
+}
+
+/* One register tile: rows x panels, all of K, then the epilogue. */
+static void emit_block(const gemm *g, ig_builder *b, register_tile tile) {
+    ig_value *sums[K_CARRIED];
+    tile.sums = sums;
+    if (g->is_deep) {
+        sum_deep(g, b, &tile, sums);
+    } else {
+        ig_value  *range[2] = { k_i64(b, 0), g->k };
+        k_pointers p = open_pointers(g, b, &tile);
+        sum_block(g, b, &tile, range, &p, sums);
+    }
     finish_tile(g, b, &tile);
 }
 
@@ -390,7 +453,9 @@ ig_status ig_lower_cpu_gemm(ig_lower *lower) {
     g.n = ig_lower_param(lower, g.dims[1]);
     g.k = ig_lower_param(lower, a->type->dims[1]);
     g.lda = ig_lower_param(lower, a->strides[0]);
-    if (g.is_heavy) {
+    int64_t k = 0;
+    g.is_deep = !ig_dim_constant(lower->module, a->type->dims[1], &k) || k > K_BLOCK;
+    if (g.is_heavy || g.is_deep) {
         int64_t tile = (int64_t)K_CARRIED * PANEL;
         g.stage = k_local(lower->kernel, IG_DT_f32, tile);
     }

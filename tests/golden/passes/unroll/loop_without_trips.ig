@@ -1,5 +1,5 @@
 # loop_without_trips: a loop that never starts hands its carried values on.
-# run: canonicalise
+# run: unroll,canonicalise
 module @m {
   graph @main(%c: bool[], %n: i64[], %x: f32[B]) -> (f32[B], f32[B]) {
     %0 = const {value = 0} : i64[]

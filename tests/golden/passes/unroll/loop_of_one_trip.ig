@@ -1,5 +1,5 @@
 # loop_of_one_trip: a loop of one trip is its body; what it scans gets an axis in front.
-# run: canonicalise
+# run: unroll,canonicalise
 module @m {
   graph @main(%x: f32[B]) -> (f32[B], f32[1, B]) {
     %0 = const {value = 1} : i64[]
