@@ -54,7 +54,7 @@ ig_value *ig_lower_param(ig_lower *lower, ig_dim dim) {
 
 /* At the kernel's head, where every loop sees it; once for each number. */
 static ig_value *head_constant(ig_lower *lower, int64_t value) {
-    uint64_t key = (uint64_t)value + 1;
+    uint64_t  key = (uint64_t)value + 1;
     ig_value *known = ig_map_get_id(&lower->constant_of, key);
     if (!known) {
         ig_builder head = lower->b;
