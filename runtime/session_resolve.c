@@ -63,8 +63,13 @@ static ig_status resolve_operand(ig_session *session, uint32_t number, uint32_t 
     }
     IG_TRY(evaluate(session, number, operand->offset, 0, &offset));
     IG_TRY(evaluate(session, number, operand->row_stride, 0, &stride));
-    if (offset < 0 || stride < 0 || offset > session->bytes[operand->buffer]) {
+    bool is_empty = session->bytes[operand->buffer] == 0;
+    if (offset < 0 || stride < 0 ||
+        (offset > session->bytes[operand->buffer] && !is_empty)) {
         return out_of_place(session, number);
+    }
+    if (is_empty) {
+        offset = 0; /* of a view into no rows: nothing is touched there */
     }
     shape->slot_offsets[slot] = offset;
     shape->slot_strides[slot] = buffer->space == IG_SPACE_WORKER ? IG_WORKER_STRIDE

@@ -34,7 +34,8 @@ check "a .npy file is a value" 0 "  4 5 6 7" \
     "$ingot" run "$tmp/relu.ig" --input "x=@$tmp/files/y.npy"
 holds "outputs go to an archive" \
     "$ingot" run "$tmp/relu.ig" --input 'x=f32[2,4]=iota' --outputs "$tmp/y.npz"
-python3 - "$tmp" <<'PY' 2>"$tmp/out"
+# Debian's python3, which is the one that scripts/deps gives numpy.
+PATH=/usr/bin:$PATH python3 - "$tmp" <<'PY' 2>"$tmp/out"
 import sys, numpy
 tmp = sys.argv[1]
 y = numpy.load(tmp + "/y.npz")["y"]
