@@ -2,10 +2,12 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/cuda_case.h"
 
+#include "base/platform.h"
 #include "ir/text.h"
 #include "ir/verify.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* ---- the case ---- */
 
@@ -118,6 +120,7 @@ static const ig_kernel_buffer *root_memory(cuda_case *c, const ig_value *root) {
         memset(known->data, 0x7f, (size_t)known->bytes); /* what is not written shows */
     }
     ig_map_set_id(&c->memory, IG_MAP_PTR(root), known);
+    IG_PUSH(&c->arena, &c->roots, known);
     return known;
 }
 
@@ -178,6 +181,22 @@ void cuda_case_lower(cuda_case *c) {
         c->got[i] = c->expected[i];
         c->got[i].data = root_memory(c, ret->operands[i].value)->data;
     }
+}
+
+const char *cuda_case_source(cuda_case *c) {
+    void     *state = NULL;
+    ig_writer text;
+    ig_writer_init(&text, &c->arena);
+    CHECK_OK(ig_backend_cuda.open(&c->context, c->target, &state));
+    for (size_t i = 0; i < c->module->graphs.count; i++) {
+        const ig_graph *graph = c->module->graphs.items[i];
+        if (graph->stage == IG_STAGE_KERNEL) {
+            ig_status status = ig_backend_cuda.emit(state, graph, IG_EMIT_TEXT, &text);
+            CHECK_MSG(status == IG_OK, "%s", c->last);
+        }
+    }
+    ig_backend_cuda.close(state);
+    return ig_writer_str(&text).data;
 }
 
 static void compare_output(uint32_t output, const ig_tensor *expected,
@@ -331,4 +350,43 @@ void cuda_check_interaction(cuda_run *run, int64_t samples, int64_t rows,
            (long long)rows, (long long)depth, count, pairs.data, count);
     cuda_case_check(&(cuda_text){ text.data, &samples, 2, NULL }, run);
     ig_arena_fini(&arena);
+}
+
+static void randomise_weights(cuda_case *c) {
+    uint64_t state = 11;
+    for (size_t i = 0; i < c->module->weights.count; i++) {
+        ig_data *data = &c->module->weights.items[i]->data;
+        int64_t  dims[IG_TENSOR_RANK];
+        for (uint32_t d = 0; d < data->type->rank; d++) {
+            dims[d] = data->type->dims[d];
+        }
+        ig_tensor values;
+        CHECK_OK(ig_tensor_alloc(&c->arena, NULL, (ig_dtype)data->type->dtype,
+                                 data->type->rank, dims, &values));
+        for (int64_t k = 0; k < values.count; k++) {
+            double unit = (double)(next_random(&state) % 65536) / 32768.0 - 1.0;
+            ig_tensor_set_f64(&values, k, unit / 8);
+        }
+        *data = (ig_data){ .type = data->type,
+                           .bytes = values.data,
+                           .size = values.count * ig_dtypes[values.dtype].bits / 8 };
+    }
+}
+
+void cuda_check_model(cuda_run *run, const char *name, int64_t extent) {
+    char        path[500];
+    cuda_case   c;
+    ig_file_map file;
+    snprintf(path, sizeof path, INGOT_SOURCE_DIR "/tests/models/%s.ig", name);
+    CHECK_OK(ig_file_map_open(path, &file, NULL));
+    char *text = calloc(file.size + 1, 1);
+    memcpy(text, file.data, file.size);
+    cuda_case_open(&c, "cuda:sm_90a", text, &extent, 100);
+    randomise_weights(&c);
+    cuda_case_lower(&c);
+    run(&c);
+    cuda_case_compare(&c, 1e-6);
+    cuda_case_close(&c);
+    free(text);
+    ig_file_map_close(&file);
 }

@@ -28,19 +28,20 @@ typedef struct cuda_launch {
 } cuda_launch;
 
 typedef struct cuda_case {
-    ig_context          context;
-    char                last[65536]; /* the last diagnostic */
-    ig_arena            arena;
-    const ig_target    *target;
-    ig_module          *module;
-    ig_graph           *graph;
-    ig_tensor           inputs[64], expected[16], got[16];
-    int64_t             symbols[256];
-    ig_map              memory; /* root value -> ig_kernel_buffer */
-    const ig_tensor    *recipes;
-    cuda_launch        *launches;
-    uint32_t            launch_count;
-    ig_kernel_report_v0 report; /* the least of all launches; operand -1: none */
+    ig_context                 context;
+    char                       last[65536]; /* the last diagnostic */
+    ig_arena                   arena;
+    const ig_target           *target;
+    ig_module                 *module;
+    ig_graph                  *graph;
+    ig_tensor                  inputs[64], expected[16], got[16];
+    int64_t                    symbols[256];
+    ig_map                     memory; /* root value -> ig_kernel_buffer */
+    IG_VEC(ig_kernel_buffer *) roots;  /* the same, in order */
+    const ig_tensor           *recipes;
+    cuda_launch               *launches;
+    uint32_t                   launch_count;
+    ig_kernel_report_v0        report; /* the least of all launches; operand -1: none */
 } cuda_case;
 
 /* Runs all launches of the case in order. */
@@ -57,6 +58,8 @@ void cuda_case_close(cuda_case *c);
 void cuda_case_passes(cuda_case *c, const char *pipeline);
 /* Interprets the graph, lowers it and resolves its launches. */
 void cuda_case_lower(cuda_case *c);
+/* The text of all kernels, in the case's arena. */
+const char *cuda_case_source(cuda_case *c);
 /* Relative RMS of floats within `bound`; everything else equal; nothing reported. */
 void cuda_case_compare(cuda_case *c, double bound);
 
@@ -84,6 +87,9 @@ void cuda_check_bag(cuda_run *run, cuda_bag bag);
 /* The lower triangle of `rows` rows of `depth`. */
 void cuda_check_interaction(cuda_run *run, int64_t samples, int64_t rows,
                             int64_t depth);
+/* A whole model, tests/models/NAME.ig, with random weights; its first symbol is
+ * `extent`. */
+void cuda_check_model(cuda_run *run, const char *name, int64_t extent);
 /* Inputs in pairs: ids, offsets, some bags empty. */
 void cuda_set_offsets(cuda_case *c);
 

@@ -42,19 +42,7 @@ static void write_source(cuda_case *c, const char *path) {
     FILE *file = fopen(path, "w");
     CHECK_MSG(file != NULL, "%s", path);
     fprintf(file, "#include \"%s/tests/cuda_host/shim.h\"\n", INGOT_SOURCE_DIR);
-    void *state = NULL;
-    CHECK_OK(ig_backend_cuda.open(&c->context, c->target, &state));
-    for (size_t i = 0; i < c->module->graphs.count; i++) {
-        const ig_graph *graph = c->module->graphs.items[i];
-        ig_writer       text;
-        ig_writer_init(&text, &c->arena);
-        if (graph->stage == IG_STAGE_KERNEL) {
-            ig_status status = ig_backend_cuda.emit(state, graph, IG_EMIT_TEXT, &text);
-            CHECK_MSG(status == IG_OK, "%s", c->last);
-            fprintf(file, "%s", text.data);
-        }
-    }
-    ig_backend_cuda.close(state);
+    fputs(cuda_case_source(c), file);
     CHECK_INT(fclose(file), 0);
 }
 
@@ -252,6 +240,14 @@ TEST(integers) {
 }
 END_TEST
 
+/* All templates together, on one plan. */
+TEST(a_whole_dlrm) {
+    if (!is_skipped()) {
+        cuda_check_model(run_shim, "dlrm_onehot", 5);
+    }
+}
+END_TEST
+
 TEST(an_id_out_of_range_is_reported) {
     if (is_skipped()) {
         return;
@@ -277,5 +273,5 @@ TEST(an_id_out_of_range_is_reported) {
 END_TEST
 
 UNIT_SUITE(cuda_host, gemm, gemm_with_a_long_epilogue, no_rows, dot, bags, interaction,
-           elementwise, casts_of_floats, casts_of_integers, integers,
+           a_whole_dlrm, elementwise, casts_of_floats, casts_of_integers, integers,
            an_id_out_of_range_is_reported)
