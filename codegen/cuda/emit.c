@@ -132,7 +132,9 @@ static ig_status check_results(const ig_cuda_emitter *e, const ig_op *op) {
     for (uint32_t i = 0; i < op->result_count; i++) {
         const ig_type *type = op->results[i].type;
         if (!ig_cuda_type(type)) {
-            return ig_cuda_fail(e, op, "a type that CUDA C++ does not have");
+            return ig_error(&e->kernel->module->context->diag, IG_UNSUPPORTED,
+                            ig_op_location(op), "CUDA C++ has no such type: %s",
+                            ig_dtypes[type->dtype].name);
         }
         if (type->kind == IG_VECTOR && type->lanes > 1) {
             return ig_cuda_fail(e, op, "a vector on a GPU");

@@ -3,7 +3,8 @@
  *
  * One kernel graph becomes one function, all of one type:
  *
- *     extern "C" __global__ void gemm_relu(void *const *buffers, const long long *params,
+ *     extern "C" __global__ void gemm_relu(void *const *buffers,
+ *                                          const long long *params,
  *                                          ig_kernel_report *report)
  *
  * Both arrays lie in device memory, so their length has no limit.  Every value is a C++

@@ -9,7 +9,7 @@
  *   block      16 x 16 threads; for every 16 of k, a slice of A and of B goes through
  *              shared memory:
  *
- *                  slice of A: [16 of k][64 rows]       slice of B: [16 of k][64 columns]
+ *                  of A: [16 of k][64 rows]       of B: [16 of k][64 columns]
  *
  *   thread     (down, across) has rows down, down + 16 … and columns across,
  *              across + 16 …: a register tile of 4 x 4, so that a slice's element is
