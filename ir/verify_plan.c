@@ -227,13 +227,20 @@ static void check_launch(ig_verifier *v, const ig_op *op) {
     check_transfer(v, op, ig_attr_int(op, IG_launch_outs, 0));
 }
 
+static void check_host(ig_verifier *v, const ig_op *op) {
+    check_transfer(v, op, ig_attr_int(op, IG_host_outs, 0));
+}
+
+static void check_store_dims(ig_verifier *v, const ig_op *op) {
+    check_transfer(v, op, 1);
+}
+
 typedef void (*plan_check)(ig_verifier *v, const ig_op *op);
 
 static const plan_check checks[IG_OP_COUNT] = {
-    [IG_OP_alloc] = check_alloc,
-    [IG_OP_view] = check_view,
-    [IG_OP_compute] = check_compute,
-    [IG_OP_launch] = check_launch,
+    [IG_OP_alloc] = check_alloc,     [IG_OP_view] = check_view,
+    [IG_OP_compute] = check_compute, [IG_OP_launch] = check_launch,
+    [IG_OP_host] = check_host,       [IG_OP_store_dims] = check_store_dims,
 };
 
 /* Any other op reads all of its operands. */

@@ -17,22 +17,15 @@
  *
  * Needs fuse; shapes in attribute form.  Changes the stage to plan.
  */
+#include "passes/bufferise.h"
+
 #include "passes/families.h"
-#include "passes/pass.h"
-#include "passes/place.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
-typedef struct buffers {
-    ig_pass_run *run;
-    ig_arena    *arena;
-    ig_module   *module;
-    ig_graph    *graph;
-    ig_map       wanted; /* tensor value -> place in the buffer of a tensor value */
-    ig_map       owned;  /* tensor value -> alloc it owns */
-    ig_map       places; /* tensor value -> place in plan values */
-} buffers;
+typedef ig_buffers buffers;
 
 /* ---- destinations, backwards ---- */
 
@@ -251,7 +244,7 @@ static const view_fn views[IG_OP_COUNT] = {
 
 /* ---- one op; a row each ---- */
 
-static ig_status unsupported(const ig_op *op, const char *why) {
+ig_status ig_buffers_unsupported(const ig_op *op, const char *why) {
     ig_context *context = ig_op_module(op)->context;
     return ig_error_hint(&context->diag, IG_UNSUPPORTED, ig_op_location(op),
                          "run it with --target interpret, or report the model",
@@ -265,7 +258,7 @@ static void set_place(buffers *s, ig_value *value, ig_place *place) {
 /* Strides, else a copy first; a slice in operand form is not known well enough. */
 static ig_status rewrite_view(buffers *s, ig_op *op) {
     if (op->code == IG_OP_slice && !ig_attr_is_set(op, IG_slice_starts)) {
-        return unsupported(op, " where its range is computed by the model");
+        return ig_buffers_unsupported(op, " where its range is computed by the model");
     }
     ig_builder b = ig_builder_before(op);
     ig_place  *from = place_of(s, op->operands[0].value);
@@ -315,9 +308,62 @@ static ig_status rewrite_const(buffers *s, ig_op *op) {
     return IG_OK;
 }
 
+static bool are_static(const ig_attr *dims) {
+    for (uint32_t i = 0; i < dims->count; i++) {
+        if (!ig_dim_is_static(dims->as.dims[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A shape that a kernel reads: a weight when it is known, else stored while running. */
 static ig_status rewrite_dims(buffers *s, ig_op *op) {
-    (void)s;
-    return op->results->uses ? unsupported(op, " where a kernel reads a shape") : IG_OK;
+    if (!op->results->uses) {
+        return IG_OK;
+    }
+    ig_builder     b = ig_builder_before(op);
+    const ig_attr *values = &op->attrs[IG_dims_values];
+    ig_value      *root;
+    if (are_static(values)) {
+        ig_data data = { .type = op->results->type,
+                         .bytes = values->as.dims,
+                         .size = (int64_t)values->count * 8 };
+        root = ig_make_weight(&b, ig_module_add_weight(s->module, "shape", &data));
+    } else {
+        root = make_alloc(s, &b, op->results->type);
+        ig_plan_store_dims(&b, root, values->as.dims, values->count);
+    }
+    set_place(s, op->results, ig_place_whole(s->arena, s->module, root));
+    return IG_OK;
+}
+
+/* A host function, which wants its operands row-major. */
+static ig_status rewrite_measure(buffers *s, ig_op *op) {
+    ig_builder b = ig_builder_before(op);
+    uint32_t   ins = op->operand_count;
+    ig_value **operands = IG_NEW_ARRAY(s->arena, ig_value *, ins + 1);
+    for (uint32_t i = 0; i < ins; i++) {
+        operands[i] = ig_buffers_whole(s, &b, place_of(s, op->operands[i].value));
+    }
+    operands[ins] = destination(s, &b, op->results)->root;
+    ig_attr attrs[IG_host_attr_count] = {
+        [IG_host_function] = op->attrs[IG_measure_function],
+        [IG_host_outs] = ig_attr_of_int(1),
+        [IG_host_params] = op->attrs[IG_measure_params],
+    };
+    ig_op_spec spec = {
+        .operands = operands, .operand_count = ins + 1, .attrs = attrs, .loc = op->loc
+    };
+    ig_make_op(&b, IG_OP_host, &spec);
+    return IG_OK;
+}
+
+static ig_status rewrite_bind(buffers *s, ig_op *op) {
+    ig_builder b = ig_builder_before(op);
+    ig_place  *place = place_of(s, op->operands[0].value);
+    ig_use_set(&op->operands[0], ig_place_value(&b, place));
+    return IG_OK;
 }
 
 static ig_status keep(buffers *s, ig_op *op) {
@@ -357,21 +403,107 @@ static const rewrite_fn rewrites[IG_OP_COUNT] = {
     [IG_OP_expand] = rewrite_view,
     [IG_OP_transpose] = rewrite_view,
     [IG_OP_slice] = rewrite_view,
+    [IG_OP_measure] = rewrite_measure,
+    [IG_OP_bind] = rewrite_bind,
+    [IG_OP_if] = ig_bufferise_if,
+    [IG_OP_loop] = ig_bufferise_loop,
     [IG_OP_guard] = keep,
+    [IG_OP_let] = keep,
+    [IG_OP_alloc] = keep,
+    [IG_OP_store_dims] = keep,
+    [IG_OP_yield] = keep,
     [IG_OP_ret] = rewrite_ret,
 };
 
-static bool stays(const ig_op *op) {
-    return (ig_ops[op->code].stages & IG_STAGE_PLAN) != 0;
+/* ---- for the files of bufferise ---- */
+
+ig_place *ig_buffers_place(ig_buffers *s, ig_value *value) {
+    return place_of(s, value);
 }
 
+void ig_buffers_set_place(ig_buffers *s, ig_value *value, ig_place *place) {
+    set_place(s, value, place);
+}
+
+ig_place *ig_buffers_alloc(ig_buffers *s, ig_builder *b, ig_dtype dtype, uint32_t rank,
+                           const ig_dim *dims) {
+    const ig_type *type = ig_type_tensor(s->module, dtype, rank, dims);
+    return ig_place_whole(s->arena, s->module, make_alloc(s, b, type));
+}
+
+void ig_buffers_copy(ig_buffers *s, ig_builder *b, const ig_place *from,
+                     const ig_place *to) {
+    copy_place(s, b, from, to);
+}
+
+ig_value *ig_buffers_whole(ig_buffers *s, ig_builder *b, ig_place *from) {
+    bool is_whole = from->offset == 0 && ig_place_is_row_major(s->module, from);
+    return is_whole ? from->root : copied(s, b, from)->root;
+}
+
+/* ---- the pass ---- */
+
+/* Branches and loops that have become steps have no results. */
+static bool stays(const ig_op *op) {
+    bool is_flow = op->code == IG_OP_if || op->code == IG_OP_loop;
+    return (ig_ops[op->code].stages & IG_STAGE_PLAN) != 0 &&
+           !(is_flow && op->result_count);
+}
+
+/* Recursion is as deep as bodies nest, which readers bound by limits.graph_depth. */
 static void erase_tensor_ops(ig_block *block) {
     for (ig_op *op = block->last, *prev; op; op = prev) {
         prev = op->prev;
+        bool is_flow = op->code == IG_OP_if || op->code == IG_OP_loop;
+        for (uint32_t i = 0; is_flow && i < op->body_count; i++) {
+            erase_tensor_ops(op->bodies[i]);
+        }
         if (!stays(op)) {
             ig_op_erase(op);
         }
     }
+}
+
+/* Elements that are not whole bytes, and strings, are no kernel's business. */
+static ig_status check_dtypes(const ig_op *op) {
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        const ig_type *type = op->results[i].type;
+        bool           is_tensor = type->kind == IG_TENSOR;
+        if (is_tensor && ig_dtypes[type->dtype].bits < 8) {
+            char why[64];
+            snprintf(why, sizeof why, " for %s", ig_dtypes[type->dtype].name);
+            return ig_buffers_unsupported(op, why);
+        }
+    }
+    return IG_OK;
+}
+
+ig_status ig_bufferise_block(ig_buffers *s, ig_block *block) {
+    assign_destinations(s, block);
+    for (ig_op *op = block->first, *next; op; op = next) {
+        next = op->next;
+        if (!rewrites[op->code]) {
+            return ig_buffers_unsupported(op, "");
+        }
+        IG_TRY(check_dtypes(op));
+        IG_TRY(rewrites[op->code](s, op));
+    }
+    return IG_OK;
+}
+
+static ig_status place_arguments(buffers *s) {
+    ig_block *block = &s->graph->body;
+    for (uint32_t i = 0; i < block->arg_count; i++) {
+        ig_value *arg = block->args[i];
+        if (arg->type->kind == IG_TENSOR && ig_dtypes[arg->type->dtype].bits < 8) {
+            return ig_error_hint(&s->module->context->diag, IG_UNSUPPORTED, NULL,
+                                 "run it with --target interpret, or report the model",
+                                 "inputs of %s cannot be compiled yet",
+                                 ig_dtypes[arg->type->dtype].name);
+        }
+        set_place(s, arg, ig_place_whole(s->arena, s->module, arg));
+    }
+    return IG_OK;
 }
 
 ig_status ig_pass_bufferise(ig_pass_run *run, ig_graph *graph) {
@@ -381,20 +513,9 @@ ig_status ig_pass_bufferise(ig_pass_run *run, ig_graph *graph) {
     ig_map_init(&s.wanted, s.arena);
     ig_map_init(&s.owned, s.arena);
     ig_map_init(&s.places, s.arena);
-    ig_block *block = &graph->body;
-    for (uint32_t i = 0; i < block->arg_count; i++) {
-        ig_value *arg = block->args[i];
-        set_place(&s, arg, ig_place_whole(s.arena, s.module, arg));
-    }
-    assign_destinations(&s, block);
-    for (ig_op *op = block->first, *next; op; op = next) {
-        next = op->next;
-        if (!rewrites[op->code]) {
-            return unsupported(op, "");
-        }
-        IG_TRY(rewrites[op->code](&s, op));
-    }
-    erase_tensor_ops(block);
+    IG_TRY(place_arguments(&s));
+    IG_TRY(ig_bufferise_block(&s, &graph->body));
+    erase_tensor_ops(&graph->body);
     graph->stage = IG_STAGE_PLAN;
     run->changed = true;
     return IG_OK;

@@ -104,6 +104,12 @@ static ig_value *constant_value(const ig_site *site, const ig_op *op) {
     return k_const_vector(site->b, dtype, site->lanes, value);
 }
 
+/* A shape of one element. */
+static ig_value *dims_value(ig_lower *lower, const ig_site *site, const ig_op *op) {
+    ig_value *one = ig_lower_dim(lower, op->attrs[IG_dims_values].as.dims[0]);
+    return k_splat(site->b, one, site->lanes);
+}
+
 static const ig_operand *input_of(ig_lower *lower, const ig_value *value) {
     assert(!value->def && value->block == lower->body && "an input of the body");
     return &lower->ins[value->index];
@@ -117,6 +123,9 @@ static ig_value *new_value(ig_lower *lower, const ig_site *site,
     }
     if (op->code == IG_OP_const) {
         return constant_value(site, op);
+    }
+    if (op->code == IG_OP_dims) {
+        return dims_value(lower, site, op);
     }
     assert((ig_ops[op->code].traits & IG_MAP) && "anchors are preset by the schedule");
     ig_value *operands[4];

@@ -9,7 +9,9 @@ const ig_lower_family ig_lower_cpu[] = {
     { "bag", ig_lower_cpu_bag },         { "interact", ig_lower_cpu_interact },
     { "map", ig_lower_cpu_map },         { "copy", ig_lower_cpu_map },
     { "gather", ig_lower_cpu_gather },   { "reduce", ig_lower_cpu_reduce },
-    { "softmax", ig_lower_cpu_softmax }, { NULL, NULL },
+    { "softmax", ig_lower_cpu_softmax }, { "pad", ig_lower_cpu_pad },
+    { "scan", ig_lower_cpu_scan },       { "range", ig_lower_cpu_range },
+    { "scatter", ig_lower_cpu_scatter }, { NULL, NULL },
 };
 
 ig_op *ig_cpu_anchor(const ig_lower *lower, ig_opcode code) {

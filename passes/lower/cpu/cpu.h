@@ -29,6 +29,10 @@ ig_status ig_lower_cpu_map(ig_lower *lower);      /* map.c: elementwise, copies 
 ig_status ig_lower_cpu_reduce(ig_lower *lower);   /* reduce.c */
 ig_status ig_lower_cpu_softmax(ig_lower *lower);  /* softmax.c; layer_norm: the next */
 ig_status ig_lower_cpu_norm(ig_lower *lower);     /* norm.c */
+ig_status ig_lower_cpu_pad(ig_lower *lower);      /* pad.c */
+ig_status ig_lower_cpu_scan(ig_lower *lower);     /* scan.c: running sums */
+ig_status ig_lower_cpu_range(ig_lower *lower);    /* scan.c */
+ig_status ig_lower_cpu_scatter(ig_lower *lower);  /* scatter.c */
 ig_status ig_lower_cpu_gather(ig_lower *lower);   /* gather.c */
 
 #endif

@@ -20,8 +20,9 @@ enum { ROWS = 8 };
 typedef struct dot {
     ig_lower         *lower;
     const ig_op      *anchor;
-    const ig_operand *a, *b;
-    const ig_type    *type; /* of the product */
+    const ig_operand *a, *b; /* matrices: a vector is one row, or one column */
+    const ig_type    *type;  /* of the product, with an extent of 1 for each vector */
+    bool              a_is_vector, b_is_vector;
     uint32_t          rank;
     bool              transpose_a, transpose_b;
     uint32_t          lanes;
@@ -39,6 +40,21 @@ static ig_dim k_extent(const dot *d) {
     return d->a->type->dims[d->transpose_a ? rank - 2 : rank - 1];
 }
 
+/* 0 where the operand is the same for the whole axis, which the run may learn. */
+static ig_dim batch_stride(const dot *d, const ig_operand *x, uint32_t axis,
+                           ig_dim whole) {
+    ig_module *module = d->lower->module;
+    ig_dim     extent = x->type->dims[axis], stride = x->strides[axis];
+    if (extent == 1) {
+        return 0;
+    }
+    bool is_own = ig_dim_equal(module, extent, whole) == IG_YES ||
+                  ig_dim_equal(module, extent, 1) == IG_NO;
+    ig_dim below = ig_dim_sub(module, extent, 1);
+    ig_dim is_wide = ig_dim_max(module, ig_dim_min(module, below, 1), 0);
+    return is_own ? stride : ig_dim_mul(module, stride, is_wide);
+}
+
 /* Start of the operand's matrix for this batch, then of its row. */
 static ig_value *row_start(const dot *d, ig_builder *b, const ig_operand *x,
                            bool k_is_last, ig_value *const *index, ig_value *row) {
@@ -47,10 +63,8 @@ static ig_value *row_start(const dot *d, ig_builder *b, const ig_operand *x,
                          ig_lower_dim(lower, matrix_stride(x, false, k_is_last)));
     uint32_t  batch = x->type->rank - 2, missing = d->rank - x->type->rank;
     for (uint32_t i = 0; i < batch; i++) {
-        if (x->type->dims[i] == 1) {
-            continue;
-        }
-        ig_value *step = ig_lower_dim(lower, x->strides[i]);
+        ig_dim    stride = batch_stride(d, x, i, d->type->dims[missing + i]);
+        ig_value *step = ig_lower_dim(lower, stride);
         at = k_add(b, at, k_mul(b, index[missing + i], step));
     }
     return k_offset(b, x->buffer, at);
@@ -105,11 +119,20 @@ static void emit_element(const dot *d, ig_builder *b, ig_value **index) {
     ig_map    values;
     ig_map_init(&values, lower->arena);
     ig_map_set_id(&values, IG_MAP_PTR(&d->anchor->results[0]), k_cast(b, sum, dtype));
+    const ig_type *product = d->anchor->results[0].type;
+    ig_value      *own[IG_TENSOR_RANK];
+    uint32_t       rank = 0;
+    for (uint32_t i = 0; i < d->rank; i++) {
+        bool is_missing = (d->a_is_vector && i + 2 == d->rank) ||
+                          (d->b_is_vector && i + 1 == d->rank);
+        own[rank] = index[i];
+        rank += !is_missing;
+    }
     ig_site site = { .b = b,
                      .lanes = 1,
-                     .rank = d->rank,
-                     .dims = d->type->dims,
-                     .index = index,
+                     .rank = rank,
+                     .dims = product->dims,
+                     .index = own,
                      .values = &values };
     ig_lower_store_yields(lower, &site);
 }
@@ -138,6 +161,42 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     k_loop_close(&rows, NULL, 0);
 }
 
+/* A vector as a matrix of one row, or of one column. */
+static const ig_operand *as_matrix(dot *d, const ig_operand *x, bool is_row,
+                                   bool *out_was_vector) {
+    *out_was_vector = x->type->rank == 1;
+    if (!*out_was_vector) {
+        return x;
+    }
+    ig_operand *matrix = IG_NEW(d->lower->arena, ig_operand);
+    ig_dim     *strides = IG_NEW_ARRAY(d->lower->arena, ig_dim, 2);
+    ig_dim      dims[2] = { 1, 1 };
+    dims[is_row] = x->type->dims[0];
+    strides[is_row] = x->strides[0];
+    *matrix = (ig_operand){ .buffer = x->buffer, .strides = strides };
+    matrix->type = ig_type_with_dims(d->lower->module, x->type, 2, dims);
+    return matrix;
+}
+
+/* The product with an extent of 1 for each vector. */
+static void find_matrices(dot *d) {
+    const ig_type *product = d->anchor->results[0].type;
+    ig_dim         dims[IG_TENSOR_RANK + 2];
+    d->a = as_matrix(d, d->a, true, &d->a_is_vector);
+    d->b = as_matrix(d, d->b, false, &d->b_is_vector);
+    uint32_t kept = (d->a_is_vector ? 0u : 1u) + (d->b_is_vector ? 0u : 1u);
+    uint32_t batch = product->rank - kept;
+    for (uint32_t i = 0; i < batch; i++) {
+        dims[i] = product->dims[i];
+    }
+    dims[batch] = d->a_is_vector ? 1 : product->dims[batch];
+    dims[batch + 1] = d->b_is_vector ? 1 : product->dims[product->rank - 1];
+    d->rank = batch + 2;
+    d->type = ig_type_with_dims(d->lower->module, product, d->rank, dims);
+    d->transpose_a = d->transpose_a && !d->a_is_vector;
+    d->transpose_b = d->transpose_b && !d->b_is_vector;
+}
+
 ig_status ig_lower_cpu_dot(ig_lower *lower) {
     ig_op *anchor = ig_cpu_anchor(lower, IG_OP_matmul);
     assert(anchor && "the family's body has its anchor");
@@ -145,14 +204,12 @@ ig_status ig_lower_cpu_dot(ig_lower *lower) {
               .anchor = anchor,
               .a = ig_cpu_input(lower, anchor, 0),
               .b = ig_cpu_input(lower, anchor, 1),
-              .type = anchor->results[0].type,
               .transpose_a = ig_attr_int(anchor, IG_matmul_transpose_a, 0) != 0,
               .transpose_b = ig_attr_int(anchor, IG_matmul_transpose_b, 0) != 0 };
-    d.rank = d.type->rank;
-    bool has_matrices = d.a && d.b && d.a->type->rank >= 2 && d.b->type->rank >= 2;
-    if (!has_matrices || ig_dtypes[d.type->dtype].class == IG_BOOL) {
-        return ig_lower_unsupported(lower, "this form of matmul");
+    if (!d.a || !d.b) {
+        return ig_lower_unsupported(lower, "a product of what the kernel computes");
     }
+    find_matrices(&d);
     bool is_contiguous = matrix_stride(d.a, true, !d.transpose_a) == 1 &&
                          matrix_stride(d.b, true, d.transpose_b) == 1;
     d.lanes = is_contiguous ? ig_lower_lanes(lower, (ig_dtype)d.type->dtype) : 1;

@@ -1,0 +1,47 @@
+/* What the files of bufferise share.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_PASSES_BUFFERISE_H
+#define IG_PASSES_BUFFERISE_H
+
+#include "passes/pass.h"
+#include "passes/place.h"
+
+typedef struct ig_buffers {
+    ig_pass_run *run;
+    ig_arena    *arena;
+    ig_module   *module;
+    ig_graph    *graph;
+    ig_map       wanted; /* tensor value -> place in the buffer of a tensor value */
+    ig_map       owned;  /* tensor value -> alloc it owns */
+    ig_map       places; /* tensor value -> place in plan values */
+} ig_buffers;
+
+/* ---- bufferise.c ---- */
+
+/* Gives the ops of a block destinations and rewrites them; the terminator stays. */
+ig_status ig_bufferise_block(ig_buffers *s, ig_block *block);
+ig_place *ig_buffers_place(ig_buffers *s, ig_value *value);
+void      ig_buffers_set_place(ig_buffers *s, ig_value *value, ig_place *place);
+/* A new buffer of `dims`. */
+ig_place *ig_buffers_alloc(ig_buffers *s, ig_builder *b, ig_dtype dtype, uint32_t rank,
+                           const ig_dim *dims);
+void      ig_buffers_copy(ig_buffers *s, ig_builder *b, const ig_place *from,
+                          const ig_place *to);
+/* The same elements, row-major in one buffer from its start; `from` when they are. */
+ig_value *ig_buffers_whole(ig_buffers *s, ig_builder *b, ig_place *from);
+ig_status ig_buffers_unsupported(const ig_op *op, const char *why);
+
+/* ---- bufferise_flow.c: rewrites ---- */
+
+ig_status ig_bufferise_if(ig_buffers *s, ig_op *op);
+ig_status ig_bufferise_loop(ig_buffers *s, ig_op *op);
+
+/* ---- ops of the plan that the runtime does itself ---- */
+
+void ig_plan_let(ig_builder *b, ig_dim symbol, ig_dim value);
+void ig_plan_bind(ig_builder *b, ig_value *vector, const ig_dim *symbols,
+                  uint32_t count);
+void ig_plan_store_dims(ig_builder *b, ig_value *buffer, const ig_dim *dims,
+                        uint32_t count);
+
+#endif

@@ -1,0 +1,107 @@
+/* scatter_elements, on CPUs.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *   out = x;  out[i… with i[axis] replaced by ids[i…]] = updates[i…], in order of i
+ *
+ * Two updates meet only on one line along the axis, so lines are independent: each is
+ * copied, then its updates are written in order and the last one wins.  Lines that the
+ * ids do not reach are copied only.  Ids are checked; one out of range is reported.
+ *
+ *   grid       lines, LINES a tile
+ */
+#include "passes/lower/cpu/walk.h"
+
+#include <assert.h>
+
+enum { LINES = 8, IDS = 1 };
+
+typedef struct scatter {
+    ig_lower         *lower;
+    const ig_operand *x, *ids, *updates, *out;
+    uint32_t          axis;
+} scatter;
+
+static void copy_line(const scatter *s, ig_builder *b, ig_value **index) {
+    ig_value *extent = ig_lower_dim(s->lower, s->x->type->dims[s->axis]);
+    k_loop    loop = k_loop_open(b, k_i64(b, 0), extent, k_i64(b, 1), NULL, 0);
+    index[s->axis] = loop.index;
+    ig_value *x_at = ig_cpu_at(s->lower, &loop.b, s->x, index);
+    ig_value *out_at = ig_cpu_at(s->lower, &loop.b, s->out, index);
+    ig_value *x = k_load(&loop.b, s->x->buffer, x_at, 1);
+    k_store(&loop.b, x, s->out->buffer, out_at);
+    k_loop_close(&loop, NULL, 0);
+}
+
+/* Do ids reach this line? */
+static ig_value *is_reached(const scatter *s, ig_builder *b, ig_value *const *index) {
+    ig_value *all = k_compare(b, IG_OP_eq, k_i64(b, 0), k_i64(b, 0));
+    for (uint32_t d = 0; d < s->x->type->rank; d++) {
+        if (d != s->axis) {
+            ig_value *extent = ig_lower_dim(s->lower, s->ids->type->dims[d]);
+            ig_value *is_inside = k_compare(b, IG_OP_lt, index[d], extent);
+            all = k_binary(b, IG_OP_and, all, is_inside);
+        }
+    }
+    return all;
+}
+
+static void update(const scatter *s, ig_builder *b, ig_value **index, ig_value *i) {
+    index[s->axis] = i;
+    ig_value *ids_at = ig_cpu_at(s->lower, b, s->ids, index);
+    ig_value *from = ig_cpu_at(s->lower, b, s->updates, index);
+    ig_value *id = k_cast(b, k_load(b, s->ids->buffer, ids_at, 1), IG_DT_i64);
+    ig_value *extent = ig_lower_dim(s->lower, s->x->type->dims[s->axis]);
+    ig_value *is_below = k_compare(b, IG_OP_lt, id, k_i64(b, 0));
+    ig_value *row = k_where(b, is_below, k_add(b, id, extent), id);
+    ig_value *is_good = k_compare(b, IG_OP_lt, k_cast(b, row, IG_DT_u64),
+                                  k_cast(b, extent, IG_DT_u64));
+    k_if      check = k_if_open(b, is_good, NULL, 0);
+    index[s->axis] = row;
+    ig_value *to = ig_cpu_at(s->lower, &check.then, s->out, index);
+    ig_value *value = k_load(&check.then, s->updates->buffer, from, 1);
+    k_store(&check.then, value, s->out->buffer, to);
+    k_report(&check.other, k_i64(&check.other, IDS), ids_at, id);
+    k_if_close(&check, NULL, NULL);
+}
+
+static void emit_line(const scatter *s, ig_builder *b, ig_value *line) {
+    ig_value *index[IG_TENSOR_RANK];
+    ig_cpu_split(s->lower, b, s->x->type, s->axis, line, index);
+    copy_line(s, b, index);
+    k_if      reached = k_if_open(b, is_reached(s, b, index), NULL, 0);
+    ig_value *count = ig_lower_dim(s->lower, s->ids->type->dims[s->axis]);
+    k_loop    loop = k_loop_open(&reached.then, k_i64(&reached.then, 0), count,
+                                 k_i64(&reached.then, 1), NULL, 0);
+    update(s, &loop.b, index, loop.index);
+    k_loop_close(&loop, NULL, 0);
+    k_if_close(&reached, NULL, NULL);
+}
+
+static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
+    const scatter *s = user;
+    ig_dim         lines = ig_cpu_lines(s->lower, s->x->type, s->axis);
+    ig_value      *count = ig_lower_dim(s->lower, lines);
+    k_loop         loop = ig_cpu_open_lines(b, tile, count, LINES);
+    emit_line(s, &loop.b, loop.index);
+    k_loop_close(&loop, NULL, 0);
+}
+
+ig_status ig_lower_cpu_scatter(ig_lower *lower) {
+    const ig_op *op = ig_cpu_anchor(lower, IG_OP_scatter_elements);
+    assert(op && "the family's body has its anchor");
+    scatter s = { .lower = lower,
+                  .x = ig_cpu_input(lower, op, 0),
+                  .ids = ig_cpu_input(lower, op, 1),
+                  .updates = ig_cpu_input(lower, op, 2),
+                  .out = &lower->outs[0] };
+    int64_t axis = ig_attr_int(op, IG_scatter_elements_axis, 0);
+    s.axis = (uint32_t)(axis < 0 ? axis + s.x->type->rank : axis);
+    ig_dim extent = s.x->type->dims[s.axis];
+    ig_lower_range(lower, IDS, ig_dim_sub(lower->module, 0, extent), extent);
+    lower->name = "scatter_elements";
+    lower->grid = ig_lower_ceil_div(lower, ig_cpu_lines(lower, s.x->type, s.axis),
+                                    LINES);
+    lower->cost = ig_type_count(lower->module, s.x->type);
+    ig_cpu_each_tile(lower, emit_tile, &s);
+    return IG_OK;
+}

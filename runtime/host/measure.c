@@ -1,0 +1,261 @@
+/* Host functions that find sizes in what a model has computed.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The numbers come from data, so every one of them is checked here: what is found never
+ * leads outside of the tensor whose extents were given.
+ */
+#include "base/checked.h"
+#include "runtime/host/host.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { RANK = 32 }; /* of any tensor */
+
+static const int64_t *numbers(const ig_host_call *call, uint32_t buffer) {
+    return call->buffers[buffer];
+}
+
+/* Do the first buffers hold at least `counts[i]` numbers each? */
+static bool holds(const ig_host_call *call, const int64_t *counts) {
+    for (uint32_t i = 0; i < call->buffer_count; i++) {
+        if (counts[i] < 0 || counts[i] > call->bytes[i] / (int64_t)sizeof(int64_t)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_rank(int64_t rank) {
+    return rank >= 0 && rank <= RANK;
+}
+
+/* ---- tile ---- */
+
+ig_host_fn ig_host_tile_bounds;
+
+bool ig_host_tile_bounds(const ig_host_call *call) {
+    int64_t rank = call->params[0], *y = call->buffers[0];
+    if (!is_rank(rank) || !holds(call, (int64_t[]){ 2 * rank, rank, rank })) {
+        return false;
+    }
+    for (int64_t d = 0; d < rank; d++) {
+        y[d] = numbers(call, 2)[d];
+        if (y[d] < 0 || !ig_mul_i64(y[d], numbers(call, 1)[d], &y[rank + d])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- reshape ---- */
+
+static bool count_of(const int64_t *dims, int64_t rank, int64_t *out) {
+    *out = 1;
+    for (int64_t d = 0; d < rank; d++) {
+        if (!ig_mul_i64(*out, dims[d], out)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+ig_host_fn ig_host_reshape_bounds;
+
+bool ig_host_reshape_bounds(const ig_host_call *call) {
+    int64_t rank = call->params[0], to = call->params[1], *y = call->buffers[0];
+    int64_t count, others = 1, rest = -1;
+    if (!is_rank(rank) || !is_rank(to) || !holds(call, (int64_t[]){ to, rank, to }) ||
+        !count_of(numbers(call, 1), rank, &count)) {
+        return false;
+    }
+    for (int64_t d = 0; d < to; d++) {
+        y[d] = numbers(call, 2)[d];
+        if (y[d] == -1 && rest < 0) {
+            rest = d;
+        } else if (y[d] < 0 || !ig_mul_i64(others, y[d], &others)) {
+            return false;
+        }
+    }
+    if (rest >= 0) {
+        if (others == 0) {
+            return false;
+        }
+        y[rest] = count / others;
+        others *= y[rest];
+    }
+    return others == count;
+}
+
+/* ---- expand ---- */
+
+ig_host_fn ig_host_expand_bounds;
+
+bool ig_host_expand_bounds(const ig_host_call *call) {
+    int64_t rank = call->params[0], entries = call->params[1], *y = call->buffers[0];
+    int64_t to = rank > entries ? rank : entries;
+    if (!is_rank(rank) || !is_rank(entries) ||
+        !holds(call, (int64_t[]){ to, rank, entries })) {
+        return false;
+    }
+    for (int64_t d = 0; d < to; d++) { /* from the last axis on */
+        int64_t own = d < rank ? numbers(call, 1)[rank - 1 - d] : 1;
+        int64_t other = d < entries ? numbers(call, 2)[entries - 1 - d] : 1;
+        if (other < 0 || (own != other && own != 1 && other != 1)) {
+            return false;
+        }
+        y[to - 1 - d] = own == 1 ? other : own;
+    }
+    return true;
+}
+
+/* ---- axes ---- */
+
+/* The axis named by an entry, or -1 when there is none or it was named before. */
+static int64_t take_axis(int64_t axis, int64_t rank, uint64_t *seen) {
+    axis += axis < 0 ? rank : 0;
+    if (axis < 0 || axis >= rank || (*seen >> axis & 1)) {
+        return -1;
+    }
+    *seen |= (uint64_t)1 << axis;
+    return axis;
+}
+
+/* ---- slice ---- */
+
+static int64_t clamped(int64_t at, int64_t extent, int64_t step) {
+    int64_t low = step > 0 ? 0 : -1, high = step > 0 ? extent : extent - 1;
+    at += at < 0 ? extent : 0; /* the signs differ */
+    return at < low ? low : at > high ? high : at;
+}
+
+static int64_t steps_in(int64_t length, int64_t step) {
+    uint64_t stride = step > 0 ? (uint64_t)step : 0 - (uint64_t)step;
+    return length > 0 ? (int64_t)(((uint64_t)length - 1) / stride) + 1 : 0;
+}
+
+ig_host_fn ig_host_slice_bounds;
+
+bool ig_host_slice_bounds(const ig_host_call *call) {
+    int64_t  rank = call->params[0], entries = call->params[1], *y = call->buffers[0];
+    uint64_t seen = 0;
+    if (!is_rank(rank) || !holds(call, (int64_t[]){ 3 * rank, rank, entries, entries,
+                                                    entries, entries })) {
+        return false;
+    }
+    int64_t *starts = y, *sizes = y + rank, *steps = y + 2 * rank;
+    for (int64_t d = 0; d < rank; d++) {
+        starts[d] = 0;
+        sizes[d] = numbers(call, 1)[d];
+        steps[d] = 1;
+    }
+    for (int64_t i = 0; i < entries; i++) {
+        int64_t axis = take_axis(numbers(call, 4)[i], rank, &seen);
+        int64_t step = numbers(call, 5)[i];
+        if (axis < 0 || step == 0) {
+            return false;
+        }
+        int64_t extent = numbers(call, 1)[axis];
+        int64_t first = clamped(numbers(call, 2)[i], extent, step);
+        int64_t past = clamped(numbers(call, 3)[i], extent, step);
+        sizes[axis] = steps_in(step > 0 ? past - first : first - past, step);
+        starts[axis] = sizes[axis] ? first : 0;
+        steps[axis] = sizes[axis] > 1 ? step : 1;
+    }
+    return true;
+}
+
+/* ---- pad ---- */
+
+ig_host_fn ig_host_pad_bounds;
+
+bool ig_host_pad_bounds(const ig_host_call *call) {
+    int64_t  rank = call->params[0], entries = call->params[1], *y = call->buffers[0];
+    bool     needs_elements = call->params[2] != 0;
+    uint64_t seen = 0;
+    if (!is_rank(rank) || !is_rank(entries) ||
+        !holds(call, (int64_t[]){ 3 * rank, rank, 2 * entries, entries })) {
+        return false;
+    }
+    memset(y, 0, (size_t)(2 * rank) * sizeof *y);
+    for (int64_t i = 0; i < entries; i++) {
+        int64_t axis = take_axis(numbers(call, 3)[i], rank, &seen);
+        if (axis < 0) {
+            return false;
+        }
+        y[axis] = numbers(call, 2)[i];
+        y[rank + axis] = numbers(call, 2)[entries + i];
+    }
+    for (int64_t d = 0; d < rank; d++) {
+        int64_t extent = numbers(call, 1)[d], *size = &y[2 * rank + d];
+        if (!ig_add_i64(extent, y[d], size) || !ig_add_i64(*size, y[rank + d], size) ||
+            *size < 0 || (needs_elements && extent == 0 && *size > 0)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- reductions ---- */
+
+ig_host_fn ig_host_reduce_bounds;
+
+bool ig_host_reduce_bounds(const ig_host_call *call) {
+    int64_t  rank = call->params[0], entries = call->params[1], *y = call->buffers[0];
+    uint64_t reduced = 0, whole = ~(uint64_t)0;
+    if (!is_rank(rank) || !holds(call, (int64_t[]){ 3 * rank, rank, entries })) {
+        return false;
+    }
+    for (int64_t i = 0; i < entries; i++) {
+        if (take_axis(numbers(call, 2)[i], rank, &reduced) < 0) {
+            return false;
+        }
+    }
+    reduced = entries == 0 && !call->params[2] ? whole : reduced;
+    int64_t alone = 2 * rank;
+    for (int64_t d = 0; d < rank; d++) {
+        bool    is_reduced = reduced >> d & 1;
+        int64_t extent = numbers(call, 1)[d];
+        y[d] = is_reduced ? 1 : extent;
+        y[rank + d] = is_reduced ? extent : 1;
+        y[2 * rank + d] = 1;
+        if (!is_reduced) {
+            y[alone++] = extent;
+        }
+    }
+    return true;
+}
+
+/* ---- range ---- */
+
+ig_host_fn ig_host_range_count;
+
+bool ig_host_range_count(const ig_host_call *call) {
+    if (!holds(call, (int64_t[]){ 1, 1, 1, 1 })) {
+        return false;
+    }
+    int64_t  start = numbers(call, 1)[0], limit = numbers(call, 2)[0];
+    int64_t  step = numbers(call, 3)[0];
+    bool     is_empty = step > 0 ? limit <= start : limit >= start;
+    uint64_t span = step > 0 ? (uint64_t)limit - (uint64_t)start
+                             : (uint64_t)start - (uint64_t)limit;
+    uint64_t stride = step > 0 ? (uint64_t)step : 0 - (uint64_t)step;
+    uint64_t count = is_empty || !step ? 0 : (span - 1) / stride + 1;
+    *(int64_t *)call->buffers[0] = (int64_t)count;
+    return step != 0 && count <= INT64_MAX;
+}
+
+ig_host_fn ig_host_range_count_real;
+
+bool ig_host_range_count_real(const ig_host_call *call) {
+    if (!holds(call, (int64_t[]){ 1, 1, 1, 1 })) {
+        return false;
+    }
+    const double *start = call->buffers[1], *limit = call->buffers[2];
+    const double *step = call->buffers[3];
+    double        count = (*limit - *start) / *step;
+    bool          is_number = count <= 0 || count < 9e18;
+    int64_t       whole = is_number && count > 0 ? (int64_t)count : 0;
+    *(int64_t *)call->buffers[0] = whole + (is_number && count > (double)whole);
+    return is_number;
+}
