@@ -23,7 +23,10 @@ enum { ALIGNMENT = 16, FIRST_BLOCK = 4 << 10, LARGEST_BLOCK = 1 << 20 };
 
 struct ig_arena_block {
     ig_arena_block *next;
-    size_t          size; /* of the whole allocation, this header included */
+    size_t          size;          /* of the whole allocation, this header included */
+    ig_arena_block *later, **link; /* chain of the budget's live blocks */
+    uint64_t        arena;         /* number of its arena */
+    uint64_t        reserved;
 };
 _Static_assert(sizeof(ig_arena_block) % ALIGNMENT == 0, "payload must stay aligned");
 
@@ -46,6 +49,41 @@ static bool take_budget(ig_budget *budget, size_t size) {
 static void give_budget(ig_budget *budget, size_t size) {
     if (budget) {
         budget->used -= size;
+    }
+}
+
+static void enter_live(ig_arena_block *block, ig_budget *budget) {
+    block->later = NULL;
+    block->link = NULL;
+    if (budget) {
+        block->later = budget->live;
+        block->link = &budget->live;
+        if (block->later) {
+            block->later->link = &block->later;
+        }
+        budget->live = block;
+    }
+}
+
+static void free_block(ig_arena_block *block, ig_budget *budget) {
+    if (block->link) {
+        *block->link = block->later;
+        if (block->later) {
+            block->later->link = block->link;
+        }
+    }
+    give_budget(budget, block->size);
+    IG_UNPOISON(block, block->size);
+    free(block);
+}
+
+void ig_budget_sweep(ig_budget *budget, uint64_t mark) {
+    for (ig_arena_block *block = budget->live; block;) {
+        ig_arena_block *later = block->later;
+        if (block->arena > mark) {
+            free_block(block, budget);
+        }
+        block = later;
     }
 }
 
@@ -84,6 +122,9 @@ static ig_arena_block *create_block(ig_arena *arena, size_t payload) {
         return NULL;
     }
     block->size = size;
+    block->arena = arena->number;
+    block->reserved = 0;
+    enter_live(block, arena->budget);
     IG_POISON(block + 1, payload);
     return block;
 }
@@ -142,19 +183,16 @@ static void *alloc_slow(ig_arena *arena, size_t rounded) {
 /* ---- the interface ---- */
 
 void ig_arena_init(ig_arena *arena, ig_budget *budget) {
-    *arena = (ig_arena){ .budget = budget };
+    *arena = (ig_arena){ .budget = budget, .number = budget ? ++budget->arenas : 0 };
 }
 
 void ig_arena_fini(ig_arena *arena) {
     for (ig_arena_block *block = arena->blocks; block;) {
         ig_arena_block *next = block->next;
-        size_t          size = block->size;
-        IG_UNPOISON(block, size);
-        free(block);
-        give_budget(arena->budget, size);
+        free_block(block, arena->budget);
         block = next;
     }
-    ig_arena_init(arena, arena->budget);
+    *arena = (ig_arena){ .budget = arena->budget, .number = arena->number };
 }
 
 void *ig_arena_try_alloc(ig_arena *arena, size_t size) {

@@ -17,20 +17,23 @@
 
 #include <setjmp.h>
 
+typedef struct ig_arena_block ig_arena_block;
+
 /* What one context may use, shared by all of its arenas on one thread. */
 typedef struct ig_budget {
     size_t   used, peak; /* bytes */
     size_t   limit;      /* bytes; 0 means no limit */
     jmp_buf *recovery;   /* where exhaustion unwinds to; NULL aborts with a message */
     unsigned foreign_depth; /* > 0: inside a foreign library, jumping is forbidden */
+    ig_arena_block *live;   /* private: every block of every arena, in no order */
+    uint64_t        arenas; /* how many there have been: see ig_budget_sweep */
 } ig_budget;
-
-typedef struct ig_arena_block ig_arena_block;
 
 typedef struct ig_arena {
     ig_budget      *budget; /* may be NULL: unlimited, aborts when malloc fails */
     ig_arena_block *blocks;
     char           *next, *end;
+    uint64_t        number; /* counts the arenas of its budget */
 } ig_arena;
 
 void ig_arena_init(ig_arena *arena, ig_budget *budget);
@@ -59,6 +62,10 @@ char *ig_arena_printf(ig_arena *arena, const char *format, ...) IG_PRINTF(2, 3);
 
 void ig_budget_enter_foreign(ig_budget *budget);
 void ig_budget_leave_foreign(ig_budget *budget);
+/* After exhaustion unwound: frees what arenas left behind that were made later than
+ * budget->arenas was `mark` (their structs stood in frames that are gone).  Call it
+ * when what can still be reached has been destroyed. */
+void ig_budget_sweep(ig_budget *budget, uint64_t mark);
 /* Unwinds to the recovery point; does not return. */
 _Noreturn void ig_budget_exhausted(ig_budget *budget, size_t wanted);
 

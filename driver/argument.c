@@ -225,7 +225,7 @@ static ig_status run_reading(argument_call *call, ig_status (*work)(void *),
     ig_file_map_close(&call->map);
     if (status != IG_OK) {
         ig_arguments_close(call->arguments);
-        return status;
+        return ig_host_settle(call->context, status);
     }
     *out_arguments = call->arguments;
     return IG_OK;
@@ -305,5 +305,5 @@ ig_status ig_arguments_write(ig_context *context, const char *path,
     ig_arena_init(&call.arena, &context->budget);
     ig_status status = ig_host_guard(context, write_values, &call);
     ig_arena_fini(&call.arena);
-    return status;
+    return ig_host_settle(context, status);
 }

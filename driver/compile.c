@@ -181,7 +181,7 @@ static ig_status run_call(compile_call *call, ig_status (*work)(void *)) {
     ig_status status = ig_host_guard(call->context, work, call);
     ig_file_map_close(&call->isolated);
     ig_compilation_fini(&call->build);
-    return status;
+    return ig_host_settle(call->context, status);
 }
 
 ig_status ig_compile_file(ig_module *module, const char *path,

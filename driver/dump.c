@@ -16,6 +16,8 @@ typedef struct text_call {
     ig_format          format;
     ig_arena          *arena;
     ig_lowered         lowered;
+    const ig_backend  *backend; /* opened, with its state; or NULL */
+    void              *state;
     ig_str             text;
 } text_call;
 
@@ -54,7 +56,7 @@ ig_status ig_module_print(ig_module *module, ig_format format, const char **out_
     ig_status status = ig_host_guard(module->context, print_module, &call);
     *out_text = call.text.data;
     *out_size = call.text.size;
-    return status;
+    return ig_host_settle(module->context, status);
 }
 
 /* ---- stages ---- */
@@ -79,6 +81,13 @@ static ig_status assemble_kernels(const ig_backend *backend, void *state,
     return backend->assemble(state, ig_writer_str(&text), what, out);
 }
 
+static void close_backend(text_call *call) {
+    if (call->backend) {
+        call->backend->close(call->state);
+        call->backend = NULL;
+    }
+}
+
 /* Kernels of one level as its backend prints them. */
 static ig_status print_level(text_call *call, uint32_t level, ig_emit what,
                              ig_writer *out) {
@@ -86,13 +95,14 @@ static ig_status print_level(text_call *call, uint32_t level, ig_emit what,
     const ig_target  *target = call->lowered.targets.targets[level];
     const ig_module  *module = call->lowered.modules[level];
     const ig_backend *backend = NULL;
-    void             *state = NULL;
     IG_TRY(ig_host_backend(context, target, &backend));
-    IG_TRY(backend->open(context, target, &state));
+    IG_TRY(backend->open(context, target, &call->state));
+    call->backend = backend;
     bool      is_whole = backend->assemble && what != IG_EMIT_TEXT;
-    ig_status status = is_whole ? assemble_kernels(backend, state, module, what, out)
-                                : print_kernels(backend, state, module, what, out);
-    backend->close(state);
+    ig_status status = is_whole
+                           ? assemble_kernels(backend, call->state, module, what, out)
+                           : print_kernels(backend, call->state, module, what, out);
+    close_backend(call);
     return status;
 }
 
@@ -203,8 +213,9 @@ ig_status ig_dump(ig_module *module, const char *stage,
                        .arena = ig_host_results(module) };
     ig_options_take(&call.options, sizeof call.options, options);
     ig_status status = ig_host_guard(module->context, dump, &call);
+    close_backend(&call);
     ig_lowered_fini(&call.lowered);
     *out_text = call.text.data;
     *out_size = call.text.size;
-    return status;
+    return ig_host_settle(module->context, status);
 }

@@ -126,8 +126,10 @@ ig_status ig_host_guard(ig_context *context, ig_status (*work)(void *arguments),
     jmp_buf  recovery;
     clear_messages(host);
     context->budget.foreign_depth = 0;
+    host->mark = context->budget.arenas;
     if (setjmp(recovery)) {
         context->budget.recovery = NULL;
+        host->has_unwound = true;
         context->diag.sink = take_message; /* a pass may have silenced it */
         context->diag.user = host;
         return ig_error_hint(&context->diag, IG_LIMIT, NULL,
@@ -140,6 +142,15 @@ ig_status ig_host_guard(ig_context *context, ig_status (*work)(void *arguments),
     context->budget.recovery = NULL;
     if (status == IG_CANCELLED) {
         atomic_store(&context->cancelled, false);
+    }
+    return status;
+}
+
+ig_status ig_host_settle(ig_context *context, ig_status status) {
+    ig_host *host = ig_host_of(context);
+    if (host->has_unwound) {
+        ig_budget_sweep(&context->budget, host->mark);
+        host->has_unwound = false;
     }
     return status;
 }

@@ -17,6 +17,8 @@ typedef struct ig_host {
     ig_writer          messages;
     ig_map             results; /* module -> ig_module_results */
     ig_arena           arena;   /* the host's own, as long as it lives */
+    uint64_t           mark;    /* arenas there were when the guarded call began */
+    bool               has_unwound;
 } ig_host;
 
 /* Texts and tensors that a call handed out: the module's until the next call on it. */
@@ -39,9 +41,12 @@ void ig_options_take(void *to, size_t room, const void *from);
 void ig_host_message(ig_context *context, int severity, const char *text);
 
 /* Runs `work` with a recovery point: exhausted memory unwinds to here and becomes
- * IG_LIMIT with a message.  Every public function that can fail goes through it. */
+ * IG_LIMIT with a message.  Every public function that can fail goes through it, and
+ * when what the call made is destroyed, through ig_host_settle: that frees what frames
+ * owned which the unwinding jumped over. */
 ig_status ig_host_guard(ig_context *context, ig_status (*work)(void *arguments),
                         void       *arguments);
+ig_status ig_host_settle(ig_context *context, ig_status status);
 
 /* The backend of a target: the LLVM provider is opened on first use, looked for beside
  * this library, then in INGOT_PROVIDER_DIR.  Reports when it is absent or of another

@@ -138,7 +138,7 @@ static ig_status run_call(import_call *call, ig_status (*work)(void *)) {
         call->module = NULL;
     }
     *call->out_module = call->module;
-    return status;
+    return ig_host_settle(call->context, status);
 }
 
 ig_status ig_import(ig_context *context, const char *path,

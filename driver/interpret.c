@@ -49,5 +49,5 @@ ig_status ig_interpret_run(ig_module *module, const ig_argument *inputs,
     ig_status      status = ig_host_guard(module->context, interpret, &call);
     *out_outputs = call.outputs;
     *out_output_count = call.output_count;
-    return status;
+    return ig_host_settle(module->context, status);
 }

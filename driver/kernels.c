@@ -164,6 +164,7 @@ static void work(worker *w) {
         w->status = take_jobs(w);
     } else {
         budget->foreign_depth = 0;
+        ig_host_of(w->team->context)->has_unwound |= w->context == w->team->context;
         w->status = ig_error_hint(&w->context->diag, IG_LIMIT, NULL,
                                   "raise the limit memory_bytes",
                                   "memory ran out while kernels were compiled");
@@ -212,6 +213,7 @@ void ig_kernel_team_destroy(ig_kernel_team *team) {
     for (size_t i = 0; team && i < team->worker_count; i++) {
         ig_arena_fini(&team->workers[i].arena);
         ig_arena_fini(&team->workers[i].messages_arena);
+        ig_budget_sweep(&team->workers[i].own.budget, 0);
     }
     free(team);
 }
@@ -231,14 +233,17 @@ static int larger_first(const void *a, const void *b) {
     return (m < n) - (m > n);
 }
 
+/* What several workers met (no LLVM, say) is told once. */
 static ig_status join(ig_kernel_team *team, size_t started) {
     ig_status status = team->workers[0].status;
     for (size_t i = 1; i < started; i++) {
         worker *w = &team->workers[i];
         pthread_join(w->thread, NULL);
         for (size_t m = 0; m < w->messages.count; m++) {
-            ig_host_message(team->context, w->messages.items[m].severity,
-                            w->messages.items[m].text);
+            const worker_message *message = &w->messages.items[m];
+            if (!strstr(ig_context_messages(team->context), message->text)) {
+                ig_host_message(team->context, message->severity, message->text);
+            }
         }
         status = status == IG_OK ? w->status : status;
     }

@@ -70,5 +70,6 @@ static ig_status run_pipeline(void *arguments) {
 
 ig_status ig_module_run(ig_module *module, const char *pipeline, const char *target) {
     run_call_arguments call = { module, pipeline, target };
-    return ig_host_guard(module->context, run_pipeline, &call);
+    ig_status          status = ig_host_guard(module->context, run_pipeline, &call);
+    return ig_host_settle(module->context, status);
 }

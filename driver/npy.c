@@ -229,14 +229,17 @@ ig_status ig_npy_read(ig_context *context, ig_arena *arena, const char *file,
                       ig_str bytes, ig_dtype wanted, ig_tensor *out) {
     npy_reader r = { .context = context, .where = { .file = file }, .wanted = wanted };
     const uint8_t *at = (const uint8_t *)bytes.data;
-    if (bytes.size < 12 || memcmp(at, MAGIC, 6) != 0) {
+    if (bytes.size < 10 || memcmp(at, MAGIC, 6) != 0) {
         return fail(&r, "it begins with other bytes");
     }
     bool   is_long = at[6] >= 2;
     size_t begin = is_long ? 12 : 10;
+    if (at[6] > 3 || bytes.size < begin) {
+        return fail(&r, "it is of an unknown version, or cut off");
+    }
     size_t length = (size_t)at[8] | (size_t)at[9] << 8;
     length |= is_long ? (size_t)at[10] << 16 | (size_t)at[11] << 24 : 0;
-    if (at[6] > 3 || length > bytes.size - begin) {
+    if (length > bytes.size - begin) {
         return fail(&r, "its header is cut off");
     }
     r.header = (ig_str){ bytes.data + begin, length };

@@ -273,6 +273,30 @@ TEST(vectors_hold_structs) {
     ig_arena_fini(&arena);
 }
 
+TEST(sweeping_frees_what_unwinding_left_behind) {
+    ig_budget budget = { 0 };
+    ig_arena  early, late, other;
+    ig_arena_init(&early, &budget);
+    ig_arena_init(&other, NULL);
+    uint64_t mark = budget.arenas;
+    char    *kept = ig_arena_strdup(&early, "kept");
+    size_t   before = budget.used;
+    ig_arena_init(&late, &budget);
+    ig_arena_alloc(&late, 10);
+    ig_arena_alloc(&late, 100000);
+    char *grown = ig_arena_alloc(&early, 100000); /* of an old arena: stays */
+    ig_arena_strdup(&other, "of no budget");
+    memset(grown, 1, 100000);
+    late = (ig_arena){ 0 }; /* as if its frame were gone */
+    ig_budget_sweep(&budget, mark);
+    CHECK_TEXT(kept, "kept");
+    CHECK_INT(grown[99999], 1);
+    CHECK(budget.used > before && budget.used < before + 110000);
+    ig_arena_fini(&early);
+    ig_arena_fini(&other);
+    CHECK_INT(budget.used, 0);
+}
+
 /* The two that abort are told to Check with the signal that it must see. */
 static void add_aborts(TCase *tcase) {
     tcase_add_test_raise_signal(tcase, no_jump_inside_foreign_code, SIGABRT);
@@ -285,4 +309,5 @@ UNIT_SUITE_WITH(base_arena, add_aborts, memory_is_aligned_and_distinct,
                 small_requests_waste_little, exhaustion_unwinds_to_the_recovery_point,
                 every_small_limit_unwinds, try_alloc_returns_null,
                 overflow_counts_as_exhaustion, foreign_brackets_nest,
-                tails_are_poisoned, vectors_grow, vectors_hold_structs)
+                tails_are_poisoned, vectors_grow, vectors_hold_structs,
+                sweeping_frees_what_unwinding_left_behind)

@@ -1,0 +1,295 @@
+/* The compiler as a host program sees it: memory, threads, cancelling, callbacks.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ingot/ingot.h"
+#include "ingot/runtime.h"
+#include "tests/unit/unit.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+/* Enough kernels that several threads have something to do. */
+static const char model[] = "module @m {\n"
+                            "  symbol B {min = 0}\n"
+                            "  graph @main(%x: f32[B, 4], %w: f32[4, 8]) -> "
+                            "(f32[B, 8] \"y\", f32[B] \"s\") {\n"
+                            "    %0 = relu %x : f32[B, 4]\n"
+                            "    %1 = matmul %0, %w : f32[B, 8]\n"
+                            "    %2 = tanh %1 : f32[B, 8]\n"
+                            "    %3 = reduce %2 {op = sum, axes = [1]} : f32[B]\n"
+                            "    ret %2, %3\n"
+                            "  }\n"
+                            "}\n";
+
+static ig_context *open_context(void) {
+    ig_context_options options = { .size = sizeof options, .cache_folder = "" };
+    ig_context        *context = ig_context_create(&options);
+    CHECK(context);
+    return context;
+}
+
+static ig_module *import(ig_context *context) {
+    ig_module *module = NULL;
+    ig_status  status = ig_import_memory(context, model, sizeof model - 1, NULL, NULL,
+                                         &module);
+    CHECK_MSG(status == IG_OK, "%s", ig_context_messages(context));
+    return module;
+}
+
+/* y = tanh(relu(x) w) for x of ones and w of a half: tanh(2). */
+static void check_program(ig_program *program) {
+    float       x[8], w[32];
+    ig_session *session = NULL;
+    for (int i = 0; i < 32; i++) {
+        x[i % 8] = 1;
+        w[i] = 0.5f;
+    }
+    ig_view in[] = { { .data = x, .dtype = IG_F32, .rank = 2, .dims = { 2, 4 } },
+                     { .data = w, .dtype = IG_F32, .rank = 2, .dims = { 4, 8 } } };
+    ig_view out[2] = { { 0 } };
+    CHECK_INT(ig_session_create(program, NULL, &session), IG_OK);
+    CHECK_MSG(ig_session_run(session, in, 2, out, 2) == IG_OK, "%s",
+              ig_session_error(session));
+    CHECK_INT(out[0].dims[1], 8);
+    float y = *(float *)out[0].data, s = *(float *)out[1].data;
+    CHECK_MSG(y > 0.96402f && y < 0.96403f, "%.9g", (double)y);
+    CHECK_MSG(s > 7.7121f && s < 7.7123f, "%.9g", (double)s);
+    ig_session_destroy(session);
+}
+
+TEST(a_program_outlives_module_and_context) {
+    ig_context *context = open_context();
+    ig_module  *module = import(context);
+    ig_program *program = NULL;
+    CHECK_MSG(ig_compile(module, NULL, &program) == IG_OK, "%s",
+              ig_context_messages(context));
+    ig_module_close(module);
+    ig_context_destroy(context);
+    check_program(program);
+    ig_program_close(program);
+}
+
+TEST(the_module_is_left_as_it_was) {
+    ig_context *context = open_context();
+    ig_module  *module = import(context);
+    ig_program *program = NULL;
+    const char *text = NULL;
+    size_t      size = 0;
+    CHECK_INT(ig_module_print(module, IG_FORMAT_TEXT, &text, &size), IG_OK);
+    char *before = strdup(text);
+    CHECK_INT(ig_compile(module, NULL, &program), IG_OK);
+    CHECK_INT(ig_module_print(module, IG_FORMAT_TEXT, &text, &size), IG_OK);
+    CHECK_TEXT(text, before);
+    free(before);
+    ig_program_close(program);
+    ig_module_close(module);
+    ig_context_destroy(context);
+}
+
+static void *compile_and_run(void *user) {
+    (void)user;
+    for (int i = 0; i < 2; i++) {
+        ig_context *context = open_context();
+        ig_module  *module = import(context);
+        ig_program *program = NULL;
+        CHECK_MSG(ig_compile(module, NULL, &program) == IG_OK, "%s",
+                  ig_context_messages(context));
+        check_program(program);
+        ig_program_close(program);
+        ig_module_close(module);
+        ig_context_destroy(context);
+    }
+    return NULL;
+}
+
+TEST(contexts_work_at_the_same_time) {
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++) {
+        CHECK_INT(pthread_create(&threads[i], NULL, compile_and_run, NULL), 0);
+    }
+    for (int i = 0; i < 4; i++) {
+        pthread_join(threads[i], NULL);
+    }
+}
+
+/* ---- cancelling ---- */
+
+TEST(a_cancelled_context_stays_usable) {
+    ig_context *context = open_context();
+    ig_module  *module = import(context);
+    ig_program *program = NULL;
+    ig_context_cancel(context);
+    CHECK_INT(ig_compile(module, NULL, &program), IG_CANCELLED);
+    CHECK(!program);
+    CHECK_INT(ig_compile(module, NULL, &program), IG_OK);
+    check_program(program);
+    ig_program_close(program);
+    ig_module_close(module);
+    ig_context_destroy(context);
+}
+
+static void cancel_at_kernels(void *user, const char *stage, uint64_t done,
+                              uint64_t total) {
+    (void)done;
+    (void)total;
+    ig_context **context = user;
+    if (strcmp(stage, "kernels") == 0) {
+        ig_context_cancel(*context);
+    }
+}
+
+TEST(cancelling_from_a_callback_stops_before_the_next_kernel) {
+    ig_context        *context = NULL;
+    ig_context_options options = { .size = sizeof options,
+                                   .cache_folder = "",
+                                   .compile_threads = 1,
+                                   .progress = cancel_at_kernels,
+                                   .progress_user = &context };
+    context = ig_context_create(&options);
+    ig_module  *module = import(context);
+    char        path[] = "/tmp/ingot-api-XXXXXX/x.ingot";
+    const char *folder = NULL;
+    path[sizeof "/tmp/ingot-api-XXXXXX" - 1] = '\0';
+    folder = mkdtemp(path);
+    CHECK(folder);
+    path[sizeof "/tmp/ingot-api-XXXXXX" - 1] = '/';
+    CHECK_INT(ig_compile_file(module, path, NULL), IG_CANCELLED);
+    path[sizeof "/tmp/ingot-api-XXXXXX" - 1] = '\0';
+    CHECK_MSG(rmdir(path) == 0, "something was left in %s", path);
+    ig_module_close(module);
+    ig_context_destroy(context);
+}
+
+/* ---- limits ---- */
+
+TEST(exhausted_memory_is_a_status) {
+    ig_context *context = open_context();
+    ig_module  *module = import(context);
+    ig_program *program = NULL;
+    CHECK_INT(ig_context_set_limit(context, "memory_bytes", 40000), IG_OK);
+    CHECK_INT(ig_compile(module, NULL, &program), IG_LIMIT);
+    CHECK(strstr(ig_context_messages(context), "memory"));
+    CHECK_INT(ig_context_set_limit(context, "memory_bytes", 1 << 30), IG_OK);
+    CHECK_INT(ig_compile(module, NULL, &program), IG_OK);
+    check_program(program);
+    ig_program_close(program);
+    ig_module_close(module);
+    ig_context_destroy(context);
+}
+
+TEST(memory_may_run_out_anywhere) {
+    for (int64_t limit = 20000; limit < 600000; limit += 23000) {
+        ig_context *context = open_context();
+        ig_module  *module = NULL;
+        ig_program *program = NULL;
+        CHECK_INT(ig_context_set_limit(context, "memory_bytes", limit), IG_OK);
+        ig_status status = ig_import_memory(context, model, sizeof model - 1, NULL,
+                                            NULL, &module);
+        if (status == IG_OK) {
+            status = ig_compile(module, NULL, &program);
+        }
+        CHECK_MSG(status == IG_OK || status == IG_LIMIT, "%s at %lld: %s",
+                  ig_status_text(status), (long long)limit,
+                  ig_context_messages(context));
+        ig_program_close(program);
+        ig_module_close(module);
+        ig_context_destroy(context);
+    }
+}
+
+TEST(a_kernel_beyond_the_limit_is_refused) {
+    ig_context *context = open_context();
+    ig_module  *module = import(context);
+    ig_program *program = NULL;
+    CHECK_INT(ig_context_set_limit(context, "kernel_ops", 3), IG_OK);
+    CHECK_INT(ig_compile(module, NULL, &program), IG_LIMIT);
+    CHECK(strstr(ig_context_messages(context), "kernel_ops"));
+    CHECK_INT(ig_context_set_limit(context, "no_such_limit", 3), IG_INVALID);
+    ig_module_close(module);
+    ig_context_destroy(context);
+}
+
+/* ---- the rest ---- */
+
+static void count_pass(void *user, const char *pass, unsigned number,
+                       const char *text) {
+    (void)number;
+    CHECK(pass[0] && strstr(text, "module @m"));
+    ++*(int *)user;
+}
+
+TEST(passes_are_shown_as_they_are_done) {
+    ig_context        *context = open_context();
+    ig_module         *module = import(context);
+    ig_program        *program = NULL;
+    int                count = 0;
+    ig_compile_options options = { .size = sizeof options,
+                                   .after_pass = count_pass,
+                                   .after_pass_user = &count };
+    CHECK_INT(ig_compile(module, &options, &program), IG_OK);
+    CHECK_MSG(count > 5, "%d passes", count);
+    ig_program_close(program);
+    ig_module_close(module);
+    ig_context_destroy(context);
+}
+
+TEST(a_child_process_compiles_the_same) {
+    ig_context        *context = open_context();
+    ig_module         *module = import(context);
+    ig_program        *program = NULL;
+    ig_compile_options options = { .size = sizeof options, .isolate = 1 };
+    CHECK_MSG(ig_compile(module, &options, &program) == IG_OK, "%s",
+              ig_context_messages(context));
+    check_program(program);
+    ig_program_close(program);
+    CHECK_INT(ig_context_set_limit(context, "kernel_ops", 3), IG_OK);
+    CHECK_INT(ig_compile(module, &options, &program), IG_LIMIT);
+    CHECK_MSG(strstr(ig_context_messages(context), "kernel_ops"),
+              "the child's words are lost: '%s'", ig_context_messages(context));
+    ig_module_close(module);
+    ig_context_destroy(context);
+}
+
+TEST(an_older_caller_gives_smaller_options) {
+    ig_context        *context = open_context();
+    ig_module         *module = import(context);
+    ig_program        *program = NULL;
+    ig_compile_options options = { .size = offsetof(ig_compile_options, weights),
+                                   .target = "cpu" };
+    memset((char *)&options + options.size, 0xff, sizeof options - options.size);
+    CHECK_MSG(ig_compile(module, &options, &program) == IG_OK, "%s",
+              ig_context_messages(context));
+    ig_program_close(program);
+    ig_module_close(module);
+    ig_context_destroy(context);
+}
+
+TEST(every_stage_can_be_dumped) {
+    static const char *const stages[] = { "import", "tensor", "plan",
+                                          "kernel", "llvm",   "asm" };
+    ig_context              *context = open_context();
+    ig_module               *module = import(context);
+    const char              *text = NULL;
+    size_t                   size = 0;
+    for (size_t i = 0; i < IG_COUNT_OF(stages); i++) {
+        ig_status status = ig_dump(module, stages[i], NULL, IG_FORMAT_TEXT, &text,
+                                   &size);
+        CHECK_MSG(status == IG_OK && size == strlen(text) && size > 100, "%s: %s",
+                  stages[i], ig_context_messages(context));
+    }
+    CHECK_INT(ig_dump(module, "wasm", NULL, IG_FORMAT_TEXT, &text, &size), IG_INVALID);
+    CHECK_INT(ig_dump(module, "ptx", &(ig_compile_options){ .target = "cpu:v3" },
+                      IG_FORMAT_TEXT, &text, &size),
+              IG_INVALID);
+    ig_module_close(module);
+    ig_context_destroy(context);
+}
+
+UNIT_SUITE(api_compile, a_program_outlives_module_and_context,
+           the_module_is_left_as_it_was, contexts_work_at_the_same_time,
+           a_cancelled_context_stays_usable,
+           cancelling_from_a_callback_stops_before_the_next_kernel,
+           exhausted_memory_is_a_status, memory_may_run_out_anywhere,
+           a_kernel_beyond_the_limit_is_refused, passes_are_shown_as_they_are_done,
+           a_child_process_compiles_the_same, an_older_caller_gives_smaller_options,
+           every_stage_can_be_dumped)
