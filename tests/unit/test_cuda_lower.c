@@ -132,6 +132,19 @@ TEST(gathers_and_reductions) {
 }
 END_TEST
 
+TEST(softmax_and_norm) {
+    int64_t extents[] = { 3 };
+    check("module @t {\n"
+          "  graph @main(%x: f32[B, 19], %s: f32[19]) -> (f32[B, 19], f32[B, 19], "
+          "f32[B, 19]) {\n"
+          "    %0 = softmax %x {axis = 1} : f32[B, 19]\n"
+          "    %1 = softmax %x {axis = 1, log} : f32[B, 19]\n"
+          "    %2 = layer_norm %x, %s {axis = 1, epsilon = 1e-5} : f32[B, 19]\n"
+          "    ret %0, %1, %2\n  }\n}\n",
+          extents, 9);
+}
+END_TEST
+
 /* ---- bags ---- */
 
 static void check_bag(cuda_bag bag) {
@@ -218,7 +231,7 @@ UNIT_SUITE(cuda_lower, gemm_of_odd_rows, gemm_of_odd_columns, gemm_of_odd_depths
            gemm_of_several_tiles, gemm_with_a_long_epilogue, dot_of_odd_sizes,
            dot_of_batches_and_dtypes, elementwise_with_broadcast,
            elementwise_on_other_dtypes, copies_of_strided_places,
-           gathers_and_reductions, bags_of_every_dim, no_bags_one_bag_empty_bags,
-           means_maxima_and_padding, tables_of_different_dims_in_one_launch,
-           an_id_out_of_range_is_reported, interactions,
-           an_interaction_of_large_samples)
+           gathers_and_reductions, softmax_and_norm, bags_of_every_dim,
+           no_bags_one_bag_empty_bags, means_maxima_and_padding,
+           tables_of_different_dims_in_one_launch, an_id_out_of_range_is_reported,
+           interactions, an_interaction_of_large_samples)

@@ -39,9 +39,9 @@ typedef struct bag_cursor {
     ig_value *begin_stride, *begin_count, *end_stride;
     ig_value *weight_stride, *weight_bag_stride;
     ig_value *count, *first, *id_at, *weight_at; /* of this bag */
-    ig_value *divisor; /* of this bag's mean, when it is not what counts */
-    ig_value *weight;  /* of this id */
-    int64_t   column;  /* first one of this chunk */
+    ig_value *divisor;       /* of this bag's mean, when it is not what counts */
+    ig_value *weight;        /* of this id */
+    int64_t   column;        /* first one of this chunk */
     ig_value *thread_column; /* GPU: this thread's column of the row; else NULL */
 } bag_cursor;
 

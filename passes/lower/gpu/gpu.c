@@ -13,16 +13,17 @@ static ig_status lower_serial_reduce(ig_lower *lower) {
     return ig_lower_cpu_reduce(lower);
 }
 
+static ig_status lower_serial_softmax(ig_lower *lower) {
+    lower->threads = 1;
+    return ig_lower_cpu_softmax(lower);
+}
+
 const ig_lower_family ig_lower_gpu[] = {
-    { "gemm", ig_lower_gpu_gemm },
-    { "dot", ig_lower_gpu_dot },
-    { "bag", ig_lower_gpu_bag },
-    { "interact", ig_lower_gpu_interact },
-    { "map", ig_lower_gpu_map },
-    { "copy", ig_lower_gpu_map },
-    { "gather", lower_serial_gather },
-    { "reduce", lower_serial_reduce },
-    { NULL, NULL },
+    { "gemm", ig_lower_gpu_gemm },       { "dot", ig_lower_gpu_dot },
+    { "bag", ig_lower_gpu_bag },         { "interact", ig_lower_gpu_interact },
+    { "map", ig_lower_gpu_map },         { "copy", ig_lower_gpu_map },
+    { "gather", lower_serial_gather },   { "reduce", lower_serial_reduce },
+    { "softmax", lower_serial_softmax }, { NULL, NULL },
 };
 
 ig_value *ig_gpu_thread(ig_builder *b) {
