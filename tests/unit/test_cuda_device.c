@@ -1,9 +1,12 @@
-/* runtime/cuda: what it says where there is no GPU; where there is one, all templates
- * and a whole DLRM launched on it, against the interpreter of the tensor graph.
+/* runtime/cuda: templates and a whole DLRM, launched on a GPU where there is one, and
+ * everywhere on a driver that has none (tests/cuda_host/driver.cc), against the
+ * interpreter of the tensor graph.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "codegen/cuda/nvrtc.h"
 #include "runtime/cuda/cuda.h"
 #include "tests/unit/cuda_case.h"
+
+#include <dlfcn.h>
 
 static char             words[512];
 static const ig_message message = { words, sizeof words };
@@ -77,13 +80,10 @@ static const ig_target *target_of(const ig_cuda *gpu) {
     return best;
 }
 
-static void load_code(device_case *d) {
-    cuda_case       *c = d->c;
-    const ig_target *target = target_of(d->gpu);
-    CHECK_MSG(target != NULL, "no level for this GPU");
-    c->target = target;
-    void *state = NULL;
-    CHECK_OK(ig_backend_cuda.open(&c->context, target, &state));
+static void load_cubin(device_case *d) {
+    cuda_case *c = d->c;
+    void      *state = NULL;
+    CHECK_OK(ig_backend_cuda.open(&c->context, c->target, &state));
     ig_writer cubin;
     ig_writer_init(&cubin, &c->arena);
     ig_status status = ig_backend_cuda.assemble(state, ig_str_of(cuda_case_source(c)),
@@ -91,6 +91,13 @@ static void load_code(device_case *d) {
     CHECK_MSG(status == IG_OK, "%s", c->last);
     ig_backend_cuda.close(state);
     CHECK_DONE(ig_cuda_load(d->gpu, ig_writer_str(&cubin).data, &d->image, &message));
+}
+
+/* The image of the driver without a GPU is the path of a library. */
+static void load_library(device_case *d) {
+    cuda_library library = cuda_case_build(d->c);
+    CHECK_DONE(ig_cuda_load(d->gpu, library.path, &d->image, &message));
+    cuda_library_remove(&library);
 }
 
 static void copy_buffers(device_case *d, bool is_in) {
@@ -138,6 +145,8 @@ static void launch(device_case *d, const cuda_launch *l) {
 static void open_device(device_case *d, cuda_case *c) {
     *d = (device_case){ .c = c };
     CHECK_DONE(ig_cuda_open(0, &d->gpu, &message));
+    c->target = target_of(d->gpu);
+    CHECK_MSG(c->target != NULL, "no level for this GPU");
     CHECK(c->roots.count <= CUDA_CASE_BUFFERS);
     for (size_t i = 0; i < c->roots.count; i++) {
         CHECK_DONE(ig_cuda_alloc(d->gpu, (size_t)c->roots.items[i]->bytes,
@@ -149,7 +158,6 @@ static void open_device(device_case *d, cuda_case *c) {
     CHECK_DONE(ig_cuda_alloc(d->gpu, sizeof clear, &d->report, &message));
     CHECK_DONE(ig_cuda_copy_in(d->gpu, d->report, &clear, sizeof clear, &message));
     copy_buffers(d, true);
-    load_code(d);
 }
 
 static void close_device(device_case *d) {
@@ -163,10 +171,11 @@ static void close_device(device_case *d) {
     ig_cuda_close(d->gpu);
 }
 
-static void run_on_gpu(cuda_case *c) {
+static void run_device(cuda_case *c, void (*load)(device_case *d)) {
     device_case    d;
     ig_cuda_report report;
     open_device(&d, c);
+    load(&d);
     for (uint32_t i = 0; i < c->launch_count; i++) {
         launch(&d, &c->launches[i]);
     }
@@ -177,19 +186,26 @@ static void run_on_gpu(cuda_case *c) {
     close_device(&d);
 }
 
+static void run_on_gpu(cuda_case *c) {
+    run_device(c, load_cubin);
+}
+
 static bool is_skipped(void) {
     ig_cuda *gpu = open_gpu();
     ig_cuda_close(gpu);
     return gpu == NULL;
 }
 
+static void check_templates(cuda_run *run) {
+    cuda_check_gemm(run, (int64_t[]){ 70, 35, 67 }, "relu %1");
+    cuda_check_gemm(run, (int64_t[]){ 0, 35, 67 }, "relu %1");
+    cuda_check_bag(run, (cuda_bag){ 11, 64, 40, 19, "operands = [1], pool = [0]" });
+    cuda_check_interaction(run, 3, 27, 64);
+}
+
 TEST(templates) {
     if (!is_skipped()) {
-        cuda_check_gemm(run_on_gpu, (int64_t[]){ 70, 35, 67 }, "relu %1");
-        cuda_check_gemm(run_on_gpu, (int64_t[]){ 0, 35, 67 }, "relu %1");
-        cuda_check_bag(run_on_gpu,
-                       (cuda_bag){ 11, 64, 40, 19, "operands = [1], pool = [0]" });
-        cuda_check_interaction(run_on_gpu, 3, 27, 64);
+        check_templates(run_on_gpu);
     }
 }
 END_TEST
@@ -201,5 +217,65 @@ TEST(a_whole_dlrm) {
 }
 END_TEST
 
+/* ---- on the driver without a GPU ---- */
+
+/* A library that is open is found by its soname: from here on this is the driver of
+ * this test's process. */
+static bool open_driver(void) {
+    if (!cuda_has_compiler()) {
+        return false;
+    }
+    cuda_library driver = cuda_library_build("#include \"" INGOT_SOURCE_DIR
+                                             "/tests/cuda_host/driver.cc\"\n",
+                                             "-Wl,-soname,libcuda.so.1 -ldl");
+    void        *opened = dlopen(driver.path, RTLD_NOW | RTLD_LOCAL);
+    cuda_library_remove(&driver);
+    CHECK_MSG(opened != NULL, "%s", dlerror());
+    return true;
+}
+
+static void run_on_driver(cuda_case *c) {
+    run_device(c, load_library);
+}
+
+TEST(templates_without_a_gpu) {
+    if (open_driver()) {
+        check_templates(run_on_driver);
+    }
+}
+END_TEST
+
+TEST(errors_of_the_driver) {
+    ig_cuda        *gpu = NULL;
+    ig_cuda_image   image;
+    ig_cuda_address address = 0, more = 0;
+    if (!open_driver()) {
+        return;
+    }
+    CHECK_STATUS(ig_cuda_open(1, &gpu, &message), IG_UNSUPPORTED);
+    CHECK_DONE(ig_cuda_open(0, &gpu, &message));
+    CHECK_STATUS(ig_cuda_alloc(gpu, (size_t)1 << 50, &address, &message), IG_LIMIT);
+    CHECK(strstr(words, "CUDA error 2") != NULL && address == 0);
+    CHECK_DONE(ig_cuda_alloc(gpu, 0, &address, &message));
+    CHECK_DONE(ig_cuda_alloc(gpu, 16, &address, &message));
+    CHECK_DONE(ig_cuda_alloc(gpu, 16, &more, &message));
+    CHECK_DONE(ig_cuda_copy_in(gpu, address, "fifteen letters", 16, &message));
+    CHECK_DONE(ig_cuda_copy(gpu, more, address, 16, &message));
+    char back[16] = "";
+    CHECK_DONE(ig_cuda_copy_out(gpu, back, more, 16, &message));
+    CHECK_DONE(ig_cuda_sync(gpu, &message));
+    CHECK_TEXT(back, "fifteen letters");
+    CHECK_STATUS(ig_cuda_copy_in(gpu, address, back, 17, &message), IG_INTERNAL);
+    CHECK_STATUS(ig_cuda_load(gpu, "/no/such/image", &image, &message), IG_INTERNAL);
+    ig_cuda_launch launch = { .grid = (int64_t)1 << 40, .threads = 32 };
+    CHECK_STATUS(ig_cuda_launch_kernel(gpu, &launch, &message), IG_LIMIT);
+    launch.grid = 0;
+    CHECK_DONE(ig_cuda_launch_kernel(gpu, &launch, &message));
+    ig_cuda_free(gpu, address);
+    ig_cuda_free(gpu, more);
+    ig_cuda_close(gpu);
+}
+END_TEST
+
 UNIT_SUITE(cuda_device, levels_of_a_gpu, a_gpu_that_is_not_there, templates,
-           a_whole_dlrm)
+           a_whole_dlrm, templates_without_a_gpu, errors_of_the_driver)

@@ -5,8 +5,6 @@
 #include "tests/unit/cuda_case.h"
 
 #include <dlfcn.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 /* As in tests/cuda_host/shim.h and the emitter's preamble. */
 typedef struct shim_report {
@@ -24,47 +22,6 @@ typedef struct shim_launch {
 } shim_launch;
 
 typedef int shim_run(const shim_launch *launch);
-
-/* ---- compiling ---- */
-
-static const char *compiler(void) {
-    const char *named = getenv("CXX");
-    return named && named[0] ? named : "c++";
-}
-
-static bool has_compiler(void) {
-    char command[512];
-    snprintf(command, sizeof command, "%s --version >/dev/null 2>&1", compiler());
-    return system(command) == 0;
-}
-
-static void write_source(cuda_case *c, const char *path) {
-    FILE *file = fopen(path, "w");
-    CHECK_MSG(file != NULL, "%s", path);
-    fprintf(file, "#include \"%s/tests/cuda_host/shim.h\"\n", INGOT_SOURCE_DIR);
-    fputs(cuda_case_source(c), file);
-    CHECK_INT(fclose(file), 0);
-}
-
-static void *compile(cuda_case *c) {
-    char folder[] = "/tmp/ingot-cuda-host-XXXXXX", source[64], library[64];
-    char command[1024];
-    CHECK(mkdtemp(folder) != NULL);
-    snprintf(source, sizeof source, "%s/kernels.cc", folder);
-    snprintf(library, sizeof library, "%s/kernels.so", folder);
-    write_source(c, source);
-    snprintf(command, sizeof command,
-             "%s -std=c++17 -O1 -fPIC -shared -ffp-contract=off -pthread -o %s %s",
-             compiler(), library, source);
-    int   failed = system(command);
-    void *opened = failed ? NULL : dlopen(library, RTLD_NOW | RTLD_LOCAL);
-    unlink(source);
-    unlink(library);
-    rmdir(folder);
-    CHECK_MSG(!failed, "%s", command);
-    CHECK_MSG(opened != NULL, "%s", dlerror());
-    return opened;
-}
 
 /* ---- running ---- */
 
@@ -92,21 +49,16 @@ static void run_launch(cuda_case *c, void *library, const cuda_launch *l) {
 }
 
 static void run_shim(cuda_case *c) {
-    void *library = compile(c);
+    cuda_library library = cuda_case_build(c);
+    void        *opened = dlopen(library.path, RTLD_NOW | RTLD_LOCAL);
+    cuda_library_remove(&library);
+    CHECK_MSG(opened != NULL, "%s", dlerror());
     for (uint32_t i = 0; i < c->launch_count; i++) {
-        CHECK_MSG(c->launches[i].threads >= 32 || c->launches[i].threads == 1,
-                  "blocks of %u threads", c->launches[i].threads);
-        run_launch(c, library, &c->launches[i]);
+        uint32_t threads = c->launches[i].threads;
+        CHECK_MSG(threads >= 32 || threads == 1, "blocks of %u threads", threads);
+        run_launch(c, opened, &c->launches[i]);
     }
-    dlclose(library);
-}
-
-static bool is_skipped(void) {
-    if (has_compiler()) {
-        return false;
-    }
-    unit_skip("emitted CUDA text on the CPU: no C++ compiler (%s)", compiler());
-    return true;
+    dlclose(opened);
 }
 
 static void check(const char *text, const int64_t *extents, int64_t bound) {
@@ -116,7 +68,7 @@ static void check(const char *text, const int64_t *extents, int64_t bound) {
 /* ---- templates ---- */
 
 TEST(gemm) {
-    if (!is_skipped()) {
+    if (cuda_has_compiler()) {
         cuda_check_gemm(run_shim, (int64_t[]){ 70, 35, 67 }, "relu %1");
         cuda_check_gemm(run_shim, (int64_t[]){ 1, 16, 130 }, "mul %1, %r");
     }
@@ -124,21 +76,21 @@ TEST(gemm) {
 END_TEST
 
 TEST(gemm_with_a_long_epilogue) {
-    if (!is_skipped()) {
+    if (cuda_has_compiler()) {
         cuda_check_gemm(run_shim, (int64_t[]){ 17, 9, 24 }, "sigmoid %1");
     }
 }
 END_TEST
 
 TEST(no_rows) {
-    if (!is_skipped()) {
+    if (cuda_has_compiler()) {
         cuda_check_gemm(run_shim, (int64_t[]){ 0, 9, 24 }, "relu %1");
     }
 }
 END_TEST
 
 TEST(dot) {
-    if (!is_skipped()) {
+    if (cuda_has_compiler()) {
         check("module @t {\n"
               "  graph @main(%x: f32[B, 37], %w: f32[3, 37]) -> (f32[B, 3] \"y\") {\n"
               "    %0 = matmul %x, %w {transpose_b} : f32[B, 3]\n"
@@ -149,7 +101,7 @@ TEST(dot) {
 END_TEST
 
 TEST(bags) {
-    if (!is_skipped()) {
+    if (cuda_has_compiler()) {
         cuda_check_bag(run_shim,
                        (cuda_bag){ 11, 64, 40, 19, "operands = [1], pool = [0]" });
         cuda_check_bag(run_shim,
@@ -161,14 +113,14 @@ TEST(bags) {
 END_TEST
 
 TEST(interaction) {
-    if (!is_skipped()) {
+    if (cuda_has_compiler()) {
         cuda_check_interaction(run_shim, 3, 27, 64);
     }
 }
 END_TEST
 
 TEST(elementwise) {
-    if (!is_skipped()) {
+    if (cuda_has_compiler()) {
         check("module @t {\n"
               "  graph @main(%x: f32[B, 7], %y: f32[7], %z: f32[B, 1]) -> "
               "(f32[B, 7] \"y\", f32[7, B] \"t\") {\n"
@@ -207,7 +159,7 @@ static void check_casts(const char *arguments, const char *statements) {
 }
 
 TEST(casts_of_floats) {
-    if (!is_skipped()) {
+    if (cuda_has_compiler()) {
         check_casts("%y: f32[B], %z: f32[B]", "    %a = mul %y, %y : f32[B]\n"
                                               "    %x = div %z, %a : f32[B]\n");
         check_casts("%y: f64[B], %z: f64[B]", "    %a = mul %y, %y : f64[B]\n"
@@ -217,7 +169,7 @@ TEST(casts_of_floats) {
 END_TEST
 
 TEST(casts_of_integers) {
-    if (!is_skipped()) {
+    if (cuda_has_compiler()) {
         check_casts("%y: i64[B], %z: i64[B]", "    %a = mul %y, %z : i64[B]\n"
                                               "    %x = sub %z, %a : i64[B]\n");
         check_casts("%y: i16[B], %z: i16[B]", "    %x = mul %z, %y : i16[B]\n");
@@ -227,7 +179,7 @@ TEST(casts_of_integers) {
 END_TEST
 
 TEST(integers) {
-    if (!is_skipped()) {
+    if (cuda_has_compiler()) {
         check("module @t {\n"
               "  graph @main(%x: i32[B], %y: i32[B]) -> (i32[B], i32[B], i32[B], "
               "i32[B], i32[B], i32[B]) {\n"
@@ -242,14 +194,14 @@ END_TEST
 
 /* All templates together, on one plan. */
 TEST(a_whole_dlrm) {
-    if (!is_skipped()) {
+    if (cuda_has_compiler()) {
         cuda_check_model(run_shim, "dlrm_onehot", 5);
     }
 }
 END_TEST
 
 TEST(an_id_out_of_range_is_reported) {
-    if (is_skipped()) {
+    if (!cuda_has_compiler()) {
         return;
     }
     cuda_case c;
