@@ -27,6 +27,8 @@ static ig_status print_as(const text_call *call, const ig_module *module,
         ig_dump_dot(module, stages, out);
     } else if (call->format == IG_FORMAT_JSON) {
         ig_dump_json(module, stages, out);
+    } else if (call->format == IG_FORMAT_HTML) {
+        ig_dump_html(module, stages, out);
     } else if (stages == ALL_STAGES) {
         ig_print_module(module, out);
     } else {

@@ -95,13 +95,41 @@ static bool is_ir_text(ig_str bytes) {
     return ig_str_starts(rest, "module");
 }
 
+/* Text says all types itself. */
+static ig_status read_text(import_call *call) {
+    const char *name = call->path ? call->path : "<memory>";
+    ig_location where = { .file = name };
+    if (call->options &&
+        (call->options->input_count || call->options->constant_count)) {
+        return ig_error(&call->context->diag, IG_UNSUPPORTED, &where,
+                        "inputs of IR text have the types that the text gives them");
+    }
+    return ig_parse_module(call->context, name, call->bytes, &call->module);
+}
+
+static ig_status refuse_archive(import_call *call) {
+    ig_location where = { .file = call->path };
+    if (memmem(call->bytes.data, call->bytes.size < 64 ? call->bytes.size : 64,
+               "manifest.json", 13)) {
+        return ig_error_hint(&call->context->diag, IG_INVALID, &where,
+                             "run it, or compile the model that it was made of",
+                             "this is a compiled artifact, not a model");
+    }
+    return ig_error_hint(
+        &call->context->diag, IG_UNSUPPORTED, &where, "export the model to ONNX",
+        "archives (TorchScript, torch.package, .pt2) are not supported "
+        "yet");
+}
+
 static ig_status read_model(import_call *call) {
     ig_onnx_options options = { 0 };
-    IG_TRY(read_options(call, &options));
     if (is_ir_text(call->bytes)) {
-        const char *name = call->path ? call->path : "<memory>";
-        return ig_parse_module(call->context, name, call->bytes, &call->module);
+        return read_text(call);
     }
+    if (ig_str_starts(call->bytes, "PK\3\4")) {
+        return refuse_archive(call);
+    }
+    IG_TRY(read_options(call, &options));
     if (call->is_memory) {
         return ig_import_onnx_memory(call->context, call->bytes, call->path, &options,
                                      &call->module);

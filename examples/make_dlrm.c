@@ -384,7 +384,8 @@ static void write_array(const char *folder, const char *name, const char *type,
     }
     snprintf(path, sizeof path, "%s/%s.npy", folder, name);
     int   length = snprintf(text, sizeof text,
-                            "{'descr': '%s', 'fortran_order': False, 'shape': (%d,%s), }",
+                            "{'descr': '%s', 'fortran_order': False, "
+                              "'shape': (%d,%s), }",
                             type, count, tail);
     bytes file = { 0 };
     put(&file, "\x93NUMPY\1\0\166\0", 10);

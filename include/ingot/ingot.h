@@ -98,7 +98,12 @@ IG_API void                  ig_module_close(ig_module *module);
 /* Runs a pipeline such as "fold,cse,dce" (passes: `ingot info`). */
 IG_API IG_MUST_USE ig_status ig_module_run(ig_module *module, const char *pipeline,
                                            const char *target);
-typedef enum ig_format { IG_FORMAT_TEXT, IG_FORMAT_DOT, IG_FORMAT_JSON } ig_format;
+typedef enum ig_format {
+    IG_FORMAT_TEXT,
+    IG_FORMAT_DOT,
+    IG_FORMAT_JSON,
+    IG_FORMAT_HTML
+} ig_format;
 /* The module's text; the module's until the next call on it. */
 IG_API IG_MUST_USE ig_status ig_module_print(ig_module *module, ig_format format,
                                              const char **out_text, size_t *out_size);

@@ -43,6 +43,13 @@ check "an unknown pass to stop at is 3" 3 "pass 'frobnicate' did not run" \
     "$ingot" dump "$tmp/relu.ig" --after frobnicate
 check "text that is no module is 3" 3 "$tmp/bad.ig:2" \
     sh -c "printf 'module @m {\n  frob\n}\n' >'$tmp/bad.ig'; '$ingot' opt '$tmp/bad.ig'"
+check "an artifact is no model" 3 "this is a compiled artifact, not a model" \
+    "$ingot" compile "$tmp/dlrm.ingot" -o "$tmp/x.ingot"
+printf 'PK\3\4 an archive of something else, long enough to be looked at' >"$tmp/x.pt"
+check "other archives are not supported yet" 4 "not supported yet" \
+    "$ingot" run "$tmp/x.pt"
+check "types of IR text are its own" 4 "have the types that the text gives them" \
+    "$ingot" compile "$tmp/relu.ig" --input 'x=f32[2,4]' -o "$tmp/x.ingot"
 check "a full output is 6" 6 "cannot write the output" \
     sh -c "'$ingot' dump '$tmp/relu.ig' >/dev/full"
 
@@ -54,4 +61,5 @@ for arguments in "info" "info $tmp/dlrm.ingot" "info $tmp/dlrm.onnx" \
         "$ingot" $arguments >"$tmp/json" 2>"$tmp/out"
     holds "JSON of: ingot ${arguments%% *}" is_json
 done
+check "HTML has links" 0 "<a href=\"#g0_" "$ingot" dump "$tmp/relu.ig" --format html
 check "dot is a digraph" 0 "digraph" "$ingot" dump "$tmp/relu.ig" --format dot

@@ -73,7 +73,9 @@ static ig_status run_program(const model *m, ig_session *session, const call *wi
     out->items = need(calloc(out->count + 1, sizeof *out->items));
     ig_status status = make_views(m, with, inputs, why);
     if (status == IG_OK) {
+        interrupt_also(session);
         status = ig_session_run(session, inputs, with->count, out->views, out->count);
+        interrupt_also(NULL);
         snprintf(why->text, sizeof why->text, "%s",
                  status == IG_OK ? "" : ig_session_error(session));
     }

@@ -9,9 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The one variable of the program: what Ctrl-C cancels.  A signal handler has nothing
+/* The only variables of the program: what Ctrl-C cancels.  A signal handler has nothing
  * else to reach it by. */
 static _Atomic(ig_context *) interrupted_context;
+static _Atomic(ig_session *) interrupted_session;
 static atomic_int            interrupts;
 
 int exit_of(ig_status status) {
@@ -91,6 +92,14 @@ static void on_interrupt(int number) {
         _exit(130);
     }
     ig_context_cancel(context);
+    ig_session *session = atomic_load(&interrupted_session);
+    if (session) {
+        ig_session_cancel(session);
+    }
+}
+
+void interrupt_also(ig_session *session) {
+    atomic_store(&interrupted_session, session);
 }
 
 bool was_interrupted(void) {

@@ -29,6 +29,8 @@ char *text_of(const char *format, ...) IG_PRINTF(1, 2); /* free() it */
 ig_context *context_open(const settings *given, bool is_silent, int *out_exit);
 void        context_close(ig_context *context);
 bool        was_interrupted(void);
+/* Ctrl-C also stops the run in progress; NULL: no longer. */
+void interrupt_also(ig_session *session);
 
 /* ---- models (model.c) ---- */
 

@@ -8,7 +8,7 @@ static const option_row dump_options[] = {
     TEXT("stage", 's', stage, "import|tensor|plan|kernel|llvm|asm|cuda|ptx",
          "how far the model is taken (tensor)"),
     TEXT("after", 0, after, "PASS", "stop behind this pass (ingot info lists them)"),
-    TEXT("format", 'f', format, "text|dot|json", "how it is written (text)"),
+    TEXT("format", 'f', format, "text|dot|html|json", "how it is written (text)"),
     TEXT("output", 'o', output, "FILE", "where it goes; stdout when not given"),
     LIST("input", inputs, "NAME=TYPE", "fix an input's type"),
     ROWS_COMPILE,
@@ -21,7 +21,7 @@ static const option_row opt_options[] = {
     TEXT("passes", 'p', passes, "PIPELINE",
          "such as \"fold,cse,dce\" (ingot info lists "
          "the passes)"),
-    TEXT("format", 'f', format, "text|dot|json", "how it is written (text)"),
+    TEXT("format", 'f', format, "text|dot|html|json", "how it is written (text)"),
     TEXT("output", 'o', output, "FILE", "where it goes; stdout when not given"),
     ROW_TARGET,
     ROW_LIMIT,
@@ -34,7 +34,9 @@ static ig_format format_of(const settings *given) {
     static const struct {
         const char *name;
         ig_format   format;
-    } rows[] = { { "dot", IG_FORMAT_DOT }, { "json", IG_FORMAT_JSON } };
+    } rows[] = { { "dot", IG_FORMAT_DOT },
+                 { "json", IG_FORMAT_JSON },
+                 { "html", IG_FORMAT_HTML } };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (given->format && strcmp(given->format, rows[i].name) == 0) {
             return rows[i].format;
