@@ -93,15 +93,22 @@ static int64_t bytes_of(cuda_case *c, const ig_value *root) {
     return count * (ig_dtypes[root->type->dtype].bits / 8);
 }
 
-static void *weight_memory(cuda_case *c, const ig_op *op) {
+/* Rows of tables that are not plain hold more than their values. */
+static ig_kernel_buffer weight_memory(cuda_case *c, const ig_op *op) {
     const char      *name = ig_attr_str(op, IG_weight_name);
     const ig_weight *weight = ig_module_weight(c->module, name);
+    int64_t          bytes = bytes_of(c, op->results);
     ig_tensor        value;
     if (weight->is_recipe) {
-        return c->recipes[weight->index].data;
+        return (ig_kernel_buffer){ c->recipes[weight->index].data, bytes };
+    }
+    if (op->results->type->format != IG_ROW_PLAIN) {
+        return (
+            ig_kernel_buffer){ (void *)(uintptr_t)weight->data.bytes, /* only read */
+                               weight->data.size };
     }
     CHECK_OK(ig_tensor_of_data(&weight->data, &c->arena, &c->context, &value));
-    return value.data;
+    return (ig_kernel_buffer){ value.data, bytes };
 }
 
 static const ig_kernel_buffer *root_memory(cuda_case *c, const ig_value *root) {
@@ -115,7 +122,7 @@ static const ig_kernel_buffer *root_memory(cuda_case *c, const ig_value *root) {
     if (!op) {
         known->data = c->inputs[root->index].data;
     } else if (op->code == IG_OP_weight || op->code == IG_OP_table) {
-        known->data = weight_memory(c, op);
+        *known = weight_memory(c, op);
     } else {
         known->data = ig_arena_alloc(&c->arena, (size_t)known->bytes + 64);
         memset(known->data, 0x7f, (size_t)known->bytes); /* what is not written shows */
@@ -378,6 +385,28 @@ void cuda_check_bag(cuda_run *run, cuda_bag bag) {
     cuda_case_check(&(cuda_text){ text.data, extents, bag.rows, cuda_set_offsets },
                     run);
     ig_arena_fini(&arena);
+}
+
+static void check_table(cuda_run *run, const char *table, const char *out) {
+    char text[1024];
+    snprintf(text, sizeof text,
+             "module @t {\n  table @t : %s\n"
+             "  graph @main(%%i: i64[B, 3], %%w: f32[B, 3]) -> (%s, %s) {\n"
+             "    %%0, %%1 = bag @t, %%i, %%w, @t, %%i {operands = [4, 0], "
+             "pool = [0, 2], empty = [0, 1]} : %s, %s\n    ret %%0, %%1\n  }\n}\n",
+             table, out, out, out, out);
+    cuda_case_check(&(cuda_text){ text, (int64_t[]){ 21 }, 2, NULL }, run);
+}
+
+void cuda_check_tables(cuda_run *run) {
+    check_table(run, "f16<rowwise>[2, 2] = [1, 2, 3, 4]", "f16[B, 2]");
+    check_table(run, "bf16<rowwise>[2, 1] = [1, 256]", "bf16[B, 1]");
+    check_table(run, "u8<rowwise f16>[2, 2] = inline(0x0038003c00010038003c04ff)",
+                "f32[B, 2]");
+    check_table(run,
+                "i8<rowwise f32>[2, 2] = inline(0x00010000003f0000803f04ff0000003f0000"
+                "803f)",
+                "f32[B, 2]");
 }
 
 void cuda_check_interaction(cuda_run *run, int64_t samples, int64_t rows,

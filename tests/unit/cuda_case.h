@@ -99,6 +99,8 @@ typedef struct cuda_bag {
     const char *attributes;
 } cuda_bag;
 void cuda_check_bag(cuda_run *run, cuda_bag bag);
+/* Bags over tables of every format that has a kernel. */
+void cuda_check_tables(cuda_run *run);
 /* The lower triangle of `rows` rows of `depth`. */
 void cuda_check_interaction(cuda_run *run, int64_t samples, int64_t rows,
                             int64_t depth);

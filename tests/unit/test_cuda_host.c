@@ -112,6 +112,13 @@ TEST(bags) {
 }
 END_TEST
 
+TEST(tables_of_every_format) {
+    if (cuda_has_compiler()) {
+        cuda_check_tables(run_shim);
+    }
+}
+END_TEST
+
 TEST(interaction) {
     if (cuda_has_compiler()) {
         cuda_check_interaction(run_shim, 3, 27, 64);
@@ -224,6 +231,6 @@ TEST(an_id_out_of_range_is_reported) {
 }
 END_TEST
 
-UNIT_SUITE(cuda_host, gemm, gemm_with_a_long_epilogue, no_rows, dot, bags, interaction,
-           a_whole_dlrm, elementwise, casts_of_floats, casts_of_integers, integers,
-           an_id_out_of_range_is_reported)
+UNIT_SUITE(cuda_host, gemm, gemm_with_a_long_epilogue, no_rows, dot, bags,
+           tables_of_every_format, interaction, a_whole_dlrm, elementwise,
+           casts_of_floats, casts_of_integers, integers, an_id_out_of_range_is_reported)

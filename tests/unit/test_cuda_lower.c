@@ -173,6 +173,11 @@ TEST(means_maxima_and_padding) {
 }
 END_TEST
 
+TEST(tables_of_every_format) {
+    cuda_check_tables(cuda_run_interpreter);
+}
+END_TEST
+
 TEST(tables_of_different_dims_in_one_launch) {
     cuda_case_check(
         &(cuda_text){ "module @t {\n  weight @t0 : f32[7, 16] = splat(0.5)\n"
@@ -232,6 +237,6 @@ UNIT_SUITE(cuda_lower, gemm_of_odd_rows, gemm_of_odd_columns, gemm_of_odd_depths
            dot_of_batches_and_dtypes, elementwise_with_broadcast,
            elementwise_on_other_dtypes, copies_of_strided_places,
            gathers_and_reductions, softmax_and_norm, bags_of_every_dim,
-           no_bags_one_bag_empty_bags, means_maxima_and_padding,
+           no_bags_one_bag_empty_bags, means_maxima_and_padding, tables_of_every_format,
            tables_of_different_dims_in_one_launch, an_id_out_of_range_is_reported,
            interactions, an_interaction_of_large_samples)
