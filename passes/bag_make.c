@@ -6,7 +6,7 @@
  *     offsets[i] to offsets[i + 1], the last to the end of ids    begins
  *     the same, the last to offsets[count]                        begins, and `last`
  *     begins[i] to ends[i]                                        begins and ends
- *     L * i to L * (i + 1)                                        ids as [count, L]
+ *     first + L * i to first + L * (i + 1)                        ids as [count, L]
  *
  * First it is decided, and nothing made; then everything is made, so that a form that
  * is not one of these leaves no trace.
@@ -76,6 +76,8 @@ typedef struct decision {
     piece             begins, ends;
     bool              is_fixed;
     ig_dim            length; /* of each bag, when fixed */
+    piece             fixed;  /* the ids of all bags, when fixed */
+    bool              to_end; /* that goes to the end of the ids */
 } decision;
 
 static bool is_equal(const decision *d, ig_dim a, ig_dim b) {
@@ -84,6 +86,11 @@ static bool is_equal(const decision *d, ig_dim a, ig_dim b) {
 
 static ig_dim id_count(const decision *d) {
     return d->row->rows.ids->type->dims[0];
+}
+
+/* Not provably different: what is only likely is asked for by a guard. */
+static bool may_equal(const decision *d, ig_dim a, ig_dim b) {
+    return ig_dim_equal(d->t->module, a, b) != IG_NO;
 }
 
 /* To the end of the ids, or so far that it is cut there. */
@@ -149,24 +156,58 @@ static bool decide_ends(decision *d, const ig_bound *begin, const ig_bound *end)
     return fits(d, &d->begins) && fits(d, &d->ends);
 }
 
-/* Bag i from L * i to L * (i + 1); the last to a given end, which must be the same. */
+/* Ids from `first` on, `length` for each bag, and none left over where the last bag
+ * goes to the end of the ids.  Bags that are there in any case are only made when the
+ * ids are known to be there too; those of a loop ask for them by a guard. */
+static bool decide_lengths(decision *d, ig_dim first, ig_dim length, bool to_end) {
+    ig_module *module = d->t->module;
+    ig_dim     total = ig_dim_mul(module, d->t->count, length);
+    ig_dim     past = ig_dim_add(module, first, total);
+    ig_truth   is_good = to_end ? ig_dim_equal(module, past, id_count(d))
+                                : ig_dim_less_equal(module, past, id_count(d));
+    d->is_fixed = true;
+    d->length = length;
+    d->fixed = (piece){ d->spec.ids, first, total };
+    d->to_end = to_end;
+    return is_good == IG_YES || (is_good == IG_MAYBE && d->t->body);
+}
+
+static bool is_at_least_zero(const decision *d, ig_dim dim) {
+    return ig_dim_less_equal(d->t->module, 0, dim) == IG_YES;
+}
+
+/* One bag, from one number to another one. */
+static bool decide_single(decision *d, const ig_number *begin, const ig_bound *end) {
+    ig_number last = ig_bound_at_last(d->t, end);
+    ig_dim    past = is_end_of_ids(d, &last) ? id_count(d) : last.base;
+    ig_dim    length = ig_dim_sub(d->t->module, past, begin->base);
+    return !last.vector && is_at_least_zero(d, length) &&
+           decide_lengths(d, begin->base, length, false);
+}
+
+/* Bag i from first + L * i to first + L * (i + 1); the last to a given end, which must
+ * be the same. */
 static bool decide_fixed(decision *d, const ig_number *begin, const ig_bound *end) {
     ig_module *module = d->t->module;
     ig_dim     length = ig_dim_sub(module, end->usual.base, begin->base);
-    bool       is_one = is_equal(d, d->t->count, 1);
-    if (begin->base != 0 || end->usual.vector || last_of(d->row) != IG_LAST_offset ||
+    if (last_of(d->row) != IG_LAST_offset || !is_at_least_zero(d, begin->base)) {
+        return false;
+    }
+    if (is_equal(d, d->t->count, 1)) {
+        return decide_single(d, begin, end);
+    }
+    if (end->usual.vector || !is_equal(d, begin->step, length) ||
+        !is_equal(d, end->usual.step, length) || !is_at_least_zero(d, length) ||
         (end->has_last && end->last.vector)) {
         return false;
     }
-    if (!is_one &&
-        (!is_equal(d, begin->step, length) || !is_equal(d, end->usual.step, length))) {
-        return false;
-    }
-    d->is_fixed = true;
-    d->length = length;
-    bool is_given = end->has_last && !is_end_of_ids(d, &end->last);
-    return !is_given ||
-           is_equal(d, end->last.base, ig_dim_mul(module, d->t->count, length));
+    ig_number as_usual = {
+        .base = ig_dim_add(module, begin->base, ig_dim_mul(module, d->t->count, length))
+    };
+    bool to_end = end->has_last && is_end_of_ids(d, &end->last);
+    bool is_same = !end->has_last || to_end ||
+                   ig_number_equal(module, &end->last, &as_usual);
+    return is_same && decide_lengths(d, begin->base, length, to_end);
 }
 
 static bool decide(decision *d) {
@@ -201,50 +242,89 @@ static ig_value *make_piece(const decision *d, ig_builder *b, const piece *p) {
     return ig_make(b, IG_OP_slice, 1, (ig_value *[]){ p->vector }, attrs);
 }
 
-/* The ids as [bags, length]: the matrix whose rows they are, laid end to end, or a
- * view. */
-static ig_value *make_matrix(const decision *d, ig_builder *b) {
-    ig_value    *ids = d->spec.ids;
-    const ig_op *reshape = ig_def(ids, IG_OP_reshape);
-    ig_value    *matrix = reshape ? reshape->operands[0].value : NULL;
-    if (matrix && matrix->type->rank == 2 &&
-        is_equal(d, matrix->type->dims[1], d->length)) {
-        ig_make_guard_equal(b, d->t->count, matrix->type->dims[0],
-                            "there must be as many rows of ids as bags");
-        return matrix;
+static void make_guards(const decision *d, ig_builder *b) {
+    ig_module *module = d->t->module;
+    ig_make_guard_least(b, 0, d->t->count, "the offsets must hold the last bag's end");
+    if (!d->is_fixed) {
+        return;
     }
-    ig_dim dims[] = { d->t->count, d->length };
-    ig_make_guard_equal(b, ids->type->dims[0], ig_dim_product(d->t->module, dims, 2),
-                        "there must be as many ids as bags times ids a bag");
-    return ig_make_reshape(b, ids, 2, dims);
+    ig_dim past = ig_dim_add(module, d->fixed.base, d->fixed.size);
+    if (d->to_end) {
+        ig_make_guard_equal(b, past, id_count(d),
+                            "there must be as many ids as bags times ids a bag");
+    } else {
+        ig_make_guard_least(b, past, id_count(d), "there must be ids for all bags");
+    }
 }
 
-/* Weights in the shape of the ids. */
-static ig_value *make_weights(const decision *d, ig_builder *b) {
-    ig_module     *module = d->t->module;
-    ig_value      *weights = d->spec.weights;
-    const ig_type *type = d->spec.ids->type;
-    if (!weights ||
-        weights->type ==
-            ig_type_with_dtype(module, type, (ig_dtype)weights->type->dtype)) {
-        return weights;
+/* The matrix [bags, length] whose rows, laid end to end, a vector is; or NULL. */
+static ig_value *matrix_of(const decision *d, const ig_value *vector) {
+    const ig_op *reshape = ig_def(vector, IG_OP_reshape);
+    ig_value    *matrix = reshape ? reshape->operands[0].value : NULL;
+    bool         fits = matrix && matrix->type->rank == 2 && d->fixed.base == 0 &&
+                is_equal(d, matrix->type->dims[1], d->length) &&
+                may_equal(d, matrix->type->dims[0], d->t->count);
+    return fits && (d->to_end || is_equal(d, d->fixed.size, id_count(d))) ? matrix
+                                                                          : NULL;
+}
+
+/* Ids or weights, one an id, as [bags, length]. */
+static ig_value *make_matrix(const decision *d, ig_builder *b, ig_value *list) {
+    ig_dim dims[] = { d->t->count, d->length };
+    piece  p = d->fixed;
+    p.vector = list;
+    return ig_make_reshape(b, make_piece(d, b, &p), 2, dims);
+}
+
+static void make_fixed(decision *d, ig_builder *b) {
+    ig_bag_spec *spec = &d->spec;
+    ig_value    *matrix = matrix_of(d, spec->ids);
+    if (matrix) {
+        ig_make_guard_equal(b, d->t->count, matrix->type->dims[0],
+                            "there must be as many rows of ids as bags");
+    } else {
+        make_guards(d, b);
     }
-    ig_make_guard_equal(b, ig_type_count(module, weights->type),
-                        ig_type_count(module, type), "there must be one weight an id");
-    return ig_make_reshape(b, weights, type->rank, type->dims);
+    spec->ids = matrix ? matrix : make_matrix(d, b, spec->ids);
+    bool is_like_ids =
+        spec->weights && spec->weights->type->rank == 2 &&
+        is_equal(d, spec->weights->type->dims[0], spec->ids->type->dims[0]) &&
+        is_equal(d, spec->weights->type->dims[1], spec->ids->type->dims[1]);
+    if (spec->weights && !is_like_ids) {
+        ig_dim count = d->row->rows.ids->type->dims[0];
+        spec->weights = ig_make_reshape(b, spec->weights, 1, &count);
+        spec->weights = make_matrix(d, b, spec->weights);
+    }
 }
 
 static ig_value *make_feature(decision *d, ig_builder *b) {
-    ig_bag_spec *spec = &d->spec;
-    ig_make_guard_least(b, 0, d->t->count, "the offsets must hold the last bag's end");
+    ig_bag_spec   *spec = &d->spec;
+    const ig_type *ids = spec->ids->type;
+    if (spec->weights) {
+        ig_make_guard_equal(b, ig_type_count(d->t->module, spec->weights->type),
+                            ids->dims[0], "there must be one weight an id");
+    }
+    if (d->is_fixed) {
+        make_fixed(d, b);
+        return ig_bag_make(d->t->r, b, spec);
+    }
+    make_guards(d, b);
     spec->begins = make_piece(d, b, &d->begins);
     spec->ends = make_piece(d, b, &d->ends);
-    spec->ids = d->is_fixed ? make_matrix(d, b) : spec->ids;
-    spec->weights = make_weights(d, b);
+    if (spec->weights && spec->weights->type->rank != 1) {
+        spec->weights = ig_make_reshape(b, spec->weights, 1, ids->dims);
+    }
     return ig_bag_make(d->t->r, b, spec);
+}
+
+/* Is there a weight an id, or may there be? */
+static bool has_weights(const decision *d) {
+    const ig_value *weights = d->row->rows.weights;
+    return !weights ||
+           may_equal(d, ig_type_count(d->t->module, weights->type), id_count(d));
 }
 
 ig_value *ig_bag_of_trips(const ig_trips *t, ig_builder *b, const ig_bag_row *row) {
     decision d = { .t = t, .row = row };
-    return decide(&d) ? make_feature(&d, b) : NULL;
+    return decide(&d) && has_weights(&d) ? make_feature(&d, b) : NULL;
 }

@@ -161,18 +161,27 @@ static bool matches_empty_test(const ig_trips *t, const ig_positions *asked,
     return is_empty_test_of(t, asked, row) || is_empty_test_of(t, &swapped, row);
 }
 
-/* len - begin > 0: sum / (len - begin), else the sum, where that is no more than what a
- * trip with positions gives. */
+/* Does `asked` ask for what a row was divided by: end - begin, or len - begin? */
+static bool is_divisor_test(const ig_trips *t, const ig_positions *asked,
+                            const ig_bag_row *row) {
+    if (!ig_bound_equal(t, &asked->begin, &row->rows.at.begin)) {
+        return false;
+    }
+    return row->is_over_rest ? !asked->end.has_last &&
+                                   is_count_of_ids(t, &row->rows, &asked->end.usual)
+                             : row->pool == IG_POOL_mean &&
+                                   ig_bound_equal(t, &asked->end, &row->rows.at.end);
+}
+
+/* divisor > 0: sum / divisor, else the sum, where that is no more than what a trip with
+ * positions gives. */
 static bool join_rest(const ig_trips *t, const ig_positions *asked, ig_value *yes,
                       uint32_t depth, ig_bag_row *row) {
     ig_bag_row sum;
-    bool       is_rest = row->is_over_rest &&
-                   is_count_of_ids(t, &row->rows, &asked->end.usual) &&
-                   !asked->end.has_last &&
-                   ig_bound_equal(t, &asked->begin, &row->rows.at.begin);
     row->is_only_full = true;
-    return is_rest && read_row(t, yes, depth + 1, &sum) && sum.pool == IG_POOL_sum &&
-           is_plain(&sum) && is_same_source(&sum.rows, &row->rows) &&
+    return is_divisor_test(t, asked, row) && read_row(t, yes, depth + 1, &sum) &&
+           sum.pool == IG_POOL_sum && is_plain(&sum) &&
+           is_same_source(&sum.rows, &row->rows) &&
            ig_positions_equal(t, &sum.rows.at, &row->rows.at);
 }
 

@@ -155,6 +155,7 @@ static bool read_vector(const ig_trips *t, ig_value *value, ig_value **out_vecto
     bool         is_given = t->body && ig_trips_is_outside(t, value);
     const ig_op *slice = is_given ? NULL : ig_def(value, IG_OP_slice);
     if (slice && is_vector(value) && read_cut(t, slice, out)) {
+        out->cut = value;
         value = ig_vector_origin(slice->operands[0].value);
     }
     *out_vector = value;
@@ -279,6 +280,7 @@ static bool weigh_rows(const ig_trips *t, const column *weights, ig_bag_rows *ou
     }
     bool is_first = !out->weights;
     out->weights = weights->weights;
+    out->weights_cut = weights->at.cut;
     return is_first && ig_positions_equal(t, &weights->at, &out->at);
 }
 

@@ -17,9 +17,10 @@
 
 /* The positions from begin to end; all of them when `is_cut` is false. */
 typedef struct ig_positions {
-    bool     is_cut;
-    ig_bound begin, end;
-    int64_t  padding; /* the row whose positions are left out */
+    bool      is_cut;
+    ig_bound  begin, end;
+    int64_t   padding; /* the row whose positions are left out */
+    ig_value *cut;     /* a value that has one entry a position, or NULL */
 } ig_positions;
 
 typedef struct ig_bag_rows {
@@ -27,6 +28,7 @@ typedef struct ig_bag_rows {
     ig_value    *ids;     /* of rank 1, from outside */
     ig_value    *weights; /* of any rank, from outside; NULL: ones */
     ig_positions at;
+    ig_value    *weights_cut; /* of the weights, where they were cut on their own */
 } ig_bag_rows;
 
 /* What one trip gives. */

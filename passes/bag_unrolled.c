@@ -104,12 +104,27 @@ static ig_bag_row join_rows(const unrolled *u, const ig_bag_row *first,
     return joined;
 }
 
+/* Ids and weights were cut at the same positions, so the cuts are as long; what was
+ * asked about them by guards is true. */
+static void learn_extents(const unrolled *u, const ig_bag_row *row) {
+    ig_value *cut = row->rows.at.cut, *other = row->rows.weights_cut;
+    if (cut && other) {
+        const ig_type *fresh = ig_type_with_dims(u->r->module, other->type, 1,
+                                                 cut->type->dims);
+        ig_symbols_learn(&u->r->symbols, other->def, other->type, fresh);
+    }
+}
+
 static ig_value *make_bags(const unrolled *u, ig_builder *b, const ig_bag_row *first,
                            uint32_t count) {
     ig_trips t = ig_trips_of_one(u->r, u->block);
     t.count = count;
     ig_bag_row joined = join_rows(u, first, count);
-    return ig_bag_of_trips(&t, b, &joined);
+    ig_value  *bags = ig_bag_of_trips(&t, b, &joined);
+    for (uint32_t i = 0; bags && i < count; i++) {
+        learn_extents(u, &first[i]);
+    }
+    return bags;
 }
 
 /* ---- rows of a concat ---- */

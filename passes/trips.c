@@ -81,7 +81,11 @@ bool ig_trips_visit(const ig_trips *t) {
 }
 
 bool ig_trips_is_outside(const ig_trips *t, const ig_value *value) {
-    return !t->body || ig_value_is_outside(value, t->body);
+    const ig_block *home = value->def ? value->def->block : value->block;
+    while (home && home != t->body) {
+        home = home->parent ? home->parent->block : NULL;
+    }
+    return !t->body || !home;
 }
 
 bool ig_number_equal(const ig_module *module, const ig_number *a, const ig_number *b) {
@@ -261,7 +265,11 @@ static bool read_number(const ig_trips *t, ig_value *value, uint32_t depth,
         return known.count == 1 && ig_recogniser_sees(t->r, t->scope, out->base);
     }
     const ig_op *op = value->def;
-    return op && readers[op->code] && readers[op->code](t, op, depth, out);
+    if (op && readers[op->code] && readers[op->code](t, op, depth, out)) {
+        return true;
+    }
+    *out = (ig_number){ .vector = value }; /* its only element */
+    return value->type->rank == 1 && value->type->dims[0] == 1;
 }
 
 bool ig_trips_number(const ig_trips *t, ig_value *value, ig_number *out) {
