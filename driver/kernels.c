@@ -164,7 +164,9 @@ static void work(worker *w) {
         w->status = take_jobs(w);
     } else {
         budget->foreign_depth = 0;
-        ig_host_of(w->team->context)->has_unwound |= w->context == w->team->context;
+        if (w->context == w->team->context) {
+            ig_host_of(w->context)->has_unwound = true;
+        }
         w->status = ig_error_hint(&w->context->diag, IG_LIMIT, NULL,
                                   "raise the limit memory_bytes",
                                   "memory ran out while kernels were compiled");

@@ -8,6 +8,12 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
+/* libLLVM is not instrumented: what orders its threads cannot be seen. */
+const char *__tsan_default_suppressions(void);
+const char *__tsan_default_suppressions(void) {
+    return "race:libLLVM\nmutex:libLLVM\n";
+}
+
 /* Enough kernels that several threads have something to do. */
 static const char model[] = "module @m {\n"
                             "  symbol B {min = 0}\n"
