@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /* libLLVM is not instrumented: what orders its threads cannot be seen. */
-const char *__tsan_default_suppressions(void);
+IG_API const char *__tsan_default_suppressions(void);
 const char *__tsan_default_suppressions(void) {
     return "race:libLLVM\nmutex:libLLVM\n";
 }
