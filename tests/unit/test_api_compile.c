@@ -10,6 +10,7 @@
 
 /* libLLVM is not instrumented: what orders its threads cannot be seen. */
 IG_API const char *__tsan_default_suppressions(void);
+
 const char *__tsan_default_suppressions(void) {
     return "race:libLLVM\nmutex:libLLVM\n";
 }
