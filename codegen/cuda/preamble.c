@@ -22,6 +22,21 @@ static const char basics[] =
     "}\n"
     "template <class T> __device__ inline T ig_zero() { return T{}; }\n"
     "\n"
+    "/* Elements that may lie anywhere. */\n"
+    "template <class T> __device__ inline T ig_load_bytes(const T *from) {\n"
+    "    union { T value; unsigned char bytes[sizeof(T)]; } both;\n"
+    "    const unsigned char *bytes = (const unsigned char *)from;\n"
+    "    for (int i = 0; i < (int)sizeof(T); i++) both.bytes[i] = bytes[i];\n"
+    "    return both.value;\n"
+    "}\n"
+    "template <class T> __device__ inline void ig_store_bytes(T *to, T value) {\n"
+    "    union { T value; unsigned char bytes[sizeof(T)]; } both = { value };\n"
+    "    unsigned char *bytes = (unsigned char *)to;\n"
+    "    for (int i = 0; i < (int)sizeof(T); i++) bytes[i] = both.bytes[i];\n"
+    "}\n"
+    "\n";
+
+static const char arithmetic[] =
     "/* Integers wrap. */\n"
     "template <class T> __device__ inline T ig_add(T x, T y) {\n"
     "    return T((unsigned long long)x + (unsigned long long)y);\n"
@@ -203,5 +218,5 @@ static const char casts[] =
     "\n";
 
 void ig_cuda_emit_preamble(ig_writer *out) {
-    ig_put(out, "%s%s", basics, casts);
+    ig_put(out, "%s%s%s", basics, arithmetic, casts);
 }

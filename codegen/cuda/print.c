@@ -84,28 +84,47 @@ ig_status ig_cuda_print_tiles(ig_cuda_emitter *e, const ig_op *op) {
     return IG_OK;
 }
 
+/* Is every element at a multiple of its size?  Not in a buffer of narrower elements
+ * seen as wider ones (the scale within a row of bytes): a GPU faults on that. */
+static bool is_aligned(const ig_value *buffer) {
+    const ig_op *op = buffer->def;
+    while (op && (op->code == IG_OP_offset || op->code == IG_OP_reinterpret)) {
+        const ig_value *from = op->operands[0].value;
+        if (ig_dtypes[buffer->type->dtype].bits > ig_dtypes[from->type->dtype].bits) {
+            return false;
+        }
+        buffer = from;
+        op = buffer->def;
+    }
+    bool is_argument = !op && !buffer->block->parent;
+    return is_argument || ig_def(buffer, IG_OP_buffer_at) ||
+           ig_def(buffer, IG_OP_local) || ig_def(buffer, IG_OP_shared);
+}
+
 /* Lanes from `count` on are zero and not touched; there is one lane. */
 ig_status ig_cuda_print_load(ig_cuda_emitter *e, const ig_op *op) {
-    ig_str      from = operand(e, op, 0), at = operand(e, op, 1);
-    const char *type = ig_cuda_type(op->results->type);
+    ig_str from = operand(e, op, 0), at = operand(e, op, 1);
     ig_cuda_declare(e, op->results);
     if (op->operand_count > 2) {
-        ig_put(e->out, "%.*s > 0 ? %.*s[%.*s] : ig_zero<%s>();\n",
-               IG_STR_ARG(operand(e, op, 2)), IG_STR_ARG(from), IG_STR_ARG(at), type);
-    } else {
-        ig_put(e->out, "%.*s[%.*s];\n", IG_STR_ARG(from), IG_STR_ARG(at));
+        ig_put(e->out, "%.*s <= 0 ? ig_zero<%s>() : ", IG_STR_ARG(operand(e, op, 2)),
+               ig_cuda_type(op->results->type));
     }
+    bool is_plain = is_aligned(op->operands[0].value);
+    ig_put(e->out, is_plain ? "%.*s[%.*s];\n" : "ig_load_bytes(%.*s + %.*s);\n",
+           IG_STR_ARG(from), IG_STR_ARG(at));
     return IG_OK;
 }
 
 ig_status ig_cuda_print_store(ig_cuda_emitter *e, const ig_op *op) {
     ig_str x = operand(e, op, 0), to = operand(e, op, 1), at = operand(e, op, 2);
+    bool   is_plain = is_aligned(op->operands[1].value);
     ig_cuda_indent(e);
     if (op->operand_count > 3) {
         ig_put(e->out, "if (%.*s > 0) ", IG_STR_ARG(operand(e, op, 3)));
     }
-    ig_put(e->out, "%.*s[%.*s] = %.*s;\n", IG_STR_ARG(to), IG_STR_ARG(at),
-           IG_STR_ARG(x));
+    ig_put(e->out,
+           is_plain ? "%.*s[%.*s] = %.*s;\n" : "ig_store_bytes(%.*s + %.*s, %.*s);\n",
+           IG_STR_ARG(to), IG_STR_ARG(at), IG_STR_ARG(x));
     return IG_OK;
 }
 
