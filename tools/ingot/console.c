@@ -116,6 +116,15 @@ static void show_message(void *user, int severity, const char *text) {
     fprintf(stderr, "%s%s\n", severity >= 2 ? "error: " : "", text);
 }
 
+static void keep_error(void *user, int severity, const char *text) {
+    words *errors = user;
+    size_t used = strlen(errors->text);
+    if (severity >= 2) {
+        snprintf(errors->text + used, sizeof errors->text - used, "%s%s",
+                 used ? "\n" : "", text);
+    }
+}
+
 static void show_progress(void *user, const char *stage, uint64_t done,
                           uint64_t total) {
     (void)user;
@@ -146,12 +155,12 @@ static int set_limits(ig_context *context, const settings *given) {
     return 0;
 }
 
-ig_context *context_open(const settings *given, bool is_silent, int *out_exit) {
-    bool               is_shown = isatty(STDERR_FILENO) && !given->quiet;
+ig_context *context_open(const settings *given, words *errors, int *out_exit) {
+    bool               is_shown = isatty(STDERR_FILENO) && !given->quiet && !errors;
     ig_context_options options = {
         .size = sizeof options,
-        .message = is_silent ? NULL : show_message,
-        .message_user = (void *)(uintptr_t)given,
+        .message = errors ? keep_error : show_message,
+        .message_user = errors ? (void *)errors : (void *)(uintptr_t)given,
         .progress = is_shown ? show_progress : NULL,
     };
     ig_context *context = need(ig_context_create(&options));

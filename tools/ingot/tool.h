@@ -23,10 +23,15 @@ void progress_clear(void);
 void *need(void *memory);
 char *text_of(const char *format, ...) IG_PRINTF(1, 2); /* free() it */
 
+/* Why something failed; "" where the context has said it already. */
+typedef struct words {
+    char text[4096];
+} words;
+
 /* A context that prints messages and progress on stderr (silent: keeps them), with
  * limits set; Ctrl-C cancels its work, a second one exits.  NULL after a message
  * (status in *out_exit). */
-ig_context *context_open(const settings *given, bool is_silent, int *out_exit);
+ig_context *context_open(const settings *given, words *errors, int *out_exit);
 void        context_close(ig_context *context);
 bool        was_interrupted(void);
 /* Ctrl-C also stops the run in progress; NULL: no longer. */
@@ -43,11 +48,6 @@ typedef struct model {
 
 bool               is_artifact(const char *path);
 ig_compile_options compile_options(const settings *given);
-/* What runtime functions say about a failure; "" where the context has the words. */
-typedef struct words {
-    char text[1024];
-} words;
-
 /* Prints what is in `why`, if anything, and returns the exit status. */
 int report(ig_status status, const words *why);
 

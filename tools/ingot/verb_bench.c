@@ -415,7 +415,7 @@ static int run(const settings *given) {
         return complain(EXIT_USAGE, "bench measures programs, not the interpreter");
     }
     int         exit_status;
-    ig_context *context = context_open(given, false, &exit_status);
+    ig_context *context = context_open(given, NULL, &exit_status);
     if (!context) {
         return exit_status;
     }

@@ -99,7 +99,7 @@ static int run(const settings *given) {
         return complain(EXIT_USAGE, "-o FILE is needed: where the artifact goes");
     }
     int         status;
-    ig_context *context = context_open(given, false, &status);
+    ig_context *context = context_open(given, NULL, &status);
     if (!context) {
         return status;
     }

@@ -86,7 +86,7 @@ static ig_status optimise(const settings *given, ig_module *module) {
 static int with_module(const settings *given,
                        ig_status (*work)(const settings *given, ig_module *module)) {
     int         exit_status;
-    ig_context *context = context_open(given, false, &exit_status);
+    ig_context *context = context_open(given, NULL, &exit_status);
     if (!context) {
         return exit_status;
     }

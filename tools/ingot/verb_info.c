@@ -171,7 +171,7 @@ static ig_status print_model(const settings *given, ig_context *context,
 
 static int run(const settings *given) {
     int         exit_status;
-    ig_context *context = context_open(given, false, &exit_status);
+    ig_context *context = context_open(given, NULL, &exit_status);
     if (!context) {
         return exit_status;
     }

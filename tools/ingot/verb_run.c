@@ -107,7 +107,7 @@ static ig_status run_model(const settings *given, const model *m, words *why) {
 
 static int run(const settings *given) {
     int         exit_status;
-    ig_context *context = context_open(given, false, &exit_status);
+    ig_context *context = context_open(given, NULL, &exit_status);
     if (!context) {
         return exit_status;
     }

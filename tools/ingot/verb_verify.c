@@ -61,14 +61,17 @@ typedef struct verification {
     size_t          compiled;
     double          rms; /* the largest of all sets */
     words           why;
+    words          *errors; /* of the context, not told yet */
 } verification;
 
-/* Puts the words of a failed call into v->why. */
+/* Puts the words of a failed call into v->why: `what`, or the context's errors. */
 static bool fail(verification *v, const char *about, const char *what) {
-    char        text[sizeof v->why.text];
-    const char *reason = what && what[0] ? what : ig_context_messages(v->context);
-    snprintf(text, sizeof text, "%s%s%s", about, about[0] ? ": " : "", reason);
-    memcpy(v->why.text, text, sizeof text);
+    words       text;
+    const char *reason = what && what[0] ? what : v->errors->text;
+    snprintf(text.text, sizeof text.text, "%s%s%.*s", about, about[0] ? ": " : "",
+             (int)(sizeof text.text - 300), reason);
+    v->why = text;
+    v->errors->text[0] = '\0';
     return false;
 }
 
@@ -478,11 +481,12 @@ static void tell(const verification *v, outcome result, size_t number) {
 
 static outcome run_case(const settings *given, const char *folder, size_t number,
                         int *out_exit) {
-    ig_context *context = context_open(given, true, out_exit);
+    words       errors = { "" };
+    ig_context *context = context_open(given, &errors, out_exit);
     if (!context) {
         return INTERRUPTED;
     }
-    verification v = { .given = given, .context = context };
+    verification v = { .given = given, .context = context, .errors = &errors };
     outcome      result = verify_case(&v, folder);
     context_close(context);
     if (was_interrupted()) {
