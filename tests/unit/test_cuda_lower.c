@@ -145,6 +145,17 @@ TEST(softmax_and_norm) {
 }
 END_TEST
 
+TEST(pads_and_running_sums) {
+    int64_t extents[] = { 5 };
+    check("module @t {\n"
+          "  graph @main(%x: f32[B, 4]) -> (f32[B, 7], f32[B, 4]) {\n"
+          "    %0 = pad %x {before = [0, 1], after = [0, 2]} : f32[B, 7]\n"
+          "    %1 = cumsum %x {axis = 1} : f32[B, 4]\n"
+          "    ret %0, %1\n  }\n}\n",
+          extents, 5);
+}
+END_TEST
+
 /* ---- bags ---- */
 
 static void check_bag(cuda_bag bag) {
@@ -236,7 +247,8 @@ UNIT_SUITE(cuda_lower, gemm_of_odd_rows, gemm_of_odd_columns, gemm_of_odd_depths
            gemm_of_several_tiles, gemm_with_a_long_epilogue, dot_of_odd_sizes,
            dot_of_batches_and_dtypes, elementwise_with_broadcast,
            elementwise_on_other_dtypes, copies_of_strided_places,
-           gathers_and_reductions, softmax_and_norm, bags_of_every_dim,
-           no_bags_one_bag_empty_bags, means_maxima_and_padding, tables_of_every_format,
-           tables_of_different_dims_in_one_launch, an_id_out_of_range_is_reported,
-           interactions, an_interaction_of_large_samples)
+           gathers_and_reductions, softmax_and_norm, pads_and_running_sums,
+           bags_of_every_dim, no_bags_one_bag_empty_bags, means_maxima_and_padding,
+           tables_of_every_format, tables_of_different_dims_in_one_launch,
+           an_id_out_of_range_is_reported, interactions,
+           an_interaction_of_large_samples)

@@ -2,28 +2,30 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "passes/lower/gpu/gpu.h"
 
-/* Families without a schedule for blocks: a tile is the work of one thread. */
-static ig_status lower_serial_gather(ig_lower *lower) {
-    lower->threads = 1;
-    return ig_lower_cpu_gather(lower);
-}
+/* Families without a schedule for blocks: a tile is the work of one thread, as the CPU
+ * does it with one lane. */
+#define SERIAL_FAMILIES(ROW) \
+    ROW(gather) ROW(reduce) ROW(softmax) ROW(pad) ROW(scan) ROW(range) ROW(scatter)
 
-static ig_status lower_serial_reduce(ig_lower *lower) {
-    lower->threads = 1;
-    return ig_lower_cpu_reduce(lower);
-}
-
-static ig_status lower_serial_softmax(ig_lower *lower) {
-    lower->threads = 1;
-    return ig_lower_cpu_softmax(lower);
-}
+#define SCHEDULE(name)                                      \
+    static ig_status lower_serial_##name(ig_lower *lower) { \
+        lower->threads = 1;                                 \
+        return ig_lower_cpu_##name(lower);                  \
+    }
+SERIAL_FAMILIES(SCHEDULE)
+#undef SCHEDULE
 
 const ig_lower_family ig_lower_gpu[] = {
-    { "gemm", ig_lower_gpu_gemm },       { "dot", ig_lower_gpu_dot },
-    { "bag", ig_lower_gpu_bag },         { "interact", ig_lower_gpu_interact },
-    { "map", ig_lower_gpu_map },         { "copy", ig_lower_gpu_map },
-    { "gather", lower_serial_gather },   { "reduce", lower_serial_reduce },
-    { "softmax", lower_serial_softmax }, { NULL, NULL },
+    { "gemm", ig_lower_gpu_gemm },
+    { "dot", ig_lower_gpu_dot },
+    { "bag", ig_lower_gpu_bag },
+    { "interact", ig_lower_gpu_interact },
+    { "map", ig_lower_gpu_map },
+    { "copy", ig_lower_gpu_map },
+#define ROW(name) { #name, lower_serial_##name },
+    SERIAL_FAMILIES(ROW)
+#undef ROW
+        { NULL, NULL },
 };
 
 ig_value *ig_gpu_thread(ig_builder *b) {
