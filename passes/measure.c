@@ -61,13 +61,18 @@ typedef struct question {
     const ig_dim *params;
 } question;
 
+/* Entries that are there for sure: an axis is named once at most, so no more than the
+ * rank are read, and the host function checks how many there are. */
+static ig_dim entries(ig_dim count, uint32_t rank) {
+    return ig_dim_is_static(count) ? count : rank;
+}
+
 static ig_value *measure(meter *m, const question *what, ig_value *const *operands,
                          uint32_t operand_count) {
     ig_dim         count = what->found;
     const ig_type *type = ig_type_tensor(m->module, IG_DT_i64, 1, &count);
-    ig_attr        attrs[IG_measure_attr_count] = {
-               [IG_measure_function] = ig_attr_of_str(m->module, ig_str_of(what->function)),
-    };
+    ig_attr        function = ig_attr_of_str(m->module, ig_str_of(what->function));
+    ig_attr        attrs[IG_measure_attr_count] = { [IG_measure_function] = function };
     if (what->param_count) {
         attrs[IG_measure_params] = ig_attr_of_dims(m->module, what->params,
                                                    what->param_count);
@@ -257,14 +262,15 @@ static ig_status measure_slice(meter *m) {
     uint32_t  rank = x->type->rank;
     ig_dim    count = op->operands[1].value->type->dims[0];
     ig_dim    params[] = { rank, count }, symbols[2 * IG_TENSOR_RANK];
-    if (rank == 0 || !ig_dim_is_static(count)) {
+    if (rank == 0) {
         return IG_OK;
     }
     bool      has_steps = op->operand_count > 4;
-    ig_value *operands[] = { extents_of(m, x), as_i64(m, 1), as_i64(m, 2),
-                             op->operand_count > 3 ? as_i64(m, 3)
-                                                   : numbers(m, count, 0, 1),
-                             has_steps ? as_i64(m, 4) : numbers(m, count, 1, 0) };
+    ig_value *operands[] = {
+        extents_of(m, x), as_i64(m, 1), as_i64(m, 2),
+        op->operand_count > 3 ? as_i64(m, 3) : numbers(m, entries(count, rank), 0, 1),
+        has_steps ? as_i64(m, 4) : numbers(m, entries(count, rank), 1, 0)
+    };
     ig_value *found = measure(m, &(question){ "slice_bounds", 3 * rank, 2, params },
                               operands, 5);
     for (uint32_t d = 0; d < rank; d++) {
@@ -287,11 +293,12 @@ static ig_status measure_pad(meter *m) {
     ig_dim    params[] = { rank, count,
                            ig_attr_int(op, IG_pad_mode, 0) != IG_PAD_constant };
     ig_dim    symbols[3 * IG_TENSOR_RANK];
-    if (rank == 0 || !ig_dim_is_static(count)) {
+    if (rank == 0) {
         return IG_OK;
     }
     ig_value *operands[] = { extents_of(m, x), as_i64(m, 1),
-                             has_axes ? as_i64(m, 3) : numbers(m, count, 0, 1) };
+                             has_axes ? as_i64(m, 3)
+                                      : numbers(m, entries(count, rank), 0, 1) };
     ig_value *found = measure(m, &(question){ "pad_bounds", 3 * rank, 3, params },
                               operands, 3);
     for (uint32_t d = 0; d < rank; d++) {
@@ -329,7 +336,7 @@ static ig_status measure_reduce(meter *m) {
     ig_dim    symbols[3 * IG_TENSOR_RANK], apart[2 * IG_TENSOR_RANK];
     int64_t   axes[IG_TENSOR_RANK];
     bool      keeps = ig_attr_int(op, IG_reduce_keep, 0) != 0;
-    if (rank == 0 || !ig_dim_is_static(count)) {
+    if (rank == 0) {
         return IG_OK;
     }
     ig_value *operands[] = { extents_of(m, x), as_i64(m, 1) };
@@ -394,7 +401,7 @@ typedef struct measured {
     ig_status (*fn)(meter *m);
 } measured;
 
-enum { NONE = UINT32_MAX };
+#define NONE UINT32_MAX
 
 static const measured rows[] = {
     { IG_OP_tile, NONE, measure_tile },
