@@ -491,6 +491,11 @@ ig_status ig_bufferise_block(ig_buffers *s, ig_block *block) {
     return IG_OK;
 }
 
+static void note_bound(void *user, uint32_t symbol) {
+    buffers *s = user;
+    ig_map_set_id(&s->bound, symbol, s);
+}
+
 static ig_status place_arguments(buffers *s) {
     ig_block *block = &s->graph->body;
     for (uint32_t i = 0; i < block->arg_count; i++) {
@@ -502,6 +507,9 @@ static ig_status place_arguments(buffers *s) {
                                  ig_dtypes[arg->type->dtype].name);
         }
         set_place(s, arg, ig_place_whole(s->arena, s->module, arg));
+        for (uint32_t d = 0; d < arg->type->rank; d++) {
+            ig_dim_visit_symbols(s->module, arg->type->dims[d], note_bound, s);
+        }
     }
     return IG_OK;
 }
@@ -513,6 +521,7 @@ ig_status ig_pass_bufferise(ig_pass_run *run, ig_graph *graph) {
     ig_map_init(&s.wanted, s.arena);
     ig_map_init(&s.owned, s.arena);
     ig_map_init(&s.places, s.arena);
+    ig_map_init(&s.bound, s.arena);
     IG_TRY(place_arguments(&s));
     IG_TRY(ig_bufferise_block(&s, &graph->body));
     erase_tensor_ops(&graph->body);

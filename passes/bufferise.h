@@ -14,6 +14,7 @@ typedef struct ig_buffers {
     ig_map       wanted; /* tensor value -> place in the buffer of a tensor value */
     ig_map       owned;  /* tensor value -> alloc it owns */
     ig_map       places; /* tensor value -> place in plan values */
+    ig_map       bound;  /* symbols that inputs bind: nothing else sets them */
 } ig_buffers;
 
 /* ---- bufferise.c ---- */

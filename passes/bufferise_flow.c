@@ -101,13 +101,20 @@ static bool dims_agree(ig_buffers *s, const ig_type *a, const ig_type *b) {
 
 /* ---- if ---- */
 
+/* A symbol whose value is ours to set. */
+static bool is_settable(const ig_buffers *s, ig_dim dim) {
+    const ig_symbol *symbol = ig_dim_as_symbol(s->module, dim);
+    return symbol && !symbol->defined &&
+           !ig_map_get_id(&s->bound, ig_symbol_index(s->module, dim));
+}
+
 /* Symbols of the result's type get what the branch's value has. */
 static void set_extents(ig_buffers *s, ig_builder *b, const ig_type *result,
                         const ig_type *value) {
     for (uint32_t d = 0; d < result->rank; d++) {
         bool is_known = ig_dim_equal(s->module, result->dims[d], value->dims[d]) ==
                         IG_YES;
-        if (!is_known && ig_dim_as_symbol(s->module, result->dims[d])) {
+        if (!is_known && is_settable(s, result->dims[d])) {
             ig_plan_let(b, result->dims[d], value->dims[d]);
         }
     }
@@ -117,7 +124,7 @@ static bool can_set(ig_buffers *s, const ig_type *result, const ig_type *value) 
     for (uint32_t d = 0; d < result->rank; d++) {
         bool is_known = ig_dim_equal(s->module, result->dims[d], value->dims[d]) ==
                         IG_YES;
-        if (!is_known && !ig_dim_as_symbol(s->module, result->dims[d])) {
+        if (!is_known && !is_settable(s, result->dims[d])) {
             return false;
         }
     }
@@ -178,10 +185,63 @@ typedef struct loop {
     ig_place   *condition, *count; /* i64: trips done */
     ig_place  **buffers;           /* carried, then scanned */
     ig_dim      trip, most;        /* symbols; rows there is room for */
+    ig_map      local;             /* symbols that the body sets */
 } loop;
 
 static const ig_type *yielded_type(const loop *l, uint32_t index) {
     return l->body->last->operands[index + 1].value->type;
+}
+
+/* ---- extents that only the body knows ---- */
+
+static void note_local(void *user, uint32_t symbol) {
+    loop *l = user;
+    ig_map_set_id(&l->local, symbol, l);
+}
+
+static void note_dims(loop *l, const ig_dim *dims, uint32_t count) {
+    for (uint32_t d = 0; d < count; d++) {
+        if (ig_dim_as_symbol(l->s->module, dims[d])) {
+            note_local(l, ig_symbol_index(l->s->module, dims[d]));
+        }
+    }
+}
+
+/* Recursion is as deep as bodies nest, which readers bound by limits.graph_depth. */
+static void find_local(loop *l, const ig_block *block) {
+    for (uint32_t i = 0; i < block->arg_count; i++) {
+        note_dims(l, block->args[i]->type->dims, block->args[i]->type->rank);
+    }
+    for (const ig_op *op = block->first; op; op = op->next) {
+        if (op->code == IG_OP_bind) {
+            const ig_attr *symbols = &op->attrs[IG_bind_symbols];
+            note_dims(l, symbols->as.dims, symbols->count);
+        }
+        bool is_flow = op->code == IG_OP_if || op->code == IG_OP_loop;
+        for (uint32_t i = 0; is_flow && i < op->result_count; i++) {
+            note_dims(l, op->results[i].type->dims, op->results[i].type->rank);
+        }
+        for (uint32_t i = 0; is_flow && i < op->body_count; i++) {
+            find_local(l, op->bodies[i]);
+        }
+    }
+}
+
+typedef struct mention {
+    const loop *l;
+    bool        found;
+} mention;
+
+static void note_mention(void *user, uint32_t symbol) {
+    mention *m = user;
+    m->found = m->found || ig_map_get_id(&m->l->local, symbol);
+}
+
+/* May `dim` be another number in another trip? */
+static bool mentions_local(const loop *l, ig_dim dim) {
+    mention m = { .l = l };
+    ig_dim_visit_symbols(l->s->module, dim, note_mention, &m);
+    return m.found;
 }
 
 /* Scanned values have one shape, known before the loop; a carried extent that changes
@@ -201,8 +261,11 @@ static ig_status check_shapes(const loop *l) {
     for (uint32_t i = l->carried; i < l->op->result_count; i++) {
         const ig_type *row = yielded_type(l, i), *whole = l->op->results[i].type;
         for (uint32_t d = 0; d < row->rank; d++) {
-            if (ig_dim_equal(l->s->module, row->dims[d], whole->dims[d + 1]) !=
-                IG_YES) {
+            bool is_same = ig_dim_equal(l->s->module, row->dims[d],
+                                        whole->dims[d + 1]) == IG_YES;
+            bool can_be = is_settable(l->s, whole->dims[d + 1]) &&
+                          !mentions_local(l, row->dims[d]);
+            if (!is_same && !can_be) {
                 return ig_buffers_unsupported(
                     l->op, " where the shape of a scanned value is not known before");
             }
@@ -248,10 +311,15 @@ static void make_buffers(loop *l, ig_builder *b) {
         ig_buffers_set_place(s, l->body->args[i + 2], l->buffers[i]);
     }
     for (uint32_t i = l->carried; i < l->op->result_count; i++) {
-        const ig_type *type = l->op->results[i].type;
+        const ig_type *type = l->op->results[i].type, *row = yielded_type(l, i);
         ig_dim         dims[IG_TENSOR_RANK];
         for (uint32_t d = 0; d < type->rank; d++) {
-            dims[d] = d ? type->dims[d] : l->most;
+            dims[d] = d ? row->dims[d - 1] : l->most;
+            bool is_known = d == 0 ||
+                            ig_dim_equal(s->module, dims[d], type->dims[d]) == IG_YES;
+            if (!is_known) {
+                ig_plan_let(b, type->dims[d], dims[d]);
+            }
         }
         l->buffers[i] = ig_buffers_alloc(s, b, (ig_dtype)type->dtype, type->rank, dims);
     }
@@ -363,7 +431,7 @@ static void place_results(loop *l, ig_builder *b) {
             set_extents(s, b, type, l->body->args[i + 2]->type);
         } else {
             ig_dim trips = type->dims[0];
-            if (!has_count && ig_dim_as_symbol(s->module, trips)) {
+            if (!has_count && is_settable(s, trips)) {
                 ig_dim    one = 1;
                 ig_place *vector = ig_place_reshape(s->arena, s->module, l->count, 1,
                                                     &one);
@@ -387,6 +455,8 @@ ig_status ig_bufferise_loop(ig_buffers *s, ig_op *op) {
                .body = op->bodies[0],
                .scans = (uint32_t)ig_attr_int(op, IG_loop_scans, 0),
                .carried = op->operand_count - 2u };
+    ig_map_init(&l.local, s->arena);
+    find_local(&l, l.body);
     IG_TRY(check_shapes(&l));
     ig_builder b = ig_builder_before(op);
     ig_dim     zero = 0;
