@@ -122,7 +122,8 @@ static ig_status make_container(ig_compilation *build) {
     ig_plan_input input = { .levels = levels,
                             .level_count = build->lowered.count,
                             .refers = build->options.weights == IG_WEIGHTS_REFERENCE,
-                            .artifact_path = build->path };
+                            .artifact_path = build->path,
+                            .payloads = &build->payloads };
     IG_TRY(compute_recipes(build->lowered.modules[0], &build->arena, &input.recipes));
     IG_TRY(ig_plan_write(&w, &input));
     IG_TRY(compile_kernels(build, &w, levels, code));
@@ -137,6 +138,7 @@ void ig_compilation_init(ig_compilation *build, const ig_module *module,
     *build = (ig_compilation){ .module = module };
     ig_options_take(&build->options, sizeof build->options, options);
     ig_arena_init(&build->arena, &module->context->budget);
+    build->payloads = (ig_payloads){ .module = module, .arena = &build->arena };
 }
 
 ig_status ig_compilation_run(ig_compilation *build) {

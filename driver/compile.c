@@ -71,8 +71,9 @@ static ig_status look_up(compile_call *call, ig_cached_model *out_cached) {
         return IG_OK;
     }
     ig_status status = IG_OK;
-    call->key = ig_key_of_model(build->module, &build->options, build->folder,
-                                build->path, &build->arena, &status);
+    build->payloads.folder = build->folder;
+    call->key = ig_key_of_model(build->module, &build->options, &build->payloads,
+                                build->path, &status);
     if (status == IG_OK) {
         *out_cached = ig_cache_find_model(build->folder, call->key, &build->arena);
     }

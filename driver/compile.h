@@ -10,6 +10,7 @@
 
 #include "driver/host.h"
 #include "driver/kernels.h"
+#include "driver/payload.h"
 #include "driver/plan_write.h"
 #include "passes/pass.h"
 
@@ -45,6 +46,7 @@ typedef struct ig_compilation {
     const char        *path;    /* of the artifact; NULL: a program in memory */
     const char        *folder;  /* of the cache, or NULL */
     ig_arena           arena;
+    ig_payloads        payloads;
     ig_lowered         lowered;
     ig_kernel_team    *team;
     ig_file_part      *parts; /* the container: in arena, modules and team */

@@ -7,7 +7,6 @@
  */
 #include "driver/key.h"
 
-#include "driver/cache.h"
 #include "ingot_build_id.h"
 #include "ir/text.h"
 
@@ -36,53 +35,15 @@ ig_str ig_key_of_kernel(const ig_target *target, const ig_graph *kernel,
 /* ---- payloads ---- */
 
 typedef struct model_key {
-    const ig_module   *module;
-    const char        *folder;
-    ig_arena          *arena;
-    ig_writer          out;
-    ig_payload_hashes *files; /* one each of module->files, loaded on first use */
-    bool              *is_loaded;
+    const ig_module *module;
+    ig_arena        *arena;
+    ig_payloads     *payloads;
+    ig_writer        out;
 } model_key;
-
-/* Which of the module's files holds these bytes; -1: none. */
-static ptrdiff_t file_with(const model_key *k, const void *bytes) {
-    const char *at = bytes;
-    for (size_t i = 0; i < k->module->files.count; i++) {
-        const ig_file_map *file = &k->module->files.items[i];
-        const char        *begin = file->data;
-        if (file->data && at >= begin && at < begin + file->size) {
-            return (ptrdiff_t)i;
-        }
-    }
-    return -1;
-}
-
-static ig_hash128 hash_in_file(model_key *k, size_t index, const void *bytes,
-                               size_t size) {
-    const ig_file_map *file = &k->module->files.items[index];
-    ig_payload_hashes *known = &k->files[index];
-    uint64_t offset = (uint64_t)((const char *)bytes - (const char *)file->data);
-    if (!k->is_loaded[index]) {
-        ig_cache_get_hashes(k->folder, file, k->arena, known);
-        k->is_loaded[index] = true;
-    }
-    for (size_t i = 0; i < known->items.count; i++) {
-        if (known->items.items[i].offset == offset &&
-            known->items.items[i].size == size) {
-            return known->items.items[i].hash;
-        }
-    }
-    ig_hash128 hash = ig_artifact_hash(bytes, size);
-    IG_PUSH(k->arena, &known->items, (ig_payload_hash){ offset, size, hash });
-    known->is_changed = true;
-    return hash;
-}
 
 static void put_data(model_key *k, const ig_data *data) {
     size_t     size = ig_data_stored_bytes(data);
-    ptrdiff_t  file = size ? file_with(k, data->bytes) : -1;
-    ig_hash128 hash = file >= 0 ? hash_in_file(k, (size_t)file, data->bytes, size)
-                                : ig_artifact_hash(data->bytes, size);
+    ig_hash128 hash = ig_payload_hash_of(k->payloads, data->bytes, size);
     ig_put(&k->out, "%zu%s ", size, data->is_splat ? " splat" : "");
     ig_put_bytes(&k->out, hash.bytes, sizeof hash.bytes);
 }
@@ -182,12 +143,9 @@ static ig_status put_options(model_key *k, const ig_compile_options *options) {
 }
 
 ig_str ig_key_of_model(const ig_module *module, const ig_compile_options *options,
-                       const char *folder, const char *path, ig_arena *arena,
-                       ig_status *out_status) {
-    model_key k = { .module = module, .folder = folder, .arena = arena };
-    k.files = IG_NEW_ARRAY(arena, ig_payload_hashes, module->files.count);
-    k.is_loaded = IG_NEW_ARRAY(arena, bool, module->files.count);
-    ig_writer_init(&k.out, arena);
+                       ig_payloads *payloads, const char *path, ig_status *out_status) {
+    model_key k = { .module = module, .payloads = payloads, .arena = payloads->arena };
+    ig_writer_init(&k.out, k.arena);
     *out_status = put_options(&k, options);
     if (*out_status != IG_OK) {
         return (ig_str){ 0 };
@@ -196,8 +154,6 @@ ig_str ig_key_of_model(const ig_module *module, const ig_compile_options *option
         put_references(&k, path);
     }
     put_graphs(&k);
-    for (size_t i = 0; i < module->files.count; i++) {
-        ig_cache_put_hashes(folder, &module->files.items[i], &k.files[i]);
-    }
+    ig_payloads_keep(payloads);
     return ig_writer_str(&k.out);
 }

@@ -4,15 +4,14 @@
 #define IG_DRIVER_KEY_H
 
 #include "driver/compile.h"
+#include "driver/payload.h"
 
 /* Of a kernel: target, build, graph. */
 ig_str ig_key_of_kernel(const ig_target *target, const ig_graph *kernel,
                         ig_arena *arena);
 /* Of an artifact: build, targets, options, graphs, and length and hash of each payload.
- * `folder` is the cache's (hashes of large files are remembered there); `path` is the
- * artifact's or NULL, and matters only where weights are referenced. */
+ * `path` is the artifact's or NULL, and matters only where weights are referenced. */
 ig_str ig_key_of_model(const ig_module *module, const ig_compile_options *options,
-                       const char *folder, const char *path, ig_arena *arena,
-                       ig_status *out_status);
+                       ig_payloads *payloads, const char *path, ig_status *out_status);
 
 #endif

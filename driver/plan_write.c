@@ -194,7 +194,9 @@ static ig_status add_constant(plan *p, const ig_weight *weight, uint32_t *out_nu
         ig_status status = IG_OK;
         uint32_t  file = file_of(p, data->file, &status);
         *out_number = ig_artifact_reference(p->w, name, file, (uint64_t)data->offset,
-                                            (uint64_t)data->size, data->bytes);
+                                            (uint64_t)data->size, NULL);
+        p->w->constants.items[*out_number].hash =
+            ig_payload_hash_of(p->input->payloads, data->bytes, (size_t)data->size);
         return status;
     }
     ig_tensor value;

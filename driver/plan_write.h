@@ -4,6 +4,7 @@
 #define IG_DRIVER_PLAN_WRITE_H
 
 #include "driver/artifact_write.h"
+#include "driver/payload.h"
 #include "ir/interpret.h"
 
 /* One level's lowering of the same plan: equal but for its launches. */
@@ -18,6 +19,7 @@ typedef struct ig_plan_input {
     const ig_tensor     *recipes;       /* results of @weights, or NULL */
     bool                 refers;        /* weights in files stay there */
     const char          *artifact_path; /* files are named relative to it, or NULL */
+    ig_payloads         *payloads;      /* hashes of what stays in files */
 } ig_plan_input;
 
 /* Fills symbols, ports, guards, buffers, constants, kernels and steps.  Kernel numbers
