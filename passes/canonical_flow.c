@@ -94,7 +94,7 @@ static ig_value *if_with_equal_results(ig_builder *b, ig_op *op) {
     return is_changed ? ig_rule_done(op) : NULL;
 }
 
-/* ---- loop: a pass of its own, since recognisers look for loops, of one trip too ---- */
+/* ---- loop: a pass of its own; recognisers look for loops of one trip too ---- */
 
 static uint32_t scans_of(const ig_op *loop) {
     return (uint32_t)ig_attr_int(loop, IG_loop_scans, 0);
