@@ -3,7 +3,7 @@
  *
  *     compute %x, @w, %y {family = "gemm", outs = 1} (%a, %b) { … yield %r }
  *   becomes
- *     launch %x, @w, %y {kernel = @gemm, outs = 1, grid = 4*ceil(B / 112), params = […]}
+ *     launch %x, @w, %y {kernel = @gemm, outs = 1, grid = ceil(B / 112), params = […]}
  *
  * Kernels that turn out equal are one kernel: schedules take extents as params where
  * that lets shapes share code.
