@@ -62,6 +62,7 @@ static void look_at_reduce(ig_recogniser *r, ig_op *reduce) {
         bags = ig_make_reshape(&b, bags, s.result_rank, s.result);
     }
     ig_recogniser_replace(r, result, bags);
+    ig_recogniser_sweep(r, reduce);
 }
 
 ig_status ig_pass_bag_fixed(ig_pass_run *run, ig_graph *graph) {

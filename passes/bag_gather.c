@@ -29,6 +29,7 @@ static void replace_look_up(ig_recogniser *r, ig_op *op, const ig_look_up *look_
         bags = ig_make_reshape(&b, bags, rows->rank, rows->dims);
     }
     ig_recogniser_replace(r, op->results, bags);
+    ig_recogniser_sweep(r, op);
 }
 
 static void look_at_mul(ig_recogniser *r, ig_op *mul) {

@@ -192,6 +192,7 @@ static void look_at_concat(ig_recogniser *r, ig_op *concat) {
                            ? parts[0]
                            : ig_make(&b, IG_OP_concat, count, parts, concat->attrs);
     ig_recogniser_replace(r, concat->results, joined);
+    ig_recogniser_sweep(r, concat);
 }
 
 static void look_at_reduce(ig_recogniser *r, ig_op *reduce) {
@@ -206,6 +207,7 @@ static void look_at_reduce(ig_recogniser *r, ig_op *reduce) {
     if (bags) {
         bags = ig_make_reshape(&b, bags, result->type->rank, result->type->dims);
         ig_recogniser_replace(r, result, bags);
+        ig_recogniser_sweep(r, reduce);
     }
 }
 

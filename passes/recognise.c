@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "passes/recognise.h"
 
+#include "passes/dead.h"
+
 #include <assert.h>
 
 /* ---- what is known where ---- */
@@ -74,6 +76,25 @@ void ig_recogniser_replace(ig_recogniser *r, ig_value *old, ig_value *value) {
     value->name = old->name ? old->name : value->name;
     ig_value_replace(old, value);
     r->run->changed = true;
+}
+
+void ig_recogniser_sweep(ig_recogniser *r, ig_op *op) {
+    IG_VEC(ig_op *) work = { 0 };
+    IG_PUSH(r->arena, &work, op);
+    while (work.count) {
+        op = IG_POP(&work);
+        if (op->code == (uint16_t)IG_OP_ERASED || !ig_op_is_dead(&r->symbols, op)) {
+            continue;
+        }
+        for (uint32_t i = 0; i < op->operand_count; i++) {
+            ig_op *def = op->operands[i].value->def;
+            bool   is_head = def && (ig_ops[def->code].traits & IG_CONSTANT);
+            if (def && !is_head) {
+                IG_PUSH(r->arena, &work, def);
+            }
+        }
+        ig_op_erase(op);
+    }
 }
 
 /* Guards of the loop's own body that speak of what is known before it. */

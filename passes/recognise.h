@@ -34,6 +34,9 @@ ig_status ig_recognise(ig_pass_run *run, ig_graph *graph, ig_opcode code,
 /* Every use of `old` becomes a use of `value`, which has the same elements, in the same
  * shape as far as that is known. */
 void ig_recogniser_replace(ig_recogniser *r, ig_value *old, ig_value *value);
+/* Erases what is dead now that `op` lost its uses: the op, and what only it needed, but
+ * for ops that define extents. */
+void ig_recogniser_sweep(ig_recogniser *r, ig_op *op);
 /* Erases a loop whose results nobody uses any more.  Its body's guards are about
  * extents of one trip, on which what stands for it does not depend; those about extents
  * known outside stay, before it. */

@@ -1,0 +1,186 @@
+#!/usr/bin/env bash
+# Recommendation models: every exporter's form of embedding bags, and the stored DLRMs.
+# SPDX-License-Identifier: Apache-2.0
+#
+#   tests/models/run.sh
+#
+# gen/forms.py writes a model for every way in which exporters write embedding bags.
+# Each must come to a plan without loops and with one launch for all bags, and give
+# numpy's numbers.  The normal run takes a sample in which every form, pooling and flag
+# occurs; with INGOT_FULL=1 all are run, in every form of inputs, and one graph a form is
+# held against a real torch where there is one.
+#
+#   INGOT_CASES   folder that holds models/onnx/dlrm_* (../shared)
+#   INGOT_BUILD   the build folder under test (build/release)
+#   INGOT_PEERS   virtual environment with torch, as bench/peers makes it
+set -uo pipefail
+export LC_ALL=C
+cd "$(dirname "$0")/../.." || exit
+ingot=${INGOT_BUILD:-build/release}/ingot
+full=${INGOT_FULL:-0}
+cases=${INGOT_CASES:-../shared}/models/onnx
+passed=0
+failed=0
+skipped=0
+
+finish() {
+    echo "$passed passed, $failed failed, $skipped skipped"
+    [ "$failed" = 0 ]
+    exit
+}
+
+skip() { # skip COUNT WHY
+    skipped=$((skipped + $1))
+    echo "skip: $1 cases: $2"
+}
+
+if [ ! -x "$ingot" ]; then
+    skip 1 "$ingot is not built"
+    finish
+fi
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+export INGOT_CACHE_DIR=$folder/cache
+
+# ---- checks ----
+
+# verify FORM TARGET CASE…: the numbers of each case.
+verify() {
+    local form=$1 target=$2 log=$folder/verify.log
+    shift 2
+    "$ingot" verify -q --form "$form" --target "$target" "$@" >"$log" 2>&1
+    passed=$((passed + $(grep -c '^pass ' "$log")))
+    failed=$((failed + $(grep -c '^FAIL ' "$log")))
+    grep -A1 '^FAIL ' "$log" | sed "s/^FAIL/FAIL $form $target/"
+    if [ "$(grep -c '^pass \|^FAIL ' "$log")" != $# ]; then
+        failed=$((failed + 1))
+        echo "FAIL $form $target: not all of $# cases were run"
+        tail -n 3 "$log"
+    fi
+}
+
+# plan CASE: its plan into plan.txt; false and a failure when there is none.
+plan() {
+    "$ingot" dump -q --stage plan "$1/model.onnx" >"$folder/plan.txt" \
+        2>"$folder/plan.err" && return
+    failed=$((failed + 1))
+    echo "FAIL $(basename "$1"): $(head -n 1 "$folder/plan.err")"
+    return 1
+}
+
+count() { # count PATTERN
+    grep -cE "$1" "$folder/plan.txt"
+}
+
+# check NAME CLAIM GOT EXPECTED
+check() {
+    if [ "$3" = "$4" ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAIL $1: $3 $2, expected $4"
+    fi
+}
+
+# recognised CASE…: no loop, and one launch for all bags.
+recognised() {
+    local case name
+    for case in "$@"; do
+        plan "$case" || continue
+        name=$(basename "$case")
+        check "$name" "loops, bag launches" \
+            "$(count '^ *(%[^=]*= )?loop ') $(count '^ *launch .*kernel = @bag')" "0 1"
+    done
+}
+
+# ---- generated forms ----
+
+python_for() { # python_for MODULE PYTHON…: the first that has the module
+    local module=$1 python
+    shift
+    for python in "$@"; do
+        "$python" -c "import $module" 2>/dev/null && echo "$python" && return
+    done
+    return 1
+}
+
+forms() {
+    local python form all sample
+    if ! python=$(python_for "numpy, google.protobuf" python3 /usr/bin/python3) ||
+        ! command -v protoc >/dev/null; then
+        skip 1 "the generator of forms needs python3, numpy, protobuf and protoc"
+        return
+    fi
+    if ! PYTHONDONTWRITEBYTECODE=1 "$python" tests/models/gen/forms.py "$folder/forms" \
+        >"$folder/forms.log" 2>&1; then
+        failed=$((failed + 1))
+        tail -n 3 "$folder/forms.log"
+        return
+    fi
+    mapfile -t all < <(find "$folder/forms" -mindepth 1 -maxdepth 1 | sort)
+    if [ "$full" = 0 ]; then
+        mapfile -t sample < <(printf '%s\n' "${all[@]}" |
+            grep -E '/(legacy-13|dynamo-18|unrolled-10|fixed-13|one_hot-13)-' |
+            grep -E -- '-(mixed|twice)(-(unoptimised|cast|static|one_bag|column))?$')
+        verify static cpu "${sample[@]}"
+        recognised "${sample[@]}"
+        return
+    fi
+    recognised "${all[@]}"
+    for form in static constant; do
+        verify $form cpu "${all[@]}"
+    done
+    verify static interpret "${all[@]}"
+    # The number of bags is built into unrolled graphs.
+    mapfile -t sample < <(printf '%s\n' "${all[@]}" | grep -v '/unrolled-')
+    verify dynamic cpu "${sample[@]}"
+}
+
+real_exports() {
+    local python peers=${INGOT_PEERS:-${XDG_CACHE_HOME:-$HOME/.cache}/ingot/peers}
+    if ! python=$(python_for torch "$peers/bin/python" python3); then
+        skip 1 "no torch to hold the forms against (INGOT_PEERS)"
+        return
+    fi
+    if (cd tests/models/gen && PYTHONDONTWRITEBYTECODE=1 "$python" check_exports.py) \
+        >"$folder/exports.log" 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAIL check_exports.py"
+        tail -n 5 "$folder/exports.log"
+    fi
+}
+
+# ---- stored models ----
+
+# Kernels of the plan by kind, without the numbers that tell equal names apart.
+kinds() {
+    plan "$1" && grep -oE 'kernel = @[a-z_]+' "$folder/plan.txt" | sed 's/_$//' | sort
+}
+
+stored() {
+    local form target models=("$cases"/dlrm_*/)
+    models=("${models[@]%/}")
+    if [ ! -d "$cases/dlrm_criteo_legacy" ]; then
+        skip 5 "INGOT_CASES has no models/onnx/dlrm_*"
+        return
+    fi
+    for form in static dynamic constant; do
+        for target in cpu interpret; do
+            verify "$form" "$target" "${models[@]}"
+        done
+    done
+    recognised "$cases/dlrm_criteo_legacy" "$cases/dlrm_criteo_dynamo"
+    check "both exports of dlrm_criteo" "(kinds of kernels)" \
+        "$(kinds "$cases/dlrm_criteo_legacy")" "$(kinds "$cases/dlrm_criteo_dynamo")"
+    check dlrm_criteo "more than 10 launches" \
+        "$(($(count '^ *launch') > 10))" 0
+    check dlrm_criteo "launches of an interaction" \
+        "$(count '^ *launch .*kernel = @interact')" 1
+}
+
+forms
+[ "$full" = 0 ] || real_exports
+stored
+finish
