@@ -214,8 +214,8 @@ static bool is_single(const ig_scalar_call *call) {
 }
 
 int64_t ig_scalar_apply(const ig_scalar_call *call) {
-    ig_dtype dtypes[3];
-    for (uint32_t i = 0; i < call->arity; i++) {
+    ig_dtype dtypes[3] = { call->operands[0].dtype };
+    for (uint32_t i = 1; i < call->arity; i++) {
         dtypes[i] = call->operands[i].dtype;
     }
     ig_dtype_class class = ig_scalar_class(dtypes, call->arity);

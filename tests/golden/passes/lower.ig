@@ -23,39 +23,37 @@ module @m {
     %7 = const {value = i64[] 1} : i64
     for %5, %6, %7 (%8: i64) {
       %9 = const {value = i64[] 1} : i64
-      %10 = div %8, %2 : i64
-      %11 = const {value = i64[] 4096} : i64
-      %12 = mod %8, %2 : i64
-      %13 = mul %12, %11 : i64
-      %14 = const {value = i64[] 4096} : i64
-      %15 = add %13, %14 : i64
+      %10 = const {value = i64[] 4096} : i64
+      %11 = const {value = i64[] 1} : i64
+      %12 = div %8, %2 : i64
+      %13 = mod %8, %2 : i64
+      %14 = mul %13, %10 : i64
+      %15 = add %14, %10 : i64
       %16 = min %3, %15 : i64
-      %17 = const {value = i64[] 1} : i64
-      %18 = add %10, %17 : i64
-      %19 = min %4, %18 : i64
-      %20 = const {value = i64[] 1} : i64
-      for %10, %19, %20 (%21: i64) {
-        %22 = const {value = i64[] 8} : i64
-        %23 = sub %16, %13 : i64
-        %24 = div %23, %22 : i64
-        %25 = mul %24, %22 : i64
-        %26 = add %13, %25 : i64
-        for %13, %26, %22 (%27: i64) {
-          %28 = const {value = i64[] 0} : i64
-          %29 = load %0, %27 : f32<8>
-          %30 = relu %29 : f32<8>
-          %31 = const {value = i64[] 0} : i64
-          store %30, %1, %27
+      %17 = add %12, %9 : i64
+      %18 = min %4, %17 : i64
+      for %12, %18, %11 (%19: i64) {
+        %20 = const {value = i64[] 8} : i64
+        %21 = sub %16, %14 : i64
+        %22 = div %21, %20 : i64
+        %23 = mul %22, %20 : i64
+        %24 = add %14, %23 : i64
+        for %14, %24, %20 (%25: i64) {
+          %26 = const {value = i64[] 0} : i64
+          %27 = load %0, %25 : f32<8>
+          %28 = relu %27 : f32<8>
+          %29 = const {value = i64[] 0} : i64
+          store %28, %1, %25
           yield
         }
-        %32 = lt %26, %16 : bool
-        if %32 {
-          %33 = sub %16, %26 : i64
-          %34 = const {value = i64[] 0} : i64
-          %35 = load %0, %26, %33 : f32<8>
-          %36 = relu %35 : f32<8>
-          %37 = const {value = i64[] 0} : i64
-          store %36, %1, %26, %33
+        %30 = lt %24, %16 : bool
+        if %30 {
+          %31 = sub %16, %24 : i64
+          %32 = const {value = i64[] 0} : i64
+          %33 = load %0, %24, %31 : f32<8>
+          %34 = relu %33 : f32<8>
+          %35 = const {value = i64[] 0} : i64
+          store %34, %1, %24, %31
           yield
         } else {
           yield
