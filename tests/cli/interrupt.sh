@@ -20,7 +20,7 @@ all=cpu:v2,v3,v4,v4-vnni
 mkdir "$tmp/stopped"
 for after in 0.05 0.2 0.5; do
     interrupt $after 1 "$ingot" compile "$tmp/dlrm.onnx" --no-cache -q -t $all \
-        -o "$tmp/stopped/x.ingot" >"$tmp/out" 2>&1
+        -o "$tmp/stopped/x.ingot" >"$tmp/words" 2>&1
     status=$?
     if [ "$status" = 0 ]; then
         skip "Ctrl-C after $after s" "it was done by then"
@@ -28,6 +28,7 @@ for after in 0.05 0.2 0.5; do
         continue
     fi
     holds "Ctrl-C after $after s is 130" [ "$status" = 130 ]
+    holds "and says so" grep -q '^error: interrupted$' "$tmp/words"
     holds "and leaves nothing" only "$tmp/stopped"
 done
 interrupt 0.2 1 "$ingot" compile "$tmp/dlrm.onnx" --no-cache -q -t $all --isolate \

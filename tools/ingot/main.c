@@ -61,6 +61,9 @@ static int run_verb(const verb *which, int argc, char **argv) {
     } else if (status == 0) {
         status = which->run(&given);
     }
+    if (status == exit_of(IG_CANCELLED)) {
+        complain(status, "interrupted");
+    }
     options_free(&given);
     return status;
 }
