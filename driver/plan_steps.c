@@ -90,7 +90,7 @@ static void set_range(plan *p, const ig_op *launch, uint32_t operand,
 
 /* Operand number `index` of a step, and how long its buffer lives. */
 static void add_operand(plan *p, const ig_value *value, ig_dim element,
-                        const ig_op *launch, uint32_t index) {
+                        const ig_op *op, uint32_t index) {
     ig_dim          offset = 0;
     uint32_t        number = (uint32_t)p->w->steps.count;
     const ig_value *root = root_of(value, &offset);
@@ -103,8 +103,8 @@ static void add_operand(plan *p, const ig_value *value, ig_dim element,
         .offset = offset ? ig_plan_bytes(p, offset, (ig_dtype)root->type->dtype)
                          : IG_NONE,
     };
-    if (launch) {
-        set_range(p, launch, index, &operand);
+    if (op && op->code == IG_OP_launch) {
+        set_range(p, op, index, &operand);
     }
     ig_plan_buffer *buffer = &p->w->buffers.items[operand.buffer];
     buffer->first = buffer->first == UINT32_MAX ? number : buffer->first;
@@ -112,11 +112,11 @@ static void add_operand(plan *p, const ig_value *value, ig_dim element,
     IG_PUSH(p->w->arena, &p->w->operands, operand);
 }
 
-static void add_operands(plan *p, const ig_op *launch, ig_plan_step *step) {
+static void add_operands(plan *p, const ig_op *op, ig_plan_step *step) {
     step->operands.first = (uint32_t)p->w->operands.count;
-    step->operands.count = launch->operand_count;
-    for (uint32_t i = 0; i < launch->operand_count; i++) {
-        add_operand(p, launch->operands[i].value, 0, launch, i);
+    step->operands.count = op->operand_count;
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        add_operand(p, op->operands[i].value, 0, op, i);
     }
 }
 

@@ -83,6 +83,7 @@ static ig_value *measure(meter *m, const question *what, ig_value *const *operan
                         .result_count = 1,
                         .attrs = attrs,
                         .loc = m->op->loc };
+    m->run->changed = true;
     return ig_make_op(&m->b, IG_OP_measure, &spec)->results;
 }
 

@@ -129,7 +129,10 @@ static ig_status run_host(ig_session *session, uint32_t number) {
                .report = &report,
     };
     if (!exec->host(&call)) {
-        return reaches_outside(session, number);
+        return ig_message_set(&session->message, IG_INVALID,
+                              "step %u '%s' refuses the numbers that it was given",
+                              (unsigned)number,
+                              ig_plan_string(session->plan, step->name));
     }
     return report.operand < 0 ? IG_OK : ig_session_report(session, number, 0, &report);
 }
