@@ -43,5 +43,5 @@ took=$((($(date +%s%N) - begin) / 1000000))
 if is_sanitized; then
     skip "a second Ctrl-C exits at once" "sanitizers take time to exit"
 else
-    holds "at once ($took ms)" [ "$took" -lt 700 ]
+    holds "at once ($took ms)" [ "$took" -lt 1000 ]
 fi
