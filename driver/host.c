@@ -76,6 +76,10 @@ ig_context *ig_context_create(const ig_context_options *options) {
     host->context.budget.limit = limit ? (size_t)limit
                                        : (size_t)ig_limits_default.memory_bytes;
     ig_arena_init(&host->arena, NULL);
+    if (host->options.cache_folder) {
+        host->options.cache_folder = ig_arena_strdup(&host->arena,
+                                                     host->options.cache_folder);
+    }
     ig_map_init(&host->results, &host->arena);
     clear_messages(host);
     return &host->context;

@@ -22,9 +22,6 @@
 
 enum { MOST_TARGETS = 8 };
 
-/* LLVM's set-up is not safe against itself. */
-static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
-
 typedef struct worker_message {
     int         severity;
     const char *text;
@@ -97,23 +94,19 @@ static ig_status open_backend(worker *w, const ig_target *target,
     }
     opened_backend *slot = &w->opened[w->opened_count];
     *slot = (opened_backend){ .target = target };
-    pthread_mutex_lock(&opening);
     ig_status status = ig_host_backend(w->context, target, &slot->backend);
     if (status == IG_OK) {
         status = slot->backend->open(w->context, target, &slot->state);
     }
-    pthread_mutex_unlock(&opening);
     w->opened_count += status == IG_OK;
     *out = slot;
     return status;
 }
 
 static void close_backends(worker *w) {
-    pthread_mutex_lock(&opening);
     for (size_t i = 0; i < w->opened_count; i++) {
         w->opened[i].backend->close(w->opened[i].state);
     }
-    pthread_mutex_unlock(&opening);
     w->opened_count = 0;
 }
 
