@@ -128,7 +128,8 @@ static ig_status compile(worker *w, ig_kernel_job *job) {
     return IG_OK;
 }
 
-static ig_status take_jobs(worker *w) {
+/* Never inlined: its variables must not live in the frame that is jumped back to. */
+__attribute__((noinline)) static ig_status take_jobs(worker *w) {
     ig_kernel_team *team = w->team;
     while (!atomic_load(&team->has_failed)) {
         size_t number = atomic_fetch_add(&team->next, 1);
