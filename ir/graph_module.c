@@ -117,8 +117,8 @@ void ig_graph_destroy(ig_graph *graph) {
 void ig_graph_rename(ig_graph *graph, const char *name) {
     ig_module *module = graph->module;
     forget_name(graph);
-    graph->name =
-        unique_name(module, &module->graphs_by_name, name, module->graphs.count);
+    graph->name = unique_name(module, &module->graphs_by_name, name,
+                              module->graphs.count);
     ig_map_set(&module->graphs_by_name, ig_str_of(graph->name), graph);
 }
 
