@@ -89,8 +89,8 @@ static void set_range(plan *p, const ig_op *launch, uint32_t operand,
 }
 
 /* Operand number `index` of a step, and how long its buffer lives. */
-static void add_operand(plan *p, const ig_value *value, ig_dim element,
-                        const ig_op *op, uint32_t index) {
+static void add_operand(plan *p, const ig_value *value, ig_dim element, const ig_op *op,
+                        uint32_t index) {
     ig_dim          offset = 0;
     uint32_t        number = (uint32_t)p->w->steps.count;
     const ig_value *root = root_of(value, &offset);
