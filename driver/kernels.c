@@ -116,7 +116,7 @@ static ig_status compile(worker *w, ig_kernel_job *job) {
         ig_cache_get_kernel(team->folder, job->key, &w->arena, job->out)) {
         return IG_OK;
     }
-    opened_backend    *with;
+    opened_backend    *with = NULL;
     ig_compiled_kernel compiled;
     IG_TRY(open_backend(w, job->target, &with));
     IG_TRY(with->backend->compile(with->state, job->kernel, &w->arena, &compiled));
