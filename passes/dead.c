@@ -23,13 +23,25 @@ bool ig_op_is_removable(const ig_op *op) {
     return !(ig_ops[op->code].traits & IG_TERMINATOR) && !has_effects(op);
 }
 
+/* Its branches were emptied when it was known which way it goes; extents in the types of
+ * its results are those of the values that stand for them. */
+static bool is_spent(const ig_op *op) {
+    for (uint32_t i = 0; i < op->body_count; i++) {
+        if (!op->bodies[i]->last) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool ig_op_is_dead(const ig_symbols *symbols, const ig_op *op) {
     for (uint32_t i = 0; i < op->result_count; i++) {
         if (op->results[i].uses) {
             return false;
         }
     }
-    return ig_op_is_removable(op) && !ig_symbols_is_definer(symbols, op);
+    return ig_op_is_removable(op) &&
+           (is_spent(op) || !ig_symbols_is_definer(symbols, op));
 }
 
 /* One walk against the order is enough: a use is gone before its definition is reached.
