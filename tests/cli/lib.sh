@@ -17,7 +17,7 @@ passed=0 failed=0 skipped=0
 
 # Sanitizers need time and memory of their own.
 is_sanitized() {
-    ldd "$ingot" | grep -q 'libasan\|libtsan\|libubsan'
+    ldd "$ingot" | grep 'libasan\|libtsan\|libubsan' >/dev/null
 }
 
 report() {
