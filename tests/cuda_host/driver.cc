@@ -37,10 +37,10 @@ struct function {
     shim_run_fn *run;
 };
 
-static int                          context_depth, context_users, streams, modules;
-static char                         the_context, the_stream;
-static std::map<uint64_t, size_t>   memory; /* allocations: address, size */
-static std::map<void *, function *> functions;
+static int                        context_depth, context_users, streams, modules;
+static char                       the_context, the_stream;
+static std::map<uint64_t, size_t> memory; /* allocations: address, size */
+static std::map<void *, function> functions; /* which stay where they are */
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 #define NEED_CONTEXT()              \
@@ -195,12 +195,9 @@ EXPORT int cuModuleGetFunction(void **out, void *module, const char *name) {
     if (!kernel) {
         return NOT_FOUND;
     }
-    function *&known = functions[kernel];
-    if (!known) {
-        known = new function;
-    }
-    *known = { kernel, (shim_run_fn *)dlsym(module, "shim_run") };
-    *out = known;
+    function &known = functions[kernel];
+    known = { kernel, (shim_run_fn *)dlsym(module, "shim_run") };
+    *out = &known;
     return SUCCESS;
 }
 
