@@ -22,12 +22,12 @@
 
 #include "base/platform.h"
 #include "runtime/cpu/float_env.h"
+#include "runtime/cpu/seat.h"
 #include "runtime/message.h"
 
 #include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -59,6 +59,7 @@ struct ig_thread_pool {
     ig_task_fn *fn;
     void       *task;
     bool        stops;
+    ig_seats    seats;
     _Alignas(LINE) atomic_uint epoch;
     _Alignas(LINE) atomic_uint sleepers;
     _Alignas(LINE) atomic_uint running;
@@ -137,6 +138,7 @@ static void *thread_main(void *argument) {
         if (pool->stops) {
             return NULL;
         }
+        ig_seats_keep_apart(&pool->seats, start->index);
         pool->fn(pool->task, start->index);
         if (atomic_fetch_sub(&pool->running, 1) == 1 &&
             atomic_load(&pool->caller_sleeps)) {
@@ -184,6 +186,7 @@ void ig_thread_pool_run(ig_thread_pool *pool, ig_task_fn *fn, void *task) {
         pool->run(pool->run_user, run_guest, &guest, pool->threads);
         return;
     }
+    ig_seats_enter_caller(&pool->seats);
     pool->fn = fn;
     pool->task = task;
     atomic_store_explicit(&pool->running, (unsigned)pool->threads - 1,
@@ -194,23 +197,6 @@ void ig_thread_pool_run(ig_thread_pool *pool, ig_task_fn *fn, void *task) {
 }
 
 /* ---- life ---- */
-
-/* Binds thread `index` to the CPU of that rank among those that we may use. */
-static void pin_thread(pthread_t thread, int index) {
-    cpu_set_t allowed, one;
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) {
-        return;
-    }
-    int rank = index % CPU_COUNT(&allowed);
-    for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-        if (CPU_ISSET(cpu, &allowed) && rank-- == 0) {
-            CPU_ZERO(&one);
-            CPU_SET(cpu, &one);
-            (void)pthread_setaffinity_np(thread, sizeof one, &one);
-            return;
-        }
-    }
-}
 
 /* Signals stay with the host's own threads. */
 static bool start_threads(ig_thread_pool *pool, bool pins) {
@@ -224,7 +210,7 @@ static bool start_threads(ig_thread_pool *pool, bool pins) {
         failed = pthread_create(&start->handle, NULL, thread_main, start);
         pool->started += !failed;
         if (pins && !failed) {
-            pin_thread(start->handle, i);
+            ig_seats_pin(&pool->seats, start->handle, i);
         }
     }
     pthread_sigmask(SIG_SETMASK, &old, NULL);
@@ -253,7 +239,8 @@ ig_status ig_thread_pool_create(const ig_thread_pool_options *options,
                               threads);
     }
     void  *memory = NULL;
-    size_t size = sizeof(ig_thread_pool) + (size_t)threads * sizeof(thread_start);
+    size_t starts = sizeof(ig_thread_pool) + (size_t)threads * sizeof(thread_start);
+    size_t size = starts + (size_t)threads * sizeof(atomic_int);
     if (posix_memalign(&memory, LINE, size) != 0) {
         return ig_message_set(&message, IG_LIMIT, "out of memory for a thread pool");
     }
@@ -264,6 +251,7 @@ ig_status ig_thread_pool_create(const ig_thread_pool_options *options,
     pool->spin_ns = all.spin_ns ? all.spin_ns : DEFAULT_SPIN_NS;
     pool->run = all.run;
     pool->run_user = all.run_user;
+    ig_seats_init(&pool->seats, (atomic_int *)((char *)memory + starts), threads);
     if (!pool->run && !start_threads(pool, all.pin != 0)) {
         ig_thread_pool_destroy(pool);
         return ig_message_set(&message, IG_LIMIT, "the system starts no more threads");

@@ -1,10 +1,12 @@
 /* Parts of the runtime by themselves: sharing of memory, expressions, DLPack.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/cpu/pool.h"
 #include "runtime/memory.h"
 #include "runtime/plan.h"
 #include "tests/unit/runtime_case.h"
 #include "tests/unit/unit.h"
 
+#include <sched.h>
 #include <stdlib.h>
 
 /* ---- sharing memory ---- */
@@ -209,6 +211,52 @@ TEST(views_become_dlpack_tensors) {
 }
 END_TEST
 
-UNIT_SUITE(runtime_parts, shared_memory_never_overlaps_and_is_tight,
-           a_chain_needs_two_buffers, expressions_evaluate_with_checks,
-           dlpack_tensors_become_views, views_become_dlpack_tensors)
+/* ---- seats ---- */
+
+/* In the first task thread 1 goes to the caller's CPU, where both would take turns. */
+typedef struct seat_case {
+    int  seen[2];
+    bool crowds;
+} seat_case;
+
+static void look_around(void *task, int index) {
+    seat_case *c = task;
+    if (c->crowds && index == 1) {
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET((size_t)c->seen[0], &one);
+        CHECK_INT(sched_setaffinity(0, sizeof one, &one), 0);
+    }
+    c->seen[index] = sched_getcpu();
+}
+
+TEST(threads_leave_each_others_cpu) {
+    cpu_set_t allowed, one;
+    CHECK_INT(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+    if (CPU_COUNT(&allowed) < 2) {
+        printf("skip threads_leave_each_others_cpu: one CPU\n");
+        return;
+    }
+    ig_thread_pool_options options = { .size = sizeof options, .threads = 2 };
+    ig_thread_pool        *pool = NULL;
+    CHECK_OK(ig_thread_pool_create(&options, &pool));
+    seat_case c = { { sched_getcpu(), -1 }, true };
+    CPU_ZERO(&one);
+    CPU_SET((size_t)c.seen[0], &one); /* the caller stays, so that the test can tell */
+    CHECK_INT(sched_setaffinity(0, sizeof one, &one), 0);
+    CHECK(ig_thread_pool_claim(pool));
+    ig_thread_pool_run(pool, look_around, &c);
+    CHECK_INT(c.seen[0], c.seen[1]);
+    c.crowds = false;
+    ig_thread_pool_run(pool, look_around, &c);
+    CHECK(c.seen[0] != c.seen[1]);
+    ig_thread_pool_release(pool);
+    ig_thread_pool_destroy(pool);
+    CHECK_INT(sched_setaffinity(0, sizeof allowed, &allowed), 0);
+}
+END_TEST
+
+UNIT_SUITE(runtime_parts, threads_leave_each_others_cpu,
+           shared_memory_never_overlaps_and_is_tight, a_chain_needs_two_buffers,
+           expressions_evaluate_with_checks, dlpack_tensors_become_views,
+           views_become_dlpack_tensors)
