@@ -7,7 +7,8 @@
  *
  * LLVM reports what it cannot do in two ways.  Diagnostics of a context become ours.  A
  * fatal error ends the process; its handler has no user data, so the name of the kernel
- * at work stands in the one thread-local variable of this library.
+ * at work stands in the one thread-local variable of this library
+ * (scripts/check-symbols knows both).
  */
 #include "codegen/cpu/machine.h"
 
