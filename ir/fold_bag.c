@@ -189,7 +189,7 @@ static ig_status pool_fixed(const bag *b, ig_tensor *out) {
     return IG_OK;
 }
 
-static bag_span span_of(const bag *b, int64_t number, bool is_last) {
+static bag_span span_of(const bag *b, int64_t number) {
     int64_t  ids = b->ids->count;
     bag_span span = { ig_tensor_get_i64(b->begins, number), ids, -1 };
     if (b->ends) {
@@ -197,24 +197,31 @@ static bag_span span_of(const bag *b, int64_t number, bool is_last) {
     } else if (number + 1 < b->begins->count) {
         span.end = ig_tensor_get_i64(b->begins, number + 1);
     }
-    if (is_last && b->feature.last == IG_LAST_mean) {
-        span.divisor = ids - span.begin;
-    }
-    if (is_last && b->feature.last == IG_LAST_rest && span.begin != span.end) {
-        span.end = ids;
-    }
     return span;
+}
+
+/* The two ways of exporters with ids behind the last offset. */
+static void open_last(const bag *b, bag_span *span) {
+    if (b->feature.last == IG_LAST_mean) {
+        span->divisor = b->ids->count - span->begin;
+    }
+    if (b->feature.last == IG_LAST_rest && span->begin != span->end) {
+        span->end = b->ids->count;
+    }
 }
 
 static ig_status pool_jagged(const bag *b, int64_t bags, ig_tensor *out) {
     int64_t ids = b->ids->count;
     for (int64_t i = 0; i < bags; i++) {
-        bag_span span = span_of(b, i, i == bags - 1);
+        bag_span span = span_of(b, i);
         if (span.begin < 0 || span.begin > span.end || span.end > ids) {
             return BAG_ERROR(b,
                              "bag %lld goes from %lld to %lld, and there are %lld ids",
                              (long long)i, (long long)span.begin, (long long)span.end,
                              (long long)ids);
+        }
+        if (i == bags - 1) {
+            open_last(b, &span);
         }
         IG_TRY(pool_bag(b, span, out, i * b->dim));
     }

@@ -191,7 +191,6 @@ static void open_offsets(const bag_class *c, ig_builder *b, bag_cursor *at,
     ig_value *zero = k_i64(b, 0);
     ig_value *begin = load_offset(b, at->begins, bag, at->begin_stride);
     ig_value *end = load_end(c, b, at, bag);
-    open_last(c, b, at, bag, begin, &end);
     ig_value *rises = k_binary(b, IG_OP_and, k_compare(b, IG_OP_ge, begin, zero),
                                k_compare(b, IG_OP_le, begin, end));
     ig_value *is_inside = k_compare(b, IG_OP_le, end, at->id_count);
@@ -199,6 +198,7 @@ static void open_offsets(const bag_class *c, ig_builder *b, bag_cursor *at,
     k_if      check = k_if_open(b, is_good, NULL, 0);
     k_report(&check.other, at->begins_operand, bag, begin);
     k_if_close(&check, NULL, NULL);
+    open_last(c, b, at, bag, begin, &end);
     at->count = k_where(b, is_good, k_sub(b, end, begin), zero);
     at->first = k_where(b, is_good, begin, zero);
     at->id_at = k_mul(b, at->first, at->id_stride);
