@@ -25,7 +25,9 @@ from models import cache_folder
 HERE = pathlib.Path(__file__).resolve().parent
 ROUNDS = 31
 LEAST_SECONDS = 0.02  # of one engine's turn in a round
-SETTLE_SECONDS = 0.003  # lets the spinning threads of the engine before go to sleep
+# Lets the spinning threads of the engine before go to sleep: ONNX Runtime's spin for
+# 50 ms after a run, on a core that the next engine would want.
+SETTLE_SECONDS, SETTLE_SECONDS_OF_MANY = 0.003, 0.15
 OFF_MEDIAN = 0.2
 RESAMPLES = 2000
 LINE_BUFFER = 1 << 30
@@ -40,9 +42,10 @@ def ruler_memory():
 def calibrate(threads, resident_bytes):
     """The rulers of calibrate.c; `resident_bytes`: what a model reads every time."""
     lib, memory = load_calibrate(), ruler_memory()
+    each = 0.004 if threads == 1 else 0.02  # many threads take a while to get going
     return {
-        "fma_gflops": lib.bench_fma(threads, 0.002),
-        "line_ns": lib.bench_line(memory, LINE_BUFFER, threads, 0.004),
+        "fma_gflops": lib.bench_fma(threads, each / 2),
+        "line_ns": lib.bench_line(memory, LINE_BUFFER, threads, each),
         "stream_gbs": lib.bench_stream(memory, STREAM_BUFFER, threads, 0.01),
         "resident_gbs": lib.bench_stream(memory, resident_bytes, threads, 0.002),
     }
@@ -87,7 +90,7 @@ def runs_a_turn(engine, sets):
 
 
 def one_turn(engine, first, count, sets, threads):
-    time.sleep(SETTLE_SECONDS)
+    time.sleep(SETTLE_SECONDS if threads == 1 else SETTLE_SECONDS_OF_MANY)
     engine.run(first % sets)  # wakes its threads
     return run_sets(engine, first, count, sets, clock_for(threads))
 
@@ -99,6 +102,7 @@ def measure_rounds(engines, sets, threads, resident_bytes):
     order, rounds = list(engines), []
     for number in range(ROUNDS):
         random.shuffle(order)
+        time.sleep(SETTLE_SECONDS if threads == 1 else SETTLE_SECONDS_OF_MANY)
         values = calibrate(threads, resident_bytes)
         for engine in order:
             first = number * most

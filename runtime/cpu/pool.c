@@ -209,8 +209,9 @@ static bool start_threads(ig_thread_pool *pool, bool pins) {
         *start = (thread_start){ .pool = pool, .index = i };
         failed = pthread_create(&start->handle, NULL, thread_main, start);
         pool->started += !failed;
+        ig_seats_add(&pool->seats, i, start->handle);
         if (pins && !failed) {
-            ig_seats_pin(&pool->seats, start->handle, i);
+            ig_seats_pin(&pool->seats, i);
         }
     }
     pthread_sigmask(SIG_SETMASK, &old, NULL);
@@ -240,7 +241,7 @@ ig_status ig_thread_pool_create(const ig_thread_pool_options *options,
     }
     void  *memory = NULL;
     size_t starts = sizeof(ig_thread_pool) + (size_t)threads * sizeof(thread_start);
-    size_t size = starts + (size_t)threads * sizeof(atomic_int);
+    size_t size = starts + (size_t)threads * sizeof(ig_seat);
     if (posix_memalign(&memory, LINE, size) != 0) {
         return ig_message_set(&message, IG_LIMIT, "out of memory for a thread pool");
     }
@@ -251,7 +252,7 @@ ig_status ig_thread_pool_create(const ig_thread_pool_options *options,
     pool->spin_ns = all.spin_ns ? all.spin_ns : DEFAULT_SPIN_NS;
     pool->run = all.run;
     pool->run_user = all.run_user;
-    ig_seats_init(&pool->seats, (atomic_int *)((char *)memory + starts), threads);
+    ig_seats_init(&pool->seats, (ig_seat *)((char *)memory + starts), threads);
     if (!pool->run && !start_threads(pool, all.pin != 0)) {
         ig_thread_pool_destroy(pool);
         return ig_message_set(&message, IG_LIMIT, "the system starts no more threads");
