@@ -26,6 +26,8 @@ static const char *const reduce_names[] = { "sum",    "mean",      "max", "min",
 static const char *const negative_names[] = { "wrap", "error", "skip", NULL };
 static const char *const range_names[] = { "error", "clamp", NULL };
 static const char *const pad_names[] = { "constant", "edge", "reflect", "wrap", NULL };
+static const char *const pool_op_names[] = { "max", "sum", "average", NULL };
+static const char *const adaptive_names[] = { "average", "max", NULL };
 static const char *const guard_names[] = { "eq", "le", NULL };
 
 #define NO_ATTRS

@@ -99,6 +99,8 @@ typedef enum ig_pad_mode {
     IG_PAD_reflect,
     IG_PAD_wrap
 } ig_pad_mode;
+typedef enum ig_pool_op { IG_WINDOW_max, IG_WINDOW_sum, IG_WINDOW_average } ig_pool_op;
+typedef enum ig_adaptive { IG_ADAPTIVE_average, IG_ADAPTIVE_max } ig_adaptive;
 
 /* Attribute slots: IG_<op>_<attr>. */
 #define A(op, kind, name) IG_##op##_##name,
