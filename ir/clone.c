@@ -250,6 +250,9 @@ static void clone_graph(cloner *c, const ig_graph *from) {
     to->arg_names = clone_names(c->to, from->arg_names, from->body.arg_count);
     to->result_names = clone_names(c->to, from->result_names,
                                    end ? end->operand_count : 0);
+    to->signature = ig_signature_copy(from->signature, &c->to->arena);
+    to->states = clone_names(c->to, from->states, from->state_count);
+    to->state_count = from->state_count;
     c->graph = to;
     clone_block(c, &from->body, &to->body);
 }

@@ -16,6 +16,7 @@
 #include "base/platform.h"
 #include "base/vec.h"
 #include "ir/dim.h"
+#include "ir/signature.h"
 
 typedef struct ig_op    ig_op;
 typedef struct ig_value ig_value;
@@ -132,6 +133,13 @@ struct ig_graph {
     ig_block           body;
     const char *const *arg_names; /* entry graphs: the user's names, else NULL */
     const char *const *result_names;
+    /* How arguments and results form a call; NULL: each is one, by its name. */
+    const ig_signature *signature;
+    /* State: buffers that a call changes and that outlive it.  The last `state_count`
+     * arguments are their values before the call, the last `state_count` results those
+     * after it; states[i] is the weight that holds what the i-th begins with. */
+    const char *const *states;
+    uint32_t           state_count;
     uint32_t           value_count, op_count; /* bounds of the dense ids */
     ig_map             heads;     /* private: weight name -> its op at the head */
     ig_op             *last_head; /* private: where the next one goes; may be stale */

@@ -98,9 +98,13 @@ ig_status ig_parse_skip_data(ig_parser *parser);
 
 ig_status ig_parse_statement(ig_parser *parser, ig_block *block);
 ig_status ig_parse_block(ig_parser *parser, ig_block *block); /* { statements } */
-/* (%name "user's name": type, …); gives the names ("" for none) when asked for. */
-ig_status ig_parse_args(ig_parser *parser, ig_block *block,
-                        const char ***out_user_names);
+typedef struct ig_arg_names {
+    IG_VEC(const char *) users;  /* "" for none */
+    IG_VEC(const char *) states; /* weights of the last arguments */
+} ig_arg_names;
+
+/* (%name "user's name": type, …, %name: type = @weight); NULL: no states. */
+ig_status ig_parse_args(ig_parser *parser, ig_block *block, ig_arg_names *out_names);
 ig_status ig_parse_graph(ig_parser *parser);
 
 #endif

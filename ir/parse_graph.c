@@ -2,7 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  *     [private | entry] (graph | plan | kernel) @name(%x "user's name": type, …)
- *             [-> (type "user's name", …)] { statements }
+ *             [-> (type "user's name", …)] [as signature] { statements }
+ *
+ * The last arguments of an entry may be state: %name: type = @weight
  */
 #include "ir/parse.h"
 
@@ -70,23 +72,33 @@ static ig_status read_arg(ig_parser *p, ig_block *block, const char **out_user) 
     return ig_parse_define(p, &name, ig_block_add_arg(block, type, *out_user));
 }
 
-ig_status ig_parse_args(ig_parser *parser, ig_block *block,
-                        const char ***out_user_names) {
-    IG_VEC(const char *) users = { 0 };
+/* "= @weight" behind an argument that is state; states are the last ones. */
+static ig_status read_state(ig_parser *p, ig_arg_names *names) {
+    const char *weight;
+    if (!names || (names->states.count == 0 && !ig_parse_is(p, '='))) {
+        return IG_OK;
+    }
+    IG_TRY(ig_parse_expect(p, '=', "'=' and what the state begins with"));
+    IG_TRY(ig_parse_item_name(p, "a weight, @name", &weight));
+    IG_PUSH(p->arena, &names->states, weight);
+    return IG_OK;
+}
+
+ig_status ig_parse_args(ig_parser *parser, ig_block *block, ig_arg_names *out_names) {
     IG_TRY(ig_parse_expect(parser, '(', "'('"));
     while (!ig_parse_is(parser, ')')) {
         const char *user;
         IG_TRY(read_arg(parser, block, &user));
-        IG_PUSH(parser->arena, &users, user ? user : "");
-        if ((int64_t)users.count > parser->context->limits.operand_count) {
+        if (out_names) {
+            IG_PUSH(parser->arena, &out_names->users, user ? user : "");
+        }
+        IG_TRY(read_state(parser, out_names));
+        if ((int64_t)block->arg_count > parser->context->limits.operand_count) {
             return ig_parse_error(parser, &parser->token, "too many arguments");
         }
         if (!ig_parse_accept(parser, ',')) {
             break;
         }
-    }
-    if (out_user_names) {
-        *out_user_names = users.items;
     }
     return ig_parse_expect(parser, ')', "',' or ')'");
 }
@@ -175,16 +187,35 @@ static ig_status read_head(ig_parser *p) {
     return IG_OK;
 }
 
+/* "as forward(x: tensor) -> tensor" */
+static ig_status read_signature(ig_parser *p) {
+    if (!ig_parse_accept_word(p, "as")) {
+        return IG_OK;
+    }
+    ig_signature *signature = IG_NEW(p->arena, ig_signature);
+    const char   *wrong = ig_signature_read(&p->lexer, &p->token, p->arena, signature);
+    if (wrong) {
+        return ig_parse_error(p, &p->token, "the signature: %s", wrong);
+    }
+    p->graph->signature = ig_signature_copy(signature, p->arena);
+    return IG_OK;
+}
+
 ig_status ig_parse_graph(ig_parser *parser) {
     result_list  results = { 0 };
-    const char **user_names = NULL;
+    ig_arg_names names = { 0 };
     IG_TRY(read_head(parser));
     ig_graph *graph = parser->graph;
     ig_map_init(&parser->values, parser->arena);
     parser->scope.count = 0;
-    IG_TRY(ig_parse_args(parser, &graph->body, graph->is_entry ? &user_names : NULL));
+    IG_TRY(ig_parse_args(parser, &graph->body, graph->is_entry ? &names : NULL));
     IG_TRY(read_results(parser, &results));
-    graph->arg_names = user_names;
+    if (graph->is_entry) {
+        IG_TRY(read_signature(parser));
+    }
+    graph->arg_names = names.users.items;
+    graph->states = names.states.items;
+    graph->state_count = (uint32_t)names.states.count;
     graph->result_names = results.has_names ? results.names.items : NULL;
     IG_TRY(ig_parse_block(parser, &graph->body));
     return check_results(parser, &results);

@@ -173,6 +173,10 @@ static void put_graph_args(ig_printer *p, const ig_graph *graph) {
         }
         const ig_value *arg = graph->body.args[i];
         put_arg(p, arg, graph->arg_names ? graph->arg_names[i] : NULL);
+        if (i + graph->state_count >= count) {
+            ig_put(p->out, " = ");
+            ig_print_item(p->out, graph->states[i + graph->state_count - count]);
+        }
     }
     p->depth -= 2;
     ig_put_char(p->out, ')');
@@ -211,6 +215,12 @@ static void put_graph(ig_printer *p, const ig_graph *graph) {
     ig_print_item(p->out, graph->name);
     put_graph_args(p, graph);
     put_graph_results(p, graph);
+    if (graph->signature) {
+        ig_put_char(p->out, '\n');
+        ig_put_spaces(p->out, 2 * p->depth + 4);
+        ig_put(p->out, "as ");
+        ig_signature_print(graph->signature, NULL, p->out);
+    }
     ig_put(p->out, " {\n");
     put_note(p, NULL);
     p->depth++;

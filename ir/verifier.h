@@ -44,6 +44,9 @@ void ig_verify_row(ig_verifier *verifier, const ig_op *op);
 bool ig_verify_fits_stage(const ig_verifier *verifier, const ig_type *type);
 /* Bodies and what they take and give (verify_body.c). */
 void ig_verify_bodies(ig_verifier *verifier, const ig_op *op);
+/* Signature and states, once the graph's own ops are known to be linked rightly
+ * (verify_entry.c). */
+void ig_verify_entry(ig_verifier *verifier);
 /* Stage by stage (verify_plan.c, verify_kernel.c). */
 void ig_verify_plan_op(ig_verifier *verifier, const ig_op *op);
 void ig_verify_kernel_args(ig_verifier *verifier);

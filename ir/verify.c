@@ -223,6 +223,9 @@ static void walk(ig_verifier *v) {
     }
     walk_block(v, &v->graph->body);
     check_chains(v);
+    if (v->defects.count == 0) {
+        ig_verify_entry(v);
+    }
 }
 
 /* ---- showing ---- */
