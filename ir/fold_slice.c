@@ -99,6 +99,37 @@ ig_status ig_fold_slice(ig_eval *eval, const ig_op *op, const ig_tensor *const *
     return IG_OK;
 }
 
+/* ---- insert ---- */
+
+ig_status ig_fold_insert(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
+                         ig_tensor *out) {
+    const ig_tensor *x = in[0], *y = in[1];
+    const ig_attr   *steps = &op->attrs[IG_insert_steps];
+    int64_t          strides[IG_TENSOR_RANK], first = 0, from = 0;
+    ig_strides_of(x->rank, x->dims, strides);
+    for (uint32_t i = 0; i < x->rank; i++) {
+        int64_t start,
+            step = ig_attr_is_set(op, IG_insert_steps) ? steps->as.ints[i] : 1;
+        IG_TRY(ig_eval_dim(eval, op, op->attrs[IG_insert_starts].as.dims[i], &start));
+        if (!fits(start, y->dims[i], step, x->dims[i])) {
+            return FOLD_ERROR(eval, op,
+                              "insert: %lld elements from %lld by %lld leave axis "
+                              "%u, whose extent is %lld",
+                              (long long)y->dims[i], (long long)start, (long long)step,
+                              i, (long long)x->dims[i]);
+        }
+        first += y->count ? start * strides[i] : 0;
+        strides[i] *= y->dims[i] > 1 ? step : 1;
+    }
+    IG_TRY(ig_eval_alloc(eval, op, x->dtype, x->rank, x->dims, out));
+    ig_span_copy(out, 0, x, 0, out->count);
+    ig_walk walk = { .operand_count = 1, .strides = { strides }, .at = { first } };
+    for (ig_walk_start(&walk, y->rank, y->dims); walk.is_inside; ig_walk_next(&walk)) {
+        ig_span_copy(out, walk.at[0], y, from++, 1);
+    }
+    return IG_OK;
+}
+
 /* ---- pad ---- */
 
 #define PAD_MOST ((int64_t)1 << 62) /* keeps positions in range */

@@ -106,6 +106,36 @@ ig_status ig_infer_gather_elements(ig_op *op, const ig_type **out_types) {
     return give(op, x->rank, indices->dims, out_types);
 }
 
+/* indices [i…, k] and updates [i…, x's extents from k on]. */
+ig_status ig_infer_scatter_nd(ig_op *op, const ig_type **out_types) {
+    IG_TRY(check_index_operands(op));
+    const ig_type *x = ig_operand_type(op, 0), *indices = ig_operand_type(op, 1);
+    IG_TRY(ig_check_dtype(op, 2, (ig_dtype)x->dtype));
+    ig_dim depth = indices->rank ? indices->dims[indices->rank - 1] : -1;
+    if (indices->rank == 0 || (ig_dim_is_static(depth) && depth > x->rank)) {
+        return INFER_ERROR(op,
+                           "operand 1 is %s, expected tuples for operand 0, which is "
+                           "%s",
+                           ig_operand_text(op, 1), ig_operand_text(op, 0));
+    }
+    if (!ig_dim_is_static(depth)) {
+        return INFER_FAIL(op, IG_UNSUPPORTED,
+                          "operand 1 is %s: its last extent must be known",
+                          ig_operand_text(op, 1));
+    }
+    uint32_t lead = indices->rank - 1;
+    IG_TRY(ig_check_rank(op, 2, lead + x->rank - (uint32_t)depth));
+    for (uint32_t i = 0; i < lead; i++) {
+        IG_TRY(ig_check_extent(op, 2, i, indices->dims[i], "that of operand 1", NULL));
+    }
+    for (uint32_t i = (uint32_t)depth; i < x->rank; i++) {
+        uint32_t at = lead + i - (uint32_t)depth;
+        IG_TRY(ig_check_extent(op, 2, at, x->dims[i], "that of operand 0", NULL));
+    }
+    out_types[0] = x;
+    return IG_OK;
+}
+
 ig_status ig_infer_scatter_elements(ig_op *op, const ig_type **out_types) {
     IG_TRY(check_index_operands(op));
     const ig_type *x = ig_operand_type(op, 0), *indices = ig_operand_type(op, 1);

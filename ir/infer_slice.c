@@ -208,6 +208,18 @@ static bool is_outside(ig_module *module, ig_dim at, ig_dim extent) {
            ig_dim_less_equal(module, extent, at) == IG_YES;
 }
 
+/* `size` elements from `start` by `step` provably leave an axis? */
+static bool leaves_axis(ig_module *module, ig_dim start, ig_dim size, int64_t step,
+                        ig_dim extent) {
+    ig_dim span = ig_dim_mul(module, ig_dim_sub(module, size, 1),
+                             ig_dim_const(module, step));
+    bool   has_elements = ig_dim_less_equal(module, 1, size) == IG_YES;
+    bool   is_unfit = is_outside(module, start, extent) ||
+                    is_outside(module, ig_dim_add(module, start, span), extent);
+    return step == 0 || (has_elements && is_unfit) ||
+           ig_dim_less_equal(module, 0, size) == IG_NO;
+}
+
 static ig_status slice_by_sizes(const ig_op *op, ig_dim *dims, uint32_t rank) {
     ig_module     *module = ig_op_module(op);
     const ig_attr *starts = &op->attrs[IG_slice_starts],
@@ -224,13 +236,7 @@ static ig_status slice_by_sizes(const ig_op *op, ig_dim *dims, uint32_t rank) {
     for (uint32_t i = 0; i < rank; i++) {
         int64_t step = has_steps ? steps->as.ints[i] : 1;
         ig_dim  start = starts->as.dims[i], size = sizes->as.dims[i];
-        ig_dim  span = ig_dim_mul(module, ig_dim_sub(module, size, 1),
-                                  ig_dim_const(module, step));
-        bool    has_elements = ig_dim_less_equal(module, 1, size) == IG_YES;
-        bool    is_unfit = is_outside(module, start, dims[i]) ||
-                        is_outside(module, ig_dim_add(module, start, span), dims[i]);
-        if (step == 0 || (has_elements && is_unfit) ||
-            ig_dim_less_equal(module, 0, size) == IG_NO) {
+        if (leaves_axis(module, start, size, step, dims[i])) {
             return INFER_ERROR(op,
                                "operand 0 is %s, and the slice leaves its extent %u",
                                ig_operand_text(op, 0), i);
@@ -252,6 +258,36 @@ ig_status ig_infer_slice(ig_op *op, const ig_type **out_types) {
     IG_TRY(has_sizes ? slice_by_sizes(op, dims, type->rank)
                      : slice_by_operands(op, dims, type->rank));
     out_types[0] = ig_type_with_dims(ig_op_module(op), type, type->rank, dims);
+    return IG_OK;
+}
+
+/* ---- insert ---- */
+
+ig_status ig_infer_insert(ig_op *op, const ig_type **out_types) {
+    IG_TRY(ig_check_tensors(op));
+    IG_TRY(ig_check_same_dtype(op, 0, 1));
+    const ig_type *x = ig_operand_type(op, 0), *y = ig_operand_type(op, 1);
+    const ig_attr *starts = &op->attrs[IG_insert_starts];
+    const ig_attr *steps = &op->attrs[IG_insert_steps];
+    bool           has_steps = ig_attr_is_set(op, IG_insert_steps);
+    IG_TRY(ig_check_rank(op, 1, x->rank));
+    if (starts->count != x->rank || (has_steps && steps->count != x->rank)) {
+        return INFER_ERROR(op,
+                           "operand 0 is %s, expected a start and step for each "
+                           "of its axes",
+                           ig_operand_text(op, 0));
+    }
+    for (uint32_t i = 0; i < x->rank; i++) {
+        int64_t step = has_steps ? steps->as.ints[i] : 1;
+        if (leaves_axis(ig_op_module(op), starts->as.dims[i], y->dims[i], step,
+                        x->dims[i])) {
+            return INFER_ERROR(op,
+                               "operand 1 is %s and leaves operand 0, which is %s, "
+                               "along axis %u",
+                               ig_operand_text(op, 1), ig_operand_text(op, 0), i);
+        }
+    }
+    out_types[0] = x;
     return IG_OK;
 }
 

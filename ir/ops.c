@@ -24,6 +24,10 @@ static const char *const reduce_names[] = { "sum",    "mean",      "max", "min",
                                             "prod",   "sumsq",     "l1",  "l2",
                                             "logsum", "logsumexp", NULL };
 static const char *const negative_names[] = { "wrap", "error", "skip", NULL };
+static const char *const extreme_names[] = { "max", "min", NULL };
+static const char *const scatter_names[] = { "none", "add", "mul", "min", "max", NULL };
+static const char *const cumulate_names[] = { "prod", "max", "min", "logsumexp", NULL };
+static const char *const unique_names[] = { "sorted", "first", "runs", NULL };
 static const char *const range_names[] = { "error", "clamp", NULL };
 static const char *const pad_names[] = { "constant", "edge", "reflect", "wrap", NULL };
 static const char *const pool_op_names[] = { "max", "sum", "average", NULL };

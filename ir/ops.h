@@ -79,6 +79,25 @@ typedef enum ig_reduce {
     IG_REDUCE_logsum,
     IG_REDUCE_logsumexp
 } ig_reduce;
+typedef enum ig_extreme { IG_EXTREME_max, IG_EXTREME_min } ig_extreme;
+typedef enum ig_scatter {
+    IG_SCATTER_none,
+    IG_SCATTER_add,
+    IG_SCATTER_mul,
+    IG_SCATTER_min,
+    IG_SCATTER_max
+} ig_scatter;
+typedef enum ig_cumulate {
+    IG_CUMULATE_prod,
+    IG_CUMULATE_max,
+    IG_CUMULATE_min,
+    IG_CUMULATE_logsumexp
+} ig_cumulate;
+typedef enum ig_unique_order {
+    IG_UNIQUE_sorted,
+    IG_UNIQUE_first,
+    IG_UNIQUE_runs
+} ig_unique_order;
 typedef enum ig_negative {
     IG_NEGATIVE_wrap,
     IG_NEGATIVE_error,

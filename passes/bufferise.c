@@ -57,8 +57,9 @@ static void offer(buffers *s, ig_value *value, ig_place *place) {
     }
     bool is_free = place && !wanted_place(s, value) &&
                    !ig_map_get_id(&s->owned, IG_MAP_PTR(value));
-    bool is_concat = ig_def(value, IG_OP_concat) && ig_value_has_one_use(value);
-    if (is_free && (is_concat || (is_computed(value) && can_write(value, place)))) {
+    bool is_moved = ig_def(value, IG_OP_concat) || ig_def(value, IG_OP_insert);
+    bool is_made_here = is_moved && ig_value_has_one_use(value);
+    if (is_free && (is_made_here || (is_computed(value) && can_write(value, place)))) {
         ig_map_set_id(&s->wanted, IG_MAP_PTR(value), place);
     }
 }
@@ -87,6 +88,14 @@ static void offer_slices(buffers *s, ig_op *concat) {
     }
 }
 
+/* The operand that an insert changes, where nobody else reads it. */
+static void offer_whole(buffers *s, ig_op *insert) {
+    ig_value *x = insert->operands[0].value;
+    if (ig_value_has_one_use(x)) {
+        offer(s, x, whole_of(s, insert->results));
+    }
+}
+
 static void assign_destinations(buffers *s, ig_block *block) {
     for (ig_op *op = block->last; op; op = op->prev) {
         for (uint32_t i = 0; op->code == IG_OP_ret && i < op->operand_count; i++) {
@@ -98,6 +107,8 @@ static void assign_destinations(buffers *s, ig_block *block) {
         }
         if (op->code == IG_OP_concat) {
             offer_slices(s, op);
+        } else if (op->code == IG_OP_insert) {
+            offer_whole(s, op);
         }
     }
 }
@@ -285,6 +296,23 @@ static ig_status rewrite_concat(buffers *s, ig_op *op) {
     return IG_OK;
 }
 
+/* x and then y, each copied to its place where it was not computed there. */
+static ig_status rewrite_insert(buffers *s, ig_op *op) {
+    ig_builder     b = ig_builder_before(op);
+    ig_place      *x = place_of(s, op->operands[0].value);
+    ig_place      *y = place_of(s, op->operands[1].value);
+    ig_place      *whole = destination(s, &b, op->results);
+    const ig_attr *steps = &op->attrs[IG_insert_steps];
+    ig_place      *slice =
+        ig_place_slice(s->arena, s->module, whole, op->attrs[IG_insert_starts].as.dims,
+                       y->dims, steps->kind == IG_ATTR_INTS ? steps->as.ints : NULL);
+    if (!ig_place_equal(s->module, x, whole)) {
+        copy_place(s, &b, x, whole);
+    }
+    copy_place(s, &b, y, slice);
+    return IG_OK;
+}
+
 static ig_status rewrite_fused_op(buffers *s, ig_op *op) {
     rewrite_fused(s, op);
     return IG_OK;
@@ -395,6 +423,7 @@ typedef ig_status (*rewrite_fn)(buffers *s, ig_op *op);
 static const rewrite_fn rewrites[IG_OP_COUNT] = {
     [IG_OP_fused] = rewrite_fused_op,
     [IG_OP_concat] = rewrite_concat,
+    [IG_OP_insert] = rewrite_insert,
     [IG_OP_weight] = rewrite_weight,
     [IG_OP_table] = rewrite_weight,
     [IG_OP_const] = rewrite_const,

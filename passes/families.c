@@ -24,6 +24,7 @@ static const family_row families[] = {
     { "reduce", true, false, 0 },  { "softmax", true, false, 0 },
     { "gather", true, false, 0 },  { "pad", true, false, 0 },
     { "range", true, false, 0 },   { "scan", true, false, 0 },
+    { "arg", true, false, 0 },     { "search", true, false, 0 },
     { "scatter", true, false, 0 }, { "map", false, false, 0 },
 };
 

@@ -82,14 +82,24 @@ ig_status ig_onnx_import_gather_elements(ig_onnx_node *node) {
                          &node->outputs[0]);
 }
 
+/* How updates meet what is there. */
+static ig_status read_reduction(const ig_onnx_node *node, ig_attr *out_attr) {
+    static const char *const names[] = { "none", "add", "mul", "min", "max" };
+    ig_str                   reduction = ig_onnx_attr_str(node, "reduction", "none");
+    for (uint32_t i = 0; i < IG_COUNT_OF(names); i++) {
+        if (ig_str_is(reduction, names[i])) {
+            *out_attr = ig_attr_of_enum(i);
+            return IG_OK;
+        }
+    }
+    return ig_onnx_fail(node, IG_INVALID, "there is no reduction '%.*s'",
+                        IG_STR_ARG(reduction));
+}
+
 ig_status ig_onnx_import_scatter_elements(ig_onnx_node *node) {
     uint32_t axis;
-    ig_str   reduction = ig_onnx_attr_str(node, "reduction", "none");
-    if (!ig_str_is(reduction, "none")) {
-        return ig_onnx_fail(node, IG_UNSUPPORTED,
-                            "reduction '%.*s' is not supported yet",
-                            IG_STR_ARG(reduction));
-    }
+    ig_attr  attrs[IG_scatter_elements_attr_count] = { 0 };
+    IG_TRY(read_reduction(node, &attrs[IG_scatter_elements_reduce]));
     IG_TRY(read_axis(node, &axis));
     IG_TRY(ig_onnx_tensor(node, 2));
     IG_TRY(check_constant(node, 1, axis));
@@ -97,9 +107,36 @@ ig_status ig_onnx_import_scatter_elements(ig_onnx_node *node) {
     for (uint32_t i = 0; i < indices->rank && indices->rank == updates->rank; i++) {
         ig_onnx_guard_extents(node, 1, i, 2, i);
     }
-    ig_attr attrs[IG_scatter_elements_attr_count] = { [IG_scatter_elements_axis] =
-                                                          ig_attr_of_int(axis) };
+    attrs[IG_scatter_elements_axis] = ig_attr_of_int(axis);
     return ig_onnx_build(node, IG_OP_scatter_elements, 3, node->inputs, attrs,
+                         &node->outputs[0]);
+}
+
+/* The run checks that the blocks have the shape of what they replace. */
+static void guard_blocks(const ig_onnx_node *node) {
+    const ig_type *x = node->inputs[0]->type, *indices = node->inputs[1]->type;
+    const ig_type *updates = node->inputs[2]->type;
+    uint32_t       lead = indices->rank ? indices->rank - 1 : 0;
+    ig_dim         depth = indices->rank ? indices->dims[lead] : 0;
+    for (uint32_t i = 0; i < lead && i < updates->rank; i++) {
+        ig_onnx_guard_extents(node, 1, i, 2, i);
+    }
+    for (uint32_t i = lead; i < updates->rank && ig_dim_is_static(depth); i++) {
+        ig_dim axis = depth + i - lead;
+        if (axis < x->rank) {
+            ig_onnx_guard_extents(node, 0, (uint32_t)axis, 2, i);
+        }
+    }
+}
+
+ig_status ig_onnx_import_scatter_nd(ig_onnx_node *node) {
+    ig_attr attrs[IG_scatter_nd_attr_count] = { 0 };
+    for (uint32_t i = 0; i < 3; i++) {
+        IG_TRY(ig_onnx_tensor(node, i));
+    }
+    IG_TRY(read_reduction(node, &attrs[IG_scatter_nd_reduce]));
+    guard_blocks(node);
+    return ig_onnx_build(node, IG_OP_scatter_nd, 3, node->inputs, attrs,
                          &node->outputs[0]);
 }
 

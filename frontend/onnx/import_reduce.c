@@ -53,15 +53,38 @@ ig_status ig_onnx_import_reduce(ig_onnx_node *node) {
     return ig_onnx_build(node, IG_OP_reduce, 1, node->inputs, attrs, &node->outputs[0]);
 }
 
-ig_status ig_onnx_import_cumsum(ig_onnx_node *node) {
+/* The axis that input 1 names. */
+static ig_status read_axis(const ig_onnx_node *node, uint32_t *out_axis) {
     const int64_t *axes;
-    uint32_t       count, axis;
+    uint32_t       count;
     IG_TRY(ig_onnx_tensor(node, 0));
     IG_TRY(ig_onnx_const_ints(node, 1, "the axis", &axes, &count));
     if (count != 1) {
         return ig_onnx_fail(node, IG_INVALID, "input 1 must hold one axis");
     }
-    IG_TRY(ig_onnx_axis(node, axes[0], node->inputs[0]->type->rank, &axis));
+    return ig_onnx_axis(node, axes[0], node->inputs[0]->type->rank, out_axis);
+}
+
+ig_status ig_onnx_import_cumprod(ig_onnx_node *node) {
+    uint32_t axis;
+    IG_TRY(read_axis(node, &axis));
+    ig_attr attrs[IG_cumulate_attr_count] = {
+        [IG_cumulate_op] = ig_attr_of_enum(IG_CUMULATE_prod),
+        [IG_cumulate_axis] = ig_attr_of_int(axis),
+    };
+    if (ig_onnx_attr_int(node, "exclusive", 0)) {
+        attrs[IG_cumulate_exclusive] = ig_attr_of_bool(true);
+    }
+    if (ig_onnx_attr_int(node, "reverse", 0)) {
+        attrs[IG_cumulate_reverse] = ig_attr_of_bool(true);
+    }
+    return ig_onnx_build(node, IG_OP_cumulate, 1, node->inputs, attrs,
+                         &node->outputs[0]);
+}
+
+ig_status ig_onnx_import_cumsum(ig_onnx_node *node) {
+    uint32_t axis;
+    IG_TRY(read_axis(node, &axis));
     ig_attr attrs[IG_cumsum_attr_count] = { [IG_cumsum_axis] = ig_attr_of_int(axis) };
     if (ig_onnx_attr_int(node, "exclusive", 0)) {
         attrs[IG_cumsum_exclusive] = ig_attr_of_bool(true);

@@ -49,5 +49,9 @@ TEST(bags_conform) {
     run("recommend.txt", 25);
 }
 
+TEST(indexing_and_order_conform) {
+    run("index.txt", 700);
+}
+
 UNIT_SUITE(interpret_conform, elementwise_ops_conform, casts_conform, movement_conforms,
-           contractions_conform, bags_conform)
+           contractions_conform, bags_conform, indexing_and_order_conform)

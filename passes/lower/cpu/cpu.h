@@ -32,7 +32,10 @@ ig_status ig_lower_cpu_norm(ig_lower *lower);     /* norm.c */
 ig_status ig_lower_cpu_pad(ig_lower *lower);      /* pad.c */
 ig_status ig_lower_cpu_scan(ig_lower *lower);     /* scan.c: running sums */
 ig_status ig_lower_cpu_range(ig_lower *lower);    /* scan.c */
-ig_status ig_lower_cpu_scatter(ig_lower *lower);  /* scatter.c */
+ig_status ig_lower_cpu_cumulate(ig_lower *lower); /* cumulate.c */
+ig_status ig_lower_cpu_scatter(ig_lower *lower);  /* scatter.c, scatter_nd.c */
+ig_status ig_lower_cpu_arg(ig_lower *lower);      /* arg.c */
+ig_status ig_lower_cpu_search(ig_lower *lower);   /* arg.c: bucketize */
 ig_status ig_lower_cpu_gather(ig_lower *lower);   /* gather.c */
 
 #endif

@@ -215,7 +215,7 @@ static void choose_form(gather *g) {
         g->place = place_elements;
     } else {
         g->batch = (uint32_t)ig_attr_int(g->op, IG_gather_nd_batch, 0);
-        g->wraps = true;
+        g->wraps = ig_attr_int(g->op, IG_gather_nd_negative, 0) == IG_NEGATIVE_wrap;
         g->row_rank = g->ids->type->rank - 1;
         g->place = place_nd;
     }

@@ -53,7 +53,9 @@ static void emit_scan_tile(void *user, ig_builder *b, ig_value *tile) {
 
 ig_status ig_lower_cpu_scan(ig_lower *lower) {
     const ig_op *op = ig_cpu_anchor(lower, IG_OP_cumsum);
-    assert(op && "the family's body has its anchor");
+    if (!op) {
+        return ig_lower_cpu_cumulate(lower);
+    }
     scan     s = { .lower = lower,
                    .x = ig_cpu_input(lower, op, 0),
                    .out = &lower->outs[0],

@@ -1,15 +1,16 @@
-/* scatter_elements, on CPUs.
+/* scatter_elements, on CPUs; scatter_nd is next door.
  * SPDX-License-Identifier: Apache-2.0
  *
  *   out = x;  out[i… with i[axis] replaced by ids[i…]] = updates[i…], in order of i
  *
  * Two updates meet only on one line along the axis, so lines are independent: each is
- * copied, then its updates are written in order and the last one wins.  Lines that the
- * ids do not reach are copied only.  Ids are checked; one out of range is reported.
+ * copied, then its updates are written in order and the last one wins, or they are
+ * combined with what is there.  Lines that the ids do not reach are copied only.  Ids
+ * are checked; one out of range is reported.
  *
  *   grid       lines, LINES a tile
  */
-#include "passes/lower/cpu/walk.h"
+#include "passes/lower/cpu/scatter.h"
 
 #include <assert.h>
 
@@ -19,6 +20,8 @@ typedef struct scatter {
     ig_lower         *lower;
     const ig_operand *x, *ids, *updates, *out;
     uint32_t          axis;
+    ig_scatter        kind;
+    bool              wraps, is_fresh, resets;
 } scatter;
 
 static void copy_line(const scatter *s, ig_builder *b, ig_value **index) {
@@ -45,35 +48,43 @@ static ig_value *is_reached(const scatter *s, ig_builder *b, ig_value *const *in
     return all;
 }
 
+/* The updates of one line: each read id's element is combined with its update, or,
+ * with `resets`, set to what leaves the first update as it is. */
 static void update(const scatter *s, ig_builder *b, ig_value **index, ig_value *i) {
     index[s->axis] = i;
     ig_value *ids_at = ig_cpu_at(s->lower, b, s->ids, index);
     ig_value *from = ig_cpu_at(s->lower, b, s->updates, index);
     ig_value *id = k_cast(b, k_load(b, s->ids->buffer, ids_at, 1), IG_DT_i64);
-    ig_value *extent = ig_lower_dim(s->lower, s->x->type->dims[s->axis]);
-    ig_value *is_below = k_compare(b, IG_OP_lt, id, k_i64(b, 0));
-    ig_value *row = k_where(b, is_below, k_add(b, id, extent), id);
-    ig_value *is_good = k_compare(b, IG_OP_lt, k_cast(b, row, IG_DT_u64),
-                                  k_cast(b, extent, IG_DT_u64));
-    k_if      check = k_if_open(b, is_good, NULL, 0);
-    index[s->axis] = row;
-    ig_value *to = ig_cpu_at(s->lower, &check.then, s->out, index);
-    ig_value *value = k_load(&check.then, s->updates->buffer, from, 1);
-    k_store(&check.then, value, s->out->buffer, to);
+    ig_value *extent = ig_lower_dim(s->lower, s->x->type->dims[s->axis]), *is_good;
+    index[s->axis] = ig_cpu_row(b, id, extent, s->wraps, &is_good);
+    k_if        check = k_if_open(b, is_good, NULL, 0);
+    ig_builder *in = &check.then;
+    ig_value   *to = ig_cpu_at(s->lower, in, s->out, index);
+    ig_value   *value = s->resets ? ig_scatter_identity(in, s->kind, s->out)
+                                  : k_load(in, s->updates->buffer, from, 1);
+    ig_scatter_put(in, s->resets ? IG_SCATTER_none : s->kind, s->out, to, value);
     k_report(&check.other, k_i64(&check.other, IDS), ids_at, id);
     k_if_close(&check, NULL, NULL);
+}
+
+static void update_line(const scatter *s, ig_builder *b, ig_value **index) {
+    ig_value *count = ig_lower_dim(s->lower, s->ids->type->dims[s->axis]);
+    k_loop    loop = k_loop_open(b, k_i64(b, 0), count, k_i64(b, 1), NULL, 0);
+    update(s, &loop.b, index, loop.index);
+    k_loop_close(&loop, NULL, 0);
 }
 
 static void emit_line(const scatter *s, ig_builder *b, ig_value *line) {
     ig_value *index[IG_TENSOR_RANK];
     ig_cpu_split(s->lower, b, s->x->type, s->axis, line, index);
     copy_line(s, b, index);
-    k_if      reached = k_if_open(b, is_reached(s, b, index), NULL, 0);
-    ig_value *count = ig_lower_dim(s->lower, s->ids->type->dims[s->axis]);
-    k_loop    loop = k_loop_open(&reached.then, k_i64(&reached.then, 0), count,
-                                 k_i64(&reached.then, 1), NULL, 0);
-    update(s, &loop.b, index, loop.index);
-    k_loop_close(&loop, NULL, 0);
+    k_if reached = k_if_open(b, is_reached(s, b, index), NULL, 0);
+    if (s->is_fresh && s->kind != IG_SCATTER_none) {
+        scatter first = *s;
+        first.resets = true;
+        update_line(&first, &reached.then, index);
+    }
+    update_line(s, &reached.then, index);
     k_if_close(&reached, NULL, NULL);
 }
 
@@ -87,17 +98,28 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
 }
 
 ig_status ig_lower_cpu_scatter(ig_lower *lower) {
+    if (ig_cpu_anchor(lower, IG_OP_scatter_nd)) {
+        return ig_lower_cpu_scatter_nd(lower);
+    }
     const ig_op *op = ig_cpu_anchor(lower, IG_OP_scatter_elements);
     assert(op && "the family's body has its anchor");
+    int64_t rule = ig_attr_int(op, IG_scatter_elements_negative, 0);
+    if (rule == IG_NEGATIVE_skip) {
+        return ig_lower_unsupported(lower, "scatter_elements that skips indices");
+    }
     scatter s = { .lower = lower,
                   .x = ig_cpu_input(lower, op, 0),
                   .ids = ig_cpu_input(lower, op, 1),
                   .updates = ig_cpu_input(lower, op, 2),
-                  .out = &lower->outs[0] };
+                  .out = &lower->outs[0],
+                  .kind = (ig_scatter)ig_attr_int(op, IG_scatter_elements_reduce, 0),
+                  .wraps = rule == IG_NEGATIVE_wrap,
+                  .is_fresh = ig_attr_int(op, IG_scatter_elements_fresh, 0) != 0 };
     int64_t axis = ig_attr_int(op, IG_scatter_elements_axis, 0);
     s.axis = (uint32_t)(axis < 0 ? axis + s.x->type->rank : axis);
     ig_dim extent = s.x->type->dims[s.axis];
-    ig_lower_range(lower, IDS, ig_dim_sub(lower->module, 0, extent), extent);
+    ig_lower_range(lower, IDS, s.wraps ? ig_dim_sub(lower->module, 0, extent) : 0,
+                   extent);
     lower->name = "scatter_elements";
     lower->grid = ig_lower_ceil_div(lower, ig_cpu_lines(lower, s.x->type, s.axis),
                                     LINES);

@@ -47,4 +47,25 @@ static inline k_loop ig_cpu_open_lines(ig_builder *b, ig_value *tile, ig_value *
     return k_loop_open(b, first, last, k_i64(b, 1), NULL, 0);
 }
 
+/* What elements are compared and combined as: narrow floats as f32, bools as bytes. */
+static inline ig_dtype ig_cpu_wide(ig_dtype dtype) {
+    bool is_narrow = ig_dtype_is_float(dtype) && ig_dtypes[dtype].bits < 32;
+    return is_narrow ? IG_DT_f32 : dtype == IG_DT_bool ? IG_DT_u8 : dtype;
+}
+
+static inline ig_value *ig_cpu_is_nan(ig_builder *b, ig_value *x) {
+    return k_compare(b, IG_OP_ne, x, x);
+}
+
+/* The index `id` along an axis of `extent`, made non-negative where `wraps`; *valid:
+ * is it in range? */
+static inline ig_value *ig_cpu_row(ig_builder *b, ig_value *id, ig_value *extent,
+                                   bool wraps, ig_value **valid) {
+    ig_value *is_below = k_compare(b, IG_OP_lt, id, k_i64(b, 0));
+    ig_value *row = wraps ? k_where(b, is_below, k_add(b, id, extent), id) : id;
+    *valid = k_compare(b, IG_OP_lt, k_cast(b, row, IG_DT_u64),
+                       k_cast(b, extent, IG_DT_u64));
+    return row;
+}
+
 #endif
