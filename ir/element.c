@@ -236,10 +236,8 @@ bool ig_element_count(const ig_type *type, int64_t *out_count) {
 }
 
 bool ig_element_bytes(const ig_type *type, int64_t *out_bytes) {
-    static const int64_t beside_a_row[] = {
-        [IG_ROW_PLAIN] = 0, [IG_ROW_F32] = 8, [IG_ROW_F16] = 4
-    };
-    int64_t count;
+    int64_t       count;
+    ig_row_layout layout;
     if (!ig_element_count(type, &count)) {
         return false;
     }
@@ -247,7 +245,7 @@ bool ig_element_bytes(const ig_type *type, int64_t *out_bytes) {
     if (type->kind != IG_TABLE) {
         return ig_dtype_bytes(dtype, count, out_bytes);
     }
-    return ig_dtype_bytes(dtype, type->dims[1], out_bytes) &&
-           ig_add_i64(*out_bytes, beside_a_row[type->format], out_bytes) &&
-           ig_mul_i64(*out_bytes, type->dims[0], out_bytes);
+    return ig_row_layout_of(type->rows, ig_dtypes[dtype].bits, type->dims[1],
+                            &layout) &&
+           ig_mul_i64(layout.stride, type->dims[0], out_bytes);
 }

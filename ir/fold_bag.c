@@ -4,21 +4,21 @@
  * For every bag: its ids one after the other, each through the rules
  *
  *     padding    the row that is left out, as if its id did not stand there
- *     negative   wrap: counted from the end · error · skip: adds nothing, but counts in
- *                the mean
- *     range      error, or clamp to the first and last row
+ *     negative   wrap: counted from the end · error · skip: -1 adds nothing, but
+ *                counts in the mean; other negatives go on to the next rule
+ *     range      error · clamp to the first and last row · first: row 0 instead
  *
  * then weight * row is added up (or the larger taken) in double, and rounded once.  The
  * mean divides by the number of ids that count.  A bag in which no id was added and
  * none counts - for max: none was added - is empty: zero, -inf or NaN by the `empty`
  * rule. Without pooling each id gives a row; padding and skipped ids give zeros.
  *
- * Offsets must satisfy 0 <= begin <= end <= number of ids.  Where the last bag's end is
- * in the offsets, two exporters treat the ids behind it in ways of their own (`last`).
+ * Offsets must satisfy 0 <= begin <= end <= number of ids, or are made to (`offsets`).
+ * Where the last bag's end is in the offsets, two exporters treat the ids behind it in
+ * ways of their own (`last`).
  *
  * Row-wise tables hold unsigned codes, whatever the signedness of their dtype:
- * value = code * scale + bias, with scale and bias in f32 behind the row or in f16 in
- * front of it.
+ * value = code * scale + bias; where these lie is said in ir/row.def.
  */
 #include "ir/bag.h"
 
@@ -36,6 +36,8 @@ typedef struct bag {
     const ig_tensor *table, *ids, *begins, *ends, *weights;
     ig_negative      negative;
     ig_range_rule    range;
+    ig_offsets_rule  offsets;
+    ig_row_layout    layout; /* tables */
     int64_t          rows, dim;
     double          *row, *total; /* dim values each */
 } bag;
@@ -57,22 +59,33 @@ static ig_dtype code_dtype(ig_dtype dtype) {
     return dtype;
 }
 
+static void read_small_floats(const bag *b, const void *codes) {
+    const uint8_t *code = codes;
+    for (int64_t i = 0; i < b->dim; i++) {
+        b->row[i] = ig_row_small_float(b->table->rows, code[i]);
+    }
+}
+
 static void read_row(const bag *b, int64_t row) {
     const ig_tensor *table = b->table;
-    if (table->kind != IG_TABLE || table->format == IG_ROW_PLAIN) {
+    if (table->kind != IG_TABLE) {
         ig_span_read_f64(ig_span_of(table, row * b->dim, 1), b->dim, b->row);
         return;
     }
-    bool        is_half = table->format == IG_ROW_F16;
-    int64_t     bytes = ig_table_row_bytes(table->dtype, (ig_row_format)table->format,
-                                           b->dim);
-    const char *at = (const char *)table->data + row * bytes;
-    const char *factors = is_half ? at : at + bytes - 8;
-    double      factor[2]; /* scale, bias */
-    ig_span     pair = { is_half ? IG_DT_f16 : IG_DT_f32, factors, 0, 1 };
-    ig_span     codes = { code_dtype(table->dtype), is_half ? at + 4 : at, 0, 1 };
+    const ig_row_info *format = &ig_rows_formats[table->rows.format];
+    const char        *at = (const char *)table->data + row * b->layout.stride;
+    double             factor[2]; /* scale, bias */
+    if (table->rows.exponent_bits) {
+        read_small_floats(b, at + b->layout.codes);
+        return;
+    }
+    ig_dtype dtype = format->place ? code_dtype(table->dtype) : table->dtype;
+    ig_span_read_f64((ig_span){ dtype, at + b->layout.codes, 0, 1 }, b->dim, b->row);
+    if (!format->place) {
+        return;
+    }
+    ig_span pair = { (ig_dtype)format->dtype, at + b->layout.factors, 0, 1 };
     ig_span_read_f64(pair, 2, factor);
-    ig_span_read_f64(codes, b->dim, b->row);
     for (int64_t i = 0; i < b->dim; i++) {
         b->row[i] = b->row[i] * factor[0] + factor[1];
     }
@@ -87,19 +100,19 @@ static ig_status use_of_id(const bag *b, int64_t position, id_use *out_use,
     int64_t id = ig_tensor_get_i64(b->ids, position), row = id;
     *out_use = ID_ROW;
     bool is_wrapped = id < 0 && b->negative == IG_NEGATIVE_wrap;
-    bool may_clamp = b->range == IG_RANGE_clamp && b->rows > 0 &&
-                     (id >= 0 || is_wrapped);
+    bool may_move = b->rows > 0 && b->range != IG_RANGE_error &&
+                    (id >= 0 || b->negative != IG_NEGATIVE_error);
     row += is_wrapped ? b->rows : 0;
     if (b->feature.padding != INT64_MIN && row == b->feature.padding) {
         *out_use = ID_LEFT_OUT;
         return IG_OK;
     }
-    if (id < 0 && b->negative == IG_NEGATIVE_skip) {
+    if (id == -1 && b->negative == IG_NEGATIVE_skip) {
         *out_use = ID_COUNTS;
         return IG_OK;
     }
-    if (may_clamp) {
-        row = row < 0 ? 0 : row >= b->rows ? b->rows - 1 : row;
+    if (may_move && (row < 0 || row >= b->rows)) {
+        row = row < 0 || b->range == IG_RANGE_first ? 0 : b->rows - 1;
     }
     if (row < 0 || row >= b->rows) {
         return BAG_ERROR(b,
@@ -164,8 +177,8 @@ static ig_status pool_bag(const bag *b, bag_span span, ig_tensor *out, int64_t t
 
 /* ---- the three forms of a feature ---- */
 
-static ig_status look_up_each(const bag *b, ig_tensor *out) {
-    for (int64_t position = 0; position < b->ids->count; position++) {
+static ig_status look_up_each(const bag *b, bag_span window, ig_tensor *out) {
+    for (int64_t position = window.begin; position < window.end; position++) {
         id_use  use;
         int64_t row;
         IG_TRY(use_of_id(b, position, &use, &row));
@@ -210,22 +223,46 @@ static void open_last(const bag *b, bag_span *span) {
     }
 }
 
-static ig_status pool_jagged(const bag *b, int64_t bags, ig_tensor *out) {
+static int64_t clamp(int64_t x, int64_t low, int64_t high) {
+    return x < low ? low : x > high ? high : x;
+}
+
+/* The offsets of a bag, in order and within the ids. */
+static ig_status check_span(const bag *b, int64_t number, bag_span *span) {
     int64_t ids = b->ids->count;
+    if (b->offsets == IG_OFFSETS_clamp) {
+        span->begin = clamp(span->begin, 0, ids);
+        span->end = clamp(span->end, span->begin, ids);
+    }
+    if (span->begin < 0 || span->begin > span->end || span->end > ids) {
+        return BAG_ERROR(b, "bag %lld goes from %lld to %lld, and there are %lld ids",
+                         (long long)number, (long long)span->begin,
+                         (long long)span->end, (long long)ids);
+    }
+    return IG_OK;
+}
+
+static ig_status pool_jagged(const bag *b, int64_t bags, ig_tensor *out) {
     for (int64_t i = 0; i < bags; i++) {
         bag_span span = span_of(b, i);
-        if (span.begin < 0 || span.begin > span.end || span.end > ids) {
-            return BAG_ERROR(b,
-                             "bag %lld goes from %lld to %lld, and there are %lld ids",
-                             (long long)i, (long long)span.begin, (long long)span.end,
-                             (long long)ids);
-        }
+        IG_TRY(check_span(b, i, &span));
         if (i == bags - 1) {
             open_last(b, &span);
         }
         IG_TRY(pool_bag(b, span, out, i * b->dim));
     }
     return IG_OK;
+}
+
+/* Without pooling: from the first begin to the last end. */
+static ig_status look_up_window(const bag *b, int64_t bags, ig_tensor *out) {
+    if (bags == 0) {
+        return IG_OK;
+    }
+    bag_span first = span_of(b, 0), window = span_of(b, bags - 1);
+    window.begin = first.begin;
+    IG_TRY(check_span(b, 0, &window));
+    return look_up_each(b, window, out);
 }
 
 static ig_status check_operands(const bag *b, int64_t bags) {
@@ -253,7 +290,8 @@ static ig_status fold_feature(bag *b, ig_tensor *out) {
     int64_t        dims[IG_TENSOR_RANK] = { 0 }, bags = 0;
     uint32_t       rank = 1;
     if (b->begins) {
-        bags = dims[0] = b->begins->count - (b->feature.last != IG_LAST_ids);
+        bags = b->begins->count - (b->feature.last != IG_LAST_ids);
+        dims[0] = b->feature.pool == IG_POOL_none ? b->ids->count : bags;
     } else if (b->feature.pool != IG_POOL_none) {
         dims[0] = b->ids->dims[0];
     } else {
@@ -266,10 +304,12 @@ static ig_status fold_feature(bag *b, ig_tensor *out) {
     IG_TRY(ig_eval_alloc(b->eval, b->op, dtype, rank, dims, out));
     IG_TRY(ig_eval_scratch(b->eval, b->op, b->dim, sizeof(double), &b->row));
     IG_TRY(ig_eval_scratch(b->eval, b->op, b->dim, sizeof(double), &b->total));
+    bool is_none = b->feature.pool == IG_POOL_none;
     if (b->begins) {
-        return pool_jagged(b, bags, out);
+        return is_none ? look_up_window(b, bags, out) : pool_jagged(b, bags, out);
     }
-    return b->feature.pool == IG_POOL_none ? look_up_each(b, out) : pool_fixed(b, out);
+    bag_span all = { 0, b->ids->count, -1 };
+    return is_none ? look_up_each(b, all, out) : pool_fixed(b, out);
 }
 
 ig_status ig_fold_bag(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
@@ -284,8 +324,13 @@ ig_status ig_fold_bag(ig_eval *eval, const ig_op *op, const ig_tensor *const *in
         b.weights = f.weights ? in[f.weights] : NULL;
         b.negative = (ig_negative)ig_attr_int(op, IG_bag_negative, IG_NEGATIVE_wrap);
         b.range = (ig_range_rule)ig_attr_int(op, IG_bag_range, IG_RANGE_error);
+        b.offsets = (ig_offsets_rule)ig_attr_int(op, IG_bag_offsets, IG_OFFSETS_error);
         b.rows = b.table->dims[0];
         b.dim = b.table->dims[1];
+        if (b.table->kind == IG_TABLE && !ig_table_layout(b.table, &b.layout)) {
+            return BAG_ERROR(&b, "a table whose rows cannot be (of %lld)",
+                             (long long)b.dim);
+        }
         IG_TRY(fold_feature(&b, &out[i]));
         IG_TRY(ig_context_poll(eval->context));
     }

@@ -22,7 +22,7 @@ static ig_status read_type(const ig_type *type, ig_context *context, ig_tensor *
     }
     out->kind = type->kind == IG_TABLE ? IG_TABLE : IG_TENSOR;
     out->dtype = (ig_dtype)type->dtype;
-    out->format = type->format;
+    out->rows = type->rows;
     out->rank = type->rank;
     out->count = 1;
     if (type->kind == IG_VECTOR && type->lanes > 1) { /* lanes are one axis */

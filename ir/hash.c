@@ -37,10 +37,15 @@ static void mix_dims(hasher *h, const ig_dim *dims, uint32_t count) {
     }
 }
 
+static void mix_rows(hasher *h, ig_rows rows) {
+    mix(h, (uint64_t)rows.format << 48 | (uint64_t)rows.exponent_bits << 40 |
+               (uint64_t)rows.exponent_bias << 32 | rows.stride);
+}
+
 static void mix_type(hasher *h, const ig_type *type) {
     for (; type; type = type->element) {
-        mix(h, (uint64_t)type->kind << 48 | (uint64_t)type->dtype << 32 |
-                   (uint64_t)type->format << 16 | type->lanes);
+        mix(h, (uint64_t)type->kind << 48 | (uint64_t)type->dtype << 32 | type->lanes);
+        mix_rows(h, type->rows);
         mix_dims(h, type->dims, type->rank);
     }
 }

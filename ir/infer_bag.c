@@ -64,8 +64,32 @@ static ig_status check_arrays(const ig_op *op) {
     return IG_OK;
 }
 
-/* The dtype of the result: that of a plain float table, else f32. */
-static ig_status check_table(const ig_op *op, uint32_t operand, ig_dtype *out_dtype) {
+static ig_status check_layout(const ig_op *op, uint32_t operand) {
+    const ig_type *type = ig_operand_type(op, operand);
+    int64_t        dim = ig_dim_is_static(type->dims[1]) ? type->dims[1] : 0;
+    ig_row_layout  layout;
+    if (!ig_row_layout_of(type->rows, ig_dtypes[type->dtype].bits, dim, &layout)) {
+        return INFER_ERROR(op, "operand %u is %s, whose rows cannot be", operand,
+                           ig_operand_text(op, operand));
+    }
+    return IG_OK;
+}
+
+/* Rows of integers are copied as they are, or not at all. */
+static ig_status check_plain(const ig_op *op, uint32_t operand, ig_pool pool,
+                             bool has_to) {
+    ig_dtype dtype = (ig_dtype)ig_operand_type(op, operand)->dtype;
+    bool     is_copied = pool == IG_POOL_none && ig_dtype_is_int(dtype) &&
+                     ig_dtypes[dtype].bits >= 8;
+    if (is_copied && has_to) {
+        return INFER_ERROR(op, "rows of integers keep their dtype");
+    }
+    return is_copied ? IG_OK : ig_check_float(op, operand);
+}
+
+/* The dtype of the result: `to`, else that of a plain table, else f32. */
+static ig_status check_table(const ig_op *op, uint32_t operand, ig_pool pool,
+                             ig_dtype *out_dtype) {
     const ig_type *type = ig_operand_type(op, operand);
     ig_dtype       dtype = (ig_dtype)type->dtype;
     bool           is_matrix = type->kind == IG_TENSOR && type->rank == 2;
@@ -73,12 +97,17 @@ static ig_status check_table(const ig_op *op, uint32_t operand, ig_dtype *out_dt
         return INFER_ERROR(op, "operand %u is %s, expected a table or a matrix",
                            operand, ig_operand_text(op, operand));
     }
-    if (type->kind == IG_TABLE && type->format != IG_ROW_PLAIN) {
-        *out_dtype = IG_DT_f32;
-        return ig_check_int(op, operand);
+    bool has_to = ig_attr_is_set(op, IG_bag_to);
+    bool has_codes = type->kind == IG_TABLE &&
+                     (type->rows.format != IG_ROW_PLAIN || type->rows.exponent_bits);
+    dtype = has_codes ? IG_DT_f32 : dtype;
+    *out_dtype = (ig_dtype)ig_attr_int(op, IG_bag_to, (int64_t)dtype);
+    if (has_to && !ig_dtype_is_float(*out_dtype)) {
+        return INFER_ERROR(op, "'to' is no float");
     }
-    *out_dtype = dtype;
-    return ig_check_float(op, operand);
+    IG_TRY(type->kind == IG_TABLE ? check_layout(op, operand) : IG_OK);
+    return has_codes ? ig_check_int(op, operand)
+                     : check_plain(op, operand, pool, has_to);
 }
 
 /* An entry that a text may hold as any number. */
@@ -106,7 +135,7 @@ static ig_status check_feature(const ig_op *op, uint32_t number,
     bool has_begins = feature->begins > 0, has_ends = feature->ends > 0;
     bool has_last = feature->last != IG_LAST_ids;
     if (!is_known || (has_ends && (!has_begins || has_last)) ||
-        (has_last && !has_begins) || (feature->pool == IG_POOL_none && has_begins)) {
+        (has_last && !has_begins)) {
         return INFER_ERROR(op, "feature %u: pooling and offsets do not fit together",
                            number);
     }
@@ -154,7 +183,7 @@ static ig_status infer_feature(const ig_op *op, uint32_t number,
                                const ig_type **out_type) {
     ig_bag_feature feature = ig_bag_feature_at(op, number);
     ig_dtype       dtype = IG_DT_f32;
-    IG_TRY(check_table(op, feature.table, &dtype));
+    IG_TRY(check_table(op, feature.table, feature.pool, &dtype));
     IG_TRY(check_feature(op, number, &feature));
     IG_TRY(check_weights(op, &feature));
     const ig_type *ids = ig_operand_type(op, feature.ids);
@@ -162,7 +191,9 @@ static ig_status infer_feature(const ig_op *op, uint32_t number,
     uint32_t       rank = 0;
     if (feature.begins) {
         IG_TRY(ig_check_rank(op, feature.ids, 1));
-        IG_TRY(count_bags(op, &feature, &dims[rank++]));
+        IG_TRY(count_bags(op, &feature, &dims[0]));
+        dims[0] = feature.pool == IG_POOL_none ? ids->dims[0] : dims[0];
+        rank = 1;
     } else if (feature.pool != IG_POOL_none) {
         IG_TRY(ig_check_rank(op, feature.ids, 2));
         dims[rank++] = ids->dims[0];

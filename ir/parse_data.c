@@ -168,7 +168,7 @@ static bool accept_form(ig_parser *p, const char *word) {
 
 static ig_status read_numbers(ig_parser *p, ig_data *data) {
     int64_t count;
-    bool has_rows = data->type->kind == IG_TABLE && data->type->format != IG_ROW_PLAIN;
+    bool has_rows = data->type->kind == IG_TABLE && !ig_rows_is_plain(data->type->rows);
     if (has_rows || !ig_element_count(data->type, &count)) {
         return ig_parse_expected(p, "inline(0x…) or file(…), since rows have scales");
     }

@@ -247,23 +247,63 @@ static ig_status read_dtype(ig_parser *p, ig_dtype *out_dtype) {
     return IG_OK;
 }
 
+/* f32, f16, f32 front, f16 behind, or nothing. */
+static ig_row_format read_row_format(ig_parser *p) {
+    bool is_f32 = ig_parse_accept_word(p, "f32");
+    if (!is_f32 && !ig_parse_accept_word(p, "f16")) {
+        return IG_ROW_PLAIN;
+    }
+    if (is_f32) {
+        return ig_parse_accept_word(p, "front") ? IG_ROW_F32_FRONT : IG_ROW_F32;
+    }
+    return ig_parse_accept_word(p, "behind") ? IG_ROW_F16_BEHIND : IG_ROW_F16;
+}
+
+static ig_status read_row_number(ig_parser *p, int64_t most, int64_t *out_number) {
+    ig_token at = p->token;
+    IG_TRY(ig_parse_integer(p, "a number", out_number));
+    if (*out_number < 0 || *out_number > most) {
+        return ig_parse_error(p, &at, "expected 0 to %lld", (long long)most);
+    }
+    return IG_OK;
+}
+
+static ig_status read_rows(ig_parser *p, ig_rows *out_rows) {
+    int64_t bits = 0, bias = 0, stride = 0;
+    out_rows->format = (uint8_t)read_row_format(p);
+    if (ig_parse_accept_word(p, "float")) {
+        IG_TRY(read_row_number(p, UINT8_MAX, &bits));
+        IG_TRY(read_row_number(p, UINT8_MAX, &bias));
+    }
+    if (ig_parse_accept_word(p, "stride")) {
+        IG_TRY(read_row_number(p, UINT32_MAX, &stride));
+    }
+    out_rows->exponent_bits = (uint8_t)bits;
+    out_rows->exponent_bias = (uint8_t)bias;
+    out_rows->stride = (uint32_t)stride;
+    return IG_OK;
+}
+
 /* Behind "i8<rowwise". */
 static ig_status read_table(ig_parser *p, ig_dtype dtype, const ig_type **out_type) {
-    ig_row_format format = IG_ROW_PLAIN;
+    ig_rows       rows = { 0 };
+    ig_row_layout layout;
     uint32_t      rank;
     ig_dim        dims[IG_TENSOR_RANK];
-    if (ig_parse_accept_word(p, "f32")) {
-        format = IG_ROW_F32;
-    } else if (ig_parse_accept_word(p, "f16")) {
-        format = IG_ROW_F16;
-    }
-    IG_TRY(ig_parse_expect(p, '>', "f32, f16 or '>'"));
+    IG_TRY(read_rows(p, &rows));
+    IG_TRY(ig_parse_expect(p, '>', "f32, f16, float, stride or '>'"));
     ig_token at = p->token;
     IG_TRY(read_extents(p, &rank, dims));
     if (rank != 2) {
         return ig_parse_error(p, &at, "a table has two extents: rows and their length");
     }
-    *out_type = ig_type_table(p->module, dtype, format, dims[0], dims[1]);
+    int64_t dim = ig_dim_is_static(dims[1]) ? dims[1] : 0;
+    if (!ig_row_layout_of(rows, ig_dtypes[dtype].bits, dim, &layout)) {
+        return ig_parse_error(p, &at,
+                              "such rows do not exist: the stride is too short, "
+                              "or the small float is none");
+    }
+    *out_type = ig_type_table(p->module, dtype, rows, dims[0], dims[1]);
     return IG_OK;
 }
 

@@ -20,8 +20,16 @@ static void put_extents(const ig_module *module, const ig_type *type, ig_writer 
 }
 
 static void put_table(const ig_module *module, const ig_type *type, ig_writer *out) {
-    static const char *const formats[] = { "rowwise", "rowwise f32", "rowwise f16" };
-    ig_put(out, "%s<%s>", ig_dtypes[type->dtype].name, formats[type->format]);
+    const char *format = ig_rows_formats[type->rows.format].text;
+    ig_put(out, "%s<rowwise%s%s", ig_dtypes[type->dtype].name, *format ? " " : "",
+           format);
+    if (type->rows.exponent_bits) {
+        ig_put(out, " float %u %u", type->rows.exponent_bits, type->rows.exponent_bias);
+    }
+    if (type->rows.stride) {
+        ig_put(out, " stride %u", type->rows.stride);
+    }
+    ig_put_char(out, '>');
     put_extents(module, type, out);
 }
 

@@ -63,23 +63,19 @@ ig_status ig_tensor_alloc(ig_arena *arena, ig_context *context, ig_dtype dtype,
     return IG_OK;
 }
 
-int64_t ig_table_row_bytes(ig_dtype dtype, ig_row_format format, int64_t dim) {
-    static const int64_t scale_bias[] = {
-        [IG_ROW_PLAIN] = 0, [IG_ROW_F32] = 8, [IG_ROW_F16] = 4
-    };
-    int64_t codes;
-    if (!ig_dtype_bytes(dtype, dim, &codes) || codes > INT64_MAX - 8) {
-        return -1;
-    }
-    return codes + scale_bias[format];
+bool ig_table_layout(const ig_tensor *table, ig_row_layout *out_layout) {
+    unsigned bits = ig_dtypes[table->dtype].bits;
+    return ig_row_layout_of(table->rows, bits, table->dims[1], out_layout);
 }
 
 static int64_t content_bytes(const ig_tensor *tensor) {
     int64_t bytes = 0;
     if (tensor->kind == IG_TABLE) {
-        ig_row_format format = (ig_row_format)tensor->format;
-        return tensor->dims[0] *
-               ig_table_row_bytes(tensor->dtype, format, tensor->dims[1]);
+        ig_row_layout layout = { 0 };
+        bool          exists = ig_table_layout(tensor, &layout);
+        assert(exists && "the table exists");
+        (void)exists;
+        return tensor->dims[0] * layout.stride;
     }
     bool fits = ig_dtype_bytes(tensor->dtype, tensor->count, &bytes);
     assert(fits && "the tensor exists");

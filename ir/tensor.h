@@ -11,7 +11,7 @@ typedef struct ig_tensor ig_tensor;
 struct ig_tensor {
     ig_kind    kind; /* IG_TENSOR, IG_TABLE, IG_SEQUENCE or IG_OPTIONAL */
     ig_dtype   dtype;
-    uint8_t    format; /* tables: ig_row_format */
+    ig_rows    rows; /* tables */
     uint32_t   rank;
     int64_t    dims[IG_TENSOR_RANK];
     void      *data;  /* row-major, contiguous; sub-byte dtypes packed */
@@ -24,8 +24,8 @@ struct ig_tensor {
 ig_status ig_tensor_alloc(ig_arena *arena, ig_context *context, ig_dtype dtype,
                           uint32_t rank, const int64_t *dims, ig_tensor *out_tensor);
 int64_t   ig_tensor_bytes(const ig_tensor *tensor);
-/* Bytes of one row of a table, scale and bias included; -1 on overflow. */
-int64_t ig_table_row_bytes(ig_dtype dtype, ig_row_format format, int64_t dim);
+/* Where the parts of a table's row lie; false when its type makes none. */
+bool ig_table_layout(const ig_tensor *table, ig_row_layout *out_layout);
 /* Element access with conversion, sub-byte dtypes included; `index` is row-major. */
 double  ig_tensor_get_f64(const ig_tensor *tensor, int64_t index);
 int64_t ig_tensor_get_i64(const ig_tensor *tensor, int64_t index);

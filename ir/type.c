@@ -37,6 +37,14 @@ static void start(candidate *c, ig_module *module, ig_kind kind, uint32_t rank,
     }
 }
 
+/* Field by field: padding stays zero. */
+static void set_rows(ig_type *type, ig_rows rows) {
+    type->rows.format = rows.format;
+    type->rows.exponent_bits = rows.exponent_bits;
+    type->rows.exponent_bias = rows.exponent_bias;
+    type->rows.stride = rows.stride;
+}
+
 static const ig_type *intern(candidate *c, ig_module *module) {
     ig_str         key = { (const char *)c->type, c->size };
     const ig_type *known = (const ig_type *)ig_map_get(&module->types, key);
@@ -56,12 +64,12 @@ const ig_type *ig_type_tensor(ig_module *module, ig_dtype dtype, uint32_t rank,
     return intern(&c, module);
 }
 
-const ig_type *ig_type_table(ig_module *module, ig_dtype dtype, ig_row_format format,
-                             ig_dim rows, ig_dim dim) {
+const ig_type *ig_type_table(ig_module *module, ig_dtype dtype, ig_rows rows,
+                             ig_dim count, ig_dim dim) {
     candidate c;
-    start(&c, module, IG_TABLE, 2, (ig_dim[]){ rows, dim });
+    start(&c, module, IG_TABLE, 2, (ig_dim[]){ count, dim });
     c.type->dtype = (uint8_t)dtype;
-    c.type->format = (uint8_t)format;
+    set_rows(c.type, rows);
     return intern(&c, module);
 }
 
@@ -98,7 +106,7 @@ const ig_type *ig_type_with_dtype(ig_module *module, const ig_type *type,
     candidate c;
     start(&c, module, (ig_kind)type->kind, type->rank, type->dims);
     c.type->dtype = (uint8_t)dtype;
-    c.type->format = type->format;
+    set_rows(c.type, type->rows);
     c.type->lanes = type->lanes;
     c.type->element = type->element;
     return intern(&c, module);
@@ -109,7 +117,7 @@ const ig_type *ig_type_with_dims(ig_module *module, const ig_type *type, uint32_
     candidate c;
     start(&c, module, (ig_kind)type->kind, rank, dims);
     c.type->dtype = type->dtype;
-    c.type->format = type->format;
+    set_rows(c.type, type->rows);
     c.type->lanes = type->lanes;
     c.type->element = type->element;
     return intern(&c, module);
@@ -145,7 +153,7 @@ const ig_type *ig_type_translate(const ig_module *from, const ig_type *type,
     candidate c;
     start(&c, to, (ig_kind)type->kind, type->rank, dims);
     c.type->dtype = type->dtype;
-    c.type->format = type->format;
+    set_rows(c.type, type->rows);
     c.type->lanes = type->lanes;
     c.type->element = ig_type_translate(from, type->element, to);
     return intern(&c, to);

@@ -5,6 +5,7 @@
  *
  *     f32[B, 13]   f32[]              tensor (tensor stage)
  *     i8<rowwise f16>[4096, 64]       table: quantised row by row (DESIGN 3)
+ *     u8<rowwise float 4 7 stride 80>[4096, 64]       rows of small floats, with a gap
  *     &f32[B, 512]                  buffer of a plan, row-major unless a view says else
  *     &f32                            buffer as a kernel sees it: a pointer
  *     f32   f32<16>                   scalar and vector of a kernel
@@ -15,6 +16,7 @@
 
 #include "base/context.h"
 #include "base/str.h"
+#include "ir/row.h"
 
 typedef struct ig_module ig_module;
 
@@ -63,18 +65,12 @@ typedef enum ig_kind {
     IG_OPTIONAL,
 } ig_kind;
 
-typedef enum ig_row_format {
-    IG_ROW_PLAIN,
-    IG_ROW_F32, /* scale and bias as f32, behind the row */
-    IG_ROW_F16, /* scale and bias as f16, in front of the row */
-} ig_row_format;
-
 typedef struct ig_type ig_type;
 struct ig_type {
-    uint8_t        kind;   /* ig_kind */
-    uint8_t        dtype;  /* ig_dtype */
-    uint8_t        format; /* ig_row_format, tables only */
-    uint16_t       lanes;  /* vectors only */
+    uint8_t        kind;  /* ig_kind */
+    uint8_t        dtype; /* ig_dtype */
+    uint16_t       lanes; /* vectors only */
+    ig_rows        rows;  /* tables only */
     uint32_t       rank;
     const ig_type *element; /* sequences and optionals */
     ig_dim         dims[];
@@ -82,8 +78,8 @@ struct ig_type {
 
 const ig_type *ig_type_tensor(ig_module *module, ig_dtype dtype, uint32_t rank,
                               const ig_dim *dims);
-const ig_type *ig_type_table(ig_module *module, ig_dtype dtype, ig_row_format format,
-                             ig_dim rows, ig_dim dim);
+const ig_type *ig_type_table(ig_module *module, ig_dtype dtype, ig_rows rows,
+                             ig_dim count, ig_dim dim);
 const ig_type *ig_type_buffer(ig_module *module, ig_dtype dtype, uint32_t rank,
                               const ig_dim *dims);
 const ig_type *ig_type_vector(ig_module *module, ig_dtype dtype, uint32_t lanes);

@@ -59,8 +59,8 @@ bool ig_types_agree(const ig_module *module, const ig_type *a, const ig_type *b)
     if (is_scalar(a) && is_scalar(b)) {
         return true;
     }
-    if (a->kind != b->kind || a->format != b->format || a->lanes != b->lanes ||
-        a->rank != b->rank) {
+    if (a->kind != b->kind || !ig_rows_equal(a->rows, b->rows) ||
+        a->lanes != b->lanes || a->rank != b->rank) {
         return false;
     }
     for (uint32_t i = 0; i < a->rank; i++) {

@@ -34,7 +34,7 @@ typedef struct merger {
     ig_map       levels; /* op of the block -> 1 + how many bags in a row it needs */
 } merger;
 
-enum { KEY = 14 };
+enum { KEY = 16 };
 
 /* One feature: number `index` of a bag op. */
 typedef struct feature {
@@ -103,21 +103,24 @@ static int64_t dtype_of(const ig_op *op, uint32_t operand) {
 static void set_key(feature *f, uint32_t number) {
     ig_bag_feature x = ig_bag_feature_at(f->op, f->index);
     const ig_type *table = f->op->operands[x.table].value->type;
-    const int64_t  key[KEY] = { x.pool,
-                                (x.begins > 0) | (x.ends > 0) << 1 |
-                                    (x.weights > 0) << 2,
-                                x.last,
-                                x.empty,
-                                x.padding != INT64_MIN,
-                                table->dtype,
-                                table->format,
-                                table->dims[1],
-                                dtype_of(f->op, x.ids),
-                                dtype_of(f->op, x.begins),
-                                dtype_of(f->op, x.ends),
-                                dtype_of(f->op, x.weights),
-                                -table->dims[0],
-                                number };
+    const int64_t  key[KEY] = {
+         x.pool,
+         (x.begins > 0) | (x.ends > 0) << 1 | (x.weights > 0) << 2,
+         x.last,
+         x.empty,
+         x.padding != INT64_MIN,
+         table->dtype,
+         table->rows.format,
+         table->rows.exponent_bits << 8 | table->rows.exponent_bias,
+         table->rows.stride,
+         table->dims[1],
+         dtype_of(f->op, x.ids),
+         dtype_of(f->op, x.begins),
+         dtype_of(f->op, x.ends),
+         dtype_of(f->op, x.weights),
+         -table->dims[0],
+         number
+    };
     memcpy(f->key, key, sizeof key);
 }
 
@@ -192,6 +195,8 @@ static ig_op *make_merged(const merger *m, const group *g) {
            [IG_bag_empty] = merge_entries(m, g, IG_bag_empty, IG_EMPTY_zero),
            [IG_bag_negative] = last->attrs[IG_bag_negative],
            [IG_bag_range] = last->attrs[IG_bag_range],
+           [IG_bag_offsets] = last->attrs[IG_bag_offsets],
+           [IG_bag_to] = last->attrs[IG_bag_to],
     };
     ig_op_spec spec = { .operands = operands,
                         .operand_count = merge_operands(g, operands),
@@ -245,7 +250,9 @@ static void merge_group(merger *m, group *g, uint32_t level) {
 
 static bool has_same_rules(const ig_op *a, const ig_op *b) {
     return ig_attr_int(a, IG_bag_negative, 0) == ig_attr_int(b, IG_bag_negative, 0) &&
-           ig_attr_int(a, IG_bag_range, 0) == ig_attr_int(b, IG_bag_range, 0);
+           ig_attr_int(a, IG_bag_range, 0) == ig_attr_int(b, IG_bag_range, 0) &&
+           ig_attr_int(a, IG_bag_offsets, 0) == ig_attr_int(b, IG_bag_offsets, 0) &&
+           ig_attr_int(a, IG_bag_to, -1) == ig_attr_int(b, IG_bag_to, -1);
 }
 
 /* Takes the first bag that is left and those that go with it. */

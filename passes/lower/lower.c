@@ -129,8 +129,9 @@ static ig_operand *take_operands(ig_lower *lower, uint32_t from, uint32_t count)
     ig_operand *operands = IG_NEW_ARRAY(lower->arena, ig_operand, count);
     for (uint32_t i = 0; i < count; i++) {
         ig_value      *value = lower->compute->operands[from + i].value;
-        const ig_type *pointer = ig_type_buffer(lower->module,
-                                                (ig_dtype)value->type->dtype, 0, NULL);
+        bool           is_table = value->type->kind == IG_TABLE;
+        ig_dtype       dtype = is_table ? IG_DT_u8 : (ig_dtype)value->type->dtype;
+        const ig_type *pointer = ig_type_buffer(lower->module, dtype, 0, NULL);
         operands[i].type = value->type;
         operands[i].strides = ig_plan_strides(lower->arena, value);
         operands[i].buffer = ig_block_add_arg(&lower->kernel->body, pointer, NULL);

@@ -6,6 +6,7 @@
  *     case add/f32/2x3-3            the name
  *     static                        only with the extents as they are (optional)
  *     in x f32[2, 3] [1, 2, …]      inputs, in order
+ *     + table @t : …                items of the module (optional)
  *     | %0 = add %x, %y             the graph's statements
  *     out f32[2, 3] [2, 4, …]       expected results, in order
  *     tol 1e-06 1e-07               |got - expected| <= atol + rtol * |expected|; else
@@ -13,7 +14,8 @@
  *
  * A target is one function that takes a module as text and runs its graph @main.  Every
  * case is run with its extents as numbers and, unless it is static, with a symbol for
- * each extent.  The cases are written by generate.py, whose results are numpy's.
+ * each extent.  The cases are written by generate.py, whose results are numpy's, and by
+ * generate_fbgemm.py, whose results are FBGEMM's.
  */
 #ifndef IG_TESTS_CONFORM_H
 #define IG_TESTS_CONFORM_H
@@ -34,7 +36,7 @@ typedef struct conform_case {
     ig_str    input_names[CONFORM_VALUES];
     ig_tensor inputs[CONFORM_VALUES], outputs[CONFORM_VALUES];
     uint32_t  input_count, output_count;
-    ig_writer body;
+    ig_writer items, body;
     double    rtol, atol;
 } conform_case;
 
@@ -111,6 +113,8 @@ static inline bool conform_read_line(ig_arena *arena, ig_str line, conform_case 
     } else if (ig_str_is(head, "in") && c->input_count < CONFORM_VALUES) {
         c->input_names[c->input_count] = conform_word(&rest, ' ');
         return conform_tensor(arena, rest, &c->inputs[c->input_count++]);
+    } else if (ig_str_is(head, "+")) {
+        ig_put(&c->items, "%.*s\n", IG_STR_ARG(rest));
     } else if (ig_str_is(head, "|")) {
         ig_put(&c->body, "%.*s\n", IG_STR_ARG(rest));
     } else if (ig_str_is(head, "out") && c->output_count < CONFORM_VALUES) {
@@ -132,6 +136,7 @@ static inline bool conform_next(ig_arena *arena, ig_str *text, conform_case *c,
         line = conform_line(text);
     }
     memset(c, 0, sizeof *c);
+    ig_writer_init(&c->items, arena);
     ig_writer_init(&c->body, arena);
     *out_good = true;
     if (!ig_str_starts(line, "case ")) {
@@ -151,7 +156,7 @@ static inline const char *conform_module_text(const conform_case *c, bool is_dyn
                                               ig_arena *arena) {
     ig_writer out;
     ig_writer_init(&out, arena);
-    ig_put(&out, "module @case {\ngraph @main(");
+    ig_put(&out, "module @case {\n%sgraph @main(", ig_writer_str(&c->items).data);
     for (uint32_t i = 0; i < c->input_count; i++) {
         ig_put(&out, "%s%%%.*s: %s[", i ? ", " : "", IG_STR_ARG(c->input_names[i]),
                ig_dtypes[c->inputs[i].dtype].name);

@@ -102,7 +102,7 @@ static ig_kernel_buffer weight_memory(cuda_case *c, const ig_op *op) {
     if (weight->is_recipe) {
         return (ig_kernel_buffer){ c->recipes[weight->index].data, bytes };
     }
-    if (op->results->type->format != IG_ROW_PLAIN) {
+    if (op->results->type->kind == IG_TABLE) {
         return (
             ig_kernel_buffer){ (void *)(uintptr_t)weight->data.bytes, /* only read */
                                weight->data.size };

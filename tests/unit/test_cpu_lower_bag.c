@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/lower_case.h"
 
+#include "tests/conform/conform.h"
+
 /* ---- inputs ---- */
 
 /* Input `index` becomes offsets of `bags` bags over `ids` ids, some of them empty. */
@@ -188,7 +190,53 @@ TEST(lower_triangles) {
     check_interaction(9, 33, 20);
 }
 
-UNIT_SUITE(cpu_lower_bag, sums_of_every_dim, no_bags_one_bag_empty_bags,
-           means_and_maxima, padding_is_left_out, large_tables_are_prefetched,
-           tables_of_different_dims_in_one_launch, one_id_a_row_and_fixed_lengths,
-           an_id_out_of_range_is_reported, lower_triangles)
+/* ---- FBGEMM's results ---- */
+
+static ig_status run_case(conform *self, const char *text, const ig_tensor *inputs,
+                          ig_arena *arena, ig_tensor *out_outputs) {
+    lower_case c;
+    lower_open(&c, self->user, text, NULL, 1);
+    for (uint32_t i = 0; i < c.graph->body.arg_count; i++) {
+        c.inputs[i] = inputs[i];
+    }
+    uint32_t outputs = lower_run(&c);
+    CHECK_INT(c.report.operand, -1);
+    for (uint32_t i = 0; i < outputs; i++) {
+        out_outputs[i] = c.got[i];
+        out_outputs[i].data = ig_arena_copy(arena, c.got[i].data,
+                                            (size_t)ig_tensor_bytes(&c.got[i]));
+    }
+    lower_close(&c);
+    return IG_OK;
+}
+
+static void run_cases(const char *level) {
+    if (!cpu_level_runs(level)) {
+        return;
+    }
+    char    name[16];
+    conform self = { .run = run_case, .user = strcpy(name, level) };
+    conform_file(&self, INGOT_SOURCE_DIR "/tests/conform/cases/fbgemm.txt");
+    CHECK_INT(self.totals.failed, 0);
+    CHECK(self.totals.passed >= 33);
+}
+
+TEST(quantised_tables_without_vectors_of_avx) {
+    run_cases("v2");
+}
+
+TEST(quantised_tables_with_avx2) {
+    run_cases("v3");
+}
+
+TEST(quantised_tables_with_avx512) {
+    run_cases("v4");
+    run_cases("v4-vnni");
+}
+
+UNIT_SUITE(cpu_lower_bag, quantised_tables_without_vectors_of_avx,
+           quantised_tables_with_avx2, quantised_tables_with_avx512, sums_of_every_dim,
+           no_bags_one_bag_empty_bags, means_and_maxima, padding_is_left_out,
+           large_tables_are_prefetched, tables_of_different_dims_in_one_launch,
+           one_id_a_row_and_fixed_lengths, an_id_out_of_range_is_reported,
+           lower_triangles)

@@ -217,12 +217,34 @@ TEST(sizes_are_checked_before_memory_is_asked_for) {
     ig_arena_fini(&arena);
 }
 
+static int64_t row_bytes(ig_rows rows, unsigned bits, int64_t dim) {
+    ig_row_layout layout;
+    return ig_row_layout_of(rows, bits, dim, &layout) ? layout.stride : -1;
+}
+
+/* By torch.ops.fbgemm.HFP8QuantizedToFloat(codes, ebits, bias). */
+TEST(small_floats_have_neither_infinity_nor_nan) {
+    ig_rows four = { .exponent_bits = 4, .exponent_bias = 7 };
+    ig_rows five = { .exponent_bits = 5, .exponent_bias = 15 };
+    CHECK(ig_row_small_float(four, 0x00) == 0.0);
+    CHECK(ig_row_small_float(four, 0x01) == 0.001953125);
+    CHECK(ig_row_small_float(four, 0x38) == 1.0);
+    CHECK(ig_row_small_float(four, 0x7f) == 480.0);
+    CHECK(ig_row_small_float(four, 0xb8) == -1.0);
+    CHECK(ig_row_small_float(five, 0x7f) == 114688.0);
+    CHECK(ig_row_small_float(five, 0x03) == 4.57763671875e-05);
+}
+
 TEST(rows_of_tables_know_their_bytes) {
-    CHECK_INT(ig_table_row_bytes(IG_DT_f32, IG_ROW_PLAIN, 3), 12);
-    CHECK_INT(ig_table_row_bytes(IG_DT_i8, IG_ROW_F16, 64), 68);
-    CHECK_INT(ig_table_row_bytes(IG_DT_u8, IG_ROW_F32, 64), 72);
-    CHECK_INT(ig_table_row_bytes(IG_DT_i4, IG_ROW_F16, 5), 7);
-    CHECK_INT(ig_table_row_bytes(IG_DT_f32, IG_ROW_PLAIN, INT64_MAX), -1);
+    CHECK_INT(row_bytes((ig_rows){ .format = IG_ROW_PLAIN }, 32, 3), 12);
+    CHECK_INT(row_bytes((ig_rows){ .format = IG_ROW_F16 }, 8, 64), 68);
+    CHECK_INT(row_bytes((ig_rows){ .format = IG_ROW_F16, .stride = 80 }, 8, 64), 80);
+    CHECK_INT(row_bytes((ig_rows){ .format = IG_ROW_F16, .stride = 67 }, 8, 64), -1);
+    CHECK_INT(row_bytes((ig_rows){ .format = IG_ROW_F32 }, 8, 64), 72);
+    CHECK_INT(row_bytes((ig_rows){ .format = IG_ROW_F16 }, 4, 5), 7);
+    CHECK_INT(row_bytes((ig_rows){ .format = IG_ROW_PLAIN }, 32, INT64_MAX), -1);
+    CHECK_INT(row_bytes((ig_rows){ .exponent_bits = 4, .exponent_bias = 7 }, 8, 9), 9);
+    CHECK_INT(row_bytes((ig_rows){ .exponent_bits = 8 }, 8, 9), -1);
 }
 
 UNIT_SUITE(fold_tensor, every_code_decodes_as_defined_and_comes_back,
@@ -232,4 +254,4 @@ UNIT_SUITE(fold_tensor, every_code_decodes_as_defined_and_comes_back,
            integers_saturate_from_floats_and_wrap_from_integers,
            large_integers_become_floats_in_one_rounding, unaligned_memory_may_be_read,
            sizes_are_checked_before_memory_is_asked_for,
-           rows_of_tables_know_their_bytes)
+           rows_of_tables_know_their_bytes, small_floats_have_neither_infinity_nor_nan)

@@ -121,8 +121,14 @@ TEST(bags) {
                BAG("%t, %i, %o, %w, %u, %j", "[5, 0], pool = [0, 0]", "%0, %1"),
                "f32[B, 8]; f64[B, 2]");
     CHECK_TYPE("%t: f32[100, 8], %i: i64[N], %o: i64[B]",
-               BAG("%t, %i, %o", "[1], pool = [3]", "%0"),
-               "INVALID: feature 0: pooling and offsets do not fit together");
+               BAG("%t, %i, %o", "[1], pool = [3]", "%0"), "f32[N, 8]");
+    CHECK_TYPE("%t: u8[100, 8], %i: i64[N]", BAG("%t, %i", "[0], pool = [3]", "%0"),
+               "u8[N, 8]");
+    CHECK_TYPE("%t: f16[100, 8], %i: i64[N], %o: i64[B]",
+               BAG("%t, %i, %o", "[1], pool = [0], to = f32", "%0"), "f32[B, 8]");
+    CHECK_TYPE("%t: f16[100, 8], %i: i64[N], %o: i64[B]",
+               BAG("%t, %i, %o", "[1], pool = [0], to = i32", "%0"),
+               "INVALID: 'to' is no float");
     CHECK_TYPE("%t: f32[100, 8], %i: i64[N], %o: i64[B]",
                BAG("%t, %i, %o", "[2], pool = [0]", "%0"),
                "INVALID: feature 0: pooling and offsets do not fit together");

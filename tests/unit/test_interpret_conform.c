@@ -47,6 +47,7 @@ TEST(contractions_conform) {
 
 TEST(bags_conform) {
     run("recommend.txt", 25);
+    run("fbgemm.txt", 33);
 }
 
 TEST(indexing_and_order_conform) {

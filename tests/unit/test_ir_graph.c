@@ -290,8 +290,11 @@ TEST(types_are_interned) {
     CHECK(ig_type_host(module, IG_OPTIONAL, one) != list);
     CHECK_PTR(ig_type_vector(module, IG_DT_f32, 16),
               ig_type_vector(module, IG_DT_f32, 16));
-    CHECK(ig_type_table(module, IG_DT_i8, IG_ROW_F16, 10, 4) !=
-          ig_type_table(module, IG_DT_i8, IG_ROW_F32, 10, 4));
+    ig_rows halves = { .format = IG_ROW_F16 }, singles = { .format = IG_ROW_F32 };
+    CHECK(ig_type_table(module, IG_DT_i8, halves, 10, 4) !=
+          ig_type_table(module, IG_DT_i8, singles, 10, 4));
+    CHECK(ig_type_table(module, IG_DT_i8, halves, 10, 4) ==
+          ig_type_table(module, IG_DT_i8, halves, 10, 4));
     finish();
 }
 

@@ -24,13 +24,20 @@ enum { BAGS = 8, LOOK_AHEAD = 16, MAX_VECTORS = 16 };
 
 /* ---- classes ---- */
 
+/* Code for bags that may end with the ids serves those that end at an offset too. */
+static bool is_last_alike(const bag_feature *a, const bag_feature *b) {
+    return a->last == b->last ||
+           (a->last <= IG_LAST_offset && b->last <= IG_LAST_offset);
+}
+
 static bool is_alike(const bag_class *c, const bag_feature *f) {
     const bag_feature *first = &c->features[0];
     return f->mask == first->mask && f->pool == first->pool &&
-           f->has_padding == first->has_padding && f->last == first->last &&
+           f->has_padding == first->has_padding && is_last_alike(f, first) &&
            f->empty == first->empty && f->is_large == first->is_large &&
            f->dim == first->dim && f->table->type->dtype == first->table->type->dtype &&
-           f->table->type->format == first->table->type->format &&
+           bag_is_table(f) == bag_is_table(first) &&
+           ig_rows_equal(f->table->type->rows, first->table->type->rows) &&
            f->ids->type->dtype == first->ids->type->dtype &&
            f->out->type->dtype == first->out->type->dtype &&
            (!f->begins || f->begins->type->dtype == first->begins->type->dtype) &&
@@ -137,7 +144,7 @@ void bag_open_feature(const bag_class *c, ig_builder *b, ig_value *number,
         at->begin_stride = feature_value(c, b, number, begin_stride_of);
         at->begin_count = feature_value(c, b, number, begin_count_of);
         at->end_stride = f->ends ? feature_value(c, b, number, end_stride_of) : NULL;
-        return;
+        return; /* a window is opened when all of these are known: bag_open_tiles */
     }
     at->length = feature_value(c, b, number, length_of);
     at->bag_stride = feature_value(c, b, number, bag_stride_of);
@@ -159,7 +166,7 @@ static ig_value *load_end(const bag_class *c, ig_builder *b, const bag_cursor *a
         return load_offset(b, at->ends, bag, at->end_stride);
     }
     ig_value *next = k_add(b, bag, k_i64(b, 1));
-    if (c->features[0].last != IG_LAST_ids) {
+    if (c->last != IG_LAST_ids) {
         return load_offset(b, at->begins, next, at->begin_stride);
     }
     ig_value *last = k_sub(b, at->begin_count, k_i64(b, 1));
@@ -170,7 +177,7 @@ static ig_value *load_end(const bag_class *c, ig_builder *b, const bag_cursor *a
 /* The two ways of exporters with ids behind the last offset (ig_bag_last). */
 static void open_last(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value *bag,
                       ig_value *begin, ig_value **end) {
-    ig_bag_last last = c->features[0].last;
+    ig_bag_last last = c->last;
     if (last != IG_LAST_mean && last != IG_LAST_rest) {
         return;
     }
@@ -185,27 +192,69 @@ static void open_last(const bag_class *c, ig_builder *b, bag_cursor *at, ig_valu
     *end = k_where(b, goes_on, at->id_count, *end);
 }
 
-/* Offsets must rise within the ids; a bag whose do not is reported and empty. */
-static void open_offsets(const bag_class *c, ig_builder *b, bag_cursor *at,
-                         ig_value *bag) {
+/* Offsets must rise within the ids, or are made to; a bag whose do not is reported and
+ * gets no ids. */
+static void check_offsets(const bag_class *c, ig_builder *b, const bag_cursor *at,
+                          ig_value *bag, ig_value **begin, ig_value **end) {
     ig_value *zero = k_i64(b, 0);
-    ig_value *begin = load_offset(b, at->begins, bag, at->begin_stride);
-    ig_value *end = load_end(c, b, at, bag);
-    ig_value *rises = k_binary(b, IG_OP_and, k_compare(b, IG_OP_ge, begin, zero),
-                               k_compare(b, IG_OP_le, begin, end));
-    ig_value *is_inside = k_compare(b, IG_OP_le, end, at->id_count);
+    if (c->offsets == IG_OFFSETS_clamp) {
+        *begin = k_max(b, k_min(b, *begin, at->id_count), zero);
+        *end = k_max(b, k_min(b, *end, at->id_count), *begin);
+        return;
+    }
+    ig_value *rises = k_binary(b, IG_OP_and, k_compare(b, IG_OP_ge, *begin, zero),
+                               k_compare(b, IG_OP_le, *begin, *end));
+    ig_value *is_inside = k_compare(b, IG_OP_le, *end, at->id_count);
     ig_value *is_good = k_binary(b, IG_OP_and, rises, is_inside);
     k_if      check = k_if_open(b, is_good, NULL, 0);
-    k_report(&check.other, at->begins_operand, bag, begin);
+    k_report(&check.other, at->begins_operand, bag, *begin);
     k_if_close(&check, NULL, NULL);
+    *begin = k_where(b, is_good, *begin, zero);
+    *end = k_where(b, is_good, *end, zero);
+}
+
+static void open_offsets(const bag_class *c, ig_builder *b, bag_cursor *at,
+                         ig_value *bag) {
+    ig_value *begin = load_offset(b, at->begins, bag, at->begin_stride);
+    ig_value *end = load_end(c, b, at, bag);
+    check_offsets(c, b, at, bag, &begin, &end);
     open_last(c, b, at, bag, begin, &end);
-    at->count = k_where(b, is_good, k_sub(b, end, begin), zero);
-    at->first = k_where(b, is_good, begin, zero);
+    at->count = k_sub(b, end, begin);
+    at->first = begin;
     at->id_at = k_mul(b, at->first, at->id_stride);
     at->weight_at = at->weights ? k_mul(b, at->first, at->weight_stride) : NULL;
 }
 
+/* Without pooling, the offsets of all bags together say which ids are looked up. */
+static void open_window(const bag_class *c, ig_builder *b, bag_cursor *at) {
+    ig_value      *zero = k_i64(b, 0), *one = k_i64(b, 1);
+    int64_t        more = c->features[0].last == IG_LAST_ids ? 0 : 1;
+    ig_value      *bags = k_sub(b, at->begin_count, k_i64(b, more));
+    const ig_type *types[] = { zero->type, zero->type };
+    k_if           is_some = k_if_open(b, k_compare(b, IG_OP_gt, bags, zero), types, 2);
+    ig_builder    *then = &is_some.then;
+    ig_value      *begin = load_offset(then, at->begins, zero, at->begin_stride);
+    ig_value      *end = load_end(c, then, at, k_sub(then, bags, one));
+    check_offsets(c, then, at, zero, &begin, &end);
+    k_if_close(&is_some, (ig_value *[]){ begin, end }, (ig_value *[]){ zero, zero });
+    at->window[0] = is_some.results[0];
+    at->window[1] = is_some.results[1];
+}
+
+static void open_in_window(ig_builder *b, bag_cursor *at, ig_value *bag) {
+    ig_value *is_in = k_binary(b, IG_OP_and, k_compare(b, IG_OP_ge, bag, at->window[0]),
+                               k_compare(b, IG_OP_lt, bag, at->window[1]));
+    at->count = k_where(b, is_in, k_i64(b, 1), k_i64(b, 0));
+    at->first = bag;
+    at->id_at = k_mul(b, bag, at->id_stride);
+    at->weight_at = at->weights ? k_mul(b, bag, at->weight_stride) : NULL;
+}
+
 void bag_open(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value *bag) {
+    if (at->window[0]) {
+        open_in_window(b, at, bag);
+        return;
+    }
     if (at->begins) {
         open_offsets(c, b, at, bag);
         return;
@@ -228,18 +277,39 @@ static ig_value *wrapped_row(const bag_class *c, ig_builder *b, const bag_cursor
     return k_where(b, is_negative, k_add(b, id, at->rows), id);
 }
 
+/* A table without rows has none to go to. */
+static bool has_rows(const bag_class *c) {
+    for (uint32_t i = 0; i < c->count; i++) {
+        if (c->features[i].table->type->dims[0] == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* The row of an id; reports one that is out of range and takes row 0 for it. */
 static ig_value *checked_row(const bag_class *c, ig_builder *b, const bag_cursor *at,
                              ig_value *id, ig_value *position) {
     ig_value *zero = k_i64(b, 0);
     ig_value *row = wrapped_row(c, b, at, id);
-    if (c->clamps) {
+    ig_value *is_good = k_compare(b, IG_OP_lt, k_cast(b, row, IG_DT_u64),
+                                  k_cast(b, at->rows, IG_DT_u64));
+    bool      moves = has_rows(c) && c->negative != IG_NEGATIVE_error;
+    if (c->range == IG_RANGE_clamp && moves) {
         ig_value *last = k_sub(b, at->rows, k_i64(b, 1));
         return k_min(b, k_max(b, row, zero), last);
     }
-    ig_value *is_good = k_compare(b, IG_OP_lt, k_cast(b, row, IG_DT_u64),
-                                  k_cast(b, at->rows, IG_DT_u64));
-    k_if      check = k_if_open(b, is_good, NULL, 0);
+    if (c->range == IG_RANGE_first && moves) {
+        return k_where(b, is_good, row, zero);
+    }
+    if (c->range != IG_RANGE_error && has_rows(c)) { /* negative ids are errors */
+        ig_value *last = c->range == IG_RANGE_clamp ? k_sub(b, at->rows, k_i64(b, 1))
+                                                    : zero;
+        ig_value *is_high = k_compare(b, IG_OP_ge, row, at->rows);
+        row = k_where(b, is_high, last, row);
+        is_good = k_compare(b, IG_OP_ge, row, zero);
+    }
+    k_if check = k_if_open(b, is_good, NULL, 0);
     k_report(&check.other, at->ids_operand, position, id);
     k_if_close(&check, NULL, NULL);
     return k_where(b, is_good, row, zero);
@@ -259,26 +329,20 @@ static void prefetch_ahead(const bag_class *c, ig_builder *b, const bag_cursor *
     bag_prefetch_row(c, b, at, row);
 }
 
-/* Does this id count, or is it padding or a pruned row? NULL: always. */
-static ig_value *counts(const bag_class *c, ig_builder *b, const bag_cursor *at,
-                        ig_value *id) {
+/* Is the row of this id added, or is it padding or pruned? NULL: always.  Padding does
+ * not count in the mean, a pruned row does. */
+static ig_value *is_added(const bag_class *c, ig_builder *b, const bag_cursor *at,
+                          ig_value *id, bag_sums *sums) {
+    ig_value *is_there = NULL;
     if (c->negative == IG_NEGATIVE_skip) {
-        return k_compare(b, IG_OP_ge, id, k_i64(b, 0));
+        is_there = k_compare(b, IG_OP_ne, id, k_i64(b, -1));
     }
     if (!at->padding) {
-        return NULL;
+        return is_there;
     }
-    return k_compare(b, IG_OP_ne, wrapped_row(c, b, at, id), at->padding);
-}
-
-static void add_id(const bag_class *c, ig_builder *b, const bag_cursor *at,
-                   ig_value *id, ig_value *position, bag_sums *sums) {
-    ig_value *row = checked_row(c, b, at, id, position);
-    bag_add_row(c, b, at, row, sums);
-    bool is_pruned = c->negative == IG_NEGATIVE_skip;
-    if (sums->taken && !is_pruned) {
-        sums->taken = k_add(b, sums->taken, k_i64(b, 1));
-    }
+    ig_value *counts = k_compare(b, IG_OP_ne, wrapped_row(c, b, at, id), at->padding);
+    sums->taken = k_add(b, sums->taken, k_where(b, counts, k_i64(b, 1), k_i64(b, 0)));
+    return is_there ? k_binary(b, IG_OP_and, is_there, counts) : counts;
 }
 
 static void emit_id(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value *j,
@@ -291,9 +355,9 @@ static void emit_id(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value 
         ig_value *w = k_add(b, at->weight_at, k_mul(b, j, at->weight_stride));
         at->weight = k_cast(b, k_load(b, at->weights, w, 1), IG_DT_f32);
     }
-    ig_value *is_taken = counts(c, b, at, id);
+    ig_value *is_taken = is_added(c, b, at, id, sums);
     if (!is_taken) {
-        add_id(c, b, at, id, position, sums);
+        bag_add_row(c, b, at, checked_row(c, b, at, id, position), sums);
         return;
     }
     ig_value      *before[K_CARRIED], *after[K_CARRIED];
@@ -302,8 +366,9 @@ static void emit_id(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value 
     for (uint32_t i = 0; i < count; i++) {
         types[i] = before[i]->type;
     }
-    k_if taken = k_if_open(b, is_taken, types, count);
-    add_id(c, &taken.then, at, id, position, sums);
+    k_if      taken = k_if_open(b, is_taken, types, count);
+    ig_value *row = checked_row(c, &taken.then, at, id, position);
+    bag_add_row(c, &taken.then, at, row, sums);
     bag_sums_pack(sums, after);
     k_if_close(&taken, after, before);
     bag_sums_unpack(sums, taken.results);
@@ -329,9 +394,11 @@ void bag_emit_columns(const bag_class *c, ig_builder *b, bag_cursor *at, ig_valu
 /* A row that needs more registers than there are is summed in column chunks. */
 static void emit_bag(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value *bag) {
     bag_open(c, b, at, bag);
-    uint32_t vectors = (uint32_t)((c->features[0].dim + c->lanes - 1) / c->lanes);
+    int64_t  group = (int64_t)c->lanes * c->parts;
+    uint32_t groups = (uint32_t)((c->features[0].dim + group - 1) / group);
+    uint32_t vectors = groups * c->parts;
     uint32_t limit = c->lower->target->vector_registers / 2;
-    limit = limit > MAX_VECTORS ? MAX_VECTORS : limit;
+    limit = (limit > MAX_VECTORS ? MAX_VECTORS : limit) / c->parts * c->parts;
     for (uint32_t done = 0; done < vectors; done += limit) {
         uint32_t part = vectors - done < limit ? vectors - done : limit;
         at->column = (int64_t)done * c->lanes;
@@ -339,9 +406,11 @@ static void emit_bag(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value
     }
 }
 
-void bag_open_tiles(const bag_class *c, ig_builder *b, ig_value *number,
-                    const bag_cursor *at, ig_value *const range[2],
-                    ig_value *out_bags[2]) {
+void bag_open_tiles(const bag_class *c, ig_builder *b, ig_value *number, bag_cursor *at,
+                    ig_value *const range[2], ig_value *out_bags[2]) {
+    if (at->begins && c->features[0].pool == IG_POOL_none) {
+        open_window(c, b, at);
+    }
     ig_value *first = feature_value(c, b, number, first_tile_of);
     ig_value *tiles = k_ceil_div(b, at->bags, BAGS);
     ig_value *zero = k_i64(b, 0);
@@ -383,7 +452,10 @@ static ig_status emit_classes(ig_lower *lower, const bag_class *shared,
         c.features = &features[i];
         c.count = 1;
         c.stride = features[i].operand_count;
+        c.last = features[i].last;
         while (i + c.count < count && is_alike(&c, &features[i + c.count])) {
+            bool may_end = features[i + c.count].last == IG_LAST_ids;
+            c.last = may_end ? IG_LAST_ids : c.last;
             c.count++;
         }
         IG_TRY(bag_choose_lanes(&c));
@@ -431,7 +503,8 @@ ig_status bag_lower(ig_lower *lower, bag_emit_feature emit) {
     bag_class shared = {
         .lower = lower,
         .negative = (ig_negative)ig_attr_int(anchor, IG_bag_negative, 0),
-        .clamps = ig_attr_int(anchor, IG_bag_range, 0) == IG_RANGE_clamp,
+        .range = (ig_range_rule)ig_attr_int(anchor, IG_bag_range, 0),
+        .offsets = (ig_offsets_rule)ig_attr_int(anchor, IG_bag_offsets, 0),
     };
     return emit_classes(lower, &shared, features, count, emit);
 }

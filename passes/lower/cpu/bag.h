@@ -26,8 +26,12 @@ typedef struct bag_class {
     uint32_t           count;
     uint32_t           stride; /* operands from one feature to the next */
     uint32_t           lanes;
+    uint32_t           parts;  /* codes of one byte that are summed side by side */
+    ig_row_layout      layout; /* tables */
     ig_negative        negative;
-    bool               clamps;
+    ig_range_rule      range;
+    ig_offsets_rule    offsets;
+    ig_bag_last        last;
 } bag_class;
 
 /* Values in force while code for one bag is emitted. */
@@ -37,6 +41,7 @@ typedef struct bag_cursor {
     ig_value *rows, *padding, *bags, *id_count;
     ig_value *id_stride, *bag_stride, *length, *out_stride;
     ig_value *begin_stride, *begin_count, *end_stride;
+    ig_value *window[2]; /* pool none with offsets: first id, and one past the last */
     ig_value *weight_stride, *weight_bag_stride;
     ig_value *count, *first, *id_at, *weight_at; /* of this bag */
     ig_value *divisor;       /* of this bag's mean, when it is not what counts */
@@ -45,7 +50,7 @@ typedef struct bag_cursor {
     ig_value *thread_column; /* GPU: this thread's column of the row; else NULL */
 } bag_cursor;
 
-enum { BAG_VECTORS = 16 };
+enum { BAG_VECTORS = 16, BAG_PARTS = 4 };
 
 /* What is carried from id to id. */
 typedef struct bag_sums {
@@ -59,6 +64,8 @@ typedef struct bag_sums {
 ig_status bag_read_features(ig_lower *lower, const ig_op *anchor,
                             bag_feature *features);
 ig_status bag_choose_lanes(bag_class *c);
+ig_dtype  bag_sum_dtype(const bag_class *c);
+bool      bag_is_table(const bag_feature *f); /* bytes in rows, no plain matrix */
 
 /* bag.c: the loops; GPUs share all but the innermost distribution (gpu/bag.c). */
 
@@ -71,9 +78,8 @@ ig_status bag_lower(ig_lower *lower, bag_emit_feature emit);
 void bag_open_feature(const bag_class *c, ig_builder *b, ig_value *number,
                       bag_cursor *at);
 /* The feature's bags in those tiles: first, and one past the last. */
-void bag_open_tiles(const bag_class *c, ig_builder *b, ig_value *number,
-                    const bag_cursor *at, ig_value *const range[2],
-                    ig_value *out_bags[2]);
+void bag_open_tiles(const bag_class *c, ig_builder *b, ig_value *number, bag_cursor *at,
+                    ig_value *const range[2], ig_value *out_bags[2]);
 /* Where the ids of one bag are, checked. */
 void bag_open(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value *bag);
 /* The sum of an opened bag in `vectors` vectors of columns from at->column on. */

@@ -9,11 +9,25 @@ static int64_t listed(const ig_op *op, uint32_t slot, uint32_t index, int64_t ab
     return attr->kind == IG_ATTR_INTS ? attr->as.ints[index] : absent;
 }
 
-/* Rows as they lie: elements of the table's dtype from one row to the next. */
+bool bag_is_table(const bag_feature *f) {
+    return f->table->type->kind == IG_TABLE;
+}
+
+static bool read_layout(const bag_feature *f, ig_row_layout *out_layout) {
+    unsigned bits = ig_dtypes[f->table->type->dtype].bits;
+    return ig_row_layout_of(f->table->type->rows, bits, f->dim, out_layout);
+}
+
+/* From one row to the next. */
+static int64_t row_bytes(const bag_feature *f) {
+    ig_row_layout layout = { 0 };
+    return read_layout(f, &layout) ? layout.stride : 0;
+}
+
 static bool is_large(const ig_lower *lower, const bag_feature *f) {
     int64_t rows = 0;
     bool    is_known = ig_dim_constant(lower->module, f->table->type->dims[0], &rows);
-    int64_t bytes = f->dim * (ig_dtypes[f->table->type->dtype].bits / 8);
+    int64_t bytes = row_bytes(f);
     return !is_known ||
            rows > (int64_t)lower->target->l2_bytes / 2 / (bytes ? bytes : 1);
 }
@@ -96,13 +110,27 @@ ig_status bag_read_features(ig_lower *lower, const ig_op *anchor,
     return IG_OK;
 }
 
-/* Lanes of f32, in which all but f64 tables are summed. */
+/* f32, in which all but f64 tables are summed; rows of integers are copied. */
+ig_dtype bag_sum_dtype(const bag_class *c) {
+    const ig_type *table = c->features[0].table->type;
+    bool           has_codes = ig_rows_formats[table->rows.format].place ||
+                     table->rows.exponent_bits;
+    bool is_kept = table->dtype == IG_DT_f64 ||
+                   !ig_dtype_is_float((ig_dtype)table->dtype);
+    return is_kept && !has_codes ? (ig_dtype)table->dtype : IG_DT_f32;
+}
+
 ig_status bag_choose_lanes(bag_class *c) {
-    ig_dtype dtype = (ig_dtype)c->features[0].table->type->dtype;
-    if (!ig_dtype_is_float(dtype) &&
-        c->features[0].table->type->format == IG_ROW_PLAIN) {
+    const bag_feature *f = &c->features[0];
+    unsigned           bits = ig_dtypes[f->table->type->dtype].bits;
+    ig_dtype           dtype = bag_sum_dtype(c);
+    if (!read_layout(f, &c->layout) || (bits < 8 && !bag_is_table(f))) {
+        return ig_lower_unsupported(c->lower, "a bag over a matrix of packed numbers");
+    }
+    if (!ig_dtype_is_float(dtype) && (f->pool != IG_POOL_none || f->weights)) {
         return ig_lower_unsupported(c->lower, "a bag over a table of integers");
     }
-    c->lanes = ig_lower_lanes(c->lower, dtype == IG_DT_f64 ? IG_DT_f64 : IG_DT_f32);
+    c->lanes = ig_lower_lanes(c->lower, dtype);
+    c->parts = bits < 8 && c->lanes > 1 ? 8 / bits : 1;
     return IG_OK;
 }

@@ -30,7 +30,7 @@ module @types {
 # expect-error: 13:5: expected ',' or ']', found '%6'
 # expect-error: 13:24: a vector has 1 to 65535 lanes
 # expect-error: 14:24: an extent is never negative
-# expect-error: 15:32: expected f32, f16 or '>', found 'f64'
+# expect-error: 15:32: expected f32, f16, float, stride or '>', found 'f64'
 # expect-error: 16:35: a table has two extents: rows and their length
 # expect-error: 18:5: expected '>', found '%11'
 # expect-error: 18:25: a vector has 1 to 65535 lanes
