@@ -37,6 +37,9 @@ ig_status ig_buffers_unsupported(const ig_op *op, const char *why);
 ig_status ig_bufferise_if(ig_buffers *s, ig_op *op);
 ig_status ig_bufferise_loop(ig_buffers *s, ig_op *op);
 
+/* bufferise_host.c */
+ig_status ig_bufferise_host(ig_buffers *s, ig_op *op);
+
 /* ---- ops of the plan that the runtime does itself ---- */
 
 void ig_plan_let(ig_builder *b, ig_dim symbol, ig_dim value);

@@ -19,20 +19,14 @@
  *
  * Needs the tensor stage.  Keeps values and types.
  */
-#include "passes/pass.h"
+#include "passes/measure.h"
 
 #include "ir/text.h"
 
 #include <assert.h>
 #include <string.h>
 
-typedef struct meter {
-    ig_pass_run *run;
-    ig_module   *module;
-    ig_builder   b;
-    ig_op       *op;
-    ig_map       known; /* symbols that have a value where the walk stands */
-} meter;
+typedef ig_meter meter;
 
 /* ---- what a host function finds ---- */
 
@@ -87,7 +81,7 @@ static ig_value *measure(meter *m, const question *what, ig_value *const *operan
     return ig_make_op(&m->b, IG_OP_measure, &spec)->results;
 }
 
-static void bind(meter *m, ig_value *found, const ig_dim *symbols, uint32_t count) {
+void ig_meter_bind(meter *m, ig_value *found, const ig_dim *symbols, uint32_t count) {
     ig_attr    attrs[IG_bind_attr_count] = { [IG_bind_symbols] = ig_attr_of_dims(
                                                  m->module, symbols, count) };
     ig_op_spec spec = {
@@ -119,10 +113,8 @@ static void know_dims(meter *m, const ig_dim *dims, uint32_t count) {
     }
 }
 
-/* The symbol that result extent `d` is and that has no value yet, or one that nobody
- * reads. */
-static ig_dim extent_symbol(meter *m, uint32_t d) {
-    ig_dim     dim = m->op->results[0].type->dims[d];
+ig_dim ig_meter_extent(meter *m, uint32_t result, uint32_t d) {
+    ig_dim     dim = m->op->results[result].type->dims[d];
     ig_symbol *symbol = ig_dim_as_symbol(m->module, dim);
     if (!symbol || is_known(m, ig_symbol_index(m->module, dim))) {
         return new_symbol(m, "extent", 0);
@@ -130,6 +122,12 @@ static ig_dim extent_symbol(meter *m, uint32_t d) {
     symbol->origin = symbol->origin ? symbol->origin
                                     : "an extent that the model computes";
     return dim;
+}
+
+/* The symbol that extent `d` of the first result is and that has no value yet, or one
+ * that nobody reads. */
+static ig_dim extent_symbol(meter *m, uint32_t d) {
+    return ig_meter_extent(m, 0, d);
 }
 
 static ig_value *element(meter *m, ig_value *vector, int64_t index) {
@@ -142,17 +140,21 @@ static ig_value *element(meter *m, ig_value *vector, int64_t index) {
     return ig_make_reshape(&m->b, one, 0, NULL);
 }
 
-/* The result, under the type that everyone knows it by. */
-static void finish(meter *m, ig_value *value) {
-    ig_value      *old = m->op->results;
+void ig_meter_give(meter *m, uint32_t result, ig_value *value) {
+    ig_value      *old = &m->op->results[result];
     const ig_type *type = old->type;
     if (value->type != type) {
         value = ig_make_reshape(&m->b, value, type->rank, type->dims);
     }
     value->name = old->name;
     ig_value_replace(old, value);
-    ig_op_erase(m->op);
     m->run->changed = true;
+}
+
+/* The only result. */
+static void finish(meter *m, ig_value *value) {
+    ig_meter_give(m, 0, value);
+    ig_op_erase(m->op);
 }
 
 /* ---- tile ---- */
@@ -190,7 +192,7 @@ static ig_status measure_tile(meter *m) {
         wide[2 * d] = symbols[d];
         ones[2 * d + 1] = wide[2 * d + 1] = type->dims[d];
     }
-    bind(m, found, symbols, 2 * rank);
+    ig_meter_bind(m, found, symbols, 2 * rank);
     ig_value *apart = ig_make_reshape(&m->b, x, 2 * rank, ones);
     finish(m,
            make_expand(m, apart, ig_type_with_dims(m->module, type, 2 * rank, wide)));
@@ -210,8 +212,9 @@ static ig_status measure_shape(meter *m, const char *function) {
     }
     if (rank) {
         ig_value *operands[] = { extents_of(m, x), as_i64(m, 1) };
-        bind(m, measure(m, &(question){ function, rank, 2, params }, operands, 2),
-             symbols, rank);
+        ig_meter_bind(m,
+                      measure(m, &(question){ function, rank, 2, params }, operands, 2),
+                      symbols, rank);
     }
     finish(m, m->op->code == IG_OP_reshape ? ig_make_reshape(&m->b, x, rank, type->dims)
                                            : make_expand(m, x, type));
@@ -278,7 +281,7 @@ static ig_status measure_slice(meter *m) {
         symbols[d] = new_symbol(m, "start", 0);
         symbols[rank + d] = extent_symbol(m, d);
     }
-    bind(m, found, symbols, 2 * rank);
+    ig_meter_bind(m, found, symbols, 2 * rank);
     finish(m, has_steps ? gather_axes(m, x, found) : slice_by_symbols(m, x, symbols));
     return IG_OK;
 }
@@ -307,7 +310,7 @@ static ig_status measure_pad(meter *m) {
         symbols[rank + d] = new_symbol(m, "after", INT64_MIN / 2);
         symbols[2 * rank + d] = extent_symbol(m, d);
     }
-    bind(m, found, symbols, 3 * rank);
+    ig_meter_bind(m, found, symbols, 3 * rank);
     ig_attr attrs[IG_pad_attr_count] = {
         [IG_pad_before] = ig_attr_of_dims(m->module, symbols, rank),
         [IG_pad_after] = ig_attr_of_dims(m->module, symbols + rank, rank),
@@ -349,7 +352,7 @@ static ig_status measure_reduce(meter *m) {
         apart[2 * d] = symbols[d] = new_symbol(m, "kept", 0);
         apart[2 * d + 1] = symbols[rank + d] = new_symbol(m, "reduced", 0);
     }
-    bind(m, found, symbols, 2 * rank);
+    ig_meter_bind(m, found, symbols, 2 * rank);
     for (uint32_t d = 0; d < out_rank; d++) {
         symbols[d] = extent_symbol(m, d);
     }
@@ -359,7 +362,8 @@ static ig_status measure_reduce(meter *m) {
         [IG_slice_sizes] = ig_attr_of_dims(m->module, &size, 1),
     };
     if (out_rank) {
-        bind(m, ig_make(&m->b, IG_OP_slice, 1, &found, cut), symbols, out_rank);
+        ig_meter_bind(m, ig_make(&m->b, IG_OP_slice, 1, &found, cut), symbols,
+                      out_rank);
     }
     ig_value *pairs = ig_make_reshape(&m->b, x, 2 * rank, apart);
     ig_attr   attrs[IG_reduce_attr_count] = {
@@ -386,7 +390,8 @@ static ig_status measure_range(meter *m) {
                                    is_real ? IG_DT_f64 : IG_DT_i64);
     }
     const char *function = is_real ? "range_count_real" : "range_count";
-    bind(m, measure(m, &(question){ function, 1, 0, NULL }, operands, 3), &symbol, 1);
+    ig_meter_bind(m, measure(m, &(question){ function, 1, 0, NULL }, operands, 3),
+                  &symbol, 1);
     return IG_OK; /* the op itself stays */
 }
 
@@ -412,6 +417,9 @@ static const measured rows[] = {
     { IG_OP_pad, IG_pad_before, measure_pad },
     { IG_OP_reduce, IG_reduce_axes, measure_reduce },
     { IG_OP_range, NONE, measure_range },
+    { IG_OP_topk, IG_topk_k, ig_measure_topk },
+    { IG_OP_nonzero, NONE, ig_measure_nonzero },
+    { IG_OP_unique, NONE, ig_measure_unique },
 };
 
 typedef struct search {

@@ -78,19 +78,21 @@ typedef enum ig_ast_kind {
 } ig_ast_kind;
 
 /*  OPERATOR(name, text, precedence): a higher one binds tighter.  */
-#define IG_AST_OPERATOR_LIST(OPERATOR)                                                 \
-    OPERATOR(OR, "or", 1)                                                              \
-    OPERATOR(AND, "and", 2) OPERATOR(NOT, "not", 3) OPERATOR(IN, "in", 4) OPERATOR(    \
-        NOT_IN, "not in", 4) OPERATOR(IS, "is", 4) OPERATOR(IS_NOT, "is not", 4)       \
-        OPERATOR(LT, "<", 4) OPERATOR(LE, "<=", 4) OPERATOR(GT, ">", 4)                \
-            OPERATOR(GE, ">=", 4) OPERATOR(NE, "!=", 4) OPERATOR(EQ, "==", 4)          \
-                OPERATOR(BIT_OR, "|", 5) OPERATOR(BIT_XOR, "^", 6) OPERATOR(           \
-                    BIT_AND, "&", 7) OPERATOR(LEFT, "<<", 8) OPERATOR(RIGHT, ">>", 8)  \
-                    OPERATOR(ADD, "+", 9) OPERATOR(SUB, "-", 9) OPERATOR(MUL, "*", 10) \
-                        OPERATOR(MATMUL, "@", 10) OPERATOR(DIV, "/", 10)               \
-                            OPERATOR(FLOOR_DIV, "//", 10) OPERATOR(MOD, "%", 10)       \
-                                OPERATOR(PLUS, "+", 11) OPERATOR(NEG, "-", 11)         \
-                                    OPERATOR(INVERT, "~", 11) OPERATOR(POW, "**", 12)
+#define IG_AST_OPERATOR_LIST(OPERATOR)                                                \
+    OPERATOR(OR, "or", 1)                                                             \
+    OPERATOR(AND, "and", 2)                                                           \
+    OPERATOR(NOT, "not", 3) OPERATOR(IN, "in", 4) OPERATOR(NOT_IN, "not in", 4)       \
+        OPERATOR(IS, "is", 4) OPERATOR(IS_NOT, "is not", 4) OPERATOR(LT, "<", 4)      \
+            OPERATOR(LE, "<=", 4) OPERATOR(GT, ">", 4) OPERATOR(GE, ">=", 4)          \
+                OPERATOR(NE, "!=", 4) OPERATOR(EQ, "==", 4) OPERATOR(BIT_OR, "|", 5)  \
+                    OPERATOR(BIT_XOR, "^", 6) OPERATOR(BIT_AND, "&", 7) OPERATOR(     \
+                        LEFT, "<<", 8) OPERATOR(RIGHT, ">>", 8) OPERATOR(ADD, "+", 9) \
+                        OPERATOR(SUB, "-", 9) OPERATOR(MUL, "*", 10)                  \
+                            OPERATOR(MATMUL, "@", 10) OPERATOR(DIV, "/", 10)          \
+                                OPERATOR(FLOOR_DIV, "//", 10) OPERATOR(MOD, "%", 10)  \
+                                    OPERATOR(PLUS, "+", 11) OPERATOR(NEG, "-", 11)    \
+                                        OPERATOR(INVERT, "~", 11)                     \
+                                            OPERATOR(POW, "**", 12)
 
 typedef enum ig_ast_operator {
 #define IG_AST_OPERATOR(name, text, precedence) IG_AST_OP_##name,

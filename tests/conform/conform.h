@@ -23,6 +23,7 @@
 #include "base/platform.h"
 #include "base/writer.h"
 #include "ir/element.h"
+#include "ir/tensor.h"
 
 #include <math.h>
 #include <stdio.h>

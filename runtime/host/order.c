@@ -1,0 +1,118 @@
+/* Host function sort: the first elements of each line of a tensor, in order.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Elements are compared by keys: unsigned numbers in the order of what the bits mean,
+ * NaN largest, both zeros one.  Equal keys stay in the order in which they stand, so
+ * the order is total, and a heap of positions in the result's own memory suffices:
+ * its root is the last of those that are kept, everything after the first `kept`
+ * either takes the root's place or is passed over, and emptying the heap from the back
+ * leaves the positions in order.
+ */
+#include "base/checked.h"
+#include "runtime/host/host.h"
+
+#include <string.h>
+
+typedef struct line {
+    const char *x; /* of the line's first element */
+    int64_t    *at;
+    int64_t     inner, bytes;
+    uint64_t    infinity; /* bits of it; 0: integers */
+    bool        is_signed, is_descending;
+} line;
+
+static uint64_t key_of(const line *l, int64_t i) {
+    uint64_t bits = 0, sign = (uint64_t)1 << (8 * l->bytes - 1);
+    uint64_t all = sign | (sign - 1);
+    memcpy(&bits, l->x + i * l->inner * l->bytes, (size_t)l->bytes);
+    if (l->infinity) {
+        uint64_t size = bits & (sign - 1);
+        bits = size > l->infinity ? all
+               : size == 0        ? sign
+               : bits & sign      ? ~bits & all
+                                  : bits | sign;
+    } else if (l->is_signed) {
+        bits ^= sign;
+    }
+    return l->is_descending ? all - bits : bits;
+}
+
+/* Does position i stand behind position k? */
+static bool is_behind(const line *l, int64_t i, int64_t k) {
+    uint64_t a = key_of(l, i), b = key_of(l, k);
+    return a != b ? a > b : i > k;
+}
+
+/* Slot 0 may be too far in front of those below it: sinks in a heap of `count`. */
+static void sink(const line *l, int64_t slot, int64_t count) {
+    int64_t moved = l->at[slot * l->inner];
+    for (int64_t child = 2 * slot + 1; child < count; child = 2 * slot + 1) {
+        int64_t best = l->at[child * l->inner];
+        if (child + 1 < count && is_behind(l, l->at[(child + 1) * l->inner], best)) {
+            best = l->at[++child * l->inner];
+        }
+        if (!is_behind(l, best, moved)) {
+            break;
+        }
+        l->at[slot * l->inner] = best;
+        slot = child;
+    }
+    l->at[slot * l->inner] = moved;
+}
+
+static void sort_line(const line *l, int64_t n, int64_t kept) {
+    for (int64_t i = 0; i < kept; i++) {
+        l->at[i * l->inner] = i;
+    }
+    for (int64_t slot = kept / 2; slot-- > 0;) {
+        sink(l, slot, kept);
+    }
+    for (int64_t i = kept; i < n; i++) {
+        if (is_behind(l, l->at[0], i)) {
+            l->at[0] = i;
+            sink(l, 0, kept);
+        }
+    }
+    for (int64_t count = kept; count-- > 1;) {
+        int64_t last = l->at[count * l->inner];
+        l->at[count * l->inner] = l->at[0];
+        l->at[0] = last;
+        sink(l, 0, count);
+    }
+}
+
+/* outer * n * inner elements of `element` bytes fit into `held`. */
+static bool fits(const int64_t *p, int64_t n, int64_t element, int64_t held) {
+    int64_t bytes;
+    return ig_mul_i64(p[0], n, &bytes) && ig_mul_i64(bytes, p[2], &bytes) &&
+           ig_mul_i64(bytes, element, &bytes) && bytes <= held;
+}
+
+ig_host_fn ig_host_sort;
+
+bool ig_host_sort(const ig_host_call *call) {
+    const int64_t *p = call->params;
+    int64_t        outer = p[0], n = p[1], inner = p[2], kept = p[3], bytes = p[4];
+    if (outer < 0 || n < 0 || inner < 0 || kept < 0 || kept > n || bytes < 1 ||
+        bytes > 8 || !fits(p, kept, bytes, call->bytes[0]) ||
+        !fits(p, kept, 8, call->bytes[1]) || !fits(p, n, bytes, call->bytes[2])) {
+        return false;
+    }
+    line l = { .inner = inner,
+               .bytes = bytes,
+               .infinity = (uint64_t)p[5],
+               .is_signed = p[6] != 0,
+               .is_descending = p[7] != 0 };
+    for (int64_t i = 0; i < (kept > 0 ? outer * inner : 0); i++) {
+        int64_t from = i / inner * n * inner + i % inner;
+        int64_t to = i / inner * kept * inner + i % inner;
+        l.x = (const char *)call->buffers[2] + from * bytes;
+        l.at = (int64_t *)call->buffers[1] + to;
+        sort_line(&l, n, kept);
+        for (int64_t k = 0; k < kept; k++) {
+            memcpy((char *)call->buffers[0] + (to + k * inner) * bytes,
+                   l.x + l.at[k * inner] * inner * bytes, (size_t)bytes);
+        }
+    }
+    return true;
+}
