@@ -22,7 +22,7 @@
     LIMIT(archive_entries, 1 << 18, "entries of an archive")                       \
     LIMIT(inflate_bytes, 4LL << 30, "bytes that an archive's entries inflate to")  \
     LIMIT(source_bytes, 64 << 20, "bytes of one source or pickle of an archive")   \
-    LIMIT(pickle_values, 1 << 24, "values of an archive's pickles")                \
+    LIMIT(pickle_values, 1 << 22, "values of an archive's pickles")                \
     LIMIT(pickle_depth, 500, "nesting of a pickle's values")
 
 typedef struct ig_limits {

@@ -25,6 +25,7 @@
 
 #include "base/context.h"
 #include "base/map.h"
+#include "frontend/torchscript/crc32.h"
 
 typedef enum ig_archive_format {
 #define FORMAT(name, words, advice) IG_ARCHIVE_##name,
@@ -56,6 +57,8 @@ typedef struct ig_archive {
     size_t            entry_count;
     ig_map            names;    /* name -> ig_archive_entry */
     uint64_t          inflated; /* bytes so far, bounded by limits.inflate_bytes */
+    uint64_t          checked;  /* private: stored bytes whose checksum was computed */
+    const ig_crc32   *crc32;    /* private */
 } ig_archive;
 
 /* An entry's content. */
@@ -65,7 +68,8 @@ typedef struct ig_archive_span {
 } ig_archive_span;
 
 /* What `bytes` look like, from the content alone; never reports.  A zip's directory is
- * searched for telling names, loosely: open is what judges. */
+ * searched for telling names, loosely: open is what judges, and says what is wrong with
+ * a zip that is cut or damaged (sniffed as other_zip). */
 ig_archive_format ig_archive_sniff(ig_str bytes);
 /* "a TorchScript archive", and what to do instead or NULL when it can be read. */
 const char *ig_archive_format_words(ig_archive_format format);

@@ -78,6 +78,7 @@ struct ig_py {
             ig_py *class; /* GLOBAL */
             ig_py *args;  /* of __new__: a TUPLE */
             ig_py *state; /* of BUILD; NULL when there was none */
+            ig_py *items; /* of a subclass of list or dict: its items; or NULL */
         } object;
         struct {
             ig_py *class, *value;
@@ -149,7 +150,8 @@ typedef struct ig_pickle_set {
     ig_archive *archive; /* NULL: no storages can be read */
     ig_arena   *arena;
     ig_context *context;
-    ig_map      storages; /* entry name -> ig_py of kind STORAGE */
+    ig_map      storages; /* private: of all pickles of the set */
+    ig_map      reduced;  /* private: torch.package's number -> CALL */
     uint32_t    value_count;
 } ig_pickle_set;
 
