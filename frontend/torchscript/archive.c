@@ -251,8 +251,8 @@ ig_status ig_archive_open(ig_archive *archive, ig_context *context, ig_arena *ar
     ig_crc32_init(crc32);
     archive->crc32 = crc32;
     ig_map_init(&archive->names, arena);
-    ig_zip_walk   walk;
-    ig_zip_entry *found;
+    ig_zip_walk   walk = { 0 };
+    ig_zip_entry *found = NULL;
     IG_TRY(read_directory(archive, &walk, &found));
     archive->root = find_root(found, walk.count);
     archive->entries = IG_NEW_ARRAY(arena, ig_archive_entry, walk.count + 1);
