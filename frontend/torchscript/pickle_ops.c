@@ -43,6 +43,8 @@ static ig_status pop(ig_pickle_vm *vm, ig_py **out_item) {
 /* Takes the last mark away: what lay above it are `*out_items`, good until the next
  * push. */
 static ig_status pop_to_mark(ig_pickle_vm *vm, ig_py ***out_items, size_t *out_count) {
+    *out_items = NULL;
+    *out_count = 0;
     if (!vm->marks.count) {
         return ig_pickle_fail(vm, IG_INVALID, "there is no mark on the stack");
     }
@@ -373,7 +375,8 @@ static ig_status get_at(ig_pickle_vm *vm, uint64_t number) {
 }
 
 static ig_status line_number(ig_pickle_vm *vm, ig_str text, uint64_t *out_number) {
-    int64_t number;
+    int64_t number = 0;
+    *out_number = 0;
     if (!ig_str_to_i64(text, &number) || number < 0) {
         return ig_pickle_fail(vm, IG_INVALID, "its argument is no number");
     }

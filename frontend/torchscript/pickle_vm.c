@@ -84,6 +84,7 @@ static ig_status fail_end(const ig_pickle_vm *vm) {
 }
 
 static ig_status take(ig_pickle_vm *vm, uint64_t size, const unsigned char **out) {
+    *out = (const unsigned char *)vm->bytes.data;
     if (size > vm->bytes.size - vm->at) {
         return fail_end(vm);
     }
