@@ -160,6 +160,34 @@ uint32_t ig_artifact_reference(ig_artifact_writer *writer, ig_str name, uint32_t
 
 /* ---- the plan entry ---- */
 
+static void add_leaf(ig_artifact_writer *writer, const ig_plan_port *port) {
+    ig_plan_node node = { .is_leaf = 1,
+                          .name = port->name,
+                          .text = ig_artifact_text(writer, IG_STR("")) };
+    IG_PUSH(writer->arena, &writer->nodes, node);
+}
+
+/* A plan without a tree: its inputs by their names, and a tuple of its outputs. */
+static void add_flat_tree(ig_artifact_writer *writer) {
+    uint32_t     inputs = (uint32_t)(writer->inputs.count - writer->states.count);
+    uint32_t     outputs = (uint32_t)(writer->outputs.count - writer->states.count);
+    ig_plan_text none = ig_artifact_text(writer, IG_STR(""));
+    ig_plan_node call = {
+        .kind = IG_TREE_CALL, .count = inputs + 1, .name = none, .text = none
+    };
+    ig_plan_node result = {
+        .kind = IG_TREE_TUPLE, .count = outputs, .name = none, .text = none
+    };
+    IG_PUSH(writer->arena, &writer->nodes, call);
+    for (uint32_t i = 0; i < inputs; i++) {
+        add_leaf(writer, &writer->inputs.items[i]);
+    }
+    IG_PUSH(writer->arena, &writer->nodes, result);
+    for (uint32_t i = 0; i < outputs; i++) {
+        add_leaf(writer, &writer->outputs.items[i]);
+    }
+}
+
 ig_str ig_artifact_plan(ig_artifact_writer *writer) {
     ig_plan_header header = {
         .magic = IG_PLAN_MAGIC,
@@ -170,6 +198,9 @@ ig_str ig_artifact_plan(ig_artifact_writer *writer) {
         .arena_bytes = writer->arena_bytes,
     };
     ig_writer plan;
+    if (writer->nodes.count == 0) {
+        add_flat_tree(writer);
+    }
     ig_writer_init(&plan, writer->arena);
     ig_put_bytes(&plan, &header, sizeof header);
     writer->text.items = writer->strings.data;

@@ -98,10 +98,17 @@ static ig_str make_manifest(const ig_compilation *build, const ig_artifact_write
         ig_put(&out, "%s\"%s\"", i ? ", " : "",
                build->lowered.targets.targets[i]->level);
     }
-    ig_put(&out, "],\n  \"inputs\": [");
-    put_ports(&out, w, w->inputs.items, w->inputs.count);
+    size_t states = w->states.count;
+    size_t inputs = w->inputs.count - states;
+    ig_put(&out, "],\n  \"signature\": ");
+    ig_put_json_string(
+        &out, ig_str_of(ig_module_signature((ig_module *)(uintptr_t)build->module)));
+    ig_put(&out, ",\n  \"inputs\": [");
+    put_ports(&out, w, w->inputs.items, inputs);
     ig_put(&out, ",\n  \"outputs\": [");
-    put_ports(&out, w, w->outputs.items, w->outputs.count);
+    put_ports(&out, w, w->outputs.items, w->outputs.count - states);
+    ig_put(&out, ",\n  \"states\": [");
+    put_ports(&out, w, w->inputs.items + inputs, states);
     put_launches(&out, w);
     ig_put(&out, ",\n  \"kernels\": %zu,\n  \"weight_bytes\": %llu\n}\n",
            w->kernels.count, (unsigned long long)w->weights_bytes);

@@ -170,15 +170,22 @@ const ig_graph *ig_entry_of(const ig_module *module) {
     return NULL;
 }
 
-ig_arena *ig_host_results(ig_module *module) {
+ig_module_results *ig_host_module(ig_module *module) {
     ig_host           *host = ig_host_of(module->context);
     ig_module_results *results = ig_map_get_id(&host->results, IG_MAP_PTR(module));
     if (!results) {
         results = IG_NEW(&host->arena, ig_module_results);
+        ig_arena_init(&results->arena, &module->context->budget);
+        ig_arena_init(&results->state_arenas[0], &module->context->budget);
+        ig_arena_init(&results->state_arenas[1], &module->context->budget);
         ig_map_set_id(&host->results, IG_MAP_PTR(module), results);
-    } else {
-        ig_arena_fini(&results->arena);
     }
+    return results;
+}
+
+ig_arena *ig_host_results(ig_module *module) {
+    ig_module_results *results = ig_host_module(module);
+    ig_arena_fini(&results->arena);
     ig_arena_init(&results->arena, &module->context->budget);
     return &results->arena;
 }
@@ -191,6 +198,8 @@ void ig_module_close(ig_module *module) {
     ig_module_results *results = ig_map_get_id(&host->results, IG_MAP_PTR(module));
     if (results) {
         ig_arena_fini(&results->arena);
+        ig_arena_fini(&results->state_arenas[0]);
+        ig_arena_fini(&results->state_arenas[1]);
         ig_map_set_id(&host->results, IG_MAP_PTR(module), NULL);
     }
     ig_module_destroy(module);

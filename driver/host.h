@@ -7,6 +7,7 @@
 #include "base/writer.h"
 #include "codegen/backend.h"
 #include "ingot/ingot.h"
+#include "ir/tensor.h"
 
 #define IG_HOST_THREADS 8 /* at most, for compiling kernels */
 
@@ -21,12 +22,19 @@ typedef struct ig_host {
     bool               has_unwound;
 } ig_host;
 
-/* Texts and tensors that a call handed out: the module's until the next call on it. */
+/* What the driver keeps beside a module. */
 typedef struct ig_module_results {
-    ig_arena arena;
+    ig_arena arena; /* texts and tensors that a call handed out: until the next call */
+    const ig_signature *flat; /* of a graph without one, once asked for */
+    /* State of the interpreter's runs; NULL: as it begins.  Values are in the arena of
+     * that number, the other takes those of the next run. */
+    ig_tensor *states;
+    ig_arena   state_arenas[2];
+    int        state_arena;
 } ig_module_results;
 
-ig_host *ig_host_of(ig_context *context);
+ig_host           *ig_host_of(ig_context *context);
+ig_module_results *ig_host_module(ig_module *module);
 /* An emptied arena for what the next call on `module` hands out. */
 ig_arena *ig_host_results(ig_module *module);
 

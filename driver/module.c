@@ -9,12 +9,19 @@
 
 size_t ig_module_input_count(const ig_module *module) {
     const ig_graph *graph = ig_entry_of(module);
-    return graph ? graph->body.arg_count : 0;
+    return graph ? graph->body.arg_count - graph->state_count : 0;
 }
 
 size_t ig_module_output_count(const ig_module *module) {
     const ig_graph *graph = ig_entry_of(module);
-    return graph && graph->body.last ? graph->body.last->operand_count : 0;
+    return graph && graph->body.last
+               ? graph->body.last->operand_count - graph->state_count
+               : 0;
+}
+
+size_t ig_module_state_count(const ig_module *module) {
+    const ig_graph *graph = ig_entry_of(module);
+    return graph ? graph->state_count : 0;
 }
 
 const char *ig_module_input_name(const ig_module *module, size_t index) {

@@ -7,6 +7,7 @@
 #include "driver/plan_steps.h"
 
 #include "driver/reference.h"
+#include "driver/signature.h"
 #include "ir/build.h"
 #include "ir/text.h"
 
@@ -344,6 +345,8 @@ ig_status ig_plan_write(ig_artifact_writer *w, const ig_plan_input *input) {
     add_outputs(&p);
     IG_TRY(add_declarations(&p, &p.graph->body));
     IG_TRY(add_ports(&p));
+    IG_TRY(ig_plan_add_states(&p));
+    ig_plan_add_tree(&p);
     ig_plan_add_steps(&p);
     close_lives(&p);
     return IG_OK;

@@ -13,7 +13,7 @@
 
 #define IG_PLAN_MAGIC "ingotPLN"
 #define IG_CODE_MAGIC "ingotCOD"
-#define IG_FORMAT_VERSION 1u
+#define IG_FORMAT_VERSION 2u
 
 #define IG_NONE UINT32_MAX /* no such expression, symbol or buffer */
 
@@ -50,6 +50,8 @@ typedef struct ig_hash128 {
     SECTION(symbols, ig_plan_symbol)                                             \
     SECTION(inputs, ig_plan_port)                                                \
     SECTION(outputs, ig_plan_port)                                               \
+    SECTION(states, ig_plan_state)                                               \
+    SECTION(nodes, ig_plan_node) /* the signature tree, depth first */           \
     SECTION(guards, ig_plan_guard)                                               \
     SECTION(files, ig_plan_file)                                                 \
     SECTION(constants, ig_plan_constant)                                         \
@@ -130,7 +132,7 @@ typedef struct ig_plan_symbol {
  * a symbol that stands at several places must be the same at all of them. */
 typedef struct ig_plan_port {
     ig_plan_text name, type; /* type: "f32[B, 13]" */
-    uint32_t     kind;       /* node of the signature tree; 0: tensor, a leaf */
+    uint32_t     kind;       /* 0: tensor */
     uint32_t     dtype;      /* ig_dtype_code of ingot/runtime.h (the ONNX number) */
     uint32_t     rank;
     uint32_t     dims;     /* first of `rank` entries of lists */
@@ -138,6 +140,27 @@ typedef struct ig_plan_port {
                               * not the output's own buffer: copied after the run) */
     uint32_t     reserved; /* 0 */
 } ig_plan_port;
+
+/* State number i is the i-th of the last inputs, where its value before a run stands,
+ * and of the last outputs, where the run puts the value behind it.  Neither is the
+ * caller's: the session owns both and makes the output the next input when the run was
+ * good. */
+typedef struct ig_plan_state {
+    uint32_t constant; /* what it begins with */
+    uint32_t rank;
+    int64_t  dims[IG_PLAN_RANK]; /* of that; the rest 0 */
+} ig_plan_state;
+
+/* A node of the signature tree (ingot/tree.h).  Node 0 is the call; children follow
+ * their parent, depth first. */
+typedef struct ig_plan_node {
+    uint32_t     kind;     /* ig_tree_kind */
+    uint32_t     count;    /* children */
+    uint32_t     is_leaf;  /* 1: the next input, or output in the call's last child */
+    uint32_t     reserved; /* 0 */
+    ig_plan_text name, text;
+    int64_t      value; /* INT, BOOL: the number; FLOAT: the bits of the double */
+} ig_plan_node;
 
 typedef struct ig_plan_guard {
     uint32_t     left, right; /* expressions */
@@ -261,6 +284,8 @@ typedef struct ig_code_kernel {
 _Static_assert(sizeof(ig_plan_header) == 64 + 16 * IG_SECTION_COUNT, "format");
 _Static_assert(sizeof(ig_plan_symbol) == 56, "format");
 _Static_assert(sizeof(ig_plan_port) == 40, "format");
+_Static_assert(sizeof(ig_plan_state) == 72, "format");
+_Static_assert(sizeof(ig_plan_node) == 40, "format");
 _Static_assert(sizeof(ig_plan_guard) == 24, "format");
 _Static_assert(sizeof(ig_plan_file) == 24, "format");
 _Static_assert(sizeof(ig_plan_constant) == 48, "format");

@@ -65,13 +65,17 @@ static bool find_sections(const void *bytes, ig_plan *plan) {
 
 static bool allocate_derived(ig_plan *plan) {
     size_t keys = (size_t)plan->symbols_count * sizeof *plan->keys;
-    char  *memory = calloc(1, keys + plan->symbols_count + plan->exprs_count + 1);
+    size_t nodes = (size_t)plan->nodes_count * sizeof *plan->node_sizes;
+    char  *memory =
+        calloc(1, keys + 2 * nodes + plan->symbols_count + plan->exprs_count + 1);
     if (!memory) {
         return false;
     }
     plan->derived = memory;
     plan->keys = (uint32_t *)(void *)memory;
-    plan->symbol_flags = (uint8_t *)memory + keys;
+    plan->node_sizes = (uint32_t *)(void *)(memory + keys);
+    plan->node_leaves = (int32_t *)(void *)(memory + keys + nodes);
+    plan->symbol_flags = (uint8_t *)memory + keys + 2 * nodes;
     plan->expr_flags = plan->symbol_flags + plan->symbols_count;
     return true;
 }
@@ -88,6 +92,9 @@ ig_status ig_plan_open(const void *bytes, size_t size, ig_plan *out_plan,
         return ig_message_set(message, IG_LIMIT, "out of memory");
     }
     ig_status status = ig_plan_check_records(out_plan, message);
+    if (status == IG_OK) {
+        status = ig_plan_check_tree(out_plan, message);
+    }
     if (status == IG_OK) {
         status = ig_plan_check_steps(out_plan, message);
     }

@@ -30,7 +30,9 @@ typedef struct ig_plan {
     uint8_t  *symbol_flags; /* the same; LOOSE: reaches no size or grid */
     uint32_t *keys;         /* input symbols that reach a size or grid */
     uint32_t  key_count;
-    void     *derived; /* the memory of the four */
+    uint32_t *node_sizes;  /* nodes of the subtree that begins there */
+    int32_t  *node_leaves; /* number of the input or output, or -1 */
+    void     *derived;     /* the memory of these */
 } ig_plan;
 
 /* `bytes` (aligned to 8) is borrowed and must not change. */
@@ -64,8 +66,13 @@ const char *ig_dtype_code_name(uint32_t dtype);
 bool ig_dtype_code_bytes(uint32_t dtype, uint32_t rank, const int64_t *dims,
                          int64_t *out_bytes);
 
-/* The checks, in runtime/plan_check.c and plan_steps.c; ig_plan_open calls them. */
+/* Zero-terminated text inside of the section? */
+bool ig_plan_has_text(const ig_plan *plan, ig_plan_text text);
+
+/* The checks, in runtime/plan_check.c, plan_tree.c and plan_steps.c; ig_plan_open calls
+ * them in this order. */
 ig_status ig_plan_check_records(ig_plan *plan, const ig_message *message);
+ig_status ig_plan_check_tree(ig_plan *plan, const ig_message *message);
 ig_status ig_plan_check_steps(const ig_plan *plan, const ig_message *message);
 /* Fills keys and LOOSE. */
 void ig_plan_find_keys(ig_plan *plan);

@@ -13,7 +13,7 @@
 
 /* ---- texts, lists, expressions ---- */
 
-static bool has_text(const ig_plan *plan, ig_plan_text text) {
+bool ig_plan_has_text(const ig_plan *plan, ig_plan_text text) {
     return text.offset < plan->text_count &&
            text.size < plan->text_count - text.offset &&
            plan->text[text.offset + text.size] == 0 &&
@@ -33,15 +33,15 @@ static bool in_range(ig_plan_range range, uint32_t count) {
 }
 
 static const char *check_level(ig_plan *plan, uint32_t i) {
-    return has_text(plan, plan->levels[i]) ? NULL : "level name";
+    return ig_plan_has_text(plan, plan->levels[i]) ? NULL : "level name";
 }
 
 static const char *check_kernel(ig_plan *plan, uint32_t i) {
-    return has_text(plan, plan->kernels[i]) ? NULL : "kernel name";
+    return ig_plan_has_text(plan, plan->kernels[i]) ? NULL : "kernel name";
 }
 
 static const char *check_host(ig_plan *plan, uint32_t i) {
-    return has_text(plan, plan->hosts[i]) ? NULL : "host function name";
+    return ig_plan_has_text(plan, plan->hosts[i]) ? NULL : "host function name";
 }
 
 static const char *check_list(ig_plan *plan, uint32_t i) {
@@ -120,7 +120,8 @@ static const char *check_binding(const ig_plan *plan, uint32_t i) {
 
 static const char *check_symbol(ig_plan *plan, uint32_t i) {
     const ig_plan_symbol *symbol = &plan->symbols[i];
-    if (!has_text(plan, symbol->name) || !has_text(plan, symbol->origin)) {
+    if (!ig_plan_has_text(plan, symbol->name) ||
+        !ig_plan_has_text(plan, symbol->origin)) {
         return "symbol name";
     }
     if (symbol->min > symbol->max || symbol->multiple < 1) {
@@ -148,7 +149,7 @@ static const char *check_symbol(ig_plan *plan, uint32_t i) {
 /* ---- ports ---- */
 
 static const char *check_port(const ig_plan *plan, const ig_plan_port *port) {
-    if (!has_text(plan, port->name) || !has_text(plan, port->type)) {
+    if (!ig_plan_has_text(plan, port->name) || !ig_plan_has_text(plan, port->type)) {
         return "port name";
     }
     if (ig_dtype_code_bits(port->dtype) == 0) {
@@ -206,7 +207,8 @@ static const char *check_output(ig_plan *plan, uint32_t i) {
 static const char *check_guard(ig_plan *plan, uint32_t i) {
     const ig_plan_guard *guard = &plan->guards[i];
     if (!has_expr(plan, guard->left) || !has_expr(plan, guard->right) ||
-        !has_text(plan, guard->message) || guard->test > 1 || guard->at_bind > 1) {
+        !ig_plan_has_text(plan, guard->message) || guard->test > 1 ||
+        guard->at_bind > 1) {
         return "guard";
     }
     int flags = plan->expr_flags[guard->left] | plan->expr_flags[guard->right];
@@ -218,14 +220,15 @@ static const char *check_guard(ig_plan *plan, uint32_t i) {
 
 static const char *check_file(ig_plan *plan, uint32_t i) {
     const ig_plan_file *file = &plan->files[i];
-    bool                is_good = has_text(plan, file->path) && file->path.size > 0;
+    bool is_good = ig_plan_has_text(plan, file->path) && file->path.size > 0;
     return is_good ? NULL : "file name";
 }
 
 static const char *check_constant(ig_plan *plan, uint32_t i) {
     const ig_plan_constant *constant = &plan->constants[i];
     uint64_t                end;
-    if (!has_text(plan, constant->name) || constant->source > IG_CONSTANT_FILE ||
+    if (!ig_plan_has_text(plan, constant->name) ||
+        constant->source > IG_CONSTANT_FILE ||
         __builtin_add_overflow(constant->offset, constant->bytes, &end) ||
         end > INT64_MAX) {
         return "constant";
@@ -259,7 +262,7 @@ static const char *check_arena_buffer(const ig_plan        *plan,
 
 static const char *check_buffer(ig_plan *plan, uint32_t i) {
     const ig_plan_buffer *buffer = &plan->buffers[i];
-    if (!has_text(plan, buffer->name) || !has_expr(plan, buffer->bytes)) {
+    if (!ig_plan_has_text(plan, buffer->name) || !has_expr(plan, buffer->bytes)) {
         return "buffer";
     }
     bool is_own = false;
@@ -326,8 +329,8 @@ static ig_status check_all(ig_plan *plan, uint32_t count, check_fn *check,
 
 /* Expressions first: symbols use them, and their flags come from the symbols. */
 ig_status ig_plan_check_records(ig_plan *plan, const ig_message *message) {
-    if (!has_text(plan, plan->header->build_id) ||
-        !has_text(plan, plan->header->model)) {
+    if (!ig_plan_has_text(plan, plan->header->build_id) ||
+        !ig_plan_has_text(plan, plan->header->model)) {
         return ig_message_set(message, IG_INVALID, "the plan is damaged: model name");
     }
     IG_TRY(check_all(plan, plan->exprs_count, check_expr, message));

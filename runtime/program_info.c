@@ -3,12 +3,21 @@
 
 #include <string.h>
 
+/* The last ports are state, which is no concern of callers. */
+static uint32_t own_count(const ig_program *program, uint32_t count) {
+    return count - program->plan.states_count;
+}
+
 size_t ig_program_input_count(const ig_program *program) {
-    return program->plan.inputs_count;
+    return own_count(program, program->plan.inputs_count);
 }
 
 size_t ig_program_output_count(const ig_program *program) {
-    return program->plan.outputs_count;
+    return own_count(program, program->plan.outputs_count);
+}
+
+size_t ig_program_state_count(const ig_program *program) {
+    return program->plan.states_count;
 }
 
 static ig_port describe(const ig_plan *plan, const ig_plan_port *port) {
@@ -32,6 +41,10 @@ ig_port ig_program_output(const ig_program *program, size_t index) {
     return describe(&program->plan, &program->plan.outputs[index]);
 }
 
+ig_port ig_program_state(const ig_program *program, size_t index) {
+    return ig_program_input(program, ig_program_input_count(program) + index);
+}
+
 static int find_port(const ig_plan *plan, const ig_plan_port *ports, uint32_t count,
                      const char *name) {
     for (uint32_t i = 0; i < count; i++) {
@@ -44,12 +57,34 @@ static int find_port(const ig_plan *plan, const ig_plan_port *ports, uint32_t co
 
 int ig_program_find_input(const ig_program *program, const char *name) {
     const ig_plan *plan = &program->plan;
-    return find_port(plan, plan->inputs, plan->inputs_count, name);
+    return find_port(plan, plan->inputs, own_count(program, plan->inputs_count), name);
 }
 
 int ig_program_find_output(const ig_program *program, const char *name) {
     const ig_plan *plan = &program->plan;
-    return find_port(plan, plan->outputs, plan->outputs_count, name);
+    return find_port(plan, plan->outputs, own_count(program, plan->outputs_count),
+                     name);
+}
+
+size_t ig_program_node_count(const ig_program *program) {
+    return program->plan.nodes_count;
+}
+
+ig_tree_node ig_program_node(const ig_program *program, size_t index) {
+    const ig_plan      *plan = &program->plan;
+    const ig_plan_node *node = &plan->nodes[index];
+    ig_tree_node        out = { .kind = (ig_tree_kind)node->kind,
+                                .child_count = node->count,
+                                .size = plan->node_sizes[index],
+                                .leaf = plan->node_leaves[index],
+                                .name = ig_plan_string(plan, node->name),
+                                .text = ig_plan_string(plan, node->text) };
+    if (out.kind == IG_TREE_FLOAT) {
+        memcpy(&out.real, &node->value, sizeof out.real);
+    } else {
+        out.integer = node->value;
+    }
+    return out;
 }
 
 static size_t count_launches(const ig_plan *plan) {

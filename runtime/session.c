@@ -11,6 +11,9 @@ static ig_session *cut_session(ig_cutter *c, const ig_plan *plan, int workers) {
     ig_session  parts = {
          .symbols = ig_cut(c, plan->symbols_count, sizeof *parts.symbols),
          .inputs = ig_cut(c, plan->inputs_count, sizeof *parts.inputs),
+         .given = ig_cut(c, plan->states_count ? plan->inputs_count : 0,
+                         sizeof *parts.given),
+         .state_outputs = ig_cut(c, plan->states_count, sizeof *parts.state_outputs),
          .outputs = ig_cut(c, plan->outputs_count, sizeof *parts.outputs),
          .bases = ig_cut(c, plan->buffers_count, sizeof *parts.bases),
          .bytes = ig_cut(c, plan->buffers_count, sizeof *parts.bytes),
@@ -136,6 +139,7 @@ ig_status ig_session_create(ig_program *program, const ig_session_options *optio
         return ig_message_set(&message, IG_LIMIT, "out of memory for a session");
     }
     take_arena(session, &all);
+    ig_session_reset(session);
     if (!take_workers(session)) {
         ig_session_destroy(session);
         return ig_message_set(&message, IG_LIMIT, "out of memory for a session");

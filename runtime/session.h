@@ -65,6 +65,10 @@ struct ig_session {
     size_t         shape_bytes;
     int64_t       *symbols;
     ig_view       *inputs; /* as bound */
+    ig_view       *given;  /* of a program with state: the caller's, then state's */
+    ig_view       *state_outputs;
+    ig_view       *caller_outputs; /* as bound */
+    bool           is_stale;       /* state has moved since it was bound */
     ig_output     *outputs;
     char         **bases; /* address of each buffer */
     int64_t       *bytes; /* and its size, as far as known */
@@ -89,9 +93,20 @@ ig_status ig_session_check_guard(ig_session *session, uint32_t number);
 /* Extents and bytes of an output, into the current shape. */
 ig_status ig_session_size_output(ig_session *session, uint32_t number);
 
+/* session_state.c.  The views of state behind the caller's, for a bind. */
+void ig_session_give_state(ig_session *session);
+/* After a good run: outputs of state become the next inputs. */
+void                   ig_session_commit_state(ig_session *session);
+static inline uint32_t ig_session_callers(const ig_session *session, uint32_t count) {
+    return count - session->plan->states_count;
+}
+
 /* session_bind.c: memory for an output of so many bytes, and its view. */
 ig_status ig_session_place_output(ig_session *session, uint32_t number, int64_t bytes);
 void      ig_session_describe_output(ig_session *session, uint32_t number);
+
+/* Binds session->given, the caller's views in it, anew. */
+ig_status ig_session_rebind(ig_session *session);
 
 /* session_resolve.c: evaluates what stands in step `number` into the current shape. */
 ig_status ig_session_resolve(ig_session *session, uint32_t number);

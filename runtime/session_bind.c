@@ -288,9 +288,11 @@ void ig_session_describe_output(ig_session *session, uint32_t number) {
 
 static ig_status bind_outputs(ig_session *session, ig_view *outputs, bool *moved) {
     const ig_plan *plan = session->plan;
+    uint32_t       callers = ig_session_callers(session, plan->outputs_count);
     for (uint32_t i = 0; i < plan->outputs_count; i++) {
         ig_output *output = &session->outputs[i];
-        ig_view   *view = &outputs[i];
+        ig_view   *view = i < callers ? &outputs[i]
+                                      : &session->state_outputs[i - callers];
         *moved |= view->capacity != output->capacity ||
                   (view->capacity > 0 && view->data != output->target);
         output->view = view;
@@ -319,23 +321,22 @@ static ig_status bind_outputs(ig_session *session, ig_view *outputs, bool *moved
 
 static ig_status check_counts(ig_session *session, size_t input_count,
                               size_t output_count) {
-    const ig_plan *plan = session->plan;
-    if (input_count == plan->inputs_count && output_count == plan->outputs_count) {
+    uint32_t inputs = ig_session_callers(session, session->plan->inputs_count);
+    uint32_t outputs = ig_session_callers(session, session->plan->outputs_count);
+    if (input_count == inputs && output_count == outputs) {
         return IG_OK;
     }
     return ig_message_set(&session->message, IG_INVALID,
                           "the program has %u inputs and %u outputs, but was given %zu "
                           "and %zu",
-                          (unsigned)plan->inputs_count, (unsigned)plan->outputs_count,
-                          input_count, output_count);
+                          (unsigned)inputs, (unsigned)outputs, input_count,
+                          output_count);
 }
 
-ig_status ig_session_bind(ig_session *session, const ig_view *inputs,
-                          size_t input_count, ig_view *outputs, size_t output_count) {
-    bool was_bound = session->is_bound;
+static ig_status bind_all(ig_session *session, const ig_view *inputs,
+                          ig_view *outputs) {
+    bool moved = !session->is_bound;
     session->is_bound = false;
-    IG_TRY(check_counts(session, input_count, output_count));
-    bool moved = !was_bound;
     if (!has_extents(session, inputs)) {
         IG_TRY(bind_extents(session, inputs));
         moved = true;
@@ -347,4 +348,26 @@ ig_status ig_session_bind(ig_session *session, const ig_view *inputs,
     }
     session->is_bound = true;
     return IG_OK;
+}
+
+ig_status ig_session_bind(ig_session *session, const ig_view *inputs,
+                          size_t input_count, ig_view *outputs, size_t output_count) {
+    ig_status status = check_counts(session, input_count, output_count);
+    if (status != IG_OK) {
+        session->is_bound = false;
+        return status;
+    }
+    if (session->plan->states_count > 0) {
+        for (size_t i = 0; i < input_count; i++) {
+            session->given[i] = inputs[i];
+        }
+        session->caller_outputs = outputs;
+        return ig_session_rebind(session);
+    }
+    return bind_all(session, inputs, outputs);
+}
+
+ig_status ig_session_rebind(ig_session *session) {
+    ig_session_give_state(session);
+    return bind_all(session, session->given, session->caller_outputs);
 }

@@ -346,6 +346,9 @@ ig_status ig_session_run_bound(ig_session *session) {
             &session->message, IG_INVALID,
             "nothing is bound: the last bind failed, or there was none");
     }
+    if (session->is_stale) {
+        IG_TRY(ig_session_rebind(session));
+    }
     ig_team *team = &session->team;
     atomic_store_explicit(&session->state, IG_RUN_ACTIVE, memory_order_relaxed);
     session->stop_at_ns = session->deadline_ns > 0 ? now_ns() + session->deadline_ns
@@ -355,6 +358,9 @@ ig_status ig_session_run_bound(ig_session *session) {
     ig_status status = run_steps(session, 0, session->plan->steps_count);
     if (status == IG_OK) {
         status = finish_outputs(session);
+    }
+    if (status == IG_OK && session->plan->states_count > 0) {
+        ig_session_commit_state(session);
     }
     if (team->is_claimed) {
         ig_thread_pool_release(team->pool);

@@ -32,6 +32,7 @@
 #include <stdint.h>
 
 #include <ingot/status.h>
+#include <ingot/tree.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -107,7 +108,14 @@ typedef enum ig_format {
 /* The module's text; the module's until the next call on it. */
 IG_API IG_MUST_USE ig_status ig_module_print(ig_module *module, ig_format format,
                                              const char **out_text, size_t *out_size);
-/* Signature: names and types such as "f32[B, 13]". */
+/* The call: "forward(x: f32[B, 3]) -> (f32[B],)"; the module's. */
+IG_API const char *ig_module_signature(ig_module *module);
+/* Its tree (tree.h): node 0 is the call.  Texts are the module's. */
+IG_API size_t       ig_module_node_count(ig_module *module);
+IG_API ig_tree_node ig_module_node(ig_module *module, size_t index);
+/* Buffers that a call changes and that outlive it. */
+IG_API size_t ig_module_state_count(const ig_module *module);
+/* Leaves of the tree: names and types such as "f32[B, 13]". */
 IG_API size_t      ig_module_input_count(const ig_module *module);
 IG_API size_t      ig_module_output_count(const ig_module *module);
 IG_API const char *ig_module_input_name(const ig_module *module, size_t index);
@@ -206,6 +214,9 @@ IG_API IG_MUST_USE ig_status ig_interpret_run(ig_module          *module,
                                               size_t              input_count,
                                               const ig_argument **out_outputs,
                                               size_t             *out_output_count);
+
+/* State of the interpreter's runs begins anew. */
+IG_API void ig_interpret_reset(ig_module *module);
 
 /* ---- about this build ---- */
 

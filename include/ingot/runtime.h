@@ -31,6 +31,7 @@
 #include <stdint.h>
 
 #include <ingot/status.h>
+#include <ingot/tree.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -140,6 +141,13 @@ IG_API ig_port ig_program_output(const ig_program *program, size_t index);
 IG_API int ig_program_find_input(const ig_program *program, const char *name);
 IG_API int ig_program_find_output(const ig_program *program, const char *name);
 
+/* The signature tree (tree.h): node 0 is the call.  Texts are the program's. */
+IG_API size_t       ig_program_node_count(const ig_program *program);
+IG_API ig_tree_node ig_program_node(const ig_program *program, size_t index);
+/* State: buffers that a run changes and that its session keeps for the next one. */
+IG_API size_t  ig_program_state_count(const ig_program *program);
+IG_API ig_port ig_program_state(const ig_program *program, size_t index);
+
 /* What a program holds; texts are the program's.  Set size before the call. */
 typedef struct ig_program_facts {
     size_t      size;
@@ -212,6 +220,9 @@ IG_API IG_MUST_USE ig_status ig_session_bind(ig_session *session, const ig_view 
                                              size_t output_count);
 IG_API IG_MUST_USE ig_status ig_session_run_bound(ig_session *session);
 
+/* Gives all state the values that it begins with.  A run that fails leaves it as it
+ * was. */
+IG_API void ig_session_reset(ig_session *session);
 /* Words of the last error of this session; "" when there was none. */
 IG_API const char *ig_session_error(const ig_session *session);
 /* Stops the run in progress, which returns IG_CANCELLED; else does nothing. */

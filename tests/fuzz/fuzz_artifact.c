@@ -52,6 +52,22 @@ static void rehash_all(char *bytes, size_t size) {
     }
 }
 
+/* Every node of the signature tree lies inside of it, leaves are ports. */
+static void walk_tree(const ig_program *program) {
+    size_t count = ig_program_node_count(program);
+    for (size_t i = 0; i < count; i++) {
+        ig_tree_node node = ig_program_node(program, i);
+        size_t       ports = ig_program_input_count(program);
+        size_t       most = ig_program_output_count(program);
+        most = most > ports ? most : ports;
+        if (node.size == 0 || node.size > count - i || node.child_count >= node.size ||
+            node.leaf >= (int64_t)most ||
+            strlen(node.name) + strlen(node.text) > MOST_BYTES) {
+            abort();
+        }
+    }
+}
+
 /* Small inputs of the right types, as far as the program tells them. */
 static void bind_something(ig_program *program, ig_session *session) {
     static int64_t memory[1024];
@@ -105,6 +121,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
             abort();
         }
     } else if (ig_session_create(program, &room, &session) == IG_OK) {
+        walk_tree(program);
         bind_something(program, session);
     }
     ig_session_destroy(session);
