@@ -8,7 +8,7 @@
 /*  LIMIT(field, default, meaning)  */
 #define IG_LIMIT_LIST(LIMIT)                                                       \
     LIMIT(graph_depth, 64, "nested graphs, messages or types")                     \
-    LIMIT(source_depth, 400, "nested blocks, expressions or types of a source")    \
+    LIMIT(source_depth, 256, "nested blocks, expressions or types of a source")    \
     LIMIT(node_count, 2000000, "nodes of a model, all graphs together")            \
     LIMIT(rank, 32, "dimensions of one tensor")                                    \
     LIMIT(operand_count, 65535, "operands of one op")                              \

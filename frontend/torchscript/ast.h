@@ -24,7 +24,7 @@
     KIND(NAME, "name") /* as.name */                                            \
     KIND(NONE, "None")                                                          \
     KIND(BOOL, "truth value")           /* as.b */                              \
-    KIND(INT, "integer")                /* as.integer */                        \
+    KIND(INT, "integer")                /* as.i; -1 too */                      \
     KIND(FLOAT, "number")               /* as.f */                              \
     KIND(IMAGINARY, "imaginary number") /* as.f; 1.+2.j is a BINARY */          \
     KIND(STRING, "string")              /* as.text, joined and unescaped */     \
@@ -39,11 +39,11 @@
     KIND(LIST, "list")                       /* as.list */                      \
     KIND(SET, "set")                         /* as.list */                      \
     KIND(DICT, "dict")                       /* as.dict */                      \
-    KIND(UNARY, "operation")                 /* as.unary: - + ~ not */          \
+    KIND(UNARY, "operation")                 /* as.value: - + ~ not */          \
     KIND(BINARY, "operation")                /* as.binary, and `and`, `or` */   \
     KIND(COMPARE, "comparison")              /* as.compare: a < b < c */        \
     KIND(CONDITIONAL, "conditional")         /* as.conditional */               \
-    KIND(STARRED, "starred value")           /* as.value; ** in calls too */    \
+    KIND(STARRED, "starred value")           /* as.value; lists, calls */       \
     KIND(LAMBDA, "lambda")                   /* as.def; body is one RETURN */   \
     KIND(COMPREHENSION, "comprehension")     /* as.comprehension */             \
     KIND(NAMED, "named expression")          /* as.binary: NAME := value */     \
@@ -78,21 +78,38 @@ typedef enum ig_ast_kind {
 } ig_ast_kind;
 
 /*  OPERATOR(name, text, precedence): a higher one binds tighter.  */
-#define IG_AST_OPERATOR_LIST(OPERATOR)                                                \
-    OPERATOR(OR, "or", 1)                                                             \
-    OPERATOR(AND, "and", 2)                                                           \
-    OPERATOR(NOT, "not", 3) OPERATOR(IN, "in", 4) OPERATOR(NOT_IN, "not in", 4)       \
-        OPERATOR(IS, "is", 4) OPERATOR(IS_NOT, "is not", 4) OPERATOR(LT, "<", 4)      \
-            OPERATOR(LE, "<=", 4) OPERATOR(GT, ">", 4) OPERATOR(GE, ">=", 4)          \
-                OPERATOR(NE, "!=", 4) OPERATOR(EQ, "==", 4) OPERATOR(BIT_OR, "|", 5)  \
-                    OPERATOR(BIT_XOR, "^", 6) OPERATOR(BIT_AND, "&", 7) OPERATOR(     \
-                        LEFT, "<<", 8) OPERATOR(RIGHT, ">>", 8) OPERATOR(ADD, "+", 9) \
-                        OPERATOR(SUB, "-", 9) OPERATOR(MUL, "*", 10)                  \
-                            OPERATOR(MATMUL, "@", 10) OPERATOR(DIV, "/", 10)          \
-                                OPERATOR(FLOOR_DIV, "//", 10) OPERATOR(MOD, "%", 10)  \
-                                    OPERATOR(PLUS, "+", 11) OPERATOR(NEG, "-", 11)    \
-                                        OPERATOR(INVERT, "~", 11)                     \
-                                            OPERATOR(POW, "**", 12)
+/* clang-format off */
+#define IG_AST_OPERATOR_LIST(OPERATOR) \
+    OPERATOR(OR, "or", 1) \
+    OPERATOR(AND, "and", 2) \
+    OPERATOR(NOT, "not", 3) \
+    OPERATOR(IN, "in", 4) \
+    OPERATOR(NOT_IN, "not in", 4) \
+    OPERATOR(IS, "is", 4) \
+    OPERATOR(IS_NOT, "is not", 4) \
+    OPERATOR(LT, "<", 4) \
+    OPERATOR(LE, "<=", 4) \
+    OPERATOR(GT, ">", 4) \
+    OPERATOR(GE, ">=", 4) \
+    OPERATOR(NE, "!=", 4) \
+    OPERATOR(EQ, "==", 4) \
+    OPERATOR(BIT_OR, "|", 5) \
+    OPERATOR(BIT_XOR, "^", 6) \
+    OPERATOR(BIT_AND, "&", 7) \
+    OPERATOR(LEFT, "<<", 8) \
+    OPERATOR(RIGHT, ">>", 8) \
+    OPERATOR(ADD, "+", 9) \
+    OPERATOR(SUB, "-", 9) \
+    OPERATOR(MUL, "*", 10) \
+    OPERATOR(MATMUL, "@", 10) \
+    OPERATOR(DIV, "/", 10) \
+    OPERATOR(FLOOR_DIV, "//", 10) \
+    OPERATOR(MOD, "%", 10) \
+    OPERATOR(PLUS, "+", 11) \
+    OPERATOR(NEG, "-", 11) \
+    OPERATOR(INVERT, "~", 11) \
+    OPERATOR(POW, "**", 12)
+/* clang-format on */
 
 typedef enum ig_ast_operator {
 #define IG_AST_OPERATOR(name, text, precedence) IG_AST_OP_##name,
@@ -155,32 +172,41 @@ typedef struct ig_ast_handler {
     ig_ast_list body;
 } ig_ast_handler;
 
+typedef struct ig_ast_try {
+    ig_ast_list     body, orelse, finally;
+    ig_ast_handler *handlers;
+    size_t          handler_count;
+} ig_ast_try;
+
 typedef struct ig_ast_alias {
     const char *name; /* dotted; "*" */
     const char *as;   /* or NULL */
 } ig_ast_alias;
 
+/* Bits of ig_ast.flags. */
+enum {
+    /* Of a TUPLE, LIST and CALL: a comma stands before the end.  "a, b, = x" unpacks
+     * the one value x; "a, b = f()" takes the results of an operator. */
+    IG_AST_COMMA = 1,
+    IG_AST_PARENS = 2, /* stands in parentheses of its own */
+    IG_AST_ASYNC = 4,  /* FOR, WITH */
+};
+
 struct ig_ast {
     ig_ast_kind kind;
     uint8_t     op; /* ig_ast_operator of UNARY, BINARY, AUGMENTED */
-    /* TUPLE: written with a comma before its end ("a, b, = x": such a target unpacks
-     * one value, "a, b = f()" takes an operator's results).  COMPREHENSION: its
-     * bracket, one of "([{".  FOR, WITH: is async. */
-    uint8_t  flag;
-    uint16_t depth;        /* of the tree below, itself included */
-    uint32_t id;           /* dense over an ig_code, from 0: for side tables */
-    uint32_t line, column; /* 1-based; column in bytes */
+    uint8_t     flags;
+    uint16_t    depth;        /* of the tree below, itself included */
+    uint32_t    id;           /* dense over an ig_code, from 0: for side tables */
+    uint32_t    line, column; /* 1-based; column in bytes */
     union {
         const char *name; /* interned */
         bool        b;
+        int64_t     i;
         double      f;
         ig_str      text;
         ig_ast     *value;
         ig_ast_list list;
-        struct {
-            int64_t value;
-            bool    is_2_63; /* 9223372036854775808: good only behind a minus */
-        } integer;
         struct {
             ig_ast     *object;
             const char *name;
@@ -202,9 +228,6 @@ struct ig_ast {
             size_t   count;
         } dict;
         struct {
-            ig_ast *value;
-        } unary;
-        struct {
             ig_ast *left, *right;
         } binary; /* AUGMENTED: target, value */
         struct {
@@ -219,7 +242,8 @@ struct ig_ast {
         struct {
             ig_ast        *key, *value; /* key: of a dict, else NULL */
             ig_ast_clause *clauses;
-            size_t         clause_count;
+            uint32_t       clause_count;
+            char           bracket; /* one of "([{" */
         } comprehension;
         struct {
             ig_ast_list targets; /* a = b = value has two; a, b = … is one TUPLE */
@@ -242,11 +266,6 @@ struct ig_ast {
             ig_ast_list body;
         } with;
         struct {
-            ig_ast_list     body, orelse, finally;
-            ig_ast_handler *handlers;
-            size_t          handler_count;
-        } try;
-        struct {
             ig_ast *first, *second;
         } pair;
         struct {
@@ -261,6 +280,7 @@ struct ig_ast {
         } import;
         ig_ast_def *def;
         ig_ast_class *class;
+        ig_ast_try *try;
     } as;
 };
 
