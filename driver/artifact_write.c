@@ -172,9 +172,11 @@ static void add_flat_tree(ig_artifact_writer *writer) {
     uint32_t     inputs = (uint32_t)(writer->inputs.count - writer->states.count);
     uint32_t     outputs = (uint32_t)(writer->outputs.count - writer->states.count);
     ig_plan_text none = ig_artifact_text(writer, IG_STR(""));
-    ig_plan_node call = {
-        .kind = IG_TREE_CALL, .count = inputs + 1, .name = none, .text = none
-    };
+    ig_plan_node call = { .kind = IG_TREE_CALL,
+                          .count = inputs + 1,
+                          .name = none,
+                          .text = none,
+                          .value = inputs };
     ig_plan_node result = {
         .kind = IG_TREE_TUPLE, .count = outputs, .name = none, .text = none
     };

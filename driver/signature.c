@@ -54,7 +54,8 @@ void ig_plan_add_tree(ig_plan_build *plan) {
     ig_plan_text        none = ig_plan_text_of(plan, "");
     IG_PUSH(w->arena, &w->nodes,
             (ig_plan_node){ .kind = IG_TREE_CALL,
-                            .count = signature->arg_count + 1,
+                            .count = signature->arg_count + 1 + signature->after_count,
+                            .value = signature->arg_count,
                             .name = ig_plan_text_of(plan, signature->entry),
                             .text = none });
     for (size_t i = 0; i < signature->nodes.count; i++) {
@@ -153,7 +154,9 @@ ig_tree_node ig_module_node(ig_module *module, size_t index) {
     const ig_node      *nodes = signature->nodes.items;
     if (index == 0) {
         return (ig_tree_node){ .kind = IG_TREE_CALL,
-                               .child_count = signature->arg_count + 1,
+                               .child_count = signature->arg_count + 1 +
+                                              signature->after_count,
+                               .integer = signature->arg_count,
                                .size = (uint32_t)signature->nodes.count + 1,
                                .leaf = -1,
                                .name = signature->entry,
@@ -161,7 +164,7 @@ ig_tree_node ig_module_node(ig_module *module, size_t index) {
     }
     const ig_node *node = &nodes[index - 1];
     uint32_t       result = ig_signature_result(signature);
-    uint32_t       first = index > result ? result : 0;
+    uint32_t       first = index > result ? result : 0; /* leaves behind begin anew */
     return (ig_tree_node){
         .kind = (ig_tree_kind)node->kind,
         .child_count = node->count,

@@ -267,5 +267,11 @@ void ig_signature_print(const ig_signature *signature, const ig_signature_style 
     }
     ig_put(out, ") -> ");
     put_tree(&p);
-    assert(p.at == signature->nodes.count && "arguments and one result");
+    for (uint32_t i = 0; i < signature->after_count; i++) {
+        ig_put(out, i ? ", " : " after ");
+        put_name(out, p.nodes[p.at].name);
+        ig_put(out, ": ");
+        put_tree(&p);
+    }
+    assert(p.at == signature->nodes.count && "trees make up the signature");
 }

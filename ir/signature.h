@@ -11,6 +11,9 @@
  * arguments, and those of the result what it returns (state, which follows both, has no
  * leaf).
  *
+ * A call may also change tensors that it is given.  What those are afterwards are
+ * further trees, `… -> tensor after x: tensor`, whose leaves follow the result's.
+ *
  * The same text says what an argument of a call is to be: there tensors have types,
  * "f32[B, 13]", and `int`, `float` and `bool` without a value are known only at run
  * time.
@@ -63,10 +66,12 @@ typedef struct ig_node_list {
     size_t   count, capacity;
 } ig_node_list;
 
-/* The nodes of all arguments, depth first, then those of the one result. */
+/* The nodes of all arguments, depth first, then those of the one result, then a TENSOR
+ * for each that the call changes, with the path of its leaf as its name. */
 typedef struct ig_signature {
-    const char  *entry;     /* the method: "forward" */
-    uint32_t     arg_count; /* trees before the result */
+    const char  *entry;       /* the method: "forward" */
+    uint32_t     arg_count;   /* trees before the result */
+    uint32_t     after_count; /* and behind it */
     ig_node_list nodes;
 } ig_signature;
 

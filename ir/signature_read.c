@@ -1,7 +1,8 @@
 /* Signature trees from text: the mirror of ig_signature_print.
  * SPDX-License-Identifier: Apache-2.0
  *
- *     signature := name '(' [name ':' tree {',' name ':' tree}] ')' '->' tree
+ *     signature := name '(' [named {',' named}] ')' '->' tree ['after' named {',' named}]
+ *     named := name ':' tree
  *     tree := 'tensor' | dtype '[' … ']' | 'int' | 'float' | 'bool' | 'none'
  *           | number | 'true' | 'false' | string
  *           | '[' trees ']' | '(' trees ')' | '{' tree ':' tree, … '}'
@@ -293,25 +294,53 @@ const char *ig_node_parse(ig_str text, ig_arena *arena, ig_node_list *out) {
     return wrong;
 }
 
+/* "name: tree" */
+static const char *read_named(node_reader *r) {
+    ig_str      name;
+    size_t      at = r->nodes->count;
+    const char *wrong = read_name(r, "the name of an argument", &name);
+    if (!wrong && !accept(r, ':')) {
+        wrong = expected(r, "':' behind the name of an argument");
+    }
+    wrong = wrong ? wrong : read_tree(r);
+    if (!wrong) {
+        r->nodes->items[at].name = name;
+    }
+    return wrong;
+}
+
 static const char *read_arguments(node_reader *r, ig_signature *out) {
     while (r->token.kind != ')') {
-        ig_str      name;
-        size_t      at = out->nodes.count;
-        const char *wrong = read_name(r, "the name of an argument", &name);
-        if (!wrong && !accept(r, ':')) {
-            wrong = expected(r, "':' behind the name of an argument");
-        }
-        wrong = wrong ? wrong : read_tree(r);
+        const char *wrong = read_named(r);
         if (wrong) {
             return wrong;
         }
-        out->nodes.items[at].name = name;
         out->arg_count++;
         if (!accept(r, ',') && r->token.kind != ')') {
             return expected(r, "',' or ')'");
         }
     }
     advance(r);
+    return NULL;
+}
+
+static const char *read_after(node_reader *r, ig_signature *out) {
+    if (r->token.kind != IG_TOKEN_WORD || !ig_str_is(r->token.text, "after")) {
+        return NULL;
+    }
+    do {
+        size_t      at = r->nodes->count;
+        const char *wrong = NULL;
+        advance(r); /* "after", then commas */
+        wrong = read_named(r);
+        if (wrong) {
+            return wrong;
+        }
+        if (r->nodes->items[at].kind != IG_NODE_TENSOR) {
+            return expected(r, "tensors that the call changes");
+        }
+        out->after_count++;
+    } while (r->token.kind == ',');
     return NULL;
 }
 
@@ -331,6 +360,7 @@ const char *ig_signature_read(ig_lexer *lexer, ig_token *token, ig_arena *arena,
         wrong = expected(&r, "'->' and the result");
     }
     wrong = wrong ? wrong : read_tree(&r);
+    wrong = wrong ? wrong : read_after(&r, out);
     *token = r.token;
     out->entry = ig_arena_copy(arena, name.data ? name.data : "", name.size);
     return wrong;

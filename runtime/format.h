@@ -156,10 +156,11 @@ typedef struct ig_plan_state {
 typedef struct ig_plan_node {
     uint32_t     kind;     /* ig_tree_kind */
     uint32_t     count;    /* children */
-    uint32_t     is_leaf;  /* 1: the next input, or output in the call's last child */
+    uint32_t     is_leaf;  /* 1: the next input; behind the arguments, output */
     uint32_t     reserved; /* 0 */
     ig_plan_text name, text;
-    int64_t      value; /* INT, BOOL: the number; FLOAT: the bits of the double */
+    int64_t      value; /* INT, BOOL: the number; FLOAT: the double's bits; CALL:
+                         * how many children are arguments */
 } ig_plan_node;
 
 typedef struct ig_plan_guard {

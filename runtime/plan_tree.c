@@ -36,6 +36,9 @@ static const char *check_node(const ig_plan *plan, uint32_t i) {
     if (node->kind > IG_TREE_CALL || is_call != (i == 0)) {
         return "signature kind";
     }
+    if (is_call && (node->value < 0 || node->value >= node->count)) {
+        return "signature arguments";
+    }
     if (node->is_leaf > 1 || (node->is_leaf && !may_be_leaf(node->kind)) ||
         (!node->is_leaf && node->kind == IG_TREE_TENSOR)) {
         return "signature leaf";
@@ -60,9 +63,10 @@ typedef struct tree_walk {
     uint32_t  inputs, outputs; /* leaves so far */
 } tree_walk;
 
-/* The result is the last child of the call. */
+/* Behind the call's arguments? */
 static bool is_in_result(const tree_walk *w) {
-    return w->depth > 0 && w->open[0].owed == 0;
+    const ig_plan_node *call = &w->plan->nodes[0];
+    return w->depth > 0 && w->open[0].owed < call->count - (uint32_t)call->value;
 }
 
 /* Closes what is complete behind node `i`. */

@@ -7,7 +7,10 @@
  * it (keys, numbers, strings, None) was known when the model was imported.
  *
  * Nodes are numbered depth first.  Node 0 is the call: its children are the arguments,
- * with their names, and last the result.  The children of node i begin at i + 1; the
+ * with their names, the result, and a tensor for each argument's tensor that the call
+ * changes, with the path of its leaf as its name ("x", "states.0").  Those are further
+ * outputs, behind the result's: a program never writes to its inputs, but an output may
+ * be bound to an input's memory.  The children of node i begin at i + 1; the
  * next sibling of a child c stands at c + (size of c).
  */
 #ifndef INGOT_TREE_H
@@ -33,14 +36,14 @@ typedef enum ig_tree_kind {
     IG_TREE_KJT,       /* KeyedJaggedTensor: keys, values, lengths, weights */
     IG_TREE_KT,        /* KeyedTensor: keys, length_per_key, values */
     IG_TREE_JT,        /* JaggedTensor: values, lengths, weights */
-    IG_TREE_CALL       /* node 0; `name` is the method */
+    IG_TREE_CALL       /* node 0: `name` is the method, `integer` how many arguments */
 } ig_tree_kind;
 
 typedef struct ig_tree_node {
     ig_tree_kind kind;
     uint32_t     child_count;
     uint32_t     size;    /* nodes of the subtree, itself among them */
-    int32_t      leaf;    /* number of the input (of the output, in the result); -1 */
+    int32_t      leaf;    /* number of the input (behind the arguments: output); -1 */
     const char  *name;    /* of an argument or field, else "" */
     const char  *text;    /* STR, RECORD, else "" */
     int64_t      integer; /* INT, BOOL */

@@ -189,7 +189,7 @@ TEST(the_interpreter_keeps_state_too) {
 
 static void check_tree(const ig_tree_node *nodes, size_t count) {
     static const ig_tree_node wanted[] = {
-        { IG_TREE_CALL, 3, 6, -1, "step", "", 0, 0 },
+        { IG_TREE_CALL, 3, 6, -1, "step", "", 2, 0 },
         { IG_TREE_TENSOR, 0, 1, 0, "x", "", 0, 0 },
         { IG_TREE_INT, 0, 1, -1, "by", "", 1, 0 },
         { IG_TREE_DICT, 2, 3, -1, "", "", 0, 0 },

@@ -128,6 +128,24 @@ TEST(leaves_have_paths) {
     ig_arena_fini(&arena);
 }
 
+TEST(signatures_say_what_a_call_changes) {
+    static const char text[] =
+        "forward(x: tensor, y: [tensor]) -> none after x: tensor, y.0: tensor";
+    ig_arena     arena;
+    ig_lexer     lexer;
+    ig_signature signature;
+    ig_writer    out;
+    ig_arena_init(&arena, NULL);
+    ig_lexer_init(&lexer, ig_str_of(text));
+    ig_token token = ig_lexer_next(&lexer);
+    CHECK(!ig_signature_read(&lexer, &token, &arena, &signature));
+    CHECK_INT(signature.after_count, 2);
+    ig_writer_init(&out, &arena);
+    ig_signature_print(&signature, NULL, &out);
+    CHECK_TEXT(out.data, text);
+    ig_arena_fini(&arena);
+}
+
 /* ---- graphs ---- */
 
 static const char with_state[] =
@@ -183,5 +201,5 @@ TEST(what_does_not_fit_is_refused) {
 }
 
 UNIT_SUITE(ir_signature, trees_print_as_they_parse, broken_trees_are_told,
-           leaves_have_paths, graphs_keep_signature_and_state,
-           what_does_not_fit_is_refused)
+           leaves_have_paths, signatures_say_what_a_call_changes,
+           graphs_keep_signature_and_state, what_does_not_fit_is_refused)
