@@ -75,6 +75,7 @@ static ig_status spread(ig_eval *eval, const ig_op *op, const ig_tensor *const *
 /* What is the same for every row. */
 typedef struct norm {
     int64_t count; /* elements of a row */
+    bool    is_rms;
     double  epsilon, *scale, *bias;
 } norm;
 
@@ -84,7 +85,7 @@ static void normalise(const ig_tensor *x, ig_tensor *out, int64_t at, const norm
     for (int64_t i = 0; i < count; i++) {
         sum += ig_tensor_get_f64(x, at + i);
     }
-    double mean = sum / (double)count;
+    double mean = n->is_rms ? 0 : sum / (double)count;
     for (int64_t i = 0; i < count; i++) {
         double centred = ig_tensor_get_f64(x, at + i) - mean;
         squares += centred * centred;
@@ -100,7 +101,8 @@ ig_status ig_fold_layer_norm(ig_eval *eval, const ig_op *op, const ig_tensor *co
                              ig_tensor *out) {
     const ig_tensor *x = in[0];
     uint32_t         axis = ig_axis_of(ig_attr_int(op, IG_layer_norm_axis, 0), x->rank);
-    norm             n = { .epsilon = ig_attr_float(op, IG_layer_norm_epsilon, 0) };
+    norm             n = { .epsilon = ig_attr_float(op, IG_layer_norm_epsilon, 0),
+                           .is_rms = ig_attr_int(op, IG_layer_norm_rms, 0) != 0 };
     IG_TRY(ig_eval_alloc(eval, op, x->dtype, x->rank, x->dims, out));
     if (out->count == 0) {
         return IG_OK;

@@ -33,6 +33,16 @@ static const char *const offsets_names[] = { "error", "clamp", NULL };
 static const char *const pad_names[] = { "constant", "edge", "reflect", "wrap", NULL };
 static const char *const pool_op_names[] = { "max", "sum", "average", NULL };
 static const char *const adaptive_names[] = { "average", "max", NULL };
+static const char *const cell_names[] = { "lstm", "gru", "tanh", "relu", NULL };
+static const char *const resize_modes[] = { "nearest", "linear", "cubic", NULL };
+static const char *const coordinate_names[] = {
+    "half_pixel",        "half_pixel_symmetric", "pytorch_half_pixel",
+    "align_corners",     "asymmetric",           "crop",
+    "half_pixel_corner", "clamped_half_pixel",   NULL
+};
+static const char *const nearest_names[] = { "round_prefer_floor", "round_prefer_ceil",
+                                             "floor", "ceil", NULL };
+static const char *const outside_names[] = { "zeros", "border", "reflection", NULL };
 static const char *const guard_names[] = { "eq", "le", NULL };
 
 #define NO_ATTRS

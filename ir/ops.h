@@ -125,6 +125,40 @@ typedef enum ig_pad_mode {
 } ig_pad_mode;
 typedef enum ig_pool_op { IG_WINDOW_max, IG_WINDOW_sum, IG_WINDOW_average } ig_pool_op;
 typedef enum ig_adaptive { IG_ADAPTIVE_average, IG_ADAPTIVE_max } ig_adaptive;
+typedef enum ig_rnn_cell {
+    IG_CELL_lstm,
+    IG_CELL_gru,
+    IG_CELL_tanh,
+    IG_CELL_relu
+} ig_rnn_cell;
+/* Bits of rnn.given, in the order of the operands. */
+enum { IG_RNN_lengths = 1, IG_RNN_peepholes = 2, IG_RNN_projection = 4 };
+typedef enum ig_resize_mode {
+    IG_RESIZE_nearest,
+    IG_RESIZE_linear,
+    IG_RESIZE_cubic
+} ig_resize_mode;
+typedef enum ig_coordinates {
+    IG_COORD_half_pixel,
+    IG_COORD_half_pixel_symmetric,
+    IG_COORD_pytorch_half_pixel,
+    IG_COORD_align_corners,
+    IG_COORD_asymmetric,
+    IG_COORD_crop,
+    IG_COORD_half_pixel_corner,  /* no half taken away at the end */
+    IG_COORD_clamped_half_pixel, /* never below 0 */
+} ig_coordinates;
+typedef enum ig_nearest {
+    IG_NEAREST_round_prefer_floor,
+    IG_NEAREST_round_prefer_ceil,
+    IG_NEAREST_floor,
+    IG_NEAREST_ceil
+} ig_nearest;
+typedef enum ig_outside {
+    IG_OUTSIDE_zeros,
+    IG_OUTSIDE_border,
+    IG_OUTSIDE_reflection
+} ig_outside;
 
 /* Attribute slots: IG_<op>_<attr>. */
 #define A(op, kind, name) IG_##op##_##name,

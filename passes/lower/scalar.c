@@ -144,7 +144,24 @@ static ig_value *lower_isnan(ig_builder *b, const ig_op *op, ig_value *const *x)
     return k_compare(b, IG_OP_ne, x[0], x[0]);
 }
 
+static ig_value *lower_atan2(ig_builder *b, const ig_op *op, ig_value *const *x) {
+    (void)op;
+    return ig_math_atan2(b, x[0], x[1]);
+}
+
+static ig_value *lower_gelu(ig_builder *b, const ig_op *op, ig_value *const *x) {
+    return ig_math_gelu(b, x[0], ig_attr_int(op, IG_gelu_tanh, 0) != 0);
+}
+
 static const scalar_fn special[IG_OP_COUNT] = {
+    [IG_OP_atan2] = lower_atan2,      [IG_OP_gelu] = lower_gelu,
+    [IG_OP_expm1] = lower_by_math,    [IG_OP_exp2] = lower_by_math,
+    [IG_OP_log2] = lower_by_math,     [IG_OP_log10] = lower_by_math,
+    [IG_OP_erfc] = lower_by_math,     [IG_OP_sinh] = lower_by_math,
+    [IG_OP_cosh] = lower_by_math,     [IG_OP_asinh] = lower_by_math,
+    [IG_OP_acosh] = lower_by_math,    [IG_OP_atanh] = lower_by_math,
+    [IG_OP_tan] = lower_by_math,      [IG_OP_atan] = lower_by_math,
+    [IG_OP_asin] = lower_by_math,     [IG_OP_acos] = lower_by_math,
     [IG_OP_exp] = lower_by_math,      [IG_OP_log] = lower_by_math,
     [IG_OP_log1p] = lower_by_math,    [IG_OP_sin] = lower_by_math,
     [IG_OP_cos] = lower_by_math,      [IG_OP_tanh] = lower_by_math,

@@ -34,7 +34,12 @@ static const bool expands[IG_OP_COUNT] = {
     [IG_OP_exp] = true,     [IG_OP_log] = true,      [IG_OP_log1p] = true,
     [IG_OP_sin] = true,     [IG_OP_cos] = true,      [IG_OP_tanh] = true,
     [IG_OP_erf] = true,     [IG_OP_pow] = true,      [IG_OP_mod] = true,
-    [IG_OP_sigmoid] = true, [IG_OP_softplus] = true,
+    [IG_OP_sigmoid] = true, [IG_OP_softplus] = true, [IG_OP_atan2] = true,
+    [IG_OP_gelu] = true,    [IG_OP_expm1] = true,    [IG_OP_exp2] = true,
+    [IG_OP_log2] = true,    [IG_OP_log10] = true,    [IG_OP_erfc] = true,
+    [IG_OP_sinh] = true,    [IG_OP_cosh] = true,     [IG_OP_asinh] = true,
+    [IG_OP_acosh] = true,   [IG_OP_atanh] = true,    [IG_OP_tan] = true,
+    [IG_OP_atan] = true,    [IG_OP_asin] = true,     [IG_OP_acos] = true,
 };
 
 bool ig_cpu_is_heavy(const ig_block *body) {

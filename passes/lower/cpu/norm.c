@@ -136,9 +136,13 @@ static void emit_row(const norm *n, ig_builder *b, ig_value *number) {
                                       n->rank - n->axis);
     ig_value *count = k_cast(b, ig_lower_dim(n->lower, length), n->wide);
     ig_value *zero = k_const_vector(b, n->wide, n->lanes, 0.0);
-    ig_value *sum = walk(&r, b, n->axis, zero, step_sum);
-    ig_value *mean = k_binary(b, IG_OP_div, k_hreduce(b, IG_REDUCE_sum, sum), count);
-    r.mean = k_splat(b, mean, n->lanes);
+    ig_value *sum = zero;
+    r.mean = zero;
+    if (!ig_attr_int(n->op, IG_layer_norm_rms, 0)) {
+        sum = walk(&r, b, n->axis, zero, step_sum);
+        ig_value *whole = k_hreduce(b, IG_REDUCE_sum, sum);
+        r.mean = k_splat(b, k_binary(b, IG_OP_div, whole, count), n->lanes);
+    }
     sum = walk(&r, b, n->axis, zero, step_squares);
     ig_value *v = k_binary(b, IG_OP_div, k_hreduce(b, IG_REDUCE_sum, sum), count);
     double    epsilon = ig_attr_float(n->op, IG_layer_norm_epsilon, 0.0);
