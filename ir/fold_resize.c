@@ -251,13 +251,10 @@ static void sample(const sampling *s, int64_t place) {
 ig_status ig_fold_grid_sample(ig_eval *eval, const ig_op *op,
                               const ig_tensor *const *in, ig_tensor *out) {
     const ig_tensor *x = in[0], *grid = in[1];
-    sampling         s = { .x = x,
-                           .mode = (ig_resize_mode)ig_attr_int(op, IG_grid_sample_mode, 0),
-                           .outside = (ig_outside)ig_attr_int(op, IG_grid_sample_outside, 0),
-                           .aligns = ig_attr_int(op, IG_grid_sample_align_corners, 0) != 0,
-                           .rank = x->rank - 2,
-                           .grid = grid,
-                           .out = out };
+    sampling         s = { .x = x, .rank = x->rank - 2, .grid = grid, .out = out };
+    s.mode = (ig_resize_mode)ig_attr_int(op, IG_grid_sample_mode, 0);
+    s.outside = (ig_outside)ig_attr_int(op, IG_grid_sample_outside, 0);
+    s.aligns = ig_attr_int(op, IG_grid_sample_align_corners, 0) != 0;
     int64_t          dims[IG_TENSOR_RANK] = { x->dims[0], x->dims[1] }, places = 1;
     if (s.rank > SPACE - 2 || grid->dims[0] != x->dims[0] ||
         grid->dims[grid->rank - 1] != s.rank) {

@@ -205,7 +205,7 @@ ig_status ig_fold_rnn(ig_eval *eval, const ig_op *op, const ig_tensor *const *in
     const ig_tensor *x = in[X], *lengths;
     layer            l = { .cell = (ig_rnn_cell)ig_attr_int(op, IG_rnn_cell, 0),
                            .clip = ig_attr_float(op, IG_rnn_clip, 0),
-                           .is_reset_first = ig_attr_int(op, IG_rnn_reset_first, 0) != 0,
+                           .is_reset_first = ig_attr_int(op, IG_rnn_reset_first, 0),
                            .is_coupled = ig_attr_int(op, IG_rnn_couple, 0) != 0 };
     IG_TRY(read_layer(eval, op, in, &l, &lengths));
     int64_t dims[] = { x->dims[0], l.batch, l.outs }, cells[] = { l.batch, l.hidden };
