@@ -30,6 +30,7 @@ typedef struct ig_verifier {
     ig_arena         *arena;     /* the module's; used for defects */
     bool              has_types; /* inferred types need not be checked again */
     ig_value_facts   *facts;
+    ig_map            bound; /* plans: symbols that have a value by now */
     IG_VEC(ig_defect) defects;
 } ig_verifier;
 
@@ -49,6 +50,10 @@ void ig_verify_bodies(ig_verifier *verifier, const ig_op *op);
 void ig_verify_entry(ig_verifier *verifier);
 /* Stage by stage (verify_plan.c, verify_kernel.c). */
 void ig_verify_plan_op(ig_verifier *verifier, const ig_op *op);
+/* Symbols of a plan (verify_bound.c): before the first op; at each op, before its
+ * bodies. */
+void ig_verify_bind_inputs(ig_verifier *verifier);
+void ig_verify_symbols(ig_verifier *verifier, const ig_op *op);
 void ig_verify_kernel_args(ig_verifier *verifier);
 void ig_verify_kernel_op(ig_verifier *verifier, const ig_op *op);
 

@@ -137,6 +137,9 @@ static void walk_bodies(ig_verifier *v, const ig_op *op) {
 static void check_op(ig_verifier *v, const ig_op *op) {
     size_t before = v->defects.count;
     ig_verify_row(v, op);
+    if (v->defects.count == before && v->stage == IG_STAGE_PLAN) {
+        ig_verify_symbols(v, op);
+    }
     walk_bodies(v, op);
     if (v->defects.count == before) {
         ig_verify_bodies(v, op);
@@ -220,6 +223,9 @@ static void walk(ig_verifier *v) {
     }
     if (v->stage == IG_STAGE_KERNEL) {
         ig_verify_kernel_args(v);
+    }
+    if (v->stage == IG_STAGE_PLAN) {
+        ig_verify_bind_inputs(v);
     }
     walk_block(v, &v->graph->body);
     check_chains(v);

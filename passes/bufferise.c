@@ -46,10 +46,23 @@ static ig_place *wanted_place(buffers *s, ig_value *value) {
     return ig_map_get_id(&s->wanted, IG_MAP_PTR(value));
 }
 
+/* ---- destinations ---- */
+
+static bool reshape_agrees(buffers *s, const ig_op *reshape) {
+    const ig_type *from = reshape->operands[0].value->type,
+                  *to = reshape->results->type;
+    return ig_buffers_must_agree(s, reshape->block,
+                                 ig_dim_product(s->module, from->dims, from->rank),
+                                 ig_dim_product(s->module, to->dims, to->rank));
+}
+
 /* Offers `place` for `value`: straight to what computes it, through reshapes too. */
 static void offer(buffers *s, ig_value *value, ig_place *place) {
     ig_op *reshape = ig_def(value, IG_OP_reshape);
     while (reshape && ig_value_has_one_use(value) && place) {
+        if (!reshape_agrees(s, reshape)) {
+            return;
+        }
         value = reshape->operands[0].value;
         place = ig_place_reshape(s->arena, s->module, place, value->type->rank,
                                  value->type->dims);
@@ -59,7 +72,8 @@ static void offer(buffers *s, ig_value *value, ig_place *place) {
                    !ig_map_get_id(&s->owned, IG_MAP_PTR(value));
     bool is_moved = ig_def(value, IG_OP_concat) || ig_def(value, IG_OP_insert);
     bool is_made_here = is_moved && ig_value_has_one_use(value);
-    if (is_free && (is_made_here || (is_computed(value) && can_write(value, place)))) {
+    bool can_be = is_made_here || (is_computed(value) && can_write(value, place));
+    if (is_free && can_be && ig_buffers_is_known_at(s, value->def, place)) {
         ig_map_set_id(&s->wanted, IG_MAP_PTR(value), place);
     }
 }
@@ -80,11 +94,28 @@ static ig_place *concat_slice(buffers *s, const ig_op *concat, const ig_place *w
     return ig_place_slice(s->arena, s->module, whole, starts, type->dims, NULL);
 }
 
+/* Does operand `index` fit beside the others?  Its extent along the axis is its own. */
+static bool fits_concat(buffers *s, const ig_op *concat, uint32_t index) {
+    uint32_t       axis = (uint32_t)ig_attr_int(concat, IG_concat_axis, 0);
+    const ig_type *part = concat->operands[index].value->type;
+    const ig_type *whole = concat->results->type;
+    for (uint32_t d = 0; d < part->rank; d++) {
+        if (d != axis &&
+            !ig_buffers_must_agree(s, concat->block, part->dims[d], whole->dims[d])) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void offer_slices(buffers *s, ig_op *concat) {
     ig_place *whole = whole_of(s, concat->results);
     ig_dim    at = 0;
     for (uint32_t i = 0; i < concat->operand_count; i++) {
-        offer(s, concat->operands[i].value, concat_slice(s, concat, whole, i, &at));
+        ig_place *slice = concat_slice(s, concat, whole, i, &at);
+        if (fits_concat(s, concat, i)) {
+            offer(s, concat->operands[i].value, slice);
+        }
     }
 }
 
@@ -554,6 +585,7 @@ ig_status ig_pass_bufferise(ig_pass_run *run, ig_graph *graph) {
     ig_map_init(&s.places, s.arena);
     ig_map_init(&s.bound, s.arena);
     IG_TRY(place_arguments(&s));
+    ig_buffers_note_order(&s);
     IG_TRY(ig_bufferise_block(&s, &graph->body));
     erase_tensor_ops(&graph->body);
     graph->stage = IG_STAGE_PLAN;

@@ -11,10 +11,12 @@ typedef struct ig_buffers {
     ig_arena    *arena;
     ig_module   *module;
     ig_graph    *graph;
-    ig_map       wanted; /* tensor value -> place in the buffer of a tensor value */
-    ig_map       owned;  /* tensor value -> alloc it owns */
-    ig_map       places; /* tensor value -> place in plan values */
-    ig_map       bound;  /* symbols that inputs bind: nothing else sets them */
+    ig_map       wanted;  /* tensor value -> place in the buffer of a tensor value */
+    ig_map       owned;   /* tensor value -> alloc it owns */
+    ig_map       places;  /* tensor value -> place in plan values */
+    ig_map       bound;   /* symbols that inputs bind: nothing else sets them */
+    ig_map       since;   /* other symbols -> number of the op that gives the value */
+    ig_map       numbers; /* op -> its number in order of execution */
 } ig_buffers;
 
 /* ---- bufferise.c ---- */
@@ -31,6 +33,17 @@ void      ig_buffers_copy(ig_buffers *s, ig_builder *b, const ig_place *from,
 /* The same elements, row-major in one buffer from its start; `from` when they are. */
 ig_value *ig_buffers_whole(ig_buffers *s, ig_builder *b, ig_place *from);
 ig_status ig_buffers_unsupported(const ig_op *op, const char *why);
+
+/* ---- bufferise_symbols.c ---- */
+
+/* Fills since and numbers, once `bound` is known. */
+void ig_buffers_note_order(ig_buffers *s);
+/* Could the buffer that `place` lies in be made when `op` runs? */
+bool ig_buffers_is_known_at(ig_buffers *s, const ig_op *op, const ig_place *place);
+/* Are two extents the same whenever something is written with them in `block`?  Equal
+ * ones are; others were asked to agree by a guard, and guards on the extents of inputs
+ * are checked before anything runs. */
+bool ig_buffers_must_agree(ig_buffers *s, const ig_block *block, ig_dim a, ig_dim b);
 
 /* ---- bufferise_flow.c: rewrites ---- */
 

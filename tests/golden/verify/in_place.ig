@@ -1,7 +1,7 @@
 # ... but not where it is the very place of the input, lies beside it, or may lie apart.
 # run: verify
 module @in_place {
-  plan @main(%x: f32[B, 4], %y: f32[8]) -> (&f32[B, 8], &f32[16]) {
+  plan @main(%x: f32[B, 4], %y: f32[8], %z: f32[N]) -> (&f32[B, 8], &f32[16]) {
     %0 = alloc : &f32[B, 8]
     %1 = view %0 {offset = 0, strides = [8, 1]} : &f32[B, 4]
     %2 = view %0 {offset = 4, strides = [8, 1]} : &f32[B, 4]
@@ -26,7 +26,7 @@ module @in_place {
 }
 # expect:
 module @in_place {
-  plan @main(%x: f32[B, 4], %y: f32[8]) -> (&f32[B, 8], &f32[16]) {
+  plan @main(%x: f32[B, 4], %y: f32[8], %z: f32[N]) -> (&f32[B, 8], &f32[16]) {
     %0 = alloc : &f32[B, 8]
     %1 = view %0 {offset = 0, strides = [8, 1]} : &f32[B, 4]
     %2 = view %0 {offset = 4, strides = [8, 1]} : &f32[B, 4]
