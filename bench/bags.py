@@ -1,0 +1,337 @@
+#!/usr/bin/env python3
+"""Compares embedding bags with FBGEMM's kernels, table by table and all tables at once.
+
+SPDX-License-Identifier: Apache-2.0
+
+    bags.py --case one --dim 128 --dtype int8 --length 20 --batch 1,64,2048
+    bags.py --case mlperf --batch 1,4,16,64,256
+
+`one`: a table larger than the caches.  `mlperf`: the 26 tables of MLPerf's DLRM-DCNv2,
+capped at --rows, with its lengths of bags (214 look-ups a sample); FBGEMM is called once
+a table.  FBGEMM runs twice: on memory as numpy allocates it (4 KiB pages), which is what
+its users have, and on 2 MiB pages.  Both engines are called from C and read the same
+rows and the same ids, which are rotated so that they do not stay in the caches.  The
+limit is the lines of all rows at the rate of random lines.  Method: measure.py.
+"""
+
+import argparse
+import ctypes
+import json
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+
+import measure
+from ingot_runtime import BUILD, Binding, Program
+from machine import machine_facts
+from models import MLPERF_LENGTHS, cache_folder
+from native_peers import PeerLoop, SessionLoop, load_native
+
+MLPERF_ROWS = (
+    [40000000, 39060, 17295, 7424, 20265, 3, 7122, 1543, 63, 40000000, 3067956]
+    + [405282, 10, 2209, 11938, 155, 4, 976, 14, 40000000, 40000000, 40000000]
+    + [590152, 12973, 108, 36]
+)
+# {dtype: (number in bag_fbgemm.cpp, bytes an element, bytes behind a row, type in IR)}
+DTYPES = {
+    "f32": (0, 4, 0, "f32"),
+    "f16": (1, 2, 0, "f16"),
+    "int8": (2, 1, 8, "u8<rowwise f32>"),
+}
+LINE = 64
+TOUCHED = 128 << 20  # bytes of rows that the sets of ids touch
+LEAST_SETS, MOST_SETS = 48, 8192
+
+
+class Call(ctypes.Structure):
+    _fields_ = [
+        ("table", ctypes.c_void_p),
+        ("rows", ctypes.c_int64),
+        ("bags", ctypes.c_int64),
+        ("ids", ctypes.c_void_p),
+        ("offsets", ctypes.c_void_p),
+        ("out", ctypes.c_void_p),
+    ]
+
+
+class Calls(ctypes.Structure):
+    _fields_ = [("calls", ctypes.c_void_p), ("count", ctypes.c_int)]
+
+
+class Tables:
+    """Rows in a file, as FBGEMM lays them out; and the model that pools them."""
+
+    def __init__(self, dtype, dim, rows, lengths):
+        self.dtype, self.dim, self.rows, self.lengths = dtype, dim, rows, lengths
+        number, element, behind, self.type = DTYPES[dtype]
+        self.row_bytes = element * dim + behind
+        name = f"bags-{dtype}-{dim}-{len(rows)}-{sum(rows)}"
+        self.folder = cache_folder() / name
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.path = self.folder / "tables.bin"
+        if not self.path.exists():
+            self.write_rows()
+        self.write_model()
+
+    def write_rows(self):
+        rng, partial = np.random.default_rng(5), self.folder / "partial"
+        with open(partial, "wb") as file:
+            for rows in self.rows:
+                self.some_rows(rng, rows).tofile(file)
+        partial.rename(self.path)
+
+    def some_rows(self, rng, rows):
+        if self.dtype != "int8":
+            kind = {"f32": "f4", "f16": "f2"}[self.dtype]
+            return rng.standard_normal((rows, self.dim), "f4").astype(kind)
+        data = rng.integers(0, 256, (rows, self.row_bytes), "u1")
+        data[:, self.dim :] = np.array([0.01, -1.2], "f4").view("u1")
+        return data
+
+    def write_model(self):
+        lines, ins, operands, offset = [], [], [], 0
+        for i, rows in enumerate(self.rows):
+            size = rows * self.row_bytes
+            word = "weight" if self.dtype != "int8" else "table"
+            lines.append(
+                f"  {word} @t{i} : {self.type}[{rows}, {self.dim}]"
+                f' = file("tables.bin", {offset}, {size})'
+            )
+            ins += [f"%ids{i}: i64[N{i}]", f"%off{i}: i64[O]"]
+            operands += [f"@t{i}", f"%ids{i}", f"%off{i}"]
+            offset += size
+        count, element = len(self.rows), "f16" if self.dtype == "f16" else "f32"
+        results = ", ".join(f"%{i}" for i in range(count))
+        ones = ", ".join(["1"] * count)
+        types = ", ".join([f"f32[O - 1, {self.dim}]"] * count)
+        lines = ["module @bags {", *lines, f"  graph @main({', '.join(ins)}) {{"]
+        lines.append(
+            f"    {results} = bag {', '.join(operands)} {{operands = [{ones}],"
+            f" pool = [{', '.join(['0'] * count)}], last = [{ones}],"
+            f" negative = error, to = f32}} : {types}"
+        )
+        lines.append(f"    %all = concat {results} {{axis = 1}}")
+        lines += ["    ret %all", "  }", "}", ""]
+        self.model = self.folder / "model.ig"
+        self.model.write_text("\n".join(lines))
+
+    def lookups(self):
+        return sum(self.lengths)
+
+    def ids(self, rng, batch):
+        """[ids and offsets of each table]."""
+        call = []
+        for rows, length in zip(self.rows, self.lengths):
+            call.append(rng.integers(0, rows, batch * length))
+            call.append(np.arange(batch + 1) * length)
+        return call
+
+    def take_batch(self, batch, outputs_of):
+        touched = batch * self.lookups() * self.row_bytes
+        self.batch = batch
+        self.sets = int(min(max(TOUCHED // touched, LEAST_SETS), MOST_SETS))
+        rng = np.random.default_rng(batch)
+        self.inputs = [self.ids(rng, batch) for _ in range(self.sets)]
+        shape = (batch, len(self.rows) * self.dim)
+        self.outputs = {name: np.zeros(shape, "f4") for name in outputs_of}
+
+
+class IngotEngine:
+    name = "ingot"
+
+    def __init__(self, tables, threads):
+        artifact, command = tables.folder / "model.ingot", [BUILD / "ingot", "compile"]
+        command += [tables.model, "-o", artifact, "--weights", "reference", "-q"]
+        subprocess.run(command, check=True)
+        self.program = Program(artifact, load="hugepage")
+        self.threads = threads
+        self.session = self.program.session(threads)
+
+    def prepare(self, tables):
+        out = tables.outputs[self.name]
+        bindings = [Binding(call, [out]) for call in tables.inputs]
+        self.seconds = SessionLoop(self.session, bindings, self.threads).seconds
+
+
+class FbgemmEngine:
+    """Calls of FBGEMM's kernel for one table after the other, on one thread."""
+
+    def __init__(self, name, rows, tables):
+        self.name, self.rows, self.lib = name, rows, load_native("fbgemm")
+        self.lib.bag_open.restype = ctypes.c_void_p
+        number, dim = DTYPES[tables.dtype][0], ctypes.c_int64(tables.dim)
+        self.handle = self.lib.bag_open(number, dim, 16)
+
+    def calls(self, tables, arrays):
+        out, calls, at = self.pooled, [], self.rows
+        for i, rows in enumerate(tables.rows):
+            ids, offsets = arrays[2 * i : 2 * i + 2]
+            calls.append(
+                Call(
+                    at,
+                    rows,
+                    tables.batch,
+                    ids.ctypes.data,
+                    offsets.ctypes.data,
+                    out[i].ctypes.data,
+                )
+            )
+            at += rows * tables.row_bytes
+        return (Call * len(calls))(*calls)
+
+    def prepare(self, tables):
+        shape = (len(tables.rows), tables.batch, tables.dim)
+        self.pooled = np.zeros(shape, "f4")
+        self.kept = [self.calls(tables, arrays) for arrays in tables.inputs]
+        self.sets = [Calls(ctypes.addressof(c), len(c)) for c in self.kept]
+        ins = (ctypes.c_void_p * len(self.sets))(*map(ctypes.addressof, self.sets))
+        run = self.lib.bag_run_calls
+        self.seconds = PeerLoop(run, self.handle, ins, ins, 1).seconds
+
+
+def copy_to(path, memory, size):
+    """The tables' bytes at an address."""
+    target = (ctypes.c_ubyte * size).from_address(memory)
+    view = np.frombuffer(target, "u1")
+    view[:] = np.memmap(path, "u1", "r", shape=(size,))
+
+
+def open_engines(tables, threads):
+    size = tables.path.stat().st_size
+    engines = [IngotEngine(tables, threads)]
+    if threads > 1:
+        return engines
+    plain = np.empty(size + 4096, "u1")
+    libc = ctypes.CDLL(None)
+    no_huge_pages = 15
+    begin = (plain.ctypes.data + 4095) // 4096 * 4096
+    libc.madvise(ctypes.c_void_p(begin), ctypes.c_size_t(size), no_huge_pages)
+    copy_to(tables.path, begin, size)
+    engines.append(FbgemmEngine("fbgemm, 4 KiB pages", begin, tables))
+    engines[-1].memory = plain
+    huge = measure.load_calibrate().bench_memory(size)
+    copy_to(tables.path, huge, size)
+    engines.append(FbgemmEngine("fbgemm, 2 MiB pages", huge, tables))
+    return engines
+
+
+def check_agreement(tables, engines):
+    for engine in engines:
+        engine.seconds(0, 1, tables.sets)
+    want = tables.outputs["ingot"]
+    for engine in engines[1:]:
+        got = np.concatenate(list(engine.pooled), axis=1)
+        np.testing.assert_allclose(got, want, rtol=1e-3, atol=1e-3)
+
+
+def lines_of(tables):
+    """Cache lines of a sample's rows; those of small tables are there already."""
+    each = 1 + (tables.row_bytes - 1) / LINE
+    if tables.row_bytes % LINE == 0:
+        each = tables.row_bytes / LINE
+    return each * tables.lookups()
+
+
+def compare(tables, engines, threads):
+    for engine in engines:
+        engine.prepare(tables)
+    check_agreement(tables, engines)
+    rounds = measure.measure_rounds(engines, tables.sets, threads, 1 << 20)
+    kept = measure.believable(rounds)
+    trustworthy = len(kept) >= len(rounds) // 2
+    kept = kept if trustworthy else rounds
+    lookups = tables.batch * tables.lookups()
+    ns = {e.name: np.median([v[e.name] for v in kept]) * 1e9 / lookups for e in engines}
+    per_row = lines_of(tables) / tables.lookups()
+    share = [100 * per_row * v["line_ns"] * lookups / (v["ingot"] * 1e9) for v in kept]
+    return {
+        "dtype": tables.dtype,
+        "dim": tables.dim,
+        "tables": len(tables.rows),
+        "batch": tables.batch,
+        "threads": threads,
+        "ns_a_row": {name: float(value) for name, value in ns.items()},
+        "percent_of_line_limit": float(np.median(share)),
+        "line_ns": float(np.median([v["line_ns"] for v in kept])),
+        "ratios": {e.name: measure.ratios(kept, "ingot", e.name) for e in engines[1:]},
+        "trustworthy": trustworthy,
+    }
+
+
+def print_point(p):
+    print(
+        f"{p['dtype']} D{p['dim']} {p['tables']} tables batch {p['batch']}"
+        f" threads {p['threads']}: {p['ns_a_row']['ingot']:.1f} ns a row,"
+        f" {p['percent_of_line_limit']:.0f} % of the line limit"
+        f" ({p['line_ns']:.1f} ns)" + ("" if p["trustworthy"] else " - TOO NOISY")
+    )
+    for name, r in p["ratios"].items():
+        band = f"[{r['low']:.2f}, {r['high']:.2f}]"
+        print(f"    {name} / ingot = {r['median']:.2f} {band}", flush=True)
+
+
+def numbers(text):
+    return [int(part) for part in text.split(",")]
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--case", choices=("one", "mlperf"), default="one")
+    parser.add_argument("--dtype", choices=DTYPES, default="int8")
+    parser.add_argument("--dim", type=numbers, default=[128])
+    parser.add_argument("--length", type=int, default=20)
+    parser.add_argument("--bytes", type=int, default=2 << 30, help="of the one table")
+    parser.add_argument("--rows", type=int, default=3000000, help="cap of mlperf's")
+    parser.add_argument("--batch", type=numbers, default=[1, 4, 16, 64, 256, 2048])
+    parser.add_argument("--threads", type=numbers, default=[1])
+    parser.add_argument("--json", type=pathlib.Path, metavar="FILE")
+    return parser.parse_args()
+
+
+def make_tables(options, dim):
+    if options.case == "mlperf":
+        rows = [min(rows, options.rows) for rows in MLPERF_ROWS]
+        return Tables(options.dtype, dim, rows, MLPERF_LENGTHS)
+    _, element, behind, _ = DTYPES[options.dtype]
+    rows = options.bytes // (element * dim + behind)
+    return Tables(options.dtype, dim, [rows], [options.length])
+
+
+def main():
+    options = parse_options()
+    load_isa_fix()
+    machine, points = machine_facts(), []
+    print(json.dumps(machine), "fbgemm's vectors:", load_native("fbgemm").bag_isa())
+    for dim in options.dim:
+        tables = make_tables(options, dim)
+        for threads in options.threads:
+            engines = open_engines(tables, threads)
+            for batch in options.batch:
+                tables.take_batch(batch, ["ingot"])
+                points.append(compare(tables, engines, threads))
+                print_point(points[-1])
+    if options.json:
+        text = json.dumps({"machine": machine, "points": points}, indent=1)
+        options.json.write_text(text + "\n")
+
+
+def load_isa_fix():
+    """As packaged FBGEMM finds no vector extension, since a table of libcpuinfo exists
+    twice, once filled; torch is loaded and the filled one copied over the other."""
+    import torch
+
+    folder = pathlib.Path(torch.__file__).parent / "lib"
+    first = ctypes.CDLL(str(folder / "libc10.so"))
+    second = ctypes.CDLL(str(folder / "libtorch.so"))
+    table = ctypes.c_uint8 * 96
+    a = table.in_dll(first, "cpuinfo_isa")
+    b = table.in_dll(second, "cpuinfo_isa")
+    second.cpuinfo_initialize()
+    source, target = (b, a) if sum(b) > sum(a) else (a, b)
+    ctypes.memmove(target, source, 96)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

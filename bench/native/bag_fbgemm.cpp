@@ -1,0 +1,120 @@
+/* FBGEMM's bags: one generated kernel a table, called table after table.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Declarations are those of fbgemm/FbgemmEmbedding.h and fbgemm/Types.h; the library is
+ * the one inside the fbgemm-gpu-cpu package.  Compiled against its C++ ABI by the C++
+ * compiler of the machine.
+ */
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace fbgemm {
+using float16 = std::uint16_t;
+
+template <typename In, typename Index, typename Offset, typename Out>
+struct EmbeddingSpMDMKernelSignature {
+    using Type = std::function<bool(std::int64_t, std::int64_t, std::int64_t, const In *,
+                                    const Index *, const Offset *, const float *, Out *)>;
+};
+
+template <typename In, typename Index, typename Offset, typename Out, bool ThreadLocal>
+typename EmbeddingSpMDMKernelSignature<In, Index, Offset, Out>::Type
+GenerateEmbeddingSpMDM(std::int64_t block_size, bool has_weight, bool by_lengths,
+                       int prefetch, bool positional, bool use_offsets, bool is_bf16_out,
+                       bool is_bf16_in);
+
+bool fbgemmHasAvx2Support();
+bool fbgemmHasAvx512Support();
+}
+
+namespace {
+using Id = std::int64_t;
+template <typename In>
+using Kernel =
+    typename fbgemm::EmbeddingSpMDMKernelSignature<In, Id, Id, float>::Type;
+
+enum Type { F32, F16, ROWWISE8 };
+
+struct Bags {
+    int              type;
+    std::int64_t     dim;
+    Kernel<float>    f32;
+    Kernel<fbgemm::float16> f16;
+    Kernel<std::uint8_t>    rowwise;
+};
+
+template <typename In>
+Kernel<In> generate(std::int64_t dim, int prefetch) {
+    return fbgemm::GenerateEmbeddingSpMDM<In, Id, Id, float, false>(
+        dim, false, false, prefetch, false, true, false, false);
+}
+}
+
+extern "C" {
+
+/* One look-up of `bags` bags in a table of `rows` rows; offsets hold bags + 1. */
+struct bag_call {
+    const void  *table;
+    std::int64_t rows, bags;
+    const Id    *ids, *offsets;
+    float       *out;
+};
+
+void *bag_open(int type, std::int64_t dim, int prefetch) {
+    auto *b = new Bags{ type, dim, {}, {}, {} };
+    if (type == F32) {
+        b->f32 = generate<float>(dim, prefetch);
+    } else if (type == F16) {
+        b->f16 = generate<fbgemm::float16>(dim, prefetch);
+    } else {
+        b->rowwise = generate<std::uint8_t>(dim, prefetch);
+    }
+    return b;
+}
+
+/* Returns the calls that the library refused. */
+int bag_run(void *opened, const bag_call *calls, int count) {
+    auto *b = static_cast<Bags *>(opened);
+    int   refused = 0;
+    for (int i = 0; i < count; i++) {
+        const bag_call &c = calls[i];
+        std::int64_t    ids = c.offsets[c.bags];
+        bool            good = false;
+        if (b->type == F32) {
+            good = b->f32(c.bags, ids, c.rows, static_cast<const float *>(c.table), c.ids,
+                          c.offsets, nullptr, c.out);
+        } else if (b->type == F16) {
+            good = b->f16(c.bags, ids, c.rows,
+                          static_cast<const fbgemm::float16 *>(c.table), c.ids, c.offsets,
+                          nullptr, c.out);
+        } else {
+            good = b->rowwise(c.bags, ids, c.rows,
+                              static_cast<const std::uint8_t *>(c.table), c.ids,
+                              c.offsets, nullptr, c.out);
+        }
+        refused += !good;
+    }
+    return refused;
+}
+
+struct bag_calls {
+    const bag_call *calls;
+    int             count;
+};
+
+/* bag_run in the form that loop.c calls. */
+void bag_run_calls(void *opened, const bag_calls *set, void *) {
+    (void)bag_run(opened, set->calls, set->count);
+}
+
+void bag_close(void *opened) {
+    delete static_cast<Bags *>(opened);
+}
+
+int bag_isa(void) {
+    return fbgemm::fbgemmHasAvx512Support()  ? 512
+           : fbgemm::fbgemmHasAvx2Support() ? 256
+                                            : 0;
+}
+}

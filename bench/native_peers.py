@@ -1,0 +1,120 @@
+"""Libraries that are compared kernel by kernel, each behind a small shared object.
+
+SPDX-License-Identifier: Apache-2.0
+
+The sources stand in native/, are compiled into the cache folder when first needed, and
+find their library inside the environment of bench/peers.  Loops over inputs run in C.
+"""
+
+import ctypes
+import functools
+import os
+import pathlib
+import subprocess
+import sys
+import sysconfig
+
+from models import cache_folder
+
+NATIVE = pathlib.Path(__file__).resolve().parent / "native"
+PACKAGES = pathlib.Path(sysconfig.get_path("purelib"))
+PREFIX = pathlib.Path(sys.prefix)
+PYTHON_TAG = sysconfig.get_config_var("EXT_SUFFIX")
+
+# {peer: (source, folder of its library, name of its library)}
+SOURCES = {
+    "onednn": ("gemm_onednn.c", PREFIX / "lib", "libdnnl.so"),
+    "mkl": ("gemm_mkl.c", PREFIX / "lib", "libmkl_rt.so.3"),
+    "openblas": (
+        "gemm_openblas.c",
+        PACKAGES / "scipy_openblas64" / "lib",
+        "libscipy_openblas64_.so",
+    ),
+    "blis": ("gemm_blis.c", PACKAGES / "blis", f"cy{PYTHON_TAG}"),
+    "fbgemm": ("bag_fbgemm.cpp", PACKAGES / "fbgemm_gpu", "fbgemm.so"),
+    "loop": ("loop.c", None, None),
+}
+
+
+class Range(ctypes.Structure):
+    _fields_ = [
+        ("first", ctypes.c_long),
+        ("count", ctypes.c_long),
+        ("sets", ctypes.c_long),
+        ("threads", ctypes.c_int),
+    ]
+
+
+def compile_command(source, folder, library, target):
+    compiler = ["g++", "-std=c++17"] if source.endswith("cpp") else ["cc", "-std=gnu11"]
+    flags = ["-O3", "-march=native", "-shared", "-fPIC", "-o", target, NATIVE / source]
+    flags += [f"-I{NATIVE.parents[1] / 'include'}", f"-I{PREFIX / 'include'}"]
+    if library:
+        flags += [f"-L{folder}", f"-Wl,-rpath,{folder}", f"-l:{library}"]
+        flags += ["-Wl,--allow-shlib-undefined", f"-Wl,-rpath,{PREFIX / 'lib'}"]
+    return compiler + flags
+
+
+@functools.cache
+def load_native(name):
+    source, folder, library = SOURCES[name]
+    target = cache_folder() / f"native_{name}.so"
+    if not target.exists() or os.path.getmtime(target) < os.path.getmtime(
+        NATIVE / source
+    ):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run(compile_command(source, folder, library, target), check=True)
+    return ctypes.CDLL(str(target))
+
+
+@functools.cache
+def loops():
+    lib = load_native("loop")
+    lib.loop_peer.restype = lib.loop_session.restype = ctypes.c_double
+    return lib
+
+
+def pointers(arrays):
+    return (ctypes.c_void_p * len(arrays))(*[a.ctypes.data for a in arrays])
+
+
+class SessionLoop:
+    """An Ingot session on sets of inputs and outputs."""
+
+    def __init__(self, session, bindings, threads):
+        self.session, self.threads = session, threads
+        first = bindings[0]
+        self.counts = len(first.inputs), len(first.outputs)
+        views = []
+        for b in bindings:
+            both = (type(b.inputs[0]) * sum(self.counts))(*b.inputs, *b.outputs)
+            views.append(both)
+        self.bindings, self.views = bindings, views
+        self.table = (ctypes.c_void_p * len(views))(*map(ctypes.addressof, views))
+
+    def seconds(self, first, count, sets):
+        reach = Range(first, count, sets, self.threads)
+        run = ctypes.cast(self.session.run_function, ctypes.c_void_p)
+        ins, outs = (ctypes.c_size_t(n) for n in self.counts)
+        each = loops().loop_session(
+            run, self.session.handle, self.table, ins, outs, ctypes.byref(reach)
+        )
+        if each < 0:
+            raise RuntimeError(self.session.lib.ig_session_error(self.session.handle))
+        return each
+
+
+class PeerLoop:
+    """A peer's run(handle, in, out) on sets of inputs and outputs."""
+
+    def __init__(self, run, handle, inputs, outputs, threads):
+        self.run_pointer = ctypes.cast(run, ctypes.c_void_p)
+        self.handle, self.threads = ctypes.c_void_p(handle), threads
+        self.tables = inputs, outputs
+
+    def seconds(self, first, count, sets):
+        reach = Range(first, count, sets, self.threads)
+        ins, outs = self.tables
+        return loops().loop_peer(
+            self.run_pointer, self.handle, ins, outs, ctypes.byref(reach)
+        )
