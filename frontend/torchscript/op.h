@@ -58,6 +58,7 @@ struct ig_ts_call {
     uint32_t         arg_count;
     ig_ts_value     *results; /* given by the hook */
     uint32_t         result_count;
+    ig_status        status; /* first failure of the helpers of aten.h; IG_OK before */
 };
 
 /* Reports at the call: `return ig_ts_fail(call, IG_INVALID, "…")`. */
