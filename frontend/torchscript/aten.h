@@ -115,6 +115,12 @@ ig_value *ig_aten_wide(ig_ts_call *call, ig_value *x);
 /* i64 for bool and narrower integers, as sums have it. */
 ig_value *ig_aten_sum_dtype(ig_ts_call *call, ig_value *x);
 
+/* ---- shapes ---- */
+
+/* Broadcasts `dims` (`rank` of them so far) with a type's; guards what is not sure. */
+bool ig_aten_broadcast(ig_ts_call *call, const ig_type *type, ig_dim *dims,
+                       uint32_t *rank);
+
 /* ---- ends ---- */
 
 /* The one result; call->status when something failed. */

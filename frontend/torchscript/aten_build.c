@@ -522,3 +522,33 @@ ig_value *ig_aten_wide(ig_ts_call *call, ig_value *x) {
 ig_value *ig_aten_sum_dtype(ig_ts_call *call, ig_value *x) {
     return !x || ig_aten_is_float(x) ? x : ig_aten_cast(call, x, IG_DT_i64);
 }
+
+/* ---- shapes ---- */
+
+bool ig_aten_broadcast(ig_ts_call *call, const ig_type *type, ig_dim *dims,
+                       uint32_t *rank) {
+    ig_module *module = call->module;
+    uint32_t   wide = *rank > type->rank ? *rank : type->rank;
+    ig_dim     joined[IG_TENSOR_RANK];
+    for (uint32_t i = 0; i < wide; i++) {
+        ig_dim a = i + *rank < wide ? 1 : dims[i + *rank - wide];
+        ig_dim b = i + type->rank < wide ? 1 : type->dims[i + type->rank - wide];
+        ig_truth same = ig_dim_equal(module, a, b);
+        bool     is_number = ig_dim_is_static(a) && ig_dim_is_static(b);
+        if (is_number && a != b && a != 1 && b != 1) {
+            ig_aten_fail(call, IG_INVALID, "extents %lld and %lld do not broadcast",
+                         (long long)a, (long long)b);
+            return false;
+        }
+        joined[i] = a == 1 ? b : b == 1 || same == IG_YES ? a
+                                                          : ig_dim_bcast(module, a, b);
+        if (a != 1 && b != 1 && same == IG_MAYBE) {
+            ig_make_guard_equal(call->builder, ig_dim_bcast(module, a, b),
+                                ig_dim_bcast(module, b, a),
+                                "the shapes of the operands do not broadcast");
+        }
+    }
+    memcpy(dims, joined, wide * sizeof *dims);
+    *rank = wide;
+    return true;
+}

@@ -15,6 +15,7 @@ ig_status ig_aten_complex_add(ig_ts_call *call, ig_opcode code, bool is_swapped)
 ig_status ig_aten_complex_unary(ig_ts_call *call, ig_opcode code);
 /* sum or mean. */
 ig_status ig_aten_complex_sum(ig_ts_call *call, bool is_mean);
+ig_status ig_aten_complex_matmul(ig_ts_call *call);
 /* eq, ne. */
 ig_status ig_aten_complex_compare(ig_ts_call *call, ig_opcode code);
 

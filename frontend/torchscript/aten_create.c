@@ -241,7 +241,7 @@ ig_status ig_ts_op_triangle_indices(ig_ts_call *call) {
         return ig_ts_fail(call, IG_LIMIT, "indices of a %lld x %lld triangle",
                           (long long)rows, (long long)columns);
     }
-    int64_t *pairs = IG_NEW_ARRAY(call->arena, int64_t, 2 * rows * columns + 1);
+    int64_t *pairs = IG_NEW_ARRAY(call->arena, int64_t, (size_t)(2 * rows * columns + 1));
     for (int64_t pass = 0, all = 0; pass < 2; pass++) {
         all = count;
         count = 0;
@@ -348,7 +348,7 @@ static ig_value *known_literal(ig_ts_call *call, const literal *l, ig_dtype dtyp
     if (!ig_dtype_bytes(dtype, (int64_t)l->count, &bytes)) {
         return ig_aten_fail(call, IG_LIMIT, "a literal of %zu numbers", l->count);
     }
-    tensor.data = ig_arena_alloc(call->arena, (size_t)bytes + 8, 16);
+    tensor.data = ig_arena_alloc(call->arena, (size_t)bytes + 8);
     for (size_t i = 0; i < l->count; i++) {
         const ig_ts_value *leaf = l->leaves[i];
         if (leaf->kind == IG_TS_FLOAT) {

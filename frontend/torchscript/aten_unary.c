@@ -4,6 +4,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 
 /* variant: the opcode; integers and booleans become f32. */
 ig_status ig_ts_op_unary_float(ig_ts_call *call) {

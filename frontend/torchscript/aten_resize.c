@@ -1,0 +1,156 @@
+/* Interpolation: upsample, grid_sampler.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "frontend/torchscript/aten.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SPACE_MAX = 3 };
+
+typedef struct resizing {
+    ig_value      *x;
+    uint32_t       space;
+    ig_dim         sizes[SPACE_MAX];
+    double         scales[SPACE_MAX]; /* 0: not given */
+    ig_resize_mode mode;
+    bool           align_corners, is_exact, antialias;
+} resizing;
+
+/* How far apart places are, and where the first lies. */
+static ig_coordinates coordinates_of(const resizing *r) {
+    if (r->mode == IG_RESIZE_nearest) {
+        return r->is_exact ? IG_COORD_half_pixel_corner : IG_COORD_asymmetric;
+    }
+    if (r->align_corners) {
+        return IG_COORD_align_corners;
+    }
+    bool clamps = r->mode == IG_RESIZE_linear && !r->antialias;
+    return clamps ? IG_COORD_clamped_half_pixel : IG_COORD_half_pixel;
+}
+
+static ig_status resize(ig_ts_call *call, const resizing *r) {
+    ig_module *module = call->module;
+    ig_dim     sizes[SPACE_MAX + 2];
+    float      scales[SPACE_MAX + 2] = { 0 };
+    bool       has_scales = false;
+    memcpy(sizes, r->x->type->dims, 2 * sizeof *sizes);
+    for (uint32_t i = 0; i < r->space; i++) {
+        sizes[2 + i] = r->sizes[i];
+        scales[2 + i] = r->align_corners ? 0 : (float)r->scales[i];
+        has_scales = has_scales || scales[2 + i] > 0;
+    }
+    ig_attr attrs[IG_resize_attr_count] = {
+        [IG_resize_sizes] = ig_attr_of_dims(module, sizes, r->space + 2),
+        [IG_resize_mode] = ig_attr_of_enum(r->mode),
+        [IG_resize_coordinates] = ig_attr_of_enum(coordinates_of(r)),
+        [IG_resize_nearest] = ig_attr_of_enum(IG_NEAREST_floor),
+        [IG_resize_cubic_a] = ig_attr_of_float(r->antialias ? -0.5 : -0.75),
+    };
+    if (r->antialias) {
+        attrs[IG_resize_antialias] = ig_attr_of_bool(true);
+        attrs[IG_resize_exclude_outside] = ig_attr_of_bool(true);
+    }
+    int64_t   rank = r->space + 2;
+    ig_value *factors = has_scales ? ig_ts_constant(call, IG_DT_f32, 1, &rank, scales)
+                                   : NULL;
+    ig_dtype  dtype = (ig_dtype)r->x->type->dtype;
+    bool      is_moved = r->mode == IG_RESIZE_nearest;
+    ig_value *x = is_moved ? r->x : ig_aten_wide(call, r->x);
+    ig_value *value = ig_aten_make(call, IG_OP_resize, factors ? 2 : 1,
+                                   (ig_value *[]){ x, factors }, attrs);
+    return ig_aten_give(call, ig_aten_cast(call, value, dtype));
+}
+
+/* floor(in * scale) */
+static bool scaled_size(ig_ts_call *call, ig_dim in, double scale, ig_dim *out) {
+    int64_t extent;
+    if (ig_dim_constant(call->module, in, &extent)) {
+        *out = (ig_dim)floor((double)extent * scale);
+        return scale > 0;
+    }
+    if (scale == floor(scale) && scale > 0 && scale < INT16_MAX) {
+        *out = ig_dim_mul(call->module, in, (ig_dim)scale);
+        return true;
+    }
+    ig_aten_fail(call, IG_UNSUPPORTED, "an unknown extent scaled by %g", scale);
+    return false;
+}
+
+/* Rows' variants: mode, + 4 align_corners is argument 2, + 8 exact, + 16 antialias,
+ * + 32 the form with lists (output_size?, …, scale_factors?). */
+enum { ALIGNS = 4, EXACT = 8, ANTIALIAS = 16, LISTS = 32 };
+
+static bool read_lists(ig_ts_call *call, resizing *r, uint32_t scales_arg) {
+    uint32_t count;
+    if (!ig_ts_is_none(call, 1)) {
+        const ig_dim *sizes = ig_aten_dims(call, 1, r->space, &count);
+        for (uint32_t i = 0; call->status == IG_OK && i < r->space; i++) {
+            r->sizes[i] = sizes[i];
+        }
+        return call->status == IG_OK;
+    }
+    const double *scales = NULL;
+    if (call->status == IG_OK) {
+        call->status = ig_ts_floats(call, scales_arg, r->space, &scales, &count);
+    }
+    for (uint32_t i = 0; call->status == IG_OK && i < r->space; i++) {
+        r->scales[i] = scales[i];
+        if (!scaled_size(call, r->x->type->dims[2 + i], scales[i], &r->sizes[i])) {
+            return false;
+        }
+    }
+    return call->status == IG_OK;
+}
+
+static bool read_sizes(ig_ts_call *call, resizing *r, uint32_t scales_arg) {
+    uint32_t      count;
+    const ig_dim *sizes = ig_aten_dims(call, 1, r->space, &count);
+    for (uint32_t i = 0; call->status == IG_OK && i < r->space; i++) {
+        r->sizes[i] = sizes[i];
+        r->scales[i] = scales_arg + i < call->arg_count
+                           ? ig_aten_float_or(call, scales_arg + i, 0)
+                           : 0;
+    }
+    return call->status == IG_OK;
+}
+
+ig_status ig_ts_op_upsample(ig_ts_call *call) {
+    int      variant = call->row->variant;
+    bool     aligns = (variant & ALIGNS) != 0;
+    resizing r = { .x = ig_aten_tensor(call, 0),
+                   .mode = (ig_resize_mode)(variant & 3),
+                   .align_corners = aligns && ig_aten_bool(call, 2),
+                   .is_exact = (variant & EXACT) != 0,
+                   .antialias = (variant & ANTIALIAS) != 0 };
+    IG_TRY(call->status);
+    if (r.x->type->rank < 3 || r.x->type->rank > SPACE_MAX + 2) {
+        return ig_ts_fail(call, IG_INVALID, "an input of rank %u", r.x->type->rank);
+    }
+    r.space = r.x->type->rank - 2;
+    uint32_t scales_arg = aligns ? 3 : 2;
+    bool     is_read = variant & LISTS ? read_lists(call, &r, scales_arg)
+                                       : read_sizes(call, &r, scales_arg);
+    return is_read ? resize(call, &r) : call->status;
+}
+
+/* grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners) */
+ig_status ig_ts_op_grid_sampler(ig_ts_call *call) {
+    static const ig_resize_mode modes[] = { IG_RESIZE_linear, IG_RESIZE_nearest,
+                                            IG_RESIZE_cubic };
+    ig_value *x = ig_aten_tensor(call, 0), *grid = ig_aten_tensor(call, 1);
+    int64_t   mode = ig_aten_int(call, 2), outside = ig_aten_int(call, 3);
+    IG_TRY(call->status);
+    if (mode < 0 || mode > 2 || outside < 0 || outside > 2) {
+        return ig_ts_fail(call, IG_INVALID, "interpolation %lld, padding %lld",
+                          (long long)mode, (long long)outside);
+    }
+    ig_attr attrs[IG_grid_sample_attr_count] = {
+        [IG_grid_sample_mode] = ig_attr_of_enum(modes[mode]),
+        [IG_grid_sample_outside] = ig_attr_of_enum(outside),
+    };
+    if (ig_aten_bool(call, 4)) {
+        attrs[IG_grid_sample_align_corners] = ig_attr_of_bool(true);
+    }
+    return ig_aten_give(call, ig_aten_make(call, IG_OP_grid_sample, 2,
+                                           (ig_value *[]){ x, grid }, attrs));
+}
