@@ -33,7 +33,7 @@ ig_value *ig_aten_operand(ig_ts_call *call, uint32_t index, ig_dtype dtype);
 /* torch.result_type of arguments first … first + count - 1. */
 ig_dtype ig_aten_result_type(ig_ts_call *call, uint32_t first, uint32_t count);
 /* The axis that argument `index` names in a tensor of `rank`. */
-uint32_t ig_aten_axis(ig_ts_call *call, uint32_t index, uint32_t rank);
+uint32_t       ig_aten_axis(ig_ts_call *call, uint32_t index, uint32_t rank);
 const int64_t *ig_aten_axes(ig_ts_call *call, uint32_t index, uint32_t rank,
                             bool empty_is_all, uint32_t *out_count);
 
@@ -62,6 +62,8 @@ ig_value *ig_aten_dim_value(ig_ts_call *call, ig_dim dim, ig_dtype dtype);
 /* `dims` filled with one number. */
 ig_value *ig_aten_fill(ig_ts_call *call, ig_dtype dtype, uint32_t rank,
                        const ig_dim *dims, double value);
+
+ig_value *ig_aten_hypot(ig_ts_call *call, ig_value *x, ig_value *y);
 
 /* ---- movement; axes are non-negative ---- */
 
@@ -129,5 +131,11 @@ ig_status ig_aten_give2(ig_ts_call *call, ig_value *first, ig_value *second);
 /* Fails the call; returns NULL for use in expressions. */
 ig_value *ig_aten_fail(ig_ts_call *call, ig_status status, const char *format, ...)
     IG_PRINTF(3, 4);
+
+/* ---- the rows' functions ---- */
+
+#define OP(schema, hook, variant) ig_status ig_ts_op_##hook(ig_ts_call *call);
+#include "frontend/torchscript/aten.def"
+#undef OP
 
 #endif

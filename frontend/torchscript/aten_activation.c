@@ -117,7 +117,8 @@ static ig_status elu(ig_ts_call *call, double alpha, double scale, double input_
 }
 
 ig_status ig_ts_op_elu(ig_ts_call *call) {
-    return elu(call, ig_aten_float(call, 1), ig_aten_float(call, 2), ig_aten_float(call, 3));
+    return elu(call, ig_aten_float(call, 1), ig_aten_float(call, 2),
+               ig_aten_float(call, 3));
 }
 
 ig_status ig_ts_op_selu(ig_ts_call *call) {
@@ -221,8 +222,8 @@ ig_status ig_ts_op_hardshrink(ig_ts_call *call) {
 ig_status ig_ts_op_softshrink(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     double    lambda = ig_aten_float(call, 1);
-    return ig_aten_give(call, ig_aten_map2(call, IG_OP_sub, x,
-                                           clip(call, x, -lambda, lambda)));
+    return ig_aten_give(
+        call, ig_aten_map2(call, IG_OP_sub, x, clip(call, x, -lambda, lambda)));
 }
 
 /* log(x / (1 - x)), x clipped by eps first. */
@@ -256,8 +257,8 @@ static ig_status softmax(ig_ts_call *call, bool is_log) {
     const ig_type *type = x->type;
     uint32_t       axis = ig_aten_axis(call, 1, type->rank);
     ig_dtype       dtype = (ig_dtype)ig_aten_to_float(call, x)->type->dtype;
-    x = ig_aten_cast(call, x, call->row->variant ? dtype
-                                                 : ig_aten_dtype(call, 2, dtype));
+    x = ig_aten_cast(call, x,
+                     call->row->variant ? dtype : ig_aten_dtype(call, 2, dtype));
     if (type->rank == 0) {
         x = ig_aten_reshape(call, x, 1, (ig_dim[]){ 1 });
     }

@@ -63,8 +63,8 @@ ig_status ig_ts_op_binary(ig_ts_call *call) {
 /* Float results for integers. */
 ig_status ig_ts_op_binary_float(ig_ts_call *call) {
     pair p = promote_float(call);
-    return ig_aten_give(
-        call, ig_aten_map2(call, (ig_opcode)call->row->variant, p.x, p.y));
+    return ig_aten_give(call,
+                        ig_aten_map2(call, (ig_opcode)call->row->variant, p.x, p.y));
 }
 
 ig_status ig_ts_op_compare(ig_ts_call *call) {
@@ -77,8 +77,8 @@ ig_status ig_ts_op_compare(ig_ts_call *call) {
         p.x = ig_aten_cast(call, p.x, IG_DT_u8);
         p.y = ig_aten_cast(call, p.y, IG_DT_u8);
     }
-    return ig_aten_give(
-        call, ig_aten_map2(call, (ig_opcode)call->row->variant, p.x, p.y));
+    return ig_aten_give(call,
+                        ig_aten_map2(call, (ig_opcode)call->row->variant, p.x, p.y));
 }
 
 /* x + alpha * y; variants: IG_OP_add, IG_OP_sub; negative: the operands exchanged. */
@@ -89,9 +89,9 @@ ig_status ig_ts_op_add(ig_ts_call *call) {
     if (ig_aten_is_complex(call, 0, 2)) {
         return ig_aten_complex_add(call, code, is_swapped);
     }
-    pair             p = promote(call);
+    pair              p = promote(call);
     const ig_ts_value one = call->args[2];
-    bool             is_one = ig_ts_is_known(&one) &&
+    bool              is_one = ig_ts_is_known(&one) &&
                   (one.kind == IG_TS_INT ? one.as.i == 1
                                          : one.kind == IG_TS_FLOAT && one.as.f == 1);
     if (p.dtype == IG_DT_bool && code == IG_OP_sub) {
@@ -105,8 +105,8 @@ ig_status ig_ts_op_add(ig_ts_call *call) {
         *scaled = ig_aten_map2(call, IG_OP_mul, alpha, *scaled);
     }
     ig_value *first = is_swapped ? p.y : p.x, *second = is_swapped ? p.x : p.y;
-    return give_as(call,
-                   ig_aten_map2(call, code_for(code, p.dtype), first, second), p.dtype);
+    return give_as(call, ig_aten_map2(call, code_for(code, p.dtype), first, second),
+                   p.dtype);
 }
 
 /* ---- division ---- */
@@ -121,8 +121,7 @@ static ig_value *floor_divide_floats(ig_ts_call *call, ig_value *x, ig_value *y)
     ig_value *exact = ig_aten_map2(call, IG_OP_div, x, y);
     ig_value *whole = ig_aten_map2(call, IG_OP_div,
                                    ig_aten_map2(call, IG_OP_sub, x, rest), y);
-    ig_value *below = ig_aten_map2(call, IG_OP_xor,
-                                   ig_aten_map2n(call, IG_OP_lt, y, 0),
+    ig_value *below = ig_aten_map2(call, IG_OP_xor, ig_aten_map2n(call, IG_OP_lt, y, 0),
                                    ig_aten_map2n(call, IG_OP_lt, rest, 0));
     below = ig_aten_map2(call, IG_OP_and, below,
                          ig_aten_map2n(call, IG_OP_ne, rest, 0));
@@ -252,8 +251,7 @@ ig_status ig_ts_op_pow(ig_ts_call *call) {
     if (ig_ts_is_number(exponent) && ig_ts_is_known(exponent)) {
         double number = ig_aten_float(call, 1);
         if (!ig_dtype_is_float(p.dtype) && number < 0) {
-            return ig_ts_fail(call, IG_INVALID,
-                              "integers to a negative integer power");
+            return ig_ts_fail(call, IG_INVALID, "integers to a negative integer power");
         }
         ig_value *easy = power_of_number(call, wide.x, number);
         if (easy) {
@@ -362,7 +360,7 @@ ig_status ig_ts_op_lerp(ig_ts_call *call) {
 
 /* x + value * (y op z); variants mul, div. */
 ig_status ig_ts_op_addc(ig_ts_call *call) {
-    ig_dtype dtype = ig_aten_result_type(call, 0, 3);
+    ig_dtype  dtype = ig_aten_result_type(call, 0, 3);
     ig_value *operands[3];
     for (uint32_t i = 0; i < 3; i++) {
         operands[i] = ig_aten_operand(call, i, dtype);

@@ -66,8 +66,8 @@ ig_status ig_ts_op_sdpa(ig_ts_call *call) {
         v = repeat_heads(call, v, q);
     }
     IG_TRY(call->status);
-    return ig_aten_give(
-        call, attend(call, q, k, v, mask, scale, ig_aten_bool(call, 5)));
+    return ig_aten_give(call,
+                        attend(call, q, k, v, mask, scale, ig_aten_bool(call, 5)));
 }
 
 /* ---- the fast path of nn.MultiheadAttention and nn.TransformerEncoderLayer ---- */
@@ -84,8 +84,7 @@ static ig_value *split_heads(ig_ts_call *call, ig_value *x, int64_t heads) {
         return NULL;
     }
     const ig_dim *d = x->type->dims;
-    ig_dim        dims[] = { d[0], d[1], heads,
-                             ig_dim_exact_div(call->module, d[2], heads) };
+    ig_dim dims[] = { d[0], d[1], heads, ig_dim_exact_div(call->module, d[2], heads) };
     return ig_aten_swap(call, ig_aten_reshape(call, x, 4, dims), 1, 2);
 }
 
@@ -103,9 +102,8 @@ static ig_value *shape_mask(ig_ts_call *call, ig_value *mask, int64_t type) {
         }
     }
     mask = ig_aten_reshape(call, mask, 4, dims);
-    return mask && mask->type->dtype == IG_DT_bool
-               ? ig_aten_map1(call, IG_OP_not, mask)
-               : mask;
+    return mask && mask->type->dtype == IG_DT_bool ? ig_aten_map1(call, IG_OP_not, mask)
+                                                   : mask;
 }
 
 typedef struct self_attention {
@@ -163,8 +161,9 @@ ig_status ig_ts_op_native_mha(ig_ts_call *call) {
         return ig_ts_fail(call, IG_UNSUPPORTED, "attention weights as a result");
     }
     ig_dim zero = 0;
-    return ig_aten_give2(call, attend_heads(call, &a),
-                         ig_aten_fill(call, (ig_dtype)a.x[0]->type->dtype, 1, &zero, 0));
+    return ig_aten_give2(
+        call, attend_heads(call, &a),
+        ig_aten_fill(call, (ig_dtype)a.x[0]->type->dtype, 1, &zero, 0));
 }
 
 typedef struct encoder {
@@ -173,9 +172,9 @@ typedef struct encoder {
 } encoder;
 
 static ig_value *norm(ig_ts_call *call, const encoder *e, int which, ig_value *x) {
-    ig_attr   attrs[IG_layer_norm_attr_count] = {
-          [IG_layer_norm_axis] = ig_attr_of_int(2),
-          [IG_layer_norm_epsilon] = ig_attr_of_float(e->eps),
+    ig_attr attrs[IG_layer_norm_attr_count] = {
+        [IG_layer_norm_axis] = ig_attr_of_int(2),
+        [IG_layer_norm_epsilon] = ig_attr_of_float(e->eps),
     };
     ig_value *operands[] = { x, e->weights[which], e->biases[which] };
     return ig_aten_make(call, IG_OP_layer_norm, 3, operands, attrs);

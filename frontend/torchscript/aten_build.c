@@ -181,7 +181,7 @@ ig_value *ig_aten_map1(ig_ts_call *call, ig_opcode code, ig_value *x) {
 /* Two extents broadcast when bcast(a, b) = bcast(b, a). */
 static void guard_broadcast(ig_ts_call *call, const ig_value *x, const ig_value *y) {
     ig_module *module = call->module;
-    uint32_t rank = x->type->rank < y->type->rank ? x->type->rank : y->type->rank;
+    uint32_t   rank = x->type->rank < y->type->rank ? x->type->rank : y->type->rank;
     for (uint32_t i = 1; i <= rank; i++) {
         ig_dim a = x->type->dims[x->type->rank - i];
         ig_dim b = y->type->dims[y->type->rank - i];
@@ -314,9 +314,8 @@ ig_value *ig_aten_reshape(ig_ts_call *call, ig_value *x, uint32_t rank,
         ig_make_guard_equal(call->builder, before, after,
                             "the tensor has not as many elements as its new shape");
     }
-    ig_attr attrs[IG_reshape_attr_count] = {
-        [IG_reshape_to] = ig_attr_of_dims(call->module, dims, rank)
-    };
+    ig_attr attrs[IG_reshape_attr_count] = { [IG_reshape_to] = ig_attr_of_dims(
+                                                 call->module, dims, rank) };
     return ig_aten_make(call, IG_OP_reshape, 1, &x, attrs);
 }
 
@@ -333,9 +332,8 @@ ig_value *ig_aten_transpose(ig_ts_call *call, ig_value *x, const int64_t *perm) 
     for (uint32_t i = 0; i < x->type->rank; i++) {
         is_same = is_same && perm[i] == i;
     }
-    ig_attr attrs[IG_transpose_attr_count] = {
-        [IG_transpose_perm] = ig_attr_of_ints(call->module, perm, x->type->rank)
-    };
+    ig_attr attrs[IG_transpose_attr_count] = { [IG_transpose_perm] = ig_attr_of_ints(
+                                                   call->module, perm, x->type->rank) };
     return is_same ? x : ig_aten_make(call, IG_OP_transpose, 1, &x, attrs);
 }
 
@@ -369,9 +367,8 @@ ig_value *ig_aten_expand(ig_ts_call *call, ig_value *x, uint32_t rank,
     for (uint32_t i = 0; is_same && i < rank; i++) {
         is_same = x->type->dims[i] == dims[i];
     }
-    ig_attr attrs[IG_expand_attr_count] = {
-        [IG_expand_to] = ig_attr_of_dims(call->module, dims, rank)
-    };
+    ig_attr attrs[IG_expand_attr_count] = { [IG_expand_to] = ig_attr_of_dims(
+                                                call->module, dims, rank) };
     return is_same ? x : ig_aten_make(call, IG_OP_expand, 1, &x, attrs);
 }
 
@@ -496,9 +493,8 @@ ig_value *ig_aten_gather(ig_ts_call *call, ig_value *x, ig_value *indices,
 
 ig_value *ig_aten_gather_elements(ig_ts_call *call, ig_value *x, ig_value *indices,
                                   uint32_t axis) {
-    ig_attr attrs[IG_gather_elements_attr_count] = {
-        [IG_gather_elements_axis] = ig_attr_of_int(axis)
-    };
+    ig_attr attrs[IG_gather_elements_attr_count] = { [IG_gather_elements_axis] =
+                                                         ig_attr_of_int(axis) };
     return ig_aten_make(call, IG_OP_gather_elements, 2, (ig_value *[]){ x, indices },
                         attrs);
 }
@@ -531,8 +527,8 @@ bool ig_aten_broadcast(ig_ts_call *call, const ig_type *type, ig_dim *dims,
     uint32_t   wide = *rank > type->rank ? *rank : type->rank;
     ig_dim     joined[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < wide; i++) {
-        ig_dim a = i + *rank < wide ? 1 : dims[i + *rank - wide];
-        ig_dim b = i + type->rank < wide ? 1 : type->dims[i + type->rank - wide];
+        ig_dim   a = i + *rank < wide ? 1 : dims[i + *rank - wide];
+        ig_dim   b = i + type->rank < wide ? 1 : type->dims[i + type->rank - wide];
         ig_truth same = ig_dim_equal(module, a, b);
         bool     is_number = ig_dim_is_static(a) && ig_dim_is_static(b);
         if (is_number && a != b && a != 1 && b != 1) {
@@ -540,8 +536,9 @@ bool ig_aten_broadcast(ig_ts_call *call, const ig_type *type, ig_dim *dims,
                          (long long)a, (long long)b);
             return false;
         }
-        joined[i] = a == 1 ? b : b == 1 || same == IG_YES ? a
-                                                          : ig_dim_bcast(module, a, b);
+        joined[i] = a == 1                     ? b
+                    : b == 1 || same == IG_YES ? a
+                                               : ig_dim_bcast(module, a, b);
         if (a != 1 && b != 1 && same == IG_MAYBE) {
             ig_make_guard_equal(call->builder, ig_dim_bcast(module, a, b),
                                 ig_dim_bcast(module, b, a),

@@ -10,8 +10,7 @@ typedef struct parts {
 
 static bool is_complex(const ig_ts_call *call, uint32_t index) {
     const ig_ts_tensor *tensor = ig_ts_peek(call, index);
-    return tensor ? tensor->dtype->is_complex
-                  : call->args[index].kind == IG_TS_COMPLEX;
+    return tensor ? tensor->dtype->is_complex : call->args[index].kind == IG_TS_COMPLEX;
 }
 
 bool ig_aten_is_complex(ig_ts_call *call, uint32_t first, uint32_t count) {
@@ -32,7 +31,8 @@ static const ig_torch_dtype_info *complex_of(ig_dtype part) {
 
 static parts split(ig_ts_call *call, ig_value *x) {
     uint32_t last = x->type->rank - 1;
-    return (parts){ ig_aten_select(call, x, last, 0), ig_aten_select(call, x, last, 1) };
+    return (parts){ ig_aten_select(call, x, last, 0),
+                    ig_aten_select(call, x, last, 1) };
 }
 
 /* Any tensor or number as parts of dtype `part`. */
@@ -155,7 +155,7 @@ static parts exponential(ig_ts_call *call, parts x) {
 }
 
 static ig_value *size_of(ig_ts_call *call, parts x) {
-    return ig_aten_map2(call, IG_OP_hypot, x.re, x.im);
+    return ig_aten_hypot(call, x.re, x.im);
 }
 
 static ig_value *angle_of(ig_ts_call *call, parts x) {
@@ -218,8 +218,7 @@ ig_status ig_aten_complex_matmul(ig_ts_call *call) {
 /* real, imag; variant: which */
 ig_status ig_ts_op_complex_part(ig_ts_call *call) {
     if (!is_complex(call, 0)) {
-        return call->row->variant ? ig_ts_fail(call, IG_INVALID,
-                                               "imag of real numbers")
+        return call->row->variant ? ig_ts_fail(call, IG_INVALID, "imag of real numbers")
                                   : ig_ts_give_arg(call, 0, 0);
     }
     parts x = read_parts(call, 0, part_dtype(call, 1));

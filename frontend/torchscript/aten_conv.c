@@ -23,8 +23,8 @@ static bool read_list(ig_ts_call *call, uint32_t index, uint32_t space, int64_t 
 
 typedef struct window {
     uint32_t space;
-    int64_t  kernel[SPACE_MAX], stride[SPACE_MAX], pad[SPACE_MAX],
-        dilation[SPACE_MAX], more[SPACE_MAX];
+    int64_t  kernel[SPACE_MAX], stride[SPACE_MAX], pad[SPACE_MAX], dilation[SPACE_MAX],
+        more[SPACE_MAX];
 } window;
 
 static bool fits(ig_ts_call *call, uint32_t space) {
@@ -276,14 +276,14 @@ ig_status ig_ts_op_avg_pool(ig_ts_call *call) {
         return call->status;
     }
     pool_attrs a = attrs_of(call, &w, ig_aten_bool(call, 4));
-    int64_t divisor = call->arg_count > 6 ? ig_aten_int_or(call, 6, 0) : 0;
-    ig_attr attrs[IG_pool_attr_count] = {
-        [IG_pool_op] = ig_attr_of_enum(IG_WINDOW_average),
-        [IG_pool_kernel] = a.kernel,
-        [IG_pool_strides] = a.strides,
-        [IG_pool_before] = a.before,
-        [IG_pool_after] = a.after,
-        [IG_pool_ceil_mode] = a.ceil_mode,
+    int64_t    divisor = call->arg_count > 6 ? ig_aten_int_or(call, 6, 0) : 0;
+    ig_attr    attrs[IG_pool_attr_count] = {
+           [IG_pool_op] = ig_attr_of_enum(IG_WINDOW_average),
+           [IG_pool_kernel] = a.kernel,
+           [IG_pool_strides] = a.strides,
+           [IG_pool_before] = a.before,
+           [IG_pool_after] = a.after,
+           [IG_pool_ceil_mode] = a.ceil_mode,
     };
     if (ig_aten_bool(call, 5)) {
         attrs[IG_pool_count_pad] = ig_attr_of_bool(true);

@@ -150,21 +150,21 @@ ig_status ig_ts_op_arange(ig_ts_call *call) {
 
 /* start + i (end - start) / (steps - 1), from the nearer end. */
 static ig_value *linspace(ig_ts_call *call, ig_dim steps, ig_dtype dtype) {
-    ig_value *start = ig_aten_operand(call, 0, dtype);
-    ig_value *end = ig_aten_operand(call, 1, dtype);
+    ig_value  *start = ig_aten_operand(call, 0, dtype);
+    ig_value  *end = ig_aten_operand(call, 1, dtype);
     ig_module *module = call->module;
     ig_dim     last = ig_dim_max(module, ig_dim_sub(module, steps, 1), 1);
     ig_value  *step = ig_aten_map2(call, IG_OP_div,
                                    ig_aten_map2(call, IG_OP_sub, end, start),
                                    ig_aten_dim_value(call, last, dtype));
     ig_value  *index = ig_aten_iota(call, dtype, steps);
-    ig_value  *rest = ig_aten_map2(call, IG_OP_sub,
-                                   ig_aten_dim_value(call, last, dtype), index);
-    ig_value  *up = ig_aten_map2(call, IG_OP_add, start,
-                                 ig_aten_map2(call, IG_OP_mul, step, index));
-    ig_value  *down = ig_aten_map2(call, IG_OP_sub, end,
-                                   ig_aten_map2(call, IG_OP_mul, step, rest));
-    ig_value  *half = ig_aten_dim_value(call, ig_dim_floor_div(module, steps, 2), dtype);
+    ig_value *rest = ig_aten_map2(call, IG_OP_sub, ig_aten_dim_value(call, last, dtype),
+                                  index);
+    ig_value *up = ig_aten_map2(call, IG_OP_add, start,
+                                ig_aten_map2(call, IG_OP_mul, step, index));
+    ig_value *down = ig_aten_map2(call, IG_OP_sub, end,
+                                  ig_aten_map2(call, IG_OP_mul, step, rest));
+    ig_value *half = ig_aten_dim_value(call, ig_dim_floor_div(module, steps, 2), dtype);
     return ig_aten_where(call, ig_aten_map2(call, IG_OP_lt, index, half), up, down);
 }
 
@@ -241,7 +241,8 @@ ig_status ig_ts_op_triangle_indices(ig_ts_call *call) {
         return ig_ts_fail(call, IG_LIMIT, "indices of a %lld x %lld triangle",
                           (long long)rows, (long long)columns);
     }
-    int64_t *pairs = IG_NEW_ARRAY(call->arena, int64_t, (size_t)(2 * rows * columns + 1));
+    int64_t *pairs = IG_NEW_ARRAY(call->arena, int64_t,
+                                  (size_t)(2 * rows * columns + 1));
     for (int64_t pass = 0, all = 0; pass < 2; pass++) {
         all = count;
         count = 0;
@@ -408,8 +409,8 @@ ig_status ig_ts_op_tensor(ig_ts_call *call) {
 
 /* scalar_tensor(s, dtype …): f32 whatever the number is */
 ig_status ig_ts_op_scalar_tensor(ig_ts_call *call) {
-    return ig_aten_give(
-        call, ig_aten_operand(call, 0, ig_aten_dtype(call, 1, IG_DT_f32)));
+    return ig_aten_give(call,
+                        ig_aten_operand(call, 0, ig_aten_dtype(call, 1, IG_DT_f32)));
 }
 
 /* prim::NumToTensor: i64 or f64 */

@@ -30,7 +30,8 @@ static int label_of(char c) {
     return c >= 'A' && c <= 'Z' ? c - 'A' : c >= 'a' && c <= 'z' ? c - 'a' + 26 : -1;
 }
 
-/* Axis `at` of the term has a label that stands earlier too: only its diagonal counts. */
+/* Axis `at` of the term has a label that stands earlier too: only its diagonal
+ * counts. */
 static void take_diagonal(ig_ts_call *call, term *t, uint32_t first, uint32_t at) {
     ig_value *x = t->value;
     uint32_t  rank = x->type->rank;
@@ -73,8 +74,8 @@ static const char *read_term(ig_ts_call *call, const char *at, term *t) {
             has_dots = true;
             at += 2;
         } else if (*at != ' ') {
-            ig_aten_fail(call, IG_INVALID, "subscripts do not fit an operand of rank %u",
-                         rank);
+            ig_aten_fail(call, IG_INVALID,
+                         "subscripts do not fit an operand of rank %u", rank);
             return NULL;
         }
     }
@@ -197,7 +198,7 @@ static ig_value *align(ig_ts_call *call, const term *t, const uint8_t *labels,
 
 /* Labels of two terms by what becomes of them in their product. */
 typedef struct split {
-    uint8_t  batch[IG_TENSOR_RANK], left[IG_TENSOR_RANK], right[IG_TENSOR_RANK],
+    uint8_t batch[IG_TENSOR_RANK], left[IG_TENSOR_RANK], right[IG_TENSOR_RANK],
         summed[IG_TENSOR_RANK];
     uint32_t batch_count, left_count, right_count, summed_count;
 } split;
@@ -247,7 +248,8 @@ static void widen(ig_ts_call *call, const equation *e, term *t, const split *s) 
             dims[i] = t->labels[i] == s->summed[k] ? e->extents[t->labels[i]] : dims[i];
         }
     }
-    t->value = ig_aten_expand(call, t->value, t->value ? t->value->type->rank : 0, dims);
+    t->value = ig_aten_expand(call, t->value, t->value ? t->value->type->rank : 0,
+                              dims);
 }
 
 /* [batch…, left] x [batch…, right], summed ones innermost: one batched product. */
@@ -291,7 +293,7 @@ static void multiply(ig_ts_call *call, const equation *e, term *a, term *b,
     memcpy(order + n + s.left_count, s.right, s.right_count);
     for (uint32_t i = 0; i < all; i++) {
         bool is_left = i < n + s.left_count;
-        dims[i] = i < n      ? e->extents[order[i]]
+        dims[i] = i < n     ? e->extents[order[i]]
                   : is_left ? extent_in(a, order[i])
                             : extent_in(b, order[i]);
     }

@@ -21,9 +21,8 @@ ig_status ig_ts_op_one_hot(ig_ts_call *call) {
     if (classes >= 0) {
         numbers = ig_aten_iota(call, IG_DT_i64, classes);
     } else {
-        ig_value *most = ig_aten_reduce(call, IG_REDUCE_max,
-                                        ig_aten_cast(call, ids, IG_DT_i64), NULL, 0,
-                                        false);
+        ig_value *most = ig_aten_reduce(
+            call, IG_REDUCE_max, ig_aten_cast(call, ids, IG_DT_i64), NULL, 0, false);
         ig_value *range[] = { ig_aten_integer(call, IG_DT_i64, 0),
                               ig_aten_map2n(call, IG_OP_add, most, 1),
                               ig_aten_integer(call, IG_DT_i64, 1) };
@@ -99,8 +98,8 @@ static ig_value *bag(ig_ts_call *call, ig_value *weight, ig_value *ids,
 }
 
 /* embedding_bag(weight, indices, offsets, scale_grad_by_freq, mode, sparse,
- * per_sample_weights, include_last_offset[, padding_idx]); variant 1: padding_idx may be
- * negative.  Of its four results only the first is ever read. */
+ * per_sample_weights, include_last_offset[, padding_idx]); variant 1: padding_idx may
+ * be negative.  Of its four results only the first is ever read. */
 ig_status ig_ts_op_embedding_bag(ig_ts_call *call) {
     ig_value *weight = ig_aten_tensor(call, WEIGHT), *ids = ig_aten_tensor(call, IDS);
     ig_value *offsets = ig_aten_tensor(call, OFFSETS);

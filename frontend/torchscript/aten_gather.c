@@ -45,7 +45,8 @@ ig_status ig_ts_op_take_along(ig_ts_call *call) {
     }
     uint32_t axis = ig_aten_axis(call, 2, x->type->rank), rank = 0;
     if (index->type->rank != x->type->rank) {
-        return ig_ts_fail(call, IG_INVALID, "indices of rank %u for a tensor of rank %u",
+        return ig_ts_fail(call, IG_INVALID,
+                          "indices of rank %u for a tensor of rank %u",
                           index->type->rank, x->type->rank);
     }
     ig_dim dims[IG_TENSOR_RANK], own[IG_TENSOR_RANK], theirs[IG_TENSOR_RANK];
@@ -177,12 +178,15 @@ ig_status ig_ts_op_scatter_named(ig_ts_call *call) {
     return give_scatter(call, &s, adds ? IG_SCATTER_add : IG_SCATTER_mul);
 }
 
-static bool scatter_kind(ig_ts_call *call, ig_str name, ig_scatter *out, bool *is_mean) {
+static bool scatter_kind(ig_ts_call *call, ig_str name, ig_scatter *out,
+                         bool *is_mean) {
     static const struct {
         const char *name;
         ig_scatter  kind;
-    } kinds[] = { { "sum", IG_SCATTER_add },  { "prod", IG_SCATTER_mul },
-                  { "amax", IG_SCATTER_max }, { "amin", IG_SCATTER_min },
+    } kinds[] = { { "sum", IG_SCATTER_add },
+                  { "prod", IG_SCATTER_mul },
+                  { "amax", IG_SCATTER_max },
+                  { "amin", IG_SCATTER_min },
                   { "mean", IG_SCATTER_add } };
     *is_mean = ig_str_is(name, "mean");
     for (size_t i = 0; i < IG_COUNT_OF(kinds); i++) {

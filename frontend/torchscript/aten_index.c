@@ -156,12 +156,14 @@ ig_status ig_ts_op_index(ig_ts_call *call) {
     return ig_aten_give(call, ig_aten_transpose(call, value, perm));
 }
 
-/* A mask alone with values that do not go along it: no need to know where it is true. */
+/* A mask alone with values that do not go along it: no need to know where it is
+ * true. */
 static ig_value *put_by_mask(ig_ts_call *call, ig_value *x, ig_value *mask,
                              ig_value *values) {
     ig_dim   dims[IG_TENSOR_RANK];
     uint32_t trailing = x->type->rank - mask->type->rank, rank = values->type->rank;
-    bool is_one = rank <= trailing || (rank == trailing + 1 && values->type->dims[0] == 1);
+    bool     is_one = rank <= trailing ||
+                  (rank == trailing + 1 && values->type->dims[0] == 1);
     if (!is_one || mask->type->rank == 0 || mask->type->rank > x->type->rank) {
         return NULL;
     }
@@ -228,8 +230,8 @@ ig_status ig_ts_op_index_put(ig_ts_call *call) {
     }
     if (ix.used == 0) {
         values = ig_aten_expand(call, values, x->type->rank, x->type->dims);
-        return ig_aten_give(call, adds ? ig_aten_map2(call, IG_OP_add, x, values)
-                                       : values);
+        return ig_aten_give(call,
+                            adds ? ig_aten_map2(call, IG_OP_add, x, values) : values);
     }
     return ig_aten_give(call, put_by_tuples(call, &ix, values, adds));
 }
@@ -271,9 +273,9 @@ ig_status ig_ts_op_masked_scatter(ig_ts_call *call) {
         return call->status;
     }
     const ig_type *type = x->type;
-    ig_attr        axis[IG_cumsum_attr_count] = { [IG_cumsum_axis] = ig_attr_of_int(0) };
-    ig_value      *flat = ig_aten_cast(call, ig_aten_flatten(call, mask), IG_DT_i64);
-    ig_value      *number = ig_aten_make(call, IG_OP_cumsum, 1, &flat, axis);
+    ig_attr   axis[IG_cumsum_attr_count] = { [IG_cumsum_axis] = ig_attr_of_int(0) };
+    ig_value *flat = ig_aten_cast(call, ig_aten_flatten(call, mask), IG_DT_i64);
+    ig_value *number = ig_aten_make(call, IG_OP_cumsum, 1, &flat, axis);
     number = ig_aten_map2(call, IG_OP_mul, number, flat); /* 0 where false */
     number = ig_aten_map2n(call, IG_OP_sub, number, 1);
     number = ig_aten_map2n(call, IG_OP_max, number, 0);

@@ -113,13 +113,12 @@ ig_status ig_ts_op_inner(ig_ts_call *call) {
     memcpy(dims + a, y->type->dims, b * sizeof *dims);
     rank = a + b;
     ig_module *module = call->module;
-    x = ig_aten_reshape(call, x, 2,
-                        (ig_dim[]){ ig_dim_product(module, x->type->dims, a),
-                                    x->type->dims[a] });
-    y = ig_aten_reshape(call, y, 2,
-                        (ig_dim[]){ ig_dim_product(module, y->type->dims, b),
-                                    y->type->dims[b] });
+    x = ig_aten_reshape(
+        call, x, 2,
+        (ig_dim[]){ ig_dim_product(module, x->type->dims, a), x->type->dims[a] });
+    y = ig_aten_reshape(
+        call, y, 2,
+        (ig_dim[]){ ig_dim_product(module, y->type->dims, b), y->type->dims[b] });
     return ig_aten_give(
-        call,
-        ig_aten_reshape(call, product(call, x, swap_last(call, y)), rank, dims));
+        call, ig_aten_reshape(call, product(call, x, swap_last(call, y)), rank, dims));
 }

@@ -250,7 +250,8 @@ static ig_value *group_norm(ig_ts_call *call, uint32_t weight_arg, int64_t group
     }
     ig_dtype dtype = (ig_dtype)x->type->dtype;
     x = ig_aten_wide(call, x);
-    ig_value *weight = factor(call, weight_arg, x), *bias = factor(call, weight_arg + 1, x);
+    ig_value *weight = factor(call, weight_arg, x),
+             *bias = factor(call, weight_arg + 1, x);
     if (!x || call->status != IG_OK) {
         return NULL;
     }
@@ -268,8 +269,8 @@ static ig_value *group_norm(ig_ts_call *call, uint32_t weight_arg, int64_t group
 
 /* group_norm(input, num_groups, weight, bias, eps, …) */
 ig_status ig_ts_op_group_norm(ig_ts_call *call) {
-    return ig_aten_give(call, group_norm(call, 2, ig_aten_int(call, 1),
-                                         ig_aten_float(call, 4)));
+    return ig_aten_give(
+        call, group_norm(call, 2, ig_aten_int(call, 1), ig_aten_float(call, 4)));
 }
 
 /* native_group_norm(input, weight, bias, N, C, HxW, group, eps) */
@@ -305,8 +306,7 @@ ig_status ig_ts_op_instance_norm(ig_ts_call *call) {
             !ig_dim_constant(call->module, x->type->dims[1], &count)) {
             return ig_ts_fail(call, IG_UNSUPPORTED, "a number of channels not known");
         }
-        return ig_aten_give(call,
-                            group_norm(call, 1, count, ig_aten_float(call, 7)));
+        return ig_aten_give(call, group_norm(call, 1, count, ig_aten_float(call, 7)));
     }
     if (!open_batch_norm(call, &n)) {
         return call->status;

@@ -130,17 +130,18 @@ ig_status ig_ts_op_pixel_shuffle(ig_ts_call *call) {
     ig_module    *m = call->module;
     const ig_dim *d = x->type->dims + x->type->rank - 3;
     if (call->row->variant) {
-        ig_dim height = ig_dim_exact_div(m, d[1], r), width = ig_dim_exact_div(m, d[2], r);
+        ig_dim height = ig_dim_exact_div(m, d[1], r),
+               width = ig_dim_exact_div(m, d[2], r);
         ig_dim parts[] = { d[0], height, r, width, r };
         ig_dim last[] = { ig_dim_mul(m, d[0], r * r), height, width };
-        return ig_aten_give(call, rearrange(call, x, parts,
-                                            (int64_t[]){ 0, 2, 4, 1, 3 }, last));
+        return ig_aten_give(
+            call, rearrange(call, x, parts, (int64_t[]){ 0, 2, 4, 1, 3 }, last));
     }
     ig_dim channels = ig_dim_exact_div(m, d[0], r * r);
     ig_dim parts[] = { channels, r, r, d[1], d[2] };
     ig_dim last[] = { channels, ig_dim_mul(m, d[1], r), ig_dim_mul(m, d[2], r) };
-    return ig_aten_give(
-        call, rearrange(call, x, parts, (int64_t[]){ 0, 3, 1, 4, 2 }, last));
+    return ig_aten_give(call,
+                        rearrange(call, x, parts, (int64_t[]){ 0, 3, 1, 4, 2 }, last));
 }
 
 /* channel_shuffle(self, groups): [N, g, C / g, …] with the two exchanged */

@@ -149,11 +149,12 @@ ig_status ig_ts_op_item(ig_ts_call *call) {
         return call->status;
     }
     ig_dtype   dtype = (ig_dtype)x->type->dtype;
-    ig_ts_kind own = dtype == IG_DT_bool          ? IG_TS_BOOL
+    ig_ts_kind own = dtype == IG_DT_bool        ? IG_TS_BOOL
                      : ig_dtype_is_float(dtype) ? IG_TS_FLOAT
                                                 : IG_TS_INT;
-    ig_ts_kind kind = call->row->variant == IG_TS_POISON ? own
-                                                         : (ig_ts_kind)call->row->variant;
+    ig_ts_kind kind = call->row->variant == IG_TS_POISON
+                          ? own
+                          : (ig_ts_kind)call->row->variant;
     if (ig_dim_equal(call->module, ig_type_count(call->module, x->type), 1) == IG_NO) {
         return ig_ts_fail(call, IG_INVALID, "a tensor of more than one element");
     }
@@ -197,9 +198,10 @@ static const ig_torch_dtype_info *dtype_arg(ig_ts_call *call, uint32_t index,
     return dtype;
 }
 
-/* The argument as it is where the dtype is its own, else a cast; complex numbers made of
- * real ones have 0 as imaginary part, and lose theirs on the way back. */
-static ig_status convert(ig_ts_call *call, const ig_torch_dtype_info *dtype, bool copies) {
+/* The argument as it is where the dtype is its own, else a cast; complex numbers made
+ * of real ones have 0 as imaginary part, and lose theirs on the way back. */
+static ig_status convert(ig_ts_call *call, const ig_torch_dtype_info *dtype,
+                         bool copies) {
     const ig_ts_tensor *tensor = peek(call);
     ig_value           *x = NULL;
     IG_TRY(call->status);

@@ -15,7 +15,8 @@ typedef struct over {
     bool           keep;
 } over;
 
-/* Of arguments `dim` (a list or an int; None and [] give all) and `dim` + 1, keepdim. */
+/* Of arguments `dim` (a list or an int; None and [] give all) and `dim` + 1,
+ * keepdim. */
 static over read_over(ig_ts_call *call, const ig_value *x, uint32_t dim) {
     over o = { 0 };
     if (x) {
@@ -98,8 +99,8 @@ ig_status ig_ts_op_nanmean(ig_ts_call *call) {
                                          ig_aten_map1(call, IG_OP_isnan, x))
                           : NULL;
     ig_dtype  dtype = x ? (ig_dtype)x->type->dtype : IG_DT_f32;
-    ig_value *count = reduce(call, IG_REDUCE_sum,
-                             ig_aten_cast(call, there, IG_DT_i64), &o);
+    ig_value *count = reduce(call, IG_REDUCE_sum, ig_aten_cast(call, there, IG_DT_i64),
+                             &o);
     x = reduce(call, IG_REDUCE_sum, ig_aten_wide(call, without_nan(call, x)), &o);
     if (!x) {
         return call->status;
@@ -115,8 +116,7 @@ static ig_value *is_true(ig_ts_call *call, ig_value *x) {
 
 /* DIM: an axis or a list of axes. */
 ig_status ig_ts_op_count_nonzero(ig_ts_call *call) {
-    ig_value *x = ig_aten_cast(call, is_true(call, ig_aten_tensor(call, 0)),
-                               IG_DT_i64);
+    ig_value *x = ig_aten_cast(call, is_true(call, ig_aten_tensor(call, 0)), IG_DT_i64);
     over      o = { 0 };
     if (x) {
         o.axes = ig_aten_axes(call, 1, x->type->rank, true, &o.count);
@@ -385,8 +385,7 @@ ig_status ig_ts_op_linalg_norm(ig_ts_call *call) {
                           IG_STR_ARG(ig_aten_str(call, 1)));
     }
     bool is_plain = ig_ts_is_none(call, 1) || by_name;
-    over o = ig_ts_is_none(call, 2) ? read_over(call, x, 2)
-                                    : given_axes(call, x, 2);
+    over o = ig_ts_is_none(call, 2) ? read_over(call, x, 2) : given_axes(call, x, 2);
     IG_TRY(call->status);
     bool is_matrix = call->row->variant == 2 || o.count == 2;
     if (is_plain || !is_matrix) {

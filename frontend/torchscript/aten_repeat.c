@@ -74,7 +74,8 @@ ig_status ig_ts_op_interleave_numbers(ig_ts_call *call) {
     return ig_aten_give(call, ig_aten_cast(call, value, dtype));
 }
 
-static ig_value *interleave(ig_ts_call *call, ig_value *x, uint32_t axis, ig_dim times) {
+static ig_value *interleave(ig_ts_call *call, ig_value *x, uint32_t axis,
+                            ig_dim times) {
     ig_dim   dims[IG_TENSOR_RANK + 1];
     uint32_t rank = x->type->rank;
     ig_dim   extent = ig_dim_mul(call->module, x->type->dims[axis], times);
@@ -178,7 +179,8 @@ ig_status ig_ts_op_flip(ig_ts_call *call) {
     uint32_t       count = 1, axis;
     ig_value      *x = ig_aten_tensor(call, 0);
     int64_t        fixed = call->row->variant == 1 ? 1 : 0;
-    const int64_t *dims = call->row->variant ? &fixed : ig_aten_ints(call, 1, 0, &count);
+    const int64_t *dims = call->row->variant ? &fixed
+                                             : ig_aten_ints(call, 1, 0, &count);
     IG_TRY(call->status);
     for (uint32_t i = 0; i < count; i++) {
         if (!wrap(call, dims[i], x->type->rank, &axis)) {

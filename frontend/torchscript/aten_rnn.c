@@ -2,8 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Packed data hold, for each step, the rows of the sequences that still go on; they are
- * spread to [T, B, I] with a length for each sequence, and packed again afterwards.  With
- * `first[t]` the sum of batch_sizes before t, row first[t] + b is step t of sequence b. */
+ * spread to [T, B, I] with a length for each sequence, and packed again afterwards.
+ * With `first[t]` the sum of batch_sizes before t, row first[t] + b is step t of
+ * sequence b. */
 #include "frontend/torchscript/aten.h"
 
 #include <string.h>
@@ -37,7 +38,8 @@ static bool check_params(ig_ts_call *call, const layers *l) {
 }
 
 static ig_value *bias_or_zero(ig_ts_call *call, ig_value *bias, const ig_value *w) {
-    return bias ? bias : ig_aten_fill(call, (ig_dtype)w->type->dtype, 1, w->type->dims, 0);
+    return bias ? bias
+                : ig_aten_fill(call, (ig_dtype)w->type->dtype, 1, w->type->dims, 0);
 }
 
 /* One layer in one direction; out: y, h, c. */
@@ -138,8 +140,8 @@ static ig_status give_layers(ig_ts_call *call, ig_value *y, ig_value *const *fou
     return found[2] ? ig_ts_give(call, 2, found[2]) : IG_OK;
 }
 
-/* lstm.input, gru.input, rnn_*.input(input, hx, params, has_biases, num_layers, dropout,
- * train, bidirectional, batch_first); variant: an ig_rnn_cell */
+/* lstm.input, gru.input, rnn_*.input(input, hx, params, has_biases, num_layers,
+ * dropout, train, bidirectional, batch_first); variant: an ig_rnn_cell */
 ig_status ig_ts_op_rnn(ig_ts_call *call) {
     layers    l = { .cell = (ig_rnn_cell)call->row->variant };
     ig_value *found[3];
@@ -154,8 +156,8 @@ ig_status ig_ts_op_rnn(ig_ts_call *call) {
     if (!run_layers(call, &l, found)) {
         return call->status;
     }
-    return give_layers(call, batch_first ? ig_aten_swap(call, found[0], 0, 1) : found[0],
-                       found);
+    return give_layers(
+        call, batch_first ? ig_aten_swap(call, found[0], 0, 1) : found[0], found);
 }
 
 /* lstm_cell …(input, hx, w_ih, w_hh, b_ih, b_hh): one step */
@@ -310,6 +312,7 @@ ig_status ig_ts_op_pad_packed(ig_ts_call *call) {
         padded = ig_aten_pad(call, padded, before, after, IG_PAD_constant,
                              ig_aten_float(call, 3));
     }
-    padded = padded && ig_aten_bool(call, 2) ? ig_aten_swap(call, padded, 0, 1) : padded;
+    padded = padded && ig_aten_bool(call, 2) ? ig_aten_swap(call, padded, 0, 1)
+                                             : padded;
     return ig_aten_give2(call, padded, lengths);
 }

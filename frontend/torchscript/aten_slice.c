@@ -81,8 +81,7 @@ ig_status ig_ts_op_narrow(ig_ts_call *call) {
         return ig_ts_fail(call, IG_INVALID, "the range passes the end of axis %u",
                           axis);
     }
-    return ig_aten_give_view(call,
-                             ig_aten_slice(call, v.x, axis, start, length, 1));
+    return ig_aten_give_view(call, ig_aten_slice(call, v.x, axis, start, length, 1));
 }
 
 /* An index whose sign or range only the run knows. */
@@ -113,7 +112,8 @@ ig_status ig_ts_op_select(ig_ts_call *call) {
         ig_dim first = number < 0 ? ig_dim_add(call->module, extent, at) : at;
         ig_dim_range(call->module, ig_dim_sub(call->module, extent, first), &least,
                      &most);
-        bool is_outside = most <= 0 || ig_dim_less_equal(call->module, 0, first) == IG_NO;
+        bool is_outside = most <= 0 ||
+                          ig_dim_less_equal(call->module, 0, first) == IG_NO;
         if (is_outside) {
             return ig_ts_fail(call, IG_INVALID, "index %lld is outside of axis %u",
                               (long long)number, axis);
@@ -355,7 +355,7 @@ ig_status ig_ts_op_as_strided(ig_ts_call *call) {
     if (tensor->step_count) {
         return ig_ts_fail(call, IG_UNSUPPORTED, "strides of a view");
     }
-    ig_dim offset = ig_ts_is_none(call, 3) ? 0 : ig_aten_dim(call, 3);
+    ig_dim    offset = ig_ts_is_none(call, 3) ? 0 : ig_aten_dim(call, 3);
     ig_value *index = ig_aten_dim_value(call, offset, IG_DT_i64);
     for (uint32_t i = 0; i < rank; i++) {
         ig_value *along = ig_aten_axis_numbers(call, rank, i, size[i]);
@@ -363,8 +363,8 @@ ig_status ig_ts_op_as_strided(ig_ts_call *call) {
                              ig_aten_dim_value(call, stride[i], IG_DT_i64));
         index = ig_aten_map2(call, IG_OP_add, index, along);
     }
-    return ig_aten_give(
-        call, ig_aten_gather(call, ig_aten_flatten(call, x), index, 0, true));
+    return ig_aten_give(call,
+                        ig_aten_gather(call, ig_aten_flatten(call, x), index, 0, true));
 }
 
 /* ---- together ---- */
@@ -419,8 +419,8 @@ ig_status ig_ts_op_cat(ig_ts_call *call) {
     ig_value **values = ig_aten_tensors(call, 0, &count);
     IG_TRY(call->status);
     IG_TRY(ig_ts_result_type_of_list(call, 0, &dtype));
-    return ig_aten_give(
-        call, concat_cast(call, values, count, ig_aten_int(call, 1), dtype));
+    return ig_aten_give(call,
+                        concat_cast(call, values, count, ig_aten_int(call, 1), dtype));
 }
 
 /* stack(tensors, dim) */

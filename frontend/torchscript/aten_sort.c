@@ -174,8 +174,8 @@ ig_status ig_ts_op_median(ig_ts_call *call) {
 /* ---- quantiles ---- */
 
 /* Neighbours of rank q (n - 1) and how far between them, by the interpolation asked. */
-static ig_value *interpolate(ig_ts_call *call, ig_str how, ig_value *low, ig_value *high,
-                             ig_value *weight) {
+static ig_value *interpolate(ig_ts_call *call, ig_str how, ig_value *low,
+                             ig_value *high, ig_value *weight) {
     if (ig_str_is(how, "lower")) {
         return low;
     }
@@ -191,7 +191,8 @@ static ig_value *interpolate(ig_ts_call *call, ig_str how, ig_value *low, ig_val
                             IG_STR_ARG(how));
     }
     ig_value *way = ig_aten_map2(call, IG_OP_sub, high, low);
-    return ig_aten_map2(call, IG_OP_add, low, ig_aten_map2(call, IG_OP_mul, weight, way));
+    return ig_aten_map2(call, IG_OP_add, low,
+                        ig_aten_map2(call, IG_OP_mul, weight, way));
 }
 
 /* quantile(self, q, dim, keepdim, interpolation); variant 1: nanquantile */
@@ -228,9 +229,8 @@ ig_status ig_ts_op_quantile(ig_ts_call *call) {
     ig_value *above = ig_aten_cast(call, ig_aten_map1(call, IG_OP_ceil, rank_of),
                                    IG_DT_i64);
     ig_value *weight = ig_aten_map2(call, IG_OP_sub, rank_of, below);
-    ig_value *low = ig_aten_gather_elements(call, row,
-                                            ig_aten_cast(call, below, IG_DT_i64),
-                                            wide - 1);
+    ig_value *low = ig_aten_gather_elements(
+        call, row, ig_aten_cast(call, below, IG_DT_i64), wide - 1);
     ig_value *high = ig_aten_gather_elements(call, row, above, wide - 1);
     IG_TRY(call->status);
     ig_value *value = interpolate(call, how, low, high, weight);
@@ -286,18 +286,17 @@ ig_status ig_ts_op_unique(ig_ts_call *call) {
     if (!x) {
         return call->status;
     }
-    bool    by_axis = forms[form].dim && !ig_ts_is_none(call, forms[form].dim);
-    bool    has_inverse = ig_aten_bool(call, forms[form].inverse);
-    bool    has_counts = call->arg_count > forms[form].inverse + 1 &&
+    bool by_axis = forms[form].dim && !ig_ts_is_none(call, forms[form].dim);
+    bool has_inverse = ig_aten_bool(call, forms[form].inverse);
+    bool has_counts = call->arg_count > forms[form].inverse + 1 &&
                       ig_aten_bool(call, forms[form].inverse + 1);
-    ig_attr attrs[IG_unique_attr_count] = {
-        [IG_unique_order] = ig_attr_of_enum(form >= 2 ? IG_UNIQUE_runs
-                                                      : IG_UNIQUE_sorted)
-    };
+    ig_attr        attrs[IG_unique_attr_count] = { [IG_unique_order] = ig_attr_of_enum(
+                                                       form >= 2 ? IG_UNIQUE_runs
+                                                                 : IG_UNIQUE_sorted) };
     const ig_type *shape = by_axis ? NULL : x->type;
     if (by_axis) {
-        attrs[IG_unique_axis] = ig_attr_of_int(
-            ig_aten_axis(call, forms[form].dim, x->type->rank));
+        attrs[IG_unique_axis] =
+            ig_attr_of_int(ig_aten_axis(call, forms[form].dim, x->type->rank));
         x = as_vector(call, x);
     } else {
         x = ig_aten_flatten(call, x);
@@ -319,8 +318,8 @@ static ig_status search(ig_ts_call *call, ig_value *values, ig_value *boundaries
     if (!values || !boundaries) {
         return call->status;
     }
-    ig_dtype dtype = ig_ts_promote((ig_dtype)values->type->dtype,
-                                   (ig_dtype)boundaries->type->dtype);
+    ig_dtype  dtype = ig_ts_promote((ig_dtype)values->type->dtype,
+                                    (ig_dtype)boundaries->type->dtype);
     ig_value *operands[] = { ig_aten_cast(call, values, dtype),
                              ig_aten_cast(call, boundaries, dtype) };
     ig_value *value = ig_aten_make(call, IG_OP_bucketize, 2, operands, attrs);
@@ -336,7 +335,7 @@ static ig_value *searched(ig_ts_call *call, uint32_t index, const ig_value *othe
     bool is_whole = call->args[index].kind == IG_TS_INT;
     bool is_float = other && (ig_aten_is_float(other) || !is_whole);
     return ig_aten_operand(call, index,
-                           !is_float || !other        ? IG_DT_i64
+                           !is_float || !other       ? IG_DT_i64
                            : ig_aten_is_float(other) ? (ig_dtype)other->type->dtype
                                                      : IG_DT_f32);
 }
@@ -376,7 +375,6 @@ ig_status ig_ts_op_isin(ig_ts_call *call) {
     ig_value *column = ig_aten_unsqueeze(call, x, x->type->rank);
     ig_value *same = ig_aten_map2(call, IG_OP_eq, column, tests);
     same = ig_aten_reduce1(call, IG_REDUCE_max, same, x->type->rank, false);
-    return ig_aten_give(call, ig_aten_bool(call, 3)
-                                  ? ig_aten_map1(call, IG_OP_not, same)
-                                  : same);
+    return ig_aten_give(
+        call, ig_aten_bool(call, 3) ? ig_aten_map1(call, IG_OP_not, same) : same);
 }

@@ -60,7 +60,6 @@ ig_status ig_ts_op_frac(ig_ts_call *call) {
         call, ig_aten_map2(call, IG_OP_sub, x, ig_aten_map1(call, IG_OP_trunc, x)));
 }
 
-
 static ig_status scale(ig_ts_call *call, double factor) {
     ig_value *x = ig_aten_to_float(call, ig_aten_tensor(call, 0));
     ig_dtype  dtype = x ? (ig_dtype)x->type->dtype : IG_DT_f32;
@@ -132,12 +131,21 @@ ig_status ig_ts_op_isfinite(ig_ts_call *call) {
     return ig_aten_give(call, is_finite(call, x));
 }
 
+/* x < 0, or -0, whose reciprocal is. */
+static ig_value *has_sign(ig_ts_call *call, ig_value *x) {
+    ig_value *below = ig_aten_map2n(call, IG_OP_lt, x, 0);
+    ig_value *zero = ig_aten_map2n(call, IG_OP_eq, x, 0);
+    ig_value *far = ig_aten_map2n(call, IG_OP_lt, ig_aten_map1(call, IG_OP_recip, x),
+                                  0);
+    return ig_aten_map2(call, IG_OP_or, below,
+                        ig_aten_map2(call, IG_OP_and, zero, far));
+}
+
 /* The sign bit, that of -0 too. */
 ig_status ig_ts_op_signbit(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     if (x && ig_aten_is_float(x)) {
-        ig_value *one = ig_aten_number(call, (ig_dtype)x->type->dtype, 1);
-        x = ig_aten_map2(call, IG_OP_copysign, one, x);
+        return ig_aten_give(call, has_sign(call, x));
     } else if (x && x->type->dtype == IG_DT_bool) {
         return ig_aten_give(call, constant_mask(call, x, false));
     }
@@ -207,8 +215,7 @@ ig_status ig_ts_op_nan_to_num(ig_ts_call *call) {
 ig_status ig_ts_op_logical(ig_ts_call *call) {
     ig_value *x = ig_aten_cast(call, ig_aten_tensor(call, 0), IG_DT_bool);
     ig_value *y = ig_aten_cast(call, ig_aten_tensor(call, 1), IG_DT_bool);
-    return ig_aten_give(
-        call, ig_aten_map2(call, (ig_opcode)call->row->variant, x, y));
+    return ig_aten_give(call, ig_aten_map2(call, (ig_opcode)call->row->variant, x, y));
 }
 
 ig_status ig_ts_op_logical_not(ig_ts_call *call) {
@@ -249,8 +256,7 @@ ig_status ig_ts_op_logaddexp(ig_ts_call *call) {
         rest = ig_aten_map2n(call, IG_OP_div, rest, ln2);
     }
     ig_value *sum = ig_aten_map2(call, IG_OP_add, most, rest);
-    ig_value *same = ig_aten_map2(call, IG_OP_and,
-                                  ig_aten_map2(call, IG_OP_eq, x, y),
+    ig_value *same = ig_aten_map2(call, IG_OP_and, ig_aten_map2(call, IG_OP_eq, x, y),
                                   ig_aten_map1(call, IG_OP_isinf, x));
     sum = ig_aten_where(call, same, x, sum);
     return ig_aten_give(call, ig_aten_cast(call, sum, dtype));
@@ -262,16 +268,50 @@ ig_status ig_ts_op_heaviside(ig_ts_call *call) {
     ig_value *above = x ? ig_aten_cast(call, ig_aten_map2n(call, IG_OP_gt, x, 0),
                                        (ig_dtype)x->type->dtype)
                         : NULL;
-    return ig_aten_give(call, ig_aten_where(call, ig_aten_map2n(call, IG_OP_eq, x, 0),
-                                            values, above));
+    return ig_aten_give(
+        call, ig_aten_where(call, ig_aten_map2n(call, IG_OP_eq, x, 0), values, above));
+}
+
+/* |x| with y's sign */
+ig_status ig_ts_op_copysign(ig_ts_call *call) {
+    ig_dtype dtype = ig_aten_result_type(call, 0, 2);
+    dtype = ig_dtype_is_float(dtype) ? dtype : IG_DT_f32;
+    ig_value *x = ig_aten_map1(call, IG_OP_abs, ig_aten_operand(call, 0, dtype));
+    ig_value *y = ig_aten_operand(call, 1, dtype);
+    return ig_aten_give(call, ig_aten_where(call, has_sign(call, y),
+                                            ig_aten_map1(call, IG_OP_neg, x), x));
+}
+
+/* sqrt(x^2 + y^2) without overflow: the larger one taken out of the root */
+ig_value *ig_aten_hypot(ig_ts_call *call, ig_value *x, ig_value *y) {
+    x = ig_aten_map1(call, IG_OP_abs, x);
+    y = ig_aten_map1(call, IG_OP_abs, y);
+    ig_value *high = ig_aten_map2(call, IG_OP_max, x, y);
+    ig_value *low = ig_aten_map2(call, IG_OP_min, x, y);
+    ig_value *ratio = ig_aten_map2(call, IG_OP_div, low, high);
+    ig_value *root = ig_aten_map2(call, IG_OP_mul, ratio, ratio);
+    root = ig_aten_map1(call, IG_OP_sqrt, ig_aten_map2n(call, IG_OP_add, root, 1));
+    root = ig_aten_map2(call, IG_OP_mul, high, root);
+    ig_value *is_end = ig_aten_map2(call, IG_OP_or,
+                                    ig_aten_map2n(call, IG_OP_eq, high, 0),
+                                    ig_aten_map2n(call, IG_OP_eq, high, INFINITY));
+    return ig_aten_where(call, is_end, high, root);
+}
+
+ig_status ig_ts_op_hypot(ig_ts_call *call) {
+    ig_dtype dtype = ig_aten_result_type(call, 0, 2);
+    dtype = ig_dtype_is_float(dtype) ? dtype : IG_DT_f32;
+    ig_value *x = ig_aten_wide(call, ig_aten_operand(call, 0, dtype));
+    ig_value *y = ig_aten_wide(call, ig_aten_operand(call, 1, dtype));
+    return ig_aten_give(call, ig_aten_cast(call, ig_aten_hypot(call, x, y), dtype));
 }
 
 /* -x log x: 0 at 0, -inf below */
 ig_status ig_ts_op_entr(ig_ts_call *call) {
     ig_value *x = ig_aten_to_float(call, ig_aten_tensor(call, 0));
-    ig_value *y = ig_aten_map1(call, IG_OP_neg,
-                               ig_aten_map2(call, IG_OP_mul, x,
-                                            ig_aten_map1(call, IG_OP_log, x)));
+    ig_value *y = ig_aten_map1(
+        call, IG_OP_neg,
+        ig_aten_map2(call, IG_OP_mul, x, ig_aten_map1(call, IG_OP_log, x)));
     y = replace(call, ig_aten_map2n(call, IG_OP_eq, x, 0), 0, y);
     y = replace(call, ig_aten_map2n(call, IG_OP_lt, x, 0), -INFINITY, y);
     return ig_aten_give(call, y);

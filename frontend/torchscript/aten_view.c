@@ -95,8 +95,8 @@ ig_status ig_ts_op_view_as(ig_ts_call *call) {
     if (!other || !ig_aten_viewed(call, &v)) {
         return call->status;
     }
-    return ig_aten_give_view(call, ig_aten_view_reshape(call, &v, other->type->rank,
-                                                        other->type->dims));
+    return ig_aten_give_view(
+        call, ig_aten_view_reshape(call, &v, other->type->rank, other->type->dims));
 }
 
 /* Axes first … last as one. */
@@ -119,7 +119,8 @@ ig_status ig_ts_op_flatten(ig_ts_call *call) {
     if (!ig_aten_viewed(call, &v)) {
         return call->status;
     }
-    uint32_t first = ig_aten_axis(call, 1, v.rank), last = ig_aten_axis(call, 2, v.rank);
+    uint32_t first = ig_aten_axis(call, 1, v.rank),
+             last = ig_aten_axis(call, 2, v.rank);
     IG_TRY(call->status);
     if (v.rank == 0) {
         return ig_aten_give_view(call,
@@ -357,8 +358,8 @@ static ig_status expand_to(ig_ts_call *call, const ig_aten_view *v, const ig_dim
         }
     }
     dims[rank] = 2;
-    return ig_aten_give_view(
-        call, ig_aten_expand(call, v->x, rank + v->is_complex, dims));
+    return ig_aten_give_view(call,
+                             ig_aten_expand(call, v->x, rank + v->is_complex, dims));
 }
 
 ig_status ig_ts_op_expand(ig_ts_call *call) {
