@@ -74,6 +74,18 @@ ig_status ig_infer_compare(ig_op *op, const ig_type **out_types) {
     return join(op, IG_DT_bool, out_types);
 }
 
+/* The neighbour of a number is one of its own format. */
+ig_status ig_infer_nextafter(ig_op *op, const ig_type **out_types) {
+    ig_dtype dtype = dtype_of(op, 0);
+    if (dtype != IG_DT_f32 && dtype != IG_DT_f64) {
+        return INFER_FAIL(op, IG_UNSUPPORTED,
+                          "nextafter is defined on f32 and f64, not "
+                          "on %s",
+                          ig_operand_text(op, 0));
+    }
+    return ig_infer_broadcast(op, out_types);
+}
+
 /* The exponent may have a dtype of its own. */
 ig_status ig_infer_pow(ig_op *op, const ig_type **out_types) {
     return join(op, dtype_of(op, 0), out_types);

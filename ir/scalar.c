@@ -8,6 +8,7 @@
 #include "ir/scalar.h"
 
 #include "ir/ops.h"
+#include "ir/scalar_special.h"
 #include "ir/tensor_float.h"
 
 #include <assert.h>
@@ -90,6 +91,36 @@ static inline uint64_t uint_pow(uint64_t x, uint64_t y) {
 
 static inline double float_muladd(double x, double y, double z, bool is_single) {
     return is_single ? (double)fmaf((float)x, (float)y, (float)z) : fma(x, y, z);
+}
+
+static inline double float_next(double x, double y, bool is_single) {
+    return is_single ? (double)nextafterf((float)x, (float)y) : nextafter(x, y);
+}
+
+static inline uint64_t uint_gcd(uint64_t x, uint64_t y) {
+    while (y) {
+        uint64_t rest = x % y;
+        x = y;
+        y = rest;
+    }
+    return x;
+}
+
+static inline uint64_t size_of(int64_t x) {
+    return x < 0 ? 0 - (uint64_t)x : (uint64_t)x;
+}
+
+static inline int64_t sint_gcd(int64_t x, int64_t y) {
+    return (int64_t)uint_gcd(size_of(x), size_of(y));
+}
+
+static inline uint64_t uint_lcm(uint64_t x, uint64_t y) {
+    uint64_t common = uint_gcd(x, y);
+    return common ? x / common * y : 0;
+}
+
+static inline int64_t sint_lcm(int64_t x, int64_t y) {
+    return (int64_t)uint_lcm(size_of(x), size_of(y));
 }
 
 /* ---- one function a row and class ---- */

@@ -75,6 +75,23 @@ ig_status ig_onnx_import_unique(ig_onnx_node *node) {
     return build_all(node, IG_OP_unique, 1, node->inputs, attrs);
 }
 
+/* x + bias below -lambd, x - bias above lambd, 0 between. */
+ig_status ig_onnx_import_shrink(ig_onnx_node *node) {
+    double    lambd = ig_onnx_attr_float(node, "lambd", 0.5);
+    double    bias = ig_onnx_attr_float(node, "bias", 0);
+    ig_value *is_below, *is_above, *below, *above, *x = node->inputs[0];
+    IG_TRY(ig_onnx_tensor(node, 0));
+    IG_TRY(ig_onnx_build_scalar(node, IG_OP_lt, x, -lambd, &is_below));
+    IG_TRY(ig_onnx_build_scalar(node, IG_OP_gt, x, lambd, &is_above));
+    IG_TRY(ig_onnx_build_scalar(node, IG_OP_add, x, bias, &below));
+    IG_TRY(ig_onnx_build_scalar(node, IG_OP_sub, x, bias, &above));
+    ig_value *zero = ig_onnx_scalar(node, (ig_dtype)x->type->dtype, 0);
+    IG_TRY(ig_onnx_build(node, IG_OP_where, 3, (ig_value *[]){ is_above, above, zero },
+                         NULL, &above));
+    return ig_onnx_build(node, IG_OP_where, 3, (ig_value *[]){ is_below, below, above },
+                         NULL, &node->outputs[0]);
+}
+
 /* ---- where elements stand ---- */
 
 ig_status ig_onnx_import_nonzero(ig_onnx_node *node) {

@@ -202,14 +202,7 @@ static const math_fn functions[IG_OP_COUNT] = {
     [IG_OP_cos] = ig_math_cos,           [IG_OP_tanh] = ig_math_tanh,
     [IG_OP_erf] = ig_math_erf,           [IG_OP_sigmoid] = ig_math_sigmoid,
     [IG_OP_softplus] = ig_math_softplus, [IG_OP_rsqrt] = ig_math_rsqrt,
-    [IG_OP_recip] = ig_math_recip,       [IG_OP_expm1] = ig_math_expm1,
-    [IG_OP_exp2] = ig_math_exp2,         [IG_OP_log2] = ig_math_log2,
-    [IG_OP_log10] = ig_math_log10,       [IG_OP_erfc] = ig_math_erfc,
-    [IG_OP_sinh] = ig_math_sinh,         [IG_OP_cosh] = ig_math_cosh,
-    [IG_OP_asinh] = ig_math_asinh,       [IG_OP_acosh] = ig_math_acosh,
-    [IG_OP_atanh] = ig_math_atanh,       [IG_OP_tan] = ig_math_tan,
-    [IG_OP_atan] = ig_math_atan,         [IG_OP_asin] = ig_math_asin,
-    [IG_OP_acos] = ig_math_acos,
+    [IG_OP_recip] = ig_math_recip,
 };
 
 ig_value *ig_lower_math(ig_builder *b, ig_opcode code, ig_value *x) {

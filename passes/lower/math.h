@@ -24,23 +24,6 @@ ig_value *ig_math_softplus(ig_builder *b, ig_value *x);
 ig_value *ig_math_rsqrt(ig_builder *b, ig_value *x);
 ig_value *ig_math_recip(ig_builder *b, ig_value *x);
 ig_value *ig_math_pow(ig_builder *b, ig_value *x, ig_value *y);
-
-/* ---- math_more.c ---- */
-ig_value *ig_math_expm1(ig_builder *b, ig_value *x);
-ig_value *ig_math_exp2(ig_builder *b, ig_value *x);
-ig_value *ig_math_log2(ig_builder *b, ig_value *x);
-ig_value *ig_math_log10(ig_builder *b, ig_value *x);
-ig_value *ig_math_erfc(ig_builder *b, ig_value *x);
-ig_value *ig_math_sinh(ig_builder *b, ig_value *x);
-ig_value *ig_math_cosh(ig_builder *b, ig_value *x);
-ig_value *ig_math_asinh(ig_builder *b, ig_value *x);
-ig_value *ig_math_acosh(ig_builder *b, ig_value *x);
-ig_value *ig_math_atanh(ig_builder *b, ig_value *x);
-ig_value *ig_math_tan(ig_builder *b, ig_value *x);
-ig_value *ig_math_atan(ig_builder *b, ig_value *x);
-ig_value *ig_math_asin(ig_builder *b, ig_value *x);
-ig_value *ig_math_acos(ig_builder *b, ig_value *x);
-ig_value *ig_math_atan2(ig_builder *b, ig_value *y, ig_value *x);
 ig_value *ig_math_gelu(ig_builder *b, ig_value *x, bool by_tanh);
 
 /* ---- what the files of these functions share ---- */

@@ -7,7 +7,7 @@
  * would kill the process that runs us.
  */
 #include "passes/lower/lower.h"
-#include "passes/lower/math.h"
+#include "passes/lower/math_more.h"
 
 #include <assert.h>
 #include <math.h>
@@ -144,9 +144,57 @@ static ig_value *lower_isnan(ig_builder *b, const ig_op *op, ig_value *const *x)
     return k_compare(b, IG_OP_ne, x[0], x[0]);
 }
 
-static ig_value *lower_atan2(ig_builder *b, const ig_op *op, ig_value *const *x) {
+static ig_value *lower_copysign(ig_builder *b, const ig_op *op, ig_value *const *x) {
     (void)op;
-    return ig_math_atan2(b, x[0], x[1]);
+    return ig_math_with_sign(b, ig_math_abs(b, x[0]), x[1]);
+}
+
+/* The bits of the next number up are one more for positive x and one less for negative
+ * x; beside 0 stands the least number of y's sign. */
+static ig_value *lower_nextafter(ig_builder *b, const ig_op *op, ig_value *const *x) {
+    (void)op;
+    ig_value *zero = zero_like(b, x[0]), *bits = ig_math_bits(b, x[0]);
+    ig_value *one = ig_math_bits_const(b, x[0], 1);
+    ig_value *minus = ig_math_bits_const(b, x[0], -1);
+    ig_value *goes_up = k_compare(b, IG_OP_lt, x[0], x[1]);
+    ig_value *is_above = k_compare(b, IG_OP_gt, x[0], zero);
+    ig_value *grows = k_compare(b, IG_OP_eq, goes_up, is_above);
+    ig_value *step = k_where(b, grows, one, minus);
+    ig_value *next = ig_math_from_bits(b, k_add(b, bits, step));
+    ig_value *least = ig_math_with_sign(b, ig_math_from_bits(b, one), x[1]);
+    next = k_where(b, k_compare(b, IG_OP_eq, x[0], zero), least, next);
+    next = k_where(b, k_compare(b, IG_OP_eq, x[0], x[1]), x[1], next);
+    ig_value *are_numbers = k_binary(b, IG_OP_and, k_compare(b, IG_OP_eq, x[0], x[0]),
+                                     k_compare(b, IG_OP_eq, x[1], x[1]));
+    return k_where(b, are_numbers, next, k_add(b, x[0], x[1]));
+}
+
+/* Euclid's steps, of which 64-bit numbers need 92 at most, on what is not negative.
+ * Unsigned, so that the size of the least integer is one too. */
+static ig_value *divisor_of(ig_builder *b, ig_value *x, ig_value *y) {
+    ig_value   *inits[] = { x, y }, *zero = zero_like(b, x);
+    k_loop      loop = k_loop_open(b, k_i64(b, 0), k_i64(b, 93), k_i64(b, 1), inits, 2);
+    ig_builder *in = &loop.b;
+    ig_value   *goes_on = k_compare(in, IG_OP_ne, loop.carried[1], zero);
+    ig_value   *rest = divide(in, IG_OP_mod, loop.carried[0], loop.carried[1]);
+    ig_value   *next[] = { k_where(in, goes_on, loop.carried[1], loop.carried[0]),
+                           k_where(in, goes_on, rest, zero) };
+    k_loop_close(&loop, next, 2);
+    return loop.results[0];
+}
+
+static ig_value *unsigned_size(ig_builder *b, ig_value *x) {
+    bool is_signed = ig_dtypes[x->type->dtype].class == IG_SINT;
+    x = k_cast(b, x, is_signed ? IG_DT_i64 : IG_DT_u64);
+    return k_cast(b, is_signed ? k_unary(b, IG_OP_abs, x) : x, IG_DT_u64);
+}
+
+static ig_value *lower_gcd(ig_builder *b, const ig_op *op, ig_value *const *x) {
+    ig_value *sizes[] = { unsigned_size(b, x[0]), unsigned_size(b, x[1]) };
+    ig_value *common = divisor_of(b, sizes[0], sizes[1]);
+    return op->code == IG_OP_gcd
+               ? common
+               : k_mul(b, divide(b, IG_OP_div, sizes[0], common), sizes[1]);
 }
 
 static ig_value *lower_gelu(ig_builder *b, const ig_op *op, ig_value *const *x) {
@@ -154,22 +202,17 @@ static ig_value *lower_gelu(ig_builder *b, const ig_op *op, ig_value *const *x) 
 }
 
 static const scalar_fn special[IG_OP_COUNT] = {
-    [IG_OP_atan2] = lower_atan2,      [IG_OP_gelu] = lower_gelu,
-    [IG_OP_expm1] = lower_by_math,    [IG_OP_exp2] = lower_by_math,
-    [IG_OP_log2] = lower_by_math,     [IG_OP_log10] = lower_by_math,
-    [IG_OP_erfc] = lower_by_math,     [IG_OP_sinh] = lower_by_math,
-    [IG_OP_cosh] = lower_by_math,     [IG_OP_asinh] = lower_by_math,
-    [IG_OP_acosh] = lower_by_math,    [IG_OP_atanh] = lower_by_math,
-    [IG_OP_tan] = lower_by_math,      [IG_OP_atan] = lower_by_math,
-    [IG_OP_asin] = lower_by_math,     [IG_OP_acos] = lower_by_math,
-    [IG_OP_exp] = lower_by_math,      [IG_OP_log] = lower_by_math,
-    [IG_OP_log1p] = lower_by_math,    [IG_OP_sin] = lower_by_math,
-    [IG_OP_cos] = lower_by_math,      [IG_OP_tanh] = lower_by_math,
-    [IG_OP_erf] = lower_by_math,      [IG_OP_sigmoid] = lower_by_math,
-    [IG_OP_softplus] = lower_by_math, [IG_OP_rsqrt] = lower_by_math,
-    [IG_OP_recip] = lower_by_math,    [IG_OP_div] = lower_div,
-    [IG_OP_mod] = lower_mod,          [IG_OP_isinf] = lower_isinf,
-    [IG_OP_isnan] = lower_isnan,      [IG_OP_pow] = lower_pow,
+    [IG_OP_gelu] = lower_gelu,
+    [IG_OP_copysign] = lower_copysign, [IG_OP_nextafter] = lower_nextafter,
+    [IG_OP_gcd] = lower_gcd,           [IG_OP_lcm] = lower_gcd,
+    [IG_OP_exp] = lower_by_math,       [IG_OP_log] = lower_by_math,
+    [IG_OP_log1p] = lower_by_math,     [IG_OP_sin] = lower_by_math,
+    [IG_OP_cos] = lower_by_math,       [IG_OP_tanh] = lower_by_math,
+    [IG_OP_erf] = lower_by_math,       [IG_OP_sigmoid] = lower_by_math,
+    [IG_OP_softplus] = lower_by_math,  [IG_OP_rsqrt] = lower_by_math,
+    [IG_OP_recip] = lower_by_math,     [IG_OP_div] = lower_div,
+    [IG_OP_mod] = lower_mod,           [IG_OP_isinf] = lower_isinf,
+    [IG_OP_isnan] = lower_isnan,       [IG_OP_pow] = lower_pow,
 };
 
 /* ---- the rest: the kernel op of the same name ---- */
@@ -213,6 +256,9 @@ ig_value *ig_lower_scalar(ig_builder *b, const ig_op *op, ig_value *const *opera
     assert(op->operand_count <= 4 && "elementwise ops have few operands");
     for (uint32_t i = 0; i < op->operand_count; i++) {
         wide[i] = widen(b, operands[i]);
+    }
+    if (ig_math_is_in_double((ig_opcode)op->code)) {
+        return k_cast(b, ig_math_in_double(b, (ig_opcode)op->code, wide), to);
     }
     scalar_fn fn = special[op->code];
     return k_cast(b, fn ? fn(b, op, wide) : same_op(b, op, wide), to);

@@ -102,4 +102,9 @@ TEST(compiled_indexing_and_order_conform) {
     run("index.txt", 1450);
 }
 
-UNIT_SUITE(compiled_conform, compiled_indexing_and_order_conform)
+TEST(compiled_special_functions_conform) {
+    run("special.txt", 250);
+}
+
+UNIT_SUITE(compiled_conform, compiled_indexing_and_order_conform,
+           compiled_special_functions_conform)

@@ -54,5 +54,10 @@ TEST(indexing_and_order_conform) {
     run("index.txt", 700);
 }
 
+TEST(special_functions_conform) {
+    run("special.txt", 250);
+}
+
 UNIT_SUITE(interpret_conform, elementwise_ops_conform, casts_conform, movement_conforms,
-           contractions_conform, bags_conform, indexing_and_order_conform)
+           contractions_conform, bags_conform, indexing_and_order_conform,
+           special_functions_conform)

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "passes/lower/cpu/cpu.h"
 
+#include "passes/lower/math_more.h"
+
 #include "base/writer.h"
 
 const ig_lower_family ig_lower_cpu[] = {
@@ -34,18 +36,16 @@ static const bool expands[IG_OP_COUNT] = {
     [IG_OP_exp] = true,     [IG_OP_log] = true,      [IG_OP_log1p] = true,
     [IG_OP_sin] = true,     [IG_OP_cos] = true,      [IG_OP_tanh] = true,
     [IG_OP_erf] = true,     [IG_OP_pow] = true,      [IG_OP_mod] = true,
-    [IG_OP_sigmoid] = true, [IG_OP_softplus] = true, [IG_OP_atan2] = true,
-    [IG_OP_gelu] = true,    [IG_OP_expm1] = true,    [IG_OP_exp2] = true,
-    [IG_OP_log2] = true,    [IG_OP_log10] = true,    [IG_OP_erfc] = true,
-    [IG_OP_sinh] = true,    [IG_OP_cosh] = true,     [IG_OP_asinh] = true,
-    [IG_OP_acosh] = true,   [IG_OP_atanh] = true,    [IG_OP_tan] = true,
-    [IG_OP_atan] = true,    [IG_OP_asin] = true,     [IG_OP_acos] = true,
+    [IG_OP_sigmoid] = true, [IG_OP_softplus] = true, [IG_OP_gcd] = true,
+    [IG_OP_lcm] = true,     [IG_OP_gelu] = true,
 };
 
 bool ig_cpu_is_heavy(const ig_block *body) {
     uint32_t count = 0;
     for (const ig_op *op = body->first; op; op = op->next) {
-        if (expands[op->code] || ++count > 12) {
+        bool is_function = expands[op->code] ||
+                           ig_math_is_in_double((ig_opcode)op->code);
+        if (is_function || ++count > 12) {
             return true;
         }
     }
