@@ -2,32 +2,38 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "driver/argument.h"
 #include "frontend/onnx/onnx.h"
+#include "frontend/torchscript/archive.h"
 #include "ir/text.h"
+#include "runtime/format.h"
 
 #include <string.h>
 
 typedef struct import_call {
-    ig_context              *context;
-    const char              *path;
-    ig_str                   bytes;
-    bool                     is_memory;
-    const ig_import_options *options;
-    ig_module              **out_module;
-    ig_arena                 arena;
-    ig_file_map              map; /* of an .ig file, while it is parsed */
-    ig_module               *module;
+    ig_context       *context;
+    const char       *path;
+    ig_str            bytes;
+    bool              is_memory;
+    ig_import_options options; /* whole, whatever the caller's version */
+    ig_module       **out_module;
+    ig_arena          arena;
+    ig_file_map       map; /* of an .ig file, while it is parsed */
+    ig_module        *module;
 } import_call;
 
 /* ---- options ---- */
+
+static ig_status bad_statement(const import_call *call, const char *statement) {
+    return ig_error_hint(&call->context->diag, IG_INVALID, NULL,
+                         "write NAME=TYPE, for example dense=f32[8,13]",
+                         "'%s' says no type for an input", statement);
+}
 
 /* "x=f32[8,13]" -> name and type. */
 static ig_status read_statement(import_call *call, const char *statement,
                                 ig_onnx_input_type *out) {
     const char *equals = strrchr(statement, '=');
     if (!equals || equals == statement || !equals[1]) {
-        return ig_error_hint(&call->context->diag, IG_INVALID, NULL,
-                             "write NAME=TYPE, for example dense=f32[8,13]",
-                             "'%s' says no type for an input", statement);
+        return bad_statement(call, statement);
     }
     out->name = ig_arena_copy(&call->arena, statement, (size_t)(equals - statement));
     out->type = equals + 1;
@@ -52,13 +58,10 @@ static ig_status read_constant(import_call *call, const char *path, ig_tensor *o
     return status;
 }
 
-static ig_status read_options(import_call *call, ig_onnx_options *out) {
-    const ig_import_options *from = call->options;
-    if (!from) {
-        return IG_OK;
-    }
-    ig_onnx_input_type *types = IG_NEW_ARRAY(&call->arena, ig_onnx_input_type,
-                                             from->input_count);
+static ig_status read_onnx_options(import_call *call, ig_onnx_options *out) {
+    const ig_import_options *from = &call->options;
+    ig_onnx_input_type      *types = IG_NEW_ARRAY(&call->arena, ig_onnx_input_type,
+                                                  from->input_count);
     for (size_t i = 0; i < from->input_count; i++) {
         IG_TRY(read_statement(call, from->inputs[i], &types[i]));
     }
@@ -99,42 +102,88 @@ static bool is_ir_text(ig_str bytes) {
 static ig_status read_text(import_call *call) {
     const char *name = call->path ? call->path : "<memory>";
     ig_location where = { .file = name };
-    if (call->options &&
-        (call->options->input_count || call->options->constant_count)) {
+    if (call->options.input_count || call->options.constant_count) {
         return ig_error(&call->context->diag, IG_UNSUPPORTED, &where,
                         "inputs of IR text have the types that the text gives them");
     }
     return ig_parse_module(call->context, name, call->bytes, &call->module);
 }
 
-static ig_status refuse_archive(import_call *call) {
-    ig_location where = { .file = call->path };
-    if (memmem(call->bytes.data, call->bytes.size < 64 ? call->bytes.size : 64,
-               "manifest.json", 13)) {
-        return ig_error_hint(&call->context->diag, IG_INVALID, &where,
-                             "run it, or compile the model that it was made of",
-                             "this is a compiled artifact, not a model");
-    }
-    return ig_error_hint(
-        &call->context->diag, IG_UNSUPPORTED, &where, "export the model to ONNX",
-        "archives (TorchScript, torch.package, .pt2) are not supported "
-        "yet");
-}
-
-static ig_status read_model(import_call *call) {
+static ig_status read_onnx(import_call *call) {
     ig_onnx_options options = { 0 };
-    if (is_ir_text(call->bytes)) {
-        return read_text(call);
-    }
-    if (ig_str_starts(call->bytes, "PK\3\4")) {
-        return refuse_archive(call);
-    }
-    IG_TRY(read_options(call, &options));
+    IG_TRY(read_onnx_options(call, &options));
     if (call->is_memory) {
         return ig_import_onnx_memory(call->context, call->bytes, call->path, &options,
                                      &call->module);
     }
     return ig_import_onnx(call->context, call->path, &options, &call->module);
+}
+
+/* ---- what is refused ---- */
+
+static ig_status refuse_artifact(import_call *call) {
+    ig_location where = { .file = call->path };
+    return ig_error_hint(&call->context->diag, IG_INVALID, &where,
+                         "run it, or compile the model that it was made of",
+                         "this is a compiled artifact, not a model");
+}
+
+/* What else PyTorch writes, and what nobody does. */
+static ig_status refuse_archive(import_call *call) {
+    return ig_archive_refuse(call->context, call->path ? call->path : "<memory>",
+                             ig_archive_sniff(call->bytes));
+}
+
+static bool is_artifact(ig_str bytes) {
+    ig_str name = { bytes.data + 30, sizeof IG_ENTRY_MANIFEST - 1 };
+    return bytes.size >= 30 + name.size && ig_str_starts(bytes, "PK\3\4") &&
+           ig_str_is(name, IG_ENTRY_MANIFEST);
+}
+
+static bool is_torchscript(ig_str bytes) {
+    return ig_archive_sniff(bytes) == IG_ARCHIVE_torchscript;
+}
+
+static bool is_package(ig_str bytes) {
+    return ig_archive_sniff(bytes) == IG_ARCHIVE_package;
+}
+
+/* Anything that PyTorch writes and we do not read: told by its name.  A protobuf has no
+ * magic, so what nothing claims is taken for ONNX. */
+static bool is_foreign(ig_str bytes) {
+    return ig_str_starts(bytes, "PK\3\4") ||
+           ig_archive_sniff(bytes) != IG_ARCHIVE_unknown;
+}
+
+static bool is_anything(ig_str bytes) {
+    (void)bytes;
+    return true;
+}
+
+/* Told by content alone, in this order. */
+static const struct format {
+    const char *name;
+    bool (*is_it)(ig_str bytes);
+    ig_status (*read)(import_call *call);
+} formats[] = {
+    { "ir", is_ir_text, read_text },
+    { "artifact", is_artifact, refuse_artifact },
+    { "torchscript", is_torchscript, refuse_archive },
+    { "package", is_package, refuse_archive },
+    { "", is_foreign, refuse_archive },
+    { "onnx", is_anything, read_onnx },
+};
+
+static const struct format *format_of(ig_str bytes) {
+    size_t i = 0;
+    while (!formats[i].is_it(bytes)) {
+        i++;
+    }
+    return &formats[i];
+}
+
+static ig_status read_model(import_call *call) {
+    return format_of(call->bytes)->read(call);
 }
 
 static ig_status import_file(void *arguments) {
@@ -155,8 +204,10 @@ static ig_status import_memory(void *arguments) {
 
 /* ---- public ---- */
 
-static ig_status run_call(import_call *call, ig_status (*work)(void *)) {
+static ig_status run_call(import_call *call, const ig_import_options *options,
+                          ig_status (*work)(void *)) {
     *call->out_module = NULL;
+    ig_options_take(&call->options, sizeof call->options, options);
     ig_arena_init(&call->arena, &call->context->budget);
     ig_status status = ig_host_guard(call->context, work, call);
     ig_arena_fini(&call->arena);
@@ -171,10 +222,8 @@ static ig_status run_call(import_call *call, ig_status (*work)(void *)) {
 
 ig_status ig_import(ig_context *context, const char *path,
                     const ig_import_options *options, ig_module **out_module) {
-    import_call call = {
-        .context = context, .path = path, .options = options, .out_module = out_module
-    };
-    return run_call(&call, import_file);
+    import_call call = { .context = context, .path = path, .out_module = out_module };
+    return run_call(&call, options, import_file);
 }
 
 ig_status ig_import_memory(ig_context *context, const void *bytes, size_t size,
@@ -184,7 +233,16 @@ ig_status ig_import_memory(ig_context *context, const void *bytes, size_t size,
                          .path = path,
                          .is_memory = true,
                          .bytes = { bytes, size },
-                         .options = options,
                          .out_module = out_module };
-    return run_call(&call, import_memory);
+    return run_call(&call, options, import_memory);
+}
+
+const char *ig_model_format(const char *path) {
+    ig_file_map map;
+    if (ig_file_map_open(path, &map, NULL) != IG_OK) {
+        return "";
+    }
+    const char *name = format_of((ig_str){ map.data, map.size })->name;
+    ig_file_map_close(&map);
+    return name;
 }

@@ -21,10 +21,11 @@ typedef struct npy_dtype {
 } npy_dtype;
 
 static const npy_dtype npy_dtypes[] = {
-    { "b1", IG_DT_bool }, { "i1", IG_DT_i8 },  { "i2", IG_DT_i16 }, { "i4", IG_DT_i32 },
-    { "i8", IG_DT_i64 },  { "u1", IG_DT_u8 },  { "u2", IG_DT_u16 }, { "u4", IG_DT_u32 },
-    { "u8", IG_DT_u64 },  { "f2", IG_DT_f16 }, { "f4", IG_DT_f32 }, { "f8", IG_DT_f64 },
-    { "V2", IG_DT_bf16 },
+    { "b1", IG_DT_bool }, { "i1", IG_DT_i8 },  { "i2", IG_DT_i16 },
+    { "i4", IG_DT_i32 },  { "i8", IG_DT_i64 }, { "u1", IG_DT_u8 },
+    { "u2", IG_DT_u16 },  { "u4", IG_DT_u32 }, { "u8", IG_DT_u64 },
+    { "f2", IG_DT_f16 },  { "f4", IG_DT_f32 }, { "f8", IG_DT_f64 },
+    { "V2", IG_DT_bf16 }, { "c8", IG_DT_f32 }, { "c16", IG_DT_f64 },
 };
 
 typedef struct npy_reader {
@@ -32,7 +33,7 @@ typedef struct npy_reader {
     ig_location where;
     ig_str      header; /* what is left of it */
     ig_dtype    wanted, dtype;
-    bool        is_fortran, is_swapped;
+    bool        is_fortran, is_swapped, is_complex;
     uint32_t    rank;
     int64_t     dims[IG_TENSOR_RANK];
     unsigned    seen; /* bits: descr, fortran_order, shape */
@@ -94,6 +95,8 @@ static ig_status read_descr(npy_reader *r) {
     for (size_t i = 0; i < IG_COUNT_OF(npy_dtypes); i++) {
         if (ig_str_is(name, npy_dtypes[i].name)) {
             r->dtype = npy_dtypes[i].dtype;
+            r->is_complex = name.data[0] ==
+                            'c'; /* two an element: a last extent of 2 */
             return IG_OK;
         }
     }
@@ -161,6 +164,20 @@ static ig_status read_header(npy_reader *r) {
         accept(r, ",");
     }
     return r->seen == 7 ? IG_OK : fail(r, "its header lacks a key");
+}
+
+/* Real and imaginary part become an extent. */
+static ig_status split_complex(npy_reader *r) {
+    if (!r->is_complex) {
+        return IG_OK;
+    }
+    if (r->is_fortran || r->rank == IG_TENSOR_RANK) {
+        return ig_error(&r->context->diag, IG_UNSUPPORTED, &r->where,
+                        "complex arrays are read in row-major order, up to rank %d",
+                        IG_TENSOR_RANK - 1);
+    }
+    r->dims[r->rank++] = 2;
+    return IG_OK;
 }
 
 /* ---- the data ---- */
@@ -244,6 +261,7 @@ ig_status ig_npy_read(ig_context *context, ig_arena *arena, const char *file,
     }
     r.header = (ig_str){ bytes.data + begin, length };
     IG_TRY(read_header(&r));
+    IG_TRY(split_complex(&r));
     ig_str data = { bytes.data + begin + length, bytes.size - begin - length };
     return read_data(&r, arena, data, out);
 }

@@ -32,7 +32,9 @@ typedef struct ig_torchscript_argument {
 } ig_torchscript_argument;
 
 typedef struct ig_torchscript_options {
-    const char                    *entry; /* the method; NULL: "forward" */
+    const char *entry; /* the method; NULL: "forward" */
+    const char
+        *resource; /* of a torch.package: "model/model.pkl"; NULL: its one model */
     const ig_torchscript_argument *arguments;
     size_t                         argument_count;
     /* Row-wise shards with mean pooling: divide by the ids of the whole bag, which is

@@ -74,7 +74,9 @@ IG_API IG_MUST_USE ig_status ig_context_set_limit(ig_context *context, const cha
 /* ---- modules ---- */
 
 /* One statement about an input: "x=f32[8,13]" fixes its type (a name in place of an
- * extent leaves it symbolic). */
+ * extent leaves it symbolic).  Models from Python take trees: "xs=[f32[3], none]",
+ * "n=3" (or "n=int": known only at run time), "f=kjt(keys=["a"], values=i64[V],
+ * lengths=i64[L], weights=none)"; NAME may also be the place of the argument, "0". */
 typedef struct ig_import_options {
     size_t             size;
     const char *const *inputs; /* `input_count` statements */
@@ -82,10 +84,18 @@ typedef struct ig_import_options {
     /* Inputs folded into the graph as constants: names, and tensors as .pb or .npy
      * files. */
     const char *const *constant_names, *const *constant_files;
-    size_t constant_count;
+    size_t      constant_count;
+    const char *entry;        /* the method of a model from Python; NULL: "forward" */
+    const char *resource;     /* of a torch.package, "model/model.pkl"; NULL: its one
+                                * model */
+    int         rowwise_mean; /* shards by rows with mean pooling: divide by the whole
+                                * bag, where the archive adds the shards' means */
 } ig_import_options;
 
-/* Reads a model file; the format (.onnx, .ig) is told from its content. */
+/* What a file is, from its content: "onnx", "ir", "artifact", "torchscript", "package",
+ * or "" for anything else.  Never reports; the text is static. */
+IG_API const char *ig_model_format(const char *path);
+/* Reads a model file; the format (.onnx, .pt, .ig) is told from its content. */
 IG_API IG_MUST_USE ig_status ig_import(ig_context *context, const char *path,
                                        const ig_import_options *options,
                                        ig_module              **out_module);

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { SUITE_DEPTH = 5 }; /* folders of groups */
+
 /* ---- names ---- */
 
 void names_add(names *to, char *name) {
@@ -81,6 +83,10 @@ static void read_facts(const json_t *json, test_case *out, char **out_model) {
             names_add(&out->exact, text_of("%s", json_string_value(name)));
         }
     }
+    const json_t *load = json_object_get(json, "load");
+    const char   *package = json_string_value(json_object_get(load, "package"));
+    const char   *resource = json_string_value(json_object_get(load, "resource"));
+    out->resource = package && resource ? text_of("%s/%s", package, resource) : NULL;
     const char *main_model = json_string_value(json_object_get(json, "model"));
     *out_model = main_model ? text_of("%s/%s", out->folder, main_model) : NULL;
 }
@@ -103,8 +109,8 @@ static bool read_json(test_case *out, words *why) {
 }
 
 static char *find_model(const char *folder) {
-    static const char *const usual[] = { "model.onnx", "model.ig", "model.pt",
-                                         "model.pt2" };
+    static const char *const usual[] = { "model.onnx", "model.ig",      "model.pt",
+                                         "package.pt", "my_package.pt", "model.pt2" };
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
         char *path = text_of("%s/%s", folder, usual[i]);
         if (access(path, F_OK) == 0) {
@@ -152,22 +158,30 @@ void test_case_close(test_case *which) {
     free(which->name);
     free(which->folder);
     free(which->model);
+    free(which->resource);
     *which = (test_case){ 0 };
 }
 
-bool suite_list(const char *suite, names *out) {
+/* Folders with data sets in `folder`, and where one has none, in those below it. */
+static bool list_cases(const char *folder, int depth, names *out) {
     names all = { 0 };
-    bool  is_read = list_folder(suite, "", &all);
+    bool  is_read = list_folder(folder, "", &all);
     for (size_t i = 0; i < all.count; i++) {
         names sets = { 0 };
-        list_folder(all.items[i], "test_data_set_", &sets);
-        if (sets.count) {
+        bool is_case = list_folder(all.items[i], "test_data_set_", &sets) && sets.count;
+        if (is_case) {
             names_add(out, text_of("%s", all.items[i]));
+        } else if (depth > 0) {
+            list_cases(all.items[i], depth - 1, out);
         }
         names_free(&sets);
     }
     names_free(&all);
     return is_read;
+}
+
+bool suite_list(const char *suite, names *out) {
+    return list_cases(suite, SUITE_DEPTH, out);
 }
 
 char *data_file(const char *set, const char *kind, size_t index) {

@@ -27,6 +27,7 @@ typedef struct test_case {
     double rtol, atol;
     bool   has_tolerance; /* its own, from case.json */
     bool   is_stateful;   /* sets are calls in order on one session */
+    char  *resource;      /* of a torch.package, or NULL */
     names  exact;         /* outputs that must be equal */
     names  sets;          /* folders */
 } test_case;
@@ -34,7 +35,8 @@ typedef struct test_case {
 /* False when `folder` cannot be read; `why` gets a phrase. */
 bool test_case_open(test_case *out, const char *folder, words *why);
 void test_case_close(test_case *which);
-/* Folders below `suite` that hold data sets, sorted; false when it cannot be read. */
+/* Folders below `suite` that hold data sets, sorted; also those of groups in it.  False
+ * when it cannot be read. */
 bool suite_list(const char *suite, names *out);
 
 /* "SET/KIND_INDEX.npy" or ".pb", whichever is there; NULL: neither.  free() it. */

@@ -37,6 +37,21 @@ ig_compile_options compile_options(const settings *given) {
     };
 }
 
+bool fixes_rowwise_mean(const settings *given) {
+    return given->fix && strcmp(given->fix, "rowwise-mean") == 0;
+}
+
+ig_import_options import_options(const settings *given) {
+    return (ig_import_options){
+        .size = sizeof(ig_import_options),
+        .inputs = given->inputs.items,
+        .input_count = given->inputs.count,
+        .entry = given->entry,
+        .resource = given->resource,
+        .rowwise_mean = fixes_rowwise_mean(given),
+    };
+}
+
 ig_status program_open(const char *path, const ig_program_options *how,
                        ig_program **out_program, words *why) {
     words              said = { "" };
@@ -110,6 +125,26 @@ const char *model_input_type(const model *m, size_t index) {
 const char *model_output_name(const model *m, size_t index) {
     return m->program ? ig_program_output(m->program, index).name
                       : ig_module_output_name(m->module, index);
+}
+
+const char *model_output_type(const model *m, size_t index) {
+    return m->program ? ig_program_output(m->program, index).type
+                      : ig_module_output_type(m->module, index);
+}
+
+size_t model_state_count(const model *m) {
+    return m->program ? ig_program_state_count(m->program)
+                      : ig_module_state_count(m->module);
+}
+
+size_t model_node_count(const model *m) {
+    return m->program ? ig_program_node_count(m->program)
+                      : ig_module_node_count(m->module);
+}
+
+ig_tree_node model_node(const model *m, size_t index) {
+    return m->program ? ig_program_node(m->program, index)
+                      : ig_module_node(m->module, index);
 }
 
 ig_status session_open(const settings *given, const model *m, ig_session **out,

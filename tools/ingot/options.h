@@ -24,7 +24,7 @@ typedef struct text_list {
 typedef struct settings {
     const char *output, *target, *emit, *weights, *form, *suite, *stage, *after,
         *format, *passes, *inputs_from, *outputs_to, *batch, *thread_counts, *against,
-        *symbol;
+        *symbol, *entry, *resource, *fix;
     text_list inputs, limits, dims;
     double    rtol, atol, seconds;
     int64_t   threads, sessions, seed;
@@ -90,6 +90,15 @@ typedef struct option_row {
     FLAG("clamp-ids", clamp_ids, "clamp ids out of range instead of reporting them")
 #define ROW_ISOLATE FLAG("isolate", isolate, "compile in a child process")
 #define ROW_NO_CACHE FLAG("no-cache", no_cache, "neither read nor write the caches")
+#define ROW_ENTRY \
+    TEXT("entry", 0, entry, "METHOD", "the method of a TorchScript model (forward)")
+#define ROW_RESOURCE \
+    TEXT("resource", 0, resource, "PACKAGE/NAME.pkl", "which model of a torch.package")
+#define ROW_FIX                                                                       \
+    TEXT("fix", 0, fix, "rowwise-mean",                                               \
+         "give what the model means where its archive is wrong: shards by rows with " \
+         "mean "                                                                      \
+         "pooling")
 #define ROWS_COMPILE \
     ROW_TARGET, ROW_TORCH_EMPTY, ROW_CLAMP_IDS, ROW_ISOLATE, ROW_NO_CACHE, ROW_LIMIT
 

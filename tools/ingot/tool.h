@@ -48,6 +48,9 @@ typedef struct model {
 
 bool               is_artifact(const char *path);
 ig_compile_options compile_options(const settings *given);
+/* Statements, entry and fixes. */
+ig_import_options import_options(const settings *given);
+bool              fixes_rowwise_mean(const settings *given);
 /* Prints what is in `why`, if anything, and returns the exit status. */
 int report(ig_status status, const words *why);
 
@@ -64,6 +67,11 @@ size_t      model_output_count(const model *m);
 const char *model_input_name(const model *m, size_t index);
 const char *model_input_type(const model *m, size_t index);
 const char *model_output_name(const model *m, size_t index);
+const char *model_output_type(const model *m, size_t index);
+/* States stand behind the inputs: their names and types are those of inputs. */
+size_t       model_state_count(const model *m);
+size_t       model_node_count(const model *m);
+ig_tree_node model_node(const model *m, size_t index);
 /* A session of the model's program; NULL and *out NULL for the interpreter. */
 ig_status session_open(const settings *given, const model *m, ig_session **out,
                        words *why);
@@ -108,6 +116,9 @@ void element_text(const ig_argument *tensor, size_t index, char *out, size_t siz
 void show_values(const ig_argument *values, const char *const *names, size_t count);
 void show_values_json(const ig_argument *values, const char *const *names,
                       size_t count);
+/* The tree from node `at` on, with types of leaves: "kjt(keys=["a"], …)"; free() it. */
+char *tree_text(const model *m, size_t at);
+void  put_tree_json(const model *m, size_t at);
 /* A string as JSON, with its quotes. */
 void put_json_text(FILE *to, const char *text);
 

@@ -15,6 +15,9 @@ static const option_row options[] = {
     TEXT("weights", 'w', weights, "embed|reference",
          "copy weights into the artifact (embed), or leave them in the model's file"),
     TEXT("passes", 0, passes, "PIPELINE", "run these passes in place of the default"),
+    ROW_ENTRY,
+    ROW_RESOURCE,
+    ROW_FIX,
     ROWS_COMPILE,
     ROW_QUIET,
     ROW_JSON,
@@ -74,9 +77,7 @@ static double now(void) {
 
 static ig_status compile(const settings *given, ig_context *context) {
     ig_module        *module = NULL;
-    ig_import_options import = { .size = sizeof import,
-                                 .inputs = given->inputs.items,
-                                 .input_count = given->inputs.count };
+    ig_import_options import = import_options(given);
     ig_status status = ig_import(context, given->arguments.items[0], &import, &module);
     if (status != IG_OK) {
         return status;

@@ -11,6 +11,9 @@ static const option_row dump_options[] = {
     TEXT("format", 'f', format, "text|dot|html|json", "how it is written (text)"),
     TEXT("output", 'o', output, "FILE", "where it goes; stdout when not given"),
     LIST("input", inputs, "NAME=TYPE", "fix an input's type"),
+    ROW_ENTRY,
+    ROW_RESOURCE,
+    ROW_FIX,
     ROWS_COMPILE,
     ROW_QUIET,
     ROW_HELP,
@@ -91,9 +94,7 @@ static int with_module(const settings *given,
         return exit_status;
     }
     ig_module        *module = NULL;
-    ig_import_options import = { .size = sizeof import,
-                                 .inputs = given->inputs.items,
-                                 .input_count = given->inputs.count };
+    ig_import_options import = import_options(given);
     ig_status status = ig_import(context, given->arguments.items[0], &import, &module);
     if (status == IG_OK) {
         status = work(given, module);

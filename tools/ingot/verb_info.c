@@ -67,17 +67,50 @@ static int print_build(const settings *given, ig_context *context) {
 
 /* ---- signatures ---- */
 
-static const char *output_type(const model *m, size_t index) {
-    return m->program ? ig_program_output(m->program, index).type
-                      : ig_module_output_type(m->module, index);
+/* A call that is more than a flat list of tensors. */
+static bool has_structure(const model *m) {
+    size_t count = model_node_count(m);
+    for (size_t i = 1; i < count; i++) {
+        ig_tree_node node = model_node(m, i);
+        if (node.kind != IG_TREE_TENSOR && node.kind != IG_TREE_TUPLE) {
+            return true;
+        }
+    }
+    return count > 0 && strcmp(model_node(m, 0).name, "forward") == 0;
+}
+
+/* A line an argument, one for the result, one for each input that changes. */
+static void print_tree(const model *m) {
+    ig_tree_node root = model_node(m, 0);
+    size_t       at = 1;
+    printf("method %s\n", root.name);
+    for (uint32_t i = 0; i < root.child_count; i++) {
+        ig_tree_node node = model_node(m, at);
+        char        *text = tree_text(m, at);
+        bool         is_result = i == (uint32_t)root.integer;
+        const char *what = i < root.integer ? "takes" : is_result ? "gives" : "changes";
+        printf("  %-7s %s%s%s\n", what, node.name, node.name[0] ? ": " : "", text);
+        free(text);
+        at += node.size;
+    }
+    if (model_input_count(m) + model_output_count(m) > 0) {
+        puts("flat:");
+    }
 }
 
 static void print_signature(const model *m) {
+    if (has_structure(m)) {
+        print_tree(m);
+    }
     for (size_t i = 0; i < model_input_count(m); i++) {
         printf("  input   %s: %s\n", model_input_name(m, i), model_input_type(m, i));
     }
     for (size_t i = 0; i < model_output_count(m); i++) {
-        printf("  output  %s: %s\n", model_output_name(m, i), output_type(m, i));
+        printf("  output  %s: %s\n", model_output_name(m, i), model_output_type(m, i));
+    }
+    for (size_t i = 0; i < model_state_count(m); i++) {
+        printf("  state   %s: %s\n", model_input_name(m, model_input_count(m) + i),
+               model_input_type(m, model_input_count(m) + i));
     }
 }
 
@@ -96,9 +129,15 @@ static void put_signature(const model *m) {
     }
     fputs("],\n \"outputs\": [", stdout);
     for (size_t i = 0; i < model_output_count(m); i++) {
-        put_port(i, model_output_name(m, i), output_type(m, i));
+        put_port(i, model_output_name(m, i), model_output_type(m, i));
     }
-    putchar(']');
+    fputs("],\n \"states\": [", stdout);
+    for (size_t i = 0; i < model_state_count(m); i++) {
+        size_t at = model_input_count(m) + i;
+        put_port(i, model_input_name(m, at), model_input_type(m, at));
+    }
+    fputs("],\n \"tree\": ", stdout);
+    put_tree_json(m, 0);
 }
 
 /* ---- artifacts and models ---- */

@@ -11,8 +11,7 @@
  * The judge is always the stored result.  `--against interpret` also compares the
  * program with the reference interpreter.
  */
-#include "tools/ingot/case.h"
-#include "tools/ingot/compare.h"
+#include "tools/ingot/verify.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -32,6 +31,7 @@ static const option_row options[] = {
     REAL("rtol", rtol, has_rtol, "R", "relative tolerance, in place of the case's"),
     REAL("atol", atol, has_atol, "A", "absolute tolerance, in place of the case's"),
     COUNT("threads", threads, "N", "threads of the sessions (1)"),
+    ROW_FIX,
     ROWS_COMPILE,
     ROW_QUIET,
     ROW_JSON,
@@ -41,31 +41,8 @@ static const option_row options[] = {
 
 #define RMS_BAR 1e-6
 
-typedef enum outcome { PASSED, FAILED, SKIPPED, INTERRUPTED } outcome;
-
-/* A model compiled for one signature. */
-typedef struct variant {
-    char           *key;
-    model           m;
-    ig_session     *session;   /* of a stateful case */
-    ig_module      *reference; /* for --against interpret */
-    struct variant *next;
-} variant;
-
-typedef struct verification {
-    const settings *given;
-    ig_context     *context;
-    test_case       test;
-    model           declared; /* as the file says: names and types of inputs */
-    variant        *variants;
-    size_t          compiled;
-    double          rms; /* the largest of all sets */
-    words           why;
-    words          *errors; /* of the context, not told yet */
-} verification;
-
 /* Puts the words of a failed call into v->why: `what`, or the context's errors. */
-static bool fail(verification *v, const char *about, const char *what) {
+bool verify_fail(verification *v, const char *about, const char *what) {
     words       text;
     const char *reason = what && what[0] ? what : v->errors->text;
     snprintf(text.text, sizeof text.text, "%s%s%.*s", about, about[0] ? ": " : "",
@@ -88,12 +65,12 @@ static void data_set_close(data_set *set) {
     names_free(&set->files);
 }
 
-static bool read_value(verification *v, const char *path, const char *type,
-                       ig_arguments **out) {
+bool verify_read(verification *v, const char *path, const char *type,
+                 ig_arguments **out) {
     char     *text = text_of("@%s", path);
     ig_status status = ig_arguments_parse(v->context, text, type, out);
     free(text);
-    return status == IG_OK ? true : fail(v, "", NULL);
+    return status == IG_OK ? true : verify_fail(v, "", NULL);
 }
 
 static bool data_set_open(verification *v, const char *folder, data_set *out) {
@@ -106,13 +83,13 @@ static bool data_set_open(verification *v, const char *folder, data_set *out) {
         char text[128];
         snprintf(text, sizeof text, "has %zu inputs, the model takes %zu", there,
                  count);
-        return fail(v, out->name, text);
+        return verify_fail(v, out->name, text);
     }
     for (size_t i = 0; i < count; i++) {
         char *path = data_file(folder, "input", i);
         names_add(&out->files, path);
-        if (!read_value(v, path, model_input_type(&v->declared, i),
-                        &out->inputs.owners[i])) {
+        if (!verify_read(v, path, model_input_type(&v->declared, i),
+                         &out->inputs.owners[i])) {
             return false;
         }
         out->inputs.inputs[i] = *ig_arguments_at(out->inputs.owners[i], 0);
@@ -122,7 +99,7 @@ static bool data_set_open(verification *v, const char *folder, data_set *out) {
 
 /* ---- signatures ---- */
 
-static bool is_form(const verification *v, const char *form) {
+bool verify_is_form(const verification *v, const char *form) {
     return strcmp(v->given->form ? v->given->form : "static", form) == 0;
 }
 
@@ -134,7 +111,7 @@ static char *statement_of(const verification *v, const data_set *set, size_t ind
     }
     char   dims[1024] = "";
     size_t used = 0;
-    bool   is_open = is_form(v, "dynamic");
+    bool   is_open = verify_is_form(v, "dynamic");
     for (uint32_t d = 0; d < value->rank && used + 48 < sizeof dims; d++) {
         const char *comma = d ? ", " : "";
         used += (size_t)(is_open ? snprintf(dims + used, sizeof dims - used,
@@ -145,13 +122,6 @@ static char *statement_of(const verification *v, const data_set *set, size_t ind
     return text_of("%s=%s[%s]", model_input_name(&v->declared, index), value->dtype,
                    dims);
 }
-
-/* Statements of a form; their text is the signature's key. */
-typedef struct signature {
-    names inputs;           /* statements */
-    names constants, files; /* folded inputs */
-    char *key;
-} signature;
 
 static void signature_close(signature *which) {
     names_free(&which->inputs);
@@ -167,14 +137,14 @@ static bool is_text(const verification *v) {
 }
 
 static void signature_of(const verification *v, const data_set *set, signature *out) {
-    *out =
-        (signature){ .key = text_of("%s", is_form(v, "constant") ? set->folder : "") };
+    *out = (signature){ .key = text_of("%s", verify_is_form(v, "constant") ? set->folder
+                                                                           : "") };
     for (size_t i = 0; i < set->inputs.count && !is_text(v); i++) {
         char *statement = statement_of(v, set, i);
         if (!statement) {
             continue;
         }
-        if (is_form(v, "constant")) {
+        if (verify_is_form(v, "constant")) {
             names_add(&out->constants,
                       text_of("%s", model_input_name(&v->declared, i)));
             names_add(&out->files, set->files.items[i]);
@@ -198,6 +168,9 @@ static ig_status import_variant(verification *v, const signature *s, ig_module *
         .constant_names = (const char *const *)s->constants.items,
         .constant_files = (const char *const *)s->files.items,
         .constant_count = s->constants.count,
+        .entry = s->entry,
+        .resource = v->test.resource,
+        .rowwise_mean = fixes_rowwise_mean(v->given),
     };
     return ig_import(v->context, v->test.model, &how, out);
 }
@@ -208,33 +181,31 @@ static bool make_variant(verification *v, const signature *s, variant *out) {
         return true;
     }
     if (import_variant(v, s, &out->m.module) != IG_OK) {
-        return fail(v, "import", NULL);
+        return verify_fail(v, "import", NULL);
     }
     if (is_interpret(v->given->target)) {
         return true;
     }
     ig_compile_options how = compile_options(v->given);
     if (ig_compile(out->m.module, &how, &out->m.program) != IG_OK) {
-        return fail(v, "compile", NULL);
+        return verify_fail(v, "compile", NULL);
     }
     v->compiled++;
     out->reference = v->given->against ? out->m.module : NULL;
     return true;
 }
 
-static variant *variant_for(verification *v, const data_set *set) {
-    signature s;
-    signature_of(v, set, &s);
+variant *verify_variant(verification *v, signature *s) {
     variant *found = v->variants;
-    while (found && strcmp(found->key, s.key) != 0) {
+    while (found && strcmp(found->key, s->key) != 0) {
         found = found->next;
     }
     if (!found) {
         found = need(calloc(1, sizeof *found));
         found->m.context = v->context;
-        if (make_variant(v, &s, found)) {
-            found->key = s.key;
-            s.key = NULL;
+        if (make_variant(v, s, found)) {
+            found->key = s->key;
+            s->key = NULL;
             found->next = v->variants;
             v->variants = found;
         } else {
@@ -243,11 +214,18 @@ static variant *variant_for(verification *v, const data_set *set) {
             found = NULL;
         }
     }
+    return found;
+}
+
+static variant *variant_for(verification *v, const data_set *set) {
+    signature s;
+    signature_of(v, set, &s);
+    variant *found = verify_variant(v, &s);
     signature_close(&s);
     return found;
 }
 
-static void close_variants(verification *v) {
+void verify_close_variants(verification *v) {
     while (v->variants) {
         variant *gone = v->variants;
         v->variants = gone->next;
@@ -263,7 +241,7 @@ static void close_variants(verification *v) {
 
 /* ---- running and comparing ---- */
 
-static tolerance tolerance_of(const verification *v, const char *output) {
+tolerance verify_tolerance(const verification *v, const char *output) {
     return (tolerance){
         .rtol = v->given->has_rtol ? v->given->rtol : v->test.rtol,
         .atol = v->given->has_atol ? v->given->atol : v->test.atol,
@@ -280,14 +258,14 @@ static bool check_value(verification *v, const ig_argument *got, char *path,
     const char   *type = is_list                             ? "seq<f32[]>"
                          : got->kind == IG_ARGUMENT_OPTIONAL ? "opt<f32[]>"
                                                              : got->dtype;
-    if (!read_value(v, path, type, &want)) {
+    if (!verify_read(v, path, type, &want)) {
         return false;
     }
     words     why = { "" };
-    tolerance within = tolerance_of(v, output);
+    tolerance within = verify_tolerance(v, output);
     bool      is_good = values_agree(got, ig_arguments_at(want, 0), &within, &why);
     ig_arguments_close(want);
-    return is_good ? true : fail(v, what, why.text);
+    return is_good ? true : verify_fail(v, what, why.text);
 }
 
 static bool check_outputs(verification *v, const data_set *set, const variant *with,
@@ -297,7 +275,7 @@ static bool check_outputs(verification *v, const data_set *set, const variant *w
         char text[128];
         snprintf(text, sizeof text, "the model gave %zu outputs, want %zu", got->count,
                  wanted);
-        return fail(v, set->name, text);
+        return verify_fail(v, set->name, text);
     }
     for (size_t i = 0; i < got->count; i++) {
         const char *name = model_output_name(&with->m, i);
@@ -339,20 +317,20 @@ static void call_for(const verification *v, const data_set *set, call *out) {
     out->inputs = need(calloc(set->inputs.count + 1, sizeof *out->inputs));
     for (size_t i = 0; i < set->inputs.count; i++) {
         bool is_tensor = set->inputs.inputs[i].kind == IG_ARGUMENT_TENSOR;
-        if (!is_form(v, "constant") || !is_tensor || v->declared.program ||
+        if (!verify_is_form(v, "constant") || !is_tensor || v->declared.program ||
             is_text(v)) {
             out->inputs[out->count++] = set->inputs.inputs[i];
         }
     }
 }
 
-static bool check_reference(verification *v, const data_set *set, variant *with,
-                            const call *inputs, const results *got) {
+bool verify_reference(verification *v, const char *set, variant *with,
+                      const call *inputs, const results *got) {
     model   m = { .context = v->context, .module = with->reference };
     results want = { 0 };
     words   why;
     if (call_run(&m, NULL, inputs, &want, &why) != IG_OK) {
-        return fail(v, "interpret", why.text);
+        return verify_fail(v, "interpret", why.text);
     }
     difference_sums sums = { 0 };
     for (size_t i = 0; i < got->count && i < want.count; i++) {
@@ -367,24 +345,24 @@ static bool check_reference(verification *v, const data_set *set, variant *with,
     char text[128];
     snprintf(text, sizeof text, "differs from the interpreter by %.3g (relative RMS)",
              rms);
-    return fail(v, set->name, text);
+    return verify_fail(v, set, text);
 }
 
 static bool run_variant(verification *v, const data_set *set, variant *with) {
     ig_session *session = with->session;
     words       why = { "" };
     if (!session && session_open(v->given, &with->m, &session, &why) != IG_OK) {
-        return fail(v, "session", why.text);
+        return verify_fail(v, "session", why.text);
     }
     call    inputs;
     results got = { 0 };
     call_for(v, set, &inputs);
     ig_status status = call_run(&with->m, session, &inputs, &got, &why);
     bool      is_good = status == IG_OK ? check_outputs(v, set, with, &got)
-                                        : fail(v, set->name, why.text);
+                                        : verify_fail(v, set->name, why.text);
     is_good = is_good && check_inputs_after(v, set);
     if (is_good && with->reference) {
-        is_good = check_reference(v, set, with, &inputs, &got);
+        is_good = verify_reference(v, set->name, with, &inputs, &got);
     }
     results_fini(&got);
     free(inputs.inputs);
@@ -405,8 +383,8 @@ static bool run_set(verification *v, const char *folder) {
         is_good = with && run_variant(v, &set, with);
     }
     data_set_close(&set);
-    if (is_form(v, "constant")) {
-        close_variants(v); /* no other set can use it */
+    if (verify_is_form(v, "constant")) {
+        verify_close_variants(v); /* no other set can use it */
     }
     return is_good;
 }
@@ -414,24 +392,27 @@ static bool run_set(verification *v, const char *folder) {
 /* ---- cases ---- */
 
 static outcome skip(verification *v, const char *reason) {
-    fail(v, "", reason);
+    verify_fail(v, "", reason);
     return SKIPPED;
 }
 
 static outcome verify_sets(verification *v) {
     const char *path = v->given->output ? v->given->output : v->test.model;
-    settings    declared = *v->given;
+    if (verify_is_structured(v, path)) {
+        return verify_structured_sets(v);
+    }
+    settings declared = *v->given;
     declared.target = is_artifact(path) ? NULL : "interpret"; /* the signature only */
     words why;
     if (model_open(&declared, v->context, path, &v->declared, &why) != IG_OK) {
-        fail(v, why.text[0] ? "" : "import", why.text);
+        verify_fail(v, why.text[0] ? "" : "import", why.text);
         return FAILED;
     }
     bool is_good = true;
     for (size_t i = 0; i < v->test.sets.count && is_good; i++) {
         is_good = run_set(v, v->test.sets.items[i]);
     }
-    close_variants(v);
+    verify_close_variants(v);
     model_close(&v->declared);
     return is_good ? PASSED : FAILED;
 }

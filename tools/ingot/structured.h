@@ -1,0 +1,75 @@
+/* Structured values: arguments and results of models from Python.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A value is a tree with the kinds of ingot/tree.h whose tensors hold data.  It comes
+ * from JSON (values.json of a case, or --input), from a short text, or is only compared
+ * with: a model's result stays a flat list that the model's tree explains.
+ */
+#ifndef INGOT_TOOL_STRUCTURED_H
+#define INGOT_TOOL_STRUCTURED_H
+
+#include "tools/ingot/compare.h"
+
+#include <jansson.h>
+
+typedef struct structured structured;
+struct structured {
+    ig_tree_kind  kind;
+    char         *name; /* of an argument or field, or NULL */
+    char         *text; /* STR: content; else NULL */
+    int64_t       integer;
+    double        real;
+    structured   *items; /* a dict's: key, value, key … */
+    size_t        count;
+    ig_arguments *owner; /* TENSOR: its one value */
+};
+
+void               structured_free(structured *value);
+structured        *structured_add(structured *to, ig_tree_kind kind, const char *name);
+const ig_argument *structured_tensor(const structured *value);
+/* Calls visit for each tensor, depth first. */
+void structured_tensors(const structured *value,
+                        void (*visit)(void *user, const structured *tensor),
+                        void *user);
+
+/* The tree as ig_import_options takes it: "kjt(keys=["a"], values=i64[7], …)".  With
+ * `symbols`, extents are names that begin so, "x0_d1"; `*number` counts tensors. */
+char *structured_statement(const structured *value, const char *symbols,
+                           size_t *number);
+
+/* ---- from JSON (structured_json.c) ---- */
+
+/* Where {"tensor": K} stands: "FOLDER/input_K.npy". */
+typedef struct structured_files {
+    ig_context *context;
+    const char *folder, *kind;
+} structured_files;
+
+/* A node as in values.json.  False: `why` tells, or the context has. */
+bool structured_of_json(const json_t *json, const structured_files *files,
+                        structured *out, words *why);
+
+/* ---- from text (structured_text.c) ---- */
+
+/* The value of --input: JSON as in values.json, inline or "@FILE.json" (its tensors lie
+ * beside it as input_K.npy); "kjt:keys=a,b;lengths=1,2;values=5,6,7"; "none", a number,
+ * true, false or a quoted string; else a tensor's value. */
+bool structured_parse(ig_context *context, const char *text, structured *out,
+                      words *why);
+
+/* ---- against a model's result (structured_compare.c) ---- */
+
+/* What a model's call gave: its tree from the result on, and its outputs. */
+typedef struct call_result {
+    const model   *m;
+    const results *outputs;
+} call_result;
+
+/* False: `why` names the place and the first difference. */
+bool structured_agrees(const call_result *got, const structured *want,
+                       const tolerance *within, words *why);
+/* The output that says what input `index` is after the call, or NULL: the model does
+ * not change it. */
+const ig_argument *structured_after(const call_result *got, const char *input);
+
+#endif
