@@ -6,6 +6,10 @@
  * types, the second also converts (a tensor of one element to a number, a string to a
  * device, loose integers to a list); the first that fits wins.  One candidate alone is
  * tried with conversions at once.
+ *
+ * A third pass is ours: it takes what archives hold though libtorch would not: an int
+ * where a float belongs (its printer writes 1e15 without a point), a list of tensors
+ * for a list of optional ones (libtorch has twins of such operators).
  */
 #ifndef IG_FRONTEND_TORCHSCRIPT_OVERLOAD_H
 #define IG_FRONTEND_TORCHSCRIPT_OVERLOAD_H
@@ -26,12 +30,13 @@ typedef enum ig_conversion {
     IG_CONVERT_NONE,
     IG_CONVERT_REPEAT,     /* n for int[N]: [n] * N */
     IG_CONVERT_TO_LIST,    /* a tuple for a list */
-    IG_CONVERT_GATHER,     /* all positional arguments from here on make one list */
+    IG_CONVERT_GATHER,     /* all positional arguments from here on make one list; the
+                            * tensors among them are item()s */
     IG_CONVERT_TENSOR_INT, /* item() of a tensor */
     IG_CONVERT_TENSOR_FLOAT,
     IG_CONVERT_TENSOR_NUMBER,
     IG_CONVERT_TENSOR_COMPLEX,
-    IG_CONVERT_NUMBER_INT,
+    IG_CONVERT_NUMBER_INT, /* of a bool too */
     IG_CONVERT_NUMBER_FLOAT,
     IG_CONVERT_NUMBER_COMPLEX,
     IG_CONVERT_STR_DEVICE,

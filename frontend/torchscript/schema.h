@@ -35,7 +35,8 @@ struct ig_literal {
 
 /* Alias sets: 'a' of Tensor(a!), '*' the wildcard, 0 none. */
 typedef struct ig_alias {
-    char before, after; /* of (a -> *) they differ; of (a|b) `before` is the first */
+    char before, after; /* of (a -> *) they differ */
+    char other;         /* of (b|a) 'a', while both above are 'b' */
     bool is_written;    /* ! */
 } ig_alias;
 
@@ -61,7 +62,7 @@ typedef struct ig_schema {
 /* Reports a defect at `where`; tables of ours have none (a test reads them all). */
 ig_status ig_schema_parse(ig_types *types, ig_map *names, const char *text,
                           const ig_location *where, ig_schema **out_schema);
-/* As torch prints it. */
+/* As torch prints it, but for int in place of SymInt, ScalarType and their like. */
 void ig_schema_print(ig_writer *writer, const ig_schema *schema);
 /* Index of the argument, -1 when there is none of that name. */
 int ig_schema_argument_index(const ig_schema *schema, const char *name);
