@@ -18,5 +18,6 @@ const char ig_pipeline_understand[] =
     "(unroll,infer,guards,canonicalise,fold,cse,dce)*,"
     "bag_gather,dce,bag_merge,interaction,"
     "unify,(infer,guards,canonicalise,fold,cse,dce)*";
-const char ig_pipeline_place[] = "pack,measure,fuse,bufferise,order";
+const char ig_pipeline_place[] = "(expand,infer,guards,canonicalise,fold,cse,dce)*,"
+                                 "pack,measure,fuse,bufferise,order";
 const char ig_pipeline_lower[] = "lower";
