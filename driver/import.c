@@ -3,6 +3,7 @@
 #include "driver/argument.h"
 #include "frontend/onnx/onnx.h"
 #include "frontend/torchscript/archive.h"
+#include "frontend/torchscript/torchscript.h"
 #include "ir/text.h"
 #include "runtime/format.h"
 
@@ -119,6 +120,44 @@ static ig_status read_onnx(import_call *call) {
     return ig_import_onnx(call->context, call->path, &options, &call->module);
 }
 
+/* ---- TorchScript and torch.package ---- */
+
+/* "f=kjt(keys=[…], …)" -> name and tree. */
+static ig_status read_argument(import_call *call, const char *statement,
+                               ig_torchscript_argument *out) {
+    const char *equals = strchr(statement, '=');
+    if (!equals || equals == statement || !equals[1]) {
+        return bad_statement(call, statement);
+    }
+    out->name = ig_arena_copy(&call->arena, statement, (size_t)(equals - statement));
+    out->tree = equals + 1;
+    return IG_OK;
+}
+
+static ig_status read_torch(import_call *call) {
+    const ig_import_options *from = &call->options;
+    ig_torchscript_argument *arguments =
+        IG_NEW_ARRAY(&call->arena, ig_torchscript_argument, from->input_count + 1);
+    for (size_t i = 0; i < from->input_count; i++) {
+        IG_TRY(read_argument(call, from->inputs[i], &arguments[i]));
+    }
+    if (from->constant_count) {
+        return ig_error_hint(&call->context->diag, IG_UNSUPPORTED, NULL,
+                             "give the value as the argument's tree, for example n=3",
+                             "tensors cannot be folded into TorchScript models yet");
+    }
+    ig_torchscript_options options = { .entry = from->entry,
+                                       .resource = from->resource,
+                                       .arguments = arguments,
+                                       .argument_count = from->input_count,
+                                       .fixes_rowwise_mean = from->rowwise_mean };
+    if (call->is_memory) {
+        return ig_import_torchscript_memory(call->context, call->bytes, call->path,
+                                            &options, &call->module);
+    }
+    return ig_import_torchscript(call->context, call->path, &options, &call->module);
+}
+
 /* ---- what is refused ---- */
 
 static ig_status refuse_artifact(import_call *call) {
@@ -168,8 +207,8 @@ static const struct format {
 } formats[] = {
     { "ir", is_ir_text, read_text },
     { "artifact", is_artifact, refuse_artifact },
-    { "torchscript", is_torchscript, refuse_archive },
-    { "package", is_package, refuse_archive },
+    { "torchscript", is_torchscript, read_torch },
+    { "package", is_package, read_torch },
     { "", is_foreign, refuse_archive },
     { "onnx", is_anything, read_onnx },
 };

@@ -35,7 +35,6 @@
 #include "frontend/torchscript/value.h"
 #include "ir/build.h"
 
-typedef struct ig_ts_eval ig_ts_eval;
 typedef struct ig_ts_call ig_ts_call;
 typedef ig_status (*ig_ts_op_hook)(ig_ts_call *call);
 
@@ -46,19 +45,20 @@ typedef struct ig_ts_row {
 } ig_ts_row;
 
 struct ig_ts_call {
-    ig_ts_eval      *eval;
-    ig_context      *context;
-    ig_module       *module;
-    ig_arena        *arena; /* lives as long as the import */
-    ig_builder      *builder;
-    const ig_ts_row *row;
-    ig_location      where;
-    int64_t          version; /* of the archive's operators (reference 2.9) */
-    ig_ts_value     *args;
-    uint32_t         arg_count;
-    ig_ts_value     *results; /* given by the hook */
-    uint32_t         result_count;
-    ig_status        status; /* first failure of the helpers of aten.h; IG_OK before */
+    ig_ts_eval             *eval;
+    ig_context             *context;
+    ig_module              *module;
+    ig_arena               *arena; /* lives as long as the import */
+    ig_builder             *builder;
+    const ig_ts_row        *row;
+    const struct ig_schema *schema;
+    ig_location             where;
+    int64_t                 version; /* of the archive's operators (reference 2.9) */
+    ig_ts_value            *args;
+    uint32_t                arg_count;
+    ig_ts_value            *results; /* given by the hook */
+    uint32_t                result_count;
+    ig_status status; /* first failure of the helpers of aten.h; IG_OK before */
 };
 
 /* Reports at the call: `return ig_ts_fail(call, IG_INVALID, "…")`. */
@@ -229,6 +229,6 @@ ig_status ig_ts_invoke(ig_ts_call *call, const char *name, const ig_ts_value *ar
                        uint32_t count, ig_ts_value *out_results, uint32_t result_count);
 /* A tensor as a value for ig_ts_invoke, and back. */
 ig_ts_value ig_ts_tensor_value(ig_ts_call *call, ig_value *value);
-ig_value   *ig_ts_read(ig_ts_call *call, const ig_ts_value *tensor);
+ig_value   *ig_ts_read(ig_ts_call *call, const ig_ts_value *tensor); /* NULL: failed */
 
 #endif

@@ -18,9 +18,11 @@
 #ifndef IG_FRONTEND_TORCHSCRIPT_VALUE_H
 #define IG_FRONTEND_TORCHSCRIPT_VALUE_H
 
+#include "frontend/torchscript/code.h"
 #include "frontend/torchscript/dtypes.h"
 #include "ir/graph.h"
 
+typedef struct ig_ts_eval     ig_ts_eval;
 typedef struct ig_ts_value    ig_ts_value;
 typedef struct ig_ts_tensor   ig_ts_tensor;
 typedef struct ig_ts_storage  ig_ts_storage;
@@ -31,6 +33,7 @@ typedef struct ig_ts_function ig_ts_function;
 typedef struct ig_ts_poison   ig_ts_poison;
 
 typedef enum ig_ts_kind {
+    IG_TS_UNSET,     /* a name that has no value yet */
     IG_TS_UNDEFINED, /* uninitialized(T): on paths that are never gone */
     IG_TS_NONE,
     IG_TS_BOOL,
@@ -82,13 +85,29 @@ typedef struct ig_ts_quant {
     bool      is_float;   /* per_channel_affine_float_qparams */
 } ig_ts_quant;
 
+/* What the journal (heap.c) knows of everything that can change. */
+typedef struct ig_ts_cell {
+    uint64_t born, stamp; /* when it was made, and last written to the journal */
+} ig_ts_cell;
+
 struct ig_ts_storage {
-    ig_value            *value;   /* present content */
+    ig_ts_cell           cell;
+    ig_value            *value;   /* present content; NULL: not loaded yet */
+    ig_value            *initial; /* of a loaded one: what it was before any write */
     uint64_t             version; /* grows with every write */
     const char          *name;   /* of the parameter, buffer or input; NULL: a result */
-    struct ig_ts_origin *origin; /* what it was loaded from; NULL: a result */
-    bool                 is_input, is_read_only; /* see storage.c */
+    struct ig_ts_origin *origin; /* what it is loaded from; NULL: nothing */
+    const char          *refusal; /* why it cannot be written to; NULL: it can */
+    bool                 is_input, is_written;
 };
+
+/* A tensor that a run-time condition chose may share memory with others: it is right as
+ * long as those are not written to, and is not to be written to itself. */
+typedef struct ig_ts_alias {
+    ig_ts_storage *storages[2];
+    uint64_t       versions[2];
+    uint32_t       count;
+} ig_ts_alias;
 
 struct ig_ts_tensor {
     ig_ts_storage             *storage;
@@ -97,38 +116,44 @@ struct ig_ts_tensor {
     const ig_ts_quant         *quant; /* NULL: not quantised */
     const ig_op *const        *steps; /* from the storage's content to this */
     uint32_t                   step_count;
-    ig_value                  *value;   /* content at `version` of the storage */
-    uint64_t                   version; /* 0: none yet */
+    ig_ts_alias               *alias; /* NULL: what shares its memory is known */
     bool is_number; /* rank 0 and promotes like a Python number (reference 2.7) */
 };
 
 struct ig_ts_list { /* lists and tuples */
+    ig_ts_cell   cell;
     ig_ts_value *items;
     size_t       count, capacity;
-    const void *class; /* ig_ts_class of a NamedTuple, else NULL */
+    const ig_class *class;        /* of a NamedTuple, else NULL */
+    const ig_script_type *type;   /* as annotated; NULL: what the items tell */
+    const char           *poison; /* why it is unknown, or NULL */
 };
 
 struct ig_ts_dict { /* in order of insertion */
-    ig_ts_value *keys, *values;
-    size_t       count, capacity;
+    ig_ts_cell            cell;
+    ig_ts_value          *keys, *values;
+    size_t                count, capacity;
+    const ig_script_type *type;
+    const char           *poison;
 };
 
 struct ig_ts_object {
-    const char *class_name; /* "__torch__.a.b.Net", "builtins.ValueError" */
-    const void *class;      /* ig_ts_class; NULL: a class without source */
+    ig_ts_cell  cell;
+    const char *class_name; /* "__torch__.a.b.Net" */
+    const ig_class *class;  /* NULL: a class without source */
     const char  *path;      /* "features.0" where the archive holds it; else NULL */
-    const char **names;     /* of attributes, interned in the module */
-    ig_ts_value *values;
+    const char **names;
+    ig_ts_value *values; /* of attributes */
     size_t       count, capacity;
 };
 
 struct ig_ts_function {
-    const void   *def;     /* syntax of the definition */
-    const void   *unit;    /* source file it stands in */
-    ig_ts_object *self;    /* bound method, or NULL */
-    void         *closure; /* names around a forked function, or NULL */
-    ig_ts_value   value;   /* a finished future */
-    bool          is_done;
+    const ig_function  *function; /* NULL: nested */
+    const ig_ast       *node;     /* of a nested one: its DEF */
+    struct ig_ts_frame *around;   /* the names it sees */
+    ig_ts_value         value;    /* a future: what it gave */
+    bool                is_done;
+    const ig_class *class; /* a class as a value */
 };
 
 struct ig_ts_poison {
@@ -176,11 +201,12 @@ ig_ts_value ig_ts_of_dim(const ig_module *module, ig_dim dim);
 /* A number computed at run time; `value` has rank 0. */
 ig_ts_value ig_ts_of_run(ig_ts_kind kind, ig_value *value);
 
-ig_ts_list *ig_ts_list_create(ig_arena *arena, size_t capacity);
-void        ig_ts_list_add(ig_arena *arena, ig_ts_list *list, ig_ts_value item);
-ig_ts_dict *ig_ts_dict_create(ig_arena *arena, size_t capacity);
-/* A fresh tensor whose storage has this content. */
-ig_ts_tensor *ig_ts_tensor_create(ig_arena *arena, ig_value *value,
+ig_ts_list *ig_ts_list_create(ig_ts_eval *eval, size_t capacity);
+/* For lists that are being made: others change through the journal (eval.h). */
+void        ig_ts_list_add(ig_ts_eval *eval, ig_ts_list *list, ig_ts_value item);
+ig_ts_dict *ig_ts_dict_create(ig_ts_eval *eval);
+/* A fresh tensor whose storage has this content; dtype NULL: the IR's own. */
+ig_ts_tensor *ig_ts_tensor_create(ig_ts_eval *eval, ig_value *value,
                                   const ig_torch_dtype_info *dtype);
 
 /* ---- asking ---- */

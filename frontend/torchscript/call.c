@@ -1,0 +1,235 @@
+/* Calls of operators: which row, its arguments, in-place forms, results.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "frontend/torchscript/overload.h"
+#include "frontend/torchscript/table.h"
+
+#include <string.h>
+
+/* ---- which row ---- */
+
+/* A row of its own, or that of the form without the underscore. */
+static ig_status find_rows(ig_ts_eval *eval, const char *name,
+                           ig_ts_overloads **out_overloads, bool *out_in_place) {
+    size_t size = strlen(name);
+    *out_in_place = false;
+    IG_TRY(ig_ts_rows_find(eval, name, out_overloads));
+    if (!*out_overloads && size > 2 && name[size - 1] == '_' && name[size - 2] != '_') {
+        const char *plain = ig_arena_copy(eval->arena, name, size - 1);
+        IG_TRY(ig_ts_rows_find(eval, plain, out_overloads));
+        *out_in_place = *out_overloads != NULL;
+    }
+    return *out_overloads ? IG_OK
+                          : ig_ts_error(eval, IG_UNSUPPORTED,
+                                        "operator %s is not supported yet", name);
+}
+
+static ig_call_shape shape_of(ig_ts_eval *eval, const ig_ts_arguments *arguments) {
+    uint32_t               count = arguments->positional + arguments->keywords;
+    const ig_script_type **types = IG_NEW_ARRAY(eval->arena, const ig_script_type *,
+                                                count + 1u);
+    for (uint32_t i = 0; i < count; i++) {
+        types[i] = ig_ts_type_of(eval, &arguments->values[i]);
+    }
+    return (ig_call_shape){ .positional = types,
+                            .positional_count = arguments->positional,
+                            .keywords = arguments->names,
+                            .keyword_types = types + arguments->positional,
+                            .keyword_count = arguments->keywords };
+}
+
+/* ---- arguments ---- */
+
+static ig_ts_value of_literal(ig_ts_eval *eval, const ig_literal *literal) {
+    ig_ts_list *list;
+    switch ((int)literal->kind) {
+    case IG_LITERAL_BOOL:
+        return ig_ts_of_bool(literal->b);
+    case IG_LITERAL_INT:
+        return ig_ts_of_int(literal->i);
+    case IG_LITERAL_FLOAT:
+        return ig_ts_of_float(literal->f);
+    case IG_LITERAL_STR:
+        return ig_ts_of_str(literal->text);
+    case IG_LITERAL_LIST:
+        list = ig_ts_list_create(eval, literal->count);
+        for (size_t i = 0; i < literal->count; i++) {
+            ig_ts_list_add(eval, list, of_literal(eval, &literal->items[i]));
+        }
+        return ig_ts_of_list(list);
+    default:
+        return ig_ts_none();
+    }
+}
+
+static ig_status item_of(ig_ts_eval *eval, ig_ts_kind kind, ig_ts_value *value) {
+    ig_value *content;
+    if (value->kind != IG_TS_TENSOR) {
+        return IG_OK;
+    }
+    const ig_ts_tensor *tensor = value->as.tensor;
+    bool                is_float = ig_dtype_is_float((ig_dtype)tensor->type->dtype);
+    if (kind == IG_TS_UNSET) {
+        kind = tensor->dtype->ir == IG_DT_bool ? IG_TS_BOOL
+               : is_float                      ? IG_TS_FLOAT
+                                               : IG_TS_INT;
+    }
+    IG_TRY(ig_ts_tensor_read(eval, tensor, &content));
+    *value = ig_ts_number_of(eval, kind, content);
+    return IG_OK;
+}
+
+static ig_status convert(ig_ts_eval *eval, ig_conversion conversion,
+                         const ig_schema_argument *argument, ig_ts_value *value) {
+    ig_ts_list *list;
+    switch ((int)conversion) {
+    case IG_CONVERT_REPEAT:
+        list = ig_ts_list_create(eval, (size_t)argument->list_size);
+        for (int64_t i = 0; i < argument->list_size; i++) {
+            ig_ts_list_add(eval, list, *value);
+        }
+        *value = ig_ts_of_list(list);
+        return IG_OK;
+    case IG_CONVERT_TO_LIST:
+        value->kind = IG_TS_LIST;
+        return IG_OK;
+    case IG_CONVERT_TENSOR_INT:
+        return item_of(eval, IG_TS_INT, value);
+    case IG_CONVERT_TENSOR_FLOAT:
+        return item_of(eval, IG_TS_FLOAT, value);
+    case IG_CONVERT_TENSOR_NUMBER:
+        return item_of(eval, IG_TS_UNSET, value);
+    case IG_CONVERT_NUMBER_INT:
+        return ig_ts_convert(eval, IG_TS_INT, value, value);
+    case IG_CONVERT_NUMBER_FLOAT:
+        return ig_ts_convert(eval, IG_TS_FLOAT, value, value);
+    case IG_CONVERT_NUMBER_COMPLEX:
+        return ig_ts_convert(eval, IG_TS_COMPLEX, value, value);
+    case IG_CONVERT_STR_DEVICE:
+        value->kind = IG_TS_DEVICE;
+        return IG_OK;
+    default:
+        return IG_OK;
+    }
+}
+
+static ig_status bind_one(ig_ts_eval *eval, const ig_ts_arguments *given,
+                          const ig_match *match, size_t index, ig_ts_value *out_value) {
+    const ig_bound_argument  *bound = &match->arguments[index];
+    const ig_schema_argument *argument = &match->schema->arguments[index];
+    if (bound->source == IG_FROM_DEFAULT) {
+        *out_value = of_literal(eval, &argument->value);
+        return IG_OK;
+    }
+    uint32_t at = bound->source >= 0
+                      ? (uint32_t)bound->source
+                      : given->positional + (uint32_t)(-1 - bound->source);
+    if (bound->conversion == IG_CONVERT_GATHER) {
+        ig_ts_list *list = ig_ts_list_create(eval, given->positional);
+        for (uint32_t i = at; i < given->positional; i++) {
+            ig_ts_list_add(eval, list, given->values[i]);
+        }
+        *out_value = ig_ts_of_list(list);
+        return IG_OK;
+    }
+    *out_value = given->values[at];
+    return convert(eval, bound->conversion, argument, out_value);
+}
+
+static ig_status bind_arguments(ig_ts_call *call, const ig_ts_arguments *given,
+                                const ig_match *match) {
+    ig_ts_eval *eval = call->eval;
+    size_t      count = match->schema->argument_count;
+    size_t      extra = match->schema->is_vararg && match->extra < given->positional
+                            ? given->positional - match->extra
+                            : 0;
+    call->args = IG_NEW_ARRAY(eval->arena, ig_ts_value, count + extra + 1);
+    call->arg_count = (uint32_t)(count + extra);
+    for (size_t i = 0; i < count; i++) {
+        IG_TRY(bind_one(eval, given, match, i, &call->args[i]));
+    }
+    for (size_t i = 0; i < extra; i++) {
+        call->args[count + i] = given->values[match->extra + i];
+    }
+    return IG_OK;
+}
+
+/* ---- results ---- */
+
+/* The first result goes to the first argument, which becomes the result. */
+static ig_status write_back(ig_ts_call *call) {
+    const ig_ts_value  *result = &call->results[0];
+    const ig_ts_tensor *self = ig_ts_peek(call, 0);
+    ig_value           *value;
+    if (!self || result->kind != IG_TS_TENSOR) {
+        return ig_ts_fail(call, IG_INVALID, "works in place, but on %s",
+                          ig_ts_kind_name(&call->args[0]));
+    }
+    IG_TRY(ig_ts_tensor_read(call->eval, result->as.tensor, &value));
+    IG_TRY(ig_ts_write(call, 0, value));
+    call->results[0] = call->args[0];
+    return IG_OK;
+}
+
+static ig_status check_results(const ig_ts_call *call) {
+    for (uint32_t i = 0; i < call->result_count; i++) {
+        if (call->results[i].kind == IG_TS_UNSET) {
+            return ig_ts_fail(call, IG_INTERNAL, "its row does not give result %u", i);
+        }
+    }
+    return IG_OK;
+}
+
+static ig_status run_hook(ig_ts_eval *eval, ig_ts_call *call, const ig_match *match) {
+    call->builder->loc = ig_module_location(eval->module, &call->where);
+    call->result_count = (uint32_t)match->schema->result_count;
+    call->results = IG_NEW_ARRAY(eval->arena, ig_ts_value, call->result_count + 1u);
+    ig_status status = call->row->hook(call);
+    if (status != IG_OK) {
+        eval->has_failed = eval->has_failed || !eval->has_raised;
+        return status;
+    }
+    return check_results(call);
+}
+
+ig_status ig_ts_call_op(ig_ts_eval *eval, const char *name,
+                        const ig_ts_arguments *arguments, ig_ts_value *out_results,
+                        uint32_t *out_count) {
+    ig_ts_overloads *overloads;
+    bool             is_in_place;
+    ig_match         match;
+    IG_TRY(find_rows(eval, name, &overloads, &is_in_place));
+    for (uint32_t i = 0; i < arguments->positional + arguments->keywords; i++) {
+        IG_TRY(ig_ts_use(eval, &arguments->values[i]));
+    }
+    ig_call_shape shape = shape_of(eval, arguments);
+    ig_location   where = ig_ts_where(eval);
+    where.op = name;
+    if (!ig_overload_find(&eval->code->types, overloads->schemas, overloads->count,
+                          &shape, &match)) {
+        eval->has_failed = true;
+        return ig_overload_explain(&eval->code->types, overloads->schemas,
+                                   overloads->count, &shape, &where);
+    }
+    ig_ts_call call = { .eval = eval,
+                        .context = eval->context,
+                        .module = eval->module,
+                        .arena = eval->arena,
+                        .builder = &eval->builder,
+                        .row = overloads->rows[match.index],
+                        .schema = match.schema,
+                        .where = where,
+                        .version = eval->version };
+    IG_TRY(bind_arguments(&call, arguments, &match));
+    IG_TRY(run_hook(eval, &call, &match));
+    if (is_in_place) {
+        IG_TRY(write_back(&call));
+    }
+    uint32_t room = *out_count;
+    *out_count = call.result_count;
+    if (call.result_count) {
+        memcpy(out_results, call.results,
+               (call.result_count < room ? call.result_count : room) *
+                   sizeof(*out_results));
+    }
+    return IG_OK;
+}

@@ -1,0 +1,27 @@
+/* The rows of the op tables, by the name of the operator.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_FRONTEND_TORCHSCRIPT_TABLE_H
+#define IG_FRONTEND_TORCHSCRIPT_TABLE_H
+
+#include "frontend/torchscript/eval.h"
+#include "frontend/torchscript/schema.h"
+
+/* All rows of one name, in order of registration. */
+typedef struct ig_ts_overloads {
+    const char       *name;
+    const ig_ts_row **rows;
+    const ig_schema **schemas; /* read when the operator is first called */
+    size_t            count;
+    bool              is_read;
+} ig_ts_overloads;
+
+extern const ig_ts_row ig_ts_rows[];
+extern const size_t    ig_ts_row_count;
+
+/* Fills eval->rows. */
+void ig_ts_rows_index(ig_ts_eval *eval);
+/* "aten::add", or NULL; schemas are read. */
+ig_status ig_ts_rows_find(ig_ts_eval *eval, const char *name,
+                          ig_ts_overloads **out_overloads);
+
+#endif
