@@ -46,7 +46,10 @@ check "text that is no module is 3" 3 "$tmp/bad.ig:2" \
 check "an artifact is no model" 3 "this is a compiled artifact, not a model" \
     "$ingot" compile "$tmp/dlrm.ingot" -o "$tmp/x.ingot"
 printf 'PK\3\4 an archive of something else, long enough to be looked at' >"$tmp/x.pt"
-check "other archives are not supported yet" 4 "not supported yet" \
+check "a zip file of something else is no model" 3 "this is a zip file, but no model" \
+    "$ingot" run "$tmp/x.pt"
+printf '\x80\x02}q\x01.' >"$tmp/x.pt"
+check "a pickle holds no program" 4 "this is a bare pickle: Python objects, no program" \
     "$ingot" run "$tmp/x.pt"
 check "types of IR text are its own" 4 "have the types that the text gives them" \
     "$ingot" compile "$tmp/relu.ig" --input 'x=f32[2,4]' -o "$tmp/x.ingot"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Recommendation models: every exporter's form of embedding bags, and the stored DLRMs.
+# Recommendation models: every exporter's form of embedding bags, the stored DLRMs, and
+# TorchScript's and TorchRec's cases (torch.sh).
 # SPDX-License-Identifier: Apache-2.0
 #
 #   tests/models/run.sh
@@ -10,7 +11,8 @@
 # occurs; with INGOT_FULL=1 all are run, in every form of inputs, and one graph a form is
 # held against a real torch where there is one.
 #
-#   INGOT_CASES   folder that holds models/onnx/dlrm_* (../shared)
+#   INGOT_CASES   folder that holds models/onnx/dlrm_*, models/torch … (../shared)
+#   INGOT_GROW    1, with INGOT_FULL: adds cases that pass by now to passes-TARGET.txt
 #   INGOT_BUILD   the build folder under test (build/release)
 #   INGOT_PEERS   virtual environment with torch, as bench/peers makes it
 set -uo pipefail
@@ -180,7 +182,9 @@ stored() {
         "$(count '^ *launch .*kernel = @interact')" 1
 }
 
+. tests/models/torch.sh
 forms
 [ "$full" = 0 ] || real_exports
 stored
+torch_suites
 finish

@@ -1,0 +1,74 @@
+# TorchScript, torch.package and TorchRec cases against their stored values.
+# SPDX-License-Identifier: Apache-2.0
+#
+# Sourced by run.sh.  passes-TARGET.txt lists the cases that pass on a target, one a
+# line, as paths below models/: a listed case that fails is a failure.  The list only
+# grows: cases that are not in it are counted skips; INGOT_FULL=1 tries them and says
+# which pass by now, and INGOT_GROW=1 then adds those.
+
+# Cases of the two suites that ought to pass one day, as paths below models/.  A .pt2
+# is another format; Python that users put into a package is not read.
+torch_cases() {
+    (cd "$INGOT_MODELS" && find torch torchrec -type d -name 'test_data_set_0' |
+        sed 's#/test_data_set_0$##' |
+        grep -vE '/pt2/|/package/(user_code|extern_user|extern_numpy_mock|fx_graph_module)$' |
+        while read -r case; do
+            ls "$case"/*.pt >/dev/null 2>&1 && echo "$case"
+        done | sort)
+}
+
+# verify_list TARGET FILE: verifies the cases in FILE; their verdicts in verdicts.txt, a
+# line "pass CASE" or "FAIL CASE: why" each.
+verify_list() {
+    local target=$1 case
+    : >"$folder/verdicts.txt"
+    while read -r case; do
+        timeout 300 "$ingot" verify -q --target "$target" "$INGOT_MODELS/$case" \
+            >"$folder/one.txt" 2>&1
+        if grep -q '^pass ' "$folder/one.txt"; then
+            echo "pass $case"
+        else
+            echo "FAIL $case: $(grep -m1 -oE '^FAIL .*' "$folder/one.txt" |
+                sed 's/^FAIL [^:]*: //' | cut -c1-200)"
+        fi
+    done <"$2" >>"$folder/verdicts.txt"
+}
+
+torch_target() {
+    local target=$1 list=tests/models/passes-$1.txt grown
+    sort "$list" | comm -12 - "$folder/all.txt" >"$folder/listed.txt"
+    sort "$list" | comm -13 - "$folder/all.txt" >"$folder/others.txt"
+    verify_list "$target" "$folder/listed.txt"
+    passed=$((passed + $(grep -c '^pass ' "$folder/verdicts.txt")))
+    failed=$((failed + $(grep -c '^FAIL ' "$folder/verdicts.txt")))
+    grep '^FAIL ' "$folder/verdicts.txt" | sed "s/^FAIL/FAIL $target/"
+    [ -s "$folder/others.txt" ] || return 0
+    if [ "$full" = 0 ]; then
+        skip "$(wc -l <"$folder/others.txt")" "$target: not in $list yet"
+        return 0
+    fi
+    verify_list "$target" "$folder/others.txt"
+    grown=$(sed -n 's/^pass //p' "$folder/verdicts.txt")
+    skip "$(grep -c '^FAIL ' "$folder/verdicts.txt")" "$target: do not pass yet:"
+    grep '^FAIL ' "$folder/verdicts.txt" | sed 's/^FAIL/   /'
+    if [ -n "$grown" ]; then
+        echo "$grown" | sed "s/^/$target: passes by now: /"
+        passed=$((passed + $(echo "$grown" | wc -l)))
+    fi
+    if [ -n "$grown" ] && [ "${INGOT_GROW:-0}" = 1 ]; then
+        (cat "$list" && echo "$grown") | sort -o "$list"
+    fi
+}
+
+torch_suites() {
+    local target
+    INGOT_MODELS=$(dirname "$cases")
+    if [ ! -d "$INGOT_MODELS/torch" ]; then
+        skip 1 "INGOT_CASES has no models/torch"
+        return
+    fi
+    torch_cases >"$folder/all.txt"
+    for target in interpret cpu; do
+        torch_target $target
+    done
+}
