@@ -230,7 +230,11 @@ static int64_t clamp(int64_t x, int64_t low, int64_t high) {
 /* The offsets of a bag, in order and within the ids. */
 static ig_status check_span(const bag *b, int64_t number, bag_span *span) {
     int64_t ids = b->ids->count;
-    if (b->offsets == IG_OFFSETS_clamp) {
+    if (b->offsets == IG_OFFSETS_slice) {
+        span->begin += span->begin < 0 ? ids : 0;
+        span->end += span->end < 0 ? ids : 0;
+    }
+    if (b->offsets != IG_OFFSETS_error) {
         span->begin = clamp(span->begin, 0, ids);
         span->end = clamp(span->end, span->begin, ids);
     }

@@ -4,6 +4,7 @@
 #include "ir/hooks.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- softmax ---- */
 
@@ -143,28 +144,45 @@ static void add_running(const ig_tensor *x, int64_t at, running *total) {
     }
 }
 
+static running larger_of(const running *a, const running *b) {
+    return (running){ .f = a->f > b->f ? a->f : b->f,
+                      .i = (int64_t)a->i > (int64_t)b->i ? a->i : b->i };
+}
+
 ig_status ig_fold_cumsum(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                          ig_tensor *out) {
     const ig_tensor *x = in[0];
     uint32_t         axis = ig_axis_of(ig_attr_int(op, IG_cumsum_axis, 0), x->rank);
     bool             is_exclusive = ig_attr_int(op, IG_cumsum_exclusive, 0);
     bool             is_reverse = ig_attr_int(op, IG_cumsum_reverse, 0);
-    IG_TRY(ig_eval_alloc(eval, op, x->dtype, x->rank, x->dims, out));
+    bool             is_complete = ig_attr_int(op, IG_cumsum_complete, 0);
+    bool             is_rising = ig_attr_int(op, IG_cumsum_rising, 0);
+    int64_t          dims[IG_TENSOR_RANK];
+    memcpy(dims, x->dims, sizeof dims);
+    dims[axis] += is_complete;
+    is_exclusive = is_exclusive || is_complete;
+    IG_TRY(ig_eval_alloc(eval, op, x->dtype, x->rank, dims, out));
     ig_around around = out->count ? ig_around_axis(x, axis) : (ig_around){ 0 };
     for (int64_t lane = 0; lane < around.outer * around.inner; lane++) {
         int64_t block = lane / around.inner * around.extent * around.inner;
         int64_t start = block + lane % around.inner;
-        running total = { 0 };
+        /* a complete line is longer by one element */
+        int64_t more = is_complete ? lane / around.inner * around.inner : 0;
+        running total = { 0 }, shown = { 0 };
         for (int64_t i = 0; i < around.extent; i++) {
             int64_t step = is_reverse ? around.extent - 1 - i : i;
             int64_t at = start + step * around.inner;
             if (is_exclusive) {
-                write_running(out, at, &total);
+                write_running(out, at + more, &shown);
             }
             add_running(x, at, &total);
+            shown = is_rising ? larger_of(&shown, &total) : total;
             if (!is_exclusive) {
-                write_running(out, at, &total);
+                write_running(out, at, &shown);
             }
+        }
+        if (is_complete) {
+            write_running(out, start + around.extent * around.inner + more, &shown);
         }
     }
     return IG_OK;

@@ -255,7 +255,7 @@ ig_status ig_fold_grid_sample(ig_eval *eval, const ig_op *op,
     s.mode = (ig_resize_mode)ig_attr_int(op, IG_grid_sample_mode, 0);
     s.outside = (ig_outside)ig_attr_int(op, IG_grid_sample_outside, 0);
     s.aligns = ig_attr_int(op, IG_grid_sample_align_corners, 0) != 0;
-    int64_t          dims[IG_TENSOR_RANK] = { x->dims[0], x->dims[1] }, places = 1;
+    int64_t dims[IG_TENSOR_RANK] = { x->dims[0], x->dims[1] }, places = 1;
     if (s.rank > SPACE - 2 || grid->dims[0] != x->dims[0] ||
         grid->dims[grid->rank - 1] != s.rank) {
         return FOLD_ERROR(eval, op, "grid_sample: the grid does not fit x");

@@ -237,3 +237,18 @@ ig_status ig_infer_interact(ig_op *op, const ig_type **out_types) {
     out_types[0] = ig_type_with_dims(ig_op_module(op), type, 2, dims);
     return IG_OK;
 }
+
+ig_status ig_infer_bounds(ig_op *op, const ig_type **out_types) {
+    ig_dim one = 1;
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        IG_TRY(ig_check_rank(op, i, 1));
+        IG_TRY(ig_check_int(op, i));
+    }
+    if (ig_attr_int(op, IG_bounds_range, 0) == IG_RANGE_clamp) {
+        return INFER_ERROR(op, "ids become 0, or are errors");
+    }
+    out_types[0] = ig_operand_type(op, 0);
+    out_types[1] = ig_operand_type(op, 1);
+    out_types[2] = ig_type_tensor(ig_op_module(op), IG_DT_i64, 1, &one);
+    return IG_OK;
+}

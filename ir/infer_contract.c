@@ -185,7 +185,19 @@ ig_status ig_infer_cumsum(ig_op *op, const ig_type **out_types) {
     if (!ig_dtype_is_int((ig_dtype)type->dtype)) {
         IG_TRY(ig_check_float(op, 0));
     }
-    out_types[0] = type;
+    if (!ig_attr_int(op, IG_cumsum_complete, 0)) {
+        out_types[0] = type;
+        return IG_OK;
+    }
+    if (ig_attr_int(op, IG_cumsum_reverse, 0)) {
+        return INFER_ERROR(op, "a complete sum goes forward");
+    }
+    ig_dim  dims[IG_TENSOR_RANK];
+    int64_t axis = ig_attr_int(op, IG_cumsum_axis, 0);
+    axis += axis < 0 ? type->rank : 0;
+    memcpy(dims, type->dims, type->rank * sizeof *dims);
+    dims[axis] = ig_dim_add(ig_op_module(op), dims[axis], 1);
+    out_types[0] = ig_type_with_dims(ig_op_module(op), type, type->rank, dims);
     return IG_OK;
 }
 

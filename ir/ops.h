@@ -108,7 +108,11 @@ typedef enum ig_range_rule {
     IG_RANGE_clamp,
     IG_RANGE_first
 } ig_range_rule;
-typedef enum ig_offsets_rule { IG_OFFSETS_error, IG_OFFSETS_clamp } ig_offsets_rule;
+typedef enum ig_offsets_rule {
+    IG_OFFSETS_error,
+    IG_OFFSETS_clamp,
+    IG_OFFSETS_slice
+} ig_offsets_rule;
 typedef enum ig_empty { IG_EMPTY_zero, IG_EMPTY_neg_inf, IG_EMPTY_nan } ig_empty;
 /* Where the last bag of a feature ends that has begins and no ends. */
 typedef enum ig_bag_last {

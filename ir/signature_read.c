@@ -1,7 +1,8 @@
 /* Signature trees from text: the mirror of ig_signature_print.
  * SPDX-License-Identifier: Apache-2.0
  *
- *     signature := name '(' [named {',' named}] ')' '->' tree ['after' named {',' named}]
+ *     signature := name '(' [named {',' named}] ')' '->' tree
+ *                  ['after' named {',' named}]
  *     named := name ':' tree
  *     tree := 'tensor' | dtype '[' … ']' | 'int' | 'float' | 'bool' | 'none'
  *           | number | 'true' | 'false' | string

@@ -52,6 +52,9 @@ ig_value *ig_bag_make(const ig_recogniser *r, ig_builder *b, const ig_bag_spec *
         [IG_bag_last] = entry(r, spec->last, IG_LAST_ids),
         [IG_bag_empty] = entry(r, empty_rule(r, spec), IG_EMPTY_zero),
     };
+    if (spec->begins) { /* what is recognised took its ids by slices */
+        attrs[IG_bag_offsets] = ig_attr_of_enum(IG_OFFSETS_slice);
+    }
     if (r->run->options->clamp_ids) {
         attrs[IG_bag_range] = ig_attr_of_enum(IG_RANGE_clamp);
     }
@@ -158,7 +161,8 @@ static bool decide_ends(decision *d, const ig_bound *begin, const ig_bound *end)
 
 /* Ids from `first` on, `length` for each bag, and none left over where the last bag
  * goes to the end of the ids.  Bags that are there in any case are only made when the
- * ids are known to be there too; those of a loop ask for them by a guard. */
+ * ids are known to be there too; those of a loop ask for them by a guard, but a last bag
+ * to the end only where all ids are in bags, as in a matrix of them. */
 static bool decide_lengths(decision *d, ig_dim first, ig_dim length, bool to_end) {
     ig_module *module = d->t->module;
     ig_dim     total = ig_dim_mul(module, d->t->count, length);
@@ -169,7 +173,8 @@ static bool decide_lengths(decision *d, ig_dim first, ig_dim length, bool to_end
     d->length = length;
     d->fixed = (piece){ d->spec.ids, first, total };
     d->to_end = to_end;
-    return is_good == IG_YES || (is_good == IG_MAYBE && d->t->body);
+    bool     may_ask = d->t->body && (!to_end || first == 0);
+    return is_good == IG_YES || (is_good == IG_MAYBE && may_ask);
 }
 
 static bool is_at_least_zero(const decision *d, ig_dim dim) {

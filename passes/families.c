@@ -25,7 +25,8 @@ static const family_row families[] = {
     { "gather", true, false, 0 },  { "pad", true, false, 0 },
     { "range", true, false, 0 },   { "scan", true, false, 0 },
     { "arg", true, false, 0 },     { "search", true, false, 0 },
-    { "scatter", true, false, 0 }, { "map", false, false, 0 },
+    { "scatter", true, false, 0 }, { "conv", true, true, 0 },
+    { "pool", true, false, 0 },    { "map", false, false, 0 },
 };
 
 static const family_row *find(const char *family) {

@@ -112,9 +112,32 @@ ig_status ig_onnx_import_scatter_elements(ig_onnx_node *node) {
                          &node->outputs[0]);
 }
 
+/* The ranks tell how long tuples are, where their extent does not. */
+static ig_status know_depth(const ig_onnx_node *node, ig_value **indices) {
+    const ig_type *x = node->inputs[0]->type, *type = (*indices)->type;
+    const ig_type *updates = node->inputs[2]->type;
+    ig_dim         dims[IG_TENSOR_RANK];
+    if (type->rank == 0 || ig_dim_is_static(type->dims[type->rank - 1])) {
+        return IG_OK;
+    }
+    for (uint32_t i = 0; i < type->rank; i++) {
+        dims[i] = type->dims[i];
+    }
+    ig_dim depth = (ig_dim)type->rank - 1 + x->rank - updates->rank;
+    if (depth < 0 || depth > x->rank) {
+        return ig_onnx_fail(node, IG_INVALID,
+                            "inputs of rank %u, %u and %u do not fit each other",
+                            x->rank, type->rank, updates->rank);
+    }
+    dims[type->rank - 1] = depth;
+    ig_make_guard_equal(node->builder, type->dims[type->rank - 1], depth,
+                        "the indices' last extent does not fit the updates' rank");
+    return ig_onnx_reshape(node, *indices, type->rank, dims, indices);
+}
+
 /* The run checks that the blocks have the shape of what they replace. */
-static void guard_blocks(const ig_onnx_node *node) {
-    const ig_type *x = node->inputs[0]->type, *indices = node->inputs[1]->type;
+static void guard_blocks(const ig_onnx_node *node, const ig_type *indices) {
+    const ig_type *x = node->inputs[0]->type;
     const ig_type *updates = node->inputs[2]->type;
     uint32_t       lead = indices->rank ? indices->rank - 1 : 0;
     ig_dim         depth = indices->rank ? indices->dims[lead] : 0;
@@ -135,9 +158,10 @@ ig_status ig_onnx_import_scatter_nd(ig_onnx_node *node) {
         IG_TRY(ig_onnx_tensor(node, i));
     }
     IG_TRY(read_reduction(node, &attrs[IG_scatter_nd_reduce]));
-    guard_blocks(node);
-    return ig_onnx_build(node, IG_OP_scatter_nd, 3, node->inputs, attrs,
-                         &node->outputs[0]);
+    ig_value *operands[] = { node->inputs[0], node->inputs[1], node->inputs[2] };
+    IG_TRY(know_depth(node, &operands[1]));
+    guard_blocks(node, operands[1]->type);
+    return ig_onnx_build(node, IG_OP_scatter_nd, 3, operands, attrs, &node->outputs[0]);
 }
 
 /* ---- one-hot: where(index = 0, 1, 2 …, on, off) ---- */

@@ -173,9 +173,9 @@ ig_status ig_onnx_import_group_norm_by_group(ig_onnx_node *node) {
     ig_dim own = ig_dim_exact_div(module, type->dims[1], ig_dim_const(module, groups));
     for (uint32_t i = 1; i < 3; i++) {
         IG_TRY(ig_onnx_float_tensor(node, i));
-        ig_dim    column[2] = { ig_dim_const(module, groups), 1 };
-        ig_dim    wide[2] = { ig_dim_const(module, groups), own };
-        ig_attr   attrs[IG_expand_attr_count] = { { 0 } };
+        ig_dim  column[2] = { ig_dim_const(module, groups), 1 };
+        ig_dim  wide[2] = { ig_dim_const(module, groups), own };
+        ig_attr attrs[IG_expand_attr_count] = { { 0 } };
         attrs[IG_expand_to] = ig_attr_of_dims(module, wide, 2);
         ig_value *x;
         IG_TRY(ig_onnx_reshape(node, node->inputs[i], 2, column, &x));

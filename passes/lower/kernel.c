@@ -233,6 +233,12 @@ ig_value *k_load_count(ig_builder *b, ig_value *buffer, ig_value *index, uint32_
                       vector_type(b, buffer->type->dtype, lanes));
 }
 
+ig_value *k_load_at(ig_builder *b, ig_value *buffer, ig_value *indices) {
+    ig_value *operands[] = { buffer, indices };
+    return make_value(b, IG_OP_load_at, operands, 2,
+                      vector_type(b, buffer->type->dtype, indices->type->lanes));
+}
+
 void k_store(ig_builder *b, ig_value *x, ig_value *buffer, ig_value *index) {
     k_store_count(b, x, buffer, index, NULL);
 }

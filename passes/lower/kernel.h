@@ -45,6 +45,8 @@ ig_value *k_shuffle(ig_builder *b, ig_value *x, ig_value *y, const int64_t *lane
 
 /* ---- memory; indices are in elements ---- */
 ig_value *k_load(ig_builder *b, ig_value *buffer, ig_value *index, uint32_t lanes);
+/* One element a lane, at i64 indices. */
+ig_value *k_load_at(ig_builder *b, ig_value *buffer, ig_value *indices);
 /* Lanes from `count` on are zero and are not touched; count NULL: all lanes. */
 ig_value *k_load_count(ig_builder *b, ig_value *buffer, ig_value *index, uint32_t lanes,
                        ig_value *count);

@@ -125,6 +125,10 @@ static ig_lower_fn find_family(const ig_target *target, const char *name) {
     return NULL;
 }
 
+bool ig_lower_has_family(const ig_target *target, const char *family) {
+    return find_family(target, family) != NULL;
+}
+
 static ig_operand *take_operands(ig_lower *lower, uint32_t from, uint32_t count) {
     ig_operand *operands = IG_NEW_ARRAY(lower->arena, ig_operand, count);
     for (uint32_t i = 0; i < count; i++) {

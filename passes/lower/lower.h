@@ -50,6 +50,9 @@ typedef struct ig_lower_family {
 extern const ig_lower_family ig_lower_cpu[]; /* NULL-name-terminated */
 extern const ig_lower_family ig_lower_gpu[];
 
+/* Has the target a schedule for this family? */
+bool ig_lower_has_family(const ig_target *target, const char *family);
+
 /* Strides of a plan value: row-major, or what its view op says. */
 const ig_dim *ig_plan_strides(ig_arena *arena, const ig_value *value);
 /* Row-major strides of a type. */

@@ -173,9 +173,47 @@ def spoil(ids, offsets):
     offsets[0], offsets[-1] = -100, ids.size + 3
 
 
+def sums(file):
+    for name, shape in (("1d", (5, )), ("2d", (3, 4)), ("none", (0, ))):
+        x = torch.from_numpy(RNG.integers(-3, 9, shape))
+        got = OPS.asynchronous_complete_cumsum(x)
+        axis = len(shape) - 1
+        attrs = f"axis = {axis}, complete = true"
+        print(f"\ncase cumsum/{name}\nstatic\nin x {tensor('i64', x.numpy())}\n"
+              f"| %0 = cumsum %x {{{attrs}}}\n| %1 = cumsum %x {{{attrs}, rising = true}}\n"
+              f"| ret %0, %1\nout {tensor('i64', got.numpy())}\n"
+              f"out {tensor('i64', torch.cummax(got, axis)[0].numpy())}", file=file)
+
+
+def bounds(file):
+    cases = [([5], [1, 2, 3, 4, 9, 9, 9, 9], [0, 5, 3, 8]),
+             ([5], [1, 2, 3, 4, 9, 9, 9, 9], [2, 3, 6, 7]),
+             ([5, 2], [1, 2, 3, 4, 9, 9, 9, 9], [-5, 3, 20, 9, 100]),
+             ([5, 2], [1, -1, 3, -2, 2, 1, 9, -3], [3, 3, 4, 5, 6]),
+             ([5], [1, 2, 3, 4], [-5, -3, 2, 100]), ([3, 2], [], [0, 0, 0]),
+             ([7, 9], [6, 8, -1, 7, 9], [0, 1, 2, 3, 5])]
+    for number, (rows, ids, offsets) in enumerate(cases):
+        for dtype in (torch.int64, torch.int32):
+            name = "i64" if dtype == torch.int64 else "i32"
+            r, i = torch.tensor(rows), torch.tensor(ids, dtype=dtype)
+            o, wrong = torch.tensor(offsets, dtype=dtype), torch.zeros(1,
+                                                                       dtype=torch.int64)
+            print(f"\ncase bounds/{name}/{number}\nin i {tensor(name, i.numpy())}\n"
+                  f"in o {tensor(name, o.numpy())}\nin r {tensor('i64', r.numpy())}\n"
+                  "| %0, %1, %2 = bounds %i, %o, %r {range = first}\n| ret %0, %1, %2",
+                  file=file)
+            OPS.bounds_check_indices(r, i, o, 1, wrong)
+            print(f"out {tensor(name, i.numpy())}\nout {tensor(name, o.numpy())}\n"
+                  f"out {tensor('i64', wrong.numpy())}", file=file)
+
+
 def main():
+    with open(HERE / "bounds.txt", "w", encoding="utf-8") as file:
+        print("# Checks of ids and offsets.  Written by generate_fbgemm.py.", file=file)
+        bounds(file)
     with open(HERE / "fbgemm.txt", "w", encoding="utf-8") as file:
         print("# Bags over quantised tables.  Written by generate_fbgemm.py.", file=file)
+        sums(file)
         for kind, align in itertools.product(TYPES, (1, 16)):
             dims = (16, 24) if kind == "int2" else (12, 20)
             tables = Tables([(kind, 7, dims[0]), (kind, 5, dims[1])], align)

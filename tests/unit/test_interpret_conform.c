@@ -47,7 +47,11 @@ TEST(contractions_conform) {
 
 TEST(bags_conform) {
     run("recommend.txt", 25);
-    run("fbgemm.txt", 33);
+    run("fbgemm.txt", 36);
+}
+
+TEST(checks_of_bounds_conform) {
+    run("bounds.txt", 28);
 }
 
 TEST(indexing_and_order_conform) {
@@ -59,5 +63,5 @@ TEST(special_functions_conform) {
 }
 
 UNIT_SUITE(interpret_conform, elementwise_ops_conform, casts_conform, movement_conforms,
-           contractions_conform, bags_conform, indexing_and_order_conform,
-           special_functions_conform)
+           contractions_conform, bags_conform, checks_of_bounds_conform,
+           indexing_and_order_conform, special_functions_conform)

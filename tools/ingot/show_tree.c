@@ -16,13 +16,24 @@ typedef struct tree_printer {
     size_t       at, result; /* node; the first behind the arguments */
 } tree_printer;
 
-static size_t first_result(const model *m) {
+size_t tree_result(const model *m) {
     ig_tree_node root = model_node(m, 0);
     size_t       at = 1;
     for (int64_t i = 0; i < root.integer; i++) {
         at += model_node(m, at).size;
     }
     return at;
+}
+
+bool tree_is_structured(const model *m) {
+    size_t count = model_node_count(m);
+    for (size_t i = 1; i < count; i++) {
+        ig_tree_node node = model_node(m, i);
+        if (node.kind != IG_TREE_TENSOR && node.kind != IG_TREE_TUPLE) {
+            return true;
+        }
+    }
+    return count > 0 && strcmp(model_node(m, 0).name, "forward") == 0;
 }
 
 /* In the forms of the IR's strings. */
@@ -134,7 +145,7 @@ char *tree_text(const model *m, size_t at) {
     tree_printer p = { .m = m,
                        .to = need(open_memstream(&text, &size)),
                        .at = at,
-                       .result = first_result(m) };
+                       .result = tree_result(m) };
     put_node(&p);
     fclose(p.to);
     return need(text);
@@ -180,6 +191,6 @@ void put_tree_json(const model *m, size_t at) {
         fputs("null", stdout);
         return;
     }
-    p.result = first_result(m);
+    p.result = tree_result(m);
     put_json(&p);
 }

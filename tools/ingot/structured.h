@@ -57,6 +57,18 @@ bool structured_of_json(const json_t *json, const structured_files *files,
 bool structured_parse(ig_context *context, const char *text, structured *out,
                       words *why);
 
+/* ---- arguments of a call (inputs_structured.c) ---- */
+
+/* A model whose arguments are structured and without types of their own? */
+bool is_structured_model(const char *path);
+/* Reads the arguments that --inputs and --input give (a tuple; some have names), and
+ * imports and compiles the model for them. */
+ig_status structured_model_open(const settings *given, ig_context *context,
+                                const char *path, structured *out_arguments,
+                                model *out);
+/* The tensors of the arguments as the model's inputs, borrowed: free(out->inputs). */
+ig_status structured_inputs(const model *m, const structured *arguments, call *out);
+
 /* ---- against a model's result (structured_compare.c) ---- */
 
 /* What a model's call gave: its tree from the result on, and its outputs. */

@@ -252,16 +252,6 @@ static bool tree_agrees(comparison *c, const place *at, const structured *want) 
     return children_agree(c, at, &node, want);
 }
 
-/* Node of the result: behind the arguments. */
-static size_t result_node(const model *m) {
-    ig_tree_node root = model_node(m, 0);
-    size_t       at = 1;
-    for (int64_t i = 0; i < root.integer; i++) {
-        at += model_node(m, at).size;
-    }
-    return at;
-}
-
 bool structured_agrees(const call_result *got, const structured *want,
                        const tolerance *within, words *why) {
     comparison c = { .got = got, .within = within, .why = why };
@@ -269,12 +259,12 @@ bool structured_agrees(const call_result *got, const structured *want,
         snprintf(why->text, sizeof why->text, "the model has no result");
         return false;
     }
-    c.at = result_node(got->m);
+    c.at = tree_result(got->m);
     return tree_agrees(&c, NULL, want);
 }
 
 const ig_argument *structured_after(const call_result *got, const char *input) {
-    size_t count = model_node_count(got->m), at = count ? result_node(got->m) : 0;
+    size_t count = model_node_count(got->m), at = count ? tree_result(got->m) : 0;
     at += count ? model_node(got->m, at).size : 0;
     for (; at < count; at++) {
         ig_tree_node node = model_node(got->m, at);

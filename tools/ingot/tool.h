@@ -116,6 +116,9 @@ void element_text(const ig_argument *tensor, size_t index, char *out, size_t siz
 void show_values(const ig_argument *values, const char *const *names, size_t count);
 void show_values_json(const ig_argument *values, const char *const *names,
                       size_t count);
+/* More than a flat list of tensors? */
+bool   tree_is_structured(const model *m);
+size_t tree_result(const model *m); /* its node */
 /* The tree from node `at` on, with types of leaves: "kjt(keys=["a"], …)"; free() it. */
 char *tree_text(const model *m, size_t at);
 void  put_tree_json(const model *m, size_t at);

@@ -7,6 +7,7 @@
  */
 #include "tools/ingot/extent.h"
 #include "tools/ingot/inputs.h"
+#include "tools/ingot/structured.h"
 
 #include <fnmatch.h>
 #include <math.h>
@@ -29,6 +30,9 @@ static const option_row options[] = {
          "a type: 'ids_*=random:0:100'"),
     TEXT("inputs", 'i', inputs_from, "DIR|x.npz",
          "inputs from files, in place of --batch"),
+    ROW_ENTRY,
+    ROW_RESOURCE,
+    ROW_FIX,
     ROWS_COMPILE,
     ROW_QUIET,
     ROW_JSON,
@@ -362,6 +366,28 @@ static int64_t next_number(const char **list) {
     return value;
 }
 
+/* A point for each number of threads. */
+static ig_status run_threads(const settings *given, const model *m, const call *with,
+                             int64_t batch, size_t *told, words *why) {
+    const char *list = given->thread_counts ? given->thread_counts : "1";
+    while (*list) {
+        int64_t threads = next_number(&list);
+        point   p = { .batch = batch,
+                      .threads = (int)threads,
+                      .sessions = given->sessions ? (size_t)given->sessions : 1 };
+        if (threads < 1 || threads > 4096) {
+            snprintf(why->text, sizeof why->text, "--threads takes numbers: 1,2,4");
+            return IG_INVALID;
+        }
+        ig_status status = measure(given, m, with, &p, why);
+        if (status != IG_OK) {
+            return status;
+        }
+        tell(given, &p, (*told)++ == 0);
+    }
+    return IG_OK;
+}
+
 static ig_status run_batch(const settings *given, const model *m, int64_t batch,
                            size_t *told, words *why) {
     call          with;
@@ -369,27 +395,39 @@ static ig_status run_batch(const settings *given, const model *m, int64_t batch,
     char         *symbol = batch_symbol_of(m);
     extents sizes = { .batch_symbol = symbol, .batch = batch, .dims = given->dims };
     call_init(&with, model_input_count(m));
-    ig_status   status = given->inputs_from ? inputs_take(given, m, &with, &archive)
-                                            : fill_inputs(given, m, &sizes, &with);
-    const char *list = given->thread_counts ? given->thread_counts : "1";
-    while (*list && status == IG_OK) {
-        int64_t threads = next_number(&list);
-        point   p = { .batch = batch,
-                      .threads = (int)threads,
-                      .sessions = given->sessions ? (size_t)given->sessions : 1 };
-        if (threads < 1 || threads > 4096) {
-            snprintf(why->text, sizeof why->text, "--threads takes numbers: 1,2,4");
-            status = IG_INVALID;
-            break;
-        }
-        status = measure(given, m, &with, &p, why);
-        if (status == IG_OK) {
-            tell(given, &p, (*told)++ == 0);
-        }
+    ig_status status = given->inputs_from ? inputs_take(given, m, &with, &archive)
+                                          : fill_inputs(given, m, &sizes, &with);
+    if (status == IG_OK) {
+        status = run_threads(given, m, &with, batch, told, why);
     }
     call_fini(&with);
     ig_arguments_close(archive);
     free(symbol);
+    return status;
+}
+
+/* A model whose arguments are given whole: one batch, which they say. */
+static ig_status run_structured(const settings *given, ig_context *context,
+                                const char *path, words *why) {
+    model      m = { 0 };
+    call       with = { 0 };
+    structured arguments = { 0 };
+    size_t     told = 0;
+    ig_status  status = structured_model_open(given, context, path, &arguments, &m);
+    if (status == IG_OK) {
+        status = structured_inputs(&m, &arguments, &with);
+    }
+    if (status == IG_OK) {
+        bool has_rows = with.count > 0 && with.inputs[0].rank > 0;
+        progress_clear();
+        fputs(given->json ? "[" : "", stdout);
+        status = run_threads(given, &m, &with, has_rows ? with.inputs[0].dims[0] : 1,
+                             &told, why);
+        fputs(given->json && status == IG_OK ? "]\n" : "", stdout);
+    }
+    free(with.inputs);
+    structured_free(&arguments);
+    model_close(&m);
     return status;
 }
 
@@ -410,6 +448,18 @@ static ig_status run_batches(const settings *given, const model *m, words *why) 
     return status;
 }
 
+static ig_status run_flat(const settings *given, ig_context *context, const char *path,
+                          words *why) {
+    model     m;
+    ig_status status = model_open(given, context, path, &m, why);
+    if (status == IG_OK) {
+        progress_clear();
+        status = run_batches(given, &m, why);
+        model_close(&m);
+    }
+    return status;
+}
+
 static int run(const settings *given) {
     if (is_interpret(given->target)) {
         return complain(EXIT_USAGE, "bench measures programs, not the interpreter");
@@ -419,14 +469,11 @@ static int run(const settings *given) {
     if (!context) {
         return exit_status;
     }
-    model     m;
-    words     why;
-    ig_status status = model_open(given, context, given->arguments.items[0], &m, &why);
-    if (status == IG_OK) {
-        progress_clear();
-        status = run_batches(given, &m, &why);
-        model_close(&m);
-    }
+    const char *path = given->arguments.items[0];
+    words       why = { "" };
+    ig_status   status = is_structured_model(path)
+                             ? run_structured(given, context, path, &why)
+                             : run_flat(given, context, path, &why);
     exit_status = report(status, &why);
     context_close(context);
     return exit_status;
@@ -439,7 +486,8 @@ const verb verb_bench = {
     .details =
         "Reals are random and whole numbers zero unless --input says otherwise. "
         "The first extent of the first input is the batch; other open extents are "
-        "as large unless --dim says otherwise.",
+        "as large unless --dim says otherwise. TorchScript models take --input and "
+        "--inputs as ingot run does.",
     .options = options,
     .least = 1,
     .most = 1,

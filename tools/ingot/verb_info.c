@@ -8,6 +8,10 @@
 
 static const option_row options[] = {
     FLAG("check", check, "compare the hash of every constant of an artifact"),
+    LIST("input", inputs, "NAME=TYPE", "fix an input's type"),
+    ROW_ENTRY,
+    ROW_RESOURCE,
+    ROW_FIX,
     ROW_LIMIT,
     ROW_QUIET,
     ROW_JSON,
@@ -67,18 +71,6 @@ static int print_build(const settings *given, ig_context *context) {
 
 /* ---- signatures ---- */
 
-/* A call that is more than a flat list of tensors. */
-static bool has_structure(const model *m) {
-    size_t count = model_node_count(m);
-    for (size_t i = 1; i < count; i++) {
-        ig_tree_node node = model_node(m, i);
-        if (node.kind != IG_TREE_TENSOR && node.kind != IG_TREE_TUPLE) {
-            return true;
-        }
-    }
-    return count > 0 && strcmp(model_node(m, 0).name, "forward") == 0;
-}
-
 /* A line an argument, one for the result, one for each input that changes. */
 static void print_tree(const model *m) {
     ig_tree_node root = model_node(m, 0);
@@ -99,7 +91,7 @@ static void print_tree(const model *m) {
 }
 
 static void print_signature(const model *m) {
-    if (has_structure(m)) {
+    if (tree_is_structured(m)) {
         print_tree(m);
     }
     for (size_t i = 0; i < model_input_count(m); i++) {
@@ -190,8 +182,9 @@ static ig_status print_artifact(const settings *given, const char *path, words *
 
 static ig_status print_model(const settings *given, ig_context *context,
                              const char *path) {
-    model     m = { .context = context };
-    ig_status status = ig_import(context, path, NULL, &m.module);
+    model             m = { .context = context };
+    ig_import_options how = import_options(given);
+    ig_status         status = ig_import(context, path, &how, &m.module);
     if (status != IG_OK) {
         return status;
     }

@@ -1,6 +1,7 @@
 /* ingot run: a model on values from the command line or from files.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/inputs.h"
+#include "tools/ingot/structured.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,6 +17,9 @@ static const option_row options[] = {
          "write outputs to NAME.npy in a folder, "
          "or to an archive, in place of printing them"),
     COUNT("threads", threads, "N", "threads of the session (1)"),
+    ROW_ENTRY,
+    ROW_RESOURCE,
+    ROW_FIX,
     ROWS_COMPILE,
     ROW_QUIET,
     ROW_JSON,
@@ -26,7 +30,10 @@ static const option_row options[] = {
 static const char details[] =
     "VALUE is @FILE.npy, @FILE.pb, f32[2,3]=1,2,3,4,5,6, i64[4]=0 (one number fills), "
     "f32[8,13]=random, i64[8]=random:0:100, i64[8]=iota:4 (0, 4, 8 …) or JSON "
-    "([[1, 2], [3, 4]]).";
+    "([[1, 2], [3, 4]]). For TorchScript also numbers, true, false, none, \"text\", "
+    "kjt:keys=a,b;lengths=1,2;values=5,6,7 (kt and jt alike), and trees in JSON or "
+    "@FILE.json; NAME may be the place of an argument, and --inputs may hold a "
+    "values.json.";
 
 /* ---- outputs ---- */
 
@@ -66,6 +73,11 @@ static ig_status show(const settings *given, const model *m, const results *got)
     }
     ig_status status = IG_OK;
     progress_clear();
+    if (!given->outputs_to && !given->json && tree_is_structured(m)) {
+        char *text = tree_text(m, tree_result(m));
+        printf("result: %s\n", text);
+        free(text);
+    }
     if (given->outputs_to && text_ends(given->outputs_to, ".npz")) {
         status = ig_arguments_write(m->context, given->outputs_to, got->items, names,
                                     got->count);
@@ -82,26 +94,57 @@ static ig_status show(const settings *given, const model *m, const results *got)
 
 /* ---- the verb ---- */
 
-static ig_status run_model(const settings *given, const model *m, words *why) {
-    call          with;
-    results       got = { 0 };
-    ig_arguments *archive = NULL;
-    ig_session   *session = NULL;
-    call_init(&with, model_input_count(m));
-    ig_status status = inputs_take(given, m, &with, &archive);
+static ig_status run_call(const settings *given, const model *m, const call *with,
+                          words *why) {
+    results     got = { 0 };
+    ig_session *session = NULL;
+    ig_status   status = session_open(given, m, &session, why);
     if (status == IG_OK) {
-        status = session_open(given, m, &session, why);
-    }
-    if (status == IG_OK) {
-        status = call_run(m, session, &with, &got, why);
+        status = call_run(m, session, with, &got, why);
     }
     if (status == IG_OK) {
         status = show(given, m, &got);
     }
     results_fini(&got);
     ig_session_destroy(session);
+    return status;
+}
+
+static ig_status run_flat(const settings *given, ig_context *context, const char *path,
+                          words *why) {
+    model     m;
+    ig_status status = model_open(given, context, path, &m, why);
+    if (status != IG_OK) {
+        return status;
+    }
+    call          with;
+    ig_arguments *archive = NULL;
+    call_init(&with, model_input_count(&m));
+    status = inputs_take(given, &m, &with, &archive);
+    if (status == IG_OK) {
+        status = run_call(given, &m, &with, why);
+    }
     call_fini(&with);
     ig_arguments_close(archive);
+    model_close(&m);
+    return status;
+}
+
+static ig_status run_structured(const settings *given, ig_context *context,
+                                const char *path, words *why) {
+    model      m = { 0 };
+    call       with = { 0 };
+    structured arguments = { 0 };
+    ig_status  status = structured_model_open(given, context, path, &arguments, &m);
+    if (status == IG_OK) {
+        status = structured_inputs(&m, &arguments, &with);
+    }
+    if (status == IG_OK) {
+        status = run_call(given, &m, &with, why);
+    }
+    free(with.inputs);
+    structured_free(&arguments);
+    model_close(&m);
     return status;
 }
 
@@ -111,13 +154,11 @@ static int run(const settings *given) {
     if (!context) {
         return exit_status;
     }
-    model     m;
-    words     why;
-    ig_status status = model_open(given, context, given->arguments.items[0], &m, &why);
-    if (status == IG_OK) {
-        status = run_model(given, &m, &why);
-        model_close(&m);
-    }
+    const char *path = given->arguments.items[0];
+    words       why = { "" };
+    ig_status   status = is_structured_model(path)
+                             ? run_structured(given, context, path, &why)
+                             : run_flat(given, context, path, &why);
     exit_status = report(status, &why);
     context_close(context);
     return exit_status;

@@ -192,12 +192,21 @@ static void open_last(const bag_class *c, ig_builder *b, bag_cursor *at, ig_valu
     *end = k_where(b, goes_on, at->id_count, *end);
 }
 
+static ig_value *from_either_end(ig_builder *b, ig_value *at, ig_value *count) {
+    ig_value *is_negative = k_compare(b, IG_OP_lt, at, k_i64(b, 0));
+    return k_where(b, is_negative, k_add(b, at, count), at);
+}
+
 /* Offsets must rise within the ids, or are made to; a bag whose do not is reported and
  * gets no ids. */
 static void check_offsets(const bag_class *c, ig_builder *b, const bag_cursor *at,
                           ig_value *bag, ig_value **begin, ig_value **end) {
     ig_value *zero = k_i64(b, 0);
-    if (c->offsets == IG_OFFSETS_clamp) {
+    if (c->offsets == IG_OFFSETS_slice) {
+        *begin = from_either_end(b, *begin, at->id_count);
+        *end = from_either_end(b, *end, at->id_count);
+    }
+    if (c->offsets != IG_OFFSETS_error) {
         *begin = k_max(b, k_min(b, *begin, at->id_count), zero);
         *end = k_max(b, k_min(b, *end, at->id_count), *begin);
         return;

@@ -14,7 +14,8 @@ const ig_lower_family ig_lower_cpu[] = {
     { "softmax", ig_lower_cpu_softmax }, { "pad", ig_lower_cpu_pad },
     { "scan", ig_lower_cpu_scan },       { "range", ig_lower_cpu_range },
     { "scatter", ig_lower_cpu_scatter }, { "arg", ig_lower_cpu_arg },
-    { "search", ig_lower_cpu_search },   { NULL, NULL },
+    { "search", ig_lower_cpu_search },   { "conv", ig_lower_cpu_conv },
+    { "pool", ig_lower_cpu_pool },       { NULL, NULL },
 };
 
 ig_op *ig_cpu_anchor(const ig_lower *lower, ig_opcode code) {

@@ -37,5 +37,7 @@ ig_status ig_lower_cpu_scatter(ig_lower *lower);  /* scatter.c, scatter_nd.c */
 ig_status ig_lower_cpu_arg(ig_lower *lower);      /* arg.c */
 ig_status ig_lower_cpu_search(ig_lower *lower);   /* arg.c: bucketize */
 ig_status ig_lower_cpu_gather(ig_lower *lower);   /* gather.c */
+ig_status ig_lower_cpu_conv(ig_lower *lower);     /* conv.c */
+ig_status ig_lower_cpu_pool(ig_lower *lower);     /* pool.c */
 
 #endif

@@ -19,7 +19,7 @@ typedef struct scan {
     ig_lower         *lower;
     const ig_operand *x, *out;
     uint32_t          axis;
-    bool              is_exclusive, is_reverse;
+    bool              is_exclusive, is_reverse, is_complete, is_rising;
     ig_dtype          wide;
 } scan;
 
@@ -28,7 +28,9 @@ static void emit_scan(const scan *s, ig_builder *b, ig_value *line) {
     ig_cpu_split(s->lower, b, s->x->type, s->axis, line, index);
     ig_value   *extent = ig_lower_dim(s->lower, s->x->type->dims[s->axis]);
     ig_value   *zero = k_const(b, s->wide, 0.0), *one = k_i64(b, 1);
-    k_loop      loop = k_loop_open(b, k_i64(b, 0), extent, one, &zero, 1);
+    ig_value   *start[] = { zero, zero }; /* the sum, and what is shown of it */
+    uint32_t    carried = s->is_rising ? 2 : 1;
+    k_loop      loop = k_loop_open(b, k_i64(b, 0), extent, one, start, carried);
     ig_builder *in = &loop.b;
     ig_value   *last = k_sub(in, extent, one);
     index[s->axis] = s->is_reverse ? k_sub(in, last, loop.index) : loop.index;
@@ -36,10 +38,17 @@ static void emit_scan(const scan *s, ig_builder *b, ig_value *line) {
     ig_value *out_at = ig_cpu_at(s->lower, in, s->out, index);
     ig_value *x = k_cast(in, k_load(in, s->x->buffer, x_at, 1), s->wide);
     ig_value *sum = k_add(in, loop.carried[0], x);
-    ig_value *value = s->is_exclusive ? loop.carried[0] : sum;
+    ig_value *shown = s->is_rising ? k_max(in, loop.carried[1], sum) : sum;
+    ig_value *value = s->is_exclusive ? loop.carried[carried - 1] : shown;
     k_store(in, k_cast(in, value, (ig_dtype)s->out->type->dtype), s->out->buffer,
             out_at);
-    k_loop_close(&loop, &sum, 1);
+    k_loop_close(&loop, (ig_value *[]){ sum, shown }, carried);
+    if (s->is_complete) {
+        index[s->axis] = extent;
+        ig_value *total = k_cast(b, loop.results[carried - 1],
+                                 (ig_dtype)s->out->type->dtype);
+        k_store(b, total, s->out->buffer, ig_cpu_at(s->lower, b, s->out, index));
+    }
 }
 
 static void emit_scan_tile(void *user, ig_builder *b, ig_value *tile) {
@@ -56,11 +65,14 @@ ig_status ig_lower_cpu_scan(ig_lower *lower) {
     if (!op) {
         return ig_lower_cpu_cumulate(lower);
     }
-    scan     s = { .lower = lower,
-                   .x = ig_cpu_input(lower, op, 0),
-                   .out = &lower->outs[0],
-                   .is_exclusive = ig_attr_int(op, IG_cumsum_exclusive, 0) != 0,
-                   .is_reverse = ig_attr_int(op, IG_cumsum_reverse, 0) != 0 };
+    scan s = { .lower = lower,
+               .x = ig_cpu_input(lower, op, 0),
+               .out = &lower->outs[0],
+               .is_exclusive = ig_attr_int(op, IG_cumsum_exclusive, 0) != 0,
+               .is_reverse = ig_attr_int(op, IG_cumsum_reverse, 0) != 0 };
+    s.is_complete = ig_attr_int(op, IG_cumsum_complete, 0) != 0;
+    s.is_exclusive = s.is_exclusive || s.is_complete;
+    s.is_rising = ig_attr_int(op, IG_cumsum_rising, 0) != 0;
     int64_t  axis = ig_attr_int(op, IG_cumsum_axis, 0);
     ig_dtype dtype = (ig_dtype)s.x->type->dtype;
     s.axis = (uint32_t)(axis < 0 ? axis + s.x->type->rank : axis);

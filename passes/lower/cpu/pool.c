@@ -1,0 +1,268 @@
+/* Pools, on CPUs.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Maxima and sums are of windows without padding (passes/expand_window.c pads, and
+ * makes averages of sums); lanes run along the last axis.  Places of maxima are found
+ * element by element, over the elements of each window: along each axis a first
+ * position, a number of them and what lies between.
+ *
+ *   grid       rows of the result, ROWS a tile
+ */
+#include "passes/lower/cpu/window.h"
+
+#include <assert.h>
+#include <math.h>
+
+enum { ROWS = 8 };
+
+typedef struct pool {
+    ig_lower         *lower;
+    const ig_op      *op;
+    const ig_operand *x, *out;
+    uint32_t          last, lanes;
+    ig_dtype          wide;
+    bool              is_max;
+} pool;
+
+static ig_value *extent_of(const pool *p, const ig_operand *x, uint32_t axis) {
+    return ig_lower_dim(p->lower, x->type->dims[axis]);
+}
+
+static ig_value *stride_of(const pool *p, const ig_operand *x, uint32_t axis) {
+    return ig_lower_dim(p->lower, x->strides[axis]);
+}
+
+/* The least value: the maximum of nothing. */
+static ig_value *least(ig_builder *b, ig_dtype dtype, uint32_t lanes) {
+    const ig_dtype_info *info = &ig_dtypes[dtype];
+    if (info->class == IG_FLOAT) {
+        return k_const_vector(b, dtype, lanes, -(double)INFINITY);
+    }
+    int64_t most = info->class == IG_SINT ? (int64_t)(UINT64_MAX >> (65 - info->bits))
+                                          : -1;
+    return k_splat(b, k_cast(b, k_i64(b, -most - 1), dtype), lanes);
+}
+
+/* ---- values ---- */
+
+static ig_value *reduce_axis(const pool *p, ig_builder *b, uint32_t axis, ig_value *at,
+                             ig_value *total, ig_value *count) {
+    if (axis > p->last) {
+        int64_t   apart = ig_cpu_entry(p->op, IG_pool_strides, p->last - 2);
+        ig_value *stride = k_mul(b, stride_of(p, p->x, p->last), k_i64(b, apart));
+        ig_value *x = ig_cpu_load_apart(b, p->x, at, stride, p->lanes, count);
+        x = k_cast(b, x, p->wide);
+        return p->is_max ? k_max(b, total, x) : k_add(b, total, x);
+    }
+    int64_t size = p->op->attrs[IG_pool_kernel].as.ints[axis - 2];
+    if (size == 1) {
+        return reduce_axis(p, b, axis + 1, at, total, count);
+    }
+    int64_t apart = ig_cpu_entry(p->op, IG_pool_dilations, axis - 2);
+    k_loop  loop = k_loop_open(b, k_i64(b, 0), k_i64(b, size), k_i64(b, 1), &total, 1);
+    ig_builder *in = &loop.b;
+    ig_value   *step = k_mul(in, stride_of(p, p->x, axis), k_i64(in, apart));
+    at = k_add(in, at, k_mul(in, loop.index, step));
+    ig_value *next = reduce_axis(p, in, axis + 1, at, loop.carried[0], count);
+    k_loop_close(&loop, &next, 1);
+    return loop.results[0];
+}
+
+/* `lanes` neighbours of a row from `column` on; count NULL: all of them. */
+static void emit_window(const pool *p, ig_builder *b, ig_value **index,
+                        ig_value *column, ig_value *count) {
+    ig_value *at = k_i64(b, 0);
+    index[p->last] = column;
+    for (uint32_t d = 0; d <= p->last; d++) {
+        int64_t   apart = d < 2 ? 1 : ig_cpu_entry(p->op, IG_pool_strides, d - 2);
+        ig_value *step = k_mul(b, stride_of(p, p->x, d), k_i64(b, apart));
+        at = k_add(b, at, k_mul(b, index[d], step));
+    }
+    ig_value *start = p->is_max ? least(b, p->wide, p->lanes)
+                                : k_const_vector(b, p->wide, p->lanes, 0.0);
+    ig_value *total = reduce_axis(p, b, 2, at, start, count);
+    total = k_cast(b, total, (ig_dtype)p->out->type->dtype);
+    k_store_count(b, total, p->out->buffer, ig_cpu_at(p->lower, b, p->out, index),
+                  count);
+}
+
+static void emit_row(const pool *p, ig_builder *b, ig_value **index) {
+    ig_value *width = extent_of(p, p->out, p->last), *step = k_i64(b, p->lanes);
+    ig_value *whole = k_mul(b, k_div(b, width, step), step);
+    k_loop    loop = k_loop_open(b, k_i64(b, 0), whole, step, NULL, 0);
+    emit_window(p, &loop.b, index, loop.index, NULL);
+    k_loop_close(&loop, NULL, 0);
+    if (p->lanes == 1) {
+        return;
+    }
+    k_if      tail = k_if_open(b, k_compare(b, IG_OP_lt, whole, width), NULL, 0);
+    ig_value *count = k_sub(&tail.then, width, whole);
+    emit_window(p, &tail.then, index, whole, count);
+    k_if_close(&tail, NULL, NULL);
+}
+
+/* ---- places of maxima ---- */
+
+/* The elements of a window along one axis: first + i * step for i < count. */
+typedef struct run {
+    ig_value *first, *count;
+    int64_t   step;
+} run;
+
+/* Those taps that meet elements. */
+static run run_of_pool(const pool *p, ig_builder *b, uint32_t axis, ig_value *at) {
+    int64_t   apart = ig_cpu_entry(p->op, IG_pool_indices_strides, axis - 2);
+    int64_t   step = ig_cpu_entry(p->op, IG_pool_indices_dilations, axis - 2);
+    int64_t   size = p->op->attrs[IG_pool_indices_kernel].as.ints[axis - 2];
+    ig_value *zero = k_i64(b, 0), *extent = extent_of(p, p->x, axis);
+    ig_value *start = k_mul(b, at, k_i64(b, apart));
+    if (ig_attr_is_set(p->op, IG_pool_indices_before)) {
+        ig_dim before = p->op->attrs[IG_pool_indices_before].as.dims[axis - 2];
+        start = k_sub(b, start, ig_lower_dim(p->lower, before));
+    }
+    ig_value *lacking = k_max(b, k_sub(b, zero, start), zero);
+    ig_value *skipped = k_ceil_div(b, lacking, step);
+    ig_value *left = k_max(b, k_sub(b, extent, start), zero);
+    ig_value *end = k_min(b, k_ceil_div(b, left, step), k_i64(b, size));
+    ig_value *first = k_add(b, start, k_mul(b, skipped, k_i64(b, step)));
+    return (run){ first, k_max(b, k_sub(b, end, skipped), zero), step };
+}
+
+static run run_of_adaptive(const pool *p, ig_builder *b, uint32_t axis, ig_value *at) {
+    ig_value *in = extent_of(p, p->x, axis), *out = extent_of(p, p->out, axis);
+    ig_value *one = k_i64(b, 1);
+    ig_value *first = k_div(b, k_mul(b, at, in), out);
+    ig_value *past = k_mul(b, k_add(b, at, one), in);
+    ig_value *end = k_div(b, k_sub(b, k_add(b, past, out), one), out);
+    return (run){ first, k_sub(b, end, first), 1 };
+}
+
+/* How far neighbours along an axis are from each other as places are numbered. */
+static ig_value *numbered_apart(const pool *p, ig_builder *b, uint32_t axis) {
+    bool is_columns = p->op->code == IG_OP_pool_indices &&
+                      ig_attr_int(p->op, IG_pool_indices_column_major, 0) != 0;
+    ig_value *apart = k_i64(b, 1);
+    for (uint32_t d = 2; d <= p->last; d++) {
+        bool is_inner = is_columns ? d < axis : d > axis;
+        apart = is_inner ? k_mul(b, apart, extent_of(p, p->x, d)) : apart;
+    }
+    return apart;
+}
+
+/* best[0]: the largest value so far, best[1]: where it is. */
+static void look_at_axis(const pool *p, ig_builder *b, const run *runs, uint32_t axis,
+                         ig_value *const at[2], ig_value **best) {
+    if (axis > p->last) {
+        ig_value *x = k_cast(b, k_load(b, p->x->buffer, at[0], 1), p->wide);
+        ig_value *is_more = k_compare(b, IG_OP_gt, x, best[0]);
+        if (ig_dtype_is_float(p->wide)) {
+            ig_value *is_nan = k_compare(b, IG_OP_ne, x, x);
+            ig_value *was_number = k_compare(b, IG_OP_eq, best[0], best[0]);
+            ig_value *is_first = k_binary(b, IG_OP_and, is_nan, was_number);
+            is_more = k_binary(b, IG_OP_or, is_more, is_first);
+        }
+        best[0] = k_where(b, is_more, x, best[0]);
+        best[1] = k_where(b, is_more, at[1], best[1]);
+        return;
+    }
+    k_loop loop = k_loop_open(b, k_i64(b, 0), runs[axis].count, k_i64(b, 1), best, 2);
+    ig_builder *in = &loop.b;
+    ig_value   *steps = k_mul(in, loop.index, k_i64(in, runs[axis].step));
+    ig_value   *place = k_add(in, runs[axis].first, steps);
+    ig_value   *next[2];
+    next[0] = k_add(in, at[0], k_mul(in, place, stride_of(p, p->x, axis)));
+    next[1] = k_add(in, at[1], k_mul(in, place, numbered_apart(p, in, axis)));
+    ig_value *inner[2] = { loop.carried[0], loop.carried[1] };
+    look_at_axis(p, in, runs, axis + 1, next, inner);
+    k_loop_close(&loop, inner, 2);
+    best[0] = loop.results[0];
+    best[1] = loop.results[1];
+}
+
+/* The least value is no maximum unless it stands there: then the first place counts. */
+static void emit_place(const pool *p, ig_builder *b, ig_value **index,
+                       ig_value *column) {
+    run       runs[IG_TENSOR_RANK];
+    ig_value *at[2] = { k_i64(b, 0), k_i64(b, 0) };
+    index[p->last] = column;
+    for (uint32_t d = 0; d < 2; d++) {
+        at[0] = k_add(b, at[0], k_mul(b, index[d], stride_of(p, p->x, d)));
+    }
+    if (p->op->code == IG_OP_pool_indices &&
+        ig_attr_int(p->op, IG_pool_indices_whole, 0)) {
+        ig_value *plane = k_mul(b, index[0], extent_of(p, p->x, 1));
+        at[1] = k_add(b, plane, index[1]);
+        for (uint32_t d = 2; d <= p->last; d++) {
+            at[1] = k_mul(b, at[1], extent_of(p, p->x, d));
+        }
+    }
+    for (uint32_t d = 2; d <= p->last; d++) {
+        runs[d] = p->op->code == IG_OP_pool_indices
+                      ? run_of_pool(p, b, d, index[d])
+                      : run_of_adaptive(p, b, d, index[d]);
+    }
+    ig_value *best[2] = { least(b, p->wide, 1), at[1] };
+    for (uint32_t d = 2; d <= p->last; d++) {
+        ig_value *apart = numbered_apart(p, b, d);
+        best[1] = k_add(b, best[1], k_mul(b, runs[d].first, apart));
+    }
+    look_at_axis(p, b, runs, 2, at, best);
+    k_store(b, best[1], p->out->buffer, ig_cpu_at(p->lower, b, p->out, index));
+}
+
+static void emit_places(const pool *p, ig_builder *b, ig_value **index) {
+    ig_value *width = extent_of(p, p->out, p->last);
+    k_loop    loop = k_loop_open(b, k_i64(b, 0), width, k_i64(b, 1), NULL, 0);
+    emit_place(p, &loop.b, index, loop.index);
+    k_loop_close(&loop, NULL, 0);
+}
+
+/* ---- the schedule ---- */
+
+static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
+    const pool *p = user;
+    ig_value   *rows = ig_lower_dim(p->lower,
+                                    ig_cpu_row_count(p->lower, p->out->type, 0));
+    k_loop      loop = ig_cpu_open_lines(b, tile, rows, ROWS);
+    ig_value   *index[IG_TENSOR_RANK];
+    ig_cpu_split_rows(p->lower, &loop.b, p->out->type, 0, loop.index, index);
+    if (p->op->code == IG_OP_pool) {
+        emit_row(p, &loop.b, index);
+    } else {
+        emit_places(p, &loop.b, index);
+    }
+    k_loop_close(&loop, NULL, 0);
+}
+
+/* No padding, and a maximum or a sum. */
+static bool is_plain(const ig_op *op) {
+    return op->code != IG_OP_pool ||
+           (!ig_attr_is_set(op, IG_pool_before) && !ig_attr_is_set(op, IG_pool_after) &&
+            !ig_attr_int(op, IG_pool_ceil_mode, 0) &&
+            ig_attr_int(op, IG_pool_op, 0) != IG_WINDOW_average);
+}
+
+ig_status ig_lower_cpu_pool(ig_lower *lower) {
+    const ig_op *op = lower->body->first;
+    pool         p = { .lower = lower,
+                       .op = op,
+                       .x = ig_cpu_input(lower, op, 0),
+                       .out = &lower->outs[0] };
+    if (!p.x || !is_plain(op)) {
+        return ig_lower_unsupported(lower, "a pool of this form");
+    }
+    ig_dtype dtype = (ig_dtype)p.x->type->dtype;
+    bool     is_narrow = ig_dtype_is_float(dtype) && ig_dtypes[dtype].bits < 32;
+    p.wide = is_narrow ? IG_DT_f32 : dtype;
+    p.last = p.x->type->rank - 1;
+    p.is_max = op->code != IG_OP_pool ||
+               ig_attr_int(op, IG_pool_op, 0) == IG_WINDOW_max;
+    bool has_lanes = op->code == IG_OP_pool && p.out->strides[p.last] == 1;
+    p.lanes = has_lanes ? ig_lower_lanes(lower, p.wide) : 1;
+    lower->name = op->code == IG_OP_pool ? "pool" : "pool_indices";
+    ig_dim rows = ig_cpu_row_count(lower, p.out->type, 0);
+    lower->grid = ig_lower_ceil_div(lower, rows, ROWS);
+    lower->cost = ig_lower_mul(lower, ig_type_count(lower->module, p.out->type), 2);
+    ig_cpu_each_tile(lower, emit_tile, &p);
+    return IG_OK;
+}
