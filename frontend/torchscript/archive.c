@@ -79,10 +79,14 @@ static bool is_part_good(ig_str part) {
     return part.size > 0 && !ig_str_is(part, ".") && !ig_str_is(part, "..");
 }
 
-/* A relative path that stays where it is: no ".", "..", empty part, '\\' or NUL. */
+/* A relative path that stays where it is: no ".", "..", empty part or '\\', and no
+ * control characters. */
 static bool is_name_good(ig_str name) {
-    if (memchr(name.data, '\0', name.size) || memchr(name.data, '\\', name.size)) {
-        return false;
+    for (size_t i = 0; i < name.size; i++) {
+        unsigned char c = (unsigned char)name.data[i];
+        if (c < 0x20 || c == 0x7f || c == '\\') {
+            return false;
+        }
     }
     size_t begin = 0;
     for (size_t i = 0; i < name.size; i++) {

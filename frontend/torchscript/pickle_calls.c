@@ -329,8 +329,22 @@ static bool is_name_good(const ig_pickle_vm *vm, ig_str module, ig_str name) {
            (options->is_allowed && options->is_allowed(options->user, module, name));
 }
 
+/* Python writes identifiers with dots, and <locals> and <lambda>. */
+static bool is_identifier(ig_str text) {
+    for (size_t i = 0; i < text.size; i++) {
+        unsigned char c = (unsigned char)text.data[i];
+        if (c <= 0x20 || c == 0x7f) {
+            return false;
+        }
+    }
+    return text.size > 0 && ig_utf8_is_valid(text);
+}
+
 ig_status ig_pickle_name(ig_pickle_vm *vm, ig_str module, ig_str name,
                          ig_py **out_value) {
+    if (!is_identifier(module) || !is_identifier(name)) {
+        return ig_pickle_fail(vm, IG_INVALID, "its argument is no name");
+    }
     const ig_torch_dtype_info *dtype = ig_str_is(module, "torch")
                                            ? ig_torch_dtype_of_name(name)
                                            : NULL;

@@ -279,6 +279,16 @@ RUN(collect) {
     return push_container(vm, (ig_py_kind)value, items, count);
 }
 
+RUN(frozen_set) {
+    UNUSED();
+    ig_py **items;
+    size_t  count;
+    IG_TRY(pop_to_mark(vm, &items, &count));
+    IG_TRY(push_container(vm, IG_PY_SET, items, count));
+    IG_LAST(&vm->stack)->type = "frozenset";
+    return IG_OK;
+}
+
 RUN(empty) {
     UNUSED();
     return push_container(vm, (ig_py_kind)value, NULL, 0);
