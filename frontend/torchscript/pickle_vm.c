@@ -232,6 +232,8 @@ void ig_pickle_set_init(ig_pickle_set *set, ig_archive *archive) {
 
 static ig_status read_all(ig_pickle_vm *vm, ig_py **out_value) {
     ig_map_init(&vm->memo, vm->arena);
+    IG_PUSH(vm->arena, &vm->stack, NULL); /* so that there are items to point at */
+    vm->stack.count = 0;
     IG_TRY(run(vm));
     IG_TRY(ig_pickle_check(vm, IG_LAST(&vm->stack)));
     *out_value = IG_LAST(&vm->stack);

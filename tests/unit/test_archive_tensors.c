@@ -20,7 +20,7 @@ static ig_status read_tensor(torch_case *c, const char *order, const char *bytes
     };
     ig_archive   *archive = IG_NEW(&c->arena, ig_archive);
     ig_pickle_set set;
-    ig_py        *value;
+    ig_py        *value = NULL;
     ig_location   where = { .file = "net.pt" };
     ig_str        zip = torch_zip(&c->arena, entries, IG_COUNT_OF(entries));
     IG_TRY(ig_archive_open(archive, &c->context, &c->arena, "net.pt", zip));
@@ -35,8 +35,8 @@ static ig_status read_tensor(torch_case *c, const char *order, const char *bytes
 static void check_elements(const char *order, const char *bytes) {
     static const float  want[] = { 1, 3, 2, 4 };
     torch_case          c;
-    const ig_py_tensor *tensor;
-    ig_archive_span     span;
+    const ig_py_tensor *tensor = NULL;
+    ig_archive_span     span = { 0 };
     torch_case_init(&c);
     CHECK_OK(read_tensor(&c, order, bytes, &tensor, &span));
     CHECK_INT(tensor->rank, 2);
