@@ -117,7 +117,7 @@ class NativeEngine:
         shape = Shape(layer.m, layer.k, layer.n, threads)
         lib.gemm_open.restype = ctypes.c_void_p
         lib.gemm_version.restype = ctypes.c_char_p
-        self.version = lib.gemm_version().decode()
+        self.version = lib.gemm_version().decode().strip()
         bias, w = layer.bias.ctypes, layer.w.ctypes
         handle = lib.gemm_open(
             ctypes.byref(shape), ctypes.c_void_p(w.data), ctypes.c_void_p(bias.data)

@@ -49,8 +49,11 @@ def compile_command(source, folder, library, target):
     compiler = ["g++", "-std=c++17"] if source.endswith("cpp") else ["cc", "-std=gnu11"]
     flags = ["-O3", "-march=native", "-shared", "-fPIC", "-o", target, NATIVE / source]
     flags += [f"-I{NATIVE.parents[1] / 'include'}", f"-I{PREFIX / 'include'}"]
+    flags += ["-Wl,--no-as-needed", "-l:libgomp.so.1"] if library else []
     if library:
-        flags += [f"-L{folder}", f"-Wl,-rpath,{folder}", f"-l:{library}"]
+        # An old-style RPATH also serves what the library itself needs.
+        flags += [f"-L{folder}", f"-Wl,--disable-new-dtags,-rpath,{folder}"]
+        flags += [f"-l:{library}"]
         flags += ["-Wl,--allow-shlib-undefined", f"-Wl,-rpath,{PREFIX / 'lib'}"]
     return compiler + flags
 

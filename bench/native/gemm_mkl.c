@@ -48,6 +48,6 @@ void gemm_close(void *gemm_) {
 
 const char *gemm_version(void) {
     static char text[200];
-    mkl_get_version_string(text, sizeof text);
+    mkl_get_version_string(text, sizeof text - 1); /* does not end the text */
     return text;
 }

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+void omp_set_num_threads(int threads); /* the package is built on GNU OpenMP */
+
 #define OR_NULL(call)                 \
     do {                              \
         if ((call) != dnnl_success) { \
@@ -58,6 +60,7 @@ static dnnl_status_t pack(gemm *g, const_dnnl_memory_desc_t wanted,
 
 void *gemm_open(const gemm_shape *shape, const float *w, const float *bias) {
     gemm *g = calloc(1, sizeof *g);
+    omp_set_num_threads(shape->threads);
     OR_NULL(dnnl_engine_create(&g->engine, dnnl_cpu, 0));
     OR_NULL(dnnl_stream_create(&g->stream, g->engine, dnnl_stream_default_flags));
     dnnl_memory_desc_t    x = describe(shape->m, shape->k, dnnl_ab);
