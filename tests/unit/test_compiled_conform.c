@@ -106,5 +106,9 @@ TEST(compiled_special_functions_conform) {
     run("special.txt", 250);
 }
 
+TEST(compiled_networks_conform) {
+    run("network.txt", 200);
+}
+
 UNIT_SUITE(compiled_conform, compiled_indexing_and_order_conform,
-           compiled_special_functions_conform)
+           compiled_special_functions_conform, compiled_networks_conform)

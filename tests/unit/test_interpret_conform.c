@@ -62,6 +62,10 @@ TEST(special_functions_conform) {
     run("special.txt", 250);
 }
 
+TEST(networks_conform) {
+    run("network.txt", 200);
+}
+
 UNIT_SUITE(interpret_conform, elementwise_ops_conform, casts_conform, movement_conforms,
            contractions_conform, bags_conform, checks_of_bounds_conform,
-           indexing_and_order_conform, special_functions_conform)
+           indexing_and_order_conform, special_functions_conform, networks_conform)

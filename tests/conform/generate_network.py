@@ -1,0 +1,335 @@
+#!/usr/bin/env python3
+"""Writes the conformance cases of neural networks' ops.
+
+SPDX-License-Identifier: Apache-2.0
+
+    python3 tests/conform/generate_network.py        (python3-numpy, torch)
+
+As generate.py, whose helpers it uses: expected values are torch's, computed in f64 and
+rounded once.
+"""
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from generate import NUMPY, File, values
+
+TOLERANCE = {"f16": (2e-3, 2e-3), "f32": (1e-5, 1e-5), "f64": (1e-11, 1e-12)}
+
+
+def wide(array):
+    kind = np.float64 if array.dtype.kind == "f" else np.int64
+    return torch.from_numpy(array.astype(kind))
+
+
+def result(dtype, tensor):
+    return (dtype, tensor.numpy().astype(NUMPY[dtype]))
+
+
+def ints(name, numbers):
+    return f"{name} = [{', '.join(map(str, numbers))}]"
+
+
+def attributes(*parts):
+    return " {" + ", ".join(p for p in parts if p) + "}"
+
+
+# ---- convolutions ----
+
+# name, x, w, stride, pads before, pads after, dilation, group
+CONVS = [
+    ("plain", (2, 3, 7, 9), (4, 3, 3, 3), (1, 1), (0, 0), (0, 0), (1, 1), 1),
+    ("pads", (1, 2, 5, 40), (5, 2, 3, 3), (1, 1), (1, 2), (0, 1), (1, 1), 1),
+    ("strides", (1, 3, 9, 45), (8, 3, 3, 5), (2, 2), (1, 2), (1, 2), (1, 1), 1),
+    ("dilation", (1, 2, 11, 23), (3, 2, 3, 2), (1, 2), (0, 0), (0, 0), (2, 3), 1),
+    ("group", (2, 4, 6, 20), (6, 2, 2, 2), (1, 1), (0, 0), (0, 0), (1, 1), 2),
+    ("depthwise", (1, 5, 6, 70), (5, 1, 3, 3), (1, 1), (1, 1), (1, 1), (1, 1), 5),
+    ("pointwise", (2, 9, 3, 17), (11, 9, 1, 1), (1, 1), (0, 0), (0, 0), (1, 1), 1),
+    ("one", (1, 1, 1, 1), (1, 1, 1, 1), (1, 1), (0, 0), (0, 0), (1, 1), 1),
+    ("line", (2, 3, 19), (4, 3, 4), (3, ), (2, ), (1, ), (1, ), 1),
+    ("volume", (1, 2, 4, 5, 6), (3, 2, 2, 3, 2), (1, 2, 1), (0, 1, 0), (1, 1, 0),
+     (1, 1, 2), 1),
+    ("none", (0, 3, 5, 5), (2, 3, 3, 3), (1, 1), (0, 0), (0, 0), (1, 1), 1),
+]
+
+
+def geometry(stride, before, after, dilation):
+    return [
+        ints("strides", stride),
+        ints("before", before),
+        ints("after", after),
+        ints("dilations", dilation)
+    ]
+
+
+def torch_pads(before, after):
+    return [p for b, a in reversed(list(zip(before, after))) for p in (b, a)]
+
+
+def convolve(x, w, bias, stride, dilation, group):
+    function = [None, F.conv1d, F.conv2d, F.conv3d][len(stride)]
+    return function(x, w, bias, stride, 0, dilation, group)
+
+
+def convolutions(file):
+    for name, xs, ws, stride, before, after, dilation, group in CONVS:
+        for dtype in ("f32", "f64", "f16", "i32") if name == "pads" else ("f32", ):
+            x, w, b = (values(dtype, s, -2, 2) for s in (xs, ws, ws[:1]))
+            y = convolve(F.pad(wide(x), torch_pads(before, after)), wide(w), wide(b),
+                         stride, dilation, group)
+            file.case(
+                f"conv/{name}/{dtype}", [
+                    "%0 = conv %x, %w, %b" +
+                    attributes(*geometry(stride, before, after, dilation),
+                               f"group = {group}"), "ret %0"
+                ], [("x", dtype, x), ("w", dtype, w),
+                    ("b", dtype, b)], [result(dtype, y)], TOLERANCE.get(dtype),
+                dynamic=group == 1)
+    x, w = values("f32", (2, 3, 6, 18)), values("f32", (5, 3, 3, 3))
+    r, s = values("f32", (2, 5, 4, 16)), values("f32", (5, 1, 1))
+    y = torch.relu(F.conv2d(wide(x), wide(w)) * wide(s) + wide(r))
+    file.case("conv/epilogue", [
+        "%0 = conv %x, %w", "%1 = mul %0, %s", "%2 = add %1, %r", "%3 = relu %2", "ret %3"
+    ], [("x", "f32", x), ("w", "f32", w), ("r", "f32", r),
+        ("s", "f32", s)], [result("f32", y)], (1e-5, 1e-4), dynamic=False)
+
+
+# name, x, w, stride, crop before, crop after, output padding, dilation, group
+TRANSPOSED = [
+    ("plain", (1, 2, 3, 4), (2, 3, 3, 3), (1, 1), (0, 0), (0, 0), (1, 1), 1),
+    ("strides", (2, 3, 4, 9), (3, 2, 3, 2), (2, 3), (1, 0), (1, 0), (1, 1), 1),
+    ("extended", (1, 2, 4, 5), (2, 2, 3, 3), (2, 2), (1, 1), (0, 0), (1, 1), 1),
+    ("group", (1, 4, 3, 5), (4, 2, 2, 2), (1, 2), (0, 0), (0, 0), (2, 1), 2),
+    ("line", (1, 2, 6), (2, 3, 4), (2, ), (1, ), (1, ), (1, ), 1),
+]
+
+
+def transposed(file):
+    for name, xs, ws, stride, before, after, dilation, group in TRANSPOSED:
+        x, w = values("f32", xs), values("f32", ws)
+        function = [None, F.conv_transpose1d, F.conv_transpose2d][len(stride)]
+        extra = [b - a for b, a in zip(before, after)]
+        y = function(wide(x), wide(w), None, stride, before, extra, group, dilation)
+        file.case(
+            f"conv/transposed/{name}", [
+                "%0 = conv %x, %w" + attributes(
+                    *geometry(stride, before, after,
+                              dilation), f"group = {group}", "transposed"), "ret %0"
+            ], [("x", "f32", x), ("w", "f32", w)], [result("f32", y)], (1e-5, 1e-5),
+            dynamic=group == 1)
+
+
+# ---- pools ----
+
+# name, x, kernel, stride, pad, dilation, ceil
+POOLS = [
+    ("plain", (2, 3, 6, 40), (2, 2), (2, 2), (0, 0), (1, 1), False),
+    ("pads", (1, 2, 7, 9), (3, 3), (2, 1), (1, 1), (1, 1), False),
+    ("ceil", (1, 2, 8, 21), (3, 3), (2, 2), (1, 0), (1, 1), True),
+    ("overlap", (1, 1, 5, 33), (3, 4), (1, 1), (1, 2), (1, 1), False),
+    ("dilation", (1, 2, 9, 10), (2, 3), (1, 2), (1, 1), (3, 2), True),
+    ("line", (2, 2, 11), (3, ), (2, ), (1, ), (1, ), True),
+    ("volume", (1, 1, 4, 5, 6), (2, 2, 3), (2, 1, 2), (1, 0, 1), (1, 1, 1), False),
+    ("none", (0, 2, 6, 6), (2, 2), (2, 2), (0, 0), (1, 1), False),
+]
+
+
+def pools(file):
+    for name, shape, kernel, stride, pad, dilation, ceil in POOLS:
+        rank = len(kernel)
+        common = [
+            ints("kernel", kernel), *geometry(stride, pad, pad, dilation),
+            "ceil_mode" if ceil else ""
+        ]
+        for dtype in ("f32", "f16", "i8") if name == "ceil" else ("f32", ):
+            x = values(dtype, shape)
+            if dtype == "f32" and x.size:
+                x.flat[x.size // 2] = np.nan
+            function = [None, F.max_pool1d, F.max_pool2d, F.max_pool3d][rank]
+            y, at = function(wide(x).double(), kernel, stride, pad, dilation, ceil, True)
+            file.case(f"pool/max/{name}/{dtype}", [
+                "%0 = pool %x" + attributes(*common),
+                "%1 = pool_indices %x" + attributes(*common), "ret %0, %1"
+            ], [("x", dtype, x)], [result(dtype, y), result("i64", at)])
+        if max(dilation) > 1:
+            continue
+        for dtype in ("f32", "f64", "f16") if name == "ceil" else ("f32", ):
+            for counts in (False, True):
+                x = values(dtype, shape)
+                function = [None, F.avg_pool1d, F.avg_pool2d, F.avg_pool3d][rank]
+                y = function(wide(x), kernel, stride, pad, ceil, counts)
+                file.case(f"pool/average/{name}/{dtype}" + ("/pads" if counts else ""), [
+                    "%0 = pool %x" + attributes("op = average", *common,
+                                                "count_pad" if counts else ""), "ret %0"
+                ], [("x", dtype, x)], [result(dtype, y)], TOLERANCE[dtype])
+
+
+def adaptive(file):
+    for sizes in ((1, 1), (3, 5), (2, 3), (4, 12), (7, 4)):
+        x = values("f32", (2, 3, 4, 6))
+        y = F.adaptive_avg_pool2d(wide(x), sizes)
+        most, at = F.adaptive_max_pool2d(wide(x), sizes, True)
+        name = "x".join(map(str, sizes))
+        size = ints("sizes", sizes)
+        file.case(f"adaptive/{name}", [
+            f"%0 = adaptive_pool %x {{{size}}}",
+            f"%1 = adaptive_pool %x {{op = max, {size}}}",
+            f"%2 = adaptive_pool_indices %x {{{size}}}", "ret %0, %1, %2"
+        ], [("x", "f32", x)], [result("f32", y),
+                               result("f32", most),
+                               result("i64", at)], (1e-5, 1e-6))
+
+
+# ---- normalisation, attention ----
+
+
+def norms(file):
+    for shape in ((2, 6, 5), (3, 4), (1, 4, 3, 17), (0, 4, 5)):
+        for dtype in ("f32", "f16", "f64"):
+            x = values(dtype, shape)
+            s, b, m = (values(dtype, shape[1:2], 0.5, 2) for _ in range(3))
+            v = values(dtype, shape[1:2], 0.5, 2)
+            name = "x".join(map(str, shape)) + "/" + dtype
+            y = F.batch_norm(wide(x), wide(m), wide(v), wide(s), wide(b), False, 0, 1e-5)
+            file.case(f"batch_norm/{name}",
+                      ["%0 = batch_norm %x, %s, %b, %m, %v {epsilon = 1e-5}", "ret %0"],
+                      [("x", dtype, x), ("s", dtype, s), ("b", dtype, b),
+                       ("m", dtype, m), ("v", dtype, v)], [result(dtype, y)],
+                      TOLERANCE[dtype])
+            y = F.group_norm(wide(x), 2, wide(s), wide(b), 1e-5)
+            file.case(f"group_norm/{name}",
+                      ["%0 = group_norm %x, %s, %b {groups = 2, epsilon = 1e-5}", "ret %0"],
+                      [("x", dtype, x), ("s", dtype, s),
+                       ("b", dtype, b)], [result(dtype, y)], TOLERANCE[dtype],
+                      dynamic=False)
+            w = values(dtype, shape[-1:])
+            y = F.rms_norm(wide(x), shape[-1:], wide(w), 1e-5)
+            file.case(f"rms_norm/{name}",
+                      ["%0 = layer_norm %x, %w {axis = -1, epsilon = 1e-5, rms}", "ret %0"],
+                      [("x", dtype, x), ("w", dtype, w)], [result(dtype, y)],
+                      TOLERANCE[dtype])
+
+
+def attention(file):
+    for name, lead, rows, keys, mask, causal in (("plain", (2, 3), 5, 7, None, False),
+                                                 ("causal", (1, ), 6, 6, None, True),
+                                                 ("float", (2, ), 3, 5, "f32", False),
+                                                 ("bool", (2, 2), 4, 5, "bool", False),
+                                                 ("no-rows", (2, ), 0, 3, None, False)):
+        for dtype in ("f32", "f16"):
+            q, k = values(dtype, lead + (rows, 8)), values(dtype, lead + (keys, 8))
+            v = values(dtype, lead + (keys, 4))
+            inputs = [("q", dtype, q), ("k", dtype, k), ("v", dtype, v)]
+            m = None
+            if mask:
+                m = values(mask if mask == "bool" else dtype, (rows, keys))
+                if mask == "bool":
+                    m[:, 0], m[1] = True, False
+                inputs.append(("m", mask if mask == "bool" else dtype, m))
+            t = None if m is None else torch.from_numpy(
+                m if mask == "bool" else m.astype(np.float64))
+            y = F.scaled_dot_product_attention(wide(q), wide(k), wide(v), t, 0.0, causal,
+                                               scale=0.25)
+            if mask == "bool":
+                y[..., 1, :] = 0
+            file.case(f"attention/{name}/{dtype}", [
+                "%0 = attention %q, %k, %v" + (", %m" if mask else "") +
+                attributes("scale = 0.25", "causal" if causal else ""), "ret %0"
+            ], inputs, [result(dtype, y)], TOLERANCE[dtype], dynamic=False)
+
+
+# ---- recurrent layers ----
+
+
+def recurrent(file):
+    kinds = (("lstm", 4, torch.nn.LSTM, {}), ("gru", 3, torch.nn.GRU, {}),
+             ("tanh", 1, torch.nn.RNN, {}), ("relu", 1, torch.nn.RNN, {
+                 "nonlinearity": "relu"
+             }))
+    for cell, gates, module, options in kinds:
+        for time, batch, packed in ((4, 3, False), (1, 1, False), (5, 3, True)):
+            layer = module(5, 6, **options).double()
+            names = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
+            shapes = ((gates * 6, 5), (gates * 6, 6), (gates * 6, ), (gates * 6, ))
+            weights = [values("f32", s, -1, 1) for s in shapes]
+            for name, w in zip(names, weights):
+                getattr(layer, name).data = wide(w)
+            x = values("f32", (time, batch, 5), -1, 1)
+            h, c = (values("f32", (batch, 6), -1, 1) for _ in range(2))
+            states = (wide(h)[None], wide(c)[None]) if cell == "lstm" else wide(h)[None]
+            lengths = np.array([time, time - 2, 1][:batch], np.int64) if packed else None
+            given = wide(x)
+            if packed:
+                given = torch.nn.utils.rnn.pack_padded_sequence(given,
+                                                                torch.tensor(lengths))
+            with torch.no_grad():
+                y, last = layer(given, states)
+            if packed:
+                y, _ = torch.nn.utils.rnn.pad_packed_sequence(y, total_length=time)
+            last = last if cell == "lstm" else (last, )
+            inputs = [("x", "f32", x), ("h", "f32", h)]
+            inputs += [("c", "f32", c)] if cell == "lstm" else []
+            inputs += [(n, "f32", w) for n, w in zip("wruv", weights)]
+            inputs += [("n", "i64", lengths)] if packed else []
+            results = ", ".join(f"%{i}" for i in range(1 + len(last)))
+            body = f"{results} = rnn " + ", ".join(f"%{n}" for n, _, _ in inputs)
+            body += attributes(f"cell = {cell}", "given = 1" if packed else "")
+            file.case(f"rnn/{cell}/{time}x{batch}" + ("/packed" if packed else ""),
+                      [body, f"ret {results}"], inputs,
+                      [result("f32", y)] + [result("f32", s[0]) for s in last],
+                      (1e-5, 1e-6), dynamic=False)
+
+
+# ---- resampling ----
+
+
+def resampling(file):
+    x = values("f32", (2, 3, 5, 7))
+    rules = (("nearest", "asymmetric", "nearest = floor", {}),
+             ("nearest-exact", "half_pixel", "nearest = round_prefer_ceil", {}),
+             ("bilinear", "clamped_half_pixel", "mode = linear", {
+                 "align_corners": False
+             }), ("bilinear", "align_corners", "mode = linear", {
+                 "align_corners": True
+             }), ("bicubic", "half_pixel", "mode = cubic, cubic_a = -0.75", {
+                 "align_corners": False
+             }))
+    for mode, place, rule, options in rules:
+        for size in ((10, 14), (3, 11), (1, 1), (5, 9)):
+            y = F.interpolate(torch.from_numpy(x), size, mode=mode, **options)
+            name = "x".join(map(str, size))
+            file.case(f"resize/{mode}/{place}/{name}", [
+                "%0 = resize %x" + attributes(ints("sizes", (2, 3) + size), rule,
+                                              f"coordinates = {place}"), "ret %0"
+            ], [("x", "f32", x)], [result("f32", y)], (1e-5, 1e-5), dynamic=False)
+    for mode in ("bilinear", "bicubic"):
+        y = F.interpolate(torch.from_numpy(x), (3, 4), mode=mode, antialias=True)
+        rule = {"bilinear": "linear", "bicubic": "cubic, cubic_a = -0.5"}[mode]
+        file.case(f"resize/{mode}/antialias", [
+            "%0 = resize %x" + attributes(ints("sizes", (2, 3, 3, 4)), f"mode = {rule}",
+                                          "antialias", "exclude_outside"), "ret %0"
+        ], [("x", "f32", x)], [result("f32", y)], (1e-4, 1e-4), dynamic=False)
+    grid = values("f32", (2, 4, 3, 2), -1.5, 1.5)
+    for mode, own in (("nearest", "nearest"), ("bilinear", "linear"),
+                      ("bicubic", "cubic")):
+        for outside in ("zeros", "border", "reflection"):
+            for aligns in (False, True):
+                y = F.grid_sample(wide(x), wide(grid), mode, outside, aligns)
+                file.case(f"grid_sample/{mode}/{outside}" + ("/aligned" if aligns else ""), [
+                    "%0 = grid_sample %x, %g" +
+                    attributes(f"mode = {own}", f"outside = {outside}",
+                               "align_corners" if aligns else ""), "ret %0"
+                ], [("x", "f32", x), ("g", "f32", grid)], [result("f32", y)],
+                          (1e-5, 1e-5), dynamic=False)
+
+
+def main():
+    file = File("network.txt", "Neural networks.  Written by generate_network.py.")
+    for part in (convolutions, transposed, pools, adaptive, norms, attention, recurrent,
+                 resampling):
+        part(file)
+    file.write()
+
+
+if __name__ == "__main__":
+    main()
