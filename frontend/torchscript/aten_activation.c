@@ -3,6 +3,7 @@
  *
  * torch computes f16 and bf16 activations in f32 and rounds once, so each formula works
  * on the widened operand and casts at its end. */
+#include "frontend/torchscript/aten_quant.h"
 #include "frontend/torchscript/aten.h"
 
 #include <math.h>
@@ -25,10 +26,16 @@ static ig_value *clip(ig_ts_call *call, ig_value *x, double low, double high) {
 }
 
 ig_status ig_ts_op_relu(ig_ts_call *call) {
+    if (ig_aten_is_quantised(call, 0)) {
+        return ig_aten_through_float(call, ig_ts_op_relu);
+    }
     return ig_aten_give(call, ig_aten_map1(call, IG_OP_relu, ig_aten_tensor(call, 0)));
 }
 
 ig_status ig_ts_op_relu6(ig_ts_call *call) {
+    if (ig_aten_is_quantised(call, 0)) {
+        return ig_aten_through_float(call, ig_ts_op_relu6);
+    }
     return ig_aten_give(call, clip(call, ig_aten_tensor(call, 0), 0, 6));
 }
 
@@ -66,12 +73,18 @@ static ig_value *hard_gate(ig_ts_call *call, ig_value *x) {
 }
 
 ig_status ig_ts_op_hardsigmoid(ig_ts_call *call) {
+    if (ig_aten_is_quantised(call, 0)) {
+        return ig_aten_through_float(call, ig_ts_op_hardsigmoid);
+    }
     ig_dtype  dtype;
     ig_value *x = hard_gate(call, widen(call, &dtype));
     return give_as(call, ig_aten_map2n(call, IG_OP_div, x, 6), dtype);
 }
 
 ig_status ig_ts_op_hardswish(ig_ts_call *call) {
+    if (ig_aten_is_quantised(call, 0)) {
+        return ig_aten_through_float(call, ig_ts_op_hardswish);
+    }
     ig_dtype  dtype;
     ig_value *x = widen(call, &dtype);
     x = ig_aten_map2(call, IG_OP_mul, x, hard_gate(call, x));
@@ -79,6 +92,9 @@ ig_status ig_ts_op_hardswish(ig_ts_call *call) {
 }
 
 ig_status ig_ts_op_hardtanh(ig_ts_call *call) {
+    if (ig_aten_is_quantised(call, 0)) {
+        return ig_aten_through_float(call, ig_ts_op_hardtanh);
+    }
     ig_value *x = ig_aten_tensor(call, 0);
     return ig_aten_give(call,
                         clip(call, x, ig_aten_float(call, 1), ig_aten_float(call, 2)));
@@ -91,6 +107,9 @@ static ig_value *above_zero(ig_ts_call *call, ig_value *x, ig_value *below) {
 }
 
 ig_status ig_ts_op_leaky_relu(ig_ts_call *call) {
+    if (ig_aten_is_quantised(call, 0)) {
+        return ig_aten_through_float(call, ig_ts_op_leaky_relu);
+    }
     ig_dtype  dtype;
     ig_value *x = widen(call, &dtype);
     ig_value *below = ig_aten_map2n(call, IG_OP_mul, x, ig_aten_float(call, 1));
@@ -117,6 +136,9 @@ static ig_status elu(ig_ts_call *call, double alpha, double scale, double input_
 }
 
 ig_status ig_ts_op_elu(ig_ts_call *call) {
+    if (ig_aten_is_quantised(call, 0)) {
+        return ig_aten_through_float(call, ig_ts_op_elu);
+    }
     return elu(call, ig_aten_float(call, 1), ig_aten_float(call, 2),
                ig_aten_float(call, 3));
 }

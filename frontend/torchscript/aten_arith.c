@@ -4,6 +4,7 @@
  * The operands of a binary op are cast to torch.result_type of both.  Formulas of more
  * than one step are computed in f32 for f16 and bf16 and rounded once, as torch's
  * kernels do. */
+#include "frontend/torchscript/aten_quant.h"
 #include "frontend/torchscript/aten_complex.h"
 
 #include <math.h>
@@ -324,6 +325,9 @@ static ig_value *bound(ig_ts_call *call, ig_opcode code, ig_value *x, uint32_t i
 
 /* clamp(x, min, max); the upper bound wins. */
 ig_status ig_ts_op_clamp(ig_ts_call *call) {
+    if (ig_aten_is_quantised(call, 0)) {
+        return ig_aten_through_float(call, ig_ts_op_clamp);
+    }
     ig_dtype  dtype = ig_aten_result_type(call, 0, 3);
     ig_value *x = ig_aten_operand(call, 0, dtype);
     x = bound(call, IG_OP_max, x, 1);

@@ -241,7 +241,7 @@ ig_status ig_ts_op_view_as_complex(ig_ts_call *call) {
 }
 
 /* complex(real, imag) */
-ig_status ig_ts_op_complex(ig_ts_call *call) {
+ig_status ig_ts_op_complex_of(ig_ts_call *call) {
     parts p = { ig_aten_tensor(call, 0), ig_aten_tensor(call, 1) };
     return give(call, p);
 }

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * An input without batch gets one of 1, which goes again. */
+#include "frontend/torchscript/aten_quant.h"
 #include "frontend/torchscript/aten.h"
 
 #include <string.h>
@@ -233,6 +234,9 @@ static ig_value *squeeze_batch(ig_ts_call *call, ig_value *x, bool had_batch) {
 /* max_poolNd(self, kernel_size, stride, padding, dilation, ceil_mode); variant: N, and
  * + 10 for the form that gives indices too */
 ig_status ig_ts_op_max_pool(ig_ts_call *call) {
+    if (ig_aten_is_quantised(call, 0)) {
+        return ig_aten_through_float(call, ig_ts_op_max_pool);
+    }
     window    w = { .space = (uint32_t)call->row->variant % 10 };
     bool      had_batch = true;
     ig_value *x = open_pool(call, w.space, &had_batch);
@@ -269,6 +273,9 @@ ig_status ig_ts_op_max_pool(ig_ts_call *call) {
 /* avg_poolNd(self, kernel_size, stride, padding, ceil_mode, count_include_pad,
  * divisor_override); variant: N.  avg_pool1d has no divisor. */
 ig_status ig_ts_op_avg_pool(ig_ts_call *call) {
+    if (ig_aten_is_quantised(call, 0)) {
+        return ig_aten_through_float(call, ig_ts_op_avg_pool);
+    }
     window    w = { .space = (uint32_t)call->row->variant };
     bool      had_batch = true;
     ig_value *x = open_pool(call, w.space, &had_batch);
@@ -298,6 +305,9 @@ ig_status ig_ts_op_avg_pool(ig_ts_call *call) {
 /* adaptive_{avg,max}_poolNd(self, output_size); variant: N, and + 10 for max, which
  * gives indices too */
 ig_status ig_ts_op_adaptive_pool(ig_ts_call *call) {
+    if (ig_aten_is_quantised(call, 0)) {
+        return ig_aten_through_float(call, ig_ts_op_adaptive_pool);
+    }
     uint32_t  space = (uint32_t)call->row->variant % 10, count;
     bool      had_batch = true, is_max = call->row->variant >= 10;
     ig_value *x = open_pool(call, space, &had_batch);

@@ -1,5 +1,6 @@
 /* Padding and rearranged channels.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "frontend/torchscript/aten_quant.h"
 #include "frontend/torchscript/aten.h"
 
 #include <string.h>
@@ -50,6 +51,9 @@ static ig_value *pad(ig_ts_call *call, ig_value *x, padding *p, ig_pad_mode mode
 
 /* constant_pad_nd(self, pad, value) */
 ig_status ig_ts_op_constant_pad(ig_ts_call *call) {
+    if (ig_aten_is_quantised(call, 0)) {
+        return ig_aten_through_float(call, ig_ts_op_constant_pad);
+    }
     padding   p;
     ig_value *x = ig_aten_tensor(call, 0);
     if (!x || !read_pads(call, 1, x->type->rank, &p)) {
@@ -61,6 +65,9 @@ ig_status ig_ts_op_constant_pad(ig_ts_call *call) {
 
 /* reflection_padNd, replication_padNd(self, padding); variant: an ig_pad_mode */
 ig_status ig_ts_op_pad_mode(ig_ts_call *call) {
+    if (ig_aten_is_quantised(call, 0)) {
+        return ig_aten_through_float(call, ig_ts_op_pad_mode);
+    }
     padding   p;
     ig_value *x = ig_aten_tensor(call, 0);
     if (!x || !read_pads(call, 1, x->type->rank, &p)) {
@@ -71,6 +78,9 @@ ig_status ig_ts_op_pad_mode(ig_ts_call *call) {
 
 /* pad(self, pad, mode, value) */
 ig_status ig_ts_op_pad(ig_ts_call *call) {
+    if (ig_aten_is_quantised(call, 0)) {
+        return ig_aten_through_float(call, ig_ts_op_pad);
+    }
     static const struct {
         const char *name;
         ig_pad_mode mode;
@@ -119,6 +129,9 @@ static ig_value *rearrange(ig_ts_call *call, ig_value *x, const ig_dim *parts,
 
 /* pixel_shuffle(self, r) and back (variant 1) */
 ig_status ig_ts_op_pixel_shuffle(ig_ts_call *call) {
+    if (ig_aten_is_quantised(call, 0)) {
+        return ig_aten_through_float(call, ig_ts_op_pixel_shuffle);
+    }
     ig_value *x = ig_aten_tensor(call, 0);
     int64_t   r = ig_aten_int(call, 1);
     IG_TRY(call->status);
@@ -146,6 +159,9 @@ ig_status ig_ts_op_pixel_shuffle(ig_ts_call *call) {
 
 /* channel_shuffle(self, groups): [N, g, C / g, …] with the two exchanged */
 ig_status ig_ts_op_channel_shuffle(ig_ts_call *call) {
+    if (ig_aten_is_quantised(call, 0)) {
+        return ig_aten_through_float(call, ig_ts_op_channel_shuffle);
+    }
     ig_value *x = ig_aten_tensor(call, 0);
     int64_t   groups = ig_aten_int(call, 1);
     IG_TRY(call->status);

@@ -164,7 +164,7 @@ ig_status ig_ts_op_item(ig_ts_call *call) {
 }
 
 /* is_nonzero, and equal(a, b) as a bool of run time */
-ig_status ig_ts_op_equal(ig_ts_call *call) {
+ig_status ig_ts_op_tensors_equal(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0), *y = ig_aten_tensor(call, 1);
     if (!x || !y) {
         return call->status;

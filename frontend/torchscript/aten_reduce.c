@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Variants tell the forms of one name: FULL has no axes, DIM one axis or a list. */
+#include "frontend/torchscript/aten_quant.h"
 #include "frontend/torchscript/aten_complex.h"
 
 #include <math.h>
@@ -61,6 +62,9 @@ ig_status ig_ts_op_prod(ig_ts_call *call) {
 }
 
 ig_status ig_ts_op_mean(ig_ts_call *call) {
+    if (ig_aten_is_quantised(call, 0)) {
+        return ig_aten_through_float(call, ig_ts_op_mean);
+    }
     if (ig_aten_is_complex(call, 0, 1)) {
         return ig_aten_complex_sum(call, true);
     }

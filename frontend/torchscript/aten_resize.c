@@ -1,5 +1,6 @@
 /* Interpolation: upsample, grid_sampler.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "frontend/torchscript/aten_quant.h"
 #include "frontend/torchscript/aten.h"
 
 #include <math.h>
@@ -115,6 +116,9 @@ static bool read_sizes(ig_ts_call *call, resizing *r, uint32_t scales_arg) {
 }
 
 ig_status ig_ts_op_upsample(ig_ts_call *call) {
+    if (ig_aten_is_quantised(call, 0)) {
+        return ig_aten_through_float(call, ig_ts_op_upsample);
+    }
     int      variant = call->row->variant;
     bool     aligns = (variant & ALIGNS) != 0;
     resizing r = { .x = ig_aten_tensor(call, 0),
