@@ -49,7 +49,13 @@ ig_status ig_ts_op_gelu(ig_ts_call *call) {
         ig_aten_fail(call, IG_INVALID, "approximate is '%.*s', expected none or tanh",
                      IG_STR_ARG(approximate));
     }
-    return ig_aten_give(call, ig_aten_make(call, IG_OP_gelu, 1, &x, attrs));
+    ig_value *y = ig_aten_make(call, IG_OP_gelu, 1, &x, attrs);
+    if (y && x->type->dtype == IG_DT_f32 && ig_str_is(approximate, "none")) {
+        /* torch's kernel has NaN for both infinities: there x - x is, and 0
+         * elsewhere. */
+        y = ig_aten_map2(call, IG_OP_add, y, ig_aten_map2(call, IG_OP_sub, x, x));
+    }
+    return ig_aten_give(call, y);
 }
 
 ig_status ig_ts_op_silu(ig_ts_call *call) {
@@ -253,8 +259,11 @@ ig_status ig_ts_op_logit(ig_ts_call *call) {
     ig_dtype  dtype;
     ig_value *x = widen(call, &dtype);
     if (!ig_ts_is_none(call, 1)) {
-        double eps = ig_aten_float(call, 1);
-        x = clip(call, x, eps, 1 - eps);
+        double    eps = ig_aten_float(call, 1);
+        ig_value *low = x ? ig_aten_number(call, (ig_dtype)x->type->dtype, eps) : NULL;
+        ig_value *is_low = ig_aten_map2n(call, IG_OP_lt, x, eps);
+        x = ig_aten_where(call, is_low, low,
+                          ig_aten_map2n(call, IG_OP_min, x, 1 - eps));
     }
     ig_value *rest = ig_aten_mapn2(call, IG_OP_sub, 1, x);
     x = ig_aten_map1(call, IG_OP_log, ig_aten_map2(call, IG_OP_div, x, rest));

@@ -20,7 +20,8 @@ ig_status ig_ts_op_tensordot(ig_ts_call *call) {
     }
     for (uint32_t side = 0; side < 2; side++) {
         int64_t  perm[IG_TENSOR_RANK], kept = 1;
-        uint32_t own = values[side]->type->rank, next = side ? count[1] : 0, first = rank;
+        uint32_t own = values[side]->type->rank, next = side ? count[1] : 0,
+                 first = rank;
         uint64_t seen = 0;
         uint32_t at = side ? 0 : own - count[0];
         summed = 1;
@@ -76,8 +77,8 @@ ig_status ig_ts_op_kron(ig_ts_call *call) {
     return ig_aten_give(call, ig_aten_reshape(call, x, rank, dims));
 }
 
-/* x[i + 1] y[i + 2] - x[i + 2] y[i + 1] along an axis of three; cross(self, other, dim):
- * None is the first axis of three; variant 1, linalg_cross: dim is known */
+/* x[i + 1] y[i + 2] - x[i + 2] y[i + 1] along an axis of three; cross(self, other,
+ * dim): None is the first axis of three; variant 1, linalg_cross: dim is known */
 ig_status ig_ts_op_cross(ig_ts_call *call) {
     ig_dtype  dtype = ig_aten_result_type(call, 0, 2);
     ig_value *x = ig_aten_operand(call, 0, dtype), *y = ig_aten_operand(call, 1, dtype);
@@ -197,7 +198,8 @@ static ig_value *norm_along(ig_ts_call *call, ig_value *x, double p, uint32_t ax
     }
     if (p == 0) {
         ig_dtype  dtype = x ? (ig_dtype)x->type->dtype : IG_DT_f32;
-        ig_value *there = ig_aten_cast(call, ig_aten_map2n(call, IG_OP_ne, x, 0), dtype);
+        ig_value *there = ig_aten_cast(call, ig_aten_map2n(call, IG_OP_ne, x, 0),
+                                       dtype);
         return ig_aten_reduce1(call, IG_REDUCE_sum, there, axis, keep);
     }
     x = ig_aten_reduce1(call, IG_REDUCE_sum, ig_aten_map2n(call, IG_OP_pow, x, p), axis,
@@ -214,8 +216,7 @@ ig_status ig_ts_op_cdist(ig_ts_call *call) {
     y = ig_aten_unsqueeze(call, y, y->type->rank - 2);
     ig_value *gap = ig_aten_map2(call, IG_OP_sub, x, y);
     IG_TRY(call->status);
-    return ig_aten_give(call,
-                        norm_along(call, gap, p, gap->type->rank - 1, false));
+    return ig_aten_give(call, norm_along(call, gap, p, gap->type->rank - 1, false));
 }
 
 /* pairwise_distance(x1, x2, p, eps, keepdim) */
@@ -268,19 +269,22 @@ ig_status ig_ts_op_renorm(ig_ts_call *call) {
     uint32_t axis = ig_aten_axis(call, 2, x->type->rank);
     ig_dtype dtype = (ig_dtype)x->type->dtype;
     ig_dim   flat[] = { x->type->dims[axis],
-                        ig_dim_exact_div(call->module, ig_type_count(call->module, x->type),
+                        ig_dim_exact_div(call->module,
+                                         ig_type_count(call->module, x->type),
                                          x->type->dims[axis]) };
     ig_dim   along[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < x->type->rank; i++) {
         along[i] = i == axis ? x->type->dims[axis] : 1;
     }
-    ig_value *rows = ig_aten_reshape(call, ig_aten_move_axis(call, x, axis, 0), 2, flat);
+    ig_value *rows = ig_aten_reshape(call, ig_aten_move_axis(call, x, axis, 0), 2,
+                                     flat);
     ig_value *norm = norm_along(call, ig_aten_wide(call, rows), p, 1, false);
     ig_value *factor = ig_aten_mapn2(call, IG_OP_div, most,
                                      ig_aten_map2n(call, IG_OP_add, norm, 1e-7));
     IG_TRY(call->status);
     ig_value *one = ig_aten_number(call, (ig_dtype)factor->type->dtype, 1);
-    factor = ig_aten_where(call, ig_aten_map2n(call, IG_OP_gt, norm, most), factor, one);
+    factor = ig_aten_where(call, ig_aten_map2n(call, IG_OP_gt, norm, most), factor,
+                           one);
     factor = ig_aten_reshape(call, factor, x->type->rank, along);
     factor = ig_aten_map2(call, IG_OP_mul, ig_aten_wide(call, x), factor);
     return ig_aten_give(call, ig_aten_cast(call, factor, dtype));
@@ -291,7 +295,8 @@ ig_status ig_ts_op_renorm(ig_ts_call *call) {
 static ig_value *difference(ig_ts_call *call, ig_value *x, uint32_t axis) {
     ig_dim less = ig_dim_sub(call->module, x->type->dims[axis], 1);
     less = ig_dim_max(call->module, less, 0);
-    ig_value *next = ig_aten_slice(call, x, axis, x->type->dims[axis] == 0 ? 0 : 1, less, 1);
+    ig_value *next = ig_aten_slice(call, x, axis, x->type->dims[axis] == 0 ? 0 : 1,
+                                   less, 1);
     ig_value *here = ig_aten_slice(call, x, axis, 0, less, 1);
     ig_opcode code = x->type->dtype == IG_DT_bool ? IG_OP_xor : IG_OP_sub;
     return ig_aten_map2(call, code, next, here);
@@ -306,6 +311,9 @@ ig_status ig_ts_op_diff(ig_ts_call *call) {
     int64_t   times = ig_aten_int(call, 1);
     IG_TRY(call->status);
     uint32_t axis = ig_aten_axis(call, 2, x->type->rank);
+    if (times == 0) {
+        return ig_aten_give(call, x);
+    }
     if (before) {
         parts[count++] = before;
     }
@@ -324,8 +332,8 @@ ig_status ig_ts_op_diff(ig_ts_call *call) {
 ig_status ig_ts_op_trapezoid(ig_ts_call *call) {
     ig_value *y = ig_aten_to_float(call, ig_aten_tensor(call, 0)), *width;
     IG_TRY(call->status);
-    uint32_t axis = ig_aten_axis(call, 2, y->type->rank);
-    ig_dim   less = ig_dim_sub(call->module, y->type->dims[axis], 1);
+    uint32_t  axis = ig_aten_axis(call, 2, y->type->rank);
+    ig_dim    less = ig_dim_sub(call->module, y->type->dims[axis], 1);
     ig_value *sum = ig_aten_map2(call, IG_OP_add,
                                  ig_aten_slice(call, y, axis, 1, less, 1),
                                  ig_aten_slice(call, y, axis, 0, less, 1));
@@ -343,7 +351,8 @@ ig_status ig_ts_op_trapezoid(ig_ts_call *call) {
     }
     sum = ig_aten_map2(call, IG_OP_mul, sum, width);
     if (call->row->variant & 2) {
-        ig_attr attrs[IG_cumsum_attr_count] = { [IG_cumsum_axis] = ig_attr_of_int(axis) };
+        ig_attr attrs[IG_cumsum_attr_count] = { [IG_cumsum_axis] =
+                                                    ig_attr_of_int(axis) };
         sum = ig_aten_make(call, IG_OP_cumsum, 1, &sum, attrs);
     } else {
         sum = ig_aten_reduce1(call, IG_REDUCE_sum, sum, axis, false);
@@ -363,8 +372,8 @@ static ig_value *covariance(ig_ts_call *call, ig_value *x, double correction) {
     ig_dtype  dtype = (ig_dtype)x->type->dtype;
     ig_value *gap = ig_aten_map2(call, IG_OP_sub, x,
                                  ig_aten_reduce1(call, IG_REDUCE_mean, x, 1, true));
-    ig_value *product = ig_aten_matmul(call, gap, gap ? ig_aten_swap(call, gap, 0, 1)
-                                                      : NULL);
+    ig_value *product = ig_aten_matmul(call, gap,
+                                       gap ? ig_aten_swap(call, gap, 0, 1) : NULL);
     ig_value *count = ig_aten_dim_value(call, x->type->dims[1], dtype);
     count = ig_aten_map2n(call, IG_OP_max,
                           ig_aten_map2n(call, IG_OP_sub, count, correction), 0);
@@ -372,7 +381,7 @@ static ig_value *covariance(ig_ts_call *call, ig_value *x, double correction) {
 }
 
 static ig_status give_square(ig_ts_call *call, ig_value *x) {
-    bool is_one = x && ig_aten_tensor(call, 0)->type->rank < 2;
+    bool is_one = x && x->type->dims[0] == 1;
     return ig_aten_give(call, is_one ? ig_aten_reshape(call, x, 0, NULL) : x);
 }
 

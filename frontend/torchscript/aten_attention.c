@@ -9,10 +9,13 @@
 static ig_value *repeat_heads(ig_ts_call *call, ig_value *x, const ig_value *q) {
     uint32_t rank = x->type->rank, axis = rank - 3;
     ig_dim   dims[IG_TENSOR_RANK + 1];
-    if (rank < 3 || x->type->dims[axis] == q->type->dims[axis]) {
+    if (rank < 3 || q->type->rank < 3) {
         return x;
     }
-    ig_dim all = q->type->dims[axis];
+    ig_dim all = q->type->dims[q->type->rank - 3];
+    if (x->type->dims[axis] == all) {
+        return x;
+    }
     ig_dim times = ig_dim_exact_div(call->module, all, x->type->dims[axis]);
     x = ig_aten_unsqueeze(call, x, axis + 1);
     memcpy(dims, x->type->dims, (rank + 1) * sizeof *dims);

@@ -94,7 +94,14 @@ static ig_value *bag(ig_ts_call *call, ig_value *weight, ig_value *ids,
     if (factors) {
         all[count++] = factors;
     }
-    return ig_aten_make(call, IG_OP_bag, count, all, attrs);
+    ig_op_spec spec = {
+        .operands = all, .operand_count = count, .result_count = 1, .attrs = attrs
+    };
+    ig_op *op = NULL;
+    if (call->status == IG_OK) {
+        call->status = ig_build(call->builder, IG_OP_bag, &spec, &op);
+    }
+    return op ? ig_op_result(op, 0) : NULL;
 }
 
 /* embedding_bag(weight, indices, offsets, scale_grad_by_freq, mode, sparse,

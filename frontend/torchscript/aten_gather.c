@@ -21,6 +21,10 @@ ig_status ig_ts_op_gather(ig_ts_call *call) {
         return call->status;
     }
     uint32_t rank = index->type->rank, axis = ig_aten_axis(call, 1, x->type->rank);
+    if (ig_type_count(call->module, index->type) == 0) { /* of any rank */
+        return ig_aten_give(call, ig_aten_fill(call, (ig_dtype)x->type->dtype, rank,
+                                               index->type->dims, 0));
+    }
     x = ig_aten_gather_elements(call, as_vector(call, x), as_vector(call, index), axis);
     return give_as_rank(call, x, rank);
 }

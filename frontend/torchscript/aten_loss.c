@@ -107,7 +107,8 @@ ig_status ig_ts_op_kl_div(ig_ts_call *call) {
     } else {
         ig_value *log = ig_aten_map2(call, IG_OP_mul, p.y,
                                      ig_aten_map1(call, IG_OP_log, p.y));
-        ig_value *zero = p.y ? ig_aten_number(call, (ig_dtype)p.y->type->dtype, 0) : NULL;
+        ig_value *zero = p.y ? ig_aten_number(call, (ig_dtype)p.y->type->dtype, 0)
+                             : NULL;
         ig_value *is_zero = ig_aten_map2n(call, IG_OP_eq, p.y, 0);
         log = ig_aten_where(call, is_zero, zero, log);
         loss = ig_aten_map2(call, IG_OP_sub, log,
@@ -119,7 +120,8 @@ ig_status ig_ts_op_kl_div(ig_ts_call *call) {
 /* log(1 + exp(-y x)) */
 ig_status ig_ts_op_soft_margin_loss(ig_ts_call *call) {
     pair      p = operands(call);
-    ig_value *x = ig_aten_map1(call, IG_OP_neg, ig_aten_map2(call, IG_OP_mul, p.x, p.y));
+    ig_value *x = ig_aten_map1(call, IG_OP_neg,
+                               ig_aten_map2(call, IG_OP_mul, p.x, p.y));
     return give_reduced(call, ig_aten_map1(call, IG_OP_softplus, x), 2);
 }
 
@@ -189,11 +191,13 @@ static void pick(ig_ts_call *call, const classes *c, ig_value **out_loss,
     ig_value *log = ig_aten_gather_elements(call, c->log, column, axis);
     log = log ? ig_aten_squeeze(call, log, axis) : NULL;
     log = ig_aten_where(call, kept, log, ig_aten_number(call, dtype, 0));
-    *out_loss = ig_aten_map1(call, IG_OP_neg, ig_aten_map2(call, IG_OP_mul, log, factor));
+    *out_loss = ig_aten_map1(call, IG_OP_neg,
+                             ig_aten_map2(call, IG_OP_mul, log, factor));
     *out_factor = factor;
 }
 
-static ig_value *reduce_classes(ig_ts_call *call, const classes *c, ig_value **out_sum) {
+static ig_value *reduce_classes(ig_ts_call *call, const classes *c,
+                                ig_value **out_sum) {
     ig_value *loss, *factor;
     int64_t   kind = ig_aten_int(call, c->reduction);
     pick(call, c, &loss, &factor);
@@ -208,11 +212,11 @@ static ig_value *reduce_classes(ig_ts_call *call, const classes *c, ig_value **o
 /* nll_loss, nll_loss2d, nll_loss_nd(self, target, weight, reduction, ignore_index);
  * variant 1, the _forward forms: total weight too */
 ig_status ig_ts_op_nll_loss(ig_ts_call *call) {
-    classes c = { .log = ig_aten_tensor(call, 0),
-                  .target = ig_aten_cast(call, ig_aten_tensor(call, 1), IG_DT_i64),
-                  .weight = ig_aten_optional(call, 2),
-                  .ignored = ig_aten_int(call, 4),
-                  .reduction = 3 };
+    classes   c = { .log = ig_aten_tensor(call, 0),
+                    .target = ig_aten_cast(call, ig_aten_tensor(call, 1), IG_DT_i64),
+                    .weight = ig_aten_optional(call, 2),
+                    .ignored = ig_aten_int(call, 4),
+                    .reduction = 3 };
     ig_value *sum;
     IG_TRY(call->status);
     ig_value *loss = reduce_classes(call, &c, &sum);
@@ -274,7 +278,7 @@ ig_status ig_ts_op_cross_entropy(ig_ts_call *call) {
                   .weight = ig_aten_optional(call, 2),
                   .ignored = ig_aten_int(call, 4),
                   .reduction = 3 };
-    double smoothing = ig_aten_float(call, 5);
+    double  smoothing = ig_aten_float(call, 5);
     if (smoothing > 0) {
         return ig_ts_fail(call, IG_UNSUPPORTED, "label smoothing of class numbers");
     }

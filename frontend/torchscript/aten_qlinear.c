@@ -68,7 +68,8 @@ static bool read_config(ig_ts_call *call, const ig_ts_value *value, packed *out)
                          .dtype = (ig_dtype)data->type->dtype,
                          .count = data->type->dims[0],
                          .data = (void *)(uintptr_t)data->bytes };
-    for (int64_t i = 0; i < tensor.count && i < (int64_t)IG_COUNT_OF(out->config); i++) {
+    for (int64_t i = 0; i < tensor.count && i < (int64_t)IG_COUNT_OF(out->config);
+         i++) {
         out->config[out->config_count++] = ig_tensor_get_i64(&tensor, i);
     }
     return true;
@@ -97,9 +98,9 @@ static ig_value *bias_of(ig_ts_call *call, const packed *p) {
 /* ---- output ---- */
 
 typedef struct product {
-    ig_value                *acc;     /* i32, without bias */
-    ig_value                *scale;   /* sx sw, f32, broadcast to acc */
-    ig_value                *bias;    /* f32, broadcast to acc; or NULL */
+    ig_value                *acc;   /* i32, without bias */
+    ig_value                *scale; /* sx sw, f32, broadcast to acc */
+    ig_value                *bias;  /* f32, broadcast to acc; or NULL */
     const ig_aten_quantised *x;
 } product;
 
@@ -138,7 +139,8 @@ static bool multiply(ig_ts_call *call, const ig_aten_quantised *x,
                      const ig_aten_quantised *w, product *out) {
     out->acc = ig_aten_matmul(call, ig_aten_centred(call, x),
                               transposed(call, ig_aten_centred(call, w)));
-    out->scale = ig_aten_map2(call, IG_OP_mul, ig_aten_quant_scale(call, x->quant, 1, 0),
+    out->scale = ig_aten_map2(call, IG_OP_mul,
+                              ig_aten_quant_scale(call, x->quant, 1, 0),
                               ig_aten_quant_scale(call, w->quant, 1, 0));
     return call->status == IG_OK;
 }
@@ -185,8 +187,8 @@ static ig_value *linear_dynamic(ig_ts_call *call, ig_value *x, const packed *p,
     return bias ? ig_aten_map2(call, IG_OP_add, y, bias) : y;
 }
 
-ig_value *ig_aten_packed_linear(ig_ts_call *call, ig_value *x, const ig_ts_value *object,
-                                bool reduce_range) {
+ig_value *ig_aten_packed_linear(ig_ts_call *call, ig_value *x,
+                                const ig_ts_value *object, bool reduce_range) {
     const ig_ts_list *parts = NULL;
     packed            p = { 0 };
     if (object->kind == IG_TS_OBJECT) {
@@ -282,8 +284,8 @@ static ig_value *convolve(ig_ts_call *call, ig_value *x, ig_value *w,
     return ig_aten_make(call, IG_OP_conv, 2, (ig_value *[]){ x, w }, attrs);
 }
 
-/* quantized::conv2d(qx, packed, output_scale, output_zero_point) and its kin; variant 1:
- * relu, + 2: one axis, stored as two */
+/* quantized::conv2d(qx, packed, output_scale, output_zero_point) and its kin; variant
+ * 1: relu, + 2: one axis, stored as two */
 ig_status ig_ts_op_q_conv(ig_ts_call *call) {
     packed            p;
     geometry          g;
@@ -328,13 +330,13 @@ ig_status ig_ts_op_q_conv(ig_ts_call *call) {
 
 /* conv2d_prepack(weight, bias, stride, padding, dilation, groups) */
 ig_status ig_ts_op_q_conv_prepack(ig_ts_call *call) {
-    uint32_t     count;
-    ig_ts_list  *state = ig_ts_list_create(call->eval, 3);
-    ig_ts_list  *config = ig_ts_list_create(call->eval, 16);
-    ig_ts_list  *tensors = ig_ts_list_create(call->eval, 2);
-    ig_ts_list  *optional = ig_ts_list_create(call->eval, 1);
-    const char  *name = "__torch__.torch.classes.quantized.Conv2dPackedParamsBase";
-    uint32_t     space = (uint32_t)call->row->variant;
+    uint32_t    count;
+    ig_ts_list *state = ig_ts_list_create(call->eval, 3);
+    ig_ts_list *config = ig_ts_list_create(call->eval, 16);
+    ig_ts_list *tensors = ig_ts_list_create(call->eval, 2);
+    ig_ts_list *optional = ig_ts_list_create(call->eval, 1);
+    const char *name = "__torch__.torch.classes.quantized.Conv2dPackedParamsBase";
+    uint32_t    space = (uint32_t)call->row->variant;
     ig_ts_list_add(call->eval, config, ig_ts_of_int(space));
     for (uint32_t part = 2; part < 5; part++) {
         const int64_t *given = ig_aten_ints(call, part, space, &count);

@@ -1,8 +1,8 @@
 /* Quantisation of tensors, and ops that go through real numbers.
  * SPDX-License-Identifier: Apache-2.0
  *
- * real = (element - zero point) * scale, in f32.  Quantising multiplies by 1 / scale, as
- * torch's kernels do, rounds to even, adds the zero point and clamps. */
+ * real = (element - zero point) * scale, in f32.  Quantising multiplies by 1 / scale,
+ * as torch's kernels do, rounds to even, adds the zero point and clamps. */
 #include "frontend/torchscript/aten_quant.h"
 
 #include <string.h>
@@ -193,9 +193,8 @@ const ig_ts_quant *ig_aten_choose_quant(ig_ts_call *call, ig_value *x, double st
     ig_value *high_error = ig_aten_map1(call, IG_OP_abs,
                                         ig_aten_map2(call, IG_OP_div, high, scale));
     high_error = ig_aten_map2n(call, IG_OP_add, high_error, steps);
-    ig_value *zero = ig_aten_where(call,
-                                   ig_aten_map2(call, IG_OP_lt, low_error, high_error),
-                                   from_low, from_high);
+    ig_value *zero = ig_aten_where(
+        call, ig_aten_map2(call, IG_OP_lt, low_error, high_error), from_low, from_high);
     zero = ig_aten_map2n(call, IG_OP_max, ig_aten_map1(call, IG_OP_round, zero), 0);
     zero = ig_aten_map2n(call, IG_OP_min, zero, steps);
     quant->scale = scale;
@@ -249,7 +248,8 @@ ig_status ig_ts_op_int_repr(ig_ts_call *call) {
                                               : call->status;
 }
 
-/* q_scale, q_zero_point (variant 1) of the whole tensor; + 2: of channels, as tensors */
+/* q_scale, q_zero_point (variant 1) of the whole tensor; + 2: of channels, as
+ * tensors */
 ig_status ig_ts_op_q_params(ig_ts_call *call) {
     ig_aten_quantised q;
     if (!ig_aten_quantised_arg(call, 0, &q)) {
@@ -295,10 +295,12 @@ static ig_status give_at(ig_ts_call *call, ig_value *x, uint32_t scale_arg) {
     }
     double  scale = ig_aten_float(call, scale_arg);
     int64_t zero = ig_aten_int(call, scale_arg + 1);
-    return ig_aten_give_quantised(call, x, q.dtype, ig_aten_quant_of(call, scale, zero));
+    return ig_aten_give_quantised(call, x, q.dtype,
+                                  ig_aten_quant_of(call, scale, zero));
 }
 
-/* quantized::add, mul(qa, qb, scale, zero_point); variant: opcode, negative with relu */
+/* quantized::add, mul(qa, qb, scale, zero_point); variant: opcode, negative with
+ * relu */
 ig_status ig_ts_op_q_binary(ig_ts_call *call) {
     bool      has_relu = call->row->variant < 0;
     ig_opcode code = (ig_opcode)(has_relu ? -call->row->variant : call->row->variant);
@@ -331,8 +333,7 @@ ig_status ig_ts_op_q_cat(ig_ts_call *call) {
         quant = ig_aten_quant_of(call, ig_aten_float(call, 2), ig_aten_int(call, 3));
     }
     ig_value *x = ig_aten_concat(call, axis, (uint32_t)list->count, values);
-    return ig_aten_give_quantised(call, call->row->variant
-                                            ? ig_aten_map1(call, IG_OP_relu, x)
-                                            : x,
-                                  first.dtype, quant);
+    return ig_aten_give_quantised(
+        call, call->row->variant ? ig_aten_map1(call, IG_OP_relu, x) : x, first.dtype,
+        quant);
 }

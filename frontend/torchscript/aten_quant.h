@@ -33,8 +33,8 @@ const ig_ts_quant *ig_aten_quant_of(ig_ts_call *call, double scale, int64_t zero
 /* Those that torch chooses for x at run time, quantised to 0 … steps. */
 const ig_ts_quant *ig_aten_choose_quant(ig_ts_call *call, ig_value *x, double steps);
 /* x W^T + b by packed parameters (an object), x quantised at run time. */
-ig_value *ig_aten_packed_linear(ig_ts_call *call, ig_value *x, const ig_ts_value *object,
-                                bool reduce_range);
+ig_value *ig_aten_packed_linear(ig_ts_call *call, ig_value *x,
+                                const ig_ts_value *object, bool reduce_range);
 /* clamp(rint(x / scale) + zero point) of real numbers; gives it as result 0. */
 ig_status ig_aten_give_quantised(ig_ts_call *call, ig_value *x,
                                  const ig_torch_dtype_info *dtype,

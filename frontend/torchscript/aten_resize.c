@@ -22,11 +22,21 @@ static ig_coordinates coordinates_of(const resizing *r) {
     if (r->mode == IG_RESIZE_nearest) {
         return r->is_exact ? IG_COORD_half_pixel_corner : IG_COORD_asymmetric;
     }
-    if (r->align_corners) {
+    if (r->align_corners && !r->antialias) {
         return IG_COORD_align_corners;
     }
     bool clamps = r->mode == IG_RESIZE_linear && !r->antialias;
     return clamps ? IG_COORD_clamped_half_pixel : IG_COORD_half_pixel;
+}
+
+/* Antialiased, torch has corners change the scale alone; else the op knows them. */
+static float corner_scale(ig_ts_call *call, const resizing *r, uint32_t i) {
+    int64_t in, out;
+    bool    is_known = ig_dim_constant(call->module, r->x->type->dims[2 + i], &in) &&
+                    ig_dim_constant(call->module, r->sizes[i], &out);
+    return is_known && r->antialias && in > 1 && out > 1
+               ? (float)((double)(out - 1) / (double)(in - 1))
+               : 0;
 }
 
 static ig_status resize(ig_ts_call *call, const resizing *r) {
@@ -37,7 +47,8 @@ static ig_status resize(ig_ts_call *call, const resizing *r) {
     memcpy(sizes, r->x->type->dims, 2 * sizeof *sizes);
     for (uint32_t i = 0; i < r->space; i++) {
         sizes[2 + i] = r->sizes[i];
-        scales[2 + i] = r->align_corners ? 0 : (float)r->scales[i];
+        scales[2 + i] = r->align_corners ? corner_scale(call, r, i)
+                                         : (float)r->scales[i];
         has_scales = has_scales || scales[2 + i] > 0;
     }
     ig_attr attrs[IG_resize_attr_count] = {

@@ -278,6 +278,24 @@ static ig_status give_at_indices(ig_ts_call *call, parts *p, const int64_t *indi
     return give_parts(call, p);
 }
 
+/* A tensor that says how many sections, or at which indices: known at import. */
+static ig_status split_by_tensor(ig_ts_call *call, parts *p) {
+    ig_dims_value value;
+    int64_t       numbers[IG_COUNT_OF(value.dims)];
+    ig_value     *at = ig_aten_tensor(call, 1);
+    IG_TRY(call->status);
+    if (!ig_value_dims(at, &value)) {
+        return ig_ts_fail(call, IG_UNSUPPORTED, "a split at places computed from data");
+    }
+    for (uint32_t i = 0; i < value.count; i++) {
+        if (!ig_dim_constant(call->module, value.dims[i], &numbers[i])) {
+            return ig_ts_fail(call, IG_UNSUPPORTED, "a split at unknown places");
+        }
+    }
+    return value.rank == 0 ? give_sections(call, p, numbers[0])
+                           : give_at_indices(call, p, numbers, value.count);
+}
+
 /* tensor_split(self, sections or indices, dim); hsplit and the like have no dim:
  * variant: the axis + 1. */
 ig_status ig_ts_op_tensor_split(ig_ts_call *call) {
@@ -292,6 +310,9 @@ ig_status ig_ts_op_tensor_split(ig_ts_call *call) {
     }
     if (!open_parts(call, 2, &p)) {
         return call->status;
+    }
+    if (call->args[1].kind == IG_TS_TENSOR) {
+        return split_by_tensor(call, &p);
     }
     if (call->args[1].kind == IG_TS_INT) {
         return give_sections(call, &p, ig_aten_int(call, 1));

@@ -25,7 +25,12 @@ ig_status ig_ts_op_unary(ig_ts_call *call) {
     if (x && x->type->dtype == IG_DT_bool && code != IG_OP_not) {
         return ig_aten_give(call, x); /* abs and sign of false and true */
     }
-    return ig_aten_give(call, ig_aten_map1(call, code, x));
+    ig_value *y = ig_aten_map1(call, code, x);
+    if (y && code == IG_OP_sign && ig_aten_is_float(x)) { /* that of NaN is 0 */
+        ig_value *zero = ig_aten_number(call, (ig_dtype)x->type->dtype, 0);
+        y = ig_aten_where(call, ig_aten_map1(call, IG_OP_isnan, x), zero, y);
+    }
+    return ig_aten_give(call, y);
 }
 
 /* floor, ceil, trunc, round: integers are what they are. */

@@ -436,3 +436,29 @@ ig_status ig_ts_op_diagonal(ig_ts_call *call) {
     }
     return ig_aten_give_view(call, ig_aten_diagonal(call, x, offset, a, b));
 }
+
+/* ---- the tensor itself gets another shape ---- */
+
+/* Runs a view's function; argument 0 becomes that view. */
+static ig_status become(ig_ts_call *call, ig_ts_op_hook view) {
+    IG_TRY(view(call));
+    *call->args[0].as.tensor = *call->results[0].as.tensor;
+    call->results[0] = call->args[0];
+    return IG_OK;
+}
+
+ig_status ig_ts_op_become_t(ig_ts_call *call) {
+    return become(call, ig_ts_op_t);
+}
+
+ig_status ig_ts_op_become_transpose(ig_ts_call *call) {
+    return become(call, ig_ts_op_transpose);
+}
+
+ig_status ig_ts_op_become_squeeze(ig_ts_call *call) {
+    return become(call, ig_ts_op_squeeze);
+}
+
+ig_status ig_ts_op_become_unsqueeze(ig_ts_call *call) {
+    return become(call, ig_ts_op_unsqueeze);
+}
