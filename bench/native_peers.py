@@ -48,7 +48,8 @@ class Range(ctypes.Structure):
 def compile_command(source, folder, library, target):
     compiler = ["g++", "-std=c++17"] if source.endswith("cpp") else ["cc", "-std=gnu11"]
     flags = ["-O3", "-march=native", "-shared", "-fPIC", "-o", target, NATIVE / source]
-    flags += [f"-I{NATIVE.parents[1] / 'include'}", f"-I{PREFIX / 'include'}"]
+    root = NATIVE.parents[1]
+    flags += [f"-I{root}", f"-I{root / 'include'}", f"-I{PREFIX / 'include'}"]
     flags += ["-Wl,--no-as-needed", "-l:libgomp.so.1"] if library else []
     if library:
         # An old-style RPATH also serves what the library itself needs.

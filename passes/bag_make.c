@@ -161,8 +161,8 @@ static bool decide_ends(decision *d, const ig_bound *begin, const ig_bound *end)
 
 /* Ids from `first` on, `length` for each bag, and none left over where the last bag
  * goes to the end of the ids.  Bags that are there in any case are only made when the
- * ids are known to be there too; those of a loop ask for them by a guard, but a last bag
- * to the end only where all ids are in bags, as in a matrix of them. */
+ * ids are known to be there too; those of a loop ask for them by a guard, but a last
+ * bag to the end only where all ids are in bags, as in a matrix of them. */
 static bool decide_lengths(decision *d, ig_dim first, ig_dim length, bool to_end) {
     ig_module *module = d->t->module;
     ig_dim     total = ig_dim_mul(module, d->t->count, length);

@@ -1,6 +1,6 @@
 /* BLIS: bli_sgemm with its unpacked path for small shapes.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "gemm_peer.h"
+#include "bench/native/gemm_peer.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* MKL: weights packed once (cblas_sgemm_pack), then cblas_sgemm_compute.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "gemm_peer.h"
+#include "bench/native/gemm_peer.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* oneDNN: matmul with weights in the layout it asks for, bias and ReLU as post-ops.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "gemm_peer.h"
+#include "bench/native/gemm_peer.h"
 
 #include <dnnl.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* OpenBLAS: cblas_sgemm, which packs its operands on every call.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "gemm_peer.h"
+#include "bench/native/gemm_peer.h"
 
 #include <stdlib.h>
 
