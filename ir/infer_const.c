@@ -39,3 +39,33 @@ ig_status ig_infer_dims(ig_op *op, const ig_type **out_types) {
                                   &count);
     return IG_OK;
 }
+
+/* ---- numbers drawn ---- */
+
+ig_status ig_infer_run_number(ig_op *op, const ig_type **out_types) {
+    out_types[0] = ig_type_tensor(ig_op_module(op), IG_DT_i64, 0, NULL);
+    return IG_OK;
+}
+
+ig_status ig_infer_random(ig_op *op, const ig_type **out_types) {
+    const ig_attr *shape = &op->attrs[IG_random_shape];
+    ig_dtype       dtype = (ig_dtype)ig_attr_int(op, IG_random_dtype, IG_DT_COUNT);
+    IG_TRY(ig_check_tensor(op, 0));
+    IG_TRY(ig_check_dtype(op, 0, IG_DT_i64));
+    IG_TRY(ig_check_rank(op, 0, 0));
+    if (dtype >= IG_DT_COUNT || shape->count > IG_TENSOR_RANK) {
+        return INFER_ERROR(op, "there are no such numbers to draw");
+    }
+    int64_t kind = ig_attr_int(op, IG_random_kind, 0);
+    bool    is_wide = ig_dtypes[dtype].bits >= (ig_dtype_is_float(dtype) ? 16 : 8);
+    bool    fits = kind == IG_RANDOM_bits ? ig_dtype_is_int(dtype)
+                                          : ig_dtype_is_float(dtype);
+    if (!fits || !is_wide) {
+        return INFER_FAIL(op, IG_UNSUPPORTED,
+                          "numbers of this kind are not drawn as %s",
+                          ig_dtypes[dtype].name);
+    }
+    out_types[0] = ig_type_tensor(ig_op_module(op), dtype, shape->count,
+                                  shape->as.dims);
+    return IG_OK;
+}

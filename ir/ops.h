@@ -93,6 +93,11 @@ typedef enum ig_cumulate {
     IG_CUMULATE_min,
     IG_CUMULATE_logsumexp
 } ig_cumulate;
+typedef enum ig_random {
+    IG_RANDOM_uniform,
+    IG_RANDOM_normal,
+    IG_RANDOM_bits
+} ig_random;
 typedef enum ig_unique_order {
     IG_UNIQUE_sorted,
     IG_UNIQUE_first,

@@ -466,6 +466,7 @@ static const rewrite_fn rewrites[IG_OP_COUNT] = {
     [IG_OP_measure] = rewrite_measure,
     [IG_OP_sort] = ig_bufferise_host,
     [IG_OP_topk] = ig_bufferise_host,
+    [IG_OP_run_number] = ig_bufferise_host,
     [IG_OP_bind] = rewrite_bind,
     [IG_OP_if] = ig_bufferise_if,
     [IG_OP_loop] = ig_bufferise_loop,

@@ -67,11 +67,19 @@ static ig_status call_topk(ig_buffers *s, const ig_op *op, call *c) {
                      ig_attr_int(op, IG_topk_smallest, 0) == 0, c);
 }
 
+static ig_status call_run_number(ig_buffers *s, const ig_op *op, call *c) {
+    (void)s;
+    (void)op;
+    c->function = "run_number";
+    return IG_OK;
+}
+
 typedef ig_status (*call_fn)(ig_buffers *s, const ig_op *op, call *c);
 
 static const call_fn calls[IG_OP_COUNT] = {
     [IG_OP_sort] = call_sort,
     [IG_OP_topk] = call_topk,
+    [IG_OP_run_number] = call_run_number,
 };
 
 ig_status ig_bufferise_host(ig_buffers *s, ig_op *op) {

@@ -19,14 +19,15 @@ typedef struct family_row {
 } family_row;
 
 static const family_row families[] = {
-    { "gemm", true, true, 1 },     { "dot", true, true, 0 },
-    { "bag", true, false, 0 },     { "interact", true, false, 1 },
-    { "reduce", true, false, 0 },  { "softmax", true, false, 0 },
-    { "gather", true, false, 0 },  { "pad", true, false, 0 },
-    { "range", true, false, 0 },   { "scan", true, false, 0 },
-    { "arg", true, false, 0 },     { "search", true, false, 0 },
-    { "scatter", true, false, 0 }, { "conv", true, true, 0 },
-    { "pool", true, false, 0 },    { "map", false, false, 0 },
+    { "gemm", true, true, 1 },    { "dot", true, true, 0 },
+    { "bag", true, false, 0 },    { "interact", true, false, 1 },
+    { "reduce", true, false, 0 }, { "softmax", true, false, 0 },
+    { "gather", true, false, 0 }, { "pad", true, false, 0 },
+    { "range", true, false, 0 },  { "scan", true, false, 0 },
+    { "arg", true, false, 0 },    { "search", true, false, 0 },
+    { "random", true, false, 0 }, { "scatter", true, false, 0 },
+    { "conv", true, true, 0 },    { "pool", true, false, 0 },
+    { "map", false, false, 0 },
 };
 
 static const family_row *find(const char *family) {

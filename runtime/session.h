@@ -62,6 +62,7 @@ struct ig_session {
     ig_shape       shapes[IG_SHAPES];
     ig_shape      *shape; /* the current one, or NULL */
     uint64_t       clock;
+    int64_t        runs; /* that have ended */
     size_t         shape_bytes;
     int64_t       *symbols;
     ig_view       *inputs; /* as bound */

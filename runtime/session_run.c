@@ -126,6 +126,7 @@ static ig_status run_host(ig_session *session, uint32_t number) {
                .params = shape->params + exec->param,
                .buffer_count = step->operands.count,
                .param_count = exec->variant->params.count,
+               .run = session->runs,
                .report = &report,
     };
     if (!exec->host(&call)) {
@@ -365,6 +366,7 @@ ig_status ig_session_run_bound(ig_session *session) {
     if (team->is_claimed) {
         ig_thread_pool_release(team->pool);
     }
+    session->runs++;
     ig_float_env_leave(env);
     atomic_store_explicit(&session->state, IG_RUN_IDLE, memory_order_relaxed);
     return status;

@@ -231,9 +231,74 @@ def running(file):
     ], [("x", "i32", x)], [("i64", np.array([[0, 0], [1, 0], [1, 2]]))])
 
 
+def philox(counter, key):
+    """Philox4x32-10 as published; the known answers stand below."""
+    c, k = list(counter), list(key)
+    for _ in range(10):
+        a, b = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
+        c = [(b >> 32) ^ c[1] ^ k[0], b & 0xffffffff, (a >> 32) ^ c[3] ^ k[1],
+             a & 0xffffffff]
+        k = [(k[0] + 0x9E3779B9) & 0xffffffff, (k[1] + 0xBB67AE85) & 0xffffffff]
+    return c
+
+
+assert philox([0] * 4, [0] * 2) == [0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8]
+assert philox([0xffffffff] * 4, [0xffffffff] * 2) == [
+    0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd
+]
+assert philox([0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344], [
+    0xa4093822, 0x299f31d0
+]) == [0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1]
+
+
+def drawing(file):
+    seed, number, run, count = 0x123456789abcdef, 7, 3, 10
+    words = np.array([
+        philox([i, 0, run, number], [seed & 0xffffffff, seed >> 32]) for i in range(count)
+    ], np.uint64).ravel()
+    pairs = words[0::2] | words[1::2] << np.uint64(32)
+
+    def case(kind, dtype, y, tolerance=None):
+        file.case(f"random/{kind}/{dtype}", [
+            f"%0 = random %run {{dtype = {dtype}, shape = [2, 5], kind = {kind}, "
+            f"seed = {seed}, number = {number}}}", "ret %0"
+        ], [("run", "i64", np.int64(run))], [(dtype, y[:10].reshape(2, 5))], tolerance)
+
+    for dtype in ("u32", "i32", "u8", "i16"):
+        case("bits", dtype, words.astype(NUMPY[dtype]))
+    for dtype in ("u64", "i64"):
+        case("bits", dtype, pairs.astype(NUMPY[dtype]))
+    for dtype, bits in (("f16", 11), ("f32", 24)):
+        top = (words >> np.uint64(32 - bits)).astype(np.float64)
+        case("uniform", dtype, (top / 2**bits).astype(NUMPY[dtype]))
+    top = (pairs >> np.uint64(11)).astype(np.float64) / 2**53
+    case("uniform", "f64", top)
+    for dtype in ("f16", "f32", "f64"):
+        drawn = top if dtype == "f64" else words.astype(np.float64) / 2**32
+        u, v = 1 - drawn[0::2], 2 * np.pi * drawn[1::2]
+        size = np.sqrt(-2 * np.log(u))
+        y = np.stack([size * np.cos(v), size * np.sin(v)], 1).ravel()
+        case("normal", dtype, y.astype(NUMPY[dtype]), TOLERANCE[dtype])
+    zero = np.array([[0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8]], np.uint32)
+    file.case("random/known-answer", [
+        "%0 = run_number", "%1 = random %0 {dtype = u32, shape = [1, 4], kind = bits}",
+        "ret %1"
+    ], [], [("u32", zero)])
+
+
+def booleans(file):
+    x = np.array([[True, False, True], [False, False, False], [True, True, True]])
+    for axis in (0, 1):
+        for op, run in (("max", np.any), ("min", np.all)):
+            file.case(f"reduce/bool/{op}{axis}", [
+                f"%0 = reduce %x {{op = {op}, axes = [{axis}]}}", "ret %0"
+            ], [("x", "bool", x)], [("bool", run(x, axis))])
+
+
 def main():
     file = File("index.txt", "insert, scatters, order, positions (generate_index.py)")
-    for part in (inserts, extremes, sorting, uniques, finding, scatters, running):
+    for part in (inserts, extremes, sorting, uniques, finding, scatters, running,
+                 drawing, booleans):
         part(file)
     file.write()
 

@@ -7,15 +7,25 @@
 #include "base/writer.h"
 
 const ig_lower_family ig_lower_cpu[] = {
-    { "gemm", ig_lower_cpu_gemm },       { "dot", ig_lower_cpu_dot },
-    { "bag", ig_lower_cpu_bag },         { "interact", ig_lower_cpu_interact },
-    { "map", ig_lower_cpu_map },         { "copy", ig_lower_cpu_map },
-    { "gather", ig_lower_cpu_gather },   { "reduce", ig_lower_cpu_reduce },
-    { "softmax", ig_lower_cpu_softmax }, { "pad", ig_lower_cpu_pad },
-    { "scan", ig_lower_cpu_scan },       { "range", ig_lower_cpu_range },
-    { "scatter", ig_lower_cpu_scatter }, { "arg", ig_lower_cpu_arg },
-    { "search", ig_lower_cpu_search },   { "conv", ig_lower_cpu_conv },
-    { "pool", ig_lower_cpu_pool },       { NULL, NULL },
+    { "gemm", ig_lower_cpu_gemm },
+    { "dot", ig_lower_cpu_dot },
+    { "bag", ig_lower_cpu_bag },
+    { "interact", ig_lower_cpu_interact },
+    { "map", ig_lower_cpu_map },
+    { "copy", ig_lower_cpu_map },
+    { "gather", ig_lower_cpu_gather },
+    { "reduce", ig_lower_cpu_reduce },
+    { "softmax", ig_lower_cpu_softmax },
+    { "pad", ig_lower_cpu_pad },
+    { "scan", ig_lower_cpu_scan },
+    { "range", ig_lower_cpu_range },
+    { "scatter", ig_lower_cpu_scatter },
+    { "arg", ig_lower_cpu_arg },
+    { "random", ig_lower_cpu_random },
+    { "search", ig_lower_cpu_search },
+    { "conv", ig_lower_cpu_conv },
+    { "pool", ig_lower_cpu_pool },
+    { NULL, NULL },
 };
 
 ig_op *ig_cpu_anchor(const ig_lower *lower, ig_opcode code) {

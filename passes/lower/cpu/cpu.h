@@ -34,6 +34,7 @@ ig_status ig_lower_cpu_scan(ig_lower *lower);     /* scan.c: running sums */
 ig_status ig_lower_cpu_range(ig_lower *lower);    /* scan.c */
 ig_status ig_lower_cpu_cumulate(ig_lower *lower); /* cumulate.c */
 ig_status ig_lower_cpu_scatter(ig_lower *lower);  /* scatter.c, scatter_nd.c */
+ig_status ig_lower_cpu_random(ig_lower *lower);   /* random.c */
 ig_status ig_lower_cpu_arg(ig_lower *lower);      /* arg.c */
 ig_status ig_lower_cpu_search(ig_lower *lower);   /* arg.c: bucketize */
 ig_status ig_lower_cpu_gather(ig_lower *lower);   /* gather.c */
