@@ -1,6 +1,7 @@
 /* Reading models: the format is told from the content.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "driver/argument.h"
+#include "driver/fold_inputs.h"
 #include "frontend/onnx/onnx.h"
 #include "frontend/torchscript/archive.h"
 #include "frontend/torchscript/torchscript.h"
@@ -41,7 +42,8 @@ static ig_status read_statement(import_call *call, const char *statement,
     return IG_OK;
 }
 
-static ig_status read_constant(import_call *call, const char *path, ig_tensor *out) {
+static ig_status read_constant(import_call *call, const char *path, ig_dtype wanted,
+                               ig_tensor *out) {
     ig_file_map map;
     char        why[128];
     ig_location where = { .file = path };
@@ -52,7 +54,7 @@ static ig_status read_constant(import_call *call, const char *path, ig_tensor *o
     ig_str    bytes = { map.data, map.size };
     ig_arena *arena = &call->arena;
     status = ig_str_starts(bytes, "\x93NUMPY")
-                 ? ig_npy_read(call->context, arena, path, bytes, IG_DT_COUNT, out)
+                 ? ig_npy_read(call->context, arena, path, bytes, wanted, out)
                  : ig_onnx_tensor_read(call->context, arena, path, bytes, IG_TENSOR,
                                        out);
     ig_file_map_close(&map);
@@ -70,7 +72,7 @@ static ig_status read_onnx_options(import_call *call, ig_onnx_options *out) {
                                                from->constant_count);
     for (size_t i = 0; i < from->constant_count; i++) {
         ig_tensor *tensor = IG_NEW(&call->arena, ig_tensor);
-        IG_TRY(read_constant(call, from->constant_files[i], tensor));
+        IG_TRY(read_constant(call, from->constant_files[i], IG_DT_COUNT, tensor));
         values[i] = (ig_onnx_input_value){ from->constant_names[i], tensor };
     }
     *out = (ig_onnx_options){ .types = types,
@@ -120,42 +122,72 @@ static ig_status read_onnx(import_call *call) {
     return ig_import_onnx(call->context, call->path, &options, &call->module);
 }
 
-/* ---- TorchScript and torch.package ---- */
+/* ---- models from Python ---- */
 
-/* "f=kjt(keys=[…], …)" -> name and tree. */
-static ig_status read_argument(import_call *call, const char *statement,
-                               ig_torchscript_argument *out) {
-    const char *equals = strchr(statement, '=');
-    if (!equals || equals == statement || !equals[1]) {
-        return bad_statement(call, statement);
+static ig_status read_arguments(import_call *call, ig_torchscript_argument **out) {
+    const ig_import_options *from = &call->options;
+    *out = IG_NEW_ARRAY(&call->arena, ig_torchscript_argument, from->input_count);
+    for (size_t i = 0; i < from->input_count; i++) {
+        const char *statement = from->inputs[i];
+        const char *equals = strchr(statement, '=');
+        if (!equals || equals == statement || !equals[1]) {
+            return bad_statement(call, statement);
+        }
+        (*out)[i].name = ig_arena_copy(&call->arena, statement,
+                                       (size_t)(equals - statement));
+        (*out)[i].tree = equals + 1;
     }
-    out->name = ig_arena_copy(&call->arena, statement, (size_t)(equals - statement));
-    out->tree = equals + 1;
     return IG_OK;
 }
 
-static ig_status read_torch(import_call *call) {
+/* Number of the input of that name, or of that number. */
+static uint32_t leaf_of(const ig_graph *graph, const char *name) {
+    int64_t number;
+    if (ig_str_to_i64(ig_str_of(name), &number) && number >= 0) {
+        return (uint32_t)number;
+    }
+    uint32_t i = 0;
+    while (i < graph->body.arg_count && (!graph->arg_names || !graph->arg_names[i] ||
+                                         strcmp(graph->arg_names[i], name) != 0)) {
+        i++;
+    }
+    return i;
+}
+
+static ig_status fold_constants(import_call *call) {
     const ig_import_options *from = &call->options;
-    ig_torchscript_argument *arguments =
-        IG_NEW_ARRAY(&call->arena, ig_torchscript_argument, from->input_count + 1);
-    for (size_t i = 0; i < from->input_count; i++) {
-        IG_TRY(read_argument(call, from->inputs[i], &arguments[i]));
+    ig_graph                *graph = (ig_graph *)(uintptr_t)ig_entry_of(call->module);
+    ig_folded_input         *inputs = IG_NEW_ARRAY(&call->arena, ig_folded_input,
+                                                   from->constant_count);
+    for (size_t i = 0; i < from->constant_count; i++) {
+        ig_tensor *tensor = IG_NEW(&call->arena, ig_tensor);
+        uint32_t   leaf = leaf_of(graph, from->constant_names[i]);
+        bool       is_there = leaf < graph->body.arg_count;
+        ig_dtype   dtype = is_there ? (ig_dtype)graph->body.args[leaf]->type->dtype
+                                    : IG_DT_COUNT;
+        IG_TRY(read_constant(call, from->constant_files[i], dtype, tensor));
+        inputs[i] = (ig_folded_input){ leaf, tensor };
     }
-    if (from->constant_count) {
-        return ig_error_hint(&call->context->diag, IG_UNSUPPORTED, NULL,
-                             "give the value as the argument's tree, for example n=3",
-                             "tensors cannot be folded into TorchScript models yet");
-    }
-    ig_torchscript_options options = { .entry = from->entry,
-                                       .resource = from->resource,
-                                       .arguments = arguments,
-                                       .argument_count = from->input_count,
-                                       .fixes_rowwise_mean = from->rowwise_mean };
-    if (call->is_memory) {
-        return ig_import_torchscript_memory(call->context, call->bytes, call->path,
-                                            &options, &call->module);
-    }
-    return ig_import_torchscript(call->context, call->path, &options, &call->module);
+    return ig_fold_inputs(call->module, graph, inputs, from->constant_count);
+}
+
+static ig_status read_torchscript(import_call *call) {
+    ig_torchscript_argument *arguments = NULL;
+    IG_TRY(read_arguments(call, &arguments));
+    ig_torchscript_options options = {
+        .entry = call->options.entry,
+        .resource = call->options.resource,
+        .arguments = arguments,
+        .argument_count = call->options.input_count,
+        .fixes_rowwise_mean = call->options.rowwise_mean != 0,
+    };
+    ig_status status =
+        call->is_memory
+            ? ig_import_torchscript_memory(call->context, call->bytes, call->path,
+                                           &options, &call->module)
+            : ig_import_torchscript(call->context, call->path, &options, &call->module);
+    return status == IG_OK && call->options.constant_count ? fold_constants(call)
+                                                           : status;
 }
 
 /* ---- what is refused ---- */
@@ -207,8 +239,8 @@ static const struct format {
 } formats[] = {
     { "ir", is_ir_text, read_text },
     { "artifact", is_artifact, refuse_artifact },
-    { "torchscript", is_torchscript, read_torch },
-    { "package", is_package, read_torch },
+    { "torchscript", is_torchscript, read_torchscript },
+    { "package", is_package, read_torchscript },
     { "", is_foreign, refuse_archive },
     { "onnx", is_anything, read_onnx },
 };

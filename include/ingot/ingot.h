@@ -81,8 +81,8 @@ typedef struct ig_import_options {
     size_t             size;
     const char *const *inputs; /* `input_count` statements */
     size_t             input_count;
-    /* Inputs folded into the graph as constants: names, and tensors as .pb or .npy
-     * files. */
+    /* Inputs folded into the graph as constants: names (of models from Python also
+     * numbers of leaves), and tensors as .pb or .npy files. */
     const char *const *constant_names, *const *constant_files;
     size_t      constant_count;
     const char *entry;        /* the method of a model from Python; NULL: "forward" */
@@ -95,6 +95,10 @@ typedef struct ig_import_options {
 /* What a file is, from its content: "onnx", "ir", "artifact", "torchscript", "package",
  * or "" for anything else.  Never reports; the text is static. */
 IG_API const char *ig_model_format(const char *path);
+/* What a torch.package holds: resources, sources, values; "" for any other file.  The
+ * text is the context's. */
+IG_API IG_MUST_USE ig_status ig_model_describe(ig_context *context, const char *path,
+                                               const char **out_text);
 /* Reads a model file; the format (.onnx, .pt, .ig) is told from its content. */
 IG_API IG_MUST_USE ig_status ig_import(ig_context *context, const char *path,
                                        const ig_import_options *options,

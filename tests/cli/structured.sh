@@ -81,7 +81,7 @@ check "kinds too" 1 'result[7][3]: got None, want an int' "$ingot" verify "$case
 call 0 1
 sed -i 's/"y", {/"z", {/' "$case/test_data_set_0/values.json"
 check "and keys" 1 'result[0]: got "y", want "z"' "$ingot" verify "$case"
-check "structured arguments are not folded" 0 "0 passed, 0 failed, 1 skipped" \
+check "inputs of IR text are not folded" 0 "0 passed, 0 failed, 1 skipped" \
     "$ingot" verify --form constant "$case"
 
 check "info prints a line an argument" 0 \

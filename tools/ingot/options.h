@@ -95,7 +95,7 @@ typedef struct option_row {
 #define ROW_RESOURCE \
     TEXT("resource", 0, resource, "PACKAGE/NAME.pkl", "which model of a torch.package")
 #define ROW_FIX                                                                       \
-    TEXT("fix", 0, fix, "rowwise-mean",                                               \
+    TEXT("fix", 0, fix, "none|rowwise-mean",                                          \
          "give what the model means where its archive is wrong: shards by rows with " \
          "mean "                                                                      \
          "pooling")

@@ -180,22 +180,41 @@ static ig_status print_artifact(const settings *given, const char *path, words *
     return IG_OK;
 }
 
+static void put_model(const model *m, const char *package) {
+    putchar('{');
+    if (package[0]) {
+        fputs("\"package\": ", stdout);
+        put_json_text(stdout, package);
+        fputs(m->module ? ",\n " : "", stdout);
+    }
+    if (m->module) {
+        put_signature(m);
+    }
+    puts("}");
+}
+
+/* A package is listed; its model too where --input says what it is called with. */
 static ig_status print_model(const settings *given, ig_context *context,
                              const char *path) {
     model             m = { .context = context };
+    const char       *package = "";
     ig_import_options how = import_options(given);
-    ig_status         status = ig_import(context, path, &how, &m.module);
+    ig_status         status = ig_model_describe(context, path, &package);
+    if (status == IG_OK && (!package[0] || given->inputs.count)) {
+        status = ig_import(context, path, &how, &m.module);
+    }
     if (status != IG_OK) {
         return status;
     }
     progress_clear();
     if (given->json) {
-        putchar('{');
-        put_signature(&m);
-        puts("}");
+        put_model(&m, package);
     } else {
-        printf("model %s\n", path);
-        print_signature(&m);
+        fputs(package, stdout);
+        if (m.module) {
+            printf("model %s\n", path);
+            print_signature(&m);
+        }
     }
     ig_module_close(m.module);
     return IG_OK;
