@@ -70,7 +70,9 @@ const char *ig_py_token_float(ig_arena *arena, ig_str text, double *out_value) {
         }
     }
     clean[size] = '\0';
-    return ig_str_to_f64((ig_str){ clean, size }, out_value) ? NULL : "not a number";
+    return ig_str_to_f64((ig_str){ clean, size }, out_value)
+               ? NULL
+               : "a number that no double holds";
 }
 
 /* ---- strings ---- */
