@@ -126,6 +126,42 @@ static void write_upsample(ig_writer *out, const ig_py *module) {
                 "    return input\n");
 }
 
+/* ---- adaptive pooling ---- */
+
+/* The size along axis `axis`, where None means that of the input. */
+static void put_extent(ig_writer *out, const ig_py *size, int64_t axis, int64_t dims) {
+    bool is_list = size->kind == IG_PY_TUPLE || size->kind == IG_PY_LIST;
+    if (is_list && axis < (int64_t)size->as.list.count) {
+        size = size->as.list.items[axis];
+    }
+    if (size->kind == IG_PY_INT) {
+        ig_put(out, "%lld", (long long)size->as.i);
+    } else {
+        ig_put(out, "torch.size(input, %lld)", (long long)(axis - dims));
+    }
+}
+
+/* Adaptive{Avg,Max}Pool{1,2,3}d. */
+static void write_adaptive(ig_writer *out, const ig_py *module) {
+    ig_str       name = module->as.object.class->as.global.name;
+    const ig_py *size = ig_py_get(module, "output_size");
+    int64_t      dims = name.data[name.size - 2] - '0';
+    bool         is_max = ig_str_starts(name, "AdaptiveMax");
+    ig_put(out,
+           is_max ? "    result, indices = torch.adaptive_max_pool%lldd(input, ["
+                  : "    result = torch.adaptive_avg_pool%lldd(input, [",
+           (long long)dims);
+    for (int64_t i = 0; size && i < dims; i++) {
+        put_extent(out, size, i, dims);
+        if (i + 1 < dims) {
+            ig_put(out, ", ");
+        }
+    }
+    ig_put(out, is_max && flag(module, "return_indices")
+                    ? "])\n    return (result, indices)\n"
+                    : "])\n    return result\n");
+}
+
 /* ---- recurrent ---- */
 
 static void put_layer(ig_writer *out, const ig_py *module, long long layer,
@@ -210,7 +246,7 @@ static void write_lstm(ig_writer *out, const ig_py *module) {
                 "      h, c, = unchecked_cast(Tuple[Tensor, Tensor], hx)\n");
     put_state(out, "h");
     put_state(out, "c");
-    ig_put(out, "    output, hn, cn, = ");
+    ig_put(out, "    output, hn, cn = ");
     put_recurrent(out, module, "lstm", "[h, c]");
     put_results(out, module, "(y, (torch.squeeze(hn, 1), torch.squeeze(cn, 1)))",
                 "(output, (hn, cn))");
@@ -227,7 +263,7 @@ static void write_rnn(ig_writer *out, const ig_py *module) {
     ig_put(out, "    else:\n"
                 "      h = unchecked_cast(Tensor, hx)\n");
     put_state(out, "h");
-    ig_put(out, "    output, hn, = ");
+    ig_put(out, "    output, hn = ");
     put_recurrent(out, module, op, "h");
     put_results(out, module, "(y, torch.squeeze(hn, 1))", "(output, hn)");
 }
