@@ -120,6 +120,28 @@ ig_status ig_ts_tensor_raw(ig_ts_call *call, uint32_t index, ig_value **out_valu
                        : wrong_kind(call, index, "a tensor");
 }
 
+bool ig_ts_strides(const ig_ts_call *call, uint32_t index, ig_dim *out_strides) {
+    const ig_ts_tensor *tensor = ig_ts_peek(call, index);
+    return tensor && ig_ts_tensor_strides(call->eval, tensor, out_strides);
+}
+
+bool ig_ts_is_contiguous(const ig_ts_call *call, uint32_t index) {
+    const ig_ts_tensor *tensor = ig_ts_peek(call, index);
+    ig_dim              strides[IG_TENSOR_RANK], run = 1;
+    if (!tensor || !ig_ts_tensor_strides(call->eval, tensor, strides)) {
+        return false;
+    }
+    const ig_type *type = tensor->type;
+    for (uint32_t i = type->rank; i-- > 0;) {
+        bool is_one = ig_dim_equal(call->module, type->dims[i], 1) == IG_YES;
+        if (!is_one && ig_dim_equal(call->module, strides[i], run) != IG_YES) {
+            return false;
+        }
+        run = ig_dim_mul(call->module, run, type->dims[i]);
+    }
+    return true;
+}
+
 /* ---- numbers ---- */
 
 /* A number that may have come as a tensor of one element. */

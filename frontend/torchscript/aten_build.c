@@ -147,6 +147,7 @@ static ig_op *make_op(ig_ts_call *call, ig_opcode code, uint32_t count,
                       ig_value *const *operands, const ig_attr *attrs) {
     ig_op     *op = NULL;
     ig_op_spec spec = { .operands = operands, .operand_count = count, .attrs = attrs };
+    spec.result_count = ig_ops[code].result_count == IG_MANY; /* bag: one a feature */
     for (uint32_t i = 0; i < count; i++) {
         if (!operands[i]) {
             return NULL;

@@ -34,9 +34,12 @@ ig_status ig_ts_op_size_of_axis(ig_ts_call *call) {
     return ig_ts_give_dim(call, 0, tensor->type->dims[axis]);
 }
 
-/* Row-major strides: tensors are contiguous. */
+/* Where views do not tell it, as if the tensor lay in row-major order. */
 static ig_dim stride_of(ig_ts_call *call, const ig_ts_tensor *tensor, uint32_t axis) {
-    ig_dim stride = 1;
+    ig_dim stride = 1, strides[IG_TENSOR_RANK];
+    if (ig_ts_strides(call, 0, strides)) {
+        return strides[axis];
+    }
     for (uint32_t i = axis + 1; i < rank_of(tensor); i++) {
         stride = ig_dim_mul(call->module, stride, tensor->type->dims[i]);
     }

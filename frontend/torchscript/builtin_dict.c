@@ -267,3 +267,23 @@ ig_status ig_ts_op_device_index(ig_ts_call *call) {
     return index < 0 ? ig_ts_give_value(call, 0, ig_ts_none())
                      : ig_ts_give_int(call, 0, index);
 }
+
+/* Every tensor is where the program runs: programs are not told apart by devices. */
+static ig_status give_device(ig_ts_call *call, ig_str name) {
+    ig_ts_value device = { .kind = IG_TS_DEVICE, .as.str = name };
+    return ig_ts_give_value(call, 0, device);
+}
+
+ig_status ig_ts_op_tensor_device(ig_ts_call *call) {
+    return give_device(call, IG_STR("cpu"));
+}
+
+ig_status ig_ts_op_device_of(ig_ts_call *call) {
+    ig_str name = { "", 0 };
+    IG_TRY(ig_ts_str(call, 0, &name));
+    return give_device(call, name);
+}
+
+ig_status ig_ts_op_device_number(ig_ts_call *call) {
+    return ig_ts_give_int(call, 0, -1);
+}

@@ -59,6 +59,22 @@ ig_status ig_ts_op_list_extend(ig_ts_call *call) {
     return IG_OK;
 }
 
+/* a += b of lists */
+ig_status ig_ts_op_list_add(ig_ts_call *call) {
+    IG_TRY(ig_ts_op_list_extend(call));
+    return ig_ts_give_arg(call, 0, 0);
+}
+
+/* a *= n of lists */
+ig_status ig_ts_op_list_mul(ig_ts_call *call) {
+    ig_ts_list *list = NULL;
+    IG_TRY(list_at(call, 0, &list));
+    IG_TRY(ig_ts_op_list_repeat(call));
+    ig_ts_content content = ig_ts_content_of(IG_TS_HOLD_LIST, call->results[0].as.list);
+    ig_ts_set_content(call->eval, IG_TS_HOLD_LIST, list, &content);
+    return ig_ts_give_arg(call, 0, 0);
+}
+
 ig_status ig_ts_op_list_insert(ig_ts_call *call) {
     ig_ts_list *list = NULL;
     int64_t     i = 0;

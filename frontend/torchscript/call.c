@@ -7,20 +7,24 @@
 
 /* ---- which row ---- */
 
-/* A row of its own, or that of the form without the underscore. */
-static ig_status find_rows(ig_ts_eval *eval, const char *name,
-                           ig_ts_overloads **out_overloads, bool *out_in_place) {
+/* The rows of `name` itself; and of the form without the underscore, which serve it in
+ * place when none of its own does. */
+typedef struct candidates {
+    ig_ts_overloads *own, *plain;
+} candidates;
+
+static ig_status find_rows(ig_ts_eval *eval, const char *name, candidates *out) {
     size_t size = strlen(name);
-    *out_in_place = false;
-    IG_TRY(ig_ts_rows_find(eval, name, out_overloads));
-    if (!*out_overloads && size > 2 && name[size - 1] == '_' && name[size - 2] != '_') {
+    *out = (candidates){ 0 };
+    IG_TRY(ig_ts_rows_find(eval, name, &out->own));
+    if (size > 2 && name[size - 1] == '_' && name[size - 2] != '_') {
         const char *plain = ig_arena_copy(eval->arena, name, size - 1);
-        IG_TRY(ig_ts_rows_find(eval, plain, out_overloads));
-        *out_in_place = *out_overloads != NULL;
+        IG_TRY(ig_ts_rows_find(eval, plain, &out->plain));
     }
-    return *out_overloads ? IG_OK
-                          : ig_ts_error(eval, IG_UNSUPPORTED,
-                                        "operator %s is not supported yet", name);
+    return out->own || out->plain
+               ? IG_OK
+               : ig_ts_error(eval, IG_UNSUPPORTED, "operator %s is not supported yet",
+                             name);
 }
 
 static ig_call_shape shape_of(ig_ts_eval *eval, const ig_ts_arguments *arguments) {
@@ -171,10 +175,20 @@ static ig_status write_back(ig_ts_call *call) {
 }
 
 static ig_status check_results(const ig_ts_call *call) {
-    for (uint32_t i = 0; i < call->result_count; i++) {
-        if (call->results[i].kind == IG_TS_UNSET) {
-            return ig_ts_fail(call, IG_INTERNAL, "its row does not give result %u", i);
+    if (call->result_count && call->results[0].kind == IG_TS_UNSET) {
+        return ig_ts_fail(call, IG_INTERNAL, "its row does not give a result");
+    }
+    for (uint32_t i = 1; i < call->result_count; i++) {
+        if (call->results[i].kind != IG_TS_UNSET) {
+            continue;
         }
+        ig_ts_poison *poison = IG_NEW(call->arena, ig_ts_poison);
+        poison->where = call->where;
+        poison->what = ig_arena_printf(call->arena,
+                                       "is result %u of %s, which is not "
+                                       "computed",
+                                       i, call->where.op);
+        call->results[i] = (ig_ts_value){ .kind = IG_TS_POISON, .as.poison = poison };
     }
     return IG_OK;
 }
@@ -191,39 +205,65 @@ static ig_status run_hook(ig_ts_eval *eval, ig_ts_call *call, const ig_match *ma
     return check_results(call);
 }
 
+/* The row that serves the call; *out_in_place: by writing its result to self. */
+static ig_status resolve(ig_ts_eval *eval, const candidates *from,
+                         const ig_call_shape *shape, const ig_location *where,
+                         ig_match *out_match, const ig_ts_row **out_row) {
+    ig_types *types = &eval->code->types;
+    for (int i = 0; i < 2; i++) {
+        const ig_ts_overloads *rows = i ? from->plain : from->own;
+        if (rows &&
+            ig_overload_find(types, rows->schemas, rows->count, shape, out_match)) {
+            *out_row = rows->rows[out_match->index];
+            return IG_OK;
+        }
+    }
+    const ig_ts_overloads *rows = from->own ? from->own : from->plain;
+    eval->has_failed = true;
+    return ig_overload_explain(types, rows->schemas, rows->count, shape, where);
+}
+
+/* Does the row stand for another name: the form that is not in place? */
+static bool is_plain_form(const candidates *from, const ig_ts_row *row) {
+    for (size_t i = 0; from->plain && i < from->plain->count; i++) {
+        if (from->plain->rows[i] == row) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static ig_status run_row(ig_ts_eval *eval, ig_ts_call *call, const ig_match *match,
+                         const ig_ts_arguments *arguments, bool is_in_place) {
+    IG_TRY(bind_arguments(call, arguments, match));
+    IG_TRY(run_hook(eval, call, match));
+    return is_in_place ? write_back(call) : IG_OK;
+}
+
 ig_status ig_ts_call_op(ig_ts_eval *eval, const char *name,
                         const ig_ts_arguments *arguments, ig_ts_value *out_results,
                         uint32_t *out_count) {
-    ig_ts_overloads *overloads;
-    bool             is_in_place;
+    candidates       from;
     ig_match         match;
-    IG_TRY(find_rows(eval, name, &overloads, &is_in_place));
+    const ig_ts_row *row = NULL;
+    IG_TRY(find_rows(eval, name, &from));
     for (uint32_t i = 0; i < arguments->positional + arguments->keywords; i++) {
         IG_TRY(ig_ts_use(eval, &arguments->values[i]));
     }
     ig_call_shape shape = shape_of(eval, arguments);
     ig_location   where = ig_ts_where(eval);
     where.op = name;
-    if (!ig_overload_find(&eval->code->types, overloads->schemas, overloads->count,
-                          &shape, &match)) {
-        eval->has_failed = true;
-        return ig_overload_explain(&eval->code->types, overloads->schemas,
-                                   overloads->count, &shape, &where);
-    }
+    IG_TRY(resolve(eval, &from, &shape, &where, &match, &row));
     ig_ts_call call = { .eval = eval,
                         .context = eval->context,
                         .module = eval->module,
                         .arena = eval->arena,
                         .builder = &eval->builder,
-                        .row = overloads->rows[match.index],
+                        .row = row,
                         .schema = match.schema,
                         .where = where,
                         .version = eval->version };
-    IG_TRY(bind_arguments(&call, arguments, &match));
-    IG_TRY(run_hook(eval, &call, &match));
-    if (is_in_place) {
-        IG_TRY(write_back(&call));
-    }
+    IG_TRY(run_row(eval, &call, &match, arguments, is_plain_form(&from, row)));
     uint32_t room = *out_count;
     *out_count = call.result_count;
     if (call.result_count) {

@@ -11,6 +11,7 @@
  *     value.c       names, types and equality of values
  *     heap.c        values with identity, and the journal of their changes
  *     storage.c     tensors: reading views, writing through them
+ *     stride.c      where the elements of views lie
  *     number.c      numbers, known and not
  *     promote.c     result types
  *     argument.c    accessors of op.h
@@ -169,6 +170,11 @@ ig_status ig_ts_tensor_write(ig_ts_eval *eval, const ig_ts_tensor *tensor,
  * one when it was made by others. */
 ig_ts_tensor *ig_ts_view_create(ig_ts_eval *eval, const ig_ts_tensor *base,
                                 ig_value *value);
+
+/* Where the tensor's elements lie, in elements of a storage in row-major order; false
+ * where that cannot be told. */
+bool ig_ts_tensor_strides(ig_ts_eval *eval, const ig_ts_tensor *tensor,
+                          ig_dim *out_strides);
 
 /* ---- numbers (number.c) ---- */
 

@@ -30,6 +30,7 @@ typedef struct building {
     ig_ts_eval       *eval;
     const ig_ts_loop *loop;
     IG_VEC(carried)   places;
+    IG_VEC(carried)   poisoned; /* unknown after a trip, so unknown before one */
     uint32_t          first_symbol;
     ig_op            *trial;
     ig_ts_level       level;
@@ -212,6 +213,9 @@ static ig_status run_body(building *b) {
         }
         put(eval, place, place->inside, place->arg);
     }
+    for (size_t i = 0; i < b->poisoned.count; i++) {
+        put(eval, &b->poisoned.items[i], b->poisoned.items[i].inside, NULL);
+    }
     if (loop->target) {
         ig_ts_name_set(eval, eval->frame, loop->target->as.name,
                        ig_ts_of_run(IG_TS_INT, body->args[0]));
@@ -231,6 +235,21 @@ static ig_status run_body(building *b) {
 
 /* ---- what changed ---- */
 
+static void add_poison(building *b, const ig_ts_change *change, size_t index) {
+    for (size_t i = 0; i < b->poisoned.count; i++) {
+        const carried *place = &b->poisoned.items[i];
+        if (place->holder == change->holder && place->index == index) {
+            return;
+        }
+    }
+    carried found = { .kind = change->kind,
+                      .holder = change->holder,
+                      .index = index,
+                      .inside = change->after.values[index] };
+    IG_PUSH(b->eval->arena, &b->poisoned, found);
+    b->has_grown = true;
+}
+
 static ig_status look_at_value(building *b, const ig_ts_change *change, size_t index) {
     const ig_ts_value *after = &change->after.values[index];
     const ig_ts_value *before = index < change->before.count
@@ -239,6 +258,13 @@ static ig_status look_at_value(building *b, const ig_ts_change *change, size_t i
     carried           *place = find_place(b, change->holder, index);
     if (!before || before->kind == IG_TS_UNSET || after->kind == IG_TS_UNSET) {
         return IG_OK; /* a name of the body's own */
+    }
+    if (after->kind == IG_TS_UNDEFINED) {
+        return IG_OK; /* what it holds is not looked at before it is set again */
+    }
+    if (after->kind == IG_TS_POISON) {
+        add_poison(b, change, index);
+        return IG_OK;
     }
     if (ig_ts_is_same(after, place ? &place->inside : before)) {
         return IG_OK;
@@ -295,11 +321,15 @@ static ig_status read_yields(building *b) {
     for (size_t i = 0; i < b->places.count; i++) {
         carried      *place = &b->places.items[i];
         ig_ts_content now = ig_ts_side_content(&b->side, place->kind, place->holder);
-        if (place->kind == IG_TS_HOLD_STORAGE) {
+        const ig_ts_value *after = place->kind == IG_TS_HOLD_STORAGE
+                                       ? NULL
+                                       : &now.values[place->index];
+        if (!after) {
             place->yield = now.value;
+        } else if (after->kind != place->start.kind) {
+            place->yield = place->arg; /* undefined: any value will do */
         } else {
-            IG_TRY(ig_ts_side_read(b->eval, &b->side, &now.values[place->index],
-                                   &place->yield));
+            IG_TRY(ig_ts_side_read(b->eval, &b->side, after, &place->yield));
         }
         IG_TRY(widen(b, place, place->yield->type));
     }
@@ -388,6 +418,9 @@ static void give_results(building *b, const ig_op *op) {
             value = value_for(b->eval, place, result);
         }
         put(b->eval, place, value, result);
+    }
+    for (size_t i = 0; i < b->poisoned.count; i++) {
+        put(b->eval, &b->poisoned.items[i], b->poisoned.items[i].inside, NULL);
     }
     for (size_t i = 0; i < b->places.count; i++) { /* after every content is in place */
         carried      *place = &b->places.items[i];

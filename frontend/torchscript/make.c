@@ -12,7 +12,8 @@ ig_status ig_ts_build(ig_ts_call *call, ig_opcode code, uint32_t count,
                       ig_value **out_value) {
     ig_op_spec spec = { .operands = operands, .operand_count = count, .attrs = attrs };
     ig_op     *op = NULL;
-    ig_status  status = ig_build(call->builder, code, &spec, &op);
+    spec.result_count = ig_ops[code].result_count == IG_MANY;
+    ig_status status = ig_build(call->builder, code, &spec, &op);
     if (status != IG_OK) {
         call->eval->has_failed = true;
         return status;

@@ -114,9 +114,16 @@ ig_ts_tensor *ig_ts_view_create(ig_ts_eval *eval, const ig_ts_tensor *base,
     view->is_number = false;
     view->steps = steps;
     view->step_count = count;
+    ig_value *at = value;
     for (uint32_t i = count; i-- > 0;) {
-        steps[i] = value->def;
-        value = value->def->operands[0].value;
+        steps[i] = at->def;
+        at = at->def->operands[0].value;
+    }
+    ig_dim strides[IG_TENSOR_RANK];
+    if (!ig_ts_tensor_strides(eval, view, strides)) { /* a reshape that has to copy */
+        view->storage = ig_ts_storage_create(eval, value, NULL);
+        view->step_count = 0;
+        view->alias = NULL;
     }
     return view;
 }

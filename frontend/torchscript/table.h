@@ -24,4 +24,6 @@ void ig_ts_rows_index(ig_ts_eval *eval);
 ig_status ig_ts_rows_find(ig_ts_eval *eval, const char *name,
                           ig_ts_overloads **out_overloads);
 
+ig_status ig_ts_op_contiguous(ig_ts_call *call);
+
 #endif
