@@ -85,4 +85,9 @@ ig_value *ig_fb_add_at(ig_fb *fb, ig_value *x, ig_value *target, ig_dim count);
 ig_value *ig_fb_put_at(ig_fb *fb, ig_value *x, ig_value *target, ig_dim count,
                        ig_value *fill);
 
+/* Rows of pruned tables: `slots` are pairs (id, row), cut into tables by `edges`. */
+ig_value *ig_fb_look_up_pairs(ig_fb *fb, ig_value *ids, ig_value *offsets,
+                              const int64_t *slots, const int64_t *edges,
+                              uint32_t tables);
+
 #endif

@@ -324,6 +324,20 @@ ig_status ig_ts_op_fb_lookup(ig_ts_call *call) {
 
 /* ---- bounds ---- */
 
+/* Writes to a tensor of the program.  Where it is the caller's or the module's own, the
+ * program sees the mended content, and the caller keeps what was given: a call leaves
+ * neither mended ids behind, nor a count of what was wrong. */
+static ig_status mend(ig_ts_call *call, uint32_t arg, ig_value *value) {
+    const ig_ts_tensor *tensor = ig_ts_peek(call, arg);
+    ig_ts_storage      *storage = tensor ? tensor->storage : NULL;
+    bool was_written = storage && storage->is_written;
+    IG_TRY(ig_ts_write(call, arg, value));
+    if (storage->is_input || storage->origin) {
+        storage->is_written = was_written;
+    }
+    return IG_OK;
+}
+
 ig_status ig_ts_op_fb_bounds(ig_ts_call *call) {
     enum { ROWS, INDICES, OFFSETS, MODE, WARNING, B_OFFSETS = 6 };
     ig_fb   fb = ig_fb_open(call);
@@ -346,8 +360,8 @@ ig_status ig_ts_op_fb_bounds(ig_ts_call *call) {
                         .attrs = attrs };
     ig_op     *op = NULL;
     IG_TRY(ig_build(call->builder, IG_OP_bounds, &spec, &op));
-    IG_TRY(ig_ts_write(call, INDICES, &op->results[0]));
-    IG_TRY(ig_ts_write(call, OFFSETS, &op->results[1]));
+    IG_TRY(mend(call, INDICES, &op->results[0]));
+    IG_TRY(mend(call, OFFSETS, &op->results[1]));
     bool counts = mode == MODE_WARNING || mode == V2_WARNING;
-    return counts ? ig_ts_write(call, WARNING, &op->results[2]) : IG_OK;
+    return counts ? mend(call, WARNING, &op->results[2]) : IG_OK;
 }
