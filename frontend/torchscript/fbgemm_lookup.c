@@ -330,7 +330,7 @@ ig_status ig_ts_op_fb_lookup(ig_ts_call *call) {
 static ig_status mend(ig_ts_call *call, uint32_t arg, ig_value *value) {
     const ig_ts_tensor *tensor = ig_ts_peek(call, arg);
     ig_ts_storage      *storage = tensor ? tensor->storage : NULL;
-    bool was_written = storage && storage->is_written;
+    bool                was_written = storage && storage->is_written;
     IG_TRY(ig_ts_write(call, arg, value));
     if (storage->is_input || storage->origin) {
         storage->is_written = was_written;

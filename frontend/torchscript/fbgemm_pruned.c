@@ -1,9 +1,10 @@
-/* FBGEMM's look-ups of pruned ids: from the ids of a whole table to rows of what is left.
+/* FBGEMM's look-ups of pruned ids: from the ids of a whole table to rows of what is
+ * left.
  * SPDX-License-Identifier: Apache-2.0
  *
- * By an array, for each table as long as it was, which holds the row or -1; or by a hash
- * table of pairs (id, row).  The pairs of a constant hash table are sorted when the model
- * is read, and found by search:
+ * By an array, for each table as long as it was, which holds the row or -1; or by a
+ * hash table of pairs (id, row).  The pairs of a constant hash table are sorted when
+ * the model is read, and found by search:
  *
  *     key    table << 32 | id       sorted, with the row beside it
  *     row    that of the first key not below the wanted one, if they are equal; else -1
@@ -30,7 +31,8 @@ static ig_value *tables_of(ig_fb *fb, ig_value *ids, ig_value *offsets, ig_dim t
 ig_status ig_ts_op_fb_pruned_array(ig_ts_call *call) {
     ig_fb     fb = ig_fb_open(call);
     ig_value *given = ig_fb_tensor(&fb, 0), *offsets = ig_fb_tensor(&fb, 1);
-    ig_value *rows = ig_fb_arg(&fb, 2, IG_DT_i64), *edges = ig_fb_arg(&fb, 3, IG_DT_i64);
+    ig_value *rows = ig_fb_arg(&fb, 2, IG_DT_i64),
+             *edges = ig_fb_arg(&fb, 3, IG_DT_i64);
     ig_dim    tables = ig_dim_sub(call->module, ig_fb_extent(&fb, edges, 0), 1);
     ig_value *ids = ig_fb_cast(&fb, given, IG_DT_i64);
     ig_value *table = tables_of(&fb, ids, offsets, tables);
@@ -130,7 +132,6 @@ ig_status ig_ts_op_fb_pruned_hashmap(ig_ts_call *call) {
             return ig_ts_fail(call, IG_INVALID, "the hash table's offsets fall");
         }
     }
-    return ig_fb_give(&fb, 0,
-                      ig_fb_look_up_pairs(&fb, ids, offsets, slots, edges,
-                                          edge_count - 1));
+    return ig_fb_give(
+        &fb, 0, ig_fb_look_up_pairs(&fb, ids, offsets, slots, edges, edge_count - 1));
 }

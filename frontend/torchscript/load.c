@@ -365,6 +365,7 @@ ig_status ig_ts_load(ig_ts_eval *eval, ig_py *value, const char *path,
         *out_value = ig_ts_of_complex(value->as.complex.re, value->as.complex.im);
         return IG_OK;
     case IG_PY_STR:
+    case IG_PY_BYTES: /* a custom class's state may be one */
         *out_value = ig_ts_of_str(value->as.text);
         return IG_OK;
     case IG_PY_DEVICE:

@@ -274,7 +274,7 @@ static ig_status read_results(ig_schema_reader *reader, argument_list *list) {
 
 static ig_status read_name(ig_schema_reader *reader, ig_schema *schema) {
     ig_arena *arena = reader->types->arena;
-    ig_str    space = read_word(reader, false);
+    ig_str    space = read_word(reader, true); /* a class may be the space */
     IG_TRY(expect(reader, "::"));
     ig_str name = read_word(reader, false);
     if (space.size == 0 || name.size == 0) {

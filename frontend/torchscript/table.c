@@ -16,9 +16,11 @@ const ig_ts_row ig_ts_rows[] = {
 };
 const size_t ig_ts_row_count = IG_COUNT_OF(ig_ts_rows);
 
-/* "aten::add" of "aten::add.Tensor(Tensor self …". */
+/* "aten::add" of "aten::add.Tensor(Tensor self …"; a class's name may hold a dot. */
 static ig_str name_of(const ig_ts_row *row) {
-    return (ig_str){ row->schema, strcspn(row->schema, ".(") };
+    const char *colon = strstr(row->schema, "::");
+    size_t      ns = colon ? (size_t)(colon - row->schema) : 0;
+    return (ig_str){ row->schema, ns + strcspn(row->schema + ns, ".(") };
 }
 
 void ig_ts_rows_index(ig_ts_eval *eval) {
