@@ -34,6 +34,11 @@ ig_resize_axis ig_resize_axis_of(const ig_op *op) {
     };
 }
 
+int64_t ig_resize_extent(int64_t in, float scale, float first, float end) {
+    double extent = floor((double)((float)in * (end - first) * scale));
+    return scale == 0 ? in : extent >= 0 && extent < 1e18 ? (int64_t)extent : -1;
+}
+
 static float scale_of(const ig_resize_axis *axis) {
     return axis->scale > 0 ? axis->scale : (float)axis->out / (float)axis->in;
 }

@@ -173,7 +173,7 @@ static bool decide_lengths(decision *d, ig_dim first, ig_dim length, bool to_end
     d->length = length;
     d->fixed = (piece){ d->spec.ids, first, total };
     d->to_end = to_end;
-    bool     may_ask = d->t->body && (!to_end || first == 0);
+    bool may_ask = d->t->body && (!to_end || first == 0);
     return is_good == IG_YES || (is_good == IG_MAYBE && may_ask);
 }
 

@@ -33,7 +33,7 @@ static bool read_axis(const ig_op *op, uint32_t d, axis_plan *out) {
     ig_module     *module = ig_op_module(op);
     const ig_type *x = op->operands[0].value->type;
     float          numbers[3] = { 0 };
-    for (uint32_t i = 1; i < op->operand_count; i++) {
+    for (uint32_t i = 1; i < op->operand_count && i < 3; i++) {
         const ig_data *data = ig_constant_of(op->operands[i].value);
         if (!data || !data->bytes || data->type->rank != 1) {
             return false;

@@ -130,14 +130,25 @@ static ig_status build_group_norm(ig_onnx_node *node, uint32_t count, int64_t gr
     return ig_onnx_build(node, IG_OP_group_norm, count, node->inputs, attrs, out_value);
 }
 
-static ig_status need_known_channels(const ig_onnx_node *node, int64_t *out_count) {
-    ig_dim channels = node->inputs[0]->type->dims[1];
-    if (!ig_dim_constant(node->import->module, channels, out_count) &&
-        !ig_dim_constant(node->import->module, node->inputs[1]->type->dims[0],
-                         out_count)) {
-        return ig_onnx_fail(node, IG_UNSUPPORTED,
-                            "the number of channels is only known when it runs");
+/* As layers of [N, C, rest]: for channels whose number the run learns. */
+static ig_status normalise_planes(ig_onnx_node *node) {
+    ig_value      *x = node->inputs[0], *factor;
+    const ig_type *type = x->type;
+    ig_module     *module = node->import->module;
+    ig_dim         rest = ig_dim_product(module, type->dims + 2, type->rank - 2);
+    ig_dim         dims[3] = { type->dims[0], type->dims[1], rest };
+    double         epsilon = ig_onnx_attr_float(node, "epsilon", 1e-5f);
+    ig_attr        attrs[IG_layer_norm_attr_count] = { { 0 } };
+    attrs[IG_layer_norm_axis] = ig_attr_of_int(2);
+    attrs[IG_layer_norm_epsilon] = ig_attr_of_float(epsilon);
+    IG_TRY(ig_onnx_reshape(node, x, 3, dims, &x));
+    IG_TRY(ig_onnx_build(node, IG_OP_layer_norm, 1, &x, attrs, &x));
+    IG_TRY(ig_onnx_reshape(node, x, type->rank, type->dims, &x));
+    for (uint32_t i = 1; i < 3; i++) {
+        IG_TRY(along_channels(node, node->inputs[i], &factor));
+        IG_TRY(ig_onnx_build2(node, i == 1 ? IG_OP_mul : IG_OP_add, x, factor, &x));
     }
+    node->outputs[0] = x;
     return IG_OK;
 }
 
@@ -146,7 +157,11 @@ ig_status ig_onnx_import_instance_norm(ig_onnx_node *node) {
     int64_t channels;
     IG_TRY(need_rank(node, 3));
     IG_TRY(need_channels(node, 1, 2));
-    IG_TRY(need_known_channels(node, &channels));
+    if (!ig_dim_constant(node->import->module, node->inputs[0]->type->dims[1],
+                         &channels) ||
+        channels == 0) {
+        return normalise_planes(node);
+    }
     return build_group_norm(node, 3, channels, &node->outputs[0]);
 }
 

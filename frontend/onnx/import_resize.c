@@ -153,13 +153,51 @@ static ig_status start(ig_onnx_node *node, resizing *r) {
     return read_axes(r);
 }
 
-/* ---- the op ---- */
+/* ---- lists that only the run knows ---- */
 
 static ig_value *float_list(const resizing *r, const float *values, uint32_t count) {
     ig_dim         dim = count;
     const ig_type *type = ig_type_tensor(r->node->import->module, IG_DT_f32, 1, &dim);
     return ig_make_const(r->node->builder, type, values);
 }
+
+/* Entry `axis` of list `index` as a list of one; `part` is 1 for the ends of roi.  What
+ * the list leaves out stays as it is. */
+static ig_status entry_of(const resizing *r, uint32_t index, uint32_t part,
+                          uint32_t axis, ig_value **out_value) {
+    static const float usual[] = { 0, 1 };
+    for (uint32_t i = 0; i < r->axis_count; i++) {
+        if (r->axes[i] == axis) {
+            return ig_onnx_slice(r->node, r->node->inputs[index], 0,
+                                 (ig_dim)(i + part * r->axis_count), 1, out_value);
+        }
+    }
+    *out_value = index == SIZES ? ig_make_dims(r->node->builder, &r->sizes[axis], 1)
+                                : float_list(r, &usual[index == ROI && part], 1);
+    return IG_OK;
+}
+
+/* Input `index` with an entry (for roi: two) for every axis. */
+static ig_status full_list(const resizing *r, uint32_t index, ig_value **out_value) {
+    ig_value       *parts[2 * IG_TENSOR_RANK];
+    uint32_t        count = index == ROI ? 2 * r->rank : r->rank;
+    const ig_value *given = r->node->inputs[index];
+    ig_dtype        dtype = index == SIZES ? IG_DT_i64 : IG_DT_f32;
+    ig_dim          own = (ig_dim)r->axis_count * (index == ROI ? 2 : 1);
+    if (given->type->kind != IG_TENSOR || given->type->rank != 1 ||
+        given->type->dims[0] != own || count == 0) {
+        return ig_onnx_fail(r->node, IG_UNSUPPORTED,
+                            "input %u is not a list of as many numbers as axes", index);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        IG_TRY(entry_of(r, index, i / r->rank, i % r->rank, &parts[i]));
+        parts[i] = ig_make_cast(r->node->builder, parts[i], dtype);
+    }
+    ig_attr attrs[IG_concat_attr_count] = { [IG_concat_axis] = ig_attr_of_int(0) };
+    return ig_onnx_build(r->node, IG_OP_concat, count, parts, attrs, out_value);
+}
+
+/* ---- the op ---- */
 
 static ig_status build(resizing *r, ig_attr *attrs, bool is_crop) {
     ig_onnx_node *node = r->node;
@@ -215,6 +253,42 @@ static ig_status read_region(resizing *r, bool is_crop) {
     return IG_OK;
 }
 
+/* Are all lists constants? */
+static bool is_known(const resizing *r, bool is_crop, bool has_sizes, float *scales) {
+    ig_dims_value sizes;
+    float         region[2 * IG_TENSOR_RANK];
+    if (is_crop && !read_floats(ig_onnx_in(r->node, ROI), 2 * r->axis_count, region)) {
+        return false;
+    }
+    return has_sizes ? ig_onnx_dims(r->node, SIZES, &sizes)
+                     : read_floats(ig_onnx_in(r->node, SCALES), r->axis_count, scales);
+}
+
+static ig_status build_at_run(const resizing *r, const ig_attr *attrs, bool is_crop,
+                              bool has_sizes) {
+    ig_onnx_node *node = r->node;
+    ig_value     *operands[4] = { node->inputs[X] };
+    uint32_t      count = 2;
+    ig_str policy = ig_onnx_attr_str(node, "keep_aspect_ratio_policy", "stretch");
+    if (has_sizes && !ig_str_is(policy, "stretch")) {
+        return unknown(r, "sizes that keep the aspect ratio");
+    }
+    operands[1] = float_list(r, r->scales, r->rank);
+    operands[2] = float_list(r, r->region, 2 * r->rank);
+    if (!has_sizes) {
+        IG_TRY(full_list(r, SCALES, &operands[1]));
+    }
+    if (is_crop) {
+        IG_TRY(full_list(r, ROI, &operands[2]));
+        count = 3;
+    }
+    if (has_sizes) {
+        IG_TRY(full_list(r, SIZES, &operands[3]));
+        count = 4;
+    }
+    return ig_onnx_build(node, IG_OP_resize, count, operands, attrs, &node->outputs[0]);
+}
+
 ig_status ig_onnx_import_resize(ig_onnx_node *node) {
     resizing r;
     int64_t  mode, place, rule;
@@ -224,14 +298,10 @@ ig_status ig_onnx_import_resize(ig_onnx_node *node) {
     IG_TRY(read_name(node, "coordinate_transformation_mode", "half_pixel", coordinates,
                      &place));
     IG_TRY(read_name(node, "nearest_mode", "round_prefer_floor", nearest, &rule));
-    bool is_crop = place == IG_COORD_crop;
-    IG_TRY(read_region(&r, is_crop));
-    if (!is_empty(ig_onnx_in(node, SIZES))) {
-        IG_TRY(read_sizes(&r));
-    } else if (read_floats(ig_onnx_in(node, SCALES), r.axis_count, scales)) {
-        IG_TRY(scale_axes(&r, scales));
-    } else {
-        return unknown(&r, "the scales");
+    bool is_crop = place == IG_COORD_crop,
+         has_sizes = !is_empty(ig_onnx_in(node, SIZES));
+    if (!has_sizes && is_empty(ig_onnx_in(node, SCALES))) {
+        return ig_onnx_fail(node, IG_INVALID, "has neither scales nor sizes");
     }
     ig_attr attrs[IG_resize_attr_count] = {
         [IG_resize_mode] = ig_attr_of_enum(mode),
@@ -250,6 +320,11 @@ ig_status ig_onnx_import_resize(ig_onnx_node *node) {
         attrs[IG_resize_outside] =
             ig_attr_of_float(ig_onnx_attr_float(node, "extrapolation_value", 0));
     }
+    if (!is_known(&r, is_crop, has_sizes, scales)) {
+        return build_at_run(&r, attrs, is_crop, has_sizes);
+    }
+    IG_TRY(read_region(&r, is_crop));
+    IG_TRY(has_sizes ? read_sizes(&r) : scale_axes(&r, scales));
     return build(&r, attrs, is_crop);
 }
 
@@ -266,17 +341,25 @@ ig_status ig_onnx_import_upsample(ig_onnx_node *node) {
         IG_TRY(read_name(node, "mode", "nearest", modes, &mode));
     }
     const Onnx__AttributeProto *attr = ig_onnx_attr(node, "scales", NULL);
-    if (attr && attr->n_floats == r.rank) {
+    bool                        is_constant = attr && attr->n_floats == r.rank;
+    if (is_constant) {
         memcpy(scales, attr->floats, r.rank * sizeof *scales);
-    } else if (!read_floats(ig_onnx_in(node, 1), r.rank, scales)) {
-        return unknown(&r, "the scales");
+    } else {
+        IG_TRY(ig_onnx_tensor(node, 1));
+        is_constant = read_floats(node->inputs[1], r.rank, scales);
     }
-    IG_TRY(scale_axes(&r, scales));
     ig_attr attrs[IG_resize_attr_count] = {
         [IG_resize_mode] = ig_attr_of_enum(mode),
         [IG_resize_coordinates] = ig_attr_of_enum(IG_COORD_asymmetric),
         [IG_resize_nearest] = ig_attr_of_enum(IG_NEAREST_floor),
     };
+    if (!is_constant) {
+        ig_value *operands[] = {
+            node->inputs[X], ig_make_cast(node->builder, node->inputs[1], IG_DT_f32)
+        };
+        return ig_onnx_build(node, IG_OP_resize, 2, operands, attrs, &node->outputs[0]);
+    }
+    IG_TRY(scale_axes(&r, scales));
     return build(&r, attrs, false);
 }
 
