@@ -292,14 +292,44 @@ ig_status ig_ts_op_list_count(ig_ts_call *call) {
     }
 }
 
+/* Lists of numbers some of which only the run knows: all pairs are equal. */
+static ig_status numbers_equal(ig_ts_call *call, const ig_ts_list *x,
+                               const ig_ts_list *y, ig_ts_value *out) {
+    ig_ts_row  eq = { .variant = IG_TS_EQ },  and= { .variant = IG_TS_AND };
+    ig_ts_call inner = *call;
+    *out = ig_ts_of_bool(x->count == y->count);
+    for (size_t i = 0; x->count == y->count && i < x->count; i++) {
+        ig_ts_value pair;
+        inner.row = &eq;
+        IG_TRY(ig_ts_number_op(&inner, &x->items[i], &y->items[i], &pair));
+        bool is_yes = ig_ts_is_known(&pair) && pair.as.b;
+        inner.row = &and;
+        if (!is_yes) {
+            IG_TRY(ig_ts_number_op(&inner, out, &pair, out));
+        }
+    }
+    return IG_OK;
+}
+
 ig_status ig_ts_op_values_equal(ig_ts_call *call) {
-    bool is_known, is_equal = ig_ts_equal(&call->args[0], &call->args[1], &is_known);
-    if (!is_known) {
+    ig_ts_value *a = &call->args[0], *b = &call->args[1], result;
+    bool         is_known, is_equal = ig_ts_equal(a, b, &is_known);
+    bool         is_negated = call->row->variant == 1;
+    if (is_known) {
+        return ig_ts_give_bool(call, 0, is_equal != is_negated);
+    }
+    if (a->kind != IG_TS_LIST || b->kind != IG_TS_LIST) {
         return ig_ts_fail(call, IG_UNSUPPORTED,
                           "compares containers of numbers that are computed at run "
                           "time");
     }
-    return ig_ts_give_bool(call, 0, is_equal != (call->row->variant == 1));
+    IG_TRY(numbers_equal(call, a->as.list, b->as.list, &result));
+    if (is_negated && ig_ts_is_known(&result)) {
+        result.as.b = !result.as.b;
+    } else if (is_negated) {
+        IG_TRY(ig_ts_build1(call, IG_OP_not, result.as.value, &result.as.value));
+    }
+    return ig_ts_give_value(call, 0, result);
 }
 
 ig_status ig_ts_op_is(ig_ts_call *call) {
