@@ -223,7 +223,8 @@ ig_status ig_ts_op_cdist(ig_ts_call *call) {
 ig_status ig_ts_op_pairwise_distance(ig_ts_call *call) {
     ig_value *gap = ig_aten_map2(call, IG_OP_sub, ig_aten_tensor(call, 0),
                                  ig_aten_tensor(call, 1));
-    gap = ig_aten_map2n(call, IG_OP_add, gap, ig_aten_float(call, 3));
+    gap = ig_aten_map2n(call, IG_OP_add, ig_aten_to_float(call, gap),
+                        ig_aten_float(call, 3));
     IG_TRY(call->status);
     return ig_aten_give(call, norm_along(call, gap, ig_aten_float(call, 2),
                                          gap->type->rank - 1, ig_aten_bool(call, 4)));

@@ -131,13 +131,15 @@ ig_status ig_ts_op_margin_ranking(ig_ts_call *call) {
                                  ig_aten_tensor(call, 1));
     gap = ig_aten_map2(call, IG_OP_mul, ig_aten_map1(call, IG_OP_neg, gap),
                        ig_aten_tensor(call, 2));
-    gap = ig_aten_map2n(call, IG_OP_add, gap, ig_aten_float(call, 3));
+    gap = ig_aten_map2n(call, IG_OP_add, ig_aten_to_float(call, gap),
+                        ig_aten_float(call, 3));
     return give_reduced(call, ig_aten_map2n(call, IG_OP_max, gap, 0), 4);
 }
 
 /* poisson_nll_loss(input, target, log_input, full, eps, reduction) */
 ig_status ig_ts_op_poisson_nll(ig_ts_call *call) {
-    ig_value *x = ig_aten_tensor(call, 0), *y = ig_aten_tensor(call, 1), *loss;
+    ig_value *x = ig_aten_to_float(call, ig_aten_tensor(call, 0)), *loss;
+    ig_value *y = ig_aten_tensor(call, 1);
     IG_TRY(call->status);
     ig_dtype dtype = (ig_dtype)x->type->dtype;
     y = ig_aten_cast(call, y, dtype);

@@ -41,7 +41,7 @@ static bool is_number(const ig_ts_value *value, double number) {
 }
 
 static ig_value *scaled(ig_ts_call *call, ig_value *x, uint32_t factor) {
-    if (!x || is_number(&call->args[factor], 1)) {
+    if (!x || is_number(&call->args[factor], 1) || x->type->dtype == IG_DT_bool) {
         return x;
     }
     return ig_aten_map2(call, IG_OP_mul, x,
@@ -66,7 +66,8 @@ static ig_status add_product(ig_ts_call *call, ig_value *all) {
         return ig_aten_give(call, ig_aten_expand(call, all, rank, dims));
     }
     self = scaled(call, ig_aten_cast(call, self, dtype), 3);
-    return ig_aten_give(call, ig_aten_map2(call, IG_OP_add, all, self));
+    ig_opcode code = dtype == IG_DT_bool ? IG_OP_or : IG_OP_add;
+    return ig_aten_give(call, ig_aten_map2(call, code, all, self));
 }
 
 /* addmm, addmv, baddbmm; variant 1, addbmm: products summed over the batch */
@@ -84,7 +85,8 @@ static ig_value *outer(ig_ts_call *call, ig_value *x, ig_value *y) {
     }
     x = ig_aten_reshape(call, x, 2, (ig_dim[]){ x->type->dims[0], 1 });
     y = ig_aten_reshape(call, y, 2, (ig_dim[]){ 1, y->type->dims[0] });
-    return ig_aten_map2(call, IG_OP_mul, x, y);
+    ig_opcode code = x && x->type->dtype == IG_DT_bool ? IG_OP_and : IG_OP_mul;
+    return ig_aten_map2(call, code, x, y);
 }
 
 ig_status ig_ts_op_addr(ig_ts_call *call) {

@@ -148,7 +148,9 @@ ig_status ig_ts_op_batch_norm(ig_ts_call *call) {
         return give_three(call, value, empty, empty);
     }
     ig_value *spread = ig_aten_map2n(call, IG_OP_add, n.variance, n.eps);
-    return give_three(call, value, n.mean, ig_aten_map1(call, IG_OP_rsqrt, spread));
+    spread = ig_aten_map1(call, IG_OP_rsqrt, spread);
+    return give_three(call, value, ig_aten_cast(call, n.mean, n.dtype),
+                      ig_aten_cast(call, spread, n.dtype));
 }
 
 /* ---- layer norm ---- */
@@ -225,7 +227,9 @@ ig_status ig_ts_op_layer_norm(ig_ts_call *call) {
     gap = ig_aten_map2(call, IG_OP_mul, gap, gap);
     gap = ig_aten_reduce(call, IG_REDUCE_mean, gap, axes, n.count, true);
     gap = ig_aten_map2n(call, IG_OP_add, gap, n.eps);
-    return give_three(call, value, mean, ig_aten_map1(call, IG_OP_rsqrt, gap));
+    gap = ig_aten_map1(call, IG_OP_rsqrt, gap);
+    return give_three(call, value, ig_aten_cast(call, mean, n.dtype),
+                      ig_aten_cast(call, gap, n.dtype));
 }
 
 /* rms_norm(input, normalized_shape, weight, eps); eps None: the dtype's epsilon */
@@ -292,7 +296,9 @@ ig_status ig_ts_op_native_group_norm(ig_ts_call *call) {
     gap = ig_aten_map2(call, IG_OP_mul, gap, gap);
     gap = ig_aten_reduce1(call, IG_REDUCE_mean, gap, 2, false);
     gap = ig_aten_map1(call, IG_OP_rsqrt, ig_aten_map2n(call, IG_OP_add, gap, eps));
-    return give_three(call, value, ig_aten_reshape(call, mean, 2, dims), gap);
+    ig_dtype dtype = (ig_dtype)value->type->dtype;
+    mean = ig_aten_cast(call, ig_aten_reshape(call, mean, 2, dims), dtype);
+    return give_three(call, value, mean, ig_aten_cast(call, gap, dtype));
 }
 
 /* instance_norm(input, weight, bias, running_mean, running_var, use_input_stats,
