@@ -10,16 +10,15 @@
 
 #include "frontend/torchscript/eval.h"
 #include "ir/bag.h"
+#include "ir/row.h"
 
 #include <string.h>
 
 /* A table under way. */
 typedef struct rows {
-    ig_ts_call    *call;
-    int64_t        count, dim; /* rows, elements a row */
-    uint32_t       bits;
-    const uint8_t *bytes; /* of the source */
-    int64_t        stride;
+    ig_ts_call *call;
+    int64_t     count, dim; /* rows, elements a row */
+    uint32_t    bits;
 } rows;
 
 /* The bytes of a constant [rows, columns] of u8. */
@@ -33,33 +32,26 @@ static bool constant_rows(ig_ts_call *call, const ig_value *x, const ig_data **o
     return true;
 }
 
-static ig_value *make_table(rows *r, ig_row_format format, const void *bytes,
-                            const ig_data *borrowed) {
+/* `bytes` are borrowed; `file` says where they lie on disk, or is NULL. */
+static ig_value *make_table(const rows *r, const void *bytes, const ig_data *file) {
     static const ig_dtype dtypes[] = { [2] = IG_DT_u2, [4] = IG_DT_u4, [8] = IG_DT_u8 };
     ig_module            *module = r->call->module;
     ig_dtype              dtype = dtypes[r->bits];
-    int64_t               row = ig_table_row_bytes(dtype, format, r->dim);
+    ig_rows       format = { .format = r->bits == 8 ? IG_ROW_F32 : IG_ROW_F16_BEHIND };
+    ig_row_layout layout;
+    if (!ig_row_layout_of(format, r->bits, r->dim, &layout)) {
+        return ig_aten_fail(r->call, IG_LIMIT, "rows of %lld elements",
+                            (long long)r->dim);
+    }
     ig_data data = { .type = ig_type_table(module, dtype, format, r->count, r->dim),
                      .bytes = bytes,
-                     .size = row * r->count };
-    if (borrowed) {
-        data.file = borrowed->file;
-        data.offset = borrowed->offset;
+                     .size = r->count * layout.stride };
+    if (file) {
+        data.file = file->file;
+        data.offset = file->offset;
     }
-    ig_weight *weight = ig_module_add_weight(module, "table", &data);
-    return ig_make_weight(r->call->builder, weight);
-}
-
-/* Rows with f16 scale and bias behind them, moved to the front. */
-static ig_value *turn_rows(rows *r) {
-    int64_t  packed = r->stride - 4, bytes = r->count * r->stride;
-    uint8_t *copy = ig_arena_alloc(&r->call->module->arena, (size_t)bytes + 1);
-    for (int64_t i = 0; i < r->count; i++) {
-        const uint8_t *from = r->bytes + i * r->stride;
-        memcpy(copy + i * r->stride, from + packed, 4);
-        memcpy(copy + i * r->stride + 4, from, (size_t)packed);
-    }
-    return make_table(r, IG_ROW_F16, copy, NULL);
+    return ig_make_weight(r->call->builder,
+                          ig_module_add_weight(module, "table", &data));
 }
 
 /* Argument 0, [rows, bytes]. */
@@ -68,16 +60,13 @@ static ig_value *rowwise_table(ig_ts_call *call, uint32_t bits) {
     if (!constant_rows(call, ig_aten_tensor(call, 0), &data)) {
         return NULL;
     }
-    rows r = { .call = call, .count = data->type->dims[0], .bits = bits };
-    r.bytes = data->bytes;
-    r.stride = data->type->dims[1];
-    int64_t tail = bits == 8 ? 8 : 4;
-    if (r.stride < tail) {
+    int64_t codes = data->type->dims[1] - (bits == 8 ? 8 : 4);
+    rows    r = { call, data->type->dims[0], codes * (8 / bits), bits };
+    if (codes < 0) {
         return ig_aten_fail(call, IG_INVALID, "rows of %lld bytes",
-                            (long long)r.stride);
+                            (long long)data->type->dims[1]);
     }
-    r.dim = (r.stride - tail) * (8 / bits);
-    return bits == 8 ? make_table(&r, IG_ROW_F32, r.bytes, data) : turn_rows(&r);
+    return make_table(&r, data->bytes, data);
 }
 
 /* ---- packed parameters ---- */
@@ -115,24 +104,26 @@ static void put_f16(uint8_t *at, double value) {
     memcpy(at, &bits, sizeof bits);
 }
 
-static ig_value *pack_rows(rows *r, const ig_data *scales, const ig_data *zeros) {
+/* Codes of `stride` bytes a row, with what `scales` and `zeros` come to behind them. */
+static ig_value *pack_rows(const rows *r, const uint8_t *codes, const ig_data *scales,
+                           const ig_data *zeros) {
     bool     is_byte = r->bits == 8;
-    int64_t  row = r->stride + (is_byte ? 8 : 4), bytes = row * r->count;
-    uint8_t *copy = ig_arena_alloc(&r->call->module->arena, (size_t)bytes + 1);
+    size_t   stride = (size_t)((r->dim * r->bits + 7) / 8), tail = is_byte ? 8 : 4;
+    uint8_t *copy = ig_arena_alloc(&r->call->module->arena,
+                                   (stride + tail) * (size_t)r->count + 1);
     for (int64_t i = 0; i < r->count; i++) {
-        uint8_t *to = copy + i * row;
+        uint8_t *to = copy + (size_t)i * (stride + tail);
         double   scale = number_at(scales, i), bias = -number_at(zeros, i) * scale;
+        float    pair[] = { (float)scale, (float)bias };
+        memcpy(to, codes + (size_t)i * stride, stride);
         if (is_byte) {
-            float pair[] = { (float)scale, (float)bias };
-            memcpy(to, r->bytes + i * r->stride, (size_t)r->stride);
-            memcpy(to + r->stride, pair, sizeof pair);
+            memcpy(to + stride, pair, sizeof pair);
         } else {
-            put_f16(to, scale);
-            put_f16(to + 2, bias);
-            memcpy(to + 4, r->bytes + i * r->stride, (size_t)r->stride);
+            put_f16(to + stride, scale);
+            put_f16(to + stride + 2, bias);
         }
     }
-    return make_table(r, is_byte ? IG_ROW_F32 : IG_ROW_F16, copy, NULL);
+    return make_table(r, copy, NULL);
 }
 
 static ig_value *packed_table(ig_ts_call *call, uint32_t bits) {
@@ -146,17 +137,12 @@ static ig_value *packed_table(ig_ts_call *call, uint32_t bits) {
     if (!scales || !scales->bytes || !zeros || !zeros->bytes) {
         return ig_aten_fail(call, IG_UNSUPPORTED, "scales that are not constants");
     }
-    rows r = { .call = call,
-               .count = data->type->dims[0],
-               .dim = data->type->dims[1],
-               .bits = bits,
-               .bytes = data->bytes };
-    r.stride = (r.dim * bits + 7) / 8;
     if (ig_dtypes[data->type->dtype].bits != bits) {
         return ig_aten_fail(call, IG_INVALID, "weights of %u bits, expected %u",
                             ig_dtypes[data->type->dtype].bits, bits);
     }
-    return pack_rows(&r, scales, zeros);
+    rows r = { call, data->type->dims[0], data->type->dims[1], bits };
+    return pack_rows(&r, data->bytes, scales, zeros);
 }
 
 /* ---- look-ups ---- */
