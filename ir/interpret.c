@@ -396,9 +396,13 @@ static ig_status run_loop(ig_run *run, const ig_op *op) {
 /* ---- blocks ---- */
 
 static const run_fn handlers[IG_OP_COUNT] = {
-    [IG_OP_if] = run_if,        [IG_OP_loop] = run_loop,
-    [IG_OP_fused] = run_fused,  [IG_OP_weight] = run_weight,
-    [IG_OP_table] = run_weight, [IG_OP_guard] = ig_run_check_guard,
+    [IG_OP_if] = run_if,
+    [IG_OP_loop] = run_loop,
+    [IG_OP_fused] = run_fused,
+    [IG_OP_weight] = run_weight,
+    [IG_OP_table] = run_weight,
+    [IG_OP_guard] = ig_run_check_guard,
+    [IG_OP_bind] = ig_run_bind_symbols,
 };
 
 /* Runs up to the terminator and shares its operands with `out`. */

@@ -41,6 +41,14 @@ ig_value *ig_fb_optional(ig_fb *fb, uint32_t index) {
     return is_none ? NULL : ig_fb_tensor(fb, index);
 }
 
+ig_value *ig_fb_size(ig_fb *fb, uint32_t index) {
+    ig_value *value = NULL;
+    bool      is_good = fb->status == IG_OK &&
+                   ig_fb_try(fb, ig_ts_number_value(fb->call, &fb->call->args[index],
+                                                    IG_DT_i64, &value));
+    return is_good ? value : NULL;
+}
+
 const int64_t *ig_fb_maybe_known(ig_fb *fb, const ig_value *value,
                                  uint32_t *out_count) {
     const ig_data *data = value ? ig_constant_of(value) : NULL;

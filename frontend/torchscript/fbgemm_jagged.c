@@ -59,7 +59,10 @@ static ig_value *rows_of_places(jagged *j, const ig_dim *most,
     ig_value  *row = ig_fb_range_dim(fb, batch), *is_there = NULL;
     for (uint32_t i = 0; i < j->axes; i++) {
         ig_value *begin = ig_fb_column(fb, ig_fb_gather(fb, j->offsets[i], row, 0));
+        ig_dim    edges = ig_fb_extent(fb, j->offsets[i], 0);
+        ig_value *last = ig_fb_dim(fb, ig_dim_sub(module, edges, 1));
         ig_value *next = ig_fb_with(fb, IG_OP_add, row, 1);
+        next = ig_fb_2(fb, IG_OP_min, next, last); /* there may be no row at all */
         ig_value *end = ig_fb_column(fb, ig_fb_gather(fb, j->offsets[i], next, 0));
         ig_value *at = ig_fb_2(fb, IG_OP_add, begin, ig_fb_range_dim(fb, most[i]));
         ig_value *is_in = ig_fb_2(fb, IG_OP_lt, at, end);
@@ -349,12 +352,13 @@ ig_status ig_ts_op_fb_masked_select(ig_ts_call *call) {
 /* Keys one behind the other: lengths [keys, batch]; variant: the rank of the values. */
 ig_status ig_ts_op_fb_stacked_to_dense(ig_ts_call *call) {
     ig_fb          fb = ig_fb_open(call);
-    const int64_t *edges, *most;
+    const ig_dim  *edges;
+    const int64_t *most;
     uint32_t       edge_count, count;
     int64_t        padding;
     ig_value      *values = ig_fb_tensor(&fb, 0), *lengths = ig_fb_tensor(&fb, 1);
     IG_TRY(fb.status);
-    IG_TRY(ig_ts_ints(call, 2, 0, &edges, &edge_count));
+    IG_TRY(ig_ts_dims(call, 2, 0, &edges, &edge_count));
     IG_TRY(ig_ts_ints(call, 3, 0, &most, &count));
     IG_TRY(ig_ts_int(call, 4, &padding));
     ig_value **results = IG_NEW_ARRAY(call->arena, ig_value *, (size_t)count + 1);
@@ -366,7 +370,8 @@ ig_status ig_ts_op_fb_stacked_to_dense(ig_ts_call *call) {
         ig_value *own = ig_fb_flat(&j.fb, ig_fb_slice(&j.fb, lengths, 0, i, 1));
         ig_value *wide = ig_fb_cast(&j.fb, own, IG_DT_i64);
         j.offsets[0] = ig_fb_cumsum(&j.fb, wide, IG_FB_COMPLETE);
-        j.values = ig_fb_slice(&j.fb, values, 0, edges[i], edges[i + 1] - edges[i]);
+        ig_dim size = ig_dim_sub(call->module, edges[i + 1], edges[i]);
+        j.values = ig_fb_slice(&j.fb, values, 0, edges[i], size);
         results[i] = to_dense(&j, &most[i], padding_of(&j, (double)padding));
         IG_TRY(j.fb.status);
     }

@@ -37,14 +37,12 @@ ig_status ig_ts_op_fb_lengths_range(ig_ts_call *call) {
 /* Begins of segments, without the last end. */
 ig_status ig_ts_op_fb_offsets_range(ig_ts_call *call) {
     ig_fb     fb = ig_fb_open(call);
-    ig_value *begins = ig_fb_tensor(&fb, 0);
-    ig_dim    size = 0;
-    IG_TRY(ig_ts_dim(call, 1, &size));
+    ig_value *begins = ig_fb_tensor(&fb, 0), *size = ig_fb_size(&fb, 1);
     ig_dim    one = 1;
-    ig_value *end = ig_fb_reshape(&fb, ig_fb_dim(&fb, size), 1, &one);
+    ig_value *end = ig_fb_reshape(&fb, size, 1, &one);
     ig_value *both[] = { ig_fb_cast(&fb, begins, IG_DT_i64), end };
     ig_value *offsets = ig_fb_concat(&fb, both, 2, 0);
-    ig_value *at = ig_fb_range_dim(&fb, size);
+    ig_value *at = ig_fb_range(&fb, size);
     return ig_fb_give(&fb, 0,
                       ig_fb_like(&fb, place_in_segment(&fb, offsets, at), begins));
 }
@@ -174,14 +172,13 @@ ig_status ig_ts_op_fb_permute_sequence(ig_ts_call *call) {
 /* Positions in the input of the elements of permuted segments. */
 ig_status ig_ts_op_fb_expand_permute(ig_ts_call *call) {
     enum { PERMUTE, IN, OUT, SIZE };
-    ig_fb  fb = ig_fb_open(call);
-    ig_dim size = 0;
-    IG_TRY(ig_ts_dim(call, SIZE, &size));
+    ig_fb     fb = ig_fb_open(call);
+    ig_value *size = ig_fb_size(&fb, SIZE);
     ig_value *permute = ig_fb_tensor(&fb, PERMUTE);
     ig_value *picks = ig_fb_cast(&fb, permute, IG_DT_i64);
     ig_value *begins = ig_fb_gather(&fb, ig_fb_arg(&fb, IN, IG_DT_i64), picks, 0);
     ig_value *offsets = ig_fb_arg(&fb, OUT, IG_DT_i64);
-    ig_value *at = ig_fb_range_dim(&fb, size);
+    ig_value *at = ig_fb_range(&fb, size);
     ig_value *segment = ig_fb_segment_of(&fb, offsets, at);
     ig_value *shift =
         ig_fb_2(&fb, IG_OP_sub, begins,
@@ -255,14 +252,13 @@ ig_status ig_ts_op_fb_group_index_select(ig_ts_call *call) {
 
 /* Per row: as many true as there are sources, then as many false as targets. */
 ig_status ig_ts_op_fb_source_mask(ig_ts_call *call) {
-    ig_fb  fb = ig_fb_open(call);
-    ig_dim size = 0;
-    IG_TRY(ig_ts_dim(call, 2, &size));
+    ig_fb     fb = ig_fb_open(call);
+    ig_value *size = ig_fb_size(&fb, 2);
     ig_value *sources = ig_fb_arg(&fb, 0, IG_DT_i64);
     ig_value *targets = ig_fb_arg(&fb, 1, IG_DT_i64);
     ig_value *lengths = ig_fb_2(&fb, IG_OP_add, sources, targets);
     ig_value *offsets = ig_fb_cumsum(&fb, lengths, IG_FB_COMPLETE);
-    ig_value *at = ig_fb_range_dim(&fb, size);
+    ig_value *at = ig_fb_range(&fb, size);
     ig_value *row = ig_fb_segment_of(&fb, offsets, at);
     ig_value *place = ig_fb_2(&fb, IG_OP_sub, at, ig_fb_gather(&fb, offsets, row, 0));
     return ig_fb_give(
