@@ -3,6 +3,7 @@
  *
  *     traced.c   traced inputs as trees
  *     entry_in.c  trees -> values of the arguments, one graph argument a leaf
+ *     entry_example.c what a missing argument could be, for the message
  *     entry_out.c the result -> trees and leaves; changed inputs; state
  */
 #ifndef IG_FRONTEND_TORCHSCRIPT_ENTRY_H
@@ -35,6 +36,8 @@ typedef struct ig_ts_entry {
 
 /* The values of all parameters but self. */
 ig_status ig_ts_entry_arguments(ig_ts_entry *entry, ig_ts_arguments *out_arguments);
+/* Appends " --input 'x=f32[B, 13]'", by the argument's type. */
+void ig_ts_entry_example(const ig_param *param, ig_writer *out);
 /* A tree that says what a traced input was like; false: it does not tell. */
 bool ig_ts_traced_tree(ig_ts_eval *eval, const char *name, const ig_py *value,
                        ig_node_list *out_nodes);

@@ -319,9 +319,7 @@ static bool traced_tree(const ig_ts_entry *entry, const char *name, size_t place
            ig_ts_traced_tree(entry->eval, name, inputs->as.list.items[place], out);
 }
 
-static void note_missing(const ig_ts_entry *entry, const ig_param *param,
-                         ig_writer *out) {
-    (void)entry;
+static void note_missing(const ig_param *param, ig_writer *out) {
     const char *type = param->type ? param->type->name : "Tensor";
     ig_put(out, "%s%s: %s", out->size ? ", " : "", param->name, type);
 }
@@ -419,18 +417,17 @@ static ig_status default_value(ig_ts_entry *entry, const ig_param *param,
 
 /* ---- all of them ---- */
 
-static ig_status missing(const ig_ts_entry *entry, ig_writer *names,
-                         const char *first) {
+static ig_status missing(const ig_ts_entry *entry, const ig_writer *names,
+                         const ig_writer *examples) {
     ig_location where = { .file = entry->eval->file, .graph = entry->name };
-    return ig_error_hint(
-        &entry->eval->context->diag, IG_INVALID, &where,
-        ig_arena_printf(
-            entry->eval->arena,
-            "say what each is, for example --input \"%s=f32[N, 13]\"; names "
-            "of extents are symbolic",
-            first),
-        "the archive does not say what these inputs are like: %.*s",
-        IG_STR_ARG(ig_writer_str(names)));
+    const char *hint = ig_arena_printf(
+        entry->eval->arena,
+        "say what each is (names of extents stay open), for example: ingot compile "
+        "%s%.*s -o model.ingot",
+        entry->eval->file, IG_STR_ARG(ig_writer_str(examples)));
+    return ig_error_hint(&entry->eval->context->diag, IG_INVALID, &where, hint,
+                         "the archive does not say what these inputs are like: %.*s",
+                         IG_STR_ARG(ig_writer_str(names)));
 }
 
 static ig_status check_names(const ig_ts_entry *entry) {
@@ -454,11 +451,11 @@ static ig_status check_names(const ig_ts_entry *entry) {
 ig_status ig_ts_entry_arguments(ig_ts_entry *entry, ig_ts_arguments *out) {
     const ig_function *method = entry->method;
     ig_ts_eval        *eval = entry->eval;
-    ig_writer          lacking;
-    const char        *first = NULL;
+    ig_writer          lacking, examples;
     *out = (ig_ts_arguments){ .positional = (uint32_t)method->param_count - 1 };
     out->values = IG_NEW_ARRAY(eval->arena, ig_ts_value, method->param_count);
     ig_writer_init(&lacking, eval->arena);
+    ig_writer_init(&examples, eval->arena);
     IG_TRY(check_names(entry));
     for (size_t i = 1; i < method->param_count; i++) {
         const ig_param *param = &method->params[i];
@@ -472,9 +469,9 @@ ig_status ig_ts_entry_arguments(ig_ts_entry *entry, ig_ts_arguments *out) {
         } else if (param->value) {
             IG_TRY(default_value(entry, param, &out->values[i - 1]));
         } else {
-            note_missing(entry, param, &lacking);
-            first = first ? first : param->name;
+            note_missing(param, &lacking);
+            ig_ts_entry_example(param, &examples);
         }
     }
-    return first ? missing(entry, &lacking, first) : IG_OK;
+    return lacking.size ? missing(entry, &lacking, &examples) : IG_OK;
 }

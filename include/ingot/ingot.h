@@ -95,6 +95,10 @@ typedef struct ig_import_options {
 /* What a file is, from its content: "onnx", "ir", "artifact", "torchscript", "package",
  * or "" for anything else.  Never reports; the text is static. */
 IG_API const char *ig_model_format(const char *path);
+/* What a torch.package holds: resources, sources, values; "" for any other file.  The
+ * text is the context's. */
+IG_API IG_MUST_USE ig_status ig_model_describe(ig_context *context, const char *path,
+                                               const char **out_text);
 /* Reads a model file; the format (.onnx, .pt, .ig) is told from its content. */
 IG_API IG_MUST_USE ig_status ig_import(ig_context *context, const char *path,
                                        const ig_import_options *options,

@@ -199,7 +199,10 @@ static ig_status print_model(const settings *given, ig_context *context,
     model             m = { .context = context };
     const char       *package = "";
     ig_import_options how = import_options(given);
-    ig_status         status = ig_import(context, path, &how, &m.module);
+    ig_status         status = ig_model_describe(context, path, &package);
+    if (status == IG_OK && (!package[0] || given->inputs.count)) {
+        status = ig_import(context, path, &how, &m.module);
+    }
     if (status != IG_OK) {
         return status;
     }
