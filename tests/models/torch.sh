@@ -36,8 +36,8 @@ verify_list() {
 
 torch_target() {
     local target=$1 list=tests/models/passes-$1.txt grown
-    sort "$list" | comm -12 - "$folder/all.txt" >"$folder/listed.txt"
-    sort "$list" | comm -13 - "$folder/all.txt" >"$folder/others.txt"
+    LC_ALL=C sort "$list" | comm -12 - "$folder/all.txt" >"$folder/listed.txt"
+    LC_ALL=C sort "$list" | comm -13 - "$folder/all.txt" >"$folder/others.txt"
     verify_list "$target" "$folder/listed.txt"
     passed=$((passed + $(grep -c '^pass ' "$folder/verdicts.txt")))
     failed=$((failed + $(grep -c '^FAIL ' "$folder/verdicts.txt")))
