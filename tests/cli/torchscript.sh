@@ -1,0 +1,53 @@
+# TorchScript: what a call takes, values on the command line, what is refused.
+# SPDX-License-Identifier: Apache-2.0
+
+torch=$cases/models/torch
+if [ ! -d "$torch" ]; then
+    skip "TorchScript" "INGOT_CASES has no models/torch"
+else
+    model=$torch/scripted/containers/model.pt
+    check "what a call takes is asked for" 3 \
+        "f: Dict[str, Tensor], extra: Optional[Tensor], sizes: List[int]" \
+        "$ingot" info "$model"
+    check "with a command line" 3 \
+        "--input 'f={\"key\": f32[B, 13]}' --input 'extra=none' --input 'sizes=[3]'" \
+        "$ingot" info "$model"
+    features='{"n": f32[3], "item_emb": f32[3, 6], "user_emb": f32[3, 4]}'
+    check "trees say it" 0 'takes   f: {"n": f32[3], "item_emb": f32[3, 6]' \
+        "$ingot" info "$model" --input "f=$features" --input 'extra=none' \
+        --input 'sizes=[4, 6]'
+    check "strings are known at import" 0 '"ITEM/USER/y3"' \
+        "$ingot" info "$model" --input "f=$features" --input 'extra=f32[2]' \
+        --input 'sizes=[4, 6]'
+    check "places stand for names" 0 'takes   sizes: [4, 6]' \
+        "$ingot" info "$model" --input "0=$features" --input '1=none' --input '2=[4, 6]'
+    check "a tree that is none" 3 "expected" "$ingot" info "$model" --input 'f={"n"'
+    check "an argument that there is not" 3 "has no argument 'g'" \
+        "$ingot" info "$model" --input 'g=f32[3]'
+    check "a method that there is not" 3 "has no method 'backward'" \
+        "$ingot" info "$model" --entry backward
+    check "traced inputs are remembered" 0 "takes   x: f32[" \
+        "$ingot" info "$torch/traced/mlp/model.pt"
+    check "a call is run" 0 "result: f32[2, 10]" \
+        "$ingot" run "$torch/traced/mlp/model.pt" --input '0=f32[2,16]=random'
+    check "by the interpreter too" 0 "result: f32[2, 10]" \
+        "$ingot" run -t interpret "$torch/traced/mlp/model.pt" \
+        --input '0=f32[2,16]=random'
+    check "a case's data set is a call" 0 '"ITEM/USER/y3"' \
+        "$ingot" run "$model" --inputs "$torch/scripted/containers/test_data_set_0"
+    check "it can be timed" 0 "calls" \
+        "$ingot" bench "$torch/traced/mlp/model.pt" --input '0=f32[2,16]=random' \
+        --seconds 0.05
+    "$ingot" compile "$torch/traced/mlp/model.pt" -q --input 'x=f32[B, 16]' \
+        -o "$tmp/mlp.ingot"
+    check "compiled once, for any batch" 0 "result: f32[3, 10]" \
+        "$ingot" run "$tmp/mlp.ingot" --input 'x=f32[3,16]=random'
+    check "and verified as any model" 0 "1 passed" \
+        "$ingot" verify --form dynamic "$torch/traced/mlp"
+    check "and with its inputs folded" 0 "1 passed" \
+        "$ingot" verify --form constant "$torch/traced/mlp"
+    check "a .pt2 is refused by name" 4 "this is a torch.export archive (.pt2)" \
+        "$ingot" info "$torch/pt2/mlp/model.pt2"
+    check "a package is listed" 0 "model.pkl" "$ingot" info "$torch/package/seed/my_package.pt"
+    check "and its model run" 0 "1 passed" "$ingot" verify "$torch/package/seed"
+fi
