@@ -295,7 +295,9 @@ static ig_status look_at_object(ig_ts_entry *entry, const ig_ts_change *change) 
     for (size_t i = 0; i < object->count && i < change->before.count; i++) {
         const ig_ts_value *before = &change->before.values[i];
         const ig_ts_value *after = &object->values[i];
-        if (ig_ts_is_same(before, after)) {
+        if (ig_ts_is_same(before, after) ||
+            ig_ts_carried_has(entry, object, object->names[i]) ||
+            ig_ts_carried_note(entry, object, object->names[i], before, after)) {
             continue;
         }
         if (before->kind == IG_TS_TENSOR && after->kind == IG_TS_TENSOR) {

@@ -12,8 +12,16 @@
 static ig_status thread_state(ig_ts_entry *entry) {
     ig_ts_eval  *eval = entry->eval;
     ig_graph    *graph = eval->graph;
+    size_t       carried = entry->carried_names.count;
     size_t       count = entry->states.count;
-    const char **names = IG_NEW_ARRAY(&eval->module->arena, const char *, count + 1);
+    const char **names = IG_NEW_ARRAY(&eval->module->arena, const char *,
+                                      carried + count + 1);
+    for (size_t i = 0; i < carried; i++) {
+        *names++ = entry->carried_names.items[i];
+        IG_PUSH(&eval->module->arena, &entry->result_names,
+                entry->carried_names.items[i]);
+        IG_PUSH(eval->arena, &entry->results, entry->carried_values.items[i]);
+    }
     for (size_t i = 0; i < count; i++) {
         ig_ts_storage *storage = entry->states.items[i];
         ig_value      *initial = storage->initial;
@@ -35,8 +43,8 @@ static ig_status thread_state(ig_ts_entry *entry) {
         IG_PUSH(&eval->module->arena, &entry->result_names, names[i]);
         IG_PUSH(eval->arena, &entry->results, storage->value);
     }
-    graph->states = names;
-    graph->state_count = (uint32_t)count;
+    graph->states = names - carried;
+    graph->state_count = (uint32_t)(carried + count);
     return IG_OK;
 }
 
@@ -75,10 +83,15 @@ static ig_status run_entry(ig_ts_entry *entry) {
     ig_ts_arguments arguments;
     ig_ts_value     result;
     IG_TRY(ig_ts_entry_arguments(entry, &arguments));
+    IG_TRY(ig_ts_carried_begin(entry));
     ig_ts_level_start(eval, &level);
-    IG_TRY(ig_ts_call_method(eval, eval->root, entry->name, &arguments, &result));
+    IG_TRY(ig_ts_carried_call(entry, &arguments, &result));
     IG_TRY(ig_ts_entry_result(entry, result));
     IG_TRY(ig_ts_entry_changes(entry, &level));
+    if (entry->carried->count > entry->known) {
+        return IG_OK; /* begins again with what was found */
+    }
+    IG_TRY(ig_ts_carried_end(entry));
     return finish(entry);
 }
 
@@ -112,9 +125,14 @@ static ig_status load_program(ig_ts_eval *eval, const ig_ts_program *program) {
 }
 
 static ig_status import_program(ig_ts_eval *eval, const ig_ts_program *program,
-                                const ig_torchscript_options *options) {
+                                const ig_torchscript_options *options,
+                                ig_ts_carried_list           *carried) {
     ig_ts_frame top = { .label = "module", .file = eval->file };
-    ig_ts_entry entry = { .eval = eval, .program = program, .options = options };
+    ig_ts_entry entry = { .eval = eval,
+                          .program = program,
+                          .options = options,
+                          .carried = carried,
+                          .known = carried->count };
     ig_location where = { .file = eval->file };
     ig_map_init(&top.slots, eval->arena);
     top.names = NULL;
@@ -132,12 +150,22 @@ static ig_status import_program(ig_ts_eval *eval, const ig_ts_program *program,
     return run_entry(&entry);
 }
 
-static ig_status import_bytes(ig_context *context, ig_arena *arena, ig_str bytes,
-                              const char *file, const ig_torchscript_options *options,
-                              ig_module *module) {
-    ig_ts_program program;
-    ig_code       code;
-    IG_TRY(ig_ts_program_open(context, &module->arena, file, bytes,
+/* A file's bytes on their way into a module. */
+typedef struct import_way {
+    ig_context                   *context;
+    ig_str                        bytes;
+    const char                   *file;
+    const ig_torchscript_options *options;
+    ig_ts_carried_list            carried;
+} import_way;
+
+static ig_status import_bytes(import_way *way, ig_arena *arena, ig_module *module) {
+    ig_context                   *context = way->context;
+    const char                   *file = way->file;
+    const ig_torchscript_options *options = way->options;
+    ig_ts_program                 program;
+    ig_code                       code;
+    IG_TRY(ig_ts_program_open(context, &module->arena, file, way->bytes,
                               options ? options->resource : NULL, &program));
     ig_code_init(&code, context, &module->arena, file, program.code_folder);
     code.read = program.read;
@@ -155,7 +183,7 @@ static ig_status import_bytes(ig_context *context, ig_arena *arena, ig_str bytes
     ig_map_init(&eval.enums, arena);
     eval.graph = ig_graph_create(module, "main", IG_STAGE_TENSOR);
     eval.builder = ig_builder_at_end(&eval.graph->body);
-    return report_raise(&eval, import_program(&eval, &program, options));
+    return report_raise(&eval, import_program(&eval, &program, options, &way->carried));
 }
 
 /* ---- entry points ---- */
@@ -179,12 +207,10 @@ static ig_module *create_module(ig_context *context, const char *path) {
     return ig_module_create(context, size ? name : "model");
 }
 
-static ig_status import_into(ig_context *context, ig_str bytes, const char *file,
-                             const ig_torchscript_options *options,
-                             ig_module                   **out_module) {
+static ig_status import_into(import_way *way, ig_module **out_module) {
     ig_arena arena;
-    ig_arena_init(&arena, &context->budget);
-    ig_status status = import_bytes(context, &arena, bytes, file, options, *out_module);
+    ig_arena_init(&arena, &way->context->budget);
+    ig_status status = import_bytes(way, &arena, *out_module);
     ig_arena_fini(&arena);
     if (status != IG_OK) {
         ig_module *module = *out_module;
@@ -194,31 +220,61 @@ static ig_status import_into(ig_context *context, ig_str bytes, const char *file
     return status;
 }
 
-ig_status ig_import_torchscript(ig_context *context, const char *path,
-                                const ig_torchscript_options *options,
-                                ig_module                   **out_module) {
+static ig_status open_and_import(import_way *way, const char *path,
+                                 ig_module **out_module) {
     char       why[256] = "";
-    ig_module *module = *out_module = create_module(context, path);
+    ig_module *module = *out_module = create_module(way->context, path);
     IG_PUSH(&module->arena, &module->files, (ig_file_map){ 0 });
     ig_file_map *map = &IG_LAST(&module->files);
     ig_status    status = ig_file_map_open(path, map, why);
     if (status != IG_OK) {
         ig_location where = { .file = path };
-        status = ig_error(&context->diag, status, &where, "cannot be read: %s", why);
+        status = ig_error(&way->context->diag, status, &where, "cannot be read: %s",
+                          why);
         *out_module = NULL;
         ig_module_destroy(module);
         return status;
     }
-    const char *file = ig_module_string(module, ig_str_of(path));
-    ig_str      bytes = { map->data, map->size };
-    return import_into(context, bytes, file, options, out_module);
+    way->file = ig_module_string(module, ig_str_of(path));
+    way->bytes = (ig_str){ map->data, map->size };
+    return import_into(way, out_module);
+}
+
+static ig_status take_and_import(import_way *way, const char *path,
+                                 ig_module **out_module) {
+    ig_module *module = *out_module = create_module(way->context, path);
+    way->file = path ? ig_module_string(module, ig_str_of(path)) : "<memory>";
+    return import_into(way, out_module);
+}
+
+/* What one evaluation finds to outlive the call is an argument of the next. */
+static ig_status import_until_closed(import_way *way, const char *path,
+                                     ig_status (*import)(import_way *, const char *,
+                                                         ig_module **),
+                                     ig_module **out_module) {
+    for (;;) {
+        uint32_t known = way->carried.count;
+        IG_TRY(import(way, path, out_module));
+        if (way->carried.count == known) {
+            return IG_OK;
+        }
+        ig_module *module = *out_module;
+        *out_module = NULL;
+        ig_module_destroy(module);
+    }
+}
+
+ig_status ig_import_torchscript(ig_context *context, const char *path,
+                                const ig_torchscript_options *options,
+                                ig_module                   **out_module) {
+    import_way way = { .context = context, .options = options };
+    return import_until_closed(&way, path, open_and_import, out_module);
 }
 
 ig_status ig_import_torchscript_memory(ig_context *context, ig_str bytes,
                                        const char                   *path,
                                        const ig_torchscript_options *options,
                                        ig_module                   **out_module) {
-    ig_module  *module = *out_module = create_module(context, path);
-    const char *file = path ? ig_module_string(module, ig_str_of(path)) : "<memory>";
-    return import_into(context, bytes, file, options, out_module);
+    import_way way = { .context = context, .options = options, .bytes = bytes };
+    return import_until_closed(&way, path, take_and_import, out_module);
 }
