@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Recommendation models: every exporter's form of embedding bags, the stored DLRMs, and
-# TorchScript's and TorchRec's cases (torch.sh).
+# TorchScript's and TorchRec's cases (torch.sh), torch.nn's classes (modules.sh).
 # SPDX-License-Identifier: Apache-2.0
 #
 #   tests/models/run.sh
@@ -183,8 +183,10 @@ stored() {
 }
 
 . tests/models/torch.sh
+. tests/models/modules.sh
 forms
 [ "$full" = 0 ] || real_exports
 stored
 torch_suites
+torch_modules
 finish

@@ -1,0 +1,26 @@
+# A torch.package of every torch.nn class that is known, against torch's own numbers.
+# SPDX-License-Identifier: Apache-2.0
+#
+# Sourced by run.sh.  Needs a torch (INGOT_PEERS); all classes on the interpreter, with
+# INGOT_FULL=1 compiled as well.
+
+torch_modules() {
+    local python target peers=${INGOT_PEERS:-${XDG_CACHE_HOME:-$HOME/.cache}/ingot/peers}
+    local targets=interpret cases
+    if ! python=$(python_for torch "$peers/bin/python" python3); then
+        skip 1 "no torch to write packages of torch.nn's classes (INGOT_PEERS)"
+        return
+    fi
+    if ! PYTHONDONTWRITEBYTECODE=1 "$python" tests/models/gen/nn_modules.py \
+        "$folder/modules" >"$folder/modules.log" 2>&1; then
+        failed=$((failed + 1))
+        echo "FAIL nn_modules.py"
+        tail -n 3 "$folder/modules.log"
+        return
+    fi
+    mapfile -t cases < <(find "$folder/modules" -mindepth 1 -maxdepth 1 | sort)
+    [ "$full" = 0 ] || targets="interpret cpu"
+    for target in $targets; do
+        verify static "$target" "${cases[@]}"
+    done
+}
