@@ -310,6 +310,13 @@ static void report_class(builder *b, const ig_py *class, const char *path) {
         return;
     }
     bool is_torch = ig_str_starts(class->as.global.module, "torch.");
+    if (ig_str_starts(class->as.global.module, "torch.fx.")) {
+        ig_error_hint(&archive->context->diag, IG_UNSUPPORTED, &where, advice,
+                      "%s is a GraphModule of torch.fx (%s): its forward is generated "
+                      "Python, which is not compiled",
+                      at, name);
+        return;
+    }
     ig_error_hint(&archive->context->diag, IG_UNSUPPORTED, &where, advice,
                   is_torch
                       ? "class %s (%s) is not one of the torch.nn classes that are "

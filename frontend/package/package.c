@@ -135,6 +135,7 @@ ig_status ig_package_read(ig_package *package, const ig_package_item *item,
         .storage_suffix = ".storage",
         .is_allowed = is_allowed,
         .user = package,
+        .why_not = "which is neither in the package nor in its extern_modules",
     };
     ig_str bytes;
     IG_TRY(ig_archive_read_text(package->archive, item->entry, &bytes));

@@ -356,10 +356,10 @@ ig_status ig_pickle_name(ig_pickle_vm *vm, ig_str module, ig_str name,
     if (!is_name_good(vm, module, name)) {
         int module_size = (int)(module.size < 200 ? module.size : 200);
         int name_size = (int)(name.size < 200 ? name.size : 200);
-        return ig_pickle_fail(vm, IG_INVALID,
-                              "it names '%.*s.%.*s', which may not stand in it "
-                              "(nothing was executed)",
-                              module_size, module.data, name_size, name.data);
+        return ig_pickle_fail(
+            vm, IG_INVALID, "it names '%.*s.%.*s', %s (nothing was executed)",
+            module_size, module.data, name_size, name.data,
+            vm->options->why_not ? vm->options->why_not : "which may not stand in it");
     }
     IG_TRY(ig_pickle_new(vm, IG_PY_GLOBAL, out_value));
     (*out_value)->as.global.module = module;

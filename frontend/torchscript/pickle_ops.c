@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-enum { NEWEST_PROTOCOL = 5 };
+/* Marks nest as values do; a value is kept once, and once more when it is shared. */
+enum { NEWEST_PROTOCOL = 5, MOST_MARKS = 1 << 16, MOST_SPARE = 1 << 16 };
 
 #define RUN(name)                                                \
     ig_status ig_pickle_run_##name(ig_pickle_vm             *vm, \
@@ -63,6 +64,9 @@ static ig_status push_new(ig_pickle_vm *vm, ig_py_kind kind, ig_py **out_value) 
 
 RUN(mark) {
     UNUSED();
+    if (vm->marks.count >= MOST_MARKS) {
+        return ig_pickle_fail(vm, IG_LIMIT, "more than %d marks are open", MOST_MARKS);
+    }
     IG_PUSH(vm->arena, &vm->marks, vm->stack.count);
     return IG_OK;
 }
@@ -97,6 +101,9 @@ RUN(pop_mark) {
 RUN(dup) {
     UNUSED();
     IG_TRY(need(vm, 1));
+    if (vm->stack.count > MOST_SPARE + 2 * (size_t)vm->set->value_count) {
+        return ig_pickle_fail(vm, IG_LIMIT, "it doubles more values than there are");
+    }
     push(vm, IG_LAST(&vm->stack));
     return IG_OK;
 }
@@ -370,6 +377,9 @@ RUN(set_items) {
 
 static ig_status put_at(ig_pickle_vm *vm, uint64_t number) {
     IG_TRY(need(vm, 1));
+    if (vm->memo.count > MOST_SPARE + 2 * (size_t)vm->set->value_count) {
+        return ig_pickle_fail(vm, IG_LIMIT, "it keeps more values than there are");
+    }
     ig_map_set_id(&vm->memo, number, IG_LAST(&vm->stack));
     return IG_OK;
 }
@@ -379,6 +389,11 @@ static ig_status get_at(ig_pickle_vm *vm, uint64_t number) {
     if (!item) {
         return ig_pickle_fail(vm, IG_INVALID, "nothing was kept under number %llu",
                               (unsigned long long)number);
+    }
+    if (vm->stack.count >= (size_t)vm->set->context->limits.pickle_values) {
+        return ig_pickle_fail(vm, IG_LIMIT,
+                              "its stack is too large (--limit "
+                              "pickle_values=N)");
     }
     push(vm, item);
     return IG_OK;

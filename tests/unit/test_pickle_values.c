@@ -342,6 +342,34 @@ TEST(limits_hold) {
     torch_case_clear(&c);
     (void)text_of(&c, (ig_str){ deep, DEPTH + 2 });
     CHECK_MSG(strstr(c.why, "values"), "%s", c.why);
+    torch_case_clear(&c);
+    memset(deep, '(', DEPTH);
+    (void)text_of(&c, (ig_str){ deep, DEPTH });
+    CHECK_MSG(strstr(c.why, "marks"), "%s", c.why);
+    torch_case_clear(&c);
+    memset(deep + 1, '2', DEPTH - 1);
+    deep[0] = 'N';
+    (void)text_of(&c, (ig_str){ deep, DEPTH });
+    CHECK_MSG(strstr(c.why, "doubles"), "%s", c.why);
+    torch_case_fini(&c);
+}
+END_TEST
+
+/* One value under 500,000 numbers. */
+TEST(the_memo_is_bounded) {
+    torch_case c;
+    ig_writer  bytes;
+    torch_case_init(&c);
+    ig_writer_init(&bytes, &c.arena);
+    ig_put(&bytes, "N");
+    for (uint32_t i = 0; i < 500000; i++) {
+        uint32_t number = i * 2654435761u;
+        ig_put_char(&bytes, 'r');
+        ig_put_bytes(&bytes, &number, sizeof(number));
+    }
+    ig_put(&bytes, ".");
+    (void)text_of(&c, ig_writer_str(&bytes));
+    CHECK_MSG(strstr(c.why, "keeps more"), "%s", c.why);
     torch_case_fini(&c);
 }
 END_TEST
@@ -364,4 +392,4 @@ END_TEST
 
 UNIT_SUITE(pickle_values, all_protocols_give_the_same_values, damage_is_refused,
            what_is_shared_stays_one, enums_of_torchscript, hostile_pickles_are_refused,
-           limits_hold, printing_ends)
+           limits_hold, the_memo_is_bounded, printing_ends)
