@@ -55,24 +55,6 @@ static void bind_defined(ig_run *run) {
     }
 }
 
-ig_status ig_run_bind_symbols(ig_run *run, const ig_op *op) {
-    const ig_attr   *symbols = &op->attrs[IG_bind_symbols];
-    const ig_tensor *values = ig_run_slot(run, op->operands[0].value)->tensor;
-    for (uint32_t i = 0; i < symbols->count && i < values->count; i++) {
-        uint32_t symbol = ig_symbol_index(run->module, symbols->as.dims[i]);
-        int64_t  value = ig_tensor_get_i64(values, i), known = run->symbols[symbol];
-        if (value < 0 || (known != IG_SYMBOL_UNBOUND && known != value)) {
-            return ig_error(&run->context->diag, IG_INVALID, ig_op_location(op),
-                            "bind: an extent cannot be %lld", (long long)value);
-        }
-        if (known == IG_SYMBOL_UNBOUND) {
-            bind(run, symbol, value);
-        }
-    }
-    bind_defined(run);
-    return IG_OK;
-}
-
 /* ---- checking a tensor against its type ---- */
 
 /* What a mismatch is: fills in `expected` and returns the axis, or -1. */

@@ -86,7 +86,5 @@ ig_status ig_run_check_guard(ig_run *run, const ig_op *guard);
 bool ig_run_dim(const ig_run *run, ig_dim dim, int64_t *out_value);
 /* Takes back the symbols that were bound since there were `count` of them. */
 void ig_run_unbind(ig_run *run, uint32_t count);
-/* The op `bind`: symbols get the values of the operand's elements. */
-ig_status ig_run_bind_symbols(ig_run *run, const ig_op *op);
 
 #endif
