@@ -293,3 +293,31 @@ ig_status ig_run_check_guard(ig_run *run, const ig_op *guard) {
                     message ? message : "extents disagree", left_text, (long long)a,
                     right_text, (long long)b);
 }
+
+ig_status ig_run_bind_symbols(ig_run *run, const ig_op *op) {
+    const ig_attr   *symbols = &op->attrs[IG_bind_symbols];
+    const ig_tensor *vector = ig_run_slot(run, op->operands[0].value)->tensor;
+    if (vector->kind != IG_TENSOR || vector->count != (int64_t)symbols->count) {
+        return ig_error(&run->context->diag, IG_INVALID, ig_op_location(op),
+                        "bind: %u symbols, but another number of values",
+                        symbols->count);
+    }
+    for (uint32_t i = 0; i < symbols->count; i++) {
+        uint32_t         index = ig_symbol_index(run->module, symbols->as.dims[i]);
+        const ig_symbol *symbol = ig_symbol_at(run->module, index);
+        int64_t          value = ig_tensor_get_i64(vector, i);
+        bool             is_new = run->symbols[index] == IG_SYMBOL_UNBOUND;
+        bool             is_apart = !is_new && run->symbols[index] != value;
+        if (value < symbol->min || value > symbol->max || is_apart) {
+            return ig_error(&run->context->diag, IG_INVALID, ig_op_location(op),
+                            "%s: %lld cannot be %s",
+                            symbol->origin ? symbol->origin : symbol->name,
+                            (long long)value, symbol->name);
+        }
+        if (is_new) {
+            bind(run, index, value);
+        }
+    }
+    bind_defined(run);
+    return IG_OK;
+}

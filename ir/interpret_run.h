@@ -82,6 +82,8 @@ ig_status ig_run_check_result(ig_run *run, const ig_op *op, const ig_value *valu
                               const ig_tensor *tensor);
 ig_status ig_run_bind_inputs(ig_run *run, const ig_tensor *inputs);
 ig_status ig_run_check_guard(ig_run *run, const ig_op *guard);
+/* Runs a `bind`: its symbols take the elements of its operand. */
+ig_status ig_run_bind_symbols(ig_run *run, const ig_op *op);
 /* Value of a dim; false when a symbol in it has none, or it overflows. */
 bool ig_run_dim(const ig_run *run, ig_dim dim, int64_t *out_value);
 /* Takes back the symbols that were bound since there were `count` of them. */
