@@ -69,7 +69,7 @@ typedef struct ig_archive_span {
 
 /* What `bytes` look like, from the content alone; never reports.  A zip's directory is
  * searched for telling names, loosely: open is what judges, and says what is wrong with
- * a zip that is cut or damaged (sniffed as other_zip). */
+ * a zip that is cut or damaged (sniffed as damaged_zip). */
 ig_archive_format ig_archive_sniff(ig_str bytes);
 /* "a TorchScript archive", and what to do instead or NULL when it can be read. */
 const char *ig_archive_format_words(ig_archive_format format);

@@ -26,8 +26,9 @@ const char *ig_archive_format_advice(ig_archive_format format) {
 
 ig_status ig_archive_refuse(ig_context *context, const char *file,
                             ig_archive_format format) {
-    bool      is_none = format == IG_ARCHIVE_unknown || format == IG_ARCHIVE_other_zip;
-    ig_status status = is_none ? IG_INVALID : IG_UNSUPPORTED;
+    bool is_none = format == IG_ARCHIVE_unknown || format == IG_ARCHIVE_other_zip ||
+                   format == IG_ARCHIVE_damaged_zip;
+    ig_status   status = is_none ? IG_INVALID : IG_UNSUPPORTED;
     ig_location where = { .file = file };
     return ig_error_hint(&context->diag, status, &where,
                          ig_archive_format_advice(format), "this is %s",
@@ -135,7 +136,7 @@ static ig_archive_format sniff_zip(ig_str bytes) {
     ig_zip_entry entry;
     uint32_t     plain = 0, rooted = 0;
     if (!ig_zip_walk_begin(&walk, bytes)) {
-        return IG_ARCHIVE_other_zip;
+        return IG_ARCHIVE_damaged_zip;
     }
     for (uint64_t i = 0; i < walk.count && ig_zip_walk_next(&walk, &entry); i++) {
         ig_str      name = entry.name;

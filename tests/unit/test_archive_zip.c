@@ -110,7 +110,7 @@ TEST(formats_are_told_by_content) {
         BYTES("\x80\x04N.", raw_pickle),
         BYTES("hello", unknown),
         BYTES("", unknown),
-        BYTES("PK\3\4....", other_zip),
+        BYTES("PK\3\4....", damaged_zip),
     };
     for (size_t i = 0; i < IG_COUNT_OF(rows); i++) {
         torch_case c;
