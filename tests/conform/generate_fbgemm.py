@@ -107,15 +107,17 @@ class Tables:
 def statements(count, bags, pool, out, weighted, attrs):
     """One bag; feature f has offsets f * bags … of the one array."""
     lines, operands = [], []
+    ends_with_ids = pool == "none"  # the last bag of all, without an offset of its own
     for f in range(count):
+        more = 0 if ends_with_ids and f == count - 1 else 1
         lines.append(f"| %o{f} = slice %o {{starts = [{f * bags}], "
-                     f"sizes = [{bags + 1}], steps = [1]}}")
+                     f"sizes = [{bags + more}], steps = [1]}}")
         operands.append(f"@t{f}, %i, %o{f}" + (", %w" if weighted else ""))
     results = ", ".join(f"%{f}" for f in range(count))
     code = POOLS_OF_IR[POOLS[pool]]
     lines.append(f"| {results} = bag {', '.join(operands)} {{operands = "
                  f"{[5 if weighted else 1] * count}, pool = {[code] * count}, last = "
-                 f"{[1] * count}, negative = skip{attrs}, to = {out}}}")
+                 f"{[1] * (count - 1) + [int(not ends_with_ids)]}, negative = skip{attrs}, to = {out}}}")
     if pool == "none":
         lines.append(f"| ret {results}")
     else:

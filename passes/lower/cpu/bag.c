@@ -113,6 +113,11 @@ static ig_dim bags_of(ig_lower *lower, const bag_feature *f) {
     (void)lower;
     return f->bags;
 }
+/* Bags that offsets without pooling tell; features of a class may differ in `last`. */
+static ig_dim window_bags_of(ig_lower *lower, const bag_feature *f) {
+    ig_dim begins = f->begins->type->dims[0];
+    return f->last == IG_LAST_ids ? begins : ig_dim_sub(lower->module, begins, 1);
+}
 static ig_dim first_tile_of(ig_lower *lower, const bag_feature *f) {
     (void)lower;
     return f->first_tile;
@@ -235,10 +240,10 @@ static void open_offsets(const bag_class *c, ig_builder *b, bag_cursor *at,
 }
 
 /* Without pooling, the offsets of all bags together say which ids are looked up. */
-static void open_window(const bag_class *c, ig_builder *b, bag_cursor *at) {
+static void open_window(const bag_class *c, ig_builder *b, ig_value *number,
+                        bag_cursor *at) {
     ig_value      *zero = k_i64(b, 0), *one = k_i64(b, 1);
-    int64_t        more = c->features[0].last == IG_LAST_ids ? 0 : 1;
-    ig_value      *bags = k_sub(b, at->begin_count, k_i64(b, more));
+    ig_value      *bags = feature_value(c, b, number, window_bags_of);
     const ig_type *types[] = { zero->type, zero->type };
     k_if           is_some = k_if_open(b, k_compare(b, IG_OP_gt, bags, zero), types, 2);
     ig_builder    *then = &is_some.then;
@@ -418,7 +423,7 @@ static void emit_bag(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value
 void bag_open_tiles(const bag_class *c, ig_builder *b, ig_value *number, bag_cursor *at,
                     ig_value *const range[2], ig_value *out_bags[2]) {
     if (at->begins && c->features[0].pool == IG_POOL_none) {
-        open_window(c, b, at);
+        open_window(c, b, number, at);
     }
     ig_value *first = feature_value(c, b, number, first_tile_of);
     ig_value *tiles = k_ceil_div(b, at->bags, BAGS);
