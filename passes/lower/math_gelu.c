@@ -1,4 +1,5 @@
-/* gelu, by erf or by tanh.  SPDX-License-Identifier: Apache-2.0 */
+/* gelu, by erf or by tanh.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "passes/lower/math.h"
 
 ig_value *ig_math_gelu(ig_builder *b, ig_value *x, bool by_tanh) {
