@@ -22,7 +22,9 @@ typedef struct ig_ts_leaf {
 /* An attribute that the call binds anew (entry_carried.c). */
 typedef struct ig_ts_carried {
     char                       path[192], name[64];
-    ig_ts_kind                 kind;  /* INT, FLOAT, BOOL; TENSOR: None before */
+    ig_ts_kind                 kind;  /* INT, FLOAT, BOOL; TENSOR: None before;
+                                       * UNDEFINED: a buffer, `name` its weight, that
+                                       * was taken for known */
     const ig_torch_dtype_info *dtype; /* of a tensor */
     uint32_t                   rank;
     int64_t                    dims[8]; /* -1: open */
@@ -63,6 +65,8 @@ typedef struct ig_ts_entry {
 bool ig_ts_carried_note(ig_ts_entry *entry, const ig_ts_object *object,
                         const char *name, const ig_ts_value *before,
                         const ig_ts_value *after);
+/* The same for a buffer that the call changes, where its value was used at import. */
+void ig_ts_carried_note_buffer(ig_ts_entry *entry, const ig_ts_storage *storage);
 bool ig_ts_carried_has(const ig_ts_entry *entry, const ig_ts_object *object,
                        const char *name);
 /* Arguments for what is known to be carried; the call; their values behind it. */

@@ -7,6 +7,7 @@
  * is noted, and the import begins again, this time with the attribute as an argument:
  *
  *     number          its value, of rank 0
+ *     buffer          whose value was used to evaluate (`int(self.count)`): not so again
  *     None → tensor   whether it is there yet, and the tensor (zeros until it is); the
  *                     method is evaluated for either and the two are made one by an `if`
  */
@@ -66,6 +67,21 @@ bool ig_ts_carried_note(ig_ts_entry *entry, const ig_ts_object *object,
     }
     list->items[list->count++] = note;
     return true;
+}
+
+void ig_ts_carried_note_buffer(ig_ts_entry *entry, const ig_ts_storage *storage) {
+    ig_ts_carried_list *list = entry->carried;
+    const ig_op        *weight = storage->initial ? storage->initial->def : NULL;
+    ig_ts_carried       note = { .kind = IG_TS_UNDEFINED };
+    if (!weight || weight->code != IG_OP_weight) {
+        return; /* reported when state is threaded */
+    }
+    const char *name = ig_attr_str(weight, IG_weight_name);
+    if (ig_map_get(&entry->eval->folded, ig_str_of(name)) &&
+        list->count < IG_COUNT_OF(list->items) &&
+        fits(note.name, sizeof note.name, name)) {
+        list->items[list->count++] = note;
+    }
 }
 
 bool ig_ts_carried_has(const ig_ts_entry *entry, const ig_ts_object *object,
@@ -164,7 +180,11 @@ static ig_status begin_tensor(ig_ts_entry *entry, const ig_ts_carried *item,
 ig_status ig_ts_carried_begin(ig_ts_entry *entry) {
     for (uint32_t i = 0; i < entry->known; i++) {
         const ig_ts_carried *item = &entry->carried->items[i];
-        ig_ts_object        *object = object_at(entry->eval->root, item->path);
+        if (item->kind == IG_TS_UNDEFINED) {
+            ig_map_set(&entry->eval->changing, ig_str_of(item->name), entry);
+            continue;
+        }
+        ig_ts_object      *object = object_at(entry->eval->root, item->path);
         const ig_ts_value *value = object ? ig_ts_object_get(object, item->name) : NULL;
         if (!value) {
             return fail(entry, "an attribute that the call changes is not found again");
@@ -239,9 +259,12 @@ static ig_status end_tensor(ig_ts_entry *entry, const ig_ts_value *value) {
 ig_status ig_ts_carried_end(ig_ts_entry *entry) {
     for (uint32_t i = 0; i < entry->known; i++) {
         const ig_ts_carried *item = &entry->carried->items[i];
-        const ig_ts_object  *object = object_at(entry->eval->root, item->path);
-        const ig_ts_value   *value = ig_ts_object_get(object, item->name);
-        ig_value            *number;
+        if (item->kind == IG_TS_UNDEFINED) {
+            continue;
+        }
+        const ig_ts_object *object = object_at(entry->eval->root, item->path);
+        const ig_ts_value  *value = ig_ts_object_get(object, item->name);
+        ig_value           *number;
         if (item->kind == IG_TS_TENSOR) {
             IG_TRY(end_tensor(entry, value));
             continue;

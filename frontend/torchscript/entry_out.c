@@ -331,6 +331,7 @@ ig_status ig_ts_entry_changes(ig_ts_entry *entry, const ig_ts_level *level) {
         if (change->kind == IG_TS_HOLD_STORAGE && storage->origin &&
             storage->is_written && storage->value != storage->initial) {
             IG_PUSH(entry->eval->arena, &entry->states, storage);
+            ig_ts_carried_note_buffer(entry, storage);
         }
     }
     return IG_OK;

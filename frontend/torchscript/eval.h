@@ -103,6 +103,8 @@ struct ig_ts_eval {
     ig_map         storages;  /* ig_py_storage -> views of it (load.c) */
     ig_map         enums;     /* "class.NAME" -> ig_ts_object */
     ig_map         rows;      /* "aten::add" -> ig_ts_overloads */
+    ig_map         folded;    /* names of weights whose values were used at import */
+    ig_map         changing;  /* of those that the call changes: never used so */
     ig_ts_list    *constants; /* of constants.pkl */
     ig_ts_object  *root;
     /* The program raised an exception on a path that may not be gone: not reported

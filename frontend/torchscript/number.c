@@ -81,6 +81,13 @@ static bool fold(folding *f, const ig_value *value, ig_tensor *out) {
         !is_small(f->eval, value->type) || op->code == IG_OP_dims) {
         return false;
     }
+    if (op->code == IG_OP_weight) {
+        ig_str name = ig_str_of(ig_attr_str(op, IG_weight_name));
+        if (ig_map_get(&f->eval->changing, name)) {
+            return false;
+        }
+        ig_map_set(&f->eval->folded, name, f->eval);
+    }
     const ig_data *data = ig_constant_of(value);
     if (data) {
         return ig_tensor_of_data(data, f->arena, f->eval->context, out) == IG_OK;
