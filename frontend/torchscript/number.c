@@ -73,6 +73,26 @@ static bool is_small(const ig_ts_eval *eval, const ig_type *type) {
            bytes <= eval->context->limits.inline_bytes;
 }
 
+/* Is a buffer in it that the call changes?  Notes what weights it is made of. */
+static bool is_changing(folding *f, const ig_value *value) {
+    const ig_op *op = value->def;
+    if (!op || f->ops++ > FOLD_OPS || f->depth >= FOLD_DEPTH) {
+        return false;
+    }
+    if (op->code == IG_OP_weight) {
+        ig_str name = ig_str_of(ig_attr_str(op, IG_weight_name));
+        ig_map_set(&f->eval->folded, name, f->eval);
+        return ig_map_get(&f->eval->changing, name) != NULL;
+    }
+    bool is_found = false;
+    f->depth++;
+    for (uint32_t i = 0; i < op->operand_count && !is_found; i++) {
+        is_found = is_changing(f, op->operands[i].value);
+    }
+    f->depth--;
+    return is_found;
+}
+
 /* The value of an expression over constants; false when it is none, or a long one. */
 static bool fold(folding *f, const ig_value *value, ig_tensor *out) {
     const ig_op *op = value->def;
@@ -81,12 +101,8 @@ static bool fold(folding *f, const ig_value *value, ig_tensor *out) {
         !is_small(f->eval, value->type) || op->code == IG_OP_dims) {
         return false;
     }
-    if (op->code == IG_OP_weight) {
-        ig_str name = ig_str_of(ig_attr_str(op, IG_weight_name));
-        if (ig_map_get(&f->eval->changing, name)) {
-            return false;
-        }
-        ig_map_set(&f->eval->folded, name, f->eval);
+    if (op->code == IG_OP_weight && is_changing(f, value)) {
+        return false;
     }
     const ig_data *data = ig_constant_of(value);
     if (data) {
@@ -117,6 +133,10 @@ static bool known_number(ig_ts_eval *eval, ig_ts_kind kind, const ig_value *valu
                          ig_ts_value *out) {
     ig_dims_value dims;
     ig_tensor     tensor;
+    folding       f = { .eval = eval, .arena = eval->arena };
+    if (is_changing(&f, value)) {
+        return false;
+    }
     if (kind != IG_TS_FLOAT && ig_value_dims(value, &dims) && dims.count == 1) {
         ig_ts_value number = ig_ts_of_dim(eval->module, dims.dims[0]);
         bool        is_number = number.form == IG_TS_KNOWN;
