@@ -102,6 +102,11 @@ static ig_status read_axes(const ig_op *op, uint32_t rank, uint64_t *out_mask,
         IG_TRY(ig_check_int(op, 1));
         IG_TRY(ig_check_rank(op, 1, 1));
         count = ig_operand_type(op, 1)->dims[0];
+        if (!ig_dim_is_static(count) && ig_attr_int(op, IG_reduce_keep, 0)) {
+            *out_known = false; /* the rank stays, whatever is reduced */
+            *out_count = 1;
+            return IG_OK;
+        }
         if (!ig_dim_is_static(count) || count > rank) {
             return INFER_FAIL(op, IG_UNSUPPORTED,
                               "operand 1 is %s: not as many axes as "

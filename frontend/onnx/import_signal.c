@@ -1,4 +1,4 @@
-/* Windows of signals; blocks of pixels; crops to a shape.
+/* Windows of signals; crops to a shape.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/onnx/hooks.h"
 #include "frontend/onnx/import.h"
@@ -51,67 +51,6 @@ ig_status ig_onnx_import_window(ig_onnx_node *node) {
     IG_TRY(ig_onnx_build2(node, IG_OP_add, y, twice, &y));
     node->outputs[0] = ig_make_cast(node->builder, y, dtype);
     return IG_OK;
-}
-
-/* ---- blocks of pixels ---- */
-
-static ig_status reordered(const ig_onnx_node *node, const ig_dim *dims,
-                           const int64_t *perm, const ig_dim *to) {
-    ig_value *x;
-    ig_attr   attrs[IG_transpose_attr_count] = { [IG_transpose_perm] = ig_attr_of_ints(
-                                                     node->import->module, perm, 6) };
-    IG_TRY(ig_onnx_reshape(node, node->inputs[0], 6, dims, &x));
-    IG_TRY(ig_onnx_build(node, IG_OP_transpose, 1, &x, attrs, &x));
-    return ig_onnx_reshape(node, x, 4, to, &node->outputs[0]);
-}
-
-static ig_status read_block(const ig_onnx_node *node, int64_t *out_size) {
-    IG_TRY(ig_onnx_tensor(node, 0));
-    *out_size = ig_onnx_attr_int(node, "blocksize", 0);
-    if (node->inputs[0]->type->rank != 4 || *out_size < 1 || *out_size > 1 << 20) {
-        return ig_onnx_fail(node, IG_INVALID, "blocks of %lld in an input of rank %u",
-                            (long long)*out_size, node->inputs[0]->type->rank);
-    }
-    return IG_OK;
-}
-
-static ig_dim times(const ig_onnx_node *node, ig_dim x, int64_t y) {
-    return ig_dim_mul(node->import->module, x, ig_dim_const(node->import->module, y));
-}
-
-/* x / y, where the run checks that nothing is left. */
-static ig_dim parts(const ig_onnx_node *node, ig_dim x, int64_t y) {
-    ig_module *module = node->import->module;
-    ig_dim     part = ig_dim_floor_div(module, x, ig_dim_const(module, y));
-    ig_make_guard_equal(node->builder, times(node, part, y), x,
-                        "an extent is no multiple of the block's size");
-    return part;
-}
-
-ig_status ig_onnx_import_depth_to_space(ig_onnx_node *node) {
-    int64_t b;
-    IG_TRY(read_block(node, &b));
-    const ig_dim *x = node->inputs[0]->type->dims;
-    bool          is_crd = ig_str_is(ig_onnx_attr_str(node, "mode", "DCR"), "CRD");
-    ig_dim c = parts(node, x[1], b * b), s = ig_dim_const(node->import->module, b);
-    ig_dim to[] = { x[0], c, times(node, x[2], b), times(node, x[3], b) };
-    if (is_crd) {
-        return reordered(node, (ig_dim[]){ x[0], c, s, s, x[2], x[3] },
-                         (int64_t[]){ 0, 1, 4, 2, 5, 3 }, to);
-    }
-    return reordered(node, (ig_dim[]){ x[0], s, s, c, x[2], x[3] },
-                     (int64_t[]){ 0, 3, 4, 1, 5, 2 }, to);
-}
-
-ig_status ig_onnx_import_space_to_depth(ig_onnx_node *node) {
-    int64_t b;
-    IG_TRY(read_block(node, &b));
-    const ig_dim *x = node->inputs[0]->type->dims;
-    ig_dim        h = parts(node, x[2], b), w = parts(node, x[3], b);
-    ig_dim        s = ig_dim_const(node->import->module, b);
-    return reordered(node, (ig_dim[]){ x[0], x[1], h, s, w, s },
-                     (int64_t[]){ 0, 3, 5, 1, 2, 4 },
-                     (ig_dim[]){ x[0], times(node, x[1], b * b), h, w });
 }
 
 /* ---- crops and pads to a shape ---- */
