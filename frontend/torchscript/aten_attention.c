@@ -26,18 +26,19 @@ static ig_value *repeat_heads(ig_ts_call *call, ig_value *x, const ig_value *q) 
     return ig_aten_reshape(call, x, rank, dims);
 }
 
-static ig_value *attend(ig_ts_call *call, ig_value *q, ig_value *k, ig_value *v,
-                        ig_value *mask, double scale, bool causal) {
+/* Query, key, value; a mask of floats is added in the query's dtype. */
+static ig_value *attend(ig_ts_call *call, ig_value *const *qkv, ig_value *mask,
+                        double scale, bool causal) {
     ig_attr attrs[IG_attention_attr_count] = { [IG_attention_scale] =
                                                    ig_attr_of_float(scale) };
     if (causal) {
         attrs[IG_attention_causal] = ig_attr_of_bool(true);
     }
-    if (mask && mask->type->dtype != IG_DT_bool && q) {
-        mask = ig_aten_cast(call, mask, (ig_dtype)q->type->dtype);
+    if (mask && mask->type->dtype != IG_DT_bool && qkv[0]) {
+        mask = ig_aten_cast(call, mask, (ig_dtype)qkv[0]->type->dtype);
     }
-    return ig_aten_make(call, IG_OP_attention, mask ? 4 : 3,
-                        (ig_value *[]){ q, k, v, mask }, attrs);
+    ig_value *operands[] = { qkv[0], qkv[1], qkv[2], mask };
+    return ig_aten_make(call, IG_OP_attention, mask ? 4 : 3, operands, attrs);
 }
 
 /* 1 / sqrt(the last extent), which must be known. */
@@ -69,8 +70,8 @@ ig_status ig_ts_op_sdpa(ig_ts_call *call) {
         v = repeat_heads(call, v, q);
     }
     IG_TRY(call->status);
-    return ig_aten_give(call,
-                        attend(call, q, k, v, mask, scale, ig_aten_bool(call, 5)));
+    return ig_aten_give(call, attend(call, (ig_value *[]){ q, k, v }, mask, scale,
+                                     ig_aten_bool(call, 5)));
 }
 
 /* ---- the fast path of nn.MultiheadAttention and nn.TransformerEncoderLayer ---- */
@@ -125,7 +126,7 @@ static ig_value *attend_heads(ig_ts_call *call, const self_attention *a) {
     }
     double    scale = 1 / sqrt((double)a->width / (double)a->heads);
     ig_value *mask = a->mask ? shape_mask(call, a->mask, a->mask_type) : NULL;
-    ig_value *y = attend(call, parts[0], parts[1], parts[2], mask, scale, false);
+    ig_value *y = attend(call, parts, mask, scale, false);
     y = y ? ig_aten_swap(call, y, 1, 2) : NULL;
     if (y) {
         ig_dim dims[] = { y->type->dims[0], y->type->dims[1], a->width };
@@ -204,10 +205,12 @@ ig_status ig_ts_op_encoder_layer(ig_ts_call *call) {
                          .out_bias = ig_aten_tensor(call, 6),
                          .mask = ig_aten_optional(call, 18),
                          .mask_type = ig_aten_int_or(call, 19, 0) };
-    encoder        e = { .eps = ig_aten_float(call, 9),
-                         .weights = { ig_aten_tensor(call, 10), ig_aten_tensor(call, 12) },
-                         .biases = { ig_aten_tensor(call, 11), ig_aten_tensor(call, 13) } };
+    encoder        e = { .eps = ig_aten_float(call, 9) };
     bool           is_first = ig_aten_bool(call, 8);
+    for (uint32_t i = 0; i < 2; i++) {
+        e.weights[i] = ig_aten_tensor(call, 10 + 2 * i);
+        e.biases[i] = ig_aten_tensor(call, 11 + 2 * i);
+    }
     if (!check_heads(call, &a)) {
         return call->status;
     }

@@ -100,10 +100,10 @@ ig_status ig_ts_op_put(ig_ts_call *call) {
     ig_value *source = ig_aten_tensor(call, 2);
     IG_TRY(call->status);
     const ig_type *type = x->type;
+    ig_scatter     kind = ig_aten_bool(call, 3) ? IG_SCATTER_add : IG_SCATTER_none;
     ig_attr        attrs[IG_scatter_elements_attr_count] = {
                [IG_scatter_elements_axis] = ig_attr_of_int(0),
-               [IG_scatter_elements_reduce] =
-                   ig_attr_of_enum(ig_aten_bool(call, 3) ? IG_SCATTER_add : IG_SCATTER_none),
+               [IG_scatter_elements_reduce] = ig_attr_of_enum(kind),
     };
     ig_value *operands[] = { ig_aten_flatten(call, x), ig_aten_flatten(call, index),
                              ig_aten_flatten(call, source) };
