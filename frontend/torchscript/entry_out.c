@@ -160,7 +160,7 @@ static ig_status add_object(ig_ts_entry *entry, const char *name,
     static const struct {
         const char *class;
         ig_node_kind kind;
-        const char  *asks[4][2]; /* method, attribute */
+        const char  *asks[4][2]; /* method, attribute: the field behind a _ */
     } kinds[] = {
         { "KeyedJaggedTensor",
           IG_NODE_KJT,
@@ -188,7 +188,7 @@ static ig_status add_object(ig_ts_entry *entry, const char *name,
             ig_ts_value value;
             IG_TRY(ask(entry, object, kinds[i].asks[count][0], kinds[i].asks[count][1],
                        &value));
-            IG_TRY(add_value(entry, NULL, &value));
+            IG_TRY(add_value(entry, kinds[i].asks[count][1] + 1, &value));
         }
         entry->nodes.items[at].count = count;
         return IG_OK;
