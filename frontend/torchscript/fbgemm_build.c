@@ -204,7 +204,9 @@ ig_value *ig_fb_slice(ig_fb *fb, ig_value *x, uint32_t axis, ig_dim start,
                       ig_dim size) {
     ig_value *out = NULL;
     bool      is_good = x && fb->status == IG_OK &&
-                   ig_fb_try(fb, ig_ts_slice(fb->call, x, axis, start, size, 1, &out));
+                   ig_fb_try(fb,
+                             ig_ts_slice(fb->call, x,
+                                         (ig_ts_range){ axis, start, size, 1 }, &out));
     return is_good ? out : NULL;
 }
 

@@ -118,8 +118,8 @@ static ig_status load_permuted(ig_ts_eval *eval, ig_ts_storage *storage,
     ig_builder behind = { .graph = eval->graph,
                           .block = &eval->graph->body,
                           .before = eval->graph->last_head->next };
-    ig_attr    attrs[IG_transpose_attr_count] = { [IG_transpose_perm] = ig_attr_of_ints(
-                                                      eval->module, back, tensor->rank) };
+    ig_attr    perm = ig_attr_of_ints(eval->module, back, tensor->rank);
+    ig_attr    attrs[IG_transpose_attr_count] = { [IG_transpose_perm] = perm };
     storage->initial = ig_make(&behind, IG_OP_transpose, 1, &weight, attrs);
     storage->value = storage->initial;
     return IG_OK;

@@ -456,16 +456,66 @@ ig_status ig_ts_loop_build(ig_ts_eval *eval, const ig_ts_loop *loop) {
 
 /* ---- conditions that must hold ---- */
 
-void ig_ts_guard_truth(ig_ts_eval *eval, ig_value *condition, bool wanted) {
-    const ig_op  *op = condition->def;
-    ig_dims_value x, y;
-    bool          is_test = op && (op->code == IG_OP_eq || op->code == IG_OP_ne);
-    bool          is_equal = is_test && (op->code == IG_OP_eq) == wanted;
-    if (!is_equal || !ig_value_dims(op->operands[0].value, &x) ||
-        !ig_value_dims(op->operands[1].value, &y) || x.count != 1 || y.count != 1) {
-        return;
+/* The test a `b` that holds when `condition` is `wanted`, over dims. */
+typedef struct claim {
+    ig_dim left, right;
+    bool   is_equal; /* else left <= right */
+} claim;
+
+static bool dim_of(const ig_value *value, ig_dim *out_dim) {
+    ig_dims_value dims;
+    bool          is_known = ig_value_dims(value, &dims) && dims.count == 1;
+    if (is_known) {
+        *out_dim = dims.dims[0];
     }
+    return is_known;
+}
+
+static bool claim_of(ig_module *m, const ig_value *condition, bool wanted, claim *out) {
+    static const struct {
+        ig_opcode code, opposite;
+    } pairs[] = {
+        { IG_OP_eq, IG_OP_ne }, { IG_OP_ne, IG_OP_eq }, { IG_OP_lt, IG_OP_ge },
+        { IG_OP_ge, IG_OP_lt }, { IG_OP_le, IG_OP_gt }, { IG_OP_gt, IG_OP_le },
+    };
+    const ig_op *op = condition->def;
+    ig_opcode    code = op ? (ig_opcode)op->code : IG_OP_COUNT;
+    ig_dim       a = 0, b = 0;
+    if (op && op->code == IG_OP_not) {
+        return claim_of(m, op->operands[0].value, !wanted, out);
+    }
+    for (size_t i = 0; !wanted && op && i < IG_COUNT_OF(pairs); i++) {
+        if (pairs[i].code == (ig_opcode)op->code) {
+            code = pairs[i].opposite;
+        }
+    }
+    bool is_test = code == IG_OP_eq || code == IG_OP_lt || code == IG_OP_le ||
+                   code == IG_OP_gt || code == IG_OP_ge;
+    if (!is_test || !dim_of(op->operands[0].value, &a) ||
+        !dim_of(op->operands[1].value, &b)) {
+        return false;
+    }
+    bool is_strict = code == IG_OP_lt || code == IG_OP_gt;
+    bool is_swapped = code == IG_OP_gt || code == IG_OP_ge;
+    out->is_equal = code == IG_OP_eq;
+    out->left = is_swapped ? b : a;
+    out->right = is_swapped ? a : b;
+    out->left = is_strict ? ig_dim_add(m, out->left, 1) : out->left;
+    return true;
+}
+
+void ig_ts_guard_truth(ig_ts_eval *eval, ig_value *condition, bool wanted) {
     const char *text = eval->raised ? eval->raised : "the model raises an exception";
-    ig_make_guard_equal(&eval->builder, x.dims[0], y.dims[0],
-                        ig_arena_printf(eval->arena, "%s", text));
+    claim       c;
+    if (!claim_of(eval->module, condition, wanted, &c)) {
+        return; /* data decide it: what the model would refuse is computed */
+    }
+    ig_attr attrs[IG_guard_attr_count] = {
+        [IG_guard_left] = ig_attr_of_dim(c.left),
+        [IG_guard_right] = ig_attr_of_dim(c.right),
+        [IG_guard_test] = ig_attr_of_enum(c.is_equal ? 0 : 1),
+        [IG_guard_message] = ig_attr_of_str(eval->module, ig_str_of(text)),
+    };
+    ig_op_spec spec = { .attrs = attrs };
+    ig_make_op(&eval->builder, IG_OP_guard, &spec);
 }

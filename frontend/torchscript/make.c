@@ -121,29 +121,31 @@ ig_status ig_ts_expand(ig_ts_call *call, ig_value *x, uint32_t rank, const ig_di
     return ig_ts_build(call, IG_OP_expand, 1, &x, attrs, out_value);
 }
 
-ig_status ig_ts_slice(ig_ts_call *call, ig_value *x, uint32_t axis, ig_dim start,
-                      ig_dim size, int64_t step, ig_value **out_value) {
+ig_status ig_ts_slice(ig_ts_call *call, ig_value *x, ig_ts_range range,
+                      ig_value **out_value) {
     ig_module *module = call->module;
     uint32_t   rank = x->type->rank;
     ig_dim     starts[IG_TENSOR_RANK] = { 0 }, sizes[IG_TENSOR_RANK];
     int64_t    steps[IG_TENSOR_RANK];
     *out_value = x;
-    if (start == 0 && step == 1 && size == x->type->dims[axis]) {
+    if (range.start == 0 && range.step == 1 &&
+        range.size == x->type->dims[range.axis]) {
         return IG_OK;
     }
     for (uint32_t i = 0; i < rank; i++) {
         sizes[i] = x->type->dims[i];
         steps[i] = 1;
     }
-    starts[axis] = start;
-    sizes[axis] = size;
-    steps[axis] = step;
+    starts[range.axis] = range.start;
+    sizes[range.axis] = range.size;
+    steps[range.axis] = range.step;
     ig_attr attrs[IG_slice_attr_count] = {
         [IG_slice_starts] = ig_attr_of_dims(module, starts, rank),
         [IG_slice_sizes] = ig_attr_of_dims(module, sizes, rank),
-        [IG_slice_steps] = step == 1 ? (ig_attr){ 0 }
-                                     : ig_attr_of_ints(module, steps, rank),
     };
+    if (range.step != 1) {
+        attrs[IG_slice_steps] = ig_attr_of_ints(module, steps, rank);
+    }
     return ig_ts_build(call, IG_OP_slice, 1, &x, attrs, out_value);
 }
 

@@ -215,8 +215,13 @@ ig_status ig_ts_transpose(ig_ts_call *call, ig_value *x, const int64_t *perm,
 ig_status ig_ts_expand(ig_ts_call *call, ig_value *x, uint32_t rank, const ig_dim *dims,
                        ig_value **out_value);
 /* x[start : start + size * step : step] along one axis; x itself when that is all. */
-ig_status ig_ts_slice(ig_ts_call *call, ig_value *x, uint32_t axis, ig_dim start,
-                      ig_dim size, int64_t step, ig_value **out_value);
+typedef struct ig_ts_range {
+    uint32_t axis;
+    ig_dim   start, size;
+    int64_t  step;
+} ig_ts_range;
+ig_status ig_ts_slice(ig_ts_call *call, ig_value *x, ig_ts_range range,
+                      ig_value **out_value);
 /* The run checks that two extents are equal; a compile error when they cannot be. */
 ig_status ig_ts_guard_equal(ig_ts_call *call, ig_dim a, ig_dim b, const char *what);
 ig_status ig_ts_guard_broadcast(ig_ts_call *call, const ig_value *x, const ig_value *y);

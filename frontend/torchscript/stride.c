@@ -3,8 +3,8 @@
  *
  * A program may ask for strides, and some operators share memory or copy depending on
  * them: `reshape` and `flatten` are views only where strides allow it, `contiguous` is
- * the tensor itself only when it lies in row-major order.  A storage's content counts as
- * row-major; the strides of a view follow from its steps.
+ * the tensor itself only when it lies in row-major order.  A storage's content counts
+ * as row-major; the strides of a view follow from its steps.
  */
 #include "frontend/torchscript/eval.h"
 
@@ -30,8 +30,8 @@ static void row_major(ig_module *module, uint32_t rank, const ig_dim *dims,
     }
 }
 
-/* Strides of the same elements in another shape: torch's computeStride.  Axes of the old
- * shape that follow on each other without gaps make one stretch, which the new axes
+/* Strides of the same elements in another shape: torch's computeStride.  Axes of the
+ * old shape that follow on each other without gaps make one stretch, which the new axes
  * must divide among them. */
 static bool reshape_layout(ig_module *module, layout *l, uint32_t rank,
                            const ig_dim *dims) {

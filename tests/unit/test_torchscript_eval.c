@@ -1,0 +1,178 @@
+/* The partial evaluator: programs whose flow depends on run-time values, aliases in
+ * them, and what is refused.  Expected values are those of torch 2.14.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "torch_case.h"
+#include "unit.h"
+
+#include "frontend/torchscript/torchscript.h"
+#include "ir/interpret.h"
+#include "ir/verify.h"
+
+#include <math.h>
+
+#define PICKLE \
+    "\200\002c__torch__\nM\nq\000)\201}(X\010\000\000\000trainingq\001\210ub."
+
+typedef struct program {
+    torch_case c;
+    ig_module *module;
+    ig_tensor  inputs[2], outputs[8];
+} program;
+
+static ig_status import_source(program *p, const char *source, const char *n) {
+    torch_entry entries[] = {
+        { "m/data.pkl", { PICKLE, sizeof PICKLE - 1 } },
+        { "m/constants.pkl", { "\200\002).", 4 } },
+        { "m/code/__torch__.py", { source, strlen(source) } },
+        { "m/version", { "3\n", 2 } },
+    };
+    ig_torchscript_argument arguments[] = { { "x", "f32[R, C]" }, { "n", n } };
+    ig_torchscript_options  options = { .arguments = arguments,
+                                        .argument_count = n ? 2 : 1 };
+    memset(p, 0, sizeof(*p));
+    torch_case_init(&p->c);
+    ig_str zip = torch_zip(&p->c.arena, entries, IG_COUNT_OF(entries));
+    return ig_import_torchscript_memory(&p->c.context, zip, "m.pt", &options,
+                                        &p->module);
+}
+
+static void run(program *p, const float *x) {
+    int64_t         dims[] = { 2, 2 };
+    const ig_graph *graph = ig_module_graph(p->module, "main");
+    CHECK_OK(ig_verify_module(p->module));
+    CHECK_OK(
+        ig_tensor_alloc(&p->c.arena, &p->c.context, IG_DT_f32, 2, dims, &p->inputs[0]));
+    memcpy(p->inputs[0].data, x, 4 * sizeof(*x));
+    CHECK_MSG(ig_interpret(graph, p->inputs, &p->c.arena, p->outputs) == IG_OK, "%s",
+              p->c.why);
+}
+
+static void check(const ig_tensor *got, const double *expected, int64_t count) {
+    CHECK_INT(got->count, count);
+    for (int64_t i = 0; i < count; i++) {
+        double value = ig_tensor_get_f64(got, i);
+        CHECK_MSG(fabs(value - expected[i]) < 1e-5, "element %lld is %g, not %g",
+                  (long long)i, value, expected[i]);
+    }
+}
+
+static void close(program *p) {
+    if (p->module) {
+        ig_module_destroy(p->module);
+    }
+    torch_case_fini(&p->c);
+}
+
+#define HEAD                  \
+    "class M(Module):\n"      \
+    "  __parameters__ = []\n" \
+    "  __buffers__ = []\n"    \
+    "  training : bool\n"
+
+static const char branches[] = HEAD
+    "  def forward(self: __torch__.M,\n"
+    "    x: Tensor,\n"
+    "    n: int) -> Tuple[Tensor, Tensor, int]:\n"
+    "    return __torch__.branch(x, n, )\n"
+    "def branch(x: Tensor,\n"
+    "    n: int) -> Tuple[Tensor, Tensor, int]:\n"
+    "  a = torch.clone(x)\n"
+    "  if bool(torch.gt(torch.sum(a), 3)):\n"
+    "    _0 = torch.add_(torch.select(a, 0, 0), 10)\n"
+    "    y, k = torch.mul(a, 2), n\n"
+    "  else:\n"
+    "    y, k = torch.sub(a, 1), 7\n"
+    "  _1 = torch.mul_(torch.slice(torch.slice(a), 1, 1), 3)\n"
+    "  return (y, a, k)\n";
+
+/* One branch writes through a view of a tensor that goes on to be used. */
+TEST(a_branch_writes_through_a_view) {
+    const float  x[] = { 1, 2, 3, 4 }, z[] = { 1, 0, 0.5F, 1 };
+    const double y1[] = { 22, 24, 6, 8 }, a1[] = { 11, 36, 3, 12 }, k1[] = { 5 };
+    const double y2[] = { 0, -1, -0.5, 0 }, a2[] = { 1, 0, 0.5, 3 }, k2[] = { 7 };
+    program      p;
+    CHECK_MSG(import_source(&p, branches, "5") == IG_OK, "%s", p.c.why);
+    run(&p, x);
+    check(&p.outputs[0], y1, 4);
+    check(&p.outputs[1], a1, 4);
+    check(&p.outputs[2], k1, 1);
+    run(&p, z);
+    check(&p.outputs[0], y2, 4);
+    check(&p.outputs[1], a2, 4);
+    check(&p.outputs[2], k2, 1);
+    close(&p);
+}
+END_TEST
+
+static const char loops[] = HEAD
+    "  def forward(self: __torch__.M,\n"
+    "    x: Tensor) -> Tuple[Tensor, Tensor, int]:\n"
+    "    acc = torch.zeros_like(x)\n"
+    "    v = torch.view(acc, [-1])\n"
+    "    i = 0\n"
+    "    _0 = bool(torch.lt(torch.max(torch.add(acc, x)), 20))\n"
+    "    while _0:\n"
+    "      i0 = torch.add(i, 1)\n"
+    "      _1 = torch.add_(v, i0)\n"
+    "      _2 = torch.select(torch.select(acc, 0, 0), 0, 0)\n"
+    "      _3 = torch.tensor(-1, dtype=ops.prim.dtype(_2), "
+    "device=ops.prim.device(_2))\n"
+    "      _4 = torch.copy_(_2, _3)\n"
+    "      _0, i = bool(torch.lt(torch.max(torch.add(acc, x)), 20)), i0\n"
+    "    return (acc, v, i)\n";
+
+/* A storage is carried by the loop; two views of it see each other's writes. */
+TEST(a_loop_carries_a_storage) {
+    const float  x[] = { 0, 0, 0, 0 };
+    const double acc[] = { -1, 21, 21, 21 }, i[] = { 6 };
+    program      p;
+    CHECK_MSG(import_source(&p, loops, NULL) == IG_OK, "%s", p.c.why);
+    run(&p, x);
+    check(&p.outputs[0], acc, 4);
+    check(&p.outputs[1], acc, 4);
+    check(&p.outputs[2], i, 1);
+    close(&p);
+}
+END_TEST
+
+typedef struct refusal {
+    const char *body;
+    ig_status   status;
+    const char *words;
+} refusal;
+
+TEST(what_cannot_be_is_refused_with_words) {
+    static const refusal refusals[] = {
+        { "    ops.prim.RaiseException(\"no\", \"builtins.ValueError\")\n"
+          "    return x\n",
+          IG_INVALID, "ValueError: no" },
+        { "    return torch.no_such_op(x)\n", IG_UNSUPPORTED, "aten::no_such_op" },
+        { "    return torch.add_(torch.expand(torch.select(x, 0, 0), [3, -1]), 1)\n",
+          IG_INVALID, "expanded" },
+        { "    l = [1, 2]\n"
+          "    return torch.mul(x, l[2])\n",
+          IG_INVALID, "list index out of range" },
+        { "    if bool(torch.gt(torch.sum(x), 0)):\n"
+          "      r : Optional[Tensor] = None\n"
+          "    else:\n"
+          "      r = x\n"
+          "    return torch.add(r, 1)\n",
+          IG_UNSUPPORTED, "None in one, Tensor in the other" },
+        { "    return (self).forward(x, )\n", IG_LIMIT, "nested more than" },
+    };
+    for (size_t i = 0; i < IG_COUNT_OF(refusals); i++) {
+        program p;
+        char    source[2000];
+        snprintf(source, sizeof source,
+                 HEAD "  def forward(self: __torch__.M,\n    x: Tensor) -> Tensor:\n%s",
+                 refusals[i].body);
+        CHECK_STATUS(import_source(&p, source, NULL), refusals[i].status);
+        CHECK_MSG(strstr(p.c.why, refusals[i].words), "'%s' lacks '%s'", p.c.why,
+                  refusals[i].words);
+        close(&p);
+    }
+}
+END_TEST
+
+UNIT_SUITE(torchscript_eval, a_branch_writes_through_a_view, a_loop_carries_a_storage,
+           what_cannot_be_is_refused_with_words)
