@@ -478,12 +478,13 @@ static bool claim_of(ig_module *m, const ig_value *condition, bool wanted, claim
         { IG_OP_eq, IG_OP_ne }, { IG_OP_ne, IG_OP_eq }, { IG_OP_lt, IG_OP_ge },
         { IG_OP_ge, IG_OP_lt }, { IG_OP_le, IG_OP_gt }, { IG_OP_gt, IG_OP_le },
     };
+    while (condition->def && condition->def->code == IG_OP_not) {
+        condition = condition->def->operands[0].value;
+        wanted = !wanted;
+    }
     const ig_op *op = condition->def;
     ig_opcode    code = op ? (ig_opcode)op->code : IG_OP_COUNT;
     ig_dim       a = 0, b = 0;
-    if (op && op->code == IG_OP_not) {
-        return claim_of(m, op->operands[0].value, !wanted, out);
-    }
     for (size_t i = 0; !wanted && op && i < IG_COUNT_OF(pairs); i++) {
         if (pairs[i].code == (ig_opcode)op->code) {
             code = pairs[i].opposite;
