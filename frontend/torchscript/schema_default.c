@@ -125,7 +125,8 @@ static void fit(ig_types *types, const ig_schema_argument *argument,
                                .items = items,
                                .count = (size_t)argument->list_size };
     }
-    for (size_t i = 0; type->kind == IG_SCRIPT_LIST && i < value->count; i++) {
+    bool is_flat = type->kind == IG_SCRIPT_LIST && type->items[0]->count == 0;
+    for (size_t i = 0; is_flat && i < value->count; i++) {
         fit(types, argument, type->items[0], &value->items[i]); /* not deeper */
     }
 }
