@@ -283,7 +283,3 @@ ig_status ig_ts_op_device_of(ig_ts_call *call) {
     IG_TRY(ig_ts_str(call, 0, &name));
     return give_device(call, name);
 }
-
-ig_status ig_ts_op_device_number(ig_ts_call *call) {
-    return ig_ts_give_int(call, 0, -1);
-}
