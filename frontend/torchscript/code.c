@@ -130,8 +130,8 @@ static ig_definition *make_custom(ig_code *code, const char *name) {
     return definition;
 }
 
-static ig_status find_definition(ig_code *code, const char *name,
-                                 ig_definition **out_definition) {
+ig_status ig_code_define(ig_code *code, const char *name,
+                         ig_definition **out_definition) {
     *out_definition = ig_map_get(&code->definitions, ig_str_of(name));
     const char *dot = strrchr(name, '.');
     if (*out_definition || !dot) {
@@ -151,7 +151,7 @@ ig_status ig_code_find(ig_code *code, const char *name, const ig_class **out_cla
     ig_definition *definition;
     *out_class = NULL;
     *out_function = NULL;
-    IG_TRY(find_definition(code, name, &definition));
+    IG_TRY(ig_code_define(code, name, &definition));
     if (!definition) {
         return IG_OK;
     }

@@ -215,6 +215,24 @@ static ig_status read_base(ig_code *code, const ig_ast *node, ig_class *class) {
                 "ModuleInterface");
 }
 
+/* Every class that a type names must be there, though nothing may ever use it. */
+static ig_status check_classes(ig_code *code, const char *file, const ig_field *field,
+                               const ig_script_type *type) {
+    if (type->kind == IG_SCRIPT_CLASS) {
+        ig_definition *definition;
+        ig_location    where = ig_code_where(file, field->node);
+        IG_TRY(ig_code_define(code, type->name, &definition));
+        return definition ? IG_OK
+                          : ig_error(&code->context->diag, IG_INVALID, &where,
+                                     "the archive has no source of the class '%s'",
+                                     type->name);
+    }
+    for (size_t i = 0; i < type->count; i++) { /* at most source_depth deep */
+        IG_TRY(check_classes(code, file, field, type->items[i]));
+    }
+    return IG_OK;
+}
+
 static ig_status build_class(ig_code *code, const ig_definition *definition,
                              ig_class *class) {
     class_builder builder = { .code = code, .class = class };
@@ -234,6 +252,10 @@ static ig_status build_class(ig_code *code, const ig_definition *definition,
     class->members = (ig_field_list){ builder.members.items, builder.members.count };
     class->methods = builder.methods.items;
     class->method_count = builder.methods.count;
+    for (size_t i = 0; i < class->attributes.count; i++) {
+        const ig_field *field = &class->attributes.items[i];
+        IG_TRY(check_classes(code, class->file, field, field->type));
+    }
     return IG_OK;
 }
 

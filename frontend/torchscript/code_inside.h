@@ -14,6 +14,9 @@ typedef struct ig_definition {
     ig_function *function;
 } ig_definition;
 
+/* The definition of a name, which need not be built; NULL: there is none. */
+ig_status ig_code_define(ig_code *code, const char *name,
+                         ig_definition **out_definition);
 /* Fills `class` or `function` (code_class.c). */
 ig_status ig_code_build(ig_code *code, ig_definition *definition);
 

@@ -280,6 +280,9 @@ static const text_file some_files[] = {
     { "code/__torch__.py", "class Top:\n  pass\n" },
     { "code/__torch__/bad.py", "class Bad(Module):\n  x : Foo\n" },
     { "code/__torch__/worse.py", "class Bad(\n" },
+    { "code/__torch__/lost.py", "class Lost(Module):\n"
+                                "  a : Optional[__torch__.lost.Lost]\n"
+                                "  b : List[Dict[str, __torch__.no.Such]]\n" },
     { NULL, NULL },
 };
 
