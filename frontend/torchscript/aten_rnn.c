@@ -293,7 +293,7 @@ ig_status ig_ts_op_pack_padded(ig_ts_call *call) {
 ig_status ig_ts_op_pad_packed(ig_ts_call *call) {
     ig_value *data = ig_aten_tensor(call, 0);
     ig_value *sizes = ig_aten_cast(call, ig_aten_tensor(call, 1), IG_DT_i64);
-    int64_t   total = ig_aten_int(call, 4);
+    ig_dim    total = ig_aten_dim(call, 4); /* not above 0: as long as the longest */
     IG_TRY(call->status);
     ig_value *value = ig_aten_operand(call, 3, (ig_dtype)data->type->dtype);
     ig_value *numbers = count_up(call, ig_aten_select(call, sizes, 0, 0));
@@ -304,11 +304,13 @@ ig_status ig_ts_op_pad_packed(ig_ts_call *call) {
         mask = ig_aten_unsqueeze(call, mask, i);
     }
     padded = ig_aten_where(call, mask, padded, value);
-    if (total > 0 && padded) {
-        ig_dim     after[IG_TENSOR_RANK] = { 0 }, before[IG_TENSOR_RANK] = { 0 };
-        ig_module *module = call->module;
-        after[0] = ig_dim_sub(module, ig_dim_const(module, total),
-                              padded->type->dims[0]);
+    int64_t    number = 1;
+    ig_module *module = call->module;
+    bool       is_given = !ig_dim_constant(module, total, &number) || number > 0;
+    if (is_given && padded &&
+        ig_dim_equal(module, total, padded->type->dims[0]) != IG_YES) {
+        ig_dim after[IG_TENSOR_RANK] = { 0 }, before[IG_TENSOR_RANK] = { 0 };
+        after[0] = ig_dim_sub(module, total, padded->type->dims[0]);
         padded = ig_aten_pad(call, padded, before, after, IG_PAD_constant,
                              ig_aten_float(call, 3));
     }
