@@ -61,4 +61,7 @@ ig_status ig_ts_slice_range(ig_ts_call *call, int64_t count, int64_t *out_start,
 #include "frontend/torchscript/builtins.def"
 #undef OP
 
+/* Appends a value as str() has it (builtin_str.c). */
+ig_status ig_ts_str_write(ig_ts_call *call, ig_writer *w, const ig_ts_value *value);
+
 #endif

@@ -90,21 +90,19 @@ static void write_float(ig_writer *w, double f) {
     }
 }
 
-static ig_status write_value(ig_ts_call *call, ig_writer *w, const ig_ts_value *value);
-
 static ig_status write_items(ig_ts_call *call, ig_writer *w, const ig_ts_value *value) {
     const ig_ts_list *list = value->as.list;
     bool              is_tuple = value->kind == IG_TS_TUPLE;
     put_text(w, is_tuple ? "(" : "[");
     for (size_t i = 0; i < list->count; i++) {
         put_text(w, i ? ", " : "");
-        IG_TRY(write_value(call, w, &list->items[i]));
+        IG_TRY(ig_ts_str_write(call, w, &list->items[i]));
     }
     put_text(w, is_tuple ? (list->count == 1 ? ",)" : ")") : "]");
     return IG_OK;
 }
 
-static ig_status write_value(ig_ts_call *call, ig_writer *w, const ig_ts_value *value) {
+ig_status ig_ts_str_write(ig_ts_call *call, ig_writer *w, const ig_ts_value *value) {
     bool is_run = ig_ts_is_number(value) && !ig_ts_is_known(value);
     if (is_run || value->kind == IG_TS_TENSOR) {
         put_text(w, "?"); /* only run-time messages show it */
@@ -143,7 +141,7 @@ static ig_status give_written(ig_ts_call *call, ig_writer *w) {
 ig_status ig_ts_op_str_str(ig_ts_call *call) {
     ig_writer w;
     ig_writer_init(&w, call->arena);
-    IG_TRY(write_value(call, &w, &call->args[0]));
+    IG_TRY(ig_ts_str_write(call, &w, &call->args[0]));
     return give_written(call, &w);
 }
 
@@ -163,7 +161,7 @@ ig_status ig_ts_op_str_format(ig_ts_call *call) {
         if (next >= call->arg_count) {
             return ig_ts_raise(call->eval, "format has too few arguments");
         }
-        IG_TRY(write_value(call, &w, &call->args[next++]));
+        IG_TRY(ig_ts_str_write(call, &w, &call->args[next++]));
         i++;
     }
     return give_written(call, &w);

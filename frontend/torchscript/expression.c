@@ -278,6 +278,31 @@ static ig_status slice_tuple(ig_ts_eval *eval, const ig_ts_list *tuple,
     return IG_OK;
 }
 
+/* ModuleList[i], ModuleDict[key]: the module of that name. */
+static ig_status index_module(ig_ts_eval *eval, const ig_ts_object *modules,
+                              const ig_ts_value *index, ig_ts_value *out) {
+    bool is_text = index->kind == IG_TS_STR;
+    if ((!is_text && index->kind != IG_TS_INT) || index->form != IG_TS_KNOWN) {
+        return ig_ts_error(eval, IG_UNSUPPORTED,
+                           "calls a module that is chosen at run time");
+    }
+    int64_t i = is_text ? 0 : index->as.i, count = 0;
+    while (i < 0 && ig_ts_object_get(modules, ig_arena_printf(eval->arena, "%lld",
+                                                              (long long)count))) {
+        count++;
+    }
+    i = i < 0 ? i + count : i;
+    const char        *name = is_text ? ig_arena_copy(eval->arena, index->as.str.data,
+                                                      index->as.str.size)
+                                      : ig_arena_printf(eval->arena, "%lld", (long long)i);
+    const ig_ts_value *module = ig_ts_object_get(modules, name);
+    if (!module || module->kind != IG_TS_OBJECT) {
+        return ig_ts_raise(eval, is_text ? "KeyError" : "index out of range");
+    }
+    *out = *module;
+    return IG_OK;
+}
+
 static ig_status evaluate_subscript(ig_ts_eval *eval, const ig_ast *node,
                                     ig_ts_value *out) {
     const ig_ast *at = node->as.subscript.index;
@@ -299,6 +324,9 @@ static ig_status evaluate_subscript(ig_ts_eval *eval, const ig_ast *node,
         }
         *out = dict->values[i];
         return IG_OK;
+    }
+    if (pair[0].kind == IG_TS_OBJECT) {
+        return index_module(eval, pair[0].as.object, &pair[1], out);
     }
     ig_ts_arguments arguments = { .values = pair, .positional = 2 };
     uint32_t        count = 1;
