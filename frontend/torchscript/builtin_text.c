@@ -56,29 +56,25 @@ ig_status ig_ts_op_text_rsplit(ig_ts_call *call) {
     return ig_ts_give_value(call, 0, ig_ts_of_list(list));
 }
 
-/* Length of the line end at `at`: "\n", "\r" or "\r\n"; 0: none. */
-static size_t line_end(ig_str s, size_t at) {
-    if (s.data[at] == '\r' && at + 1 < s.size && s.data[at + 1] == '\n') {
-        return 2;
-    }
-    return s.data[at] == '\n' || s.data[at] == '\r';
-}
-
+/* As libtorch has it: each of these characters ends a line, "\r\n" so ends two, and
+ * ends that are kept are items of their own. */
 ig_status ig_ts_op_text_lines(ig_ts_call *call) {
-    ig_str s = { "", 0 };
-    bool   keep = false;
+    static const char ends[] = "\n\r\v\f\x1c\x1d\x1e";
+    ig_str            s = { "", 0 };
+    bool              keep = false;
     IG_TRY(ig_ts_str(call, 0, &s));
     IG_TRY(ig_ts_bool(call, 1, &keep));
     ig_ts_list *list = ig_ts_list_create(call->eval, 0);
     size_t      start = 0;
-    for (size_t i = 0; i < s.size;) {
-        size_t size = line_end(s, i);
-        if (size) {
-            size_t end = i + (keep ? size : 0);
-            ig_ts_list_add(call->eval, list, ig_ts_of_str(part(s, start, end)));
-            start = i + size;
+    for (size_t i = 0; i < s.size; i++) {
+        if (!memchr(ends, s.data[i], sizeof(ends) - 1)) {
+            continue;
         }
-        i += size ? size : 1;
+        ig_ts_list_add(call->eval, list, ig_ts_of_str(part(s, start, i)));
+        if (keep) {
+            ig_ts_list_add(call->eval, list, ig_ts_of_str(part(s, i, i + 1)));
+        }
+        start = i + 1;
     }
     if (start < s.size) {
         ig_ts_list_add(call->eval, list, ig_ts_of_str(part(s, start, s.size)));
