@@ -193,6 +193,21 @@ static ig_status check_results(const ig_ts_call *call) {
     return IG_OK;
 }
 
+/* An empty list or dict is of the type that the schema says: no item can tell. */
+static void type_results(const ig_ts_call *call, const ig_match *match) {
+    for (uint32_t i = 0; i < call->result_count; i++) {
+        const ig_ts_value    *result = &call->results[i];
+        const ig_script_type *type = match->result_types[i];
+        if (result->kind == IG_TS_LIST && type->kind == IG_SCRIPT_LIST &&
+            !result->as.list->type && !result->as.list->count) {
+            result->as.list->type = type;
+        } else if (result->kind == IG_TS_DICT && type->kind == IG_SCRIPT_DICT &&
+                   !result->as.dict->type && !result->as.dict->count) {
+            result->as.dict->type = type;
+        }
+    }
+}
+
 static ig_status run_hook(ig_ts_eval *eval, ig_ts_call *call, const ig_match *match) {
     call->builder->loc = ig_module_location(eval->module, &call->where);
     call->result_count = (uint32_t)match->schema->result_count;
@@ -202,6 +217,7 @@ static ig_status run_hook(ig_ts_eval *eval, ig_ts_call *call, const ig_match *ma
         eval->has_failed = eval->has_failed || !eval->has_raised;
         return status;
     }
+    type_results(call, match);
     return check_results(call);
 }
 

@@ -292,9 +292,10 @@ static ig_status index_module(ig_ts_eval *eval, const ig_ts_object *modules,
         count++;
     }
     i = i < 0 ? i + count : i;
-    const char        *name = is_text ? ig_arena_copy(eval->arena, index->as.str.data,
-                                                      index->as.str.size)
-                                      : ig_arena_printf(eval->arena, "%lld", (long long)i);
+    const char *name = ig_arena_printf(eval->arena, "%lld", (long long)i);
+    if (is_text) {
+        name = ig_arena_copy(eval->arena, index->as.str.data, index->as.str.size);
+    }
     const ig_ts_value *module = ig_ts_object_get(modules, name);
     if (!module || module->kind != IG_TS_OBJECT) {
         return ig_ts_raise(eval, is_text ? "KeyError" : "index out of range");
