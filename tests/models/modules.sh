@@ -24,3 +24,21 @@ torch_modules() {
         verify static "$target" "${cases[@]}"
     done
 }
+
+# Scripted programs that use the language, against torch's own interpreter.
+torch_programs() {
+    local python cases peers=${INGOT_PEERS:-${XDG_CACHE_HOME:-$HOME/.cache}/ingot/peers}
+    if ! python=$(python_for torch "$peers/bin/python" python3); then
+        skip 1 "no torch to write scripted programs (INGOT_PEERS)"
+        return
+    fi
+    if ! PYTHONDONTWRITEBYTECODE=1 "$python" tests/models/gen/scripted.py \
+        "$folder/programs" >"$folder/programs.log" 2>&1; then
+        failed=$((failed + 1))
+        echo "FAIL scripted.py"
+        tail -n 3 "$folder/programs.log"
+        return
+    fi
+    mapfile -t cases < <(find "$folder/programs" -mindepth 1 -maxdepth 1 | sort)
+    verify static interpret "${cases[@]}"
+}

@@ -189,4 +189,5 @@ forms
 stored
 torch_suites
 torch_modules
+torch_programs
 finish
