@@ -49,6 +49,16 @@ TEST(gemm_of_odd_columns) {
     }
 }
 
+/* Few rows take wider slivers of panels, which must leave none over. */
+TEST(gemm_of_few_rows_and_any_panels) {
+    static const int64_t columns[] = { 16, 32, 61, 64, 80, 96, 112, 128, 192 };
+    for (size_t i = 0; i < IG_COUNT_OF(columns); i++) {
+        for (int64_t m = 1; m <= 4; m++) {
+            check_gemm(m, 6, columns[i], "relu %1");
+        }
+    }
+}
+
 TEST(gemm_with_a_long_epilogue) {
     check_gemm(17, 9, 40, "sigmoid %1");
     check_gemm(3, 9, 32, "tanh %1");
@@ -61,4 +71,5 @@ TEST(gemm_of_many_rows) {
 /* ---- the suite ---- */
 
 UNIT_SUITE(cpu_lower, gemm_of_every_row_count, gemm_of_odd_columns,
+           gemm_of_few_rows_and_any_panels,
            gemm_with_a_long_epilogue, gemm_of_many_rows)

@@ -61,13 +61,15 @@ static tile_shape shape_of(const ig_target *target) {
     return (tile_shape){ 4, 4, 2, 1 };
 }
 
-/* Slivers for so few rows that a block would wait for its own additions. */
+/* Slivers for so few rows that a block would wait for its own additions; whole ones of
+ * the usual width, so that they leave no panel over that the usual ones do not. */
 static uint32_t wide_panels(const gemm *g, uint32_t rows) {
-    uint32_t chains = g->shape.vectors * rows;
-    uint32_t panels = (8 + chains - 1) / chains;
+    uint32_t chains = g->shape.vectors * rows, usual = g->shape.panels;
+    uint32_t panels = ((8 + chains - 1) / chains + usual - 1) / usual * usual;
     uint32_t registers = g->lower->target->vector_registers;
-    while (panels * chains + panels * g->shape.vectors / 2 + 1 > registers) {
-        panels--;
+    while (panels > usual &&
+           panels * chains + panels * g->shape.vectors / 2 + 1 > registers) {
+        panels -= usual;
     }
     return panels;
 }
