@@ -88,6 +88,18 @@ static void set_range(plan *p, const ig_op *launch, uint32_t operand,
     }
 }
 
+/* Bytes from one row to the next, for an operand that a body of rows sees by rows. */
+static uint32_t row_stride(plan *p, const ig_value *value, const ig_value *root) {
+    const ig_op *view = ig_def(value, IG_OP_view);
+    bool         is_own = root->def && root->def->block->parent &&
+                  root->def->block->parent->code == IG_OP_rows;
+    bool is_by_rows = p->rows && view && !is_own && value->type->rank > 0 &&
+                      value->type->dims[0] == p->rows;
+    return is_by_rows ? ig_plan_bytes(p, view->attrs[IG_view_strides].as.dims[0],
+                                      (ig_dtype)root->type->dtype)
+                      : IG_NONE;
+}
+
 /* Operand number `index` of a step, and how long its buffer lives. */
 static void add_operand(plan *p, const ig_value *value, ig_dim element, const ig_op *op,
                         uint32_t index) {
@@ -97,7 +109,7 @@ static void add_operand(plan *p, const ig_value *value, ig_dim element, const ig
     offset = ig_dim_add(p->module, offset, element);
     ig_plan_operand operand = {
         .buffer = ig_plan_buffer_of(p, root),
-        .row_stride = IG_NONE,
+        .row_stride = row_stride(p, value, root),
         .low = IG_NONE,
         .high = IG_NONE,
         .offset = offset ? ig_plan_bytes(p, offset, (ig_dtype)root->type->dtype)
@@ -309,6 +321,23 @@ static void add_loop(plan *p, const ig_op *const *at) {
     p->w->steps.items[number].body_count = count;
 }
 
+static void add_rows(plan *p, const ig_op *const *at) {
+    const ig_op *op = at[0];
+    uint32_t     number = (uint32_t)p->w->steps.count;
+    uint32_t     index = ig_symbol_index(p->module, op->attrs[IG_rows_symbol].as.i);
+    int64_t      block = ig_attr_int(op, IG_rows_block, 1);
+    ig_plan_step step = new_step(p, IG_STEP_rows, "rows");
+    step.symbol = ig_plan_symbol_of(p, index);
+    p->w->symbols.items[step.symbol].kind = IG_SYMBOL_ROWS;
+    step.value = ig_plan_expr(p, op->attrs[IG_rows_count].as.i);
+    step.block = ig_plan_expr(p, ig_dim_const(p->module, block));
+    push_step(p, &step);
+    p->rows = op->attrs[IG_rows_symbol].as.i;
+    uint32_t count = add_body(p, at, 0);
+    p->rows = 0;
+    p->w->steps.items[number].body_count = count;
+}
+
 /* A buffer that lives on one side of a loop's first or last step and inside lives as
  * long as the loop: another trip may need it.  Inner loops end up behind outer ones, so
  * walking backwards widens lives from the inside out. */
@@ -337,6 +366,7 @@ static const add_fn steps[IG_OP_COUNT] = {
     [IG_OP_bind] = add_bind,     [IG_OP_let] = add_let,
     [IG_OP_guard] = add_guard,   [IG_OP_store_dims] = add_store,
     [IG_OP_if] = add_if,         [IG_OP_loop] = add_loop,
+    [IG_OP_rows] = add_rows,
 };
 
 static const ig_op *next_step(const ig_op *op) {

@@ -21,6 +21,7 @@ typedef struct ig_plan_build {
     ig_map               file_of;     /* path -> file number + 1 */
     ig_map phase_reads, phase_writes; /* buffers, since the last barrier */
     bool   phase_open;
+    ig_dim rows; /* symbol of the rows op whose body is written, or 0 */
 } ig_plan_build;
 
 /* ---- plan_write.c ---- */

@@ -307,8 +307,11 @@ static ig_status add_declarations(plan *p, const ig_block *block) {
         bool is_output = op->result_count &&
                          ig_map_get_id(&p->buffer_of, IG_MAP_PTR(op->results));
         if (op->code == IG_OP_alloc && !is_output) {
+            bool is_of_rows = block->parent && block->parent->code == IG_OP_rows;
             add_buffer(p, op->results,
-                       (ig_plan_buffer){ .space = IG_SPACE_ARENA, .index = IG_NONE });
+                       (ig_plan_buffer){ .space = is_of_rows ? IG_SPACE_WORKER
+                                                             : IG_SPACE_ARENA,
+                                         .index = IG_NONE });
         }
         for (uint32_t i = 0; i < op->body_count; i++) {
             IG_TRY(add_declarations(p, op->bodies[i]));

@@ -76,6 +76,7 @@ static const uint8_t binders[IG_OP_COUNT] = {
     [IG_OP_bind] = 1 + IG_bind_symbols,
     [IG_OP_let] = 1 + IG_let_symbol,
     [IG_OP_loop] = 1 + IG_loop_trip,
+    [IG_OP_rows] = 1 + IG_rows_symbol,
 };
 
 /* A buffer (or the part of it that a view shows) that an op reads or writes. */

@@ -14,4 +14,7 @@ bool ig_family_has_epilogue(const char *family);
 /* Must this operand be contiguous along its last dim? */
 bool ig_family_needs_unit_stride(const char *family, uint32_t operand);
 
+/* May it go over its first extent block by block, when nothing in it mixes rows? */
+bool ig_family_is_row_local(const char *family);
+
 #endif

@@ -22,6 +22,7 @@ enum {
     IG_ERROR_BYTES = 768,
     IG_PARALLEL_NS = 6000, /* a phase that costs less is not worth waking anybody */
     IG_UNKNOWN_TILE_NS = 1000,
+    IG_LEAST_ROWS = 4, /* of a worker, else the workers share the tiles of a block */
 };
 
 /* Everything that follows from one set of extents.  One block of memory. */

@@ -182,12 +182,27 @@ static ig_status resolve_launch(ig_session *session, uint32_t number) {
     return ig_session_resolve_params(session, number);
 }
 
+/* Blocks that all workers have equally many of; bits do not depend on their size. */
+static void share_rows(ig_phase *phase, int64_t workers) {
+    phase->is_wide = workers > 1 && phase->rows <= phase->block &&
+                     phase->rows < workers * IG_LEAST_ROWS;
+    if (workers > 1 && !phase->is_wide && phase->rows > 0) {
+        int64_t blocks = (phase->rows - 1) / phase->block + 1;
+        int64_t rounds = (blocks - 1) / workers + 1;
+        phase->block = (phase->rows - 1) / (rounds * workers) + 1;
+    }
+}
+
 static ig_status resolve_rows(ig_session *session, uint32_t number) {
     const ig_plan_step *step = &session->plan->steps[number];
     ig_phase *phase = &session->shape->phases[session->program->execs[number].launch];
     IG_TRY(evaluate(session, number, step->value, 0, &phase->rows));
     IG_TRY(evaluate(session, number, step->block, 0, &phase->block));
-    return phase->rows < 0 || phase->block < 1 ? out_of_place(session, number) : IG_OK;
+    if (phase->rows < 0 || phase->block < 1) {
+        return out_of_place(session, number);
+    }
+    share_rows(phase, session->team.size);
+    return IG_OK;
 }
 
 ig_status ig_session_resolve(ig_session *session, uint32_t number) {
@@ -247,6 +262,7 @@ void ig_session_split(ig_session *session, uint32_t number) {
     } else {
         split_tiles(phase, session->team.size, total);
     }
-    phase->is_parallel = session->team.size > 1 && parts > 1 && total >= IG_PARALLEL_NS;
+    phase->is_parallel = session->team.size > 1 && total >= IG_PARALLEL_NS &&
+                         (parts > 1 || phase->is_wide);
     shape->wants_pool |= phase->is_parallel;
 }

@@ -121,6 +121,54 @@ static void run_rows(const phase_task *task, int index) {
     }
 }
 
+/* ---- a block for all workers ---- */
+
+/* One launch of the block's body, whose buffers are those of worker 0. */
+typedef struct wide_task {
+    const phase_task *task;
+    uint32_t          number; /* of the launch */
+    int64_t           grid, workers;
+} wide_task;
+
+static void run_share(void *argument, int index) {
+    const wide_task    *wide = argument;
+    const ig_phase     *phase = wide->task->phase;
+    ig_worker          *workers = wide->task->team->workers;
+    const ig_launch    *launch = &phase->launches[wide->number];
+    bool                is_tail = phase->rows < phase->block;
+    ig_kernel_report_v0 report = { .operand = -1 };
+    ig_kernel_call_v0   call = {
+          .buffers = workers[0].table,
+          .params = is_tail ? launch->tail_params : launch->params,
+          .tile_begin = wide->grid * index / wide->workers,
+          .tile_end = wide->grid * (index + 1) / wide->workers,
+          .scratch = workers[index].scratch,
+          .report = &report,
+    };
+    if (call.tile_begin < call.tile_end) {
+        launch->kernel(&call);
+    }
+    if (report.operand >= 0) {
+        keep_least(&workers[index], wide->number, 0, &report);
+    }
+}
+
+static void run_wide(const phase_task *task) {
+    const ig_phase *phase = task->phase;
+    for (uint32_t i = 0; i < phase->launch_count; i++) {
+        const ig_launch *launch = &phase->launches[i];
+        int64_t   grid = phase->rows < phase->block ? launch->tail_grid : launch->grid;
+        wide_task wide = { task, i, grid, task->team->size };
+        fill_table(&task->team->workers[0], launch, 0);
+        if (grid > 1) {
+            ig_thread_pool_run(task->team->pool, run_share, &wide);
+        } else {
+            wide.workers = 1;
+            run_share(&wide, 0);
+        }
+    }
+}
+
 /* ---- phases ---- */
 
 static void run_worker(void *argument, int index) {
@@ -137,7 +185,9 @@ void ig_phase_run(const ig_phase *phase, const ig_team *team) {
     if (phase->block > 0 && phase->rows <= 0) {
         return;
     }
-    if (task.is_split) {
+    if (task.is_split && phase->is_wide) {
+        run_wide(&task);
+    } else if (task.is_split) {
         ig_thread_pool_run(team->pool, run_worker, &task);
     } else {
         run_worker(&task, 0);

@@ -71,5 +71,5 @@ TEST(gemm_of_many_rows) {
 /* ---- the suite ---- */
 
 UNIT_SUITE(cpu_lower, gemm_of_every_row_count, gemm_of_odd_columns,
-           gemm_of_few_rows_and_any_panels,
-           gemm_with_a_long_epilogue, gemm_of_many_rows)
+           gemm_of_few_rows_and_any_panels, gemm_with_a_long_epilogue,
+           gemm_of_many_rows)

@@ -14,8 +14,8 @@ module @plan {
       yield %4
     }
     if %c {
-      rows %1, %2 {count = B, block = 64} {
-        launch %1, %2 {kernel = @copy, outs = 1, grid = ceil(B / 64), params = [B, 8*B], scratch = 256, cost = 12*B + 100}
+      rows %1, %2 {count = B, block = 64, symbol = r} {
+        launch %1, %2 {kernel = @copy, outs = 1, grid = ceil(B / 64), params = [r, 8*r], scratch = 256, cost = 12*B + 100}
         yield
       }
       yield
@@ -44,8 +44,8 @@ module @plan {
       yield %4
     }
     if %c {
-      rows %1, %2 {count = B, block = 64} {
-        launch %1, %2 {kernel = @copy, outs = 1, grid = ceil(B / 64), params = [B, 8*B], scratch = 256, cost = 12*B + 100}
+      rows %1, %2 {count = B, block = 64, symbol = r} {
+        launch %1, %2 {kernel = @copy, outs = 1, grid = ceil(B / 64), params = [r, 8*r], scratch = 256, cost = 12*B + 100}
         yield
       }
       yield

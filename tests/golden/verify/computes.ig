@@ -20,7 +20,7 @@ module @computes {
       %2 = relu %x
       yield %2
     }
-    rows {count = 4, block = 0} {
+    rows {count = 4, block = 0, symbol = r} {
       yield %x
     }
     compute %x, %0 {family = "map", outs = 1} (%a: f32[4]) {

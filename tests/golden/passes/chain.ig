@@ -1,0 +1,68 @@
+# chain: layers go over the batch block by block; what stands between goes ahead.
+# run: chain
+module @m {
+  weight @w0 : f32[1, 8, 16] = splat(1)
+  weight @w1 : f32[1, 16, 16] = splat(1)
+  plan @main(%x: f32[B, 8], %ids: i64[B]) -> (&f32[B, 24] "y", &f32[4]) {
+    %0 = alloc : &f32[B, 16]
+    compute %x, @w0, %0 {family = "gemm", outs = 1} (%1: f32[B, 8], %2: f32[1, 8, 16]) {
+      %3 = matmul_panels %1, %2 {columns = 16} : f32[B, 16]
+      yield %3
+    }
+    %4 = alloc : &f32[4]
+    compute %ids, %4 {family = "reduce", outs = 1} (%5: i64[B]) {
+      %6 = cast %5 {to = f32} : f32[B]
+      %7 = expand %6 {to = [4, B]} : f32[4, B]
+      %8 = reduce %7 {axes = [1]} : f32[4]
+      yield %8
+    }
+    %9 = alloc : &f32[B, 24]
+    %10 = view %9 {offset = 0, strides = [24, 1]} : &f32[B, 16]
+    compute %0, @w1, %10 {family = "gemm", outs = 1} (%11: f32[B, 16], %12: f32[1, 16, 16]) {
+      %13 = matmul_panels %11, %12 {columns = 16} : f32[B, 16]
+      %14 = relu %13 : f32[B, 16]
+      yield %14
+    }
+    %15 = view %9 {offset = 16, strides = [24, 1]} : &f32[B, 8]
+    compute %x, %15 {family = "copy", outs = 1} (%16: f32[B, 8]) {
+      yield %16
+    }
+    ret %9, %4
+  }
+}
+# expect:
+module @m {
+  weight @w0 : f32[1, 8, 16] = splat(1)
+  weight @w1 : f32[1, 16, 16] = splat(1)
+  plan @main(%x: f32[B, 8], %ids: i64[B]) -> (&f32[B, 24] "y", &f32[4]) {
+    %0 = alloc : &f32[4]
+    compute %ids, %0 {family = "reduce", outs = 1} (%1: i64[B]) {
+      %2 = cast %1 {to = f32} : f32[B]
+      %3 = expand %2 {to = [4, B]} : f32[4, B]
+      %4 = reduce %3 {axes = [1]} : f32[4]
+      yield %4
+    }
+    %5 = alloc : &f32[B, 24]
+    rows {count = B, block = 112, symbol = rows} {
+      %6 = alloc : &f32[rows, 16]
+      %7 = view %x {offset = 0, strides = [8, 1]} : &f32[rows, 8]
+      compute %7, @w0, %6 {family = "gemm", outs = 1} (%8: f32[rows, 8], %9: f32[1, 8, 16]) {
+        %10 = matmul_panels %8, %9 {columns = 16} : f32[rows, 16]
+        yield %10
+      }
+      %11 = view %5 {offset = 0, strides = [24, 1]} : &f32[rows, 16]
+      compute %6, @w1, %11 {family = "gemm", outs = 1} (%12: f32[rows, 16], %13: f32[1, 16, 16]) {
+        %14 = matmul_panels %12, %13 {columns = 16} : f32[rows, 16]
+        %15 = relu %14 : f32[rows, 16]
+        yield %15
+      }
+      %16 = view %x {offset = 0, strides = [8, 1]} : &f32[rows, 8]
+      %17 = view %5 {offset = 16, strides = [24, 1]} : &f32[rows, 8]
+      compute %16, %17 {family = "copy", outs = 1} (%18: f32[rows, 8]) {
+        yield %18
+      }
+      yield
+    }
+    ret %5, %0
+  }
+}
