@@ -8,6 +8,7 @@
 #include "driver/plan_steps.h"
 
 #include "ir/build.h"
+#include "passes/disjoint.h"
 
 #include <string.h>
 
@@ -134,9 +135,23 @@ static void add_operands(plan *p, const ig_op *op, ig_plan_step *step) {
 
 /* ---- phases ---- */
 
+enum { COMPARED = 256 }; /* places that are held against each other in a phase */
+
+/* From all that this phase writes so far. */
+static bool lies_apart(plan *p, const ig_value *to) {
+    if (p->phase_places.count > COMPARED) {
+        return false;
+    }
+    for (size_t i = 0; i < p->phase_places.count; i++) {
+        if (!ig_plan_is_disjoint(p->module, p->phase_places.items[i], to)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* May this launch run at the same time as those since the last barrier?  Not when it
- * reads what one of them writes, or the reverse; writers of one buffer have places of
- * their own (passes/order.c). */
+ * reads what one of them writes, or the reverse, or writes where one of them does. */
 static bool joins(plan *p, const ig_op *launch) {
     uint32_t outs = (uint32_t)ig_attr_int(launch, IG_launch_outs, 0);
     bool     is_free = p->phase_open;
@@ -147,6 +162,7 @@ static bool joins(plan *p, const ig_op *launch) {
         bool          is_out = i >= launch->operand_count - outs;
         const ig_map *others = is_out ? &p->phase_reads : &p->phase_writes;
         is_free = is_free && !ig_map_get_id(others, buffer);
+        is_free = is_free && (!is_out || lies_apart(p, launch->operands[i].value));
     }
     return is_free;
 }
@@ -156,6 +172,7 @@ static void enter_phase(plan *p, const ig_op *launch, bool is_joining) {
     if (!is_joining) {
         ig_map_init(&p->phase_reads, p->arena);
         ig_map_init(&p->phase_writes, p->arena);
+        p->phase_places.count = 0;
         p->phase_open = true;
     }
     for (uint32_t i = 0; i < launch->operand_count; i++) {
@@ -164,6 +181,9 @@ static void enter_phase(plan *p, const ig_op *launch, bool is_joining) {
             ig_plan_buffer_of(p, root_of(launch->operands[i].value, &offset));
         bool is_out = i >= launch->operand_count - outs;
         ig_map_set_id(is_out ? &p->phase_writes : &p->phase_reads, buffer, p);
+        if (is_out) {
+            IG_PUSH(p->arena, &p->phase_places, launch->operands[i].value);
+        }
     }
 }
 

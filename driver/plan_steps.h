@@ -15,12 +15,13 @@ typedef struct ig_plan_build {
     const ig_graph      *graph; /* of the first level */
     ig_module           *module;
     ig_arena            *arena;
-    ig_map               symbol_of;   /* the module's index -> number + 1 */
-    ig_map               buffer_of;   /* root value -> buffer number + 1 */
-    ig_map               constant_of; /* weight -> constant number + 1 */
-    ig_map               file_of;     /* path -> file number + 1 */
-    ig_map phase_reads, phase_writes; /* buffers, since the last barrier */
-    bool   phase_open;
+    ig_map               symbol_of;        /* the module's index -> number + 1 */
+    ig_map               buffer_of;        /* root value -> buffer number + 1 */
+    ig_map               constant_of;      /* weight -> constant number + 1 */
+    ig_map               file_of;          /* path -> file number + 1 */
+    ig_map phase_reads, phase_writes;      /* buffers, since the last barrier */
+    IG_VEC(const ig_value *) phase_places; /* what was written, since then */
+    bool                     phase_open;
     ig_dim rows; /* symbol of the rows op whose body is written, or 0 */
 } ig_plan_build;
 

@@ -119,12 +119,18 @@ static void offer_slices(buffers *s, ig_op *concat) {
     }
 }
 
-/* The operand that an insert changes, where nobody else reads it. */
+/* The operand that an insert changes, where nobody else reads it, nor what it is another
+ * shape of. */
 static void offer_whole(buffers *s, ig_op *insert) {
     ig_value *x = insert->operands[0].value;
-    if (ig_value_has_one_use(x)) {
-        offer(s, x, whole_of(s, insert->results));
+    for (ig_value *v = x; v;) {
+        ig_op *reshape = ig_def(v, IG_OP_reshape);
+        if (!ig_value_has_one_use(v)) {
+            return;
+        }
+        v = reshape ? reshape->operands[0].value : NULL;
     }
+    offer(s, x, whole_of(s, insert->results));
 }
 
 static void assign_destinations(buffers *s, ig_block *block) {

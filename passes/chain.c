@@ -23,6 +23,7 @@
  *
  * Plan stage, entry block, behind `order`.  Keeps what every compute computes.
  */
+#include "passes/disjoint.h"
 #include "passes/families.h"
 #include "passes/pass.h"
 
@@ -36,19 +37,20 @@ enum {
 };
 
 typedef struct chainer {
-    ig_pass_run    *run;
-    ig_module      *module;
-    ig_graph       *graph;
-    ig_dim          batch; /* a symbol */
-    uint32_t        batch_index;
-    ig_dim          rows;      /* that stands for a block's rows */
-    ig_dim         *by_symbol; /* substitution of the one by the other */
-    IG_VEC(ig_op *) members;
-    ig_map          is_member; /* compute -> itself */
-    ig_map          written;   /* root that a member writes */
-    ig_map          read;      /* root that a member reads */
-    ig_op          *body_op;   /* the rows op */
-    ig_block       *body;
+    ig_pass_run             *run;
+    ig_module               *module;
+    ig_graph                *graph;
+    ig_dim                   batch; /* a symbol */
+    uint32_t                 batch_index;
+    ig_dim                   rows;      /* that stands for a block's rows */
+    ig_dim                  *by_symbol; /* substitution of the one by the other */
+    IG_VEC(ig_op *)          members;
+    ig_map                   is_member; /* compute -> itself */
+    ig_map                   written;   /* root that a member writes */
+    ig_map                   read;      /* root that a member reads */
+    IG_VEC(const ig_value *) places;    /* that members write */
+    ig_op                   *body_op;   /* the rows op */
+    ig_block                *body;
 } chainer;
 
 /* ---- does a compute treat rows by itself? ---- */
@@ -160,18 +162,33 @@ static ig_value *root_of(ig_value *value) {
 
 static void note_access(chainer *c, const ig_op *compute) {
     for (uint32_t i = 0; i < compute->operand_count; i++) {
-        uint64_t key = IG_MAP_PTR(root_of(compute->operands[i].value));
-        ig_map_set_id(i < in_count(compute) ? &c->read : &c->written, key, c);
+        ig_value *value = compute->operands[i].value;
+        uint64_t  key = IG_MAP_PTR(root_of(value));
+        bool      is_in = i < in_count(compute);
+        ig_map_set_id(is_in ? &c->read : &c->written, key, c);
+        if (!is_in) {
+            IG_PUSH(c->run->scratch, &c->places, value);
+        }
     }
+}
+
+static bool lies_apart(const chainer *c, const ig_value *to) {
+    for (size_t i = 0; i < c->places.count; i++) {
+        if (!ig_plan_is_disjoint(c->module, c->places.items[i], to)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* May `compute` run before all members? */
 static bool can_go_ahead(const chainer *c, const ig_op *compute) {
     for (uint32_t i = 0; i < compute->operand_count; i++) {
-        uint64_t key = IG_MAP_PTR(root_of(compute->operands[i].value));
-        bool     is_in = i < in_count(compute);
+        ig_value *value = compute->operands[i].value;
+        uint64_t  key = IG_MAP_PTR(root_of(value));
+        bool      is_in = i < in_count(compute);
         if ((is_in && ig_map_get_id(&c->written, key)) ||
-            (!is_in && ig_map_get_id(&c->read, key))) {
+            (!is_in && (ig_map_get_id(&c->read, key) || !lies_apart(c, value)))) {
             return false;
         }
     }
@@ -179,7 +196,7 @@ static bool can_go_ahead(const chainer *c, const ig_op *compute) {
 }
 
 static void start_chain(chainer *c) {
-    c->members.count = 0;
+    c->members.count = c->places.count = 0;
     ig_map_init(&c->is_member, c->run->scratch);
     ig_map_init(&c->written, c->run->scratch);
     ig_map_init(&c->read, c->run->scratch);

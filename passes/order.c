@@ -10,25 +10,36 @@
  * same time, without a barrier between them (driver/plan_write.c marks them so):
  * look-ups in tables overlap with the dense layers that do not need them.
  *
- * A buffer is one thing here: who reads it waits for all who wrote to it before, who
- * writes waits for all who read it before.  Writers do not wait for each other, since
- * bufferise gives them places that do not overlap.
+ * For who reads, a buffer is one thing: it waits for all who wrote to it before, and
+ * who writes waits for all who read it before.  Writers wait for each other unless
+ * their places in the buffer lie apart, as those of a concat do; an insert writes twice
+ * to one.
  *
  * Plan stage, before lowering.  Keeps everything but the order of compute ops.
  */
+#include "passes/disjoint.h"
 #include "passes/pass.h"
 
 #include <assert.h>
 
+typedef struct write {
+    const ig_value *to;
+    uint32_t        wave;
+} write;
+
 typedef struct access {
-    uint32_t last_read, last_write; /* waves, counted from 1; 0: none yet */
+    uint32_t      last_read, last_write; /* waves, counted from 1; 0: none yet */
+    IG_VEC(write) writes;
 } access;
 
+enum { COMPARED = 64 }; /* places that are held against each other, for each buffer */
+
 typedef struct orderer {
-    ig_arena *arena;
-    ig_map    access_of; /* root value -> access */
-    ig_map    wave_of;   /* compute op -> wave */
-    uint32_t  waves;
+    ig_arena  *arena;
+    ig_module *module;
+    ig_map     access_of; /* root value -> access */
+    ig_map     wave_of;   /* compute op -> wave */
+    uint32_t   waves;
 } orderer;
 
 static const ig_value *root_of(const ig_value *value) {
@@ -50,17 +61,43 @@ static uint32_t max_u32(uint32_t a, uint32_t b) {
     return a > b ? a : b;
 }
 
+/* Writers of places that may overlap keep their order. */
+static uint32_t wave_of_writers(orderer *o, const access *a, const ig_value *to) {
+    uint32_t wave = 0;
+    if (a->writes.count > COMPARED) {
+        return a->last_write;
+    }
+    for (size_t i = 0; i < a->writes.count; i++) {
+        const write *w = &a->writes.items[i];
+        if (w->wave > wave && !ig_plan_is_disjoint(o->module, w->to, to)) {
+            wave = w->wave;
+        }
+    }
+    return wave;
+}
+
+static void note_access(orderer *o, access *a, const ig_value *value, bool is_in,
+                        uint32_t wave) {
+    uint32_t *last = is_in ? &a->last_read : &a->last_write;
+    *last = max_u32(*last, wave);
+    if (!is_in) {
+        IG_PUSH(o->arena, &a->writes, ((write){ value, wave }));
+    }
+}
+
 static void find_wave(orderer *o, const ig_op *compute) {
     uint32_t outs = (uint32_t)ig_attr_int(compute, IG_compute_outs, 0);
     uint32_t ins = compute->operand_count - outs, wave = 1;
     for (uint32_t i = 0; i < compute->operand_count; i++) {
-        const access *a = access_of(o, compute->operands[i].value);
-        wave = max_u32(wave, 1 + (i < ins ? a->last_write : a->last_read));
+        const ig_value *value = compute->operands[i].value;
+        const access   *a = access_of(o, value);
+        bool            is_in = i < ins;
+        wave = max_u32(wave, 1 + (is_in ? a->last_write : a->last_read));
+        wave = max_u32(wave, 1 + (is_in ? 0 : wave_of_writers(o, a, value)));
     }
     for (uint32_t i = 0; i < compute->operand_count; i++) {
-        access   *a = access_of(o, compute->operands[i].value);
-        uint32_t *last = i < ins ? &a->last_read : &a->last_write;
-        *last = max_u32(*last, wave);
+        const ig_value *value = compute->operands[i].value;
+        note_access(o, access_of(o, value), value, i < ins, wave);
     }
     ig_map_set_id(&o->wave_of, IG_MAP_PTR(compute), (void *)(uintptr_t)wave);
     o->waves = max_u32(o->waves, wave);
@@ -97,7 +134,7 @@ static void sort_block(orderer *o, ig_block *block, ig_op *end) {
 }
 
 ig_status ig_pass_order(ig_pass_run *run, ig_graph *graph) {
-    orderer o = { .arena = run->scratch };
+    orderer o = { .arena = run->scratch, .module = graph->module };
     ig_map_init(&o.access_of, o.arena);
     ig_map_init(&o.wave_of, o.arena);
     ig_block *block = &graph->body;

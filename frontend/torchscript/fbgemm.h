@@ -37,7 +37,7 @@ ig_status ig_fb_give_none(ig_fb *fb, uint32_t result);
 ig_value *ig_fb_arg(ig_fb *fb, uint32_t index, ig_dtype dtype); /* cast */
 ig_value *ig_fb_tensor(ig_fb *fb, uint32_t index);              /* as it is */
 ig_value *ig_fb_optional(ig_fb *fb, uint32_t index);            /* NULL: None */
-ig_value *ig_fb_size(ig_fb *fb, uint32_t index); /* an int, as i64[] */
+ig_value *ig_fb_size(ig_fb *fb, uint32_t index);                /* an int, as i64[] */
 /* A constant tensor of integers, as numbers; INVALID says `what` when it is none. */
 const int64_t *ig_fb_known(ig_fb *fb, uint32_t index, const char *what,
                            uint32_t *out_count);
