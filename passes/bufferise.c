@@ -119,8 +119,8 @@ static void offer_slices(buffers *s, ig_op *concat) {
     }
 }
 
-/* The operand that an insert changes, where nobody else reads it, nor what it is another
- * shape of. */
+/* The operand that an insert changes, where nobody else reads it, nor what it is
+ * another shape of. */
 static void offer_whole(buffers *s, ig_op *insert) {
     ig_value *x = insert->operands[0].value;
     for (ig_value *v = x; v;) {

@@ -269,10 +269,9 @@ static void substitute_body(chainer *c, ig_block *body) {
 static bool is_ours(const chainer *c, const ig_value *buffer) {
     for (const ig_use *use = buffer->uses; use; use = use->next) {
         const ig_op *user = use->user;
-        bool         is_good = user->code == IG_OP_view
-                                   ? is_ours(c, user->results)
-                                   : ig_map_get_id(&c->is_member, IG_MAP_PTR(user)) != NULL;
-        if (!is_good) {
+        bool         is_view = user->code == IG_OP_view;
+        if (is_view ? !is_ours(c, user->results)
+                    : !ig_map_get_id(&c->is_member, IG_MAP_PTR(user))) {
             return false;
         }
     }

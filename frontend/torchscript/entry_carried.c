@@ -7,9 +7,9 @@
  * is noted, and the import begins again, this time with the attribute as an argument:
  *
  *     number          its value, of rank 0
- *     buffer          whose value was used to evaluate (`int(self.count)`): not so again
+ *     buffer          whose value was used to evaluate (`int(self.count)`): never again
  *     None → tensor   whether it is there yet, and the tensor (zeros until it is); the
- *                     method is evaluated for either and the two are made one by an `if`
+ *                     method is evaluated for either and an `if` joins the two
  */
 #include "frontend/torchscript/entry.h"
 

@@ -4,7 +4,7 @@
  * The look-up names one flat storage of bytes, and for each feature where its table
  * starts there, the kind of its rows and their length.  It becomes one bag:
  *
- *     table @w.t0 : i8<rowwise f16 stride 80>[4096, 64] = file(…)    part of the storage
+ *     table @w.t0 : i8<rowwise f16 stride 80>[4096, 64] = file(…)   part of the storage
  *     %o0 = slice %offsets {starts = [0], sizes = [B + 1]}     feature f: from f * B on
  *     %0, %1 = bag @w.t0, %ids, %o0, @w.t1, %ids, %o1 {…, negative = skip}
  *     %y = concat %0, %1 {axis = 1}
