@@ -29,7 +29,7 @@
     KIND(IMAGINARY, "imaginary number") /* as.f; 1.+2.j is a BINARY */          \
     KIND(STRING, "string")              /* as.text, joined and unescaped */     \
     KIND(BYTES, "bytes")                /* as.text */                           \
-    KIND(FORMATTED, "formatted string") /* as.text as written, unread */        \
+    KIND(FORMATTED, "formatted string") /* as.text, braces unread */            \
     KIND(ELLIPSIS, "...")                                                       \
     KIND(ATTRIBUTE, "attribute")             /* as.attribute */                 \
     KIND(CALL, "call")                       /* as.call */                      \

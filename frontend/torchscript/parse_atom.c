@@ -80,13 +80,8 @@ static ig_status parse_word(ig_py_parser *parser, ig_ast **out_node) {
 static ig_status add_string(ig_py_parser *parser, ig_writer *writer, ig_ast *node) {
     ig_py_token       token = parser->token;
     ig_py_string_form form = ig_py_token_string_form(token.text);
-    if (form.is_formatted) {
-        node->kind = IG_AST_FORMATTED;
-        ig_put_str(writer, form.body);
-        return IG_OK;
-    }
-    if (form.is_bytes) {
-        node->kind = IG_AST_BYTES;
+    if (form.is_formatted || form.is_bytes) {
+        node->kind = form.is_bytes ? IG_AST_BYTES : IG_AST_FORMATTED;
     }
     char       *out = ig_arena_alloc(parser->arena, form.body.size + 1);
     size_t      size = 0;
