@@ -46,7 +46,8 @@ static ig_status parse_number(ig_py_parser *parser, ig_ast **out_node) {
     if (problem) {
         return ig_py_error(parser, IG_INVALID, &token, "%s", problem);
     }
-    if (is_negative) {
+    bool is_int_zero = is_int && node->as.i == 0; /* -0 is an operation on 0 */
+    if (is_negative && !is_int_zero) {
         parser->negative = NULL;
         node->as.f = is_int ? node->as.f : -node->as.f;
     }
