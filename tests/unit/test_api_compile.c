@@ -8,12 +8,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-/* libLLVM is not instrumented: what orders its threads cannot be seen. */
-IG_API const char *__tsan_default_suppressions(void);
-
-const char *__tsan_default_suppressions(void) {
-    return "race:libLLVM\nmutex:libLLVM\n";
-}
+UNIT_WITH_LLVM
 
 /* Enough kernels that several threads have something to do. */
 static const char model[] = "module @m {\n"

@@ -5,6 +5,8 @@
 
 #include <pthread.h>
 
+UNIT_WITH_LLVM
+
 static const char *const levels[] = { "v2", "v3", "v4", "v4-vnni" };
 #define LEVELS IG_COUNT_OF(levels)
 

@@ -215,16 +215,16 @@ END_TEST
 
 /* In the first task thread 1 goes to the caller's CPU, where both would take turns. */
 typedef struct seat_case {
-    int  seen[2];
-    bool crowds;
+    int seen[2];
+    int crowded; /* CPU that thread 1 goes to, or -1 */
 } seat_case;
 
 static void look_around(void *task, int index) {
     seat_case *c = task;
-    if (c->crowds && index == 1) {
+    if (c->crowded >= 0 && index == 1) {
         cpu_set_t one;
         CPU_ZERO(&one);
-        CPU_SET((size_t)c->seen[0], &one);
+        CPU_SET((size_t)c->crowded, &one);
         CHECK_INT(sched_setaffinity(0, sizeof one, &one), 0);
     }
     c->seen[index] = sched_getcpu();
@@ -240,14 +240,14 @@ TEST(threads_leave_each_others_cpu) {
     ig_thread_pool_options options = { .size = sizeof options, .threads = 2 };
     ig_thread_pool        *pool = NULL;
     CHECK_OK(ig_thread_pool_create(&options, &pool));
-    seat_case c = { { sched_getcpu(), -1 }, true };
+    seat_case c = { { -1, -1 }, sched_getcpu() };
     CPU_ZERO(&one);
-    CPU_SET((size_t)c.seen[0], &one); /* the caller stays, so that the test can tell */
+    CPU_SET((size_t)c.crowded, &one); /* the caller stays, so that the test can tell */
     CHECK_INT(sched_setaffinity(0, sizeof one, &one), 0);
     CHECK(ig_thread_pool_claim(pool));
     ig_thread_pool_run(pool, look_around, &c);
     CHECK_INT(c.seen[0], c.seen[1]);
-    c.crowds = false;
+    c.crowded = -1;
     ig_thread_pool_run(pool, look_around, &c);
     CHECK(c.seen[0] != c.seen[1]);
     ig_thread_pool_release(pool);

@@ -104,4 +104,13 @@ static inline int unit_run(const char *name, const TTest *const *tests, size_t c
     return failed != 0;
 }
 
+/* For suites in which threads compile.  libLLVM is not instrumented: ThreadSanitizer
+ * cannot see what orders its threads. */
+#define UNIT_WITH_LLVM                                                              \
+    __attribute__((visibility("default"))) const char *__tsan_default_suppressions( \
+        void);                                                                      \
+    const char *__tsan_default_suppressions(void) {                                 \
+        return "race:libLLVM\nmutex:libLLVM\n";                                     \
+    }
+
 #endif
