@@ -154,7 +154,7 @@ static ig_status read_base(ig_schema_reader *reader, int depth,
         return read_types(reader, depth, IG_SCRIPT_TUPLE, out_type);
     }
     ig_str word = read_word(reader, true);
-    if (word.size == 0) {
+    if (word.size == 0 || (word.data[0] >= '0' && word.data[0] <= '9')) {
         return fail(reader, "a type");
     }
     for (size_t i = 0; i < IG_COUNT_OF(heads); i++) {

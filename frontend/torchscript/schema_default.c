@@ -236,9 +236,17 @@ static void put_argument(ig_writer *w, const ig_schema_argument *argument) {
     }
 }
 
+/* Begins it with a parenthesis?  A lone result would read as several. */
+static bool begins_as_tuple(const ig_script_type *type) {
+    while (type->kind == IG_SCRIPT_LIST || type->kind == IG_SCRIPT_OPTIONAL) {
+        type = type->items[0];
+    }
+    return type->kind == IG_SCRIPT_TUPLE;
+}
+
 static void put_results(ig_writer *w, const ig_schema *schema) {
     bool is_one = schema->result_count == 1 &&
-                  schema->results[0].type->kind != IG_SCRIPT_TUPLE;
+                  !begins_as_tuple(schema->results[0].type);
     ig_put(w, is_one || schema->is_varret ? "" : "(");
     for (size_t i = 0; i < schema->result_count; i++) {
         ig_put(w, "%s", i ? ", " : "");
