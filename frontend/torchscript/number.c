@@ -13,8 +13,8 @@ static ig_dtype dtype_of_kind(ig_ts_kind kind) {
 static ig_value *known_constant(ig_ts_eval *eval, const ig_ts_value *number) {
     ig_dtype       dtype = dtype_of_kind((ig_ts_kind)number->kind);
     const ig_type *type = ig_type_tensor(eval->module, dtype, 0, NULL);
-    uint8_t        b = number->as.b;
     if (number->kind == IG_TS_BOOL) {
+        uint8_t b = number->as.b;
         return ig_make_const(&eval->builder, type, &b);
     }
     return ig_make_const(&eval->builder, type, &number->as.i); /* or the f64 */
