@@ -64,8 +64,8 @@ static ig_status resolve_operand(ig_session *session, uint32_t number, uint32_t 
     IG_TRY(evaluate(session, number, operand->offset, 0, &offset));
     IG_TRY(evaluate(session, number, operand->row_stride, 0, &stride));
     bool is_empty = session->bytes[operand->buffer] == 0;
-    if (offset < 0 || stride < 0 ||
-        (offset > session->bytes[operand->buffer] && !is_empty)) {
+    bool is_inside = offset >= 0 && offset <= session->bytes[operand->buffer];
+    if (stride < 0 || (!is_inside && !is_empty)) {
         return out_of_place(session, number);
     }
     if (is_empty) {
