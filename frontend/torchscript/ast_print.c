@@ -244,10 +244,18 @@ static bool put_leaf(ig_writer *w, const ig_ast *node) {
     }
 }
 
+/* What a point follows: "(0).real", for "0." is a number. */
+static void put_object(ig_writer *w, const ig_ast *node) {
+    bool is_bare_int = node->kind == IG_AST_INT && !(node->flags & IG_AST_PARENS);
+    ig_put(w, is_bare_int ? "(" : "");
+    put(w, node);
+    ig_put(w, is_bare_int ? ")" : "");
+}
+
 static void put_bare(ig_writer *w, const ig_ast *node) {
     switch ((int)node->kind) {
     case IG_AST_ATTRIBUTE:
-        put(w, node->as.attribute.object);
+        put_object(w, node->as.attribute.object);
         ig_put(w, ".%s", node->as.attribute.name);
         break;
     case IG_AST_CALL:

@@ -245,14 +245,19 @@ static bool begins_as_tuple(const ig_script_type *type) {
 }
 
 static void put_results(ig_writer *w, const ig_schema *schema) {
-    bool is_one = schema->result_count == 1 &&
-                  !begins_as_tuple(schema->results[0].type);
-    ig_put(w, is_one || schema->is_varret ? "" : "(");
-    for (size_t i = 0; i < schema->result_count; i++) {
+    size_t count = schema->result_count;
+    bool   is_bare = schema->is_varret
+                         ? count == 0
+                         : count == 1 && !begins_as_tuple(schema->results[0].type);
+    ig_put(w, is_bare ? "" : "(");
+    for (size_t i = 0; i < count; i++) {
         ig_put(w, "%s", i ? ", " : "");
         put_argument(w, &schema->results[i]);
     }
-    ig_put(w, schema->is_varret ? "..." : is_one ? "" : ")");
+    if (schema->is_varret) {
+        ig_put(w, count ? ", ..." : "...");
+    }
+    ig_put(w, is_bare ? "" : ")");
 }
 
 void ig_schema_print(ig_writer *writer, const ig_schema *schema) {
