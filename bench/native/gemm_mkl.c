@@ -12,8 +12,8 @@ void   cblas_sgemm_pack(int layout, int identifier, int trans, int m, int n, int
 void   cblas_sgemm_compute(int layout, int trans_a, int trans_b, int m, int n, int k,
                            const float *a, int lda, const float *b, int ldb, float beta,
                            float *c, int ldc);
-void   mkl_set_num_threads(int threads);
-void   mkl_get_version_string(char *text, int size);
+void   MKL_Set_Num_Threads(int threads);
+void   MKL_Get_Version_String(char *text, int size);
 
 typedef struct gemm {
     gemm_shape   shape;
@@ -23,7 +23,7 @@ typedef struct gemm {
 
 void *gemm_open(const gemm_shape *shape, const float *w, const float *bias) {
     int m = (int)shape->m, n = (int)shape->n, k = (int)shape->k;
-    mkl_set_num_threads(shape->threads);
+    MKL_Set_Num_Threads(shape->threads);
     gemm *g = malloc(sizeof *g);
     *g = (gemm){ *shape, bias, NULL };
     size_t bytes = (cblas_sgemm_pack_get_size(B_MATRIX, m, n, k) + 63) / 64 * 64;
@@ -48,6 +48,6 @@ void gemm_close(void *gemm_) {
 
 const char *gemm_version(void) {
     static char text[200];
-    mkl_get_version_string(text, sizeof text - 1); /* does not end the text */
+    MKL_Get_Version_String(text, sizeof text - 1); /* does not end the text */
     return text;
 }
