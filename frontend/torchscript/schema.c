@@ -179,8 +179,9 @@ static ig_status read_base(ig_schema_reader *reader, int depth,
 static ig_status read_list(ig_schema_reader *reader, int64_t *out_size) {
     *out_size = 0;
     ig_str digits = read_word(reader, false);
-    if (digits.size && !ig_str_to_i64(digits, out_size)) {
-        return fail(reader, "a number");
+    bool   is_number = digits.size == 0 || ig_str_to_i64(digits, out_size);
+    if (!is_number || *out_size < 0 || *out_size > 32) {
+        return fail(reader, "a number of items up to 32");
     }
     return expect(reader, "]");
 }
