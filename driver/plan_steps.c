@@ -358,18 +358,28 @@ static void add_rows(plan *p, const ig_op *const *at) {
     p->w->steps.items[number].body_count = count;
 }
 
-/* A buffer that lives on one side of a loop's first or last step and inside lives as
- * long as the loop: another trip may need it.  Inner loops end up behind outer ones, so
- * walking backwards widens lives from the inside out. */
+/* Does what a body does to the buffer last from the body's first step to its last?
+ * A loop's buffer that lives on one side of it and inside: another trip may need it.
+ * Every buffer that the blocks of a rows step share: one block may be at its last step
+ * while another is at its first.  A worker's own buffers live within one block. */
+static bool lives_throughout(const ig_plan_step *step, const ig_plan_buffer *buffer,
+                             uint32_t first, uint32_t last) {
+    bool is_touched = buffer->first <= last && buffer->last >= first;
+    bool is_inside = buffer->first > first && buffer->last <= last;
+    bool is_shared = step->kind == IG_STEP_rows && buffer->space != IG_SPACE_WORKER;
+    return is_touched && (is_shared || !is_inside);
+}
+
+/* Inner bodies end up behind outer ones, so walking backwards widens lives from the
+ * inside out. */
 static void widen_lives(plan *p) {
     for (size_t number = p->w->steps.count; number-- > 0;) {
         const ig_plan_step *step = &p->w->steps.items[number];
-        uint32_t            first = (uint32_t)number, last = first + step->body_count;
-        for (size_t i = 0; step->kind == IG_STEP_loop && i < p->w->buffers.count; i++) {
+        bool     repeats = step->kind == IG_STEP_loop || step->kind == IG_STEP_rows;
+        uint32_t first = (uint32_t)number, last = first + step->body_count;
+        for (size_t i = 0; repeats && i < p->w->buffers.count; i++) {
             ig_plan_buffer *buffer = &p->w->buffers.items[i];
-            bool            is_inside = buffer->first > first && buffer->last <= last;
-            bool            is_touched = buffer->first <= last && buffer->last >= first;
-            if (is_touched && !is_inside) {
+            if (lives_throughout(step, buffer, first, last)) {
                 buffer->first = buffer->first < first ? buffer->first : first;
                 buffer->last = buffer->last > last ? buffer->last : last;
             }

@@ -32,6 +32,7 @@ typedef struct walk {
     const ig_plan *plan;
     uint32_t       ends[IG_STEP_DEPTH]; /* one past the last step of each open body */
     uint32_t       depth;
+    uint32_t       number;         /* of the step that is checked */
     uint32_t       rows, rows_end; /* the open rows step, or IG_NONE */
     bool           after_body;     /* a body has ended just before this step */
 } walk;
@@ -64,11 +65,20 @@ static bool may_use(const walk *w, uint32_t expr) {
     return true;
 }
 
+/* A worker's buffer lives inside one block of rows.  What the blocks share lives as
+ * long as the rows step: one block may be at its last step while another is at its
+ * first. */
 static bool may_use_buffer(const walk *w, uint32_t number) {
     const ig_plan_buffer *buffer = &w->plan->buffers[number];
-    return buffer->space != IG_SPACE_WORKER ||
-           (w->rows != IG_NONE && buffer->first > w->rows &&
-            buffer->last < w->rows_end && may_use(w, buffer->bytes));
+    bool                  is_in_rows = w->rows != IG_NONE;
+    if (buffer->space == IG_SPACE_WORKER) {
+        return is_in_rows && buffer->first > w->rows && buffer->last < w->rows_end &&
+               may_use(w, buffer->bytes);
+    }
+    uint32_t begin = is_in_rows ? w->rows : w->number;
+    uint32_t end = is_in_rows ? w->rows_end - 1 : w->number;
+    return buffer->space != IG_SPACE_ARENA ||
+           (buffer->first <= begin && buffer->last >= end);
 }
 
 static const char *check_operands(const walk *w, const ig_plan_step *step) {
@@ -258,6 +268,7 @@ static void open_bodies(walk *w, uint32_t number) {
 ig_status ig_plan_check_steps(const ig_plan *plan, const ig_message *message) {
     walk w = { .plan = plan, .rows = IG_NONE };
     for (uint32_t i = 0; i < plan->steps_count; i++) {
+        w.number = i;
         close_bodies(&w, i);
         const char *why = check_step(&w, i);
         if (why) {

@@ -28,7 +28,7 @@ static rt_case *rich_case(void) {
     uint32_t     y = rt_output(c, "y", IG_F32, 1, &dim);
     uint32_t     w = rt_constant(c, "table", table, sizeof table);
     uint32_t     bytes = RT_EXPR(c, RT_SYM(batch), RT_INT(8), RT_OP(MUL));
-    uint32_t     t = rt_buffer(c, IG_SPACE_ARENA, bytes, 0, 9);
+    uint32_t     t = rt_buffer(c, IG_SPACE_ARENA, bytes, 0, 10);
     uint32_t     own = rt_buffer(c, IG_SPACE_WORKER,
                                  RT_EXPR(c, RT_SYM(r), RT_INT(4), RT_OP(MUL)), 8, 9);
     rt_guard(c, one, RT_EXPR(c, RT_SYM(batch)), "at least one row");

@@ -286,6 +286,32 @@ TEST(rows_run_block_by_block) {
 }
 END_TEST
 
+/* One block may be at its last step while another is at its first: what blocks share
+ * must not end between the two. */
+TEST(what_blocks_share_lives_as_long_as_they) {
+    rt_case        *c = rows_case(4);
+    uint32_t        bytes = RT_EXPR(c, RT_INT(32));
+    uint32_t        shared = rt_buffer(c, IG_SPACE_ARENA, bytes, 0, 2);
+    ig_plan_buffer *life = &c->w.buffers.items[shared];
+    c->w.operands.items[0].buffer = shared; /* in place of the worker's own */
+    c->w.operands.items[3].buffer = shared;
+    for (uint32_t first = 0; first <= 2; first++) {
+        for (uint32_t last = first; last <= 2; last++) {
+            ig_program *program = NULL;
+            life->first = first;
+            life->last = last;
+            rt_pack(c);
+            bool is_long = first == 0 && last == 2;
+            CHECK_STATUS(rt_try_open(c, c->bytes, c->size, &program),
+                         is_long ? IG_OK : IG_INVALID);
+            CHECK_MSG(is_long || strstr(c->why, "operand"), "%s", c->why);
+            ig_program_close(program);
+        }
+    }
+    rt_end(c);
+}
+END_TEST
+
 /* An id out of range in a block is named by its place in the whole input. */
 TEST(index_errors_in_rows_count_from_the_start) {
     static const float table[4] = { 1, 2, 3, 4 };
@@ -459,6 +485,7 @@ END_TEST
 UNIT_SUITE(runtime_steps, if_takes_one_branch, loops_count_trips_or_ask_a_condition,
            sizes_learnt_from_data, data_outside_of_a_symbols_range,
            guards_where_they_stand, rows_run_block_by_block,
+           what_blocks_share_lives_as_long_as_they,
            index_errors_in_rows_count_from_the_start, host_cumsum,
            host_scatter_elements, unknown_host_function_is_unsupported,
            copies_stay_inside)
