@@ -68,7 +68,10 @@ static void offer(buffers *s, ig_value *value, ig_place *place) {
                                  value->type->dims);
         reshape = ig_def(value, IG_OP_reshape);
     }
-    bool is_free = place && !wanted_place(s, value) &&
+    if (!place) { /* the strides do not survive the reshape */
+        return;
+    }
+    bool is_free = !wanted_place(s, value) &&
                    !ig_map_get_id(&s->owned, IG_MAP_PTR(value));
     bool is_moved = ig_def(value, IG_OP_concat) || ig_def(value, IG_OP_insert);
     bool is_made_here = is_moved && ig_value_has_one_use(value);
