@@ -20,6 +20,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+/* Weights of this size are not copied where a copy is not asked for. */
+enum { BORROWED_BYTES = 16 << 20, CACHED_BYTES = 64 << 20 };
+
 typedef struct compile_call {
     ig_compilation build;
     ig_context    *context;
@@ -78,6 +81,14 @@ static ig_status look_up(compile_call *call, ig_cached_model *out_cached) {
         *out_cached = ig_cache_find_model(build->folder, call->key, &build->arena);
     }
     return status;
+}
+
+static uint64_t container_bytes(const ig_compilation *build) {
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < build->part_count; i++) {
+        bytes += build->parts[i].size;
+    }
+    return bytes;
 }
 
 /* The path of the new entry, or NULL. */
@@ -174,7 +185,9 @@ static ig_status compile_to_file(void *arguments) {
     }
     IG_TRY(make_container(call));
     IG_TRY(publish(call, call->build.parts, call->build.part_count));
-    remember(call);
+    if (container_bytes(&call->build) < CACHED_BYTES) {
+        remember(call); /* to copy a larger one takes as long as to make it */
+    }
     return IG_OK;
 }
 
@@ -239,9 +252,17 @@ static ig_status open_in_memory(compile_call *call) {
                : ig_error(diag, status, NULL, "the compiled program: %s", message);
 }
 
+/* A program for this process reads large weights where they lie. */
+static void borrow_weights(ig_compilation *build) {
+    if (ig_payloads_on_disk(build->module) >= BORROWED_BYTES) {
+        build->options.weights = IG_WEIGHTS_REFERENCE;
+    }
+}
+
 static ig_status compile_to_program(void *arguments) {
     compile_call   *call = arguments;
     ig_cached_model cached;
+    borrow_weights(&call->build);
     IG_TRY(look_up(call, &cached));
     if (cached.path && ig_program_open(cached.path, NULL, call->out_program) == IG_OK) {
         return IG_OK;

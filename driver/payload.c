@@ -55,6 +55,41 @@ static ptrdiff_t file_with(const ig_module *module, const void *bytes) {
     return -1;
 }
 
+/* ---- are they still there? ---- */
+
+static bool is_same_file(const ig_file_map *file, const char *path) {
+    ig_file_map now;
+    if (ig_file_map_open(path, &now, NULL) != IG_OK) {
+        return false;
+    }
+    bool is_same = now.device == file->device && now.inode == file->inode &&
+                   now.size == file->size && now.mtime_ns == file->mtime_ns;
+    ig_file_map_close(&now);
+    return is_same;
+}
+
+uint64_t ig_payloads_on_disk(const ig_module *module) {
+    uint64_t  total = 0;
+    ptrdiff_t checked = -1;
+    for (size_t i = 0; i < module->weights.count; i++) {
+        const ig_weight *weight = module->weights.items[i];
+        const ig_data   *data = &weight->data;
+        if (weight->is_recipe || !data->file || data->is_splat || data->size == 0) {
+            continue;
+        }
+        ptrdiff_t file = file_with(module, data->bytes);
+        if (file < 0 || (file != checked &&
+                         !is_same_file(&module->files.items[file], data->file))) {
+            return 0;
+        }
+        checked = file;
+        total += (uint64_t)data->size;
+    }
+    return total;
+}
+
+/* ---- hashes ---- */
+
 static void load(ig_payloads *p) {
     size_t count = p->module->files.count;
     p->files = IG_NEW_ARRAY(p->arena, ig_payload_hashes, count);

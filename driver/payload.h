@@ -16,6 +16,9 @@ typedef struct ig_payloads {
 
 /* XXH3-128 of bytes that the module, or a clone of it, borrows or owns. */
 ig_hash128 ig_payload_hash_of(ig_payloads *payloads, const void *bytes, size_t size);
+/* Bytes of constants that lie in files, when these are still on disk as they were
+ * mapped; else 0. */
+uint64_t ig_payloads_on_disk(const ig_module *module);
 /* Remembers what was computed. */
 void ig_payloads_keep(ig_payloads *payloads);
 

@@ -81,3 +81,30 @@ for number in 1 2 3 4; do
     holds "compilers at the same time, $number" cmp "$tmp/cold.ingot" "$tmp/busy$number.ingot"
 done
 export INGOT_CACHE_DIR=$tmp/cache
+
+# Large weights are read where they lie, also by a program for this process alone.
+size=33554432
+truncate -s $size "$tmp/wide.bin"
+last_row() {
+    printf "$1" | dd of="$tmp/wide.bin" bs=4 seek=$((size / 4 - 1)) conv=notrunc status=none
+}
+last_row '\0\0\200\77'
+cat >"$tmp/wide.ig" <<IG
+module @wide {
+  symbol N {min = 0}
+  weight @t : f32[$((size / 16)), 4] = file("wide.bin", 0, $size)
+  graph @main(%ids: i64[N]) -> (f32[N, 4] "y") {
+    %0 = gather @t, %ids {axis = 0, negative = wrap} : f32[N, 4]
+    ret %0
+  }
+}
+IG
+export INGOT_CACHE_DIR=$tmp/wide-cache
+check "a large table is run" 0 " 0 0 1" "$ingot" run "$tmp/wide.ig" --input 'ids=[-1]'
+holds "and not copied into the cache" [ "$(du -sk "$tmp/wide-cache" | cut -f1)" -lt 1000 ]
+check "from the cache too" 0 " 0 0 1" "$ingot" run "$tmp/wide.ig" --input 'ids=[-1]'
+last_row '\0\0\0\100'
+check "what changed in the file is seen" 0 " 0 0 2" \
+    "$ingot" run "$tmp/wide.ig" --input 'ids=[-1]'
+rm -f "$tmp/wide.bin"
+export INGOT_CACHE_DIR=$tmp/cache
