@@ -27,7 +27,7 @@ import measure
 from ingot_runtime import BUILD, Binding, Program
 from machine import machine_facts
 from models import MLPERF_LENGTHS, cache_folder
-from native_peers import PeerLoop, SessionLoop, load_native
+from native_peers import PeerLoop, SessionLoop, load_native, pointers
 
 MLPERF_ROWS = (
     [40000000, 39060, 17295, 7424, 20265, 3, 7122, 1543, 63, 40000000, 3067956]
@@ -57,7 +57,11 @@ class Call(ctypes.Structure):
 
 
 class Calls(ctypes.Structure):
-    _fields_ = [("calls", ctypes.c_void_p), ("count", ctypes.c_int)]
+    _fields_ = [
+        ("opened", ctypes.c_void_p),
+        ("calls", ctypes.c_void_p),
+        ("count", ctypes.c_int),
+    ]
 
 
 class Tables:
@@ -121,12 +125,15 @@ class Tables:
         return sum(self.lengths)
 
     def ids(self, rng, batch):
-        """[ids and offsets of each table]."""
+        """[ids and offsets of each table], in one piece of memory, as a request is."""
         call = []
         for rows, length in zip(self.rows, self.lengths):
             call.append(rng.integers(0, rows, batch * length))
             call.append(np.arange(batch + 1) * length)
-        return call
+        together = np.concatenate(call[::2] + call[1::2])
+        parts = np.split(together, np.cumsum([len(a) for a in call[::2] + call[1::2]]))
+        half = len(self.rows)
+        return [parts[half * (i % 2) + i // 2] for i in range(2 * half)]
 
     def take_batch(self, batch, outputs_of):
         touched = batch * self.lookups() * self.row_bytes
@@ -164,19 +171,11 @@ class FbgemmEngine:
         number, dim = DTYPES[tables.dtype][0], ctypes.c_int64(tables.dim)
         self.handle = self.lib.bag_open(number, dim, 16)
 
-    def calls(self, tables, arrays):
+    def calls(self, tables):
         out, calls, at = self.pooled, [], self.rows
         for i, rows in enumerate(tables.rows):
-            ids, offsets = arrays[2 * i : 2 * i + 2]
             calls.append(
-                Call(
-                    at,
-                    rows,
-                    tables.batch,
-                    ids.ctypes.data,
-                    offsets.ctypes.data,
-                    out[i].ctypes.data,
-                )
+                Call(at, rows, tables.batch, None, None, out[i].ctypes.data)
             )
             at += rows * tables.row_bytes
         return (Call * len(calls))(*calls)
@@ -184,11 +183,13 @@ class FbgemmEngine:
     def prepare(self, tables):
         shape = (len(tables.rows), tables.batch, tables.dim)
         self.pooled = np.zeros(shape, "f4")
-        self.kept = [self.calls(tables, arrays) for arrays in tables.inputs]
-        self.sets = [Calls(ctypes.addressof(c), len(c)) for c in self.kept]
+        self.kept = self.calls(tables)
+        count, calls = len(self.kept), ctypes.addressof(self.kept)
+        self.all = Calls(self.handle, calls, count)
+        self.sets = [pointers(arrays) for arrays in tables.inputs]
         ins = (ctypes.c_void_p * len(self.sets))(*map(ctypes.addressof, self.sets))
-        run = self.lib.bag_run_calls
-        self.seconds = PeerLoop(run, self.handle, ins, ins, 1).seconds
+        run, peer = self.lib.bag_run_set, ctypes.addressof(self.all)
+        self.seconds = PeerLoop(run, peer, ins, ins, 1).seconds
 
 
 def copy_to(path, memory, size):

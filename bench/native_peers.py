@@ -83,25 +83,28 @@ def pointers(arrays):
 
 
 class SessionLoop:
-    """An Ingot session on sets of inputs and outputs."""
+    """An Ingot session on sets of inputs and outputs of the same shapes.
+
+    As a caller would, it keeps its views and fills in addresses.
+    """
 
     def __init__(self, session, bindings, threads):
         self.session, self.threads = session, threads
         first = bindings[0]
-        self.counts = len(first.inputs), len(first.outputs)
-        views = []
-        for b in bindings:
-            both = (type(b.inputs[0]) * sum(self.counts))(*b.inputs, *b.outputs)
-            views.append(both)
-        self.bindings, self.views = bindings, views
-        self.table = (ctypes.c_void_p * len(views))(*map(ctypes.addressof, views))
+        self.counts = (ctypes.c_size_t * 2)(len(first.inputs), len(first.outputs))
+        both = [*first.inputs, *first.outputs]
+        self.views = (type(both[0]) * len(both))(*both)
+        self.bindings = bindings
+        self.addresses = [pointers(b.arrays) for b in bindings]
+        sets = map(ctypes.addressof, self.addresses)
+        self.table = (ctypes.c_void_p * len(bindings))(*sets)
 
     def seconds(self, first, count, sets):
         reach = Range(first, count, sets, self.threads)
         run = ctypes.cast(self.session.run_function, ctypes.c_void_p)
-        ins, outs = (ctypes.c_size_t(n) for n in self.counts)
+        handle, counts = self.session.handle, self.counts
         each = loops().loop_session(
-            run, self.session.handle, self.table, ins, outs, ctypes.byref(reach)
+            run, handle, self.views, self.table, counts, ctypes.byref(reach)
         )
         if each < 0:
             raise RuntimeError(self.session.lib.ig_session_error(self.session.handle))

@@ -99,13 +99,18 @@ int bag_run(void *opened, const bag_call *calls, int count) {
 }
 
 struct bag_calls {
-    const bag_call *calls;
-    int             count;
+    void     *opened;
+    bag_call *calls; /* the same in every set but for their ids and offsets */
+    int       count;
 };
 
-/* bag_run in the form that loop.c calls. */
-void bag_run_calls(void *opened, const bag_calls *set, void *) {
-    (void)bag_run(opened, set->calls, set->count);
+/* bag_run in the form that loop.c calls; a set: ids and offsets of each call. */
+void bag_run_set(const bag_calls *all, const Id *const *set, void *) {
+    for (int i = 0; i < all->count; i++) {
+        all->calls[i].ids = set[2 * i];
+        all->calls[i].offsets = set[2 * i + 1];
+    }
+    (void)bag_run(all->opened, all->calls, all->count);
 }
 
 void bag_close(void *opened) {

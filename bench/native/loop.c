@@ -33,14 +33,19 @@ double loop_peer(void (*run)(void *peer, const void *in, void *out), void *peer,
 typedef ig_status (*session_run)(ig_session *session, const ig_view *inputs, size_t in,
                                  ig_view *outputs, size_t out);
 
-/* The same for a session; views[i]: its inputs, then its outputs.  -1: a run failed. */
-double loop_session(session_run run, ig_session *session, ig_view *const *views,
-                    size_t in, size_t out, const loop_range *range) {
+/* The same for a session with views of its inputs, then of its outputs, which are the
+ * same in every set but for their addresses.  -1: a run failed. */
+double loop_session(session_run run, ig_session *session, ig_view *views,
+                    void *const *const *addresses, const size_t counts[2],
+                    const loop_range *range) {
     clockid_t clock = clock_for(range->threads);
+    size_t    in = counts[0], out = counts[1];
     double    start = seconds_of(clock);
     for (long i = range->first; i < range->first + range->count; i++) {
-        ig_view *set = views[i % range->sets];
-        if (run(session, set, in, set + in, out) != IG_OK)
+        void *const *set = addresses[i % range->sets];
+        for (size_t v = 0; v < in + out; v++)
+            views[v].data = set[v];
+        if (run(session, views, in, views + in, out) != IG_OK)
             return -1;
     }
     return (seconds_of(clock) - start) / (double)range->count;

@@ -9,10 +9,10 @@
  *   for feature in class
  *     for tile of the feature in this call's range        (tile: BAGS bags)
  *       for bag in tile
- *         accumulators in registers; for id in bag: check, prefetch ahead, add the row
+ *         accumulators in registers; for id in bag: look ahead, check, add the row
  *         finish (mean, empty bag), store straight into the consumer's buffer
  *
- * Look-ahead runs in ids, not in bags, so it crosses the borders of bags.  Rows of
+ * Looking ahead crosses the borders of bags and tables (bag_ahead.c).  Rows of
  * quantised tables add q * scale; the sum of the biases is kept apart and added once.
  * The additions of one element are in order of ids, so the bits do not depend on tiles.
  */
@@ -20,7 +20,7 @@
 
 #include <assert.h>
 
-enum { BAGS = 8, LOOK_AHEAD = 16, MAX_VECTORS = 16 };
+enum { BAGS = 8, MAX_VECTORS = 16 };
 
 /* ---- classes ---- */
 
@@ -34,8 +34,8 @@ static bool is_alike(const bag_class *c, const bag_feature *f) {
     const bag_feature *first = &c->features[0];
     return f->mask == first->mask && f->pool == first->pool &&
            f->has_padding == first->has_padding && is_last_alike(f, first) &&
-           f->empty == first->empty && f->is_large == first->is_large &&
-           f->dim == first->dim && f->table->type->dtype == first->table->type->dtype &&
+           f->empty == first->empty && f->dim == first->dim &&
+           f->table->type->dtype == first->table->type->dtype &&
            bag_is_table(f) == bag_is_table(first) &&
            ig_rows_equal(f->table->type->rows, first->table->type->rows) &&
            f->ids->type->dtype == first->ids->type->dtype &&
@@ -45,23 +45,7 @@ static bool is_alike(const bag_class *c, const bag_feature *f) {
            (!f->weights || f->weights->type->dtype == first->weights->type->dtype);
 }
 
-/* One number a feature, as a constant, one param, or an array of params. */
-typedef ig_dim (*feature_dim)(ig_lower *lower, const bag_feature *f);
-
-static ig_value *feature_value(const bag_class *c, ig_builder *b, ig_value *number,
-                               feature_dim of) {
-    ig_dim  first = of(c->lower, &c->features[0]);
-    bool    is_same = true;
-    ig_dim *dims = IG_NEW_ARRAY(c->lower->arena, ig_dim, c->count);
-    for (uint32_t i = 0; i < c->count; i++) {
-        dims[i] = of(c->lower, &c->features[i]);
-        is_same = is_same && dims[i] == first;
-    }
-    if (is_same) {
-        return ig_lower_dim(c->lower, first);
-    }
-    return k_param_at(b, ig_lower_param_array(c->lower, dims, c->count), number);
-}
+/* ---- numbers of a feature ---- */
 
 static ig_dim rows_of(ig_lower *lower, const bag_feature *f) {
     (void)lower;
@@ -75,8 +59,7 @@ static ig_dim id_stride_of(ig_lower *lower, const bag_feature *f) {
     return f->ids->strides[f->ids->type->rank - 1];
 }
 static ig_dim bag_stride_of(ig_lower *lower, const bag_feature *f) {
-    (void)lower;
-    return f->ids->type->rank >= 2 ? f->ids->strides[0] : f->ids->strides[0];
+    return f->pool == IG_POOL_none ? id_stride_of(lower, f) : f->ids->strides[0];
 }
 static ig_dim length_of(ig_lower *lower, const bag_feature *f) {
     (void)lower;
@@ -123,7 +106,42 @@ static ig_dim first_tile_of(ig_lower *lower, const bag_feature *f) {
     return f->first_tile;
 }
 
+static ig_dim (*const number_of[BAG_NUMBERS])(ig_lower *, const bag_feature *) = {
+#define NUMBER_OF(name) [BAG_##name] = name##_of,
+    BAG_NUMBER_ROWS(NUMBER_OF)
+#undef NUMBER_OF
+};
+
+/* As a constant, one param, or an array of params, which is made once. */
+static ig_value *feature_value(const bag_class *c, ig_builder *b, ig_value *number,
+                               bag_number which) {
+    ig_value **known = &c->numbers[which];
+    if (*known) {
+        return c->is_array[which] ? k_param_at(b, *known, number) : *known;
+    }
+    ig_dim  first = number_of[which](c->lower, &c->features[0]);
+    bool    is_same = true;
+    ig_dim *dims = IG_NEW_ARRAY(c->lower->arena, ig_dim, c->count);
+    for (uint32_t i = 0; i < c->count; i++) {
+        dims[i] = number_of[which](c->lower, &c->features[i]);
+        is_same = is_same && dims[i] == first;
+    }
+    c->is_array[which] = !is_same;
+    *known = is_same ? ig_lower_dim(c->lower, first)
+                     : ig_lower_param_array(c->lower, dims, c->count);
+    return is_same ? *known : k_param_at(b, *known, number);
+}
+
 /* ---- what is loaded once a feature ---- */
+
+void bag_open_strides(const bag_class *c, ig_builder *b, ig_value *number,
+                      bag_cursor *at) {
+    at->id_stride = feature_value(c, b, number, BAG_id_stride);
+    if (!c->features[0].begins) {
+        at->length = feature_value(c, b, number, BAG_length);
+        at->bag_stride = feature_value(c, b, number, BAG_bag_stride);
+    }
+}
 
 void bag_open_feature(const bag_class *c, ig_builder *b, ig_value *number,
                       bag_cursor *at) {
@@ -137,24 +155,22 @@ void bag_open_feature(const bag_class *c, ig_builder *b, ig_value *number,
     at->begins = f->begins ? k_buffer_at(b, f->begins->buffer, operand) : NULL;
     at->ends = f->ends ? k_buffer_at(b, f->ends->buffer, operand) : NULL;
     at->weights = f->weights ? k_buffer_at(b, f->weights->buffer, operand) : NULL;
-    at->rows = feature_value(c, b, number, rows_of);
-    at->id_stride = feature_value(c, b, number, id_stride_of);
-    at->id_count = feature_value(c, b, number, id_count_of);
-    at->out_stride = feature_value(c, b, number, out_stride_of);
-    at->bags = feature_value(c, b, number, bags_of);
-    at->padding = f->has_padding ? feature_value(c, b, number, padding_of) : NULL;
-    at->weight_stride = f->weights ? feature_value(c, b, number, weight_stride_of)
+    at->rows = feature_value(c, b, number, BAG_rows);
+    bag_open_strides(c, b, number, at);
+    at->id_count = feature_value(c, b, number, BAG_id_count);
+    at->out_stride = feature_value(c, b, number, BAG_out_stride);
+    at->bags = feature_value(c, b, number, BAG_bags);
+    at->padding = f->has_padding ? feature_value(c, b, number, BAG_padding) : NULL;
+    at->weight_stride = f->weights ? feature_value(c, b, number, BAG_weight_stride)
                                    : NULL;
     if (f->begins) {
-        at->begin_stride = feature_value(c, b, number, begin_stride_of);
-        at->begin_count = feature_value(c, b, number, begin_count_of);
-        at->end_stride = f->ends ? feature_value(c, b, number, end_stride_of) : NULL;
+        at->begin_stride = feature_value(c, b, number, BAG_begin_stride);
+        at->begin_count = feature_value(c, b, number, BAG_begin_count);
+        at->end_stride = f->ends ? feature_value(c, b, number, BAG_end_stride) : NULL;
         return; /* a window is opened when all of these are known: bag_open_tiles */
     }
-    at->length = feature_value(c, b, number, length_of);
-    at->bag_stride = feature_value(c, b, number, bag_stride_of);
     at->weight_bag_stride = f->weights
-                                ? feature_value(c, b, number, weight_bag_stride_of)
+                                ? feature_value(c, b, number, BAG_weight_bag_stride)
                                 : NULL;
 }
 
@@ -177,6 +193,12 @@ static ig_value *load_end(const bag_class *c, ig_builder *b, const bag_cursor *a
     ig_value *last = k_sub(b, at->begin_count, k_i64(b, 1));
     ig_value *end = load_offset(b, at->begins, k_min(b, next, last), at->begin_stride);
     return k_where(b, k_compare(b, IG_OP_lt, next, at->begin_count), end, at->id_count);
+}
+
+void bag_load_offsets(const bag_class *c, ig_builder *b, const bag_cursor *at,
+                      ig_value *first, ig_value *last, ig_value *out_ends[2]) {
+    out_ends[0] = load_offset(b, at->begins, first, at->begin_stride);
+    out_ends[1] = load_end(c, b, at, last);
 }
 
 /* The two ways of exporters with ids behind the last offset (ig_bag_last). */
@@ -243,7 +265,7 @@ static void open_offsets(const bag_class *c, ig_builder *b, bag_cursor *at,
 static void open_window(const bag_class *c, ig_builder *b, ig_value *number,
                         bag_cursor *at) {
     ig_value      *zero = k_i64(b, 0), *one = k_i64(b, 1);
-    ig_value      *bags = feature_value(c, b, number, window_bags_of);
+    ig_value      *bags = feature_value(c, b, number, BAG_window_bags);
     const ig_type *types[] = { zero->type, zero->type };
     k_if           is_some = k_if_open(b, k_compare(b, IG_OP_gt, bags, zero), types, 2);
     ig_builder    *then = &is_some.then;
@@ -329,20 +351,6 @@ static ig_value *checked_row(const bag_class *c, ig_builder *b, const bag_cursor
     return k_where(b, is_good, row, zero);
 }
 
-static void prefetch_ahead(const bag_class *c, ig_builder *b, const bag_cursor *at,
-                           ig_value *place, ig_value *position) {
-    if (!c->features[0].is_large) {
-        return;
-    }
-    ig_value *ahead = k_i64(b, LOOK_AHEAD);
-    ig_value *is_there = k_compare(b, IG_OP_lt, k_add(b, position, ahead),
-                                   at->id_count);
-    ig_value *step = k_where(b, is_there, ahead, k_i64(b, 0));
-    ig_value *far = k_add(b, place, k_mul(b, step, at->id_stride));
-    ig_value *row = k_cast(b, k_load(b, at->ids, far, 1), IG_DT_i64);
-    bag_prefetch_row(c, b, at, row);
-}
-
 /* Is the row of this id added, or is it padding or pruned? NULL: always.  Padding does
  * not count in the mean, a pruned row does. */
 static ig_value *is_added(const bag_class *c, ig_builder *b, const bag_cursor *at,
@@ -364,7 +372,6 @@ static void emit_id(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value 
     ig_value *place = k_add(b, at->id_at, k_mul(b, j, at->id_stride));
     ig_value *position = k_add(b, at->first, j);
     ig_value *id = k_cast(b, k_load(b, at->ids, place, 1), IG_DT_i64);
-    prefetch_ahead(c, b, at, place, position);
     if (at->weights) {
         ig_value *w = k_add(b, at->weight_at, k_mul(b, j, at->weight_stride));
         at->weight = k_cast(b, k_load(b, at->weights, w, 1), IG_DT_f32);
@@ -395,17 +402,23 @@ void bag_emit_columns(const bag_class *c, ig_builder *b, bag_cursor *at, ig_valu
                       uint32_t vectors) {
     bag_sums  sums = bag_sums_start(c, b, vectors);
     ig_value *state[K_CARRIED];
-    uint32_t  count = bag_sums_pack(&sums, state);
+    uint32_t  own = bag_sums_pack(&sums, state);
+    uint32_t  count = own + bag_ahead_pack(at->ahead, state + own);
     k_loop    loop = k_loop_open(b, k_i64(b, 0), at->count, k_i64(b, 1), state, count);
     bag_sums_unpack(&sums, loop.carried);
+    bag_ahead_unpack(at->ahead, loop.carried + own);
+    bag_ahead_step(c, &loop.b, at->ahead);
     emit_id(c, &loop.b, at, loop.index, &sums);
     bag_sums_pack(&sums, state);
+    bag_ahead_pack(at->ahead, state + own);
     k_loop_close(&loop, state, count);
     bag_sums_unpack(&sums, loop.results);
+    bag_ahead_unpack(at->ahead, loop.results + own);
     bag_store(c, b, at, bag, &sums);
 }
 
-/* A row that needs more registers than there are is summed in column chunks. */
+/* A row that needs more registers than there are is summed in column chunks; rows are
+ * asked for with the first. */
 static void emit_bag(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value *bag) {
     bag_open(c, b, at, bag);
     int64_t  group = (int64_t)c->lanes * c->parts;
@@ -417,15 +430,13 @@ static void emit_bag(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value
         uint32_t part = vectors - done < limit ? vectors - done : limit;
         at->column = (int64_t)done * c->lanes;
         bag_emit_columns(c, b, at, bag, part);
+        at->ahead = NULL;
     }
 }
 
-void bag_open_tiles(const bag_class *c, ig_builder *b, ig_value *number, bag_cursor *at,
-                    ig_value *const range[2], ig_value *out_bags[2]) {
-    if (at->begins && c->features[0].pool == IG_POOL_none) {
-        open_window(c, b, number, at);
-    }
-    ig_value *first = feature_value(c, b, number, first_tile_of);
+void bag_share(const bag_class *c, ig_builder *b, ig_value *number,
+               const bag_cursor *at, ig_value *const range[2], ig_value *out_bags[2]) {
+    ig_value *first = feature_value(c, b, number, BAG_first_tile);
     ig_value *tiles = k_ceil_div(b, at->bags, BAGS);
     ig_value *zero = k_i64(b, 0);
     ig_value *low = k_max(b, k_sub(b, range[0], first), zero);
@@ -434,24 +445,42 @@ void bag_open_tiles(const bag_class *c, ig_builder *b, ig_value *number, bag_cur
     out_bags[1] = k_min(b, k_mul(b, high, k_i64(b, BAGS)), at->bags);
 }
 
+void bag_open_tiles(const bag_class *c, ig_builder *b, ig_value *number, bag_cursor *at,
+                    ig_value *const range[2], ig_value *out_bags[2]) {
+    if (at->begins && c->features[0].pool == IG_POOL_none) {
+        open_window(c, b, number, at);
+    }
+    bag_share(c, b, number, at, range, out_bags);
+}
+
 static void emit_feature(const bag_class *c, ig_builder *b, ig_value *number,
-                         ig_value *const range[2]) {
+                         ig_value *const range[2], bag_ahead *ahead) {
     bag_cursor at = { 0 };
-    ig_value  *bounds[2];
+    ig_value  *bounds[2], *state[BAG_AHEAD];
+    bag_ahead_step(c, b, ahead);
     bag_open_feature(c, b, number, &at);
     bag_open_tiles(c, b, number, &at, range, bounds);
-    k_loop bags = k_loop_open(b, bounds[0], bounds[1], k_i64(b, 1), NULL, 0);
+    uint32_t count = bag_ahead_pack(ahead, state);
+    k_loop   bags = k_loop_open(b, bounds[0], bounds[1], k_i64(b, 1), state, count);
+    bag_ahead_unpack(ahead, bags.carried);
+    at.ahead = ahead;
     emit_bag(c, &bags.b, &at, bags.index);
-    k_loop_close(&bags, NULL, 0);
+    bag_ahead_pack(ahead, state);
+    k_loop_close(&bags, state, count);
+    bag_ahead_unpack(ahead, bags.results);
 }
 
 static void emit_class(const bag_class *c, ig_value *const range[2],
                        bag_emit_feature emit) {
     ig_builder *b = &c->lower->b;
-    ig_value   *one = k_i64(b, 1), *count = k_i64(b, c->count);
-    k_loop      features = k_loop_open(b, k_i64(b, 0), count, one, NULL, 0);
-    emit(c, &features.b, features.index, range);
-    k_loop_close(&features, NULL, 0);
+    bag_ahead   cursor, *ahead = bag_ahead_start(c, b, range, &cursor) ? &cursor : NULL;
+    ig_value   *zero = k_i64(b, 0), *one = k_i64(b, 1), *state[BAG_AHEAD];
+    uint32_t    count = bag_ahead_pack(ahead, state);
+    k_loop      features = k_loop_open(b, zero, k_i64(b, c->count), one, state, count);
+    bag_ahead_unpack(ahead, features.carried);
+    emit(c, &features.b, features.index, range, ahead);
+    bag_ahead_pack(ahead, state);
+    k_loop_close(&features, state, count);
 }
 
 /* ---- the schedule ---- */
@@ -465,6 +494,8 @@ static ig_status emit_classes(ig_lower *lower, const bag_class *shared,
         bag_class c = *shared;
         c.features = &features[i];
         c.count = 1;
+        c.numbers = IG_NEW_ARRAY(lower->arena, ig_value *, BAG_NUMBERS);
+        c.is_array = IG_NEW_ARRAY(lower->arena, bool, BAG_NUMBERS);
         c.stride = features[i].operand_count;
         c.last = features[i].last;
         while (i + c.count < count && is_alike(&c, &features[i + c.count])) {

@@ -19,6 +19,20 @@ typedef struct bag_feature {
     ig_dim      bags, out_stride, first_tile;
 } bag_feature;
 
+/* Numbers that may differ from feature to feature. */
+#define BAG_NUMBER_ROWS(X)                                                       \
+    X(rows)                                                                      \
+    X(padding) X(id_stride) X(bag_stride) X(length) X(id_count) X(weight_stride) \
+        X(weight_bag_stride) X(begin_stride) X(begin_count) X(end_stride)        \
+            X(out_stride) X(bags) X(window_bags) X(first_tile)
+
+typedef enum bag_number {
+#define BAG_NUMBER(name) BAG_##name,
+    BAG_NUMBER_ROWS(BAG_NUMBER)
+#undef BAG_NUMBER
+        BAG_NUMBERS
+} bag_number;
+
 /* Features that one loop nest serves. */
 typedef struct bag_class {
     ig_lower          *lower;
@@ -32,22 +46,37 @@ typedef struct bag_class {
     ig_range_rule      range;
     ig_offsets_rule    offsets;
     ig_bag_last        last;
+    ig_value         **numbers;  /* by bag_number, once they are in the kernel */
+    bool              *is_array; /* one a feature */
 } bag_class;
+
+/* The cursor that runs ahead of the look-ups (bag_ahead.c).  The first four are carried
+ * from id to id. */
+typedef struct bag_ahead {
+    ig_value        *place, *left; /* of the next id, in its buffer; ids to come */
+    ig_value        *feature;      /* its number; carried when there are many */
+    ig_value        *in_bag;       /* ids to come of the bag, when bags lie apart */
+    bool             has_many, has_gaps;
+    ig_value *const *range; /* the call's tiles */
+} bag_ahead;
+
+enum { BAG_AHEAD = 4 };
 
 /* Values in force while code for one bag is emitted. */
 typedef struct bag_cursor {
-    ig_value *table, *ids, *begins, *ends, *weights, *out;
-    ig_value *ids_operand, *begins_operand; /* their numbers, for reports */
-    ig_value *rows, *padding, *bags, *id_count;
-    ig_value *id_stride, *bag_stride, *length, *out_stride;
-    ig_value *begin_stride, *begin_count, *end_stride;
-    ig_value *window[2]; /* pool none with offsets: first id, and one past the last */
-    ig_value *weight_stride, *weight_bag_stride;
-    ig_value *count, *first, *id_at, *weight_at; /* of this bag */
-    ig_value *divisor;       /* of this bag's mean, when it is not what counts */
-    ig_value *weight;        /* of this id */
-    int64_t   column;        /* first one of this chunk */
-    ig_value *thread_column; /* GPU: this thread's column of the row; else NULL */
+    ig_value  *table, *ids, *begins, *ends, *weights, *out;
+    ig_value  *ids_operand, *begins_operand; /* their numbers, for reports */
+    ig_value  *rows, *padding, *bags, *id_count;
+    ig_value  *id_stride, *bag_stride, *length, *out_stride;
+    ig_value  *begin_stride, *begin_count, *end_stride;
+    ig_value  *window[2]; /* pool none with offsets: first id, and one past the last */
+    ig_value  *weight_stride, *weight_bag_stride;
+    ig_value  *count, *first, *id_at, *weight_at; /* of this bag */
+    ig_value  *divisor;       /* of this bag's mean, when it is not what counts */
+    ig_value  *weight;        /* of this id */
+    int64_t    column;        /* first one of this chunk */
+    ig_value  *thread_column; /* GPU: this thread's column of the row; else NULL */
+    bag_ahead *ahead;         /* NULL: nobody looks ahead */
 } bag_cursor;
 
 enum { BAG_VECTORS = 16, BAG_PARTS = 4 };
@@ -71,13 +100,22 @@ bool      bag_is_table(const bag_feature *f); /* bytes in rows, no plain matrix 
 
 /* Emits the bags of feature `number` of a class in the tiles range[0] … range[1]. */
 typedef void (*bag_emit_feature)(const bag_class *c, ig_builder *b, ig_value *number,
-                                 ig_value *const range[2]);
+                                 ig_value *const range[2], bag_ahead *ahead);
 /* The whole schedule around `emit`: classes, grid, cost, words of errors. */
 ig_status bag_lower(ig_lower *lower, bag_emit_feature emit);
 /* What is loaded once a feature. */
 void bag_open_feature(const bag_class *c, ig_builder *b, ig_value *number,
                       bag_cursor *at);
+/* Of that, where the next id is. */
+void bag_open_strides(const bag_class *c, ig_builder *b, ig_value *number,
+                      bag_cursor *at);
+/* Where the ids of bag `first` begin and where those of bag `last` end, unchecked. */
+void bag_load_offsets(const bag_class *c, ig_builder *b, const bag_cursor *at,
+                      ig_value *first, ig_value *last, ig_value *out_ends[2]);
 /* The feature's bags in those tiles: first, and one past the last. */
+void bag_share(const bag_class *c, ig_builder *b, ig_value *number,
+               const bag_cursor *at, ig_value *const range[2], ig_value *out_bags[2]);
+/* The same; offsets without pooling are opened, too. */
 void bag_open_tiles(const bag_class *c, ig_builder *b, ig_value *number, bag_cursor *at,
                     ig_value *const range[2], ig_value *out_bags[2]);
 /* Where the ids of one bag are, checked. */
@@ -85,6 +123,13 @@ void bag_open(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value *bag);
 /* The sum of an opened bag in `vectors` vectors of columns from at->column on. */
 void bag_emit_columns(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value *bag,
                       uint32_t vectors);
+
+/* bag_ahead.c; a NULL cursor carries nothing and does not step. */
+bool     bag_ahead_start(const bag_class *c, ig_builder *b, ig_value *const range[2],
+                         bag_ahead *ahead); /* false: every table stays in the caches */
+void     bag_ahead_step(const bag_class *c, ig_builder *b, bag_ahead *ahead);
+uint32_t bag_ahead_pack(const bag_ahead *ahead, ig_value **out_values);
+void     bag_ahead_unpack(bag_ahead *ahead, ig_value *const *values);
 
 /* bag_row.c */
 bag_sums bag_sums_start(const bag_class *c, ig_builder *b, uint32_t vectors);

@@ -235,7 +235,7 @@ void bag_prefetch_row(const bag_class *c, ig_builder *b, const bag_cursor *at,
     ig_value *pointer = k_reinterpret(b, row_pointer(c, b, at, row), IG_DT_u8);
     int64_t   line = c->lower->target->line_bytes;
     for (int64_t place = 0; place < c->layout.bytes; place += line) {
-        k_prefetch(b, pointer, k_i64(b, place), 0);
+        k_prefetch(b, pointer, k_i64(b, place), 1);
     }
 }
 

@@ -15,7 +15,8 @@
 enum { THREADS = 256 };
 
 static void emit_feature(const bag_class *c, ig_builder *b, ig_value *number,
-                         ig_value *const range[2]) {
+                         ig_value *const range[2], bag_ahead *ahead) {
+    (void)ahead;
     bag_cursor at = { 0 };
     ig_value  *bags[2];
     bag_open_feature(c, b, number, &at);

@@ -1,0 +1,218 @@
+/* Embedding bags on CPUs: looking ahead.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A row of a large table is far away, so it is asked for some look-ups before it is
+ * added.  The look-ups of a call are one stream: bag after bag, and feature after
+ * feature of a class.  A second cursor walks the same stream in front of the first:
+ *
+ *      feature 0        feature 1    feature 2
+ *      [a b c][d e]     [f][g]       [h i j k]
+ *           ▲                          ▲
+ *       add this row             ask for this row          distance: ids
+ *
+ * Before the first bag the cursor runs ahead by the distance.  From then on it goes one
+ * step for each id, and one for each feature that the first cursor opens; its own steps
+ * are the same, an id or a feature, so the distance stays, and small calls, whose
+ * features have an id or two each, are served as large ones are.  It only asks: ids are
+ * not checked here, offsets only so far that ids are read where there are some.
+ */
+#include "passes/lower/cpu/bag.h"
+
+/* Lines that may be under way at once, and the least and most ids for them. */
+enum { LINES = 64, LEAST = 6, MOST = 32 };
+
+static int64_t distance_of(const bag_class *c) {
+    int64_t line = c->lower->target->line_bytes;
+    int64_t lines = 1 + (c->layout.bytes + line - 2) / line;
+    int64_t distance = LINES / lines;
+    return distance < LEAST ? LEAST : distance > MOST ? MOST : distance;
+}
+
+/* Do the ids of a bag follow those of the bag before, in every feature? */
+static bool is_flat(const bag_class *c) {
+    ig_module *module = c->lower->module;
+    for (uint32_t i = 0; i < c->count; i++) {
+        const ig_operand *ids = c->features[i].ids;
+        bool is_matrix = !c->features[i].begins && c->features[i].pool != IG_POOL_none;
+        if (!is_matrix) {
+            continue;
+        }
+        ig_dim step = ig_dim_mul(module, ids->strides[1], ids->type->dims[1]);
+        if (ig_dim_equal(module, ids->strides[0], step) != IG_YES) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool has_large(const bag_class *c) {
+    for (uint32_t i = 0; i < c->count; i++) {
+        if (c->features[i].is_large) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- what is carried ---- */
+
+uint32_t bag_ahead_pack(const bag_ahead *ahead, ig_value **out_values) {
+    if (!ahead) {
+        return 0;
+    }
+    uint32_t count = 0;
+    out_values[count++] = ahead->place;
+    out_values[count++] = ahead->left;
+    if (ahead->has_many) {
+        out_values[count++] = ahead->feature;
+    }
+    if (ahead->has_gaps) {
+        out_values[count++] = ahead->in_bag;
+    }
+    return count;
+}
+
+void bag_ahead_unpack(bag_ahead *ahead, ig_value *const *values) {
+    if (!ahead) {
+        return;
+    }
+    ahead->place = *values++;
+    ahead->left = *values++;
+    if (ahead->has_many) {
+        ahead->feature = *values++;
+    }
+    if (ahead->has_gaps) {
+        ahead->in_bag = *values++;
+    }
+}
+
+/* ---- opening a feature ---- */
+
+/* Its ids in this call, where offsets tell them. */
+static void open_offsets(const bag_class *c, ig_builder *b, const bag_cursor *at,
+                         ig_value *const bags[2], bag_ahead *ahead) {
+    ig_value      *zero = k_i64(b, 0);
+    const ig_type *types[] = { zero->type, zero->type };
+    k_if is_some = k_if_open(b, k_compare(b, IG_OP_lt, bags[0], bags[1]), types, 2);
+    ig_builder *then = &is_some.then;
+    ig_value   *last = k_sub(then, bags[1], k_i64(then, 1)), *ends[2];
+    bag_load_offsets(c, then, at, bags[0], last, ends);
+    for (uint32_t i = 0; i < 2; i++) {
+        ends[i] = k_max(then, k_min(then, ends[i], at->id_count), zero);
+    }
+    ig_value *found[] = { k_mul(then, ends[0], at->id_stride),
+                          k_sub(then, ends[1], ends[0]) };
+    k_if_close(&is_some, found, (ig_value *[]){ zero, zero });
+    ahead->place = is_some.results[0];
+    ahead->left = is_some.results[1];
+}
+
+static void open_feature(const bag_class *c, ig_builder *b, ig_value *number,
+                         bag_ahead *ahead) {
+    bag_cursor at = { 0 };
+    ig_value  *bags[2];
+    bag_open_feature(c, b, number, &at);
+    bag_share(c, b, number, &at, ahead->range, bags);
+    if (at.begins && c->features[0].pool != IG_POOL_none) {
+        open_offsets(c, b, &at, bags, ahead);
+        return;
+    }
+    ig_value *count = k_max(b, k_sub(b, bags[1], bags[0]), k_i64(b, 0));
+    ig_value *stride = at.begins ? at.id_stride : at.bag_stride;
+    ahead->place = k_mul(b, bags[0], stride);
+    ahead->left = at.begins ? count : k_mul(b, count, at.length);
+    ahead->in_bag = ahead->has_gaps ? at.length : NULL;
+}
+
+/* ---- one step ---- */
+
+static void ask_for_row(const bag_class *c, ig_builder *b, bag_ahead *ahead) {
+    const bag_feature *f = &c->features[0];
+    ig_value          *operand = k_mul(b, ahead->feature, k_i64(b, c->stride));
+    bag_cursor         at = { .table = k_buffer_at(b, f->table->buffer, operand) };
+    ig_value          *ids = k_buffer_at(b, f->ids->buffer, operand);
+    ig_value          *id = k_load(b, ids, ahead->place, 1);
+    bag_prefetch_row(c, b, &at, k_cast(b, id, IG_DT_i64));
+}
+
+static void go_on(const bag_class *c, ig_builder *b, bag_ahead *ahead) {
+    ig_value  *one = k_i64(b, 1), *number = ahead->feature;
+    bag_cursor at = { 0 };
+    bag_open_strides(c, b, number, &at);
+    ahead->left = k_sub(b, ahead->left, one);
+    if (!ahead->has_gaps) {
+        ahead->place = k_add(b, ahead->place, at.id_stride);
+        return;
+    }
+    ig_value *within = k_mul(b, k_sub(b, at.length, one), at.id_stride);
+    ig_value *rest = k_sub(b, ahead->in_bag, one);
+    ig_value *is_last = k_compare(b, IG_OP_le, rest, k_i64(b, 0));
+    ig_value *over = k_sub(b, at.bag_stride, within);
+    ahead->place = k_add(b, ahead->place, k_where(b, is_last, over, at.id_stride));
+    ahead->in_bag = k_where(b, is_last, at.length, rest);
+}
+
+/* Past a feature's last id: the next feature, if there is one. */
+static void open_next(const bag_class *c, ig_builder *b, bag_ahead *ahead) {
+    if (!ahead->has_many) {
+        return;
+    }
+    ig_value      *state[BAG_AHEAD], *before[BAG_AHEAD];
+    const ig_type *types[BAG_AHEAD];
+    uint32_t       count = bag_ahead_pack(ahead, before);
+    for (uint32_t i = 0; i < count; i++) {
+        types[i] = before[i]->type;
+    }
+    ig_value *next = k_add(b, ahead->feature, k_i64(b, 1));
+    ig_value *is_there = k_compare(b, IG_OP_lt, next, k_i64(b, c->count));
+    k_if      more = k_if_open(b, is_there, types, count);
+    ahead->feature = next;
+    open_feature(c, &more.then, next, ahead);
+    bag_ahead_pack(ahead, state);
+    k_if_close(&more, state, before);
+    bag_ahead_unpack(ahead, more.results);
+}
+
+void bag_ahead_step(const bag_class *c, ig_builder *b, bag_ahead *ahead) {
+    if (!ahead) {
+        return;
+    }
+    ig_value      *state[BAG_AHEAD], *other[BAG_AHEAD];
+    const ig_type *types[BAG_AHEAD];
+    uint32_t       count = bag_ahead_pack(ahead, state);
+    for (uint32_t i = 0; i < count; i++) {
+        types[i] = state[i]->type;
+    }
+    bag_ahead past = *ahead;
+    ig_value *has_id = k_compare(b, IG_OP_gt, ahead->left, k_i64(b, 0));
+    k_if      id = k_if_open(b, has_id, types, count);
+    ask_for_row(c, &id.then, ahead);
+    go_on(c, &id.then, ahead);
+    bag_ahead_pack(ahead, state);
+    open_next(c, &id.other, &past);
+    bag_ahead_pack(&past, other);
+    k_if_close(&id, state, other);
+    bag_ahead_unpack(ahead, id.results);
+}
+
+bool bag_ahead_start(const bag_class *c, ig_builder *b, ig_value *const range[2],
+                     bag_ahead *ahead) {
+    if (c->lower->target->family == IG_FAMILY_GPU || !has_large(c)) {
+        return false;
+    }
+    *ahead = (bag_ahead){ .range = range,
+                          .has_many = c->count > 1,
+                          .has_gaps = !is_flat(c),
+                          .feature = k_i64(b, 0) };
+    open_feature(c, b, ahead->feature, ahead);
+    ig_value *state[BAG_AHEAD];
+    uint32_t  count = bag_ahead_pack(ahead, state);
+    ig_value *distance = k_i64(b, distance_of(c));
+    k_loop    loop = k_loop_open(b, k_i64(b, 0), distance, k_i64(b, 1), state, count);
+    bag_ahead_unpack(ahead, loop.carried);
+    bag_ahead_step(c, &loop.b, ahead);
+    bag_ahead_pack(ahead, state);
+    k_loop_close(&loop, state, count);
+    bag_ahead_unpack(ahead, loop.results);
+    return true;
+}
