@@ -4,6 +4,8 @@
 #include "ir/hooks.h"
 #include "ir/scalar.h"
 
+#include <string.h>
+
 static ig_status trap(ig_eval *eval, const ig_op *op, int64_t element) {
     return FOLD_ERROR(eval, op, "%s: an integer is divided by zero at element %lld",
                       ig_ops[op->code].name, (long long)element);
@@ -75,4 +77,14 @@ ig_status ig_fold_map(ig_eval *eval, const ig_op *op, const ig_tensor *const *in
     }
     return is_whole ? apply_whole(eval, op, &call, in)
                     : apply_rows(eval, op, &call, in);
+}
+
+ig_status ig_fold_bitcast(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
+                          ig_tensor *out) {
+    ig_dtype to = (ig_dtype)ig_attr_int(op, IG_bitcast_to, IG_DT_COUNT);
+    IG_TRY(ig_eval_alloc(eval, op, to, in[0]->rank, in[0]->dims, out));
+    if (out->count) {
+        memcpy(out->data, in[0]->data, (size_t)out->count * (ig_dtypes[to].bits / 8));
+    }
+    return IG_OK;
 }

@@ -107,3 +107,22 @@ ig_status ig_infer_cast(ig_op *op, const ig_type **out_types) {
     }
     return join(op, to, out_types);
 }
+
+/* Whole bytes that may hold any bits. */
+static bool is_plain_bits(ig_dtype dtype) {
+    return dtype < IG_DT_COUNT && dtype != IG_DT_bool && ig_dtypes[dtype].bits >= 8;
+}
+
+ig_status ig_infer_bitcast(ig_op *op, const ig_type **out_types) {
+    ig_dtype to = (ig_dtype)ig_attr_int(op, IG_bitcast_to, IG_DT_COUNT);
+    IG_TRY(ig_check_tensors(op));
+    const ig_type *x = ig_operand_type(op, 0);
+    if (!is_plain_bits(to) || !is_plain_bits(dtype_of(op, 0)) ||
+        ig_dtypes[to].bits != ig_dtypes[x->dtype].bits) {
+        return INFER_ERROR(op, "the bits of %s are not those of %s",
+                           ig_operand_text(op, 0),
+                           to < IG_DT_COUNT ? ig_dtypes[to].name : "no element type");
+    }
+    *out_types = ig_type_tensor(ig_op_module(op), to, x->rank, x->dims);
+    return IG_OK;
+}

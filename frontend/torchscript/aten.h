@@ -117,6 +117,19 @@ ig_value *ig_aten_wide(ig_ts_call *call, ig_value *x);
 /* i64 for bool and narrower integers, as sums have it. */
 ig_value *ig_aten_sum_dtype(ig_ts_call *call, ig_value *x);
 
+/* ---- bits: aten_bits.c ---- */
+
+/* The same bits as another dtype of the same size; bool is cast. */
+ig_value *ig_aten_bitcast(ig_ts_call *call, ig_value *x, ig_dtype to);
+/* Each unsigned integer as `parts` of `bits` along the last axis, lowest first, and
+ * back; a part's higher bits are not cleared when `part` has more than `bits`. */
+ig_value *ig_aten_split_bits(ig_ts_call *call, ig_value *x, uint32_t parts,
+                             uint32_t bits, ig_dtype part);
+ig_value *ig_aten_join_bits(ig_ts_call *call, ig_value *x, uint32_t parts,
+                            uint32_t bits, ig_dtype whole);
+/* torch's view(dtype): the last axis grows or shrinks with the size of elements. */
+ig_value *ig_aten_view_bits(ig_ts_call *call, ig_value *x, ig_dtype to);
+
 /* ---- shapes ---- */
 
 /* Broadcasts `dims` (`rank` of them so far) with a type's; guards what is not sure. */

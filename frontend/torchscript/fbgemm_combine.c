@@ -28,32 +28,45 @@ static ig_status open_combine(ig_ts_call *call, combine *c) {
     return IG_OK;
 }
 
-static bool is_nothing(const combine *c, const ig_value *x) {
-    ig_module *module = c->fb.call->module;
-    return !x || ig_dim_equal(module, ig_type_count(module, x->type), 0) == IG_YES;
+static ig_dim count_of(const combine *c, const ig_value *x) {
+    return ig_type_count(c->fb.call->module, x->type);
+}
+
+/* Weights of one table's ids: its own, or 1 where it has none.  With a 1 behind them,
+ * id k takes the one at min(k, how many there are). */
+static ig_value *weights_of(combine *c, uint32_t number) {
+    ig_fb    *fb = &c->fb;
+    ig_value *one = ig_fb_number(fb, IG_DT_f32, 1), *x = c->weights[number];
+    ig_dim    ids = count_of(c, c->ids[number]), single = 1;
+    ig_dim    count = x ? count_of(c, x) : 0;
+    ig_value *both[2] = { x ? ig_fb_cast(fb, ig_fb_flat(fb, x), IG_DT_f32) : NULL };
+    if (ig_dim_equal(fb->call->module, count, 0) == IG_YES) {
+        ig_fb_try(fb, ig_ts_full(fb->call, one, 1, &ids, &both[0]));
+        return both[0];
+    }
+    if (ig_dim_equal(fb->call->module, count, ids) == IG_YES) {
+        return both[0];
+    }
+    both[1] = ig_fb_reshape(fb, one, 1, &single);
+    ig_value *at = ig_fb_2(fb, IG_OP_min, ig_fb_range_dim(fb, ids),
+                           ig_fb_dim(fb, count));
+    return ig_fb_gather(fb, ig_fb_concat(fb, both, 2, 0), at, 0);
 }
 
 /* Weights of all ids; nothing where no table has any. */
 static ig_value *combine_weights(combine *c) {
     ig_fb     *fb = &c->fb;
-    bool       is_some = false;
+    ig_module *module = fb->call->module;
     ig_value **parts = IG_NEW_ARRAY(fb->call->arena, ig_value *, c->count);
+    ig_dim     given = 0, ids = 0;
     for (uint32_t i = 0; i < c->count; i++) {
-        ig_value *one = ig_fb_number(fb, IG_DT_f32, 1);
-        bool      is_mine = !is_nothing(c, c->weights[i]);
-        is_some = is_some || is_mine;
-        parts[i] = is_mine ? ig_fb_cast(fb, ig_fb_flat(fb, c->weights[i]), IG_DT_f32)
-                           : NULL;
-        if (!is_mine && !ig_fb_try(fb, ig_ts_full(fb->call, one, 1,
-                                                  c->ids[i]->type->dims, &parts[i]))) {
-            return NULL;
-        }
+        parts[i] = weights_of(c, i);
+        given = ig_dim_add(module, given,
+                           c->weights[i] ? count_of(c, c->weights[i]) : 0);
+        ids = ig_dim_add(module, ids, count_of(c, c->ids[i]));
     }
-    if (is_some) {
-        return ig_fb_concat(fb, parts, c->count, 0);
-    }
-    int64_t none = 0;
-    return ig_ts_constant(fb->call, IG_DT_f32, 1, &none, "");
+    ig_dim size = ig_dim_mul(module, ids, ig_dim_min(module, given, 1));
+    return ig_fb_slice(fb, ig_fb_concat(fb, parts, c->count, 0), 0, 0, size);
 }
 
 static ig_value *combine_ids(combine *c) {
@@ -64,71 +77,89 @@ static ig_value *combine_ids(combine *c) {
     return ig_fb_concat(&c->fb, parts, c->count, 0);
 }
 
-/* The begins of one table's bags, moved; and up to `batch` bags (0: as many as there
- * are), the missing ones empty. */
-static ig_value *begins_of(combine *c, uint32_t number, bool has_last, ig_dim base,
-                           int64_t batch) {
-    ig_fb     *fb = &c->fb;
-    ig_module *module = fb->call->module;
-    ig_value  *x = ig_fb_cast(fb, c->offsets[number], IG_DT_i64);
-    ig_dim     bags = ig_fb_extent(fb, x, 0);
-    bags = has_last ? ig_dim_sub(module, bags, 1) : bags;
-    x = ig_fb_2(fb, IG_OP_add, ig_fb_slice(fb, x, 0, 0, bags), ig_fb_dim(fb, base));
-    ig_dim missing = ig_dim_sub(module, batch, bags);
-    if (!batch || ig_dim_equal(module, missing, 0) == IG_YES) {
-        return x;
-    }
-    ig_dim    end = ig_dim_add(module, base, c->ids[number]->type->dims[0]);
-    ig_value *rest = NULL;
-    if (!ig_fb_try(fb, ig_ts_full(fb->call, ig_fb_dim(fb, end), 1, &missing, &rest))) {
-        return NULL;
-    }
-    return ig_fb_concat(fb, (ig_value *[]){ x, rest }, 2, 0);
+/* One table's offsets, moved by `base`; and which of them are begins of bags: all, or
+ * all but the last where `has_last` (bool[1]). */
+static ig_value *begins_of(combine *c, uint32_t number, ig_dim base, ig_value *has_last,
+                           ig_value **out_is_begin) {
+    ig_fb    *fb = &c->fb;
+    ig_value *x = ig_fb_cast(fb, c->offsets[number], IG_DT_i64);
+    ig_dim    extent = ig_fb_extent(fb, x, 0);
+    ig_value *bags = ig_fb_2(fb, IG_OP_sub, ig_fb_dim(fb, extent), has_last);
+    *out_is_begin = ig_fb_2(fb, IG_OP_lt, ig_fb_range_dim(fb, extent), bags);
+    return ig_fb_2(fb, IG_OP_add, x, ig_fb_dim(fb, base));
 }
 
-static ig_value *combine_offsets(combine *c, const bool *has_last, int64_t batch) {
+/* `batch` begins, the missing ones those of empty bags at `end`. */
+static ig_value *pad_begins(combine *c, ig_value *x, ig_value *is_begin, ig_dim batch,
+                            ig_dim end) {
+    ig_fb    *fb = &c->fb;
+    ig_value *last = ig_fb_dim(fb, end), *rest = NULL, *both[2];
+    both[0] = ig_fb_where(fb, is_begin, x, last);
+    if (!ig_fb_try(fb, ig_ts_full(fb->call, last, 1, &batch, &rest))) {
+        return NULL;
+    }
+    both[1] = rest;
+    return ig_fb_slice(fb, ig_fb_concat(fb, both, 2, 0), 0, 0, batch);
+}
+
+/* batch 0: as many bags as there are. */
+static ig_value *combine_offsets(combine *c, ig_value *has_last, ig_dim batch) {
     ig_fb     *fb = &c->fb;
     ig_module *module = fb->call->module;
     ig_value **parts = IG_NEW_ARRAY(fb->call->arena, ig_value *, c->count + 1u);
+    ig_value **masks = IG_NEW_ARRAY(fb->call->arena, ig_value *, c->count);
     ig_dim     base = 0, one = 1;
     for (uint32_t i = 0; i < c->count; i++) {
-        parts[i] = begins_of(c, i, has_last[i], base, batch);
-        base = ig_dim_add(module, base, ig_type_count(module, c->ids[i]->type));
+        parts[i] = begins_of(c, i, base, ig_fb_slice(fb, has_last, 0, i, 1), &masks[i]);
+        base = ig_dim_add(module, base, count_of(c, c->ids[i]));
+        parts[i] = batch ? pad_begins(c, parts[i], masks[i], batch, base) : parts[i];
     }
     parts[c->count] = ig_fb_reshape(fb, ig_fb_dim(fb, base), 1, &one);
-    return ig_fb_cast(fb, ig_fb_concat(fb, parts, c->count + 1, 0), IG_DT_i32);
+    if (!batch) {
+        ig_value *is_begin = ig_fb_concat(fb, masks, c->count, 0);
+        ig_value *found = ig_fb_flat(fb, ig_fb_1(fb, IG_OP_nonzero, is_begin));
+        ig_value *all = ig_fb_concat(fb, parts, c->count, 0);
+        parts[0] = ig_fb_gather(fb, all, found, 0);
+        parts[1] = parts[c->count];
+    }
+    uint32_t count = batch ? c->count + 1 : 2;
+    return ig_fb_cast(fb, ig_fb_concat(fb, parts, count, 0), IG_DT_i32);
 }
 
 /* Variant 1: tables have a given batch size. */
 ig_status ig_ts_op_fb_combine(ig_ts_call *call) {
-    combine  c;
-    uint32_t count;
-    int64_t  batch = 0;
+    combine c;
+    ig_dim  batch = 0;
     IG_TRY(open_combine(call, &c));
-    const int64_t *includes = ig_fb_known(&c.fb, INCLUDES, "include_last_offsets",
-                                          &count);
-    IG_TRY(c.fb.status);
+    ig_value *has_last = ig_fb_arg(&c.fb, INCLUDES, IG_DT_i64);
     if (call->row->variant == 1) {
-        IG_TRY(ig_ts_int(call, INCLUDES + 1, &batch));
+        IG_TRY(ig_ts_dim(call, INCLUDES + 1, &batch));
     }
-    if (count != c.count) {
-        return ig_ts_fail(call, IG_INVALID, "%u include_last_offsets", count);
-    }
-    bool *has_last = IG_NEW_ARRAY(call->arena, bool, count);
-    for (uint32_t i = 0; i < count; i++) {
-        has_last[i] = includes[i] != 0;
-    }
+    IG_TRY(ig_ts_guard_equal(call, ig_fb_extent(&c.fb, has_last, 0), c.count,
+                             "include_last_offsets has an entry a table"));
     IG_TRY(ig_fb_give(&c.fb, 0, combine_ids(&c)));
     IG_TRY(ig_fb_give(&c.fb, 1, combine_offsets(&c, has_last, batch)));
     return ig_fb_give(&c.fb, 2, combine_weights(&c));
 }
 
+/* Variant 1: tables have a given batch size; missing bags are empty. */
 ig_status ig_ts_op_fb_combine_lengths(ig_ts_call *call) {
     combine c;
+    ig_dim  batch = 0;
     IG_TRY(open_combine(call, &c));
+    if (call->row->variant == 1) {
+        IG_TRY(ig_ts_dim(call, INCLUDES, &batch));
+    }
     ig_value **parts = IG_NEW_ARRAY(call->arena, ig_value *, c.count);
+    ig_value  *zero = ig_ts_scalar_int(call, IG_DT_i32, 0), *rest = NULL;
     for (uint32_t i = 0; i < c.count; i++) {
         parts[i] = ig_fb_cast(&c.fb, ig_fb_flat(&c.fb, c.offsets[i]), IG_DT_i32);
+        if (call->row->variant == 1) {
+            IG_TRY(ig_ts_full(call, zero, 1, &batch, &rest));
+            ig_value *both[] = { parts[i], rest };
+            parts[i] = ig_fb_concat(&c.fb, both, 2, 0);
+            parts[i] = ig_fb_slice(&c.fb, parts[i], 0, 0, batch);
+        }
     }
     IG_TRY(ig_fb_give(&c.fb, 0, combine_ids(&c)));
     IG_TRY(ig_fb_give(&c.fb, 1, ig_fb_concat(&c.fb, parts, c.count, 0)));

@@ -107,11 +107,19 @@ typedef struct sparse {
     ig_value *permute, *lengths, *values, *weights; /* lengths [segments…, batch] */
 } sparse;
 
-/* Lengths, values and weights (NULL: none) of the permuted segments. */
+/* Lengths, values and weights (NULL: none) of the permuted segments.  Segments are of
+ * elements: values of higher rank are taken one behind the other, as FBGEMM takes
+ * them. */
 static void permute_sparse(ig_fb *fb, sparse *s) {
-    if (fb->status != IG_OK || is_identity(fb, s->permute, s->lengths->type->dims[0])) {
+    bool is_flat = s->values && s->values->type->rank == 1;
+    if (fb->status != IG_OK) {
         return;
     }
+    if (is_flat && is_identity(fb, s->permute, s->lengths->type->dims[0])) {
+        return;
+    }
+    s->values = ig_fb_flat(fb, s->values);
+    s->weights = ig_fb_flat(fb, s->weights);
     ig_value *picks = ig_fb_cast(fb, s->permute, IG_DT_i64);
     ig_value *lengths = ig_fb_gather(fb, s->lengths, picks, 0);
     ig_value *begins = begins_of(fb, ig_fb_flat(fb, s->lengths));

@@ -262,6 +262,9 @@ ig_value *ig_lower_scalar(ig_builder *b, const ig_op *op, ig_value *const *opera
     if (op->code == IG_OP_cast) {
         return lower_cast(b, op, operands[0]);
     }
+    if (op->code == IG_OP_bitcast) {
+        return k_reinterpret(b, operands[0], to);
+    }
     ig_value *wide[4];
     assert(op->operand_count <= 4 && "elementwise ops have few operands");
     for (uint32_t i = 0; i < op->operand_count; i++) {

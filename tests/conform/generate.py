@@ -350,6 +350,31 @@ def casts(file):
         ], [("x", "f32", x)], [("f32", np.array(y, np.float32))])
 
 
+def bitcasts(file):
+    bits = {
+        8: [0, 1, 0x7F, 0x80, 0xFF, 0x3A],
+        16: [0, 1, 0x3C00, 0x8000, 0x7BFF, 0xFC00, 0x3F80],
+        32: [0, 1, 0x3F800000, 0x80000000, 0xFF7FFFFF, 0x7F800000, 0x40490FDB],
+        64: [0, 1, 0x3FF0000000000000, 1 << 63, 0x7FEFFFFFFFFFFFFF, 0x400921FB54442D18]
+    }
+    types = {8: ["i8", "u8"], 16: ["i16", "u16", "f16"], 32: ["i32", "u32", "f32"],
+             64: ["i64", "u64", "f64"]}
+    for width, words in bits.items():
+        words = np.array(words, f"u{width // 8}")
+        for source, target in itertools.permutations(types[width], 2):
+            file.case(f"bitcast/{source}-{target}",
+                      [f"%0 = bitcast %x {{to = {target}}}", "ret %0"],
+                      [("x", source, words.view(NUMPY[source]))],
+                      [(target, words.view(NUMPY[target]))])
+    # bf16 is the upper half of f32
+    x = np.array([1.0, -2.5, 0.15625, 3e38], np.float32)
+    file.case("bitcast/bf16", [
+        "%0 = bitcast %x {to = u32}", "%1 = const {value = u32[] 16}",
+        "%2 = shr %0, %1", "%3 = cast %2 {to = u16}", "%4 = bitcast %3 {to = bf16}",
+        "%5 = cast %4 {to = f32}", "ret %5"
+    ], [("x", "f32", x)], [("f32", (x.view(np.uint32) >> 16 << 16).view(np.float32))])
+
+
 # ---- movement ----
 
 
@@ -625,7 +650,7 @@ def main():
         ]), ("binary.txt", "Two and three operands, elementwise.", [
                 binary, other_elementwise
         ]), ("cast.txt", "Conversions between element types.",
-             [casts]), ("move.txt", "Movement and indexing.",
+             [casts, bitcasts]), ("move.txt", "Movement and indexing.",
                         [movement, indexing
                          ]), ("contract.txt", "Products, reductions, normalisations.",
                               [contractions,

@@ -1,7 +1,7 @@
 # Elementwise ops, with and without broadcasting.
 # run:
 module @elementwise {
-  graph @main(%x: f32[B, 4], %y: f32[4], %p: bool[B, 4], %i: i32[4]) -> (f32[B, 4], bool[B, 4], i32[4], f16[B, 4]) {
+  graph @main(%x: f32[B, 4], %y: f32[4], %p: bool[B, 4], %i: i32[4]) -> (f32[B, 4], bool[B, 4], i32[4], f16[B, 4], u32[B, 4]) {
     %0 = neg %x
     %1 = abs %0
     %2 = sign %1
@@ -53,12 +53,13 @@ module @elementwise {
     %48 = cast %47 {to = f16, saturate}
     %49 = shl %i, %i
     %50 = shr %49, %i
-    ret %47, %46, %50, %48
+    %51 = bitcast %28 {to = u32}
+    ret %47, %46, %50, %48, %51
   }
 }
 # expect:
 module @elementwise {
-  graph @main(%x: f32[B, 4], %y: f32[4], %p: bool[B, 4], %i: i32[4]) -> (f32[B, 4], bool[B, 4], i32[4], f16[B, 4]) {
+  graph @main(%x: f32[B, 4], %y: f32[4], %p: bool[B, 4], %i: i32[4]) -> (f32[B, 4], bool[B, 4], i32[4], f16[B, 4], u32[B, 4]) {
     %0 = neg %x : f32[B, 4]
     %1 = abs %0 : f32[B, 4]
     %2 = sign %1 : f32[B, 4]
@@ -110,6 +111,7 @@ module @elementwise {
     %48 = cast %47 {to = f16, saturate} : f16[B, 4]
     %49 = shl %i, %i : i32[4]
     %50 = shr %49, %i : i32[4]
-    ret %47, %46, %50, %48
+    %51 = bitcast %28 {to = u32} : u32[B, 4]
+    ret %47, %46, %50, %48, %51
   }
 }
