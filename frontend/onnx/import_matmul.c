@@ -1,5 +1,6 @@
 /* Matrix products.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "frontend/einsum.h"
 #include "frontend/onnx/hooks.h"
 #include "frontend/onnx/import.h"
 
@@ -100,5 +101,21 @@ ig_status ig_onnx_import_gemm(ig_onnx_node *node) {
         IG_TRY(ig_onnx_build2(node, IG_OP_add, sum, bias, &sum));
     }
     node->outputs[0] = sum;
+    return IG_OK;
+}
+
+/* ---- einsum ---- */
+
+ig_status ig_onnx_import_einsum(ig_onnx_node *node) {
+    ig_str      equation = ig_onnx_attr_str(node, "equation", "");
+    const char *why;
+    for (uint32_t i = 0; i < node->input_count; i++) {
+        IG_TRY(ig_onnx_tensor(node, i));
+    }
+    if (ig_einsum(node->builder, node->import->arena, equation, node->inputs,
+                  node->input_count, &node->outputs[0], &why) != IG_OK) {
+        return ig_onnx_fail(node, IG_INVALID, "equation '%.*s': %s",
+                            IG_STR_ARG(equation), why);
+    }
     return IG_OK;
 }
