@@ -8,7 +8,6 @@
 #include "driver/plan_steps.h"
 
 #include "ir/build.h"
-#include "passes/disjoint.h"
 
 #include <string.h>
 
@@ -23,16 +22,6 @@ static ig_plan_step new_step(plan *p, uint32_t kind, const char *name) {
                            .index = IG_NONE,
                            .value = IG_NONE,
                            .block = IG_NONE };
-}
-
-static const ig_value *root_of(const ig_value *value, ig_dim *out_offset) {
-    *out_offset = 0;
-    const ig_op *view = ig_def(value, IG_OP_view);
-    if (!view) {
-        return value;
-    }
-    *out_offset = view->attrs[IG_view_offset].as.i;
-    return view->operands[0].value;
 }
 
 static uint32_t kernel_number(plan *p, const ig_plan_level *level, const char *kernel) {
@@ -90,31 +79,29 @@ static void set_range(plan *p, const ig_op *launch, uint32_t operand,
 }
 
 /* Bytes from one row to the next, for an operand that a body of rows sees by rows. */
-static uint32_t row_stride(plan *p, const ig_value *value, const ig_value *root) {
-    const ig_op *view = ig_def(value, IG_OP_view);
-    bool         is_own = root->def && root->def->block->parent &&
+static uint32_t row_stride(plan *p, const ig_part *part) {
+    const ig_value *root = part->root;
+    bool            is_own = root->def && root->def->block->parent &&
                   root->def->block->parent->code == IG_OP_rows;
-    bool is_by_rows = p->rows && view && !is_own && value->type->rank > 0 &&
-                      value->type->dims[0] == p->rows;
-    return is_by_rows ? ig_plan_bytes(p, view->attrs[IG_view_strides].as.dims[0],
-                                      (ig_dtype)root->type->dtype)
+    bool is_by_rows = p->rows && !is_own && part->type->rank > 0 &&
+                      part->type->dims[0] == p->rows;
+    return is_by_rows ? ig_plan_bytes(p, part->strides[0], (ig_dtype)root->type->dtype)
                       : IG_NONE;
 }
 
 /* Operand number `index` of a step, and how long its buffer lives. */
 static void add_operand(plan *p, const ig_value *value, ig_dim element, const ig_op *op,
                         uint32_t index) {
-    ig_dim          offset = 0;
     uint32_t        number = (uint32_t)p->w->steps.count;
-    const ig_value *root = root_of(value, &offset);
-    offset = ig_dim_add(p->module, offset, element);
+    ig_part         part = ig_part_of(p->module, value);
+    ig_dim          offset = ig_dim_add(p->module, part.offset, element);
+    ig_dtype        dtype = (ig_dtype)part.root->type->dtype;
     ig_plan_operand operand = {
-        .buffer = ig_plan_buffer_of(p, root),
-        .row_stride = row_stride(p, value, root),
+        .buffer = ig_plan_buffer_of(p, part.root),
+        .row_stride = row_stride(p, &part),
         .low = IG_NONE,
         .high = IG_NONE,
-        .offset = offset ? ig_plan_bytes(p, offset, (ig_dtype)root->type->dtype)
-                         : IG_NONE,
+        .offset = offset ? ig_plan_bytes(p, offset, dtype) : IG_NONE,
     };
     if (op && op->code == IG_OP_launch) {
         set_range(p, op, index, &operand);
@@ -135,34 +122,18 @@ static void add_operands(plan *p, const ig_op *op, ig_plan_step *step) {
 
 /* ---- phases ---- */
 
-enum { COMPARED = 256 }; /* places that are held against each other in a phase */
-
-/* From all that this phase writes so far. */
-static bool lies_apart(plan *p, const ig_value *to) {
-    if (p->phase_places.count > COMPARED) {
-        return false;
-    }
-    for (size_t i = 0; i < p->phase_places.count; i++) {
-        if (!ig_plan_is_disjoint(p->module, p->phase_places.items[i], to)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* May this launch run at the same time as those since the last barrier?  Not when it
  * reads what one of them writes, or the reverse, or writes where one of them does. */
 static bool joins(plan *p, const ig_op *launch) {
     uint32_t outs = (uint32_t)ig_attr_int(launch, IG_launch_outs, 0);
     bool     is_free = p->phase_open;
     for (uint32_t i = 0; i < launch->operand_count; i++) {
-        ig_dim   offset = 0;
-        uint32_t buffer =
-            ig_plan_buffer_of(p, root_of(launch->operands[i].value, &offset));
+        ig_value     *value = launch->operands[i].value;
         bool          is_out = i >= launch->operand_count - outs;
         const ig_map *others = is_out ? &p->phase_reads : &p->phase_writes;
-        is_free = is_free && !ig_map_get_id(others, buffer);
-        is_free = is_free && (!is_out || lies_apart(p, launch->operands[i].value));
+        is_free = is_free &&
+                  !ig_map_get_id(others, ig_plan_buffer_of(p, ig_part_root(value))) &&
+                  (!is_out || ig_part_lies_apart(p->module, &p->phase_parts, value));
     }
     return is_free;
 }
@@ -172,17 +143,16 @@ static void enter_phase(plan *p, const ig_op *launch, bool is_joining) {
     if (!is_joining) {
         ig_map_init(&p->phase_reads, p->arena);
         ig_map_init(&p->phase_writes, p->arena);
-        p->phase_places.count = 0;
+        p->phase_parts.count = 0;
         p->phase_open = true;
     }
     for (uint32_t i = 0; i < launch->operand_count; i++) {
-        ig_dim   offset = 0;
-        uint32_t buffer =
-            ig_plan_buffer_of(p, root_of(launch->operands[i].value, &offset));
-        bool is_out = i >= launch->operand_count - outs;
+        ig_value *value = launch->operands[i].value;
+        uint32_t  buffer = ig_plan_buffer_of(p, ig_part_root(value));
+        bool      is_out = i >= launch->operand_count - outs;
         ig_map_set_id(is_out ? &p->phase_writes : &p->phase_reads, buffer, p);
         if (is_out) {
-            IG_PUSH(p->arena, &p->phase_places, launch->operands[i].value);
+            IG_PUSH(p->arena, &p->phase_parts, value);
         }
     }
 }

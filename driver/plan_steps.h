@@ -8,6 +8,7 @@
 #define IG_DRIVER_PLAN_STEPS_H
 
 #include "driver/plan_write.h"
+#include "passes/part.h"
 
 typedef struct ig_plan_build {
     ig_artifact_writer  *w;
@@ -15,14 +16,14 @@ typedef struct ig_plan_build {
     const ig_graph      *graph; /* of the first level */
     ig_module           *module;
     ig_arena            *arena;
-    ig_map               symbol_of;        /* the module's index -> number + 1 */
-    ig_map               buffer_of;        /* root value -> buffer number + 1 */
-    ig_map               constant_of;      /* weight -> constant number + 1 */
-    ig_map               file_of;          /* path -> file number + 1 */
-    ig_map phase_reads, phase_writes;      /* buffers, since the last barrier */
-    IG_VEC(const ig_value *) phase_places; /* what was written, since then */
-    bool                     phase_open;
-    ig_dim rows; /* symbol of the rows op whose body is written, or 0 */
+    ig_map               symbol_of;         /* the module's index -> number + 1 */
+    ig_map               buffer_of;         /* root value -> buffer number + 1 */
+    ig_map               constant_of;       /* weight -> constant number + 1 */
+    ig_map               file_of;           /* path -> file number + 1 */
+    ig_map       phase_reads, phase_writes; /* buffers, since the last barrier */
+    ig_part_list phase_parts;               /* what was written, since then */
+    bool         phase_open;
+    ig_dim       rows; /* symbol of the rows op whose body is written, or 0 */
 } ig_plan_build;
 
 /* ---- plan_write.c ---- */

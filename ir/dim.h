@@ -75,6 +75,9 @@ bool ig_dim_evaluate(const ig_module *module, ig_dim dim, const int64_t *symbols
 /* Every symbol that `dim` mentions, through fresh symbols' definitions too. */
 void ig_dim_visit_symbols(const ig_module *module, ig_dim                   dim,
                           void (*visit)(void *user, uint32_t symbol), void *user);
+/* Does `dim` mention symbol number `symbol`; one with number `first` or later? */
+bool ig_dim_mentions(const ig_module *module, ig_dim dim, uint32_t symbol);
+bool ig_dim_mentions_since(const ig_module *module, ig_dim dim, uint32_t first);
 /* `dim` with by_symbol[i] in place of symbol i, simplified anew; IG_DIM_KEEP keeps
  * it. */
 #define IG_DIM_KEEP INT64_MIN

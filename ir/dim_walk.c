@@ -138,6 +138,33 @@ void ig_dim_visit_symbols(const ig_module *module, ig_dim                   dim,
     table->visited.count = base;
 }
 
+typedef struct search {
+    uint32_t first, last; /* numbers of symbols */
+    bool     is_found;
+} search;
+
+static void look(void *user, uint32_t symbol) {
+    search *s = user;
+    s->is_found |= symbol >= s->first && symbol <= s->last;
+}
+
+static bool mentions(const ig_module *module, ig_dim dim, uint32_t first,
+                     uint32_t last) {
+    search s = { first, last, false };
+    if (!ig_dim_is_static(dim)) {
+        ig_dim_visit_symbols(module, dim, look, &s);
+    }
+    return s.is_found;
+}
+
+bool ig_dim_mentions(const ig_module *module, ig_dim dim, uint32_t symbol) {
+    return mentions(module, dim, symbol, symbol);
+}
+
+bool ig_dim_mentions_since(const ig_module *module, ig_dim dim, uint32_t first) {
+    return mentions(module, dim, first, UINT32_MAX);
+}
+
 /* ---- translation ---- */
 
 static ig_dim translate(const ig_module *from, ig_dim dim, ig_module *to);

@@ -176,6 +176,8 @@ struct ig_module {
 /* ---- module ---- */
 
 ig_module *ig_module_create(ig_context *context, const char *name);
+/* Named after a model's file: "dlrm" of "models/dlrm.onnx"; "model" when NULL. */
+ig_module *ig_module_create_for(ig_context *context, const char *path);
 void       ig_module_destroy(ig_module *module);
 /* A copy with dense ids, no erased ops, in a fresh arena. */
 ig_module *ig_module_clone(const ig_module *module);

@@ -21,6 +21,24 @@ ig_module *ig_module_create(ig_context *context, const char *name) {
     return module;
 }
 
+ig_module *ig_module_create_for(ig_context *context, const char *path) {
+    enum { LONGEST = 63 };
+    char        name[LONGEST + 1];
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    const char *from = slash ? slash + 1 : path ? path : "model";
+    const char *dot = strrchr(from, '.');
+    size_t      size = dot && dot > from ? (size_t)(dot - from) : strlen(from);
+    size = size < LONGEST ? size : LONGEST;
+    for (size_t i = 0; i < size; i++) {
+        bool is_plain = (from[i] >= 'a' && from[i] <= 'z') ||
+                        (from[i] >= 'A' && from[i] <= 'Z') ||
+                        (from[i] >= '0' && from[i] <= '9') || from[i] == '.';
+        name[i] = is_plain ? from[i] : '_';
+    }
+    name[size] = 0;
+    return ig_module_create(context, size ? name : "model");
+}
+
 void ig_module_destroy(ig_module *module) {
     if (!module) {
         return;

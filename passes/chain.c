@@ -23,9 +23,10 @@
  *
  * Plan stage, entry block, behind `order`.  Keeps what every compute computes.
  */
-#include "passes/disjoint.h"
 #include "passes/families.h"
+#include "passes/part.h"
 #include "passes/pass.h"
+#include "passes/substitute.h"
 
 #include <string.h>
 
@@ -37,38 +38,27 @@ enum {
 };
 
 typedef struct chainer {
-    ig_pass_run             *run;
-    ig_module               *module;
-    ig_graph                *graph;
-    ig_dim                   batch; /* a symbol */
-    uint32_t                 batch_index;
-    ig_dim                   rows;      /* that stands for a block's rows */
-    ig_dim                  *by_symbol; /* substitution of the one by the other */
-    IG_VEC(ig_op *)          members;
-    ig_map                   is_member; /* compute -> itself */
-    ig_map                   written;   /* root that a member writes */
-    ig_map                   read;      /* root that a member reads */
-    IG_VEC(const ig_value *) places;    /* that members write */
-    ig_op                   *body_op;   /* the rows op */
-    ig_block                *body;
+    ig_pass_run    *run;
+    ig_module      *module;
+    ig_graph       *graph;
+    ig_dim          batch; /* a symbol */
+    uint32_t        batch_index;
+    ig_dim          rows;     /* that stands for a block's rows */
+    ig_substitution by_block; /* of the one by the other */
+    IG_VEC(ig_op *) members;
+    ig_map          is_member;  /* compute -> itself */
+    ig_map          written;    /* root that a member writes */
+    ig_map          read;       /* root that a member reads */
+    ig_map          row_stride; /* root -> elements from row to row */
+    ig_part_list    parts;      /* that members write */
+    ig_op          *body_op;    /* the rows op */
+    ig_block       *body;
 } chainer;
 
 /* ---- does a compute treat rows by itself? ---- */
 
-typedef struct mention {
-    uint32_t symbol;
-    bool     is_found;
-} mention;
-
-static void look(void *user, uint32_t symbol) {
-    mention *m = user;
-    m->is_found |= symbol == m->symbol;
-}
-
 static bool mentions(const chainer *c, ig_dim dim) {
-    mention m = { .symbol = c->batch_index };
-    ig_dim_visit_symbols(c->module, dim, look, &m);
-    return m.is_found;
+    return ig_dim_mentions(c->module, dim, c->batch_index);
 }
 
 static bool has_batch(const chainer *c, const ig_type *type) {
@@ -111,31 +101,51 @@ static bool keeps_rows(const chainer *c, const ig_op *op) {
     return takes == gives || op->result_count == 0;
 }
 
-static bool is_place_by_rows(const chainer *c, const ig_value *value) {
-    const ig_op *view = ig_def(value, IG_OP_view);
+/* Elements from the first to behind the last of a row. */
+static ig_dim row_span(const chainer *c, const ig_part *part) {
+    ig_dim span = 1;
+    for (uint32_t d = 1; d < part->type->rank; d++) {
+        ig_dim last = ig_dim_sub(c->module, part->type->dims[d], 1);
+        span = ig_dim_add(c->module, span,
+                          ig_dim_mul(c->module, last, part->strides[d]));
+    }
+    return span;
+}
+
+/* Does row i of the part lie in row i of the buffer?  Rows of a buffer are as far apart
+ * for each of its parts; `row_stride` has what the first of them said. */
+static bool is_part_by_rows(chainer *c, ig_value *value) {
     if (!is_by_rows(c, value->type)) {
         return false;
     }
-    for (uint32_t d = 0; view && d < value->type->rank; d++) {
-        if (mentions(c, view->attrs[IG_view_strides].as.dims[d])) {
-            return false;
-        }
+    ig_part part = ig_part_of(c->module, value);
+    ig_dim  end = ig_dim_add(c->module, part.offset, row_span(c, &part));
+    if (!has_batch(c, value->type)) {
+        return !mentions(c, end);
     }
-    return !view || !mentions(c, view->attrs[IG_view_offset].as.i);
+    uint64_t key = IG_MAP_PTR(part.root);
+    ig_dim   known = (ig_dim)(intptr_t)ig_map_get_id(&c->row_stride, key);
+    if (!known) {
+        known = part.strides[0];
+        ig_map_set_id(&c->row_stride, key, (void *)(intptr_t)known);
+    }
+    return part.strides[0] == known && !mentions(c, end) && !mentions(c, known) &&
+           ig_dim_less_equal(c->module, 0, part.offset) == IG_YES &&
+           ig_dim_less_equal(c->module, end, known) == IG_YES;
 }
 
 static uint32_t in_count(const ig_op *compute) {
     return compute->operand_count - (uint32_t)ig_attr_int(compute, IG_compute_outs, 0);
 }
 
-static bool is_row_local(const chainer *c, const ig_op *compute) {
+static bool is_row_local(chainer *c, const ig_op *compute) {
     if (!ig_family_is_row_local(ig_attr_str(compute, IG_compute_family))) {
         return false;
     }
     for (uint32_t i = 0; i < compute->operand_count; i++) {
-        const ig_value *value = compute->operands[i].value;
-        bool            is_out = i >= in_count(compute);
-        if (!is_place_by_rows(c, value) || (is_out && !has_batch(c, value->type))) {
+        ig_value *value = compute->operands[i].value;
+        bool      is_out = i >= in_count(compute);
+        if (!is_part_by_rows(c, value) || (is_out && !has_batch(c, value->type))) {
             return false;
         }
     }
@@ -155,40 +165,27 @@ static bool is_row_local(const chainer *c, const ig_op *compute) {
 
 /* ---- finding a chain ---- */
 
-static ig_value *root_of(ig_value *value) {
-    const ig_op *view = ig_def(value, IG_OP_view);
-    return view ? view->operands[0].value : value;
-}
-
 static void note_access(chainer *c, const ig_op *compute) {
     for (uint32_t i = 0; i < compute->operand_count; i++) {
         ig_value *value = compute->operands[i].value;
-        uint64_t  key = IG_MAP_PTR(root_of(value));
+        uint64_t  key = IG_MAP_PTR(ig_part_root(value));
         bool      is_in = i < in_count(compute);
         ig_map_set_id(is_in ? &c->read : &c->written, key, c);
         if (!is_in) {
-            IG_PUSH(c->run->scratch, &c->places, value);
+            IG_PUSH(c->run->scratch, &c->parts, value);
         }
     }
-}
-
-static bool lies_apart(const chainer *c, const ig_value *to) {
-    for (size_t i = 0; i < c->places.count; i++) {
-        if (!ig_plan_is_disjoint(c->module, c->places.items[i], to)) {
-            return false;
-        }
-    }
-    return true;
 }
 
 /* May `compute` run before all members? */
 static bool can_go_ahead(const chainer *c, const ig_op *compute) {
     for (uint32_t i = 0; i < compute->operand_count; i++) {
         ig_value *value = compute->operands[i].value;
-        uint64_t  key = IG_MAP_PTR(root_of(value));
+        uint64_t  key = IG_MAP_PTR(ig_part_root(value));
         bool      is_in = i < in_count(compute);
         if ((is_in && ig_map_get_id(&c->written, key)) ||
-            (!is_in && (ig_map_get_id(&c->read, key) || !lies_apart(c, value)))) {
+            (!is_in && (ig_map_get_id(&c->read, key) ||
+                        !ig_part_lies_apart(c->module, &c->parts, value)))) {
             return false;
         }
     }
@@ -196,10 +193,11 @@ static bool can_go_ahead(const chainer *c, const ig_op *compute) {
 }
 
 static void start_chain(chainer *c) {
-    c->members.count = c->places.count = 0;
+    c->members.count = c->parts.count = 0;
     ig_map_init(&c->is_member, c->run->scratch);
     ig_map_init(&c->written, c->run->scratch);
     ig_map_init(&c->read, c->run->scratch);
+    ig_map_init(&c->row_stride, c->run->scratch);
 }
 
 /* Takes members from `op` on; returns where the next chain may begin. */
@@ -228,43 +226,6 @@ static ig_op *collect(chainer *c, ig_op *op) {
 
 /* ---- making it ---- */
 
-static void substitute_type(chainer *c, ig_value *value) {
-    const ig_type *type = value->type;
-    ig_dim         dims[IG_TENSOR_RANK];
-    for (uint32_t d = 0; d < type->rank; d++) {
-        dims[d] = ig_dim_substitute(c->module, type->dims[d], c->by_symbol);
-    }
-    ig_value_retype(value, ig_type_with_dims(c->module, type, type->rank, dims));
-}
-
-static void substitute_attrs(chainer *c, ig_op *op) {
-    for (uint32_t slot = 0; slot < ig_ops[op->code].attr_count; slot++) {
-        const ig_attr *attr = &op->attrs[slot];
-        if (attr->kind == IG_ATTR_DIM) {
-            ig_dim dim = ig_dim_substitute(c->module, attr->as.i, c->by_symbol);
-            ig_attr_set(op, slot, ig_attr_of_dim(dim));
-        } else if (attr->kind == IG_ATTR_DIMS) {
-            ig_dim *dims = IG_NEW_ARRAY(c->run->scratch, ig_dim, attr->count);
-            for (uint32_t i = 0; i < attr->count; i++) {
-                dims[i] = ig_dim_substitute(c->module, attr->as.dims[i], c->by_symbol);
-            }
-            ig_attr_set(op, slot, ig_attr_of_dims(c->module, dims, attr->count));
-        }
-    }
-}
-
-static void substitute_body(chainer *c, ig_block *body) {
-    for (uint32_t i = 0; i < body->arg_count; i++) {
-        substitute_type(c, body->args[i]);
-    }
-    for (ig_op *op = body->first; op; op = op->next) {
-        for (uint32_t i = 0; i < op->result_count; i++) {
-            substitute_type(c, &op->results[i]);
-        }
-        substitute_attrs(c, op);
-    }
-}
-
 /* Is every use of an alloc one by members? */
 static bool is_ours(const chainer *c, const ig_value *buffer) {
     for (const ig_use *use = buffer->uses; use; use = use->next) {
@@ -280,27 +241,25 @@ static bool is_ours(const chainer *c, const ig_value *buffer) {
 
 /* An operand as the body sees it: the first rows of the block, at its place. */
 static ig_value *block_view(chainer *c, ig_builder *b, ig_value *value) {
-    ig_op *view = ig_def(value, IG_OP_view);
     if (!has_batch(c, value->type)) {
         return value;
     }
     const ig_type *type = value->type;
-    ig_dim         strides[IG_TENSOR_RANK], dims[IG_TENSOR_RANK], step = 1;
-    for (uint32_t d = type->rank; d-- > 0;) {
-        strides[d] = view ? view->attrs[IG_view_strides].as.dims[d] : step;
-        step = ig_dim_mul(c->module, step, type->dims[d]);
+    ig_part        part = ig_part_of(c->module, value);
+    ig_dim         dims[IG_TENSOR_RANK];
+    for (uint32_t d = 0; d < type->rank; d++) {
         dims[d] = d == 0 ? c->rows : type->dims[d];
     }
     ig_attr attrs[IG_view_attr_count] = {
-        [IG_view_offset] = ig_attr_of_dim(view ? view->attrs[IG_view_offset].as.i : 0),
-        [IG_view_strides] = ig_attr_of_dims(c->module, strides, type->rank),
+        [IG_view_offset] = ig_attr_of_dim(part.offset),
+        [IG_view_strides] = ig_attr_of_dims(c->module, part.strides, type->rank),
     };
-    const ig_type *part = ig_type_buffer(c->module, (ig_dtype)type->dtype, type->rank,
+    const ig_type *rows = ig_type_buffer(c->module, (ig_dtype)type->dtype, type->rank,
                                          dims);
-    ig_value      *root = root_of(value);
+    ig_value      *root = ig_part_root(value);
     ig_op_spec     spec = { .operands = &root,
                             .operand_count = 1,
-                            .result_types = &part,
+                            .result_types = &rows,
                             .result_count = 1,
                             .attrs = attrs,
                             .loc = b->loc };
@@ -332,11 +291,8 @@ static int64_t block_rows(const chainer *c) {
 static void make_rows(chainer *c) {
     ig_builder b = ig_builder_before(IG_LAST(&c->members));
     c->rows = ig_dim_symbol(c->module, "rows");
-    uint32_t count = ig_symbol_count(c->module);
-    c->by_symbol = IG_NEW_ARRAY(c->run->scratch, ig_dim, count);
-    for (uint32_t i = 0; i < count; i++) {
-        c->by_symbol[i] = i == c->batch_index ? c->rows : IG_DIM_KEEP;
-    }
+    ig_substitution_init(&c->by_block, c->module, c->run->scratch);
+    c->by_block.by_symbol[c->batch_index] = c->rows;
     ig_attr attrs[IG_rows_attr_count] = {
         [IG_rows_count] = ig_attr_of_dim(c->batch),
         [IG_rows_block] = ig_attr_of_int(block_rows(c)),
@@ -355,7 +311,7 @@ static void take_buffers(chainer *c) {
                          has_batch(c, op->results->type);
         if (is_buffer && op->results->uses && is_ours(c, op->results)) {
             ig_op_move(op, c->body, NULL);
-            substitute_type(c, op->results);
+            ig_substitute_op(&c->by_block, op);
         }
     }
 }
@@ -369,7 +325,7 @@ static void move_members(chainer *c) {
             ig_use_set(&op->operands[o], block_view(c, &b, op->operands[o].value));
         }
         ig_op_move(op, c->body, NULL);
-        substitute_body(c, op->bodies[0]);
+        ig_substitute_block(&c->by_block, op->bodies[0]);
     }
     ig_builder end = ig_builder_at_end(c->body);
     ig_make_yield(&end, NULL, 0);

@@ -17,7 +17,7 @@
  *
  * Plan stage, before lowering.  Keeps everything but the order of compute ops.
  */
-#include "passes/disjoint.h"
+#include "passes/part.h"
 #include "passes/pass.h"
 
 #include <assert.h>
@@ -32,8 +32,6 @@ typedef struct access {
     IG_VEC(write) writes;
 } access;
 
-enum { COMPARED = 64 }; /* places that are held against each other, for each buffer */
-
 typedef struct orderer {
     ig_arena  *arena;
     ig_module *module;
@@ -42,13 +40,8 @@ typedef struct orderer {
     uint32_t   waves;
 } orderer;
 
-static const ig_value *root_of(const ig_value *value) {
-    const ig_op *view = ig_def(value, IG_OP_view);
-    return view ? view->operands[0].value : value;
-}
-
-static access *access_of(orderer *o, const ig_value *value) {
-    uint64_t key = IG_MAP_PTR(root_of(value));
+static access *access_of(orderer *o, ig_value *value) {
+    uint64_t key = IG_MAP_PTR(ig_part_root(value));
     access  *known = ig_map_get_id(&o->access_of, key);
     if (!known) {
         known = IG_NEW(o->arena, access);
@@ -64,12 +57,12 @@ static uint32_t max_u32(uint32_t a, uint32_t b) {
 /* Writers of places that may overlap keep their order. */
 static uint32_t wave_of_writers(orderer *o, const access *a, const ig_value *to) {
     uint32_t wave = 0;
-    if (a->writes.count > COMPARED) {
+    if (a->writes.count > IG_PARTS_COMPARED) {
         return a->last_write;
     }
     for (size_t i = 0; i < a->writes.count; i++) {
         const write *w = &a->writes.items[i];
-        if (w->wave > wave && !ig_plan_is_disjoint(o->module, w->to, to)) {
+        if (w->wave > wave && !ig_parts_lie_apart(o->module, w->to, to)) {
             wave = w->wave;
         }
     }
@@ -89,14 +82,14 @@ static void find_wave(orderer *o, const ig_op *compute) {
     uint32_t outs = (uint32_t)ig_attr_int(compute, IG_compute_outs, 0);
     uint32_t ins = compute->operand_count - outs, wave = 1;
     for (uint32_t i = 0; i < compute->operand_count; i++) {
-        const ig_value *value = compute->operands[i].value;
-        const access   *a = access_of(o, value);
-        bool            is_in = i < ins;
+        ig_value     *value = compute->operands[i].value;
+        const access *a = access_of(o, value);
+        bool          is_in = i < ins;
         wave = max_u32(wave, 1 + (is_in ? a->last_write : a->last_read));
         wave = max_u32(wave, 1 + (is_in ? 0 : wave_of_writers(o, a, value)));
     }
     for (uint32_t i = 0; i < compute->operand_count; i++) {
-        const ig_value *value = compute->operands[i].value;
+        ig_value *value = compute->operands[i].value;
         note_access(o, access_of(o, value), value, i < ins, wave);
     }
     ig_map_set_id(&o->wave_of, IG_MAP_PTR(compute), (void *)(uintptr_t)wave);

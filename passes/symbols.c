@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "passes/symbols.h"
 
+#include "passes/substitute.h"
+
 /* ---- who defines what ---- */
 
 /* Recursion is as deep as bodies nest, which readers bound by limits.graph_depth. */
@@ -32,43 +34,37 @@ void ig_symbols_init(ig_symbols *symbols, const ig_graph *graph, ig_arena *scrat
     }
 }
 
-typedef struct mention {
-    uint32_t symbol;
-    bool     is_found;
-} mention;
-
-static void note_mention(void *user, uint32_t symbol) {
-    mention *m = (mention *)user;
-    m->is_found = m->is_found || symbol == m->symbol;
-}
-
-static void look_in_type(const ig_module *module, const ig_type *type, mention *m) {
+static bool type_mentions(const ig_module *module, const ig_type *type,
+                          uint32_t symbol) {
     for (; type; type = type->element) {
         for (uint32_t d = 0; d < type->rank; d++) {
-            if (!ig_dim_is_static(type->dims[d])) {
-                ig_dim_visit_symbols(module, type->dims[d], note_mention, m);
+            if (ig_dim_mentions(module, type->dims[d], symbol)) {
+                return true;
             }
         }
     }
+    return false;
 }
 
-static void look_in_attr(const ig_module *module, const ig_attr *attr, mention *m) {
+static bool attr_mentions(const ig_module *module, const ig_attr *attr,
+                          uint32_t symbol) {
     if (attr->kind == IG_ATTR_DIM) {
-        ig_dim_visit_symbols(module, attr->as.i, note_mention, m);
+        return ig_dim_mentions(module, attr->as.i, symbol);
     }
     for (uint32_t i = 0; attr->kind == IG_ATTR_DIMS && i < attr->count; i++) {
-        ig_dim_visit_symbols(module, attr->as.dims[i], note_mention, m);
+        if (ig_dim_mentions(module, attr->as.dims[i], symbol)) {
+            return true;
+        }
     }
+    return false;
 }
 
 /* In the operand's type, and in its value where that is a list of dims. */
-static void look_in_operand(const ig_module *module, const ig_value *value,
-                            mention *m) {
+static bool operand_mentions(const ig_module *module, const ig_value *value,
+                             uint32_t symbol) {
     const ig_op *dims = ig_def(value, IG_OP_dims);
-    look_in_type(module, value->type, m);
-    if (dims) {
-        look_in_attr(module, &dims->attrs[IG_dims_values], m);
-    }
+    return type_mentions(module, value->type, symbol) ||
+           (dims && attr_mentions(module, &dims->attrs[IG_dims_values], symbol));
 }
 
 bool ig_symbols_defines(const ig_symbols *symbols, const ig_op *op, ig_dim dim) {
@@ -76,17 +72,21 @@ bool ig_symbols_defines(const ig_symbols *symbols, const ig_op *op, ig_dim dim) 
     if (!symbol || symbol->defined) {
         return false;
     }
-    mention m = { .symbol = ig_symbol_index(symbols->module, dim) };
-    if (m.symbol < symbols->count && symbols->is_bound[m.symbol]) {
+    uint32_t number = ig_symbol_index(symbols->module, dim);
+    if (number < symbols->count && symbols->is_bound[number]) {
         return false;
     }
-    for (uint32_t i = 0; i < op->operand_count && !m.is_found; i++) {
-        look_in_operand(symbols->module, op->operands[i].value, &m);
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        if (operand_mentions(symbols->module, op->operands[i].value, number)) {
+            return false;
+        }
     }
-    for (uint32_t i = 0; i < ig_ops[op->code].attr_count && !m.is_found; i++) {
-        look_in_attr(symbols->module, &op->attrs[i], &m);
+    for (uint32_t i = 0; i < ig_ops[op->code].attr_count; i++) {
+        if (attr_mentions(symbols->module, &op->attrs[i], number)) {
+            return false;
+        }
     }
-    return !m.is_found;
+    return true;
 }
 
 bool ig_symbols_is_definer(const ig_symbols *symbols, const ig_op *op) {
@@ -102,27 +102,6 @@ bool ig_symbols_is_definer(const ig_symbols *symbols, const ig_op *op) {
 }
 
 /* ---- what is learnt ---- */
-
-typedef struct substitution {
-    ig_symbols *symbols;
-    ig_dim     *by_symbol;
-    uint32_t    count; /* rows of by_symbol */
-    ig_map      types; /* type -> its replacement */
-} substitution;
-
-static void start_table(substitution *s) {
-    s->count = ig_symbol_count(s->symbols->module);
-    s->by_symbol = IG_NEW_ARRAY(s->symbols->scratch, ig_dim, s->count);
-    for (uint32_t i = 0; i < s->count; i++) {
-        s->by_symbol[i] = IG_DIM_KEEP;
-    }
-}
-
-static bool mentions(const ig_module *module, ig_dim dim, uint32_t symbol) {
-    mention m = { .symbol = symbol };
-    ig_dim_visit_symbols(module, dim, note_mention, &m);
-    return m.is_found;
-}
 
 void ig_symbols_learn(ig_symbols *symbols, const ig_op *op, const ig_type *old,
                       const ig_type *fresh) {
@@ -147,7 +126,7 @@ static bool fill_table(ig_symbols *symbols, ig_dim *by_symbol) {
     for (size_t i = symbols->lessons.count; i-- > 0;) {
         const ig_lesson *lesson = &symbols->lessons.items[i];
         ig_dim dim = ig_dim_substitute(symbols->module, lesson->dim, by_symbol);
-        if (!mentions(symbols->module, dim, lesson->symbol)) {
+        if (!ig_dim_mentions(symbols->module, dim, lesson->symbol)) {
             by_symbol[lesson->symbol] = dim;
             any = true;
         }
@@ -155,71 +134,12 @@ static bool fill_table(ig_symbols *symbols, ig_dim *by_symbol) {
     return any;
 }
 
-static const ig_type *new_type(substitution *s, const ig_type *type) {
-    if (!type || (ig_type_is_static(type) && !type->element)) {
-        return type;
-    }
-    const ig_type *known = (const ig_type *)ig_map_get_id(&s->types, IG_MAP_PTR(type));
-    if (known) {
-        return known;
-    }
-    ig_module     *module = s->symbols->module;
-    const ig_type *made;
-    if (type->element) {
-        const ig_type *element = new_type(s, type->element);
-        made = ig_type_host(module, (ig_kind)type->kind, element);
-    } else {
-        ig_dim *dims = IG_NEW_ARRAY(s->symbols->scratch, ig_dim, type->rank);
-        for (uint32_t d = 0; d < type->rank; d++) {
-            dims[d] = ig_dim_substitute(module, type->dims[d], s->by_symbol);
-        }
-        made = ig_type_with_dims(module, type, type->rank, dims);
-    }
-    ig_map_set_id(&s->types, IG_MAP_PTR(type), (void *)(uintptr_t)made);
-    return made;
-}
-
-static void substitute_attr(substitution *s, ig_op *op, uint32_t slot) {
-    const ig_attr *attr = &op->attrs[slot];
-    ig_module     *module = s->symbols->module;
-    if (attr->kind == IG_ATTR_DIM) {
-        ig_dim dim = ig_dim_substitute(module, attr->as.i, s->by_symbol);
-        ig_attr_set(op, slot, ig_attr_of_dim(dim));
-    }
-    if (attr->kind == IG_ATTR_DIMS) {
-        ig_dim *dims = IG_NEW_ARRAY(s->symbols->scratch, ig_dim, attr->count);
-        for (uint32_t i = 0; i < attr->count; i++) {
-            dims[i] = ig_dim_substitute(module, attr->as.dims[i], s->by_symbol);
-        }
-        ig_attr_set(op, slot, ig_attr_of_dims(module, dims, attr->count));
-    }
-}
-
-/* Recursion is as deep as bodies nest, which readers bound by limits.graph_depth. */
-static void substitute_block(substitution *s, ig_block *block) {
-    for (uint32_t i = 0; i < block->arg_count; i++) {
-        ig_value_retype(block->args[i], new_type(s, block->args[i]->type));
-    }
-    for (ig_op *op = block->first; op; op = op->next) {
-        for (uint32_t i = 0; i < op->result_count; i++) {
-            ig_value_retype(&op->results[i], new_type(s, op->results[i].type));
-        }
-        for (uint32_t slot = 0; slot < ig_ops[op->code].attr_count; slot++) {
-            substitute_attr(s, op, slot);
-        }
-        for (uint32_t i = 0; i < op->body_count; i++) {
-            substitute_block(s, op->bodies[i]);
-        }
-    }
-}
-
 /* Definitions of fresh symbols are expressions as well; those of symbols that are made
  * by the substitution itself are right already. */
-static void substitute_definitions(substitution *s) {
+static void substitute_definitions(const ig_substitution *s) {
     for (uint32_t i = 0; i < s->count; i++) {
-        ig_symbol *symbol = ig_symbol_at(s->symbols->module, i);
-        symbol->defined = ig_dim_substitute(s->symbols->module, symbol->defined,
-                                            s->by_symbol);
+        ig_symbol *symbol = ig_symbol_at(s->module, i);
+        symbol->defined = ig_dim_substitute(s->module, symbol->defined, s->by_symbol);
     }
 }
 
@@ -227,12 +147,11 @@ void ig_symbols_apply(ig_symbols *symbols, ig_graph *graph) {
     if (!symbols->lessons.count) {
         return;
     }
-    substitution s = { .symbols = symbols };
-    start_table(&s);
+    ig_substitution s;
+    ig_substitution_init(&s, symbols->module, symbols->scratch);
     if (fill_table(symbols, s.by_symbol)) {
-        ig_map_init(&s.types, symbols->scratch);
         substitute_definitions(&s);
-        substitute_block(&s, &graph->body);
+        ig_substitute_block(&s, &graph->body);
     }
     symbols->lessons.count = 0;
 }

@@ -38,26 +38,10 @@ static void find_bound(unifier *u) {
     }
 }
 
-typedef struct mention {
-    uint32_t symbol;
-    bool     found;
-} mention;
-
-static void note(void *user, uint32_t symbol) {
-    mention *m = user;
-    m->found = m->found || symbol == m->symbol;
-}
-
 /* Fresh symbols made on the way have no row here: they are nobody's dim. */
 static bool is_bound(const unifier *u, ig_dim dim) {
     uint32_t symbol = ig_symbol_index(u->module, dim);
     return symbol < u->symbol_count && u->is_bound[symbol];
-}
-
-static bool mentions(const unifier *u, ig_dim dim, uint32_t symbol) {
-    mention m = { .symbol = symbol };
-    ig_dim_visit_symbols(u->module, dim, note, &m);
-    return m.found;
 }
 
 /* A bound symbol may stand for `other` when that is itself known from inputs: a symbol
@@ -72,7 +56,7 @@ static bool may_become(const unifier *u, ig_dim dim, ig_dim other) {
     }
     bool is_symbol = ig_dim_as_symbol(u->module, other) != NULL;
     return is_symbol && is_bound(u, other) &&
-           !mentions(u, other, ig_symbol_index(u->module, dim));
+           !ig_dim_mentions(u->module, other, ig_symbol_index(u->module, dim));
 }
 
 /* Facts of the symbol that goes are facts of the one that stays. */

@@ -436,25 +436,6 @@ static ig_status import_model(ig_onnx_model *model, const ig_onnx_options *optio
     return import_graph(&import, options);
 }
 
-/* "dlrm" of "models/dlrm.onnx". */
-static ig_module *create_module(ig_context *context, const char *path) {
-    enum { LONGEST = 63 };
-    char        name[LONGEST + 1];
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    const char *from = slash ? slash + 1 : path ? path : "model";
-    const char *dot = strrchr(from, '.');
-    size_t      size = dot && dot > from ? (size_t)(dot - from) : strlen(from);
-    size = size < LONGEST ? size : LONGEST;
-    for (size_t i = 0; i < size; i++) {
-        bool is_plain = (from[i] >= 'a' && from[i] <= 'z') ||
-                        (from[i] >= 'A' && from[i] <= 'Z') ||
-                        (from[i] >= '0' && from[i] <= '9') || from[i] == '.';
-        name[i] = is_plain ? from[i] : '_';
-    }
-    name[size] = 0;
-    return ig_module_create(context, size ? name : "model");
-}
-
 static ig_status finish_import(ig_onnx_model *model, const ig_onnx_options *options,
                                ig_module **out_module) {
     ig_status status = import_model(model, options);
@@ -468,7 +449,7 @@ static ig_status finish_import(ig_onnx_model *model, const ig_onnx_options *opti
 ig_status ig_import_onnx(ig_context *context, const char *path,
                          const ig_onnx_options *options, ig_module **out_module) {
     char         why[256] = "";
-    ig_module   *module = *out_module = create_module(context, path);
+    ig_module   *module = *out_module = ig_module_create_for(context, path);
     ig_file_map *map = ig_onnx_add_map(module);
     ig_status    status = ig_file_map_open(path, map, why);
     if (status != IG_OK) {
@@ -492,7 +473,7 @@ ig_status ig_import_onnx(ig_context *context, const char *path,
 ig_status ig_import_onnx_memory(ig_context *context, ig_str bytes, const char *path,
                                 const ig_onnx_options *options,
                                 ig_module            **out_module) {
-    ig_module    *module = *out_module = create_module(context, path);
+    ig_module    *module = *out_module = ig_module_create_for(context, path);
     const char   *name = path ? ig_module_string(module, ig_str_of(path)) : NULL;
     ig_onnx_model model = { .context = context,
                             .module = module,

@@ -26,23 +26,9 @@ ig_status ig_onnx_scalar_of(const ig_onnx_node *node, ig_value *x, ig_dtype dtyp
 
 /* ---- symbols that belong to the body ---- */
 
-typedef struct newest {
-    uint32_t first;
-    bool     is_own;
-} newest;
-
-static void look_at_symbol(void *user, uint32_t symbol) {
-    newest *n = user;
-    n->is_own = n->is_own || symbol >= n->first;
-}
-
 /* Does `dim` mention a symbol that was made inside the loop? */
 static bool is_own(const ig_onnx_loop *loop, ig_dim dim) {
-    newest n = { .first = loop->first_symbol };
-    if (!ig_dim_is_static(dim)) {
-        ig_dim_visit_symbols(loop->node->import->module, dim, look_at_symbol, &n);
-    }
-    return n.is_own;
+    return ig_dim_mentions_since(loop->node->import->module, dim, loop->first_symbol);
 }
 
 /* An extent of an argument that may change from trip to trip. */

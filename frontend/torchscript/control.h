@@ -30,7 +30,6 @@ ig_status ig_ts_side_read(ig_ts_eval *eval, ig_ts_side *side, const ig_ts_value 
  * sides' ops.  Symbols from `first_symbol` on are the branches' own. */
 ig_status ig_ts_merge(ig_ts_eval *eval, ig_op *trial, ig_ts_side *sides,
                       uint32_t first_symbol);
-bool      ig_ts_dim_is_own(const ig_module *module, ig_dim dim, uint32_t first_symbol);
 void      ig_ts_move_ops(ig_block *from, ig_block *to, ig_op *before);
 
 #endif

@@ -190,25 +190,6 @@ static ig_status import_bytes(import_way *way, ig_arena *arena, ig_module *modul
 
 /* ---- entry points ---- */
 
-/* "dlrm" of "models/dlrm.pt". */
-static ig_module *create_module(ig_context *context, const char *path) {
-    enum { LONGEST = 63 };
-    char        name[LONGEST + 1];
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    const char *from = slash ? slash + 1 : path ? path : "model";
-    const char *dot = strrchr(from, '.');
-    size_t      size = dot && dot > from ? (size_t)(dot - from) : strlen(from);
-    size = size < LONGEST ? size : LONGEST;
-    for (size_t i = 0; i < size; i++) {
-        bool is_plain = (from[i] >= 'a' && from[i] <= 'z') ||
-                        (from[i] >= 'A' && from[i] <= 'Z') ||
-                        (from[i] >= '0' && from[i] <= '9') || from[i] == '.';
-        name[i] = is_plain ? from[i] : '_';
-    }
-    name[size] = 0;
-    return ig_module_create(context, size ? name : "model");
-}
-
 static ig_status import_into(import_way *way, ig_module **out_module) {
     ig_arena arena;
     ig_arena_init(&arena, &way->context->budget);
@@ -225,7 +206,7 @@ static ig_status import_into(import_way *way, ig_module **out_module) {
 static ig_status open_and_import(import_way *way, const char *path,
                                  ig_module **out_module) {
     char       why[256] = "";
-    ig_module *module = *out_module = create_module(way->context, path);
+    ig_module *module = *out_module = ig_module_create_for(way->context, path);
     IG_PUSH(&module->arena, &module->files, (ig_file_map){ 0 });
     ig_file_map *map = &IG_LAST(&module->files);
     ig_status    status = ig_file_map_open(path, map, why);
@@ -244,7 +225,7 @@ static ig_status open_and_import(import_way *way, const char *path,
 
 static ig_status take_and_import(import_way *way, const char *path,
                                  ig_module **out_module) {
-    ig_module *module = *out_module = create_module(way->context, path);
+    ig_module *module = *out_module = ig_module_create_for(way->context, path);
     way->file = path ? ig_module_string(module, ig_str_of(path)) : "<memory>";
     return import_into(way, out_module);
 }

@@ -107,7 +107,8 @@ static ig_status define(building *b, carried *place, const ig_ts_value *after) {
     const ig_type *type = after->as.tensor->type;
     ig_dim         dims[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < type->rank; i++) {
-        bool is_own = ig_ts_dim_is_own(eval->module, type->dims[i], b->first_symbol);
+        bool is_own = ig_dim_mentions_since(eval->module, type->dims[i],
+                                            b->first_symbol);
         dims[i] = is_own ? 1 : type->dims[i];
     }
     ig_value *value = ig_make_const(
@@ -165,7 +166,7 @@ static ig_status widen(building *b, carried *place, const ig_type *after) {
     }
     for (uint32_t i = 0; i < type->rank; i++) {
         bool is_free = ig_dim_as_symbol(module, type->dims[i]) &&
-                       ig_ts_dim_is_own(module, type->dims[i], b->first_symbol);
+                       ig_dim_mentions_since(module, type->dims[i], b->first_symbol);
         dims[i] = type->dims[i];
         if (!is_free && ig_dim_equal(module, dims[i], after->dims[i]) != IG_YES) {
             dims[i] = ig_dim_symbol(module, "carried");
@@ -366,7 +367,7 @@ static const ig_type *outside_type(building *b, const ig_type *type) {
     ig_dim     dims[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < type->rank; i++) {
         dims[i] = type->dims[i];
-        if (ig_ts_dim_is_own(module, dims[i], b->first_symbol)) {
+        if (ig_dim_mentions_since(module, dims[i], b->first_symbol)) {
             dims[i] = ig_dim_symbol(module, "loop");
             ig_dim_as_symbol(module, dims[i])->origin =
                 "an extent that a loop computes";

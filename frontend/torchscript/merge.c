@@ -80,24 +80,6 @@ void ig_ts_move_ops(ig_block *from, ig_block *to, ig_op *before) {
     }
 }
 
-typedef struct newest {
-    uint32_t first;
-    bool     is_own;
-} newest;
-
-static void look_at_symbol(void *user, uint32_t symbol) {
-    newest *n = user;
-    n->is_own = n->is_own || symbol >= n->first;
-}
-
-bool ig_ts_dim_is_own(const ig_module *module, ig_dim dim, uint32_t first_symbol) {
-    newest n = { .first = first_symbol };
-    if (!ig_dim_is_static(dim)) {
-        ig_dim_visit_symbols(module, dim, look_at_symbol, &n);
-    }
-    return n.is_own;
-}
-
 /* ---- poison ---- */
 
 static ig_status poison(merge *m, const ig_ts_value *a, const ig_ts_value *b,
@@ -121,7 +103,7 @@ static ig_status poison(merge *m, const ig_ts_value *a, const ig_ts_value *b,
 
 static ig_dim join_dims(merge *m, ig_dim a, ig_dim b) {
     ig_module *module = m->eval->module;
-    bool       is_outer = !ig_ts_dim_is_own(module, a, m->first_symbol);
+    bool       is_outer = !ig_dim_mentions_since(module, a, m->first_symbol);
     if (is_outer && ig_dim_equal(module, a, b) == IG_YES) {
         return a;
     }
@@ -137,7 +119,8 @@ static ig_status dummy(merge *m, uint32_t side, const ig_type *type,
     ig_dim      dims[IG_TENSOR_RANK];
     uint64_t    zero = 0;
     for (uint32_t i = 0; i < type->rank; i++) {
-        bool is_own = ig_ts_dim_is_own(m->eval->module, type->dims[i], m->first_symbol);
+        bool is_own = ig_dim_mentions_since(m->eval->module, type->dims[i],
+                                            m->first_symbol);
         dims[i] = is_own ? 1 : type->dims[i];
     }
     const ig_type *scalar = ig_type_tensor(m->eval->module, (ig_dtype)type->dtype, 0,

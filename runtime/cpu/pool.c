@@ -158,9 +158,13 @@ static void next_epoch(ig_thread_pool *pool) {
 
 bool ig_thread_pool_claim(ig_thread_pool *pool) {
     bool expected = false;
-    return pool->threads > 1 && atomic_compare_exchange_strong_explicit(
-                                    &pool->busy, &expected, true, memory_order_acquire,
-                                    memory_order_relaxed);
+    bool is_ours = pool->threads > 1 && atomic_compare_exchange_strong_explicit(
+                                            &pool->busy, &expected, true,
+                                            memory_order_acquire, memory_order_relaxed);
+    if (is_ours && !pool->run) {
+        ig_seats_enter_caller(&pool->seats);
+    }
+    return is_ours;
 }
 
 void ig_thread_pool_release(ig_thread_pool *pool) {
@@ -186,7 +190,6 @@ void ig_thread_pool_run(ig_thread_pool *pool, ig_task_fn *fn, void *task) {
         pool->run(pool->run_user, run_guest, &guest, pool->threads);
         return;
     }
-    ig_seats_enter_caller(&pool->seats);
     pool->fn = fn;
     pool->task = task;
     atomic_store_explicit(&pool->running, (unsigned)pool->threads - 1,

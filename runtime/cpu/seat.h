@@ -35,7 +35,7 @@ void ig_seats_init(ig_seats *seats, ig_seat *room, int count);
 void ig_seats_add(ig_seats *seats, int index, pthread_t thread);
 /* Binds thread `index` to the CPU of that rank among the allowed ones. */
 void ig_seats_pin(ig_seats *seats, int index);
-/* This thread is about to give the others a task: some nanoseconds while none moves. */
+/* This thread has the pool for a run: some nanoseconds while no thread moves. */
 void ig_seats_enter_caller(ig_seats *seats);
 /* Called by thread `index` > 0 before each task: as cheap. */
 void ig_seats_keep_apart(ig_seats *seats, int index);

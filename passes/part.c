@@ -8,35 +8,33 @@
  * they never meet.  Without a period (all axes inside) ending before the other is
  * enough.
  */
-#include "passes/disjoint.h"
+#include "passes/part.h"
 
-#include "ir/ops.h"
-
-typedef struct part {
-    const ig_value *root;
-    const ig_type  *type;
-    ig_dim          offset;
-    ig_dim          strides[IG_TENSOR_RANK];
-} part;
-
-static part part_of(ig_module *module, const ig_value *value) {
+ig_value *ig_part_root(ig_value *value) {
     const ig_op *view = ig_def(value, IG_OP_view);
-    part         p = { .root = value, .type = value->type };
+    return view ? view->operands[0].value : value;
+}
+
+ig_part ig_part_of(ig_module *module, const ig_value *value) {
+    const ig_op *view = ig_def(value, IG_OP_view);
+    ig_part      part = { .root = value, .type = value->type };
     ig_dim       step = 1;
     for (uint32_t d = value->type->rank; d-- > 0;) {
-        p.strides[d] = view ? view->attrs[IG_view_strides].as.dims[d] : step;
+        part.strides[d] = view ? view->attrs[IG_view_strides].as.dims[d] : step;
         step = ig_dim_mul(module, step, value->type->dims[d]);
     }
     if (view) {
-        p.root = view->operands[0].value;
-        p.offset = view->attrs[IG_view_offset].as.i;
+        part.root = view->operands[0].value;
+        part.offset = view->attrs[IG_view_offset].as.i;
     }
-    return p;
+    return part;
 }
+
+/* ---- apart ---- */
 
 /* Elements from the first to the last of the axes from `axis` on; extents of 0 count as
  * 1, which only makes it longer. */
-static ig_dim span_of(ig_module *module, const part *p, uint32_t axis) {
+static ig_dim span_of(ig_module *module, const ig_part *p, uint32_t axis) {
     ig_dim span = 1;
     for (uint32_t d = axis; d < p->type->rank; d++) {
         ig_dim last = ig_dim_sub(module, ig_dim_max(module, p->type->dims[d], 1), 1);
@@ -47,7 +45,7 @@ static ig_dim span_of(ig_module *module, const part *p, uint32_t axis) {
 
 /* Is `stride` a multiple of `period`: of a number, or as that of the axis outside
  * it? */
-static bool is_multiple(ig_module *module, const part *p, uint32_t axis,
+static bool is_multiple(ig_module *module, const ig_part *p, uint32_t axis,
                         ig_dim period) {
     int64_t stride, of;
     if (ig_dim_constant(module, p->strides[axis], &stride) &&
@@ -58,7 +56,7 @@ static bool is_multiple(ig_module *module, const part *p, uint32_t axis,
     return ig_dim_equal(module, p->strides[axis], inner) == IG_YES;
 }
 
-static bool has_period(ig_module *module, const part *p, uint32_t axis) {
+static bool has_period(ig_module *module, const ig_part *p, uint32_t axis) {
     for (uint32_t d = 0; d < axis; d++) {
         if (!is_multiple(module, p, d, p->strides[axis])) {
             return false;
@@ -72,21 +70,22 @@ static bool ends_before(ig_module *module, ig_dim begin, ig_dim span, ig_dim nex
 }
 
 /* a's interval before b's, and b's before a's next. */
-static bool alternate(ig_module *module, const part *a, const part *b, uint32_t axis) {
+static bool alternate(ig_module *module, const ig_part *a, const ig_part *b,
+                      uint32_t axis) {
     ig_dim again = ig_dim_add(module, a->offset, a->strides[axis]);
     return ends_before(module, a->offset, span_of(module, a, axis + 1), b->offset) &&
            ends_before(module, b->offset, span_of(module, b, axis + 1), again);
 }
 
-static bool is_apart_at(ig_module *module, const part *a, const part *b,
+static bool is_apart_at(ig_module *module, const ig_part *a, const ig_part *b,
                         uint32_t axis) {
     return ig_dim_equal(module, a->strides[axis], b->strides[axis]) == IG_YES &&
            has_period(module, a, axis) && has_period(module, b, axis) &&
            (alternate(module, a, b, axis) || alternate(module, b, a, axis));
 }
 
-bool ig_plan_is_disjoint(ig_module *module, const ig_value *a, const ig_value *b) {
-    part p = part_of(module, a), q = part_of(module, b);
+bool ig_parts_lie_apart(ig_module *module, const ig_value *a, const ig_value *b) {
+    ig_part p = ig_part_of(module, a), q = ig_part_of(module, b);
     if (p.root != q.root) {
         return true;
     }
@@ -101,4 +100,17 @@ bool ig_plan_is_disjoint(ig_module *module, const ig_value *a, const ig_value *b
         }
     }
     return false;
+}
+
+bool ig_part_lies_apart(ig_module *module, const ig_part_list *parts,
+                        const ig_value *to) {
+    if (parts->count > IG_PARTS_COMPARED) {
+        return false;
+    }
+    for (size_t i = 0; i < parts->count; i++) {
+        if (!ig_parts_lie_apart(module, parts->items[i], to)) {
+            return false;
+        }
+    }
+    return true;
 }
