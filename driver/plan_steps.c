@@ -44,24 +44,32 @@ const char *ig_plan_kernel_name(const ig_artifact_writer *w, const ig_plan_level
     return is_own ? text + length + 1 : NULL;
 }
 
-static void add_variant(plan *p, const ig_plan_level *level, const ig_op *launch) {
-    const ig_attr *params = &launch->attrs[IG_launch_params];
-    const ig_attr *cost = &launch->attrs[IG_launch_cost];
-    uint32_t       count = params->kind == IG_ATTR_DIMS ? params->count : 0;
-    uint32_t      *exprs = IG_NEW_ARRAY(p->arena, uint32_t, count);
+/* A list of the dims of one level's launch, none where there is no attribute. */
+static ig_plan_range level_list(plan *p, const ig_plan_level *level,
+                                const ig_attr *dims) {
+    uint32_t  count = dims->kind == IG_ATTR_DIMS ? dims->count : 0;
+    uint32_t *exprs = IG_NEW_ARRAY(p->arena, uint32_t, count);
     for (uint32_t i = 0; i < count; i++) {
-        exprs[i] =
-            ig_plan_expr(p, ig_plan_taken_over(p, level->graph, params->as.dims[i]));
+        exprs[i] = ig_plan_expr(p,
+                                ig_plan_taken_over(p, level->graph, dims->as.dims[i]));
     }
+    return ig_artifact_list(p->w, exprs, count);
+}
+
+static void add_variant(plan *p, const ig_plan_level *level, const ig_op *launch) {
+    const ig_attr  *cost = &launch->attrs[IG_launch_cost];
     ig_dim          grid = launch->attrs[IG_launch_grid].as.i;
+    ig_plan_range   params = level_list(p, level, &launch->attrs[IG_launch_params]);
+    ig_plan_range   work = level_list(p, level, &launch->attrs[IG_launch_work]);
     ig_plan_variant variant = {
         .kernel = kernel_number(p, level, ig_attr_str(launch, IG_launch_kernel)),
         .grid = ig_plan_expr(p, ig_plan_taken_over(p, level->graph, grid)),
-        .params = ig_artifact_list(p->w, exprs, count),
+        .params = params,
         .cost = cost->kind == IG_ATTR_NONE
                     ? IG_NONE
                     : ig_plan_expr(p, ig_plan_taken_over(p, level->graph, cost->as.i)),
         .scratch = (uint32_t)ig_attr_int(launch, IG_launch_scratch, 0),
+        .work = work,
     };
     IG_PUSH(p->w->arena, &p->w->variants, variant);
 }

@@ -60,11 +60,12 @@ typedef struct ig_worker {
 enum { IG_RUN_IDLE, IG_RUN_ACTIVE, IG_RUN_CANCELLED };
 
 typedef struct ig_team {
-    ig_thread_pool   *pool;       /* or NULL */
-    int               size;       /* workers */
-    bool              is_claimed; /* this run has the pool to itself */
-    ig_worker        *workers;
-    const atomic_int *state; /* looked at between blocks of rows */
+    ig_thread_pool    *pool;       /* or NULL */
+    int                size;       /* workers */
+    bool               is_claimed; /* this run has the pool to itself */
+    ig_worker         *workers;
+    const atomic_int  *state;   /* looked at between blocks of rows */
+    struct ig_profile *profile; /* of the run, where it is profiled */
 } ig_team;
 
 typedef struct ig_device {

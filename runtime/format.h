@@ -13,7 +13,7 @@
 
 #define IG_PLAN_MAGIC "ingotPLN"
 #define IG_CODE_MAGIC "ingotCOD"
-#define IG_FORMAT_VERSION 2u
+#define IG_FORMAT_VERSION 3u
 
 #define IG_NONE UINT32_MAX /* no such expression, symbol or buffer */
 
@@ -83,8 +83,7 @@ typedef struct ig_plan_header {
     ig_hash128   hash;         /* of all bytes behind this field */
     ig_plan_text build_id;     /* of the compiler */
     ig_plan_text model;        /* the module's name */
-    int64_t      arena_bytes;  /* >= 0: arena buffers have fixed offsets in these;
-                                 * -1: the runtime plans them for each shape */
+    int64_t      arena_bytes;  /* >= 0: arena buffers have fixed offsets; else -1 */
     struct {
         uint64_t offset, count; /* bytes from the plan's start, a multiple of 8 */
     } sections[IG_SECTION_COUNT];
@@ -92,9 +91,8 @@ typedef struct ig_plan_header {
 
 /* Expressions are postfix code over a small stack of int64; the numbering is that of
  * ig_dim_opcode in ir/dim.h.  CONST pushes `value`, SYMBOL the symbol of that number;
- * the others pop b, then a, and push f(a, b).  An expression over "late" symbols, which
- * steps set, is evaluated by each step that uses it; any other when shapes are
- * bound. */
+ * the others pop b, then a, and push f(a, b).  One over "late" symbols, which steps
+ * set, is evaluated by each step that uses it; any other when shapes are bound. */
 typedef enum ig_code_op {
     IG_CODE_CONST,
     IG_CODE_SYMBOL,
@@ -220,6 +218,8 @@ typedef struct ig_plan_operand {
     uint32_t reserved;   /* 0 */
 } ig_plan_operand;
 
+/* Work: a multiply-add is two FLOPs; bytes in order; cache lines fetched at random. */
+enum { IG_WORK_FLOPS, IG_WORK_BYTES, IG_WORK_LINES, IG_WORK_COUNT };
 /* How a launch is done on one level.  A host step has one, with params only. */
 typedef struct ig_plan_variant {
     uint32_t      kernel;  /* number of the kernel, or IG_NONE for a host step */
@@ -227,6 +227,7 @@ typedef struct ig_plan_variant {
     ig_plan_range params;  /* of lists: one expression an i64 argument */
     uint32_t      cost;    /* expression: rough ns on one core; IG_NONE: unknown */
     uint32_t      scratch; /* bytes a worker */
+    ig_plan_range work; /* of lists, for profiles: IG_WORK_COUNT expressions, or none */
 } ig_plan_variant;
 
 /*  STEP(name, meaning of the fields beyond operands)  */
@@ -292,7 +293,7 @@ _Static_assert(sizeof(ig_plan_file) == 24, "format");
 _Static_assert(sizeof(ig_plan_constant) == 48, "format");
 _Static_assert(sizeof(ig_plan_buffer) == 40, "format");
 _Static_assert(sizeof(ig_plan_operand) == 24, "format");
-_Static_assert(sizeof(ig_plan_variant) == 24, "format");
+_Static_assert(sizeof(ig_plan_variant) == 32, "format");
 _Static_assert(sizeof(ig_plan_step) == 64, "format");
 _Static_assert(sizeof(ig_code_header) == 56, "format");
 

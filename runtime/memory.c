@@ -3,7 +3,8 @@
  *
  * Sharing is greedy by size (arXiv 2001.03288): the largest buffer is placed first,
  * each further one into the smallest gap that fits among the placed buffers whose lives
- * touch its own.
+ * touch its own.  Where that needs more than what lives at once, other orders are
+ * tried, and then those in which what stood too high goes first; the best plan counts.
  *
  *     offset
  *       │   ┌────────┐
@@ -95,8 +96,16 @@ void *ig_cut(ig_cutter *cutter, size_t count, size_t size) {
 
 /* ---- sharing ---- */
 
-static int larger_first(const void *left, const void *right) {
+enum {
+    PLAN_ROUNDS = 64,   /* of lifting what stood too high */
+    PLAN_WORK = 1 << 25 /* pairs of lives that all attempts together may look at */
+};
+
+static int heavier_first(const void *left, const void *right) {
     const ig_life *a = left, *b = right;
+    if (a->weight != b->weight) {
+        return a->weight > b->weight ? -1 : 1;
+    }
     if (a->bytes != b->bytes) {
         return a->bytes > b->bytes ? -1 : 1;
     }
@@ -139,24 +148,132 @@ static void insert(ig_life *lives, size_t placed, ig_life life) {
     lives[at] = life;
 }
 
-bool ig_memory_plan(ig_life *lives, size_t count, int64_t *out_bytes) {
-    int64_t total = 0;
+/* A sum has its largest value at a step in which some life begins. */
+int64_t ig_memory_least(const ig_life *lives, size_t count) {
+    int64_t least = 0;
     for (size_t i = 0; i < count; i++) {
-        if (lives[i].bytes > INT64_MAX - IG_LIFE_ALIGN) {
-            return false;
+        int64_t sum = 0;
+        for (size_t k = 0; k < count; k++) {
+            bool lives_then = lives[k].first <= lives[i].first &&
+                              lives[i].first <= lives[k].last;
+            int64_t bytes = (int64_t)ig_align_up((size_t)lives[k].bytes, IG_LIFE_ALIGN);
+            sum += lives_then ? bytes : 0;
         }
-        lives[i].bytes = (int64_t)ig_align_up((size_t)lives[i].bytes, IG_LIFE_ALIGN);
+        least = sum > least ? sum : least;
     }
-    qsort(lives, count, sizeof *lives, larger_first);
+    return least;
+}
+
+/* Offsets in the order of weights; false on overflow. */
+static bool attempt(ig_life *lives, size_t count, int64_t *out_bytes) {
+    *out_bytes = 0;
+    qsort(lives, count, sizeof *lives, heavier_first);
     for (size_t i = 0; i < count; i++) {
         ig_life life = lives[i];
         if (!place(lives, i, &life)) {
             return false;
         }
         int64_t end = life.offset + life.bytes;
-        total = end > total ? end : total;
+        *out_bytes = end > *out_bytes ? end : *out_bytes;
         insert(lives, i, life);
     }
-    *out_bytes = total;
+    return true;
+}
+
+/* An attempt that counts when it is better than `best`. */
+static void improve(ig_life *lives, size_t count, int64_t *best) {
+    int64_t bytes;
+    if (!attempt(lives, count, &bytes) || bytes >= *best) {
+        return;
+    }
+    *best = bytes;
+    for (size_t i = 0; i < count; i++) {
+        lives[i].kept = lives[i].offset;
+    }
+}
+
+typedef int64_t weigh_fn(const ig_life *life);
+
+static int64_t by_size(const ig_life *life) {
+    return life->bytes;
+}
+
+static int64_t by_length(const ig_life *life) {
+    return life->last - life->first;
+}
+
+static int64_t by_area(const ig_life *life) {
+    int64_t area;
+    bool    fits = ig_mul_i64(life->bytes, 1 + by_length(life), &area);
+    return fits ? area : INT64_MAX / 2;
+}
+
+static int64_t by_begin(const ig_life *life) {
+    return -(int64_t)life->first;
+}
+
+static int64_t by_end(const ig_life *life) {
+    return life->last;
+}
+
+static weigh_fn *const orders[] = { by_size, by_area, by_length, by_begin, by_end };
+enum { ORDER_COUNT = sizeof orders / sizeof orders[0] };
+
+static void weigh(ig_life *lives, size_t count, weigh_fn *weight) {
+    for (size_t i = 0; i < count; i++) {
+        lives[i].weight = weight(&lives[i]);
+    }
+}
+
+/* What ends above `least` goes before all others the next time. */
+static void lift(ig_life *lives, size_t count, int64_t least) {
+    int64_t most = INT64_MIN;
+    for (size_t i = 0; i < count; i++) {
+        most = lives[i].weight > most ? lives[i].weight : most;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (lives[i].offset + lives[i].bytes > least && most < INT64_MAX) {
+            lives[i].weight = ++most;
+        }
+    }
+}
+
+static void search(ig_life *lives, size_t count, int64_t *best) {
+    int64_t least = ig_memory_least(lives, count);
+    int64_t attempts = PLAN_WORK / ((int64_t)count * (int64_t)count + 1);
+    for (int i = 1; i<ORDER_COUNT && * best> least && attempts > 0; i++) {
+        weigh(lives, count, orders[i]);
+        improve(lives, count, best);
+        attempts--;
+    }
+    for (int i = 0; i<ORDER_COUNT && * best> least; i++) {
+        weigh(lives, count, orders[i]);
+        for (int k = 0; k<PLAN_ROUNDS && * best> least && attempts > 0; k++) {
+            improve(lives, count, best);
+            lift(lives, count, least);
+            attempts--;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        lives[i].offset = lives[i].kept;
+    }
+}
+
+bool ig_memory_plan(ig_life *lives, size_t count, int64_t *out_bytes) {
+    *out_bytes = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (lives[i].bytes > INT64_MAX - IG_LIFE_ALIGN) {
+            return false;
+        }
+        lives[i].bytes = (int64_t)ig_align_up((size_t)lives[i].bytes, IG_LIFE_ALIGN);
+    }
+    weigh(lives, count, orders[0]);
+    if (!attempt(lives, count, out_bytes)) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        lives[i].kept = lives[i].offset;
+    }
+    search(lives, count, out_bytes);
     return true;
 }

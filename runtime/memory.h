@@ -50,10 +50,14 @@ typedef struct ig_life {
     int64_t  offset;      /* out: a multiple of 64 */
     uint32_t first, last; /* steps, inclusive */
     uint32_t id;          /* the caller's */
+    int64_t  weight;      /* the planner's: heavier lives are placed before others */
+    int64_t  kept;        /* and the offset in the best plan so far */
 } ig_life;
 
 /* Gives each life an offset such that lives that overlap in time do not in space;
  * changes the order of the array.  False on overflow. */
 bool ig_memory_plan(ig_life *lives, size_t count, int64_t *out_bytes);
+/* The most bytes (of whole lines) that live at the same time: no plan has less. */
+int64_t ig_memory_least(const ig_life *lives, size_t count);
 
 #endif

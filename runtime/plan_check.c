@@ -302,11 +302,14 @@ static const char *check_operand(ig_plan *plan, uint32_t i) {
 
 static const char *check_variant(ig_plan *plan, uint32_t i) {
     const ig_plan_variant *variant = &plan->variants[i];
-    bool                   is_good =
-        (variant->kernel == IG_NONE || variant->kernel < plan->kernels_count) &&
-        has_expr_or_none(plan, variant->grid) &&
-        has_expr_or_none(plan, variant->cost) &&
-        in_range(variant->params, plan->lists_count) && variant->scratch <= 1u << 30;
+    bool                   is_good = (variant->kernel == IG_NONE ||
+                    variant->kernel < plan->kernels_count) &&
+                   has_expr_or_none(plan, variant->grid) &&
+                   has_expr_or_none(plan, variant->cost) &&
+                   in_range(variant->params, plan->lists_count) &&
+                   in_range(variant->work, plan->lists_count) &&
+                   (variant->work.count == 0 || variant->work.count == IG_WORK_COUNT) &&
+                   variant->scratch <= 1u << 30;
     return is_good ? NULL : "launch variant";
 }
 

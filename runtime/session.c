@@ -112,6 +112,8 @@ static ig_session *allocate_session(ig_program *program, ig_memory *memory,
     session->memory = *memory;
     session->program = program;
     session->plan = &program->plan;
+    session->device = program->device;
+    session->run_steps = ig_session_steps;
     session->message = (ig_message){ session->error, sizeof session->error };
     session->team.size = workers;
     session->team.pool = pool;

@@ -54,7 +54,13 @@ typedef struct ig_output {
     bool      is_shadowed;
 } ig_output;
 
+/* A function a kind of step, which does the step and its bodies. */
+typedef ig_status ig_step_fn(ig_session *session, uint32_t number);
+
 struct ig_session {
+    const ig_device   *device;    /* the program's, or that of profiles */
+    ig_step_fn *const *run_steps; /* ig_session_steps, or those of profiles */
+
     ig_memory      memory;
     ig_program    *program;
     const ig_plan *plan;
@@ -95,6 +101,10 @@ ig_status ig_session_check_guard(ig_session *session, uint32_t number);
 /* Extents and bytes of an output, into the current shape. */
 ig_status ig_session_size_output(ig_session *session, uint32_t number);
 
+/* session_arena.c: offsets of the buffers of a space, for the current shape's sizes;
+ * false on overflow. */
+bool ig_session_plan_space(ig_session *session, ig_space space, int64_t *out_bytes);
+
 /* session_state.c.  The views of state behind the caller's, for a bind. */
 void ig_session_give_state(ig_session *session);
 /* After a good run: outputs of state become the next inputs. */
@@ -119,6 +129,9 @@ void ig_session_split(ig_session *session, uint32_t number);
 /* Fills the addresses of one step's slots, or of every step that is not late. */
 void ig_session_patch_step(ig_session *session, uint32_t number);
 void ig_session_patch(ig_session *session);
+
+/* session_run.c: how steps are done, by kind. */
+extern ig_step_fn *const ig_session_steps[IG_STEP_COUNT];
 
 /* session_report.c: IG_INVALID with words for the least report of `phase`, when a
  * worker has one. */

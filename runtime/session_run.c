@@ -13,8 +13,6 @@
 #include <string.h>
 #include <time.h>
 
-typedef ig_status step_fn(ig_session *session, uint32_t number);
-
 static ig_status run_steps(ig_session *session, uint32_t begin, uint32_t end);
 
 /* ---- stopping ---- */
@@ -91,7 +89,7 @@ static ig_status run_phase(ig_session *session, uint32_t first, uint32_t begin,
         ig_session_split(session, first);
     }
     const ig_phase *phase = &session->shape->phases[exec->launch];
-    session->program->device->run(phase, &session->team);
+    session->device->run(phase, &session->team);
     return ig_session_collect(session, phase);
 }
 
@@ -264,7 +262,7 @@ static ig_status run_read(ig_session *session, uint32_t number) {
 
 /* ---- all steps ---- */
 
-static step_fn *const run_step[IG_STEP_COUNT] = {
+ig_step_fn *const ig_session_steps[IG_STEP_COUNT] = {
 #define RUN_STEP(name, meaning) [IG_STEP_##name] = run_##name,
     IG_PLAN_STEPS(RUN_STEP)
 #undef RUN_STEP
@@ -275,7 +273,7 @@ static ig_status run_steps(ig_session *session, uint32_t begin, uint32_t end) {
     const ig_plan_step *steps = session->plan->steps;
     for (uint32_t i = begin; i < end;) {
         uint32_t kind = steps[i].kind;
-        IG_TRY(run_step[kind](session, i));
+        IG_TRY(session->run_steps[kind](session, i));
         i = kind == IG_STEP_launch ? i + execs[i].phase_count : execs[i].end;
     }
     return IG_OK;

@@ -137,46 +137,7 @@ static ig_status size_outputs(ig_session *session) {
     return IG_OK;
 }
 
-/* ---- sharing memory ---- */
-
-/* Launches of one phase run at the same time, so a life that touches a phase covers
- * it. */
-static ig_life widen(const ig_session *session, ig_life life) {
-    const ig_exec      *execs = session->program->execs;
-    const ig_plan_step *steps = session->plan->steps;
-    uint32_t            count = session->plan->steps_count;
-    if (execs[life.first].rows != IG_NONE) {
-        return life; /* one worker runs a block's launches in order */
-    }
-    while (steps[life.first].flags & IG_STEP_JOINS) {
-        life.first--;
-    }
-    while (life.last + 1 < count && (steps[life.last + 1].flags & IG_STEP_JOINS)) {
-        life.last++;
-    }
-    return life;
-}
-
-static ig_status plan_space(ig_session *session, ig_space space, int64_t *out_bytes) {
-    const ig_plan *plan = session->plan;
-    ig_shape      *shape = session->shape;
-    size_t         count = 0;
-    for (uint32_t i = 0; i < plan->buffers_count; i++) {
-        const ig_plan_buffer *buffer = &plan->buffers[i];
-        if (buffer->space == space && shape->buffer_bytes[i] > 0) {
-            ig_life life = { shape->buffer_bytes[i], 0, buffer->first, buffer->last,
-                             i };
-            session->lives[count++] = widen(session, life);
-        }
-    }
-    if (!ig_memory_plan(session->lives, count, out_bytes)) {
-        return too_large(session, "memory");
-    }
-    for (size_t i = 0; i < count; i++) {
-        shape->buffer_offsets[session->lives[i].id] = session->lives[i].offset;
-    }
-    return IG_OK;
-}
+/* ---- memory ---- */
 
 /* Offsets that were fixed at compile time. */
 static ig_status take_fixed(ig_session *session, int64_t *out_bytes) {
@@ -232,10 +193,14 @@ static ig_status plan_memory(ig_session *session) {
         IG_TRY(size_buffer(session, i));
     }
     IG_TRY(size_outputs(session));
-    IG_TRY(session->plan->header->arena_bytes >= 0
-               ? take_fixed(session, &shape->arena_bytes)
-               : plan_space(session, IG_SPACE_ARENA, &shape->arena_bytes));
-    IG_TRY(plan_space(session, IG_SPACE_WORKER, &shape->worker_bytes));
+    if (session->plan->header->arena_bytes >= 0) {
+        IG_TRY(take_fixed(session, &shape->arena_bytes));
+    } else if (!ig_session_plan_space(session, IG_SPACE_ARENA, &shape->arena_bytes)) {
+        return too_large(session, "memory");
+    }
+    if (!ig_session_plan_space(session, IG_SPACE_WORKER, &shape->worker_bytes)) {
+        return too_large(session, "memory");
+    }
     IG_TRY(reserve_arena(session, shape->arena_bytes));
     return reserve_workers(session, shape->worker_bytes);
 }

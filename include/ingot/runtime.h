@@ -233,6 +233,38 @@ IG_API void ig_session_set_deadline(ig_session *session, int64_t ns);
 /* Bytes of memory that the session holds now. */
 IG_API size_t ig_session_memory(const ig_session *session);
 
+/* Of the shapes bound last.  Set size before the call. */
+typedef struct ig_session_facts {
+    size_t  size;
+    size_t  memory;      /* bytes that the session holds now */
+    int     threads;     /* that share its work */
+    int64_t arena_bytes; /* of memory for values between steps */
+    int64_t arena_least; /* the most bytes of such values that live at once */
+} ig_session_facts;
+
+IG_API void ig_session_get_facts(const ig_session *session, ig_session_facts *facts);
+
+/* ---- profiles ---- */
+
+/* What one step did in a profiled run; texts are the program's. */
+typedef struct ig_step_profile {
+    const char *name;    /* "gemm_relu_3" */
+    const char *kind;    /* "launch", "host", "rows", "copy" … */
+    uint32_t    depth;   /* of if, loop and rows around it */
+    int         threads; /* that had a share of it */
+    int64_t     calls, tiles;
+    int64_t     begin_ns, ns; /* since the run's begin; without the steps inside */
+    double      flops, bytes, lines; /* of all calls: a multiply-add is two; bytes in
+                                      * order; cache lines at random.  0: unknown */
+} ig_step_profile;
+
+/* Runs what is bound, with a clock around each kernel.  `count` is that of the
+ * program's steps (ig_program_facts).  What *out_ns, the whole run, has beyond the sum
+ * of steps is the runtime's own, and the clocks'. */
+IG_API IG_MUST_USE ig_status ig_session_profile(ig_session      *session,
+                                                ig_step_profile *steps, size_t count,
+                                                int64_t *out_ns);
+
 /* ---- DLPack ---- */
 
 /* A view of a DLManagedTensor (of DLPack 0 and 1 without the version in front).  The

@@ -14,6 +14,7 @@
 #include "passes/lower/lower.h"
 
 #include "ir/text.h"
+#include "passes/lower/work.h"
 
 #include <assert.h>
 #include <string.h>
@@ -233,6 +234,9 @@ static void finish(ig_lower *lower) {
     if (lower->cost) {
         attrs[IG_launch_cost] = ig_attr_of_dim(lower->cost);
     }
+    ig_work work = ig_work_of(from, lower->target, lower->arena);
+    attrs[IG_launch_work] = ig_attr_of_dims(
+        module, (const ig_dim[]){ work.flops, work.bytes, work.lines }, 3);
     ig_builder b = ig_builder_before(from);
     ig_op_spec spec = { .operands = operands,
                         .operand_count = from->operand_count,

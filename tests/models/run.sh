@@ -21,6 +21,7 @@ cd "$(dirname "$0")/../.." || exit
 ingot=${INGOT_BUILD:-build/release}/ingot
 full=${INGOT_FULL:-0}
 cases=${INGOT_CASES:-../shared}/models/onnx
+arena=1.05 # of the bytes that live at once: what a program may take for its values
 passed=0
 failed=0
 skipped=0
@@ -50,7 +51,8 @@ export INGOT_CACHE_DIR=$folder/cache
 verify() {
     local form=$1 target=$2 log=$folder/verify.log
     shift 2
-    "$ingot" verify -q --form "$form" --target "$target" "$@" >"$log" 2>&1
+    "$ingot" verify -q --arena "$arena" --form "$form" --target "$target" "$@" \
+        >"$log" 2>&1
     passed=$((passed + $(grep -c '^pass ' "$log")))
     failed=$((failed + $(grep -c '^FAIL ' "$log")))
     grep -A1 '^FAIL ' "$log" | sed "s/^FAIL/FAIL $form $target/"
@@ -182,11 +184,29 @@ stored() {
         "$(count '^ *launch .*kernel = @interact')" 1
 }
 
+# Every model that compiles keeps its values in little more memory than live at once.
+arenas() {
+    local form log=$folder/arenas.log
+    if [ ! -d "$cases" ]; then
+        skip 1 "INGOT_CASES has no models/onnx"
+        return
+    fi
+    for form in static $([ "$full" = 0 ] || echo dynamic); do
+        "$ingot" verify -q --arena "$arena" --form "$form" --suite "$cases" >"$log" 2>&1
+        passed=$((passed + $(grep -c '^pass ' "$log")))
+        failed=$((failed + $(grep -c '^FAIL .* the arena has ' "$log")))
+        grep '^FAIL .* the arena has ' "$log" | sed "s/^FAIL/FAIL arena $form/"
+        skip "$(grep '^FAIL ' "$log" | grep -vc ' the arena has ')" \
+            "arena $form: models that do not compile or are not right"
+    done
+}
+
 . tests/models/torch.sh
 . tests/models/modules.sh
 forms
 [ "$full" = 0 ] || real_exports
 stored
+arenas
 torch_suites
 torch_modules
 torch_programs

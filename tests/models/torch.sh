@@ -23,7 +23,8 @@ verify_list() {
     local target=$1 case
     : >"$folder/verdicts.txt"
     while read -r case; do
-        timeout 300 "$ingot" verify -q --target "$target" "$INGOT_MODELS/$case" \
+        timeout 300 "$ingot" verify -q --arena "$arena" --target "$target" \
+            "$INGOT_MODELS/$case" \
             >"$folder/one.txt" 2>&1
         if grep -q '^pass ' "$folder/one.txt"; then
             echo "pass $case"

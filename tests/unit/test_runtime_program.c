@@ -341,7 +341,7 @@ TEST(other_version_is_unsupported) {
     ig_plan_header *header = (void *)(uintptr_t)find_entry(c, IG_ENTRY_PLAN).data;
     header->version = IG_FORMAT_VERSION + 1;
     CHECK_STATUS(rt_try_open(c, c->bytes, c->size, &program), IG_UNSUPPORTED);
-    CHECK_WORDS(c, "format version 3; this runtime reads version 2");
+    CHECK_WORDS(c, "format version 4; this runtime reads version 3");
     rt_end(c);
 }
 END_TEST

@@ -26,9 +26,9 @@ typedef struct settings {
         *format, *passes, *inputs_from, *outputs_to, *batch, *thread_counts, *against,
         *symbol, *entry, *resource, *fix;
     text_list inputs, limits, dims;
-    double    rtol, atol, seconds;
+    double    rtol, atol, seconds, arena;
     int64_t   threads, sessions, seed;
-    bool      has_rtol, has_atol, has_seconds;
+    bool      has_rtol, has_atol, has_seconds, has_arena;
     bool      json, quiet, torch_empty, clamp_ids, isolate, no_cache, check, help;
     text_list arguments; /* positional */
 } settings;

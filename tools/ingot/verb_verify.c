@@ -31,6 +31,9 @@ static const option_row options[] = {
     REAL("rtol", rtol, has_rtol, "R", "relative tolerance, in place of the case's"),
     REAL("atol", atol, has_atol, "A", "absolute tolerance, in place of the case's"),
     COUNT("threads", threads, "N", "threads of the sessions (1)"),
+    REAL("arena", arena, has_arena, "R",
+         "also fail where a run's arena is more than R times the bytes that live at "
+         "once"),
     ROW_FIX,
     ROWS_COMPILE,
     ROW_QUIET,
@@ -348,6 +351,25 @@ bool verify_reference(verification *v, const char *set, variant *with,
     return verify_fail(v, set, text);
 }
 
+bool verify_arena(verification *v, const char *set, const ig_session *session) {
+    ig_session_facts facts = { .size = sizeof facts };
+    if (!session) {
+        return true;
+    }
+    ig_session_get_facts(session, &facts);
+    double least = facts.arena_least > 0 ? (double)facts.arena_least : 1;
+    double ratio = fmax(1, (double)facts.arena_bytes / least);
+    v->arena = fmax(v->arena, ratio);
+    if (!v->given->has_arena || ratio <= v->given->arena) {
+        return true;
+    }
+    char text[160];
+    snprintf(text, sizeof text,
+             "the arena has %lld bytes, %.3f times the %lld that live at once",
+             (long long)facts.arena_bytes, ratio, (long long)facts.arena_least);
+    return verify_fail(v, set, text);
+}
+
 static bool run_variant(verification *v, const data_set *set, variant *with) {
     ig_session *session = with->session;
     words       why = { "" };
@@ -360,7 +382,8 @@ static bool run_variant(verification *v, const data_set *set, variant *with) {
     ig_status status = call_run(&with->m, session, &inputs, &got, &why);
     bool      is_good = status == IG_OK ? check_outputs(v, set, with, &got)
                                         : verify_fail(v, set->name, why.text);
-    is_good = is_good && check_inputs_after(v, set);
+    is_good = is_good && check_inputs_after(v, set) &&
+              verify_arena(v, set->name, session);
     if (is_good && with->reference) {
         is_good = verify_reference(v, set->name, with, &inputs, &got);
     }
@@ -456,6 +479,9 @@ static void tell(const verification *v, outcome result, size_t number) {
         put_json_text(stdout, v->why.text);
     } else if (v->given->against) {
         printf(isfinite(v->rms) ? ", \"rms\": %.3g" : ", \"rms\": \"%g\"", v->rms);
+    }
+    if (result == PASSED && v->arena > 0) {
+        printf(", \"arena_ratio\": %.4f", v->arena);
     }
     putchar('}');
 }

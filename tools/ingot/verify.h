@@ -24,7 +24,8 @@ typedef struct verification {
     model           declared; /* as the file says: names and types of inputs */
     variant        *variants;
     size_t          compiled;
-    double          rms; /* the largest of all sets */
+    double          rms;   /* the largest of all sets */
+    double          arena; /* the largest ratio of arena to its least, of all sets */
     words           why;
     words          *errors; /* of the context, not told yet */
 } verification;
@@ -49,6 +50,8 @@ bool      verify_read(verification *v, const char *path, const char *type,
  * v->why tells. */
 variant *verify_variant(verification *v, signature *s);
 void     verify_close_variants(verification *v);
+/* After a run: notes the session's arena, and holds it against --arena. */
+bool verify_arena(verification *v, const char *set, const ig_session *session);
 /* Holds outputs against the interpreter's (--against interpret). */
 bool verify_reference(verification *v, const char *set, variant *with,
                       const call *inputs, const results *got);

@@ -201,6 +201,7 @@ static bool run_variant(verification *v, const structured_call *set, variant *wi
     ig_status status = call_run(&with->m, session, inputs, &got, &why);
     bool      is_good = status == IG_OK ? check(v, set, with, inputs, &got)
                                         : wrong(v, set, &why);
+    is_good = is_good && verify_arena(v, set->name, session);
     if (is_good && with->reference) {
         is_good = verify_reference(v, set->name, with, inputs, &got);
     }

@@ -12,9 +12,9 @@ module @m {
 module @m {
   plan @main(%x: f32[B], %y: f32[C]) -> (&f32[B] "o", &f32[C] "p") {
     %0 = alloc : &f32[B]
-    launch %x, %0 {kernel = @map_relu, outs = 1, grid = ceil(B / 4096), params = [ceil(B / 4096), B], cost = ceil(B / 4)}
+    launch %x, %0 {kernel = @map_relu, outs = 1, grid = ceil(B / 4096), params = [ceil(B / 4096), B], cost = ceil(B / 4), work = [B, 8*B, 0]}
     %1 = alloc : &f32[C]
-    launch %y, %1 {kernel = @map_relu, outs = 1, grid = ceil(C / 4096), params = [ceil(C / 4096), C], cost = ceil(C / 4)}
+    launch %y, %1 {kernel = @map_relu, outs = 1, grid = ceil(C / 4096), params = [ceil(C / 4096), C], cost = ceil(C / 4), work = [C, 8*C, 0]}
     ret %0, %1
   }
   kernel @map_relu(%0: &f32, %1: &f32, %2: i64, %3: i64) {

@@ -11,7 +11,7 @@ module @m {
 module @m {
   plan @main(%x: f32[B, 3], %y: f32[3]) -> (&f32[B, 3] "o") {
     %0 = alloc : &f32[B, 3]
-    launch %x, %y, %0 {kernel = @map_add, outs = 1, grid = ceil(3*B / 1024), params = [3*B], threads = 256}
+    launch %x, %y, %0 {kernel = @map_add, outs = 1, grid = ceil(3*B / 1024), params = [3*B], threads = 256, work = [3*B, 24*B + 12, 0]}
     ret %0
   }
   kernel @map_add(%0: &f32, %1: &f32, %2: &f32, %3: i64) {

@@ -1,0 +1,258 @@
+/* How much work a compute op is, from its body and the types of its operands.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Profiles hold measured times against these numbers, so they say what the task asks
+ * for and not what a schedule happens to do:
+ *
+ *   flops   by op: a product of M x K and K x N is 2 M K N, an elementwise op one an
+ *           element (an exp too), a cast, a comparison of ids or a copy none
+ *   bytes   every operand once, a stretched one (stride 0) by what it really has
+ *   lines   rows that ids name, out of tables that are larger than a cache; rows of
+ *           smaller tables count as bytes
+ */
+#include "passes/lower/work.h"
+
+#include "ir/bag.h"
+#include "ir/build.h"
+#include "ir/row.h"
+#include "passes/lower/lower.h"
+
+typedef struct counter {
+    ig_module       *module;
+    const ig_target *target;
+    const ig_op     *compute;
+    bool            *is_counted; /* by operand: its bytes are taken care of */
+    ig_work          work;
+} counter;
+
+typedef void (*count_fn)(counter *c, const ig_op *op);
+
+static void add_flops(counter *c, ig_dim count, int64_t each) {
+    ig_dim flops = ig_dim_mul(c->module, count, each);
+    c->work.flops = ig_dim_add(c->module, c->work.flops, flops);
+}
+
+static void add_bytes(counter *c, ig_dim count, int64_t each) {
+    ig_dim bytes = ig_dim_mul(c->module, count, each);
+    c->work.bytes = ig_dim_add(c->module, c->work.bytes, bytes);
+}
+
+static ig_dim count_of(const counter *c, const ig_value *value) {
+    return ig_type_count(c->module, value->type);
+}
+
+static ig_dim operand_count(const counter *c, const ig_op *op, uint32_t index) {
+    return count_of(c, op->operands[index].value);
+}
+
+/* ---- arithmetic ---- */
+
+static void count_elements(counter *c, const ig_op *op) {
+    add_flops(c, count_of(c, &op->results[0]), 1);
+}
+
+static void count_operand(counter *c, const ig_op *op) {
+    add_flops(c, operand_count(c, op, 0), 1);
+}
+
+/* Largest, difference, exp, sum, quotient. */
+static void count_softmax(counter *c, const ig_op *op) {
+    add_flops(c, operand_count(c, op, 0), 5);
+}
+
+/* Sum, difference, square, sum, and scale and shift. */
+static void count_norm(counter *c, const ig_op *op) {
+    add_flops(c, operand_count(c, op, 0), 6);
+}
+
+static void count_matmul(counter *c, const ig_op *op) {
+    const ig_type *a = op->operands[0].value->type;
+    ig_dim         depth = a->rank ? a->dims[a->rank - 1] : 1;
+    ig_dim         results = count_of(c, &op->results[0]);
+    add_flops(c, ig_dim_mul(c->module, results, depth), 2);
+}
+
+static void count_conv(counter *c, const ig_op *op) {
+    const ig_type *w = op->operands[1].value->type;
+    bool           is_transposed = ig_attr_int(op, IG_conv_transposed, 0) != 0;
+    /* Each element of the result (transposed: of x) meets every tap once. */
+    ig_dim places = is_transposed ? operand_count(c, op, 0)
+                                  : count_of(c, &op->results[0]);
+    ig_dim taps = ig_dim_product(c->module, w->dims + 1, w->rank - 1);
+    add_flops(c, ig_dim_mul(c->module, places, taps), 2);
+}
+
+static void count_pool(counter *c, const ig_op *op) {
+    const ig_attr *kernel = &op->attrs[IG_pool_kernel];
+    int64_t        taps = 1;
+    for (uint32_t i = 0; i < kernel->count; i++) {
+        taps *= kernel->as.ints[i];
+    }
+    add_flops(c, count_of(c, &op->results[0]), taps);
+}
+
+static void count_interact(counter *c, const ig_op *op) {
+    const ig_type *x = op->operands[0].value->type;
+    ig_dim         results = count_of(c, &op->results[0]);
+    add_flops(c, ig_dim_mul(c->module, results, x->dims[2]), 2);
+}
+
+/* ---- rows that ids name ---- */
+
+/* The compute's operand that this value is, or the number of operands. */
+static uint32_t operand_of(const counter *c, const ig_value *value) {
+    bool is_input = !value->def && value->block == c->compute->bodies[0];
+    return is_input ? value->index : c->compute->operand_count;
+}
+
+/* `rows` rows of `row_bytes` out of `table`, which has `held` bytes. */
+static void add_rows(counter *c, const ig_value *table, ig_dim held, ig_dim rows,
+                     ig_dim row_bytes) {
+    int64_t  line = c->target->line_bytes ? c->target->line_bytes : 64;
+    int64_t  bytes = 0;
+    uint32_t operand = operand_of(c, table);
+    bool     is_small = ig_dim_constant(c->module, held, &bytes) &&
+                    bytes <= (int64_t)c->target->l3_bytes;
+    if (operand < c->compute->operand_count) {
+        c->is_counted[operand] = true;
+    }
+    if (is_small) {
+        c->work.bytes = ig_dim_add(c->module, c->work.bytes,
+                                   ig_dim_mul(c->module, rows, row_bytes));
+        return;
+    }
+    ig_dim lines = ig_dim_ceil_div(c->module, row_bytes, line);
+    c->work.lines = ig_dim_add(c->module, c->work.lines,
+                               ig_dim_mul(c->module, rows, lines));
+}
+
+static ig_dim table_row_bytes(const counter *c, const ig_type *table) {
+    int64_t       width = 0;
+    ig_row_layout layout;
+    unsigned      bits = ig_dtypes[table->dtype].bits;
+    ig_dim_constant(c->module, table->dims[1], &width);
+    if (table->kind == IG_TABLE &&
+        ig_row_layout_of(table->rows, bits, width, &layout)) {
+        return layout.stride;
+    }
+    return ig_dim_mul(c->module, table->dims[1], bits / 8);
+}
+
+/* All tables of a launch compete for the caches. */
+static void count_bag(counter *c, const ig_op *op) {
+    uint32_t features = ig_bag_feature_count(op);
+    ig_dim   held = 0;
+    for (uint32_t i = 0; i < features; i++) {
+        ig_bag_feature f = ig_bag_feature_at(op, i);
+        const ig_type *table = op->operands[f.table].value->type;
+        ig_dim         bytes = table_row_bytes(c, table);
+        held = ig_dim_add(c->module, held,
+                          ig_dim_mul(c->module, table->dims[0], bytes));
+    }
+    for (uint32_t i = 0; i < features; i++) {
+        ig_bag_feature  f = ig_bag_feature_at(op, i);
+        const ig_value *table = op->operands[f.table].value;
+        ig_dim          ids = operand_count(c, op, f.ids);
+        ig_dim          elements = ig_dim_mul(c->module, ids, table->type->dims[1]);
+        add_flops(c, f.pool == IG_POOL_none ? 0 : elements, f.weights ? 2 : 1);
+        add_rows(c, table, held, ids, table_row_bytes(c, table->type));
+    }
+}
+
+static ig_dim bytes_of(const counter *c, const ig_type *type) {
+    ig_dim bits = ig_dim_mul(c->module, ig_type_count(c->module, type),
+                             ig_dtypes[type->dtype].bits);
+    return ig_dim_ceil_div(c->module, bits, 8);
+}
+
+/* Whole stretches behind the axis. */
+static void count_gather(counter *c, const ig_op *op) {
+    const ig_value *x = op->operands[0].value;
+    int64_t         axis = ig_attr_int(op, IG_gather_axis, 0);
+    axis += axis < 0 ? (int64_t)x->type->rank : 0;
+    ig_dim row = ig_dtypes[x->type->dtype].bits / 8, rows = operand_count(c, op, 1);
+    for (uint32_t d = 0; d < x->type->rank; d++) {
+        ig_dim *factor = (int64_t)d < axis ? &rows : &row;
+        if ((int64_t)d != axis) {
+            *factor = ig_dim_mul(c->module, *factor, x->type->dims[d]);
+        }
+    }
+    add_rows(c, x, bytes_of(c, x->type), rows, row);
+}
+
+static void count_elements_gathered(counter *c, const ig_op *op) {
+    const ig_value *x = op->operands[0].value;
+    add_rows(c, x, bytes_of(c, x->type), count_of(c, &op->results[0]),
+             ig_dtypes[x->type->dtype].bits / 8);
+}
+
+/* ---- a row an op that is not elementwise ---- */
+
+static const count_fn counts[IG_OP_COUNT] = {
+    [IG_OP_matmul] = count_matmul,
+    [IG_OP_matmul_panels] = count_matmul,
+    [IG_OP_conv] = count_conv,
+    [IG_OP_pool] = count_pool,
+    [IG_OP_interact] = count_interact,
+    [IG_OP_reduce] = count_operand,
+    [IG_OP_cumsum] = count_operand,
+    [IG_OP_cumulate] = count_operand,
+    [IG_OP_softmax] = count_softmax,
+    [IG_OP_layer_norm] = count_norm,
+    [IG_OP_bag] = count_bag,
+    [IG_OP_gather] = count_gather,
+    [IG_OP_gather_nd] = count_elements_gathered,
+    [IG_OP_gather_elements] = count_elements_gathered,
+};
+
+static void count_op(counter *c, const ig_op *op) {
+    const ig_op_info *info = &ig_ops[op->code];
+    bool              is_map = (info->traits & IG_MAP) != 0;
+    if (counts[op->code]) {
+        counts[op->code](c, op);
+    } else if (is_map && op->code != IG_OP_cast) {
+        count_elements(c, op);
+    }
+}
+
+/* ---- operands ---- */
+
+static bool is_repeated(const counter *c, uint32_t index) {
+    const ig_value *value = c->compute->operands[index].value;
+    for (uint32_t i = 0; i < index; i++) {
+        if (c->compute->operands[i].value == value) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void count_bytes(counter *c, uint32_t index, ig_arena *arena) {
+    const ig_value *value = c->compute->operands[index].value;
+    const ig_type  *type = value->type;
+    if (c->is_counted[index] || is_repeated(c, index)) {
+        return;
+    }
+    const ig_dim *strides = ig_plan_strides(arena, value);
+    ig_dim        count = ig_dtypes[type->dtype].bits;
+    for (uint32_t d = 0; d < type->rank; d++) {
+        if (strides[d] != 0) {
+            count = ig_dim_mul(c->module, count, type->dims[d]);
+        }
+    }
+    add_bytes(c, ig_dim_ceil_div(c->module, count, 8), 1);
+}
+
+ig_work ig_work_of(const ig_op *compute, const ig_target *target, ig_arena *arena) {
+    counter c = { .module = compute->block->graph->module,
+                  .target = target,
+                  .compute = compute,
+                  .is_counted = IG_NEW_ARRAY(arena, bool, compute->operand_count) };
+    for (const ig_op *op = compute->bodies[0]->first; op; op = op->next) {
+        count_op(&c, op);
+    }
+    for (uint32_t i = 0; i < compute->operand_count; i++) {
+        count_bytes(&c, i, arena);
+    }
+    return c.work;
+}

@@ -1,0 +1,65 @@
+/* Which memory the values between steps share, and how near that is to the least.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "runtime/session.h"
+
+#include <string.h>
+
+/* Launches of one phase run at the same time, so a life that touches a phase covers
+ * it. */
+static ig_life widen(const ig_session *session, ig_life life) {
+    const ig_exec      *execs = session->program->execs;
+    const ig_plan_step *steps = session->plan->steps;
+    uint32_t            count = session->plan->steps_count;
+    if (execs[life.first].rows != IG_NONE) {
+        return life; /* one worker runs a block's launches in order */
+    }
+    while (steps[life.first].flags & IG_STEP_JOINS) {
+        life.first--;
+    }
+    while (life.last + 1 < count && (steps[life.last + 1].flags & IG_STEP_JOINS)) {
+        life.last++;
+    }
+    return life;
+}
+
+/* Into session->lives: the buffers of a space that have a size. */
+static size_t collect(const ig_session *session, ig_space space) {
+    const ig_plan *plan = session->plan;
+    size_t         count = 0;
+    for (uint32_t i = 0; i < plan->buffers_count; i++) {
+        const ig_plan_buffer *buffer = &plan->buffers[i];
+        int64_t               bytes = session->shape->buffer_bytes[i];
+        if (buffer->space == space && bytes > 0) {
+            ig_life life = {
+                .bytes = bytes, .first = buffer->first, .last = buffer->last, .id = i
+            };
+            session->lives[count++] = widen(session, life);
+        }
+    }
+    return count;
+}
+
+bool ig_session_plan_space(ig_session *session, ig_space space, int64_t *out_bytes) {
+    size_t count = collect(session, space);
+    if (!ig_memory_plan(session->lives, count, out_bytes)) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        session->shape->buffer_offsets[session->lives[i].id] = session->lives[i].offset;
+    }
+    return true;
+}
+
+void ig_session_get_facts(const ig_session *session, ig_session_facts *facts) {
+    ig_session_facts all = {
+        .size = facts->size,
+        .memory = session->memory.held,
+        .threads = session->team.size,
+    };
+    if (session->shape) {
+        size_t count = collect(session, IG_SPACE_ARENA);
+        all.arena_bytes = session->shape->arena_bytes;
+        all.arena_least = ig_memory_least(session->lives, count);
+    }
+    memcpy(facts, &all, facts->size < sizeof all ? facts->size : sizeof all);
+}

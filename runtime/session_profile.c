@@ -1,0 +1,275 @@
+/* A run with a clock around each kernel and each step.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Ordinary runs know nothing of this.  A profiled one has its own device and its own
+ * functions of steps for the length of the run:
+ *
+ *     steps    profile_step takes the time of any step, without that of steps inside
+ *     device   profile_phase hands the real device a copy of the phase whose kernels
+ *              are all run_timed, with what that is to call in place of parameters
+ *
+ * On several threads the kernels of a phase run side by side, so each launch gets its
+ * share, by the time of its kernels, of what passed between the first kernel's begin
+ * and the last one's end.
+ */
+#include "runtime/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* A launch's kernels in one phase, summed over threads. */
+typedef struct launch_time {
+    atomic_llong busy_ns, calls, tiles;
+} launch_time;
+
+/* What stands where the kernel's parameters would. */
+typedef struct timed {
+    ig_kernel_fn_v0   *kernel;
+    const int64_t     *params;
+    launch_time       *time;
+    struct ig_profile *profile;
+} timed;
+
+typedef struct ig_profile {
+    ig_session      *session;
+    ig_step_profile *steps;
+    ig_launch       *launches;    /* copies */
+    timed           *timed;       /* two a launch: of full and of last blocks */
+    launch_time     *times;       /* one a launch */
+    int64_t          begin_ns;    /* of the run */
+    int64_t          inside_ns;   /* of steps inside the one at hand */
+    atomic_llong     first, last; /* kernels of the phase at hand: begin and end */
+} ig_profile;
+
+static int64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* ---- kernels ---- */
+
+static void keep_first(atomic_llong *word, long long value) {
+    long long old = atomic_load(word);
+    while (value < old && !atomic_compare_exchange_weak(word, &old, value)) {
+    }
+}
+
+static void keep_last(atomic_llong *word, long long value) {
+    long long old = atomic_load(word);
+    while (value > old && !atomic_compare_exchange_weak(word, &old, value)) {
+    }
+}
+
+static void run_timed(const ig_kernel_call_v0 *call) {
+    const timed      *what = (const void *)call->params;
+    ig_kernel_call_v0 own = *call;
+    own.params = what->params;
+    int64_t begin = now_ns();
+    what->kernel(&own);
+    int64_t end = now_ns();
+    keep_first(&what->profile->first, begin);
+    keep_last(&what->profile->last, end);
+    atomic_fetch_add(&what->time->busy_ns, end - begin);
+    atomic_fetch_add(&what->time->calls, 1);
+    atomic_fetch_add(&what->time->tiles, own.tile_end - own.tile_begin);
+}
+
+static const int64_t *disguise(const timed *what) {
+    return (const void *)what;
+}
+
+/* A copy of the phase's launches with timed kernels. */
+static void wrap(ig_profile *profile, const ig_phase *phase) {
+    for (uint32_t i = 0; i < phase->launch_count; i++) {
+        const ig_launch *launch = &phase->launches[i];
+        timed           *own = &profile->timed[2 * (size_t)i];
+        own[0] = (timed){ launch->kernel, launch->params, &profile->times[i], profile };
+        own[1] = own[0];
+        own[1].params = launch->tail_params;
+        profile->launches[i] = *launch;
+        profile->launches[i].kernel = run_timed;
+        profile->launches[i].params = disguise(&own[0]);
+        profile->launches[i].tail_params = disguise(&own[1]);
+        atomic_store(&profile->times[i].busy_ns, 0);
+        atomic_store(&profile->times[i].calls, 0);
+        atomic_store(&profile->times[i].tiles, 0);
+    }
+    atomic_store(&profile->first, INT64_MAX);
+    atomic_store(&profile->last, 0);
+}
+
+/* ---- work ---- */
+
+static double evaluate(const ig_session *session, uint32_t expr) {
+    int64_t value = 0;
+    bool    is_known = ig_expr_evaluate(session->plan, expr, session->symbols, &value);
+    return is_known && value > 0 ? (double)value : 0;
+}
+
+/* Adds the work of a launch, `times` over, for the symbols as they are. */
+static void add_work(const ig_session *session, uint32_t number, int64_t times,
+                     ig_step_profile *to) {
+    ig_plan_range   work = session->program->execs[number].variant->work;
+    const uint32_t *exprs = session->plan->lists + work.first;
+    if (work.count == IG_WORK_COUNT && times > 0) {
+        to->flops += (double)times * evaluate(session, exprs[IG_WORK_FLOPS]);
+        to->bytes += (double)times * evaluate(session, exprs[IG_WORK_BYTES]);
+        to->lines += (double)times * evaluate(session, exprs[IG_WORK_LINES]);
+    }
+}
+
+/* In rows: once for the full blocks, once for the last one when it is shorter. */
+static void add_block_work(ig_session *session, const ig_phase *phase, uint32_t number,
+                           ig_step_profile *to) {
+    uint32_t rows = session->program->execs[number].rows;
+    int64_t *symbol = &session->symbols[session->plan->steps[rows].symbol];
+    int64_t  before = *symbol;
+    *symbol = phase->block;
+    add_work(session, number, phase->rows / phase->block, to);
+    *symbol = phase->rows % phase->block;
+    add_work(session, number, *symbol > 0, to);
+    *symbol = before;
+}
+
+/* ---- phases ---- */
+
+static void divide(const ig_profile *profile, const ig_phase *phase, int64_t span) {
+    int64_t busy = 0;
+    for (uint32_t i = 0; i < phase->launch_count; i++) {
+        busy += atomic_load(&profile->times[i].busy_ns);
+    }
+    for (uint32_t i = 0; i < phase->launch_count; i++) {
+        ig_step_profile *step = &profile->steps[phase->launches[i].step];
+        double           own = (double)atomic_load(&profile->times[i].busy_ns);
+        step->ns += busy > 0 ? (int64_t)((double)span * own / (double)busy) : 0;
+    }
+}
+
+static void note_launches(ig_profile *profile, const ig_phase *phase, int threads) {
+    ig_session *session = profile->session;
+    for (uint32_t i = 0; i < phase->launch_count; i++) {
+        uint32_t         number = phase->launches[i].step;
+        ig_step_profile *step = &profile->steps[number];
+        if (step->calls == 0) {
+            step->begin_ns = atomic_load(&profile->first) - profile->begin_ns;
+        }
+        step->calls += atomic_load(&profile->times[i].calls);
+        step->tiles += atomic_load(&profile->times[i].tiles);
+        step->threads = threads > step->threads ? threads : step->threads;
+        if (phase->block > 0) {
+            add_block_work(session, phase, number, step);
+        } else {
+            add_work(session, number, 1, step);
+        }
+    }
+}
+
+static void profile_phase(const ig_phase *phase, const ig_team *team) {
+    ig_profile *profile = team->profile;
+    ig_phase    copy = *phase;
+    copy.launches = profile->launches;
+    wrap(profile, phase);
+    profile->session->program->device->run(&copy, team);
+    int64_t span = atomic_load(&profile->last) - atomic_load(&profile->first);
+    if (atomic_load(&profile->last) > 0) {
+        note_launches(profile, phase,
+                      phase->is_parallel && team->is_claimed ? team->size : 1);
+        divide(profile, phase, span);
+    }
+}
+
+/* ---- steps ---- */
+
+/* Launches and rows are noted by their kernels; what else passes is the runtime's. */
+static ig_status profile_step(ig_session *session, uint32_t number) {
+    ig_profile      *profile = session->team.profile;
+    ig_step_profile *step = &profile->steps[number];
+    uint32_t         kind = session->plan->steps[number].kind;
+    bool             has_kernels = kind == IG_STEP_launch || kind == IG_STEP_rows;
+    int64_t          outer_ns = profile->inside_ns;
+    profile->inside_ns = 0;
+    int64_t   begin = now_ns();
+    ig_status status = ig_session_steps[kind](session, number);
+    int64_t   spent = now_ns() - begin;
+    if (!has_kernels) {
+        step->begin_ns = step->calls ? step->begin_ns : begin - profile->begin_ns;
+        step->calls++;
+        step->ns += spent - profile->inside_ns;
+        step->threads = 1;
+    }
+    profile->inside_ns = outer_ns + spent;
+    return status;
+}
+
+static ig_step_fn *const profile_steps[IG_STEP_COUNT] = {
+#define PROFILE_STEP(name, meaning) [IG_STEP_##name] = profile_step,
+    IG_PLAN_STEPS(PROFILE_STEP)
+#undef PROFILE_STEP
+};
+
+static const char *const kind_names[IG_STEP_COUNT] = {
+#define KIND_NAME(name, meaning) [IG_STEP_##name] = #name,
+    IG_PLAN_STEPS(KIND_NAME)
+#undef KIND_NAME
+};
+
+static void name_steps(const ig_session *session, ig_step_profile *steps) {
+    const ig_plan *plan = session->plan;
+    for (uint32_t i = 0; i < plan->steps_count; i++) {
+        steps[i] = (ig_step_profile){ .name = ig_plan_string(plan, plan->steps[i].name),
+                                      .kind = kind_names[plan->steps[i].kind] };
+    }
+    for (uint32_t i = 0; i < plan->steps_count; i++) {
+        for (uint32_t k = i + 1; k < session->program->execs[i].end; k++) {
+            steps[k].depth++;
+        }
+    }
+}
+
+/* ---- the run ---- */
+
+static ig_status run_profiled(ig_session *session, ig_profile *profile,
+                              int64_t *out_ns) {
+    ig_device device = *session->program->device;
+    device.run = profile_phase;
+    session->device = &device;
+    session->run_steps = profile_steps;
+    session->team.profile = profile;
+    profile->begin_ns = now_ns();
+    ig_status status = ig_session_run_bound(session);
+    *out_ns = now_ns() - profile->begin_ns;
+    session->device = session->program->device;
+    session->run_steps = ig_session_steps;
+    session->team.profile = NULL;
+    return status;
+}
+
+ig_status ig_session_profile(ig_session *session, ig_step_profile *steps, size_t count,
+                             int64_t *out_ns) {
+    size_t     launches = session->program->launch_count;
+    ig_profile profile = { .session = session, .steps = steps };
+    ig_cutter  c = { NULL, 0 };
+    *out_ns = 0;
+    if (count != session->plan->steps_count) {
+        return ig_message_set(&session->message, IG_INVALID,
+                              "the program has %u steps, not %zu",
+                              (unsigned)session->plan->steps_count, count);
+    }
+    for (int is_real = 0; is_real < 2; is_real++) {
+        size_t size = c.used;
+        c = (ig_cutter){ is_real ? ig_memory_take(&session->memory, size) : NULL, 0 };
+        if (is_real && !c.memory) {
+            return ig_message_set(&session->message, IG_LIMIT,
+                                  "out of memory for a profile");
+        }
+        profile.launches = ig_cut(&c, launches, sizeof *profile.launches);
+        profile.timed = ig_cut(&c, 2 * launches, sizeof *profile.timed);
+        profile.times = ig_cut(&c, launches, sizeof *profile.times);
+    }
+    name_steps(session, steps);
+    ig_status status = run_profiled(session, &profile, out_ns);
+    ig_memory_give(&session->memory, c.memory, c.used);
+    return status;
+}
