@@ -41,14 +41,19 @@ static ig_value *attend(ig_ts_call *call, ig_value *const *qkv, ig_value *mask,
     return ig_aten_make(call, IG_OP_attention, mask ? 4 : 3, operands, attrs);
 }
 
-/* 1 / sqrt(the last extent), which must be known. */
-static double default_scale(ig_ts_call *call, const ig_value *q) {
+/* 1 / sqrt(the last extent).  Where that is not known the query is scaled, and 1 is
+ * left. */
+static double default_scale(ig_ts_call *call, ig_value **q) {
     int64_t width;
-    if (!ig_dim_constant(call->module, q->type->dims[q->type->rank - 1], &width)) {
-        ig_aten_fail(call, IG_UNSUPPORTED, "attention over an unknown width");
-        return 1;
+    ig_dim  extent = (*q)->type->dims[(*q)->type->rank - 1];
+    if (ig_dim_constant(call->module, extent, &width)) {
+        return width ? 1 / sqrt((double)width) : 1;
     }
-    return width ? 1 / sqrt((double)width) : 1;
+    ig_dtype  dtype = (ig_dtype)(*q)->type->dtype;
+    ig_value *factor = ig_aten_map1(call, IG_OP_rsqrt,
+                                    ig_aten_dim_value(call, extent, IG_DT_f64));
+    *q = ig_aten_map2(call, IG_OP_mul, *q, ig_aten_cast(call, factor, dtype));
+    return 1;
 }
 
 /* scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, *,
@@ -63,7 +68,7 @@ ig_status ig_ts_op_sdpa(ig_ts_call *call) {
     if (q->type->rank < 2 || k->type->rank < 2 || v->type->rank < 2) {
         return ig_ts_fail(call, IG_INVALID, "attention of vectors");
     }
-    double scale = ig_ts_is_none(call, 6) ? default_scale(call, q)
+    double scale = ig_ts_is_none(call, 6) ? default_scale(call, &q)
                                           : ig_aten_float(call, 6);
     if (call->arg_count > 7 && ig_aten_bool(call, 7)) {
         k = repeat_heads(call, k, q);

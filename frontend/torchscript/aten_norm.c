@@ -301,18 +301,49 @@ ig_status ig_ts_op_native_group_norm(ig_ts_call *call) {
     return give_three(call, value, mean, ig_aten_cast(call, gap, dtype));
 }
 
+/* Each channel of each image alone, as an image of one channel; then scale and shift by
+ * the channel: for numbers of channels that are not known. */
+static ig_value *instance_norm(ig_ts_call *call, double eps) {
+    ig_value *x = ig_aten_tensor(call, 0);
+    ig_dim    apart[IG_TENSOR_RANK], own[IG_TENSOR_RANK];
+    if (!x || x->type->rank < 2) {
+        return ig_aten_fail(call, IG_INVALID, "an input without channels");
+    }
+    uint32_t rank = x->type->rank;
+    ig_dtype dtype = (ig_dtype)x->type->dtype;
+    memcpy(apart, x->type->dims, rank * sizeof *apart);
+    apart[0] = ig_dim_mul(call->module, apart[0], apart[1]);
+    apart[1] = 1;
+    for (uint32_t i = 0; i < rank; i++) {
+        own[i] = i ? 1 : x->type->dims[1];
+    }
+    ig_attr attrs[IG_group_norm_attr_count] = {
+        [IG_group_norm_groups] = ig_attr_of_int(1),
+        [IG_group_norm_epsilon] = ig_attr_of_float(eps),
+    };
+    ig_value *y = ig_aten_reshape(call, ig_aten_wide(call, x), rank, apart);
+    y = ig_aten_make(call, IG_OP_group_norm, 1, &y, attrs);
+    y = ig_aten_reshape(call, y, rank, x->type->dims);
+    for (uint32_t i = 1; i < 3; i++) {
+        ig_value *by = factor(call, i, y);
+        by = by ? ig_aten_reshape(call, by, rank - 1, own) : NULL;
+        y = by ? ig_aten_map2(call, i == 1 ? IG_OP_mul : IG_OP_add, y, by) : y;
+    }
+    return ig_aten_cast(call, y, dtype);
+}
+
 /* instance_norm(input, weight, bias, running_mean, running_var, use_input_stats,
  * momentum, eps, …) */
 ig_status ig_ts_op_instance_norm(ig_ts_call *call) {
     batch_norm n;
     int64_t    count;
     if (ig_aten_bool(call, 5)) {
-        ig_value *x = ig_aten_tensor(call, 0);
-        if (!x || x->type->rank < 2 ||
-            !ig_dim_constant(call->module, x->type->dims[1], &count)) {
-            return ig_ts_fail(call, IG_UNSUPPORTED, "a number of channels not known");
-        }
-        return ig_aten_give(call, group_norm(call, 1, count, ig_aten_float(call, 7)));
+        const ig_ts_tensor *x = ig_ts_peek(call, 0);
+        double              eps = ig_aten_float(call, 7);
+        bool                is_known = x && x->type->rank >= 2 &&
+                        ig_dim_constant(call->module, x->type->dims[1], &count);
+        return ig_aten_give(call, is_known ? group_norm(call, 1, count, eps)
+                                           : instance_norm(call, eps));
     }
     if (!open_batch_norm(call, &n)) {
         return call->status;

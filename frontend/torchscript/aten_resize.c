@@ -73,15 +73,35 @@ static ig_status resize(ig_ts_call *call, const resizing *r) {
     return ig_aten_give(call, ig_aten_cast(call, value, dtype));
 }
 
+/* scale as p / q such that floor(in * p / q) is floor(in * scale), as it is rounded,
+ * for every extent that images have. */
+static bool as_ratio(double scale, int64_t *out_p, int64_t *out_q) {
+    enum { DENOMINATOR_MAX = 1000, EXTENT_MAX = 8192 };
+    for (int64_t q = 1; q <= DENOMINATOR_MAX; q++) {
+        double  p = rint(scale * (double)q);
+        int64_t in = fabs(scale * (double)q - p) < 1e-9 ? 0 : EXTENT_MAX + 1;
+        while (in <= EXTENT_MAX &&
+               in * (int64_t)p / q == (int64_t)((double)in * scale)) {
+            in++;
+        }
+        if (in == EXTENT_MAX + 1 && fabs(scale * (double)q - p) < 1e-9) {
+            *out_p = (int64_t)p;
+            *out_q = q;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* floor(in * scale) */
 static bool scaled_size(ig_ts_call *call, ig_dim in, double scale, ig_dim *out) {
-    int64_t extent;
+    int64_t extent, p, q;
     if (ig_dim_constant(call->module, in, &extent)) {
         *out = (ig_dim)floor((double)extent * scale);
         return scale > 0;
     }
-    if (scale == floor(scale) && scale > 0 && scale < INT16_MAX) {
-        *out = ig_dim_mul(call->module, in, (ig_dim)scale);
+    if (scale > 0 && scale < INT16_MAX && as_ratio(scale, &p, &q)) {
+        *out = ig_dim_floor_div(call->module, ig_dim_mul(call->module, in, p), q);
         return true;
     }
     ig_aten_fail(call, IG_UNSUPPORTED, "an unknown extent scaled by %g", scale);

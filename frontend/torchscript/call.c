@@ -278,7 +278,9 @@ ig_status ig_ts_call_op(ig_ts_eval *eval, const char *name,
                         .row = row,
                         .schema = match.schema,
                         .where = where,
+                        .names = eval->names,
                         .version = eval->version };
+    eval->names = 0;
     IG_TRY(run_row(eval, &call, &match, arguments, is_plain_form(&from, row)));
     uint32_t room = *out_count;
     *out_count = call.result_count;

@@ -98,6 +98,7 @@ struct ig_ts_eval {
     uint64_t       clock; /* counts births, stamps and versions */
     uint32_t       depth; /* of calls and nested statements */
     uint64_t       steps; /* statements so far: bounded */
+    uint32_t       names; /* that the list of the next call is unpacked into; 0: none */
     int64_t        version;
     ig_map         loaded;    /* ig_py -> ig_ts_value */
     ig_map         storages;  /* ig_py_storage -> views of it (load.c) */

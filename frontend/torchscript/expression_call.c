@@ -150,7 +150,8 @@ static bool ends_with(const char *text, const char *end) {
 }
 
 static ig_status call_dotted(ig_ts_eval *eval, const ig_ast *node, const char *dotted,
-                             ig_ts_value *out_results, uint32_t *count) {
+                             uint32_t names, ig_ts_value *out_results,
+                             uint32_t *count) {
     const char        *name = op_name(eval, dotted);
     ig_ts_special_hook special = ig_ts_special_of(dotted);
     ig_ts_value        function;
@@ -161,6 +162,7 @@ static ig_status call_dotted(ig_ts_eval *eval, const ig_ast *node, const char *d
     }
     if (name) {
         IG_TRY(read_arguments(eval, node, &arguments));
+        eval->names = names;
         return ig_ts_call_op(eval, name, &arguments, out_results, count);
     }
     *count = 1;
@@ -176,6 +178,8 @@ static ig_status call_dotted(ig_ts_eval *eval, const ig_ast *node, const char *d
 
 ig_status ig_ts_evaluate_results(ig_ts_eval *eval, const ig_ast *node,
                                  ig_ts_value *out_results, uint32_t *count) {
+    uint32_t names = eval->names; /* for this call, and not for those inside of it */
+    eval->names = 0;
     if (node->kind != IG_AST_CALL) {
         *count = 1;
         return ig_ts_evaluate(eval, node, out_results);
@@ -183,7 +187,7 @@ ig_status ig_ts_evaluate_results(ig_ts_eval *eval, const ig_ast *node,
     const ig_ast *function = node->as.call.function;
     const char   *dotted = ig_ast_dotted(function, eval->arena);
     if (function->kind == IG_AST_ATTRIBUTE && dotted) {
-        return call_dotted(eval, node, dotted, out_results, count);
+        return call_dotted(eval, node, dotted, names, out_results, count);
     }
     *count = 1;
     if (function->kind == IG_AST_ATTRIBUTE) {

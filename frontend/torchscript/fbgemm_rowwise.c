@@ -1,7 +1,7 @@
 /* FBGEMM's formats of rows and of narrow floats, as operators.
  * SPDX-License-Identifier: Apache-2.0
  *
- *     8 bits     [q…] [scale f32] [bias f32]; q = rint((x - min) * 255 / (range + 1e-8))
+ *     8 bits     [q…] [scale f32] [bias f32], q = rint((x - min) * 255 / (range + e))
  *     n bits     [packed q…] [scale f16] [bias f16], or the last two in front
  *     hfp8       sign, exponent, mantissa in one byte; no scale
  *

@@ -169,6 +169,25 @@ ig_status ig_ts_guard_equal(ig_ts_call *call, ig_dim a, ig_dim b, const char *wh
     return IG_OK;
 }
 
+ig_status ig_ts_guard_less(ig_ts_call *call, ig_dim a, ig_dim b, const char *what) {
+    ig_truth truth = ig_dim_less_equal(call->module, a, b);
+    if (truth == IG_NO && call->builder->block == &call->eval->graph->body) {
+        return ig_ts_fail(call, IG_INVALID, "%s", what);
+    }
+    if (truth == IG_YES) {
+        return IG_OK;
+    }
+    ig_attr attrs[IG_guard_attr_count] = {
+        [IG_guard_left] = ig_attr_of_dim(a),
+        [IG_guard_right] = ig_attr_of_dim(b),
+        [IG_guard_test] = ig_attr_of_enum(1),
+        [IG_guard_message] = ig_attr_of_str(call->module,
+                                            ig_str_of(guard_text(call, what))),
+    };
+    (void)ig_make(call->builder, IG_OP_guard, 0, NULL, attrs);
+    return IG_OK;
+}
+
 ig_status ig_ts_guard_broadcast(ig_ts_call *call, const ig_value *x,
                                 const ig_value *y) {
     ig_module *m = call->module;

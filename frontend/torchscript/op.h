@@ -58,6 +58,7 @@ struct ig_ts_call {
     uint32_t                arg_count;
     ig_ts_value            *results; /* given by the hook */
     uint32_t                result_count;
+    uint32_t names;   /* that the result, a list, is unpacked into; 0: not known */
     ig_status status; /* first failure of the helpers of aten.h; IG_OK before */
 };
 
@@ -224,6 +225,8 @@ ig_status ig_ts_slice(ig_ts_call *call, ig_value *x, ig_ts_range range,
                       ig_value **out_value);
 /* The run checks that two extents are equal; a compile error when they cannot be. */
 ig_status ig_ts_guard_equal(ig_ts_call *call, ig_dim a, ig_dim b, const char *what);
+/* The same for a <= b. */
+ig_status ig_ts_guard_less(ig_ts_call *call, ig_dim a, ig_dim b, const char *what);
 ig_status ig_ts_guard_broadcast(ig_ts_call *call, const ig_value *x, const ig_value *y);
 /* A fresh symbol for an extent that only the run learns. */
 ig_dim ig_ts_symbol(ig_ts_call *call, const char *name);

@@ -171,6 +171,7 @@ static ig_status run_assign(ig_ts_eval *eval, const ig_ast *node) {
         if (!(target->flags & IG_AST_COMMA)) {
             return assign_results(eval, targets, value);
         }
+        eval->names = value->kind == IG_AST_CALL ? (uint32_t)targets->count : 0;
         IG_TRY(ig_ts_evaluate(eval, value, &got));
         return unpack(eval, targets, &got);
     }
