@@ -142,7 +142,8 @@ static bool is_dots(const char *at, const char *end) {
     return end - at >= 3 && memcmp(at, "...", 3) == 0;
 }
 
-/* One operand's subscripts; `...` stands for what letters leave, aligned at its last. */
+/* One operand's subscripts; `...` stands for what letters leave, aligned at its
+ * last. */
 static bool read_term(equation *e, const char *at, const char *end, term *t) {
     uint32_t rank = t->value->type->rank, letters = 0, count = 0;
     bool     has_dots = false;
@@ -352,8 +353,7 @@ static void widen(equation *e, term *t, const split *s) {
     }
     ig_attr to[IG_expand_attr_count] = { [IG_expand_to] = ig_attr_of_dims(
                                              e->module, dims, type->rank) };
-    t->value = is_same ? t->value
-                       : ig_make(e->builder, IG_OP_expand, 1, &t->value, to);
+    t->value = is_same ? t->value : ig_make(e->builder, IG_OP_expand, 1, &t->value, to);
 }
 
 static ig_dim product_of(equation *e, const term *t, const labels *some) {

@@ -17,8 +17,7 @@ typedef struct branches {
     ig_builder              builders[2];
 } branches;
 
-static ig_status build_branch(ig_onnx_node *node, ig_op *op, branches *b,
-                              uint32_t index) {
+static ig_status build_branch(ig_onnx_node *node, branches *b, uint32_t index) {
     ig_onnx_import         *import = node->import;
     const char             *names[] = { "then_branch", "else_branch" };
     ig_onnx_scope          *outer, scope;
@@ -26,8 +25,6 @@ static ig_status build_branch(ig_onnx_node *node, ig_op *op, branches *b,
     const char *label = graph->name && graph->name[0] ? graph->name : names[index];
     ig_onnx_scope_init(&scope, import, outer, label);
     b->graphs[index] = graph;
-    b->builders[index] = ig_builder_at_end(op->bodies[index]);
-    b->builders[index].loc = op->loc;
     scope.builder = &b->builders[index];
     b->results[index] = IG_NEW_ARRAY(import->arena, ig_value *, graph->n_output);
     if (graph->n_input > 0) {
@@ -70,10 +67,36 @@ static ig_status join_results(ig_onnx_node *node, branches *b, uint32_t i,
     return IG_OK;
 }
 
+/* Whether an extent equals another is often known here: exporters that do not know
+ * ranks ask before they squeeze, and then the branches differ in rank. */
+static ig_truth decide(const ig_onnx_node *node) {
+    const ig_op  *eq = ig_def(node->inputs[0], IG_OP_eq);
+    ig_dims_value a, b;
+    if (!eq || !ig_value_dims(eq->operands[0].value, &a) ||
+        !ig_value_dims(eq->operands[1].value, &b) || a.count != 1 || b.count != 1) {
+        return IG_MAYBE;
+    }
+    return ig_dim_equal(node->import->module, a.dims[0], b.dims[0]);
+}
+
+/* The branch that is taken stands for the node. */
+static ig_status import_branch(ig_onnx_node *node, uint32_t index) {
+    branches b = { .builders = { *node->builder, *node->builder } };
+    IG_TRY(build_branch(node, &b, index));
+    for (uint32_t i = 0; i < node->output_count; i++) {
+        node->outputs[i] = b.results[index][i];
+    }
+    return IG_OK;
+}
+
 ig_status ig_onnx_import_if(ig_onnx_node *node) {
     ig_value  *cond;
     ig_module *module = node->import->module;
     IG_TRY(ig_onnx_tensor(node, 0));
+    ig_truth truth = decide(node);
+    if (truth != IG_MAYBE) {
+        return import_branch(node, truth == IG_YES ? 0 : 1);
+    }
     IG_TRY(
         ig_onnx_scalar_of(node, node->inputs[0], IG_DT_bool, "the condition", &cond));
     const ig_type **types = IG_NEW_ARRAY(node->import->arena, const ig_type *,
@@ -87,9 +110,13 @@ ig_status ig_onnx_import_if(ig_onnx_node *node) {
                         .result_types = types,
                         .result_count = node->output_count };
     ig_op     *op = ig_make_op(node->builder, IG_OP_if, &spec);
-    branches   b;
-    ig_status  status = build_branch(node, op, &b, 0);
-    ig_status  other = build_branch(node, op, &b, 1); /* both are looked at */
+    branches   b = { 0 };
+    for (uint32_t k = 0; k < 2; k++) {
+        b.builders[k] = ig_builder_at_end(op->bodies[k]);
+        b.builders[k].loc = op->loc;
+    }
+    ig_status status = build_branch(node, &b, 0);
+    ig_status other = build_branch(node, &b, 1); /* both are looked at */
     IG_TRY(status);
     IG_TRY(other);
     for (uint32_t i = 0; i < node->output_count; i++) {

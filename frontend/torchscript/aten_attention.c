@@ -121,7 +121,26 @@ typedef struct self_attention {
     int64_t   heads, width, mask_type;
 } self_attention;
 
-static ig_value *attend_heads(ig_ts_call *call, const self_attention *a) {
+/* How much of each key goes into each query's row: [B, heads, L, S], or its mean over
+ * heads. */
+static ig_value *weigh(ig_ts_call *call, ig_value *const *qkv, ig_value *mask,
+                       double scale, bool is_mean) {
+    ig_value *x = ig_aten_map2n(call, IG_OP_mul, qkv[0], scale);
+    x = ig_aten_matmul(call, x, qkv[1] ? ig_aten_swap(call, qkv[1], 2, 3) : NULL);
+    if (x && mask && mask->type->dtype == IG_DT_bool) {
+        ig_value *never = ig_aten_number(call, (ig_dtype)x->type->dtype, -INFINITY);
+        x = ig_aten_where(call, mask, x, never);
+    } else if (x && mask) {
+        x = ig_aten_map2(call, IG_OP_add, x, mask);
+    }
+    ig_attr axis[IG_softmax_attr_count] = { [IG_softmax_axis] = ig_attr_of_int(3) };
+    x = ig_aten_make(call, IG_OP_softmax, 1, &x, axis);
+    return is_mean ? ig_aten_reduce1(call, IG_REDUCE_mean, x, 1, false) : x;
+}
+
+/* The weights go to `out_weights` where it is not NULL. */
+static ig_value *attend_heads(ig_ts_call *call, const self_attention *a, bool is_mean,
+                              ig_value **out_weights) {
     ig_value *parts[3];
     for (uint32_t i = 0; i < 3; i++) {
         int64_t   start = (int64_t)i * a->width;
@@ -132,6 +151,9 @@ static ig_value *attend_heads(ig_ts_call *call, const self_attention *a) {
     double    scale = 1 / sqrt((double)a->width / (double)a->heads);
     ig_value *mask = a->mask ? shape_mask(call, a->mask, a->mask_type) : NULL;
     ig_value *y = attend(call, parts, mask, scale, false);
+    if (out_weights) {
+        *out_weights = weigh(call, parts, mask, scale, is_mean);
+    }
     y = y ? ig_aten_swap(call, y, 1, 2) : NULL;
     if (y) {
         ig_dim dims[] = { y->type->dims[0], y->type->dims[1], a->width };
@@ -150,7 +172,7 @@ static bool check_heads(ig_ts_call *call, const self_attention *a) {
 
 /* _native_multi_head_attention(query, key, value, embed_dim, num_head, qkv_weight,
  * qkv_bias, proj_weight, proj_bias, mask, need_weights, average_attn_weights,
- * mask_type); the weights are not given */
+ * mask_type) */
 ig_status ig_ts_op_native_mha(ig_ts_call *call) {
     self_attention a = { .mask_type = ig_aten_int_or(call, 12, 0) };
     for (uint32_t i = 0; i < 3; i++) {
@@ -166,13 +188,15 @@ ig_status ig_ts_op_native_mha(ig_ts_call *call) {
     if (!check_heads(call, &a)) {
         return call->status;
     }
-    if (ig_aten_bool(call, 10)) {
-        return ig_ts_fail(call, IG_UNSUPPORTED, "attention weights as a result");
+    ig_dim    zero = 0;
+    ig_value *weights = NULL;
+    bool      has_weights = ig_aten_bool(call, 10);
+    ig_value *y = attend_heads(call, &a, ig_aten_bool(call, 11),
+                               has_weights ? &weights : NULL);
+    if (!has_weights) {
+        weights = ig_aten_fill(call, (ig_dtype)a.x[0]->type->dtype, 1, &zero, 0);
     }
-    ig_dim zero = 0;
-    return ig_aten_give2(
-        call, attend_heads(call, &a),
-        ig_aten_fill(call, (ig_dtype)a.x[0]->type->dtype, 1, &zero, 0));
+    return ig_aten_give2(call, y, weights);
 }
 
 typedef struct encoder {
@@ -221,7 +245,7 @@ ig_status ig_ts_op_encoder_layer(ig_ts_call *call) {
     }
     ig_value *inner = is_first ? norm(call, &e, 0, x) : x;
     a.x[0] = a.x[1] = a.x[2] = inner;
-    x = ig_aten_map2(call, IG_OP_add, x, attend_heads(call, &a));
+    x = ig_aten_map2(call, IG_OP_add, x, attend_heads(call, &a, false, NULL));
     x = is_first ? x : norm(call, &e, 0, x);
     inner = is_first ? norm(call, &e, 1, x) : x;
     x = ig_aten_map2(call, IG_OP_add, x, feed_forward(call, inner));

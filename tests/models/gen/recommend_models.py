@@ -610,13 +610,13 @@ class AutoInt(nn.Module):
         self.skip = nn.Linear(DIM, DIM)
         self.head = nn.Linear(FIELDS * DIM, 1)
 
-    def forward(self, ids: T) -> T:
+    def forward(self, ids: T) -> Tuple[T, T]:
         x = self.rows(ids)
-        y = x
+        y, weights = x, torch.empty(0)
         for layer in self.layers:
-            y, _ = layer(y, y, y)
+            y, weights = layer(y, y, y)
         y = F.relu(y + self.skip(x))
-        return torch.sigmoid(self.head(y.flatten(1)))
+        return torch.sigmoid(self.head(y.flatten(1))), weights
 
 
 @model
