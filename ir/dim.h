@@ -64,6 +64,9 @@ ig_dim ig_dim_product(ig_module *module, const ig_dim *dims, uint32_t count);
 
 ig_truth ig_dim_equal(const ig_module *module, ig_dim a, ig_dim b);
 ig_truth ig_dim_less_equal(const ig_module *module, ig_dim a, ig_dim b);
+/* Is `dim` out_multiple * floor(out_of / out_multiple)? */
+bool ig_dim_as_rounded(const ig_module *module, ig_dim dim, ig_dim *out_of,
+                       int64_t *out_multiple);
 /* Bounds that follow from the symbols' ranges (saturating at the int64 ends). */
 void ig_dim_range(const ig_module *module, ig_dim dim, int64_t *out_min,
                   int64_t *out_max);

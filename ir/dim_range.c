@@ -145,6 +145,7 @@ static bool subtract(ig_dim_table *table, ig_dim a, ig_dim b, ig_dim_sum *sum) {
     ig_dim_sum_start(sum);
     ig_dim_sum_add_dim(table, sum, (ig_dim_term){ 1, table->one }, a);
     ig_dim_sum_add_dim(table, sum, (ig_dim_term){ -1, table->one }, b);
+    ig_dim_sum_join(table, sum);
     return !sum->failed;
 }
 
@@ -204,6 +205,20 @@ static ig_truth either(ig_truth a, ig_truth b) {
         return IG_YES;
     }
     return a == IG_NO && b == IG_NO ? IG_NO : IG_MAYBE;
+}
+
+bool ig_dim_as_rounded(const ig_module *module, ig_dim dim, ig_dim *out_of,
+                       int64_t *out_multiple) {
+    ig_dim_term        room;
+    uint32_t           count;
+    const ig_dim_term *terms = ig_dim_terms(module->dims, dim, &room, &count);
+    if (count != 1 || terms[0].monomial->degree != 1) {
+        return false;
+    }
+    const ig_dim_atom *atom = terms[0].monomial->atoms[0];
+    *out_of = atom->a;
+    *out_multiple = atom->b;
+    return atom->kind == IG_DIM_FLOOR && atom->b > 1 && terms[0].coefficient == atom->b;
 }
 
 /* The atom that `dim` is when it is a min or max, else NULL. */

@@ -6,7 +6,8 @@
  * dividing by leading terms finds a polynomial quotient whenever there is one.
  *
  * exact(p / q) is cancelled against its divisor wherever both meet in one term:
- * 16 * exact(N / 16) is N.
+ * 16 * exact(N / 16) is N.  Beside p itself, p is counted in such quotients:
+ * N - exact(N / 16) is 15 * exact(N / 16).
  */
 #include "base/checked.h"
 #include "ir/dim_table.h"
@@ -229,6 +230,68 @@ static void cancel_exact(ig_dim_table *table, ig_dim_sum *sum) {
     }
 }
 
+/* How often is p, times `rest`, in the sum as a whole?  0: not at all. */
+static int64_t times_in_sum(ig_dim_table *table, const ig_dim_sum *sum, ig_dim p,
+                            const ig_dim_monomial *rest) {
+    ig_dim_term        room;
+    uint32_t           count;
+    const ig_dim_term *terms = ig_dim_terms(table, p, &room, &count);
+    int64_t            times = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const ig_dim_monomial *monomial = ig_dim_monomial_times(table, rest,
+                                                                terms[i].monomial);
+        int64_t                found = 0;
+        for (uint32_t k = 0; monomial && k < sum->count; k++) {
+            found = sum->terms[k].monomial == monomial ? sum->terms[k].coefficient
+                                                       : found;
+        }
+        bool is_whole = terms[i].coefficient > 0 && found != INT64_MIN &&
+                        found % terms[i].coefficient == 0;
+        int64_t by = is_whole ? found / terms[i].coefficient : 0;
+        if (by == 0 || (i > 0 && by != times)) {
+            return 0;
+        }
+        times = by;
+    }
+    return times;
+}
+
+/* k * p + e * exact(p / d) is (k * d + e) * exact(p / d), for the exact quotient `atom`
+ * in term `index`. */
+static bool join_exact(ig_dim_table *table, ig_dim_sum *sum, uint32_t index,
+                       const ig_dim_atom *atom) {
+    const ig_dim_monomial *monomial = sum->terms[index].monomial;
+    const ig_dim_monomial *self = ig_dim_monomial_intern(table, &atom, 1);
+    const ig_dim_monomial *rest = ig_dim_monomial_over(table, monomial, self);
+    int64_t                times = times_in_sum(table, sum, atom->a, rest), more;
+    if (times == 0 || times == INT64_MIN || !ig_mul_i64(times, atom->b, &more)) {
+        return false;
+    }
+    ig_dim_sum trial = *sum;
+    ig_dim_sum_add_dim(table, &trial, (ig_dim_term){ -times, rest }, atom->a);
+    ig_dim_sum_add(table, &trial, more, monomial);
+    if (trial.failed) {
+        return false;
+    }
+    *sum = trial;
+    return true;
+}
+
+/* Each step makes the sum shorter. */
+static void join_exacts(ig_dim_table *table, ig_dim_sum *sum) {
+    for (uint32_t i = 0; sum->count > 1 && i < sum->count && !sum->failed; i++) {
+        const ig_dim_monomial *monomial = sum->terms[i].monomial;
+        for (uint32_t k = 0; k < monomial->degree; k++) {
+            const ig_dim_atom *atom = monomial->atoms[k];
+            if (atom->kind == IG_DIM_EXACT && atom->b > 1 &&
+                join_exact(table, sum, i, atom)) {
+                i = UINT32_MAX; /* from the start */
+                break;
+            }
+        }
+    }
+}
+
 /* ---- sums with extremes ---- */
 
 /* min(p, q) = p - max(p - q, 0) and max(p, q) = p + max(q - p, 0): taken where the sum
@@ -306,8 +369,13 @@ static ig_dim intern_expr(ig_dim_table *table, const ig_dim_sum *sum, uint32_t s
     return -(ig_dim)table->exprs.count;
 }
 
-bool ig_dim_sum_finish(ig_dim_table *table, ig_dim_sum *sum, ig_dim *out_dim) {
+void ig_dim_sum_join(ig_dim_table *table, ig_dim_sum *sum) {
     cancel_exact(table, sum);
+    join_exacts(table, sum);
+}
+
+bool ig_dim_sum_finish(ig_dim_table *table, ig_dim_sum *sum, ig_dim *out_dim) {
+    ig_dim_sum_join(table, sum);
     shorten_extremes(table, sum);
     return ig_dim_sum_intern(table, sum, out_dim);
 }

@@ -135,6 +135,8 @@ void ig_dim_sum_add(ig_dim_table *table, ig_dim_sum *sum, int64_t coefficient,
 /* Adds factor * dim. */
 void ig_dim_sum_add_dim(ig_dim_table *table, ig_dim_sum *sum, ig_dim_term factor,
                         ig_dim dim);
+/* Cancels exact quotients and counts what they are of in them. */
+void ig_dim_sum_join(ig_dim_table *table, ig_dim_sum *sum);
 /* The normal form; false when it passes a limit.  `sum` is used up. */
 bool ig_dim_sum_finish(ig_dim_table *table, ig_dim_sum *sum, ig_dim *out_dim);
 /* The same for what is in normal form already. */

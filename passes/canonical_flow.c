@@ -94,6 +94,139 @@ static ig_value *if_with_equal_results(ig_builder *b, ig_op *op) {
     return is_changed ? ig_rule_done(op) : NULL;
 }
 
+/* ---- if, on an extent ---- */
+
+enum { KNOWN_DEPTH = 32 };
+
+/* One branch is for one number of an extent; `other` for all the others. */
+typedef struct extent_if {
+    ig_module      *module;
+    const ig_block *other;
+    const ig_block *special;
+    ig_dim         *by_symbol; /* the number for the extent */
+} extent_if;
+
+/* The one symbol that a scalar of an extent is. */
+static ig_dim extent_of(const ig_module *module, const ig_value *value) {
+    ig_dims_value dims;
+    bool          is_one = value && ig_value_dims(value, &dims) && dims.count == 1;
+    return is_one && ig_dim_as_symbol(module, dims.dims[0]) ? dims.dims[0] : 0;
+}
+
+/* extent != number, or == */
+static bool read_extent_test(const ig_op *op, extent_if *out) {
+    const ig_op *test = operand(op, 0)->def;
+    int64_t      number;
+    bool         is_test = test && (test->code == IG_OP_ne || test->code == IG_OP_eq);
+    out->module = ig_op_module(op);
+    for (uint32_t i = 0; is_test && i < 2; i++) {
+        ig_dim extent = extent_of(out->module, operand(test, i));
+        if (!extent || !ig_constant_i64(operand(test, 1 - i), &number) || number < 0) {
+            continue;
+        }
+        uint32_t count = ig_symbol_count(out->module);
+        out->by_symbol = IG_NEW_ARRAY(&out->module->arena, ig_dim, count);
+        for (uint32_t k = 0; k < count; k++) {
+            out->by_symbol[k] = IG_DIM_KEEP;
+        }
+        out->by_symbol[ig_symbol_index(out->module, extent)] = number;
+        bool is_not = test->code == IG_OP_ne;
+        out->other = op->bodies[is_not ? 0 : 1];
+        out->special = op->bodies[is_not ? 1 : 0];
+        return true;
+    }
+    return false;
+}
+
+static ig_dim there(const extent_if *e, ig_dim dim) {
+    return ig_dim_substitute(e->module, dim, e->by_symbol);
+}
+
+/* A sum of nothing. */
+static bool is_empty_sum(const extent_if *e, const ig_op *reduce) {
+    const ig_attr *axes = &reduce->attrs[IG_reduce_axes];
+    const ig_type *type = operand(reduce, 0)->type;
+    bool           is_sum = reduce->operand_count == 1 &&
+                  ig_attr_int(reduce, IG_reduce_op, 0) == IG_REDUCE_sum;
+    for (uint32_t i = 0; is_sum && i < axes->count; i++) {
+        int64_t axis = axes->as.ints[i] + (axes->as.ints[i] < 0 ? type->rank : 0);
+        if (there(e, type->dims[axis]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* By attributes alone, and without new elements. */
+static bool moves_elements(const ig_op *op) {
+    bool moves = op->code == IG_OP_reshape || op->code == IG_OP_slice ||
+                 op->code == IG_OP_expand || op->code == IG_OP_cast;
+    return moves && op->operand_count == 1;
+}
+
+/* Is every element of the value this integer where the extent is the number? */
+static bool is_there(const extent_if *e, const ig_value *value, int64_t number,
+                     uint32_t depth) {
+    const ig_op *op = value->def;
+    int64_t      known;
+    if (!op || depth == KNOWN_DEPTH) {
+        return false;
+    }
+    if (moves_elements(op)) {
+        return is_there(e, operand(op, 0), number, depth + 1);
+    }
+    if (op->code == IG_OP_reduce) {
+        return number == 0 && is_empty_sum(e, op);
+    }
+    return ig_constant_i64(value, &known) && known == number;
+}
+
+/* Ops that may be computed in any case; what they check holds there. */
+static bool may_always_run(const extent_if *e) {
+    const uint32_t bad = IG_STATE | IG_MAY_TRAP | IG_HOST;
+    for (const ig_op *op = e->other->first; op != e->other->last; op = op->next) {
+        if (op->code == IG_OP_guard) {
+            ig_dim left = there(e, op->attrs[IG_guard_left].as.i);
+            ig_dim right = there(e, op->attrs[IG_guard_right].as.i);
+            if (ig_attr_int(op, IG_guard_test, 0) != 0 ||
+                ig_dim_equal(e->module, left, right) != IG_YES) {
+                return false;
+            }
+        } else if (op->body_count || ig_ops[op->code].traits & bad) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* An if that treats one number of an extent apart, where the other branch gives the
+ * same for that number too, is the other branch: a sum of no elements is 0 anyway. */
+static ig_value *if_on_extent(ig_builder *b, ig_op *op) {
+    (void)b;
+    extent_if e;
+    if (is_spent(op) || !read_extent_test(op, &e) || !may_always_run(&e)) {
+        return NULL;
+    }
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        int64_t         number;
+        const ig_value *value = operand(e.other->last, i);
+        bool            fits = types_agree(op, i, value) && value->type->rank == 0 &&
+                    ig_constant_i64(operand(e.special->last, i), &number) &&
+                    is_there(&e, value, number, 0);
+        if (!fits) {
+            return NULL;
+        }
+    }
+    ig_block *other = op->bodies[e.other == op->bodies[0] ? 0 : 1];
+    ig_block *special = op->bodies[e.other == op->bodies[0] ? 1 : 0];
+    move_out(op, other);
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        replace_result(op, i, operand(other->last, i));
+    }
+    drop(special);
+    return ig_rule_done(op);
+}
+
 /* ---- loop: a pass of its own; recognisers look for loops of one trip too ---- */
 
 static uint32_t scans_of(const ig_op *loop) {
@@ -192,6 +325,7 @@ static ig_value *loop_of_one_trip(ig_builder *b, ig_op *op) {
 static const ig_rule rules[] = {
     RULE(if, if_with_known_condition),
     RULE(if, if_with_equal_results),
+    RULE(if, if_on_extent),
 };
 
 const ig_rules ig_rules_flow = { rules, IG_COUNT_OF(rules) };

@@ -9,7 +9,7 @@
  *
  * Guards and ops that touch state stay, and so does what holds them.  An op that
  * defines a symbol (an extent that only the run learns) stays while something else
- * mentions it.
+ * mentions it; before there is a plan, so does a bind.
  *
  * One walk against the order is enough: uses and mentions are gone before definitions
  * are reached.
@@ -58,7 +58,15 @@ static void count_type(counter *c, const ig_type *type) {
     }
 }
 
+/* A bind only defines.  Plans keep theirs: kernels read symbols by number. */
+static bool is_bind(const ig_op *op) {
+    return op->code == IG_OP_bind && op->block->graph->stage == IG_STAGE_TENSOR;
+}
+
 static void count_op(sweeper *s, const ig_op *op, uint32_t by) {
+    if (is_bind(op)) {
+        return;
+    }
     counter c = { .sweeper = s, .op = op, .by = by };
     for (uint32_t i = 0; i < op->result_count; i++) {
         count_type(&c, op->results[i].type);
@@ -109,7 +117,22 @@ static bool has_uses(const ig_op *op) {
     return false;
 }
 
+static bool is_dead_bind(const sweeper *s, const ig_op *op) {
+    const ig_attr *symbols = &op->attrs[IG_bind_symbols];
+    for (uint32_t i = 0; i < symbols->count; i++) {
+        ig_dim dim = symbols->as.dims[i];
+        if (!ig_dim_as_symbol(s->symbols.module, dim) ||
+            s->mentions[ig_symbol_index(s->symbols.module, dim)]) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool is_dead(const sweeper *s, const ig_op *op) {
+    if (is_bind(op)) {
+        return is_dead_bind(s, op);
+    }
     return !has_uses(op) && ig_op_is_removable(op) && !defines_what_is_mentioned(s, op);
 }
 

@@ -1,17 +1,25 @@
-/* unify: symbols that entry guards equate become one symbol.
+/* unify: symbols that entry guards equate, or that one value binds, become one symbol.
  * SPDX-License-Identifier: Apache-2.0
  *
  *     graph @main(%x: f32[B, 13], %off: i64[B_1]) { guard eq(B, B_1) "…" … }
  *   becomes
  *     graph @main(%x: f32[B, 13], %off: i64[B]) { … }
  *
+ * and
+ *
+ *     guard eq(L, 2*floor(L / 2))             symbol L {multiple = 2}
+ *     bind %n {symbols = [n]}            →    bind %n {symbols = [n]}
+ *     bind %n {symbols = [n2]}
+ *
  * Importers give every input dim its own symbol, because names in model files lie; what
  * the model needs to be equal they say by guards.  A guard of the entry block holds for
  * the whole run, so the rest of the compiler may as well know it.  The check moves to
  * the binding of shapes, which names the inputs and dims that disagree.
  *
- * Removes such guards; keeps every other one (symbols that are no input's dim).
+ * Removes such guards and binds; keeps every other one (symbols that are no input's
+ * dim).
  */
+#include "base/checked.h"
 #include "passes/pass.h"
 
 #include <assert.h>
@@ -59,6 +67,15 @@ static bool may_become(const unifier *u, ig_dim dim, ig_dim other) {
            !ig_dim_mentions(u->module, other, ig_symbol_index(u->module, dim));
 }
 
+static int64_t gcd_of(int64_t a, int64_t b) {
+    while (b) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
 /* Facts of the symbol that goes are facts of the one that stays. */
 static void merge_facts(unifier *u, ig_dim gone, ig_dim stays) {
     ig_symbol       *to = ig_dim_as_symbol(u->module, stays);
@@ -66,6 +83,9 @@ static void merge_facts(unifier *u, ig_dim gone, ig_dim stays) {
     if (!to) {
         return;
     }
+    int64_t common = gcd_of(from->multiple, to->multiple), multiple;
+    bool    fits = ig_mul_i64(from->multiple / common, to->multiple, &multiple);
+    to->multiple = fits ? multiple : to->multiple;
     to->min = from->min > to->min ? from->min : to->min;
     to->max = from->max < to->max ? from->max : to->max;
 }
@@ -81,6 +101,23 @@ static void take_fact(unifier *u, ig_dim gone, ig_dim stays) {
     }
 }
 
+/* An extent that is as it is when rounded is a multiple; floor(L / 2) is simpler then,
+ * so everything that mentions it is written down anew. */
+static bool take_multiple(unifier *u, ig_dim dim, ig_dim rounded) {
+    enum { MULTIPLE_MAX = 1 << 30 };
+    ig_symbol *symbol = ig_dim_as_symbol(u->module, dim);
+    ig_dim     of;
+    int64_t    multiple;
+    if (!symbol || !is_bound(u, dim) ||
+        !ig_dim_as_rounded(u->module, rounded, &of, &multiple) || of != dim ||
+        multiple > MULTIPLE_MAX || symbol->multiple > MULTIPLE_MAX) {
+        return false;
+    }
+    symbol->multiple *= multiple / gcd_of(multiple, symbol->multiple);
+    u->by_symbol[ig_symbol_index(u->module, dim)] = dim;
+    return true;
+}
+
 static bool use_guard(unifier *u, const ig_op *guard) {
     if (ig_attr_int(guard, IG_guard_test, 0) != 0) {
         return false;
@@ -90,6 +127,9 @@ static bool use_guard(unifier *u, const ig_op *guard) {
     ig_dim right = ig_dim_substitute(u->module, guard->attrs[IG_guard_right].as.i,
                                      u->by_symbol);
     if (ig_dim_equal(u->module, left, right) == IG_YES) {
+        return true;
+    }
+    if (take_multiple(u, left, right) || take_multiple(u, right, left)) {
         return true;
     }
     bool both = may_become(u, left, right) && may_become(u, right, left);
@@ -104,6 +144,34 @@ static bool use_guard(unifier *u, const ig_op *guard) {
         return true;
     }
     return false;
+}
+
+/* ---- what binds say ---- */
+
+/* The later of two binds of one value adds nothing but names. */
+static bool use_bind(unifier *u, const ig_op *bind) {
+    const ig_attr *symbols = &bind->attrs[IG_bind_symbols], *first = NULL;
+    for (const ig_op *op = bind->prev; op && !first; op = op->prev) {
+        bool is_same = op->code == IG_OP_bind &&
+                       op->operands[0].value == bind->operands[0].value &&
+                       op->attrs[IG_bind_symbols].count == symbols->count;
+        first = is_same ? &op->attrs[IG_bind_symbols] : NULL;
+    }
+    for (uint32_t i = 0; first && i < symbols->count; i++) {
+        bool is_free = ig_dim_as_symbol(u->module, symbols->as.dims[i]) &&
+                       ig_dim_as_symbol(u->module, first->as.dims[i]) &&
+                       ig_symbol_index(u->module, symbols->as.dims[i]) <
+                           u->symbol_count &&
+                       !is_bound(u, symbols->as.dims[i]);
+        first = is_free ? first : NULL;
+    }
+    for (uint32_t i = 0; first && i < symbols->count; i++) {
+        ig_dim stays = ig_dim_substitute(u->module, first->as.dims[i], u->by_symbol);
+        if (stays != symbols->as.dims[i]) {
+            take_fact(u, symbols->as.dims[i], stays);
+        }
+    }
+    return first != NULL;
 }
 
 /* ---- writing it down everywhere ---- */
@@ -173,7 +241,8 @@ ig_status ig_pass_unify(ig_pass_run *run, ig_graph *graph) {
     find_bound(&u);
     for (ig_op *op = graph->body.first, *next; op; op = next) {
         next = op->next;
-        if (op->code == IG_OP_guard && use_guard(&u, op)) {
+        if ((op->code == IG_OP_guard && use_guard(&u, op)) ||
+            (op->code == IG_OP_bind && use_bind(&u, op))) {
             ig_op_erase(op);
             run->changed = true;
         }

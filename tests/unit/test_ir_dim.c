@@ -107,6 +107,24 @@ TEST(products_cancel_in_exact_quotients) {
     finish();
 }
 
+TEST(what_a_quotient_is_of_counts_in_it) {
+    start();
+    ig_dim  b = sym("B"), n = sym("N"), of, sum = ADD(n, 1);
+    int64_t multiple;
+    CHECK_INT(SUB(n, EXACT(n, 2)), EXACT(n, 2));
+    CHECK_INT(SUB(n, EXACT(n, 16)), MUL(15, EXACT(n, 16)));
+    CHECK_INT(SUB(MUL(b, n), MUL(b, EXACT(n, 2))), MUL(b, EXACT(n, 2)));
+    CHECK_INT(SUB(MUL(3, sum), EXACT(sum, 4)), MUL(11, EXACT(sum, 4)));
+    CHECK_TEXT(text(SUB(ADD(n, 5), EXACT(sum, 4))), "N - exact((N + 1) / 4) + 5");
+    CHECK_INT(ig_dim_less_equal(module, EXACT(n, 2), n), IG_YES);
+    CHECK(ig_dim_as_rounded(module, MUL(3, FLOOR(n, 3)), &of, &multiple));
+    CHECK_INT(of, n);
+    CHECK_INT(multiple, 3);
+    CHECK(!ig_dim_as_rounded(module, MUL(2, FLOOR(n, 3)), &of, &multiple));
+    CHECK(!ig_dim_as_rounded(module, n, &of, &multiple));
+    finish();
+}
+
 TEST(rounded_quotients_have_one_form) {
     start();
     ig_dim m = sym("M"), n = sym("N");
@@ -606,8 +624,9 @@ TEST(normal_forms_keep_values_when_terms_are_few) {
 
 UNIT_SUITE(ir_dim, constants_are_plain_numbers, equal_expressions_are_the_same_dim,
            text_puts_high_degree_first_and_constants_last, order_is_by_name,
-           products_cancel_in_exact_quotients, rounded_quotients_have_one_form,
-           ranges_and_multiples_simplify, extremes_keep_the_smaller_and_the_larger,
+           products_cancel_in_exact_quotients, what_a_quotient_is_of_counts_in_it,
+           rounded_quotients_have_one_form, ranges_and_multiples_simplify,
+           extremes_keep_the_smaller_and_the_larger,
            extremes_meet_what_they_are_made_of, broadcast_extents,
            equality_is_three_valued, order_is_three_valued,
            bounds_that_overflow_are_lost_not_wrong, overflow_becomes_a_fresh_symbol,
