@@ -2,10 +2,27 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/diag.h"
 
+#include "base/utf8.h"
+
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { MESSAGE_SIZE = 2048, DEFAULT_ERROR_LIMIT = 20 };
+
+/* What was cut may have been cut inside of a letter. */
+static void drop_half_a_letter(char *text, size_t size) {
+    size_t begin = size;
+    while (begin > 0 && size - begin < 4 && (text[begin - 1] & 0xc0) == 0x80) {
+        begin--;
+    }
+    bool is_cut = size + 1 == MESSAGE_SIZE && begin > 0 &&
+                  (text[begin - 1] & 0x80) != 0 &&
+                  ig_utf8_length(text + begin - 1, size - begin + 1) == 0;
+    if (is_cut) {
+        text[begin - 1] = '\0';
+    }
+}
 
 static void send(ig_diag *diag, ig_diagnostic *diagnostic, const ig_location *where,
                  const char *format, va_list list) {
@@ -13,6 +30,7 @@ static void send(ig_diag *diag, ig_diagnostic *diagnostic, const ig_location *wh
     if (vsnprintf(message, sizeof(message), format, list) < 0) {
         message[0] = '\0';
     }
+    drop_half_a_letter(message, strlen(message));
     if (where) {
         diagnostic->where = *where;
     }
@@ -77,55 +95,80 @@ typedef struct cut_text {
     size_t size, capacity; /* capacity includes the final zero */
 } cut_text;
 
-static void IG_PRINTF(2, 3) add(cut_text *text, const char *format, ...) {
-    size_t  room = text->capacity - text->size;
-    va_list list;
-    va_start(list, format);
-    int length = vsnprintf(text->data + text->size, room, format, list);
-    va_end(list);
-    if (length > 0) {
-        text->size += (size_t)length < room ? (size_t)length : room - 1;
+/* All of a piece or nothing: a letter is not cut. */
+static void add_piece(cut_text *text, const char *piece, size_t size) {
+    if (text->capacity - text->size > size) {
+        memcpy(text->data + text->size, piece, size);
+        text->size += size;
+        text->data[text->size] = '\0';
+    } else {
+        text->capacity = text->size + 1; /* full */
     }
+}
+
+static void add_number(cut_text *text, const char *format, unsigned number) {
+    char digits[32];
+    int  length = snprintf(digits, sizeof(digits), format, number);
+    add_piece(text, digits, (size_t)length);
+}
+
+/* Names come from model files: nothing in them may steer a terminal or fake a line, and
+ * what is written is UTF-8 whatever they are.  `newline` stands for a line's end. */
+static void add_lines(cut_text *text, const char *words, const char *newline) {
+    for (size_t left = strlen(words); left;) {
+        size_t length = ig_utf8_plain(words, left);
+        if (length) {
+            add_piece(text, words, length);
+        } else if (*words == '\n' && newline) {
+            add_piece(text, newline, strlen(newline));
+            length = 1;
+        } else {
+            add_number(text, "\\x%02x", (unsigned char)*words);
+            length = 1;
+        }
+        words += length;
+        left -= length;
+    }
+}
+
+static void add(cut_text *text, const char *words) {
+    add_lines(text, words, NULL);
 }
 
 static void add_location(cut_text *text, const ig_location *where) {
     if (where->file) {
-        add(text, "%s:", where->file);
+        add(text, where->file);
         if (where->line) {
-            add(text, "%u:", where->line);
+            add_number(text, ":%u", where->line);
         }
         if (where->line && where->column) {
-            add(text, "%u:", where->column);
+            add_number(text, ":%u", where->column);
         }
-        add(text, " ");
+        add(text, ": ");
     }
     if (where->graph) {
-        add(text, "in '%s': ", where->graph);
+        add(text, "in '");
+        add(text, where->graph);
+        add(text, "': ");
     }
     if (!where->number && !where->node && !where->op) {
         return;
     }
     add(text, "node");
     if (where->number) {
-        add(text, " %u", where->number);
+        add_number(text, " %u", where->number);
     }
     if (where->node) {
-        add(text, " '%s'", where->node);
+        add(text, " '");
+        add(text, where->node);
+        add(text, "'");
     }
     if (where->op) {
-        add(text, " (%s)", where->op);
+        add(text, " (");
+        add(text, where->op);
+        add(text, ")");
     }
     add(text, ": ");
-}
-
-/* Names come from model files: nothing in them may steer a terminal or fake a line. */
-static void defuse(char *text, size_t size, const char *allowed) {
-    for (size_t i = 0; i < size; i++) {
-        unsigned char c = (unsigned char)text[i];
-        if ((c < 0x20 && c != (unsigned char)*allowed) || c == 0x7f) {
-            text[i] = '?';
-        }
-    }
 }
 
 size_t ig_diagnostic_format(const ig_diagnostic *diagnostic, char *buffer,
@@ -137,13 +180,12 @@ size_t ig_diagnostic_format(const ig_diagnostic *diagnostic, char *buffer,
     cut_text text = { buffer, 0, size };
     buffer[0] = '\0';
     add_location(&text, &diagnostic->where);
-    add(&text, "%s", prefixes[diagnostic->severity]);
-    defuse(buffer, text.size, "");
-    size_t message_begin = text.size;
-    add(&text, "%s", diagnostic->message ? diagnostic->message : "");
+    add(&text, prefixes[diagnostic->severity]);
+    add_lines(&text, diagnostic->message ? diagnostic->message : "", "\n    ");
     if (diagnostic->hint) {
-        add(&text, "\n  hint: %s", diagnostic->hint);
+        add_piece(&text, "\n", 1);
+        add(&text, "  hint: ");
+        add_lines(&text, diagnostic->hint, "\n    ");
     }
-    defuse(buffer + message_begin, text.size - message_begin, "\n");
     return text.size;
 }

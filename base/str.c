@@ -72,6 +72,25 @@ size_t ig_utf8_length(const char *text, size_t size) {
     return length;
 }
 
+/* Of a well-formed sequence. */
+static uint32_t code_point(const unsigned char *bytes, size_t length) {
+    uint32_t code = length == 1 ? bytes[0] : bytes[0] & (0x7fu >> length);
+    for (size_t i = 1; i < length; i++) {
+        code = code << 6 | (bytes[i] & 0x3fu);
+    }
+    return code;
+}
+
+size_t ig_utf8_plain(const char *text, size_t size) {
+    size_t   length = ig_utf8_length(text, size);
+    uint32_t code = length ? code_point((const unsigned char *)text, length) : 0;
+    bool     is_control = code < 0x20 || (code >= 0x7f && code < 0xa0);
+    bool     is_mark = (code >= 0x200e && code <= 0x200f) ||
+                   (code >= 0x2028 && code <= 0x202e) ||
+                   (code >= 0x2066 && code <= 0x2069) || code == 0xfeff;
+    return is_control || is_mark ? 0 : length;
+}
+
 bool ig_utf8_is_valid(ig_str text) {
     for (size_t i = 0; i < text.size;) {
         size_t length = ig_utf8_length(text.data + i, text.size - i);

@@ -7,5 +7,8 @@
 
 /* Bytes (1 to 4) of the well-formed sequence that `text` begins with, or 0. */
 size_t ig_utf8_length(const char *text, size_t size);
+/* The same, but 0 also for what could steer a terminal or change how a line reads:
+ * control characters and the marks that reverse the order of letters. */
+size_t ig_utf8_plain(const char *text, size_t size);
 
 #endif

@@ -98,7 +98,26 @@ TEST(long_messages_are_cut) {
 TEST(names_cannot_steer_a_terminal) {
     ig_location where = { .node = "a\x1b[2J\nmodel.onnx: fine" };
     ig_error(&diag, IG_INVALID, &where, "bad \x1b[31m%s", "b\x7f\nx");
-    CHECK_TEXT(kept.text, "node 'a?[2J?model.onnx: fine': bad ?[31mb?\nx");
+    CHECK_TEXT(kept.text,
+               "node 'a\\x1b[2J\\x0amodel.onnx: fine': bad \\x1b[31mb\\x7f\n    x");
+    ig_error(&diag, IG_INVALID, NULL, "a\xc2\x9bm b\xe2\x80\xae c");
+    CHECK_TEXT(kept.text, "a\\xc2\\x9bm b\\xe2\\x80\\xae c");
+}
+
+TEST(what_is_written_is_utf8) {
+    ig_location where = { .file = "gr\xc3\xbc\xc3\x9f.pt", .op = "\xff\xc3(" };
+    ig_error_hint(&diag, IG_INVALID, &where, "\x80", "\xe2\x82\xac \xe2\x82");
+    CHECK_TEXT(kept.text, "gr\xc3\xbc\xc3\x9f.pt: node (\\xff\\xc3(): "
+                          "\xe2\x82\xac \\xe2\\x82\n  hint: \\x80");
+    static char name[3000];
+    for (size_t i = 0; i + 3 < sizeof(name); i += 3) {
+        memcpy(name + i, "\xe2\x82\xac", 3);
+    }
+    ig_error(&diag, IG_INVALID, NULL, "%s", name);
+    CHECK_INT(strlen(kept.message), 2046);
+    ig_diagnostic diagnostic = { .severity = IG_ERROR, .message = name };
+    char          buffer[6];
+    CHECK_INT(ig_diagnostic_format(&diagnostic, buffer, 6), 3);
 }
 
 static int progress_calls;
@@ -128,4 +147,4 @@ UNIT_SUITE(base_diag, errors_name_the_node_as_the_user_does,
            every_part_of_a_location_may_be_absent, hints_and_warnings,
            listing_stops_but_counting_goes_on, no_sink_and_no_diag_are_fine,
            long_messages_are_cut, names_cannot_steer_a_terminal,
-           contexts_cancel_and_tell_progress)
+           what_is_written_is_utf8, contexts_cancel_and_tell_progress)
