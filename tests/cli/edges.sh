@@ -53,3 +53,22 @@ for threads in 2 3 4 7; do
 done
 "$ingot" run "$tmp/dlrm.onnx" --no-cache --inputs "$tmp/in" --json >"$tmp/more"
 holds "compiled just in time gives the same bits" cmp "$tmp/one" "$tmp/more"
+
+# Names from a file cannot steer a terminal or fake a line.
+cat >"$tmp/names.ig" <<'IG'
+module @names {
+  graph @main(%x "a\x1b[2J\nerror: \x9b\x7f": f32[2]) -> (f32[2] "y\x07") {
+    %0 = relu %x : f32[2]
+    ret %0
+  }
+}
+IG
+plain() {
+    "$ingot" "$@" >"$tmp/plain" 2>&1
+    ! LC_ALL=C grep -qaP '[\x00-\x08\x0b-\x1f\x7f-\x9f]|^error: [^0-9]' "$tmp/plain"
+}
+holds "names are plain in what info prints" plain info "$tmp/names.ig"
+holds "and in what run says" plain run "$tmp/names.ig"
+holds "and in its results" plain run "$tmp/names.ig" --inputs "$tmp/absent"
+"$ingot" info "$tmp/names.ig" --json >"$tmp/json"
+holds "and as JSON" is_json

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/tool.h"
 
+#include <jansson.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -38,6 +39,29 @@ void progress_clear(void) {
     if (isatty(STDERR_FILENO)) {
         fputs("\r\033[K", stderr);
     }
+}
+
+void put_plain(FILE *to, const char *text) {
+    json_t *string = json_string(text); /* NULL: not UTF-8 */
+    for (const char *at = text; *at; at++) {
+        unsigned char byte = (unsigned char)*at;
+        bool          is_c1 = byte == 0xc2 && ((unsigned char)at[1] & 0xe0) == 0x80;
+        if (byte < 0x20 || byte == 0x7f || is_c1 || (!string && byte >= 0x80)) {
+            fprintf(to, "\\x%02x", byte);
+        } else {
+            fputc(byte, to);
+        }
+        if (is_c1 && string) {
+            fprintf(to, "\\x%02x", (unsigned char)*++at);
+        }
+    }
+    json_decref(string);
+}
+
+void put_port(FILE *to, const char *what, const char *name, const char *type) {
+    fprintf(to, "  %s", what);
+    put_plain(to, name);
+    fprintf(to, ": %s\n", type);
 }
 
 int complain(int exit_status, const char *format, ...) {

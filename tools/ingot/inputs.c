@@ -27,8 +27,8 @@ static ig_status complain_of_missing(const model *m, const call *with) {
     complain(0, "%zu of %zu inputs have no value; the model takes:", missing,
              with->count);
     for (size_t i = 0; i < with->count; i++) {
-        fprintf(stderr, "  %-7s %s: %s\n", is_given(&with->inputs[i]) ? "" : "missing",
-                model_input_name(m, i), model_input_type(m, i));
+        put_port(stderr, is_given(&with->inputs[i]) ? "        " : "missing ",
+                 model_input_name(m, i), model_input_type(m, i));
     }
     return IG_INVALID;
 }
@@ -56,7 +56,7 @@ static ig_status take_option(const model *m, call *with, const char *text) {
     }
     complain(0, "--input %s: the model has no such input; it takes:", text);
     for (size_t i = 0; i < with->count; i++) {
-        fprintf(stderr, "  %s: %s\n", model_input_name(m, i), model_input_type(m, i));
+        put_port(stderr, "", model_input_name(m, i), model_input_type(m, i));
     }
     return IG_INVALID;
 }

@@ -204,7 +204,7 @@ ig_status structured_inputs(const model *m, const structured *arguments, call *o
     }
     complain(0, "%zu tensors given; the model takes:", out->count);
     for (size_t i = 0; i < wanted; i++) {
-        fprintf(stderr, "  %s: %s\n", model_input_name(m, i), model_input_type(m, i));
+        put_port(stderr, "", model_input_name(m, i), model_input_type(m, i));
     }
     return IG_INVALID;
 }

@@ -71,7 +71,8 @@ static void show_rows(const ig_argument *tensor) {
 
 static void show_value(const ig_argument *value, const char *name) {
     char *type = type_text(value);
-    printf("%s: %s\n", name, type);
+    put_plain(stdout, name);
+    printf(": %s\n", type);
     free(type);
     if (value->kind == IG_ARGUMENT_TENSOR) {
         show_rows(value);
@@ -97,7 +98,16 @@ void show_values(const ig_argument *values, const char *const *names, size_t cou
 
 void put_json_text(FILE *to, const char *text) {
     json_t *string = json_string(text);
-    char   *quoted = string ? json_dumps(string, JSON_ENCODE_ANY) : NULL;
+    if (!string) { /* not UTF-8 */
+        char  *plain = NULL;
+        size_t size = 0;
+        FILE  *copy = need(open_memstream(&plain, &size));
+        put_plain(copy, text);
+        fclose(copy);
+        string = json_string(plain);
+        free(plain);
+    }
+    char *quoted = string ? json_dumps(string, JSON_ENCODE_ANY) : NULL;
     fputs(quoted ? quoted : "null", to);
     free(quoted);
     json_decref(string);

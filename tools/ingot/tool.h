@@ -15,6 +15,10 @@ extern const verb *const verbs[]; /* NULL-terminated (verbs.c) */
 /* The exit status of the command line for a status. */
 int exit_of(ig_status status);
 /* "ingot: …" on stderr; returns `exit_status`. */
+/* Text from a file: what could steer a terminal or fake a line is written as \\xNN. */
+void put_plain(FILE *to, const char *text);
+/* "  WHAT NAME: TYPE" on a line. */
+void put_port(FILE *to, const char *what, const char *name, const char *type);
 int  complain(int exit_status, const char *format, ...) IG_PRINTF(2, 3);
 void note(const settings *given, const char *format, ...) IG_PRINTF(2, 3);
 /* Clears the progress line before other output. */

@@ -95,18 +95,18 @@ static void print_signature(const model *m) {
         print_tree(m);
     }
     for (size_t i = 0; i < model_input_count(m); i++) {
-        printf("  input   %s: %s\n", model_input_name(m, i), model_input_type(m, i));
+        put_port(stdout, "input   ", model_input_name(m, i), model_input_type(m, i));
     }
     for (size_t i = 0; i < model_output_count(m); i++) {
-        printf("  output  %s: %s\n", model_output_name(m, i), model_output_type(m, i));
+        put_port(stdout, "output  ", model_output_name(m, i), model_output_type(m, i));
     }
     for (size_t i = 0; i < model_state_count(m); i++) {
-        printf("  state   %s: %s\n", model_input_name(m, model_input_count(m) + i),
-               model_input_type(m, model_input_count(m) + i));
+        size_t at = model_input_count(m) + i;
+        put_port(stdout, "state   ", model_input_name(m, at), model_input_type(m, at));
     }
 }
 
-static void put_port(size_t index, const char *name, const char *type) {
+static void put_json_port(size_t index, const char *name, const char *type) {
     fputs(index ? ",\n  {\"name\": " : "\n  {\"name\": ", stdout);
     put_json_text(stdout, name);
     fputs(", \"type\": ", stdout);
@@ -117,16 +117,16 @@ static void put_port(size_t index, const char *name, const char *type) {
 static void put_signature(const model *m) {
     fputs("\"inputs\": [", stdout);
     for (size_t i = 0; i < model_input_count(m); i++) {
-        put_port(i, model_input_name(m, i), model_input_type(m, i));
+        put_json_port(i, model_input_name(m, i), model_input_type(m, i));
     }
     fputs("],\n \"outputs\": [", stdout);
     for (size_t i = 0; i < model_output_count(m); i++) {
-        put_port(i, model_output_name(m, i), model_output_type(m, i));
+        put_json_port(i, model_output_name(m, i), model_output_type(m, i));
     }
     fputs("],\n \"states\": [", stdout);
     for (size_t i = 0; i < model_state_count(m); i++) {
         size_t at = model_input_count(m) + i;
-        put_port(i, model_input_name(m, at), model_input_type(m, at));
+        put_json_port(i, model_input_name(m, at), model_input_type(m, at));
     }
     fputs("],\n \"tree\": ", stdout);
     put_tree_json(m, 0);
