@@ -3,7 +3,7 @@
 SPDX-License-Identifier: Apache-2.0
 
 In every round each engine runs the same sets of inputs, in an order drawn anew, between
-calibrators (calibrate.c).  A round in which a calibrator is more than 20 % off its own
+calibrators (tools/ingot/rulers.c).  A round in which a calibrator is more than 20 % off its own
 median is dropped: something else was running.  What counts is the ratio of two engines
 *within* a round; its median over rounds comes with a bootstrap interval.  With one
 thread the clock is the thread's CPU time, which does not see preemption; with more it
@@ -36,34 +36,36 @@ STREAM_BUFFER = 1 << 28
 
 @functools.cache
 def ruler_memory():
-    return load_calibrate().bench_memory(LINE_BUFFER)
+    return load_calibrate().ruler_memory(LINE_BUFFER)
 
 
 def calibrate(threads, resident_bytes):
-    """The rulers of calibrate.c; `resident_bytes`: what a model reads every time."""
+    """The rulers of rulers.c; `resident_bytes`: what a model reads every time."""
     lib, memory = load_calibrate(), ruler_memory()
     each = 0.004 if threads == 1 else 0.02  # many threads take a while to get going
     return {
-        "fma_gflops": lib.bench_fma(threads, each / 2),
-        "line_ns": lib.bench_line(memory, LINE_BUFFER, threads, each),
-        "stream_gbs": lib.bench_stream(memory, STREAM_BUFFER, threads, 0.01),
-        "resident_gbs": lib.bench_stream(memory, resident_bytes, threads, 0.002),
+        "fma_gflops": lib.ruler_fma(threads, each / 2),
+        "line_ns": lib.ruler_line(memory, LINE_BUFFER, threads, each),
+        "stream_gbs": lib.ruler_stream(memory, STREAM_BUFFER, threads, 0.01),
+        "resident_gbs": lib.ruler_stream(memory, resident_bytes, threads, 0.002),
     }
 
 
 @functools.cache
 def load_calibrate():
-    source, library = HERE / "calibrate.c", cache_folder() / "calibrate.so"
-    if not library.exists() or os.path.getmtime(library) < os.path.getmtime(source):
+    root, library = HERE.parent, cache_folder() / "rulers.so"
+    sources = [HERE / "calibrate.c", root / "tools" / "ingot" / "rulers.c"]
+    newest = max(map(os.path.getmtime, sources))
+    if not library.exists() or os.path.getmtime(library) < newest:
         library.parent.mkdir(parents=True, exist_ok=True)
-        include = HERE.parent / "include"
-        flags = ["-std=c11", "-O3", "-shared", "-fPIC", "-pthread", f"-I{include}"]
-        subprocess.run(["cc", *flags, "-o", library, source], check=True)
+        flags = ["-std=c11", "-O3", "-shared", "-fPIC", "-pthread", "-D_GNU_SOURCE"]
+        flags += [f"-I{root / 'include'}", f"-I{root}"]
+        subprocess.run(["cc", *flags, "-o", library, *sources], check=True)
     lib = ctypes.CDLL(str(library))
     pointer, size, real = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_double
-    lib.bench_memory.restype, lib.bench_memory.argtypes = pointer, [size]
-    lib.bench_fma.restype, lib.bench_fma.argtypes = real, [ctypes.c_int, real]
-    for name in ("bench_line", "bench_stream"):
+    lib.ruler_memory.restype, lib.ruler_memory.argtypes = pointer, [size]
+    lib.ruler_fma.restype, lib.ruler_fma.argtypes = real, [ctypes.c_int, real]
+    for name in ("ruler_line", "ruler_stream"):
         getattr(lib, name).restype = real
         getattr(lib, name).argtypes = [pointer, size, ctypes.c_int, real]
     lib.bench_call.restype = real

@@ -1,20 +1,6 @@
 # Ctrl-C: nothing is left, and the status says so.
 # SPDX-License-Identifier: Apache-2.0
 
-# interrupt SECONDS COUNT COMMAND…: sends SIGINT so often; passes the exit status on.
-interrupt() {
-    local after=$1 count=$2 child
-    shift 2
-    "$@" &
-    child=$!
-    sleep "$after"
-    while [ "$count" -gt 0 ]; do
-        kill -INT "$child" 2>/dev/null
-        count=$((count - 1))
-    done
-    wait "$child"
-}
-
 # Enough kernels that compiling takes a while: every level.
 all=cpu:v2,v3,v4,v4-vnni
 mkdir "$tmp/stopped"

@@ -18,7 +18,7 @@ check "a limit needs a number" 2 "--limit takes NAME=N" "$ingot" info --limit ra
 check "verify needs a case" 2 "name a case's folder" "$ingot" verify
 check "help is not an error" 0 "usage: ingot VERB" "$ingot" --help
 check "the version is told" 0 "ingot 0." "$ingot" --version
-for verb in compile run verify dump opt bench info; do
+for verb in compile run verify dump opt bench profile info; do
     check "$verb has help" 0 "usage: ingot $verb" "$ingot" "$verb" --help
     holds "the manual has $verb" sh -c "'$ingot' --man | grep -q 'ingot $verb'"
     # Every option that help lists stands in the manual and in the completion.

@@ -86,6 +86,20 @@ static ig_status run_program(const model *m, ig_session *session, const call *wi
     return status;
 }
 
+ig_status call_bind(const model *m, ig_session *session, const call *with,
+                    ig_view *outputs, words *why) {
+    ig_view  *inputs = need(calloc(with->count + 1, sizeof *inputs));
+    ig_status status = make_views(m, with, inputs, why);
+    if (status == IG_OK) {
+        status = ig_session_bind(session, inputs, with->count, outputs,
+                                 model_output_count(m));
+        snprintf(why->text, sizeof why->text, "%s",
+                 status == IG_OK ? "" : ig_session_error(session));
+    }
+    free(inputs);
+    return status;
+}
+
 /* ---- the interpreter ---- */
 
 static ig_status interpret(const model *m, const call *with, results *out) {

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/inputs.h"
 
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -124,4 +125,54 @@ ig_status inputs_take(const settings *given, const model *m, call *with,
         status = take_option(m, with, given->inputs.items[i]);
     }
     return status == IG_OK ? complain_of_missing(m, with) : status;
+}
+
+/* ---- inputs of measurements ---- */
+
+/* The text of --input for this input: the last whose pattern fits; NULL: none. */
+static const char *given_value(const settings *given, const char *name) {
+    const char *found = NULL;
+    for (size_t i = 0; i < given->inputs.count; i++) {
+        const char *text = given->inputs.items[i];
+        const char *equals = strchr(text, '=');
+        char       *pattern = text_of("%.*s", equals ? (int)(equals - text) : 0, text);
+        if (equals && fnmatch(pattern, name, 0) == 0) {
+            found = equals + 1;
+        }
+        free(pattern);
+    }
+    return found;
+}
+
+/* Reals are random, whole numbers zero, unless something else is given. */
+static char *value_text(const settings *given, const model *m, size_t index,
+                        const extents *with) {
+    const char *value = given_value(given, model_input_name(m, index));
+    if (value && (*value == '@' || *value == '[' || *value == '{')) {
+        return text_of("%s", value);
+    }
+    const char *equals = value ? strchr(value, '=') : NULL;
+    char       *own = equals ? text_of("%.*s", (int)(equals - value), value) : NULL;
+    const char *type = own ? own : model_input_type(m, index);
+    char       *whole = type_with_extents(with, type);
+    const char *usual = is_real(type) ? "random" : "0";
+    char       *text = whole ? text_of("%s=%s", whole,
+                                 equals  ? equals + 1
+                                       : value ? value
+                                               : usual)
+                             : NULL;
+    free(own);
+    free(whole);
+    return text;
+}
+
+ig_status inputs_fill(const settings *given, const model *m, const extents *with,
+                      call *out) {
+    ig_status status = IG_OK;
+    for (size_t i = 0; i < out->count && status == IG_OK; i++) {
+        char *text = value_text(given, m, i, with);
+        status = text ? input_give(m, out, i, text) : IG_INVALID;
+        free(text);
+    }
+    return status;
 }

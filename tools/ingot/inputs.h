@@ -3,7 +3,7 @@
 #ifndef INGOT_TOOL_INPUTS_H
 #define INGOT_TOOL_INPUTS_H
 
-#include "tools/ingot/tool.h"
+#include "tools/ingot/extent.h"
 
 bool text_ends(const char *text, const char *ending);
 
@@ -13,5 +13,9 @@ ig_status input_give(const model *m, call *with, size_t index, const char *text)
  * closes.  Reports; lists the inputs when one has no value. */
 ig_status inputs_take(const settings *given, const model *m, call *with,
                       ig_arguments **out_archive);
+/* Values for measurements: those of --input, whose names may be patterns and whose
+ * types may be absent, else random reals and zeros. */
+ig_status inputs_fill(const settings *given, const model *m, const extents *with,
+                      call *out);
 
 #endif

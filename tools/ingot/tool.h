@@ -103,6 +103,9 @@ typedef struct results {
 ig_status call_run(const model *m, ig_session *session, const call *with, results *out,
                    words *why);
 void      results_fini(results *which);
+/* Binds the values, and memory of the session for the outputs. */
+ig_status call_bind(const model *m, ig_session *session, const call *with,
+                    ig_view *outputs, words *why);
 /* A tensor as a view; false when the runtime takes no such value (a list, rank > 8). */
 bool view_of(const ig_argument *tensor, ig_view *out);
 

@@ -9,7 +9,6 @@
 #include "tools/ingot/inputs.h"
 #include "tools/ingot/structured.h"
 
-#include <fnmatch.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -70,7 +69,7 @@ static void add_sample(samples *to, double seconds) {
     to->seconds[to->count++] = seconds;
 }
 
-/* Calls until the time is over, at least three times. */
+/* Calls until the time is over, at least three times; until Ctrl-C, but for a call. */
 static ig_status call_for(runner *r, double seconds, bool is_kept) {
     double end = now() + seconds;
     size_t calls = 0;
@@ -79,12 +78,12 @@ static ig_status call_for(runner *r, double seconds, bool is_kept) {
         if (status != IG_OK) {
             return status;
         }
-        if (was_interrupted()) {
-            return IG_CANCELLED;
-        }
         double after = now();
         if (is_kept) {
             add_sample(&r->took, after - begin);
+        }
+        if (was_interrupted()) {
+            break;
         }
         begin = after;
     }
@@ -181,24 +180,8 @@ static ig_status open_runner(const settings *given, const model *m, const call *
     if (status != IG_OK) {
         return status;
     }
-    ig_view *inputs = need(calloc(with->count + 1, sizeof *inputs));
     out->outputs = need(calloc(model_output_count(m) + 1, sizeof *out->outputs));
-    for (size_t i = 0; i < with->count; i++) {
-        if (!view_of(&with->inputs[i], &inputs[i])) {
-            status = IG_UNSUPPORTED;
-            snprintf(why->text, sizeof why->text, "programs do not take input '%s'",
-                     model_input_name(m, i));
-        }
-    }
-    if (status == IG_OK) {
-        status = ig_session_bind(out->session, inputs, with->count, out->outputs,
-                                 model_output_count(m));
-        if (status != IG_OK) {
-            snprintf(why->text, sizeof why->text, "%s", ig_session_error(out->session));
-        }
-    }
-    free(inputs);
-    return status;
+    return call_bind(m, out->session, with, out->outputs, why);
 }
 
 static ig_status run_all(runner *runners, size_t count, words *why) {
@@ -248,56 +231,6 @@ static ig_status measure(const settings *given, const model *m, const call *with
         free(runners[i].took.seconds);
     }
     free(runners);
-    return status;
-}
-
-/* ---- inputs of a point ---- */
-
-/* The text of --input for this input: the last whose pattern fits; NULL: none. */
-static const char *given_value(const settings *given, const char *name) {
-    const char *found = NULL;
-    for (size_t i = 0; i < given->inputs.count; i++) {
-        const char *text = given->inputs.items[i];
-        const char *equals = strchr(text, '=');
-        char       *pattern = text_of("%.*s", equals ? (int)(equals - text) : 0, text);
-        if (equals && fnmatch(pattern, name, 0) == 0) {
-            found = equals + 1;
-        }
-        free(pattern);
-    }
-    return found;
-}
-
-/* Reals are random, whole numbers zero, unless something else is given. */
-static char *value_text(const settings *given, const model *m, size_t index,
-                        const extents *with) {
-    const char *value = given_value(given, model_input_name(m, index));
-    if (value && (*value == '@' || *value == '[' || *value == '{')) {
-        return text_of("%s", value);
-    }
-    const char *equals = value ? strchr(value, '=') : NULL;
-    char       *own = equals ? text_of("%.*s", (int)(equals - value), value) : NULL;
-    const char *type = own ? own : model_input_type(m, index);
-    char       *whole = type_with_extents(with, type);
-    const char *usual = is_real(type) ? "random" : "0";
-    char       *text = whole ? text_of("%s=%s", whole,
-                                 equals  ? equals + 1
-                                       : value ? value
-                                               : usual)
-                             : NULL;
-    free(own);
-    free(whole);
-    return text;
-}
-
-static ig_status fill_inputs(const settings *given, const model *m, const extents *with,
-                             call *out) {
-    ig_status status = IG_OK;
-    for (size_t i = 0; i < out->count && status == IG_OK; i++) {
-        char *text = value_text(given, m, i, with);
-        status = text ? input_give(m, out, i, text) : IG_INVALID;
-        free(text);
-    }
     return status;
 }
 
@@ -384,6 +317,9 @@ static ig_status run_threads(const settings *given, const model *m, const call *
             return status;
         }
         tell(given, &p, (*told)++ == 0);
+        if (was_interrupted()) {
+            return IG_CANCELLED;
+        }
     }
     return IG_OK;
 }
@@ -396,7 +332,7 @@ static ig_status run_batch(const settings *given, const model *m, int64_t batch,
     extents sizes = { .batch_symbol = symbol, .batch = batch, .dims = given->dims };
     call_init(&with, model_input_count(m));
     ig_status status = given->inputs_from ? inputs_take(given, m, &with, &archive)
-                                          : fill_inputs(given, m, &sizes, &with);
+                                          : inputs_fill(given, m, &sizes, &with);
     if (status == IG_OK) {
         status = run_threads(given, m, &with, batch, told, why);
     }
@@ -423,7 +359,8 @@ static ig_status run_structured(const settings *given, ig_context *context,
         fputs(given->json ? "[" : "", stdout);
         status = run_threads(given, &m, &with, has_rows ? with.inputs[0].dims[0] : 1,
                              &told, why);
-        fputs(given->json && status == IG_OK ? "]\n" : "", stdout);
+        fputs(given->json && (status == IG_OK || was_interrupted()) ? "]\n" : "",
+              stdout);
     }
     free(with.inputs);
     structured_free(&arguments);
@@ -444,7 +381,7 @@ static ig_status run_batches(const settings *given, const model *m, words *why) 
         }
         status = run_batch(given, m, batch, &told, why);
     }
-    fputs(given->json && status == IG_OK ? "]\n" : "", stdout);
+    fputs(given->json && (status == IG_OK || was_interrupted()) ? "]\n" : "", stdout);
     return status;
 }
 

@@ -9,6 +9,7 @@
     VERB(dump)      \
     VERB(opt)       \
     VERB(bench)     \
+    VERB(profile)   \
     VERB(info)
 
 #define DECLARE(name) extern const verb verb_##name;

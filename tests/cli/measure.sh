@@ -1,0 +1,66 @@
+# bench and profile.  SPDX-License-Identifier: Apache-2.0
+
+cat >"$tmp/product.ig" <<'END'
+module @product {
+  graph @main(%x: f32[B, 300], %y: f32[300, 40]) -> (f32[B, 40] "z") {
+    %0 = matmul %x, %y : f32[B, 40]
+    %1 = relu %0 : f32[B, 40]
+    ret %1
+  }
+}
+END
+cat >"$tmp/loop.ig" <<'END'
+module @loop {
+  graph @main(%x: f32[1000], %n: i64[]) -> (f32[1000] "z") {
+    %0 = const {value = bool[] true} : bool[]
+    %1 = loop %n, %0, %x : f32[1000] (%i: i64[], %k: bool[], %y: f32[1000]) {
+      %2 = add %y, %x : f32[1000]
+      yield %0, %2
+    }
+    ret %1
+  }
+}
+END
+check "profile names each step" 0 "the runtime and the clocks" \
+    "$ingot" profile "$tmp/product.ig" --batch 20 --seconds 0.02
+cp "$tmp/out" "$tmp/table"
+holds "and says what the machine can do" grep -q '^limits on 1 thread: fma ' "$tmp/table"
+check "a profile as JSON" 0 "\"steps\": [" \
+    "$ingot" profile "$tmp/product.ig" --batch 20 --seconds 0.02 --json \
+    --trace "$tmp/trace.json"
+cp "$tmp/out" "$tmp/table"
+# 2 * 20 * 300 * 40 for the product and 20 * 40 for relu; 4 bytes an element.
+holds "counts arithmetic" grep -q '"flops": 480800, ' "$tmp/table"
+holds "counts bytes" grep -q '"bytes": 75200, ' "$tmp/table"
+holds "is JSON" python3 -c '
+import json, sys
+table = json.load(open(sys.argv[1]))
+spent = sum(step["seconds"] for step in table["steps"])
+assert 0 < spent <= table["profiled_seconds"], spent
+assert table["limits"]["flops_per_second"] > 1e8
+events = json.load(open(sys.argv[2]))["traceEvents"]
+assert len(events) == len([s for s in table["steps"] if s["calls"]])
+' "$tmp/table" "$tmp/trace.json"
+check "on two threads" 0 "limits on 2 threads" \
+    "$ingot" profile "$tmp/product.ig" --batch 20 --seconds 0.02 --threads 2 --sort time
+check "a loop is profiled with its body" 0 "\"kind\": \"loop\", \"depth\": 0" \
+    "$ingot" profile "$tmp/loop.ig" --input n=7 --seconds 0.02 --json
+cp "$tmp/out" "$tmp/table"
+holds "whose trips are counted" grep -q '"depth": 1, "threads": 1, "calls": 7, ' "$tmp/table"
+check "profile is not for the interpreter" 2 "not the interpreter" \
+    "$ingot" profile "$tmp/product.ig" --target interpret
+check "profile takes one batch" 3 "--batch takes a number" \
+    "$ingot" profile "$tmp/product.ig" --batch x
+check "a trace that cannot be written" 6 "no/such/trace.json" \
+    "$ingot" profile "$tmp/product.ig" --seconds 0.01 --trace "$tmp/no/such/trace.json"
+
+check "bench gives percentiles" 0 "\"p99\": " \
+    "$ingot" bench "$tmp/product.ig" --batch 1,20 --threads 1,2 --seconds 0.02 --json
+cp "$tmp/out" "$tmp/table"
+holds "a point for each pair" [ "$(grep -c '"p50"' "$tmp/table")" = 4 ]
+check "bench runs sessions side by side" 0 "\"sessions\": 2" \
+    "$ingot" bench "$tmp/product.ig" --sessions 2 --seconds 0.02 --json
+interrupt 1 1 "$ingot" bench "$tmp/product.ig" --batch 1,2,3 --seconds 60 -q \
+    >"$tmp/table" 2>&1
+holds "Ctrl-C ends a measurement with 130" [ $? = 130 ]
+holds "which tells what it has" [ "$(grep -cE '^ +1 +1 +1 +[0-9]' "$tmp/table")" = 1 ]
