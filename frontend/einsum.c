@@ -455,13 +455,14 @@ static void evaluate(equation *e, term *terms, uint32_t count) {
     }
 }
 
-ig_status ig_einsum(ig_builder *builder, ig_arena *scratch, ig_str text,
-                    ig_value *const *operands, uint32_t count, ig_value **out_value,
-                    const char **out_why) {
+ig_status ig_einsum(ig_builder *builder, ig_arena *scratch, const ig_einsum_spec *spec,
+                    ig_value **out_value, const char **out_why) {
     equation e = { .builder = builder, .module = builder->graph->module };
+    ig_str   text = spec->equation;
+    uint32_t count = spec->operand_count;
     term    *terms = IG_NEW_ARRAY(scratch, term, count + 1u);
     for (uint32_t i = 0; i < count; i++) {
-        terms[i].value = operands[i];
+        terms[i].value = spec->operands[i];
     }
     const char *arrow = find_arrow(text), *end = text.data + text.size;
     bool        is_read = read_terms(&e, text.data, arrow ? arrow : end, terms, count);

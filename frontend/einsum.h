@@ -5,10 +5,15 @@
 
 #include "ir/build.h"
 
-/* What an equation makes of its operands, tensors of one dtype, goes to `out_value`.  An
- * equation that does not fit them is INVALID; `out_why` says what is wrong then. */
-ig_status ig_einsum(ig_builder *builder, ig_arena *scratch, ig_str equation,
-                    ig_value *const *operands, uint32_t operand_count,
+typedef struct ig_einsum_spec {
+    ig_str           equation;
+    ig_value *const *operands; /* tensors of one dtype */
+    uint32_t         operand_count;
+} ig_einsum_spec;
+
+/* What the equation makes of the operands goes to `out_value`.  An equation that does
+ * not fit them is INVALID; `out_why` says what is wrong then. */
+ig_status ig_einsum(ig_builder *builder, ig_arena *scratch, const ig_einsum_spec *spec,
                     ig_value **out_value, const char **out_why);
 
 #endif

@@ -12,8 +12,14 @@
  * A region has at most one anchor (the op that gives the family) and grows downwards:
  * an elementwise op joins the region that computes one of its operands when nobody else
  * uses that operand and the shape stays the same.  Of two such regions the one with the
- * anchor is joined, and an anchorless one is drawn into it.  Then each region moves to
- * its last op.  Constants of one element go inside.
+ * anchor is joined, and an anchorless one is drawn into it.  Where several ops use what
+ * a region computes and come together again, they join as one:
+ *
+ *     %1 = add %0, @bias
+ *     %2 = sigmoid %1
+ *     %3 = mul %1, %2            all of it is one region
+ *
+ * Then each region moves to its last op.  Constants of one element go inside.
  *
  * Keeps: shapes, values; the order of everything else.
  */
@@ -22,11 +28,12 @@
 
 #include <assert.h>
 
-enum { REGION_OPS = 64 };
+enum { REGION_OPS = 64, LOOK_AHEAD = 256 };
 
 typedef struct region {
     const char     *family;
     struct region  *merged_into; /* its ops are that region's now */
+    const ig_op    *tried;       /* the root from which it could not go on as one */
     IG_VEC(ig_op *) ops;         /* in order; the last is the root */
 } region;
 
@@ -73,19 +80,24 @@ static bool has_equal_dims(ig_module *module, const ig_type *a, const ig_type *b
     return true;
 }
 
-/* The region that elementwise `op` may join through operand `value`, or NULL. */
-static region *joinable(fuser *f, ig_op *op, const ig_value *value) {
+/* The region whose root computes `value` and could have elementwise `op`, or NULL. */
+static region *growing(fuser *f, ig_op *op, const ig_value *value) {
     if (!value->def || value->def->block != op->block) {
         return NULL;
     }
     region *r = ig_map_get_id(&f->region_of, IG_MAP_PTR(value->def));
     bool    is_root = r && IG_LAST(&r->ops) == value->def;
-    if (!is_root || r->ops.count >= REGION_OPS || !is_used_only_by(value, op)) {
+    if (!is_root || r->ops.count >= REGION_OPS) {
         return NULL;
     }
     bool can_grow = is_map(r) || ig_family_has_epilogue(r->family);
     bool is_same = has_equal_dims(ig_op_module(op), value->type, op->results[0].type);
     return can_grow && is_same ? r : NULL;
+}
+
+/* The region that elementwise `op` may join through operand `value`, or NULL. */
+static region *joinable(fuser *f, ig_op *op, const ig_value *value) {
+    return is_used_only_by(value, op) ? growing(f, op, value) : NULL;
 }
 
 static void draw_in(fuser *f, region *into, region *from) {
@@ -97,7 +109,112 @@ static void draw_in(fuser *f, region *into, region *from) {
     from->merged_into = into;
 }
 
+/* Adds `op` and the anchorless regions that feed it. */
+static void add_op(fuser *f, region *r, ig_op *op) {
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        region *from = joinable(f, op, op->operands[i].value);
+        if (from && from != r && is_map(from) &&
+            from->ops.count + r->ops.count < REGION_OPS) {
+            draw_in(f, r, from);
+        }
+    }
+    IG_PUSH(f->run->scratch, &r->ops, op);
+    ig_map_set_id(&f->region_of, IG_MAP_PTR(op), r);
+}
+
+/* ---- several users that come together ---- */
+
+/* Ops behind a region's root that might join it. */
+typedef struct bundle {
+    ig_op   *root;
+    ig_map   inside; /* op -> itself, the root too */
+    uint32_t count;
+    ig_op   *ops[REGION_OPS];
+} bundle;
+
+static bool is_inside(const bundle *b, const ig_op *op) {
+    return ig_map_get_id(&b->inside, IG_MAP_PTR(op)) != NULL;
+}
+
+static bool uses_any(const bundle *b, const ig_op *op) {
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        const ig_op *def = op->operands[i].value->def;
+        if (def && is_inside(b, def)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool stays_inside(const bundle *b, const ig_op *op) {
+    for (const ig_use *use = op->results[0].uses; use; use = use->next) {
+        if (!is_inside(b, use->user)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Nothing but the last op's result is wanted by others. */
+static bool is_closed(const bundle *b) {
+    bool is_closed = stays_inside(b, b->root);
+    for (uint32_t i = 0; is_closed && i + 1 < b->count; i++) {
+        is_closed = stays_inside(b, b->ops[i]);
+    }
+    return is_closed;
+}
+
+static bool may_join(fuser *f, const bundle *b, const ig_op *op, uint32_t room) {
+    return (ig_ops[op->code].traits & IG_MAP) && op->result_count == 1 &&
+           b->count < room && !ig_map_get_id(&f->region_of, IG_MAP_PTR(op)) &&
+           has_equal_dims(ig_op_module(op), b->root->results[0].type,
+                          op->results[0].type);
+}
+
+/* Takes the ops behind the root that use it, up to the first that ends them all. */
+static bool gather_users(fuser *f, region *r, bundle *b) {
+    uint32_t room = REGION_OPS - (uint32_t)r->ops.count, seen = 0;
+    ig_map_init(&b->inside, f->run->scratch);
+    ig_map_set_id(&b->inside, IG_MAP_PTR(b->root), b->root);
+    for (ig_op *op = b->root->next; op && seen < LOOK_AHEAD; op = op->next, seen++) {
+        if (!uses_any(b, op)) {
+            continue;
+        }
+        if (!may_join(f, b, op, room)) {
+            return false;
+        }
+        b->ops[b->count++] = op;
+        ig_map_set_id(&b->inside, IG_MAP_PTR(op), op);
+        if (is_closed(b)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Does `op` join, with others, a region whose result it does not use alone? */
+static bool join_together(fuser *f, ig_op *op) {
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        region *r = growing(f, op, op->operands[i].value);
+        bundle  b = { .root = r ? IG_LAST(&r->ops) : NULL };
+        if (!r || r->tried == b.root || b.root->result_count != 1) {
+            continue;
+        }
+        r->tried = b.root;
+        if (gather_users(f, r, &b)) {
+            for (uint32_t k = 0; k < b.count; k++) {
+                add_op(f, r, b.ops[k]);
+            }
+            return true;
+        }
+    }
+    return false;
+}
+
 static void join(fuser *f, ig_op *op) {
+    if (ig_map_get_id(&f->region_of, IG_MAP_PTR(op))) {
+        return; /* together with others */
+    }
     region *best = NULL;
     for (uint32_t i = 0; i < op->operand_count; i++) {
         region *r = joinable(f, op, op->operands[i].value);
@@ -105,19 +222,11 @@ static void join(fuser *f, ig_op *op) {
             best = r;
         }
     }
-    if (!best) {
+    if (best) {
+        add_op(f, best, op);
+    } else if (!join_together(f, op)) {
         new_region(f, op, ig_op_family((ig_opcode)op->code));
-        return;
     }
-    for (uint32_t i = 0; i < op->operand_count; i++) {
-        region *r = joinable(f, op, op->operands[i].value);
-        if (r && r != best && is_map(r) &&
-            r->ops.count + best->ops.count < REGION_OPS) {
-            draw_in(f, best, r);
-        }
-    }
-    IG_PUSH(f->run->scratch, &best->ops, op);
-    ig_map_set_id(&f->region_of, IG_MAP_PTR(op), best);
 }
 
 static void collect(fuser *f, ig_block *block) {

@@ -20,5 +20,5 @@ const char ig_pipeline_understand[] =
     "bag_gather,dce,bag_merge,interaction,"
     "unify,(infer,guards,canonicalise,fold,cse,dce)*";
 const char ig_pipeline_place[] = "(expand,infer,guards,canonicalise,fold,cse,dce)*,"
-                                 "pack,measure,fuse,bufferise,order,chain";
+                                 "pack,measure,sink,fuse,bufferise,order,chain";
 const char ig_pipeline_lower[] = "lower";

@@ -112,8 +112,9 @@ ig_status ig_onnx_import_einsum(ig_onnx_node *node) {
     for (uint32_t i = 0; i < node->input_count; i++) {
         IG_TRY(ig_onnx_tensor(node, i));
     }
-    if (ig_einsum(node->builder, node->import->arena, equation, node->inputs,
-                  node->input_count, &node->outputs[0], &why) != IG_OK) {
+    ig_einsum_spec spec = { equation, node->inputs, node->input_count };
+    if (ig_einsum(node->builder, node->import->arena, &spec, &node->outputs[0], &why) !=
+        IG_OK) {
         return ig_onnx_fail(node, IG_INVALID, "equation '%.*s': %s",
                             IG_STR_ARG(equation), why);
     }

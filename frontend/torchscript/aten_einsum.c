@@ -10,8 +10,8 @@ ig_status ig_ts_op_einsum(ig_ts_call *call) {
     ig_value   *value;
     const char *why;
     IG_TRY(call->status);
-    if (ig_einsum(call->builder, call->arena, equation, tensors, count, &value, &why) !=
-        IG_OK) {
+    ig_einsum_spec spec = { equation, tensors, count };
+    if (ig_einsum(call->builder, call->arena, &spec, &value, &why) != IG_OK) {
         return ig_ts_fail(call, IG_INVALID, "'%.*s': %s", IG_STR_ARG(equation), why);
     }
     return ig_aten_give(call, value);
