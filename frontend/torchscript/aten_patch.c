@@ -170,6 +170,76 @@ ig_status ig_ts_op_im2col(ig_ts_call *call) {
     return ig_aten_give(call, has_batch ? x : ig_aten_squeeze(call, x, 0));
 }
 
+/* What folds back columns: filter k of a kernel of `count` places is 1 at place k. */
+static ig_value *unit_filters(ig_ts_call *call, ig_dtype dtype, const int64_t *kernel) {
+    int64_t   count = kernel[0] * kernel[1];
+    ig_value *row = ig_aten_axis_numbers(call, 2, 0, count);
+    ig_value *column = ig_aten_axis_numbers(call, 2, 1, count);
+    ig_value *is_own = ig_aten_map2(call, IG_OP_eq, row, column);
+    ig_dim    dims[] = { count, 1, kernel[0], kernel[1] };
+    return ig_aten_reshape(call, ig_aten_cast(call, is_own, dtype), 4, dims);
+}
+
+/* Where columns come from along one axis: how many places there are, and what a
+ * transposed convolution over them loses at both ends. */
+typedef struct fold_axis {
+    ig_dim places, before, after;
+} fold_axis;
+
+static fold_axis fold_axis_of(ig_module *m, ig_dim size, int64_t reach, int64_t pad,
+                              int64_t stride) {
+    ig_dim room = ig_dim_add(m, size, ig_dim_const(m, 2 * pad - reach));
+    ig_dim places = ig_dim_add(m, ig_dim_floor_div(m, room, stride), 1);
+    ig_dim all = ig_dim_mul(m, ig_dim_sub(m, places, 1), stride);
+    all = ig_dim_sub(m, ig_dim_add(m, all, reach), size);
+    return (fold_axis){ places, pad, ig_dim_sub(m, all, pad) };
+}
+
+/* col2im(self [N, C kh kw, windows], output_size, kernel_size, dilation, padding,
+ * stride) -> [N, C, H, W]: a transposed convolution that puts each column where it was
+ * taken from */
+ig_status ig_ts_op_col2im(ig_ts_call *call) {
+    uint32_t       count;
+    ig_value      *x = ig_aten_tensor(call, 0);
+    const ig_dim  *size = ig_aten_dims(call, 1, 2, &count);
+    const int64_t *kernel = ig_aten_ints(call, 2, 2, &count);
+    const int64_t *dilation = ig_aten_ints(call, 3, 2, &count);
+    const int64_t *pad = ig_aten_ints(call, 4, 2, &count);
+    const int64_t *stride = ig_aten_ints(call, 5, 2, &count);
+    IG_TRY(call->status);
+    bool       has_batch = x->type->rank == 3;
+    ig_module *m = call->module;
+    if ((!has_batch && x->type->rank != 2) || stride[0] <= 0 || stride[1] <= 0) {
+        return ig_ts_fail(call, IG_INVALID, "columns of rank %u", x->type->rank);
+    }
+    x = has_batch ? x : ig_aten_unsqueeze(call, x, 0);
+    fold_axis axes[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        axes[i] = fold_axis_of(m, size[i], dilation[i] * (kernel[i] - 1) + 1, pad[i],
+                               stride[i]);
+    }
+    int64_t each = kernel[0] * kernel[1];
+    ig_dim  channels = ig_dim_exact_div(m, x->type->dims[1], each);
+    ig_dim images[] = { ig_dim_mul(m, x->type->dims[0], channels), each, axes[0].places,
+                        axes[1].places };
+    ig_dim dims[] = { x->type->dims[0], channels, size[0], size[1] };
+    ig_attr attrs[IG_conv_attr_count] = {
+        [IG_conv_strides] = ig_attr_of_ints(m, stride, 2),
+        [IG_conv_dilations] = ig_attr_of_ints(m, dilation, 2),
+        [IG_conv_before] =
+            ig_attr_of_dims(m, (ig_dim[]){ axes[0].before, axes[1].before }, 2),
+        [IG_conv_after] = ig_attr_of_dims(m, (ig_dim[]){ axes[0].after, axes[1].after },
+                                          2),
+        [IG_conv_transposed] = ig_attr_of_bool(true),
+    };
+    ig_dtype  dtype = (ig_dtype)x->type->dtype;
+    ig_value *operands[] = { ig_aten_reshape(call, x, 4, images),
+                             unit_filters(call, dtype, kernel) };
+    x = ig_aten_make(call, IG_OP_conv, 2, operands, attrs);
+    x = ig_aten_reshape(call, x, 4, dims);
+    return ig_aten_give(call, has_batch ? x : ig_aten_squeeze(call, x, 0));
+}
+
 /* block_diag(tensors) */
 ig_status ig_ts_op_block_diag(ig_ts_call *call) {
     uint32_t   count;

@@ -145,6 +145,28 @@ static ig_value *packed_table(ig_ts_call *call, uint32_t bits) {
     return pack_rows(&r, data->bytes, scales, zeros);
 }
 
+/* embedding_bag_prepack(weight) */
+ig_status ig_ts_op_q_embedding_prepack(ig_ts_call *call) {
+    ig_ts_eval *eval = call->eval;
+    ig_ts_list *state = ig_ts_list_create(eval, 2),
+               *tensors = ig_ts_list_create(eval, 1);
+    ig_ts_list_add(eval, tensors, call->args[0]);
+    ig_ts_list_add(eval, state, ig_ts_of_int(1));
+    ig_ts_list_add(eval, state, ig_ts_of_list(tensors));
+    ig_ts_object *object = ig_ts_object_create(
+        eval, "__torch__.torch.classes.quantized.EmbeddingPackedParamsBase");
+    ig_ts_object_set(eval, object, "state", ig_ts_of_tuple(state));
+    return ig_ts_give_value(call, 0, ig_ts_of_object(object));
+}
+
+/* embedding_bag_unpack(packed) -> weight */
+ig_status ig_ts_op_q_embedding_origin(ig_ts_call *call) {
+    ig_aten_quantised q;
+    return packed_weight(call, &q)
+               ? ig_ts_give_quantised(call, 0, q.raw, q.dtype, q.quant)
+               : call->status;
+}
+
 /* ---- look-ups ---- */
 
 enum { TABLE, IDS, OFFSETS, SCALE_GRAD, MODE, PRUNED, WEIGHTS, MAPPING, LAST };

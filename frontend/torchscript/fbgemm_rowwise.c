@@ -126,8 +126,10 @@ ig_status ig_ts_op_fb_from_rows8(ig_ts_call *call) {
 
 /* ---- 8, 4 and 2 bits with numbers in f16 ---- */
 
+/* Argument 1, or the row's variant from 2 on. */
 static uint32_t bit_rate(ig_ts_call *call) {
-    int64_t bits = ig_aten_int(call, 1);
+    int     variant = call->row->variant;
+    int64_t bits = variant >= 2 ? variant : ig_aten_int(call, 1);
     if (bits != 2 && bits != 4 && bits != 8) {
         ig_aten_fail(call, IG_INVALID, "bit rate %lld", (long long)bits);
         return 8;
