@@ -7,8 +7,7 @@
  * number:
  *
  *   for feature in class
- *     for tile of the feature in this call's range        (tile: BAGS bags)
- *       for bag in tile
+ *     for bag of the feature in this call's part of the grid
  *         accumulators in registers; for id in bag: look ahead, check, add the row
  *         finish (mean, empty bag), store straight into the consumer's buffer
  *
@@ -176,28 +175,29 @@ void bag_open_feature(const bag_class *c, ig_builder *b, ig_value *number,
 
 /* ---- the ids of one bag ---- */
 
-static ig_value *load_offset(ig_builder *b, ig_value *buffer, ig_value *index,
-                             ig_value *stride) {
+ig_value *bag_load_offset(ig_builder *b, ig_value *buffer, ig_value *index,
+                          ig_value *stride) {
     return k_cast(b, k_load(b, buffer, k_mul(b, index, stride), 1), IG_DT_i64);
 }
 
 static ig_value *load_end(const bag_class *c, ig_builder *b, const bag_cursor *at,
                           ig_value *bag) {
     if (at->ends) {
-        return load_offset(b, at->ends, bag, at->end_stride);
+        return bag_load_offset(b, at->ends, bag, at->end_stride);
     }
     ig_value *next = k_add(b, bag, k_i64(b, 1));
     if (c->last != IG_LAST_ids) {
-        return load_offset(b, at->begins, next, at->begin_stride);
+        return bag_load_offset(b, at->begins, next, at->begin_stride);
     }
     ig_value *last = k_sub(b, at->begin_count, k_i64(b, 1));
-    ig_value *end = load_offset(b, at->begins, k_min(b, next, last), at->begin_stride);
+    ig_value *end = bag_load_offset(b, at->begins, k_min(b, next, last),
+                                    at->begin_stride);
     return k_where(b, k_compare(b, IG_OP_lt, next, at->begin_count), end, at->id_count);
 }
 
 void bag_load_offsets(const bag_class *c, ig_builder *b, const bag_cursor *at,
                       ig_value *first, ig_value *last, ig_value *out_ends[2]) {
-    out_ends[0] = load_offset(b, at->begins, first, at->begin_stride);
+    out_ends[0] = bag_load_offset(b, at->begins, first, at->begin_stride);
     out_ends[1] = load_end(c, b, at, last);
 }
 
@@ -251,7 +251,7 @@ static void check_offsets(const bag_class *c, ig_builder *b, const bag_cursor *a
 
 static void open_offsets(const bag_class *c, ig_builder *b, bag_cursor *at,
                          ig_value *bag) {
-    ig_value *begin = load_offset(b, at->begins, bag, at->begin_stride);
+    ig_value *begin = bag_load_offset(b, at->begins, bag, at->begin_stride);
     ig_value *end = load_end(c, b, at, bag);
     check_offsets(c, b, at, bag, &begin, &end);
     open_last(c, b, at, bag, begin, &end);
@@ -269,7 +269,7 @@ static void open_window(const bag_class *c, ig_builder *b, ig_value *number,
     const ig_type *types[] = { zero->type, zero->type };
     k_if           is_some = k_if_open(b, k_compare(b, IG_OP_gt, bags, zero), types, 2);
     ig_builder    *then = &is_some.then;
-    ig_value      *begin = load_offset(then, at->begins, zero, at->begin_stride);
+    ig_value      *begin = bag_load_offset(then, at->begins, zero, at->begin_stride);
     ig_value      *end = load_end(c, then, at, k_sub(then, bags, one));
     check_offsets(c, then, at, zero, &begin, &end);
     k_if_close(&is_some, (ig_value *[]){ begin, end }, (ig_value *[]){ zero, zero });
@@ -434,8 +434,9 @@ static void emit_bag(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value
     }
 }
 
-void bag_share(const bag_class *c, ig_builder *b, ig_value *number,
-               const bag_cursor *at, ig_value *const range[2], ig_value *out_bags[2]) {
+static void find_tiles(const bag_class *c, ig_builder *b, ig_value *number,
+                       const bag_cursor *at, ig_value *const range[2],
+                       ig_value *out_bags[2]) {
     ig_value *first = feature_value(c, b, number, BAG_first_tile);
     ig_value *tiles = k_ceil_div(b, at->bags, BAGS);
     ig_value *zero = k_i64(b, 0);
@@ -450,7 +451,11 @@ void bag_open_tiles(const bag_class *c, ig_builder *b, ig_value *number, bag_cur
     if (at->begins && c->features[0].pool == IG_POOL_none) {
         open_window(c, b, number, at);
     }
-    bag_share(c, b, number, at, range, out_bags);
+    if (c->plan) {
+        bag_planned_bags(c, b, number, out_bags);
+    } else {
+        find_tiles(c, b, number, at, range, out_bags);
+    }
 }
 
 static void emit_feature(const bag_class *c, ig_builder *b, ig_value *number,
@@ -473,7 +478,7 @@ static void emit_feature(const bag_class *c, ig_builder *b, ig_value *number,
 static void emit_class(const bag_class *c, ig_value *const range[2],
                        bag_emit_feature emit) {
     ig_builder *b = &c->lower->b;
-    bag_ahead   cursor, *ahead = bag_ahead_start(c, b, range, &cursor) ? &cursor : NULL;
+    bag_ahead   cursor, *ahead = bag_ahead_start(c, b, &cursor) ? &cursor : NULL;
     ig_value   *zero = k_i64(b, 0), *one = k_i64(b, 1), *state[BAG_AHEAD];
     uint32_t    count = bag_ahead_pack(ahead, state);
     k_loop      features = k_loop_open(b, zero, k_i64(b, c->count), one, state, count);
@@ -504,6 +509,8 @@ static ig_status emit_classes(ig_lower *lower, const bag_class *shared,
             c.count++;
         }
         IG_TRY(bag_choose_lanes(&c));
+        bool is_cpu = lower->target->family == IG_FAMILY_CPU;
+        c.plan = is_cpu ? bag_plan(&c, &lower->b, range) : NULL;
         emit_class(&c, range, emit);
         i += c.count;
     }

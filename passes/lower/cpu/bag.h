@@ -20,10 +20,11 @@ typedef struct bag_feature {
 } bag_feature;
 
 /* Numbers that may differ from feature to feature. */
-#define BAG_NUMBER_ROWS(X)                                                       \
-    X(rows)                                                                      \
-    X(padding) X(id_stride) X(bag_stride) X(length) X(id_count) X(weight_stride) \
-        X(weight_bag_stride) X(begin_stride) X(begin_count) X(end_stride)        \
+#define BAG_NUMBER_ROWS(X)                                                \
+    X(rows)                                                               \
+    X(padding)                                                            \
+    X(id_stride) X(bag_stride) X(length) X(id_count) X(weight_stride)     \
+        X(weight_bag_stride) X(begin_stride) X(begin_count) X(end_stride) \
             X(out_stride) X(bags) X(window_bags) X(first_tile)
 
 typedef enum bag_number {
@@ -48,16 +49,16 @@ typedef struct bag_class {
     ig_bag_last        last;
     ig_value         **numbers;  /* by bag_number, once they are in the kernel */
     bool              *is_array; /* one a feature */
+    ig_value          *plan;     /* CPUs: what this call does (bag_share.c) */
 } bag_class;
 
 /* The cursor that runs ahead of the look-ups (bag_ahead.c).  The first four are carried
  * from id to id. */
 typedef struct bag_ahead {
-    ig_value        *place, *left; /* of the next id, in its buffer; ids to come */
-    ig_value        *feature;      /* its number; carried when there are many */
-    ig_value        *in_bag;       /* ids to come of the bag, when bags lie apart */
-    bool             has_many, has_gaps;
-    ig_value *const *range; /* the call's tiles */
+    ig_value *place, *left; /* of the next id, in its buffer; ids to come */
+    ig_value *feature;      /* its number; carried when there are many */
+    ig_value *in_bag;       /* ids to come of the bag, when bags lie apart */
+    bool      has_many, has_gaps;
 } bag_ahead;
 
 enum { BAG_AHEAD = 4 };
@@ -110,12 +111,11 @@ void bag_open_feature(const bag_class *c, ig_builder *b, ig_value *number,
 void bag_open_strides(const bag_class *c, ig_builder *b, ig_value *number,
                       bag_cursor *at);
 /* Where the ids of bag `first` begin and where those of bag `last` end, unchecked. */
-void bag_load_offsets(const bag_class *c, ig_builder *b, const bag_cursor *at,
-                      ig_value *first, ig_value *last, ig_value *out_ends[2]);
+void      bag_load_offsets(const bag_class *c, ig_builder *b, const bag_cursor *at,
+                           ig_value *first, ig_value *last, ig_value *out_ends[2]);
+ig_value *bag_load_offset(ig_builder *b, ig_value *buffer, ig_value *index,
+                          ig_value *stride);
 /* The feature's bags in those tiles: first, and one past the last. */
-void bag_share(const bag_class *c, ig_builder *b, ig_value *number,
-               const bag_cursor *at, ig_value *const range[2], ig_value *out_bags[2]);
-/* The same; offsets without pooling are opened, too. */
 void bag_open_tiles(const bag_class *c, ig_builder *b, ig_value *number, bag_cursor *at,
                     ig_value *const range[2], ig_value *out_bags[2]);
 /* Where the ids of one bag are, checked. */
@@ -124,9 +124,17 @@ void bag_open(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value *bag);
 void bag_emit_columns(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value *bag,
                       uint32_t vectors);
 
+/* bag_share.c: the bags of each feature in those tiles, in a local array. */
+ig_value *bag_plan(const bag_class *c, ig_builder *b, ig_value *const range[2]);
+void      bag_planned_bags(const bag_class *c, ig_builder *b, ig_value *number,
+                           ig_value *out_bags[2]);
+/* Where their ids begin in the buffer, and how many there are. */
+void bag_planned_ids(const bag_class *c, ig_builder *b, ig_value *number,
+                     ig_value **out_place, ig_value **out_left);
+
 /* bag_ahead.c; a NULL cursor carries nothing and does not step. */
-bool     bag_ahead_start(const bag_class *c, ig_builder *b, ig_value *const range[2],
-                         bag_ahead *ahead); /* false: every table stays in the caches */
+/* False: every table stays in the caches. */
+bool     bag_ahead_start(const bag_class *c, ig_builder *b, bag_ahead *ahead);
 void     bag_ahead_step(const bag_class *c, ig_builder *b, bag_ahead *ahead);
 uint32_t bag_ahead_pack(const bag_ahead *ahead, ig_value **out_values);
 void     bag_ahead_unpack(bag_ahead *ahead, ig_value *const *values);

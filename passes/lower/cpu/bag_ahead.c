@@ -14,12 +14,13 @@
  * step for each id, and one for each feature that the first cursor opens; its own steps
  * are the same, an id or a feature, so the distance stays, and small calls, whose
  * features have an id or two each, are served as large ones are.  It only asks: ids are
- * not checked here, offsets only so far that ids are read where there are some.
+ * not checked here.
  */
 #include "passes/lower/cpu/bag.h"
 
-/* Lines that may be under way at once, and the least and most ids for them. */
-enum { LINES = 64, LEAST = 6, MOST = 32 };
+/* Lines that are asked for ahead of time, and the least and most ids for them: more
+ * than memory has under way at once, less than half of a small first cache. */
+enum { LINES = 192, LEAST = 8, MOST = 64 };
 
 static int64_t distance_of(const bag_class *c) {
     int64_t line = c->lower->target->line_bytes;
@@ -86,42 +87,14 @@ void bag_ahead_unpack(bag_ahead *ahead, ig_value *const *values) {
     }
 }
 
-/* ---- opening a feature ---- */
-
-/* Its ids in this call, where offsets tell them. */
-static void open_offsets(const bag_class *c, ig_builder *b, const bag_cursor *at,
-                         ig_value *const bags[2], bag_ahead *ahead) {
-    ig_value      *zero = k_i64(b, 0);
-    const ig_type *types[] = { zero->type, zero->type };
-    k_if is_some = k_if_open(b, k_compare(b, IG_OP_lt, bags[0], bags[1]), types, 2);
-    ig_builder *then = &is_some.then;
-    ig_value   *last = k_sub(then, bags[1], k_i64(then, 1)), *ends[2];
-    bag_load_offsets(c, then, at, bags[0], last, ends);
-    for (uint32_t i = 0; i < 2; i++) {
-        ends[i] = k_max(then, k_min(then, ends[i], at->id_count), zero);
-    }
-    ig_value *found[] = { k_mul(then, ends[0], at->id_stride),
-                          k_sub(then, ends[1], ends[0]) };
-    k_if_close(&is_some, found, (ig_value *[]){ zero, zero });
-    ahead->place = is_some.results[0];
-    ahead->left = is_some.results[1];
-}
-
 static void open_feature(const bag_class *c, ig_builder *b, ig_value *number,
                          bag_ahead *ahead) {
-    bag_cursor at = { 0 };
-    ig_value  *bags[2];
-    bag_open_feature(c, b, number, &at);
-    bag_share(c, b, number, &at, ahead->range, bags);
-    if (at.begins && c->features[0].pool != IG_POOL_none) {
-        open_offsets(c, b, &at, bags, ahead);
-        return;
+    bag_planned_ids(c, b, number, &ahead->place, &ahead->left);
+    if (ahead->has_gaps) {
+        bag_cursor at = { 0 };
+        bag_open_strides(c, b, number, &at);
+        ahead->in_bag = at.length;
     }
-    ig_value *count = k_max(b, k_sub(b, bags[1], bags[0]), k_i64(b, 0));
-    ig_value *stride = at.begins ? at.id_stride : at.bag_stride;
-    ahead->place = k_mul(b, bags[0], stride);
-    ahead->left = at.begins ? count : k_mul(b, count, at.length);
-    ahead->in_bag = ahead->has_gaps ? at.length : NULL;
 }
 
 /* ---- one step ---- */
@@ -195,13 +168,11 @@ void bag_ahead_step(const bag_class *c, ig_builder *b, bag_ahead *ahead) {
     bag_ahead_unpack(ahead, id.results);
 }
 
-bool bag_ahead_start(const bag_class *c, ig_builder *b, ig_value *const range[2],
-                     bag_ahead *ahead) {
-    if (c->lower->target->family == IG_FAMILY_GPU || !has_large(c)) {
+bool bag_ahead_start(const bag_class *c, ig_builder *b, bag_ahead *ahead) {
+    if (!c->plan || !has_large(c)) {
         return false;
     }
-    *ahead = (bag_ahead){ .range = range,
-                          .has_many = c->count > 1,
+    *ahead = (bag_ahead){ .has_many = c->count > 1,
                           .has_gaps = !is_flat(c),
                           .feature = k_i64(b, 0) };
     open_feature(c, b, ahead->feature, ahead);
