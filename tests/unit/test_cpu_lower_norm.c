@@ -50,6 +50,10 @@ TEST(layer_norm_over_the_last_axes) {
     check("%x: f32[B, 33]) -> (f32[B, 33] \"o\")",
           "%0 = layer_norm %x {axis = 0, epsilon = 1e-3} : f32[B, 33]\nret %0",
           EXTENTS(4));
+    check("%x: f32[B, 1], %s: f32[3]) -> (f32[B, 3] \"o\")",
+          "%0 = expand %x {to = [B, 3]} : f32[B, 3]\n"
+          "%1 = layer_norm %0, %s {axis = 1, epsilon = 1e-5} : f32[B, 3]\nret %1",
+          EXTENTS(5));
 }
 
 TEST(reductions_of_integers_and_logsumexp) {

@@ -50,19 +50,25 @@ static ig_value *load(row *r, ig_builder *b, const ig_operand *operand,
     return k_cast(b, ig_lower_load(n->lower, &site, operand), n->wide);
 }
 
+/* 0 in the lanes behind the last element: one that is broadcast fills them too. */
+static ig_value *own_lanes(const row *r, ig_builder *b, ig_value *x, ig_value *count) {
+    uint32_t lanes = r->n->lanes;
+    if (!count || lanes == 1) {
+        return x;
+    }
+    ig_value *is_there = k_compare(b, IG_OP_lt, k_iota(b, lanes),
+                                   k_splat(b, count, lanes));
+    return k_where(b, is_there, x, k_const_vector(b, r->n->wide, lanes, 0.0));
+}
+
 static ig_value *step_sum(row *r, ig_builder *b, ig_value *total, ig_value *count) {
-    return k_add(b, total, load(r, b, r->n->x, count));
+    ig_value *x = load(r, b, r->n->x, count);
+    return k_add(b, total, own_lanes(r, b, x, count));
 }
 
 static ig_value *step_squares(row *r, ig_builder *b, ig_value *total, ig_value *count) {
-    uint32_t  lanes = r->n->lanes;
     ig_value *centred = k_sub(b, load(r, b, r->n->x, count), r->mean);
-    if (count) {
-        ig_value *is_there = k_compare(b, IG_OP_lt, k_iota(b, lanes),
-                                       k_splat(b, count, lanes));
-        ig_value *zero = k_const_vector(b, r->n->wide, lanes, 0.0);
-        centred = k_where(b, is_there, centred, zero);
-    }
+    centred = own_lanes(r, b, centred, count);
     return k_muladd(b, centred, centred, total);
 }
 
