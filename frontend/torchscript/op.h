@@ -58,7 +58,7 @@ struct ig_ts_call {
     uint32_t                arg_count;
     ig_ts_value            *results; /* given by the hook */
     uint32_t                result_count;
-    uint32_t names;   /* that the result, a list, is unpacked into; 0: not known */
+    uint32_t  names;  /* that the result, a list, is unpacked into; 0: not known */
     ig_status status; /* first failure of the helpers of aten.h; IG_OK before */
 };
 

@@ -435,7 +435,7 @@ ig_status ig_lower_cpu_gemm(ig_lower *lower) {
     assert(anchor && "the family's body has its anchor");
     const ig_operand *a = ig_cpu_input(lower, anchor, 0);
     const ig_operand *panels = ig_cpu_input(lower, anchor, 1);
-    bool has_rows = a && (a->strides[1] == 1 || a->type->dims[1] == 1);
+    bool              has_rows = a && (a->strides[1] == 1 || a->type->dims[1] == 1);
     if (!has_rows || !panels || a->type->dtype != IG_DT_f32) {
         return ig_lower_unsupported(lower, "this form of matmul");
     }

@@ -1,8 +1,12 @@
 /* Layer normalisation over the last axes, on CPUs.
  * SPDX-License-Identifier: Apache-2.0
  *
- *   mean = sum(x) / n    v = sum((x - mean)²) / n
- *   (x - mean) / sqrt(v + epsilon) * scale + bias
+ *   mean = sum(x) / n    c = x - mean    d = sum(c) / n    v = sum(c²) / n - d²
+ *   (c - d) / sqrt(v + epsilon) * scale + bias
+ *
+ * d is what rounding left out of the mean: where a row is nearly constant c is exact
+ * and d puts it right, as Björck's corrected two-pass algorithm does for the variance
+ * (Chan, Golub, LeVeque: Algorithms for computing the sample variance, 1983).
  *
  * Three walks over a row in one kernel; the row stays in the caches between them.
  * Narrow floats are computed in f32.  Lanes run along the last axis where every operand
@@ -13,6 +17,7 @@
 #include "passes/lower/cpu/cpu.h"
 
 #include <assert.h>
+#include <string.h>
 
 enum { CHUNK = 4096 };
 
@@ -29,10 +34,13 @@ typedef struct norm {
 typedef struct row {
     const norm *n;
     ig_value   *index[IG_TENSOR_RANK];
-    ig_value   *mean, *deviation;
+    ig_value   *mean, *shift, *deviation; /* shift: d above; NULL with rms */
 } row;
 
-typedef ig_value *(*step_fn)(row *r, ig_builder *b, ig_value *total, ig_value *count);
+enum { SUM, SQUARES, TOTALS }; /* what a walk adds up */
+
+/* One step: adds to `totals` what stands there; `count` lanes of it, all when NULL. */
+typedef void (*step_fn)(row *r, ig_builder *b, ig_value **totals, ig_value *count);
 
 /* ---- one step of each walk ---- */
 
@@ -61,20 +69,29 @@ static ig_value *own_lanes(const row *r, ig_builder *b, ig_value *x, ig_value *c
     return k_where(b, is_there, x, k_const_vector(b, r->n->wide, lanes, 0.0));
 }
 
-static ig_value *step_sum(row *r, ig_builder *b, ig_value *total, ig_value *count) {
+static void step_sum(row *r, ig_builder *b, ig_value **totals, ig_value *count) {
     ig_value *x = load(r, b, r->n->x, count);
-    return k_add(b, total, own_lanes(r, b, x, count));
+    totals[SUM] = k_add(b, totals[SUM], own_lanes(r, b, x, count));
 }
 
-static ig_value *step_squares(row *r, ig_builder *b, ig_value *total, ig_value *count) {
-    ig_value *centred = k_sub(b, load(r, b, r->n->x, count), r->mean);
-    centred = own_lanes(r, b, centred, count);
-    return k_muladd(b, centred, centred, total);
+static void step_squares(row *r, ig_builder *b, ig_value **totals, ig_value *count) {
+    ig_value *centred = load(r, b, r->n->x, count);
+    if (r->mean) {
+        centred = own_lanes(r, b, k_sub(b, centred, r->mean), count);
+        totals[SUM] = k_add(b, totals[SUM], centred);
+    } else {
+        centred = own_lanes(r, b, centred, count);
+    }
+    totals[SQUARES] = k_muladd(b, centred, centred, totals[SQUARES]);
 }
 
-static ig_value *step_write(row *r, ig_builder *b, ig_value *total, ig_value *count) {
+static void step_write(row *r, ig_builder *b, ig_value **totals, ig_value *count) {
     const norm *n = r->n;
-    ig_value   *value = k_sub(b, load(r, b, n->x, count), r->mean);
+    ig_value   *value = load(r, b, n->x, count);
+    (void)totals;
+    if (r->mean) {
+        value = k_sub(b, k_sub(b, value, r->mean), r->shift);
+    }
     value = k_binary(b, IG_OP_div, value, r->deviation);
     if (n->op->operand_count > 1) {
         ig_value *scale = load(r, b, ig_cpu_input(n->lower, n->op, 1), count);
@@ -90,46 +107,55 @@ static ig_value *step_write(row *r, ig_builder *b, ig_value *total, ig_value *co
     }
     value = k_cast(b, value, (ig_dtype)n->out->type->dtype);
     k_store_count(b, value, n->out->buffer, at, count);
-    return total;
 }
 
 /* ---- a walk over the normalised axes ---- */
 
-static ig_value *walk_last(row *r, ig_builder *b, ig_value *total, step_fn step) {
+static void walk_last(row *r, ig_builder *b, ig_value **totals, step_fn step) {
     const norm *n = r->n;
     uint32_t    last = n->rank - 1;
     ig_value   *extent = ig_lower_dim(n->lower, n->x->type->dims[last]);
     ig_value   *by = k_i64(b, n->lanes);
     ig_value   *whole = k_mul(b, k_div(b, extent, by), by);
-    k_loop      loop = k_loop_open(b, k_i64(b, 0), whole, by, &total, 1);
+    k_loop      loop = k_loop_open(b, k_i64(b, 0), whole, by, totals, TOTALS);
+    ig_value   *next[TOTALS] = { loop.carried[SUM], loop.carried[SQUARES] };
     r->index[last] = loop.index;
-    ig_value *next = step(r, &loop.b, loop.carried[0], NULL);
-    k_loop_close(&loop, &next, 1);
+    step(r, &loop.b, next, NULL);
+    k_loop_close(&loop, next, TOTALS);
+    memcpy(totals, loop.results, TOTALS * sizeof *totals);
     if (n->lanes == 1) {
-        return loop.results[0];
+        return;
     }
-    k_loop tail = k_loop_open(b, whole, extent, by, loop.results, 1);
+    k_loop tail = k_loop_open(b, whole, extent, by, totals, TOTALS);
+    memcpy(next, tail.carried, TOTALS * sizeof *next);
     r->index[last] = tail.index;
-    next = step(r, &tail.b, tail.carried[0], k_sub(&tail.b, extent, tail.index));
-    k_loop_close(&tail, &next, 1);
-    return tail.results[0];
+    step(r, &tail.b, next, k_sub(&tail.b, extent, tail.index));
+    k_loop_close(&tail, next, TOTALS);
+    memcpy(totals, tail.results, TOTALS * sizeof *totals);
 }
 
-static ig_value *walk(row *r, ig_builder *b, uint32_t axis, ig_value *total,
-                      step_fn step) {
+/* `totals` hold what it starts from, and then the sums. */
+static void walk(row *r, ig_builder *b, uint32_t axis, ig_value **totals,
+                 step_fn step) {
     const norm *n = r->n;
     if (axis + 1 == n->rank) {
-        return walk_last(r, b, total, step);
+        walk_last(r, b, totals, step);
+        return;
     }
     ig_value *extent = ig_lower_dim(n->lower, n->x->type->dims[axis]);
-    k_loop    loop = k_loop_open(b, k_i64(b, 0), extent, k_i64(b, 1), &total, 1);
+    k_loop    loop = k_loop_open(b, k_i64(b, 0), extent, k_i64(b, 1), totals, TOTALS);
+    ig_value *next[TOTALS] = { loop.carried[SUM], loop.carried[SQUARES] };
     r->index[axis] = loop.index;
-    ig_value *next = walk(r, &loop.b, axis + 1, loop.carried[0], step);
-    k_loop_close(&loop, &next, 1);
-    return loop.results[0];
+    walk(r, &loop.b, axis + 1, next, step);
+    k_loop_close(&loop, next, TOTALS);
+    memcpy(totals, loop.results, TOTALS * sizeof *totals);
 }
 
 /* ---- a row ---- */
+
+static ig_value *mean_of(ig_builder *b, ig_value *lanes, ig_value *count) {
+    return k_binary(b, IG_OP_div, k_hreduce(b, IG_REDUCE_sum, lanes), count);
+}
 
 static void emit_row(const norm *n, ig_builder *b, ig_value *number) {
     row r = { .n = n };
@@ -141,20 +167,24 @@ static void emit_row(const norm *n, ig_builder *b, ig_value *number) {
     ig_dim    length = ig_dim_product(n->lower->module, n->x->type->dims + n->axis,
                                       n->rank - n->axis);
     ig_value *count = k_cast(b, ig_lower_dim(n->lower, length), n->wide);
-    ig_value *zero = k_const_vector(b, n->wide, n->lanes, 0.0);
-    ig_value *sum = zero;
-    r.mean = zero;
-    if (!ig_attr_int(n->op, IG_layer_norm_rms, 0)) {
-        sum = walk(&r, b, n->axis, zero, step_sum);
-        ig_value *whole = k_hreduce(b, IG_REDUCE_sum, sum);
-        r.mean = k_splat(b, k_binary(b, IG_OP_div, whole, count), n->lanes);
-    }
-    sum = walk(&r, b, n->axis, zero, step_squares);
-    ig_value *v = k_binary(b, IG_OP_div, k_hreduce(b, IG_REDUCE_sum, sum), count);
     double    epsilon = ig_attr_float(n->op, IG_layer_norm_epsilon, 0.0);
+    bool      is_rms = ig_attr_int(n->op, IG_layer_norm_rms, 0);
+    ig_value *zero = k_const_vector(b, n->wide, n->lanes, 0.0);
+    ig_value *sums[TOTALS] = { zero, zero }, *squares[TOTALS] = { zero, zero };
+    if (!is_rms) {
+        walk(&r, b, n->axis, sums, step_sum);
+        r.mean = k_splat(b, mean_of(b, sums[SUM], count), n->lanes);
+    }
+    walk(&r, b, n->axis, squares, step_squares);
+    ig_value *v = mean_of(b, squares[SQUARES], count);
+    if (!is_rms) {
+        ig_value *shift = mean_of(b, squares[SUM], count);
+        v = k_max(b, k_sub(b, v, k_mul(b, shift, shift)), k_const(b, n->wide, 0.0));
+        r.shift = k_splat(b, shift, n->lanes);
+    }
     v = k_unary(b, IG_OP_sqrt, k_add(b, v, k_const(b, n->wide, epsilon)));
     r.deviation = k_splat(b, v, n->lanes);
-    walk(&r, b, n->axis, zero, step_write);
+    walk(&r, b, n->axis, sums, step_write);
 }
 
 static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
