@@ -5,11 +5,14 @@ SPDX-License-Identifier: Apache-2.0
 
     compare.py --model legacy --rows large --batch 1,64 --threads 1,2 --json out.json
     compare.py --suite ground
+    compare.py --suite models --threads 1
 
 Runs with the Python of bench/peers, against the build in INGOT_BUILD (build/release).
 Every engine's outputs are held against each other before anything is timed.  Method:
-measure.py; models: models.py; settings of the peers: engines.py.  `--suite ground` runs
-all bars of the ground work and exits with 1 when one is missed.
+measure.py; models: models.py, parts.py; settings of the peers: engines.py.  A suite runs
+all its rows and exits with 1 when a bar is missed: `ground` the Criteo DLRMs as exporters
+write them, `models` chains, cross layers, interaction and whole models against the best
+of all peers.
 """
 
 import argparse
@@ -25,11 +28,13 @@ import measure
 from call_cost import call_costs
 from engines import ENGINES
 from machine import machine_facts
-from models import KINDS, ROWS, Model, lookups_per_sample, make_inputs
-from models import make_weights, write_onnx
+from models import KINDS, ROWS, Model, lookups_per_sample, write_onnx
+from parts import PARTS, Part
 
 L3_TIMES = 4  # sets of inputs touch this many times the last-level cache
 LEAST_SETS, MOST_SETS = 48, 4096
+LEAST_FEW_SETS, MOST_INPUT_BYTES = 8, 256 << 20
+LEAST_RESIDENT = 1 << 16  # bytes that the calibrator needs
 TOLERANCE = {"rtol": 1e-3, "atol": 1e-5}
 
 Source = collections.namedtuple("Source", "model path weights load")
@@ -43,6 +48,18 @@ BARS = {
     ("legacy", "torch"): (4, 1.4, 1.2),
     ("dynamo", "torch"): (4, 1.4, 1.2),
 }
+# Of --suite models, against every peer: {kind: (bar at batch 1, bar above)}, batches.
+CHAIN_BATCHES, MODEL_BATCHES = (1, 16, 64, 256), (1, 64, 1024)
+MODEL_BARS = {
+    **{kind: (1.3, 1.05) for kind in PARTS if kind.startswith("chain")},
+    "cross": (1.3, 1.1),
+    "dots_64": (1.3, 2),
+    "dots_128": (1.3, 2),
+    "onehot": (1.5, 1.1),
+    "mlperf": (1.5, 1.1),
+    "bench": (1.5, 1.1),
+}
+ALL_PEERS = ("onnxruntime", "openvino", "torch")
 
 
 # One point: a model, a batch size, a number of threads.
@@ -51,7 +68,9 @@ BARS = {
 def set_count(model, batch, cache_bytes):
     """Sets enough that look-ups into large tables do not find their lines cached."""
     if model.size == "small":
-        return LEAST_SETS
+        each = sum(array.nbytes for array in model.make_inputs(np.random.default_rng(0), 1))
+        most = MOST_INPUT_BYTES // (each * batch)
+        return int(min(max(most, LEAST_FEW_SETS), LEAST_SETS))
     touched = batch * lookups_per_sample(model) * model.facts.dim * 4
     wanted = -(-L3_TIMES * cache_bytes // touched)
     return int(min(max(wanted, LEAST_SETS), MOST_SETS))
@@ -74,6 +93,8 @@ def check_agreement(engines, sets):
 
 def dense_work(model):
     """(FLOP a sample, bytes of weights) of all but the tables."""
+    if model.kind in PARTS:
+        return model.facts.work[:2]
     facts, flops, weights = model.facts, 0, 0
     layers = list(zip(facts.bottom, facts.bottom[1:])) + list(
         zip(facts.top, facts.top[1:])
@@ -81,7 +102,8 @@ def dense_work(model):
     if facts.cross_rank:
         layers += [(facts.top[0], facts.cross_rank)] * 6
     else:
-        flops += 27 * 26 * facts.dim  # the lower triangle of 27 x 27 dots
+        features = len(model.rows) + 1
+        flops += features * (features - 1) * facts.dim  # the triangle of dots
     for fan_in, fan_out in layers:
         flops += 2 * fan_in * fan_out
         weights += 4 * fan_in * fan_out
@@ -94,6 +116,9 @@ def limit_seconds(model, batch, values):
     flops, weights = dense_work(model)
     compute = batch * flops / (values["fma_gflops"] * 1e9)
     stream = weights / (values["resident_gbs"] * 1e9)
+    if model.kind in PARTS:
+        moved = batch * model.facts.work[2] / (values["stream_gbs"] * 1e9)
+        return max(compute, stream, moved)
     row_bytes = batch * lookups_per_sample(model) * model.facts.dim * 4
     if model.size == "large":
         rows = row_bytes / 64 * values["line_ns"] * 1e-9
@@ -132,11 +157,11 @@ def summarise(source, batch, threads, names, rounds):
 def compare_point(source, engines, batch, threads, cache_bytes):
     count = set_count(source.model, batch, cache_bytes)
     rng = np.random.default_rng(batch)
-    sets = [make_inputs(rng, source.model, batch) for _ in range(count)]
+    sets = [source.model.make_inputs(rng, batch) for _ in range(count)]
     for engine in engines:
         engine.prepare(sets)
     check_agreement(engines, count)
-    resident_bytes = dense_work(source.model)[1]
+    resident_bytes = max(dense_work(source.model)[1], LEAST_RESIDENT)
     rounds = measure.measure_rounds(engines, count, threads, resident_bytes)
     point = summarise(source, batch, threads, [e.name for e in engines], rounds)
     point["settings"] = {e.name: dict(e.settings) for e in engines}
@@ -145,7 +170,7 @@ def compare_point(source, engines, batch, threads, cache_bytes):
 
 def compare_model(options, model, machine):
     """All points of a model; one set of engines a number of threads."""
-    weights = make_weights(model)
+    weights = model.make_weights()
     source = Source(model, write_onnx(model, weights), weights, options.load)
     cache_bytes = machine["last_level_cache"]
     for threads in options.threads:
@@ -208,7 +233,13 @@ def bar_of(point, peer):
     return row[BATCHES.index(point["batch"])] if point["threads"] == 1 else 1.0
 
 
-def judge_points(points):
+def model_bar(point, peer):
+    kind = point["model"].split("-")[0]
+    bars = MODEL_BARS[kind]
+    return bars[point["batch"] > 1] if point["threads"] == 1 else 1.0
+
+
+def judge_points(points, bar_of=bar_of):
     """[(what, measured, bar, passed)]."""
     for point in points:
         for peer, ratio in point["ratios"].items():
@@ -242,19 +273,34 @@ def run_ground(options, machine):
     return points, list(judge_points(points)) + judge_start_up()
 
 
+def run_models(options, machine):
+    """Chains, cross layers and interaction, then whole models, tables in no cache."""
+    points = []
+    options.engines = ["ingot", *ALL_PEERS]
+    for kind in MODEL_BARS:
+        is_part = kind in PARTS
+        options.batch = CHAIN_BATCHES if is_part else MODEL_BATCHES
+        model = Part(kind) if is_part else Model(kind, "large")
+        points += compare_model(options, model, machine)
+    return points, list(judge_points(points, model_bar))
+
+
+SUITES = {"ground": run_ground, "models": run_models}
+
+
 def numbers(text):
     return [int(part) for part in text.split(",")]
 
 
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--model", choices=KINDS, default="legacy")
+    parser.add_argument("--model", choices=[*KINDS, *PARTS], default="legacy")
     parser.add_argument("--rows", choices=ROWS, default="small")
     parser.add_argument("--batch", type=numbers, default=list(BATCHES))
     parser.add_argument("--threads", type=numbers, default=[1, 2])
     parser.add_argument("--engines", default="ingot,onnxruntime,torch")
     parser.add_argument("--load", choices=("mapped", "hugepage"), default="hugepage")
-    parser.add_argument("--suite", choices=("ground",))
+    parser.add_argument("--suite", choices=SUITES)
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE")
     options = parser.parse_args()
     options.engines = options.engines.split(",")
@@ -269,9 +315,10 @@ def main():
     print("one-node call, µs:", costs)
     verdicts = []
     if options.suite:
-        points, verdicts = run_ground(options, machine)
+        points, verdicts = SUITES[options.suite](options, machine)
     else:
-        model = Model(options.model, options.rows)
+        is_part = options.model in PARTS
+        model = Part(options.model) if is_part else Model(options.model, options.rows)
         points = list(compare_model(options, model, machine))
     print(markdown_table(points))
     good = print_verdicts(verdicts) if verdicts else True

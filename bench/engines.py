@@ -21,25 +21,25 @@ import time
 import numpy as np
 
 from ingot_runtime import BUILD, Binding, Program
-from torch_models import torch_module
 
 TRIES = 5
 
 
-def output_arrays(batch):
-    return np.zeros((batch, 1), "float32")
+def output_arrays(source, batch):
+    return np.zeros((batch, *source.model.output_shape), "float32")
 
 
 class IngotEngine:
     name = "ingot"
 
     def __init__(self, source, threads):
+        self.source = source
         self.program = Program(compiled(source), load=source.load)
         self.session = self.program.session(threads)
         self.settings = {"load": source.load, "threads": threads}
 
     def prepare(self, sets):
-        self.outputs = [output_arrays(len(s[0])) for s in sets]
+        self.outputs = [output_arrays(self.source, len(s[0])) for s in sets]
         self.bindings = [Binding(s, [out]) for s, out in zip(sets, self.outputs)]
 
     def run(self, number):
@@ -73,6 +73,7 @@ class OrtEngine:
     def __init__(self, source, threads):
         import onnxruntime as ort
 
+        self.source = source
         ort.set_default_logger_severity(3)
         options = ort.SessionOptions()
         options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_ALL
@@ -90,7 +91,7 @@ class OrtEngine:
         }
 
     def prepare(self, sets):
-        self.outputs = [output_arrays(len(s[0])) for s in sets]
+        self.outputs = [output_arrays(self.source, len(s[0])) for s in sets]
         self.sets = sets
         self.bindings = [self.bind(s, out) for s, out in zip(sets, self.outputs)]
 
@@ -164,7 +165,7 @@ class TorchEngine:
     def prepare(self, sets):
         self.sets = [[self.torch.from_numpy(array) for array in s] for s in sets]
         self.results = [None] * len(sets)
-        module = torch_module(self.source.model, self.source.weights)
+        module = self.source.model.torch_module(self.source.weights)
         tried = {
             variant: self.try_variant(module, variant) for variant in self.variants
         }

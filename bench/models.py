@@ -4,7 +4,9 @@ SPDX-License-Identifier: Apache-2.0
 
 Each model is an ONNX file as the exporter named by its kind writes it; torch_models.py
 has the same over the same weights.  Rows a table: `small` is 100 to 2000 as in the test
-models, `large` is 200,000 in each of the 26 tables, which no cache holds.
+models, `large` is 200,000 in each of 26 tables, which no cache holds; `mlperf` has the
+26 tables of MLPerf's DLRM-DCNv2 with at most 200,000 rows each, `bench` is the benchmark
+of the DLRM repository (8 tables, 100 ids a bag) with the rows of `large`.
 """
 
 import dataclasses
@@ -32,6 +34,10 @@ ROWS = {
 # Ids a bag of MLPerf's multi-hot Criteo data.
 MLPERF_LENGTHS = [3, 2, 1, 2, 6, 1, 1, 1, 1, 7, 3, 8, 1, 6, 9, 5, 1, 1, 1, 12]
 MLPERF_LENGTHS += [100, 27, 10, 3, 1, 1]
+MLPERF_ROWS = [40000000, 39060, 17295, 7424, 20265, 3, 7122, 1543, 63, 40000000]
+MLPERF_ROWS += [3067956, 405282, 10, 2209, 11938, 155, 4, 976, 14, 40000000, 40000000]
+MLPERF_ROWS += [40000000, 590152, 12973, 108, 36]
+MOST_ROWS = 200_000
 EXTERNAL_ABOVE = 1_500_000_000
 
 
@@ -42,6 +48,8 @@ class Kind:
     bottom: tuple
     top: tuple
     cross_rank: int = 0  # 0: dot interaction
+    lengths: tuple = ()  # ids a bag, the same in each of a table's
+    rows: tuple = ()  # of large tables
 
 
 DLRM = {"dim": 64, "bottom": (13, 512, 256, 64), "top": (415, 512, 256, 1)}
@@ -50,7 +58,24 @@ KINDS = {
     "legacy": Kind(opset=17, **DLRM),
     "dynamo": Kind(opset=18, **DLRM),
     "onehot": Kind(opset=20, **DLRM),
-    "dcnv2": Kind(opset=20, cross_rank=64, **DCN),
+    "dcnv2": Kind(opset=20, cross_rank=64, lengths=tuple(MLPERF_LENGTHS), **DCN),
+    "mlperf": Kind(
+        opset=20,
+        dim=128,
+        bottom=(13, 512, 256, 128),
+        top=(3456, 1024, 1024, 512, 256, 1),
+        cross_rank=512,
+        lengths=tuple(MLPERF_LENGTHS),
+        rows=tuple(min(rows, MOST_ROWS) for rows in MLPERF_ROWS),
+    ),
+    "bench": Kind(
+        opset=18,
+        dim=64,
+        bottom=(512, 512, 64),
+        top=(100, 1024, 1024, 1024, 1),
+        lengths=(100,) * 8,
+        rows=(1_000_000,) * 8,
+    ),
 }
 CROSS_LAYERS = 3
 
@@ -70,7 +95,27 @@ class Model:
 
     @property
     def rows(self):
-        return ROWS[self.size]
+        tables = len(self.facts.lengths) or TABLES
+        is_own = self.size == "large" and self.facts.rows
+        return list(self.facts.rows) if is_own else ROWS[self.size][:tables]
+
+    @property
+    def output_shape(self):
+        return (1,)
+
+    def make_weights(self):
+        return make_weights(self)
+
+    def make_inputs(self, rng, batch):
+        return make_inputs(rng, self, batch)
+
+    def make_proto(self, weights):
+        return GraphWriter(self, weights).write()
+
+    def torch_module(self, weights):
+        from torch_models import torch_module
+
+        return torch_module(self, weights)
 
 
 # Weights, by the names that torch gives them.
@@ -134,21 +179,23 @@ def bag_inputs(rng, model, table, batch):
 
 def make_inputs(rng, model, batch):
     """One set of inputs in the order of the graph's."""
-    dense = np.log1p(rng.gamma(1.0, 3.0, (batch, 13))).astype("float32")
+    width = model.facts.bottom[0]
+    dense = np.log1p(rng.gamma(1.0, 3.0, (batch, width))).astype("float32")
     if model.kind == "onehot":
         columns = [draw_ids(rng, model, table, batch) for table in range(TABLES)]
         return [dense, np.stack(columns, axis=1)]
-    if model.kind == "dcnv2":
+    if model.facts.lengths:
         return [dense] + [
             draw_ids(rng, model, table, (batch, length))
-            for table, length in enumerate(MLPERF_LENGTHS)
+            for table, length in enumerate(model.facts.lengths)
         ]
     bags = [bag_inputs(rng, model, table, batch) for table in range(TABLES)]
     return [dense] + [array for bag in bags for array in bag]
 
 
 def lookups_per_sample(model):
-    return {"onehot": TABLES, "dcnv2": sum(MLPERF_LENGTHS)}.get(model.kind, 5 * TABLES)
+    each = TABLES if model.kind == "onehot" else 5 * TABLES
+    return sum(model.facts.lengths) or each
 
 
 # The ONNX graph.
@@ -207,19 +254,24 @@ class GraphWriter:
 
     def fixed_length_sums(self):
         g, sums = self.g, []
-        for table, length in enumerate(MLPERF_LENGTHS):
+        for table, length in enumerate(self.model.facts.lengths):
             ids = g.input(f"ids_{table}", "int64", ["batch", length])
             rows = g.node("Gather", [self.table(table), ids], axis=0)
             sums.append(g.reduce("sum", rows, 1))
         return sums
 
     def lookups(self):
-        writers = {"onehot": self.one_hot_rows, "dcnv2": self.fixed_length_sums}
-        return writers.get(self.model.kind, self.pooled_bags)()
+        if self.model.facts.lengths:
+            return self.fixed_length_sums()
+        is_onehot = self.model.kind == "onehot"
+        return self.one_hot_rows() if is_onehot else self.pooled_bags()
+
+    @property
+    def features(self):
+        return len(self.model.rows) + 1
 
     def triangle(self):
-        features = TABLES + 1
-        return np.tril_indices(features, -1)
+        return np.tril_indices(self.features, -1)
 
     def dot_interaction(self, x, features):
         write = self.legacy_dots if self.model.kind == "legacy" else self.dynamo_dots
@@ -227,7 +279,7 @@ class GraphWriter:
 
     def dynamo_dots(self, x, features):
         g = self.g
-        shape = g.initializer([-1, TABLES + 1, self.model.facts.dim])
+        shape = g.initializer([-1, self.features, self.model.facts.dim])
         stacked = g.node("Reshape", [features, shape], allowzero=1)
         turned = g.node("Transpose", [stacked], perm=[0, 2, 1])
         dots = g.node("MatMul", [stacked, turned])
@@ -299,7 +351,7 @@ def write_onnx(model, weights):
     if path.exists():
         return path
     folder.mkdir(parents=True, exist_ok=True)
-    proto = GraphWriter(model, weights).write()
+    proto = model.make_proto(weights)
     partial = folder / "partial.onnx"
     big = sum(array.nbytes for array in weights.values()) > EXTERNAL_ABOVE
     onnx.save_model(proto, partial, save_as_external_data=big, location="weights.bin")

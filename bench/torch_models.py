@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from models import CROSS_LAYERS, TABLES
+from models import CROSS_LAYERS
 
 
 def take(module, weights, prefix):
@@ -45,7 +45,7 @@ class Dlrm(nn.Module):
                 rows, facts.dim, device="meta", **self.table_options
             )
             self.tables.append(take(made, weights, f"tables.{number}"))
-        li, lj = np.tril_indices(TABLES + 1, -1)
+        li, lj = np.tril_indices(len(model.rows) + 1, -1)
         self.li, self.lj = torch.from_numpy(li), torch.from_numpy(lj)
 
     def look_up(self, sparse):
@@ -71,10 +71,14 @@ class OneHot(Dlrm):
         return [t(sparse[0][:, i]) for i, t in enumerate(self.tables)]
 
 
-class Dcnv2(Dlrm):
-    table_class = nn.Embedding
-    table_options = {}
+class FixedBags(Dlrm):
+    """As many ids in each bag of a table: EmbeddingBag takes them as [batch, length]."""
 
+    def look_up(self, sparse):
+        return [t(ids) for t, ids in zip(self.tables, sparse)]
+
+
+class Dcnv2(FixedBags):
     def __init__(self, model, weights):
         super().__init__(model, weights)
         width, rank = model.facts.top[0], model.facts.cross_rank
@@ -85,9 +89,6 @@ class Dcnv2(Dlrm):
             self.v.append(take(low, weights, f"cross.v.{layer}"))
             self.w.append(take(high, weights, f"cross.w.{layer}"))
 
-    def look_up(self, sparse):
-        return [t(ids).sum(1) for t, ids in zip(self.tables, sparse)]
-
     def interact(self, x, features):
         value = features
         for v, w in zip(self.v, self.w):
@@ -96,6 +97,7 @@ class Dcnv2(Dlrm):
 
 
 CLASSES = {"legacy": Dlrm, "dynamo": Dlrm, "onehot": OneHot, "dcnv2": Dcnv2}
+CLASSES |= {"mlperf": Dcnv2, "bench": FixedBags}
 
 
 def torch_module(model, weights):

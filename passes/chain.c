@@ -19,6 +19,10 @@
  * over the batch, a transpose, a slice of it) changes that extent.  The batch must be a
  * symbol that an input binds.
  *
+ * Every block reads all the weights, so blocks are small only where these stay in the
+ * cache too, and layers whose weights are large are left alone: they take the whole
+ * batch at once, and many workers share the columns of a small one.
+ *
  * Computes between those of a chain that do not depend on it move in front of it.
  *
  * Plan stage, entry block, behind `order`.  Keeps what every compute computes.
@@ -35,6 +39,8 @@ enum {
     LEAST_ROWS = 14,
     BLOCK_BYTES = 512 << 10, /* of what a block's computes write: half of an L2 cache */
     LEAST_COMPUTES = 2,
+    CACHED_WEIGHTS = 512 << 10, /* bytes that blocks of any size may read anew */
+    MOST_WEIGHTS = 4 << 20,     /* bytes that blocks may read at all */
 };
 
 typedef struct chainer {
@@ -282,7 +288,30 @@ static int64_t row_bytes(const chainer *c) {
     return total;
 }
 
+/* Bytes of everything that is the same for all rows. */
+static int64_t weight_bytes(const chainer *c) {
+    int64_t total = 0;
+    for (size_t i = 0; i < c->members.count; i++) {
+        const ig_op *op = c->members.items[i];
+        for (uint32_t o = 0; o < in_count(op); o++) {
+            const ig_type *type = op->operands[o].value->type;
+            int64_t        count;
+            if (!ig_dim_constant(c->module, ig_type_count(c->module, type), &count)) {
+                continue;
+            }
+            if (count > MOST_WEIGHTS) {
+                return count;
+            }
+            total += count * ig_dtypes[type->dtype].bits / 8;
+        }
+    }
+    return total;
+}
+
 static int64_t block_rows(const chainer *c) {
+    if (weight_bytes(c) > CACHED_WEIGHTS) {
+        return BLOCK_ROWS;
+    }
     int64_t each = row_bytes(c), fit = each > 0 ? BLOCK_BYTES / each : BLOCK_ROWS;
     int64_t rows = fit / LEAST_ROWS * LEAST_ROWS;
     return rows < LEAST_ROWS ? LEAST_ROWS : rows > BLOCK_ROWS ? BLOCK_ROWS : rows;
@@ -382,7 +411,8 @@ ig_status ig_pass_chain(ig_pass_run *run, ig_graph *graph) {
     }
     for (ig_op *op = graph->body.first; op;) {
         op = collect(&c, op);
-        if (c.members.count >= LEAST_COMPUTES && has_gemm(&c)) {
+        if (c.members.count >= LEAST_COMPUTES && has_gemm(&c) &&
+            weight_bytes(&c) <= MOST_WEIGHTS) {
             make_chain(&c);
         }
     }
