@@ -42,6 +42,7 @@ PEERS = ("onnxruntime", "onednn", "mkl", "openblas", "blis")
 NARROW = 64  # below this many inputs or outputs a layer has a bar of its own
 TOUCHED = 64 << 20  # bytes of inputs and outputs that a turn goes through
 MOST_SETS = 64
+QUICK = 9, 0.004  # rounds, seconds of a turn: a first look
 
 
 class Shape(ctypes.Structure):
@@ -86,7 +87,7 @@ class Layer:
         each = 4 * m * (self.k + self.n)
         self.m, self.sets = m, int(min(max(TOUCHED // each, 4), MOST_SETS))
         rng = np.random.default_rng(m)
-        draw = lambda: rng.standard_normal((m, self.k)).astype("float32")
+        draw = lambda: rng.standard_normal((m, self.k), "float32")
         self.inputs = [draw() for _ in range(self.sets)]
         self.outputs = {}
 
@@ -100,9 +101,10 @@ class Layer:
 class IngotEngine:
     name = "ingot"
 
-    def __init__(self, layer, threads):
+    def __init__(self, layer, threads, target):
         artifact = layer.folder / "model.ingot"
         command = [BUILD / "ingot", "compile", layer.path, "-o", artifact, "-q"]
+        command += ["--target", target]
         subprocess.run(command, check=True)
         self.session = Program(artifact, load="hugepage").session(threads)
         outputs = layer.room(self.name)
@@ -153,9 +155,9 @@ class OrtEngine:
         self.session.run_with_iobinding(self.bindings[number])
 
 
-def open_engines(layer, threads, peers):
-    engines = [IngotEngine(layer, threads)]
-    for name in peers:
+def open_engines(layer, threads, options):
+    engines = [IngotEngine(layer, threads, options.target)]
+    for name in options.peers.split(","):
         try:
             maker = OrtEngine if name == "onnxruntime" else None
             engines.append(
@@ -180,11 +182,12 @@ def limit_seconds(layer, values):
     return max(compute, 4 * layer.k * layer.n / (values["resident_gbs"] * 1e9))
 
 
-def compare_layer(layer, threads, peers):
-    engines = open_engines(layer, threads, peers)
+def compare_layer(layer, threads, options):
+    engines = open_engines(layer, threads, options)
     check_agreement(layer, engines)
     weight_bytes = max(4 * layer.k * layer.n, 1 << 16)
-    rounds = measure.measure_rounds(engines, layer.sets, threads, weight_bytes)
+    plan = QUICK if options.quick else (measure.ROUNDS, measure.LEAST_SECONDS)
+    rounds = measure.measure_rounds(engines, layer.sets, threads, weight_bytes, plan)
     kept = measure.believable(rounds)
     trustworthy = len(kept) >= len(rounds) // 2
     kept = kept if trustworthy else rounds
@@ -230,6 +233,8 @@ def parse_options():
     parser.add_argument("--rows", type=numbers, default=[1, 2, 4, 8, 16, 64, 256, 2048])
     parser.add_argument("--threads", type=numbers, default=[1])
     parser.add_argument("--peers", default=",".join(PEERS))
+    parser.add_argument("--target", default="cpu", help="what Ingot compiles for")
+    parser.add_argument("--quick", action="store_true", help="a first look only")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE")
     return parser.parse_args()
 
@@ -251,7 +256,7 @@ def main():
         for m in options.rows:
             layer.take_rows(m)
             for threads in options.threads:
-                point = compare_layer(layer, threads, options.peers.split(","))
+                point = compare_layer(layer, threads, options)
                 print_point(point)
                 points.append(point)
     if options.json:

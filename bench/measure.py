@@ -87,10 +87,10 @@ def run_sets(engine, first, count, sets, clock):
     return (clock() - start) / count
 
 
-def runs_a_turn(engine, sets):
+def runs_a_turn(engine, sets, seconds):
     """How many runs make a turn that is long enough to time."""
     each = min(run_sets(engine, i, 1, sets, time.perf_counter) for i in range(5))
-    return max(1, int(LEAST_SECONDS / each))
+    return max(1, int(seconds / each))
 
 
 def one_turn(engine, first, count, sets, threads):
@@ -99,12 +99,12 @@ def one_turn(engine, first, count, sets, threads):
     return run_sets(engine, first, count, sets, clock_for(threads))
 
 
-def measure_rounds(engines, sets, threads, resident_bytes):
-    """[{engine or calibrator: value}], a round each."""
-    count = {e.name: runs_a_turn(e, sets) for e in engines}
+def measure_rounds(engines, sets, threads, resident_bytes, plan=(ROUNDS, LEAST_SECONDS)):
+    """[{engine or calibrator: value}], a round each; plan: rounds, seconds of a turn."""
+    count = {e.name: runs_a_turn(e, sets, plan[1]) for e in engines}
     most = max(count.values())
     order, rounds = list(engines), []
-    for number in range(ROUNDS):
+    for number in range(plan[0]):
         random.shuffle(order)
         time.sleep(SETTLE_SECONDS if threads == 1 else SETTLE_SECONDS_OF_MANY)
         values = calibrate(threads, resident_bytes)

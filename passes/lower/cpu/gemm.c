@@ -14,10 +14,13 @@
  *   block      r x NP register tile: a chain of muladds over k for each element
  *
  * Every variant sums each element over k in one order: a chain for each K_BLOCK of k,
- * the blocks' sums added up one after the other.  Short chains keep rounding errors
- * small, and the bits do not depend on how rows and columns are split, nor on the
- * batch.  Up to three rows take wider slivers: eight chains or more are in flight where
- * one row alone would wait for its own latency.
+ * the blocks' sums added up one after the other.  Bounded chains bound rounding errors,
+ * and the bits do not depend on how rows and columns are split, nor on the batch.  Few
+ * rows take wider slivers: one row alone would wait for the latency of its additions.
+ *
+ * What lies in memory or L3 comes into L2 while the block before is multiplied: a line
+ * of A, of B and of C for each k.  All at once they would hold up the loads that the
+ * multiplication waits for.
  *
  * K, N, M and strides are params: one kernel serves every shape of its class (rows of a
  * tile, does N divide by 16, is the number of panels odd).
@@ -27,7 +30,14 @@
 #include <assert.h>
 #include <string.h>
 
-enum { PANEL = 16, TILE_COLUMNS = 128, MAX_ROWS = 14, ROW_GROUP = 4, K_BLOCK = 256 };
+enum {
+    PANEL = 16,
+    TILE_COLUMNS = 128,
+    MAX_ROWS = 14,
+    K_BLOCK = 1024,
+    CHAINS = 8, /* as many muladds are in flight at once */
+    CURSORS = 3,
+};
 
 /* The register tile of a level. */
 typedef struct tile_shape {
@@ -61,26 +71,46 @@ static tile_shape shape_of(const ig_target *target) {
     return (tile_shape){ 4, 4, 2, 1 };
 }
 
-/* Slivers for so few rows that a block would wait for its own additions; whole ones of
- * the usual width, so that they leave no panel over that the usual ones do not. */
+/* Slivers for few rows: a block of the usual width would wait for its own additions, or
+ * load as much as it multiplies.  Whole ones of the usual width, so that they leave no
+ * panel over that the usual ones do not. */
 static uint32_t wide_panels(const gemm *g, uint32_t rows) {
     uint32_t chains = g->shape.vectors * rows, usual = g->shape.panels;
-    uint32_t panels = ((8 + chains - 1) / chains + usual - 1) / usual * usual;
+    uint32_t panels = (CHAINS + chains - 1) / chains;
+    panels = panels < 2 * usual ? 2 * usual : (panels + usual - 1) / usual * usual;
     uint32_t registers = g->lower->target->vector_registers;
-    while (panels > usual &&
-           panels * chains + panels * g->shape.vectors / 2 + 1 > registers) {
-        panels -= usual;
+    for (; panels > usual; panels -= usual) {
+        uint32_t width = panels * g->shape.vectors, held = rows < width ? rows : width;
+        if (panels * chains + held + 1 <= registers) {
+            break;
+        }
     }
     return panels;
 }
 
+/* Blocks of up to so many rows take wider slivers. */
+static uint32_t few_rows(const gemm *g) {
+    uint32_t rows = 1;
+    while (rows < g->shape.rows && wide_panels(g, rows + 1) > g->shape.panels) {
+        rows++;
+    }
+    return rows;
+}
+
 /* ---- the epilogue ---- */
+
+/* What to fetch for later while summing up, a line for each k: first, first + step … up
+ * to last, which is fetched again and again. */
+typedef struct cursor {
+    ig_value *buffer, *first, *step, *last;
+} cursor;
 
 /* Rows row … row + rows, columns from `column` on, as the K loop left them. */
 typedef struct register_tile {
-    uint32_t   rows, panels;
+    uint32_t   rows, panels, cursor_count;
     ig_value  *row, *column;
     ig_value **sums; /* [rows][panels * vectors] */
+    cursor     cursors[CURSORS];
 } register_tile;
 
 static ig_site site_at(const gemm *g, ig_builder *b, ig_value *const index[2],
@@ -167,81 +197,98 @@ static void finish_tile(const gemm *g, ig_builder *b, const register_tile *tile)
 
 /* ---- the K loop ---- */
 
-/* Pointers to groups of rows: within a group rows are base, base + lda … so that a few
- * registers address all of them. */
-static uint32_t open_rows(const gemm *g, ig_builder *b, const register_tile *tile,
-                          ig_value **out_pointers) {
-    uint32_t groups = 0;
-    for (uint32_t r = 0; r < tile->rows; r += ROW_GROUP) {
-        ig_value *row = k_add(b, tile->row, k_i64(b, r));
-        out_pointers[groups++] = k_offset(b, g->a->buffer, k_mul(b, row, g->lda));
+/* Where a block stands in its sum over k. */
+typedef struct k_state {
+    ig_value *rows[MAX_ROWS]; /* of A, from their start on: k is their index */
+    ig_value *panel_step;
+    ig_value *at[1 + CURSORS]; /* carried: the panels at k, then what cursors fetch */
+    uint32_t  count;
+} k_state;
+
+/* Distances of rows are params: were they products, LLVM would make a chain of
+ * additions of them, and then move all loads ahead of the arithmetic, out of
+ * registers. */
+static void open_k(const gemm *g, ig_builder *b, const register_tile *tile,
+                   k_state *s) {
+    s->rows[0] = k_offset(b, g->a->buffer, k_mul(b, tile->row, g->lda));
+    for (uint32_t r = 1; r < tile->rows; r++) {
+        ig_dim below = ig_dim_mul(g->lower->module, g->a->strides[0], r);
+        s->rows[r] = k_offset(b, s->rows[0], ig_lower_param(g->lower, below));
     }
-    return groups;
+    s->panel_step = k_mul(b, g->k, k_i64(b, PANEL));
+    ig_value *panel = k_div(b, tile->column, k_i64(b, PANEL));
+    s->at[0] = k_offset(b, g->panels->buffer, k_mul(b, panel, s->panel_step));
+    s->count = 1 + tile->cursor_count;
+    for (uint32_t i = 0; i < tile->cursor_count; i++) {
+        s->at[1 + i] = tile->cursors[i].first;
+    }
 }
 
+/* Where the loads of one k come from. */
+typedef struct k_step {
+    const k_state *state;
+    ig_value      *k, *panels;
+} k_step;
+
+static ig_value *load_row(const gemm *g, ig_builder *b, const k_step *at, uint32_t r) {
+    ig_value *x = k_load(b, at->state->rows[r], at->k, 1);
+    return k_splat(b, x, g->shape.lanes);
+}
+
+static ig_value *load_column(const gemm *g, ig_builder *b, const k_step *at,
+                             uint32_t c) {
+    ig_value *panel = k_mul(b, at->state->panel_step, k_i64(b, c / g->shape.vectors));
+    int64_t   lane = (int64_t)(c % g->shape.vectors) * g->shape.lanes;
+    ig_value *place = k_offset(b, at->panels, panel);
+    return k_load(b, place, k_i64(b, lane), g->shape.lanes);
+}
+
+/* Of rows and columns the fewer ones stay in registers, the others pass by. */
 static void multiply(const gemm *g, k_loop *loop, const register_tile *tile,
-                     ig_value *panel_step, ig_value **sums) {
+                     const k_state *state, ig_value **sums) {
     ig_builder *b = &loop->b;
     uint32_t    width = tile->panels * g->shape.vectors;
-    uint32_t    tile_size = tile->rows * width;
-    ig_value   *panels = loop->carried[tile_size];
-    ig_value   *columns[8 * 4];
-    assert(width <= IG_COUNT_OF(columns) && "sliver wider than planned");
-    for (uint32_t c = 0; c < width; c++) {
-        ig_value *panel = k_mul(b, panel_step, k_i64(b, c / g->shape.vectors));
-        int64_t   lane = (int64_t)(c % g->shape.vectors) * g->shape.lanes;
-        ig_value *place = k_offset(b, panels, panel);
-        columns[c] = k_load(b, place, k_i64(b, lane), g->shape.lanes);
+    k_step      at = { state, loop->index, loop->carried[tile->rows * width] };
+    bool        holds_rows = tile->rows < width;
+    uint32_t    kept = holds_rows ? tile->rows : width;
+    uint32_t    passing = holds_rows ? width : tile->rows;
+    ig_value   *held[MAX_ROWS];
+    assert(kept <= IG_COUNT_OF(held) && "sliver wider than planned");
+    for (uint32_t i = 0; i < kept; i++) {
+        held[i] = holds_rows ? load_row(g, b, &at, i) : load_column(g, b, &at, i);
     }
-    for (uint32_t r = 0; r < tile->rows; r++) {
-        ig_value *group = loop->carried[tile_size + 1 + r / ROW_GROUP];
-        ig_value *row = k_mul(b, g->lda, k_i64(b, r % ROW_GROUP));
-        ig_value *x = k_splat(b, k_load(b, group, row, 1), g->shape.lanes);
-        for (uint32_t c = 0; c < width; c++) {
-            uint32_t i = r * width + c;
-            sums[i] = k_muladd(b, x, columns[c], loop->carried[i]);
+    for (uint32_t o = 0; o < passing; o++) {
+        ig_value *x = holds_rows ? load_column(g, b, &at, o) : load_row(g, b, &at, o);
+        for (uint32_t i = 0; i < kept; i++) {
+            uint32_t sum = holds_rows ? i * width + o : o * width + i;
+            sums[sum] = k_muladd(b, x, held[i], loop->carried[sum]);
         }
     }
 }
 
-/* Where the operands of the next k stand: panels, then groups of rows. */
-typedef struct k_pointers {
-    ig_value *at[1 + (MAX_ROWS + ROW_GROUP - 1) / ROW_GROUP];
-    uint32_t  count;
-} k_pointers;
-
-static k_pointers open_pointers(const gemm *g, ig_builder *b,
-                                const register_tile *tile) {
-    ig_value  *panel_step = k_mul(b, g->k, k_i64(b, PANEL));
-    ig_value  *panel = k_div(b, tile->column, k_i64(b, PANEL));
-    k_pointers p;
-    p.at[0] = k_offset(b, g->panels->buffer, k_mul(b, panel, panel_step));
-    p.count = 1 + open_rows(g, b, tile, &p.at[1]);
-    return p;
-}
-
-/* The register tile's sums over k = from … to; moves the pointers on. */
+/* The register tile's sums over k = from … to; moves the state on. */
 static void sum_block(const gemm *g, ig_builder *b, const register_tile *tile,
-                      ig_value *const range[2], k_pointers *p, ig_value **out_sums) {
+                      ig_value *const range[2], k_state *s, ig_value **out_sums) {
     uint32_t  tile_size = tile->rows * tile->panels * g->shape.vectors;
-    uint32_t  count = tile_size + p->count;
+    uint32_t  count = tile_size + s->count;
     ig_value *state[K_CARRIED], *next[K_CARRIED];
     for (uint32_t i = 0; i < count; i++) {
         state[i] = i < tile_size ? k_const_vector(b, IG_DT_f32, g->shape.lanes, 0.0)
-                                 : p->at[i - tile_size];
+                                 : s->at[i - tile_size];
     }
-    ig_value *panel_step = k_mul(b, g->k, k_i64(b, PANEL));
-    k_loop    loop = k_loop_open(b, range[0], range[1], k_i64(b, 1), state, count);
-    multiply(g, &loop, tile, panel_step, next);
-    for (uint32_t i = 0; i < p->count; i++) {
-        ig_value *step = k_i64(&loop.b, i == 0 ? PANEL : 1);
-        next[tile_size + i] = k_offset(&loop.b, loop.carried[tile_size + i], step);
+    k_loop     loop = k_loop_open(b, range[0], range[1], k_i64(b, 1), state, count);
+    ig_value **at = &loop.carried[tile_size];
+    multiply(g, &loop, tile, s, next);
+    next[tile_size] = k_offset(&loop.b, at[0], k_i64(&loop.b, PANEL));
+    for (uint32_t i = 0; i < tile->cursor_count; i++) {
+        const cursor *to = &tile->cursors[i];
+        k_prefetch(&loop.b, to->buffer, at[1 + i], 2);
+        next[tile_size + 1 + i] = k_min(&loop.b, k_add(&loop.b, at[1 + i], to->step),
+                                        to->last);
     }
     k_loop_close(&loop, next, count);
-    for (uint32_t i = 0; i < count; i++) {
-        ig_value **to = i < tile_size ? &out_sums[i] : &p->at[i - tile_size];
-        *to = loop.results[i];
-    }
+    memcpy(out_sums, loop.results, tile_size * sizeof *out_sums);
+    memcpy(s->at, &loop.results[tile_size], s->count * sizeof *s->at);
 }
 
 static ig_value *stage_place(const gemm *g, ig_builder *b, uint32_t i) {
@@ -251,8 +298,9 @@ static ig_value *stage_place(const gemm *g, ig_builder *b, uint32_t i) {
 /* Long sums: blocks of K_BLOCK, whose sums are added up in memory in order. */
 static void sum_deep(const gemm *g, ig_builder *b, const register_tile *tile,
                      ig_value **out_sums) {
-    uint32_t   tile_size = tile->rows * tile->panels * g->shape.vectors;
-    k_pointers p = open_pointers(g, b, tile);
+    uint32_t tile_size = tile->rows * tile->panels * g->shape.vectors;
+    k_state  p;
+    open_k(g, b, tile, &p);
     for (uint32_t i = 0; i < tile_size; i++) {
         ig_value *zero = k_const_vector(b, IG_DT_f32, g->shape.lanes, 0.0);
         k_store(b, zero, g->stage, stage_place(g, b, i));
@@ -282,8 +330,9 @@ static void emit_block(const gemm *g, ig_builder *b, register_tile tile) {
     if (g->is_deep) {
         sum_deep(g, b, &tile, sums);
     } else {
-        ig_value  *range[2] = { k_i64(b, 0), g->k };
-        k_pointers p = open_pointers(g, b, &tile);
+        ig_value *range[2] = { k_i64(b, 0), g->k };
+        k_state   p;
+        open_k(g, b, &tile, &p);
         sum_block(g, b, &tile, range, &p, sums);
     }
     finish_tile(g, b, &tile);
@@ -312,6 +361,56 @@ typedef struct tile_range {
     ig_value *column, *column_end;
 } tile_range;
 
+/* The rows of A behind this block, while the first sliver goes over them. */
+static cursor rows_behind(const gemm *g, ig_builder *b, const register_tile *tile,
+                          ig_value *rows) {
+    ig_value *last = k_mul(b, g->m, g->lda);
+    ig_value *next = k_mul(b, k_add(b, tile->row, rows), g->lda);
+    ig_value *is_first = k_compare(b, IG_OP_eq, tile->column, k_i64(b, 0));
+    return (cursor){ g->a->buffer, k_where(b, is_first, next, last), k_i64(b, PANEL),
+                     last };
+}
+
+/* The next sliver of B: block i fetches panel i of it.  A single block goes through B
+ * so fast that all it could fetch would come late. */
+static cursor panels_behind(const gemm *g, ig_builder *b, const register_tile *tile,
+                            ig_value *number, ig_value *is_single) {
+    ig_value *line = k_i64(b, PANEL), *panel_size = k_mul(b, g->k, line);
+    ig_value *next = k_add(b, k_div(b, tile->column, line), k_i64(b, tile->panels));
+    ig_value *last = k_mul(b, k_add(b, next, k_i64(b, tile->panels)), panel_size);
+    ig_value *first = k_min(b, k_mul(b, k_add(b, next, number), panel_size), last);
+    return (cursor){ g->panels->buffer, k_where(b, is_single, last, first), line,
+                     last };
+}
+
+/* What the next sliver writes: a store waits for its line too.  Block i fetches line i
+ * of each row; a row of C may begin anywhere in a line, so there may be one more. */
+static cursor results_behind(const gemm *g, ig_builder *b, const tile_range *range,
+                             const register_tile *tile, ig_value *number) {
+    int64_t           width = (int64_t)tile->panels * PANEL;
+    const ig_operand *c = &g->lower->outs[0];
+    ig_value         *ldc = ig_lower_param(g->lower, c->strides[0]);
+    ig_value *part = k_min(b, k_mul(b, number, k_i64(b, PANEL)), k_i64(b, width - 1));
+    ig_value *column = k_add(b, k_add(b, tile->column, k_i64(b, width)), part);
+    ig_value *first = k_add(b, k_mul(b, range->row, ldc), column);
+    ig_value *below = k_mul(b, k_sub(b, range->rows, k_i64(b, 1)), ldc);
+    return (cursor){ c->buffer, first, ldc, k_add(b, first, below) };
+}
+
+static void add_cursors(const gemm *g, ig_builder *b, const tile_range *range,
+                        ig_value *const block[2], register_tile *tile) {
+    ig_value         *number = block[0], *rows = block[1];
+    const ig_operand *c = &g->lower->outs[0];
+    ig_value         *is_single = k_compare(b, IG_OP_eq, rows, range->rows);
+    tile->cursors[0] = rows_behind(g, b, tile, rows);
+    tile->cursors[1] = panels_behind(g, b, tile, number, is_single);
+    tile->cursor_count = 2;
+    if (c->type->rank == 2 && c->type->dtype == IG_DT_f32 && c->strides[1] == 1) {
+        tile->cursors[2] = results_behind(g, b, range, tile, number);
+        tile->cursor_count = 3;
+    }
+}
+
 /* All row blocks of one sliver of `panels` panels from `column` on. */
 static void emit_sliver(const gemm *g, ig_builder *b, const tile_range *range,
                         ig_value *column, uint32_t panels) {
@@ -327,6 +426,8 @@ static void emit_sliver(const gemm *g, ig_builder *b, const tile_range *range,
     register_tile tile = { .panels = panels,
                            .column = column,
                            .row = k_add(in, range->row, skipped) };
+    ig_value     *block[2] = { loop.index, rows };
+    add_cursors(g, in, range, block, &tile);
     emit_by_rows(g, in, rows, 1, g->shape.rows, tile);
     k_loop_close(&loop, NULL, 0);
 }
@@ -416,8 +517,7 @@ static void emit_tiles(const gemm *g) {
          .column = column,
          .column_end = k_min(in, column_end, padded),
     };
-    uint32_t few = g->shape.rows < 3 ? g->shape.rows : 3;
-    emit_wide(g, in, &range, range.column, few);
+    emit_wide(g, in, &range, range.column, few_rows(g));
     k_loop_close(&loop, NULL, 0);
 }
 
