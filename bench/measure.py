@@ -99,8 +99,9 @@ def one_turn(engine, first, count, sets, threads):
     return run_sets(engine, first, count, sets, clock_for(threads))
 
 
-def measure_rounds(engines, sets, threads, resident_bytes, plan=(ROUNDS, LEAST_SECONDS)):
-    """[{engine or calibrator: value}], a round each; plan: rounds, seconds of a turn."""
+def measure_rounds(engines, sets, threads, resident_bytes, plan=None):
+    """[{engine or calibrator: value}], a round each; plan: (rounds, seconds a turn)."""
+    plan = plan or (ROUNDS, LEAST_SECONDS)
     count = {e.name: runs_a_turn(e, sets, plan[1]) for e in engines}
     most = max(count.values())
     order, rounds = list(engines), []
