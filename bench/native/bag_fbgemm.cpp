@@ -44,10 +44,16 @@ struct Bags {
     Kernel<std::uint8_t>    rowwise;
 };
 
+struct Shape {
+    std::int64_t dim;
+    int          prefetch; /* ids */
+    bool         has_weight, is_mean;
+};
+
 template <typename In>
-Kernel<In> generate(std::int64_t dim, int prefetch) {
+Kernel<In> generate(const Shape &s) {
     return fbgemm::GenerateEmbeddingSpMDM<In, Id, Id, float, false>(
-        dim, false, false, prefetch, false, true, false, false);
+        s.dim, s.has_weight, s.is_mean, s.prefetch, false, true, false, false);
 }
 }
 
@@ -58,17 +64,19 @@ struct bag_call {
     const void  *table;
     std::int64_t rows, bags;
     const Id    *ids, *offsets;
+    const float *weights; /* NULL: none */
     float       *out;
 };
 
-void *bag_open(int type, std::int64_t dim, int prefetch) {
+void *bag_open(int type, std::int64_t dim, int has_weight, int is_mean) {
     auto *b = new Bags{ type, dim, {}, {}, {} };
+    Shape s = { dim, 16, has_weight != 0, is_mean != 0 };
     if (type == F32) {
-        b->f32 = generate<float>(dim, prefetch);
+        b->f32 = generate<float>(s);
     } else if (type == F16) {
-        b->f16 = generate<fbgemm::float16>(dim, prefetch);
+        b->f16 = generate<fbgemm::float16>(s);
     } else {
-        b->rowwise = generate<std::uint8_t>(dim, prefetch);
+        b->rowwise = generate<std::uint8_t>(s);
     }
     return b;
 }
@@ -83,15 +91,15 @@ int bag_run(void *opened, const bag_call *calls, int count) {
         bool            good = false;
         if (b->type == F32) {
             good = b->f32(c.bags, ids, c.rows, static_cast<const float *>(c.table), c.ids,
-                          c.offsets, nullptr, c.out);
+                          c.offsets, c.weights, c.out);
         } else if (b->type == F16) {
             good = b->f16(c.bags, ids, c.rows,
                           static_cast<const fbgemm::float16 *>(c.table), c.ids, c.offsets,
-                          nullptr, c.out);
+                          c.weights, c.out);
         } else {
             good = b->rowwise(c.bags, ids, c.rows,
                               static_cast<const std::uint8_t *>(c.table), c.ids,
-                              c.offsets, nullptr, c.out);
+                              c.offsets, c.weights, c.out);
         }
         refused += !good;
     }
@@ -101,14 +109,18 @@ int bag_run(void *opened, const bag_call *calls, int count) {
 struct bag_calls {
     void     *opened;
     bag_call *calls; /* the same in every set but for their ids and offsets */
-    int       count;
+    int       count, has_weights;
 };
 
-/* bag_run in the form that loop.c calls; a set: ids and offsets of each call. */
-void bag_run_set(const bag_calls *all, const Id *const *set, void *) {
+/* bag_run in the form that loop.c calls; a set: ids, offsets and, when there are some,
+ * weights of each call. */
+void bag_run_set(const bag_calls *all, const void *const *set, void *) {
     for (int i = 0; i < all->count; i++) {
-        all->calls[i].ids = set[2 * i];
-        all->calls[i].offsets = set[2 * i + 1];
+        all->calls[i].ids = static_cast<const Id *>(*set++);
+        all->calls[i].offsets = static_cast<const Id *>(*set++);
+        if (all->has_weights) {
+            all->calls[i].weights = static_cast<const float *>(*set++);
+        }
     }
     (void)bag_run(all->opened, all->calls, all->count);
 }
