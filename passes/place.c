@@ -121,17 +121,23 @@ ig_place *ig_place_expand(ig_arena *arena, ig_module *module, const ig_place *pl
 
 /* ---- reshape ---- */
 
-/* Dims first … first + count walk through memory as one dim of the last one's
- * stride. */
+/* Do dims first … first + count walk through memory as one dim?  Its stride is that of
+ * the innermost of them; those of extent 1 are never walked. */
 static bool walks_as_one(ig_module *module, const ig_place *place, uint32_t first,
-                         uint32_t count) {
-    for (uint32_t d = first; d + 1 < first + count; d++) {
-        ig_dim step = ig_dim_mul(module, place->strides[d + 1], place->dims[d + 1]);
-        bool   is_one = place->dims[d] == 1 ||
-                      ig_dim_equal(module, place->strides[d], step) == IG_YES;
-        if (!is_one) {
+                         uint32_t count, ig_dim *out_stride) {
+    bool   is_first = true;
+    ig_dim next = 0;
+    *out_stride = 1;
+    for (uint32_t d = first + count; d-- > first;) {
+        if (place->dims[d] == 1) {
+            continue;
+        }
+        if (!is_first && ig_dim_equal(module, place->strides[d], next) != IG_YES) {
             return false;
         }
+        *out_stride = is_first ? place->strides[d] : *out_stride;
+        next = ig_dim_mul(module, place->strides[d], place->dims[d]);
+        is_first = false;
     }
     return true;
 }
@@ -170,10 +176,11 @@ ig_place *ig_place_reshape(ig_arena *arena, ig_module *module, const ig_place *p
                 return NULL;
             }
         }
-        if (!walks_as_one(module, place, old_first, o - old_first)) {
+        ig_dim step;
+        if (!walks_as_one(module, place, old_first, o - old_first, &step)) {
             return NULL;
         }
-        cut_strides(module, out, new_first, n - new_first, place->strides[o - 1]);
+        cut_strides(module, out, new_first, n - new_first, step);
     }
     for (; o < place->rank; o++) {
         if (place->dims[o] != 1) {
