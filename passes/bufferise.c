@@ -81,9 +81,15 @@ static void offer(buffers *s, ig_value *value, ig_place *place) {
     }
 }
 
+/* One of the caller's own: `destination` turns the root of a place into its buffer. */
 static ig_place *whole_of(buffers *s, ig_value *value) {
     ig_place *wanted = wanted_place(s, value);
-    return wanted ? wanted : ig_place_whole(s->arena, s->module, value);
+    if (!wanted) {
+        return ig_place_whole(s->arena, s->module, value);
+    }
+    ig_place *own = IG_NEW(s->arena, ig_place);
+    *own = *wanted;
+    return own;
 }
 
 /* Place of operand `index` of a concat within the concat's own. */
