@@ -100,7 +100,8 @@ static void transpose_square(const interact *t, ig_builder *b, ig_value **square
     }
 }
 
-/* Columns k … k + lanes of rows from `row` on, into scratch. */
+/* Columns k … k + lanes of rows from `row` on, into scratch; the next sample's are asked
+ * for, since one sample is multiplied in about the time that memory takes. */
 static void emit_square(const interact *t, ig_builder *b, ig_value *sample, int64_t row,
                         ig_value *k, ig_value *count) {
     ig_value *square[MAX_LANES];
@@ -108,6 +109,10 @@ static void emit_square(const interact *t, ig_builder *b, ig_value *sample, int6
         bool      is_there = row + i < t->rows;
         ig_value *step = ig_lower_dim(t->lower, t->x->strides[1]);
         ig_value *at = k_add(b, k_mul(b, step, k_i64(b, row + i)), k);
+        if (is_there) {
+            ig_value *next = ig_lower_dim(t->lower, t->x->strides[0]);
+            k_prefetch(b, sample, k_add(b, at, next), 1);
+        }
         square[i] = is_there ? k_load_count(b, sample, at, t->lanes, count)
                              : k_const_vector(b, IG_DT_f32, t->lanes, 0.0);
     }
