@@ -4,6 +4,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 
 import ctypes
+import functools
 import os
 import pathlib
 
@@ -61,6 +62,7 @@ class IngotError(RuntimeError):
     pass
 
 
+@functools.cache
 def load_library():
     lib = ctypes.CDLL(str(BUILD / "libingot-runtime.so"))
     pointer, size = ctypes.c_void_p, ctypes.c_size_t

@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 /* Weights of this size are not copied where a copy is not asked for. */
-enum { BORROWED_BYTES = 16 << 20, CACHED_BYTES = 64 << 20 };
+enum { BORROWED_BYTES = 16 << 20, CACHED_BYTES = 512 << 20 };
 
 typedef struct compile_call {
     ig_compilation build;
@@ -186,7 +186,7 @@ static ig_status compile_to_file(void *arguments) {
     IG_TRY(make_container(call));
     IG_TRY(publish(call, call->build.parts, call->build.part_count));
     if (container_bytes(&call->build) < CACHED_BYTES) {
-        remember(call); /* to copy a larger one takes as long as to make it */
+        remember(call); /* larger ones would push out all others */
     }
     return IG_OK;
 }

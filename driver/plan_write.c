@@ -295,13 +295,18 @@ static bool is_bound_guard(plan *p, const ig_op *op) {
            !ig_plan_is_late(p, op->attrs[IG_guard_right].as.i);
 }
 
+/* What only recipes read is no part of the program: they have been computed. */
+static bool is_needed(const ig_op *op) {
+    return (op->code == IG_OP_weight || op->code == IG_OP_table) && op->results[0].uses;
+}
+
 /* Recursion is as deep as bodies nest, which readers bound by limits.graph_depth. */
 static ig_status add_declarations(plan *p, const ig_block *block) {
     for (const ig_op *op = block->first; op; op = op->next) {
         if (!block->parent && is_bound_guard(p, op)) {
             ig_plan_add_guard(p, op, true);
         }
-        if (op->code == IG_OP_weight || op->code == IG_OP_table) {
+        if (is_needed(op)) {
             IG_TRY(add_weight(p, op));
         }
         bool is_output = op->result_count &&
