@@ -77,11 +77,22 @@ static void add_variant(plan *p, const ig_plan_level *level, const ig_op *launch
 static void set_range(plan *p, const ig_op *launch, uint32_t operand,
                       ig_plan_operand *record) {
     const ig_attr *ranges = &launch->attrs[IG_launch_ranges];
+    const ig_attr *offsets = &launch->attrs[IG_launch_offsets];
+    bool           wraps = ig_attr_is_set(launch, IG_launch_negative);
     uint32_t       count = ranges->kind == IG_ATTR_DIMS ? ranges->count : 0;
     for (uint32_t i = 0; i + 2 < count; i += 3) {
         if (ranges->as.dims[i] == operand) {
-            record->low = ig_plan_expr(p, ranges->as.dims[i + 1]);
-            record->high = ig_plan_expr(p, ranges->as.dims[i + 2]);
+            ig_dim high = ranges->as.dims[i + 2], low = ranges->as.dims[i + 1];
+            low = wraps ? ig_dim_sub(ig_op_module(launch), 0, high) : low;
+            record->low = ig_plan_expr(p, low);
+            record->high = ig_plan_expr(p, high);
+        }
+    }
+    count = offsets->kind == IG_ATTR_DIMS ? offsets->count : 0;
+    for (uint32_t i = 0; i + 1 < count; i += 2) {
+        if (offsets->as.dims[i] == operand) {
+            record->low = ig_plan_expr(p, 0);
+            record->high = ig_plan_expr(p, offsets->as.dims[i + 1]);
         }
     }
 }

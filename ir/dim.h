@@ -64,6 +64,8 @@ ig_dim ig_dim_product(ig_module *module, const ig_dim *dims, uint32_t count);
 
 ig_truth ig_dim_equal(const ig_module *module, ig_dim a, ig_dim b);
 ig_truth ig_dim_less_equal(const ig_module *module, ig_dim a, ig_dim b);
+/* A sum of products of symbols and numbers? */
+bool ig_dim_is_polynomial(const ig_module *module, ig_dim dim);
 /* Is `dim` out_multiple * floor(out_of / out_multiple)? */
 bool ig_dim_as_rounded(const ig_module *module, ig_dim dim, ig_dim *out_of,
                        int64_t *out_multiple);

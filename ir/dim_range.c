@@ -207,6 +207,20 @@ static ig_truth either(ig_truth a, ig_truth b) {
     return a == IG_NO && b == IG_NO ? IG_NO : IG_MAYBE;
 }
 
+bool ig_dim_is_polynomial(const ig_module *module, ig_dim dim) {
+    ig_dim_term        room;
+    uint32_t           count;
+    const ig_dim_term *terms = ig_dim_terms(module->dims, dim, &room, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t k = 0; k < terms[i].monomial->degree; k++) {
+            if (terms[i].monomial->atoms[k]->kind != IG_DIM_SYMBOL) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 bool ig_dim_as_rounded(const ig_module *module, ig_dim dim, ig_dim *out_of,
                        int64_t *out_multiple) {
     ig_dim_term        room;

@@ -56,7 +56,8 @@ static void look_at_reduce(ig_recogniser *r, ig_op *reduce) {
                          .ids = ig_look_up_ids(&look_up, &b, 2, s.ids),
                          .weights = ig_look_up_weights(&look_up, &b, 2, s.ids),
                          .pool = pool,
-                         .padding = IG_NO_PADDING };
+                         .padding = IG_NO_PADDING,
+                         .negative = look_up.negative };
     ig_value   *bags = ig_bag_make(r, &b, &spec);
     if (s.result_rank != 2) {
         bags = ig_make_reshape(&b, bags, s.result_rank, s.result);

@@ -29,12 +29,13 @@ static bool read_rows(ig_value *value, ig_look_up *out) {
         const ig_op *op = value->def;
         bool         is_look_up =
             op && op->code == IG_OP_gather && ig_attr_int(op, IG_gather_axis, 0) == 0 &&
-            ig_attr_int(op, IG_gather_negative, IG_NEGATIVE_wrap) == IG_NEGATIVE_wrap &&
             ig_value_is_table(op->operands[0].value) &&
             !ig_constant_of(op->operands[1].value);
         if (is_look_up) {
             out->table = op->operands[0].value;
             out->ids = op->operands[1].value;
+            out->negative = (ig_negative)ig_attr_int(op, IG_gather_negative,
+                                                     IG_NEGATIVE_wrap);
             return true;
         }
         value = op ? before_view(op) : NULL;

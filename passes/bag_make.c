@@ -55,6 +55,9 @@ ig_value *ig_bag_make(const ig_recogniser *r, ig_builder *b, const ig_bag_spec *
     if (spec->begins) { /* what is recognised took its ids by slices */
         attrs[IG_bag_offsets] = ig_attr_of_enum(IG_OFFSETS_slice);
     }
+    if (spec->negative != IG_NEGATIVE_wrap) {
+        attrs[IG_bag_negative] = ig_attr_of_enum(spec->negative);
+    }
     if (r->run->options->clamp_ids) {
         attrs[IG_bag_range] = ig_attr_of_enum(IG_RANGE_clamp);
     }

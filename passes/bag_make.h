@@ -12,6 +12,7 @@ typedef struct ig_bag_spec {
     int64_t     padding;
     ig_bag_last last;
     bool        is_zero_if_empty; /* else what the reduction gives */
+    ig_negative negative;         /* what an id below 0 is */
 } ig_bag_spec;
 
 /* The bag op's result. */

@@ -1,4 +1,4 @@
-/* canonicalise: rules for gather, concat and tile.
+/* canonicalise: rules for gather, concat, tile and small constants.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "passes/canonicalise.h"
 
@@ -234,10 +234,27 @@ static ig_value *tile_by_expanding(ig_builder *b, ig_op *op) {
     return x ? ig_try_reshape(b, x, result->rank, result->dims) : NULL;
 }
 
+/* ---- constants ---- */
+
+/* A stored number is a number: kernels hold it as they hold every other one. */
+static ig_value *weight_of_one_element(ig_builder *b, ig_op *op) {
+    const ig_data *data = ig_constant_of(&op->results[0]);
+    const ig_type *type = op->results[0].type;
+    if (!is_readable(data) || data->is_splat || type->rank > 1 ||
+        (type->rank == 1 && type->dims[0] != 1) || !op->results[0].uses) {
+        return NULL;
+    }
+    while (b->before && ig_ops[b->before->code].traits & IG_CONSTANT) {
+        b->before = b->before->next; /* behind the graph's head */
+    }
+    return ig_make_const(b, type, data->bytes);
+}
+
 static const ig_rule rules[] = {
-    RULE(concat, concat_of_one),          RULE(concat, concat_without_empty),
-    RULE(concat, concat_of_concat),       RULE(slice, slice_of_concat),
-    RULE(gather, gather_of_even_indices), RULE(tile, tile_by_expanding),
+    RULE(weight, weight_of_one_element), RULE(concat, concat_of_one),
+    RULE(concat, concat_without_empty),  RULE(concat, concat_of_concat),
+    RULE(slice, slice_of_concat),        RULE(gather, gather_of_even_indices),
+    RULE(tile, tile_by_expanding),
 };
 
 const ig_rules ig_rules_index = { rules, IG_COUNT_OF(rules) };

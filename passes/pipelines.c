@@ -17,7 +17,7 @@ const char ig_pipeline_understand[] =
     "fold_flow,unify,(infer,guards,canonicalise,fold,cse,dce)*,jagged_insert,dce,"
     "bounds,bag_whole,dce,bag_loop,bag_sequence,bag_unrolled,bag_fixed,"
     "(unroll,infer,guards,canonicalise,fold,cse,dce)*,"
-    "bag_gather,dce,bag_merge,interaction,"
+    "bag_gather,bag_offsets,dce,bag_merge,interaction,"
     "unify,(infer,guards,canonicalise,fold,cse,dce)*";
 const char ig_pipeline_place[] = "(expand,infer,guards,canonicalise,fold,cse,dce)*,"
                                  "pack,measure,sink,fuse,bufferise,order,chain";

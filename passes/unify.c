@@ -8,6 +8,7 @@
  * and
  *
  *     guard eq(L, 2*floor(L / 2))             symbol L {multiple = 2}
+ *     guard eq(B, C - 1)                      an input of extent B + 1 in place of C
  *     bind %n {symbols = [n]}            →    bind %n {symbols = [n]}
  *     bind %n {symbols = [n2]}
  *
@@ -31,6 +32,8 @@ typedef struct unifier {
     ig_dim      *by_symbol;
     uint32_t     symbol_count;
     bool        *is_bound; /* symbols that an input's shape gives */
+    ig_dim      *dims;     /* those symbols themselves */
+    int64_t     *zeros;    /* one a symbol */
 } unifier;
 
 /* ---- what guards say ---- */
@@ -40,7 +43,9 @@ static void find_bound(unifier *u) {
         const ig_type *type = u->graph->body.args[i]->type;
         for (uint32_t d = 0; d < type->rank; d++) {
             if (ig_dim_as_symbol(u->module, type->dims[d])) {
-                u->is_bound[ig_symbol_index(u->module, type->dims[d])] = true;
+                uint32_t symbol = ig_symbol_index(u->module, type->dims[d]);
+                u->is_bound[symbol] = true;
+                u->dims[symbol] = type->dims[d];
             }
         }
     }
@@ -95,8 +100,9 @@ static void take_fact(unifier *u, ig_dim gone, ig_dim stays) {
     merge_facts(u, gone, stays);
     u->by_symbol[symbol] = stays;
     for (uint32_t i = 0; i < u->symbol_count; i++) {
-        if (u->by_symbol[i] == gone) {
-            u->by_symbol[i] = stays;
+        if (i != symbol && u->by_symbol[i] != IG_DIM_KEEP) {
+            u->by_symbol[i] = ig_dim_substitute(u->module, u->by_symbol[i],
+                                                u->by_symbol);
         }
     }
 }
@@ -118,9 +124,74 @@ static bool take_multiple(unifier *u, ig_dim dim, ig_dim rounded) {
     return true;
 }
 
+/* ---- sums ---- */
+
+typedef struct solver {
+    unifier *u;
+    ig_dim   rest; /* is 0 */
+    bool     is_solved;
+} solver;
+
+static void check_bound(void *user, uint32_t symbol) {
+    solver  *s = user;
+    unifier *u = s->u;
+    s->is_solved = s->is_solved && symbol < u->symbol_count && u->is_bound[symbol];
+}
+
+/* Is `other` known from inputs, and never what the symbol may not be?  Of two extents
+ * the longer is said by the shorter. */
+static bool is_value_of(unifier *u, const ig_symbol *symbol, ig_dim other) {
+    solver  bound = { .u = u, .is_solved = true };
+    int64_t low, high, least;
+    ig_dim_visit_symbols(u->module, other, check_bound, &bound);
+    ig_dim_range(u->module, other, &low, &high);
+    return bound.is_solved && ig_dim_is_polynomial(u->module, other) &&
+           ig_dim_evaluate(u->module, other, u->zeros, &least) && least >= 0 &&
+           symbol->multiple == 1 && low >= symbol->min && high <= symbol->max;
+}
+
+static void solve_for(void *user, uint32_t symbol) {
+    solver  *s = user;
+    unifier *u = s->u;
+    if (s->is_solved || symbol >= u->symbol_count || !u->is_bound[symbol]) {
+        return;
+    }
+    ig_dim dim = u->dims[symbol];
+    ig_dim plus = ig_dim_sub(u->module, dim, s->rest);  /* x, where rest is S - x */
+    ig_dim minus = ig_dim_add(u->module, dim, s->rest); /* x, where it is x - S */
+    ig_dim other = ig_dim_mentions(u->module, plus, symbol) ? minus : plus;
+    if (!ig_dim_mentions(u->module, other, symbol) &&
+        is_value_of(u, ig_dim_as_symbol(u->module, dim), other)) {
+        take_fact(u, dim, other);
+        s->is_solved = true;
+    }
+}
+
+/* C - 1 = B: the extent C is B + 1. */
+static bool solve(unifier *u, ig_dim left, ig_dim right) {
+    solver s = { .u = u, .rest = ig_dim_sub(u->module, left, right) };
+    ig_dim_visit_symbols(u->module, s.rest, solve_for, &s);
+    return s.is_solved;
+}
+
+/* At least so large: what is rounded or cut at less is simpler then. */
+static bool take_least(unifier *u, const ig_op *guard) {
+    ig_dim left = guard->attrs[IG_guard_left].as.i,
+           dim = guard->attrs[IG_guard_right].as.i;
+    ig_symbol *symbol = ig_dim_as_symbol(u->module, dim);
+    if (!symbol || !is_bound(u, dim) || !ig_dim_is_static(left) ||
+        u->by_symbol[ig_symbol_index(u->module, dim)] != IG_DIM_KEEP ||
+        left > symbol->max) {
+        return false;
+    }
+    symbol->min = left > symbol->min ? left : symbol->min;
+    u->by_symbol[ig_symbol_index(u->module, dim)] = dim;
+    return true;
+}
+
 static bool use_guard(unifier *u, const ig_op *guard) {
     if (ig_attr_int(guard, IG_guard_test, 0) != 0) {
-        return false;
+        return take_least(u, guard);
     }
     ig_dim left = ig_dim_substitute(u->module, guard->attrs[IG_guard_left].as.i,
                                     u->by_symbol);
@@ -143,7 +214,7 @@ static bool use_guard(unifier *u, const ig_op *guard) {
         take_fact(u, left, right);
         return true;
     }
-    return false;
+    return solve(u, left, right);
 }
 
 /* ---- what binds say ---- */
@@ -235,6 +306,8 @@ ig_status ig_pass_unify(ig_pass_run *run, ig_graph *graph) {
                   .symbol_count = ig_symbol_count(graph->module) };
     u.by_symbol = IG_NEW_ARRAY(run->scratch, ig_dim, u.symbol_count);
     u.is_bound = IG_NEW_ARRAY(run->scratch, bool, u.symbol_count);
+    u.dims = IG_NEW_ARRAY(run->scratch, ig_dim, u.symbol_count);
+    u.zeros = IG_NEW_ARRAY(run->scratch, int64_t, u.symbol_count);
     for (uint32_t i = 0; i < u.symbol_count; i++) {
         u.by_symbol[i] = IG_DIM_KEEP;
     }

@@ -479,7 +479,29 @@ ig_value *ig_aten_reduce1(ig_ts_call *call, ig_reduce kind, ig_value *x, uint32_
     return ig_aten_reduce(call, kind, x, axes, 1, keep);
 }
 
+/* Inner extents are equal, and those of batches broadcast. */
+static void guard_product(ig_ts_call *call, const ig_type *x, const ig_type *y) {
+    if (x->rank == 0 || y->rank == 0) {
+        return;
+    }
+    ig_dim inner = y->dims[y->rank == 1 ? 0 : y->rank - 2];
+    call->status = ig_ts_guard_equal(call, x->dims[x->rank - 1], inner,
+                                     "the inner extents of the product");
+    for (uint32_t i = 3; i <= x->rank && i <= y->rank; i++) {
+        ig_dim a = x->dims[x->rank - i], b = y->dims[y->rank - i];
+        bool is_sure = a == 1 || b == 1 || ig_dim_equal(call->module, a, b) != IG_MAYBE;
+        if (call->status == IG_OK && !is_sure) {
+            call->status = ig_ts_guard_equal(call, ig_dim_bcast(call->module, a, b),
+                                             ig_dim_bcast(call->module, b, a),
+                                             "the batches of the product");
+        }
+    }
+}
+
 ig_value *ig_aten_matmul(ig_ts_call *call, ig_value *x, ig_value *y) {
+    if (x && y && call->status == IG_OK) {
+        guard_product(call, x->type, y->type);
+    }
     return ig_aten_make(call, IG_OP_matmul, 2, (ig_value *[]){ x, y }, NULL);
 }
 

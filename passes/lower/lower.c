@@ -84,10 +84,16 @@ ig_value *ig_lower_param_array(ig_lower *lower, const ig_dim *dims, uint32_t cou
     return first;
 }
 
-void ig_lower_range(ig_lower *lower, int64_t operand, ig_dim low, ig_dim high) {
+void ig_lower_range(ig_lower *lower, int64_t operand, ig_dim high, bool wraps) {
     IG_PUSH(lower->arena, &lower->ranges, operand);
-    IG_PUSH(lower->arena, &lower->ranges, low);
+    IG_PUSH(lower->arena, &lower->ranges, 0);
     IG_PUSH(lower->arena, &lower->ranges, high);
+    lower->wraps = wraps;
+}
+
+void ig_lower_offsets(ig_lower *lower, int64_t operand, ig_dim high) {
+    IG_PUSH(lower->arena, &lower->offsets, operand);
+    IG_PUSH(lower->arena, &lower->offsets, high);
 }
 
 uint32_t ig_lower_lanes(const ig_lower *lower, ig_dtype dtype) {
@@ -226,6 +232,13 @@ static void finish(ig_lower *lower) {
     if (lower->ranges.count) {
         attrs[IG_launch_ranges] = ig_attr_of_dims(module, lower->ranges.items,
                                                   (uint32_t)lower->ranges.count);
+    }
+    if (lower->offsets.count) {
+        attrs[IG_launch_offsets] = ig_attr_of_dims(module, lower->offsets.items,
+                                                   (uint32_t)lower->offsets.count);
+    }
+    if (lower->wraps) {
+        attrs[IG_launch_negative] = ig_attr_of_enum(IG_NEGATIVE_wrap);
     }
     if (param_count) {
         attrs[IG_launch_params] = ig_attr_of_dims(module, lower->params.items,

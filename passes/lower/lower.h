@@ -35,6 +35,8 @@ typedef struct ig_lower {
     IG_VEC(ig_dim)         params;
     const char    *name;    /* of the kernel, without its number; set by the family */
     IG_VEC(ig_dim) ranges;  /* launch.ranges: what reported operands must be */
+    IG_VEC(ig_dim) offsets; /* launch.offsets: the same of offsets */
+    bool           wraps;   /* launch.negative: ranges begin at -high */
     ig_dim         grid;    /* number of tiles; set by the family */
     ig_dim         cost;    /* rough ns on one core; 0: unknown */
     int64_t        scratch; /* bytes a worker */
@@ -64,8 +66,11 @@ ig_value *ig_lower_dim(ig_lower *lower, ig_dim dim);
 ig_value *ig_lower_param(ig_lower *lower, ig_dim dim);
 /* A new run of params that k_param_at can index; returns the first. */
 ig_value *ig_lower_param_array(ig_lower *lower, const ig_dim *dims, uint32_t count);
-/* Says, for error messages, that elements of an operand must be low <= x < high. */
-void ig_lower_range(ig_lower *lower, int64_t operand, ig_dim low, ig_dim high);
+/* Says, for error messages, that ids of an operand must be 0 <= x < high, or -high <= x
+ * when they wrap; all of a kernel do or none. */
+void ig_lower_range(ig_lower *lower, int64_t operand, ig_dim high, bool wraps);
+/* The same of offsets, which never wrap. */
+void ig_lower_offsets(ig_lower *lower, int64_t operand, ig_dim high);
 /* Vector lanes of `dtype` on the target; 1 on GPUs, where lanes are threads. */
 uint32_t ig_lower_lanes(const ig_lower *lower, ig_dtype dtype);
 ig_dim   ig_lower_ceil_div(ig_lower *lower, ig_dim a, int64_t b);

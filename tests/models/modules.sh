@@ -42,3 +42,24 @@ torch_programs() {
     mapfile -t cases < <(find "$folder/programs" -mindepth 1 -maxdepth 1 | sort)
     verify static interpret "${cases[@]}"
 }
+
+# The same DLRM from ONNX, traced and scripted: the same launches.
+torch_plans() {
+    local python peers=${INGOT_PEERS:-${XDG_CACHE_HOME:-$HOME/.cache}/ingot/peers}
+    local log=$folder/plans.log
+    if ! python=$(python_for torch "$peers/bin/python" python3) ||
+        ! "$python" -c 'import onnx' 2>/dev/null; then
+        skip 1 "no torch and onnx to export one model in several ways (INGOT_PEERS)"
+        return
+    fi
+    PYTHONDONTWRITEBYTECODE=1 "$python" tests/models/gen/same_plan.py \
+        "$ingot" "$folder/plans" $([ "$full" = 0 ] || echo --all) >"$log" 2>"$log.err"
+    passed=$((passed + $(grep -c '^pass ' "$log")))
+    failed=$((failed + $(grep -c '^FAIL [a-z0-9_A-Z]*$' "$log")))
+    grep '^FAIL' "$log"
+    if ! grep -q ' passed, ' "$log"; then
+        failed=$((failed + 1))
+        echo "FAIL same_plan.py"
+        tail -n 3 "$log.err"
+    fi
+}

@@ -210,4 +210,5 @@ arenas
 torch_suites
 torch_modules
 torch_programs
+torch_plans
 finish

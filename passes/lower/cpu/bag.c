@@ -525,11 +525,10 @@ static void say_ranges(ig_lower *lower, const ig_op *anchor,
     for (uint32_t i = 0; i < anchor->result_count; i++) {
         const bag_feature *f = &features[i];
         ig_dim             rows = f->table->type->dims[0];
-        ig_dim             least = wraps ? ig_dim_sub(module, 0, rows) : 0;
-        ig_lower_range(lower, f->ids_operand, least, rows);
+        ig_lower_range(lower, f->ids_operand, rows, wraps);
         if (f->begins) {
             ig_dim ids = id_count_of(lower, f);
-            ig_lower_range(lower, f->begins_operand, 0, ig_dim_add(module, ids, 1));
+            ig_lower_offsets(lower, f->begins_operand, ig_dim_add(module, ids, 1));
         }
     }
 }

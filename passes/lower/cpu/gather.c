@@ -243,8 +243,7 @@ ig_status ig_lower_cpu_gather(ig_lower *lower) {
     lower->grid = ig_lower_ceil_div(lower, rows, g.rows_per_tile);
     lower->cost = ig_lower_mul(lower, rows, is_known ? 4 + length / 8 : 32);
     ig_dim extent = g.x->type->dims[is_nd ? g.batch : g.axis];
-    ig_lower_range(lower, IDS, g.wraps ? ig_dim_sub(lower->module, 0, extent) : 0,
-                   extent);
+    ig_lower_range(lower, IDS, extent, g.wraps);
     ig_cpu_each_tile(lower, emit_tile, &g);
     return IG_OK;
 }

@@ -118,8 +118,7 @@ ig_status ig_lower_cpu_scatter(ig_lower *lower) {
     int64_t axis = ig_attr_int(op, IG_scatter_elements_axis, 0);
     s.axis = (uint32_t)(axis < 0 ? axis + s.x->type->rank : axis);
     ig_dim extent = s.x->type->dims[s.axis];
-    ig_lower_range(lower, IDS, s.wraps ? ig_dim_sub(lower->module, 0, extent) : 0,
-                   extent);
+    ig_lower_range(lower, IDS, extent, s.wraps);
     lower->name = "scatter_elements";
     lower->grid = ig_lower_ceil_div(lower, ig_cpu_lines(lower, s.x->type, s.axis),
                                     LINES);

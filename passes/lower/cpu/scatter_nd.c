@@ -187,8 +187,7 @@ ig_status ig_lower_cpu_scatter_nd(ig_lower *lower) {
     assert(ig_dim_is_static(depth) && "infer wants the depth");
     s.depth = (uint32_t)depth;
     ig_dim extent = s.depth ? s.x->type->dims[0] : 1;
-    ig_lower_range(lower, IDS, s.wraps ? ig_dim_sub(lower->module, 0, extent) : 0,
-                   extent);
+    ig_lower_range(lower, IDS, extent, s.wraps);
     lower->name = "scatter_nd";
     lower->grid = ig_lower_ceil_div(lower, block_of(&s), COLUMNS);
     lower->cost = ig_type_count(lower->module, s.x->type);
