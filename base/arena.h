@@ -21,12 +21,14 @@ typedef struct ig_arena_block ig_arena_block;
 
 /* What one context may use, shared by all of its arenas on one thread. */
 typedef struct ig_budget {
-    size_t   used, peak; /* bytes */
-    size_t   limit;      /* bytes; 0 means no limit */
-    jmp_buf *recovery;   /* where exhaustion unwinds to; NULL aborts with a message */
-    unsigned foreign_depth; /* > 0: inside a foreign library, jumping is forbidden */
-    ig_arena_block *live;   /* private: every block of every arena, in no order */
-    uint64_t        arenas; /* how many there have been: see ig_budget_sweep */
+    size_t used, peak; /* bytes */
+    size_t limit;      /* bytes; 0 means no limit */
+    /* Which limit that is, where it is not memory_bytes. */
+    const char *limit_name;
+    jmp_buf    *recovery; /* where exhaustion unwinds to; NULL aborts with a message */
+    unsigned    foreign_depth; /* > 0: inside a foreign library, jumping is forbidden */
+    ig_arena_block *live;      /* private: every block of every arena, in no order */
+    uint64_t        arenas;    /* how many there have been: see ig_budget_sweep */
 } ig_budget;
 
 typedef struct ig_arena {

@@ -113,14 +113,14 @@ static void add_number(cut_text *text, const char *format, unsigned number) {
 }
 
 /* Names come from model files: nothing in them may steer a terminal or fake a line, and
- * what is written is UTF-8 whatever they are.  `newline` stands for a line's end. */
-static void add_lines(cut_text *text, const char *words, const char *newline) {
+ * what is written is UTF-8 whatever they are.  Further lines are indented. */
+static void add_lines(cut_text *text, const char *words, bool has_lines) {
     for (size_t left = strlen(words); left;) {
         size_t length = ig_utf8_plain(words, left);
         if (length) {
             add_piece(text, words, length);
-        } else if (*words == '\n' && newline) {
-            add_piece(text, newline, strlen(newline));
+        } else if (*words == '\n' && has_lines) {
+            add_piece(text, "\n    ", words[1] == ' ' ? 1 : 5);
             length = 1;
         } else {
             add_number(text, "\\x%02x", (unsigned char)*words);
@@ -132,7 +132,7 @@ static void add_lines(cut_text *text, const char *words, const char *newline) {
 }
 
 static void add(cut_text *text, const char *words) {
-    add_lines(text, words, NULL);
+    add_lines(text, words, false);
 }
 
 static void add_location(cut_text *text, const ig_location *where) {
@@ -181,11 +181,11 @@ size_t ig_diagnostic_format(const ig_diagnostic *diagnostic, char *buffer,
     buffer[0] = '\0';
     add_location(&text, &diagnostic->where);
     add(&text, prefixes[diagnostic->severity]);
-    add_lines(&text, diagnostic->message ? diagnostic->message : "", "\n    ");
+    add_lines(&text, diagnostic->message ? diagnostic->message : "", true);
     if (diagnostic->hint) {
         add_piece(&text, "\n", 1);
         add(&text, "  hint: ");
-        add_lines(&text, diagnostic->hint, "\n    ");
+        add_lines(&text, diagnostic->hint, true);
     }
     return text.size;
 }

@@ -18,11 +18,13 @@
     LIMIT(kernel_ops, 60000, "ops of one kernel")                                  \
     LIMIT(memory_bytes, 8LL << 30, "memory of the compiler, weights not counted")  \
     LIMIT(interpret_bytes, 8LL << 30, "memory of one interpreted run")             \
-    LIMIT(loop_trips, 1LL << 32, "trips of one interpreted loop")                  \
+    LIMIT(loop_trips, 1LL << 32, "trips of one loop, interpreted or imported")     \
     LIMIT(archive_entries, 1 << 18, "entries of an archive")                       \
     LIMIT(inflate_bytes, 4LL << 30, "bytes that an archive's entries inflate to")  \
     LIMIT(source_bytes, 64 << 20, "bytes of one source or pickle of an archive")   \
     LIMIT(pickle_values, 1 << 22, "values of an archive's pickles")                \
+    LIMIT(script_steps, 3000000, "steps of a TorchScript program at import")       \
+    LIMIT(script_bytes, 512 << 20, "memory of a TorchScript program at import")    \
     LIMIT(pickle_depth, 500, "nesting of a pickle's values")
 
 typedef struct ig_limits {

@@ -4,6 +4,7 @@
 
 #include "ir/graph.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,7 +111,14 @@ static const limit_row limit_rows[] = {
 #undef ROW
 };
 
+/* Readers recurse as deep as these limits: the stack has an end. */
+enum { DEEPEST = 2000 };
+
 ig_status ig_context_set_limit(ig_context *context, const char *name, int64_t value) {
+    if (value > DEEPEST && ig_str_ends(ig_str_of(name), "_depth")) {
+        return ig_error(&context->diag, IG_INVALID, NULL, "%s is at most %d", name,
+                        DEEPEST);
+    }
     for (size_t i = 0; i < IG_COUNT_OF(limit_rows); i++) {
         if (strcmp(limit_rows[i].name, name) == 0) {
             memcpy((char *)&context->limits + limit_rows[i].offset, &value,
@@ -124,11 +132,23 @@ ig_status ig_context_set_limit(ig_context *context, const char *name, int64_t va
 
 /* ---- the recovery point ---- */
 
+static ig_status report_exhaustion(ig_host *host) {
+    ig_budget  *budget = &host->context.budget;
+    const char *name = budget->limit_name ? budget->limit_name : "memory_bytes";
+    char        hint[128];
+    snprintf(hint, sizeof hint, "raise the limit %s, or give the machine more", name);
+    budget->limit = host->budget_limit;
+    budget->limit_name = NULL;
+    return ig_error_hint(&host->context.diag, IG_LIMIT, NULL, hint,
+                         "memory ran out (%zu MiB in use)", budget->used >> 20);
+}
+
 ig_status ig_host_guard(ig_context *context, ig_status (*work)(void *arguments),
                         void       *arguments) {
     ig_host *host = ig_host_of(context);
     jmp_buf  recovery;
     clear_messages(host);
+    host->budget_limit = context->budget.limit;
     context->budget.foreign_depth = 0;
     host->mark = context->budget.arenas;
     if (setjmp(recovery)) {
@@ -136,10 +156,7 @@ ig_status ig_host_guard(ig_context *context, ig_status (*work)(void *arguments),
         host->has_unwound = true;
         context->diag.sink = take_message; /* a pass may have silenced it */
         context->diag.user = host;
-        return ig_error_hint(&context->diag, IG_LIMIT, NULL,
-                             "raise the limit memory_bytes, or give the machine more",
-                             "memory ran out (%zu MiB in use)",
-                             context->budget.used >> 20);
+        return report_exhaustion(host);
     }
     context->budget.recovery = &recovery;
     ig_status status = work(arguments);

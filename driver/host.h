@@ -16,9 +16,10 @@ typedef struct ig_host {
     ig_context_options options;
     ig_arena           messages_arena;
     ig_writer          messages;
-    ig_map             results; /* module -> ig_module_results */
-    ig_arena           arena;   /* the host's own, as long as it lives */
-    uint64_t           mark;    /* arenas there were when the guarded call began */
+    ig_map             results;      /* module -> ig_module_results */
+    ig_arena           arena;        /* the host's own, as long as it lives */
+    uint64_t           mark;         /* arenas there were when the guarded call began */
+    size_t             budget_limit; /* when it began */
     bool               has_unwound;
 } ig_host;
 

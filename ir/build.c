@@ -2,6 +2,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/build.h"
 
+#include "base/checked.h"
+#include "ir/dim.h"
+#include "ir/infer.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -19,6 +23,26 @@ ig_builder ig_builder_before(ig_op *op) {
 
 enum { FEW_RESULTS = 8 };
 
+/* An extent known to be negative, or more bytes than can be counted: no shape. */
+static ig_status check_extents(const ig_op *op, const ig_type *type) {
+    ig_module *module = ig_op_module(op);
+    int64_t    count = 8;
+    for (uint32_t i = 0; type->kind == IG_TENSOR && i < type->rank; i++) {
+        int64_t extent = 1;
+        if (!ig_dim_constant(module, type->dims[i], &extent) || extent == 0) {
+            extent = 1; /* not known, or another extent may be anything */
+        }
+        if (extent < 0) {
+            return INFER_ERROR(op, "axis %u of the result would have %lld elements", i,
+                               (long long)extent);
+        }
+        if (!ig_mul_i64(count, extent, &count)) {
+            return INFER_ERROR(op, "the result has more elements than can be counted");
+        }
+    }
+    return IG_OK;
+}
+
 static ig_status infer_types(ig_op *op) {
     ig_infer_hook infer = ig_ops[op->code].infer;
     assert(infer && "an op without an infer hook is made with its types");
@@ -29,6 +53,9 @@ static ig_status infer_types(ig_op *op) {
                              op->result_count);
     }
     IG_TRY(infer(op, types));
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        IG_TRY(check_extents(op, types[i]));
+    }
     for (uint32_t i = 0; i < op->result_count; i++) {
         ig_value_retype(&op->results[i], types[i]);
     }

@@ -19,6 +19,9 @@
 
 enum { MOST_DEFLATE_RATIO = 1032, OLDEST_VERSION = 1, NEWEST_VERSION = 10 };
 
+/* Weights hardly shrink; what grows more than so is made to grow. */
+enum { PLAIN_DEFLATE_RATIO = 16, PLAIN_INFLATED = 256 << 20 };
+
 static const char damaged[] = "the file is damaged: fetch or save it again";
 
 ig_location ig_archive_where(const ig_archive *archive, const ig_archive_entry *entry) {
@@ -292,6 +295,21 @@ ig_status ig_archive_need(ig_archive *archive, ig_str name,
                          "the archive has no entry '%.*s'", IG_STR_ARG(name));
 }
 
+/* A limit that was set counts as it stands. */
+static uint64_t most_inflated(const ig_archive *archive) {
+    int64_t  limit = archive->context->limits.inflate_bytes;
+    uint64_t plain = PLAIN_INFLATED + archive->bytes.size * PLAIN_DEFLATE_RATIO;
+    bool     is_set = limit != ig_limits_default.inflate_bytes;
+    return is_set || (uint64_t)limit < plain ? (uint64_t)limit : plain;
+}
+
+/* What is inflated does not count as the program's memory. */
+static void make_room(ig_budget *budget, size_t size) {
+    if (budget->limit_name) {
+        budget->limit += size;
+    }
+}
+
 /* A deflated entry may not be larger than deflate can make of its data, nor all of them
  * together than the limit. */
 static ig_status check_inflation(ig_archive *archive, const ig_archive_entry *entry) {
@@ -300,7 +318,7 @@ static ig_status check_inflation(ig_archive *archive, const ig_archive_entry *en
         return fail(archive, entry,
                     "the entry says it is larger than its deflated data can be");
     }
-    uint64_t    most = (uint64_t)archive->context->limits.inflate_bytes;
+    uint64_t    most = most_inflated(archive);
     ig_location where = ig_archive_where(archive, entry);
     if (archive->inflated > most || entry->size > most - archive->inflated ||
         entry->size > UINT32_MAX - 1) {
@@ -311,6 +329,7 @@ static ig_status check_inflation(ig_archive *archive, const ig_archive_entry *en
                              (unsigned long long)most);
     }
     archive->inflated += entry->size;
+    make_room(&archive->context->budget, entry->size);
     return IG_OK;
 }
 

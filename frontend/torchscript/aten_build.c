@@ -19,11 +19,12 @@ ig_value *ig_aten_fail(ig_ts_call *call, ig_status status, const char *format, .
 }
 
 ig_status ig_aten_give(ig_ts_call *call, ig_value *value) {
-    return value ? ig_ts_give(call, 0, value) : call->status;
+    bool is_good = value && call->status == IG_OK;
+    return is_good ? ig_ts_give(call, 0, value) : call->status;
 }
 
 ig_status ig_aten_give2(ig_ts_call *call, ig_value *first, ig_value *second) {
-    if (!first || !second) {
+    if (!first || !second || call->status != IG_OK) {
         return call->status;
     }
     IG_TRY(ig_ts_give(call, 0, first));

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#define PAD_MAX (1ll << 40)
+
 typedef struct padding {
     ig_dim before[IG_TENSOR_RANK], after[IG_TENSOR_RANK];
 } padding;
@@ -17,6 +19,13 @@ static bool read_pads(ig_ts_call *call, uint32_t index, uint32_t rank, padding *
     if (call->status == IG_OK && (count % 2 || count / 2 > rank)) {
         ig_aten_fail(call, IG_INVALID, "%u paddings for a tensor of rank %u", count,
                      rank);
+    }
+    for (uint32_t i = 0; call->status == IG_OK && i < count; i++) {
+        int64_t amount;
+        if (ig_dim_constant(call->module, pads[i], &amount) &&
+            (amount < -PAD_MAX || amount > PAD_MAX)) {
+            ig_aten_fail(call, IG_INVALID, "a padding of %lld", (long long)amount);
+        }
     }
     for (uint32_t i = 0; call->status == IG_OK && i < count / 2; i++) {
         out->before[rank - 1 - i] = pads[2 * i];

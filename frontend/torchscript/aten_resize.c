@@ -96,15 +96,18 @@ static bool as_ratio(double scale, int64_t *out_p, int64_t *out_q) {
 /* floor(in * scale) */
 static bool scaled_size(ig_ts_call *call, ig_dim in, double scale, ig_dim *out) {
     int64_t extent, p, q;
-    if (ig_dim_constant(call->module, in, &extent)) {
+    bool    is_known = ig_dim_constant(call->module, in, &extent);
+    bool    is_fit = scale > 0 && scale < INT16_MAX;
+    if (is_known && is_fit && extent < INT32_MAX) {
         *out = (ig_dim)floor((double)extent * scale);
-        return scale > 0;
+        return true;
     }
-    if (scale > 0 && scale < INT16_MAX && as_ratio(scale, &p, &q)) {
+    if (!is_known && is_fit && as_ratio(scale, &p, &q)) {
         *out = ig_dim_floor_div(call->module, ig_dim_mul(call->module, in, p), q);
         return true;
     }
-    ig_aten_fail(call, IG_UNSUPPORTED, "an unknown extent scaled by %g", scale);
+    ig_aten_fail(call, is_fit && !is_known ? IG_UNSUPPORTED : IG_INVALID,
+                 "%s extent scaled by %g", is_known ? "an" : "an unknown", scale);
     return false;
 }
 

@@ -94,10 +94,11 @@ struct ig_ts_eval {
     ig_graph      *graph;
     ig_builder     builder;
     ig_ts_frame   *frame;
-    ig_ts_level   *level; /* NULL: nothing is to be taken back */
-    uint64_t       clock; /* counts births, stamps and versions */
-    uint32_t       depth; /* of calls and nested statements */
-    uint64_t       steps; /* statements so far: bounded */
+    ig_ts_level   *level;   /* NULL: nothing is to be taken back */
+    uint64_t       clock;   /* counts births, stamps and versions */
+    uint32_t       depth;   /* of calls and nested statements */
+    uint32_t       nesting; /* of expressions, statements and calls */
+    uint64_t       steps;   /* statements and expressions so far: bounded */
     uint32_t       names; /* that the list of the next call is unpacked into; 0: none */
     int64_t        version;
     ig_map         loaded;    /* ig_py -> ig_ts_value */
@@ -203,7 +204,9 @@ ig_status ig_ts_branch(ig_ts_eval *eval, const ig_ts_value *condition, ig_ts_bod
 ig_status ig_ts_error(ig_ts_eval *eval, ig_status status, const char *format, ...)
     IG_PRINTF(3, 4);
 ig_location ig_ts_where(const ig_ts_eval *eval);
-ig_status   ig_ts_run_block(ig_ts_eval *eval, ig_ast_list body);
+/* Counts a step of the program; IG_LIMIT when there were too many. */
+ig_status ig_ts_step(ig_ts_eval *eval);
+ig_status ig_ts_run_block(ig_ts_eval *eval, ig_ast_list body);
 ig_status ig_ts_evaluate(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out_value);
 /* An argument or operand: poison and undefined values are refused. */
 ig_status ig_ts_use(ig_ts_eval *eval, const ig_ts_value *value);

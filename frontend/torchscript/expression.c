@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { MOST_NESTED = 1000 };
+
 /* ---- names and literals ---- */
 
 static ig_status evaluate_name(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out) {
@@ -336,7 +338,8 @@ static ig_status evaluate_subscript(ig_ts_eval *eval, const ig_ast *node,
 
 /* ---- the whole ---- */
 
-ig_status ig_ts_evaluate(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out_value) {
+static ig_status evaluate(ig_ts_eval *eval, const ig_ast *node,
+                          ig_ts_value *out_value) {
     uint32_t count = 1;
     switch ((int)node->kind) {
     case IG_AST_NAME:
@@ -383,4 +386,18 @@ ig_status ig_ts_evaluate(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out_
     }
     return ig_ts_error(eval, IG_UNSUPPORTED, "a %s is not supported here",
                        ig_ast_kind_words(node->kind));
+}
+
+/* Calls inside of brackets inside of calls: the C stack is what bounds this. */
+ig_status ig_ts_evaluate(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out_value) {
+    IG_TRY(ig_ts_step(eval));
+    if (eval->nesting >= MOST_NESTED) {
+        return ig_ts_error(eval, IG_LIMIT,
+                           "calls and expressions are nested more than %d deep",
+                           MOST_NESTED);
+    }
+    eval->nesting++;
+    ig_status status = evaluate(eval, node, out_value);
+    eval->nesting--;
+    return status;
 }

@@ -96,6 +96,7 @@ static void put_content(ig_ts_eval *eval, ig_ts_holder kind, void *holder,
         ig_ts_dict *dict = holder;
         dict->values = values;
         dict->keys = (ig_ts_value *)(uintptr_t)c.keys;
+        dict->index = NULL;
         dict->count = dict->capacity = c.count;
         dict->poison = c.poison;
     } else if (kind == IG_TS_HOLD_OBJECT) {
@@ -209,13 +210,53 @@ void ig_ts_list_remove(ig_ts_eval *eval, ig_ts_list *list, size_t index) {
 
 /* ---- dicts ---- */
 
+enum { INDEXED_ABOVE = 15 };
+
 ig_ts_dict *ig_ts_dict_create(ig_ts_eval *eval) {
     ig_ts_dict *dict = IG_NEW(eval->arena, ig_ts_dict);
     dict->cell.born = ++eval->clock;
     return dict;
 }
 
+/* What a key is found by in an index; false where keys of other kinds may equal it. */
+static bool key_text(const ig_ts_value *key, ig_str *out) {
+    bool is_int = key->kind == IG_TS_INT;
+    *out = is_int ? (ig_str){ (const char *)&key->as.i, sizeof(key->as.i) }
+                  : key->as.str;
+    return key->form == IG_TS_KNOWN && (is_int || key->kind == IG_TS_STR);
+}
+
+static void index_key(ig_ts_dict *dict, size_t place) {
+    ig_str text;
+    if (dict->index && key_text(&dict->keys[place], &text)) {
+        ig_map_set(dict->index, text, (void *)(uintptr_t)(place + 1));
+    } else {
+        dict->index = NULL;
+    }
+}
+
+/* Keys of one kind, numbers or texts. */
+static void make_index(ig_ts_eval *eval, ig_ts_dict *dict) {
+    bool is_plain = true;
+    for (size_t i = 0; i < dict->count; i++) {
+        is_plain = is_plain && dict->keys[i].kind == dict->keys[0].kind;
+    }
+    if (!is_plain || dict->index) {
+        return;
+    }
+    dict->index = IG_NEW(eval->arena, ig_map);
+    ig_map_init(dict->index, eval->arena);
+    for (size_t i = 0; i < dict->count && dict->index; i++) {
+        index_key(dict, i);
+    }
+}
+
 size_t ig_ts_dict_find(const ig_ts_dict *dict, const ig_ts_value *key) {
+    ig_str text;
+    if (dict->index && key->kind == dict->keys[0].kind && key_text(key, &text)) {
+        size_t place = (size_t)(uintptr_t)ig_map_get(dict->index, text);
+        return place ? place - 1 : dict->count;
+    }
     for (size_t i = 0; i < dict->count; i++) {
         bool is_known;
         if (ig_ts_equal(&dict->keys[i], key, &is_known) && is_known) {
@@ -236,12 +277,21 @@ void ig_ts_dict_set(ig_ts_eval *eval, ig_ts_dict *dict, ig_ts_value key,
         ig_vec_grow(eval->arena, (void **)&dict->values, &dict->count, &dict->capacity,
                     sizeof(ig_ts_value));
         dict->keys[index] = key;
+        if (dict->index && key.kind == dict->keys[0].kind) {
+            index_key(dict, index);
+        } else {
+            dict->index = NULL;
+        }
+        if (dict->count > INDEXED_ABOVE && (dict->count & (dict->count - 1)) == 0) {
+            make_index(eval, dict);
+        }
     }
     dict->values[index] = value;
 }
 
 void ig_ts_dict_remove(ig_ts_eval *eval, ig_ts_dict *dict, size_t index) {
     ig_ts_touch(eval, IG_TS_HOLD_DICT, dict);
+    dict->index = NULL;
     dict->count--;
     size_t bytes = (dict->count - index) * sizeof(ig_ts_value);
     memmove(&dict->keys[index], &dict->keys[index + 1], bytes);

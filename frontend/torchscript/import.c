@@ -190,10 +190,25 @@ static ig_status import_bytes(import_way *way, ig_arena *arena, ig_module *modul
 
 /* ---- entry points ---- */
 
+/* Programs are run while they are read: what they may use is less than what compiling
+ * may.  Exhausted memory unwinds past this function, and the driver takes it back. */
+static ig_status import_bounded(import_way *way, ig_arena *arena, ig_module *module) {
+    ig_budget *budget = &way->context->budget, before = *budget;
+    size_t     most = budget->used + (size_t)way->context->limits.script_bytes;
+    if (budget->limit == 0 || most < budget->limit) {
+        budget->limit = most;
+        budget->limit_name = "script_bytes";
+    }
+    ig_status status = import_bytes(way, arena, module);
+    budget->limit = before.limit;
+    budget->limit_name = before.limit_name;
+    return status;
+}
+
 static ig_status import_into(import_way *way, ig_module **out_module) {
     ig_arena arena;
     ig_arena_init(&arena, &way->context->budget);
-    ig_status status = import_bytes(way, &arena, *out_module);
+    ig_status status = import_bounded(way, &arena, *out_module);
     ig_arena_fini(&arena);
     if (status != IG_OK) {
         ig_module *module = *out_module;

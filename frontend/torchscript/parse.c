@@ -185,6 +185,13 @@ static ig_status report_depth(ig_py_parser *parser, uint32_t line, uint32_t colu
 }
 
 ig_status ig_py_enter(ig_py_parser *parser) {
+    int64_t nodes = parser->source->context->limits.node_count;
+    if (*parser->source->node_count > (uint64_t)nodes) {
+        return ig_py_error(parser, IG_LIMIT, &parser->token,
+                           "the sources have more than %lld values and statements "
+                           "(--limit node_count=N)",
+                           (long long)nodes);
+    }
     if (parser->depth >= (uint64_t)parser->source->context->limits.source_depth) {
         return report_depth(parser, parser->token.line, parser->token.column);
     }

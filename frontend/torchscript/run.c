@@ -296,18 +296,23 @@ static ig_status run_statement(ig_ts_eval *eval, const ig_ast *node) {
     }
 }
 
+ig_status ig_ts_step(ig_ts_eval *eval) {
+    if (++eval->steps % POLL_EVERY == 0) {
+        IG_TRY(ig_context_poll(eval->context));
+    }
+    int64_t most = eval->context->limits.script_steps;
+    return eval->steps <= (uint64_t)most
+               ? IG_OK
+               : ig_ts_error(eval, IG_LIMIT,
+                             "the program runs more than %lld steps at import (--limit "
+                             "script_steps=N)",
+                             (long long)most);
+}
+
 ig_status ig_ts_run_block(ig_ts_eval *eval, ig_ast_list body) {
     for (size_t i = 0; i < body.count && !eval->frame->has_returned; i++) {
         eval->frame->line = body.items[i]->line;
-        if (++eval->steps % POLL_EVERY == 0) {
-            IG_TRY(ig_context_poll(eval->context));
-        }
-        if (eval->steps > (uint64_t)eval->context->limits.node_count) {
-            return ig_ts_error(eval, IG_LIMIT,
-                               "the program runs more than %lld statements at import "
-                               "(limit node_count)",
-                               (long long)eval->context->limits.node_count);
-        }
+        IG_TRY(ig_ts_step(eval));
         IG_TRY(run_statement(eval, body.items[i]));
     }
     return IG_OK;

@@ -135,6 +135,7 @@ struct ig_ts_dict { /* in order of insertion */
     size_t                count, capacity;
     const ig_script_type *type;
     const char           *poison;
+    struct ig_map        *index; /* of a large one: key -> 1 + its place; else NULL */
 };
 
 struct ig_ts_object {
