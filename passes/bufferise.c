@@ -19,6 +19,8 @@
  */
 #include "passes/bufferise.h"
 
+#include "ir/bag.h"
+
 #include "passes/families.h"
 
 #include <assert.h>
@@ -233,12 +235,32 @@ static ig_place *copied(buffers *s, ig_builder *b, const ig_place *from) {
     return to;
 }
 
-static ig_value *input_value(buffers *s, ig_builder *b, const char *family,
-                             uint32_t index, ig_value *value) {
-    ig_place *place = place_of(s, value);
+/* Is input `index` of a fused op the table of a bag?  Rows of tables lie one behind the
+ * other. */
+static bool is_table(const ig_op *fused, uint32_t index) {
+    for (const ig_use *use = fused->bodies[0]->args[index]->uses; use;
+         use = use->next) {
+        uint32_t features = use->user->code == IG_OP_bag
+                                ? ig_bag_feature_count(use->user)
+                                : 0;
+        for (uint32_t f = 0; f < features; f++) {
+            uint32_t table = ig_bag_feature_at(use->user, f).table;
+            if (use == &use->user->operands[table]) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static ig_value *input_value(buffers *s, ig_builder *b, const ig_op *fused,
+                             uint32_t index) {
+    ig_place *place = place_of(s, fused->operands[index].value);
     bool      is_unit = place->rank == 0 || place->strides[place->rank - 1] == 1 ||
                    place->dims[place->rank - 1] == 1;
-    if (ig_family_needs_unit_stride(family, index) && !is_unit) {
+    const char *family = ig_attr_str(fused, IG_fused_family);
+    if ((ig_family_needs_unit_stride(family, index) && !is_unit) ||
+        (is_table(fused, index) && !ig_place_is_row_major(s->module, place))) {
         place = copied(s, b, place);
     }
     return ig_place_value(b, place);
@@ -250,7 +272,7 @@ static void rewrite_fused(buffers *s, ig_op *op) {
     uint32_t    ins = op->operand_count, outs = op->result_count;
     ig_value  **operands = IG_NEW_ARRAY(s->arena, ig_value *, ins + outs);
     for (uint32_t i = 0; i < ins; i++) {
-        operands[i] = input_value(s, &b, family, i, op->operands[i].value);
+        operands[i] = input_value(s, &b, op, i);
     }
     for (uint32_t i = 0; i < outs; i++) {
         operands[ins + i] = ig_place_value(&b, destination(s, &b, &op->results[i]));

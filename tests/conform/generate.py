@@ -584,6 +584,18 @@ def reductions(file):
                   (1e-5, 1e-5) if dtype == "f32" else None)
 
 
+def views_of_ones(file):
+    """An extent of 1 between axes that do not lie one behind the other."""
+    x = np.arange(12, dtype=np.float32).reshape(2, 2, 1, 3)
+    file.case("reshape/transposed-one", [
+        "%0 = reshape %x {to = [2, 1, 2, 3]}",
+        "%1 = transpose %0 {perm = [0, 1, 3, 2]}",
+        "%2 = reshape %1 {to = [6, 2]}",
+        "ret %2",
+    ], [("x", "f32", x)],
+              [("f32", x.reshape(2, 1, 2, 3).transpose(0, 1, 3, 2).reshape(6, 2))])
+
+
 # ---- recommendation ----
 
 
@@ -642,6 +654,19 @@ def recommendation(file):
               dynamic=False)
 
 
+def bags_of_views(file):
+    x, attrs = np.arange(12, dtype=np.float32).reshape(3, 4), "{operands = [0], pool = [0]}"
+    ids = np.array([[3, 0], [1, 1]])
+    file.case("bag/table-transposed",
+              ["%0 = transpose %x {perm = [1, 0]}", f"%1 = bag %0, %i {attrs}", "ret %1"],
+              [("x", "f32", x), ("i", "i64", ids)], [("f32", x.T[ids].sum(1))])
+    ids = np.array([[2, 0], [1, 1]])
+    file.case("bag/table-columns", [
+        "%0 = slice %x {starts = [0, 1], sizes = [3, 2]}", f"%1 = bag %0, %i {attrs}",
+        "ret %1"
+    ], [("x", "f32", x), ("i", "i64", ids)], [("f32", x[:, 1:3][ids].sum(1))])
+
+
 def main():
     HERE.mkdir(exist_ok=True)
     with np.errstate(all="ignore"):
@@ -651,11 +676,11 @@ def main():
                 binary, other_elementwise
         ]), ("cast.txt", "Conversions between element types.",
              [casts, bitcasts]), ("move.txt", "Movement and indexing.",
-                        [movement, indexing
+                        [movement, indexing, views_of_ones
                          ]), ("contract.txt", "Products, reductions, normalisations.",
                               [contractions,
                                reductions]), ("recommend.txt", "Bags and interactions.",
-                                              [recommendation])):
+                                              [recommendation, bags_of_views])):
             file = File(name, about + "  Written by generate.py.")
             for part in parts:
                 part(file)
