@@ -89,6 +89,72 @@ TEST(large_tables_are_prefetched) {
     check_bag((bag_text){ 9000, 16, 400, 90, "operands = [1], pool = [0]" });
 }
 
+/* ---- shares of a launch ---- */
+
+/* Half of the ids are in one bag in the middle; many bags are empty. */
+static void set_uneven_offsets(lower_case *c) {
+    for (uint32_t i = 0; i + 1 < c->graph->body.arg_count; i += 2) {
+        ig_tensor *offsets = &c->inputs[i + 1];
+        int64_t    ids = c->inputs[i].count, half = offsets->count / 2;
+        for (int64_t b = 0; b < offsets->count; b++) {
+            int64_t before = b / 3 < ids / 4 ? b / 3 : ids / 4;
+            ig_tensor_set_i64(offsets, b, b < half ? before : before + ids / 2);
+        }
+    }
+}
+
+TEST(work_is_shared_by_ids_and_not_by_bags) {
+    ig_arena arena;
+    ig_arena_init(&arena, NULL);
+    ig_writer text;
+    ig_writer_init(&text, &arena);
+    ig_put(&text, "module @t {\n");
+    put_table(&text, "t0", 9, 16);
+    put_table(&text, "t1", 9000, 16);
+    put_table(&text, "t2", 5, 16);
+    ig_put(&text, "  graph @main(%%a: i64[N], %%ao: i64[B], %%b: i64[M], %%bo: i64[B], "
+                  "%%c: i64[K], %%co: i64[B]) -> (f32[B, 48] \"y\") {\n"
+                  "    %%0, %%1, %%2 = bag @t0, %%a, %%ao, @t1, %%b, %%bo, @t2, %%c, "
+                  "%%co {operands = [1, 1, 1], pool = [0, 0, 1]} : "
+                  "f32[B, 16], f32[B, 16], f32[B, 16]\n"
+                  "    %%3 = concat %%1, %%0, %%2 {axis = 1} : f32[B, 48]\n"
+                  "    ret %%3\n  }\n}\n");
+    static const int64_t extents[][4] = {
+        { 33, 61, 500, 2 }, { 400, 1, 0, 90 }, { 0, 17, 0, 0 }, { 7, 120, 70, 70 }
+    };
+    for (size_t i = 0; i < IG_COUNT_OF(extents); i++) {
+        lower_check_with(text.data, extents[i], 5, set_uneven_offsets);
+    }
+    ig_arena_fini(&arena);
+}
+
+/* Ids of each table lie apart: columns of one tensor. */
+TEST(bags_that_lie_apart_are_prefetched) {
+    ig_arena arena;
+    ig_arena_init(&arena, NULL);
+    ig_writer text;
+    ig_writer_init(&text, &arena);
+    ig_put(&text, "module @t {\n");
+    put_table(&text, "t0", 9000, 16);
+    put_table(&text, "t1", 9000, 16);
+    ig_put(&text, "  graph @main(%%ids: i64[B, 2, 5]) -> (f32[B, 32] \"y\") {\n"
+                  "    %%0 = slice %%ids {starts = [0, 0, 0], sizes = [B, 1, 5]} : "
+                  "i64[B, 1, 5]\n"
+                  "    %%1 = slice %%ids {starts = [0, 1, 0], sizes = [B, 1, 5]} : "
+                  "i64[B, 1, 5]\n"
+                  "    %%2 = reshape %%0 {to = [B, 5]} : i64[B, 5]\n"
+                  "    %%3 = reshape %%1 {to = [B, 5]} : i64[B, 5]\n"
+                  "    %%4, %%5 = bag @t0, %%2, @t1, %%3 {operands = [0, 0], "
+                  "pool = [0, 0]} : f32[B, 16], f32[B, 16]\n"
+                  "    %%6 = concat %%4, %%5 {axis = 1} : f32[B, 32]\n"
+                  "    ret %%6\n  }\n}\n");
+    static const int64_t batches[] = { 0, 1, 50 };
+    for (size_t i = 0; i < IG_COUNT_OF(batches); i++) {
+        lower_check(text.data, &batches[i], 9000);
+    }
+    ig_arena_fini(&arena);
+}
+
 /* ---- several tables, other operands ---- */
 
 TEST(tables_of_different_dims_in_one_launch) {
@@ -154,6 +220,39 @@ TEST(an_id_out_of_range_is_reported) {
     CHECK_INT(c.report.operand, 1);
     CHECK_INT(c.report.position, 4);
     CHECK_INT(c.report.value, 9);
+    lower_close(&c);
+}
+
+/* Shares are cut by offsets, also by wrong ones: every bag is done, once. */
+TEST(offsets_that_fall_are_reported_and_spoil_no_other_bag) {
+    enum { BAGS = 64, BAD = 40 };
+    lower_case c;
+    int64_t    extents[] = { 256, BAGS };
+    lower_open(&c, "v2",
+               "module @t {\n  weight @t : f32[4, 2] = splat(1)\n"
+               "  graph @main(%ids: i64[N], %off: i64[B]) -> (f32[B, 2] \"y\") {\n"
+               "    %0 = bag @t, %ids, %off {operands = [1], pool = [0]} : f32[B, 2]\n"
+               "    ret %0\n  }\n}\n",
+               extents, 4);
+    for (int64_t b = 0; b < BAGS; b++) {
+        ig_tensor_set_i64(&c.inputs[1], b, b == BAD ? 3 : b * 4);
+    }
+    lower_passes(&c);
+    ig_map_init(&c.memory, &c.cpu.arena);
+    c.report.operand = -1;
+    for (const ig_op *op = c.graph->body.first; op; op = op->next) {
+        if (op->code == IG_OP_launch) {
+            lower_launch(&c, op);
+        }
+    }
+    CHECK_INT(c.report.operand, 2);
+    CHECK_INT(c.report.position, BAD - 1);
+    const ig_value *out = c.graph->body.last->operands[0].value;
+    const float    *sums = lower_pointer(&c, out);
+    for (int64_t b = 0; b < BAGS; b++) {
+        float want = b == BAD - 1 ? 0 : b == BAD ? (BAD + 1) * 4 - 3 : 4;
+        CHECK(sums[2 * b] == want);
+    }
     lower_close(&c);
 }
 
@@ -237,6 +336,8 @@ TEST(quantised_tables_with_avx512) {
 UNIT_SUITE(cpu_lower_bag, quantised_tables_without_vectors_of_avx,
            quantised_tables_with_avx2, quantised_tables_with_avx512, sums_of_every_dim,
            no_bags_one_bag_empty_bags, means_and_maxima, padding_is_left_out,
-           large_tables_are_prefetched, tables_of_different_dims_in_one_launch,
-           one_id_a_row_and_fixed_lengths, an_id_out_of_range_is_reported,
-           lower_triangles)
+           large_tables_are_prefetched, work_is_shared_by_ids_and_not_by_bags,
+           bags_that_lie_apart_are_prefetched,
+           offsets_that_fall_are_reported_and_spoil_no_other_bag,
+           tables_of_different_dims_in_one_launch, one_id_a_row_and_fixed_lengths,
+           an_id_out_of_range_is_reported, lower_triangles)

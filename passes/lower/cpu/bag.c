@@ -19,7 +19,7 @@
 
 #include <assert.h>
 
-enum { BAGS = 8, MAX_VECTORS = 16 };
+enum { BAGS = 8 };
 
 /* ---- classes ---- */
 
@@ -417,20 +417,27 @@ void bag_emit_columns(const bag_class *c, ig_builder *b, bag_cursor *at, ig_valu
     bag_store(c, b, at, bag, &sums);
 }
 
-/* A row that needs more registers than there are is summed in column chunks; rows are
- * asked for with the first. */
+/* Vectors of sums that fit into the registers, beside the row's. */
+static uint32_t most_vectors(const bag_class *c) {
+    uint32_t registers = c->lower->target->vector_registers;
+    uint32_t most = c->parts > 1 ? registers / 2 : registers - 4;
+    return (most > BAG_VECTORS ? BAG_VECTORS : most) / c->parts * c->parts;
+}
+
+/* A row that needs more registers than there are is summed in column chunks, as equal
+ * as may be; rows are asked for with the first. */
 static void emit_bag(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value *bag) {
     bag_open(c, b, at, bag);
     int64_t  group = (int64_t)c->lanes * c->parts;
     uint32_t groups = (uint32_t)((c->features[0].dim + group - 1) / group);
-    uint32_t vectors = groups * c->parts;
-    uint32_t limit = c->lower->target->vector_registers / 2;
-    limit = (limit > MAX_VECTORS ? MAX_VECTORS : limit) / c->parts * c->parts;
-    for (uint32_t done = 0; done < vectors; done += limit) {
-        uint32_t part = vectors - done < limit ? vectors - done : limit;
-        at->column = (int64_t)done * c->lanes;
-        bag_emit_columns(c, b, at, bag, part);
+    uint32_t most = most_vectors(c) / c->parts, chunks = (groups + most - 1) / most;
+    uint32_t done = 0;
+    for (uint32_t i = 0; i < chunks; i++) {
+        uint32_t end = groups * (i + 1) / chunks;
+        at->column = (int64_t)done * group;
+        bag_emit_columns(c, b, at, bag, (end - done) * c->parts);
         at->ahead = NULL;
+        done = end;
     }
 }
 
