@@ -35,6 +35,18 @@ else
         --input '0=f32[2,16]=random'
     check "a case's data set is a call" 0 '"ITEM/USER/y3"' \
         "$ingot" run "$model" --inputs "$torch/scripted/containers/test_data_set_0"
+    # Inputs by name, from files and from an archive.
+    plain=$torch/scripted/plain
+    mkdir "$tmp/named"
+    cp "$plain/test_data_set_0/input_0.npy" "$tmp/named/x.npy"
+    (cd "$tmp/named" && python3 -m zipfile -c ../named.npz x.npy)
+    "$ingot" run "$plain/model.pt" --inputs "$plain/test_data_set_0" --json >"$tmp/by_place"
+    for from in "$tmp/named" "$tmp/named.npz"; do
+        "$ingot" run "$plain/model.pt" --inputs "$from" --json >"$tmp/by_name"
+        holds "inputs by name: ${from##*/}" cmp "$tmp/by_place" "$tmp/by_name"
+    done
+    check "a folder that is not there is 6" 6 "cannot read" \
+        "$ingot" run "$plain/model.pt" --inputs "$tmp/not_there"
     check "it can be timed" 0 "calls" \
         "$ingot" bench "$torch/traced/mlp/model.pt" --input '0=f32[2,16]=random' \
         --seconds 0.05

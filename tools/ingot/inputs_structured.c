@@ -8,6 +8,9 @@
 #include "tools/ingot/inputs.h"
 #include "tools/ingot/structured.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -52,21 +55,95 @@ static ig_status take_call(ig_context *context, const char *folder, const char *
     return is_good ? IG_OK : complain_of(path, &why);
 }
 
-/* input_0.npy, input_1.npy …: an argument each. */
-static ig_status take_files(ig_context *context, const char *folder, structured *out) {
-    for (size_t i = 0;; i++) {
-        char     *text = text_of("@%s/input_%zu.npy", folder, i);
-        bool      is_there = access(text + 1, F_OK) == 0;
-        ig_status status = IG_OK;
-        if (is_there) {
-            structured *to = structured_add(out, IG_TREE_TENSOR, NULL);
-            status = ig_arguments_parse(context, text, NULL, &to->owner);
-        }
-        free(text);
-        if (!is_there || status != IG_OK) {
-            return status;
-        }
+/* Number of "input_7.npy", or -1. */
+static int place_in_name(const char *name) {
+    int  place, end = 0;
+    bool is_place = sscanf(name, "input_%9d%n", &place, &end) == 1 && place >= 0 &&
+                    (name[end] == '\0' || name[end] == '.');
+    return is_place ? place : -1;
+}
+
+/* Those by place come first and in their order, then those by name. */
+static int compare_names(const void *a, const void *b) {
+    const char *x = *(const char *const *)a, *y = *(const char *const *)b;
+    int         i = place_in_name(x), k = place_in_name(y);
+    if (i >= 0 && k >= 0) {
+        return (i > k) - (i < k);
     }
+    return i >= 0 || k >= 0 ? (k >= 0) - (i >= 0) : strcmp(x, y);
+}
+
+static int is_value_file(const struct dirent *entry) {
+    return text_ends(entry->d_name, ".npy");
+}
+
+/* input_0.npy, input_1.npy …: an argument each, by place; NAME.npy: one by name. */
+static ig_status take_file(ig_context *context, const char *folder, const char *file,
+                           structured *out) {
+    char       *text = text_of("@%s/%s", folder, file);
+    char       *name = text_of("%.*s", (int)strlen(file) - 4, file);
+    structured *to = structured_add(out, IG_TREE_TENSOR,
+                                    place_in_name(file) >= 0 ? NULL : name);
+    ig_status   status = ig_arguments_parse(context, text, NULL, &to->owner);
+    free(name);
+    free(text);
+    return status;
+}
+
+static ig_status take_files(ig_context *context, const char *folder, structured *out) {
+    struct dirent **entries;
+    int             count = scandir(folder, &entries, is_value_file, NULL);
+    ig_status       status = IG_OK;
+    if (count < 0) {
+        complain(0, "%s: cannot read: %s", folder, strerror(errno));
+        return IG_IO;
+    }
+    const char **names = need(calloc((size_t)count + 1, sizeof *names));
+    for (int i = 0; i < count; i++) {
+        names[i] = entries[i]->d_name;
+    }
+    qsort(names, (size_t)count, sizeof *names, compare_names);
+    for (int i = 0; i < count && status == IG_OK; i++) {
+        status = take_file(context, folder, names[i], out);
+    }
+    for (int i = 0; i < count; i++) {
+        free(entries[i]);
+    }
+    free(entries);
+    free(names);
+    return status;
+}
+
+static const ig_argument *find_array(const ig_arguments *archive, const char *name) {
+    size_t index = 0;
+    while (strcmp(ig_arguments_name(archive, index), name) != 0) {
+        index++;
+    }
+    return ig_arguments_at(archive, index);
+}
+
+/* Arrays of an archive, named as the files of a folder are. */
+static ig_status take_archive(ig_context *context, const char *path, structured *out) {
+    ig_arguments *archive;
+    ig_status     status = ig_arguments_open(context, path, &archive);
+    if (status != IG_OK) {
+        return status;
+    }
+    size_t       count = ig_arguments_count(archive);
+    const char **names = need(calloc(count + 1, sizeof *names));
+    for (size_t i = 0; i < count; i++) {
+        names[i] = ig_arguments_name(archive, i);
+    }
+    out->owner = archive;
+    qsort(names, count, sizeof *names, compare_names);
+    for (size_t i = 0; i < count; i++) {
+        bool        has_place = place_in_name(names[i]) >= 0;
+        structured *to = structured_add(out, IG_TREE_TENSOR,
+                                        has_place ? NULL : names[i]);
+        to->shared = find_array(archive, names[i]);
+    }
+    free(names);
+    return IG_OK;
 }
 
 static ig_status take_folder(ig_context *context, const char *folder, structured *out) {
@@ -119,9 +196,12 @@ static ig_status take_option(ig_context *context, const char *text,
 
 static ig_status take_arguments(const settings *given, ig_context *context,
                                 structured *out) {
-    ig_status status = given->inputs_from
-                           ? take_folder(context, given->inputs_from, out)
-                           : IG_OK;
+    const char *from = given->inputs_from;
+    ig_status   status = IG_OK;
+    if (from) {
+        status = text_ends(from, ".npz") ? take_archive(context, from, out)
+                                         : take_folder(context, from, out);
+    }
     out->kind = IG_TREE_TUPLE;
     for (size_t i = 0; i < given->inputs.count && status == IG_OK; i++) {
         status = take_option(context, given->inputs.items[i], out);

@@ -25,6 +25,9 @@ structured *structured_add(structured *to, ig_tree_kind kind, const char *name) 
 }
 
 const ig_argument *structured_tensor(const structured *value) {
+    if (value->shared) {
+        return value->shared;
+    }
     return value->owner ? ig_arguments_at(value->owner, 0) : NULL;
 }
 

@@ -21,7 +21,8 @@ struct structured {
     double        real;
     structured   *items; /* a dict's: key, value, key … */
     size_t        count;
-    ig_arguments *owner; /* TENSOR: its one value */
+    ig_arguments *owner; /* TENSOR: its one value; else the archive of shared ones */
+    const ig_argument *shared; /* TENSOR: a value that a node above owns, or NULL */
 };
 
 void               structured_free(structured *value);
