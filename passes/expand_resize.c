@@ -3,12 +3,11 @@
  *
  * Which elements, and how much of each, is known when extents and scales are: then an
  * axis is a gather by constant ids, for linear and cubic of several elements a place,
- * which a product with constant weights and a sum bring together.  Other resizes are
- * left alone.
+ * which a product with constant weights and a sum bring together.  Where only the run
+ * knows the extents, ids and weights are computed (expand_places.c).  Resizes whose
+ * scales are data are left alone.
  */
-#include "passes/expand.h"
-
-#include "ir/resize.h"
+#include "passes/expand_places.h"
 
 #include <string.h>
 
@@ -18,7 +17,8 @@ enum { TAPS_MOST = 1 << 20 };
 typedef struct axis_plan {
     ig_resize_axis axis;
     int64_t        taps;
-    bool           changes;
+    ig_dim         in, out;
+    bool           changes, is_open; /* open: only the run knows the extents */
 } axis_plan;
 
 static float number_at(const ig_data *data, int64_t index) {
@@ -52,8 +52,14 @@ static bool read_axis(const ig_op *op, uint32_t d, axis_plan *out) {
         return true;
     }
     out->changes = true;
+    out->in = in;
+    out->out = size;
     if (!ig_dim_constant(module, in, &out->axis.in) ||
-        !ig_dim_constant(module, size, &out->axis.out) || out->axis.in == 0) {
+        !ig_dim_constant(module, size, &out->axis.out)) {
+        out->is_open = true;
+        return !out->axis.has_antialias && out->axis.coordinates != IG_COORD_crop;
+    }
+    if (out->axis.in == 0) {
         return false;
     }
     out->taps = ig_resize_tap_count(&out->axis);
@@ -107,26 +113,47 @@ static ig_value *beside(ig_builder *b, ig_value *values, uint32_t axis, uint32_t
     return ig_make_reshape(b, values, rank, dims);
 }
 
+/* `taps` weighted elements a place, one behind the other along `axis`, summed. */
+static ig_value *sum_taps(ig_builder *b, ig_value *x, ig_value *weights, uint32_t axis,
+                          const axis_plan *plan) {
+    ig_dim   dims[IG_TENSOR_RANK];
+    uint32_t rank = x->type->rank;
+    memcpy(dims, x->type->dims, axis * sizeof *dims);
+    memcpy(dims + axis + 2, x->type->dims + axis + 1, (rank - axis - 1) * sizeof *dims);
+    dims[axis] = plan->out;
+    dims[axis + 1] = plan->taps;
+    weights = beside(b, weights, axis, rank + 1, plan->out, plan->taps);
+    weights = ig_make_cast(b, weights, (ig_dtype)x->type->dtype);
+    x = ig_make_reshape(b, x, rank + 1, dims);
+    x = ig_make2(b, IG_OP_mul, x, weights);
+    x = ig_expand_reduce(b, IG_REDUCE_sum, x, axis + 1, axis + 1);
+    memmove(dims + axis + 1, dims + axis + 2, (rank - axis - 1) * sizeof *dims);
+    return ig_make_reshape(b, x, rank, dims);
+}
+
+static ig_value *resize_open(ig_builder *b, ig_value *x, uint32_t axis,
+                             axis_plan *plan) {
+    ig_places places;
+    if (!ig_expand_places(b, &plan->axis, plan->in, plan->out, &places)) {
+        return NULL;
+    }
+    plan->taps = places.taps;
+    x = ig_expand_gather(b, x, places.ids, axis);
+    return places.weights ? sum_taps(b, x, places.weights, axis, plan) : x;
+}
+
 static ig_value *resize_axis(ig_builder *b, const ig_op *op, ig_value *x, uint32_t axis,
-                             const axis_plan *plan) {
+                             axis_plan *plan) {
+    if (plan->is_open) {
+        return resize_open(b, x, axis, plan);
+    }
     chosen   c = choose(b, plan);
-    ig_dim   flat = plan->axis.out * plan->taps, dims[IG_TENSOR_RANK];
+    ig_dim   flat = plan->axis.out * plan->taps;
     uint32_t rank = x->type->rank;
     ig_dtype dtype = (ig_dtype)x->type->dtype;
     x = ig_expand_gather(b, x, constant(b, IG_DT_i64, 1, &flat, c.ids), axis);
     if (plan->taps > 1) {
-        memcpy(dims, x->type->dims, axis * sizeof *dims);
-        memcpy(dims + axis + 2, x->type->dims + axis + 1,
-               (rank - axis - 1) * sizeof *dims);
-        dims[axis] = plan->axis.out;
-        dims[axis + 1] = plan->taps;
-        ig_value *weights = constant(b, IG_DT_f32, 1, &flat, c.weights);
-        weights = beside(b, weights, axis, rank + 1, plan->axis.out, plan->taps);
-        x = ig_make_reshape(b, x, rank + 1, dims);
-        x = ig_make2(b, IG_OP_mul, x, ig_make_cast(b, weights, dtype));
-        x = ig_expand_reduce(b, IG_REDUCE_sum, x, axis + 1, axis + 1);
-        memmove(dims + axis + 1, dims + axis + 2, (rank - axis - 1) * sizeof *dims);
-        x = ig_make_reshape(b, x, rank, dims);
+        x = sum_taps(b, x, constant(b, IG_DT_f32, 1, &flat, c.weights), axis, plan);
     }
     if (!c.has_outside) {
         return x;
