@@ -27,6 +27,8 @@ typedef struct lower_case {
     int64_t             symbols[256];
     ig_map              memory; /* root value -> data */
     const ig_tensor    *recipes;
+    ig_map              code; /* kernel -> cpu_code, mapped until the end */
+    IG_VEC(cpu_code *)  codes;
     ig_kernel_report_v0 report; /* of the last run */
     uint32_t            launches;
 } lower_case;
@@ -51,6 +53,21 @@ static inline void lower_fill(ig_tensor *tensor, int64_t bound, uint64_t *state)
     }
 }
 
+/* Inputs of the extents that the symbols say, the same numbers each time. */
+static inline void lower_inputs(lower_case *c, int64_t bound) {
+    uint64_t state = 7;
+    for (uint32_t i = 0; i < c->graph->body.arg_count; i++) {
+        const ig_type *type = c->graph->body.args[i]->type;
+        int64_t        dims[IG_TENSOR_RANK];
+        for (uint32_t d = 0; d < type->rank; d++) {
+            CHECK(ig_dim_evaluate(c->module, type->dims[d], c->symbols, &dims[d]));
+        }
+        CHECK_OK(ig_tensor_alloc(&c->cpu.arena, NULL, (ig_dtype)type->dtype, type->rank,
+                                 dims, &c->inputs[i]));
+        lower_fill(&c->inputs[i], bound, &state);
+    }
+}
+
 /* Reads `text`; every symbol gets the value of `extents` in order of appearance. */
 static inline void lower_open(lower_case *c, const char *level, const char *text,
                               const int64_t *extents, int64_t bound) {
@@ -65,20 +82,14 @@ static inline void lower_open(lower_case *c, const char *level, const char *text
     for (uint32_t i = 0; i < ig_symbol_count(c->module); i++) {
         c->symbols[i] = extents[i];
     }
-    uint64_t state = 7;
-    for (uint32_t i = 0; i < c->graph->body.arg_count; i++) {
-        const ig_type *type = c->graph->body.args[i]->type;
-        int64_t        dims[IG_TENSOR_RANK];
-        for (uint32_t d = 0; d < type->rank; d++) {
-            CHECK(ig_dim_evaluate(c->module, type->dims[d], c->symbols, &dims[d]));
-        }
-        CHECK_OK(ig_tensor_alloc(&c->cpu.arena, NULL, (ig_dtype)type->dtype, type->rank,
-                                 dims, &c->inputs[i]));
-        lower_fill(&c->inputs[i], bound, &state);
-    }
+    ig_map_init(&c->code, &c->cpu.arena);
+    lower_inputs(c, bound);
 }
 
 static inline void lower_close(lower_case *c) {
+    for (size_t i = 0; i < c->codes.count; i++) {
+        cpu_code_unmap(c->codes.items[i]);
+    }
     ig_module_destroy(c->module);
     cpu_case_close(&c->cpu);
 }
@@ -152,6 +163,18 @@ static inline void *lower_pointer(lower_case *c, const ig_value *value) {
     return root + offset * (ig_dtypes[value->type->dtype].bits / 8);
 }
 
+/* The kernel's code, compiled when it is first launched. */
+static inline const cpu_code *lower_code(lower_case *c, const ig_graph *kernel) {
+    cpu_code *code = ig_map_get_id(&c->code, IG_MAP_PTR(kernel));
+    if (!code) {
+        code = IG_NEW(&c->cpu.arena, cpu_code);
+        *code = cpu_case_compile(&c->cpu, kernel);
+        ig_map_set_id(&c->code, IG_MAP_PTR(kernel), code);
+        IG_PUSH(&c->cpu.arena, &c->codes, code);
+    }
+    return code;
+}
+
 static inline void lower_launch(lower_case *c, const ig_op *launch) {
     void   *buffers[256];
     int64_t params[1024];
@@ -168,26 +191,27 @@ static inline void lower_launch(lower_case *c, const ig_op *launch) {
     room = (char *)ig_align_up((size_t)room, 64);
     const ig_graph   *kernel = ig_module_graph(c->module,
                                                ig_attr_str(launch, IG_launch_kernel));
-    cpu_code          code = cpu_case_compile(&c->cpu, kernel);
+    const cpu_code   *code = lower_code(c, kernel);
     ig_kernel_call_v0 call = {
         .buffers = buffers, .params = params, .scratch = room, .report = &c->report
     };
     call.tile_begin = grid / 3;
     call.tile_end = grid;
-    code.entry(&call);
+    code->entry(&call);
     call.tile_begin = 0;
     call.tile_end = grid / 3;
-    code.entry(&call);
-    cpu_code_unmap(&code);
+    code->entry(&call);
     c->launches++;
 }
 
-/* Interprets, lowers, runs; results are in expected and got. */
-static inline uint32_t lower_run(lower_case *c) {
-    uint32_t  outputs = c->graph->body.last->operand_count;
+static inline void lower_interpret(lower_case *c) {
     ig_status status = ig_interpret(c->graph, c->inputs, &c->cpu.arena, c->expected);
     CHECK_MSG(status == IG_OK, "interpreter: %s", c->cpu.last);
-    lower_passes(c);
+}
+
+/* Runs the plan; results are in got. */
+static inline uint32_t lower_launch_all(lower_case *c) {
+    uint32_t outputs = c->graph->body.last->operand_count;
     ig_map_init(&c->memory, &c->cpu.arena);
     c->report.operand = -1;
     for (const ig_op *op = c->graph->body.first; op; op = op->next) {
@@ -202,9 +226,15 @@ static inline uint32_t lower_run(lower_case *c) {
     return outputs;
 }
 
+/* Interprets, lowers, runs; results are in expected and got. */
+static inline uint32_t lower_run(lower_case *c) {
+    lower_interpret(c);
+    lower_passes(c);
+    return lower_launch_all(c);
+}
+
 /* Relative RMS of floats within `bound`; everything else equal. */
-static inline void lower_compare(lower_case *c, double bound) {
-    uint32_t outputs = lower_run(c);
+static inline void lower_match(lower_case *c, uint32_t outputs, double bound) {
     CHECK_INT(c->report.operand, -1);
     for (uint32_t i = 0; i < outputs; i++) {
         double error = 0.0, size = 0.0;
@@ -221,6 +251,10 @@ static inline void lower_compare(lower_case *c, double bound) {
         double rms = error == 0.0 ? 0.0 : sqrt(error / (size > 0.0 ? size : 1e-30));
         CHECK_MSG(rms <= bound, "output %u differs by %g", i, rms);
     }
+}
+
+static inline void lower_compare(lower_case *c, double bound) {
+    lower_match(c, lower_run(c), bound);
 }
 
 /* One text at every level that this machine runs; `prepare` may set inputs first. */
