@@ -1,5 +1,5 @@
-/* Elementwise regions, copies, gathers, reductions and dot products against the
- * interpreter, at every level.
+/* Elementwise regions, copies, gathers, products_by_columns, reductions and dot
+ * products against the interpreter, at every level.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/lower_case.h"
 
@@ -145,7 +145,33 @@ TEST(dot_products) {
           "%0 = matmul %x, %y : f32[B, 4, 5]\nret %0", EXTENTS(9));
 }
 
+/* A computed right-hand side whose columns lie side by side. */
+TEST(products_by_columns) {
+    static const int64_t rows[] = { 0, 1, 3, 4, 7, 8, 9, 13 };
+    for (size_t i = 0; i < IG_COUNT_OF(rows); i++) {
+        check("%x: f32[B, 11], %y: f32[11, 70], %z: f32[70]) -> (f32[B, 70] \"o\")",
+              "%0 = matmul %x, %y : f32[B, 70]\n%1 = add %0, %z : f32[B, 70]\nret %1",
+              EXTENTS(rows[i]));
+    }
+    check("%x: f32[2, B, K], %y: f32[2, K, N], %z: f32[2, 1, N]) -> (f32[2, B, N] "
+          "\"o\")",
+          "%0 = matmul %x, %y : f32[2, B, N]\n%1 = mul %0, %z : f32[2, B, N]\nret %1",
+          EXTENTS(6, 9, 37));
+    check("%x: f32[3, 5, B], %y: f32[B, 64]) -> (f32[3, 5, 64] \"o\")",
+          "%0 = matmul %x, %y : f32[3, 5, 64]\n%1 = sigmoid %0 : f32[3, 5, 64]\nret %1",
+          EXTENTS(21));
+    check("%x: f32[B, 5], %y: f32[B, 20]) -> (f32[5, 20] \"o\")",
+          "%0 = matmul %x, %y {transpose_a} : f32[5, 20]\nret %0", EXTENTS(9));
+    check("%x: f64[B, 9], %y: f64[9, 21]) -> (f64[B, 21] \"o\")",
+          "%0 = matmul %x, %y : f64[B, 21]\nret %0", EXTENTS(5));
+    check("%x: f32[9], %y: f32[9, B]) -> (f32[B] \"o\")",
+          "%0 = matmul %x, %y : f32[B]\nret %0", EXTENTS(35));
+    check("%x: f32[24, 24], %y: f32[B, 24]) -> (f32[B, 24] \"o\")",
+          "%0 = matmul %y, %x : f32[B, 24]\n%1 = mul %0, %y : f32[B, 24]\nret %1",
+          EXTENTS(6));
+}
+
 UNIT_SUITE(cpu_lower_map, elementwise_with_broadcast, extents_that_may_be_one, scalars,
            other_dtypes, choices_and_conversions, functions, views_and_copies,
            concatenation_in_place_and_by_copies, results_returned_as_they_are, gathers,
-           reductions_along_and_across, dot_products)
+           reductions_along_and_across, dot_products, products_by_columns)

@@ -9,13 +9,18 @@
  * tier of matmul: any rank and any strides; where k is not contiguous in both operands,
  * lanes is 1.
  *
+ * Where B is computed and its columns lie side by side (weights times values of
+ * attention), lanes run along n: register tiles of BLOCK rows and some vectors of
+ * columns, each element one chain over k, no packing.
+ *
  *   grid       blocks of ROWS rows of C's last but one dim, all batches
  */
 #include "passes/lower/cpu/cpu.h"
 
 #include <assert.h>
+#include <string.h>
 
-enum { ROWS = 8 };
+enum { ROWS = 8, BLOCK = 4, MOST_VECTORS = 4, LEAST_COLUMNS = 4 };
 
 typedef struct dot {
     ig_lower         *lower;
@@ -26,6 +31,7 @@ typedef struct dot {
     uint32_t          rank;
     bool              transpose_a, transpose_b;
     uint32_t          lanes;
+    uint32_t          block, vectors; /* by columns: the register tile */
     ig_value         *k, *row_blocks;
 } dot;
 
@@ -106,6 +112,18 @@ static ig_value *emit_sum(const dot *d, ig_builder *b, ig_value *const rows[2],
     return k_hreduce(b, IG_REDUCE_sum, tail.results[0]);
 }
 
+/* Indices of the product: those of the space without the extents of vectors. */
+static uint32_t own_index(const dot *d, ig_value *const *index, ig_value **out_own) {
+    uint32_t rank = 0;
+    for (uint32_t i = 0; i < d->rank; i++) {
+        bool is_missing = (d->a_is_vector && i + 2 == d->rank) ||
+                          (d->b_is_vector && i + 1 == d->rank);
+        out_own[rank] = index[i];
+        rank += !is_missing;
+    }
+    return rank;
+}
+
 /* One element of C. */
 static void emit_element(const dot *d, ig_builder *b, ig_value **index) {
     ig_lower *lower = d->lower;
@@ -121,21 +139,130 @@ static void emit_element(const dot *d, ig_builder *b, ig_value **index) {
     ig_map_set_id(&values, IG_MAP_PTR(&d->anchor->results[0]), k_cast(b, sum, dtype));
     const ig_type *product = d->anchor->results[0].type;
     ig_value      *own[IG_TENSOR_RANK];
-    uint32_t       rank = 0;
-    for (uint32_t i = 0; i < d->rank; i++) {
-        bool is_missing = (d->a_is_vector && i + 2 == d->rank) ||
-                          (d->b_is_vector && i + 1 == d->rank);
-        own[rank] = index[i];
-        rank += !is_missing;
-    }
-    ig_site site = { .b = b,
-                     .lanes = 1,
-                     .rank = rank,
-                     .dims = product->dims,
-                     .index = own,
-                     .values = &values };
+    uint32_t       rank = own_index(d, index, own);
+    ig_site        site = { .b = b,
+                            .lanes = 1,
+                            .rank = rank,
+                            .dims = product->dims,
+                            .index = own,
+                            .values = &values };
     ig_lower_store_yields(lower, &site);
 }
+
+/* ---- lanes along n ---- */
+
+/* Rows from index[rank - 2] on, columns from index[rank - 1] on. */
+typedef struct column_tile {
+    uint32_t   rows;
+    ig_value **index;
+    ig_value  *columns; /* how many are left, or NULL: enough */
+    ig_value  *a[BLOCK], *b;
+} column_tile;
+
+static ig_value *valid_lanes(const dot *d, ig_builder *b, const column_tile *t,
+                             uint32_t vector) {
+    return t->columns ? k_sub(b, t->columns, k_i64(b, (int64_t)vector * d->lanes))
+                      : NULL;
+}
+
+static void multiply_columns(const dot *d, k_loop *loop, const column_tile *t,
+                             ig_value **out_sums) {
+    ig_builder *b = &loop->b;
+    ig_lower   *lower = d->lower;
+    ig_value   *sa = ig_lower_dim(lower, matrix_stride(d->a, true, !d->transpose_a));
+    ig_value   *sb = ig_lower_dim(lower, matrix_stride(d->b, true, d->transpose_b));
+    ig_value   *row = k_mul(b, loop->index, sb), *at = k_mul(b, loop->index, sa);
+    ig_value   *columns[MOST_VECTORS];
+    for (uint32_t v = 0; v < d->vectors; v++) {
+        ig_value *place = k_add(b, row, k_i64(b, (int64_t)v * d->lanes));
+        columns[v] = k_load_count(b, t->b, place, d->lanes, valid_lanes(d, b, t, v));
+    }
+    for (uint32_t r = 0; r < t->rows; r++) {
+        ig_value *x = k_splat(b, k_load(b, t->a[r], at, 1), d->lanes);
+        for (uint32_t v = 0; v < d->vectors; v++) {
+            uint32_t i = r * d->vectors + v;
+            out_sums[i] = k_muladd(b, x, columns[v], loop->carried[i]);
+        }
+    }
+}
+
+static void store_columns(const dot *d, ig_builder *b, const column_tile *t,
+                          ig_value *const *sums) {
+    const ig_type *product = d->anchor->results[0].type;
+    for (uint32_t i = 0; i < t->rows * d->vectors; i++) {
+        uint32_t  vector = i % d->vectors;
+        ig_value *index[IG_TENSOR_RANK], *own[IG_TENSOR_RANK];
+        memcpy(index, t->index, d->rank * sizeof *index);
+        ig_value **row = &index[d->rank - 2], **column = &index[d->rank - 1];
+        *row = k_add(b, *row, k_i64(b, i / d->vectors));
+        *column = k_add(b, *column, k_i64(b, (int64_t)vector * d->lanes));
+        uint32_t rank = own_index(d, index, own);
+        ig_map   values;
+        ig_map_init(&values, d->lower->arena);
+        ig_map_set_id(&values, IG_MAP_PTR(&d->anchor->results[0]), sums[i]);
+        ig_site site = { .b = b,
+                         .lanes = d->lanes,
+                         .rank = rank,
+                         .dims = product->dims,
+                         .index = own,
+                         .count = valid_lanes(d, b, t, vector),
+                         .values = &values };
+        ig_lower_store_yields(d->lower, &site);
+    }
+}
+
+static void emit_column_tile(const dot *d, ig_builder *b, column_tile t) {
+    ig_value *row = t.index[d->rank - 2], *column = t.index[d->rank - 1];
+    ig_value *zeros[BLOCK * MOST_VECTORS], *sums[BLOCK * MOST_VECTORS];
+    uint32_t  count = t.rows * d->vectors;
+    ig_dtype  dtype = (ig_dtype)d->type->dtype;
+    for (uint32_t r = 0; r < t.rows; r++) {
+        ig_value *at = k_add(b, row, k_i64(b, r));
+        t.a[r] = row_start(d, b, d->a, !d->transpose_a, t.index, at);
+    }
+    t.b = row_start(d, b, d->b, d->transpose_b, t.index, column);
+    for (uint32_t i = 0; i < count; i++) {
+        zeros[i] = k_const_vector(b, dtype, d->lanes, 0.0);
+    }
+    k_loop loop = k_loop_open(b, k_i64(b, 0), d->k, k_i64(b, 1), zeros, count);
+    multiply_columns(d, &loop, &t, sums);
+    k_loop_close(&loop, sums, count);
+    store_columns(d, b, &t, loop.results);
+}
+
+/* Rows from … to: blocks while they fit, then one by one. */
+static void emit_column_rows(const dot *d, ig_builder *b, ig_value *const range[2],
+                             ig_value **index, ig_value *columns) {
+    ig_value *block = k_i64(b, d->block), *one = k_i64(b, 1), *from = range[0];
+    ig_value *whole = k_div(b, k_sub(b, range[1], from), block);
+    ig_value *end = k_add(b, from, k_mul(b, whole, block));
+    for (uint32_t rows = d->block; rows > 0; rows = rows > 1 ? 1 : 0) {
+        k_loop loop = k_loop_open(b, from, rows > 1 || d->block == 1 ? end : range[1],
+                                  rows > 1 ? block : one, NULL, 0);
+        index[d->rank - 2] = loop.index;
+        column_tile t = { .rows = rows, .index = index, .columns = columns };
+        emit_column_tile(d, &loop.b, t);
+        k_loop_close(&loop, NULL, 0);
+        from = end;
+    }
+}
+
+static void emit_columns(const dot *d, ig_builder *b, ig_value *const range[2],
+                         ig_value **index) {
+    int64_t   width = (int64_t)d->vectors * d->lanes;
+    ig_value *n = ig_lower_dim(d->lower, d->type->dims[d->rank - 1]);
+    ig_value *end = k_mul(b, k_div(b, n, k_i64(b, width)), k_i64(b, width));
+    k_loop    loop = k_loop_open(b, k_i64(b, 0), end, k_i64(b, width), NULL, 0);
+    index[d->rank - 1] = loop.index;
+    emit_column_rows(d, &loop.b, range, index, NULL);
+    k_loop_close(&loop, NULL, 0);
+    k_if rest = k_if_open(b, k_compare(b, IG_OP_lt, end, n), NULL, 0);
+    index[d->rank - 1] = end;
+    emit_column_rows(d, &rest.then, range, index, k_sub(&rest.then, n, end));
+    k_if_close(&rest, NULL, NULL);
+}
+
+/* ---- tiles ---- */
 
 /* Tile -> batch indices and the first row. */
 static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
@@ -151,7 +278,12 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     ig_value *m = ig_lower_dim(d->lower, d->type->dims[d->rank - 2]);
     ig_value *n = ig_lower_dim(d->lower, d->type->dims[d->rank - 1]);
     ig_value *end = k_min(b, m, k_add(b, row, k_i64(b, ROWS)));
-    k_loop    rows = k_loop_open(b, row, end, k_i64(b, 1), NULL, 0);
+    if (d->vectors) {
+        ig_value *range[2] = { row, end };
+        emit_columns(d, b, range, index);
+        return;
+    }
+    k_loop rows = k_loop_open(b, row, end, k_i64(b, 1), NULL, 0);
     k_loop columns = k_loop_open(&rows.b, k_i64(&rows.b, 0), n, k_i64(&rows.b, 1), NULL,
                                  0);
     index[d->rank - 2] = rows.index;
@@ -197,6 +329,50 @@ static void find_matrices(dot *d) {
     d->transpose_b = d->transpose_b && !d->b_is_vector;
 }
 
+/* Is the body's argument this factor of the product and nothing else? */
+static bool is_factor_only(const dot *d, uint32_t argument) {
+    const ig_use *uses = d->lower->body->args[argument]->uses;
+    return uses && !uses->next && uses->user == d->anchor;
+}
+
+/* Can the epilogue be computed and stored a vector at a time? */
+static bool has_column_epilogue(const dot *d) {
+    ig_lower others = *d->lower; /* without the factors */
+    others.in_count = 0;
+    others.ins = IG_NEW_ARRAY(d->lower->arena, ig_operand, d->lower->in_count);
+    for (uint32_t i = 0; i < d->lower->in_count; i++) {
+        if (!is_factor_only(d, i)) {
+            others.ins[others.in_count++] = d->lower->ins[i];
+        }
+    }
+    const ig_type *product = d->anchor->results[0].type;
+    bool           can_store = true;
+    for (uint32_t i = 0; i < others.out_count; i++) {
+        const ig_operand *out = &others.outs[i];
+        can_store &= out->type->rank == product->rank &&
+                     out->strides[product->rank - 1] == 1;
+    }
+    return can_store && ig_lower_is_vectorizable(&others, product->rank, product->dims);
+}
+
+static bool is_by_columns(const dot *d) {
+    ig_dtype dtype = (ig_dtype)d->type->dtype;
+    int64_t  n = 0;
+    bool is_known = ig_dim_constant(d->lower->module, d->type->dims[d->rank - 1], &n);
+    bool is_same = d->a->type->dtype == dtype && d->b->type->dtype == dtype;
+    return is_same && (dtype == IG_DT_f32 || dtype == IG_DT_f64) && !d->b_is_vector &&
+           (!is_known || n >= LEAST_COLUMNS) &&
+           matrix_stride(d->b, false, d->transpose_b) == 1 && has_column_epilogue(d);
+}
+
+/* The register tile: two vectors of columns, four where registers allow. */
+static void choose_column_tile(dot *d) {
+    bool is_heavy = ig_cpu_is_heavy(d->lower->body);
+    d->lanes = ig_lower_lanes(d->lower, (ig_dtype)d->type->dtype);
+    d->block = is_heavy ? 1 : BLOCK;
+    d->vectors = is_heavy ? 1 : d->lower->target->vector_registers >= 32 ? 4 : 2;
+}
+
 ig_status ig_lower_cpu_dot(ig_lower *lower) {
     ig_op *anchor = ig_cpu_anchor(lower, IG_OP_matmul);
     assert(anchor && "the family's body has its anchor");
@@ -213,6 +389,9 @@ ig_status ig_lower_cpu_dot(ig_lower *lower) {
     bool is_contiguous = matrix_stride(d.a, true, !d.transpose_a) == 1 &&
                          matrix_stride(d.b, true, d.transpose_b) == 1;
     d.lanes = is_contiguous ? ig_lower_lanes(lower, (ig_dtype)d.type->dtype) : 1;
+    if (!is_contiguous && is_by_columns(&d)) {
+        choose_column_tile(&d);
+    }
     lower->name = ig_cpu_name(lower, "dot");
     ig_dim blocks = ig_lower_ceil_div(lower, d.type->dims[d.rank - 2], ROWS);
     lower->grid = ig_lower_mul(
