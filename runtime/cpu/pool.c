@@ -2,21 +2,27 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The caller publishes a task and adds one to `epoch`; each thread that sees a new
- * epoch runs the task and takes one from `running`; the caller runs its own share and
- * waits for zero.  Both waits spin for a while and then sleep on a futex:
+ * epoch claims its share of the task, runs it and takes one from `running`.  The caller
+ * runs its own share, then those that nobody has claimed by then, so a thread that
+ * sleeps, or has no CPU, costs no more than its help; then it waits for zero.  Both
+ * waits spin for a while and then sleep on a futex:
  *
  *     caller                               thread
  *     fn, task = …                         spin while epoch = seen, else
  *     running = threads - 1                sleepers++
  *     epoch++                              sleep while epoch = seen
  *     if (sleepers) wake all               sleepers--
- *     fn(task, 0)                          fn(task, index)
- *     spin while running > 0, else         if (--running = 0 and caller_sleeps)
- *     caller_sleeps; sleep                     wake the caller
+ *     fn(task, 0)                          if (claim(index))
+ *     if (claim(i)) fn(task, i)                fn(task, index)
+ *     spin while running > 0, else             if (--running = 0 and caller_sleeps)
+ *     caller_sleeps; sleep                         wake the caller
  *
- * A sleeper announces itself before it looks at the word it sleeps on, and a waker
- * writes that word before it looks for sleepers, both in sequential order, so none is
- * missed.  `busy` keeps sessions apart: who cannot claim the pool does its work alone.
+ * A share is claimed by moving its ticket from the last epoch to this one: once, and by
+ * a thread that is late for an epoch never.  Who runs a share makes no difference to
+ * what it computes.  A sleeper announces itself before it looks at the word it sleeps
+ * on, and a waker writes that word before it looks for sleepers, both in sequential
+ * order, so none is missed.  `busy` keeps sessions apart: who cannot claim the pool
+ * does its work alone.
  */
 #include "runtime/cpu/pool.h"
 
@@ -44,6 +50,7 @@ enum {
 };
 
 typedef struct thread_start {
+    _Alignas(LINE) atomic_uint ticket; /* the last epoch whose share was claimed */
     ig_thread_pool *pool;
     int             index;
     pthread_t       handle;
@@ -58,7 +65,7 @@ struct ig_thread_pool {
     void       *run_user;
     ig_task_fn *fn;
     void       *task;
-    bool        stops;
+    atomic_bool stops;
     ig_seats    seats;
     _Alignas(LINE) atomic_uint epoch;
     _Alignas(LINE) atomic_uint sleepers;
@@ -127,16 +134,28 @@ static void wait_for_threads(ig_thread_pool *pool) {
     }
 }
 
+/* Takes the share of this epoch; false when somebody has it. */
+static bool claim(thread_start *share, unsigned epoch) {
+    unsigned last = epoch - 1;
+    return atomic_load_explicit(&share->ticket, memory_order_relaxed) == last &&
+           atomic_compare_exchange_strong_explicit(&share->ticket, &last, epoch,
+                                                   memory_order_acq_rel,
+                                                   memory_order_relaxed);
+}
+
 static void *thread_main(void *argument) {
-    const thread_start *start = argument;
-    ig_thread_pool     *pool = start->pool;
-    unsigned            seen = 0;
+    thread_start   *start = argument;
+    ig_thread_pool *pool = start->pool;
+    unsigned        seen = 0;
     (void)ig_float_env_enter();
     for (;;) {
         wait_for_epoch(pool, seen);
-        seen++;
-        if (pool->stops) {
+        seen = atomic_load_explicit(&pool->epoch, memory_order_acquire);
+        if (atomic_load_explicit(&pool->stops, memory_order_relaxed)) {
             return NULL;
+        }
+        if (!claim(start, seen)) {
+            continue;
         }
         ig_seats_keep_apart(&pool->seats, start->index);
         pool->fn(pool->task, start->index);
@@ -196,6 +215,13 @@ void ig_thread_pool_run(ig_thread_pool *pool, ig_task_fn *fn, void *task) {
                           memory_order_relaxed);
     next_epoch(pool);
     fn(task, 0);
+    unsigned epoch = atomic_load_explicit(&pool->epoch, memory_order_relaxed);
+    for (int i = pool->threads - 1; i > 0; i--) {
+        if (claim(&pool->starts[i], epoch)) {
+            fn(task, i);
+            atomic_fetch_sub_explicit(&pool->running, 1, memory_order_relaxed);
+        }
+    }
     wait_for_threads(pool);
 }
 
@@ -209,7 +235,8 @@ static bool start_threads(ig_thread_pool *pool, bool pins) {
     int failed = 0;
     for (int i = 1; i < pool->threads && !failed; i++) {
         thread_start *start = &pool->starts[i];
-        *start = (thread_start){ .pool = pool, .index = i };
+        start->pool = pool;
+        start->index = i;
         failed = pthread_create(&start->handle, NULL, thread_main, start);
         pool->started += !failed;
         ig_seats_add(&pool->seats, i, start->handle);
@@ -272,7 +299,7 @@ void ig_thread_pool_destroy(ig_thread_pool *pool) {
     if (!pool || atomic_fetch_sub(&pool->references, 1) != 1) {
         return;
     }
-    pool->stops = true;
+    atomic_store_explicit(&pool->stops, true, memory_order_relaxed);
     next_epoch(pool);
     for (int i = 1; i <= pool->started; i++) {
         (void)pthread_join(pool->starts[i].handle, NULL);
