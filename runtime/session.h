@@ -43,6 +43,7 @@ typedef struct ig_shape {
     int64_t   *output_bytes; /* -1: known when the run ends */
     int64_t    arena_bytes, worker_bytes;
     bool       wants_pool; /* some phase is worth more than one thread */
+    double     pool_ns;    /* of such phases, on one core */
 } ig_shape;
 
 typedef struct ig_output {

@@ -265,4 +265,5 @@ void ig_session_split(ig_session *session, uint32_t number) {
     phase->is_parallel = session->team.size > 1 && total >= IG_PARALLEL_NS &&
                          (parts > 1 || phase->is_wide);
     shape->wants_pool |= phase->is_parallel;
+    shape->pool_ns += phase->is_parallel ? total : 0;
 }

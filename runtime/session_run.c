@@ -353,7 +353,8 @@ ig_status ig_session_run_bound(ig_session *session) {
     session->stop_at_ns = session->deadline_ns > 0 ? now_ns() + session->deadline_ns
                                                    : 0;
     uint32_t env = ig_float_env_enter();
-    team->is_claimed = session->shape->wants_pool && ig_thread_pool_claim(team->pool);
+    team->is_claimed = session->shape->wants_pool &&
+                       ig_thread_pool_claim(team->pool, session->shape->pool_ns);
     ig_status status = run_steps(session, 0, session->plan->steps_count);
     if (status == IG_OK) {
         status = finish_outputs(session);

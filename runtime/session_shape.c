@@ -10,6 +10,7 @@
 
 #include "base/checked.h"
 
+#include <math.h>
 #include <string.h>
 
 static ig_status too_large(ig_session *session, const char *what) {
@@ -236,6 +237,7 @@ static void split_phases(ig_session *session) {
     /* Late phases are split by the run, which cannot know before. */
     session->shape->wants_pool = session->team.size > 1 &&
                                  session->program->late_count > 0;
+    session->shape->pool_ns = session->shape->wants_pool ? INFINITY : 0;
     for (uint32_t i = 0; i < session->plan->steps_count; i++) {
         const ig_exec *exec = &session->program->execs[i];
         if (exec->phase_count > 0 && !exec->has_late) {

@@ -46,6 +46,7 @@ enum {
     MOST_THREADS = 1024,
     DEFAULT_SPIN_NS = 50000,
     SPINS_PER_LOOK = 64, /* pauses between two looks at the clock */
+    WAKE_NS = 50000,     /* work worth waking threads for, at any rate */
     LINE = 128,
 };
 
@@ -72,6 +73,7 @@ struct ig_thread_pool {
     _Alignas(LINE) atomic_uint running;
     atomic_uint caller_sleeps;
     _Alignas(LINE) atomic_bool busy;
+    atomic_llong asked_ns; /* when somebody last wanted threads that slept */
     thread_start starts[];
 };
 
@@ -175,11 +177,24 @@ static void next_epoch(ig_thread_pool *pool) {
 
 /* ---- running ---- */
 
-bool ig_thread_pool_claim(ig_thread_pool *pool) {
+/* To wake a thread takes longer than a short run, so that pays only when the next run
+ * follows soon enough to find it awake: for the second of two that do. */
+static bool is_worth_it(ig_thread_pool *pool, double work_ns) {
+    if (pool->run || work_ns >= WAKE_NS ||
+        atomic_load_explicit(&pool->sleepers, memory_order_relaxed) == 0) {
+        return true;
+    }
+    int64_t now = now_ns();
+    int64_t last = atomic_exchange_explicit(&pool->asked_ns, now, memory_order_relaxed);
+    return (double)(now - last) < (double)pool->spin_ns + work_ns;
+}
+
+bool ig_thread_pool_claim(ig_thread_pool *pool, double work_ns) {
     bool expected = false;
-    bool is_ours = pool->threads > 1 && atomic_compare_exchange_strong_explicit(
-                                            &pool->busy, &expected, true,
-                                            memory_order_acquire, memory_order_relaxed);
+    bool is_ours = pool->threads > 1 && is_worth_it(pool, work_ns) &&
+                   atomic_compare_exchange_strong_explicit(&pool->busy, &expected, true,
+                                                           memory_order_acquire,
+                                                           memory_order_relaxed);
     if (is_ours && !pool->run) {
         ig_seats_enter_caller(&pool->seats);
     }

@@ -7,7 +7,9 @@
 #include "tests/unit/unit.h"
 
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* ---- sharing memory ---- */
 
@@ -231,12 +233,17 @@ END_TEST
 
 /* In the first task thread 1 goes to the caller's CPU, where both would take turns. */
 typedef struct seat_case {
-    int seen[2];
-    int crowded; /* CPU that thread 1 goes to, or -1 */
+    int        seen[2];
+    int        crowded; /* CPU that thread 1 goes to, or -1 */
+    atomic_int begun;
 } seat_case;
 
 static void look_around(void *task, int index) {
     seat_case *c = task;
+    while (index == 0 && !atomic_load(&c->begun)) {
+        sched_yield(); /* or the caller would take the other share too */
+    }
+    atomic_store(&c->begun, index == 1);
     if (c->crowded >= 0 && index == 1) {
         cpu_set_t one;
         CPU_ZERO(&one);
@@ -256,11 +263,11 @@ TEST(threads_leave_each_others_cpu) {
     ig_thread_pool_options options = { .size = sizeof options, .threads = 2 };
     ig_thread_pool        *pool = NULL;
     CHECK_OK(ig_thread_pool_create(&options, &pool));
-    seat_case c = { { -1, -1 }, sched_getcpu() };
+    seat_case c = { { -1, -1 }, sched_getcpu(), 0 };
     CPU_ZERO(&one);
     CPU_SET((size_t)c.crowded, &one); /* the caller stays, so that the test can tell */
     CHECK_INT(sched_setaffinity(0, sizeof one, &one), 0);
-    CHECK(ig_thread_pool_claim(pool));
+    CHECK(ig_thread_pool_claim(pool, 1e9));
     ig_thread_pool_run(pool, look_around, &c);
     CHECK_INT(c.seen[0], c.seen[1]);
     c.crowded = -1;
@@ -272,7 +279,52 @@ TEST(threads_leave_each_others_cpu) {
 }
 END_TEST
 
-UNIT_SUITE(runtime_parts, threads_leave_each_others_cpu,
+/* ---- shares ---- */
+
+enum { SHARES = 3 };
+
+static void count_share(void *task, int index) {
+    ((int64_t *)task)[16 * index]++; /* no two threads have one share */
+}
+
+TEST(each_share_runs_once_whoever_has_it) {
+    enum { RUNS = 20000 };
+    for (int spins = 0; spins < 2; spins++) {
+        ig_thread_pool_options options = { .size = sizeof options,
+                                           .threads = SHARES,
+                                           .spin_ns = spins ? 5000 : -1 };
+        ig_thread_pool        *pool = NULL;
+        int64_t                counts[16 * SHARES] = { 0 };
+        CHECK_OK(ig_thread_pool_create(&options, &pool));
+        CHECK(ig_thread_pool_claim(pool, 1e9));
+        for (int64_t run = 1; run <= RUNS; run++) {
+            ig_thread_pool_run(pool, count_share, counts);
+            for (int i = 0; i < SHARES; i++) {
+                CHECK_INT(counts[16 * i], run);
+            }
+        }
+        ig_thread_pool_release(pool);
+        ig_thread_pool_destroy(pool);
+    }
+}
+END_TEST
+
+TEST(threads_that_sleep_are_not_woken_for_little) {
+    ig_thread_pool_options options = { .size = sizeof options,
+                                       .threads = 2,
+                                       .spin_ns = -1 };
+    ig_thread_pool        *pool = NULL;
+    CHECK_OK(ig_thread_pool_create(&options, &pool));
+    usleep(100000);
+    CHECK(!ig_thread_pool_claim(pool, 1000));
+    CHECK(ig_thread_pool_claim(pool, 1e6));
+    ig_thread_pool_release(pool);
+    ig_thread_pool_destroy(pool);
+}
+END_TEST
+
+UNIT_SUITE(runtime_parts, each_share_runs_once_whoever_has_it,
+           threads_that_sleep_are_not_woken_for_little, threads_leave_each_others_cpu,
            shared_memory_never_overlaps_and_is_tight, a_chain_needs_two_buffers,
            an_order_that_is_not_by_size_may_need_less, expressions_evaluate_with_checks,
            dlpack_tensors_become_views, views_become_dlpack_tensors)
