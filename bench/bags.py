@@ -187,10 +187,11 @@ class Tables:
 class IngotEngine:
     name = "ingot"
 
-    def __init__(self, tables, threads):
+    def __init__(self, tables, threads, target):
         artifact = tables.model.with_suffix(".ingot")
         command = [BUILD / "ingot", "compile"]
         command += [tables.model, "-o", artifact, "--weights", "reference", "-q"]
+        command += ["--target", target]
         subprocess.run(command, check=True)
         self.program = Program(artifact, load="hugepage")
         self.threads = threads
@@ -243,9 +244,9 @@ def copy_to(path, memory, size):
     view[:] = np.memmap(path, "u1", "r", shape=(size,))
 
 
-def open_engines(tables, threads):
+def open_engines(tables, threads, target):
     """Ingot first; FBGEMM's kernels are for one thread."""
-    engines, shape = [IngotEngine(tables, threads)], tables.shape
+    engines, shape = [IngotEngine(tables, threads, target)], tables.shape
     if len(tables.rows) == 1 and not (shape.mean and shape.weighted):
         if tables.dtype != "int8" or not shape.mean:
             engines.append(TorchEngine(tables, threads))
@@ -287,7 +288,7 @@ def lines_of(tables):
     return each * tables.lookups()
 
 
-def compare(tables, engines, threads):
+def compare(tables, engines, threads, target):
     for engine in engines:
         engine.prepare(tables)
     check_agreement(tables, engines)
@@ -302,6 +303,7 @@ def compare(tables, engines, threads):
     return {
         "dtype": tables.dtype,
         "shape": tables.shape.name,
+        "target": target,
         "dim": tables.dim,
         "tables": len(tables.rows),
         "batch": tables.batch,
@@ -316,7 +318,8 @@ def compare(tables, engines, threads):
 
 def print_point(p):
     print(
-        f"{p['dtype']} {p['shape']} D{p['dim']} {p['tables']} tables batch {p['batch']}"
+        f"{p['target']} {p['dtype']} {p['shape']} D{p['dim']} {p['tables']} tables"
+        f" batch {p['batch']}"
         f" threads {p['threads']}: {p['ns_a_row']['ingot']:.1f} ns a row,"
         f" {p['percent_of_line_limit']:.0f} % of the line limit"
         f" ({p['line_ns']:.1f} ns)" + ("" if p["trustworthy"] else " - TOO NOISY")
@@ -342,6 +345,7 @@ def parse_options():
     parser.add_argument("--rows", type=int, default=3000000, help="cap of mlperf's")
     parser.add_argument("--batch", type=numbers, default=[1, 4, 16, 64, 256, 2048])
     parser.add_argument("--threads", type=numbers, default=[1])
+    parser.add_argument("--target", default="cpu", help="of Ingot: cpu, cpu:v3 …")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE")
     return parser.parse_args()
 
@@ -364,10 +368,10 @@ def main():
     for dim in options.dim:
         tables = make_tables(options, dim)
         for threads in options.threads:
-            engines = open_engines(tables, threads)
+            engines = open_engines(tables, threads, options.target)
             for batch in options.batch:
                 tables.take_batch(batch, ["ingot"])
-                points.append(compare(tables, engines, threads))
+                points.append(compare(tables, engines, threads, options.target))
                 print_point(points[-1])
     if options.json:
         text = json.dumps({"machine": machine, "points": points}, indent=1)
