@@ -156,7 +156,7 @@ static ig_status bind_input(ig_session *session, uint32_t number, const ig_view 
                               "input '%s' needs %lld bytes, its memory has %zu", name,
                               (long long)bytes, view->capacity);
     }
-    if ((uintptr_t)view->data % unit != 0) {
+    if (((uintptr_t)view->data & (unit - 1)) != 0) { /* a power of two */
         return ig_message_set(&session->message, IG_INVALID,
                               "input '%s' is not aligned to its elements of %u bytes",
                               name, unit);

@@ -233,9 +233,16 @@ void bag_add_row(const bag_class *c, ig_builder *b, const bag_cursor *at, ig_val
 void bag_prefetch_row(const bag_class *c, ig_builder *b, const bag_cursor *at,
                       ig_value *row) {
     ig_value *pointer = k_reinterpret(b, row_pointer(c, b, at, row), IG_DT_u8);
-    int64_t   line = c->lower->target->line_bytes;
-    for (int64_t place = 0; place < c->layout.bytes; place += line) {
+    int64_t   line = c->lower->target->line_bytes, last = c->layout.bytes - 1;
+    int64_t   place = 0;
+    for (; place <= last; place += line) {
         k_prefetch(b, pointer, k_i64(b, place), 1);
+    }
+    /* Where rows begin anywhere in a line, the end may be in one more. */
+    int64_t aligned = c->layout.stride & -c->layout.stride;
+    int64_t furthest = aligned < line ? line - aligned : 0;
+    if (furthest + last - (place - line) >= line) {
+        k_prefetch(b, pointer, k_i64(b, last), 1);
     }
 }
 
