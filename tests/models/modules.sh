@@ -63,3 +63,32 @@ torch_plans() {
         tail -n 3 "$log.err"
     fi
 }
+
+# Recommendation models of the literature by both ONNX exporters, traced and scripted, with
+# open extents, on one thread and several; in the normal run a few of them.
+recommend_models() {
+    local python cases peers=${INGOT_PEERS:-${XDG_CACHE_HOME:-$HOME/.cache}/ingot/peers}
+    local only='*' counts='1 2 3' threads
+    local arena=1.1 # a few small buffers: their alignment counts
+    [ "$full" = 1 ] || { only='dcn*' counts=2; }
+    if ! python=$(python_for torch "$peers/bin/python" python3); then
+        skip 1 "no torch to export recommendation models (INGOT_PEERS)"
+        return
+    fi
+    if ! PYTHONDONTWRITEBYTECODE=1 "$python" tests/models/gen/recommend.py \
+        "$folder/recommend" --only "$only" >"$folder/recommend.log" 2>&1; then
+        failed=$((failed + 1))
+        echo "FAIL recommend.py"
+        tail -n 3 "$folder/recommend.log"
+        return
+    fi
+    # A window as long as the history: TorchScript does not say that its length is fixed.
+    mapfile -t cases < <(find "$folder/recommend" -mindepth 2 -maxdepth 2 |
+        grep -v 'caser/\(traced\|scripted\)' | sort)
+    for threads in $counts; do
+        verify dynamic cpu "${cases[@]}"
+    done
+    if [ "$full" = 1 ]; then
+        verify static cpu "$folder"/recommend/caser/{traced,scripted}
+    fi
+}

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Recommendation models: every exporter's form of embedding bags, the stored DLRMs, and
-# TorchScript's and TorchRec's cases (torch.sh), torch.nn's classes (modules.sh).
+# TorchScript's and TorchRec's cases (torch.sh), torch.nn's classes and the literature's
+# recommendation models (modules.sh).
 # SPDX-License-Identifier: Apache-2.0
 #
 #   tests/models/run.sh
@@ -51,8 +52,8 @@ export INGOT_CACHE_DIR=$folder/cache
 verify() {
     local form=$1 target=$2 log=$folder/verify.log
     shift 2
-    "$ingot" verify -q --arena "$arena" --form "$form" --target "$target" "$@" \
-        >"$log" 2>&1
+    "$ingot" verify -q --arena "$arena" --threads "${threads:-1}" --form "$form" \
+        --target "$target" "$@" >"$log" 2>&1
     passed=$((passed + $(grep -c '^pass ' "$log")))
     failed=$((failed + $(grep -c '^FAIL ' "$log")))
     grep -A1 '^FAIL ' "$log" | sed "s/^FAIL/FAIL $form $target/"
@@ -209,6 +210,7 @@ stored
 arenas
 torch_suites
 torch_modules
+recommend_models
 torch_programs
 torch_plans
 finish
