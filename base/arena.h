@@ -23,8 +23,8 @@ typedef struct ig_arena_block ig_arena_block;
 typedef struct ig_budget {
     size_t used, peak; /* bytes */
     size_t limit;      /* bytes; 0 means no limit */
-    /* Which limit that is, where it is not memory_bytes. */
-    const char *limit_name;
+    /* Which limit that is, where it is not memory_bytes, and of what file. */
+    const char *limit_name, *limit_file;
     jmp_buf    *recovery; /* where exhaustion unwinds to; NULL aborts with a message */
     unsigned    foreign_depth; /* > 0: inside a foreign library, jumping is forbidden */
     ig_arena_block *live;      /* private: every block of every arena, in no order */

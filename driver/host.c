@@ -138,8 +138,9 @@ static ig_status report_exhaustion(ig_host *host) {
     char        hint[128];
     snprintf(hint, sizeof hint, "raise the limit %s, or give the machine more", name);
     budget->limit = host->budget_limit;
-    budget->limit_name = NULL;
-    return ig_error_hint(&host->context.diag, IG_LIMIT, NULL, hint,
+    ig_location where = { .file = budget->limit_file };
+    budget->limit_name = budget->limit_file = NULL;
+    return ig_error_hint(&host->context.diag, IG_LIMIT, &where, hint,
                          "memory ran out (%zu MiB in use)", budget->used >> 20);
 }
 

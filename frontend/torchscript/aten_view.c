@@ -305,12 +305,9 @@ ig_status ig_ts_op_t(ig_ts_call *call) {
 ig_status ig_ts_op_movedim(ig_ts_call *call) {
     ig_aten_view   v;
     uint32_t       count, others;
-    const int64_t *from = ig_aten_ints(call, 1, 1, &count);
+    bool           is_one = call->args[1].kind == IG_TS_INT;
+    const int64_t *from = ig_aten_ints(call, 1, is_one, &count);
     int64_t        perm[IG_TENSOR_RANK], source[IG_TENSOR_RANK];
-    if (call->args[1].kind != IG_TS_INT) {
-        call->status = IG_OK;
-        from = ig_aten_ints(call, 1, 0, &count);
-    }
     const int64_t *to = ig_aten_ints(call, 2, count, &others);
     if (!ig_aten_viewed(call, &v)) {
         return call->status;
@@ -404,10 +401,12 @@ ig_value *ig_aten_diagonal(ig_ts_call *call, ig_value *x, int64_t offset, uint32
     perm[rank - 1] = b;
     ig_module *module = call->module;
     ig_dim     rows = x->type->dims[a], columns = x->type->dims[b];
-    ig_dim     down = ig_dim_const(module, offset < 0 ? -offset : 0);
-    ig_dim     right = ig_dim_const(module, offset > 0 ? offset : 0);
-    ig_dim     length = ig_dim_min(module, ig_dim_sub(module, rows, down),
-                                   ig_dim_sub(module, columns, right));
+    offset = offset < -INT32_MAX ? -INT32_MAX : offset; /* none lies there */
+    offset = offset > INT32_MAX ? INT32_MAX : offset;
+    ig_dim down = ig_dim_const(module, offset < 0 ? -offset : 0);
+    ig_dim right = ig_dim_const(module, offset > 0 ? offset : 0);
+    ig_dim length = ig_dim_min(module, ig_dim_sub(module, rows, down),
+                               ig_dim_sub(module, columns, right));
     length = ig_dim_max(module, length, 0);
     int64_t width;
     if (!ig_dim_constant(module, columns, &width)) {

@@ -198,10 +198,12 @@ static ig_status import_bounded(import_way *way, ig_arena *arena, ig_module *mod
     if (budget->limit == 0 || most < budget->limit) {
         budget->limit = most;
         budget->limit_name = "script_bytes";
+        budget->limit_file = way->file;
     }
     ig_status status = import_bytes(way, arena, module);
     budget->limit = before.limit;
     budget->limit_name = before.limit_name;
+    budget->limit_file = before.limit_file;
     return status;
 }
 

@@ -178,7 +178,9 @@ static ig_ts_value convert_known(ig_ts_kind kind, const ig_ts_value *number) {
     double  f = is_float                     ? number->as.f
                 : number->kind == IG_TS_BOOL ? number->as.b
                                              : (double)number->as.i;
-    int64_t i = number->kind == IG_TS_INT ? number->as.i : number->as.b;
+    int64_t i = number->kind == IG_TS_INT    ? number->as.i
+                : number->kind == IG_TS_BOOL ? number->as.b
+                                             : 0;
     switch ((int)kind) {
     case IG_TS_BOOL:
         return ig_ts_of_bool(is_float ? f != 0 : i != 0);

@@ -17,3 +17,29 @@ else
     holds "every file was tried" sh -c "
         [ \$(grep -c . '$tmp/bad.log') = \$(grep -c '\"file\"' '$bad/list.json') ]"
 fi
+
+# TorchScript archives: those of the list, then those that are made here to hurt.
+bad_torch() {
+    python3 tests/cli/bad_torch.py "$ingot" "$@" >"$tmp/bad.log" 2>&1
+    while IFS= read -r line; do
+        case $line in
+            "pass "*) passed=$((passed + 1)) ;;
+            *) report "$line" ;;
+        esac
+    done <"$tmp/bad.log"
+}
+limits=5,1024
+is_sanitized && limits=90,0
+if [ -r "$cases/models/torch/bad/list.json" ]; then
+    bad_torch "$cases/models/torch/bad" $limits "$cases/models/torch/bad/list.json"
+    holds "every archive was tried" sh -c "
+        [ \$(grep -c . '$tmp/bad.log') = \
+          \$(grep -c '\"file\"' '$cases/models/torch/bad/list.json') ]"
+else
+    skip "broken archives" "$cases/models/torch/bad is absent"
+fi
+holds "archives that hurt are made" python3 tests/cli/hostile_files.py "$tmp/hostile"
+bad_torch "$tmp/hostile" $limits
+holds "and each was tried" sh -c "
+    [ \$(grep -c . '$tmp/bad.log') = \$(ls '$tmp/hostile' | wc -l) ]"
+rm -rf "$tmp/hostile"
