@@ -21,7 +21,7 @@
 #include "passes/lower/cpu/bag.h"
 
 enum { LOW, HIGH, PLACE, LEFT, FIELDS }; /* bags; place of the first id; ids */
-enum { BAG_WEIGHT = 2, F32_EXPONENT = 23, F32_BIAS = 127 };
+enum { ID_LINES = 3, BAG_WEIGHT = 2, F32_EXPONENT = 23, F32_BIAS = 127 };
 
 static ig_value *field_of(ig_builder *b, ig_value *number, int64_t field) {
     return k_add(b, k_mul(b, number, k_i64(b, FIELDS)), k_i64(b, field));
@@ -151,6 +151,15 @@ static ig_value *bag_from(const bag_class *c, ig_builder *b, const bag_cursor *a
 
 /* ---- the plan ---- */
 
+/* The first ids of a table's own list come together with its offsets, not after
+ * them. */
+static void ask_for_ids(const bag_class *c, ig_builder *b, const bag_cursor *at) {
+    int64_t per_line = c->lower->target->line_bytes / 8;
+    for (int64_t i = 0; i < ID_LINES && has_offsets(c); i++) {
+        k_prefetch(b, at->ids, k_i64(b, i * per_line), 1);
+    }
+}
+
 typedef struct part {
     ig_value *is_whole;    /* all tiles */
     ig_value *begin, *end; /* on the class's line */
@@ -198,6 +207,7 @@ ig_value *bag_plan(const bag_class *c, ig_builder *b, ig_value *const range[2]) 
     bag_cursor  at = { 0 };
     ig_value   *found[FIELDS];
     bag_open_feature(c, in, loop.index, &at);
+    ask_for_ids(c, in, &at);
     ig_value *weight = find_bags(c, in, &at, &p, loop.carried[0], &found[LOW]);
     find_ids(c, in, &at, &found[LOW], &found[PLACE]);
     for (int64_t i = 0; i < FIELDS; i++) {
