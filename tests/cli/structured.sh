@@ -91,6 +91,19 @@ check "and what the call gives" 0 'gives   {"y": f32[V], 7: (int, "text", 2.5, n
     "$ingot" info "$case/model.ig"
 check "changes" 0 'changes x: f32[3]' "$ingot" info "$case/model.ig"
 check "and keeps" 0 'state   calls: i64[]' "$ingot" info "$tmp/counts.ingot"
+kjt=f=kjt:keys=a,b\;lengths=3,1\;values=1.0,2.0,3.0,4.5
+check "an artifact takes its arguments by their tree" 0 "-1 -2 -3 -4.5" \
+    "$ingot" run "$tmp/counts.ingot" --input "$kjt" --input 'x=f32[3]=1'
+check "by its flat inputs too" 0 "-1 -2 -3 -4" "$ingot" run "$tmp/counts.ingot" \
+    --input 'f.values=f32[4]=1,2,3,4' --input 'f.lengths=i64[2]=3,1' --input 'x=f32[3]=1'
+check "what it was compiled for must be given" 3 "has 'c' where the program was compiled for 'b'" \
+    "$ingot" run "$tmp/counts.ingot" --input "${kjt/a,b/a,c}" --input 'x=f32[3]=1'
+check "numbers as well" 3 "argument 'by': a number is another" \
+    "$ingot" run "$tmp/counts.ingot" --input "$kjt" --input 'x=f32[3]=1' --input by=3
+check "and kinds" 3 "argument 'f': is of another kind" \
+    "$ingot" run "$tmp/counts.ingot" --input 'f=none' --input 'x=f32[3]=1'
+check "an argument without a value is listed" 3 "missing" \
+    "$ingot" run "$tmp/counts.ingot" --input "$kjt"
 "$ingot" info --json "$tmp/counts.ingot" >"$tmp/json"
 holds "info --json is JSON" is_json
 rm -r "$case"

@@ -17,7 +17,7 @@ static bool is_given(const ig_argument *value) {
 }
 
 /* Lists the inputs when some have no value. */
-static ig_status complain_of_missing(const model *m, const call *with) {
+ig_status inputs_check(const model *m, const call *with) {
     size_t missing = 0;
     for (size_t i = 0; i < with->count; i++) {
         missing += !is_given(&with->inputs[i]);
@@ -124,7 +124,7 @@ ig_status inputs_take(const settings *given, const model *m, call *with,
     for (size_t i = 0; i < given->inputs.count && status == IG_OK; i++) {
         status = take_option(m, with, given->inputs.items[i]);
     }
-    return status == IG_OK ? complain_of_missing(m, with) : status;
+    return status == IG_OK ? inputs_check(m, with) : status;
 }
 
 /* ---- inputs of measurements ---- */

@@ -13,6 +13,8 @@ ig_status input_give(const model *m, call *with, size_t index, const char *text)
  * closes.  Reports; lists the inputs when one has no value. */
 ig_status inputs_take(const settings *given, const model *m, call *with,
                       ig_arguments **out_archive);
+/* Has every input a value?  Else reports, and lists the inputs. */
+ig_status inputs_check(const model *m, const call *with);
 /* Values for measurements: those of --input, whose names may be patterns and whose
  * types may be absent, else random reals and zeros. */
 ig_status inputs_fill(const settings *given, const model *m, const extents *with,

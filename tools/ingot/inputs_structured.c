@@ -194,8 +194,8 @@ static ig_status take_option(ig_context *context, const char *text,
     return is_good ? IG_OK : complain_of(text, &why);
 }
 
-static ig_status take_arguments(const settings *given, ig_context *context,
-                                structured *out) {
+ig_status structured_arguments(const settings *given, ig_context *context,
+                               structured *out) {
     const char *from = given->inputs_from;
     ig_status   status = IG_OK;
     if (from) {
@@ -215,7 +215,7 @@ ig_status structured_model_open(const settings *given, ig_context *context,
                                 const char *path, structured *out_arguments,
                                 model *out) {
     *out = (model){ .context = context };
-    ig_status status = take_arguments(given, context, out_arguments);
+    ig_status status = structured_arguments(given, context, out_arguments);
     if (status != IG_OK) {
         return status;
     }
@@ -254,9 +254,8 @@ static void add_input(void *user, const structured *tensor) {
     to->inputs[to->count++] = *structured_tensor(tensor);
 }
 
-/* The argument that stands at place `index` of the call, or NULL. */
-static const structured *given_for(const structured *arguments, const char *name,
-                                   size_t index) {
+const structured *structured_argument(const structured *arguments, const char *name,
+                                      size_t index) {
     for (size_t i = 0; i < arguments->count; i++) {
         const structured *item = &arguments->items[i];
         if (item->name ? strcmp(item->name, name) == 0 : i == index) {
@@ -272,7 +271,7 @@ ig_status structured_inputs(const model *m, const structured *arguments, call *o
     *out = (call){ .inputs = need(calloc(1, sizeof(ig_argument))) };
     for (int64_t i = 0; i < root.integer; i++) {
         ig_tree_node      node = model_node(m, at);
-        const structured *item = given_for(arguments, node.name, (size_t)i);
+        const structured *item = structured_argument(arguments, node.name, (size_t)i);
         if (item) {
             structured_tensors(item, add_input, out);
         }

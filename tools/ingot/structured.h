@@ -67,8 +67,22 @@ bool is_structured_model(const char *path);
 ig_status structured_model_open(const settings *given, ig_context *context,
                                 const char *path, structured *out_arguments,
                                 model *out);
+/* The arguments that --inputs and --input give: a tuple; some have names. */
+ig_status structured_arguments(const settings *given, ig_context *context,
+                               structured *out);
+/* The argument of that name, else at that place of the call; or NULL. */
+const structured *structured_argument(const structured *arguments, const char *name,
+                                      size_t index);
 /* The tensors of the arguments as the model's inputs, borrowed: free(out->inputs). */
 ig_status structured_inputs(const model *m, const structured *arguments, call *out);
+
+/* ---- arguments for a program that knows its tree (inputs_tree.c) ---- */
+
+/* Does --input name an argument that is a container? */
+bool tree_is_given(const settings *given, const model *m);
+/* Fills the inputs of `out`; tensors are borrowed from the arguments.  Reports what is
+ * not as the program was compiled for. */
+ig_status tree_inputs(const model *m, const structured *arguments, call *out);
 
 /* ---- against a model's result (structured_compare.c) ---- */
 

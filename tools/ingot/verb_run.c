@@ -118,13 +118,20 @@ static ig_status run_flat(const settings *given, ig_context *context, const char
         return status;
     }
     call          with;
+    structured    arguments = { 0 };
     ig_arguments *archive = NULL;
     call_init(&with, model_input_count(&m));
-    status = inputs_take(given, &m, &with, &archive);
+    if (tree_is_given(given, &m)) {
+        status = structured_arguments(given, context, &arguments);
+        status = status == IG_OK ? tree_inputs(&m, &arguments, &with) : status;
+    } else {
+        status = inputs_take(given, &m, &with, &archive);
+    }
     if (status == IG_OK) {
         status = run_call(given, &m, &with, why);
     }
     call_fini(&with);
+    structured_free(&arguments);
     ig_arguments_close(archive);
     model_close(&m);
     return status;
