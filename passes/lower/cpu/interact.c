@@ -100,8 +100,8 @@ static void transpose_square(const interact *t, ig_builder *b, ig_value **square
     }
 }
 
-/* Columns k … k + lanes of rows from `row` on, into scratch; the next sample's are asked
- * for, since one sample is multiplied in about the time that memory takes. */
+/* Columns k … k + lanes of rows from `row` on, into scratch.  The next sample's are
+ * asked for: one sample is multiplied in about the time that memory takes. */
 static void emit_square(const interact *t, ig_builder *b, ig_value *sample, int64_t row,
                         ig_value *k, ig_value *count) {
     ig_value *square[MAX_LANES];
