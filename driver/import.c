@@ -6,6 +6,7 @@
 #include "frontend/torchscript/archive.h"
 #include "frontend/torchscript/torchscript.h"
 #include "ir/text.h"
+#include "passes/pass.h"
 #include "runtime/format.h"
 
 #include <string.h>
@@ -171,6 +172,15 @@ static ig_status fold_constants(import_call *call) {
     return ig_fold_inputs(call->module, graph, inputs, from->constant_count);
 }
 
+/* Means of whole bags are made here, so that whoever interprets the module has them. */
+static ig_status make_means_whole(import_call *call) {
+    static const char whole[] = "unify,(infer,guards,canonicalise,fold,cse,dce)*,"
+                                "jagged_insert,dce,bounds,bag_whole,dce";
+    ig_pass_options   options = { 0 };
+    IG_TRY(ig_run_passes(call->module, &options, ig_pipeline_clean));
+    return ig_run_passes(call->module, &options, whole);
+}
+
 static ig_status read_torchscript(import_call *call) {
     ig_torchscript_argument *arguments = NULL;
     IG_TRY(read_arguments(call, &arguments));
@@ -186,6 +196,9 @@ static ig_status read_torchscript(import_call *call) {
             ? ig_import_torchscript_memory(call->context, call->bytes, call->path,
                                            &options, &call->module)
             : ig_import_torchscript(call->context, call->path, &options, &call->module);
+    if (status == IG_OK && options.fixes_rowwise_mean) {
+        status = make_means_whole(call);
+    }
     return status == IG_OK && call->options.constant_count ? fold_constants(call)
                                                            : status;
 }

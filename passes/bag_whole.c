@@ -17,6 +17,18 @@
  *     slices         of the list, where a sum of lengths begins
  *     permutations   elements of segments, one segment behind the other, where a bag's
  *                    lengths and begins come from the same place of the list before
+ *     buckets        ids sorted by the shard that has their row, for tables that are
+ *                    sharded by rows: each shard skips the ids of the others
+ *
+ *         %key = add (mul %bucket, bags), %bag     %bag: of each id
+ *         %ids2 = gather %next, (sort %key)        %next: the row in the shard
+ *       becomes, for shard 1
+ *         %ids2 = where (eq %bucket, 1), %next, -1
+ *
+ *                    with the lengths of before.  Skipped ids count in a mean: so the
+ *                    shards' sum is then the mean of the whole bag, and not what the
+ *                    program computes, the sum of the shards' means.  That is done
+ *                    where `whole` asks for it; else a warning says so.
  *
  * Where lengths and ids do not fit together the offsets are clamped, in the parts as in
  * the whole, with the same result.
@@ -25,6 +37,7 @@
  */
 #include "ir/bag.h"
 #include "ir/build.h"
+#include "passes/bag_rows.h"
 #include "passes/jagged.h"
 #include "passes/recognise.h"
 
@@ -38,7 +51,11 @@ typedef struct source {
     ig_value        *ids, *weights;
     ig_value        *lengths; /* i*[…]; offsets are its complete sum */
     ig_dim           at, bags;
-    bool             to_end; /* the last bag goes to the end of the ids */
+    bool             to_end;      /* the last bag goes to the end of the ids */
+    bool             keeps_parts; /* means stay those of shards */
+    bool             is_dealt;    /* by rows */
+    int64_t          shard;       /* that ids are of which have it as bucket; or -1 */
+    ig_value        *bucket;
     uint32_t         steps;
 } source;
 
@@ -222,6 +239,150 @@ static bool follow_segments(source *s) {
     return true;
 }
 
+/* ---- ids dealt out to shards ---- */
+
+/* A constant list: first, first + step, … */
+static bool is_progression(const ig_value *value, int64_t first, int64_t step) {
+    const ig_data *data = ig_constant_of(value);
+    bool           is_list = data && data->bytes && data->type->kind == IG_TENSOR &&
+                   data->type->rank == 1 && ig_type_is_static(data->type) &&
+                   !ig_dtype_is_float((ig_dtype)data->type->dtype) && !data->is_splat;
+    ig_tensor tensor = { .kind = IG_TENSOR, .dtype = IG_DT_i64 };
+    if (!is_list) {
+        return false;
+    }
+    tensor.dtype = (ig_dtype)data->type->dtype;
+    tensor.count = data->type->dims[0];
+    tensor.data = (void *)(uintptr_t)data->bytes; /* only read */
+    for (int64_t i = 0; is_list && i < tensor.count; i++) {
+        is_list = ig_tensor_get_i64(&tensor, i) == first + i * step;
+    }
+    return is_list;
+}
+
+static bool is_filled(ig_value *value, int64_t number) {
+    return ig_value_is_filled(value, (double)number) ||
+           is_progression(value, number, 0);
+}
+
+/* 0, 1, … of a list's elements. */
+static bool counts_ids(const source *s, const ig_value *value, ig_dim count) {
+    const ig_op *range = ig_def(value, IG_OP_range);
+    int64_t      first, step;
+    bool is_range = range && ig_constant_i64(operand(range, 0), &first) && first == 0 &&
+                    ig_constant_i64(operand(range, 2), &step) && step == 1;
+    return (is_range || is_progression(value, 0, 1)) &&
+           is_equal(s, value->type->dims[0], count);
+}
+
+/* The lengths, when the value is the bag of each of `count` ids. */
+static ig_value *lengths_of_bags(const source *s, const ig_value *value, ig_dim count) {
+    const ig_op *find = ig_def(value, IG_OP_bucketize);
+    const ig_op *ends = find ? ig_def(operand(find, 1), IG_OP_slice) : NULL;
+    const ig_op *sum = ends ? sum_of(operand(ends, 0)) : NULL;
+    bool         is_bag = sum && ig_attr_int(find, IG_bucketize_right, 0) &&
+                  counts_ids(s, operand(find, 0), count) &&
+                  is_slice_at(s, operand(find, 1), operand(ends, 0), 1);
+    return is_bag ? operand(sum, 0) : NULL;
+}
+
+typedef struct dealt {
+    ig_value *key, *bucket, *next;
+    ig_value *lengths; /* of before */
+} dealt;
+
+/* bucket * bags + bag */
+static bool read_key(const source *s, dealt *d) {
+    const ig_op *add = ig_def(d->key, IG_OP_add);
+    for (uint32_t i = 0; add && i < 2; i++) {
+        const ig_op *mul = ig_def(operand(add, i), IG_OP_mul);
+        d->lengths = lengths_of_bags(s, operand(add, 1 - i), d->key->type->dims[0]);
+        for (uint32_t k = 0; d->lengths && mul && k < 2; k++) {
+            ig_dims_value by;
+            d->bucket = operand(mul, k);
+            if (ig_value_dims(operand(mul, 1 - k), &by) && by.count == 1 &&
+                d->bucket->type->rank == 1 &&
+                is_equal(s, by.dims[0], d->lengths->type->dims[0])) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Are the lengths how many ids have each key? */
+static bool counts_keys(const ig_value *lengths, const ig_value *key) {
+    const ig_op *cast = ig_def(lengths, IG_OP_cast);
+    lengths = cast ? operand(cast, 0) : lengths;
+    const ig_op *scatter = ig_def(lengths, IG_OP_scatter_nd);
+    const ig_op *column = scatter ? ig_def(operand(scatter, 1), IG_OP_reshape) : NULL;
+    return column && operand(column, 0) == key &&
+           ig_attr_int(scatter, IG_scatter_nd_reduce, 0) == IG_SCATTER_add &&
+           is_filled(operand(scatter, 0), 0) && is_filled(operand(scatter, 2), 1);
+}
+
+static bool read_dealt(const source *s, dealt *d) {
+    const ig_op *gather = ig_def(s->ids, IG_OP_gather);
+    const ig_op *sort = gather ? ig_def(operand(gather, 1), IG_OP_sort) : NULL;
+    if (!sort || operand(gather, 1)->index != 1 ||
+        ig_attr_int(gather, IG_gather_axis, 0) != 0 ||
+        operand(gather, 0)->type->rank != 1 ||
+        ig_attr_int(sort, IG_sort_descending, 0)) {
+        return false;
+    }
+    d->key = operand(sort, 0);
+    d->next = operand(gather, 0);
+    return read_key(s, d) && counts_keys(s->lengths, d->key);
+}
+
+/* The shard whose keys the feature's are, and the feature's first bag in it. */
+static bool find_shard(const source *s, const dealt *d, int64_t *out_shard,
+                       ig_dim *out_at) {
+    enum { SHARDS_MAX = 4096 };
+    ig_dim bags = d->lengths->type->dims[0], past;
+    past = ig_dim_add(s->j->module, s->at, s->bags);
+    for (int64_t i = 0; i < SHARDS_MAX; i++) {
+        ig_dim begin = ig_dim_mul(s->j->module, bags, i);
+        ig_dim end = ig_dim_add(s->j->module, begin, bags);
+        if (ig_dim_less_equal(s->j->module, begin, s->at) != IG_YES) {
+            return false;
+        }
+        if (ig_dim_less_equal(s->j->module, past, end) == IG_YES) {
+            *out_shard = i;
+            *out_at = ig_dim_sub(s->j->module, s->at, begin);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The new ids are made when all else is known. */
+static bool follow_dealt(source *s) {
+    dealt   d;
+    int64_t shard;
+    ig_dim  at;
+    if (s->shard >= 0 || !read_dealt(s, &d) || !find_shard(s, &d, &shard, &at)) {
+        return false;
+    }
+    const ig_op *weights = s->weights ? ig_def(s->weights, IG_OP_gather) : NULL;
+    if (s->weights && (!weights || operand(weights, 1) != operand(s->ids->def, 1) ||
+                       operand(weights, 0)->type->rank != 1)) {
+        return false;
+    }
+    s->is_dealt = true;
+    if (s->keeps_parts) {
+        return false;
+    }
+    s->weights = weights ? operand(weights, 0) : NULL;
+    s->ids = d.next;
+    s->bucket = d.bucket;
+    s->shard = shard;
+    s->lengths = d.lengths;
+    s->at = at;
+    s->to_end = false;
+    return true;
+}
+
 /* ---- a feature ---- */
 
 static bool open_source(source *s, const ig_op *bag, const ig_bag_feature *f) {
@@ -252,7 +413,8 @@ static bool open_source(source *s, const ig_op *bag, const ig_bag_feature *f) {
 /* A last bag to the end of the ids has to end with the lengths too: then what lies
  * behind its own end is nothing that the sums do not tell. */
 static bool follow(source *s) {
-    while (s->steps < STEPS_MAX && (follow_slice(s) || follow_segments(s))) {
+    while (s->steps < STEPS_MAX && s->shard < 0 &&
+           (follow_slice(s) || follow_segments(s) || follow_dealt(s))) {
         s->steps++;
     }
     return s->steps > 0;
@@ -276,6 +438,19 @@ static ig_value *make_offsets(const source *s, ig_builder *b, ig_dtype dtype) {
     return ig_make_cast(b, ig_make(b, IG_OP_slice, 1, &all, cut), dtype);
 }
 
+/* Ids of other shards are skipped. */
+static ig_value *ids_of_shard(const source *s, ig_builder *b) {
+    if (s->shard < 0) {
+        return s->ids;
+    }
+    ig_dtype  dtype = (ig_dtype)s->ids->type->dtype;
+    ig_value *number = ig_make_cast(b, ig_make_i64(b, s->shard),
+                                    (ig_dtype)s->bucket->type->dtype);
+    ig_value *none = ig_make_cast(b, ig_make_i64(b, -1), dtype);
+    ig_value *is_mine = ig_make2(b, IG_OP_eq, s->bucket, number);
+    return ig_make3(b, IG_OP_where, is_mine, s->ids, none);
+}
+
 static void rewrite(ig_recogniser *r, ig_op *bag, uint32_t number, const source *s) {
     ig_bag_feature f = ig_bag_feature_at(bag, number);
     ig_builder     b = ig_builder_before(bag);
@@ -287,7 +462,7 @@ static void rewrite(ig_recogniser *r, ig_op *bag, uint32_t number, const source 
     }
     last[number] = s->to_end ? IG_LAST_ids : IG_LAST_offset;
     ig_use_set(&bag->operands[f.begins], make_offsets(s, &b, dtype));
-    ig_use_set(&bag->operands[f.ids], s->ids);
+    ig_use_set(&bag->operands[f.ids], ids_of_shard(s, &b));
     if (f.weights) {
         ig_use_set(&bag->operands[f.weights], s->weights);
     }
@@ -295,18 +470,59 @@ static void rewrite(ig_recogniser *r, ig_op *bag, uint32_t number, const source 
     r->run->changed = true;
 }
 
+/* Ids that were sorted, though not as is known here. */
+static bool comes_sorted(const ig_op *bag, const ig_bag_feature *f) {
+    const ig_op *op = operand(bag, f->ids)->def;
+    for (uint32_t i = 0; op && i < STEPS_MAX; i++) {
+        if (op->code == IG_OP_gather && ig_def(operand(op, 1), IG_OP_sort)) {
+            return true;
+        }
+        op = op->code == IG_OP_slice || op->code == IG_OP_cast ? operand(op, 0)->def
+                                                               : NULL;
+    }
+    return false;
+}
+
+/* What the archive itself gets wrong. */
+static void warn(const ig_op *bag, const ig_bag_feature *f, const source *s) {
+    ig_module   *module = s->j->module;
+    const ig_op *table = operand(bag, f->table)->def;
+    const char  *name = table ? ig_attr_str(table, 0) : NULL;
+    name = name ? name : "?";
+    if (f->pool == IG_POOL_mean && s->shard < 0) {
+        ig_warn(
+            &module->context->diag, ig_op_location(bag),
+            "table '%s' is sharded by rows, and the means of its shards are added, "
+            "which is not the mean of the bag; --fix rowwise-mean divides by the ids "
+            "of the whole bag",
+            name);
+    }
+}
+
 static void look(ig_recogniser *r, ig_op *bag) {
     ig_jagged j;
     if (ig_attr_int(bag, IG_bag_offsets, 0) != IG_OFFSETS_clamp) {
-        return;
+        return; /* offsets that are errors in a part may be none in the whole */
     }
+    bool skips = ig_attr_int(bag, IG_bag_negative, 0) == IG_NEGATIVE_skip;
     ig_jagged_open(&j, r->graph, r->arena);
     for (uint32_t i = 0; i < ig_bag_feature_count(bag); i++) {
         ig_bag_feature f = ig_bag_feature_at(bag, i);
-        source         s = { .j = &j };
+        bool           is_mean = f.pool == IG_POOL_mean;
+        source         s = { .j = &j, .shard = -1 };
+        s.keeps_parts = !skips || f.padding != INT64_MIN || f.pool == IG_POOL_max ||
+                        (is_mean && !ig_attr_int(bag, IG_bag_whole, 0));
         if (open_source(&s, bag, &f) && follow(&s)) {
             rewrite(r, bag, i, &s);
         }
+        if (s.is_dealt ||
+            (ig_attr_is_set(bag, IG_bag_whole) && comes_sorted(bag, &f))) {
+            warn(bag, &f, &s);
+        }
+    }
+    if (ig_attr_is_set(bag, IG_bag_whole)) {
+        ig_attr_set(bag, IG_bag_whole, (ig_attr){ 0 });
+        r->run->changed = true;
     }
 }
 

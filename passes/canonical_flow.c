@@ -106,11 +106,26 @@ typedef struct extent_if {
     ig_dim         *by_symbol; /* the number for the extent */
 } extent_if;
 
-/* The one symbol that a scalar of an extent is. */
-static ig_dim extent_of(const ig_module *module, const ig_value *value) {
+static void note_symbol(void *user, uint32_t symbol) {
+    *(uint32_t *)user = symbol;
+}
+
+/* What a scalar of an extent is: a symbol, or `*out_times` one; UINT32_MAX: neither. */
+static uint32_t extent_of(ig_module *module, const ig_value *value,
+                          int64_t *out_times) {
     ig_dims_value dims;
-    bool          is_one = value && ig_value_dims(value, &dims) && dims.count == 1;
-    return is_one && ig_dim_as_symbol(module, dims.dims[0]) ? dims.dims[0] : 0;
+    uint32_t      symbol = UINT32_MAX;
+    if (!value || !ig_value_dims(value, &dims) || dims.count != 1) {
+        return UINT32_MAX;
+    }
+    ig_dim_visit_symbols(module, dims.dims[0], note_symbol, &symbol);
+    if (symbol == UINT32_MAX) {
+        return UINT32_MAX;
+    }
+    ig_dim dim = ig_dim_named(module, ig_str_of(ig_symbol_at(module, symbol)->name));
+    ig_dim times = ig_dim_exact_div(module, dims.dims[0], dim);
+    bool   is_good = ig_dim_constant(module, times, out_times) && *out_times > 0;
+    return is_good ? symbol : UINT32_MAX;
 }
 
 /* extent != number, or == */
@@ -120,8 +135,10 @@ static bool read_extent_test(const ig_op *op, extent_if *out) {
     bool         is_test = test && (test->code == IG_OP_ne || test->code == IG_OP_eq);
     out->module = ig_op_module(op);
     for (uint32_t i = 0; is_test && i < 2; i++) {
-        ig_dim extent = extent_of(out->module, operand(test, i));
-        if (!extent || !ig_constant_i64(operand(test, 1 - i), &number) || number < 0) {
+        int64_t  times = 1;
+        uint32_t extent = extent_of(out->module, operand(test, i), &times);
+        if (extent == UINT32_MAX || !ig_constant_i64(operand(test, 1 - i), &number) ||
+            number < 0 || number % times) {
             continue;
         }
         uint32_t count = ig_symbol_count(out->module);
@@ -129,7 +146,7 @@ static bool read_extent_test(const ig_op *op, extent_if *out) {
         for (uint32_t k = 0; k < count; k++) {
             out->by_symbol[k] = IG_DIM_KEEP;
         }
-        out->by_symbol[ig_symbol_index(out->module, extent)] = number;
+        out->by_symbol[extent] = number / times;
         bool is_not = test->code == IG_OP_ne;
         out->other = op->bodies[is_not ? 0 : 1];
         out->special = op->bodies[is_not ? 1 : 0];

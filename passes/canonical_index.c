@@ -203,6 +203,40 @@ static ig_value *gather_of_even_indices(ig_builder *b, ig_op *op) {
     return by;
 }
 
+/* Is every element of a short constant list the same? */
+static bool is_one_number(const ig_data *data) {
+    enum { COUNT_MAX = 1 << 13 };
+    if (!is_readable(data) || data->type->rank != 1 || data->is_splat ||
+        data->type->dims[0] == 0 || data->type->dims[0] > COUNT_MAX ||
+        ig_dtypes[data->type->dtype].bits < 8 ||
+        ig_dtypes[data->type->dtype].class == IG_STRING) {
+        return false;
+    }
+    size_t      size = ig_dtypes[data->type->dtype].bits / 8;
+    const char *bytes = data->bytes;
+    for (int64_t i = 1; i < data->type->dims[0]; i++) {
+        if (memcmp(bytes, bytes + (size_t)i * size, size) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whichever element is gathered, it is the same number. */
+static ig_value *gather_of_equal_elements(ig_builder *b, ig_op *op) {
+    const ig_data *data = ig_constant_of(operand(op, 0));
+    const ig_type *result = op->results[0].type;
+    if (!is_one_number(data)) {
+        return NULL;
+    }
+    ig_module     *module = ig_op_module(op);
+    const ig_type *scalar = ig_type_tensor(module, (ig_dtype)result->dtype, 0, NULL);
+    ig_value      *number = ig_make_const(b, scalar, data->bytes);
+    ig_attr        attrs[IG_expand_attr_count] = { { 0 } };
+    attrs[IG_expand_to] = ig_attr_of_dims(module, result->dims, result->rank);
+    return ig_try_make(b, IG_OP_expand, 1, &number, attrs);
+}
+
 /* ---- tile ---- */
 
 /* A tile repeats by expanding: [a, b] repeated 2 and 3 times is [1, a, 1, b] expanded
@@ -251,9 +285,13 @@ static ig_value *weight_of_one_element(ig_builder *b, ig_op *op) {
 }
 
 static const ig_rule rules[] = {
-    RULE(weight, weight_of_one_element), RULE(concat, concat_of_one),
-    RULE(concat, concat_without_empty),  RULE(concat, concat_of_concat),
-    RULE(slice, slice_of_concat),        RULE(gather, gather_of_even_indices),
+    RULE(gather, gather_of_equal_elements),
+    RULE(weight, weight_of_one_element),
+    RULE(concat, concat_of_one),
+    RULE(concat, concat_without_empty),
+    RULE(concat, concat_of_concat),
+    RULE(slice, slice_of_concat),
+    RULE(gather, gather_of_even_indices),
     RULE(tile, tile_by_expanding),
 };
 

@@ -107,10 +107,29 @@ static void take_fact(unifier *u, ig_dim gone, ig_dim stays) {
     }
 }
 
+static void note_symbol(void *user, uint32_t symbol) {
+    *(uint32_t *)user = symbol;
+}
+
+/* 2 * L and 4 * floor(L / 2): the same without what both are multiplied by. */
+static void divide_both(unifier *u, ig_dim *dim, ig_dim *rounded) {
+    uint32_t symbol = UINT32_MAX;
+    int64_t  factor;
+    ig_dim_visit_symbols(u->module, *dim, note_symbol, &symbol);
+    if (symbol < u->symbol_count && u->is_bound[symbol] &&
+        ig_dim_constant(u->module, ig_dim_exact_div(u->module, *dim, u->dims[symbol]),
+                        &factor) &&
+        factor > 1) {
+        *dim = u->dims[symbol];
+        *rounded = ig_dim_exact_div(u->module, *rounded, factor);
+    }
+}
+
 /* An extent that is as it is when rounded is a multiple; floor(L / 2) is simpler then,
  * so everything that mentions it is written down anew. */
 static bool take_multiple(unifier *u, ig_dim dim, ig_dim rounded) {
     enum { MULTIPLE_MAX = 1 << 30 };
+    divide_both(u, &dim, &rounded);
     ig_symbol *symbol = ig_dim_as_symbol(u->module, dim);
     ig_dim     of;
     int64_t    multiple;

@@ -260,6 +260,9 @@ static ig_status make_bag(lookup *l, ig_op **out_bag) {
         [IG_bag_pool] = same_for_all(l, pools[l->pooling]),
         [IG_bag_negative] = ig_attr_of_enum(IG_NEGATIVE_skip),
     };
+    if (ig_ts_fixes_means(l->call) && l->pooling == FB_MEAN) {
+        attrs[IG_bag_whole] = ig_attr_of_bool(true);
+    }
     if (has_offsets) {
         attrs[IG_bag_last] = same_for_all(l, IG_LAST_offset);
     }

@@ -177,6 +177,7 @@ static ig_status import_bytes(import_way *way, ig_arena *arena, ig_module *modul
                         .archive = program.archive,
                         .pickles = program.pickles,
                         .code = &code,
+                        .fixes_rowwise_mean = options && options->fixes_rowwise_mean,
                         .version = program.version };
     ig_map_init(&eval.loaded, arena);
     ig_map_init(&eval.storages, arena);

@@ -205,6 +205,10 @@ ig_status ig_ts_guard_broadcast(ig_ts_call *call, const ig_value *x,
     return IG_OK;
 }
 
+bool ig_ts_fixes_means(const ig_ts_call *call) {
+    return call->eval->fixes_rowwise_mean;
+}
+
 ig_dim ig_ts_symbol(ig_ts_call *call, const char *name) {
     ig_dim     dim = ig_dim_symbol(call->module, name);
     ig_symbol *symbol = ig_dim_as_symbol(call->module, dim);

@@ -228,6 +228,8 @@ ig_status ig_ts_guard_equal(ig_ts_call *call, ig_dim a, ig_dim b, const char *wh
 /* The same for a <= b. */
 ig_status ig_ts_guard_less(ig_ts_call *call, ig_dim a, ig_dim b, const char *what);
 ig_status ig_ts_guard_broadcast(ig_ts_call *call, const ig_value *x, const ig_value *y);
+/* Did the caller ask for means of whole bags where tables are sharded by rows? */
+bool ig_ts_fixes_means(const ig_ts_call *call);
 /* A fresh symbol for an extent that only the run learns. */
 ig_dim ig_ts_symbol(ig_ts_call *call, const char *name);
 /* A number of one element as far as it is known now: constants and shape arithmetic are

@@ -63,3 +63,44 @@ else
     check "a package is listed" 0 "model.pkl" "$ingot" info "$torch/package/seed/my_package.pt"
     check "and its model run" 0 "1 passed" "$ingot" verify "$torch/package/seed"
 fi
+
+defect=$cases/models/torchrec/defect_rw_mean_w2
+if [ ! -d "$defect" ]; then
+    skip "means of shards by rows" "INGOT_CASES has no models/torchrec"
+else
+    # What the unsharded module gives, as the case has it, in place of the outputs.
+    cp -r "$defect" "$tmp/whole" && chmod -R u+w "$tmp/whole"
+    for set in "$tmp"/whole/test_data_set_*; do
+        [ ! -f "$set/unsharded_output_0.npy" ] ||
+            cp "$set/unsharded_output_0.npy" "$set/output_0.npy"
+    done
+    check "an archive's means of shards are what it says" 0 "1 passed" \
+        "$ingot" verify "$defect"
+    check "with a warning that names the table" 0 "table '_tensor_constant3.t0' is sharded by rows" \
+        "$ingot" compile "$defect/model.pt" -o "$tmp/means.ingot" --no-cache \
+        --input 'kjt=kjt(keys=["product", "user"], values=i64[V], lengths=i64[L], weights=none)'
+    check "which is not the mean of the bags" 1 "FAIL" "$ingot" verify "$tmp/whole"
+    for form in static dynamic; do
+        check "the fix gives that, $form" 0 "1 passed" \
+            "$ingot" verify --form $form --fix rowwise-mean "$tmp/whole"
+    done
+    check "by the interpreter too" 0 "1 passed" \
+        "$ingot" verify -t interpret --fix rowwise-mean "$tmp/whole"
+    check "there is nothing to warn of then" 0 "" \
+        "$ingot" compile "$defect/model.pt" -o "$tmp/whole.ingot" --no-cache -q \
+        --fix rowwise-mean \
+        --input 'kjt=kjt(keys=["product", "user"], values=i64[V], lengths=i64[L], weights=none)'
+fi
+
+# A quantised EmbeddingBagCollection, whole and sharded: one running sum, one look-up.
+for name in seed_quant_ebc seed_quant_sharded_tw_w2 seed_quant_sharded_cw_w2 \
+    seed_quant_sharded_rw_w2; do
+    model=$cases/models/torchrec/$name/model.pt
+    [ -f "$model" ] || continue
+    "$ingot" dump --stage tensor "$model" --input \
+        'kjt=kjt(keys=["user", "product"], values=i64[V], lengths=i64[L], weights=none)' \
+        >"$tmp/ebc.txt" 2>"$tmp/ebc.err"
+    holds "$name has one bag" [ "$(grep -c ' = bag ' "$tmp/ebc.txt")" = 1 ]
+    holds "$name has no sort, split or branch" \
+        [ "$(grep -cE ' = (if|sort|insert|scatter_nd|bounds) ' "$tmp/ebc.txt")" = 0 ]
+done

@@ -3,7 +3,7 @@
 module @m {
   graph @main(%x: f32[L], %s: i64[1]) -> (f32[min(L, n)], f32[min(L, n2)], f32[floor(L / 6)]) {
     guard eq(L, 2*floor(L / 2)) "pairs"
-    guard eq(3*floor(L / 3), L) "of three"
+    guard eq(12*floor(L / 3), 4*L) "of three"
     bind %s {symbols = [n]}
     bind %s {symbols = [n2]}
     %0 = slice %x {starts = [0], sizes = [min(L, n)]} : f32[min(L, n)]

@@ -3,7 +3,7 @@
 module @m {
   graph @main(%x: i64[L], %y: i64[K]) -> (i64[], i64[], i64[]) {
     %n = dims {values = [L], scalar} : i64[]
-    %m = dims {values = [K], scalar} : i64[]
+    %m = dims {values = [3*K], scalar} : i64[]
     %zero = const {value = 0} : i64[]
     %one = const {value = 1} : i64[]
     %c0 = ne %n, %zero : bool[]
@@ -39,7 +39,7 @@ module @m {
 # expect:
 module @m {
   graph @main(%x: i64[L], %y: i64[K]) -> (i64[], i64[], i64[]) {
-    %0 = dims {values = [K], scalar} : i64[]
+    %0 = dims {values = [3*K], scalar} : i64[]
     %1 = const {value = 0} : i64[]
     %2 = const {value = 1} : i64[]
     guard eq(L, 2*floor(L / 2)) "x is not in pairs"
