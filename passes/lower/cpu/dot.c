@@ -20,7 +20,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum { ROWS = 8, BLOCK = 4, MOST_VECTORS = 4, LEAST_COLUMNS = 4 };
+enum { ROWS = 8, COLUMNS = 4, BLOCK = 4, MOST_VECTORS = 4, LEAST_COLUMNS = 4 };
 
 typedef struct dot {
     ig_lower         *lower;
@@ -31,6 +31,7 @@ typedef struct dot {
     uint32_t          rank;
     bool              transpose_a, transpose_b;
     uint32_t          lanes;
+    bool              has_groups;     /* COLUMNS columns at a time */
     uint32_t          block, vectors; /* by columns: the register tile */
     ig_value         *k, *row_blocks;
 } dot;
@@ -76,6 +77,12 @@ static ig_value *row_start(const dot *d, ig_builder *b, const ig_operand *x,
     return k_offset(b, x->buffer, at);
 }
 
+/* A row of A and columns of B side by side: their sums do not wait for each other. */
+typedef struct dot_group {
+    ig_value *row, *columns[COLUMNS];
+    uint32_t  count;
+} dot_group;
+
 /* One pass of the k loop: acc + x[k …] * y[k …]. */
 static ig_value *step(const dot *d, ig_builder *b, ig_value *const rows[2], ig_value *k,
                       ig_value *acc, ig_value *count) {
@@ -88,28 +95,41 @@ static ig_value *step(const dot *d, ig_builder *b, ig_value *const rows[2], ig_v
     return k_muladd(b, k_cast(b, x, wide), k_cast(b, y, wide), acc);
 }
 
-/* Two chains over whole pairs of vectors, then one vector, then the tail. */
-static ig_value *emit_sum(const dot *d, ig_builder *b, ig_value *const rows[2],
-                          ig_dtype wide) {
+/* Sums of one row with `count` columns: for each two chains over whole pairs of
+ * vectors, then one vector, then the tail. */
+static void emit_sums(const dot *d, ig_builder *b, const dot_group *g, ig_dtype wide,
+                      ig_value **out_sums) {
     ig_value *zero = k_const_vector(b, wide, d->lanes, 0.0);
     int64_t   lanes = d->lanes;
     ig_value *pairs = k_mul(b, k_div(b, d->k, k_i64(b, 2 * lanes)),
                             k_i64(b, 2 * lanes));
-    ig_value *inits[2] = { zero, zero };
-    k_loop    loop = k_loop_open(b, k_i64(b, 0), pairs, k_i64(b, 2 * lanes), inits, 2);
+    ig_value *state[2 * COLUMNS], *next[2 * COLUMNS];
+    for (uint32_t i = 0; i < 2 * g->count; i++) {
+        state[i] = zero;
+    }
+    k_loop    loop = k_loop_open(b, k_i64(b, 0), pairs, k_i64(b, 2 * lanes), state,
+                                 2 * g->count);
     ig_value *second = k_add(&loop.b, loop.index, k_i64(&loop.b, lanes));
-    ig_value *next[2] = {
-        step(d, &loop.b, rows, loop.index, loop.carried[0], NULL),
-        step(d, &loop.b, rows, second, loop.carried[1], NULL),
-    };
-    k_loop_close(&loop, next, 2);
-    ig_value *sum = k_add(b, loop.results[0], loop.results[1]);
-    k_loop    tail = k_loop_open(b, pairs, d->k, k_i64(b, lanes), &sum, 1);
-    ig_value *count = k_sub(&tail.b, d->k, tail.index);
-    ig_value *more = step(d, &tail.b, rows, tail.index, tail.carried[0],
-                          lanes == 1 ? NULL : count);
-    k_loop_close(&tail, &more, 1);
-    return k_hreduce(b, IG_REDUCE_sum, tail.results[0]);
+    for (uint32_t i = 0; i < 2 * g->count; i++) {
+        ig_value *rows[2] = { g->row, g->columns[i / 2] };
+        next[i] = step(d, &loop.b, rows, i % 2 ? second : loop.index, loop.carried[i],
+                       NULL);
+    }
+    k_loop_close(&loop, next, 2 * g->count);
+    for (uint32_t i = 0; i < g->count; i++) {
+        state[i] = k_add(b, loop.results[2 * i], loop.results[2 * i + 1]);
+    }
+    k_loop    tail = k_loop_open(b, pairs, d->k, k_i64(b, lanes), state, g->count);
+    ig_value *left = k_sub(&tail.b, d->k, tail.index);
+    for (uint32_t i = 0; i < g->count; i++) {
+        ig_value *rows[2] = { g->row, g->columns[i] };
+        next[i] = step(d, &tail.b, rows, tail.index, tail.carried[i],
+                       lanes == 1 ? NULL : left);
+    }
+    k_loop_close(&tail, next, g->count);
+    for (uint32_t i = 0; i < g->count; i++) {
+        out_sums[i] = k_hreduce(b, IG_REDUCE_sum, tail.results[i]);
+    }
 }
 
 /* Indices of the product: those of the space without the extents of vectors. */
@@ -124,29 +144,48 @@ static uint32_t own_index(const dot *d, ig_value *const *index, ig_value **out_o
     return rank;
 }
 
-/* One element of C. */
-static void emit_element(const dot *d, ig_builder *b, ig_value **index) {
-    ig_lower *lower = d->lower;
+/* `count` elements of C, from column index[rank - 1] on. */
+static void emit_elements(const dot *d, ig_builder *b, ig_value *const *index,
+                          uint32_t count) {
     ig_dtype  dtype = (ig_dtype)d->type->dtype;
     bool      is_narrow = ig_dtype_is_float(dtype) && ig_dtypes[dtype].bits < 32;
-    ig_value *rows[2] = {
-        row_start(d, b, d->a, !d->transpose_a, index, index[d->rank - 2]),
-        row_start(d, b, d->b, d->transpose_b, index, index[d->rank - 1]),
-    };
-    ig_value *sum = emit_sum(d, b, rows, is_narrow ? IG_DT_f32 : dtype);
-    ig_map    values;
-    ig_map_init(&values, lower->arena);
-    ig_map_set_id(&values, IG_MAP_PTR(&d->anchor->results[0]), k_cast(b, sum, dtype));
-    const ig_type *product = d->anchor->results[0].type;
-    ig_value      *own[IG_TENSOR_RANK];
-    uint32_t       rank = own_index(d, index, own);
-    ig_site        site = { .b = b,
-                            .lanes = 1,
-                            .rank = rank,
-                            .dims = product->dims,
-                            .index = own,
-                            .values = &values };
-    ig_lower_store_yields(lower, &site);
+    ig_value *at[COLUMNS], *sums[COLUMNS];
+    dot_group group = { .count = count };
+    group.row = row_start(d, b, d->a, !d->transpose_a, index, index[d->rank - 2]);
+    for (uint32_t i = 0; i < count; i++) {
+        at[i] = k_add(b, index[d->rank - 1], k_i64(b, i));
+        group.columns[i] = row_start(d, b, d->b, d->transpose_b, index, at[i]);
+    }
+    emit_sums(d, b, &group, is_narrow ? IG_DT_f32 : dtype, sums);
+    for (uint32_t i = 0; i < count; i++) {
+        ig_value *place[IG_TENSOR_RANK], *own[IG_TENSOR_RANK];
+        ig_map    values;
+        memcpy(place, index, d->rank * sizeof *place);
+        place[d->rank - 1] = at[i];
+        ig_map_init(&values, d->lower->arena);
+        ig_map_set_id(&values, IG_MAP_PTR(&d->anchor->results[0]),
+                      k_cast(b, sums[i], dtype));
+        ig_site site = { .b = b,
+                         .lanes = 1,
+                         .rank = own_index(d, place, own),
+                         .dims = d->anchor->results[0].type->dims,
+                         .index = own,
+                         .values = &values };
+        ig_lower_store_yields(d->lower, &site);
+    }
+}
+
+/* Columns low … to, `count` at a time while they fit; returns the first one left. */
+static ig_value *emit_groups(const dot *d, ig_builder *b, ig_value **index,
+                             ig_value *const range[2], uint32_t count) {
+    ig_value *width = k_i64(b, count);
+    ig_value *whole = k_div(b, k_sub(b, range[1], range[0]), width);
+    ig_value *end = k_add(b, range[0], k_mul(b, whole, width));
+    k_loop    loop = k_loop_open(b, range[0], end, width, NULL, 0);
+    index[d->rank - 1] = loop.index;
+    emit_elements(d, &loop.b, index, count);
+    k_loop_close(&loop, NULL, 0);
+    return end;
 }
 
 /* ---- lanes along n ---- */
@@ -284,12 +323,12 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
         return;
     }
     k_loop rows = k_loop_open(b, row, end, k_i64(b, 1), NULL, 0);
-    k_loop columns = k_loop_open(&rows.b, k_i64(&rows.b, 0), n, k_i64(&rows.b, 1), NULL,
-                                 0);
     index[d->rank - 2] = rows.index;
-    index[d->rank - 1] = columns.index;
-    emit_element(d, &columns.b, index);
-    k_loop_close(&columns, NULL, 0);
+    ig_value *range[2] = { k_i64(&rows.b, 0), n };
+    if (d->has_groups) {
+        range[0] = emit_groups(d, &rows.b, index, range, COLUMNS);
+    }
+    emit_groups(d, &rows.b, index, range, 1);
     k_loop_close(&rows, NULL, 0);
 }
 
@@ -392,6 +431,9 @@ ig_status ig_lower_cpu_dot(ig_lower *lower) {
     if (!is_contiguous && is_by_columns(&d)) {
         choose_column_tile(&d);
     }
+    int64_t n = COLUMNS;
+    (void)ig_dim_constant(lower->module, d.type->dims[d.rank - 1], &n);
+    d.has_groups = d.lanes > 1 && n >= COLUMNS && !ig_cpu_is_heavy(lower->body);
     lower->name = ig_cpu_name(lower, "dot");
     ig_dim blocks = ig_lower_ceil_div(lower, d.type->dims[d.rank - 2], ROWS);
     lower->grid = ig_lower_mul(
