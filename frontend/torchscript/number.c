@@ -226,6 +226,11 @@ ig_status ig_ts_truth(ig_ts_eval *eval, const ig_ts_value *value,
     if (value->kind == IG_TS_TENSOR) {
         ig_value *content;
         IG_TRY(ig_ts_tensor_read(eval, value->as.tensor, &content));
+        ig_dim count = ig_type_count(eval->module, content->type);
+        if (ig_dim_equal(eval->module, count, 1) == IG_NO) {
+            return ig_ts_error(eval, IG_INVALID,
+                               "takes a tensor of several elements for a condition");
+        }
         *out_bool = ig_ts_number_of(eval, IG_TS_BOOL, content);
         return IG_OK;
     }

@@ -509,6 +509,7 @@ CHAINS = {
     "annotate_wide": "a = annotate(Tuple[" + "int, " * 1_000_000 + "], [])\nreturn x",
     "union_deep": "a = annotate(" + "Union[int, " * 1_000 + "str" + "]" * 1_000 + ", 1)\nreturn x",
     "lambda": "a = lambda: 1\nreturn x",
+    "truth_of_many": "if bool(torch.all([x, x])):\n  pass\nreturn torch.all(x)",
     "walrus": "a = (b := 1)\nreturn x",
     "import_in": "import os\nreturn x",
     "exec": 'exec("import os")\nreturn x',

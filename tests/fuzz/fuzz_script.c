@@ -26,9 +26,6 @@ int    LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size,
                                unsigned seed);
-size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t a_size, const uint8_t *b,
-                                 size_t b_size, uint8_t *out, size_t max_out,
-                                 unsigned seed);
 
 enum { MOST_ARGUMENTS = 8, ARCHIVE_BYTES = 1 << 20, MEMORY = 256 << 20 };
 
@@ -315,23 +312,6 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size,
             other_word(text, at, &state, word, sizeof(word));
             size = replace(text, size, max_size, at, word, strlen(word));
         }
-    }
-    return size;
-}
-
-/* Lines of b among those of a. */
-size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t a_size, const uint8_t *b,
-                                 size_t b_size, uint8_t *out, size_t max_out,
-                                 unsigned seed) {
-    uint32_t state = seed;
-    size_t   size = a_size < max_out ? a_size : max_out;
-    memcpy(out, a, size);
-    for (int i = 0; i < 3 && size && b_size; i++) {
-        span from = pick_line((const char *)b, b_size, &state);
-        span to = pick_line((const char *)out, size, &state);
-        to.end = to.begin;
-        size = replace((char *)out, size, max_out, to, (const char *)b + from.begin,
-                       from.end - from.begin);
     }
     return size;
 }
