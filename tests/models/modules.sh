@@ -43,6 +43,27 @@ torch_programs() {
     verify static interpret "${cases[@]}"
 }
 
+# Scripted models at several shapes each, extents known and not.
+torch_shapes() {
+    local python cases form peers=${INGOT_PEERS:-${XDG_CACHE_HOME:-$HOME/.cache}/ingot/peers}
+    if ! python=$(python_for torch "$peers/bin/python" python3); then
+        skip 1 "no torch to write models of several shapes (INGOT_PEERS)"
+        return
+    fi
+    if ! PYTHONDONTWRITEBYTECODE=1 "$python" tests/models/gen/shapes.py \
+        "$folder/shapes" >"$folder/shapes.log" 2>&1; then
+        failed=$((failed + 1))
+        echo "FAIL shapes.py"
+        tail -n 3 "$folder/shapes.log"
+        return
+    fi
+    mapfile -t cases < <(find "$folder/shapes" -mindepth 1 -maxdepth 1 | sort)
+    for form in static dynamic; do
+        verify $form interpret "${cases[@]}"
+    done
+    verify dynamic cpu "${cases[@]}"
+}
+
 # The same DLRM from ONNX, traced and scripted: the same launches.
 torch_plans() {
     local python peers=${INGOT_PEERS:-${XDG_CACHE_HOME:-$HOME/.cache}/ingot/peers}

@@ -212,5 +212,6 @@ torch_suites
 torch_modules
 recommend_models
 torch_programs
+torch_shapes
 torch_plans
 finish
