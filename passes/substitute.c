@@ -74,3 +74,11 @@ void ig_substitute_block(ig_substitution *s, ig_block *block) {
         ig_substitute_op(s, op);
     }
 }
+
+/* Symbols that the substitution itself made are right already. */
+void ig_substitute_definitions(const ig_substitution *s) {
+    for (uint32_t i = 0; i < s->count; i++) {
+        ig_symbol *symbol = ig_symbol_at(s->module, i);
+        symbol->defined = ig_dim_substitute(s->module, symbol->defined, s->by_symbol);
+    }
+}

@@ -134,15 +134,6 @@ static bool fill_table(ig_symbols *symbols, ig_dim *by_symbol) {
     return any;
 }
 
-/* Definitions of fresh symbols are expressions as well; those of symbols that are made
- * by the substitution itself are right already. */
-static void substitute_definitions(const ig_substitution *s) {
-    for (uint32_t i = 0; i < s->count; i++) {
-        ig_symbol *symbol = ig_symbol_at(s->module, i);
-        symbol->defined = ig_dim_substitute(s->module, symbol->defined, s->by_symbol);
-    }
-}
-
 void ig_symbols_apply(ig_symbols *symbols, ig_graph *graph) {
     if (!symbols->lessons.count) {
         return;
@@ -150,7 +141,7 @@ void ig_symbols_apply(ig_symbols *symbols, ig_graph *graph) {
     ig_substitution s;
     ig_substitution_init(&s, symbols->module, symbols->scratch);
     if (fill_table(symbols, s.by_symbol)) {
-        substitute_definitions(&s);
+        ig_substitute_definitions(&s);
         ig_substitute_block(&s, &graph->body);
     }
     symbols->lessons.count = 0;

@@ -22,18 +22,19 @@
  */
 #include "base/checked.h"
 #include "passes/pass.h"
+#include "passes/substitute.h"
 
 #include <assert.h>
 
 typedef struct unifier {
-    ig_pass_run *run;
-    ig_module   *module;
-    ig_graph    *graph;
-    ig_dim      *by_symbol;
-    uint32_t     symbol_count;
-    bool        *is_bound; /* symbols that an input's shape gives */
-    ig_dim      *dims;     /* those symbols themselves */
-    int64_t     *zeros;    /* one a symbol */
+    ig_pass_run    *run;
+    ig_module      *module;
+    ig_graph       *graph;
+    ig_substitution by; /* what is learnt */
+    uint32_t        symbol_count;
+    bool           *is_bound; /* symbols that an input's shape gives */
+    ig_dim         *dims;     /* those symbols themselves */
+    int64_t        *zeros;    /* one a symbol */
 } unifier;
 
 /* ---- what guards say ---- */
@@ -98,11 +99,11 @@ static void merge_facts(unifier *u, ig_dim gone, ig_dim stays) {
 static void take_fact(unifier *u, ig_dim gone, ig_dim stays) {
     uint32_t symbol = ig_symbol_index(u->module, gone);
     merge_facts(u, gone, stays);
-    u->by_symbol[symbol] = stays;
+    u->by.by_symbol[symbol] = stays;
     for (uint32_t i = 0; i < u->symbol_count; i++) {
-        if (i != symbol && u->by_symbol[i] != IG_DIM_KEEP) {
-            u->by_symbol[i] = ig_dim_substitute(u->module, u->by_symbol[i],
-                                                u->by_symbol);
+        if (i != symbol && u->by.by_symbol[i] != IG_DIM_KEEP) {
+            u->by.by_symbol[i] = ig_dim_substitute(u->module, u->by.by_symbol[i],
+                                                   u->by.by_symbol);
         }
     }
 }
@@ -139,7 +140,7 @@ static bool take_multiple(unifier *u, ig_dim dim, ig_dim rounded) {
         return false;
     }
     symbol->multiple *= multiple / gcd_of(multiple, symbol->multiple);
-    u->by_symbol[ig_symbol_index(u->module, dim)] = dim;
+    u->by.by_symbol[ig_symbol_index(u->module, dim)] = dim;
     return true;
 }
 
@@ -199,12 +200,12 @@ static bool take_least(unifier *u, const ig_op *guard) {
            dim = guard->attrs[IG_guard_right].as.i;
     ig_symbol *symbol = ig_dim_as_symbol(u->module, dim);
     if (!symbol || !is_bound(u, dim) || !ig_dim_is_static(left) ||
-        u->by_symbol[ig_symbol_index(u->module, dim)] != IG_DIM_KEEP ||
+        u->by.by_symbol[ig_symbol_index(u->module, dim)] != IG_DIM_KEEP ||
         left > symbol->max) {
         return false;
     }
     symbol->min = left > symbol->min ? left : symbol->min;
-    u->by_symbol[ig_symbol_index(u->module, dim)] = dim;
+    u->by.by_symbol[ig_symbol_index(u->module, dim)] = dim;
     return true;
 }
 
@@ -213,9 +214,9 @@ static bool use_guard(unifier *u, const ig_op *guard) {
         return take_least(u, guard);
     }
     ig_dim left = ig_dim_substitute(u->module, guard->attrs[IG_guard_left].as.i,
-                                    u->by_symbol);
+                                    u->by.by_symbol);
     ig_dim right = ig_dim_substitute(u->module, guard->attrs[IG_guard_right].as.i,
-                                     u->by_symbol);
+                                     u->by.by_symbol);
     if (ig_dim_equal(u->module, left, right) == IG_YES) {
         return true;
     }
@@ -256,7 +257,7 @@ static bool use_bind(unifier *u, const ig_op *bind) {
         first = is_free ? first : NULL;
     }
     for (uint32_t i = 0; first && i < symbols->count; i++) {
-        ig_dim stays = ig_dim_substitute(u->module, first->as.dims[i], u->by_symbol);
+        ig_dim stays = ig_dim_substitute(u->module, first->as.dims[i], u->by.by_symbol);
         if (stays != symbols->as.dims[i]) {
             take_fact(u, symbols->as.dims[i], stays);
         }
@@ -264,72 +265,15 @@ static bool use_bind(unifier *u, const ig_op *bind) {
     return first != NULL;
 }
 
-/* ---- writing it down everywhere ---- */
-
-static const ig_type *new_type(unifier *u, const ig_type *type) {
-    if (type->element) {
-        const ig_type *element = new_type(u, type->element);
-        return ig_type_host(u->module, (ig_kind)type->kind, element);
-    }
-    ig_dim dims[IG_TENSOR_RANK];
-    for (uint32_t d = 0; d < type->rank; d++) {
-        dims[d] = ig_dim_substitute(u->module, type->dims[d], u->by_symbol);
-    }
-    return type->rank ? ig_type_with_dims(u->module, type, type->rank, dims) : type;
-}
-
-static void rewrite_attr(unifier *u, ig_op *op, uint32_t slot) {
-    const ig_attr *attr = &op->attrs[slot];
-    if (attr->kind == IG_ATTR_DIM) {
-        ig_dim dim = ig_dim_substitute(u->module, attr->as.i, u->by_symbol);
-        ig_attr_set(op, slot, ig_attr_of_dim(dim));
-    }
-    if (attr->kind == IG_ATTR_DIMS) {
-        ig_dim *dims = IG_NEW_ARRAY(u->run->scratch, ig_dim, attr->count);
-        for (uint32_t i = 0; i < attr->count; i++) {
-            dims[i] = ig_dim_substitute(u->module, attr->as.dims[i], u->by_symbol);
-        }
-        ig_attr_set(op, slot, ig_attr_of_dims(u->module, dims, attr->count));
-    }
-}
-
-/* What a symbol stands for may mention symbols that are gone. */
-static void rewrite_definitions(unifier *u) {
-    for (uint32_t i = 0; i < u->symbol_count; i++) {
-        ig_symbol *symbol = ig_symbol_at(u->module, i);
-        symbol->defined = ig_dim_substitute(u->module, symbol->defined, u->by_symbol);
-    }
-}
-
-static void rewrite_block(unifier *u, ig_block *block) {
-    for (uint32_t i = 0; i < block->arg_count; i++) {
-        ig_value_retype(block->args[i], new_type(u, block->args[i]->type));
-    }
-    for (ig_op *op = block->first; op; op = op->next) {
-        for (uint32_t i = 0; i < op->result_count; i++) {
-            ig_value_retype(&op->results[i], new_type(u, op->results[i].type));
-        }
-        for (uint32_t slot = 0; slot < ig_ops[op->code].attr_count; slot++) {
-            rewrite_attr(u, op, slot);
-        }
-        for (uint32_t i = 0; i < op->body_count; i++) {
-            rewrite_block(u, op->bodies[i]);
-        }
-    }
-}
-
 ig_status ig_pass_unify(ig_pass_run *run, ig_graph *graph) {
     unifier u = { .run = run,
                   .module = graph->module,
                   .graph = graph,
                   .symbol_count = ig_symbol_count(graph->module) };
-    u.by_symbol = IG_NEW_ARRAY(run->scratch, ig_dim, u.symbol_count);
+    ig_substitution_init(&u.by, u.module, run->scratch);
     u.is_bound = IG_NEW_ARRAY(run->scratch, bool, u.symbol_count);
     u.dims = IG_NEW_ARRAY(run->scratch, ig_dim, u.symbol_count);
     u.zeros = IG_NEW_ARRAY(run->scratch, int64_t, u.symbol_count);
-    for (uint32_t i = 0; i < u.symbol_count; i++) {
-        u.by_symbol[i] = IG_DIM_KEEP;
-    }
     find_bound(&u);
     for (ig_op *op = graph->body.first, *next; op; op = next) {
         next = op->next;
@@ -340,8 +284,8 @@ ig_status ig_pass_unify(ig_pass_run *run, ig_graph *graph) {
         }
     }
     if (run->changed) {
-        rewrite_definitions(&u);
-        rewrite_block(&u, &graph->body);
+        ig_substitute_definitions(&u.by);
+        ig_substitute_block(&u.by, &graph->body);
     }
     return IG_OK;
 }
