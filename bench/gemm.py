@@ -9,6 +9,11 @@ Peers: ONNX Runtime (one-node session, called from Python), oneDNN, MKL, OpenBLA
 (called from C).  Inputs are rotated; weights are packed beforehand where a library can.
 A layer's limit is the longer of its arithmetic at the FMA rate and its weights once
 through a core.  Method: measure.py.
+
+    gemm.py --picks --rows 1,8,64
+
+measures the register tiles of each layer in place of the peers (ingot info --kernels)
+and lists the shapes whose tile takes over 5 % longer than the best one.
 """
 
 import argparse
@@ -42,6 +47,7 @@ PEERS = ("onnxruntime", "onednn", "mkl", "openblas", "blis")
 NARROW = 64  # below this many inputs or outputs a layer has a bar of its own
 TOUCHED = 64 << 20  # bytes of inputs and outputs that a turn goes through
 MOST_SETS = 64
+BEHIND = 5  # percent that a pick may take longer than the best tile
 QUICK = 9, 0.004  # rounds, seconds of a turn: a first look
 
 
@@ -222,6 +228,44 @@ def print_point(p):
     )
 
 
+def measure_picks(layer, m, target):
+    """How the compiler's tile stands among the others; a bad one is measured again."""
+    command = [BUILD / "ingot", "info", "--kernels", f"{m},{layer[0]},{layer[1]}"]
+    command += ["--json", "-q", "--target", target]
+    tables = []
+    while len(tables) < 3:
+        text = subprocess.run(command, check=True, capture_output=True).stdout
+        tables.append(json.loads(text))
+        if tables[-1]["pick_behind_percent"] <= BEHIND:
+            break
+    return min(tables, key=lambda t: t["pick_behind_percent"])
+
+
+def tile_text(tile):
+    return f"{tile['block_rows']}x{tile['columns']}"
+
+
+def compare_picks(options):
+    tables, bad = [], 0
+    for layer in wanted_layers(options):
+        for m in options.rows:
+            table = measure_picks(layer, m, options.target)
+            tables.append(table)
+            best = table["candidates"][0]
+            pick = next(c for c in table["candidates"] if c["is_pick"])
+            is_bad = table["pick_behind_percent"] > BEHIND
+            bad += is_bad
+            print(
+                f"{layer[0]}x{layer[1]} m {m}: {tile_text(pick)}"
+                f" {pick['percent_of_fma']:.1f} % of fma, best {tile_text(best)}"
+                f" {best['percent_of_fma']:.1f} %"
+                + (f" - {table['pick_behind_percent']:.1f} % BEHIND" if is_bad else ""),
+                flush=True,
+            )
+    print(f"{bad} of {len(tables)} picks take over {BEHIND} % longer than the best tile")
+    return tables
+
+
 def numbers(text):
     return [int(part) for part in text.split(",")]
 
@@ -235,6 +279,7 @@ def parse_options():
     parser.add_argument("--peers", default=",".join(PEERS))
     parser.add_argument("--target", default="cpu", help="what Ingot compiles for")
     parser.add_argument("--quick", action="store_true", help="a first look only")
+    parser.add_argument("--picks", action="store_true", help="tiles in place of peers")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE")
     return parser.parse_args()
 
@@ -250,8 +295,8 @@ def main():
     options = parse_options()
     machine = machine_facts()
     print(json.dumps(machine))
-    points = []
-    for k, n in wanted_layers(options):
+    points = compare_picks(options) if options.picks else []
+    for k, n in [] if options.picks else wanted_layers(options):
         layer = Layer(k, n)
         for m in options.rows:
             layer.take_rows(m)

@@ -8,6 +8,20 @@
 
 enum { PANEL = 16 };
 
+/* [rows, columns]; whether registers hold it is for the schedule to say. */
+static ig_status check_tile(const ig_op *op) {
+    const ig_attr *tile = &op->attrs[IG_matmul_panels_tile];
+    if (tile->kind != IG_ATTR_INTS) {
+        return IG_OK;
+    }
+    if (tile->count != 2 || tile->as.ints[0] < 1 || tile->as.ints[1] < 1 ||
+        tile->as.ints[1] % PANEL != 0) {
+        return INFER_ERROR(op, "tile takes rows, and columns in multiples of %d",
+                           PANEL);
+    }
+    return IG_OK;
+}
+
 ig_status ig_infer_matmul_panels(ig_op *op, const ig_type **out_types) {
     ig_module *module = ig_op_module(op);
     IG_TRY(ig_check_rank(op, 0, 2));
@@ -18,6 +32,7 @@ ig_status ig_infer_matmul_panels(ig_op *op, const ig_type **out_types) {
         return INFER_ERROR(op, "columns is %lld, expected at least 1",
                            (long long)columns);
     }
+    IG_TRY(check_tile(op));
     ig_dim         shared = 0;
     const ig_type *a = ig_operand_type(op, 0);
     IG_TRY(ig_check_extent(op, 1, 0, (columns + PANEL - 1) / PANEL, "panels", &shared));

@@ -174,6 +174,19 @@ IG_API IG_MUST_USE ig_status ig_dump(ig_module *module, const char *stage,
                                      ig_format format, const char **out_text,
                                      size_t *out_size);
 
+/* A register tile that a product with constant weights can be made of. */
+typedef struct ig_matmul_tile {
+    int rows, columns; /* as the attribute `tile` of matmul_panels takes them */
+    int block_rows;    /* of the shape's longest block: rows, evenly split */
+    int is_pick;       /* what the compiler takes by itself; true for one of them */
+} ig_matmul_tile;
+/* Writes at most `capacity` tiles for a product of M x K and K x N (shape); the count
+ * is that of all.  `target` names one level of a CPU; NULL: the host's best. */
+IG_API IG_MUST_USE ig_status ig_matmul_tiles(ig_context *context, const char *target,
+                                             const int64_t   shape[3],
+                                             ig_matmul_tile *tiles, size_t capacity,
+                                             size_t *out_count);
+
 /* ---- values of calls, for tools and tests ---- */
 
 typedef enum ig_argument_kind {

@@ -64,3 +64,60 @@ interrupt 1 1 "$ingot" bench "$tmp/product.ig" --batch 1,2,3 --seconds 60 -q \
     >"$tmp/table" 2>&1
 holds "Ctrl-C ends a measurement with 130" [ $? = 130 ]
 holds "which tells what it has" [ "$(grep -cE '^ +1 +1 +1 +[0-9]' "$tmp/table")" = 1 ]
+
+# Register tiles: measured, and right when asked for.
+check "the tiles of a product" 0 "<- the model's pick" \
+    "$ingot" info --kernels 20,70,40 --seconds 0.001
+check "as JSON" 0 "\"candidates\": [" \
+    "$ingot" info --kernels 20,70,40 --seconds 0.001 --target cpu:v2 --json
+cp "$tmp/out" "$tmp/table"
+holds "with one pick" python3 -c '
+import json, sys
+table = json.load(open(sys.argv[1]))
+tiles = table["candidates"]
+assert table["shape"] == [20, 70, 40] and table["level"] == "v2", table
+assert len(tiles) > 1 and sum(t["is_pick"] for t in tiles) == 1, tiles
+assert len({(t["block_rows"], t["columns"]) for t in tiles}) == len(tiles), tiles
+for t in tiles:
+    assert t["columns"] % 16 == 0 and 1 <= t["block_rows"] <= t["rows"], t
+    flops = 2 * 20 * 70 * 40
+    assert abs(t["gflops"] - flops / t["seconds"] * 1e-9) <= 1e-3 * t["gflops"], t
+assert tiles == sorted(tiles, key=lambda t: t["seconds"])
+behind = 100 * (next(t for t in tiles if t["is_pick"])["seconds"] / tiles[0]["seconds"] - 1)
+assert abs(behind - table["pick_behind_percent"]) < 0.1, table
+' "$tmp/table"
+check "one row, fewer columns than a panel" 0 "   1x16 " \
+    "$ingot" info --kernels 1,1,1 --seconds 0.001
+for shape in 1,2 0,2,3 1,-2,3 1,2,3,4 1,2,x 1,,3 99999999999999999999,1,1 65536,65536,16; do
+    check "no product of $shape" 2 "--kernels takes M,K,N" "$ingot" info --kernels $shape
+done
+check "no kernels of the interpreter" 2 "no kernels" \
+    "$ingot" info --kernels 1,2,3 --target interpret
+check "nor of a model" 2 "takes no model" "$ingot" info --kernels 1,2,3 "$tmp/product.ig"
+check "nor of a GPU" 4 "one level of a CPU" "$ingot" info --kernels 1,2,3 --target cuda:sm_90a
+# tile ROWS COLUMNS: 37 rows, 9 panels and a part of one; whole numbers, so sums are exact.
+tile() {
+    sed "s/TILE/$1, $2/" >"$tmp/tile.ig" <<'END'
+module @tile {
+  graph @main(%i: i32[37, 21], %w: f32[10, 21, 16]) -> (f32[37, 150] "y") {
+    %0 = cast %i {to = f32} : f32[37, 21]
+    %1 = matmul_panels %0, %w {columns = 150, tile = [TILE]} : f32[37, 150]
+    ret %1
+  }
+}
+END
+}
+for size in "1 16" "2 16" "1 32" "3 16" "1 48"; do
+    tile $size
+    for target in cpu:v2 interpret; do
+        "$ingot" run "$tmp/tile.ig" --input i=i32[37,21]=random:-9:9 --json \
+            --input w=f32[10,21,16]=iota --target $target >"$tmp/tile.$target" 2>&1
+    done
+    holds "a tile of $size gives the same" cmp "$tmp/tile.cpu:v2" "$tmp/tile.interpret"
+done
+tile 14 128
+check "a tile that registers do not hold" 4 "register tile" \
+    "$ingot" run "$tmp/tile.ig" --input i=i32[37,21]=1 --input w=f32[10,21,16]=iota
+tile 1 20
+check "a tile of half a panel" 3 "tile takes rows, and columns" \
+    "$ingot" run "$tmp/tile.ig" --input i=i32[37,21]=1 --input w=f32[10,21,16]=iota

@@ -24,7 +24,7 @@ typedef struct text_list {
 typedef struct settings {
     const char *output, *target, *emit, *weights, *form, *suite, *stage, *after,
         *format, *passes, *inputs_from, *outputs_to, *batch, *thread_counts, *against,
-        *symbol, *entry, *resource, *fix, *sort, *trace;
+        *symbol, *entry, *resource, *fix, *sort, *trace, *kernels;
     text_list inputs, limits, dims;
     double    rtol, atol, seconds, arena;
     int64_t   threads, sessions, seed;

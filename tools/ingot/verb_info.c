@@ -1,6 +1,6 @@
 /* ingot info: this build and machine, or what a model or an artifact holds.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "tools/ingot/tool.h"
+#include "tools/ingot/info_kernels.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -9,6 +9,10 @@
 static const option_row options[] = {
     FLAG("check", check, "compare the hash of every constant of an artifact"),
     LIST("input", inputs, "NAME=TYPE", "fix an input's type"),
+    TEXT("kernels", 0, kernels, "M,K,N",
+         "measure the register tiles that a product of these extents can be made of"),
+    REAL("seconds", seconds, has_seconds, "S", "time of a tile (0.1)"),
+    ROW_TARGET,
     ROW_ENTRY,
     ROW_RESOURCE,
     ROW_FIX,
@@ -226,7 +230,11 @@ static int run(const settings *given) {
     if (!context) {
         return exit_status;
     }
-    if (!given->arguments.count) {
+    if (given->kernels) {
+        exit_status = given->arguments.count
+                          ? complain(EXIT_USAGE, "--kernels takes no model")
+                          : info_kernels(given, context);
+    } else if (!given->arguments.count) {
         exit_status = print_build(given, context);
     } else {
         const char *path = given->arguments.items[0];

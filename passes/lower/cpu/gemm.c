@@ -26,31 +26,24 @@
  * tile, does N divide by 16, is the number of panels odd).
  */
 #include "passes/lower/cpu/cpu.h"
+#include "passes/lower/cpu/gemm_tile.h"
 
 #include <assert.h>
 #include <string.h>
 
 enum {
-    PANEL = 16,
-    TILE_COLUMNS = 128,
-    MAX_ROWS = 14,
+    PANEL = IG_GEMM_PANEL,
+    TILE_COLUMNS = IG_GEMM_TILE_COLUMNS,
+    MAX_ROWS = IG_GEMM_MAX_ROWS,
     K_BLOCK = 1024,
-    CHAINS = 8, /* as many muladds are in flight at once */
     CURSORS = 3,
 };
 
-/* The register tile of a level. */
-typedef struct tile_shape {
-    uint32_t lanes;   /* of a vector */
-    uint32_t vectors; /* a panel */
-    uint32_t rows;    /* at most, of a block */
-    uint32_t panels;  /* of a sliver */
-} tile_shape;
-
 typedef struct gemm {
     ig_lower         *lower;
-    tile_shape        shape;
-    const ig_value   *anchor; /* the body's matmul */
+    ig_gemm_shape     shape;
+    uint32_t          asked_panels; /* of slivers that an attribute asks for, or 0 */
+    const ig_value   *anchor;       /* the body's matmul */
     const ig_operand *a, *panels;
     const ig_dim     *dims; /* [M, N] */
     ig_value         *m, *n, *k, *lda;
@@ -60,42 +53,6 @@ typedef struct gemm {
     bool              is_heavy;  /* the epilogue is too long to be repeated a vector */
     ig_value         *stage;     /* local copy of a register tile: heavy or deep ones */
 } gemm;
-
-static tile_shape shape_of(const ig_target *target) {
-    if (target->vector_bytes >= 64) {
-        return (tile_shape){ 16, 1, MAX_ROWS, 2 };
-    }
-    if (target->vector_bytes >= 32) {
-        return (tile_shape){ 8, 2, 6, 1 };
-    }
-    return (tile_shape){ 4, 4, 2, 1 };
-}
-
-/* Slivers for few rows: a block of the usual width would wait for its own additions, or
- * load as much as it multiplies.  Whole ones of the usual width, so that they leave no
- * panel over that the usual ones do not. */
-static uint32_t wide_panels(const gemm *g, uint32_t rows) {
-    uint32_t chains = g->shape.vectors * rows, usual = g->shape.panels;
-    uint32_t panels = (CHAINS + chains - 1) / chains;
-    panels = panels < 2 * usual ? 2 * usual : (panels + usual - 1) / usual * usual;
-    uint32_t registers = g->lower->target->vector_registers;
-    for (; panels > usual; panels -= usual) {
-        uint32_t width = panels * g->shape.vectors, held = rows < width ? rows : width;
-        if (panels * chains + held + 1 <= registers) {
-            break;
-        }
-    }
-    return panels;
-}
-
-/* Blocks of up to so many rows take wider slivers. */
-static uint32_t few_rows(const gemm *g) {
-    uint32_t rows = 1;
-    while (rows < g->shape.rows && wide_panels(g, rows + 1) > g->shape.panels) {
-        rows++;
-    }
-    return rows;
-}
 
 /* ---- the epilogue ---- */
 
@@ -466,7 +423,7 @@ static void emit_rest(const gemm *g, ig_builder *b, const tile_range *range,
 
 static void emit_wide(const gemm *g, ig_builder *b, const tile_range *range,
                       ig_value *column, uint32_t rows) {
-    uint32_t       panels = wide_panels(g, rows);
+    uint32_t       panels = ig_gemm_wide_panels(g->lower->target, rows);
     const ig_type *i64 = ig_type_vector(g->lower->module, IG_DT_i64, 1);
     ig_value      *is_few = k_compare(b, IG_OP_eq, range->rows, k_i64(b, rows));
     k_if           few = k_if_open(b, is_few, &i64, 1);
@@ -479,17 +436,30 @@ static void emit_wide(const gemm *g, ig_builder *b, const tile_range *range,
     emit_rest(g, b, range, few.results[0]);
 }
 
+/* The tile that an attribute asks for, in place of the schedule's own choice.  Wide
+ * slivers of a single block are those of few rows. */
+static void emit_asked(const gemm *g, ig_builder *b, const tile_range *range) {
+    const ig_type *i64 = ig_type_vector(g->lower->module, IG_DT_i64, 1);
+    uint32_t       rows = g->shape.rows, panels = g->asked_panels;
+    if (panels <= g->shape.panels) {
+        emit_rest(g, b, range, range->column);
+        return;
+    }
+    ig_value *is_few = k_compare(b, IG_OP_eq, range->rows, k_i64(b, rows));
+    ig_value *start = range->column;
+    k_if      few = k_if_open(b, is_few, &i64, 1);
+    ig_value *then = emit_slivers(g, &few.then, range, start, panels, rows);
+    ig_value *other = emit_slivers(g, &few.other, range, start, panels, 0);
+    k_if_close(&few, &then, &other);
+    emit_rest(g, b, range, few.results[0]);
+}
+
 /* ---- the grid ---- */
 
-/* Most rows of a tile: their share of A takes at most a quarter of L2, but two register
- * blocks at least, so that B is used twice when it was fetched. */
 static int64_t row_limit(const gemm *g) {
-    int64_t k = 0, rows = g->shape.rows;
-    bool    is_known = ig_dim_constant(g->lower->module, g->a->type->dims[1], &k);
-    int64_t bytes = g->lower->target->l2_bytes / 4;
-    int64_t blocks = is_known && k > 0 ? bytes / (k * 4 * rows) : 4;
-    blocks = blocks < 2 ? 2 : blocks > 8 ? 8 : blocks;
-    return blocks * rows;
+    int64_t k = 0;
+    ig_dim_constant(g->lower->module, g->a->type->dims[1], &k);
+    return ig_gemm_row_limit(g->lower->target, k, g->shape.rows);
 }
 
 static void emit_tiles(const gemm *g) {
@@ -517,11 +487,34 @@ static void emit_tiles(const gemm *g) {
          .column = column,
          .column_end = k_min(in, column_end, padded),
     };
-    emit_wide(g, in, &range, range.column, few_rows(g));
+    if (g->asked_panels) {
+        emit_asked(g, in, &range);
+    } else {
+        emit_wide(g, in, &range, range.column, ig_gemm_few_rows(lower->target));
+    }
     k_loop_close(&loop, NULL, 0);
 }
 
 /* ---- the schedule ---- */
+
+/* Takes the attribute `tile`; false when it does not stay in registers. */
+static bool take_tile(gemm *g, const ig_op *anchor) {
+    const ig_attr *tile = &anchor->attrs[IG_matmul_panels_tile];
+    if (tile->kind != IG_ATTR_INTS) {
+        return true;
+    }
+    int64_t rows = tile->as.ints[0], panels = tile->as.ints[1] / PANEL;
+    if (rows > MAX_ROWS || panels > TILE_COLUMNS / PANEL ||
+        !ig_gemm_fits(g->lower->target, (uint32_t)rows, (uint32_t)panels)) {
+        return false;
+    }
+    g->asked_panels = (uint32_t)panels;
+    g->shape.rows = (uint32_t)rows;
+    if (g->asked_panels < g->shape.panels) {
+        g->shape.panels = g->asked_panels;
+    }
+    return true;
+}
 
 static ig_dim gemm_cost(const gemm *g) {
     ig_module *module = g->lower->module;
@@ -539,12 +532,15 @@ ig_status ig_lower_cpu_gemm(ig_lower *lower) {
     if (!has_rows || !panels || a->type->dtype != IG_DT_f32) {
         return ig_lower_unsupported(lower, "this form of matmul");
     }
-    gemm    g = { .lower = lower,
-                  .shape = shape_of(lower->target),
-                  .anchor = &anchor->results[0],
-                  .a = a,
-                  .panels = panels,
-                  .dims = anchor->results[0].type->dims };
+    gemm g = { .lower = lower,
+               .shape = ig_gemm_shape_of(lower->target),
+               .anchor = &anchor->results[0],
+               .a = a,
+               .panels = panels,
+               .dims = anchor->results[0].type->dims };
+    if (!take_tile(&g, anchor)) {
+        return ig_lower_unsupported(lower, "this register tile");
+    }
     int64_t n = 0;
     bool    is_known = ig_dim_constant(lower->module, g.dims[1], &n);
     g.is_ragged = !is_known || n % PANEL != 0;

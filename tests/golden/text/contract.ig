@@ -7,7 +7,7 @@ module @contract {
   graph @main(%x: f32[B, 64], %axes: i64[1]) -> (f32[B, 32], f32[B, 1], f32[], f32[B, 32], f32[B, 32], f32[B, 32]) {
     %0 = matmul %x, @w : f32[B, 32]
     %1 = matmul @w, %x {transpose_a, transpose_b} : f32[32, B]
-    %2 = matmul_panels %x, @panels {columns = 32} : f32[B, 32]
+    %2 = matmul_panels %x, @panels {columns = 32, tile = [6, 16]} : f32[B, 32]
     %3 = reduce %0 {op = logsumexp, axes = [1], keep} : f32[B, 1]
     %4 = reduce %0 : f32[]
     %5 = softmax %0 {axis = 1} : f32[B, 32]
@@ -26,7 +26,7 @@ module @contract {
   graph @main(%x: f32[B, 64], %axes: i64[1]) -> (f32[B, 32], f32[B, 1], f32[], f32[B, 32], f32[B, 32], f32[B, 32]) {
     %0 = matmul %x, @w : f32[B, 32]
     %1 = matmul @w, %x {transpose_a, transpose_b} : f32[32, B]
-    %2 = matmul_panels %x, @panels {columns = 32} : f32[B, 32]
+    %2 = matmul_panels %x, @panels {columns = 32, tile = [6, 16]} : f32[B, 32]
     %3 = reduce %0 {op = logsumexp, axes = [1], keep} : f32[B, 1]
     %4 = reduce %0 : f32[]
     %5 = softmax %0 {axis = 1} : f32[B, 32]
