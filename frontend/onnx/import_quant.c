@@ -228,18 +228,24 @@ static ig_status as_rows(const ig_onnx_node *node, ig_value **zero_point) {
     return ig_onnx_reshape(node, *zero_point, 2, dims, zero_point);
 }
 
+/* A tensor of whole numbers and what they stand for; zero points may be absent. */
+typedef struct quantised {
+    ig_value *value, *scale, *zero_point;
+} quantised;
+
 /* The product of a - a's zero point and b - b's, as whole numbers in f32 or i32. */
-static ig_status whole_matmul(const ig_onnx_node *node, ig_value *a, ig_value *a_zero,
-                              ig_value *b, ig_value *b_zero, ig_value **out_value) {
-    if (a->type->rank == 0) {
+static ig_status whole_matmul(const ig_onnx_node *node, quantised a, quantised b,
+                              ig_value **out_value) {
+    const ig_type *type = a.value->type;
+    if (type->rank == 0) {
         return ig_onnx_fail(node, IG_INVALID, "multiplies a scalar");
     }
-    ig_dtype     wide = exact_type(node, a->type->dims[a->type->rank - 1], IG_DT_i32);
+    ig_dtype     wide = exact_type(node, type->dims[type->rank - 1], IG_DT_i32);
     ig_value    *inputs[2];
     ig_onnx_node product = *node;
-    IG_TRY(as_rows(node, &a_zero));
-    IG_TRY(centre(node, a, a_zero, wide, &inputs[0]));
-    IG_TRY(centre(node, b, b_zero, wide, &inputs[1]));
+    IG_TRY(as_rows(node, &a.zero_point));
+    IG_TRY(centre(node, a.value, a.zero_point, wide, &inputs[0]));
+    IG_TRY(centre(node, b.value, b.zero_point, wide, &inputs[1]));
     product.inputs = inputs;
     product.input_count = 2;
     product.outputs = out_value;
@@ -249,99 +255,97 @@ static ig_status whole_matmul(const ig_onnx_node *node, ig_value *a, ig_value *a
 /* MatMulInteger(a, b, a_zero_point?, b_zero_point?) */
 ig_status ig_onnx_import_matmul_integer(ig_onnx_node *node) {
     IG_TRY(check_tensors(node));
+    quantised a = { node->inputs[0], NULL, ig_onnx_in(node, 2) };
+    quantised b = { node->inputs[1], NULL, ig_onnx_in(node, 3) };
     ig_value *sum;
-    IG_TRY(whole_matmul(node, node->inputs[0], ig_onnx_in(node, 2), node->inputs[1],
-                        ig_onnx_in(node, 3), &sum));
+    IG_TRY(whole_matmul(node, a, b, &sum));
     node->outputs[0] = ig_make_cast(node->builder, sum, IG_DT_i32);
     return IG_OK;
 }
 
-/* saturate(round(sum * (a's scale * b's / y's)) + y's zero point) */
-static ig_status requantise(const ig_onnx_node *node, ig_value *sum, ig_value *a_scale,
-                            ig_value *b_scale, ig_value *y_scale, ig_value *y_zero,
-                            ig_value **out_value) {
-    ig_builder *b = node->builder;
-    ig_value   *factor;
-    ig_dtype    to = (ig_dtype)y_zero->type->dtype;
-    a_scale = ig_make_cast(b, a_scale, IG_DT_f32);
-    b_scale = ig_make_cast(b, b_scale, IG_DT_f32);
-    y_scale = ig_make_cast(b, y_scale, IG_DT_f32);
+/* y = saturate(round(sum * (a's scale * b's / y's)) + y's zero point) */
+static ig_status requantise(const ig_onnx_node *node, ig_value *sum, quantised a,
+                            quantised b, quantised y) {
+    ig_builder *at = node->builder;
+    ig_value   *factor, *y_scale = ig_make_cast(at, y.scale, IG_DT_f32);
+    ig_value   *a_scale = ig_make_cast(at, a.scale, IG_DT_f32);
+    ig_value   *b_scale = ig_make_cast(at, b.scale, IG_DT_f32);
+    ig_value   *zero_point = ig_make_cast(at, y.zero_point, IG_DT_f32);
     IG_TRY(ig_onnx_build2(node, IG_OP_mul, a_scale, b_scale, &factor));
     IG_TRY(ig_onnx_build2(node, IG_OP_div, factor, y_scale, &factor));
-    sum = ig_make_cast(b, sum, IG_DT_f32);
+    sum = ig_make_cast(at, sum, IG_DT_f32);
     IG_TRY(ig_onnx_build2(node, IG_OP_mul, sum, factor, &sum));
-    return saturate(node, sum, ig_make_cast(b, y_zero, IG_DT_f32), to, out_value);
+    return saturate(node, sum, zero_point, (ig_dtype)y.zero_point->type->dtype,
+                    &node->outputs[0]);
 }
 
 /* QLinearMatMul(a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero) */
 ig_status ig_onnx_import_qlinear_matmul(ig_onnx_node *node) {
     IG_TRY(check_tensors(node));
-    ig_value *sum, **in = node->inputs, *a_scale = in[1];
-    IG_TRY(whole_matmul(node, in[0], in[2], in[3], in[5], &sum));
-    IG_TRY(as_rows(node, &a_scale));
-    return requantise(node, sum, a_scale, in[4], in[6], in[7], &node->outputs[0]);
+    ig_value *sum, **in = node->inputs;
+    quantised a = { in[0], in[1], in[2] }, b = { in[3], in[4], in[5] };
+    quantised y = { NULL, in[6], in[7] };
+    IG_TRY(whole_matmul(node, a, b, &sum));
+    IG_TRY(as_rows(node, &a.scale));
+    return requantise(node, sum, a, b, y);
 }
 
-/* [M] as [M, 1, 1 …], to broadcast with what a convolution gives. */
+/* [M] as [M, 1, 1 …] of rank `rank`; what is one number stays so. */
 static ig_status over_channels(const ig_onnx_node *node, uint32_t rank,
                                ig_value **value) {
     ig_dim dims[IG_TENSOR_RANK];
     if (!*value || (*value)->type->rank != 1) {
         return IG_OK;
     }
-    for (uint32_t d = 0; d + 1 < rank; d++) {
+    for (uint32_t d = 0; d < rank; d++) {
         dims[d] = d == 0 ? (*value)->type->dims[0] : 1;
     }
-    return ig_onnx_reshape(node, *value, rank - 1, dims, value);
+    return ig_onnx_reshape(node, *value, rank, dims, value);
 }
 
-/* As whole_matmul; a bias of i32 is added to the sums. */
-static ig_status whole_conv(const ig_onnx_node *node, ig_value *x, ig_value *x_zero,
-                            ig_value *w, ig_value *w_zero, ig_value *bias,
-                            ig_value **out_value) {
-    ig_module *module = node->import->module;
-    uint32_t   rank = w->type->rank;
-    if (rank < 3 || x->type->rank != rank) {
+/* As whole_matmul, in i32; a bias of i32 is added to the sums. */
+static ig_status whole_conv(const ig_onnx_node *node, quantised x, quantised w,
+                            ig_value *bias, ig_value **out_value) {
+    const ig_type *weights = w.value->type;
+    uint32_t       rank = weights->rank;
+    if (rank < 3 || x.value->type->rank != rank) {
         return ig_onnx_fail(node, IG_INVALID,
                             "needs an input and weights of one rank, 3 or more");
     }
-    ig_dim       depth = ig_dim_product(module, w->type->dims + 1, rank - 1);
-    ig_dtype     wide = exact_type(node, depth, IG_DT_f64);
-    ig_value    *inputs[2];
+    ig_dim    depth = ig_dim_product(node->import->module, weights->dims + 1, rank - 1);
+    ig_dtype  wide = exact_type(node, depth, IG_DT_f64);
+    ig_value *inputs[2];
     ig_onnx_node conv = *node;
-    if (w_zero && w_zero->type->rank == 1) {
-        ig_dim dims[IG_TENSOR_RANK] = { w_zero->type->dims[0] };
-        for (uint32_t d = 1; d < rank; d++) {
-            dims[d] = 1;
-        }
-        IG_TRY(ig_onnx_reshape(node, w_zero, rank, dims, &w_zero));
+    IG_TRY(over_channels(node, rank, &w.zero_point));
+    if (x.zero_point) {
+        IG_TRY(ig_onnx_reshape(node, x.zero_point, 0, NULL, &x.zero_point));
     }
-    if (x_zero) {
-        IG_TRY(ig_onnx_reshape(node, x_zero, 0, NULL, &x_zero));
-    }
-    IG_TRY(centre(node, x, x_zero, wide, &inputs[0]));
-    IG_TRY(centre(node, w, w_zero, wide, &inputs[1]));
+    IG_TRY(centre(node, x.value, x.zero_point, wide, &inputs[0]));
+    IG_TRY(centre(node, w.value, w.zero_point, wide, &inputs[1]));
     conv.inputs = inputs;
     conv.input_count = 2;
     conv.outputs = out_value;
     IG_TRY(ig_onnx_import_conv(&conv));
     *out_value = ig_make_cast(node->builder, *out_value, IG_DT_i32);
-    IG_TRY(over_channels(node, rank, &bias));
+    IG_TRY(over_channels(node, rank - 1, &bias));
     return bias ? ig_onnx_build2(node, IG_OP_add, *out_value, bias, out_value) : IG_OK;
 }
 
 /* ConvInteger(x, w, x_zero_point?, w_zero_point?) */
 ig_status ig_onnx_import_conv_integer(ig_onnx_node *node) {
     IG_TRY(check_tensors(node));
-    return whole_conv(node, node->inputs[0], ig_onnx_in(node, 2), node->inputs[1],
-                      ig_onnx_in(node, 3), NULL, &node->outputs[0]);
+    quantised x = { node->inputs[0], NULL, ig_onnx_in(node, 2) };
+    quantised w = { node->inputs[1], NULL, ig_onnx_in(node, 3) };
+    return whole_conv(node, x, w, NULL, &node->outputs[0]);
 }
 
 /* QLinearConv(x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, bias?) */
 ig_status ig_onnx_import_qlinear_conv(ig_onnx_node *node) {
     IG_TRY(check_tensors(node));
-    ig_value *sum, **in = node->inputs, *w_scale = in[4];
-    IG_TRY(whole_conv(node, in[0], in[2], in[3], in[5], ig_onnx_in(node, 8), &sum));
-    IG_TRY(over_channels(node, sum->type->rank, &w_scale));
-    return requantise(node, sum, in[1], w_scale, in[6], in[7], &node->outputs[0]);
+    ig_value *sum, **in = node->inputs;
+    quantised x = { in[0], in[1], in[2] }, w = { in[3], in[4], in[5] };
+    quantised y = { NULL, in[6], in[7] };
+    IG_TRY(whole_conv(node, x, w, ig_onnx_in(node, 8), &sum));
+    IG_TRY(over_channels(node, sum->type->rank - 1, &w.scale));
+    return requantise(node, sum, x, w, y);
 }
