@@ -113,8 +113,24 @@ static ig_status read_text(import_call *call) {
     return ig_parse_module(call->context, name, call->bytes, &call->module);
 }
 
+/* A file that calls itself PyTorch's and does not begin as exporters begin a protobuf:
+ * with the version.  Of it nothing is said in ONNX's words. */
+static bool is_named_torch(const import_call *call) {
+    static const char *const endings[] = { ".pt", ".pth", ".ptc", ".jit" };
+    ig_str                   path = ig_str_of(call->path ? call->path : "");
+    for (size_t i = 0; i < IG_COUNT_OF(endings); i++) {
+        if (ig_str_ends(path, endings[i])) {
+            return call->bytes.size == 0 || call->bytes.data[0] != 8;
+        }
+    }
+    return false;
+}
+
 static ig_status read_onnx(import_call *call) {
     ig_onnx_options options = { 0 };
+    if (is_named_torch(call)) {
+        return ig_archive_refuse(call->context, call->path, IG_ARCHIVE_unknown);
+    }
     IG_TRY(read_onnx_options(call, &options));
     if (call->is_memory) {
         return ig_import_onnx_memory(call->context, call->bytes, call->path, &options,

@@ -27,7 +27,8 @@ const char *ig_archive_format_advice(ig_archive_format format) {
 ig_status ig_archive_refuse(ig_context *context, const char *file,
                             ig_archive_format format) {
     bool is_none = format == IG_ARCHIVE_unknown || format == IG_ARCHIVE_other_zip ||
-                   format == IG_ARCHIVE_damaged_zip;
+                   format == IG_ARCHIVE_damaged_zip || format == IG_ARCHIVE_git_lfs ||
+                   format == IG_ARCHIVE_web_page;
     ig_status   status = is_none ? IG_INVALID : IG_UNSUPPORTED;
     ig_location where = { .file = file };
     return ig_error_hint(&context->diag, status, &where,
@@ -128,6 +129,28 @@ static const magic_row magics[] = {
     MAGIC(0, "\x80\x03", raw_pickle),
     MAGIC(0, "\x80\x04", raw_pickle),
     MAGIC(0, "\x80\x05", raw_pickle),
+    MAGIC(0, "(dp", raw_pickle), /* protocols 0 and 1 */
+    MAGIC(0, "(lp", raw_pickle),
+    MAGIC(0, "}q", raw_pickle),
+    MAGIC(0, "]q", raw_pickle),
+    MAGIC(0, "ccollections\n", raw_pickle),
+    MAGIC(0, "ccopy_reg\n", raw_pickle),
+    MAGIC(0, "ctorch", raw_pickle),
+    MAGIC(4, "\0\0\0\0{\"", safetensors), /* behind the size of its header */
+    MAGIC(0, "GGUF", gguf),
+    MAGIC(0, "\x89HDF\r\n", hdf5),
+    MAGIC(4, "TFL3", tflite),
+    MAGIC(0, "\x93NUMPY", numpy),
+    MAGIC(0, "\x1f\x8b", compressed),
+    MAGIC(0,
+          "\xfd"
+          "7zXZ",
+          compressed),
+    MAGIC(0, "\x28\xb5\x2f\xfd", compressed), /* zstd */
+    MAGIC(0, "version https://git-lfs", git_lfs),
+    MAGIC(0, "<!DOCTYPE", web_page),
+    MAGIC(0, "<!doctype", web_page),
+    MAGIC(0, "<html", web_page),
 };
 
 /* The names of a zip's directory, each with or without the first folder. */

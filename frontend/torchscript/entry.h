@@ -79,6 +79,8 @@ ig_status ig_ts_carried_end(ig_ts_entry *entry);
 ig_status ig_ts_entry_arguments(ig_ts_entry *entry, ig_ts_arguments *out_arguments);
 /* Appends " --input 'x=f32[B, 13]'", by the argument's type. */
 void ig_ts_entry_example(const ig_param *param, ig_writer *out);
+/* The same without the option: "x=f32[B, 13]". */
+void ig_ts_argument_example(const ig_param *param, ig_writer *out);
 /* A tree that says what a traced input was like; false: it does not tell. */
 bool ig_ts_traced_tree(ig_ts_eval *eval, const char *name, const ig_py *value,
                        ig_node_list *out_nodes);

@@ -422,12 +422,30 @@ static ig_status missing(const ig_ts_entry *entry, const ig_writer *names,
     ig_location where = { .file = entry->eval->file, .graph = entry->name };
     const char *hint = ig_arena_printf(
         entry->eval->arena,
-        "say what each is (names of extents stay open), for example: ingot compile "
-        "%s%.*s -o model.ingot",
+        "say what each is: types (names of extents stay open), for example ingot "
+        "compile %s%.*s -o model.ingot; or values, as ingot run takes them: "
+        "--input 'NAME=f32[8, 13]=random'",
         entry->eval->file, IG_STR_ARG(ig_writer_str(examples)));
-    return ig_error_hint(&entry->eval->context->diag, IG_INVALID, &where, hint,
-                         "the archive does not say what these inputs are like: %.*s",
-                         IG_STR_ARG(ig_writer_str(names)));
+    return ig_error_hint(
+        &entry->eval->context->diag, IG_INVALID, &where, hint,
+        "these inputs have no value, and the archive does not say their "
+        "types: %.*s",
+        IG_STR_ARG(ig_writer_str(names)));
+}
+
+static ig_status unknown_name(const ig_ts_entry *entry, const char *name) {
+    const ig_function *method = entry->method;
+    ig_location        where = { .file = entry->eval->file, .graph = entry->name };
+    ig_writer          names;
+    ig_writer_init(&names, entry->eval->arena);
+    for (size_t k = 1; k < method->param_count; k++) {
+        note_missing(&method->params[k], &names);
+    }
+    ig_str list = names.size ? ig_writer_str(&names) : IG_STR("no arguments");
+    return ig_error_hint(
+        &entry->eval->context->diag, IG_INVALID, &where,
+        ig_arena_printf(entry->eval->arena, "it takes %.*s", IG_STR_ARG(list)),
+        "'%s' has no argument '%s'", entry->name, name);
 }
 
 static ig_status check_names(const ig_ts_entry *entry) {
@@ -441,8 +459,7 @@ static ig_status check_names(const ig_ts_entry *entry) {
             is_known = is_known || strcmp(method->params[k].name, name) == 0;
         }
         if (!is_known) {
-            return fail(entry, IG_INVALID, "'%s' has no argument '%s'", entry->name,
-                        name);
+            return unknown_name(entry, name);
         }
     }
     return IG_OK;

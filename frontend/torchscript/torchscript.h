@@ -24,6 +24,7 @@
 #ifndef IG_FRONTEND_TORCHSCRIPT_TORCHSCRIPT_H
 #define IG_FRONTEND_TORCHSCRIPT_TORCHSCRIPT_H
 
+#include "base/writer.h"
 #include "ir/graph.h"
 
 typedef struct ig_torchscript_argument {
@@ -56,5 +57,10 @@ ig_status ig_import_torchscript_memory(ig_context *context, ig_str bytes,
                                        const char                   *path,
                                        const ig_torchscript_options *options,
                                        ig_module                   **out_module);
+
+/* Appends what an archive holds, as JSON, without running its program: methods with
+ * arguments, modules, tensors, tables.  All it needs lies in `arena`. */
+ig_status ig_torchscript_describe(ig_context *context, ig_arena *arena,
+                                  const char *path, ig_str bytes, ig_writer *out);
 
 #endif

@@ -99,6 +99,12 @@ IG_API const char *ig_model_format(const char *path);
  * text is the context's. */
 IG_API IG_MUST_USE ig_status ig_model_describe(ig_context *context, const char *path,
                                                const char **out_text);
+/* What a TorchScript archive holds, as JSON, without running its program: its methods
+ * with their arguments (an example of --input for each, "needs_types" where neither a
+ * trace nor defaults say what they are like), modules, tensors, embedding tables; ""
+ * for any other file.  The text is the context's. */
+IG_API IG_MUST_USE ig_status ig_model_inspect(ig_context *context, const char *path,
+                                              const char **out_json);
 /* Reads a model file; the format (.onnx, .pt, .ig) is told from its content. */
 IG_API IG_MUST_USE ig_status ig_import(ig_context *context, const char *path,
                                        const ig_import_options *options,

@@ -18,6 +18,11 @@ import sys
 import tempfile
 import time
 
+# Wrong only where the program is run, which info does not do without types.
+LISTED = {
+    "attr_missing.pt", "constant_index.pt", "recursion.pt", "undefined_name.pt",
+    "unknown_namespace.pt", "unknown_op.pt", "wrong_arity.pt", "wrong_type.pt",
+}
 SHAPES = {"list": ("f32[2,4]", "f32[2,4]=1"), "made": ("f32[2,2]", "f32[2,2]=1")}
 
 
@@ -46,6 +51,7 @@ def commands(path, folder, kind):
     shape, value = SHAPES[kind]
     typed, given = ["--input", f"0={shape}"], ["--input", f"0={value}"]
     yield "info", ["info", path]
+    yield "info", ["info", path, *typed]
     yield "compile", ["compile", path, *typed, "-o", f"{folder}/x.ingot"]
     if kind == "list":
         yield "dump", ["dump", path, "--stage", "import", *typed, "-o", f"{folder}/x.ig"]
@@ -91,7 +97,8 @@ def main():
                 result = run([ingot, *arguments], out)
                 out.seek(0)
                 words = out.read().decode("utf-8", "replace")
-                may = may_load or (verb == "info" and file.startswith("good"))
+                is_list = verb == "info" and len(arguments) == 2
+                may = may_load or (is_list and (file in LISTED or file.startswith("good")))
                 wrong = wrong or judge(verb, path, result, words, may, limits)
                 wrong = wrong and (wrong if ": " in wrong[:12] else f"{verb}: {wrong}")
             print(f"{file}: {wrong}" if wrong else f"pass {file}", flush=True)

@@ -8,10 +8,24 @@ else
     model=$torch/scripted/containers/model.pt
     check "what a call takes is asked for" 3 \
         "f: Dict[str, Tensor], extra: Optional[Tensor], sizes: List[int]" \
-        "$ingot" info "$model"
+        "$ingot" compile "$model" -o "$tmp/x.ingot"
     check "with a command line" 3 \
         "--input 'f={\"key\": f32[B, 13]}' --input 'extra=none' --input 'sizes=[3]'" \
+        "$ingot" run "$model"
+    check "what is in an archive is told without types" 0 \
+        "forward(f: Dict[str, Tensor], extra: Optional[Tensor], sizes: List[int]) -> Tuple[" \
         "$ingot" info "$model"
+    check "its modules" 0 "1 × torch.nn.modules.linear.Linear" "$ingot" info "$model"
+    check "its parameters: 6 x 5 and 3 floats" 0 "parameters: 2, 132 bytes" \
+        "$ingot" info "$model"
+    check "and what types look like" 0 \
+        "--input 'f={\"key\": f32[B, 13]}' --input 'extra=none' --input 'sizes=[3]'" \
+        "$ingot" info "$model"
+    "$ingot" info --json "$model" >"$tmp/json"
+    holds "as JSON too" is_json
+    holds "with the arguments" grep -q '"name": "sizes", "type": "List\[int\]"' "$tmp/json"
+    check "a method with all its words" 3 "it takes f: Dict[str, Tensor], extra:" \
+        "$ingot" info "$model" --input 'g=f32[3]'
     features='{"n": f32[3], "item_emb": f32[3, 6], "user_emb": f32[3, 4]}'
     check "trees say it" 0 'takes   f: {"n": f32[3], "item_emb": f32[3, 6]' \
         "$ingot" info "$model" --input "f=$features" --input 'extra=none' \
@@ -30,6 +44,9 @@ else
         "$ingot" info "$torch/traced/mlp/model.pt"
     check "a call is run" 0 "result: f32[2, 10]" \
         "$ingot" run "$torch/traced/mlp/model.pt" --input '0=f32[2,16]=random'
+    holds "and its result told once" [ "$(grep -c 'result: ' "$tmp/out")" = 1 ]
+    check "an input without a value is named" 3 "missing x: f32[" \
+        "$ingot" run "$torch/traced/mlp/model.pt"
     check "by the interpreter too" 0 "result: f32[2, 10]" \
         "$ingot" run -t interpret "$torch/traced/mlp/model.pt" \
         --input '0=f32[2,16]=random'
@@ -90,6 +107,25 @@ else
         "$ingot" compile "$defect/model.pt" -o "$tmp/whole.ingot" --no-cache -q \
         --fix rowwise-mean \
         --input 'kjt=kjt(keys=["product", "user"], values=i64[V], lengths=i64[L], weights=none)'
+fi
+
+# What an archive of tables holds, and structured values for what was compiled of it.
+model=$cases/models/torchrec/seed_quant_ebc/model.pt
+if [ -f "$model" ]; then
+    kjt='kjt=kjt:keys=product,user;lengths=2,0,1,3;values=101,202,303,404,505,606'
+    check "tables are listed" 0 "_tensor_constant2.t1: 4096 x 64, int8" "$ingot" info "$model"
+    check "tables of modules too" 0 "emb.3.weight: 100 x 32, float32" \
+        "$ingot" info "$cases/models/torchrec/dlrm_float_script/model.pt"
+    "$ingot" compile "$model" -q -o "$tmp/ebc.ingot" --input \
+        'kjt=kjt(keys=["product", "user"], values=i64[V], lengths=i64[L], weights=none)'
+    check "an artifact is timed on structured values" 0 "p50" \
+        "$ingot" bench "$tmp/ebc.ingot" --seconds 0.05 --input "$kjt"
+    check "and profiled" 0 "an ordinary run" \
+        "$ingot" profile "$tmp/ebc.ingot" --seconds 0.05 --input "$kjt"
+    check "and on a stored call" 0 "p50" "$ingot" bench "$tmp/ebc.ingot" --seconds 0.05 \
+        --inputs "${model%/*}/test_data_set_0"
+    check "but not with other keys" 3 "was compiled for" \
+        "$ingot" bench "$tmp/ebc.ingot" --input "${kjt/product/item}"
 fi
 
 # A quantised EmbeddingBagCollection, whole and sharded: one running sum, one look-up.

@@ -51,6 +51,26 @@ check "a zip file of something else is no model" 3 "this is a zip file" \
 printf '\x80\x02}q\x01.' >"$tmp/x.pt"
 check "a pickle holds no program" 4 "this is a bare pickle: Python objects, no program" \
     "$ingot" run "$tmp/x.pt"
+printf '(dp0\nS"a"\np1\nI1\ns.' >"$tmp/x.pt"
+check "nor an old one" 4 "this is a bare pickle" "$ingot" info "$tmp/x.pt"
+printf 'plain words\n' >"$tmp/x.pt"
+check "words in a .pt are no ONNX" 3 "this is not a model archive" "$ingot" info "$tmp/x.pt"
+printf 'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n' >"$tmp/x.pt"
+check "a pointer is told from a model" 3 "run git lfs pull" "$ingot" info "$tmp/x.pt"
+printf '<!DOCTYPE html><p>Not found' >"$tmp/x.onnx"
+check "a page from the net too" 3 "this is a web page" "$ingot" info "$tmp/x.onnx"
+printf '\x40\0\0\0\0\0\0\0{"w":{}}' >"$tmp/x.pt"
+check "weights alone are no model" 4 "holds weights only, and no code" \
+    "$ingot" compile "$tmp/x.pt" -o "$tmp/x.ingot"
+if python3 -c 'import zipfile, sys
+with zipfile.ZipFile(sys.argv[1], "w") as z:
+    z.writestr("archive/data.pkl", b"\x80\x02}q\x00.")
+    z.writestr("archive/version", "3\n")' "$tmp/x.pt"; then
+    check "nor is a state_dict" 4 "weights or Python objects only, and no code" \
+        "$ingot" compile "$tmp/x.pt" -o "$tmp/x.ingot"
+fi
+check "a folder of inputs that is not there is 6" 6 "cannot read" \
+    "$ingot" run "$tmp/dlrm.onnx" --inputs "$tmp/none"
 check "types of IR text are its own" 4 "have the types that the text gives them" \
     "$ingot" compile "$tmp/relu.ig" --input 'x=f32[2,4]' -o "$tmp/x.ingot"
 check "a full output is 6" 6 "cannot write the output" \

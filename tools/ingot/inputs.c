@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/inputs.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,6 +83,12 @@ static bool take_file(const model *m, call *with, size_t index, const char *fold
 
 static ig_status take_folder(const model *m, call *with, const char *folder) {
     ig_status status = IG_OK;
+    DIR      *opened = opendir(folder);
+    if (!opened) {
+        complain(0, "%s: cannot read: %s", folder, strerror(errno));
+        return IG_IO;
+    }
+    closedir(opened);
     for (size_t i = 0; i < with->count && status == IG_OK; i++) {
         char *place = text_of("input_%zu", i);
         if (!take_file(m, with, i, folder, model_input_name(m, i), &status)) {

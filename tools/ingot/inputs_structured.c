@@ -254,6 +254,19 @@ static void add_input(void *user, const structured *tensor) {
     to->inputs[to->count++] = *structured_tensor(tensor);
 }
 
+/* Places of an argument that was not given: what the archive's own trace says of its
+ * types is no value. */
+static void add_missing(const model *m, size_t at, call *to) {
+    size_t end = at + model_node(m, at).size;
+    for (; at < end; at++) {
+        if (model_node(m, at).leaf >= 0) {
+            to->inputs =
+                need(realloc(to->inputs, (to->count + 2) * sizeof *to->inputs));
+            to->inputs[to->count++] = (ig_argument){ 0 };
+        }
+    }
+}
+
 const structured *structured_argument(const structured *arguments, const char *name,
                                       size_t index) {
     for (size_t i = 0; i < arguments->count; i++) {
@@ -274,12 +287,14 @@ ig_status structured_inputs(const model *m, const structured *arguments, call *o
         const structured *item = structured_argument(arguments, node.name, (size_t)i);
         if (item) {
             structured_tensors(item, add_input, out);
+        } else {
+            add_missing(m, at, out);
         }
         at += node.size;
     }
     size_t wanted = model_input_count(m);
     if (out->count == wanted) {
-        return IG_OK;
+        return inputs_check(m, out);
     }
     complain(0, "%zu tensors given; the model takes:", out->count);
     for (size_t i = 0; i < wanted; i++) {

@@ -2,14 +2,15 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The arguments are walked beside the program's tree.  Leaves become inputs, in the
- * tree's order; what the program was compiled for (keys, numbers, strings, None) must be
- * what is given.
+ * tree's order; what the program was compiled for (keys, numbers, strings, None) must
+ * be what is given.
  */
 #include "tools/ingot/inputs.h"
 #include "tools/ingot/structured.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct matching {
     const model *m;
@@ -111,7 +112,22 @@ static ig_status match(matching *x, size_t at, const structured *value) {
 
 /* ---- the call ---- */
 
+/* A folder with a call in it, of a program whose tree is more than a list of
+ * tensors. */
+static bool is_call_folder(const settings *given, const model *m) {
+    if (!given->inputs_from || !tree_is_structured(m)) {
+        return false;
+    }
+    char *path = text_of("%s/values.json", given->inputs_from);
+    bool  is_there = access(path, F_OK) == 0;
+    free(path);
+    return is_there;
+}
+
 bool tree_is_given(const settings *given, const model *m) {
+    if (is_call_folder(given, m)) {
+        return true;
+    }
     ig_tree_node root = model_node_count(m) ? model_node(m, 0) : (ig_tree_node){ 0 };
     size_t       at = 1;
     for (int64_t i = 0; i < root.integer; i++) {
@@ -145,4 +161,10 @@ ig_status tree_inputs(const model *m, const structured *arguments, call *out) {
         at += node.size;
     }
     return inputs_check(m, out);
+}
+
+ig_status tree_take(const settings *given, const model *m, structured *out_arguments,
+                    call *out) {
+    ig_status status = structured_arguments(given, m->context, out_arguments);
+    return status == IG_OK ? tree_inputs(m, out_arguments, out) : status;
 }

@@ -78,11 +78,15 @@ ig_status structured_inputs(const model *m, const structured *arguments, call *o
 
 /* ---- arguments for a program that knows its tree (inputs_tree.c) ---- */
 
-/* Does --input name an argument that is a container? */
+/* Does --input name an argument that is a container, or --inputs a folder with the
+ * values.json of a call? */
 bool tree_is_given(const settings *given, const model *m);
 /* Fills the inputs of `out`; tensors are borrowed from the arguments.  Reports what is
  * not as the program was compiled for. */
 ig_status tree_inputs(const model *m, const structured *arguments, call *out);
+/* The same of what --inputs and --input give; the caller frees the arguments. */
+ig_status tree_take(const settings *given, const model *m, structured *out_arguments,
+                    call *out);
 
 /* ---- against a model's result (structured_compare.c) ---- */
 

@@ -324,19 +324,32 @@ static ig_status run_threads(const settings *given, const model *m, const call *
     return IG_OK;
 }
 
+/* Values that are given whole say their batch themselves. */
+static int64_t batch_of_call(const call *with) {
+    return with->count > 0 && with->inputs[0].rank > 0 ? with->inputs[0].dims[0] : 1;
+}
+
 static ig_status run_batch(const settings *given, const model *m, int64_t batch,
                            size_t *told, words *why) {
     call          with;
     ig_arguments *archive = NULL;
     char         *symbol = batch_symbol_of(m);
-    extents sizes = { .batch_symbol = symbol, .batch = batch, .dims = given->dims };
+    extents    sizes = { .batch_symbol = symbol, .batch = batch, .dims = given->dims };
+    structured arguments = { 0 };
+    ig_status  status;
     call_init(&with, model_input_count(m));
-    ig_status status = given->inputs_from ? inputs_take(given, m, &with, &archive)
-                                          : inputs_fill(given, m, &sizes, &with);
+    if (tree_is_given(given, m)) {
+        status = tree_take(given, m, &arguments, &with);
+        batch = status == IG_OK ? batch_of_call(&with) : batch;
+    } else {
+        status = given->inputs_from ? inputs_take(given, m, &with, &archive)
+                                    : inputs_fill(given, m, &sizes, &with);
+    }
     if (status == IG_OK) {
         status = run_threads(given, m, &with, batch, told, why);
     }
     call_fini(&with);
+    structured_free(&arguments);
     ig_arguments_close(archive);
     free(symbol);
     return status;
@@ -354,11 +367,9 @@ static ig_status run_structured(const settings *given, ig_context *context,
         status = structured_inputs(&m, &arguments, &with);
     }
     if (status == IG_OK) {
-        bool has_rows = with.count > 0 && with.inputs[0].rank > 0;
         progress_clear();
         fputs(given->json ? "[" : "", stdout);
-        status = run_threads(given, &m, &with, has_rows ? with.inputs[0].dims[0] : 1,
-                             &told, why);
+        status = run_threads(given, &m, &with, batch_of_call(&with), &told, why);
         fputs(given->json && (status == IG_OK || was_interrupted()) ? "]\n" : "",
               stdout);
     }

@@ -1,5 +1,6 @@
 /* ingot info: this build and machine, or what a model or an artifact holds.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "tools/ingot/archive.h"
 #include "tools/ingot/info_kernels.h"
 
 #include <jansson.h>
@@ -184,44 +185,80 @@ static ig_status print_artifact(const settings *given, const char *path, words *
     return IG_OK;
 }
 
-static void put_model(const model *m, const char *package) {
+/* A model from Python is listed; what a call is, is told where the types of its inputs
+ * are known: from --input, or from the archive. */
+typedef struct listing {
+    const char *package; /* what a package holds; "" for other files */
+    const char *inspected;
+    json_t     *archive; /* of TorchScript, or NULL: parsed */
+    model       m;       /* module NULL: not asked for, or types are missing */
+} listing;
+
+static void put_listing(const listing *l) {
+    const char *comma = "";
     putchar('{');
-    if (package[0]) {
+    if (l->package[0]) {
         fputs("\"package\": ", stdout);
-        put_json_text(stdout, package);
-        fputs(m->module ? ",\n " : "", stdout);
+        put_json_text(stdout, l->package);
+        comma = ",\n ";
     }
-    if (m->module) {
-        put_signature(m);
+    if (l->archive) {
+        printf("\"archive\": %s", l->inspected);
+        comma = ",\n ";
+    }
+    if (l->m.module) {
+        fputs(comma, stdout);
+        put_signature(&l->m);
     }
     puts("}");
 }
 
-/* A package is listed; its model too where --input says what it is called with. */
+static void print_listing(const settings *given, const listing *l, const char *path) {
+    fputs(l->package, stdout);
+    if (l->archive) {
+        archive_print(l->archive, path);
+    }
+    if (l->m.module) {
+        printf("model %s\n", path);
+        print_signature(&l->m);
+    } else if (l->archive && archive_has(l->archive, given->entry)) {
+        archive_print_need(l->archive, path, given->entry);
+    }
+}
+
+/* Of a method that there is not, the import says which there are. */
+static bool is_call_wanted(const settings *given, const listing *l) {
+    if (given->inputs.count > 0 || !l->archive) {
+        return given->inputs.count > 0 || !l->package[0];
+    }
+    return (given->entry || archive_has(l->archive, NULL)) &&
+           !archive_needs_types(l->archive, given->entry);
+}
+
 static ig_status print_model(const settings *given, ig_context *context,
                              const char *path) {
-    model             m = { .context = context };
-    const char       *package = "";
+    listing           l = { .package = "", .inspected = "", .m.context = context };
     ig_import_options how = import_options(given);
-    ig_status         status = ig_model_describe(context, path, &package);
-    if (status == IG_OK && (!package[0] || given->inputs.count)) {
-        status = ig_import(context, path, &how, &m.module);
+    ig_status         status = ig_model_describe(context, path, &l.package);
+    if (status == IG_OK && !l.package[0]) {
+        status = ig_model_inspect(context, path, &l.inspected);
+        l.archive = l.inspected[0] ? need(json_loads(l.inspected, JSON_ALLOW_NUL, NULL))
+                                   : NULL;
     }
-    if (status != IG_OK) {
-        return status;
+    if (status == IG_OK && is_call_wanted(given, &l)) {
+        status = ig_import(context, path, &how, &l.m.module);
     }
     progress_clear();
-    if (given->json) {
-        put_model(&m, package);
-    } else {
-        fputs(package, stdout);
-        if (m.module) {
-            printf("model %s\n", path);
-            print_signature(&m);
-        }
+    if (status == IG_OK && given->json) {
+        put_listing(&l);
+    } else if (status == IG_OK) {
+        print_listing(given, &l, path);
+    } else if (l.archive && !given->json) {
+        archive_print(l.archive, path); /* what is in it, whatever the call is */
     }
-    ig_module_close(m.module);
-    return IG_OK;
+    ig_module_close(l.m.module);
+    json_decref(l.archive);
+    return status;
 }
 
 static int run(const settings *given) {

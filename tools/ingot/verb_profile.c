@@ -241,12 +241,27 @@ static ig_status profile_call(const settings *given, const model *m, const call 
     return status;
 }
 
+/* Values of a call, and who owns them. */
+typedef struct taken {
+    call          with;
+    structured    arguments;
+    ig_arguments *archive;
+} taken;
+
+static ig_status take_values(const settings *given, const model *m,
+                             const extents *sizes, taken *out) {
+    if (tree_is_given(given, m)) {
+        return tree_take(given, m, &out->arguments, &out->with);
+    }
+    return given->inputs_from ? inputs_take(given, m, &out->with, &out->archive)
+                              : inputs_fill(given, m, sizes, &out->with);
+}
+
 static ig_status run_flat(const settings *given, ig_context *context, const char *path,
                           words *why) {
-    model         m;
-    call          with;
-    ig_arguments *archive = NULL;
-    ig_status     status = model_open(given, context, path, &m, why);
+    model     m;
+    taken     values = { 0 };
+    ig_status status = model_open(given, context, path, &m, why);
     if (status != IG_OK) {
         return status;
     }
@@ -257,17 +272,17 @@ static ig_status run_flat(const settings *given, ig_context *context, const char
         sizes.batch = strtoll(given->batch, &end, 10);
     }
     progress_clear();
-    call_init(&with, model_input_count(&m));
+    call_init(&values.with, model_input_count(&m));
     if (given->batch && (end == given->batch || *end || sizes.batch < 0)) {
         status = IG_INVALID;
         snprintf(why->text, sizeof why->text, "--batch takes a number: 64");
     } else {
-        status = given->inputs_from ? inputs_take(given, &m, &with, &archive)
-                                    : inputs_fill(given, &m, &sizes, &with);
-        status = status == IG_OK ? profile_call(given, &m, &with, why) : status;
+        status = take_values(given, &m, &sizes, &values);
+        status = status == IG_OK ? profile_call(given, &m, &values.with, why) : status;
     }
-    call_fini(&with);
-    ig_arguments_close(archive);
+    call_fini(&values.with);
+    structured_free(&values.arguments);
+    ig_arguments_close(values.archive);
     free(symbol);
     model_close(&m);
     return status;

@@ -66,6 +66,12 @@ static ig_status write_folder(const model *m, const results *got, const char *fo
     return status;
 }
 
+/* Does the tree say more of the result than its one tensor's own line? */
+static bool has_tree_line(const settings *given, const model *m) {
+    return !given->outputs_to && !given->json && tree_is_structured(m) &&
+           model_node(m, tree_result(m)).leaf < 0;
+}
+
 static ig_status show(const settings *given, const model *m, const results *got) {
     const char **names = need(calloc(got->count + 1, sizeof *names));
     for (size_t i = 0; i < got->count; i++) {
@@ -73,7 +79,7 @@ static ig_status show(const settings *given, const model *m, const results *got)
     }
     ig_status status = IG_OK;
     progress_clear();
-    if (!given->outputs_to && !given->json && tree_is_structured(m)) {
+    if (has_tree_line(given, m)) {
         char *text = tree_text(m, tree_result(m));
         printf("result: %s\n", text);
         free(text);
@@ -122,8 +128,7 @@ static ig_status run_flat(const settings *given, ig_context *context, const char
     ig_arguments *archive = NULL;
     call_init(&with, model_input_count(&m));
     if (tree_is_given(given, &m)) {
-        status = structured_arguments(given, context, &arguments);
-        status = status == IG_OK ? tree_inputs(&m, &arguments, &with) : status;
+        status = tree_take(given, &m, &arguments, &with);
     } else {
         status = inputs_take(given, &m, &with, &archive);
     }
