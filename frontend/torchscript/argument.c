@@ -150,8 +150,7 @@ static ig_status number_at(ig_ts_call *call, uint32_t index, const ig_ts_value *
     if (value->kind == IG_TS_TENSOR) {
         ig_value *content;
         IG_TRY(ig_ts_tensor_read(call->eval, value->as.tensor, &content));
-        *out = ig_ts_number_of(call->eval, kind, content);
-        return IG_OK;
+        return ig_ts_number_of(call->eval, kind, content, out);
     }
     if (!ig_ts_is_number(value) || value->kind == IG_TS_COMPLEX) {
         return ig_ts_fail(call, IG_INVALID, "argument '%s' holds %s, expected a number",

@@ -88,18 +88,27 @@ typedef struct params {
     int64_t zero;
 } params;
 
+static bool number_of(ig_ts_call *call, ig_ts_kind kind, ig_value *value,
+                      ig_ts_value *out) {
+    ig_status status = ig_ts_number_of(call->eval, kind, value, out);
+    call->status = call->status == IG_OK ? status : call->status;
+    return status == IG_OK;
+}
+
 /* Scale and zero point, where they are known at import. */
 static bool read_params(ig_ts_call *call, const ig_aten_quantised *q, params *out) {
     ig_ts_value scale, zero;
     bool        is_signed = q->dtype->ir == IG_DT_i8;
     if (!ig_dtypes[q->dtype->ir].bits || ig_dtypes[q->dtype->ir].bits != 8 ||
-        q->quant->scale->type->rank) {
+        q->quant->scale->type->rank || q->quant->zero_point->type->rank) {
         ig_aten_fail(call, IG_UNSUPPORTED, "a number with %s quantised in this way",
                      q->dtype->name);
         return false;
     }
-    scale = ig_ts_number_of(call->eval, IG_TS_FLOAT, q->quant->scale);
-    zero = ig_ts_number_of(call->eval, IG_TS_INT, q->quant->zero_point);
+    if (!number_of(call, IG_TS_FLOAT, q->quant->scale, &scale) ||
+        !number_of(call, IG_TS_INT, q->quant->zero_point, &zero)) {
+        return false;
+    }
     if (scale.kind != IG_TS_FLOAT || zero.kind != IG_TS_INT) {
         ig_aten_fail(call, IG_UNSUPPORTED,
                      "a number with a tensor that is quantised at run time");

@@ -78,8 +78,7 @@ static ig_status item_of(ig_ts_eval *eval, ig_ts_kind kind, ig_ts_value *value) 
                                                : IG_TS_INT;
     }
     IG_TRY(ig_ts_tensor_read(eval, tensor, &content));
-    *value = ig_ts_number_of(eval, kind, content);
-    return IG_OK;
+    return ig_ts_number_of(eval, kind, content, value);
 }
 
 static ig_status convert(ig_ts_eval *eval, ig_conversion conversion,

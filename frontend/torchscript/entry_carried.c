@@ -141,8 +141,8 @@ static ig_value *add_scalar(ig_ts_entry *entry, const char *name, ig_dtype dtype
     return add_state(entry, name, type, type, bytes);
 }
 
-static void begin_number(ig_ts_entry *entry, const ig_ts_carried *item,
-                         ig_ts_object *object, const ig_ts_value *value) {
+static ig_status begin_number(ig_ts_entry *entry, const ig_ts_carried *item,
+                              ig_ts_object *object, const ig_ts_value *value) {
     static const ig_dtype dtypes[] = {
         [IG_TS_INT] = IG_DT_i64, [IG_TS_FLOAT] = IG_DT_f64, [IG_TS_BOOL] = IG_DT_bool
     };
@@ -151,8 +151,10 @@ static void begin_number(ig_ts_entry *entry, const ig_ts_carried *item,
                         : value->kind == IG_TS_INT ? (const void *)&value->as.i
                                                    : (const void *)&value->as.f;
     ig_value   *arg = add_scalar(entry, item->name, dtypes[item->kind], bytes);
-    ig_ts_object_set(entry->eval, object, item->name,
-                     ig_ts_number_of(entry->eval, item->kind, arg));
+    ig_ts_value number;
+    IG_TRY(ig_ts_number_of(entry->eval, item->kind, arg, &number));
+    ig_ts_object_set(entry->eval, object, item->name, number);
+    return IG_OK;
 }
 
 static ig_status begin_tensor(ig_ts_entry *entry, const ig_ts_carried *item,
@@ -192,7 +194,7 @@ ig_status ig_ts_carried_begin(ig_ts_entry *entry) {
         if (item->kind == IG_TS_TENSOR) {
             IG_TRY(begin_tensor(entry, item, object));
         } else {
-            begin_number(entry, item, object, value);
+            IG_TRY(begin_number(entry, item, object, value));
         }
     }
     return IG_OK;
@@ -230,7 +232,8 @@ ig_status ig_ts_carried_call(ig_ts_entry *entry, const ig_ts_arguments *argument
     }
     method_call call = { entry, arguments, ig_ts_list_create(eval, 1) };
     ig_ts_list_add(eval, call.box, ig_ts_none());
-    ig_ts_value present = ig_ts_number_of(eval, IG_TS_BOOL, entry->present);
+    ig_ts_value present;
+    IG_TRY(ig_ts_number_of(eval, IG_TS_BOOL, entry->present, &present));
     IG_TRY(ig_ts_branch(eval, &present, call_with_tensor, call_it, &call));
     *out_result = call.box->items[0];
     return IG_OK;

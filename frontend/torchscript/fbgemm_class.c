@@ -128,8 +128,7 @@ static ig_status list_of(ig_ts_call *call, ig_value *x, ig_ts_kind kind,
     int64_t count;
     ig_fb   fb = ig_fb_open(call);
     if (x->type->rank == 0) {
-        *out = ig_ts_number_of(call->eval, kind, x);
-        return IG_OK;
+        return ig_ts_number_of(call->eval, kind, x, out);
     }
     if (!ig_dim_constant(call->module, x->type->dims[0], &count)) {
         return ig_ts_fail(call, IG_UNSUPPORTED,

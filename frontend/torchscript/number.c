@@ -160,15 +160,22 @@ static bool known_number(ig_ts_eval *eval, ig_ts_kind kind, const ig_value *valu
     return true;
 }
 
-ig_ts_value ig_ts_number_of(ig_ts_eval *eval, ig_ts_kind kind, ig_value *value) {
-    ig_ts_value number;
-    if (known_number(eval, kind, value, &number)) {
-        return number;
+ig_status ig_ts_number_of(ig_ts_eval *eval, ig_ts_kind kind, ig_value *value,
+                          ig_ts_value *out_number) {
+    if (known_number(eval, kind, value, out_number)) {
+        return IG_OK;
+    }
+    ig_dim count = ig_type_count(eval->module, value->type);
+    if (ig_dim_equal(eval->module, count, 1) == IG_NO) {
+        return ig_ts_error(eval, IG_INVALID, "takes a tensor of not one element for %s",
+                           kind == IG_TS_BOOL ? "a condition" : "a number");
     }
     if (value->type->rank > 0) {
         value = ig_make_reshape(&eval->builder, value, 0, NULL);
     }
-    return ig_ts_of_run(kind, ig_make_cast(&eval->builder, value, dtype_of_kind(kind)));
+    value = ig_make_cast(&eval->builder, value, dtype_of_kind(kind));
+    *out_number = ig_ts_of_run(kind, value);
+    return IG_OK;
 }
 
 /* ---- from one kind to another ---- */
@@ -226,13 +233,7 @@ ig_status ig_ts_truth(ig_ts_eval *eval, const ig_ts_value *value,
     if (value->kind == IG_TS_TENSOR) {
         ig_value *content;
         IG_TRY(ig_ts_tensor_read(eval, value->as.tensor, &content));
-        ig_dim count = ig_type_count(eval->module, content->type);
-        if (ig_dim_equal(eval->module, count, 1) == IG_NO) {
-            return ig_ts_error(eval, IG_INVALID,
-                               "takes a tensor of several elements for a condition");
-        }
-        *out_bool = ig_ts_number_of(eval, IG_TS_BOOL, content);
-        return IG_OK;
+        return ig_ts_number_of(eval, IG_TS_BOOL, content, out_bool);
     }
     if (value->kind == IG_TS_NONE) {
         *out_bool = ig_ts_of_bool(false);

@@ -232,9 +232,10 @@ ig_status ig_ts_guard_broadcast(ig_ts_call *call, const ig_value *x, const ig_va
 bool ig_ts_fixes_means(const ig_ts_call *call);
 /* A fresh symbol for an extent that only the run learns. */
 ig_dim ig_ts_symbol(ig_ts_call *call, const char *name);
-/* A number of one element as far as it is known now: constants and shape arithmetic are
- * folded.  `value` has one element. */
-ig_ts_value ig_ts_number_of(ig_ts_eval *eval, ig_ts_kind kind, ig_value *value);
+/* The one element of `value` as far as it is known now: constants and shape arithmetic
+ * are folded.  Another count is INVALID. */
+ig_status ig_ts_number_of(ig_ts_eval *eval, ig_ts_kind kind, ig_value *value,
+                          ig_ts_value *out_number);
 /* Any number as a tensor of rank 0 of `dtype`. */
 ig_status ig_ts_number_value(ig_ts_call *call, const ig_ts_value *number,
                              ig_dtype dtype, ig_value **out_value);

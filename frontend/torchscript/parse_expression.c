@@ -148,17 +148,18 @@ static bool is_negative_literal(const ig_py_parser *parser) {
 
 static ig_status parse_negative(ig_py_parser *parser, ig_ast **out_node) {
     ig_py_token minus = parser->token;
+    const char *outer = parser->negative;
     ig_py_advance(parser);
-    const char *literal = parser->token.text.data;
-    parser->negative = literal;
+    parser->negative = parser->token.text.data;
     IG_TRY(parse_power(parser, out_node));
     ig_ast *node = *out_node;
-    if (parser->negative == NULL) { /* taken by the literal, which is all there is */
+    bool    is_taken = parser->negative == NULL;
+    parser->negative = outer; /* -2 ** -1: the right side's minus is not ours */
+    if (is_taken) {           /* by the literal, which is all there is */
         node->line = minus.line;
         node->column = minus.column;
         return IG_OK;
     }
-    parser->negative = NULL;
     ig_ast *unary = ig_py_node(parser, IG_AST_UNARY, &minus);
     unary->op = IG_AST_OP_NEG;
     unary->as.value = node;

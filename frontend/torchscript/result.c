@@ -98,7 +98,9 @@ ig_status ig_ts_give_str(ig_ts_call *call, uint32_t result, ig_str text) {
 
 ig_status ig_ts_give_number(ig_ts_call *call, uint32_t result, ig_ts_kind kind,
                             ig_value *value) {
-    return ig_ts_give_value(call, result, ig_ts_number_of(call->eval, kind, value));
+    ig_ts_value number;
+    IG_TRY(ig_ts_number_of(call->eval, kind, value, &number));
+    return ig_ts_give_value(call, result, number);
 }
 
 ig_status ig_ts_write(ig_ts_call *call, uint32_t arg, ig_value *value) {

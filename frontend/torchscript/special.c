@@ -45,8 +45,7 @@ static ig_status annotate_tensor(ig_ts_eval *eval, const ig_script_type *type,
     }
     ig_value *content;
     IG_TRY(ig_ts_tensor_read(eval, tensor, &content));
-    *value = ig_ts_number_of(eval, kind, content);
-    return IG_OK;
+    return ig_ts_number_of(eval, kind, content, value);
 }
 
 static ig_status special_annotate(ig_ts_eval *eval, const ig_ast *call,
@@ -113,8 +112,7 @@ static ig_status to_number(ig_ts_eval *eval, const ig_ast *call, ig_ts_kind kind
     if (value.kind == IG_TS_TENSOR) {
         ig_value *content;
         IG_TRY(ig_ts_tensor_read(eval, value.as.tensor, &content));
-        *out = ig_ts_number_of(eval, kind, content);
-        return IG_OK;
+        return ig_ts_number_of(eval, kind, content, out);
     }
     if (value.kind == IG_TS_STR) {
         double  f;

@@ -131,13 +131,13 @@ TEST(ordinary_python_prints_its_sense) {
     check_printed("x = \\\n  1_000\n", "x = 1000\n");
     check_printed("\xef\xbb\xbfx = 1", "x = 1\n");
     check_printed("x = a+b*c-d\n", "x = a + b * c - d\n");
+    check_printed("x = -6**a---6**--6**-b\n", "x = -6 ** a - --6 ** --6 ** -b\n");
 }
 END_TEST
 
 /* The first expression of a text. */
 static const ig_ast *expression(dialect_case *c, const char *text) {
-    ig_ast *node = NULL;
-    start(c);
+    ig_ast   *node = NULL;
     ig_status status = ig_parse_expression(&c->source, ig_str_of(text), &node);
     CHECK_MSG(status == IG_OK, "%s", c->why);
     return node;
@@ -145,6 +145,7 @@ static const ig_ast *expression(dialect_case *c, const char *text) {
 
 TEST(literals_are_exact) {
     dialect_case c;
+    start(&c);
     CHECK_INT(expression(&c, "-9223372036854775808")->as.i, INT64_MIN);
     CHECK_INT(expression(&c, "9223372036854775807")->as.i, INT64_MAX);
     CHECK_INT(expression(&c, "1000000000000000")->kind, IG_AST_INT);
@@ -154,8 +155,10 @@ TEST(literals_are_exact) {
     ig_str bytes = expression(&c, "\"\\303\\251\\101\\0\"")->as.text;
     CHECK(bytes.size == 4 && memcmp(bytes.data, "\xc3\xa9\x41\0", 4) == 0);
     CHECK_INT(expression(&c, "-1 ** 2")->kind, IG_AST_UNARY);
+    CHECK_INT(expression(&c, "-2 ** -1")->kind, IG_AST_UNARY);
     CHECK_INT(expression(&c, "-1")->kind, IG_AST_INT);
     CHECK_INT(expression(&c, "2.j")->kind, IG_AST_IMAGINARY);
+    ig_arena_fini(&c.arena);
 }
 END_TEST
 

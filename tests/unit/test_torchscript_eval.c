@@ -174,5 +174,37 @@ TEST(what_cannot_be_is_refused_with_words) {
 }
 END_TEST
 
+/* torch refuses each of them, too: "a Tensor with 12 elements cannot be converted to
+ * Scalar", and for conditions "Boolean value of Tensor with more than one value is
+ * ambiguous". */
+TEST(a_tensor_of_not_one_element_is_no_number) {
+    static const char *const uses[] = {
+        "    if y:\n      pass\n",
+        "    if bool(y):\n      pass\n",
+        "    while y:\n      y = torch.neg(y)\n",
+        "    a = int(y)\n",
+        "    a = float(torch.zeros([0]))\n",
+        "    a = annotate(int, y)\n",
+        "    a = torch.all(y, 0, 0)\n",
+        "    a = torch.select(x, 0, y)\n",
+        "    a = torch.add(x, x, alpha=y)\n",
+        "    a = torch.full([2], y)\n",
+        "    a = torch.reshape(x, annotate(List[int], [y]))\n",
+    };
+    for (size_t i = 0; i < IG_COUNT_OF(uses); i++) {
+        program p;
+        char    source[2000];
+        snprintf(source, sizeof source,
+                 HEAD "  def forward(self: __torch__.M,\n    x: Tensor) -> Tensor:\n"
+                      "    y = torch.zeros([3, 4])\n%s    return x\n",
+                 uses[i]);
+        CHECK_STATUS(import_source(&p, source, NULL), IG_INVALID);
+        CHECK_MSG(strstr(p.c.why, "not one element"), "%s: '%s'", uses[i], p.c.why);
+        close(&p);
+    }
+}
+END_TEST
+
 UNIT_SUITE(torchscript_eval, a_branch_writes_through_a_view, a_loop_carries_a_storage,
-           what_cannot_be_is_refused_with_words)
+           what_cannot_be_is_refused_with_words,
+           a_tensor_of_not_one_element_is_no_number)
