@@ -23,7 +23,8 @@ ig_builder ig_builder_before(ig_op *op) {
 
 enum { FEW_RESULTS = 8 };
 
-/* An extent known to be negative, or more bytes than can be counted: no shape. */
+/* An extent known to be negative is no shape; more bytes than can be counted are more
+ * than any machine has. */
 static ig_status check_extents(const ig_op *op, const ig_type *type) {
     ig_module *module = ig_op_module(op);
     int64_t    count = 8;
@@ -37,7 +38,8 @@ static ig_status check_extents(const ig_op *op, const ig_type *type) {
                                (long long)extent);
         }
         if (!ig_mul_i64(count, extent, &count)) {
-            return INFER_ERROR(op, "the result has more elements than can be counted");
+            return INFER_FAIL(op, IG_LIMIT,
+                              "the result has more elements than can be counted");
         }
     }
     return IG_OK;
@@ -106,8 +108,10 @@ ig_status ig_build(ig_builder *builder, ig_opcode code, const ig_op_spec *spec,
 ig_op *ig_make_op(ig_builder *builder, ig_opcode code, const ig_op_spec *spec) {
     ig_op    *op = NULL;
     ig_status status = ig_build(builder, code, spec, &op);
+    if (status == IG_LIMIT) {
+        ig_budget_exhausted(builder->graph->module->arena.budget, SIZE_MAX);
+    }
     assert(status == IG_OK && "an op right by construction has types");
-    (void)status;
     return op;
 }
 

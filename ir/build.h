@@ -24,7 +24,8 @@ ig_builder ig_builder_before(ig_op *op); /* takes the op's location */
 ig_status ig_build(ig_builder *builder, ig_opcode code, const ig_op_spec *spec,
                    ig_op **out_op);
 /* For ops that are right by construction (passes, lowering): a type error is a defect
- * of ours and asserts.  `attrs` may be NULL.  Returns the first result (NULL when
+ * of ours and asserts; a result of more bytes than can be counted unwinds as exhausted
+ * memory does.  `attrs` may be NULL.  Returns the first result (NULL when
  * none). */
 ig_value *ig_make(ig_builder *builder, ig_opcode code, uint32_t operand_count,
                   ig_value *const *operands, const ig_attr *attrs);

@@ -33,7 +33,11 @@ ig_value *ig_aten_operand(ig_ts_call *call, uint32_t index, ig_dtype dtype);
 /* torch.result_type of arguments first … first + count - 1. */
 ig_dtype ig_aten_result_type(ig_ts_call *call, uint32_t first, uint32_t count);
 /* The axis that argument `index` names in a tensor of `rank`. */
-uint32_t       ig_aten_axis(ig_ts_call *call, uint32_t index, uint32_t rank);
+uint32_t ig_aten_axis(ig_ts_call *call, uint32_t index, uint32_t rank);
+/* The same where rank 0, which has no extent to read, is refused.  False when the call
+ * has failed. */
+bool           ig_aten_axis_of_many(ig_ts_call *call, uint32_t index, uint32_t rank,
+                                    uint32_t *out_axis);
 const int64_t *ig_aten_axes(ig_ts_call *call, uint32_t index, uint32_t rank,
                             bool empty_is_all, uint32_t *out_count);
 

@@ -217,7 +217,10 @@ ig_status ig_ts_op_glu(ig_ts_call *call) {
     if (!x) {
         return call->status;
     }
-    uint32_t  axis = ig_aten_axis(call, 1, x->type->rank);
+    uint32_t axis;
+    if (!ig_aten_axis_of_many(call, 1, x->type->rank, &axis)) {
+        return call->status;
+    }
     ig_dim    half = ig_dim_floor_div(call->module, x->type->dims[axis], 2);
     ig_value *gate = ig_aten_slice(call, x, axis, half, half, 1);
     x = ig_aten_slice(call, x, axis, 0, half, 1);

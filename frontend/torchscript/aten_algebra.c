@@ -267,7 +267,10 @@ ig_status ig_ts_op_renorm(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     double    p = ig_aten_float(call, 1), most = ig_aten_float(call, 3);
     IG_TRY(call->status);
-    uint32_t axis = ig_aten_axis(call, 2, x->type->rank);
+    uint32_t axis;
+    if (!ig_aten_axis_of_many(call, 2, x->type->rank, &axis)) {
+        return call->status;
+    }
     ig_dtype dtype = (ig_dtype)x->type->dtype;
     ig_dim   flat[] = { x->type->dims[axis],
                         ig_dim_exact_div(call->module,
@@ -311,7 +314,10 @@ ig_status ig_ts_op_diff(ig_ts_call *call) {
     ig_value *after = ig_aten_optional(call, 4);
     int64_t   times = ig_aten_int(call, 1);
     IG_TRY(call->status);
-    uint32_t axis = ig_aten_axis(call, 2, x->type->rank);
+    uint32_t axis;
+    if (!ig_aten_axis_of_many(call, 2, x->type->rank, &axis)) {
+        return call->status;
+    }
     if (times == 0) {
         return ig_aten_give(call, x);
     }
@@ -333,7 +339,10 @@ ig_status ig_ts_op_diff(ig_ts_call *call) {
 ig_status ig_ts_op_trapezoid(ig_ts_call *call) {
     ig_value *y = ig_aten_to_float(call, ig_aten_tensor(call, 0)), *width;
     IG_TRY(call->status);
-    uint32_t  axis = ig_aten_axis(call, 2, y->type->rank);
+    uint32_t axis;
+    if (!ig_aten_axis_of_many(call, 2, y->type->rank, &axis)) {
+        return call->status;
+    }
     ig_dim    less = ig_dim_sub(call->module, y->type->dims[axis], 1);
     ig_value *sum = ig_aten_map2(call, IG_OP_add,
                                  ig_aten_slice(call, y, axis, 1, less, 1),
@@ -343,7 +352,10 @@ ig_status ig_ts_op_trapezoid(ig_ts_call *call) {
                                    (ig_dtype)y->type->dtype);
         IG_TRY(call->status);
         bool is_row = x->type->rank == 1 && y->type->rank > 1;
-        width = difference(call, x, is_row ? 0 : axis);
+        for (uint32_t i = x->type->rank; !is_row && x && i < y->type->rank; i++) {
+            x = ig_aten_unsqueeze(call, x, 0);
+        }
+        width = x ? difference(call, x, is_row ? 0 : axis) : NULL;
         for (uint32_t i = axis + 1; is_row && width && i < y->type->rank; i++) {
             width = ig_aten_unsqueeze(call, width, width->type->rank);
         }

@@ -133,6 +133,15 @@ uint32_t ig_aten_axis(ig_ts_call *call, uint32_t index, uint32_t rank) {
     return note(call, ig_ts_axis(call, index, rank, &axis)) ? axis : 0;
 }
 
+bool ig_aten_axis_of_many(ig_ts_call *call, uint32_t index, uint32_t rank,
+                          uint32_t *out_axis) {
+    if (rank == 0) {
+        ig_aten_fail(call, IG_INVALID, "a tensor of rank 0 has no axes");
+        return false;
+    }
+    return note(call, ig_ts_axis(call, index, rank, out_axis));
+}
+
 const int64_t *ig_aten_axes(ig_ts_call *call, uint32_t index, uint32_t rank,
                             bool empty_is_all, uint32_t *out_count) {
     const int64_t *axes = NULL;

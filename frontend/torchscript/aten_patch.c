@@ -30,7 +30,10 @@ static ig_value *insert(ig_ts_call *call, ig_value *x, ig_value *y, uint32_t axi
 ig_status ig_ts_op_slice_scatter(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0), *y = ig_aten_tensor(call, 1);
     IG_TRY(call->status);
-    uint32_t      axis = ig_aten_axis(call, 2, x->type->rank);
+    uint32_t axis;
+    if (!ig_aten_axis_of_many(call, 2, x->type->rank, &axis)) {
+        return call->status;
+    }
     ig_dim        start, size, dims[IG_TENSOR_RANK];
     ig_slice_ends ends = { .end = ig_dim_const(call->module, INT64_MAX),
                            .step = ig_aten_int_or(call, 5, 1) };
@@ -52,8 +55,11 @@ ig_status ig_ts_op_select_scatter(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0), *y = ig_aten_tensor(call, 1);
     int64_t   index = ig_aten_int(call, 3);
     IG_TRY(call->status);
-    uint32_t axis = ig_aten_axis(call, 2, x->type->rank);
-    ig_dim   at = ig_dim_const(call->module, index);
+    uint32_t axis;
+    if (!ig_aten_axis_of_many(call, 2, x->type->rank, &axis)) {
+        return call->status;
+    }
+    ig_dim at = ig_dim_const(call->module, index);
     at = index < 0 ? ig_dim_add(call->module, at, x->type->dims[axis]) : at;
     y = ig_aten_unsqueeze(call, y, axis);
     return ig_aten_give(call, y ? insert(call, x, y, axis, at, 1) : NULL);

@@ -54,8 +54,10 @@ ig_status ig_ts_op_stride(ig_ts_call *call) {
         return call->status;
     }
     if (call->row->variant) {
-        uint32_t axis = ig_aten_axis(call, 1, rank_of(tensor));
-        IG_TRY(call->status);
+        uint32_t axis;
+        if (!ig_aten_axis_of_many(call, 1, rank_of(tensor), &axis)) {
+            return call->status;
+        }
         return ig_ts_give_dim(call, 0, stride_of(call, tensor, axis));
     }
     for (uint32_t i = 0; i < rank_of(tensor); i++) {

@@ -60,9 +60,12 @@ ig_status ig_ts_op_narrow(ig_ts_call *call) {
     if (!ig_aten_viewed(call, &v)) {
         return call->status;
     }
-    uint32_t axis = ig_aten_axis(call, 1, v.rank);
-    ig_dim   length = ig_aten_dim(call, 3), start = 0;
-    int64_t  number;
+    uint32_t axis;
+    if (!ig_aten_axis_of_many(call, 1, v.rank, &axis)) {
+        return call->status;
+    }
+    ig_dim  length = ig_aten_dim(call, 3), start = 0;
+    int64_t number;
     if (call->args[2].kind == IG_TS_TENSOR) {
         ig_value *at = ig_aten_tensor(call, 2);
         if (at && !ig_constant_i64(at, &number)) {

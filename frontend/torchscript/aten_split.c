@@ -127,8 +127,9 @@ ig_status ig_ts_op_split_sizes(ig_ts_call *call) {
     if (!ig_aten_viewed(call, &p.v) || !set_count(call, &p, count)) {
         return call->status;
     }
-    p.axis = ig_aten_axis(call, 2, p.v.rank);
-    IG_TRY(call->status);
+    if (!ig_aten_axis_of_many(call, 2, p.v.rank, &p.axis)) {
+        return call->status;
+    }
     ig_dim at = 0;
     for (uint32_t k = 0; k < count; k++) {
         p.values[k] = ig_aten_slice(call, p.v.x, p.axis, at, sizes[k], 1);

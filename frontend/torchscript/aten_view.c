@@ -147,7 +147,10 @@ ig_status ig_ts_op_unflatten(ig_ts_call *call) {
     if (!ig_aten_viewed(call, &v)) {
         return call->status;
     }
-    uint32_t     axis = ig_aten_axis(call, 1, v.rank);
+    uint32_t axis;
+    if (!ig_aten_axis_of_many(call, 1, v.rank, &axis)) {
+        return call->status;
+    }
     ig_aten_view one = { .x = v.x, .rank = 1, .dims = v.dims + axis };
     ig_dim       parts[IG_TENSOR_RANK], dims[2 * IG_TENSOR_RANK];
     uint32_t     count = wanted_shape(call, &one, 2, parts), rank = 0;

@@ -590,6 +590,8 @@ SHAPES = {
     "flip_twice": "torch.flip(x, [0, 0])",
     "cat_empty": "torch.cat(annotate(List[Tensor], []), 0)",
     "stack_empty": "torch.stack(annotate(List[Tensor], []), 0)",
+    "einsum_far": 'torch.einsum("ij,jk->ik", '
+                  '[torch.zeros([4294967296, 4]), torch.zeros([4, 4294967296])])',
     "einsum_junk": 'torch.einsum("\x1b[31m->", [x, x])',
     "pad_odd": "torch.pad(x, [1])",
     "pad_low": "torch.constant_pad_nd(x, [-9223372036854775808, -9223372036854775808], 0)",

@@ -386,7 +386,32 @@ TEST(hashes_know_weights_by_name) {
     CHECK(hash_with_heads(false) == hash_with_heads(true));
 }
 
-UNIT_SUITE(ir_build, types_are_inferred_at_once, failing_leaves_nothing_behind,
+/* The jump crosses no frame but those of the builder. */
+TEST(a_result_beyond_counting_unwinds_as_exhausted_memory) {
+    jmp_buf recovery;
+    start();
+    ig_dim         far = ig_dim_const(module, (int64_t)1 << 40);
+    const ig_type *row = ig_type_tensor(module, IG_DT_f32, 2, (ig_dim[]){ 1, far });
+    const ig_type *column = ig_type_tensor(module, IG_DT_f32, 2, (ig_dim[]){ far, 1 });
+    ig_value      *x = ig_block_add_arg(&graph->body, row, "x");
+    ig_value      *y = ig_block_add_arg(&graph->body, column, "y");
+    volatile bool  has_unwound = false;
+    context.budget.recovery = &recovery;
+    if (setjmp(recovery) == 0) {
+        ig_make2(&builder, IG_OP_matmul, y, x);
+    } else {
+        has_unwound = true;
+    }
+    CHECK(has_unwound);
+    CHECK_INT(error_count, 1);
+    CHECK(!graph->body.first);
+    context.budget.recovery = NULL;
+    finish();
+}
+END_TEST
+
+UNIT_SUITE(ir_build, a_result_beyond_counting_unwinds_as_exhausted_memory,
+           types_are_inferred_at_once, failing_leaves_nothing_behind,
            counts_are_those_of_the_row, builders_place_before_and_take_locations,
            constants_read_back, kernel_scalars_are_scalars,
            one_op_for_each_weight_at_the_head, guards_that_are_proved_are_not_made,

@@ -205,6 +205,33 @@ TEST(a_tensor_of_not_one_element_is_no_number) {
 }
 END_TEST
 
+TEST(a_number_has_no_axis_to_work_along) {
+    static const char *const uses[] = {
+        "torch.glu(y, 0)",
+        "torch.renorm(y, 2, 0, 1)",
+        "torch.diff(y, 1, 0)",
+        "torch.trapezoid(y, y, dim=0)",
+        "torch.slice_scatter(y, x, 0)",
+        "torch.select_scatter(y, y, 0, 0)",
+        "torch.narrow(y, 0, 0, 1)",
+        "torch.stride(y, 0)",
+        "torch.split_with_sizes(y, [1], 0)",
+        "torch.unflatten(y, 0, [1, 1])",
+    };
+    for (size_t i = 0; i < IG_COUNT_OF(uses); i++) {
+        program p;
+        char    source[2000];
+        snprintf(source, sizeof source,
+                 HEAD "  def forward(self: __torch__.M,\n    x: Tensor) -> Tensor:\n"
+                      "    y = torch.sum(x)\n    a = %s\n    return x\n",
+                 uses[i]);
+        CHECK_STATUS(import_source(&p, source, NULL), IG_INVALID);
+        CHECK_MSG(strstr(p.c.why, "has no axes"), "%s: '%s'", uses[i], p.c.why);
+        close(&p);
+    }
+}
+END_TEST
+
 UNIT_SUITE(torchscript_eval, a_branch_writes_through_a_view, a_loop_carries_a_storage,
            what_cannot_be_is_refused_with_words,
-           a_tensor_of_not_one_element_is_no_number)
+           a_tensor_of_not_one_element_is_no_number, a_number_has_no_axis_to_work_along)
