@@ -247,6 +247,50 @@ static const ig_dim_atom *as_extreme(const ig_dim_table *table, ig_dim dim) {
     return atom->kind == IG_DIM_MIN || atom->kind == IG_DIM_MAX ? atom : NULL;
 }
 
+/* The first term -c*floor(x/k), c > 0, of a number k; UINT32_MAX when there is none. */
+static uint32_t find_floor_less(const ig_dim_sum *sum) {
+    for (uint32_t i = 0; i < sum->count; i++) {
+        const ig_dim_monomial *monomial = sum->terms[i].monomial;
+        bool                   is_floor = monomial->degree == 1 &&
+                        monomial->atoms[0]->kind == IG_DIM_FLOOR &&
+                        monomial->atoms[0]->b > 0;
+        if (is_floor && sum->terms[i].coefficient < 0) {
+            return i;
+        }
+    }
+    return UINT32_MAX;
+}
+
+/* Never below 0, since floor(x/k) <= x/k: 2*L - 2*floor(L/2), times 2, is no less than
+ * 4*L - 2*L.  `sum` is used up. */
+static bool never_below_zero(ig_dim_table *table, ig_dim_sum *sum) {
+    enum { FLOORS = 4 };
+    for (uint32_t n = 0; n < FLOORS && !sum->failed; n++) {
+        uint32_t at = find_floor_less(sum);
+        if (at == UINT32_MAX) {
+            break;
+        }
+        ig_dim_term        less = sum->terms[at];
+        const ig_dim_atom *rounded = less.monomial->atoms[0];
+        ig_dim_sum         more;
+        ig_dim_sum_start(&more);
+        for (uint32_t i = 0; i < sum->count; i++) {
+            int64_t scaled;
+            if (i == at ||
+                !ig_mul_i64(sum->terms[i].coefficient, rounded->b, &scaled)) {
+                more.failed = more.failed || i != at;
+                continue;
+            }
+            ig_dim_sum_add(table, &more, scaled, sum->terms[i].monomial);
+        }
+        ig_dim_term factor = { less.coefficient, table->one };
+        ig_dim_sum_add_dim(table, &more, factor, rounded->a);
+        ig_dim_sum_join(table, &more);
+        *sum = more;
+    }
+    return !sum->failed && ig_dim_interval_of_sum(table, sum).min >= 0;
+}
+
 static ig_truth less_equal(ig_dim_table *table, ig_dim a, ig_dim b, int depth) {
     enum { DEPTH = 4 };
     if (a == b) {
@@ -260,6 +304,9 @@ static ig_truth less_equal(ig_dim_table *table, ig_dim a, ig_dim b, int depth) {
         ig_dim_interval range = ig_dim_interval_of_sum(table, &sum);
         if (range.min >= 0 || range.max < 0) {
             return range.min >= 0 ? IG_YES : IG_NO;
+        }
+        if (find_floor_less(&sum) != UINT32_MAX && never_below_zero(table, &sum)) {
+            return IG_YES;
         }
     }
     if (depth == DEPTH) {

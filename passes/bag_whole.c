@@ -470,56 +470,85 @@ static void rewrite(ig_recogniser *r, ig_op *bag, uint32_t number, const source 
     r->run->changed = true;
 }
 
-/* Ids that were sorted, though not as is known here. */
-static bool comes_sorted(const ig_op *bag, const ig_bag_feature *f) {
+/* The order by which ids were sorted, though not as is known here; or NULL. */
+static const ig_op *sort_of(const ig_op *bag, const ig_bag_feature *f) {
     const ig_op *op = operand(bag, f->ids)->def;
     for (uint32_t i = 0; op && i < STEPS_MAX; i++) {
-        if (op->code == IG_OP_gather && ig_def(operand(op, 1), IG_OP_sort)) {
-            return true;
+        const ig_op *sort = op->code == IG_OP_gather
+                                ? ig_def(operand(op, 1), IG_OP_sort)
+                                : NULL;
+        if (sort) {
+            return sort;
         }
         op = op->code == IG_OP_slice || op->code == IG_OP_cast ? operand(op, 0)->def
                                                                : NULL;
     }
-    return false;
+    return NULL;
 }
 
-/* What the archive itself gets wrong. */
-static void warn(const ig_op *bag, const ig_bag_feature *f, const source *s) {
-    ig_module   *module = s->j->module;
+/* ---- what the archive itself gets wrong ---- */
+
+static const char *table_name(const ig_op *bag, const ig_bag_feature *f) {
     const ig_op *table = operand(bag, f->table)->def;
     const char  *name = table ? ig_attr_str(table, 0) : NULL;
-    name = name ? name : "?";
-    if (f->pool == IG_POOL_mean && s->shard < 0) {
-        ig_warn(
-            &module->context->diag, ig_op_location(bag),
+    return name ? name : "?";
+}
+
+static void warn_of_means(const ig_op *bag, const ig_bag_feature *f) {
+    ig_warn(&ig_op_module(bag)->context->diag, ig_op_location(bag),
             "table '%s' is sharded by rows, and the means of its shards are added, "
             "which is not the mean of the bag; --fix rowwise-mean divides by the ids "
             "of the whole bag",
-            name);
+            table_name(bag, f));
+}
+
+/* Ids that nobody has a row for are dealt out by their remainders, so a shard reads one
+ * of its rows for them.  `tables`: names of the parts. */
+static void warn_of_range(const ig_op *bag, const ig_writer *tables) {
+    if (tables->size) {
+        ig_warn(&ig_op_module(bag)->context->diag, ig_op_location(bag),
+                "sharded by rows: %s; an id out of range reads a row that depends on "
+                "how many shards there are, as the archive says, and not the row that "
+                "the whole table would give",
+                tables->data);
+    }
+}
+
+static void look_at(ig_recogniser *r, ig_op *bag, const ig_jagged *j, uint32_t number,
+                    ig_writer *dealt_tables) {
+    bool           skips = ig_attr_int(bag, IG_bag_negative, 0) == IG_NEGATIVE_skip;
+    bool           is_whole = ig_attr_int(bag, IG_bag_whole, 0) != 0;
+    ig_bag_feature f = ig_bag_feature_at(bag, number);
+    bool           is_mean = f.pool == IG_POOL_mean;
+    source         s = { .j = j, .shard = -1 };
+    s.keeps_parts = !skips || f.padding != INT64_MIN || f.pool == IG_POOL_max ||
+                    (is_mean && !is_whole);
+    if (open_source(&s, bag, &f) && follow(&s)) {
+        rewrite(r, bag, number, &s);
+    }
+    const ig_op *sort = sort_of(bag, &f);
+    dealt        d = { .key = sort ? operand(sort, 0) : NULL };
+    if (s.is_dealt || (d.key && read_key(&s, &d))) {
+        ig_put(dealt_tables, "%stable '%s'", dealt_tables->size ? ", " : "",
+               table_name(bag, &f));
+    }
+    if (is_mean && s.shard < 0 && (s.is_dealt || (is_whole && sort))) {
+        warn_of_means(bag, &f);
     }
 }
 
 static void look(ig_recogniser *r, ig_op *bag) {
     ig_jagged j;
+    ig_writer dealt_tables;
     if (ig_attr_int(bag, IG_bag_offsets, 0) != IG_OFFSETS_clamp) {
         return; /* offsets that are errors in a part may be none in the whole */
     }
-    bool skips = ig_attr_int(bag, IG_bag_negative, 0) == IG_NEGATIVE_skip;
     ig_jagged_open(&j, r->graph, r->arena);
+    ig_writer_init(&dealt_tables, r->arena);
     for (uint32_t i = 0; i < ig_bag_feature_count(bag); i++) {
-        ig_bag_feature f = ig_bag_feature_at(bag, i);
-        bool           is_mean = f.pool == IG_POOL_mean;
-        source         s = { .j = &j, .shard = -1 };
-        s.keeps_parts = !skips || f.padding != INT64_MIN || f.pool == IG_POOL_max ||
-                        (is_mean && !ig_attr_int(bag, IG_bag_whole, 0));
-        if (open_source(&s, bag, &f) && follow(&s)) {
-            rewrite(r, bag, i, &s);
-        }
-        if (s.is_dealt ||
-            (ig_attr_is_set(bag, IG_bag_whole) && comes_sorted(bag, &f))) {
-            warn(bag, &f, &s);
-        }
+        look_at(r, bag, &j, i, &dealt_tables);
     }
+    warn_of_range(bag, &dealt_tables);
     if (ig_attr_is_set(bag, IG_bag_whole)) {
         ig_attr_set(bag, IG_bag_whole, (ig_attr){ 0 });
         r->run->changed = true;

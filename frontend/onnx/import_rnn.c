@@ -129,6 +129,7 @@ static ig_status read_layer(layer *l) {
     l->batch = l->x->type->dims[1];
     if (ig_onnx_in(l->node, LENGTHS)) {
         IG_TRY(need_rank(l, LENGTHS, 1));
+        ig_onnx_guard_extents(l->node, X, l->is_batch_first ? 0 : 1, LENGTHS, 0);
         l->lengths = ig_make_cast(l->node->builder, l->node->inputs[LENGTHS],
                                   IG_DT_i64);
     }
@@ -181,6 +182,9 @@ static ig_status state_of(const layer *l, uint32_t index, uint32_t direction,
         return zeros(l, 2, (ig_dim[]){ l->batch, l->hidden }, out_value);
     }
     IG_TRY(need_rank(l, index, 3));
+    uint32_t batch = l->is_batch_first ? 0 : 1;
+    ig_onnx_guard_extents(l->node, X, batch, index, batch);
+    ig_onnx_guard_extents(l->node, R, 2, index, 2);
     return select_at(l, l->node->inputs[index], l->is_batch_first ? 1 : 0, direction,
                      out_value);
 }

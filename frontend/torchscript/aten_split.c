@@ -48,9 +48,8 @@ static bool set_count(ig_ts_call *call, parts *p, int64_t count) {
 
 static ig_status unknown_count(const ig_ts_call *call, const parts *p) {
     return ig_ts_fail(call, IG_UNSUPPORTED,
-                      "the number of parts depends on extent %u, which is not known: "
-                      "give it with --input",
-                      p->axis);
+                      "the number of parts depends on extent %u, %s", p->axis,
+                      ig_ts_open_dim(call->module, call->arena, p->extent));
 }
 
 static ig_status give_parts(ig_ts_call *call, const parts *p) {

@@ -237,6 +237,19 @@ static ig_status evaluate_attribute(ig_ts_eval *eval, const ig_ast *node,
 
 /* ---- subscripts ---- */
 
+/* A number that only the run has; that of a trip is known when the trips are. */
+static ig_status refuse_index(ig_ts_eval *eval, const ig_ts_value *index) {
+    ig_dim dim = index->form == IG_TS_DIM ? index->as.dim : 0;
+    bool   is_trip = index->form == IG_TS_RUN && ig_ts_is_trip(index->as.value, &dim);
+    if (index->kind != IG_TS_INT || (index->form != IG_TS_DIM && !is_trip)) {
+        return ig_ts_error(eval, IG_UNSUPPORTED,
+                           "indexes a list by a number that is computed at run time");
+    }
+    return ig_ts_error(eval, IG_UNSUPPORTED, "indexes a list by %s%s",
+                       is_trip ? "the number of a trip, and trips are an extent, " : "",
+                       ig_ts_open_dim(eval->module, eval->arena, dim));
+}
+
 static ig_status index_items(ig_ts_eval *eval, const ig_ts_list *list,
                              const ig_ts_value *index, ig_ts_value *out) {
     int64_t i = index->as.i;
@@ -244,8 +257,7 @@ static ig_status index_items(ig_ts_eval *eval, const ig_ts_list *list,
         return ig_ts_error(eval, IG_UNSUPPORTED, "uses a list that %s", list->poison);
     }
     if (index->kind != IG_TS_INT || index->form != IG_TS_KNOWN) {
-        return ig_ts_error(eval, IG_UNSUPPORTED,
-                           "indexes a list by a number that is computed at run time");
+        return refuse_index(eval, index);
     }
     i = i < 0 ? i + (int64_t)list->count : i;
     if (i < 0 || (uint64_t)i >= list->count) {

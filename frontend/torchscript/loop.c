@@ -296,6 +296,32 @@ static ig_status look_at_storage(building *b, const ig_ts_change *change) {
     return add_place(b, found, NULL);
 }
 
+static bool read_extent(ig_value *trips, ig_dim *out_dim) {
+    ig_dims_value value;
+    bool          is_dim = ig_value_dims(trips, &value) && value.count == 1;
+    *out_dim = is_dim ? value.dims[0] : 0;
+    return is_dim;
+}
+
+bool ig_ts_is_trip(const ig_value *value, ig_dim *out_trips) {
+    const ig_op *loop = value->def ? NULL : value->block->parent;
+    return loop && loop->code == IG_OP_loop && value->index == 0 &&
+           read_extent(loop->operands[0].value, out_trips);
+}
+
+static ig_status refuse_growth(const building *b) {
+    ig_dim trips;
+    if (!b->loop->trips || !read_extent(b->loop->trips, &trips)) {
+        return ig_ts_error(b->eval, IG_UNSUPPORTED,
+                           "a container changes its length in a loop that a run-time "
+                           "condition ends");
+    }
+    return ig_ts_error(b->eval, IG_UNSUPPORTED,
+                       "a container changes its length in a loop of as many trips as "
+                       "an extent says, %s",
+                       ig_ts_open_dim(b->eval->module, b->eval->arena, trips));
+}
+
 static ig_status look_at_changes(building *b) {
     for (size_t i = 0; i < b->level.changes.count; i++) {
         const ig_ts_change *change = &b->level.changes.items[i];
@@ -306,9 +332,7 @@ static ig_status look_at_changes(building *b) {
         bool is_fixed = change->kind == IG_TS_HOLD_FRAME ||
                         change->before.count == change->after.count;
         if (!is_fixed) {
-            return ig_ts_error(b->eval, IG_UNSUPPORTED,
-                               "a container changes its length in a loop that a "
-                               "run-time condition ends");
+            return refuse_growth(b);
         }
         for (size_t k = 0; k < change->after.count; k++) {
             IG_TRY(look_at_value(b, change, k));

@@ -217,6 +217,33 @@ ig_dim ig_ts_symbol(ig_ts_call *call, const char *name) {
     return dim;
 }
 
+typedef struct open_dim {
+    const ig_module *module;
+    ig_writer       *text;
+    bool             has_any, is_of_data;
+} open_dim;
+
+static void put_symbol(void *user, uint32_t index) {
+    open_dim        *d = user;
+    const ig_symbol *symbol = ig_symbol_at(d->module, index);
+    const char      *origin = symbol->origin ? symbol->origin : "of no input";
+    ig_put(d->text, "%s%s: %s", d->has_any ? "; " : " (", symbol->name, origin);
+    d->has_any = true;
+    d->is_of_data = d->is_of_data || strncmp(origin, "dim ", 4) != 0;
+}
+
+const char *ig_ts_open_dim(const ig_module *module, ig_arena *arena, ig_dim dim) {
+    ig_writer text;
+    open_dim  d = { .module = module, .text = &text };
+    ig_writer_init(&text, arena);
+    ig_dim_print(module, dim, &text);
+    ig_dim_visit_symbols(module, dim, put_symbol, &d);
+    ig_put(&text, "%s%s", d.has_any ? ")" : "",
+           d.is_of_data ? ", which only the run learns"
+                        : ": give numbers for these extents with --input");
+    return text.data;
+}
+
 /* ---- calling other operators ---- */
 
 ig_ts_value ig_ts_tensor_value(ig_ts_call *call, ig_value *value) {

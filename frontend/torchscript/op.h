@@ -232,6 +232,8 @@ ig_status ig_ts_guard_broadcast(ig_ts_call *call, const ig_value *x, const ig_va
 bool ig_ts_fixes_means(const ig_ts_call *call);
 /* A fresh symbol for an extent that only the run learns. */
 ig_dim ig_ts_symbol(ig_ts_call *call, const char *name);
+/* For messages: the extent, what its symbols are, what to do so that it is known. */
+const char *ig_ts_open_dim(const ig_module *module, ig_arena *arena, ig_dim dim);
 /* The one element of `value` as far as it is known now: constants and shape arithmetic
  * are folded.  Another count is INVALID. */
 ig_status ig_ts_number_of(ig_ts_eval *eval, ig_ts_kind kind, ig_value *value,

@@ -96,6 +96,9 @@ else
     check "with a warning that names the table" 0 "table '_tensor_constant3.t0' is sharded by rows" \
         "$ingot" compile "$defect/model.pt" -o "$tmp/means.ingot" --no-cache \
         --input 'kjt=kjt(keys=["product", "user"], values=i64[V], lengths=i64[L], weights=none)'
+    check "and one of ids out of range" 0 "sharded by rows: table '_tensor_constant3.t0', table '_tensor_constant3.t1'; an id out of range reads" \
+        "$ingot" compile "$defect/model.pt" -o "$tmp/means.ingot" --no-cache \
+        --input 'kjt=kjt(keys=["product", "user"], values=i64[V], lengths=i64[L], weights=none)'
     check "which is not the mean of the bags" 1 "FAIL" "$ingot" verify "$tmp/whole"
     for form in static dynamic; do
         check "the fix gives that, $form" 0 "1 passed" \
@@ -103,10 +106,13 @@ else
     done
     check "by the interpreter too" 0 "1 passed" \
         "$ingot" verify -t interpret --fix rowwise-mean "$tmp/whole"
-    check "there is nothing to warn of then" 0 "" \
-        "$ingot" compile "$defect/model.pt" -o "$tmp/whole.ingot" --no-cache -q \
-        --fix rowwise-mean \
-        --input 'kjt=kjt(keys=["product", "user"], values=i64[V], lengths=i64[L], weights=none)'
+    "$ingot" compile "$defect/model.pt" -o "$tmp/whole.ingot" --no-cache --fix rowwise-mean \
+        --input 'kjt=kjt(keys=["product", "user"], values=i64[V], lengths=i64[L], weights=none)' \
+        >"$tmp/whole.txt" 2>&1
+    holds "the fixed means are not warned of" \
+        [ "$(grep -c 'the means of its shards' "$tmp/whole.txt")" = 0 ]
+    holds "ids out of range still are" \
+        [ "$(grep -c 'sharded by rows: table' "$tmp/whole.txt")" = 2 ]
 fi
 
 # What an archive of tables holds, and structured values for what was compiled of it.

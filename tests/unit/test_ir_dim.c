@@ -224,6 +224,13 @@ TEST(order_is_three_valued) {
     CHECK_INT(ig_dim_less_equal(module, b, l), IG_MAYBE);
     CHECK_INT(ig_dim_less_equal(module, MIN(b, l), b), IG_YES);
     CHECK_INT(ig_dim_less_equal(module, b, MAX(b, l)), IG_YES);
+    CHECK_INT(ig_dim_less_equal(module, FLOOR(b, 2), b), IG_YES);
+    CHECK_INT(ig_dim_less_equal(module, ig_dim_mul(module, 2, FLOOR(b, 2)), b), IG_YES);
+    CHECK_INT(ig_dim_less_equal(module, ig_dim_mul(module, 3, FLOOR(b, 2)), b),
+              IG_MAYBE);
+    CHECK_INT(ig_dim_less_equal(module, FLOOR(ADD(b, 4), 2), b), IG_MAYBE);
+    CHECK_INT(ig_dim_less_equal(module, ADD(FLOOR(b, 2), FLOOR(l, 3)), ADD(b, l)),
+              IG_YES);
     finish();
 }
 
