@@ -186,8 +186,8 @@ static ig_status extreme(const ig_onnx_node *node, ig_reduce op, ig_opcode with_
     return ig_onnx_build_scalar(node, with_zero, *out_value, 0, out_value);
 }
 
-/* DynamicQuantizeLinear(x): u8, with the scale and zero point that hold x and 0; a scale
- * of 1 where x is nothing but 0. */
+/* DynamicQuantizeLinear(x): u8, with the scale and zero point that hold x and 0; the
+ * scale is 1 where x is nothing but 0. */
 ig_status ig_onnx_import_quantize_dynamic(ig_onnx_node *node) {
     IG_TRY(ig_onnx_float_tensor(node, 0));
     ig_value *low, *high, *scale, *zero_point, *is_none, *x = node->inputs[0];
