@@ -106,7 +106,8 @@ static ig_status find_module(ig_package *package, const ig_package_item **out_it
     }
     ig_location where = { .file = package->archive->file };
     return ig_error_hint(&package->archive->context->diag, IG_INVALID, &where,
-                         "choose with --entry PACKAGE/RESOURCE.pkl",
+                         count ? "choose with --resource PACKAGE/NAME.pkl"
+                               : "ingot info lists what it holds",
                          count ? "the package has several modules (pickles: %s)"
                                : "the package has no module to run (pickles: %s)",
                          list_pickles(package));

@@ -118,13 +118,25 @@ static numbers numbers_of(const finder *f, const ig_py *value) {
 
 /* ---- a look-up ---- */
 
-/* The tables' bytes: on the device, else in managed memory. */
+static bool has_bytes(const ig_py *value) {
+    return value && value->kind == IG_PY_TENSOR && value->as.tensor->count > 0;
+}
+
+/* The tables' bytes: on the device, else in managed memory; FBGEMM's own module, whose
+ * code chooses between them, calls them so. */
 static known find_storage(const finder *f, const ig_ast_list *arguments) {
+    static const char *const names[] = { "weights_dev", "weights_host", "weights_uvm" };
     for (size_t i = 0; i < 2; i++) {
         known flat = find_value(f, arguments->items[i]);
-        if (flat.value && flat.value->kind == IG_PY_TENSOR &&
-            flat.value->as.tensor->count > 0) {
+        if (has_bytes(flat.value)) {
             return flat;
+        }
+    }
+    for (size_t i = 0; i < IG_COUNT_OF(names); i++) {
+        const ig_py *value = ig_py_get(f->module, names[i]);
+        if (has_bytes(value)) {
+            return (known){ value,
+                            ig_arena_printf(f->to->arena, "%s%s", f->path, names[i]) };
         }
     }
     return (known){ NULL, "" };
@@ -155,7 +167,8 @@ static void put_tables(finder *f, const ig_ast_list *arguments) {
     numbers starts = numbers_of(f, value_of(f, arguments->items[STARTS]));
     numbers kinds = numbers_of(f, value_of(f, arguments->items[KINDS]));
     numbers columns = numbers_of(f, value_of(f, arguments->items[COLUMNS]));
-    numbers rows = numbers_of(f, f->rows);
+    numbers rows = numbers_of(f, f->rows ? f->rows
+                                         : ig_py_get(f->module, "rows_per_table"));
     known   flat = find_storage(f, arguments);
     int64_t align = 1;
     if (arguments->count > ALIGN && arguments->items[ALIGN]->kind == IG_AST_INT) {

@@ -78,6 +78,14 @@ else
     check "a .pt2 is refused by name" 4 "this is a torch.export archive (.pt2)" \
         "$ingot" info "$torch/pt2/mlp/model.pt2"
     check "a package is listed" 0 "model.pkl" "$ingot" info "$torch/package/seed/my_package.pt"
+    check "with values" 0 '"tup": (1, (2, ()), "' \
+        "$ingot" info "$torch/package/data_only/package.pt"
+    check "what is not in it cannot be compiled" 3 "the package has no module to run" \
+        "$ingot" compile "$torch/package/data_only/package.pt" -o "$tmp/x.ingot"
+    check "a data set whose file is missing says so once" 3 "input_0.npy: cannot read" \
+        sh -c "mkdir '$tmp/lacks' && cp '$plain/test_data_set_0/values.json' '$tmp/lacks' &&
+            '$ingot' run '$plain/model.pt' --inputs '$tmp/lacks'"
+    holds "in one line" [ "$(grep -c 'cannot read' "$tmp/out")" = 1 ]
     check "and its model run" 0 "1 passed" "$ingot" verify "$torch/package/seed"
 fi
 
@@ -120,6 +128,8 @@ model=$cases/models/torchrec/seed_quant_ebc/model.pt
 if [ -f "$model" ]; then
     kjt='kjt=kjt:keys=product,user;lengths=2,0,1,3;values=101,202,303,404,505,606'
     check "tables are listed" 0 "_tensor_constant2.t1: 4096 x 64, int8" "$ingot" info "$model"
+    check "those of FBGEMM's own module too" 0 ": 50 x 16, int8" "$ingot" info \
+        "$cases/models/torchrec/tbe_int8_sum/model.pt"
     check "tables of modules too" 0 "emb.3.weight: 100 x 32, float32" \
         "$ingot" info "$cases/models/torchrec/dlrm_float_script/model.pt"
     "$ingot" compile "$model" -q -o "$tmp/ebc.ingot" --input \

@@ -22,8 +22,10 @@ bool is_structured_model(const char *path) {
 
 /* ---- reading ---- */
 
-static ig_status complain_of(const char *about, const words *why) {
-    if (why->text[0]) {
+/* Unless the context has said it already. */
+static ig_status complain_of(ig_context *context, const char *about, const words *why) {
+    const char *said = ig_context_messages(context);
+    if (why->text[0] && !(said[0] && strstr(why->text, said))) {
         complain(0, "%s: %s", about, why->text);
     }
     return IG_INVALID;
@@ -52,7 +54,7 @@ static ig_status take_call(ig_context *context, const char *folder, const char *
                   structured_of_json(json_array_get(item, 1), &files, to, &why);
     }
     json_decref(json);
-    return is_good ? IG_OK : complain_of(path, &why);
+    return is_good ? IG_OK : complain_of(context, path, &why);
 }
 
 /* Number of "input_7.npy", or -1. */
@@ -191,7 +193,7 @@ static ig_status take_option(ig_context *context, const char *text,
     bool is_good = structured_parse(context, equals + 1, to, &why);
     to->name = kept;
     free(name);
-    return is_good ? IG_OK : complain_of(text, &why);
+    return is_good ? IG_OK : complain_of(context, text, &why);
 }
 
 ig_status structured_arguments(const settings *given, ig_context *context,
