@@ -120,6 +120,7 @@ void ig_program_close(ig_program *program) {
         return;
     }
     free(program->execs);
+    free(program->port_slots);
     ig_program_drop_constants(program);
     program->device->unload(&program->image);
     ig_plan_close(&program->plan);

@@ -34,6 +34,11 @@ typedef struct ig_source {
     size_t      copy_size;
 } ig_source;
 
+/* An operand slot that stands in the caller's memory and so moves from call to call. */
+typedef struct ig_port_slot {
+    uint32_t slot, buffer;
+} ig_port_slot;
+
 struct ig_program {
     atomic_int       references;
     const ig_device *device;
@@ -47,6 +52,8 @@ struct ig_program {
     ig_source       *sources; /* weights, weights-<level>, then the files */
     const void     **constants;
     ig_exec         *execs;
+    ig_port_slot    *port_slots; /* of steps that are not late */
+    uint32_t         port_slot_count;
     uint32_t         slot_count, param_count, launch_count, late_count;
     uint32_t         table_size; /* most operands of a launch in rows */
     uint32_t         scratch;    /* most bytes of it that a worker needs */

@@ -150,6 +150,45 @@ static void find_phases(ig_program *program) {
     }
 }
 
+/* ---- ports ---- */
+
+static bool is_port(const ig_plan *plan, uint32_t buffer) {
+    return buffer != IG_NONE && (plan->buffers[buffer].space == IG_SPACE_INPUT ||
+                                 plan->buffers[buffer].space == IG_SPACE_OUTPUT);
+}
+
+/* Lists the slots of ports, or only counts them. */
+static void list_port_slots(ig_program *program, ig_port_slot *out_slots) {
+    const ig_plan *plan = &program->plan;
+    program->port_slot_count = 0;
+    for (uint32_t i = 0; i < plan->steps_count; i++) {
+        const ig_plan_range range = plan->steps[i].operands;
+        const ig_exec      *exec = &program->execs[i];
+        for (uint32_t o = 0; o < range.count && !exec->is_late; o++) {
+            uint32_t buffer = plan->operands[range.first + o].buffer;
+            if (!is_port(plan, buffer)) {
+                continue;
+            }
+            if (out_slots) {
+                out_slots[program->port_slot_count] = (ig_port_slot){ exec->slot + o,
+                                                                      buffer };
+            }
+            program->port_slot_count++;
+        }
+    }
+}
+
+static ig_status find_port_slots(ig_program *program, const ig_message *message) {
+    list_port_slots(program, NULL);
+    program->port_slots = calloc((size_t)program->port_slot_count + 1,
+                                 sizeof *program->port_slots);
+    if (!program->port_slots) {
+        return ig_message_set(message, IG_LIMIT, "out of memory");
+    }
+    list_port_slots(program, program->port_slots);
+    return IG_OK;
+}
+
 ig_status ig_program_lay_out(ig_program *program, const ig_message *message) {
     const ig_plan *plan = &program->plan;
     layout         l = { program, plan, message, 0, 0, IG_NONE, 0 };
@@ -163,5 +202,5 @@ ig_status ig_program_lay_out(ig_program *program, const ig_message *message) {
     program->slot_count = (uint32_t)l.slots;
     program->param_count = (uint32_t)l.params;
     find_phases(program);
-    return IG_OK;
+    return find_port_slots(program, message);
 }

@@ -127,9 +127,11 @@ ig_status ig_session_resolve(ig_session *session, uint32_t number);
 ig_status ig_session_resolve_params(ig_session *session, uint32_t number);
 /* Divides the tiles of the phase that begins at step `number` among the workers. */
 void ig_session_split(ig_session *session, uint32_t number);
-/* Fills the addresses of one step's slots, or of every step that is not late. */
+/* Fills the addresses of one step's slots, of every step that is not late, or of those
+ * alone that are the caller's. */
 void ig_session_patch_step(ig_session *session, uint32_t number);
 void ig_session_patch(ig_session *session);
+void ig_session_patch_ports(ig_session *session);
 
 /* session_run.c: how steps are done, by kind. */
 extern ig_step_fn *const ig_session_steps[IG_STEP_COUNT];

@@ -126,12 +126,13 @@ static ig_status bind_extents(ig_session *session, const ig_view *inputs) {
 }
 
 static bool has_extents(const ig_session *session, const ig_view *inputs) {
-    for (uint32_t i = 0; i < session->plan->inputs_count; i++) {
-        const ig_view *old = &session->inputs[i], *new = &inputs[i];
-        if (old->dtype != new->dtype || old->rank != new->rank) {
+    const ig_view *old = session->inputs, *new = inputs;
+    for (uint32_t left = session->plan->inputs_count; left > 0; left--, old++, new ++) {
+        uint32_t rank = old->rank;
+        if (old->dtype != new->dtype || rank != new->rank) {
             return false;
         }
-        for (uint32_t axis = 0; axis < old->rank; axis++) {
+        for (uint32_t axis = 0; axis < rank; axis++) {
             if (old->dims[axis] != new->dims[axis]) {
                 return false;
             }
@@ -166,15 +167,31 @@ static ig_status bind_input(ig_session *session, uint32_t number, const ig_view 
     return IG_OK;
 }
 
+/* Is there nothing to check: an address that suits every element, of memory whose end
+ * is not told? */
+static bool is_plain(const ig_view *view) {
+    uintptr_t last_bits = sizeof(int64_t) - 1; /* the largest element's */
+    return view->data && view->capacity == 0 &&
+           ((uintptr_t)view->data & last_bits) == 0;
+}
+
 /* True in `moved` when an address differs from the one bound before. */
 static ig_status bind_inputs(ig_session *session, const ig_view *inputs, bool *moved) {
-    for (uint32_t i = 0; i < session->plan->inputs_count; i++) {
-        bool is_new = inputs[i].data != session->inputs[i].data;
-        if (is_new || *moved || inputs[i].capacity > 0) {
+    const ig_plan_port *ports = session->plan->inputs;
+    ig_view            *bound = session->inputs;
+    char              **bases = session->bases;
+    uint32_t            count = session->plan->inputs_count;
+    bool                is_moved = *moved;
+    for (uint32_t i = 0; i < count; i++) {
+        is_moved |= inputs[i].data != bound[i].data;
+        if (is_plain(&inputs[i])) {
+            bound[i].data = inputs[i].data;
+            bases[ports[i].buffer] = inputs[i].data;
+        } else {
             IG_TRY(bind_input(session, i, &inputs[i]));
-            *moved |= is_new;
         }
     }
+    *moved = is_moved;
     return IG_OK;
 }
 
@@ -193,13 +210,18 @@ static ig_status no_memory(ig_session *session, const char *name, int64_t bytes)
 }
 
 static bool overlaps_input(const ig_session *session, const char *data, int64_t bytes) {
-    for (uint32_t i = 0; i < session->plan->inputs_count; i++) {
-        uint32_t buffer = session->plan->inputs[i].buffer;
-        if (overlaps(data, bytes, session->bases[buffer], session->bytes[buffer])) {
-            return true;
-        }
+    const ig_plan_port *ports = session->plan->inputs;
+    uint32_t            count = session->plan->inputs_count;
+    uintptr_t           own = (uintptr_t)bytes;
+    bool                is_any = false; /* without a branch an input */
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t  buffer = ports[i].buffer;
+        uintptr_t at = (uintptr_t)session->bases[buffer];
+        uintptr_t size = (uintptr_t)session->bytes[buffer];
+        is_any |= ((uintptr_t)data < at + size) & (at < (uintptr_t)data + own) &
+                  (size > 0);
     }
-    return false;
+    return is_any && bytes > 0;
 }
 
 /* The session's memory for an output; an earlier output in it that is now an input
@@ -335,16 +357,18 @@ static ig_status check_counts(ig_session *session, size_t input_count,
 
 static ig_status bind_all(ig_session *session, const ig_view *inputs,
                           ig_view *outputs) {
-    bool moved = !session->is_bound;
+    bool is_new = !session->is_bound, moved = is_new;
     session->is_bound = false;
     if (!has_extents(session, inputs)) {
         IG_TRY(bind_extents(session, inputs));
-        moved = true;
+        is_new = moved = true;
     }
     IG_TRY(bind_inputs(session, inputs, &moved));
     IG_TRY(bind_outputs(session, outputs, &moved));
-    if (moved) {
+    if (is_new) {
         ig_session_patch(session);
+    } else if (moved) {
+        ig_session_patch_ports(session);
     }
     session->is_bound = true;
     return IG_OK;

@@ -112,6 +112,17 @@ void ig_session_patch(ig_session *session) {
     }
 }
 
+void ig_session_patch_ports(ig_session *session) {
+    const ig_shape     *shape = session->shape;
+    const ig_port_slot *ports = session->program->port_slots;
+    char *const        *bases = session->bases;
+    uint32_t            count = session->program->port_slot_count;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t slot = ports[i].slot;
+        shape->slots[slot] = bases[ports[i].buffer] + shape->slot_offsets[slot];
+    }
+}
+
 /* ---- launches ---- */
 
 static ig_status resolve_list(ig_session *session, uint32_t number, ig_plan_range range,

@@ -488,7 +488,11 @@ static void emit_class(const bag_class *c, ig_value *const range[2],
     bag_ahead   cursor, *ahead = bag_ahead_start(c, b, &cursor) ? &cursor : NULL;
     ig_value   *zero = k_i64(b, 0), *one = k_i64(b, 1), *state[BAG_AHEAD];
     uint32_t    count = bag_ahead_pack(ahead, state);
-    k_loop      features = k_loop_open(b, zero, k_i64(b, c->count), one, state, count);
+    if (c->count == 1) {
+        emit(c, b, zero, range, ahead);
+        return;
+    }
+    k_loop features = k_loop_open(b, zero, k_i64(b, c->count), one, state, count);
     bag_ahead_unpack(ahead, features.carried);
     emit(c, &features.b, features.index, range, ahead);
     bag_ahead_pack(ahead, state);
@@ -516,8 +520,9 @@ static ig_status emit_classes(ig_lower *lower, const bag_class *shared,
             c.count++;
         }
         IG_TRY(bag_choose_lanes(&c));
-        bool is_cpu = lower->target->family == IG_FAMILY_CPU;
-        c.plan = is_cpu ? bag_plan(&c, &lower->b, range) : NULL;
+        if (lower->target->family == IG_FAMILY_CPU) {
+            bag_plan(&c, &lower->b, range);
+        }
         emit_class(&c, range, emit);
         i += c.count;
     }

@@ -20,12 +20,13 @@ typedef struct bag_feature {
 } bag_feature;
 
 /* Numbers that may differ from feature to feature. */
-#define BAG_NUMBER_ROWS(X)                                                \
-    X(rows)                                                               \
-    X(padding)                                                            \
-    X(id_stride) X(bag_stride) X(length) X(id_count) X(weight_stride)     \
-        X(weight_bag_stride) X(begin_stride) X(begin_count) X(end_stride) \
-            X(out_stride) X(bags) X(window_bags) X(first_tile)
+#define BAG_NUMBER_ROWS(X)                                                    \
+    X(rows)                                                                   \
+    X(padding)                                                                \
+    X(id_stride)                                                              \
+    X(bag_stride) X(length) X(id_count) X(weight_stride) X(weight_bag_stride) \
+        X(begin_stride) X(begin_count) X(end_stride) X(out_stride) X(bags)    \
+            X(window_bags) X(first_tile)
 
 typedef enum bag_number {
 #define BAG_NUMBER(name) BAG_##name,
@@ -58,6 +59,7 @@ typedef struct bag_ahead {
     ig_value *place, *left; /* of the next id, in its buffer; ids to come */
     ig_value *feature;      /* its number; carried when there are many */
     ig_value *in_bag;       /* ids to come of the bag, when bags lie apart */
+    ig_value *table, *ids;  /* of the only feature; NULL when there are many */
     bool      has_many, has_gaps;
 } bag_ahead;
 
@@ -125,9 +127,9 @@ void bag_emit_columns(const bag_class *c, ig_builder *b, bag_cursor *at, ig_valu
                       uint32_t vectors);
 
 /* bag_share.c: the bags of each feature in those tiles, in a local array. */
-ig_value *bag_plan(const bag_class *c, ig_builder *b, ig_value *const range[2]);
-void      bag_planned_bags(const bag_class *c, ig_builder *b, ig_value *number,
-                           ig_value *out_bags[2]);
+void bag_plan(bag_class *c, ig_builder *b, ig_value *const range[2]);
+void bag_planned_bags(const bag_class *c, ig_builder *b, ig_value *number,
+                      ig_value *out_bags[2]);
 /* Where their ids begin in the buffer, and how many there are. */
 void bag_planned_ids(const bag_class *c, ig_builder *b, ig_value *number,
                      ig_value **out_place, ig_value **out_left);

@@ -10,11 +10,12 @@
  *           ▲                          ▲
  *       add this row             ask for this row          distance: ids
  *
- * Before the first bag the cursor runs ahead by the distance.  From then on it goes one
- * step for each id, and one for each feature that the first cursor opens; its own steps
- * are the same, an id or a feature, so the distance stays, and small calls, whose
- * features have an id or two each, are served as large ones are.  It only asks: ids are
- * not checked here.
+ * Before the first bag the cursor runs ahead by the distance, in loops of a few
+ * instructions an id: a small call is all look-ahead, and the sooner its rows are asked
+ * for, the sooner it ends.  From then on it goes one step for each id, and one for each
+ * feature that the first cursor opens; its own steps are the same, an id or a feature,
+ * so the distance stays, and small calls, whose features have an id or two each, are
+ * served as large ones are.  It only asks: ids are not checked here.
  */
 #include "passes/lower/cpu/bag.h"
 
@@ -99,13 +100,22 @@ static void open_feature(const bag_class *c, ig_builder *b, ig_value *number,
 
 /* ---- one step ---- */
 
-static void ask_for_row(const bag_class *c, ig_builder *b, bag_ahead *ahead) {
+/* Table and ids of the feature; of a class's only one they are loaded once. */
+static bag_cursor open_buffers(const bag_class *c, ig_builder *b,
+                               const bag_ahead *ahead) {
+    if (ahead->table) {
+        return (bag_cursor){ .table = ahead->table, .ids = ahead->ids };
+    }
     const bag_feature *f = &c->features[0];
     ig_value          *operand = k_mul(b, ahead->feature, k_i64(b, c->stride));
-    bag_cursor         at = { .table = k_buffer_at(b, f->table->buffer, operand) };
-    ig_value          *ids = k_buffer_at(b, f->ids->buffer, operand);
-    ig_value          *id = k_load(b, ids, ahead->place, 1);
-    bag_prefetch_row(c, b, &at, k_cast(b, id, IG_DT_i64));
+    return (bag_cursor){ .table = k_buffer_at(b, f->table->buffer, operand),
+                         .ids = k_buffer_at(b, f->ids->buffer, operand) };
+}
+
+static void ask_for_row(const bag_class *c, ig_builder *b, const bag_cursor *at,
+                        ig_value *place) {
+    ig_value *id = k_load(b, at->ids, place, 1);
+    bag_prefetch_row(c, b, at, k_cast(b, id, IG_DT_i64));
 }
 
 static void go_on(const bag_class *c, ig_builder *b, bag_ahead *ahead) {
@@ -156,16 +166,88 @@ void bag_ahead_step(const bag_class *c, ig_builder *b, bag_ahead *ahead) {
     for (uint32_t i = 0; i < count; i++) {
         types[i] = state[i]->type;
     }
-    bag_ahead past = *ahead;
-    ig_value *has_id = k_compare(b, IG_OP_gt, ahead->left, k_i64(b, 0));
-    k_if      id = k_if_open(b, has_id, types, count);
-    ask_for_row(c, &id.then, ahead);
+    bag_ahead  past = *ahead;
+    ig_value  *has_id = k_compare(b, IG_OP_gt, ahead->left, k_i64(b, 0));
+    k_if       id = k_if_open(b, has_id, types, count);
+    bag_cursor at = open_buffers(c, &id.then, ahead);
+    ask_for_row(c, &id.then, &at, ahead->place);
     go_on(c, &id.then, ahead);
     bag_ahead_pack(ahead, state);
     open_next(c, &id.other, &past);
     bag_ahead_pack(&past, other);
     k_if_close(&id, state, other);
     bag_ahead_unpack(ahead, id.results);
+}
+
+/* ---- before the first bag ---- */
+
+/* Ids of the open feature, as many as there are and `steps` allow; the result is the
+ * steps that are left. */
+static ig_value *ask_for_some(const bag_class *c, ig_builder *b, bag_ahead *ahead,
+                              ig_value *steps) {
+    bag_cursor strides = { 0 }, at = open_buffers(c, b, ahead);
+    bag_open_strides(c, b, ahead->feature, &strides);
+    ig_value *count = k_min(b, ahead->left, steps);
+    k_loop    loop = k_loop_open(b, k_i64(b, 0), count, k_i64(b, 1), NULL, 0);
+    ig_value *along = k_mul(&loop.b, loop.index, strides.id_stride);
+    ask_for_row(c, &loop.b, &at, k_add(&loop.b, ahead->place, along));
+    k_loop_close(&loop, NULL, 0);
+    ahead->place = k_add(b, ahead->place, k_mul(b, count, strides.id_stride));
+    ahead->left = k_sub(b, ahead->left, count);
+    return k_sub(b, steps, count);
+}
+
+/* The next feature when this one is through: a step. */
+static ig_value *open_after(const bag_class *c, ig_builder *b, bag_ahead *ahead,
+                            ig_value *steps) {
+    ig_value      *zero = k_i64(b, 0), *before[BAG_AHEAD + 1], *after[BAG_AHEAD + 1];
+    const ig_type *types[BAG_AHEAD + 1];
+    uint32_t       count = bag_ahead_pack(ahead, before);
+    before[count] = steps;
+    for (uint32_t i = 0; i <= count; i++) {
+        types[i] = before[i]->type;
+    }
+    ig_value *is_through = k_binary(b, IG_OP_and,
+                                    k_compare(b, IG_OP_le, ahead->left, zero),
+                                    k_compare(b, IG_OP_gt, steps, zero));
+    k_if      through = k_if_open(b, is_through, types, count + 1);
+    open_next(c, &through.then, ahead);
+    (void)bag_ahead_pack(ahead, after);
+    after[count] = k_sub(&through.then, steps, k_i64(&through.then, 1));
+    k_if_close(&through, after, before);
+    bag_ahead_unpack(ahead, through.results);
+    return through.results[count];
+}
+
+/* Runs ahead over features whose ids lie one behind the other. */
+static void run_ahead(const bag_class *c, ig_builder *b, bag_ahead *ahead) {
+    ig_value *steps = k_i64(b, distance_of(c)), *state[BAG_AHEAD + 1];
+    if (!ahead->has_many) {
+        (void)ask_for_some(c, b, ahead, steps);
+        return;
+    }
+    uint32_t count = bag_ahead_pack(ahead, state);
+    state[count] = steps;
+    k_loop features = k_loop_open(b, k_i64(b, 0), k_i64(b, c->count), k_i64(b, 1),
+                                  state, count + 1);
+    bag_ahead_unpack(ahead, features.carried);
+    steps = ask_for_some(c, &features.b, ahead, features.carried[count]);
+    steps = open_after(c, &features.b, ahead, steps);
+    (void)bag_ahead_pack(ahead, state);
+    state[count] = steps;
+    k_loop_close(&features, state, count + 1);
+    bag_ahead_unpack(ahead, features.results);
+}
+
+static void step_ahead(const bag_class *c, ig_builder *b, bag_ahead *ahead) {
+    ig_value *state[BAG_AHEAD], *distance = k_i64(b, distance_of(c));
+    uint32_t  count = bag_ahead_pack(ahead, state);
+    k_loop    loop = k_loop_open(b, k_i64(b, 0), distance, k_i64(b, 1), state, count);
+    bag_ahead_unpack(ahead, loop.carried);
+    bag_ahead_step(c, &loop.b, ahead);
+    bag_ahead_pack(ahead, state);
+    k_loop_close(&loop, state, count);
+    bag_ahead_unpack(ahead, loop.results);
 }
 
 bool bag_ahead_start(const bag_class *c, ig_builder *b, bag_ahead *ahead) {
@@ -176,14 +258,15 @@ bool bag_ahead_start(const bag_class *c, ig_builder *b, bag_ahead *ahead) {
                           .has_gaps = !is_flat(c),
                           .feature = k_i64(b, 0) };
     open_feature(c, b, ahead->feature, ahead);
-    ig_value *state[BAG_AHEAD];
-    uint32_t  count = bag_ahead_pack(ahead, state);
-    ig_value *distance = k_i64(b, distance_of(c));
-    k_loop    loop = k_loop_open(b, k_i64(b, 0), distance, k_i64(b, 1), state, count);
-    bag_ahead_unpack(ahead, loop.carried);
-    bag_ahead_step(c, &loop.b, ahead);
-    bag_ahead_pack(ahead, state);
-    k_loop_close(&loop, state, count);
-    bag_ahead_unpack(ahead, loop.results);
+    if (!ahead->has_many) {
+        bag_cursor at = open_buffers(c, b, ahead);
+        ahead->table = at.table;
+        ahead->ids = at.ids;
+    }
+    if (ahead->has_gaps) {
+        step_ahead(c, b, ahead);
+    } else {
+        run_ahead(c, b, ahead);
+    }
     return true;
 }

@@ -74,8 +74,12 @@ static ig_value *weight_of(const bag_class *c, ig_builder *b, const bag_cursor *
 
 static ig_value *total_weight(const bag_class *c, ig_builder *b) {
     ig_value  *zero = k_i64(b, 0), *count = k_i64(b, c->count);
-    k_loop     loop = k_loop_open(b, zero, count, k_i64(b, 1), &zero, 1);
     bag_cursor at = { 0 };
+    if (c->count == 1) {
+        bag_open_feature(c, b, zero, &at);
+        return weight_of(c, b, &at);
+    }
+    k_loop loop = k_loop_open(b, zero, count, k_i64(b, 1), &zero, 1);
     bag_open_feature(c, &loop.b, loop.index, &at);
     ig_value *weight = weight_of(c, &loop.b, &at);
     k_loop_close(&loop, (ig_value *[]){ k_add(&loop.b, loop.carried[0], weight) }, 1);
@@ -198,23 +202,32 @@ static ig_value *find_bags(const bag_class *c, ig_builder *b, const bag_cursor *
     return whole.results[2];
 }
 
-ig_value *bag_plan(const bag_class *c, ig_builder *b, ig_value *const range[2]) {
-    ig_value   *plan = k_local(c->lower->kernel, IG_DT_i64, (int64_t)c->count * FIELDS);
-    part        p = open_part(c, b, range);
-    ig_value   *zero = k_i64(b, 0), *count = k_i64(b, c->count);
-    k_loop      loop = k_loop_open(b, zero, count, k_i64(b, 1), &zero, 1);
-    ig_builder *in = &loop.b;
-    bag_cursor  at = { 0 };
-    ig_value   *found[FIELDS];
-    bag_open_feature(c, in, loop.index, &at);
-    ask_for_ids(c, in, &at);
-    ig_value *weight = find_bags(c, in, &at, &p, loop.carried[0], &found[LOW]);
-    find_ids(c, in, &at, &found[LOW], &found[PLACE]);
+/* Of the feature that lies at `from`; where the next one lies. */
+static ig_value *plan_feature(const bag_class *c, ig_builder *b, ig_value *number,
+                              const part *p, ig_value *from) {
+    bag_cursor at = { 0 };
+    ig_value  *found[FIELDS];
+    bag_open_feature(c, b, number, &at);
+    ask_for_ids(c, b, &at);
+    ig_value *weight = find_bags(c, b, &at, p, from, &found[LOW]);
+    find_ids(c, b, &at, &found[LOW], &found[PLACE]);
     for (int64_t i = 0; i < FIELDS; i++) {
-        k_store(in, found[i], plan, field_of(in, loop.index, i));
+        k_store(b, found[i], c->plan, field_of(b, number, i));
     }
-    k_loop_close(&loop, (ig_value *[]){ k_add(in, loop.carried[0], weight) }, 1);
-    return plan;
+    return k_add(b, from, weight);
+}
+
+void bag_plan(bag_class *c, ig_builder *b, ig_value *const range[2]) {
+    c->plan = k_local(c->lower->kernel, IG_DT_i64, (int64_t)c->count * FIELDS);
+    part      p = open_part(c, b, range);
+    ig_value *zero = k_i64(b, 0), *count = k_i64(b, c->count);
+    if (c->count == 1) {
+        (void)plan_feature(c, b, zero, &p, zero);
+        return;
+    }
+    k_loop    loop = k_loop_open(b, zero, count, k_i64(b, 1), &zero, 1);
+    ig_value *next = plan_feature(c, &loop.b, loop.index, &p, loop.carried[0]);
+    k_loop_close(&loop, &next, 1);
 }
 
 void bag_planned_bags(const bag_class *c, ig_builder *b, ig_value *number,
