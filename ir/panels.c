@@ -22,11 +22,19 @@ static ig_status check_tile(const ig_op *op) {
     return IG_OK;
 }
 
+/* The panels' dtype is a's, or a narrower float that is widened exactly. */
+static ig_status check_dtypes(const ig_op *op) {
+    ig_dtype a = (ig_dtype)ig_operand_type(op, 0)->dtype;
+    ig_dtype b = (ig_dtype)ig_operand_type(op, 1)->dtype;
+    bool     is_narrow = b == IG_DT_f16 || b == IG_DT_bf16;
+    return a == IG_DT_f32 && is_narrow ? IG_OK : ig_check_same_dtype(op, 0, 1);
+}
+
 ig_status ig_infer_matmul_panels(ig_op *op, const ig_type **out_types) {
     ig_module *module = ig_op_module(op);
     IG_TRY(ig_check_rank(op, 0, 2));
     IG_TRY(ig_check_rank(op, 1, 3));
-    IG_TRY(ig_check_same_dtype(op, 0, 1));
+    IG_TRY(check_dtypes(op));
     int64_t columns = ig_attr_int(op, IG_matmul_panels_columns, -1);
     if (columns < 1) {
         return INFER_ERROR(op, "columns is %lld, expected at least 1",

@@ -10,6 +10,15 @@
  * The driver computes recipes once, when compiling.  A matrix of fewer than 8 columns
  * is not worth panels of 16: it becomes rows of k for the dot schedule.  Leading dims
  * of x are merged into rows.
+ *
+ *     %0 = cast @h {to = f32} : f32[13, 512]                  h: f16[13, 512]
+ *     %1 = matmul %x, %0 : f32[B, 512]
+ *   becomes
+ *     %1 = matmul_panels %x, @h.panels.t {columns = 512}      panels of f16
+ *
+ * f16 and bf16 panels stay so: few rows wait for memory, and widening is exact.  The
+ * CPU's schedules widen as they load.  Narrow x is widened first, and the product
+ * rounded to its type, as the sum of a narrow matmul is.
  */
 #include "passes/pass.h"
 
@@ -20,21 +29,52 @@ enum { PANEL = 16, FEW_COLUMNS = 8 };
 typedef struct matrix {
     ig_weight *weight;
     bool       is_transposed; /* stored [N, K] */
+    bool       is_narrow;     /* f16 or bf16 */
     int64_t    k, n;
 } matrix;
 
 /* ---- what can be packed ---- */
 
-static bool read_matrix(const ig_op *op, matrix *out) {
-    const ig_op *def = op->operands[1].value->def;
-    if (!def || def->code != IG_OP_weight || def->results->type->rank != 2 ||
-        def->results->type->dtype != IG_DT_f32 ||
+static bool is_narrow(ig_dtype dtype) {
+    return dtype == IG_DT_f16 || dtype == IG_DT_bf16;
+}
+
+static bool swaps_two(const ig_op *op) {
+    const ig_attr *perm = &op->attrs[IG_transpose_perm];
+    return op->code == IG_OP_transpose && perm->count == 2 && perm->as.ints[0] == 1;
+}
+
+/* The weight behind casts that widen it and transposes, which turn `is_transposed`. */
+static const ig_op *read_weight(const ig_op *def, bool *is_transposed) {
+    while (def && def->code != IG_OP_weight) {
+        const ig_type *from = def->operand_count ? def->operands[0].value->type : NULL;
+        bool           is_widening = def->code == IG_OP_cast &&
+                           def->results->type->dtype == IG_DT_f32 &&
+                           is_narrow((ig_dtype)from->dtype);
+        if (!is_widening && !swaps_two(def)) {
+            return NULL;
+        }
+        *is_transposed ^= !is_widening;
+        def = def->operands[0].value->def;
+    }
+    return def;
+}
+
+static bool read_matrix(const ig_pass_run *run, const ig_op *op, matrix *out) {
+    out->is_transposed = ig_attr_int(op, IG_matmul_transpose_b, 0) != 0;
+    const ig_op *def = read_weight(op->operands[1].value->def, &out->is_transposed);
+    if (!def || def->results->type->rank != 2 ||
         !ig_type_is_static(def->results->type)) {
+        return false;
+    }
+    ig_dtype dtype = (ig_dtype)def->results->type->dtype;
+    out->is_narrow = is_narrow(dtype);
+    if (dtype != IG_DT_f32 &&
+        (!out->is_narrow || run->options->target->family != IG_FAMILY_CPU)) {
         return false;
     }
     const ig_dim *dims = def->results->type->dims;
     out->weight = ig_module_weight(ig_op_module(op), ig_attr_str(def, IG_weight_name));
-    out->is_transposed = ig_attr_int(op, IG_matmul_transpose_b, 0) != 0;
     out->n = dims[out->is_transposed ? 0 : 1];
     out->k = dims[out->is_transposed ? 1 : 0];
     return out->weight && out->n > 0 && out->k > 0;
@@ -105,7 +145,7 @@ static ig_value *build_recipe(ig_builder *b, const matrix *m, bool as_panels) {
     ig_value *x = ig_make_weight(b, m->weight);
     x = m->is_transposed ? x : transposed(b, x, 2);
     if (!as_panels) {
-        return x;
+        return m->is_narrow ? ig_make_cast(b, x, IG_DT_f32) : x;
     }
     int64_t panels = (m->n + PANEL - 1) / PANEL;
     x = padded(b, x, panels * PANEL - m->n);
@@ -129,8 +169,11 @@ static ig_weight *packed(ig_pass_run *run, ig_module *module, const matrix *m,
 
 /* ---- the product ---- */
 
-/* x as rows of K. */
+/* x as rows of K, in f32. */
 static ig_value *merge_rows(ig_builder *b, ig_value *x) {
+    if (is_narrow((ig_dtype)x->type->dtype)) {
+        x = ig_make_cast(b, x, IG_DT_f32);
+    }
     const ig_type *type = x->type;
     if (type->rank == 2) {
         return x;
@@ -140,8 +183,21 @@ static ig_value *merge_rows(ig_builder *b, ig_value *x) {
     return ig_make_reshape(b, x, 2, dims);
 }
 
+/* Erases what only made a weight of a product ready. */
+static void erase_unused(ig_op *op) {
+    while (op && op->code != IG_OP_weight && !op->results->uses) {
+        ig_op *before = op->operands[0].value->def;
+        ig_op_erase(op);
+        op = before;
+    }
+}
+
 static void replace_product(ig_op *op, ig_builder *b, ig_value *product) {
     const ig_type *type = op->results->type;
+    ig_op         *weight = op->operands[1].value->def;
+    if (is_narrow((ig_dtype)type->dtype)) {
+        product = ig_make_cast(b, product, (ig_dtype)type->dtype);
+    }
     if (product->type->rank != type->rank) {
         product = ig_make_reshape(b, product, type->rank, type->dims);
     }
@@ -151,6 +207,7 @@ static void replace_product(ig_op *op, ig_builder *b, ig_value *product) {
     product->name = op->results->name;
     ig_value_replace(op->results, product);
     ig_op_erase(op);
+    erase_unused(weight);
 }
 
 static void to_panels(ig_pass_run *run, ig_op *op, const matrix *m) {
@@ -167,12 +224,14 @@ static void to_panels(ig_pass_run *run, ig_op *op, const matrix *m) {
 /* Few columns: rows of k, both operands contiguous along it. */
 static void to_rows(ig_pass_run *run, ig_op *op, const matrix *m) {
     ig_value *x = op->operands[0].value;
-    if (m->is_transposed && x->type->rank == 2) {
+    bool      is_row = m->is_transposed && !m->is_narrow;
+    if (is_row && x->type->rank == 2 &&
+        op->operands[1].value->def->code == IG_OP_weight) {
         return;
     }
     ig_builder b = ig_builder_before(op);
-    ig_value  *weight = op->operands[1].value;
-    if (!m->is_transposed) {
+    ig_value  *weight = ig_make_weight(&b, m->weight);
+    if (!is_row) {
         weight = ig_make_weight(&b, packed(run, ig_op_module(op), m, false));
     }
     ig_value *operands[] = { merge_rows(&b, x), weight };
@@ -189,7 +248,8 @@ static void pack_block(ig_pass_run *run, ig_block *block) {
             pack_block(run, op->bodies[i]);
         }
         matrix m;
-        if (op->code != IG_OP_matmul || !is_plain_product(op) || !read_matrix(op, &m)) {
+        if (op->code != IG_OP_matmul || !is_plain_product(op) ||
+            !read_matrix(run, op, &m)) {
             continue;
         }
         if (m.n < FEW_COLUMNS) {

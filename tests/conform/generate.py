@@ -493,6 +493,17 @@ def contractions(file):
               [("f16",
                 (x.astype(np.float64) @ y.astype(np.float64)).astype(np.float16))],
               TOLERANCE["f16"])
+    own = np.random.default_rng(5)  # the cases behind stay as they are
+    x = own.integers(-99, 99, (3, 9)).astype("f4") / 32
+    for name, tile in ("whole", ""), ("tile", ", tile = [2, 16]"):
+        w = np.zeros((9, 32), "float16")
+        w[:, :20] = own.integers(-99, 99, (9, 20)).astype("f2") / 64
+        file.case(f"matmul/panels-f16-{name}",
+                  ["%0 = matmul_panels %x, %y {columns = 20" + tile + "}", "ret %0"],
+                  [("x", "f32", x),
+                   ("y", "f16", w.reshape(9, 2, 16).transpose(1, 0, 2).copy())],
+                  [("f32", (x.astype("f8") @ w[:, :20].astype("f8")).astype("f4"))],
+                  (1e-5, 1e-5))
 
 
 REDUCE = {

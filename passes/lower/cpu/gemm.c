@@ -4,7 +4,8 @@
  *   C[m, n] = epilogue(sum over k of A[m, k] * B[k, n], m, n)
  *
  * B lies in panels of 16 columns, [ceil(N / 16), K, 16], zero beyond N: a constant B is
- * packed so when compiling (passes/pack.c).  A and C keep their layout.
+ * packed so when compiling (passes/pack.c); panels of f16 or bf16 are widened as they
+ * are loaded.  A and C keep their layout.
  *
  *   grid       tiles of at most row_limit(K) rows, evenly split, x 128 columns; a
  *              worker walks the columns of one row tile first, so its rows of A stay
@@ -197,7 +198,8 @@ static ig_value *load_column(const gemm *g, ig_builder *b, const k_step *at,
     ig_value *panel = k_mul(b, at->state->panel_step, k_i64(b, c / g->shape.vectors));
     int64_t   lane = (int64_t)(c % g->shape.vectors) * g->shape.lanes;
     ig_value *place = k_offset(b, at->panels, panel);
-    return k_load(b, place, k_i64(b, lane), g->shape.lanes);
+    ig_value *x = k_load(b, place, k_i64(b, lane), g->shape.lanes);
+    return k_cast(b, x, IG_DT_f32); /* narrow panels are widened here */
 }
 
 /* Of rows and columns the fewer ones stay in registers, the others pass by. */

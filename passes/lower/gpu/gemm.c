@@ -81,6 +81,7 @@ static void copy_b(const gemm *g, ig_builder *b, const tile_place *at, ig_value 
         ig_value *line = k_add(b, k_mul(b, panel, g->k), k);
         ig_value *index = k_add(b, k_mul(b, line, k_i64(b, SIDE)), g->across);
         ig_value *x = k_load_count(b, g->panels->buffer, index, 1, is_there);
+        x = k_cast(b, x, IG_DT_f32);
         k_store(b, x, g->b_slice, slice_at(b, g->down, stride_on(b, g->across, i)));
     }
 }
