@@ -290,7 +290,8 @@ static ig_status softmax(ig_ts_call *call, bool is_log) {
     }
     const ig_type *type = x->type;
     uint32_t       axis = ig_aten_axis(call, 1, type->rank);
-    ig_dtype       dtype = (ig_dtype)ig_aten_to_float(call, x)->type->dtype;
+    IG_TRY(call->status);
+    ig_dtype dtype = (ig_dtype)ig_aten_to_float(call, x)->type->dtype;
     x = ig_aten_cast(call, x,
                      call->row->variant ? dtype : ig_aten_dtype(call, 2, dtype));
     if (type->rank == 0) {

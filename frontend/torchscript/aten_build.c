@@ -383,9 +383,24 @@ ig_value *ig_aten_expand(ig_ts_call *call, ig_value *x, uint32_t rank,
     return is_same ? x : ig_aten_make(call, IG_OP_expand, 1, &x, attrs);
 }
 
+/* Is there `axis` among `more` axes than `x` has?  Callers take axes from ranks that an
+ * archive chose. */
+static bool has_axis(ig_ts_call *call, const ig_value *x, uint32_t axis,
+                     uint32_t more) {
+    if (x && axis >= x->type->rank + more) {
+        ig_aten_fail(call, IG_INVALID, "a tensor of rank %u has too few axes",
+                     x->type->rank);
+        return false;
+    }
+    return x != NULL;
+}
+
 ig_value *ig_aten_slice(ig_ts_call *call, ig_value *x, uint32_t axis, ig_dim start,
                         ig_dim size, int64_t step) {
-    if (!x || (start == 0 && step == 1 && size == x->type->dims[axis])) {
+    if (!has_axis(call, x, axis, 0)) {
+        return NULL;
+    }
+    if (start == 0 && step == 1 && size == x->type->dims[axis]) {
         return x;
     }
     ig_dim  starts[IG_TENSOR_RANK] = { 0 }, sizes[IG_TENSOR_RANK];
@@ -413,7 +428,7 @@ ig_value *ig_aten_select(ig_ts_call *call, ig_value *x, uint32_t axis, ig_dim in
 
 ig_value *ig_aten_unsqueeze(ig_ts_call *call, ig_value *x, uint32_t axis) {
     ig_dim dims[IG_TENSOR_RANK + 1];
-    if (!x) {
+    if (!has_axis(call, x, axis, 1)) {
         return NULL;
     }
     memcpy(dims, x->type->dims, axis * sizeof *dims);
@@ -425,7 +440,7 @@ ig_value *ig_aten_unsqueeze(ig_ts_call *call, ig_value *x, uint32_t axis) {
 
 ig_value *ig_aten_squeeze(ig_ts_call *call, ig_value *x, uint32_t axis) {
     ig_dim dims[IG_TENSOR_RANK];
-    if (!x) {
+    if (!has_axis(call, x, axis, 0)) {
         return NULL;
     }
     memcpy(dims, x->type->dims, axis * sizeof *dims);
@@ -442,7 +457,7 @@ ig_value *ig_aten_concat(ig_ts_call *call, uint32_t axis, uint32_t count,
 }
 
 ig_value *ig_aten_flip(ig_ts_call *call, ig_value *x, uint32_t axis) {
-    if (!x) {
+    if (!has_axis(call, x, axis, 0)) {
         return NULL;
     }
     ig_dim extent = x->type->dims[axis];

@@ -13,6 +13,11 @@ static ig_status give_as_rank(ig_ts_call *call, ig_value *value, uint32_t rank) 
                         rank == 0 ? ig_aten_reshape(call, value, 0, NULL) : value);
 }
 
+static ig_status give_like_self(ig_ts_call *call, ig_value *value) {
+    const ig_value *self = ig_aten_tensor(call, 0);
+    return self ? give_as_rank(call, value, self->type->rank) : call->status;
+}
+
 /* gather(self, dim, index) */
 ig_status ig_ts_op_gather(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
@@ -47,7 +52,10 @@ ig_status ig_ts_op_take_along(ig_ts_call *call) {
         index = ig_aten_flatten(call, index);
         return ig_aten_give(call, ig_aten_gather(call, x, index, 0, false));
     }
-    uint32_t axis = ig_aten_axis(call, 2, x->type->rank), rank = 0;
+    uint32_t axis, rank = 0;
+    if (!ig_aten_axis_of_many(call, 2, x->type->rank, &axis)) {
+        return call->status;
+    }
     if (index->type->rank != x->type->rank) {
         return ig_ts_fail(call, IG_INVALID,
                           "indices of rank %u for a tensor of rank %u",
@@ -116,6 +124,9 @@ static bool open_scatter(ig_ts_call *call, scattering *s) {
     s->axis = ig_aten_axis(call, 1, s->x->type->rank);
     s->x = as_vector(call, s->x);
     s->index = as_vector(call, s->index);
+    if (!s->x || !s->index) {
+        return false;
+    }
     if (s->index->type->rank != s->x->type->rank) {
         /* An empty index of any rank changes nothing. */
         bool is_empty = ig_type_count(call->module, s->index->type) == 0;
@@ -150,8 +161,7 @@ static bool read_updates(ig_ts_call *call, scattering *s, uint32_t index) {
 }
 
 static ig_status give_scatter(ig_ts_call *call, const scattering *s, ig_scatter kind) {
-    return give_as_rank(call, scatter(call, s, kind),
-                        ig_aten_tensor(call, 0)->type->rank);
+    return give_like_self(call, scatter(call, s, kind));
 }
 
 static ig_status unchanged(ig_ts_call *call) {
@@ -231,8 +241,7 @@ ig_status ig_ts_op_scatter_reduce(ig_ts_call *call) {
     }
     s.fresh = !ig_aten_bool(call, 5);
     if (is_mean) {
-        return give_as_rank(call, scatter_mean(call, s),
-                            ig_aten_tensor(call, 0)->type->rank);
+        return give_like_self(call, scatter_mean(call, s));
     }
     return give_scatter(call, &s, kind);
 }
@@ -250,6 +259,9 @@ static bool open_slices(ig_ts_call *call, scattering *s, ig_value *source) {
     s->axis = ig_aten_axis(call, 1, s->x->type->rank);
     s->x = as_vector(call, s->x);
     s->index = ig_aten_flatten(call, s->index);
+    if (!s->x || !s->index) {
+        return false;
+    }
     source = ig_aten_cast(call, source, (ig_dtype)s->x->type->dtype);
     ig_dim   dims[IG_TENSOR_RANK], along[IG_TENSOR_RANK];
     uint32_t rank = s->x->type->rank;
@@ -304,8 +316,7 @@ ig_status ig_ts_op_index_reduce(ig_ts_call *call) {
     }
     s.fresh = !ig_aten_bool(call, 5);
     if (is_mean) {
-        return give_as_rank(call, scatter_mean(call, s),
-                            ig_aten_tensor(call, 0)->type->rank);
+        return give_like_self(call, scatter_mean(call, s));
     }
     return give_scatter(call, &s, kind);
 }

@@ -232,6 +232,30 @@ TEST(a_number_has_no_axis_to_work_along) {
 }
 END_TEST
 
+TEST(ranks_that_do_not_fit_are_refused) {
+    static const char *const uses[] = {
+        "torch.bilinear(y, y, x)",
+        "torch.cdist(y, y)",
+        "torch.scatter(y, 1, torch.zeros([1], dtype=4), x)",
+        "torch.index_add(y, 1, torch.zeros([1], dtype=4), y)",
+        "torch.take_along_dim(y, torch.zeros([], dtype=4), 0)",
+        "torch.softmax(torch.ones([2], dtype=4), 5)",
+    };
+    for (size_t i = 0; i < IG_COUNT_OF(uses); i++) {
+        program p;
+        char    source[2000];
+        snprintf(source, sizeof source,
+                 HEAD "  def forward(self: __torch__.M,\n    x: Tensor) -> Tensor:\n"
+                      "    y = torch.sum(x)\n    a = %s\n    return x\n",
+                 uses[i]);
+        CHECK_STATUS(import_source(&p, source, NULL), IG_INVALID);
+        CHECK_MSG(*p.c.why, "%s: no words", uses[i]);
+        close(&p);
+    }
+}
+END_TEST
+
 UNIT_SUITE(torchscript_eval, a_branch_writes_through_a_view, a_loop_carries_a_storage,
            what_cannot_be_is_refused_with_words,
-           a_tensor_of_not_one_element_is_no_number, a_number_has_no_axis_to_work_along)
+           a_tensor_of_not_one_element_is_no_number, a_number_has_no_axis_to_work_along,
+           ranks_that_do_not_fit_are_refused)
