@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum { CLASSES_MAX = 4096 };
+enum { CLASSES_MAX = 4096, NAME_MAX_SHOWN = 256 };
 
 typedef struct tally {
     uint64_t count, bytes;
@@ -99,8 +99,10 @@ static ig_status walk_state(describer *d, const ig_py *state, const ig_class *cl
     for (size_t i = 0; i < state->as.dict.count; i++) {
         const ig_py *key = state->as.dict.keys[i];
         const char  *name = key->kind == IG_PY_STR
-                                ? ig_arena_printf(d->arena, "%.*s",
-                                                  IG_STR_ARG(key->as.text))
+                                ? ig_arena_copy(d->arena, key->as.text.data,
+                                               key->as.text.size < NAME_MAX_SHOWN
+                                                    ? key->as.text.size
+                                                    : NAME_MAX_SHOWN)
                                 : "";
         IG_TRY(walk(d, state->as.dict.values[i], class, name,
                     ig_arena_printf(d->arena, "%s%s.", path, name)));
@@ -251,8 +253,8 @@ static ig_status put_listing(describer *d, ig_writer *out) {
     return IG_OK;
 }
 
-ig_status ig_torchscript_describe(ig_context *context, ig_arena *arena,
-                                  const char *path, ig_str bytes, ig_writer *out) {
+static ig_status describe(ig_context *context, ig_arena *arena, const char *path,
+                          ig_str bytes, ig_writer *out) {
     ig_ts_program program;
     ig_code       code;
     ig_writer     tables;
@@ -267,4 +269,22 @@ ig_status ig_torchscript_describe(ig_context *context, ig_arena *arena,
                     .tables = { .arena = arena, .out = &tables } };
     ig_map_init(&d.seen, arena);
     return put_listing(&d, out);
+}
+
+/* Bounded as an import is; exhausted memory unwinds past this function, and the driver
+ * takes the bound back. */
+ig_status ig_torchscript_describe(ig_context *context, ig_arena *arena,
+                                  const char *path, ig_str bytes, ig_writer *out) {
+    ig_budget *budget = &context->budget, before = *budget;
+    size_t     most = budget->used + (size_t)context->limits.script_bytes;
+    if (budget->limit == 0 || most < budget->limit) {
+        budget->limit = most;
+        budget->limit_name = "script_bytes";
+        budget->limit_file = path;
+    }
+    ig_status status = describe(context, arena, path, bytes, out);
+    budget->limit = before.limit;
+    budget->limit_name = before.limit_name;
+    budget->limit_file = before.limit_file;
+    return status;
 }
