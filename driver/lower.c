@@ -149,6 +149,16 @@ static const char *stop_of(const ig_compile_options *options) {
     return knob + 6;
 }
 
+/* Levels share their weights, so all of them must read those well. */
+static bool lacks_f16c(const ig_target_list *list) {
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (!list->targets[i]->has_f16c) {
+            return true;
+        }
+    }
+    return false;
+}
+
 ig_status ig_lower_module(const ig_module *module, const ig_compile_options *options,
                           const char *stage, ig_lowered *out) {
     ig_context *context = module->context;
@@ -160,6 +170,7 @@ ig_status ig_lower_module(const ig_module *module, const ig_compile_options *opt
                        .options = options,
                        .stop_after = stop_of(options),
                        .passes = { .target = out->targets.targets[i],
+                                   .lacks_f16c = lacks_f16c(&out->targets),
                                    .torch_empty = options->torch_empty,
                                    .clamp_ids = options->clamp_ids } };
         p.observer = (ig_pass_observer){ .after = after_pass,

@@ -17,7 +17,8 @@
  *     %1 = matmul_panels %x, @h.panels.t {columns = 512}      panels of f16
  *
  * f16 and bf16 panels stay so: few rows wait for memory, and widening is exact.  The
- * CPU's schedules widen as they load.  Narrow x is widened first, and the product
+ * CPU's schedules widen as they load; f16 by the recipe where a level of the artifact
+ * has no instruction for it.  Narrow x is widened first, and the product
  * rounded to its type, as the sum of a narrow matmul is.
  */
 #include "passes/pass.h"
@@ -30,6 +31,7 @@ typedef struct matrix {
     ig_weight *weight;
     bool       is_transposed; /* stored [N, K] */
     bool       is_narrow;     /* f16 or bf16 */
+    bool       is_widened;    /* by the recipe already */
     int64_t    k, n;
 } matrix;
 
@@ -73,6 +75,8 @@ static bool read_matrix(const ig_pass_run *run, const ig_op *op, matrix *out) {
         (!out->is_narrow || run->options->target->family != IG_FAMILY_CPU)) {
         return false;
     }
+    bool has_f16c = run->options->target->has_f16c && !run->options->lacks_f16c;
+    out->is_widened = dtype == IG_DT_f16 && !has_f16c;
     const ig_dim *dims = def->results->type->dims;
     out->weight = ig_module_weight(ig_op_module(op), ig_attr_str(def, IG_weight_name));
     out->n = dims[out->is_transposed ? 0 : 1];
@@ -143,9 +147,12 @@ static ig_value *padded(ig_builder *b, ig_value *x, int64_t rows) {
 /* [N, K] or [K, N] -> [N, K] when few columns, else panels [ceil(N / 16), K, 16]. */
 static ig_value *build_recipe(ig_builder *b, const matrix *m, bool as_panels) {
     ig_value *x = ig_make_weight(b, m->weight);
+    if (m->is_narrow && (m->is_widened || !as_panels)) {
+        x = ig_make_cast(b, x, IG_DT_f32);
+    }
     x = m->is_transposed ? x : transposed(b, x, 2);
     if (!as_panels) {
-        return m->is_narrow ? ig_make_cast(b, x, IG_DT_f32) : x;
+        return x;
     }
     int64_t panels = (m->n + PANEL - 1) / PANEL;
     x = padded(b, x, panels * PANEL - m->n);
