@@ -201,6 +201,40 @@ static ig_value *expand_into_elementwise(ig_builder *b, ig_op *op) {
     return is_changed ? ig_rule_done(op) : NULL;
 }
 
+static bool has_one_element(const ig_type *type) {
+    for (uint32_t d = 0; d < type->rank; d++) {
+        if (type->dims[d] != 1) {
+            return false;
+        }
+    }
+    return type->kind == IG_TENSOR;
+}
+
+/* What is the same for every element is computed once, and then expanded. */
+static ig_value *expand_behind_elementwise(ig_builder *b, ig_op *op) {
+    enum { OPERANDS_MAX = 3 };
+    ig_value *operands[OPERANDS_MAX];
+    uint32_t  traits = ig_ops[op->code].traits, expanded = 0;
+    bool      is_fit = (traits & IG_MAP) && !(traits & IG_MAY_TRAP) &&
+                  op->result_count == 1 && op->operand_count <= OPERANDS_MAX;
+    for (uint32_t i = 0; is_fit && i < op->operand_count; i++) {
+        const ig_op *expand = ig_def(operand(op, i), IG_OP_expand);
+        operands[i] = expand ? operand(expand, 0) : operand(op, i);
+        expanded += expand != NULL;
+        is_fit = has_one_element(operands[i]->type);
+    }
+    if (!is_fit || !expanded || has_one_element(op->results[0].type)) {
+        return NULL;
+    }
+    const ig_type *type = op->results[0].type;
+    ig_attr        attrs[IG_expand_attr_count] = {
+               [IG_expand_to] = ig_attr_of_dims(ig_op_module(op), type->dims, type->rank),
+    };
+    ig_value *one = ig_try_make(b, (ig_opcode)op->code, op->operand_count, operands,
+                                op->attrs);
+    return one ? ig_try_make(b, IG_OP_expand, 1, &one, attrs) : NULL;
+}
+
 static const ig_rule rules[] = {
     RULE(add, add_of_zero),
     RULE(sub, sub_of_zero),
@@ -219,6 +253,7 @@ static const ig_rule rules[] = {
     RULE(or, same_twice),
     RULE(where, where_of_same),
     RULE(where, where_with_known_condition),
+    RULE_OF_ANY(expand_behind_elementwise),
     RULE_OF_ANY(expand_into_elementwise),
 };
 
