@@ -227,9 +227,8 @@ static ig_value *expand_behind_elementwise(ig_builder *b, ig_op *op) {
         return NULL;
     }
     const ig_type *type = op->results[0].type;
-    ig_attr        attrs[IG_expand_attr_count] = {
-               [IG_expand_to] = ig_attr_of_dims(ig_op_module(op), type->dims, type->rank),
-    };
+    ig_attr        attrs[IG_expand_attr_count] = { { 0 } };
+    attrs[IG_expand_to] = ig_attr_of_dims(ig_op_module(op), type->dims, type->rank);
     ig_value *one = ig_try_make(b, (ig_opcode)op->code, op->operand_count, operands,
                                 op->attrs);
     return one ? ig_try_make(b, IG_OP_expand, 1, &one, attrs) : NULL;

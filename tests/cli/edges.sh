@@ -69,6 +69,14 @@ plain() {
 }
 holds "names are plain in what info prints" plain info "$tmp/names.ig"
 holds "and in what run says" plain run "$tmp/names.ig"
-holds "and in its results" plain run "$tmp/names.ig" --inputs "$tmp/absent"
+mkdir "$tmp/two"
+python3 - "$tmp/two/input_0.npy" <<'PY'
+import sys
+header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}".ljust(117) + "\n"
+with open(sys.argv[1], "wb") as out:
+    out.write(b"\x93NUMPY\x01\x00v\x00" + header.encode() + bytes(8))
+PY
+holds "and in its results" plain run "$tmp/names.ig" --inputs "$tmp/two"
+holds "which it prints" grep -q "f32\[2\]" "$tmp/plain"
 "$ingot" info "$tmp/names.ig" --json >"$tmp/json"
 holds "and as JSON" is_json
