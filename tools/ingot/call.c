@@ -12,7 +12,7 @@ void call_init(call *which, size_t count) {
 }
 
 void call_fini(call *which) {
-    for (size_t i = 0; i < which->count; i++) {
+    for (size_t i = 0; which->owners && i < which->count; i++) {
         ig_arguments_close(which->owners[i]);
     }
     free(which->inputs);

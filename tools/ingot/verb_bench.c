@@ -6,8 +6,7 @@
  * at once, each its own session of the one program.
  */
 #include "tools/ingot/extent.h"
-#include "tools/ingot/inputs.h"
-#include "tools/ingot/structured.h"
+#include "tools/ingot/taken.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -331,26 +330,15 @@ static int64_t batch_of_call(const call *with) {
 
 static ig_status run_batch(const settings *given, const model *m, int64_t batch,
                            size_t *told, words *why) {
-    call          with;
-    ig_arguments *archive = NULL;
-    char         *symbol = batch_symbol_of(m);
-    extents    sizes = { .batch_symbol = symbol, .batch = batch, .dims = given->dims };
-    structured arguments = { 0 };
-    ig_status  status;
-    call_init(&with, model_input_count(m));
-    if (tree_is_given(given, m)) {
-        status = tree_take(given, m, &arguments, &with);
-        batch = status == IG_OK ? batch_of_call(&with) : batch;
-    } else {
-        status = given->inputs_from ? inputs_take(given, m, &with, &archive)
-                                    : inputs_fill(given, m, &sizes, &with);
-    }
+    char     *symbol = batch_symbol_of(m);
+    extents   sizes = { .batch_symbol = symbol, .batch = batch, .dims = given->dims };
+    taken     values;
+    ig_status status = taken_for(given, m, &sizes, &values);
     if (status == IG_OK) {
-        status = run_threads(given, m, &with, batch, told, why);
+        int64_t of = tree_is_given(given, m) ? batch_of_call(&values.with) : batch;
+        status = run_threads(given, m, &values.with, of, told, why);
     }
-    call_fini(&with);
-    structured_free(&arguments);
-    ig_arguments_close(archive);
+    taken_free(&values);
     free(symbol);
     return status;
 }
@@ -358,23 +346,19 @@ static ig_status run_batch(const settings *given, const model *m, int64_t batch,
 /* A model whose arguments are given whole: one batch, which they say. */
 static ig_status run_structured(const settings *given, ig_context *context,
                                 const char *path, words *why) {
-    model      m = { 0 };
-    call       with = { 0 };
-    structured arguments = { 0 };
-    size_t     told = 0;
-    ig_status  status = structured_model_open(given, context, path, &arguments, &m);
-    if (status == IG_OK) {
-        status = structured_inputs(&m, &arguments, &with);
-    }
+    model     m;
+    taken     values;
+    size_t    told = 0;
+    ig_status status = taken_first(given, context, path, &m, &values);
     if (status == IG_OK) {
         progress_clear();
         fputs(given->json ? "[" : "", stdout);
-        status = run_threads(given, &m, &with, batch_of_call(&with), &told, why);
+        status = run_threads(given, &m, &values.with, batch_of_call(&values.with),
+                             &told, why);
         fputs(given->json && (status == IG_OK || was_interrupted()) ? "]\n" : "",
               stdout);
     }
-    free(with.inputs);
-    structured_free(&arguments);
+    taken_free(&values);
     model_close(&m);
     return status;
 }

@@ -12,10 +12,9 @@
  * and `line` is taken from as many bytes as the program has constants, so both are
  * those of the cache which holds a small model.
  */
-#include "tools/ingot/inputs.h"
 #include "tools/ingot/profile.h"
 #include "tools/ingot/rulers.h"
-#include "tools/ingot/structured.h"
+#include "tools/ingot/taken.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -241,22 +240,6 @@ static ig_status profile_call(const settings *given, const model *m, const call 
     return status;
 }
 
-/* Values of a call, and who owns them. */
-typedef struct taken {
-    call          with;
-    structured    arguments;
-    ig_arguments *archive;
-} taken;
-
-static ig_status take_values(const settings *given, const model *m,
-                             const extents *sizes, taken *out) {
-    if (tree_is_given(given, m)) {
-        return tree_take(given, m, &out->arguments, &out->with);
-    }
-    return given->inputs_from ? inputs_take(given, m, &out->with, &out->archive)
-                              : inputs_fill(given, m, sizes, &out->with);
-}
-
 static ig_status run_flat(const settings *given, ig_context *context, const char *path,
                           words *why) {
     model     m;
@@ -272,17 +255,14 @@ static ig_status run_flat(const settings *given, ig_context *context, const char
         sizes.batch = strtoll(given->batch, &end, 10);
     }
     progress_clear();
-    call_init(&values.with, model_input_count(&m));
     if (given->batch && (end == given->batch || *end || sizes.batch < 0)) {
         status = IG_INVALID;
         snprintf(why->text, sizeof why->text, "--batch takes a number: 64");
     } else {
-        status = take_values(given, &m, &sizes, &values);
+        status = taken_for(given, &m, &sizes, &values);
         status = status == IG_OK ? profile_call(given, &m, &values.with, why) : status;
     }
-    call_fini(&values.with);
-    structured_free(&values.arguments);
-    ig_arguments_close(values.archive);
+    taken_free(&values);
     free(symbol);
     model_close(&m);
     return status;
@@ -290,19 +270,14 @@ static ig_status run_flat(const settings *given, ig_context *context, const char
 
 static ig_status run_structured(const settings *given, ig_context *context,
                                 const char *path, words *why) {
-    model      m = { 0 };
-    call       with = { 0 };
-    structured arguments = { 0 };
-    ig_status  status = structured_model_open(given, context, path, &arguments, &m);
-    if (status == IG_OK) {
-        status = structured_inputs(&m, &arguments, &with);
-    }
+    model     m;
+    taken     values;
+    ig_status status = taken_first(given, context, path, &m, &values);
     if (status == IG_OK) {
         progress_clear();
-        status = profile_call(given, &m, &with, why);
+        status = profile_call(given, &m, &values.with, why);
     }
-    free(with.inputs);
-    structured_free(&arguments);
+    taken_free(&values);
     model_close(&m);
     return status;
 }

@@ -1,7 +1,6 @@
 /* ingot run: a model on values from the command line or from files.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "tools/ingot/inputs.h"
-#include "tools/ingot/structured.h"
+#include "tools/ingot/taken.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -123,39 +122,25 @@ static ig_status run_flat(const settings *given, ig_context *context, const char
     if (status != IG_OK) {
         return status;
     }
-    call          with;
-    structured    arguments = { 0 };
-    ig_arguments *archive = NULL;
-    call_init(&with, model_input_count(&m));
-    if (tree_is_given(given, &m)) {
-        status = tree_take(given, &m, &arguments, &with);
-    } else {
-        status = inputs_take(given, &m, &with, &archive);
-    }
+    taken values;
+    status = taken_for(given, &m, NULL, &values);
     if (status == IG_OK) {
-        status = run_call(given, &m, &with, why);
+        status = run_call(given, &m, &values.with, why);
     }
-    call_fini(&with);
-    structured_free(&arguments);
-    ig_arguments_close(archive);
+    taken_free(&values);
     model_close(&m);
     return status;
 }
 
 static ig_status run_structured(const settings *given, ig_context *context,
                                 const char *path, words *why) {
-    model      m = { 0 };
-    call       with = { 0 };
-    structured arguments = { 0 };
-    ig_status  status = structured_model_open(given, context, path, &arguments, &m);
+    model     m;
+    taken     values;
+    ig_status status = taken_first(given, context, path, &m, &values);
     if (status == IG_OK) {
-        status = structured_inputs(&m, &arguments, &with);
+        status = run_call(given, &m, &values.with, why);
     }
-    if (status == IG_OK) {
-        status = run_call(given, &m, &with, why);
-    }
-    free(with.inputs);
-    structured_free(&arguments);
+    taken_free(&values);
     model_close(&m);
     return status;
 }
