@@ -4,21 +4,30 @@
 # Sourced by run.sh.  Needs a torch (INGOT_PEERS); all classes on the interpreter, with
 # INGOT_FULL=1 compiled as well.
 
-torch_modules() {
-    local python target peers=${INGOT_PEERS:-${XDG_CACHE_HOME:-$HOME/.cache}/ingot/peers}
-    local targets=interpret cases
+# make_cases GENERATOR WHAT [OPTION…]: gen/GENERATOR.py writes cases, whose folders go to
+# $cases.
+# Fails where there are none: without torch that is a skip.
+make_cases() {
+    local generator=$1 what=$2 python
+    shift 2
+    local peers=${INGOT_PEERS:-${XDG_CACHE_HOME:-$HOME/.cache}/ingot/peers}
     if ! python=$(python_for torch "$peers/bin/python" python3); then
-        skip 1 "no torch to write packages of torch.nn's classes (INGOT_PEERS)"
-        return
+        skip 1 "no torch to write $what (INGOT_PEERS)"
+        return 1
     fi
-    if ! PYTHONDONTWRITEBYTECODE=1 "$python" tests/models/gen/nn_modules.py \
-        "$folder/modules" >"$folder/modules.log" 2>&1; then
+    if ! PYTHONDONTWRITEBYTECODE=1 "$python" "tests/models/gen/$generator.py" \
+        "$folder/$generator" "$@" >"$folder/$generator.log" 2>&1; then
         failed=$((failed + 1))
-        echo "FAIL nn_modules.py"
-        tail -n 3 "$folder/modules.log"
-        return
+        echo "FAIL $generator.py"
+        tail -n 3 "$folder/$generator.log"
+        return 1
     fi
-    mapfile -t cases < <(find "$folder/modules" -mindepth 1 -maxdepth 1 | sort)
+    mapfile -t cases < <(find "$folder/$generator" -mindepth 1 -maxdepth 1 | sort)
+}
+
+torch_modules() {
+    local target targets=interpret cases
+    make_cases nn_modules "packages of torch.nn's classes" || return
     [ "$full" = 0 ] || targets="interpret cpu"
     for target in $targets; do
         verify static "$target" "${cases[@]}"
@@ -27,37 +36,15 @@ torch_modules() {
 
 # Scripted programs that use the language, against torch's own interpreter.
 torch_programs() {
-    local python cases peers=${INGOT_PEERS:-${XDG_CACHE_HOME:-$HOME/.cache}/ingot/peers}
-    if ! python=$(python_for torch "$peers/bin/python" python3); then
-        skip 1 "no torch to write scripted programs (INGOT_PEERS)"
-        return
-    fi
-    if ! PYTHONDONTWRITEBYTECODE=1 "$python" tests/models/gen/scripted.py \
-        "$folder/programs" >"$folder/programs.log" 2>&1; then
-        failed=$((failed + 1))
-        echo "FAIL scripted.py"
-        tail -n 3 "$folder/programs.log"
-        return
-    fi
-    mapfile -t cases < <(find "$folder/programs" -mindepth 1 -maxdepth 1 | sort)
+    local cases
+    make_cases scripted "scripted programs" || return
     verify static interpret "${cases[@]}"
 }
 
 # Scripted models at several shapes each, extents known and not.
 torch_shapes() {
-    local python cases form peers=${INGOT_PEERS:-${XDG_CACHE_HOME:-$HOME/.cache}/ingot/peers}
-    if ! python=$(python_for torch "$peers/bin/python" python3); then
-        skip 1 "no torch to write models of several shapes (INGOT_PEERS)"
-        return
-    fi
-    if ! PYTHONDONTWRITEBYTECODE=1 "$python" tests/models/gen/shapes.py \
-        "$folder/shapes" >"$folder/shapes.log" 2>&1; then
-        failed=$((failed + 1))
-        echo "FAIL shapes.py"
-        tail -n 3 "$folder/shapes.log"
-        return
-    fi
-    mapfile -t cases < <(find "$folder/shapes" -mindepth 1 -maxdepth 1 | sort)
+    local cases form
+    make_cases shapes "models of several shapes" || return
     for form in static dynamic; do
         verify $form interpret "${cases[@]}"
     done
@@ -88,21 +75,10 @@ torch_plans() {
 # Recommendation models of the literature by both ONNX exporters, traced and scripted, with
 # open extents, on one thread and several; in the normal run a few of them.
 recommend_models() {
-    local python cases peers=${INGOT_PEERS:-${XDG_CACHE_HOME:-$HOME/.cache}/ingot/peers}
-    local only='*' counts='1 2 3' threads
+    local cases only='*' counts='1 2 3' threads
     local arena=1.1 # a few small buffers: their alignment counts
     [ "$full" = 1 ] || { only='dcn*' counts=2; }
-    if ! python=$(python_for torch "$peers/bin/python" python3); then
-        skip 1 "no torch to export recommendation models (INGOT_PEERS)"
-        return
-    fi
-    if ! PYTHONDONTWRITEBYTECODE=1 "$python" tests/models/gen/recommend.py \
-        "$folder/recommend" --only "$only" >"$folder/recommend.log" 2>&1; then
-        failed=$((failed + 1))
-        echo "FAIL recommend.py"
-        tail -n 3 "$folder/recommend.log"
-        return
-    fi
+    make_cases recommend "recommendation models" --only "$only" || return
     # A window as long as the history: TorchScript does not say that its length is fixed.
     mapfile -t cases < <(find "$folder/recommend" -mindepth 2 -maxdepth 2 |
         grep -v 'caser/\(traced\|scripted\)' | sort)
