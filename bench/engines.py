@@ -13,7 +13,8 @@ as their users would have them run at best:
                  every batch size and the fastest is the peer
 """
 
-import os
+import functools
+import json
 import pathlib
 import subprocess
 import time
@@ -53,17 +54,24 @@ class IngotEngine:
         self.program.close()
 
 
+@functools.cache
+def build_id():
+    """Of the compiler in BUILD: another one may write what this runtime cannot read."""
+    told = subprocess.run([BUILD / "ingot", "info", "--json"], capture_output=True)
+    return json.loads(told.stdout)["build"]
+
+
 def compiled(source):
-    """The artifact beside an ONNX file, compiled anew when the compiler is newer."""
+    """The artifact beside an ONNX file, by this build of the compiler."""
     path = pathlib.Path(source.path)
-    artifact = path.with_suffix(".ingot")
-    compiler = BUILD / "ingot"
-    libraries = [compiler, *BUILD.glob("libingot*.so")]
-    newest = max(os.path.getmtime(file) for file in [path, *libraries])
-    if not artifact.exists() or os.path.getmtime(artifact) < newest:
+    artifact = path.with_name(f"{path.stem}-{build_id()}.ingot")
+    is_new = artifact.exists() and artifact.stat().st_mtime >= path.stat().st_mtime
+    if not is_new:
+        for old in path.parent.glob(f"{path.stem}-*.ingot"):
+            old.unlink(missing_ok=True)
         weights = "reference" if source.model.size == "large" else "embed"
-        command = [compiler, "compile", path, "-o", artifact, "--weights", weights]
-        subprocess.run(command, check=True)
+        command = [BUILD / "ingot", "compile", path, "-o", artifact]
+        subprocess.run([*command, "--weights", weights], check=True)
     return artifact
 
 

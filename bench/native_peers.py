@@ -21,7 +21,8 @@ PACKAGES = pathlib.Path(sysconfig.get_path("purelib"))
 PREFIX = pathlib.Path(sys.prefix)
 PYTHON_TAG = sysconfig.get_config_var("EXT_SUFFIX")
 
-# {peer: (source, folder of its library, name of its library)}
+# {peer: (source, folder of its library, name of its library)}; more of the source, where
+# there is any, stands in MORE.
 SOURCES = {
     "onednn": ("gemm_onednn.c", PREFIX / "lib", "libdnnl.so"),
     "mkl": ("gemm_mkl.c", PREFIX / "lib", "libmkl_rt.so.3"),
@@ -33,7 +34,9 @@ SOURCES = {
     "blis": ("gemm_blis.c", PACKAGES / "blis", f"cy{PYTHON_TAG}"),
     "fbgemm": ("bag_fbgemm.cpp", PACKAGES / "fbgemm_gpu", "fbgemm.so"),
     "loop": ("loop.c", None, None),
+    "serve": ("serve.c", None, None),
 }
+MORE = {"serve": [NATIVE.parents[1] / "tools" / "ingot" / "crowd.c"]}
 
 
 class Range(ctypes.Structure):
@@ -45,9 +48,10 @@ class Range(ctypes.Structure):
     ]
 
 
-def compile_command(source, folder, library, target):
-    compiler = ["g++", "-std=c++17"] if source.endswith("cpp") else ["cc", "-std=gnu11"]
-    flags = ["-O3", "-march=native", "-shared", "-fPIC", "-o", target, NATIVE / source]
+def compile_command(sources, folder, library, target):
+    is_cpp = sources[0].suffix == ".cpp"
+    compiler = ["g++", "-std=c++17"] if is_cpp else ["cc", "-std=gnu11", "-D_GNU_SOURCE"]
+    flags = ["-O3", "-march=native", "-shared", "-fPIC", "-o", target, *sources]
     root = NATIVE.parents[1]
     flags += [f"-I{root}", f"-I{root / 'include'}", f"-I{PREFIX / 'include'}"]
     flags += ["-Wl,--no-as-needed", "-l:libgomp.so.1"] if library else []
@@ -56,18 +60,18 @@ def compile_command(source, folder, library, target):
         flags += [f"-L{folder}", f"-Wl,--disable-new-dtags,-rpath,{folder}"]
         flags += [f"-l:{library}"]
         flags += ["-Wl,--allow-shlib-undefined", f"-Wl,-rpath,{PREFIX / 'lib'}"]
-    return compiler + flags
+    return compiler + flags + ["-lm"]
 
 
 @functools.cache
 def load_native(name):
     source, folder, library = SOURCES[name]
+    sources = [NATIVE / source, *MORE.get(name, [])]
+    newest = max(map(os.path.getmtime, sources))
     target = cache_folder() / f"native_{name}.so"
-    if not target.exists() or os.path.getmtime(target) < os.path.getmtime(
-        NATIVE / source
-    ):
+    if not target.exists() or os.path.getmtime(target) < newest:
         target.parent.mkdir(parents=True, exist_ok=True)
-        subprocess.run(compile_command(source, folder, library, target), check=True)
+        subprocess.run(compile_command(sources, folder, library, target), check=True)
     return ctypes.CDLL(str(target))
 
 

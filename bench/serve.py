@@ -1,21 +1,24 @@
 #!/usr/bin/env python3
-"""Serving: sessions of one thread each, side by side, against ONNX Runtime.
+"""Serving: callers of one thread each, side by side, against ONNX Runtime.
 
 SPDX-License-Identifier: Apache-2.0
 
     serve.py --model onehot,mlperf --batch 1,16 --sessions 2 --json out.json
 
-Each session lives in a process of its own that is bound to a CPU, so no interpreter lock
-couples them; both engines are driven by the same loop.  In every round the engines take
-turns in random order, all sessions of one at once, for the same time; throughput is the
-calls of all of them, p99 that of all their latencies.  Rounds in which a calibrator is
-off its median are dropped, ratios are taken within rounds (measure.py).  The bars: 1.5
-times ONNX Runtime's throughput, 0.7 times its p99, with the interval's edge.
+All callers live in this process, each on a CPU and a thread of its own, and call from C:
+the loop is that of `ingot bench --sessions` (tools/ingot/crowd.c), for both engines.
+Ingot has one program with a session a caller.  ONNX Runtime is there twice, with a
+session a caller and with one session that all of them call, which its documentation
+allows and which keeps one copy of the weights; the better of the two is the peer.  In
+every round the engines take turns in random order; throughput is the calls of all
+callers, p99 that of all their latencies.  Rounds in which a calibrator is off its median
+are dropped, ratios are taken within rounds (measure.py).  The bars: 1.5 times ONNX
+Runtime's throughput, 0.7 times its p99, with the interval's edge.
 """
 
 import argparse
+import ctypes
 import json
-import multiprocessing
 import os
 import pathlib
 import random
@@ -25,129 +28,233 @@ import time
 import numpy as np
 
 import measure
-from compare import Source, check_agreement, dense_work, set_count
-from engines import ENGINES
+import onnxruntime_c
+from compare import TOLERANCE, Source, dense_work, set_count
+from engines import compiled, output_arrays
+from ingot_runtime import DTYPES, Binding, Program
 from machine import machine_facts
 from models import KINDS, ROWS, Model, make_inputs, make_weights, write_onnx
+from native_peers import load_native, pointers
 
 ROUNDS = 15
-TURN_SECONDS = 0.25
-WARM_SECONDS = 0.1
-NAMES = ("ingot", "onnxruntime")
+TURN_SECONDS = 0.3
 THROUGHPUT_BAR, P99_BAR = 1.5, 0.7
+OURS = "ingot"
+GOOD = 0
 
 
-# A session's process.
+# What serve.c and crowd.c read.
 
 
-def call_for(engine, sets, seconds, first):
-    """Latencies of calls, one behind the other."""
-    clock, run, took = time.perf_counter, engine.run, []
-    begin = clock()
-    end, number = begin + seconds, first
-    while begin < end:
-        run(number % sets)
-        after = clock()
-        took.append(after - begin)
-        begin, number = after, number + 1
-    return took
+class Caller(ctypes.Structure):
+    _fields_ = [
+        ("call", ctypes.c_void_p),
+        ("user", ctypes.c_void_p),
+        ("next", ctypes.c_size_t),
+        ("cpu", ctypes.c_int),
+        ("answer", ctypes.c_int),
+        ("limit", ctypes.c_double),
+        ("seconds", ctypes.POINTER(ctypes.c_double)),
+        ("count", ctypes.c_size_t),
+        ("capacity", ctypes.c_size_t),
+    ]
 
 
-def serve(pipe, barrier, name, source, batch, count, cpu):
-    os.sched_setaffinity(0, {cpu})
-    rng = np.random.default_rng(batch + cpu)
-    sets = [make_inputs(rng, source.model, batch) for _ in range(count)]
-    engine = ENGINES[name](source, 1)
-    engine.prepare(sets)
-    first = 0
-    pipe.send("ready")
-    while pipe.recv() == "turn":
-        barrier.wait()
-        call_for(engine, count, WARM_SECONDS, first)
-        took = call_for(engine, count, TURN_SECONDS, first + count // 2)
-        first += len(took)
-        pipe.send(np.array(took))
-    engine.close()
+class IngotServer(ctypes.Structure):
+    _fields_ = [
+        ("run", ctypes.c_void_p),
+        ("session", ctypes.c_void_p),
+        ("views", ctypes.c_void_p),
+        ("inputs", ctypes.c_size_t),
+        ("outputs", ctypes.c_size_t),
+        ("addresses", ctypes.c_void_p),
+        ("sets", ctypes.c_size_t),
+    ]
 
 
-class Servers:
-    """The sessions of one engine."""
+class OnnxruntimeServer(ctypes.Structure):
+    _fields_ = [
+        ("run", ctypes.c_void_p),
+        ("session", ctypes.c_void_p),
+        ("bindings", ctypes.c_void_p),
+        ("sets", ctypes.c_size_t),
+    ]
 
-    def __init__(self, name, source, batch, count, sessions):
-        context = multiprocessing.get_context("spawn")
-        cpus = sorted(os.sched_getaffinity(0))
-        self.name, self.pipes, self.processes = name, [], []
-        barrier = context.Barrier(sessions)
-        for i in range(sessions):
-            ours, theirs = context.Pipe()
-            cpu = cpus[i % len(cpus)]
-            arguments = (theirs, barrier, name, source, batch, count, cpu)
-            process = context.Process(target=serve, args=arguments, daemon=True)
-            process.start()
-            self.pipes.append(ours)
-            self.processes.append(process)
-        for pipe in self.pipes:
-            pipe.recv()
+
+# The engines: the server of each caller, with its sets of inputs and outputs.
+
+
+class Ingot:
+    name, function = OURS, "serve_ingot"
+
+    def __init__(self, source, callers):
+        self.program = Program(compiled(source), load=source.load)
+        self.sessions = [self.program.session(1) for _ in range(callers)]
+
+    def server(self, caller, sets, outputs):
+        session = self.sessions[caller]
+        bindings = [Binding(arrays, [out]) for arrays, out in zip(sets, outputs)]
+        both = [*bindings[0].inputs, *bindings[0].outputs]
+        views = (type(both[0]) * len(both))(*both)
+        addresses = [pointers(binding.arrays) for binding in bindings]
+        table = (ctypes.c_void_p * len(sets))(*map(ctypes.addressof, addresses))
+        server = IngotServer(
+            ctypes.cast(session.run_function, ctypes.c_void_p),
+            session.handle,
+            ctypes.addressof(views),
+            len(bindings[0].inputs),
+            len(bindings[0].outputs),
+            ctypes.addressof(table),
+            len(sets),
+        )
+        server.kept = bindings, views, addresses, table
+        return server
+
+    def close(self):
+        for session in self.sessions:
+            session.close()
+        self.program.close()
+
+
+class Onnxruntime:
+    name, function = "onnxruntime", "serve_onnxruntime"
+
+    def __init__(self, source, callers):
+        sessions = self.session_count(callers)
+        self.sessions = [onnxruntime_c.Session(source.path) for _ in range(sessions)]
+        self.bindings = []
+
+    @staticmethod
+    def session_count(callers):
+        return callers
+
+    def server(self, caller, sets, outputs):
+        session = self.sessions[caller % len(self.sessions)]
+        bindings = [session.bind(a, out, onnx_code) for a, out in zip(sets, outputs)]
+        self.bindings += bindings
+        table = (ctypes.c_void_p * len(sets))(*bindings)
+        run = onnxruntime_c.address("RunWithBinding")
+        at = ctypes.addressof(table)
+        server = OnnxruntimeServer(run, session.handle, at, len(sets))
+        server.kept = sets, outputs, table
+        return server
+
+    def close(self):
+        for binding in self.bindings:
+            onnxruntime_c.release_binding(binding)
+        for session in self.sessions:
+            session.close()
+
+
+class SharedOnnxruntime(Onnxruntime):
+    name = "onnxruntime, one session"
+
+    @staticmethod
+    def session_count(callers):
+        return 1
+
+
+ENGINES = (Ingot, Onnxruntime, SharedOnnxruntime)
+
+
+def onnx_code(array):
+    return DTYPES[array.dtype.name]
+
+
+class Crowd:
+    """An engine and its callers."""
+
+    def __init__(self, kind, source, batch, sets):
+        self.lib, self.name = load_native("serve"), kind.name
+        self.lib.crowd_run.restype = ctypes.c_bool
+        self.engine = kind(source, len(sets))
+        self.outputs = [[output_arrays(source, batch) for _ in own] for own in sets]
+        self.servers = [
+            self.engine.server(i, own, self.outputs[i]) for i, own in enumerate(sets)
+        ]
+        self.call = getattr(self.lib, kind.function)
+        call, cpus = ctypes.cast(self.call, ctypes.c_void_p), os.sched_getaffinity(0)
+        cpus = [sorted(cpus)[i % len(cpus)] for i in range(len(sets))]
+        self.callers = (Caller * len(sets))()
+        for caller, server, cpu in zip(self.callers, self.servers, cpus):
+            caller.call, caller.user = call, ctypes.addressof(server)
+            caller.cpu = cpu
+
+    def first_outputs(self):
+        """Of every caller's first set."""
+        for server in self.servers:
+            if self.call(ctypes.byref(server), ctypes.c_size_t(0)) != GOOD:
+                sys.exit(f"{self.name}: a call failed")
+        return [outputs[0] for outputs in self.outputs]
 
     def turn(self):
-        """{calls a second, p99 in seconds, p50} of all sessions together."""
-        for pipe in self.pipes:
-            pipe.send("turn")
-        took = [pipe.recv() for pipe in self.pipes]
-        all_of_them = np.concatenate(took)
+        """{calls a second, p99 in seconds, p50} of all callers together."""
+        for caller in self.callers:
+            caller.count = 0
+        done = self.lib.crowd_run(
+            self.callers, ctypes.c_size_t(len(self.callers)), ctypes.c_double(TURN_SECONDS)
+        )
+        if not done or any(caller.answer != GOOD for caller in self.callers):
+            sys.exit(f"{self.name}: a call failed")
+        took = [np.ctypeslib.as_array(c.seconds, (c.count,)) for c in self.callers]
+        together = np.concatenate(took)
         return {
             "per_second": sum(len(t) / t.sum() for t in took),
-            "p50": float(np.quantile(all_of_them, 0.5)),
-            "p99": float(np.quantile(all_of_them, 0.99)),
+            "p50": float(np.quantile(together, 0.5)),
+            "p99": float(np.quantile(together, 0.99)),
         }
 
     def close(self):
-        for pipe in self.pipes:
-            pipe.send("end")
-        for process in self.processes:
-            process.join()
+        libc = ctypes.CDLL(None)
+        for caller in self.callers:
+            libc.free(caller.seconds)
+        self.engine.close()
 
 
 # A point: a model, a batch size.
 
 
-def agree(source, batch):
-    rng = np.random.default_rng(batch)
-    sets = [make_inputs(rng, source.model, batch) for _ in range(4)]
-    engines = [ENGINES[name](source, 1) for name in NAMES]
-    for engine in engines:
-        engine.prepare(sets)
-    check_agreement(engines, len(sets))
-    for engine in engines:
-        engine.close()
+def check_agreement(crowds):
+    for answers in zip(*(crowd.first_outputs() for crowd in crowds)):
+        for answer in answers[1:]:
+            if not np.allclose(answers[0], answer, **TOLERANCE):
+                sys.exit(f"answers differ by {np.abs(answers[0] - answer).max():.2g}")
 
 
-def measure_point(source, batch, sessions, cache_bytes):
-    agree(source, batch)
+def measure_point(source, batch, callers, cache_bytes):
     count = set_count(source.model, batch, cache_bytes)
-    servers = [Servers(name, source, batch, count, sessions) for name in NAMES]
+    rngs = [np.random.default_rng(batch * callers + i) for i in range(callers)]
+    sets = [[make_inputs(g, source.model, batch) for _ in range(count)] for g in rngs]
+    crowds = [Crowd(kind, source, batch, sets) for kind in ENGINES]
+    check_agreement(crowds)
     resident, rounds = dense_work(source.model)[1], []
     for _ in range(ROUNDS):
-        values = measure.calibrate(sessions, resident)
-        random.shuffle(servers)
-        for server in servers:
+        values = measure.calibrate(callers, resident)
+        random.shuffle(crowds)
+        for crowd in crowds:
             time.sleep(measure.SETTLE_SECONDS)
-            values[server.name] = server.turn()
+            values[crowd.name] = crowd.turn()
         rounds.append(values)
-    for server in servers:
-        server.close()
+    for crowd in crowds:
+        crowd.close()
     return rounds
 
 
-def ratio(rounds, field):
+def ratio(rounds, peer, field):
     """Of ours to the peer's."""
-    ours, peer = NAMES
-    return measure.median_with_interval([v[ours][field] / v[peer][field] for v in rounds])
+    return measure.median_with_interval([v[OURS][field] / v[peer][field] for v in rounds])
+
+
+def best_peer(rounds):
+    """By throughput."""
+    peers = [kind.name for kind in ENGINES if kind.name != OURS]
+    return min(peers, key=lambda peer: ratio(rounds, peer, "per_second")["median"])
 
 
 def summarise(source, batch, sessions, rounds):
     quiet = measure.believable(rounds)
     kept = quiet if len(quiet) >= len(rounds) // 2 else rounds
+    peer = best_peer(kept)
     return {
         "model": source.model.name,
         "batch": batch,
@@ -155,14 +262,15 @@ def summarise(source, batch, sessions, rounds):
         "rounds": len(rounds),
         "rounds_kept": len(quiet),
         "trustworthy": kept is quiet,
-        "throughput_ratio": ratio(kept, "per_second"),
-        "p99_ratio": ratio(kept, "p99"),
+        "peer": peer,
+        "throughput_ratio": ratio(kept, peer, "per_second"),
+        "p99_ratio": ratio(kept, peer, "p99"),
         "engines": {
-            name: {
-                field: float(np.median([v[name][field] for v in kept]))
+            kind.name: {
+                field: float(np.median([v[kind.name][field] for v in kept]))
                 for field in ("per_second", "p50", "p99")
             }
-            for name in NAMES
+            for kind in ENGINES
         },
     }
 
@@ -174,9 +282,10 @@ def print_point(point):
             f"{where}: {name} {facts['per_second']:.0f} calls/s,"
             f" p50 {facts['p50'] * 1e6:.1f} µs, p99 {facts['p99'] * 1e6:.1f} µs"
         )
+    print(f"    against {point['peer']}:", end="")
     for what in ("throughput_ratio", "p99_ratio"):
         r = point[what]
-        print(f"    {what} {r['median']:.2f} [{r['low']:.2f}, {r['high']:.2f}]", end="")
+        print(f" {what} {r['median']:.2f} [{r['low']:.2f}, {r['high']:.2f}]", end="")
     note = "" if point["trustworthy"] else " - TOO NOISY TO TRUST"
     print(f"; {point['rounds_kept']} of {point['rounds']} rounds kept{note}", flush=True)
 
@@ -184,16 +293,16 @@ def print_point(point):
 def verdicts(point):
     """[(what, measured, bar, passed)]."""
     where = f"{point['model']} batch {point['batch']}, {point['sessions']} sessions"
-    calls, tail = point["throughput_ratio"], point["p99_ratio"]
+    calls, tail, peer = point["throughput_ratio"], point["p99_ratio"], point["peer"]
     return [
         (
-            f"{where}: throughput vs onnxruntime",
+            f"{where}: throughput vs {peer}",
             f"{calls['median']:.2f}x, low {calls['low']:.2f}",
             THROUGHPUT_BAR,
             calls["low"] >= THROUGHPUT_BAR,
         ),
         (
-            f"{where}: p99 vs onnxruntime",
+            f"{where}: p99 vs {peer}",
             f"{tail['median']:.2f}x, high {tail['high']:.2f}",
             P99_BAR,
             tail["high"] <= P99_BAR,
@@ -222,7 +331,6 @@ def main():
     print(json.dumps(machine))
     for kind in options.model.split(","):
         model = Model(kind, options.rows)
-        # Servers read the file; weights need not travel to them.
         source = Source(model, write_onnx(model, make_weights(model)), None, options.load)
         for batch in map(int, options.batch.split(",")):
             rounds = measure_point(

@@ -5,11 +5,10 @@
  * timed alone, after a warm-up of a tenth of the time.  With N sessions, N threads call
  * at once, each its own session of the one program.
  */
+#include "tools/ingot/crowd.h"
 #include "tools/ingot/extent.h"
 #include "tools/ingot/taken.h"
 
-#include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -38,21 +37,21 @@ static const option_row options[] = {
     OPTIONS_END,
 };
 
-/* ---- measuring ---- */
-
-typedef struct samples {
-    double *seconds;
-    size_t  count, capacity;
-} samples;
+/* ---- one point ---- */
 
 typedef struct runner {
     ig_session *session;
     ig_view    *outputs;
-    samples     took;
-    double      limit; /* seconds */
     ig_status   status;
-    pthread_t   thread;
 } runner;
+
+typedef struct point {
+    int64_t     batch;
+    int         threads;
+    size_t      sessions;
+    crowd_facts took;
+    double      cpu_share; /* of the wall time that we had a CPU */
+} point;
 
 static double now(void) {
     struct timespec at;
@@ -60,111 +59,16 @@ static double now(void) {
     return (double)at.tv_sec + (double)at.tv_nsec * 1e-9;
 }
 
-static void add_sample(samples *to, double seconds) {
-    if (to->count == to->capacity) {
-        to->capacity = to->capacity ? 2 * to->capacity : 1024;
-        to->seconds = need(realloc(to->seconds, to->capacity * sizeof *to->seconds));
-    }
-    to->seconds[to->count++] = seconds;
-}
-
-/* Calls until the time is over, at least three times; until Ctrl-C, but for a call. */
-static ig_status call_for(runner *r, double seconds, bool is_kept) {
-    double end = now() + seconds;
-    size_t calls = 0;
-    for (double begin = now(); begin < end || calls < 3; calls++) {
-        ig_status status = ig_session_run_bound(r->session);
-        if (status != IG_OK) {
-            return status;
-        }
-        double after = now();
-        if (is_kept) {
-            add_sample(&r->took, after - begin);
-        }
-        if (was_interrupted()) {
-            break;
-        }
-        begin = after;
-    }
-    return IG_OK;
-}
-
-static void *run_runner(void *user) {
+/* Until the time is over, or Ctrl-C. */
+static int call_session(void *user, size_t number) {
     runner *r = user;
-    r->status = call_for(r, r->limit / 10, false);
-    if (r->status == IG_OK) {
-        r->status = call_for(r, r->limit, true);
+    (void)number;
+    r->status = ig_session_run_bound(r->session);
+    if (r->status != IG_OK) {
+        return CROWD_FAILED;
     }
-    return NULL;
+    return was_interrupted() ? CROWD_ENOUGH : CROWD_GOOD;
 }
-
-/* ---- what the samples say ---- */
-
-typedef struct point {
-    int64_t batch;
-    int     threads;
-    size_t  sessions, calls;
-    double  p50, p90, p99, least, mean;
-    double  per_second;       /* calls of all sessions together */
-    double  drift, cpu_share; /* of halves; of the wall time that we had a CPU */
-} point;
-
-static int compare_seconds(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double quantile(const samples *sorted, double q) {
-    size_t at = (size_t)ceil(q * (double)sorted->count);
-    return sorted->seconds[at ? at - 1 : 0];
-}
-
-static double median_of(const double *values, size_t count) {
-    samples copy = { need(malloc(count * sizeof *values)), count, count };
-    memcpy(copy.seconds, values, count * sizeof *values);
-    qsort(copy.seconds, count, sizeof *values, compare_seconds);
-    double median = quantile(&copy, 0.5);
-    free(copy.seconds);
-    return median;
-}
-
-/* How far the medians of the two halves of each runner's time are apart, at most. */
-static double drift_of(const runner *runners, size_t count) {
-    double most = 0;
-    for (size_t i = 0; i < count; i++) {
-        size_t half = runners[i].took.count / 2;
-        if (half >= 3) {
-            double a = median_of(runners[i].took.seconds, half);
-            double b = median_of(runners[i].took.seconds + half, half);
-            most = fmax(most, fabs(a - b) / fmin(a, b));
-        }
-    }
-    return most;
-}
-
-static void summarise(const runner *runners, size_t count, point *out) {
-    samples all = { 0 };
-    for (size_t i = 0; i < count; i++) {
-        double busy = 0;
-        for (size_t k = 0; k < runners[i].took.count; k++) {
-            add_sample(&all, runners[i].took.seconds[k]);
-            busy += runners[i].took.seconds[k];
-        }
-        out->mean += busy;
-        out->per_second += (double)runners[i].took.count / busy;
-    }
-    qsort(all.seconds, all.count, sizeof *all.seconds, compare_seconds);
-    out->calls = all.count;
-    out->mean /= (double)all.count;
-    out->least = all.seconds[0];
-    out->p50 = quantile(&all, 0.5);
-    out->p90 = quantile(&all, 0.9);
-    out->p99 = quantile(&all, 0.99);
-    out->drift = drift_of(runners, count);
-    free(all.seconds);
-}
-
-/* ---- one point ---- */
 
 static double cpu_seconds(void) {
     struct rusage used;
@@ -183,24 +87,18 @@ static ig_status open_runner(const settings *given, const model *m, const call *
     return call_bind(m, out->session, with, out->outputs, why);
 }
 
-static ig_status run_all(runner *runners, size_t count, words *why) {
-    size_t started = 1;
-    while (started < count && pthread_create(&runners[started].thread, NULL, run_runner,
-                                             &runners[started]) == 0) {
-        started++;
-    }
-    run_runner(&runners[0]);
-    ig_status status = started == count ? IG_OK : IG_LIMIT;
+static ig_status run_all(const runner *runners, crowd_caller *callers, size_t count,
+                         double seconds, words *why) {
+    bool      is_started = crowd_run(callers, count, seconds);
+    ig_status status = is_started ? IG_OK : IG_LIMIT;
     snprintf(why->text, sizeof why->text, "%s",
-             status == IG_OK ? "" : "cannot start a thread for each session");
-    for (size_t i = 0; i < started; i++) {
-        if (i) {
-            pthread_join(runners[i].thread, NULL);
-        }
-        if (runners[i].status != IG_OK && status == IG_OK) {
-            status = runners[i].status;
+             is_started ? "" : "cannot start a thread for each session");
+    for (size_t i = 0; i < count && status == IG_OK; i++) {
+        if (callers[i].answer == CROWD_FAILED) {
+            status = runners[i].status != IG_OK ? runners[i].status : IG_LIMIT;
             snprintf(why->text, sizeof why->text, "%s",
-                     ig_session_error(runners[i].session));
+                     status == runners[i].status ? ig_session_error(runners[i].session)
+                                                 : "no memory for the times of calls");
         }
     }
     return status;
@@ -208,38 +106,42 @@ static ig_status run_all(runner *runners, size_t count, words *why) {
 
 static ig_status measure(const settings *given, const model *m, const call *with,
                          point *out, words *why) {
-    runner   *runners = need(calloc(out->sessions, sizeof *runners));
-    settings  own = *given;
-    ig_status status = IG_OK;
+    runner       *runners = need(calloc(out->sessions, sizeof *runners));
+    crowd_caller *callers = need(calloc(out->sessions, sizeof *callers));
+    settings      own = *given;
+    ig_status     status = IG_OK;
     own.threads = out->threads;
     for (size_t i = 0; i < out->sessions && status == IG_OK; i++) {
-        runners[i].limit = given->has_seconds ? given->seconds : 2;
+        callers[i] =
+            (crowd_caller){ .call = call_session, .user = &runners[i], .cpu = -1 };
         status = open_runner(&own, m, with, &runners[i], why);
     }
     double begin = now(), cpu = cpu_seconds();
     if (status == IG_OK) {
-        status = run_all(runners, out->sessions, why);
+        status = run_all(runners, callers, out->sessions,
+                         given->has_seconds ? given->seconds : 2, why);
     }
-    if (status == IG_OK) {
-        out->cpu_share = (cpu_seconds() - cpu) / (now() - begin);
-        summarise(runners, out->sessions, out);
+    out->cpu_share = (cpu_seconds() - cpu) / (now() - begin);
+    if (status == IG_OK && !crowd_summarise(callers, out->sessions, &out->took)) {
+        need(NULL);
     }
     for (size_t i = 0; i < out->sessions; i++) {
         ig_session_destroy(runners[i].session);
         free(runners[i].outputs);
-        free(runners[i].took.seconds);
+        free(callers[i].seconds);
     }
     free(runners);
+    free(callers);
     return status;
 }
 
 /* ---- telling ---- */
 
 static void warn(const point *p, const char **reasons, size_t *count) {
-    if (p->calls < 100) {
+    if (p->took.calls < 100) {
         reasons[(*count)++] = "fewer than 100 calls: give more --seconds";
     }
-    if (p->drift > 0.05) {
+    if (p->took.drift > 0.05) {
         reasons[(*count)++] =
             "the two halves differ by more than 5%: the machine changed "
             "its speed, or was busy";
@@ -247,7 +149,7 @@ static void warn(const point *p, const char **reasons, size_t *count) {
     if (p->cpu_share < 0.9 * (double)p->sessions) {
         reasons[(*count)++] = "other programs took CPU time";
     }
-    if (p->p50 < 1e-6) {
+    if (p->took.p50 < 1e-6) {
         reasons[(*count)++] = "calls are as short as reading the clock takes";
     }
 }
@@ -262,7 +164,8 @@ static void tell(const settings *given, const point *p, bool is_first) {
                "\"p50\": %.9g, \"p90\": %.9g, \"p99\": %.9g, \"least\": %.9g, "
                "\"mean\": %.9g, \"calls_per_second\": %.6g, \"warnings\": [",
                is_first ? "" : ",", (long long)p->batch, p->threads, p->sessions,
-               p->calls, p->p50, p->p90, p->p99, p->least, p->mean, p->per_second);
+               p->took.calls, p->took.p50, p->took.p90, p->took.p99, p->took.least,
+               p->took.mean, p->took.per_second);
         for (size_t i = 0; i < count; i++) {
             fputs(i ? ", " : "", stdout);
             put_json_text(stdout, reasons[i]);
@@ -276,9 +179,9 @@ static void tell(const settings *given, const point *p, bool is_first) {
                "samples/s");
     }
     printf("%8lld %7d %8zu %9.2f %9.2f %9.2f %9.2f %12.0f %14.0f\n",
-           (long long)p->batch, p->threads, p->sessions, p->p50 * 1e6, p->p90 * 1e6,
-           p->p99 * 1e6, p->least * 1e6, p->per_second,
-           p->per_second * (double)p->batch);
+           (long long)p->batch, p->threads, p->sessions, p->took.p50 * 1e6,
+           p->took.p90 * 1e6, p->took.p99 * 1e6, p->took.least * 1e6,
+           p->took.per_second, p->took.per_second * (double)p->batch);
     for (size_t i = 0; i < count; i++) {
         printf("%8s not to be trusted: %s\n", "", reasons[i]);
     }
@@ -315,7 +218,9 @@ static ig_status run_threads(const settings *given, const model *m, const call *
         if (status != IG_OK) {
             return status;
         }
-        tell(given, &p, (*told)++ == 0);
+        if (p.took.calls > 0) {
+            tell(given, &p, (*told)++ == 0);
+        }
         if (was_interrupted()) {
             return IG_CANCELLED;
         }
