@@ -33,17 +33,19 @@ static bool keep(crowd_caller *c, double seconds) {
     return true;
 }
 
+/* A call that is enough ends its phase. */
 static void call_for(crowd_caller *c, double seconds, bool counts) {
     double begin = now(), end = begin + seconds;
-    size_t calls = 0;
-    while (c->answer == CROWD_GOOD && (begin < end || calls < LEAST_CALLS)) {
+    for (size_t calls = 0; begin < end || calls < LEAST_CALLS; calls++) {
         c->answer = c->call(c->user, c->next++);
         double after = now();
         if (c->answer != CROWD_FAILED && counts && !keep(c, after - begin)) {
             c->answer = CROWD_FAILED;
         }
+        if (c->answer != CROWD_GOOD) {
+            return;
+        }
         begin = after;
-        calls++;
     }
 }
 
@@ -56,7 +58,9 @@ static void *run_caller(void *user) {
         (void)sched_setaffinity(0, sizeof one, &one); /* only to be steady */
     }
     call_for(&own, own.limit / 10, false);
-    call_for(&own, own.limit, true);
+    if (own.answer != CROWD_FAILED) {
+        call_for(&own, own.limit, true);
+    }
     *(crowd_caller *)user = own;
     return NULL;
 }
@@ -65,7 +69,6 @@ bool crowd_run(crowd_caller *callers, size_t count, double seconds) {
     pthread_t *threads = calloc(count, sizeof *threads);
     size_t     started = 0;
     for (size_t i = 0; i < count; i++) {
-        callers[i].answer = CROWD_GOOD;
         callers[i].limit = seconds;
     }
     while (threads && started < count &&

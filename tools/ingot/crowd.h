@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { CROWD_GOOD, CROWD_ENOUGH, CROWD_FAILED }; /* ENOUGH: a good call, the last one */
+enum { CROWD_GOOD, CROWD_ENOUGH, CROWD_FAILED }; /* ENOUGH: the last one */
 
 typedef struct crowd_caller {
     int (*call)(void *user, size_t number);
