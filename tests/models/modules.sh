@@ -89,3 +89,12 @@ recommend_models() {
         verify static cpu "$folder"/recommend/caser/{traced,scripted}
     fi
 }
+
+# Random ONNX graphs against ONNX Runtime: one program of open extents, batches that grow
+# and shrink.
+random_graphs() {
+    local cases threads=3 count=40
+    [ "$full" = 0 ] || count=1000
+    make_cases random_graphs "random graphs" --count "$count" || return
+    verify dynamic cpu "${cases[@]}"
+}

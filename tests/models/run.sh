@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Recommendation models: every exporter's form of embedding bags, the stored DLRMs, and
-# TorchScript's and TorchRec's cases (torch.sh), torch.nn's classes and the literature's
-# recommendation models (modules.sh).
+# TorchScript's and TorchRec's cases (torch.sh), torch.nn's classes, the literature's
+# recommendation models and random graphs (modules.sh).
 # SPDX-License-Identifier: Apache-2.0
 #
 #   tests/models/run.sh
@@ -211,6 +211,7 @@ arenas
 torch_suites
 torch_modules
 recommend_models
+random_graphs
 torch_programs
 torch_shapes
 torch_plans
