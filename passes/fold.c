@@ -15,12 +15,17 @@
  * business of recipes.  What cannot be evaluated (an index out of range) is left for
  * the run to report.
  *
+ * A matrix of bytes that a product takes as real numbers is not widened here, however
+ * small.
+ *
  * Keeps: order; what is no longer used goes with dce.
  */
 #include "ir/interpret.h"
 #include "passes/pass.h"
 #include "passes/silence.h"
 #include "passes/symbols.h"
+
+enum { MOST_STEPS = 8, LEAST_NARROW = 1024 /* elements */ };
 
 typedef struct folder {
     ig_pass_run *run;
@@ -140,11 +145,43 @@ static bool is_used(const ig_op *op) {
     return false;
 }
 
+/* Does a matmul take this matrix, behind what makes real numbers of bytes? */
+static bool is_factor(const ig_value *value) {
+    for (uint32_t steps = 0; steps < MOST_STEPS; steps++) {
+        const ig_use *use = value->uses;
+        uint32_t      code = use && !use->next ? use->user->code : IG_OP_COUNT;
+        if (code == IG_OP_matmul) {
+            return use == &use->user->operands[1];
+        }
+        if (code != IG_OP_cast && code != IG_OP_sub && code != IG_OP_mul &&
+            code != IG_OP_transpose) {
+            return false;
+        }
+        value = use->user->results;
+    }
+    return false;
+}
+
+static bool has_many(const ig_type *matrix) {
+    int64_t rows = matrix->dims[0], columns = matrix->dims[1];
+    return rows > 0 && columns >= (LEAST_NARROW + rows - 1) / rows;
+}
+
+/* Weights of bytes stay so until `pack` has seen them: it keeps them narrow. */
+static bool is_narrow_factor(const ig_op *op) {
+    const ig_value *x = op->operand_count ? op->operands[0].value : NULL;
+    const ig_type  *type = x ? x->type : NULL;
+    bool is_byte = type && (type->dtype == IG_DT_i8 || type->dtype == IG_DT_u8);
+    return is_byte && ig_def(x, IG_OP_weight) && type->rank == 2 &&
+           ig_type_is_static(type) && has_many(type) &&
+           is_factor(op->results);
+}
+
 static bool can_evaluate(const folder *f, const ig_op *op) {
     uint32_t barred = IG_TERMINATOR | IG_GUARD | IG_STATE | IG_HOST | IG_CONSTANT;
     return ig_ops[op->code].fold && !op->body_count &&
            !(ig_ops[op->code].traits & barred) && is_used(op) &&
-           has_small_constants(f, op);
+           !is_narrow_factor(op) && has_small_constants(f, op);
 }
 
 static bool evaluate(folder *f, const ig_op *op, ig_tensor *out) {

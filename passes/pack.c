@@ -20,30 +20,36 @@
  * CPU's schedules widen as they load; f16 by the recipe where a level of the artifact
  * has no instruction for it.  Narrow x is widened first, and the product
  * rounded to its type, as the sum of a narrow matmul is.
+ *
+ * Weights of 8-bit integers (pack_quantised.c) stay so as well: the schedule takes zero
+ * points away as it widens, which is exact, and scales leave the sum:
+ *
+ *     %1 = mul (sub (cast @w), @zero), @scale           w: i8[13, 512], scale: f32[512]
+ *     %2 = matmul %x, %1
+ *   becomes
+ *     %1 = matmul_panels %x, @w.panels.t, zeros
+ *     %2 = mul %1, @scale
+ *
+ * A scale for each row multiplies x in place of the product.  Whatever else constants
+ * alone make is computed in @weights, before it is packed.
  */
-#include "passes/pass.h"
+#include "passes/pack.h"
 
 #include <string.h>
 
-enum { PANEL = 16, FEW_COLUMNS = 8 };
+enum { PANEL = IG_PACK_PANEL, FEW_COLUMNS = 8, MOST_OPS = 64 };
 
-typedef struct matrix {
-    ig_weight *weight;
-    bool       is_transposed; /* stored [N, K] */
-    bool       is_narrow;     /* f16 or bf16 */
-    bool       is_widened;    /* by the recipe already */
-    int64_t    k, n;
-} matrix;
+typedef ig_pack_matrix matrix;
+
+typedef struct packer {
+    ig_pass_run *run;
+    ig_map       computed; /* value of the graph -> matrix whose value is in @weights */
+} packer;
 
 /* ---- what can be packed ---- */
 
 static bool is_narrow(ig_dtype dtype) {
     return dtype == IG_DT_f16 || dtype == IG_DT_bf16;
-}
-
-static bool swaps_two(const ig_op *op) {
-    const ig_attr *perm = &op->attrs[IG_transpose_perm];
-    return op->code == IG_OP_transpose && perm->count == 2 && perm->as.ints[0] == 1;
 }
 
 /* The weight behind casts that widen it and transposes, which turn `is_transposed`. */
@@ -53,7 +59,7 @@ static const ig_op *read_weight(const ig_op *def, bool *is_transposed) {
         bool           is_widening = def->code == IG_OP_cast &&
                            def->results->type->dtype == IG_DT_f32 &&
                            is_narrow((ig_dtype)from->dtype);
-        if (!is_widening && !swaps_two(def)) {
+        if (!is_widening && !ig_pack_swaps_two(def)) {
             return NULL;
         }
         *is_transposed ^= !is_widening;
@@ -62,7 +68,11 @@ static const ig_op *read_weight(const ig_op *def, bool *is_transposed) {
     return def;
 }
 
-static bool read_matrix(const ig_pass_run *run, const ig_op *op, matrix *out) {
+static bool is_on_cpu(const ig_pass_run *run) {
+    return run->options->target->family == IG_FAMILY_CPU;
+}
+
+static bool read_plain(const ig_pass_run *run, const ig_op *op, matrix *out) {
     out->is_transposed = ig_attr_int(op, IG_matmul_transpose_b, 0) != 0;
     const ig_op *def = read_weight(op->operands[1].value->def, &out->is_transposed);
     if (!def || def->results->type->rank != 2 ||
@@ -71,8 +81,7 @@ static bool read_matrix(const ig_pass_run *run, const ig_op *op, matrix *out) {
     }
     ig_dtype dtype = (ig_dtype)def->results->type->dtype;
     out->is_narrow = is_narrow(dtype);
-    if (dtype != IG_DT_f32 &&
-        (!out->is_narrow || run->options->target->family != IG_FAMILY_CPU)) {
+    if (dtype != IG_DT_f32 && (!out->is_narrow || !is_on_cpu(run))) {
         return false;
     }
     bool has_f16c = run->options->target->has_f16c && !run->options->lacks_f16c;
@@ -82,6 +91,13 @@ static bool read_matrix(const ig_pass_run *run, const ig_op *op, matrix *out) {
     out->n = dims[out->is_transposed ? 0 : 1];
     out->k = dims[out->is_transposed ? 1 : 0];
     return out->weight && out->n > 0 && out->k > 0;
+}
+
+static bool read_quantised(const ig_pass_run *run, const ig_op *op, matrix *out) {
+    *out = (matrix){ .is_transposed = ig_attr_int(op, IG_matmul_transpose_b, 0) != 0 };
+    return is_on_cpu(run) && op->results->type->dtype == IG_DT_f32 &&
+           ig_pack_read_quantised(run, op->operands[1].value, out) &&
+           out->n >= FEW_COLUMNS;
 }
 
 static bool is_plain_product(const ig_op *op) {
@@ -146,7 +162,7 @@ static ig_value *padded(ig_builder *b, ig_value *x, int64_t rows) {
 
 /* [N, K] or [K, N] -> [N, K] when few columns, else panels [ceil(N / 16), K, 16]. */
 static ig_value *build_recipe(ig_builder *b, const matrix *m, bool as_panels) {
-    ig_value *x = ig_make_weight(b, m->weight);
+    ig_value *x = m->computed ? m->computed : ig_make_weight(b, m->weight);
     if (m->is_narrow && (m->is_widened || !as_panels)) {
         x = ig_make_cast(b, x, IG_DT_f32);
     }
@@ -162,7 +178,8 @@ static ig_value *build_recipe(ig_builder *b, const matrix *m, bool as_panels) {
 
 static ig_weight *packed(ig_pass_run *run, ig_module *module, const matrix *m,
                          bool as_panels) {
-    const char *name = ig_arena_printf(run->scratch, "%s.%s%s", m->weight->name,
+    const char *from = m->name ? m->name : m->weight->name;
+    const char *name = ig_arena_printf(run->scratch, "%s.%s%s", from,
                                        as_panels ? "panels" : "rows",
                                        m->is_transposed ? "" : ".t");
     ig_weight  *known = ig_module_weight(module, name);
@@ -174,7 +191,105 @@ static ig_weight *packed(ig_pass_run *run, ig_module *module, const matrix *m,
     return add_recipe(graph, name, build_recipe(&b, m, as_panels), run->scratch);
 }
 
+/* ---- matrices computed from constants ---- */
+
+/* Is `value` computed from nothing but constants, by at most *left ops? */
+static bool is_from_constants(const ig_value *value, uint32_t *left) {
+    const ig_op *op = value->def;
+    uint32_t     barred = IG_TERMINATOR | IG_GUARD | IG_STATE | IG_HOST | IG_MAY_TRAP;
+    if (!op || (*left)-- == 0 || !ig_type_is_static(value->type) ||
+        value->type->kind != IG_TENSOR) {
+        *left = 0;
+        return false;
+    }
+    if (op->code == IG_OP_weight || op->code == IG_OP_const) {
+        return true;
+    }
+    bool is_pure = op->operand_count > 0 && op->result_count == 1 && !op->body_count &&
+                   !(ig_ops[op->code].traits & barred);
+    for (uint32_t i = 0; is_pure && i < op->operand_count; i++) {
+        is_pure = is_from_constants(op->operands[i].value, left);
+    }
+    return is_pure;
+}
+
+/* The same value in @weights. */
+static ig_value *copy_value(ig_builder *b, const ig_value *value, ig_map *copies,
+                            matrix *m) {
+    ig_value *known = ig_map_get_id(copies, IG_MAP_PTR(value));
+    ig_op    *op = value->def;
+    if (known) {
+        return known;
+    }
+    if (op->code == IG_OP_weight) {
+        ig_weight *weight = ig_module_weight(b->graph->module,
+                                             ig_attr_str(op, IG_weight_name));
+        m->weight = m->weight ? m->weight : weight;
+        known = ig_make_weight(b, weight);
+        ig_map_set_id(copies, IG_MAP_PTR(value), known);
+        return known;
+    }
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        copy_value(b, op->operands[i].value, copies, m);
+    }
+    return ig_op_clone(op, b->block, b->before, copies)->results;
+}
+
+static const char *free_name(ig_pass_run *run, ig_module *module, const matrix *m) {
+    const char *from = m->weight ? m->weight->name : "constant";
+    ig_graph   *graph = weights_graph(module);
+    return ig_arena_printf(run->scratch, "%s.value%u", from,
+                           graph->body.last->operand_count);
+}
+
+/* A matrix of f32 that only constants go into: the recipe computes it too. */
+static bool read_computed(packer *p, const ig_op *op, matrix *out) {
+    ig_value      *value = op->operands[1].value;
+    const ig_type *type = value->type;
+    uint32_t       left = MOST_OPS;
+    const matrix  *known = ig_map_get_id(&p->computed, IG_MAP_PTR(value));
+    *out = known ? *known : (matrix){ 0 };
+    if (!known) {
+        if (type->rank != 2 || type->dtype != IG_DT_f32 ||
+            !is_from_constants(value, &left) || type->dims[0] < 1 ||
+            type->dims[1] < 1) {
+            return false;
+        }
+        ig_builder b = ig_builder_before(weights_graph(ig_op_module(op))->body.last);
+        ig_map     copies;
+        ig_map_init(&copies, p->run->scratch);
+        out->computed = copy_value(&b, value, &copies, out);
+        out->name = free_name(p->run, ig_op_module(op), out);
+        matrix *kept = IG_NEW(p->run->scratch, matrix);
+        *kept = *out;
+        ig_map_set_id(&p->computed, IG_MAP_PTR(value), kept);
+    }
+    out->is_transposed = ig_attr_int(op, IG_matmul_transpose_b, 0) != 0;
+    out->n = type->dims[out->is_transposed ? 0 : 1];
+    out->k = type->dims[out->is_transposed ? 1 : 0];
+    return true;
+}
+
 /* ---- the product ---- */
+
+/* `x` with the dims that it has without extents of 1: one number, or a row of them. */
+static ig_value *as_row(ig_builder *b, ig_value *x) {
+    ig_dim         count = ig_type_count(b->graph->module, x->type);
+    uint32_t       rank = count == 1 ? 0 : 1;
+    const ig_type *type = ig_type_with_dims(b->graph->module, x->type, rank, &count);
+    if (x->type->rank == rank) {
+        return x;
+    }
+    ig_op *constant = ig_def(x, IG_OP_const);
+    if (constant) {
+        return ig_make_const(b, type, ig_constant_of(x)->bytes);
+    }
+    return ig_make_reshape(b, x, rank, &count);
+}
+
+static ig_value *scaled(ig_builder *b, ig_value *x, ig_value *by) {
+    return by ? ig_make2(b, IG_OP_mul, x, as_row(b, by)) : x;
+}
 
 /* x as rows of K, in f32. */
 static ig_value *merge_rows(ig_builder *b, ig_value *x) {
@@ -192,10 +307,18 @@ static ig_value *merge_rows(ig_builder *b, ig_value *x) {
 
 /* Erases what only made a weight of a product ready. */
 static void erase_unused(ig_op *op) {
-    while (op && op->code != IG_OP_weight && !op->results->uses) {
-        ig_op *before = op->operands[0].value->def;
-        ig_op_erase(op);
-        op = before;
+    if (!op || op->code == IG_OP_weight || op->results->uses) {
+        return;
+    }
+    ig_op   *before[2] = { NULL, NULL };
+    uint32_t count = op->operand_count < 2 ? op->operand_count : 2;
+    for (uint32_t i = 0; i < count; i++) {
+        before[i] = op->operands[i].value->def;
+    }
+    ig_op_erase(op);
+    erase_unused(before[0]);
+    if (before[1] != before[0]) {
+        erase_unused(before[1]);
     }
 }
 
@@ -217,59 +340,77 @@ static void replace_product(ig_op *op, ig_builder *b, ig_value *product) {
     erase_unused(weight);
 }
 
+static ig_value *make_zeros(ig_builder *b, const matrix *m) {
+    ig_dim         dims[] = { (m->n + PANEL - 1) / PANEL, PANEL };
+    const ig_type *type = ig_type_tensor(b->graph->module, m->weight->data.type->dtype,
+                                         2, dims);
+    return ig_make_const(b, type, m->zeros);
+}
+
 static void to_panels(ig_pass_run *run, ig_op *op, const matrix *m) {
     ig_builder b = ig_builder_before(op);
     ig_weight *weight = packed(run, ig_op_module(op), m, true);
-    ig_value  *operands[] = { merge_rows(&b, op->operands[0].value),
-                              ig_make_weight(&b, weight) };
+    ig_value  *x = merge_rows(&b, op->operands[0].value);
+    ig_value  *operands[] = { scaled(&b, x, m->row_scale), ig_make_weight(&b, weight),
+                              NULL };
+    uint32_t   count = 2;
     ig_attr    attrs[IG_matmul_panels_attr_count] = { [IG_matmul_panels_columns] =
                                                           ig_attr_of_int(m->n) };
-    replace_product(op, &b, ig_make(&b, IG_OP_matmul_panels, 2, operands, attrs));
+    if (m->zeros) {
+        operands[count++] = make_zeros(&b, m);
+    }
+    x = ig_make(&b, IG_OP_matmul_panels, count, operands, attrs);
+    replace_product(op, &b, scaled(&b, x, m->scale));
     run->changed = true;
 }
 
 /* Few columns: rows of k, both operands contiguous along it. */
 static void to_rows(ig_pass_run *run, ig_op *op, const matrix *m) {
     ig_value *x = op->operands[0].value;
-    bool      is_row = m->is_transposed && !m->is_narrow;
+    bool      is_row = m->is_transposed && !m->is_narrow && !m->computed;
     if (is_row && x->type->rank == 2 &&
         op->operands[1].value->def->code == IG_OP_weight) {
         return;
     }
     ig_builder b = ig_builder_before(op);
-    ig_value  *weight = ig_make_weight(&b, m->weight);
-    if (!is_row) {
-        weight = ig_make_weight(&b, packed(run, ig_op_module(op), m, false));
-    }
-    ig_value *operands[] = { merge_rows(&b, x), weight };
-    ig_attr   attrs[IG_matmul_attr_count] = { [IG_matmul_transpose_b] =
-                                                  ig_attr_of_bool(true) };
+    ig_weight *weight = is_row ? m->weight : packed(run, ig_op_module(op), m, false);
+    ig_value  *operands[] = { merge_rows(&b, x), ig_make_weight(&b, weight) };
+    ig_attr    attrs[IG_matmul_attr_count] = { [IG_matmul_transpose_b] =
+                                                   ig_attr_of_bool(true) };
     replace_product(op, &b, ig_make(&b, IG_OP_matmul, 2, operands, attrs));
     run->changed = true;
 }
 
-static void pack_block(ig_pass_run *run, ig_block *block) {
+static void pack_product(packer *p, ig_op *op) {
+    ig_pass_run *run = p->run;
+    matrix       m = { 0 };
+    if (op->code != IG_OP_matmul || !is_plain_product(op) ||
+        (!read_plain(run, op, &m) && !read_quantised(run, op, &m) &&
+         !read_computed(p, op, &m))) {
+        return;
+    }
+    if (m.n < FEW_COLUMNS) {
+        to_rows(run, op, &m);
+    } else {
+        to_panels(run, op, &m);
+    }
+}
+
+static void pack_block(packer *p, ig_block *block) {
     for (ig_op *op = block->first, *next; op; op = next) {
         next = op->next;
         for (uint32_t i = 0; i < op->body_count; i++) {
-            pack_block(run, op->bodies[i]);
+            pack_block(p, op->bodies[i]);
         }
-        matrix m;
-        if (op->code != IG_OP_matmul || !is_plain_product(op) ||
-            !read_matrix(run, op, &m)) {
-            continue;
-        }
-        if (m.n < FEW_COLUMNS) {
-            to_rows(run, op, &m);
-        } else {
-            to_panels(run, op, &m);
-        }
+        pack_product(p, op);
     }
 }
 
 ig_status ig_pass_pack(ig_pass_run *run, ig_graph *graph) {
     if (run->options->target && strcmp(graph->name, "weights") != 0) {
-        pack_block(run, &graph->body);
+        packer p = { .run = run };
+        ig_map_init(&p.computed, run->scratch);
+        pack_block(&p, &graph->body);
     }
     return IG_OK;
 }

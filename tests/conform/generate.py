@@ -504,6 +504,39 @@ def contractions(file):
                    ("y", "f16", w.reshape(9, 2, 16).transpose(1, 0, 2).copy())],
                   [("f32", (x.astype("f8") @ w[:, :20].astype("f8")).astype("f4"))],
                   (1e-5, 1e-5))
+    for dtype, low, name, tile in (("i8", -128, "whole", ""), ("u8", 0, "zeros", ""),
+                                   ("i8", -128, "zeros", ""),
+                                   ("i8", -128, "tile", ", tile = [2, 16]")):
+        w, zero = np.zeros((9, 48), NUMPY[dtype]), np.zeros(48, NUMPY[dtype])
+        w[:, :37] = own.integers(low, low + 256, (9, 37))
+        real, zeros = w[:, :37].astype("f8"), []
+        if name == "zeros":
+            zero[:37] = own.integers(low, low + 256, 37)
+            zeros = [("z", dtype, zero.reshape(3, 16))]
+            real -= zero[:37]
+        file.case(f"matmul/panels-{dtype}-{name}", [
+            "%0 = matmul_panels %x, %y" + (", %z" if zeros else "") +
+            " {columns = 37" + tile + "}", "ret %0"
+        ], [("x", "f32", x),
+            ("y", dtype, w.reshape(9, 3, 16).transpose(1, 0, 2).copy()), *zeros],
+                  [("f32", (x.astype("f8") @ real).astype("f4"))], (1e-5, 1e-5))
+    for a, b in ((3, 2), (9, 70), (33, 20)):  # both along k, few rows and many
+        x, y = own.standard_normal((2, a, 21)), own.standard_normal((1, b, 21))
+        for dtype in "f32", "f64", "f16":
+            one, two = x.astype(NUMPY[dtype]), y.astype(NUMPY[dtype])
+            exact = one.astype("f8") @ two.astype("f8").transpose(0, 2, 1)
+            file.case(f"matmul/rows-{dtype}-{a}x{b}",
+                      ["%0 = matmul %x, %y {transpose_b}", "ret %0"],
+                      [("x", dtype, one), ("y", dtype, two)],
+                      [(dtype, exact.astype(NUMPY[dtype]))],
+                      TOLERANCE["f16"] if dtype == "f16" else (1e-5, 1e-5))
+            exact = one.astype("f8").transpose(0, 2, 1)
+            exact = exact @ one.astype("f8")
+            file.case(f"matmul/columns-{dtype}-{a}x{b}",
+                      ["%0 = matmul %x, %y {transpose_a}", "ret %0"],
+                      [("x", dtype, one), ("y", dtype, one)],
+                      [(dtype, exact.astype(NUMPY[dtype]))],
+                      TOLERANCE["f16"] if dtype == "f16" else (1e-5, 1e-5))
 
 
 REDUCE = {

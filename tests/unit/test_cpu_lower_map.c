@@ -171,7 +171,60 @@ TEST(products_by_columns) {
           EXTENTS(6));
 }
 
+/* A computed right-hand side that is copied into panels. */
+TEST(products_by_panels) {
+    static const int64_t rows[] = { 0, 1, 5, 7, 8, 9, 15, 17, 29, 128, 131 };
+    for (size_t i = 0; i < IG_COUNT_OF(rows); i++) {
+        check("%x: f32[B, 19], %y: f32[37, 19], %z: f32[37]) -> (f32[B, 37] \"o\")",
+              "%0 = matmul %x, %y {transpose_b} : f32[B, 37]\n"
+              "%1 = add %0, %z : f32[B, 37]\nret %1",
+              EXTENTS(rows[i]));
+        check("%x: f32[19, B], %y: f32[53, 19]) -> (f32[B, 53] \"o\")",
+              "%0 = matmul %x, %y {transpose_a, transpose_b} : f32[B, 53]\nret %0",
+              EXTENTS(rows[i]));
+    }
+    check("%x: f32[27, 64], %y: f32[27, 64]) -> (f32[27, 27] \"o\")",
+          "%0 = matmul %x, %y {transpose_b} : f32[27, 27]\nret %0", EXTENTS(0));
+    check("%x: f32[200, 64], %y: f32[300, 64]) -> (f32[200, 300] \"o\")",
+          "%0 = matmul %x, %y {transpose_b} : f32[200, 300]\nret %0", EXTENTS(0));
+}
+
+TEST(products_by_panels_of_any_depth) {
+    static const int64_t depths[] = { 0, 1, 16, 127, 128, 129, 300 };
+    for (size_t i = 0; i < IG_COUNT_OF(depths); i++) {
+        check("%x: f32[2, B, K], %y: f32[1, N, K], %z: f32[2, 1, N]) -> "
+              "(f32[2, B, N] \"o\")",
+              "%0 = matmul %x, %y {transpose_b} : f32[2, B, N]\n"
+              "%1 = mul %0, %z : f32[2, B, N]\nret %1",
+              EXTENTS(11, depths[i], 21));
+    }
+    check("%x: f32[B, 300], %y: f32[40, 300]) -> (f32[B, 40] \"o\")",
+          "%0 = matmul %x, %y {transpose_b} : f32[B, 40]\n"
+          "%1 = sigmoid %0 : f32[B, 40]\nret %1",
+          EXTENTS(23));
+    check("%x: f32[B, 30], %y: f32[40, 30]) -> (f32[B, 40] \"o\")",
+          "%0 = matmul %x, %y {transpose_b} : f32[B, 40]\n"
+          "%1 = sigmoid %0 : f32[B, 40]\nret %1",
+          EXTENTS(23));
+    check("%x: f64[B, 33], %y: f64[21, 33]) -> (f64[B, 21] \"o\")",
+          "%0 = matmul %x, %y {transpose_b} : f64[B, 21]\nret %0", EXTENTS(12));
+}
+
+/* Neither axis of the right-hand side lies side by side. */
+TEST(products_of_views) {
+    check("%x: f32[3, B, 9], %y: f32[20, 3, 9]) -> (f32[3, B, 20] \"o\")",
+          "%0 = transpose %y {perm = [1, 2, 0]} : f32[3, 9, 20]\n"
+          "%1 = matmul %x, %0 : f32[3, B, 20]\nret %1",
+          EXTENTS(10));
+    check("%x: f32[B, 9], %y: f32[9, 20, 2]) -> (f32[B, 20] \"o\")",
+          "%0 = slice %y {starts = [0, 0, 1], sizes = [9, 20, 1]} : f32[9, 20, 1]\n"
+          "%1 = reshape %0 {to = [9, 20]} : f32[9, 20]\n"
+          "%2 = matmul %x, %1 : f32[B, 20]\nret %2",
+          EXTENTS(10));
+}
+
 UNIT_SUITE(cpu_lower_map, elementwise_with_broadcast, extents_that_may_be_one, scalars,
            other_dtypes, choices_and_conversions, functions, views_and_copies,
            concatenation_in_place_and_by_copies, results_returned_as_they_are, gathers,
-           reductions_along_and_across, dot_products, products_by_columns)
+           reductions_along_and_across, dot_products, products_by_columns,
+           products_by_panels, products_by_panels_of_any_depth, products_of_views)

@@ -9,40 +9,25 @@
  * tier of matmul: any rank and any strides; where k is not contiguous in both operands,
  * lanes is 1.
  *
- * Where B is computed and its columns lie side by side (weights times values of
- * attention), lanes run along n: register tiles of BLOCK rows and some vectors of
- * columns, each element one chain over k, no packing.
+ * Where B is computed and its columns lie side by side, lanes run along n
+ * (dot_columns.c); where they do not and there are rows enough, B is copied so that
+ * they do (dot_panels.c).
  *
  *   grid       blocks of ROWS rows of C's last but one dim, all batches
  */
-#include "passes/lower/cpu/cpu.h"
+#include "passes/lower/cpu/dot.h"
 
 #include <assert.h>
 #include <string.h>
 
-enum { ROWS = 8, COLUMNS = 4, BLOCK = 4, MOST_VECTORS = 4, LEAST_COLUMNS = 4 };
+enum { ROWS = 8, COLUMNS = 4 };
 
-typedef struct dot {
-    ig_lower         *lower;
-    const ig_op      *anchor;
-    const ig_operand *a, *b; /* matrices: a vector is one row, or one column */
-    const ig_type    *type;  /* of the product, with an extent of 1 for each vector */
-    bool              a_is_vector, b_is_vector;
-    uint32_t          rank;
-    bool              transpose_a, transpose_b;
-    uint32_t          lanes;
-    bool              has_groups;     /* COLUMNS columns at a time */
-    uint32_t          block, vectors; /* by columns: the register tile */
-    ig_value         *k, *row_blocks;
-} dot;
-
-/* Stride of an operand along its rows (m or n), or along k. */
-static ig_dim matrix_stride(const ig_operand *x, bool is_k, bool k_is_last) {
+ig_dim dot_stride(const ig_operand *x, bool is_k, bool k_is_last) {
     uint32_t rank = x->type->rank;
     return x->strides[is_k == k_is_last ? rank - 1 : rank - 2];
 }
 
-static ig_dim k_extent(const dot *d) {
+ig_dim dot_depth(const dot *d) {
     uint32_t rank = d->a->type->rank;
     return d->a->type->dims[d->transpose_a ? rank - 2 : rank - 1];
 }
@@ -62,12 +47,10 @@ static ig_dim batch_stride(const dot *d, const ig_operand *x, uint32_t axis,
     return is_own ? stride : ig_dim_mul(module, stride, is_wide);
 }
 
-/* Start of the operand's matrix for this batch, then of its row. */
-static ig_value *row_start(const dot *d, ig_builder *b, const ig_operand *x,
-                           bool k_is_last, ig_value *const *index, ig_value *row) {
+ig_value *dot_row_start(const dot *d, ig_builder *b, const ig_operand *x,
+                        bool k_is_last, ig_value *const *index, ig_value *row) {
     ig_lower *lower = d->lower;
-    ig_value *at = k_mul(b, row,
-                         ig_lower_dim(lower, matrix_stride(x, false, k_is_last)));
+    ig_value *at = k_mul(b, row, ig_lower_dim(lower, dot_stride(x, false, k_is_last)));
     uint32_t  batch = x->type->rank - 2, missing = d->rank - x->type->rank;
     for (uint32_t i = 0; i < batch; i++) {
         ig_dim    stride = batch_stride(d, x, i, d->type->dims[missing + i]);
@@ -87,8 +70,8 @@ typedef struct dot_group {
 static ig_value *step(const dot *d, ig_builder *b, ig_value *const rows[2], ig_value *k,
                       ig_value *acc, ig_value *count) {
     ig_lower *lower = d->lower;
-    ig_value *sx = ig_lower_dim(lower, matrix_stride(d->a, true, !d->transpose_a));
-    ig_value *sy = ig_lower_dim(lower, matrix_stride(d->b, true, d->transpose_b));
+    ig_value *sx = ig_lower_dim(lower, dot_stride(d->a, true, !d->transpose_a));
+    ig_value *sy = ig_lower_dim(lower, dot_stride(d->b, true, d->transpose_b));
     ig_value *x = k_load_count(b, rows[0], k_mul(b, k, sx), d->lanes, count);
     ig_value *y = k_load_count(b, rows[1], k_mul(b, k, sy), d->lanes, count);
     ig_dtype  wide = (ig_dtype)acc->type->dtype;
@@ -132,8 +115,7 @@ static void emit_sums(const dot *d, ig_builder *b, const dot_group *g, ig_dtype 
     }
 }
 
-/* Indices of the product: those of the space without the extents of vectors. */
-static uint32_t own_index(const dot *d, ig_value *const *index, ig_value **out_own) {
+uint32_t dot_own_index(const dot *d, ig_value *const *index, ig_value **out_own) {
     uint32_t rank = 0;
     for (uint32_t i = 0; i < d->rank; i++) {
         bool is_missing = (d->a_is_vector && i + 2 == d->rank) ||
@@ -151,10 +133,10 @@ static void emit_elements(const dot *d, ig_builder *b, ig_value *const *index,
     bool      is_narrow = ig_dtype_is_float(dtype) && ig_dtypes[dtype].bits < 32;
     ig_value *at[COLUMNS], *sums[COLUMNS];
     dot_group group = { .count = count };
-    group.row = row_start(d, b, d->a, !d->transpose_a, index, index[d->rank - 2]);
+    group.row = dot_row_start(d, b, d->a, !d->transpose_a, index, index[d->rank - 2]);
     for (uint32_t i = 0; i < count; i++) {
         at[i] = k_add(b, index[d->rank - 1], k_i64(b, i));
-        group.columns[i] = row_start(d, b, d->b, d->transpose_b, index, at[i]);
+        group.columns[i] = dot_row_start(d, b, d->b, d->transpose_b, index, at[i]);
     }
     emit_sums(d, b, &group, is_narrow ? IG_DT_f32 : dtype, sums);
     for (uint32_t i = 0; i < count; i++) {
@@ -167,7 +149,7 @@ static void emit_elements(const dot *d, ig_builder *b, ig_value *const *index,
                       k_cast(b, sums[i], dtype));
         ig_site site = { .b = b,
                          .lanes = 1,
-                         .rank = own_index(d, place, own),
+                         .rank = dot_own_index(d, place, own),
                          .dims = d->anchor->results[0].type->dims,
                          .index = own,
                          .values = &values };
@@ -188,148 +170,82 @@ static ig_value *emit_groups(const dot *d, ig_builder *b, ig_value **index,
     return end;
 }
 
-/* ---- lanes along n ---- */
-
-/* Rows from index[rank - 2] on, columns from index[rank - 1] on. */
-typedef struct column_tile {
-    uint32_t   rows;
-    ig_value **index;
-    ig_value  *columns; /* how many are left, or NULL: enough */
-    ig_value  *a[BLOCK], *b;
-} column_tile;
-
-static ig_value *valid_lanes(const dot *d, ig_builder *b, const column_tile *t,
-                             uint32_t vector) {
-    return t->columns ? k_sub(b, t->columns, k_i64(b, (int64_t)vector * d->lanes))
-                      : NULL;
-}
-
-static void multiply_columns(const dot *d, k_loop *loop, const column_tile *t,
-                             ig_value **out_sums) {
-    ig_builder *b = &loop->b;
-    ig_lower   *lower = d->lower;
-    ig_value   *sa = ig_lower_dim(lower, matrix_stride(d->a, true, !d->transpose_a));
-    ig_value   *sb = ig_lower_dim(lower, matrix_stride(d->b, true, d->transpose_b));
-    ig_value   *row = k_mul(b, loop->index, sb), *at = k_mul(b, loop->index, sa);
-    ig_value   *columns[MOST_VECTORS];
-    for (uint32_t v = 0; v < d->vectors; v++) {
-        ig_value *place = k_add(b, row, k_i64(b, (int64_t)v * d->lanes));
-        columns[v] = k_load_count(b, t->b, place, d->lanes, valid_lanes(d, b, t, v));
+static void emit_along_k(const dot *d, ig_builder *b, const dot_range *range) {
+    k_loop rows = k_loop_open(b, range->rows[0], range->rows[1], k_i64(b, 1), NULL, 0);
+    range->index[d->rank - 2] = rows.index;
+    ig_value *columns[2] = { range->columns[0], range->columns[1] };
+    if (d->has_groups) {
+        columns[0] = emit_groups(d, &rows.b, range->index, columns, COLUMNS);
     }
-    for (uint32_t r = 0; r < t->rows; r++) {
-        ig_value *x = k_splat(b, k_load(b, t->a[r], at, 1), d->lanes);
-        for (uint32_t v = 0; v < d->vectors; v++) {
-            uint32_t i = r * d->vectors + v;
-            out_sums[i] = k_muladd(b, x, columns[v], loop->carried[i]);
-        }
-    }
-}
-
-static void store_columns(const dot *d, ig_builder *b, const column_tile *t,
-                          ig_value *const *sums) {
-    const ig_type *product = d->anchor->results[0].type;
-    for (uint32_t i = 0; i < t->rows * d->vectors; i++) {
-        uint32_t  vector = i % d->vectors;
-        ig_value *index[IG_TENSOR_RANK], *own[IG_TENSOR_RANK];
-        memcpy(index, t->index, d->rank * sizeof *index);
-        ig_value **row = &index[d->rank - 2], **column = &index[d->rank - 1];
-        *row = k_add(b, *row, k_i64(b, i / d->vectors));
-        *column = k_add(b, *column, k_i64(b, (int64_t)vector * d->lanes));
-        uint32_t rank = own_index(d, index, own);
-        ig_map   values;
-        ig_map_init(&values, d->lower->arena);
-        ig_map_set_id(&values, IG_MAP_PTR(&d->anchor->results[0]), sums[i]);
-        ig_site site = { .b = b,
-                         .lanes = d->lanes,
-                         .rank = rank,
-                         .dims = product->dims,
-                         .index = own,
-                         .count = valid_lanes(d, b, t, vector),
-                         .values = &values };
-        ig_lower_store_yields(d->lower, &site);
-    }
-}
-
-static void emit_column_tile(const dot *d, ig_builder *b, column_tile t) {
-    ig_value *row = t.index[d->rank - 2], *column = t.index[d->rank - 1];
-    ig_value *zeros[BLOCK * MOST_VECTORS], *sums[BLOCK * MOST_VECTORS];
-    uint32_t  count = t.rows * d->vectors;
-    ig_dtype  dtype = (ig_dtype)d->type->dtype;
-    for (uint32_t r = 0; r < t.rows; r++) {
-        ig_value *at = k_add(b, row, k_i64(b, r));
-        t.a[r] = row_start(d, b, d->a, !d->transpose_a, t.index, at);
-    }
-    t.b = row_start(d, b, d->b, d->transpose_b, t.index, column);
-    for (uint32_t i = 0; i < count; i++) {
-        zeros[i] = k_const_vector(b, dtype, d->lanes, 0.0);
-    }
-    k_loop loop = k_loop_open(b, k_i64(b, 0), d->k, k_i64(b, 1), zeros, count);
-    multiply_columns(d, &loop, &t, sums);
-    k_loop_close(&loop, sums, count);
-    store_columns(d, b, &t, loop.results);
-}
-
-/* Rows from … to: blocks while they fit, then one by one. */
-static void emit_column_rows(const dot *d, ig_builder *b, ig_value *const range[2],
-                             ig_value **index, ig_value *columns) {
-    ig_value *block = k_i64(b, d->block), *one = k_i64(b, 1), *from = range[0];
-    ig_value *whole = k_div(b, k_sub(b, range[1], from), block);
-    ig_value *end = k_add(b, from, k_mul(b, whole, block));
-    for (uint32_t rows = d->block; rows > 0; rows = rows > 1 ? 1 : 0) {
-        k_loop loop = k_loop_open(b, from, rows > 1 || d->block == 1 ? end : range[1],
-                                  rows > 1 ? block : one, NULL, 0);
-        index[d->rank - 2] = loop.index;
-        column_tile t = { .rows = rows, .index = index, .columns = columns };
-        emit_column_tile(d, &loop.b, t);
-        k_loop_close(&loop, NULL, 0);
-        from = end;
-    }
-}
-
-static void emit_columns(const dot *d, ig_builder *b, ig_value *const range[2],
-                         ig_value **index) {
-    int64_t   width = (int64_t)d->vectors * d->lanes;
-    ig_value *n = ig_lower_dim(d->lower, d->type->dims[d->rank - 1]);
-    ig_value *end = k_mul(b, k_div(b, n, k_i64(b, width)), k_i64(b, width));
-    k_loop    loop = k_loop_open(b, k_i64(b, 0), end, k_i64(b, width), NULL, 0);
-    index[d->rank - 1] = loop.index;
-    emit_column_rows(d, &loop.b, range, index, NULL);
-    k_loop_close(&loop, NULL, 0);
-    k_if rest = k_if_open(b, k_compare(b, IG_OP_lt, end, n), NULL, 0);
-    index[d->rank - 1] = end;
-    emit_column_rows(d, &rest.then, range, index, k_sub(&rest.then, n, end));
-    k_if_close(&rest, NULL, NULL);
+    emit_groups(d, &rows.b, range->index, columns, 1);
+    k_loop_close(&rows, NULL, 0);
 }
 
 /* ---- tiles ---- */
 
-/* Tile -> batch indices and the first row. */
+static void emit_range(const dot *d, ig_builder *b, const dot_range *range) {
+    (d->vectors ? dot_emit_columns : emit_along_k)(d, b, range);
+}
+
+/* Products of known M take one form; else the run chooses. */
+static void emit_forms(const dot *d, ig_builder *b, const dot_range *range) {
+    int64_t m = 0, least = d->panels.least_m;
+    ig_dim  rows = d->type->dims[d->rank - 2];
+    if (!d->panels.lanes) {
+        emit_range(d, b, range);
+    } else if (ig_dim_constant(d->lower->module, rows, &m)) {
+        dot_emit_panels(d, b, range);
+    } else {
+        ig_value *have = ig_lower_dim(d->lower, rows);
+        k_if few = k_if_open(b, k_compare(b, IG_OP_lt, have, k_i64(b, least)), NULL, 0);
+        emit_range(d, &few.then, range);
+        dot_emit_panels(d, &few.other, range);
+        k_if_close(&few, NULL, NULL);
+    }
+}
+
+/* Tile -> batch indices, rows, columns. */
 static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     const dot *d = user;
-    ig_value  *index[IG_TENSOR_RANK];
-    ig_value  *row = k_mul(b, k_mod(b, tile, d->row_blocks), k_i64(b, ROWS));
-    ig_value  *rest = k_div(b, tile, d->row_blocks);
+    ig_lower  *lower = d->lower;
+    ig_value  *index[IG_TENSOR_RANK], *zero = k_i64(b, 0);
+    ig_value  *m = ig_lower_dim(lower, d->type->dims[d->rank - 2]);
+    dot_range  range = { .columns = { zero, d->n }, .index = index };
+    if (d->panels.lanes) {
+        ig_value *across = ig_lower_dim(lower, d->column_tiles);
+        ig_value *width = k_i64(b, DOT_COLUMN_TILE);
+        range.columns[0] = k_mul(b, k_mod(b, tile, across), width);
+        range.columns[1] = k_min(b, d->n, k_add(b, range.columns[0], width));
+        tile = k_div(b, tile, across);
+    }
+    ig_value *row_tiles = ig_lower_dim(lower, d->row_tiles);
+    ig_value *height = ig_lower_dim(lower, d->height);
+    range.rows[0] = k_mul(b, k_mod(b, tile, row_tiles), height);
+    range.rows[1] = k_min(b, m, k_add(b, range.rows[0], height));
+    ig_value *rest = k_div(b, tile, row_tiles);
     for (uint32_t i = d->rank - 2; i-- > 0;) {
-        ig_value *extent = ig_lower_dim(d->lower, d->type->dims[i]);
+        ig_value *extent = ig_lower_dim(lower, d->type->dims[i]);
         index[i] = k_mod(b, rest, extent);
         rest = k_div(b, rest, extent);
     }
-    ig_value *m = ig_lower_dim(d->lower, d->type->dims[d->rank - 2]);
-    ig_value *n = ig_lower_dim(d->lower, d->type->dims[d->rank - 1]);
-    ig_value *end = k_min(b, m, k_add(b, row, k_i64(b, ROWS)));
-    if (d->vectors) {
-        ig_value *range[2] = { row, end };
-        emit_columns(d, b, range, index);
-        return;
+    emit_forms(d, b, &range);
+}
+
+static void choose_grid(dot *d) {
+    ig_lower  *lower = d->lower;
+    ig_module *module = lower->module;
+    ig_dim     m = d->type->dims[d->rank - 2], n = d->type->dims[d->rank - 1];
+    d->height = ig_dim_const(module, ROWS);
+    d->row_tiles = ig_lower_ceil_div(lower, m, ROWS);
+    d->column_tiles = 1;
+    if (d->panels.lanes) {
+        d->row_tiles = ig_lower_ceil_div(lower, m, DOT_ROW_TILE);
+        d->height = ig_dim_ceil_div(module, m, ig_dim_max(module, d->row_tiles, 1));
+        d->column_tiles = ig_lower_ceil_div(lower, n, DOT_COLUMN_TILE);
     }
-    k_loop rows = k_loop_open(b, row, end, k_i64(b, 1), NULL, 0);
-    index[d->rank - 2] = rows.index;
-    ig_value *range[2] = { k_i64(&rows.b, 0), n };
-    if (d->has_groups) {
-        range[0] = emit_groups(d, &rows.b, index, range, COLUMNS);
-    }
-    emit_groups(d, &rows.b, index, range, 1);
-    k_loop_close(&rows, NULL, 0);
+    ig_dim batches = ig_dim_product(module, d->type->dims, d->rank - 2);
+    ig_dim tiles = ig_lower_mul(lower, d->row_tiles, d->column_tiles);
+    lower->grid = ig_lower_mul(lower, batches, tiles);
 }
 
 /* A vector as a matrix of one row, or of one column. */
@@ -368,50 +284,6 @@ static void find_matrices(dot *d) {
     d->transpose_b = d->transpose_b && !d->b_is_vector;
 }
 
-/* Is the body's argument this factor of the product and nothing else? */
-static bool is_factor_only(const dot *d, uint32_t argument) {
-    const ig_use *uses = d->lower->body->args[argument]->uses;
-    return uses && !uses->next && uses->user == d->anchor;
-}
-
-/* Can the epilogue be computed and stored a vector at a time? */
-static bool has_column_epilogue(const dot *d) {
-    ig_lower others = *d->lower; /* without the factors */
-    others.in_count = 0;
-    others.ins = IG_NEW_ARRAY(d->lower->arena, ig_operand, d->lower->in_count);
-    for (uint32_t i = 0; i < d->lower->in_count; i++) {
-        if (!is_factor_only(d, i)) {
-            others.ins[others.in_count++] = d->lower->ins[i];
-        }
-    }
-    const ig_type *product = d->anchor->results[0].type;
-    bool           can_store = true;
-    for (uint32_t i = 0; i < others.out_count; i++) {
-        const ig_operand *out = &others.outs[i];
-        can_store &= out->type->rank == product->rank &&
-                     out->strides[product->rank - 1] == 1;
-    }
-    return can_store && ig_lower_is_vectorizable(&others, product->rank, product->dims);
-}
-
-static bool is_by_columns(const dot *d) {
-    ig_dtype dtype = (ig_dtype)d->type->dtype;
-    int64_t  n = 0;
-    bool is_known = ig_dim_constant(d->lower->module, d->type->dims[d->rank - 1], &n);
-    bool is_same = d->a->type->dtype == dtype && d->b->type->dtype == dtype;
-    return is_same && (dtype == IG_DT_f32 || dtype == IG_DT_f64) && !d->b_is_vector &&
-           (!is_known || n >= LEAST_COLUMNS) &&
-           matrix_stride(d->b, false, d->transpose_b) == 1 && has_column_epilogue(d);
-}
-
-/* The register tile: two vectors of columns, four where registers allow. */
-static void choose_column_tile(dot *d) {
-    bool is_heavy = ig_cpu_is_heavy(d->lower->body);
-    d->lanes = ig_lower_lanes(d->lower, (ig_dtype)d->type->dtype);
-    d->block = is_heavy ? 1 : BLOCK;
-    d->vectors = is_heavy ? 1 : d->lower->target->vector_registers >= 32 ? 4 : 2;
-}
-
 ig_status ig_lower_cpu_dot(ig_lower *lower) {
     ig_op *anchor = ig_cpu_anchor(lower, IG_OP_matmul);
     assert(anchor && "the family's body has its anchor");
@@ -425,24 +297,24 @@ ig_status ig_lower_cpu_dot(ig_lower *lower) {
         return ig_lower_unsupported(lower, "a product of what the kernel computes");
     }
     find_matrices(&d);
-    bool is_contiguous = matrix_stride(d.a, true, !d.transpose_a) == 1 &&
-                         matrix_stride(d.b, true, d.transpose_b) == 1;
+    bool is_contiguous = dot_stride(d.a, true, !d.transpose_a) == 1 &&
+                         dot_stride(d.b, true, d.transpose_b) == 1;
     d.lanes = is_contiguous ? ig_lower_lanes(lower, (ig_dtype)d.type->dtype) : 1;
-    if (!is_contiguous && is_by_columns(&d)) {
-        choose_column_tile(&d);
+    if (!is_contiguous && dot_has_columns(&d)) {
+        dot_choose_columns(&d);
+    } else {
+        dot_choose_panels(&d);
     }
     int64_t n = COLUMNS;
     (void)ig_dim_constant(lower->module, d.type->dims[d.rank - 1], &n);
     d.has_groups = d.lanes > 1 && n >= COLUMNS && !ig_cpu_is_heavy(lower->body);
     lower->name = ig_cpu_name(lower, "dot");
-    ig_dim blocks = ig_lower_ceil_div(lower, d.type->dims[d.rank - 2], ROWS);
-    lower->grid = ig_lower_mul(
-        lower, ig_dim_product(lower->module, d.type->dims, d.rank - 2), blocks);
-    d.k = ig_lower_param(lower, k_extent(&d));
-    d.row_blocks = ig_lower_dim(lower, blocks);
+    choose_grid(&d);
+    d.k = ig_lower_param(lower, dot_depth(&d));
+    d.n = ig_lower_dim(lower, d.type->dims[d.rank - 1]);
     ig_dim macs = ig_lower_mul(lower, ig_type_count(lower->module, d.type),
-                               k_extent(&d));
-    lower->cost = ig_lower_ceil_div(lower, macs, 8);
+                               dot_depth(&d));
+    lower->cost = ig_lower_ceil_div(lower, macs, d.panels.lanes ? 32 : 8);
     ig_cpu_each_tile(lower, emit_tile, &d);
     return IG_OK;
 }

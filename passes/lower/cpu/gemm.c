@@ -4,8 +4,8 @@
  *   C[m, n] = epilogue(sum over k of A[m, k] * B[k, n], m, n)
  *
  * B lies in panels of 16 columns, [ceil(N / 16), K, 16], zero beyond N: a constant B is
- * packed so when compiling (passes/pack.c); panels of f16 or bf16 are widened as they
- * are loaded.  A and C keep their layout.
+ * packed so when compiling (passes/pack.c); panels of f16, bf16, i8 or u8 are widened
+ * as they are loaded, the last two less their zero points.  A and C keep their layout.
  *
  *   grid       tiles of at most row_limit(K) rows, evenly split, x 128 columns; a
  *              worker walks the columns of one row tile first, so its rows of A stay
@@ -45,8 +45,8 @@ typedef struct gemm {
     ig_gemm_shape     shape;
     uint32_t          asked_panels; /* of slivers that an attribute asks for, or 0 */
     const ig_value   *anchor;       /* the body's matmul */
-    const ig_operand *a, *panels;
-    const ig_dim     *dims; /* [M, N] */
+    const ig_operand *a, *panels, *zeros; /* zeros: NULL where panels have none */
+    const ig_dim     *dims;               /* [M, N] */
     ig_value         *m, *n, *k, *lda;
     bool              is_ragged; /* N does not divide by 16 */
     bool              is_odd;    /* slivers may leave one panel over */
@@ -159,9 +159,21 @@ static void finish_tile(const gemm *g, ig_builder *b, const register_tile *tile)
 typedef struct k_state {
     ig_value *rows[MAX_ROWS]; /* of A, from their start on: k is their index */
     ig_value *panel_step;
-    ig_value *at[1 + CURSORS]; /* carried: the panels at k, then what cursors fetch */
+    ig_value *zeros[K_CARRIED]; /* a vector of columns each */
+    ig_value *at[1 + CURSORS];  /* carried: the panels at k, then what cursors fetch */
     uint32_t  count;
 } k_state;
+
+/* Zero points of the tile's columns, for the whole sum. */
+static void open_zeros(const gemm *g, ig_builder *b, const register_tile *tile,
+                       k_state *s) {
+    for (uint32_t c = 0; g->zeros && c < tile->panels * g->shape.vectors; c++) {
+        ig_value *column = k_add(b, tile->column,
+                                 k_i64(b, (int64_t)c * g->shape.lanes));
+        ig_value *zero = k_load(b, g->zeros->buffer, column, g->shape.lanes);
+        s->zeros[c] = k_cast(b, zero, IG_DT_i32);
+    }
+}
 
 /* Distances of rows are params: were they products, LLVM would make a chain of
  * additions of them, and then move all loads ahead of the arithmetic, out of
@@ -175,6 +187,7 @@ static void open_k(const gemm *g, ig_builder *b, const register_tile *tile,
     }
     s->panel_step = k_mul(b, g->k, k_i64(b, PANEL));
     ig_value *panel = k_div(b, tile->column, k_i64(b, PANEL));
+    open_zeros(g, b, tile, s);
     s->at[0] = k_offset(b, g->panels->buffer, k_mul(b, panel, s->panel_step));
     s->count = 1 + tile->cursor_count;
     for (uint32_t i = 0; i < tile->cursor_count; i++) {
@@ -199,6 +212,9 @@ static ig_value *load_column(const gemm *g, ig_builder *b, const k_step *at,
     int64_t   lane = (int64_t)(c % g->shape.vectors) * g->shape.lanes;
     ig_value *place = k_offset(b, at->panels, panel);
     ig_value *x = k_load(b, place, k_i64(b, lane), g->shape.lanes);
+    if (g->zeros) {
+        x = k_sub(b, k_cast(b, x, IG_DT_i32), at->state->zeros[c]);
+    }
     return k_cast(b, x, IG_DT_f32); /* narrow panels are widened here */
 }
 
@@ -539,6 +555,7 @@ ig_status ig_lower_cpu_gemm(ig_lower *lower) {
                .anchor = &anchor->results[0],
                .a = a,
                .panels = panels,
+               .zeros = ig_cpu_input(lower, anchor, 2),
                .dims = anchor->results[0].type->dims };
     if (!take_tile(&g, anchor)) {
         return ig_lower_unsupported(lower, "this register tile");
