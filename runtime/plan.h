@@ -57,6 +57,14 @@ static inline bool ig_expr_depends(const ig_plan *plan, uint32_t expr, int flags
     return expr != IG_NONE && (plan->expr_flags[expr] & flags) != 0;
 }
 
+/* Is an extent of the output known only when the run has computed it? */
+bool ig_plan_is_late_output(const ig_plan *plan, uint32_t number);
+/* Is the output's buffer its own, not an input's, a constant's or another output's? */
+static inline bool ig_plan_has_own_buffer(const ig_plan *plan, uint32_t number) {
+    const ig_plan_buffer *buffer = &plan->buffers[plan->outputs[number].buffer];
+    return buffer->space == IG_SPACE_OUTPUT && buffer->index == number;
+}
+
 /* Bits of an element; 0 for an unknown dtype. */
 uint32_t ig_dtype_code_bits(uint32_t dtype);
 /* "f32"; "?" for an unknown one. */

@@ -152,6 +152,15 @@ static void find_phases(ig_program *program) {
 
 /* ---- ports ---- */
 
+static bool writes_outputs(const ig_plan *plan) {
+    for (uint32_t i = 0; i < plan->outputs_count; i++) {
+        if (!ig_plan_has_own_buffer(plan, i) || ig_plan_is_late_output(plan, i)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool is_port(const ig_plan *plan, uint32_t buffer) {
     return buffer != IG_NONE && (plan->buffers[buffer].space == IG_SPACE_INPUT ||
                                  plan->buffers[buffer].space == IG_SPACE_OUTPUT);
@@ -201,6 +210,7 @@ ig_status ig_program_lay_out(ig_program *program, const ig_message *message) {
     }
     program->slot_count = (uint32_t)l.slots;
     program->param_count = (uint32_t)l.params;
+    program->writes_outputs = writes_outputs(plan);
     find_phases(program);
     return find_port_slots(program, message);
 }

@@ -86,7 +86,8 @@ struct ig_session {
     ig_region      arena, workers_memory, scratch;
     bool           owns_arena; /* else the caller gave it */
     bool           is_bound;
-    bool           has_shapes; /* `inputs` holds extents that were found good */
+    bool           has_shadows; /* some output may have one */
+    bool           has_shapes;  /* `inputs` holds extents that were found good */
     atomic_int     state;
     int64_t        deadline_ns, stop_at_ns;
     size_t         self_bytes; /* of the block that holds this struct */
@@ -138,7 +139,12 @@ extern ig_step_fn *const ig_session_steps[IG_STEP_COUNT];
 
 /* session_report.c: IG_INVALID with words for the least report of `phase`, when a
  * worker has one. */
-ig_status ig_session_collect(ig_session *session, const ig_phase *phase);
+ig_status ig_session_collect_from(ig_session *session, const ig_phase *phase);
+static inline ig_status ig_session_collect(ig_session *session, const ig_phase *phase) {
+    bool is_silent = session->team.size == 1 &&
+                     session->team.workers->report.operand < 0;
+    return is_silent ? IG_OK : ig_session_collect_from(session, phase);
+}
 /* The same for one report of step `number`. */
 ig_status ig_session_report(ig_session *session, uint32_t number, int64_t row,
                             const ig_kernel_report_v0 *report);

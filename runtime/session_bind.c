@@ -10,7 +10,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TYPE_BYTES = 160 };
+enum {
+    TYPE_BYTES = 160,
+    LINE_BYTES = 64,
+    ASKED_BYTES = 256, /* of each input */
+};
 
 /* ---- words ---- */
 
@@ -125,20 +129,23 @@ static ig_status bind_extents(ig_session *session, const ig_view *inputs) {
     return IG_OK;
 }
 
-/* Asks for each input's first line, too: what a kernel begins with comes while the rest
- * of the call is prepared. */
-static bool has_extents(const ig_session *session, const ig_view *inputs) {
-    const ig_view *old = session->inputs, *new = inputs;
-    for (uint32_t left = session->plan->inputs_count; left > 0; left--, old++, new ++) {
-        uint32_t rank = old->rank;
-        __builtin_prefetch(new->data);
-        if (old->dtype != new->dtype || rank != new->rank) {
+static bool is_like(const ig_view *old, const ig_view *new) {
+    uint32_t rank = old->rank;
+    if (old->dtype != new->dtype || rank != new->rank) {
+        return false;
+    }
+    for (uint32_t axis = 0; axis < rank; axis++) {
+        if (old->dims[axis] != new->dims[axis]) {
             return false;
         }
-        for (uint32_t axis = 0; axis < rank; axis++) {
-            if (old->dims[axis] != new->dims[axis]) {
-                return false;
-            }
+    }
+    return true;
+}
+
+static bool has_extents(const ig_session *session, const ig_view *inputs) {
+    for (uint32_t i = 0; i < session->plan->inputs_count && session->has_shapes; i++) {
+        if (!is_like(&session->inputs[i], &inputs[i])) {
+            return false;
         }
     }
     return session->has_shapes;
@@ -170,32 +177,51 @@ static ig_status bind_input(ig_session *session, uint32_t number, const ig_view 
     return IG_OK;
 }
 
-/* Is there nothing to check: an address that suits every element, of memory whose end
- * is not told? */
-static bool is_plain(const ig_view *view) {
-    uintptr_t last_bits = sizeof(int64_t) - 1; /* the largest element's */
-    return view->data && view->capacity == 0 &&
-           ((uintptr_t)view->data & last_bits) == 0;
+static ig_status bind_inputs(ig_session *session, const ig_view *inputs) {
+    for (uint32_t i = 0; i < session->plan->inputs_count; i++) {
+        IG_TRY(bind_input(session, i, &inputs[i]));
+    }
+    return IG_OK;
 }
 
-/* True in `moved` when an address differs from the one bound before. */
-static ig_status bind_inputs(ig_session *session, const ig_view *inputs, bool *moved) {
+/* ---- inputs that only moved ---- */
+
+/* What a kernel begins with comes while the rest of the call is prepared. */
+static void ask_for(const void *data, int64_t bytes) {
+    int64_t asked = bytes < ASKED_BYTES ? bytes : ASKED_BYTES;
+    for (int64_t at = 0; at < asked; at += LINE_BYTES) {
+        __builtin_prefetch((const void *)((uintptr_t)data + (uintptr_t)at));
+    }
+}
+
+/* Is there nothing to say against an address, whatever the element's size? */
+static bool is_plain(const ig_view *view, int64_t bytes) {
+    uintptr_t last_bits = sizeof(int64_t) - 1; /* the largest element's */
+    bool      has_room = view->capacity == 0 || (uint64_t)bytes <= view->capacity;
+    return has_room && view->data && ((uintptr_t)view->data & last_bits) == 0;
+}
+
+/* The same extents as before, at plain addresses: what most calls are.  False: not so,
+ * and everything is to be bound again. */
+static bool bind_again(ig_session *session, const ig_view *inputs, bool *out_moved) {
     const ig_plan_port *ports = session->plan->inputs;
     ig_view            *bound = session->inputs;
-    char              **bases = session->bases;
     uint32_t            count = session->plan->inputs_count;
-    bool                is_moved = *moved;
+    bool                is_moved = false;
     for (uint32_t i = 0; i < count; i++) {
-        is_moved |= inputs[i].data != bound[i].data;
-        if (is_plain(&inputs[i])) {
-            bound[i].data = inputs[i].data;
-            bases[ports[i].buffer] = inputs[i].data;
-        } else {
-            IG_TRY(bind_input(session, i, &inputs[i]));
+        uint32_t buffer = ports[i].buffer;
+        int64_t  bytes = session->bytes[buffer];
+        void    *data = inputs[i].data;
+        ask_for(data, bytes);
+        if (!is_like(&bound[i], &inputs[i]) || !is_plain(&inputs[i], bytes)) {
+            return false;
         }
+        is_moved |= data != bound[i].data;
+        bound[i].data = data;
+        session->bases[buffer] = data;
     }
-    *moved = is_moved;
-    return IG_OK;
+    *out_moved = is_moved;
+    return true;
 }
 
 /* ---- addresses of outputs ---- */
@@ -206,10 +232,14 @@ static bool overlaps(const char *a, int64_t a_bytes, const char *b, int64_t b_by
            right < left + (uintptr_t)a_bytes;
 }
 
-static ig_status no_memory(ig_session *session, const char *name, int64_t bytes) {
+static const char *name_of(const ig_session *session, uint32_t output) {
+    return ig_plan_string(session->plan, session->plan->outputs[output].name);
+}
+
+static ig_status no_memory(ig_session *session, uint32_t number, int64_t bytes) {
     return ig_message_set(&session->message, IG_LIMIT,
-                          "out of memory for output '%s' of %lld bytes", name,
-                          (long long)bytes);
+                          "out of memory for output '%s' of %lld bytes",
+                          name_of(session, number), (long long)bytes);
 }
 
 static bool overlaps_input(const ig_session *session, const char *data, int64_t bytes) {
@@ -221,8 +251,8 @@ static bool overlaps_input(const ig_session *session, const char *data, int64_t 
         uint32_t  buffer = ports[i].buffer;
         uintptr_t at = (uintptr_t)session->bases[buffer];
         uintptr_t size = (uintptr_t)session->bytes[buffer];
-        is_any |= ((uintptr_t)data < at + size) & (at < (uintptr_t)data + own) &
-                  (size > 0);
+        is_any |= ((uintptr_t)data - at < size) |
+                  ((at - (uintptr_t)data < own) & (size > 0));
     }
     return is_any && bytes > 0;
 }
@@ -240,45 +270,44 @@ static bool reserve_own(ig_session *session, ig_output *output, int64_t bytes) {
 
 /* Where the output stands for the caller.  `bytes` is its size, known by now. */
 ig_status ig_session_place_output(ig_session *session, uint32_t number, int64_t bytes) {
-    ig_output  *output = &session->outputs[number];
-    const char *name = ig_plan_string(session->plan,
-                                      session->plan->outputs[number].name);
+    ig_output *output = &session->outputs[number];
     if (output->capacity == 0) {
         if (!reserve_own(session, output, bytes)) {
-            return no_memory(session, name, bytes);
+            return no_memory(session, number, bytes);
         }
         output->target = output->own.data;
         return IG_OK;
     }
     if ((uint64_t)bytes > output->capacity) {
         return ig_message_set(&session->message, IG_INVALID,
-                              "output '%s' needs %lld bytes, its memory has %zu", name,
-                              (long long)bytes, output->capacity);
+                              "output '%s' needs %lld bytes, its memory has %zu",
+                              name_of(session, number), (long long)bytes,
+                              output->capacity);
     }
     return IG_OK;
 }
 
 /* Memory that an input or an earlier output has too gives way to a shadow. */
 static ig_status place_shadow(ig_session *session, uint32_t number, int64_t bytes) {
-    const ig_plan *plan = session->plan;
-    ig_output     *output = &session->outputs[number];
-    const char    *name = ig_plan_string(plan, plan->outputs[number].name);
+    ig_output *output = &session->outputs[number];
     for (uint32_t i = 0; i < number; i++) {
         const ig_output *other = &session->outputs[i];
         if (overlaps(output->target, bytes, other->target,
                      session->shape->output_bytes[i])) {
             return ig_message_set(&session->message, IG_INVALID,
                                   "outputs '%s' and '%s' overlap in memory",
-                                  ig_plan_string(plan, plan->outputs[i].name), name);
+                                  name_of(session, i), name_of(session, number));
         }
     }
     output->is_shadowed = output->capacity > 0 &&
                           overlaps_input(session, output->target, bytes);
-    if (output->is_shadowed &&
-        !ig_region_reserve(&session->memory, &output->shadow, (size_t)bytes, false)) {
-        return no_memory(session, name, bytes);
+    if (!output->is_shadowed) {
+        return IG_OK;
     }
-    return IG_OK;
+    session->has_shadows = true;
+    return ig_region_reserve(&session->memory, &output->shadow, (size_t)bytes, false)
+               ? IG_OK
+               : no_memory(session, number, bytes);
 }
 
 static ig_status move_output(ig_session *session, uint32_t number) {
@@ -291,8 +320,7 @@ static ig_status move_output(ig_session *session, uint32_t number) {
     }
     IG_TRY(ig_session_place_output(session, number, bytes));
     IG_TRY(place_shadow(session, number, bytes));
-    if (session->plan->buffers[port->buffer].space == IG_SPACE_OUTPUT &&
-        session->plan->buffers[port->buffer].index == number) {
+    if (ig_plan_has_own_buffer(session->plan, number)) {
         session->bases[port->buffer] = output->is_shadowed ? output->shadow.data
                                                            : output->target;
     }
@@ -311,30 +339,39 @@ void ig_session_describe_output(ig_session *session, uint32_t number) {
     }
 }
 
+/* Takes the caller's view; true in `moved` when it tells of other memory. */
+static ig_status take_output(ig_session *session, uint32_t number, ig_view *view,
+                             bool *moved) {
+    ig_output *output = &session->outputs[number];
+    output->view = view;
+    *moved |= view->capacity != output->capacity;
+    output->capacity = view->capacity;
+    if (view->capacity == 0) {
+        return IG_OK;
+    }
+    if (!view->data) {
+        return ig_message_set(&session->message, IG_INVALID,
+                              "output '%s' has a capacity but no memory",
+                              name_of(session, number));
+    }
+    *moved |= view->data != output->target;
+    output->target = view->data;
+    return IG_OK;
+}
+
+/* Outputs behind one that moved are placed anew too: none may overlap an earlier
+ * one. */
 static ig_status bind_outputs(ig_session *session, ig_view *outputs, bool *moved) {
-    const ig_plan *plan = session->plan;
-    uint32_t       callers = ig_session_callers(session, plan->outputs_count);
-    for (uint32_t i = 0; i < plan->outputs_count; i++) {
-        ig_output *output = &session->outputs[i];
-        ig_view   *view = i < callers ? &outputs[i]
-                                      : &session->state_outputs[i - callers];
-        *moved |= view->capacity != output->capacity ||
-                  (view->capacity > 0 && view->data != output->target);
-        output->view = view;
-        output->capacity = view->capacity;
-        if (view->capacity > 0) {
-            output->target = view->data;
+    uint32_t count = session->plan->outputs_count;
+    uint32_t callers = ig_session_callers(session, count);
+    session->has_shadows &= !*moved;
+    for (uint32_t i = 0; i < count; i++) {
+        ig_view *view = i < callers ? &outputs[i]
+                                    : &session->state_outputs[i - callers];
+        IG_TRY(take_output(session, i, view, moved));
+        if (*moved) {
+            IG_TRY(move_output(session, i));
         }
-        if (view->capacity > 0 && !view->data) {
-            return ig_message_set(&session->message, IG_INVALID,
-                                  "output '%s' has a capacity but no memory",
-                                  ig_plan_string(plan, plan->outputs[i].name));
-        }
-    }
-    for (uint32_t i = 0; i < plan->outputs_count && *moved; i++) {
-        IG_TRY(move_output(session, i));
-    }
-    for (uint32_t i = 0; i < plan->outputs_count; i++) {
         if (session->shape->output_bytes[i] >= 0) {
             ig_session_describe_output(session, i);
         }
@@ -360,13 +397,15 @@ static ig_status check_counts(ig_session *session, size_t input_count,
 
 static ig_status bind_all(ig_session *session, const ig_view *inputs,
                           ig_view *outputs) {
-    bool is_new = !session->is_bound, moved = is_new;
+    bool is_new = !session->is_bound, moved = true;
     session->is_bound = false;
-    if (!has_extents(session, inputs)) {
-        IG_TRY(bind_extents(session, inputs));
-        is_new = moved = true;
+    if (is_new || !bind_again(session, inputs, &moved)) {
+        if (!has_extents(session, inputs)) {
+            IG_TRY(bind_extents(session, inputs));
+            is_new = true;
+        }
+        IG_TRY(bind_inputs(session, inputs));
     }
-    IG_TRY(bind_inputs(session, inputs, &moved));
     IG_TRY(bind_outputs(session, outputs, &moved));
     if (is_new) {
         ig_session_patch(session);

@@ -72,7 +72,7 @@ ig_status ig_session_report(ig_session *session, uint32_t number, int64_t row,
                           (long long)position, (long long)report->value, range, name);
 }
 
-ig_status ig_session_collect(ig_session *session, const ig_phase *phase) {
+ig_status ig_session_collect_from(ig_session *session, const ig_phase *phase) {
     ig_worker *least = NULL;
     for (int w = 0; w < session->team.size; w++) {
         ig_worker *worker = &session->team.workers[w];

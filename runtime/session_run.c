@@ -23,7 +23,7 @@ static int64_t now_ns(void) {
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static ig_status poll(ig_session *session) {
+static ig_status stop_if_due(ig_session *session) {
     if (atomic_load_explicit(&session->state, memory_order_relaxed) ==
         IG_RUN_CANCELLED) {
         return ig_message_set(&session->message, IG_CANCELLED, "the run was cancelled");
@@ -34,6 +34,13 @@ static ig_status poll(ig_session *session) {
                               (long long)session->deadline_ns);
     }
     return IG_OK;
+}
+
+static inline ig_status poll(ig_session *session) {
+    bool may_stop = session->stop_at_ns > 0 ||
+                    atomic_load_explicit(&session->state, memory_order_relaxed) ==
+                        IG_RUN_CANCELLED;
+    return may_stop ? stop_if_due(session) : IG_OK;
 }
 
 /* ---- operands of steps that the runtime itself does ---- */
@@ -299,11 +306,10 @@ static ig_status finish_late_output(ig_session *session, uint32_t number) {
 
 /* Outputs that stand in another buffer: an input, a constant, another output. */
 static ig_status finish_output(ig_session *session, uint32_t number) {
-    uint32_t              buffer = session->plan->outputs[number].buffer;
-    const ig_plan_buffer *from = &session->plan->buffers[buffer];
-    ig_output            *output = &session->outputs[number];
-    int64_t               bytes = session->shape->output_bytes[number];
-    if (bytes <= 0 || (from->space == IG_SPACE_OUTPUT && from->index == number)) {
+    uint32_t   buffer = session->plan->outputs[number].buffer;
+    ig_output *output = &session->outputs[number];
+    int64_t    bytes = session->shape->output_bytes[number];
+    if (bytes <= 0 || ig_plan_has_own_buffer(session->plan, number)) {
         return IG_OK;
     }
     if (session->bytes[buffer] < bytes) {
@@ -319,6 +325,9 @@ static ig_status finish_output(ig_session *session, uint32_t number) {
  * input comes before anything is written over it. */
 static ig_status finish_outputs(ig_session *session) {
     uint32_t count = session->plan->outputs_count;
+    if (session->program->writes_outputs && !session->has_shadows) {
+        return IG_OK; /* kernels wrote all of them where they belong */
+    }
     for (uint32_t i = 0; i < count; i++) {
         IG_TRY(finish_output(session, i));
     }

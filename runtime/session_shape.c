@@ -117,19 +117,9 @@ ig_status ig_session_size_output(ig_session *session, uint32_t number) {
     return held == shape->output_bytes[number] ? IG_OK : too_large(session, name);
 }
 
-static bool is_late_output(const ig_plan *plan, uint32_t number) {
-    const ig_plan_port *port = &plan->outputs[number];
-    for (uint32_t i = 0; i < port->rank; i++) {
-        if (ig_expr_depends(plan, plan->lists[port->dims + i], IG_DEPENDS_LATE)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static ig_status size_outputs(ig_session *session) {
     for (uint32_t i = 0; i < session->plan->outputs_count; i++) {
-        if (is_late_output(session->plan, i)) {
+        if (ig_plan_is_late_output(session->plan, i)) {
             session->shape->output_bytes[i] = -1;
         } else {
             IG_TRY(ig_session_size_output(session, i));

@@ -3,22 +3,31 @@
 #ifndef IG_RUNTIME_CPU_FLOAT_ENV_H
 #define IG_RUNTIME_CPU_FLOAT_ENV_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <xmmintrin.h>
 
 enum { IG_FLOAT_ENV = 0x1f80, IG_FLOAT_ENV_FLAGS = 0x3f };
 
+static inline bool ig_float_env_is_right(uint32_t env) {
+    return (env & ~(uint32_t)IG_FLOAT_ENV_FLAGS) == IG_FLOAT_ENV;
+}
+
 /* Sets it and returns what was there. */
 static inline uint32_t ig_float_env_enter(void) {
     uint32_t old = _mm_getcsr();
-    if ((old & ~(uint32_t)IG_FLOAT_ENV_FLAGS) != IG_FLOAT_ENV) {
+    if (!ig_float_env_is_right(old)) {
         _mm_setcsr(IG_FLOAT_ENV);
     }
     return old;
 }
 
+/* Setting it waits for all that computes, so it is not set to what it is; flags stay
+ * raised as they do behind any function that computes. */
 static inline void ig_float_env_leave(uint32_t old) {
-    _mm_setcsr(old);
+    if (!ig_float_env_is_right(old)) {
+        _mm_setcsr(old);
+    }
 }
 
 #endif

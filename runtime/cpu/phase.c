@@ -59,14 +59,21 @@ static void run_launch(ig_worker *worker, const ig_phase *phase, uint32_t number
     }
 }
 
+/* The share of one worker. */
 static void run_tiles(const phase_task *task, int index) {
     const ig_phase *phase = task->phase;
     for (uint32_t i = 0; i < phase->launch_count; i++) {
-        const ig_launch *launch = &phase->launches[i];
-        int64_t          begin = task->is_split ? launch->bounds[index] : 0;
-        int64_t end = task->is_split ? launch->bounds[index + 1] : launch->grid;
-        if (begin < end) {
-            run_launch(&task->team->workers[index], phase, i, begin, end);
+        const int64_t *bounds = phase->launches[i].bounds + index;
+        if (bounds[0] < bounds[1]) {
+            run_launch(&task->team->workers[index], phase, i, bounds[0], bounds[1]);
+        }
+    }
+}
+
+static void run_all_tiles(const ig_phase *phase, ig_worker *worker) {
+    for (uint32_t i = 0; i < phase->launch_count; i++) {
+        if (phase->launches[i].grid > 0) {
+            run_launch(worker, phase, i, 0, phase->launches[i].grid);
         }
     }
 }
@@ -189,7 +196,9 @@ void ig_phase_run(const ig_phase *phase, const ig_team *team) {
         run_wide(&task);
     } else if (task.is_split) {
         ig_thread_pool_run(team->pool, run_worker, &task);
+    } else if (phase->block > 0) {
+        run_rows(&task, 0);
     } else {
-        run_worker(&task, 0);
+        run_all_tiles(phase, team->workers);
     }
 }

@@ -127,6 +127,38 @@ TEST(addresses_move_after_a_bind_that_failed) {
 }
 END_TEST
 
+/* Each of these follows a good call of the same shapes, in turn over and beside it. */
+TEST(calls_like_the_last_are_checked_as_the_first) {
+    rt_case          *c = rt_scale_case(10);
+    ig_program       *program = rt_open(c, NULL);
+    ig_session       *session = create(program);
+    _Alignas(8) float x[33] = { 1 }, y[32];
+    ig_view           good = rt_view2(x, IG_F32, 2, 16), bad[3] = { good, good, good };
+    ig_view           over = rt_room(x, sizeof y), out = rt_room(y, sizeof y);
+    static const char *const why[] = { "has no data", "is not aligned",
+                                       "needs 128 bytes, its memory has 127" };
+    bad[0].data = NULL;
+    bad[1].data = (char *)x + 2;
+    bad[2].capacity = 127;
+    for (int round = 0; round < 6; round++) {
+        good.data = x + round % 2;
+        good.capacity = round < 3 ? 0 : 128;
+        CHECK_OK(ig_session_run(session, &good, 1, &out, 1));
+        CHECK(y[0] == 2 * x[round % 2]);
+        CHECK_STATUS(ig_session_run(session, &bad[round % 3], 1, &out, 1), IG_INVALID);
+        CHECK_ERROR(session, why[round % 3]);
+        float first = *(float *)good.data;
+        CHECK_OK(ig_session_run(session, &good, 1, &over, 1));
+        CHECK(x[0] == 2 * first);
+        CHECK_OK(ig_session_run(session, &good, 1, &out, 1));
+        CHECK(y[0] == 2 * ((float *)good.data)[0]);
+    }
+    ig_session_destroy(session);
+    ig_program_close(program);
+    rt_end(c);
+}
+END_TEST
+
 /* ---- memory of outputs ---- */
 
 TEST(output_feeds_the_next_run) {
@@ -550,8 +582,9 @@ END_TEST
 
 UNIT_SUITE(runtime_run, doubles_any_batch, addresses_move_after_a_bind_that_failed,
            session_outlives_the_program, more_shapes_than_the_cache_keeps,
-           bound_runs_see_new_contents, output_feeds_the_next_run,
-           output_over_its_own_input, small_or_absent_output_memory_is_an_error,
+           bound_runs_see_new_contents, calls_like_the_last_are_checked_as_the_first,
+           output_feeds_the_next_run, output_over_its_own_input,
+           small_or_absent_output_memory_is_an_error,
            outputs_that_stand_elsewhere_are_copied, wrong_types_list_expected_and_given,
            guards_hold_or_say_why, ranges_and_multiples_of_symbols,
            index_errors_name_input_and_position,
