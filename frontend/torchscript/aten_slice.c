@@ -1,6 +1,7 @@
 /* Parts of a tensor: slices, single indices, splits; and putting parts together.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torchscript/aten_view.h"
+#include "frontend/torchscript/stacked.h"
 
 #include "ir/infer_slice.h"
 
@@ -228,10 +229,28 @@ static ig_value *concat_cast(ig_ts_call *call, ig_value **values, uint32_t count
     return ig_aten_concat(call, axis, kept_count, kept);
 }
 
+/* cat of a list that is a tensor [N, …]: N and the axis become one. */
+static ig_status cat_stacked(ig_ts_call *call, ig_value *stack) {
+    uint32_t rank = stack->type->rank - 1, axis;
+    ig_dim   dims[IG_TENSOR_RANK];
+    if (!ig_aten_axis_of_many(call, 1, rank, &axis)) {
+        return call->status;
+    }
+    memcpy(dims, stack->type->dims + 1, rank * sizeof *dims);
+    dims[axis] = ig_dim_mul(call->module, dims[axis], stack->type->dims[0]);
+    ig_value *moved = ig_aten_move_axis(call, stack, 0, axis);
+    return ig_aten_give(call, ig_aten_reshape(call, moved, rank, dims));
+}
+
 /* cat(tensors, dim) */
 ig_status ig_ts_op_cat(ig_ts_call *call) {
-    uint32_t   count;
-    ig_dtype   dtype = IG_DT_f32;
+    uint32_t  count;
+    ig_dtype  dtype = IG_DT_f32;
+    ig_value *stack;
+    IG_TRY(ig_ts_stacked_arg(call, 0, &stack));
+    if (stack) {
+        return cat_stacked(call, stack);
+    }
     ig_value **values = ig_aten_tensors(call, 0, &count);
     IG_TRY(call->status);
     IG_TRY(ig_ts_result_type_of_list(call, 0, &dtype));
@@ -241,8 +260,14 @@ ig_status ig_ts_op_cat(ig_ts_call *call) {
 
 /* stack(tensors, dim) */
 ig_status ig_ts_op_stack(ig_ts_call *call) {
-    uint32_t   count;
-    ig_dtype   dtype = IG_DT_f32;
+    uint32_t  count;
+    ig_dtype  dtype = IG_DT_f32;
+    ig_value *stack;
+    IG_TRY(ig_ts_stacked_arg(call, 0, &stack));
+    if (stack) {
+        uint32_t to = ig_aten_axis(call, 1, stack->type->rank);
+        return ig_aten_give(call, ig_aten_move_axis(call, stack, 0, to));
+    }
     ig_value **values = ig_aten_tensors(call, 0, &count);
     IG_TRY(call->status);
     IG_TRY(ig_ts_result_type_of_list(call, 0, &dtype));

@@ -9,6 +9,7 @@
  *     a, b, = torch.split(x, 2)       guard le(3, n), le(n, 4)
  */
 #include "frontend/torchscript/aten_view.h"
+#include "frontend/torchscript/stacked.h"
 
 #include <string.h>
 
@@ -243,6 +244,19 @@ ig_status ig_ts_op_tensor_split(ig_ts_call *call) {
     return give_at_indices(call, &p, indices, count);
 }
 
+/* As many parts as the extent says: a list of that length. */
+static ig_status give_stacked(ig_ts_call *call, const parts *p) {
+    const ig_ts_tensor *self = ig_ts_peek(call, 0);
+    if (p->v.is_complex || self->quant) {
+        return unknown_count(call, p);
+    }
+    ig_value *stack = ig_aten_move_axis(call, p->v.x, p->axis, 0);
+    IG_TRY(call->status);
+    ig_ts_tensor *view = ig_ts_view_create(call->eval, self, stack);
+    ig_ts_list   *list = ig_ts_stacked_list(call->eval, view);
+    return ig_ts_give_value(call, 0, ig_ts_of_list(list));
+}
+
 /* unbind(self, dim) */
 ig_status ig_ts_op_unbind(ig_ts_call *call) {
     parts   p;
@@ -253,7 +267,7 @@ ig_status ig_ts_op_unbind(ig_ts_call *call) {
     if (!ig_dim_constant(call->module, p.extent, &count)) {
         count = call->names;
         if (!count) {
-            return unknown_count(call, &p);
+            return give_stacked(call, &p);
         }
         IG_TRY(ig_ts_guard_equal(call, p.extent, count,
                                  "the extent is not the number of names"));

@@ -1,6 +1,7 @@
 /* Operators on lists: run at import.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torchscript/builtin.h"
+#include "frontend/torchscript/stacked.h"
 
 #include <string.h>
 
@@ -16,6 +17,16 @@ static ig_status list_at(ig_ts_call *call, uint32_t index, ig_ts_list **out_list
     }
     *out_list = value->as.list;
     return IG_OK;
+}
+
+/* A list to add to: it may be one that grows in a loop. */
+static ig_status target_at(ig_ts_call *call, uint32_t index, ig_ts_list **out_list) {
+    const ig_ts_value *value = &call->args[index];
+    if (value->kind == IG_TS_LIST && value->as.list->poison == ig_ts_grows_words) {
+        *out_list = value->as.list;
+        return IG_OK;
+    }
+    return list_at(call, index, out_list);
 }
 
 /* An index of a list of `count`, negative ones from its end; raises as Python does. */
@@ -36,21 +47,25 @@ static ig_status give_list(ig_ts_call *call, uint32_t result, ig_ts_list *list) 
 }
 
 ig_status ig_ts_op_list_len(ig_ts_call *call) {
-    ig_ts_list *list = NULL;
+    ig_ts_list        *list = NULL;
+    const ig_ts_value *value = &call->args[0];
+    if (value->kind == IG_TS_LIST && value->as.list->stack) {
+        return ig_ts_give_dim(call, 0, ig_ts_stacked_length(value->as.list));
+    }
     IG_TRY(list_at(call, 0, &list));
     return ig_ts_give_int(call, 0, (int64_t)list->count);
 }
 
 ig_status ig_ts_op_list_append(ig_ts_call *call) {
     ig_ts_list *list = NULL;
-    IG_TRY(list_at(call, 0, &list));
+    IG_TRY(target_at(call, 0, &list));
     ig_ts_list_insert(call->eval, list, list->count, call->args[1]);
     return ig_ts_give_arg(call, 0, 0);
 }
 
 ig_status ig_ts_op_list_extend(ig_ts_call *call) {
     ig_ts_list *list = NULL, *other = NULL;
-    IG_TRY(list_at(call, 0, &list));
+    IG_TRY(target_at(call, 0, &list));
     IG_TRY(list_at(call, 1, &other));
     size_t count = other->count; /* it may be the same list */
     for (size_t i = 0; i < count; i++) {

@@ -159,6 +159,21 @@ static ig_status run_items(ig_ts_eval *eval, const ig_ast *node) {
     return IG_OK;
 }
 
+/* A negative count, which to `loop` says that there is none, is no trip. */
+static ig_status read_trips(ig_ts_eval *eval, ig_ts_value *trips, ig_value **out) {
+    if (trips->form == IG_TS_DIM) {
+        ig_dim none = ig_dim_const(eval->module, 0);
+        *trips = ig_ts_of_dim(eval->module,
+                              ig_dim_max(eval->module, trips->as.dim, none));
+    }
+    IG_TRY(ig_ts_number_read(eval, trips, out));
+    if (trips->form == IG_TS_RUN) {
+        *out = ig_make2(&eval->builder, IG_OP_max, *out,
+                        ig_make_i64(&eval->builder, 0));
+    }
+    return IG_OK;
+}
+
 ig_status ig_ts_run_for(ig_ts_eval *eval, const ig_ast *node) {
     const ig_ast *count = range_count(node->as.loop.iterable);
     ig_ts_value   trips;
@@ -183,6 +198,6 @@ ig_status ig_ts_run_for(ig_ts_eval *eval, const ig_ast *node) {
     ig_ts_loop loop = { .node = node,
                         .target = node->as.loop.target,
                         .body = node->as.loop.body };
-    IG_TRY(ig_ts_number_read(eval, &trips, &loop.trips));
+    IG_TRY(read_trips(eval, &trips, &loop.trips));
     return ig_ts_loop_build(eval, &loop);
 }

@@ -32,4 +32,7 @@ ig_status ig_ts_merge(ig_ts_eval *eval, ig_op *trial, ig_ts_side *sides,
                       uint32_t first_symbol);
 void      ig_ts_move_ops(ig_block *from, ig_block *to, ig_op *before);
 
+/* The run fails unless `condition` is `wanted` (raise.c). */
+void ig_ts_guard_truth(ig_ts_eval *eval, ig_value *condition, bool wanted);
+
 #endif

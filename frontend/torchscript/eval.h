@@ -7,6 +7,7 @@
  *     expression.c  expressions
  *     call.c        calls of operators: overload, in-place forms, results
  *     control.c     if and while on what is not known
+ *     raise.c       exceptions that the run decides about
  *     merge.c       two states of the heap made one
  *     value.c       names, types and equality of values
  *     heap.c        values with identity, and the journal of their changes
@@ -63,6 +64,7 @@ typedef struct ig_ts_content {
     const char *const *names;
     size_t             count;
     const char        *poison;
+    ig_ts_tensor      *stack; /* of a list */
     ig_value          *value; /* of a storage */
     uint64_t           version;
     bool               is_written;

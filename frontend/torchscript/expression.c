@@ -1,6 +1,7 @@
 /* Expressions: names, literals, attributes, subscripts, containers.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torchscript/expression.h"
+#include "frontend/torchscript/stacked.h"
 
 #include <math.h>
 #include <string.h>
@@ -253,6 +254,9 @@ static ig_status refuse_index(ig_ts_eval *eval, const ig_ts_value *index) {
 static ig_status index_items(ig_ts_eval *eval, const ig_ts_list *list,
                              const ig_ts_value *index, ig_ts_value *out) {
     int64_t i = index->as.i;
+    if (list->stack) {
+        return ig_ts_stacked_item(eval, list, index, out);
+    }
     if (list->poison) {
         return ig_ts_error(eval, IG_UNSUPPORTED, "uses a list that %s", list->poison);
     }

@@ -39,7 +39,8 @@ ig_ts_content ig_ts_content_of(ig_ts_holder kind, const void *holder) {
         const ig_ts_list *list = holder;
         c = (ig_ts_content){ .values = list->items,
                              .count = list->count,
-                             .poison = list->poison };
+                             .poison = list->poison,
+                             .stack = list->stack };
     } else if (kind == IG_TS_HOLD_DICT) {
         const ig_ts_dict *dict = holder;
         c = (ig_ts_content){ .values = dict->values,
@@ -92,6 +93,7 @@ static void put_content(ig_ts_eval *eval, ig_ts_holder kind, void *holder,
         list->items = values;
         list->count = list->capacity = c.count;
         list->poison = c.poison;
+        list->stack = c.stack;
     } else if (kind == IG_TS_HOLD_DICT) {
         ig_ts_dict *dict = holder;
         dict->values = values;

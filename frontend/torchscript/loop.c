@@ -7,8 +7,12 @@
  * changes.  So what does not change stays known.  Extents of carried tensors that
  * change from trip to trip become symbols in the same way.  What is carried is a place:
  * a name, an item of a list, an attribute, or the content of a storage.
+ *
+ * A list that is empty before the loop and gets one tensor a trip is a scanned result:
+ * a tensor with an axis of trips (stacked.h).
  */
 #include "frontend/torchscript/loop.h"
+#include "frontend/torchscript/stacked.h"
 
 #include <string.h>
 
@@ -26,11 +30,20 @@ typedef struct carried {
     ig_value      *yield;
 } carried;
 
+/* A list that gets an item a trip. */
+typedef struct grown {
+    ig_ts_list                *list;
+    const ig_torch_dtype_info *dtype;
+    ig_value                  *yield;
+    ig_ts_alias                alias; /* what the items may share memory with */
+} grown;
+
 typedef struct building {
     ig_ts_eval       *eval;
     const ig_ts_loop *loop;
     IG_VEC(carried)   places;
     IG_VEC(carried)   poisoned; /* unknown after a trip, so unknown before one */
+    IG_VEC(grown)     grown;
     uint32_t          first_symbol;
     ig_op            *trial;
     ig_ts_level       level;
@@ -217,6 +230,10 @@ static ig_status run_body(building *b) {
     for (size_t i = 0; i < b->poisoned.count; i++) {
         put(eval, &b->poisoned.items[i], b->poisoned.items[i].inside, NULL);
     }
+    for (size_t i = 0; i < b->grown.count; i++) {
+        ig_ts_content growing = ig_ts_growing_content();
+        ig_ts_set_content(eval, IG_TS_HOLD_LIST, b->grown.items[i].list, &growing);
+    }
     if (loop->target) {
         ig_ts_name_set(eval, eval->frame, loop->target->as.name,
                        ig_ts_of_run(IG_TS_INT, body->args[0]));
@@ -322,9 +339,43 @@ static ig_status refuse_growth(const building *b) {
                        ig_ts_open_dim(b->eval->module, b->eval->arena, trips));
 }
 
+static grown *find_grown(building *b, const void *list) {
+    for (size_t i = 0; i < b->grown.count; i++) {
+        if (b->grown.items[i].list == list) {
+            return &b->grown.items[i];
+        }
+    }
+    return NULL;
+}
+
+/* A list that changes its length grows from the next try on, or is refused. */
+static ig_status add_grown(building *b, const ig_ts_change *change) {
+    bool is_list = change->kind == IG_TS_HOLD_LIST;
+    if (!is_list || change->before.count || change->before.poison ||
+        change->after.poison || change->after.values[0].kind != IG_TS_TENSOR) {
+        return refuse_growth(b);
+    }
+    grown found = { .list = change->holder };
+    IG_PUSH(b->eval->arena, &b->grown, found);
+    b->has_grown = true;
+    return IG_OK;
+}
+
+static ig_status look_at_grown(building *b, const ig_ts_change *change) {
+    const ig_ts_content *after = &change->after;
+    bool is_one = after->poison == ig_ts_grows_words && after->count == 1 &&
+                  after->values[0].kind == IG_TS_TENSOR &&
+                  !after->values[0].as.tensor->quant;
+    return is_one ? IG_OK : refuse_growth(b);
+}
+
 static ig_status look_at_changes(building *b) {
     for (size_t i = 0; i < b->level.changes.count; i++) {
         const ig_ts_change *change = &b->level.changes.items[i];
+        if (find_grown(b, change->holder)) {
+            IG_TRY(look_at_grown(b, change));
+            continue;
+        }
         if (change->kind == IG_TS_HOLD_STORAGE) {
             IG_TRY(look_at_storage(b, change));
             continue;
@@ -332,10 +383,42 @@ static ig_status look_at_changes(building *b) {
         bool is_fixed = change->kind == IG_TS_HOLD_FRAME ||
                         change->before.count == change->after.count;
         if (!is_fixed) {
-            return refuse_growth(b);
+            IG_TRY(add_grown(b, change));
+            continue;
         }
         for (size_t k = 0; k < change->after.count; k++) {
             IG_TRY(look_at_value(b, change, k));
+        }
+    }
+    return IG_OK;
+}
+
+static bool is_changed(const building *b, const void *holder) {
+    return ig_map_get_id(&b->level.index, IG_MAP_PTR(holder)) != NULL;
+}
+
+/* The item that a trip adds: the run keeps it as it is at the trip's end, so nothing
+ * may write to its memory in another trip. */
+static ig_status read_item(building *b, grown *list) {
+    ig_ts_content       now = ig_ts_side_content(&b->side, IG_TS_HOLD_LIST, list->list);
+    const ig_ts_tensor *item = now.values[0].as.tensor;
+    bool                is_own = item->storage->cell.born >= b->level.start;
+    if (!is_own && is_changed(b, item->storage)) {
+        return ig_ts_error(b->eval, IG_UNSUPPORTED,
+                           "a loop adds a tensor to a list and writes to it in place");
+    }
+    list->dtype = item->dtype;
+    if (!is_own) {
+        list->alias = (ig_ts_alias){ .storages = { item->storage },
+                                     .versions = { item->storage->version },
+                                     .count = 1 };
+    }
+    IG_TRY(ig_ts_side_read(b->eval, &b->side, &now.values[0], &list->yield));
+    for (uint32_t i = 0; i < list->yield->type->rank; i++) {
+        if (ig_dim_mentions_since(b->eval->module, list->yield->type->dims[i],
+                                  b->first_symbol)) {
+            return ig_ts_error(b->eval, IG_UNSUPPORTED,
+                               "a loop adds tensors of different shapes to a list");
         }
     }
     return IG_OK;
@@ -357,6 +440,9 @@ static ig_status read_yields(building *b) {
             IG_TRY(ig_ts_side_read(b->eval, &b->side, after, &place->yield));
         }
         IG_TRY(widen(b, place, place->yield->type));
+    }
+    for (size_t i = 0; i < b->grown.count; i++) {
+        IG_TRY(read_item(b, &b->grown.items[i]));
     }
     return IG_OK;
 }
@@ -400,38 +486,82 @@ static const ig_type *outside_type(building *b, const ig_type *type) {
     return ig_type_with_dims(module, type, type->rank, dims);
 }
 
+/* A scanned value: an axis of trips before the item's own. */
+static const ig_type *scanned_type(building *b, const ig_type *item, ig_dim trips) {
+    ig_dim dims[IG_TENSOR_RANK];
+    dims[0] = trips;
+    memcpy(dims + 1, item->dims, item->rank * sizeof *dims);
+    return ig_type_tensor(b->eval->module, (ig_dtype)item->dtype, item->rank + 1, dims);
+}
+
+static ig_dim trip_count(building *b) {
+    ig_dim trips;
+    if (b->loop->trips && read_extent(b->loop->trips, &trips)) {
+        return trips;
+    }
+    trips = ig_dim_symbol(b->eval->module, "trips");
+    ig_dim_as_symbol(b->eval->module, trips)->origin = "the trips of a loop";
+    return trips;
+}
+
 static ig_op *make_loop(building *b) {
     ig_ts_eval     *eval = b->eval;
-    size_t          count = b->places.count;
+    size_t          count = b->places.count, all = count + b->grown.count;
     ig_value      **operands = IG_NEW_ARRAY(eval->arena, ig_value *, count + 2);
-    const ig_type **types = IG_NEW_ARRAY(eval->arena, const ig_type *, count + 1);
+    const ig_type **types = IG_NEW_ARRAY(eval->arena, const ig_type *, all + 1);
+    ig_dim          trips = b->grown.count ? trip_count(b) : 0;
     operands[0] = b->trial->operands[0].value;
     operands[1] = b->trial->operands[1].value;
     for (size_t i = 0; i < count; i++) {
         operands[2 + i] = b->places.items[i].initial;
         types[i] = outside_type(b, b->places.items[i].type);
     }
+    for (size_t i = 0; i < b->grown.count; i++) {
+        types[count + i] = scanned_type(b, b->grown.items[i].yield->type, trips);
+    }
+    ig_attr attrs[IG_loop_attr_count] = { 0 };
+    if (b->grown.count) {
+        attrs[IG_loop_scans] = ig_attr_of_int((int64_t)b->grown.count);
+    }
     ig_op_spec spec = { .operands = operands,
                         .operand_count = (uint32_t)count + 2,
                         .result_types = types,
-                        .result_count = (uint32_t)count };
+                        .result_count = (uint32_t)all,
+                        .attrs = attrs };
     ig_builder builder = ig_builder_before(b->trial);
     ig_op     *op = ig_make_op(&builder, IG_OP_loop, &spec);
     ig_block  *from = b->trial->bodies[0], *to = op->bodies[0];
     ig_ts_move_ops(from, to, NULL);
-    ig_value **yields = IG_NEW_ARRAY(eval->arena, ig_value *, count + 1);
+    ig_value **yields = IG_NEW_ARRAY(eval->arena, ig_value *, all + 1);
     yields[0] = b->going_on;
     for (size_t i = 0; i < count; i++) {
         yields[1 + i] = b->places.items[i].yield;
     }
+    for (size_t i = 0; i < b->grown.count; i++) {
+        yields[1 + count + i] = b->grown.items[i].yield;
+    }
     ig_builder end = ig_builder_at_end(to);
-    ig_make_yield(&end, yields, (uint32_t)count + 1);
+    ig_make_yield(&end, yields, (uint32_t)all + 1);
     for (uint32_t i = 0; i < from->arg_count; i++) {
         ig_value *arg = ig_block_add_arg(to, from->args[i]->type, from->args[i]->name);
         ig_value_replace(from->args[i], arg);
     }
     ig_op_erase(b->trial);
     return op;
+}
+
+static void give_lists(building *b, const ig_op *op) {
+    ig_ts_eval *eval = b->eval;
+    for (size_t i = 0; i < b->grown.count; i++) {
+        grown        *list = &b->grown.items[i];
+        ig_value     *value = ig_op_result(op, (uint32_t)(b->places.count + i));
+        ig_ts_tensor *stack = ig_ts_tensor_create(eval, value, list->dtype);
+        ig_ts_alias  *alias = IG_NEW(eval->arena, ig_ts_alias);
+        *alias = list->alias;
+        stack->alias = alias;
+        ig_ts_content content = ig_ts_stacked_content(stack);
+        ig_ts_set_content(eval, IG_TS_HOLD_LIST, list->list, &content);
+    }
 }
 
 static void give_results(building *b, const ig_op *op) {
@@ -447,6 +577,7 @@ static void give_results(building *b, const ig_op *op) {
     for (size_t i = 0; i < b->poisoned.count; i++) {
         put(b->eval, &b->poisoned.items[i], b->poisoned.items[i].inside, NULL);
     }
+    give_lists(b, op);
     for (size_t i = 0; i < b->places.count; i++) { /* after every content is in place */
         carried      *place = &b->places.items[i];
         ig_ts_content now = ig_ts_content_of(place->kind, place->holder);
@@ -477,71 +608,4 @@ ig_status ig_ts_loop_build(ig_ts_eval *eval, const ig_ts_loop *loop) {
     }
     give_results(&b, make_loop(&b));
     return IG_OK;
-}
-
-/* ---- conditions that must hold ---- */
-
-/* The test a `b` that holds when `condition` is `wanted`, over dims. */
-typedef struct claim {
-    ig_dim left, right;
-    bool   is_equal; /* else left <= right */
-} claim;
-
-static bool dim_of(const ig_value *value, ig_dim *out_dim) {
-    ig_dims_value dims;
-    bool          is_known = ig_value_dims(value, &dims) && dims.count == 1;
-    if (is_known) {
-        *out_dim = dims.dims[0];
-    }
-    return is_known;
-}
-
-static bool claim_of(ig_module *m, const ig_value *condition, bool wanted, claim *out) {
-    static const struct {
-        ig_opcode code, opposite;
-    } pairs[] = {
-        { IG_OP_eq, IG_OP_ne }, { IG_OP_ne, IG_OP_eq }, { IG_OP_lt, IG_OP_ge },
-        { IG_OP_ge, IG_OP_lt }, { IG_OP_le, IG_OP_gt }, { IG_OP_gt, IG_OP_le },
-    };
-    while (condition->def && condition->def->code == IG_OP_not) {
-        condition = condition->def->operands[0].value;
-        wanted = !wanted;
-    }
-    const ig_op *op = condition->def;
-    ig_opcode    code = op ? (ig_opcode)op->code : IG_OP_COUNT;
-    ig_dim       a = 0, b = 0;
-    for (size_t i = 0; !wanted && op && i < IG_COUNT_OF(pairs); i++) {
-        if (pairs[i].code == (ig_opcode)op->code) {
-            code = pairs[i].opposite;
-        }
-    }
-    bool is_test = code == IG_OP_eq || code == IG_OP_lt || code == IG_OP_le ||
-                   code == IG_OP_gt || code == IG_OP_ge;
-    if (!is_test || !dim_of(op->operands[0].value, &a) ||
-        !dim_of(op->operands[1].value, &b)) {
-        return false;
-    }
-    bool is_strict = code == IG_OP_lt || code == IG_OP_gt;
-    bool is_swapped = code == IG_OP_gt || code == IG_OP_ge;
-    out->is_equal = code == IG_OP_eq;
-    out->left = is_swapped ? b : a;
-    out->right = is_swapped ? a : b;
-    out->left = is_strict ? ig_dim_add(m, out->left, 1) : out->left;
-    return true;
-}
-
-void ig_ts_guard_truth(ig_ts_eval *eval, ig_value *condition, bool wanted) {
-    const char *text = eval->raised ? eval->raised : "the model raises an exception";
-    claim       c;
-    if (!claim_of(eval->module, condition, wanted, &c)) {
-        return; /* data decide it: what the model would refuse is computed */
-    }
-    ig_attr attrs[IG_guard_attr_count] = {
-        [IG_guard_left] = ig_attr_of_dim(c.left),
-        [IG_guard_right] = ig_attr_of_dim(c.right),
-        [IG_guard_test] = ig_attr_of_enum(c.is_equal ? 0 : 1),
-        [IG_guard_message] = ig_attr_of_str(eval->module, ig_str_of(text)),
-    };
-    ig_op_spec spec = { .attrs = attrs };
-    ig_make_op(&eval->builder, IG_OP_guard, &spec);
 }

@@ -15,7 +15,5 @@ typedef struct ig_ts_loop {
 } ig_ts_loop;
 
 ig_status ig_ts_loop_build(ig_ts_eval *eval, const ig_ts_loop *loop);
-/* The run fails unless `condition` is `wanted`, where a guard can say it. */
-void ig_ts_guard_truth(ig_ts_eval *eval, ig_value *condition, bool wanted);
 
 #endif

@@ -44,6 +44,7 @@ void ig_ts_rows_index(ig_ts_eval *eval) {
         }
         overloads->rows[overloads->count++] = &ig_ts_rows[i];
     }
+    ig_ts_needs_index(eval);
 }
 
 ig_status ig_ts_rows_find(ig_ts_eval *eval, const char *name,

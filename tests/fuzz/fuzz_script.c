@@ -4,18 +4,11 @@
  *
  *     build/fuzz/fuzz/fuzz_script -max_total_time=60 tests/fuzz/corpus/fuzz_script
  *
- * The input is the source of a module M, behind lines that say what the call takes:
- *
- *     #0=f32[3, 4]
- *     class M(Module):
- *       def forward(self: __torch__.M, x: Tensor) -> Tensor: …
- *
- * The archive around it is made here.  Mutations know lines, numbers and names of
+ * The input is the text of script_case.h.  Mutations know lines, numbers and names of
  * operators; what they leave is mutated byte by byte.
  */
 #include "frontend/torchscript/table.h"
-#include "frontend/torchscript/torchscript.h"
-#include "ir/verify.h"
+#include "tests/fuzz/script_case.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -27,149 +20,8 @@ size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size,
                                unsigned seed);
 
-enum { MOST_ARGUMENTS = 8, ARCHIVE_BYTES = 1 << 20, MEMORY = 256 << 20 };
-
-/* ---- the archive ---- */
-
-/* M() with w = a float tensor of 4 x 4 and n = 3. */
-static const char pickled[] =
-    "\x80\2c__torch__\nM\n)\x81}(X\1\0\0\0wctorch._utils\n_rebuild_tensor_v2\n((X\7\0\0"
-    "\0storagectorch\nFloatStorage\nX\1\0\0\0000X\3\0\0\0cpuK\x10tQK\0(K\4K\4t(K\4K\1t"
-    "\x89"
-    "ccollections\nOrderedDict\n)RtRX\1\0\0\0nK\3ub.";
-static const char constants[] = "\x80\2).";
-static const char version[] = "10\n";
-
-typedef struct zip_writer {
-    uint8_t bytes[ARCHIVE_BYTES], directory[2048];
-    size_t  size, directory_size, count;
-} zip_writer;
-
-static void put16(uint8_t *at, size_t value) {
-    at[0] = (uint8_t)value;
-    at[1] = (uint8_t)(value >> 8);
-}
-
-static void put32(uint8_t *at, size_t value) {
-    put16(at, value & 0xffff);
-    put16(at + 2, value >> 16);
-}
-
-/* Stored, with the checksum 0 that says it was not computed. */
-static void add_entry(zip_writer *w, const char *name, const void *data, size_t size) {
-    uint8_t *local = w->bytes + w->size, *record = w->directory + w->directory_size;
-    size_t   length = strlen(name);
-    memcpy(local, "PK\3\4\x14\0\0\0\0\0\0\0\x21\0", 14);
-    memset(local + 14, 0, 16);
-    put32(local + 18, size);
-    put32(local + 22, size);
-    put16(local + 26, length);
-    memcpy(record, "PK\1\2\x14\0", 6);
-    memcpy(record + 6, local + 4, 26);
-    memset(record + 32, 0, 14);
-    put32(record + 42, w->size);
-    memcpy(record + 46, name, length);
-    memcpy(local + 30, name, length);
-    memcpy(local + 30 + length, data, size);
-    w->size += 30 + length + size;
-    w->directory_size += 46 + length;
-    w->count++;
-}
-
-static ig_str make_archive(zip_writer *w, ig_str code) {
-    static const float weights[16] = { 1, -2, 3 };
-    w->size = w->directory_size = w->count = 0;
-    add_entry(w, "m/data.pkl", pickled, sizeof(pickled) - 1);
-    add_entry(w, "m/constants.pkl", constants, sizeof(constants) - 1);
-    add_entry(w, "m/version", version, sizeof(version) - 1);
-    add_entry(w, "m/data/0", weights, sizeof(weights));
-    add_entry(w, "m/code/__torch__.py", code.data, code.size);
-    uint8_t *end = w->bytes + w->size + w->directory_size;
-    memcpy(w->bytes + w->size, w->directory, w->directory_size);
-    memset(end, 0, 22);
-    memcpy(end, "PK\5\6", 4);
-    put16(end + 8, w->count);
-    put16(end + 10, w->count);
-    put32(end + 12, w->directory_size);
-    put32(end + 16, w->size);
-    return (ig_str){ (const char *)w->bytes, w->size + w->directory_size + 22 };
-}
-
-/* ---- one run ---- */
-
-typedef struct fuzz_case {
-    ig_context              context;
-    ig_torchscript_argument arguments[MOST_ARGUMENTS];
-    size_t                  argument_count;
-    ig_module              *module;
-    jmp_buf                 recovery;
-} fuzz_case;
-
-static void note_internal(void *user, const ig_diagnostic *diagnostic) {
-    (void)user;
-    if (diagnostic->status == IG_INTERNAL) {
-        fprintf(stderr, "%s\n", diagnostic->message);
-        abort();
-    }
-}
-
-/* "#0=f32[3]" lines at the head; returns what follows them. */
-static char *take_arguments(fuzz_case *c, char *text) {
-    while (*text == '#' && c->argument_count < MOST_ARGUMENTS) {
-        char *end = text + strcspn(text, "\n"), *equals = strchr(text, '=');
-        if (!*end || !equals || equals > end) {
-            break;
-        }
-        *end = *equals = '\0';
-        c->arguments[c->argument_count++] = (ig_torchscript_argument){ text + 1,
-                                                                       equals + 1 };
-        text = end + 1;
-    }
-    return text;
-}
-
-static void import(fuzz_case *c, ig_str archive) {
-    ig_torchscript_options options = { .arguments = c->arguments,
-                                       .argument_count = c->argument_count };
-    ig_status status = ig_import_torchscript_memory(&c->context, archive, "f.pt",
-                                                    &options, &c->module);
-    if (status == IG_INTERNAL || (status != IG_OK && !c->context.diag.error_count) ||
-        (status == IG_OK && (!c->module || c->context.diag.error_count))) {
-        fprintf(stderr, "status %d, %zu errors\n", (int)status,
-                c->context.diag.error_count);
-        abort();
-    }
-    if (status == IG_OK && ig_verify_module(c->module) != IG_OK) {
-        abort();
-    }
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static zip_writer writer;
-    static fuzz_case  c;
-    if (size > ARCHIVE_BYTES / 2) {
-        return 0;
-    }
-    memset(&c, 0, sizeof(c));
-    char *text = malloc(size + 1);
-    memcpy(text, data, size);
-    text[size] = '\0';
-    c.context.limits = ig_limits_default;
-    c.context.limits.script_steps = 20000;
-    c.context.limits.script_bytes = MEMORY / 2;
-    c.context.diag.sink = note_internal;
-    c.context.budget.limit = MEMORY;
-    c.context.budget.recovery = &c.recovery;
-    uint64_t mark = c.context.budget.arenas;
-    char    *code = take_arguments(&c, text);
-    ig_str   archive = make_archive(&writer,
-                                    (ig_str){ code, (size_t)(text + size - code) });
-    if (!setjmp(c.recovery)) {
-        import(&c, archive);
-    }
-    ig_module_destroy(c.module);
-    ig_budget_sweep(&c.context.budget, mark);
-    free(text);
+    ig_fuzz_import(data, size);
     return 0;
 }
 

@@ -441,9 +441,47 @@ TEST(a_call_that_fits_nothing_is_explained) {
 }
 END_TEST
 
+/* Does a row of `op` have an argument that the clause at `at` names? */
+static bool has_argument(overload_case *c, const char *op, const char *at) {
+    candidates list = { 0 };
+    ig_str     name = { at, strcspn(at, " ") };
+    list_rows(c, op, &list);
+    for (size_t i = 0; i < list.items.count; i++) {
+        const ig_schema *s = list.items.items[i];
+        for (size_t k = 0; k < s->argument_count; k++) {
+            if (ig_str_is(name, s->arguments[k].name)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* needs.def names operators that there are, and arguments that they have. */
+TEST(needs_name_arguments_of_rows) {
+    static const struct {
+        const char *op, *text;
+    } needs[] = {
+#define NEEDS(op, text) { op, text },
+#include "frontend/torchscript/needs.def"
+#undef NEEDS
+    };
+    overload_case c;
+    start(&c);
+    for (size_t i = 0; i < IG_COUNT_OF(needs); i++) {
+        for (const char *at = needs[i].text; at; at = strstr(at, "; ")) {
+            at += *at == ';' ? 2 : 0;
+            CHECK_MSG(has_argument(&c, needs[i].op, at), "%s has no argument '%s'",
+                      needs[i].op, at);
+        }
+    }
+    ig_arena_fini(&c.arena);
+}
+END_TEST
+
 UNIT_SUITE(overload, types_print_as_they_are_written, subtypes_are_torchs,
            bad_types_are_refused, schemas_print_as_they_are_written,
            a_schema_tells_what_it_takes, bad_schemas_are_refused, overloads_are_torchs,
            overloads_among_our_rows_are_torchs, every_row_has_a_schema_of_its_own,
            conversions_are_told, arguments_find_their_places,
-           a_call_that_fits_nothing_is_explained)
+           a_call_that_fits_nothing_is_explained, needs_name_arguments_of_rows)

@@ -226,7 +226,7 @@ TEST(a_number_has_no_axis_to_work_along) {
                       "    y = torch.sum(x)\n    a = %s\n    return x\n",
                  uses[i]);
         CHECK_STATUS(import_source(&p, source, NULL), IG_INVALID);
-        CHECK_MSG(strstr(p.c.why, "has no axes"), "%s: '%s'", uses[i], p.c.why);
+        CHECK_MSG(strstr(p.c.why, "rank 0"), "%s: '%s'", uses[i], p.c.why);
         close(&p);
     }
 }
@@ -255,7 +255,83 @@ TEST(ranks_that_do_not_fit_are_refused) {
 }
 END_TEST
 
+static const char growing[] = HEAD
+    "  def forward(self: __torch__.M,\n"
+    "    x: Tensor) -> Tuple[Tensor, Tensor, Tensor, int]:\n"
+    "    rows = torch.unbind(x)\n"
+    "    out = annotate(List[Tensor], [])\n"
+    "    h = torch.zeros([2])\n"
+    "    for i in range(torch.len(rows)):\n"
+    "      h = torch.add(h, rows[i])\n"
+    "      _0 = torch.append(out, torch.mul(h, 2))\n"
+    "    return (torch.stack(out, 1), torch.cat(out), out[-1], torch.len(out))\n";
+
+/* As many rows as an open extent says are unbound, and as many items appended. */
+TEST(a_list_grows_with_an_open_extent) {
+    const float  x[] = { 1, 2, 3, 4 };
+    const double stacked[] = { 2, 8, 4, 12 }, joined[] = { 2, 4, 8, 12 },
+                 last[] = { 8, 12 }, count[] = { 2 };
+    program      p;
+    CHECK_MSG(import_source(&p, growing, NULL) == IG_OK, "%s", p.c.why);
+    run(&p, x);
+    check(&p.outputs[0], stacked, 4);
+    check(&p.outputs[1], joined, 4);
+    check(&p.outputs[2], last, 2);
+    check(&p.outputs[3], count, 1);
+    close(&p);
+}
+END_TEST
+
+static const char raising[] = HEAD
+    "  def forward(self: __torch__.M,\n"
+    "    x: Tensor) -> Tensor:\n"
+    "    if bool(torch.lt(torch.sum(x), 0)):\n"
+    "      ops.prim.RaiseException(\"AssertionError: the sum is negative\")\n"
+    "    else:\n"
+    "      pass\n"
+    "    return torch.neg(x)\n";
+
+/* What only the data decide stops the run. */
+TEST(an_exception_that_data_decide_is_raised_by_the_run) {
+    const float  x[] = { 1, 2, 3, 4 }, y[] = { 1, 2, -3, -4 };
+    const double negated[] = { -1, -2, -3, -4 };
+    program      p;
+    CHECK_MSG(import_source(&p, raising, NULL) == IG_OK, "%s", p.c.why);
+    run(&p, x);
+    check(&p.outputs[0], negated, 4);
+    memcpy(p.inputs[0].data, y, sizeof y);
+    const ig_graph *graph = ig_module_graph(p.module, "main");
+    CHECK_STATUS(ig_interpret(graph, p.inputs, &p.c.arena, p.outputs), IG_INVALID);
+    CHECK_MSG(strstr(p.c.why, "the sum is negative"), "'%s'", p.c.why);
+    close(&p);
+}
+END_TEST
+
+static const char backwards[] = HEAD
+    "  def forward(self: __torch__.M,\n"
+    "    x: Tensor) -> Tensor:\n"
+    "    y = torch.clone(x)\n"
+    "    for i in range(int(torch.sum(x))):\n"
+    "      y = torch.add(y, 1)\n"
+    "    return y\n";
+
+/* A negative count of trips is none, not one without end. */
+TEST(a_negative_count_is_no_trip) {
+    const float  x[] = { 1, 2, -3, -4 }, z[] = { 1, 2, -3, 2 };
+    const double same[] = { 1, 2, -3, -4 }, more[] = { 3, 4, -1, 4 };
+    program      p;
+    CHECK_MSG(import_source(&p, backwards, NULL) == IG_OK, "%s", p.c.why);
+    run(&p, x);
+    check(&p.outputs[0], same, 4);
+    run(&p, z);
+    check(&p.outputs[0], more, 4);
+    close(&p);
+}
+END_TEST
+
 UNIT_SUITE(torchscript_eval, a_branch_writes_through_a_view, a_loop_carries_a_storage,
            what_cannot_be_is_refused_with_words,
            a_tensor_of_not_one_element_is_no_number, a_number_has_no_axis_to_work_along,
-           ranks_that_do_not_fit_are_refused)
+           ranks_that_do_not_fit_are_refused, a_list_grows_with_an_open_extent,
+           an_exception_that_data_decide_is_raised_by_the_run,
+           a_negative_count_is_no_trip)
