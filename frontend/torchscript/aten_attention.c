@@ -226,7 +226,7 @@ static ig_value *feed_forward(ig_ts_call *call, ig_value *x) {
  * mask_type) */
 ig_status ig_ts_op_encoder_layer(ig_ts_call *call) {
     ig_value      *x = ig_aten_tensor(call, 0);
-    self_attention a = { .width = ig_aten_int(call, 1),
+    self_attention a = { .width = ig_aten_distance(call, 1),
                          .heads = ig_aten_int(call, 2),
                          .weight = ig_aten_tensor(call, 3),
                          .bias = ig_aten_tensor(call, 4),

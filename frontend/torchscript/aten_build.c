@@ -18,14 +18,20 @@ ig_value *ig_aten_fail(ig_ts_call *call, ig_status status, const char *format, .
     return NULL;
 }
 
+/* A formula that has no case for what it was given ends in NULL without a failure. */
+static ig_status refuse_case(ig_ts_call *call) {
+    ig_aten_fail(call, IG_UNSUPPORTED, "is not supported for arguments like these");
+    return call->status;
+}
+
 ig_status ig_aten_give(ig_ts_call *call, ig_value *value) {
     bool is_good = value && call->status == IG_OK;
-    return is_good ? ig_ts_give(call, 0, value) : call->status;
+    return is_good ? ig_ts_give(call, 0, value) : refuse_case(call);
 }
 
 ig_status ig_aten_give2(ig_ts_call *call, ig_value *first, ig_value *second) {
     if (!first || !second || call->status != IG_OK) {
-        return call->status;
+        return refuse_case(call);
     }
     IG_TRY(ig_ts_give(call, 0, first));
     return ig_ts_give(call, 1, second);
@@ -60,6 +66,16 @@ ig_value **ig_aten_tensors(ig_ts_call *call, uint32_t index, uint32_t *out_count
 int64_t ig_aten_int(ig_ts_call *call, uint32_t index) {
     int64_t value = 0;
     return note(call, ig_ts_int(call, index, &value)) ? value : 0;
+}
+
+int64_t ig_aten_distance(ig_ts_call *call, uint32_t index) {
+    enum { FAR_BITS = 40 };
+    int64_t value = ig_aten_int(call, index), far = (int64_t)1 << FAR_BITS;
+    if (value < -far || value > far) {
+        ig_aten_fail(call, IG_LIMIT, "a number as far as %lld", (long long)value);
+        return 0;
+    }
+    return value;
 }
 
 int64_t ig_aten_int_or(ig_ts_call *call, uint32_t index, int64_t none) {

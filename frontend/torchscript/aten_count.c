@@ -67,7 +67,7 @@ static void ends_of(ig_ts_call *call, ig_value *x, ig_value **low, ig_value **hi
  * to a bin that is cut off */
 ig_status ig_ts_op_histc(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0), *low = NULL, *high = NULL;
-    int64_t   bins = ig_aten_int(call, 1);
+    int64_t   bins = ig_aten_distance(call, 1);
     IG_TRY(call->status);
     if (bins <= 0 || !ig_aten_is_float(x)) {
         return ig_ts_fail(call, IG_INVALID, "%lld bins of such elements",

@@ -234,7 +234,7 @@ ig_status ig_ts_op_triangle(ig_ts_call *call) {
 ig_status ig_ts_op_triangle_indices(ig_ts_call *call) {
     enum { MOST = 1 << 20 };
     int64_t  rows = ig_aten_int(call, 0), columns = ig_aten_int(call, 1);
-    int64_t  offset = ig_aten_int(call, 2), count = 0;
+    int64_t  offset = ig_aten_distance(call, 2), count = 0;
     ig_dtype dtype = ig_aten_dtype(call, 3, IG_DT_i64);
     IG_TRY(call->status);
     if (rows < 0 || columns < 0 || (rows && columns > MOST / rows)) {
@@ -334,6 +334,11 @@ static ig_status open_literal(ig_ts_call *call, literal *l, const ig_ts_value *v
 static ig_value *leaf_value(ig_ts_call *call, const ig_ts_value *leaf, ig_dtype dtype) {
     ig_value *value = NULL;
     if (leaf->kind == IG_TS_TENSOR) {
+        const ig_ts_tensor *tensor = leaf->as.tensor;
+        if (tensor->quant || tensor->dtype->is_complex) {
+            return ig_aten_fail(call, IG_UNSUPPORTED, "a literal of %s tensors",
+                                tensor->dtype->name);
+        }
         value = ig_aten_cast(call, ig_ts_read(call, leaf), dtype);
         return ig_aten_reshape(call, value, 0, NULL);
     }

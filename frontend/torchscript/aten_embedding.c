@@ -13,7 +13,7 @@ ig_status ig_ts_op_embedding(ig_ts_call *call) {
 /* one_hot(self, num_classes): -1 takes the largest id + 1 */
 ig_status ig_ts_op_one_hot(ig_ts_call *call) {
     ig_value *ids = ig_aten_tensor(call, 0);
-    int64_t   classes = ig_aten_int(call, 1);
+    int64_t   classes = ig_aten_distance(call, 1);
     if (!ids) {
         return call->status;
     }

@@ -172,7 +172,7 @@ ig_status ig_ts_op_channel_shuffle(ig_ts_call *call) {
         return ig_aten_through_float(call, ig_ts_op_channel_shuffle);
     }
     ig_value *x = ig_aten_tensor(call, 0);
-    int64_t   groups = ig_aten_int(call, 1);
+    int64_t   groups = ig_aten_distance(call, 1);
     IG_TRY(call->status);
     if (x->type->rank < 2 || x->type->rank >= IG_TENSOR_RANK || groups <= 0) {
         return ig_ts_fail(call, IG_INVALID, "a tensor of rank %u, %lld groups",

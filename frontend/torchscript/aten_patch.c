@@ -68,7 +68,7 @@ ig_status ig_ts_op_select_scatter(ig_ts_call *call) {
 /* diagonal_scatter(self, src, offset, dim1, dim2): src where column - row = offset */
 ig_status ig_ts_op_diagonal_scatter(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0), *y = ig_aten_tensor(call, 1);
-    int64_t   offset = ig_aten_int(call, 2);
+    int64_t   offset = ig_aten_distance(call, 2);
     IG_TRY(call->status);
     uint32_t rank = x->type->rank, a = ig_aten_axis(call, 3, rank);
     uint32_t b = ig_aten_axis(call, 4, rank), next = 0;

@@ -315,7 +315,7 @@ static ig_value *embed(ig_ts_call *call, ig_value *x, int64_t offset, uint32_t a
 /* diag_embed(self, offset, dim1, dim2) */
 ig_status ig_ts_op_diag_embed(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
-    int64_t   offset = ig_aten_int(call, 1);
+    int64_t   offset = ig_aten_distance(call, 1);
     if (!x) {
         return call->status;
     }
@@ -335,7 +335,7 @@ ig_status ig_ts_op_diag_embed(ig_ts_call *call) {
  * diagflat: always a matrix */
 ig_status ig_ts_op_diag(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
-    int64_t   offset = ig_aten_int(call, 1);
+    int64_t   offset = ig_aten_distance(call, 1);
     x = call->row->variant ? ig_aten_flatten(call, x) : x;
     if (!x) {
         return call->status;

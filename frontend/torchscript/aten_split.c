@@ -89,8 +89,9 @@ static ig_status give_parts_of(ig_ts_call *call, parts *p, ig_dim size, int64_t 
 }
 
 static ig_status give_known(ig_ts_call *call, parts *p, int64_t extent, int64_t size) {
-    int64_t count = extent == 0 ? 1 : size <= 0 ? -1 : (extent - 1) / size + 1;
-    if (count < 0) {
+    bool    is_size = size > 0 || (size == 0 && extent == 0);
+    int64_t count = extent == 0 || !is_size ? 1 : (extent - 1) / size + 1;
+    if (!is_size) {
         return ig_ts_fail(call, IG_INVALID, "parts of size %lld", (long long)size);
     }
     if (!set_count(call, p, count)) {
@@ -144,7 +145,7 @@ ig_status ig_ts_op_split_sizes(ig_ts_call *call) {
  * for: the run checks that there are not fewer. */
 ig_status ig_ts_op_chunk(ig_ts_call *call) {
     parts   p;
-    int64_t chunks = ig_aten_int(call, 1), extent;
+    int64_t chunks = ig_aten_distance(call, 1), extent;
     if (!open_parts(call, 2, &p)) {
         return call->status;
     }
@@ -237,7 +238,7 @@ ig_status ig_ts_op_tensor_split(ig_ts_call *call) {
         return split_by_tensor(call, &p);
     }
     if (call->args[1].kind == IG_TS_INT) {
-        return give_sections(call, &p, ig_aten_int(call, 1));
+        return give_sections(call, &p, ig_aten_distance(call, 1));
     }
     const int64_t *indices = ig_aten_ints(call, 1, 0, &count);
     IG_TRY(call->status);

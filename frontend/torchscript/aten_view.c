@@ -426,7 +426,7 @@ ig_value *ig_aten_diagonal(ig_ts_call *call, ig_value *x, int64_t offset, uint32
 /* diagonal(self, offset, dim1, dim2) */
 ig_status ig_ts_op_diagonal(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
-    int64_t   offset = ig_aten_int(call, 1);
+    int64_t   offset = ig_aten_distance(call, 1);
     if (!x) {
         return call->status;
     }

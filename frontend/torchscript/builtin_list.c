@@ -203,7 +203,7 @@ ig_status ig_ts_op_list_repeat(ig_ts_call *call) {
         return ig_ts_fail(call, IG_LIMIT, "makes a list of more than %d items",
                           REPEAT_MAX);
     }
-    for (int64_t n = 0; n < times; n++) {
+    for (int64_t n = 0; n < times && list->count > 0; n++) {
         for (size_t i = 0; i < list->count; i++) {
             ig_ts_list_add(call->eval, many, list->items[i]);
         }
@@ -229,7 +229,7 @@ ig_status ig_ts_slice_range(ig_ts_call *call, int64_t count, int64_t *out_start,
     start = start < first ? first : start > last ? last : start;
     end = end < first ? first : end > last ? last : end;
     int64_t span = step > 0 ? end - start : start - end;
-    int64_t width = step > 0 ? step : -step;
+    int64_t width = step > 0 ? step : step == INT64_MIN ? INT64_MAX : -step;
     *out_start = start;
     *out_step = step;
     *out_trips = span > 0 ? (span - 1) / width + 1 : 0;

@@ -10,7 +10,9 @@ bool ig_ts_gives_int(const ig_ts_call *call) {
 }
 
 static ig_ts_value of_real(const ig_ts_call *call, double value) {
-    return ig_ts_gives_int(call) ? ig_ts_of_int((int64_t)value) : ig_ts_of_float(value);
+    bool    has_int = value >= -0x1p63 && value < 0x1p63;
+    int64_t whole = has_int ? (int64_t)value : INT64_MIN; /* as the machine has it */
+    return ig_ts_gives_int(call) ? ig_ts_of_int(whole) : ig_ts_of_float(value);
 }
 
 static ig_status known_float(ig_ts_call *call, double x, ig_ts_value *out) {

@@ -220,7 +220,7 @@ ig_status ig_ts_op_fb_jagged_dense_add(ig_ts_call *call) {
 
 static ig_value *dense_of(jagged *j, ig_value *values, int64_t most) {
     jagged one = *j;
-    ig_dim extent = most;
+    ig_dim extent = ig_dim_const(j->fb.call->module, most);
     one.values = values;
     ig_value *dense = to_dense(&one, &extent, padding_of(&one, 0));
     j->fb.status = one.fb.status;
@@ -263,9 +263,8 @@ ig_status ig_ts_op_fb_jagged_dense_bmm(ig_ts_call *call) {
 
 ig_status ig_ts_op_fb_jagged_softmax(ig_ts_call *call) {
     jagged  j = open_one(call, 0, 1);
-    int64_t most;
-    IG_TRY(ig_ts_int(call, 2, &most));
-    ig_dim    extent = most;
+    ig_dim extent;
+    IG_TRY(ig_ts_dim(call, 2, &extent));
     ig_value *lowest = padding_of(&j, -(double)INFINITY), *y = NULL;
     ig_value *dense = to_dense(&j, &extent, lowest);
     ig_attr   attrs[IG_softmax_attr_count] = { [IG_softmax_axis] = ig_attr_of_int(1) };

@@ -137,7 +137,7 @@ static ig_status import_program(ig_ts_eval *eval, const ig_ts_program *program,
     ig_map_init(&top.slots, eval->arena);
     top.names = NULL;
     eval->frame = &top;
-    ig_ts_rows_index(eval);
+    ig_map_init(&eval->rows, eval->arena);
     IG_TRY(load_program(eval, program));
     entry.name = options && options->entry ? options->entry : "forward";
     entry.method = eval->root->class ? ig_class_method(eval->root->class, entry.name)

@@ -252,6 +252,9 @@ ig_ts_value ig_ts_tensor_value(ig_ts_call *call, ig_value *value) {
 
 ig_value *ig_ts_read(ig_ts_call *call, const ig_ts_value *tensor) {
     ig_value *value = NULL;
+    if (call->status != IG_OK) {
+        return NULL;
+    }
     if (tensor->kind != IG_TS_TENSOR) {
         call->status = ig_ts_fail(call, IG_INVALID, "got %s where a tensor is expected",
                                   ig_ts_kind_name(tensor));

@@ -15,13 +15,13 @@ static const struct {
 #undef NEEDS
 };
 
-void ig_ts_needs_index(ig_ts_eval *eval) {
+const char *ig_ts_needs_of(const char *name) {
     for (size_t i = 0; i < IG_COUNT_OF(needs); i++) {
-        ig_ts_overloads *overloads = ig_map_get(&eval->rows, ig_str_of(needs[i].op));
-        if (overloads) {
-            overloads->needs = needs[i].text;
+        if (strcmp(needs[i].op, name) == 0) {
+            return needs[i].text;
         }
     }
+    return NULL;
 }
 
 /* ---- one clause ---- */

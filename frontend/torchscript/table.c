@@ -16,52 +16,56 @@ const ig_ts_row ig_ts_rows[] = {
 };
 const size_t ig_ts_row_count = IG_COUNT_OF(ig_ts_rows);
 
-/* "aten::add" of "aten::add.Tensor(Tensor self …"; a class's name may hold a dot. */
-static ig_str name_of(const ig_ts_row *row) {
-    const char *colon = strstr(row->schema, "::");
-    size_t      ns = colon ? (size_t)(colon - row->schema) : 0;
-    return (ig_str){ row->schema, ns + strcspn(row->schema + ns, ".(") };
+/* Does `schema` start with `name`, and its overload or arguments follow?  (A class's
+ * name may hold a dot.) */
+static bool is_of(const char *schema, const char *name, size_t size) {
+    return strncmp(schema, name, size) == 0 && strchr(".(", schema[size]);
 }
 
-void ig_ts_rows_index(ig_ts_eval *eval) {
-    ig_map_init(&eval->rows, eval->arena);
-    for (size_t i = 0; i < ig_ts_row_count; i++) {
-        ig_str           name = name_of(&ig_ts_rows[i]);
-        ig_ts_overloads *overloads = ig_map_get(&eval->rows, name);
-        if (!overloads) {
-            overloads = IG_NEW(eval->arena, ig_ts_overloads);
-            overloads->name = ig_arena_copy(eval->arena, name.data, name.size);
-            ig_map_set(&eval->rows, name, overloads);
-        }
-        overloads->count++;
-    }
-    for (size_t i = 0; i < ig_ts_row_count; i++) {
-        ig_ts_overloads *overloads = ig_map_get(&eval->rows, name_of(&ig_ts_rows[i]));
-        if (!overloads->rows) {
-            overloads->rows = IG_NEW_ARRAY(eval->arena, const ig_ts_row *,
-                                           overloads->count);
-            overloads->count = 0;
-        }
-        overloads->rows[overloads->count++] = &ig_ts_rows[i];
-    }
-    ig_ts_needs_index(eval);
+static bool has_namespace(const char *name) {
+    return strstr(name, "::") != NULL;
 }
 
-ig_status ig_ts_rows_find(ig_ts_eval *eval, const char *name,
-                          ig_ts_overloads **out_overloads) {
-    ig_ts_overloads *overloads = ig_map_get(&eval->rows, ig_str_of(name));
-    *out_overloads = overloads;
-    if (!overloads || overloads->is_read) {
-        return IG_OK;
+/* The rows of a name, which is asked for the first time. */
+static ig_ts_overloads *collect(ig_ts_eval *eval, const char *name) {
+    ig_ts_overloads *found = IG_NEW(eval->arena, ig_ts_overloads);
+    size_t           size = strlen(name);
+    found->name = ig_arena_copy(eval->arena, name, size);
+    for (size_t i = 0; has_namespace(name) && i < ig_ts_row_count; i++) {
+        found->count += is_of(ig_ts_rows[i].schema, name, size);
     }
-    overloads->schemas = IG_NEW_ARRAY(eval->arena, const ig_schema *, overloads->count);
+    found->rows = IG_NEW_ARRAY(eval->arena, const ig_ts_row *, found->count + 1);
+    found->count = 0;
+    for (size_t i = 0; has_namespace(name) && i < ig_ts_row_count; i++) {
+        if (is_of(ig_ts_rows[i].schema, name, size)) {
+            found->rows[found->count++] = &ig_ts_rows[i];
+        }
+    }
+    found->needs = ig_ts_needs_of(name);
+    ig_map_set(&eval->rows, ig_str_of(found->name), found);
+    return found;
+}
+
+static ig_status read_schemas(ig_ts_eval *eval, ig_ts_overloads *overloads) {
+    overloads->schemas = IG_NEW_ARRAY(eval->arena, const ig_schema *,
+                                      overloads->count + 1);
     for (size_t i = 0; i < overloads->count; i++) {
-        ig_location where = { .file = "op table", .op = name };
+        ig_location where = { .file = "op table", .op = overloads->name };
         ig_schema  *schema;
         IG_TRY(ig_schema_parse(&eval->code->types, &eval->code->names,
                                overloads->rows[i]->schema, &where, &schema));
         overloads->schemas[i] = schema;
     }
-    overloads->is_read = true;
+    return IG_OK;
+}
+
+ig_status ig_ts_rows_find(ig_ts_eval *eval, const char *name,
+                          ig_ts_overloads **out_overloads) {
+    ig_ts_overloads *overloads = ig_map_get(&eval->rows, ig_str_of(name));
+    if (!overloads) {
+        overloads = collect(eval, name);
+        IG_TRY(read_schemas(eval, overloads));
+    }
+    *out_overloads = overloads->count ? overloads : NULL;
     return IG_OK;
 }

@@ -10,24 +10,21 @@
 typedef struct ig_ts_overloads {
     const char       *name;
     const ig_ts_row **rows;
-    const ig_schema **schemas; /* read when the operator is first called */
+    const ig_schema **schemas;
     size_t            count;
-    bool              is_read;
     const char       *needs; /* of its tensors, as needs.def has it; NULL: nothing */
 } ig_ts_overloads;
 
 extern const ig_ts_row ig_ts_rows[];
 extern const size_t    ig_ts_row_count;
 
-/* Fills eval->rows. */
-void ig_ts_rows_index(ig_ts_eval *eval);
-/* "aten::add", or NULL; schemas are read. */
+/* The rows of "aten::add", or NULL; found once, and kept in eval->rows. */
 ig_status ig_ts_rows_find(ig_ts_eval *eval, const char *name,
                           ig_ts_overloads **out_overloads);
 
-/* Fills in what the operators need of their tensors, and holds a call against it. */
-void      ig_ts_needs_index(ig_ts_eval *eval);
-ig_status ig_ts_needs_check(const ig_ts_call *call);
+/* What an operator needs of its tensors; NULL: nothing. */
+const char *ig_ts_needs_of(const char *name);
+ig_status   ig_ts_needs_check(const ig_ts_call *call);
 
 ig_status ig_ts_op_contiguous(ig_ts_call *call);
 

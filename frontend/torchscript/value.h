@@ -127,7 +127,7 @@ struct ig_ts_list { /* lists and tuples */
     const ig_class *class;        /* of a NamedTuple, else NULL */
     const ig_script_type *type;   /* as annotated; NULL: what the items tell */
     const char           *poison; /* why it is unknown, or NULL */
-    ig_ts_tensor         *stack;  /* of a poisoned one: its items (stacked.h), or NULL */
+    ig_ts_tensor         *stack; /* of a poisoned one: its items (stacked.h), or NULL */
 };
 
 struct ig_ts_dict { /* in order of insertion */

@@ -49,6 +49,9 @@ ig_value *ig_vision_sum_rows(ig_ts_call *call, ig_value *table, ig_value *ids,
         .operands = operands, .operand_count = 3, .result_count = 1, .attrs = attrs
     };
     ig_op *op = NULL;
+    if (!table || !ids || !weights || call->status != IG_OK) {
+        return NULL;
+    }
     call->status = ig_build(call->builder, IG_OP_bag, &spec, &op);
     return op ? ig_op_result(op, 0) : NULL;
 }
@@ -111,7 +114,9 @@ static ig_value *suppress(ig_ts_call *call, ig_value *boxes, double most) {
     const ig_type *type = ig_type_tensor(module, IG_DT_bool, 1, &count);
     uint8_t        yes = 1;
     ig_value      *one = ig_make_const(call->builder, flag, &yes), *all = NULL;
-    call->status = ig_ts_full(call, one, 1, &count, &all);
+    if (call->status == IG_OK) {
+        call->status = ig_ts_full(call, one, 1, &count, &all);
+    }
     ig_value *operands[] = { ig_aten_dim_value(call, count, IG_DT_i64), one, all };
     if (call->status != IG_OK) {
         return NULL;

@@ -7,6 +7,7 @@ import copy
 
 import torch
 from torchrec import distributed
+from torchrec.distributed.fused_params import FUSED_PARAM_QUANT_STATE_DICT_SPLIT_SCALE_BIAS
 from torchrec.distributed.global_settings import set_propogate_device
 from torchrec.distributed.planner import EmbeddingShardingPlanner, Topology
 from torchrec.distributed.planner.enumerators import EmbeddingEnumerator
@@ -23,7 +24,9 @@ CPU = torch.device("cpu")
 def shard(module, how, world_size):
     """`how`: the kind of sharding by the table's name."""
     set_propogate_device(True)  # the look-ups are to be where the module is
-    sharders = [QuantEmbeddingBagCollectionSharder(), QuantEmbeddingCollectionSharder()]
+    fused = {FUSED_PARAM_QUANT_STATE_DICT_SPLIT_SCALE_BIAS: True}
+    sharders = [QuantEmbeddingBagCollectionSharder(fused_params=dict(fused)),
+                QuantEmbeddingCollectionSharder(fused_params=dict(fused))]
     topology = Topology(world_size=world_size, compute_device="cpu",
                         local_world_size=world_size)
     constraints = {
@@ -39,6 +42,22 @@ def shard(module, how, world_size):
     plan = EmbeddingShardingPlanner(topology=topology, batch_size=1,
                                     constraints=constraints,
                                     enumerator=enumerator).plan(module, sharders)
-    return _shard_modules(module=copy.deepcopy(module), device=CPU, plan=plan,
-                          env=distributed.ShardingEnv.from_local(world_size, 0),
-                          sharders=sharders)
+    sharded = _shard_modules(module=copy.deepcopy(module), device=CPU, plan=plan,
+                             env=distributed.ShardingEnv.from_local(world_size, 0),
+                             sharders=sharders)
+    for part in sharded.modules():
+        if hasattr(part, "split_embedding_weights_with_scale_bias"):
+            fill(part)
+    return sharded
+
+
+def fill(look_up):
+    """Shards come without their rows: any codes, and scales that keep them small."""
+    for codes, scales in look_up.split_embedding_weights_with_scale_bias(1):
+        if scales is None:
+            codes.view(-1).view(torch.half).uniform_(-1, 1)
+            continue
+        codes.random_(0, 256)
+        numbers = scales.view(torch.half)
+        numbers[:, 0].uniform_(0.001, 0.01)
+        numbers[:, 1].uniform_(-0.5, 0.5)
