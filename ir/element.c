@@ -8,77 +8,9 @@
 #include "ir/element.h"
 
 #include "base/checked.h"
-#include "ir/tensor.h"
+#include "ir/span.h"
 
 #include <math.h>
-#include <string.h>
-
-/* ---- bits ---- */
-
-static uint64_t read_bits(const void *bytes, unsigned width, int64_t index) {
-    const unsigned char *at = bytes;
-    if (width < 8) {
-        uint64_t bit = (uint64_t)index * width;
-        return (uint64_t)at[bit / 8] >> bit % 8 & ((1u << width) - 1);
-    }
-    uint64_t value = 0;
-    memcpy(&value, at + (uint64_t)index * (width / 8), width / 8);
-    return value;
-}
-
-static void write_bits(void *bytes, unsigned width, int64_t index, uint64_t value) {
-    unsigned char *at = bytes;
-    if (width >= 8) {
-        memcpy(at + (uint64_t)index * (width / 8), &value, width / 8);
-        return;
-    }
-    uint64_t bit = (uint64_t)index * width;
-    unsigned mask = ((1u << width) - 1) << bit % 8;
-    unsigned kept = at[bit / 8] & ~mask;
-    at[bit / 8] = (unsigned char)(kept | ((unsigned)value << bit % 8 & mask));
-}
-
-static double bits_to_double(ig_dtype dtype, uint64_t bits) {
-    if (dtype == IG_DT_f64) {
-        double value;
-        memcpy(&value, &bits, sizeof value);
-        return value;
-    }
-    if (dtype == IG_DT_f32) {
-        uint32_t low = (uint32_t)bits;
-        float    value;
-        memcpy(&value, &low, sizeof value);
-        return value;
-    }
-    if (dtype == IG_DT_f16) {
-        return ig_f16_to_f32((uint16_t)bits);
-    }
-    if (dtype == IG_DT_bf16) {
-        return ig_bf16_to_f32((uint16_t)bits);
-    }
-    return ig_f8_to_f32(dtype, (uint8_t)bits);
-}
-
-static uint64_t double_to_bits(ig_dtype dtype, double value) {
-    if (dtype == IG_DT_f64) {
-        uint64_t bits;
-        memcpy(&bits, &value, sizeof bits);
-        return bits;
-    }
-    float single = (float)value;
-    if (dtype == IG_DT_f32) {
-        uint32_t bits;
-        memcpy(&bits, &single, sizeof bits);
-        return bits;
-    }
-    if (dtype == IG_DT_f16) {
-        return ig_f32_to_f16(single);
-    }
-    if (dtype == IG_DT_bf16) {
-        return ig_f32_to_bf16(single);
-    }
-    return ig_f32_to_f8(dtype, single, false);
-}
 
 /* ---- reading ---- */
 
@@ -132,15 +64,16 @@ static const char *parse_float(ig_dtype dtype, ig_str text, uint64_t *out_bits) 
     ig_str word = { text.data + is_negative, text.size - is_negative };
     double value = INFINITY;
     if (ig_str_is(word, "nan")) {
-        *out_bits = double_to_bits(dtype, is_negative ? -(double)NAN : (double)NAN);
+        *out_bits = ig_bits_of_f64(dtype, is_negative ? -(double)NAN : (double)NAN,
+                                   false);
         return NULL;
     }
     bool is_finite = !ig_str_is(word, "inf");
     if (is_finite && !ig_str_to_f64(word, &value)) {
         return "is not a number";
     }
-    *out_bits = double_to_bits(dtype, is_negative ? -value : value);
-    double stored = bits_to_double(dtype, *out_bits);
+    *out_bits = ig_bits_of_f64(dtype, is_negative ? -value : value, false);
+    double stored = ig_bits_to_f64(dtype, *out_bits);
     bool   is_kept = is_finite ? isfinite(value) && isfinite(stored) : isinf(stored);
     return is_kept ? NULL : out_of_range;
 }
@@ -171,7 +104,7 @@ const char *ig_element_parse(ig_dtype dtype, ig_str text, void *bytes, int64_t i
     uint64_t    bits = 0;
     const char *problem = parse_bits(dtype, text, &bits);
     if (!problem) {
-        write_bits(bytes, ig_dtypes[dtype].bits, index, bits);
+        ig_bits_store(bytes, ig_dtypes[dtype].bits, index, bits);
     }
     return problem;
 }
@@ -179,7 +112,7 @@ const char *ig_element_parse(ig_dtype dtype, ig_str text, void *bytes, int64_t i
 /* ---- writing ---- */
 
 static void put_float(ig_dtype dtype, uint64_t bits, ig_writer *writer) {
-    double value = bits_to_double(dtype, bits);
+    double value = ig_bits_to_f64(dtype, bits);
     if (isnan(value)) {
         ig_put(writer, "nan");
     } else if (isinf(value)) {
@@ -213,7 +146,7 @@ void ig_element_print(ig_dtype dtype, const void *bytes, int64_t index,
         ig_put(writer, "0");
         return;
     }
-    uint64_t bits = read_bits(bytes, ig_dtypes[dtype].bits, index), again = 0;
+    uint64_t bits = ig_bits_load(bytes, ig_dtypes[dtype].bits, index), again = 0;
     size_t   start = writer->size;
     put_plain(dtype, bits, writer);
     ig_str text = { writer->data + start, writer->size - start };

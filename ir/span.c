@@ -14,7 +14,7 @@
 
 /* ---- bits: little-endian, packed with low bits first below a byte ---- */
 
-static uint64_t load_bits(const void *data, unsigned width, int64_t index) {
+uint64_t ig_bits_load(const void *data, unsigned width, int64_t index) {
     const unsigned char *bytes = data;
     if (width < 8) {
         uint64_t at = (uint64_t)index * width;
@@ -25,7 +25,7 @@ static uint64_t load_bits(const void *data, unsigned width, int64_t index) {
     return bits;
 }
 
-static void store_bits(void *data, unsigned width, int64_t index, uint64_t bits) {
+void ig_bits_store(void *data, unsigned width, int64_t index, uint64_t bits) {
     unsigned char *bytes = data;
     if (width >= 8) {
         memcpy(bytes + (uint64_t)index * (width / 8), &bits, width / 8);
@@ -62,7 +62,7 @@ static int64_t int_of_bits(const ig_dtype_info *info, uint64_t bits) {
     return (int64_t)(bits << unused) >> unused;
 }
 
-static double bits_to_f64(ig_dtype dtype, uint64_t bits) {
+double ig_bits_to_f64(ig_dtype dtype, uint64_t bits) {
     const ig_dtype_info *info = &ig_dtypes[dtype];
     if (info->class == IG_FLOAT) {
         return float_of_bits(dtype, bits);
@@ -108,7 +108,7 @@ static uint64_t bits_of_double(double value) {
     return bits;
 }
 
-static uint64_t f64_to_bits(ig_dtype dtype, double value, bool saturate) {
+uint64_t ig_bits_of_f64(ig_dtype dtype, double value, bool saturate) {
     const ig_dtype_info *info = &ig_dtypes[dtype];
     switch (info->class) {
     case IG_BOOL:
@@ -171,8 +171,8 @@ void ig_span_read_f64(ig_span from, int64_t count, double *out) {
     }
     unsigned width = ig_dtypes[from.dtype].bits;
     for (int64_t i = 0; i < count; i++) {
-        uint64_t bits = load_bits(from.data, width, from.index + i * from.stride);
-        out[i] = bits_to_f64(from.dtype, bits);
+        uint64_t bits = ig_bits_load(from.data, width, from.index + i * from.stride);
+        out[i] = ig_bits_to_f64(from.dtype, bits);
     }
 }
 
@@ -183,7 +183,7 @@ void ig_span_read_i64(ig_span from, int64_t count, int64_t *out) {
     }
     unsigned width = ig_dtypes[from.dtype].bits;
     for (int64_t i = 0; i < count; i++) {
-        uint64_t bits = load_bits(from.data, width, from.index + i * from.stride);
+        uint64_t bits = ig_bits_load(from.data, width, from.index + i * from.stride);
         out[i] = bits_to_i64(from.dtype, bits);
     }
 }
@@ -192,8 +192,8 @@ void ig_span_write_f64(ig_tensor *to, int64_t index, int64_t count,
                        const double *values, bool saturate) {
     unsigned width = ig_dtypes[to->dtype].bits;
     for (int64_t i = 0; i < count; i++) {
-        uint64_t bits = f64_to_bits(to->dtype, values[i], saturate);
-        store_bits(to->data, width, index + i, bits);
+        uint64_t bits = ig_bits_of_f64(to->dtype, values[i], saturate);
+        ig_bits_store(to->data, width, index + i, bits);
     }
 }
 
@@ -201,7 +201,8 @@ void ig_span_write_i64(ig_tensor *to, int64_t index, int64_t count,
                        const int64_t *values) {
     unsigned width = ig_dtypes[to->dtype].bits;
     for (int64_t i = 0; i < count; i++) {
-        store_bits(to->data, width, index + i, int_to_bits(to->dtype, values[i], true));
+        ig_bits_store(to->data, width, index + i,
+                      int_to_bits(to->dtype, values[i], true));
     }
 }
 
@@ -209,8 +210,8 @@ void ig_span_write_u64(ig_tensor *to, int64_t index, int64_t count,
                        const int64_t *values) {
     unsigned width = ig_dtypes[to->dtype].bits;
     for (int64_t i = 0; i < count; i++) {
-        store_bits(to->data, width, index + i,
-                   int_to_bits(to->dtype, values[i], false));
+        ig_bits_store(to->data, width, index + i,
+                      int_to_bits(to->dtype, values[i], false));
     }
 }
 
@@ -225,7 +226,7 @@ void ig_span_copy(ig_tensor *to, int64_t to_index, const ig_tensor *from,
         return;
     }
     for (int64_t i = 0; i < count; i++) {
-        uint64_t bits = load_bits(from->data, width, from_index + i);
-        store_bits(to->data, width, to_index + i, bits);
+        uint64_t bits = ig_bits_load(from->data, width, from_index + i);
+        ig_bits_store(to->data, width, to_index + i, bits);
     }
 }

@@ -11,6 +11,14 @@
 
 #include "ir/tensor.h"
 
+/* One element's bits: little-endian, packed with low bits first below a byte. */
+uint64_t ig_bits_load(const void *data, unsigned width, int64_t index);
+void     ig_bits_store(void *data, unsigned width, int64_t index, uint64_t bits);
+
+/* What bits mean, and the bits of a value; `saturate` matters for float8 only. */
+double   ig_bits_to_f64(ig_dtype dtype, uint64_t bits);
+uint64_t ig_bits_of_f64(ig_dtype dtype, double value, bool saturate);
+
 /* `stride` is in elements; 0 repeats one element. */
 typedef struct ig_span {
     ig_dtype    dtype;

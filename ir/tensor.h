@@ -32,12 +32,4 @@ int64_t ig_tensor_get_i64(const ig_tensor *tensor, int64_t index);
 void    ig_tensor_set_f64(ig_tensor *tensor, int64_t index, double value);
 void    ig_tensor_set_i64(ig_tensor *tensor, int64_t index, int64_t value);
 
-/* Narrow floats, by integer arithmetic, round to nearest even. */
-float    ig_f16_to_f32(uint16_t bits);
-uint16_t ig_f32_to_f16(float value);
-float    ig_bf16_to_f32(uint16_t bits);
-uint16_t ig_f32_to_bf16(float value);
-float    ig_f8_to_f32(ig_dtype dtype, uint8_t bits);
-uint8_t  ig_f32_to_f8(ig_dtype dtype, float value, bool saturate);
-
 #endif

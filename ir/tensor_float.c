@@ -174,31 +174,3 @@ ig_float_parts ig_float_parts_of(double value) {
 ig_float_parts ig_float_parts_of_int(uint64_t magnitude, bool is_negative) {
     return (ig_float_parts){ .magnitude = magnitude, .is_negative = is_negative };
 }
-
-/* ---- the functions of ir/tensor.h ---- */
-
-float ig_f16_to_f32(uint16_t bits) {
-    return ig_float_widen(IG_DT_f16, bits);
-}
-
-uint16_t ig_f32_to_f16(float value) {
-    return (uint16_t)ig_float_narrow(IG_DT_f16, ig_float_parts_of((double)value),
-                                     false);
-}
-
-float ig_bf16_to_f32(uint16_t bits) {
-    return ig_float_widen(IG_DT_bf16, bits);
-}
-
-uint16_t ig_f32_to_bf16(float value) {
-    return (uint16_t)ig_float_narrow(IG_DT_bf16, ig_float_parts_of((double)value),
-                                     false);
-}
-
-float ig_f8_to_f32(ig_dtype dtype, uint8_t bits) {
-    return ig_float_widen(dtype, bits);
-}
-
-uint8_t ig_f32_to_f8(ig_dtype dtype, float value, bool saturate) {
-    return (uint8_t)ig_float_narrow(dtype, ig_float_parts_of((double)value), saturate);
-}

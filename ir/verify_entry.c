@@ -20,6 +20,12 @@ static void check_signature(ig_verifier *v, uint32_t arg_count, uint32_t result_
     }
 }
 
+/* May the state lie there?  In a plan what comes behind is a buffer. */
+static bool holds_state(const ig_type *type, const ig_type *state) {
+    bool is_like = type->kind == state->kind || type->kind == IG_BUFFER;
+    return is_like && type->dtype == state->dtype && type->rank == state->rank;
+}
+
 /* The weight must fit both types, which may have other extents. */
 static void check_state(ig_verifier *v, uint32_t index, const ig_type *before,
                         const ig_type *after) {
@@ -32,10 +38,7 @@ static void check_state(ig_verifier *v, uint32_t index, const ig_type *before,
     }
     const ig_type *types[] = { before, after };
     for (size_t i = 0; i < 2; i++) {
-        bool is_like = types[i]->kind == weight->type->kind &&
-                       types[i]->dtype == weight->type->dtype &&
-                       types[i]->rank == weight->type->rank;
-        if (!is_like) {
+        if (!holds_state(types[i], weight->type)) {
             ig_verify_defect(v, NULL, "state @%s is %s %s", name,
                              ig_verify_type(v, types[i]), i ? "behind" : "before");
         }

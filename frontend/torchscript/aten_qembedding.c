@@ -11,6 +11,7 @@
 #include "frontend/torchscript/eval.h"
 #include "ir/bag.h"
 #include "ir/row.h"
+#include "ir/span.h"
 
 #include <string.h>
 
@@ -100,7 +101,7 @@ static double number_at(const ig_data *data, int64_t i) {
 }
 
 static void put_f16(uint8_t *at, double value) {
-    uint16_t bits = ig_f32_to_f16((float)value);
+    uint16_t bits = (uint16_t)ig_bits_of_f64(IG_DT_f16, (double)(float)value, false);
     memcpy(at, &bits, sizeof bits);
 }
 

@@ -71,16 +71,17 @@ static void check_session(ig_session *session) {
     }
 }
 
-static ig_program *compile(ig_module *module) {
+static ig_program *compile(ig_context *context, ig_module *module) {
     ig_program *program = NULL;
-    CHECK_MSG(ig_compile(module, NULL, &program) == IG_OK, "did not compile");
+    CHECK_MSG(ig_compile(module, NULL, &program) == IG_OK, "%s",
+              ig_context_messages(context));
     return program;
 }
 
 TEST(sessions_keep_state_between_runs) {
     ig_context *context = open_context();
     ig_module  *module = import(context, model);
-    ig_program *program = compile(module);
+    ig_program *program = compile(context, module);
     ig_session *session = NULL, *other = NULL;
     CHECK_INT(ig_program_input_count(program), 1);
     CHECK_INT(ig_program_output_count(program), 1);
@@ -102,7 +103,7 @@ TEST(sessions_keep_state_between_runs) {
 TEST(a_bound_session_goes_on_with_its_state) {
     ig_context *context = open_context();
     ig_module  *module = import(context, model);
-    ig_program *program = compile(module);
+    ig_program *program = compile(context, module);
     ig_session *session = NULL;
     float       x = 1, y = 0;
     ig_view     in = { .data = &x, .dtype = IG_F32, .rank = 1, .dims = { 1 } };
@@ -141,7 +142,7 @@ TEST(a_failed_run_leaves_state_as_it_was) {
                  { 7, false, 0 }, { 7, false, 0 }, { 1, true, 3 } };
     ig_context *context = open_context();
     ig_module  *module = import(context, failing);
-    ig_program *program = compile(module);
+    ig_program *program = compile(context, module);
     ig_session *session = NULL;
     CHECK_INT(ig_session_create(program, NULL, &session), IG_OK);
     for (size_t i = 0; i < IG_COUNT_OF(runs); i++) {
@@ -212,7 +213,7 @@ TEST(module_and_program_tell_the_same_tree) {
     ig_tree_node nodes[16];
     ig_context  *context = open_context();
     ig_module   *module = import(context, model);
-    ig_program  *program = compile(module);
+    ig_program  *program = compile(context, module);
     size_t       count = ig_module_node_count(module);
     CHECK_TEXT(ig_module_signature(module),
                "step(x: f32[N], by: 1) -> {\"y\": f32[N]}");
@@ -235,7 +236,7 @@ TEST(module_and_program_tell_the_same_tree) {
 TEST(models_without_a_signature_have_a_flat_tree) {
     ig_context  *context = open_context();
     ig_module   *module = import(context, failing);
-    ig_program  *program = compile(module);
+    ig_program  *program = compile(context, module);
     ig_tree_node result = ig_program_node(program, 2);
     CHECK_INT(ig_program_node_count(program), 5);
     CHECK_TEXT(ig_module_signature(module), "main(id: i64[1]) -> (f32[1, 1], i64[])");

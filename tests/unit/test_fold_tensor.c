@@ -96,18 +96,18 @@ TEST(overflow_saturates_or_leaves_the_range) {
     }
 }
 
-TEST(single_precision_agrees_with_the_direct_functions) {
-    CHECK_INT(ig_f32_to_f16(1.0f), 0x3c00);
-    CHECK_INT(ig_f32_to_f16(-2.0f), 0xc000);
-    CHECK_INT(ig_f32_to_f16(65519.996f), 0x7bff);
-    CHECK_INT(ig_f32_to_f16(65520.0f), 0x7c00);
-    CHECK_INT(ig_f32_to_bf16(1.00390625f), 0x3f80); /* a tie, to even */
-    CHECK_INT(ig_f32_to_bf16(1.01171875f), 0x3f82);
-    CHECK(ig_f16_to_f32(0x0001) == 0x1p-24f);
-    CHECK(ig_bf16_to_f32(0x0001) == 0x1p-133f);
-    CHECK(ig_f8_to_f32(IG_DT_f8e4m3fn, 0x7e) == 448.0f);
-    CHECK(ig_f8_to_f32(IG_DT_f8e4m3fnuz, 0x7f) == 240.0f);
-    CHECK_INT(ig_f32_to_f8(IG_DT_f8e5m2, 57344.0f, false), 0x7b);
+TEST(known_codes) {
+    CHECK_INT(ig_bits_of_f64(IG_DT_f16, 1.0, false), 0x3c00);
+    CHECK_INT(ig_bits_of_f64(IG_DT_f16, -2.0, false), 0xc000);
+    CHECK_INT(ig_bits_of_f64(IG_DT_f16, 65519.996, false), 0x7bff);
+    CHECK_INT(ig_bits_of_f64(IG_DT_f16, 65520.0, false), 0x7c00);
+    CHECK_INT(ig_bits_of_f64(IG_DT_bf16, 1.00390625, false), 0x3f80); /* to even */
+    CHECK_INT(ig_bits_of_f64(IG_DT_bf16, 1.01171875, false), 0x3f82);
+    CHECK_INT(ig_bits_of_f64(IG_DT_f8e5m2, 57344.0, false), 0x7b);
+    CHECK(ig_bits_to_f64(IG_DT_f16, 0x0001) == 0x1p-24);
+    CHECK(ig_bits_to_f64(IG_DT_bf16, 0x0001) == 0x1p-133);
+    CHECK(ig_bits_to_f64(IG_DT_f8e4m3fn, 0x7e) == 448.0);
+    CHECK(ig_bits_to_f64(IG_DT_f8e4m3fnuz, 0x7f) == 240.0);
 }
 
 /* ---- elements ---- */
@@ -249,7 +249,7 @@ TEST(rows_of_tables_know_their_bytes) {
 
 UNIT_SUITE(fold_tensor, every_code_decodes_as_defined_and_comes_back,
            every_gap_rounds_to_nearest_even, overflow_saturates_or_leaves_the_range,
-           single_precision_agrees_with_the_direct_functions,
+           known_codes,
            packed_elements_do_not_touch_their_neighbours, low_bits_come_first,
            integers_saturate_from_floats_and_wrap_from_integers,
            large_integers_become_floats_in_one_rounding, unaligned_memory_may_be_read,
