@@ -187,17 +187,22 @@ static void emit_range(const dot *d, ig_builder *b, const dot_range *range) {
     (d->vectors ? dot_emit_columns : emit_along_k)(d, b, range);
 }
 
-/* Products of known M take one form; else the run chooses. */
+/* Too few rows or columns for panels? */
+static ig_value *is_small(const dot *d, ig_builder *b) {
+    ig_value *m = ig_lower_dim(d->lower, d->type->dims[d->rank - 2]);
+    ig_value *is_low = k_compare(b, IG_OP_lt, m, k_i64(b, d->panels.least_m));
+    ig_value *is_narrow = k_compare(b, IG_OP_lt, d->n, k_i64(b, d->panels.least_n));
+    return d->panels.least_n ? k_binary(b, IG_OP_or, is_low, is_narrow) : is_low;
+}
+
+/* Products of known extents take one form; else the run chooses. */
 static void emit_forms(const dot *d, ig_builder *b, const dot_range *range) {
-    int64_t m = 0, least = d->panels.least_m;
-    ig_dim  rows = d->type->dims[d->rank - 2];
     if (!d->panels.lanes) {
         emit_range(d, b, range);
-    } else if (ig_dim_constant(d->lower->module, rows, &m)) {
+    } else if (!d->panels.is_choice) {
         dot_emit_panels(d, b, range);
     } else {
-        ig_value *have = ig_lower_dim(d->lower, rows);
-        k_if few = k_if_open(b, k_compare(b, IG_OP_lt, have, k_i64(b, least)), NULL, 0);
+        k_if few = k_if_open(b, is_small(d, b), NULL, 0);
         emit_range(d, &few.then, range);
         dot_emit_panels(d, &few.other, range);
         k_if_close(&few, NULL, NULL);
@@ -302,9 +307,8 @@ ig_status ig_lower_cpu_dot(ig_lower *lower) {
     d.lanes = is_contiguous ? ig_lower_lanes(lower, (ig_dtype)d.type->dtype) : 1;
     if (!is_contiguous && dot_has_columns(&d)) {
         dot_choose_columns(&d);
-    } else {
-        dot_choose_panels(&d);
     }
+    dot_choose_panels(&d);
     int64_t n = COLUMNS;
     (void)ig_dim_constant(lower->module, d.type->dims[d.rank - 1], &n);
     d.has_groups = d.lanes > 1 && n >= COLUMNS && !ig_cpu_is_heavy(lower->body);

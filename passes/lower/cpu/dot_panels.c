@@ -34,6 +34,7 @@ enum {
     MOST_LANES = 16,
     K_BLOCK = 128,
     LEAST_COLUMNS = 4,
+    WIDE = 65, /* columns: fewer are multiplied as they lie where they lie well */
 };
 
 /* Columns of one panel, for all rows of a tile. */
@@ -433,32 +434,54 @@ void dot_emit_panels(const dot *d, ig_builder *b, const dot_range *range) {
 
 /* ---- when they pay ---- */
 
-/* Rows of C from which on copying B costs less than it saves. */
-static int64_t least_rows(const dot *d) {
-    bool has_unit_a = is_along_k(d->a, !d->transpose_a);
-    if (has_unit_a && is_along_k(d->b, d->transpose_b)) {
-        return 8;
+/* Rows of C from which on copying B costs less than it saves.  Where dot products along
+ * k would do, a vector of it costs 2 + log2(lanes) instructions, and each row saves
+ * two; where columns would, rows save what B loses by lying in more pages and lines of
+ * the nearest cache than these hold.  All else would go element by element. */
+static int64_t least_rows(const dot *d, uint32_t lanes) {
+    int64_t shuffles = 0;
+    while ((lanes >> shuffles) > 1) {
+        shuffles++;
     }
-    return 2; /* or else an element at a time */
+    if (d->vectors) {
+        return 24;
+    }
+    bool has_dots = is_along_k(d->a, !d->transpose_a) &&
+                    is_along_k(d->b, d->transpose_b);
+    return has_dots ? (3 + shuffles) / 2 : 2;
+}
+
+/* Is the extent known, and smaller than that?  *is_open: it is not known. */
+static bool is_below(const dot *d, ig_dim extent, int64_t least, bool *is_open) {
+    int64_t value = 0;
+    bool    is_known = ig_dim_constant(d->lower->module, extent, &value);
+    *is_open |= !is_known && least > 0;
+    return is_known && value < least;
+}
+
+static uint32_t most_rows(const ig_target *target) {
+    return target->vector_registers >= 32 ? 8 : target->vector_bytes >= 32 ? 6 : 4;
 }
 
 void dot_choose_panels(dot *d) {
     ig_lower  *lower = d->lower;
     ig_dtype   dtype = (ig_dtype)d->type->dtype;
-    int64_t    n = 0, k = 0, m = 0;
-    bool       is_n = ig_dim_constant(lower->module, d->type->dims[d->rank - 1], &n);
-    bool       is_m = ig_dim_constant(lower->module, d->type->dims[d->rank - 2], &m);
+    int64_t    k = 0;
     bool       is_same = d->a->type->dtype == dtype && d->b->type->dtype == dtype;
-    dot_panels p = { .rows = lower->target->vector_registers >= 32 ? 8
-                             : lower->target->vector_bytes >= 32   ? 6
-                                                                   : 4 };
-    p.least_m = least_rows(d);
+    dot_panels p = { .wide = dtype == IG_DT_f64 ? IG_DT_f64 : IG_DT_f32 };
+    p.lanes = ig_lower_lanes(lower, p.wide);
+    p.rows = most_rows(lower->target);
+    p.least_m = least_rows(d, p.lanes);
+    p.least_n = d->vectors ? WIDE : 0;
+    int64_t least_n = d->vectors ? WIDE : LEAST_COLUMNS;
+    bool    is_m_open = false, is_n_open = false;
+    bool    is_small = is_below(d, d->type->dims[d->rank - 2], p.least_m, &is_m_open);
+    is_small |= is_below(d, d->type->dims[d->rank - 1], least_n, &is_n_open);
     if (!ig_dtype_is_float(dtype) || !is_same || d->a_is_vector || d->b_is_vector ||
-        (is_n && n < LEAST_COLUMNS) || (is_m && m < p.least_m)) {
+        is_small) {
         return;
     }
-    p.wide = dtype == IG_DT_f64 ? IG_DT_f64 : IG_DT_f32;
-    p.lanes = ig_lower_lanes(lower, p.wide);
+    p.is_choice = is_m_open || (is_n_open && p.least_n > 0);
     p.is_deep = !ig_dim_constant(lower->module, dot_depth(d), &k) || k > K_BLOCK;
     bool has_vectors = dot_has_column_epilogue(d);
     p.is_staged = p.is_deep || !has_vectors || ig_cpu_is_heavy(lower->body);
