@@ -99,7 +99,8 @@ class Layer:
 
     def room(self, name):
         self.outputs[name] = [
-            np.zeros((self.m, self.n), "float32") for _ in range(self.sets)
+            np.full((self.m, self.n), np.nan, "float32")  # touches its pages
+            for _ in range(self.sets)
         ]
         return self.outputs[name]
 

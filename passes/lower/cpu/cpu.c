@@ -4,6 +4,7 @@
 
 #include "passes/lower/math_more.h"
 
+#include "base/checked.h"
 #include "base/writer.h"
 
 const ig_lower_family ig_lower_cpu[] = {
@@ -75,6 +76,15 @@ const char *ig_cpu_name(ig_lower *lower, const char *family) {
         }
     }
     return ig_writer_str(&writer).data;
+}
+
+ig_value *ig_cpu_scratch(ig_lower *lower, int64_t floats) {
+    const ig_type *type = ig_type_buffer(lower->module, IG_DT_f32, 0, NULL);
+    ig_attr        offset = ig_attr_of_int(lower->scratch);
+    ig_attr        attrs[IG_scratch_attr_count] = { [IG_scratch_offset] = offset };
+    ig_op_spec     spec = { .attrs = attrs, .result_types = &type, .result_count = 1 };
+    lower->scratch += (int64_t)ig_align_up((size_t)floats * 4, 64);
+    return ig_make_op(&lower->b, IG_OP_scratch, &spec)->results;
 }
 
 void ig_cpu_each_tile(ig_lower *lower,

@@ -15,6 +15,9 @@ bool ig_cpu_is_heavy(const ig_block *body);
 /* "gemm_add_relu": the family and the body's elementwise ops, for people. */
 const char *ig_cpu_name(ig_lower *lower, const char *family);
 
+/* So many floats of a worker's own; lines begin where caches' do. */
+ig_value *ig_cpu_scratch(ig_lower *lower, int64_t floats);
+
 /* Loop over this call's tiles around `emit`; `tile` is the tile's number. */
 void ig_cpu_each_tile(ig_lower *lower,
                       void (*emit)(void *user, ig_builder *b, ig_value *tile),

@@ -10,18 +10,21 @@
  *   grid       tiles of at most row_limit(K) rows, evenly split, x 128 columns; a
  *              worker walks the columns of one row tile first, so its rows of A stay
  *              in L2
- *   tile       slivers of NP panels; for each, the rows in blocks of at most MR, evenly
- *              split, so that the last block is not a thin one
+ *   pass       a part of K, at most K_BLOCK: what a tile needs of A for it stays in
+ *              L2; between passes the tile's sums wait in scratch memory
+ *   sliver     NP panels; for each, the rows in blocks of at most MR, evenly split, so
+ *              that the last block is not a thin one
  *   block      r x NP register tile: a chain of muladds over k for each element
  *
  * Every variant sums each element over k in one order: a chain for each K_BLOCK of k,
- * the blocks' sums added up one after the other.  Bounded chains bound rounding errors,
+ * the passes' sums added up one after the other.  Bounded chains bound rounding errors,
  * and the bits do not depend on how rows and columns are split, nor on the batch.  Few
  * rows take wider slivers: one row alone would wait for the latency of its additions.
  *
  * What lies in memory or L3 comes into L2 while the block before is multiplied: a line
  * of A, of B and of C for each k.  All at once they would hold up the loads that the
- * multiplication waits for.
+ * multiplication waits for.  A single block goes through B so fast that lines fetched
+ * by hand come late, and take the place of those that the processor fetches itself.
  *
  * K, N, M and strides are params: one kernel serves every shape of its class (rows of a
  * tile, does N divide by 16, is the number of panels odd).
@@ -36,7 +39,7 @@ enum {
     PANEL = IG_GEMM_PANEL,
     TILE_COLUMNS = IG_GEMM_TILE_COLUMNS,
     MAX_ROWS = IG_GEMM_MAX_ROWS,
-    K_BLOCK = 1024,
+    K_BLOCK = IG_GEMM_K_BLOCK,
     CURSORS = 3,
 };
 
@@ -52,24 +55,36 @@ typedef struct gemm {
     bool              is_odd;    /* slivers may leave one panel over */
     bool              is_deep;   /* K may be larger than K_BLOCK */
     bool              is_heavy;  /* the epilogue is too long to be repeated a vector */
-    ig_value         *stage;     /* local copy of a register tile: heavy or deep ones */
+    ig_value         *stage;     /* local copy of a register tile, when heavy */
+    ig_value         *partial;   /* sums of a tile between passes, when deep */
 } gemm;
 
-/* ---- the epilogue ---- */
+/* What a worker does at a time: a tile of the grid, in passes over K. */
+typedef struct tile_range {
+    ig_value *row, *rows; /* first, count */
+    ig_value *column, *column_end;
+    ig_value *k, *k_end; /* of this pass */
+} tile_range;
 
 /* What to fetch for later while summing up, a line for each k: first, first + step … up
- * to last, which is fetched again and again. */
+ * to last, if it has one.  A cursor with nothing to fetch goes along with the loads of
+ * the multiplication, which are in L1: other lines would be asked for again each time.
+ */
 typedef struct cursor {
     ig_value *buffer, *first, *step, *last;
+    int64_t   level; /* of the cache */
 } cursor;
 
 /* Rows row … row + rows, columns from `column` on, as the K loop left them. */
 typedef struct register_tile {
-    uint32_t   rows, panels, cursor_count;
-    ig_value  *row, *column;
-    ig_value **sums; /* [rows][panels * vectors] */
-    cursor     cursors[CURSORS];
+    const tile_range *range;
+    uint32_t          rows, panels, cursor_count;
+    ig_value         *row, *column;
+    ig_value        **sums; /* [rows][panels * vectors] */
+    cursor            cursors[CURSORS];
 } register_tile;
+
+/* ---- the epilogue ---- */
 
 static ig_site site_at(const gemm *g, ig_builder *b, ig_value *const index[2],
                        ig_value *count) {
@@ -187,8 +202,10 @@ static void open_k(const gemm *g, ig_builder *b, const register_tile *tile,
     }
     s->panel_step = k_mul(b, g->k, k_i64(b, PANEL));
     ig_value *panel = k_div(b, tile->column, k_i64(b, PANEL));
+    ig_value *start = k_add(b, k_mul(b, panel, s->panel_step),
+                            k_mul(b, tile->range->k, k_i64(b, PANEL)));
     open_zeros(g, b, tile, s);
-    s->at[0] = k_offset(b, g->panels->buffer, k_mul(b, panel, s->panel_step));
+    s->at[0] = k_offset(b, g->panels->buffer, start);
     s->count = 1 + tile->cursor_count;
     for (uint32_t i = 0; i < tile->cursor_count; i++) {
         s->at[1 + i] = tile->cursors[i].first;
@@ -241,76 +258,97 @@ static void multiply(const gemm *g, k_loop *loop, const register_tile *tile,
     }
 }
 
-/* The register tile's sums over k = from … to; moves the state on. */
-static void sum_block(const gemm *g, ig_builder *b, const register_tile *tile,
-                      ig_value *const range[2], k_state *s, ig_value **out_sums) {
-    uint32_t  tile_size = tile->rows * tile->panels * g->shape.vectors;
-    uint32_t  count = tile_size + s->count;
+/* Fetches what the cursor is at; returns where it is next. */
+static ig_value *move_cursor(ig_builder *b, const cursor *c, ig_value *at) {
+    k_prefetch(b, c->buffer, at, c->level);
+    ig_value *next = k_add(b, at, c->step);
+    return c->last ? k_min(b, next, c->last) : next;
+}
+
+/* The register tile's sums over the k of one pass. */
+static void sum_pass(const gemm *g, ig_builder *b, const register_tile *tile,
+                     ig_value **out_sums) {
+    uint32_t tile_size = tile->rows * tile->panels * g->shape.vectors;
+    k_state  s;
+    open_k(g, b, tile, &s);
+    uint32_t  count = tile_size + s.count;
     ig_value *state[K_CARRIED], *next[K_CARRIED];
     for (uint32_t i = 0; i < count; i++) {
         state[i] = i < tile_size ? k_const_vector(b, IG_DT_f32, g->shape.lanes, 0.0)
-                                 : s->at[i - tile_size];
+                                 : s.at[i - tile_size];
     }
-    k_loop     loop = k_loop_open(b, range[0], range[1], k_i64(b, 1), state, count);
+    k_loop loop = k_loop_open(b, tile->range->k, tile->range->k_end, k_i64(b, 1), state,
+                              count);
     ig_value **at = &loop.carried[tile_size];
-    multiply(g, &loop, tile, s, next);
-    next[tile_size] = k_offset(&loop.b, at[0], k_i64(&loop.b, PANEL));
     for (uint32_t i = 0; i < tile->cursor_count; i++) {
-        const cursor *to = &tile->cursors[i];
-        k_prefetch(&loop.b, to->buffer, at[1 + i], 2);
-        next[tile_size + 1 + i] = k_min(&loop.b, k_add(&loop.b, at[1 + i], to->step),
-                                        to->last);
+        next[tile_size + 1 + i] = move_cursor(&loop.b, &tile->cursors[i], at[1 + i]);
     }
+    multiply(g, &loop, tile, &s, next);
+    next[tile_size] = k_offset(&loop.b, at[0], k_i64(&loop.b, PANEL));
     k_loop_close(&loop, next, count);
     memcpy(out_sums, loop.results, tile_size * sizeof *out_sums);
-    memcpy(s->at, &loop.results[tile_size], s->count * sizeof *s->at);
 }
 
-static ig_value *stage_place(const gemm *g, ig_builder *b, uint32_t i) {
-    return k_i64(b, (int64_t)i * g->shape.lanes);
+/* ---- passes over a long K ---- */
+
+/* Where vector i of a register tile waits between passes. */
+static ig_value *partial_place(const gemm *g, ig_builder *b, const register_tile *tile,
+                               uint32_t i) {
+    uint32_t  width = tile->panels * g->shape.vectors;
+    ig_value *row = k_sub(b, tile->row, tile->range->row);
+    ig_value *column = k_sub(b, tile->column, tile->range->column);
+    int64_t   within = (int64_t)(i / width) * TILE_COLUMNS +
+                     (int64_t)(i % width) * g->shape.lanes;
+    ig_value *at = k_add(b, k_mul(b, row, k_i64(b, TILE_COLUMNS)), column);
+    return k_add(b, at, k_i64(b, within));
 }
 
-/* Long sums: blocks of K_BLOCK, whose sums are added up in memory in order. */
-static void sum_deep(const gemm *g, ig_builder *b, const register_tile *tile,
-                     ig_value **out_sums) {
-    uint32_t tile_size = tile->rows * tile->panels * g->shape.vectors;
-    k_state  p;
-    open_k(g, b, tile, &p);
-    for (uint32_t i = 0; i < tile_size; i++) {
-        ig_value *zero = k_const_vector(b, IG_DT_f32, g->shape.lanes, 0.0);
-        k_store(b, zero, g->stage, stage_place(g, b, i));
+/* Adds what the passes before came to. */
+static void add_passes(const gemm *g, ig_builder *b, const register_tile *tile,
+                       uint32_t count, ig_value **sums) {
+    const ig_type *types[K_CARRIED];
+    ig_value      *zeros[K_CARRIED], *before[K_CARRIED];
+    for (uint32_t i = 0; i < count; i++) {
+        types[i] = sums[i]->type;
     }
-    ig_value   *step = k_i64(b, K_BLOCK);
-    k_loop      blocks = k_loop_open(b, k_i64(b, 0), g->k, step, p.at, p.count);
-    ig_builder *in = &blocks.b;
-    ig_value   *end = k_min(in, g->k, k_add(in, blocks.index, k_i64(in, K_BLOCK)));
-    ig_value   *range[2] = { blocks.index, end };
-    memcpy(p.at, blocks.carried, p.count * sizeof *p.at);
-    sum_block(g, in, tile, range, &p, out_sums);
-    for (uint32_t i = 0; i < tile_size; i++) {
-        ig_value *place = stage_place(g, in, i);
-        ig_value *before = k_load(in, g->stage, place, g->shape.lanes);
-        k_store(in, k_add(in, before, out_sums[i]), g->stage, place);
+    ig_value *is_first = k_compare(b, IG_OP_eq, tile->range->k, k_i64(b, 0));
+    k_if      first = k_if_open(b, is_first, types, count);
+    for (uint32_t i = 0; i < count; i++) {
+        ig_value *place = partial_place(g, &first.other, tile, i);
+        zeros[i] = k_const_vector(&first.then, IG_DT_f32, g->shape.lanes, 0.0);
+        before[i] = k_load(&first.other, g->partial, place, g->shape.lanes);
     }
-    k_loop_close(&blocks, p.at, p.count);
-    for (uint32_t i = 0; i < tile_size; i++) {
-        out_sums[i] = k_load(b, g->stage, stage_place(g, b, i), g->shape.lanes);
+    k_if_close(&first, zeros, before);
+    for (uint32_t i = 0; i < count; i++) {
+        sums[i] = k_add(b, first.results[i], sums[i]);
     }
 }
 
-/* One register tile: rows x panels, all of K, then the epilogue. */
+/* The sums wait for the next pass, or are finished. */
+static void keep_or_finish(const gemm *g, ig_builder *b, const register_tile *tile,
+                           uint32_t count) {
+    ig_value *is_last = k_compare(b, IG_OP_eq, tile->range->k_end, g->k);
+    k_if      last = k_if_open(b, is_last, NULL, 0);
+    finish_tile(g, &last.then, tile);
+    for (uint32_t i = 0; i < count; i++) {
+        ig_value *place = partial_place(g, &last.other, tile, i);
+        k_store(&last.other, tile->sums[i], g->partial, place);
+    }
+    k_if_close(&last, NULL, NULL);
+}
+
+/* One register tile: rows x panels, one pass over K, then the epilogue. */
 static void emit_block(const gemm *g, ig_builder *b, register_tile tile) {
     ig_value *sums[K_CARRIED];
+    uint32_t  count = tile.rows * tile.panels * g->shape.vectors;
     tile.sums = sums;
-    if (g->is_deep) {
-        sum_deep(g, b, &tile, sums);
-    } else {
-        ig_value *range[2] = { k_i64(b, 0), g->k };
-        k_state   p;
-        open_k(g, b, &tile, &p);
-        sum_block(g, b, &tile, range, &p, sums);
+    sum_pass(g, b, &tile, sums);
+    if (!g->is_deep) {
+        finish_tile(g, b, &tile);
+        return;
     }
-    finish_tile(g, b, &tile);
+    add_passes(g, b, &tile, count, sums);
+    keep_or_finish(g, b, &tile, count);
 }
 
 /* ---- rows of a tile ---- */
@@ -331,37 +369,64 @@ static void emit_by_rows(const gemm *g, ig_builder *b, ig_value *rows, uint32_t 
     k_if_close(&half, NULL, NULL);
 }
 
-typedef struct tile_range {
-    ig_value *row, *rows; /* first, count */
-    ig_value *column, *column_end;
-} tile_range;
-
 /* The rows of A behind this block, while the first sliver goes over them. */
 static cursor rows_behind(const gemm *g, ig_builder *b, const register_tile *tile,
                           ig_value *rows) {
-    ig_value *last = k_mul(b, g->m, g->lda);
-    ig_value *next = k_mul(b, k_add(b, tile->row, rows), g->lda);
+    ig_value *next = k_add(b, tile->row, rows), *line = k_i64(b, PANEL);
     ig_value *is_first = k_compare(b, IG_OP_eq, tile->column, k_i64(b, 0));
-    return (cursor){ g->a->buffer, k_where(b, is_first, next, last), k_i64(b, PANEL),
-                     last };
+    ig_value *is_inside = k_compare(b, IG_OP_lt, next, g->m);
+    ig_value *wanted = k_where(b, is_inside, k_cast(b, is_first, IG_DT_i64),
+                               k_i64(b, 0));
+    ig_value *row = k_add(b, tile->row, k_mul(b, wanted, rows));
+    ig_value *step = k_add(b, k_mul(b, wanted, k_sub(b, line, k_i64(b, 1))),
+                           k_i64(b, 1));
+    return (cursor){
+        .buffer = g->a->buffer, .first = k_mul(b, row, g->lda), .step = step, .level = 2
+    };
 }
 
-/* The next sliver of B: block i fetches panel i of it.  A single block goes through B
- * so fast that all it could fetch would come late. */
+/* Where in B the sliver behind this one begins, or the first one of the next pass. */
+static ig_value *sliver_behind(const gemm *g, ig_builder *b,
+                               const register_tile *tile) {
+    const tile_range *range = tile->range;
+    ig_value         *line = k_i64(b, PANEL), *panel_size = k_mul(b, g->k, line);
+    ig_value *next = k_add(b, tile->column, k_i64(b, (int64_t)tile->panels * PANEL));
+    ig_value *at = k_mul(b, k_div(b, next, line), panel_size);
+    if (!g->is_deep) {
+        return at;
+    }
+    ig_value *first = k_mul(b, k_div(b, range->column, line), panel_size);
+    ig_value *again = k_add(b, first, k_mul(b, range->k_end, line));
+    ig_value *is_inside = k_compare(b, IG_OP_lt, next, range->column_end);
+    ig_value *has_pass = k_compare(b, IG_OP_lt, range->k_end, g->k);
+    ig_value *below = k_add(b, at, k_mul(b, range->k, line));
+    return k_where(b, is_inside, below, k_where(b, has_pass, again, at));
+}
+
+/* The next sliver of B: block i fetches panel i of it. */
 static cursor panels_behind(const gemm *g, ig_builder *b, const register_tile *tile,
-                            ig_value *number, ig_value *is_single) {
+                            ig_value *number) {
     ig_value *line = k_i64(b, PANEL), *panel_size = k_mul(b, g->k, line);
-    ig_value *next = k_add(b, k_div(b, tile->column, line), k_i64(b, tile->panels));
-    ig_value *last = k_mul(b, k_add(b, next, k_i64(b, tile->panels)), panel_size);
-    ig_value *first = k_min(b, k_mul(b, k_add(b, next, number), panel_size), last);
-    return (cursor){ g->panels->buffer, k_where(b, is_single, last, first), line,
-                     last };
+    ig_value *own = k_mul(b, k_div(b, tile->column, line), panel_size);
+    ig_value *is_one = k_compare(b, IG_OP_lt, number, k_i64(b, tile->panels));
+    ig_value *next = k_add(b, sliver_behind(g, b, tile), k_mul(b, number, panel_size));
+    own = k_add(b, own, k_mul(b, tile->range->k, line));
+    return (cursor){ .buffer = g->panels->buffer,
+                     .first = k_where(b, is_one, next, own),
+                     .step = line,
+                     .level = 2 };
+}
+
+static bool stores_lines(const gemm *g) {
+    const ig_operand *c = &g->lower->outs[0];
+    return c->type->rank == 2 && c->type->dtype == IG_DT_f32 && c->strides[1] == 1;
 }
 
 /* What the next sliver writes: a store waits for its line too.  Block i fetches line i
  * of each row; a row of C may begin anywhere in a line, so there may be one more. */
-static cursor results_behind(const gemm *g, ig_builder *b, const tile_range *range,
-                             const register_tile *tile, ig_value *number) {
+static cursor results_behind(const gemm *g, ig_builder *b, const register_tile *tile,
+                             ig_value *number) {
+    const tile_range *range = tile->range;
     int64_t           width = (int64_t)tile->panels * PANEL;
     const ig_operand *c = &g->lower->outs[0];
     ig_value         *ldc = ig_lower_param(g->lower, c->strides[0]);
@@ -369,26 +434,21 @@ static cursor results_behind(const gemm *g, ig_builder *b, const tile_range *ran
     ig_value *column = k_add(b, k_add(b, tile->column, k_i64(b, width)), part);
     ig_value *first = k_add(b, k_mul(b, range->row, ldc), column);
     ig_value *below = k_mul(b, k_sub(b, range->rows, k_i64(b, 1)), ldc);
-    return (cursor){ c->buffer, first, ldc, k_add(b, first, below) };
+    return (cursor){ .buffer = c->buffer,
+                     .first = first,
+                     .step = ldc,
+                     .last = k_add(b, first, below),
+                     .level = 1 }; /* the last one is fetched again and again */
 }
 
-static void add_cursors(const gemm *g, ig_builder *b, const tile_range *range,
-                        ig_value *const block[2], register_tile *tile) {
-    ig_value         *number = block[0], *rows = block[1];
-    const ig_operand *c = &g->lower->outs[0];
-    ig_value         *is_single = k_compare(b, IG_OP_eq, rows, range->rows);
-    tile->cursors[0] = rows_behind(g, b, tile, rows);
-    tile->cursors[1] = panels_behind(g, b, tile, number, is_single);
-    tile->cursor_count = 2;
-    if (c->type->rank == 2 && c->type->dtype == IG_DT_f32 && c->strides[1] == 1) {
-        tile->cursors[2] = results_behind(g, b, range, tile, number);
-        tile->cursor_count = 3;
-    }
+static void add_cursor(register_tile *tile, cursor c) {
+    tile->cursors[tile->cursor_count++] = c;
 }
 
-/* All row blocks of one sliver of `panels` panels from `column` on. */
+/* All row blocks of one sliver of `panels` panels from `column` on, of which there are
+ * several when `is_tall`. */
 static void emit_sliver(const gemm *g, ig_builder *b, const tile_range *range,
-                        ig_value *column, uint32_t panels) {
+                        ig_value *column, uint32_t panels, bool is_tall) {
     ig_value     *blocks = k_ceil_div(b, range->rows, g->shape.rows);
     ig_value     *base = k_div(b, range->rows, blocks);
     ig_value     *extra = k_mod(b, range->rows, blocks);
@@ -398,30 +458,47 @@ static void emit_sliver(const gemm *g, ig_builder *b, const tile_range *range,
     ig_value     *rows = k_add(in, base, k_cast(in, is_longer, IG_DT_i64));
     ig_value     *skipped = k_add(in, k_mul(in, loop.index, base),
                                   k_min(in, loop.index, extra));
-    register_tile tile = { .panels = panels,
+    register_tile tile = { .range = range,
+                           .panels = panels,
                            .column = column,
                            .row = k_add(in, range->row, skipped) };
-    ig_value     *block[2] = { loop.index, rows };
-    add_cursors(g, in, range, block, &tile);
-    emit_by_rows(g, in, rows, 1, g->shape.rows, tile);
+    add_cursor(&tile, panels_behind(g, in, &tile, loop.index));
+    if (!g->is_deep) {
+        add_cursor(&tile, rows_behind(g, in, &tile, rows));
+    }
+    if (stores_lines(g)) {
+        add_cursor(&tile, results_behind(g, in, &tile, loop.index));
+    }
+    emit_by_rows(g, in, rows, is_tall ? (g->shape.rows + 1) / 2 : 1, g->shape.rows,
+                 tile);
     k_loop_close(&loop, NULL, 0);
 }
 
-/* Slivers of `panels` panels while they fit; returns the first column left. */
+/* A sliver of a single block: of `rows` rows, or (0) of as many as the tile has. */
+static void emit_single(const gemm *g, ig_builder *b, const tile_range *range,
+                        ig_value *column, uint32_t panels, uint32_t rows) {
+    register_tile tile = {
+        .range = range, .panels = panels, .row = range->row, .column = column
+    };
+    emit_by_rows(g, b, range->rows, rows ? rows : 1, rows ? rows : g->shape.rows, tile);
+}
+
+/* How the rows of a tile are split: any number of blocks, several, one. */
+enum { BY_BLOCKS = -2, TALL = -1, SINGLE = 0 };
+
+/* Slivers of `panels` panels while they fit; `rows`: of the only block, or how many
+ * there are.  Returns the first column left. */
 static ig_value *emit_slivers(const gemm *g, ig_builder *b, const tile_range *range,
-                              ig_value *column, uint32_t panels, uint32_t rows) {
+                              ig_value *column, uint32_t panels, int32_t rows) {
     int64_t   width = (int64_t)panels * PANEL;
     ig_value *left = k_sub(b, range->column_end, column);
     ig_value *count = k_div(b, left, k_i64(b, width));
     ig_value *end = k_add(b, column, k_mul(b, count, k_i64(b, width)));
     k_loop    loop = k_loop_open(b, column, end, k_i64(b, width), NULL, 0);
-    if (rows) {
-        register_tile tile = {
-            .rows = rows, .panels = panels, .row = range->row, .column = loop.index
-        };
-        emit_block(g, &loop.b, tile);
+    if (rows >= SINGLE) {
+        emit_single(g, &loop.b, range, loop.index, panels, (uint32_t)rows);
     } else {
-        emit_sliver(g, &loop.b, range, loop.index, panels);
+        emit_sliver(g, &loop.b, range, loop.index, panels, rows == TALL);
     }
     k_loop_close(&loop, NULL, 0);
     return end;
@@ -433,9 +510,15 @@ static void emit_wide(const gemm *g, ig_builder *b, const tile_range *range,
 /* The rest of a tile: whole slivers, then one panel when their number is odd. */
 static void emit_rest(const gemm *g, ig_builder *b, const tile_range *range,
                       ig_value *column) {
-    column = emit_slivers(g, b, range, column, g->shape.panels, 0);
+    const ig_type *i64 = ig_type_vector(g->lower->module, IG_DT_i64, 1);
+    uint32_t       panels = g->shape.panels;
+    ig_value *is_single = k_compare(b, IG_OP_le, range->rows, k_i64(b, g->shape.rows));
+    k_if      single = k_if_open(b, is_single, &i64, 1);
+    ig_value *then = emit_slivers(g, &single.then, range, column, panels, SINGLE);
+    ig_value *other = emit_slivers(g, &single.other, range, column, panels, TALL);
+    k_if_close(&single, &then, &other);
     if (g->is_odd) {
-        emit_slivers(g, b, range, column, 1, 0);
+        emit_slivers(g, b, range, single.results[0], 1, BY_BLOCKS);
     }
 }
 
@@ -445,7 +528,7 @@ static void emit_wide(const gemm *g, ig_builder *b, const tile_range *range,
     const ig_type *i64 = ig_type_vector(g->lower->module, IG_DT_i64, 1);
     ig_value      *is_few = k_compare(b, IG_OP_eq, range->rows, k_i64(b, rows));
     k_if           few = k_if_open(b, is_few, &i64, 1);
-    ig_value      *left = emit_slivers(g, &few.then, range, column, panels, rows);
+    ig_value *left = emit_slivers(g, &few.then, range, column, panels, (int32_t)rows);
     k_if_close(&few, &left, &column);
     if (rows > 1) {
         emit_wide(g, b, range, few.results[0], rows - 1);
@@ -466,8 +549,8 @@ static void emit_asked(const gemm *g, ig_builder *b, const tile_range *range) {
     ig_value *is_few = k_compare(b, IG_OP_eq, range->rows, k_i64(b, rows));
     ig_value *start = range->column;
     k_if      few = k_if_open(b, is_few, &i64, 1);
-    ig_value *then = emit_slivers(g, &few.then, range, start, panels, rows);
-    ig_value *other = emit_slivers(g, &few.other, range, start, panels, 0);
+    ig_value *then = emit_slivers(g, &few.then, range, start, panels, (int32_t)rows);
+    ig_value *other = emit_slivers(g, &few.other, range, start, panels, BY_BLOCKS);
     k_if_close(&few, &then, &other);
     emit_rest(g, b, range, few.results[0]);
 }
@@ -478,6 +561,32 @@ static int64_t row_limit(const gemm *g) {
     int64_t k = 0;
     ig_dim_constant(g->lower->module, g->a->type->dims[1], &k);
     return ig_gemm_row_limit(g->lower->target, k, g->shape.rows);
+}
+
+/* One pass over K of a tile. */
+static void emit_pass(const gemm *g, ig_builder *b, const tile_range *range) {
+    if (g->asked_panels) {
+        emit_asked(g, b, range);
+    } else {
+        emit_wide(g, b, range, range->column, ig_gemm_few_rows(g->lower->target));
+    }
+}
+
+static void emit_passes(const gemm *g, ig_builder *b, tile_range range) {
+    ig_value *zero = k_i64(b, 0), *step = k_i64(b, K_BLOCK);
+    if (!g->is_deep) {
+        range.k = zero;
+        range.k_end = g->k;
+        emit_pass(g, b, &range);
+        return;
+    }
+    ig_value *end = k_max(b, g->k,
+                          k_i64(b, 1)); /* results are written when K is 0 too */
+    k_loop    passes = k_loop_open(b, zero, end, step, NULL, 0);
+    range.k = passes.index;
+    range.k_end = k_min(&passes.b, g->k, k_add(&passes.b, range.k, step));
+    emit_pass(g, &passes.b, &range);
+    k_loop_close(&passes, NULL, 0);
 }
 
 static void emit_tiles(const gemm *g) {
@@ -505,11 +614,7 @@ static void emit_tiles(const gemm *g) {
          .column = column,
          .column_end = k_min(in, column_end, padded),
     };
-    if (g->asked_panels) {
-        emit_asked(g, in, &range);
-    } else {
-        emit_wide(g, in, &range, range.column, ig_gemm_few_rows(lower->target));
-    }
+    emit_passes(g, in, range);
     k_loop_close(&loop, NULL, 0);
 }
 
@@ -573,9 +678,11 @@ ig_status ig_lower_cpu_gemm(ig_lower *lower) {
     g.lda = ig_lower_param(lower, a->strides[0]);
     int64_t k = 0;
     g.is_deep = !ig_dim_constant(lower->module, a->type->dims[1], &k) || k > K_BLOCK;
-    if (g.is_heavy || g.is_deep) {
-        int64_t tile = (int64_t)K_CARRIED * PANEL;
-        g.stage = k_local(lower->kernel, IG_DT_f32, tile);
+    if (g.is_heavy) {
+        g.stage = k_local(lower->kernel, IG_DT_f32, (int64_t)K_CARRIED * PANEL);
+    }
+    if (g.is_deep) {
+        g.partial = ig_cpu_scratch(lower, row_limit(&g) * TILE_COLUMNS);
     }
     lower->cost = gemm_cost(&g);
     emit_tiles(&g);

@@ -40,10 +40,10 @@ uint32_t ig_gemm_few_rows(const ig_target *target) {
     return rows;
 }
 
-/* Their share of A takes at most a quarter of L2, but two register blocks at least, so
- * that B is used twice when it was fetched. */
+/* Their share of A for one pass takes three eighths of L2 at most. */
 int64_t ig_gemm_row_limit(const ig_target *target, int64_t k, uint32_t rows) {
-    int64_t bytes = target->l2_bytes / 4;
+    int64_t bytes = target->l2_bytes / 8 * 3;
+    k = k < IG_GEMM_K_BLOCK ? k : IG_GEMM_K_BLOCK;
     int64_t blocks = k > 0 ? bytes / (k * 4 * rows) : 4;
     blocks = blocks < 2 ? 2 : blocks > 8 ? 8 : blocks;
     return blocks * rows;

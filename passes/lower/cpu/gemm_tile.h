@@ -11,7 +11,12 @@
 
 #include <stdbool.h>
 
-enum { IG_GEMM_PANEL = 16, IG_GEMM_TILE_COLUMNS = 128, IG_GEMM_MAX_ROWS = 14 };
+enum {
+    IG_GEMM_PANEL = 16,
+    IG_GEMM_TILE_COLUMNS = 128,
+    IG_GEMM_MAX_ROWS = 14,
+    IG_GEMM_K_BLOCK = 1024, /* at most, of a pass over K */
+};
 
 /* The register tile of a level. */
 typedef struct ig_gemm_shape {

@@ -236,16 +236,6 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
 
 /* ---- the schedule ---- */
 
-static ig_value *scratch(interact *t, int64_t floats) {
-    ig_module     *module = t->lower->module;
-    ig_attr        offset = ig_attr_of_int(t->lower->scratch);
-    ig_attr        attrs[IG_scratch_attr_count] = { [IG_scratch_offset] = offset };
-    const ig_type *type = ig_type_buffer(module, IG_DT_f32, 0, NULL);
-    ig_op_spec     spec = { .attrs = attrs, .result_types = &type, .result_count = 1 };
-    t->lower->scratch += (int64_t)ig_align_up((size_t)floats * 4, 64);
-    return ig_make_op(&t->lower->b, IG_OP_scratch, &spec)->results;
-}
-
 static bool is_supported(const interact *t) {
     return t->x && t->x->type->dtype == IG_DT_f32 && t->x->strides[2] == 1 &&
            t->out->strides[1] == 1 && t->row_vectors <= MAX_VECTORS &&
@@ -273,8 +263,8 @@ ig_status ig_lower_cpu_interact(ig_lower *lower) {
         return ig_lower_unsupported(lower, "this form of interaction");
     }
     int64_t depth = (t.depth + t.lanes - 1) / t.lanes * t.lanes;
-    t.columns = scratch(&t, depth * t.padded);
-    t.products = scratch(&t, t.rows * t.padded);
+    t.columns = ig_cpu_scratch(lower, depth * t.padded);
+    t.products = ig_cpu_scratch(lower, t.rows * t.padded);
     ig_dim samples = t.x->type->dims[0];
     lower->grid = ig_lower_ceil_div(lower, samples, SAMPLES);
     lower->cost = ig_lower_mul(lower, samples, (int64_t)pairs->count * t.depth / 16);
