@@ -9,7 +9,8 @@
  *
  *   grid       tiles of at most row_limit(K) rows, evenly split, x 128 columns; a
  *              worker walks the columns of one row tile first, so its rows of A stay
- *              in L2
+ *              in L2; of one block when K is so small that storing the results takes
+ *              longer than summing up: they are written row by row
  *   pass       a part of K, at most K_BLOCK: what a tile needs of A for it stays in
  *              L2; between passes the tile's sums wait in scratch memory
  *   sliver     NP panels; for each, the rows in blocks of at most MR, evenly split, so
@@ -51,12 +52,13 @@ typedef struct gemm {
     const ig_operand *a, *panels, *zeros; /* zeros: NULL where panels have none */
     const ig_dim     *dims;               /* [M, N] */
     ig_value         *m, *n, *k, *lda;
-    bool              is_ragged; /* N does not divide by 16 */
-    bool              is_odd;    /* slivers may leave one panel over */
-    bool              is_deep;   /* K may be larger than K_BLOCK */
-    bool              is_heavy;  /* the epilogue is too long to be repeated a vector */
-    ig_value         *stage;     /* local copy of a register tile, when heavy */
-    ig_value         *partial;   /* sums of a tile between passes, when deep */
+    bool              is_ragged;  /* N does not divide by 16 */
+    bool              is_odd;     /* slivers may leave one panel over */
+    bool              is_deep;    /* K may be larger than K_BLOCK */
+    bool              is_shallow; /* K is so small that storing takes longer */
+    bool              is_heavy;   /* the epilogue is too long to be repeated a vector */
+    ig_value         *stage;      /* local copy of a register tile, when heavy */
+    ig_value         *partial;    /* sums of a tile between passes, when deep */
 } gemm;
 
 /* What a worker does at a time: a tile of the grid, in passes over K. */
@@ -480,6 +482,9 @@ static void emit_single(const gemm *g, ig_builder *b, const tile_range *range,
     register_tile tile = {
         .range = range, .panels = panels, .row = range->row, .column = column
     };
+    if (g->is_shallow && !rows) {
+        add_cursor(&tile, rows_behind(g, b, &tile, range->rows));
+    }
     emit_by_rows(g, b, range->rows, rows ? rows : 1, rows ? rows : g->shape.rows, tile);
 }
 
@@ -512,6 +517,13 @@ static void emit_rest(const gemm *g, ig_builder *b, const tile_range *range,
                       ig_value *column) {
     const ig_type *i64 = ig_type_vector(g->lower->module, IG_DT_i64, 1);
     uint32_t       panels = g->shape.panels;
+    if (g->is_shallow) {
+        column = emit_slivers(g, b, range, column, panels, SINGLE);
+        if (g->is_odd) {
+            emit_slivers(g, b, range, column, 1, SINGLE);
+        }
+        return;
+    }
     ig_value *is_single = k_compare(b, IG_OP_le, range->rows, k_i64(b, g->shape.rows));
     k_if      single = k_if_open(b, is_single, &i64, 1);
     ig_value *then = emit_slivers(g, &single.then, range, column, panels, SINGLE);
@@ -677,6 +689,9 @@ ig_status ig_lower_cpu_gemm(ig_lower *lower) {
     g.k = ig_lower_param(lower, a->type->dims[1]);
     g.lda = ig_lower_param(lower, a->strides[0]);
     int64_t k = 0;
+    if (ig_dim_constant(lower->module, a->type->dims[1], &k)) {
+        g.is_shallow = ig_gemm_is_shallow(lower->target, k);
+    }
     g.is_deep = !ig_dim_constant(lower->module, a->type->dims[1], &k) || k > K_BLOCK;
     if (g.is_heavy) {
         g.stage = k_local(lower->kernel, IG_DT_f32, (int64_t)K_CARRIED * PANEL);

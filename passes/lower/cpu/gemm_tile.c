@@ -40,8 +40,15 @@ uint32_t ig_gemm_few_rows(const ig_target *target) {
     return rows;
 }
 
+bool ig_gemm_is_shallow(const ig_target *target, int64_t k) {
+    return k > 0 && k * IG_GEMM_TILE_COLUMNS * 4 <= target->l1_bytes / 2;
+}
+
 /* Their share of A for one pass takes three eighths of L2 at most. */
 int64_t ig_gemm_row_limit(const ig_target *target, int64_t k, uint32_t rows) {
+    if (ig_gemm_is_shallow(target, k)) {
+        return rows;
+    }
     int64_t bytes = target->l2_bytes / 8 * 3;
     k = k < IG_GEMM_K_BLOCK ? k : IG_GEMM_K_BLOCK;
     int64_t blocks = k > 0 ? bytes / (k * 4 * rows) : 4;

@@ -35,6 +35,9 @@ bool ig_gemm_fits(const ig_target *target, uint32_t rows, uint32_t panels);
 uint32_t ig_gemm_wide_panels(const ig_target *target, uint32_t rows);
 /* Blocks of up to so many rows take wider slivers. */
 uint32_t ig_gemm_few_rows(const ig_target *target);
+/* Is K so small that the panels of a tile stay in L1, and stores decide?  Then tiles
+ * are one block high, so that results are written row by row. */
+bool ig_gemm_is_shallow(const ig_target *target, int64_t k);
 /* Most rows of a grid's tile, for blocks of `rows` and the K of the product (0: not
  * known). */
 int64_t ig_gemm_row_limit(const ig_target *target, int64_t k, uint32_t rows);
