@@ -104,12 +104,14 @@ TEST(gemm_of_sampled_sizes) {
     }
 }
 
-/* Sums so long that they are made in parts. */
+/* Sums so long that they are made in passes, in tiles of rows and of columns. */
 TEST(gemm_of_long_sums) {
-    static const int64_t rows[] = { 1, 2, 3, 6, 7, 14, 15, 29 };
+    static const int64_t rows[] = { 1, 2, 3, 6, 7, 14, 15, 29, 91 };
     check_rows(1024, 20, rows, IG_COUNT_OF(rows));
     check_rows(1025, 33, rows, IG_COUNT_OF(rows));
     check_rows(2100, 16, rows, IG_COUNT_OF(rows));
+    check_rows(1100, 150, rows, IG_COUNT_OF(rows));
+    check_gemm(20, 1100, 40, "tanh %1");
 }
 
 TEST(gemm_of_odd_columns) {
@@ -117,6 +119,65 @@ TEST(gemm_of_odd_columns) {
     for (size_t i = 0; i < IG_COUNT_OF(columns); i++) {
         check_gemm(7, 19, columns[i], "relu %1");
         check_gemm(29, 3, columns[i], "mul %1, %r");
+    }
+}
+
+/* Tiles of one block: so few k that storing takes longer than summing up. */
+TEST(gemm_of_short_sums) {
+    static const int64_t rows[] = { 1, 6, 14, 15, 29, 70 };
+    check_rows(32, 150, rows, IG_COUNT_OF(rows));
+    check_rows(13, 512, rows, IG_COUNT_OF(rows));
+    check_rows(1, 40, rows, IG_COUNT_OF(rows));
+}
+
+/* ---- bits ---- */
+
+/* The product of the first `rows` rows of `all`. */
+static const float *product_of(lower_case *c, const ig_tensor *all, int64_t rows) {
+    c->symbols[0] = rows;
+    lower_inputs(c, 10);
+    for (uint32_t i = 0; i < c->graph->body.arg_count; i++) {
+        c->inputs[i].data = all[i].data;
+    }
+    lower_launch_all(c);
+    return c->got[0].data;
+}
+
+static void check_bits(const char *level, const char *text, int64_t n,
+                       const int64_t *rows, uint32_t count) {
+    lower_case c;
+    ig_tensor  all[8];
+    lower_open(&c, level, text, &rows[count - 1], 10);
+    memcpy(all, c.inputs, sizeof all);
+    lower_interpret(&c);
+    lower_passes(&c);
+    const float *want = product_of(&c, all, rows[count - 1]);
+    for (uint32_t i = 0; i < count; i++) {
+        const float *got = product_of(&c, all, rows[i]);
+        size_t       size = (size_t)(rows[i] * n) * sizeof *got;
+        CHECK_MSG(memcmp(got, want, size) == 0, "%s: %lld rows have other bits", level,
+                  (long long)rows[i]);
+    }
+    lower_close(&c);
+}
+
+/* A row's result does not depend on how many rows there are: all forms sum alike. */
+TEST(gemm_bits_are_those_of_a_row) {
+    static const char *const levels[] = { "v2", "v3", "v4" };
+    static const int64_t     rows[] = { 1, 2, 3, 5, 6, 7, 13, 14, 15, 31, 90, 130 };
+    static const int64_t     depths[] = { 13, 100, 1030 };
+    enum { N = 150 };
+    for (size_t i = 0; i < IG_COUNT_OF(levels) * IG_COUNT_OF(depths); i++) {
+        ig_arena arena;
+        ig_arena_init(&arena, NULL);
+        ig_writer text;
+        ig_writer_init(&text, &arena);
+        put_layer(&text, depths[i % IG_COUNT_OF(depths)], N, "relu %1");
+        const char *level = levels[i / IG_COUNT_OF(depths)];
+        if (cpu_level_runs(level)) {
+            check_bits(level, text.data, N, rows, IG_COUNT_OF(rows));
+        }
+        ig_arena_fini(&arena);
     }
 }
 
@@ -141,5 +202,6 @@ TEST(gemm_of_many_rows) {
 /* ---- the suite ---- */
 
 UNIT_SUITE(cpu_lower, gemm_of_every_row_count, gemm_of_sampled_sizes, gemm_of_long_sums,
-           gemm_of_odd_columns, gemm_of_few_rows_and_any_panels,
-           gemm_with_a_long_epilogue, gemm_of_many_rows)
+           gemm_of_short_sums, gemm_bits_are_those_of_a_row, gemm_of_odd_columns,
+           gemm_of_few_rows_and_any_panels, gemm_with_a_long_epilogue,
+           gemm_of_many_rows)
