@@ -34,6 +34,9 @@ typedef struct ig_file_part {
 } ig_file_part;
 ig_status ig_file_publish(const char *path, const ig_file_part *parts, size_t count,
                           char *why);
+/* The same with the content of the file `from`, whose blocks the two share where the
+ * file system can. */
+ig_status ig_file_publish_copy(const char *path, const char *from, char *why);
 /* Removes temporaries of dead processes beside `path`. */
 void      ig_file_remove_stale(const char *path);
 bool      ig_file_exists(const char *path);

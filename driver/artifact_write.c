@@ -58,12 +58,26 @@ void ig_artifact_init(ig_artifact_writer *writer, ig_arena *arena, const char *b
     writer->model = ig_artifact_text(writer, ig_str_of(model));
 }
 
-ig_hash128 ig_artifact_hash(const void *data, size_t size) {
+static ig_hash128 hash_of(XXH128_hash_t value) {
     ig_hash128         hash;
     XXH128_canonical_t canonical;
-    XXH128_canonicalFromHash(&canonical, XXH3_128bits(data, size));
+    XXH128_canonicalFromHash(&canonical, value);
     memcpy(hash.bytes, canonical.digest, sizeof hash.bytes);
     return hash;
+}
+
+ig_hash128 ig_artifact_hash(const void *data, size_t size) {
+    return hash_of(XXH3_128bits(data, size));
+}
+
+ig_hash128 ig_artifact_hash_parts(const ig_file_part *parts, size_t count) {
+    XXH3_state_t state;
+    XXH3_INITSTATE(&state);
+    XXH3_128bits_reset(&state);
+    for (size_t i = 0; i < count; i++) {
+        XXH3_128bits_update(&state, parts[i].data, parts[i].size);
+    }
+    return hash_of(XXH3_128bits_digest(&state));
 }
 
 /* ---- texts and expressions ---- */

@@ -74,7 +74,8 @@ static bool publish(const char *folder, const char *kind, const char *path,
 typedef struct entry_header {
     char       magic[8];
     uint64_t   key_bytes, content_bytes, entry;
-    ig_hash128 hash; /* of the content */
+    uint64_t   inode, mtime_ns; /* of an artifact, when it was hashed */
+    ig_hash128 hash;            /* of the content */
 } entry_header;
 
 /* Maps an entry and compares its key; false: not there, or another's. */
@@ -138,15 +139,16 @@ void ig_cache_put_kernel(const char *folder, ig_str key,
 
 /* ---- models ---- */
 
-static uint64_t size_of(const char *path) {
-    struct stat facts;
-    return stat(path, &facts) == 0 ? (uint64_t)facts.st_size : UINT64_MAX;
+static uint64_t mtime_of(const struct stat *facts) {
+    return (uint64_t)facts->st_mtim.tv_sec * 1000000000u +
+           (uint64_t)facts->st_mtim.tv_nsec;
 }
 
 ig_cached_model ig_cache_find_model(const char *folder, ig_str key, ig_arena *arena) {
     char            path[PATH_BYTES];
     ig_file_map     map;
     entry_header    header;
+    struct stat     facts;
     ig_cached_model none = { 0 };
     if (!path_of(folder, "models", key, ".key", path) ||
         !open_entry(path, KEY_MAGIC, key, &map, &header)) {
@@ -154,26 +156,33 @@ ig_cached_model ig_cache_find_model(const char *folder, ig_str key, ig_arena *ar
     }
     ig_file_map_close(&map);
     path_of(folder, "models", key, ".ingot", path);
-    if (size_of(path) != header.content_bytes) {
+    if (stat(path, &facts) != 0 || (uint64_t)facts.st_size != header.content_bytes) {
         return none;
     }
-    utimensat(AT_FDCWD, path, NULL, 0); /* used now: trimming takes the oldest */
-    return (ig_cached_model){ ig_arena_strdup(arena, path), header.hash };
+    /* Used now: trimming takes the oldest.  What was written when stays as it is. */
+    const struct timespec times[2] = { { .tv_nsec = UTIME_NOW },
+                                       { .tv_nsec = UTIME_OMIT } };
+    utimensat(AT_FDCWD, path, times, 0);
+    return (ig_cached_model){ .path = ig_arena_strdup(arena, path),
+                              .hash = header.hash,
+                              .is_untouched = facts.st_ino == header.inode &&
+                                              mtime_of(&facts) == header.mtime_ns };
 }
 
 /* The key is published last: whoever reads it finds its artifact. */
-static bool publish_model(const char *folder, ig_str key, const char *path,
-                          const char *key_path) {
-    ig_file_map map;
-    if (ig_file_map_open(path, &map, NULL) != IG_OK) {
+static bool publish_model(const char *folder, ig_str key, const char *key_path,
+                          const char *path, const ig_hash128 *hash) {
+    struct stat facts;
+    if (stat(path, &facts) != 0) {
         return false;
     }
     entry_header header = { .magic = KEY_MAGIC,
                             .key_bytes = key.size,
-                            .content_bytes = map.size,
-                            .hash = ig_artifact_hash(map.data, map.size) };
+                            .content_bytes = (uint64_t)facts.st_size,
+                            .inode = facts.st_ino,
+                            .mtime_ns = mtime_of(&facts),
+                            .hash = *hash };
     ig_file_part parts[] = { { &header, sizeof header }, { key.data, key.size } };
-    ig_file_map_close(&map);
     return publish(folder, "models", key_path, parts, IG_COUNT_OF(parts));
 }
 
@@ -191,8 +200,9 @@ const char *ig_cache_put_model(const char *folder, ig_str key, ig_arena *arena,
     }
     unlink(key_path); /* of a twin by hash */
     ig_file_remove_stale(path);
+    ig_hash128 hash = ig_artifact_hash_parts(parts, count);
     if (!publish(folder, "models", path, parts, count) ||
-        !publish_model(folder, key, path, key_path)) {
+        !publish_model(folder, key, key_path, path, &hash)) {
         return NULL;
     }
     return ig_arena_strdup(arena, path);
@@ -201,7 +211,7 @@ const char *ig_cache_put_model(const char *folder, ig_str key, ig_arena *arena,
 /* ---- hashes of payloads ---- */
 
 /* Below this, hashing is faster than looking it up. */
-enum { LARGE_FILE = 16 << 20 };
+enum { LARGE_FILE = 1 << 20 };
 
 /* A file that changed so lately may change again within the same tick of its clock. */
 static bool is_settled(const ig_file_map *file) {

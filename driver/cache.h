@@ -27,8 +27,9 @@ void ig_cache_put_kernel(const char *folder, ig_str key,
 
 /* An artifact in the cache. */
 typedef struct ig_cached_model {
-    const char *path; /* in `arena`; NULL: not there */
-    ig_hash128  hash; /* of the whole file */
+    const char *path;         /* in `arena`; NULL: not there */
+    ig_hash128  hash;         /* of the whole file */
+    bool        is_untouched; /* the file is as it was when it was hashed */
 } ig_cached_model;
 
 ig_cached_model ig_cache_find_model(const char *folder, ig_str key, ig_arena *arena);

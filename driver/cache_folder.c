@@ -30,6 +30,11 @@ typedef struct listing {
     uint64_t bytes;
 } listing;
 
+static struct timespec later(struct timespec a, struct timespec b) {
+    bool is_a = a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec : a.tv_nsec > b.tv_nsec;
+    return is_a ? a : b;
+}
+
 static void add_entry(listing *to, const char *name) {
     struct stat facts;
     if (name[0] == '.' || fstatat(to->folder, name, &facts, AT_SYMLINK_NOFOLLOW) != 0 ||
@@ -47,8 +52,9 @@ static void add_entry(listing *to, const char *name) {
     }
     char *copy = strdup(name);
     if (copy) {
-        to->items[to->count++] = (entry){ copy, (uint64_t)facts.st_size,
-                                          facts.st_mtim };
+        entry one = { copy, (uint64_t)facts.st_size,
+                      later(facts.st_atim, facts.st_mtim) };
+        to->items[to->count++] = one;
         to->bytes += (uint64_t)facts.st_size;
     }
 }

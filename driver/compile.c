@@ -152,12 +152,24 @@ static ig_status check_form(const compile_call *call) {
                          call->build.options.emit);
 }
 
-/* True when the artifact was copied out of the cache (or could not be written).  A
+/* An entry that nobody touched is copied as it is. */
+static bool copy_cached(compile_call *call, const ig_cached_model *cached) {
+    return cached->is_untouched && emits(call, "ingot") &&
+           ig_file_publish_copy(call->build.path, cached->path, NULL) == IG_OK;
+}
+
+/* True when the artifact was taken out of the cache (or could not be written).  A
  * damaged entry is made again. */
 static bool take_cached(compile_call *call, const ig_cached_model *cached,
                         ig_status *status) {
     ig_file_map map;
-    if (!cached->path || ig_file_map_open(cached->path, &map, NULL) != IG_OK) {
+    if (!cached->path) {
+        return false;
+    }
+    if (copy_cached(call, cached)) {
+        return true;
+    }
+    if (ig_file_map_open(cached->path, &map, NULL) != IG_OK) {
         return false;
     }
     ig_hash128 hash = ig_artifact_hash(map.data, map.size);

@@ -22,6 +22,17 @@ INGOT_CACHE_DIR='' compile "$tmp/none.ingot"
 holds "an empty name means no cache" cmp "$tmp/cold.ingot" "$tmp/none.ingot"
 holds "the artifact is no link into the cache" \
     [ "$(stat -c %h "$tmp/cold.ingot")" = 1 ]
+compile "$tmp/scribbled.ingot"
+dd if=/dev/zero of="$tmp/scribbled.ingot" bs=4096 count=4 conv=notrunc status=none
+compile "$tmp/warm.ingot"
+holds "and shares no bytes that could change with it" cmp "$tmp/cold.ingot" "$tmp/warm.ingot"
+touch -d '2001-01-01' "$tmp"/own-cache/models/*.ingot
+rm -r "$tmp/own-cache/kernels"
+LD_DEBUG=files LD_DEBUG_OUTPUT=$tmp/touched.log compile "$tmp/warm.ingot"
+holds "an entry of another time is good when its bytes are" cmp "$tmp/cold.ingot" "$tmp/warm.ingot"
+holds "and taken" sh -c "! grep -q libLLVM '$tmp'/touched.log.*"
+INGOT_CACHE_DIR=$tmp/spare-cache compile "$tmp/warm.ingot" # kernels, to be damaged
+cp -r "$tmp/spare-cache/kernels" "$tmp/own-cache/"
 
 # Options are part of the key.
 compile "$tmp/clamped.ingot" --clamp-ids

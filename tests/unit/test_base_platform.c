@@ -218,6 +218,36 @@ TEST(replacing_leaves_open_maps_alone) {
     leave_folder();
 }
 
+TEST(a_copy_is_a_file_of_its_own) {
+    enum { BYTES = 3000001 };
+    static char big[BYTES];
+    enter_folder();
+    for (int i = 0; i < BYTES; i++) {
+        big[i] = (char)(i * 7 >> 3);
+    }
+    ig_file_part parts[] = { { big, 1000 }, { big + 1000, BYTES - 1000 } };
+    CHECK_OK(ig_file_publish("from", parts, 2, why));
+    CHECK_OK(ig_file_publish("to", parts, 0, why));
+    CHECK_OK(ig_file_publish_copy("to", "from", why));
+    struct stat facts;
+    CHECK(stat("to", &facts) == 0 && facts.st_nlink == 1 && facts.st_size == BYTES);
+    int fd = open("from", O_WRONLY);
+    CHECK(fd >= 0 && pwrite(fd, "!", 1, 5000) == 1 && close(fd) == 0);
+    ig_file_map map;
+    CHECK_OK(ig_file_map_open("to", &map, why));
+    CHECK(map.size == BYTES && memcmp(map.data, big, BYTES) == 0);
+    ig_file_map_close(&map);
+    CHECK_STATUS(ig_file_publish_copy("to", "none", why), IG_IO);
+    CHECK_TEXT(why, "no such file");
+    CHECK(mkdir("d", 0755) == 0);
+    CHECK_STATUS(ig_file_publish_copy("d", "from", why), IG_IO);
+    CHECK_OK(ig_file_publish("empty", NULL, 0, why));
+    CHECK_OK(ig_file_publish_copy("to", "empty", why));
+    CHECK(stat("to", &facts) == 0 && facts.st_size == 0);
+    CHECK_INT(count_files("."), 4);
+    leave_folder();
+}
+
 TEST(never_replaces_a_device_or_folder) {
     enter_folder();
     ig_file_part part = { "x", 1 };
@@ -405,8 +435,8 @@ UNIT_SUITE(base_platform, maps_a_file, maps_an_empty_file, refuses_what_is_no_fi
            users_may_use_links, maps_beneath_the_model_s_folder,
            refuses_to_leave_the_model_s_folder, refuses_odd_names,
            publishes_parts_in_order, replacing_leaves_open_maps_alone,
-           never_replaces_a_device_or_folder, a_failed_write_leaves_nothing,
-           long_names_are_published, removes_temporaries_of_the_dead_only,
-           a_killed_writer_s_temporary_is_removed, creates_folders_with_parents,
-           time_goes_forward, counts_at_least_one_cpu, reads_quotas_of_version_two,
-           reads_quotas_of_version_one)
+           a_copy_is_a_file_of_its_own, never_replaces_a_device_or_folder,
+           a_failed_write_leaves_nothing, long_names_are_published,
+           removes_temporaries_of_the_dead_only, a_killed_writer_s_temporary_is_removed,
+           creates_folders_with_parents, time_goes_forward, counts_at_least_one_cpu,
+           reads_quotas_of_version_two, reads_quotas_of_version_one)
