@@ -13,11 +13,11 @@
 
 /* ---- arguments; what fails gives NULL, 0 or an empty string ---- */
 
-ig_value      *ig_aten_tensor(ig_ts_call *call, uint32_t index);
-ig_value      *ig_aten_optional(ig_ts_call *call, uint32_t index); /* NULL: None too */
-ig_value     **ig_aten_tensors(ig_ts_call *call, uint32_t index, uint32_t *out_count);
-int64_t        ig_aten_int(ig_ts_call *call, uint32_t index);
-/* One that extents and offsets are computed of: neither it nor sums of a few overflow. */
+ig_value  *ig_aten_tensor(ig_ts_call *call, uint32_t index);
+ig_value  *ig_aten_optional(ig_ts_call *call, uint32_t index); /* NULL: None too */
+ig_value **ig_aten_tensors(ig_ts_call *call, uint32_t index, uint32_t *out_count);
+int64_t    ig_aten_int(ig_ts_call *call, uint32_t index);
+/* One that extents are computed of: sums and products with small numbers are exact. */
 int64_t        ig_aten_distance(ig_ts_call *call, uint32_t index);
 int64_t        ig_aten_int_or(ig_ts_call *call, uint32_t index, int64_t none);
 double         ig_aten_float(ig_ts_call *call, uint32_t index);

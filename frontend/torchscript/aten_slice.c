@@ -135,11 +135,11 @@ ig_status ig_ts_op_select(ig_ts_call *call) {
 /* unfold(self, dimension, size, step): windows of one axis, as a new last axis */
 ig_status ig_ts_op_unfold(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
-    int64_t   size = ig_aten_int(call, 2), step = ig_aten_int(call, 3);
-    if (!x) {
+    int64_t   size = ig_aten_distance(call, 2), step = ig_aten_distance(call, 3);
+    if (!x || call->status != IG_OK) {
         return call->status;
     }
-    if (x->type->rank == 0) {
+    if (x->type->rank == 0 && size >= 0) {
         x = ig_aten_reshape(call, x, 1, (ig_dim[]){ 1 });
         x = size == 1 ? x : ig_aten_slice(call, x, 0, 0, size, 1);
         return ig_aten_give(call, x);

@@ -338,7 +338,7 @@ ig_status ig_ts_op_str_replace(ig_ts_call *call) {
         ig_put_bytes(&w, s.data + at, (size_t)(found - s.data) - at);
         ig_put_bytes(&w, to.data, to.size);
         at = (size_t)(found - s.data) + from.size;
-        most--;
+        most -= most > 0;
     }
     ig_put_bytes(&w, s.data + at, s.size - at);
     return give_written(call, &w);

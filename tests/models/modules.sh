@@ -51,6 +51,21 @@ torch_shapes() {
     verify dynamic cpu "${cases[@]}"
 }
 
+# TorchRec's modules at random, against torch and FBGEMM; extents known and not.
+torchrec_modules() {
+    local cases form peers=${INGOT_PEERS:-${XDG_CACHE_HOME:-$HOME/.cache}/ingot/peers}
+    if ! python_for "torchrec, fbgemm_gpu" "$peers/bin/python" python3 >/dev/null; then
+        skip 1 "no torchrec to make modules with (INGOT_PEERS)"
+        return
+    fi
+    make_cases torchrec_modules "modules of TorchRec" \
+        --count $([ "$full" = 0 ] && echo 8 || echo 80) || return
+    for form in static dynamic; do
+        verify $form interpret "${cases[@]}"
+        verify $form cpu "${cases[@]}"
+    done
+}
+
 # The same DLRM from ONNX, traced and scripted: the same launches.
 torch_plans() {
     local python peers=${INGOT_PEERS:-${XDG_CACHE_HOME:-$HOME/.cache}/ingot/peers}

@@ -214,5 +214,6 @@ recommend_models
 random_graphs
 torch_programs
 torch_shapes
+torchrec_modules
 torch_plans
 finish

@@ -45,8 +45,6 @@ TRACED_WHOLE = ["IntNBitTableBatchedEmbeddingBagsCodegen"]
 QUANTISED = {
     EmbeddingBagCollection: quantised.EmbeddingBagCollection,
     EmbeddingCollection: quantised.EmbeddingCollection,
-    FeatureProcessedEmbeddingBagCollection:
-        quantised.FeatureProcessedEmbeddingBagCollection,
 }
 ROW_DTYPES = [torch.int8] * 3 + [torch.float16, torch.quint4x2, torch.quint2x4,
                                  torch.float32]
@@ -147,8 +145,8 @@ class Draw:
                                  weights=weights if weighted else None)
 
 
-def quantise(draw, module, output=torch.float):
-    weight = draw.random.choice(ROW_DTYPES)
+def quantise(draw, module, output=torch.float, dtypes=ROW_DTYPES):
+    weight = draw.random.choice(dtypes)
     observer = quantization.PlaceholderObserver
     config = QuantConfig(activation=observer.with_args(dtype=output),
                          weight=observer.with_args(dtype=weight))
@@ -276,8 +274,6 @@ def processed(draw):
     module = Bags(FeatureProcessedEmbeddingBagCollection(
         EmbeddingBagCollection(tables=tables, is_weighted=True, device=CPU), positions),
                   "values", keys)
-    if draw.random.random() < 0.7:
-        module = quantise(draw, module)
     return module, True, lambda batch: (draw.kjt(batch, more=False, shuffled=False), )
 
 
@@ -350,8 +346,16 @@ def sharded(draw):
     for table in tables:  # a shard has a row, and a part is not all of it
         if table.num_embeddings < 17 and how[table.name] == "row_wise":
             how[table.name] = "table_wise"
-    module = shard(quantise(draw, module), how, draw.random.choice([2, 2, 3]))
-    return module, True, lambda batch: (draw.kjt(batch, more=False, shuffled=False), )
+    quantised.quant_prep_enable_quant_state_dict_split_scale_bias_for_types(
+        module, [EmbeddingBagCollection, EmbeddingCollection])
+    module = quantise(draw, module, dtypes=[torch.int8, torch.int8, torch.quint4x2])
+    module = shard(module, how, draw.random.choice([2, 2, 3]))
+
+    def call(batch):
+        return (draw.kjt(batch, more=False, shuffled=False), )
+
+    module(*call(2))  # how ids are dealt out is made in the first call
+    return module, True, call
 
 
 KINDS = {name: globals()[name] for name in (
