@@ -127,3 +127,25 @@ IG
 else
     skip "a table of more than 2 GiB" "no room for a sparse file"
 fi
+
+# Weights of 8-bit integers stay so; what they stand for is computed as they are read.
+head -c 65536 /dev/zero | tr '\0' '\3' >"$tmp/bytes.bin"
+cat >"$tmp/bytes.ig" <<'IG'
+module @bytes {
+  weight @w : u8[256, 256] = file("bytes.bin", 0, 65536)
+  weight @s : f32[256] = splat(0.5)
+  graph @main(%x: f32[B, 256]) -> (f32[B, 256] "y") {
+    %0 = cast @w {to = f32} : f32[256, 256]
+    %1 = const {value = 128} : f32[]
+    %2 = sub %0, %1 : f32[256, 256]
+    %3 = mul %2, @s : f32[256, 256]
+    %4 = matmul %x, %3 : f32[B, 256]
+    ret %4
+  }
+}
+IG
+holds "a layer of 8-bit weights compiles" \
+    "$ingot" compile "$tmp/bytes.ig" -o "$tmp/bytes.ingot"
+holds "its artifact has a byte a weight" [ "$(stat -c %s "$tmp/bytes.ingot")" -lt 160000 ]
+check "and it multiplies what they stand for" 0 " -16000 -16000 " \
+    "$ingot" run "$tmp/bytes.ingot" --input 'x=f32[1,256]=1'

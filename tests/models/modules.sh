@@ -113,3 +113,15 @@ random_graphs() {
     make_cases random_graphs "random graphs" --count "$count" || return
     verify dynamic cpu "${cases[@]}"
 }
+
+# Products of two inputs, axes in any order, and layers of 8-bit weights, at every level of
+# this machine.
+products() {
+    local cases level levels=cpu count=30
+    [ "$full" = 0 ] || { count=300 levels="cpu cpu:v3 cpu:v2"; }
+    make_cases products "products" --count "$count" || return
+    for level in $levels; do
+        verify dynamic "$level" "${cases[@]}"
+    done
+    verify static cpu "${cases[@]}"
+}

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Recommendation models: every exporter's form of embedding bags, the stored DLRMs, and
 # TorchScript's and TorchRec's cases (torch.sh), torch.nn's classes, the literature's
-# recommendation models and random graphs (modules.sh).
+# recommendation models, random graphs and products (modules.sh).
 # SPDX-License-Identifier: Apache-2.0
 #
 #   tests/models/run.sh
@@ -212,6 +212,7 @@ torch_suites
 torch_modules
 recommend_models
 random_graphs
+products
 torch_programs
 torch_shapes
 torchrec_modules
