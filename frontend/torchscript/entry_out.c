@@ -34,13 +34,13 @@ static ig_status add_quantized(ig_ts_entry *entry, const char *name, ig_value *v
                     "supported yet");
     }
     entry->nodes.items[at].count = 3;
-    add_node(entry, IG_NODE_TENSOR, NULL);
+    add_node(entry, IG_NODE_TENSOR, "values");
     add_result(entry, value);
     ig_ts_value scale, zero;
     IG_TRY(ig_ts_number_of(entry->eval, IG_TS_FLOAT, quant->scale, &scale));
     IG_TRY(ig_ts_number_of(entry->eval, IG_TS_INT, quant->zero_point, &zero));
-    IG_TRY(add_value(entry, NULL, &scale));
-    return add_value(entry, NULL, &zero);
+    IG_TRY(add_value(entry, "scale", &scale));
+    return add_value(entry, "zero_point", &zero);
 }
 
 static ig_status add_tensor(ig_ts_entry *entry, const char *name,

@@ -86,7 +86,7 @@ static inline int unit_run(const char *name, const TTest *const *tests, size_t c
                            void (*add)(TCase *)) {
     Suite *suite = suite_create(name);
     TCase *tcase = tcase_create(name);
-    tcase_set_timeout(tcase, 120);
+    tcase_set_timeout(tcase, 600);
     for (size_t i = 0; i < count; i++) {
         tcase_add_test(tcase, tests[i]);
     }
