@@ -42,25 +42,69 @@ static void advance(ig_writer *writer, size_t size) {
     writer->data[writer->size] = '\0';
 }
 
-void ig_put(ig_writer *writer, const char *format, ...) {
+/* All that is left of a format and its arguments. */
+IG_PRINTF(2, 0)
+static void put_formatted(ig_writer *writer, const char *format, va_list list) {
     char   *to = reserve(writer, 64);
     size_t  room = writer->capacity - writer->size;
+    va_list again;
+    va_copy(again, list);
+    int length = vsnprintf(to, room, format, list);
+    if (length < 0) { /* over INT_MAX, or a broken multibyte string: nothing written */
+        length = 0;
+    } else if ((size_t)length >= room) {
+        to = reserve(writer, (size_t)length);
+        vsnprintf(to, (size_t)length + 1, format, again);
+    }
+    va_end(again);
+    advance(writer, (size_t)length);
+}
+
+static void put_decimal(ig_writer *writer, uint64_t value, bool is_negative) {
+    char  digits[24];
+    char *end = digits + sizeof digits, *at = end;
+    do {
+        *--at = (char)('0' + value % 10);
+        value /= 10;
+    } while (value);
+    if (is_negative) {
+        *--at = '-';
+    }
+    ig_put_bytes(writer, at, (size_t)(end - at));
+}
+
+static void put_signed(ig_writer *writer, int64_t value) {
+    put_decimal(writer, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, value < 0);
+}
+
+/* Texts of graphs are words and numbers in the plainest forms, a few million of them in
+ * a compilation; these are written here, and the first other form and what follows it
+ * by the C library. */
+void ig_put(ig_writer *writer, const char *format, ...) {
     va_list list;
     va_start(list, format);
-    int length = vsnprintf(to, room, format, list);
+    for (const char *at = format; *at;) {
+        size_t plain = strcspn(at, "%");
+        ig_put_bytes(writer, at, plain);
+        at += plain;
+        if (strncmp(at, "%s", 2) == 0) {
+            ig_put_str(writer, ig_str_of(va_arg(list, const char *)));
+            at += 2;
+        } else if (strncmp(at, "%u", 2) == 0) {
+            put_decimal(writer, va_arg(list, unsigned), false);
+            at += 2;
+        } else if (strncmp(at, "%d", 2) == 0) {
+            put_signed(writer, va_arg(list, int));
+            at += 2;
+        } else if (strncmp(at, "%lld", 4) == 0) {
+            put_signed(writer, va_arg(list, long long));
+            at += 4;
+        } else if (*at) {
+            put_formatted(writer, at, list);
+            break;
+        }
+    }
     va_end(list);
-    if (length < 0) { /* over INT_MAX, or a broken multibyte string: nothing written */
-        advance(writer, 0);
-        return;
-    }
-    size_t size = (size_t)length;
-    if (size >= room) {
-        to = reserve(writer, size);
-        va_start(list, format);
-        vsnprintf(to, size + 1, format, list);
-        va_end(list);
-    }
-    advance(writer, size);
 }
 
 void ig_put_bytes(ig_writer *writer, const void *bytes, size_t size) {

@@ -190,15 +190,18 @@ void ig_walk_next(ig_walk *walk) {
 
 void ig_copy_strided(ig_tensor *out, const ig_tensor *from, uint32_t rank,
                      const int64_t *dims, int64_t start, const int64_t *strides) {
-    bool    has_runs = rank > 0 && strides[rank - 1] == 1;
-    int64_t run = has_runs ? dims[rank - 1] : 1, to = 0;
-    ig_walk walk = { .operand_count = 1, .strides = { strides }, .at = { start } };
+    uint32_t outer = rank ? rank - 1 : 0;
+    int64_t  run = rank ? dims[outer] : 1, step = rank ? strides[outer] : 1, to = 0;
+    ig_walk  walk = { .operand_count = 1, .strides = { strides }, .at = { start } };
     if (run == 0) {
         return;
     }
-    for (ig_walk_start(&walk, rank - has_runs, dims); walk.is_inside;
-         ig_walk_next(&walk)) {
-        ig_span_copy(out, to, from, walk.at[0], run);
+    for (ig_walk_start(&walk, outer, dims); walk.is_inside; ig_walk_next(&walk)) {
+        if (step == 1) {
+            ig_span_copy(out, to, from, walk.at[0], run);
+        } else {
+            ig_span_gather(out, to, from, walk.at[0], step, run);
+        }
         to += run;
     }
 }

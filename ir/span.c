@@ -230,3 +230,31 @@ void ig_span_copy(ig_tensor *to, int64_t to_index, const ig_tensor *from,
         ig_bits_store(to->data, width, to_index + i, bits);
     }
 }
+
+static inline void gather(char *to, const char *from, int64_t step, int64_t count,
+                          size_t bytes) {
+    for (int64_t i = 0; i < count; i++) {
+        memcpy(to, from, bytes);
+        to += bytes;
+        from += step;
+    }
+}
+
+void ig_span_gather(ig_tensor *to, int64_t to_index, const ig_tensor *from,
+                    int64_t from_index, int64_t stride, int64_t count) {
+    assert(to->dtype == from->dtype && "a copy does not convert");
+    int64_t bytes = ig_dtypes[to->dtype].bits / 8;
+    if (bytes != 2 && bytes != 4) {
+        for (int64_t i = 0; i < count; i++) {
+            ig_span_copy(to, to_index + i, from, from_index + i * stride, 1);
+        }
+        return;
+    }
+    char       *out = (char *)to->data + to_index * bytes;
+    const char *in = (const char *)from->data + from_index * bytes;
+    if (bytes == 2) {
+        gather(out, in, stride * bytes, count, 2);
+    } else {
+        gather(out, in, stride * bytes, count, 4);
+    }
+}
