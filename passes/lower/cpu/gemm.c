@@ -17,8 +17,8 @@
  *              that the last block is not a thin one
  *   block      r x NP register tile: a chain of muladds over k for each element
  *
- * Every variant sums each element over k in one order: a chain for each K_BLOCK of k,
- * the passes' sums added up one after the other.  Bounded chains bound rounding errors,
+ * Every variant sums each element over k in one order: a chain for each pass, and the
+ * passes' sums added up one after the other.  Bounded chains bound rounding errors,
  * and the bits do not depend on how rows and columns are split, nor on the batch.  Few
  * rows take wider slivers: one row alone would wait for the latency of its additions.
  *
@@ -42,6 +42,7 @@ enum {
     MAX_ROWS = IG_GEMM_MAX_ROWS,
     K_BLOCK = IG_GEMM_K_BLOCK,
     CURSORS = 3,
+    AHEAD = 128, /* of k */
 };
 
 typedef struct gemm {
@@ -54,6 +55,7 @@ typedef struct gemm {
     ig_value         *m, *n, *k, *lda;
     bool              is_ragged;  /* N does not divide by 16 */
     bool              is_odd;     /* slivers may leave one panel over */
+    bool              is_narrow;  /* one sliver has all columns */
     bool              is_deep;    /* K may be larger than K_BLOCK */
     bool              is_shallow; /* K is so small that storing takes longer */
     bool              is_heavy;   /* the epilogue is too long to be repeated a vector */
@@ -74,7 +76,8 @@ typedef struct tile_range {
  */
 typedef struct cursor {
     ig_value *buffer, *first, *step, *last;
-    int64_t   level; /* of the cache */
+    ig_value *across; /* or NULL: goes over 16 rows, so far apart, again and again */
+    int64_t   level;  /* of the cache */
 } cursor;
 
 /* Rows row … row + rows, columns from `column` on, as the K loop left them. */
@@ -261,8 +264,13 @@ static void multiply(const gemm *g, k_loop *loop, const register_tile *tile,
 }
 
 /* Fetches what the cursor is at; returns where it is next. */
-static ig_value *move_cursor(ig_builder *b, const cursor *c, ig_value *at) {
-    k_prefetch(b, c->buffer, at, c->level);
+static ig_value *move_cursor(ig_builder *b, const cursor *c, ig_value *at,
+                             ig_value *k) {
+    ig_value *place = at;
+    if (c->across) {
+        place = k_add(b, at, k_mul(b, k_mod(b, k, k_i64(b, PANEL)), c->across));
+    }
+    k_prefetch(b, c->buffer, place, c->level);
     ig_value *next = k_add(b, at, c->step);
     return c->last ? k_min(b, next, c->last) : next;
 }
@@ -283,7 +291,8 @@ static void sum_pass(const gemm *g, ig_builder *b, const register_tile *tile,
                               count);
     ig_value **at = &loop.carried[tile_size];
     for (uint32_t i = 0; i < tile->cursor_count; i++) {
-        next[tile_size + 1 + i] = move_cursor(&loop.b, &tile->cursors[i], at[1 + i]);
+        next[tile_size + 1 + i] = move_cursor(&loop.b, &tile->cursors[i], at[1 + i],
+                                              loop.index);
     }
     multiply(g, &loop, tile, &s, next);
     next[tile_size] = k_offset(&loop.b, at[0], k_i64(&loop.b, PANEL));
@@ -387,6 +396,17 @@ static cursor rows_behind(const gemm *g, ig_builder *b, const register_tile *til
     };
 }
 
+/* The rows of this block some lines later: where no other sliver uses them, nothing has
+ * fetched them before. */
+static cursor rows_ahead(const gemm *g, ig_builder *b, const register_tile *tile) {
+    ig_value *at = k_add(b, k_mul(b, tile->row, g->lda), tile->range->k);
+    return (cursor){ .buffer = g->a->buffer,
+                     .first = k_add(b, at, k_i64(b, AHEAD)),
+                     .step = k_i64(b, 1),
+                     .across = g->lda,
+                     .level = 1 };
+}
+
 /* Where in B the sliver behind this one begins, or the first one of the next pass. */
 static ig_value *sliver_behind(const gemm *g, ig_builder *b,
                                const register_tile *tile) {
@@ -467,6 +487,8 @@ static void emit_sliver(const gemm *g, ig_builder *b, const tile_range *range,
     add_cursor(&tile, panels_behind(g, in, &tile, loop.index));
     if (!g->is_deep) {
         add_cursor(&tile, rows_behind(g, in, &tile, rows));
+    } else if (g->is_narrow) {
+        add_cursor(&tile, rows_ahead(g, in, &tile));
     }
     if (stores_lines(g)) {
         add_cursor(&tile, results_behind(g, in, &tile, loop.index));
@@ -512,26 +534,27 @@ static ig_value *emit_slivers(const gemm *g, ig_builder *b, const tile_range *ra
 static void emit_wide(const gemm *g, ig_builder *b, const tile_range *range,
                       ig_value *columns_left, uint32_t rows);
 
-/* The rest of a tile: whole slivers, then one panel when their number is odd. */
+/* Whole slivers, then one panel when their number is odd. */
+static void emit_columns(const gemm *g, ig_builder *b, const tile_range *range,
+                         ig_value *column, int32_t rows) {
+    column = emit_slivers(g, b, range, column, g->shape.panels, rows);
+    if (g->is_odd) {
+        emit_slivers(g, b, range, column, 1, rows);
+    }
+}
+
+/* The rest of a tile. */
 static void emit_rest(const gemm *g, ig_builder *b, const tile_range *range,
                       ig_value *column) {
-    const ig_type *i64 = ig_type_vector(g->lower->module, IG_DT_i64, 1);
-    uint32_t       panels = g->shape.panels;
     if (g->is_shallow) {
-        column = emit_slivers(g, b, range, column, panels, SINGLE);
-        if (g->is_odd) {
-            emit_slivers(g, b, range, column, 1, SINGLE);
-        }
+        emit_columns(g, b, range, column, SINGLE);
         return;
     }
     ig_value *is_single = k_compare(b, IG_OP_le, range->rows, k_i64(b, g->shape.rows));
-    k_if      single = k_if_open(b, is_single, &i64, 1);
-    ig_value *then = emit_slivers(g, &single.then, range, column, panels, SINGLE);
-    ig_value *other = emit_slivers(g, &single.other, range, column, panels, TALL);
-    k_if_close(&single, &then, &other);
-    if (g->is_odd) {
-        emit_slivers(g, b, range, single.results[0], 1, BY_BLOCKS);
-    }
+    k_if      single = k_if_open(b, is_single, NULL, 0);
+    emit_columns(g, &single.then, range, column, SINGLE);
+    emit_columns(g, &single.other, range, column, TALL);
+    k_if_close(&single, NULL, NULL);
 }
 
 static void emit_wide(const gemm *g, ig_builder *b, const tile_range *range,
@@ -584,17 +607,20 @@ static void emit_pass(const gemm *g, ig_builder *b, const tile_range *range) {
     }
 }
 
+/* Passes are evenly long, in whole lines of A. */
 static void emit_passes(const gemm *g, ig_builder *b, tile_range range) {
-    ig_value *zero = k_i64(b, 0), *step = k_i64(b, K_BLOCK);
+    ig_value *zero = k_i64(b, 0), *one = k_i64(b, 1);
     if (!g->is_deep) {
         range.k = zero;
         range.k_end = g->k;
         emit_pass(g, b, &range);
         return;
     }
-    ig_value *end = k_max(b, g->k,
-                          k_i64(b, 1)); /* results are written when K is 0 too */
-    k_loop    passes = k_loop_open(b, zero, end, step, NULL, 0);
+    ig_value *k = k_max(b, g->k, one); /* results are written when K is 0 too */
+    ig_value *count = k_ceil_div(b, k, K_BLOCK), *line = k_i64(b, PANEL);
+    ig_value *even = k_div(b, k_sub(b, k_add(b, k, count), one), count);
+    ig_value *step = k_mul(b, k_ceil_div(b, even, PANEL), line);
+    k_loop    passes = k_loop_open(b, zero, k, step, NULL, 0);
     range.k = passes.index;
     range.k_end = k_min(&passes.b, g->k, k_add(&passes.b, range.k, step));
     emit_pass(g, &passes.b, &range);
@@ -680,6 +706,7 @@ ig_status ig_lower_cpu_gemm(ig_lower *lower) {
     int64_t n = 0;
     bool    is_known = ig_dim_constant(lower->module, g.dims[1], &n);
     g.is_ragged = !is_known || n % PANEL != 0;
+    g.is_narrow = is_known && n <= (int64_t)g.shape.panels * PANEL;
     g.is_odd = g.shape.panels > 1 && (!is_known || (n + PANEL - 1) / PANEL % 2 != 0);
     g.is_heavy = ig_cpu_is_heavy(lower->body);
     lower->shares_strides = true;
