@@ -37,7 +37,7 @@
 
 #include <string.h>
 
-enum { PANEL = IG_PACK_PANEL, FEW_COLUMNS = 8, MOST_OPS = 64 };
+enum { PANEL = IG_PACK_PANEL, FEW_COLUMNS = 8, MOST_OPS = 64, MANY_ROWS = 32 };
 
 typedef ig_pack_matrix matrix;
 
@@ -381,12 +381,44 @@ static void to_rows(ig_pass_run *run, ig_op *op, const matrix *m) {
     run->changed = true;
 }
 
+/* Does every matrix of x meet the same second factor, and has it few rows? */
+static bool can_merge(const ig_op *op) {
+    const ig_value *x = op->operands[0].value;
+    const ig_type  *type = x->type;
+    int64_t         rows = 0;
+    bool            is_view = x->def && x->def->code != IG_OP_reshape &&
+                   (ig_ops[x->def->code].traits & IG_VIEW);
+    return type->rank > 2 && op->operands[1].value->type->rank == 2 && !is_view &&
+           !is_narrow((ig_dtype)type->dtype) &&
+           !(ig_dim_constant(ig_op_module(op), type->dims[type->rank - 2], &rows) &&
+             rows >= MANY_ROWS);
+}
+
+/* One product of all rows: its second factor is read and packed once. */
+static void merge_batches(packer *p, ig_op *op) {
+    ig_builder b = ig_builder_before(op);
+    ig_value  *operands[] = { merge_rows(&b, op->operands[0].value),
+                              op->operands[1].value };
+    bool       is_transposed = ig_attr_int(op, IG_matmul_transpose_b, 0) != 0;
+    ig_attr    attrs[IG_matmul_attr_count] = { { 0 } };
+    if (is_transposed) {
+        attrs[IG_matmul_transpose_b] = ig_attr_of_bool(true);
+    }
+    replace_product(op, &b, ig_make(&b, IG_OP_matmul, 2, operands, attrs));
+    p->run->changed = true;
+}
+
 static void pack_product(packer *p, ig_op *op) {
     ig_pass_run *run = p->run;
     matrix       m = { 0 };
-    if (op->code != IG_OP_matmul || !is_plain_product(op) ||
-        (!read_plain(run, op, &m) && !read_quantised(run, op, &m) &&
-         !read_computed(p, op, &m))) {
+    if (op->code != IG_OP_matmul || !is_plain_product(op)) {
+        return;
+    }
+    if (!read_plain(run, op, &m) && !read_quantised(run, op, &m) &&
+        !read_computed(p, op, &m)) {
+        if (can_merge(op)) {
+            merge_batches(p, op);
+        }
         return;
     }
     if (m.n < FEW_COLUMNS) {

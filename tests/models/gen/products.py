@@ -44,13 +44,14 @@ class Computed:
 
     def __init__(self, draw):
         batch = draw.choice(("", "", "b", "bh"))
-        self.axes = [batch + "mk", batch + "kn"]
+        shared = "" if draw.random() < 0.3 else batch  # one y for all of the batch
+        self.axes = [batch + "mk", shared + "kn"]
         for number, axes in enumerate(self.axes):
             free = list(axes)
             if draw.random() < 0.7:  # the batch stays in front
-                tail = free[len(batch):]
+                tail = free[-2:]
                 draw.shuffle(tail)
-                free = free[:len(batch)] + tail
+                free = free[:-2] + tail
             else:
                 draw.shuffle(free)
             self.axes[number] = "".join(free)
