@@ -87,7 +87,10 @@ void ig_put(ig_writer *writer, const char *format, ...) {
         size_t plain = strcspn(at, "%");
         ig_put_bytes(writer, at, plain);
         at += plain;
-        if (strncmp(at, "%s", 2) == 0) {
+        if (strncmp(at, "%%", 2) == 0) {
+            ig_put_char(writer, '%');
+            at += 2;
+        } else if (strncmp(at, "%s", 2) == 0) {
             ig_put_str(writer, ig_str_of(va_arg(list, const char *)));
             at += 2;
         } else if (strncmp(at, "%u", 2) == 0) {

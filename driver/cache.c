@@ -186,8 +186,8 @@ static bool publish_model(const char *folder, ig_str key, const char *key_path,
     return publish(folder, "models", key_path, parts, IG_COUNT_OF(parts));
 }
 
-const char *ig_cache_put_model(const char *folder, ig_str key, ig_arena *arena,
-                               const ig_file_part *parts, size_t count) {
+bool ig_cache_put_model(const char *folder, ig_str key, const ig_file_part *parts,
+                        size_t count) {
     char     key_path[PATH_BYTES], path[PATH_BYTES];
     uint64_t bytes = 0;
     for (size_t i = 0; i < count; i++) {
@@ -196,16 +196,13 @@ const char *ig_cache_put_model(const char *folder, ig_str key, ig_arena *arena,
     if (!path_of(folder, "models", key, ".key", key_path) ||
         !path_of(folder, "models", key, ".ingot", path) ||
         !ig_cache_make_room(folder, bytes)) {
-        return NULL;
+        return false;
     }
     unlink(key_path); /* of a twin by hash */
     ig_file_remove_stale(path);
     ig_hash128 hash = ig_artifact_hash_parts(parts, count);
-    if (!publish(folder, "models", path, parts, count) ||
-        !publish_model(folder, key, key_path, path, &hash)) {
-        return NULL;
-    }
-    return ig_arena_strdup(arena, path);
+    return publish(folder, "models", path, parts, count) &&
+           publish_model(folder, key, key_path, path, &hash);
 }
 
 /* ---- hashes of payloads ---- */

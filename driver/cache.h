@@ -33,9 +33,9 @@ typedef struct ig_cached_model {
 } ig_cached_model;
 
 ig_cached_model ig_cache_find_model(const char *folder, ig_str key, ig_arena *arena);
-/* The path of the new entry, or NULL. */
-const char *ig_cache_put_model(const char *folder, ig_str key, ig_arena *arena,
-                               const ig_file_part *parts, size_t count);
+/* False when it was not kept.  Needs no arena, so that it can run beside other work. */
+bool ig_cache_put_model(const char *folder, ig_str key, const ig_file_part *parts,
+                        size_t count);
 
 /* Known hashes of payloads in one model file. */
 typedef struct ig_payload_hash {

@@ -57,7 +57,7 @@ static ig_status compile_kernels(ig_compilation *build, const ig_artifact_writer
     if (!build->team) {
         return ig_error(&context->diag, IG_LIMIT, NULL, "no memory for threads");
     }
-    return ig_kernel_team_run(build->team, &build->arena, jobs.items, jobs.count);
+    return ig_kernel_team_run(build->team, jobs.items, jobs.count);
 }
 
 /* ---- the manifest: for people ---- */

@@ -14,6 +14,7 @@
 #include "ingot/runtime.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,25 +92,20 @@ static uint64_t container_bytes(const ig_compilation *build) {
     return bytes;
 }
 
-/* The path of the new entry, or NULL. */
-static const char *remember(compile_call *call) {
-    ig_compilation *build = &call->build;
-    return call->key.size ? ig_cache_put_model(build->folder, call->key, &build->arena,
-                                               build->parts, build->part_count)
-                          : NULL;
-}
-
 /* ---- public: files ---- */
+
+static ig_status report_write(compile_call *call, ig_status status, const char *why) {
+    ig_location where = { .file = call->build.path };
+    return status == IG_OK ? IG_OK
+                           : ig_error(&call->context->diag, status, &where,
+                                      "cannot write: %s", why);
+}
 
 static ig_status write_file(compile_call *call, const ig_file_part *parts,
                             size_t count) {
     char      why[128];
     ig_status status = ig_file_publish(call->build.path, parts, count, why);
-    if (status != IG_OK) {
-        ig_location where = { .file = call->build.path };
-        ig_error(&call->context->diag, status, &where, "cannot write: %s", why);
-    }
-    return status;
+    return report_write(call, status, why);
 }
 
 static bool emits(const compile_call *call, const char *form) {
@@ -130,6 +126,40 @@ static ig_status publish(compile_call *call, const ig_file_part *parts, size_t c
     return emits(call, "shared")
                ? ig_emit_shared(call->context, call->build.path, object, object_count)
                : write_file(call, object, object_count);
+}
+
+static void *fill_cache(void *user) {
+    const compile_call   *call = user;
+    const ig_compilation *build = &call->build;
+    /* Larger artifacts would push out all others. */
+    if (call->key.size && container_bytes(build) < CACHED_BYTES) {
+        ig_cache_put_model(build->folder, call->key, build->parts, build->part_count);
+    }
+    return NULL;
+}
+
+/* The artifact and its entry in the cache are written side by side.  Nothing between
+ * begin and end of the thread takes memory of an arena, which might not come back. */
+static ig_status write_and_cache(compile_call *call) {
+    char            why[128];
+    pthread_t       thread;
+    ig_compilation *build = &call->build;
+    bool            is_beside = pthread_create(&thread, NULL, fill_cache, call) == 0;
+    ig_status status = ig_file_publish(build->path, build->parts, build->part_count,
+                                       why);
+    if (is_beside) {
+        pthread_join(thread, NULL);
+    }
+    return report_write(call, status, why);
+}
+
+static ig_status publish_and_cache(compile_call *call) {
+    if (emits(call, "ingot")) {
+        return write_and_cache(call);
+    }
+    IG_TRY(publish(call, call->build.parts, call->build.part_count));
+    fill_cache(call);
+    return IG_OK;
 }
 
 static ig_status publish_header(compile_call *call) {
@@ -196,11 +226,7 @@ static ig_status compile_to_file(void *arguments) {
         return status;
     }
     IG_TRY(make_container(call));
-    IG_TRY(publish(call, call->build.parts, call->build.part_count));
-    if (container_bytes(&call->build) < CACHED_BYTES) {
-        remember(call); /* larger ones would push out all others */
-    }
-    return IG_OK;
+    return publish_and_cache(call);
 }
 
 static ig_status run_call(compile_call *call, ig_status (*work)(void *)) {
@@ -280,8 +306,12 @@ static ig_status compile_to_program(void *arguments) {
         return IG_OK;
     }
     IG_TRY(make_container(call));
-    const char *entry = remember(call);
-    if (entry && ig_program_open(entry, NULL, call->out_program) == IG_OK) {
+    ig_compilation *build = &call->build;
+    if (call->key.size &&
+        ig_cache_put_model(build->folder, call->key, build->parts, build->part_count)) {
+        cached = ig_cache_find_model(build->folder, call->key, &build->arena);
+    }
+    if (cached.path && ig_program_open(cached.path, NULL, call->out_program) == IG_OK) {
         return IG_OK;
     }
     return open_in_memory(call);

@@ -112,6 +112,9 @@ static void close_backends(worker *w) {
 
 static ig_status compile(worker *w, ig_kernel_job *job) {
     ig_kernel_team *team = w->team;
+    if (team->folder) {
+        job->key = ig_key_of_kernel(job->target, job->kernel, &w->arena);
+    }
     if (team->folder &&
         ig_cache_get_kernel(team->folder, job->key, &w->arena, job->out)) {
         return IG_OK;
@@ -246,11 +249,7 @@ static ig_status join(ig_kernel_team *team, size_t started) {
     return status;
 }
 
-ig_status ig_kernel_team_run(ig_kernel_team *team, ig_arena *arena, ig_kernel_job *jobs,
-                             size_t count) {
-    for (size_t i = 0; i < count && team->folder; i++) {
-        jobs[i].key = ig_key_of_kernel(jobs[i].target, jobs[i].kernel, arena);
-    }
+ig_status ig_kernel_team_run(ig_kernel_team *team, ig_kernel_job *jobs, size_t count) {
     if (count) {
         qsort(jobs, count, sizeof *jobs, larger_first);
     }

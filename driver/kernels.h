@@ -18,10 +18,9 @@ typedef struct ig_kernel_team ig_kernel_team;
 
 /* NULL when malloc fails.  `folder` is the cache's, or NULL. */
 ig_kernel_team *ig_kernel_team_create(ig_context *context, const char *folder);
-/* Compiles all jobs.  Code is the team's until it is destroyed; keys are `arena`'s.
- * Messages come in the order of the jobs' workers, the caller's own first. */
-ig_status ig_kernel_team_run(ig_kernel_team *team, ig_arena *arena, ig_kernel_job *jobs,
-                             size_t count);
+/* Compiles all jobs.  Code is the team's until it is destroyed.  Messages come in the
+ * order of the jobs' workers, the caller's own first. */
+ig_status ig_kernel_team_run(ig_kernel_team *team, ig_kernel_job *jobs, size_t count);
 void      ig_kernel_team_destroy(ig_kernel_team *team);
 
 #endif
