@@ -190,6 +190,32 @@ TEST(gemm_of_few_rows_and_any_panels) {
     }
 }
 
+/* A tile that an attribute asks for need not divide the columns of the grid's. */
+TEST(gemm_of_asked_tiles) {
+    static const int64_t asked[][3] = { { 5, 80, 8 }, { 8, 48, 4 }, { 3, 112, 11 } };
+    enum { K = 7, PANEL = 16 };
+    for (size_t i = 0; i < IG_COUNT_OF(asked) && cpu_level_runs("v4"); i++) {
+        long long  rows = asked[i][0], columns = asked[i][1], panels = asked[i][2];
+        int64_t    m = 23;
+        lower_case c;
+        ig_arena   arena;
+        ig_arena_init(&arena, NULL);
+        ig_writer text;
+        ig_writer_init(&text, &arena);
+        ig_put(&text, "module @t {\n  graph @main(%%x: f32[B, %d], %%w: f32[%lld, %d, ",
+               K, panels, K);
+        ig_put(&text, "%d]) -> (f32[B, %lld] \"y\") {\n", PANEL, panels * PANEL);
+        ig_put(&text, "    %%0 = matmul_panels %%x, %%w {columns = %lld, tile = ",
+               panels * PANEL);
+        ig_put(&text, "[%lld, %lld]} : f32[B, %lld]\n    ret %%0\n  }\n}\n", rows,
+               columns, panels * PANEL);
+        lower_open(&c, "v4", text.data, &m, 10);
+        lower_compare(&c, 1e-6);
+        lower_close(&c);
+        ig_arena_fini(&arena);
+    }
+}
+
 TEST(gemm_with_a_long_epilogue) {
     check_gemm(17, 9, 40, "sigmoid %1");
     check_gemm(3, 9, 32, "tanh %1");
@@ -204,4 +230,4 @@ TEST(gemm_of_many_rows) {
 UNIT_SUITE(cpu_lower, gemm_of_every_row_count, gemm_of_sampled_sizes, gemm_of_long_sums,
            gemm_of_short_sums, gemm_bits_are_those_of_a_row, gemm_of_odd_columns,
            gemm_of_few_rows_and_any_panels, gemm_with_a_long_epilogue,
-           gemm_of_many_rows)
+           gemm_of_many_rows, gemm_of_asked_tiles)

@@ -707,7 +707,9 @@ ig_status ig_lower_cpu_gemm(ig_lower *lower) {
     bool    is_known = ig_dim_constant(lower->module, g.dims[1], &n);
     g.is_ragged = !is_known || n % PANEL != 0;
     g.is_narrow = is_known && n <= (int64_t)g.shape.panels * PANEL;
-    g.is_odd = g.shape.panels > 1 && (!is_known || (n + PANEL - 1) / PANEL % 2 != 0);
+    bool leaves_one = !is_known || (n + PANEL - 1) / PANEL % 2 != 0 ||
+                      g.asked_panels % g.shape.panels != 0;
+    g.is_odd = g.shape.panels > 1 && leaves_one;
     g.is_heavy = ig_cpu_is_heavy(lower->body);
     lower->shares_strides = true;
     lower->name = ig_cpu_name(lower, "gemm");
