@@ -27,6 +27,7 @@ from machine import machine_facts
 from models import cache_folder
 
 OPSET = 17
+LEAST_ROUNDS = 8  # quiet ones
 RESIDENT = 1 << 20  # bytes for the calibrator
 SET_BYTES, MOST_SETS = 64 << 20, 16
 # ONNX Runtime rounds what meets 8-bit weights to 8 bits itself.
@@ -129,6 +130,9 @@ def run_point(kind, engines, set_count, options):
     plan = (options.rounds, 0.004)
     rounds = measure.measure_rounds(engines, set_count, options.threads, RESIDENT, plan)
     kept = measure.believable(rounds)
+    if len(kept) < LEAST_ROUNDS:
+        print("TOO NOISY TO TRUST:", end=" ")
+        kept = rounds
     times = {e.name: float(np.median([v[e.name] for v in kept]) * 1e6) for e in engines}
     ratios = {e.name: measure.ratios(kept, "ingot", e.name) for e in engines[1:]}
     for engine in engines:
