@@ -4,6 +4,8 @@
 #include "ingot/runtime.h"
 #include "tests/unit/unit.h"
 
+UNIT_WITH_LLVM
+
 /* A counter, and a log of what was seen whose length grows by each call's. */
 static const char model[] =
     "module @m {\n"

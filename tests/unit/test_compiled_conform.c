@@ -6,6 +6,8 @@
 #include "tests/conform/conform.h"
 #include "tests/unit/unit.h"
 
+UNIT_WITH_LLVM
+
 /* One case's way through the compiler. */
 typedef struct compiled {
     ig_context *context;
