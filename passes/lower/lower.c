@@ -185,11 +185,11 @@ static ig_str body_text(const ig_graph *kernel, ig_arena *arena) {
 }
 
 static ig_graph *find_equal(ig_lower *lower) {
-    uint64_t hash = ig_graph_hash(lower->kernel);
     for (size_t i = 0; i < lower->module->graphs.count; i++) {
         ig_graph *other = lower->module->graphs.items[i];
         if (other == lower->kernel || other->stage != IG_STAGE_KERNEL ||
-            ig_graph_hash(other) != hash) {
+            other->op_count != lower->kernel->op_count ||
+            ig_graph_hash(other) != ig_graph_hash(lower->kernel)) {
             continue;
         }
         if (ig_str_equal(body_text(other, lower->arena),
