@@ -173,8 +173,7 @@ static bool is_narrow_factor(const ig_op *op) {
     const ig_type  *type = x ? x->type : NULL;
     bool is_byte = type && (type->dtype == IG_DT_i8 || type->dtype == IG_DT_u8);
     return is_byte && ig_def(x, IG_OP_weight) && type->rank == 2 &&
-           ig_type_is_static(type) && has_many(type) &&
-           is_factor(op->results);
+           ig_type_is_static(type) && has_many(type) && is_factor(op->results);
 }
 
 static bool can_evaluate(const folder *f, const ig_op *op) {
