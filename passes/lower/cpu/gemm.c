@@ -425,7 +425,7 @@ static ig_value *sliver_behind(const gemm *g, ig_builder *b,
     return k_where(b, is_inside, below, k_where(b, has_pass, again, at));
 }
 
-/* The next sliver of B: block i fetches panel i of it. */
+/* The next sliver of B: panel `number` of it, if it has so many. */
 static cursor panels_behind(const gemm *g, ig_builder *b, const register_tile *tile,
                             ig_value *number) {
     ig_value *line = k_i64(b, PANEL), *panel_size = k_mul(b, g->k, line);
@@ -467,10 +467,15 @@ static void add_cursor(register_tile *tile, cursor c) {
     tile->cursors[tile->cursor_count++] = c;
 }
 
-/* All row blocks of one sliver of `panels` panels from `column` on, of which there are
- * several when `is_tall`. */
+/* The rows that blocks of a tile may have. */
+typedef struct block_rows {
+    uint32_t low, high;
+    bool     is_single; /* the tile is one block */
+} block_rows;
+
+/* All row blocks of one sliver of `panels` panels from `column` on. */
 static void emit_sliver(const gemm *g, ig_builder *b, const tile_range *range,
-                        ig_value *column, uint32_t panels, bool is_tall) {
+                        ig_value *column, uint32_t panels, block_rows allowed) {
     ig_value     *blocks = k_ceil_div(b, range->rows, g->shape.rows);
     ig_value     *base = k_div(b, range->rows, blocks);
     ig_value     *extra = k_mod(b, range->rows, blocks);
@@ -484,7 +489,9 @@ static void emit_sliver(const gemm *g, ig_builder *b, const tile_range *range,
                            .panels = panels,
                            .column = column,
                            .row = k_add(in, range->row, skipped) };
-    add_cursor(&tile, panels_behind(g, in, &tile, loop.index));
+    ig_value     *is_several = k_compare(in, IG_OP_lt, k_i64(in, 1), blocks);
+    ig_value     *fetched = k_where(in, is_several, loop.index, k_i64(in, panels));
+    add_cursor(&tile, panels_behind(g, in, &tile, fetched));
     if (!g->is_deep) {
         add_cursor(&tile, rows_behind(g, in, &tile, rows));
     } else if (g->is_narrow) {
@@ -493,83 +500,95 @@ static void emit_sliver(const gemm *g, ig_builder *b, const tile_range *range,
     if (stores_lines(g)) {
         add_cursor(&tile, results_behind(g, in, &tile, loop.index));
     }
-    emit_by_rows(g, in, rows, is_tall ? (g->shape.rows + 1) / 2 : 1, g->shape.rows,
-                 tile);
+    emit_by_rows(g, in, rows, allowed.low, allowed.high, tile);
     k_loop_close(&loop, NULL, 0);
 }
 
-/* A sliver of a single block: of `rows` rows, or (0) of as many as the tile has. */
+/* A sliver of a single block. */
 static void emit_single(const gemm *g, ig_builder *b, const tile_range *range,
-                        ig_value *column, uint32_t panels, uint32_t rows) {
+                        ig_value *column, uint32_t panels, block_rows allowed) {
     register_tile tile = {
         .range = range, .panels = panels, .row = range->row, .column = column
     };
-    if (g->is_shallow && !rows) {
+    if (g->is_shallow && allowed.low < allowed.high) {
         add_cursor(&tile, rows_behind(g, b, &tile, range->rows));
     }
-    emit_by_rows(g, b, range->rows, rows ? rows : 1, rows ? rows : g->shape.rows, tile);
+    emit_by_rows(g, b, range->rows, allowed.low, allowed.high, tile);
 }
 
-/* How the rows of a tile are split: any number of blocks, several, one. */
-enum { BY_BLOCKS = -2, TALL = -1, SINGLE = 0 };
-
-/* Slivers of `panels` panels while they fit; `rows`: of the only block, or how many
- * there are.  Returns the first column left. */
+/* Slivers of `panels` panels while they fit; returns the first column left. */
 static ig_value *emit_slivers(const gemm *g, ig_builder *b, const tile_range *range,
-                              ig_value *column, uint32_t panels, int32_t rows) {
+                              ig_value *column, uint32_t panels, block_rows allowed) {
     int64_t   width = (int64_t)panels * PANEL;
     ig_value *left = k_sub(b, range->column_end, column);
     ig_value *count = k_div(b, left, k_i64(b, width));
     ig_value *end = k_add(b, column, k_mul(b, count, k_i64(b, width)));
     k_loop    loop = k_loop_open(b, column, end, k_i64(b, width), NULL, 0);
-    if (rows >= SINGLE) {
-        emit_single(g, &loop.b, range, loop.index, panels, (uint32_t)rows);
+    if (allowed.is_single) {
+        emit_single(g, &loop.b, range, loop.index, panels, allowed);
     } else {
-        emit_sliver(g, &loop.b, range, loop.index, panels, rows == TALL);
+        emit_sliver(g, &loop.b, range, loop.index, panels, allowed);
     }
     k_loop_close(&loop, NULL, 0);
     return end;
 }
 
-static void emit_wide(const gemm *g, ig_builder *b, const tile_range *range,
-                      ig_value *columns_left, uint32_t rows);
-
 /* Whole slivers, then one panel when their number is odd. */
 static void emit_columns(const gemm *g, ig_builder *b, const tile_range *range,
-                         ig_value *column, int32_t rows) {
-    column = emit_slivers(g, b, range, column, g->shape.panels, rows);
+                         ig_value *column, block_rows allowed) {
+    column = emit_slivers(g, b, range, column, g->shape.panels, allowed);
     if (g->is_odd) {
-        emit_slivers(g, b, range, column, 1, rows);
+        emit_slivers(g, b, range, column, 1, allowed);
     }
 }
 
-/* The rest of a tile. */
+/* The columns that are left in a tile, if it has at least `low` rows.  Rows beyond one
+ * block are split into blocks of half its rows at least: lower ones are single. */
 static void emit_rest(const gemm *g, ig_builder *b, const tile_range *range,
-                      ig_value *column) {
+                      ig_value *column, uint32_t low) {
+    uint32_t   most = g->shape.rows, half = (most + 1) / 2;
+    block_rows tall = { half, most, false };
     if (g->is_shallow) {
-        emit_columns(g, b, range, column, SINGLE);
+        emit_columns(g, b, range, column, (block_rows){ low, most, true });
         return;
     }
-    ig_value *is_single = k_compare(b, IG_OP_le, range->rows, k_i64(b, g->shape.rows));
-    k_if      single = k_if_open(b, is_single, NULL, 0);
-    emit_columns(g, &single.then, range, column, SINGLE);
-    emit_columns(g, &single.other, range, column, TALL);
+    if (low > half) {
+        emit_columns(g, b, range, column, tall);
+        return;
+    }
+    ig_value *is_low = k_compare(b, IG_OP_le, range->rows, k_i64(b, half));
+    k_if      single = k_if_open(b, is_low, NULL, 0);
+    emit_columns(g, &single.then, range, column, (block_rows){ low, half, true });
+    emit_columns(g, &single.other, range, column, tall);
     k_if_close(&single, NULL, NULL);
 }
 
-static void emit_wide(const gemm *g, ig_builder *b, const tile_range *range,
-                      ig_value *column, uint32_t rows) {
-    uint32_t       panels = ig_gemm_wide_panels(g->lower->target, rows);
-    const ig_type *i64 = ig_type_vector(g->lower->module, IG_DT_i64, 1);
-    ig_value      *is_few = k_compare(b, IG_OP_eq, range->rows, k_i64(b, rows));
-    k_if           few = k_if_open(b, is_few, &i64, 1);
-    ig_value *left = emit_slivers(g, &few.then, range, column, panels, (int32_t)rows);
-    k_if_close(&few, &left, &column);
-    if (rows > 1) {
-        emit_wide(g, b, range, few.results[0], rows - 1);
-        return;
+/* Do wide slivers have all columns of every tile? */
+static bool wide_leave_none(const gemm *g) {
+    const ig_target *target = g->lower->target;
+    int64_t          n = 0;
+    bool             is_none = ig_dim_constant(g->lower->module, g->dims[1], &n);
+    for (uint32_t rows = ig_gemm_few_rows(target); rows > 0; rows--) {
+        is_none &= TILE_COLUMNS / PANEL % ig_gemm_wide_panels(target, rows) == 0;
     }
-    emit_rest(g, b, range, few.results[0]);
+    return is_none && n % TILE_COLUMNS == 0;
+}
+
+/* Few rows take wide slivers; then what they leave. */
+static void emit_wide(const gemm *g, ig_builder *b, const tile_range *range) {
+    const ig_type *i64 = ig_type_vector(g->lower->module, IG_DT_i64, 1);
+    uint32_t       most = ig_gemm_few_rows(g->lower->target);
+    ig_value      *column = range->column;
+    for (uint32_t rows = most; rows > 0; rows--) {
+        uint32_t   panels = ig_gemm_wide_panels(g->lower->target, rows);
+        ig_value  *is_few = k_compare(b, IG_OP_eq, range->rows, k_i64(b, rows));
+        k_if       few = k_if_open(b, is_few, &i64, 1);
+        block_rows one = { rows, rows, true };
+        ig_value  *left = emit_slivers(g, &few.then, range, column, panels, one);
+        k_if_close(&few, &left, &column);
+        column = few.results[0];
+    }
+    emit_rest(g, b, range, column, wide_leave_none(g) ? most + 1 : 1);
 }
 
 /* The tile that an attribute asks for, in place of the schedule's own choice.  Wide
@@ -578,16 +597,17 @@ static void emit_asked(const gemm *g, ig_builder *b, const tile_range *range) {
     const ig_type *i64 = ig_type_vector(g->lower->module, IG_DT_i64, 1);
     uint32_t       rows = g->shape.rows, panels = g->asked_panels;
     if (panels <= g->shape.panels) {
-        emit_rest(g, b, range, range->column);
+        emit_rest(g, b, range, range->column, 1);
         return;
     }
-    ig_value *is_few = k_compare(b, IG_OP_eq, range->rows, k_i64(b, rows));
-    ig_value *start = range->column;
-    k_if      few = k_if_open(b, is_few, &i64, 1);
-    ig_value *then = emit_slivers(g, &few.then, range, start, panels, (int32_t)rows);
-    ig_value *other = emit_slivers(g, &few.other, range, start, panels, BY_BLOCKS);
+    ig_value  *is_few = k_compare(b, IG_OP_eq, range->rows, k_i64(b, rows));
+    ig_value  *start = range->column;
+    k_if       few = k_if_open(b, is_few, &i64, 1);
+    block_rows one = { rows, rows, true }, any = { 1, rows, false };
+    ig_value  *then = emit_slivers(g, &few.then, range, start, panels, one);
+    ig_value  *other = emit_slivers(g, &few.other, range, start, panels, any);
     k_if_close(&few, &then, &other);
-    emit_rest(g, b, range, few.results[0]);
+    emit_rest(g, b, range, few.results[0], 1);
 }
 
 /* ---- the grid ---- */
@@ -603,7 +623,7 @@ static void emit_pass(const gemm *g, ig_builder *b, const tile_range *range) {
     if (g->asked_panels) {
         emit_asked(g, b, range);
     } else {
-        emit_wide(g, b, range, range->column, ig_gemm_few_rows(g->lower->target));
+        emit_wide(g, b, range);
     }
 }
 
