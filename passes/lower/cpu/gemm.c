@@ -713,13 +713,17 @@ ig_status ig_lower_cpu_gemm(ig_lower *lower) {
     if (!has_rows || !panels || a->type->dtype != IG_DT_f32) {
         return ig_lower_unsupported(lower, "this form of matmul");
     }
-    gemm g = { .lower = lower,
-               .shape = ig_gemm_shape_of(lower->target),
-               .anchor = &anchor->results[0],
-               .a = a,
-               .panels = panels,
-               .zeros = ig_cpu_input(lower, anchor, 2),
-               .dims = anchor->results[0].type->dims };
+    gemm    g = { .lower = lower,
+                  .shape = ig_gemm_shape_of(lower->target),
+                  .anchor = &anchor->results[0],
+                  .a = a,
+                  .panels = panels,
+                  .zeros = ig_cpu_input(lower, anchor, 2),
+                  .dims = anchor->results[0].type->dims };
+    int64_t distance = 0;
+    if (ig_dim_constant(lower->module, a->strides[0], &distance)) {
+        g.shape.rows = ig_gemm_rows_in_l1(lower->target, distance * 4, g.shape.rows);
+    }
     if (!take_tile(&g, anchor)) {
         return ig_lower_unsupported(lower, "this register tile");
     }

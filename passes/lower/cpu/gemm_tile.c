@@ -2,7 +2,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "passes/lower/cpu/gemm_tile.h"
 
-enum { CHAINS = 8 /* as many muladds are in flight at once */ };
+enum {
+    CHAINS = 8,      /* as many muladds are in flight at once */
+    WAY_BYTES = 4096 /* of L1, on all x86-64 processors: it is indexed within a page */
+};
 
 ig_gemm_shape ig_gemm_shape_of(const ig_target *target) {
     if (target->vector_bytes >= 64) {
@@ -45,6 +48,15 @@ bool ig_gemm_is_shallow(const ig_target *target, int64_t k) {
 }
 
 /* Their share of A for one pass takes three eighths of L2 at most. */
+uint32_t ig_gemm_rows_in_l1(const ig_target *target, int64_t distance, uint32_t rows) {
+    int64_t ways = target->l1_bytes / WAY_BYTES, period = 1;
+    while (distance > 0 && distance * period % WAY_BYTES != 0) {
+        period *= 2;
+    }
+    int64_t most = period * (ways - 1);
+    return distance <= 0 || ways < 2 || rows <= most ? rows : (uint32_t)most;
+}
+
 int64_t ig_gemm_row_limit(const ig_target *target, int64_t k, uint32_t rows) {
     if (ig_gemm_is_shallow(target, k)) {
         return rows;
@@ -73,7 +85,8 @@ static uint32_t block_rows_of(const ig_target *target, const int64_t shape[3],
 static ig_gemm_tile pick_tile(const ig_target *target, const int64_t shape[3]) {
     ig_gemm_shape usual = ig_gemm_shape_of(target);
     int64_t       panels = ceil_div(shape[2], IG_GEMM_PANEL);
-    ig_gemm_tile pick = { .rows = usual.rows, .panels = usual.panels, .is_pick = true };
+    uint32_t      rows = ig_gemm_rows_in_l1(target, shape[1] * 4, usual.rows);
+    ig_gemm_tile  pick = { .rows = rows, .panels = usual.panels, .is_pick = true };
     if (shape[0] <= ig_gemm_few_rows(target)) {
         uint32_t wide = ig_gemm_wide_panels(target, (uint32_t)shape[0]);
         pick.rows = wide <= panels ? (uint32_t)shape[0] : pick.rows;
