@@ -38,9 +38,9 @@ uint32_t ig_gemm_few_rows(const ig_target *target);
 /* Is K so small that the panels of a tile stay in L1, and stores decide?  Then tiles
  * are one block high, so that results are written row by row. */
 bool ig_gemm_is_shallow(const ig_target *target, int64_t k);
-/* Of `rows` rows so far apart, in bytes, as many as L1 can hold a line of at once: lines
- * whose addresses differ by multiples of a way share a set.  One line of it is left to
- * what else the loop loads. */
+/* Of `rows` rows so far apart, in bytes, as many as L1 can hold a line of at once:
+ * lines whose addresses differ by multiples of a way share a set.  One line of it is
+ * left to what else the loop loads. */
 uint32_t ig_gemm_rows_in_l1(const ig_target *target, int64_t distance, uint32_t rows);
 /* Most rows of a grid's tile, for blocks of `rows` and the K of the product (0: not
  * known). */
