@@ -68,6 +68,21 @@ static const ig_op *read_weight(const ig_op *def, bool *is_transposed) {
     return def;
 }
 
+static void set_extents(matrix *m, const ig_type *type) {
+    m->n = type->dims[m->is_transposed ? 0 : 1];
+    m->k = type->dims[m->is_transposed ? 1 : 0];
+}
+
+bool ig_pack_take_weight(const ig_op *def, matrix *out) {
+    const ig_type *type = def->results->type;
+    if (type->rank != 2 || !ig_type_is_static(type)) {
+        return false;
+    }
+    out->weight = ig_module_weight(ig_op_module(def), ig_attr_str(def, IG_weight_name));
+    set_extents(out, type);
+    return out->weight && out->n > 0 && out->k > 0;
+}
+
 static bool is_on_cpu(const ig_pass_run *run) {
     return run->options->target->family == IG_FAMILY_CPU;
 }
@@ -75,8 +90,7 @@ static bool is_on_cpu(const ig_pass_run *run) {
 static bool read_plain(const ig_pass_run *run, const ig_op *op, matrix *out) {
     out->is_transposed = ig_attr_int(op, IG_matmul_transpose_b, 0) != 0;
     const ig_op *def = read_weight(op->operands[1].value->def, &out->is_transposed);
-    if (!def || def->results->type->rank != 2 ||
-        !ig_type_is_static(def->results->type)) {
+    if (!def || !ig_pack_take_weight(def, out)) {
         return false;
     }
     ig_dtype dtype = (ig_dtype)def->results->type->dtype;
@@ -86,11 +100,7 @@ static bool read_plain(const ig_pass_run *run, const ig_op *op, matrix *out) {
     }
     bool has_f16c = run->options->target->has_f16c && !run->options->lacks_f16c;
     out->is_widened = dtype == IG_DT_f16 && !has_f16c;
-    const ig_dim *dims = def->results->type->dims;
-    out->weight = ig_module_weight(ig_op_module(op), ig_attr_str(def, IG_weight_name));
-    out->n = dims[out->is_transposed ? 0 : 1];
-    out->k = dims[out->is_transposed ? 1 : 0];
-    return out->weight && out->n > 0 && out->k > 0;
+    return true;
 }
 
 static bool read_quantised(const ig_pass_run *run, const ig_op *op, matrix *out) {
@@ -265,8 +275,7 @@ static bool read_computed(packer *p, const ig_op *op, matrix *out) {
         ig_map_set_id(&p->computed, IG_MAP_PTR(value), kept);
     }
     out->is_transposed = ig_attr_int(op, IG_matmul_transpose_b, 0) != 0;
-    out->n = type->dims[out->is_transposed ? 0 : 1];
-    out->k = type->dims[out->is_transposed ? 1 : 0];
+    set_extents(out, type);
     return true;
 }
 

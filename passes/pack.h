@@ -16,11 +16,13 @@ typedef struct ig_pack_matrix {
     bool        is_widened;    /* by the recipe already */
     int64_t     k, n;
     /* Of 8-bit integers: (weight - zeros) * row_scale * scale; each may be NULL. */
-    bool           is_quantised;
     ig_value      *row_scale, *scale; /* K numbers; N or one */
     const uint8_t *zeros; /* as the weight's dtype, whole panels of columns */
 } ig_pack_matrix;
 
+/* Sets weight, n and k from the op that reads a matrix; false when it has no elements,
+ * or is no matrix of known extents.  is_transposed is known by then. */
+bool ig_pack_take_weight(const ig_op *def, ig_pack_matrix *out);
 /* A 2-D transpose. */
 bool ig_pack_swaps_two(const ig_op *op);
 /* Is `value`, a matrix of f32, a weight of 8-bit integers less zero points, times

@@ -166,15 +166,7 @@ bool ig_pack_read_quantised(const ig_pass_run *run, ig_value *value,
         ig_value *below = step(&r, def);
         def = below ? below->def : NULL;
     }
-    if (!def || def->code != IG_OP_weight || !is_byte(def->results) ||
-        !ig_type_is_static(def->results->type)) {
-        return false;
-    }
-    const ig_dim *dims = def->results->type->dims;
-    ig_dtype      dtype = (ig_dtype)def->results->type->dtype;
-    out->weight = ig_module_weight(ig_op_module(def), ig_attr_str(def, IG_weight_name));
-    out->n = dims[out->is_transposed ? 0 : 1];
-    out->k = dims[out->is_transposed ? 1 : 0];
-    out->is_quantised = true;
-    return out->weight && out->n > 0 && out->k > 0 && read_zeros(&r, dtype);
+    return def && def->code == IG_OP_weight && is_byte(def->results) &&
+           ig_pack_take_weight(def, out) &&
+           read_zeros(&r, (ig_dtype)def->results->type->dtype);
 }

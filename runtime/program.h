@@ -58,9 +58,8 @@ struct ig_program {
     uint32_t         table_size; /* most operands of a launch in rows */
     uint32_t         scratch;    /* most bytes of it that a worker needs */
     bool             has_loose;  /* some step is */
-    bool
-        writes_outputs; /* each output is a buffer of its own, of a size known before */
-    char levels[64];    /* for people */
+    bool             writes_outputs; /* each has its own buffer, its size known before */
+    char             levels[64];     /* for people */
 };
 
 void ig_program_retain(ig_program *program);

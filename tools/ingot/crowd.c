@@ -134,9 +134,12 @@ bool crowd_summarise(const crowd_caller *callers, size_t count, crowd_facts *out
         out->calls += callers[i].count;
     }
     double *all = malloc((out->calls + 1) * sizeof *all);
-    if (!all || out->calls == 0) {
+    if (!all) {
+        return false;
+    }
+    if (out->calls == 0) {
         free(all);
-        return all != NULL;
+        return true;
     }
     for (size_t i = 0; i < count; i++) {
         out->drift = fmax(out->drift, drift_of(&callers[i], all));

@@ -742,10 +742,9 @@ ig_status ig_lower_cpu_gemm(ig_lower *lower) {
     g.k = ig_lower_param(lower, a->type->dims[1]);
     g.lda = ig_lower_param(lower, a->strides[0]);
     int64_t k = 0;
-    if (ig_dim_constant(lower->module, a->type->dims[1], &k)) {
-        g.is_shallow = ig_gemm_is_shallow(lower->target, k);
-    }
-    g.is_deep = !ig_dim_constant(lower->module, a->type->dims[1], &k) || k > K_BLOCK;
+    bool    knows_k = ig_dim_constant(lower->module, a->type->dims[1], &k);
+    g.is_shallow = knows_k && ig_gemm_is_shallow(lower->target, k);
+    g.is_deep = !knows_k || k > K_BLOCK;
     if (g.is_heavy) {
         g.stage = k_local(lower->kernel, IG_DT_f32, (int64_t)K_CARRIED * PANEL);
     }
