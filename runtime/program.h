@@ -55,10 +55,10 @@ struct ig_program {
     ig_port_slot    *port_slots; /* of steps that are not late */
     uint32_t         port_slot_count;
     uint32_t         slot_count, param_count, launch_count, late_count;
-    uint32_t         table_size; /* most operands of a launch in rows */
-    uint32_t         scratch;    /* most bytes of it that a worker needs */
-    bool             has_loose;  /* some step is */
-    bool             writes_outputs; /* each has its own buffer, its size known before */
+    uint32_t         table_size;     /* most operands of a launch in rows */
+    uint32_t         scratch;        /* most bytes of it that a worker needs */
+    bool             has_loose;      /* some step is */
+    bool             writes_outputs; /* in place: buffers of their own, sizes known */
     char             levels[64];     /* for people */
 };
 
