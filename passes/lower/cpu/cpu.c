@@ -96,3 +96,16 @@ void ig_cpu_each_tile(ig_lower *lower,
     emit(user, &loop.b, loop.index);
     k_loop_close(&loop, NULL, 0);
 }
+
+ig_cpu_blocks ig_cpu_open_blocks(ig_builder *b, ig_value *total, uint32_t most) {
+    ig_value     *count = k_ceil_div(b, total, most);
+    ig_value     *base = k_div(b, total, count), *extra = k_mod(b, total, count);
+    ig_cpu_blocks blocks = { .count = count };
+    blocks.loop = k_loop_open(b, k_i64(b, 0), count, k_i64(b, 1), NULL, 0);
+    ig_builder *in = &blocks.loop.b;
+    ig_value   *number = blocks.loop.index;
+    ig_value   *is_longer = k_compare(in, IG_OP_lt, number, extra);
+    blocks.rows = k_add(in, base, k_cast(in, is_longer, IG_DT_i64));
+    blocks.skipped = k_add(in, k_mul(in, number, base), k_min(in, number, extra));
+    return blocks;
+}

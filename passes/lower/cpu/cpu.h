@@ -23,6 +23,16 @@ void ig_cpu_each_tile(ig_lower *lower,
                       void (*emit)(void *user, ig_builder *b, ig_value *tile),
                       void *user);
 
+/* A loop over blocks of at most `most` rows of `total`, evenly split, so that the last
+ * one is not a thin one.  To be closed by the caller. */
+typedef struct ig_cpu_blocks {
+    k_loop    loop;           /* over the number of the block */
+    ig_value *count;          /* of blocks, outside of the loop */
+    ig_value *skipped, *rows; /* rows before this block, and of it */
+} ig_cpu_blocks;
+
+ig_cpu_blocks ig_cpu_open_blocks(ig_builder *b, ig_value *total, uint32_t most);
+
 /* The schedules. */
 ig_status ig_lower_cpu_gemm(ig_lower *lower); /* gemm.c: constant weights in panels */
 ig_status ig_lower_cpu_dot(ig_lower *lower);  /* dot.c: few columns, or any strides */

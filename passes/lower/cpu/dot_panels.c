@@ -318,19 +318,13 @@ static void emit_blocks(const dot *d, ig_builder *b, const sliver *s,
                         ig_value *const k[2]) {
     const dot_range *range = s->range;
     ig_value        *rows = k_sub(b, range->rows[1], range->rows[0]);
-    ig_value        *blocks = k_ceil_div(b, rows, d->panels.rows);
-    ig_value        *base = k_div(b, rows, blocks), *extra = k_mod(b, rows, blocks);
-    k_loop           loop = k_loop_open(b, k_i64(b, 0), blocks, k_i64(b, 1), NULL, 0);
-    ig_builder      *in = &loop.b;
-    ig_value        *is_longer = k_compare(in, IG_OP_lt, loop.index, extra);
-    ig_value        *own = k_add(in, base, k_cast(in, is_longer, IG_DT_i64));
-    ig_value        *skipped = k_add(in, k_mul(in, loop.index, base),
-                                     k_min(in, loop.index, extra));
-    row_block        r = { .row = k_add(in, range->rows[0], skipped), .k = k };
+    ig_cpu_blocks    blocks = ig_cpu_open_blocks(b, rows, d->panels.rows);
+    ig_builder      *in = &blocks.loop.b;
+    row_block        r = { .row = k_add(in, range->rows[0], blocks.skipped), .k = k };
     uint32_t         counts[2];
     find_block_rows(d, counts);
-    emit_by_rows(d, in, s, own, counts, r);
-    k_loop_close(&loop, NULL, 0);
+    emit_by_rows(d, in, s, blocks.rows, counts, r);
+    k_loop_close(&blocks.loop, NULL, 0);
 }
 
 /* ---- slivers ---- */

@@ -476,32 +476,26 @@ typedef struct block_rows {
 /* All row blocks of one sliver of `panels` panels from `column` on. */
 static void emit_sliver(const gemm *g, ig_builder *b, const tile_range *range,
                         ig_value *column, uint32_t panels, block_rows allowed) {
-    ig_value     *blocks = k_ceil_div(b, range->rows, g->shape.rows);
-    ig_value     *base = k_div(b, range->rows, blocks);
-    ig_value     *extra = k_mod(b, range->rows, blocks);
-    k_loop        loop = k_loop_open(b, k_i64(b, 0), blocks, k_i64(b, 1), NULL, 0);
-    ig_builder   *in = &loop.b;
-    ig_value     *is_longer = k_compare(in, IG_OP_lt, loop.index, extra);
-    ig_value     *rows = k_add(in, base, k_cast(in, is_longer, IG_DT_i64));
-    ig_value     *skipped = k_add(in, k_mul(in, loop.index, base),
-                                  k_min(in, loop.index, extra));
+    ig_cpu_blocks blocks = ig_cpu_open_blocks(b, range->rows, g->shape.rows);
+    ig_builder   *in = &blocks.loop.b;
+    ig_value     *number = blocks.loop.index;
     register_tile tile = { .range = range,
                            .panels = panels,
                            .column = column,
-                           .row = k_add(in, range->row, skipped) };
-    ig_value     *is_several = k_compare(in, IG_OP_lt, k_i64(in, 1), blocks);
-    ig_value     *fetched = k_where(in, is_several, loop.index, k_i64(in, panels));
+                           .row = k_add(in, range->row, blocks.skipped) };
+    ig_value     *is_several = k_compare(in, IG_OP_lt, k_i64(in, 1), blocks.count);
+    ig_value     *fetched = k_where(in, is_several, number, k_i64(in, panels));
     add_cursor(&tile, panels_behind(g, in, &tile, fetched));
     if (!g->is_deep) {
-        add_cursor(&tile, rows_behind(g, in, &tile, rows));
+        add_cursor(&tile, rows_behind(g, in, &tile, blocks.rows));
     } else if (g->is_narrow) {
         add_cursor(&tile, rows_ahead(g, in, &tile));
     }
     if (stores_lines(g)) {
-        add_cursor(&tile, results_behind(g, in, &tile, loop.index));
+        add_cursor(&tile, results_behind(g, in, &tile, number));
     }
-    emit_by_rows(g, in, rows, allowed.low, allowed.high, tile);
-    k_loop_close(&loop, NULL, 0);
+    emit_by_rows(g, in, blocks.rows, allowed.low, allowed.high, tile);
+    k_loop_close(&blocks.loop, NULL, 0);
 }
 
 /* A sliver of a single block. */
