@@ -7,9 +7,8 @@
  */
 #include "frontend/torchscript/code.h"
 #include "frontend/torchscript/overload.h"
+#include "tests/fuzz/report.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -22,22 +21,6 @@ typedef struct fuzz_case {
     ig_types   types;
     ig_str     text;
 } fuzz_case;
-
-static void note_internal(void *user, const ig_diagnostic *diagnostic) {
-    (void)user;
-    if (diagnostic->status == IG_INTERNAL) {
-        fprintf(stderr, "%s\n", diagnostic->message);
-        abort();
-    }
-}
-
-static void expect(bool claim, const char *problem, const char *first,
-                   const char *second) {
-    if (!claim) {
-        fprintf(stderr, "%s\n%s\n----\n%s\n", problem, first, second);
-        abort();
-    }
-}
 
 static const char *print(fuzz_case *c, const ig_ast_list *list) {
     ig_writer writer;
@@ -59,8 +42,8 @@ static void fuzz_source(fuzz_case *c) {
     const char *first = print(c, &list);
     ig_status   status = ig_parse_source(&source, ig_str_of(first), &again);
     if (status == IG_OK) {
-        expect(strcmp(print(c, &again), first) == 0, "printed otherwise", first,
-               print(c, &again));
+        ig_fuzz_expect(strcmp(print(c, &again), first) == 0, "printed otherwise", first,
+                       print(c, &again));
     }
 }
 
@@ -72,7 +55,8 @@ static void fuzz_type(fuzz_case *c) {
     }
     ig_status status = ig_type_of_text(&c->types, &where, ig_str_of(type->name),
                                        &again);
-    expect(status == IG_OK && again == type, "a type prints otherwise", type->name, "");
+    ig_fuzz_expect(status == IG_OK && again == type, "a type prints otherwise",
+                   type->name, "");
     ig_type_is_subtype(&c->types, type, c->types.simple[IG_SCRIPT_NUMBER]);
 }
 
@@ -88,7 +72,8 @@ static void fuzz_schema(fuzz_case *c) {
     ig_schema_print(&writer, schema);
     ig_status status = ig_schema_parse(&c->types, &c->names, writer.data, &where,
                                        &again);
-    expect(status == IG_OK, "a printed schema cannot be read", text, writer.data);
+    ig_fuzz_expect(status == IG_OK, "a printed schema cannot be read", text,
+                   writer.data);
 }
 
 static ig_status read_text(void *user, const char *name, ig_str *out_text,
@@ -119,7 +104,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         return 0;
     }
     fuzz_case c = { .context = { .limits = ig_limits_default,
-                                 .diag.sink = note_internal },
+                                 .diag.sink = ig_fuzz_note_internal },
                     .text = { (const char *)data + 1, size - 1 } };
     ig_arena_init(&c.arena, NULL);
     ig_map_init(&c.names, &c.arena);

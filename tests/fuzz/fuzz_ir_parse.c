@@ -6,20 +6,11 @@
  */
 #include "ir/text.h"
 #include "ir/verify.h"
+#include "tests/fuzz/report.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void note_internal(void *user, const ig_diagnostic *diagnostic) {
-    (void)user;
-    if (diagnostic->status == IG_INTERNAL) {
-        fprintf(stderr, "%s\n", diagnostic->message);
-        abort();
-    }
-}
 
 static const char *print(ig_module *module) {
     ig_writer writer;
@@ -28,31 +19,25 @@ static const char *print(ig_module *module) {
     return writer.data;
 }
 
-static void expect(bool claim, const char *problem, const char *first,
-                   const char *second) {
-    if (!claim) {
-        fprintf(stderr, "%s\n%s\n----\n%s\n", problem, first, second);
-        abort();
-    }
-}
-
 static void check_round_trip(ig_context *context, ig_module *module) {
     const char *first = print(module);
     ig_module  *again = NULL;
     ig_status   status = ig_parse_module(context, NULL, ig_str_of(first), &again);
-    expect(status == IG_OK, "what was printed cannot be read", first,
-           ig_status_name(status));
+    ig_fuzz_expect(status == IG_OK, "what was printed cannot be read", first,
+                   ig_status_name(status));
     const char *second = print(again);
-    expect(strcmp(first, second) == 0, "printed otherwise", first, second);
+    ig_fuzz_expect(strcmp(first, second) == 0, "printed otherwise", first, second);
     ig_module_destroy(again);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    ig_context context = { .limits = ig_limits_default, .diag.sink = note_internal };
+    ig_context context = { .limits = ig_limits_default,
+                           .diag.sink = ig_fuzz_note_internal };
     ig_module *module = NULL;
     ig_str     text = { (const char *)data, size };
     if (ig_parse_module(&context, NULL, text, &module) == IG_OK) {
-        expect(ig_verify_module(module) == IG_OK, "accepted, but not legal", "", "");
+        ig_fuzz_expect(ig_verify_module(module) == IG_OK, "accepted, but not legal", "",
+                       "");
         check_round_trip(&context, module);
         ig_module_destroy(module);
     }

@@ -3,6 +3,7 @@
 
 #include "frontend/torchscript/torchscript.h"
 #include "ir/verify.h"
+#include "tests/fuzz/report.h"
 
 #include <setjmp.h>
 #include <stdio.h>
@@ -87,14 +88,6 @@ typedef struct fuzz_case {
     jmp_buf                 recovery;
 } fuzz_case;
 
-static void note_internal(void *user, const ig_diagnostic *diagnostic) {
-    (void)user;
-    if (diagnostic->status == IG_INTERNAL) {
-        fprintf(stderr, "%s\n", diagnostic->message);
-        abort();
-    }
-}
-
 /* "#0=f32[3]" lines at the head; returns what follows them. */
 static char *take_arguments(fuzz_case *c, char *text) {
     while (*text == '#' && c->argument_count < MOST_ARGUMENTS) {
@@ -139,7 +132,7 @@ void ig_fuzz_import(const uint8_t *data, size_t size) {
     c.context.limits = ig_limits_default;
     c.context.limits.script_steps = 20000;
     c.context.limits.script_bytes = MEMORY / 2;
-    c.context.diag.sink = note_internal;
+    c.context.diag.sink = ig_fuzz_note_internal;
     c.context.budget.limit = MEMORY;
     c.context.budget.recovery = &c.recovery;
     uint64_t mark = c.context.budget.arenas;
