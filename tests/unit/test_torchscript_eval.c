@@ -174,6 +174,19 @@ TEST(what_cannot_be_is_refused_with_words) {
 }
 END_TEST
 
+/* Each of `uses`, set into `form`, makes a program that is refused in these words. */
+static void check_refused(const char *const *uses, size_t count, const char *form,
+                          const char *words) {
+    for (size_t i = 0; i < count; i++) {
+        program p;
+        char    source[2000];
+        snprintf(source, sizeof source, form, uses[i]);
+        CHECK_STATUS(import_source(&p, source, NULL), IG_INVALID);
+        CHECK_MSG(*p.c.why && strstr(p.c.why, words), "%s: '%s'", uses[i], p.c.why);
+        close(&p);
+    }
+}
+
 /* torch refuses each of them, too: "a Tensor with 12 elements cannot be converted to
  * Scalar", and for conditions "Boolean value of Tensor with more than one value is
  * ambiguous". */
@@ -191,17 +204,10 @@ TEST(a_tensor_of_not_one_element_is_no_number) {
         "    a = torch.full([2], y)\n",
         "    a = torch.reshape(x, annotate(List[int], [y]))\n",
     };
-    for (size_t i = 0; i < IG_COUNT_OF(uses); i++) {
-        program p;
-        char    source[2000];
-        snprintf(source, sizeof source,
-                 HEAD "  def forward(self: __torch__.M,\n    x: Tensor) -> Tensor:\n"
-                      "    y = torch.zeros([3, 4])\n%s    return x\n",
-                 uses[i]);
-        CHECK_STATUS(import_source(&p, source, NULL), IG_INVALID);
-        CHECK_MSG(strstr(p.c.why, "not one element"), "%s: '%s'", uses[i], p.c.why);
-        close(&p);
-    }
+    check_refused(uses, IG_COUNT_OF(uses),
+                  HEAD "  def forward(self: __torch__.M,\n    x: Tensor) -> Tensor:\n"
+                       "    y = torch.zeros([3, 4])\n%s    return x\n",
+                  "not one element");
 }
 END_TEST
 
@@ -218,17 +224,10 @@ TEST(a_number_has_no_axis_to_work_along) {
         "torch.split_with_sizes(y, [1], 0)",
         "torch.unflatten(y, 0, [1, 1])",
     };
-    for (size_t i = 0; i < IG_COUNT_OF(uses); i++) {
-        program p;
-        char    source[2000];
-        snprintf(source, sizeof source,
-                 HEAD "  def forward(self: __torch__.M,\n    x: Tensor) -> Tensor:\n"
-                      "    y = torch.sum(x)\n    a = %s\n    return x\n",
-                 uses[i]);
-        CHECK_STATUS(import_source(&p, source, NULL), IG_INVALID);
-        CHECK_MSG(strstr(p.c.why, "rank 0"), "%s: '%s'", uses[i], p.c.why);
-        close(&p);
-    }
+    check_refused(uses, IG_COUNT_OF(uses),
+                  HEAD "  def forward(self: __torch__.M,\n    x: Tensor) -> Tensor:\n"
+                       "    y = torch.sum(x)\n    a = %s\n    return x\n",
+                  "rank 0");
 }
 END_TEST
 
@@ -241,17 +240,10 @@ TEST(ranks_that_do_not_fit_are_refused) {
         "torch.take_along_dim(y, torch.zeros([], dtype=4), 0)",
         "torch.softmax(torch.ones([2], dtype=4), 5)",
     };
-    for (size_t i = 0; i < IG_COUNT_OF(uses); i++) {
-        program p;
-        char    source[2000];
-        snprintf(source, sizeof source,
-                 HEAD "  def forward(self: __torch__.M,\n    x: Tensor) -> Tensor:\n"
-                      "    y = torch.sum(x)\n    a = %s\n    return x\n",
-                 uses[i]);
-        CHECK_STATUS(import_source(&p, source, NULL), IG_INVALID);
-        CHECK_MSG(*p.c.why, "%s: no words", uses[i]);
-        close(&p);
-    }
+    check_refused(uses, IG_COUNT_OF(uses),
+                  HEAD "  def forward(self: __torch__.M,\n    x: Tensor) -> Tensor:\n"
+                       "    y = torch.sum(x)\n    a = %s\n    return x\n",
+                  "rank");
 }
 END_TEST
 
@@ -271,7 +263,7 @@ TEST(a_list_grows_with_an_open_extent) {
     const float  x[] = { 1, 2, 3, 4 };
     const double stacked[] = { 2, 8, 4, 12 }, joined[] = { 2, 4, 8, 12 },
                  last[] = { 8, 12 }, count[] = { 2 };
-    program      p;
+    program p;
     CHECK_MSG(import_source(&p, growing, NULL) == IG_OK, "%s", p.c.why);
     run(&p, x);
     check(&p.outputs[0], stacked, 4);
@@ -307,13 +299,12 @@ TEST(an_exception_that_data_decide_is_raised_by_the_run) {
 }
 END_TEST
 
-static const char backwards[] = HEAD
-    "  def forward(self: __torch__.M,\n"
-    "    x: Tensor) -> Tensor:\n"
-    "    y = torch.clone(x)\n"
-    "    for i in range(int(torch.sum(x))):\n"
-    "      y = torch.add(y, 1)\n"
-    "    return y\n";
+static const char backwards[] = HEAD "  def forward(self: __torch__.M,\n"
+                                     "    x: Tensor) -> Tensor:\n"
+                                     "    y = torch.clone(x)\n"
+                                     "    for i in range(int(torch.sum(x))):\n"
+                                     "      y = torch.add(y, 1)\n"
+                                     "    return y\n";
 
 /* A negative count of trips is none, not one without end. */
 TEST(a_negative_count_is_no_trip) {
