@@ -1,6 +1,7 @@
 /* Register tiles that a product can be made of, for tools that measure them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "driver/compile.h"
+#include "ir/panels.h"
 #include "passes/lower/cpu/gemm_tile.h"
 
 typedef struct tiles_call {
@@ -31,7 +32,7 @@ static ig_status list_tiles(void *arguments) {
     for (size_t i = 0; i < *call->count && i < call->capacity; i++) {
         call->tiles[i] = (ig_matmul_tile){
             .rows = (int)tiles[i].rows,
-            .columns = (int)tiles[i].panels * IG_GEMM_PANEL,
+            .columns = (int)tiles[i].panels * IG_PANEL,
             .block_rows = (int)tiles[i].block_rows,
             .is_pick = tiles[i].is_pick,
         };

@@ -1,12 +1,9 @@
 /* matmul_panels: a product with a matrix that lies in panels of 16 columns.
- * SPDX-License-Identifier: Apache-2.0
- *
- * The layout that the GEMM schedules read in order: all of K for 16 columns, then the
- * next 16.  16 columns at every level, so that one packed copy serves all of them. */
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ir/panels.h"
+
 #include "ir/hooks.h"
 #include "ir/infer.h"
-
-enum { PANEL = 16 };
 
 /* [rows, columns]; whether registers hold it is for the schedule to say. */
 static ig_status check_tile(const ig_op *op) {
@@ -15,9 +12,9 @@ static ig_status check_tile(const ig_op *op) {
         return IG_OK;
     }
     if (tile->count != 2 || tile->as.ints[0] < 1 || tile->as.ints[1] < 1 ||
-        tile->as.ints[1] % PANEL != 0) {
+        tile->as.ints[1] % IG_PANEL != 0) {
         return INFER_ERROR(op, "tile takes rows, and columns in multiples of %d",
-                           PANEL);
+                           IG_PANEL);
     }
     return IG_OK;
 }
@@ -44,7 +41,7 @@ static ig_status check_zeros(const ig_op *op) {
     IG_TRY(ig_check_rank(op, 2, 2));
     IG_TRY(ig_check_same_dtype(op, 1, 2));
     IG_TRY(ig_check_extent(op, 2, 0, panels->dims[0], "panels", &shared));
-    return ig_check_extent(op, 2, 1, PANEL, "columns of a panel", &shared);
+    return ig_check_extent(op, 2, 1, IG_PANEL, "columns of a panel", &shared);
 }
 
 ig_status ig_infer_matmul_panels(ig_op *op, const ig_type **out_types) {
@@ -60,9 +57,10 @@ ig_status ig_infer_matmul_panels(ig_op *op, const ig_type **out_types) {
     IG_TRY(check_tile(op));
     ig_dim         shared = 0;
     const ig_type *a = ig_operand_type(op, 0);
-    IG_TRY(ig_check_extent(op, 1, 0, (columns + PANEL - 1) / PANEL, "panels", &shared));
+    IG_TRY(ig_check_extent(op, 1, 0, (columns + IG_PANEL - 1) / IG_PANEL, "panels",
+                           &shared));
     IG_TRY(ig_check_extent(op, 1, 1, a->dims[1], "the columns of operand 0", &shared));
-    IG_TRY(ig_check_extent(op, 1, 2, PANEL, "columns of a panel", &shared));
+    IG_TRY(ig_check_extent(op, 1, 2, IG_PANEL, "columns of a panel", &shared));
     IG_TRY(check_zeros(op));
     ig_dim dims[] = { a->dims[0], columns };
     out_types[0] = ig_type_tensor(module, (ig_dtype)a->dtype, 2, dims);
@@ -74,7 +72,7 @@ static double dot(const ig_tensor *a, const ig_tensor *b, const ig_tensor *zeros
     int64_t depth = a->dims[1];
     double  sum = 0.0, zero = zeros ? ig_tensor_get_f64(zeros, n) : 0.0;
     for (int64_t k = 0; k < depth; k++) {
-        int64_t place = ((n / PANEL) * depth + k) * PANEL + n % PANEL;
+        int64_t place = ((n / IG_PANEL) * depth + k) * IG_PANEL + n % IG_PANEL;
         sum += ig_tensor_get_f64(a, m * depth + k) *
                (ig_tensor_get_f64(b, place) - zero);
     }

@@ -35,9 +35,11 @@
  */
 #include "passes/pack.h"
 
+#include "ir/panels.h"
+
 #include <string.h>
 
-enum { PANEL = IG_PACK_PANEL, FEW_COLUMNS = 8, MOST_OPS = 64, MANY_ROWS = 32 };
+enum { PANEL = IG_PANEL, FEW_COLUMNS = 8, MOST_OPS = 64, MANY_ROWS = 32 };
 
 typedef ig_pack_matrix matrix;
 

@@ -5,8 +5,6 @@
 
 #include "passes/pass.h"
 
-enum { IG_PACK_PANEL = 16 };
-
 typedef struct ig_pack_matrix {
     ig_weight  *weight;
     ig_value   *computed;      /* in @weights, in place of a weight as it lies */

@@ -12,6 +12,7 @@
 #include "passes/pack.h"
 
 #include "ir/interpret.h"
+#include "ir/panels.h"
 #include "passes/silence.h"
 
 #include <string.h>
@@ -140,7 +141,7 @@ static bool read_zeros(reader *r, ig_dtype dtype) {
         return false;
     }
     double   low = dtype == IG_DT_i8 ? -128 : 0;
-    int64_t  room = (m->n + IG_PACK_PANEL - 1) / IG_PACK_PANEL * IG_PACK_PANEL;
+    int64_t  room = (m->n + IG_PANEL - 1) / IG_PANEL * IG_PANEL;
     uint8_t *bytes = IG_NEW_ARRAY(r->run->scratch, uint8_t, (size_t)room);
     bool     is_any = false;
     for (int64_t i = 0; i < m->n; i++) {

@@ -37,7 +37,7 @@
 #include <string.h>
 
 enum {
-    PANEL = IG_GEMM_PANEL,
+    PANEL = IG_PANEL,
     TILE_COLUMNS = IG_GEMM_TILE_COLUMNS,
     MAX_ROWS = IG_GEMM_MAX_ROWS,
     K_BLOCK = IG_GEMM_K_BLOCK,

@@ -84,7 +84,7 @@ static uint32_t block_rows_of(const ig_target *target, const int64_t shape[3],
 
 static ig_gemm_tile pick_tile(const ig_target *target, const int64_t shape[3]) {
     ig_gemm_shape usual = ig_gemm_shape_of(target);
-    int64_t       panels = ceil_div(shape[2], IG_GEMM_PANEL);
+    int64_t       panels = ceil_div(shape[2], IG_PANEL);
     uint32_t      rows = ig_gemm_rows_in_l1(target, shape[1] * 4, usual.rows);
     ig_gemm_tile  pick = { .rows = rows, .panels = usual.panels, .is_pick = true };
     if (shape[0] <= ig_gemm_few_rows(target)) {
@@ -108,8 +108,8 @@ static bool is_known(const ig_gemm_tile *tiles, uint32_t count, ig_gemm_tile til
 
 uint32_t ig_gemm_tiles(const ig_target *target, const int64_t shape[3],
                        ig_gemm_tile out[IG_GEMM_MOST_TILES]) {
-    int64_t  most = IG_GEMM_TILE_COLUMNS / IG_GEMM_PANEL;
-    int64_t  panels = ceil_div(shape[2], IG_GEMM_PANEL);
+    int64_t  most = IG_GEMM_TILE_COLUMNS / IG_PANEL;
+    int64_t  panels = ceil_div(shape[2], IG_PANEL);
     uint32_t count = 0;
     most = panels < most ? panels : most;
     out[count++] = pick_tile(target, shape);

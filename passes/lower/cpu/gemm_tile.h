@@ -7,12 +7,12 @@
 #ifndef IG_PASSES_LOWER_CPU_GEMM_TILE_H
 #define IG_PASSES_LOWER_CPU_GEMM_TILE_H
 
+#include "ir/panels.h"
 #include "ir/target.h"
 
 #include <stdbool.h>
 
 enum {
-    IG_GEMM_PANEL = 16,
     IG_GEMM_TILE_COLUMNS = 128,
     IG_GEMM_MAX_ROWS = 14,
     IG_GEMM_K_BLOCK = 1024, /* at most, of a pass over K */
