@@ -58,7 +58,7 @@ typedef struct ig_op_info {
     ig_infer_hook       infer;  /* NULL: types are given by the maker */
     ig_fold_hook        fold;   /* NULL: not foldable */
     ig_dims_hook        dims;   /* NULL: never a shape value */
-    const char         *expand; /* name of the prelude graph, or NULL */
+    const char         *expand; /* ig_expand_<name> makes it of others; or NULL */
 } ig_op_info;
 
 extern const ig_op_info ig_ops[IG_OP_COUNT];

@@ -1,4 +1,4 @@
-/* Mathematical functions as arithmetic: a second prelude, for emitters without libm.
+/* Mathematical functions as arithmetic, for emitters without libm.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Each builder makes kernel ops on f32 or f64 scalars or vectors of any width.  Only
