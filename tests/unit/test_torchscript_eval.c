@@ -237,7 +237,7 @@ TEST(ranks_that_do_not_fit_are_refused) {
         "torch.cdist(y, y)",
         "torch.scatter(y, 1, torch.zeros([1], dtype=4), x)",
         "torch.index_add(y, 1, torch.zeros([1], dtype=4), y)",
-        "torch.take_along_dim(y, torch.zeros([], dtype=4), 0)",
+        "torch.take_along_dim(y, torch.zeros(annotate(List[int], []), dtype=4), 0)",
         "torch.softmax(torch.ones([2], dtype=4), 5)",
     };
     check_refused(uses, IG_COUNT_OF(uses),
