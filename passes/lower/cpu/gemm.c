@@ -30,346 +30,26 @@
  * K, N, M and strides are params: one kernel serves every shape of its class (rows of a
  * tile, does N divide by 16, is the number of panels odd).
  */
-#include "passes/lower/cpu/cpu.h"
-#include "passes/lower/cpu/gemm_tile.h"
+#include "passes/lower/cpu/gemm.h"
 
 #include <assert.h>
-#include <string.h>
 
 enum {
     PANEL = IG_PANEL,
     TILE_COLUMNS = IG_GEMM_TILE_COLUMNS,
     MAX_ROWS = IG_GEMM_MAX_ROWS,
     K_BLOCK = IG_GEMM_K_BLOCK,
-    CURSORS = 3,
     AHEAD = 128, /* of k */
 };
-
-typedef struct gemm {
-    ig_lower         *lower;
-    ig_gemm_shape     shape;
-    uint32_t          asked_panels; /* of slivers that an attribute asks for, or 0 */
-    const ig_value   *anchor;       /* the body's matmul */
-    const ig_operand *a, *panels, *zeros; /* zeros: NULL where panels have none */
-    const ig_dim     *dims;               /* [M, N] */
-    ig_value         *m, *n, *k, *lda;
-    bool              is_ragged;  /* N does not divide by 16 */
-    bool              is_odd;     /* slivers may leave one panel over */
-    bool              is_narrow;  /* one sliver has all columns */
-    bool              is_deep;    /* K may be larger than K_BLOCK */
-    bool              is_shallow; /* K is so small that storing takes longer */
-    bool              is_heavy;   /* the epilogue is too long to be repeated a vector */
-    ig_value         *stage;      /* local copy of a register tile, when heavy */
-    ig_value         *partial;    /* sums of a tile between passes, when deep */
-} gemm;
-
-/* What a worker does at a time: a tile of the grid, in passes over K. */
-typedef struct tile_range {
-    ig_value *row, *rows; /* first, count */
-    ig_value *column, *column_end;
-    ig_value *k, *k_end; /* of this pass */
-} tile_range;
-
-/* What to fetch for later while summing up, a line for each k: first, first + step … up
- * to last, if it has one.  A cursor with nothing to fetch goes along with the loads of
- * the multiplication, which are in L1: other lines would be asked for again each time.
- */
-typedef struct cursor {
-    ig_value *buffer, *first, *step, *last;
-    ig_value *across; /* or NULL: goes over 16 rows, so far apart, again and again */
-    int64_t   level;  /* of the cache */
-} cursor;
-
-/* Rows row … row + rows, columns from `column` on, as the K loop left them. */
-typedef struct register_tile {
-    const tile_range *range;
-    uint32_t          rows, panels, cursor_count;
-    ig_value         *row, *column;
-    ig_value        **sums; /* [rows][panels * vectors] */
-    cursor            cursors[CURSORS];
-} register_tile;
-
-/* ---- the epilogue ---- */
-
-static ig_site site_at(const gemm *g, ig_builder *b, ig_value *const index[2],
-                       ig_value *count) {
-    ig_map *values = IG_NEW(g->lower->arena, ig_map);
-    ig_map_init(values, g->lower->arena);
-    return (ig_site){ .b = b,
-                      .lanes = g->shape.lanes,
-                      .rank = 2,
-                      .dims = g->dims,
-                      .index = index,
-                      .count = count,
-                      .values = values };
-}
-
-static ig_value *valid_lanes(const gemm *g, ig_builder *b, ig_value *column,
-                             bool is_tail) {
-    return is_tail ? k_sub(b, g->n, column) : NULL;
-}
-
-/* All values first, then all stores: equal loads of the epilogue meet no store between
- * them and become one. */
-static void store_tile(const gemm *g, ig_builder *b, const register_tile *tile,
-                       bool is_tail) {
-    uint32_t width = tile->panels * g->shape.vectors;
-    uint32_t count = tile->rows * width;
-    ig_site *sites = IG_NEW_ARRAY(g->lower->arena, ig_site, count);
-    ig_value *(*at)[2] = (ig_value * (*)[2])
-        IG_NEW_ARRAY(g->lower->arena, ig_value *, 2 * count);
-    const ig_op *yield = g->lower->body->last;
-    for (uint32_t i = 0; i < count; i++) {
-        at[i][0] = k_add(b, tile->row, k_i64(b, i / width));
-        at[i][1] = k_add(b, tile->column,
-                         k_i64(b, (int64_t)(i % width) * g->shape.lanes));
-        sites[i] = site_at(g, b, at[i], valid_lanes(g, b, at[i][1], is_tail));
-        ig_map_set_id(sites[i].values, IG_MAP_PTR(g->anchor), tile->sums[i]);
-        for (uint32_t y = 0; y < yield->operand_count; y++) {
-            ig_lower_value(g->lower, &sites[i], yield->operands[y].value);
-        }
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        ig_lower_store_yields(g->lower, &sites[i]);
-    }
-}
-
-/* A long epilogue is emitted once and loops over the tile, which goes through
- * memory. */
-static void store_staged(const gemm *g, ig_builder *b, const register_tile *tile,
-                         bool is_tail) {
-    uint32_t lanes = g->shape.lanes, width = tile->panels * g->shape.vectors;
-    for (uint32_t i = 0; i < tile->rows * width; i++) {
-        k_store(b, tile->sums[i], g->stage, k_i64(b, (int64_t)i * lanes));
-    }
-    ig_value *one = k_i64(b, 1), *step = k_i64(b, lanes);
-    k_loop    rows = k_loop_open(b, k_i64(b, 0), k_i64(b, tile->rows), one, NULL, 0);
-    ig_value *row_width = k_i64(&rows.b, (int64_t)width * lanes);
-    k_loop columns = k_loop_open(&rows.b, k_i64(&rows.b, 0), row_width, step, NULL, 0);
-    ig_builder *inner = &columns.b;
-    ig_value *place = k_add(inner, k_mul(inner, rows.index, row_width), columns.index);
-    ig_value *index[2] = { k_add(inner, tile->row, rows.index),
-                           k_add(inner, tile->column, columns.index) };
-    ig_site   site = site_at(g, inner, index, valid_lanes(g, inner, index[1], is_tail));
-    ig_map_set_id(site.values, IG_MAP_PTR(g->anchor),
-                  k_load(inner, g->stage, place, lanes));
-    ig_lower_store_yields(g->lower, &site);
-    k_loop_close(&columns, NULL, 0);
-    k_loop_close(&rows, NULL, 0);
-}
-
-static void finish_tile(const gemm *g, ig_builder *b, const register_tile *tile) {
-    void (*store)(const gemm *, ig_builder *, const register_tile *,
-                  bool) = g->is_heavy ? store_staged : store_tile;
-    if (!g->is_ragged) {
-        store(g, b, tile, false);
-        return;
-    }
-    int64_t   width = (int64_t)tile->panels * PANEL;
-    ig_value *end = k_add(b, tile->column, k_i64(b, width));
-    k_if      is_whole = k_if_open(b, k_compare(b, IG_OP_le, end, g->n), NULL, 0);
-    store(g, &is_whole.then, tile, false);
-    store(g, &is_whole.other, tile, true);
-    k_if_close(&is_whole, NULL, NULL);
-}
-
-/* ---- the K loop ---- */
-
-/* Where a block stands in its sum over k. */
-typedef struct k_state {
-    ig_value *rows[MAX_ROWS]; /* of A, from their start on: k is their index */
-    ig_value *panel_step;
-    ig_value *zeros[K_CARRIED]; /* a vector of columns each */
-    ig_value *at[1 + CURSORS];  /* carried: the panels at k, then what cursors fetch */
-    uint32_t  count;
-} k_state;
-
-/* Zero points of the tile's columns, for the whole sum. */
-static void open_zeros(const gemm *g, ig_builder *b, const register_tile *tile,
-                       k_state *s) {
-    for (uint32_t c = 0; g->zeros && c < tile->panels * g->shape.vectors; c++) {
-        ig_value *column = k_add(b, tile->column,
-                                 k_i64(b, (int64_t)c * g->shape.lanes));
-        ig_value *zero = k_load(b, g->zeros->buffer, column, g->shape.lanes);
-        s->zeros[c] = k_cast(b, zero, IG_DT_i32);
-    }
-}
-
-/* Distances of rows are params: were they products, LLVM would make a chain of
- * additions of them, and then move all loads ahead of the arithmetic, out of
- * registers. */
-static void open_k(const gemm *g, ig_builder *b, const register_tile *tile,
-                   k_state *s) {
-    s->rows[0] = k_offset(b, g->a->buffer, k_mul(b, tile->row, g->lda));
-    for (uint32_t r = 1; r < tile->rows; r++) {
-        ig_dim below = ig_dim_mul(g->lower->module, g->a->strides[0], r);
-        s->rows[r] = k_offset(b, s->rows[0], ig_lower_param(g->lower, below));
-    }
-    s->panel_step = k_mul(b, g->k, k_i64(b, PANEL));
-    ig_value *panel = k_div(b, tile->column, k_i64(b, PANEL));
-    ig_value *start = k_add(b, k_mul(b, panel, s->panel_step),
-                            k_mul(b, tile->range->k, k_i64(b, PANEL)));
-    open_zeros(g, b, tile, s);
-    s->at[0] = k_offset(b, g->panels->buffer, start);
-    s->count = 1 + tile->cursor_count;
-    for (uint32_t i = 0; i < tile->cursor_count; i++) {
-        s->at[1 + i] = tile->cursors[i].first;
-    }
-}
-
-/* Where the loads of one k come from. */
-typedef struct k_step {
-    const k_state *state;
-    ig_value      *k, *panels;
-} k_step;
-
-static ig_value *load_row(const gemm *g, ig_builder *b, const k_step *at, uint32_t r) {
-    ig_value *x = k_load(b, at->state->rows[r], at->k, 1);
-    return k_splat(b, x, g->shape.lanes);
-}
-
-static ig_value *load_column(const gemm *g, ig_builder *b, const k_step *at,
-                             uint32_t c) {
-    ig_value *panel = k_mul(b, at->state->panel_step, k_i64(b, c / g->shape.vectors));
-    int64_t   lane = (int64_t)(c % g->shape.vectors) * g->shape.lanes;
-    ig_value *place = k_offset(b, at->panels, panel);
-    ig_value *x = k_load(b, place, k_i64(b, lane), g->shape.lanes);
-    if (g->zeros) {
-        x = k_sub(b, k_cast(b, x, IG_DT_i32), at->state->zeros[c]);
-    }
-    return k_cast(b, x, IG_DT_f32); /* narrow panels are widened here */
-}
-
-/* Of rows and columns the fewer ones stay in registers, the others pass by. */
-static void multiply(const gemm *g, k_loop *loop, const register_tile *tile,
-                     const k_state *state, ig_value **sums) {
-    ig_builder *b = &loop->b;
-    uint32_t    width = tile->panels * g->shape.vectors;
-    k_step      at = { state, loop->index, loop->carried[tile->rows * width] };
-    bool        holds_rows = tile->rows < width;
-    uint32_t    kept = holds_rows ? tile->rows : width;
-    uint32_t    passing = holds_rows ? width : tile->rows;
-    ig_value   *held[MAX_ROWS];
-    assert(kept <= IG_COUNT_OF(held) && "sliver wider than planned");
-    for (uint32_t i = 0; i < kept; i++) {
-        held[i] = holds_rows ? load_row(g, b, &at, i) : load_column(g, b, &at, i);
-    }
-    for (uint32_t o = 0; o < passing; o++) {
-        ig_value *x = holds_rows ? load_column(g, b, &at, o) : load_row(g, b, &at, o);
-        for (uint32_t i = 0; i < kept; i++) {
-            uint32_t sum = holds_rows ? i * width + o : o * width + i;
-            sums[sum] = k_muladd(b, x, held[i], loop->carried[sum]);
-        }
-    }
-}
-
-/* Fetches what the cursor is at; returns where it is next. */
-static ig_value *move_cursor(ig_builder *b, const cursor *c, ig_value *at,
-                             ig_value *k) {
-    ig_value *place = at;
-    if (c->across) {
-        place = k_add(b, at, k_mul(b, k_mod(b, k, k_i64(b, PANEL)), c->across));
-    }
-    k_prefetch(b, c->buffer, place, c->level);
-    ig_value *next = k_add(b, at, c->step);
-    return c->last ? k_min(b, next, c->last) : next;
-}
-
-/* The register tile's sums over the k of one pass. */
-static void sum_pass(const gemm *g, ig_builder *b, const register_tile *tile,
-                     ig_value **out_sums) {
-    uint32_t tile_size = tile->rows * tile->panels * g->shape.vectors;
-    k_state  s;
-    open_k(g, b, tile, &s);
-    uint32_t  count = tile_size + s.count;
-    ig_value *state[K_CARRIED], *next[K_CARRIED];
-    for (uint32_t i = 0; i < count; i++) {
-        state[i] = i < tile_size ? k_const_vector(b, IG_DT_f32, g->shape.lanes, 0.0)
-                                 : s.at[i - tile_size];
-    }
-    k_loop loop = k_loop_open(b, tile->range->k, tile->range->k_end, k_i64(b, 1), state,
-                              count);
-    ig_value **at = &loop.carried[tile_size];
-    for (uint32_t i = 0; i < tile->cursor_count; i++) {
-        next[tile_size + 1 + i] = move_cursor(&loop.b, &tile->cursors[i], at[1 + i],
-                                              loop.index);
-    }
-    multiply(g, &loop, tile, &s, next);
-    next[tile_size] = k_offset(&loop.b, at[0], k_i64(&loop.b, PANEL));
-    k_loop_close(&loop, next, count);
-    memcpy(out_sums, loop.results, tile_size * sizeof *out_sums);
-}
-
-/* ---- passes over a long K ---- */
-
-/* Where vector i of a register tile waits between passes. */
-static ig_value *partial_place(const gemm *g, ig_builder *b, const register_tile *tile,
-                               uint32_t i) {
-    uint32_t  width = tile->panels * g->shape.vectors;
-    ig_value *row = k_sub(b, tile->row, tile->range->row);
-    ig_value *column = k_sub(b, tile->column, tile->range->column);
-    int64_t   within = (int64_t)(i / width) * TILE_COLUMNS +
-                     (int64_t)(i % width) * g->shape.lanes;
-    ig_value *at = k_add(b, k_mul(b, row, k_i64(b, TILE_COLUMNS)), column);
-    return k_add(b, at, k_i64(b, within));
-}
-
-/* Adds what the passes before came to. */
-static void add_passes(const gemm *g, ig_builder *b, const register_tile *tile,
-                       uint32_t count, ig_value **sums) {
-    const ig_type *types[K_CARRIED];
-    ig_value      *zeros[K_CARRIED], *before[K_CARRIED];
-    for (uint32_t i = 0; i < count; i++) {
-        types[i] = sums[i]->type;
-    }
-    ig_value *is_first = k_compare(b, IG_OP_eq, tile->range->k, k_i64(b, 0));
-    k_if      first = k_if_open(b, is_first, types, count);
-    for (uint32_t i = 0; i < count; i++) {
-        ig_value *place = partial_place(g, &first.other, tile, i);
-        zeros[i] = k_const_vector(&first.then, IG_DT_f32, g->shape.lanes, 0.0);
-        before[i] = k_load(&first.other, g->partial, place, g->shape.lanes);
-    }
-    k_if_close(&first, zeros, before);
-    for (uint32_t i = 0; i < count; i++) {
-        sums[i] = k_add(b, first.results[i], sums[i]);
-    }
-}
-
-/* The sums wait for the next pass, or are finished. */
-static void keep_or_finish(const gemm *g, ig_builder *b, const register_tile *tile,
-                           uint32_t count) {
-    ig_value *is_last = k_compare(b, IG_OP_eq, tile->range->k_end, g->k);
-    k_if      last = k_if_open(b, is_last, NULL, 0);
-    finish_tile(g, &last.then, tile);
-    for (uint32_t i = 0; i < count; i++) {
-        ig_value *place = partial_place(g, &last.other, tile, i);
-        k_store(&last.other, tile->sums[i], g->partial, place);
-    }
-    k_if_close(&last, NULL, NULL);
-}
-
-/* One register tile: rows x panels, one pass over K, then the epilogue. */
-static void emit_block(const gemm *g, ig_builder *b, register_tile tile) {
-    ig_value *sums[K_CARRIED];
-    uint32_t  count = tile.rows * tile.panels * g->shape.vectors;
-    tile.sums = sums;
-    sum_pass(g, b, &tile, sums);
-    if (!g->is_deep) {
-        finish_tile(g, b, &tile);
-        return;
-    }
-    add_passes(g, b, &tile, count, sums);
-    keep_or_finish(g, b, &tile, count);
-}
 
 /* ---- rows of a tile ---- */
 
 /* if (rows == r) block of r rows, for r from `low` to `high`. */
 static void emit_by_rows(const gemm *g, ig_builder *b, ig_value *rows, uint32_t low,
-                         uint32_t high, register_tile tile) {
+                         uint32_t high, gemm_block tile) {
     if (low == high) {
         tile.rows = low;
-        emit_block(g, b, tile);
+        gemm_emit_block(g, b, tile);
         return;
     }
     uint32_t  middle = (low + high) / 2;
@@ -381,8 +61,8 @@ static void emit_by_rows(const gemm *g, ig_builder *b, ig_value *rows, uint32_t 
 }
 
 /* The rows of A behind this block, while the first sliver goes over them. */
-static cursor rows_behind(const gemm *g, ig_builder *b, const register_tile *tile,
-                          ig_value *rows) {
+static gemm_cursor rows_behind(const gemm *g, ig_builder *b, const gemm_block *tile,
+                               ig_value *rows) {
     ig_value *next = k_add(b, tile->row, rows), *line = k_i64(b, PANEL);
     ig_value *is_first = k_compare(b, IG_OP_eq, tile->column, k_i64(b, 0));
     ig_value *is_inside = k_compare(b, IG_OP_lt, next, g->m);
@@ -391,26 +71,25 @@ static cursor rows_behind(const gemm *g, ig_builder *b, const register_tile *til
     ig_value *row = k_add(b, tile->row, k_mul(b, wanted, rows));
     ig_value *step = k_add(b, k_mul(b, wanted, k_sub(b, line, k_i64(b, 1))),
                            k_i64(b, 1));
-    return (cursor){
+    return (gemm_cursor){
         .buffer = g->a->buffer, .first = k_mul(b, row, g->lda), .step = step, .level = 2
     };
 }
 
 /* The rows of this block some lines later: where no other sliver uses them, nothing has
  * fetched them before. */
-static cursor rows_ahead(const gemm *g, ig_builder *b, const register_tile *tile) {
+static gemm_cursor rows_ahead(const gemm *g, ig_builder *b, const gemm_block *tile) {
     ig_value *at = k_add(b, k_mul(b, tile->row, g->lda), tile->range->k);
-    return (cursor){ .buffer = g->a->buffer,
-                     .first = k_add(b, at, k_i64(b, AHEAD)),
-                     .step = k_i64(b, 1),
-                     .across = g->lda,
-                     .level = 1 };
+    return (gemm_cursor){ .buffer = g->a->buffer,
+                          .first = k_add(b, at, k_i64(b, AHEAD)),
+                          .step = k_i64(b, 1),
+                          .across = g->lda,
+                          .level = 1 };
 }
 
 /* Where in B the sliver behind this one begins, or the first one of the next pass. */
-static ig_value *sliver_behind(const gemm *g, ig_builder *b,
-                               const register_tile *tile) {
-    const tile_range *range = tile->range;
+static ig_value *sliver_behind(const gemm *g, ig_builder *b, const gemm_block *tile) {
+    const gemm_range *range = tile->range;
     ig_value         *line = k_i64(b, PANEL), *panel_size = k_mul(b, g->k, line);
     ig_value *next = k_add(b, tile->column, k_i64(b, (int64_t)tile->panels * PANEL));
     ig_value *at = k_mul(b, k_div(b, next, line), panel_size);
@@ -426,17 +105,17 @@ static ig_value *sliver_behind(const gemm *g, ig_builder *b,
 }
 
 /* The next sliver of B: panel `number` of it, if it has so many. */
-static cursor panels_behind(const gemm *g, ig_builder *b, const register_tile *tile,
-                            ig_value *number) {
+static gemm_cursor panels_behind(const gemm *g, ig_builder *b, const gemm_block *tile,
+                                 ig_value *number) {
     ig_value *line = k_i64(b, PANEL), *panel_size = k_mul(b, g->k, line);
     ig_value *own = k_mul(b, k_div(b, tile->column, line), panel_size);
     ig_value *is_one = k_compare(b, IG_OP_lt, number, k_i64(b, tile->panels));
     ig_value *next = k_add(b, sliver_behind(g, b, tile), k_mul(b, number, panel_size));
     own = k_add(b, own, k_mul(b, tile->range->k, line));
-    return (cursor){ .buffer = g->panels->buffer,
-                     .first = k_where(b, is_one, next, own),
-                     .step = line,
-                     .level = 2 };
+    return (gemm_cursor){ .buffer = g->panels->buffer,
+                          .first = k_where(b, is_one, next, own),
+                          .step = line,
+                          .level = 2 };
 }
 
 static bool stores_lines(const gemm *g) {
@@ -446,9 +125,9 @@ static bool stores_lines(const gemm *g) {
 
 /* What the next sliver writes: a store waits for its line too.  Block i fetches line i
  * of each row; a row of C may begin anywhere in a line, so there may be one more. */
-static cursor results_behind(const gemm *g, ig_builder *b, const register_tile *tile,
-                             ig_value *number) {
-    const tile_range *range = tile->range;
+static gemm_cursor results_behind(const gemm *g, ig_builder *b, const gemm_block *tile,
+                                  ig_value *number) {
+    const gemm_range *range = tile->range;
     int64_t           width = (int64_t)tile->panels * PANEL;
     const ig_operand *c = &g->lower->outs[0];
     ig_value         *ldc = ig_lower_param(g->lower, c->strides[0]);
@@ -456,14 +135,14 @@ static cursor results_behind(const gemm *g, ig_builder *b, const register_tile *
     ig_value *column = k_add(b, k_add(b, tile->column, k_i64(b, width)), part);
     ig_value *first = k_add(b, k_mul(b, range->row, ldc), column);
     ig_value *below = k_mul(b, k_sub(b, range->rows, k_i64(b, 1)), ldc);
-    return (cursor){ .buffer = c->buffer,
-                     .first = first,
-                     .step = ldc,
-                     .last = k_add(b, first, below),
-                     .level = 1 }; /* the last one is fetched again and again */
+    return (gemm_cursor){ .buffer = c->buffer,
+                          .first = first,
+                          .step = ldc,
+                          .last = k_add(b, first, below),
+                          .level = 1 }; /* the last one is fetched again and again */
 }
 
-static void add_cursor(register_tile *tile, cursor c) {
+static void add_cursor(gemm_block *tile, gemm_cursor c) {
     tile->cursors[tile->cursor_count++] = c;
 }
 
@@ -474,12 +153,12 @@ typedef struct block_rows {
 } block_rows;
 
 /* All row blocks of one sliver of `panels` panels from `column` on. */
-static void emit_sliver(const gemm *g, ig_builder *b, const tile_range *range,
+static void emit_sliver(const gemm *g, ig_builder *b, const gemm_range *range,
                         ig_value *column, uint32_t panels, block_rows allowed) {
     ig_cpu_blocks blocks = ig_cpu_open_blocks(b, range->rows, g->shape.rows);
     ig_builder   *in = &blocks.loop.b;
     ig_value     *number = blocks.loop.index;
-    register_tile tile = { .range = range,
+    gemm_block    tile = { .range = range,
                            .panels = panels,
                            .column = column,
                            .row = k_add(in, range->row, blocks.skipped) };
@@ -499,9 +178,9 @@ static void emit_sliver(const gemm *g, ig_builder *b, const tile_range *range,
 }
 
 /* A sliver of a single block. */
-static void emit_single(const gemm *g, ig_builder *b, const tile_range *range,
+static void emit_single(const gemm *g, ig_builder *b, const gemm_range *range,
                         ig_value *column, uint32_t panels, block_rows allowed) {
-    register_tile tile = {
+    gemm_block tile = {
         .range = range, .panels = panels, .row = range->row, .column = column
     };
     if (g->is_shallow && allowed.low < allowed.high) {
@@ -511,7 +190,7 @@ static void emit_single(const gemm *g, ig_builder *b, const tile_range *range,
 }
 
 /* Slivers of `panels` panels while they fit; returns the first column left. */
-static ig_value *emit_slivers(const gemm *g, ig_builder *b, const tile_range *range,
+static ig_value *emit_slivers(const gemm *g, ig_builder *b, const gemm_range *range,
                               ig_value *column, uint32_t panels, block_rows allowed) {
     int64_t   width = (int64_t)panels * PANEL;
     ig_value *left = k_sub(b, range->column_end, column);
@@ -528,7 +207,7 @@ static ig_value *emit_slivers(const gemm *g, ig_builder *b, const tile_range *ra
 }
 
 /* Whole slivers, then one panel when their number is odd. */
-static void emit_columns(const gemm *g, ig_builder *b, const tile_range *range,
+static void emit_columns(const gemm *g, ig_builder *b, const gemm_range *range,
                          ig_value *column, block_rows allowed) {
     column = emit_slivers(g, b, range, column, g->shape.panels, allowed);
     if (g->is_odd) {
@@ -538,7 +217,7 @@ static void emit_columns(const gemm *g, ig_builder *b, const tile_range *range,
 
 /* The columns that are left in a tile, if it has at least `low` rows.  Rows beyond one
  * block are split into blocks of half its rows at least: lower ones are single. */
-static void emit_rest(const gemm *g, ig_builder *b, const tile_range *range,
+static void emit_rest(const gemm *g, ig_builder *b, const gemm_range *range,
                       ig_value *column, uint32_t low) {
     uint32_t   most = g->shape.rows, half = (most + 1) / 2;
     block_rows tall = { half, most, false };
@@ -569,7 +248,7 @@ static bool wide_leave_none(const gemm *g) {
 }
 
 /* Few rows take wide slivers; then what they leave. */
-static void emit_wide(const gemm *g, ig_builder *b, const tile_range *range) {
+static void emit_wide(const gemm *g, ig_builder *b, const gemm_range *range) {
     const ig_type *i64 = ig_type_vector(g->lower->module, IG_DT_i64, 1);
     uint32_t       most = ig_gemm_few_rows(g->lower->target);
     ig_value      *column = range->column;
@@ -587,7 +266,7 @@ static void emit_wide(const gemm *g, ig_builder *b, const tile_range *range) {
 
 /* The tile that an attribute asks for, in place of the schedule's own choice.  Wide
  * slivers of a single block are those of few rows. */
-static void emit_asked(const gemm *g, ig_builder *b, const tile_range *range) {
+static void emit_asked(const gemm *g, ig_builder *b, const gemm_range *range) {
     const ig_type *i64 = ig_type_vector(g->lower->module, IG_DT_i64, 1);
     uint32_t       rows = g->shape.rows, panels = g->asked_panels;
     if (panels <= g->shape.panels) {
@@ -613,7 +292,7 @@ static int64_t row_limit(const gemm *g) {
 }
 
 /* One pass over K of a tile. */
-static void emit_pass(const gemm *g, ig_builder *b, const tile_range *range) {
+static void emit_pass(const gemm *g, ig_builder *b, const gemm_range *range) {
     if (g->asked_panels) {
         emit_asked(g, b, range);
     } else {
@@ -622,7 +301,7 @@ static void emit_pass(const gemm *g, ig_builder *b, const tile_range *range) {
 }
 
 /* Passes are evenly long, in whole lines of A. */
-static void emit_passes(const gemm *g, ig_builder *b, tile_range range) {
+static void emit_passes(const gemm *g, ig_builder *b, gemm_range range) {
     ig_value *zero = k_i64(b, 0), *one = k_i64(b, 1);
     if (!g->is_deep) {
         range.k = zero;
@@ -660,7 +339,7 @@ static void emit_tiles(const gemm *g) {
                                k_i64(in, TILE_COLUMNS));
     ig_value   *padded = k_mul(in, k_ceil_div(in, g->n, PANEL), k_i64(in, PANEL));
     ig_value   *column_end = k_add(in, column, k_i64(in, TILE_COLUMNS));
-    tile_range  range = {
+    gemm_range  range = {
          .row = row,
          .rows = k_min(in, k_sub(in, g->m, row), height),
          .column = column,
@@ -698,6 +377,37 @@ static ig_dim gemm_cost(const gemm *g) {
     return ig_dim_ceil_div(module, macs, 32);
 }
 
+/* What is known of the product's extents decides which parts it needs. */
+static void classify(gemm *g) {
+    const ig_module *module = g->lower->module;
+    const ig_target *target = g->lower->target;
+    int64_t          n = 0, k = 0;
+    bool             knows_n = ig_dim_constant(module, g->dims[1], &n);
+    bool             knows_k = ig_dim_constant(module, g->a->type->dims[1], &k);
+    bool             is_even = knows_n && (n + PANEL - 1) / PANEL % 2 == 0 &&
+                   g->asked_panels % g->shape.panels == 0;
+    g->is_ragged = !knows_n || n % PANEL != 0;
+    g->is_narrow = knows_n && n <= (int64_t)g->shape.panels * PANEL;
+    g->is_odd = g->shape.panels > 1 && !is_even;
+    g->is_shallow = knows_k && ig_gemm_is_shallow(target, k);
+    g->is_deep = !knows_k || k > K_BLOCK;
+    g->is_heavy = ig_cpu_is_heavy(g->lower->body);
+}
+
+static void open_params(gemm *g) {
+    ig_lower *lower = g->lower;
+    g->m = ig_lower_param(lower, g->dims[0]);
+    g->n = ig_lower_param(lower, g->dims[1]);
+    g->k = ig_lower_param(lower, g->a->type->dims[1]);
+    g->lda = ig_lower_param(lower, g->a->strides[0]);
+    if (g->is_heavy) {
+        g->stage = k_local(lower->kernel, IG_DT_f32, (int64_t)K_CARRIED * PANEL);
+    }
+    if (g->is_deep) {
+        g->partial = ig_cpu_scratch(lower, row_limit(g) * TILE_COLUMNS);
+    }
+}
+
 ig_status ig_lower_cpu_gemm(ig_lower *lower) {
     ig_op *anchor = ig_cpu_anchor(lower, IG_OP_matmul_panels);
     assert(anchor && "the family's body has its anchor");
@@ -721,30 +431,10 @@ ig_status ig_lower_cpu_gemm(ig_lower *lower) {
     if (!take_tile(&g, anchor)) {
         return ig_lower_unsupported(lower, "this register tile");
     }
-    int64_t n = 0;
-    bool    is_known = ig_dim_constant(lower->module, g.dims[1], &n);
-    g.is_ragged = !is_known || n % PANEL != 0;
-    g.is_narrow = is_known && n <= (int64_t)g.shape.panels * PANEL;
-    bool leaves_one = !is_known || (n + PANEL - 1) / PANEL % 2 != 0 ||
-                      g.asked_panels % g.shape.panels != 0;
-    g.is_odd = g.shape.panels > 1 && leaves_one;
-    g.is_heavy = ig_cpu_is_heavy(lower->body);
+    classify(&g);
     lower->shares_strides = true;
     lower->name = ig_cpu_name(lower, "gemm");
-    g.m = ig_lower_param(lower, g.dims[0]);
-    g.n = ig_lower_param(lower, g.dims[1]);
-    g.k = ig_lower_param(lower, a->type->dims[1]);
-    g.lda = ig_lower_param(lower, a->strides[0]);
-    int64_t k = 0;
-    bool    knows_k = ig_dim_constant(lower->module, a->type->dims[1], &k);
-    g.is_shallow = knows_k && ig_gemm_is_shallow(lower->target, k);
-    g.is_deep = !knows_k || k > K_BLOCK;
-    if (g.is_heavy) {
-        g.stage = k_local(lower->kernel, IG_DT_f32, (int64_t)K_CARRIED * PANEL);
-    }
-    if (g.is_deep) {
-        g.partial = ig_cpu_scratch(lower, row_limit(&g) * TILE_COLUMNS);
-    }
+    open_params(&g);
     lower->cost = gemm_cost(&g);
     emit_tiles(&g);
     return IG_OK;

@@ -1,0 +1,60 @@
+/* What the two halves of the GEMM schedule share: gemm.c splits a product into register
+ * tiles and says what to fetch meanwhile, gemm_block.c computes one.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_PASSES_LOWER_CPU_GEMM_H
+#define IG_PASSES_LOWER_CPU_GEMM_H
+
+#include "passes/lower/cpu/cpu.h"
+#include "passes/lower/cpu/gemm_tile.h"
+
+enum { GEMM_CURSORS = 3 };
+
+typedef struct gemm {
+    ig_lower         *lower;
+    ig_gemm_shape     shape;
+    uint32_t          asked_panels; /* of slivers that an attribute asks for, or 0 */
+    const ig_value   *anchor;       /* the body's matmul */
+    const ig_operand *a, *panels, *zeros; /* zeros: NULL where panels have none */
+    const ig_dim     *dims;               /* [M, N] */
+    ig_value         *m, *n, *k, *lda;
+    bool              is_ragged;  /* N does not divide by 16 */
+    bool              is_odd;     /* slivers may leave one panel over */
+    bool              is_narrow;  /* one sliver has all columns */
+    bool              is_deep;    /* K may be larger than K_BLOCK */
+    bool              is_shallow; /* K is so small that storing takes longer */
+    bool              is_heavy;   /* the epilogue is too long to be repeated a vector */
+    ig_value         *stage;      /* local copy of a register tile, when heavy */
+    ig_value         *partial;    /* sums of a tile between passes, when deep */
+} gemm;
+
+/* What a worker does at a time: a tile of the grid, in passes over K. */
+typedef struct gemm_range {
+    ig_value *row, *rows; /* first, count */
+    ig_value *column, *column_end;
+    ig_value *k, *k_end; /* of this pass */
+} gemm_range;
+
+/* What to fetch for later while summing up, a line for each k: first, first + step … up
+ * to last, if it has one.  A cursor with nothing to fetch goes along with the loads of
+ * the multiplication, which are in L1: other lines would be asked for again each time.
+ */
+typedef struct gemm_cursor {
+    ig_value *buffer, *first, *step, *last;
+    ig_value *across; /* or NULL: goes over 16 rows, so far apart, again and again */
+    int64_t   level;  /* of the cache */
+} gemm_cursor;
+
+/* Rows row … row + rows, columns from `column` on, as the K loop left them. */
+typedef struct gemm_block {
+    const gemm_range *range;
+    uint32_t          rows, panels, cursor_count;
+    ig_value         *row, *column;
+    ig_value        **sums; /* [rows][panels * vectors] */
+    gemm_cursor       cursors[GEMM_CURSORS];
+} gemm_block;
+
+/* One register tile of rows x panels: one pass over K, then the epilogue or, when there
+ * are more passes to come, the sums into scratch memory. */
+void gemm_emit_block(const gemm *g, ig_builder *b, gemm_block tile);
+
+#endif

@@ -1,0 +1,287 @@
+/* One register tile of the GEMM schedule: its sums over k, and its epilogue.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What each element's sum is made of, and why, is in gemm.c.
+ */
+#include "passes/lower/cpu/gemm.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum {
+    PANEL = IG_PANEL,
+    TILE_COLUMNS = IG_GEMM_TILE_COLUMNS,
+    MAX_ROWS = IG_GEMM_MAX_ROWS,
+    CURSORS = GEMM_CURSORS,
+};
+
+/* ---- the epilogue ---- */
+
+static ig_site site_at(const gemm *g, ig_builder *b, ig_value *const index[2],
+                       ig_value *count) {
+    ig_map *values = IG_NEW(g->lower->arena, ig_map);
+    ig_map_init(values, g->lower->arena);
+    return (ig_site){ .b = b,
+                      .lanes = g->shape.lanes,
+                      .rank = 2,
+                      .dims = g->dims,
+                      .index = index,
+                      .count = count,
+                      .values = values };
+}
+
+static ig_value *valid_lanes(const gemm *g, ig_builder *b, ig_value *column,
+                             bool is_tail) {
+    return is_tail ? k_sub(b, g->n, column) : NULL;
+}
+
+/* All values first, then all stores: equal loads of the epilogue meet no store between
+ * them and become one. */
+static void store_tile(const gemm *g, ig_builder *b, const gemm_block *tile,
+                       bool is_tail) {
+    uint32_t width = tile->panels * g->shape.vectors;
+    uint32_t count = tile->rows * width;
+    ig_site *sites = IG_NEW_ARRAY(g->lower->arena, ig_site, count);
+    ig_value *(*at)[2] = (ig_value * (*)[2])
+        IG_NEW_ARRAY(g->lower->arena, ig_value *, 2 * count);
+    const ig_op *yield = g->lower->body->last;
+    for (uint32_t i = 0; i < count; i++) {
+        at[i][0] = k_add(b, tile->row, k_i64(b, i / width));
+        at[i][1] = k_add(b, tile->column,
+                         k_i64(b, (int64_t)(i % width) * g->shape.lanes));
+        sites[i] = site_at(g, b, at[i], valid_lanes(g, b, at[i][1], is_tail));
+        ig_map_set_id(sites[i].values, IG_MAP_PTR(g->anchor), tile->sums[i]);
+        for (uint32_t y = 0; y < yield->operand_count; y++) {
+            ig_lower_value(g->lower, &sites[i], yield->operands[y].value);
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        ig_lower_store_yields(g->lower, &sites[i]);
+    }
+}
+
+/* A long epilogue is emitted once and loops over the tile, which goes through
+ * memory. */
+static void store_staged(const gemm *g, ig_builder *b, const gemm_block *tile,
+                         bool is_tail) {
+    uint32_t lanes = g->shape.lanes, width = tile->panels * g->shape.vectors;
+    for (uint32_t i = 0; i < tile->rows * width; i++) {
+        k_store(b, tile->sums[i], g->stage, k_i64(b, (int64_t)i * lanes));
+    }
+    ig_value *one = k_i64(b, 1), *step = k_i64(b, lanes);
+    k_loop    rows = k_loop_open(b, k_i64(b, 0), k_i64(b, tile->rows), one, NULL, 0);
+    ig_value *row_width = k_i64(&rows.b, (int64_t)width * lanes);
+    k_loop columns = k_loop_open(&rows.b, k_i64(&rows.b, 0), row_width, step, NULL, 0);
+    ig_builder *inner = &columns.b;
+    ig_value *place = k_add(inner, k_mul(inner, rows.index, row_width), columns.index);
+    ig_value *index[2] = { k_add(inner, tile->row, rows.index),
+                           k_add(inner, tile->column, columns.index) };
+    ig_site   site = site_at(g, inner, index, valid_lanes(g, inner, index[1], is_tail));
+    ig_map_set_id(site.values, IG_MAP_PTR(g->anchor),
+                  k_load(inner, g->stage, place, lanes));
+    ig_lower_store_yields(g->lower, &site);
+    k_loop_close(&columns, NULL, 0);
+    k_loop_close(&rows, NULL, 0);
+}
+
+static void finish_tile(const gemm *g, ig_builder *b, const gemm_block *tile) {
+    void (*store)(const gemm *, ig_builder *, const gemm_block *,
+                  bool) = g->is_heavy ? store_staged : store_tile;
+    if (!g->is_ragged) {
+        store(g, b, tile, false);
+        return;
+    }
+    int64_t   width = (int64_t)tile->panels * PANEL;
+    ig_value *end = k_add(b, tile->column, k_i64(b, width));
+    k_if      is_whole = k_if_open(b, k_compare(b, IG_OP_le, end, g->n), NULL, 0);
+    store(g, &is_whole.then, tile, false);
+    store(g, &is_whole.other, tile, true);
+    k_if_close(&is_whole, NULL, NULL);
+}
+
+/* ---- the K loop ---- */
+
+/* Where a block stands in its sum over k. */
+typedef struct k_state {
+    ig_value *rows[MAX_ROWS]; /* of A, from their start on: k is their index */
+    ig_value *panel_step;
+    ig_value *zeros[K_CARRIED]; /* a vector of columns each */
+    ig_value *at[1 + CURSORS];  /* carried: the panels at k, then what cursors fetch */
+    uint32_t  count;
+} k_state;
+
+/* Zero points of the tile's columns, for the whole sum. */
+static void open_zeros(const gemm *g, ig_builder *b, const gemm_block *tile,
+                       k_state *s) {
+    for (uint32_t c = 0; g->zeros && c < tile->panels * g->shape.vectors; c++) {
+        ig_value *column = k_add(b, tile->column,
+                                 k_i64(b, (int64_t)c * g->shape.lanes));
+        ig_value *zero = k_load(b, g->zeros->buffer, column, g->shape.lanes);
+        s->zeros[c] = k_cast(b, zero, IG_DT_i32);
+    }
+}
+
+/* Distances of rows are params: were they products, LLVM would make a chain of
+ * additions of them, and then move all loads ahead of the arithmetic, out of
+ * registers. */
+static void open_k(const gemm *g, ig_builder *b, const gemm_block *tile, k_state *s) {
+    s->rows[0] = k_offset(b, g->a->buffer, k_mul(b, tile->row, g->lda));
+    for (uint32_t r = 1; r < tile->rows; r++) {
+        ig_dim below = ig_dim_mul(g->lower->module, g->a->strides[0], r);
+        s->rows[r] = k_offset(b, s->rows[0], ig_lower_param(g->lower, below));
+    }
+    s->panel_step = k_mul(b, g->k, k_i64(b, PANEL));
+    ig_value *panel = k_div(b, tile->column, k_i64(b, PANEL));
+    ig_value *start = k_add(b, k_mul(b, panel, s->panel_step),
+                            k_mul(b, tile->range->k, k_i64(b, PANEL)));
+    open_zeros(g, b, tile, s);
+    s->at[0] = k_offset(b, g->panels->buffer, start);
+    s->count = 1 + tile->cursor_count;
+    for (uint32_t i = 0; i < tile->cursor_count; i++) {
+        s->at[1 + i] = tile->cursors[i].first;
+    }
+}
+
+/* Where the loads of one k come from. */
+typedef struct k_step {
+    const k_state *state;
+    ig_value      *k, *panels;
+} k_step;
+
+static ig_value *load_row(const gemm *g, ig_builder *b, const k_step *at, uint32_t r) {
+    ig_value *x = k_load(b, at->state->rows[r], at->k, 1);
+    return k_splat(b, x, g->shape.lanes);
+}
+
+static ig_value *load_column(const gemm *g, ig_builder *b, const k_step *at,
+                             uint32_t c) {
+    ig_value *panel = k_mul(b, at->state->panel_step, k_i64(b, c / g->shape.vectors));
+    int64_t   lane = (int64_t)(c % g->shape.vectors) * g->shape.lanes;
+    ig_value *place = k_offset(b, at->panels, panel);
+    ig_value *x = k_load(b, place, k_i64(b, lane), g->shape.lanes);
+    if (g->zeros) {
+        x = k_sub(b, k_cast(b, x, IG_DT_i32), at->state->zeros[c]);
+    }
+    return k_cast(b, x, IG_DT_f32); /* narrow panels are widened here */
+}
+
+/* Of rows and columns the fewer ones stay in registers, the others pass by. */
+static void multiply(const gemm *g, k_loop *loop, const gemm_block *tile,
+                     const k_state *state, ig_value **sums) {
+    ig_builder *b = &loop->b;
+    uint32_t    width = tile->panels * g->shape.vectors;
+    k_step      at = { state, loop->index, loop->carried[tile->rows * width] };
+    bool        holds_rows = tile->rows < width;
+    uint32_t    kept = holds_rows ? tile->rows : width;
+    uint32_t    passing = holds_rows ? width : tile->rows;
+    ig_value   *held[MAX_ROWS];
+    assert(kept <= IG_COUNT_OF(held) && "sliver wider than planned");
+    for (uint32_t i = 0; i < kept; i++) {
+        held[i] = holds_rows ? load_row(g, b, &at, i) : load_column(g, b, &at, i);
+    }
+    for (uint32_t o = 0; o < passing; o++) {
+        ig_value *x = holds_rows ? load_column(g, b, &at, o) : load_row(g, b, &at, o);
+        for (uint32_t i = 0; i < kept; i++) {
+            uint32_t sum = holds_rows ? i * width + o : o * width + i;
+            sums[sum] = k_muladd(b, x, held[i], loop->carried[sum]);
+        }
+    }
+}
+
+/* Fetches what the cursor is at; returns where it is next. */
+static ig_value *move_cursor(ig_builder *b, const gemm_cursor *c, ig_value *at,
+                             ig_value *k) {
+    ig_value *place = at;
+    if (c->across) {
+        place = k_add(b, at, k_mul(b, k_mod(b, k, k_i64(b, PANEL)), c->across));
+    }
+    k_prefetch(b, c->buffer, place, c->level);
+    ig_value *next = k_add(b, at, c->step);
+    return c->last ? k_min(b, next, c->last) : next;
+}
+
+/* The register tile's sums over the k of one pass. */
+static void sum_pass(const gemm *g, ig_builder *b, const gemm_block *tile,
+                     ig_value **out_sums) {
+    uint32_t tile_size = tile->rows * tile->panels * g->shape.vectors;
+    k_state  s;
+    open_k(g, b, tile, &s);
+    uint32_t  count = tile_size + s.count;
+    ig_value *state[K_CARRIED], *next[K_CARRIED];
+    for (uint32_t i = 0; i < count; i++) {
+        state[i] = i < tile_size ? k_const_vector(b, IG_DT_f32, g->shape.lanes, 0.0)
+                                 : s.at[i - tile_size];
+    }
+    k_loop loop = k_loop_open(b, tile->range->k, tile->range->k_end, k_i64(b, 1), state,
+                              count);
+    ig_value **at = &loop.carried[tile_size];
+    for (uint32_t i = 0; i < tile->cursor_count; i++) {
+        next[tile_size + 1 + i] = move_cursor(&loop.b, &tile->cursors[i], at[1 + i],
+                                              loop.index);
+    }
+    multiply(g, &loop, tile, &s, next);
+    next[tile_size] = k_offset(&loop.b, at[0], k_i64(&loop.b, PANEL));
+    k_loop_close(&loop, next, count);
+    memcpy(out_sums, loop.results, tile_size * sizeof *out_sums);
+}
+
+/* ---- passes over a long K ---- */
+
+/* Where vector i of a register tile waits between passes. */
+static ig_value *partial_place(const gemm *g, ig_builder *b, const gemm_block *tile,
+                               uint32_t i) {
+    uint32_t  width = tile->panels * g->shape.vectors;
+    ig_value *row = k_sub(b, tile->row, tile->range->row);
+    ig_value *column = k_sub(b, tile->column, tile->range->column);
+    int64_t   within = (int64_t)(i / width) * TILE_COLUMNS +
+                     (int64_t)(i % width) * g->shape.lanes;
+    ig_value *at = k_add(b, k_mul(b, row, k_i64(b, TILE_COLUMNS)), column);
+    return k_add(b, at, k_i64(b, within));
+}
+
+/* Adds what the passes before came to. */
+static void add_passes(const gemm *g, ig_builder *b, const gemm_block *tile,
+                       uint32_t count, ig_value **sums) {
+    const ig_type *types[K_CARRIED];
+    ig_value      *zeros[K_CARRIED], *before[K_CARRIED];
+    for (uint32_t i = 0; i < count; i++) {
+        types[i] = sums[i]->type;
+    }
+    ig_value *is_first = k_compare(b, IG_OP_eq, tile->range->k, k_i64(b, 0));
+    k_if      first = k_if_open(b, is_first, types, count);
+    for (uint32_t i = 0; i < count; i++) {
+        ig_value *place = partial_place(g, &first.other, tile, i);
+        zeros[i] = k_const_vector(&first.then, IG_DT_f32, g->shape.lanes, 0.0);
+        before[i] = k_load(&first.other, g->partial, place, g->shape.lanes);
+    }
+    k_if_close(&first, zeros, before);
+    for (uint32_t i = 0; i < count; i++) {
+        sums[i] = k_add(b, first.results[i], sums[i]);
+    }
+}
+
+/* The sums wait for the next pass, or are finished. */
+static void keep_or_finish(const gemm *g, ig_builder *b, const gemm_block *tile,
+                           uint32_t count) {
+    ig_value *is_last = k_compare(b, IG_OP_eq, tile->range->k_end, g->k);
+    k_if      last = k_if_open(b, is_last, NULL, 0);
+    finish_tile(g, &last.then, tile);
+    for (uint32_t i = 0; i < count; i++) {
+        ig_value *place = partial_place(g, &last.other, tile, i);
+        k_store(&last.other, tile->sums[i], g->partial, place);
+    }
+    k_if_close(&last, NULL, NULL);
+}
+
+void gemm_emit_block(const gemm *g, ig_builder *b, gemm_block tile) {
+    ig_value *sums[K_CARRIED];
+    uint32_t  count = tile.rows * tile.panels * g->shape.vectors;
+    tile.sums = sums;
+    sum_pass(g, b, &tile, sums);
+    if (!g->is_deep) {
+        finish_tile(g, b, &tile);
+        return;
+    }
+    add_passes(g, b, &tile, count, sums);
+    keep_or_finish(g, b, &tile, count);
+}
