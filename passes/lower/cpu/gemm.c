@@ -165,7 +165,7 @@ static void emit_sliver(const gemm *g, ig_builder *b, const gemm_range *range,
     ig_value     *is_several = k_compare(in, IG_OP_lt, k_i64(in, 1), blocks.count);
     ig_value     *fetched = k_where(in, is_several, number, k_i64(in, panels));
     add_cursor(&tile, panels_behind(g, in, &tile, fetched));
-    if (!g->is_deep) {
+    if (!g->is_deep && !g->copy) {
         add_cursor(&tile, rows_behind(g, in, &tile, blocks.rows));
     } else if (g->is_narrow) {
         add_cursor(&tile, rows_ahead(g, in, &tile));
@@ -183,7 +183,7 @@ static void emit_single(const gemm *g, ig_builder *b, const gemm_range *range,
     gemm_block tile = {
         .range = range, .panels = panels, .row = range->row, .column = column
     };
-    if (g->is_shallow && allowed.low < allowed.high) {
+    if (g->is_shallow && !g->copy && allowed.low < allowed.high) {
         add_cursor(&tile, rows_behind(g, b, &tile, range->rows));
     }
     emit_by_rows(g, b, range->rows, allowed.low, allowed.high, tile);
@@ -320,6 +320,33 @@ static void emit_passes(const gemm *g, ig_builder *b, gemm_range range) {
     k_loop_close(&passes, NULL, 0);
 }
 
+/* Rows of A whose lines share sets of L1 evict each other as they are summed up, or are
+ * told apart slowly: they are copied once for all columns of the tile. */
+static void copy_rows(const gemm *g, ig_builder *b, const gemm_range *range) {
+    uint32_t    lanes = g->shape.lanes;
+    ig_value   *zero = k_i64(b, 0), *one = k_i64(b, 1);
+    k_loop      rows = k_loop_open(b, zero, range->rows, one, NULL, 0);
+    ig_builder *in = &rows.b;
+    ig_value   *row = k_mul(in, k_add(in, range->row, rows.index), g->lda);
+    ig_value   *from = k_offset(in, g->a->buffer, row);
+    ig_value   *to = k_offset(in, g->copy,
+                              k_mul(in, rows.index, k_i64(in, g->copy_stride)));
+    k_loop      line = k_loop_open(in, zero, g->k, k_i64(in, lanes), NULL, 0);
+    ig_value   *left = k_sub(&line.b, g->k, line.index);
+    ig_value   *x = k_load_count(&line.b, from, line.index, lanes, left);
+    k_store(&line.b, x, to, line.index); /* rows of the copy are whole vectors */
+    k_loop_close(&line, NULL, 0);
+    k_loop_close(&rows, NULL, 0);
+}
+
+static void copy_new_rows(const gemm *g, ig_builder *b, const gemm_range *range,
+                          ig_value *is_start) {
+    ig_value *is_first = k_compare(b, IG_OP_eq, range->column, k_i64(b, 0));
+    k_if      is_new = k_if_open(b, k_where(b, is_start, is_start, is_first), NULL, 0);
+    copy_rows(g, &is_new.then, range);
+    k_if_close(&is_new, NULL, NULL);
+}
+
 static void emit_tiles(const gemm *g) {
     ig_lower   *lower = g->lower;
     ig_builder *b = &lower->b;
@@ -345,6 +372,9 @@ static void emit_tiles(const gemm *g) {
          .column = column,
          .column_end = k_min(in, column_end, padded),
     };
+    if (g->copy) {
+        copy_new_rows(g, in, &range, k_compare(in, IG_OP_eq, loop.index, begin));
+    }
     emit_passes(g, in, range);
     k_loop_close(&loop, NULL, 0);
 }
@@ -368,6 +398,23 @@ static bool take_tile(gemm *g, const ig_op *anchor) {
         g->shape.panels = g->asked_panels;
     }
     return true;
+}
+
+/* Rows whose lines share sets of L1 are copied, or fewer at a time. */
+static void spread_rows(gemm *g) {
+    const ig_module *module = g->lower->module;
+    const ig_target *target = g->lower->target;
+    int64_t          distance = 0, k = 0, n = 0;
+    if (!ig_dim_constant(module, g->a->strides[0], &distance)) {
+        return;
+    }
+    bool is_known = ig_dim_constant(module, g->a->type->dims[1], &k) &&
+                    ig_dim_constant(module, g->dims[1], &n);
+    if (is_known && ig_gemm_copies_rows(target, distance * 4, n)) {
+        g->copy_stride = ig_gemm_copy_stride(k);
+        return;
+    }
+    g->shape.rows = ig_gemm_rows_in_l1(target, distance * 4, g->shape.rows);
 }
 
 static ig_dim gemm_cost(const gemm *g) {
@@ -406,6 +453,9 @@ static void open_params(gemm *g) {
     if (g->is_deep) {
         g->partial = ig_cpu_scratch(lower, row_limit(g) * TILE_COLUMNS);
     }
+    if (g->copy_stride > 0) {
+        g->copy = ig_cpu_scratch(lower, row_limit(g) * g->copy_stride);
+    }
 }
 
 ig_status ig_lower_cpu_gemm(ig_lower *lower) {
@@ -417,17 +467,14 @@ ig_status ig_lower_cpu_gemm(ig_lower *lower) {
     if (!has_rows || !panels || a->type->dtype != IG_DT_f32) {
         return ig_lower_unsupported(lower, "this form of matmul");
     }
-    gemm    g = { .lower = lower,
-                  .shape = ig_gemm_shape_of(lower->target),
-                  .anchor = &anchor->results[0],
-                  .a = a,
-                  .panels = panels,
-                  .zeros = ig_cpu_input(lower, anchor, 2),
-                  .dims = anchor->results[0].type->dims };
-    int64_t distance = 0;
-    if (ig_dim_constant(lower->module, a->strides[0], &distance)) {
-        g.shape.rows = ig_gemm_rows_in_l1(lower->target, distance * 4, g.shape.rows);
-    }
+    gemm g = { .lower = lower,
+               .shape = ig_gemm_shape_of(lower->target),
+               .anchor = &anchor->results[0],
+               .a = a,
+               .panels = panels,
+               .zeros = ig_cpu_input(lower, anchor, 2),
+               .dims = anchor->results[0].type->dims };
+    spread_rows(&g);
     if (!take_tile(&g, anchor)) {
         return ig_lower_unsupported(lower, "this register tile");
     }

@@ -25,6 +25,8 @@ typedef struct gemm {
     bool              is_heavy;   /* the epilogue is too long to be repeated a vector */
     ig_value         *stage;      /* local copy of a register tile, when heavy */
     ig_value         *partial;    /* sums of a tile between passes, when deep */
+    ig_value         *copy;       /* of a tile's rows of A, or NULL: read as they lie */
+    int64_t           copy_stride;
 } gemm;
 
 /* What a worker does at a time: a tile of the grid, in passes over K. */

@@ -124,12 +124,27 @@ static void open_zeros(const gemm *g, ig_builder *b, const gemm_block *tile,
 /* Distances of rows are params: were they products, LLVM would make a chain of
  * additions of them, and then move all loads ahead of the arithmetic, out of
  * registers. */
-static void open_k(const gemm *g, ig_builder *b, const gemm_block *tile, k_state *s) {
-    s->rows[0] = k_offset(b, g->a->buffer, k_mul(b, tile->row, g->lda));
+static void open_rows(const gemm *g, ig_builder *b, const gemm_block *tile,
+                      k_state *s) {
+    ig_value *first = k_mul(b, tile->row, g->lda);
+    s->rows[0] = k_offset(b, g->a->buffer, first);
     for (uint32_t r = 1; r < tile->rows; r++) {
         ig_dim below = ig_dim_mul(g->lower->module, g->a->strides[0], r);
         s->rows[r] = k_offset(b, s->rows[0], ig_lower_param(g->lower, below));
     }
+}
+
+static void open_copied_rows(const gemm *g, ig_builder *b, const gemm_block *tile,
+                             k_state *s) {
+    ig_value *row = k_sub(b, tile->row, tile->range->row);
+    s->rows[0] = k_offset(b, g->copy, k_mul(b, row, k_i64(b, g->copy_stride)));
+    for (uint32_t r = 1; r < tile->rows; r++) {
+        s->rows[r] = k_offset(b, s->rows[0], k_i64(b, r * g->copy_stride));
+    }
+}
+
+static void open_k(const gemm *g, ig_builder *b, const gemm_block *tile, k_state *s) {
+    (g->copy ? open_copied_rows : open_rows)(g, b, tile, s);
     s->panel_step = k_mul(b, g->k, k_i64(b, PANEL));
     ig_value *panel = k_div(b, tile->column, k_i64(b, PANEL));
     ig_value *start = k_add(b, k_mul(b, panel, s->panel_step),

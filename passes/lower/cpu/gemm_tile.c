@@ -3,9 +3,15 @@
 #include "passes/lower/cpu/gemm_tile.h"
 
 enum {
-    CHAINS = 8,      /* as many muladds are in flight at once */
-    WAY_BYTES = 4096 /* of L1, on all x86-64 processors: it is indexed within a page */
+    CHAINS = 8,       /* as many muladds are in flight at once */
+    WAY_BYTES = 4096, /* of L1, on all x86-64 processors: it is indexed within a page */
+    LINE_FLOATS = 16,
+    COPY_PAYS = 256, /* columns */
 };
+
+static int64_t ceil_div(int64_t a, int64_t b) {
+    return a / b + (a % b != 0);
+}
 
 ig_gemm_shape ig_gemm_shape_of(const ig_target *target) {
     if (target->vector_bytes >= 64) {
@@ -47,7 +53,6 @@ bool ig_gemm_is_shallow(const ig_target *target, int64_t k) {
     return k > 0 && k * IG_GEMM_TILE_COLUMNS * 4 <= target->l1_bytes / 2;
 }
 
-/* Their share of A for one pass takes three eighths of L2 at most. */
 uint32_t ig_gemm_rows_in_l1(const ig_target *target, int64_t distance, uint32_t rows) {
     int64_t ways = target->l1_bytes / WAY_BYTES, period = 1;
     while (distance > 0 && distance * period % WAY_BYTES != 0) {
@@ -57,6 +62,17 @@ uint32_t ig_gemm_rows_in_l1(const ig_target *target, int64_t distance, uint32_t 
     return distance <= 0 || ways < 2 || rows <= most ? rows : (uint32_t)most;
 }
 
+bool ig_gemm_copies_rows(const ig_target *target, int64_t distance, int64_t n) {
+    uint32_t rows = ig_gemm_shape_of(target).rows;
+    return n >= COPY_PAYS && ig_gemm_rows_in_l1(target, distance, rows) < rows;
+}
+
+int64_t ig_gemm_copy_stride(int64_t k) {
+    int64_t lines = ceil_div(k, LINE_FLOATS);
+    return (lines + (lines % 2 == 0)) * LINE_FLOATS;
+}
+
+/* Their share of A for one pass takes three eighths of L2 at most. */
 int64_t ig_gemm_row_limit(const ig_target *target, int64_t k, uint32_t rows) {
     if (ig_gemm_is_shallow(target, k)) {
         return rows;
@@ -70,10 +86,6 @@ int64_t ig_gemm_row_limit(const ig_target *target, int64_t k, uint32_t rows) {
 
 /* ---- tiles to choose from ---- */
 
-static int64_t ceil_div(int64_t a, int64_t b) {
-    return a / b + (a % b != 0);
-}
-
 /* The grid's tiles are evenly split into rows, and those into blocks. */
 static uint32_t block_rows_of(const ig_target *target, const int64_t shape[3],
                               uint32_t rows) {
@@ -85,8 +97,12 @@ static uint32_t block_rows_of(const ig_target *target, const int64_t shape[3],
 static ig_gemm_tile pick_tile(const ig_target *target, const int64_t shape[3]) {
     ig_gemm_shape usual = ig_gemm_shape_of(target);
     int64_t       panels = ceil_div(shape[2], IG_PANEL);
-    uint32_t      rows = ig_gemm_rows_in_l1(target, shape[1] * 4, usual.rows);
-    ig_gemm_tile  pick = { .rows = rows, .panels = usual.panels, .is_pick = true };
+    int64_t       distance = shape[1] * 4;
+    bool          copies = ig_gemm_copies_rows(target, distance, shape[2]);
+    uint32_t      most = ig_gemm_rows_in_l1(target, distance, usual.rows);
+    ig_gemm_tile  pick = { .rows = copies ? usual.rows : most,
+                           .panels = usual.panels,
+                           .is_pick = true };
     if (shape[0] <= ig_gemm_few_rows(target)) {
         uint32_t wide = ig_gemm_wide_panels(target, (uint32_t)shape[0]);
         pick.rows = wide <= panels ? (uint32_t)shape[0] : pick.rows;

@@ -42,6 +42,12 @@ bool ig_gemm_is_shallow(const ig_target *target, int64_t k);
  * lines whose addresses differ by multiples of a way share a set.  One line of it is
  * left to what else the loop loads. */
 uint32_t ig_gemm_rows_in_l1(const ig_target *target, int64_t distance, uint32_t rows);
+/* Is a tile's part of A copied, for [m, k] x [k, n] with rows so far apart, in bytes?
+ * Where more rows than L1 has ways for share a set, and there are columns enough to pay
+ * for it. */
+bool ig_gemm_copies_rows(const ig_target *target, int64_t distance, int64_t n);
+/* Floats between copied rows of k: no two of a block share a set. */
+int64_t ig_gemm_copy_stride(int64_t k);
 /* Most rows of a grid's tile, for blocks of `rows` and the K of the product (0: not
  * known). */
 int64_t ig_gemm_row_limit(const ig_target *target, int64_t k, uint32_t rows);

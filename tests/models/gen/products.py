@@ -5,11 +5,12 @@ SPDX-License-Identifier: Apache-2.0
 
     products.py OUT_DIR [--count N] [--seed S]
 
-Two kinds.  Computed factors: einsum of two inputs, their axes in any order, batched or
+Three kinds.  Computed factors: einsum of two inputs, their axes in any order, batched or
 not, with something elementwise behind it or nothing; extents are open, and data sets
 have small and large ones.  Layers of 8-bit weights: DequantizeLinear with scales and
 zero points for the whole matrix, for each row or for each column, in front of MatMul
-or Gemm, or two of them in a row.  Needs onnx.
+or Gemm, or two of them in a row.  Dense layers of f32 weights, as wide as those of real
+models, of all of the input's columns or of some in its middle.  Needs onnx.
 """
 
 import argparse
@@ -42,7 +43,7 @@ def value(name, extents):
 class Computed:
     """x times y, axes in any order."""
 
-    def __init__(self, draw):
+    def __init__(self, draw, _):
         batch = draw.choice(("", "", "b", "bh"))
         shared = "" if draw.random() < 0.3 else batch  # one y for all of the batch
         self.axes = [batch + "mk", shared + "kn"]
@@ -174,6 +175,40 @@ class Layers:
         return [x], y
 
 
+class Dense:
+    """Gemm and Relu over columns of the input."""
+
+    WIDTHS = (1, 13, 64, 415, 512, 1000, 1024, 1030, 2048, 2560, 3072)
+
+    def __init__(self, draw, numbers):
+        self.width, self.n = draw.choice(self.WIDTHS), draw.choice((1, 16, 70, 256, 300, 520))
+        self.first = draw.choice((0, 0, min(self.width - 1, 7)))
+        self.last = self.width - draw.choice((0, min(self.width - self.first - 1, 24)))
+        self.k = self.last - self.first
+        weight = numbers.uniform(-1, 1, (self.k, self.n)) / np.sqrt(self.k)
+        self.weight = weight.astype(np.float32)
+        self.bias = numbers.uniform(-1, 1, self.n).astype(np.float32)
+
+    def model(self):
+        constants = [numpy_helper.from_array(np.asarray(array), name) for name, array in (
+            ("first", [self.first]), ("last", [self.last]), ("axis", [1]),
+            ("w", self.weight), ("b", self.bias))]
+        nodes = [helper.make_node("Slice", ["x", "first", "last", "axis"], ["columns"]),
+                 helper.make_node("Gemm", ["columns", "w", "b"], ["p"]),
+                 helper.make_node("Relu", ["p"], ["y"])]
+        return ([value("x", ["B", self.width])], nodes, [value("y", ["B", self.n])],
+                constants)
+
+    def data(self, draw, numbers):
+        rows = draw.choice((1, 2, 5, 11, 13, 14, 15, 64, 97, 200))
+        x = numbers.uniform(-1, 1, (rows, self.width)).astype(np.float32)
+        columns = x[:, self.first:self.last].astype(np.float64)
+        return [x], np.maximum(columns @ self.weight + self.bias, 0)
+
+
+KINDS = (Layers, Computed, Dense, Computed)
+
+
 def write_tensors(folder, kind, arrays):
     for number, array in enumerate(arrays):
         data = numpy_helper.from_array(np.ascontiguousarray(array, np.float32))
@@ -182,7 +217,7 @@ def write_tensors(folder, kind, arrays):
 
 def write_case(out, seed):
     draw, numbers = random.Random(seed), np.random.default_rng(seed)
-    product = Layers(draw, numbers) if seed % 3 == 0 else Computed(draw)
+    product = KINDS[seed % len(KINDS)](draw, numbers)
     inputs, nodes, outputs, constants = product.model()
     graph = helper.make_graph(nodes, "product", inputs, outputs, constants)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)],
