@@ -66,6 +66,21 @@ torchrec_modules() {
     done
 }
 
+# Calls of FBGEMM's operators on jagged and sparse features, against FBGEMM.
+jagged_sparse_ops() {
+    local cases form peers=${INGOT_PEERS:-${XDG_CACHE_HOME:-$HOME/.cache}/ingot/peers}
+    if ! python_for "torch, fbgemm_gpu" "$peers/bin/python" python3 >/dev/null; then
+        skip 1 "no fbgemm to call operators of (INGOT_PEERS)"
+        return
+    fi
+    make_cases jagged_sparse_ops "calls of FBGEMM's operators" \
+        --count $([ "$full" = 0 ] && echo 60 || echo 600) || return
+    for form in static dynamic; do
+        verify $form interpret "${cases[@]}"
+    done
+    verify dynamic cpu "${cases[@]}"
+}
+
 # The same DLRM from ONNX, traced and scripted: the same launches.
 torch_plans() {
     local python peers=${INGOT_PEERS:-${XDG_CACHE_HOME:-$HOME/.cache}/ingot/peers}

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Recommendation models: every exporter's form of embedding bags, the stored DLRMs, and
 # TorchScript's and TorchRec's cases (torch.sh), torch.nn's classes, the literature's
-# recommendation models, random graphs and products (modules.sh).
+# recommendation models, random graphs, products, calls of FBGEMM (modules.sh).
 # SPDX-License-Identifier: Apache-2.0
 #
 #   tests/models/run.sh
@@ -216,5 +216,6 @@ products
 torch_programs
 torch_shapes
 torchrec_modules
+jagged_sparse_ops
 torch_plans
 finish

@@ -147,6 +147,31 @@ TEST(what_cannot_be_is_refused_with_words) {
           "    return x\n",
           IG_INVALID, "ValueError: no" },
         { "    return torch.no_such_op(x)\n", IG_UNSUPPORTED, "aten::no_such_op" },
+        { "    t = torch.to(x, 4)\n"
+          "    i = torch.flatten(t)\n"
+          "    a, b = ops.fbgemm.zero_collision_hash(i, t, 4, True)\n"
+          "    return a\n",
+          IG_UNSUPPORTED, "readonly=True" },
+        { "    t = torch.to(x, 4)\n"
+          "    i = torch.flatten(t)\n"
+          "    a, b = ops.fbgemm.zero_collision_hash(i, t, 4, False, -1, True)\n"
+          "    return a\n",
+          IG_UNSUPPORTED, "circular_probe" },
+        { "    t = torch.to(x, 4)\n"
+          "    i = torch.flatten(t)\n"
+          "    a, b = ops.fbgemm.zero_collision_hash(i, t, 4, True, -1, True, None, "
+          "None, t)\n"
+          "    return a\n",
+          IG_UNSUPPORTED, "for tables that change" },
+        { "    t = torch.to(x, 4)\n"
+          "    i = torch.flatten(t)\n"
+          "    a, b = ops.fbgemm.zero_collision_hash(i, t, 4, True, -1, True, i)\n"
+          "    return a\n",
+          IG_INVALID, "offsets" },
+        { "    t = torch.to(x, 4)\n"
+          "    a, b = ops.fbgemm.zero_collision_hash(t, t, 4, True, -1, True)\n"
+          "    return a\n",
+          IG_INVALID, "input" },
         { "    return torch.add_(torch.expand(torch.select(x, 0, 0), [3, -1]), 1)\n",
           IG_INVALID, "expanded" },
         { "    l = [1, 2]\n"
@@ -320,9 +345,52 @@ TEST(a_negative_count_is_no_trip) {
 }
 END_TEST
 
+static const char hashed[] = HEAD
+    "  def forward(self: __torch__.M,\n"
+    "    x: Tensor,\n"
+    "    n: int) -> Tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:\n"
+    "    i = torch.flatten(torch.to(x, 4))\n"
+    "    t, _0 = ops.fbgemm.create_zch_buffer(8, False, None, True)\n"
+    "    _1 = torch.select(t, 1, 0)\n"
+    "    _2 = torch.fill_(torch.select(_1, 0, 0), 42)\n"
+    "    _3 = torch.fill_(torch.select(_1, 0, 2), 9)\n"
+    "    _4 = torch.fill_(torch.select(_1, 0, 3), 42)\n"
+    "    _5 = torch.fill_(torch.select(_1, 0, 5), 7)\n"
+    "    _6 = torch.fill_(torch.select(_1, 0, 6), 1)\n"
+    "    a, _7 = ops.fbgemm.zero_collision_hash(i, t, n, True, -1, True)\n"
+    "    b, _8 = ops.fbgemm.zero_collision_hash(i, t, 1, True, -1, True, None, None, "
+    "None, False, True)\n"
+    "    c, _9 = ops.fbgemm.zero_collision_hash(i, torch.to(t, 3), 3, True, -1, True, "
+    "None, None, None, False, False, False, None, -1, 0, 100, 2)\n"
+    "    h = ops.fbgemm.murmur_hash3(torch.tensor([6]), 0, 0)\n"
+    "    k = ops.fbgemm.murmur_hash3(torch.tensor([9]), 7, -3)\n"
+    "    return (a, b, c, torch.remainder(h, 1000003), torch.remainder(k, 1000003))\n";
+
+/* FBGEMM's numbers; the rows that hold no id are those of id -1. */
+TEST(ids_are_found_where_they_were_put) {
+    const float  x[] = { 42, 7, 1, -1 };
+    const double near[] = { 0, 5, 6, 1 }, home[] = { 0, -1, -1, 1 };
+    const double open[] = { 3, 6, 7, 4 };
+    const double hash[] = { (double)(7827708228670008879 % 1000003) };
+    const double other[] = { (double)(7380258290086941687 % 1000003) };
+    const char  *most[] = { "3", "40" }; /* the second in several trips of a loop */
+    for (size_t i = 0; i < IG_COUNT_OF(most); i++) {
+        program p;
+        CHECK_MSG(import_source(&p, hashed, most[i]) == IG_OK, "%s", p.c.why);
+        run(&p, x);
+        check(&p.outputs[0], near, 4);
+        check(&p.outputs[1], home, 4);
+        check(&p.outputs[2], open, 4);
+        check(&p.outputs[3], hash, 1);
+        check(&p.outputs[4], other, 1);
+        close(&p);
+    }
+}
+END_TEST
+
 UNIT_SUITE(torchscript_eval, a_branch_writes_through_a_view, a_loop_carries_a_storage,
            what_cannot_be_is_refused_with_words,
            a_tensor_of_not_one_element_is_no_number, a_number_has_no_axis_to_work_along,
            ranks_that_do_not_fit_are_refused, a_list_grows_with_an_open_extent,
            an_exception_that_data_decide_is_raised_by_the_run,
-           a_negative_count_is_no_trip)
+           a_negative_count_is_no_trip, ids_are_found_where_they_were_put)
