@@ -17,6 +17,8 @@ enum {
 /* Operand numbers; 0 (never an optional operand's) where a feature has none. */
 typedef struct ig_bag_feature {
     uint32_t    table, ids, begins, ends, weights;
+    uint32_t    tables;   /* how many, from `table` on; mostly 1 */
+    uint32_t    operands; /* of all kinds */
     ig_pool     pool;
     int64_t     padding; /* INT64_MIN: none */
     ig_bag_last last;    /* not IG_LAST_ids: one bag fewer than offsets */
@@ -25,5 +27,7 @@ typedef struct ig_bag_feature {
 
 uint32_t       ig_bag_feature_count(const ig_op *op);
 ig_bag_feature ig_bag_feature_at(const ig_op *op, uint32_t number);
+/* Rows of all its tables. */
+ig_dim ig_bag_feature_rows(const ig_op *op, const ig_bag_feature *feature);
 
 #endif

@@ -29,17 +29,17 @@
 #include <string.h>
 
 typedef struct bag {
-    ig_eval         *eval;
-    const ig_op     *op;
-    uint32_t         number; /* of the feature */
-    ig_bag_feature   feature;
-    const ig_tensor *table, *ids, *begins, *ends, *weights;
-    ig_negative      negative;
-    ig_range_rule    range;
-    ig_offsets_rule  offsets;
-    ig_row_layout    layout; /* tables */
-    int64_t          rows, dim;
-    double          *row, *total; /* dim values each */
+    ig_eval                *eval;
+    const ig_op            *op;
+    uint32_t                number; /* of the feature */
+    ig_bag_feature          feature;
+    const ig_tensor *const *tables, *ids, *begins, *ends, *weights;
+    ig_negative             negative;
+    ig_range_rule           range;
+    ig_offsets_rule         offsets;
+    ig_row_layout           layout; /* tables */
+    int64_t                 rows, dim;
+    double                 *row, *total; /* dim values each */
 } bag;
 
 #define BAG_ERROR(b, format, ...) \
@@ -62,12 +62,21 @@ static ig_dtype code_dtype(ig_dtype dtype) {
 static void read_small_floats(const bag *b, const void *codes) {
     const uint8_t *code = codes;
     for (int64_t i = 0; i < b->dim; i++) {
-        b->row[i] = ig_row_small_float(b->table->rows, code[i]);
+        b->row[i] = ig_row_small_float(b->tables[0]->rows, code[i]);
     }
 }
 
+/* The table that has a row of all, which becomes that table's. */
+static const ig_tensor *table_of(const bag *b, int64_t *row) {
+    uint32_t i = 0;
+    while (i + 1 < b->feature.tables && *row >= b->tables[i]->dims[0]) {
+        *row -= b->tables[i++]->dims[0];
+    }
+    return b->tables[i];
+}
+
 static void read_row(const bag *b, int64_t row) {
-    const ig_tensor *table = b->table;
+    const ig_tensor *table = table_of(b, &row);
     if (table->kind != IG_TABLE) {
         ig_span_read_f64(ig_span_of(table, row * b->dim, 1), b->dim, b->row);
         return;
@@ -316,12 +325,31 @@ static ig_status fold_feature(bag *b, ig_tensor *out) {
     return is_none ? look_up_each(b, all, out) : pool_fixed(b, out);
 }
 
+/* Their rows are one list. */
+static ig_status open_tables(bag *b) {
+    const ig_tensor *first = b->tables[0];
+    b->dim = first->dims[1];
+    for (uint32_t i = 0; i < b->feature.tables; i++) {
+        const ig_tensor *table = b->tables[i];
+        b->rows += table->dims[0];
+        if (table->dims[1] != b->dim) {
+            return BAG_ERROR(b, "rows of %lld and of %lld", (long long)b->dim,
+                             (long long)table->dims[1]);
+        }
+    }
+    if (first->kind == IG_TABLE && !ig_table_layout(first, &b->layout)) {
+        return BAG_ERROR(b, "a table whose rows cannot be (of %lld)",
+                         (long long)b->dim);
+    }
+    return IG_OK;
+}
+
 ig_status ig_fold_bag(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                       ig_tensor *out) {
     for (uint32_t i = 0; i < op->result_count; i++) {
         ig_bag_feature f = ig_bag_feature_at(op, i);
         bag            b = { .eval = eval, .op = op, .number = i, .feature = f };
-        b.table = in[f.table];
+        b.tables = in + f.table;
         b.ids = in[f.ids];
         b.begins = f.begins ? in[f.begins] : NULL;
         b.ends = f.ends ? in[f.ends] : NULL;
@@ -329,12 +357,7 @@ ig_status ig_fold_bag(ig_eval *eval, const ig_op *op, const ig_tensor *const *in
         b.negative = (ig_negative)ig_attr_int(op, IG_bag_negative, IG_NEGATIVE_wrap);
         b.range = (ig_range_rule)ig_attr_int(op, IG_bag_range, IG_RANGE_error);
         b.offsets = (ig_offsets_rule)ig_attr_int(op, IG_bag_offsets, IG_OFFSETS_error);
-        b.rows = b.table->dims[0];
-        b.dim = b.table->dims[1];
-        if (b.table->kind == IG_TABLE && !ig_table_layout(b.table, &b.layout)) {
-            return BAG_ERROR(&b, "a table whose rows cannot be (of %lld)",
-                             (long long)b.dim);
-        }
+        IG_TRY(open_tables(&b));
         IG_TRY(fold_feature(&b, &out[i]));
         IG_TRY(ig_context_poll(eval->context));
     }

@@ -19,15 +19,22 @@ uint32_t ig_bag_feature_count(const ig_op *op) {
     return op->attrs[IG_bag_operands].count;
 }
 
+static uint32_t operands_of(const ig_op *op, uint32_t number) {
+    int64_t mask = op->attrs[IG_bag_operands].as.ints[number];
+    return (uint32_t)entry(op, IG_bag_tables, number, 1) + 1 +
+           (uint32_t)__builtin_popcountll((uint64_t)mask);
+}
+
 ig_bag_feature ig_bag_feature_at(const ig_op *op, uint32_t number) {
-    const int64_t *masks = op->attrs[IG_bag_operands].as.ints;
-    uint32_t       at = 0;
+    uint32_t at = 0;
     for (uint32_t i = 0; i < number; i++) {
-        at += 2 + (uint32_t)__builtin_popcountll((uint64_t)masks[i]);
+        at += operands_of(op, i);
     }
-    int64_t        mask = masks[number];
-    ig_bag_feature feature = { .table = at, .ids = at + 1 };
-    at += 2;
+    int64_t        mask = op->attrs[IG_bag_operands].as.ints[number];
+    uint32_t       tables = (uint32_t)entry(op, IG_bag_tables, number, 1);
+    ig_bag_feature feature = { .table = at, .tables = tables, .ids = at + tables };
+    feature.operands = operands_of(op, number);
+    at += tables + 1;
     feature.begins = mask & IG_BAG_BEGINS ? at++ : 0;
     feature.ends = mask & IG_BAG_ENDS ? at++ : 0;
     feature.weights = mask & IG_BAG_WEIGHTS ? at++ : 0;
@@ -38,23 +45,48 @@ ig_bag_feature ig_bag_feature_at(const ig_op *op, uint32_t number) {
     return feature;
 }
 
+ig_dim ig_bag_feature_rows(const ig_op *op, const ig_bag_feature *feature) {
+    ig_dim rows = 0;
+    for (uint32_t i = 0; i < feature->tables; i++) {
+        const ig_type *table = op->operands[feature->table + i].value->type;
+        rows = ig_dim_add(ig_op_module(op), rows, table->dims[0]);
+    }
+    return rows;
+}
+
 /* ---- checks ---- */
 
+/* Entry `number` of what says which operands a feature has. */
+static ig_status check_entries(const ig_op *op, uint32_t number) {
+    int64_t mask = op->attrs[IG_bag_operands].as.ints[number];
+    int64_t tables = entry(op, IG_bag_tables, number, 1);
+    if (mask < 0 || mask > (IG_BAG_BEGINS | IG_BAG_ENDS | IG_BAG_WEIGHTS)) {
+        return INFER_ERROR(op, "entry %u of 'operands' is %lld", number,
+                           (long long)mask);
+    }
+    return tables < 1 || tables > op->operand_count
+               ? INFER_ERROR(op, "entry %u of 'tables' is %lld", number,
+                             (long long)tables)
+               : IG_OK;
+}
+
 static ig_status check_arrays(const ig_op *op) {
-    uint32_t count = ig_bag_feature_count(op), operands = 0;
+    uint32_t count = ig_bag_feature_count(op);
+    uint64_t operands = 0;
+    if (!has_array(op, IG_bag_tables, count)) {
+        return INFER_ERROR(op, "'tables' has %u entries for %u features",
+                           op->attrs[IG_bag_tables].count, count);
+    }
     for (uint32_t i = 0; i < count; i++) {
-        int64_t mask = op->attrs[IG_bag_operands].as.ints[i];
-        if (mask < 0 || mask > (IG_BAG_BEGINS | IG_BAG_ENDS | IG_BAG_WEIGHTS)) {
-            return INFER_ERROR(op, "entry %u of 'operands' is %lld", i,
-                               (long long)mask);
-        }
-        operands += 2 + (uint32_t)__builtin_popcountll((uint64_t)mask);
+        IG_TRY(check_entries(op, i));
+        operands += operands_of(op, i);
     }
     if (operands != op->operand_count || count != op->result_count) {
         return INFER_ERROR(op,
-                           "%u features want %u operands and as many results as "
+                           "%u features want %llu operands and as many results as "
                            "features, not %u and %u",
-                           count, operands, op->operand_count, op->result_count);
+                           count, (unsigned long long)operands, op->operand_count,
+                           op->result_count);
     }
     if (!has_array(op, IG_bag_pool, count) || !has_array(op, IG_bag_padding, count) ||
         !has_array(op, IG_bag_last, count) || !has_array(op, IG_bag_empty, count)) {
@@ -108,6 +140,25 @@ static ig_status check_table(const ig_op *op, uint32_t operand, ig_pool pool,
     IG_TRY(type->kind == IG_TABLE ? check_layout(op, operand) : IG_OK);
     return has_codes ? ig_check_int(op, operand)
                      : check_plain(op, operand, pool, has_to);
+}
+
+/* Tables whose rows lie one behind the other differ in how many they have. */
+static ig_status check_more_tables(const ig_op *op, const ig_bag_feature *feature) {
+    const ig_type *first = ig_operand_type(op, feature->table);
+    for (uint32_t i = 1; i < feature->tables; i++) {
+        const ig_type *next = ig_operand_type(op, feature->table + i);
+        bool           is_alike =
+            next->kind == first->kind && next->dtype == first->dtype &&
+            next->rank == first->rank && ig_rows_equal(next->rows, first->rows) &&
+            ig_dim_equal(ig_op_module(op), next->dims[1], first->dims[1]) != IG_NO;
+        if (!is_alike) {
+            return INFER_ERROR(op, "operand %u is %s, expected rows like those of %s",
+                               feature->table + i,
+                               ig_operand_text(op, feature->table + i),
+                               ig_operand_text(op, feature->table));
+        }
+    }
+    return IG_OK;
 }
 
 /* An entry that a text may hold as any number. */
@@ -184,6 +235,7 @@ static ig_status infer_feature(const ig_op *op, uint32_t number,
     ig_bag_feature feature = ig_bag_feature_at(op, number);
     ig_dtype       dtype = IG_DT_f32;
     IG_TRY(check_table(op, feature.table, feature.pool, &dtype));
+    IG_TRY(check_more_tables(op, &feature));
     IG_TRY(check_feature(op, number, &feature));
     IG_TRY(check_weights(op, &feature));
     const ig_type *ids = ig_operand_type(op, feature.ids);

@@ -34,7 +34,7 @@ typedef struct merger {
     ig_map       levels; /* op of the block -> 1 + how many bags in a row it needs */
 } merger;
 
-enum { KEY = 16 };
+enum { KEY = 17 };
 
 /* One feature: number `index` of a bag op. */
 typedef struct feature {
@@ -105,6 +105,7 @@ static void set_key(feature *f, uint32_t number) {
     const ig_type *table = f->op->operands[x.table].value->type;
     const int64_t  key[KEY] = {
          x.pool,
+         x.tables,
          (x.begins > 0) | (x.ends > 0) << 1 | (x.weights > 0) << 2,
          x.last,
          x.empty,
@@ -171,8 +172,7 @@ static uint32_t merge_operands(const group *g, ig_value **operands) {
     for (uint32_t i = 0; i < g->count; i++) {
         const feature *f = &g->features[i];
         ig_bag_feature x = ig_bag_feature_at(f->op, f->index);
-        uint32_t       own = 2u + (x.begins > 0) + (x.ends > 0) + (x.weights > 0);
-        for (uint32_t k = 0; k < own; k++) {
+        for (uint32_t k = 0; k < x.operands; k++) {
             operands[count++] = f->op->operands[x.table + k].value;
         }
     }
@@ -193,6 +193,7 @@ static ig_op *make_merged(const merger *m, const group *g) {
            [IG_bag_padding] = merge_entries(m, g, IG_bag_padding, INT64_MIN),
            [IG_bag_last] = merge_entries(m, g, IG_bag_last, IG_LAST_ids),
            [IG_bag_empty] = merge_entries(m, g, IG_bag_empty, IG_EMPTY_zero),
+           [IG_bag_tables] = merge_entries(m, g, IG_bag_tables, 1),
            [IG_bag_negative] = last->attrs[IG_bag_negative],
            [IG_bag_range] = last->attrs[IG_bag_range],
            [IG_bag_offsets] = last->attrs[IG_bag_offsets],

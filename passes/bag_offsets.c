@@ -35,11 +35,15 @@ static ig_value *operand(const ig_op *op, uint32_t index) {
 static void remake(ig_recogniser *r, ig_op *bag, ig_value *ids, ig_value *begins,
                    ig_value *weights) {
     ig_builder b = ig_builder_before(bag);
-    ig_value  *operands[4] = { operand(bag, 0), ids };
-    uint32_t   count = 2;
-    int64_t    mask = (begins ? IG_BAG_BEGINS : 0) | (weights ? IG_BAG_WEIGHTS : 0);
-    int64_t    last = IG_LAST_offset;
-    ig_attr    attrs[IG_bag_attr_count];
+    uint32_t   count = ig_bag_feature_at(bag, 0).tables;
+    ig_value **operands = IG_NEW_ARRAY(r->arena, ig_value *, count + 3);
+    for (uint32_t i = 0; i < count; i++) {
+        operands[i] = operand(bag, i);
+    }
+    operands[count++] = ids;
+    int64_t mask = (begins ? IG_BAG_BEGINS : 0) | (weights ? IG_BAG_WEIGHTS : 0);
+    int64_t last = IG_LAST_offset;
+    ig_attr attrs[IG_bag_attr_count];
     memcpy(attrs, bag->attrs, sizeof attrs);
     attrs[IG_bag_operands] = ig_attr_of_ints(r->module, &mask, 1);
     attrs[IG_bag_last] = begins ? ig_attr_of_ints(r->module, &last, 1) : (ig_attr){ 0 };

@@ -88,7 +88,7 @@ static bool fits_feature(const check *c, const ig_op *bag, uint32_t number) {
     ig_bag_feature  f = ig_bag_feature_at(bag, number);
     const ig_value *table = bag->operands[f.table].value;
     int64_t         at = 0;
-    if (bag->operands[f.ids].value != &c->op->results[0] || f.ends) {
+    if (bag->operands[f.ids].value != &c->op->results[0] || f.ends || f.tables > 1) {
         return false;
     }
     if (f.begins) {

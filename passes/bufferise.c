@@ -244,8 +244,9 @@ static bool is_table(const ig_op *fused, uint32_t index) {
                                 ? ig_bag_feature_count(use->user)
                                 : 0;
         for (uint32_t f = 0; f < features; f++) {
-            uint32_t table = ig_bag_feature_at(use->user, f).table;
-            if (use == &use->user->operands[table]) {
+            ig_bag_feature feature = ig_bag_feature_at(use->user, f);
+            ptrdiff_t      at = use - &use->user->operands[feature.table];
+            if (at >= 0 && at < (ptrdiff_t)feature.tables) {
                 return true;
             }
         }

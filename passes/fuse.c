@@ -19,6 +19,15 @@
  *     %2 = sigmoid %1
  *     %3 = mul %1, %2            all of it is one region
  *
+ * At last an elementwise region whose result one other elementwise region alone uses,
+ * though in several places, joins that:
+ *
+ *     %2 = abs %0
+ *     %3 = neg %1
+ *     %4 = add %2, %3
+ *     %5 = mul %4, %2
+ *     %6 = sub %5, %3            all of it is one region
+ *
  * Then each region moves to its last op.  Constants of one element go inside.
  *
  * Keeps: shapes, values; the order of everything else.
@@ -240,6 +249,56 @@ static void collect(fuser *f, ig_block *block) {
     }
 }
 
+/* ---- what one region alone uses ---- */
+
+static region *region_now(fuser *f, const ig_op *op) {
+    region *r = ig_map_get_id(&f->region_of, IG_MAP_PTR(op));
+    while (r && r->merged_into) {
+        r = r->merged_into;
+    }
+    return r;
+}
+
+/* The region whose elementwise ops are all that uses `value`, or NULL. */
+static region *only_user(fuser *f, const ig_value *value) {
+    region *only = NULL;
+    for (const ig_use *use = value->uses; use; use = use->next) {
+        region *r = region_now(f, use->user);
+        if (!r || (only && r != only) || !is_map(r)) {
+            return NULL;
+        }
+        only = r;
+    }
+    return only;
+}
+
+/* All of `from` goes in front of what `into` has. */
+static void put_in_front(fuser *f, region *into, region *from) {
+    region own = *into;
+    into->ops = from->ops;
+    from->merged_into = into;
+    for (size_t i = 0; i < own.ops.count; i++) {
+        IG_PUSH(f->run->scratch, &into->ops, own.ops.items[i]);
+    }
+}
+
+/* An elementwise region whose result another one alone uses, however often, becomes a
+ * part of it.  Later regions first, for they may be the users of one before. */
+static void join_users(fuser *f, const ig_block *block) {
+    for (const ig_op *op = block->last; op; op = op->prev) {
+        region *r = region_now(f, op), *into;
+        if (!r || !is_map(r) || IG_LAST(&r->ops) != op || op->result_count != 1) {
+            continue;
+        }
+        into = only_user(f, &op->results[0]);
+        if (into && into != r && into->ops.count + r->ops.count <= REGION_OPS &&
+            has_equal_dims(ig_op_module(op), op->results[0].type,
+                           IG_LAST(&into->ops)->results[0].type)) {
+            put_in_front(f, into, r);
+        }
+    }
+}
+
 /* ---- making the region an op ---- */
 
 typedef struct region_body {
@@ -267,7 +326,7 @@ static bool goes_inside(const ig_op *user, const ig_value *value) {
 }
 
 static bool is_own(fuser *f, const region *r, const ig_value *value) {
-    return value->def && ig_map_get_id(&f->region_of, IG_MAP_PTR(value->def)) == r;
+    return value->def && region_now(f, value->def) == r;
 }
 
 /* One operand of the region for each outer value; an anchor's operands keep their
@@ -364,6 +423,7 @@ static void fuse_block(ig_pass_run *run, ig_block *block) {
     fuser f = { .run = run };
     ig_map_init(&f.region_of, run->scratch);
     collect(&f, block);
+    join_users(&f, block);
     for (size_t i = 0; i < f.regions.count; i++) {
         if (!f.regions.items[i]->merged_into) {
             build_region(&f, f.regions.items[i]);

@@ -15,7 +15,8 @@ const ig_pass ig_passes[] = {
 const char ig_pipeline_clean[] = "(infer,guards,canonicalise,fold,cse,dce)*";
 const char ig_pipeline_understand[] =
     "fold_flow,unify,(infer,guards,canonicalise,fold,cse,dce)*,jagged_insert,dce,"
-    "bounds,bag_whole,dce,bag_loop,bag_sequence,bag_unrolled,bag_fixed,"
+    "bounds,bag_whole,fold,cse,dce,bag_shards,dce,"
+    "bag_loop,bag_sequence,bag_unrolled,bag_fixed,"
     "(unroll,infer,guards,canonicalise,fold,cse,dce)*,"
     "bag_gather,bag_offsets,dce,bag_merge,interaction,"
     "unify,(infer,guards,canonicalise,fold,cse,dce)*";

@@ -84,34 +84,17 @@ static ig_status give_deal(deal *d, bool has_order) {
 
 /* ---- which bucket, which number ---- */
 
-/* Quotient and remainder of ids seen as unsigned, by i64 numbers above 0: an id below 0
- * is id + 2^bits of its dtype; 2^64 is taken apart, for it is beyond an i64. */
+/* Quotient and remainder of ids seen as unsigned, by i64 numbers above 0. */
 typedef struct divided {
     ig_value *quotient, *rest;
 } divided;
 
-static ig_value *truncated_rest(ig_fb *fb, ig_value *x, ig_value *q, ig_value *by) {
-    return ig_fb_2(fb, IG_OP_sub, x, ig_fb_2(fb, IG_OP_mul, q, by));
-}
-
 static divided divide(ig_fb *fb, ig_value *x, ig_value *by) {
-    ig_value *zero = ig_fb_int(fb, 0), *one = ig_fb_int(fb, 1);
-    ig_value *is_low = ig_fb_2(fb, IG_OP_lt, x, zero);
-    /* of x >= 0 */
-    ig_value *q = ig_fb_2(fb, IG_OP_div, x, by);
-    ig_value *r = truncated_rest(fb, x, q, by);
-    /* of x + 2^64: halve, divide, double, correct once */
-    ig_value *halved = ig_fb_2(fb, IG_OP_and, ig_fb_2(fb, IG_OP_shr, x, one),
-                               ig_fb_int(fb, INT64_MAX));
-    ig_value *guess = ig_fb_2(fb, IG_OP_mul, ig_fb_2(fb, IG_OP_div, halved, by),
-                              ig_fb_int(fb, 2));
-    ig_value *left = truncated_rest(fb, x, guess, by);
-    ig_value *more = ig_fb_2(fb, IG_OP_or, ig_fb_2(fb, IG_OP_lt, left, zero),
-                             ig_fb_2(fb, IG_OP_ge, left, by));
-    ig_value *high = ig_fb_where(fb, more, ig_fb_2(fb, IG_OP_add, guess, one), guess);
-    ig_value *rest = ig_fb_where(fb, more, ig_fb_2(fb, IG_OP_sub, left, by), left);
-    return (divided){ ig_fb_where(fb, is_low, high, q),
-                      ig_fb_where(fb, is_low, rest, r) };
+    ig_value *u = ig_fb_cast(fb, x, IG_DT_u64), *n = ig_fb_cast(fb, by, IG_DT_u64);
+    ig_value *quotient = ig_fb_2(fb, IG_OP_div, u, n);
+    ig_value *rest = ig_fb_2(fb, IG_OP_sub, u, ig_fb_2(fb, IG_OP_mul, quotient, n));
+    return (divided){ ig_fb_cast(fb, quotient, IG_DT_i64),
+                      ig_fb_cast(fb, rest, IG_DT_i64) };
 }
 
 /* x as i64 that holds the unsigned value of its dtype. */
@@ -123,10 +106,10 @@ static ig_value *unsigned_ids(ig_fb *fb, ig_value *ids) {
     return ig_fb_2(fb, IG_OP_and, wide, ig_fb_int(fb, 0xffffffff));
 }
 
-/* x < y, x unsigned, y not negative. */
+/* x < y, both seen as unsigned. */
 static ig_value *is_below(ig_fb *fb, ig_value *x, ig_value *y) {
-    ig_value *is_sure = ig_fb_2(fb, IG_OP_ge, x, ig_fb_int(fb, 0));
-    return ig_fb_2(fb, IG_OP_and, is_sure, ig_fb_2(fb, IG_OP_lt, x, y));
+    return ig_fb_2(fb, IG_OP_lt, ig_fb_cast(fb, x, IG_DT_u64),
+                   ig_fb_cast(fb, y, IG_DT_u64));
 }
 
 ig_status ig_ts_op_fb_bucketize(ig_ts_call *call) {

@@ -105,17 +105,22 @@ static uint32_t operand_of(const counter *c, const ig_value *value) {
     return is_input ? value->index : c->compute->operand_count;
 }
 
-/* `rows` rows of `row_bytes` out of `table`, which has `held` bytes. */
-static void add_rows(counter *c, const ig_value *table, ig_dim held, ig_dim rows,
-                     ig_dim row_bytes) {
-    int64_t  line = c->target->line_bytes ? c->target->line_bytes : 64;
-    int64_t  bytes = 0;
-    uint32_t operand = operand_of(c, table);
-    bool     is_small = ig_dim_constant(c->module, held, &bytes) &&
-                    bytes <= (int64_t)c->target->l3_bytes;
+/* The operand is not read as a whole. */
+static void skip_bytes(counter *c, const ig_value *value) {
+    uint32_t operand = operand_of(c, value);
     if (operand < c->compute->operand_count) {
         c->is_counted[operand] = true;
     }
+}
+
+/* `rows` rows of `row_bytes` out of `table`, which has `held` bytes. */
+static void add_rows(counter *c, const ig_value *table, ig_dim held, ig_dim rows,
+                     ig_dim row_bytes) {
+    int64_t line = c->target->line_bytes ? c->target->line_bytes : 64;
+    int64_t bytes = 0;
+    bool    is_small = ig_dim_constant(c->module, held, &bytes) &&
+                    bytes <= (int64_t)c->target->l3_bytes;
+    skip_bytes(c, table);
     if (is_small) {
         c->work.bytes = ig_dim_add(c->module, c->work.bytes,
                                    ig_dim_mul(c->module, rows, row_bytes));
@@ -146,8 +151,8 @@ static void count_bag(counter *c, const ig_op *op) {
         ig_bag_feature f = ig_bag_feature_at(op, i);
         const ig_type *table = op->operands[f.table].value->type;
         ig_dim         bytes = table_row_bytes(c, table);
-        held = ig_dim_add(c->module, held,
-                          ig_dim_mul(c->module, table->dims[0], bytes));
+        ig_dim         rows = ig_bag_feature_rows(op, &f);
+        held = ig_dim_add(c->module, held, ig_dim_mul(c->module, rows, bytes));
     }
     for (uint32_t i = 0; i < features; i++) {
         ig_bag_feature  f = ig_bag_feature_at(op, i);
@@ -155,6 +160,9 @@ static void count_bag(counter *c, const ig_op *op) {
         ig_dim          ids = operand_count(c, op, f.ids);
         ig_dim          elements = ig_dim_mul(c->module, ids, table->type->dims[1]);
         add_flops(c, f.pool == IG_POOL_none ? 0 : elements, f.weights ? 2 : 1);
+        for (uint32_t t = 1; t < f.tables; t++) {
+            skip_bytes(c, op->operands[f.table + t].value);
+        }
         add_rows(c, table, held, ids, table_row_bytes(c, table->type));
     }
 }

@@ -711,6 +711,37 @@ def bags_of_views(file):
     ], [("x", "f32", x), ("i", "i64", ids)], [("f32", x[:, 1:3][ids].sum(1))])
 
 
+def bags_of_several_tables(file):
+    """The rows of a feature in several tables; of none, of one, and of unlike counts."""
+    attrs = "negative = skip, range = first"
+    for counts in ((3, 4), (2, 0, 5)):
+        parts = [values("f32", (count, 5)) for count in counts]
+        others = [values("f32", (count, 5)) for count in reversed(counts)]
+        ids = np.arange(sum(counts) + 3)[::-1].copy()  # the last three are out of range
+        ids[1] = -1
+        rows = np.where(ids < sum(counts), ids, 0)
+        begins, ends = [0, 2, 2, 5], [2, 2, 5, ids.size]
+        names = [f"t{i}" for i in range(2 * len(counts))]
+        list_of = [", ".join("%" + name for name in half)
+                   for half in (names[:len(counts)], names[len(counts):])]
+        given = list(zip(names, ["f32"] * len(names), parts + others))
+        both = [np.concatenate(tables) for tables in (parts, others)]
+        inputs = given + [("i", "i64", ids), ("o", "i64", np.array(begins))]
+        lines = [f"%0, %1 = bag {list_of[0]}, %i, %o, {list_of[1]}, %i, %o {{operands = "
+                 f"[1, 1], pool = [0, 0], tables = {[len(counts)] * 2}, {attrs}}}",
+                 "ret %0, %1"]
+        weights = (ids != -1).astype(np.float32)
+        file.case(f"bag/tables/{len(counts)}", lines, inputs,
+                  [("f32", bag(table, rows, begins, ends, "sum",
+                               weights).astype(np.float32)) for table in both],
+                  TOLERANCE["f32"])
+        file.case(f"bag/tables/{len(counts)}/rows",
+                  [f"%0 = bag {list_of[0]}, %i {{operands = [0], pool = [3], tables = "
+                   f"[{len(counts)}], {attrs}}}", "ret %0"],
+                  given[:len(counts)] + [("i", "i64", ids)],
+                  [("f32", np.where(weights[:, None] > 0, both[0][rows], 0))])
+
+
 def main():
     HERE.mkdir(exist_ok=True)
     with np.errstate(all="ignore"):
@@ -724,7 +755,8 @@ def main():
                          ]), ("contract.txt", "Products, reductions, normalisations.",
                               [contractions,
                                reductions]), ("recommend.txt", "Bags and interactions.",
-                                              [recommendation, bags_of_views])):
+                                              [recommendation, bags_of_views,
+                                               bags_of_several_tables])):
             file = File(name, about + "  Written by generate.py.")
             for part in parts:
                 part(file)

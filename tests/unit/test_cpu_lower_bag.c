@@ -89,6 +89,40 @@ TEST(large_tables_are_prefetched) {
     check_bag((bag_text){ 9000, 16, 400, 90, "operands = [1], pool = [0]" });
 }
 
+/* Rows in three tables, of two features; ids from before the first to behind the
+ * last. */
+static void check_tables(const int64_t *rows, int64_t ids, int64_t bags,
+                         const char *attributes) {
+    ig_arena arena;
+    ig_arena_init(&arena, NULL);
+    ig_writer text;
+    ig_writer_init(&text, &arena);
+    ig_put(&text, "module @t {\n");
+    const char *const names[] = { "a0", "a1", "a2", "b0", "b1", "b2" };
+    int64_t           total = 0;
+    for (uint32_t i = 0; i < IG_COUNT_OF(names); i++) {
+        put_table(&text, names[i], i < 3 ? rows[i] : rows[5 - i], 16);
+        total += i < 3 ? rows[i] : 0;
+    }
+    ig_put(&text,
+           "  graph @main(%%a: i64[N], %%ao: i64[B], %%b: i64[M], %%bo: i64[B]) -> "
+           "(f32[B, 16] \"y\", f32[B, 16] \"z\") {\n"
+           "    %%0, %%1 = bag @a0, @a1, @a2, %%a, %%ao, @b0, @b1, @b2, %%b, %%bo "
+           "{operands = [1, 1], pool = [0, 0], tables = [3, 3]%s}\n"
+           "    ret %%0, %%1\n  }\n}\n",
+           attributes);
+    int64_t extents[] = { ids, bags, ids / 2 };
+    lower_check_with(text.data, extents, total, set_all_offsets);
+    ig_arena_fini(&arena);
+}
+
+TEST(rows_lie_in_several_tables) {
+    check_tables((int64_t[]){ 3, 1, 7 }, 60, 9, "");
+    check_tables((int64_t[]){ 4, 4, 2 }, 60, 9, ", negative = wrap");
+    check_tables((int64_t[]){ 2000, 3000, 4000 }, 400, 90, "");
+    check_tables((int64_t[]){ 5, 9000, 5 }, 400, 90, ", range = clamp");
+}
+
 /* ---- shares of a launch ---- */
 
 /* Half of the ids are in one bag in the middle; many bags are empty. */
@@ -336,8 +370,8 @@ TEST(quantised_tables_with_avx512) {
 UNIT_SUITE(cpu_lower_bag, quantised_tables_without_vectors_of_avx,
            quantised_tables_with_avx2, quantised_tables_with_avx512, sums_of_every_dim,
            no_bags_one_bag_empty_bags, means_and_maxima, padding_is_left_out,
-           large_tables_are_prefetched, work_is_shared_by_ids_and_not_by_bags,
-           bags_that_lie_apart_are_prefetched,
+           large_tables_are_prefetched, rows_lie_in_several_tables,
+           work_is_shared_by_ids_and_not_by_bags, bags_that_lie_apart_are_prefetched,
            offsets_that_fall_are_reported_and_spoil_no_other_bag,
            tables_of_different_dims_in_one_launch, one_id_a_row_and_fixed_lengths,
            an_id_out_of_range_is_reported, lower_triangles)

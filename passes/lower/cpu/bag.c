@@ -34,6 +34,7 @@ static bool is_alike(const bag_class *c, const bag_feature *f) {
     return f->mask == first->mask && f->pool == first->pool &&
            f->has_padding == first->has_padding && is_last_alike(f, first) &&
            f->empty == first->empty && f->dim == first->dim &&
+           f->tables == first->tables &&
            f->table->type->dtype == first->table->type->dtype &&
            bag_is_table(f) == bag_is_table(first) &&
            ig_rows_equal(f->table->type->rows, first->table->type->rows) &&
@@ -48,7 +49,7 @@ static bool is_alike(const bag_class *c, const bag_feature *f) {
 
 static ig_dim rows_of(ig_lower *lower, const bag_feature *f) {
     (void)lower;
-    return f->table->type->dims[0];
+    return f->rows;
 }
 static ig_dim padding_of(ig_lower *lower, const bag_feature *f) {
     return ig_dim_const(lower->module, f->padding);
@@ -111,24 +112,43 @@ static ig_dim (*const number_of[BAG_NUMBERS])(ig_lower *, const bag_feature *) =
 #undef NUMBER_OF
 };
 
-/* As a constant, one param, or an array of params, which is made once. */
+/* As a constant, one param, or an array of params: `dims`, one a feature. */
+static ig_value *make_number(const bag_class *c, const ig_dim *dims,
+                             bool *out_is_array) {
+    *out_is_array = false;
+    for (uint32_t i = 1; i < c->count; i++) {
+        *out_is_array = *out_is_array || dims[i] != dims[0];
+    }
+    return *out_is_array ? ig_lower_param_array(c->lower, dims, c->count)
+                         : ig_lower_dim(c->lower, dims[0]);
+}
+
+/* Made once. */
 static ig_value *feature_value(const bag_class *c, ig_builder *b, ig_value *number,
                                bag_number which) {
     ig_value **known = &c->numbers[which];
-    if (*known) {
-        return c->is_array[which] ? k_param_at(b, *known, number) : *known;
+    if (!*known) {
+        ig_dim *dims = IG_NEW_ARRAY(c->lower->arena, ig_dim, c->count);
+        for (uint32_t i = 0; i < c->count; i++) {
+            dims[i] = number_of[which](c->lower, &c->features[i]);
+        }
+        *known = make_number(c, dims, &c->is_array[which]);
     }
-    ig_dim  first = number_of[which](c->lower, &c->features[0]);
-    bool    is_same = true;
-    ig_dim *dims = IG_NEW_ARRAY(c->lower->arena, ig_dim, c->count);
-    for (uint32_t i = 0; i < c->count; i++) {
-        dims[i] = number_of[which](c->lower, &c->features[i]);
-        is_same = is_same && dims[i] == first;
+    return c->is_array[which] ? k_param_at(b, *known, number) : *known;
+}
+
+/* Where the rows of table `table` begin among the feature's. */
+static ig_value *start_value(const bag_class *c, ig_builder *b, ig_value *number,
+                             uint32_t table) {
+    ig_value **known = &c->starts[table];
+    if (!*known) {
+        ig_dim *dims = IG_NEW_ARRAY(c->lower->arena, ig_dim, c->count);
+        for (uint32_t i = 0; i < c->count; i++) {
+            dims[i] = c->features[i].starts[table];
+        }
+        *known = make_number(c, dims, &c->starts_are_arrays[table]);
     }
-    c->is_array[which] = !is_same;
-    *known = is_same ? ig_lower_dim(c->lower, first)
-                     : ig_lower_param_array(c->lower, dims, c->count);
-    return is_same ? *known : k_param_at(b, *known, number);
+    return c->starts_are_arrays[table] ? k_param_at(b, *known, number) : *known;
 }
 
 /* ---- what is loaded once a feature ---- */
@@ -142,13 +162,27 @@ void bag_open_strides(const bag_class *c, ig_builder *b, ig_value *number,
     }
 }
 
+void bag_open_tables(const bag_class *c, ig_builder *b, ig_value *number,
+                     ig_value *operand, bag_cursor *at) {
+    uint32_t count = c->features[0].tables;
+    at->operand = operand;
+    if (count == 1) {
+        at->table = k_buffer_at(b, c->features[0].table->buffer, operand);
+        return;
+    }
+    at->starts = IG_NEW_ARRAY(c->lower->arena, ig_value *, count);
+    for (uint32_t i = 1; i < count; i++) {
+        at->starts[i] = start_value(c, b, number, i);
+    }
+}
+
 void bag_open_feature(const bag_class *c, ig_builder *b, ig_value *number,
                       bag_cursor *at) {
     const bag_feature *f = &c->features[0];
     ig_value          *operand = k_mul(b, number, k_i64(b, c->stride));
     at->ids_operand = k_add(b, operand, k_i64(b, f->ids_operand));
     at->begins_operand = k_add(b, operand, k_i64(b, f->begins_operand));
-    at->table = k_buffer_at(b, f->table->buffer, operand);
+    bag_open_tables(c, b, number, operand, at);
     at->ids = k_buffer_at(b, f->ids->buffer, operand);
     at->out = k_buffer_at(b, f->out->buffer, number);
     at->begins = f->begins ? k_buffer_at(b, f->begins->buffer, operand) : NULL;
@@ -316,7 +350,7 @@ static ig_value *wrapped_row(const bag_class *c, ig_builder *b, const bag_cursor
 /* A table without rows has none to go to. */
 static bool has_rows(const bag_class *c) {
     for (uint32_t i = 0; i < c->count; i++) {
-        if (c->features[i].table->type->dims[0] == 0) {
+        if (c->features[i].rows == 0) {
             return false;
         }
     }
@@ -512,6 +546,8 @@ static ig_status emit_classes(ig_lower *lower, const bag_class *shared,
         c.count = 1;
         c.numbers = IG_NEW_ARRAY(lower->arena, ig_value *, BAG_NUMBERS);
         c.is_array = IG_NEW_ARRAY(lower->arena, bool, BAG_NUMBERS);
+        c.starts = IG_NEW_ARRAY(lower->arena, ig_value *, features[i].tables);
+        c.starts_are_arrays = IG_NEW_ARRAY(lower->arena, bool, features[i].tables);
         c.stride = features[i].operand_count;
         c.last = features[i].last;
         while (i + c.count < count && is_alike(&c, &features[i + c.count])) {
@@ -536,8 +572,7 @@ static void say_ranges(ig_lower *lower, const ig_op *anchor,
     bool       wraps = ig_attr_int(anchor, IG_bag_negative, 0) == IG_NEGATIVE_wrap;
     for (uint32_t i = 0; i < anchor->result_count; i++) {
         const bag_feature *f = &features[i];
-        ig_dim             rows = f->table->type->dims[0];
-        ig_lower_range(lower, f->ids_operand, rows, wraps);
+        ig_lower_range(lower, f->ids_operand, f->rows, wraps);
         if (f->begins) {
             ig_dim ids = id_count_of(lower, f);
             ig_lower_offsets(lower, f->begins_operand, ig_dim_add(module, ids, 1));

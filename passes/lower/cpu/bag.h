@@ -10,6 +10,9 @@
 typedef struct bag_feature {
     const ig_operand *table, *ids, *begins, *ends, *weights, *out;
     uint32_t          operand_count;     /* of this feature */
+    uint32_t          tables;            /* how many, from `table` on */
+    ig_dim           *starts;            /* the first row of each, among all rows */
+    ig_dim            rows;              /* of all tables */
     int64_t ids_operand, begins_operand; /* their numbers among the launch's operands */
     int64_t mask, dim, padding;
     ig_pool pool;
@@ -20,13 +23,14 @@ typedef struct bag_feature {
 } bag_feature;
 
 /* Numbers that may differ from feature to feature. */
-#define BAG_NUMBER_ROWS(X)                                                    \
-    X(rows)                                                                   \
-    X(padding)                                                                \
-    X(id_stride)                                                              \
-    X(bag_stride) X(length) X(id_count) X(weight_stride) X(weight_bag_stride) \
-        X(begin_stride) X(begin_count) X(end_stride) X(out_stride) X(bags)    \
-            X(window_bags) X(first_tile)
+#define BAG_NUMBER_ROWS(X)                                                      \
+    X(rows)                                                                     \
+    X(padding)                                                                  \
+    X(id_stride)                                                                \
+    X(bag_stride)                                                               \
+    X(length) X(id_count) X(weight_stride) X(weight_bag_stride) X(begin_stride) \
+        X(begin_count) X(end_stride) X(out_stride) X(bags) X(window_bags)       \
+            X(first_tile)
 
 typedef enum bag_number {
 #define BAG_NUMBER(name) BAG_##name,
@@ -50,26 +54,22 @@ typedef struct bag_class {
     ig_bag_last        last;
     ig_value         **numbers;  /* by bag_number, once they are in the kernel */
     bool              *is_array; /* one a feature */
-    ig_value          *plan;     /* CPUs: what this call does (bag_share.c) */
+    ig_value         **starts;   /* as numbers, for tables behind the first */
+    bool              *starts_are_arrays;
+    ig_value          *plan; /* CPUs: what this call does (bag_share.c) */
 } bag_class;
 
-/* The cursor that runs ahead of the look-ups (bag_ahead.c).  The first four are carried
- * from id to id. */
-typedef struct bag_ahead {
-    ig_value *place, *left; /* of the next id, in its buffer; ids to come */
-    ig_value *feature;      /* its number; carried when there are many */
-    ig_value *in_bag;       /* ids to come of the bag, when bags lie apart */
-    ig_value *table, *ids;  /* of the only feature; NULL when there are many */
-    bool      has_many, has_gaps;
-} bag_ahead;
-
 enum { BAG_AHEAD = 4 };
+
+typedef struct bag_ahead bag_ahead;
 
 /* Values in force while code for one bag is emitted. */
 typedef struct bag_cursor {
     ig_value  *table, *ids, *begins, *ends, *weights, *out;
     ig_value  *ids_operand, *begins_operand; /* their numbers, for reports */
     ig_value  *rows, *padding, *bags, *id_count;
+    ig_value **starts;  /* of tables behind the first; NULL: one table */
+    ig_value  *operand; /* the number of the first table's */
     ig_value  *id_stride, *bag_stride, *length, *out_stride;
     ig_value  *begin_stride, *begin_count, *end_stride;
     ig_value  *window[2]; /* pool none with offsets: first id, and one past the last */
@@ -81,6 +81,16 @@ typedef struct bag_cursor {
     ig_value  *thread_column; /* GPU: this thread's column of the row; else NULL */
     bag_ahead *ahead;         /* NULL: nobody looks ahead */
 } bag_cursor;
+
+/* The cursor that runs ahead of the look-ups (bag_ahead.c).  The first four are carried
+ * from id to id. */
+struct bag_ahead {
+    ig_value  *place, *left; /* of the next id, in its buffer; ids to come */
+    ig_value  *feature;      /* its number; carried when there are many */
+    ig_value  *in_bag;       /* ids to come of the bag, when bags lie apart */
+    bag_cursor only;         /* tables and ids of the only feature */
+    bool       has_many, has_gaps;
+};
 
 enum { BAG_VECTORS = 16, BAG_PARTS = 4 };
 
@@ -109,6 +119,9 @@ ig_status bag_lower(ig_lower *lower, bag_emit_feature emit);
 /* What is loaded once a feature. */
 void bag_open_feature(const bag_class *c, ig_builder *b, ig_value *number,
                       bag_cursor *at);
+/* Of that, the tables. */
+void bag_open_tables(const bag_class *c, ig_builder *b, ig_value *number,
+                     ig_value *operand, bag_cursor *at);
 /* Of that, where the next id is. */
 void bag_open_strides(const bag_class *c, ig_builder *b, ig_value *number,
                       bag_cursor *at);

@@ -103,13 +103,14 @@ static void open_feature(const bag_class *c, ig_builder *b, ig_value *number,
 /* Table and ids of the feature; of a class's only one they are loaded once. */
 static bag_cursor open_buffers(const bag_class *c, ig_builder *b,
                                const bag_ahead *ahead) {
-    if (ahead->table) {
-        return (bag_cursor){ .table = ahead->table, .ids = ahead->ids };
+    if (ahead->only.ids) {
+        return ahead->only;
     }
-    const bag_feature *f = &c->features[0];
-    ig_value          *operand = k_mul(b, ahead->feature, k_i64(b, c->stride));
-    return (bag_cursor){ .table = k_buffer_at(b, f->table->buffer, operand),
-                         .ids = k_buffer_at(b, f->ids->buffer, operand) };
+    bag_cursor at = { 0 };
+    ig_value  *operand = k_mul(b, ahead->feature, k_i64(b, c->stride));
+    bag_open_tables(c, b, ahead->feature, operand, &at);
+    at.ids = k_buffer_at(b, c->features[0].ids->buffer, operand);
+    return at;
 }
 
 static void ask_for_row(const bag_class *c, ig_builder *b, const bag_cursor *at,
@@ -259,9 +260,7 @@ bool bag_ahead_start(const bag_class *c, ig_builder *b, bag_ahead *ahead) {
                           .feature = k_i64(b, 0) };
     open_feature(c, b, ahead->feature, ahead);
     if (!ahead->has_many) {
-        bag_cursor at = open_buffers(c, b, ahead);
-        ahead->table = at.table;
-        ahead->ids = at.ids;
+        ahead->only = open_buffers(c, b, ahead);
     }
     if (ahead->has_gaps) {
         step_ahead(c, b, ahead);

@@ -26,7 +26,7 @@ static int64_t row_bytes(const bag_feature *f) {
 
 static bool is_large(const ig_lower *lower, const bag_feature *f) {
     int64_t rows = 0;
-    bool    is_known = ig_dim_constant(lower->module, f->table->type->dims[0], &rows);
+    bool    is_known = ig_dim_constant(lower->module, f->rows, &rows);
     int64_t bytes = row_bytes(f);
     return !is_known ||
            rows > (int64_t)lower->target->l2_bytes / 2 / (bytes ? bytes : 1);
@@ -71,6 +71,23 @@ static ig_status check_feature(ig_lower *lower, const bag_feature *f) {
     return IG_OK;
 }
 
+/* Tables, from operand `operand` on, and where the rows of each begin. */
+static bool read_tables(ig_lower *lower, const ig_op *anchor, uint32_t operand,
+                        bag_feature *f) {
+    f->starts = IG_NEW_ARRAY(lower->arena, ig_dim, f->tables);
+    f->table = ig_cpu_input(lower, anchor, operand);
+    for (uint32_t i = 0; i < f->tables; i++) {
+        const ig_operand *table = ig_cpu_input(lower, anchor, operand + i);
+        if (!table || ig_dim_equal(lower->module, table->type->dims[1],
+                                   f->table->type->dims[1]) != IG_YES) {
+            return false;
+        }
+        f->starts[i] = f->rows;
+        f->rows = ig_dim_add(lower->module, f->rows, table->type->dims[0]);
+    }
+    return true;
+}
+
 static ig_status read_feature(ig_lower *lower, const ig_op *anchor, uint32_t number,
                               uint32_t operand, bag_feature *f) {
     f->mask = listed(anchor, IG_bag_operands, number, 0);
@@ -79,8 +96,10 @@ static ig_status read_feature(ig_lower *lower, const ig_op *anchor, uint32_t num
     f->has_padding = f->padding != INT64_MIN;
     f->last = (ig_bag_last)listed(anchor, IG_bag_last, number, IG_LAST_ids);
     f->empty = (ig_empty)listed(anchor, IG_bag_empty, number, IG_EMPTY_zero);
+    f->tables = (uint32_t)listed(anchor, IG_bag_tables, number, 1);
     uint32_t next = operand;
-    f->table = ig_cpu_input(lower, anchor, next++);
+    bool     has_tables = read_tables(lower, anchor, operand, f);
+    next += f->tables;
     f->ids_operand = next;
     f->ids = ig_cpu_input(lower, anchor, next++);
     f->begins_operand = next;
@@ -89,7 +108,7 @@ static ig_status read_feature(ig_lower *lower, const ig_op *anchor, uint32_t num
     f->weights = f->mask & WEIGHTS ? ig_cpu_input(lower, anchor, next++) : NULL;
     f->operand_count = next - operand;
     f->out = &lower->outs[number];
-    if (!f->table ||
+    if (!has_tables ||
         !ig_dim_constant(lower->module, f->table->type->dims[1], &f->dim)) {
         f->dim = 0;
     }
