@@ -300,9 +300,22 @@ static bool is_needed(const ig_op *op) {
     return (op->code == IG_OP_weight || op->code == IG_OP_table) && op->results[0].uses;
 }
 
+/* An `if` keeps two ends open, of the branch and of itself. */
+static ig_status check_depth(plan *p, const ig_op *op, uint32_t depth) {
+    if (depth <= IG_STEP_DEPTH) {
+        return IG_OK;
+    }
+    return ig_error(
+        &p->module->context->diag, IG_LIMIT, &p->module->locations.items[op->loc],
+        "branches and loops nest deeper than programs can: %d levels, where "
+        "a branch counts twice",
+        IG_STEP_DEPTH);
+}
+
 /* Recursion is as deep as bodies nest, which readers bound by limits.graph_depth. */
-static ig_status add_declarations(plan *p, const ig_block *block) {
+static ig_status add_declarations(plan *p, const ig_block *block, uint32_t depth) {
     for (const ig_op *op = block->first; op; op = op->next) {
+        uint32_t inside = depth + (op->code == IG_OP_if ? 2 : 1);
         if (!block->parent && is_bound_guard(p, op)) {
             ig_plan_add_guard(p, op, true);
         }
@@ -318,8 +331,11 @@ static ig_status add_declarations(plan *p, const ig_block *block) {
                                                              : IG_SPACE_ARENA,
                                          .index = IG_NONE });
         }
+        if (op->body_count > 0) {
+            IG_TRY(check_depth(p, op, inside));
+        }
         for (uint32_t i = 0; i < op->body_count; i++) {
-            IG_TRY(add_declarations(p, op->bodies[i]));
+            IG_TRY(add_declarations(p, op->bodies[i], inside));
         }
     }
     return IG_OK;
@@ -351,7 +367,7 @@ ig_status ig_plan_write(ig_artifact_writer *w, const ig_plan_input *input) {
     add_input_symbols(&p);
     add_inputs(&p);
     add_outputs(&p);
-    IG_TRY(add_declarations(&p, &p.graph->body));
+    IG_TRY(add_declarations(&p, &p.graph->body, 2));
     IG_TRY(add_ports(&p));
     IG_TRY(ig_plan_add_states(&p));
     ig_plan_add_tree(&p);

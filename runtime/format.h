@@ -20,8 +20,8 @@
 enum {
     IG_ENTRY_ALIGN = 64,     /* of entries, images and embedded constants */
     IG_WEIGHTS_ALIGN = 4096, /* of the entries that hold weights */
-    IG_EXPR_DEPTH = 64,      /* stack that an expression may need */
-    IG_STEP_DEPTH = 32,      /* nested steps */
+    IG_EXPR_DEPTH = 128,     /* stack that an expression may need */
+    IG_STEP_DEPTH = 160,     /* nested steps */
     IG_PLAN_RANK = 8,        /* dimensions of an input or output */
 };
 

@@ -80,3 +80,23 @@ holds "and in its results" plain run "$tmp/names.ig" --inputs "$tmp/two"
 holds "which it prints" grep -q "f32\[2\]" "$tmp/plain"
 "$ingot" info "$tmp/names.ig" --json >"$tmp/json"
 holds "and as JSON" is_json
+
+# Branches nest as deep as readers let them; deeper ones are refused in words.
+nest() {
+    python3 - "$1" >"$tmp/nest.ig" <<'PY'
+import sys
+
+count = int(sys.argv[1])
+out = ["module @nest {", '  graph @main(%c: bool[], %x: f32[2]) -> (f32[2] "y") {']
+out += [f"%{i} = if %c : f32[2] {{" for i in range(count)]
+out += [f"%{count} = neg %x : f32[2]"]
+out += [f"yield %{i + 1} }} {{ yield %x }}" for i in reversed(range(count))]
+print("\n".join(out + ["ret %0 } }"]))
+PY
+}
+nested="$ingot run $tmp/nest.ig --no-cache --input c=bool[]=1 --input x=f32[2]=1,2"
+nest 60
+check "branches nest 60 deep" 0 "-1 -2" $nested
+nest 100
+check "branches that nest deeper than programs can are 5" 5 "nest deeper" \
+    $nested --limit graph_depth=200
