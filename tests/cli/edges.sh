@@ -90,7 +90,7 @@ count = int(sys.argv[1])
 out = ["module @nest {", '  graph @main(%c: bool[], %x: f32[2]) -> (f32[2] "y") {']
 out += [f"%{i} = if %c : f32[2] {{" for i in range(count)]
 out += [f"%{count} = neg %x : f32[2]"]
-out += [f"yield %{i + 1} }} {{ yield %x }}" for i in reversed(range(count))]
+out += [f"yield %{i + 1} }} else {{ yield %x }}" for i in reversed(range(count))]
 print("\n".join(out + ["ret %0 } }"]))
 PY
 }
