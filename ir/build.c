@@ -23,12 +23,27 @@ ig_builder ig_builder_before(ig_op *op) {
 
 enum { FEW_RESULTS = 8 };
 
+static ig_status check_extent(const ig_op *op, ig_dim dim) {
+    ig_module *module = ig_op_module(op);
+    if (ig_dim_overflows(module, dim)) {
+        return INFER_FAIL(op, IG_LIMIT,
+                          "the result has more elements than can be counted");
+    }
+    if (ig_dim_level(module, dim) > IG_DIM_LEVELS_MAX) {
+        return INFER_FAIL(op, IG_LIMIT,
+                          "what gives the result its extents is too long a "
+                          "computation");
+    }
+    return IG_OK;
+}
+
 /* An extent known to be negative is no shape; more bytes than can be counted are more
  * than any machine has. */
 static ig_status check_extents(const ig_op *op, const ig_type *type) {
     ig_module *module = ig_op_module(op);
     int64_t    count = 8;
     for (uint32_t i = 0; type->kind == IG_TENSOR && i < type->rank; i++) {
+        IG_TRY(check_extent(op, type->dims[i]));
         int64_t extent = 1;
         if (!ig_dim_constant(module, type->dims[i], &extent) || extent == 0) {
             extent = 1; /* not known, or another extent may be anything */

@@ -70,6 +70,7 @@ bool ig_constant_f64(const ig_value *value, double *out_value) {
 
 enum {
     DEPTH_MAX = 64,
+    LEVELS_MAX = 16, /* of definitions behind a shape */
     VISIT_MAX = 1024,
     FEW_OPERANDS = 5,
     MANY_OPERANDS = 32,
@@ -89,12 +90,22 @@ static bool may_be_shape(const ig_type *type) {
            (type->rank == 0 || type->dims[0] <= 32);
 }
 
+/* Longer computations are left to the run: a program may multiply forever. */
+static bool is_short(const ig_op *op, const ig_dims_value *value) {
+    for (uint32_t i = 0; i < value->count; i++) {
+        if (ig_dim_level(ig_op_module(op), value->dims[i]) > LEVELS_MAX) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool call_hook(walk *w, const ig_op *op, ig_dims_value *room,
                       const ig_dims_value **in, ig_dims_value *out) {
     for (uint32_t i = 0; i < op->operand_count; i++) {
         in[i] = evaluate(w, op->operands[i].value, &room[i]) ? &room[i] : NULL;
     }
-    return ig_ops[op->code].dims(op, in, out);
+    return ig_ops[op->code].dims(op, in, out) && is_short(op, out);
 }
 
 static bool evaluate_narrow(walk *w, const ig_op *op, ig_dims_value *out) {

@@ -28,7 +28,11 @@ typedef struct ig_symbol {
     int64_t     min, max; /* inclusive; default 0 and INT64_MAX */
     int64_t     multiple; /* of this; default 1 */
     ig_dim      defined;  /* the expression a fresh symbol stands for, else 0 */
+    uint32_t    level;    /* definitions behind it, one behind the other */
 } ig_symbol;
+
+/* Of a type's extents: who walks definitions may recurse so deep. */
+enum { IG_DIM_LEVELS_MAX = 1024 };
 
 typedef enum ig_truth { IG_NO, IG_YES, IG_MAYBE } ig_truth;
 
@@ -83,6 +87,10 @@ void ig_dim_visit_symbols(const ig_module *module, ig_dim                   dim,
 /* Does `dim` mention symbol number `symbol`; one with number `first` or later? */
 bool ig_dim_mentions(const ig_module *module, ig_dim dim, uint32_t symbol);
 bool ig_dim_mentions_since(const ig_module *module, ig_dim dim, uint32_t first);
+/* The most levels of the symbols that `dim` mentions. */
+uint32_t ig_dim_level(const ig_module *module, ig_dim dim);
+/* Is there a number in `dim` that 64 bits do not hold?  Then it never has a value. */
+bool ig_dim_overflows(const ig_module *module, ig_dim dim);
 /* `dim` with by_symbol[i] in place of symbol i, simplified anew; IG_DIM_KEEP keeps
  * it. */
 #define IG_DIM_KEEP INT64_MIN

@@ -268,6 +268,7 @@ ig_dim ig_dim_fresh(ig_dim_table *table, ig_dim_opcode kind, ig_dim a, ig_dim b)
     entry->symbol.defined = defined;
     entry->symbol.min = range.min;
     entry->symbol.max = range.max;
+    entry->symbol.level = ig_dim_level(table->module, defined) + 1;
     ig_map_set(&table->fresh, key, entry);
     return dim;
 }

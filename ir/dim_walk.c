@@ -165,6 +165,52 @@ bool ig_dim_mentions_since(const ig_module *module, ig_dim dim, uint32_t first) 
     return mentions(module, dim, first, UINT32_MAX);
 }
 
+/* ---- definitions ---- */
+
+static uint32_t atom_level(const ig_dim_table *table, const ig_dim_atom *atom) {
+    if (atom->kind == IG_DIM_SYMBOL) {
+        return table->symbols.items[atom->symbol]->symbol.level;
+    }
+    uint32_t a = ig_dim_level(table->module, atom->a);
+    uint32_t b = ig_dim_level(table->module, atom->b);
+    return a > b ? a : b;
+}
+
+/* Recursion is bounded by IG_DIM_DEPTH_MAX. */
+uint32_t ig_dim_level(const ig_module *module, ig_dim dim) {
+    ig_dim_term        room;
+    uint32_t           count, level = 0;
+    const ig_dim_term *terms = ig_dim_terms(module->dims, dim, &room, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t k = 0; k < terms[i].monomial->degree; k++) {
+            uint32_t of_atom = atom_level(module->dims, terms[i].monomial->atoms[k]);
+            level = of_atom > level ? of_atom : level;
+        }
+    }
+    return level;
+}
+
+typedef struct overflow {
+    const ig_module *module;
+    bool             is_found;
+} overflow;
+
+/* Numbers are added and multiplied at once: where a definition holds nothing else, the
+ * result did not fit. */
+static void look_for_overflow(void *user, uint32_t symbol) {
+    overflow *o = user;
+    ig_dim    defined = ig_symbol_at(o->module, symbol)->defined;
+    o->is_found |= defined && !ig_dim_mentions_since(o->module, defined, 0);
+}
+
+bool ig_dim_overflows(const ig_module *module, ig_dim dim) {
+    overflow o = { module, false };
+    if (ig_dim_level(module, dim) > 0) {
+        ig_dim_visit_symbols(module, dim, look_for_overflow, &o);
+    }
+    return o.is_found;
+}
+
 /* ---- translation ---- */
 
 static ig_dim translate(const ig_module *from, ig_dim dim, ig_module *to);

@@ -260,6 +260,35 @@ TEST(overflow_becomes_a_fresh_symbol) {
     finish();
 }
 
+TEST(what_overflows_is_known_to_have_no_value) {
+    start();
+    ig_dim huge = MUL(INT64_MAX, 2), n = sym("N"), large = n;
+    CHECK(ig_dim_overflows(module, huge));
+    CHECK(ig_dim_overflows(module, ADD(MUL(huge, n), 1)));
+    CHECK(ig_dim_overflows(module, BCAST(n, MUL(huge, huge))));
+    CHECK(!ig_dim_overflows(module, INT64_MAX));
+    for (int i = 0; i < 7; i++) {
+        large = MUL(large, large);
+    }
+    CHECK(ig_dim_as_symbol(module, large)->defined); /* large, but N may be 1 */
+    CHECK(!ig_dim_overflows(module, large));
+    finish();
+}
+
+TEST(levels_count_definitions_behind_definitions) {
+    start();
+    ig_dim large = sym("N");
+    CHECK_INT(ig_dim_level(module, ADD(large, 1)), 0);
+    for (int level = 1; level <= 3; level++) {
+        for (int i = 0; i < 7; i++) {
+            large = MUL(large, large);
+        }
+        CHECK_INT(ig_dim_level(module, large), level);
+        CHECK_INT(ig_dim_level(module, MIN(ADD(large, 1), sym("M"))), level);
+    }
+    finish();
+}
+
 TEST(too_many_terms_become_a_fresh_symbol) {
     start();
     ig_dim sum = 0;
@@ -637,6 +666,8 @@ UNIT_SUITE(ir_dim, constants_are_plain_numbers, equal_expressions_are_the_same_d
            extremes_meet_what_they_are_made_of, broadcast_extents,
            equality_is_three_valued, order_is_three_valued,
            bounds_that_overflow_are_lost_not_wrong, overflow_becomes_a_fresh_symbol,
+           what_overflows_is_known_to_have_no_value,
+           levels_count_definitions_behind_definitions,
            too_many_terms_become_a_fresh_symbol, depth_is_bounded, size_is_bounded,
            names_are_made_unique_and_plain, visiting_reaches_definitions_once,
            translation_goes_by_name, normal_forms_keep_values,

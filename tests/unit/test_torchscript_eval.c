@@ -184,6 +184,12 @@ TEST(what_cannot_be_is_refused_with_words) {
           "    return torch.add(r, 1)\n",
           IG_UNSUPPORTED, "None in one, Tensor in the other" },
         { "    return (self).forward(x, )\n", IG_LIMIT, "nested more than" },
+        { "    return torch.zeros([1099511627776, 1099511627776])\n", IG_LIMIT,
+          "(aten::zeros): the result has more elements than can be counted" },
+        { "    y = torch.zeros([2])\n"
+          "    return torch.repeat(y, [4611686018427387904])\n",
+          IG_LIMIT,
+          "(aten::repeat): the result has more elements than can be counted" },
     };
     for (size_t i = 0; i < IG_COUNT_OF(refusals); i++) {
         program p;
