@@ -21,6 +21,7 @@ typedef struct deal {
     ig_value *bucket, *next; /* of each element; i64 */
     ig_dim    bags, features, size;
     bool      wants_place, wants_order;
+    uint32_t  shift; /* of the arguments behind the weights */
 } deal;
 
 /* ---- the order of elements ---- */
@@ -215,7 +216,7 @@ static ig_status assign_all_edges(deal *d, ig_value *x, ig_value *block,
     ig_fb     *fb = &d->fb;
     ig_value **edges;
     uint32_t   count;
-    IG_TRY(ig_ts_tensors(fb->call, B_EDGES, &edges, &count));
+    IG_TRY(ig_ts_tensors(fb->call, B_EDGES + d->shift, &edges, &count));
     for (uint32_t i = 0; i < count; i++) {
         divided by = { NULL, NULL };
         assign_edges(d, x, edges[i], block, blocks, &by);
@@ -245,16 +246,22 @@ static ig_status read_blocks(deal *d, ig_ts_call *call) {
     d->lengths = ig_fb_tensor(&d->fb, B_LENGTHS);
     d->ids = ig_fb_tensor(&d->fb, B_IDS);
     d->weights = ig_fb_optional(&d->fb, B_WEIGHTS);
+    if (d->shift) { /* so many weights an element */
+        ig_dim dims[] = { ig_fb_extent(&d->fb, d->ids, 0), 1 };
+        IG_TRY(ig_ts_dim(call, B_WEIGHTS + 1, &dims[1]));
+        d->weights = ig_fb_reshape(&d->fb, d->weights, 2, dims);
+    }
     IG_TRY(ig_ts_bool(call, B_PLACE, &d->wants_place));
     IG_TRY(ig_ts_bool(call, B_SEQUENCE, &d->wants_order));
     return ig_ts_dim(call, B_SIZE, &d->size);
 }
 
-/* Variant 1 is the inference row: it may also tell each element's bucket. */
+/* Variant 1 is the inference row: it may also tell each element's bucket.  2: several
+ * weights an element. */
 ig_status ig_ts_op_fb_block_bucketize(ig_ts_call *call) {
     bool     is_inference = call->row->variant == 1, wants_bucket = false;
-    uint32_t keep = is_inference ? B_REST + 1 : B_REST;
-    deal     d = { .fb = ig_fb_open(call) };
+    deal     d = { .fb = ig_fb_open(call), .shift = call->row->variant == 2 };
+    uint32_t keep = B_REST + d.shift + is_inference;
     ig_fb   *fb = &d.fb;
     IG_TRY(read_blocks(&d, call));
     if (is_inference) {
@@ -262,12 +269,12 @@ ig_status ig_ts_op_fb_block_bucketize(ig_ts_call *call) {
     }
     ig_value *sizes = ig_fb_tensor(fb, B_SIZES);
     open_deal(&d, ig_fb_extent(fb, sizes, 0));
-    find_features(&d, sizes, ig_fb_optional(fb, B_BATCHES));
+    find_features(&d, sizes, ig_fb_optional(fb, B_BATCHES + d.shift));
     ig_value *x = unsigned_ids(fb, d.ids), *block = of_feature(&d, sizes);
     ig_value *total = ig_fb_optional(fb, keep + 1);
     ig_value *blocks = total ? of_feature(&d, total) : ig_fb_dim(fb, d.size);
     IG_TRY(fb->status);
-    if (ig_ts_is_none(call, B_EDGES)) {
+    if (ig_ts_is_none(call, B_EDGES + d.shift)) {
         assign_blocks(&d, x, block, blocks);
     } else {
         IG_TRY(assign_all_edges(&d, x, block, blocks));

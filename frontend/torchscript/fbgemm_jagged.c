@@ -168,8 +168,16 @@ static ig_value *from_dense(jagged *j, ig_value *dense, ig_value *count) {
     return ig_fb_where(fb, ig_fb_unsqueeze_to(fb, is_in, out->type->rank), out, zero);
 }
 
+/* The rows named …_forward give the values alone. */
+static bool gives_offsets(const jagged *j) {
+    return j->fb.call->result_count > 1;
+}
+
 static ig_status give_offsets(jagged *j, uint32_t result) {
     IG_TRY(j->fb.status);
+    if (!gives_offsets(j)) {
+        return IG_OK;
+    }
     return ig_ts_give_list(j->fb.call, result, IG_TS_NO_ARG, j->given, j->axes);
 }
 
@@ -258,11 +266,11 @@ ig_status ig_ts_op_fb_jagged_dense_bmm(ig_ts_call *call) {
     ig_value *x = dense_of(&j, j.values, most);
     ig_value *z = matmul(&j.fb, x, ig_fb_tensor(&j.fb, 2), false);
     IG_TRY(ig_fb_give(&j.fb, 0, rows_from(&j, z)));
-    return ig_ts_give_arg(call, 1, 1);
+    return gives_offsets(&j) ? ig_ts_give_arg(call, 1, 1) : IG_OK;
 }
 
 ig_status ig_ts_op_fb_jagged_softmax(ig_ts_call *call) {
-    jagged  j = open_one(call, 0, 1);
+    jagged j = open_one(call, 0, 1);
     ig_dim extent;
     IG_TRY(ig_ts_dim(call, 2, &extent));
     ig_value *lowest = padding_of(&j, -(double)INFINITY), *y = NULL;
@@ -271,7 +279,7 @@ ig_status ig_ts_op_fb_jagged_softmax(ig_ts_call *call) {
     IG_TRY(j.fb.status);
     IG_TRY(ig_ts_build(call, IG_OP_softmax, 1, &dense, attrs, &y));
     IG_TRY(ig_fb_give(&j.fb, 0, rows_from(&j, y)));
-    return ig_ts_give_arg(call, 1, 1);
+    return gives_offsets(&j) ? ig_ts_give_arg(call, 1, 1) : IG_OK;
 }
 
 /* v [B * H, N], a [n, H * D] -> [B * H, D]: v's rows times the segments' columns. */

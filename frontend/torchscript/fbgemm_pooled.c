@@ -108,13 +108,20 @@ static ig_status give_pieces(ig_fb *fb, ig_value **inputs, uint32_t input_count,
 }
 
 /* Rows of six: input, output, first column of each, columns, and what gradients
- * need. */
+ * need.  Variant 1 has the way as an argument. */
 ig_status ig_ts_op_fb_permute_multi(ig_ts_call *call) {
-    enum { INPUTS, PERMUTES, LENGTHS = 4, ROW = 6 };
+    enum { INPUTS, PERMUTES, LENGTHS = 4, REVERSE, ROW = 6 };
     ig_fb          fb = ig_fb_open(call);
     ig_value     **inputs;
     uint32_t       input_count, numbers, outputs;
     const int64_t *lengths;
+    bool           is_reverse = false;
+    if (call->row->variant == 1) {
+        IG_TRY(ig_ts_bool(call, REVERSE, &is_reverse));
+    }
+    if (is_reverse) {
+        return ig_ts_fail(call, IG_UNSUPPORTED, "the gradients' way (reverse=True)");
+    }
     IG_TRY(ig_ts_tensors(call, INPUTS, &inputs, &input_count));
     IG_TRY(ig_ts_ints(call, LENGTHS, 0, &lengths, &outputs));
     const int64_t *rows = ig_fb_known(&fb, PERMUTES, "permutes", &numbers);

@@ -153,6 +153,18 @@ ig_status ig_ts_op_fb_permute_sparse(ig_ts_call *call) {
     return give_sparse(&fb, &s);
 }
 
+/* Into the caller's buffers: without those the same. */
+ig_status ig_ts_op_fb_permute_into(ig_ts_call *call) {
+    enum { FIRST_BUFFER = 5 };
+    for (uint32_t i = FIRST_BUFFER; i < call->arg_count; i++) {
+        if (!ig_ts_is_none(call, i)) {
+            return ig_ts_fail(call, IG_UNSUPPORTED,
+                              "results in given tensors: leave them out");
+        }
+    }
+    return ig_ts_op_fb_permute_sparse(call);
+}
+
 ig_status ig_ts_op_fb_permute_sparse_1d(ig_ts_call *call) {
     enum { STRIDE = 3, WEIGHTS };
     ig_fb  fb = ig_fb_open(call);
@@ -208,6 +220,23 @@ ig_status ig_ts_op_fb_jagged_index_select(ig_ts_call *call) {
     ig_value *results[] = { ig_fb_gather(&fb, ig_fb_tensor(&fb, 0), from, 0), chosen };
     IG_TRY(fb.status);
     return ig_ts_give_list(call, 0, IG_TS_NO_ARG, results, 2);
+}
+
+/* Offsets from 0 on, of ends alone. */
+static ig_value *offsets_of_ends(ig_fb *fb, ig_value *ends) {
+    return ig_fb_concat(fb, (ig_value *[]){ ig_fb_ints(fb, (int64_t[]){ 0 }, 1), ends },
+                        2, 0);
+}
+
+/* Picked segments by the ends of all and of the picked ones. */
+ig_status ig_ts_op_fb_select_by_ends(ig_ts_call *call) {
+    enum { VALUES, INDICES, ENDS, PICKED_ENDS };
+    ig_fb     fb = ig_fb_open(call);
+    ig_value *picks = ig_fb_arg(&fb, INDICES, IG_DT_i64);
+    ig_value *begins = offsets_of_ends(&fb, ig_fb_arg(&fb, ENDS, IG_DT_i64));
+    ig_value *offsets = offsets_of_ends(&fb, ig_fb_arg(&fb, PICKED_ENDS, IG_DT_i64));
+    ig_value *from = take(&fb, ig_fb_gather(&fb, begins, picks, 0), offsets);
+    return ig_fb_give(&fb, 0, ig_fb_gather(&fb, ig_fb_tensor(&fb, VALUES), from, 0));
 }
 
 /* Columns of a batch, for every key: lengths [keys * batch]. */
@@ -274,6 +303,15 @@ ig_status ig_ts_op_fb_source_mask(ig_ts_call *call) {
 }
 
 /* ---- caches ---- */
+
+/* Is a tensor in managed memory?  All are in the machine's. */
+ig_status ig_ts_op_fb_is_uvm(ig_ts_call *call) {
+    return ig_ts_give_bool(call, 0, false);
+}
+
+ig_status ig_ts_op_fb_to_cpu(ig_ts_call *call) {
+    return ig_ts_give_arg(call, 0, 0);
+}
 
 /* Every id misses the cache, and is looked up in the table. */
 ig_status ig_ts_op_fb_no_cache(ig_ts_call *call) {

@@ -138,7 +138,8 @@ def picks(d, count, dtype=torch.int32):
 
 def permuted(d):
     kind, keys = d.choice(["2D_sparse_data", "2D_sparse_data", "1D_sparse_data",
-                           "2D_sparse_data_input1D", "sparse_features"]), d.choice([1, 2, 5])
+                           "2D_sparse_data_input1D", "sparse_features", "sparse_data",
+                           "2D_sparse_preallocated_out"]), d.choice([1, 2, 5])
     dtype, index, weight = d.choice(NUMBERS), d.choice(INDICES), d.choice(FLOATS)
     weighted, order = d.flag(), picks(d, keys)
     if kind == "sparse_features":
@@ -198,7 +199,7 @@ def selections(d):
 
 def row_selections(d):
     dtype, index, count = d.choice(FLOATS), d.choice(INDICES), d.choice([1, 3])
-    names = ", ".join(f"x{i}" for i in range(count)), ", ".join(f"i{i}" for i in range(count))
+    names = [", ".join(f"{letter}{i}" for i in range(count)) for letter in "xi"]
     if count == 1:
         return "return F.index_select_dim0(x0, i0)", lambda batch: {
             "x0": d.values((7, 3), dtype), "i0": d.below(7, batch, index)}
@@ -208,6 +209,127 @@ def row_selections(d):
                 {f"i{i}": d.below(4, batch, index) for i in range(count)})
 
     return f"return F.group_index_select_dim0([{names[0]}], [{names[1]}])", call
+
+
+def keyed_selections(d):
+    keys, dtype, index = d.choice([1, 3]), d.choice(FLOATS), d.choice(INDICES)
+    weighted = d.flag()
+
+    def call(batch):
+        batch = max(batch, 1)
+        lengths = d.lengths(keys * batch, index)
+        out = {"v": d.values(total(lengths), dtype), "l": lengths,
+               "o": offsets_of(lengths), "i": d.below(batch, d.choice([0, 1, batch]))}
+        return out | ({"w": d.values(total(lengths))} if weighted else {})
+
+    def expected(v, l, o, i, w=None):
+        batch = len(l) // keys
+        picked = [k * batch + j for k in range(keys) for j in i.tolist()]
+        rows = [int(o[p]) + e for p in picked for e in range(int(l[p]))]
+        return [v[rows], l[picked]] + ([w[rows]] if weighted else [])
+
+    text = f"F.keyed_jagged_index_select_dim1(v, l, o, i, l.numel() // {keys}"
+    return "return " + text + (", w)" if weighted else ")"), call, [], expected
+
+
+def batch_selections(d):
+    count, permuted, dtype = d.choice([1, 2, 3]), d.flag(), d.choice(FLOATS)
+    rows = [d.choice([1, 4]) for _ in range(count)]
+    columns = [d.choice([1, 3, 5]) for _ in range(count)]
+    counts = [d.choice([1, 2, 4])] * count if permuted else [
+        d.choice([1, 2, 4]) for _ in range(count)]
+
+    def call(batch):
+        size = sum(r * c for r, c in zip(rows, columns))
+        return {"x": d.values(size, dtype),
+                "i": torch.cat([d.below(r, n) for r, n in zip(rows, counts)])}
+
+    return (f"return F.batch_index_select_dim0(x, i, {counts}, {rows}, {columns}, "
+            f"{permuted})"), call
+
+
+def jagged_selections(d):
+    dtype, index = d.choice(FLOATS), torch.int64
+    kind = d.choice(["jagged_index_select_2d_forward", "jagged_index_select_2d_forward_v2"])
+
+    def call(batch):
+        lengths = d.lengths(max(batch, 1), index)
+        pick = d.below(len(lengths), d.choice([1, len(lengths)]), index)
+        return {"v": d.values((total(lengths), 3), dtype), "i": pick,
+                "a": lengths.cumsum(0), "b": lengths[pick].cumsum(0)}
+
+    tail = ", int(b[-1])" if kind.endswith("forward") or d.flag() else ""
+    return f"return F.{kind}(v, i, a, b{tail})", call
+
+
+# ---- ids without repetitions ----
+
+
+def lengths_of_unique(unique, edges, groups, bags, batch):
+    """FBGEMM deals a table's distinct ids out evenly over the bags of its features."""
+    lengths = np.zeros(bags, np.int64)
+    for g in range(len(groups) - 1):
+        count = (groups[g + 1] - groups[g]) * batch
+        if count:
+            low, high = edges[groups[g]], edges[groups[g + 1]]
+            many = ((unique >= low) & (unique < high)).sum()
+            place = np.arange(count)
+            lengths[groups[g] * batch + place] = many // count + (place < many % count)
+    return lengths
+
+
+def unique_ids(d):
+    index, tables = d.choice(INDICES), d.choice([1, 2, 4])
+    shares = [d.choice([1, 1, 2, 3]) for _ in range(tables)]
+    rows = [d.choice([1, 9, 200]) for _ in range(tables)]
+    features = sum(shares)
+    edges = np.repeat(np.cumsum([0] + rows), shares + [1])
+    groups = np.repeat(np.cumsum([0] + shares), shares + [1])
+
+    def call(batch):
+        batch = max(batch, 1)
+        lengths = d.lengths(features * batch, index)
+        ids = [d.below(r, n, index) for r, n in zip(
+            np.repeat(rows, shares), lengths.view(features, -1).sum(1).tolist())]
+        return {"e": torch.from_numpy(edges).to(index),
+                "g": torch.from_numpy(groups).to(index),
+                "o": offsets_of(lengths), "i": torch.cat(ids)}
+
+    def expected(e, g, o, i):
+        bags = len(o) - 1
+        bag = np.repeat(np.arange(bags), np.diff(o.numpy()))
+        numbers = edges[bag // (bags // features)] + i.numpy()
+        unique, which = np.unique(numbers, return_inverse=True)
+        lengths = lengths_of_unique(unique, edges, groups, bags, bags // features)
+        owner = np.searchsorted(edges, unique, "right") - 1
+        lengths = torch.from_numpy(lengths).to(index)
+        return (lengths, offsets_of(lengths),
+                torch.from_numpy(unique - edges[owner]).to(index), torch.from_numpy(which))
+
+    return "return F.jagged_unique_indices(e, g, o, i)", call, (
+        ["e", "g"] if d.flag() else []), expected
+
+
+def hash_sizes(d):
+    index, features = d.choice(INDICES), d.choice([1, 3])
+
+    def call(batch):
+        lengths = d.lengths(features * max(batch, 1), index)
+        return {"o": offsets_of(lengths), "i": d.below(40, total(lengths), index)}
+
+    def expected(o, i):
+        parts = np.split(i.numpy(), o.numpy()[::(len(o) - 1) // features][1:-1])
+        sizes = torch.tensor([part.max() + 1 if len(part) else 0 for part in parts])
+        return offsets_of(sizes, index), torch.arange(features + 1).to(index)
+
+    return (f"return F.jagged_hash_size_cumsum(o, i, (o.numel() - 1) // {features})", call,
+            [], expected)
+
+
+def counted(d):
+    dtype, index, count = d.choice(FLOATS), d.choice(INDICES), d.choice([1, 6])
+    return f"return F.jagged_acc_weights_and_counts(w, i, {count})", lambda batch: {
+        "w": d.values(batch, dtype), "i": d.below(count, batch, index)}
 
 
 # ---- buckets ----
@@ -223,6 +345,7 @@ def buckets(d):
     size, weighted, sequence, place = d.choice([1, 2, 3]), d.flag(), d.flag(), d.flag()
     kind = d.choice(["block_bucketize_sparse_features",
                      "block_bucketize_sparse_features_inference",
+                     "block_bucketize_sparse_features_2d_weights",
                      "bucketize_sparse_features"])
     floats = torch.float32
     fixed, tensors = [], {}
@@ -230,9 +353,14 @@ def buckets(d):
         text = f"F.{kind}(l, i, {place}, {size}{', w' if weighted else ''})"
         wants = [True, True, weighted, place]
     else:
-        tensors["s"] = torch.tensor([d.choice([3, 7, 20]) for _ in range(keys)], dtype=index)
+        tensors["s"] = torch.tensor([d.choice([3, 7, 20]) for _ in range(keys)],
+                                    dtype=index)
         options = f"l, i, {place}, {sequence}, s, {size}"
-        options += ", weights=w" if weighted else ""
+        if kind.endswith("2d_weights"):
+            weighted, width = True, d.choice([1, 3])
+            options += f", weights=w, weights_dim={width}"
+        else:
+            options += ", weights=w" if weighted else ""
         wants = [True, True, weighted, place, sequence]
         if d.flag(0.3):
             options += ", keep_orig_idx=True"
@@ -270,14 +398,17 @@ def buckets(d):
         if "e0" in tensors:  # beyond the last boundary, too, but no id below 0
             out["i"] = d.below(60, total(lengths), index)
         if weighted:
-            out["w"] = d.values(total(lengths), floats)
+            flat = not kind.endswith("2d_weights")
+            out["w"] = d.values(total(lengths) if flat else (total(lengths), width), floats)
         return out
 
     if varied:
         text = text[:-1] + ", batch_size_per_feature=b, max_B=int(b.max()))"
     results = [f"r{i}" for i in range(len(wants))]
     body = ", ".join(results) + f" = {text}\n"
-    body += "".join(f"assert r{i} is not None\n" for i in range(2, len(wants)) if wants[i])
+    optional = 3 if kind.endswith("2d_weights") else 2
+    body += "".join(f"assert r{i} is not None\n"
+                    for i in range(optional, len(wants)) if wants[i])
     body += "return " + ", ".join(r for r, want in zip(results, wants) if want)
     return body, call, fixed
 
@@ -321,26 +452,23 @@ def buffers(d):
         "x": d.values(1)}
 
 
+def home_of(id_, size):
+    """Where an id is looked for first: in a table of no ids it falls back to that."""
+    table = torch.full((size, 1), -7, dtype=torch.int64)
+    return int(OPS.zero_collision_hash(torch.tensor([id_]), table, 1, True, -1, True)[0])
+
+
 def fill_table(d, table, ids, starts, sizes, most):
     """Puts most of the ids where FBGEMM looks for them, some of them nowhere."""
     for id_, start, size in zip(ids.tolist(), starts.tolist(), sizes.tolist()):
         if d.flag(0.25) or size < 1:
             continue
-        row = torch.full((1, 1), -7, dtype=torch.int64)  # of no id: home is the fallback
-        home = int(OPS.zero_collision_hash(
-            torch.tensor([id_]), row, 1, True, -1, True,
-            local_sizes=torch.tensor([size]), offsets=torch.tensor([0]))[0]) \
-            if size == 1 else home_of(id_, size)
+        home = home_of(id_, size)
         for step in range(d.choice([1, 2, most + 3])):
             at = start + (home + step) % size
             if int(table[at, 0]) in (-1, id_) or d.flag(0.1):
                 table[at, 0] = id_
                 break
-
-
-def home_of(id_, size):
-    table = torch.full((size, 1), -7, dtype=torch.int64)
-    return int(OPS.zero_collision_hash(torch.tensor([id_]), table, 1, True, -1, True)[0])
 
 
 def ids_of_tables(d):
@@ -373,8 +501,9 @@ def ids_of_tables(d):
         if d.flag(0.3) and batch:
             out["x"][0] = d.ids(1, index)[0]
         if is_parted:
-            begins = torch.from_numpy(edges[owner[pick.numpy()]])
-            out |= {"s": torch.from_numpy(edges[owner[pick.numpy()] + 1]) - begins, "o": begins}
+            part = owner[pick.numpy()]
+            begins = torch.from_numpy(edges[part])
+            out |= {"s": torch.from_numpy(edges[part + 1]) - begins, "o": begins}
         return out
 
     return f"return F.zero_collision_hash(x, t, {options})[0]", call, (
@@ -396,8 +525,7 @@ def jagged(d, shape, dtype, index, axes=1, longest=4):
 
 def to_dense(d):
     axes, index, dtype = d.choice([1, 1, 2, 3]), d.choice(INDICES), d.choice(NUMBERS[:3])
-    inner = [] if axes > 1 or d.flag() else [3]
-    inner = inner or ([3] if axes > 1 else [])
+    inner = [3] if axes > 1 or d.flag() else []
     most = [d.choice([1, 2, 5]) for _ in range(axes)]
     names = [f"o{i}" for i in range(axes)]
     pad = d.choice([0, -1.0, 2.5])
@@ -423,12 +551,16 @@ def with_dense(d):
     kind = d.choice(["dense_to_jagged", "jagged_dense_elementwise_add",
                      "jagged_dense_elementwise_add_jagged_output",
                      "jagged_dense_dense_elementwise_add_jagged_output",
-                     "jagged_dense_elementwise_mul"])
-    longest = min(most) if kind == "dense_to_jagged" else 6
+                     "jagged_dense_elementwise_mul", "dense_to_jagged_forward",
+                     "jagged_dense_elementwise_mul_forward",
+                     "jagged_dense_dense_elementwise_add_jagged_output_forward"])
+    is_dense = kind.startswith("dense")
+    longest = min(most) if is_dense else 6
     offsets_text = f"[{', '.join(names)}]"
-    if kind == "dense_to_jagged":
+    if is_dense:
         tail = f", int(o{axes - 1}[-1])" if d.flag() else ""
-        text = f"return F.{kind}(y, {offsets_text}{tail})[0]"
+        text = f"return F.{kind}(y, {offsets_text}{tail})"
+        text += "" if kind.endswith("forward") else "[0]"
     else:
         second = ", z" if "dense_dense" in kind else ""
         text = f"return F.{kind}(v, {offsets_text}, y{second})"
@@ -437,7 +569,7 @@ def with_dense(d):
         values, offsets = jagged(d, (batch, 3), dtype, index, axes, longest)
         dense = (batch, *most, 3)
         out = {"y": d.values(dense, dtype)} | dict(zip(names, offsets))
-        if kind != "dense_to_jagged":
+        if not is_dense:
             out["v"] = values
         if "dense_dense" in kind:
             out["z"] = d.values(dense, dtype)
@@ -451,7 +583,7 @@ def products(d):
     most = d.choice([4, 7])
     kind = d.choice(["jagged_softmax", "jagged_jagged_bmm", "jagged_dense_bmm",
                      "batched_dense_vec_jagged_2d_mul"])
-    heads = d.choice([1, 2])
+    heads, name = d.choice([1, 2]), kind + d.choice(["", "", "_forward"])
 
     def call(batch):
         batch = max(batch, 1)
@@ -468,7 +600,7 @@ def products(d):
     text = {"jagged_softmax": f"x, o, {most}", "jagged_jagged_bmm": f"x, y, o, {most}",
             "jagged_dense_bmm": f"x, o, y, {most}",
             "batched_dense_vec_jagged_2d_mul": "y, x, o"}[kind]
-    return f"return F.{kind}({text})", call
+    return f"return F.{name}({text})", call
 
 
 def parts(d):
@@ -529,13 +661,15 @@ def packed(d):
 def pooled(d):
     kind = d.choice(["permute_pooled_embs", "permute_pooled_embs_auto_grad",
                      "permute_duplicate_pooled_embs", "permute_pooled_embs_split",
+                     "permute_duplicate_pooled_embs_split",
                      "merge", "sum"])
     count, dtype = d.choice([1, 2, 4]), d.choice(FLOATS)
     widths = [d.choice([1, 4, 6]) for _ in range(count)]
     if kind in ("merge", "sum"):
         names = [f"x{i}" for i in range(count)]
         if kind == "sum":
-            text, widths = f"F.sum_reduce_to_one([{', '.join(names)}], x0.device)", [3] * count
+            text = f"F.sum_reduce_to_one([{', '.join(names)}], x0.device)"
+            widths = [3] * count
         else:
             text = (f"F.merge_pooled_embeddings([{', '.join(names)}], x0.size(0), "
                     "x0.device)")
@@ -547,8 +681,9 @@ def pooled(d):
     fixed = {"e": offsets_of(torch.tensor(widths)), "p": order,
              "f": offsets_of(torch.tensor(out_widths)),
              "q": torch.argsort(order)}
+    least = 1 if "duplicate" in kind else 0  # no rows at all are given back as they came
     return f"return F.{kind}(x, e, p, f, q)", lambda batch: {
-        "x": d.values((batch, sum(widths)), dtype)} | fixed, list(fixed)
+        "x": d.values((max(batch, least), sum(widths)), dtype)} | fixed, list(fixed)
 
 
 def regrouped(d):
@@ -568,7 +703,8 @@ def regrouped(d):
         text = f"return F.regroup_keyed_tensor([{listed}], {rest})"
     else:
         text = (f"a, b, c, e = F.kt_regroup_arguments(x0, {rest})\n"
-                f"return a, b, c, F.permute_multi_embedding([{listed}], a, b, c, e)")
+                f"return a, b, c, F.permute_multi_embedding{d.choice(['', '_function'])}"
+                f"([{listed}], a, b, c, e)")
     return text, lambda batch: {
         name: d.values((batch, sum(some)), dtype) for name, some in zip(tensors, lengths)}
 
@@ -654,9 +790,10 @@ def unary(d):
 
 
 KINDS = [sums, ranges, masks, inverted, expanded, segment_sums, permuted, sequences,
-         selections, row_selections, buckets, bucket_permutes, murmur, buffers,
-         ids_of_tables, to_dense, with_dense, products, parts, stacked, packed, pooled,
-         regrouped, combined, ads, unary]
+         selections, row_selections, keyed_selections, batch_selections,
+         jagged_selections, unique_ids, hash_sizes, counted, buckets, bucket_permutes,
+         murmur, buffers, ids_of_tables, to_dense, with_dense, products, parts, stacked,
+         packed, pooled, regrouped, combined, ads, unary]
 
 # ---- cases ----
 
@@ -708,10 +845,14 @@ def write_set(folder, arguments, result):
     (folder / "values.json").write_text(json.dumps(values))
 
 
+def parts_of(body, call, fixed=(), expected=None):
+    """`expected` stands for the program where FBGEMM has no kernel for CPUs."""
+    return body, call, list(fixed), expected
+
+
 def write_case(folder, kind, seed):
     draw = Draw(seed)
-    body, call, *fixed = kind(draw)
-    fixed = fixed[0] if fixed else []
+    body, call, fixed, expected = parts_of(*kind(draw))
     program, source = script(body, call(3), fixed)
     folder.mkdir(parents=True)
     number, why = 0, None
@@ -719,7 +860,8 @@ def write_case(folder, kind, seed):
         tensors = call(batch)
         arguments = [x for name, x in tensors.items() if name not in fixed]
         try:
-            result = program(*[x.clone() for x in arguments])
+            result = (expected(**tensors) if expected else
+                      program(*[x.clone() for x in arguments]))
         except Exception as error:  # FBGEMM has no answer: no segments at all, say
             why = why or error
             continue
