@@ -352,7 +352,11 @@ def sharded(draw):
     module = shard(module, how, draw.random.choice([2, 2, 3]))
 
     def call(batch):
-        return (draw.kjt(batch, more=False, shuffled=False), )
+        kjt = draw.kjt(batch, more=False, shuffled=False)
+        for i in range(len(kjt.values())):  # ids that no table has a row for
+            if draw.random.random() < 0.1:
+                kjt.values()[i] = draw.random.choice([-1, -7, 60, 4097, 2**31 - 1])
+        return (kjt, )
 
     module(*call(2))  # how ids are dealt out is made in the first call
     return module, True, call
