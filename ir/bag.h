@@ -27,6 +27,8 @@ typedef struct ig_bag_feature {
 
 uint32_t       ig_bag_feature_count(const ig_op *op);
 ig_bag_feature ig_bag_feature_at(const ig_op *op, uint32_t number);
+/* The bits of an id below the number of its table, where there are several. */
+enum { IG_BAG_ROW_BITS = 40 };
 /* Rows of all its tables. */
 ig_dim ig_bag_feature_rows(const ig_op *op, const ig_bag_feature *feature);
 

@@ -33,7 +33,8 @@ typedef struct bag {
     const ig_op            *op;
     uint32_t                number; /* of the feature */
     ig_bag_feature          feature;
-    const ig_tensor *const *tables, *ids, *begins, *ends, *weights;
+    const ig_tensor *const *tables, *table; /* all; that of the id in hand */
+    const ig_tensor        *ids, *begins, *ends, *weights;
     ig_negative             negative;
     ig_range_rule           range;
     ig_offsets_rule         offsets;
@@ -66,17 +67,8 @@ static void read_small_floats(const bag *b, const void *codes) {
     }
 }
 
-/* The table that has a row of all, which becomes that table's. */
-static const ig_tensor *table_of(const bag *b, int64_t *row) {
-    uint32_t i = 0;
-    while (i + 1 < b->feature.tables && *row >= b->tables[i]->dims[0]) {
-        *row -= b->tables[i++]->dims[0];
-    }
-    return b->tables[i];
-}
-
 static void read_row(const bag *b, int64_t row) {
-    const ig_tensor *table = table_of(b, &row);
+    const ig_tensor *table = b->table;
     if (table->kind != IG_TABLE) {
         ig_span_read_f64(ig_span_of(table, row * b->dim, 1), b->dim, b->row);
         return;
@@ -104,9 +96,19 @@ static void read_row(const bag *b, int64_t row) {
 
 typedef enum id_use { ID_ROW, ID_COUNTS, ID_LEFT_OUT } id_use;
 
-static ig_status use_of_id(const bag *b, int64_t position, id_use *out_use,
+/* The id's table becomes the one in hand; the result is its row there. */
+static int64_t open_id(bag *b, int64_t id) {
+    int64_t last = (int64_t)b->feature.tables - 1;
+    int64_t table = id < 0 ? 0 : id >> IG_BAG_ROW_BITS;
+    table = table > last ? last : table;
+    b->table = b->tables[table];
+    b->rows = b->table->dims[0];
+    return id - (table << IG_BAG_ROW_BITS);
+}
+
+static ig_status use_of_id(bag *b, int64_t position, id_use *out_use,
                            int64_t *out_row) {
-    int64_t id = ig_tensor_get_i64(b->ids, position), row = id;
+    int64_t id = open_id(b, ig_tensor_get_i64(b->ids, position)), row = id;
     *out_use = ID_ROW;
     bool is_wrapped = id < 0 && b->negative == IG_NEGATIVE_wrap;
     bool may_move = b->rows > 0 && b->range != IG_RANGE_error &&
@@ -160,7 +162,7 @@ typedef struct bag_span {
     int64_t begin, end, divisor;
 } bag_span;
 
-static ig_status pool_bag(const bag *b, bag_span span, ig_tensor *out, int64_t to) {
+static ig_status pool_bag(bag *b, bag_span span, ig_tensor *out, int64_t to) {
     int64_t added = 0, counted = 0, row;
     memset(b->total, 0, (size_t)b->dim * sizeof *b->total);
     for (int64_t position = span.begin; position < span.end; position++) {
@@ -186,7 +188,7 @@ static ig_status pool_bag(const bag *b, bag_span span, ig_tensor *out, int64_t t
 
 /* ---- the three forms of a feature ---- */
 
-static ig_status look_up_each(const bag *b, bag_span window, ig_tensor *out) {
+static ig_status look_up_each(bag *b, bag_span window, ig_tensor *out) {
     for (int64_t position = window.begin; position < window.end; position++) {
         id_use  use;
         int64_t row;
@@ -202,7 +204,7 @@ static ig_status look_up_each(const bag *b, bag_span window, ig_tensor *out) {
     return IG_OK;
 }
 
-static ig_status pool_fixed(const bag *b, ig_tensor *out) {
+static ig_status pool_fixed(bag *b, ig_tensor *out) {
     int64_t length = b->ids->dims[1];
     for (int64_t i = 0; i < b->ids->dims[0]; i++) {
         bag_span span = { i * length, (i + 1) * length, -1 };
@@ -255,7 +257,7 @@ static ig_status check_span(const bag *b, int64_t number, bag_span *span) {
     return IG_OK;
 }
 
-static ig_status pool_jagged(const bag *b, int64_t bags, ig_tensor *out) {
+static ig_status pool_jagged(bag *b, int64_t bags, ig_tensor *out) {
     for (int64_t i = 0; i < bags; i++) {
         bag_span span = span_of(b, i);
         IG_TRY(check_span(b, i, &span));
@@ -268,7 +270,7 @@ static ig_status pool_jagged(const bag *b, int64_t bags, ig_tensor *out) {
 }
 
 /* Without pooling: from the first begin to the last end. */
-static ig_status look_up_window(const bag *b, int64_t bags, ig_tensor *out) {
+static ig_status look_up_window(bag *b, int64_t bags, ig_tensor *out) {
     if (bags == 0) {
         return IG_OK;
     }
@@ -325,13 +327,11 @@ static ig_status fold_feature(bag *b, ig_tensor *out) {
     return is_none ? look_up_each(b, all, out) : pool_fixed(b, out);
 }
 
-/* Their rows are one list. */
 static ig_status open_tables(bag *b) {
     const ig_tensor *first = b->tables[0];
     b->dim = first->dims[1];
     for (uint32_t i = 0; i < b->feature.tables; i++) {
         const ig_tensor *table = b->tables[i];
-        b->rows += table->dims[0];
         if (table->dims[1] != b->dim) {
             return BAG_ERROR(b, "rows of %lld and of %lld", (long long)b->dim,
                              (long long)table->dims[1]);

@@ -142,15 +142,21 @@ static ig_status check_table(const ig_op *op, uint32_t operand, ig_pool pool,
                      : check_plain(op, operand, pool, has_to);
 }
 
-/* Tables whose rows lie one behind the other differ in how many they have. */
+/* The tables of a feature differ in nothing but how many rows they have. */
 static ig_status check_more_tables(const ig_op *op, const ig_bag_feature *feature) {
     const ig_type *first = ig_operand_type(op, feature->table);
-    for (uint32_t i = 1; i < feature->tables; i++) {
+    bool wraps = ig_attr_int(op, IG_bag_negative, IG_NEGATIVE_wrap) == IG_NEGATIVE_wrap;
+    if (feature->tables > 1 && (wraps || feature->padding != INT64_MIN)) {
+        return INFER_ERROR(op, "ids of several tables do not count from the end, and "
+                               "none is padding");
+    }
+    for (uint32_t i = 0; feature->tables > 1 && i < feature->tables; i++) {
         const ig_type *next = ig_operand_type(op, feature->table + i);
-        bool           is_alike =
-            next->kind == first->kind && next->dtype == first->dtype &&
-            next->rank == first->rank && ig_rows_equal(next->rows, first->rows) &&
-            ig_dim_equal(ig_op_module(op), next->dims[1], first->dims[1]) != IG_NO;
+        bool           is_alike = next->dims[0] != 0 && next->kind == first->kind &&
+                        next->dtype == first->dtype && next->rank == first->rank &&
+                        ig_rows_equal(next->rows, first->rows) &&
+                        ig_dim_equal(ig_op_module(op), next->dims[1], first->dims[1]) !=
+                            IG_NO;
         if (!is_alike) {
             return INFER_ERROR(op, "operand %u is %s, expected rows like those of %s",
                                feature->table + i,

@@ -7,16 +7,16 @@
  *     %1 = bag @s1, %i1, %off {pool = [0], negative = skip, range = first}
  *     %2 = add %0, %1
  *   becomes
- *     %good = where (lt %row, rows), %row, 0
- *     %all = where (%row is -1 or %shard no shard), -1, (add %good, (mul %shard, rows))
+ *     %all = where (%row is -1 or %shard no shard), -1, (add %row, (shl %shard, 40))
  *     %2 = bag @s0, @s1, %all, %off {pool = [0], tables = [2], negative = skip, …}
  *
  * This is what bag_whole leaves of a table that is sharded by rows.  Each id is in one
  * shard at most, so the sums of the shards are sums of different rows of the same bag,
  * and one walk over the ids adds them all: in the order of ids now, not shard after
- * shard, which moves the last bits of a sum.  What a shard does with an id of its own
- * that it has no row for (`range`) is done before the numbers are those of all rows.
- * Which shard has an id is not asked: any deal will do.
+ * shard, which moves the last bits of a sum.  Ids name table and row, so each shard
+ * does what it did with ids of its own that it has no row for (`range`), and the ids of
+ * all tables that were dealt out together are one list.  Which shard has an id is not
+ * asked: any deal will do.
  *
  * The rows of a mean are divided by the ids of the whole bag in each shard already
  * (bag_whole), so means are added like sums.
@@ -152,7 +152,7 @@ static bool read_shard(const sum *s, const ig_value *value, shard *x) {
            ig_attr_int(bag, IG_bag_negative, 0) == IG_NEGATIVE_skip &&
            ig_dim_constant(s->r->module, operand(bag, f->table)->type->dims[0],
                            &x->rows) &&
-           x->rows > 0 && read_ids(x);
+           x->rows > 0 && x->rows < (int64_t)1 << IG_BAG_ROW_BITS && read_ids(x);
 }
 
 static bool has_same_rows(const ig_type *a, const ig_type *b) {
@@ -207,78 +207,32 @@ static bool read_column(const sum *s, size_t column, shard *shards) {
 
 /* ---- one bag ---- */
 
-typedef struct numbering {
-    ig_builder  *b;
-    const shard *shards;
-    size_t       count;
-    ig_value    *shard_of, *row; /* i64 */
-    ig_value    *minus_one, *zero;
-} numbering;
-
-/* A number of each id's shard: where all are equal that one. */
-static ig_value *of_shard(const numbering *n, const int64_t *numbers) {
-    ig_value *y = ig_make_i64(n->b, numbers[0]);
-    for (size_t i = 1; i < n->count; i++) {
-        if (numbers[i] != numbers[0]) {
-            ig_value *index = ig_make_i64(n->b, (int64_t)i);
-            y = ig_make3(n->b, IG_OP_where,
-                         ig_make2(n->b, IG_OP_eq, n->shard_of, index),
-                         ig_make_i64(n->b, numbers[i]), y);
-        }
-    }
-    return y;
-}
-
-/* Where the rows of each id's shard begin; equal shards need no questions. */
-static ig_value *starts(const numbering *n, const int64_t *firsts) {
-    for (size_t i = 1; i < n->count; i++) {
-        if (firsts[i] != firsts[1] * (int64_t)i) {
-            return of_shard(n, firsts);
-        }
-    }
-    return ig_make2(n->b, IG_OP_mul, n->shard_of, ig_make_i64(n->b, firsts[1]));
-}
-
 /* 0 <= x < y */
-static ig_value *is_below(ig_builder *b, ig_value *x, ig_value *y) {
+static ig_value *is_below(ig_builder *b, ig_value *x, int64_t y) {
     return ig_make2(b, IG_OP_lt, ig_make_cast(b, x, IG_DT_u64),
-                    ig_make_cast(b, y, IG_DT_u64));
+                    ig_make_cast(b, ig_make_i64(b, y), IG_DT_u64));
 }
 
-/* The row of the shard that is looked up for a row that it may not have; one that is an
- * error goes behind the rows of all shards. */
-static ig_value *good_row(const numbering *n, ig_value *rows, int64_t total) {
-    ig_range_rule rule = (ig_range_rule)ig_attr_int(n->shards[0].bag, IG_bag_range, 0);
-    ig_builder   *b = n->b;
-    if (rule == IG_RANGE_clamp) {
-        ig_value *last = ig_make2(b, IG_OP_add, rows, n->minus_one);
-        return ig_make2(b, IG_OP_max, ig_make2(b, IG_OP_min, n->row, last), n->zero);
+/* A row that no table can have stays one that this shard's has not. */
+static ig_value *bounded_row(ig_builder *b, const shard *x, ig_value *row) {
+    int64_t   most = ((int64_t)1 << IG_BAG_ROW_BITS) - 1;
+    ig_value *last = ig_make_i64(b, most);
+    if (ig_attr_int(x->bag, IG_bag_range, 0) == IG_RANGE_clamp) {
+        row = ig_make2(b, IG_OP_max, row, ig_make_i64(b, 0));
     }
-    return ig_make3(b, IG_OP_where, is_below(b, n->row, rows), n->row,
-                    rule == IG_RANGE_first ? n->zero : ig_make_i64(b, total));
+    return ig_make3(b, IG_OP_where, is_below(b, row, most), row, last);
 }
 
-/* Rows of all shards by id; -1 for no row. */
-static ig_value *number_rows(const sum *s, ig_builder *b, const shard *shards) {
-    size_t    count = s->terms.count;
-    int64_t  *rows = IG_NEW_ARRAY(s->r->arena, int64_t, count), total = 0;
-    int64_t  *firsts = IG_NEW_ARRAY(s->r->arena, int64_t, count);
-    numbering n = { .b = b, .shards = shards, .count = count };
-    for (size_t i = 0; i < count; i++) {
-        rows[i] = shards[i].rows;
-        firsts[i] = total;
-        total += rows[i];
-    }
-    n.shard_of = ig_make_cast(b, shards[0].shard_of, IG_DT_i64);
-    n.row = ig_make_cast(b, shards[0].row, IG_DT_i64);
-    n.minus_one = ig_make_i64(b, -1);
-    n.zero = ig_make_i64(b, 0);
-    ig_value *good = good_row(&n, of_shard(&n, rows), total);
-    ig_value *number = ig_make2(b, IG_OP_add, good, starts(&n, firsts));
-    ig_value *is_shard = is_below(b, n.shard_of, ig_make_i64(b, (int64_t)count));
-    ig_value *is_row = ig_make2(b, IG_OP_ne, n.row, n.minus_one);
-    is_row = ig_make2(b, IG_OP_and, is_row, is_shard);
-    return ig_make3(b, IG_OP_where, is_row, number, n.minus_one);
+/* shard * 2^40 + row, or -1 for no row. */
+static ig_value *number_rows(const sum *s, ig_builder *b, const shard *x) {
+    ig_value *minus_one = ig_make_i64(b, -1), *bits = ig_make_i64(b, IG_BAG_ROW_BITS);
+    ig_value *shard_of = ig_make_cast(b, x->shard_of, IG_DT_i64);
+    ig_value *row = ig_make_cast(b, x->row, IG_DT_i64);
+    ig_value *number = ig_make2(b, IG_OP_add, bounded_row(b, x, row),
+                                ig_make2(b, IG_OP_shl, shard_of, bits));
+    ig_value *is_row = ig_make2(b, IG_OP_and, ig_make2(b, IG_OP_ne, row, minus_one),
+                                is_below(b, shard_of, (int64_t)s->terms.count));
+    return ig_make3(b, IG_OP_where, is_row, number, minus_one);
 }
 
 /* A feature's entry of a list, for a bag of that feature alone. */

@@ -712,34 +712,38 @@ def bags_of_views(file):
 
 
 def bags_of_several_tables(file):
-    """The rows of a feature in several tables; of none, of one, and of unlike counts."""
+    """Ids name a table and a row; of no row is the table's first row (range = first)."""
     attrs = "negative = skip, range = first"
-    for counts in ((3, 4), (2, 0, 5)):
-        parts = [values("f32", (count, 5)) for count in counts]
-        others = [values("f32", (count, 5)) for count in reversed(counts)]
-        ids = np.arange(sum(counts) + 3)[::-1].copy()  # the last three are out of range
-        ids[1] = -1
-        rows = np.where(ids < sum(counts), ids, 0)
+    for counts in ((3, 4), (2, 1, 5)):
+        number = len(counts)
+        halves = [[values("f32", (count, 5)) for count in counts],
+                  [values("f32", (count, 5)) for count in reversed(counts)]]
+        which = RNG.integers(0, number, 12)
+        row = RNG.integers(0, 7, 12)
+        ids = (which << 40) + row
+        ids[1], which[-1], ids[-1] = -1, number - 1, 2**62
+        row[-1] = which[3] = 0
+        ids[3], row[3] = -5, 9
         begins, ends = [0, 2, 2, 5], [2, 2, 5, ids.size]
-        names = [f"t{i}" for i in range(2 * len(counts))]
-        list_of = [", ".join("%" + name for name in half)
-                   for half in (names[:len(counts)], names[len(counts):])]
-        given = list(zip(names, ["f32"] * len(names), parts + others))
-        both = [np.concatenate(tables) for tables in (parts, others)]
-        inputs = given + [("i", "i64", ids), ("o", "i64", np.array(begins))]
-        lines = [f"%0, %1 = bag {list_of[0]}, %i, %o, {list_of[1]}, %i, %o {{operands = "
-                 f"[1, 1], pool = [0, 0], tables = {[len(counts)] * 2}, {attrs}}}",
-                 "ret %0, %1"]
-        weights = (ids != -1).astype(np.float32)
-        file.case(f"bag/tables/{len(counts)}", lines, inputs,
-                  [("f32", bag(table, rows, begins, ends, "sum",
-                               weights).astype(np.float32)) for table in both],
-                  TOLERANCE["f32"])
-        file.case(f"bag/tables/{len(counts)}/rows",
-                  [f"%0 = bag {list_of[0]}, %i {{operands = [0], pool = [3], tables = "
-                   f"[{len(counts)}], {attrs}}}", "ret %0"],
-                  given[:len(counts)] + [("i", "i64", ids)],
-                  [("f32", np.where(weights[:, None] > 0, both[0][rows], 0))])
+        both = [np.stack([tables[t][r if r < len(tables[t]) else 0]
+                          for t, r in zip(which, row)]) for tables in halves]
+        for rows in both:
+            rows[ids == -1] = 0
+        names = [f"t{i}" for i in range(2 * number)]
+        lists = [", ".join("%" + name for name in half)
+                 for half in (names[:number], names[number:])]
+        given = list(zip(names, ["f32"] * len(names), halves[0] + halves[1]))
+        every = np.arange(ids.size)
+        file.case(f"bag/tables/{number}", [
+            f"%0, %1 = bag {lists[0]}, %i, %o, {lists[1]}, %i, %o {{operands = "
+            f"[1, 1], pool = [0, 0], tables = {[number] * 2}, {attrs}}}", "ret %0, %1"
+        ], given + [("i", "i64", ids), ("o", "i64", np.array(begins))],
+                  [("f32", bag(rows, every, begins, ends, "sum").astype(np.float32))
+                   for rows in both], TOLERANCE["f32"])
+        file.case(f"bag/tables/{number}/rows", [
+            f"%0 = bag {lists[0]}, %i {{operands = [0], pool = [3], tables = "
+            f"[{number}], {attrs}}}", "ret %0"
+        ], given[:number] + [("i", "i64", ids)], [("f32", both[0])])
 
 
 def main():

@@ -49,7 +49,7 @@ static bool is_alike(const bag_class *c, const bag_feature *f) {
 
 static ig_dim rows_of(ig_lower *lower, const bag_feature *f) {
     (void)lower;
-    return f->rows;
+    return f->rows[0];
 }
 static ig_dim padding_of(ig_lower *lower, const bag_feature *f) {
     return ig_dim_const(lower->module, f->padding);
@@ -112,14 +112,14 @@ static ig_dim (*const number_of[BAG_NUMBERS])(ig_lower *, const bag_feature *) =
 #undef NUMBER_OF
 };
 
-/* As a constant, one param, or an array of params: `dims`, one a feature. */
-static ig_value *make_number(const bag_class *c, const ig_dim *dims,
+/* As a constant, one param, or an array of params. */
+static ig_value *make_number(const bag_class *c, const ig_dim *dims, uint32_t count,
                              bool *out_is_array) {
     *out_is_array = false;
-    for (uint32_t i = 1; i < c->count; i++) {
+    for (uint32_t i = 1; i < count; i++) {
         *out_is_array = *out_is_array || dims[i] != dims[0];
     }
-    return *out_is_array ? ig_lower_param_array(c->lower, dims, c->count)
+    return *out_is_array ? ig_lower_param_array(c->lower, dims, count)
                          : ig_lower_dim(c->lower, dims[0]);
 }
 
@@ -132,23 +132,19 @@ static ig_value *feature_value(const bag_class *c, ig_builder *b, ig_value *numb
         for (uint32_t i = 0; i < c->count; i++) {
             dims[i] = number_of[which](c->lower, &c->features[i]);
         }
-        *known = make_number(c, dims, &c->is_array[which]);
+        *known = make_number(c, dims, c->count, &c->is_array[which]);
     }
     return c->is_array[which] ? k_param_at(b, *known, number) : *known;
 }
 
-/* Where the rows of table `table` begin among the feature's. */
-static ig_value *start_value(const bag_class *c, ig_builder *b, ig_value *number,
-                             uint32_t table) {
-    ig_value **known = &c->starts[table];
-    if (!*known) {
-        ig_dim *dims = IG_NEW_ARRAY(c->lower->arena, ig_dim, c->count);
-        for (uint32_t i = 0; i < c->count; i++) {
-            dims[i] = c->features[i].starts[table];
-        }
-        *known = make_number(c, dims, &c->starts_are_arrays[table]);
+/* Rows of all tables of all features. */
+static void make_rows(bag_class *c) {
+    uint32_t tables = c->features[0].tables;
+    ig_dim  *rows = IG_NEW_ARRAY(c->lower->arena, ig_dim, (size_t)tables * c->count);
+    for (uint32_t i = 0; i < tables * c->count; i++) {
+        rows[i] = c->features[i / tables].rows[i % tables];
     }
-    return c->starts_are_arrays[table] ? k_param_at(b, *known, number) : *known;
+    c->all_rows = make_number(c, rows, tables * c->count, &c->rows_differ);
 }
 
 /* ---- what is loaded once a feature ---- */
@@ -164,15 +160,10 @@ void bag_open_strides(const bag_class *c, ig_builder *b, ig_value *number,
 
 void bag_open_tables(const bag_class *c, ig_builder *b, ig_value *number,
                      ig_value *operand, bag_cursor *at) {
-    uint32_t count = c->features[0].tables;
+    at->number = number;
     at->operand = operand;
-    if (count == 1) {
+    if (c->features[0].tables == 1) {
         at->table = k_buffer_at(b, c->features[0].table->buffer, operand);
-        return;
-    }
-    at->starts = IG_NEW_ARRAY(c->lower->arena, ig_value *, count);
-    for (uint32_t i = 1; i < count; i++) {
-        at->starts[i] = start_value(c, b, number, i);
     }
 }
 
@@ -188,7 +179,7 @@ void bag_open_feature(const bag_class *c, ig_builder *b, ig_value *number,
     at->begins = f->begins ? k_buffer_at(b, f->begins->buffer, operand) : NULL;
     at->ends = f->ends ? k_buffer_at(b, f->ends->buffer, operand) : NULL;
     at->weights = f->weights ? k_buffer_at(b, f->weights->buffer, operand) : NULL;
-    at->rows = feature_value(c, b, number, BAG_rows);
+    at->rows = f->tables == 1 ? feature_value(c, b, number, BAG_rows) : NULL;
     bag_open_strides(c, b, number, at);
     at->id_count = feature_value(c, b, number, BAG_id_count);
     at->out_stride = feature_value(c, b, number, BAG_out_stride);
@@ -350,7 +341,7 @@ static ig_value *wrapped_row(const bag_class *c, ig_builder *b, const bag_cursor
 /* A table without rows has none to go to. */
 static bool has_rows(const bag_class *c) {
     for (uint32_t i = 0; i < c->count; i++) {
-        if (c->features[i].rows == 0) {
+        if (c->features[i].rows[0] == 0) {
             return false;
         }
     }
@@ -401,6 +392,25 @@ static ig_value *is_added(const bag_class *c, ig_builder *b, const bag_cursor *a
     return is_there ? k_binary(b, IG_OP_and, is_there, counts) : counts;
 }
 
+/* The table of an id becomes the cursor's; the result is the row there.  Any id gives
+ * a table: rows are asked for before ids are checked. */
+ig_value *bag_open_id(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value *id) {
+    const bag_feature *f = &c->features[0];
+    if (f->tables == 1) {
+        return id;
+    }
+    ig_value *bits = k_i64(b, IG_BAG_ROW_BITS), *last = k_i64(b, f->tables - 1);
+    ig_value *table = k_min(b, k_binary(b, IG_OP_shr, id, bits), last);
+    table = k_max(b, table, k_i64(b, 0));
+    at->table = k_buffer_at(b, f->table->buffer, k_add(b, at->operand, table));
+    at->rows = c->all_rows;
+    if (c->rows_differ) {
+        ig_value *before = k_mul(b, at->number, k_i64(b, f->tables));
+        at->rows = k_param_at(b, c->all_rows, k_add(b, before, table));
+    }
+    return k_sub(b, id, k_binary(b, IG_OP_shl, table, bits));
+}
+
 static void emit_id(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value *j,
                     bag_sums *sums) {
     ig_value *place = k_add(b, at->id_at, k_mul(b, j, at->id_stride));
@@ -411,6 +421,7 @@ static void emit_id(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value 
         at->weight = k_cast(b, k_load(b, at->weights, w, 1), IG_DT_f32);
     }
     ig_value *is_taken = is_added(c, b, at, id, sums);
+    id = bag_open_id(c, b, at, id);
     if (!is_taken) {
         bag_add_row(c, b, at, checked_row(c, b, at, id, position), sums);
         return;
@@ -546,8 +557,6 @@ static ig_status emit_classes(ig_lower *lower, const bag_class *shared,
         c.count = 1;
         c.numbers = IG_NEW_ARRAY(lower->arena, ig_value *, BAG_NUMBERS);
         c.is_array = IG_NEW_ARRAY(lower->arena, bool, BAG_NUMBERS);
-        c.starts = IG_NEW_ARRAY(lower->arena, ig_value *, features[i].tables);
-        c.starts_are_arrays = IG_NEW_ARRAY(lower->arena, bool, features[i].tables);
         c.stride = features[i].operand_count;
         c.last = features[i].last;
         while (i + c.count < count && is_alike(&c, &features[i + c.count])) {
@@ -556,6 +565,9 @@ static ig_status emit_classes(ig_lower *lower, const bag_class *shared,
             c.count++;
         }
         IG_TRY(bag_choose_lanes(&c));
+        if (c.features[0].tables > 1) {
+            make_rows(&c);
+        }
         if (lower->target->family == IG_FAMILY_CPU) {
             bag_plan(&c, &lower->b, range);
         }
@@ -572,7 +584,7 @@ static void say_ranges(ig_lower *lower, const ig_op *anchor,
     bool       wraps = ig_attr_int(anchor, IG_bag_negative, 0) == IG_NEGATIVE_wrap;
     for (uint32_t i = 0; i < anchor->result_count; i++) {
         const bag_feature *f = &features[i];
-        ig_lower_range(lower, f->ids_operand, f->rows, wraps);
+        ig_lower_range(lower, f->ids_operand, f->rows[0], wraps);
         if (f->begins) {
             ig_dim ids = id_count_of(lower, f);
             ig_lower_offsets(lower, f->begins_operand, ig_dim_add(module, ids, 1));

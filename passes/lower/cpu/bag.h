@@ -11,8 +11,7 @@ typedef struct bag_feature {
     const ig_operand *table, *ids, *begins, *ends, *weights, *out;
     uint32_t          operand_count;     /* of this feature */
     uint32_t          tables;            /* how many, from `table` on */
-    ig_dim           *starts;            /* the first row of each, among all rows */
-    ig_dim            rows;              /* of all tables */
+    ig_dim           *rows, all_rows;    /* of each table; of all together */
     int64_t ids_operand, begins_operand; /* their numbers among the launch's operands */
     int64_t mask, dim, padding;
     ig_pool pool;
@@ -23,14 +22,14 @@ typedef struct bag_feature {
 } bag_feature;
 
 /* Numbers that may differ from feature to feature. */
-#define BAG_NUMBER_ROWS(X)                                                      \
-    X(rows)                                                                     \
-    X(padding)                                                                  \
-    X(id_stride)                                                                \
-    X(bag_stride)                                                               \
-    X(length) X(id_count) X(weight_stride) X(weight_bag_stride) X(begin_stride) \
-        X(begin_count) X(end_stride) X(out_stride) X(bags) X(window_bags)       \
-            X(first_tile)
+#define BAG_NUMBER_ROWS(X)                                                           \
+    X(rows)                                                                          \
+    X(padding)                                                                       \
+    X(id_stride)                                                                     \
+    X(bag_stride)                                                                    \
+    X(length)                                                                        \
+    X(id_count) X(weight_stride) X(weight_bag_stride) X(begin_stride) X(begin_count) \
+        X(end_stride) X(out_stride) X(bags) X(window_bags) X(first_tile)
 
 typedef enum bag_number {
 #define BAG_NUMBER(name) BAG_##name,
@@ -54,8 +53,8 @@ typedef struct bag_class {
     ig_bag_last        last;
     ig_value         **numbers;  /* by bag_number, once they are in the kernel */
     bool              *is_array; /* one a feature */
-    ig_value         **starts;   /* as numbers, for tables behind the first */
-    bool              *starts_are_arrays;
+    ig_value          *all_rows; /* of several tables: one number, or one a table */
+    bool               rows_differ;
     ig_value          *plan; /* CPUs: what this call does (bag_share.c) */
 } bag_class;
 
@@ -68,8 +67,7 @@ typedef struct bag_cursor {
     ig_value  *table, *ids, *begins, *ends, *weights, *out;
     ig_value  *ids_operand, *begins_operand; /* their numbers, for reports */
     ig_value  *rows, *padding, *bags, *id_count;
-    ig_value **starts;  /* of tables behind the first; NULL: one table */
-    ig_value  *operand; /* the number of the first table's */
+    ig_value  *number, *operand; /* of the feature; of its first table's operand */
     ig_value  *id_stride, *bag_stride, *length, *out_stride;
     ig_value  *begin_stride, *begin_count, *end_stride;
     ig_value  *window[2]; /* pool none with offsets: first id, and one past the last */
@@ -135,6 +133,8 @@ void bag_open_tiles(const bag_class *c, ig_builder *b, ig_value *number, bag_cur
                     ig_value *const range[2], ig_value *out_bags[2]);
 /* Where the ids of one bag are, checked. */
 void bag_open(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value *bag);
+/* The row of an id, in the table that is then the cursor's. */
+ig_value *bag_open_id(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value *id);
 /* The sum of an opened bag in `vectors` vectors of columns from at->column on. */
 void bag_emit_columns(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value *bag,
                       uint32_t vectors);

@@ -113,10 +113,12 @@ static bag_cursor open_buffers(const bag_class *c, ig_builder *b,
     return at;
 }
 
-static void ask_for_row(const bag_class *c, ig_builder *b, const bag_cursor *at,
+static void ask_for_row(const bag_class *c, ig_builder *b, const bag_cursor *feature,
                         ig_value *place) {
-    ig_value *id = k_load(b, at->ids, place, 1);
-    bag_prefetch_row(c, b, at, k_cast(b, id, IG_DT_i64));
+    bag_cursor at = *feature;
+    ig_value  *id = k_cast(b, k_load(b, at.ids, place, 1), IG_DT_i64);
+    ig_value  *row = bag_open_id(c, b, &at, id);
+    bag_prefetch_row(c, b, &at, row);
 }
 
 static void go_on(const bag_class *c, ig_builder *b, bag_ahead *ahead) {

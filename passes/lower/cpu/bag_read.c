@@ -26,7 +26,7 @@ static int64_t row_bytes(const bag_feature *f) {
 
 static bool is_large(const ig_lower *lower, const bag_feature *f) {
     int64_t rows = 0;
-    bool    is_known = ig_dim_constant(lower->module, f->rows, &rows);
+    bool    is_known = ig_dim_constant(lower->module, f->all_rows, &rows);
     int64_t bytes = row_bytes(f);
     return !is_known ||
            rows > (int64_t)lower->target->l2_bytes / 2 / (bytes ? bytes : 1);
@@ -71,10 +71,10 @@ static ig_status check_feature(ig_lower *lower, const bag_feature *f) {
     return IG_OK;
 }
 
-/* Tables, from operand `operand` on, and where the rows of each begin. */
+/* Tables, from operand `operand` on. */
 static bool read_tables(ig_lower *lower, const ig_op *anchor, uint32_t operand,
                         bag_feature *f) {
-    f->starts = IG_NEW_ARRAY(lower->arena, ig_dim, f->tables);
+    f->rows = IG_NEW_ARRAY(lower->arena, ig_dim, f->tables);
     f->table = ig_cpu_input(lower, anchor, operand);
     for (uint32_t i = 0; i < f->tables; i++) {
         const ig_operand *table = ig_cpu_input(lower, anchor, operand + i);
@@ -82,8 +82,8 @@ static bool read_tables(ig_lower *lower, const ig_op *anchor, uint32_t operand,
                                    f->table->type->dims[1]) != IG_YES) {
             return false;
         }
-        f->starts[i] = f->rows;
-        f->rows = ig_dim_add(lower->module, f->rows, table->type->dims[0]);
+        f->rows[i] = table->type->dims[0];
+        f->all_rows = ig_dim_add(lower->module, f->all_rows, f->rows[i]);
     }
     return true;
 }

@@ -75,32 +75,12 @@ void bag_sums_unpack(bag_sums *sums, ig_value *const *values) {
 
 /* ---- rows ---- */
 
-/* The table that has a row of all, which becomes that table's.  Any number gives a
- * table: rows are asked for before they are checked. */
-static ig_value *table_of(const bag_class *c, ig_builder *b, const bag_cursor *at,
-                          ig_value **row) {
-    const bag_feature *f = &c->features[0];
-    if (f->tables == 1) {
-        return at->table;
-    }
-    ig_value *zero = k_i64(b, 0), *one = k_i64(b, 1), *number = at->operand,
-             *start = zero;
-    for (uint32_t i = 1; i < f->tables; i++) {
-        ig_value *is_behind = k_compare(b, IG_OP_ge, *row, at->starts[i]);
-        number = k_add(b, number, k_where(b, is_behind, one, zero));
-        start = k_where(b, is_behind, at->starts[i], start);
-    }
-    *row = k_sub(b, *row, start);
-    return k_buffer_at(b, f->table->buffer, number);
-}
-
 /* Where the row's codes start: as bytes of a table, or as elements of a matrix. */
 static ig_value *row_pointer(const bag_class *c, ig_builder *b, const bag_cursor *at,
                              ig_value *row) {
     const bag_feature *f = &c->features[0];
     int64_t            stride = bag_is_table(f) ? c->layout.stride : f->dim;
-    ig_value          *table = table_of(c, b, at, &row);
-    return k_offset(b, table, k_mul(b, row, k_i64(b, stride)));
+    return k_offset(b, at->table, k_mul(b, row, k_i64(b, stride)));
 }
 
 /* Scale (0) or bias (1) of the row. */
