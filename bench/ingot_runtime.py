@@ -125,6 +125,22 @@ class Binding:
         self.outputs = (View * len(outputs))(*map(view_of, outputs))
 
 
+class BenchViews(ctypes.Structure):
+    """bench_views of calibrate.c."""
+
+    _fields_ = [
+        ("inputs", ctypes.c_void_p),
+        ("input_count", ctypes.c_size_t),
+        ("outputs", ctypes.c_void_p),
+        ("output_count", ctypes.c_size_t),
+    ]
+
+    @classmethod
+    def of(cls, binding):
+        ins, outs = binding.inputs, binding.outputs
+        return cls(ctypes.addressof(ins), len(ins), ctypes.addressof(outs), len(outs))
+
+
 class Session:
     def __init__(self, program, threads):
         self.lib = program.lib

@@ -70,6 +70,8 @@ def load_calibrate():
         getattr(lib, name).argtypes = [pointer, size, ctypes.c_int, real]
     lib.bench_call.restype = real
     lib.bench_call.argtypes = [pointer] * 4 + [ctypes.c_int]
+    lib.bench_open.restype = real
+    lib.bench_open.argtypes = [pointer, ctypes.c_char_p, pointer]
     return lib
 
 
