@@ -11,6 +11,9 @@
  *
  * A subscript that stands twice in an operand takes its diagonal; one that nobody else
  * has is summed first.
+ *
+ * Truth values are so as long as none of them are summed, which counts them in i64;
+ * pairs of them are not multiplied and summed at once (as in torch).
  */
 #include "frontend/einsum.h"
 
@@ -39,6 +42,8 @@ typedef struct equation {
     labels      output;
     const term *rest; /* terms behind the pair at work */
     uint32_t    rest_count;
+    bool        has_bools; /* as i64 while at work */
+    bool        has_sums;
 } equation;
 
 static int label_of(char c) {
@@ -68,6 +73,11 @@ static void drop_label(term *t, uint32_t at) {
 }
 
 /* ---- ops ---- */
+
+static ig_value *cast(equation *e, ig_value *x, ig_dtype dtype) {
+    ig_attr to[IG_cast_attr_count] = { [IG_cast_to] = ig_attr_of_dtype(dtype) };
+    return ig_make(e->builder, IG_OP_cast, 1, &x, to);
+}
 
 static ig_value *reshape(equation *e, ig_value *x, uint32_t rank, const ig_dim *dims) {
     bool is_same = x->type->rank == rank;
@@ -118,8 +128,7 @@ static void take_diagonal(equation *e, term *t, uint32_t first, uint32_t at) {
     if (ig_dtype_is_float(dtype)) {
         zero = ig_make_float(e->builder, dtype, 0);
     } else if (dtype != IG_DT_i64) {
-        ig_attr to[IG_cast_attr_count] = { [IG_cast_to] = ig_attr_of_dtype(dtype) };
-        zero = ig_make(e->builder, IG_OP_cast, 1, &zero, to);
+        zero = cast(e, zero, dtype);
     }
     ig_value *on = ig_make2(e->builder, IG_OP_eq, axis_numbers(e, t, at),
                             axis_numbers(e, t, first));
@@ -249,6 +258,7 @@ static void sum_lonely(equation *e, term *t, const term *other) {
     for (uint32_t i = t->value->type->rank; i-- > 0;) {
         bool is_shared = other && find_label(other, t->labels[i]) >= 0;
         if (!is_shared && !is_kept(e, t->labels[i])) {
+            e->has_sums = true;
             sum_axis(e, t, i);
         }
     }
@@ -406,6 +416,10 @@ static void multiply_matrices(equation *e, term *a, term *b, split *s) {
 static void multiply(equation *e, term *a, term *b) {
     split s = split_labels(e, a, b);
     bool  is_narrow = !s.rows.count && !s.columns.count;
+    if (s.summed.count && e->has_bools) {
+        fail(e, "truth values have no sums of products: cast them to numbers first");
+        return;
+    }
     if (!s.summed.count || is_narrow) {
         multiply_elements(e, a, b, &s);
     } else {
@@ -455,15 +469,22 @@ static void evaluate(equation *e, term *terms, uint32_t count) {
     }
 }
 
+/* The terms' values; truth values are numbers from here on. */
+static void take_operands(equation *e, term *terms, const ig_einsum_spec *spec) {
+    for (uint32_t i = 0; i < spec->operand_count; i++) {
+        ig_value *x = spec->operands[i];
+        e->has_bools = x->type->dtype == IG_DT_bool;
+        terms[i].value = e->has_bools ? cast(e, x, IG_DT_i64) : x;
+    }
+}
+
 ig_status ig_einsum(ig_builder *builder, ig_arena *scratch, const ig_einsum_spec *spec,
                     ig_value **out_value, const char **out_why) {
     equation e = { .builder = builder, .module = builder->graph->module };
     ig_str   text = spec->equation;
     uint32_t count = spec->operand_count;
     term    *terms = IG_NEW_ARRAY(scratch, term, count + 1u);
-    for (uint32_t i = 0; i < count; i++) {
-        terms[i].value = spec->operands[i];
-    }
+    take_operands(&e, terms, spec);
     const char *arrow = find_arrow(text), *end = text.data + text.size;
     bool        is_read = read_terms(&e, text.data, arrow ? arrow : end, terms, count);
     if (is_read && !arrow) {
@@ -478,6 +499,7 @@ ig_status ig_einsum(ig_builder *builder, ig_arena *scratch, const ig_einsum_spec
     if (e.why) {
         return IG_INVALID;
     }
-    *out_value = align(&e, &terms[0], &e.output);
+    ig_value *value = align(&e, &terms[0], &e.output);
+    *out_value = e.has_bools && !e.has_sums ? cast(&e, value, IG_DT_bool) : value;
     return IG_OK;
 }

@@ -6,19 +6,19 @@
  */
 #include "frontend/torchscript/ast.h"
 
-#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static void put(ig_writer *w, const ig_ast *node);
 
 /* ---- literals ---- */
 
+/* All digits, and a point where a whole number would stand otherwise. */
 static void put_float(ig_writer *w, double value) {
-    if (fabs(value) < 1e10 && value == trunc(value)) {
-        ig_put(w, "%s%lld.", signbit(value) && value == 0 ? "-" : "", (long long)value);
-    } else {
-        ig_put(w, "%.17g", value);
-    }
+    enum { DIGITS = 32 };
+    char text[DIGITS];
+    (void)snprintf(text, sizeof text, "%.17g", value);
+    ig_put(w, "%s%s", text, text[strspn(text, "-0123456789")] ? "" : ".");
 }
 
 static void put_string(ig_writer *w, ig_str text) {

@@ -129,6 +129,8 @@ TEST(ordinary_python_prints_its_sense) {
     check_printed("s = 'a' \"b\" r'\\n'\n", "s = \"ab\\\\n\"\n");
     check_printed("s = \"\"\"a\n'b'\"\"\"\r\n", "s = \"a\\n\\'b\\'\"\n");
     check_printed("x = \\\n  1_000\n", "x = 1000\n");
+    check_printed("x = 277777777777.7777e4 - 1e30j\n",
+                  "x = 2777777777777777.-1e+30j\n");
     check_printed("\xef\xbb\xbfx = 1", "x = 1\n");
     check_printed("x = a+b*c-d\n", "x = a + b * c - d\n");
     check_printed("x = -6**a---6**--6**-b\n", "x = -6 ** a - --6 ** --6 ** -b\n");

@@ -183,6 +183,9 @@ TEST(what_cannot_be_is_refused_with_words) {
           "      r = x\n"
           "    return torch.add(r, 1)\n",
           IG_UNSUPPORTED, "None in one, Tensor in the other" },
+        { "    t = torch.gt(x, 0)\n"
+          "    return torch.einsum(\"ij,ij->i\", [t, t])\n",
+          IG_INVALID, "no sums of products" },
         { "    return (self).forward(x, )\n", IG_LIMIT, "nested more than" },
         { "    return torch.zeros([1099511627776, 1099511627776])\n", IG_LIMIT,
           "(aten::zeros): the result has more elements than can be counted" },
@@ -330,6 +333,36 @@ TEST(an_exception_that_data_decide_is_raised_by_the_run) {
 }
 END_TEST
 
+static const char truths[] = HEAD
+    "  def forward(self: __torch__.M,\n"
+    "    x: Tensor) -> Tuple[Tensor, Tensor, Tensor, Tensor]:\n"
+    "    t = torch.gt(x, 0)\n"
+    "    _0 = torch.einsum(\"ii->i\", [t])\n"
+    "    _1 = torch.einsum(\"ij->j\", [t])\n"
+    "    _2 = torch.einsum(\"ij,ij->ji\", [t, torch.lt(x, 4)])\n"
+    "    _3 = torch.einsum(\"ij,k->ik\", [t, _0])\n"
+    "    return (_0, _1, _2, _3)\n";
+
+/* Sums count them; all else keeps them. */
+TEST(einsum_takes_truth_values) {
+    const float  x[] = { 1, -2, 3, 4 };
+    const double diagonal[] = { 1, 1 }, counts[] = { 2, 1 }, both[] = { 1, 1, 0, 0 },
+                 outer[] = { 1, 1, 2, 2 };
+    program p;
+    CHECK_MSG(import_source(&p, truths, NULL) == IG_OK, "%s", p.c.why);
+    run(&p, x);
+    check(&p.outputs[0], diagonal, 2);
+    check(&p.outputs[1], counts, 2);
+    check(&p.outputs[2], both, 4);
+    check(&p.outputs[3], outer, 4);
+    CHECK_INT(p.outputs[0].dtype, IG_DT_bool);
+    CHECK_INT(p.outputs[1].dtype, IG_DT_i64);
+    CHECK_INT(p.outputs[2].dtype, IG_DT_bool);
+    CHECK_INT(p.outputs[3].dtype, IG_DT_i64);
+    close(&p);
+}
+END_TEST
+
 static const char backwards[] = HEAD "  def forward(self: __torch__.M,\n"
                                      "    x: Tensor) -> Tensor:\n"
                                      "    y = torch.clone(x)\n"
@@ -399,4 +432,5 @@ UNIT_SUITE(torchscript_eval, a_branch_writes_through_a_view, a_loop_carries_a_st
            a_tensor_of_not_one_element_is_no_number, a_number_has_no_axis_to_work_along,
            ranks_that_do_not_fit_are_refused, a_list_grows_with_an_open_extent,
            an_exception_that_data_decide_is_raised_by_the_run,
-           a_negative_count_is_no_trip, ids_are_found_where_they_were_put)
+           einsum_takes_truth_values, a_negative_count_is_no_trip,
+           ids_are_found_where_they_were_put)
