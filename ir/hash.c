@@ -62,7 +62,12 @@ static void mix_data(hasher *h, const ig_data *data) {
     }
 }
 
+/* An enumeration's first name says what its absence says, and may print as that. */
 static void mix_attr(hasher *h, const ig_attr *attr) {
+    if (attr->kind == IG_ATTR_ENUM && attr->as.i == 0) {
+        mix(h, IG_ATTR_NONE);
+        return;
+    }
     mix(h, attr->kind);
     switch ((ig_attr_kind)attr->kind) {
     case IG_ATTR_NONE:

@@ -368,6 +368,27 @@ TEST(hashes_see_constants_and_attributes) {
     CHECK(hash != hash_with_constant(1, 0));
 }
 
+/* Text says `guard eq(…)` of both. */
+TEST(what_is_absent_hashes_as_the_first_name) {
+    uint64_t hashes[2];
+    for (int is_given = 0; is_given < 2; is_given++) {
+        start();
+        ig_attr attrs[IG_guard_attr_count] = {
+            [IG_guard_left] = ig_attr_of_dim(ig_dim_symbol(module, "B")),
+            [IG_guard_right] = ig_attr_of_dim(ig_dim_symbol(module, "L")),
+        };
+        if (is_given) {
+            attrs[IG_guard_test] = ig_attr_of_enum(0);
+        }
+        ig_op_spec spec = { .attrs = attrs };
+        ig_make_op(&builder, IG_OP_guard, &spec);
+        ig_make_ret(&builder, NULL, 0);
+        hashes[is_given] = ig_graph_hash(graph);
+        finish();
+    }
+    CHECK(hashes[0] == hashes[1]);
+}
+
 /* Heads have no place in the text, so their order does not count. */
 static uint64_t hash_with_heads(bool is_swapped) {
     start();
@@ -420,4 +441,5 @@ UNIT_SUITE(ir_build, a_result_beyond_counting_unwinds_as_exhausted_memory,
            inlining_gives_what_the_block_returned,
            inlining_between_graphs_keeps_use_chains_apart,
            cloned_modules_are_alike_and_dense, hashes_see_structure_only,
-           hashes_see_constants_and_attributes, hashes_know_weights_by_name)
+           hashes_see_constants_and_attributes, what_is_absent_hashes_as_the_first_name,
+           hashes_know_weights_by_name)
