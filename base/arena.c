@@ -108,6 +108,13 @@ _Noreturn void ig_budget_exhausted(ig_budget *budget, size_t wanted) {
     abort();
 }
 
+_Noreturn void ig_budget_refuse(ig_budget *budget) {
+    if (budget) {
+        budget->is_refused = true;
+    }
+    ig_budget_exhausted(budget, SIZE_MAX);
+}
+
 /* ---- blocks ---- */
 
 static ig_arena_block *create_block(ig_arena *arena, size_t payload) {

@@ -132,7 +132,7 @@ ig_status ig_context_set_limit(ig_context *context, const char *name, int64_t va
 
 /* ---- the recovery point ---- */
 
-static ig_status report_exhaustion(ig_host *host) {
+static ig_status report_exhaustion(ig_host *host, bool is_told) {
     ig_budget  *budget = &host->context.budget;
     const char *name = budget->limit_name ? budget->limit_name : "memory_bytes";
     char        hint[128];
@@ -140,6 +140,11 @@ static ig_status report_exhaustion(ig_host *host) {
     budget->limit = host->budget_limit;
     ig_location where = { .file = budget->limit_file };
     budget->limit_name = budget->limit_file = NULL;
+    if (budget->is_refused) {
+        return is_told ? IG_LIMIT
+                       : ig_error(&host->context.diag, IG_LIMIT, &where,
+                                  "a value has more elements than can be counted");
+    }
     return ig_error_hint(&host->context.diag, IG_LIMIT, &where, hint,
                          "memory ran out (%zu MiB in use)", budget->used >> 20);
 }
@@ -151,13 +156,15 @@ ig_status ig_host_guard(ig_context *context, ig_status (*work)(void *arguments),
     clear_messages(host);
     host->budget_limit = context->budget.limit;
     context->budget.foreign_depth = 0;
+    context->budget.is_refused = false;
     host->mark = context->budget.arenas;
     if (setjmp(recovery)) {
         context->budget.recovery = NULL;
         host->has_unwound = true;
+        bool is_told = context->diag.sink == take_message;
         context->diag.sink = take_message; /* a pass may have silenced it */
         context->diag.user = host;
-        return report_exhaustion(host);
+        return report_exhaustion(host, is_told);
     }
     context->budget.recovery = &recovery;
     ig_status status = work(arguments);

@@ -124,7 +124,7 @@ ig_op *ig_make_op(ig_builder *builder, ig_opcode code, const ig_op_spec *spec) {
     ig_op    *op = NULL;
     ig_status status = ig_build(builder, code, spec, &op);
     if (status == IG_LIMIT) {
-        ig_budget_exhausted(builder->graph->module->arena.budget, SIZE_MAX);
+        ig_budget_refuse(builder->graph->module->arena.budget);
     }
     assert(status == IG_OK && "an op right by construction has types");
     return op;

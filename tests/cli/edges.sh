@@ -100,3 +100,18 @@ check "branches nest 60 deep" 0 "-1 -2" $nested
 nest 100
 check "branches that nest deeper than programs can are 5" 5 "nest deeper" \
     $nested --limit graph_depth=200
+
+# A padded copy that would be too large is made by a pass: no memory would do for it.
+cat >"$tmp/large.ig" <<'IG'
+module @large {
+  graph @main(%x: f32[4503599627370496, 3, 8, 8]) -> (f32[4503599627370496, 3, 8, 8] "y") {
+    %0 = pool %x {op = max, kernel = [3, 3], strides = [1, 1], dilations = [1, 1], before = [1, 1], after = [1, 1]} : f32[4503599627370496, 3, 8, 8]
+    ret %0
+  }
+}
+IG
+check "what a pass would make too large is named" 5 \
+    "large.ig:3:10: the result has more elements than can be counted" \
+    "$ingot" compile "$tmp/large.ig" -o "$tmp/large.ingot"
+said=$(cat "$tmp/out")
+holds "and memory is not blamed" test "${said#*memory}" = "$said"
