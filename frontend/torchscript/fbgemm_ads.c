@@ -7,6 +7,8 @@
  *     segment s of the result       table t = s / ads, ad a = s % ads, of batch b
  *     comes from the input's        tables * begin[b] + t * count[b] + (a - begin[b])
  *     or, one for all ads of b,     tables * b + t
+ *
+ * With a max_batch_size each table has so many segments, empty ones behind its ads'.
  */
 #include "frontend/torchscript/fbgemm.h"
 
@@ -18,15 +20,37 @@ typedef struct reorder {
     ig_fb     fb;
     ig_value *edges; /* i64 [batches + 1] */
     ig_dim    ads, tables;
+    ig_dim    row; /* segments of a table in the result: ads, or more, empty ones */
     bool      is_shared; /* one segment for all ads of a request */
 } reorder;
+
+/* max_batch_size: 0, or the segments that each table has in the result. */
+static ig_status read_row(reorder *r, uint32_t index) {
+    ig_ts_call *call = r->fb.call;
+    r->row = r->ads;
+    if (index >= call->arg_count) {
+        return IG_OK;
+    }
+    ig_dim most;
+    IG_TRY(ig_ts_dim(call, index, &most));
+    if (ig_dim_equal(call->module, most, 0) == IG_YES) {
+        return IG_OK;
+    }
+    if (r->is_shared) {
+        return ig_ts_fail(call, IG_INVALID, "max_batch_size with shared segments");
+    }
+    r->row = most;
+    return ig_ts_guard_less(call, r->ads, most, "max_batch_size holds all ads");
+}
 
 /* Segments of the input for segments of the result. */
 static ig_value *sources(reorder *r, ig_value *segments) {
     ig_fb    *fb = &r->fb;
-    ig_value *ads = ig_fb_dim(fb, r->ads), *tables = ig_fb_dim(fb, r->tables);
-    ig_value *table = ig_fb_2(fb, IG_OP_div, segments, ads);
-    ig_value *ad = ig_fb_2(fb, IG_OP_sub, segments, ig_fb_2(fb, IG_OP_mul, table, ads));
+    ig_value *row = ig_fb_dim(fb, r->row), *tables = ig_fb_dim(fb, r->tables);
+    ig_value *table = ig_fb_2(fb, IG_OP_div, segments, row);
+    ig_value *ad = ig_fb_2(fb, IG_OP_sub, segments, ig_fb_2(fb, IG_OP_mul, table, row));
+    ig_value *last = ig_fb_dim(fb, ig_dim_sub(fb->call->module, r->ads, 1));
+    ad = ig_fb_2(fb, IG_OP_min, ad, last); /* of an empty segment: any */
     ig_value *batch = ig_fb_segment_of(fb, r->edges, ad);
     if (r->is_shared) {
         return ig_fb_2(fb, IG_OP_add, ig_fb_2(fb, IG_OP_mul, batch, tables), table);
@@ -38,19 +62,33 @@ static ig_value *sources(reorder *r, ig_value *segments) {
     return ig_fb_2(fb, IG_OP_add, from, ig_fb_2(fb, IG_OP_sub, ad, begin));
 }
 
+/* Lengths of the result, 0 for a table's segments behind those of its ads. */
+static ig_value *empty_beyond(reorder *r, ig_value *segments, ig_value *lengths) {
+    ig_fb    *fb = &r->fb;
+    ig_value *ad = ig_fb_2(fb, IG_OP_mod, segments, ig_fb_dim(fb, r->row));
+    ig_value *is_ad = ig_fb_2(fb, IG_OP_lt, ad, ig_fb_dim(fb, r->ads));
+    ig_value *none = ig_fb_like(fb, ig_fb_int(fb, 0), lengths);
+    return ig_fb_where(fb, is_ad, lengths, none);
+}
+
 ig_status ig_ts_op_fb_reorder_lengths(ig_ts_call *call) {
-    enum { LENGTHS, EDGES, ADS, SHARED };
+    enum { LENGTHS, EDGES, ADS, SHARED, MOST };
     reorder   r = { .fb = ig_fb_open(call) };
     ig_value *lengths = ig_fb_tensor(&r.fb, LENGTHS);
     r.edges = ig_fb_arg(&r.fb, EDGES, IG_DT_i64);
     IG_TRY(ig_ts_dim(call, ADS, &r.ads));
     IG_TRY(ig_ts_bool(call, SHARED, &r.is_shared));
+    IG_TRY(read_row(&r, MOST));
     ig_dim batches = ig_dim_sub(call->module, ig_fb_extent(&r.fb, r.edges, 0), 1);
     ig_dim extent = ig_fb_extent(&r.fb, lengths, 0);
     r.tables = ig_dim_exact_div(call->module, extent, r.is_shared ? batches : r.ads);
-    ig_dim    count = r.is_shared ? ig_dim_mul(call->module, r.tables, r.ads) : extent;
-    ig_value *from = sources(&r, ig_fb_range_dim(&r.fb, count));
-    return ig_fb_give(&r.fb, 0, ig_fb_gather(&r.fb, lengths, from, 0));
+    ig_dim    count = ig_dim_mul(call->module, r.tables, r.row);
+    ig_value *segments = ig_fb_range_dim(&r.fb, count);
+    ig_value *out = ig_fb_gather(&r.fb, lengths, sources(&r, segments), 0);
+    if (r.row != r.ads) {
+        out = empty_beyond(&r, segments, out);
+    }
+    return ig_fb_give(&r.fb, 0, out);
 }
 
 /* Items of the result: those of the segments, one behind the other. */
@@ -58,7 +96,7 @@ static ig_value *reorder_items(reorder *r, ig_value *items, ig_value *begins,
                                ig_value *offsets, ig_value *count) {
     ig_fb *fb = &r->fb;
     ig_dim segments = ig_dim_sub(fb->call->module, ig_fb_extent(fb, offsets, 0), 1);
-    r->tables = ig_dim_exact_div(fb->call->module, segments, r->ads);
+    r->tables = ig_dim_exact_div(fb->call->module, segments, r->row);
     ig_value *at = ig_fb_range(fb, count);
     ig_value *segment = ig_fb_segment_of(fb, offsets, at);
     ig_value *from = ig_fb_gather(fb, begins, sources(r, segment), 0);
@@ -70,7 +108,7 @@ static ig_value *reorder_items(reorder *r, ig_value *items, ig_value *begins,
 /* Variant 1: a list of indices, and their number behind the flag; 2: rows of
  * embeddings, without flags. */
 ig_status ig_ts_op_fb_reorder_indices(ig_ts_call *call) {
-    enum { BEGINS, ITEMS, OFFSETS, EDGES, ADS, SHARED, COUNT };
+    enum { BEGINS, ITEMS, OFFSETS, EDGES, ADS, SHARED, COUNT, PINNED, MOST };
     reorder   r = { .fb = ig_fb_open(call) };
     ig_value *begins = ig_fb_arg(&r.fb, BEGINS, IG_DT_i64), *items = NULL,
              **list = NULL;
@@ -87,6 +125,7 @@ ig_status ig_ts_op_fb_reorder_indices(ig_ts_call *call) {
     if (call->row->variant != 2) {
         IG_TRY(ig_ts_bool(call, SHARED, &r.is_shared));
     }
+    IG_TRY(read_row(&r, MOST));
     ig_value *total = r.is_shared ? ig_fb_last(&r.fb, offsets)
                                   : ig_fb_dim(&r.fb, ig_fb_extent(&r.fb, items, 0));
     return ig_fb_give(&r.fb, 0, reorder_items(&r, items, begins, offsets, total));

@@ -129,7 +129,8 @@ ig_status ig_ts_op_fb_one_to_dense(ig_ts_call *call) {
 /* ---- from dense ---- */
 
 /* Indices [n, 1 + axes] of the places of `count` elements in a dense tensor with these
- * extents behind the batch; an element beyond them gets a place within, and is told. */
+ * extents behind the batch; an element beyond them, or behind all segments, gets a
+ * place within, and is told. */
 static ig_value *places_of_rows(jagged *j, ig_value *count, const ig_dim *extents,
                                 ig_value **out_is_in) {
     ig_fb    *fb = &j->fb;
@@ -145,7 +146,11 @@ static ig_value *places_of_rows(jagged *j, ig_value *count, const ig_dim *extent
         columns[i + 1] = ig_fb_column(fb, place);
         row = segment;
     }
-    columns[0] = ig_fb_column(fb, row);
+    ig_dim    edges = ig_fb_extent(fb, j->offsets[0], 0);
+    ig_value *batch = ig_fb_dim(fb, ig_dim_sub(fb->call->module, edges, 1));
+    ig_value *is_here = ig_fb_2(fb, IG_OP_lt, row, batch);
+    is_in = ig_fb_2(fb, IG_OP_and, is_in, is_here);
+    columns[0] = ig_fb_column(fb, ig_fb_where(fb, is_here, row, ig_fb_int(fb, 0)));
     *out_is_in = is_in;
     return ig_fb_concat(fb, columns, j->axes + 1, 1);
 }

@@ -58,7 +58,10 @@ ig_status ig_ts_op_fb_segment_sum_csr(ig_ts_call *call) {
     ig_dim    count = ig_dim_sub(call->module, ig_fb_extent(&fb, edges, 0), 1);
     ig_value *at = ig_fb_range_dim(&fb, ig_fb_extent(&fb, values, 0));
     ig_value *segment = ig_fb_segment_of(&fb, edges, at);
-    /* values behind the last segment go to a row that is cut off */
+    /* values before the first segment or behind the last go to a row that is cut off */
+    ig_value *first = ig_fb_slice(&fb, edges, 0, 0, 1);
+    segment = ig_fb_where(&fb, ig_fb_2(&fb, IG_OP_ge, at, first), segment,
+                          ig_fb_dim(&fb, count));
     ig_value *sums = ig_fb_add_at(&fb, values, segment,
                                   ig_dim_add(call->module, count, 1));
     return ig_fb_give(&fb, 0, ig_fb_slice(&fb, sums, 0, 0, count));
@@ -287,7 +290,8 @@ ig_status ig_ts_op_fb_group_index_select(ig_ts_call *call) {
     return ig_ts_give_list(call, 0, IG_TS_NO_ARG, results, count);
 }
 
-/* Per row: as many true as there are sources, then as many false as targets. */
+/* Per row: as many true as there are sources, then as many false as targets; false
+ * behind all rows. */
 ig_status ig_ts_op_fb_source_mask(ig_ts_call *call) {
     ig_fb     fb = ig_fb_open(call);
     ig_value *size = ig_fb_size(&fb, 2);
@@ -298,6 +302,8 @@ ig_status ig_ts_op_fb_source_mask(ig_ts_call *call) {
     ig_value *at = ig_fb_range(&fb, size);
     ig_value *row = ig_fb_segment_of(&fb, offsets, at);
     ig_value *place = ig_fb_2(&fb, IG_OP_sub, at, ig_fb_gather(&fb, offsets, row, 0));
+    ig_value *padded[] = { sources, ig_fb_ints(&fb, (int64_t[]){ 0 }, 1) };
+    sources = ig_fb_concat(&fb, padded, 2, 0);
     return ig_fb_give(
         &fb, 0, ig_fb_2(&fb, IG_OP_lt, place, ig_fb_gather(&fb, sources, row, 0)));
 }

@@ -120,11 +120,12 @@ def expanded(d):
 
 def segment_sums(d):
     dtype, width = d.choice([torch.float32, torch.int32]), d.choice([1, 3])
+    more = d.choice([0, 0, 2])  # values of no segment
 
     def call(batch):
         lengths = d.lengths(batch)
-        return {"o": offsets_of(lengths, torch.int32),
-                "x": d.values(total(lengths) * width, dtype)}
+        edges = offsets_of(lengths, torch.int32)[d.choice([0, 0, 1]) if batch else 0:]
+        return {"o": edges, "x": d.values((total(lengths) + more) * width, dtype)}
 
     return f"return F.segment_sum_csr({width}, o, x)", call
 
@@ -558,7 +559,8 @@ def with_dense(d):
     longest = min(most) if is_dense else 6
     offsets_text = f"[{', '.join(names)}]"
     if is_dense:
-        tail = f", int(o{axes - 1}[-1])" if d.flag() else ""
+        more = d.choice(["", "", " + min(o0.numel() - 1, 2)"])
+        tail = f", int(o{axes - 1}[-1]){more}" if d.flag() else ""
         text = f"return F.{kind}(y, {offsets_text}{tail})"
         text += "" if kind.endswith("forward") else "[0]"
     else:
@@ -745,6 +747,9 @@ def ads(d):
     index = d.choice(INDICES) if kind in ("lengths", "sequence") else torch.int32
     dtype = d.choice(NUMBERS) if kind != "sequence" else torch.float32
     shared, requests = shared and kind != "sequence", 3
+    most, more = "", d.choice([0, 1, 4])
+    if kind in ("lengths", "cat") and not shared and d.flag():
+        most = f", max_batch_size=int(e[-1]) + {more}"
 
     def call(batch):
         batch = requests if kind == "cat" else max(batch, 1)
@@ -755,7 +760,8 @@ def ads(d):
         out = {"e": edges}
         if kind == "lengths":
             return out | {"l": lengths}
-        new = OPS.reorder_batched_ad_lengths(lengths, edges, total(counts), shared)
+        new = OPS.reorder_batched_ad_lengths(
+            lengths, edges, total(counts), shared, total(counts) + more if most else 0)
         out |= {"o": starts, "r": offsets_of(new)}
         shape = (total(lengths), 3) if kind == "sequence" else total(lengths)
         values = d.values(shape, dtype)
@@ -764,11 +770,11 @@ def ads(d):
             return out | {f"v{i}": values[ends[i]:ends[i + 1]] for i in range(batch)}
         return out | {"v": values}
 
-    text = {"lengths": f"reorder_batched_ad_lengths(l, e, int(e[-1]), {shared})",
+    text = {"lengths": f"reorder_batched_ad_lengths(l, e, int(e[-1]), {shared}{most})",
             "indices": f"reorder_batched_ad_indices(o, v, r, e, int(e[-1]), {shared}, "
                        "int(r[-1]))",
             "cat": "cat_reorder_batched_ad_indices(o, [v0, v1, v2], r, e, int(e[-1]), "
-                   f"{shared}, int(r[-1]))",
+                   f"{shared}, int(r[-1]){most})",
             "sequence": "reorder_batched_sequence_embeddings(o, v, r, e, int(e[-1]))"}
     return "return F." + text[kind], call
 
