@@ -38,9 +38,18 @@ static const level_row rows[] = {
     { "v4-vnni", 1, { x86_cpu_AVX512_VNNI } },
 };
 
+/* x86_cpu_active of the C library, whose `1 << 31` is undefined. */
+static bool is_active(uint32_t feature) {
+    enum { LEAF_BITS = 4 * 32 };
+    const struct cpuid_feature *leaf =
+        __x86_get_cpuid_feature_leaf(feature / LEAF_BITS);
+    uint32_t bits = leaf->active_array[feature % LEAF_BITS / 32];
+    return (bits >> feature % 32 & 1) != 0;
+}
+
 static bool has_features(const level_row *row) {
     for (uint32_t i = 0; i < row->count; i++) {
-        if (!x86_cpu_active(row->adds[i])) {
+        if (!is_active(row->adds[i])) {
             return false;
         }
     }
