@@ -147,6 +147,16 @@ TEST(what_cannot_be_is_refused_with_words) {
           "    return x\n",
           IG_INVALID, "ValueError: no" },
         { "    return torch.no_such_op(x)\n", IG_UNSUPPORTED, "aten::no_such_op" },
+        { "    t = torch.tensor([[1, 1]], dtype=3)\n"
+          "    a, b, c = "
+          "ops.fbgemm.permute_2D_sparse_preallocated_out(torch.tensor([0], "
+          "dtype=3), t, torch.tensor([1, 2]), None, None, t)\n"
+          "    return a\n",
+          IG_UNSUPPORTED, "leave them out" },
+        { "    a = ops.fbgemm.reorder_batched_ad_lengths(torch.tensor([1, 1]), "
+          "torch.tensor([0, 2]), 2, False, 1)\n"
+          "    return a\n",
+          IG_INVALID, "max_batch_size" },
         { "    t = torch.to(x, 4)\n"
           "    i = torch.flatten(t)\n"
           "    a, b = ops.fbgemm.zero_collision_hash(i, t, 4, True)\n"
@@ -427,10 +437,40 @@ TEST(ids_are_found_where_they_were_put) {
 }
 END_TEST
 
+static const char distinct[] = HEAD
+    "  def forward(self: __torch__.M,\n"
+    "    x: Tensor) -> Tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:\n"
+    "    i = torch.flatten(torch.to(x, 4))\n"
+    "    e = torch.tensor([0, 0, 10])\n"
+    "    g = torch.tensor([0, 0, 2])\n"
+    "    o = torch.tensor([0, 3, 3, 3, 4])\n"
+    "    a, b, c, d = ops.fbgemm.jagged_unique_indices(e, g, o, i)\n"
+    "    f = ops.fbgemm.batch_index_select_dim0(torch.flatten(x), "
+    "torch.tensor([0, 0, 1]), [1, 2], [1, 2], [2, 1])\n"
+    "    return (a, b, c, d, f)\n";
+
+/* Two features of one table, two bags each: what FBGEMM's kernel does, by hand. */
+TEST(distinct_ids_are_dealt_out_over_a_tables_bags) {
+    const float  x[] = { 7, 2, 7, 5 };
+    const double lengths[] = { 1, 1, 1, 0 }, offsets[] = { 0, 1, 2, 3, 3 };
+    const double ids[] = { 2, 5, 7 }, which[] = { 2, 0, 2, 1 }, rows[] = { 7, 2, 7, 5 };
+    program      p;
+    CHECK_MSG(import_source(&p, distinct, NULL) == IG_OK, "%s", p.c.why);
+    run(&p, x);
+    check(&p.outputs[0], lengths, 4);
+    check(&p.outputs[1], offsets, 5);
+    check(&p.outputs[2], ids, 3);
+    check(&p.outputs[3], which, 4);
+    check(&p.outputs[4], rows, 4);
+    close(&p);
+}
+END_TEST
+
 UNIT_SUITE(torchscript_eval, a_branch_writes_through_a_view, a_loop_carries_a_storage,
            what_cannot_be_is_refused_with_words,
            a_tensor_of_not_one_element_is_no_number, a_number_has_no_axis_to_work_along,
            ranks_that_do_not_fit_are_refused, a_list_grows_with_an_open_extent,
            an_exception_that_data_decide_is_raised_by_the_run,
            einsum_takes_truth_values, a_negative_count_is_no_trip,
-           ids_are_found_where_they_were_put)
+           ids_are_found_where_they_were_put,
+           distinct_ids_are_dealt_out_over_a_tables_bags)
