@@ -30,7 +30,7 @@
 #include "ir/bag.h"
 #include "ir/build.h"
 #include "passes/bag_rows.h"
-#include "passes/recognise.h"
+#include "passes/shards.h"
 
 #include <string.h>
 
@@ -214,58 +214,80 @@ static ig_value *is_below(ig_builder *b, ig_value *x, int64_t y) {
 }
 
 /* A row that no table can have stays one that this shard's has not. */
-static ig_value *bounded_row(ig_builder *b, const shard *x, ig_value *row) {
+static ig_value *bounded_row(ig_builder *b, const ig_op *bag, ig_value *row) {
     int64_t   most = ((int64_t)1 << IG_BAG_ROW_BITS) - 1;
     ig_value *last = ig_make_i64(b, most);
-    if (ig_attr_int(x->bag, IG_bag_range, 0) == IG_RANGE_clamp) {
+    if (ig_attr_int(bag, IG_bag_range, 0) == IG_RANGE_clamp) {
         row = ig_make2(b, IG_OP_max, row, ig_make_i64(b, 0));
     }
     return ig_make3(b, IG_OP_where, is_below(b, row, most), row, last);
 }
 
 /* shard * 2^40 + row, or -1 for no row. */
-static ig_value *number_rows(const sum *s, ig_builder *b, const shard *x) {
+static ig_value *number_rows(ig_builder *b, const ig_shards *x) {
     ig_value *minus_one = ig_make_i64(b, -1), *bits = ig_make_i64(b, IG_BAG_ROW_BITS);
     ig_value *shard_of = ig_make_cast(b, x->shard_of, IG_DT_i64);
     ig_value *row = ig_make_cast(b, x->row, IG_DT_i64);
-    ig_value *number = ig_make2(b, IG_OP_add, bounded_row(b, x, row),
+    ig_value *number = ig_make2(b, IG_OP_add, bounded_row(b, x->bags[0], row),
                                 ig_make2(b, IG_OP_shl, shard_of, bits));
     ig_value *is_row = ig_make2(b, IG_OP_and, ig_make2(b, IG_OP_ne, row, minus_one),
-                                is_below(b, shard_of, (int64_t)s->terms.count));
+                                is_below(b, shard_of, x->count));
     return ig_make3(b, IG_OP_where, is_row, number, minus_one);
 }
 
-/* A feature's entry of a list, for a bag of that feature alone. */
-static ig_attr own_entry(const sum *s, const shard *x, uint32_t slot) {
-    const ig_attr *attr = &x->bag->attrs[slot];
-    return attr->kind == IG_ATTR_INTS
-               ? ig_attr_of_ints(s->r->module, &attr->as.ints[x->number], 1)
-               : *attr;
+/* Feature `number`'s entries of lists, for a bag of that feature alone. */
+static void own_entries(ig_recogniser *r, const ig_op *bag, uint32_t number,
+                        ig_attr *out_attrs) {
+    for (uint32_t slot = 0; slot < IG_bag_attr_count; slot++) {
+        const ig_attr *attr = &bag->attrs[slot];
+        out_attrs[slot] = *attr;
+        if (attr->kind == IG_ATTR_INTS) {
+            out_attrs[slot] = ig_attr_of_ints(r->module, &attr->as.ints[number], 1);
+        }
+    }
+}
+
+ig_value *ig_shards_bag(ig_recogniser *r, ig_builder *b, const ig_shards *x) {
+    const ig_op   *bag = x->bags[0];
+    ig_bag_feature f = ig_bag_feature_at(bag, x->numbers[0]);
+    ig_value     **operands = IG_NEW_ARRAY(r->arena, ig_value *, x->count + f.operands);
+    int64_t        tables = x->count, last = IG_LAST_offset;
+    uint32_t       count = 0;
+    ig_attr        attrs[IG_bag_attr_count];
+    for (uint32_t i = 0; i < x->count; i++) {
+        ig_bag_feature own = ig_bag_feature_at(x->bags[i], x->numbers[i]);
+        operands[count++] = operand(x->bags[i], own.table);
+    }
+    operands[count++] = number_rows(b, x);
+    for (uint32_t i = f.ids + 1; i < f.table + f.operands; i++) {
+        bool is_new = i == f.begins && x->offsets;
+        operands[count++] = is_new ? x->offsets : operand(bag, i);
+    }
+    own_entries(r, bag, x->numbers[0], attrs);
+    attrs[IG_bag_tables] = ig_attr_of_ints(r->module, &tables, 1);
+    if (x->offsets) {
+        attrs[IG_bag_last] = ig_attr_of_ints(r->module, &last, 1);
+    }
+    ig_op_spec spec = {
+        .operands = operands, .operand_count = count, .result_count = 1, .attrs = attrs
+    };
+    return &ig_make_op(b, IG_OP_bag, &spec)->results[0];
 }
 
 static ig_value *make_bag(const sum *s, ig_builder *b, const shard *shards) {
-    const shard          *x = &shards[0];
-    const ig_bag_feature *f = &x->feature;
-    uint32_t              count = (uint32_t)s->terms.count;
-    ig_value **operands = IG_NEW_ARRAY(s->r->arena, ig_value *, count + f->operands);
-    int64_t    tables = count;
-    ig_attr    attrs[IG_bag_attr_count];
+    uint32_t      count = (uint32_t)s->terms.count;
+    const ig_op **bags = IG_NEW_ARRAY(s->r->arena, const ig_op *, count);
+    uint32_t     *numbers = IG_NEW_ARRAY(s->r->arena, uint32_t, count);
     for (uint32_t i = 0; i < count; i++) {
-        operands[i] = operand(shards[i].bag, shards[i].feature.table);
+        bags[i] = shards[i].bag;
+        numbers[i] = shards[i].number;
     }
-    operands[count] = number_rows(s, b, shards);
-    for (uint32_t i = 2; i < f->operands; i++) {
-        operands[count + i - 1] = operand(x->bag, f->table + i);
-    }
-    for (uint32_t slot = 0; slot < IG_bag_attr_count; slot++) {
-        attrs[slot] = own_entry(s, x, slot);
-    }
-    attrs[IG_bag_tables] = ig_attr_of_ints(s->r->module, &tables, 1);
-    ig_op_spec spec = { .operands = operands,
-                        .operand_count = count + f->operands - 1,
-                        .result_count = 1,
-                        .attrs = attrs };
-    return &ig_make_op(b, IG_OP_bag, &spec)->results[0];
+    ig_shards all = { .bags = bags,
+                      .numbers = numbers,
+                      .count = count,
+                      .shard_of = shards[0].shard_of,
+                      .row = shards[0].row };
+    return ig_shards_bag(s->r, b, &all);
 }
 
 static void look(ig_recogniser *r, ig_op *op) {

@@ -30,6 +30,15 @@
  *                    program computes, the sum of the shards' means.  That is done
  *                    where `whole` asks for it; else a warning says so.
  *
+ * Look-ups without pooling of such ids are put back in the order of before by the sort
+ * of their order; so each row is looked up where its id stood, in one bag over all
+ * shards:
+ *
+ *         %rows = concat (bag @s0, %ids2[0 : n] …), (bag @s1, %ids2[n : m] …)
+ *         %y = gather %rows, (sort (sort %key))
+ *       becomes
+ *         %y = bag @s0, @s1, %all, %off {pool = [3], tables = [2], …}  (bag_shards)
+ *
  * Where lengths and ids do not fit together the offsets are clamped, in the parts as in
  * the whole, with the same result.
  *
@@ -39,7 +48,7 @@
 #include "ir/build.h"
 #include "passes/bag_rows.h"
 #include "passes/jagged.h"
-#include "passes/recognise.h"
+#include "passes/shards.h"
 
 #include <string.h>
 
@@ -387,7 +396,7 @@ static bool follow_dealt(source *s) {
 
 static bool open_source(source *s, const ig_op *bag, const ig_bag_feature *f) {
     ig_module *module = s->j->module;
-    if (!f->begins || f->ends || f->pool == IG_POOL_none ||
+    if (!f->begins || f->ends ||
         (f->last != IG_LAST_ids && f->last != IG_LAST_offset)) {
         return false;
     }
@@ -523,7 +532,7 @@ static void look_at(ig_recogniser *r, ig_op *bag, const ig_jagged *j, uint32_t n
     source         s = { .j = j, .shard = -1 };
     s.keeps_parts = !skips || f.padding != INT64_MIN || f.pool == IG_POOL_max ||
                     (is_mean && !is_whole);
-    if (open_source(&s, bag, &f) && follow(&s)) {
+    if (f.pool != IG_POOL_none && open_source(&s, bag, &f) && follow(&s)) {
         rewrite(r, bag, number, &s);
     }
     const ig_op *sort = sort_of(bag, &f);
@@ -555,6 +564,153 @@ static void look(ig_recogniser *r, ig_op *bag) {
     }
 }
 
+/* ---- rows of dealt ids, put back in the order of ids ---- */
+
+/* Each shard's part of what is put back is the sum of its features' rows. */
+typedef struct restored {
+    ig_recogniser *r;
+    ig_jagged      j;
+    ig_value      *order; /* of the dealt ids among those before */
+    uint32_t       shards, features;
+    const ig_op  **bags; /* of feature 0 by shard, of feature 1 … */
+    uint32_t      *numbers;
+    source        *sources; /* of each feature in shard 0 */
+    ig_dim         end;     /* of the parts so far, in the dealt ids */
+} restored;
+
+typedef IG_VEC(const ig_value *) row_list;
+
+static bool collect_rows(ig_arena *arena, const ig_value *value, row_list *out,
+                         uint32_t depth) {
+    enum { DEPTH_MAX = 256, ROWS_MAX = 4096 };
+    const ig_op *add = ig_def(value, IG_OP_add);
+    if (depth > DEPTH_MAX || out->count >= ROWS_MAX ||
+        (!add && !ig_def(value, IG_OP_bag))) {
+        return false;
+    }
+    if (!add) {
+        IG_PUSH(arena, out, value);
+        return true;
+    }
+    return collect_rows(arena, operand(add, 0), out, depth + 1) &&
+           collect_rows(arena, operand(add, 1), out, depth + 1);
+}
+
+/* A look-up without pooling of a slice of the dealt ids, from `end` on. */
+static bool is_dealt_part(const restored *x, const ig_op *bag,
+                          const ig_bag_feature *f) {
+    const ig_op *slice = ig_def(operand(bag, f->ids), IG_OP_slice);
+    const ig_op *gather = slice && slices_rank_1(slice)
+                              ? ig_def(operand(slice, 0), IG_OP_gather)
+                              : NULL;
+    return gather && operand(gather, 1) == x->order && f->pool == IG_POOL_none &&
+           f->tables == 1 && !f->weights && f->padding == INT64_MIN &&
+           ig_attr_int(bag, IG_bag_negative, 0) == IG_NEGATIVE_skip &&
+           ig_attr_int(bag, IG_bag_offsets, 0) == IG_OFFSETS_clamp &&
+           ig_dim_equal(x->r->module, slice->attrs[IG_slice_starts].as.dims[0],
+                        x->end) == IG_YES;
+}
+
+/* Are two shards of a feature alike? */
+static bool is_same_feature(const restored *x, const ig_op *a, uint32_t a_number,
+                            const ig_op *b, uint32_t b_number) {
+    const ig_type *s = operand(a, ig_bag_feature_at(a, a_number).table)->type;
+    const ig_type *t = operand(b, ig_bag_feature_at(b, b_number).table)->type;
+    int64_t        rows = 0;
+    return s->kind == t->kind && s->dtype == t->dtype && s->rank == t->rank &&
+           ig_rows_equal(s->rows, t->rows) && s->dims[1] == t->dims[1] &&
+           ig_dim_constant(x->r->module, t->dims[0], &rows) && rows > 0 &&
+           rows < (int64_t)1 << IG_BAG_ROW_BITS &&
+           a->results[a_number].type->dtype == b->results[b_number].type->dtype &&
+           ig_attr_int(a, IG_bag_range, 0) == ig_attr_int(b, IG_bag_range, 0);
+}
+
+static bool read_rows(restored *x, uint32_t shard, uint32_t k, const ig_value *rows) {
+    const ig_op   *bag = rows->def;
+    uint32_t       number = rows->index, place = k * x->shards + shard;
+    ig_bag_feature f = ig_bag_feature_at(bag, number);
+    source         s = { .j = &x->j, .shard = -1 }, *first = &x->sources[k];
+    if (!is_dealt_part(x, bag, &f) || !open_source(&s, bag, &f) || !follow(&s) ||
+        s.shard != (int64_t)shard) {
+        return false;
+    }
+    x->bags[place] = bag;
+    x->numbers[place] = number;
+    *first = shard ? *first : s;
+    return s.bucket == first->bucket && s.ids == first->ids &&
+           s.lengths == first->lengths && is_equal(&s, s.at, first->at) &&
+           is_equal(&s, s.bags, first->bags) &&
+           is_same_feature(x, x->bags[(size_t)k * x->shards], x->numbers[k * x->shards],
+                           bag, number);
+}
+
+static bool read_part(restored *x, uint32_t shard, const ig_value *part) {
+    row_list rows = { 0 };
+    if (!collect_rows(x->r->arena, part, &rows, 0)) {
+        return false;
+    }
+    if (!x->features) {
+        x->features = (uint32_t)rows.count;
+        x->bags = IG_NEW_ARRAY(x->r->arena, const ig_op *, rows.count * x->shards);
+        x->numbers = IG_NEW_ARRAY(x->r->arena, uint32_t, rows.count * x->shards);
+        x->sources = IG_NEW_ARRAY(x->r->arena, source, rows.count);
+    }
+    bool is_read = rows.count == x->features;
+    for (uint32_t k = 0; is_read && k < x->features; k++) {
+        is_read = read_rows(x, shard, k, rows.items[k]);
+    }
+    x->end = ig_dim_add(x->r->module, x->end, part->type->dims[0]);
+    return is_read;
+}
+
+/* gather (concat …), (sort (sort key)): the sort of an order undoes it. */
+static bool read_restored(restored *x, const ig_op *gather) {
+    const ig_op *concat = ig_def(operand(gather, 0), IG_OP_concat);
+    const ig_op *back = ig_def(operand(gather, 1), IG_OP_sort);
+    if (!concat || !back || operand(gather, 1)->index != 1 ||
+        ig_attr_int(gather, IG_gather_axis, 0) != 0 ||
+        ig_attr_int(concat, IG_concat_axis, 0) != 0 ||
+        ig_attr_int(back, IG_sort_descending, 0)) {
+        return false;
+    }
+    x->order = operand(back, 0);
+    x->shards = concat->operand_count;
+    const ig_op *sort = ig_def(x->order, IG_OP_sort);
+    bool         is_read = sort && x->order->index == 1;
+    for (uint32_t i = 0; is_read && i < x->shards; i++) {
+        is_read = read_part(x, i, operand(concat, i));
+    }
+    return is_read;
+}
+
+/* Each id's row is looked up where the id stands; the order is that of the ids. */
+static void look_at_order(ig_recogniser *r, ig_op *gather) {
+    restored x = { .r = r };
+    ig_jagged_open(&x.j, r->graph, r->arena);
+    if (!ig_def(operand(gather, 0), IG_OP_concat) || !read_restored(&x, gather)) {
+        return;
+    }
+    ig_builder b = ig_builder_before(gather);
+    ig_value  *all = NULL;
+    for (uint32_t k = 0; k < x.features; k++) {
+        source   *s = &x.sources[k];
+        size_t    first = (size_t)k * x.shards;
+        ig_shards shards = { .bags = x.bags + first,
+                             .numbers = x.numbers + first,
+                             .count = x.shards,
+                             .shard_of = s->bucket,
+                             .row = s->ids };
+        s->to_end = false;
+        shards.offsets = make_offsets(s, &b, IG_DT_i64);
+        ig_value *rows = ig_shards_bag(r, &b, &shards);
+        all = all ? ig_make2(&b, IG_OP_add, all, rows) : rows;
+    }
+    ig_recogniser_replace(r, &gather->results[0], all);
+    ig_recogniser_sweep(r, gather);
+    r->run->changed = true;
+}
+
 ig_status ig_pass_bag_whole(ig_pass_run *run, ig_graph *graph) {
-    return ig_recognise(run, graph, IG_OP_bag, look);
+    IG_TRY(ig_recognise(run, graph, IG_OP_bag, look));
+    return ig_recognise(run, graph, IG_OP_gather, look_at_order);
 }

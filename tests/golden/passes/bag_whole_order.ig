@@ -1,0 +1,108 @@
+# bag_whole: rows of dealt ids that are put back in order are looked up where the ids stand; in another order they are not.
+# run: bag_whole,cse,dce
+module @m {
+  weight @low : f32[8, 4] = splat(1)
+  weight @high : f32[7, 4] = splat(2)
+  graph @main(%ids: i64[N], %lengths: i64[B], %other: i64[N]) -> (f32[N, 4], f32[N, 4]) {
+    %0 = const {value = i64[] 0}
+    %1 = const {value = i64[] 1}
+    %2 = const {value = i64[] 8}
+    %3 = dims {values = [N], scalar}
+    %4 = dims {values = [B], scalar}
+    %5 = cumsum %lengths {axis = 0, complete}
+    %6 = slice %5 {starts = [1], sizes = [B]}
+    %7 = range %0, %3, %1 : i64[N]
+    %8 = bucketize %7, %6 {right}
+    %9 = div %ids, %2
+    %10 = mul %9, %2
+    %11 = sub %ids, %10
+    %12 = mul %9, %4
+    %13 = add %12, %8
+    %14 = reshape %13 {to = [N, 1]}
+    %15 = expand %0 {to = [2*B]}
+    %16 = expand %1 {to = [N]}
+    %17 = scatter_nd %15, %14, %16 {reduce = add}
+    %18, %19 = sort %13 {axis = 0}
+    %20 = gather %11, %19 {axis = 0}
+    %21 = reshape %17 {to = [2, B]}
+    %22 = reduce %21 {op = sum, axes = [1]}
+    %23 = slice %22 {starts = [0], sizes = [1]}
+    bind %23 {symbols = [n]}
+    %24 = slice %17 {starts = [0], sizes = [B]}
+    %25 = cumsum %24 {axis = 0, complete, rising}
+    %26 = slice %20 {starts = [0], sizes = [min(N, n)]}
+    %27 = bag @low, %26, %25 {operands = [1], pool = [3], last = [1], negative = skip, range = first, offsets = clamp}
+    %28 = slice %17 {starts = [B], sizes = [B]}
+    %29 = cumsum %28 {axis = 0, complete, rising}
+    %30 = slice %20 {starts = [min(N, n)], sizes = [N - min(N, n)]}
+    %31 = bag @high, %30, %29 {operands = [1], pool = [3], last = [1], negative = skip, range = first, offsets = clamp}
+    %32 = concat %27, %31 {axis = 0}
+    %33, %34 = sort %19 {axis = 0}
+    %35 = gather %32, %34 {axis = 0}
+    %36, %37 = sort %other {axis = 0}
+    %38 = gather %32, %37 {axis = 0}
+    ret %35, %38
+  }
+}
+# expect:
+module @m {
+  weight @low : f32[8, 4] = splat(1)
+  weight @high : f32[7, 4] = splat(2)
+  graph @main(%ids: i64[N], %lengths: i64[B], %other: i64[N]) -> (f32[N, 4], f32[N, 4]) {
+    %0 = const {value = 0} : i64[]
+    %1 = const {value = 1} : i64[]
+    %2 = const {value = 8} : i64[]
+    %3 = dims {values = [N], scalar} : i64[]
+    %4 = dims {values = [B], scalar} : i64[]
+    %5 = cumsum %lengths {axis = 0, complete} : i64[B + 1]
+    %6 = slice %5 {starts = [1], sizes = [B]} : i64[B]
+    %7 = range %0, %3, %1 : i64[N]
+    %8 = bucketize %7, %6 {right} : i64[N]
+    %9 = div %ids, %2 : i64[N]
+    %10 = mul %9, %2 : i64[N]
+    %11 = sub %ids, %10 : i64[N]
+    %12 = mul %9, %4 : i64[N]
+    %13 = add %12, %8 : i64[N]
+    %14 = reshape %13 {to = [N, 1]} : i64[N, 1]
+    %15 = expand %0 {to = [2*B]} : i64[2*B]
+    %16 = expand %1 {to = [N]} : i64[N]
+    %17 = scatter_nd %15, %14, %16 {reduce = add} : i64[2*B]
+    %18, %19 = sort %13 {axis = 0} : i64[N], i64[N]
+    %20 = gather %11, %19 {axis = 0} : i64[N]
+    %21 = reshape %17 {to = [2, B]} : i64[2, B]
+    %22 = reduce %21 {op = sum, axes = [1]} : i64[2]
+    %23 = slice %22 {starts = [0], sizes = [1]} : i64[1]
+    bind %23 {symbols = [n]}
+    %24 = slice %17 {starts = [0], sizes = [B]} : i64[B]
+    %25 = cumsum %24 {axis = 0, complete, rising} : i64[B + 1]
+    %26 = slice %20 {starts = [0], sizes = [min(N, n)]} : i64[min(N, n)]
+    %27 = bag @low, %26, %25 {operands = [1], pool = [3], last = [1], negative = skip, range = first, offsets = clamp} : f32[min(N, n), 4]
+    %28 = slice %17 {starts = [B], sizes = [B]} : i64[B]
+    %29 = cumsum %28 {axis = 0, complete, rising} : i64[B + 1]
+    %30 = slice %20 {starts = [min(N, n)], sizes = [max(0, N - n)]} : i64[max(0, N - n)]
+    %31 = bag @high, %30, %29 {operands = [1], pool = [3], last = [1], negative = skip, range = first, offsets = clamp} : f32[max(0, N - n), 4]
+    %32 = concat %27, %31 {axis = 0} : f32[N, 4]
+    %33 = cumsum %lengths {axis = 0, complete, rising} : i64[B + 1]
+    %34 = slice %33 {starts = [0], sizes = [B + 1], steps = [1]} : i64[B + 1]
+    %35 = const {value = -1} : i64[]
+    %36 = const {value = 40} : i64[]
+    %37 = shl %9, %36 : i64[N]
+    %38 = const {value = 1099511627775} : i64[]
+    %39 = cast %38 {to = u64} : u64[]
+    %40 = cast %11 {to = u64} : u64[N]
+    %41 = lt %40, %39 : bool[N]
+    %42 = where %41, %11, %38 : i64[N]
+    %43 = add %42, %37 : i64[N]
+    %44 = const {value = 2} : i64[]
+    %45 = cast %44 {to = u64} : u64[]
+    %46 = cast %9 {to = u64} : u64[N]
+    %47 = lt %46, %45 : bool[N]
+    %48 = ne %11, %35 : bool[N]
+    %49 = and %48, %47 : bool[N]
+    %50 = where %49, %43, %35 : i64[N]
+    %51 = bag @low, @high, %50, %34 {operands = [1], pool = [3], last = [1], negative = skip, range = first, offsets = clamp, tables = [2]} : f32[N, 4]
+    %52, %53 = sort %other {axis = 0} : i64[N], i64[N]
+    %54 = gather %32, %53 {axis = 0} : f32[N, 4]
+    ret %51, %54
+  }
+}
