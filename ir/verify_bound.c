@@ -34,9 +34,12 @@ typedef struct mention {
     const ig_op *op;
 } mention;
 
+/* What stands for an expression has its value with what that mentions, which is
+ * visited too. */
 static void check_symbol(void *user, uint32_t symbol) {
     mention *m = user;
-    if (!ig_map_get_id(&m->v->bound, symbol)) {
+    bool     is_defined = ig_symbol_at(m->v->module, symbol)->defined != 0;
+    if (!is_defined && !ig_map_get_id(&m->v->bound, symbol)) {
         ig_verify_defect(m->v, m->op, "'%s' has no value yet",
                          ig_symbol_at(m->v->module, symbol)->name);
         ig_map_set_id(&m->v->bound, symbol, m->v); /* said once */
