@@ -51,13 +51,18 @@ torch_shapes() {
     verify dynamic cpu "${cases[@]}"
 }
 
+# peers_have MODULES: the bench's peers, or else the system's Python, have them all.
+peers_have() {
+    local peers=${INGOT_PEERS:-${XDG_CACHE_HOME:-$HOME/.cache}/ingot/peers}
+    python_for "$1" "$peers/bin/python" python3 >/dev/null && return
+    skip 1 "no $1 to make cases with (INGOT_PEERS)"
+    return 1
+}
+
 # TorchRec's modules at random, against torch and FBGEMM; extents known and not.
 torchrec_modules() {
-    local cases form peers=${INGOT_PEERS:-${XDG_CACHE_HOME:-$HOME/.cache}/ingot/peers}
-    if ! python_for "torchrec, fbgemm_gpu" "$peers/bin/python" python3 >/dev/null; then
-        skip 1 "no torchrec to make modules with (INGOT_PEERS)"
-        return
-    fi
+    local cases form
+    peers_have "torchrec, fbgemm_gpu" || return 0
     make_cases torchrec_modules "modules of TorchRec" \
         --count $([ "$full" = 0 ] && echo 8 || echo 80) || return
     for form in static dynamic; do
@@ -68,11 +73,8 @@ torchrec_modules() {
 
 # Calls of FBGEMM's operators on jagged and sparse features, against FBGEMM.
 jagged_sparse_ops() {
-    local cases form peers=${INGOT_PEERS:-${XDG_CACHE_HOME:-$HOME/.cache}/ingot/peers}
-    if ! python_for "torch, fbgemm_gpu" "$peers/bin/python" python3 >/dev/null; then
-        skip 1 "no fbgemm to call operators of (INGOT_PEERS)"
-        return
-    fi
+    local cases form
+    peers_have "torch, fbgemm_gpu" || return 0
     make_cases jagged_sparse_ops "calls of FBGEMM's operators" \
         --count $([ "$full" = 0 ] && echo 60 || echo 600) || return
     for form in static dynamic; do

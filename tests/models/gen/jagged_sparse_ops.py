@@ -27,6 +27,8 @@ import numpy as np
 import torch
 import fbgemm_gpu  # noqa: F401  (registers the operators)
 
+from values_json import write_set
+
 OPS = torch.ops.fbgemm
 FLOATS = [torch.float32, torch.float32, torch.float16]
 NUMBERS = [torch.float32, torch.float32, torch.int64, torch.int32]
@@ -825,30 +827,6 @@ def script(body, tensors, fixed):
     for name in fixed:
         module.register_buffer(name, tensors[name])
     return torch.jit.script(module.eval()), source
-
-
-def node_of(value, tensors):
-    """The node of values.json; tensors are appended to the list."""
-    if isinstance(value, torch.Tensor):
-        tensors.append(value.detach().clone())
-        return {"tensor": len(tensors) - 1, "dtype": str(value.dtype)[6:],
-                "shape": list(value.shape)}
-    if isinstance(value, (tuple, list)):
-        name = "tuple" if isinstance(value, tuple) else "list"
-        return {name: [node_of(item, tensors) for item in value]}
-    return {type(value).__name__: value}
-
-
-def write_set(folder, arguments, result):
-    folder.mkdir()
-    values = {"method": "forward"}
-    for name, prefix, what in (("args", "input", arguments), ("result", "output", result)):
-        tensors = []
-        node = node_of(what, tensors)
-        values[name] = node["list"] if name == "args" else node
-        for i, tensor in enumerate(tensors):
-            np.save(folder / f"{prefix}_{i}.npy", tensor.numpy())
-    (folder / "values.json").write_text(json.dumps(values))
 
 
 def parts_of(body, call, fixed=(), expected=None):

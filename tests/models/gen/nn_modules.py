@@ -19,46 +19,24 @@ import warnings
 
 warnings.filterwarnings("ignore")
 
-import numpy as np
 import torch
 from torch import nn
 from torch.package import PackageExporter
 
+from values_json import write_set
+
 TOLERANCE = {"rtol": 1e-4, "atol": 1e-5}
 
 
-def node_of(value, tensors):
-    """The node of values.json; tensors are appended to the list."""
-    if isinstance(value, torch.Tensor):
-        tensors.append(value.clone())
-        return {"tensor": len(tensors) - 1, "dtype": str(value.dtype)[6:],
-                "shape": list(value.shape)}
-    if value is None:
-        return {"none": True}
-    if isinstance(value, bool):
-        return {"bool": value}
-    if isinstance(value, tuple):
-        return {"tuple": [node_of(item, tensors) for item in value]}
-    raise TypeError(type(value))
-
-
 def write_case(folder, module, args):
-    data = folder / "test_data_set_0"
-    data.mkdir(parents=True)
+    folder.mkdir(parents=True)
     with PackageExporter(str(folder / "package.pt")) as exporter:
         exporter.extern("**")
         exporter.save_pickle("model", "model.pkl", module)
-    inputs, outputs = [], []
-    nodes = [node_of(arg, inputs) for arg in args]
     with torch.no_grad():
-        result = node_of(module(*args), outputs)
-    values = {"method": "forward", "args": nodes, "result": result}
-    (data / "values.json").write_text(json.dumps(values))
+        write_set(folder / "test_data_set_0", args, module(*args))
     case = {"name": folder.name, "model": "package.pt", "tolerance": TOLERANCE}
     (folder / "case.json").write_text(json.dumps(case))
-    for name, tensors in (("input", inputs), ("output", outputs)):
-        for index, tensor in enumerate(tensors):
-            np.save(data / f"{name}_{index}.npy", tensor.numpy())
 
 
 rand = torch.randn

@@ -11,7 +11,6 @@ case.json, which `ingot verify` reads.  Expected values are those of the archive
 torch again.  Needs torch.
 """
 
-import enum
 import json
 import math
 import pathlib
@@ -22,36 +21,13 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
 
 warnings.filterwarnings("ignore")
 
-import numpy as np
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
+from values_json import write_set
+
 T = torch.Tensor
-
-
-def node_of(value, tensors):
-    """The node of values.json; tensors are appended to the list."""
-    if isinstance(value, torch.Tensor):
-        tensors.append(value.detach().resolve_conj().clone())
-        return {"tensor": len(tensors) - 1, "dtype": str(value.dtype)[6:],
-                "shape": list(value.shape)}
-    if value is None:
-        return {"none": True}
-    if isinstance(value, enum.Enum):
-        return {"enum": value.name, "value": value.value}
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return {"namedtuple": [[k, node_of(v, tensors)]
-                               for k, v in zip(value._fields, value)]}
-    if isinstance(value, complex):
-        return {"complex": [value.real, value.imag]}
-    for kind, name in ((bool, "bool"), (int, "int"), (float, "float"), (str, "str")):
-        if isinstance(value, kind):
-            return {name: value}
-    if isinstance(value, (tuple, list)):
-        name = "tuple" if isinstance(value, tuple) else "list"
-        return {name: [node_of(item, tensors) for item in value]}
-    return {"dict": [[k, node_of(v, tensors)] for k, v in value.items()]}
 
 
 def clone(value):
@@ -62,17 +38,6 @@ def clone(value):
     if isinstance(value, dict):
         return {k: clone(v) for k, v in value.items()}
     return value
-
-
-def write_set(folder, method, args, result):
-    folder.mkdir(parents=True)
-    inputs, outputs = [], []
-    values = {"method": method, "args": [node_of(arg, inputs) for arg in args],
-              "result": node_of(result, outputs)}
-    (folder / "values.json").write_text(json.dumps(values))
-    for name, tensors in (("input", inputs), ("output", outputs)):
-        for index, tensor in enumerate(tensors):
-            np.save(folder / f"{name}_{index}.npy", tensor.contiguous().numpy())
 
 
 def sc(name, module, sets):
@@ -88,7 +53,7 @@ def sc(name, module, sets):
         loaded = torch.jit.load(str(folder / "model.pt"))
         with torch.no_grad():
             result = getattr(loaded, method)(*clone(args))
-        write_set(folder / f"test_data_set_{index}", method, args, result)
+        write_set(folder / f"test_data_set_{index}", args, result, method)
 
 
 def randn(*size, n):

@@ -40,6 +40,8 @@ from torchrec.modules.feature_processor_ import PositionWeightedModuleCollection
 from torchrec.modules.fp_embedding_modules import FeatureProcessedEmbeddingBagCollection
 from torchrec.quant import embedding_modules as quantised
 
+from values_json import write_set
+
 CPU = torch.device("cpu")
 TRACED_WHOLE = ["IntNBitTableBatchedEmbeddingBagsCodegen"]
 QUANTISED = {
@@ -48,59 +50,6 @@ QUANTISED = {
 }
 ROW_DTYPES = [torch.int8] * 3 + [torch.float16, torch.quint4x2, torch.quint2x4,
                                  torch.float32]
-
-# ---- values ----
-
-
-def is_a(value, kind):
-    """Results of scripted calls are objects of script classes."""
-    type_of = getattr(value, "_type", None)
-    return isinstance(value, kind) or (callable(type_of) and
-                                       str(type_of()).endswith("." + kind.__name__))
-
-
-def node_of(value, tensors):
-    """The node of values.json; tensors are appended to the list."""
-
-    def optional(tensor):
-        return None if tensor is None else node_of(tensor, tensors)
-
-    if isinstance(value, torch.Tensor):
-        tensors.append(value.detach().clone())
-        return {"tensor": len(tensors) - 1, "dtype": str(value.dtype)[6:],
-                "shape": list(value.shape)}
-    if is_a(value, KeyedJaggedTensor):
-        return {"kjt": {"keys": list(value.keys()), "values": optional(value.values()),
-                        "lengths": optional(value.lengths()),
-                        "weights": optional(value.weights_or_none())}}
-    if is_a(value, KeyedTensor):
-        return {"kt": {"keys": list(value.keys()),
-                       "length_per_key": list(value.length_per_key()),
-                       "values": optional(value.values())}}
-    if is_a(value, JaggedTensor):
-        return {"jt": {"values": optional(value.values()),
-                       "lengths": optional(value.lengths()),
-                       "weights": optional(value.weights_or_none())}}
-    if isinstance(value, (tuple, list)):
-        name = "tuple" if isinstance(value, tuple) else "list"
-        return {name: [node_of(item, tensors) for item in value]}
-    if isinstance(value, dict):
-        return {"dict": [[key, node_of(item, tensors)] for key, item in value.items()]}
-    return {type(value).__name__: value}
-
-
-def write_set(folder, arguments, result):
-    folder.mkdir()
-    values = {"method": "forward"}
-    for name, prefix, what in (("args", "input", list(arguments)),
-                               ("result", "output", result)):
-        tensors = []
-        node = node_of(what, tensors)
-        values[name] = node["list"] if name == "args" else node
-        for i, tensor in enumerate(tensors):
-            np.save(folder / f"{prefix}_{i}.npy", tensor.numpy())
-    (folder / "values.json").write_text(json.dumps(values))
-
 
 # ---- tables and ids ----
 
