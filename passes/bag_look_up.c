@@ -27,10 +27,10 @@ static bool read_rows(ig_value *value, ig_look_up *out) {
     out->rows = value->type;
     for (uint32_t i = 0; value && i < DEPTH_MAX; i++) {
         const ig_op *op = value->def;
-        bool         is_look_up =
-            op && op->code == IG_OP_gather && ig_attr_int(op, IG_gather_axis, 0) == 0 &&
-            ig_value_is_table(op->operands[0].value) &&
-            !ig_constant_of(op->operands[1].value);
+        bool         is_look_up = op && op->code == IG_OP_gather &&
+                          ig_attr_int(op, IG_gather_axis, 0) == 0 &&
+                          ig_value_is_table(op->operands[0].value) &&
+                          !ig_constant_of(op->operands[1].value);
         if (is_look_up) {
             out->table = op->operands[0].value;
             out->ids = op->operands[1].value;

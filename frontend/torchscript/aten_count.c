@@ -22,9 +22,9 @@ ig_status ig_ts_op_bincount(ig_ts_call *call) {
     int64_t   least = ig_aten_int(call, 2);
     ig_dim    one = 1;
     IG_TRY(call->status);
-    ig_dtype  dtype = !weights                            ? IG_DT_i64
-                      : weights->type->dtype == IG_DT_f32 ? IG_DT_f32
-                                                          : IG_DT_f64;
+    ig_dtype dtype = !weights                            ? IG_DT_i64
+                     : weights->type->dtype == IG_DT_f32 ? IG_DT_f32
+                                                         : IG_DT_f64;
     if (ig_dim_equal(call->module, x->type->dims[0], 0) == IG_YES) {
         dtype = IG_DT_i64; /* torch looks at no weights then */
     }

@@ -249,9 +249,8 @@ TEST(rows_of_tables_know_their_bytes) {
 
 UNIT_SUITE(fold_tensor, every_code_decodes_as_defined_and_comes_back,
            every_gap_rounds_to_nearest_even, overflow_saturates_or_leaves_the_range,
-           known_codes,
-           packed_elements_do_not_touch_their_neighbours, low_bits_come_first,
-           integers_saturate_from_floats_and_wrap_from_integers,
+           known_codes, packed_elements_do_not_touch_their_neighbours,
+           low_bits_come_first, integers_saturate_from_floats_and_wrap_from_integers,
            large_integers_become_floats_in_one_rounding, unaligned_memory_may_be_read,
            sizes_are_checked_before_memory_is_asked_for,
            rows_of_tables_know_their_bytes, small_floats_have_neither_infinity_nor_nan)

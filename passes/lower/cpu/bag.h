@@ -22,14 +22,15 @@ typedef struct bag_feature {
 } bag_feature;
 
 /* Numbers that may differ from feature to feature. */
-#define BAG_NUMBER_ROWS(X)                                                           \
-    X(rows)                                                                          \
-    X(padding)                                                                       \
-    X(id_stride)                                                                     \
-    X(bag_stride)                                                                    \
-    X(length)                                                                        \
-    X(id_count) X(weight_stride) X(weight_bag_stride) X(begin_stride) X(begin_count) \
-        X(end_stride) X(out_stride) X(bags) X(window_bags) X(first_tile)
+#define BAG_NUMBER_ROWS(X)                                                             \
+    X(rows)                                                                            \
+    X(padding)                                                                         \
+    X(id_stride)                                                                       \
+    X(bag_stride)                                                                      \
+    X(length)                                                                          \
+    X(id_count)                                                                        \
+    X(weight_stride) X(weight_bag_stride) X(begin_stride) X(begin_count) X(end_stride) \
+        X(out_stride) X(bags) X(window_bags) X(first_tile)
 
 typedef enum bag_number {
 #define BAG_NUMBER(name) BAG_##name,
