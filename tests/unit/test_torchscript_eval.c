@@ -141,69 +141,69 @@ typedef struct refusal {
     const char *words;
 } refusal;
 
+static const refusal refusals[] = {
+    { "    ops.prim.RaiseException(\"no\", \"builtins.ValueError\")\n"
+      "    return x\n",
+      IG_INVALID, "ValueError: no" },
+    { "    return torch.no_such_op(x)\n", IG_UNSUPPORTED, "aten::no_such_op" },
+    { "    t = torch.tensor([[1, 1]], dtype=3)\n"
+      "    a, b, c = "
+      "ops.fbgemm.permute_2D_sparse_preallocated_out(torch.tensor([0], "
+      "dtype=3), t, torch.tensor([1, 2]), None, None, t)\n"
+      "    return a\n",
+      IG_UNSUPPORTED, "leave them out" },
+    { "    a = ops.fbgemm.reorder_batched_ad_lengths(torch.tensor([1, 1]), "
+      "torch.tensor([0, 2]), 2, False, 1)\n"
+      "    return a\n",
+      IG_INVALID, "max_batch_size" },
+    { "    t = torch.to(x, 4)\n"
+      "    i = torch.flatten(t)\n"
+      "    a, b = ops.fbgemm.zero_collision_hash(i, t, 4, True)\n"
+      "    return a\n",
+      IG_UNSUPPORTED, "readonly=True" },
+    { "    t = torch.to(x, 4)\n"
+      "    i = torch.flatten(t)\n"
+      "    a, b = ops.fbgemm.zero_collision_hash(i, t, 4, False, -1, True)\n"
+      "    return a\n",
+      IG_UNSUPPORTED, "circular_probe" },
+    { "    t = torch.to(x, 4)\n"
+      "    i = torch.flatten(t)\n"
+      "    a, b = ops.fbgemm.zero_collision_hash(i, t, 4, True, -1, True, None, "
+      "None, t)\n"
+      "    return a\n",
+      IG_UNSUPPORTED, "for tables that change" },
+    { "    t = torch.to(x, 4)\n"
+      "    i = torch.flatten(t)\n"
+      "    a, b = ops.fbgemm.zero_collision_hash(i, t, 4, True, -1, True, i)\n"
+      "    return a\n",
+      IG_INVALID, "offsets" },
+    { "    t = torch.to(x, 4)\n"
+      "    a, b = ops.fbgemm.zero_collision_hash(t, t, 4, True, -1, True)\n"
+      "    return a\n",
+      IG_INVALID, "input" },
+    { "    return torch.add_(torch.expand(torch.select(x, 0, 0), [3, -1]), 1)\n",
+      IG_INVALID, "expanded" },
+    { "    l = [1, 2]\n"
+      "    return torch.mul(x, l[2])\n",
+      IG_INVALID, "list index out of range" },
+    { "    if bool(torch.gt(torch.sum(x), 0)):\n"
+      "      r : Optional[Tensor] = None\n"
+      "    else:\n"
+      "      r = x\n"
+      "    return torch.add(r, 1)\n",
+      IG_UNSUPPORTED, "None in one, Tensor in the other" },
+    { "    t = torch.gt(x, 0)\n"
+      "    return torch.einsum(\"ij,ij->i\", [t, t])\n",
+      IG_INVALID, "no sums of products" },
+    { "    return (self).forward(x, )\n", IG_LIMIT, "nested more than" },
+    { "    return torch.zeros([1099511627776, 1099511627776])\n", IG_LIMIT,
+      "(aten::zeros): the result has more elements than can be counted" },
+    { "    y = torch.zeros([2])\n"
+      "    return torch.repeat(y, [4611686018427387904])\n",
+      IG_LIMIT, "(aten::repeat): the result has more elements than can be counted" },
+};
+
 TEST(what_cannot_be_is_refused_with_words) {
-    static const refusal refusals[] = {
-        { "    ops.prim.RaiseException(\"no\", \"builtins.ValueError\")\n"
-          "    return x\n",
-          IG_INVALID, "ValueError: no" },
-        { "    return torch.no_such_op(x)\n", IG_UNSUPPORTED, "aten::no_such_op" },
-        { "    t = torch.tensor([[1, 1]], dtype=3)\n"
-          "    a, b, c = "
-          "ops.fbgemm.permute_2D_sparse_preallocated_out(torch.tensor([0], "
-          "dtype=3), t, torch.tensor([1, 2]), None, None, t)\n"
-          "    return a\n",
-          IG_UNSUPPORTED, "leave them out" },
-        { "    a = ops.fbgemm.reorder_batched_ad_lengths(torch.tensor([1, 1]), "
-          "torch.tensor([0, 2]), 2, False, 1)\n"
-          "    return a\n",
-          IG_INVALID, "max_batch_size" },
-        { "    t = torch.to(x, 4)\n"
-          "    i = torch.flatten(t)\n"
-          "    a, b = ops.fbgemm.zero_collision_hash(i, t, 4, True)\n"
-          "    return a\n",
-          IG_UNSUPPORTED, "readonly=True" },
-        { "    t = torch.to(x, 4)\n"
-          "    i = torch.flatten(t)\n"
-          "    a, b = ops.fbgemm.zero_collision_hash(i, t, 4, False, -1, True)\n"
-          "    return a\n",
-          IG_UNSUPPORTED, "circular_probe" },
-        { "    t = torch.to(x, 4)\n"
-          "    i = torch.flatten(t)\n"
-          "    a, b = ops.fbgemm.zero_collision_hash(i, t, 4, True, -1, True, None, "
-          "None, t)\n"
-          "    return a\n",
-          IG_UNSUPPORTED, "for tables that change" },
-        { "    t = torch.to(x, 4)\n"
-          "    i = torch.flatten(t)\n"
-          "    a, b = ops.fbgemm.zero_collision_hash(i, t, 4, True, -1, True, i)\n"
-          "    return a\n",
-          IG_INVALID, "offsets" },
-        { "    t = torch.to(x, 4)\n"
-          "    a, b = ops.fbgemm.zero_collision_hash(t, t, 4, True, -1, True)\n"
-          "    return a\n",
-          IG_INVALID, "input" },
-        { "    return torch.add_(torch.expand(torch.select(x, 0, 0), [3, -1]), 1)\n",
-          IG_INVALID, "expanded" },
-        { "    l = [1, 2]\n"
-          "    return torch.mul(x, l[2])\n",
-          IG_INVALID, "list index out of range" },
-        { "    if bool(torch.gt(torch.sum(x), 0)):\n"
-          "      r : Optional[Tensor] = None\n"
-          "    else:\n"
-          "      r = x\n"
-          "    return torch.add(r, 1)\n",
-          IG_UNSUPPORTED, "None in one, Tensor in the other" },
-        { "    t = torch.gt(x, 0)\n"
-          "    return torch.einsum(\"ij,ij->i\", [t, t])\n",
-          IG_INVALID, "no sums of products" },
-        { "    return (self).forward(x, )\n", IG_LIMIT, "nested more than" },
-        { "    return torch.zeros([1099511627776, 1099511627776])\n", IG_LIMIT,
-          "(aten::zeros): the result has more elements than can be counted" },
-        { "    y = torch.zeros([2])\n"
-          "    return torch.repeat(y, [4611686018427387904])\n",
-          IG_LIMIT,
-          "(aten::repeat): the result has more elements than can be counted" },
-    };
     for (size_t i = 0; i < IG_COUNT_OF(refusals); i++) {
         program p;
         char    source[2000];
