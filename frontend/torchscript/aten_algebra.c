@@ -23,6 +23,9 @@ ig_status ig_ts_op_tensordot(ig_ts_call *call) {
         uint32_t own = values[side]->type->rank, next = side ? count[1] : 0,
                  first = rank;
         uint64_t seen = 0;
+        if (count[side] > own) {
+            return ig_ts_fail(call, IG_INVALID, "axes do not fit rank %u", own);
+        }
         uint32_t at = side ? 0 : own - count[0];
         summed = 1;
         for (uint32_t i = 0; i < count[side]; i++) {

@@ -145,6 +145,8 @@ static const refusal refusals[] = {
     { "    ops.prim.RaiseException(\"no\", \"builtins.ValueError\")\n"
       "    return x\n",
       IG_INVALID, "ValueError: no" },
+    { "    return torch.tensordot(x, x, [-1, 0, 1], [0, 1, 1])\n", IG_INVALID,
+      "axes do not fit" },
     { "    return torch.no_such_op(x)\n", IG_UNSUPPORTED, "aten::no_such_op" },
     { "    t = torch.tensor([[1, 1]], dtype=3)\n"
       "    a, b, c = "
