@@ -142,6 +142,62 @@ static gemm_cursor results_behind(const gemm *g, ig_builder *b, const gemm_block
                           .level = 1 }; /* the last one is fetched again and again */
 }
 
+/* ---- copied rows ---- */
+
+/* Is this the first sliver that needs these rows of A? */
+static ig_value *is_first_use(ig_builder *b, const gemm_block *tile) {
+    const gemm_range *range = tile->range;
+    ig_value         *is_first = k_compare(b, IG_OP_eq, tile->column, range->column);
+    return k_where(b, range->is_new, is_first, range->is_new);
+}
+
+/* Rows of A whose lines share sets of L1 evict each other as they are summed up, or are
+ * told apart slowly: the part that a pass sums is copied once for all columns. */
+static void copy_rows(const gemm *g, ig_builder *b, const gemm_block *tile,
+                      ig_value *count) {
+    const gemm_range *range = tile->range;
+    uint32_t          lanes = g->shape.lanes;
+    ig_value         *zero = k_i64(b, 0), *one = k_i64(b, 1);
+    k_loop            rows = k_loop_open(b, zero, count, one, NULL, 0);
+    ig_builder       *in = &rows.b;
+    ig_value         *row = k_add(in, tile->row, rows.index);
+    ig_value         *from = k_offset(in, g->a->buffer, k_mul(in, row, g->lda));
+    ig_value *place = k_mul(in, k_sub(in, row, range->row), k_i64(in, g->copy_stride));
+    ig_value *to = k_offset(in, g->copy, place);
+    k_loop    line = k_loop_open(in, range->k, range->k_end, k_i64(in, lanes), NULL, 0);
+    ig_value *left = k_sub(&line.b, g->k, line.index);
+    ig_value *x = k_load_count(&line.b, from, line.index, lanes, left);
+    k_store(&line.b, x, to, line.index); /* rows of the copy are whole vectors */
+    k_loop_close(&line, NULL, 0);
+    k_loop_close(&rows, NULL, 0);
+}
+
+static void copy_new_rows(const gemm *g, ig_builder *b, const gemm_block *tile,
+                          ig_value *count) {
+    if (!g->copy) {
+        return;
+    }
+    k_if is_new = k_if_open(b, is_first_use(b, tile), NULL, 0);
+    copy_rows(g, &is_new.then, tile, count);
+    k_if_close(&is_new, NULL, NULL);
+}
+
+/* The rows behind this block, of which the next one makes a copy. */
+static gemm_cursor copied_behind(const gemm *g, ig_builder *b, const gemm_block *tile,
+                                 ig_value *rows) {
+    ig_value *next = k_add(b, tile->row, rows), *zero = k_i64(b, 0);
+    ig_value *is_inside = k_compare(b, IG_OP_lt, next, g->m);
+    ig_value *is_wanted = k_where(b, is_inside, is_first_use(b, tile), is_inside);
+    ig_value *row = k_where(b, is_wanted, next, tile->row);
+    return (gemm_cursor){
+        .buffer = g->a->buffer,
+        .first = k_add(b, k_mul(b, row, g->lda), tile->range->k),
+        .step = k_where(b, is_wanted, k_i64(b, 1), zero),
+        .across = k_where(b, is_wanted, g->lda, zero),
+        .level = 2,
+    };
+}
+
 static void add_cursor(gemm_block *tile, gemm_cursor c) {
     tile->cursors[tile->cursor_count++] = c;
 }
@@ -165,7 +221,10 @@ static void emit_sliver(const gemm *g, ig_builder *b, const gemm_range *range,
     ig_value     *is_several = k_compare(in, IG_OP_lt, k_i64(in, 1), blocks.count);
     ig_value     *fetched = k_where(in, is_several, number, k_i64(in, panels));
     add_cursor(&tile, panels_behind(g, in, &tile, fetched));
-    if (!g->is_deep && !g->copy) {
+    copy_new_rows(g, in, &tile, blocks.rows);
+    if (g->copy) {
+        add_cursor(&tile, copied_behind(g, in, &tile, blocks.rows));
+    } else if (!g->is_deep) {
         add_cursor(&tile, rows_behind(g, in, &tile, blocks.rows));
     } else if (g->is_narrow) {
         add_cursor(&tile, rows_ahead(g, in, &tile));
@@ -183,6 +242,7 @@ static void emit_single(const gemm *g, ig_builder *b, const gemm_range *range,
     gemm_block tile = {
         .range = range, .panels = panels, .row = range->row, .column = column
     };
+    copy_new_rows(g, b, &tile, range->rows);
     if (g->is_shallow && !g->copy && allowed.low < allowed.high) {
         add_cursor(&tile, rows_behind(g, b, &tile, range->rows));
     }
@@ -320,33 +380,6 @@ static void emit_passes(const gemm *g, ig_builder *b, gemm_range range) {
     k_loop_close(&passes, NULL, 0);
 }
 
-/* Rows of A whose lines share sets of L1 evict each other as they are summed up, or are
- * told apart slowly: they are copied once for all columns of the tile. */
-static void copy_rows(const gemm *g, ig_builder *b, const gemm_range *range) {
-    uint32_t    lanes = g->shape.lanes;
-    ig_value   *zero = k_i64(b, 0), *one = k_i64(b, 1);
-    k_loop      rows = k_loop_open(b, zero, range->rows, one, NULL, 0);
-    ig_builder *in = &rows.b;
-    ig_value   *row = k_mul(in, k_add(in, range->row, rows.index), g->lda);
-    ig_value   *from = k_offset(in, g->a->buffer, row);
-    ig_value   *to = k_offset(in, g->copy,
-                              k_mul(in, rows.index, k_i64(in, g->copy_stride)));
-    k_loop      line = k_loop_open(in, zero, g->k, k_i64(in, lanes), NULL, 0);
-    ig_value   *left = k_sub(&line.b, g->k, line.index);
-    ig_value   *x = k_load_count(&line.b, from, line.index, lanes, left);
-    k_store(&line.b, x, to, line.index); /* rows of the copy are whole vectors */
-    k_loop_close(&line, NULL, 0);
-    k_loop_close(&rows, NULL, 0);
-}
-
-static void copy_new_rows(const gemm *g, ig_builder *b, const gemm_range *range,
-                          ig_value *is_start) {
-    ig_value *is_first = k_compare(b, IG_OP_eq, range->column, k_i64(b, 0));
-    k_if      is_new = k_if_open(b, k_where(b, is_start, is_start, is_first), NULL, 0);
-    copy_rows(g, &is_new.then, range);
-    k_if_close(&is_new, NULL, NULL);
-}
-
 static void emit_tiles(const gemm *g) {
     ig_lower   *lower = g->lower;
     ig_builder *b = &lower->b;
@@ -373,7 +406,9 @@ static void emit_tiles(const gemm *g) {
          .column_end = k_min(in, column_end, padded),
     };
     if (g->copy) {
-        copy_new_rows(g, in, &range, k_compare(in, IG_OP_eq, loop.index, begin));
+        ig_value *is_start = k_compare(in, IG_OP_eq, loop.index, begin);
+        ig_value *is_first = k_compare(in, IG_OP_eq, column, k_i64(in, 0));
+        range.is_new = k_where(in, is_start, is_start, is_first);
     }
     emit_passes(g, in, range);
     k_loop_close(&loop, NULL, 0);

@@ -34,6 +34,7 @@ typedef struct gemm_range {
     ig_value *row, *rows; /* first, count */
     ig_value *column, *column_end;
     ig_value *k, *k_end; /* of this pass */
+    ig_value *is_new; /* are its rows to be copied? NULL: they are read as they lie */
 } gemm_range;
 
 /* What to fetch for later while summing up, a line for each k: first, first + step … up
