@@ -189,6 +189,25 @@ static ig_status read_group(regroup *r, uint32_t number) {
     return IG_OK;
 }
 
+/* Known numbers of columns, which all together 32 bits can count. */
+static ig_status check_lengths(const regroup *r) {
+    int64_t sum = 0;
+    for (size_t i = 0; i < r->lengths->count; i++) {
+        const ig_ts_list *list = list_of(&r->lengths->items[i]);
+        for (size_t k = 0; list && k < list->count; k++) {
+            const ig_ts_value *length = &list->items[k];
+            if (length->kind != IG_TS_INT || length->as.i < 0 ||
+                length->as.i > INT32_MAX - sum) {
+                return ig_ts_fail(r->call, IG_INVALID,
+                                  "lengths[%zu][%zu] is no known number of columns", i,
+                                  k);
+            }
+            sum += length->as.i;
+        }
+    }
+    return IG_OK;
+}
+
 static ig_status read_regroup(ig_ts_call *call, regroup *r) {
     enum { KEYS = 1, LENGTHS, GROUPS };
     *r = (regroup){ .call = call,
@@ -200,6 +219,7 @@ static ig_status read_regroup(ig_ts_call *call, regroup *r) {
         return ig_ts_fail(call, IG_INVALID,
                           "keys, lengths and groups are lists of lists");
     }
+    IG_TRY(check_lengths(r));
     for (size_t i = 0; i < r->groups->count; i++) {
         const ig_ts_list *group = list_of(&r->groups->items[i]);
         most += group ? group->count : 0;

@@ -147,6 +147,10 @@ static const refusal refusals[] = {
       IG_INVALID, "ValueError: no" },
     { "    return torch.tensordot(x, x, [-1, 0, 1], [0, 1, 1])\n", IG_INVALID,
       "axes do not fit" },
+    { "    a = ops.fbgemm.kt_regroup_arguments(x, [[\"a\", \"b\"]], [[2, -3]], "
+      "[[\"b\"]])\n"
+      "    return x\n",
+      IG_INVALID, "lengths[0][1]" },
     { "    return torch.no_such_op(x)\n", IG_UNSUPPORTED, "aten::no_such_op" },
     { "    t = torch.tensor([[1, 1]], dtype=3)\n"
       "    a, b, c = "
