@@ -241,6 +241,7 @@ ig_status ig_ts_op_triangle_indices(ig_ts_call *call) {
         return ig_ts_fail(call, IG_LIMIT, "indices of a %lld x %lld triangle",
                           (long long)rows, (long long)columns);
     }
+    rows = columns ? rows : 0; /* nothing stands in any of them */
     int64_t *pairs = IG_NEW_ARRAY(call->arena, int64_t,
                                   (size_t)(2 * rows * columns + 1));
     for (int64_t pass = 0, all = 0; pass < 2; pass++) {

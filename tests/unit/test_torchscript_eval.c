@@ -379,6 +379,25 @@ TEST(einsum_takes_truth_values) {
 }
 END_TEST
 
+static const char triangles[] = HEAD
+    "  def forward(self: __torch__.M,\n"
+    "    x: Tensor) -> Tuple[Tensor, Tensor]:\n"
+    "    a = torch.tril_indices(9223372036854775807, 0)\n"
+    "    b = torch.triu_indices(2, 2)\n"
+    "    return (a, b)\n";
+
+TEST(rows_without_columns_have_no_triangle) {
+    const float  x[] = { 1, 2, 3, 4 };
+    const double upper[] = { 0, 0, 1, 0, 1, 1 };
+    program      p;
+    CHECK_MSG(import_source(&p, triangles, NULL) == IG_OK, "%s", p.c.why);
+    run(&p, x);
+    CHECK_INT(p.outputs[0].count, 0);
+    check(&p.outputs[1], upper, 6);
+    close(&p);
+}
+END_TEST
+
 static const char backwards[] = HEAD "  def forward(self: __torch__.M,\n"
                                      "    x: Tensor) -> Tensor:\n"
                                      "    y = torch.clone(x)\n"
@@ -477,6 +496,6 @@ UNIT_SUITE(torchscript_eval, a_branch_writes_through_a_view, a_loop_carries_a_st
            a_tensor_of_not_one_element_is_no_number, a_number_has_no_axis_to_work_along,
            ranks_that_do_not_fit_are_refused, a_list_grows_with_an_open_extent,
            an_exception_that_data_decide_is_raised_by_the_run,
-           einsum_takes_truth_values, a_negative_count_is_no_trip,
-           ids_are_found_where_they_were_put,
+           einsum_takes_truth_values, rows_without_columns_have_no_triangle,
+           a_negative_count_is_no_trip, ids_are_found_where_they_were_put,
            distinct_ids_are_dealt_out_over_a_tables_bags)
