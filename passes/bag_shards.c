@@ -209,8 +209,9 @@ static bool read_column(const sum *s, size_t column, shard *shards) {
 
 /* 0 <= x < y */
 static ig_value *is_below(ig_builder *b, ig_value *x, int64_t y) {
-    return ig_make2(b, IG_OP_lt, ig_make_cast(b, x, IG_DT_u64),
-                    ig_make_cast(b, ig_make_i64(b, y), IG_DT_u64));
+    ig_value *most = ig_make_cast(b, ig_make_i64(b, y), IG_DT_u64);
+    ig_value *bits = ig_make_cast(b, x, IG_DT_u64);
+    return ig_make2(b, IG_OP_lt, bits, most);
 }
 
 /* A row that no table can have stays one that this shard's has not. */
@@ -228,10 +229,11 @@ static ig_value *number_rows(ig_builder *b, const ig_shards *x) {
     ig_value *minus_one = ig_make_i64(b, -1), *bits = ig_make_i64(b, IG_BAG_ROW_BITS);
     ig_value *shard_of = ig_make_cast(b, x->shard_of, IG_DT_i64);
     ig_value *row = ig_make_cast(b, x->row, IG_DT_i64);
-    ig_value *number = ig_make2(b, IG_OP_add, bounded_row(b, x->bags[0], row),
-                                ig_make2(b, IG_OP_shl, shard_of, bits));
-    ig_value *is_row = ig_make2(b, IG_OP_and, ig_make2(b, IG_OP_ne, row, minus_one),
-                                is_below(b, shard_of, x->count));
+    ig_value *table = ig_make2(b, IG_OP_shl, shard_of, bits);
+    ig_value *number = ig_make2(b, IG_OP_add, bounded_row(b, x->bags[0], row), table);
+    ig_value *is_shard = is_below(b, shard_of, x->count);
+    ig_value *is_row = ig_make2(b, IG_OP_ne, row, minus_one);
+    is_row = ig_make2(b, IG_OP_and, is_row, is_shard);
     return ig_make3(b, IG_OP_where, is_row, number, minus_one);
 }
 
