@@ -157,4 +157,9 @@ ig_value *ig_aten_fail(ig_ts_call *call, ig_status status, const char *format, .
 #include "frontend/torchscript/aten.def"
 #undef OP
 
+/* A loop over operands trips, whether to begin, and a tensor that it carries; the call
+ * builds into its body until the caller puts its builder back. */
+ig_op *ig_aten_open_loop(ig_ts_call *call, ig_value *const operands[3],
+                         const ig_type *carried);
+
 #endif

@@ -613,3 +613,22 @@ bool ig_aten_broadcast(ig_ts_call *call, const ig_type *type, ig_dim *dims,
     *rank = wide;
     return true;
 }
+
+ig_op *ig_aten_open_loop(ig_ts_call *call, ig_value *const operands[3],
+                         const ig_type *carried) {
+    ig_attr    attrs[IG_loop_attr_count] = { { 0 } };
+    ig_op_spec spec = { .operands = operands,
+                        .operand_count = 3,
+                        .result_types = &carried,
+                        .result_count = 1,
+                        .attrs = attrs,
+                        .body_count = 1,
+                        .loc = call->builder->loc };
+    ig_op     *op = ig_make_op(call->builder, IG_OP_loop, &spec);
+    ig_block_add_arg(op->bodies[0], operands[0]->type, NULL);
+    ig_block_add_arg(op->bodies[0], operands[1]->type, NULL);
+    ig_block_add_arg(op->bodies[0], carried, NULL);
+    *call->builder = ig_builder_at_end(op->bodies[0]);
+    call->builder->loc = spec.loc;
+    return op;
+}

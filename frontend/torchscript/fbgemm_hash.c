@@ -15,6 +15,7 @@
  *
  *     found    for each id the least d that matched so far, or `most`
  */
+#include "frontend/torchscript/aten.h"
 #include "frontend/torchscript/fbgemm.h"
 
 enum { STEP = 16 };
@@ -289,7 +290,6 @@ static void fill_trip(probe *p, ig_block *body, ig_value *home) {
 static ig_value *loop_trips(probe *p, ig_value *home) {
     ig_ts_call    *call = p->fb.call;
     ig_dim         count = ig_fb_extent(&p->fb, p->ids, 0);
-    const ig_type *flag = ig_type_tensor(call->module, IG_DT_bool, 0, NULL);
     const ig_type *type = ig_type_tensor(call->module, IG_DT_i64, 1, &count);
     int64_t        trips = p->most / STEP + (p->most % STEP != 0);
     ig_value      *none = NULL, *most = ig_fb_int(&p->fb, p->most);
@@ -298,23 +298,9 @@ static ig_value *loop_trips(probe *p, ig_value *home) {
     }
     ig_value  *operands[] = { ig_fb_int(&p->fb, trips),
                               ig_ts_scalar_int(call, IG_DT_bool, 1), none };
-    ig_attr    attrs[IG_loop_attr_count] = { { 0 } };
-    ig_op_spec spec = { .operands = operands,
-                        .operand_count = 3,
-                        .result_types = &type,
-                        .result_count = 1,
-                        .attrs = attrs,
-                        .body_count = 1,
-                        .loc = call->builder->loc };
-    ig_op     *op = ig_make_op(call->builder, IG_OP_loop, &spec);
-    ig_block  *body = op->bodies[0];
-    ig_block_add_arg(body, operands[0]->type, NULL);
-    ig_block_add_arg(body, flag, NULL);
-    ig_block_add_arg(body, type, NULL);
     ig_builder outside = *call->builder;
-    *call->builder = ig_builder_at_end(body);
-    call->builder->loc = outside.loc;
-    fill_trip(p, body, home);
+    ig_op     *op = ig_aten_open_loop(call, operands, type);
+    fill_trip(p, op->bodies[0], home);
     *call->builder = outside;
     return p->fb.status == IG_OK ? ig_op_result(op, 0) : NULL;
 }

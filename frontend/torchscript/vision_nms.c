@@ -121,23 +121,9 @@ static ig_value *suppress(ig_ts_call *call, ig_value *boxes, double most) {
     if (call->status != IG_OK) {
         return NULL;
     }
-    ig_attr    attrs[IG_loop_attr_count] = { { 0 } };
-    ig_op_spec spec = { .operands = operands,
-                        .operand_count = 3,
-                        .result_types = &type,
-                        .result_count = 1,
-                        .attrs = attrs,
-                        .body_count = 1,
-                        .loc = call->builder->loc };
-    ig_op     *op = ig_make_op(call->builder, IG_OP_loop, &spec);
-    ig_block  *body = op->bodies[0];
-    ig_block_add_arg(body, operands[0]->type, NULL);
-    ig_block_add_arg(body, flag, NULL);
-    ig_block_add_arg(body, type, NULL);
     ig_builder outside = *call->builder;
-    *call->builder = ig_builder_at_end(body);
-    call->builder->loc = outside.loc;
-    fill_body(call, body, boxes, most);
+    ig_op     *op = ig_aten_open_loop(call, operands, type);
+    fill_body(call, op->bodies[0], boxes, most);
     *call->builder = outside;
     return call->status == IG_OK ? ig_op_result(op, 0) : NULL;
 }
