@@ -23,10 +23,10 @@ enum { ALIGNMENT = 16, FIRST_BLOCK = 4 << 10, LARGEST_BLOCK = 1 << 20 };
 
 struct ig_arena_block {
     ig_arena_block *next;
-    size_t          size;          /* of the whole allocation, this header included */
+    size_t size;                   /* of the whole allocation, this header included */
     ig_arena_block *later, **link; /* chain of the budget's live blocks */
-    uint64_t        arena;         /* number of its arena */
-    uint64_t        reserved;
+    uint64_t arena;                /* number of its arena */
+    uint64_t reserved;
 };
 _Static_assert(sizeof(ig_arena_block) % ALIGNMENT == 0, "payload must stay aligned");
 
@@ -207,7 +207,7 @@ void *ig_arena_try_alloc(ig_arena *arena, size_t size) {
         return NULL;
     }
     size_t rounded = ig_align_up(size ? size : 1, ALIGNMENT);
-    void  *memory = arena->next;
+    void *memory = arena->next;
     if (rounded <= (size_t)(arena->end - arena->next)) {
         arena->next += rounded;
     } else {

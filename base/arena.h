@@ -25,18 +25,18 @@ typedef struct ig_budget {
     size_t limit;      /* bytes; 0 means no limit */
     /* Which limit that is, where it is not memory_bytes, and of what file. */
     const char *limit_name, *limit_file;
-    jmp_buf    *recovery; /* where exhaustion unwinds to; NULL aborts with a message */
-    unsigned    foreign_depth; /* > 0: inside a foreign library, jumping is forbidden */
-    bool        is_refused;    /* what unwinds is no want of memory: ig_budget_refuse */
-    ig_arena_block *live;      /* private: every block of every arena, in no order */
-    uint64_t        arenas;    /* how many there have been: see ig_budget_sweep */
+    jmp_buf *recovery; /* where exhaustion unwinds to; NULL aborts with a message */
+    unsigned foreign_depth; /* > 0: inside a foreign library, jumping is forbidden */
+    bool is_refused;        /* what unwinds is no want of memory: ig_budget_refuse */
+    ig_arena_block *live;   /* private: every block of every arena, in no order */
+    uint64_t arenas;        /* how many there have been: see ig_budget_sweep */
 } ig_budget;
 
 typedef struct ig_arena {
-    ig_budget      *budget; /* may be NULL: unlimited, aborts when malloc fails */
+    ig_budget *budget; /* may be NULL: unlimited, aborts when malloc fails */
     ig_arena_block *blocks;
-    char           *next, *end;
-    uint64_t        number; /* counts the arenas of its budget */
+    char *next, *end;
+    uint64_t number; /* counts the arenas of its budget */
 } ig_arena;
 
 void ig_arena_init(ig_arena *arena, ig_budget *budget);

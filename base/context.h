@@ -14,9 +14,9 @@
 #include <stdatomic.h>
 
 typedef struct ig_context {
-    ig_diag     diag;
-    ig_budget   budget;
-    ig_limits   limits;
+    ig_diag diag;
+    ig_budget budget;
+    ig_limits limits;
     atomic_bool cancelled; /* set from anywhere, also from a signal handler */
     /* Called on the caller's thread; `total` 0 means unknown.  May be NULL. */
     void (*progress)(void *user, const char *stage, uint64_t done, uint64_t total);
@@ -25,7 +25,7 @@ typedef struct ig_context {
 
 /* IG_CANCELLED once the context was cancelled; poll between passes and nodes. */
 ig_status ig_context_poll(ig_context *context);
-void      ig_context_progress(ig_context *context, const char *stage, uint64_t done,
-                              uint64_t total);
+void ig_context_progress(ig_context *context, const char *stage, uint64_t done,
+                         uint64_t total);
 
 #endif

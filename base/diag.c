@@ -81,7 +81,7 @@ void ig_warn(ig_diag *diag, const ig_location *where, const char *format, ...) {
         return;
     }
     ig_diagnostic diagnostic = { .severity = IG_WARNING };
-    va_list       list;
+    va_list list;
     va_start(list, format);
     send(diag, &diagnostic, where, format, list);
     va_end(list);
@@ -91,7 +91,7 @@ void ig_warn(ig_diag *diag, const ig_location *where, const char *format, ...) {
 
 /* Text that is cut at the end of a caller's buffer. */
 typedef struct cut_text {
-    char  *data;
+    char *data;
     size_t size, capacity; /* capacity includes the final zero */
 } cut_text;
 
@@ -108,7 +108,7 @@ static void add_piece(cut_text *text, const char *piece, size_t size) {
 
 static void add_number(cut_text *text, const char *format, unsigned number) {
     char digits[32];
-    int  length = snprintf(digits, sizeof(digits), format, number);
+    int length = snprintf(digits, sizeof(digits), format, number);
     add_piece(text, digits, (size_t)length);
 }
 

@@ -14,16 +14,16 @@ typedef enum ig_severity { IG_NOTE, IG_WARNING, IG_ERROR } ig_severity;
 /* Where in the user's own terms.  Every field may be NULL or 0. */
 typedef struct ig_location {
     const char *file;
-    const char *graph;        /* sub-graph or function, as the user knows it */
-    const char *node;         /* node name */
-    const char *op;           /* operator, as the user knows it */
-    uint32_t    number;       /* 1 + index of the node in its graph; 0 is unknown */
-    uint32_t    line, column; /* text formats; 1-based */
+    const char *graph;     /* sub-graph or function, as the user knows it */
+    const char *node;      /* node name */
+    const char *op;        /* operator, as the user knows it */
+    uint32_t number;       /* 1 + index of the node in its graph; 0 is unknown */
+    uint32_t line, column; /* text formats; 1-based */
 } ig_location;
 
 typedef struct ig_diagnostic {
     ig_severity severity;
-    ig_status   status;
+    ig_status status;
     ig_location where;
     const char *message; /* what is wrong, without location */
     const char *hint;    /* what to do, or NULL */
@@ -31,7 +31,7 @@ typedef struct ig_diagnostic {
 
 typedef struct ig_diag {
     void (*sink)(void *user, const ig_diagnostic *diagnostic); /* NULL drops all */
-    void  *user;
+    void *user;
     size_t error_count, warning_count;
     size_t error_limit; /* stop listing after so many (0: 20); the count goes on */
 } ig_diag;
@@ -42,7 +42,7 @@ ig_status ig_error(ig_diag *diag, ig_status status, const ig_location *where,
 /* The same with a hint (plain text, may be NULL). */
 ig_status ig_error_hint(ig_diag *diag, ig_status status, const ig_location *where,
                         const char *hint, const char *format, ...) IG_PRINTF(5, 6);
-void      ig_warn(ig_diag *diag, const ig_location *where, const char *format, ...)
+void ig_warn(ig_diag *diag, const ig_location *where, const char *format, ...)
     IG_PRINTF(3, 4);
 
 /* "model.onnx: node 12 'conv1' (Conv): message\n  hint: …" without a final newline,

@@ -8,10 +8,10 @@
 /* A read-only mapping of a file (or of a part of it). */
 typedef struct ig_file_map {
     const void *data;
-    size_t      size;
-    uint64_t    device, inode, mtime_ns; /* identity, for caches */
-    void       *base;                    /* private: page-aligned mapping */
-    size_t      base_size;
+    size_t size;
+    uint64_t device, inode, mtime_ns; /* identity, for caches */
+    void *base;                       /* private: page-aligned mapping */
+    size_t base_size;
 } ig_file_map;
 
 /* Maps all of a regular file.  On failure returns IG_IO (IG_LIMIT: no address space)
@@ -23,14 +23,14 @@ ig_status ig_file_map_open(const char *path, ig_file_map *out_map, char *why);
  * IG_INVALID. */
 ig_status ig_file_map_beneath(const char *beside, ig_str name, ig_file_map *out_map,
                               char *why);
-void      ig_file_map_close(ig_file_map *map);
+void ig_file_map_close(ig_file_map *map);
 
 /* Writes a whole file: a temporary beside `path`, then rename.  Nothing is left behind
  * on failure.  Parts are written one after the other.  What stands at `path` already
  * must be a regular file. */
 typedef struct ig_file_part {
     const void *data;
-    size_t      size;
+    size_t size;
 } ig_file_part;
 ig_status ig_file_publish(const char *path, const ig_file_part *parts, size_t count,
                           char *why);
@@ -38,12 +38,12 @@ ig_status ig_file_publish(const char *path, const ig_file_part *parts, size_t co
  * file system can. */
 ig_status ig_file_publish_copy(const char *path, const char *from, char *why);
 /* Removes temporaries of dead processes beside `path`. */
-void      ig_file_remove_stale(const char *path);
-bool      ig_file_exists(const char *path);
+void ig_file_remove_stale(const char *path);
+bool ig_file_exists(const char *path);
 ig_status ig_folder_create(const char *path, char *why); /* with parents */
 
-double ig_time_now(void);  /* seconds, monotonic */
-int    ig_cpu_count(void); /* usable by this process: affinity and cgroup quota */
+double ig_time_now(void); /* seconds, monotonic */
+int ig_cpu_count(void);   /* usable by this process: affinity and cgroup quota */
 /* CPUs that control groups allow (quota / period, rounded up), or 0 for no limit.  The
  * arguments are /proc/self/cgroup and /sys/fs/cgroup, but for tests. */
 int ig_cpu_quota(const char *groups_file, const char *mount);

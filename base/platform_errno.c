@@ -7,7 +7,7 @@
 #include <string.h>
 
 typedef struct errno_row {
-    int         reason;
+    int reason;
     const char *phrase;
 } errno_row;
 
@@ -40,7 +40,7 @@ void ig_errno_explain(int reason, char *why) {
             return;
         }
     }
-    char        buffer[IG_WHY_SIZE];
+    char buffer[IG_WHY_SIZE];
     const char *text = strerror_r(reason, buffer, sizeof(buffer)); /* GNU's form */
     ig_why_set(why, text);
 }

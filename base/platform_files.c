@@ -51,7 +51,7 @@ static ig_status map_file(int fd, const struct stat *facts, ig_file_map *out_map
 
 static ig_status map_if_regular(int fd, bool by_model, ig_file_map *out_map,
                                 char *why) {
-    ig_status   refusal = by_model ? IG_INVALID : IG_IO;
+    ig_status refusal = by_model ? IG_INVALID : IG_IO;
     struct stat facts;
     if (fstat(fd, &facts) != 0) {
         ig_errno_explain(errno, why);
@@ -102,7 +102,7 @@ static const char *refuse_name(ig_str name) {
     }
     for (size_t i = 0; i < name.size;) {
         const char *slash = memchr(name.data + i, '/', name.size - i);
-        size_t      end = slash ? (size_t)(slash - name.data) : name.size;
+        size_t end = slash ? (size_t)(slash - name.data) : name.size;
         if (ig_str_is((ig_str){ name.data + i, end - i }, "..")) {
             return "\"..\" is not followed";
         }
@@ -113,9 +113,9 @@ static const char *refuse_name(ig_str name) {
 
 /* Opens the folder that `path` lies in. */
 static int open_folder_of(const char *path) {
-    char        folder[PATH_MAX];
+    char folder[PATH_MAX];
     const char *slash = strrchr(path, '/');
-    size_t      size = slash ? (size_t)(slash - path) + 1 : 0;
+    size_t size = slash ? (size_t)(slash - path) + 1 : 0;
     if (size >= sizeof(folder)) {
         errno = ENAMETOOLONG;
         return -1;
@@ -139,12 +139,12 @@ static int open_component(int folder, const char *component, bool is_last) {
 
 /* Walks `name` from `folder`, which it closes; -1 and errno on failure. */
 static int open_beneath(int folder, ig_str name) {
-    char   component[NAME_MAX + 1];
+    char component[NAME_MAX + 1];
     size_t begin = 0;
     while (folder >= 0 && begin < name.size) {
         const char *slash = memchr(name.data + begin, '/', name.size - begin);
-        size_t      end = slash ? (size_t)(slash - name.data) : name.size;
-        size_t      size = end - begin;
+        size_t end = slash ? (size_t)(slash - name.data) : name.size;
+        size_t size = end - begin;
         if (size == 0) { /* "a//b" */
             begin = end + 1;
             continue;

@@ -73,7 +73,7 @@ static int cpus_of(long long quota, long long period) {
 
 /* The quota of one group's folder, either version; 0 is no limit. */
 static int quota_of_folder(const char *folder) {
-    char      path[PATH_MAX + 32], line[128];
+    char path[PATH_MAX + 32], line[128];
     long long quota = 0, period = 0;
     snprintf(path, sizeof(path), "%s/cpu.max", folder);
     if (read_line(path, line, sizeof(line))) {
@@ -98,11 +98,11 @@ static int least(int a, int b) {
 /* The least quota from `group` (a path below `mount`) up to the mount. */
 static int quota_up_to_root(const char *mount, const char *group) {
     char folder[PATH_MAX];
-    int  size = snprintf(folder, sizeof(folder), "%s%s", mount, group);
+    int size = snprintf(folder, sizeof(folder), "%s%s", mount, group);
     if (size < 0 || (size_t)size >= sizeof(folder)) {
         return quota_of_folder(mount);
     }
-    int    quota = 0;
+    int quota = 0;
     size_t mount_size = strlen(mount);
     for (size_t end = (size_t)size; end > mount_size; end--) {
         if (folder[end] == '\0' || folder[end] == '/') {
@@ -136,7 +136,7 @@ static int quota_of_line(char *line, const char *mount) {
         return quota_up_to_root(mount, group);
     }
     char folder[PATH_MAX];
-    int  size = snprintf(folder, sizeof(folder), "%s/%s", mount, controllers);
+    int size = snprintf(folder, sizeof(folder), "%s/%s", mount, controllers);
     if (!lists_cpu(controllers) || size < 0 || (size_t)size >= sizeof(folder)) {
         return 0;
     }
@@ -144,8 +144,8 @@ static int quota_of_line(char *line, const char *mount) {
 }
 
 int ig_cpu_quota(const char *groups_file, const char *mount) {
-    char  line[PATH_MAX];
-    int   quota = 0;
+    char line[PATH_MAX];
+    int quota = 0;
     FILE *file = fopen(groups_file, "re");
     while (file && fgets(line, sizeof(line), file)) {
         quota = least(quota, quota_of_line(line, mount));

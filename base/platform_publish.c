@@ -34,14 +34,14 @@ enum { NAME_PART = 200, TRIES = 10000, WRITE_CHUNK = 1 << 30, RESERVED = 1 << 20
 
 typedef struct temporary {
     char path[PATH_MAX];
-    int  fd;
+    int fd;
 } temporary;
 
 /* What goes into a file: parts in memory, or another file. */
 typedef struct content {
     const ig_file_part *parts;
-    size_t              count;
-    int                 from; /* open, or -1 */
+    size_t count;
+    int from; /* open, or -1 */
 } content;
 
 static int fail_with(int reason) {
@@ -53,7 +53,7 @@ static int fail_with(int reason) {
 static int create_temporary(const char *path, temporary *out) {
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
-    size_t      folder_size = (size_t)(name - path);
+    size_t folder_size = (size_t)(name - path);
     if (folder_size >= PATH_MAX) {
         return fail_with(ENAMETOOLONG);
     }
@@ -79,7 +79,7 @@ static int create_temporary(const char *path, temporary *out) {
 
 static int write_all(int fd, const ig_file_part *part) {
     const char *data = part->data;
-    size_t      left = part->size;
+    size_t left = part->size;
     while (left) {
         ssize_t written = write(fd, data, left < WRITE_CHUNK ? left : WRITE_CHUNK);
         if (written < 0 && errno == EINTR) {
@@ -127,7 +127,7 @@ static int copy_all(int fd, int from) {
     }
     reserve(fd, (size_t)facts.st_size);
     for (off_t left = facts.st_size; left > 0;) {
-        size_t  chunk = left < WRITE_CHUNK ? (size_t)left : WRITE_CHUNK;
+        size_t chunk = left < WRITE_CHUNK ? (size_t)left : WRITE_CHUNK;
         ssize_t copied = copy_file_range(from, NULL, fd, NULL, chunk, 0);
         if (copied < 0 && errno == EINTR) {
             continue;
@@ -220,7 +220,7 @@ static pid_t owner_of(const char *name) {
     }
     const char *digits = mark + strlen(MARK);
     const char *dash = strchr(digits, '-');
-    int64_t     pid, number;
+    int64_t pid, number;
     if (!dash || !ig_str_to_i64((ig_str){ digits, (size_t)(dash - digits) }, &pid) ||
         !ig_str_to_i64(ig_str_of(dash + 1), &number) || pid <= 0 || pid > INT_MAX) {
         return 0;
@@ -244,9 +244,9 @@ static void remove_if_stale(int folder, const char *name) {
 }
 
 void ig_file_remove_stale(const char *path) {
-    char        folder[PATH_MAX];
+    char folder[PATH_MAX];
     const char *slash = strrchr(path, '/');
-    int         size = snprintf(folder, sizeof(folder), "%.*s",
+    int size = snprintf(folder, sizeof(folder), "%.*s",
                         slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
     DIR *stream = size < 0 || (size_t)size >= sizeof(folder) ? NULL : opendir(folder);
     if (!stream) {
@@ -277,9 +277,9 @@ static int create_one(const char *path) {
 }
 
 ig_status ig_folder_create(const char *path, char *why) {
-    char   part[PATH_MAX];
+    char part[PATH_MAX];
     size_t size = strlen(path);
-    int    result = size ? 0 : fail_with(ENOENT);
+    int result = size ? 0 : fail_with(ENOENT);
     if (size >= sizeof(part)) {
         result = fail_with(ENAMETOOLONG);
     }

@@ -4,7 +4,7 @@
 
 typedef struct status_row {
     const char *name, *meaning;
-    int         exit_status;
+    int exit_status;
 } status_row;
 
 static const status_row rows[] = {

@@ -82,10 +82,10 @@ static uint32_t code_point(const unsigned char *bytes, size_t length) {
 }
 
 size_t ig_utf8_plain(const char *text, size_t size) {
-    size_t   length = ig_utf8_length(text, size);
+    size_t length = ig_utf8_length(text, size);
     uint32_t code = length ? code_point((const unsigned char *)text, length) : 0;
-    bool     is_control = code < 0x20 || (code >= 0x7f && code < 0xa0);
-    bool     is_mark = (code >= 0x200e && code <= 0x200f) ||
+    bool is_control = code < 0x20 || (code >= 0x7f && code < 0xa0);
+    bool is_mark = (code >= 0x200e && code <= 0x200f) ||
                    (code >= 0x2028 && code <= 0x202e) ||
                    (code >= 0x2066 && code <= 0x2069) || code == 0xfeff;
     return is_control || is_mark ? 0 : length;
@@ -106,7 +106,7 @@ bool ig_utf8_is_valid(ig_str text) {
 
 bool ig_str_to_i64(ig_str text, int64_t *out_value) {
     size_t i = 0;
-    bool   is_negative = text.size && text.data[0] == '-';
+    bool is_negative = text.size && text.data[0] == '-';
     if (text.size && (text.data[0] == '-' || text.data[0] == '+')) {
         i++;
     }
@@ -138,7 +138,7 @@ bool ig_str_to_f64(ig_str text, double *out_value) {
     /* A host's locale may want a comma.  glibc's "C" is a static object: nothing to
      * fail or free. */
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    char    *end;
+    char *end;
     errno = 0;
     double value = strtod_l(buffer, &end, plain);
     if (end != buffer + text.size || (errno == ERANGE && fabs(value) > 1)) {

@@ -8,7 +8,7 @@
 /* A borrowed span; not zero-terminated. */
 typedef struct ig_str {
     const char *data;
-    size_t      size;
+    size_t size;
 } ig_str;
 
 #define IG_STR(literal) ((ig_str){ (literal), sizeof(literal) - 1 })
@@ -16,10 +16,10 @@ typedef struct ig_str {
 #define IG_STR_ARG(s) ((int)((s).size < 4096 ? (s).size : 4096)), (s).data
 
 ig_str ig_str_of(const char *text); /* NULL gives the empty string */
-bool   ig_str_equal(ig_str a, ig_str b);
-bool   ig_str_is(ig_str a, const char *text);
-bool   ig_str_starts(ig_str a, const char *prefix);
-bool   ig_str_ends(ig_str a, const char *suffix);
+bool ig_str_equal(ig_str a, ig_str b);
+bool ig_str_is(ig_str a, const char *text);
+bool ig_str_starts(ig_str a, const char *prefix);
+bool ig_str_ends(ig_str a, const char *suffix);
 /* 64-bit XXH3. */
 uint64_t ig_hash_bytes(const void *bytes, size_t size, uint64_t seed);
 /* Well-formed UTF-8 without overlong forms or surrogates? */

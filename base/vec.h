@@ -14,7 +14,7 @@
 
 #define IG_VEC(type)            \
     struct {                    \
-        type  *items;           \
+        type *items;            \
         size_t count, capacity; \
     }
 

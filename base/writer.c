@@ -45,8 +45,8 @@ static void advance(ig_writer *writer, size_t size) {
 /* All that is left of a format and its arguments. */
 IG_PRINTF(2, 0)
 static void put_formatted(ig_writer *writer, const char *format, va_list list) {
-    char   *to = reserve(writer, 64);
-    size_t  room = writer->capacity - writer->size;
+    char *to = reserve(writer, 64);
+    size_t room = writer->capacity - writer->size;
     va_list again;
     va_copy(again, list);
     int length = vsnprintf(to, room, format, list);
@@ -61,7 +61,7 @@ static void put_formatted(ig_writer *writer, const char *format, va_list list) {
 }
 
 static void put_decimal(ig_writer *writer, uint64_t value, bool is_negative) {
-    char  digits[24];
+    char digits[24];
     char *end = digits + sizeof digits, *at = end;
     do {
         *--at = (char)('0' + value % 10);
@@ -168,9 +168,9 @@ static void put_escaped(ig_writer *writer, ig_str text, const char *control,
     ig_put_char(writer, '"');
     for (size_t i = 0; i < text.size;) {
         const char *at = text.data + i;
-        size_t      length = ig_utf8_length(at, text.size - i);
-        unsigned    byte = (unsigned char)*at;
-        char        letter = short_escape(*at);
+        size_t length = ig_utf8_length(at, text.size - i);
+        unsigned byte = (unsigned char)*at;
+        char letter = short_escape(*at);
         if (letter) {
             ig_put(writer, "\\%c", letter);
         } else if (!length && broken) {
@@ -199,7 +199,7 @@ void ig_put_json_string(ig_writer *writer, ig_str text) {
  * comma, so the plain one is in force meanwhile; glibc's "C" is a static object,
  * nothing to fail or free. */
 static void put_shortest(ig_writer *writer, double value, bool is_single, int first) {
-    char     text[40];
+    char text[40];
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     locale_t before = uselocale(plain);
     for (int digits = first; digits <= 17; digits++) {

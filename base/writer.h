@@ -7,8 +7,8 @@
 
 typedef struct ig_writer {
     ig_arena *arena;
-    char     *data; /* always zero-terminated once anything was written */
-    size_t    size, capacity;
+    char *data; /* always zero-terminated once anything was written */
+    size_t size, capacity;
 } ig_writer;
 
 void ig_writer_init(ig_writer *writer, ig_arena *arena);
@@ -25,8 +25,8 @@ void ig_put_quoted(ig_writer *writer, ig_str text);
 /* The same for JSON: \u00NN escapes, and U+FFFD for each byte that is not UTF-8. */
 void ig_put_json_string(ig_writer *writer, ig_str text);
 /* The shortest decimal that reads back as the same double (or float). */
-void   ig_put_f64(ig_writer *writer, double value);
-void   ig_put_f32(ig_writer *writer, float value);
+void ig_put_f64(ig_writer *writer, double value);
+void ig_put_f32(ig_writer *writer, float value);
 ig_str ig_writer_str(const ig_writer *writer);
 
 #endif

@@ -36,25 +36,25 @@ double bench_call(session_run run, ig_session *session, const ig_view *input,
 
 typedef struct bench_views {
     const ig_view *inputs;
-    size_t         input_count;
-    ig_view       *outputs;
-    size_t         output_count;
+    size_t input_count;
+    ig_view *outputs;
+    size_t output_count;
 } bench_views;
 
 /* Seconds from opening the artifact to its first answer, by a runtime that is already
  * in the process (`library`, of dlopen); -1 when something fails. */
 double bench_open(void *library, const char *path, const bench_views *views) {
-    __typeof__(&ig_program_open)    open = dlsym(library, "ig_program_open");
-    __typeof__(&ig_session_create)  create = dlsym(library, "ig_session_create");
-    __typeof__(&ig_session_run)     run = dlsym(library, "ig_session_run");
+    __typeof__(&ig_program_open) open = dlsym(library, "ig_program_open");
+    __typeof__(&ig_session_create) create = dlsym(library, "ig_session_create");
+    __typeof__(&ig_session_run) run = dlsym(library, "ig_session_run");
     __typeof__(&ig_session_destroy) destroy = dlsym(library, "ig_session_destroy");
-    __typeof__(&ig_program_close)   close = dlsym(library, "ig_program_close");
-    ig_program_options              opened = { .size = sizeof opened };
-    ig_session_options              created = { .size = sizeof created, .threads = 1 };
-    ig_program                     *program = NULL;
-    ig_session                     *session = NULL;
+    __typeof__(&ig_program_close) close = dlsym(library, "ig_program_close");
+    ig_program_options opened = { .size = sizeof opened };
+    ig_session_options created = { .size = sizeof created, .threads = 1 };
+    ig_program *program = NULL;
+    ig_session *session = NULL;
 
-    double    start = now();
+    double start = now();
     ig_status status = open(path, &opened, &program);
     if (status == IG_OK) {
         status = create(program, &created, &session);

@@ -23,12 +23,12 @@ typedef struct ig_compiled_kernel {
     const char *name;
     int64_t entry; /* byte offset of ig_kernel_fn_v0 in `bytes`; -1: look up by name */
     const void *bytes; /* the arena's */
-    size_t      size; /* cpu: 64-byte aligned code and read-only data, no relocations */
+    size_t size; /* cpu: 64-byte aligned code and read-only data, no relocations */
 } ig_compiled_kernel;
 
 typedef struct ig_backend {
     const char *name;
-    ig_family   family;
+    ig_family family;
     /* IG_UNSUPPORTED with a diagnostic when the toolchain is absent; state is the
      * caller's, one per thread, until close. */
     ig_status (*open)(ig_context *context, const ig_target *target, void **out_state);

@@ -50,7 +50,7 @@ const char *ig_arguments_name(const ig_arguments *arguments, size_t index) {
 
 static const struct {
     ig_argument_kind outside;
-    ig_kind          inside;
+    ig_kind inside;
 } kinds[] = {
     { IG_ARGUMENT_TENSOR, IG_TENSOR },
     { IG_ARGUMENT_LIST, IG_SEQUENCE },
@@ -160,18 +160,18 @@ bool ig_declared_type(const char *type, ig_kind *out_kind, ig_dtype *out_dtype) 
 /* ---- reading ---- */
 
 typedef struct argument_call {
-    ig_context        *context;
-    const char        *text, *type; /* text: a value, or a path */
-    ig_arguments      *arguments;
-    ig_file_map        map;
+    ig_context *context;
+    const char *text, *type; /* text: a value, or a path */
+    ig_arguments *arguments;
+    ig_file_map map;
     const ig_argument *values; /* to be written */
     const char *const *names;
-    size_t             count;
-    ig_arena           arena;
+    size_t count;
+    ig_arena arena;
 } argument_call;
 
 static ig_status map_file(argument_call *call, const char *path) {
-    char      why[128];
+    char why[128];
     ig_status status = ig_file_map_open(path, &call->map, why);
     if (status == IG_OK) {
         return IG_OK;
@@ -181,14 +181,14 @@ static ig_status map_file(argument_call *call, const char *path) {
 }
 
 static ig_status read_file(argument_call *call, const char *path, ig_tensor *out) {
-    ig_kind  kind;
+    ig_kind kind;
     ig_dtype dtype;
     if (!ig_declared_type(call->type, &kind, &dtype)) {
         kind = IG_TENSOR;
         dtype = IG_DT_COUNT;
     }
     IG_TRY(map_file(call, path));
-    ig_str    bytes = { call->map.data, call->map.size };
+    ig_str bytes = { call->map.data, call->map.size };
     ig_arena *arena = &call->arguments->arena;
     if (ig_str_starts(bytes, "\x93NUMPY")) {
         return ig_npy_read(call->context, arena, path, bytes, dtype, out);
@@ -198,7 +198,7 @@ static ig_status read_file(argument_call *call, const char *path, ig_tensor *out
 
 static ig_status parse_value(void *arguments) {
     argument_call *call = arguments;
-    ig_tensor      value;
+    ig_tensor value;
     if (call->text[0] == '@') {
         IG_TRY(read_file(call, call->text + 1, &value));
     } else {
@@ -246,9 +246,9 @@ ig_status ig_arguments_open(ig_context *context, const char *path,
 /* ---- writing ---- */
 
 static ig_status publish(argument_call *call, ig_str bytes) {
-    char         why[128];
+    char why[128];
     ig_file_part part = { bytes.data, bytes.size };
-    ig_status    status = ig_file_publish(call->text, &part, 1, why);
+    ig_status status = ig_file_publish(call->text, &part, 1, why);
     if (status == IG_OK) {
         return IG_OK;
     }
@@ -272,8 +272,8 @@ static ig_status write_archive(argument_call *call) {
 
 static ig_status write_values(void *arguments) {
     argument_call *call = arguments;
-    ig_str         path = ig_str_of(call->text);
-    ig_location    where = { .file = call->text };
+    ig_str path = ig_str_of(call->text);
+    ig_location where = { .file = call->text };
     if (ig_str_ends(path, ".npz")) {
         return write_archive(call);
     }

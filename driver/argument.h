@@ -7,16 +7,16 @@
 #include "ir/tensor.h"
 
 struct ig_arguments {
-    ig_context          *context;
-    ig_arena             arena; /* of the context's budget */
-    IG_VEC(ig_argument)  items;
+    ig_context *context;
+    ig_arena arena; /* of the context's budget */
+    IG_VEC(ig_argument) items;
     IG_VEC(const char *) names;
 };
 
 /* NULL when malloc fails. */
 ig_arguments *ig_arguments_create(ig_context *context);
-void          ig_arguments_add(ig_arguments *arguments, const char *name,
-                               const ig_tensor *tensor);
+void ig_arguments_add(ig_arguments *arguments, const char *name,
+                      const ig_tensor *tensor);
 
 /* Borrows the data; reports what is no tensor. */
 ig_status ig_argument_to_tensor(ig_context *context, ig_arena *arena,
@@ -38,7 +38,7 @@ ig_status ig_npy_write(ig_context *context, const char *file, const ig_tensor *t
 ig_status ig_npz_read(ig_arguments *arguments, const char *path);
 typedef struct ig_npz_entry {
     const char *name;
-    ig_str      bytes; /* of the .npy */
+    ig_str bytes; /* of the .npy */
 } ig_npz_entry;
 ig_status ig_npz_write(ig_context *context, const char *path,
                        const ig_npz_entry *entries, size_t count);

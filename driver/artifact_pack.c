@@ -63,21 +63,21 @@ static uint32_t crc_update(const crc_table *t, uint32_t crc, const void *data,
 /* ---- parts and entries ---- */
 
 typedef struct entry {
-    ig_str   name;
-    size_t   first, count; /* parts */
+    ig_str name;
+    size_t first, count;   /* parts */
     uint64_t size, offset; /* of the data; of the local header */
     uint32_t crc;
-    size_t   align;
+    size_t align;
 } entry;
 
 typedef IG_VEC(ig_file_part) part_list;
 
 typedef struct packer {
-    ig_arena     *arena;
-    crc_table     crc;
-    part_list     data, parts; /* of entries; of the file */
+    ig_arena *arena;
+    crc_table crc;
+    part_list data, parts; /* of entries; of the file */
     IG_VEC(entry) entries;
-    uint64_t      bytes; /* of the file so far */
+    uint64_t bytes; /* of the file so far */
 } packer;
 
 static const char zeros[IG_WEIGHTS_ALIGN];
@@ -111,10 +111,10 @@ static void add_zeros(packer *p, uint64_t size) {
 
 static ig_str pack_code(ig_arena *arena, const ig_artifact_kernel *kernels,
                         size_t count) {
-    ig_writer       code;
-    ig_code_header  header = { .magic = IG_CODE_MAGIC,
-                               .version = IG_FORMAT_VERSION,
-                               .kernel_count = (uint32_t)count };
+    ig_writer code;
+    ig_code_header header = { .magic = IG_CODE_MAGIC,
+                              .version = IG_FORMAT_VERSION,
+                              .kernel_count = (uint32_t)count };
     ig_code_kernel *table = IG_NEW_ARRAY(arena, ig_code_kernel, count);
     ig_writer_init(&code, arena);
     ig_put_bytes(&code, &header, sizeof header);
@@ -193,9 +193,9 @@ static uint64_t padding_of(const packer *p, const entry *e, uint64_t head) {
 }
 
 static void put_local(packer *p, entry *e) {
-    bool      is_large = e->size >= UINT32_MAX;
-    uint64_t  large = is_large ? 20 : 0;
-    uint64_t  padding = padding_of(p, e, LOCAL_BYTES + e->name.size + large);
+    bool is_large = e->size >= UINT32_MAX;
+    uint64_t large = is_large ? 20 : 0;
+    uint64_t padding = padding_of(p, e, LOCAL_BYTES + e->name.size + large);
     ig_writer w;
     ig_writer_init(&w, p->arena);
     put_number(&w, 0x04034b50, 4);
@@ -220,7 +220,7 @@ static void put_local(packer *p, entry *e) {
 }
 
 static void put_record(ig_writer *w, const entry *e) {
-    bool     is_large = e->size >= UINT32_MAX, is_far = e->offset >= UINT32_MAX;
+    bool is_large = e->size >= UINT32_MAX, is_far = e->offset >= UINT32_MAX;
     uint64_t extra = (is_large ? 16u : 0u) + (is_far ? 8u : 0u);
     put_number(w, 0x02014b50, 4);
     put_number(w, 3 << 8 | VERSION_ZIP64, 2); /* made on Unix */

@@ -59,7 +59,7 @@ void ig_artifact_init(ig_artifact_writer *writer, ig_arena *arena, const char *b
 }
 
 static ig_hash128 hash_of(XXH128_hash_t value) {
-    ig_hash128         hash;
+    ig_hash128 hash;
     XXH128_canonical_t canonical;
     XXH128_canonicalFromHash(&canonical, value);
     memcpy(hash.bytes, canonical.digest, sizeof hash.bytes);
@@ -183,8 +183,8 @@ static void add_leaf(ig_artifact_writer *writer, const ig_plan_port *port) {
 
 /* A plan without a tree: its inputs by their names, and a tuple of its outputs. */
 static void add_flat_tree(ig_artifact_writer *writer) {
-    uint32_t     inputs = (uint32_t)(writer->inputs.count - writer->states.count);
-    uint32_t     outputs = (uint32_t)(writer->outputs.count - writer->states.count);
+    uint32_t inputs = (uint32_t)(writer->inputs.count - writer->states.count);
+    uint32_t outputs = (uint32_t)(writer->outputs.count - writer->states.count);
     ig_plan_text none = ig_artifact_text(writer, IG_STR(""));
     ig_plan_node call = { .kind = IG_TREE_CALL,
                           .count = inputs + 1,

@@ -23,24 +23,24 @@
 /* A constant's bytes on their way into an entry of weights; borrowed. */
 typedef struct ig_artifact_span {
     const void *data;
-    uint64_t    offset, size;
+    uint64_t offset, size;
 } ig_artifact_span;
 
 typedef IG_VEC(ig_artifact_span) ig_artifact_spans;
 
 typedef struct ig_artifact_writer {
-    ig_arena    *arena;
-    ig_writer    strings; /* the section `text`, which is not pushed to */
-    ig_map       text_of, expr_of;
+    ig_arena *arena;
+    ig_writer strings; /* the section `text`, which is not pushed to */
+    ig_map text_of, expr_of;
     ig_plan_text build_id, model;
-    int64_t      arena_bytes; /* -1 unless the driver gives buffers fixed offsets */
-    struct {                  /* sections */
+    int64_t arena_bytes; /* -1 unless the driver gives buffers fixed offsets */
+    struct {             /* sections */
 #define IG_ARTIFACT_VEC(name, record) IG_VEC(record) name;
         IG_PLAN_SECTIONS(IG_ARTIFACT_VEC)
 #undef IG_ARTIFACT_VEC
     };
     ig_artifact_spans weights;
-    uint64_t          weights_bytes;
+    uint64_t weights_bytes;
 } ig_artifact_writer;
 
 void ig_artifact_init(ig_artifact_writer *writer, ig_arena *arena, const char *build_id,
@@ -48,9 +48,9 @@ void ig_artifact_init(ig_artifact_writer *writer, ig_arena *arena, const char *b
 
 /* Each gives the same number for the same content. */
 ig_plan_text ig_artifact_text(ig_artifact_writer *writer, ig_str text);
-uint32_t     ig_artifact_expr(ig_artifact_writer *writer, const ig_plan_code *code,
-                              uint32_t count);
-uint32_t     ig_artifact_int(ig_artifact_writer *writer, int64_t value);
+uint32_t ig_artifact_expr(ig_artifact_writer *writer, const ig_plan_code *code,
+                          uint32_t count);
+uint32_t ig_artifact_int(ig_artifact_writer *writer, int64_t value);
 
 /* Appends expression numbers to `lists`. */
 ig_plan_range ig_artifact_list(ig_artifact_writer *writer, const uint32_t *exprs,
@@ -67,8 +67,8 @@ uint32_t ig_artifact_reference(ig_artifact_writer *writer, ig_str name, uint32_t
 /* A kernel of one level; `bytes` NULL: this level has not got it. */
 typedef struct ig_artifact_kernel {
     const void *bytes;
-    size_t      size;
-    uint64_t    entry; /* offset of the function in `bytes` */
+    size_t size;
+    uint64_t entry; /* offset of the function in `bytes` */
 } ig_artifact_kernel;
 
 typedef struct ig_artifact_level {
@@ -76,8 +76,8 @@ typedef struct ig_artifact_level {
 } ig_artifact_level;
 
 typedef struct ig_artifact_contents {
-    ig_str                   manifest; /* JSON, for people */
-    const ig_artifact_level *levels;   /* one each of the plan's section `levels` */
+    ig_str manifest;                 /* JSON, for people */
+    const ig_artifact_level *levels; /* one each of the plan's section `levels` */
 } ig_artifact_contents;
 
 /* The finished container as parts to be written one after the other; headers are the
@@ -90,7 +90,7 @@ void ig_artifact_pack(ig_artifact_writer *writer, const ig_artifact_contents *co
 void *ig_artifact_join(const ig_file_part *parts, size_t count, size_t *out_size);
 
 /* The entry `plan` alone; ig_artifact_pack makes it too. */
-ig_str     ig_artifact_plan(ig_artifact_writer *writer);
+ig_str ig_artifact_plan(ig_artifact_writer *writer);
 ig_hash128 ig_artifact_hash(const void *data, size_t size);
 /* Of the parts as they stand behind each other in a file. */
 ig_hash128 ig_artifact_hash_parts(const ig_file_part *parts, size_t count);

@@ -45,7 +45,7 @@ const char *ig_cache_folder(ig_context *context, ig_arena *arena) {
 static bool path_of(const char *folder, const char *kind, ig_str key,
                     const char *ending, char *path) {
     ig_hash128 hash = ig_artifact_hash(key.data, key.size);
-    char       digits[2 * sizeof hash.bytes + 1];
+    char digits[2 * sizeof hash.bytes + 1];
     for (size_t i = 0; i < sizeof hash.bytes; i++) {
         snprintf(digits + 2 * i, 3, "%02x", hash.bytes[i]);
     }
@@ -56,7 +56,7 @@ static bool path_of(const char *folder, const char *kind, ig_str key,
 static bool publish(const char *folder, const char *kind, const char *path,
                     const ig_file_part *parts, size_t count) {
     char name[PATH_BYTES], why[128];
-    int  length = snprintf(name, sizeof name, "%s/%s", folder, kind);
+    int length = snprintf(name, sizeof name, "%s/%s", folder, kind);
     if (length < 0 || (size_t)length >= sizeof name) {
         return false;
     }
@@ -72,10 +72,10 @@ static bool publish(const char *folder, const char *kind, const char *path,
 
 /* Of every file but artifacts: magic, then numbers of its kind, then the key. */
 typedef struct entry_header {
-    char       magic[8];
-    uint64_t   key_bytes, content_bytes, entry;
-    uint64_t   inode, mtime_ns; /* of an artifact, when it was hashed */
-    ig_hash128 hash;            /* of the content */
+    char magic[8];
+    uint64_t key_bytes, content_bytes, entry;
+    uint64_t inode, mtime_ns; /* of an artifact, when it was hashed */
+    ig_hash128 hash;          /* of the content */
 } entry_header;
 
 /* Maps an entry and compares its key; false: not there, or another's. */
@@ -100,17 +100,17 @@ static bool open_entry(const char *path, const char *magic, ig_str key,
 
 bool ig_cache_get_kernel(const char *folder, ig_str key, ig_arena *arena,
                          ig_artifact_kernel *out) {
-    char         path[PATH_BYTES];
-    ig_file_map  map;
+    char path[PATH_BYTES];
+    ig_file_map map;
     entry_header header;
     if (!path_of(folder, "kernels", key, "", path) ||
         !open_entry(path, KERNEL_MAGIC, key, &map, &header)) {
         return false;
     }
     const char *code = (const char *)map.data + sizeof header + key.size;
-    size_t      size = map.size - sizeof header - key.size;
-    ig_hash128  hash = ig_artifact_hash(code, size);
-    bool        is_whole = header.content_bytes == size && header.entry < size &&
+    size_t size = map.size - sizeof header - key.size;
+    ig_hash128 hash = ig_artifact_hash(code, size);
+    bool is_whole = header.content_bytes == size && header.entry < size &&
                     memcmp(&hash, &header.hash, sizeof hash) == 0;
     void *copy = is_whole ? ig_arena_try_alloc(arena, size) : NULL;
     if (copy) {
@@ -123,7 +123,7 @@ bool ig_cache_get_kernel(const char *folder, ig_str key, ig_arena *arena,
 
 void ig_cache_put_kernel(const char *folder, ig_str key,
                          const ig_artifact_kernel *kernel) {
-    char         path[PATH_BYTES];
+    char path[PATH_BYTES];
     entry_header header = { .magic = KERNEL_MAGIC,
                             .key_bytes = key.size,
                             .content_bytes = kernel->size,
@@ -145,10 +145,10 @@ static uint64_t mtime_of(const struct stat *facts) {
 }
 
 ig_cached_model ig_cache_find_model(const char *folder, ig_str key, ig_arena *arena) {
-    char            path[PATH_BYTES];
-    ig_file_map     map;
-    entry_header    header;
-    struct stat     facts;
+    char path[PATH_BYTES];
+    ig_file_map map;
+    entry_header header;
+    struct stat facts;
     ig_cached_model none = { 0 };
     if (!path_of(folder, "models", key, ".key", path) ||
         !open_entry(path, KEY_MAGIC, key, &map, &header)) {
@@ -188,7 +188,7 @@ static bool publish_model(const char *folder, ig_str key, const char *key_path,
 
 bool ig_cache_put_model(const char *folder, ig_str key, const ig_file_part *parts,
                         size_t count) {
-    char     key_path[PATH_BYTES], path[PATH_BYTES];
+    char key_path[PATH_BYTES], path[PATH_BYTES];
     uint64_t bytes = 0;
     for (size_t i = 0; i < count; i++) {
         bytes += parts[i].size;
@@ -212,7 +212,7 @@ enum { LARGE_FILE = 1 << 20 };
 
 /* A file that changed so lately may change again within the same tick of its clock. */
 static bool is_settled(const ig_file_map *file) {
-    const uint64_t  second = 1000000000u;
+    const uint64_t second = 1000000000u;
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     return (uint64_t)now.tv_sec > file->mtime_ns / second + 2;
@@ -231,21 +231,21 @@ static bool hashes_path(const char *folder, const ig_file_map *file, char *path)
 
 void ig_cache_get_hashes(const char *folder, const ig_file_map *file, ig_arena *arena,
                          ig_payload_hashes *out) {
-    char         path[PATH_BYTES];
-    ig_file_map  map;
+    char path[PATH_BYTES];
+    ig_file_map map;
     entry_header header;
-    file_facts   facts = { file->device, file->inode, file->size, file->mtime_ns };
-    ig_str       key = { (const char *)&facts, sizeof facts };
+    file_facts facts = { file->device, file->inode, file->size, file->mtime_ns };
+    ig_str key = { (const char *)&facts, sizeof facts };
     *out = (ig_payload_hashes){ 0 };
     if (file->size < LARGE_FILE || !hashes_path(folder, file, path) ||
         !open_entry(path, HASHES_MAGIC, key, &map, &header)) {
         return;
     }
     const char *content = (const char *)map.data + sizeof header + key.size;
-    size_t      size = map.size - sizeof header - key.size;
-    ig_hash128  hash = ig_artifact_hash(content, size);
-    size_t      count = size / sizeof(ig_payload_hash);
-    bool        is_whole = header.content_bytes == size &&
+    size_t size = map.size - sizeof header - key.size;
+    ig_hash128 hash = ig_artifact_hash(content, size);
+    size_t count = size / sizeof(ig_payload_hash);
+    bool is_whole = header.content_bytes == size &&
                     memcmp(&hash, &header.hash, sizeof hash) == 0;
     ig_payload_hash *items = is_whole ? ig_arena_try_alloc(arena, size) : NULL;
     if (items) {
@@ -258,9 +258,9 @@ void ig_cache_get_hashes(const char *folder, const ig_file_map *file, ig_arena *
 
 void ig_cache_put_hashes(const char *folder, const ig_file_map *file,
                          const ig_payload_hashes *hashes) {
-    char       path[PATH_BYTES];
+    char path[PATH_BYTES];
     file_facts facts = { file->device, file->inode, file->size, file->mtime_ns };
-    size_t     bytes = hashes->items.count * sizeof(ig_payload_hash);
+    size_t bytes = hashes->items.count * sizeof(ig_payload_hash);
     if (!hashes->is_changed || file->size < LARGE_FILE || !is_settled(file) ||
         !hashes_path(folder, file, path)) {
         return;

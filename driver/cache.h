@@ -27,9 +27,9 @@ void ig_cache_put_kernel(const char *folder, ig_str key,
 
 /* An artifact in the cache. */
 typedef struct ig_cached_model {
-    const char *path;         /* in `arena`; NULL: not there */
-    ig_hash128  hash;         /* of the whole file */
-    bool        is_untouched; /* the file is as it was when it was hashed */
+    const char *path;  /* in `arena`; NULL: not there */
+    ig_hash128 hash;   /* of the whole file */
+    bool is_untouched; /* the file is as it was when it was hashed */
 } ig_cached_model;
 
 ig_cached_model ig_cache_find_model(const char *folder, ig_str key, ig_arena *arena);
@@ -39,13 +39,13 @@ bool ig_cache_put_model(const char *folder, ig_str key, const ig_file_part *part
 
 /* Known hashes of payloads in one model file. */
 typedef struct ig_payload_hash {
-    uint64_t   offset, size;
+    uint64_t offset, size;
     ig_hash128 hash;
 } ig_payload_hash;
 
 typedef struct ig_payload_hashes {
     IG_VEC(ig_payload_hash) items;
-    bool                    is_changed;
+    bool is_changed;
 } ig_payload_hashes;
 
 void ig_cache_get_hashes(const char *folder, const ig_file_map *file, ig_arena *arena,

@@ -18,15 +18,15 @@
 static const uint64_t default_limit = (uint64_t)4 << 30;
 
 typedef struct entry {
-    char           *name;
-    uint64_t        bytes;
+    char *name;
+    uint64_t bytes;
     struct timespec used;
 } entry;
 
 typedef struct listing {
-    int      folder;
-    entry   *items;
-    size_t   count, capacity;
+    int folder;
+    entry *items;
+    size_t count, capacity;
     uint64_t bytes;
 } listing;
 
@@ -71,7 +71,7 @@ static int by_age(const void *a, const void *b) {
 /* Leaves at most `limit` bytes in one folder. */
 static void trim(const char *folder, const char *kind, uint64_t limit) {
     char path[4096];
-    int  length = snprintf(path, sizeof path, "%s/%s", folder, kind);
+    int length = snprintf(path, sizeof path, "%s/%s", folder, kind);
     DIR *opened = length > 0 && (size_t)length < sizeof path ? opendir(path) : NULL;
     if (!opened) {
         return;
@@ -95,9 +95,9 @@ static void trim(const char *folder, const char *kind, uint64_t limit) {
 
 bool ig_cache_make_room(const char *folder, uint64_t bytes) {
     const char *text = getenv("INGOT_CACHE_BYTES");
-    char       *end = NULL;
-    uint64_t    given = text ? strtoull(text, &end, 10) : 0;
-    uint64_t    limit = text && *text && !*end ? given : default_limit;
+    char *end = NULL;
+    uint64_t given = text ? strtoull(text, &end, 10) : 0;
+    uint64_t limit = text && *text && !*end ? given : default_limit;
     if (bytes > limit / 2) {
         return false;
     }

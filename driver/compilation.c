@@ -24,7 +24,7 @@ static ig_status compute_recipes(ig_module *module, ig_arena *arena,
         return IG_OK;
     }
     ig_context_progress(module->context, "weights", 0, 0);
-    uint32_t   count = graph->body.last->operand_count;
+    uint32_t count = graph->body.last->operand_count;
     ig_tensor *values = IG_NEW_ARRAY(arena, ig_tensor, count);
     *out_values = values;
     return ig_interpret(graph, NULL, arena, values);
@@ -35,8 +35,8 @@ static ig_status compute_recipes(ig_module *module, ig_arena *arena,
 /* A job for each kernel of each level that has it. */
 static ig_status compile_kernels(ig_compilation *build, const ig_artifact_writer *w,
                                  const ig_plan_level *levels,
-                                 ig_artifact_level   *out_code) {
-    ig_context           *context = build->module->context;
+                                 ig_artifact_level *out_code) {
+    ig_context *context = build->module->context;
     IG_VEC(ig_kernel_job) jobs = { 0 };
     for (uint32_t l = 0; l < build->lowered.count; l++) {
         ig_artifact_kernel *kernels = IG_NEW_ARRAY(&build->arena, ig_artifact_kernel,
@@ -119,8 +119,8 @@ static ig_str make_manifest(const ig_compilation *build, const ig_artifact_write
 
 static ig_status make_container(ig_compilation *build) {
     ig_artifact_writer w;
-    ig_plan_level      levels[IG_LEVELS];
-    ig_artifact_level  code[IG_LEVELS];
+    ig_plan_level levels[IG_LEVELS];
+    ig_artifact_level code[IG_LEVELS];
     ig_artifact_init(&w, &build->arena, INGOT_BUILD_ID, build->module->name);
     for (uint32_t i = 0; i < build->lowered.count; i++) {
         levels[i].name = build->lowered.targets.targets[i]->level;

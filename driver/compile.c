@@ -26,10 +26,10 @@ enum { BORROWED_BYTES = 16 << 20, CACHED_BYTES = 512 << 20 };
 
 typedef struct compile_call {
     ig_compilation build;
-    ig_context    *context;
-    ig_program   **out_program;
-    ig_file_map    isolated; /* what a child process made */
-    ig_str         key;      /* of the cache; empty: not cached */
+    ig_context *context;
+    ig_program **out_program;
+    ig_file_map isolated; /* what a child process made */
+    ig_str key;           /* of the cache; empty: not cached */
 } compile_call;
 
 /* ---- making the container ---- */
@@ -56,7 +56,7 @@ static ig_status make_container(compile_call *call) {
 /* Whoever watches passes wants them to run. */
 static bool is_watched(const ig_compile_options *options) {
     static const char *const knobs[] = { "INGOT_DEBUG", "INGOT_SKIP", "INGOT_STOP" };
-    bool                     is_set = options->after_pass || options->stop_after;
+    bool is_set = options->after_pass || options->stop_after;
     for (size_t i = 0; i < IG_COUNT_OF(knobs); i++) {
         is_set |= getenv(knobs[i]) != NULL;
     }
@@ -103,7 +103,7 @@ static ig_status report_write(compile_call *call, ig_status status, const char *
 
 static ig_status write_file(compile_call *call, const ig_file_part *parts,
                             size_t count) {
-    char      why[128];
+    char why[128];
     ig_status status = ig_file_publish(call->build.path, parts, count, why);
     return report_write(call, status, why);
 }
@@ -119,8 +119,8 @@ static ig_status publish(compile_call *call, const ig_file_part *parts, size_t c
         return write_file(call, parts, count);
     }
     ig_file_part *object = NULL;
-    size_t        object_count = 0;
-    ig_arena     *arena = &call->build.arena;
+    size_t object_count = 0;
+    ig_arena *arena = &call->build.arena;
     ig_emit_object(arena, ig_emit_symbol(arena, call->build.path), parts, count,
                    &object, &object_count);
     return emits(call, "shared")
@@ -129,7 +129,7 @@ static ig_status publish(compile_call *call, const ig_file_part *parts, size_t c
 }
 
 static void *fill_cache(void *user) {
-    const compile_call   *call = user;
+    const compile_call *call = user;
     const ig_compilation *build = &call->build;
     /* Larger artifacts would push out all others. */
     if (call->key.size && container_bytes(build) < CACHED_BYTES) {
@@ -141,10 +141,10 @@ static void *fill_cache(void *user) {
 /* The artifact and its entry in the cache are written side by side.  Nothing between
  * begin and end of the thread takes memory of an arena, which might not come back. */
 static ig_status write_and_cache(compile_call *call) {
-    char            why[128];
-    pthread_t       thread;
+    char why[128];
+    pthread_t thread;
     ig_compilation *build = &call->build;
-    bool            is_beside = pthread_create(&thread, NULL, fill_cache, call) == 0;
+    bool is_beside = pthread_create(&thread, NULL, fill_cache, call) == 0;
     ig_status status = ig_file_publish(build->path, build->parts, build->part_count,
                                        why);
     if (is_beside) {
@@ -163,9 +163,9 @@ static ig_status publish_and_cache(compile_call *call) {
 }
 
 static ig_status publish_header(compile_call *call) {
-    ig_arena    *arena = &call->build.arena;
-    ig_str       text = ig_emit_header(arena, ig_emit_symbol(arena, call->build.path),
-                                       (ig_module *)(uintptr_t)call->build.module);
+    ig_arena *arena = &call->build.arena;
+    ig_str text = ig_emit_header(arena, ig_emit_symbol(arena, call->build.path),
+                                 (ig_module *)(uintptr_t)call->build.module);
     ig_file_part part = { text.data, text.size };
     return write_file(call, &part, 1);
 }
@@ -203,7 +203,7 @@ static bool take_cached(compile_call *call, const ig_cached_model *cached,
         return false;
     }
     ig_hash128 hash = ig_artifact_hash(map.data, map.size);
-    bool       is_sound = memcmp(&hash, &cached->hash, sizeof hash) == 0;
+    bool is_sound = memcmp(&hash, &cached->hash, sizeof hash) == 0;
     if (is_sound) {
         ig_file_part part = { map.data, map.size };
         *status = publish(call, &part, 1);
@@ -213,9 +213,9 @@ static bool take_cached(compile_call *call, const ig_cached_model *cached,
 }
 
 static ig_status compile_to_file(void *arguments) {
-    compile_call   *call = arguments;
+    compile_call *call = arguments;
     ig_cached_model cached;
-    ig_status       status = IG_OK;
+    ig_status status = IG_OK;
     IG_TRY(check_form(call));
     ig_file_remove_stale(call->build.path);
     if (emits(call, "header")) {
@@ -248,7 +248,7 @@ ig_status ig_compile_file(ig_module *module, const char *path,
 
 static bool write_part(int file, const ig_file_part *part) {
     const char *data = part->data;
-    size_t      left = part->size;
+    size_t left = part->size;
     while (left) {
         ssize_t written = write(file, data, left);
         if (written < 0 && errno == EINTR) {
@@ -265,8 +265,8 @@ static bool write_part(int file, const ig_file_part *part) {
 
 static ig_status open_in_memory(compile_call *call) {
     ig_diag *diag = &call->context->diag;
-    int      file = memfd_create("ingot-program", MFD_CLOEXEC);
-    bool     is_written = file >= 0;
+    int file = memfd_create("ingot-program", MFD_CLOEXEC);
+    bool is_written = file >= 0;
     for (size_t i = 0; i < call->build.part_count && is_written; i++) {
         is_written = write_part(file, &call->build.parts[i]);
     }
@@ -283,7 +283,7 @@ static ig_status open_in_memory(compile_call *call) {
     ig_program_options options = { .size = sizeof options,
                                    .message = message,
                                    .message_size = sizeof message };
-    ig_status          status = ig_program_open(path, &options, call->out_program);
+    ig_status status = ig_program_open(path, &options, call->out_program);
     close(file);
     return status == IG_OK
                ? IG_OK
@@ -298,7 +298,7 @@ static void borrow_weights(ig_compilation *build) {
 }
 
 static ig_status compile_to_program(void *arguments) {
-    compile_call   *call = arguments;
+    compile_call *call = arguments;
     ig_cached_model cached;
     borrow_weights(&call->build);
     IG_TRY(look_up(call, &cached));

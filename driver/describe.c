@@ -9,17 +9,17 @@ typedef struct describe_call {
     ig_context *context;
     const char *path, *text;
     ig_file_map map;
-    ig_str      bytes;
-    ig_arena    arena;
+    ig_str bytes;
+    ig_arena arena;
     /* What is described; of any other format there is no text. */
     ig_archive_format format;
     ig_status (*write)(struct describe_call *call, ig_writer *out);
 } describe_call;
 
 static ig_status write_package(describe_call *call, ig_writer *out) {
-    ig_archive    archive;
+    ig_archive archive;
     ig_pickle_set pickles;
-    ig_package    package;
+    ig_package package;
     IG_TRY(ig_archive_open(&archive, call->context, &call->arena, call->path,
                            call->bytes));
     ig_pickle_set_init(&pickles, &archive);
@@ -34,8 +34,8 @@ static ig_status write_script(describe_call *call, ig_writer *out) {
 
 static ig_status open_file(describe_call *call) {
     ig_location where = { .file = call->path };
-    char        why[256];
-    ig_status   status = ig_file_map_open(call->path, &call->map, why);
+    char why[256];
+    ig_status status = ig_file_map_open(call->path, &call->map, why);
     if (status != IG_OK) {
         return ig_error(&call->context->diag, status, &where, "cannot read: %s", why);
     }
@@ -45,7 +45,7 @@ static ig_status open_file(describe_call *call) {
 
 static ig_status describe(void *arguments) {
     describe_call *call = arguments;
-    ig_writer      out;
+    ig_writer out;
     IG_TRY(open_file(call));
     if (ig_archive_sniff(call->bytes) != call->format) {
         return IG_OK;

@@ -10,15 +10,15 @@
 enum { ALL_STAGES = IG_STAGE_TENSOR | IG_STAGE_PLAN | IG_STAGE_KERNEL };
 
 typedef struct text_call {
-    ig_module         *module;
-    const char        *stage;
+    ig_module *module;
+    const char *stage;
     ig_compile_options options;
-    ig_format          format;
-    ig_arena          *arena;
-    ig_lowered         lowered;
-    const ig_backend  *backend; /* opened, with its state; or NULL */
-    void              *state;
-    ig_str             text;
+    ig_format format;
+    ig_arena *arena;
+    ig_lowered lowered;
+    const ig_backend *backend; /* opened, with its state; or NULL */
+    void *state;
+    ig_str text;
 } text_call;
 
 static ig_status print_as(const text_call *call, const ig_module *module,
@@ -43,7 +43,7 @@ static ig_status print_as(const text_call *call, const ig_module *module,
 
 static ig_status print_module(void *arguments) {
     text_call *call = arguments;
-    ig_writer  out;
+    ig_writer out;
     ig_writer_init(&out, call->arena);
     IG_TRY(print_as(call, call->module, ALL_STAGES, &out));
     call->text = ig_writer_str(&out);
@@ -93,14 +93,14 @@ static void close_backend(text_call *call) {
 /* Kernels of one level as its backend prints them. */
 static ig_status print_level(text_call *call, uint32_t level, ig_emit what,
                              ig_writer *out) {
-    ig_context       *context = call->module->context;
-    const ig_target  *target = call->lowered.targets.targets[level];
-    const ig_module  *module = call->lowered.modules[level];
+    ig_context *context = call->module->context;
+    const ig_target *target = call->lowered.targets.targets[level];
+    const ig_module *module = call->lowered.modules[level];
     const ig_backend *backend = NULL;
     IG_TRY(ig_host_backend(context, target, &backend));
     IG_TRY(backend->open(context, target, &call->state));
     call->backend = backend;
-    bool      is_whole = backend->assemble && what != IG_EMIT_TEXT;
+    bool is_whole = backend->assemble && what != IG_EMIT_TEXT;
     ig_status status = is_whole
                            ? assemble_kernels(backend, call->state, module, what, out)
                            : print_kernels(backend, call->state, module, what, out);
@@ -163,7 +163,7 @@ static ig_status stage_cubin(text_call *call, ig_writer *out) {
 
 typedef struct stage_row {
     const char *name, *lowered_to; /* NULL: as imported */
-    stage_fn   *print;
+    stage_fn *print;
     const char *target; /* where the caller names none */
 } stage_row;
 

@@ -12,10 +12,10 @@
 
 typedef struct walk {
     const ig_module *module;
-    ig_writer       *out;
-    ig_arena         scratch;
-    const ig_graph  *graph;
-    size_t           graph_number, op_count;
+    ig_writer *out;
+    ig_arena scratch;
+    const ig_graph *graph;
+    size_t graph_number, op_count;
 } walk;
 
 typedef void op_fn(walk *w, const ig_op *op);
@@ -157,7 +157,7 @@ static void json_graph(walk *w) {
     static const char *const stages[] = { [IG_STAGE_TENSOR] = "tensor",
                                           [IG_STAGE_PLAN] = "plan",
                                           [IG_STAGE_KERNEL] = "kernel" };
-    const ig_graph          *graph = w->graph;
+    const ig_graph *graph = w->graph;
     ig_put(w->out, "%s\n  {\"graph\": ", w->graph_number ? "," : "");
     ig_put_json_string(w->out, ig_str_of(graph->name));
     ig_put(w->out, ", \"stage\": \"%s\", \"inputs\": [", stages[graph->stage]);

@@ -15,8 +15,7 @@ static const char head[] =
     "<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"><title>Ingot</title><style>\n"
     "body { background: #fff; color: #222; font: 14px/1.5 monospace; }\n"
     "pre { white-space: pre-wrap; margin: 0 2em 2em; } h2 { margin: 1em; }\n"
-    "a { color: #05a; text-decoration: none; } a:hover { text-decoration: underline; "
-    "}\n"
+    "a { color: #05a; text-decoration: none; } a:hover { text-decoration: underline; }\n"
     "b:target { background: #fd6; } b { font-weight: bold; }\n"
     "</style></head><body>\n";
 
@@ -42,7 +41,7 @@ static size_t word_length(ig_str text) {
 }
 
 static void put_value(ig_writer *out, ig_map *seen, size_t graph, ig_str word) {
-    bool   is_first = !ig_map_get(seen, word);
+    bool is_first = !ig_map_get(seen, word);
     ig_str name = { word.data + 1, word.size - 1 };
     ig_map_set(seen, word, seen);
     ig_put(out, is_first ? "<b id=\"g%zu_" : "<a href=\"#g%zu_", graph);
@@ -53,9 +52,9 @@ static void put_value(ig_writer *out, ig_map *seen, size_t graph, ig_str word) {
 }
 
 static void put_graph(const ig_graph *graph, size_t number, ig_writer *out) {
-    ig_arena  scratch;
+    ig_arena scratch;
     ig_writer writer;
-    ig_map    seen;
+    ig_map seen;
     ig_arena_init(&scratch, &graph->module->context->budget);
     ig_writer_init(&writer, &scratch);
     ig_map_init(&seen, &scratch);
@@ -64,7 +63,7 @@ static void put_graph(const ig_graph *graph, size_t number, ig_writer *out) {
     put_escaped(out, ig_str_of(graph->name));
     ig_put(out, "</h2>\n<pre>");
     for (ig_str rest = ig_writer_str(&writer); rest.size;) {
-        bool   is_value = rest.data[0] == '%';
+        bool is_value = rest.data[0] == '%';
         size_t length = is_value ? word_length(rest) : 1;
         ig_str word = { rest.data, length };
         if (is_value) {

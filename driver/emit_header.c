@@ -47,8 +47,9 @@ static void put_ports(ig_writer *out, const char *symbol, const port_list *ports
 ig_str ig_emit_header(ig_arena *arena, const char *symbol, ig_module *module) {
     ig_writer out;
     ig_writer_init(&out, arena);
-    ig_put(&out, "/* Made by ingot compile --emit=header; link with the object that "
-                 "--emit=object makes. */\n");
+    ig_put(
+        &out,
+        "/* Made by ingot compile --emit=header; link with the object that --emit=object makes. */\n");
     ig_put(&out, "#ifndef %s_H\n#define %s_H\n\n#include <ingot/runtime.h>\n\n", symbol,
            symbol);
     ig_put(&out, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");

@@ -23,11 +23,11 @@ enum { RODATA = 1, SYMTAB, STRTAB, SHSTRTAB, NOTE };
 const char *ig_emit_symbol(ig_arena *arena, const char *path) {
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
-    bool        is_library = ig_str_ends(ig_str_of(name), ".so");
+    bool is_library = ig_str_ends(ig_str_of(name), ".so");
     name += is_library && strncmp(name, "lib", 3) == 0 ? 3 : 0;
     const char *dot = strrchr(name, '.');
-    size_t      size = dot && dot > name ? (size_t)(dot - name) : strlen(name);
-    char       *symbol = ig_arena_printf(arena, "ingot_%.*s", (int)size, name);
+    size_t size = dot && dot > name ? (size_t)(dot - name) : strlen(name);
+    char *symbol = ig_arena_printf(arena, "ingot_%.*s", (int)size, name);
     for (char *at = symbol; *at; at++) {
         if (!isalnum((unsigned char)*at)) {
             *at = '_';
@@ -37,12 +37,12 @@ const char *ig_emit_symbol(ig_arena *arena, const char *path) {
 }
 
 typedef struct object {
-    uint64_t   data_size; /* of the artifact */
-    uint64_t   rodata_size;
-    ig_writer  tail;
-    uint64_t   tail_begin; /* where it lies in the file */
+    uint64_t data_size; /* of the artifact */
+    uint64_t rodata_size;
+    ig_writer tail;
+    uint64_t tail_begin; /* where it lies in the file */
     Elf64_Shdr sections[SECTION_COUNT];
-    ig_writer  names; /* of sections */
+    ig_writer names; /* of sections */
 } object;
 
 static void add_section(object *o, int number, const char *name, Elf64_Shdr facts) {

@@ -16,15 +16,15 @@ enum { PATH_BYTES = 4096 };
 
 /* Runs cc; its own words go to stderr.  -1: it cannot be started. */
 static int run_linker(const char *object, const char *library) {
-    char       *arguments[] = { "cc",
-                                "-shared",
-                                "-nostdlib",
-                                "-o",
-                                (char *)(uintptr_t)library,
-                                (char *)(uintptr_t)object,
-                                NULL };
-    pid_t       pid;
-    int         result = 0;
+    char *arguments[] = { "cc",
+                          "-shared",
+                          "-nostdlib",
+                          "-o",
+                          (char *)(uintptr_t)library,
+                          (char *)(uintptr_t)object,
+                          NULL };
+    pid_t pid;
+    int result = 0;
     const char *tool = getenv("CC");
     if (tool && *tool && !strchr(tool, ' ')) {
         arguments[0] = (char *)(uintptr_t)tool;
@@ -40,7 +40,7 @@ static int run_linker(const char *object, const char *library) {
 static ig_status link_object(ig_context *context, const char *path, const char *object,
                              const char *library) {
     ig_location where = { .file = path };
-    int         result = run_linker(object, library);
+    int result = run_linker(object, library);
     if (result == -1 || result == 127) {
         return ig_error_hint(&context->diag, IG_UNSUPPORTED, &where,
                              "install a C compiler, or use --emit=object",
@@ -59,7 +59,7 @@ static ig_status link_object(ig_context *context, const char *path, const char *
 
 ig_status ig_emit_shared(ig_context *context, const char *path,
                          const ig_file_part *parts, size_t count) {
-    char        object[PATH_BYTES], library[PATH_BYTES], why[128];
+    char object[PATH_BYTES], library[PATH_BYTES], why[128];
     ig_location where = { .file = path };
     int size = snprintf(object, sizeof object, "%s.%ld.o", path, (long)getpid());
     snprintf(library, sizeof library, "%s.%ld.so", path, (long)getpid());

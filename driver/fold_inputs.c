@@ -12,8 +12,8 @@
 
 typedef struct folding {
     ig_module *module;
-    ig_graph  *graph;
-    bool      *is_folded; /* by argument of the graph */
+    ig_graph *graph;
+    bool *is_folded; /* by argument of the graph */
 } folding;
 
 static ig_status replace(folding *f, const ig_folded_input *input) {
@@ -24,23 +24,23 @@ static ig_status replace(folding *f, const ig_folded_input *input) {
                         "input %u cannot be folded: the model has %u inputs",
                         input->leaf, args);
     }
-    ig_value        *arg = f->graph->body.args[input->leaf];
+    ig_value *arg = f->graph->body.args[input->leaf];
     const ig_tensor *tensor = input->tensor;
-    const ig_type   *type = ig_type_tensor(f->module, tensor->dtype, tensor->rank,
-                                           tensor->dims);
+    const ig_type *type = ig_type_tensor(f->module, tensor->dtype, tensor->rank,
+                                         tensor->dims);
     const char *name = f->graph->arg_names ? f->graph->arg_names[input->leaf] : "input";
     if (arg->type != type) {
         return ig_error(diag, IG_INVALID, NULL,
                         "input '%s' cannot be folded: the value is of another type",
                         name);
     }
-    size_t     size = (size_t)ig_tensor_bytes(tensor);
-    ig_data    data = { .type = type,
-                        .bytes = ig_arena_copy(&f->module->arena, tensor->data, size),
-                        .size = (int64_t)size };
+    size_t size = (size_t)ig_tensor_bytes(tensor);
+    ig_data data = { .type = type,
+                     .bytes = ig_arena_copy(&f->module->arena, tensor->data, size),
+                     .size = (int64_t)size };
     ig_builder builder = ig_builder_at_end(&f->graph->body);
-    ig_value  *weight = ig_make_weight(&builder,
-                                       ig_module_add_weight(f->module, name, &data));
+    ig_value *weight = ig_make_weight(&builder,
+                                      ig_module_add_weight(f->module, name, &data));
     ig_value_replace(arg, weight);
     f->is_folded[input->leaf] = true;
     return IG_OK;
@@ -49,10 +49,10 @@ static ig_status replace(folding *f, const ig_folded_input *input) {
 /* ---- what is left ---- */
 
 static void remove_arguments(folding *f) {
-    ig_graph    *graph = f->graph;
+    ig_graph *graph = f->graph;
     const char **names = IG_NEW_ARRAY(&f->module->arena, const char *,
                                       graph->body.arg_count);
-    uint32_t     kept = 0;
+    uint32_t kept = 0;
     for (uint32_t i = 0; i < graph->body.arg_count; i++) {
         if (!f->is_folded[i]) {
             names[kept++] = graph->arg_names ? graph->arg_names[i] : NULL;
@@ -80,14 +80,14 @@ static ig_status cut_signature(folding *f) {
     if (!old) {
         return IG_OK;
     }
-    ig_arena     *arena = &f->module->arena;
+    ig_arena *arena = &f->module->arena;
     ig_signature *cut = IG_NEW(arena, ig_signature);
-    uint32_t      leaf = 0, at = 0;
+    uint32_t leaf = 0, at = 0;
     *cut = (ig_signature){ .entry = old->entry, .after_count = old->after_count };
     for (uint32_t i = 0; i < old->arg_count; i++) {
         const ig_node *node = &old->nodes.items[at];
-        uint32_t       size = ig_node_size(node), leaves = ig_node_leaves(node, size);
-        uint32_t       folded = count_folded(f, leaf, leaves);
+        uint32_t size = ig_node_size(node), leaves = ig_node_leaves(node, size);
+        uint32_t folded = count_folded(f, leaf, leaves);
         if (folded > 0 && folded < leaves) {
             return ig_error(&f->module->context->diag, IG_UNSUPPORTED, NULL,
                             "argument '%.*s' cannot be folded in part",

@@ -7,7 +7,7 @@
 
 /* Puts `tensor` (copied) in place of leaf number `leaf` of the arguments. */
 typedef struct ig_folded_input {
-    uint32_t         leaf;
+    uint32_t leaf;
     const ig_tensor *tensor;
 } ig_folded_input;
 

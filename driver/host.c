@@ -102,7 +102,7 @@ void ig_context_cancel(ig_context *context) {
 
 typedef struct limit_row {
     const char *name;
-    size_t      offset;
+    size_t offset;
 } limit_row;
 
 static const limit_row limit_rows[] = {
@@ -133,9 +133,9 @@ ig_status ig_context_set_limit(ig_context *context, const char *name, int64_t va
 /* ---- the recovery point ---- */
 
 static ig_status report_exhaustion(ig_host *host, bool is_told) {
-    ig_budget  *budget = &host->context.budget;
+    ig_budget *budget = &host->context.budget;
     const char *name = budget->limit_name ? budget->limit_name : "memory_bytes";
-    char        hint[128];
+    char hint[128];
     snprintf(hint, sizeof hint, "raise the limit %s, or give the machine more", name);
     budget->limit = host->budget_limit;
     ig_location where = { .file = budget->limit_file };
@@ -150,9 +150,9 @@ static ig_status report_exhaustion(ig_host *host, bool is_told) {
 }
 
 ig_status ig_host_guard(ig_context *context, ig_status (*work)(void *arguments),
-                        void       *arguments) {
+                        void *arguments) {
     ig_host *host = ig_host_of(context);
-    jmp_buf  recovery;
+    jmp_buf recovery;
     clear_messages(host);
     host->budget_limit = context->budget.limit;
     context->budget.foreign_depth = 0;
@@ -196,7 +196,7 @@ const ig_graph *ig_entry_of(const ig_module *module) {
 }
 
 ig_module_results *ig_host_module(ig_module *module) {
-    ig_host           *host = ig_host_of(module->context);
+    ig_host *host = ig_host_of(module->context);
     ig_module_results *results = ig_map_get_id(&host->results, IG_MAP_PTR(module));
     if (!results) {
         results = IG_NEW(&host->arena, ig_module_results);
@@ -219,7 +219,7 @@ void ig_module_close(ig_module *module) {
     if (!module) {
         return;
     }
-    ig_host           *host = ig_host_of(module->context);
+    ig_host *host = ig_host_of(module->context);
     ig_module_results *results = ig_map_get_id(&host->results, IG_MAP_PTR(module));
     if (results) {
         ig_arena_fini(&results->arena);

@@ -12,15 +12,15 @@
 #define IG_HOST_THREADS 8 /* at most, for compiling kernels */
 
 typedef struct ig_host {
-    ig_context         context; /* first: the public handle is its address */
+    ig_context context; /* first: the public handle is its address */
     ig_context_options options;
-    ig_arena           messages_arena;
-    ig_writer          messages;
-    ig_map             results;      /* module -> ig_module_results */
-    ig_arena           arena;        /* the host's own, as long as it lives */
-    uint64_t           mark;         /* arenas there were when the guarded call began */
-    size_t             budget_limit; /* when it began */
-    bool               has_unwound;
+    ig_arena messages_arena;
+    ig_writer messages;
+    ig_map results;      /* module -> ig_module_results */
+    ig_arena arena;      /* the host's own, as long as it lives */
+    uint64_t mark;       /* arenas there were when the guarded call began */
+    size_t budget_limit; /* when it began */
+    bool has_unwound;
 } ig_host;
 
 /* What the driver keeps beside a module. */
@@ -30,11 +30,11 @@ typedef struct ig_module_results {
     /* State of the interpreter's runs; NULL: as it begins.  Values are in the arena of
      * that number, the other takes those of the next run. */
     ig_tensor *states;
-    ig_arena   state_arenas[2];
-    int        state_arena;
+    ig_arena state_arenas[2];
+    int state_arena;
 } ig_module_results;
 
-ig_host           *ig_host_of(ig_context *context);
+ig_host *ig_host_of(ig_context *context);
 ig_module_results *ig_host_module(ig_module *module);
 /* An emptied arena for what the next call on `module` hands out. */
 ig_arena *ig_host_results(ig_module *module);
@@ -54,7 +54,7 @@ void ig_host_message(ig_context *context, int severity, const char *text);
  * when what the call made is destroyed, through ig_host_settle: that frees what frames
  * owned which the unwinding jumped over. */
 ig_status ig_host_guard(ig_context *context, ig_status (*work)(void *arguments),
-                        void       *arguments);
+                        void *arguments);
 ig_status ig_host_settle(ig_context *context, ig_status status);
 
 /* The backend of a target: the LLVM provider is opened on first use, looked for beside

@@ -12,15 +12,15 @@
 #include <string.h>
 
 typedef struct import_call {
-    ig_context       *context;
-    const char       *path;
-    ig_str            bytes;
-    bool              is_memory;
+    ig_context *context;
+    const char *path;
+    ig_str bytes;
+    bool is_memory;
     ig_import_options options; /* whole, whatever the caller's version */
-    ig_module       **out_module;
-    ig_arena          arena;
-    ig_file_map       map; /* of an .ig file, while it is parsed */
-    ig_module        *module;
+    ig_module **out_module;
+    ig_arena arena;
+    ig_file_map map; /* of an .ig file, while it is parsed */
+    ig_module *module;
 } import_call;
 
 /* ---- options ---- */
@@ -46,13 +46,13 @@ static ig_status read_statement(import_call *call, const char *statement,
 static ig_status read_constant(import_call *call, const char *path, ig_dtype wanted,
                                ig_tensor *out) {
     ig_file_map map;
-    char        why[128];
+    char why[128];
     ig_location where = { .file = path };
-    ig_status   status = ig_file_map_open(path, &map, why);
+    ig_status status = ig_file_map_open(path, &map, why);
     if (status != IG_OK) {
         return ig_error(&call->context->diag, status, &where, "cannot read: %s", why);
     }
-    ig_str    bytes = { map.data, map.size };
+    ig_str bytes = { map.data, map.size };
     ig_arena *arena = &call->arena;
     status = ig_str_starts(bytes, "\x93NUMPY")
                  ? ig_npy_read(call->context, arena, path, bytes, wanted, out)
@@ -64,8 +64,8 @@ static ig_status read_constant(import_call *call, const char *path, ig_dtype wan
 
 static ig_status read_onnx_options(import_call *call, ig_onnx_options *out) {
     const ig_import_options *from = &call->options;
-    ig_onnx_input_type      *types = IG_NEW_ARRAY(&call->arena, ig_onnx_input_type,
-                                                  from->input_count);
+    ig_onnx_input_type *types = IG_NEW_ARRAY(&call->arena, ig_onnx_input_type,
+                                             from->input_count);
     for (size_t i = 0; i < from->input_count; i++) {
         IG_TRY(read_statement(call, from->inputs[i], &types[i]));
     }
@@ -117,7 +117,7 @@ static ig_status read_text(import_call *call) {
  * with the version.  Of it nothing is said in ONNX's words. */
 static bool is_named_torch(const import_call *call) {
     static const char *const endings[] = { ".pt", ".pth", ".ptc", ".jit" };
-    ig_str                   path = ig_str_of(call->path ? call->path : "");
+    ig_str path = ig_str_of(call->path ? call->path : "");
     for (size_t i = 0; i < IG_COUNT_OF(endings); i++) {
         if (ig_str_ends(path, endings[i])) {
             return call->bytes.size == 0 || call->bytes.data[0] != 8;
@@ -173,15 +173,15 @@ static uint32_t leaf_of(const ig_graph *graph, const char *name) {
 
 static ig_status fold_constants(import_call *call) {
     const ig_import_options *from = &call->options;
-    ig_graph                *graph = (ig_graph *)(uintptr_t)ig_entry_of(call->module);
-    ig_folded_input         *inputs = IG_NEW_ARRAY(&call->arena, ig_folded_input,
-                                                   from->constant_count);
+    ig_graph *graph = (ig_graph *)(uintptr_t)ig_entry_of(call->module);
+    ig_folded_input *inputs = IG_NEW_ARRAY(&call->arena, ig_folded_input,
+                                           from->constant_count);
     for (size_t i = 0; i < from->constant_count; i++) {
         ig_tensor *tensor = IG_NEW(&call->arena, ig_tensor);
-        uint32_t   leaf = leaf_of(graph, from->constant_names[i]);
-        bool       is_there = leaf < graph->body.arg_count;
-        ig_dtype   dtype = is_there ? (ig_dtype)graph->body.args[leaf]->type->dtype
-                                    : IG_DT_COUNT;
+        uint32_t leaf = leaf_of(graph, from->constant_names[i]);
+        bool is_there = leaf < graph->body.arg_count;
+        ig_dtype dtype = is_there ? (ig_dtype)graph->body.args[leaf]->type->dtype
+                                  : IG_DT_COUNT;
         IG_TRY(read_constant(call, from->constant_files[i], dtype, tensor));
         inputs[i] = (ig_folded_input){ leaf, tensor };
     }
@@ -190,9 +190,9 @@ static ig_status fold_constants(import_call *call) {
 
 /* Means of whole bags are made here, so that whoever interprets the module has them. */
 static ig_status make_means_whole(import_call *call) {
-    static const char whole[] = "unify,(infer,guards,canonicalise,fold,cse,dce)*,"
-                                "jagged_insert,dce,bounds,bag_whole,dce";
-    ig_pass_options   options = { 0 };
+    static const char whole[] =
+        "unify,(infer,guards,canonicalise,fold,cse,dce)*,jagged_insert,dce,bounds,bag_whole,dce";
+    ig_pass_options options = { 0 };
     IG_TRY(ig_run_passes(call->module, &options, ig_pipeline_clean));
     return ig_run_passes(call->module, &options, whole);
 }
@@ -288,8 +288,8 @@ static ig_status read_model(import_call *call) {
 
 static ig_status import_file(void *arguments) {
     import_call *call = arguments;
-    char         why[128];
-    ig_status    status = ig_file_map_open(call->path, &call->map, why);
+    char why[128];
+    ig_status status = ig_file_map_open(call->path, &call->map, why);
     if (status != IG_OK) {
         ig_location where = { .file = call->path };
         return ig_error(&call->context->diag, status, &where, "cannot read: %s", why);

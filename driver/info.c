@@ -16,8 +16,7 @@ static const struct {
     { "INGOT_CACHE_DIR", "folder of the caches; empty: none" },
     { "INGOT_PROVIDER_DIR", "where libingot-llvm.so is, when not beside libingot.so" },
     { "INGOT_DEBUG",
-      "checks and dumps of passes: verify, dump, roundtrip, clone, time, "
-      "rules, help" },
+      "checks and dumps of passes: verify, dump, roundtrip, clone, time, rules, help" },
     { "INGOT_SKIP", "passes that are left out" },
     { "INGOT_STOP", "after:PASS: stop there" },
 };
@@ -60,7 +59,7 @@ const char *ig_compiler_version(void) {
 }
 
 const char *ig_compiler_info(ig_context *context) {
-    ig_host  *host = ig_host_of(context);
+    ig_host *host = ig_host_of(context);
     ig_writer out;
     ig_writer_init(&out, &host->arena);
     ig_put(&out,

@@ -31,8 +31,8 @@ static ig_status take_states(ig_module *module, const ig_graph *graph, ig_arena 
 static void commit_states(ig_module *module, const ig_graph *graph,
                           const ig_tensor *states) {
     ig_module_results *results = ig_host_module(module);
-    int                next = 1 - results->state_arena;
-    ig_arena          *arena = &results->state_arenas[next];
+    int next = 1 - results->state_arena;
+    ig_arena *arena = &results->state_arenas[next];
     ig_arena_fini(arena);
     ig_arena_init(arena, &module->context->budget);
     ig_tensor *kept = IG_NEW_ARRAY(arena, ig_tensor, graph->state_count);
@@ -52,17 +52,17 @@ void ig_interpret_reset(ig_module *module) {
 /* ---- runs ---- */
 
 typedef struct interpret_call {
-    ig_module         *module;
+    ig_module *module;
     const ig_argument *inputs;
-    size_t             input_count;
-    ig_arena          *arena;
-    ig_argument       *outputs;
-    size_t             output_count;
+    size_t input_count;
+    ig_arena *arena;
+    ig_argument *outputs;
+    size_t output_count;
 } interpret_call;
 
 static ig_status interpret(void *arguments) {
     interpret_call *call = arguments;
-    ig_diag        *diag = &call->module->context->diag;
+    ig_diag *diag = &call->module->context->diag;
     const ig_graph *graph = ig_entry_of(call->module);
     if (!graph) {
         return ig_error(diag, IG_INVALID, NULL, "the module has no entry graph");
@@ -78,7 +78,7 @@ static ig_status interpret(void *arguments) {
                                      &call->inputs[i], &inputs[i]));
     }
     IG_TRY(take_states(call->module, graph, call->arena, inputs + wanted));
-    size_t     count = graph->body.last->operand_count;
+    size_t count = graph->body.last->operand_count;
     ig_tensor *outputs = IG_NEW_ARRAY(call->arena, ig_tensor, count);
     IG_TRY(ig_interpret(graph, inputs, call->arena, outputs));
     count -= graph->state_count;
@@ -100,7 +100,7 @@ ig_status ig_interpret_run(ig_module *module, const ig_argument *inputs,
                             .inputs = inputs,
                             .input_count = input_count,
                             .arena = ig_host_results(module) };
-    ig_status      status = ig_host_guard(module->context, interpret, &call);
+    ig_status status = ig_host_guard(module->context, interpret, &call);
     *out_outputs = call.outputs;
     *out_output_count = call.output_count;
     return ig_host_settle(module->context, status);

@@ -20,7 +20,7 @@
 enum { POLL_MS = 50, TEXT_BYTES = 4096, EXIT_BASE = 64 };
 
 typedef struct message_head {
-    int32_t  severity;
+    int32_t severity;
     uint32_t size;
 } message_head;
 
@@ -43,8 +43,8 @@ static bool write_all(int file, const void *bytes, size_t size) {
 }
 
 static void send_message(void *user, int severity, const char *text) {
-    const int   *pipe_end = user;
-    size_t       size = strnlen(text, TEXT_BYTES - 1);
+    const int *pipe_end = user;
+    size_t size = strnlen(text, TEXT_BYTES - 1);
     message_head head = { severity, (uint32_t)size };
     if (write_all(*pipe_end, &head, sizeof head)) {
         write_all(*pipe_end, text, size);
@@ -53,9 +53,9 @@ static void send_message(void *user, int severity, const char *text) {
 
 typedef struct child_call {
     ig_isolated_fn *make;
-    void           *user;
-    ig_file_part   *parts;
-    size_t          count;
+    void *user;
+    ig_file_part *parts;
+    size_t count;
 } child_call;
 
 static ig_status call_make(void *arguments) {
@@ -86,10 +86,10 @@ static void run_child(ig_context *context, child_call *call, int memory, int mes
 
 typedef struct child {
     ig_context *context;
-    pid_t       pid;
-    int         messages; /* our end of the pipe */
-    char        buffer[2 * TEXT_BYTES];
-    size_t      filled;
+    pid_t pid;
+    int messages; /* our end of the pipe */
+    char buffer[2 * TEXT_BYTES];
+    size_t filled;
 } child;
 
 /* Hands over the whole messages that have come. */
@@ -171,7 +171,7 @@ static ig_status run_isolated(ig_context *context, child_call *call, int memory)
         run_child(context, call, memory, ends[1]);
     }
     close(ends[1]);
-    child     c = { .context = context, .pid = pid, .messages = ends[0] };
+    child c = { .context = context, .pid = pid, .messages = ends[0] };
     ig_status status = pid < 0 ? fail(context, "cannot start a process") : wait_for(&c);
     close(ends[0]);
     return status;
@@ -185,7 +185,7 @@ ig_status ig_isolate(ig_context *context, ig_isolated_fn *make, void *user,
         return fail(context, "cannot make memory for the result");
     }
     child_call call = { .make = make, .user = user };
-    ig_status  status = run_isolated(context, &call, memory);
+    ig_status status = run_isolated(context, &call, memory);
     if (status == IG_OK) {
         char path[64], why[128];
         snprintf(path, sizeof path, "/proc/self/fd/%d", memory);

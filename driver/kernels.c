@@ -23,38 +23,38 @@
 enum { MOST_TARGETS = 8 };
 
 typedef struct worker_message {
-    int         severity;
+    int severity;
     const char *text;
 } worker_message;
 
 typedef struct opened_backend {
-    const ig_target  *target;
+    const ig_target *target;
     const ig_backend *backend;
-    void             *state;
+    void *state;
 } opened_backend;
 
 typedef struct worker {
-    ig_kernel_team        *team;
-    ig_context             own; /* of all but worker 0 */
-    ig_context            *context;
-    ig_arena               arena; /* code */
-    opened_backend         opened[MOST_TARGETS];
-    size_t                 opened_count;
+    ig_kernel_team *team;
+    ig_context own; /* of all but worker 0 */
+    ig_context *context;
+    ig_arena arena; /* code */
+    opened_backend opened[MOST_TARGETS];
+    size_t opened_count;
     IG_VEC(worker_message) messages;
-    ig_arena               messages_arena;
-    pthread_t              thread;
-    ig_status              status;
+    ig_arena messages_arena;
+    pthread_t thread;
+    ig_status status;
 } worker;
 
 struct ig_kernel_team {
-    ig_context    *context;
-    const char    *folder;
-    worker         workers[IG_HOST_THREADS];
-    size_t         worker_count;
+    ig_context *context;
+    const char *folder;
+    worker workers[IG_HOST_THREADS];
+    size_t worker_count;
     ig_kernel_job *jobs;
-    size_t         job_count;
-    atomic_size_t  next, done;
-    atomic_bool    has_failed;
+    size_t job_count;
+    atomic_size_t next, done;
+    atomic_bool has_failed;
 };
 
 /* ---- messages of other threads ---- */
@@ -62,7 +62,7 @@ struct ig_kernel_team {
 static void keep_message(void *user, const ig_diagnostic *diagnostic) {
     worker *w = user;
     enum { BYTES = 4096 };
-    char  *text = ig_arena_try_alloc(&w->messages_arena, BYTES);
+    char *text = ig_arena_try_alloc(&w->messages_arena, BYTES);
     size_t wanted = (w->messages.count + 1) * sizeof(worker_message);
     if (!text) {
         return;
@@ -119,7 +119,7 @@ static ig_status compile(worker *w, ig_kernel_job *job) {
         ig_cache_get_kernel(team->folder, job->key, &w->arena, job->out)) {
         return IG_OK;
     }
-    opened_backend    *with = NULL;
+    opened_backend *with = NULL;
     ig_compiled_kernel compiled;
     IG_TRY(open_backend(w, job->target, &with));
     IG_TRY(with->backend->compile(with->state, job->kernel, &w->arena, &compiled));
@@ -154,8 +154,8 @@ __attribute__((noinline)) static ig_status take_jobs(worker *w) {
 /* Takes jobs with a recovery point of this thread. */
 static void work(worker *w) {
     ig_budget *budget = &w->context->budget;
-    jmp_buf   *outer = budget->recovery;
-    jmp_buf    recovery;
+    jmp_buf *outer = budget->recovery;
+    jmp_buf recovery;
     if (setjmp(recovery) == 0) {
         budget->recovery = &recovery;
         w->status = take_jobs(w);
@@ -228,7 +228,7 @@ static void share_budget(ig_kernel_team *team, size_t workers) {
 
 static int larger_first(const void *a, const void *b) {
     const ig_kernel_job *x = a, *y = b;
-    uint32_t             m = x->kernel->op_count, n = y->kernel->op_count;
+    uint32_t m = x->kernel->op_count, n = y->kernel->op_count;
     return (m < n) - (m > n);
 }
 

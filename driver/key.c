@@ -25,9 +25,9 @@ ig_str ig_key_of_kernel(const ig_target *target, const ig_graph *kernel,
     ig_writer_init(&key, arena);
     ig_put(&key, "%s\n%s\n", INGOT_BUILD_ID, target->name);
     /* Equal kernels of different models differ in their names only. */
-    ig_str      printed = ig_writer_str(&text);
+    ig_str printed = ig_writer_str(&text);
     const char *open = memchr(printed.data, '(', printed.size);
-    size_t      skipped = open ? (size_t)(open - printed.data) : 0;
+    size_t skipped = open ? (size_t)(open - printed.data) : 0;
     ig_put_str(&key, (ig_str){ printed.data + skipped, printed.size - skipped });
     return ig_writer_str(&key);
 }
@@ -36,13 +36,13 @@ ig_str ig_key_of_kernel(const ig_target *target, const ig_graph *kernel,
 
 typedef struct model_key {
     const ig_module *module;
-    ig_arena        *arena;
-    ig_payloads     *payloads;
-    ig_writer        out;
+    ig_arena *arena;
+    ig_payloads *payloads;
+    ig_writer out;
 } model_key;
 
 static void put_data(model_key *k, const ig_data *data) {
-    size_t     size = ig_data_stored_bytes(data);
+    size_t size = ig_data_stored_bytes(data);
     ig_hash128 hash = ig_payload_hash_of(k->payloads, data->bytes, size);
     ig_put(&k->out, "%zu%s ", size, data->is_splat ? " splat" : "");
     ig_put_bytes(&k->out, hash.bytes, sizeof hash.bytes);
@@ -107,7 +107,7 @@ static void put_references(model_key *k, const char *path) {
     char full[PATH_MAX] = "";
     if (path) {
         const char *slash = strrchr(path, '/');
-        char       *folder = ig_arena_copy(k->arena, path,
+        char *folder = ig_arena_copy(k->arena, path,
                                      slash ? (size_t)(slash - path) + 1 : 0);
         if (!realpath(slash ? folder : ".", full)) {
             full[0] = '\0';

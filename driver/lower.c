@@ -82,8 +82,8 @@ ig_status ig_targets_parse(ig_context *context, const char *text, ig_target_list
     }
     while (rest.size) {
         const char *comma = memchr(rest.data, ',', rest.size);
-        size_t      size = comma ? (size_t)(comma - rest.data) : rest.size;
-        ig_str      name = { rest.data, size };
+        size_t size = comma ? (size_t)(comma - rest.data) : rest.size;
+        ig_str name = { rest.data, size };
         IG_TRY(is_cuda ? add_cuda(context, name, out) : add_target(context, name, out));
         size_t skipped = comma ? size + 1 : size;
         rest = (ig_str){ rest.data + skipped, rest.size - skipped };
@@ -94,13 +94,13 @@ ig_status ig_targets_parse(ig_context *context, const char *text, ig_target_list
 /* ---- the pipeline ---- */
 
 typedef struct pipeline {
-    ig_module                *module;
+    ig_module *module;
     const ig_compile_options *options;
-    ig_pass_options           passes;
-    ig_pass_observer          observer;
-    const char               *stop_after;
-    ig_arena                  text;
-    bool                      is_stopped;
+    ig_pass_options passes;
+    ig_pass_observer observer;
+    const char *stop_after;
+    ig_arena text;
+    bool is_stopped;
 } pipeline;
 
 static void after_pass(void *user, const char *pass, uint32_t number,

@@ -32,7 +32,7 @@ const char *ig_module_input_name(const ig_module *module, size_t index) {
 
 const char *ig_module_output_name(const ig_module *module, size_t index) {
     const ig_graph *graph = ig_entry_of(module);
-    bool            is_there = graph && graph->result_names &&
+    bool is_there = graph && graph->result_names &&
                     index < ig_module_output_count(module);
     return is_there && graph->result_names[index] ? graph->result_names[index] : "";
 }
@@ -46,13 +46,13 @@ static const char *type_text(ig_module *module, const ig_type *type) {
 
 const char *ig_module_input_type(ig_module *module, size_t index) {
     const ig_graph *graph = ig_entry_of(module);
-    bool            is_there = graph && index < graph->body.arg_count;
+    bool is_there = graph && index < graph->body.arg_count;
     return is_there ? type_text(module, graph->body.args[index]->type) : "";
 }
 
 const char *ig_module_output_type(ig_module *module, size_t index) {
     const ig_graph *graph = ig_entry_of(module);
-    bool            is_there = graph && index < ig_module_output_count(module);
+    bool is_there = graph && index < ig_module_output_count(module);
     return is_there ? type_text(module, graph->body.last->operands[index].value->type)
                     : "";
 }
@@ -60,13 +60,13 @@ const char *ig_module_output_type(ig_module *module, size_t index) {
 /* ---- passes ---- */
 
 typedef struct run_call_arguments {
-    ig_module  *module;
+    ig_module *module;
     const char *pipeline, *target;
 } run_call_arguments;
 
 static ig_status run_pipeline(void *arguments) {
     run_call_arguments *call = arguments;
-    ig_pass_options     options = { 0 };
+    ig_pass_options options = { 0 };
     if (call->target) {
         ig_target_list list;
         IG_TRY(ig_targets_parse(call->module->context, call->target, &list));
@@ -77,6 +77,6 @@ static ig_status run_pipeline(void *arguments) {
 
 ig_status ig_module_run(ig_module *module, const char *pipeline, const char *target) {
     run_call_arguments call = { module, pipeline, target };
-    ig_status          status = ig_host_guard(module->context, run_pipeline, &call);
+    ig_status status = ig_host_guard(module->context, run_pipeline, &call);
     return ig_host_settle(module->context, status);
 }

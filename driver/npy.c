@@ -17,7 +17,7 @@
 
 typedef struct npy_dtype {
     const char *name; /* kind and bytes */
-    ig_dtype    dtype;
+    ig_dtype dtype;
 } npy_dtype;
 
 static const npy_dtype npy_dtypes[] = {
@@ -31,12 +31,12 @@ static const npy_dtype npy_dtypes[] = {
 typedef struct npy_reader {
     ig_context *context;
     ig_location where;
-    ig_str      header; /* what is left of it */
-    ig_dtype    wanted, dtype;
-    bool        is_fortran, is_swapped, is_complex;
-    uint32_t    rank;
-    int64_t     dims[IG_TENSOR_RANK];
-    unsigned    seen; /* bits: descr, fortran_order, shape */
+    ig_str header; /* what is left of it */
+    ig_dtype wanted, dtype;
+    bool is_fortran, is_swapped, is_complex;
+    uint32_t rank;
+    int64_t dims[IG_TENSOR_RANK];
+    unsigned seen; /* bits: descr, fortran_order, shape */
 } npy_reader;
 
 static ig_status fail(const npy_reader *r, const char *what) {
@@ -221,7 +221,7 @@ static ig_status read_data(npy_reader *r, ig_arena *arena, ig_str data,
         r->dtype = r->wanted; /* bits of a float that numpy has no name for */
     }
     int64_t count = 1, bytes = 0;
-    bool    fits = true;
+    bool fits = true;
     for (uint32_t d = 0; d < r->rank; d++) {
         fits = fits && ig_mul_i64(count, r->dims[d], &count);
     }
@@ -249,7 +249,7 @@ ig_status ig_npy_read(ig_context *context, ig_arena *arena, const char *file,
     if (bytes.size < 10 || memcmp(at, MAGIC, 6) != 0) {
         return fail(&r, "it begins with other bytes");
     }
-    bool   is_long = at[6] >= 2;
+    bool is_long = at[6] >= 2;
     size_t begin = is_long ? 12 : 10;
     if (at[6] > 3 || bytes.size < begin) {
         return fail(&r, "it is of an unknown version, or cut off");

@@ -26,7 +26,7 @@ static ig_status fail(ig_context *context, const char *path, ig_status status,
 
 typedef struct entry_bytes {
     const char *name;
-    ig_str      bytes;
+    ig_str bytes;
 } entry_bytes;
 
 static const char *plain_name(ig_arena *arena, const char *name) {
@@ -84,7 +84,7 @@ static ig_status read_entries(ig_arguments *to, const char *path, zip_t *archive
 }
 
 ig_status ig_npz_read(ig_arguments *arguments, const char *path) {
-    int    code = 0;
+    int code = 0;
     zip_t *archive = zip_open(path, ZIP_RDONLY | ZIP_CHECKCONS, &code);
     if (!archive) {
         zip_error_t error;
@@ -96,8 +96,8 @@ ig_status ig_npz_read(ig_arguments *arguments, const char *path) {
         return status;
     }
     entry_bytes *entries = NULL;
-    size_t       count = 0;
-    ig_status    status = read_entries(arguments, path, archive, &entries, &count);
+    size_t count = 0;
+    ig_status status = read_entries(arguments, path, archive, &entries, &count);
     zip_discard(archive);
     for (size_t i = 0; i < count && status == IG_OK; i++) {
         ig_tensor tensor;
@@ -114,14 +114,14 @@ ig_status ig_npz_read(ig_arguments *arguments, const char *path) {
 
 static bool add_entry(zip_t *archive, const ig_npz_entry *entry) {
     char name[512];
-    int  length = snprintf(name, sizeof name, "%s.npy", entry->name);
+    int length = snprintf(name, sizeof name, "%s.npy", entry->name);
     if (length < 0 || (size_t)length >= sizeof name) {
         return false;
     }
     zip_source_t *source = zip_source_buffer(archive, entry->bytes.data,
                                              entry->bytes.size, 0);
-    zip_int64_t   index = source ? zip_file_add(archive, name, source, ZIP_FL_ENC_UTF_8)
-                                 : -1;
+    zip_int64_t index = source ? zip_file_add(archive, name, source, ZIP_FL_ENC_UTF_8)
+                               : -1;
     if (index < 0) {
         zip_source_free(source);
         return false;
@@ -132,9 +132,9 @@ static bool add_entry(zip_t *archive, const ig_npz_entry *entry) {
 /* libzip itself writes to a temporary beside `path` and renames it. */
 ig_status ig_npz_write(ig_context *context, const char *path,
                        const ig_npz_entry *entries, size_t count) {
-    int    code = 0;
+    int code = 0;
     zip_t *archive = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, &code);
-    bool   is_good = archive != NULL;
+    bool is_good = archive != NULL;
     for (size_t i = 0; i < count && is_good; i++) {
         is_good = add_entry(archive, &entries[i]);
     }

@@ -36,7 +36,7 @@ static ig_hash128 hash_in_pieces(const char *bytes, size_t size) {
         done += piece;
     }
     XXH128_canonical_t canonical;
-    ig_hash128         hash;
+    ig_hash128 hash;
     XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(&state));
     memcpy(hash.bytes, canonical.digest, sizeof hash.bytes);
     return hash;
@@ -47,7 +47,7 @@ static ptrdiff_t file_with(const ig_module *module, const void *bytes) {
     const char *at = bytes;
     for (size_t i = 0; i < module->files.count; i++) {
         const ig_file_map *file = &module->files.items[i];
-        const char        *begin = file->data;
+        const char *begin = file->data;
         if (begin && at >= begin && at < begin + file->size) {
             return (ptrdiff_t)i;
         }
@@ -69,11 +69,11 @@ static bool is_same_file(const ig_file_map *file, const char *path) {
 }
 
 uint64_t ig_payloads_on_disk(const ig_module *module) {
-    uint64_t  total = 0;
+    uint64_t total = 0;
     ptrdiff_t checked = -1;
     for (size_t i = 0; i < module->weights.count; i++) {
         const ig_weight *weight = module->weights.items[i];
-        const ig_data   *data = &weight->data;
+        const ig_data *data = &weight->data;
         if (weight->is_recipe || !data->file || data->is_splat || data->size == 0) {
             continue;
         }
@@ -101,8 +101,8 @@ static void load(ig_payloads *p) {
 
 static ig_hash128 hash_in_file(ig_payloads *p, size_t index, const void *bytes,
                                size_t size) {
-    const char        *begin = p->module->files.items[index].data;
-    uint64_t           offset = (uint64_t)((const char *)bytes - begin);
+    const char *begin = p->module->files.items[index].data;
+    uint64_t offset = (uint64_t)((const char *)bytes - begin);
     ig_payload_hashes *known = &p->files[index];
     for (size_t i = 0; i < known->items.count; i++) {
         const ig_payload_hash *item = &known->items.items[i];

@@ -8,10 +8,10 @@
 
 /* Zero but for module, arena and folder. */
 typedef struct ig_payloads {
-    const ig_module   *module; /* its files are where constants lie */
-    ig_arena          *arena;
-    const char        *folder; /* of the cache, or NULL */
-    ig_payload_hashes *files;  /* private: one each of module->files, or NULL yet */
+    const ig_module *module; /* its files are where constants lie */
+    ig_arena *arena;
+    const char *folder;       /* of the cache, or NULL */
+    ig_payload_hashes *files; /* private: one each of module->files, or NULL yet */
 } ig_payloads;
 
 /* XXH3-128 of bytes that the module, or a clone of it, borrows or owns. */

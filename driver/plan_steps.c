@@ -25,7 +25,7 @@ static ig_plan_step new_step(plan *p, uint32_t kind, const char *name) {
 }
 
 static uint32_t kernel_number(plan *p, const ig_plan_level *level, const char *kernel) {
-    const char  *name = ig_arena_printf(p->arena, "%s/%s", level->name, kernel);
+    const char *name = ig_arena_printf(p->arena, "%s/%s", level->name, kernel);
     ig_plan_text text = ig_plan_text_of(p, name);
     for (uint32_t i = 0; i < p->w->kernels.count; i++) {
         if (p->w->kernels.items[i].offset == text.offset) {
@@ -39,15 +39,15 @@ static uint32_t kernel_number(plan *p, const ig_plan_level *level, const char *k
 const char *ig_plan_kernel_name(const ig_artifact_writer *w, const ig_plan_level *level,
                                 uint32_t number) {
     const char *text = w->strings.data + w->kernels.items[number].offset;
-    size_t      length = strlen(level->name);
-    bool        is_own = strncmp(text, level->name, length) == 0 && text[length] == '/';
+    size_t length = strlen(level->name);
+    bool is_own = strncmp(text, level->name, length) == 0 && text[length] == '/';
     return is_own ? text + length + 1 : NULL;
 }
 
 /* A list of the dims of one level's launch, none where there is no attribute. */
 static ig_plan_range level_list(plan *p, const ig_plan_level *level,
                                 const ig_attr *dims) {
-    uint32_t  count = dims->kind == IG_ATTR_DIMS ? dims->count : 0;
+    uint32_t count = dims->kind == IG_ATTR_DIMS ? dims->count : 0;
     uint32_t *exprs = IG_NEW_ARRAY(p->arena, uint32_t, count);
     for (uint32_t i = 0; i < count; i++) {
         exprs[i] = ig_plan_expr(p,
@@ -57,10 +57,10 @@ static ig_plan_range level_list(plan *p, const ig_plan_level *level,
 }
 
 static void add_variant(plan *p, const ig_plan_level *level, const ig_op *launch) {
-    const ig_attr  *cost = &launch->attrs[IG_launch_cost];
-    ig_dim          grid = launch->attrs[IG_launch_grid].as.i;
-    ig_plan_range   params = level_list(p, level, &launch->attrs[IG_launch_params]);
-    ig_plan_range   work = level_list(p, level, &launch->attrs[IG_launch_work]);
+    const ig_attr *cost = &launch->attrs[IG_launch_cost];
+    ig_dim grid = launch->attrs[IG_launch_grid].as.i;
+    ig_plan_range params = level_list(p, level, &launch->attrs[IG_launch_params]);
+    ig_plan_range work = level_list(p, level, &launch->attrs[IG_launch_work]);
     ig_plan_variant variant = {
         .kernel = kernel_number(p, level, ig_attr_str(launch, IG_launch_kernel)),
         .grid = ig_plan_expr(p, ig_plan_taken_over(p, level->graph, grid)),
@@ -78,8 +78,8 @@ static void set_range(plan *p, const ig_op *launch, uint32_t operand,
                       ig_plan_operand *record) {
     const ig_attr *ranges = &launch->attrs[IG_launch_ranges];
     const ig_attr *offsets = &launch->attrs[IG_launch_offsets];
-    bool           wraps = ig_attr_is_set(launch, IG_launch_negative);
-    uint32_t       count = ranges->kind == IG_ATTR_DIMS ? ranges->count : 0;
+    bool wraps = ig_attr_is_set(launch, IG_launch_negative);
+    uint32_t count = ranges->kind == IG_ATTR_DIMS ? ranges->count : 0;
     for (uint32_t i = 0; i + 2 < count; i += 3) {
         if (ranges->as.dims[i] == operand) {
             ig_dim high = ranges->as.dims[i + 2], low = ranges->as.dims[i + 1];
@@ -100,7 +100,7 @@ static void set_range(plan *p, const ig_op *launch, uint32_t operand,
 /* Bytes from one row to the next, for an operand that a body of rows sees by rows. */
 static uint32_t row_stride(plan *p, const ig_part *part) {
     const ig_value *root = part->root;
-    bool            is_own = root->def && root->def->block->parent &&
+    bool is_own = root->def && root->def->block->parent &&
                   root->def->block->parent->code == IG_OP_rows;
     bool is_by_rows = p->rows && !is_own && part->type->rank > 0 &&
                       part->type->dims[0] == p->rows;
@@ -111,10 +111,10 @@ static uint32_t row_stride(plan *p, const ig_part *part) {
 /* Operand number `index` of a step, and how long its buffer lives. */
 static void add_operand(plan *p, const ig_value *value, ig_dim element, const ig_op *op,
                         uint32_t index) {
-    uint32_t        number = (uint32_t)p->w->steps.count;
-    ig_part         part = ig_part_of(p->module, value);
-    ig_dim          offset = ig_dim_add(p->module, part.offset, element);
-    ig_dtype        dtype = (ig_dtype)part.root->type->dtype;
+    uint32_t number = (uint32_t)p->w->steps.count;
+    ig_part part = ig_part_of(p->module, value);
+    ig_dim offset = ig_dim_add(p->module, part.offset, element);
+    ig_dtype dtype = (ig_dtype)part.root->type->dtype;
     ig_plan_operand operand = {
         .buffer = ig_plan_buffer_of(p, part.root),
         .row_stride = row_stride(p, &part),
@@ -145,10 +145,10 @@ static void add_operands(plan *p, const ig_op *op, ig_plan_step *step) {
  * reads what one of them writes, or the reverse, or writes where one of them does. */
 static bool joins(plan *p, const ig_op *launch) {
     uint32_t outs = (uint32_t)ig_attr_int(launch, IG_launch_outs, 0);
-    bool     is_free = p->phase_open;
+    bool is_free = p->phase_open;
     for (uint32_t i = 0; i < launch->operand_count; i++) {
-        ig_value     *value = launch->operands[i].value;
-        bool          is_out = i >= launch->operand_count - outs;
+        ig_value *value = launch->operands[i].value;
+        bool is_out = i >= launch->operand_count - outs;
         const ig_map *others = is_out ? &p->phase_reads : &p->phase_writes;
         is_free = is_free &&
                   !ig_map_get_id(others, ig_plan_buffer_of(p, ig_part_root(value))) &&
@@ -167,8 +167,8 @@ static void enter_phase(plan *p, const ig_op *launch, bool is_joining) {
     }
     for (uint32_t i = 0; i < launch->operand_count; i++) {
         ig_value *value = launch->operands[i].value;
-        uint32_t  buffer = ig_plan_buffer_of(p, ig_part_root(value));
-        bool      is_out = i >= launch->operand_count - outs;
+        uint32_t buffer = ig_plan_buffer_of(p, ig_part_root(value));
+        bool is_out = i >= launch->operand_count - outs;
         ig_map_set_id(is_out ? &p->phase_writes : &p->phase_reads, buffer, p);
         if (is_out) {
             IG_PUSH(p->arena, &p->phase_parts, value);
@@ -180,7 +180,7 @@ static void enter_phase(plan *p, const ig_op *launch, bool is_joining) {
 static void add_launch(plan *p, const ig_op *const *at) {
     ig_plan_step step = new_step(p, IG_STEP_launch,
                                  ig_attr_str(at[0], IG_launch_kernel));
-    bool         is_joining = joins(p, at[0]);
+    bool is_joining = joins(p, at[0]);
     enter_phase(p, at[0], is_joining);
     step.flags = is_joining ? IG_STEP_JOINS : 0;
     add_operands(p, at[0], &step);
@@ -210,7 +210,7 @@ static uint32_t host_number(plan *p, const char *function) {
 }
 
 static ig_plan_range exprs_of(plan *p, const ig_attr *dims) {
-    uint32_t  count = dims->kind == IG_ATTR_DIMS ? dims->count : 0;
+    uint32_t count = dims->kind == IG_ATTR_DIMS ? dims->count : 0;
     uint32_t *exprs = IG_NEW_ARRAY(p->arena, uint32_t, count);
     for (uint32_t i = 0; i < count; i++) {
         exprs[i] = ig_plan_expr(p, dims->as.dims[i]);
@@ -221,10 +221,10 @@ static ig_plan_range exprs_of(plan *p, const ig_attr *dims) {
 /* Functions take what they write first. */
 static void add_host(plan *p, const ig_op *const *at) {
     const ig_op *op = at[0];
-    const char  *function = ig_attr_str(op, IG_host_function);
+    const char *function = ig_attr_str(op, IG_host_function);
     ig_plan_step step = new_step(p, IG_STEP_host, function);
-    uint32_t     outs = (uint32_t)ig_attr_int(op, IG_host_outs, 0);
-    uint32_t     ins = op->operand_count - outs;
+    uint32_t outs = (uint32_t)ig_attr_int(op, IG_host_outs, 0);
+    uint32_t ins = op->operand_count - outs;
     step.index = host_number(p, function);
     step.operands.first = (uint32_t)p->w->operands.count;
     step.operands.count = op->operand_count;
@@ -251,16 +251,16 @@ static void add_store(plan *p, const ig_op *const *at) {
 
 static ig_dim element_stride(const ig_value *vector) {
     const ig_op *view = ig_def(vector, IG_OP_view);
-    bool         has_one = view && view->attrs[IG_view_strides].count == 1;
+    bool has_one = view && view->attrs[IG_view_strides].count == 1;
     return has_one ? view->attrs[IG_view_strides].as.dims[0] : 1;
 }
 
 /* A read of each element. */
 static void add_bind(plan *p, const ig_op *const *at) {
-    const ig_attr  *symbols = &at[0]->attrs[IG_bind_symbols];
+    const ig_attr *symbols = &at[0]->attrs[IG_bind_symbols];
     const ig_value *vector = at[0]->operands[0].value;
     for (uint32_t i = 0; i < symbols->count; i++) {
-        uint32_t     index = ig_symbol_index(p->module, symbols->as.dims[i]);
+        uint32_t index = ig_symbol_index(p->module, symbols->as.dims[i]);
         ig_plan_step step = new_step(p, IG_STEP_read,
                                      ig_symbol_at(p->module, index)->name);
         step.symbol = ig_plan_symbol_of(p, index);
@@ -273,7 +273,7 @@ static void add_bind(plan *p, const ig_op *const *at) {
 }
 
 static void add_let(plan *p, const ig_op *const *at) {
-    uint32_t     index = ig_symbol_index(p->module, at[0]->attrs[IG_let_symbol].as.i);
+    uint32_t index = ig_symbol_index(p->module, at[0]->attrs[IG_let_symbol].as.i);
     ig_plan_step step = new_step(p, IG_STEP_set, ig_symbol_at(p->module, index)->name);
     step.symbol = ig_plan_symbol_of(p, index);
     step.value = ig_plan_expr(p, at[0]->attrs[IG_let_value].as.i);
@@ -283,7 +283,7 @@ static void add_let(plan *p, const ig_op *const *at) {
 /* Those of the entry block that shapes decide are checked when these are bound. */
 static void add_guard(plan *p, const ig_op *const *at) {
     const ig_op *op = at[0];
-    bool         is_late = op->block->parent ||
+    bool is_late = op->block->parent ||
                    ig_plan_is_late(p, op->attrs[IG_guard_left].as.i) ||
                    ig_plan_is_late(p, op->attrs[IG_guard_right].as.i);
     if (is_late) {
@@ -299,8 +299,8 @@ static void add_block(plan *p, const ig_block *const *blocks);
 
 /* The same body of every level; returns how many steps it has. */
 static uint32_t add_body(plan *p, const ig_op *const *at, uint32_t body) {
-    uint32_t         levels = p->input->level_count;
-    size_t           before = p->w->steps.count;
+    uint32_t levels = p->input->level_count;
+    size_t before = p->w->steps.count;
     const ig_block **blocks = IG_NEW_ARRAY(p->arena, const ig_block *, levels);
     for (uint32_t l = 0; l < levels; l++) {
         blocks[l] = at[l]->bodies[body];
@@ -310,7 +310,7 @@ static uint32_t add_body(plan *p, const ig_op *const *at, uint32_t body) {
 }
 
 static void add_if(plan *p, const ig_op *const *at) {
-    size_t       number = p->w->steps.count;
+    size_t number = p->w->steps.count;
     ig_plan_step step = new_step(p, IG_STEP_if, "if");
     add_operands(p, at[0], &step);
     push_step(p, &step);
@@ -320,8 +320,8 @@ static void add_if(plan *p, const ig_op *const *at) {
 }
 
 static void add_loop(plan *p, const ig_op *const *at) {
-    uint32_t     number = (uint32_t)p->w->steps.count;
-    uint32_t     index = ig_symbol_index(p->module, at[0]->attrs[IG_loop_trip].as.i);
+    uint32_t number = (uint32_t)p->w->steps.count;
+    uint32_t index = ig_symbol_index(p->module, at[0]->attrs[IG_loop_trip].as.i);
     ig_plan_step step = new_step(p, IG_STEP_loop, "loop");
     step.symbol = ig_plan_symbol_of(p, index);
     add_operands(p, at[0], &step);
@@ -332,9 +332,9 @@ static void add_loop(plan *p, const ig_op *const *at) {
 
 static void add_rows(plan *p, const ig_op *const *at) {
     const ig_op *op = at[0];
-    uint32_t     number = (uint32_t)p->w->steps.count;
-    uint32_t     index = ig_symbol_index(p->module, op->attrs[IG_rows_symbol].as.i);
-    int64_t      block = ig_attr_int(op, IG_rows_block, 1);
+    uint32_t number = (uint32_t)p->w->steps.count;
+    uint32_t index = ig_symbol_index(p->module, op->attrs[IG_rows_symbol].as.i);
+    int64_t block = ig_attr_int(op, IG_rows_block, 1);
     ig_plan_step step = new_step(p, IG_STEP_rows, "rows");
     step.symbol = ig_plan_symbol_of(p, index);
     p->w->symbols.items[step.symbol].kind = IG_SYMBOL_ROWS;
@@ -364,7 +364,7 @@ static bool lives_throughout(const ig_plan_step *step, const ig_plan_buffer *buf
 static void widen_lives(plan *p) {
     for (size_t number = p->w->steps.count; number-- > 0;) {
         const ig_plan_step *step = &p->w->steps.items[number];
-        bool     repeats = step->kind == IG_STEP_loop || step->kind == IG_STEP_rows;
+        bool repeats = step->kind == IG_STEP_loop || step->kind == IG_STEP_rows;
         uint32_t first = (uint32_t)number, last = first + step->body_count;
         for (size_t i = 0; repeats && i < p->w->buffers.count; i++) {
             ig_plan_buffer *buffer = &p->w->buffers.items[i];
@@ -397,7 +397,7 @@ static const ig_op *next_step(const ig_op *op) {
 
 /* Recursion is as deep as bodies nest, which readers bound by limits.graph_depth. */
 static void add_block(plan *p, const ig_block *const *blocks) {
-    uint32_t      levels = p->input->level_count;
+    uint32_t levels = p->input->level_count;
     const ig_op **at = IG_NEW_ARRAY(p->arena, const ig_op *, levels);
     for (uint32_t l = 0; l < levels; l++) {
         at[l] = next_step(blocks[l]->first);
@@ -416,7 +416,7 @@ static void add_block(plan *p, const ig_block *const *blocks) {
 }
 
 void ig_plan_add_steps(ig_plan_build *p) {
-    uint32_t         levels = p->input->level_count;
+    uint32_t levels = p->input->level_count;
     const ig_block **blocks = IG_NEW_ARRAY(p->arena, const ig_block *, levels);
     for (uint32_t l = 0; l < levels; l++) {
         blocks[l] = &p->input->levels[l].graph->body;

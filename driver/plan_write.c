@@ -43,7 +43,7 @@ static void add_input_symbols(plan *p) {
                 continue;
             }
             uint32_t index = ig_symbol_index(p->module, type->dims[d]);
-            bool     is_defined = ig_symbol_at(p->module, index)->defined != 0;
+            bool is_defined = ig_symbol_at(p->module, index)->defined != 0;
             if (!ig_map_get_id(&p->symbol_of, index) && !is_defined) {
                 add_symbol(p, index,
                            (ig_plan_symbol){ .kind = IG_SYMBOL_INPUT,
@@ -62,9 +62,9 @@ uint32_t ig_plan_symbol_of(plan *p, uint32_t index) {
         return (uint32_t)known - 1;
     }
     const ig_symbol *symbol = ig_symbol_at(p->module, index);
-    bool             is_defined = symbol->defined != 0;
-    uint32_t         expr = is_defined ? ig_plan_expr(p, symbol->defined) : IG_NONE;
-    uint32_t         kind = is_defined ? IG_SYMBOL_DEFINED : IG_SYMBOL_LATE;
+    bool is_defined = symbol->defined != 0;
+    uint32_t expr = is_defined ? ig_plan_expr(p, symbol->defined) : IG_NONE;
+    uint32_t kind = is_defined ? IG_SYMBOL_DEFINED : IG_SYMBOL_LATE;
     return add_symbol(
         p, index,
         (ig_plan_symbol){
@@ -72,8 +72,8 @@ uint32_t ig_plan_symbol_of(plan *p, uint32_t index) {
 }
 
 uint32_t ig_plan_expr(plan *p, ig_dim dim) {
-    ig_dim_code  *code = NULL;
-    uint32_t      count = ig_dim_encode(p->module, dim, p->arena, &code);
+    ig_dim_code *code = NULL;
+    uint32_t count = ig_dim_encode(p->module, dim, p->arena, &code);
     ig_plan_code *out = IG_NEW_ARRAY(p->arena, ig_plan_code, count);
     for (uint32_t i = 0; i < count; i++) {
         out[i] = (ig_plan_code){ code[i].opcode, code[i].value };
@@ -123,15 +123,15 @@ static void add_inputs(plan *p) {
 
 typedef struct lateness {
     plan *p;
-    bool  is_late;
+    bool is_late;
 } lateness;
 
 /* A symbol that no input binds and that stands for nothing is set while running. */
 static void note_late(void *user, uint32_t symbol) {
     lateness *l = user;
-    bool      is_defined = ig_symbol_at(l->p->module, symbol)->defined != 0;
+    bool is_defined = ig_symbol_at(l->p->module, symbol)->defined != 0;
     uintptr_t number = (uintptr_t)ig_map_get_id(&l->p->symbol_of, symbol);
-    bool      is_input = number &&
+    bool is_input = number &&
                     l->p->w->symbols.items[number - 1].kind == IG_SYMBOL_INPUT;
     l->is_late = l->is_late || (!is_defined && !is_input);
 }
@@ -147,7 +147,7 @@ bool ig_plan_is_late(ig_plan_build *p, ig_dim dim) {
 static void add_outputs(plan *p) {
     const ig_op *ret = p->graph->body.last;
     for (uint32_t i = 0; i < ret->operand_count; i++) {
-        ig_value      *value = ret->operands[i].value;
+        ig_value *value = ret->operands[i].value;
         ig_plan_buffer record = { .space = IG_SPACE_OUTPUT, .index = i };
         if (ig_plan_is_late(p, ig_type_count(p->module, value->type))) {
             record = (ig_plan_buffer){ .space = IG_SPACE_ARENA, .index = IG_NONE };
@@ -163,7 +163,7 @@ static uint32_t file_of(plan *p, const char *path, ig_status *status) {
     if (known) {
         return (uint32_t)known - 1;
     }
-    char        why[128];
+    char why[128];
     ig_file_map map;
     *status = ig_file_map_open(path, &map, why);
     if (*status != IG_OK) {
@@ -171,7 +171,7 @@ static uint32_t file_of(plan *p, const char *path, ig_status *status) {
         ig_error(&p->module->context->diag, *status, &where, "cannot read: %s", why);
         return 0;
     }
-    const char  *named = ig_reference_path(p->arena, p->input->artifact_path, path);
+    const char *named = ig_reference_path(p->arena, p->input->artifact_path, path);
     ig_plan_file record = { .path = ig_plan_text_of(p, named),
                             .bytes = map.size,
                             .mtime_ns = map.mtime_ns };
@@ -193,7 +193,7 @@ static ig_status add_constant(plan *p, const ig_weight *weight, uint32_t *out_nu
     const ig_data *data = &weight->data;
     if (p->input->refers && data->file && !data->is_splat) {
         ig_status status = IG_OK;
-        uint32_t  file = file_of(p, data->file, &status);
+        uint32_t file = file_of(p, data->file, &status);
         *out_number = ig_artifact_reference(p->w, name, file, (uint64_t)data->offset,
                                             (uint64_t)data->size, NULL);
         p->w->constants.items[*out_number].hash =
@@ -249,16 +249,16 @@ static const char *port_name(const char *const *names, const char *kind, uint32_
 }
 
 static ig_status add_ports(plan *p) {
-    ig_context  *context = p->module->context;
+    ig_context *context = p->module->context;
     const ig_op *ret = p->graph->body.last;
     for (uint32_t i = 0; i < p->graph->body.arg_count + ret->operand_count; i++) {
-        bool            is_input = i < p->graph->body.arg_count;
-        uint32_t        index = is_input ? i : i - p->graph->body.arg_count;
+        bool is_input = i < p->graph->body.arg_count;
+        uint32_t index = is_input ? i : i - p->graph->body.arg_count;
         const ig_value *value = is_input ? p->graph->body.args[index]
                                          : ret->operands[index].value;
-        const char     *name =
+        const char *name =
             is_input ? port_name(p->graph->arg_names, "input", index, p->arena)
-                         : port_name(p->graph->result_names, "output", index, p->arena);
+                     : port_name(p->graph->result_names, "output", index, p->arena);
         if (value->type->rank > IG_PLAN_RANK) {
             return ig_error(&context->diag, IG_LIMIT, NULL,
                             "'%s' has rank %u; programs take at most %d", name,
@@ -275,7 +275,7 @@ static ig_status add_ports(plan *p) {
 }
 
 uint32_t ig_plan_add_guard(ig_plan_build *p, const ig_op *op, bool is_at_bind) {
-    const char   *message = ig_attr_str(op, IG_guard_message);
+    const char *message = ig_attr_str(op, IG_guard_message);
     ig_plan_guard guard = {
         .left = ig_plan_expr(p, op->attrs[IG_guard_left].as.i),
         .right = ig_plan_expr(p, op->attrs[IG_guard_right].as.i),
@@ -307,8 +307,7 @@ static ig_status check_depth(plan *p, const ig_op *op, uint32_t depth) {
     }
     return ig_error(
         &p->module->context->diag, IG_LIMIT, &p->module->locations.items[op->loc],
-        "branches and loops nest deeper than programs can: %d levels, where "
-        "a branch counts twice",
+        "branches and loops nest deeper than programs can: %d levels, where a branch counts twice",
         IG_STEP_DEPTH);
 }
 

@@ -9,17 +9,17 @@
 
 /* One level's lowering of the same plan: equal but for its launches. */
 typedef struct ig_plan_level {
-    const char     *name; /* "v3" */
+    const char *name; /* "v3" */
     const ig_graph *graph;
 } ig_plan_level;
 
 typedef struct ig_plan_input {
     const ig_plan_level *levels;
-    uint32_t             level_count;
-    const ig_tensor     *recipes;       /* results of @weights, or NULL */
-    bool                 refers;        /* weights in files stay there */
-    const char          *artifact_path; /* files are named relative to it, or NULL */
-    ig_payloads         *payloads;      /* hashes of what stays in files */
+    uint32_t level_count;
+    const ig_tensor *recipes;  /* results of @weights, or NULL */
+    bool refers;               /* weights in files stay there */
+    const char *artifact_path; /* files are named relative to it, or NULL */
+    ig_payloads *payloads;     /* hashes of what stays in files */
 } ig_plan_input;
 
 /* Fills symbols, ports, guards, buffers, constants, kernels and steps.  Kernel numbers

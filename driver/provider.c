@@ -21,13 +21,13 @@ static void *open_beside_us(char *tried, size_t size) {
         return NULL;
     }
     const char *slash = strrchr(here.dli_fname, '/');
-    int         length = slash ? (int)(slash - here.dli_fname) : 1;
+    int length = slash ? (int)(slash - here.dli_fname) : 1;
     snprintf(tried, size, "%.*s/" PROVIDER, length, slash ? here.dli_fname : ".");
     return dlopen(tried, RTLD_NOW | RTLD_LOCAL);
 }
 
 static void *open_provider(char *tried, size_t size) {
-    void       *library = open_beside_us(tried, size);
+    void *library = open_beside_us(tried, size);
     const char *folder = getenv("INGOT_PROVIDER_DIR");
     if (!library && folder) {
         snprintf(tried, size, "%s/" PROVIDER, folder);
@@ -37,7 +37,7 @@ static void *open_provider(char *tried, size_t size) {
 }
 
 static ig_status open_llvm(ig_context *context, const ig_backend **out_backend) {
-    char  tried[4096] = PROVIDER;
+    char tried[4096] = PROVIDER;
     void *library = open_provider(tried, sizeof tried);
     if (!library) {
         const char *why = dlerror();

@@ -9,8 +9,8 @@
 /* The real path of the folder that `artifact` lies in; false when there is none. */
 static bool folder_of(ig_arena *arena, const char *artifact, char *folder) {
     const char *slash = strrchr(artifact, '/');
-    size_t      size = slash ? (size_t)(slash - artifact) + 1 : 0;
-    char       *text = ig_arena_copy(arena, artifact, size);
+    size_t size = slash ? (size_t)(slash - artifact) + 1 : 0;
+    char *text = ig_arena_copy(arena, artifact, size);
     return realpath(size ? text : ".", folder) != NULL;
 }
 
@@ -23,6 +23,6 @@ const char *ig_reference_path(ig_arena *arena, const char *artifact, const char 
         return ig_arena_strdup(arena, full);
     }
     size_t size = strcmp(folder, "/") == 0 ? 0 : strlen(folder);
-    bool   is_beneath = strncmp(full, folder, size) == 0 && full[size] == '/';
+    bool is_beneath = strncmp(full, folder, size) == 0 && full[size] == '/';
     return ig_arena_strdup(arena, is_beneath ? full + size + 1 : full);
 }

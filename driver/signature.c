@@ -26,8 +26,8 @@ static void add_flat(ig_signature *flat, ig_arena *arena, const char *name) {
 }
 
 static const ig_signature *make_flat(const ig_graph *graph, ig_arena *arena) {
-    const ig_op  *ret = graph->body.last;
-    uint32_t      results = ret ? ret->operand_count - graph->state_count : 0;
+    const ig_op *ret = graph->body.last;
+    uint32_t results = ret ? ret->operand_count - graph->state_count : 0;
     ig_signature *flat = IG_NEW(arena, ig_signature);
     flat->entry = graph->name;
     flat->arg_count = graph->body.arg_count - graph->state_count;
@@ -51,7 +51,7 @@ const ig_signature *ig_signature_of(const ig_graph *graph, ig_arena *arena) {
 void ig_plan_add_tree(ig_plan_build *plan) {
     ig_artifact_writer *w = plan->w;
     const ig_signature *signature = ig_signature_of(plan->graph, plan->arena);
-    ig_plan_text        none = ig_plan_text_of(plan, "");
+    ig_plan_text none = ig_plan_text_of(plan, "");
     IG_PUSH(w->arena, &w->nodes,
             (ig_plan_node){ .kind = IG_TREE_CALL,
                             .count = signature->arg_count + 1 + signature->after_count,
@@ -60,12 +60,12 @@ void ig_plan_add_tree(ig_plan_build *plan) {
                             .text = none });
     for (size_t i = 0; i < signature->nodes.count; i++) {
         const ig_node *node = &signature->nodes.items[i];
-        ig_plan_node   record = { .kind = (uint32_t)node->kind,
-                                  .count = node->count,
-                                  .is_leaf = node->is_leaf,
-                                  .name = ig_artifact_text(w, node->name),
-                                  .text = ig_artifact_text(w, node->text),
-                                  .value = node->i };
+        ig_plan_node record = { .kind = (uint32_t)node->kind,
+                                .count = node->count,
+                                .is_leaf = node->is_leaf,
+                                .name = ig_artifact_text(w, node->name),
+                                .text = ig_artifact_text(w, node->text),
+                                .value = node->i };
         if (node->kind == IG_NODE_FLOAT) {
             memcpy(&record.value, &node->f, sizeof record.value);
         }
@@ -77,7 +77,7 @@ void ig_plan_add_tree(ig_plan_build *plan) {
  * and has to be aligned. */
 static ig_status add_state(ig_plan_build *plan, const ig_weight *weight) {
     ig_artifact_writer *w = plan->w;
-    ig_tensor           value;
+    ig_tensor value;
     IG_TRY(
         ig_tensor_of_data(&weight->data, plan->arena, plan->module->context, &value));
     ig_plan_state state = {
@@ -105,16 +105,16 @@ ig_status ig_plan_add_states(ig_plan_build *plan) {
 /* ---- modules ---- */
 
 typedef struct leaf_types {
-    ig_module      *module;
+    ig_module *module;
     const ig_graph *graph;
 } leaf_types;
 
 static void put_leaf_type(void *user, uint32_t leaf, ig_writer *out) {
     const leaf_types *t = user;
-    uint32_t          args = t->graph->body.arg_count - t->graph->state_count;
-    const ig_value   *value = leaf < args
-                                  ? t->graph->body.args[leaf]
-                                  : t->graph->body.last->operands[leaf - args].value;
+    uint32_t args = t->graph->body.arg_count - t->graph->state_count;
+    const ig_value *value = leaf < args
+                                ? t->graph->body.args[leaf]
+                                : t->graph->body.last->operands[leaf - args].value;
     ig_print_type(t->module, value->type, out);
 }
 
@@ -123,9 +123,9 @@ const char *ig_module_signature(ig_module *module) {
     if (!graph || !graph->body.last) {
         return "";
     }
-    leaf_types         types = { module, graph };
+    leaf_types types = { module, graph };
     ig_signature_style style = { .type_of = put_leaf_type, .user = &types };
-    ig_writer          out;
+    ig_writer out;
     ig_writer_init(&out, &module->arena);
     ig_signature_print(ig_signature_of(graph, &module->arena), &style, &out);
     return out.data;
@@ -151,7 +151,7 @@ size_t ig_module_node_count(ig_module *module) {
 
 ig_tree_node ig_module_node(ig_module *module, size_t index) {
     const ig_signature *signature = signature_of(module);
-    const ig_node      *nodes = signature->nodes.items;
+    const ig_node *nodes = signature->nodes.items;
     if (index == 0) {
         return (ig_tree_node){ .kind = IG_TREE_CALL,
                                .child_count = signature->arg_count + 1 +
@@ -163,8 +163,8 @@ ig_tree_node ig_module_node(ig_module *module, size_t index) {
                                .text = "" };
     }
     const ig_node *node = &nodes[index - 1];
-    uint32_t       result = ig_signature_result(signature);
-    uint32_t       first = index > result ? result : 0; /* leaves behind begin anew */
+    uint32_t result = ig_signature_result(signature);
+    uint32_t first = index > result ? result : 0; /* leaves behind begin anew */
     return (ig_tree_node){
         .kind = (ig_tree_kind)node->kind,
         .child_count = node->count,

@@ -10,7 +10,7 @@
 const ig_signature *ig_signature_of(const ig_graph *graph, ig_arena *arena);
 
 /* The section `nodes` of a plan, and `states` with what they begin with. */
-void      ig_plan_add_tree(ig_plan_build *plan);
+void ig_plan_add_tree(ig_plan_build *plan);
 ig_status ig_plan_add_states(ig_plan_build *plan);
 
 #endif

@@ -5,16 +5,16 @@
 #include "passes/lower/cpu/gemm_tile.h"
 
 typedef struct tiles_call {
-    ig_context     *context;
-    const char     *target;
-    const int64_t  *shape;
+    ig_context *context;
+    const char *target;
+    const int64_t *shape;
     ig_matmul_tile *tiles;
-    size_t          capacity, *count;
+    size_t capacity, *count;
 } tiles_call;
 
 static ig_status list_tiles(void *arguments) {
-    tiles_call    *call = arguments;
-    ig_diag       *diag = &call->context->diag;
+    tiles_call *call = arguments;
+    ig_diag *diag = &call->context->diag;
     ig_target_list list;
     IG_TRY(ig_targets_parse(call->context, call->target, &list));
     if (list.count != 1 || list.targets[0]->family != IG_FAMILY_CPU) {

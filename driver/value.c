@@ -10,19 +10,19 @@
 
 typedef struct value_text {
     ig_context *context;
-    ig_arena   *arena;
+    ig_arena *arena;
     const char *text; /* for messages */
-    ig_str      content;
-    ig_dtype    dtype;
-    uint32_t    rank;
-    int64_t     dims[IG_TENSOR_RANK];
+    ig_str content;
+    ig_dtype dtype;
+    uint32_t rank;
+    int64_t dims[IG_TENSOR_RANK];
 } value_text;
 
 static ig_status fail(const value_text *v, const char *what) {
-    return ig_error_hint(&v->context->diag, IG_INVALID, NULL,
-                         "a value is @FILE, f32[2,3]=1,2,3,4,5,6, f32[8,13]=random, "
-                         "i64[4]=0 or JSON",
-                         "'%.60s' %s", v->text, what);
+    return ig_error_hint(
+        &v->context->diag, IG_INVALID, NULL,
+        "a value is @FILE, f32[2,3]=1,2,3,4,5,6, f32[8,13]=random, i64[4]=0 or JSON",
+        "'%.60s' %s", v->text, what);
 }
 
 /* ---- the type in front ---- */
@@ -79,7 +79,7 @@ static bool read_range(ig_str text, double *low, double *high) {
 }
 
 static ig_status fill_random(const value_text *v, ig_str range, ig_tensor *out) {
-    bool   is_real = ig_dtype_is_float(v->dtype);
+    bool is_real = ig_dtype_is_float(v->dtype);
     double low = 0, high = is_real ? 1 : 2;
     if (!read_range(range, &low, &high)) {
         return fail(v, "has no range LOW:HIGH behind random");
@@ -113,7 +113,7 @@ static bool set_number(ig_tensor *out, int64_t index, ig_str text) {
         text = (ig_str){ text.data + 1, text.size - 1 };
     }
     int64_t whole;
-    double  real;
+    double real;
     if (ig_str_is(text, "true") || ig_str_is(text, "false")) {
         ig_tensor_set_i64(out, index, text.data[0] == 't');
     } else if (!ig_dtype_is_float(out->dtype) && ig_str_to_i64(text, &whole)) {
@@ -138,7 +138,7 @@ static void fill_with_first(ig_tensor *out) {
 
 static ig_status read_numbers(const value_text *v, ig_tensor *out) {
     const char *at = v->content.data, *end = at + v->content.size;
-    int64_t     given = 0;
+    int64_t given = 0;
     while (at < end) {
         const char *comma = memchr(at, ',', (size_t)(end - at));
         const char *stop = comma ? comma : end;
@@ -217,7 +217,7 @@ static ig_status take_json(const value_text *v, const json_t *json, uint32_t dep
 
 static ig_status json_to_tensor(value_text *v, const json_t *json, bool is_typed,
                                 ig_tensor *out) {
-    bool    is_real = false;
+    bool is_real = false;
     int64_t index = 0;
     IG_TRY(measure_json(v, json, &is_real));
     if (!is_typed) {
@@ -246,10 +246,10 @@ static ig_status read_json_list(value_text *v, const json_t *json, bool is_typed
 
 /* jansson stays on malloc: nothing between load and decref unwinds. */
 static ig_status read_json(value_text *v, const char *type, ig_tensor *out) {
-    ig_kind      kind = IG_TENSOR;
-    bool         is_typed = ig_declared_type(type, &kind, &v->dtype);
+    ig_kind kind = IG_TENSOR;
+    bool is_typed = ig_declared_type(type, &kind, &v->dtype);
     json_error_t error;
-    json_t      *json = json_loads(v->text, JSON_DECODE_ANY, &error);
+    json_t *json = json_loads(v->text, JSON_DECODE_ANY, &error);
     if (!json) {
         return fail(v, "is no value");
     }

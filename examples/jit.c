@@ -44,7 +44,7 @@ static char *read_file(const char *path, size_t *out_size) {
 static int fill(const ig_program *program, ig_view *inputs, size_t count) {
     for (size_t i = 0; i < count; i++) {
         ig_port port = ig_program_input(program, i);
-        size_t  elements = 1;
+        size_t elements = 1;
         inputs[i] = (ig_view){ .dtype = port.dtype, .rank = port.rank };
         for (uint32_t d = 0; d < port.rank; d++) {
             inputs[i].dims[d] = port.dims[d] < 0 ? BATCH : port.dims[d];
@@ -64,9 +64,9 @@ static int fill(const ig_program *program, ig_view *inputs, size_t count) {
 
 static ig_status run(ig_program *program) {
     static ig_view inputs[MOST], outputs[MOST]; /* capacity 0: the session's memory */
-    size_t         ins = ig_program_input_count(program);
-    size_t         outs = ig_program_output_count(program);
-    ig_session    *session = NULL;
+    size_t ins = ig_program_input_count(program);
+    size_t outs = ig_program_output_count(program);
+    ig_session *session = NULL;
     if (ins > MOST || outs > MOST || !fill(program, inputs, ins)) {
         return IG_LIMIT;
     }
@@ -90,13 +90,13 @@ static ig_status run(ig_program *program) {
 }
 
 int main(int argc, char **argv) {
-    size_t      size = sizeof small_model - 1;
-    char       *file = argc > 1 ? read_file(argv[1], &size) : NULL;
+    size_t size = sizeof small_model - 1;
+    char *file = argc > 1 ? read_file(argv[1], &size) : NULL;
     const char *model = argc > 1 ? file : small_model;
     ig_context *context = ig_context_create(NULL);
-    ig_module  *module = NULL;
+    ig_module *module = NULL;
     ig_program *program = NULL;
-    ig_status   status = IG_IO;
+    ig_status status = IG_IO;
     if (model && context) {
         status = ig_import_memory(context, model, size, argv[1], NULL, &module);
     }

@@ -30,7 +30,7 @@ enum { PAIRS = FEATURES * (FEATURES - 1) / 2 };
 
 typedef struct table {
     const char *name;
-    int         rows, most; /* ids of one bag, at most */
+    int rows, most; /* ids of one bag, at most */
 } table;
 
 static const table tables[TABLES] = {
@@ -42,7 +42,7 @@ static const table tables[TABLES] = {
 /* ---- bytes ---- */
 
 typedef struct bytes {
-    char  *data;
+    char *data;
     size_t size, capacity;
 } bytes;
 
@@ -96,7 +96,7 @@ enum { FLOAT = 1, INT64 = 7 };
 
 static void put_tensor(bytes *graph, const char *name, int type, int rank,
                        const int64_t *dims, const void *data) {
-    bytes  tensor = { 0 };
+    bytes tensor = { 0 };
     size_t size = type == FLOAT ? 4 : 8;
     for (int i = 0; i < rank; i++) {
         put_number(&tensor, 1, dims[i]);
@@ -162,9 +162,9 @@ static void put_graph_attribute(bytes *node, const char *name, bytes *graph) {
 
 /* `names` are blank-separated: inputs, then "->", then outputs. */
 static bytes begin_node(const char *op, const char *names) {
-    bytes    node = { 0 };
+    bytes node = { 0 };
     unsigned field = 1;
-    char     copy[512];
+    char copy[512];
     snprintf(copy, sizeof copy, "%s", names);
     for (char *at = strtok(copy, " "); at; at = strtok(NULL, " ")) {
         if (strcmp(at, "->") == 0) {
@@ -184,7 +184,7 @@ static void put_node(bytes *graph, const char *op, const char *names) {
 
 /* The same for the nodes of one table: every # in names is its number. */
 static void put_nodes_of(bytes *graph, int number, const char *op, const char *names) {
-    char   text[512];
+    char text[512];
     size_t size = 0;
     for (const char *at = names; *at && size < sizeof text - 4; at++) {
         text[size++] = *at == '#' ? (char)('0' + number) : *at;
@@ -226,7 +226,7 @@ static void put_random(bytes *graph, const char *name, int rank, const int64_t *
 static void put_linear(bytes *graph, const char *layer, const char *from,
                        const char *to, const int64_t *extents) {
     char weight[40], bias[40], sum[40], names[160];
-    int  has_relu = strcmp(to, "logit") != 0;
+    int has_relu = strcmp(to, "logit") != 0;
     snprintf(weight, sizeof weight, "%s.weight", layer);
     snprintf(bias, sizeof bias, "%s.bias", layer);
     snprintf(sum, sizeof sum, "%s%s", to, has_relu ? "_sum" : "");
@@ -272,7 +272,7 @@ static void put_bag(bytes *graph, int number) {
     put_nodes_of(graph, number, "Gather", "ids_shape_# zero_scalar -> ids_count_#");
     put_nodes_of(graph, number, "Unsqueeze", "ids_count_# zero -> ids_end_#");
     bytes concat = { 0 };
-    char  names[80];
+    char names[80];
     snprintf(names, sizeof names, "offsets_%d ids_end_%d -> ends_ext_%d", number,
              number, number);
     concat = begin_node("Concat", names);
@@ -298,8 +298,8 @@ static void put_interaction(bytes *graph) {
     }
     put_tensor(graph, "pairs", INT64, 2, (int64_t[]){ PAIRS, 2 }, pairs);
     put_ints(graph, "features_shape", 3, (int64_t[]){ -1, FEATURES, DIM });
-    bytes concat = begin_node("Concat", "x2 sums_0 sums_1 sums_2 sums_3 sums_4 sums_5 "
-                                        "sums_6 sums_7 -> all");
+    bytes concat = begin_node(
+        "Concat", "x2 sums_0 sums_1 sums_2 sums_3 sums_4 sums_5 sums_6 sums_7 -> all");
     put_int_attribute(&concat, "axis", 1);
     put_message(graph, 1, &concat);
     put_node(graph, "Reshape", "all features_shape -> features");
@@ -368,7 +368,7 @@ static bytes make_model(void) {
 
 static void write_file(const char *path, const void *data, size_t size) {
     FILE *file = fopen(path, "wb");
-    int   is_good = file && fwrite(data, 1, size, file) == size;
+    int is_good = file && fwrite(data, 1, size, file) == size;
     if ((file && fclose(file) != 0) || !is_good) {
         fprintf(stderr, "make_dlrm: %s: %s\n", path, strerror(errno));
         exit(1);
@@ -383,10 +383,9 @@ static void write_array(const char *folder, const char *name, const char *type,
         snprintf(tail, sizeof tail, " %d", columns);
     }
     snprintf(path, sizeof path, "%s/%s.npy", folder, name);
-    int   length = snprintf(text, sizeof text,
-                            "{'descr': '%s', 'fortran_order': False, "
-                              "'shape': (%d,%s), }",
-                            type, count, tail);
+    int length = snprintf(text, sizeof text,
+                          "{'descr': '%s', 'fortran_order': False, 'shape': (%d,%s), }",
+                          type, count, tail);
     bytes file = { 0 };
     put(&file, "\x93NUMPY\1\0\166\0", 10);
     put(&file, text, (size_t)length);
@@ -413,9 +412,9 @@ static void write_dense(const char *folder) {
 
 /* Bags of 0 to `most` ids (always one where only one fits), popular ids more often. */
 static void write_ids(const char *folder, int number) {
-    int64_t      ids[BATCH * 16], offsets[BATCH];
-    int          count = 0;
-    char         name[24];
+    int64_t ids[BATCH * 16], offsets[BATCH];
+    int count = 0;
+    char name[24];
     const table *of = &tables[number];
     for (int i = 0; i < BATCH; i++) {
         int wanted = of->most == 1 ? 1 : (int)(uniform() * (of->most + 1));

@@ -39,8 +39,8 @@ static void answer(FILE *to, ig_status status, const char *words,
 
 static void serve(FILE *from, FILE *to, ig_program *program, ig_session *session) {
     static ig_view in[PORTS], out[PORTS]; /* capacity 0: the session's memory */
-    size_t         ins = ig_program_input_count(program);
-    size_t         outs = ig_program_output_count(program);
+    size_t ins = ig_program_input_count(program);
+    size_t outs = ig_program_output_count(program);
     for (size_t i = 0; ins > 0 && ins <= PORTS && outs <= PORTS && !fflush(to);) {
         if (!read_input(from, ig_program_input(program, i), &in[i])) {
             return;
@@ -54,9 +54,9 @@ static void serve(FILE *from, FILE *to, ig_program *program, ig_session *session
 }
 
 int main(int argc, char **argv) {
-    char               why[512] = "usage: server MODEL.ingot PORT";
-    ig_program        *program = NULL;
-    ig_session        *session = NULL;
+    char why[512] = "usage: server MODEL.ingot PORT";
+    ig_program *program = NULL;
+    ig_session *session = NULL;
     ig_program_options options = { sizeof options, .message = why,
                                    .message_size = 512 };
     struct sockaddr_in here = { AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };

@@ -25,25 +25,25 @@ enum { LABELS = 128, FREE = 64, LETTERS = 52 };
 
 typedef struct term {
     ig_value *value;
-    uint8_t   labels[IG_TENSOR_RANK];
+    uint8_t labels[IG_TENSOR_RANK];
 } term;
 
 typedef struct labels {
-    uint8_t  items[2 * IG_TENSOR_RANK];
+    uint8_t items[2 * IG_TENSOR_RANK];
     uint32_t count;
 } labels;
 
 typedef struct equation {
     ig_builder *builder;
-    ig_module  *module;
+    ig_module *module;
     const char *why; /* NULL: all is well so far */
-    ig_dim      extents[LABELS];
-    bool        is_known[LABELS];
-    labels      output;
+    ig_dim extents[LABELS];
+    bool is_known[LABELS];
+    labels output;
     const term *rest; /* terms behind the pair at work */
-    uint32_t    rest_count;
-    bool        has_bools; /* as i64 while at work */
-    bool        has_sums;
+    uint32_t rest_count;
+    bool has_bools; /* as i64 while at work */
+    bool has_sums;
 } equation;
 
 static int label_of(char c) {
@@ -89,7 +89,7 @@ static ig_value *reshape(equation *e, ig_value *x, uint32_t rank, const ig_dim *
 
 static ig_value *transpose(equation *e, ig_value *x, const int64_t *perm) {
     uint32_t rank = x->type->rank;
-    bool     is_same = true;
+    bool is_same = true;
     for (uint32_t i = 0; i < rank; i++) {
         is_same = is_same && perm[i] == i;
     }
@@ -110,7 +110,7 @@ static void sum_axis(equation *e, term *t, uint32_t axis) {
 
 /* 0, 1, 2 … along one axis of `rank`, as many as `t` has there. */
 static ig_value *axis_numbers(equation *e, const term *t, uint32_t axis) {
-    ig_dim    extent = t->value->type->dims[axis], dims[IG_TENSOR_RANK];
+    ig_dim extent = t->value->type->dims[axis], dims[IG_TENSOR_RANK];
     ig_value *count = reshape(e, ig_make_dims(e->builder, &extent, 1), 0, NULL);
     for (uint32_t i = 0; i < t->value->type->rank; i++) {
         dims[i] = i == axis ? extent : 1;
@@ -123,7 +123,7 @@ static ig_value *axis_numbers(equation *e, const term *t, uint32_t axis) {
 /* Axis `at` has a label that stands earlier too, at `first`: what is off the diagonal
  * becomes 0, and is summed away. */
 static void take_diagonal(equation *e, term *t, uint32_t first, uint32_t at) {
-    ig_dtype  dtype = (ig_dtype)t->value->type->dtype;
+    ig_dtype dtype = (ig_dtype)t->value->type->dtype;
     ig_value *zero = ig_make_i64(e->builder, 0);
     if (ig_dtype_is_float(dtype)) {
         zero = ig_make_float(e->builder, dtype, 0);
@@ -155,7 +155,7 @@ static bool is_dots(const char *at, const char *end) {
  * last. */
 static bool read_term(equation *e, const char *at, const char *end, term *t) {
     uint32_t rank = t->value->type->rank, letters = 0, count = 0;
-    bool     has_dots = false;
+    bool has_dots = false;
     for (const char *c = at; c < end; c++) {
         letters += label_of(*c) >= 0;
     }
@@ -180,7 +180,7 @@ static bool read_term(equation *e, const char *at, const char *end, term *t) {
 static bool note_extents(equation *e, const term *t) {
     for (uint32_t i = 0; i < t->value->type->rank; i++) {
         uint8_t label = t->labels[i];
-        ig_dim  extent = t->value->type->dims[i];
+        ig_dim extent = t->value->type->dims[i];
         if (!e->is_known[label] || e->extents[label] == 1) {
             e->extents[label] = extent;
             e->is_known[label] = true;
@@ -213,7 +213,7 @@ static bool is_in_output(const equation *e, int label) {
 static bool read_output(equation *e, const char *at, const char *end) {
     bool has_dots = false;
     for (; at < end; at++) {
-        int  label = label_of(*at);
+        int label = label_of(*at);
         bool is_new = label >= 0 && e->is_known[label] && !is_in_output(e, label);
         if (is_new && e->output.count < IG_TENSOR_RANK) {
             add_label(&e->output, (uint8_t)label);
@@ -271,8 +271,8 @@ static ig_dim extent_in(const term *t, uint8_t label) {
 
 /* The term with its axes in the order given; labels it lacks have extent 1. */
 static ig_value *align(equation *e, const term *t, const labels *order) {
-    int64_t  perm[IG_TENSOR_RANK];
-    ig_dim   dims[IG_TENSOR_RANK];
+    int64_t perm[IG_TENSOR_RANK];
+    ig_dim dims[IG_TENSOR_RANK];
     uint32_t next = 0;
     for (uint32_t i = 0; i < order->count; i++) {
         int at = find_label(t, order->items[i]);
@@ -354,8 +354,8 @@ static void multiply_elements(equation *e, term *a, const term *b, const split *
 /* A summed label of extent 1 on one side is as wide as on the other. */
 static void widen(equation *e, term *t, const split *s) {
     const ig_type *type = t->value->type;
-    ig_dim         dims[IG_TENSOR_RANK] = { 0 };
-    bool           is_same = true;
+    ig_dim dims[IG_TENSOR_RANK] = { 0 };
+    bool is_same = true;
     for (uint32_t i = 0; i < type->rank; i++) {
         bool is_summed = memchr(s->summed.items, t->labels[i], s->summed.count) != NULL;
         dims[i] = is_summed ? e->extents[t->labels[i]] : type->dims[i];
@@ -404,7 +404,7 @@ static void multiply_matrices(equation *e, term *a, term *b, split *s) {
     ig_value *product = ig_make2(e->builder, IG_OP_matmul,
                                  as_matrices(e, a, s, &s->rows, &s->summed),
                                  as_matrices(e, b, s, &s->summed, &s->columns));
-    ig_dim    dims[IG_TENSOR_RANK];
+    ig_dim dims[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < order.count; i++) {
         bool is_row = find_label(a, order.items[i]) >= 0;
         dims[i] = i < s->batch.count ? product->type->dims[i]
@@ -415,7 +415,7 @@ static void multiply_matrices(equation *e, term *a, term *b, split *s) {
 
 static void multiply(equation *e, term *a, term *b) {
     split s = split_labels(e, a, b);
-    bool  is_narrow = !s.rows.count && !s.columns.count;
+    bool is_narrow = !s.rows.count && !s.columns.count;
     if (s.summed.count && e->has_bools) {
         fail(e, "truth values have no sums of products: cast them to numbers first");
         return;
@@ -481,12 +481,12 @@ static void take_operands(equation *e, term *terms, const ig_einsum_spec *spec) 
 ig_status ig_einsum(ig_builder *builder, ig_arena *scratch, const ig_einsum_spec *spec,
                     ig_value **out_value, const char **out_why) {
     equation e = { .builder = builder, .module = builder->graph->module };
-    ig_str   text = spec->equation;
+    ig_str text = spec->equation;
     uint32_t count = spec->operand_count;
-    term    *terms = IG_NEW_ARRAY(scratch, term, count + 1u);
+    term *terms = IG_NEW_ARRAY(scratch, term, count + 1u);
     take_operands(&e, terms, spec);
     const char *arrow = find_arrow(text), *end = text.data + text.size;
-    bool        is_read = read_terms(&e, text.data, arrow ? arrow : end, terms, count);
+    bool is_read = read_terms(&e, text.data, arrow ? arrow : end, terms, count);
     if (is_read && !arrow) {
         imply_output(&e, text);
     } else if (is_read) {

@@ -6,9 +6,9 @@
 #include "ir/build.h"
 
 typedef struct ig_einsum_spec {
-    ig_str           equation;
+    ig_str equation;
     ig_value *const *operands; /* tensors of one dtype */
-    uint32_t         operand_count;
+    uint32_t operand_count;
 } ig_einsum_spec;
 
 /* What the equation makes of the operands goes to `out_value`.  An equation that does

@@ -12,7 +12,7 @@
 
 static const void *intern_bytes(ig_module *module, const void *bytes, size_t size) {
     ig_str key = { size ? (const char *)bytes : "", size };
-    void  *known = ig_map_get(&module->strings, key);
+    void *known = ig_map_get(&module->strings, key);
     if (!known) {
         known = ig_arena_copy(&module->arena, key.data, size);
         ig_map_set(&module->strings, key, known);

@@ -16,16 +16,16 @@ enum {
 
 /* Operand numbers; 0 (never an optional operand's) where a feature has none. */
 typedef struct ig_bag_feature {
-    uint32_t    table, ids, begins, ends, weights;
-    uint32_t    tables;   /* how many, from `table` on; mostly 1 */
-    uint32_t    operands; /* of all kinds */
-    ig_pool     pool;
-    int64_t     padding; /* INT64_MIN: none */
-    ig_bag_last last;    /* not IG_LAST_ids: one bag fewer than offsets */
-    ig_empty    empty;
+    uint32_t table, ids, begins, ends, weights;
+    uint32_t tables;   /* how many, from `table` on; mostly 1 */
+    uint32_t operands; /* of all kinds */
+    ig_pool pool;
+    int64_t padding;  /* INT64_MIN: none */
+    ig_bag_last last; /* not IG_LAST_ids: one bag fewer than offsets */
+    ig_empty empty;
 } ig_bag_feature;
 
-uint32_t       ig_bag_feature_count(const ig_op *op);
+uint32_t ig_bag_feature_count(const ig_op *op);
 ig_bag_feature ig_bag_feature_at(const ig_op *op, uint32_t number);
 /* The bits of an id below the number of its table, where there are several. */
 enum { IG_BAG_ROW_BITS = 40 };

@@ -30,9 +30,9 @@ static ig_status check_extent(const ig_op *op, ig_dim dim) {
                           "the result has more elements than can be counted");
     }
     if (ig_dim_level(module, dim) > IG_DIM_LEVELS_MAX) {
-        return INFER_FAIL(op, IG_LIMIT,
-                          "what gives the result its extents is too long a "
-                          "computation");
+        return INFER_FAIL(
+            op, IG_LIMIT,
+            "what gives the result its extents is too long a computation");
     }
     return IG_OK;
 }
@@ -41,7 +41,7 @@ static ig_status check_extent(const ig_op *op, ig_dim dim) {
  * than any machine has. */
 static ig_status check_extents(const ig_op *op, const ig_type *type) {
     ig_module *module = ig_op_module(op);
-    int64_t    count = 8;
+    int64_t count = 8;
     for (uint32_t i = 0; type->kind == IG_TENSOR && i < type->rank; i++) {
         IG_TRY(check_extent(op, type->dims[i]));
         int64_t extent = 1;
@@ -63,7 +63,7 @@ static ig_status check_extents(const ig_op *op, const ig_type *type) {
 static ig_status infer_types(ig_op *op) {
     ig_infer_hook infer = ig_ops[op->code].infer;
     assert(infer && "an op without an infer hook is made with its types");
-    const ig_type  *few[FEW_RESULTS] = { NULL };
+    const ig_type *few[FEW_RESULTS] = { NULL };
     const ig_type **types = few;
     if (op->result_count > FEW_RESULTS) {
         types = IG_NEW_ARRAY(&ig_op_module(op)->arena, const ig_type *,
@@ -82,8 +82,8 @@ static ig_status infer_types(ig_op *op) {
 static ig_status check_counts(const ig_builder *builder, ig_opcode code,
                               const ig_op_spec *spec) {
     const ig_op_info *info = &ig_ops[code];
-    ig_module        *module = builder->graph->module;
-    uint32_t          loc = spec->loc ? spec->loc : builder->loc;
+    ig_module *module = builder->graph->module;
+    uint32_t loc = spec->loc ? spec->loc : builder->loc;
     uint32_t most = spec->operand_count > spec->result_count ? spec->operand_count
                                                              : spec->result_count;
     if (most > UINT16_MAX) {
@@ -121,7 +121,7 @@ ig_status ig_build(ig_builder *builder, ig_opcode code, const ig_op_spec *spec,
 }
 
 ig_op *ig_make_op(ig_builder *builder, ig_opcode code, const ig_op_spec *spec) {
-    ig_op    *op = NULL;
+    ig_op *op = NULL;
     ig_status status = ig_build(builder, code, spec, &op);
     if (status == IG_LIMIT) {
         ig_budget_refuse(builder->graph->module->arena.budget);
@@ -172,13 +172,13 @@ static int64_t element_count(const ig_type *type) {
 
 ig_value *ig_make_const(ig_builder *builder, const ig_type *type, const void *bytes) {
     ig_module *module = builder->graph->module;
-    int64_t    size = 0;
+    int64_t size = 0;
     bool has_size = ig_dtype_bytes((ig_dtype)type->dtype, element_count(type), &size);
     assert(has_size && "a constant has a size");
     (void)has_size;
     const void *copy = ig_arena_copy(&module->arena, bytes, (size_t)size);
-    ig_data     data = { .type = type, .size = size, .bytes = copy };
-    ig_attr     attrs[IG_const_attr_count];
+    ig_data data = { .type = type, .size = size, .bytes = copy };
+    ig_attr attrs[IG_const_attr_count];
     attrs[IG_const_value] = ig_attr_of_data(module, &data);
     ig_op_spec spec = { .result_types = &type, .result_count = 1, .attrs = attrs };
     return &ig_make_op(builder, IG_OP_const, &spec)->results[0];
@@ -190,7 +190,7 @@ ig_value *ig_make_i64(ig_builder *builder, int64_t value) {
 
 ig_value *ig_make_float(ig_builder *builder, ig_dtype dtype, double value) {
     assert(ig_dtype_is_float(dtype) && "ig_make_float makes floats");
-    int64_t   room = 0; /* as large as any element */
+    int64_t room = 0; /* as large as any element */
     ig_tensor tensor = { .kind = IG_TENSOR, .dtype = dtype, .count = 1, .data = &room };
     ig_tensor_set_f64(&tensor, 0, value);
     return ig_make_const(builder, scalar_type(builder, dtype), &room);
@@ -233,15 +233,15 @@ ig_value *ig_make_weight(ig_builder *builder, ig_weight *weight) {
     if (known) {
         return known;
     }
-    ig_op     *last = last_head(graph);
+    ig_op *last = last_head(graph);
     ig_builder at_head = { .graph = graph,
                            .block = &graph->body,
                            .before = last ? last->next : graph->body.first };
-    ig_attr    name = ig_attr_of_sym(graph->module, weight->name);
+    ig_attr name = ig_attr_of_sym(graph->module, weight->name);
     ig_op_spec spec = { .result_types = &weight->type,
                         .result_count = 1,
                         .attrs = &name };
-    bool       is_table = weight->type->kind == IG_TABLE;
+    bool is_table = weight->type->kind == IG_TABLE;
     graph->last_head = ig_make_op(&at_head, is_table ? IG_OP_table : IG_OP_weight,
                                   &spec);
     return &graph->last_head->results[0];

@@ -12,8 +12,8 @@
 typedef struct ig_builder {
     ig_graph *graph;
     ig_block *block;
-    ig_op    *before; /* NULL: at the end of the block */
-    uint32_t  loc;
+    ig_op *before; /* NULL: at the end of the block */
+    uint32_t loc;
 } ig_builder;
 
 ig_builder ig_builder_at_end(ig_block *block);
@@ -29,7 +29,7 @@ ig_status ig_build(ig_builder *builder, ig_opcode code, const ig_op_spec *spec,
  * none). */
 ig_value *ig_make(ig_builder *builder, ig_opcode code, uint32_t operand_count,
                   ig_value *const *operands, const ig_attr *attrs);
-ig_op    *ig_make_op(ig_builder *builder, ig_opcode code, const ig_op_spec *spec);
+ig_op *ig_make_op(ig_builder *builder, ig_opcode code, const ig_op_spec *spec);
 ig_value *ig_make1(ig_builder *builder, ig_opcode code, ig_value *x);
 ig_value *ig_make2(ig_builder *builder, ig_opcode code, ig_value *x, ig_value *y);
 ig_value *ig_make3(ig_builder *builder, ig_opcode code, ig_value *x, ig_value *y,
@@ -46,8 +46,8 @@ ig_value *ig_make_reshape(ig_builder *builder, ig_value *x, uint32_t rank,
                           const ig_dim *dims);
 ig_value *ig_make_cast(ig_builder *builder, ig_value *x,
                        ig_dtype to); /* x when equal */
-void      ig_make_ret(ig_builder *builder, ig_value *const *values, uint32_t count);
-void      ig_make_yield(ig_builder *builder, ig_value *const *values, uint32_t count);
+void ig_make_ret(ig_builder *builder, ig_value *const *values, uint32_t count);
+void ig_make_yield(ig_builder *builder, ig_value *const *values, uint32_t count);
 /* guard; nothing when it is proved already. */
 void ig_make_guard_equal(ig_builder *builder, ig_dim a, ig_dim b, const char *message);
 

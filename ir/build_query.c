@@ -20,7 +20,7 @@ const ig_data *ig_constant_of(const ig_value *value) {
         return op->attrs[IG_const_value].as.data;
     }
     if (op->code == IG_OP_weight) {
-        const char      *name = ig_attr_str(op, IG_weight_name);
+        const char *name = ig_attr_str(op, IG_weight_name);
         const ig_weight *weight = name ? ig_module_weight(ig_op_module(op), name)
                                        : NULL;
         return weight && !weight->is_recipe ? &weight->data : NULL;
@@ -109,13 +109,13 @@ static bool call_hook(walk *w, const ig_op *op, ig_dims_value *room,
 }
 
 static bool evaluate_narrow(walk *w, const ig_op *op, ig_dims_value *out) {
-    ig_dims_value        room[FEW_OPERANDS];
+    ig_dims_value room[FEW_OPERANDS];
     const ig_dims_value *in[FEW_OPERANDS];
     return call_hook(w, op, room, in, out);
 }
 
 static bool evaluate_wide(walk *w, const ig_op *op, ig_dims_value *out) {
-    ig_dims_value        room[MANY_OPERANDS];
+    ig_dims_value room[MANY_OPERANDS];
     const ig_dims_value *in[MANY_OPERANDS];
     return call_hook(w, op, room, in, out);
 }

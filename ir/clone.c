@@ -16,11 +16,11 @@
 
 typedef struct cloner {
     const ig_module *from;
-    ig_module       *to;
-    ig_graph        *graph;   /* of the copies */
-    ig_map          *map;     /* value -> its copy */
-    ig_map          *types;   /* between modules: type -> its copy; else NULL */
-    bool             has_loc; /* locations mean the same in both modules */
+    ig_module *to;
+    ig_graph *graph; /* of the copies */
+    ig_map *map;     /* value -> its copy */
+    ig_map *types;   /* between modules: type -> its copy; else NULL */
+    bool has_loc;    /* locations mean the same in both modules */
 } cloner;
 
 /* ---- between modules ---- */
@@ -122,19 +122,19 @@ static void clone_block(cloner *c, const ig_block *from, ig_block *to);
 
 /* Operands, types and attributes in arrays that the caller may forget at once. */
 static ig_op *make_copy(cloner *c, const ig_op *op) {
-    uint32_t        attr_count = ig_ops[op->code].attr_count;
-    ig_arena       *arena = &c->to->arena;
-    ig_value       *few_operands[8];
-    const ig_type  *few_types[8];
-    ig_attr         few_attrs[16];
-    ig_value      **operands = op->operand_count <= 8
-                                   ? few_operands
-                                   : IG_NEW_ARRAY(arena, ig_value *, op->operand_count);
+    uint32_t attr_count = ig_ops[op->code].attr_count;
+    ig_arena *arena = &c->to->arena;
+    ig_value *few_operands[8];
+    const ig_type *few_types[8];
+    ig_attr few_attrs[16];
+    ig_value **operands = op->operand_count <= 8
+                              ? few_operands
+                              : IG_NEW_ARRAY(arena, ig_value *, op->operand_count);
     const ig_type **types = op->result_count <= 8 ? few_types
                                                   : IG_NEW_ARRAY(arena, const ig_type *,
                                                                  op->result_count);
-    ig_attr        *attrs = attr_count <= 16 ? few_attrs
-                                             : IG_NEW_ARRAY(arena, ig_attr, attr_count);
+    ig_attr *attrs = attr_count <= 16 ? few_attrs
+                                      : IG_NEW_ARRAY(arena, ig_attr, attr_count);
     for (uint32_t i = 0; i < op->operand_count; i++) {
         operands[i] = copy_of(c, op->operands[i].value);
     }
@@ -223,8 +223,8 @@ void ig_block_inline(const ig_block *from, ig_block *block, ig_op *before,
 static void clone_weights(cloner *c) {
     for (size_t i = 0; i < c->from->weights.count; i++) {
         const ig_weight *weight = c->from->weights.items[i];
-        ig_data          data = copy_data(c, &weight->data);
-        ig_weight       *copy = ig_module_add_weight(c->to, weight->name, &data);
+        ig_data data = copy_data(c, &weight->data);
+        ig_weight *copy = ig_module_add_weight(c->to, weight->name, &data);
         copy->type = copy_type(c, weight->type);
         copy->is_recipe = weight->is_recipe;
         copy->index = weight->index;
@@ -245,7 +245,7 @@ static const char *const *clone_names(ig_module *to, const char *const *names,
 
 static void clone_graph(cloner *c, const ig_graph *from) {
     const ig_op *end = from->body.last;
-    ig_graph    *to = ig_graph_create(c->to, from->name, from->stage);
+    ig_graph *to = ig_graph_create(c->to, from->name, from->stage);
     to->is_entry = from->is_entry;
     to->arg_names = clone_names(c->to, from->arg_names, from->body.arg_count);
     to->result_names = clone_names(c->to, from->result_names,

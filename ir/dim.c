@@ -33,8 +33,8 @@ ig_dim ig_dim_const(ig_module *module, int64_t value) {
 }
 
 bool ig_dim_constant(const ig_module *module, ig_dim dim, int64_t *out_value) {
-    ig_dim_term        room;
-    uint32_t           count;
+    ig_dim_term room;
+    uint32_t count;
     const ig_dim_term *terms = ig_dim_terms(module->dims, dim, &room, &count);
     if (count == 0) {
         *out_value = 0;
@@ -81,10 +81,10 @@ ig_dim ig_dim_sub(ig_module *module, ig_dim a, ig_dim b) {
 }
 
 static bool multiply(ig_dim_table *table, ig_dim a, ig_dim b, ig_dim *out) {
-    ig_dim_term        room;
-    uint32_t           count;
+    ig_dim_term room;
+    uint32_t count;
     const ig_dim_term *terms = ig_dim_terms(table, a, &room, &count);
-    ig_dim_sum         sum;
+    ig_dim_sum sum;
     ig_dim_sum_start(&sum);
     for (uint32_t i = 0; i < count; i++) {
         ig_dim_sum_add_dim(table, &sum, terms[i], b);
@@ -95,8 +95,8 @@ static bool multiply(ig_dim_table *table, ig_dim a, ig_dim b, ig_dim *out) {
 /* The exact(p / q) of a one-term dim and what it is multiplied by; NULL: none. */
 static const ig_dim_atom *exact_factor(ig_dim_table *table, ig_dim dim,
                                        ig_dim_term *out_rest) {
-    ig_dim_term        room;
-    uint32_t           count;
+    ig_dim_term room;
+    uint32_t count;
     const ig_dim_term *terms = ig_dim_terms(table, dim, &room, &count);
     if (count != 1) {
         return NULL;
@@ -125,9 +125,9 @@ static bool scale(ig_dim_table *table, ig_dim_term factor, ig_dim dim, ig_dim *o
 /* m*exact(p / q) * b = m*p * (b/q) when q divides b as a whole: for divisors of several
  * terms, which distributing would tear apart. */
 static bool multiply_exact(ig_dim_table *table, ig_dim a, ig_dim b, ig_dim *out) {
-    ig_dim_term        rest;
+    ig_dim_term rest;
     const ig_dim_atom *atom = exact_factor(table, a, &rest);
-    ig_dim             quotient, product;
+    ig_dim quotient, product;
     return atom && ig_dim_divide(table, b, atom->b, &quotient) &&
            multiply(table, atom->a, quotient, &product) &&
            scale(table, rest, product, out);
@@ -159,8 +159,8 @@ ig_dim ig_dim_product(ig_module *module, const ig_dim *dims, uint32_t count) {
 /* The atom that a dim is, when it is of `kind`. */
 static const ig_dim_atom *as_atom(const ig_module *module, ig_dim dim,
                                   ig_dim_opcode kind) {
-    ig_dim_term        room;
-    uint32_t           count;
+    ig_dim_term room;
+    uint32_t count;
     const ig_dim_term *terms = ig_dim_terms(module->dims, dim, &room, &count);
     if (count != 1 || terms[0].coefficient != 1 || terms[0].monomial->degree != 1) {
         return NULL;

@@ -23,12 +23,12 @@
 #include "ir/type.h"
 
 typedef struct ig_symbol {
-    const char *name;     /* unique in the module */
-    const char *origin;   /* where the user knows it from, e.g. "dim 0 of input 'x'" */
-    int64_t     min, max; /* inclusive; default 0 and INT64_MAX */
-    int64_t     multiple; /* of this; default 1 */
-    ig_dim      defined;  /* the expression a fresh symbol stands for, else 0 */
-    uint32_t    level;    /* definitions behind it, one behind the other */
+    const char *name;   /* unique in the module */
+    const char *origin; /* where the user knows it from, e.g. "dim 0 of input 'x'" */
+    int64_t min, max;   /* inclusive; default 0 and INT64_MAX */
+    int64_t multiple;   /* of this; default 1 */
+    ig_dim defined;     /* the expression a fresh symbol stands for, else 0 */
+    uint32_t level;     /* definitions behind it, one behind the other */
 } ig_symbol;
 
 /* Of a type's extents: who walks definitions may recurse so deep. */
@@ -43,13 +43,13 @@ ig_dim ig_dim_symbol(ig_module *module, const char *name);
 ig_dim ig_dim_named(ig_module *module, ig_str name);
 /* The symbol behind a dim that is exactly one symbol, else NULL. */
 ig_symbol *ig_dim_as_symbol(const ig_module *module, ig_dim dim);
-uint32_t   ig_symbol_count(const ig_module *module);
+uint32_t ig_symbol_count(const ig_module *module);
 ig_symbol *ig_symbol_at(const ig_module *module, uint32_t index);
 /* Index of the symbol behind `dim` (which must be one symbol). */
 uint32_t ig_symbol_index(const ig_module *module, ig_dim dim);
 
 ig_dim ig_dim_const(ig_module *module, int64_t value);
-bool   ig_dim_constant(const ig_module *module, ig_dim dim, int64_t *out_value);
+bool ig_dim_constant(const ig_module *module, ig_dim dim, int64_t *out_value);
 static inline bool ig_dim_is_static(ig_dim dim) {
     return dim >= 0;
 }
@@ -82,7 +82,7 @@ void ig_dim_range(const ig_module *module, ig_dim dim, int64_t *out_min,
 bool ig_dim_evaluate(const ig_module *module, ig_dim dim, const int64_t *symbols,
                      int64_t *out_value);
 /* Every symbol that `dim` mentions, through fresh symbols' definitions too. */
-void ig_dim_visit_symbols(const ig_module *module, ig_dim                   dim,
+void ig_dim_visit_symbols(const ig_module *module, ig_dim dim,
                           void (*visit)(void *user, uint32_t symbol), void *user);
 /* Does `dim` mention symbol number `symbol`; one with number `first` or later? */
 bool ig_dim_mentions(const ig_module *module, ig_dim dim, uint32_t symbol);

@@ -50,10 +50,10 @@ static bool is_multiple(const ig_dim_table *table, const ig_dim_term *term, int6
 }
 
 static bool split_terms(ig_dim_table *table, ig_dim a, int64_t d, split *out) {
-    ig_dim_term        room;
-    uint32_t           count;
+    ig_dim_term room;
+    uint32_t count;
     const ig_dim_term *terms = ig_dim_terms(table, a, &room, &count);
-    ig_dim_sum         quotient, rest;
+    ig_dim_sum quotient, rest;
     ig_dim_sum_start(&quotient);
     ig_dim_sum_start(&rest);
     for (uint32_t i = 0; i < count; i++) {
@@ -65,7 +65,7 @@ static bool split_terms(ig_dim_table *table, ig_dim a, int64_t d, split *out) {
             ig_dim_sum_add(table, &quotient, whole, table->one);
             ig_dim_sum_add(table, &rest, term->coefficient - whole * d, table->one);
         } else if (is_multiple(table, term, d)) {
-            ig_dim     part, exact;
+            ig_dim part, exact;
             ig_dim_sum single;
             ig_dim_sum_start(&single);
             ig_dim_sum_add(table, &single, term->coefficient, term->monomial);
@@ -94,10 +94,10 @@ static ig_dim floor_by(ig_dim_table *table, ig_dim a, int64_t d, int depth);
  * constant. */
 static bool divide_common(ig_dim_table *table, ig_dim rest, int64_t d, ig_dim *out_rest,
                           int64_t *out_d) {
-    ig_dim_term        room;
-    uint32_t           count;
+    ig_dim_term room;
+    uint32_t count;
     const ig_dim_term *terms = ig_dim_terms(table, rest, &room, &count);
-    int64_t            common = d;
+    int64_t common = d;
     for (uint32_t i = 0; i < count; i++) {
         if (terms[i].monomial->degree) {
             common = gcd_of(common, size_of(terms[i].coefficient));
@@ -119,17 +119,17 @@ static bool divide_common(ig_dim_table *table, ig_dim rest, int64_t d, ig_dim *o
 /* Step 4: floor(x / c) + k over d is x + k*c over c*d; the same for ceil. */
 static bool flatten(ig_dim_table *table, ig_dim rest, int64_t d, ig_dim *out_rest,
                     int64_t *out_d) {
-    ig_dim_term        room;
-    uint32_t           count;
+    ig_dim_term room;
+    uint32_t count;
     const ig_dim_term *terms = ig_dim_terms(table, rest, &room, &count);
-    int64_t            k = constant_part(terms, count);
+    int64_t k = constant_part(terms, count);
     if (count != 1 + (k != 0) || terms[0].coefficient != 1 ||
         terms[0].monomial->degree != 1) {
         return false;
     }
     const ig_dim_atom *atom = terms[0].monomial->atoms[0];
-    bool               is_ceil = atom->kind == IG_DIM_CEIL;
-    int64_t            c = atom->b, add;
+    bool is_ceil = atom->kind == IG_DIM_CEIL;
+    int64_t c = atom->b, add;
     if ((atom->kind != IG_DIM_FLOOR && !is_ceil) || c <= 0 ||
         !ig_mul_i64(c, d, out_d) || !ig_mul_i64(k, c, &add) ||
         (is_ceil && !ig_add_i64(add, c - 1, &add))) {
@@ -165,11 +165,11 @@ static ig_dim floor_of_rest(ig_dim_table *table, ig_dim rest, int64_t d, int dep
         ig_floor_div(range.min, d) == ig_floor_div(range.max, d)) {
         return ig_dim_const(table->module, ig_floor_div(range.min, d));
     }
-    ig_dim_term        room;
-    uint32_t           count;
+    ig_dim_term room;
+    uint32_t count;
     const ig_dim_term *terms = ig_dim_terms(table, rest, &room, &count);
-    ig_dim             simpler;
-    int64_t            divisor;
+    ig_dim simpler;
+    int64_t divisor;
     if (depth < DEPTH) {
         if (terms[0].coefficient < 0) {
             return floor_of_negative(table, rest, d, depth);
@@ -205,8 +205,8 @@ static ig_dim floor_by(ig_dim_table *table, ig_dim a, int64_t d, int depth) {
 
 /* Terms that b divides leave, when b is one term: floor((B*N + M) / B). */
 static bool split_by_term(ig_dim_table *table, ig_dim a, ig_dim b, split *out) {
-    ig_dim_term        room_a, room_b;
-    uint32_t           count_a, count_b;
+    ig_dim_term room_a, room_b;
+    uint32_t count_a, count_b;
     const ig_dim_term *terms = ig_dim_terms(table, a, &room_a, &count_a);
     const ig_dim_term *by = ig_dim_terms(table, b, &room_b, &count_b);
     if (count_b != 1 || by->coefficient <= 0) {
@@ -230,7 +230,7 @@ static bool split_by_term(ig_dim_table *table, ig_dim a, ig_dim b, split *out) {
 
 static ig_dim round_by_dim(ig_module *module, ig_dim_opcode kind, ig_dim a, ig_dim b) {
     ig_dim_table *table = module->dims;
-    ig_dim        quotient = 0;
+    ig_dim quotient = 0;
     if (a == 0 || ig_dim_divide(table, a, b, &quotient)) {
         return quotient;
     }
@@ -285,10 +285,10 @@ ig_dim ig_dim_ceil_div(ig_module *module, ig_dim a, ig_dim b) {
 /* What all terms of both have in common: a positive factor and a monomial. */
 static ig_dim_term common_factor(ig_dim_table *table, ig_dim a, ig_dim b) {
     ig_dim_term common = { 0, NULL };
-    ig_dim      dims[2] = { a, b };
+    ig_dim dims[2] = { a, b };
     for (int k = 0; k < 2; k++) {
-        ig_dim_term        room;
-        uint32_t           count;
+        ig_dim_term room;
+        uint32_t count;
         const ig_dim_term *terms = ig_dim_terms(table, dims[k], &room, &count);
         for (uint32_t i = 0; i < count; i++) {
             common.coefficient = gcd_of(common.coefficient,
@@ -303,7 +303,7 @@ static ig_dim_term common_factor(ig_dim_table *table, ig_dim a, ig_dim b) {
 }
 
 static bool divide_by_term(ig_dim_table *table, ig_dim *dim, ig_dim_term by) {
-    ig_dim     divisor;
+    ig_dim divisor;
     ig_dim_sum sum;
     ig_dim_sum_start(&sum);
     ig_dim_sum_add(table, &sum, by.coefficient, by.monomial);
@@ -313,16 +313,16 @@ static bool divide_by_term(ig_dim_table *table, ig_dim *dim, ig_dim_term by) {
 
 /* The exact(p / q) inside a one-term dim, as (m*p, q); false: none. */
 static bool open_exact(ig_dim_table *table, ig_dim dim, ig_dim *out_p, ig_dim *out_q) {
-    ig_dim_term            room;
-    uint32_t               count;
-    const ig_dim_term     *terms = ig_dim_terms(table, dim, &room, &count);
+    ig_dim_term room;
+    uint32_t count;
+    const ig_dim_term *terms = ig_dim_terms(table, dim, &room, &count);
     const ig_dim_monomial *monomial = count == 1 ? terms[0].monomial : table->one;
     for (uint32_t i = 0; i < monomial->degree; i++) {
         const ig_dim_atom *atom = monomial->atoms[i];
         if (atom->kind == IG_DIM_EXACT) {
             const ig_dim_monomial *self = ig_dim_monomial_intern(table, &atom, 1);
             const ig_dim_monomial *rest = ig_dim_monomial_over(table, monomial, self);
-            ig_dim_sum             sum;
+            ig_dim_sum sum;
             ig_dim_sum_start(&sum);
             ig_dim_sum_add_dim(table, &sum, (ig_dim_term){ terms[0].coefficient, rest },
                                atom->a);
@@ -337,7 +337,7 @@ static bool open_exact(ig_dim_table *table, ig_dim dim, ig_dim *out_p, ig_dim *o
  * and depth. */
 ig_dim ig_dim_exact_div(ig_module *module, ig_dim a, ig_dim b) {
     ig_dim_table *table = module->dims;
-    ig_dim        quotient, p, q;
+    ig_dim quotient, p, q;
     if (b == 0) {
         return ig_dim_make_atom(table, IG_DIM_EXACT, a, b); /* has no value */
     }
@@ -349,7 +349,7 @@ ig_dim ig_dim_exact_div(ig_module *module, ig_dim a, ig_dim b) {
     }
     ig_dim_term common = common_factor(table, a, b);
     ig_dim_term room;
-    uint32_t    count;
+    uint32_t count;
     if (ig_dim_terms(table, b, &room, &count)[0].coefficient < 0) {
         common.coefficient = -common.coefficient;
     }

@@ -57,7 +57,7 @@ static ig_dim_interval div_intervals(ig_dim_opcode kind, ig_dim_interval a,
     if (b.min < 0 || b.max < 1) {
         return unbounded;
     }
-    bool            is_ceil = kind == IG_DIM_CEIL;
+    bool is_ceil = kind == IG_DIM_CEIL;
     ig_dim_interval range = unbounded;
     if (!is_end(a.min)) {
         int64_t by = a.min >= 0 ? b.max : low;
@@ -96,7 +96,7 @@ ig_dim_interval ig_dim_interval_apply(ig_dim_opcode kind, ig_dim_interval a,
 
 /* Recursion is at most IG_DIM_DEPTH_MAX deep and visits IG_DIM_SIZE_MAX nodes. */
 static ig_dim_interval atom_interval(const ig_dim_table *table,
-                                     const ig_dim_atom  *atom) {
+                                     const ig_dim_atom *atom) {
     if (atom->kind == IG_DIM_SYMBOL) {
         const ig_symbol *symbol = &table->symbols.items[atom->symbol]->symbol;
         return (ig_dim_interval){ symbol->min, symbol->max };
@@ -120,14 +120,14 @@ static ig_dim_interval of_terms(const ig_dim_table *table, const ig_dim_term *te
 }
 
 ig_dim_interval ig_dim_interval_of(const ig_dim_table *table, ig_dim dim) {
-    ig_dim_term        room;
-    uint32_t           count;
+    ig_dim_term room;
+    uint32_t count;
     const ig_dim_term *terms = ig_dim_terms(table, dim, &room, &count);
     return of_terms(table, terms, count);
 }
 
 ig_dim_interval ig_dim_interval_of_sum(const ig_dim_table *table,
-                                       const ig_dim_sum   *sum) {
+                                       const ig_dim_sum *sum) {
     return of_terms(table, sum->terms, sum->count);
 }
 
@@ -208,8 +208,8 @@ static ig_truth either(ig_truth a, ig_truth b) {
 }
 
 bool ig_dim_is_polynomial(const ig_module *module, ig_dim dim) {
-    ig_dim_term        room;
-    uint32_t           count;
+    ig_dim_term room;
+    uint32_t count;
     const ig_dim_term *terms = ig_dim_terms(module->dims, dim, &room, &count);
     for (uint32_t i = 0; i < count; i++) {
         for (uint32_t k = 0; k < terms[i].monomial->degree; k++) {
@@ -223,8 +223,8 @@ bool ig_dim_is_polynomial(const ig_module *module, ig_dim dim) {
 
 bool ig_dim_as_rounded(const ig_module *module, ig_dim dim, ig_dim *out_of,
                        int64_t *out_multiple) {
-    ig_dim_term        room;
-    uint32_t           count;
+    ig_dim_term room;
+    uint32_t count;
     const ig_dim_term *terms = ig_dim_terms(module->dims, dim, &room, &count);
     if (count != 1 || terms[0].monomial->degree != 1) {
         return false;
@@ -237,8 +237,8 @@ bool ig_dim_as_rounded(const ig_module *module, ig_dim dim, ig_dim *out_of,
 
 /* The atom that `dim` is when it is a min or max, else NULL. */
 static const ig_dim_atom *as_extreme(const ig_dim_table *table, ig_dim dim) {
-    ig_dim_term        room;
-    uint32_t           count;
+    ig_dim_term room;
+    uint32_t count;
     const ig_dim_term *terms = ig_dim_terms(table, dim, &room, &count);
     if (count != 1 || terms[0].coefficient != 1 || terms[0].monomial->degree != 1) {
         return NULL;
@@ -251,7 +251,7 @@ static const ig_dim_atom *as_extreme(const ig_dim_table *table, ig_dim dim) {
 static uint32_t find_floor_less(const ig_dim_sum *sum) {
     for (uint32_t i = 0; i < sum->count; i++) {
         const ig_dim_monomial *monomial = sum->terms[i].monomial;
-        bool                   is_floor = monomial->degree == 1 &&
+        bool is_floor = monomial->degree == 1 &&
                         monomial->atoms[0]->kind == IG_DIM_FLOOR &&
                         monomial->atoms[0]->b > 0;
         if (is_floor && sum->terms[i].coefficient < 0) {
@@ -270,9 +270,9 @@ static bool never_below_zero(ig_dim_table *table, ig_dim_sum *sum) {
         if (at == UINT32_MAX) {
             break;
         }
-        ig_dim_term        less = sum->terms[at];
+        ig_dim_term less = sum->terms[at];
         const ig_dim_atom *rounded = less.monomial->atoms[0];
-        ig_dim_sum         more;
+        ig_dim_sum more;
         ig_dim_sum_start(&more);
         for (uint32_t i = 0; i < sum->count; i++) {
             int64_t scaled;

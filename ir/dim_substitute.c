@@ -29,10 +29,10 @@ ig_dim ig_dim_substitute(ig_module *module, ig_dim dim, const ig_dim *by_symbol)
     if (ig_dim_is_static(dim)) {
         return dim;
     }
-    ig_dim_term        room;
-    uint32_t           count;
+    ig_dim_term room;
+    uint32_t count;
     const ig_dim_term *terms = ig_dim_terms(module->dims, dim, &room, &count);
-    ig_dim             total = 0;
+    ig_dim total = 0;
     for (uint32_t i = 0; i < count; i++) {
         ig_dim product = ig_dim_const(module, terms[i].coefficient);
         for (uint32_t k = 0; k < terms[i].monomial->degree; k++) {

@@ -17,15 +17,15 @@
 
 /* ---- monomials ---- */
 
-const ig_dim_monomial *ig_dim_monomial_intern(ig_dim_table             *table,
+const ig_dim_monomial *ig_dim_monomial_intern(ig_dim_table *table,
                                               const ig_dim_atom *const *atoms,
-                                              uint32_t                  degree) {
+                                              uint32_t degree) {
     ig_str key = { degree ? (const char *)atoms : "", degree * sizeof(*atoms) };
     ig_dim_monomial *known = (ig_dim_monomial *)ig_map_get(&table->monomials, key);
     if (known) {
         return known;
     }
-    size_t           size = sizeof(ig_dim_monomial) + degree * sizeof(*atoms);
+    size_t size = sizeof(ig_dim_monomial) + degree * sizeof(*atoms);
     ig_dim_monomial *monomial = (ig_dim_monomial *)ig_arena_zalloc(table->arena, size);
     monomial->degree = degree;
     monomial->size = 1;
@@ -57,14 +57,14 @@ int ig_dim_monomial_compare(const ig_dim_table *table, const ig_dim_monomial *a,
     return 0;
 }
 
-const ig_dim_monomial *ig_dim_monomial_times(ig_dim_table          *table,
+const ig_dim_monomial *ig_dim_monomial_times(ig_dim_table *table,
                                              const ig_dim_monomial *a,
                                              const ig_dim_monomial *b) {
     if (a->degree + b->degree > IG_DIM_DEGREE_MAX) {
         return NULL;
     }
     const ig_dim_atom *atoms[IG_DIM_DEGREE_MAX];
-    uint32_t           count = 0, i = 0, j = 0;
+    uint32_t count = 0, i = 0, j = 0;
     while (i < a->degree || j < b->degree) {
         bool take_a = j == b->degree ||
                       (i < a->degree &&
@@ -77,7 +77,7 @@ const ig_dim_monomial *ig_dim_monomial_times(ig_dim_table          *table,
 /* Monomials a and b taken apart: what only a has, and what both have. */
 typedef struct matched {
     const ig_dim_atom *rest[IG_DIM_DEGREE_MAX], *common[IG_DIM_DEGREE_MAX];
-    uint32_t           rest_count, common_count;
+    uint32_t rest_count, common_count;
 } matched;
 
 static void match(const ig_dim_table *table, const ig_dim_monomial *a,
@@ -98,7 +98,7 @@ static void match(const ig_dim_table *table, const ig_dim_monomial *a,
     }
 }
 
-const ig_dim_monomial *ig_dim_monomial_over(ig_dim_table          *table,
+const ig_dim_monomial *ig_dim_monomial_over(ig_dim_table *table,
                                             const ig_dim_monomial *a,
                                             const ig_dim_monomial *b) {
     matched m;
@@ -108,7 +108,7 @@ const ig_dim_monomial *ig_dim_monomial_over(ig_dim_table          *table,
                : NULL;
 }
 
-const ig_dim_monomial *ig_dim_monomial_common(ig_dim_table          *table,
+const ig_dim_monomial *ig_dim_monomial_common(ig_dim_table *table,
                                               const ig_dim_monomial *a,
                                               const ig_dim_monomial *b) {
     matched m;
@@ -143,8 +143,8 @@ void ig_dim_sum_add(ig_dim_table *table, ig_dim_sum *sum, int64_t coefficient,
     uint32_t low = 0, high = sum->count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        int      order = ig_dim_monomial_compare(table, sum->terms[middle].monomial,
-                                                 monomial);
+        int order = ig_dim_monomial_compare(table, sum->terms[middle].monomial,
+                                            monomial);
         if (order == 0) {
             ig_dim_term *term = &sum->terms[middle];
             if (!ig_add_i64(term->coefficient, coefficient, &term->coefficient)) {
@@ -165,11 +165,11 @@ void ig_dim_sum_add(ig_dim_table *table, ig_dim_sum *sum, int64_t coefficient,
 
 void ig_dim_sum_add_dim(ig_dim_table *table, ig_dim_sum *sum, ig_dim_term factor,
                         ig_dim dim) {
-    ig_dim_term        room;
-    uint32_t           count;
+    ig_dim_term room;
+    uint32_t count;
     const ig_dim_term *terms = ig_dim_terms(table, dim, &room, &count);
     for (uint32_t i = 0; i < count && !sum->failed; i++) {
-        int64_t                coefficient;
+        int64_t coefficient;
         const ig_dim_monomial *product = ig_dim_monomial_times(table, factor.monomial,
                                                                terms[i].monomial);
         if (!product ||
@@ -193,8 +193,8 @@ static bool find_exact(ig_dim_table *table, const ig_dim_term *term, ig_dim *out
         if (atom->kind != IG_DIM_EXACT) {
             continue;
         }
-        ig_dim_term        room;
-        uint32_t           count;
+        ig_dim_term room;
+        uint32_t count;
         const ig_dim_term *divisor = ig_dim_terms(table, atom->b, &room, &count);
         if (count != 1 || divisor->coefficient < 0 ||
             term->coefficient % divisor->coefficient) {
@@ -218,7 +218,7 @@ static void cancel_exact(ig_dim_table *table, ig_dim_sum *sum) {
     enum { STEPS_MAX = 1024 };
     uint32_t i = 0;
     for (int steps = 0; i < sum->count && !sum->failed && steps < STEPS_MAX; steps++) {
-        ig_dim      p;
+        ig_dim p;
         ig_dim_term rest;
         if (find_exact(table, &sum->terms[i], &p, &rest)) {
             remove_term(sum, i);
@@ -233,14 +233,14 @@ static void cancel_exact(ig_dim_table *table, ig_dim_sum *sum) {
 /* How often is p, times `rest`, in the sum as a whole?  0: not at all. */
 static int64_t times_in_sum(ig_dim_table *table, const ig_dim_sum *sum, ig_dim p,
                             const ig_dim_monomial *rest) {
-    ig_dim_term        room;
-    uint32_t           count;
+    ig_dim_term room;
+    uint32_t count;
     const ig_dim_term *terms = ig_dim_terms(table, p, &room, &count);
-    int64_t            times = 0;
+    int64_t times = 0;
     for (uint32_t i = 0; i < count; i++) {
         const ig_dim_monomial *monomial = ig_dim_monomial_times(table, rest,
                                                                 terms[i].monomial);
-        int64_t                found = 0;
+        int64_t found = 0;
         for (uint32_t k = 0; monomial && k < sum->count; k++) {
             found = sum->terms[k].monomial == monomial ? sum->terms[k].coefficient
                                                        : found;
@@ -263,7 +263,7 @@ static bool join_exact(ig_dim_table *table, ig_dim_sum *sum, uint32_t index,
     const ig_dim_monomial *monomial = sum->terms[index].monomial;
     const ig_dim_monomial *self = ig_dim_monomial_intern(table, &atom, 1);
     const ig_dim_monomial *rest = ig_dim_monomial_over(table, monomial, self);
-    int64_t                times = times_in_sum(table, sum, atom->a, rest), more;
+    int64_t times = times_in_sum(table, sum, atom->a, rest), more;
     if (times == 0 || times == INT64_MIN || !ig_mul_i64(times, atom->b, &more)) {
         return false;
     }
@@ -299,16 +299,16 @@ static void join_exacts(ig_dim_table *table, ig_dim_sum *sum) {
  * x. */
 static bool shorten(ig_dim_table *table, ig_dim_sum *sum, uint32_t index, ig_dim p,
                     ig_dim q) {
-    ig_module  *module = table->module;
+    ig_module *module = table->module;
     ig_dim_term term = sum->terms[index];
-    bool        is_min = term.monomial->atoms[0]->kind == IG_DIM_MIN;
-    ig_dim_sum  trial = *sum;
+    bool is_min = term.monomial->atoms[0]->kind == IG_DIM_MIN;
+    ig_dim_sum trial = *sum;
     remove_term(&trial, index);
     ig_dim_sum_add_dim(table, &trial, (ig_dim_term){ term.coefficient, table->one }, p);
     if (trial.failed || trial.count > sum->count || term.coefficient == INT64_MIN) {
         return false;
     }
-    ig_dim  rest = is_min ? ig_dim_sub(module, p, q) : ig_dim_sub(module, q, p);
+    ig_dim rest = is_min ? ig_dim_sub(module, p, q) : ig_dim_sub(module, q, p);
     int64_t factor = is_min ? -term.coefficient : term.coefficient;
     ig_dim_sum_add_dim(table, &trial, (ig_dim_term){ factor, table->one },
                        ig_dim_max(module, rest, 0));
@@ -348,7 +348,7 @@ static void shorten_extremes(ig_dim_table *table, ig_dim_sum *sum) {
 
 static ig_dim intern_expr(ig_dim_table *table, const ig_dim_sum *sum, uint32_t size) {
     ig_str key = { (const char *)sum->terms, sum->count * sizeof(ig_dim_term) };
-    void  *known = ig_map_get(&table->exprs_by_terms, key);
+    void *known = ig_map_get(&table->exprs_by_terms, key);
     if (known) {
         return -(ig_dim)(uintptr_t)known; /* stored as 1 + index */
     }
@@ -406,8 +406,8 @@ bool ig_dim_sum_intern(ig_dim_table *table, const ig_dim_sum *sum, ig_dim *out_d
 }
 
 bool ig_dim_divide(ig_dim_table *table, ig_dim a, ig_dim b, ig_dim *out_quotient) {
-    ig_dim_term        room;
-    uint32_t           count;
+    ig_dim_term room;
+    uint32_t count;
     const ig_dim_term *divisor = ig_dim_terms(table, b, &room, &count);
     if (count == 0) {
         return false;
@@ -417,7 +417,7 @@ bool ig_dim_divide(ig_dim_table *table, ig_dim a, ig_dim b, ig_dim *out_quotient
     ig_dim_sum_start(&quotient);
     ig_dim_sum_add_dim(table, &rest, (ig_dim_term){ 1, table->one }, a);
     for (int steps = 0; rest.count && steps < IG_DIM_TERMS_MAX; steps++) {
-        ig_dim_term            lead = rest.terms[0];
+        ig_dim_term lead = rest.terms[0];
         const ig_dim_monomial *monomial = ig_dim_monomial_over(table, lead.monomial,
                                                                divisor[0].monomial);
         bool is_min = lead.coefficient == INT64_MIN; /* INT64_MIN / -1 overflows */

@@ -51,8 +51,8 @@ int ig_dim_compare(const ig_dim_table *table, ig_dim a, ig_dim b) {
     if (a == b) {
         return 0;
     }
-    ig_dim_term        room_a, room_b;
-    uint32_t           count_a, count_b;
+    ig_dim_term room_a, room_b;
+    uint32_t count_a, count_b;
     const ig_dim_term *terms_a = ig_dim_terms(table, a, &room_a, &count_a);
     const ig_dim_term *terms_b = ig_dim_terms(table, b, &room_b, &count_b);
     for (uint32_t i = 0; i < count_a && i < count_b; i++) {
@@ -103,8 +103,8 @@ static ig_dim_atom *add_atom(ig_dim_table *table, ig_dim_opcode kind, ig_dim a,
 
 const ig_dim_atom *ig_dim_atom_intern(ig_dim_table *table, ig_dim_opcode kind, ig_dim a,
                                       ig_dim b) {
-    int64_t      parts[3] = { (int64_t)kind, a, b };
-    ig_str       key = { (const char *)parts, sizeof(parts) };
+    int64_t parts[3] = { (int64_t)kind, a, b };
+    ig_str key = { (const char *)parts, sizeof(parts) };
     ig_dim_atom *atom = (ig_dim_atom *)ig_map_get(&table->atoms, key);
     if (!atom) {
         atom = add_atom(table, kind, a, b);
@@ -118,7 +118,7 @@ ig_dim ig_dim_of_atom(ig_dim_table *table, const ig_dim_atom *atom) {
     ig_dim_sum_start(&sum);
     ig_dim_sum_add(table, &sum, 1, ig_dim_monomial_intern(table, &atom, 1));
     ig_dim dim = 0;
-    bool   is_small = ig_dim_sum_finish(table, &sum, &dim);
+    bool is_small = ig_dim_sum_finish(table, &sum, &dim);
     assert(is_small && "an atom is kept within the limits when it is made");
     (void)is_small;
     return dim;
@@ -172,7 +172,7 @@ static const char *as_identifier(ig_dim_table *table, const char *name) {
     enum { NAME_MAX_BYTES = 64 };
     size_t size = strlen(name);
     size = size < NAME_MAX_BYTES ? size : NAME_MAX_BYTES;
-    bool  needs_front = size == 0 || isdigit((unsigned char)name[0]) || is_word(name);
+    bool needs_front = size == 0 || isdigit((unsigned char)name[0]) || is_word(name);
     char *copy = ig_arena_printf(table->arena, "%s%.*s", needs_front ? "d_" : "",
                                  (int)size, name);
     for (char *c = copy; *c; c++) {
@@ -185,10 +185,10 @@ static const char *as_identifier(ig_dim_table *table, const char *name) {
 
 ig_dim ig_dim_symbol(ig_module *module, const char *name) {
     ig_dim_table *table = module->dims;
-    const char   *base = as_identifier(table, name ? name : "");
-    const char   *unique = base;
-    ig_dim_name  *taken = (ig_dim_name *)ig_map_get(&table->names, ig_str_of(base));
-    bool          ends_in_digit = isdigit((unsigned char)base[strlen(base) - 1]);
+    const char *base = as_identifier(table, name ? name : "");
+    const char *unique = base;
+    ig_dim_name *taken = (ig_dim_name *)ig_map_get(&table->names, ig_str_of(base));
+    bool ends_in_digit = isdigit((unsigned char)base[strlen(base) - 1]);
     while (taken && ig_map_get(&table->names, ig_str_of(unique))) {
         unique = ig_arena_printf(table->arena, ends_in_digit ? "%s_%u" : "%s%u", base,
                                  taken->next_number++);
@@ -206,7 +206,7 @@ static const ig_dim_atom *only_atom(const ig_module *module, ig_dim dim) {
         return NULL;
     }
     const ig_dim_expr *expr = module->dims->exprs.items[-1 - dim];
-    bool               is_one = expr->count == 1 && expr->terms[0].coefficient == 1 &&
+    bool is_one = expr->count == 1 && expr->terms[0].coefficient == 1 &&
                   expr->terms[0].monomial->degree == 1;
     return is_one ? expr->terms[0].monomial->atoms[0] : NULL;
 }
@@ -252,13 +252,13 @@ static ig_dim definition_of(ig_dim_table *table, ig_dim_opcode kind, ig_dim a,
 }
 
 ig_dim ig_dim_fresh(ig_dim_table *table, ig_dim_opcode kind, ig_dim a, ig_dim b) {
-    int64_t      parts[3] = { (int64_t)kind, a, b };
-    ig_str       key = { (const char *)parts, sizeof(parts) };
+    int64_t parts[3] = { (int64_t)kind, a, b };
+    ig_str key = { (const char *)parts, sizeof(parts) };
     ig_dim_name *entry = (ig_dim_name *)ig_map_get(&table->fresh, key);
     if (entry) {
         return entry->dim;
     }
-    ig_dim          defined = definition_of(table, kind, a, b);
+    ig_dim defined = definition_of(table, kind, a, b);
     ig_dim_interval range = ig_dim_interval_of(table, a);
     if (kind != IG_DIM_CONST) {
         range = ig_dim_interval_apply(kind, range, ig_dim_interval_of(table, b));

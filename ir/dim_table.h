@@ -30,53 +30,53 @@ enum {
 };
 
 typedef struct ig_dim_atom {
-    ig_dim_opcode kind;   /* SYMBOL, or an operation on a and b */
-    uint32_t      symbol; /* SYMBOL: its index */
-    ig_dim        a, b;
-    uint32_t      depth, size;
-    uint64_t      hash;
+    ig_dim_opcode kind; /* SYMBOL, or an operation on a and b */
+    uint32_t symbol;    /* SYMBOL: its index */
+    ig_dim a, b;
+    uint32_t depth, size;
+    uint64_t hash;
 } ig_dim_atom;
 
 typedef struct ig_dim_monomial {
-    uint32_t           degree, depth, size;
-    uint64_t           hash;
+    uint32_t degree, depth, size;
+    uint64_t hash;
     const ig_dim_atom *atoms[]; /* in order */
 } ig_dim_monomial;
 
 typedef struct ig_dim_term {
-    int64_t                coefficient; /* never 0 */
+    int64_t coefficient; /* never 0 */
     const ig_dim_monomial *monomial;
 } ig_dim_term;
 
 typedef struct ig_dim_expr {
-    uint32_t           count, depth, size;
-    uint64_t           hash;
+    uint32_t count, depth, size;
+    uint64_t hash;
     const ig_dim_term *terms;
 } ig_dim_expr;
 
 typedef struct ig_dim_name { /* a symbol and what only the table knows of it */
-    ig_symbol          symbol;
+    ig_symbol symbol;
     const ig_dim_atom *atom;
-    ig_dim             dim;
-    uint32_t           next_number; /* to try when the name is taken again */
-    uint32_t           stamp;       /* of the last visit */
+    ig_dim dim;
+    uint32_t next_number; /* to try when the name is taken again */
+    uint32_t stamp;       /* of the last visit */
 } ig_dim_name;
 
 typedef struct ig_dim_table {
-    ig_module                  *module;
-    ig_arena                   *arena;
-    const ig_dim_monomial      *one; /* the empty monomial */
-    ig_map                      atoms, monomials, exprs_by_terms, names, fresh;
+    ig_module *module;
+    ig_arena *arena;
+    const ig_dim_monomial *one; /* the empty monomial */
+    ig_map atoms, monomials, exprs_by_terms, names, fresh;
     IG_VEC(const ig_dim_expr *) exprs;
-    IG_VEC(ig_dim_name *)       symbols;
-    IG_VEC(uint32_t)            visited;
-    uint32_t                    stamp;
+    IG_VEC(ig_dim_name *) symbols;
+    IG_VEC(uint32_t) visited;
+    uint32_t stamp;
 } ig_dim_table;
 
 /* A sum while it is made: sorted, merged.  `failed` once it overflowed. */
 typedef struct ig_dim_sum {
-    uint32_t    count;
-    bool        failed;
+    uint32_t count;
+    bool failed;
     ig_dim_term terms[IG_DIM_TERMS_MAX];
 } ig_dim_sum;
 
@@ -87,7 +87,7 @@ static inline void ig_dim_sum_start(ig_dim_sum *sum) { /* 4 KiB need no clearing
 
 /* ---- table ---- */
 
-void               ig_dim_table_create(ig_module *module);
+void ig_dim_table_create(ig_module *module);
 const ig_dim_atom *ig_dim_atom_intern(ig_dim_table *table, ig_dim_opcode kind, ig_dim a,
                                       ig_dim b);
 /* The dim that is one atom. */
@@ -97,11 +97,11 @@ ig_dim ig_dim_make_atom(ig_dim_table *table, ig_dim_opcode kind, ig_dim a, ig_di
 /* Terms of `dim`; a constant's lie in `room`. */
 const ig_dim_term *ig_dim_terms(const ig_dim_table *table, ig_dim dim,
                                 ig_dim_term *room, uint32_t *out_count);
-uint32_t           ig_dim_depth(const ig_dim_table *table, ig_dim dim);
-uint32_t           ig_dim_size(const ig_dim_table *table, ig_dim dim);
-int                ig_dim_compare(const ig_dim_table *table, ig_dim a, ig_dim b);
-int                ig_dim_atom_compare(const ig_dim_table *table, const ig_dim_atom *a,
-                                       const ig_dim_atom *b);
+uint32_t ig_dim_depth(const ig_dim_table *table, ig_dim dim);
+uint32_t ig_dim_size(const ig_dim_table *table, ig_dim dim);
+int ig_dim_compare(const ig_dim_table *table, ig_dim a, ig_dim b);
+int ig_dim_atom_compare(const ig_dim_table *table, const ig_dim_atom *a,
+                        const ig_dim_atom *b);
 /* A symbol that stands for `kind`(a, b) or, with IG_DIM_CONST, for a itself.  The same
  * one each time. */
 ig_dim ig_dim_fresh(ig_dim_table *table, ig_dim_opcode kind, ig_dim a, ig_dim b);
@@ -113,21 +113,21 @@ void ig_dim_copy_symbols(const ig_module *from, ig_module *to);
 /* ---- monomials and sums (dim_sum.c) ---- */
 
 /* Interns `degree` atoms, which are in order. */
-const ig_dim_monomial *ig_dim_monomial_intern(ig_dim_table             *table,
+const ig_dim_monomial *ig_dim_monomial_intern(ig_dim_table *table,
                                               const ig_dim_atom *const *atoms,
-                                              uint32_t                  degree);
+                                              uint32_t degree);
 int ig_dim_monomial_compare(const ig_dim_table *table, const ig_dim_monomial *a,
                             const ig_dim_monomial *b);
 /* NULL when the degree would pass its limit. */
-const ig_dim_monomial *ig_dim_monomial_times(ig_dim_table          *table,
+const ig_dim_monomial *ig_dim_monomial_times(ig_dim_table *table,
                                              const ig_dim_monomial *a,
                                              const ig_dim_monomial *b);
 /* a / b, or NULL when b is no factor of a. */
-const ig_dim_monomial *ig_dim_monomial_over(ig_dim_table          *table,
+const ig_dim_monomial *ig_dim_monomial_over(ig_dim_table *table,
                                             const ig_dim_monomial *a,
                                             const ig_dim_monomial *b);
 /* What both have in common. */
-const ig_dim_monomial *ig_dim_monomial_common(ig_dim_table          *table,
+const ig_dim_monomial *ig_dim_monomial_common(ig_dim_table *table,
                                               const ig_dim_monomial *a,
                                               const ig_dim_monomial *b);
 void ig_dim_sum_add(ig_dim_table *table, ig_dim_sum *sum, int64_t coefficient,
@@ -152,7 +152,7 @@ typedef struct ig_dim_interval {
 
 ig_dim_interval ig_dim_interval_of(const ig_dim_table *table, ig_dim dim);
 ig_dim_interval ig_dim_interval_of_sum(const ig_dim_table *table,
-                                       const ig_dim_sum   *sum);
+                                       const ig_dim_sum *sum);
 ig_dim_interval ig_dim_interval_apply(ig_dim_opcode kind, ig_dim_interval a,
                                       ig_dim_interval b);
 

@@ -23,10 +23,10 @@ static void print_pair(const ig_module *module, const ig_dim_atom *atom,
 /* In parentheses where a sum, or more than one factor below the bar, needs them. */
 static void print_part(const ig_module *module, ig_dim dim, bool is_divisor,
                        ig_writer *writer) {
-    ig_dim_term        room;
-    uint32_t           count;
+    ig_dim_term room;
+    uint32_t count;
     const ig_dim_term *terms = ig_dim_terms(module->dims, dim, &room, &count);
-    bool               is_product = count == 1 && terms[0].monomial->degree &&
+    bool is_product = count == 1 && terms[0].monomial->degree &&
                       (terms[0].monomial->degree > 1 || terms[0].coefficient != 1);
     bool is_negative = count == 1 && terms[0].coefficient < 0;
     bool needs = count > 1 || is_negative || (is_divisor && is_product);
@@ -83,9 +83,9 @@ static void print_atom(const ig_module *module, const ig_dim_atom *atom,
 static void print_term(const ig_module *module, const ig_dim_term *term, bool is_first,
                        ig_writer *writer) {
     const ig_dim_monomial *monomial = term->monomial;
-    bool                   is_negative = term->coefficient < 0;
-    uint64_t               size = is_negative ? 0 - (uint64_t)term->coefficient
-                                              : (uint64_t)term->coefficient;
+    bool is_negative = term->coefficient < 0;
+    uint64_t size = is_negative ? 0 - (uint64_t)term->coefficient
+                                : (uint64_t)term->coefficient;
     if (is_first) {
         ig_put(writer, "%s", is_negative ? "-" : "");
     } else {
@@ -101,8 +101,8 @@ static void print_term(const ig_module *module, const ig_dim_term *term, bool is
 }
 
 void ig_dim_print(const ig_module *module, ig_dim dim, ig_writer *writer) {
-    ig_dim_term        room;
-    uint32_t           count;
+    ig_dim_term room;
+    uint32_t count;
     const ig_dim_term *terms = ig_dim_terms(module->dims, dim, &room, &count);
     if (count == 0) {
         ig_put_char(writer, '0');
@@ -115,8 +115,8 @@ void ig_dim_print(const ig_module *module, ig_dim dim, ig_writer *writer) {
 /* ---- code ---- */
 
 typedef struct coder {
-    const ig_module    *module;
-    ig_arena           *arena;
+    const ig_module *module;
+    ig_arena *arena;
     IG_VEC(ig_dim_code) code;
 } coder;
 
@@ -151,8 +151,8 @@ static void encode_term(coder *c, const ig_dim_term *term) {
 }
 
 static void encode(coder *c, ig_dim dim) {
-    ig_dim_term        room;
-    uint32_t           count;
+    ig_dim_term room;
+    uint32_t count;
     const ig_dim_term *terms = ig_dim_terms(c->module->dims, dim, &room, &count);
     if (count == 0) {
         emit(c, IG_DIM_CONST, 0);

@@ -20,7 +20,7 @@ static bool divide(ig_dim_opcode kind, int64_t a, int64_t b, int64_t *out) {
         return false;
     }
     int64_t quotient = a / b, rest = a % b;
-    bool    is_negative = (rest < 0) != (b < 0);
+    bool is_negative = (rest < 0) != (b < 0);
     if (kind == IG_DIM_FLOOR) {
         quotient -= rest != 0 && is_negative;
     } else if (kind == IG_DIM_CEIL) {
@@ -72,10 +72,10 @@ static bool evaluate_atom(const ig_module *module, const ig_dim_atom *atom,
 
 bool ig_dim_evaluate(const ig_module *module, ig_dim dim, const int64_t *symbols,
                      int64_t *out_value) {
-    ig_dim_term        room;
-    uint32_t           count;
+    ig_dim_term room;
+    uint32_t count;
     const ig_dim_term *terms = ig_dim_terms(module->dims, dim, &room, &count);
-    int64_t            total = 0;
+    int64_t total = 0;
     for (uint32_t i = 0; i < count; i++) {
         int64_t product = terms[i].coefficient, factor;
         for (uint32_t k = 0; k < terms[i].monomial->degree; k++) {
@@ -110,8 +110,8 @@ static void mark_atom(ig_dim_table *table, const ig_dim_atom *atom, uint32_t sta
 }
 
 static void mark_symbols(ig_dim_table *table, ig_dim dim, uint32_t stamp) {
-    ig_dim_term        room;
-    uint32_t           count;
+    ig_dim_term room;
+    uint32_t count;
     const ig_dim_term *terms = ig_dim_terms(table, dim, &room, &count);
     for (uint32_t i = 0; i < count; i++) {
         for (uint32_t k = 0; k < terms[i].monomial->degree; k++) {
@@ -121,11 +121,11 @@ static void mark_symbols(ig_dim_table *table, ig_dim dim, uint32_t stamp) {
 }
 
 /* The list lies on top of those of outer calls: a visitor may itself ask. */
-void ig_dim_visit_symbols(const ig_module *module, ig_dim                   dim,
+void ig_dim_visit_symbols(const ig_module *module, ig_dim dim,
                           void (*visit)(void *user, uint32_t symbol), void *user) {
     ig_dim_table *table = module->dims;
-    size_t        base = table->visited.count;
-    uint32_t      stamp = ++table->stamp;
+    size_t base = table->visited.count;
+    uint32_t stamp = ++table->stamp;
     mark_symbols(table, dim, stamp);
     for (size_t i = base; i < table->visited.count; i++) {
         const ig_dim_name *name = table->symbols.items[table->visited.items[i]];
@@ -140,7 +140,7 @@ void ig_dim_visit_symbols(const ig_module *module, ig_dim                   dim,
 
 typedef struct search {
     uint32_t first, last; /* numbers of symbols */
-    bool     is_found;
+    bool is_found;
 } search;
 
 static void look(void *user, uint32_t symbol) {
@@ -178,8 +178,8 @@ static uint32_t atom_level(const ig_dim_table *table, const ig_dim_atom *atom) {
 
 /* Recursion is bounded by IG_DIM_DEPTH_MAX. */
 uint32_t ig_dim_level(const ig_module *module, ig_dim dim) {
-    ig_dim_term        room;
-    uint32_t           count, level = 0;
+    ig_dim_term room;
+    uint32_t count, level = 0;
     const ig_dim_term *terms = ig_dim_terms(module->dims, dim, &room, &count);
     for (uint32_t i = 0; i < count; i++) {
         for (uint32_t k = 0; k < terms[i].monomial->degree; k++) {
@@ -192,14 +192,14 @@ uint32_t ig_dim_level(const ig_module *module, ig_dim dim) {
 
 typedef struct overflow {
     const ig_module *module;
-    bool             is_found;
+    bool is_found;
 } overflow;
 
 /* Numbers are added and multiplied at once: where a definition holds nothing else, the
  * result did not fit. */
 static void look_for_overflow(void *user, uint32_t symbol) {
     overflow *o = user;
-    ig_dim    defined = ig_symbol_at(o->module, symbol)->defined;
+    ig_dim defined = ig_symbol_at(o->module, symbol)->defined;
     o->is_found |= defined && !ig_dim_mentions_since(o->module, defined, 0);
 }
 
@@ -219,7 +219,7 @@ static const ig_dim_atom *translate_atom(const ig_module *from, const ig_dim_ato
                                          ig_module *to) {
     if (atom->kind == IG_DIM_SYMBOL) {
         const char *name = from->dims->symbols.items[atom->symbol]->symbol.name;
-        ig_dim      symbol = ig_dim_named(to, ig_str_of(name));
+        ig_dim symbol = ig_dim_named(to, ig_str_of(name));
         return to->dims->symbols.items[ig_symbol_index(to, symbol)]->atom;
     }
     return ig_dim_atom_intern(to->dims, atom->kind, translate(from, atom->a, to),
@@ -227,9 +227,9 @@ static const ig_dim_atom *translate_atom(const ig_module *from, const ig_dim_ato
 }
 
 /* The monomial rebuilt; atoms keep their order, which goes by what they say. */
-static const ig_dim_monomial *translate_monomial(const ig_module       *from,
+static const ig_dim_monomial *translate_monomial(const ig_module *from,
                                                  const ig_dim_monomial *monomial,
-                                                 ig_module             *to) {
+                                                 ig_module *to) {
     const ig_dim_atom *atoms[IG_DIM_DEGREE_MAX];
     for (uint32_t i = 0; i < monomial->degree; i++) {
         atoms[i] = translate_atom(from, monomial->atoms[i], to);
@@ -240,17 +240,17 @@ static const ig_dim_monomial *translate_monomial(const ig_module       *from,
 /* Taken over as it is, not simplified anew: the ranges that let it be were known
  * then. */
 static ig_dim translate(const ig_module *from, ig_dim dim, ig_module *to) {
-    ig_dim_term        room;
-    uint32_t           count;
+    ig_dim_term room;
+    uint32_t count;
     const ig_dim_term *terms = ig_dim_terms(from->dims, dim, &room, &count);
-    ig_dim_sum         sum;
+    ig_dim_sum sum;
     ig_dim_sum_start(&sum);
     for (uint32_t i = 0; i < count; i++) {
         ig_dim_sum_add(to->dims, &sum, terms[i].coefficient,
                        translate_monomial(from, terms[i].monomial, to));
     }
     ig_dim copy = 0;
-    bool   is_small = ig_dim_sum_intern(to->dims, &sum, &copy);
+    bool is_small = ig_dim_sum_intern(to->dims, &sum, &copy);
     assert(is_small && "limits are the context's, so they are the same");
     (void)is_small;
     return copy;
@@ -258,7 +258,7 @@ static ig_dim translate(const ig_module *from, ig_dim dim, ig_module *to) {
 
 static void copy_symbol(const ig_module *from, uint32_t index, ig_module *to) {
     const ig_symbol *symbol = ig_symbol_at(from, index);
-    uint32_t         before = ig_symbol_count(to);
+    uint32_t before = ig_symbol_count(to);
     ig_symbol *copy = ig_dim_as_symbol(to, ig_dim_named(to, ig_str_of(symbol->name)));
     if (ig_symbol_count(to) == before) {
         return; /* known there, with facts of its own */
@@ -279,13 +279,13 @@ void ig_dim_copy_symbols(const ig_module *from, ig_module *to) {
 
 typedef struct translation {
     const ig_module *from;
-    ig_module       *to;
+    ig_module *to;
     IG_VEC(uint32_t) symbols;
 } translation;
 
 static void note_symbol(void *user, uint32_t symbol) {
     translation *t = (translation *)user;
-    const char  *name = ig_symbol_at(t->from, symbol)->name;
+    const char *name = ig_symbol_at(t->from, symbol)->name;
     if (!ig_map_get(&t->to->dims->names, ig_str_of(name))) {
         IG_PUSH(&t->to->arena, &t->symbols, symbol);
     }

@@ -151,7 +151,7 @@ bool ig_dims_neg(const ig_op *op, const ig_dims_value *const *in, ig_dims_value 
 
 bool ig_dims_cast(const ig_op *op, const ig_dims_value *const *in, ig_dims_value *out) {
     ig_dtype to = (ig_dtype)ig_attr_int(op, IG_cast_to, IG_DT_i64);
-    bool     is_wide = to == IG_DT_i64 || to == IG_DT_i32;
+    bool is_wide = to == IG_DT_i64 || to == IG_DT_i32;
     if (!in[0] || !is_wide || !is_int(op, 0)) {
         return false;
     }

@@ -27,7 +27,7 @@ static bool constant_at(const ig_op *op, const ig_dims_value *value, uint32_t i,
 /* u64 beyond int64 and payloads that are not there are not known. */
 static bool dims_of_data(ig_module *module, const ig_data *data, ig_dims_value *out) {
     const ig_type *type = data->type;
-    bool           is_whole = ig_dtypes[type->dtype].class != IG_FLOAT &&
+    bool is_whole = ig_dtypes[type->dtype].class != IG_FLOAT &&
                     type->dtype != IG_DT_str;
     if (type->kind != IG_TENSOR || type->rank > 1 || !is_whole || !data->bytes) {
         return false;
@@ -242,7 +242,7 @@ typedef ig_dim (*join_fn)(ig_module *module, ig_dim a, ig_dim b);
 static const struct reduction {
     join_fn join;
     int64_t identity;
-    bool    has_identity;
+    bool has_identity;
 } reductions[] = {
     [IG_REDUCE_sum] = { ig_dim_add, 0, true },
     [IG_REDUCE_prod] = { ig_dim_mul, 1, true },
@@ -254,7 +254,7 @@ static const struct reduction {
 /* Over all of a list, or over nothing of a scalar. */
 bool ig_dims_reduce(const ig_op *op, const ig_dims_value *const *in,
                     ig_dims_value *out) {
-    int64_t        kind = ig_attr_int(op, IG_reduce_op, IG_REDUCE_sum);
+    int64_t kind = ig_attr_int(op, IG_reduce_op, IG_REDUCE_sum);
     const ig_type *type = op->results[0].type;
     if (!in[0] || !type || kind < 0 || kind >= (int64_t)IG_COUNT_OF(reductions) ||
         !reductions[kind].join ||

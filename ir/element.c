@@ -21,7 +21,7 @@ static const char out_of_range[] = "is out of range for this element type";
 static bool read_magnitude(ig_str text, unsigned base, uint64_t *out_value) {
     uint64_t value = 0;
     for (size_t i = 0; i < text.size; i++) {
-        char     c = text.data[i];
+        char c = text.data[i];
         unsigned digit = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
                          : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10
                          : c >= 'A' && c <= 'F' ? (unsigned)(c - 'A') + 10
@@ -37,7 +37,7 @@ static bool read_magnitude(ig_str text, unsigned base, uint64_t *out_value) {
 
 static const char *parse_int(const ig_dtype_info *info, ig_str text,
                              uint64_t *out_bits) {
-    bool   is_negative = ig_str_starts(text, "-");
+    bool is_negative = ig_str_starts(text, "-");
     ig_str digits = { text.data + is_negative, text.size - is_negative };
     for (size_t i = 0; i < digits.size; i++) {
         if (digits.data[i] < '0' || digits.data[i] > '9') {
@@ -60,7 +60,7 @@ static const char *parse_int(const ig_dtype_info *info, ig_str text,
 }
 
 static const char *parse_float(ig_dtype dtype, ig_str text, uint64_t *out_bits) {
-    bool   is_negative = ig_str_starts(text, "-");
+    bool is_negative = ig_str_starts(text, "-");
     ig_str word = { text.data + is_negative, text.size - is_negative };
     double value = INFINITY;
     if (ig_str_is(word, "nan")) {
@@ -74,16 +74,16 @@ static const char *parse_float(ig_dtype dtype, ig_str text, uint64_t *out_bits) 
     }
     *out_bits = ig_bits_of_f64(dtype, is_negative ? -value : value, false);
     double stored = ig_bits_to_f64(dtype, *out_bits);
-    bool   is_kept = is_finite ? isfinite(value) && isfinite(stored) : isinf(stored);
+    bool is_kept = is_finite ? isfinite(value) && isfinite(stored) : isinf(stored);
     return is_kept ? NULL : out_of_range;
 }
 
 static const char *parse_bits(ig_dtype dtype, ig_str text, uint64_t *out_bits) {
     ig_dtype_class class = ig_dtypes[dtype].class;
     if (ig_str_starts(text, "0x")) {
-        ig_str   digits = { text.data + 2, text.size - 2 };
+        ig_str digits = { text.data + 2, text.size - 2 };
         unsigned width = ig_dtypes[dtype].bits;
-        bool     is_read = read_magnitude(digits, 16, out_bits);
+        bool is_read = read_magnitude(digits, 16, out_bits);
         return is_read && *out_bits <= UINT64_MAX >> (64 - width) ? NULL : out_of_range;
     }
     if (class == IG_BOOL) {
@@ -101,7 +101,7 @@ const char *ig_element_parse(ig_dtype dtype, ig_str text, void *bytes, int64_t i
     if (ig_dtypes[dtype].class == IG_STRING) {
         return "is not a string";
     }
-    uint64_t    bits = 0;
+    uint64_t bits = 0;
     const char *problem = parse_bits(dtype, text, &bits);
     if (!problem) {
         ig_bits_store(bytes, ig_dtypes[dtype].bits, index, bits);
@@ -147,7 +147,7 @@ void ig_element_print(ig_dtype dtype, const void *bytes, int64_t index,
         return;
     }
     uint64_t bits = ig_bits_load(bytes, ig_dtypes[dtype].bits, index), again = 0;
-    size_t   start = writer->size;
+    size_t start = writer->size;
     put_plain(dtype, bits, writer);
     ig_str text = { writer->data + start, writer->size - start };
     if (parse_bits(dtype, text, &again) || again != bits) {
@@ -169,7 +169,7 @@ bool ig_element_count(const ig_type *type, int64_t *out_count) {
 }
 
 bool ig_element_bytes(const ig_type *type, int64_t *out_bytes) {
-    int64_t       count;
+    int64_t count;
     ig_row_layout layout;
     if (!ig_element_count(type, &count)) {
         return false;

@@ -30,7 +30,7 @@ ig_status ig_eval_extent(ig_eval *eval, const ig_op *op, ig_dim dim,
 ig_status ig_eval_shape(ig_eval *eval, const ig_op *op, uint32_t slot,
                         const ig_tensor *operand, uint32_t *out_rank,
                         int64_t *out_dims);
-uint32_t  ig_axis_of(int64_t axis, uint32_t rank); /* in [-rank, rank) */
+uint32_t ig_axis_of(int64_t axis, uint32_t rank); /* in [-rank, rank) */
 
 /* Row-major strides in elements; of `dims` broadcast to `out_rank` dims: 0 where an
  * extent is 1 or missing. */
@@ -46,12 +46,12 @@ bool ig_shape_broadcast(const ig_tensor *tensor, uint32_t *rank, int64_t *dims);
  */
 enum { IG_WALK_RANK = 2 * IG_TENSOR_RANK, IG_WALK_OPERANDS = 3 };
 typedef struct ig_walk {
-    bool           is_inside;
-    uint32_t       rank, operand_count;
+    bool is_inside;
+    uint32_t rank, operand_count;
     const int64_t *dims;
-    int64_t        index[IG_WALK_RANK];
+    int64_t index[IG_WALK_RANK];
     const int64_t *strides[IG_WALK_OPERANDS]; /* set before the start */
-    int64_t        at[IG_WALK_OPERANDS];      /* set before the start: of the first */
+    int64_t at[IG_WALK_OPERANDS];             /* set before the start: of the first */
 } ig_walk;
 void ig_walk_start(ig_walk *walk, uint32_t rank, const int64_t *dims);
 void ig_walk_next(ig_walk *walk);

@@ -26,7 +26,7 @@ static ig_status check_channels(ig_eval *eval, const ig_op *op,
 ig_status ig_fold_batch_norm(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                              ig_tensor *out) {
     const ig_tensor *x = in[0];
-    double           epsilon = ig_attr_float(op, IG_batch_norm_epsilon, 0);
+    double epsilon = ig_attr_float(op, IG_batch_norm_epsilon, 0);
     IG_TRY(check_channels(eval, op, in));
     IG_TRY(ig_eval_alloc(eval, op, x->dtype, x->rank, x->dims, out));
     if (out->count == 0) {
@@ -35,9 +35,9 @@ ig_status ig_fold_batch_norm(ig_eval *eval, const ig_op *op, const ig_tensor *co
     ig_around around = ig_around_axis(x, 1);
     for (int64_t i = 0; i < out->count; i++) {
         int64_t c = i / around.inner % around.extent;
-        double  spread = sqrt(ig_tensor_get_f64(in[4], c) + epsilon);
-        double  centred = ig_tensor_get_f64(x, i) - ig_tensor_get_f64(in[3], c);
-        double  scaled = centred / spread * ig_tensor_get_f64(in[1], c);
+        double spread = sqrt(ig_tensor_get_f64(in[4], c) + epsilon);
+        double centred = ig_tensor_get_f64(x, i) - ig_tensor_get_f64(in[3], c);
+        double scaled = centred / spread * ig_tensor_get_f64(in[1], c);
         ig_tensor_set_f64(out, i, scaled + ig_tensor_get_f64(in[2], c));
     }
     return IG_OK;
@@ -60,8 +60,8 @@ static void moments(const ig_tensor *x, int64_t at, int64_t count, double *out_m
 ig_status ig_fold_group_norm(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                              ig_tensor *out) {
     const ig_tensor *x = in[0];
-    int64_t          groups = ig_attr_int(op, IG_group_norm_groups, 1);
-    double           epsilon = ig_attr_float(op, IG_group_norm_epsilon, 0);
+    int64_t groups = ig_attr_int(op, IG_group_norm_groups, 1);
+    double epsilon = ig_attr_float(op, IG_group_norm_epsilon, 0);
     IG_TRY(check_channels(eval, op, in));
     if (x->dims[1] % groups != 0) {
         return FOLD_ERROR(eval, op, "group_norm: %lld channels do not make %lld groups",
@@ -72,13 +72,13 @@ ig_status ig_fold_group_norm(ig_eval *eval, const ig_op *op, const ig_tensor *co
         return IG_OK;
     }
     ig_around around = ig_around_axis(x, 1);
-    int64_t   count = around.extent / groups * around.inner;
+    int64_t count = around.extent / groups * around.inner;
     for (int64_t at = 0; at < out->count; at += count) {
         double mean, variance;
         moments(x, at, count, &mean, &variance);
         for (int64_t i = at; i < at + count; i++) {
             int64_t c = i / around.inner % around.extent;
-            double  value = (ig_tensor_get_f64(x, i) - mean) / sqrt(variance + epsilon);
+            double value = (ig_tensor_get_f64(x, i) - mean) / sqrt(variance + epsilon);
             if (op->operand_count > 2) {
                 value = value * ig_tensor_get_f64(in[1], c) +
                         ig_tensor_get_f64(in[2], c);
@@ -95,11 +95,11 @@ enum { Q, K, V, MASK };
 
 typedef struct attend {
     const ig_tensor *in[4]; /* the mask may be absent */
-    ig_tensor       *out;
-    int64_t          rows, keys, width, values; /* L, S, E, V */
-    int64_t          mask_row, mask_column;     /* strides */
-    double           scale, *scores;
-    bool             is_causal;
+    ig_tensor *out;
+    int64_t rows, keys, width, values; /* L, S, E, V */
+    int64_t mask_row, mask_column;     /* strides */
+    double scale, *scores;
+    bool is_causal;
 } attend;
 
 /* The score of a key for a row, or -inf where it takes no part. */
@@ -166,8 +166,8 @@ static bool lead_strides(const ig_tensor *x, uint32_t rank, int64_t *dims,
 
 static bool read_mask(attend *a) {
     const ig_tensor *mask = a->in[MASK];
-    int64_t          columns = mask->rank > 0 ? mask->dims[mask->rank - 1] : 1;
-    int64_t          rows = mask->rank > 1 ? mask->dims[mask->rank - 2] : 1;
+    int64_t columns = mask->rank > 0 ? mask->dims[mask->rank - 1] : 1;
+    int64_t rows = mask->rank > 1 ? mask->dims[mask->rank - 2] : 1;
     a->mask_column = columns == 1 ? 0 : 1;
     a->mask_row = rows == 1 ? 0 : columns;
     return (columns == 1 || columns == a->keys) && (rows == 1 || rows == a->rows);
@@ -181,20 +181,20 @@ static ig_status read_shapes(ig_eval *eval, const ig_op *op, attend *a) {
     a->values = v->dims[v->rank - 1];
     bool fits = k->dims[k->rank - 1] == a->width && v->dims[v->rank - 2] == a->keys;
     if (!fits || (a->in[MASK] && !read_mask(a))) {
-        return FOLD_ERROR(eval, op,
-                          "attention: the extents of queries, keys, values and mask do "
-                          "not fit");
+        return FOLD_ERROR(
+            eval, op,
+            "attention: the extents of queries, keys, values and mask do not fit");
     }
     return IG_OK;
 }
 
 ig_status ig_fold_attention(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                             ig_tensor *out) {
-    attend   a = { .in = { in[0], in[1], in[2], op->operand_count > 3 ? in[3] : NULL },
-                   .out = out,
-                   .scale = ig_attr_float(op, IG_attention_scale, 1),
-                   .is_causal = ig_attr_int(op, IG_attention_causal, 0) != 0 };
-    int64_t  dims[IG_TENSOR_RANK], strides[4][IG_TENSOR_RANK];
+    attend a = { .in = { in[0], in[1], in[2], op->operand_count > 3 ? in[3] : NULL },
+                 .out = out,
+                 .scale = ig_attr_float(op, IG_attention_scale, 1),
+                 .is_causal = ig_attr_int(op, IG_attention_causal, 0) != 0 };
+    int64_t dims[IG_TENSOR_RANK], strides[4][IG_TENSOR_RANK];
     uint32_t rank = 0;
     IG_TRY(read_shapes(eval, op, &a));
     for (uint32_t i = 0; i < op->operand_count; i++) {

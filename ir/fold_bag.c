@@ -29,18 +29,18 @@
 #include <string.h>
 
 typedef struct bag {
-    ig_eval                *eval;
-    const ig_op            *op;
-    uint32_t                number; /* of the feature */
-    ig_bag_feature          feature;
+    ig_eval *eval;
+    const ig_op *op;
+    uint32_t number; /* of the feature */
+    ig_bag_feature feature;
     const ig_tensor *const *tables, *table; /* all; that of the id in hand */
-    const ig_tensor        *ids, *begins, *ends, *weights;
-    ig_negative             negative;
-    ig_range_rule           range;
-    ig_offsets_rule         offsets;
-    ig_row_layout           layout; /* tables */
-    int64_t                 rows, dim;
-    double                 *row, *total; /* dim values each */
+    const ig_tensor *ids, *begins, *ends, *weights;
+    ig_negative negative;
+    ig_range_rule range;
+    ig_offsets_rule offsets;
+    ig_row_layout layout; /* tables */
+    int64_t rows, dim;
+    double *row, *total; /* dim values each */
 } bag;
 
 #define BAG_ERROR(b, format, ...) \
@@ -74,8 +74,8 @@ static void read_row(const bag *b, int64_t row) {
         return;
     }
     const ig_row_info *format = &ig_rows_formats[table->rows.format];
-    const char        *at = (const char *)table->data + row * b->layout.stride;
-    double             factor[2]; /* scale, bias */
+    const char *at = (const char *)table->data + row * b->layout.stride;
+    double factor[2]; /* scale, bias */
     if (table->rows.exponent_bits) {
         read_small_floats(b, at + b->layout.codes);
         return;
@@ -126,10 +126,9 @@ static ig_status use_of_id(bag *b, int64_t position, id_use *out_use,
         row = row < 0 || b->range == IG_RANGE_first ? 0 : b->rows - 1;
     }
     if (row < 0 || row >= b->rows) {
-        return BAG_ERROR(b,
-                         "id %lld at position %lld is out of range: the table has %lld "
-                         "rows",
-                         (long long)id, (long long)position, (long long)b->rows);
+        return BAG_ERROR(
+            b, "id %lld at position %lld is out of range: the table has %lld rows",
+            (long long)id, (long long)position, (long long)b->rows);
     }
     *out_row = row;
     return IG_OK;
@@ -175,8 +174,8 @@ static ig_status pool_bag(bag *b, bag_span span, ig_tensor *out, int64_t to) {
             added++;
         }
     }
-    bool   is_max = b->feature.pool == IG_POOL_max;
-    bool   is_empty = is_max ? added == 0 : counted == 0;
+    bool is_max = b->feature.pool == IG_POOL_max;
+    bool is_empty = is_max ? added == 0 : counted == 0;
     double count = (double)(span.divisor >= 0 ? span.divisor : counted);
     count = b->feature.pool == IG_POOL_mean ? count : 1;
     for (int64_t i = 0; i < b->dim; i++) {
@@ -190,7 +189,7 @@ static ig_status pool_bag(bag *b, bag_span span, ig_tensor *out, int64_t to) {
 
 static ig_status look_up_each(bag *b, bag_span window, ig_tensor *out) {
     for (int64_t position = window.begin; position < window.end; position++) {
-        id_use  use;
+        id_use use;
         int64_t row;
         IG_TRY(use_of_id(b, position, &use, &row));
         if (use != ID_ROW) {
@@ -214,7 +213,7 @@ static ig_status pool_fixed(bag *b, ig_tensor *out) {
 }
 
 static bag_span span_of(const bag *b, int64_t number) {
-    int64_t  ids = b->ids->count;
+    int64_t ids = b->ids->count;
     bag_span span = { ig_tensor_get_i64(b->begins, number), ids, -1 };
     if (b->ends) {
         span.end = ig_tensor_get_i64(b->ends, number);
@@ -302,8 +301,8 @@ static ig_status check_operands(const bag *b, int64_t bags) {
 
 static ig_status fold_feature(bag *b, ig_tensor *out) {
     const ig_type *type = b->op->results[b->number].type;
-    int64_t        dims[IG_TENSOR_RANK] = { 0 }, bags = 0;
-    uint32_t       rank = 1;
+    int64_t dims[IG_TENSOR_RANK] = { 0 }, bags = 0;
+    uint32_t rank = 1;
     if (b->begins) {
         bags = b->begins->count - (b->feature.last != IG_LAST_ids);
         dims[0] = b->feature.pool == IG_POOL_none ? b->ids->count : bags;
@@ -348,7 +347,7 @@ ig_status ig_fold_bag(ig_eval *eval, const ig_op *op, const ig_tensor *const *in
                       ig_tensor *out) {
     for (uint32_t i = 0; i < op->result_count; i++) {
         ig_bag_feature f = ig_bag_feature_at(op, i);
-        bag            b = { .eval = eval, .op = op, .number = i, .feature = f };
+        bag b = { .eval = eval, .op = op, .number = i, .feature = f };
         b.tables = in + f.table;
         b.ids = in[f.ids];
         b.begins = f.begins ? in[f.begins] : NULL;
@@ -377,9 +376,9 @@ static double dot(const ig_tensor *x, int64_t a, int64_t b, int64_t count) {
 ig_status ig_fold_interact(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                            ig_tensor *out) {
     const ig_tensor *x = in[0];
-    const ig_attr   *pairs = &op->attrs[IG_interact_pairs];
-    int64_t          rows = x->dims[1], width = x->dims[2], to = 0;
-    int64_t          dims[] = { x->dims[0], pairs->count };
+    const ig_attr *pairs = &op->attrs[IG_interact_pairs];
+    int64_t rows = x->dims[1], width = x->dims[2], to = 0;
+    int64_t dims[] = { x->dims[0], pairs->count };
     for (uint32_t k = 0; k < pairs->count; k++) {
         int64_t pair = pairs->as.ints[k];
         if (pair < 0 || rows == 0 || pair / rows >= rows) {

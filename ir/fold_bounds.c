@@ -14,10 +14,10 @@
 #include <string.h>
 
 typedef struct bounds {
-    ig_tensor       *ids, *offsets; /* results */
+    ig_tensor *ids, *offsets; /* results */
     const ig_tensor *rows;
-    int64_t          bags; /* of each table */
-    int64_t          wrong;
+    int64_t bags; /* of each table */
+    int64_t wrong;
 } bounds;
 
 static int64_t clamp(int64_t x, int64_t low, int64_t high) {

@@ -89,7 +89,7 @@ ig_status ig_fold_const(ig_eval *eval, const ig_op *op, const ig_tensor *const *
 ig_status ig_fold_weight(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                          ig_tensor *out) {
     (void)in;
-    const char      *name = ig_attr_str(op, IG_weight_name);
+    const char *name = ig_attr_str(op, IG_weight_name);
     const ig_weight *weight = ig_module_weight(ig_op_module(op), name);
     if (!weight || weight->is_recipe) {
         return FOLD_FAIL(eval, op, IG_UNSUPPORTED, "weight '%s' has no content here%s",
@@ -102,8 +102,8 @@ ig_status ig_fold_dims(ig_eval *eval, const ig_op *op, const ig_tensor *const *i
                        ig_tensor *out) {
     (void)in;
     const ig_attr *values = &op->attrs[IG_dims_values];
-    int64_t        count = values->count;
-    uint32_t       rank = ig_attr_int(op, IG_dims_scalar, 0) ? 0 : 1;
+    int64_t count = values->count;
+    uint32_t rank = ig_attr_int(op, IG_dims_scalar, 0) ? 0 : 1;
     IG_TRY(ig_eval_alloc(eval, op, IG_DT_i64, rank, &count, out));
     for (uint32_t i = 0; i < values->count; i++) {
         int64_t value;

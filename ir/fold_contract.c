@@ -10,8 +10,8 @@
 /* An operand as a stack of [rows, columns] matrices, whatever is transposed. */
 typedef struct matrix {
     const ig_tensor *tensor;
-    uint32_t         batch_rank;
-    int64_t          rows, columns, row_stride, column_stride;
+    uint32_t batch_rank;
+    int64_t rows, columns, row_stride, column_stride;
 } matrix;
 
 static matrix matrix_of(const ig_tensor *tensor, bool is_left, bool is_transposed) {
@@ -35,7 +35,7 @@ static matrix matrix_of(const ig_tensor *tensor, bool is_left, bool is_transpose
 /* Strides of the batch axes, in elements, right-aligned in `rank`. */
 static bool batch_strides(const matrix *m, uint32_t rank, int64_t *dims,
                           int64_t *strides) {
-    int64_t  stride = m->rows * m->columns;
+    int64_t stride = m->rows * m->columns;
     uint32_t missing = rank - m->batch_rank;
     for (uint32_t i = rank; i-- > 0;) {
         int64_t extent = i < missing ? 1 : m->tensor->dims[i - missing];
@@ -50,9 +50,9 @@ static bool batch_strides(const matrix *m, uint32_t rank, int64_t *dims,
 }
 
 typedef struct product {
-    matrix     a, b;
-    double    *row_f, *columns_f; /* one row of a; b as [columns][rows] */
-    int64_t   *row_i, *columns_i;
+    matrix a, b;
+    double *row_f, *columns_f; /* one row of a; b as [columns][rows] */
+    int64_t *row_i, *columns_i;
     ig_tensor *out;
 } product;
 
@@ -82,7 +82,7 @@ static void multiply_floats(product *p, int64_t a_at, int64_t b_at, int64_t to) 
         ig_span_read_f64(row, inner, p->row_f);
         for (int64_t n = 0; n < p->b.columns; n++) {
             const double *column = p->columns_f + n * inner;
-            double        sum = 0;
+            double sum = 0;
             for (int64_t k = 0; k < inner; k++) {
                 sum += p->row_f[k] * column[k];
             }
@@ -104,7 +104,7 @@ static void multiply_ints(product *p, int64_t a_at, int64_t b_at, int64_t to) {
         ig_span_read_i64(row, inner, p->row_i);
         for (int64_t n = 0; n < p->b.columns; n++) {
             const int64_t *column = p->columns_i + n * inner;
-            uint64_t       sum = 0;
+            uint64_t sum = 0;
             for (int64_t k = 0; k < inner; k++) {
                 sum += (uint64_t)p->row_i[k] * (uint64_t)column[k];
             }
@@ -120,17 +120,17 @@ ig_status ig_fold_matmul(ig_eval *eval, const ig_op *op, const ig_tensor *const 
     p.b = matrix_of(in[1], false, ig_attr_int(op, IG_matmul_transpose_b, 0));
     uint32_t rank = p.a.batch_rank > p.b.batch_rank ? p.a.batch_rank : p.b.batch_rank;
     uint32_t batch_rank = rank;
-    int64_t  dims[IG_TENSOR_RANK], strides[2][IG_TENSOR_RANK], to = 0;
+    int64_t dims[IG_TENSOR_RANK], strides[2][IG_TENSOR_RANK], to = 0;
     for (uint32_t i = 0; i < rank; i++) {
         dims[i] = 1;
     }
     if (p.a.columns != p.b.rows || !batch_strides(&p.a, rank, dims, strides[0]) ||
         !batch_strides(&p.b, rank, dims, strides[1])) {
-        return FOLD_ERROR(eval, op,
-                          "matmul: [%lld, %lld] times [%lld, %lld], or their batch "
-                          "extents, do not fit",
-                          (long long)p.a.rows, (long long)p.a.columns,
-                          (long long)p.b.rows, (long long)p.b.columns);
+        return FOLD_ERROR(
+            eval, op,
+            "matmul: [%lld, %lld] times [%lld, %lld], or their batch extents, do not fit",
+            (long long)p.a.rows, (long long)p.a.columns, (long long)p.b.rows,
+            (long long)p.b.columns);
     }
     if (in[0]->rank > 1) {
         dims[rank++] = p.a.rows;

@@ -10,11 +10,11 @@
 
 typedef struct conv {
     ig_window window;
-    int64_t   images, channels, outs, group;
-    double   *x_f, *w_f, *bias_f;
-    int64_t  *x_i, *w_i, *bias_i;
-    ig_tap   *taps;
-    int64_t   tap_count; /* of the present window */
+    int64_t images, channels, outs, group;
+    double *x_f, *w_f, *bias_f;
+    int64_t *x_i, *w_i, *bias_i;
+    ig_tap *taps;
+    int64_t tap_count; /* of the present window */
 } conv;
 
 static ig_status read_floats(ig_eval *eval, const ig_op *op, const ig_tensor *from,
@@ -56,7 +56,7 @@ static int64_t weights_at(const conv *c, int64_t o, int64_t i) {
 
 static double sum_floats(const conv *c, int64_t n, int64_t o) {
     int64_t ins = c->channels / c->group, first = o / (c->outs / c->group) * ins;
-    double  sum = c->bias_f ? c->bias_f[o] : 0;
+    double sum = c->bias_f ? c->bias_f[o] : 0;
     for (int64_t i = 0; i < ins; i++) {
         const double *x = c->x_f + (n * c->channels + first + i) * c->window.in_count;
         const double *w = c->w_f + weights_at(c, o, i);
@@ -68,7 +68,7 @@ static double sum_floats(const conv *c, int64_t n, int64_t o) {
 }
 
 static int64_t sum_ints(const conv *c, int64_t n, int64_t o) {
-    int64_t  ins = c->channels / c->group, first = o / (c->outs / c->group) * ins;
+    int64_t ins = c->channels / c->group, first = o / (c->outs / c->group) * ins;
     uint64_t sum = c->bias_i ? (uint64_t)c->bias_i[o] : 0;
     for (int64_t i = 0; i < ins; i++) {
         const int64_t *x = c->x_i + (n * c->channels + first + i) * c->window.in_count;
@@ -96,20 +96,20 @@ static void write_place(const conv *c, ig_tensor *out, int64_t place) {
 static ig_status check_shapes(ig_eval *eval, const ig_op *op,
                               const ig_tensor *const *in, conv *c) {
     int64_t first = in[1]->dims[0], second = in[1]->dims[1];
-    bool    is_transposed = c->window.is_transposed;
+    bool is_transposed = c->window.is_transposed;
     c->group = ig_attr_int(op, IG_conv_group, 1);
     c->images = in[0]->dims[0];
     c->channels = in[0]->dims[1];
     c->outs = is_transposed ? second * c->group : first;
     int64_t own = is_transposed ? first : second * c->group;
-    bool    has_bias = op->operand_count > 2;
+    bool has_bias = op->operand_count > 2;
     if (own != c->channels || first % c->group != 0 ||
         (has_bias && in[2]->dims[0] != c->outs)) {
-        return FOLD_ERROR(eval, op,
-                          "conv: %lld channels in %lld groups do not fit the weights, "
-                          "[%lld, %lld …], or the bias",
-                          (long long)c->channels, (long long)c->group, (long long)first,
-                          (long long)second);
+        return FOLD_ERROR(
+            eval, op,
+            "conv: %lld channels in %lld groups do not fit the weights, [%lld, %lld …], or the bias",
+            (long long)c->channels, (long long)c->group, (long long)first,
+            (long long)second);
     }
     return IG_OK;
 }
@@ -118,14 +118,14 @@ ig_status ig_fold_conv(ig_eval *eval, const ig_op *op, const ig_tensor *const *i
                        ig_tensor *out) {
     static const ig_window_slots slots = { IG_conv_strides, IG_conv_dilations,
                                            IG_conv_before, IG_conv_after };
-    ig_window_source             from = {
-                    .slots = &slots,
-                    .in = in[0]->dims + 2,
-                    .kernel = in[1]->dims + 2,
-                    .rank = in[0]->rank - 2,
-                    .is_transposed = ig_attr_int(op, IG_conv_transposed, 0) != 0,
+    ig_window_source from = {
+        .slots = &slots,
+        .in = in[0]->dims + 2,
+        .kernel = in[1]->dims + 2,
+        .rank = in[0]->rank - 2,
+        .is_transposed = ig_attr_int(op, IG_conv_transposed, 0) != 0,
     };
-    conv    c = { .images = 0 };
+    conv c = { .images = 0 };
     int64_t dims[IG_WINDOW_RANK + 2], place = 0;
     IG_TRY(ig_window_eval(eval, op, &from, &c.window));
     IG_TRY(check_shapes(eval, op, in, &c));

@@ -7,9 +7,9 @@
 
 /* What was gathered along a line so far. */
 typedef struct running {
-    double  f;
+    double f;
     int64_t i, at;
-    bool    is_empty;
+    bool is_empty;
 } running;
 
 static double log_add_exp(double a, double b) {
@@ -59,8 +59,8 @@ static running read_running(const ig_tensor *x, int64_t at, int64_t position) {
 
 typedef struct line {
     ig_cumulate kind;
-    bool        is_exclusive, is_reverse, wants_index;
-    ig_around   around;
+    bool is_exclusive, is_reverse, wants_index;
+    ig_around around;
 } line;
 
 static void write_running(const line *l, ig_tensor *out, int64_t at, const running *r) {
@@ -91,8 +91,8 @@ static void cumulate_line(const line *l, const ig_tensor *x, int64_t start,
 
 static ig_status cumulate(ig_eval *eval, const ig_op *op, const ig_tensor *x, line *l,
                           ig_tensor *out) {
-    int64_t  wanted = l->wants_index ? ig_attr_int(op, IG_cumulate_index_axis, 0)
-                                     : ig_attr_int(op, IG_cumulate_axis, 0);
+    int64_t wanted = l->wants_index ? ig_attr_int(op, IG_cumulate_index_axis, 0)
+                                    : ig_attr_int(op, IG_cumulate_axis, 0);
     ig_dtype dtype = l->wants_index ? IG_DT_i64 : x->dtype;
     IG_TRY(ig_eval_alloc(eval, op, dtype, x->rank, x->dims, out));
     if (out->count == 0) {

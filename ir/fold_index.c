@@ -12,18 +12,18 @@
 
 static ig_status out_of_range(ig_eval *eval, const ig_op *op, int64_t position,
                               int64_t value, int64_t extent) {
-    return FOLD_ERROR(eval, op,
-                      "%s: index %lld at position %lld is out of range: the axis "
-                      "has %lld elements",
-                      ig_ops[op->code].name, (long long)value, (long long)position,
-                      (long long)extent);
+    return FOLD_ERROR(
+        eval, op,
+        "%s: index %lld at position %lld is out of range: the axis has %lld elements",
+        ig_ops[op->code].name, (long long)value, (long long)position,
+        (long long)extent);
 }
 
 ig_status ig_index_read(ig_eval *eval, const ig_op *op, const ig_indices *indices,
                         int64_t position, int64_t extent, int64_t *out_index) {
     int64_t value = ig_tensor_get_i64(indices->tensor, position);
-    bool    is_huge = indices->tensor->dtype == IG_DT_u64 && value < 0;
-    bool    is_skipped = value < 0 && indices->negative == IG_NEGATIVE_skip;
+    bool is_huge = indices->tensor->dtype == IG_DT_u64 && value < 0;
+    bool is_skipped = value < 0 && indices->negative == IG_NEGATIVE_skip;
     if (is_skipped && !is_huge) {
         *out_index = -1;
         return IG_OK;
@@ -55,9 +55,9 @@ static void gather_extents(const ig_tensor *x, const ig_tensor *indices, uint32_
 ig_status ig_fold_gather(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                          ig_tensor *out) {
     const ig_tensor *x = in[0], *indices = in[1];
-    int64_t          rule = ig_attr_int(op, IG_gather_negative, IG_NEGATIVE_wrap);
-    ig_indices       rows = { indices, (ig_negative)rule };
-    int64_t          dims[2 * IG_TENSOR_RANK], row;
+    int64_t rule = ig_attr_int(op, IG_gather_negative, IG_NEGATIVE_wrap);
+    ig_indices rows = { indices, (ig_negative)rule };
+    int64_t dims[2 * IG_TENSOR_RANK], row;
     uint32_t axis = ig_axis_of(ig_attr_int(op, IG_gather_axis, 0), x->rank), rank;
     gather_extents(x, indices, axis, &rank, dims);
     IG_TRY(ig_eval_alloc(eval, op, x->dtype, rank, dims, out));
@@ -85,13 +85,13 @@ ig_status ig_fold_gather(ig_eval *eval, const ig_op *op, const ig_tensor *const 
 
 typedef struct nd {
     ig_indices indices;
-    uint32_t   batch, depth;
-    int64_t    batch_count; /* product of the batch extents */
-    int64_t    tuples;      /* index tuples of one batch */
-    int64_t    inner;       /* elements that one tuple selects */
-    int64_t    block;       /* elements of x in one batch */
-    uint32_t   rank;        /* of the result */
-    int64_t    dims[2 * IG_TENSOR_RANK];
+    uint32_t batch, depth;
+    int64_t batch_count; /* product of the batch extents */
+    int64_t tuples;      /* index tuples of one batch */
+    int64_t inner;       /* elements that one tuple selects */
+    int64_t block;       /* elements of x in one batch */
+    uint32_t rank;       /* of the result */
+    int64_t dims[2 * IG_TENSOR_RANK];
 } nd;
 
 static ig_status nd_extents(ig_eval *eval, const ig_op *op, const ig_tensor *x,
@@ -100,10 +100,10 @@ static ig_status nd_extents(ig_eval *eval, const ig_op *op, const ig_tensor *x,
     n->batch_count = n->tuples = n->inner = 1;
     for (uint32_t i = 0; i < n->batch; i++) {
         if (x->dims[i] != indices->dims[i]) {
-            return FOLD_ERROR(eval, op,
-                              "gather_nd: batch axis %u has %lld elements in "
-                              "operand 0 and %lld in operand 1",
-                              i, (long long)x->dims[i], (long long)indices->dims[i]);
+            return FOLD_ERROR(
+                eval, op,
+                "gather_nd: batch axis %u has %lld elements in operand 0 and %lld in operand 1",
+                i, (long long)x->dims[i], (long long)indices->dims[i]);
         }
         n->batch_count *= *to++ = x->dims[i];
     }
@@ -138,9 +138,9 @@ static ig_status nd_offset(ig_eval *eval, const ig_op *op, const ig_tensor *cons
 ig_status ig_fold_gather_nd(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                             ig_tensor *out) {
     const ig_tensor *x = in[0], *indices = in[1];
-    int64_t          rule = ig_attr_int(op, IG_gather_nd_negative, IG_NEGATIVE_wrap);
-    nd               n = { .indices = { indices, (ig_negative)rule },
-                           .batch = (uint32_t)ig_attr_int(op, IG_gather_nd_batch, 0) };
+    int64_t rule = ig_attr_int(op, IG_gather_nd_negative, IG_NEGATIVE_wrap);
+    nd n = { .indices = { indices, (ig_negative)rule },
+             .batch = (uint32_t)ig_attr_int(op, IG_gather_nd_batch, 0) };
     n.depth = (uint32_t)indices->dims[indices->rank - 1];
     IG_TRY(nd_extents(eval, op, x, indices, &n));
     IG_TRY(ig_eval_alloc(eval, op, x->dtype, n.rank, n.dims, out));
@@ -171,11 +171,10 @@ ig_status ig_elements_start(ig_eval *eval, const ig_op *op, const ig_tensor *x,
     out->extent = x->dims[out->axis];
     for (uint32_t i = 0; i < x->rank; i++) {
         if (i != out->axis && dims[i] > x->dims[i]) {
-            return FOLD_ERROR(eval, op,
-                              "%s: extent %u of the indices is %lld, that of "
-                              "operand 0 only %lld",
-                              ig_ops[op->code].name, i, (long long)dims[i],
-                              (long long)x->dims[i]);
+            return FOLD_ERROR(
+                eval, op,
+                "%s: extent %u of the indices is %lld, that of operand 0 only %lld",
+                ig_ops[op->code].name, i, (long long)dims[i], (long long)x->dims[i]);
         }
     }
     ig_strides_of(x->rank, x->dims, out->strides);
@@ -197,8 +196,8 @@ ig_status ig_elements_next(ig_eval *eval, const ig_op *op, ig_elements *e,
 
 ig_status ig_fold_gather_elements(ig_eval *eval, const ig_op *op,
                                   const ig_tensor *const *in, ig_tensor *out) {
-    int64_t     axis = ig_attr_int(op, IG_gather_elements_axis, 0), at;
-    ig_indices  indices = { in[1], IG_NEGATIVE_wrap };
+    int64_t axis = ig_attr_int(op, IG_gather_elements_axis, 0), at;
+    ig_indices indices = { in[1], IG_NEGATIVE_wrap };
     ig_elements e;
     IG_TRY(ig_elements_start(eval, op, in[0], &indices, axis, &e));
     IG_TRY(ig_eval_alloc(eval, op, in[0]->dtype, in[1]->rank, in[1]->dims, out));

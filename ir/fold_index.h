@@ -8,7 +8,7 @@
 /* An index tensor, and what negative ones mean. */
 typedef struct ig_indices {
     const ig_tensor *tensor;
-    ig_negative      negative;
+    ig_negative negative;
 } ig_indices;
 /* Index number `position`, made non-negative; -1 where it is to be skipped. */
 ig_status ig_index_read(ig_eval *eval, const ig_op *op, const ig_indices *indices,
@@ -16,12 +16,12 @@ ig_status ig_index_read(ig_eval *eval, const ig_op *op, const ig_indices *indice
 
 /* Visits every element of the indices; `walk.at` runs over x beside them. */
 typedef struct ig_elements {
-    ig_walk    walk;
+    ig_walk walk;
     ig_indices indices;
-    uint32_t   axis;
-    int64_t    extent;   /* of x along the axis */
-    int64_t    position; /* of the index that is read next */
-    int64_t    strides[IG_TENSOR_RANK];
+    uint32_t axis;
+    int64_t extent;   /* of x along the axis */
+    int64_t position; /* of the index that is read next */
+    int64_t strides[IG_TENSOR_RANK];
 } ig_elements;
 ig_status ig_elements_start(ig_eval *eval, const ig_op *op, const ig_tensor *x,
                             const ig_indices *indices, int64_t axis, ig_elements *out);

@@ -23,9 +23,9 @@ static bool has_shape_of(const ig_tensor *a, const ig_tensor *b) {
 static ig_status apply_rows(ig_eval *eval, const ig_op *op, ig_scalar_call *call,
                             const ig_tensor *const *in) {
     const ig_tensor *out = call->out;
-    uint32_t         outer = out->rank - 1;
-    int64_t          strides[3][IG_TENSOR_RANK];
-    ig_walk          walk = { .operand_count = call->arity };
+    uint32_t outer = out->rank - 1;
+    int64_t strides[3][IG_TENSOR_RANK];
+    ig_walk walk = { .operand_count = call->arity };
     for (uint32_t i = 0; i < call->arity; i++) {
         ig_strides_broadcast(in[i], out->rank, strides[i]);
         walk.strides[i] = strides[i];
@@ -56,14 +56,14 @@ static ig_status apply_whole(ig_eval *eval, const ig_op *op, ig_scalar_call *cal
 
 ig_status ig_fold_map(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                       ig_tensor *out) {
-    int64_t  dims[IG_TENSOR_RANK];
+    int64_t dims[IG_TENSOR_RANK];
     uint32_t rank = 0;
     for (uint32_t i = 0; i < op->operand_count; i++) {
         if (!ig_shape_broadcast(in[i], &rank, dims)) {
-            return FOLD_ERROR(eval, op,
-                              "%s: the extents of operand %u do not broadcast "
-                              "with those before it",
-                              ig_ops[op->code].name, i);
+            return FOLD_ERROR(
+                eval, op,
+                "%s: the extents of operand %u do not broadcast with those before it",
+                ig_ops[op->code].name, i);
         }
     }
     ig_dtype dtype = (ig_dtype)op->results[0].type->dtype;

@@ -28,8 +28,8 @@ static void softmax_row(const ig_tensor *x, ig_tensor *out, int64_t at, int64_t 
 ig_status ig_fold_softmax(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                           ig_tensor *out) {
     const ig_tensor *x = in[0];
-    uint32_t         axis = ig_axis_of(ig_attr_int(op, IG_softmax_axis, 0), x->rank);
-    bool             is_log = ig_attr_int(op, IG_softmax_log, 0);
+    uint32_t axis = ig_axis_of(ig_attr_int(op, IG_softmax_axis, 0), x->rank);
+    bool is_log = ig_attr_int(op, IG_softmax_log, 0);
     IG_TRY(ig_eval_alloc(eval, op, x->dtype, x->rank, x->dims, out));
     if (out->count == 0) {
         return IG_OK;
@@ -51,16 +51,16 @@ static ig_status spread(ig_eval *eval, const ig_op *op, const ig_tensor *const *
                         uint32_t operand, double value, double *out) {
     uint32_t axis = ig_axis_of(ig_attr_int(op, IG_layer_norm_axis, 0), in[0]->rank);
     uint32_t rank = in[0]->rank - axis;
-    int64_t  strides[IG_TENSOR_RANK], to = 0;
-    const int64_t   *dims = in[0]->dims + axis;
+    int64_t strides[IG_TENSOR_RANK], to = 0;
+    const int64_t *dims = in[0]->dims + axis;
     const ig_tensor *factor = operand < op->operand_count ? in[operand] : NULL;
     for (uint32_t i = 0; factor && i < factor->rank; i++) {
         int64_t extent = factor->dims[factor->rank - 1 - i];
         if (i >= rank || (extent != 1 && extent != dims[rank - 1 - i])) {
-            return FOLD_ERROR(eval, op,
-                              "layer_norm: operand %u does not broadcast to the "
-                              "normalised axes",
-                              operand);
+            return FOLD_ERROR(
+                eval, op,
+                "layer_norm: operand %u does not broadcast to the normalised axes",
+                operand);
         }
     }
     if (factor) {
@@ -76,12 +76,12 @@ static ig_status spread(ig_eval *eval, const ig_op *op, const ig_tensor *const *
 /* What is the same for every row. */
 typedef struct norm {
     int64_t count; /* elements of a row */
-    bool    is_rms;
-    double  epsilon, *scale, *bias;
+    bool is_rms;
+    double epsilon, *scale, *bias;
 } norm;
 
 static void normalise(const ig_tensor *x, ig_tensor *out, int64_t at, const norm *n) {
-    double  sum = 0, squares = 0;
+    double sum = 0, squares = 0;
     int64_t count = n->count;
     for (int64_t i = 0; i < count; i++) {
         sum += ig_tensor_get_f64(x, at + i);
@@ -101,9 +101,9 @@ static void normalise(const ig_tensor *x, ig_tensor *out, int64_t at, const norm
 ig_status ig_fold_layer_norm(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                              ig_tensor *out) {
     const ig_tensor *x = in[0];
-    uint32_t         axis = ig_axis_of(ig_attr_int(op, IG_layer_norm_axis, 0), x->rank);
-    norm             n = { .epsilon = ig_attr_float(op, IG_layer_norm_epsilon, 0),
-                           .is_rms = ig_attr_int(op, IG_layer_norm_rms, 0) != 0 };
+    uint32_t axis = ig_axis_of(ig_attr_int(op, IG_layer_norm_axis, 0), x->rank);
+    norm n = { .epsilon = ig_attr_float(op, IG_layer_norm_epsilon, 0),
+               .is_rms = ig_attr_int(op, IG_layer_norm_rms, 0) != 0 };
     IG_TRY(ig_eval_alloc(eval, op, x->dtype, x->rank, x->dims, out));
     if (out->count == 0) {
         return IG_OK;
@@ -124,7 +124,7 @@ ig_status ig_fold_layer_norm(ig_eval *eval, const ig_op *op, const ig_tensor *co
 
 /* The running sum before (exclusive) or after element `at` is added. */
 typedef struct running {
-    double   f;
+    double f;
     uint64_t i;
 } running;
 
@@ -152,12 +152,12 @@ static running larger_of(const running *a, const running *b) {
 ig_status ig_fold_cumsum(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                          ig_tensor *out) {
     const ig_tensor *x = in[0];
-    uint32_t         axis = ig_axis_of(ig_attr_int(op, IG_cumsum_axis, 0), x->rank);
-    bool             is_exclusive = ig_attr_int(op, IG_cumsum_exclusive, 0);
-    bool             is_reverse = ig_attr_int(op, IG_cumsum_reverse, 0);
-    bool             is_complete = ig_attr_int(op, IG_cumsum_complete, 0);
-    bool             is_rising = ig_attr_int(op, IG_cumsum_rising, 0);
-    int64_t          dims[IG_TENSOR_RANK];
+    uint32_t axis = ig_axis_of(ig_attr_int(op, IG_cumsum_axis, 0), x->rank);
+    bool is_exclusive = ig_attr_int(op, IG_cumsum_exclusive, 0);
+    bool is_reverse = ig_attr_int(op, IG_cumsum_reverse, 0);
+    bool is_complete = ig_attr_int(op, IG_cumsum_complete, 0);
+    bool is_rising = ig_attr_int(op, IG_cumsum_rising, 0);
+    int64_t dims[IG_TENSOR_RANK];
     memcpy(dims, x->dims, sizeof dims);
     dims[axis] += is_complete;
     is_exclusive = is_exclusive || is_complete;

@@ -38,7 +38,7 @@ int ig_blocks_compare(const ig_block_of *blocks, int64_t start, int64_t i, int64
             int64_t at = start + o * blocks->outer_step + n;
             int64_t a = at + i * blocks->element_step;
             int64_t b = at + k * blocks->element_step;
-            int     order = ig_element_compare(blocks->x, a, blocks->x, b);
+            int order = ig_element_compare(blocks->x, a, blocks->x, b);
             if (order) {
                 return blocks->is_descending ? -order : order;
             }
@@ -90,7 +90,7 @@ void ig_blocks_sort(const ig_block_of *blocks, int64_t start, int64_t count,
 static bool beats(const ig_op *op, const ig_tensor *x, int64_t at, int64_t best) {
     bool is_last = ig_attr_int(op, IG_arg_reduce_last, 0) != 0;
     bool is_min = ig_attr_int(op, IG_arg_reduce_op, 0) == IG_EXTREME_min;
-    int  order = ig_element_compare(x, at, x, best);
+    int order = ig_element_compare(x, at, x, best);
     if (is_min && ig_dtype_is_float(x->dtype)) {
         bool is_nan = isnan(ig_tensor_get_f64(x, at));
         bool was_nan = isnan(ig_tensor_get_f64(x, best));
@@ -104,9 +104,9 @@ static bool beats(const ig_op *op, const ig_tensor *x, int64_t at, int64_t best)
 ig_status ig_fold_arg_reduce(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                              ig_tensor *out) {
     const ig_tensor *x = in[0];
-    uint32_t         axis = ig_axis_of(ig_attr_int(op, IG_arg_reduce_axis, 0), x->rank),
+    uint32_t axis = ig_axis_of(ig_attr_int(op, IG_arg_reduce_axis, 0), x->rank),
              rank = 0;
-    bool    keep = ig_attr_int(op, IG_arg_reduce_keep, 0) != 0;
+    bool keep = ig_attr_int(op, IG_arg_reduce_keep, 0) != 0;
     int64_t dims[IG_TENSOR_RANK];
     for (uint32_t d = 0; d < x->rank; d++) {
         if (d != axis || keep) {
@@ -137,7 +137,7 @@ ig_status ig_fold_arg_reduce(ig_eval *eval, const ig_op *op, const ig_tensor *co
 static ig_status sort_lines(ig_eval *eval, const ig_op *op, uint32_t axis,
                             int64_t count, ig_block_of *line, ig_tensor *out) {
     const ig_tensor *x = line->x;
-    int64_t          dims[IG_TENSOR_RANK], *numbers, *room;
+    int64_t dims[IG_TENSOR_RANK], *numbers, *room;
     memcpy(dims, x->dims, sizeof dims);
     dims[axis] = count;
     IG_TRY(ig_eval_alloc(eval, op, x->dtype, x->rank, dims, &out[0]));
@@ -164,7 +164,7 @@ ig_status ig_fold_sort(ig_eval *eval, const ig_op *op, const ig_tensor *const *i
                        ig_tensor *out) {
     ig_block_of line = { .x = in[0],
                          .is_descending = ig_attr_int(op, IG_sort_descending, 0) != 0 };
-    uint32_t    axis = ig_axis_of(ig_attr_int(op, IG_sort_axis, 0), in[0]->rank);
+    uint32_t axis = ig_axis_of(ig_attr_int(op, IG_sort_axis, 0), in[0]->rank);
     return sort_lines(eval, op, axis, in[0]->dims[axis], &line, out);
 }
 
@@ -172,8 +172,8 @@ ig_status ig_fold_topk(ig_eval *eval, const ig_op *op, const ig_tensor *const *i
                        ig_tensor *out) {
     ig_block_of line = { .x = in[0],
                          .is_descending = ig_attr_int(op, IG_topk_smallest, 0) == 0 };
-    uint32_t    axis = ig_axis_of(ig_attr_int(op, IG_topk_axis, 0), in[0]->rank);
-    int64_t     count = 0;
+    uint32_t axis = ig_axis_of(ig_attr_int(op, IG_topk_axis, 0), in[0]->rank);
+    int64_t count = 0;
     if (op->operand_count > 1 && in[1]->count != 1) {
         return FOLD_ERROR(eval, op, "topk: k is one number, not %lld",
                           (long long)in[1]->count);

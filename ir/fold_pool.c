@@ -12,14 +12,14 @@
 
 typedef struct pool pool;
 struct pool {
-    ig_window        window;
+    ig_window window;
     const ig_tensor *x;
-    ig_tensor       *out;
-    ig_pool_op       op;
-    double           divisor; /* of the present window */
-    ig_tap          *taps;
-    int64_t          tap_count;
-    bool             is_whole, is_column_major;
+    ig_tensor *out;
+    ig_pool_op op;
+    double divisor; /* of the present window */
+    ig_tap *taps;
+    int64_t tap_count;
+    bool is_whole, is_column_major;
     void (*write)(const pool *p, int64_t plane, int64_t to);
 };
 
@@ -32,7 +32,7 @@ static bool is_larger(const ig_tensor *x, int64_t a, int64_t b) {
         return value > best || (isnan(value) && !isnan(best));
     }
     int64_t value = ig_tensor_get_i64(x, a), best = ig_tensor_get_i64(x, b);
-    bool    is_unsigned = ig_dtypes[x->dtype].class == IG_UINT;
+    bool is_unsigned = ig_dtypes[x->dtype].class == IG_UINT;
     return is_unsigned ? (uint64_t)value > (uint64_t)best : value > best;
 }
 
@@ -126,14 +126,14 @@ static double divisor_of(const pool *p, const ig_op *op, const int64_t *index) {
     if (ig_attr_is_set(op, IG_pool_divisor)) {
         return (double)ig_attr_int(op, IG_pool_divisor, 1);
     }
-    bool   counts_pad = ig_attr_int(op, IG_pool_count_pad, 0) != 0;
+    bool counts_pad = ig_attr_int(op, IG_pool_count_pad, 0) != 0;
     double count = counts_pad ? padded_count(&p->window, index) : (double)p->tap_count;
     return count > 0 ? count : 1;
 }
 
 static ig_status take_taps(ig_eval *eval, const ig_op *op, pool *p) {
     const ig_window *w = &p->window;
-    int64_t          most = w->tap_count < w->in_count ? w->tap_count : w->in_count;
+    int64_t most = w->tap_count < w->in_count ? w->tap_count : w->in_count;
     return ig_eval_scratch(eval, op, most, sizeof *p->taps, &p->taps);
 }
 
@@ -173,12 +173,12 @@ ig_status ig_fold_pool(ig_eval *eval, const ig_op *op, const ig_tensor *const *i
                        ig_tensor *out) {
     static const ig_window_slots slots = { IG_pool_strides, IG_pool_dilations,
                                            IG_pool_before, IG_pool_after };
-    ig_window_source             from = {
-                    .slots = &slots,
-                    .in = in[0]->dims + 2,
-                    .kernel = op->attrs[IG_pool_kernel].as.ints,
-                    .rank = in[0]->rank - 2,
-                    .ceil_mode = ig_attr_int(op, IG_pool_ceil_mode, 0) != 0,
+    ig_window_source from = {
+        .slots = &slots,
+        .in = in[0]->dims + 2,
+        .kernel = op->attrs[IG_pool_kernel].as.ints,
+        .rank = in[0]->rank - 2,
+        .ceil_mode = ig_attr_int(op, IG_pool_ceil_mode, 0) != 0,
     };
     pool p = { .x = in[0], .out = out };
     p.op = (ig_pool_op)ig_attr_int(op, IG_pool_op, IG_WINDOW_max);
@@ -194,12 +194,12 @@ ig_status ig_fold_pool_indices(ig_eval *eval, const ig_op *op,
                                            IG_pool_indices_dilations,
                                            IG_pool_indices_before,
                                            IG_pool_indices_after };
-    ig_window_source             from = {
-                    .slots = &slots,
-                    .in = in[0]->dims + 2,
-                    .kernel = op->attrs[IG_pool_indices_kernel].as.ints,
-                    .rank = in[0]->rank - 2,
-                    .ceil_mode = ig_attr_int(op, IG_pool_indices_ceil_mode, 0) != 0,
+    ig_window_source from = {
+        .slots = &slots,
+        .in = in[0]->dims + 2,
+        .kernel = op->attrs[IG_pool_indices_kernel].as.ints,
+        .rank = in[0]->rank - 2,
+        .ceil_mode = ig_attr_int(op, IG_pool_indices_ceil_mode, 0) != 0,
     };
     pool p = { .x = in[0], .out = out, .write = write_index };
     p.is_whole = ig_attr_int(op, IG_pool_indices_whole, 0) != 0;

@@ -98,7 +98,7 @@ static double normal_of(const stream *s, ig_dtype dtype, int64_t i) {
 
 static int64_t bits_of(const stream *s, ig_dtype dtype, int64_t i) {
     if (ig_dtypes[dtype].bits == 64) {
-        philox   p = block_of(s, (uint64_t)i / 2);
+        philox p = block_of(s, (uint64_t)i / 2);
         uint64_t high = p.counter[i % 2 * 2 + 1];
         return (int64_t)(high << 32 | p.counter[i % 2 * 2]);
     }
@@ -107,14 +107,14 @@ static int64_t bits_of(const stream *s, ig_dtype dtype, int64_t i) {
 
 ig_status ig_fold_random(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                          ig_tensor *out) {
-    int64_t        dims[IG_TENSOR_RANK];
-    uint32_t       rank;
+    int64_t dims[IG_TENSOR_RANK];
+    uint32_t rank;
     const ig_type *type = op->results[0].type;
-    ig_dtype       dtype = (ig_dtype)type->dtype;
-    bool           is_normal = ig_attr_int(op, IG_random_kind, 0) == IG_RANDOM_normal;
-    stream         s = { (uint64_t)ig_attr_int(op, IG_random_seed, 0),
-                         (uint32_t)ig_tensor_get_i64(in[0], 0),
-                         (uint32_t)ig_attr_int(op, IG_random_number, 0) };
+    ig_dtype dtype = (ig_dtype)type->dtype;
+    bool is_normal = ig_attr_int(op, IG_random_kind, 0) == IG_RANDOM_normal;
+    stream s = { (uint64_t)ig_attr_int(op, IG_random_seed, 0),
+                 (uint32_t)ig_tensor_get_i64(in[0], 0),
+                 (uint32_t)ig_attr_int(op, IG_random_number, 0) };
     IG_TRY(ig_eval_shape(eval, op, IG_random_shape, NULL, &rank, dims));
     IG_TRY(ig_eval_alloc(eval, op, dtype, rank, dims, out));
     for (int64_t i = 0; i < out->count; i++) {

@@ -124,11 +124,11 @@ static int64_t extreme_start(ig_dtype dtype, ig_reduce kind) {
 /* ---- one output ---- */
 
 typedef struct reduction {
-    ig_reduce        kind;
+    ig_reduce kind;
     const ig_tensor *x;
-    uint32_t         rank; /* of the reduced axes */
-    int64_t          dims[IG_TENSOR_RANK], strides[IG_TENSOR_RANK];
-    int64_t          count;
+    uint32_t rank; /* of the reduced axes */
+    int64_t dims[IG_TENSOR_RANK], strides[IG_TENSOR_RANK];
+    int64_t count;
 } reduction;
 
 static void start_walk(const reduction *r, int64_t at, ig_walk *walk) {
@@ -138,7 +138,7 @@ static void start_walk(const reduction *r, int64_t at, ig_walk *walk) {
 
 /* log(sum(exp(x))) with the largest element taken out, so that nothing overflows. */
 static double log_sum_exp(const reduction *r, int64_t at, double largest) {
-    double  sum = 0, shift = isinf(largest) ? 0 : largest;
+    double sum = 0, shift = isinf(largest) ? 0 : largest;
     ig_walk walk;
     for (start_walk(r, at, &walk); walk.is_inside; ig_walk_next(&walk)) {
         sum += exp(ig_tensor_get_f64(r->x, walk.at[0]) - shift);
@@ -148,8 +148,8 @@ static double log_sum_exp(const reduction *r, int64_t at, double largest) {
 
 static double reduce_floats(const reduction *r, int64_t at) {
     const float_row *row = &float_rows[r->kind];
-    double           total = row->start;
-    ig_walk          walk;
+    double total = row->start;
+    ig_walk walk;
     for (start_walk(r, at, &walk); walk.is_inside; ig_walk_next(&walk)) {
         total = isnan(total) ? total
                              : row->step(total, ig_tensor_get_f64(r->x, walk.at[0]));
@@ -161,7 +161,7 @@ static double reduce_floats(const reduction *r, int64_t at) {
 }
 
 static int64_t reduce_ints(const reduction *r, const int_row *row, int64_t at) {
-    bool    is_extreme = r->kind == IG_REDUCE_max || r->kind == IG_REDUCE_min;
+    bool is_extreme = r->kind == IG_REDUCE_max || r->kind == IG_REDUCE_min;
     int64_t total = is_extreme ? extreme_start(r->x->dtype, r->kind) : row->start;
     ig_walk walk;
     for (start_walk(r, at, &walk); walk.is_inside; ig_walk_next(&walk)) {
@@ -191,17 +191,16 @@ static ig_status reduce_one(ig_eval *eval, const ig_op *op, const reduction *r,
 static ig_status read_axes(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                            uint64_t *out_mask) {
     const ig_attr *attr = &op->attrs[IG_reduce_axes];
-    bool           by_operand = op->operand_count > 1;
-    int64_t        count = by_operand ? in[1]->count : attr->count;
-    uint32_t       rank = in[0]->rank;
+    bool by_operand = op->operand_count > 1;
+    int64_t count = by_operand ? in[1]->count : attr->count;
+    uint32_t rank = in[0]->rank;
     *out_mask = 0;
     for (int64_t i = 0; i < count; i++) {
         int64_t axis = by_operand ? ig_tensor_get_i64(in[1], i) : attr->as.ints[i];
         axis += axis < 0 ? rank : 0;
         if (axis < 0 || axis >= rank) {
             return FOLD_ERROR(eval, op,
-                              "reduce: axis %lld is outside of a tensor of rank "
-                              "%u",
+                              "reduce: axis %lld is outside of a tensor of rank %u",
                               (long long)axis, rank);
         }
         *out_mask |= (uint64_t)1 << axis;
@@ -218,11 +217,11 @@ ig_status ig_fold_reduce(ig_eval *eval, const ig_op *op, const ig_tensor *const 
     reduction r = { .kind = (ig_reduce)ig_attr_int(op, IG_reduce_op, IG_REDUCE_sum),
                     .x = x,
                     .count = 1 };
-    bool      keep = ig_attr_int(op, IG_reduce_keep, 0);
-    int64_t   own[IG_TENSOR_RANK], kept[IG_TENSOR_RANK], strides[IG_TENSOR_RANK];
-    int64_t   dims[IG_TENSOR_RANK], to = 0;
-    uint32_t  rank = 0, kept_rank = 0;
-    uint64_t  mask;
+    bool keep = ig_attr_int(op, IG_reduce_keep, 0);
+    int64_t own[IG_TENSOR_RANK], kept[IG_TENSOR_RANK], strides[IG_TENSOR_RANK];
+    int64_t dims[IG_TENSOR_RANK], to = 0;
+    uint32_t rank = 0, kept_rank = 0;
+    uint64_t mask;
     IG_TRY(read_axes(eval, op, in, &mask));
     ig_strides_of(x->rank, x->dims, own);
     for (uint32_t i = 0; i < x->rank; i++) {

@@ -29,9 +29,9 @@ static bool number_of(const ig_op *op, uint32_t operand, uint32_t index, float *
 /* An extent that operands say. */
 static ig_dim resized_extent(const ig_op *op, uint32_t d) {
     const ig_type *x = ig_operand_type(op, 0);
-    float          scale, first = 0, end = 1;
-    ig_dims_value  sizes;
-    int64_t        in;
+    float scale, first = 0, end = 1;
+    ig_dims_value sizes;
+    int64_t in;
     if (op->operand_count > 3) {
         return ig_operand_dims(op, 3, x->rank, &sizes)
                    ? sizes.dims[d]
@@ -49,7 +49,7 @@ static ig_dim resized_extent(const ig_op *op, uint32_t d) {
 static ig_status check_lists(const ig_op *op) {
     static const char *const what[] = { "a scale an axis", "two places an axis",
                                         "a size an axis" };
-    ig_dim                   rank = ig_operand_type(op, 0)->rank;
+    ig_dim rank = ig_operand_type(op, 0)->rank;
     for (uint32_t i = 1; i < op->operand_count; i++) {
         IG_TRY(i < 3 ? ig_check_float(op, i) : ig_check_int(op, i));
         IG_TRY(ig_check_rank(op, i, 1));
@@ -62,16 +62,15 @@ ig_status ig_infer_resize(ig_op *op, const ig_type **out_types) {
     IG_TRY(ig_check_tensors(op));
     const ig_type *x = ig_operand_type(op, 0);
     const ig_attr *sizes = &op->attrs[IG_resize_sizes];
-    bool           is_crop = ig_attr_int(op, IG_resize_coordinates, 0) == IG_COORD_crop;
-    bool           is_set = ig_attr_is_set(op, IG_resize_sizes);
-    ig_dim         dims[IG_TENSOR_RANK];
+    bool is_crop = ig_attr_int(op, IG_resize_coordinates, 0) == IG_COORD_crop;
+    bool is_set = ig_attr_is_set(op, IG_resize_sizes);
+    ig_dim dims[IG_TENSOR_RANK];
     if (x->dtype == IG_DT_bool || x->dtype == IG_DT_str ||
         (is_set ? sizes->count != x->rank : op->operand_count < 2) ||
         (is_crop && op->operand_count < 3)) {
         return INFER_ERROR(
             op,
-            "operand 0 is %s, expected numbers, one size an axis, and for "
-            "crop a region",
+            "operand 0 is %s, expected numbers, one size an axis, and for crop a region",
             ig_operand_text(op, 0));
     }
     IG_TRY(check_lists(op));
@@ -106,10 +105,10 @@ ig_status ig_infer_grid_sample(ig_op *op, const ig_type **out_types) {
 /* ---- resize ---- */
 
 typedef struct resizing {
-    ig_eval     *eval;
+    ig_eval *eval;
     const ig_op *op;
-    double       outside;
-    uint32_t     rank;
+    double outside;
+    uint32_t rank;
     int64_t dims[IG_TENSOR_RANK]; /* of `values`, axis by axis those of the result */
     double *values;
 } resizing;
@@ -132,7 +131,7 @@ static ig_status resize_axis(resizing *r, uint32_t d, const ig_resize_axis *axis
         bool is_inside = ig_resize_taps(axis, i, elements, weights);
         for (int64_t lane = 0; lane < outer * inner; lane++) {
             int64_t from = lane / inner * axis->in * inner + lane % inner;
-            double  sum = is_inside ? 0 : r->outside;
+            double sum = is_inside ? 0 : r->outside;
             for (int64_t t = 0; is_inside && t < taps; t++) {
                 double value = r->values[from + elements[t] * inner];
                 sum += weights[t] == 0 ? 0 : weights[t] * value;
@@ -164,7 +163,7 @@ static ig_status read_extents(ig_eval *eval, const ig_op *op,
         return ig_eval_shape(eval, op, IG_resize_sizes, NULL, &rank, dims);
     }
     for (uint32_t d = 0; d < rank; d++) {
-        bool  has_region = op->operand_count > 2;
+        bool has_region = op->operand_count > 2;
         float first = has_region ? number_at(op, in, 2, d) : 0;
         float end = has_region ? number_at(op, in, 2, d + rank) : 1;
         float scale = number_at(op, in, 1, d);
@@ -182,11 +181,11 @@ static ig_status read_extents(ig_eval *eval, const ig_op *op,
 ig_status ig_fold_resize(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                          ig_tensor *out) {
     const ig_tensor *x = in[0];
-    resizing         r = { .eval = eval,
-                           .op = op,
-                           .outside = ig_attr_float(op, IG_resize_outside, 0),
-                           .rank = x->rank };
-    int64_t          dims[IG_TENSOR_RANK];
+    resizing r = { .eval = eval,
+                   .op = op,
+                   .outside = ig_attr_float(op, IG_resize_outside, 0),
+                   .rank = x->rank };
+    int64_t dims[IG_TENSOR_RANK];
     IG_TRY(read_extents(eval, op, in, dims));
     IG_TRY(ig_eval_alloc(eval, op, x->dtype, x->rank, dims, out));
     if (out->count == 0) {
@@ -224,13 +223,13 @@ enum { SPACE = 8, TAPS = 4 };
 
 typedef struct sampling {
     const ig_tensor *x;
-    ig_resize_mode   mode;
-    ig_outside       outside;
-    bool             aligns;
-    uint32_t         rank; /* spatial axes */
+    ig_resize_mode mode;
+    ig_outside outside;
+    bool aligns;
+    uint32_t rank; /* spatial axes */
     const ig_tensor *grid;
-    ig_tensor       *out;
-    int64_t          places; /* an image */
+    ig_tensor *out;
+    int64_t places; /* an image */
 } sampling;
 
 /* From -1 … 1 to elements. */
@@ -264,7 +263,7 @@ static double bounded(const sampling *s, double at, int64_t extent) {
 
 static double keys(double distance) {
     const double a = -0.75;
-    double       x = fabs(distance);
+    double x = fabs(distance);
     return x <= 1  ? ((a + 2) * x - (a + 3)) * x * x + 1
            : x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
                    : 0;
@@ -277,7 +276,7 @@ static uint32_t axis_taps(const sampling *s, double at, int64_t extent,
     at = unscaled(s, at, extent);
     at = is_cubic ? at : bounded(s, at, extent);
     uint32_t count = is_cubic ? 4 : s->mode == IG_RESIZE_linear ? 2 : 1;
-    double   below = count == 1 ? rint(at) : floor(at) - (is_cubic ? 1 : 0);
+    double below = count == 1 ? rint(at) : floor(at) - (is_cubic ? 1 : 0);
     for (uint32_t t = 0; t < count; t++) {
         double element = below + t, distance = element - at;
         weights[t] = count == 1 ? 1 : is_cubic ? keys(distance) : 1 - fabs(distance);
@@ -290,22 +289,22 @@ static uint32_t axis_taps(const sampling *s, double at, int64_t extent,
 
 /* The results at place `place` of all images' grids: one a channel. */
 static void sample(const sampling *s, int64_t place) {
-    int64_t  elements[SPACE][TAPS], plane = 1, counts[SPACE];
-    double   weights[SPACE][TAPS];
+    int64_t elements[SPACE][TAPS], plane = 1, counts[SPACE];
+    double weights[SPACE][TAPS];
     uint32_t rank = s->rank;
-    int64_t  channels = s->x->dims[1], first = place / s->places * channels;
+    int64_t channels = s->x->dims[1], first = place / s->places * channels;
     for (uint32_t d = 0; d < rank; d++) {
         int64_t extent = s->x->dims[2 + d];
-        double  at = ig_tensor_get_f64(s->grid, place * rank + (rank - 1 - d));
+        double at = ig_tensor_get_f64(s->grid, place * rank + (rank - 1 - d));
         counts[d] = axis_taps(s, at, extent, elements[d], weights[d]);
         plane *= extent;
     }
     for (int64_t c = first; c < first + channels; c++) {
-        double  sum = 0;
+        double sum = 0;
         ig_walk walk = { 0 };
         for (ig_walk_start(&walk, rank, counts); walk.is_inside; ig_walk_next(&walk)) {
             int64_t from = 0;
-            double  weight = 1;
+            double weight = 1;
             for (uint32_t d = 0; d < rank && from >= 0; d++) {
                 int64_t element = elements[d][walk.index[d]];
                 weight *= weights[d][walk.index[d]];
@@ -320,7 +319,7 @@ static void sample(const sampling *s, int64_t place) {
 ig_status ig_fold_grid_sample(ig_eval *eval, const ig_op *op,
                               const ig_tensor *const *in, ig_tensor *out) {
     const ig_tensor *x = in[0], *grid = in[1];
-    sampling         s = { .x = x, .rank = x->rank - 2, .grid = grid, .out = out };
+    sampling s = { .x = x, .rank = x->rank - 2, .grid = grid, .out = out };
     s.mode = (ig_resize_mode)ig_attr_int(op, IG_grid_sample_mode, 0);
     s.outside = (ig_outside)ig_attr_int(op, IG_grid_sample_outside, 0);
     s.aligns = ig_attr_int(op, IG_grid_sample_align_corners, 0) != 0;

@@ -13,10 +13,10 @@ enum { X, H0, C0 };
 
 typedef struct layer {
     ig_rnn_cell cell;
-    int64_t     batch, ins, hidden, outs, gates; /* gates: rows of the weights */
-    double     *w, *r, *bw, *br, *peepholes, *projection;
-    double      clip;
-    bool        is_reset_first, is_coupled;
+    int64_t batch, ins, hidden, outs, gates; /* gates: rows of the weights */
+    double *w, *r, *bw, *br, *peepholes, *projection;
+    double clip;
+    bool is_reset_first, is_coupled;
     /* of the row being computed */
     double *x, *h, *c, *from_x, *from_h, *reset, *next;
 } layer;
@@ -47,7 +47,7 @@ static void multiply(const double *rows, const double *bias, const double *x,
 /* ---- cells: from_x and from_h hold W x + bw and R h + br ---- */
 
 static void step_lstm(layer *l) {
-    int64_t       n = l->hidden;
+    int64_t n = l->hidden;
     const double *p = l->peepholes;
     for (int64_t j = 0; j < n; j++) {
         double gate[4];
@@ -138,8 +138,8 @@ static ig_status take_rows(ig_eval *eval, const ig_op *op, layer *l) {
 /* Weights and what is given; *out_lengths is NULL when absent. */
 static ig_status read_layer(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                             layer *l, const ig_tensor **out_lengths) {
-    bool                    is_lstm = l->cell == IG_CELL_lstm;
-    int64_t                 given = ig_attr_int(op, IG_rnn_given, 0);
+    bool is_lstm = l->cell == IG_CELL_lstm;
+    int64_t given = ig_attr_int(op, IG_rnn_given, 0);
     const ig_tensor *const *weights = in + (is_lstm ? 3 : 2), *const *more = weights +
                                                                              4;
     l->batch = in[X]->dims[1];
@@ -203,10 +203,10 @@ static void run_row(layer *l, const ig_op *op, const ig_tensor *const *in, int64
 ig_status ig_fold_rnn(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                       ig_tensor *out) {
     const ig_tensor *x = in[X], *lengths;
-    layer            l = { .cell = (ig_rnn_cell)ig_attr_int(op, IG_rnn_cell, 0),
-                           .clip = ig_attr_float(op, IG_rnn_clip, 0),
-                           .is_reset_first = ig_attr_int(op, IG_rnn_reset_first, 0),
-                           .is_coupled = ig_attr_int(op, IG_rnn_couple, 0) != 0 };
+    layer l = { .cell = (ig_rnn_cell)ig_attr_int(op, IG_rnn_cell, 0),
+                .clip = ig_attr_float(op, IG_rnn_clip, 0),
+                .is_reset_first = ig_attr_int(op, IG_rnn_reset_first, 0),
+                .is_coupled = ig_attr_int(op, IG_rnn_couple, 0) != 0 };
     IG_TRY(read_layer(eval, op, in, &l, &lengths));
     int64_t dims[] = { x->dims[0], l.batch, l.outs }, cells[] = { l.batch, l.hidden };
     IG_TRY(ig_eval_alloc(eval, op, x->dtype, 3, dims, &out[0]));
@@ -218,8 +218,7 @@ ig_status ig_fold_rnn(ig_eval *eval, const ig_op *op, const ig_tensor *const *in
         int64_t length = lengths ? ig_tensor_get_i64(lengths, row) : x->dims[0];
         if (length < 0 || length > x->dims[0]) {
             return FOLD_ERROR(eval, op,
-                              "rnn: length %lld of row %lld is outside of %lld "
-                              "steps",
+                              "rnn: length %lld of row %lld is outside of %lld steps",
                               (long long)length, (long long)row, (long long)x->dims[0]);
         }
         run_row(&l, op, in, row, length, out);

@@ -65,13 +65,13 @@ static void put(ig_tensor *out, int64_t to, const ig_tensor *from, int64_t at,
 
 ig_status ig_fold_scatter_elements(ig_eval *eval, const ig_op *op,
                                    const ig_tensor *const *in, ig_tensor *out) {
-    int64_t     axis = ig_attr_int(op, IG_scatter_elements_axis, 0), at;
-    int64_t     rule = ig_attr_int(op, IG_scatter_elements_negative, 0);
-    ig_scatter  kind = (ig_scatter)ig_attr_int(op, IG_scatter_elements_reduce, 0);
-    bool        is_fresh = ig_attr_int(op, IG_scatter_elements_fresh, 0) != 0;
-    ig_indices  indices = { in[1], (ig_negative)rule };
+    int64_t axis = ig_attr_int(op, IG_scatter_elements_axis, 0), at;
+    int64_t rule = ig_attr_int(op, IG_scatter_elements_negative, 0);
+    ig_scatter kind = (ig_scatter)ig_attr_int(op, IG_scatter_elements_reduce, 0);
+    bool is_fresh = ig_attr_int(op, IG_scatter_elements_fresh, 0) != 0;
+    ig_indices indices = { in[1], (ig_negative)rule };
     ig_elements e;
-    char       *is_touched;
+    char *is_touched;
     IG_TRY(ig_elements_start(eval, op, in[0], &indices, axis, &e));
     if (in[2]->count != in[1]->count) {
         return FOLD_ERROR(eval, op, "scatter_elements: %lld updates for %lld indices",
@@ -98,7 +98,7 @@ ig_status ig_fold_scatter_elements(ig_eval *eval, const ig_op *op,
 static ig_status read_tuple(ig_eval *eval, const ig_op *op, const ig_tensor *x,
                             const ig_indices *indices, int64_t tuple, int64_t *out_at) {
     const ig_tensor *tensor = indices->tensor;
-    int64_t          depth = tensor->dims[tensor->rank - 1];
+    int64_t depth = tensor->dims[tensor->rank - 1];
     *out_at = 0;
     for (int64_t i = 0; i < depth; i++) {
         int64_t index;
@@ -115,10 +115,10 @@ static ig_status read_tuple(ig_eval *eval, const ig_op *op, const ig_tensor *x,
 ig_status ig_fold_scatter_nd(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                              ig_tensor *out) {
     const ig_tensor *x = in[0], *updates = in[2];
-    int64_t          rule = ig_attr_int(op, IG_scatter_nd_negative, 0);
-    ig_scatter       kind = (ig_scatter)ig_attr_int(op, IG_scatter_nd_reduce, 0);
-    ig_indices       indices = { in[1], (ig_negative)rule };
-    int64_t          block = 1, tuples = 1, at;
+    int64_t rule = ig_attr_int(op, IG_scatter_nd_negative, 0);
+    ig_scatter kind = (ig_scatter)ig_attr_int(op, IG_scatter_nd_reduce, 0);
+    ig_indices indices = { in[1], (ig_negative)rule };
+    int64_t block = 1, tuples = 1, at;
     for (uint32_t i = 0; i + 1 < in[1]->rank; i++) {
         tuples *= in[1]->dims[i];
     }

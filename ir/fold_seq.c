@@ -40,8 +40,7 @@ static ig_status read_position(ig_eval *eval, const ig_op *op, const ig_tensor *
     int64_t value = operand->count == 1 ? ig_tensor_get_i64(operand, 0) : INT64_MIN;
     if (operand->count != 1 || value < -count || value > last) {
         return FOLD_ERROR(eval, op,
-                          "%s: position %lld is outside of a sequence of %lld "
-                          "items",
+                          "%s: position %lld is outside of a sequence of %lld items",
                           ig_ops[op->code].name, (long long)value, (long long)count);
     }
     *out_position = value < 0 ? value + count : value;
@@ -113,19 +112,19 @@ ig_status ig_fold_seq_length(ig_eval *eval, const ig_op *op, const ig_tensor *co
 static ig_status join_extents(ig_eval *eval, const ig_op *op, const ig_tensor *sequence,
                               uint32_t axis, bool is_stack, int64_t *dims) {
     const ig_tensor *first = &sequence->items[0];
-    int64_t          total = 0;
+    int64_t total = 0;
     for (int64_t i = 0; i < sequence->count; i++) {
         const ig_tensor *item = &sequence->items[i];
-        bool             is_equal = item->rank == first->rank;
+        bool is_equal = item->rank == first->rank;
         for (uint32_t d = 0; is_equal && d < first->rank; d++) {
             bool may_differ = d == axis && !is_stack;
             is_equal = may_differ || item->dims[d] == first->dims[d];
         }
         if (!is_equal || !ig_add_i64(total, is_stack ? 1 : item->dims[axis], &total)) {
-            return FOLD_ERROR(eval, op,
-                              "seq_concat: the extents of item %lld do not fit "
-                              "those of item 0",
-                              (long long)i);
+            return FOLD_ERROR(
+                eval, op,
+                "seq_concat: the extents of item %lld do not fit those of item 0",
+                (long long)i);
         }
     }
     uint32_t to = 0;
@@ -143,10 +142,10 @@ ig_status ig_fold_seq_concat(ig_eval *eval, const ig_op *op, const ig_tensor *co
         return FOLD_ERROR(eval, op,
                           "seq_concat: an empty sequence has no shape to join");
     }
-    bool     is_stack = ig_attr_int(op, IG_seq_concat_stack, 0);
+    bool is_stack = ig_attr_int(op, IG_seq_concat_stack, 0);
     uint32_t rank = sequence->items[0].rank + is_stack;
     uint32_t axis = ig_axis_of(ig_attr_int(op, IG_seq_concat_axis, 0), rank);
-    int64_t  dims[IG_TENSOR_RANK + 1], to = 0;
+    int64_t dims[IG_TENSOR_RANK + 1], to = 0;
     IG_TRY(join_extents(eval, op, sequence, axis, is_stack, dims));
     IG_TRY(ig_eval_alloc(eval, op, sequence->items[0].dtype, rank, dims, out));
     if (out->count == 0) {
@@ -173,7 +172,7 @@ static ig_status count_pieces(ig_eval *eval, const ig_op *op,
     *out_chunk = 1;
     if (op->operand_count > 1 && in[1]->rank == 1) {
         int64_t total = 0;
-        bool    is_good = true;
+        bool is_good = true;
         for (int64_t i = 0; i < in[1]->count; i++) {
             int64_t size = ig_tensor_get_i64(in[1], i);
             is_good = is_good && size >= 0 && ig_add_i64(total, size, &total);
@@ -198,13 +197,13 @@ static ig_status count_pieces(ig_eval *eval, const ig_op *op,
 
 typedef struct piece {
     uint32_t axis;
-    int64_t  start, size; /* elements along the axis */
-    bool     keep;        /* the axis, also when the size is 1 */
+    int64_t start, size; /* elements along the axis */
+    bool keep;           /* the axis, also when the size is 1 */
 } piece;
 
 static ig_status cut_piece(ig_eval *eval, const ig_op *op, const ig_tensor *x,
                            const piece *p, ig_tensor *out) {
-    int64_t  dims[IG_TENSOR_RANK], to = 0;
+    int64_t dims[IG_TENSOR_RANK], to = 0;
     uint32_t rank = 0;
     for (uint32_t i = 0; i < x->rank; i++) {
         if (i != p->axis || p->keep) {
@@ -216,7 +215,7 @@ static ig_status cut_piece(ig_eval *eval, const ig_op *op, const ig_tensor *x,
         return IG_OK;
     }
     ig_around around = ig_around_axis(x, p->axis);
-    int64_t   run = p->size * around.inner;
+    int64_t run = p->size * around.inner;
     for (int64_t o = 0; o < around.outer; o++) {
         int64_t from = (o * around.extent + p->start) * around.inner;
         ig_span_copy(out, to, x, from, run);
@@ -229,10 +228,10 @@ ig_status ig_fold_split_to_seq(ig_eval *eval, const ig_op *op,
                                const ig_tensor *const *in, ig_tensor *out) {
     const ig_tensor *x = in[0];
     uint32_t axis = ig_axis_of(ig_attr_int(op, IG_split_to_seq_axis, 0), x->rank);
-    bool     has_list = op->operand_count > 1 && in[1]->rank == 1;
-    bool     keep = op->operand_count > 1 || ig_attr_int(op, IG_split_to_seq_keep, 0);
-    int64_t  extent = x->dims[axis], pieces = 0, chunk = 0;
-    piece    p = { .axis = axis, .keep = keep };
+    bool has_list = op->operand_count > 1 && in[1]->rank == 1;
+    bool keep = op->operand_count > 1 || ig_attr_int(op, IG_split_to_seq_keep, 0);
+    int64_t extent = x->dims[axis], pieces = 0, chunk = 0;
+    piece p = { .axis = axis, .keep = keep };
     IG_TRY(count_pieces(eval, op, in, extent, &pieces, &chunk));
     IG_TRY(make(eval, op, pieces, out));
     for (int64_t i = 0; i < pieces; i++) {

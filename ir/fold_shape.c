@@ -51,8 +51,7 @@ static ig_status resolve_rest(ig_eval *eval, const ig_op *op, int64_t count,
     }
     if (others != count) {
         return FOLD_ERROR(eval, op,
-                          "reshape: %lld elements do not fill the shape asked "
-                          "for",
+                          "reshape: %lld elements do not fill the shape asked for",
                           (long long)count);
     }
     return IG_OK;
@@ -60,8 +59,8 @@ static ig_status resolve_rest(ig_eval *eval, const ig_op *op, int64_t count,
 
 ig_status ig_fold_reshape(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                           ig_tensor *out) {
-    int64_t          dims[IG_TENSOR_RANK];
-    uint32_t         rank;
+    int64_t dims[IG_TENSOR_RANK];
+    uint32_t rank;
     const ig_tensor *shape = op->operand_count > 1 ? in[1] : NULL;
     IG_TRY(ig_eval_shape(eval, op, IG_reshape_to, shape, &rank, dims));
     IG_TRY(resolve_rest(eval, op, in[0]->count, rank, dims));
@@ -75,7 +74,7 @@ ig_status ig_fold_reshape(ig_eval *eval, const ig_op *op, const ig_tensor *const
 ig_status ig_fold_transpose(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                             ig_tensor *out) {
     const int64_t *perm = op->attrs[IG_transpose_perm].as.ints;
-    int64_t        dims[IG_TENSOR_RANK], own[IG_TENSOR_RANK], strides[IG_TENSOR_RANK];
+    int64_t dims[IG_TENSOR_RANK], own[IG_TENSOR_RANK], strides[IG_TENSOR_RANK];
     ig_strides_of(in[0]->rank, in[0]->dims, own);
     for (uint32_t i = 0; i < in[0]->rank; i++) {
         dims[i] = in[0]->dims[perm[i]];
@@ -88,8 +87,8 @@ ig_status ig_fold_transpose(ig_eval *eval, const ig_op *op, const ig_tensor *con
 
 ig_status ig_fold_expand(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                          ig_tensor *out) {
-    int64_t          dims[IG_TENSOR_RANK], strides[IG_TENSOR_RANK];
-    uint32_t         rank;
+    int64_t dims[IG_TENSOR_RANK], strides[IG_TENSOR_RANK];
+    uint32_t rank;
     const ig_tensor *shape = op->operand_count > 1 ? in[1] : NULL;
     IG_TRY(ig_eval_shape(eval, op, IG_expand_to, shape, &rank, dims));
     for (uint32_t i = 0; i < rank; i++) {
@@ -112,8 +111,8 @@ ig_status ig_fold_expand(ig_eval *eval, const ig_op *op, const ig_tensor *const 
 ig_status ig_fold_tile(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                        ig_tensor *out) {
     const ig_tensor *x = in[0];
-    int64_t          own[IG_TENSOR_RANK], dims[IG_TENSOR_RANK];
-    int64_t          split[IG_WALK_RANK], strides[IG_WALK_RANK];
+    int64_t own[IG_TENSOR_RANK], dims[IG_TENSOR_RANK];
+    int64_t split[IG_WALK_RANK], strides[IG_WALK_RANK];
     if (in[1]->count != x->rank) {
         return FOLD_ERROR(eval, op, "tile: %lld repeats for %u axes",
                           (long long)in[1]->count, x->rank);
@@ -145,10 +144,10 @@ static ig_status join_extents(ig_eval *eval, const ig_op *op,
     for (uint32_t i = 1; i < op->operand_count; i++) {
         for (uint32_t d = 0; d < in[0]->rank; d++) {
             if (d != axis && in[i]->dims[d] != dims[d]) {
-                return FOLD_ERROR(eval, op,
-                                  "concat: extent %u of operand %u is %lld, "
-                                  "expected %lld as in operand 0",
-                                  d, i, (long long)in[i]->dims[d], (long long)dims[d]);
+                return FOLD_ERROR(
+                    eval, op,
+                    "concat: extent %u of operand %u is %lld, expected %lld as in operand 0",
+                    d, i, (long long)in[i]->dims[d], (long long)dims[d]);
             }
         }
         if (!ig_add_i64(dims[axis], in[i]->dims[axis], &dims[axis])) {
@@ -160,7 +159,7 @@ static ig_status join_extents(ig_eval *eval, const ig_op *op,
 
 ig_status ig_fold_concat(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                          ig_tensor *out) {
-    int64_t  dims[IG_TENSOR_RANK], to = 0;
+    int64_t dims[IG_TENSOR_RANK], to = 0;
     uint32_t axis = ig_axis_of(ig_attr_int(op, IG_concat_axis, 0), in[0]->rank);
     IG_TRY(join_extents(eval, op, in, axis, dims));
     IG_TRY(ig_eval_alloc(eval, op, in[0]->dtype, in[0]->rank, dims, out));

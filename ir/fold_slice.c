@@ -18,12 +18,11 @@ typedef struct cut {
 static ig_status cut_by_operands(ig_eval *eval, const ig_op *op,
                                  const ig_tensor *const *in, cut *c) {
     const ig_tensor *x = in[0];
-    uint64_t         seen = 0;
+    uint64_t seen = 0;
     for (uint32_t i = 2; i < op->operand_count; i++) {
         if (in[i]->count != in[1]->count) {
             return FOLD_ERROR(eval, op,
-                              "slice: operand %u has %lld entries, operand 1 has "
-                              "%lld",
+                              "slice: operand %u has %lld entries, operand 1 has %lld",
                               i, (long long)in[i]->count, (long long)in[1]->count);
         }
     }
@@ -32,10 +31,10 @@ static ig_status cut_by_operands(ig_eval *eval, const ig_op *op,
         int64_t step = op->operand_count > 4 ? ig_tensor_get_i64(in[4], i) : 1;
         axis += axis < 0 ? x->rank : 0;
         if (axis < 0 || axis >= x->rank || seen >> axis & 1 || step == 0) {
-            return FOLD_ERROR(eval, op,
-                              "slice: axis %lld with step %lld does not fit a "
-                              "tensor of rank %u or was given before",
-                              (long long)axis, (long long)step, x->rank);
+            return FOLD_ERROR(
+                eval, op,
+                "slice: axis %lld with step %lld does not fit a tensor of rank %u or was given before",
+                (long long)axis, (long long)step, x->rank);
         }
         seen |= (uint64_t)1 << axis;
         c->step[axis] = step;
@@ -65,11 +64,11 @@ static ig_status cut_by_sizes(ig_eval *eval, const ig_op *op, const ig_tensor *x
         IG_TRY(ig_eval_extent(eval, op, size, &c->size[i]));
         c->step[i] = ig_attr_is_set(op, IG_slice_steps) ? steps->as.ints[i] : 1;
         if (!fits(c->start[i], c->size[i], c->step[i], x->dims[i])) {
-            return FOLD_ERROR(eval, op,
-                              "slice: %lld elements from %lld by %lld leave axis "
-                              "%u, whose extent is %lld",
-                              (long long)c->size[i], (long long)c->start[i],
-                              (long long)c->step[i], i, (long long)x->dims[i]);
+            return FOLD_ERROR(
+                eval, op,
+                "slice: %lld elements from %lld by %lld leave axis %u, whose extent is %lld",
+                (long long)c->size[i], (long long)c->start[i], (long long)c->step[i], i,
+                (long long)x->dims[i]);
         }
     }
     return IG_OK;
@@ -78,8 +77,8 @@ static ig_status cut_by_sizes(ig_eval *eval, const ig_op *op, const ig_tensor *x
 ig_status ig_fold_slice(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                         ig_tensor *out) {
     const ig_tensor *x = in[0];
-    cut              c = { 0 };
-    int64_t          strides[IG_TENSOR_RANK], start = 0;
+    cut c = { 0 };
+    int64_t strides[IG_TENSOR_RANK], start = 0;
     for (uint32_t i = 0; i < x->rank; i++) {
         c.size[i] = x->dims[i];
         c.step[i] = 1;
@@ -104,19 +103,19 @@ ig_status ig_fold_slice(ig_eval *eval, const ig_op *op, const ig_tensor *const *
 ig_status ig_fold_insert(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                          ig_tensor *out) {
     const ig_tensor *x = in[0], *y = in[1];
-    const ig_attr   *steps = &op->attrs[IG_insert_steps];
-    int64_t          strides[IG_TENSOR_RANK], first = 0, from = 0;
+    const ig_attr *steps = &op->attrs[IG_insert_steps];
+    int64_t strides[IG_TENSOR_RANK], first = 0, from = 0;
     ig_strides_of(x->rank, x->dims, strides);
     for (uint32_t i = 0; i < x->rank; i++) {
         int64_t start,
             step = ig_attr_is_set(op, IG_insert_steps) ? steps->as.ints[i] : 1;
         IG_TRY(ig_eval_dim(eval, op, op->attrs[IG_insert_starts].as.dims[i], &start));
         if (!fits(start, y->dims[i], step, x->dims[i])) {
-            return FOLD_ERROR(eval, op,
-                              "insert: %lld elements from %lld by %lld leave axis "
-                              "%u, whose extent is %lld",
-                              (long long)y->dims[i], (long long)start, (long long)step,
-                              i, (long long)x->dims[i]);
+            return FOLD_ERROR(
+                eval, op,
+                "insert: %lld elements from %lld by %lld leave axis %u, whose extent is %lld",
+                (long long)y->dims[i], (long long)start, (long long)step, i,
+                (long long)x->dims[i]);
         }
         first += y->count ? start * strides[i] : 0;
         strides[i] *= y->dims[i] > 1 ? step : 1;
@@ -151,7 +150,7 @@ static ig_status read_padding(ig_eval *eval, const ig_op *op,
         return IG_OK;
     }
     const ig_tensor *axes = op->operand_count > 3 ? in[3] : NULL;
-    int64_t          count = axes ? axes->count : rank;
+    int64_t count = axes ? axes->count : rank;
     if (in[1]->count != 2 * count) {
         return FOLD_ERROR(eval, op, "pad: %lld pads for %lld axes",
                           (long long)in[1]->count, (long long)count);
@@ -204,11 +203,10 @@ static ig_status pad_extents(ig_eval *eval, const ig_op *op, const ig_tensor *x,
         if (pad->before[i] < -PAD_MOST ||
             !ig_add_i64(x->dims[i], pad->before[i], &dims[i]) ||
             !ig_add_i64(dims[i], pad->after[i], &dims[i]) || dims[i] < 0) {
-            return FOLD_ERROR(eval, op,
-                              "pad: %lld and %lld do not fit axis %u, whose "
-                              "extent is %lld",
-                              (long long)pad->before[i], (long long)pad->after[i], i,
-                              (long long)x->dims[i]);
+            return FOLD_ERROR(
+                eval, op, "pad: %lld and %lld do not fit axis %u, whose extent is %lld",
+                (long long)pad->before[i], (long long)pad->after[i], i,
+                (long long)x->dims[i]);
         }
         if (!is_constant && x->dims[i] == 0 && dims[i] > 0) {
             return FOLD_ERROR(eval, op, "pad: axis %u has no element to repeat", i);
@@ -220,10 +218,10 @@ static ig_status pad_extents(ig_eval *eval, const ig_op *op, const ig_tensor *x,
 ig_status ig_fold_pad(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                       ig_tensor *out) {
     const ig_tensor *x = in[0];
-    ig_pad_mode      mode = (ig_pad_mode)ig_attr_int(op, IG_pad_mode, IG_PAD_constant);
-    uint32_t         value = ig_attr_is_set(op, IG_pad_before) ? 1 : 2;
-    padding          pad = { 0 };
-    int64_t          dims[IG_TENSOR_RANK], strides[IG_TENSOR_RANK], to = 0;
+    ig_pad_mode mode = (ig_pad_mode)ig_attr_int(op, IG_pad_mode, IG_PAD_constant);
+    uint32_t value = ig_attr_is_set(op, IG_pad_before) ? 1 : 2;
+    padding pad = { 0 };
+    int64_t dims[IG_TENSOR_RANK], strides[IG_TENSOR_RANK], to = 0;
     IG_TRY(read_padding(eval, op, in, &pad));
     IG_TRY(pad_extents(eval, op, x, &pad, dims));
     IG_TRY(ig_eval_alloc(eval, op, x->dtype, x->rank, dims, out));
@@ -273,8 +271,8 @@ ig_status ig_fold_range(ig_eval *eval, const ig_op *op, const ig_tensor *const *
     if (!ig_dtype_is_float(in[0]->dtype)) {
         return range_of_ints(eval, op, in, out);
     }
-    double  start = ig_tensor_get_f64(in[0], 0), limit = ig_tensor_get_f64(in[1], 0);
-    double  step = ig_tensor_get_f64(in[2], 0);
+    double start = ig_tensor_get_f64(in[0], 0), limit = ig_tensor_get_f64(in[1], 0);
+    double step = ig_tensor_get_f64(in[2], 0);
     int64_t count;
     if (!ig_range_count(start, limit, step, &count)) {
         return FOLD_ERROR(eval, op,

@@ -11,10 +11,10 @@
 /* Blocks numbered 0 … count - 1, and which of them are new in which place. */
 typedef struct classes {
     ig_block_of blocks;
-    int64_t     count;
-    int64_t    *numbers; /* blocks in the order in which they are looked at */
-    int64_t    *class_of, *first, *copies; /* of a block; of a class; of a class */
-    int64_t     class_count;
+    int64_t count;
+    int64_t *numbers; /* blocks in the order in which they are looked at */
+    int64_t *class_of, *first, *copies; /* of a block; of a class; of a class */
+    int64_t class_count;
 } classes;
 
 static ig_status find_blocks(ig_eval *eval, const ig_op *op, const ig_tensor *x,
@@ -22,7 +22,7 @@ static ig_status find_blocks(ig_eval *eval, const ig_op *op, const ig_tensor *x,
     c->blocks = (ig_block_of){ .x = x, .outer = 1, .inner = 1, .element_step = 1 };
     c->count = x->count;
     if (ig_attr_is_set(op, IG_unique_axis)) {
-        uint32_t  axis = ig_axis_of(ig_attr_int(op, IG_unique_axis, 0), x->rank);
+        uint32_t axis = ig_axis_of(ig_attr_int(op, IG_unique_axis, 0), x->rank);
         ig_around around = { 1, x->dims[axis], 1 };
         for (uint32_t d = 0; d < x->rank; d++) {
             around.outer *= d < axis ? x->dims[d] : 1;
@@ -44,7 +44,7 @@ static ig_status find_blocks(ig_eval *eval, const ig_op *op, const ig_tensor *x,
 static void find_runs(classes *c) {
     for (int64_t i = 0; i < c->count; i++) {
         int64_t block = c->numbers[i];
-        bool    is_new = i == 0 ||
+        bool is_new = i == 0 ||
                       ig_blocks_compare(&c->blocks, 0, c->numbers[i - 1], block) != 0;
         if (is_new) {
             c->first[c->class_count++] = block;
@@ -77,8 +77,8 @@ static ig_status order_by_first(ig_eval *eval, const ig_op *op, classes *c) {
 static ig_status write_classes(ig_eval *eval, const ig_op *op, const classes *c,
                                ig_tensor *out) {
     const ig_tensor *x = c->blocks.x;
-    bool             has_axis = ig_attr_is_set(op, IG_unique_axis);
-    int64_t          dims[IG_TENSOR_RANK] = { c->class_count };
+    bool has_axis = ig_attr_is_set(op, IG_unique_axis);
+    int64_t dims[IG_TENSOR_RANK] = { c->class_count };
     if (has_axis) {
         memcpy(dims, x->dims, sizeof dims);
         dims[ig_axis_of(ig_attr_int(op, IG_unique_axis, 0), x->rank)] = c->class_count;
@@ -102,8 +102,8 @@ static ig_status write_classes(ig_eval *eval, const ig_op *op, const classes *c,
 
 ig_status ig_fold_unique(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                          ig_tensor *out) {
-    int64_t  order = ig_attr_int(op, IG_unique_order, 0);
-    classes  c = { .class_count = 0 };
+    int64_t order = ig_attr_int(op, IG_unique_order, 0);
+    classes c = { .class_count = 0 };
     int64_t *room;
     IG_TRY(find_blocks(eval, op, in[0], &c));
     IG_TRY(ig_eval_scratch(eval, op, c.count, 8, &room));
@@ -131,7 +131,7 @@ static bool is_nonzero(const ig_tensor *x, int64_t at) {
 ig_status ig_fold_nonzero(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                           ig_tensor *out) {
     const ig_tensor *x = in[0];
-    int64_t          dims[] = { 0, x->rank }, to = 0;
+    int64_t dims[] = { 0, x->rank }, to = 0;
     for (int64_t i = 0; i < x->count; i++) {
         dims[0] += is_nonzero(x, i);
     }
@@ -152,15 +152,15 @@ ig_status ig_fold_nonzero(ig_eval *eval, const ig_op *op, const ig_tensor *const
 ig_status ig_fold_bucketize(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                             ig_tensor *out) {
     const ig_tensor *x = in[0], *rows = in[1];
-    bool             is_right = ig_attr_int(op, IG_bucketize_right, 0) != 0;
-    int64_t          count = rows->dims[rows->rank - 1];
-    int64_t          shared = x->rank ? x->dims[x->rank - 1] : 1;
+    bool is_right = ig_attr_int(op, IG_bucketize_right, 0) != 0;
+    int64_t count = rows->dims[rows->rank - 1];
+    int64_t shared = x->rank ? x->dims[x->rank - 1] : 1;
     for (uint32_t d = 0; rows->rank > 1 && d + 1 < rows->rank; d++) {
         if (rows->dims[d] != x->dims[d]) {
-            return FOLD_ERROR(eval, op,
-                              "bucketize: axis %u has %lld elements in "
-                              "operand 0 and %lld in operand 1",
-                              d, (long long)x->dims[d], (long long)rows->dims[d]);
+            return FOLD_ERROR(
+                eval, op,
+                "bucketize: axis %u has %lld elements in operand 0 and %lld in operand 1",
+                d, (long long)x->dims[d], (long long)rows->dims[d]);
         }
     }
     IG_TRY(ig_eval_alloc(eval, op, IG_DT_i64, x->rank, x->dims, out));

@@ -19,16 +19,16 @@ ig_status ig_eval_alloc(ig_eval *eval, const ig_op *op, ig_dtype dtype, uint32_t
     if (status == IG_OK) {
         return IG_OK;
     }
-    return FOLD_FAIL(eval, op, status,
-                     "%s: a result of this size cannot be computed: it "
-                     "passes the limit interpret_bytes or the memory there is",
-                     ig_ops[op->code].name);
+    return FOLD_FAIL(
+        eval, op, status,
+        "%s: a result of this size cannot be computed: it passes the limit interpret_bytes or the memory there is",
+        ig_ops[op->code].name);
 }
 
 ig_status ig_eval_scratch(ig_eval *eval, const ig_op *op, int64_t count, size_t size,
                           void *out_memory) {
     size_t bytes;
-    void  *memory = NULL;
+    void *memory = NULL;
     if (ig_mul_size((size_t)count, size, &bytes)) {
         memory = ig_arena_try_alloc(eval->scratch, bytes);
     }
@@ -45,11 +45,11 @@ ig_status ig_eval_scratch(ig_eval *eval, const ig_op *op, int64_t count, size_t 
 
 typedef struct unbound {
     const ig_eval *eval;
-    bool           is_found;
+    bool is_found;
 } unbound;
 
 static void look_for_unbound(void *user, uint32_t symbol) {
-    unbound       *search = user;
+    unbound *search = user;
     const ig_eval *eval = search->eval;
     if (!eval->symbols || symbol >= eval->symbol_count ||
         eval->symbols[symbol] == IG_SYMBOL_UNBOUND) {
@@ -76,10 +76,9 @@ ig_status ig_eval_dim(ig_eval *eval, const ig_op *op, ig_dim dim, int64_t *out_v
                           ig_ops[op->code].name, dim_text(eval, module, dim));
     }
     if (!ig_dim_evaluate(module, dim, eval->symbols, out_value)) {
-        return FOLD_ERROR(eval, op,
-                          "%s: an extent overflows, divides by zero or leaves a "
-                          "remainder",
-                          ig_ops[op->code].name);
+        return FOLD_ERROR(
+            eval, op, "%s: an extent overflows, divides by zero or leaves a remainder",
+            ig_ops[op->code].name);
     }
     return IG_OK;
 }
@@ -98,8 +97,8 @@ ig_status ig_eval_shape(ig_eval *eval, const ig_op *op, uint32_t slot,
                         const ig_tensor *operand, uint32_t *out_rank,
                         int64_t *out_dims) {
     const ig_attr *attr = &op->attrs[slot];
-    bool           by_attr = ig_attr_is_set(op, slot);
-    int64_t        rank = by_attr ? attr->count : operand->count;
+    bool by_attr = ig_attr_is_set(op, slot);
+    int64_t rank = by_attr ? attr->count : operand->count;
     if (rank > IG_TENSOR_RANK) {
         return FOLD_FAIL(eval, op, IG_LIMIT, "%s: the shape has more than %d entries",
                          ig_ops[op->code].name, IG_TENSOR_RANK);
@@ -175,7 +174,7 @@ void ig_walk_start(ig_walk *walk, uint32_t rank, const int64_t *dims) {
 
 void ig_walk_next(ig_walk *walk) {
     for (uint32_t d = walk->rank; d-- > 0;) {
-        bool    is_carry = walk->index[d] + 1 == walk->dims[d];
+        bool is_carry = walk->index[d] + 1 == walk->dims[d];
         int64_t steps = is_carry ? -walk->index[d] : 1;
         for (uint32_t k = 0; k < walk->operand_count; k++) {
             walk->at[k] += steps * walk->strides[k][d];
@@ -191,8 +190,8 @@ void ig_walk_next(ig_walk *walk) {
 void ig_copy_strided(ig_tensor *out, const ig_tensor *from, uint32_t rank,
                      const int64_t *dims, int64_t start, const int64_t *strides) {
     uint32_t outer = rank ? rank - 1 : 0;
-    int64_t  run = rank ? dims[outer] : 1, step = rank ? strides[outer] : 1, to = 0;
-    ig_walk  walk = { .operand_count = 1, .strides = { strides }, .at = { start } };
+    int64_t run = rank ? dims[outer] : 1, step = rank ? strides[outer] : 1, to = 0;
+    ig_walk walk = { .operand_count = 1, .strides = { strides }, .at = { start } };
     if (run == 0) {
         return;
     }

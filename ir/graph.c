@@ -109,13 +109,13 @@ static uint32_t result_count_of(const ig_op_info *info, const ig_op_spec *spec) 
 ig_op *ig_op_create(ig_graph *graph, ig_opcode code, const ig_op_spec *spec) {
     assert((int)code < IG_OP_COUNT && "no such op");
     const ig_op_info *info = &ig_ops[code];
-    uint32_t          results = result_count_of(info, spec);
+    uint32_t results = result_count_of(info, spec);
     uint32_t bodies = info->body_count == IG_MANY ? spec->body_count : info->body_count;
     assert(spec->operand_count <= UINT16_MAX && results <= UINT16_MAX &&
            bodies <= UINT16_MAX && "counts are 16 bits wide");
     op_layout at = lay_out(info, spec, results, bodies);
-    char     *memory = (char *)ig_arena_zalloc(&graph->module->arena, at.size);
-    ig_op    *op = (ig_op *)(void *)memory;
+    char *memory = (char *)ig_arena_zalloc(&graph->module->arena, at.size);
+    ig_op *op = (ig_op *)(void *)memory;
     op->operands = (ig_use *)(void *)(memory + at.operands);
     op->results = (ig_value *)(void *)(memory + at.results);
     op->attrs = (ig_attr *)(void *)(memory + at.attrs);
@@ -146,7 +146,7 @@ static void grow_args(ig_block *block) {
     if (count & (count - 1)) {
         return; /* not full */
     }
-    uint32_t   room = count ? 2 * count : 1;
+    uint32_t room = count ? 2 * count : 1;
     ig_value **args = IG_NEW_ARRAY(&block->graph->module->arena, ig_value *, room);
     if (count) {
         memcpy(args, block->args, count * sizeof(ig_value *));
@@ -156,7 +156,7 @@ static void grow_args(ig_block *block) {
 
 ig_value *ig_block_add_arg(ig_block *block, const ig_type *type, const char *name) {
     ig_module *module = block->graph->module;
-    ig_value  *arg = IG_NEW(&module->arena, ig_value);
+    ig_value *arg = IG_NEW(&module->arena, ig_value);
     arg->type = type;
     arg->block = block;
     arg->name = name ? ig_module_string(module, ig_str_of(name)) : NULL;
@@ -227,8 +227,8 @@ void ig_op_move(ig_op *op, ig_block *block, ig_op *before) {
 
 static void poison(ig_op *op) {
     const ig_op_info *info = &ig_ops[op->code];
-    ig_op_spec        spec = { .operand_count = op->operand_count };
-    op_layout         at = lay_out(info, &spec, op->result_count, op->body_count);
+    ig_op_spec spec = { .operand_count = op->operand_count };
+    op_layout at = lay_out(info, &spec, op->result_count, op->body_count);
     op->code = IG_OP_ERASED;
     op->operand_count = op->result_count = op->body_count = 0;
     IG_POISON((char *)op + sizeof(ig_op), at.size - sizeof(ig_op));

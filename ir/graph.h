@@ -18,9 +18,9 @@
 #include "ir/dim.h"
 #include "ir/signature.h"
 
-typedef struct ig_op    ig_op;
+typedef struct ig_op ig_op;
 typedef struct ig_value ig_value;
-typedef struct ig_use   ig_use;
+typedef struct ig_use ig_use;
 typedef struct ig_block ig_block;
 typedef struct ig_graph ig_graph;
 
@@ -53,30 +53,30 @@ typedef enum ig_attr_kind {
 
 /* A constant's content.  Payloads are borrowed (mapped file) or the arena's. */
 typedef struct ig_data {
-    const ig_type *type;     /* tensor or table */
-    const void    *bytes;    /* NULL for a splat too large to write out */
-    int64_t        size;     /* bytes */
-    bool           is_splat; /* every element equals the one at bytes[0..] */
-    const char    *file;     /* where the bytes lie on disk, or NULL */
-    int64_t        offset;
+    const ig_type *type; /* tensor or table */
+    const void *bytes;   /* NULL for a splat too large to write out */
+    int64_t size;        /* bytes */
+    bool is_splat;       /* every element equals the one at bytes[0..] */
+    const char *file;    /* where the bytes lie on disk, or NULL */
+    int64_t offset;
 } ig_data;
 
 typedef struct ig_attr { /* 16 bytes; payloads are interned, immutable */
     uint32_t kind, count;
     union {
-        int64_t        i;
-        double         f;
-        const char    *str;
+        int64_t i;
+        double f;
+        const char *str;
         const int64_t *ints;
-        const ig_dim  *dims;
+        const ig_dim *dims;
         const ig_data *data;
     } as;
 } ig_attr;
 
 typedef struct ig_attr_info {
-    const char        *name;
-    ig_attr_kind       kind;
-    bool               is_required;
+    const char *name;
+    ig_attr_kind kind;
+    bool is_required;
     const char *const *names; /* ENUM: NULL-terminated */
 } ig_attr_info;
 
@@ -84,39 +84,39 @@ typedef struct ig_attr_info {
 
 struct ig_use { /* one operand slot, inline in its user */
     ig_value *value;
-    ig_op    *user;
-    ig_use   *next, **link; /* chain of all uses of `value`, in no order */
+    ig_op *user;
+    ig_use *next, **link; /* chain of all uses of `value`, in no order */
 };
 
 struct ig_value { /* an op's result or a block's argument */
     const ig_type *type;
-    ig_use        *uses;
-    ig_op         *def;   /* NULL for a block argument */
-    ig_block      *block; /* owner of a block argument */
-    const char    *name;  /* the user's name, or NULL; in text behind the type */
-    uint32_t       id;    /* dense in the graph; prints as %id */
-    uint32_t       index; /* which result or argument */
+    ig_use *uses;
+    ig_op *def;       /* NULL for a block argument */
+    ig_block *block;  /* owner of a block argument */
+    const char *name; /* the user's name, or NULL; in text behind the type */
+    uint32_t id;      /* dense in the graph; prints as %id */
+    uint32_t index;   /* which result or argument */
 };
 
 struct ig_op {
-    ig_op     *prev, *next;
-    ig_block  *block;
-    ig_use    *operands;
-    ig_value  *results;
-    ig_attr   *attrs; /* one slot per attribute of the op's row */
+    ig_op *prev, *next;
+    ig_block *block;
+    ig_use *operands;
+    ig_value *results;
+    ig_attr *attrs; /* one slot per attribute of the op's row */
     ig_block **bodies;
-    uint16_t   code; /* ig_opcode */
-    uint16_t   operand_count, result_count, body_count;
-    uint32_t   id;
-    uint32_t   loc; /* index into module->locations; 0 is unknown */
+    uint16_t code; /* ig_opcode */
+    uint16_t operand_count, result_count, body_count;
+    uint32_t id;
+    uint32_t loc; /* index into module->locations; 0 is unknown */
 };
 
 struct ig_block {
-    ig_op     *first, *last;
-    ig_op     *parent; /* NULL for a graph's own block */
-    ig_graph  *graph;
+    ig_op *first, *last;
+    ig_op *parent; /* NULL for a graph's own block */
+    ig_graph *graph;
     ig_value **args;
-    uint32_t   arg_count;
+    uint32_t arg_count;
 };
 
 typedef enum ig_stage {
@@ -126,11 +126,11 @@ typedef enum ig_stage {
 } ig_stage;
 
 struct ig_graph {
-    ig_module         *module;
-    const char        *name;
-    ig_stage           stage;
-    bool               is_entry;
-    ig_block           body;
+    ig_module *module;
+    const char *name;
+    ig_stage stage;
+    bool is_entry;
+    ig_block body;
     const char *const *arg_names; /* entry graphs: the user's names, else NULL */
     const char *const *result_names;
     /* How arguments and results form a call; NULL: each is one, by its name. */
@@ -139,37 +139,37 @@ struct ig_graph {
      * arguments are their values before the call, the last `state_count` results those
      * after it; states[i] is the weight that holds what the i-th begins with. */
     const char *const *states;
-    uint32_t           state_count;
-    uint32_t           value_count, op_count; /* bounds of the dense ids */
-    ig_map             heads;     /* private: weight name -> its op at the head */
-    ig_op             *last_head; /* private: where the next one goes; may be stale */
+    uint32_t state_count;
+    uint32_t value_count, op_count; /* bounds of the dense ids */
+    ig_map heads;                   /* private: weight name -> its op at the head */
+    ig_op *last_head;               /* private: where the next one goes; may be stale */
 };
 
 /* A named constant of the module: `weight @w` or `table @t`. */
 typedef struct ig_weight {
-    const char    *name;
-    ig_data        data;
+    const char *name;
+    ig_data data;
     const ig_type *type;
     /* A recipe: result number `index` of graph @weights, computed once when
      * compiling. */
-    bool     is_recipe;
+    bool is_recipe;
     uint32_t index;
 } ig_weight;
 
 struct ig_module {
-    ig_context          *context;
-    const char          *name;
-    const char          *folder; /* of the file it was read from, up to its last `/`;
+    ig_context *context;
+    const char *name;
+    const char *folder; /* of the file it was read from, up to its last `/`;
                                     NULL: none, or not known */
-    ig_arena             arena;
-    ig_map               strings, types, weights_by_name, graphs_by_name;
-    IG_VEC(ig_graph *)   graphs;
-    IG_VEC(ig_weight *)  weights;
-    IG_VEC(ig_location)  locations; /* [0] is "unknown" */
-    IG_VEC(ig_file_map)  files;     /* mappings that constants borrow from; owned */
-    struct ig_dim_table *dims;      /* private to ir/dim*.c */
-    void                *scratch;   /* private to ir/: see ig_module_scratch */
-    size_t               scratch_size;
+    ig_arena arena;
+    ig_map strings, types, weights_by_name, graphs_by_name;
+    IG_VEC(ig_graph *) graphs;
+    IG_VEC(ig_weight *) weights;
+    IG_VEC(ig_location) locations; /* [0] is "unknown" */
+    IG_VEC(ig_file_map) files;     /* mappings that constants borrow from; owned */
+    struct ig_dim_table *dims;     /* private to ir/dim*.c */
+    void *scratch;                 /* private to ir/: see ig_module_scratch */
+    size_t scratch_size;
     uint32_t pass_number; /* of the last pass that ran: dumps of pipelines go on */
 };
 
@@ -178,23 +178,23 @@ struct ig_module {
 ig_module *ig_module_create(ig_context *context, const char *name);
 /* Named after a model's file: "dlrm" of "models/dlrm.onnx"; "model" when NULL. */
 ig_module *ig_module_create_for(ig_context *context, const char *path);
-void       ig_module_destroy(ig_module *module);
+void ig_module_destroy(ig_module *module);
 /* A copy with dense ids, no erased ops, in a fresh arena. */
 ig_module *ig_module_clone(const ig_module *module);
 /* The interned copy of a string: equal strings are the same pointer. */
 const char *ig_module_string(ig_module *module, ig_str text);
-uint32_t    ig_module_location(ig_module *module, const ig_location *where);
+uint32_t ig_module_location(ig_module *module, const ig_location *where);
 /* Zeroed memory for one side table, such as an array by value id; good until the next
  * call.  What needs more than one at a time has an arena of its own. */
-void      *ig_module_scratch(ig_module *module, size_t size);
-ig_graph  *ig_module_graph(const ig_module *module, const char *name); /* or NULL */
+void *ig_module_scratch(ig_module *module, size_t size);
+ig_graph *ig_module_graph(const ig_module *module, const char *name); /* or NULL */
 ig_weight *ig_module_weight(const ig_module *module, const char *name);
 /* Adds a weight or table; `name` is made unique when taken. */
 ig_weight *ig_module_add_weight(ig_module *module, const char *name,
                                 const ig_data *data);
-ig_graph  *ig_graph_create(ig_module *module, const char *name, ig_stage stage);
-void       ig_graph_destroy(ig_graph *graph); /* takes it out of the module */
-void       ig_graph_rename(ig_graph *graph, const char *name); /* made unique */
+ig_graph *ig_graph_create(ig_module *module, const char *name, ig_stage stage);
+void ig_graph_destroy(ig_graph *graph); /* takes it out of the module */
+void ig_graph_rename(ig_graph *graph, const char *name); /* made unique */
 
 /* ---- the six functions that edit (only they touch use chains) ---- */
 
@@ -211,17 +211,17 @@ void ig_value_retype(ig_value *value, const ig_type *type);
 /* ---- making ops: see ir/build.h; these are its ground ---- */
 
 typedef struct ig_op_spec {
-    ig_value *const      *operands;
+    ig_value *const *operands;
     const ig_type *const *result_types; /* NULL: the row's infer hook decides */
-    const ig_attr        *attrs;        /* slots in the row's order; NULL: all absent */
-    uint32_t              operand_count, result_count, body_count;
-    uint32_t              loc;
+    const ig_attr *attrs;               /* slots in the row's order; NULL: all absent */
+    uint32_t operand_count, result_count, body_count;
+    uint32_t loc;
 } ig_op_spec;
 
 /* A detached op; results are typed only when result_types is given. */
-ig_op    *ig_op_create(ig_graph *graph, ig_opcode code, const ig_op_spec *spec);
+ig_op *ig_op_create(ig_graph *graph, ig_opcode code, const ig_op_spec *spec);
 ig_value *ig_block_add_arg(ig_block *block, const ig_type *type, const char *name);
-void      ig_block_remove_arg(ig_block *block, uint32_t index); /* must be unused */
+void ig_block_remove_arg(ig_block *block, uint32_t index); /* must be unused */
 /* Deep copy of `op` (bodies too) before `before` in `block`; `map` gives the value that
  * stands for an outer one (NULL keeps it) and receives the results. */
 ig_op *ig_op_clone(const ig_op *op, ig_block *block, ig_op *before, ig_map *map);
@@ -236,21 +236,21 @@ ig_value *ig_op_operand(const ig_op *op, uint32_t index); /* NULL beyond the las
 ig_value *ig_op_result(const ig_op *op, uint32_t index);
 /* The op that makes `value` when it is a `code`, else NULL. */
 ig_op *ig_def(const ig_value *value, ig_opcode code);
-bool   ig_value_has_one_use(const ig_value *value);
-bool   ig_op_is_before(const ig_op *a, const ig_op *b); /* same block; linear */
+bool ig_value_has_one_use(const ig_value *value);
+bool ig_op_is_before(const ig_op *a, const ig_op *b); /* same block; linear */
 /* True when `value` is visible at the start of `block` without being defined in it. */
-bool               ig_value_is_outside(const ig_value *value, const ig_block *block);
+bool ig_value_is_outside(const ig_value *value, const ig_block *block);
 const ig_location *ig_op_location(const ig_op *op);
-ig_module         *ig_op_module(const ig_op *op);
+ig_module *ig_op_module(const ig_op *op);
 uint64_t ig_graph_hash(const ig_graph *graph); /* structural: ids and names ignored */
 
 /* ---- attributes by slot: IG_<op>_<attr> of ir/ops.h ---- */
 
-int64_t     ig_attr_int(const ig_op *op, uint32_t slot, int64_t absent);
-double      ig_attr_float(const ig_op *op, uint32_t slot, double absent);
+int64_t ig_attr_int(const ig_op *op, uint32_t slot, int64_t absent);
+double ig_attr_float(const ig_op *op, uint32_t slot, double absent);
 const char *ig_attr_str(const ig_op *op, uint32_t slot); /* STR, SYM; or NULL */
-bool        ig_attr_is_set(const ig_op *op, uint32_t slot);
-void        ig_attr_set(ig_op *op, uint32_t slot, ig_attr attr);
+bool ig_attr_is_set(const ig_op *op, uint32_t slot);
+void ig_attr_set(ig_op *op, uint32_t slot, ig_attr attr);
 /* Attribute values; arrays and strings are copied and interned. */
 ig_attr ig_attr_of_int(int64_t value);
 ig_attr ig_attr_of_enum(int64_t value);
@@ -262,10 +262,10 @@ ig_attr ig_attr_of_sym(ig_module *module, const char *name);
 ig_attr ig_attr_of_ints(ig_module *module, const int64_t *ints, uint32_t count);
 ig_attr ig_attr_of_dim(ig_dim dim);
 ig_attr ig_attr_of_dims(ig_module *module, const ig_dim *dims, uint32_t count);
-ig_attr ig_attr_of_data(ig_module     *module,
+ig_attr ig_attr_of_data(ig_module *module,
                         const ig_data *data); /* bytes are borrowed */
 /* Bytes that lie at data->bytes: one element of a splat, else all. */
 size_t ig_data_stored_bytes(const ig_data *data);
-bool   ig_attr_equal(const ig_attr *a, const ig_attr *b);
+bool ig_attr_equal(const ig_attr *a, const ig_attr *b);
 
 #endif

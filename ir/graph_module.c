@@ -23,11 +23,11 @@ ig_module *ig_module_create(ig_context *context, const char *name) {
 
 ig_module *ig_module_create_for(ig_context *context, const char *path) {
     enum { LONGEST = 63 };
-    char        name[LONGEST + 1];
+    char name[LONGEST + 1];
     const char *slash = path ? strrchr(path, '/') : NULL;
     const char *from = slash ? slash + 1 : path ? path : "model";
     const char *dot = strrchr(from, '.');
-    size_t      size = dot && dot > from ? (size_t)(dot - from) : strlen(from);
+    size_t size = dot && dot > from ? (size_t)(dot - from) : strlen(from);
     size = size < LONGEST ? size : LONGEST;
     for (size_t i = 0; i < size; i++) {
         bool is_plain = (from[i] >= 'a' && from[i] <= 'z') ||
@@ -122,7 +122,7 @@ void ig_graph_destroy(ig_graph *graph) {
         ig_op_erase(graph->body.last);
     }
     ig_graph **items = module->graphs.items;
-    size_t     kept = 0;
+    size_t kept = 0;
     for (size_t i = 0; i < module->graphs.count; i++) {
         if (items[i] != graph) {
             items[kept++] = items[i];

@@ -58,7 +58,7 @@ bool ig_value_is_outside(const ig_value *value, const ig_block *block) {
 
 const ig_location *ig_op_location(const ig_op *op) {
     const ig_module *module = ig_op_module(op);
-    uint32_t         loc = op->loc < module->locations.count ? op->loc : 0;
+    uint32_t loc = op->loc < module->locations.count ? op->loc : 0;
     return &module->locations.items[loc];
 }
 

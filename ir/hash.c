@@ -13,9 +13,9 @@
 
 typedef struct hasher {
     const ig_module *module;
-    uint32_t        *numbers; /* by value id; 0: not met */
-    uint32_t         count;
-    uint64_t         state;
+    uint32_t *numbers; /* by value id; 0: not met */
+    uint32_t count;
+    uint64_t state;
 } hasher;
 
 static void mix_bytes(hasher *h, const void *bytes, size_t size) {

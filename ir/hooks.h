@@ -22,8 +22,8 @@
     ig_status ig_infer_##infer(ig_op *op, const ig_type **out_types);               \
     ig_status ig_fold_##fold(ig_eval *eval, const ig_op *op,                        \
                              const ig_tensor *const *in, ig_tensor *out);           \
-    bool      ig_dims_##dims(const ig_op *op, const ig_dims_value *const *in,       \
-                             ig_dims_value *out);
+    bool ig_dims_##dims(const ig_op *op, const ig_dims_value *const *in,            \
+                        ig_dims_value *out);
 #include "ir/ops.def"
 #undef OP
 

@@ -30,8 +30,8 @@ ig_bag_feature ig_bag_feature_at(const ig_op *op, uint32_t number) {
     for (uint32_t i = 0; i < number; i++) {
         at += operands_of(op, i);
     }
-    int64_t        mask = op->attrs[IG_bag_operands].as.ints[number];
-    uint32_t       tables = (uint32_t)entry(op, IG_bag_tables, number, 1);
+    int64_t mask = op->attrs[IG_bag_operands].as.ints[number];
+    uint32_t tables = (uint32_t)entry(op, IG_bag_tables, number, 1);
     ig_bag_feature feature = { .table = at, .tables = tables, .ids = at + tables };
     feature.operands = operands_of(op, number);
     at += tables + 1;
@@ -82,24 +82,23 @@ static ig_status check_arrays(const ig_op *op) {
         operands += operands_of(op, i);
     }
     if (operands != op->operand_count || count != op->result_count) {
-        return INFER_ERROR(op,
-                           "%u features want %llu operands and as many results as "
-                           "features, not %u and %u",
-                           count, (unsigned long long)operands, op->operand_count,
-                           op->result_count);
+        return INFER_ERROR(
+            op,
+            "%u features want %llu operands and as many results as features, not %u and %u",
+            count, (unsigned long long)operands, op->operand_count, op->result_count);
     }
     if (!has_array(op, IG_bag_pool, count) || !has_array(op, IG_bag_padding, count) ||
         !has_array(op, IG_bag_last, count) || !has_array(op, IG_bag_empty, count)) {
-        return INFER_ERROR(op, "'pool', 'padding', 'last' and 'empty' have one entry a "
-                               "feature");
+        return INFER_ERROR(
+            op, "'pool', 'padding', 'last' and 'empty' have one entry a feature");
     }
     return IG_OK;
 }
 
 static ig_status check_layout(const ig_op *op, uint32_t operand) {
     const ig_type *type = ig_operand_type(op, operand);
-    int64_t        dim = ig_dim_is_static(type->dims[1]) ? type->dims[1] : 0;
-    ig_row_layout  layout;
+    int64_t dim = ig_dim_is_static(type->dims[1]) ? type->dims[1] : 0;
+    ig_row_layout layout;
     if (!ig_row_layout_of(type->rows, ig_dtypes[type->dtype].bits, dim, &layout)) {
         return INFER_ERROR(op, "operand %u is %s, whose rows cannot be", operand,
                            ig_operand_text(op, operand));
@@ -111,7 +110,7 @@ static ig_status check_layout(const ig_op *op, uint32_t operand) {
 static ig_status check_plain(const ig_op *op, uint32_t operand, ig_pool pool,
                              bool has_to) {
     ig_dtype dtype = (ig_dtype)ig_operand_type(op, operand)->dtype;
-    bool     is_copied = pool == IG_POOL_none && ig_dtype_is_int(dtype) &&
+    bool is_copied = pool == IG_POOL_none && ig_dtype_is_int(dtype) &&
                      ig_dtypes[dtype].bits >= 8;
     if (is_copied && has_to) {
         return INFER_ERROR(op, "rows of integers keep their dtype");
@@ -123,8 +122,8 @@ static ig_status check_plain(const ig_op *op, uint32_t operand, ig_pool pool,
 static ig_status check_table(const ig_op *op, uint32_t operand, ig_pool pool,
                              ig_dtype *out_dtype) {
     const ig_type *type = ig_operand_type(op, operand);
-    ig_dtype       dtype = (ig_dtype)type->dtype;
-    bool           is_matrix = type->kind == IG_TENSOR && type->rank == 2;
+    ig_dtype dtype = (ig_dtype)type->dtype;
+    bool is_matrix = type->kind == IG_TENSOR && type->rank == 2;
     if (!is_matrix && type->kind != IG_TABLE) {
         return INFER_ERROR(op, "operand %u is %s, expected a table or a matrix",
                            operand, ig_operand_text(op, operand));
@@ -147,12 +146,12 @@ static ig_status check_more_tables(const ig_op *op, const ig_bag_feature *featur
     const ig_type *first = ig_operand_type(op, feature->table);
     bool wraps = ig_attr_int(op, IG_bag_negative, IG_NEGATIVE_wrap) == IG_NEGATIVE_wrap;
     if (feature->tables > 1 && (wraps || feature->padding != INT64_MIN)) {
-        return INFER_ERROR(op, "ids of several tables do not count from the end, and "
-                               "none is padding");
+        return INFER_ERROR(
+            op, "ids of several tables do not count from the end, and none is padding");
     }
     for (uint32_t i = 0; feature->tables > 1 && i < feature->tables; i++) {
         const ig_type *next = ig_operand_type(op, feature->table + i);
-        bool           is_alike = next->dims[0] != 0 && next->kind == first->kind &&
+        bool is_alike = next->dims[0] != 0 && next->kind == first->kind &&
                         next->dtype == first->dtype && next->rank == first->rank &&
                         ig_rows_equal(next->rows, first->rows) &&
                         ig_dim_equal(ig_op_module(op), next->dims[1], first->dims[1]) !=
@@ -222,7 +221,7 @@ static ig_status check_weights(const ig_op *op, const ig_bag_feature *feature) {
 static ig_status count_bags(const ig_op *op, const ig_bag_feature *feature,
                             ig_dim *out_bags) {
     ig_module *module = ig_op_module(op);
-    ig_dim     offsets = ig_operand_type(op, feature->begins)->dims[0];
+    ig_dim offsets = ig_operand_type(op, feature->begins)->dims[0];
     if (feature->ends) {
         IG_TRY(ig_check_extent(op, feature->ends, 0, offsets, "the number of begins",
                                &offsets));
@@ -239,14 +238,14 @@ static ig_status count_bags(const ig_op *op, const ig_bag_feature *feature,
 static ig_status infer_feature(const ig_op *op, uint32_t number,
                                const ig_type **out_type) {
     ig_bag_feature feature = ig_bag_feature_at(op, number);
-    ig_dtype       dtype = IG_DT_f32;
+    ig_dtype dtype = IG_DT_f32;
     IG_TRY(check_table(op, feature.table, feature.pool, &dtype));
     IG_TRY(check_more_tables(op, &feature));
     IG_TRY(check_feature(op, number, &feature));
     IG_TRY(check_weights(op, &feature));
     const ig_type *ids = ig_operand_type(op, feature.ids);
-    ig_dim         dims[IG_TENSOR_RANK + 1];
-    uint32_t       rank = 0;
+    ig_dim dims[IG_TENSOR_RANK + 1];
+    uint32_t rank = 0;
     if (feature.begins) {
         IG_TRY(ig_check_rank(op, feature.ids, 1));
         IG_TRY(count_bags(op, &feature, &dims[0]));
@@ -281,14 +280,13 @@ ig_status ig_infer_interact(ig_op *op, const ig_type **out_types) {
     IG_TRY(ig_check_float(op, 0));
     const ig_type *type = ig_operand_type(op, 0);
     const ig_attr *pairs = &op->attrs[IG_interact_pairs];
-    ig_dim         rows = type->dims[1];
+    ig_dim rows = type->dims[1];
     for (uint32_t i = 0; i < pairs->count && ig_dim_is_static(rows); i++) {
         int64_t pair = pairs->as.ints[i];
         if (pair < 0 || (rows == 0 || pair / rows >= rows)) {
-            return INFER_ERROR(op,
-                               "operand 0 is %s, and pair %u is %lld, outside of its "
-                               "rows",
-                               ig_operand_text(op, 0), i, (long long)pair);
+            return INFER_ERROR(
+                op, "operand 0 is %s, and pair %u is %lld, outside of its rows",
+                ig_operand_text(op, 0), i, (long long)pair);
         }
     }
     ig_dim dims[] = { type->dims[0], pairs->count };

@@ -13,7 +13,7 @@ const ig_type *ig_operand_type(const ig_op *op, uint32_t operand) {
 
 static const char *text_of_type(const ig_op *op, const ig_type *type) {
     ig_module *module = ig_op_module(op);
-    ig_writer  writer;
+    ig_writer writer;
     ig_writer_init(&writer, &module->arena);
     ig_print_type(module, type, &writer);
     return writer.data;
@@ -25,7 +25,7 @@ const char *ig_operand_text(const ig_op *op, uint32_t operand) {
 
 static const char *text_of_dim(const ig_op *op, ig_dim dim) {
     ig_module *module = ig_op_module(op);
-    ig_writer  writer;
+    ig_writer writer;
     ig_writer_init(&writer, &module->arena);
     ig_dim_print(module, dim, &writer);
     return writer.data;
@@ -89,11 +89,10 @@ ig_status ig_check_dtype(const ig_op *op, uint32_t operand, ig_dtype dtype) {
 ig_status ig_check_same_dtype(const ig_op *op, uint32_t first, uint32_t last) {
     for (uint32_t i = first + 1; i <= last; i++) {
         if (ig_operand_type(op, i)->dtype != ig_operand_type(op, first)->dtype) {
-            return INFER_ERROR(op,
-                               "operand %u is %s, expected the element type of operand "
-                               "%u, which is %s",
-                               i, ig_operand_text(op, i), first,
-                               ig_operand_text(op, first));
+            return INFER_ERROR(
+                op,
+                "operand %u is %s, expected the element type of operand %u, which is %s",
+                i, ig_operand_text(op, i), first, ig_operand_text(op, first));
         }
     }
     return IG_OK;
@@ -123,7 +122,7 @@ ig_dim ig_dim_precise(const ig_module *module, ig_dim a, ig_dim b) {
 ig_status ig_check_extent(const ig_op *op, uint32_t operand, uint32_t axis,
                           ig_dim expected, const char *what, ig_dim *out_dim) {
     ig_module *module = ig_op_module(op);
-    ig_dim     dim = ig_operand_type(op, operand)->dims[axis];
+    ig_dim dim = ig_operand_type(op, operand)->dims[axis];
     if (ig_dim_equal(module, dim, expected) == IG_NO) {
         return INFER_ERROR(
             op, "operand %u is %s, expected its extent %u to equal %s, %s", operand,
@@ -159,17 +158,17 @@ bool ig_dim_broadcast(ig_module *module, ig_dim a, ig_dim b, ig_dim *out_dim) {
 ig_status ig_check_broadcast(const ig_op *op, uint32_t operand, ig_dim *dims,
                              uint32_t *rank) {
     const ig_type *type = ig_operand_type(op, operand);
-    ig_module     *module = ig_op_module(op);
-    ig_dim         joined[IG_TENSOR_RANK];
-    uint32_t       joined_rank = type->rank > *rank ? type->rank : *rank;
+    ig_module *module = ig_op_module(op);
+    ig_dim joined[IG_TENSOR_RANK];
+    uint32_t joined_rank = type->rank > *rank ? type->rank : *rank;
     if (joined_rank > IG_TENSOR_RANK) {
         return INFER_FAIL(op, IG_LIMIT, "operand %u has more than %d dimensions",
                           operand, IG_TENSOR_RANK);
     }
     for (uint32_t i = 0; i < joined_rank; i++) { /* from the last */
         uint32_t at = joined_rank - 1 - i;
-        ig_dim   a = i < *rank ? dims[*rank - 1 - i] : 1;
-        ig_dim   b = i < type->rank ? type->dims[type->rank - 1 - i] : 1;
+        ig_dim a = i < *rank ? dims[*rank - 1 - i] : 1;
+        ig_dim b = i < type->rank ? type->dims[type->rank - 1 - i] : 1;
         if (!ig_dim_broadcast(module, a, b, &joined[at])) {
             const ig_type *other = ig_type_with_dims(module, type, *rank, dims);
             return INFER_ERROR(op, "operand %u is %s, which does not broadcast with %s",
@@ -194,7 +193,7 @@ static const ig_type *present_type(const ig_op *op, uint32_t result) {
 
 ig_dim ig_result_symbol(const ig_op *op, uint32_t result, uint32_t axis,
                         const char *name) {
-    ig_module     *module = ig_op_module(op);
+    ig_module *module = ig_op_module(op);
     const ig_type *type = present_type(op, result);
     if (type && axis < type->rank && ig_dim_as_symbol(module, type->dims[axis])) {
         return type->dims[axis];

@@ -12,7 +12,7 @@ _Static_assert((int)IG_weight_name == (int)IG_table_name, "one hook serves both 
 
 /* The module knows the type; a `table` may look up a plain matrix too. */
 ig_status ig_infer_weight(ig_op *op, const ig_type **out_types) {
-    const char      *name = ig_attr_str(op, IG_weight_name);
+    const char *name = ig_attr_str(op, IG_weight_name);
     const ig_weight *weight = ig_module_weight(ig_op_module(op), name);
     if (!weight) {
         return INFER_ERROR(op, "the module has no weight or table named '%s'", name);
@@ -31,7 +31,7 @@ ig_status ig_infer_weight(ig_op *op, const ig_type **out_types) {
 
 ig_status ig_infer_dims(ig_op *op, const ig_type **out_types) {
     ig_dim count = op->attrs[IG_dims_values].count;
-    bool   is_scalar = ig_attr_int(op, IG_dims_scalar, 0);
+    bool is_scalar = ig_attr_int(op, IG_dims_scalar, 0);
     if (is_scalar && count != 1) {
         return INFER_ERROR(op, "a scalar has one value, not %lld", (long long)count);
     }
@@ -49,7 +49,7 @@ ig_status ig_infer_run_number(ig_op *op, const ig_type **out_types) {
 
 ig_status ig_infer_random(ig_op *op, const ig_type **out_types) {
     const ig_attr *shape = &op->attrs[IG_random_shape];
-    ig_dtype       dtype = (ig_dtype)ig_attr_int(op, IG_random_dtype, IG_DT_COUNT);
+    ig_dtype dtype = (ig_dtype)ig_attr_int(op, IG_random_dtype, IG_DT_COUNT);
     IG_TRY(ig_check_tensor(op, 0));
     IG_TRY(ig_check_dtype(op, 0, IG_DT_i64));
     IG_TRY(ig_check_rank(op, 0, 0));
@@ -57,9 +57,9 @@ ig_status ig_infer_random(ig_op *op, const ig_type **out_types) {
         return INFER_ERROR(op, "there are no such numbers to draw");
     }
     int64_t kind = ig_attr_int(op, IG_random_kind, 0);
-    bool    is_wide = ig_dtypes[dtype].bits >= (ig_dtype_is_float(dtype) ? 16 : 8);
-    bool    fits = kind == IG_RANDOM_bits ? ig_dtype_is_int(dtype)
-                                          : ig_dtype_is_float(dtype);
+    bool is_wide = ig_dtypes[dtype].bits >= (ig_dtype_is_float(dtype) ? 16 : 8);
+    bool fits = kind == IG_RANDOM_bits ? ig_dtype_is_int(dtype)
+                                       : ig_dtype_is_float(dtype);
     if (!fits || !is_wide) {
         return INFER_FAIL(op, IG_UNSUPPORTED,
                           "numbers of this kind are not drawn as %s",

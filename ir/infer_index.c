@@ -25,8 +25,8 @@ static ig_status give(const ig_op *op, uint32_t rank, const ig_dim *dims,
 ig_status ig_infer_gather(ig_op *op, const ig_type **out_types) {
     IG_TRY(check_index_operands(op));
     const ig_type *x = ig_operand_type(op, 0), *indices = ig_operand_type(op, 1);
-    ig_dim         dims[2 * IG_TENSOR_RANK];
-    uint32_t       axis, rank = 0;
+    ig_dim dims[2 * IG_TENSOR_RANK];
+    uint32_t axis, rank = 0;
     IG_TRY(ig_check_axis(op, ig_attr_int(op, IG_gather_axis, 0), x->rank, &axis));
     for (uint32_t i = 0; i < axis; i++) {
         dims[rank++] = x->dims[i];
@@ -44,7 +44,7 @@ ig_status ig_infer_gather(ig_op *op, const ig_type **out_types) {
 ig_status ig_infer_gather_nd(ig_op *op, const ig_type **out_types) {
     IG_TRY(check_index_operands(op));
     const ig_type *x = ig_operand_type(op, 0), *indices = ig_operand_type(op, 1);
-    int64_t        batch = ig_attr_int(op, IG_gather_nd_batch, 0);
+    int64_t batch = ig_attr_int(op, IG_gather_nd_batch, 0);
     if (batch < 0 || batch >= indices->rank || batch >= x->rank) {
         return INFER_ERROR(op, "%lld batch axes do not fit operands %s and %s",
                            (long long)batch, ig_operand_text(op, 0),
@@ -52,19 +52,19 @@ ig_status ig_infer_gather_nd(ig_op *op, const ig_type **out_types) {
     }
     ig_dim depth = indices->dims[indices->rank - 1];
     if (!ig_dim_is_static(depth)) {
-        return INFER_FAIL(op, IG_UNSUPPORTED,
-                          "operand 1 is %s: with an unknown last extent "
-                          "the result's rank is unknown",
-                          ig_operand_text(op, 1));
+        return INFER_FAIL(
+            op, IG_UNSUPPORTED,
+            "operand 1 is %s: with an unknown last extent the result's rank is unknown",
+            ig_operand_text(op, 1));
     }
     if (depth > x->rank - batch) {
-        return INFER_ERROR(op,
-                           "operand 1 is %s, its last extent passes the %lld axes that "
-                           "it can select in %s",
-                           ig_operand_text(op, 1), (long long)(x->rank - batch),
-                           ig_operand_text(op, 0));
+        return INFER_ERROR(
+            op,
+            "operand 1 is %s, its last extent passes the %lld axes that it can select in %s",
+            ig_operand_text(op, 1), (long long)(x->rank - batch),
+            ig_operand_text(op, 0));
     }
-    ig_dim   dims[2 * IG_TENSOR_RANK];
+    ig_dim dims[2 * IG_TENSOR_RANK];
     uint32_t rank = 0;
     for (uint32_t i = 0; i < batch; i++) {
         IG_TRY(
@@ -86,10 +86,10 @@ static ig_status check_elements(const ig_op *op, uint32_t axis) {
         ig_truth fits = ig_dim_less_equal(ig_op_module(op), indices->dims[i],
                                           x->dims[i]);
         if (i != axis && fits == IG_NO) {
-            return INFER_ERROR(op,
-                               "operand 1 is %s, its extent %u passes that of operand "
-                               "0, which is %s",
-                               ig_operand_text(op, 1), i, ig_operand_text(op, 0));
+            return INFER_ERROR(
+                op,
+                "operand 1 is %s, its extent %u passes that of operand 0, which is %s",
+                ig_operand_text(op, 1), i, ig_operand_text(op, 0));
         }
     }
     return IG_OK;
@@ -98,8 +98,8 @@ static ig_status check_elements(const ig_op *op, uint32_t axis) {
 ig_status ig_infer_gather_elements(ig_op *op, const ig_type **out_types) {
     IG_TRY(check_index_operands(op));
     const ig_type *x = ig_operand_type(op, 0), *indices = ig_operand_type(op, 1);
-    int64_t        wanted = ig_attr_int(op, IG_gather_elements_axis, 0);
-    uint32_t       axis;
+    int64_t wanted = ig_attr_int(op, IG_gather_elements_axis, 0);
+    uint32_t axis;
     IG_TRY(ig_check_rank(op, 1, x->rank));
     IG_TRY(ig_check_axis(op, wanted, x->rank, &axis));
     IG_TRY(check_elements(op, axis));
@@ -113,10 +113,9 @@ ig_status ig_infer_scatter_nd(ig_op *op, const ig_type **out_types) {
     IG_TRY(ig_check_dtype(op, 2, (ig_dtype)x->dtype));
     ig_dim depth = indices->rank ? indices->dims[indices->rank - 1] : -1;
     if (indices->rank == 0 || (ig_dim_is_static(depth) && depth > x->rank)) {
-        return INFER_ERROR(op,
-                           "operand 1 is %s, expected tuples for operand 0, which is "
-                           "%s",
-                           ig_operand_text(op, 1), ig_operand_text(op, 0));
+        return INFER_ERROR(
+            op, "operand 1 is %s, expected tuples for operand 0, which is %s",
+            ig_operand_text(op, 1), ig_operand_text(op, 0));
     }
     if (!ig_dim_is_static(depth)) {
         return INFER_FAIL(op, IG_UNSUPPORTED,
@@ -139,8 +138,8 @@ ig_status ig_infer_scatter_nd(ig_op *op, const ig_type **out_types) {
 ig_status ig_infer_scatter_elements(ig_op *op, const ig_type **out_types) {
     IG_TRY(check_index_operands(op));
     const ig_type *x = ig_operand_type(op, 0), *indices = ig_operand_type(op, 1);
-    int64_t        wanted = ig_attr_int(op, IG_scatter_elements_axis, 0);
-    uint32_t       axis;
+    int64_t wanted = ig_attr_int(op, IG_scatter_elements_axis, 0);
+    uint32_t axis;
     IG_TRY(ig_check_dtype(op, 2, (ig_dtype)x->dtype));
     IG_TRY(ig_check_rank(op, 1, x->rank));
     IG_TRY(ig_check_rank(op, 2, x->rank));

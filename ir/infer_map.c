@@ -43,7 +43,7 @@ static ig_status join(const ig_op *op, ig_dtype dtype, const ig_type **out_type)
     }
     IG_TRY(ig_check_tensors(op));
     IG_TRY(check_class(op));
-    ig_dim   dims[IG_TENSOR_RANK];
+    ig_dim dims[IG_TENSOR_RANK];
     uint32_t rank = 0;
     for (uint32_t i = 0; i < op->operand_count; i++) {
         IG_TRY(ig_check_broadcast(op, i, dims, &rank));
@@ -79,8 +79,7 @@ ig_status ig_infer_nextafter(ig_op *op, const ig_type **out_types) {
     ig_dtype dtype = dtype_of(op, 0);
     if (dtype != IG_DT_f32 && dtype != IG_DT_f64) {
         return INFER_FAIL(op, IG_UNSUPPORTED,
-                          "nextafter is defined on f32 and f64, not "
-                          "on %s",
+                          "nextafter is defined on f32 and f64, not on %s",
                           ig_operand_text(op, 0));
     }
     return ig_infer_broadcast(op, out_types);

@@ -30,13 +30,12 @@ ig_status ig_infer_batch_norm(ig_op *op, const ig_type **out_types) {
 ig_status ig_infer_group_norm(ig_op *op, const ig_type **out_types) {
     IG_TRY(check_channels(op));
     const ig_type *x = ig_operand_type(op, 0);
-    int64_t        groups = ig_attr_int(op, IG_group_norm_groups, 1);
+    int64_t groups = ig_attr_int(op, IG_group_norm_groups, 1);
     if (groups < 1 || op->operand_count == 2 ||
         (ig_dim_is_static(x->dims[1]) && x->dims[1] % groups != 0)) {
         return INFER_ERROR(
             op,
-            "operand 0 is %s, whose channels do not make %lld groups, or "
-            "there is a scale without bias",
+            "operand 0 is %s, whose channels do not make %lld groups, or there is a scale without bias",
             ig_operand_text(op, 0), (long long)groups);
     }
     out_types[0] = x;
@@ -63,7 +62,7 @@ static ig_status join_leading(const ig_op *op, uint32_t operand, uint32_t rank,
 
 static ig_status check_mask(const ig_op *op, ig_dim rows, ig_dim columns) {
     const ig_type *mask = ig_operand_type(op, 3), *q = ig_operand_type(op, 0);
-    bool           is_one[2];
+    bool is_one[2];
     if (mask->dtype != IG_DT_bool && mask->dtype != q->dtype) {
         return INFER_ERROR(op, "operand 3 is %s, expected bool or the elements of %s",
                            ig_operand_text(op, 3), ig_operand_text(op, 0));
@@ -84,8 +83,8 @@ ig_status ig_infer_attention(ig_op *op, const ig_type **out_types) {
     IG_TRY(ig_check_float(op, 0));
     IG_TRY(ig_check_same_dtype(op, 0, 2));
     const ig_type *type[3];
-    ig_dim         dims[IG_TENSOR_RANK];
-    uint32_t       rank = 0;
+    ig_dim dims[IG_TENSOR_RANK];
+    uint32_t rank = 0;
     for (uint32_t i = 0; i < op->operand_count; i++) {
         const ig_type *own = ig_operand_type(op, i);
         rank = own->rank > rank ? own->rank : rank;
@@ -136,7 +135,7 @@ static ig_status check_shape(const ig_op *op, uint32_t operand, uint32_t rank,
 }
 
 static ig_status check_given(const ig_op *op, const layer *l, uint32_t operand) {
-    int64_t    given = ig_attr_int(op, IG_rnn_given, 0);
+    int64_t given = ig_attr_int(op, IG_rnn_given, 0);
     ig_module *module = ig_op_module(op);
     if (given & IG_RNN_lengths) {
         IG_TRY(ig_check_dtype(op, operand, IG_DT_i64));
@@ -153,13 +152,13 @@ static ig_status check_given(const ig_op *op, const layer *l, uint32_t operand) 
 }
 
 static ig_status check_count(const ig_op *op, bool is_lstm) {
-    int64_t  given = ig_attr_int(op, IG_rnn_given, 0);
+    int64_t given = ig_attr_int(op, IG_rnn_given, 0);
     uint32_t count = 6u + is_lstm;
     for (uint32_t bit = 0; bit < 3; bit++) {
         count += (given >> bit & 1) != 0;
     }
     uint32_t results = is_lstm ? 3 : 2;
-    bool     is_odd = given < 0 || given > 7 || (given > 1 && !is_lstm);
+    bool is_odd = given < 0 || given > 7 || (given > 1 && !is_lstm);
     if (is_odd || op->operand_count != count || op->result_count != results) {
         return INFER_ERROR(op, "%u operands and %u results, expected %u and %u",
                            op->operand_count, op->result_count, count, results);
@@ -192,9 +191,9 @@ static ig_status read_layer(const ig_op *op, ig_rnn_cell cell, uint32_t weights,
 
 ig_status ig_infer_rnn(ig_op *op, const ig_type **out_types) {
     ig_rnn_cell cell = (ig_rnn_cell)ig_attr_int(op, IG_rnn_cell, 0);
-    bool        is_lstm = cell == IG_CELL_lstm;
-    uint32_t    weights = is_lstm ? 3 : 2;
-    layer       l;
+    bool is_lstm = cell == IG_CELL_lstm;
+    uint32_t weights = is_lstm ? 3 : 2;
+    layer l;
     IG_TRY(check_count(op, is_lstm));
     IG_TRY(ig_check_tensors(op));
     IG_TRY(ig_check_float(op, 0));
@@ -209,9 +208,9 @@ ig_status ig_infer_rnn(ig_op *op, const ig_type **out_types) {
     IG_TRY(check_shape(op, weights + 2, 1, (ig_dim[]){ l.gates }));
     IG_TRY(check_shape(op, weights + 3, 1, (ig_dim[]){ l.gates }));
     IG_TRY(check_given(op, &l, weights + 4));
-    ig_module     *module = ig_op_module(op);
+    ig_module *module = ig_op_module(op);
     const ig_type *x = ig_operand_type(op, 0);
-    ig_dim         dims[] = { l.time, l.batch, l.outs };
+    ig_dim dims[] = { l.time, l.batch, l.outs };
     out_types[0] = ig_type_with_dims(module, x, 3, dims);
     out_types[1] = ig_type_with_dims(module, x, 2, dims + 1);
     if (is_lstm) {

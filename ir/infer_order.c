@@ -35,8 +35,8 @@ ig_status ig_infer_arg_reduce(ig_op *op, const ig_type **out_types) {
     uint32_t axis, rank = 0;
     IG_TRY(check_along(op, IG_arg_reduce_axis, &axis));
     const ig_type *x = ig_operand_type(op, 0);
-    ig_dim         dims[IG_TENSOR_RANK];
-    bool           keep = ig_attr_int(op, IG_arg_reduce_keep, 0) != 0;
+    ig_dim dims[IG_TENSOR_RANK];
+    bool keep = ig_attr_int(op, IG_arg_reduce_keep, 0) != 0;
     if (x->dims[axis] == 0) {
         return INFER_ERROR(op, "operand 0 is %s: none of no elements is extreme",
                            ig_operand_text(op, 0));
@@ -61,7 +61,7 @@ ig_status ig_infer_sort(ig_op *op, const ig_type **out_types) {
 /* The number of elements that topk gives: of the attribute, or of operand 1. */
 static ig_status topk_count(const ig_op *op, uint32_t axis, ig_dim *out_count) {
     int64_t count;
-    bool    has_attr = ig_attr_is_set(op, IG_topk_k);
+    bool has_attr = ig_attr_is_set(op, IG_topk_k);
     if (has_attr == (op->operand_count > 1)) {
         return INFER_ERROR(op, "topk has k, or it as an operand");
     }
@@ -89,17 +89,16 @@ static ig_status topk_count(const ig_op *op, uint32_t axis, ig_dim *out_count) {
 
 ig_status ig_infer_topk(ig_op *op, const ig_type **out_types) {
     uint32_t axis;
-    ig_dim   count = 0, dims[IG_TENSOR_RANK];
+    ig_dim count = 0, dims[IG_TENSOR_RANK];
     IG_TRY(check_along(op, IG_topk_axis, &axis));
     IG_TRY(topk_count(op, axis, &count));
-    ig_module     *module = ig_op_module(op);
+    ig_module *module = ig_op_module(op);
     const ig_type *x = ig_operand_type(op, 0);
     if (ig_dim_less_equal(module, count, x->dims[axis]) == IG_NO ||
         ig_dim_less_equal(module, 0, count) == IG_NO) {
-        return INFER_ERROR(op,
-                           "operand 0 is %s and has no such number of elements "
-                           "along axis %u",
-                           ig_operand_text(op, 0), axis);
+        return INFER_ERROR(
+            op, "operand 0 is %s and has no such number of elements along axis %u",
+            ig_operand_text(op, 0), axis);
     }
     memcpy(dims, x->dims, x->rank * sizeof *dims);
     dims[axis] = count;
@@ -111,9 +110,9 @@ ig_status ig_infer_topk(ig_op *op, const ig_type **out_types) {
 /* All four results share one symbol. */
 ig_status ig_infer_unique(ig_op *op, const ig_type **out_types) {
     IG_TRY(check_ordered(op, 0));
-    ig_module     *module = ig_op_module(op);
+    ig_module *module = ig_op_module(op);
     const ig_type *x = ig_operand_type(op, 0);
-    ig_dim         dims[IG_TENSOR_RANK], count = ig_result_symbol(op, 1, 0, "unique");
+    ig_dim dims[IG_TENSOR_RANK], count = ig_result_symbol(op, 1, 0, "unique");
     if (!ig_attr_is_set(op, IG_unique_axis)) {
         out_types[0] = ig_type_with_dims(module, x, 1, &count);
         out_types[2] = counts_of(op, ig_type_count(module, x));
@@ -132,7 +131,7 @@ ig_status ig_infer_unique(ig_op *op, const ig_type **out_types) {
 ig_status ig_infer_nonzero(ig_op *op, const ig_type **out_types) {
     IG_TRY(check_ordered(op, 0));
     uint32_t rank = ig_operand_type(op, 0)->rank;
-    ig_dim   dims[] = { ig_result_symbol(op, 0, 0, "nonzero"), rank };
+    ig_dim dims[] = { ig_result_symbol(op, 0, 0, "nonzero"), rank };
     out_types[0] = ig_type_tensor(ig_op_module(op), IG_DT_i64, 2, dims);
     return IG_OK;
 }
@@ -158,7 +157,7 @@ ig_status ig_infer_bucketize(ig_op *op, const ig_type **out_types) {
 
 ig_status ig_infer_cumulate(ig_op *op, const ig_type **out_types) {
     uint32_t axis;
-    int64_t  kind = ig_attr_int(op, IG_cumulate_op, 0);
+    int64_t kind = ig_attr_int(op, IG_cumulate_op, 0);
     IG_TRY(check_along(op, IG_cumulate_axis, &axis));
     if (kind == IG_CUMULATE_logsumexp) {
         IG_TRY(ig_check_float(op, 0));

@@ -34,15 +34,15 @@ static ig_status cover(const ig_op *op, const ig_type *element, uint32_t operand
     IG_TRY(ig_check_tensor(op, operand));
     IG_TRY(ig_check_dtype(op, operand, (ig_dtype)element->dtype));
     if (item->rank != element->rank) {
-        return INFER_FAIL(op, IG_UNSUPPORTED,
-                          "operand %u is %s: sequences of tensors of "
-                          "different ranks are not supported",
-                          operand, ig_operand_text(op, operand));
+        return INFER_FAIL(
+            op, IG_UNSUPPORTED,
+            "operand %u is %s: sequences of tensors of different ranks are not supported",
+            operand, ig_operand_text(op, operand));
     }
     ig_dim dims[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < item->rank; i++) {
         ig_dim dim = element->dims[i];
-        bool   is_any = !ig_dim_is_static(dim);
+        bool is_any = !ig_dim_is_static(dim);
         dims[i] = is_any || dim == item->dims[i] ? dim
                                                  : ig_result_symbol(op, 0, i, "s");
     }
@@ -93,7 +93,7 @@ ig_status ig_infer_seq_at(ig_op *op, const ig_type **out_types) {
     IG_TRY(check_sequence(op, 0));
     IG_TRY(check_position(op, 1));
     const ig_type *element = ig_operand_type(op, 0)->element;
-    ig_dim         dims[IG_TENSOR_RANK];
+    ig_dim dims[IG_TENSOR_RANK];
     take_out(op, element, dims);
     out_types[0] = ig_type_with_dims(ig_op_module(op), element, element->rank, dims);
     return IG_OK;
@@ -109,8 +109,8 @@ ig_status ig_infer_seq_length(ig_op *op, const ig_type **out_types) {
 ig_status ig_infer_seq_concat(ig_op *op, const ig_type **out_types) {
     IG_TRY(check_sequence(op, 0));
     const ig_type *element = ig_operand_type(op, 0)->element;
-    bool           is_stack = ig_attr_int(op, IG_seq_concat_stack, 0);
-    uint32_t       rank = element->rank + is_stack, axis, from = 0;
+    bool is_stack = ig_attr_int(op, IG_seq_concat_stack, 0);
+    uint32_t rank = element->rank + is_stack, axis, from = 0;
     IG_TRY(ig_check_axis(op, ig_attr_int(op, IG_seq_concat_axis, 0), rank, &axis));
     if (rank > IG_TENSOR_RANK) {
         return INFER_FAIL(op, IG_LIMIT, "the result has more than %d dimensions",
@@ -118,9 +118,9 @@ ig_status ig_infer_seq_concat(ig_op *op, const ig_type **out_types) {
     }
     ig_dim dims[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < rank; i++) {
-        bool   is_new = is_stack && i == axis;
+        bool is_new = is_stack && i == axis;
         ig_dim dim = is_new ? -1 : element->dims[from++];
-        bool   is_kept = i != axis && ig_dim_is_static(dim);
+        bool is_kept = i != axis && ig_dim_is_static(dim);
         dims[i] = is_kept ? dim : ig_result_symbol(op, 0, i, "n");
     }
     out_types[0] = ig_type_with_dims(ig_op_module(op), element, rank, dims);
@@ -131,9 +131,9 @@ ig_status ig_infer_seq_concat(ig_op *op, const ig_type **out_types) {
 ig_status ig_infer_split_to_seq(ig_op *op, const ig_type **out_types) {
     IG_TRY(ig_check_tensors(op));
     const ig_type *type = ig_operand_type(op, 0);
-    bool           has_sizes = op->operand_count > 1;
-    bool           is_kept = has_sizes || ig_attr_int(op, IG_split_to_seq_keep, 0);
-    uint32_t       axis, rank = 0;
+    bool has_sizes = op->operand_count > 1;
+    bool is_kept = has_sizes || ig_attr_int(op, IG_split_to_seq_keep, 0);
+    uint32_t axis, rank = 0;
     IG_TRY(
         ig_check_axis(op, ig_attr_int(op, IG_split_to_seq_axis, 0), type->rank, &axis));
     if (has_sizes) {
@@ -153,7 +153,7 @@ ig_status ig_infer_split_to_seq(ig_op *op, const ig_type **out_types) {
             dims[rank++] = piece;
         }
     }
-    ig_module     *module = ig_op_module(op);
+    ig_module *module = ig_op_module(op);
     const ig_type *element = ig_type_with_dims(module, type, rank, dims);
     out_types[0] = sequence_of(op, element);
     return IG_OK;

@@ -28,18 +28,18 @@ ig_status ig_infer_size(ig_op *op, const ig_type **out_types) {
 
 typedef struct wanted_shape {
     uint32_t rank;
-    bool     is_known; /* dims are; else only how many */
-    ig_dim   dims[IG_TENSOR_RANK];
+    bool is_known; /* dims are; else only how many */
+    ig_dim dims[IG_TENSOR_RANK];
 } wanted_shape;
 
 static ig_status read_length(const ig_op *op, uint32_t operand, wanted_shape *out) {
     IG_TRY(ig_check_rank(op, operand, 1));
     ig_dim length = ig_operand_type(op, operand)->dims[0];
     if (!ig_dim_is_static(length)) {
-        return INFER_FAIL(op, IG_UNSUPPORTED,
-                          "operand %u is %s: a shape of unknown length "
-                          "would give a result of unknown rank",
-                          operand, ig_operand_text(op, operand));
+        return INFER_FAIL(
+            op, IG_UNSUPPORTED,
+            "operand %u is %s: a shape of unknown length would give a result of unknown rank",
+            operand, ig_operand_text(op, operand));
     }
     if (length > IG_TENSOR_RANK) {
         return INFER_FAIL(op, IG_LIMIT, "the shape has %lld entries, more than %d",
@@ -97,8 +97,8 @@ static ig_status check_extents(const ig_op *op, const wanted_shape *shape) {
 /* A -1 stands for what is left: the count divided by the other extents. */
 static ig_status resolve_rest(const ig_op *op, ig_dim count, wanted_shape *shape) {
     ig_module *module = ig_op_module(op);
-    ig_dim     others = 1, minus_one = ig_dim_const(module, -1);
-    int64_t    rest = -1;
+    ig_dim others = 1, minus_one = ig_dim_const(module, -1);
+    int64_t rest = -1;
     for (uint32_t i = 0; i < shape->rank; i++) {
         if (shape->dims[i] != minus_one) {
             others = ig_dim_mul(module, others, shape->dims[i]);
@@ -117,9 +117,9 @@ static ig_status resolve_rest(const ig_op *op, ig_dim count, wanted_shape *shape
 
 ig_status ig_infer_reshape(ig_op *op, const ig_type **out_types) {
     IG_TRY(ig_check_tensors(op));
-    ig_module     *module = ig_op_module(op);
+    ig_module *module = ig_op_module(op);
     const ig_type *type = ig_operand_type(op, 0);
-    wanted_shape   shape;
+    wanted_shape shape;
     IG_TRY(read_shape(op, IG_reshape_to, &shape));
     ig_dim count = ig_type_count(module, type);
     if (!shape.is_known) {
@@ -135,10 +135,10 @@ ig_status ig_infer_reshape(ig_op *op, const ig_type **out_types) {
     const ig_type *result = ig_type_with_dims(module, type, shape.rank, shape.dims);
     if (shape.is_known &&
         ig_dim_equal(module, count, ig_type_count(module, result)) == IG_NO) {
-        return INFER_ERROR(op,
-                           "operand 0 is %s, which has not as many elements as the "
-                           "shape asked for",
-                           ig_operand_text(op, 0));
+        return INFER_ERROR(
+            op,
+            "operand 0 is %s, which has not as many elements as the shape asked for",
+            ig_operand_text(op, 0));
     }
     out_types[0] = result;
     return IG_OK;
@@ -155,7 +155,7 @@ static ig_dim expand_unknown(const ig_op *op, uint32_t axis, ig_dim dim) {
 ig_status ig_infer_expand(ig_op *op, const ig_type **out_types) {
     IG_TRY(ig_check_tensors(op));
     const ig_type *type = ig_operand_type(op, 0);
-    wanted_shape   shape;
+    wanted_shape shape;
     IG_TRY(read_shape(op, IG_expand_to, &shape));
     if (shape.is_known) {
         IG_TRY(check_extents(op, &shape));
@@ -164,8 +164,8 @@ ig_status ig_infer_expand(ig_op *op, const ig_type **out_types) {
         uint32_t rank = type->rank > shape.rank ? type->rank : shape.rank;
         for (uint32_t i = 0; i < rank; i++) {
             uint32_t missing = rank - type->rank;
-            ig_dim   dim = i < missing ? 1 : type->dims[i - missing];
-            bool     is_asked = i >= rank - shape.rank;
+            ig_dim dim = i < missing ? 1 : type->dims[i - missing];
+            bool is_asked = i >= rank - shape.rank;
             shape.dims[i] = is_asked ? expand_unknown(op, i, dim) : dim;
         }
         shape.rank = rank;
@@ -180,8 +180,8 @@ ig_status ig_infer_transpose(ig_op *op, const ig_type **out_types) {
     IG_TRY(ig_check_tensor(op, 0));
     const ig_type *type = ig_operand_type(op, 0);
     const ig_attr *perm = &op->attrs[IG_transpose_perm];
-    ig_dim         dims[IG_TENSOR_RANK];
-    uint64_t       seen = 0;
+    ig_dim dims[IG_TENSOR_RANK];
+    uint64_t seen = 0;
     if (perm->count != type->rank || type->rank > IG_TENSOR_RANK) {
         return INFER_ERROR(op, "operand 0 is %s, but the permutation has %u entries",
                            ig_operand_text(op, 0), perm->count);
@@ -203,9 +203,9 @@ ig_status ig_infer_transpose(ig_op *op, const ig_type **out_types) {
 ig_status ig_infer_concat(ig_op *op, const ig_type **out_types) {
     IG_TRY(ig_check_tensors(op));
     IG_TRY(ig_check_same_dtype(op, 0, op->operand_count - 1u));
-    ig_module     *module = ig_op_module(op);
+    ig_module *module = ig_op_module(op);
     const ig_type *type = ig_operand_type(op, 0);
-    uint32_t       axis;
+    uint32_t axis;
     IG_TRY(ig_check_axis(op, ig_attr_int(op, IG_concat_axis, 0), type->rank, &axis));
     ig_dim dims[IG_TENSOR_RANK];
     memcpy(dims, type->dims, type->rank * sizeof *dims);
@@ -227,13 +227,13 @@ ig_status ig_infer_concat(ig_op *op, const ig_type **out_types) {
 ig_status ig_infer_tile(ig_op *op, const ig_type **out_types) {
     IG_TRY(ig_check_tensors(op));
     IG_TRY(ig_check_int(op, 1));
-    ig_module     *module = ig_op_module(op);
+    ig_module *module = ig_op_module(op);
     const ig_type *type = ig_operand_type(op, 0);
     IG_TRY(ig_check_rank(op, 1, 1));
     IG_TRY(ig_check_extent(op, 1, 0, type->rank, "the rank of operand 0", NULL));
     ig_dims_value repeats;
-    bool          is_known = ig_operand_dims(op, 1, type->rank, &repeats);
-    ig_dim        dims[IG_TENSOR_RANK];
+    bool is_known = ig_operand_dims(op, 1, type->rank, &repeats);
+    ig_dim dims[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < type->rank; i++) {
         if (is_known && is_negative(module, repeats.dims[i])) {
             return INFER_ERROR(op, "axis %u is repeated a negative number of times", i);

@@ -23,8 +23,8 @@
 /* `at` counted from the front and clamped; false when its sign is not known. */
 static bool clamp_position(ig_module *module, ig_dim at, ig_dim extent, bool is_forward,
                            ig_dim *out) {
-    ig_dim  low = ig_dim_const(module, is_forward ? 0 : -1);
-    ig_dim  high = is_forward ? extent : ig_dim_sub(module, extent, 1);
+    ig_dim low = ig_dim_const(module, is_forward ? 0 : -1);
+    ig_dim high = is_forward ? extent : ig_dim_sub(module, extent, 1);
     int64_t value, least, most;
     if (ig_dim_constant(module, at, &value) &&
         (value == INT64_MAX || value == INT64_MIN)) {
@@ -80,9 +80,9 @@ enum { STEP_MAX = INT32_MAX };
 
 bool ig_slice_extent(ig_module *module, const ig_slice_ends *ends, ig_dim extent,
                      ig_dim *out_start, ig_dim *out_size) {
-    ig_dim  first, past;
+    ig_dim first, past;
     int64_t step = ends->step;
-    bool    is_forward = step > 0;
+    bool is_forward = step > 0;
     if (slice_constants(module, ends, extent, out_start, out_size)) {
         return true;
     }
@@ -112,7 +112,7 @@ static ig_status map_axes(const ig_op *op, uint32_t rank, int64_t entries,
         entry[i] = -1;
     }
     for (int64_t i = 0; *out_known && i < entries; i++) {
-        int64_t  axis = i;
+        int64_t axis = i;
         uint32_t at;
         if (op->operand_count > AXES &&
             !ig_dim_constant(ig_op_module(op), axes.dims[i], &axis)) {
@@ -149,10 +149,10 @@ static ig_status check_positions(const ig_op *op, uint32_t rank, ig_dim *out_ent
 /* The extent of one axis that is sliced, or a symbol. */
 static ig_status slice_axis(const ig_op *op, uint32_t axis, int64_t entry,
                             ig_dim *dim) {
-    ig_module    *module = ig_op_module(op);
+    ig_module *module = ig_op_module(op);
     ig_dims_value starts, ends, steps;
-    int64_t       step = 1;
-    bool          is_known = ig_operand_dims(op, STARTS, entry + 1, &starts) &&
+    int64_t step = 1;
+    bool is_known = ig_operand_dims(op, STARTS, entry + 1, &starts) &&
                     ig_operand_dims(op, ENDS, entry + 1, &ends);
     if (op->operand_count > STEPS) {
         is_known = ig_operand_dims(op, STEPS, entry + 1, &steps) &&
@@ -179,9 +179,9 @@ static uint32_t count_reachable(const ig_op *op, ig_dim entries, uint32_t rank) 
 }
 
 static ig_status slice_by_operands(const ig_op *op, ig_dim *dims, uint32_t rank) {
-    ig_dim  entries;
+    ig_dim entries;
     int64_t entry[IG_TENSOR_RANK];
-    bool    is_known;
+    bool is_known;
     IG_TRY(check_positions(op, rank, &entries));
     if (!ig_dim_is_static(entries)) {
         is_known = false;
@@ -213,29 +213,28 @@ static bool leaves_axis(ig_module *module, ig_dim start, ig_dim size, int64_t st
                         ig_dim extent) {
     ig_dim span = ig_dim_mul(module, ig_dim_sub(module, size, 1),
                              ig_dim_const(module, step));
-    bool   has_elements = ig_dim_less_equal(module, 1, size) == IG_YES;
-    bool   is_unfit = is_outside(module, start, extent) ||
+    bool has_elements = ig_dim_less_equal(module, 1, size) == IG_YES;
+    bool is_unfit = is_outside(module, start, extent) ||
                     is_outside(module, ig_dim_add(module, start, span), extent);
     return step == 0 || (has_elements && is_unfit) ||
            ig_dim_less_equal(module, 0, size) == IG_NO;
 }
 
 static ig_status slice_by_sizes(const ig_op *op, ig_dim *dims, uint32_t rank) {
-    ig_module     *module = ig_op_module(op);
+    ig_module *module = ig_op_module(op);
     const ig_attr *starts = &op->attrs[IG_slice_starts],
                   *sizes = &op->attrs[IG_slice_sizes];
     const ig_attr *steps = &op->attrs[IG_slice_steps];
-    bool           has_steps = ig_attr_is_set(op, IG_slice_steps);
+    bool has_steps = ig_attr_is_set(op, IG_slice_steps);
     if (!ig_attr_is_set(op, IG_slice_starts) || starts->count != rank ||
         sizes->count != rank || (has_steps && steps->count != rank)) {
-        return INFER_ERROR(op,
-                           "operand 0 is %s, expected a start, size and step for each "
-                           "of its axes",
-                           ig_operand_text(op, 0));
+        return INFER_ERROR(
+            op, "operand 0 is %s, expected a start, size and step for each of its axes",
+            ig_operand_text(op, 0));
     }
     for (uint32_t i = 0; i < rank; i++) {
         int64_t step = has_steps ? steps->as.ints[i] : 1;
-        ig_dim  start = starts->as.dims[i], size = sizes->as.dims[i];
+        ig_dim start = starts->as.dims[i], size = sizes->as.dims[i];
         if (leaves_axis(module, start, size, step, dims[i])) {
             return INFER_ERROR(op,
                                "operand 0 is %s, and the slice leaves its extent %u",
@@ -249,7 +248,7 @@ static ig_status slice_by_sizes(const ig_op *op, ig_dim *dims, uint32_t rank) {
 ig_status ig_infer_slice(ig_op *op, const ig_type **out_types) {
     IG_TRY(ig_check_tensors(op));
     const ig_type *type = ig_operand_type(op, 0);
-    ig_dim         dims[IG_TENSOR_RANK];
+    ig_dim dims[IG_TENSOR_RANK];
     memcpy(dims, type->dims, type->rank * sizeof *dims);
     bool has_sizes = ig_attr_is_set(op, IG_slice_sizes);
     if (has_sizes && op->operand_count > 1) {
@@ -269,22 +268,20 @@ ig_status ig_infer_insert(ig_op *op, const ig_type **out_types) {
     const ig_type *x = ig_operand_type(op, 0), *y = ig_operand_type(op, 1);
     const ig_attr *starts = &op->attrs[IG_insert_starts];
     const ig_attr *steps = &op->attrs[IG_insert_steps];
-    bool           has_steps = ig_attr_is_set(op, IG_insert_steps);
+    bool has_steps = ig_attr_is_set(op, IG_insert_steps);
     IG_TRY(ig_check_rank(op, 1, x->rank));
     if (starts->count != x->rank || (has_steps && steps->count != x->rank)) {
-        return INFER_ERROR(op,
-                           "operand 0 is %s, expected a start and step for each "
-                           "of its axes",
-                           ig_operand_text(op, 0));
+        return INFER_ERROR(
+            op, "operand 0 is %s, expected a start and step for each of its axes",
+            ig_operand_text(op, 0));
     }
     for (uint32_t i = 0; i < x->rank; i++) {
         int64_t step = has_steps ? steps->as.ints[i] : 1;
         if (leaves_axis(ig_op_module(op), starts->as.dims[i], y->dims[i], step,
                         x->dims[i])) {
-            return INFER_ERROR(op,
-                               "operand 1 is %s and leaves operand 0, which is %s, "
-                               "along axis %u",
-                               ig_operand_text(op, 1), ig_operand_text(op, 0), i);
+            return INFER_ERROR(
+                op, "operand 1 is %s and leaves operand 0, which is %s, along axis %u",
+                ig_operand_text(op, 1), ig_operand_text(op, 0), i);
         }
     }
     out_types[0] = x;
@@ -296,12 +293,12 @@ ig_status ig_infer_insert(ig_op *op, const ig_type **out_types) {
 static ig_status pad_axis(const ig_op *op, uint32_t axis, ig_dim before, ig_dim after,
                           ig_dim *dim) {
     ig_module *module = ig_op_module(op);
-    ig_dim     padded = ig_dim_add(module, *dim, ig_dim_add(module, before, after));
+    ig_dim padded = ig_dim_add(module, *dim, ig_dim_add(module, before, after));
     if (ig_dim_less_equal(module, 0, padded) == IG_NO) {
-        return INFER_ERROR(op,
-                           "operand 0 is %s, and padding leaves less than nothing of "
-                           "its extent %u",
-                           ig_operand_text(op, 0), axis);
+        return INFER_ERROR(
+            op,
+            "operand 0 is %s, and padding leaves less than nothing of its extent %u",
+            ig_operand_text(op, 0), axis);
     }
     *dim = padded;
     return IG_OK;
@@ -311,10 +308,9 @@ static ig_status pad_by_attributes(const ig_op *op, ig_dim *dims, uint32_t rank)
     const ig_attr *before = &op->attrs[IG_pad_before],
                   *after = &op->attrs[IG_pad_after];
     if (before->count != rank || after->count != rank || op->operand_count > 2) {
-        return INFER_ERROR(op,
-                           "operand 0 is %s, expected padding before and after each of "
-                           "its axes",
-                           ig_operand_text(op, 0));
+        return INFER_ERROR(
+            op, "operand 0 is %s, expected padding before and after each of its axes",
+            ig_operand_text(op, 0));
     }
     for (uint32_t i = 0; i < rank; i++) {
         IG_TRY(pad_axis(op, i, before->as.dims[i], after->as.dims[i], &dims[i]));
@@ -347,8 +343,8 @@ static ig_status count_padded(const ig_op *op, uint32_t rank, uint32_t *out_coun
 }
 
 static ig_status pad_by_operands(const ig_op *op, ig_dim *dims, uint32_t rank) {
-    uint32_t      count;
-    bool          is_known;
+    uint32_t count;
+    bool is_known;
     ig_dims_value pads, axes = { 0 };
     IG_TRY(ig_check_int(op, PADS));
     IG_TRY(ig_check_rank(op, PADS, 1));
@@ -360,7 +356,7 @@ static ig_status pad_by_operands(const ig_op *op, ig_dim *dims, uint32_t rank) {
         dims[i] = ig_result_symbol(op, 0, i, "n");
     }
     for (uint32_t i = 0; is_known && i < count; i++) {
-        int64_t  axis = i;
+        int64_t axis = i;
         uint32_t at;
         if (has_axes && !ig_dim_constant(ig_op_module(op), axes.dims[i], &axis)) {
             return INFER_FAIL(op, IG_UNSUPPORTED, "the axes to pad are not known");
@@ -374,9 +370,9 @@ static ig_status pad_by_operands(const ig_op *op, ig_dim *dims, uint32_t rank) {
 ig_status ig_infer_pad(ig_op *op, const ig_type **out_types) {
     IG_TRY(ig_check_tensors(op));
     const ig_type *type = ig_operand_type(op, 0);
-    ig_dim         dims[IG_TENSOR_RANK];
+    ig_dim dims[IG_TENSOR_RANK];
     memcpy(dims, type->dims, type->rank * sizeof *dims);
-    bool     by_attributes = ig_attr_is_set(op, IG_pad_before);
+    bool by_attributes = ig_attr_is_set(op, IG_pad_before);
     uint32_t value = by_attributes ? 1 : VALUE;
     if (by_attributes != ig_attr_is_set(op, IG_pad_after) ||
         (!by_attributes && op->operand_count < 2)) {
@@ -408,9 +404,9 @@ static bool is_at_least(const ig_module *module, ig_dim dim, int64_t least) {
 /* A step L that divides the span B*L as a whole: B, since a step of 0 is an error. */
 static bool range_of_multiples(const ig_op *op, ig_dim start, ig_dim limit,
                                ig_dim *out_count) {
-    ig_module    *module = ig_op_module(op);
+    ig_module *module = ig_op_module(op);
     ig_dims_value step;
-    ig_dim        span = ig_dim_sub(module, limit, start);
+    ig_dim span = ig_dim_sub(module, limit, start);
     return ig_operand_dims(op, 2, 1, &step) && is_at_least(module, step.dims[0], 0) &&
            is_at_least(module, span, 0) &&
            ig_dim_divide(module->dims, span, step.dims[0], out_count);
@@ -418,9 +414,9 @@ static bool range_of_multiples(const ig_op *op, ig_dim start, ig_dim limit,
 
 /* max(0, ceil((limit - start) / step)) of expressions with a constant step. */
 static bool range_of_dims(const ig_op *op, ig_dim *out_count) {
-    ig_module    *module = ig_op_module(op);
+    ig_module *module = ig_op_module(op);
     ig_dims_value start, limit;
-    int64_t       step, from, to;
+    int64_t step, from, to;
     if (!ig_operand_dims(op, 0, 1, &start) || !ig_operand_dims(op, 1, 1, &limit)) {
         return false;
     }
@@ -446,7 +442,7 @@ static bool range_of_dims(const ig_op *op, ig_dim *out_count) {
 }
 
 int64_t ig_range_count_ints(int64_t start, int64_t limit, int64_t step) {
-    bool     is_empty = step > 0 ? limit <= start : limit >= start;
+    bool is_empty = step > 0 ? limit <= start : limit >= start;
     uint64_t span = step > 0 ? (uint64_t)limit - (uint64_t)start
                              : (uint64_t)start - (uint64_t)limit;
     uint64_t count = is_empty ? 0 : count_steps(span, step);
@@ -487,8 +483,8 @@ ig_status ig_infer_range(ig_op *op, const ig_type **out_types) {
                            ig_operand_text(op, 0));
     }
     ig_dim count;
-    bool   is_known = ig_dtype_is_float(dtype) ? range_of_floats(op, &count)
-                                               : range_of_dims(op, &count);
+    bool is_known = ig_dtype_is_float(dtype) ? range_of_floats(op, &count)
+                                             : range_of_dims(op, &count);
     if (!is_known) {
         count = ig_result_symbol(op, 0, 0, "n");
     }

@@ -7,7 +7,7 @@
 
 /* start:end:step, and step is not 0. */
 typedef struct ig_slice_ends {
-    ig_dim  start, end;
+    ig_dim start, end;
     int64_t step;
 } ig_slice_ends;
 

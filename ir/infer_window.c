@@ -23,8 +23,8 @@ static ig_status check_conv_operands(const ig_op *op) {
 /* Channels of x and w agree with the group; *out_channels are the result's. */
 static ig_status check_channels(const ig_op *op, ig_dim *out_channels) {
     ig_module *module = ig_op_module(op);
-    int64_t    group = ig_attr_int(op, IG_conv_group, 1), count;
-    bool       is_transposed = ig_attr_int(op, IG_conv_transposed, 0) != 0;
+    int64_t group = ig_attr_int(op, IG_conv_group, 1), count;
+    bool is_transposed = ig_attr_int(op, IG_conv_transposed, 0) != 0;
     if (group < 1) {
         return INFER_ERROR(op, "group is %lld", (long long)group);
     }
@@ -34,10 +34,9 @@ static ig_status check_channels(const ig_op *op, ig_dim *out_channels) {
     ig_dim whole = is_transposed ? first : ig_dim_mul(module, second, groups);
     IG_TRY(ig_check_extent(op, 0, 1, whole, "the channels of the weights", NULL));
     if (ig_dim_constant(module, first, &count) && count % group != 0) {
-        return INFER_ERROR(op,
-                           "operand 1 is %s, whose extent 0 is not a multiple of "
-                           "the group, %lld",
-                           ig_operand_text(op, 1), (long long)group);
+        return INFER_ERROR(
+            op, "operand 1 is %s, whose extent 0 is not a multiple of the group, %lld",
+            ig_operand_text(op, 1), (long long)group);
     }
     *out_channels = is_transposed ? ig_dim_mul(module, second, groups) : first;
     if (op->operand_count > 2) {
@@ -59,10 +58,10 @@ static ig_status check_result_extent(const ig_op *op, uint32_t axis, ig_dim dim)
 
 ig_status ig_infer_conv(ig_op *op, const ig_type **out_types) {
     IG_TRY(check_conv_operands(op));
-    ig_module     *module = ig_op_module(op);
+    ig_module *module = ig_op_module(op);
     const ig_type *x = ig_operand_type(op, 0), *w = ig_operand_type(op, 1);
-    bool           is_transposed = ig_attr_int(op, IG_conv_transposed, 0) != 0;
-    ig_dim         dims[IG_WINDOW_RANK + 2] = { x->dims[0] };
+    bool is_transposed = ig_attr_int(op, IG_conv_transposed, 0) != 0;
+    ig_dim dims[IG_WINDOW_RANK + 2] = { x->dims[0] };
     IG_TRY(ig_window_check(op, &conv_slots, x->rank - 2));
     IG_TRY(check_channels(op, &dims[1]));
     for (uint32_t d = 2; d < x->rank; d++) {
@@ -100,7 +99,7 @@ static ig_status check_numbers(const ig_op *op) {
 static ig_status pool_dims(const ig_op *op, const ig_window_slots *slots,
                            uint32_t kernel, bool ceil_mode, ig_dim *dims) {
     IG_TRY(check_numbers(op));
-    ig_module     *module = ig_op_module(op);
+    ig_module *module = ig_op_module(op);
     const ig_type *x = ig_operand_type(op, 0);
     const ig_attr *sizes = &op->attrs[kernel];
     IG_TRY(ig_window_check(op, slots, x->rank - 2));
@@ -125,7 +124,7 @@ static ig_status pool_dims(const ig_op *op, const ig_window_slots *slots,
 
 ig_status ig_infer_pool(ig_op *op, const ig_type **out_types) {
     ig_dim dims[IG_WINDOW_RANK + 2];
-    bool   ceil_mode = ig_attr_int(op, IG_pool_ceil_mode, 0) != 0;
+    bool ceil_mode = ig_attr_int(op, IG_pool_ceil_mode, 0) != 0;
     IG_TRY(pool_dims(op, &pool_slots, IG_pool_kernel, ceil_mode, dims));
     const ig_type *x = ig_operand_type(op, 0);
     if (ig_attr_int(op, IG_pool_op, 0) == IG_WINDOW_average) {
@@ -140,7 +139,7 @@ ig_status ig_infer_pool(ig_op *op, const ig_type **out_types) {
 
 ig_status ig_infer_pool_indices(ig_op *op, const ig_type **out_types) {
     ig_dim dims[IG_WINDOW_RANK + 2];
-    bool   ceil_mode = ig_attr_int(op, IG_pool_indices_ceil_mode, 0) != 0;
+    bool ceil_mode = ig_attr_int(op, IG_pool_indices_ceil_mode, 0) != 0;
     IG_TRY(pool_dims(op, &index_slots, IG_pool_indices_kernel, ceil_mode, dims));
     uint32_t rank = ig_operand_type(op, 0)->rank;
     out_types[0] = ig_type_tensor(ig_op_module(op), IG_DT_i64, rank, dims);

@@ -44,11 +44,11 @@ enum { FEW_OPERANDS = 8 };
 static ig_status fold_into(ig_run *run, const ig_op *op, ig_cell *cell,
                            const ig_tensor **in) {
     ig_tensor *out = NULL;
-    ig_eval    eval = { .arena = &cell->arena,
-                        .scratch = &run->scratch,
-                        .context = run->context,
-                        .symbols = run->symbols,
-                        .symbol_count = run->symbol_count };
+    ig_eval eval = { .arena = &cell->arena,
+                     .scratch = &run->scratch,
+                     .context = run->context,
+                     .symbols = run->symbols,
+                     .symbol_count = run->symbol_count };
     IG_TRY(ig_cell_tensors(run, cell, op->result_count, &out));
     for (uint32_t i = 0; i < op->operand_count; i++) {
         in[i] = operand_of(run, op, i);
@@ -69,7 +69,7 @@ static ig_status fold_into(ig_run *run, const ig_op *op, ig_cell *cell,
 
 static ig_status run_fold(ig_run *run, const ig_op *op) {
     const ig_tensor *few[FEW_OPERANDS], **in = few;
-    ig_cell         *cell;
+    ig_cell *cell;
     if (!ig_ops[op->code].fold) {
         return fail(run, op, IG_UNSUPPORTED, "the interpreter cannot run this op");
     }
@@ -87,8 +87,8 @@ static ig_status run_fold(ig_run *run, const ig_op *op) {
 
 static ig_status compute_recipes(ig_run *run, const ig_op *op) {
     const ig_graph *graph = ig_module_graph(run->module, "weights");
-    const ig_op    *ret = graph ? graph->body.last : NULL;
-    ig_tensor      *results;
+    const ig_op *ret = graph ? graph->body.last : NULL;
+    ig_tensor *results;
     if (!ret || graph == run->graph || graph->body.arg_count > 0) {
         return fail(run, op, IG_INVALID,
                     "the module has no graph @weights to compute it");
@@ -225,19 +225,19 @@ static ig_status run_fused(ig_run *run, const ig_op *op) {
 /* ---- loop ---- */
 
 typedef struct loop {
-    ig_cell     *cell; /* of these lists */
-    uint32_t     carried, scans;
-    int64_t      trips;   /* done */
-    ig_slot     *args;    /* i, cond, carried… */
-    body_results yields;  /* cond, carried…, scanned… of the last trip */
-    ig_slot     *scanned; /* trip by trip, `scans` each */
-    int64_t      room;    /* trips that `scanned` has room for */
+    ig_cell *cell; /* of these lists */
+    uint32_t carried, scans;
+    int64_t trips;       /* done */
+    ig_slot *args;       /* i, cond, carried… */
+    body_results yields; /* cond, carried…, scanned… of the last trip */
+    ig_slot *scanned;    /* trip by trip, `scans` each */
+    int64_t room;        /* trips that `scanned` has room for */
 } loop;
 
 /* A scalar in a cell of its own. */
 static ig_status make_scalar(ig_run *run, const ig_op *op, ig_dtype dtype,
                              int64_t value, ig_slot *out) {
-    ig_cell   *cell;
+    ig_cell *cell;
     ig_tensor *tensor;
     IG_TRY(ig_cell_create(run, &cell));
     ig_status status = ig_cell_tensors(run, cell, 1, &tensor);
@@ -256,7 +256,7 @@ static ig_status make_scalar(ig_run *run, const ig_op *op, ig_dtype dtype,
 
 static ig_status keep_scanned(ig_run *run, loop *l) {
     if (l->trips == l->room) {
-        int64_t  room = l->room ? 2 * l->room : 16;
+        int64_t room = l->room ? 2 * l->room : 16;
         ig_slot *grown;
         if (room * l->scans > UINT32_MAX) {
             return ig_error(&run->context->diag, IG_LIMIT, NULL,
@@ -320,8 +320,8 @@ static ig_status scanned_extents(ig_run *run, const ig_op *op, const loop *l,
 static ig_status stack_into(ig_run *run, const ig_op *op, const loop *l,
                             uint32_t number, ig_cell *cell) {
     ig_tensor shape, *out;
-    int64_t   dims[IG_TENSOR_RANK] = { l->trips };
-    ig_eval   eval = { .arena = &cell->arena, .context = run->context };
+    int64_t dims[IG_TENSOR_RANK] = { l->trips };
+    ig_eval eval = { .arena = &cell->arena, .context = run->context };
     IG_TRY(scanned_extents(run, op, l, number, &shape));
     memcpy(dims + 1, shape.dims, shape.rank * sizeof *dims);
     IG_TRY(ig_cell_tensors(run, cell, 1, &out));
@@ -334,8 +334,7 @@ static ig_status stack_into(ig_run *run, const ig_op *op, const loop *l,
         }
         if (!is_equal) {
             return fail(run, op, IG_INVALID,
-                        "a scanned value changes its extents from trip "
-                        "to trip");
+                        "a scanned value changes its extents from trip to trip");
         }
         ig_span_copy(out, t * item->count, item, 0, item->count);
     }
@@ -471,7 +470,7 @@ static ig_status run_graph(ig_run *run, const ig_tensor *inputs, ig_arena *arena
 
 ig_status ig_interpret(const ig_graph *graph, const ig_tensor *inputs, ig_arena *arena,
                        ig_tensor *out_outputs) {
-    ig_run    run;
+    ig_run run;
     ig_status status = ig_run_init(&run, graph);
     if (status == IG_OK) {
         status = run_graph(&run, inputs, arena, out_outputs);
@@ -483,13 +482,13 @@ ig_status ig_interpret(const ig_graph *graph, const ig_tensor *inputs, ig_arena 
 ig_status ig_evaluate_op(const ig_op *op, const ig_tensor *const *in, ig_arena *arena,
                          ig_tensor *out) {
     ig_context *context = ig_op_module(op)->context;
-    ig_arena    scratch;
+    ig_arena scratch;
     if (!ig_ops[op->code].fold) {
         return ig_error(&context->diag, IG_INTERNAL, ig_op_location(op),
                         "%s: cannot be evaluated on its own", ig_ops[op->code].name);
     }
     ig_arena_init(&scratch, &context->budget);
-    ig_eval   eval = { .arena = arena, .scratch = &scratch, .context = context };
+    ig_eval eval = { .arena = arena, .scratch = &scratch, .context = context };
     ig_status status = ig_ops[op->code].fold(&eval, op, in, out);
     ig_arena_fini(&scratch);
     return status;

@@ -25,7 +25,7 @@ void ig_run_unbind(ig_run *run, uint32_t count) {
 
 typedef struct readiness {
     const ig_run *run;
-    bool          is_ready;
+    bool is_ready;
 } readiness;
 
 static void look_at_symbol(void *user, uint32_t symbol) {
@@ -46,7 +46,7 @@ bool ig_run_dim(const ig_run *run, ig_dim dim, int64_t *out_value) {
  * mention earlier symbols only. */
 static void bind_defined(ig_run *run) {
     for (uint32_t i = 0; run->has_defined && i < run->symbol_count; i++) {
-        ig_dim  defined = ig_symbol_at(run->module, i)->defined;
+        ig_dim defined = ig_symbol_at(run->module, i)->defined;
         int64_t value;
         if (defined && run->symbols[i] == IG_SYMBOL_UNBOUND &&
             ig_run_dim(run, defined, &value)) {
@@ -104,7 +104,7 @@ static bool has_kind(const ig_type *type, const ig_tensor *tensor) {
 
 /* "f32[3, 13]", cut where it does not fit; of a sequence, the first item. */
 static void describe(const ig_tensor *tensor, char *text, size_t size) {
-    bool   is_host = tensor->kind == IG_SEQUENCE || tensor->kind == IG_OPTIONAL;
+    bool is_host = tensor->kind == IG_SEQUENCE || tensor->kind == IG_OPTIONAL;
     size_t at = 0;
     if (is_host) {
         at = (size_t)snprintf(text, size, "a sequence of %lld items%s",
@@ -128,8 +128,8 @@ static void describe(const ig_tensor *tensor, char *text, size_t size) {
 /* Results of infer hooks are our own promise; other types came with the graph. */
 ig_status ig_run_check_result(ig_run *run, const ig_op *op, const ig_value *value,
                               const ig_tensor *tensor) {
-    char      given[256];
-    int64_t   expected;
+    char given[256];
+    int64_t expected;
     ig_status status = ig_ops[op->code].infer ? IG_INTERNAL : IG_INVALID;
     if (!has_kind(value->type, tensor)) {
         describe(tensor, given, sizeof given);
@@ -155,7 +155,7 @@ ig_status ig_run_check_result(ig_run *run, const ig_op *op, const ig_value *valu
 
 static const char *input_name(const ig_run *run, uint32_t index) {
     const char *const *names = run->graph->arg_names;
-    const char        *name = names ? names[index] : run->graph->body.args[index]->name;
+    const char *name = names ? names[index] : run->graph->body.args[index]->name;
     return name ? name : "?";
 }
 
@@ -176,7 +176,7 @@ static const char *origin_of(const ig_run *run, ig_dim dim) {
 static ig_status wrong_extent(ig_run *run, uint32_t index, const ig_tensor *tensor,
                               int64_t axis, int64_t expected) {
     const char *text;
-    ig_dim      dim = run->graph->body.args[index]->type->dims[axis];
+    ig_dim dim = run->graph->body.args[index]->type->dims[axis];
     print_dim(run, dim, &run->module->arena, &text);
     if (ig_dim_is_static(dim)) {
         return ig_error(&run->context->diag, IG_INVALID, NULL,
@@ -195,7 +195,7 @@ static ig_status wrong_extent(ig_run *run, uint32_t index, const ig_tensor *tens
 static ig_status check_symbols(ig_run *run, uint32_t index, const ig_type *type) {
     for (uint32_t i = 0; i < type->rank; i++) {
         const ig_symbol *symbol = ig_dim_as_symbol(run->module, type->dims[i]);
-        int64_t          value;
+        int64_t value;
         if (!symbol || !ig_run_dim(run, type->dims[i], &value)) {
             continue;
         }
@@ -275,9 +275,9 @@ ig_status ig_run_bind_inputs(ig_run *run, const ig_tensor *inputs) {
 ig_status ig_run_check_guard(ig_run *run, const ig_op *guard) {
     ig_dim left = guard->attrs[IG_guard_left].as.i,
            right = guard->attrs[IG_guard_right].as.i;
-    bool        is_equal = ig_attr_int(guard, IG_guard_test, 0) == 0;
+    bool is_equal = ig_attr_int(guard, IG_guard_test, 0) == 0;
     const char *message = ig_attr_str(guard, IG_guard_message);
-    int64_t     a, b;
+    int64_t a, b;
     if (!ig_run_dim(run, left, &a) || !ig_run_dim(run, right, &b)) {
         return ig_error(&run->context->diag, IG_INVALID, ig_op_location(guard),
                         "guard: an extent has no value here: no input gives it one");
@@ -295,7 +295,7 @@ ig_status ig_run_check_guard(ig_run *run, const ig_op *guard) {
 }
 
 ig_status ig_run_bind_symbols(ig_run *run, const ig_op *op) {
-    const ig_attr   *symbols = &op->attrs[IG_bind_symbols];
+    const ig_attr *symbols = &op->attrs[IG_bind_symbols];
     const ig_tensor *vector = ig_run_slot(run, op->operands[0].value)->tensor;
     if (vector->kind != IG_TENSOR || vector->count != (int64_t)symbols->count) {
         return ig_error(&run->context->diag, IG_INVALID, ig_op_location(op),
@@ -303,11 +303,11 @@ ig_status ig_run_bind_symbols(ig_run *run, const ig_op *op) {
                         symbols->count);
     }
     for (uint32_t i = 0; i < symbols->count; i++) {
-        uint32_t         index = ig_symbol_index(run->module, symbols->as.dims[i]);
+        uint32_t index = ig_symbol_index(run->module, symbols->as.dims[i]);
         const ig_symbol *symbol = ig_symbol_at(run->module, index);
-        int64_t          value = ig_tensor_get_i64(vector, i);
-        bool             is_new = run->symbols[index] == IG_SYMBOL_UNBOUND;
-        bool             is_apart = !is_new && run->symbols[index] != value;
+        int64_t value = ig_tensor_get_i64(vector, i);
+        bool is_new = run->symbols[index] == IG_SYMBOL_UNBOUND;
+        bool is_apart = !is_new && run->symbols[index] != value;
         if (value < symbol->min || value > symbol->max || is_apart) {
             return ig_error(&run->context->diag, IG_INVALID, ig_op_location(op),
                             "%s: %lld cannot be %s",

@@ -95,7 +95,7 @@ static ig_status make_buffers(ig_kernel_run *run) {
     for (uint32_t i = 0; i < body->arg_count; i++) {
         if (body->args[i]->type->kind == IG_BUFFER) {
             const ig_kernel_buffer *buffer = &run->call->buffers[run->buffer_count++];
-            char                   *what;
+            char *what;
             IG_TRY(ig_kernel_alloc(run, 32, 1, &what));
             snprintf(what, 32, "buffer %u", i);
             IG_TRY(ig_region_init(run, &run->buffers[i], what, buffer->data,
@@ -108,7 +108,7 @@ static ig_status make_buffers(ig_kernel_run *run) {
 
 static void give_arguments(ig_kernel_run *run, const ig_kernel_thread *thread) {
     const ig_block *body = &run->kernel->body;
-    uint32_t        params = 0;
+    uint32_t params = 0;
     for (uint32_t i = 0; i < body->arg_count; i++) {
         if (body->args[i]->type->kind == IG_BUFFER) {
             ig_place place = { &run->buffers[i], 0 };
@@ -235,14 +235,14 @@ static void give_yields(ig_kernel_thread *thread, const ig_op *owner, bool to_ar
     for (uint32_t i = 0; i < owner->result_count; i++) {
         const ig_value *to = to_args ? owner->bodies[0]->args[1 + i]
                                      : &owner->results[i];
-        int64_t         size = ig_kernel_size(to->type);
+        int64_t size = ig_kernel_size(to->type);
         memcpy(ig_kernel_value(thread, to), from, (size_t)size);
         from += (size + 15) & ~(int64_t)15;
     }
 }
 
 static ig_status run_yield(ig_kernel_thread *thread, const ig_op *op) {
-    ig_frame    *frame = top(thread);
+    ig_frame *frame = top(thread);
     const ig_op *owner = frame->owner;
     if (!owner || op->operand_count != owner->result_count) {
         return ig_kernel_error(thread, op, "yields %u values where %u are wanted",
@@ -291,7 +291,7 @@ static ig_kernel_fn function_of(const ig_op *op) {
 }
 
 static ig_status run_step(ig_kernel_thread *thread) {
-    ig_frame    *frame = top(thread);
+    ig_frame *frame = top(thread);
     const ig_op *op = frame->next;
     if (!op) {
         return ig_error(&thread->run->context->diag, IG_INTERNAL, NULL,
@@ -322,9 +322,8 @@ static ig_status run_epoch(ig_kernel_run *run, bool *out_more) {
         }
         if (thread->is_done != first->is_done || thread->barrier != first->barrier) {
             const ig_op *at = thread->barrier ? thread->barrier : first->barrier;
-            return ig_kernel_error(thread, at,
-                                   "threads part ways: not all of them meet "
-                                   "this barrier");
+            return ig_kernel_error(
+                thread, at, "threads part ways: not all of them meet this barrier");
         }
     }
     *out_more = !first->is_done;

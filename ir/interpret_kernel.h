@@ -12,19 +12,19 @@
 #include "ir/ops.h"
 
 typedef struct ig_kernel_buffer {
-    void   *data;
+    void *data;
     int64_t bytes;
 } ig_kernel_buffer;
 
 typedef struct ig_kernel_call {
     const ig_kernel_buffer *buffers; /* one a buffer argument, in order */
-    const int64_t          *params;  /* one an i64 argument, in order */
-    int64_t                 tile_begin, tile_end;
-    int64_t                 scratch_bytes;
-    uint32_t                threads; /* of a block; 1 on CPUs */
-    bool                    check_races;
+    const int64_t *params;           /* one an i64 argument, in order */
+    int64_t tile_begin, tile_end;
+    int64_t scratch_bytes;
+    uint32_t threads; /* of a block; 1 on CPUs */
+    bool check_races;
     /* Out: the least report, when `reported`. */
-    bool    reported;
+    bool reported;
     int64_t report_operand, report_position, report_value;
 } ig_kernel_call;
 

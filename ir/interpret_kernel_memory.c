@@ -18,7 +18,7 @@
 ig_status ig_kernel_alloc(ig_kernel_run *run, int64_t count, size_t size,
                           void *out_memory) {
     size_t bytes;
-    void  *memory = NULL;
+    void *memory = NULL;
     if (count >= 0 && ig_mul_size((size_t)count, size, &bytes)) {
         memory = ig_arena_try_alloc(&run->arena, bytes);
     }
@@ -53,8 +53,8 @@ ig_status ig_region_create(ig_kernel_run *run, ig_region *region, const char *wh
 ig_status ig_kernel_error(const ig_kernel_thread *thread, const ig_op *op,
                           const char *format, ...) {
     ig_kernel_run *run = thread->run;
-    char           text[512];
-    va_list        args;
+    char text[512];
+    va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
@@ -101,11 +101,10 @@ static ig_status check_race(const ig_kernel_thread *thread, const ig_op *op,
                             ? note_read(&region->shadow[i], epoch, self)
                             : note_write(&region->shadow[i], epoch, self);
         if (other >= 0) {
-            return ig_kernel_error(thread, op,
-                                   "byte %lld of %s was touched by another "
-                                   "thread since the last barrier, and one of them "
-                                   "stores",
-                                   (long long)i, region->what);
+            return ig_kernel_error(
+                thread, op,
+                "byte %lld of %s was touched by another thread since the last barrier, and one of them stores",
+                (long long)i, region->what);
         }
     }
     return IG_OK;
@@ -115,19 +114,18 @@ ig_status ig_kernel_touch(ig_kernel_thread *thread, const ig_op *op,
                           const ig_touch *touch, char **out_bytes) {
     const ig_value *buffer = op->operands[touch->operand].value;
     const ig_place *place = ig_kernel_value(thread, buffer);
-    ig_region      *region = place->region;
-    int64_t         size = ig_dtypes[buffer->type->dtype].bits / 8, from, bytes, end;
-    bool            is_good = ig_mul_i64(touch->index, size, &from) &&
+    ig_region *region = place->region;
+    int64_t size = ig_dtypes[buffer->type->dtype].bits / 8, from, bytes, end;
+    bool is_good = ig_mul_i64(touch->index, size, &from) &&
                    ig_add_i64(from, place->offset, &from) &&
                    ig_mul_i64(touch->count, size, &bytes) &&
                    ig_add_i64(from, bytes, &end);
     if (!is_good || from < 0 || end > region->bytes) {
-        return ig_kernel_error(thread, op,
-                               "%lld elements from %lld on, at byte %lld, leave "
-                               "%s of %lld bytes",
-                               (long long)touch->count, (long long)touch->index,
-                               (long long)place->offset, region->what,
-                               (long long)region->bytes);
+        return ig_kernel_error(
+            thread, op,
+            "%lld elements from %lld on, at byte %lld, leave %s of %lld bytes",
+            (long long)touch->count, (long long)touch->index, (long long)place->offset,
+            region->what, (long long)region->bytes);
     }
     IG_TRY(check_race(thread, op, region, from, bytes, touch->access));
     *out_bytes = region->data + from;

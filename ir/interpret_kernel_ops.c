@@ -58,7 +58,7 @@ static void set_place(const ig_kernel_thread *thread, const ig_op *op, ig_place 
 
 ig_status ig_kernel_map(ig_kernel_thread *thread, const ig_op *op) {
     ig_scalar_call call;
-    ig_tensor      out = result_lanes(thread, op);
+    ig_tensor out = result_lanes(thread, op);
     ig_scalar_call_init(&call, op);
     call.out = &out;
     call.count = out.count;
@@ -83,7 +83,7 @@ ig_status ig_kernel_map(ig_kernel_thread *thread, const ig_op *op) {
 
 static ig_status run_const(ig_kernel_thread *thread, const ig_op *op) {
     const ig_data *data = op->attrs[IG_const_value].as.data;
-    ig_tensor      out = result_lanes(thread, op), value = out;
+    ig_tensor out = result_lanes(thread, op), value = out;
     if (!data->bytes) {
         return ig_kernel_error(thread, op,
                                "the content of the constant is not in memory");
@@ -113,7 +113,7 @@ static ig_status run_iota(ig_kernel_thread *thread, const ig_op *op) {
 
 static ig_status run_extract(ig_kernel_thread *thread, const ig_op *op) {
     ig_tensor x = operand_lanes(thread, op, 0), out = result_lanes(thread, op);
-    int64_t   lane = ig_kernel_i64(thread, op, 1);
+    int64_t lane = ig_kernel_i64(thread, op, 1);
     if (lane < 0 || lane >= x.count) {
         return ig_kernel_error(thread, op, "lane %lld of %lld", (long long)lane,
                                (long long)x.count);
@@ -123,8 +123,8 @@ static ig_status run_extract(ig_kernel_thread *thread, const ig_op *op) {
 }
 
 static ig_status run_shuffle(ig_kernel_thread *thread, const ig_op *op) {
-    ig_tensor      x = operand_lanes(thread, op, 0), y = operand_lanes(thread, op, 1);
-    ig_tensor      out = result_lanes(thread, op);
+    ig_tensor x = operand_lanes(thread, op, 0), y = operand_lanes(thread, op, 1);
+    ig_tensor out = result_lanes(thread, op);
     const ig_attr *lanes = &op->attrs[IG_shuffle_lanes];
     for (uint32_t i = 0; i < lanes->count; i++) {
         int64_t lane = lanes->as.ints[i];
@@ -146,11 +146,11 @@ static ig_status run_hreduce(ig_kernel_thread *thread, const ig_op *op) {
                                        [IG_REDUCE_max] = IG_OP_max,
                                        [IG_REDUCE_min] = IG_OP_min,
                                        [IG_REDUCE_prod] = IG_OP_mul };
-    int64_t                kind = ig_attr_int(op, IG_hreduce_op, IG_REDUCE_sum);
+    int64_t kind = ig_attr_int(op, IG_hreduce_op, IG_REDUCE_sum);
     ig_tensor x = operand_lanes(thread, op, 0), out = result_lanes(thread, op);
-    char      room[64 * sizeof(double)];
+    char room[64 * sizeof(double)];
     ig_tensor lanes = x;
-    bool      is_step = kind >= 0 && kind < (int64_t)IG_COUNT_OF(steps) &&
+    bool is_step = kind >= 0 && kind < (int64_t)IG_COUNT_OF(steps) &&
                    kind != IG_REDUCE_mean;
     if (!is_step || x.count > 64 || (x.count & (x.count - 1))) {
         return ig_kernel_error(thread, op, "not a reduction of 1, 2, 4 … 64 lanes");
@@ -182,8 +182,8 @@ static int64_t active_lanes(const ig_kernel_thread *thread, const ig_op *op,
 
 static ig_status run_load(ig_kernel_thread *thread, const ig_op *op) {
     ig_tensor out = result_lanes(thread, op);
-    ig_touch  touch = { .operand = 0, .index = ig_kernel_i64(thread, op, 1) };
-    char     *from;
+    ig_touch touch = { .operand = 0, .index = ig_kernel_i64(thread, op, 1) };
+    char *from;
     touch.count = active_lanes(thread, op, 2, out.count);
     memset(out.data, 0, (size_t)ig_kernel_size(op->results[0].type));
     if (touch.count > 0) {
@@ -195,10 +195,10 @@ static ig_status run_load(ig_kernel_thread *thread, const ig_op *op) {
 
 static ig_status run_store(ig_kernel_thread *thread, const ig_op *op) {
     ig_tensor value = operand_lanes(thread, op, 0);
-    ig_touch  touch = { .operand = 1,
-                        .index = ig_kernel_i64(thread, op, 2),
-                        .access = IG_ACCESS_WRITE };
-    char     *to;
+    ig_touch touch = { .operand = 1,
+                       .index = ig_kernel_i64(thread, op, 2),
+                       .access = IG_ACCESS_WRITE };
+    char *to;
     touch.count = active_lanes(thread, op, 3, value.count);
     if (touch.count > 0) {
         IG_TRY(ig_kernel_touch(thread, op, &touch, &to));
@@ -210,10 +210,10 @@ static ig_status run_store(ig_kernel_thread *thread, const ig_op *op) {
 
 static ig_status run_load_at(ig_kernel_thread *thread, const ig_op *op) {
     ig_tensor out = result_lanes(thread, op), indices = operand_lanes(thread, op, 1);
-    int64_t   size = ig_dtypes[out.dtype].bits / 8;
+    int64_t size = ig_dtypes[out.dtype].bits / 8;
     for (int64_t i = 0; i < out.count; i++) {
         ig_touch touch = { .operand = 0, .count = 1 };
-        char    *from;
+        char *from;
         touch.index = ig_tensor_get_i64(&indices, i);
         IG_TRY(ig_kernel_touch(thread, op, &touch, &from));
         memcpy((char *)out.data + i * size, from, (size_t)size);
@@ -223,7 +223,7 @@ static ig_status run_load_at(ig_kernel_thread *thread, const ig_op *op) {
 
 static ig_status run_offset(ig_kernel_thread *thread, const ig_op *op) {
     ig_place place = *operand_place(thread, op, 0);
-    int64_t  size = ig_dtypes[op->results[0].type->dtype].bits / 8, bytes;
+    int64_t size = ig_dtypes[op->results[0].type->dtype].bits / 8, bytes;
     if (__builtin_mul_overflow(ig_kernel_i64(thread, op, 1), size, &bytes) ||
         __builtin_add_overflow(place.offset, bytes, &place.offset)) {
         return ig_kernel_error(thread, op, "the offset overflows");
@@ -266,7 +266,7 @@ static ig_status argument_at(ig_kernel_thread *thread, const ig_op *op,
                              const ig_value **out_arg) {
     const ig_block *body = &thread->run->kernel->body;
     const ig_value *first = op->operands[0].value;
-    int64_t         number;
+    int64_t number;
     if (__builtin_add_overflow(ig_kernel_i64(thread, op, 1), (int64_t)first->index,
                                &number) ||
         number < 0 || number >= body->arg_count ||
@@ -291,8 +291,8 @@ static ig_status run_argument_at(ig_kernel_thread *thread, const ig_op *op) {
 
 static ig_status run_tiles(ig_kernel_thread *thread, const ig_op *op) {
     const ig_kernel_call *call = thread->run->call;
-    ig_tensor             begin = ig_kernel_lanes(thread, &op->results[0]);
-    ig_tensor             end = ig_kernel_lanes(thread, &op->results[1]);
+    ig_tensor begin = ig_kernel_lanes(thread, &op->results[0]);
+    ig_tensor end = ig_kernel_lanes(thread, &op->results[1]);
     ig_tensor_set_i64(&begin, 0, call->tile_begin);
     ig_tensor_set_i64(&end, 0, call->tile_end);
     return IG_OK;
@@ -307,7 +307,7 @@ static ig_status run_thread(ig_kernel_thread *thread, const ig_op *op) {
 /* The least by operand, then position, stays. */
 static ig_status run_report(ig_kernel_thread *thread, const ig_op *op) {
     ig_kernel_call *call = thread->run->call;
-    int64_t         operand = ig_kernel_i64(thread, op, 0),
+    int64_t operand = ig_kernel_i64(thread, op, 0),
             position = ig_kernel_i64(thread, op, 1);
     bool is_less = operand < call->report_operand || (operand == call->report_operand &&
                                                       position < call->report_position);

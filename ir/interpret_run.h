@@ -21,39 +21,39 @@ struct ig_cell {
     ig_cell *next, *prev; /* all live ones; or free ones */
     ig_arena arena;
     uint32_t refs;
-    int64_t  bytes;
+    int64_t bytes;
 };
 
 typedef struct ig_slot {
     const ig_tensor *tensor; /* NULL: not computed, or gone */
-    ig_cell         *cell;   /* NULL: borrowed */
+    ig_cell *cell;           /* NULL: borrowed */
 } ig_slot;
 
 #define IG_NOTHING UINT32_MAX /* ends a list of ids */
 
 typedef struct ig_run {
     const ig_graph *graph;
-    ig_module      *module;
-    ig_context     *context;
-    ig_arena        arena;   /* of this struct's arrays */
-    ig_arena        scratch; /* of the op that runs */
-    ig_cell        *cells, *free_cells;
-    ig_slot        *slots; /* by value id */
+    ig_module *module;
+    ig_context *context;
+    ig_arena arena;   /* of this struct's arrays */
+    ig_arena scratch; /* of the op that runs */
+    ig_cell *cells, *free_cells;
+    ig_slot *slots; /* by value id */
     /* By op id: the first value that is dead after the op, and by value id the next. */
-    uint32_t        *first_dead, *next_dead;
-    int64_t         *symbols; /* by index; IG_SYMBOL_UNBOUND */
-    uint32_t        *bound;   /* symbols in the order in which they were bound */
-    uint32_t         symbol_count, bound_count;
-    bool             has_defined;
-    int64_t          live_bytes;
-    int64_t          depth;
+    uint32_t *first_dead, *next_dead;
+    int64_t *symbols; /* by index; IG_SYMBOL_UNBOUND */
+    uint32_t *bound;  /* symbols in the order in which they were bound */
+    uint32_t symbol_count, bound_count;
+    bool has_defined;
+    int64_t live_bytes;
+    int64_t depth;
     const ig_tensor *recipes; /* results of graph @weights, once computed */
 } ig_run;
 
 /* ---- interpret_values.c ---- */
 
 ig_status ig_run_init(ig_run *run, const ig_graph *graph);
-void      ig_run_fini(ig_run *run);
+void ig_run_fini(ig_run *run);
 /* A new cell that nobody holds yet. */
 ig_status ig_cell_create(ig_run *run, ig_cell **out_cell);
 /* Room for `count` tensors in it. */
@@ -69,7 +69,7 @@ ig_status ig_run_alloc(ig_run *run, int64_t count, size_t size, void *out_memory
 
 void ig_slot_release(ig_run *run, ig_slot *slot);
 /* Makes `slot` hold what `from` holds as well. */
-void     ig_slot_share(ig_run *run, ig_slot *slot, const ig_slot *from);
+void ig_slot_share(ig_run *run, ig_slot *slot, const ig_slot *from);
 ig_slot *ig_run_slot(const ig_run *run, const ig_value *value);
 /* Lets go of the values whose last use `op` was, and of all those of a block. */
 void ig_run_release_dead(ig_run *run, const ig_op *op);

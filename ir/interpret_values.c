@@ -9,7 +9,7 @@
 
 ig_status ig_run_alloc(ig_run *run, int64_t count, size_t size, void *out_memory) {
     size_t bytes;
-    void  *memory = NULL;
+    void *memory = NULL;
     if (ig_mul_size((size_t)count, size, &bytes)) {
         memory = ig_arena_try_alloc(&run->arena, bytes);
     }
@@ -33,7 +33,7 @@ static const ig_op *next_op(const ig_op *op) {
     }
     while (op && !op->next) {
         const ig_op *parent = op->block->parent;
-        uint32_t     i = 0;
+        uint32_t i = 0;
         while (parent && parent->bodies[i] != op->block) {
             i++;
         }
@@ -69,7 +69,7 @@ static ig_status find_deaths(ig_run *run) {
         }
         for (uint32_t i = 0; i < op->operand_count; i++) {
             const ig_value *value = op->operands[i].value;
-            const ig_op    *user = user_at_home(value, op);
+            const ig_op *user = user_at_home(value, op);
             if (user) {
                 last_use[value->id] = user->id; /* text order: the last one stays */
             }

@@ -181,7 +181,7 @@ static int hex_value(char c) {
  * backslash, or 0. */
 static size_t decode_escape(const char *at, const char *end, char *out) {
     static const char letters[] = "\"\\nt", meanings[] = "\"\\\n\t";
-    const char       *letter = *at ? strchr(letters, *at) : NULL;
+    const char *letter = *at ? strchr(letters, *at) : NULL;
     if (letter) {
         *out = meanings[letter - letters];
         return 1;
@@ -200,8 +200,8 @@ const char *ig_token_string(const ig_token *token, ig_arena *arena, ig_str *out_
         return NULL;
     }
     const char *at = text.data + 1, *end = text.data + text.size - 1;
-    char       *copy = ig_arena_alloc(arena, text.size);
-    size_t      size = 0;
+    char *copy = ig_arena_alloc(arena, text.size);
+    size_t size = 0;
     while (at < end) {
         if (*at == '\0') {
             return "a string cannot hold a zero byte";

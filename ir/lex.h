@@ -23,19 +23,19 @@ typedef enum ig_token_kind {
 } ig_token_kind;
 
 typedef struct ig_token {
-    int      kind;
-    ig_str   text;
+    int kind;
+    ig_str text;
     uint32_t line, column; /* 1-based, column in bytes */
-    bool     starts_line;  /* the first of its line */
+    bool starts_line;      /* the first of its line */
 } ig_token;
 
 typedef struct ig_lexer {
     const char *next, *end, *line_start;
-    uint32_t    line;
-    bool        starts_line;
+    uint32_t line;
+    bool starts_line;
 } ig_lexer;
 
-void     ig_lexer_init(ig_lexer *lexer, ig_str text);
+void ig_lexer_init(ig_lexer *lexer, ig_str text);
 ig_token ig_lexer_next(ig_lexer *lexer);
 /* The content of a STRING, or of an ITEM with or without quotes; zero-terminated, in
  * the arena.  NULL, or what is wrong with it. */

@@ -25,11 +25,11 @@ typedef enum ig_trait {
 
 /* What fold hooks may ask of whoever evaluates. */
 typedef struct ig_eval {
-    ig_arena      *arena;   /* results' memory */
-    ig_arena      *scratch; /* given back after the op */
-    ig_context    *context; /* limits, diagnostics */
+    ig_arena *arena;        /* results' memory */
+    ig_arena *scratch;      /* given back after the op */
+    ig_context *context;    /* limits, diagnostics */
     const int64_t *symbols; /* by index; NULL when no symbol has a value */
-    uint32_t       symbol_count;
+    uint32_t symbol_count;
 } ig_eval;
 
 /* Computes result types from operand types and attributes, and *is* the check of the
@@ -41,24 +41,24 @@ typedef ig_status (*ig_fold_hook)(ig_eval *eval, const ig_op *op,
 /* Evaluates small integer tensors (rank <= 1) symbolically; false: not known. */
 typedef struct ig_dims_value {
     uint32_t rank, count;
-    ig_dim   dims[32];
+    ig_dim dims[32];
 } ig_dims_value;
 typedef bool (*ig_dims_hook)(const ig_op *op, const ig_dims_value *const *in,
                              ig_dims_value *out);
 
 typedef struct ig_op_info {
-    const char         *name;
-    uint16_t            operand_min, operand_max; /* IG_MANY: no bound */
-    uint16_t            result_count;             /* IG_MANY: given when made */
-    uint16_t            body_count;
-    uint16_t            attr_count;
-    uint32_t            stages; /* ig_stage bits */
-    uint32_t            traits;
+    const char *name;
+    uint16_t operand_min, operand_max; /* IG_MANY: no bound */
+    uint16_t result_count;             /* IG_MANY: given when made */
+    uint16_t body_count;
+    uint16_t attr_count;
+    uint32_t stages; /* ig_stage bits */
+    uint32_t traits;
     const ig_attr_info *attrs;
-    ig_infer_hook       infer;  /* NULL: types are given by the maker */
-    ig_fold_hook        fold;   /* NULL: not foldable */
-    ig_dims_hook        dims;   /* NULL: never a shape value */
-    const char         *expand; /* ig_expand_<name> makes it of others; or NULL */
+    ig_infer_hook infer; /* NULL: types are given by the maker */
+    ig_fold_hook fold;   /* NULL: not foldable */
+    ig_dims_hook dims;   /* NULL: never a shape value */
+    const char *expand;  /* ig_expand_<name> makes it of others; or NULL */
 } ig_op_info;
 
 extern const ig_op_info ig_ops[IG_OP_COUNT];

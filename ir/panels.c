@@ -23,8 +23,8 @@ static ig_status check_tile(const ig_op *op) {
 static ig_status check_dtypes(const ig_op *op) {
     ig_dtype a = (ig_dtype)ig_operand_type(op, 0)->dtype;
     ig_dtype b = (ig_dtype)ig_operand_type(op, 1)->dtype;
-    bool     is_byte = b == IG_DT_i8 || b == IG_DT_u8;
-    bool     is_narrow = b == IG_DT_f16 || b == IG_DT_bf16 || is_byte;
+    bool is_byte = b == IG_DT_i8 || b == IG_DT_u8;
+    bool is_narrow = b == IG_DT_f16 || b == IG_DT_bf16 || is_byte;
     if (op->operand_count > 2 && !is_byte) {
         return INFER_ERROR(op, "zero points are of panels of i8 or u8");
     }
@@ -34,7 +34,7 @@ static ig_status check_dtypes(const ig_op *op) {
 /* A number for each column of the panels. */
 static ig_status check_zeros(const ig_op *op) {
     const ig_type *panels = ig_operand_type(op, 1);
-    ig_dim         shared = 0;
+    ig_dim shared = 0;
     if (op->operand_count < 3) {
         return IG_OK;
     }
@@ -55,7 +55,7 @@ ig_status ig_infer_matmul_panels(ig_op *op, const ig_type **out_types) {
                            (long long)columns);
     }
     IG_TRY(check_tile(op));
-    ig_dim         shared = 0;
+    ig_dim shared = 0;
     const ig_type *a = ig_operand_type(op, 0);
     IG_TRY(ig_check_extent(op, 1, 0, (columns + IG_PANEL - 1) / IG_PANEL, "panels",
                            &shared));
@@ -70,7 +70,7 @@ ig_status ig_infer_matmul_panels(ig_op *op, const ig_type **out_types) {
 static double dot(const ig_tensor *a, const ig_tensor *b, const ig_tensor *zeros,
                   int64_t m, int64_t n) {
     int64_t depth = a->dims[1];
-    double  sum = 0.0, zero = zeros ? ig_tensor_get_f64(zeros, n) : 0.0;
+    double sum = 0.0, zero = zeros ? ig_tensor_get_f64(zeros, n) : 0.0;
     for (int64_t k = 0; k < depth; k++) {
         int64_t place = ((n / IG_PANEL) * depth + k) * IG_PANEL + n % IG_PANEL;
         sum += ig_tensor_get_f64(a, m * depth + k) *

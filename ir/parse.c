@@ -14,15 +14,15 @@
 /* ---- symbols ---- */
 
 typedef struct symbol_facts {
-    int64_t     min, max, multiple;
+    int64_t min, max, multiple;
     const char *origin;
-    ig_dim      defined;
+    ig_dim defined;
 } symbol_facts;
 
 static ig_status read_fact(ig_parser *p, symbol_facts *facts) {
     const struct {
         const char *name;
-        int64_t    *value;
+        int64_t *value;
     } numbers[] = { { "min", &facts->min },
                     { "max", &facts->max },
                     { "multiple", &facts->multiple } };
@@ -58,14 +58,14 @@ static ig_status read_facts(ig_parser *p, symbol_facts *facts) {
 
 /* The symbol is made behind its definition, which so can mention only earlier ones. */
 static ig_status read_symbol(ig_parser *p) {
-    ig_token     name = p->token;
+    ig_token name = p->token;
     symbol_facts facts = { .max = INT64_MAX, .multiple = 1 };
     IG_TRY(ig_parse_expect(p, IG_TOKEN_WORD, "the symbol's name"));
     IG_TRY(read_facts(p, &facts));
     if (facts.min > facts.max || facts.multiple < 1) {
         return ig_parse_error(p, &name, "no number is in this range");
     }
-    uint32_t   before = ig_symbol_count(p->module);
+    uint32_t before = ig_symbol_count(p->module);
     ig_symbol *symbol = ig_dim_as_symbol(p->module, ig_dim_named(p->module, name.text));
     if (ig_symbol_count(p->module) == before) {
         return ig_parse_error(p, &name, "symbol %.*s was used or declared before here",
@@ -105,9 +105,9 @@ static ig_status check_weight(ig_parser *p, const ig_token *at, const char *name
     }
     if ((type->kind == IG_TABLE) != is_table ||
         (type->kind != IG_TABLE && type->kind != IG_TENSOR)) {
-        return ig_parse_error(p, at,
-                              "a weight is a tensor, f32[2, 3]; a table has rows, "
-                              "i8<rowwise f16>[2, 3]");
+        return ig_parse_error(
+            p, at,
+            "a weight is a tensor, f32[2, 3]; a table has rows, i8<rowwise f16>[2, 3]");
     }
     if (!ig_type_is_static(type)) {
         return ig_parse_error(p, at, "the extents of a constant are numbers");
@@ -117,8 +117,8 @@ static ig_status check_weight(ig_parser *p, const ig_token *at, const char *name
 
 static ig_status read_weight(ig_parser *p, bool is_table) {
     const ig_type *type;
-    const char    *name;
-    int64_t        index = -1;
+    const char *name;
+    int64_t index = -1;
     IG_TRY(ig_parse_item_name(p, "a name, @name", &name));
     IG_TRY(ig_parse_expect(p, ':', "':' and a type"));
     ig_token at = p->token;
@@ -181,13 +181,13 @@ static const char *folder_of(ig_module *module, const char *file) {
         return NULL;
     }
     const char *slash = strrchr(file, '/');
-    size_t      size = slash ? (size_t)(slash - file) + 1 : 0;
+    size_t size = slash ? (size_t)(slash - file) + 1 : 0;
     return ig_module_string(module, (ig_str){ file, size });
 }
 
 ig_status ig_parse_module(ig_context *context, const char *file, ig_str text,
                           ig_module **out_module) {
-    ig_parser  parser;
+    ig_parser parser;
     ig_module *module = ig_module_create(context, "");
     *out_module = module;
     module->folder = folder_of(module, file);

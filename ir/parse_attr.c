@@ -6,8 +6,8 @@
 
 static ig_status read_float(ig_parser *p, ig_attr *out_attr) {
     ig_token at = p->token;
-    ig_str   text;
-    double   value = 0;
+    ig_str text;
+    double value = 0;
     IG_TRY(ig_parse_element_text(p, &text));
     const char *problem = ig_element_parse(IG_DT_f64, text, &value, 0);
     if (problem) {
@@ -135,14 +135,14 @@ ig_status ig_parse_attr(ig_parser *parser, const ig_attr_info *info,
 /* ---- locations ---- */
 
 typedef struct loc_field {
-    const char  *name;
+    const char *name;
     const char **text;
-    uint32_t    *number;
+    uint32_t *number;
 } loc_field;
 
 static ig_status read_field(ig_parser *p, const loc_field *field) {
     ig_token at = p->token;
-    int64_t  number;
+    int64_t number;
     if (field->text) {
         return ig_parse_quoted(p, "a quoted string", field->text);
     }

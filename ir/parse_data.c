@@ -11,9 +11,9 @@
 
 ig_status ig_parse_element_text(ig_parser *parser, ig_str *out_text) {
     ig_token first = parser->token;
-    bool     has_sign = ig_parse_accept(parser, '-');
+    bool has_sign = ig_parse_accept(parser, '-');
     ig_token last = parser->token;
-    bool     is_number = last.kind == IG_TOKEN_INT || last.kind == IG_TOKEN_FLOAT ||
+    bool is_number = last.kind == IG_TOKEN_INT || last.kind == IG_TOKEN_FLOAT ||
                      last.kind == IG_TOKEN_HEX || last.kind == IG_TOKEN_WORD;
     if (!is_number || (has_sign && last.text.data != first.text.data + 1)) {
         return ig_parse_expected(parser, "a number");
@@ -27,7 +27,7 @@ ig_status ig_parse_element_text(ig_parser *parser, ig_str *out_text) {
 /* Element `index`; `room` is NULL beyond the last one, where only the count matters. */
 static ig_status read_element(ig_parser *p, ig_dtype dtype, void *room, int64_t index) {
     ig_token at = p->token;
-    ig_str   text;
+    ig_str text;
     IG_TRY(ig_parse_element_text(p, &text));
     const char *problem = room ? ig_element_parse(dtype, text, room, index) : NULL;
     if (problem) {
@@ -41,7 +41,7 @@ static ig_status read_element(ig_parser *p, ig_dtype dtype, void *room, int64_t 
 static ig_status read_list(ig_parser *p, ig_data *data, int64_t count) {
     ig_token at = p->token;
     ig_dtype dtype = (ig_dtype)data->type->dtype;
-    int64_t  read = 0;
+    int64_t read = 0;
     /* An element takes at least one byte of text, a comma follows all but the last. */
     if (count > p->lexer.end - p->lexer.next) {
         return ig_parse_error(p, &at,
@@ -106,9 +106,9 @@ static ig_status read_bytes(ig_parser *p, ig_data *data) {
 
 static ig_status map_named(ig_parser *p, const ig_token *at, const char *name,
                            const ig_file_map **out_map) {
-    char        why[128];
+    char why[128];
     ig_file_map map;
-    uintptr_t   known = (uintptr_t)ig_map_get(&p->files, ig_str_of(name));
+    uintptr_t known = (uintptr_t)ig_map_get(&p->files, ig_str_of(name));
     if (!p->module->folder) {
         return ig_parse_error(p, at, "there is no folder to look for '%s' in", name);
     }
@@ -130,10 +130,10 @@ static ig_status map_named(ig_parser *p, const ig_token *at, const char *name,
 }
 
 static ig_status read_file(ig_parser *p, ig_data *data) {
-    ig_token           at = p->token;
+    ig_token at = p->token;
     const ig_file_map *map = NULL;
-    int64_t            size, end;
-    const char        *name;
+    int64_t size, end;
+    const char *name;
     IG_TRY(ig_parse_quoted(p, "a quoted file name", &name));
     IG_TRY(ig_parse_expect(p, ',', "','"));
     IG_TRY(ig_parse_integer(p, "an offset", &data->offset));

@@ -63,7 +63,7 @@ static ig_status read_user_name(ig_parser *p, const ig_token *name, const char *
 }
 
 static ig_status read_arg(ig_parser *p, ig_block *block, const char **out_user) {
-    ig_token       name = p->token;
+    ig_token name = p->token;
     const ig_type *type;
     IG_TRY(ig_parse_expect(p, IG_TOKEN_VALUE, "an argument, %name"));
     IG_TRY(read_user_name(p, &name, out_user));
@@ -106,10 +106,10 @@ ig_status ig_parse_args(ig_parser *parser, ig_block *block, ig_arg_names *out_na
 /* ---- graphs ---- */
 
 typedef struct result_list {
-    ig_token                at;
-    bool                    is_given, has_names;
+    ig_token at;
+    bool is_given, has_names;
     IG_VEC(const ig_type *) types;
-    IG_VEC(const char *)    names;
+    IG_VEC(const char *) names;
 } result_list;
 
 static ig_status read_results(ig_parser *p, result_list *list) {
@@ -121,7 +121,7 @@ static ig_status read_results(ig_parser *p, result_list *list) {
     IG_TRY(ig_parse_expect(p, '(', "'(' and result types"));
     while (!ig_parse_is(p, ')')) {
         const ig_type *type;
-        const char    *name = "";
+        const char *name = "";
         IG_TRY(ig_parse_type_here(p, &type));
         if (ig_parse_is(p, IG_TOKEN_STRING)) {
             IG_TRY(ig_parse_quoted(p, "a quoted name", &name));
@@ -158,7 +158,7 @@ static ig_status check_results(ig_parser *p, const result_list *list) {
 static ig_status read_stage(ig_parser *p, ig_stage *out_stage) {
     static const struct {
         const char *word;
-        ig_stage    stage;
+        ig_stage stage;
     } stages[] = { { "graph", IG_STAGE_TENSOR },
                    { "plan", IG_STAGE_PLAN },
                    { "kernel", IG_STAGE_KERNEL } };
@@ -172,9 +172,9 @@ static ig_status read_stage(ig_parser *p, ig_stage *out_stage) {
 }
 
 static ig_status read_head(ig_parser *p) {
-    bool        is_private = ig_parse_accept_word(p, "private");
-    bool        is_entry = !is_private && ig_parse_accept_word(p, "entry");
-    ig_stage    stage = IG_STAGE_TENSOR;
+    bool is_private = ig_parse_accept_word(p, "private");
+    bool is_entry = !is_private && ig_parse_accept_word(p, "entry");
+    ig_stage stage = IG_STAGE_TENSOR;
     const char *name;
     IG_TRY(read_stage(p, &stage));
     ig_token at = p->token;
@@ -193,7 +193,7 @@ static ig_status read_signature(ig_parser *p) {
         return IG_OK;
     }
     ig_signature *signature = IG_NEW(p->arena, ig_signature);
-    const char   *wrong = ig_signature_read(&p->lexer, &p->token, p->arena, signature);
+    const char *wrong = ig_signature_read(&p->lexer, &p->token, p->arena, signature);
     if (wrong) {
         return ig_parse_error(p, &p->token, "the signature: %s", wrong);
     }
@@ -202,7 +202,7 @@ static ig_status read_signature(ig_parser *p) {
 }
 
 ig_status ig_parse_graph(ig_parser *parser) {
-    result_list  results = { 0 };
+    result_list results = { 0 };
     ig_arg_names names = { 0 };
     IG_TRY(read_head(parser));
     ig_graph *graph = parser->graph;

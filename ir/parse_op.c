@@ -17,19 +17,19 @@
 #include <stdio.h>
 
 typedef struct statement {
-    ig_token                head; /* the op's word */
-    ig_opcode               code;
-    const ig_op_info       *info;
-    IG_VEC(ig_token)        names;
-    IG_VEC(ig_value *)      operands;
+    ig_token head; /* the op's word */
+    ig_opcode code;
+    const ig_op_info *info;
+    IG_VEC(ig_token) names;
+    IG_VEC(ig_value *) operands;
     IG_VEC(const ig_type *) types;
-    ig_op                  *op;
-    uint32_t                loc;
-    uint32_t                bodies; /* read so far */
-    bool                    has_attrs;
-    bool                    has_waiting;
-    uint32_t                waiting_slot;
-    ig_parse_place          waiting;
+    ig_op *op;
+    uint32_t loc;
+    uint32_t bodies; /* read so far */
+    bool has_attrs;
+    bool has_waiting;
+    uint32_t waiting_slot;
+    ig_parse_place waiting;
 } statement;
 
 /* ---- up to the operands ---- */
@@ -90,7 +90,7 @@ static ig_status read_operands(ig_parser *p, statement *s) {
 
 static ig_status wrong_operand_count(ig_parser *p, const statement *s) {
     const ig_op_info *info = s->info;
-    char              upto[32] = "";
+    char upto[32] = "";
     if (info->operand_max == IG_MANY) {
         snprintf(upto, sizeof upto, " or more");
     } else if (info->operand_max != info->operand_min) {
@@ -102,7 +102,7 @@ static ig_status wrong_operand_count(ig_parser *p, const statement *s) {
 
 static ig_status check_counts(ig_parser *p, const statement *s) {
     const ig_op_info *info = s->info;
-    size_t            operands = s->operands.count, results = s->names.count;
+    size_t operands = s->operands.count, results = s->names.count;
     if (operands < info->operand_min || operands > info->operand_max) {
         return wrong_operand_count(p, s);
     }
@@ -172,7 +172,7 @@ static ig_status read_data(ig_parser *p, statement *s, uint32_t slot) {
 
 static ig_status read_attr(ig_parser *p, statement *s) {
     uint32_t slot = 0;
-    ig_attr  attr;
+    ig_attr attr;
     IG_TRY(find_slot(p, s, &slot));
     const ig_attr_info *info = &s->info->attrs[slot];
     ig_parse_advance(p);
@@ -356,7 +356,7 @@ static const char *type_text(ig_parser *p, const ig_type *type) {
 /* The hook sees the given types, so that symbols which only the run can know keep their
  * names; what it computes must agree with them. */
 static ig_status infer_types(ig_parser *p, statement *s) {
-    uint32_t        count = s->op->result_count;
+    uint32_t count = s->op->result_count;
     const ig_type **types = IG_NEW_ARRAY(p->arena, const ig_type *, count);
     IG_TRY(s->info->infer(s->op, types));
     for (uint32_t i = 0; i < count; i++) {

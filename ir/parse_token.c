@@ -95,8 +95,8 @@ ig_status ig_parse_item_name(ig_parser *parser, const char *what,
 
 ig_status ig_parse_integer(ig_parser *parser, const char *what, int64_t *out_value) {
     ig_token at = parser->token;
-    bool     is_negative = ig_parse_accept(parser, '-');
-    ig_str   digits = parser->token.text;
+    bool is_negative = ig_parse_accept(parser, '-');
+    ig_str digits = parser->token.text;
     if (parser->token.kind != IG_TOKEN_INT) {
         return ig_parse_expected(parser, what);
     }
@@ -126,9 +126,9 @@ uint32_t ig_parse_location(ig_parser *parser, const ig_token *at) {
 
 ig_status ig_parse_error(ig_parser *parser, const ig_token *at, const char *format,
                          ...) {
-    char        message[512];
+    char message[512];
     ig_location where = place_of(parser, at);
-    va_list     list;
+    va_list list;
     va_start(list, format);
     vsnprintf(message, sizeof message, format, list);
     va_end(list);
@@ -147,7 +147,7 @@ ig_status ig_parse_expected(ig_parser *parser, const char *what) {
     const char *mark = token->kind == IG_TOKEN_VALUE  ? "%"
                        : token->kind == IG_TOKEN_ITEM ? "@"
                                                       : "";
-    bool        is_long = token->text.size > SHOWN_AT_MOST;
+    bool is_long = token->text.size > SHOWN_AT_MOST;
     return ig_parse_error(parser, token, "expected %s, found '%s%.*s%s'", what, mark,
                           is_long ? SHOWN_AT_MOST : (int)token->text.size,
                           token->text.data, is_long ? "..." : "");

@@ -16,8 +16,8 @@
 typedef ig_dim (*dim_function)(ig_module *module, ig_dim a, ig_dim b);
 
 static const struct {
-    const char  *name;
-    int          separator;
+    const char *name;
+    int separator;
     dim_function make;
 } functions[] = {
     { "min", ',', ig_dim_min },       { "max", ',', ig_dim_max },
@@ -30,8 +30,8 @@ static const struct {
  * printer writes (two parentheses an atom). */
 typedef struct dim_reader {
     ig_parser *parser;
-    int64_t    operators_left;
-    int        depth;
+    int64_t operators_left;
+    int depth;
 } dim_reader;
 
 enum { DEPTH_MAX = 2 * IG_DIM_DEPTH_MAX + 8 };
@@ -57,8 +57,8 @@ static ig_status check_divisor(dim_reader *r, const ig_token *at, ig_dim divisor
 
 static ig_status read_function(dim_reader *r, size_t index, ig_dim *out_dim) {
     ig_parser *p = r->parser;
-    ig_dim     a, b;
-    bool       is_quotient = functions[index].separator == '/';
+    ig_dim a, b;
+    bool is_quotient = functions[index].separator == '/';
     ig_parse_advance(p);
     ig_parse_advance(p); /* the parenthesis, seen already */
     IG_TRY(read_sum(r, &a));
@@ -91,7 +91,7 @@ static ig_status read_word(dim_reader *r, ig_dim *out_dim) {
 
 static ig_status read_atom(dim_reader *r, ig_dim *out_dim) {
     ig_parser *p = r->parser;
-    int64_t    value;
+    int64_t value;
     if (ig_parse_is(p, IG_TOKEN_WORD)) {
         return read_word(r, out_dim);
     }
@@ -127,8 +127,8 @@ static ig_status read_negative(dim_reader *r, ig_dim *out_dim) {
     ig_parser *p = r->parser;
     if (ig_parse_is(p, IG_TOKEN_INT)) {
         ig_token at = p->token;
-        int64_t  value;
-        char    *text = ig_arena_printf(p->arena, "-%.*s", IG_STR_ARG(at.text));
+        int64_t value;
+        char *text = ig_arena_printf(p->arena, "-%.*s", IG_STR_ARG(at.text));
         if (!ig_str_to_i64(ig_str_of(text), &value)) {
             return ig_parse_error(p, &at, "this is no 64-bit integer");
         }
@@ -146,7 +146,7 @@ static ig_status read_terms(dim_reader *r, ig_dim *out_dim) {
     IG_TRY(ig_parse_accept(p, '-') ? read_negative(r, out_dim)
                                    : read_product(r, out_dim));
     while (ig_parse_is(p, '+') || ig_parse_is(p, '-')) {
-        bool   is_minus = ig_parse_is(p, '-');
+        bool is_minus = ig_parse_is(p, '-');
         ig_dim term;
         ig_parse_advance(p);
         IG_TRY(is_minus ? read_negative(r, &term) : read_product(r, &term));
@@ -181,10 +181,10 @@ ig_status ig_parse_dim_here(ig_parser *parser, ig_dim *out_dim) {
  * passed a limit.  In p * q the last factor is q, and each is in parentheses where it
  * must be. */
 static ig_status read_opaque(dim_reader *r, ig_dim *out_dim) {
-    ig_parser    *p = r->parser;
-    ig_dim        a, b = 0;
+    ig_parser *p = r->parser;
+    ig_dim a, b = 0;
     ig_dim_opcode kind = IG_DIM_MUL;
-    bool          has_b = false;
+    bool has_b = false;
     IG_TRY(read_atom(r, &a));
     for (; ig_parse_accept(p, '*'); has_b = true) {
         a = has_b ? ig_dim_mul(p->module, a, b) : a;
@@ -222,7 +222,7 @@ static ig_status read_extents(ig_parser *p, uint32_t *out_rank, ig_dim *dims) {
     IG_TRY(ig_parse_expect(p, '[', "'[' and extents"));
     while (!ig_parse_is(p, ']')) {
         ig_token at = p->token;
-        int64_t  value;
+        int64_t value;
         if (rank == most) {
             return ig_parse_error(p, &at, "a tensor has at most %u dims", most);
         }
@@ -286,10 +286,10 @@ static ig_status read_rows(ig_parser *p, ig_rows *out_rows) {
 
 /* Behind "i8<rowwise". */
 static ig_status read_table(ig_parser *p, ig_dtype dtype, const ig_type **out_type) {
-    ig_rows       rows = { 0 };
+    ig_rows rows = { 0 };
     ig_row_layout layout;
-    uint32_t      rank;
-    ig_dim        dims[IG_TENSOR_RANK];
+    uint32_t rank;
+    ig_dim dims[IG_TENSOR_RANK];
     IG_TRY(read_rows(p, &rows));
     IG_TRY(ig_parse_expect(p, '>', "f32, f16, float, stride or '>'"));
     ig_token at = p->token;
@@ -299,9 +299,9 @@ static ig_status read_table(ig_parser *p, ig_dtype dtype, const ig_type **out_ty
     }
     int64_t dim = ig_dim_is_static(dims[1]) ? dims[1] : 0;
     if (!ig_row_layout_of(rows, ig_dtypes[dtype].bits, dim, &layout)) {
-        return ig_parse_error(p, &at,
-                              "such rows do not exist: the stride is too short, "
-                              "or the small float is none");
+        return ig_parse_error(
+            p, &at,
+            "such rows do not exist: the stride is too short, or the small float is none");
     }
     *out_type = ig_type_table(p->module, dtype, rows, dims[0], dims[1]);
     return IG_OK;
@@ -310,7 +310,7 @@ static ig_status read_table(ig_parser *p, ig_dtype dtype, const ig_type **out_ty
 /* Behind "f32<". */
 static ig_status read_angle(ig_parser *p, ig_dtype dtype, const ig_type **out_type) {
     ig_token at = p->token;
-    int64_t  lanes;
+    int64_t lanes;
     if (ig_parse_accept_word(p, "rowwise")) {
         return read_table(p, dtype, out_type);
     }
@@ -325,7 +325,7 @@ static ig_status read_angle(ig_parser *p, ig_dtype dtype, const ig_type **out_ty
 static ig_status read_buffer(ig_parser *p, const ig_type **out_type) {
     ig_dtype dtype;
     uint32_t rank = 0;
-    ig_dim   dims[IG_TENSOR_RANK];
+    ig_dim dims[IG_TENSOR_RANK];
     IG_TRY(read_dtype(p, &dtype));
     if (ig_parse_is(p, '[')) {
         IG_TRY(read_extents(p, &rank, dims));
@@ -373,7 +373,7 @@ ig_status ig_parse_type_here(ig_parser *parser, const ig_type **out_type) {
         return IG_OK;
     }
     uint32_t rank;
-    ig_dim   dims[IG_TENSOR_RANK];
+    ig_dim dims[IG_TENSOR_RANK];
     IG_TRY(read_extents(parser, &rank, dims));
     *out_type = ig_type_tensor(parser->module, dtype, rank, dims);
     return IG_OK;

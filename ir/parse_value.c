@@ -11,8 +11,8 @@
 
 typedef struct value_name {
     ig_value *value; /* NULL: poisoned */
-    uint32_t  line;
-    bool      is_visible;
+    uint32_t line;
+    bool is_visible;
 } value_name;
 
 static value_name *show_name(ig_parser *parser, const ig_token *name, ig_value *value) {
@@ -56,7 +56,7 @@ void ig_parse_close_scope(ig_parser *parser, size_t mark) {
 /* ---- operands ---- */
 
 static ig_status find_value(ig_parser *parser, ig_value **out_value) {
-    const ig_token   *name = &parser->token;
+    const ig_token *name = &parser->token;
     const value_name *known = ig_map_get(&parser->values, name->text);
     if (!known) {
         return ig_parse_error(parser, name, "%%%.*s is not defined",
@@ -73,7 +73,7 @@ static ig_status find_value(ig_parser *parser, ig_value **out_value) {
 }
 
 static ig_status find_weight(ig_parser *parser, ig_value **out_value) {
-    ig_token    at = parser->token;
+    ig_token at = parser->token;
     const char *name;
     IG_TRY(ig_parse_item_name(parser, "a weight or table", &name));
     ig_weight *weight = ig_module_weight(parser->module, name);

@@ -54,7 +54,7 @@ static void put_types(ig_printer *p, const ig_op *op) {
 
 static bool put_guard(ig_printer *p, const ig_op *op) {
     const ig_attr *attrs = op->attrs;
-    int64_t        test = ig_attr_int(op, IG_guard_test, 0);
+    int64_t test = ig_attr_int(op, IG_guard_test, 0);
     if (attrs[IG_guard_left].kind != IG_ATTR_DIM ||
         attrs[IG_guard_right].kind != IG_ATTR_DIM || (test != 0 && test != 1)) {
         return false;
@@ -161,7 +161,7 @@ enum { ARGS_A_LINE = 4 }; /* more, and each argument has a line of its own */
 
 static void put_graph_args(ig_printer *p, const ig_graph *graph) {
     uint32_t count = graph->body.arg_count;
-    bool     is_long = count > ARGS_A_LINE;
+    bool is_long = count > ARGS_A_LINE;
     ig_put_char(p->out, '(');
     p->depth += 2;
     for (uint32_t i = 0; i < count; i++) {
@@ -190,7 +190,7 @@ static void put_graph_results(ig_printer *p, const ig_graph *graph) {
     }
     for (uint32_t i = 0; i < ret->operand_count; i++) {
         const ig_value *value = ret->operands[i].value;
-        const char     *name = graph->result_names ? graph->result_names[i] : NULL;
+        const char *name = graph->result_names ? graph->result_names[i] : NULL;
         ig_put(p->out, "%s", i ? ", " : " -> (");
         ig_print_type(p->module, value ? value->type : NULL, p->out);
         put_user_name(p, name);
@@ -322,7 +322,7 @@ static const ig_graph *graph_of(const ig_op *op) {
 
 void ig_print_op(const ig_op *op, ig_writer *writer) {
     const ig_graph *graph = graph_of(op);
-    ig_printer      p = { .out = writer, .options = &plain };
+    ig_printer p = { .out = writer, .options = &plain };
     if (!graph) { /* detached and without operands: nothing names its module */
         ig_put(writer, "%s",
                op->code < IG_OP_COUNT ? ig_ops[op->code].name : "?erased");

@@ -6,14 +6,14 @@
 #include "ir/text.h"
 
 typedef struct ig_printer {
-    ig_writer              *out;
-    const ig_module        *module;
+    ig_writer *out;
+    const ig_module *module;
     const ig_print_options *options;
-    ig_str                  folder; /* files are named relative to it */
+    ig_str folder; /* files are named relative to it */
     /* Of the graph at hand, by value id: what stands behind the %. */
     const char **names;
-    uint32_t     name_count;
-    int          depth; /* of indentation */
+    uint32_t name_count;
+    int depth; /* of indentation */
 } ig_printer;
 
 /* Gives every value of `graph` its printed name (print_name.c). */
@@ -22,7 +22,7 @@ void ig_print_name_values(ig_printer *printer, const ig_graph *graph);
 void ig_print_value(ig_printer *printer, const ig_value *value);
 /* An op that is not printed on its own, since its uses print as @name. */
 bool ig_print_is_named(const ig_op *op);
-void ig_print_item(ig_writer  *out,
+void ig_print_item(ig_writer *out,
                    const char *name); /* @name, quoted when it must be */
 
 void ig_print_attrs(ig_printer *printer, const ig_op *op);

@@ -73,8 +73,8 @@ static void put_attr(ig_printer *p, const ig_attr *attr, const ig_attr_info *inf
 
 void ig_print_attrs(ig_printer *p, const ig_op *op) {
     const ig_op_info *info = &ig_ops[op->code];
-    const ig_type    *implied = op->result_count ? op->results[0].type : NULL;
-    uint32_t          shown = 0;
+    const ig_type *implied = op->result_count ? op->results[0].type : NULL;
+    uint32_t shown = 0;
     for (uint32_t i = 0; i < info->attr_count; i++) {
         const ig_attr *attr = &op->attrs[i];
         if (attr->kind == IG_ATTR_NONE) {
@@ -93,7 +93,7 @@ void ig_print_attrs(ig_printer *p, const ig_op *op) {
 
 typedef struct field_list {
     ig_writer *out;
-    uint32_t   shown;
+    uint32_t shown;
 } field_list;
 
 static void put_field(field_list *list, const char *name) {

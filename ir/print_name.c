@@ -40,15 +40,15 @@ void ig_print_item(ig_writer *out, const char *name) {
 /* ---- naming a graph's values ---- */
 
 typedef struct name_entry {
-    bool     is_visible; /* an argument visible here has the name */
+    bool is_visible;  /* an argument visible here has the name */
     uint32_t repeats; /* numbers tried behind it, so that equal names cost no search */
 } name_entry;
 
 typedef struct namer {
     ig_printer *printer;
-    ig_arena   *arena;
-    ig_map      entries; /* name -> name_entry */
-    uint32_t    next;
+    ig_arena *arena;
+    ig_map entries; /* name -> name_entry */
+    uint32_t next;
 } namer;
 
 static void set_name(namer *n, const ig_value *value, const char *name) {
@@ -91,7 +91,7 @@ static void name_args(namer *n, const ig_block *block) {
     const char *const *user = block->parent ? NULL : block->graph->arg_names;
     for (uint32_t i = 0; i < block->arg_count; i++) {
         const ig_value *arg = block->args[i];
-        const char     *text = user && user[i] ? user[i] : arg->name;
+        const char *text = user && user[i] ? user[i] : arg->name;
         if (text && *text) {
             set_name(n, arg, clean_name(n, text));
         } else {

@@ -68,7 +68,7 @@ void ig_print_type(const ig_module *module, const ig_type *type, ig_writer *writ
 
 typedef struct symbol_marks {
     const ig_module *module;
-    bool            *is_used;
+    bool *is_used;
 } symbol_marks;
 
 static void mark_symbol(void *user, uint32_t symbol) {
@@ -156,8 +156,8 @@ static void put_symbol(ig_printer *p, const ig_symbol *symbol) {
 
 void ig_print_symbols(ig_printer *p) {
     const ig_module *module = p->module;
-    uint32_t         count = ig_symbol_count(module);
-    symbol_marks     marks = { module, IG_NEW_ARRAY(p->out->arena, bool, count) };
+    uint32_t count = ig_symbol_count(module);
+    symbol_marks marks = { module, IG_NEW_ARRAY(p->out->arena, bool, count) };
     for (size_t i = 0; i < module->weights.count; i++) {
         mark_type(&marks, module->weights.items[i]->type);
     }
@@ -166,7 +166,7 @@ void ig_print_symbols(ig_printer *p) {
     }
     for (uint32_t i = 0; i < count; i++) {
         const ig_symbol *symbol = ig_symbol_at(module, i);
-        bool             is_default = symbol->min == 0 && symbol->max == INT64_MAX &&
+        bool is_default = symbol->min == 0 && symbol->max == INT64_MAX &&
                           symbol->multiple == 1 && !symbol->origin && !symbol->defined;
         if (marks.is_used[i] && !is_default) {
             put_symbol(p, symbol);
@@ -177,7 +177,7 @@ void ig_print_symbols(ig_printer *p) {
 /* ---- constants ---- */
 
 static void put_hex(ig_writer *out, const void *bytes, int64_t size) {
-    static const char    digits[] = "0123456789abcdef";
+    static const char digits[] = "0123456789abcdef";
     const unsigned char *at = bytes;
     ig_put(out, "inline(0x");
     for (int64_t i = 0; i < size; i++) {

@@ -44,7 +44,7 @@ static float scale_of(const ig_resize_axis *axis) {
 }
 
 static float align_corners(const ig_resize_axis *axis, float i) {
-    bool  is_given = axis->scale > 0;
+    bool is_given = axis->scale > 0;
     float width = is_given ? axis->scale * (float)axis->in : (float)axis->out;
     return width == 1 ? 0 : i * (float)(axis->in - 1) / (width - 1);
 }
@@ -164,10 +164,10 @@ bool ig_resize_taps(const ig_resize_axis *axis, int64_t at, int64_t *out_element
         return true;
     }
     int64_t half = half_width(axis), count = 2 * half;
-    double  below = floor((double)place), stretch = stretch_of(axis);
+    double below = floor((double)place), stretch = stretch_of(axis);
     for (int64_t t = 0; t < count; t++) {
         double element = below + (double)(t + 1 - half);
-        bool   is_inside = element >= 0 && element <= (double)(axis->in - 1);
+        bool is_inside = element >= 0 && element <= (double)(axis->in - 1);
         double weight = weight_at(axis, (element - (double)place) / stretch);
         out_elements[t] = clamped(axis, element);
         out_weights[t] = axis->excludes_outside && !is_inside ? 0 : weight;

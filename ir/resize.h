@@ -7,14 +7,14 @@
 #include "ir/ops.h"
 
 typedef struct ig_resize_axis {
-    int64_t        in, out;
-    float          scale;      /* out / in as it was given; 0: not given */
-    float          first, end; /* crop: the region, in parts of the axis */
+    int64_t in, out;
+    float scale;      /* out / in as it was given; 0: not given */
+    float first, end; /* crop: the region, in parts of the axis */
     ig_resize_mode mode;
     ig_coordinates coordinates;
-    ig_nearest     nearest;
-    double         cubic_a;
-    bool           has_antialias, excludes_outside;
+    ig_nearest nearest;
+    double cubic_a;
+    bool has_antialias, excludes_outside;
 } ig_resize_axis;
 
 /* What the op's attributes say; in, out, scale and region are the caller's. */

@@ -27,7 +27,7 @@ bool ig_row_layout_of(ig_rows rows, unsigned bits, int64_t dim, ig_row_layout *o
     enum { SIGN_AND_MORE = 7, MOST_BIAS = 126 };
     const ig_row_info *info = &ig_rows_formats[rows.format];
     int64_t factors = info->place ? 2 * (ig_dtypes[info->dtype].bits / 8) : 0, sum;
-    bool    is_float = rows.exponent_bits > 0;
+    bool is_float = rows.exponent_bits > 0;
     if (is_float && (bits != 8 || rows.exponent_bits > SIGN_AND_MORE ||
                      rows.exponent_bias > MOST_BIAS || info->place)) {
         return false;
@@ -46,10 +46,10 @@ bool ig_row_layout_of(ig_rows rows, unsigned bits, int64_t dim, ig_row_layout *o
 }
 
 double ig_row_small_float(ig_rows rows, uint8_t code) {
-    int    mantissa_bits = 7 - rows.exponent_bits;
-    int    exponent = (code & 0x7f) >> mantissa_bits;
-    int    mantissa = code & ((1 << mantissa_bits) - 1);
-    int    least = 1 - rows.exponent_bias; /* exponent of subnormals */
+    int mantissa_bits = 7 - rows.exponent_bits;
+    int exponent = (code & 0x7f) >> mantissa_bits;
+    int mantissa = code & ((1 << mantissa_bits) - 1);
+    int least = 1 - rows.exponent_bias; /* exponent of subnormals */
     double value = exponent ? ldexp((1 << mantissa_bits) + mantissa,
                                     exponent - rows.exponent_bias - mantissa_bits)
                             : ldexp(mantissa, least - mantissa_bits);

@@ -26,18 +26,18 @@ typedef enum ig_row_format {
 typedef enum ig_row_place { IG_ROW_NOWHERE, IG_ROW_FRONT, IG_ROW_BEHIND } ig_row_place;
 
 typedef struct ig_row_info {
-    const char  *text;
+    const char *text;
     ig_row_place place;
-    uint8_t      dtype; /* ig_dtype of scale and bias */
+    uint8_t dtype; /* ig_dtype of scale and bias */
 } ig_row_info;
 
 extern const ig_row_info ig_rows_formats[IG_ROW_COUNT];
 
 /* How the rows of a table are stored; part of its type. */
 typedef struct ig_rows {
-    uint8_t  format;        /* ig_row_format */
-    uint8_t  exponent_bits; /* of small floats; 0: codes are of the table's dtype */
-    uint8_t  exponent_bias;
+    uint8_t format;        /* ig_row_format */
+    uint8_t exponent_bits; /* of small floats; 0: codes are of the table's dtype */
+    uint8_t exponent_bias;
     uint32_t stride; /* bytes from row to row; 0: no gap */
 } ig_rows;
 

@@ -20,17 +20,17 @@ enum { CHUNK = 256 };
 /* Wide values of one chunk.  Which member is meant follows from the class; bool is held
  * as uint. */
 typedef union wide {
-    double   f[CHUNK];
-    int64_t  s[CHUNK];
+    double f[CHUNK];
+    int64_t s[CHUNK];
     uint64_t u[CHUNK];
 } wide;
 
 typedef struct chunk {
     const ig_scalar_call *call;
-    bool                  is_single; /* f32 or narrower */
-    int64_t               count;
-    int64_t               bad; /* -1, or where an integer was divided by zero */
-    wide                  in[3], out;
+    bool is_single; /* f32 or narrower */
+    int64_t count;
+    int64_t bad; /* -1, or where an integer was divided by zero */
+    wide in[3], out;
 } chunk;
 
 /* ---- words of scalar.def ---- */
@@ -225,7 +225,7 @@ static void round_to_single(chunk *c) {
 }
 
 static void write_result(const ig_scalar_call *call, int64_t start,
-                         ig_dtype_class class, chunk        *c) {
+                         ig_dtype_class class, chunk *c) {
     int64_t index = call->out_index + start;
     if (class == IG_FLOAT) {
         if (c->is_single) {

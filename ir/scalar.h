@@ -15,14 +15,14 @@ bool ig_scalar_supports(ig_opcode code, ig_dtype_class class);
 ig_dtype_class ig_scalar_class(const ig_dtype *dtypes, uint32_t count);
 
 typedef struct ig_scalar_call {
-    ig_opcode  code;
-    bool       flags[2]; /* the op's first two BOOL attributes */
-    bool       saturate; /* of a cast */
-    uint32_t   arity;
-    ig_span    operands[3];
-    ig_tensor *out;       /* result dtype and memory */
-    int64_t    out_index; /* elements out_index … out_index + count are written */
-    int64_t    count;
+    ig_opcode code;
+    bool flags[2]; /* the op's first two BOOL attributes */
+    bool saturate; /* of a cast */
+    uint32_t arity;
+    ig_span operands[3];
+    ig_tensor *out;    /* result dtype and memory */
+    int64_t out_index; /* elements out_index … out_index + count are written */
+    int64_t count;
 } ig_scalar_call;
 
 /* Fills in code and flags from an op's attributes. */

@@ -84,8 +84,8 @@ const ig_signature *ig_signature_copy(const ig_signature *from, ig_arena *arena)
 
 typedef struct path_walk {
     ig_arena *arena;
-    uint32_t  leaf; /* looked for: this many leaves further on */
-    uint32_t  at;   /* node */
+    uint32_t leaf; /* looked for: this many leaves further on */
+    uint32_t at;   /* node */
 } path_walk;
 
 /* What child `index` is called in its parent; a dict's key is the node before it. */
@@ -125,7 +125,7 @@ const char *ig_node_path(const ig_node *nodes, size_t count, uint32_t leaf,
                          ig_arena *arena) {
     path_walk w = { .arena = arena, .leaf = leaf };
     while (w.at < count) {
-        ig_str      name = nodes[w.at].name;
+        ig_str name = nodes[w.at].name;
         const char *rest = find_path(&w, nodes);
         if (rest && name.size) {
             return ig_arena_printf(arena, "%.*s%s%s", IG_STR_ARG(name),
@@ -142,9 +142,9 @@ const char *ig_node_path(const ig_node *nodes, size_t count, uint32_t leaf,
 
 typedef struct node_printer {
     const ig_signature_style *style;
-    const ig_node            *nodes;
-    uint32_t                  at, leaf;
-    ig_writer                *out;
+    const ig_node *nodes;
+    uint32_t at, leaf;
+    ig_writer *out;
 } node_printer;
 
 /* A word that the reader takes for a name; anything else is quoted. */
@@ -177,7 +177,7 @@ static void put_real(ig_writer *out, double value) {
     size_t start = out->size;
     ig_put_f64(out, value);
     ig_str text = ig_writer_str(out);
-    bool   is_whole = true;
+    bool is_whole = true;
     for (size_t i = start; i < text.size; i++) {
         is_whole = is_whole && !strchr(".eE", text.data[i]);
     }

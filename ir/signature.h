@@ -53,25 +53,25 @@ typedef enum ig_node_kind {
 
 typedef struct ig_node {
     ig_node_kind kind;
-    bool         is_leaf; /* TENSOR always; INT, FLOAT, BOOL when not known */
-    uint32_t     count;   /* children: they follow, each with its own behind it */
-    ig_str       name;    /* of the argument or field, else empty */
-    ig_str       text;    /* STR: content; RECORD: class; TENSOR: its type, or empty */
-    int64_t      i;       /* INT, BOOL: value */
-    double       f;       /* FLOAT: value */
+    bool is_leaf;   /* TENSOR always; INT, FLOAT, BOOL when not known */
+    uint32_t count; /* children: they follow, each with its own behind it */
+    ig_str name;    /* of the argument or field, else empty */
+    ig_str text;    /* STR: content; RECORD: class; TENSOR: its type, or empty */
+    int64_t i;      /* INT, BOOL: value */
+    double f;       /* FLOAT: value */
 } ig_node;
 
 typedef struct ig_node_list {
     ig_node *items;
-    size_t   count, capacity;
+    size_t count, capacity;
 } ig_node_list;
 
 /* The nodes of all arguments, depth first, then those of the one result, then a TENSOR
  * for each that the call changes, with the path of its leaf as its name. */
 typedef struct ig_signature {
-    const char  *entry;       /* the method: "forward" */
-    uint32_t     arg_count;   /* trees before the result */
-    uint32_t     after_count; /* and behind it */
+    const char *entry;    /* the method: "forward" */
+    uint32_t arg_count;   /* trees before the result */
+    uint32_t after_count; /* and behind it */
     ig_node_list nodes;
 } ig_signature;
 
@@ -84,8 +84,8 @@ uint32_t ig_node_leaves(const ig_node *nodes, size_t count);
 /* Where the result begins, a number of nodes. */
 uint32_t ig_signature_result(const ig_signature *signature);
 /* The path of leaf number `leaf` among `nodes`: "x", "features.values", "xs.0". */
-const char         *ig_node_path(const ig_node *nodes, size_t count, uint32_t leaf,
-                                 ig_arena *arena);
+const char *ig_node_path(const ig_node *nodes, size_t count, uint32_t leaf,
+                         ig_arena *arena);
 const ig_signature *ig_signature_copy(const ig_signature *from, ig_arena *arena);
 
 /* `type_of`, or NULL, writes the type of a leaf in place of the word `tensor`. */

@@ -20,11 +20,11 @@
 enum { DEPTH_MAX = 32, NODES_MAX = 100000 };
 
 typedef struct node_reader {
-    ig_lexer     *lexer;
-    ig_token      token;
-    ig_arena     *arena;
+    ig_lexer *lexer;
+    ig_token token;
+    ig_arena *arena;
     ig_node_list *nodes;
-    uint32_t      depth;
+    uint32_t depth;
 } node_reader;
 
 static void advance(node_reader *r) {
@@ -72,7 +72,7 @@ static const char *read_items(node_reader *r, int close, bool is_dict,
     *count = 0;
     while (r->token.kind != close) {
         const char *wrong = read_tree(r);
-        bool        is_key = is_dict && *count % 2 == 0;
+        bool is_key = is_dict && *count % 2 == 0;
         ++*count;
         if (wrong) {
             return wrong;
@@ -102,9 +102,9 @@ static const char *read_fields(node_reader *r, uint32_t *count) {
     *count = 0;
     advance(r);
     while (r->token.kind != ')') {
-        ig_str   name = { 0 };
+        ig_str name = { 0 };
         ig_lexer ahead = *r->lexer;
-        bool     is_named = ig_lexer_next(&ahead).kind == '=';
+        bool is_named = ig_lexer_next(&ahead).kind == '=';
         if (is_named) {
             const char *wrong = read_name(r, "the name of a field", &name);
             if (wrong) {
@@ -112,7 +112,7 @@ static const char *read_fields(node_reader *r, uint32_t *count) {
             }
             advance(r);
         }
-        size_t      at = r->nodes->count;
+        size_t at = r->nodes->count;
         const char *wrong = read_tree(r);
         if (wrong) {
             return wrong;
@@ -149,7 +149,7 @@ static const char *read_record(node_reader *r, ig_str name, bool is_quoted) {
             node = (ig_node){ .kind = (ig_node_kind)k };
         }
     }
-    uint32_t    at = ig_node_add(r->arena, r->nodes, node), count = 0;
+    uint32_t at = ig_node_add(r->arena, r->nodes, node), count = 0;
     const char *wrong = read_fields(r, &count);
     r->nodes->items[at].count = count;
     const char *fields = ig_node_fields(node.kind);
@@ -163,10 +163,10 @@ static const char *read_record(node_reader *r, ig_str name, bool is_quoted) {
 /* ---- single nodes ---- */
 
 static const char *add_number(node_reader *r) {
-    bool    is_negative = accept(r, '-');
-    ig_str  text = r->token.text;
+    bool is_negative = accept(r, '-');
+    ig_str text = r->token.text;
     ig_node node = { .kind = IG_NODE_INT };
-    bool    is_good = false;
+    bool is_good = false;
     if (r->token.kind == IG_TOKEN_INT) {
         const char *signed_text = ig_arena_printf(
             r->arena, "%s%.*s", is_negative ? "-" : "", IG_STR_ARG(text));
@@ -204,7 +204,7 @@ static const char *read_type(node_reader *r, ig_str dtype) {
 static bool add_word(node_reader *r, ig_str word) {
     static const struct {
         const char *word;
-        ig_node     node;
+        ig_node node;
     } words[] = {
         { "tensor", { .kind = IG_NODE_TENSOR, .is_leaf = true } },
         { "int", { .kind = IG_NODE_INT, .is_leaf = true } },
@@ -226,9 +226,9 @@ static bool add_word(node_reader *r, ig_str word) {
 }
 
 static const char *read_word(node_reader *r) {
-    bool        is_quoted = r->token.kind == IG_TOKEN_STRING;
-    ig_str      word;
-    ig_dtype    dtype;
+    bool is_quoted = r->token.kind == IG_TOKEN_STRING;
+    ig_str word;
+    ig_dtype dtype;
     const char *wrong = read_name(r, "a value", &word);
     if (wrong) {
         return wrong;
@@ -297,8 +297,8 @@ const char *ig_node_parse(ig_str text, ig_arena *arena, ig_node_list *out) {
 
 /* "name: tree" */
 static const char *read_named(node_reader *r) {
-    ig_str      name;
-    size_t      at = r->nodes->count;
+    ig_str name;
+    size_t at = r->nodes->count;
     const char *wrong = read_name(r, "the name of an argument", &name);
     if (!wrong && !accept(r, ':')) {
         wrong = expected(r, "':' behind the name of an argument");
@@ -330,7 +330,7 @@ static const char *read_after(node_reader *r, ig_signature *out) {
         return NULL;
     }
     do {
-        size_t      at = r->nodes->count;
+        size_t at = r->nodes->count;
         const char *wrong = NULL;
         advance(r); /* "after", then commas */
         wrong = read_named(r);
@@ -351,7 +351,7 @@ const char *ig_signature_read(ig_lexer *lexer, ig_token *token, ig_arena *arena,
     node_reader r = {
         .lexer = lexer, .token = *token, .arena = arena, .nodes = &out->nodes
     };
-    ig_str      name = { 0 };
+    ig_str name = { 0 };
     const char *wrong = read_name(&r, "the name of a method", &name);
     if (!wrong && !accept(&r, '(')) {
         wrong = expected(&r, "'('");

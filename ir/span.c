@@ -47,7 +47,7 @@ static double float_of_bits(ig_dtype dtype, uint64_t bits) {
     }
     if (dtype == IG_DT_f32) {
         uint32_t low = (uint32_t)bits;
-        float    value;
+        float value;
         memcpy(&value, &low, sizeof value);
         return (double)value;
     }
@@ -82,7 +82,7 @@ static int64_t bits_to_i64(ig_dtype dtype, uint64_t bits) {
 
 int64_t ig_f64_to_i64(double value, unsigned bits) {
     int64_t most = (int64_t)(UINT64_MAX >> (65 - bits));
-    double  edge = ldexp(1.0, (int)bits - 1);
+    double edge = ldexp(1.0, (int)bits - 1);
     if (isnan(value)) {
         return 0;
     }
@@ -142,7 +142,7 @@ static uint64_t int_to_bits(ig_dtype dtype, int64_t value, bool is_signed) {
     if (dtype == IG_DT_f32) {
         return bits_of_float(is_signed ? (float)value : (float)(uint64_t)value);
     }
-    bool     is_negative = is_signed && value < 0;
+    bool is_negative = is_signed && value < 0;
     uint64_t magnitude = is_negative ? 0 - (uint64_t)value : (uint64_t)value;
     return ig_float_narrow(dtype, ig_float_parts_of_int(magnitude, is_negative), false);
 }
@@ -250,7 +250,7 @@ void ig_span_gather(ig_tensor *to, int64_t to_index, const ig_tensor *from,
         }
         return;
     }
-    char       *out = (char *)to->data + to_index * bytes;
+    char *out = (char *)to->data + to_index * bytes;
     const char *in = (const char *)from->data + from_index * bytes;
     if (bytes == 2) {
         gather(out, in, stride * bytes, count, 2);

@@ -13,17 +13,17 @@
 
 /* One element's bits: little-endian, packed with low bits first below a byte. */
 uint64_t ig_bits_load(const void *data, unsigned width, int64_t index);
-void     ig_bits_store(void *data, unsigned width, int64_t index, uint64_t bits);
+void ig_bits_store(void *data, unsigned width, int64_t index, uint64_t bits);
 
 /* What bits mean, and the bits of a value; `saturate` matters for float8 only. */
-double   ig_bits_to_f64(ig_dtype dtype, uint64_t bits);
+double ig_bits_to_f64(ig_dtype dtype, uint64_t bits);
 uint64_t ig_bits_of_f64(ig_dtype dtype, double value, bool saturate);
 
 /* `stride` is in elements; 0 repeats one element. */
 typedef struct ig_span {
-    ig_dtype    dtype;
+    ig_dtype dtype;
     const void *data;
-    int64_t     index, stride;
+    int64_t index, stride;
 } ig_span;
 
 static inline ig_span ig_span_of(const ig_tensor *tensor, int64_t index,
@@ -51,7 +51,7 @@ void ig_span_gather(ig_tensor *to, int64_t to_index, const ig_tensor *from,
                     int64_t from_index, int64_t stride, int64_t count);
 
 /* float → integer: truncates, saturates, NaN is 0. */
-int64_t  ig_f64_to_i64(double value, unsigned bits);
+int64_t ig_f64_to_i64(double value, unsigned bits);
 uint64_t ig_f64_to_u64(double value, unsigned bits);
 
 #endif

@@ -10,14 +10,14 @@ typedef enum ig_family { IG_FAMILY_CPU, IG_FAMILY_GPU } ig_family;
 typedef struct ig_target {
     const char *name;  /* "cpu:v4-vnni", "cuda:sm_90a" */
     const char *level; /* "v4-vnni", "sm_90a" */
-    ig_family   family;
-    uint32_t    vector_bytes;     /* 16, 32, 64 */
-    uint32_t    vector_registers; /* 16, 32 */
-    bool        has_fma, has_f16c, has_vnni;
-    uint32_t    l1_bytes, l2_bytes, l3_bytes; /* a core's share */
-    uint32_t    line_bytes;
-    uint32_t    warp;         /* GPU: threads of a warp */
-    uint32_t    shared_bytes; /* GPU: shared memory of a block */
+    ig_family family;
+    uint32_t vector_bytes;     /* 16, 32, 64 */
+    uint32_t vector_registers; /* 16, 32 */
+    bool has_fma, has_f16c, has_vnni;
+    uint32_t l1_bytes, l2_bytes, l3_bytes; /* a core's share */
+    uint32_t line_bytes;
+    uint32_t warp;         /* GPU: threads of a warp */
+    uint32_t shared_bytes; /* GPU: shared memory of a block */
 } ig_target;
 
 /* NULL-terminated tables; each level's features are a fixed list. */

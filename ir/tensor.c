@@ -18,7 +18,7 @@ static ig_status report(ig_context *context, ig_status status, const char *what)
 /* Number of elements; false on overflow. */
 static bool count_elements(uint32_t rank, const int64_t *dims, int64_t *out_count) {
     int64_t count = 1;
-    bool    is_empty = false;
+    bool is_empty = false;
     for (uint32_t i = 0; i < rank; i++) {
         assert(dims[i] >= 0 && "extents are checked before memory is asked for");
         is_empty |= dims[i] == 0;
@@ -72,7 +72,7 @@ static int64_t content_bytes(const ig_tensor *tensor) {
     int64_t bytes = 0;
     if (tensor->kind == IG_TABLE) {
         ig_row_layout layout = { 0 };
-        bool          exists = ig_table_layout(tensor, &layout);
+        bool exists = ig_table_layout(tensor, &layout);
         assert(exists && "the table exists");
         (void)exists;
         return tensor->dims[0] * layout.stride;

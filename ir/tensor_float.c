@@ -15,13 +15,13 @@
 #include <string.h>
 
 typedef struct narrow_format {
-    uint8_t  exponent_bits, mantissa_bits;
-    int16_t  bias;
+    uint8_t exponent_bits, mantissa_bits;
+    int16_t bias;
     uint32_t largest;  /* code of the largest finite value */
     uint32_t infinity; /* code of infinity; nan where the format has none */
     uint32_t nan;
-    bool     is_unsigned_zero; /* -0 does not exist; its code is the one NaN */
-    uint8_t  bits;
+    bool is_unsigned_zero; /* -0 does not exist; its code is the one NaN */
+    uint8_t bits;
 } narrow_format;
 
 static const narrow_format formats[IG_DT_COUNT] = {
@@ -74,9 +74,9 @@ static uint32_t widen_subnormal(const narrow_format *format, uint32_t mantissa) 
 
 float ig_float_widen(ig_dtype dtype, uint32_t code) {
     const narrow_format *format = format_of(dtype);
-    uint32_t             magnitude = code & ((1u << (format->bits - 1)) - 1);
-    uint32_t             sign = (code >> (format->bits - 1) & 1) << 31;
-    uint32_t             shift = 23u - format->mantissa_bits;
+    uint32_t magnitude = code & ((1u << (format->bits - 1)) - 1);
+    uint32_t sign = (code >> (format->bits - 1) & 1) << 31;
+    uint32_t shift = 23u - format->mantissa_bits;
     if (code_is_nan(format, code, magnitude)) {
         uint32_t payload = magnitude << shift & 0x3fffff;
         return float_of_bits(sign | 0x7fc00000 | payload);
@@ -135,7 +135,7 @@ uint32_t ig_float_narrow(ig_dtype dtype, ig_float_parts parts, bool saturate) {
     if (parts.magnitude == 0) {
         return with_sign(format, 0, parts.is_negative);
     }
-    int      zeros = __builtin_clzll(parts.magnitude);
+    int zeros = __builtin_clzll(parts.magnitude);
     uint64_t magnitude = parts.magnitude << zeros;
     int exponent = parts.exponent - zeros + 63 + format->bias; /* of the leading bit */
     int shift = 63 - format->mantissa_bits;
@@ -158,8 +158,8 @@ uint32_t ig_float_narrow(ig_dtype dtype, ig_float_parts parts, bool saturate) {
 ig_float_parts ig_float_parts_of(double value) {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
-    int            exponent = (int)(bits >> 52 & 0x7ff);
-    uint64_t       mantissa = bits & (((uint64_t)1 << 52) - 1);
+    int exponent = (int)(bits >> 52 & 0x7ff);
+    uint64_t mantissa = bits & (((uint64_t)1 << 52) - 1);
     ig_float_parts parts = { .is_negative = bits >> 63 };
     if (exponent == 0x7ff) {
         parts.is_nan = mantissa != 0;

@@ -17,8 +17,8 @@ _Static_assert(sizeof(ig_type) % sizeof(int64_t) == 0, "dims follow the head dir
 
 typedef struct candidate {
     ig_type *type;
-    size_t   size;
-    int64_t  room[sizeof(ig_type) / sizeof(int64_t) + INLINE_RANK];
+    size_t size;
+    int64_t room[sizeof(ig_type) / sizeof(int64_t) + INLINE_RANK];
 } candidate;
 
 static void start(candidate *c, ig_module *module, ig_kind kind, uint32_t rank,
@@ -46,7 +46,7 @@ static void set_rows(ig_type *type, ig_rows rows) {
 }
 
 static const ig_type *intern(candidate *c, ig_module *module) {
-    ig_str         key = { (const char *)c->type, c->size };
+    ig_str key = { (const char *)c->type, c->size };
     const ig_type *known = (const ig_type *)ig_map_get(&module->types, key);
     if (known) {
         return known;
@@ -143,7 +143,7 @@ const ig_type *ig_type_translate(const ig_module *from, const ig_type *type,
     if (from == to || !type) {
         return type;
     }
-    ig_dim  few[INLINE_RANK];
+    ig_dim few[INLINE_RANK];
     ig_dim *dims = type->rank <= INLINE_RANK
                        ? few
                        : IG_NEW_ARRAY(&to->arena, ig_dim, type->rank);

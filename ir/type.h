@@ -37,9 +37,9 @@ typedef enum ig_dtype_class {
 
 typedef struct ig_dtype_info {
     const char *name;
-    uint8_t     bits;
+    uint8_t bits;
     ig_dtype_class class;
-    uint8_t     onnx;
+    uint8_t onnx;
     const char *what;
 } ig_dtype_info;
 
@@ -67,13 +67,13 @@ typedef enum ig_kind {
 
 typedef struct ig_type ig_type;
 struct ig_type {
-    uint8_t        kind;  /* ig_kind */
-    uint8_t        dtype; /* ig_dtype */
-    uint16_t       lanes; /* vectors only */
-    ig_rows        rows;  /* tables only */
-    uint32_t       rank;
+    uint8_t kind;   /* ig_kind */
+    uint8_t dtype;  /* ig_dtype */
+    uint16_t lanes; /* vectors only */
+    ig_rows rows;   /* tables only */
+    uint32_t rank;
     const ig_type *element; /* sequences and optionals */
-    ig_dim         dims[];
+    ig_dim dims[];
 };
 
 const ig_type *ig_type_tensor(ig_module *module, ig_dtype dtype, uint32_t rank,

@@ -13,24 +13,24 @@
 
 typedef struct ig_defect {
     const ig_op *op; /* NULL: the graph as a whole */
-    const char  *message;
+    const char *message;
 } ig_defect;
 
 typedef struct ig_value_facts { /* by value id */
     const ig_value *value;      /* NULL: no value of the graph seen with this id */
-    uint32_t        references; /* operands that name it */
-    bool            is_visible;
-    bool            is_written; /* plans: the buffer was a destination */
+    uint32_t references;        /* operands that name it */
+    bool is_visible;
+    bool is_written; /* plans: the buffer was a destination */
 } ig_value_facts;
 
 typedef struct ig_verifier {
-    ig_module        *module;
-    const ig_graph   *graph;
-    ig_stage          stage;     /* of the block at hand */
-    ig_arena         *arena;     /* the module's; used for defects */
-    bool              has_types; /* inferred types need not be checked again */
-    ig_value_facts   *facts;
-    ig_map            bound; /* plans: symbols that have a value by now */
+    ig_module *module;
+    const ig_graph *graph;
+    ig_stage stage;  /* of the block at hand */
+    ig_arena *arena; /* the module's; used for defects */
+    bool has_types;  /* inferred types need not be checked again */
+    ig_value_facts *facts;
+    ig_map bound; /* plans: symbols that have a value by now */
     IG_VEC(ig_defect) defects;
 } ig_verifier;
 

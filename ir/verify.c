@@ -22,7 +22,7 @@ void ig_verify_defect(ig_verifier *verifier, const ig_op *op, const char *format
     if (verifier->defects.count >= DEFECTS_AT_MOST) {
         return;
     }
-    char    message[256];
+    char message[256];
     va_list list;
     va_start(list, format);
     vsnprintf(message, sizeof message, format, list);
@@ -154,7 +154,7 @@ static void check_op(ig_verifier *v, const ig_op *op) {
 
 static void check_end(ig_verifier *v, const ig_block *block) {
     const ig_op *last = block->last;
-    ig_opcode    wanted = block->parent ? IG_OP_yield : IG_OP_ret;
+    ig_opcode wanted = block->parent ? IG_OP_yield : IG_OP_ret;
     if (!last || last->code != wanted) {
         ig_verify_defect(v, last ? last : block->parent, "a block must end in %s",
                          ig_ops[wanted].name);
@@ -192,7 +192,7 @@ static void walk_block(ig_verifier *v, const ig_block *block) {
 static void check_chains(ig_verifier *v) {
     for (uint32_t id = 0; id < v->graph->value_count; id++) {
         const ig_value *value = v->facts[id].value;
-        uint32_t        count = 0;
+        uint32_t count = 0;
         for (const ig_use *use = value ? value->uses : NULL; use; use = use->next) {
             if (use->value != value || count > v->facts[id].references) {
                 break;
@@ -210,7 +210,7 @@ static void check_chains(ig_verifier *v) {
 
 static void start(ig_verifier *v, const ig_graph *graph, ig_stage stage) {
     ig_module *module = graph->module;
-    size_t     bytes = (graph->value_count + 1u) * sizeof(ig_value_facts);
+    size_t bytes = (graph->value_count + 1u) * sizeof(ig_value_facts);
     *v = (ig_verifier){
         .module = module, .graph = graph, .stage = stage, .arena = &module->arena
     };
@@ -238,11 +238,11 @@ static void walk(ig_verifier *v) {
 
 typedef struct display {
     const ig_verifier *verifier;
-    IG_VEC(size_t)     marks; /* offsets of the error lines in the text */
+    IG_VEC(size_t) marks; /* offsets of the error lines in the text */
 } display;
 
 static void add_notes(void *user, const ig_op *op, ig_writer *writer) {
-    display           *d = user;
+    display *d = user;
     const ig_verifier *v = d->verifier;
     for (size_t i = 0; i < v->defects.count; i++) {
         if (v->defects.items[i].op == op) {
@@ -303,16 +303,16 @@ static const char *stage_name(ig_stage stage) {
 
 /* Longer than ig_error words anything, so it goes to the sink directly. */
 static ig_status show(const ig_verifier *v, ig_stage stage) {
-    display          d = { .verifier = v };
+    display d = { .verifier = v };
     ig_print_options options = { .data_bytes = 256, .note = add_notes, .user = &d };
-    ig_writer        text, message;
+    ig_writer text, message;
     ig_writer_init(&text, v->arena);
     ig_writer_init(&message, v->arena);
     ig_print_graph_with(v->graph, &options, &text);
     ig_put(&message, "@%s is no legal %s graph (%zu errors):\n", v->graph->name,
            stage_name(stage), v->defects.count);
     ig_put_str(&message, cut(&d, ig_writer_str(&text)));
-    ig_diag      *diag = &v->module->context->diag;
+    ig_diag *diag = &v->module->context->diag;
     ig_diagnostic diagnostic = { .severity = IG_ERROR,
                                  .status = IG_INTERNAL,
                                  .message = message.data };
@@ -342,7 +342,7 @@ static const char *weight_problem(const ig_module *module, const ig_weight *weig
         return weight->data.type == weight->type ? NULL : "has content of another type";
     }
     const ig_graph *recipes = ig_module_graph(module, "weights");
-    const ig_op    *ret = recipes ? recipes->body.last : NULL;
+    const ig_op *ret = recipes ? recipes->body.last : NULL;
     if (!ret || ret->code != IG_OP_ret || weight->index >= ret->operand_count) {
         return "is a result that graph @weights does not have";
     }
@@ -354,11 +354,11 @@ static const char *weight_problem(const ig_module *module, const ig_weight *weig
 
 static ig_status verify_weights(const ig_module *module, ig_status failure,
                                 const char *file) {
-    ig_status   status = IG_OK;
+    ig_status status = IG_OK;
     ig_location where = { .file = file };
     for (size_t i = 0; i < module->weights.count; i++) {
         const ig_weight *weight = module->weights.items[i];
-        const char      *problem = weight_problem(module, weight);
+        const char *problem = weight_problem(module, weight);
         if (problem) {
             status = ig_error(&module->context->diag, failure, &where, "weight @%s %s",
                               weight->name, problem);
@@ -371,7 +371,7 @@ ig_status ig_verify_module(const ig_module *module) {
     ig_status status = verify_weights(module, IG_INTERNAL, NULL);
     for (size_t i = 0; i < module->graphs.count; i++) {
         const ig_graph *graph = module->graphs.items[i];
-        ig_status       found = ig_verify(graph, graph->stage);
+        ig_status found = ig_verify(graph, graph->stage);
         status = status == IG_OK ? found : status;
     }
     return status;
@@ -381,7 +381,7 @@ static ig_status report_each(const ig_verifier *v, const char *file) {
     ig_status status = IG_OK;
     for (size_t i = 0; i < v->defects.count; i++) {
         const ig_defect *defect = &v->defects.items[i];
-        ig_location      where = { .file = file, .graph = v->graph->name };
+        ig_location where = { .file = file, .graph = v->graph->name };
         if (defect->op && defect->op->block) {
             where = *ig_op_location(defect->op);
         }

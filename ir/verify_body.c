@@ -116,7 +116,7 @@ static void check_loop_result(ig_verifier *v, const ig_op *op, uint32_t k,
 }
 
 static void check_loop(ig_verifier *v, const ig_op *op) {
-    int64_t  scans = ig_attr_int(op, IG_loop_scans, 0);
+    int64_t scans = ig_attr_int(op, IG_loop_scans, 0);
     uint32_t carried = op->operand_count - 2u;
     expect_single(v, op, ig_verify_operand(op, 0), IG_DT_i64, "the trip count");
     expect_single(v, op, ig_verify_operand(op, 1), IG_DT_bool, "the condition");
@@ -144,9 +144,9 @@ static void check_region(ig_verifier *v, const ig_op *op, uint32_t ins, uint32_t
     }
     for (uint32_t i = 0; i < ins; i++) {
         const ig_type *outside = ig_verify_operand(op, i), *inside = arg_type(op, i);
-        bool           fits = inside->kind == IG_TABLE || outside->kind == IG_TABLE
-                                  ? agree(v, inside, outside)
-                                  : inside->dtype == outside->dtype &&
+        bool fits = inside->kind == IG_TABLE || outside->kind == IG_TABLE
+                        ? agree(v, inside, outside)
+                        : inside->dtype == outside->dtype &&
                               inside->rank == outside->rank;
         for (uint32_t k = 0; fits && k < inside->rank; k++) {
             fits = ig_dim_equal(v->module, inside->dims[k], outside->dims[k]) != IG_NO;

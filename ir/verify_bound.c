@@ -38,7 +38,7 @@ typedef struct mention {
  * visited too. */
 static void check_symbol(void *user, uint32_t symbol) {
     mention *m = user;
-    bool     is_defined = ig_symbol_at(m->v->module, symbol)->defined != 0;
+    bool is_defined = ig_symbol_at(m->v->module, symbol)->defined != 0;
     if (!is_defined && !ig_map_get_id(&m->v->bound, symbol)) {
         ig_verify_defect(m->v, m->op, "'%s' has no value yet",
                          ig_symbol_at(m->v->module, symbol)->name);

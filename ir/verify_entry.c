@@ -5,9 +5,9 @@
 /* Leaves before and in the result against what the graph takes and gives. */
 static void check_signature(ig_verifier *v, uint32_t arg_count, uint32_t result_count) {
     const ig_signature *signature = v->graph->signature;
-    uint32_t            result = ig_signature_result(signature);
-    const ig_node      *nodes = signature->nodes.items;
-    uint32_t            given = ig_node_leaves(nodes, result);
+    uint32_t result = ig_signature_result(signature);
+    const ig_node *nodes = signature->nodes.items;
+    uint32_t given = ig_node_leaves(nodes, result);
     uint32_t got = ig_node_leaves(nodes + result, signature->nodes.count - result);
     if (given != arg_count) {
         ig_verify_defect(v, NULL, "the signature has %u leaves, the graph %u arguments",
@@ -29,7 +29,7 @@ static bool holds_state(const ig_type *type, const ig_type *state) {
 /* The weight must fit both types, which may have other extents. */
 static void check_state(ig_verifier *v, uint32_t index, const ig_type *before,
                         const ig_type *after) {
-    const char      *name = v->graph->states[index];
+    const char *name = v->graph->states[index];
     const ig_weight *weight = ig_module_weight(v->module, name);
     if (!weight) {
         ig_verify_defect(v, NULL, "state %u begins with @%s, which there is not", index,
@@ -47,8 +47,8 @@ static void check_state(ig_verifier *v, uint32_t index, const ig_type *before,
 
 void ig_verify_entry(ig_verifier *verifier) {
     const ig_graph *graph = verifier->graph;
-    const ig_op    *ret = graph->body.last;
-    uint32_t        states = graph->state_count;
+    const ig_op *ret = graph->body.last;
+    uint32_t states = graph->state_count;
     if (!ret || ret->code != IG_OP_ret || (!states && !graph->signature)) {
         return;
     }

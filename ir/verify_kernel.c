@@ -127,7 +127,7 @@ static void check_top_level(ig_verifier *v, const ig_op *op) {
 /* Operand 0 stands for its number: only a kernel's argument has one. */
 static void check_argument_array(ig_verifier *v, const ig_op *op) {
     const ig_value *first = op->operands[0].value;
-    bool            is_argument = !first->def && !first->block->parent;
+    bool is_argument = !first->def && !first->block->parent;
     expect(v, op, is_argument, "operand 0 is no argument of the kernel");
 }
 
@@ -193,7 +193,7 @@ static const signature signatures[IG_OP_COUNT] = {
 
 void ig_verify_kernel_op(ig_verifier *verifier, const ig_op *op) {
     const signature *row = &signatures[op->code];
-    size_t           before = verifier->defects.count;
+    size_t before = verifier->defects.count;
     if (!row->operands) {
         return;
     }
@@ -207,10 +207,10 @@ void ig_verify_kernel_op(ig_verifier *verifier, const ig_op *op) {
 /* Buffers, then i64 params. */
 void ig_verify_kernel_args(ig_verifier *verifier) {
     const ig_block *body = &verifier->graph->body;
-    bool            has_param = false;
+    bool has_param = false;
     for (uint32_t i = 0; i < body->arg_count; i++) {
         const ig_type *type = body->args[i]->type;
-        bool           is_buffer = type && fits('b', type);
+        bool is_buffer = type && fits('b', type);
         has_param |= !is_buffer;
         if (!type || (is_buffer && has_param) || (!is_buffer && !fits('i', type))) {
             ig_verify_defect(verifier, NULL,

@@ -43,7 +43,7 @@ static bool is_item(const ig_module *module, const ig_op *op, const char *name) 
 
 static void check_attr(ig_verifier *v, const ig_op *op, uint32_t slot) {
     const ig_attr_info *info = &ig_ops[op->code].attrs[slot];
-    const ig_attr      *attr = &op->attrs[slot];
+    const ig_attr *attr = &op->attrs[slot];
     if (attr->kind == IG_ATTR_NONE) {
         if (info->is_required) {
             ig_verify_defect(v, op, "attribute '%s' is missing", info->name);
@@ -66,7 +66,7 @@ static void check_attr(ig_verifier *v, const ig_op *op, uint32_t slot) {
 /* ---- operands ---- */
 
 static void check_operand(ig_verifier *v, const ig_op *op, uint32_t index) {
-    const ig_use   *use = &op->operands[index];
+    const ig_use *use = &op->operands[index];
     const ig_value *value = use->value;
     if (!value || use->user != op) {
         ig_verify_defect(v, op, "operand %u is linked wrongly", index);
@@ -116,8 +116,8 @@ static void check_result(ig_verifier *v, const ig_op *op, uint32_t index) {
 
 /* The hook reports by itself what is wrong with the operands. */
 static void check_types(ig_verifier *v, const ig_op *op) {
-    ig_infer_hook   infer = ig_ops[op->code].infer;
-    const ig_type  *few[FEW_RESULTS] = { NULL };
+    ig_infer_hook infer = ig_ops[op->code].infer;
+    const ig_type *few[FEW_RESULTS] = { NULL };
     const ig_type **types = few;
     if (!infer || v->has_types) {
         return;

@@ -15,9 +15,9 @@
 /* A view's elements in its root: offset + index · strides, as far as it is known. */
 typedef struct place {
     const ig_value *root;
-    const ig_type  *type;
-    ig_dim          offset;
-    const ig_dim   *strides; /* NULL: row-major */
+    const ig_type *type;
+    ig_dim offset;
+    const ig_dim *strides; /* NULL: row-major */
 } place;
 
 /* The value whose part a view shows, or NULL.  In a broken graph views may go round in
@@ -28,8 +28,8 @@ static const ig_value *viewed(const ig_value *value, uint32_t *steps_left) {
 }
 
 static place place_of(ig_verifier *v, const ig_value *value) {
-    place        at = { .type = value->type };
-    uint32_t     steps = v->graph->value_count;
+    place at = { .type = value->type };
+    uint32_t steps = v->graph->value_count;
     const ig_op *view = ig_def(value, IG_OP_view);
     if (view && view->attrs[IG_view_strides].count == value->type->rank) {
         at.strides = view->attrs[IG_view_strides].as.dims;
@@ -63,7 +63,7 @@ static bool row_span(const place *at, int64_t *out_span) {
     *out_span = 1;
     for (uint32_t k = at->type->rank; k-- > 1;) {
         int64_t extent = at->type->dims[k];
-        bool    is_dense = !at->strides || at->strides[k] == *out_span || extent == 1;
+        bool is_dense = !at->strides || at->strides[k] == *out_span || extent == 1;
         if (extent < 1 || !is_dense ||
             __builtin_mul_overflow(*out_span, extent, out_span)) {
             return false;
@@ -85,8 +85,8 @@ static int64_t row_count(ig_verifier *v, const place *at) {
 /* Does b surely begin inside of a row of a? */
 static bool begins_inside(ig_verifier *v, const place *a, const place *b) {
     int64_t delta, span;
-    ig_dim  stride, other;
-    ig_dim  difference = ig_dim_sub(v->module, b->offset, a->offset);
+    ig_dim stride, other;
+    ig_dim difference = ig_dim_sub(v->module, b->offset, a->offset);
     if (!ig_dim_constant(v->module, difference, &delta) || delta < 0 ||
         !row_stride(v, a, &stride) || !row_stride(v, b, &other) ||
         !row_span(a, &span)) {
@@ -129,7 +129,7 @@ static void check_overlap(ig_verifier *v, const ig_op *op, uint32_t out, uint32_
                           uint32_t ins) {
     place a = place_of(v, op->operands[out].value);
     place b = place_of(v, op->operands[other].value);
-    bool  is_in_place = other < ins && is_same_place(&a, &b);
+    bool is_in_place = other < ins && is_same_place(&a, &b);
     if (!is_in_place && overlaps(v, &a, &b)) {
         ig_verify_defect(v, op, "destination %u overlaps operand %u", out, other);
     }
@@ -177,7 +177,7 @@ static void check_alloc(ig_verifier *v, const ig_op *op) {
 
 static void check_view(ig_verifier *v, const ig_op *op) {
     const ig_type *from = ig_verify_operand(op, 0), *to = op->results[0].type;
-    bool           has_memory = from->kind == IG_BUFFER || from->kind == IG_TENSOR;
+    bool has_memory = from->kind == IG_BUFFER || from->kind == IG_TENSOR;
     if (!has_memory || to->kind != IG_BUFFER || from->dtype != to->dtype) {
         ig_verify_defect(v, op,
                          "a view sees a buffer as a buffer of the same elements");
@@ -210,7 +210,7 @@ static void check_kernel_args(ig_verifier *v, const ig_op *op, const ig_graph *k
 enum { IG_MAX_THREADS = 1024 }; /* of a block, on every GPU so far */
 
 static void check_launch(ig_verifier *v, const ig_op *op) {
-    const char     *name = ig_attr_str(op, IG_launch_kernel);
+    const char *name = ig_attr_str(op, IG_launch_kernel);
     const ig_graph *kernel = name ? ig_module_graph(v->module, name) : NULL;
     if (kernel && kernel->stage != IG_STAGE_KERNEL) {
         ig_verify_defect(v, op, "@%s is no kernel", name);

@@ -141,11 +141,11 @@ ig_status ig_window_eval(ig_eval *eval, const ig_op *op, const ig_window_source 
         IG_TRY(ig_eval_dim(eval, op, dim_at(op, slots->before, d), &out->before[d]));
         IG_TRY(ig_eval_dim(eval, op, dim_at(op, slots->after, d), &out->after[d]));
         if (!find_extent(out, d, from->ceil_mode) || out->out[d] < 0) {
-            return FOLD_ERROR(eval, op,
-                              "%s: windows of %lld positions do not fit spatial axis "
-                              "%u, whose extent is %lld",
-                              ig_ops[op->code].name, (long long)out->kernel[d], d,
-                              (long long)out->in[d]);
+            return FOLD_ERROR(
+                eval, op,
+                "%s: windows of %lld positions do not fit spatial axis %u, whose extent is %lld",
+                ig_ops[op->code].name, (long long)out->kernel[d], d,
+                (long long)out->in[d]);
         }
         if (!ig_mul_i64(out->in_count, out->in[d], &out->in_count) ||
             !ig_mul_i64(out->out_count, out->out[d], &out->out_count) ||

@@ -25,7 +25,7 @@ typedef struct ig_window_slots {
 /* ---- in dim expressions ---- */
 
 typedef struct ig_window_axis {
-    ig_dim  in, kernel, before, after;
+    ig_dim in, kernel, before, after;
     int64_t stride, dilation;
 } ig_window_axis;
 
@@ -43,11 +43,11 @@ ig_dim ig_window_spread(ig_module *module, const ig_window_axis *axis);
 
 typedef struct ig_window {
     uint32_t rank;
-    bool     is_transposed;
-    int64_t  in[IG_WINDOW_RANK], out[IG_WINDOW_RANK], kernel[IG_WINDOW_RANK];
-    int64_t  stride[IG_WINDOW_RANK], dilation[IG_WINDOW_RANK];
-    int64_t  before[IG_WINDOW_RANK], after[IG_WINDOW_RANK];
-    int64_t  in_count, out_count, tap_count; /* products */
+    bool is_transposed;
+    int64_t in[IG_WINDOW_RANK], out[IG_WINDOW_RANK], kernel[IG_WINDOW_RANK];
+    int64_t stride[IG_WINDOW_RANK], dilation[IG_WINDOW_RANK];
+    int64_t before[IG_WINDOW_RANK], after[IG_WINDOW_RANK];
+    int64_t in_count, out_count, tap_count; /* products */
 } ig_window;
 
 /* An element of x and the tap that meets it, both counted row-major. */
@@ -57,9 +57,9 @@ typedef struct ig_tap {
 
 typedef struct ig_window_source {
     const ig_window_slots *slots;
-    const int64_t         *in, *kernel; /* one a spatial axis */
-    uint32_t               rank;
-    bool                   is_transposed, ceil_mode;
+    const int64_t *in, *kernel; /* one a spatial axis */
+    uint32_t rank;
+    bool is_transposed, ceil_mode;
 } ig_window_source;
 
 /* Everything known from extents and attributes; reports windows larger than what they

@@ -21,16 +21,16 @@
 
 /* Dims of the ids that one bag holds, and of the result. */
 typedef struct shapes {
-    ig_dim   ids[2];
-    ig_dim   result[IG_TENSOR_RANK];
+    ig_dim ids[2];
+    ig_dim result[IG_TENSOR_RANK];
     uint32_t result_rank;
 } shapes;
 
 static shapes shapes_of(const ig_op *reduce, const ig_type *rows) {
     ig_module *module = ig_op_module(reduce);
-    uint32_t   bags = rows->rank - 2;
-    shapes     s = { .ids = { ig_dim_product(module, rows->dims, bags),
-                              rows->dims[bags] } };
+    uint32_t bags = rows->rank - 2;
+    shapes s = { .ids = { ig_dim_product(module, rows->dims, bags),
+                          rows->dims[bags] } };
     for (uint32_t d = 0; d < bags; d++) {
         s.result[s.result_rank++] = rows->dims[d];
     }
@@ -43,22 +43,22 @@ static shapes shapes_of(const ig_op *reduce, const ig_type *rows) {
 
 static void look_at_reduce(ig_recogniser *r, ig_op *reduce) {
     ig_look_up look_up;
-    ig_pool    pool;
-    ig_value  *x = reduce->operands[0].value, *result = reduce->results;
+    ig_pool pool;
+    ig_value *x = reduce->operands[0].value, *result = reduce->results;
     if (!result->uses || x->type->rank < 3 ||
         !ig_reduce_is_pool(reduce, x->type->rank - 2, &pool) ||
         !ig_look_up_read(x, &look_up)) {
         return;
     }
-    shapes      s = shapes_of(reduce, look_up.rows);
-    ig_builder  b = ig_builder_before(reduce);
+    shapes s = shapes_of(reduce, look_up.rows);
+    ig_builder b = ig_builder_before(reduce);
     ig_bag_spec spec = { .table = look_up.table,
                          .ids = ig_look_up_ids(&look_up, &b, 2, s.ids),
                          .weights = ig_look_up_weights(&look_up, &b, 2, s.ids),
                          .pool = pool,
                          .padding = IG_NO_PADDING,
                          .negative = look_up.negative };
-    ig_value   *bags = ig_bag_make(r, &b, &spec);
+    ig_value *bags = ig_bag_make(r, &b, &spec);
     if (s.result_rank != 2) {
         bags = ig_make_reshape(&b, bags, s.result_rank, s.result);
     }

@@ -17,15 +17,15 @@
 
 static void replace_look_up(ig_recogniser *r, ig_op *op, const ig_look_up *look_up) {
     const ig_type *rows = look_up->rows;
-    ig_dim         count = ig_dim_product(r->module, rows->dims, rows->rank - 1);
-    ig_builder     b = ig_builder_before(op);
-    ig_bag_spec    spec = { .table = look_up->table,
-                            .ids = ig_look_up_ids(look_up, &b, 1, &count),
-                            .weights = ig_look_up_weights(look_up, &b, 1, &count),
-                            .pool = IG_POOL_none,
-                            .padding = IG_NO_PADDING,
-                            .negative = look_up->negative };
-    ig_value      *bags = ig_bag_make(r, &b, &spec);
+    ig_dim count = ig_dim_product(r->module, rows->dims, rows->rank - 1);
+    ig_builder b = ig_builder_before(op);
+    ig_bag_spec spec = { .table = look_up->table,
+                         .ids = ig_look_up_ids(look_up, &b, 1, &count),
+                         .weights = ig_look_up_weights(look_up, &b, 1, &count),
+                         .pool = IG_POOL_none,
+                         .padding = IG_NO_PADDING,
+                         .negative = look_up->negative };
+    ig_value *bags = ig_bag_make(r, &b, &spec);
     if (rows->rank != 2) {
         bags = ig_make_reshape(&b, bags, rows->rank, rows->dims);
     }

@@ -14,7 +14,7 @@ static ig_dim width_of(const ig_type *type) {
 
 /* A view that keeps rows whole. */
 static ig_value *before_view(const ig_op *op) {
-    ig_value      *x = op->operands[0].value;
+    ig_value *x = op->operands[0].value;
     const ig_type *from = x->type, *to = op->results[0].type;
     bool is_view = op->code == IG_OP_reshape && from->rank > 0 && to->rank > 0 &&
                    is_equal(op, width_of(from), width_of(to));
@@ -27,7 +27,7 @@ static bool read_rows(ig_value *value, ig_look_up *out) {
     out->rows = value->type;
     for (uint32_t i = 0; value && i < DEPTH_MAX; i++) {
         const ig_op *op = value->def;
-        bool         is_look_up = op && op->code == IG_OP_gather &&
+        bool is_look_up = op && op->code == IG_OP_gather &&
                           ig_attr_int(op, IG_gather_axis, 0) == 0 &&
                           ig_value_is_table(op->operands[0].value) &&
                           !ig_constant_of(op->operands[1].value);
@@ -50,7 +50,7 @@ static bool is_column(const ig_op *mul, const ig_type *rows, const ig_type *type
     bool is_one = true;
     for (uint32_t d = 0; fits && d + 1 < type->rank; d++) {
         ig_truth truth = ig_dim_equal(ig_op_module(mul), rows->dims[d], type->dims[d]);
-        bool     may_be = truth == IG_MAYBE && rows->dims[d] != 1;
+        bool may_be = truth == IG_MAYBE && rows->dims[d] != 1;
         fits = truth == IG_YES || type->dims[d] == 1 || may_be;
         is_one = is_one && type->dims[d] == 1;
     }
@@ -101,11 +101,11 @@ ig_value *ig_look_up_weights(const ig_look_up *look_up, ig_builder *b, uint32_t 
         return NULL;
     }
     ig_module *module = b->graph->module;
-    ig_dim     wanted[IG_TENSOR_RANK];
-    bool       is_repeated = false;
+    ig_dim wanted[IG_TENSOR_RANK];
+    bool is_repeated = false;
     for (uint32_t d = 0; d < weights->type->rank; d++) {
         ig_dim dim = weights->type->dims[d];
-        bool   is_last = d + 1 == weights->type->rank;
+        bool is_last = d + 1 == weights->type->rank;
         wanted[d] = is_last ? 1 : look_up->rows->dims[d];
         bool repeats = dim == 1 && ig_dim_equal(module, wanted[d], 1) != IG_YES;
         is_repeated = is_repeated || repeats;

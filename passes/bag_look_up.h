@@ -7,10 +7,10 @@
 #include "passes/bag_rows.h"
 
 typedef struct ig_look_up {
-    ig_value      *table, *ids;
-    ig_value      *weights; /* [..., 1], or NULL */
-    const ig_type *rows;    /* [..., D], before they were weighted */
-    ig_negative    negative;
+    ig_value *table, *ids;
+    ig_value *weights;   /* [..., 1], or NULL */
+    const ig_type *rows; /* [..., D], before they were weighted */
+    ig_negative negative;
 } ig_look_up;
 
 /* Reads a value of shape [..., D]. */

@@ -39,14 +39,14 @@ static ig_value *shaped(ig_builder *b, ig_value *bags, const ig_type *type) {
 }
 
 static void look_at_result(const ig_trips *t, ig_op *loop, uint32_t index) {
-    ig_value  *result = &loop->results[index];
-    ig_value  *value = loop->bodies[0]->last->operands[1 + index].value;
+    ig_value *result = &loop->results[index];
+    ig_value *value = loop->bodies[0]->last->operands[1 + index].value;
     ig_bag_row row;
     if (!result->uses || !ig_bag_row_read(t, value, &row)) {
         return;
     }
     ig_builder b = ig_builder_before(loop);
-    ig_value  *bags = ig_bag_of_trips(t, &b, &row);
+    ig_value *bags = ig_bag_of_trips(t, &b, &row);
     if (bags) {
         ig_recogniser_replace(t->r, result, shaped(&b, bags, result->type));
     }

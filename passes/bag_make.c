@@ -34,10 +34,10 @@ static ig_attr entry(const ig_recogniser *r, int64_t value, int64_t absent) {
 }
 
 ig_value *ig_bag_make(const ig_recogniser *r, ig_builder *b, const ig_bag_spec *spec) {
-    ig_value            *operands[5] = { spec->table, spec->ids };
-    uint32_t             count = 2;
-    int64_t              mask = 0, pool = spec->pool;
-    ig_value *const      extra[] = { spec->begins, spec->ends, spec->weights };
+    ig_value *operands[5] = { spec->table, spec->ids };
+    uint32_t count = 2;
+    int64_t mask = 0, pool = spec->pool;
+    ig_value *const extra[] = { spec->begins, spec->ends, spec->weights };
     static const int64_t bits[] = { IG_BAG_BEGINS, IG_BAG_ENDS, IG_BAG_WEIGHTS };
     for (uint32_t i = 0; i < 3; i++) {
         if (extra[i]) {
@@ -72,18 +72,18 @@ ig_value *ig_bag_make(const ig_recogniser *r, ig_builder *b, const ig_bag_spec *
 /* vector[base : base + size] */
 typedef struct piece {
     ig_value *vector;
-    ig_dim    base, size;
+    ig_dim base, size;
 } piece;
 
 typedef struct decision {
-    const ig_trips   *t;
+    const ig_trips *t;
     const ig_bag_row *row;
-    ig_bag_spec       spec;
-    piece             begins, ends;
-    bool              is_fixed;
-    ig_dim            length; /* of each bag, when fixed */
-    piece             fixed;  /* the ids of all bags, when fixed */
-    bool              to_end; /* that goes to the end of the ids */
+    ig_bag_spec spec;
+    piece begins, ends;
+    bool is_fixed;
+    ig_dim length; /* of each bag, when fixed */
+    piece fixed;   /* the ids of all bags, when fixed */
+    bool to_end;   /* that goes to the end of the ids */
 } decision;
 
 static bool is_equal(const decision *d, ig_dim a, ig_dim b) {
@@ -168,10 +168,10 @@ static bool decide_ends(decision *d, const ig_bound *begin, const ig_bound *end)
  * bag to the end only where all ids are in bags, as in a matrix of them. */
 static bool decide_lengths(decision *d, ig_dim first, ig_dim length, bool to_end) {
     ig_module *module = d->t->module;
-    ig_dim     total = ig_dim_mul(module, d->t->count, length);
-    ig_dim     past = ig_dim_add(module, first, total);
-    ig_truth   is_good = to_end ? ig_dim_equal(module, past, id_count(d))
-                                : ig_dim_less_equal(module, past, id_count(d));
+    ig_dim total = ig_dim_mul(module, d->t->count, length);
+    ig_dim past = ig_dim_add(module, first, total);
+    ig_truth is_good = to_end ? ig_dim_equal(module, past, id_count(d))
+                              : ig_dim_less_equal(module, past, id_count(d));
     d->is_fixed = true;
     d->length = length;
     d->fixed = (piece){ d->spec.ids, first, total };
@@ -187,8 +187,8 @@ static bool is_at_least_zero(const decision *d, ig_dim dim) {
 /* One bag, from one number to another one. */
 static bool decide_single(decision *d, const ig_number *begin, const ig_bound *end) {
     ig_number last = ig_bound_at_last(d->t, end);
-    ig_dim    past = is_end_of_ids(d, &last) ? id_count(d) : last.base;
-    ig_dim    length = ig_dim_sub(d->t->module, past, begin->base);
+    ig_dim past = is_end_of_ids(d, &last) ? id_count(d) : last.base;
+    ig_dim length = ig_dim_sub(d->t->module, past, begin->base);
     return !last.vector && is_at_least_zero(d, length) &&
            decide_lengths(d, begin->base, length, false);
 }
@@ -197,7 +197,7 @@ static bool decide_single(decision *d, const ig_number *begin, const ig_bound *e
  * be the same. */
 static bool decide_fixed(decision *d, const ig_number *begin, const ig_bound *end) {
     ig_module *module = d->t->module;
-    ig_dim     length = ig_dim_sub(module, end->usual.base, begin->base);
+    ig_dim length = ig_dim_sub(module, end->usual.base, begin->base);
     if (last_of(d->row) != IG_LAST_offset || !is_at_least_zero(d, begin->base)) {
         return false;
     }
@@ -268,8 +268,8 @@ static void make_guards(const decision *d, ig_builder *b) {
 /* The matrix [bags, length] whose rows, laid end to end, a vector is; or NULL. */
 static ig_value *matrix_of(const decision *d, const ig_value *vector) {
     const ig_op *reshape = ig_def(vector, IG_OP_reshape);
-    ig_value    *matrix = reshape ? reshape->operands[0].value : NULL;
-    bool         fits = matrix && matrix->type->rank == 2 && d->fixed.base == 0 &&
+    ig_value *matrix = reshape ? reshape->operands[0].value : NULL;
+    bool fits = matrix && matrix->type->rank == 2 && d->fixed.base == 0 &&
                 is_equal(d, matrix->type->dims[1], d->length) &&
                 may_equal(d, matrix->type->dims[0], d->t->count);
     return fits && (d->to_end || is_equal(d, d->fixed.size, id_count(d))) ? matrix
@@ -279,14 +279,14 @@ static ig_value *matrix_of(const decision *d, const ig_value *vector) {
 /* Ids or weights, one an id, as [bags, length]. */
 static ig_value *make_matrix(const decision *d, ig_builder *b, ig_value *list) {
     ig_dim dims[] = { d->t->count, d->length };
-    piece  p = d->fixed;
+    piece p = d->fixed;
     p.vector = list;
     return ig_make_reshape(b, make_piece(d, b, &p), 2, dims);
 }
 
 static void make_fixed(decision *d, ig_builder *b) {
     ig_bag_spec *spec = &d->spec;
-    ig_value    *matrix = matrix_of(d, spec->ids);
+    ig_value *matrix = matrix_of(d, spec->ids);
     if (matrix) {
         ig_make_guard_equal(b, d->t->count, matrix->type->dims[0],
                             "there must be as many rows of ids as bags");
@@ -306,7 +306,7 @@ static void make_fixed(decision *d, ig_builder *b) {
 }
 
 static ig_value *make_feature(decision *d, ig_builder *b) {
-    ig_bag_spec   *spec = &d->spec;
+    ig_bag_spec *spec = &d->spec;
     const ig_type *ids = spec->ids->type;
     if (spec->weights) {
         ig_make_guard_equal(b, ig_type_count(d->t->module, spec->weights->type),

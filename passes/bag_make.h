@@ -7,12 +7,12 @@
 #include "passes/bag_rows.h"
 
 typedef struct ig_bag_spec {
-    ig_value   *table, *ids, *begins, *ends, *weights; /* the last three may be NULL */
-    ig_pool     pool;
-    int64_t     padding;
+    ig_value *table, *ids, *begins, *ends, *weights; /* the last three may be NULL */
+    ig_pool pool;
+    int64_t padding;
     ig_bag_last last;
-    bool        is_zero_if_empty; /* else what the reduction gives */
-    ig_negative negative;         /* what an id below 0 is */
+    bool is_zero_if_empty; /* else what the reduction gives */
+    ig_negative negative;  /* what an id below 0 is */
 } ig_bag_spec;
 
 /* The bag op's result. */

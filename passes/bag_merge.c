@@ -29,24 +29,24 @@ enum { FEATURES_MAX = 8192, LEVELS_MAX = 64 };
 
 typedef struct merger {
     ig_pass_run *run;
-    ig_module   *module;
-    ig_arena    *arena;
-    ig_map       levels; /* op of the block -> 1 + how many bags in a row it needs */
+    ig_module *module;
+    ig_arena *arena;
+    ig_map levels; /* op of the block -> 1 + how many bags in a row it needs */
 } merger;
 
 enum { KEY = 17 };
 
 /* One feature: number `index` of a bag op. */
 typedef struct feature {
-    int64_t  key[KEY]; /* by which features are ordered */
-    ig_op   *op;
+    int64_t key[KEY]; /* by which features are ordered */
+    ig_op *op;
     uint32_t index;
 } feature;
 
 typedef IG_VEC(ig_op *) op_list;
 
 typedef struct group {
-    op_list  ops; /* in the order of the block */
+    op_list ops; /* in the order of the block */
     feature *features;
     uint32_t count;
 } group;
@@ -103,24 +103,24 @@ static int64_t dtype_of(const ig_op *op, uint32_t operand) {
 static void set_key(feature *f, uint32_t number) {
     ig_bag_feature x = ig_bag_feature_at(f->op, f->index);
     const ig_type *table = f->op->operands[x.table].value->type;
-    const int64_t  key[KEY] = {
-         x.pool,
-         x.tables,
-         (x.begins > 0) | (x.ends > 0) << 1 | (x.weights > 0) << 2,
-         x.last,
-         x.empty,
-         x.padding != INT64_MIN,
-         table->dtype,
-         table->rows.format,
-         table->rows.exponent_bits << 8 | table->rows.exponent_bias,
-         table->rows.stride,
-         table->dims[1],
-         dtype_of(f->op, x.ids),
-         dtype_of(f->op, x.begins),
-         dtype_of(f->op, x.ends),
-         dtype_of(f->op, x.weights),
-         -table->dims[0],
-         number
+    const int64_t key[KEY] = {
+        x.pool,
+        x.tables,
+        (x.begins > 0) | (x.ends > 0) << 1 | (x.weights > 0) << 2,
+        x.last,
+        x.empty,
+        x.padding != INT64_MIN,
+        table->dtype,
+        table->rows.format,
+        table->rows.exponent_bits << 8 | table->rows.exponent_bias,
+        table->rows.stride,
+        table->dims[1],
+        dtype_of(f->op, x.ids),
+        dtype_of(f->op, x.begins),
+        dtype_of(f->op, x.ends),
+        dtype_of(f->op, x.weights),
+        -table->dims[0],
+        number
     };
     memcpy(f->key, key, sizeof key);
 }
@@ -157,7 +157,7 @@ static void order_features(const merger *m, group *g) {
 static ig_attr merge_entries(const merger *m, const group *g, uint32_t slot,
                              int64_t absent) {
     int64_t *entries = IG_NEW_ARRAY(m->arena, int64_t, g->count);
-    bool     is_some = false;
+    bool is_some = false;
     for (uint32_t i = 0; i < g->count; i++) {
         const feature *f = &g->features[i];
         const ig_attr *attr = &f->op->attrs[slot];
@@ -180,24 +180,24 @@ static uint32_t merge_operands(const group *g, ig_value **operands) {
 }
 
 static ig_op *make_merged(const merger *m, const group *g) {
-    ig_op     *last = IG_LAST(&g->ops);
+    ig_op *last = IG_LAST(&g->ops);
     ig_builder b = ig_builder_before(last);
-    uint32_t   most = 0;
+    uint32_t most = 0;
     for (size_t i = 0; i < g->ops.count; i++) {
         most += g->ops.items[i]->operand_count;
     }
     ig_value **operands = IG_NEW_ARRAY(m->arena, ig_value *, most);
-    ig_attr    attrs[IG_bag_attr_count] = {
-           [IG_bag_operands] = merge_entries(m, g, IG_bag_operands, -1),
-           [IG_bag_pool] = merge_entries(m, g, IG_bag_pool, -1),
-           [IG_bag_padding] = merge_entries(m, g, IG_bag_padding, INT64_MIN),
-           [IG_bag_last] = merge_entries(m, g, IG_bag_last, IG_LAST_ids),
-           [IG_bag_empty] = merge_entries(m, g, IG_bag_empty, IG_EMPTY_zero),
-           [IG_bag_tables] = merge_entries(m, g, IG_bag_tables, 1),
-           [IG_bag_negative] = last->attrs[IG_bag_negative],
-           [IG_bag_range] = last->attrs[IG_bag_range],
-           [IG_bag_offsets] = last->attrs[IG_bag_offsets],
-           [IG_bag_to] = last->attrs[IG_bag_to],
+    ig_attr attrs[IG_bag_attr_count] = {
+        [IG_bag_operands] = merge_entries(m, g, IG_bag_operands, -1),
+        [IG_bag_pool] = merge_entries(m, g, IG_bag_pool, -1),
+        [IG_bag_padding] = merge_entries(m, g, IG_bag_padding, INT64_MIN),
+        [IG_bag_last] = merge_entries(m, g, IG_bag_last, IG_LAST_ids),
+        [IG_bag_empty] = merge_entries(m, g, IG_bag_empty, IG_EMPTY_zero),
+        [IG_bag_tables] = merge_entries(m, g, IG_bag_tables, 1),
+        [IG_bag_negative] = last->attrs[IG_bag_negative],
+        [IG_bag_range] = last->attrs[IG_bag_range],
+        [IG_bag_offsets] = last->attrs[IG_bag_offsets],
+        [IG_bag_to] = last->attrs[IG_bag_to],
     };
     ig_op_spec spec = { .operands = operands,
                         .operand_count = merge_operands(g, operands),
@@ -258,12 +258,12 @@ static bool has_same_rules(const ig_op *a, const ig_op *b) {
 
 /* Takes the first bag that is left and those that go with it. */
 static group take_group(const merger *m, op_list *left) {
-    group    g = { 0 };
+    group g = { 0 };
     uint32_t features = 0;
-    op_list  others = { 0 };
+    op_list others = { 0 };
     for (size_t i = 0; i < left->count; i++) {
         ig_op *op = left->items[i];
-        bool   fits = !g.ops.count || (features + op->result_count <= FEATURES_MAX &&
+        bool fits = !g.ops.count || (features + op->result_count <= FEATURES_MAX &&
                                      has_same_rules(g.ops.items[0], op));
         if (fits) {
             IG_PUSH(m->arena, &g.ops, op);

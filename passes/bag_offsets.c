@@ -35,7 +35,7 @@ static ig_value *operand(const ig_op *op, uint32_t index) {
 static void remake(ig_recogniser *r, ig_op *bag, ig_value *ids, ig_value *begins,
                    ig_value *weights) {
     ig_builder b = ig_builder_before(bag);
-    uint32_t   count = ig_bag_feature_at(bag, 0).tables;
+    uint32_t count = ig_bag_feature_at(bag, 0).tables;
     ig_value **operands = IG_NEW_ARRAY(r->arena, ig_value *, count + 3);
     for (uint32_t i = 0; i < count; i++) {
         operands[i] = operand(bag, i);
@@ -68,7 +68,7 @@ static void remake(ig_recogniser *r, ig_op *bag, ig_value *ids, ig_value *begins
 /* 0, L, 2*L, … : the step; 0 where it is none. */
 static int64_t even_step(const ig_value *begins) {
     const ig_op *range = ig_def(begins, IG_OP_range);
-    int64_t      first, step;
+    int64_t first, step;
     bool is_even = range && ig_constant_i64(operand(range, 0), &first) && first == 0 &&
                    ig_constant_i64(operand(range, 2), &step) && step > 0;
     return is_even ? step : 0;
@@ -96,7 +96,7 @@ static int64_t constant_step(const ig_value *begins) {
 static bool make_fixed(ig_recogniser *r, ig_op *bag, const ig_bag_feature *f) {
     ig_value *begins = operand(bag, f->begins), *ids = operand(bag, f->ids);
     ig_value *weights = f->weights ? operand(bag, f->weights) : NULL;
-    int64_t   step = even_step(begins);
+    int64_t step = even_step(begins);
     step = step ? step : constant_step(begins);
     ig_dim dims[] = { begins->type->dims[0], step };
     ig_dim total = ig_dim_mul(r->module, dims[0], dims[1]);
@@ -114,9 +114,9 @@ static bool make_fixed(ig_recogniser *r, ig_op *bag, const ig_bag_feature *f) {
 /* ---- ends that are the next begins ---- */
 
 static const ig_op *plain_slice(const ig_value *value) {
-    const ig_op   *slice = ig_def(value, IG_OP_slice);
+    const ig_op *slice = ig_def(value, IG_OP_slice);
     const ig_attr *steps = slice ? &slice->attrs[IG_slice_steps] : NULL;
-    bool           is_plain = slice && slice->operand_count == 1 &&
+    bool is_plain = slice && slice->operand_count == 1 &&
                     (steps->kind != IG_ATTR_INTS || steps->as.ints[0] == 1);
     return is_plain ? slice : NULL;
 }
@@ -130,12 +130,12 @@ static ig_value *all_offsets(ig_recogniser *r, const ig_value *begins,
         return NULL;
     }
     ig_value *all = operand(from, 0);
-    ig_dim    count = all->type->dims[0], less = ig_dim_sub(r->module, count, 1);
-    ig_dim    start = to->attrs[IG_slice_starts].as.dims[0];
-    ig_dim    bags = from->attrs[IG_slice_sizes].as.dims[0];
-    ig_dim    most = ig_dim_max(r->module, 0, less);
-    bool      is_next = start == 1 || start == ig_dim_min(r->module, count, 1);
-    bool      is_all = bags == less || bags == most;
+    ig_dim count = all->type->dims[0], less = ig_dim_sub(r->module, count, 1);
+    ig_dim start = to->attrs[IG_slice_starts].as.dims[0];
+    ig_dim bags = from->attrs[IG_slice_sizes].as.dims[0];
+    ig_dim most = ig_dim_max(r->module, 0, less);
+    bool is_next = start == 1 || start == ig_dim_min(r->module, count, 1);
+    bool is_all = bags == less || bags == most;
     return is_next && is_all && bags == to->attrs[IG_slice_sizes].as.dims[0] ? all
                                                                              : NULL;
 }

@@ -18,8 +18,8 @@
 
 typedef struct inner_loop {
     const ig_op *op;
-    ig_value    *at, *list; /* arguments of the body */
-    uint32_t     at_index, list_index;
+    ig_value *at, *list; /* arguments of the body */
+    uint32_t at_index, list_index;
 } inner_loop;
 
 static ig_value *yielded(const inner_loop *loop, uint32_t index) {
@@ -69,7 +69,7 @@ static bool is_endless(const ig_op *loop) {
 /* begin < end at the start and at + 1 < end after each trip, of one and the same
  * end. */
 static bool read_ends(const ig_trips *t, const inner_loop *loop, ig_positions *out) {
-    ig_less   start, proceed;
+    ig_less start, proceed;
     ig_number begin, compared, end, same_end;
     ig_value *first = loop->op->operands[2 + loop->at_index].value;
     if (!is_endless(loop->op) || !ig_value_less(loop->op->operands[1].value, &start) ||
@@ -129,7 +129,7 @@ static bool is_id_at(ig_value *value, const inner_loop *loop, ig_value **out_ids
 
 /* `value` is id + a number that is known. */
 static bool is_wrapped(ig_value *value, const ig_value *id, ig_dim *out_rows) {
-    const ig_op  *add = ig_def(ig_value_before_views(value), IG_OP_add);
+    const ig_op *add = ig_def(ig_value_before_views(value), IG_OP_add);
     ig_dims_value known;
     for (uint32_t i = 0; add && i < 2; i++) {
         if (ig_value_before_views(add->operands[i].value) == id &&
@@ -144,7 +144,7 @@ static bool is_wrapped(ig_value *value, const ig_value *id, ig_dim *out_rows) {
 /* The row of the id at this position: id + rows where id < 0, else id. */
 static bool is_row_at(ig_value *value, const inner_loop *loop, ig_kept *out) {
     ig_value *condition, *yes, *no;
-    ig_less   less;
+    ig_less less;
     if (!read_choice(ig_value_before_views(value), &condition, &yes, &no) ||
         !ig_value_less(condition, &less) || less.or_equal || !is_known(less.b, 0)) {
         return false;
@@ -178,7 +178,7 @@ static bool is_kept_test(ig_value *condition, const inner_loop *loop, ig_kept *o
 /* The list, longer by the position where that is kept. */
 static bool read_growth(const inner_loop *loop, ig_kept *out) {
     ig_value *condition, *yes, *no;
-    bool      is_not;
+    bool is_not;
     if (!read_choice(yielded(loop, loop->list_index), &condition, &yes, &no) ||
         !is_kept_test(condition, loop, out, &is_not)) {
         return false;
@@ -189,7 +189,7 @@ static bool read_growth(const inner_loop *loop, ig_kept *out) {
 
 bool ig_kept_positions(const ig_trips *t, ig_value *value, ig_kept *out) {
     inner_loop loop;
-    int64_t    rows;
+    int64_t rows;
     *out = (ig_kept){ .at = { .is_cut = true } };
     return find_parts(value, &loop) &&
            is_empty_list(loop.op->operands[2 + loop.list_index].value) &&

@@ -25,8 +25,8 @@ static bool read_row(const ig_trips *t, ig_value *value, uint32_t depth,
 
 static bool is_along(const ig_op *reduce, uint32_t axis) {
     const ig_attr *axes = &reduce->attrs[IG_reduce_axes];
-    int64_t        rank = reduce->operands[0].value->type->rank, given = rank;
-    ig_dims_value  known;
+    int64_t rank = reduce->operands[0].value->type->rank, given = rank;
+    ig_dims_value known;
     if (axes->kind == IG_ATTR_INTS && axes->count == 1) {
         given = axes->as.ints[0];
     } else if (reduce->operand_count > 1 &&
@@ -40,7 +40,7 @@ static bool is_along(const ig_op *reduce, uint32_t axis) {
 bool ig_reduce_is_pool(const ig_op *reduce, uint32_t axis, ig_pool *out) {
     static const struct {
         ig_reduce from;
-        ig_pool   to;
+        ig_pool to;
     } pools[] = { { IG_REDUCE_sum, IG_POOL_sum },
                   { IG_REDUCE_mean, IG_POOL_mean },
                   { IG_REDUCE_max, IG_POOL_max } };
@@ -80,7 +80,7 @@ static bool row_of_view(const ig_trips *t, const ig_op *op, uint32_t depth,
 static const ig_op *difference_behind(ig_value *value) {
     for (uint32_t i = 0; value->def && i < DEPTH_MAX; i++) {
         const ig_op *op = value->def;
-        bool         is_passed = op->code == IG_OP_cast || op->code == IG_OP_reshape ||
+        bool is_passed = op->code == IG_OP_cast || op->code == IG_OP_reshape ||
                          op->code == IG_OP_expand;
         if (!is_passed) {
             break;
@@ -105,7 +105,7 @@ static bool bound_of(const ig_trips *t, ig_value *value, ig_bound *out) {
 static bool row_of_div(const ig_trips *t, const ig_op *op, uint32_t depth,
                        ig_bag_row *out) {
     const ig_op *sub = difference_behind(op->operands[1].value);
-    ig_bound     end, begin;
+    ig_bound end, begin;
     if (!sub || !read_row(t, op->operands[0].value, depth + 1, out) ||
         out->pool != IG_POOL_sum || out->is_zero_if_empty || out->is_over_rest ||
         out->rows.at.padding != IG_NO_PADDING ||
@@ -202,7 +202,7 @@ static bool join_empty(const ig_trips *t, const ig_trip_test *test, ig_value *ye
 static bool join_last_mean(const ig_trips *t, const ig_bag_row *last, ig_bag_row *out) {
     ig_number end = ig_bound_at_last(t, &out->rows.at.end);
     ig_number end_of_last = ig_bound_at_last(t, &last->rows.at.end);
-    bool      is_mean = out->pool == IG_POOL_mean && is_plain(out);
+    bool is_mean = out->pool == IG_POOL_mean && is_plain(out);
     out->is_last_over_rest = !is_count_of_ids(t, &out->rows, &end);
     out->is_only_full = true;
     return is_mean && ig_number_equal(t->module, &end, &end_of_last);
@@ -228,7 +228,7 @@ static bool join_last(const ig_trips *t, ig_value *yes, ig_value *no, uint32_t d
 static bool row_of_if(const ig_trips *t, const ig_op *op, uint32_t depth,
                       ig_bag_row *out) {
     ig_trip_test test = ig_trip_test_read(t, op->operands[0].value);
-    ig_value    *yes, *no;
+    ig_value *yes, *no;
     if (op->result_count != 1) {
         return false;
     }

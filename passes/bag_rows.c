@@ -37,7 +37,7 @@ static bool is_filled_data(const ig_data *data, double number) {
 bool ig_value_is_filled(ig_value *value, double number) {
     for (uint32_t depth = 0; value->def && depth < DEPTH_MAX; depth++) {
         const ig_op *op = value->def;
-        bool         is_view = op->code == IG_OP_reshape || op->code == IG_OP_expand ||
+        bool is_view = op->code == IG_OP_reshape || op->code == IG_OP_expand ||
                        op->code == IG_OP_cast || op->code == IG_OP_slice ||
                        op->code == IG_OP_transpose;
         if (!is_view) {
@@ -86,8 +86,8 @@ ig_value *ig_vector_origin(ig_value *value) {
 
 static bool is_whole_but_first(const ig_module *module, const ig_op *slice) {
     const ig_type *type = slice->operands[0].value->type;
-    const ig_dim  *starts = slice->attrs[IG_slice_starts].as.dims;
-    const ig_dim  *sizes = slice->attrs[IG_slice_sizes].as.dims;
+    const ig_dim *starts = slice->attrs[IG_slice_starts].as.dims;
+    const ig_dim *sizes = slice->attrs[IG_slice_sizes].as.dims;
     const ig_attr *steps = &slice->attrs[IG_slice_steps];
     for (uint32_t d = 0; d < type->rank; d++) {
         bool is_step = steps->kind == IG_ATTR_INTS && steps->as.ints[d] != 1;
@@ -108,7 +108,7 @@ static bool read_ends(const ig_trips *t, const ig_number *begin, const ig_number
 
 static bool is_known_or_absent(const ig_op *op, uint32_t operand, int64_t expected) {
     ig_dims_value known;
-    int64_t       number;
+    int64_t number;
     if (operand >= op->operand_count) {
         return true;
     }
@@ -120,7 +120,7 @@ static bool is_known_or_absent(const ig_op *op, uint32_t operand, int64_t expect
 /* Positions of x[begin : end]. */
 static bool read_cut(const ig_trips *t, const ig_op *slice, ig_positions *out) {
     ig_number begin = { 0 }, end = { 0 };
-    int64_t   rank = slice->operands[0].value->type->rank;
+    int64_t rank = slice->operands[0].value->type->rank;
     if (ig_attr_is_set(slice, IG_slice_sizes)) {
         begin.base = slice->attrs[IG_slice_starts].as.dims[0];
         end.base = ig_dim_add(t->module, begin.base,
@@ -152,7 +152,7 @@ static bool read_vector(const ig_trips *t, ig_value *value, ig_value **out_vecto
                         ig_positions *out) {
     value = ig_vector_origin(value);
     *out = (ig_positions){ .padding = IG_NO_PADDING };
-    bool         is_given = t->body && ig_trips_is_outside(t, value);
+    bool is_given = t->body && ig_trips_is_outside(t, value);
     const ig_op *slice = is_given ? NULL : ig_def(value, IG_OP_slice);
     if (slice && is_vector(value) && read_cut(t, slice, out)) {
         out->cut = value;
@@ -174,7 +174,7 @@ static bool read_list(const ig_trips *t, ig_value *value, ig_value **out_list,
 /* ---- weights: [n, 1] ---- */
 
 typedef struct column {
-    ig_value    *weights; /* NULL: ones */
+    ig_value *weights; /* NULL: ones */
     ig_positions at;
 } column;
 
@@ -189,7 +189,7 @@ static bool read_column(const ig_trips *t, ig_value *value, column *out) {
     }
     const ig_op *slice = ig_def(value, IG_OP_slice);
     ig_positions at;
-    bool         is_cut = slice && read_cut(t, slice, &at);
+    bool is_cut = slice && read_cut(t, slice, &at);
     value = is_cut ? slice->operands[0].value : value;
     const ig_op *reshape = ig_def(value, IG_OP_reshape);
     if (!reshape ||
@@ -261,7 +261,7 @@ static bool rows_of_kept(const ig_trips *t, const ig_op *gather, const ig_kept *
 static bool rows_of_gather(const ig_trips *t, const ig_op *op, uint32_t depth,
                            ig_bag_rows *out) {
     ig_value *x = op->operands[0].value, *index = op->operands[1].value;
-    ig_kept   kept;
+    ig_kept kept;
     if (ig_attr_int(op, IG_gather_axis, 0) != 0 ||
         ig_attr_int(op, IG_gather_negative, IG_NEGATIVE_wrap) != IG_NEGATIVE_wrap) {
         return false;
@@ -305,8 +305,8 @@ bool ig_bag_rows_share(const ig_bag_rows *a, const ig_bag_rows *b) {
 static bool rows_of_if(const ig_trips *t, const ig_op *op, uint32_t depth,
                        ig_bag_rows *out) {
     ig_trip_test test = ig_trip_test_read(t, op->operands[0].value);
-    ig_value    *yes, *no;
-    ig_bag_rows  last;
+    ig_value *yes, *no;
+    ig_bag_rows last;
     if (op->result_count != 1) {
         return false;
     }

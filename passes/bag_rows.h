@@ -17,26 +17,26 @@
 
 /* The positions from begin to end; all of them when `is_cut` is false. */
 typedef struct ig_positions {
-    bool      is_cut;
-    ig_bound  begin, end;
-    int64_t   padding; /* the row whose positions are left out */
-    ig_value *cut;     /* a value that has one entry a position, or NULL */
+    bool is_cut;
+    ig_bound begin, end;
+    int64_t padding; /* the row whose positions are left out */
+    ig_value *cut;   /* a value that has one entry a position, or NULL */
 } ig_positions;
 
 typedef struct ig_bag_rows {
-    ig_value    *table;
-    ig_value    *ids;     /* of rank 1, from outside */
-    ig_value    *weights; /* of any rank, from outside; NULL: ones */
+    ig_value *table;
+    ig_value *ids;     /* of rank 1, from outside */
+    ig_value *weights; /* of any rank, from outside; NULL: ones */
     ig_positions at;
-    ig_value    *weights_cut; /* of the weights, where they were cut on their own */
+    ig_value *weights_cut; /* of the weights, where they were cut on their own */
 } ig_bag_rows;
 
 /* What one trip gives. */
 typedef struct ig_bag_row {
     ig_bag_rows rows;
-    ig_pool     pool;
-    bool        is_zero_if_empty; /* else what a reduction of nothing gives */
-    bool        is_only_full;     /* says nothing of a trip without positions */
+    ig_pool pool;
+    bool is_zero_if_empty; /* else what a reduction of nothing gives */
+    bool is_only_full;     /* says nothing of a trip without positions */
     /* The sum divided by the number of ids from begin on. */
     bool is_over_rest;
     /* That, in the last trip of a mean: IG_LAST_mean. */
@@ -56,8 +56,8 @@ typedef enum ig_trip_asks {
 
 typedef struct ig_trip_test {
     ig_trip_asks asks;
-    bool         is_not; /* the contrary */
-    ig_positions at;     /* which there may be none of */
+    bool is_not;     /* the contrary */
+    ig_positions at; /* which there may be none of */
 } ig_trip_test;
 
 ig_trip_test ig_trip_test_read(const ig_trips *t, ig_value *condition);
@@ -86,8 +86,8 @@ ig_value *ig_vector_origin(ig_value *value);
  * of its own collects (bag_padding.c). */
 typedef struct ig_kept {
     ig_positions at;
-    ig_value    *ids;  /* that the positions are of */
-    ig_dim       rows; /* a negative id counts from here */
+    ig_value *ids; /* that the positions are of */
+    ig_dim rows;   /* a negative id counts from here */
 } ig_kept;
 bool ig_kept_positions(const ig_trips *t, ig_value *value, ig_kept *out);
 bool ig_positions_equal(const ig_trips *t, const ig_positions *a,

@@ -38,11 +38,11 @@ static bool is_only_joined(const ig_value *sequence) {
 
 /* The row that each trip puts behind carried sequence `index`, or NULL. */
 static ig_value *row_inserted(const ig_op *loop, uint32_t index) {
-    ig_value       *start = loop->operands[2 + index].value;
+    ig_value *start = loop->operands[2 + index].value;
     const ig_value *list = loop->bodies[0]->args[2 + index];
-    const ig_op    *insert = ig_def(loop->bodies[0]->last->operands[1 + index].value,
-                                    IG_OP_seq_insert);
-    bool            is_grown = insert && insert->operand_count == 2 &&
+    const ig_op *insert = ig_def(loop->bodies[0]->last->operands[1 + index].value,
+                                 IG_OP_seq_insert);
+    bool is_grown = insert && insert->operand_count == 2 &&
                     insert->operands[0].value == list && ig_value_has_one_use(list) &&
                     ig_value_has_one_use(&insert->results[0]);
     return is_grown && ig_def(start, IG_OP_seq_empty) ? insert->operands[1].value
@@ -52,7 +52,7 @@ static ig_value *row_inserted(const ig_op *loop, uint32_t index) {
 /* Rows [1, D] joined, or rows [D] or [1, D] stacked. */
 static ig_value *joined(ig_builder *b, ig_value *bags, const ig_op *join,
                         const ig_type *row) {
-    bool   is_stack = ig_attr_int(join, IG_seq_concat_stack, 0) != 0;
+    bool is_stack = ig_attr_int(join, IG_seq_concat_stack, 0) != 0;
     ig_dim dims[IG_TENSOR_RANK] = { bags->type->dims[0] };
     if (!is_stack) {
         return bags;
@@ -75,15 +75,15 @@ static bool can_join(const ig_value *sequence, const ig_type *row) {
 }
 
 static void look_at_sequence(const ig_trips *t, ig_op *loop, uint32_t index) {
-    ig_value  *sequence = &loop->results[index];
-    ig_value  *row_value = row_inserted(loop, index);
+    ig_value *sequence = &loop->results[index];
+    ig_value *row_value = row_inserted(loop, index);
     ig_bag_row row;
     if (!is_only_joined(sequence) || !row_value ||
         !can_join(sequence, row_value->type) || !ig_bag_row_read(t, row_value, &row)) {
         return;
     }
     ig_builder b = ig_builder_before(loop);
-    ig_value  *bags = ig_bag_of_trips(t, &b, &row);
+    ig_value *bags = ig_bag_of_trips(t, &b, &row);
     while (bags && sequence->uses) {
         ig_op *join = sequence->uses->user;
         ig_recogniser_replace(t->r, join->results,
@@ -95,7 +95,7 @@ static void look_at_sequence(const ig_trips *t, ig_op *loop, uint32_t index) {
 static void look_at_loop(ig_recogniser *r, ig_op *loop) {
     ig_trips t;
     uint32_t scans = (uint32_t)ig_attr_int(loop, IG_loop_scans, 0);
-    bool     is_read = false;
+    bool is_read = false;
     for (uint32_t i = 0; i + scans < loop->result_count; i++) {
         if (loop->results[i].type->kind == IG_SEQUENCE && loop->results[i].uses) {
             is_read = is_read || ig_trips_of_loop(r, loop, &t);

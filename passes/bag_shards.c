@@ -38,21 +38,21 @@ enum { TERMS_MAX = 64, COLUMNS_MAX = 4096, NESTED_MAX = 8 };
 
 /* One table's part of the sum. */
 typedef struct shard {
-    const ig_op   *bag;
+    const ig_op *bag;
     ig_bag_feature feature;
-    uint32_t       number;         /* of the feature */
-    ig_value      *shard_of, *row; /* of each id */
-    int64_t        index;          /* of this shard */
-    int64_t        rows;
+    uint32_t number;          /* of the feature */
+    ig_value *shard_of, *row; /* of each id */
+    int64_t index;            /* of this shard */
+    int64_t rows;
 } shard;
 
 typedef IG_VEC(ig_value *) value_list;
 
 typedef struct sum {
     ig_recogniser *r;
-    ig_op         *root;
-    value_list     terms;
-    value_list    *columns; /* of each term: what lies side by side in it */
+    ig_op *root;
+    value_list terms;
+    value_list *columns; /* of each term: what lies side by side in it */
 } sum;
 
 static ig_value *operand(const ig_op *op, uint32_t index) {
@@ -67,14 +67,14 @@ static bool is_used_once(const ig_value *value) {
 
 static bool is_part_of_sum(const ig_op *op) {
     const ig_value *y = &op->results[0];
-    const ig_op    *user = is_used_once(y) ? y->uses->user : NULL;
+    const ig_op *user = is_used_once(y) ? y->uses->user : NULL;
     return user && user->code == IG_OP_add && user->results[0].type == y->type;
 }
 
 static bool collect_terms(sum *s, const ig_op *add, uint32_t depth) {
     for (uint32_t i = 0; i < 2; i++) {
         ig_value *term = operand(add, i);
-        ig_op    *inner = is_used_once(term) ? ig_def(term, IG_OP_add) : NULL;
+        ig_op *inner = is_used_once(term) ? ig_def(term, IG_OP_add) : NULL;
         if (term->type != s->root->results[0].type || s->terms.count >= TERMS_MAX ||
             depth > TERMS_MAX) {
             return false;
@@ -91,7 +91,7 @@ static bool collect_terms(sum *s, const ig_op *add, uint32_t depth) {
 static bool collect_columns(sum *s, value_list *columns, ig_value *value,
                             uint32_t depth) {
     const ig_op *concat = ig_def(value, IG_OP_concat);
-    bool         is_wide = concat && ig_attr_int(concat, IG_concat_axis, 0) == 1;
+    bool is_wide = concat && ig_attr_int(concat, IG_concat_axis, 0) == 1;
     if (!is_used_once(value) || depth > NESTED_MAX || columns->count >= COLUMNS_MAX) {
         return false;
     }
@@ -127,7 +127,7 @@ static bool open_sum(sum *s) {
 static bool read_ids(shard *x) {
     const ig_op *where = ig_def(operand(x->bag, x->feature.ids), IG_OP_where);
     const ig_op *eq = where ? ig_def(operand(where, 0), IG_OP_eq) : NULL;
-    int64_t      none;
+    int64_t none;
     if (!eq || !ig_constant_i64(operand(where, 2), &none) || none != -1 ||
         !ig_constant_i64(operand(eq, 1), &x->index)) {
         return false;
@@ -146,7 +146,7 @@ static bool read_shard(const sum *s, const ig_value *value, shard *x) {
                   .number = value->index,
                   .feature = ig_bag_feature_at(bag, value->index) };
     const ig_bag_feature *f = &x->feature;
-    bool                  is_summed = f->pool == IG_POOL_sum || f->pool == IG_POOL_mean;
+    bool is_summed = f->pool == IG_POOL_sum || f->pool == IG_POOL_mean;
     return is_summed && f->tables == 1 && f->padding == INT64_MIN && f->begins &&
            f->empty == IG_EMPTY_zero && !ig_attr_is_set(bag, IG_bag_whole) &&
            ig_attr_int(bag, IG_bag_negative, 0) == IG_NEGATIVE_skip &&
@@ -168,7 +168,7 @@ static const ig_value *optional(const shard *x, uint32_t index) {
 static bool is_alike(const shard *a, const shard *b) {
     const ig_bag_feature *f = &a->feature, *g = &b->feature;
     static const uint32_t rules[] = { IG_bag_range, IG_bag_offsets };
-    bool                  is_same = f->pool == g->pool && f->last == g->last &&
+    bool is_same = f->pool == g->pool && f->last == g->last &&
                    a->bag->results[a->number].type->dtype ==
                        b->bag->results[b->number].type->dtype;
     for (size_t i = 0; i < IG_COUNT_OF(rules); i++) {
@@ -216,7 +216,7 @@ static ig_value *is_below(ig_builder *b, ig_value *x, int64_t y) {
 
 /* A row that no table can have stays one that this shard's has not. */
 static ig_value *bounded_row(ig_builder *b, const ig_op *bag, ig_value *row) {
-    int64_t   most = ((int64_t)1 << IG_BAG_ROW_BITS) - 1;
+    int64_t most = ((int64_t)1 << IG_BAG_ROW_BITS) - 1;
     ig_value *last = ig_make_i64(b, most);
     if (ig_attr_int(bag, IG_bag_range, 0) == IG_RANGE_clamp) {
         row = ig_make2(b, IG_OP_max, row, ig_make_i64(b, 0));
@@ -250,12 +250,12 @@ static void own_entries(ig_recogniser *r, const ig_op *bag, uint32_t number,
 }
 
 ig_value *ig_shards_bag(ig_recogniser *r, ig_builder *b, const ig_shards *x) {
-    const ig_op   *bag = x->bags[0];
+    const ig_op *bag = x->bags[0];
     ig_bag_feature f = ig_bag_feature_at(bag, x->numbers[0]);
-    ig_value     **operands = IG_NEW_ARRAY(r->arena, ig_value *, x->count + f.operands);
-    int64_t        tables = x->count, last = IG_LAST_offset;
-    uint32_t       count = 0;
-    ig_attr        attrs[IG_bag_attr_count];
+    ig_value **operands = IG_NEW_ARRAY(r->arena, ig_value *, x->count + f.operands);
+    int64_t tables = x->count, last = IG_LAST_offset;
+    uint32_t count = 0;
+    ig_attr attrs[IG_bag_attr_count];
     for (uint32_t i = 0; i < x->count; i++) {
         ig_bag_feature own = ig_bag_feature_at(x->bags[i], x->numbers[i]);
         operands[count++] = operand(x->bags[i], own.table);
@@ -277,9 +277,9 @@ ig_value *ig_shards_bag(ig_recogniser *r, ig_builder *b, const ig_shards *x) {
 }
 
 static ig_value *make_bag(const sum *s, ig_builder *b, const shard *shards) {
-    uint32_t      count = (uint32_t)s->terms.count;
+    uint32_t count = (uint32_t)s->terms.count;
     const ig_op **bags = IG_NEW_ARRAY(s->r->arena, const ig_op *, count);
-    uint32_t     *numbers = IG_NEW_ARRAY(s->r->arena, uint32_t, count);
+    uint32_t *numbers = IG_NEW_ARRAY(s->r->arena, uint32_t, count);
     for (uint32_t i = 0; i < count; i++) {
         bags[i] = shards[i].bag;
         numbers[i] = shards[i].number;
@@ -297,7 +297,7 @@ static void look(ig_recogniser *r, ig_op *op) {
     if (!open_sum(&s)) {
         return;
     }
-    size_t  columns = s.columns[0].count, count = s.terms.count;
+    size_t columns = s.columns[0].count, count = s.terms.count;
     shard **shards = IG_NEW_ARRAY(r->arena, shard *, columns);
     for (size_t i = 0; i < columns; i++) {
         shards[i] = IG_NEW_ARRAY(r->arena, shard, count);
@@ -310,7 +310,7 @@ static void look(ig_recogniser *r, ig_op *op) {
     for (size_t i = 0; i < columns; i++) {
         bags[i] = make_bag(&s, &b, shards[i]);
     }
-    ig_attr   along[IG_concat_attr_count] = { [IG_concat_axis] = ig_attr_of_int(1) };
+    ig_attr along[IG_concat_attr_count] = { [IG_concat_axis] = ig_attr_of_int(1) };
     ig_value *all = columns == 1
                         ? bags[0]
                         : ig_make(&b, IG_OP_concat, (uint32_t)columns, bags, along);

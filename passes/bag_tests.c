@@ -25,7 +25,7 @@ static ig_value *list_of_extent(const ig_trips *t, ig_dim extent) {
 /* The list whose length a value is: asked for, or known by its symbol. */
 static ig_value *list_of_length(const ig_trips *t, ig_value *value) {
     value = ig_value_before_views(value);
-    const ig_op  *op = value->def;
+    const ig_op *op = value->def;
     ig_dims_value known;
     bool is_length = op && (op->code == IG_OP_size || op->code == IG_OP_shape) &&
                      op->operands[0].value->type->rank == 1;
@@ -46,7 +46,7 @@ static bool is_zero(ig_value *value) {
 static bool ask_kept(const ig_trips *t, const ig_op *eq, ig_trip_test *out) {
     for (uint32_t i = 0; i < 2; i++) {
         ig_value *list = list_of_length(t, eq->operands[i].value);
-        ig_kept   kept;
+        ig_kept kept;
         if (list && is_zero(eq->operands[1 - i].value) &&
             ig_kept_positions(t, list, &kept)) {
             out->asks = IG_ASKS_EMPTY;
@@ -98,7 +98,7 @@ static bool read_eq(const ig_trips *t, const ig_op *eq, ig_trip_test *out) {
 
 /* x - y where that is compared with 0. */
 static void split_difference(ig_value **x, ig_value **y) {
-    ig_value    *value = is_zero(*x) ? *y : *x;
+    ig_value *value = is_zero(*x) ? *y : *x;
     const ig_op *sub = ig_def(ig_value_before_views(value), IG_OP_sub);
     if (sub && (is_zero(*x) || is_zero(*y))) {
         bool is_right = value == *y;
@@ -122,8 +122,8 @@ static bool read_less(const ig_trips *t, const ig_less *less, ig_trip_test *out)
 
 ig_trip_test ig_trip_test_read(const ig_trips *t, ig_value *condition) {
     ig_trip_test test = { .asks = IG_ASKS_OTHER };
-    bool         is_not = false, truth;
-    ig_less      less;
+    bool is_not = false, truth;
+    ig_less less;
     if (ig_value_truth(condition, &truth)) {
         return known_test(truth);
     }

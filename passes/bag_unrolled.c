@@ -21,9 +21,9 @@
 
 typedef struct unrolled {
     ig_recogniser *r;
-    ig_block      *block;
-    ig_bag_row    *rows; /* one an operand of the concat */
-    bool          *is_read;
+    ig_block *block;
+    ig_bag_row *rows; /* one an operand of the concat */
+    bool *is_read;
 } unrolled;
 
 /* ---- neighbours ---- */
@@ -55,7 +55,7 @@ static bool is_after(const unrolled *u, const ig_number *a, ig_dim step, uint32_
 /* By how much a begin rises: an index by one, a number as the first two say. */
 static ig_dim step_of(const unrolled *u, const ig_bag_row *first, uint32_t count) {
     const ig_number *a = &first[0].rows.at.begin.usual;
-    bool             is_number = !a->vector && count > 1;
+    bool is_number = !a->vector && count > 1;
     return is_number
                ? ig_dim_sub(u->r->module, first[1].rows.at.begin.usual.base, a->base)
                : 1;
@@ -63,7 +63,7 @@ static ig_dim step_of(const unrolled *u, const ig_bag_row *first, uint32_t count
 
 /* Rows first … first + count are trips of one loop, as far as begins say. */
 static bool begins_rise(const unrolled *u, const ig_bag_row *first, uint32_t count) {
-    ig_dim           step = step_of(u, first, count);
+    ig_dim step = step_of(u, first, count);
     const ig_number *begin = &first->rows.at.begin.usual;
     return is_alike(first, &first[count - 1]) &&
            is_after(u, begin, step, count - 1, &first[count - 1].rows.at.begin.usual);
@@ -85,10 +85,10 @@ static ig_number lifted(ig_number first, ig_dim step) {
 /* Rows as one row of a loop of `count` trips. */
 static ig_bag_row join_rows(const unrolled *u, const ig_bag_row *first,
                             uint32_t count) {
-    ig_bag_row    joined = *first;
+    ig_bag_row joined = *first;
     ig_positions *at = &joined.rows.at;
-    ig_dim        step = step_of(u, first, count);
-    ig_number     last = first[count - 1].rows.at.end.usual;
+    ig_dim step = step_of(u, first, count);
+    ig_number last = first[count - 1].rows.at.end.usual;
     at->begin.usual = lifted(at->begin.usual, step);
     at->end.usual = at->begin.usual;
     at->end.usual.base = at->begin.usual.vector
@@ -120,7 +120,7 @@ static ig_value *make_bags(const unrolled *u, ig_builder *b, const ig_bag_row *f
     ig_trips t = ig_trips_of_one(u->r, u->block);
     t.count = count;
     ig_bag_row joined = join_rows(u, first, count);
-    ig_value  *bags = ig_bag_of_trips(&t, b, &joined);
+    ig_value *bags = ig_bag_of_trips(&t, b, &joined);
     for (uint32_t i = 0; bags && i < count; i++) {
         learn_extents(u, &first[i]);
     }
@@ -162,7 +162,7 @@ static uint32_t replace_runs(unrolled *u, ig_builder *b, const ig_op *concat,
                              ig_value **parts) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < concat->operand_count;) {
-        uint32_t  length = u->is_read[i] ? run_length(u, i, concat->operand_count) : 1;
+        uint32_t length = u->is_read[i] ? run_length(u, i, concat->operand_count) : 1;
         ig_value *bags = length > 1 ? make_bags(u, b, &u->rows[i], length) : NULL;
         for (uint32_t k = 0; !bags && k < length; k++) {
             parts[count++] = concat->operands[i + k].value;
@@ -177,14 +177,14 @@ static uint32_t replace_runs(unrolled *u, ig_builder *b, const ig_op *concat,
 
 static void look_at_concat(ig_recogniser *r, ig_op *concat) {
     unrolled u = { .r = r, .block = concat->block };
-    bool     is_rows = concat->results->type->rank == 2 &&
+    bool is_rows = concat->results->type->rank == 2 &&
                    ig_attr_int(concat, IG_concat_axis, 0) == 0;
     if (!is_rows || !read_operands(&u, concat)) {
         return;
     }
     ig_builder b = ig_builder_before(concat);
     ig_value **parts = IG_NEW_ARRAY(r->arena, ig_value *, concat->operand_count);
-    uint32_t   count = replace_runs(&u, &b, concat, parts);
+    uint32_t count = replace_runs(&u, &b, concat, parts);
     if (count == concat->operand_count) {
         return; /* a row that stands alone is read as such */
     }
@@ -196,14 +196,14 @@ static void look_at_concat(ig_recogniser *r, ig_op *concat) {
 }
 
 static void look_at_reduce(ig_recogniser *r, ig_op *reduce) {
-    unrolled   u = { .r = r, .block = reduce->block };
+    unrolled u = { .r = r, .block = reduce->block };
     ig_bag_row row;
-    ig_value  *result = reduce->results;
+    ig_value *result = reduce->results;
     if (!result->uses || !read_row(&u, result, &row)) {
         return;
     }
     ig_builder b = ig_builder_before(reduce);
-    ig_value  *bags = make_bags(&u, &b, &row, 1);
+    ig_value *bags = make_bags(&u, &b, &row, 1);
     if (bags) {
         bags = ig_make_reshape(&b, bags, result->type->rank, result->type->dims);
         ig_recogniser_replace(r, result, bags);

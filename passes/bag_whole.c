@@ -57,15 +57,15 @@ enum { STEPS_MAX = 64 };
 /* One feature's bags: ids `ids`, bag b from offset at + b of the lengths' sum on. */
 typedef struct source {
     const ig_jagged *j;
-    ig_value        *ids, *weights;
-    ig_value        *lengths; /* i*[…]; offsets are its complete sum */
-    ig_dim           at, bags;
-    bool             to_end;      /* the last bag goes to the end of the ids */
-    bool             keeps_parts; /* means stay those of shards */
-    bool             is_dealt;    /* by rows */
-    int64_t          shard;       /* that ids are of which have it as bucket; or -1 */
-    ig_value        *bucket;
-    uint32_t         steps;
+    ig_value *ids, *weights;
+    ig_value *lengths; /* i*[…]; offsets are its complete sum */
+    ig_dim at, bags;
+    bool to_end;      /* the last bag goes to the end of the ids */
+    bool keeps_parts; /* means stay those of shards */
+    bool is_dealt;    /* by rows */
+    int64_t shard;    /* that ids are of which have it as bucket; or -1 */
+    ig_value *bucket;
+    uint32_t steps;
 } source;
 
 static ig_value *operand(const ig_op *op, uint32_t index) {
@@ -82,7 +82,7 @@ static ig_span lengths_of(const source *s) {
 
 static const ig_op *sum_of(const ig_value *offsets) {
     const ig_op *sum = ig_def(offsets, IG_OP_cumsum);
-    bool         is_sum = sum && operand(sum, 0)->type->rank == 1 &&
+    bool is_sum = sum && operand(sum, 0)->type->rank == 1 &&
                   ig_attr_int(sum, IG_cumsum_complete, 0) &&
                   !ig_attr_int(sum, IG_cumsum_reverse, 0);
     return is_sum ? sum : NULL;
@@ -114,9 +114,9 @@ static bool follow_weights(const source *s, const ig_op *ids, ig_value **weights
 /* Does the part reach to the end of this feature's bags in the list? */
 static bool reaches(const source *s, const ig_op *slice, ig_span before,
                     bool *out_all) {
-    ig_dim   start = slice->attrs[IG_slice_starts].as.dims[0];
-    ig_dim   size = slice->attrs[IG_slice_sizes].as.dims[0];
-    ig_dim   count = operand(slice, 0)->type->dims[0];
+    ig_dim start = slice->attrs[IG_slice_starts].as.dims[0];
+    ig_dim size = slice->attrs[IG_slice_sizes].as.dims[0];
+    ig_dim count = operand(slice, 0)->type->dims[0];
     ig_spans end, need = { 0 };
     *out_all = is_equal(s, ig_dim_add(s->j->module, start, size), count);
     return *out_all || (ig_jagged_end(s->j, start, size, count, &end) &&
@@ -130,8 +130,8 @@ static bool follow_slice(source *s) {
     const ig_op *ids = ig_def(s->ids, IG_OP_slice),
                 *mine = ig_def(s->lengths, IG_OP_slice);
     ig_value *lengths = s->lengths, *weights = s->weights;
-    ig_dim    first = 0;
-    ig_spans  start, before = { 0 };
+    ig_dim first = 0;
+    ig_spans start, before = { 0 };
     if (!ids || !slices_rank_1(ids)) {
         return false;
     }
@@ -140,9 +140,9 @@ static bool follow_slice(source *s) {
         first = mine->attrs[IG_slice_starts].as.dims[0];
     }
     ig_dim at = ig_dim_add(s->j->module, first, s->at);
-    bool   is_all = false;
-    bool   fits = ig_jagged_place(s->j, ids->attrs[IG_slice_starts].as.dims[0],
-                                  operand(ids, 0)->type->dims[0], &start) &&
+    bool is_all = false;
+    bool fits = ig_jagged_place(s->j, ids->attrs[IG_slice_starts].as.dims[0],
+                                operand(ids, 0)->type->dims[0], &start) &&
                 ig_spans_add(s->j, &before, (ig_span){ lengths, 0, first }) &&
                 ig_spans_equal(s->j, &start, &before) &&
                 reaches(s, ids,
@@ -194,8 +194,8 @@ static bool read_segments(const source *s, const ig_value *positions, segments *
     const ig_op *add = ig_def(positions, IG_OP_add);
     for (uint32_t i = 0; add && i < 2; i++) {
         const ig_value *place = operand(add, i);
-        const ig_op    *range = ig_def(place, IG_OP_range);
-        int64_t         first, step;
+        const ig_op *range = ig_def(place, IG_OP_range);
+        int64_t first, step;
         if (range && ig_constant_i64(operand(range, 0), &first) && first == 0 &&
             ig_constant_i64(operand(range, 2), &step) && step == 1 &&
             read_shift(s, operand(add, 1 - i), place, out)) {
@@ -208,7 +208,7 @@ static bool read_segments(const source *s, const ig_value *positions, segments *
 /* The list of lengths whose sum begins are from; `exclusive` or `complete`. */
 static ig_value *begins_are_of(const ig_value *sums) {
     const ig_op *sum = ig_def(sums, IG_OP_cumsum);
-    bool         is_begins = sum && operand(sum, 0)->type->rank == 1 &&
+    bool is_begins = sum && operand(sum, 0)->type->rank == 1 &&
                      !ig_attr_int(sum, IG_cumsum_reverse, 0) &&
                      (ig_attr_int(sum, IG_cumsum_exclusive, 0) ||
                       ig_attr_int(sum, IG_cumsum_complete, 0));
@@ -217,7 +217,7 @@ static ig_value *begins_are_of(const ig_value *sums) {
 
 static bool follow_segments(source *s) {
     const ig_op *gather = ig_def(s->ids, IG_OP_gather);
-    segments     g;
+    segments g;
     if (!gather || ig_attr_int(gather, IG_gather_axis, 0) != 0 ||
         operand(gather, 0)->type->rank != 1 ||
         !read_segments(s, operand(gather, 1), &g) ||
@@ -230,7 +230,7 @@ static bool follow_segments(source *s) {
                        ig_attr_int(weights, IG_gather_axis, 0) != 0)) {
         return false;
     }
-    ig_span   begins = ig_span_origin(s->j, (ig_span){ g.begins, s->at, s->bags });
+    ig_span begins = ig_span_origin(s->j, (ig_span){ g.begins, s->at, s->bags });
     ig_value *lengths = begins_are_of(begins.list);
     if (!lengths) {
         return false;
@@ -253,7 +253,7 @@ static bool follow_segments(source *s) {
 /* A constant list: first, first + step, … */
 static bool is_progression(const ig_value *value, int64_t first, int64_t step) {
     const ig_data *data = ig_constant_of(value);
-    bool           is_list = data && data->bytes && data->type->kind == IG_TENSOR &&
+    bool is_list = data && data->bytes && data->type->kind == IG_TENSOR &&
                    data->type->rank == 1 && ig_type_is_static(data->type) &&
                    !ig_dtype_is_float((ig_dtype)data->type->dtype) && !data->is_splat;
     ig_tensor tensor = { .kind = IG_TENSOR, .dtype = IG_DT_i64 };
@@ -277,7 +277,7 @@ static bool is_filled(ig_value *value, int64_t number) {
 /* 0, 1, … of a list's elements. */
 static bool counts_ids(const source *s, const ig_value *value, ig_dim count) {
     const ig_op *range = ig_def(value, IG_OP_range);
-    int64_t      first, step;
+    int64_t first, step;
     bool is_range = range && ig_constant_i64(operand(range, 0), &first) && first == 0 &&
                     ig_constant_i64(operand(range, 2), &step) && step == 1;
     return (is_range || is_progression(value, 0, 1)) &&
@@ -289,7 +289,7 @@ static ig_value *lengths_of_bags(const source *s, const ig_value *value, ig_dim 
     const ig_op *find = ig_def(value, IG_OP_bucketize);
     const ig_op *ends = find ? ig_def(operand(find, 1), IG_OP_slice) : NULL;
     const ig_op *sum = ends ? sum_of(operand(ends, 0)) : NULL;
-    bool         is_bag = sum && ig_attr_int(find, IG_bucketize_right, 0) &&
+    bool is_bag = sum && ig_attr_int(find, IG_bucketize_right, 0) &&
                   counts_ids(s, operand(find, 0), count) &&
                   is_slice_at(s, operand(find, 1), operand(ends, 0), 1);
     return is_bag ? operand(sum, 0) : NULL;
@@ -367,9 +367,9 @@ static bool find_shard(const source *s, const dealt *d, int64_t *out_shard,
 
 /* The new ids are made when all else is known. */
 static bool follow_dealt(source *s) {
-    dealt   d;
+    dealt d;
     int64_t shard;
-    ig_dim  at;
+    ig_dim at;
     if (s->shard >= 0 || !read_dealt(s, &d) || !find_shard(s, &d, &shard, &at)) {
         return false;
     }
@@ -401,9 +401,9 @@ static bool open_source(source *s, const ig_op *bag, const ig_bag_feature *f) {
         return false;
     }
     ig_value *begins = operand(bag, f->begins);
-    ig_dim    count = begins->type->dims[0];
-    bool      has_last = f->last == IG_LAST_offset;
-    ig_span   offsets = { begins, 0, count };
+    ig_dim count = begins->type->dims[0];
+    bool has_last = f->last == IG_LAST_offset;
+    ig_span offsets = { begins, 0, count };
     for (uint32_t i = 0; i < STEPS_MAX && !sum_of(offsets.list); i++) {
         if (!ig_span_step(s->j, &offsets)) {
             return false;
@@ -437,12 +437,12 @@ static ig_value *make_offsets(const source *s, ig_builder *b, ig_dtype dtype) {
     };
     ig_value *lengths = s->lengths;
     ig_value *all = ig_make(b, IG_OP_cumsum, 1, &lengths, rising);
-    ig_dim    size = ig_dim_add(s->j->module, s->bags, s->to_end ? 0 : 1);
-    int64_t   step = 1;
-    ig_attr   cut[IG_slice_attr_count] = {
-          [IG_slice_starts] = ig_attr_of_dims(s->j->module, &s->at, 1),
-          [IG_slice_sizes] = ig_attr_of_dims(s->j->module, &size, 1),
-          [IG_slice_steps] = ig_attr_of_ints(s->j->module, &step, 1),
+    ig_dim size = ig_dim_add(s->j->module, s->bags, s->to_end ? 0 : 1);
+    int64_t step = 1;
+    ig_attr cut[IG_slice_attr_count] = {
+        [IG_slice_starts] = ig_attr_of_dims(s->j->module, &s->at, 1),
+        [IG_slice_sizes] = ig_attr_of_dims(s->j->module, &size, 1),
+        [IG_slice_steps] = ig_attr_of_ints(s->j->module, &step, 1),
     };
     return ig_make_cast(b, ig_make(b, IG_OP_slice, 1, &all, cut), dtype);
 }
@@ -452,7 +452,7 @@ static ig_value *ids_of_shard(const source *s, ig_builder *b) {
     if (s->shard < 0) {
         return s->ids;
     }
-    ig_dtype  dtype = (ig_dtype)s->ids->type->dtype;
+    ig_dtype dtype = (ig_dtype)s->ids->type->dtype;
     ig_value *number = ig_make_cast(b, ig_make_i64(b, s->shard),
                                     (ig_dtype)s->bucket->type->dtype);
     ig_value *none = ig_make_cast(b, ig_make_i64(b, -1), dtype);
@@ -462,10 +462,10 @@ static ig_value *ids_of_shard(const source *s, ig_builder *b) {
 
 static void rewrite(ig_recogniser *r, ig_op *bag, uint32_t number, const source *s) {
     ig_bag_feature f = ig_bag_feature_at(bag, number);
-    ig_builder     b = ig_builder_before(bag);
-    ig_dtype       dtype = (ig_dtype)operand(bag, f.begins)->type->dtype;
-    uint32_t       count = ig_bag_feature_count(bag);
-    int64_t       *last = IG_NEW_ARRAY(r->arena, int64_t, count);
+    ig_builder b = ig_builder_before(bag);
+    ig_dtype dtype = (ig_dtype)operand(bag, f.begins)->type->dtype;
+    uint32_t count = ig_bag_feature_count(bag);
+    int64_t *last = IG_NEW_ARRAY(r->arena, int64_t, count);
     for (uint32_t i = 0; i < count; i++) {
         last[i] = ig_bag_feature_at(bag, i).last;
     }
@@ -499,44 +499,42 @@ static const ig_op *sort_of(const ig_op *bag, const ig_bag_feature *f) {
 
 static const char *table_name(const ig_op *bag, const ig_bag_feature *f) {
     const ig_op *table = operand(bag, f->table)->def;
-    const char  *name = table ? ig_attr_str(table, 0) : NULL;
+    const char *name = table ? ig_attr_str(table, 0) : NULL;
     return name ? name : "?";
 }
 
 static void warn_of_means(const ig_op *bag, const ig_bag_feature *f) {
-    ig_warn(&ig_op_module(bag)->context->diag, ig_op_location(bag),
-            "table '%s' is sharded by rows, and the means of its shards are added, "
-            "which is not the mean of the bag; --fix rowwise-mean divides by the ids "
-            "of the whole bag",
-            table_name(bag, f));
+    ig_warn(
+        &ig_op_module(bag)->context->diag, ig_op_location(bag),
+        "table '%s' is sharded by rows, and the means of its shards are added, which is not the mean of the bag; --fix rowwise-mean divides by the ids of the whole bag",
+        table_name(bag, f));
 }
 
 /* Ids that nobody has a row for are dealt out by their remainders, so a shard reads one
  * of its rows for them.  `tables`: names of the parts. */
 static void warn_of_range(const ig_op *bag, const ig_writer *tables) {
     if (tables->size) {
-        ig_warn(&ig_op_module(bag)->context->diag, ig_op_location(bag),
-                "sharded by rows: %s; an id out of range reads a row that depends on "
-                "how many shards there are, as the archive says, and not the row that "
-                "the whole table would give",
-                tables->data);
+        ig_warn(
+            &ig_op_module(bag)->context->diag, ig_op_location(bag),
+            "sharded by rows: %s; an id out of range reads a row that depends on how many shards there are, as the archive says, and not the row that the whole table would give",
+            tables->data);
     }
 }
 
 static void look_at(ig_recogniser *r, ig_op *bag, const ig_jagged *j, uint32_t number,
                     ig_writer *dealt_tables) {
-    bool           skips = ig_attr_int(bag, IG_bag_negative, 0) == IG_NEGATIVE_skip;
-    bool           is_whole = ig_attr_int(bag, IG_bag_whole, 0) != 0;
+    bool skips = ig_attr_int(bag, IG_bag_negative, 0) == IG_NEGATIVE_skip;
+    bool is_whole = ig_attr_int(bag, IG_bag_whole, 0) != 0;
     ig_bag_feature f = ig_bag_feature_at(bag, number);
-    bool           is_mean = f.pool == IG_POOL_mean;
-    source         s = { .j = j, .shard = -1 };
+    bool is_mean = f.pool == IG_POOL_mean;
+    source s = { .j = j, .shard = -1 };
     s.keeps_parts = !skips || f.padding != INT64_MIN || f.pool == IG_POOL_max ||
                     (is_mean && !is_whole);
     if (f.pool != IG_POOL_none && open_source(&s, bag, &f) && follow(&s)) {
         rewrite(r, bag, number, &s);
     }
     const ig_op *sort = sort_of(bag, &f);
-    dealt        d = { .key = sort ? operand(sort, 0) : NULL };
+    dealt d = { .key = sort ? operand(sort, 0) : NULL };
     if (s.is_dealt || (d.key && read_key(&s, &d))) {
         ig_put(dealt_tables, "%stable '%s'", dealt_tables->size ? ", " : "",
                table_name(bag, &f));
@@ -569,13 +567,13 @@ static void look(ig_recogniser *r, ig_op *bag) {
 /* Each shard's part of what is put back is the sum of its features' rows. */
 typedef struct restored {
     ig_recogniser *r;
-    ig_jagged      j;
-    ig_value      *order; /* of the dealt ids among those before */
-    uint32_t       shards, features;
-    const ig_op  **bags; /* of feature 0 by shard, of feature 1 … */
-    uint32_t      *numbers;
-    source        *sources; /* of each feature in shard 0 */
-    ig_dim         end;     /* of the parts so far, in the dealt ids */
+    ig_jagged j;
+    ig_value *order; /* of the dealt ids among those before */
+    uint32_t shards, features;
+    const ig_op **bags; /* of feature 0 by shard, of feature 1 … */
+    uint32_t *numbers;
+    source *sources; /* of each feature in shard 0 */
+    ig_dim end;      /* of the parts so far, in the dealt ids */
 } restored;
 
 typedef IG_VEC(const ig_value *) row_list;
@@ -616,7 +614,7 @@ static bool is_same_feature(const restored *x, const ig_op *a, uint32_t a_number
                             const ig_op *b, uint32_t b_number) {
     const ig_type *s = operand(a, ig_bag_feature_at(a, a_number).table)->type;
     const ig_type *t = operand(b, ig_bag_feature_at(b, b_number).table)->type;
-    int64_t        rows = 0;
+    int64_t rows = 0;
     return s->kind == t->kind && s->dtype == t->dtype && s->rank == t->rank &&
            ig_rows_equal(s->rows, t->rows) && s->dims[1] == t->dims[1] &&
            ig_dim_constant(x->r->module, t->dims[0], &rows) && rows > 0 &&
@@ -626,10 +624,10 @@ static bool is_same_feature(const restored *x, const ig_op *a, uint32_t a_number
 }
 
 static bool read_rows(restored *x, uint32_t shard, uint32_t k, const ig_value *rows) {
-    const ig_op   *bag = rows->def;
-    uint32_t       number = rows->index, place = k * x->shards + shard;
+    const ig_op *bag = rows->def;
+    uint32_t number = rows->index, place = k * x->shards + shard;
     ig_bag_feature f = ig_bag_feature_at(bag, number);
-    source         s = { .j = &x->j, .shard = -1 }, *first = &x->sources[k];
+    source s = { .j = &x->j, .shard = -1 }, *first = &x->sources[k];
     if (!is_dealt_part(x, bag, &f) || !open_source(&s, bag, &f) || !follow(&s) ||
         s.shard != (int64_t)shard) {
         return false;
@@ -676,7 +674,7 @@ static bool read_restored(restored *x, const ig_op *gather) {
     x->order = operand(back, 0);
     x->shards = concat->operand_count;
     const ig_op *sort = ig_def(x->order, IG_OP_sort);
-    bool         is_read = sort && x->order->index == 1;
+    bool is_read = sort && x->order->index == 1;
     for (uint32_t i = 0; is_read && i < x->shards; i++) {
         is_read = read_part(x, i, operand(concat, i));
     }
@@ -691,10 +689,10 @@ static void look_at_order(ig_recogniser *r, ig_op *gather) {
         return;
     }
     ig_builder b = ig_builder_before(gather);
-    ig_value  *all = NULL;
+    ig_value *all = NULL;
     for (uint32_t k = 0; k < x.features; k++) {
-        source   *s = &x.sources[k];
-        size_t    first = (size_t)k * x.shards;
+        source *s = &x.sources[k];
+        size_t first = (size_t)k * x.shards;
         ig_shards shards = { .bags = x.bags + first,
                              .numbers = x.numbers + first,
                              .count = x.shards,

@@ -28,11 +28,11 @@ enum { IDS, OFFSETS, ROWS };
 
 typedef struct check {
     ig_recogniser *r;
-    ig_op         *op;
-    ig_module     *module;
-    ig_dim         tables, bags, ids;
-    int64_t        count; /* of tables; -1: not known */
-    const int64_t *rows;  /* NULL: not known */
+    ig_op *op;
+    ig_module *module;
+    ig_dim tables, bags, ids;
+    int64_t count;       /* of tables; -1: not known */
+    const int64_t *rows; /* NULL: not known */
 } check;
 
 static ig_value *operand(const check *c, uint32_t index) {
@@ -41,7 +41,7 @@ static ig_value *operand(const check *c, uint32_t index) {
 
 static const int64_t *known_rows(const check *c) {
     const ig_data *data = ig_constant_of(operand(c, ROWS));
-    bool           is_i64 = data && data->type->dtype == IG_DT_i64 && data->bytes;
+    bool is_i64 = data && data->type->dtype == IG_DT_i64 && data->bytes;
     return is_i64 && !data->is_splat && c->count > 0 ? data->bytes : NULL;
 }
 
@@ -85,16 +85,16 @@ static bool is_whole(const check *c, const ig_value *begins) {
 }
 
 static bool fits_feature(const check *c, const ig_op *bag, uint32_t number) {
-    ig_bag_feature  f = ig_bag_feature_at(bag, number);
+    ig_bag_feature f = ig_bag_feature_at(bag, number);
     const ig_value *table = bag->operands[f.table].value;
-    int64_t         at = 0;
+    int64_t at = 0;
     if (bag->operands[f.ids].value != &c->op->results[0] || f.ends || f.tables > 1) {
         return false;
     }
     if (f.begins) {
         const ig_value *begins = bag->operands[f.begins].value;
-        const ig_op    *slice = ig_def(begins, IG_OP_slice);
-        bool            is_ours = slice && slice->operand_count == 1 &&
+        const ig_op *slice = ig_def(begins, IG_OP_slice);
+        bool is_ours = slice && slice->operand_count == 1 &&
                        slice->operands[0].value == &c->op->results[1];
         at = is_ours ? table_of(c, slice) : is_whole(c, begins) ? 0 : -1;
         is_ours = is_ours || is_whole(c, begins);
@@ -133,8 +133,8 @@ static bool all_uses_fit(const check *c) {
         }
     }
     for (const ig_use *use = offsets->uses; use; use = use->next) {
-        const ig_op  *user = use->user;
-        bool          is_slice = user->code == IG_OP_slice && table_of(c, user) >= 0;
+        const ig_op *user = use->user;
+        bool is_slice = user->code == IG_OP_slice && table_of(c, user) >= 0;
         const ig_use *inner = is_slice ? user->results[0].uses : NULL;
         for (; inner; inner = inner->next) {
             if (!fits_bag(c, inner->user)) {
@@ -152,7 +152,7 @@ static bool all_uses_fit(const check *c) {
 
 static ig_value *rising(const check *c, ig_builder *b) {
     ig_value *offsets = operand(c, OFFSETS);
-    ig_op    *sum = ig_def(offsets, IG_OP_cumsum);
+    ig_op *sum = ig_def(offsets, IG_OP_cumsum);
     if (sum && ig_attr_int(sum, IG_cumsum_complete, 0)) {
         ig_attr attrs[IG_cumsum_attr_count];
         for (uint32_t i = 0; i < IG_cumsum_attr_count; i++) {
@@ -178,16 +178,16 @@ static void end_with_ids(const check *c, ig_op *bag, ig_value *offsets) {
         if (!f.begins) {
             continue;
         }
-        ig_op  *slice = ig_def(bag->operands[f.begins].value, IG_OP_slice);
+        ig_op *slice = ig_def(bag->operands[f.begins].value, IG_OP_slice);
         int64_t at = slice ? table_of(c, slice) : 0;
         if (at == c->count - 1) {
             ig_builder b = ig_builder_before(bag);
-            ig_dim     start = ig_dim_mul(c->module, c->bags, at);
-            int64_t    step = 1;
-            ig_attr    attrs[IG_slice_attr_count] = {
-                   [IG_slice_starts] = ig_attr_of_dims(c->module, &start, 1),
-                   [IG_slice_sizes] = ig_attr_of_dims(c->module, &c->bags, 1),
-                   [IG_slice_steps] = ig_attr_of_ints(c->module, &step, 1),
+            ig_dim start = ig_dim_mul(c->module, c->bags, at);
+            int64_t step = 1;
+            ig_attr attrs[IG_slice_attr_count] = {
+                [IG_slice_starts] = ig_attr_of_dims(c->module, &start, 1),
+                [IG_slice_sizes] = ig_attr_of_dims(c->module, &c->bags, 1),
+                [IG_slice_steps] = ig_attr_of_ints(c->module, &step, 1),
             };
             ig_value *begins = ig_make(&b, IG_OP_slice, 1, &offsets, attrs);
             ig_use_set(&bag->operands[f.begins], begins);
@@ -206,10 +206,10 @@ static void mark_bag(const check *c, ig_op *bag) {
 }
 
 static void fuse(check *c) {
-    bool       may_move = ig_attr_int(c->op, IG_bounds_range, 0) == IG_RANGE_first;
+    bool may_move = ig_attr_int(c->op, IG_bounds_range, 0) == IG_RANGE_first;
     ig_builder b = ig_builder_before(c->op);
-    bool       has_offsets = c->op->results[1].uses != NULL;
-    ig_value  *offsets = may_move && has_offsets ? rising(c, &b) : operand(c, OFFSETS);
+    bool has_offsets = c->op->results[1].uses != NULL;
+    ig_value *offsets = may_move && has_offsets ? rising(c, &b) : operand(c, OFFSETS);
     while (c->op->results[0].uses) {
         ig_op *bag = c->op->results[0].uses->user;
         if (may_move && has_offsets) {
@@ -231,7 +231,7 @@ static void fuse(check *c) {
 
 typedef struct writer {
     const check *c;
-    ig_builder   b;
+    ig_builder b;
 } writer;
 
 static ig_value *i64_of(writer *w, ig_value *x) {
@@ -262,10 +262,10 @@ static ig_value *part(writer *w, ig_value *x, ig_dim start, ig_dim size) {
 
 /* The offsets with the number of ids as the last one. */
 static ig_value *with_last(writer *w, ig_value *offsets, ig_dim all) {
-    ig_dim    one = 1;
+    ig_dim one = 1;
     ig_value *last = ig_make_reshape(&w->b, dim_value(w, w->c->ids), 1, &one);
     ig_value *both[] = { part(w, offsets, 0, all), last };
-    ig_attr   attrs[IG_concat_attr_count] = { [IG_concat_axis] = ig_attr_of_int(0) };
+    ig_attr attrs[IG_concat_attr_count] = { [IG_concat_axis] = ig_attr_of_int(0) };
     return ig_make(&w->b, IG_OP_concat, 2, both, attrs);
 }
 
@@ -286,23 +286,23 @@ static ig_value *gather(writer *w, ig_value *x, ig_value *index) {
 static ig_value *rows_of_positions(writer *w, ig_value *offsets, ig_dim all,
                                    ig_value **out_is_in) {
     ig_builder *b = &w->b;
-    ig_value   *zero = number(w, 0), *one = number(w, 1);
-    ig_value   *at = ig_make3(b, IG_OP_range, zero, dim_value(w, w->c->ids), one);
-    ig_value   *ends = part(w, offsets, 1, all);
-    ig_attr     right[IG_bucketize_attr_count] = { [IG_bucketize_right] =
-                                                       ig_attr_of_bool(true) };
-    ig_value   *bag = ig_make(b, IG_OP_bucketize, 2, (ig_value *[]){ at, ends }, right);
-    ig_dim      bags = w->c->bags;
-    ig_value   *per = ig_make2(b, IG_OP_max, dim_value(w, bags), one);
-    ig_value   *last = ig_make2(b, IG_OP_sub, dim_value(w, w->c->tables), one);
-    ig_value   *table = ig_make2(b, IG_OP_min, ig_make2(b, IG_OP_div, bag, per), last);
+    ig_value *zero = number(w, 0), *one = number(w, 1);
+    ig_value *at = ig_make3(b, IG_OP_range, zero, dim_value(w, w->c->ids), one);
+    ig_value *ends = part(w, offsets, 1, all);
+    ig_attr right[IG_bucketize_attr_count] = { [IG_bucketize_right] =
+                                                   ig_attr_of_bool(true) };
+    ig_value *bag = ig_make(b, IG_OP_bucketize, 2, (ig_value *[]){ at, ends }, right);
+    ig_dim bags = w->c->bags;
+    ig_value *per = ig_make2(b, IG_OP_max, dim_value(w, bags), one);
+    ig_value *last = ig_make2(b, IG_OP_sub, dim_value(w, w->c->tables), one);
+    ig_value *table = ig_make2(b, IG_OP_min, ig_make2(b, IG_OP_div, bag, per), last);
     *out_is_in = ig_make2(b, IG_OP_ge, at, part(w, offsets, 0, 1));
     return gather(w, i64_of(w, operand(w->c, ROWS)), table);
 }
 
 static ig_value *count_true(writer *w, ig_value *x) {
-    ig_attr   attrs[IG_reduce_attr_count] = { [IG_reduce_op] =
-                                                  ig_attr_of_enum(IG_REDUCE_sum) };
+    ig_attr attrs[IG_reduce_attr_count] = { [IG_reduce_op] =
+                                                ig_attr_of_enum(IG_REDUCE_sum) };
     ig_value *ones = i64_of(w, x);
     return ig_make(&w->b, IG_OP_reduce, 1, &ones, attrs);
 }
@@ -310,15 +310,15 @@ static ig_value *count_true(writer *w, ig_value *x) {
 /* Bags whose offsets were moved, and the last offset where it was. */
 static ig_value *count_wrong(writer *w, ig_value *raw, ig_value *mended, ig_dim all) {
     ig_builder *b = &w->b;
-    ig_value   *ids = dim_value(w, w->c->ids), *zero = number(w, 0);
-    ig_value   *ends = part(w, raw, 1, all);
-    ig_value   *falls = ig_make2(b, IG_OP_gt, part(w, mended, 0, all), ends);
-    ig_value   *is_far = ig_make2(b, IG_OP_gt, ends, ids);
-    ig_value   *is_low = ig_make2(b, IG_OP_lt, part(w, raw, 0, all), zero);
-    ig_value   *at = ig_make3(b, IG_OP_range, zero, dim_value(w, all), number(w, 1));
-    ig_value   *is_first = ig_make2(b, IG_OP_eq, at, zero);
-    ig_value   *is_high = ig_make2(b, IG_OP_gt, part(w, raw, 0, all), ends);
-    ig_value   *spoilt = ig_make2(b, IG_OP_or, is_low, is_high);
+    ig_value *ids = dim_value(w, w->c->ids), *zero = number(w, 0);
+    ig_value *ends = part(w, raw, 1, all);
+    ig_value *falls = ig_make2(b, IG_OP_gt, part(w, mended, 0, all), ends);
+    ig_value *is_far = ig_make2(b, IG_OP_gt, ends, ids);
+    ig_value *is_low = ig_make2(b, IG_OP_lt, part(w, raw, 0, all), zero);
+    ig_value *at = ig_make3(b, IG_OP_range, zero, dim_value(w, all), number(w, 1));
+    ig_value *is_first = ig_make2(b, IG_OP_eq, at, zero);
+    ig_value *is_high = ig_make2(b, IG_OP_gt, part(w, raw, 0, all), ends);
+    ig_value *spoilt = ig_make2(b, IG_OP_or, is_low, is_high);
     spoilt = ig_make2(b, IG_OP_and, is_first, spoilt);
     spoilt = ig_make2(b, IG_OP_or, spoilt, ig_make2(b, IG_OP_or, falls, is_far));
     ig_value *given = part(w, i64_of(w, operand(w->c, OFFSETS)), all, 1);
@@ -335,11 +335,11 @@ static void replace(check *c, uint32_t result, ig_builder *b, ig_value *value) {
 }
 
 static void expand(check *c) {
-    writer      w = { .c = c, .b = ig_builder_before(c->op) };
+    writer w = { .c = c, .b = ig_builder_before(c->op) };
     ig_builder *b = &w.b;
-    ig_dim      all = ig_dim_sub(c->module, operand(c, OFFSETS)->type->dims[0], 1);
-    ig_value   *raw = with_last(&w, i64_of(&w, operand(c, OFFSETS)), all);
-    ig_value   *offsets = ig_make2(b, IG_OP_max, running_max(&w, raw), number(&w, 0));
+    ig_dim all = ig_dim_sub(c->module, operand(c, OFFSETS)->type->dims[0], 1);
+    ig_value *raw = with_last(&w, i64_of(&w, operand(c, OFFSETS)), all);
+    ig_value *offsets = ig_make2(b, IG_OP_max, running_max(&w, raw), number(&w, 0));
     offsets = ig_make2(b, IG_OP_min, offsets, dim_value(&w, c->ids));
     ig_value *is_in;
     ig_value *rows = rows_of_positions(&w, offsets, all, &is_in);
@@ -349,7 +349,7 @@ static void expand(check *c) {
     is_bad = ig_make2(b, IG_OP_and, is_bad, is_in);
     ig_value *wrong = ig_make2(b, IG_OP_add, count_true(&w, is_bad),
                                count_wrong(&w, raw, offsets, all));
-    ig_dim    one = 1;
+    ig_dim one = 1;
     replace(c, 0, b, ig_make3(b, IG_OP_where, is_bad, number(&w, 0), ids));
     replace(c, 1, b, offsets);
     replace(c, 2, b, ig_make_reshape(b, wrong, 1, &one));
@@ -359,7 +359,7 @@ static void expand(check *c) {
 
 static void look(ig_recogniser *r, ig_op *op) {
     check c = open_check(r, op);
-    bool  is_used = op->results[0].uses || op->results[1].uses || op->results[2].uses;
+    bool is_used = op->results[0].uses || op->results[1].uses || op->results[2].uses;
     if (!is_used) {
         return;
     }

@@ -97,9 +97,9 @@ static ig_place *whole_of(buffers *s, ig_value *value) {
 /* Place of operand `index` of a concat within the concat's own. */
 static ig_place *concat_slice(buffers *s, const ig_op *concat, const ig_place *whole,
                               uint32_t index, ig_dim *at) {
-    uint32_t       axis = (uint32_t)ig_attr_int(concat, IG_concat_axis, 0);
+    uint32_t axis = (uint32_t)ig_attr_int(concat, IG_concat_axis, 0);
     const ig_type *type = concat->operands[index].value->type;
-    ig_dim         starts[IG_TENSOR_RANK] = { 0 };
+    ig_dim starts[IG_TENSOR_RANK] = { 0 };
     starts[axis] = *at;
     *at = ig_dim_add(s->module, *at, type->dims[axis]);
     return ig_place_slice(s->arena, s->module, whole, starts, type->dims, NULL);
@@ -107,7 +107,7 @@ static ig_place *concat_slice(buffers *s, const ig_op *concat, const ig_place *w
 
 /* Does operand `index` fit beside the others?  Its extent along the axis is its own. */
 static bool fits_concat(buffers *s, const ig_op *concat, uint32_t index) {
-    uint32_t       axis = (uint32_t)ig_attr_int(concat, IG_concat_axis, 0);
+    uint32_t axis = (uint32_t)ig_attr_int(concat, IG_concat_axis, 0);
     const ig_type *part = concat->operands[index].value->type;
     const ig_type *whole = concat->results->type;
     for (uint32_t d = 0; d < part->rank; d++) {
@@ -121,7 +121,7 @@ static bool fits_concat(buffers *s, const ig_op *concat, uint32_t index) {
 
 static void offer_slices(buffers *s, ig_op *concat) {
     ig_place *whole = whole_of(s, concat->results);
-    ig_dim    at = 0;
+    ig_dim at = 0;
     for (uint32_t i = 0; i < concat->operand_count; i++) {
         ig_place *slice = concat_slice(s, concat, whole, i, &at);
         if (fits_concat(s, concat, i)) {
@@ -169,7 +169,7 @@ static const ig_type *buffer_type(buffers *s, const ig_type *type) {
 
 static ig_value *make_alloc(buffers *s, ig_builder *b, const ig_type *type) {
     const ig_type *buffer = buffer_type(s, type);
-    ig_op_spec     spec = { .result_types = &buffer, .result_count = 1, .loc = b->loc };
+    ig_op_spec spec = { .result_types = &buffer, .result_count = 1, .loc = b->loc };
     return ig_make_op(b, IG_OP_alloc, &spec)->results;
 }
 
@@ -217,12 +217,12 @@ static ig_op *make_compute(buffers *s, ig_builder *b, const char *family,
 
 static void copy_place(buffers *s, ig_builder *b, const ig_place *from,
                        const ig_place *to) {
-    ig_value      *operands[] = { ig_place_value(b, from), ig_place_value(b, to) };
-    ig_op         *compute = make_compute(s, b, "copy", operands, 2, 1);
+    ig_value *operands[] = { ig_place_value(b, from), ig_place_value(b, to) };
+    ig_op *compute = make_compute(s, b, "copy", operands, 2, 1);
     const ig_type *type = ig_type_tensor(s->module, (ig_dtype)from->root->type->dtype,
                                          from->rank, from->dims);
-    ig_value      *arg = ig_block_add_arg(compute->bodies[0], type, NULL);
-    ig_builder     body = ig_builder_at_end(compute->bodies[0]);
+    ig_value *arg = ig_block_add_arg(compute->bodies[0], type, NULL);
+    ig_builder body = ig_builder_at_end(compute->bodies[0]);
     ig_make_yield(&body, &arg, 1);
 }
 
@@ -230,7 +230,7 @@ static void copy_place(buffers *s, ig_builder *b, const ig_place *from,
 static ig_place *copied(buffers *s, ig_builder *b, const ig_place *from) {
     const ig_type *type = ig_type_tensor(s->module, (ig_dtype)from->root->type->dtype,
                                          from->rank, from->dims);
-    ig_place      *to = ig_place_whole(s->arena, s->module, make_alloc(s, b, type));
+    ig_place *to = ig_place_whole(s->arena, s->module, make_alloc(s, b, type));
     copy_place(s, b, from, to);
     return to;
 }
@@ -245,7 +245,7 @@ static bool is_table(const ig_op *fused, uint32_t index) {
                                 : 0;
         for (uint32_t f = 0; f < features; f++) {
             ig_bag_feature feature = ig_bag_feature_at(use->user, f);
-            ptrdiff_t      at = use - &use->user->operands[feature.table];
+            ptrdiff_t at = use - &use->user->operands[feature.table];
             if (at >= 0 && at < (ptrdiff_t)feature.tables) {
                 return true;
             }
@@ -257,7 +257,7 @@ static bool is_table(const ig_op *fused, uint32_t index) {
 static ig_value *input_value(buffers *s, ig_builder *b, const ig_op *fused,
                              uint32_t index) {
     ig_place *place = place_of(s, fused->operands[index].value);
-    bool      is_unit = place->rank == 0 || place->strides[place->rank - 1] == 1 ||
+    bool is_unit = place->rank == 0 || place->strides[place->rank - 1] == 1 ||
                    place->dims[place->rank - 1] == 1;
     const char *family = ig_attr_str(fused, IG_fused_family);
     if ((ig_family_needs_unit_stride(family, index) && !is_unit) ||
@@ -268,18 +268,18 @@ static ig_value *input_value(buffers *s, ig_builder *b, const ig_op *fused,
 }
 
 static void rewrite_fused(buffers *s, ig_op *op) {
-    ig_builder  b = ig_builder_before(op);
+    ig_builder b = ig_builder_before(op);
     const char *family = ig_attr_str(op, IG_fused_family);
-    uint32_t    ins = op->operand_count, outs = op->result_count;
-    ig_value  **operands = IG_NEW_ARRAY(s->arena, ig_value *, ins + outs);
+    uint32_t ins = op->operand_count, outs = op->result_count;
+    ig_value **operands = IG_NEW_ARRAY(s->arena, ig_value *, ins + outs);
     for (uint32_t i = 0; i < ins; i++) {
         operands[i] = input_value(s, &b, op, i);
     }
     for (uint32_t i = 0; i < outs; i++) {
         operands[ins + i] = ig_place_value(&b, destination(s, &b, &op->results[i]));
     }
-    ig_op     *compute = make_compute(s, &b, family, operands, ins + outs, outs);
-    ig_block  *from = op->bodies[0], *to = compute->bodies[0];
+    ig_op *compute = make_compute(s, &b, family, operands, ins + outs, outs);
+    ig_block *from = op->bodies[0], *to = compute->bodies[0];
     ig_value **args = IG_NEW_ARRAY(s->arena, ig_value *, from->arg_count);
     for (uint32_t i = 0; i < from->arg_count; i++) {
         args[i] = ig_block_add_arg(to, from->args[i]->type, NULL);
@@ -341,8 +341,8 @@ static ig_status rewrite_view(buffers *s, ig_op *op) {
         return ig_buffers_unsupported(op, " where its range is computed by the model");
     }
     ig_builder b = ig_builder_before(op);
-    ig_place  *from = place_of(s, op->operands[0].value);
-    ig_place  *place = views[op->code](s, op, from);
+    ig_place *from = place_of(s, op->operands[0].value);
+    ig_place *place = views[op->code](s, op, from);
     if (!place) {
         place = views[op->code](s, op, copied(s, &b, from));
     }
@@ -353,8 +353,8 @@ static ig_status rewrite_view(buffers *s, ig_op *op) {
 /* What was not computed in place is copied there. */
 static ig_status rewrite_concat(buffers *s, ig_op *op) {
     ig_builder b = ig_builder_before(op);
-    ig_place  *whole = destination(s, &b, op->results);
-    ig_dim     at = 0;
+    ig_place *whole = destination(s, &b, op->results);
+    ig_dim at = 0;
     for (uint32_t i = 0; i < op->operand_count; i++) {
         ig_place *slice = concat_slice(s, op, whole, i, &at);
         ig_place *from = place_of(s, op->operands[i].value);
@@ -367,12 +367,12 @@ static ig_status rewrite_concat(buffers *s, ig_op *op) {
 
 /* x and then y, each copied to its place where it was not computed there. */
 static ig_status rewrite_insert(buffers *s, ig_op *op) {
-    ig_builder     b = ig_builder_before(op);
-    ig_place      *x = place_of(s, op->operands[0].value);
-    ig_place      *y = place_of(s, op->operands[1].value);
-    ig_place      *whole = destination(s, &b, op->results);
+    ig_builder b = ig_builder_before(op);
+    ig_place *x = place_of(s, op->operands[0].value);
+    ig_place *y = place_of(s, op->operands[1].value);
+    ig_place *whole = destination(s, &b, op->results);
     const ig_attr *steps = &op->attrs[IG_insert_steps];
-    ig_place      *slice =
+    ig_place *slice =
         ig_place_slice(s->arena, s->module, whole, op->attrs[IG_insert_starts].as.dims,
                        y->dims, steps->kind == IG_ATTR_INTS ? steps->as.ints : NULL);
     if (!ig_place_equal(s->module, x, whole)) {
@@ -397,10 +397,10 @@ static ig_status rewrite_const(buffers *s, ig_op *op) {
     if (!op->results->uses) {
         return IG_OK;
     }
-    ig_builder     b = ig_builder_before(op);
+    ig_builder b = ig_builder_before(op);
     const ig_data *data = op->attrs[IG_const_value].as.data;
-    ig_weight     *weight = ig_module_add_weight(s->module, "constant", data);
-    ig_value      *value = ig_make_weight(&b, weight);
+    ig_weight *weight = ig_module_add_weight(s->module, "constant", data);
+    ig_value *value = ig_make_weight(&b, weight);
     set_place(s, op->results, ig_place_whole(s->arena, s->module, value));
     return IG_OK;
 }
@@ -419,9 +419,9 @@ static ig_status rewrite_dims(buffers *s, ig_op *op) {
     if (!op->results->uses) {
         return IG_OK;
     }
-    ig_builder     b = ig_builder_before(op);
+    ig_builder b = ig_builder_before(op);
     const ig_attr *values = &op->attrs[IG_dims_values];
-    ig_value      *root;
+    ig_value *root;
     if (are_static(values)) {
         ig_data data = { .type = op->results->type,
                          .bytes = values->as.dims,
@@ -438,7 +438,7 @@ static ig_status rewrite_dims(buffers *s, ig_op *op) {
 /* A host function, which wants its operands row-major. */
 static ig_status rewrite_measure(buffers *s, ig_op *op) {
     ig_builder b = ig_builder_before(op);
-    uint32_t   ins = op->operand_count;
+    uint32_t ins = op->operand_count;
     ig_value **operands = IG_NEW_ARRAY(s->arena, ig_value *, ins + 1);
     for (uint32_t i = 0; i < ins; i++) {
         operands[i] = ig_buffers_whole(s, &b, place_of(s, op->operands[i].value));
@@ -458,7 +458,7 @@ static ig_status rewrite_measure(buffers *s, ig_op *op) {
 
 static ig_status rewrite_bind(buffers *s, ig_op *op) {
     ig_builder b = ig_builder_before(op);
-    ig_place  *place = place_of(s, op->operands[0].value);
+    ig_place *place = place_of(s, op->operands[0].value);
     ig_use_set(&op->operands[0], ig_place_value(&b, place));
     return IG_OK;
 }
@@ -473,11 +473,11 @@ static ig_status keep(buffers *s, ig_op *op) {
  * lie inside others are copied. */
 static ig_status rewrite_ret(buffers *s, ig_op *op) {
     ig_builder b = ig_builder_before(op);
-    ig_map     returned;
+    ig_map returned;
     ig_map_init(&returned, s->arena);
     for (uint32_t i = 0; i < op->operand_count; i++) {
         ig_place *place = place_of(s, op->operands[i].value);
-        bool      is_own = ig_def(place->root, IG_OP_alloc) &&
+        bool is_own = ig_def(place->root, IG_OP_alloc) &&
                       ig_place_is_whole(s->module, place) &&
                       !ig_map_get_id(&returned, IG_MAP_PTR(place->root));
         place = is_own ? place : copied(s, &b, place);
@@ -569,7 +569,7 @@ static void erase_tensor_ops(ig_block *block) {
 static ig_status check_dtypes(const ig_op *op) {
     for (uint32_t i = 0; i < op->result_count; i++) {
         const ig_type *type = op->results[i].type;
-        bool           is_tensor = type->kind == IG_TENSOR;
+        bool is_tensor = type->kind == IG_TENSOR;
         if (is_tensor && ig_dtypes[type->dtype].bits < 8) {
             char why[64];
             snprintf(why, sizeof why, " for %s", ig_dtypes[type->dtype].name);

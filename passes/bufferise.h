@@ -8,15 +8,15 @@
 
 typedef struct ig_buffers {
     ig_pass_run *run;
-    ig_arena    *arena;
-    ig_module   *module;
-    ig_graph    *graph;
-    ig_map       wanted;  /* tensor value -> place in the buffer of a tensor value */
-    ig_map       owned;   /* tensor value -> alloc it owns */
-    ig_map       places;  /* tensor value -> place in plan values */
-    ig_map       bound;   /* symbols that inputs bind: nothing else sets them */
-    ig_map       since;   /* other symbols -> number of the op that gives the value */
-    ig_map       numbers; /* op -> its number in order of execution */
+    ig_arena *arena;
+    ig_module *module;
+    ig_graph *graph;
+    ig_map wanted;  /* tensor value -> place in the buffer of a tensor value */
+    ig_map owned;   /* tensor value -> alloc it owns */
+    ig_map places;  /* tensor value -> place in plan values */
+    ig_map bound;   /* symbols that inputs bind: nothing else sets them */
+    ig_map since;   /* other symbols -> number of the op that gives the value */
+    ig_map numbers; /* op -> its number in order of execution */
 } ig_buffers;
 
 /* ---- bufferise.c ---- */
@@ -24,12 +24,12 @@ typedef struct ig_buffers {
 /* Gives the ops of a block destinations and rewrites them; the terminator stays. */
 ig_status ig_bufferise_block(ig_buffers *s, ig_block *block);
 ig_place *ig_buffers_place(ig_buffers *s, ig_value *value);
-void      ig_buffers_set_place(ig_buffers *s, ig_value *value, ig_place *place);
+void ig_buffers_set_place(ig_buffers *s, ig_value *value, ig_place *place);
 /* A new buffer of `dims`. */
 ig_place *ig_buffers_alloc(ig_buffers *s, ig_builder *b, ig_dtype dtype, uint32_t rank,
                            const ig_dim *dims);
-void      ig_buffers_copy(ig_buffers *s, ig_builder *b, const ig_place *from,
-                          const ig_place *to);
+void ig_buffers_copy(ig_buffers *s, ig_builder *b, const ig_place *from,
+                     const ig_place *to);
 /* The same elements, row-major in one buffer from its start; `from` when they are. */
 ig_value *ig_buffers_whole(ig_buffers *s, ig_builder *b, ig_place *from);
 ig_status ig_buffers_unsupported(const ig_op *op, const char *why);

@@ -135,7 +135,7 @@ static ig_status rewrite_branch(ig_buffers *s, ig_op *op, uint32_t body, ig_bloc
                                 ig_place *const *results) {
     ig_block *from = op->bodies[body];
     IG_TRY(ig_bufferise_block(s, from));
-    ig_op     *yield = from->last;
+    ig_op *yield = from->last;
     ig_builder b = ig_builder_before(yield);
     for (uint32_t i = 0; i < op->result_count; i++) {
         ig_value *value = yield->operands[i].value;
@@ -168,7 +168,7 @@ ig_status ig_bufferise_if(ig_buffers *s, ig_op *op) {
         ig_buffers_set_place(s, &op->results[i], results[i]);
     }
     ig_value *condition = single(s, &b, op->operands[0].value);
-    ig_op    *branch = make_flow(&b, IG_OP_if, &condition, 1, NULL);
+    ig_op *branch = make_flow(&b, IG_OP_if, &condition, 1, NULL);
     for (uint32_t body = 0; body < 2; body++) {
         IG_TRY(rewrite_branch(s, op, body, branch->bodies[body], results));
     }
@@ -179,13 +179,13 @@ ig_status ig_bufferise_if(ig_buffers *s, ig_op *op) {
 
 typedef struct loop {
     ig_buffers *s;
-    ig_op      *op, *plan;
-    ig_block   *body; /* of op */
-    uint32_t    carried, scans;
-    ig_place   *condition, *count; /* i64: trips done */
-    ig_place  **buffers;           /* carried, then scanned */
-    ig_dim      trip, most;        /* symbols; rows there is room for */
-    ig_map      local;             /* symbols that the body sets */
+    ig_op *op, *plan;
+    ig_block *body; /* of op */
+    uint32_t carried, scans;
+    ig_place *condition, *count; /* i64: trips done */
+    ig_place **buffers;          /* carried, then scanned */
+    ig_dim trip, most;           /* symbols; rows there is room for */
+    ig_map local;                /* symbols that the body sets */
 } loop;
 
 static const ig_type *yielded_type(const loop *l, uint32_t index) {
@@ -229,7 +229,7 @@ static void find_local(loop *l, const ig_block *block) {
 
 typedef struct mention {
     const loop *l;
-    bool        found;
+    bool found;
 } mention;
 
 static void note_mention(void *user, uint32_t symbol) {
@@ -280,9 +280,9 @@ static ig_dim most_trips(loop *l, ig_builder *b) {
     if (ig_value_dims(l->op->operands[0].value, &known) && known.count == 1) {
         return known.dims[0];
     }
-    ig_dim    symbol = new_symbol(l->s, "most_trips");
+    ig_dim symbol = new_symbol(l->s, "most_trips");
     ig_value *trips = single(l->s, b, l->op->operands[0].value);
-    ig_dim    one = 1;
+    ig_dim one = 1;
     ig_place *vector =
         ig_place_reshape(l->s->arena, l->s->module,
                          ig_place_whole(l->s->arena, l->s->module, trips), 1, &one);
@@ -294,14 +294,14 @@ static void make_buffers(loop *l, ig_builder *b) {
     ig_buffers *s = l->s;
     l->condition = ig_buffers_alloc(s, b, IG_DT_bool, 0, NULL);
     ig_place *first = ig_buffers_place(s, l->op->operands[1].value);
-    ig_place  to = *l->condition;
+    ig_place to = *l->condition;
     if (first->rank) {
         first = ig_place_reshape(s->arena, s->module, first, 0, NULL);
     }
     ig_buffers_copy(s, b, first, &to);
     for (uint32_t i = 0; i < l->carried; i++) {
         const ig_type *type = l->body->args[i + 2]->type;
-        ig_value      *init = l->op->operands[i + 2].value;
+        ig_value *init = l->op->operands[i + 2].value;
         set_extents(s, b, type, init->type);
         l->buffers[i] = ig_buffers_alloc(s, b, (ig_dtype)type->dtype, type->rank,
                                          type->dims);
@@ -312,7 +312,7 @@ static void make_buffers(loop *l, ig_builder *b) {
     }
     for (uint32_t i = l->carried; i < l->op->result_count; i++) {
         const ig_type *type = l->op->results[i].type, *row = yielded_type(l, i);
-        ig_dim         dims[IG_TENSOR_RANK];
+        ig_dim dims[IG_TENSOR_RANK];
         for (uint32_t d = 0; d < type->rank; d++) {
             dims[d] = d ? row->dims[d - 1] : l->most;
             bool is_known = d == 0 ||
@@ -328,12 +328,12 @@ static void make_buffers(loop *l, ig_builder *b) {
 /* The body's own arguments: the number of the trip, and the condition. */
 static void place_args(loop *l) {
     ig_buffers *s = l->s;
-    ig_builder  b = ig_builder_before(l->body->first);
-    ig_place   *trip = ig_buffers_alloc(s, &b, IG_DT_i64, 0, NULL);
+    ig_builder b = ig_builder_before(l->body->first);
+    ig_place *trip = ig_buffers_alloc(s, &b, IG_DT_i64, 0, NULL);
     ig_plan_store_dims(&b, trip->root, &l->trip, 1);
     for (uint32_t i = 0; i < 2; i++) {
         const ig_type *type = l->body->args[i]->type;
-        ig_place      *place = i ? l->condition : trip;
+        ig_place *place = i ? l->condition : trip;
         if (type->rank) {
             place = ig_place_reshape(s->arena, s->module, place, type->rank,
                                      type->dims);
@@ -345,12 +345,12 @@ static void place_args(loop *l) {
 /* Yielded value `index` where nothing that is written now lies. */
 static ig_place *set_aside(loop *l, ig_builder *b, uint32_t index) {
     ig_buffers *s = l->s;
-    ig_place   *from = ig_buffers_place(s, l->body->last->operands[index + 1].value);
+    ig_place *from = ig_buffers_place(s, l->body->last->operands[index + 1].value);
     if (ig_place_equal(s->module, from, l->buffers[index])) {
         return NULL;
     }
     const ig_type *arg = l->body->args[index + 2]->type;
-    bool           moves = !dims_agree(s, arg, yielded_type(l, index));
+    bool moves = !dims_agree(s, arg, yielded_type(l, index));
     for (uint32_t i = 0; i < l->carried; i++) {
         moves = moves || from->root == l->buffers[i]->root;
     }
@@ -375,10 +375,10 @@ static void copy_scanned(loop *l, ig_builder *b) {
     ig_buffers *s = l->s;
     for (uint32_t i = l->carried; i < l->op->result_count; i++) {
         const ig_place *whole = l->buffers[i];
-        ig_place        row = { .root = whole->root,
-                                .rank = whole->rank - 1,
-                                .dims = whole->dims + 1,
-                                .strides = whole->strides + 1 };
+        ig_place row = { .root = whole->root,
+                         .rank = whole->rank - 1,
+                         .dims = whole->dims + 1,
+                         .strides = whole->strides + 1 };
         row.offset = ig_dim_mul(s->module, l->trip, whole->strides[0]);
         ig_buffers_copy(s, b, ig_buffers_place(s, l->body->last->operands[i + 1].value),
                         &row);
@@ -388,8 +388,8 @@ static void copy_scanned(loop *l, ig_builder *b) {
 /* Everything yielded goes to where the next trip, or the results, will look. */
 static void end_trip(loop *l) {
     ig_buffers *s = l->s;
-    ig_builder  b = ig_builder_before(l->body->last);
-    ig_place  **from = IG_NEW_ARRAY(s->arena, ig_place *, l->carried);
+    ig_builder b = ig_builder_before(l->body->last);
+    ig_place **from = IG_NEW_ARRAY(s->arena, ig_place *, l->carried);
     copy_scanned(l, &b);
     for (uint32_t i = 0; i < l->carried; i++) {
         from[i] = set_aside(l, &b, i);
@@ -423,16 +423,16 @@ static void end_trip(loop *l) {
 /* Results stand in the buffers; their extents are known now. */
 static void place_results(loop *l, ig_builder *b) {
     ig_buffers *s = l->s;
-    bool        has_count = false;
+    bool has_count = false;
     for (uint32_t i = 0; i < l->op->result_count; i++) {
         const ig_type *type = l->op->results[i].type;
-        ig_place      *place = l->buffers[i];
+        ig_place *place = l->buffers[i];
         if (i < l->carried) {
             set_extents(s, b, type, l->body->args[i + 2]->type);
         } else {
             ig_dim trips = type->dims[0];
             if (!has_count && is_settable(s, trips)) {
-                ig_dim    one = 1;
+                ig_dim one = 1;
                 ig_place *vector = ig_place_reshape(s->arena, s->module, l->count, 1,
                                                     &one);
                 ig_plan_bind(b, ig_place_value(b, vector), &trips, 1);
@@ -459,7 +459,7 @@ ig_status ig_bufferise_loop(ig_buffers *s, ig_op *op) {
     find_local(&l, l.body);
     IG_TRY(check_shapes(&l));
     ig_builder b = ig_builder_before(op);
-    ig_dim     zero = 0;
+    ig_dim zero = 0;
     l.buffers = IG_NEW_ARRAY(s->arena, ig_place *, op->result_count);
     l.trip = new_symbol(s, "trip");
     l.most = l.scans ? most_trips(&l, &b) : 0;
@@ -467,7 +467,7 @@ ig_status ig_bufferise_loop(ig_buffers *s, ig_op *op) {
     l.count = ig_buffers_alloc(s, &b, IG_DT_i64, 0, NULL);
     ig_plan_store_dims(&b, l.count->root, &zero, 1);
     ig_value *operands[] = { single(s, &b, op->operands[0].value), l.condition->root };
-    ig_attr   attrs[IG_loop_attr_count] = { [IG_loop_trip] = ig_attr_of_dim(l.trip) };
+    ig_attr attrs[IG_loop_attr_count] = { [IG_loop_trip] = ig_attr_of_dim(l.trip) };
     l.plan = make_flow(&b, IG_OP_loop, operands, 2, attrs);
     place_args(&l);
     IG_TRY(ig_bufferise_block(s, l.body));

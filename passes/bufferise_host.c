@@ -11,8 +11,8 @@
 
 typedef struct call {
     const char *function;
-    ig_dim      params[12];
-    uint32_t    param_count;
+    ig_dim params[12];
+    uint32_t param_count;
 } call;
 
 /* Bits of infinity in a float dtype; 0: it has none that order.c knows. */
@@ -40,10 +40,10 @@ static void push_around(ig_buffers *s, const ig_type *type, uint32_t axis, call 
 static ig_status sort_call(ig_buffers *s, const ig_op *op, int64_t axis, bool descends,
                            call *c) {
     const ig_type *x = op->operands[0].value->type;
-    ig_dtype       dtype = (ig_dtype)x->dtype;
-    uint32_t       at = (uint32_t)(axis < 0 ? axis + x->rank : axis);
-    bool           is_float = ig_dtype_is_float(dtype);
-    int64_t        infinity = is_float ? infinity_of(dtype) : 0;
+    ig_dtype dtype = (ig_dtype)x->dtype;
+    uint32_t at = (uint32_t)(axis < 0 ? axis + x->rank : axis);
+    bool is_float = ig_dtype_is_float(dtype);
+    int64_t infinity = is_float ? infinity_of(dtype) : 0;
     if (is_float && infinity == 0) {
         return ig_buffers_unsupported(op, " for float8");
     }
@@ -84,10 +84,10 @@ static const call_fn calls[IG_OP_COUNT] = {
 
 ig_status ig_bufferise_host(ig_buffers *s, ig_op *op) {
     ig_builder b = ig_builder_before(op);
-    call       c = { .param_count = 0 };
+    call c = { .param_count = 0 };
     IG_TRY(calls[op->code](s, op, &c));
     ig_value *operands[8];
-    uint32_t  count = 0, ins = op->code == IG_OP_topk ? 1 : op->operand_count;
+    uint32_t count = 0, ins = op->code == IG_OP_topk ? 1 : op->operand_count;
     for (uint32_t i = 0; i < ins; i++) {
         ig_place *place = ig_buffers_place(s, op->operands[i].value);
         operands[count++] = ig_buffers_whole(s, &b, place);

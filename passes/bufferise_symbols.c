@@ -9,7 +9,7 @@
 
 typedef struct since_walk {
     ig_buffers *s;
-    uintptr_t   number; /* of the op at hand: ops count from 1, behind their bodies */
+    uintptr_t number; /* of the op at hand: ops count from 1, behind their bodies */
 } since_walk;
 
 static void note_since(void *user, uint32_t symbol) {
@@ -42,14 +42,14 @@ static void note_order(since_walk *w, const ig_block *block) {
 
 typedef struct known_walk {
     ig_buffers *s;
-    uintptr_t   before;
-    bool        is_known;
+    uintptr_t before;
+    bool is_known;
 } known_walk;
 
 static void check_known(void *user, uint32_t symbol) {
     known_walk *w = user;
-    uintptr_t   since = (uintptr_t)ig_map_get_id(&w->s->since, symbol);
-    bool        is_bound = ig_map_get_id(&w->s->bound, symbol) != NULL;
+    uintptr_t since = (uintptr_t)ig_map_get_id(&w->s->since, symbol);
+    bool is_bound = ig_map_get_id(&w->s->bound, symbol) != NULL;
     w->is_known &= is_bound || (since > 0 && since < w->before);
 }
 
@@ -61,8 +61,8 @@ void ig_buffers_note_order(ig_buffers *s) {
 }
 
 bool ig_buffers_is_known_at(ig_buffers *s, const ig_op *op, const ig_place *place) {
-    uintptr_t      number = (uintptr_t)ig_map_get_id(&s->numbers, IG_MAP_PTR(op));
-    known_walk     w = { s, number, true };
+    uintptr_t number = (uintptr_t)ig_map_get_id(&s->numbers, IG_MAP_PTR(op));
+    known_walk w = { s, number, true };
     const ig_type *type = place->root->type;
     for (uint32_t d = 0; d < type->rank; d++) {
         ig_dim_visit_symbols(s->module, type->dims[d], check_known, &w);

@@ -59,7 +59,7 @@ static ig_value *if_with_known_condition(ig_builder *b, ig_op *op) {
     if (is_spent(op) || !ig_constant_i64(operand(op, 0), &is_true)) {
         return NULL;
     }
-    ig_block    *body = op->bodies[is_true ? 0 : 1];
+    ig_block *body = op->bodies[is_true ? 0 : 1];
     const ig_op *end = body->last;
     for (uint32_t i = 0; i < op->result_count; i++) {
         if (!types_agree(op, i, operand(end, i))) {
@@ -81,7 +81,7 @@ static bool is_outside(const ig_value *value, const ig_op *op) {
 /* A result that both branches hand through from outside is that value. */
 static ig_value *if_with_equal_results(ig_builder *b, ig_op *op) {
     (void)b;
-    bool         is_changed = false;
+    bool is_changed = false;
     const ig_op *first = op->bodies[0]->last, *second = op->bodies[1]->last;
     for (uint32_t i = 0; i < op->result_count; i++) {
         ig_value *value = operand(first, i);
@@ -100,10 +100,10 @@ enum { KNOWN_DEPTH = 32 };
 
 /* One branch is for one number of an extent; `other` for all the others. */
 typedef struct extent_if {
-    ig_module      *module;
+    ig_module *module;
     const ig_block *other;
     const ig_block *special;
-    ig_dim         *by_symbol; /* the number for the extent */
+    ig_dim *by_symbol; /* the number for the extent */
 } extent_if;
 
 static void note_symbol(void *user, uint32_t symbol) {
@@ -114,7 +114,7 @@ static void note_symbol(void *user, uint32_t symbol) {
 static uint32_t extent_of(ig_module *module, const ig_value *value,
                           int64_t *out_times) {
     ig_dims_value dims;
-    uint32_t      symbol = UINT32_MAX;
+    uint32_t symbol = UINT32_MAX;
     if (!value || !ig_value_dims(value, &dims) || dims.count != 1) {
         return UINT32_MAX;
     }
@@ -124,18 +124,18 @@ static uint32_t extent_of(ig_module *module, const ig_value *value,
     }
     ig_dim dim = ig_dim_named(module, ig_str_of(ig_symbol_at(module, symbol)->name));
     ig_dim times = ig_dim_exact_div(module, dims.dims[0], dim);
-    bool   is_good = ig_dim_constant(module, times, out_times) && *out_times > 0;
+    bool is_good = ig_dim_constant(module, times, out_times) && *out_times > 0;
     return is_good ? symbol : UINT32_MAX;
 }
 
 /* extent != number, or == */
 static bool read_extent_test(const ig_op *op, extent_if *out) {
     const ig_op *test = operand(op, 0)->def;
-    int64_t      number;
-    bool         is_test = test && (test->code == IG_OP_ne || test->code == IG_OP_eq);
+    int64_t number;
+    bool is_test = test && (test->code == IG_OP_ne || test->code == IG_OP_eq);
     out->module = ig_op_module(op);
     for (uint32_t i = 0; is_test && i < 2; i++) {
-        int64_t  times = 1;
+        int64_t times = 1;
         uint32_t extent = extent_of(out->module, operand(test, i), &times);
         if (extent == UINT32_MAX || !ig_constant_i64(operand(test, 1 - i), &number) ||
             number < 0 || number % times) {
@@ -163,7 +163,7 @@ static ig_dim there(const extent_if *e, ig_dim dim) {
 static bool is_empty_sum(const extent_if *e, const ig_op *reduce) {
     const ig_attr *axes = &reduce->attrs[IG_reduce_axes];
     const ig_type *type = operand(reduce, 0)->type;
-    bool           is_sum = reduce->operand_count == 1 &&
+    bool is_sum = reduce->operand_count == 1 &&
                   ig_attr_int(reduce, IG_reduce_op, 0) == IG_REDUCE_sum;
     for (uint32_t i = 0; is_sum && i < axes->count; i++) {
         int64_t axis = axes->as.ints[i] + (axes->as.ints[i] < 0 ? type->rank : 0);
@@ -185,7 +185,7 @@ static bool moves_elements(const ig_op *op) {
 static bool is_there(const extent_if *e, const ig_value *value, int64_t number,
                      uint32_t depth) {
     const ig_op *op = value->def;
-    int64_t      known;
+    int64_t known;
     if (!op || depth == KNOWN_DEPTH) {
         return false;
     }
@@ -225,9 +225,9 @@ static ig_value *if_on_extent(ig_builder *b, ig_op *op) {
         return NULL;
     }
     for (uint32_t i = 0; i < op->result_count; i++) {
-        int64_t         number;
+        int64_t number;
         const ig_value *value = operand(e.other->last, i);
-        bool            fits = types_agree(op, i, value) && value->type->rank == 0 &&
+        bool fits = types_agree(op, i, value) && value->type->rank == 0 &&
                     ig_constant_i64(operand(e.special->last, i), &number) &&
                     is_there(&e, value, number, 0);
         if (!fits) {
@@ -254,9 +254,9 @@ static uint32_t scans_of(const ig_op *loop) {
 static ig_value *loop_without_trips(ig_builder *b, ig_op *op) {
     (void)b;
     int64_t trips = -1, condition = 1;
-    bool    has_trips = ig_constant_i64(operand(op, 0), &trips);
-    bool    has_condition = ig_constant_i64(operand(op, 1), &condition);
-    bool    is_never = (has_trips && trips == 0) || (has_condition && !condition);
+    bool has_trips = ig_constant_i64(operand(op, 0), &trips);
+    bool has_condition = ig_constant_i64(operand(op, 1), &condition);
+    bool is_never = (has_trips && trips == 0) || (has_condition && !condition);
     if (!is_never || is_spent(op) || scans_of(op)) {
         return NULL;
     }
@@ -274,7 +274,7 @@ static ig_value *loop_without_trips(ig_builder *b, ig_op *op) {
 
 /* What scanned value `index` of a loop that ran once is: the value on a new axis 0. */
 static ig_value *stack_one(ig_builder *b, ig_value *value) {
-    ig_dim         dims[IG_TENSOR_RANK + 1] = { 1 };
+    ig_dim dims[IG_TENSOR_RANK + 1] = { 1 };
     const ig_type *type = value->type;
     if (type->kind != IG_TENSOR || type->rank >= IG_TENSOR_RANK) {
         return NULL;
@@ -294,8 +294,8 @@ static bool runs_once(const ig_op *op) {
 /* Arguments take what the loop starts with; their types may differ in how much they
  * know. */
 static bool bind_arguments(ig_builder *b, ig_op *op) {
-    ig_block      *body = op->bodies[0];
-    ig_module     *module = ig_op_module(op);
+    ig_block *body = op->bodies[0];
+    ig_module *module = ig_op_module(op);
     const ig_type *scalar = ig_type_tensor(module, IG_DT_i64, 0, NULL);
     for (uint32_t i = 0; i < body->arg_count; i++) {
         const ig_type *type = i == 0 ? scalar : operand(op, i)->type;
@@ -317,9 +317,9 @@ static ig_value *loop_of_one_trip(ig_builder *b, ig_op *op) {
     if (!runs_once(op) || is_spent(op)) {
         return NULL;
     }
-    ig_block    *body = op->bodies[0];
+    ig_block *body = op->bodies[0];
     const ig_op *end = body->last;
-    uint32_t     carried = op->result_count - scans_of(op);
+    uint32_t carried = op->result_count - scans_of(op);
     for (uint32_t i = 0; i < op->result_count; i++) {
         const ig_value *value = operand(end, i + 1);
         if (i < carried ? !types_agree(op, i, value)

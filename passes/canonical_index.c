@@ -59,7 +59,7 @@ static ig_op *inner_concat(const ig_op *op, uint32_t index, uint32_t axis) {
 /* A concat inside a concat along the same axis dissolves. */
 static ig_value *concat_of_concat(ig_builder *b, ig_op *op) {
     uint32_t axis = axis_of(op, IG_concat_axis, op->results[0].type->rank);
-    size_t   count = 0;
+    size_t count = 0;
     for (uint32_t i = 0; i < op->operand_count; i++) {
         const ig_op *inner = inner_concat(op, i, axis);
         count += inner ? inner->operand_count : 1;
@@ -68,7 +68,7 @@ static ig_value *concat_of_concat(ig_builder *b, ig_op *op) {
         return NULL;
     }
     ig_value **flat = IG_NEW_ARRAY(&ig_op_module(op)->arena, ig_value *, count);
-    uint32_t   at = 0;
+    uint32_t at = 0;
     for (uint32_t i = 0; i < op->operand_count; i++) {
         const ig_op *inner = inner_concat(op, i, axis);
         for (uint32_t k = 0; k < (inner ? inner->operand_count : 1u); k++) {
@@ -85,15 +85,15 @@ static ig_value *slice_of_concat(ig_builder *b, ig_op *op) {
         return NULL;
     }
     ig_module *module = ig_op_module(op);
-    uint32_t   rank = op->results[0].type->rank;
-    uint32_t   axis = axis_of(concat, IG_concat_axis, rank);
-    ig_dim     starts[IG_TENSOR_RANK];
+    uint32_t rank = op->results[0].type->rank;
+    uint32_t axis = axis_of(concat, IG_concat_axis, rank);
+    ig_dim starts[IG_TENSOR_RANK];
     memcpy(starts, op->attrs[IG_slice_starts].as.dims, rank * sizeof(*starts));
     const ig_dim *sizes = op->attrs[IG_slice_sizes].as.dims;
-    ig_dim        past = ig_dim_add(module, starts[axis], sizes[axis]), begin = 0;
+    ig_dim past = ig_dim_add(module, starts[axis], sizes[axis]), begin = 0;
     for (uint32_t i = 0; i < concat->operand_count; i++) {
         ig_value *x = operand(concat, i);
-        ig_dim    end = ig_dim_add(module, begin, x->type->dims[axis]);
+        ig_dim end = ig_dim_add(module, begin, x->type->dims[axis]);
         if (ig_dim_less_equal(module, begin, starts[axis]) == IG_YES &&
             ig_dim_less_equal(module, past, end) == IG_YES) {
             starts[axis] = ig_dim_sub(module, starts[axis], begin);
@@ -119,7 +119,7 @@ static bool is_readable(const ig_data *data) {
 static bool read_progression(const ig_value *indices, progression *out) {
     enum { COUNT_MAX = 1 << 13 };
     const ig_data *data = ig_constant_of(indices);
-    int64_t        count = 1;
+    int64_t count = 1;
     if (!is_readable(data)) {
         return false;
     }
@@ -157,10 +157,10 @@ static bool read_progression(const ig_value *indices, progression *out) {
 static bool place_progression(const ig_op *op, const progression *p, ig_dim extent,
                               ig_dim *out_first, ig_dim *out_needed) {
     ig_module *module = ig_op_module(op);
-    int64_t    last = p->first + p->step * (p->count - 1);
-    int64_t    least = p->first < last ? p->first : last;
-    int64_t    most = p->first < last ? last : p->first;
-    bool       wraps = ig_attr_int(op, IG_gather_negative, 0) == IG_NEGATIVE_wrap;
+    int64_t last = p->first + p->step * (p->count - 1);
+    int64_t least = p->first < last ? p->first : last;
+    int64_t most = p->first < last ? last : p->first;
+    bool wraps = ig_attr_int(op, IG_gather_negative, 0) == IG_NEGATIVE_wrap;
     if (least < 0 && (most >= 0 || !wraps)) {
         return false;
     }
@@ -178,13 +178,13 @@ static bool place_progression(const ig_op *op, const progression *p, ig_dim exte
 /* A gather of evenly spaced constant positions is a slice (and a reshape, when the
  * indices are not a list). */
 static ig_value *gather_of_even_indices(ig_builder *b, ig_op *op) {
-    ig_value      *x = operand(op, 0);
+    ig_value *x = operand(op, 0);
     const ig_type *result = op->results[0].type;
-    uint32_t       rank = x->type->rank, axis = axis_of(op, IG_gather_axis, rank);
-    progression    p;
-    ig_dim         starts[IG_TENSOR_RANK] = { 0 }, sizes[IG_TENSOR_RANK];
-    int64_t        steps[IG_TENSOR_RANK];
-    ig_dim         extent = x->type->dims[axis], needed;
+    uint32_t rank = x->type->rank, axis = axis_of(op, IG_gather_axis, rank);
+    progression p;
+    ig_dim starts[IG_TENSOR_RANK] = { 0 }, sizes[IG_TENSOR_RANK];
+    int64_t steps[IG_TENSOR_RANK];
+    ig_dim extent = x->type->dims[axis], needed;
     if (!read_progression(operand(op, 1), &p) ||
         !place_progression(op, &p, extent, &starts[axis], &needed)) {
         return NULL;
@@ -212,7 +212,7 @@ static bool is_one_number(const ig_data *data) {
         ig_dtypes[data->type->dtype].class == IG_STRING) {
         return false;
     }
-    size_t      size = ig_dtypes[data->type->dtype].bits / 8;
+    size_t size = ig_dtypes[data->type->dtype].bits / 8;
     const char *bytes = data->bytes;
     for (int64_t i = 1; i < data->type->dims[0]; i++) {
         if (memcmp(bytes, bytes + (size_t)i * size, size) != 0) {
@@ -229,10 +229,10 @@ static ig_value *gather_of_equal_elements(ig_builder *b, ig_op *op) {
     if (!is_one_number(data)) {
         return NULL;
     }
-    ig_module     *module = ig_op_module(op);
+    ig_module *module = ig_op_module(op);
     const ig_type *scalar = ig_type_tensor(module, (ig_dtype)result->dtype, 0, NULL);
-    ig_value      *number = ig_make_const(b, scalar, data->bytes);
-    ig_attr        attrs[IG_expand_attr_count] = { { 0 } };
+    ig_value *number = ig_make_const(b, scalar, data->bytes);
+    ig_attr attrs[IG_expand_attr_count] = { { 0 } };
     attrs[IG_expand_to] = ig_attr_of_dims(module, result->dims, result->rank);
     return ig_try_make(b, IG_OP_expand, 1, &number, attrs);
 }
@@ -242,13 +242,13 @@ static ig_value *gather_of_equal_elements(ig_builder *b, ig_op *op) {
 /* A tile repeats by expanding: [a, b] repeated 2 and 3 times is [1, a, 1, b] expanded
  * to [2, a, 3, b] and seen as [2*a, 3*b].  Axes repeated once need no second axis. */
 static ig_value *tile_by_expanding(ig_builder *b, ig_op *op) {
-    ig_dims_value  repeats;
-    ig_value      *x = operand(op, 0);
+    ig_dims_value repeats;
+    ig_value *x = operand(op, 0);
     const ig_type *type = x->type, *result = op->results[0].type;
     if (!ig_value_dims(operand(op, 1), &repeats) || repeats.count != type->rank) {
         return NULL;
     }
-    ig_dim   split[2 * IG_TENSOR_RANK], wide[2 * IG_TENSOR_RANK];
+    ig_dim split[2 * IG_TENSOR_RANK], wide[2 * IG_TENSOR_RANK];
     uint32_t rank = 0;
     for (uint32_t i = 0; i < type->rank; i++) {
         if (repeats.dims[i] != 1) {

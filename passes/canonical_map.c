@@ -43,7 +43,7 @@ static const ig_value *look_through_views(const ig_value *value) {
 /* Is every element this number?  -0 is not 0. */
 static bool is_filled(const ig_value *value, double number) {
     const ig_data *data = ig_constant_of(look_through_views(value));
-    int64_t        count = readable_count(data);
+    int64_t count = readable_count(data);
     if (!count) {
         return false;
     }
@@ -189,8 +189,8 @@ static ig_value *expand_into_elementwise(ig_builder *b, ig_op *op) {
         }
         ig_use_set(&op->operands[i], operand(expand, 0));
         const ig_type *type = NULL;
-        ig_silence     silence = ig_silence_begin(b->graph->module->context);
-        ig_status      status = ig_ops[op->code].infer(op, &type);
+        ig_silence silence = ig_silence_begin(b->graph->module->context);
+        ig_status status = ig_ops[op->code].infer(op, &type);
         ig_silence_end(&silence);
         if (status == IG_OK && type == op->results[0].type) {
             is_changed = true;
@@ -214,8 +214,8 @@ static bool has_one_element(const ig_type *type) {
 static ig_value *expand_behind_elementwise(ig_builder *b, ig_op *op) {
     enum { OPERANDS_MAX = 3 };
     ig_value *operands[OPERANDS_MAX];
-    uint32_t  traits = ig_ops[op->code].traits, expanded = 0;
-    bool      is_fit = (traits & IG_MAP) && !(traits & IG_MAY_TRAP) &&
+    uint32_t traits = ig_ops[op->code].traits, expanded = 0;
+    bool is_fit = (traits & IG_MAP) && !(traits & IG_MAY_TRAP) &&
                   op->result_count == 1 && op->operand_count <= OPERANDS_MAX;
     for (uint32_t i = 0; is_fit && i < op->operand_count; i++) {
         const ig_op *expand = ig_def(operand(op, i), IG_OP_expand);
@@ -227,7 +227,7 @@ static ig_value *expand_behind_elementwise(ig_builder *b, ig_op *op) {
         return NULL;
     }
     const ig_type *type = op->results[0].type;
-    ig_attr        attrs[IG_expand_attr_count] = { { 0 } };
+    ig_attr attrs[IG_expand_attr_count] = { { 0 } };
     attrs[IG_expand_to] = ig_attr_of_dims(ig_op_module(op), type->dims, type->rank);
     ig_value *one = ig_try_make(b, (ig_opcode)op->code, op->operand_count, operands,
                                 op->attrs);

@@ -44,8 +44,8 @@ static uint32_t from_front(int64_t axis, uint32_t rank) {
 /* A -1 in the list is what is left. */
 static bool resolve_shape(const ig_op *op, ig_dims_value *shape) {
     ig_module *module = ig_op_module(op);
-    ig_dim     minus_one = ig_dim_const(module, -1), others = 1;
-    ig_dim    *rest = NULL;
+    ig_dim minus_one = ig_dim_const(module, -1), others = 1;
+    ig_dim *rest = NULL;
     for (uint32_t i = 0; i < shape->count; i++) {
         if (shape->dims[i] == minus_one) {
             rest = &shape->dims[i];
@@ -70,8 +70,8 @@ static ig_value *reshape_with_known_shape(ig_builder *b, ig_op *op) {
         return NULL;
     }
     ig_module *module = ig_op_module(op);
-    ig_value  *x = operand(op, 0);
-    ig_value  *made = ig_try_reshape(b, x, shape.count, shape.dims);
+    ig_value *x = operand(op, 0);
+    ig_value *made = ig_try_reshape(b, x, shape.count, shape.dims);
     if (made) {
         ig_make_guard_equal(b, ig_type_count(module, x->type),
                             ig_type_count(module, made->type),
@@ -103,7 +103,7 @@ static ig_value *expand_with_known_shape(ig_builder *b, ig_op *op) {
     ig_attr attrs[IG_expand_attr_count] = { { 0 } };
     attrs[IG_expand_to] = ig_attr_of_dims(module, shape.dims, shape.count);
     ig_value *x = operand(op, 0), *made = ig_try_make(b, IG_OP_expand, 1, &x, attrs);
-    uint32_t  common = x->type->rank < shape.count ? x->type->rank : shape.count;
+    uint32_t common = x->type->rank < shape.count ? x->type->rank : shape.count;
     for (uint32_t i = 1; made && i <= common; i++) {
         guard_broadcast(b, x->type->dims[x->type->rank - i],
                         shape.dims[shape.count - i]);
@@ -117,7 +117,7 @@ enum { STARTS = 1, ENDS, AXES, STEPS };
 
 typedef struct positions {
     ig_dims_value starts, ends;
-    int64_t       axes[32], steps[32];
+    int64_t axes[32], steps[32];
 } positions;
 
 static bool read_positions(const ig_op *op, positions *p) {
@@ -138,9 +138,9 @@ static bool read_positions(const ig_op *op, positions *p) {
 
 static ig_value *slice_with_known_positions(ig_builder *b, ig_op *op) {
     const ig_type *type = operand(op, 0)->type;
-    positions      p;
-    ig_dim         starts[IG_TENSOR_RANK] = { 0 }, sizes[IG_TENSOR_RANK];
-    int64_t        steps[IG_TENSOR_RANK];
+    positions p;
+    ig_dim starts[IG_TENSOR_RANK] = { 0 }, sizes[IG_TENSOR_RANK];
+    int64_t steps[IG_TENSOR_RANK];
     if (op->operand_count < 3 || !read_positions(op, &p)) {
         return NULL;
     }
@@ -149,7 +149,7 @@ static ig_value *slice_with_known_positions(ig_builder *b, ig_op *op) {
         steps[i] = 1;
     }
     for (uint32_t i = 0; i < p.starts.count; i++) {
-        uint32_t      axis = from_front(p.axes[i], type->rank);
+        uint32_t axis = from_front(p.axes[i], type->rank);
         ig_slice_ends ends = { p.starts.dims[i], p.ends.dims[i], p.steps[i] };
         if (axis >= type->rank || p.steps[i] == 0 ||
             !ig_slice_extent(ig_op_module(op), &ends, type->dims[axis], &starts[axis],
@@ -166,16 +166,16 @@ static ig_value *slice_with_known_positions(ig_builder *b, ig_op *op) {
 enum { PADS = 1, VALUE, PAD_AXES };
 
 static ig_value *pad_with_known_widths(ig_builder *b, ig_op *op) {
-    ig_module     *module = ig_op_module(op);
+    ig_module *module = ig_op_module(op);
     const ig_type *type = operand(op, 0)->type;
-    ig_dims_value  pads, list;
-    int64_t        axes[32];
+    ig_dims_value pads, list;
+    int64_t axes[32];
     if (ig_attr_is_set(op, IG_pad_before) || op->operand_count < 2 ||
         !read_list(op, PADS, &pads) || pads.count % 2) {
         return NULL;
     }
     uint32_t count = pads.count / 2;
-    bool     has_axes = op->operand_count > PAD_AXES;
+    bool has_axes = op->operand_count > PAD_AXES;
     if (has_axes ? !read_numbers(op, PAD_AXES, &list, axes) || list.count != count
                  : count != type->rank) {
         return NULL;
@@ -193,7 +193,7 @@ static ig_value *pad_with_known_widths(ig_builder *b, ig_op *op) {
     attrs[IG_pad_before] = ig_attr_of_dims(module, before, type->rank);
     attrs[IG_pad_after] = ig_attr_of_dims(module, after, type->rank);
     attrs[IG_pad_mode] = op->attrs[IG_pad_mode];
-    bool      has_value = op->operand_count > VALUE;
+    bool has_value = op->operand_count > VALUE;
     ig_value *operands[2] = { operand(op, 0), has_value ? operand(op, VALUE) : NULL };
     return ig_try_make(b, IG_OP_pad, has_value ? 2 : 1, operands, attrs);
 }
@@ -202,7 +202,7 @@ static ig_value *pad_with_known_widths(ig_builder *b, ig_op *op) {
 
 static ig_value *reduce_with_known_axes(ig_builder *b, ig_op *op) {
     ig_dims_value list;
-    int64_t       axes[32];
+    int64_t axes[32];
     if (op->operand_count != 2 || !read_numbers(op, 1, &list, axes)) {
         return NULL;
     }

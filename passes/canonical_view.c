@@ -24,7 +24,7 @@ static ig_value *reshape_to_same(ig_builder *b, ig_op *op) {
 
 /* Of two reshapes the last decides. */
 static ig_value *reshape_of_reshape(ig_builder *b, ig_op *op) {
-    ig_op         *inner = inner_by_attributes(op, IG_OP_reshape);
+    ig_op *inner = inner_by_attributes(op, IG_OP_reshape);
     const ig_attr *to = &op->attrs[IG_reshape_to];
     return inner ? ig_try_reshape(b, operand(inner, 0), to->count, to->as.dims) : NULL;
 }
@@ -57,7 +57,7 @@ static ig_value *transpose_of_transpose(ig_builder *b, ig_op *op) {
     }
     const ig_attr *outer_perm = &op->attrs[IG_transpose_perm];
     const ig_attr *inner_perm = &inner->attrs[IG_transpose_perm];
-    int64_t        perm[IG_TENSOR_RANK];
+    int64_t perm[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < outer_perm->count; i++) {
         perm[i] = inner_perm->as.ints[outer_perm->as.ints[i]];
     }
@@ -68,7 +68,7 @@ static ig_value *transpose_of_transpose(ig_builder *b, ig_op *op) {
 static ig_value *transpose_is_reshape(ig_builder *b, ig_op *op) {
     const ig_type *type = operand(op, 0)->type, *result = op->results[0].type;
     const ig_attr *perm = &op->attrs[IG_transpose_perm];
-    int64_t        last = -1;
+    int64_t last = -1;
     for (uint32_t i = 0; i < perm->count; i++) {
         int64_t axis = perm->as.ints[i];
         if (type->dims[axis] == 1) {
@@ -99,9 +99,9 @@ static bool swaps_last_two(const ig_op *transpose) {
 /* matmul reads its operands transposed as well. */
 static ig_value *matmul_of_transpose(ig_builder *b, ig_op *op) {
     static const uint32_t slots[2] = { IG_matmul_transpose_a, IG_matmul_transpose_b };
-    ig_value             *operands[2] = { operand(op, 0), operand(op, 1) };
-    ig_attr               attrs[IG_matmul_attr_count] = { op->attrs[0], op->attrs[1] };
-    bool                  is_changed = false;
+    ig_value *operands[2] = { operand(op, 0), operand(op, 1) };
+    ig_attr attrs[IG_matmul_attr_count] = { op->attrs[0], op->attrs[1] };
+    bool is_changed = false;
     for (int i = 0; i < 2; i++) {
         ig_op *transpose = ig_def(operands[i], IG_OP_transpose);
         if (transpose && swaps_last_two(transpose)) {
@@ -129,7 +129,7 @@ static ig_value *expand_of_expand(ig_builder *b, ig_op *op) {
         return NULL;
     }
     const ig_type *type = op->results[0].type;
-    ig_attr        attrs[IG_expand_attr_count] = { { 0 } };
+    ig_attr attrs[IG_expand_attr_count] = { { 0 } };
     attrs[IG_expand_to] = ig_attr_of_dims(ig_op_module(op), type->dims, type->rank);
     ig_value *x = operand(inner, 0), *made = ig_try_make(b, IG_OP_expand, 1, &x, attrs);
     return made && made->type == type ? made : NULL;
@@ -160,11 +160,11 @@ static ig_value *slice_of_slice(ig_builder *b, ig_op *op) {
         return NULL;
     }
     ig_module *module = ig_op_module(op);
-    ig_dim     starts[IG_TENSOR_RANK];
-    int64_t    steps[IG_TENSOR_RANK];
+    ig_dim starts[IG_TENSOR_RANK];
+    int64_t steps[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < op->results[0].type->rank; i++) {
         int64_t by = step_of(inner, i);
-        ig_dim  start = op->attrs[IG_slice_starts].as.dims[i];
+        ig_dim start = op->attrs[IG_slice_starts].as.dims[i];
         if (!ig_mul_i64(by, step_of(op, i), &steps[i])) {
             return NULL;
         }
@@ -211,7 +211,7 @@ static ig_value *cast_of_widening_cast(ig_builder *b, ig_op *op) {
         return NULL;
     }
     ig_value *x = operand(inner, 0);
-    ig_dtype  between = (ig_dtype)operand(op, 0)->type->dtype;
+    ig_dtype between = (ig_dtype)operand(op, 0)->type->dtype;
     if (!is_widening((ig_dtype)x->type->dtype, between)) {
         return NULL;
     }

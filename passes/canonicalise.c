@@ -47,9 +47,9 @@ ig_value *ig_try_make(ig_builder *b, ig_opcode code, uint32_t operand_count,
     ig_op_spec spec = { .operands = operands,
                         .operand_count = operand_count,
                         .attrs = attrs };
-    ig_op     *op = NULL;
+    ig_op *op = NULL;
     ig_silence silence = ig_silence_begin(b->graph->module->context);
-    ig_status  status = ig_build(b, code, &spec, &op);
+    ig_status status = ig_build(b, code, &spec, &op);
     ig_silence_end(&silence);
     return status == IG_OK ? &op->results[0] : NULL;
 }
@@ -64,8 +64,8 @@ ig_value *ig_try_reshape(ig_builder *b, ig_value *x, uint32_t rank,
 ig_value *ig_try_slice(ig_builder *b, ig_value *x, const ig_dim *starts,
                        const ig_dim *sizes, const int64_t *steps) {
     ig_module *module = b->graph->module;
-    uint32_t   rank = x->type->rank;
-    ig_attr    attrs[IG_slice_attr_count] = { { 0 } };
+    uint32_t rank = x->type->rank;
+    ig_attr attrs[IG_slice_attr_count] = { { 0 } };
     attrs[IG_slice_starts] = ig_attr_of_dims(module, starts, rank);
     attrs[IG_slice_sizes] = ig_attr_of_dims(module, sizes, rank);
     bool has_steps = false;
@@ -97,7 +97,7 @@ void ig_make_guard_least(ig_builder *b, ig_dim left, ig_dim right,
 ig_status ig_pass_canonicalise(ig_pass_run *run, ig_graph *graph) {
     const ig_rules *const tables[] = { &ig_rules_runtime, &ig_rules_view, &ig_rules_map,
                                        &ig_rules_index, &ig_rules_flow };
-    size_t                count = 0;
+    size_t count = 0;
     for (size_t i = 0; i < IG_COUNT_OF(tables); i++) {
         count += tables[i]->count;
     }

@@ -7,7 +7,7 @@
 
 typedef struct ig_rules {
     const ig_rule *items;
-    size_t         count;
+    size_t count;
 } ig_rules;
 
 extern const ig_rules ig_rules_map;     /* elementwise arithmetic */

@@ -44,21 +44,21 @@ enum {
 };
 
 typedef struct chainer {
-    ig_pass_run    *run;
-    ig_module      *module;
-    ig_graph       *graph;
-    ig_dim          batch; /* a symbol */
-    uint32_t        batch_index;
-    ig_dim          rows;     /* that stands for a block's rows */
+    ig_pass_run *run;
+    ig_module *module;
+    ig_graph *graph;
+    ig_dim batch; /* a symbol */
+    uint32_t batch_index;
+    ig_dim rows;              /* that stands for a block's rows */
     ig_substitution by_block; /* of the one by the other */
     IG_VEC(ig_op *) members;
-    ig_map          is_member;  /* compute -> itself */
-    ig_map          written;    /* root that a member writes */
-    ig_map          read;       /* root that a member reads */
-    ig_map          row_stride; /* root -> elements from row to row */
-    ig_part_list    parts;      /* that members write */
-    ig_op          *body_op;    /* the rows op */
-    ig_block       *body;
+    ig_map is_member;   /* compute -> itself */
+    ig_map written;     /* root that a member writes */
+    ig_map read;        /* root that a member reads */
+    ig_map row_stride;  /* root -> elements from row to row */
+    ig_part_list parts; /* that members write */
+    ig_op *body_op;     /* the rows op */
+    ig_block *body;
 } chainer;
 
 /* ---- does a compute treat rows by itself? ---- */
@@ -92,7 +92,7 @@ static bool keeps_rows(const chainer *c, const ig_op *op) {
     bool takes = false, gives = false, is_map = ig_ops[op->code].traits & IG_MAP;
     for (uint32_t i = 0; i < op->operand_count; i++) {
         const ig_type *type = op->operands[i].value->type;
-        bool           takes_it = has_batch(c, type);
+        bool takes_it = has_batch(c, type);
         takes |= takes_it;
         if (takes_it && is_map && type->rank != op->results->type->rank) {
             return false;
@@ -125,12 +125,12 @@ static bool is_part_by_rows(chainer *c, ig_value *value) {
         return false;
     }
     ig_part part = ig_part_of(c->module, value);
-    ig_dim  end = ig_dim_add(c->module, part.offset, row_span(c, &part));
+    ig_dim end = ig_dim_add(c->module, part.offset, row_span(c, &part));
     if (!has_batch(c, value->type)) {
         return !mentions(c, end);
     }
     uint64_t key = IG_MAP_PTR(part.root);
-    ig_dim   known = (ig_dim)(intptr_t)ig_map_get_id(&c->row_stride, key);
+    ig_dim known = (ig_dim)(intptr_t)ig_map_get_id(&c->row_stride, key);
     if (!known) {
         known = part.strides[0];
         ig_map_set_id(&c->row_stride, key, (void *)(intptr_t)known);
@@ -150,7 +150,7 @@ static bool is_row_local(chainer *c, const ig_op *compute) {
     }
     for (uint32_t i = 0; i < compute->operand_count; i++) {
         ig_value *value = compute->operands[i].value;
-        bool      is_out = i >= in_count(compute);
+        bool is_out = i >= in_count(compute);
         if (!is_part_by_rows(c, value) || (is_out && !has_batch(c, value->type))) {
             return false;
         }
@@ -174,8 +174,8 @@ static bool is_row_local(chainer *c, const ig_op *compute) {
 static void note_access(chainer *c, const ig_op *compute) {
     for (uint32_t i = 0; i < compute->operand_count; i++) {
         ig_value *value = compute->operands[i].value;
-        uint64_t  key = IG_MAP_PTR(ig_part_root(value));
-        bool      is_in = i < in_count(compute);
+        uint64_t key = IG_MAP_PTR(ig_part_root(value));
+        bool is_in = i < in_count(compute);
         ig_map_set_id(is_in ? &c->read : &c->written, key, c);
         if (!is_in) {
             IG_PUSH(c->run->scratch, &c->parts, value);
@@ -187,8 +187,8 @@ static void note_access(chainer *c, const ig_op *compute) {
 static bool can_go_ahead(const chainer *c, const ig_op *compute) {
     for (uint32_t i = 0; i < compute->operand_count; i++) {
         ig_value *value = compute->operands[i].value;
-        uint64_t  key = IG_MAP_PTR(ig_part_root(value));
-        bool      is_in = i < in_count(compute);
+        uint64_t key = IG_MAP_PTR(ig_part_root(value));
+        bool is_in = i < in_count(compute);
         if ((is_in && ig_map_get_id(&c->written, key)) ||
             (!is_in && (ig_map_get_id(&c->read, key) ||
                         !ig_part_lies_apart(c->module, &c->parts, value)))) {
@@ -236,7 +236,7 @@ static ig_op *collect(chainer *c, ig_op *op) {
 static bool is_ours(const chainer *c, const ig_value *buffer) {
     for (const ig_use *use = buffer->uses; use; use = use->next) {
         const ig_op *user = use->user;
-        bool         is_view = user->code == IG_OP_view;
+        bool is_view = user->code == IG_OP_view;
         if (is_view ? !is_ours(c, user->results)
                     : !ig_map_get_id(&c->is_member, IG_MAP_PTR(user))) {
             return false;
@@ -251,8 +251,8 @@ static ig_value *block_view(chainer *c, ig_builder *b, ig_value *value) {
         return value;
     }
     const ig_type *type = value->type;
-    ig_part        part = ig_part_of(c->module, value);
-    ig_dim         dims[IG_TENSOR_RANK];
+    ig_part part = ig_part_of(c->module, value);
+    ig_dim dims[IG_TENSOR_RANK];
     for (uint32_t d = 0; d < type->rank; d++) {
         dims[d] = d == 0 ? c->rows : type->dims[d];
     }
@@ -262,13 +262,13 @@ static ig_value *block_view(chainer *c, ig_builder *b, ig_value *value) {
     };
     const ig_type *rows = ig_type_buffer(c->module, (ig_dtype)type->dtype, type->rank,
                                          dims);
-    ig_value      *root = ig_part_root(value);
-    ig_op_spec     spec = { .operands = &root,
-                            .operand_count = 1,
-                            .result_types = &rows,
-                            .result_count = 1,
-                            .attrs = attrs,
-                            .loc = b->loc };
+    ig_value *root = ig_part_root(value);
+    ig_op_spec spec = { .operands = &root,
+                        .operand_count = 1,
+                        .result_types = &rows,
+                        .result_count = 1,
+                        .attrs = attrs,
+                        .loc = b->loc };
     return ig_make_op(b, IG_OP_view, &spec)->results;
 }
 
@@ -279,7 +279,7 @@ static int64_t row_bytes(const chainer *c) {
         const ig_op *op = c->members.items[i];
         for (uint32_t o = in_count(op); o < op->operand_count; o++) {
             const ig_type *type = op->operands[o].value->type;
-            int64_t        width = 1;
+            int64_t width = 1;
             ig_dim inner = ig_dim_product(c->module, type->dims + 1, type->rank - 1);
             (void)ig_dim_constant(c->module, inner, &width);
             total += width * ig_dtypes[type->dtype].bits / 8;
@@ -295,7 +295,7 @@ static int64_t weight_bytes(const chainer *c) {
         const ig_op *op = c->members.items[i];
         for (uint32_t o = 0; o < in_count(op); o++) {
             const ig_type *type = op->operands[o].value->type;
-            int64_t        count;
+            int64_t count;
             if (!ig_dim_constant(c->module, ig_type_count(c->module, type), &count)) {
                 continue;
             }
@@ -347,7 +347,7 @@ static void take_buffers(chainer *c) {
 
 static void move_members(chainer *c) {
     for (size_t i = 0; i < c->members.count; i++) {
-        ig_op     *op = c->members.items[i];
+        ig_op *op = c->members.items[i];
         ig_builder b = ig_builder_at_end(c->body);
         b.loc = op->loc;
         for (uint32_t o = 0; o < op->operand_count; o++) {
@@ -404,7 +404,7 @@ static bool find_batch(chainer *c) {
 
 ig_status ig_pass_chain(ig_pass_run *run, ig_graph *graph) {
     chainer c = { .run = run, .module = graph->module, .graph = graph };
-    bool    is_cpu = !run->options->target ||
+    bool is_cpu = !run->options->target ||
                   run->options->target->family == IG_FAMILY_CPU;
     if (!is_cpu || !find_batch(&c)) {
         return IG_OK;

@@ -16,7 +16,7 @@
 
 typedef struct word {
     const char *name;
-    uint32_t    bit;
+    uint32_t bit;
     const char *help;
 } word;
 
@@ -33,7 +33,7 @@ bool ig_word_is_in(const char *list, const char *name) {
     size_t size = strlen(name);
     while (list && *list) {
         const char *end = strchr(list, ',');
-        size_t      length = end ? (size_t)(end - list) : strlen(list);
+        size_t length = end ? (size_t)(end - list) : strlen(list);
         if (length == size && memcmp(list, name, size) == 0) {
             return true;
         }
@@ -109,7 +109,7 @@ static ig_status dump(const ig_manager *manager, const ig_pass *pass, ig_str tex
     char path[96], why[128];
     snprintf(path, sizeof(path), "%02" PRIu32 "-%.64s.ig", manager->number, pass->name);
     ig_file_part part = { text.data, text.size };
-    ig_status    status = ig_file_publish(path, &part, 1, why);
+    ig_status status = ig_file_publish(path, &part, 1, why);
     if (status != IG_OK) {
         return ig_error(&manager->module->context->diag, status, NULL,
                         "cannot write %s: %s", path, why);
@@ -138,8 +138,8 @@ static ig_status compare(const ig_manager *manager, const ig_pass *pass, ig_str 
 static ig_status check_roundtrip(const ig_manager *manager, const ig_pass *pass,
                                  ig_str text) {
     ig_module *parsed = NULL;
-    ig_str     folder = ig_print_folder(manager->module); /* where weights' files lie */
-    char       file[4096];
+    ig_str folder = ig_print_folder(manager->module); /* where weights' files lie */
+    char file[4096];
     snprintf(file, sizeof(file), "%.*s<round trip>", IG_STR_ARG(folder));
     IG_TRY(ig_parse_module(manager->module->context, file, text, &parsed));
     ig_status status = compare(manager, pass, text, parsed,
@@ -151,7 +151,7 @@ static ig_status check_roundtrip(const ig_manager *manager, const ig_pass *pass,
 static ig_status check_clone(const ig_manager *manager, const ig_pass *pass,
                              ig_str text) {
     ig_module *copy = ig_module_clone(manager->module);
-    ig_status  status = ig_verify_module(copy);
+    ig_status status = ig_verify_module(copy);
     if (status == IG_OK) {
         status = compare(manager, pass, text, copy,
                          "left a module that changes when cloned");

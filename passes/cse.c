@@ -21,15 +21,15 @@
 #include <string.h>
 
 typedef struct entry {
-    ig_op        *op;
-    uint64_t      hash;
+    ig_op *op;
+    uint64_t hash;
     struct entry *next; /* of the same bucket, newest first */
 } entry;
 
 typedef struct table {
-    ig_pass_run    *run;
-    entry         **buckets;
-    size_t          mask;
+    ig_pass_run *run;
+    entry **buckets;
+    size_t mask;
     IG_VEC(entry *) scope;
 } table;
 
@@ -55,7 +55,7 @@ static uint64_t hash_attr(const ig_attr *attr, uint64_t seed) {
         return ig_hash_bytes(attr, sizeof(*attr), seed);
     }
     const ig_data *data = attr->as.data;
-    size_t         size = data->bytes ? ig_data_stored_bytes(data) : 0;
+    size_t size = data->bytes ? ig_data_stored_bytes(data) : 0;
     return ig_hash_bytes(size ? data->bytes : "", size < 256 ? size : 256, seed);
 }
 
@@ -139,7 +139,7 @@ static void leave_scope(table *t, size_t depth) {
 
 static void merge(table *t, ig_op *op) {
     uint64_t hash = hash_op(op);
-    ig_op   *known = find_equal(t, op, hash);
+    ig_op *known = find_equal(t, op, hash);
     if (!known) {
         add_entry(t, op, hash);
         return;

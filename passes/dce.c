@@ -21,17 +21,17 @@
 
 typedef struct sweeper {
     ig_pass_run *run;
-    ig_symbols   symbols;
-    uint32_t    *mentions; /* by symbol: ops that mention it but do not define it */
-    uint32_t     symbol_count;
+    ig_symbols symbols;
+    uint32_t *mentions; /* by symbol: ops that mention it but do not define it */
+    uint32_t symbol_count;
 } sweeper;
 
 /* ---- mentions ---- */
 
 typedef struct counter {
-    sweeper     *sweeper;
+    sweeper *sweeper;
     const ig_op *op;
-    uint32_t     by; /* 1 or -1, modulo 2^32 */
+    uint32_t by; /* 1 or -1, modulo 2^32 */
 } counter;
 
 static void count_symbol(void *user, uint32_t symbol) {

@@ -31,7 +31,7 @@ ig_value *ig_expand_with(ig_builder *b, ig_opcode code, ig_value *x, double numb
 
 ig_value *ig_expand_widen(ig_builder *b, ig_value *x) {
     ig_dtype dtype = (ig_dtype)x->type->dtype;
-    bool     is_narrow = ig_dtype_is_float(dtype) && ig_dtypes[dtype].bits < 32;
+    bool is_narrow = ig_dtype_is_float(dtype) && ig_dtypes[dtype].bits < 32;
     return is_narrow ? ig_make_cast(b, x, IG_DT_f32) : x;
 }
 
@@ -74,7 +74,7 @@ ig_value *ig_expand_range(ig_builder *b, ig_dim extent) {
 
 ig_value *ig_expand_gather(ig_builder *b, ig_value *x, ig_value *ids, uint32_t axis) {
     ig_value *operands[] = { x, ids };
-    ig_attr   attrs[IG_gather_attr_count] = { { 0 } };
+    ig_attr attrs[IG_gather_attr_count] = { { 0 } };
     attrs[IG_gather_axis] = ig_attr_of_int(axis);
     return ig_make(b, IG_OP_gather, 2, operands, attrs);
 }
@@ -87,7 +87,7 @@ ig_value *ig_expand_transpose(ig_builder *b, ig_value *x, const int64_t *perm) {
 
 ig_value *ig_expand_matmul(ig_builder *b, ig_value *x, ig_value *y, bool transposes_y) {
     ig_value *operands[] = { x, y };
-    ig_attr   attrs[IG_matmul_attr_count] = { { 0 } };
+    ig_attr attrs[IG_matmul_attr_count] = { { 0 } };
     if (transposes_y) {
         attrs[IG_matmul_transpose_b] = ig_attr_of_bool(true);
     }
@@ -100,7 +100,7 @@ ig_value *ig_expand_matmul(ig_builder *b, ig_value *x, ig_value *y, bool transpo
 
 typedef struct expansion {
     const char *name, *family;
-    ig_rule_fn  apply;
+    ig_rule_fn apply;
 } expansion;
 
 static const expansion expansions[IG_OP_COUNT] = {
@@ -112,7 +112,7 @@ static const expansion expansions[IG_OP_COUNT] = {
 };
 
 ig_status ig_pass_expand(ig_pass_run *run, ig_graph *graph) {
-    ig_rule  rules[IG_OP_COUNT];
+    ig_rule rules[IG_OP_COUNT];
     uint32_t count = 0;
     if (!run->options->target) {
         return IG_OK; /* the interpreter knows every op */

@@ -9,10 +9,10 @@
 
 /* An axis under way. */
 typedef struct places {
-    ig_builder           *b;
+    ig_builder *b;
     const ig_resize_axis *axis;
-    ig_value             *in, *out;  /* f32[] */
-    ig_value             *scale, *i; /* f32[], f32[out] */
+    ig_value *in, *out;  /* f32[] */
+    ig_value *scale, *i; /* f32[], f32[out] */
 } places;
 
 static ig_value *with(const places *p, ig_opcode code, ig_value *x, double number) {
@@ -104,7 +104,7 @@ static ig_value *clamped(const places *p, ig_value *at) {
 
 /* Keys' kernel of distances, f64. */
 static ig_value *cubic(const places *p, ig_value *distance) {
-    double    a = p->axis->cubic_a;
+    double a = p->axis->cubic_a;
     ig_value *x = ig_make1(p->b, IG_OP_abs, distance);
     ig_value *near = with(p, IG_OP_sub, with(p, IG_OP_mul, x, a + 2), a + 3);
     near = pair(p, IG_OP_mul, pair(p, IG_OP_mul, near, x), x);
@@ -145,7 +145,7 @@ bool ig_expand_places(ig_builder *b, const ig_resize_axis *axis, ig_dim in, ig_d
     int64_t taps = axis->mode == IG_RESIZE_nearest ? 1
                    : axis->mode == IG_RESIZE_cubic ? 4
                                                    : 2;
-    ig_dim  flat = ig_dim_mul(b->graph->module, out, taps);
+    ig_dim flat = ig_dim_mul(b->graph->module, out, taps);
     p.in = extent_of(b, in);
     p.out = extent_of(b, out);
     p.scale = is_given(&p) ? ig_make_float(b, IG_DT_f32, (double)axis->scale)

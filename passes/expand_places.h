@@ -7,7 +7,7 @@
 #include "passes/expand.h"
 
 typedef struct ig_places {
-    int64_t   taps;
+    int64_t taps;
     ig_value *ids;     /* i64 [out * taps] */
     ig_value *weights; /* f32 [out * taps]; NULL: one element, whole */
 } ig_places;

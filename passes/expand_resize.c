@@ -16,9 +16,9 @@ enum { TAPS_MOST = 1 << 20 };
 /* Everything that decides about one axis. */
 typedef struct axis_plan {
     ig_resize_axis axis;
-    int64_t        taps;
-    ig_dim         in, out;
-    bool           changes, is_open; /* open: only the run knows the extents */
+    int64_t taps;
+    ig_dim in, out;
+    bool changes, is_open; /* open: only the run knows the extents */
 } axis_plan;
 
 static float number_at(const ig_data *data, int64_t index) {
@@ -30,9 +30,9 @@ static float number_at(const ig_data *data, int64_t index) {
 }
 
 static bool read_axis(const ig_op *op, uint32_t d, axis_plan *out) {
-    ig_module     *module = ig_op_module(op);
+    ig_module *module = ig_op_module(op);
     const ig_type *x = op->operands[0].value->type;
-    float          numbers[3] = { 0 };
+    float numbers[3] = { 0 };
     for (uint32_t i = 1; i < op->operand_count && i < 3; i++) {
         const ig_data *data = ig_constant_of(op->operands[i].value);
         if (!data || !data->bytes || data->type->rank != 1) {
@@ -46,7 +46,7 @@ static bool read_axis(const ig_op *op, uint32_t d, axis_plan *out) {
     out->axis.first = numbers[1];
     out->axis.end = numbers[2];
     ig_dim in = x->dims[d], size = op->results[0].type->dims[d];
-    bool   is_kept = numbers[0] == 0 || numbers[0] == 1;
+    bool is_kept = numbers[0] == 0 || numbers[0] == 1;
     if (is_kept && out->axis.coordinates != IG_COORD_crop &&
         ig_dim_equal(module, in, size) == IG_YES) {
         return true;
@@ -70,20 +70,20 @@ static bool read_axis(const ig_op *op, uint32_t d, axis_plan *out) {
 
 typedef struct chosen {
     int64_t *ids;
-    float   *weights, *outside; /* outside: 1 where a place shows the value for that */
-    bool     has_outside;
+    float *weights, *outside; /* outside: 1 where a place shows the value for that */
+    bool has_outside;
 } chosen;
 
 static chosen choose(ig_builder *b, const axis_plan *plan) {
     ig_arena *arena = &b->graph->module->arena;
-    size_t    count = (size_t)(plan->axis.out * plan->taps);
-    chosen    c = { IG_NEW_ARRAY(arena, int64_t, count + 1),
-                    IG_NEW_ARRAY(arena, float, count + 1),
-                    IG_NEW_ARRAY(arena, float, (size_t)plan->axis.out + 1), false };
-    double   *weights = IG_NEW_ARRAY(arena, double, (size_t)plan->taps);
+    size_t count = (size_t)(plan->axis.out * plan->taps);
+    chosen c = { IG_NEW_ARRAY(arena, int64_t, count + 1),
+                 IG_NEW_ARRAY(arena, float, count + 1),
+                 IG_NEW_ARRAY(arena, float, (size_t)plan->axis.out + 1), false };
+    double *weights = IG_NEW_ARRAY(arena, double, (size_t)plan->taps);
     for (int64_t i = 0; i < plan->axis.out; i++) {
         int64_t at = i * plan->taps;
-        bool    is_inside = ig_resize_taps(&plan->axis, i, c.ids + at, weights);
+        bool is_inside = ig_resize_taps(&plan->axis, i, c.ids + at, weights);
         for (int64_t t = 0; t < plan->taps; t++) {
             c.weights[at + t] = is_inside ? (float)weights[t] : 0;
             c.ids[at + t] = is_inside ? c.ids[at + t] : 0;
@@ -96,9 +96,9 @@ static chosen choose(ig_builder *b, const axis_plan *plan) {
 
 static ig_value *constant(ig_builder *b, ig_dtype dtype, uint32_t rank,
                           const ig_dim *dims, const void *bytes) {
-    ig_module     *module = b->graph->module;
+    ig_module *module = b->graph->module;
     const ig_type *type = ig_type_tensor(module, dtype, rank, dims);
-    ig_data        data = { .type = type, .bytes = bytes };
+    ig_data data = { .type = type, .bytes = bytes };
     data.size = ig_type_count(module, type) * (ig_dtypes[dtype].bits / 8);
     return ig_make_weight(b, ig_module_add_weight(module, "resize", &data));
 }
@@ -116,7 +116,7 @@ static ig_value *beside(ig_builder *b, ig_value *values, uint32_t axis, uint32_t
 /* `taps` weighted elements a place, one behind the other along `axis`, summed. */
 static ig_value *sum_taps(ig_builder *b, ig_value *x, ig_value *weights, uint32_t axis,
                           const axis_plan *plan) {
-    ig_dim   dims[IG_TENSOR_RANK];
+    ig_dim dims[IG_TENSOR_RANK];
     uint32_t rank = x->type->rank;
     memcpy(dims, x->type->dims, axis * sizeof *dims);
     memcpy(dims + axis + 2, x->type->dims + axis + 1, (rank - axis - 1) * sizeof *dims);
@@ -147,8 +147,8 @@ static ig_value *resize_axis(ig_builder *b, const ig_op *op, ig_value *x, uint32
     if (plan->is_open) {
         return resize_open(b, x, axis, plan);
     }
-    chosen   c = choose(b, plan);
-    ig_dim   flat = plan->axis.out * plan->taps;
+    chosen c = choose(b, plan);
+    ig_dim flat = plan->axis.out * plan->taps;
     uint32_t rank = x->type->rank;
     ig_dtype dtype = (ig_dtype)x->type->dtype;
     x = ig_expand_gather(b, x, constant(b, IG_DT_i64, 1, &flat, c.ids), axis);
@@ -158,7 +158,7 @@ static ig_value *resize_axis(ig_builder *b, const ig_op *op, ig_value *x, uint32
     if (!c.has_outside) {
         return x;
     }
-    ig_dim    out = plan->axis.out;
+    ig_dim out = plan->axis.out;
     ig_value *outside = constant(b, IG_DT_f32, 1, &out, c.outside);
     outside = ig_expand_with(b, IG_OP_gt, ig_expand_along(b, outside, axis, rank), 0);
     ig_value *value = ig_make_float(b, dtype, ig_attr_float(op, IG_resize_outside, 0));
@@ -168,8 +168,8 @@ static ig_value *resize_axis(ig_builder *b, const ig_op *op, ig_value *x, uint32
 ig_value *ig_expand_resize(ig_builder *b, ig_op *op) {
     axis_plan plans[IG_TENSOR_RANK];
     ig_value *x = op->operands[0].value;
-    ig_dtype  dtype = (ig_dtype)x->type->dtype;
-    uint32_t  rank = x->type->rank;
+    ig_dtype dtype = (ig_dtype)x->type->dtype;
+    uint32_t rank = x->type->rank;
     for (uint32_t d = 0; d < rank; d++) {
         if (!read_axis(op, d, &plans[d])) {
             return NULL;

@@ -19,14 +19,14 @@
 #include <string.h>
 
 typedef struct cell {
-    ig_op      *op;
+    ig_op *op;
     ig_rnn_cell kind;
-    ig_builder  b; /* in the loop's body */
-    ig_dtype    wide;
-    uint32_t    gates;
-    ig_dim      time, batch, hidden;
-    ig_value   *from_x, *lengths, *peepholes, *projection, *r, *br;
-    ig_value   *h, *c; /* of this step, then of the next */
+    ig_builder b; /* in the loop's body */
+    ig_dtype wide;
+    uint32_t gates;
+    ig_dim time, batch, hidden;
+    ig_value *from_x, *lengths, *peepholes, *projection, *r, *br;
+    ig_value *h, *c; /* of this step, then of the next */
 } cell;
 
 /* ---- pieces ---- */
@@ -39,8 +39,8 @@ static ig_value *operand(const cell *k, uint32_t index) {
 static ig_value *cut(ig_builder *b, const cell *k, ig_value *x, uint32_t axis,
                      uint32_t from, uint32_t count) {
     ig_module *module = b->graph->module;
-    uint32_t   rank = x->type->rank;
-    ig_dim     starts[IG_TENSOR_RANK] = { 0 }, sizes[IG_TENSOR_RANK];
+    uint32_t rank = x->type->rank;
+    ig_dim starts[IG_TENSOR_RANK] = { 0 }, sizes[IG_TENSOR_RANK];
     memcpy(sizes, x->type->dims, rank * sizeof *sizes);
     starts[axis] = ig_dim_mul(module, k->hidden, from);
     sizes[axis] = ig_dim_mul(module, k->hidden, count);
@@ -88,7 +88,7 @@ static void step_lstm(cell *k, ig_value *x) {
         gate[g] = cut(&k->b, k, gates, 1, g, 1);
     }
     ig_value *i = activate(k, IG_OP_sigmoid, peep(k, gate[0], 0, k->c));
-    bool      is_coupled = ig_attr_int(k->op, IG_rnn_couple, 0) != 0;
+    bool is_coupled = ig_attr_int(k->op, IG_rnn_couple, 0) != 0;
     ig_value *f = is_coupled ? rest_of(k, i)
                              : activate(k, IG_OP_sigmoid, peep(k, gate[1], 1, k->c));
     ig_value *fresh = mul(k, i, activate(k, IG_OP_tanh, gate[2]));
@@ -98,8 +98,8 @@ static void step_lstm(cell *k, ig_value *x) {
 }
 
 static void step_gru(cell *k, ig_value *x) {
-    bool      is_reset_first = ig_attr_int(k->op, IG_rnn_reset_first, 0) != 0;
-    uint32_t  direct = is_reset_first ? 2 : 3;
+    bool is_reset_first = ig_attr_int(k->op, IG_rnn_reset_first, 0) != 0;
+    uint32_t direct = is_reset_first ? 2 : 3;
     ig_value *r = cut(&k->b, k, k->r, 0, 0, direct);
     ig_value *br = cut(&k->b, k, k->br, 0, 0, direct);
     ig_value *from_h = add(k, ig_expand_matmul(&k->b, k->h, r, true), br);
@@ -135,7 +135,7 @@ static ig_value *step_number(cell *k, ig_value *trip) {
     if (!ig_attr_int(k->op, IG_rnn_reverse, 0)) {
         return trip;
     }
-    ig_dim  last = ig_dim_sub(k->b.graph->module, k->time, 1);
+    ig_dim last = ig_dim_sub(k->b.graph->module, k->time, 1);
     ig_attr attrs[IG_dims_attr_count] = { { 0 } };
     attrs[IG_dims_values] = ig_attr_of_dims(k->b.graph->module, &last, 1);
     attrs[IG_dims_scalar] = ig_attr_of_bool(true);
@@ -145,7 +145,7 @@ static ig_value *step_number(cell *k, ig_value *trip) {
 
 /* Fills the body: (trip, cond, h, c) to (cond, h, c, y). */
 static void fill_body(cell *k, ig_block *body) {
-    bool      is_lstm = k->kind == IG_CELL_lstm;
+    bool is_lstm = k->kind == IG_CELL_lstm;
     ig_value *old_h = body->args[2], *old_c = is_lstm ? body->args[3] : NULL;
     ig_value *t = step_number(k, body->args[0]);
     ig_value *x = ig_expand_gather(&k->b, k->from_x, t, 0);
@@ -175,14 +175,14 @@ static void fill_body(cell *k, ig_block *body) {
 }
 
 static ig_op *make_loop(ig_builder *b, cell *k) {
-    ig_module     *module = b->graph->module;
-    bool           is_lstm = k->kind == IG_CELL_lstm;
-    uint32_t       states = is_lstm ? 2 : 1;
-    uint8_t        yes = 1;
-    ig_value      *operands[4], *h0 = ig_expand_widen(b, operand(k, 1));
+    ig_module *module = b->graph->module;
+    bool is_lstm = k->kind == IG_CELL_lstm;
+    uint32_t states = is_lstm ? 2 : 1;
+    uint8_t yes = 1;
+    ig_value *operands[4], *h0 = ig_expand_widen(b, operand(k, 1));
     const ig_type *types[3], *flag = ig_type_tensor(module, IG_DT_bool, 0, NULL);
-    ig_dim         dims[3] = { k->time, k->batch, h0->type->dims[1] };
-    ig_attr        attrs[IG_dims_attr_count] = { { 0 } };
+    ig_dim dims[3] = { k->time, k->batch, h0->type->dims[1] };
+    ig_attr attrs[IG_dims_attr_count] = { { 0 } };
     attrs[IG_dims_values] = ig_attr_of_dims(module, &k->time, 1);
     attrs[IG_dims_scalar] = ig_attr_of_bool(true);
     operands[0] = ig_make(b, IG_OP_dims, 0, NULL, attrs);
@@ -193,7 +193,7 @@ static ig_op *make_loop(ig_builder *b, cell *k) {
         types[i] = operands[2 + i]->type;
     }
     types[states] = ig_type_tensor(module, k->wide, 3, dims);
-    ig_attr    loop[IG_loop_attr_count] = { [IG_loop_scans] = ig_attr_of_int(1) };
+    ig_attr loop[IG_loop_attr_count] = { [IG_loop_scans] = ig_attr_of_int(1) };
     ig_op_spec spec = { .operands = operands,
                         .operand_count = 2 + states,
                         .result_types = types,
@@ -201,8 +201,8 @@ static ig_op *make_loop(ig_builder *b, cell *k) {
                         .attrs = loop,
                         .body_count = 1,
                         .loc = b->loc };
-    ig_op     *op = ig_make_op(b, IG_OP_loop, &spec);
-    ig_block  *body = op->bodies[0];
+    ig_op *op = ig_make_op(b, IG_OP_loop, &spec);
+    ig_block *body = op->bodies[0];
     ig_block_add_arg(body, operands[0]->type, NULL);
     ig_block_add_arg(body, flag, NULL);
     for (uint32_t i = 0; i < states; i++) {
@@ -217,9 +217,9 @@ static ig_op *make_loop(ig_builder *b, cell *k) {
 /* Steps were stacked as they were taken. */
 static ig_value *turn_round(ig_builder *b, const cell *k, ig_value *y) {
     ig_module *module = b->graph->module;
-    ig_dim     starts[3] = { ig_dim_sub(module, k->time, 1), 0, 0 };
-    int64_t    steps[3] = { -1, 1, 1 };
-    ig_attr    attrs[IG_slice_attr_count] = { { 0 } };
+    ig_dim starts[3] = { ig_dim_sub(module, k->time, 1), 0, 0 };
+    int64_t steps[3] = { -1, 1, 1 };
+    ig_attr attrs[IG_slice_attr_count] = { { 0 } };
     attrs[IG_slice_starts] = ig_attr_of_dims(module, starts, 3);
     attrs[IG_slice_sizes] = ig_attr_of_dims(module, y->type->dims, 3);
     attrs[IG_slice_steps] = ig_attr_of_ints(module, steps, 3);
@@ -229,13 +229,13 @@ static ig_value *turn_round(ig_builder *b, const cell *k, ig_value *y) {
 /* The product with x for all steps. */
 static void read_operands(ig_builder *b, cell *k) {
     ig_module *module = b->graph->module;
-    uint32_t   weights = k->kind == IG_CELL_lstm ? 3 : 2, next = weights + 4;
-    int64_t    given = ig_attr_int(k->op, IG_rnn_given, 0);
-    ig_value  *x = ig_expand_widen(b, operand(k, 0));
-    ig_value  *w = ig_expand_widen(b, operand(k, weights));
-    ig_dim     rows = ig_dim_mul(module, k->time, k->batch);
-    ig_dim     flat[2] = { rows, x->type->dims[2] };
-    ig_dim     wide[3] = { k->time, k->batch, w->type->dims[0] };
+    uint32_t weights = k->kind == IG_CELL_lstm ? 3 : 2, next = weights + 4;
+    int64_t given = ig_attr_int(k->op, IG_rnn_given, 0);
+    ig_value *x = ig_expand_widen(b, operand(k, 0));
+    ig_value *w = ig_expand_widen(b, operand(k, weights));
+    ig_dim rows = ig_dim_mul(module, k->time, k->batch);
+    ig_dim flat[2] = { rows, x->type->dims[2] };
+    ig_dim wide[3] = { k->time, k->batch, w->type->dims[0] };
     k->wide = (ig_dtype)x->type->dtype;
     k->r = ig_expand_widen(b, operand(k, weights + 1));
     k->br = ig_expand_widen(b, operand(k, weights + 3));
@@ -251,21 +251,21 @@ static void read_operands(ig_builder *b, cell *k) {
 
 ig_value *ig_expand_rnn(ig_builder *b, ig_op *op) {
     const ig_type *x = op->operands[0].value->type;
-    cell           k = { .op = op,
-                         .kind = (ig_rnn_cell)ig_attr_int(op, IG_rnn_cell, 0),
-                         .time = x->dims[0],
-                         .batch = x->dims[1] };
-    bool           is_lstm = k.kind == IG_CELL_lstm;
+    cell k = { .op = op,
+               .kind = (ig_rnn_cell)ig_attr_int(op, IG_rnn_cell, 0),
+               .time = x->dims[0],
+               .batch = x->dims[1] };
+    bool is_lstm = k.kind == IG_CELL_lstm;
     k.hidden = op->results[is_lstm ? 2 : 1].type->dims[1];
     read_operands(b, &k);
-    ig_op    *loop = make_loop(b, &k);
+    ig_op *loop = make_loop(b, &k);
     ig_value *y = &loop->results[is_lstm ? 2 : 1];
     if (ig_attr_int(op, IG_rnn_reverse, 0)) {
         y = turn_round(b, &k, y);
     }
     ig_value *results[3] = { y, &loop->results[0], is_lstm ? &loop->results[1] : NULL };
     for (uint32_t i = 0; i < op->result_count; i++) {
-        ig_dtype  dtype = (ig_dtype)op->results[i].type->dtype;
+        ig_dtype dtype = (ig_dtype)op->results[i].type->dtype;
         ig_value *made = ig_make_cast(b, results[i], dtype);
         ig_value_retype(&op->results[i], made->type);
         ig_value_replace(&op->results[i], made);

@@ -25,10 +25,10 @@ static int64_t int_at(const ig_op *op, uint32_t slot, uint32_t axis) {
 /* Pads the axes from 2 on with `value` (NULL: 0); x itself where that is nothing. */
 static ig_value *pad_space(ig_builder *b, ig_value *x, const ig_dim *before,
                            const ig_dim *after, ig_value *value) {
-    ig_dim     wide[2][IG_TENSOR_RANK] = { { 0 } };
-    uint32_t   rank = x->type->rank;
+    ig_dim wide[2][IG_TENSOR_RANK] = { { 0 } };
+    uint32_t rank = x->type->rank;
     ig_module *module = b->graph->module;
-    bool       is_none = true;
+    bool is_none = true;
     for (uint32_t d = 2; d < rank; d++) {
         wide[0][d] = before[d - 2];
         wide[1][d] = after[d - 2];
@@ -38,7 +38,7 @@ static ig_value *pad_space(ig_builder *b, ig_value *x, const ig_dim *before,
         return x;
     }
     ig_value *operands[] = { x, value };
-    ig_attr   attrs[IG_pad_attr_count] = { { 0 } };
+    ig_attr attrs[IG_pad_attr_count] = { { 0 } };
     attrs[IG_pad_before] = ig_attr_of_dims(module, wide[0], rank);
     attrs[IG_pad_after] = ig_attr_of_dims(module, wide[1], rank);
     return ig_make(b, IG_OP_pad, value ? 2 : 1, operands, attrs);
@@ -49,7 +49,7 @@ static ig_value *pad_space(ig_builder *b, ig_value *x, const ig_dim *before,
 static ig_value *plain_conv(ig_builder *b, const ig_op *op, ig_value *x, ig_value *w,
                             bool has_strides) {
     ig_value *operands[] = { x, w, ig_op_operand(op, 2) };
-    ig_attr   attrs[IG_conv_attr_count];
+    ig_attr attrs[IG_conv_attr_count];
     memcpy(attrs, op->attrs, sizeof attrs);
     attrs[IG_conv_before] = attrs[IG_conv_after] = (ig_attr){ 0 };
     attrs[IG_conv_transposed] = (ig_attr){ 0 };
@@ -62,10 +62,10 @@ static ig_value *plain_conv(ig_builder *b, const ig_op *op, ig_value *x, ig_valu
 /* stride - 1 zeros behind each element. */
 static ig_value *spread(ig_builder *b, const ig_op *op, ig_value *x) {
     ig_module *module = b->graph->module;
-    ig_dim     after[IG_TENSOR_RANK] = { 0 }, before[IG_TENSOR_RANK] = { 0 };
-    ig_dim     dims[IG_TENSOR_RANK], wide[IG_TENSOR_RANK];
-    uint32_t   rank = x->type->rank, space = rank - 2;
-    bool       is_dense = true;
+    ig_dim after[IG_TENSOR_RANK] = { 0 }, before[IG_TENSOR_RANK] = { 0 };
+    ig_dim dims[IG_TENSOR_RANK], wide[IG_TENSOR_RANK];
+    uint32_t rank = x->type->rank, space = rank - 2;
+    bool is_dense = true;
     memcpy(dims, x->type->dims, rank * sizeof *dims);
     wide[0] = dims[0];
     wide[1] = dims[1];
@@ -88,11 +88,11 @@ static ig_value *spread(ig_builder *b, const ig_op *op, ig_value *x) {
 /* [C, O / group, k…] to [O, C / group, k… mirrored]. */
 static ig_value *mirror(ig_builder *b, const ig_op *op, ig_value *w) {
     ig_module *module = b->graph->module;
-    uint32_t   rank = w->type->rank;
-    ig_dim     group = ig_dim_const(module, ig_attr_int(op, IG_conv_group, 1));
-    ig_dim     dims[IG_TENSOR_RANK], starts[IG_TENSOR_RANK] = { 0 };
-    int64_t    perm[IG_TENSOR_RANK], steps[IG_TENSOR_RANK];
-    ig_dim     ins = ig_dim_exact_div(module, w->type->dims[0], group);
+    uint32_t rank = w->type->rank;
+    ig_dim group = ig_dim_const(module, ig_attr_int(op, IG_conv_group, 1));
+    ig_dim dims[IG_TENSOR_RANK], starts[IG_TENSOR_RANK] = { 0 };
+    int64_t perm[IG_TENSOR_RANK], steps[IG_TENSOR_RANK];
+    ig_dim ins = ig_dim_exact_div(module, w->type->dims[0], group);
     dims[0] = group;
     dims[1] = ins;
     memcpy(dims + 2, w->type->dims + 1, (rank - 1) * sizeof *dims);
@@ -118,8 +118,8 @@ static ig_value *mirror(ig_builder *b, const ig_op *op, ig_value *w) {
 
 static ig_value *untranspose(ig_builder *b, ig_op *op) {
     ig_module *module = b->graph->module;
-    ig_value  *x = op->operands[0].value, *w = op->operands[1].value;
-    ig_dim     before[IG_TENSOR_RANK], after[IG_TENSOR_RANK];
+    ig_value *x = op->operands[0].value, *w = op->operands[1].value;
+    ig_dim before[IG_TENSOR_RANK], after[IG_TENSOR_RANK];
     for (uint32_t d = 0; d + 2 < x->type->rank; d++) {
         ig_dim steps = ig_dim_sub(module, w->type->dims[2 + d], 1);
         ig_dim dilation = int_at(op, IG_conv_dilations, d);
@@ -141,7 +141,7 @@ ig_value *ig_expand_conv_form(ig_builder *b, ig_op *op) {
         return NULL;
     }
     ig_value *x = op->operands[0].value;
-    ig_dim    before[IG_TENSOR_RANK], after[IG_TENSOR_RANK];
+    ig_dim before[IG_TENSOR_RANK], after[IG_TENSOR_RANK];
     for (uint32_t d = 0; d + 2 < x->type->rank; d++) {
         before[d] = dim_at(op, IG_conv_before, d);
         after[d] = dim_at(op, IG_conv_after, d);
@@ -159,12 +159,12 @@ typedef struct pool_pads {
 
 static pool_pads pads_of(ig_module *module, const ig_op *op) {
     const ig_type *in = op->operands[0].value->type, *out = op->results[0].type;
-    pool_pads      p = { .before = { 0 } };
+    pool_pads p = { .before = { 0 } };
     for (uint32_t d = 0; d + 2 < in->rank; d++) {
         int64_t size = op->attrs[IG_pool_kernel].as.ints[d];
         int64_t step = int_at(op, IG_pool_strides, d);
         int64_t wide = int_at(op, IG_pool_dilations, d) * (size - 1) + 1;
-        ig_dim  last = ig_dim_sub(module, out->dims[2 + d], 1);
+        ig_dim last = ig_dim_sub(module, out->dims[2 + d], 1);
         p.before[d] = dim_at(op, IG_pool_before, d);
         p.after[d] = dim_at(op, IG_pool_after, d);
         p.reach[d] = p.after[d];
@@ -202,10 +202,10 @@ static ig_value *least(ig_builder *b, ig_dtype dtype) {
 static ig_value *count_elements(ig_builder *b, const ig_op *op, ig_dtype dtype,
                                 const pool_pads *p) {
     static const ig_dim none[IG_TENSOR_RANK];
-    ig_module          *module = b->graph->module;
-    const ig_type      *in = op->operands[0].value->type;
-    ig_dim              dims[IG_TENSOR_RANK], rest[IG_TENSOR_RANK];
-    bool                counts_pad = ig_attr_int(op, IG_pool_count_pad, 0) != 0;
+    ig_module *module = b->graph->module;
+    const ig_type *in = op->operands[0].value->type;
+    ig_dim dims[IG_TENSOR_RANK], rest[IG_TENSOR_RANK];
+    bool counts_pad = ig_attr_int(op, IG_pool_count_pad, 0) != 0;
     dims[0] = dims[1] = 1;
     for (uint32_t d = 0; d + 2 < in->rank; d++) {
         ig_dim padded = ig_dim_add(module, in->dims[2 + d], p->before[d]);
@@ -232,9 +232,9 @@ static bool reaches_out(const pool_pads *p, uint32_t rank) {
 
 static ig_value *average(ig_builder *b, const ig_op *op, const pool_pads *p) {
     ig_value *x = ig_expand_widen(b, op->operands[0].value);
-    ig_dtype  dtype = (ig_dtype)op->results[0].type->dtype;
-    ig_dtype  wide = (ig_dtype)x->type->dtype;
-    double    taps = 1;
+    ig_dtype dtype = (ig_dtype)op->results[0].type->dtype;
+    ig_dtype wide = (ig_dtype)x->type->dtype;
+    double taps = 1;
     ig_value *sum = plain_pool(b, op, pad_space(b, x, p->before, p->reach, NULL),
                                IG_WINDOW_sum);
     for (uint32_t d = 0; d + 2 < x->type->rank; d++) {
@@ -251,7 +251,7 @@ static ig_value *average(ig_builder *b, const ig_op *op, const pool_pads *p) {
 
 ig_value *ig_expand_pool_form(ig_builder *b, ig_op *op) {
     ig_pool_op kind = (ig_pool_op)ig_attr_int(op, IG_pool_op, 0);
-    bool       is_padded = ig_attr_is_set(op, IG_pool_before) ||
+    bool is_padded = ig_attr_is_set(op, IG_pool_before) ||
                      ig_attr_is_set(op, IG_pool_after) ||
                      ig_attr_int(op, IG_pool_ceil_mode, 0);
     if (kind != IG_WINDOW_average && !is_padded) {
@@ -270,9 +270,9 @@ ig_value *ig_expand_pool_form(ig_builder *b, ig_op *op) {
 
 /* Over everything, or windows of one size. */
 static ig_value *as_pool(ig_builder *b, const ig_op *op, ig_value *x) {
-    ig_module     *module = b->graph->module;
+    ig_module *module = b->graph->module;
     const ig_attr *sizes = &op->attrs[IG_adaptive_pool_sizes];
-    int64_t        kernel[IG_TENSOR_RANK];
+    int64_t kernel[IG_TENSOR_RANK];
     for (uint32_t d = 0; d < sizes->count; d++) {
         int64_t in, out;
         if (!ig_dim_constant(module, x->type->dims[2 + d], &in) ||
@@ -282,7 +282,7 @@ static ig_value *as_pool(ig_builder *b, const ig_op *op, ig_value *x) {
         }
         kernel[d] = in / out;
     }
-    bool    is_max = ig_attr_int(op, IG_adaptive_pool_op, 0) == IG_ADAPTIVE_max;
+    bool is_max = ig_attr_int(op, IG_adaptive_pool_op, 0) == IG_ADAPTIVE_max;
     ig_attr attrs[IG_pool_attr_count] = { { 0 } };
     attrs[IG_pool_op] = ig_attr_of_enum(is_max ? IG_WINDOW_max : IG_WINDOW_average);
     attrs[IG_pool_kernel] = ig_attr_of_ints(module, kernel, sizes->count);
@@ -307,11 +307,11 @@ typedef struct spans {
 
 static spans spans_of(ig_builder *b, ig_dim in, ig_dim out) {
     ig_module *module = b->graph->module;
-    ig_dim     most = ig_dim_add(module, ig_dim_ceil_div(module, in, out), 1);
-    ig_value  *i = ig_expand_along(b, ig_expand_range(b, out), 0, 2);
-    ig_value  *t = ig_expand_along(b, ig_expand_range(b, most), 1, 2);
-    ig_dim     both[2] = { in, out };
-    ig_value  *dims = ig_make_dims(b, both, 2), *extents[2];
+    ig_dim most = ig_dim_add(module, ig_dim_ceil_div(module, in, out), 1);
+    ig_value *i = ig_expand_along(b, ig_expand_range(b, out), 0, 2);
+    ig_value *t = ig_expand_along(b, ig_expand_range(b, most), 1, 2);
+    ig_dim both[2] = { in, out };
+    ig_value *dims = ig_make_dims(b, both, 2), *extents[2];
     for (uint32_t k = 0; k < 2; k++) {
         extents[k] = ig_expand_gather(b, dims, ig_make_i64(b, k), 0);
     }
@@ -329,10 +329,10 @@ static spans spans_of(ig_builder *b, ig_dim in, ig_dim out) {
 /* One axis: the elements of each window side by side, and those reduced. */
 static ig_value *adapt_axis(ig_builder *b, ig_value *x, uint32_t axis, ig_dim out,
                             bool is_max) {
-    uint32_t  rank = x->type->rank + 1, kept = 0;
-    ig_dim    dims[IG_TENSOR_RANK];
-    spans     s = spans_of(b, x->type->dims[axis], out);
-    ig_dtype  dtype = (ig_dtype)x->type->dtype;
+    uint32_t rank = x->type->rank + 1, kept = 0;
+    ig_dim dims[IG_TENSOR_RANK];
+    spans s = spans_of(b, x->type->dims[axis], out);
+    ig_dtype dtype = (ig_dtype)x->type->dtype;
     ig_value *parts = ig_expand_gather(b, x, s.ids, axis);
     if (!is_max) {
         for (uint32_t d = 0; d < rank; d++) {
@@ -361,9 +361,9 @@ static ig_value *adapt_axis(ig_builder *b, ig_value *x, uint32_t axis, ig_dim ou
 }
 
 ig_value *ig_expand_adaptive_pool(ig_builder *b, ig_op *op) {
-    bool      is_max = ig_attr_int(op, IG_adaptive_pool_op, 0) == IG_ADAPTIVE_max;
+    bool is_max = ig_attr_int(op, IG_adaptive_pool_op, 0) == IG_ADAPTIVE_max;
     ig_value *x = op->operands[0].value;
-    uint32_t  last = x->type->rank - 1;
+    uint32_t last = x->type->rank - 1;
     if (is_global(op)) {
         return ig_expand_reduce(b, is_max ? IG_REDUCE_max : IG_REDUCE_mean, x, 2, last);
     }

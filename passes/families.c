@@ -14,8 +14,8 @@ static const char *const family_of[IG_OP_COUNT] = {
 
 typedef struct family_row {
     const char *name;
-    bool        is_anchor, has_epilogue, is_row_local;
-    uint32_t    unit_stride; /* bit per operand */
+    bool is_anchor, has_epilogue, is_row_local;
+    uint32_t unit_stride; /* bit per operand */
 } family_row;
 
 static const family_row families[] = {

@@ -29,9 +29,9 @@ enum { MOST_STEPS = 8, LEAST_NARROW = 1024 /* elements */ };
 
 typedef struct folder {
     ig_pass_run *run;
-    ig_module   *module;
-    int64_t      bytes_max;
-    ig_symbols   symbols;
+    ig_module *module;
+    int64_t bytes_max;
+    ig_symbols symbols;
 } folder;
 
 /* ---- results ---- */
@@ -61,7 +61,7 @@ static bool all_constant(const folder *f, const ig_dims_value *value, int64_t *o
 /* A constant of any whole-number dtype. */
 static ig_value *make_whole(folder *f, ig_builder *b, const ig_dims_value *value,
                             const int64_t *numbers, ig_dtype dtype) {
-    ig_dim    count = value->count;
+    ig_dim count = value->count;
     ig_tensor tensor;
     ig_status status = ig_tensor_alloc(f->run->scratch, f->module->context, dtype,
                                        value->rank, &count, &tensor);
@@ -86,14 +86,14 @@ static ig_value *make_dims(folder *f, ig_builder *b, const ig_dims_value *value)
 
 static bool fold_shape(folder *f, ig_op *op) {
     ig_dims_value value;
-    int64_t       numbers[IG_COUNT_OF(value.dims)];
+    int64_t numbers[IG_COUNT_OF(value.dims)];
     if (op->result_count != 1 || !op->results[0].uses ||
         !ig_value_dims(&op->results[0], &value)) {
         return false;
     }
-    ig_dtype   dtype = (ig_dtype)op->results[0].type->dtype;
+    ig_dtype dtype = (ig_dtype)op->results[0].type->dtype;
     ig_builder b = ig_builder_before(op);
-    ig_value  *by = NULL;
+    ig_value *by = NULL;
     if (all_constant(f, &value, numbers)) {
         by = make_whole(f, &b, &value, numbers, dtype);
     } else if (dtype == IG_DT_i64 && op->code != IG_OP_dims) {
@@ -149,7 +149,7 @@ static bool is_used(const ig_op *op) {
 static bool is_factor(const ig_value *value) {
     for (uint32_t steps = 0; steps < MOST_STEPS; steps++) {
         const ig_use *use = value->uses;
-        uint32_t      code = use && !use->next ? use->user->code : IG_OP_COUNT;
+        uint32_t code = use && !use->next ? use->user->code : IG_OP_COUNT;
         if (code == IG_OP_matmul) {
             return use == &use->user->operands[1];
         }
@@ -170,7 +170,7 @@ static bool has_many(const ig_type *matrix) {
 /* Weights of bytes stay so until `pack` has seen them: it keeps them narrow. */
 static bool is_narrow_factor(const ig_op *op) {
     const ig_value *x = op->operand_count ? op->operands[0].value : NULL;
-    const ig_type  *type = x ? x->type : NULL;
+    const ig_type *type = x ? x->type : NULL;
     bool is_byte = type && (type->dtype == IG_DT_i8 || type->dtype == IG_DT_u8);
     return is_byte && ig_def(x, IG_OP_weight) && type->rank == 2 &&
            ig_type_is_static(type) && has_many(type) && is_factor(op->results);
@@ -184,12 +184,12 @@ static bool can_evaluate(const folder *f, const ig_op *op) {
 }
 
 static bool evaluate(folder *f, const ig_op *op, ig_tensor *out) {
-    ig_arena         *scratch = f->run->scratch;
-    ig_tensor        *in = IG_NEW_ARRAY(scratch, ig_tensor, op->operand_count);
+    ig_arena *scratch = f->run->scratch;
+    ig_tensor *in = IG_NEW_ARRAY(scratch, ig_tensor, op->operand_count);
     const ig_tensor **pointers = IG_NEW_ARRAY(scratch, const ig_tensor *,
                                               op->operand_count);
-    ig_silence        silence = ig_silence_begin(f->module->context);
-    ig_status         status = IG_OK;
+    ig_silence silence = ig_silence_begin(f->module->context);
+    ig_status status = IG_OK;
     for (uint32_t i = 0; i < op->operand_count && status == IG_OK; i++) {
         pointers[i] = &in[i];
         status = ig_tensor_of_data(ig_constant_of(op->operands[i].value), scratch,

@@ -23,10 +23,10 @@ enum { TRIPS = 1 << 16, OPS_MAX = 1024, BYTES_MAX = 1 << 24 };
 
 typedef struct flow {
     ig_pass_run *run;
-    ig_module   *module;
-    ig_symbols   symbols;
-    ig_map       constants; /* op whose results are constants -> itself */
-    ig_map       computed;  /* op that was run, its guards too -> itself */
+    ig_module *module;
+    ig_symbols symbols;
+    ig_map constants; /* op whose results are constants -> itself */
+    ig_map computed;  /* op that was run, its guards too -> itself */
 } flow;
 
 /* ---- which ops are constant ---- */
@@ -37,7 +37,7 @@ static bool is_constant(const flow *f, const ig_value *value) {
 
 static bool has_content(const ig_op *op) {
     ig_dims_value known;
-    int64_t       number;
+    int64_t number;
     if (op->code != IG_OP_dims) {
         const ig_data *data = ig_constant_of(op->results);
         return data && data->bytes && data->type->kind == IG_TENSOR;
@@ -87,10 +87,10 @@ static bool reads_constants(const flow *f, const ig_op *op, const ig_op *outer,
 static void mark_constants(flow *f, const ig_block *block) {
     for (ig_op *op = block->first; op; op = op->next) {
         uint32_t ops = 0;
-        bool     is_end = ig_ops[op->code].traits & (IG_TERMINATOR | IG_GUARD);
-        bool     is_known = ig_ops[op->code].traits & IG_CONSTANT
-                                ? has_content(op)
-                                : !is_end && reads_constants(f, op, op, &ops);
+        bool is_end = ig_ops[op->code].traits & (IG_TERMINATOR | IG_GUARD);
+        bool is_known = ig_ops[op->code].traits & IG_CONSTANT
+                            ? has_content(op)
+                            : !is_end && reads_constants(f, op, op, &ops);
         if (is_known) {
             ig_map_set_id(&f->constants, IG_MAP_PTR(op), op);
         }
@@ -107,11 +107,11 @@ static bool is_wanted(const flow *f, const ig_op *op, const ig_value *result) {
 }
 
 typedef struct copying {
-    ig_graph             *to;
-    ig_arena             *arena;
-    ig_map                copies; /* value -> its copy */
-    uint32_t              left;   /* ops that may still be copied */
-    IG_VEC(const ig_op *) ops;    /* of which there are copies */
+    ig_graph *to;
+    ig_arena *arena;
+    ig_map copies;             /* value -> its copy */
+    uint32_t left;             /* ops that may still be copied */
+    IG_VEC(const ig_op *) ops; /* of which there are copies */
 } copying;
 
 static bool copy_needed(copying *c, const ig_op *op);
@@ -163,7 +163,7 @@ static uint32_t loop_depth(const ig_op *op) {
 /* So many that loops nested as deep as here make TRIPS of them together. */
 static int64_t trips_allowed(const ig_graph *graph) {
     uint32_t depth = 1;
-    int64_t  trips = TRIPS, all = 0;
+    int64_t trips = TRIPS, all = 0;
     for (const ig_op *op = graph->body.first; op; op = op->next) {
         uint32_t own = loop_depth(op);
         depth = own > depth ? own : depth;
@@ -185,31 +185,31 @@ static bool is_small(const ig_tensor *tensor) {
 }
 
 static bool run_copy(flow *f, copying *c, ig_value *result, ig_tensor *out) {
-    ig_value  *copy = ig_map_get_id(&c->copies, IG_MAP_PTR(result));
+    ig_value *copy = ig_map_get_id(&c->copies, IG_MAP_PTR(result));
     ig_limits *limits = &f->module->context->limits;
-    int64_t    trips = limits->loop_trips;
+    int64_t trips = limits->loop_trips;
     ig_builder b = ig_builder_at_end(&c->to->body);
     ig_make_ret(&b, &copy, 1);
     int64_t allowed = trips_allowed(c->to);
     limits->loop_trips = allowed < trips ? allowed : trips;
     ig_silence silence = ig_silence_begin(f->module->context);
-    ig_status  status = ig_interpret(c->to, NULL, f->run->scratch, out);
+    ig_status status = ig_interpret(c->to, NULL, f->run->scratch, out);
     ig_silence_end(&silence);
     limits->loop_trips = trips;
     return status == IG_OK && is_small(out);
 }
 
 static void compute(flow *f, ig_op *op, ig_value *result) {
-    copying   c = { .to = ig_graph_create(f->module, "constant flow", IG_STAGE_TENSOR),
-                    .arena = f->run->scratch,
-                    .left = OPS_MAX };
+    copying c = { .to = ig_graph_create(f->module, "constant flow", IG_STAGE_TENSOR),
+                  .arena = f->run->scratch,
+                  .left = OPS_MAX };
     ig_tensor tensor;
     ig_map_init(&c.copies, f->run->scratch);
     if (copy_needed(&c, op) && run_copy(f, &c, result, &tensor)) {
-        ig_builder     b = ig_builder_before(op);
+        ig_builder b = ig_builder_before(op);
         const ig_type *type = ig_type_tensor(f->module, tensor.dtype, tensor.rank,
                                              tensor.dims);
-        ig_value      *by = ig_make_const(&b, type, tensor.data);
+        ig_value *by = ig_make_const(&b, type, tensor.data);
         ig_symbols_learn(&f->symbols, op, result->type, type);
         ig_value_retype(result, type);
         by->name = result->name;

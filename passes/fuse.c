@@ -40,15 +40,15 @@
 enum { REGION_OPS = 64, LOOK_AHEAD = 256 };
 
 typedef struct region {
-    const char     *family;
-    struct region  *merged_into; /* its ops are that region's now */
-    const ig_op    *tried;       /* the root from which it could not go on as one */
-    IG_VEC(ig_op *) ops;         /* in order; the last is the root */
+    const char *family;
+    struct region *merged_into; /* its ops are that region's now */
+    const ig_op *tried;         /* the root from which it could not go on as one */
+    IG_VEC(ig_op *) ops;        /* in order; the last is the root */
 } region;
 
 typedef struct fuser {
-    ig_pass_run     *run;
-    ig_map           region_of; /* op -> region */
+    ig_pass_run *run;
+    ig_map region_of; /* op -> region */
     IG_VEC(region *) regions;
 } fuser;
 
@@ -95,7 +95,7 @@ static region *growing(fuser *f, ig_op *op, const ig_value *value) {
         return NULL;
     }
     region *r = ig_map_get_id(&f->region_of, IG_MAP_PTR(value->def));
-    bool    is_root = r && IG_LAST(&r->ops) == value->def;
+    bool is_root = r && IG_LAST(&r->ops) == value->def;
     if (!is_root || r->ops.count >= REGION_OPS) {
         return NULL;
     }
@@ -135,10 +135,10 @@ static void add_op(fuser *f, region *r, ig_op *op) {
 
 /* Ops behind a region's root that might join it. */
 typedef struct bundle {
-    ig_op   *root;
-    ig_map   inside; /* op -> itself, the root too */
+    ig_op *root;
+    ig_map inside; /* op -> itself, the root too */
     uint32_t count;
-    ig_op   *ops[REGION_OPS];
+    ig_op *ops[REGION_OPS];
 } bundle;
 
 static bool is_inside(const bundle *b, const ig_op *op) {
@@ -205,7 +205,7 @@ static bool gather_users(fuser *f, region *r, bundle *b) {
 static bool join_together(fuser *f, ig_op *op) {
     for (uint32_t i = 0; i < op->operand_count; i++) {
         region *r = growing(f, op, op->operands[i].value);
-        bundle  b = { .root = r ? IG_LAST(&r->ops) : NULL };
+        bundle b = { .root = r ? IG_LAST(&r->ops) : NULL };
         if (!r || r->tried == b.root || b.root->result_count != 1) {
             continue;
         }
@@ -302,10 +302,10 @@ static void join_users(fuser *f, const ig_block *block) {
 /* ---- making the region an op ---- */
 
 typedef struct region_body {
-    ig_op             *fused;
-    ig_block          *body;
-    ig_builder         b;
-    ig_map             inside; /* outer value -> value in the body */
+    ig_op *fused;
+    ig_block *body;
+    ig_builder b;
+    ig_map inside; /* outer value -> value in the body */
     IG_VEC(ig_value *) operands;
 } region_body;
 
@@ -335,10 +335,10 @@ static void collect_operands(fuser *f, const region *r, region_body *out) {
     ig_arena *arena = f->run->scratch;
     for (size_t i = 0; i < r->ops.count; i++) {
         ig_op *op = r->ops.items[i];
-        bool   keeps_places = !(ig_ops[op->code].traits & IG_MAP);
+        bool keeps_places = !(ig_ops[op->code].traits & IG_MAP);
         for (uint32_t o = 0; o < op->operand_count; o++) {
             ig_value *value = op->operands[o].value;
-            bool      is_known = ig_map_get_id(&out->inside, IG_MAP_PTR(value)) != NULL;
+            bool is_known = ig_map_get_id(&out->inside, IG_MAP_PTR(value)) != NULL;
             if (is_own(f, r, value) || goes_inside(op, value) ||
                 (is_known && !keeps_places)) {
                 continue;
@@ -350,15 +350,15 @@ static void collect_operands(fuser *f, const region *r, region_body *out) {
 }
 
 static void make_fused(const region *r, region_body *out) {
-    ig_op          *root = IG_LAST(&r->ops);
-    ig_module      *module = ig_op_module(root);
+    ig_op *root = IG_LAST(&r->ops);
+    ig_module *module = ig_op_module(root);
     const ig_type **types = IG_NEW_ARRAY(&module->arena, const ig_type *,
                                          root->result_count);
     for (uint32_t i = 0; i < root->result_count; i++) {
         types[i] = root->results[i].type;
     }
-    ig_attr    attrs[IG_fused_attr_count] = { [IG_fused_family] = ig_attr_of_str(
-                                                  module, ig_str_of(r->family)) };
+    ig_attr attrs[IG_fused_attr_count] = { [IG_fused_family] = ig_attr_of_str(
+                                               module, ig_str_of(r->family)) };
     ig_op_spec spec = { .operands = out->operands.items,
                         .operand_count = (uint32_t)out->operands.count,
                         .result_types = types,
@@ -385,7 +385,7 @@ static void clone_op(const ig_op *op, region_body *out) {
         }
     }
     ig_op *copy = ig_op_clone(op, out->body, NULL, &out->inside);
-    bool   keeps_places = !(ig_ops[op->code].traits & IG_MAP);
+    bool keeps_places = !(ig_ops[op->code].traits & IG_MAP);
     for (uint32_t o = 0; keeps_places && o < op->operand_count; o++) {
         ig_use_set(&copy->operands[o], out->body->args[o]);
     }
@@ -400,7 +400,7 @@ static void build_region(fuser *f, const region *r) {
     for (size_t i = 0; i < r->ops.count; i++) {
         clone_op(r->ops.items[i], &body);
     }
-    ig_op     *root = IG_LAST(&r->ops);
+    ig_op *root = IG_LAST(&r->ops);
     ig_value **yields = IG_NEW_ARRAY(f->run->scratch, ig_value *, root->result_count);
     for (uint32_t i = 0; i < root->result_count; i++) {
         yields[i] = ig_map_get_id(&body.inside, IG_MAP_PTR(&root->results[i]));

@@ -23,7 +23,7 @@ static ig_truth truth_of(const ig_module *module, const ig_op *guard) {
 
 static ig_status never_holds(ig_pass_run *run, ig_module *module, const ig_op *guard) {
     const char *message = ig_attr_str(guard, IG_guard_message);
-    ig_writer   text;
+    ig_writer text;
     ig_writer_init(&text, run->scratch);
     ig_dim_print(module, ig_attr_int(guard, IG_guard_left, 0), &text);
     ig_put(&text, "%s", ig_attr_int(guard, IG_guard_test, 0) == 0 ? " = " : " <= ");

@@ -23,8 +23,8 @@
 
 typedef struct inferrer {
     ig_pass_run *run;
-    ig_module   *module;
-    ig_symbols   symbols;
+    ig_module *module;
+    ig_symbols symbols;
 } inferrer;
 
 /* `fresh`, but with the numbers that `old` knows and it does not. */
@@ -65,7 +65,7 @@ static ig_status infer_op(inferrer *n, ig_op *op) {
                                          op->result_count);
     if (op->block->parent) {
         ig_silence silence = ig_silence_begin(n->module->context);
-        ig_status  status = hook(op, types);
+        ig_status status = hook(op, types);
         ig_silence_end(&silence);
         if (status != IG_OK) {
             return IG_OK;

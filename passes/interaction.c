@@ -30,18 +30,18 @@ enum { ROWS_MAX = 80, CHOSEN_MAX = 1 << 16, RUNS_MAX = 512 };
  * extents, and `pairs` are its elements of one sample in row-major order. */
 typedef struct chosen {
     uint32_t rank, batch; /* which axis is that of the samples */
-    ig_dim   dims[IG_TENSOR_RANK];
+    ig_dim dims[IG_TENSOR_RANK];
     int64_t *pairs;
-    int64_t  count;
+    int64_t count;
 } chosen;
 
 typedef struct interaction {
     ig_recogniser *r;
-    ig_op         *matmul;
-    ig_value      *x;
-    ig_dim         batch;  /* number of samples */
-    int64_t        rows;   /* F */
-    ig_map         values; /* value -> chosen */
+    ig_op *matmul;
+    ig_value *x;
+    ig_dim batch;  /* number of samples */
+    int64_t rows;  /* F */
+    ig_map values; /* value -> chosen */
 } interaction;
 
 static chosen *chosen_of(const interaction *n, const ig_value *value) {
@@ -79,10 +79,10 @@ static void strides_of(const chosen *c, int64_t *strides) {
 /* A walk over the elements of one sample of `to`: at each, the number of an element of
  * another value is the sum of the steps of its indices. */
 typedef struct moving {
-    const chosen  *from;
-    chosen        *to;
+    const chosen *from;
+    chosen *to;
     const int64_t *steps[IG_TENSOR_RANK]; /* by axis of `to`: one entry an index */
-    int64_t        start;
+    int64_t start;
 } moving;
 
 static bool move_elements(const interaction *n, const moving *m) {
@@ -124,12 +124,12 @@ static int64_t *even_steps(const interaction *n, ig_dim extent, int64_t by) {
 
 typedef struct indices {
     const int64_t *items;
-    int64_t        count;
+    int64_t count;
 } indices;
 
 static bool read_indices(const interaction *n, const ig_value *value, indices *out) {
     const ig_data *data = ig_constant_of(value);
-    int64_t        count = 1;
+    int64_t count = 1;
     if (!data || !data->bytes || !ig_dtype_is_int((ig_dtype)data->type->dtype)) {
         return false;
     }
@@ -144,7 +144,7 @@ static bool read_indices(const interaction *n, const ig_value *value, indices *o
                          .dtype = (ig_dtype)data->type->dtype,
                          .count = count,
                          .data = (void *)(uintptr_t)data->bytes }; /* only read */
-    int64_t  *items = new_numbers(n, count);
+    int64_t *items = new_numbers(n, count);
     for (int64_t i = 0; i < count; i++) {
         items[i] = ig_tensor_get_i64(&tensor, data->is_splat ? 0 : i);
     }
@@ -167,8 +167,8 @@ static bool move_whole(const interaction *n, const ig_op *op, const chosen *from
 static bool move_transpose(const interaction *n, const ig_op *op, const chosen *from,
                            chosen *to) {
     const int64_t *perm = op->attrs[IG_transpose_perm].as.ints;
-    int64_t        strides[IG_TENSOR_RANK];
-    moving         m = { .from = from, .to = to };
+    int64_t strides[IG_TENSOR_RANK];
+    moving m = { .from = from, .to = to };
     strides_of(from, strides);
     to->rank = from->rank;
     for (uint32_t d = 0; d < to->rank; d++) {
@@ -194,7 +194,7 @@ static int64_t count_before(const chosen *c, uint32_t axis) {
 static bool move_reshape(const interaction *n, const ig_op *op, const chosen *from,
                          chosen *to) {
     const ig_type *type = op->results[0].type;
-    int64_t        before = count_before(from, from->batch);
+    int64_t before = count_before(from, from->batch);
     *to = (chosen){ .rank = type->rank, .pairs = from->pairs };
     memcpy(to->dims, type->dims, type->rank * sizeof *to->dims);
     for (uint32_t d = 0; d < type->rank; d++) {
@@ -216,8 +216,8 @@ static bool move_slice(const interaction *n, const ig_op *op, const chosen *from
                        chosen *to) {
     const ig_attr *starts = &op->attrs[IG_slice_starts];
     const ig_attr *steps = &op->attrs[IG_slice_steps];
-    int64_t        strides[IG_TENSOR_RANK];
-    moving         m = { .from = from, .to = to };
+    int64_t strides[IG_TENSOR_RANK];
+    moving m = { .from = from, .to = to };
     if (starts->kind != IG_ATTR_DIMS) {
         return false;
     }
@@ -245,15 +245,15 @@ static bool move_slice(const interaction *n, const ig_op *op, const chosen *from
 /* Axes first … first + depth become one that walks over the tuples of `at`, each of
  * which has one index an axis; then that axis gets the extents that the tuples have. */
 typedef struct selection {
-    uint32_t      first, depth;
-    indices       at;
+    uint32_t first, depth;
+    indices at;
     const ig_dim *dims; /* of the tuples */
-    uint32_t      rank;
+    uint32_t rank;
 } selection;
 
 static const int64_t *tuple_steps(const interaction *n, const chosen *from,
                                   const selection *s) {
-    int64_t  strides[IG_TENSOR_RANK], tuples = s->at.count / s->depth;
+    int64_t strides[IG_TENSOR_RANK], tuples = s->at.count / s->depth;
     int64_t *steps = new_numbers(n, tuples);
     strides_of(from, strides);
     for (int64_t i = 0; i < tuples; i++) {
@@ -273,8 +273,8 @@ static const int64_t *tuple_steps(const interaction *n, const chosen *from,
 static bool select_elements(const interaction *n, const chosen *from,
                             const selection *s, chosen *to) {
     int64_t strides[IG_TENSOR_RANK];
-    moving  m = { .from = from, .to = to };
-    bool    has_batch = from->batch >= s->first && from->batch < s->first + s->depth;
+    moving m = { .from = from, .to = to };
+    bool has_batch = from->batch >= s->first && from->batch < s->first + s->depth;
     if (has_batch || s->depth == 0 || s->at.count % s->depth != 0) {
         return false;
     }
@@ -315,7 +315,7 @@ static bool move_gather(const interaction *n, const ig_op *op, const chosen *fro
                         chosen *to) {
     const ig_value *index = op->operands[1].value;
     selection s = { .depth = 1, .dims = index->type->dims, .rank = index->type->rank };
-    int64_t   axis = ig_attr_int(op, IG_gather_axis, 0);
+    int64_t axis = ig_attr_int(op, IG_gather_axis, 0);
     s.first = (uint32_t)(axis < 0 ? axis + from->rank : axis);
     if (from->rank - 1 + s.rank > IG_TENSOR_RANK || !read_indices(n, index, &s.at) ||
         !select_elements(n, from, &s, to)) {
@@ -328,12 +328,12 @@ static bool move_gather(const interaction *n, const ig_op *op, const chosen *fro
 /* Indices [..., k] from axis 0 on; or from axis 1 on, the same ones for each sample. */
 static bool move_gather_nd(const interaction *n, const ig_op *op, const chosen *from,
                            chosen *to) {
-    ig_value      *index = op->operands[1].value;
+    ig_value *index = op->operands[1].value;
     const ig_type *type = index->type;
-    uint32_t       batch = (uint32_t)ig_attr_int(op, IG_gather_nd_batch, 0);
-    selection      s = { .first = batch,
-                         .dims = type->dims + batch,
-                         .rank = type->rank - 1 - batch };
+    uint32_t batch = (uint32_t)ig_attr_int(op, IG_gather_nd_batch, 0);
+    selection s = { .first = batch,
+                    .dims = type->dims + batch,
+                    .rank = type->rank - 1 - batch };
     if (batch > 1 || (batch == 1 && from->batch != 0) ||
         !ig_dim_is_static(type->dims[type->rank - 1])) {
         return false;
@@ -383,7 +383,7 @@ static bool move_concat(const interaction *n, const ig_op *op, const chosen *fro
     for (int64_t o = 0; o < outer; o++) {
         for (uint32_t i = 0; i < op->operand_count; i++) {
             const chosen *part = chosen_of(n, op->operands[i].value);
-            int64_t       block = part->count / outer;
+            int64_t block = part->count / outer;
             memcpy(to->pairs + at, part->pairs + o * block,
                    (size_t)block * sizeof *to->pairs);
             at += block;
@@ -404,14 +404,14 @@ static const move_fn movers[IG_OP_COUNT] = {
 /* x of x times its own transpose, in any of four spellings; NULL: something else. */
 static ig_value *square_of(const ig_op *matmul) {
     static const int64_t swap[] = { 0, 2, 1 };
-    ig_value            *side[2];
-    bool                 is_transposed[2];
+    ig_value *side[2];
+    bool is_transposed[2];
     for (uint32_t i = 0; i < 2; i++) {
         side[i] = matmul->operands[i].value;
         is_transposed[i] =
             ig_attr_int(matmul, i ? IG_matmul_transpose_b : IG_matmul_transpose_a, 0);
         const ig_op *transpose = ig_def(side[i], IG_OP_transpose);
-        bool         is_swap = transpose && side[i]->type->rank == 3 &&
+        bool is_swap = transpose && side[i]->type->rank == 3 &&
                        memcmp(transpose->attrs[IG_transpose_perm].as.ints, swap,
                               sizeof swap) == 0;
         if (is_swap && is_transposed[i] != (i == 1)) {
@@ -458,7 +458,7 @@ static void follow(interaction *n) {
         chosen *from = op->operand_count && movers[op->code]
                            ? chosen_of(n, op->operands[0].value)
                            : NULL;
-        chosen  to = { 0 };
+        chosen to = { 0 };
         if (from && movers[op->code](n, op, from, &to)) {
             chosen *kept = IG_NEW(n->r->arena, chosen);
             *kept = to;
@@ -470,12 +470,12 @@ static void follow(interaction *n) {
 /* ---- making ---- */
 
 static ig_value *make_chosen(const interaction *n, ig_builder *b, const chosen *c) {
-    ig_attr   attrs[IG_interact_attr_count] = { [IG_interact_pairs] = ig_attr_of_ints(
-                                                    n->r->module, c->pairs,
-                                                    (uint32_t)c->count) };
+    ig_attr attrs[IG_interact_attr_count] = { [IG_interact_pairs] = ig_attr_of_ints(
+                                                  n->r->module, c->pairs,
+                                                  (uint32_t)c->count) };
     ig_value *value = ig_make(b, IG_OP_interact, 1, &n->x, attrs);
-    ig_dim    dims[IG_TENSOR_RANK] = { value->type->dims[0] };
-    int64_t   perm[IG_TENSOR_RANK];
+    ig_dim dims[IG_TENSOR_RANK] = { value->type->dims[0] };
+    int64_t perm[IG_TENSOR_RANK];
     for (uint32_t d = 0, at = 1; d < c->rank; d++) {
         perm[d] = d == c->batch ? 0 : at;
         if (d != c->batch) {
@@ -506,16 +506,16 @@ static void replace_chosen(interaction *n) {
         }
     }
     for (size_t i = 0; i < needed.count; i++) {
-        ig_value  *value = needed.items[i];
+        ig_value *value = needed.items[i];
         ig_builder b = ig_builder_before(value->def);
-        ig_value  *made = make_chosen(n, &b, chosen_of(n, value));
+        ig_value *made = make_chosen(n, &b, chosen_of(n, value));
         ig_recogniser_replace(n->r, value, made);
     }
 }
 
 static void look_at_matmul(ig_recogniser *r, ig_op *matmul) {
     interaction n = { .r = r, .matmul = matmul, .x = square_of(matmul) };
-    int64_t     depth;
+    int64_t depth;
     if (!n.x || n.x->type->dtype != IG_DT_f32 || !matmul->results->uses ||
         !ig_dim_constant(r->module, n.x->type->dims[1], &n.rows) ||
         !ig_dim_constant(r->module, n.x->type->dims[2], &depth) || n.rows > ROWS_MAX) {

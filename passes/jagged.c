@@ -43,7 +43,7 @@ static int64_t step_of(const ig_op *slice, uint32_t axis) {
 /* Cut along axis 0 alone? */
 static bool cuts_rows(const ig_jagged *j, const ig_op *slice) {
     const ig_type *type = operand(slice, 0)->type;
-    bool           is_rows = slice->operand_count == 1 && type->rank > 0;
+    bool is_rows = slice->operand_count == 1 && type->rank > 0;
     for (uint32_t d = 1; is_rows && d < type->rank; d++) {
         is_rows = slice->attrs[IG_slice_starts].as.dims[d] == 0 &&
                   step_of(slice, d) == 1 &&
@@ -56,8 +56,8 @@ static bool step_slice(const ig_jagged *j, const ig_op *op, ig_span *span) {
     if (!cuts_rows(j, op)) {
         return false;
     }
-    ig_dim  row = row_size(j, operand(op, 0)->type);
-    ig_dim  start = ig_dim_mul(j->module, op->attrs[IG_slice_starts].as.dims[0], row);
+    ig_dim row = row_size(j, operand(op, 0)->type);
+    ig_dim start = ig_dim_mul(j->module, op->attrs[IG_slice_starts].as.dims[0], row);
     int64_t step = step_of(op, 0), number = 0;
     if (step != 1) {
         number = row_of(j, span, row);
@@ -74,7 +74,7 @@ static bool step_slice(const ig_jagged *j, const ig_op *op, ig_span *span) {
 /* Entry `index` of a constant list; -1: not known. */
 static int64_t known_index(const ig_value *indices, int64_t index) {
     const ig_data *data = ig_constant_of(indices);
-    bool           is_list = data && data->bytes && data->type->kind == IG_TENSOR &&
+    bool is_list = data && data->bytes && data->type->kind == IG_TENSOR &&
                    data->type->rank == 1 && ig_type_is_static(data->type) &&
                    index < data->type->dims[0];
     if (!is_list) {
@@ -92,7 +92,7 @@ static bool step_gather(const ig_jagged *j, const ig_op *op, ig_span *span) {
         operand(op, 1)->type->rank != 1) {
         return false;
     }
-    ig_dim  row = row_size(j, type);
+    ig_dim row = row_size(j, type);
     int64_t number = row_of(j, span, row);
     int64_t from = number < 0 ? -1 : known_index(operand(op, 1), number);
     if (from < 0) {
@@ -135,7 +135,7 @@ bool ig_span_step(const ig_jagged *j, ig_span *span) {
         return false;
     }
     ig_value *from = operand(op, 0);
-    bool      is_done = false;
+    bool is_done = false;
     if (op->code == IG_OP_reshape) {
         is_done = op->operand_count == 1;
     } else if (op->code == IG_OP_cast) {
@@ -167,7 +167,7 @@ bool ig_span_equal(const ig_jagged *j, const ig_span *a, const ig_span *b) {
 static bool append(const ig_jagged *j, ig_spans *spans, const ig_span *span) {
     if (spans->count) {
         ig_span *last = &IG_LAST(spans);
-        ig_dim   past = ig_dim_add(j->module, last->at, last->size);
+        ig_dim past = ig_dim_add(j->module, last->at, last->size);
         if (last->list == span->list && is_equal(j, past, span->at)) {
             last->size = ig_dim_add(j->module, last->size, span->size);
             return true;
@@ -190,8 +190,8 @@ bool ig_spans_add(const ig_jagged *j, ig_spans *spans, ig_span span) {
     }
     span = ig_span_origin(j, span);
     int64_t first = 0, count = 0;
-    ig_dim  row = is_of_rows(span.list) ? span.list->type->dims[1] : 0;
-    bool    has_rows =
+    ig_dim row = is_of_rows(span.list) ? span.list->type->dims[1] : 0;
+    bool has_rows =
         row != 0 &&
         (span.at == 0 ||
          ig_dim_constant(j->module, ig_dim_exact_div(j->module, span.at, row),
@@ -219,7 +219,7 @@ bool ig_spans_begin_with(const ig_jagged *j, const ig_spans *b, const ig_spans *
     }
     for (size_t i = 0; i < a->count; i++) {
         const ig_span *x = &a->items[i], *y = &b->items[i];
-        bool           is_last = i + 1 == a->count;
+        bool is_last = i + 1 == a->count;
         bool fits = is_last ? ig_dim_less_equal(j->module, x->size, y->size) == IG_YES
                             : is_equal(j, x->size, y->size);
         if (x->list != y->list || !is_equal(j, x->at, y->at) || !fits) {
@@ -255,7 +255,7 @@ static bool read_element(const ig_jagged *j, const ig_value *list, ig_dim at,
     ig_op *reduce = ig_def(list, IG_OP_reduce), *offsets = ig_def(list, IG_OP_cumsum);
     if (reduce && is_sum_of_rows(reduce)) {
         ig_value *x = operand(reduce, 0);
-        ig_dim    row = x->type->dims[1];
+        ig_dim row = x->type->dims[1];
         return ig_spans_add(j, out,
                             (ig_span){ x, ig_dim_mul(j->module, at, row), row });
     }
@@ -274,7 +274,7 @@ static bool is_whole_sum(const ig_op *reduce) {
 static bool read_sum(const ig_jagged *j, const ig_value *value, uint32_t *left,
                      ig_spans *out) {
     const ig_op *op = value->def;
-    int64_t      number;
+    int64_t number;
     if (!op || *left == 0) {
         return false;
     }
@@ -311,7 +311,7 @@ static void collect(ig_jagged *j, const ig_block *block) {
         if (symbols && symbols->count == 1) {
             ig_bound_symbol bound = { .symbol = symbols->as.dims[0],
                                       .value = operand(op, 0) };
-            uint32_t        left = SUM_OPS;
+            uint32_t left = SUM_OPS;
             bound.is_sum = read_sum(j, bound.value, &left, &bound.spans);
             IG_PUSH(j->arena, &j->bound, bound);
         }
@@ -347,9 +347,9 @@ bool ig_jagged_end(const ig_jagged *j, ig_dim at, ig_dim size, ig_dim count,
     *out = (ig_spans){ 0 };
     for (size_t i = 0; i < j->bound.count; i++) {
         const ig_bound_symbol *b = &j->bound.items[i];
-        ig_dim                 end = ig_dim_min(j->module, count, b->symbol);
-        ig_dim                 most = ig_dim_sub(j->module, end, at);
-        bool                   is_here = b->is_sum &&
+        ig_dim end = ig_dim_min(j->module, count, b->symbol);
+        ig_dim most = ig_dim_sub(j->module, end, at);
+        bool is_here = b->is_sum &&
                        (most == size || ig_dim_max(j->module, 0, most) == size ||
                         (at == 0 && b->symbol == size));
         if (is_here) {

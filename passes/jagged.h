@@ -21,21 +21,21 @@
 /* Elements at, at + 1, … of a value, counted row by row. */
 typedef struct ig_span {
     ig_value *list;
-    ig_dim    at, size;
+    ig_dim at, size;
 } ig_span;
 
 typedef IG_VEC(ig_span) ig_spans;
 
 typedef struct ig_bound_symbol {
-    ig_dim    symbol;
-    ig_value *value;  /* i64[1] */
-    bool      is_sum; /* of `spans` */
-    ig_spans  spans;
+    ig_dim symbol;
+    ig_value *value; /* i64[1] */
+    bool is_sum;     /* of `spans` */
+    ig_spans spans;
 } ig_bound_symbol;
 
 typedef struct ig_jagged {
-    ig_module              *module;
-    ig_arena               *arena;
+    ig_module *module;
+    ig_arena *arena;
     IG_VEC(ig_bound_symbol) bound;
 } ig_jagged;
 

@@ -34,7 +34,7 @@ static bool reads_plainly(const ig_op *op, const ig_attr *steps) {
 
 /* Does `b` begin where `a` ends, or behind? */
 static bool is_behind(const ig_jagged *j, part a, part b, ig_dim count) {
-    ig_dim   end = ig_dim_add(j->module, a.at, a.size);
+    ig_dim end = ig_dim_add(j->module, a.at, a.size);
     ig_spans ends, begins;
     if (ig_dim_less_equal(j->module, end, b.at) == IG_YES) {
         return true;
@@ -47,8 +47,8 @@ static bool is_behind(const ig_jagged *j, part a, part b, ig_dim count) {
 /* The value of which the slice may be taken instead; or, with `*out_is_all`, the one
  * that it is. */
 static ig_value *source_of(const ig_jagged *j, const ig_op *slice, bool *out_is_all) {
-    part      mine = { slice->attrs[IG_slice_starts].as.dims[0],
-                       slice->attrs[IG_slice_sizes].as.dims[0] };
+    part mine = { slice->attrs[IG_slice_starts].as.dims[0],
+                  slice->attrs[IG_slice_sizes].as.dims[0] };
     ig_value *list = slice->operands[0].value;
     for (uint32_t i = 0; i < CHAIN_MAX; i++) {
         const ig_op *insert = ig_def(list, IG_OP_insert);
@@ -79,7 +79,7 @@ static void look(ig_recogniser *r, ig_op *slice) {
         return;
     }
     ig_jagged_open(&j, r->graph, r->arena);
-    bool      is_all = false;
+    bool is_all = false;
     ig_value *from = source_of(&j, slice, &is_all);
     if (is_all) {
         ig_recogniser_replace(r, &slice->results[0], from);

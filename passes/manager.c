@@ -21,8 +21,8 @@ enum { NESTING_MAX = 8, ROUNDS_MAX = 32 };
 typedef struct reader {
     ig_manager *manager;
     const char *text, *at;
-    int         nesting;
-    bool        is_dry; /* only looks */
+    int nesting;
+    bool is_dry; /* only looks */
 } reader;
 
 static ig_status bad_pipeline(const reader *r, const char *what) {
@@ -44,12 +44,12 @@ static const ig_pass *find_pass(ig_str name) {
 static ig_status run_on_graph(ig_manager *m, const ig_pass *pass, ig_graph *graph) {
     ig_arena scratch;
     ig_arena_init(&scratch, &m->module->context->budget);
-    ig_pass_run   run = { .options = m->options,
-                          .scratch = &scratch,
-                          .pass = pass->name,
-                          .debug = m->debug };
+    ig_pass_run run = { .options = m->options,
+                        .scratch = &scratch,
+                        .pass = pass->name,
+                        .debug = m->debug };
     ig_pass_check before = ig_check_before(m, graph);
-    ig_status     status = pass->run(&run, graph);
+    ig_status status = pass->run(&run, graph);
     ig_arena_fini(&scratch);
     IG_TRY(status);
     m->changed = m->changed || run.changed;
@@ -59,7 +59,7 @@ static ig_status run_on_graph(ig_manager *m, const ig_pass *pass, ig_graph *grap
 /* A pass may add graphs (kernels); it runs on those that were there. */
 static ig_status run_on_module(ig_manager *m, const ig_pass *pass) {
     ig_module *module = m->module;
-    size_t     count = module->graphs.count, entries = 0, runs = 0;
+    size_t count = module->graphs.count, entries = 0, runs = 0;
     for (size_t i = 0; i < count; i++) {
         ig_graph *graph = module->graphs.items[i];
         if (!graph->is_entry) {
@@ -72,10 +72,10 @@ static ig_status run_on_module(ig_manager *m, const ig_pass *pass) {
         }
     }
     if (entries && !runs) {
-        return ig_error(&module->context->diag, IG_INVALID, NULL,
-                        "pass %s runs on no graph of this module: they are at another "
-                        "stage",
-                        pass->name);
+        return ig_error(
+            &module->context->diag, IG_INVALID, NULL,
+            "pass %s runs on no graph of this module: they are at another stage",
+            pass->name);
     }
     return IG_OK;
 }
@@ -113,7 +113,7 @@ static ig_status read_pass(reader *r) {
     while (isalnum((unsigned char)*r->at) || *r->at == '_') {
         r->at++;
     }
-    ig_str         name = { from, (size_t)(r->at - from) };
+    ig_str name = { from, (size_t)(r->at - from) };
     const ig_pass *pass = find_pass(name);
     if (!pass) {
         r->at = from;
@@ -142,7 +142,7 @@ static ig_status read_group(reader *r) {
         return bad_pipeline(r, "groups nest too deep");
     }
     const char *begin = ++r->at;
-    bool        changed_before = m->changed;
+    bool changed_before = m->changed;
     r->nesting++;
     for (int round = 0;; round++) {
         r->at = begin;
@@ -187,7 +187,7 @@ static ig_status read_all(ig_manager *m, const char *pipeline, bool is_dry) {
 }
 
 ig_status ig_run_passes_observed(ig_module *module, const ig_pass_options *options,
-                                 const char             *pipeline,
+                                 const char *pipeline,
                                  const ig_pass_observer *observer) {
     ig_manager manager = { .module = module, .options = options, .observer = observer };
     ig_manager_read_environment(&manager);

@@ -6,14 +6,14 @@
 #include "passes/pass.h"
 
 typedef struct ig_manager {
-    ig_module              *module;
-    const ig_pass_options  *options;
+    ig_module *module;
+    const ig_pass_options *options;
     const ig_pass_observer *observer; /* may be NULL */
-    const char             *skip;     /* INGOT_SKIP: names, or NULL */
-    const char             *stop;     /* INGOT_STOP=after:NAME, or NULL */
-    uint32_t                debug;    /* ig_debug bits */
+    const char *skip;                 /* INGOT_SKIP: names, or NULL */
+    const char *stop;                 /* INGOT_STOP=after:NAME, or NULL */
+    uint32_t debug;                   /* ig_debug bits */
     uint32_t
-         number; /* of the pass that runs, from 1, over all pipelines of the module */
+        number; /* of the pass that runs, from 1, over all pipelines of the module */
     bool is_stopped, changed;
 } ig_manager;
 
@@ -26,7 +26,7 @@ bool ig_word_is_in(const char *list, const char *name);
 typedef struct ig_pass_check {
     uint64_t hash;
     ig_stage stage;
-    double   time;
+    double time;
 } ig_pass_check;
 
 ig_pass_check ig_check_before(const ig_manager *manager, const ig_graph *graph);

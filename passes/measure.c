@@ -50,8 +50,8 @@ static ig_value *numbers(meter *m, ig_dim count, int64_t first, int64_t step) {
 
 /* A function, and how many numbers it finds. */
 typedef struct question {
-    const char   *function;
-    uint32_t      found, param_count;
+    const char *function;
+    uint32_t found, param_count;
     const ig_dim *params;
 } question;
 
@@ -63,10 +63,10 @@ static ig_dim entries(ig_dim count, uint32_t rank) {
 
 static ig_value *measure(meter *m, const question *what, ig_value *const *operands,
                          uint32_t operand_count) {
-    ig_dim         count = what->found;
+    ig_dim count = what->found;
     const ig_type *type = ig_type_tensor(m->module, IG_DT_i64, 1, &count);
-    ig_attr        function = ig_attr_of_str(m->module, ig_str_of(what->function));
-    ig_attr        attrs[IG_measure_attr_count] = { [IG_measure_function] = function };
+    ig_attr function = ig_attr_of_str(m->module, ig_str_of(what->function));
+    ig_attr attrs[IG_measure_attr_count] = { [IG_measure_function] = function };
     if (what->param_count) {
         attrs[IG_measure_params] = ig_attr_of_dims(m->module, what->params,
                                                    what->param_count);
@@ -82,8 +82,8 @@ static ig_value *measure(meter *m, const question *what, ig_value *const *operan
 }
 
 void ig_meter_bind(meter *m, ig_value *found, const ig_dim *symbols, uint32_t count) {
-    ig_attr    attrs[IG_bind_attr_count] = { [IG_bind_symbols] = ig_attr_of_dims(
-                                                 m->module, symbols, count) };
+    ig_attr attrs[IG_bind_attr_count] = { [IG_bind_symbols] = ig_attr_of_dims(
+                                              m->module, symbols, count) };
     ig_op_spec spec = {
         .operands = &found, .operand_count = 1, .attrs = attrs, .loc = m->op->loc
     };
@@ -114,7 +114,7 @@ static void know_dims(meter *m, const ig_dim *dims, uint32_t count) {
 }
 
 ig_dim ig_meter_extent(meter *m, uint32_t result, uint32_t d) {
-    ig_dim     dim = m->op->results[result].type->dims[d];
+    ig_dim dim = m->op->results[result].type->dims[d];
     ig_symbol *symbol = ig_dim_as_symbol(m->module, dim);
     if (!symbol || is_known(m, ig_symbol_index(m->module, dim))) {
         return new_symbol(m, "extent", 0);
@@ -131,7 +131,7 @@ static ig_dim extent_symbol(meter *m, uint32_t d) {
 }
 
 static ig_value *element(meter *m, ig_value *vector, int64_t index) {
-    ig_dim  start = index, size = 1;
+    ig_dim start = index, size = 1;
     ig_attr attrs[IG_slice_attr_count] = {
         [IG_slice_starts] = ig_attr_of_dims(m->module, &start, 1),
         [IG_slice_sizes] = ig_attr_of_dims(m->module, &size, 1),
@@ -141,7 +141,7 @@ static ig_value *element(meter *m, ig_value *vector, int64_t index) {
 }
 
 void ig_meter_give(meter *m, uint32_t result, ig_value *value) {
-    ig_value      *old = &m->op->results[result];
+    ig_value *old = &m->op->results[result];
     const ig_type *type = old->type;
     if (value->type != type) {
         value = ig_make_reshape(&m->b, value, type->rank, type->dims);
@@ -161,8 +161,8 @@ static void finish(meter *m, ig_value *value) {
 
 /* To extents that were found, so no broadcast is left open. */
 static ig_value *make_expand(meter *m, ig_value *x, const ig_type *type) {
-    ig_attr    attrs[IG_expand_attr_count] = { [IG_expand_to] = ig_attr_of_dims(
-                                                   m->module, type->dims, type->rank) };
+    ig_attr attrs[IG_expand_attr_count] = { [IG_expand_to] = ig_attr_of_dims(
+                                                m->module, type->dims, type->rank) };
     ig_op_spec spec = { .operands = &x,
                         .operand_count = 1,
                         .result_types = &type,
@@ -173,11 +173,11 @@ static ig_value *make_expand(meter *m, ig_value *x, const ig_type *type) {
 }
 
 static ig_status measure_tile(meter *m) {
-    ig_value      *x = m->op->operands[0].value;
+    ig_value *x = m->op->operands[0].value;
     const ig_type *type = x->type;
-    uint32_t       rank = type->rank;
-    ig_dim         symbols[2 * IG_TENSOR_RANK], ones[2 * IG_TENSOR_RANK];
-    ig_dim         wide[2 * IG_TENSOR_RANK], params[1] = { rank };
+    uint32_t rank = type->rank;
+    ig_dim symbols[2 * IG_TENSOR_RANK], ones[2 * IG_TENSOR_RANK];
+    ig_dim wide[2 * IG_TENSOR_RANK], params[1] = { rank };
     if (rank == 0) {
         finish(m, x);
         return IG_OK;
@@ -202,10 +202,10 @@ static ig_status measure_tile(meter *m) {
 /* ---- reshape and expand ---- */
 
 static ig_status measure_shape(meter *m, const char *function) {
-    ig_value      *x = m->op->operands[0].value;
+    ig_value *x = m->op->operands[0].value;
     const ig_type *type = m->op->results[0].type;
-    ig_dim         symbols[IG_TENSOR_RANK];
-    ig_dim   params[] = { x->type->rank, m->op->operands[1].value->type->dims[0] };
+    ig_dim symbols[IG_TENSOR_RANK];
+    ig_dim params[] = { x->type->rank, m->op->operands[1].value->type->dims[0] };
     uint32_t rank = type->rank;
     for (uint32_t d = 0; d < rank; d++) {
         symbols[d] = extent_symbol(m, d);
@@ -233,7 +233,7 @@ static ig_status measure_expand(meter *m) {
 
 /* Steps that are computed too: every axis is gathered by start + i * step. */
 static ig_value *gather_axes(meter *m, ig_value *x, ig_value *found) {
-    uint32_t       rank = x->type->rank;
+    uint32_t rank = x->type->rank;
     const ig_type *type = m->op->results[0].type;
     for (uint32_t d = 0; d < rank; d++) {
         ig_value *zero = ig_make_i64(&m->b, 0), *one = ig_make_i64(&m->b, 1);
@@ -253,23 +253,23 @@ static ig_value *gather_axes(meter *m, ig_value *x, ig_value *found) {
 
 static ig_value *slice_by_symbols(meter *m, ig_value *x, const ig_dim *starts) {
     const ig_type *type = m->op->results[0].type;
-    ig_attr        attrs[IG_slice_attr_count] = {
-               [IG_slice_starts] = ig_attr_of_dims(m->module, starts, type->rank),
-               [IG_slice_sizes] = ig_attr_of_dims(m->module, type->dims, type->rank),
+    ig_attr attrs[IG_slice_attr_count] = {
+        [IG_slice_starts] = ig_attr_of_dims(m->module, starts, type->rank),
+        [IG_slice_sizes] = ig_attr_of_dims(m->module, type->dims, type->rank),
     };
     return ig_make(&m->b, IG_OP_slice, 1, &x, attrs);
 }
 
 static ig_status measure_slice(meter *m) {
-    ig_op    *op = m->op;
+    ig_op *op = m->op;
     ig_value *x = op->operands[0].value;
-    uint32_t  rank = x->type->rank;
-    ig_dim    count = op->operands[1].value->type->dims[0];
-    ig_dim    params[] = { rank, count }, symbols[2 * IG_TENSOR_RANK];
+    uint32_t rank = x->type->rank;
+    ig_dim count = op->operands[1].value->type->dims[0];
+    ig_dim params[] = { rank, count }, symbols[2 * IG_TENSOR_RANK];
     if (rank == 0) {
         return IG_OK;
     }
-    bool      has_steps = op->operand_count > 4;
+    bool has_steps = op->operand_count > 4;
     ig_value *operands[] = {
         extents_of(m, x), as_i64(m, 1), as_i64(m, 2),
         op->operand_count > 3 ? as_i64(m, 3) : numbers(m, entries(count, rank), 0, 1),
@@ -289,14 +289,14 @@ static ig_status measure_slice(meter *m) {
 /* ---- pad ---- */
 
 static ig_status measure_pad(meter *m) {
-    ig_op    *op = m->op;
+    ig_op *op = m->op;
     ig_value *x = op->operands[0].value;
-    uint32_t  rank = x->type->rank;
-    bool      has_axes = op->operand_count > 3;
-    ig_dim    count = has_axes ? op->operands[3].value->type->dims[0] : rank;
-    ig_dim    params[] = { rank, count,
-                           ig_attr_int(op, IG_pad_mode, 0) != IG_PAD_constant };
-    ig_dim    symbols[3 * IG_TENSOR_RANK];
+    uint32_t rank = x->type->rank;
+    bool has_axes = op->operand_count > 3;
+    ig_dim count = has_axes ? op->operands[3].value->type->dims[0] : rank;
+    ig_dim params[] = { rank, count,
+                        ig_attr_int(op, IG_pad_mode, 0) != IG_PAD_constant };
+    ig_dim symbols[3 * IG_TENSOR_RANK];
     if (rank == 0) {
         return IG_OK;
     }
@@ -316,7 +316,7 @@ static ig_status measure_pad(meter *m) {
         [IG_pad_after] = ig_attr_of_dims(m->module, symbols + rank, rank),
         [IG_pad_mode] = op->attrs[IG_pad_mode],
     };
-    ig_value  *inputs[] = { x, op->operand_count > 2 ? op->operands[2].value : NULL };
+    ig_value *inputs[] = { x, op->operand_count > 2 ? op->operands[2].value : NULL };
     ig_op_spec spec = { .operands = inputs,
                         .operand_count = op->operand_count > 2 ? 2 : 1,
                         .result_types = &op->results[0].type,
@@ -332,19 +332,19 @@ static ig_status measure_pad(meter *m) {
 /* Each axis is seen as two, one of which is kept and one reduced; the data says which
  * of them has the extent and which is 1. */
 static ig_status measure_reduce(meter *m) {
-    ig_op    *op = m->op;
+    ig_op *op = m->op;
     ig_value *x = op->operands[0].value;
-    uint32_t  rank = x->type->rank;
-    ig_dim    count = op->operands[1].value->type->dims[0];
-    ig_dim    params[] = { rank, count, ig_attr_int(op, IG_reduce_noop_if_empty, 0) };
-    ig_dim    symbols[3 * IG_TENSOR_RANK], apart[2 * IG_TENSOR_RANK];
-    int64_t   axes[IG_TENSOR_RANK];
-    bool      keeps = ig_attr_int(op, IG_reduce_keep, 0) != 0;
+    uint32_t rank = x->type->rank;
+    ig_dim count = op->operands[1].value->type->dims[0];
+    ig_dim params[] = { rank, count, ig_attr_int(op, IG_reduce_noop_if_empty, 0) };
+    ig_dim symbols[3 * IG_TENSOR_RANK], apart[2 * IG_TENSOR_RANK];
+    int64_t axes[IG_TENSOR_RANK];
+    bool keeps = ig_attr_int(op, IG_reduce_keep, 0) != 0;
     if (rank == 0) {
         return IG_OK;
     }
     ig_value *operands[] = { extents_of(m, x), as_i64(m, 1) };
-    uint32_t  out_rank = op->results[0].type->rank;
+    uint32_t out_rank = op->results[0].type->rank;
     ig_value *found = measure(m, &(question){ "reduce_bounds", 3 * rank, 3, params },
                               operands, 2);
     for (uint32_t d = 0; d < rank; d++) {
@@ -356,7 +356,7 @@ static ig_status measure_reduce(meter *m) {
     for (uint32_t d = 0; d < out_rank; d++) {
         symbols[d] = extent_symbol(m, d);
     }
-    ig_dim  first = keeps ? 0 : 2 * (ig_dim)rank, size = out_rank;
+    ig_dim first = keeps ? 0 : 2 * (ig_dim)rank, size = out_rank;
     ig_attr cut[IG_slice_attr_count] = {
         [IG_slice_starts] = ig_attr_of_dims(m->module, &first, 1),
         [IG_slice_sizes] = ig_attr_of_dims(m->module, &size, 1),
@@ -366,9 +366,9 @@ static ig_status measure_reduce(meter *m) {
                       out_rank);
     }
     ig_value *pairs = ig_make_reshape(&m->b, x, 2 * rank, apart);
-    ig_attr   attrs[IG_reduce_attr_count] = {
-          [IG_reduce_op] = op->attrs[IG_reduce_op],
-          [IG_reduce_axes] = ig_attr_of_ints(m->module, axes, rank),
+    ig_attr attrs[IG_reduce_attr_count] = {
+        [IG_reduce_op] = op->attrs[IG_reduce_op],
+        [IG_reduce_axes] = ig_attr_of_ints(m->module, axes, rank),
     };
     finish(m, ig_make(&m->b, IG_OP_reduce, 1, &pairs, attrs));
     return IG_OK;
@@ -377,10 +377,10 @@ static ig_status measure_reduce(meter *m) {
 /* ---- range ---- */
 
 static ig_status measure_range(meter *m) {
-    ig_op   *op = m->op;
+    ig_op *op = m->op;
     ig_dtype dtype = (ig_dtype)op->operands[0].value->type->dtype;
-    bool     is_real = ig_dtype_is_float(dtype);
-    ig_dim   symbol = extent_symbol(m, 0);
+    bool is_real = ig_dtype_is_float(dtype);
+    ig_dim symbol = extent_symbol(m, 0);
     if (symbol != op->results[0].type->dims[0]) {
         return IG_OK; /* its size is known */
     }
@@ -403,7 +403,7 @@ static bool has_operand(const ig_op *op, uint32_t slot) {
 
 typedef struct measured {
     ig_opcode code;
-    uint32_t  slot; /* the attribute of the other form, or NONE */
+    uint32_t slot; /* the attribute of the other form, or NONE */
     ig_status (*fn)(meter *m);
 } measured;
 
@@ -424,7 +424,7 @@ static const measured rows[] = {
 
 typedef struct search {
     const meter *m;
-    bool         is_missing;
+    bool is_missing;
 } search;
 
 static void look_up(void *user, uint32_t symbol) {
@@ -450,12 +450,11 @@ static ig_status check_known(meter *m, const ig_op *op) {
         }
     }
     return s.is_missing
-               ? ig_error_hint(&m->module->context->diag, IG_UNSUPPORTED,
-                               ig_op_location(op),
-                               "run it with --target interpret, or report the model",
-                               "'%s' cannot be compiled yet where the size of its "
-                               "result depends on data",
-                               ig_ops[op->code].name)
+               ? ig_error_hint(
+                     &m->module->context->diag, IG_UNSUPPORTED, ig_op_location(op),
+                     "run it with --target interpret, or report the model",
+                     "'%s' cannot be compiled yet where the size of its result depends on data",
+                     ig_ops[op->code].name)
                : IG_OK;
 }
 

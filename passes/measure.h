@@ -7,10 +7,10 @@
 
 typedef struct ig_meter {
     ig_pass_run *run;
-    ig_module   *module;
-    ig_builder   b;
-    ig_op       *op;
-    ig_map       known; /* symbols that have a value where the walk stands */
+    ig_module *module;
+    ig_builder b;
+    ig_op *op;
+    ig_map known; /* symbols that have a value where the walk stands */
 } ig_meter;
 
 /* The symbol that an extent of a result is and that has no value yet, or one that

@@ -38,9 +38,9 @@ static ig_value *add(ig_meter *m, ig_value *x, int64_t y) {
 
 static ig_value *gather(ig_meter *m, ig_value *x, ig_value *ids) {
     ig_value *operands[] = { x, ids };
-    ig_attr   attrs[IG_gather_attr_count] = {
-          [IG_gather_axis] = ig_attr_of_int(0),
-          [IG_gather_negative] = ig_attr_of_enum(IG_NEGATIVE_error),
+    ig_attr attrs[IG_gather_attr_count] = {
+        [IG_gather_axis] = ig_attr_of_int(0),
+        [IG_gather_negative] = ig_attr_of_enum(IG_NEGATIVE_error),
     };
     return ig_make(&m->b, IG_OP_gather, 2, operands, attrs);
 }
@@ -79,14 +79,14 @@ static ig_value *places_of(ig_meter *m, ig_value *running, ig_dim count) {
 /* ---- topk ---- */
 
 ig_status ig_measure_topk(ig_meter *m) {
-    ig_op    *op = m->op;
+    ig_op *op = m->op;
     ig_value *x = op->operands[0].value;
-    int64_t   wanted = ig_attr_int(op, IG_topk_axis, 0);
-    uint32_t  axis = (uint32_t)(wanted < 0 ? wanted + x->type->rank : wanted);
-    ig_dim    one = 1, k = op->results[0].type->dims[axis];
+    int64_t wanted = ig_attr_int(op, IG_topk_axis, 0);
+    uint32_t axis = (uint32_t)(wanted < 0 ? wanted + x->type->rank : wanted);
+    ig_dim one = 1, k = op->results[0].type->dims[axis];
     if (ig_dim_as_symbol(m->module, k)) {
         ig_value *number = ig_make_reshape(&m->b, op->operands[1].value, 1, &one);
-        ig_dim    bound = ig_meter_extent(m, 0, axis);
+        ig_dim bound = ig_meter_extent(m, 0, axis);
         ig_meter_bind(m, number, &bound, 1);
     }
     ig_attr check[IG_guard_attr_count] = {
@@ -97,16 +97,16 @@ ig_status ig_measure_topk(ig_meter *m) {
             m->module, IG_STR("topk is asked for more elements than there are")),
     };
     ig_make(&m->b, IG_OP_guard, 0, NULL, check);
-    ig_attr    attrs[IG_topk_attr_count] = { [IG_topk_axis] = op->attrs[IG_topk_axis],
-                                             [IG_topk_smallest] =
-                                                 op->attrs[IG_topk_smallest],
-                                             [IG_topk_k] = ig_attr_of_dim(k) };
+    ig_attr attrs[IG_topk_attr_count] = { [IG_topk_axis] = op->attrs[IG_topk_axis],
+                                          [IG_topk_smallest] =
+                                              op->attrs[IG_topk_smallest],
+                                          [IG_topk_k] = ig_attr_of_dim(k) };
     ig_op_spec spec = { .operands = &x,
                         .operand_count = 1,
                         .result_count = 2,
                         .attrs = attrs,
                         .loc = op->loc };
-    ig_op     *known = ig_make_op(&m->b, IG_OP_topk, &spec);
+    ig_op *known = ig_make_op(&m->b, IG_OP_topk, &spec);
     ig_meter_give(m, 0, &known->results[0]);
     ig_meter_give(m, 1, &known->results[1]);
     ig_op_erase(op);
@@ -117,7 +117,7 @@ ig_status ig_measure_topk(ig_meter *m) {
 
 /* Coordinates of flat positions, one column an axis of `type`. */
 static ig_value *coordinates(ig_meter *m, ig_value *places, const ig_type *type) {
-    ig_dim    column[] = { places->type->dims[0], 1 };
+    ig_dim column[] = { places->type->dims[0], 1 };
     ig_value *columns[IG_TENSOR_RANK];
     for (uint32_t d = type->rank; d-- > 0;) {
         ig_value *extent = scalar(m, type->dims[d]), *at = places;
@@ -133,10 +133,10 @@ static ig_value *coordinates(ig_meter *m, ig_value *places, const ig_type *type)
 }
 
 ig_status ig_measure_nonzero(ig_meter *m) {
-    ig_value      *x = m->op->operands[0].value;
+    ig_value *x = m->op->operands[0].value;
     const ig_type *type = x->type;
-    ig_value      *mask = ig_make_cast(&m->b, flat(m, x), IG_DT_bool);
-    ig_dim         count = ig_meter_extent(m, 0, 0);
+    ig_value *mask = ig_make_cast(&m->b, flat(m, x), IG_DT_bool);
+    ig_dim count = ig_meter_extent(m, 0, 0);
     ig_meter_bind(m, total_count(m, mask), &count, 1);
     if (type->rank == 0) {
         ig_dim none[] = { count, 0 };
@@ -155,7 +155,7 @@ ig_status ig_measure_nonzero(ig_meter *m) {
 /* Elements in an order in which equal ones are neighbours, and where each stood. */
 typedef struct ordered {
     ig_value *values, *at;
-    ig_dim    count;
+    ig_dim count;
 } ordered;
 
 static ordered put_in_order(ig_meter *m, ig_value *x) {
@@ -164,13 +164,13 @@ static ordered put_in_order(ig_meter *m, ig_value *x) {
         o.at = iota(m, o.count);
         return o;
     }
-    ig_attr    attrs[IG_sort_attr_count] = { [IG_sort_axis] = ig_attr_of_int(0) };
+    ig_attr attrs[IG_sort_attr_count] = { [IG_sort_axis] = ig_attr_of_int(0) };
     ig_op_spec spec = { .operands = &x,
                         .operand_count = 1,
                         .result_count = 2,
                         .attrs = attrs,
                         .loc = m->op->loc };
-    ig_op     *sort = ig_make_op(&m->b, IG_OP_sort, &spec);
+    ig_op *sort = ig_make_op(&m->b, IG_OP_sort, &spec);
     o.values = &sort->results[0];
     o.at = &sort->results[1];
     return o;
@@ -207,15 +207,15 @@ typedef struct classes {
 
 /* Numbers classes by where they stood first. */
 static void order_by_first(ig_meter *m, classes *c) {
-    ig_attr    attrs[IG_sort_attr_count] = { [IG_sort_axis] = ig_attr_of_int(0) };
+    ig_attr attrs[IG_sort_attr_count] = { [IG_sort_axis] = ig_attr_of_int(0) };
     ig_op_spec spec = { .operands = &c->first,
                         .operand_count = 1,
                         .result_count = 2,
                         .attrs = attrs,
                         .loc = m->op->loc };
-    ig_op     *sort = ig_make_op(&m->b, IG_OP_sort, &spec);
-    ig_value  *order = &sort->results[1];
-    ig_value  *number = put_back(m, order, iota(m, order->type->dims[0]));
+    ig_op *sort = ig_make_op(&m->b, IG_OP_sort, &spec);
+    ig_value *order = &sort->results[1];
+    ig_value *number = put_back(m, order, iota(m, order->type->dims[0]));
     c->values = gather(m, c->values, order);
     c->copies = gather(m, c->copies, order);
     c->inverse = gather(m, number, c->inverse);
@@ -223,22 +223,22 @@ static void order_by_first(ig_meter *m, classes *c) {
 }
 
 ig_status ig_measure_unique(ig_meter *m) {
-    ig_op    *op = m->op;
+    ig_op *op = m->op;
     ig_value *x = op->operands[0].value;
     if (ig_attr_is_set(op, IG_unique_axis) && x->type->rank != 1) {
         return IG_OK; /* refused behind us */
     }
-    ordered   o = put_in_order(m, flat(m, x));
+    ordered o = put_in_order(m, flat(m, x));
     ig_value *mask = begins(m, &o), *running = running_count(m, mask);
-    ig_dim    count = ig_meter_extent(m, 1, 0);
+    ig_dim count = ig_meter_extent(m, 1, 0);
     ig_meter_bind(m, total_count(m, mask), &count, 1);
     ig_value *starts = places_of(m, running, count);
     ig_value *last = ig_make_dims(&m->b, &o.count, 1);
     ig_value *parts[] = { starts, last };
     ig_value *ends = make(m, IG_OP_concat, 2, parts, IG_concat_axis, ig_attr_of_int(0));
-    classes   c = { gather(m, o.values, starts), gather(m, o.at, starts),
-                    put_back(m, o.at, add(m, running, -1)),
-                    ig_make2(&m->b, IG_OP_sub, cut(m, ends, 1, count), starts) };
+    classes c = { gather(m, o.values, starts), gather(m, o.at, starts),
+                  put_back(m, o.at, add(m, running, -1)),
+                  ig_make2(&m->b, IG_OP_sub, cut(m, ends, 1, count), starts) };
     if (ig_attr_int(op, IG_unique_order, 0) == IG_UNIQUE_first) {
         order_by_first(m, &c);
     }

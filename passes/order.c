@@ -24,25 +24,25 @@
 
 typedef struct write {
     const ig_value *to;
-    uint32_t        wave;
+    uint32_t wave;
 } write;
 
 typedef struct access {
-    uint32_t      last_read, last_write; /* waves, counted from 1; 0: none yet */
+    uint32_t last_read, last_write; /* waves, counted from 1; 0: none yet */
     IG_VEC(write) writes;
 } access;
 
 typedef struct orderer {
-    ig_arena  *arena;
+    ig_arena *arena;
     ig_module *module;
-    ig_map     access_of; /* root value -> access */
-    ig_map     wave_of;   /* compute op -> wave */
-    uint32_t   waves;
+    ig_map access_of; /* root value -> access */
+    ig_map wave_of;   /* compute op -> wave */
+    uint32_t waves;
 } orderer;
 
 static access *access_of(orderer *o, ig_value *value) {
     uint64_t key = IG_MAP_PTR(ig_part_root(value));
-    access  *known = ig_map_get_id(&o->access_of, key);
+    access *known = ig_map_get_id(&o->access_of, key);
     if (!known) {
         known = IG_NEW(o->arena, access);
         ig_map_set_id(&o->access_of, key, known);
@@ -82,9 +82,9 @@ static void find_wave(orderer *o, const ig_op *compute) {
     uint32_t outs = (uint32_t)ig_attr_int(compute, IG_compute_outs, 0);
     uint32_t ins = compute->operand_count - outs, wave = 1;
     for (uint32_t i = 0; i < compute->operand_count; i++) {
-        ig_value     *value = compute->operands[i].value;
+        ig_value *value = compute->operands[i].value;
         const access *a = access_of(o, value);
-        bool          is_in = i < ins;
+        bool is_in = i < ins;
         wave = max_u32(wave, 1 + (is_in ? a->last_write : a->last_read));
         wave = max_u32(wave, 1 + (is_in ? 0 : wave_of_writers(o, a, value)));
     }

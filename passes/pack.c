@@ -45,7 +45,7 @@ typedef ig_pack_matrix matrix;
 
 typedef struct packer {
     ig_pass_run *run;
-    ig_map       computed; /* value of the graph -> matrix whose value is in @weights */
+    ig_map computed; /* value of the graph -> matrix whose value is in @weights */
 } packer;
 
 /* ---- what can be packed ---- */
@@ -58,7 +58,7 @@ static bool is_narrow(ig_dtype dtype) {
 static const ig_op *read_weight(const ig_op *def, bool *is_transposed) {
     while (def && def->code != IG_OP_weight) {
         const ig_type *from = def->operand_count ? def->operands[0].value->type : NULL;
-        bool           is_widening = def->code == IG_OP_cast &&
+        bool is_widening = def->code == IG_OP_cast &&
                            def->results->type->dtype == IG_DT_f32 &&
                            is_narrow((ig_dtype)from->dtype);
         if (!is_widening && !ig_pack_swaps_two(def)) {
@@ -132,8 +132,8 @@ static ig_graph *weights_graph(ig_module *module) {
 
 static ig_weight *add_recipe(ig_graph *graph, const char *name, ig_value *value,
                              ig_arena *scratch) {
-    ig_op     *ret = graph->body.last;
-    uint32_t   count = ret->operand_count;
+    ig_op *ret = graph->body.last;
+    uint32_t count = ret->operand_count;
     ig_value **values = IG_NEW_ARRAY(scratch, ig_value *, count + 1);
     for (uint32_t i = 0; i < count; i++) {
         values[i] = ret->operands[i].value;
@@ -142,7 +142,7 @@ static ig_weight *add_recipe(ig_graph *graph, const char *name, ig_value *value,
     ig_op_erase(ret);
     ig_builder b = ig_builder_at_end(&graph->body);
     ig_make_ret(&b, values, count + 1);
-    ig_data    data = { .type = value->type };
+    ig_data data = { .type = value->type };
     ig_weight *weight = ig_module_add_weight(graph->module, name, &data);
     weight->is_recipe = true;
     weight->index = count;
@@ -152,8 +152,8 @@ static ig_weight *add_recipe(ig_graph *graph, const char *name, ig_value *value,
 /* The last two of `rank` dims exchanged. */
 static ig_value *transposed(ig_builder *b, ig_value *x, uint32_t rank) {
     static const int64_t of_two[] = { 1, 0 }, of_three[] = { 0, 2, 1 };
-    ig_attr              attrs[IG_transpose_attr_count] = {
-                     [IG_transpose_perm] = ig_attr_of_ints(b->graph->module,
+    ig_attr attrs[IG_transpose_attr_count] = {
+        [IG_transpose_perm] = ig_attr_of_ints(b->graph->module,
                                               rank == 2 ? of_two : of_three, rank)
     };
     return ig_make(b, IG_OP_transpose, 1, &x, attrs);
@@ -164,7 +164,7 @@ static ig_value *padded(ig_builder *b, ig_value *x, int64_t rows) {
     if (rows == 0) {
         return x;
     }
-    ig_dim  before[2] = { 0, 0 }, after[2] = { rows, 0 };
+    ig_dim before[2] = { 0, 0 }, after[2] = { rows, 0 };
     ig_attr attrs[IG_pad_attr_count] = {
         [IG_pad_before] = ig_attr_of_dims(module, before, 2),
         [IG_pad_after] = ig_attr_of_dims(module, after, 2),
@@ -194,11 +194,11 @@ static ig_weight *packed(ig_pass_run *run, ig_module *module, const matrix *m,
     const char *name = ig_arena_printf(run->scratch, "%s.%s%s", from,
                                        as_panels ? "panels" : "rows",
                                        m->is_transposed ? "" : ".t");
-    ig_weight  *known = ig_module_weight(module, name);
+    ig_weight *known = ig_module_weight(module, name);
     if (known) {
         return known;
     }
-    ig_graph  *graph = weights_graph(module);
+    ig_graph *graph = weights_graph(module);
     ig_builder b = ig_builder_before(graph->body.last);
     return add_recipe(graph, name, build_recipe(&b, m, as_panels), run->scratch);
 }
@@ -208,7 +208,7 @@ static ig_weight *packed(ig_pass_run *run, ig_module *module, const matrix *m,
 /* Is `value` computed from nothing but constants, by at most *left ops? */
 static bool is_from_constants(const ig_value *value, uint32_t *left) {
     const ig_op *op = value->def;
-    uint32_t     barred = IG_TERMINATOR | IG_GUARD | IG_STATE | IG_HOST | IG_MAY_TRAP;
+    uint32_t barred = IG_TERMINATOR | IG_GUARD | IG_STATE | IG_HOST | IG_MAY_TRAP;
     if (!op || (*left)-- == 0 || !ig_type_is_static(value->type) ||
         value->type->kind != IG_TENSOR) {
         *left = 0;
@@ -229,7 +229,7 @@ static bool is_from_constants(const ig_value *value, uint32_t *left) {
 static ig_value *copy_value(ig_builder *b, const ig_value *value, ig_map *copies,
                             matrix *m) {
     ig_value *known = ig_map_get_id(copies, IG_MAP_PTR(value));
-    ig_op    *op = value->def;
+    ig_op *op = value->def;
     if (known) {
         return known;
     }
@@ -249,17 +249,17 @@ static ig_value *copy_value(ig_builder *b, const ig_value *value, ig_map *copies
 
 static const char *free_name(ig_pass_run *run, ig_module *module, const matrix *m) {
     const char *from = m->weight ? m->weight->name : "constant";
-    ig_graph   *graph = weights_graph(module);
+    ig_graph *graph = weights_graph(module);
     return ig_arena_printf(run->scratch, "%s.value%u", from,
                            graph->body.last->operand_count);
 }
 
 /* A matrix of f32 that only constants go into: the recipe computes it too. */
 static bool read_computed(packer *p, const ig_op *op, matrix *out) {
-    ig_value      *value = op->operands[1].value;
+    ig_value *value = op->operands[1].value;
     const ig_type *type = value->type;
-    uint32_t       left = MOST_OPS;
-    const matrix  *known = ig_map_get_id(&p->computed, IG_MAP_PTR(value));
+    uint32_t left = MOST_OPS;
+    const matrix *known = ig_map_get_id(&p->computed, IG_MAP_PTR(value));
     *out = known ? *known : (matrix){ 0 };
     if (!known) {
         if (type->rank != 2 || type->dtype != IG_DT_f32 ||
@@ -268,7 +268,7 @@ static bool read_computed(packer *p, const ig_op *op, matrix *out) {
             return false;
         }
         ig_builder b = ig_builder_before(weights_graph(ig_op_module(op))->body.last);
-        ig_map     copies;
+        ig_map copies;
         ig_map_init(&copies, p->run->scratch);
         out->computed = copy_value(&b, value, &copies, out);
         out->name = free_name(p->run, ig_op_module(op), out);
@@ -285,8 +285,8 @@ static bool read_computed(packer *p, const ig_op *op, matrix *out) {
 
 /* `x` with the dims that it has without extents of 1: one number, or a row of them. */
 static ig_value *as_row(ig_builder *b, ig_value *x) {
-    ig_dim         count = ig_type_count(b->graph->module, x->type);
-    uint32_t       rank = count == 1 ? 0 : 1;
+    ig_dim count = ig_type_count(b->graph->module, x->type);
+    uint32_t rank = count == 1 ? 0 : 1;
     const ig_type *type = ig_type_with_dims(b->graph->module, x->type, rank, &count);
     if (x->type->rank == rank) {
         return x;
@@ -321,7 +321,7 @@ static void erase_unused(ig_op *op) {
     if (!op || op->code == IG_OP_weight || op->results->uses) {
         return;
     }
-    ig_op   *before[2] = { NULL, NULL };
+    ig_op *before[2] = { NULL, NULL };
     uint32_t count = op->operand_count < 2 ? op->operand_count : 2;
     for (uint32_t i = 0; i < count; i++) {
         before[i] = op->operands[i].value->def;
@@ -335,7 +335,7 @@ static void erase_unused(ig_op *op) {
 
 static void replace_product(ig_op *op, ig_builder *b, ig_value *product) {
     const ig_type *type = op->results->type;
-    ig_op         *weight = op->operands[1].value->def;
+    ig_op *weight = op->operands[1].value->def;
     if (is_narrow((ig_dtype)type->dtype)) {
         product = ig_make_cast(b, product, (ig_dtype)type->dtype);
     }
@@ -352,7 +352,7 @@ static void replace_product(ig_op *op, ig_builder *b, ig_value *product) {
 }
 
 static ig_value *make_zeros(ig_builder *b, const matrix *m) {
-    ig_dim         dims[] = { (m->n + PANEL - 1) / PANEL, PANEL };
+    ig_dim dims[] = { (m->n + PANEL - 1) / PANEL, PANEL };
     const ig_type *type = ig_type_tensor(b->graph->module, m->weight->data.type->dtype,
                                          2, dims);
     return ig_make_const(b, type, m->zeros);
@@ -361,12 +361,12 @@ static ig_value *make_zeros(ig_builder *b, const matrix *m) {
 static void to_panels(ig_pass_run *run, ig_op *op, const matrix *m) {
     ig_builder b = ig_builder_before(op);
     ig_weight *weight = packed(run, ig_op_module(op), m, true);
-    ig_value  *x = merge_rows(&b, op->operands[0].value);
-    ig_value  *operands[] = { scaled(&b, x, m->row_scale), ig_make_weight(&b, weight),
-                              NULL };
-    uint32_t   count = 2;
-    ig_attr    attrs[IG_matmul_panels_attr_count] = { [IG_matmul_panels_columns] =
-                                                          ig_attr_of_int(m->n) };
+    ig_value *x = merge_rows(&b, op->operands[0].value);
+    ig_value *operands[] = { scaled(&b, x, m->row_scale), ig_make_weight(&b, weight),
+                             NULL };
+    uint32_t count = 2;
+    ig_attr attrs[IG_matmul_panels_attr_count] = { [IG_matmul_panels_columns] =
+                                                       ig_attr_of_int(m->n) };
     if (m->zeros) {
         operands[count++] = make_zeros(&b, m);
     }
@@ -378,16 +378,16 @@ static void to_panels(ig_pass_run *run, ig_op *op, const matrix *m) {
 /* Few columns: rows of k, both operands contiguous along it. */
 static void to_rows(ig_pass_run *run, ig_op *op, const matrix *m) {
     ig_value *x = op->operands[0].value;
-    bool      is_row = m->is_transposed && !m->is_narrow && !m->computed;
+    bool is_row = m->is_transposed && !m->is_narrow && !m->computed;
     if (is_row && x->type->rank == 2 &&
         op->operands[1].value->def->code == IG_OP_weight) {
         return;
     }
     ig_builder b = ig_builder_before(op);
     ig_weight *weight = is_row ? m->weight : packed(run, ig_op_module(op), m, false);
-    ig_value  *operands[] = { merge_rows(&b, x), ig_make_weight(&b, weight) };
-    ig_attr    attrs[IG_matmul_attr_count] = { [IG_matmul_transpose_b] =
-                                                   ig_attr_of_bool(true) };
+    ig_value *operands[] = { merge_rows(&b, x), ig_make_weight(&b, weight) };
+    ig_attr attrs[IG_matmul_attr_count] = { [IG_matmul_transpose_b] =
+                                                ig_attr_of_bool(true) };
     replace_product(op, &b, ig_make(&b, IG_OP_matmul, 2, operands, attrs));
     run->changed = true;
 }
@@ -395,9 +395,9 @@ static void to_rows(ig_pass_run *run, ig_op *op, const matrix *m) {
 /* Does every matrix of x meet the same second factor, and has it few rows? */
 static bool can_merge(const ig_op *op) {
     const ig_value *x = op->operands[0].value;
-    const ig_type  *type = x->type;
-    int64_t         rows = 0;
-    bool            is_view = x->def && x->def->code != IG_OP_reshape &&
+    const ig_type *type = x->type;
+    int64_t rows = 0;
+    bool is_view = x->def && x->def->code != IG_OP_reshape &&
                    (ig_ops[x->def->code].traits & IG_VIEW);
     return type->rank > 2 && op->operands[1].value->type->rank == 2 && !is_view &&
            !is_narrow((ig_dtype)type->dtype) &&
@@ -408,10 +408,10 @@ static bool can_merge(const ig_op *op) {
 /* One product of all rows: its second factor is read and packed once. */
 static void merge_batches(packer *p, ig_op *op) {
     ig_builder b = ig_builder_before(op);
-    ig_value  *operands[] = { merge_rows(&b, op->operands[0].value),
-                              op->operands[1].value };
-    bool       is_transposed = ig_attr_int(op, IG_matmul_transpose_b, 0) != 0;
-    ig_attr    attrs[IG_matmul_attr_count] = { { 0 } };
+    ig_value *operands[] = { merge_rows(&b, op->operands[0].value),
+                             op->operands[1].value };
+    bool is_transposed = ig_attr_int(op, IG_matmul_transpose_b, 0) != 0;
+    ig_attr attrs[IG_matmul_attr_count] = { { 0 } };
     if (is_transposed) {
         attrs[IG_matmul_transpose_b] = ig_attr_of_bool(true);
     }
@@ -421,7 +421,7 @@ static void merge_batches(packer *p, ig_op *op) {
 
 static void pack_product(packer *p, ig_op *op) {
     ig_pass_run *run = p->run;
-    matrix       m = { 0 };
+    matrix m = { 0 };
     if (op->code != IG_OP_matmul || !is_plain_product(op)) {
         return;
     }

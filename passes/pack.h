@@ -6,16 +6,16 @@
 #include "passes/pass.h"
 
 typedef struct ig_pack_matrix {
-    ig_weight  *weight;
-    ig_value   *computed;      /* in @weights, in place of a weight as it lies */
-    const char *name;          /* of that value, or NULL: the weight's */
-    bool        is_transposed; /* stored [N, K] */
-    bool        is_narrow;     /* f16 or bf16 */
-    bool        is_widened;    /* by the recipe already */
-    int64_t     k, n;
+    ig_weight *weight;
+    ig_value *computed; /* in @weights, in place of a weight as it lies */
+    const char *name;   /* of that value, or NULL: the weight's */
+    bool is_transposed; /* stored [N, K] */
+    bool is_narrow;     /* f16 or bf16 */
+    bool is_widened;    /* by the recipe already */
+    int64_t k, n;
     /* Of 8-bit integers: (weight - zeros) * row_scale * scale; each may be NULL. */
-    ig_value      *row_scale, *scale; /* K numbers; N or one */
-    const uint8_t *zeros; /* as the weight's dtype, whole panels of columns */
+    ig_value *row_scale, *scale; /* K numbers; N or one */
+    const uint8_t *zeros;        /* as the weight's dtype, whole panels of columns */
 } ig_pack_matrix;
 
 /* Sets weight, n and k from the op that reads a matrix; false when it has no elements,

@@ -21,9 +21,9 @@ enum { MOST_STEPS = 16 };
 
 typedef struct reader {
     const ig_pass_run *run;
-    ig_pack_matrix    *out;
-    ig_value          *zero;
-    bool               is_whole; /* below the scales: whole numbers only */
+    ig_pack_matrix *out;
+    ig_value *zero;
+    bool is_whole; /* below the scales: whole numbers only */
 } reader;
 
 static bool is_byte(const ig_value *value) {
@@ -62,11 +62,11 @@ static bool is_depth(const reader *r, uint32_t axis) {
 static ig_value *take_scale(reader *r, const ig_op *op) {
     for (uint32_t i = 0; i < 2; i++) {
         ig_value *x = op->operands[i].value, *scale = op->operands[1 - i].value;
-        uint32_t  axis = 0;
+        uint32_t axis = 0;
         if (x->type != op->results->type || !find_axis(scale, x, &axis)) {
             continue;
         }
-        bool       is_row = axis < 2 && is_depth(r, axis);
+        bool is_row = axis < 2 && is_depth(r, axis);
         ig_value **place = is_row ? &r->out->row_scale : &r->out->scale;
         if (*place) {
             return NULL;
@@ -79,8 +79,8 @@ static ig_value *take_scale(reader *r, const ig_op *op) {
 
 static ig_value *take_zero(reader *r, const ig_op *op) {
     ig_value *x = op->operands[0].value, *zero = op->operands[1].value;
-    uint32_t  axis = 0;
-    bool      is_taken = r->zero || is_byte(x) || x->type != op->results->type;
+    uint32_t axis = 0;
+    bool is_taken = r->zero || is_byte(x) || x->type != op->results->type;
     if (is_taken || !find_axis(zero, x, &axis) || (axis < 2 && is_depth(r, axis))) {
         return NULL;
     }
@@ -92,9 +92,9 @@ static ig_value *take_zero(reader *r, const ig_op *op) {
 /* Casts that lose nothing of a difference of two bytes. */
 static ig_value *take_cast(reader *r, const ig_op *op) {
     ig_value *x = op->operands[0].value;
-    ig_dtype  to = (ig_dtype)op->results->type->dtype;
-    ig_dtype  from = (ig_dtype)x->type->dtype;
-    bool      is_wide = to == IG_DT_f32 || to == IG_DT_f64 || to == IG_DT_i16 ||
+    ig_dtype to = (ig_dtype)op->results->type->dtype;
+    ig_dtype from = (ig_dtype)x->type->dtype;
+    bool is_wide = to == IG_DT_f32 || to == IG_DT_f64 || to == IG_DT_i16 ||
                    to == IG_DT_i32 || to == IG_DT_i64;
     bool is_source = is_byte(x) || from == IG_DT_i16 || from == IG_DT_i32 ||
                      from == IG_DT_i64;
@@ -124,8 +124,8 @@ static bool read_constant(const reader *r, const ig_value *value, ig_tensor *out
         return false;
     }
     ig_context *context = ig_op_module(value->def)->context;
-    ig_silence  silence = ig_silence_begin(context);
-    ig_status   status = ig_tensor_of_data(data, r->run->scratch, context, out);
+    ig_silence silence = ig_silence_begin(context);
+    ig_status status = ig_tensor_of_data(data, r->run->scratch, context, out);
     ig_silence_end(&silence);
     return status == IG_OK && (out->count == 1 || out->count == r->out->n);
 }
@@ -133,17 +133,17 @@ static bool read_constant(const reader *r, const ig_value *value, ig_tensor *out
 /* The zero points of whole panels; beyond N they are 0.  None when all of them are. */
 static bool read_zeros(reader *r, ig_dtype dtype) {
     ig_pack_matrix *m = r->out;
-    ig_tensor       zeros;
+    ig_tensor zeros;
     if (!r->zero) {
         return true;
     }
     if (!read_constant(r, r->zero, &zeros)) {
         return false;
     }
-    double   low = dtype == IG_DT_i8 ? -128 : 0;
-    int64_t  room = (m->n + IG_PANEL - 1) / IG_PANEL * IG_PANEL;
+    double low = dtype == IG_DT_i8 ? -128 : 0;
+    int64_t room = (m->n + IG_PANEL - 1) / IG_PANEL * IG_PANEL;
     uint8_t *bytes = IG_NEW_ARRAY(r->run->scratch, uint8_t, (size_t)room);
-    bool     is_any = false;
+    bool is_any = false;
     for (int64_t i = 0; i < m->n; i++) {
         double zero = ig_tensor_get_f64(&zeros, zeros.count == 1 ? 0 : i);
         if (!(zero >= low && zero <= low + 255) || zero != (double)(int)zero) {
@@ -158,7 +158,7 @@ static bool read_zeros(reader *r, ig_dtype dtype) {
 
 bool ig_pack_read_quantised(const ig_pass_run *run, ig_value *value,
                             ig_pack_matrix *out) {
-    reader       r = { .run = run, .out = out };
+    reader r = { .run = run, .out = out };
     const ig_op *def = value->def;
     if (value->type->rank != 2 || value->type->dtype != IG_DT_f32) {
         return false;

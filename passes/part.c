@@ -17,8 +17,8 @@ ig_value *ig_part_root(ig_value *value) {
 
 ig_part ig_part_of(ig_module *module, const ig_value *value) {
     const ig_op *view = ig_def(value, IG_OP_view);
-    ig_part      part = { .root = value, .type = value->type };
-    ig_dim       step = 1;
+    ig_part part = { .root = value, .type = value->type };
+    ig_dim step = 1;
     for (uint32_t d = value->type->rank; d-- > 0;) {
         part.strides[d] = view ? view->attrs[IG_view_strides].as.dims[d] : step;
         step = ig_dim_mul(module, step, value->type->dims[d]);

@@ -10,16 +10,16 @@
 #include "ir/ops.h"
 
 typedef struct ig_part {
-    const ig_value *root;                            /* alloc, argument or weight */
-    const ig_type  *type;                            /* of the part */
-    ig_dim          offset, strides[IG_TENSOR_RANK]; /* in elements */
+    const ig_value *root;                   /* alloc, argument or weight */
+    const ig_type *type;                    /* of the part */
+    ig_dim offset, strides[IG_TENSOR_RANK]; /* in elements */
 } ig_part;
 
 typedef IG_VEC(const ig_value *) ig_part_list;
 
 /* The buffer that `value` is, or is a part of. */
 ig_value *ig_part_root(ig_value *value);
-ig_part   ig_part_of(ig_module *module, const ig_value *value);
+ig_part ig_part_of(ig_module *module, const ig_value *value);
 
 /* True when no element of the one is an element of the other, whatever the symbols are.
  * Operands of different buffers lie apart; parts of one do when they are stacked along

@@ -32,16 +32,16 @@ typedef enum ig_debug {
 
 typedef struct ig_pass_run {
     const ig_pass_options *options;
-    ig_arena              *scratch; /* emptied after the pass */
-    bool                   changed; /* out */
-    const char            *pass;    /* its name */
-    uint32_t               debug;   /* ig_debug bits */
+    ig_arena *scratch; /* emptied after the pass */
+    bool changed;      /* out */
+    const char *pass;  /* its name */
+    uint32_t debug;    /* ig_debug bits */
 } ig_pass_run;
 
 typedef struct ig_pass {
     const char *name, *help;
-    uint32_t    stages;      /* ig_stage bits it may run on */
-    ig_stage    stage_after; /* 0: the same */
+    uint32_t stages;      /* ig_stage bits it may run on */
+    ig_stage stage_after; /* 0: the same */
     ig_status (*run)(ig_pass_run *run, ig_graph *graph);
 } ig_pass;
 
@@ -62,11 +62,11 @@ ig_status ig_run_passes(ig_module *module, const ig_pass_options *options,
 typedef struct ig_pass_observer {
     void (*after)(void *user, const char *pass, uint32_t number,
                   const ig_module *module);
-    void       *user;
+    void *user;
     const char *stop_after; /* or NULL */
 } ig_pass_observer;
 ig_status ig_run_passes_observed(ig_module *module, const ig_pass_options *options,
-                                 const char             *pipeline,
+                                 const char *pipeline,
                                  const ig_pass_observer *observer);
 
 /* The default pipelines. */

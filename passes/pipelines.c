@@ -20,6 +20,6 @@ const char ig_pipeline_understand[] =
     "(unroll,infer,guards,canonicalise,fold,cse,dce)*,"
     "bag_gather,bag_offsets,dce,bag_merge,interaction,"
     "unify,(infer,guards,canonicalise,fold,cse,dce)*";
-const char ig_pipeline_place[] = "(expand,infer,guards,canonicalise,fold,cse,dce)*,"
-                                 "pack,measure,sink,fuse,bufferise,order,chain";
+const char ig_pipeline_place[] =
+    "(expand,infer,guards,canonicalise,fold,cse,dce)*,pack,measure,sink,fuse,bufferise,order,chain";
 const char ig_pipeline_lower[] = "lower";

@@ -23,7 +23,7 @@ static void set_row_major(ig_module *module, ig_place *place) {
 }
 
 ig_place *ig_place_whole(ig_arena *arena, ig_module *module, ig_value *root) {
-    ig_place  start = { .root = root };
+    ig_place start = { .root = root };
     ig_place *place = new_place(arena, &start, root->type->rank);
     memcpy(place->dims, root->type->dims, place->rank * sizeof *place->dims);
     set_row_major(module, place);
@@ -108,7 +108,7 @@ static ig_dim broadcast_stride(ig_module *module, ig_dim extent, ig_dim to,
 ig_place *ig_place_expand(ig_arena *arena, ig_module *module, const ig_place *place,
                           uint32_t rank, const ig_dim *dims) {
     ig_place *out = new_place(arena, place, rank);
-    uint32_t  missing = rank - place->rank;
+    uint32_t missing = rank - place->rank;
     for (uint32_t d = 0; d < rank; d++) {
         out->dims[d] = dims[d];
         out->strides[d] = d < missing
@@ -125,7 +125,7 @@ ig_place *ig_place_expand(ig_arena *arena, ig_module *module, const ig_place *pl
  * the innermost of them; those of extent 1 are never walked. */
 static bool walks_as_one(ig_module *module, const ig_place *place, uint32_t first,
                          uint32_t count, ig_dim *out_stride) {
-    bool   is_first = true;
+    bool is_first = true;
     ig_dim next = 0;
     *out_stride = 1;
     for (uint32_t d = first + count; d-- > first;) {
@@ -164,7 +164,7 @@ ig_place *ig_place_reshape(ig_arena *arena, ig_module *module, const ig_place *p
     uint32_t o = 0, n = 0;
     while (o < place->rank && n < rank) {
         uint32_t old_first = o, new_first = n;
-        ig_dim   old_product = place->dims[o++], new_product = dims[n++];
+        ig_dim old_product = place->dims[o++], new_product = dims[n++];
         while (ig_dim_equal(module, old_product, new_product) != IG_YES) {
             bool takes_old = ig_dim_less_equal(module, old_product, new_product) ==
                              IG_YES;
@@ -205,9 +205,9 @@ ig_value *ig_place_value(ig_builder *b, const ig_place *place) {
     }
     const ig_type *type = ig_type_buffer(module, (ig_dtype)place->root->type->dtype,
                                          place->rank, place->dims);
-    ig_attr        attrs[IG_view_attr_count] = {
-               [IG_view_offset] = ig_attr_of_dim(place->offset),
-               [IG_view_strides] = ig_attr_of_dims(module, place->strides, place->rank),
+    ig_attr attrs[IG_view_attr_count] = {
+        [IG_view_offset] = ig_attr_of_dim(place->offset),
+        [IG_view_strides] = ig_attr_of_dims(module, place->strides, place->rank),
     };
     ig_op_spec spec = { .operands = (ig_value *[]){ place->root },
                         .operand_count = 1,

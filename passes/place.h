@@ -9,11 +9,11 @@
 #include "ir/build.h"
 
 typedef struct ig_place {
-    ig_value *root;   /* alloc, argument or weight; or, while destinations are being
+    ig_value *root; /* alloc, argument or weight; or, while destinations are being
                           assigned, the tensor value that will own the alloc */
-    ig_dim    offset; /* in elements of root */
-    uint32_t  rank;
-    ig_dim   *dims, *strides;
+    ig_dim offset;  /* in elements of root */
+    uint32_t rank;
+    ig_dim *dims, *strides;
 } ig_place;
 
 /* All of `root`, row-major. */

@@ -47,12 +47,12 @@ static void enter_scope(ig_recogniser *r, const ig_block *block) {
 
 typedef struct visibility {
     const ig_recogniser *r;
-    bool                 is_known;
+    bool is_known;
 } visibility;
 
 static void check_symbol(void *user, uint32_t symbol) {
     visibility *v = user;
-    bool        is_known = symbol < v->r->visible_count && v->r->visible[symbol];
+    bool is_known = symbol < v->r->visible_count && v->r->visible[symbol];
     v->is_known = v->is_known && is_known;
 }
 
@@ -88,7 +88,7 @@ void ig_recogniser_sweep(ig_recogniser *r, ig_op *op) {
         }
         for (uint32_t i = 0; i < op->operand_count; i++) {
             ig_op *def = op->operands[i].value->def;
-            bool   is_head = def && (ig_ops[def->code].traits & IG_CONSTANT);
+            bool is_head = def && (ig_ops[def->code].traits & IG_CONSTANT);
             if (def && !is_head) {
                 IG_PUSH(r->arena, &work, def);
             }
@@ -126,7 +126,7 @@ void ig_recogniser_drop(ig_recogniser *r, ig_op *loop) {
 /* ---- the walk ---- */
 
 typedef struct walk {
-    ig_opcode       code;
+    ig_opcode code;
     IG_VEC(ig_op *) ops;
 } walk;
 

@@ -15,14 +15,14 @@
 
 typedef struct ig_recogniser {
     ig_pass_run *run;
-    ig_graph    *graph;
-    ig_module   *module;
-    ig_arena    *arena;   /* emptied after the pass */
-    ig_symbols   symbols; /* private: what is learnt of them */
+    ig_graph *graph;
+    ig_module *module;
+    ig_arena *arena;    /* emptied after the pass */
+    ig_symbols symbols; /* private: what is learnt of them */
     /* Private: the symbols that values of `scope` and around it mention. */
     const ig_block *scope;
-    bool           *visible;
-    uint32_t        visible_count;
+    bool *visible;
+    uint32_t visible_count;
 } ig_recogniser;
 
 /* Looks at one op; may insert and erase any. */

@@ -31,8 +31,8 @@ enum { PENDING_MAX = 32 };
 
 typedef struct pending {
     const ig_pat *patterns[PENDING_MAX];
-    ig_value     *values[PENDING_MAX];
-    uint32_t      count;
+    ig_value *values[PENDING_MAX];
+    uint32_t count;
 } pending;
 
 static bool match_all(const pending *todo, ig_value **holes);
@@ -78,10 +78,10 @@ static bool match_all(const pending *todo, ig_value **holes) {
     if (todo->count == 0) {
         return true;
     }
-    pending       rest = *todo;
+    pending rest = *todo;
     const ig_pat *pattern = rest.patterns[--rest.count];
-    ig_value     *value = rest.values[rest.count];
-    double        number;
+    ig_value *value = rest.values[rest.count];
+    double number;
     switch (pattern->kind) {
     case IG_PAT_ANY:
         return match_hole(pattern->hole, value, &rest, holes);
@@ -106,25 +106,25 @@ bool ig_pat_match(const ig_pat *pattern, ig_value *value, ig_value **holes) {
 /* ---- worklist ---- */
 
 typedef struct rewriter {
-    ig_symbols      symbols;
-    ig_pass_run    *run;
-    ig_graph       *graph;
-    const ig_rule  *rules;
-    size_t          rule_count;
-    uint16_t      **by_code; /* for each opcode: numbers of its rules + 1, ended by 0 */
-    uint64_t       *fired;   /* by rule */
-    uint64_t        total, limit;
+    ig_symbols symbols;
+    ig_pass_run *run;
+    ig_graph *graph;
+    const ig_rule *rules;
+    size_t rule_count;
+    uint16_t **by_code; /* for each opcode: numbers of its rules + 1, ended by 0 */
+    uint64_t *fired;    /* by rule */
+    uint64_t total, limit;
     IG_VEC(ig_op *) list;
-    size_t          next;      /* in list: what is before was looked at */
-    uint8_t        *is_listed; /* by op id */
-    size_t          is_listed_size;
+    size_t next;        /* in list: what is before was looked at */
+    uint8_t *is_listed; /* by op id */
+    size_t is_listed_size;
 } rewriter;
 
 static void make_room(rewriter *w, uint32_t id) {
     if (id < w->is_listed_size) {
         return;
     }
-    size_t   size = 2 * (size_t)id + 64;
+    size_t size = 2 * (size_t)id + 64;
     uint8_t *grown = IG_NEW_ARRAY(w->run->scratch, uint8_t, size);
     if (w->is_listed_size) {
         memcpy(grown, w->is_listed, w->is_listed_size);
@@ -219,7 +219,7 @@ static ig_value *try_rule(const ig_rule *rule, ig_op *op) {
     if (rule->apply) {
         return rule->apply(&b, op);
     }
-    ig_value     *holes[IG_PAT_HOLES] = { NULL };
+    ig_value *holes[IG_PAT_HOLES] = { NULL };
     const pending none = { .count = 0 };
     return match_op(*rule->pattern, op, &none, holes) ? rule->fuse(&b, op, holes)
                                                       : NULL;
@@ -252,10 +252,10 @@ static void take_note(rewriter *w, ig_op *op, const ig_type **types) {
 static bool try_rules(rewriter *w, ig_op *op) {
     const uint16_t *numbers = w->by_code[op->code];
     const ig_type **types = numbers ? note_types(w, op) : NULL;
-    uint32_t        first_new = w->graph->op_count;
+    uint32_t first_new = w->graph->op_count;
     for (; numbers && *numbers; numbers++) {
         const ig_rule *rule = &w->rules[*numbers - 1];
-        ig_value      *by = try_rule(rule, op);
+        ig_value *by = try_rule(rule, op);
         if (!by) {
             continue;
         }

@@ -43,10 +43,10 @@ typedef enum ig_pat_kind {
 
 typedef struct ig_pat ig_pat;
 struct ig_pat {
-    ig_pat_kind   kind;
-    ig_opcode     code;
-    uint32_t      hole;
-    double        number;
+    ig_pat_kind kind;
+    ig_opcode code;
+    uint32_t hole;
+    double number;
     const ig_pat *operands[IG_PAT_OPERANDS]; /* as many as the op has */
 };
 
@@ -66,10 +66,10 @@ typedef ig_value *(*ig_fuse_fn)(ig_builder *b, ig_op *op, ig_value *const *holes
 
 typedef struct ig_rule {
     const char *name;
-    ig_opcode   root; /* IG_OP_COUNT: any op; fusions take it from the pattern */
-    ig_rule_fn  apply;
+    ig_opcode root; /* IG_OP_COUNT: any op; fusions take it from the pattern */
+    ig_rule_fn apply;
     const ig_pat *const *pattern;
-    ig_fuse_fn           fuse;
+    ig_fuse_fn fuse;
 } ig_rule;
 
 #define RULE(op, function) \

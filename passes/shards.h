@@ -9,10 +9,10 @@
  * otherwise; and the shard of each id, and its row there. */
 typedef struct ig_shards {
     const ig_op *const *bags;
-    const uint32_t     *numbers;
-    uint32_t            count;
-    ig_value           *shard_of, *row;
-    ig_value           *offsets; /* instead of theirs, with the last end; or NULL */
+    const uint32_t *numbers;
+    uint32_t count;
+    ig_value *shard_of, *row;
+    ig_value *offsets; /* instead of theirs, with the last end; or NULL */
 } ig_shards;
 
 ig_value *ig_shards_bag(ig_recogniser *r, ig_builder *b, const ig_shards *shards);

@@ -12,7 +12,7 @@
 
 typedef struct ig_silence {
     ig_context *context;
-    ig_diag     saved;
+    ig_diag saved;
 } ig_silence;
 
 static inline ig_silence ig_silence_begin(ig_context *context) {

@@ -51,7 +51,7 @@ static bool is_product(const ig_value *value, uint32_t depth) {
 
 /* From which shape of the product to which one. */
 typedef struct shapes {
-    ig_module     *module;
+    ig_module *module;
     const ig_type *from, *to;
 } shapes;
 
@@ -70,7 +70,7 @@ static bool is_row(const shapes *s, const ig_type *type) {
         return false;
     }
     ig_dim last = type->dims[type->rank - 1];
-    bool   is_row = true;
+    bool is_row = true;
     for (uint32_t d = 0; d + 1 < type->rank; d++) {
         is_row = is_row && type->dims[d] == 1;
     }
@@ -88,7 +88,7 @@ static bool stays(const shapes *s, const ig_value *value) {
 /* The operand of a reshape that leads to the value from the product's shape. */
 static ig_value *before_reshape(const shapes *s, const ig_value *value) {
     const ig_op *reshape = ig_def(value, IG_OP_reshape);
-    ig_value    *x = reshape ? reshape->operands[0].value : NULL;
+    ig_value *x = reshape ? reshape->operands[0].value : NULL;
     return x && has_dims(s->module, x->type, s->from) ? x : NULL;
 }
 
@@ -143,7 +143,7 @@ static const ig_op *find_reshape(const ig_op *op) {
     const ig_op *found = NULL;
     for (uint32_t i = 0; i < op->operand_count; i++) {
         const ig_value *x = op->operands[i].value;
-        const ig_op    *reshape = ig_def(x, IG_OP_reshape);
+        const ig_op *reshape = ig_def(x, IG_OP_reshape);
         if (is_product(x, DEPTH)) {
             return NULL;
         }

@@ -13,10 +13,10 @@
 
 typedef struct ig_substitution {
     ig_module *module;
-    ig_arena  *scratch;
-    ig_dim    *by_symbol; /* the caller's to fill before the first use */
-    uint32_t   count;     /* rows of by_symbol: the symbols that there were at init */
-    ig_map     types;     /* type -> its replacement */
+    ig_arena *scratch;
+    ig_dim *by_symbol; /* the caller's to fill before the first use */
+    uint32_t count;    /* rows of by_symbol: the symbols that there were at init */
+    ig_map types;      /* type -> its replacement */
 } ig_substitution;
 
 /* Every symbol stays (IG_DIM_KEEP). */

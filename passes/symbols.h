@@ -19,15 +19,15 @@
 
 typedef struct ig_lesson {
     uint32_t symbol;
-    ig_dim   dim;
+    ig_dim dim;
 } ig_lesson;
 
 typedef struct ig_symbols {
-    ig_module        *module;
-    ig_arena         *scratch;
-    uint32_t          count; /* symbols there were at first; later ones are not bound */
-    bool             *is_bound; /* by an argument */
-    bool              has_free; /* some symbol is not bound */
+    ig_module *module;
+    ig_arena *scratch;
+    uint32_t count; /* symbols there were at first; later ones are not bound */
+    bool *is_bound; /* by an argument */
+    bool has_free;  /* some symbol is not bound */
     IG_VEC(ig_lesson) lessons;
 } ig_symbols;
 

@@ -41,7 +41,7 @@ ig_value *ig_value_before_views(ig_value *value) {
 
 bool ig_value_truth(const ig_value *value, bool *out_truth) {
     ig_dims_value known;
-    int64_t       number;
+    int64_t number;
     if (!ig_value_dims(value, &known) || known.count != 1 ||
         !ig_dim_constant(value->def->block->graph->module, known.dims[0], &number)) {
         return false;
@@ -63,7 +63,7 @@ bool ig_value_less(ig_value *value, ig_less *out) {
         return false;
     }
     ig_value *x = value->def->operands[0].value, *y = value->def->operands[1].value;
-    bool      is_swapped = (is_gt || is_ge) != is_not;
+    bool is_swapped = (is_gt || is_ge) != is_not;
     out->a = is_swapped ? y : x;
     out->b = is_swapped ? x : y;
     out->or_equal = (is_le || is_ge) != is_not;
@@ -187,13 +187,13 @@ static bool read_mul(const ig_trips *t, const ig_op *op, uint32_t depth,
 static bool read_gather(const ig_trips *t, const ig_op *op, uint32_t depth,
                         ig_number *out) {
     ig_value *x = op->operands[0].value;
-    int64_t   known;
+    int64_t known;
     if (x->type->rank != 1 || !is_int(x) || !read_operand(t, op, 1, depth, out) ||
         out->vector) {
         return false;
     }
     ig_dim extent = x->type->dims[0];
-    bool   is_from_end = out->step == 0 &&
+    bool is_from_end = out->step == 0 &&
                        ig_dim_constant(t->module, out->base, &known) && known < 0;
     if (is_from_end) {
         out->base = ig_dim_add(t->module, out->base, extent);
@@ -207,7 +207,7 @@ static bool read_gather(const ig_trips *t, const ig_op *op, uint32_t depth,
 static bool is_number_or_absent(const ig_op *op, uint32_t operand, int64_t number,
                                 int64_t or_number) {
     ig_dims_value known;
-    int64_t       value;
+    int64_t value;
     if (operand >= op->operand_count) {
         return true;
     }
@@ -290,9 +290,9 @@ static void find_counters(ig_trips *t, const ig_op *loop) {
     t->counters[0] = (ig_number){ .base = 0, .step = 1 };
     t->counter_count = 1;
     for (uint32_t i = 2; i < loop->operand_count; i++) {
-        ig_trips  probe = *t;
+        ig_trips probe = *t;
         ig_number first, next;
-        bool      has_room = t->counter_count < IG_TRIP_COUNTERS;
+        bool has_room = t->counter_count < IG_TRIP_COUNTERS;
         probe.counted[0] = t->body->args[i];
         probe.counter_count = 1;
         if (has_room && is_int(t->body->args[i]) &&
@@ -309,9 +309,9 @@ static void find_counters(ig_trips *t, const ig_op *loop) {
 /* first < bound at the start, and next < bound after each trip, with next one step
  * on. */
 static bool count_until(ig_trips *t, const ig_op *loop) {
-    ig_less   less;
+    ig_less less;
     ig_number next, bound, first;
-    bool      is_true;
+    bool is_true;
     ig_value *start = loop->operands[1].value,
              *proceed = yield_of(loop)->operands[0].value;
     if (!ig_value_less(proceed, &less) || less.or_equal ||
@@ -344,8 +344,8 @@ bool ig_trips_of_loop(ig_recogniser *r, ig_op *loop, ig_trips *out) {
     ig_trips t = ig_trips_of_one(r, loop->block);
     t.body = loop->bodies[0];
     const ig_value *proceed = yield_of(loop)->operands[0].value;
-    ig_number       trips;
-    bool            goes_on, starts;
+    ig_number trips;
+    bool goes_on, starts;
     find_counters(&t, loop);
     if (!read_number(&t, loop->operands[0].value, 0, &trips) || trips.vector) {
         return false;
@@ -354,7 +354,7 @@ bool ig_trips_of_loop(ig_recogniser *r, ig_op *loop, ig_trips *out) {
               (ig_value_truth(proceed, &goes_on) && goes_on);
     starts = ig_value_truth(loop->operands[1].value, &starts) && starts;
     int64_t known, least, most;
-    bool    is_endless = ig_dim_constant(r->module, trips.base, &known) &&
+    bool is_endless = ig_dim_constant(r->module, trips.base, &known) &&
                       (known < 0 || known == INT64_MAX);
     ig_dim_range(r->module, trips.base, &least, &most);
     t.count = trips.base;

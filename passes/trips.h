@@ -18,19 +18,19 @@
 
 typedef struct ig_number {
     ig_value *vector; /* of rank 1; NULL: base + step * i itself */
-    ig_dim    base, step;
+    ig_dim base, step;
 } ig_number;
 
 /* a < b, or a <= b. */
 typedef struct ig_less {
     ig_value *a, *b;
-    bool      or_equal;
+    bool or_equal;
 } ig_less;
 
 /* A number that may be another one in the last trip, traced to where it comes from. */
 typedef struct ig_bound {
     ig_number usual, last;
-    bool      has_last;
+    bool has_last;
     ig_number given; /* as it was before; vector NULL: of no use */
 } ig_bound;
 
@@ -38,14 +38,14 @@ enum { IG_TRIP_COUNTERS = 8 };
 
 typedef struct ig_trips {
     ig_recogniser *r;
-    ig_module     *module;
-    ig_block      *scope; /* where the loop stands */
-    ig_block      *body;  /* NULL: no loop, but one trip; every value is outside */
-    ig_dim         count;
-    ig_number      counters[IG_TRIP_COUNTERS]; /* of these arguments of the body */
-    ig_value      *counted[IG_TRIP_COUNTERS];
-    uint32_t       counter_count;
-    uint32_t      *visits; /* left, of values; shared by all who read */
+    ig_module *module;
+    ig_block *scope; /* where the loop stands */
+    ig_block *body;  /* NULL: no loop, but one trip; every value is outside */
+    ig_dim count;
+    ig_number counters[IG_TRIP_COUNTERS]; /* of these arguments of the body */
+    ig_value *counted[IG_TRIP_COUNTERS];
+    uint32_t counter_count;
+    uint32_t *visits; /* left, of values; shared by all who read */
 } ig_trips;
 
 /* Of a loop that runs a number of times that is known before it, by its trip count or

@@ -57,8 +57,8 @@ static bool trace_slice(const ig_trips *t, const ig_op *op, ig_bound *out) {
         return false;
     }
     ig_value *x = op->operands[0].value;
-    ig_dim    start = op->attrs[IG_slice_starts].as.dims[0];
-    int64_t   least, most;
+    ig_dim start = op->attrs[IG_slice_starts].as.dims[0];
+    int64_t least, most;
     ig_dim_range(t->module, start, &least, &most);
     if (most < INT64_MAX && ig_dim_min(t->module, most, x->type->dims[0]) == start) {
         start = most;
@@ -72,12 +72,12 @@ static bool trace_slice(const ig_trips *t, const ig_op *op, ig_bound *out) {
  * the next part. */
 static bool trace_concat(const ig_trips *t, const ig_op *op, ig_bound *out) {
     ig_number *n = &out->usual;
-    ig_dim     first = 0, last = last_index(t, n);
-    ig_dim     but_last = index_at(t, n, ig_dim_sub(t->module, t->count, 2));
+    ig_dim first = 0, last = last_index(t, n);
+    ig_dim but_last = index_at(t, n, ig_dim_sub(t->module, t->count, 2));
     for (uint32_t i = 0; i < op->operand_count; i++) {
         ig_value *part = op->operands[i].value;
-        ig_dim    past = ig_dim_add(t->module, first, part->type->dims[0]);
-        ig_dim    base = ig_dim_sub(t->module, n->base, first);
+        ig_dim past = ig_dim_add(t->module, first, part->type->dims[0]);
+        ig_dim base = ig_dim_sub(t->module, n->base, first);
         if (is_at_most(t, first, n->base) &&
             is_at_most(t, ig_dim_add(t->module, last, 1), past)) {
             *n = (ig_number){ part, base, n->step };
@@ -122,8 +122,8 @@ static bool trace_range(const ig_trips *t, const ig_op *op, ig_bound *out) {
 /* One element overwritten: another one in the last trip, or never met. */
 static bool trace_scatter(const ig_trips *t, const ig_op *op, ig_bound *out) {
     ig_value *x = op->operands[0].value, *update = op->operands[2].value;
-    ig_dim    at, extent = x->type->dims[0];
-    int64_t   known;
+    ig_dim at, extent = x->type->dims[0];
+    int64_t known;
     if (x->type->rank != 1 || update->type->dims[0] != 1 ||
         !dim_of(t, op->operands[1].value, &at)) {
         return false;
@@ -132,9 +132,9 @@ static bool trace_scatter(const ig_trips *t, const ig_op *op, ig_bound *out) {
         at = ig_dim_add(t->module, at, extent);
     }
     ig_dim last = last_index(t, &out->usual);
-    bool   is_met = ig_dim_equal(t->module, last, at) == IG_YES;
-    bool   is_before = is_at_most(t, ig_dim_add(t->module, last, 1), at);
-    bool   moves = is_at_most(t, 1, out->usual.step);
+    bool is_met = ig_dim_equal(t->module, last, at) == IG_YES;
+    bool is_before = is_at_most(t, ig_dim_add(t->module, last, 1), at);
+    bool moves = is_at_most(t, 1, out->usual.step);
     if ((!is_met && !is_before) || (is_met && (out->has_last || !moves))) {
         return false;
     }
@@ -169,7 +169,7 @@ static bool constant_at(const ig_data *data, int64_t index, int64_t *out) {
 /* Constant elements that rise by the same step from trip to trip. */
 static bool read_progression(const ig_trips *t, ig_number *n) {
     const ig_data *data = ig_constant_of(n->vector);
-    int64_t        count, base, step, first, before, value, rise = 0, difference;
+    int64_t count, base, step, first, before, value, rise = 0, difference;
     if (!data || !ig_dim_constant(t->module, t->count, &count) || count < 1 ||
         !ig_dim_constant(t->module, n->base, &base) ||
         !ig_dim_constant(t->module, n->step, &step) ||
@@ -192,7 +192,7 @@ static bool read_progression(const ig_trips *t, ig_number *n) {
 
 static void read_known(const ig_trips *t, ig_number *n) {
     ig_dims_value known;
-    int64_t       index;
+    int64_t index;
     if (read_progression(t, n) || n->step != 0 ||
         !ig_dim_constant(t->module, n->base, &index) ||
         !ig_value_dims(n->vector, &known) || index >= known.count ||
@@ -209,7 +209,7 @@ static bool trace(const ig_trips *t, ig_bound *out) {
     for (uint32_t i = 0; out->usual.vector && i < TRACE_MAX; i++) {
         read_known(t, &out->usual);
         const ig_op *op = out->usual.vector ? out->usual.vector->def : NULL;
-        ig_bound     before = *out;
+        ig_bound before = *out;
         if (!op || !tracers[op->code] || !tracers[op->code](t, op, out)) {
             *out = before;
             break;

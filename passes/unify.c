@@ -27,14 +27,14 @@
 #include <assert.h>
 
 typedef struct unifier {
-    ig_pass_run    *run;
-    ig_module      *module;
-    ig_graph       *graph;
+    ig_pass_run *run;
+    ig_module *module;
+    ig_graph *graph;
     ig_substitution by; /* what is learnt */
-    uint32_t        symbol_count;
-    bool           *is_bound; /* symbols that an input's shape gives */
-    ig_dim         *dims;     /* those symbols themselves */
-    int64_t        *zeros;    /* one a symbol */
+    uint32_t symbol_count;
+    bool *is_bound; /* symbols that an input's shape gives */
+    ig_dim *dims;   /* those symbols themselves */
+    int64_t *zeros; /* one a symbol */
 } unifier;
 
 /* ---- what guards say ---- */
@@ -84,13 +84,13 @@ static int64_t gcd_of(int64_t a, int64_t b) {
 
 /* Facts of the symbol that goes are facts of the one that stays. */
 static void merge_facts(unifier *u, ig_dim gone, ig_dim stays) {
-    ig_symbol       *to = ig_dim_as_symbol(u->module, stays);
+    ig_symbol *to = ig_dim_as_symbol(u->module, stays);
     const ig_symbol *from = ig_dim_as_symbol(u->module, gone);
     if (!to) {
         return;
     }
     int64_t common = gcd_of(from->multiple, to->multiple), multiple;
-    bool    fits = ig_mul_i64(from->multiple / common, to->multiple, &multiple);
+    bool fits = ig_mul_i64(from->multiple / common, to->multiple, &multiple);
     to->multiple = fits ? multiple : to->multiple;
     to->min = from->min > to->min ? from->min : to->min;
     to->max = from->max < to->max ? from->max : to->max;
@@ -115,7 +115,7 @@ static void note_symbol(void *user, uint32_t symbol) {
 /* 2 * L and 4 * floor(L / 2): the same without what both are multiplied by. */
 static void divide_both(unifier *u, ig_dim *dim, ig_dim *rounded) {
     uint32_t symbol = UINT32_MAX;
-    int64_t  factor;
+    int64_t factor;
     ig_dim_visit_symbols(u->module, *dim, note_symbol, &symbol);
     if (symbol < u->symbol_count && u->is_bound[symbol] &&
         ig_dim_constant(u->module, ig_dim_exact_div(u->module, *dim, u->dims[symbol]),
@@ -132,8 +132,8 @@ static bool take_multiple(unifier *u, ig_dim dim, ig_dim rounded) {
     enum { MULTIPLE_MAX = 1 << 30 };
     divide_both(u, &dim, &rounded);
     ig_symbol *symbol = ig_dim_as_symbol(u->module, dim);
-    ig_dim     of;
-    int64_t    multiple;
+    ig_dim of;
+    int64_t multiple;
     if (!symbol || !is_bound(u, dim) ||
         !ig_dim_as_rounded(u->module, rounded, &of, &multiple) || of != dim ||
         multiple > MULTIPLE_MAX || symbol->multiple > MULTIPLE_MAX) {
@@ -148,12 +148,12 @@ static bool take_multiple(unifier *u, ig_dim dim, ig_dim rounded) {
 
 typedef struct solver {
     unifier *u;
-    ig_dim   rest; /* is 0 */
-    bool     is_solved;
+    ig_dim rest; /* is 0 */
+    bool is_solved;
 } solver;
 
 static void check_bound(void *user, uint32_t symbol) {
-    solver  *s = user;
+    solver *s = user;
     unifier *u = s->u;
     s->is_solved = s->is_solved && symbol < u->symbol_count && u->is_bound[symbol];
 }
@@ -161,7 +161,7 @@ static void check_bound(void *user, uint32_t symbol) {
 /* Is `other` known from inputs, and never what the symbol may not be?  Of two extents
  * the longer is said by the shorter. */
 static bool is_value_of(unifier *u, const ig_symbol *symbol, ig_dim other) {
-    solver  bound = { .u = u, .is_solved = true };
+    solver bound = { .u = u, .is_solved = true };
     int64_t low, high, least;
     ig_dim_visit_symbols(u->module, other, check_bound, &bound);
     ig_dim_range(u->module, other, &low, &high);
@@ -171,7 +171,7 @@ static bool is_value_of(unifier *u, const ig_symbol *symbol, ig_dim other) {
 }
 
 static void solve_for(void *user, uint32_t symbol) {
-    solver  *s = user;
+    solver *s = user;
     unifier *u = s->u;
     if (s->is_solved || symbol >= u->symbol_count || !u->is_bound[symbol]) {
         return;

@@ -98,7 +98,7 @@ static const char *read_end(ig_str file, directory *dir) {
 
 typedef struct record {
     uint64_t flags, method, packed, size, name_size, extra_size, local;
-    ig_str   name;
+    ig_str name;
     uint64_t bytes; /* of the whole record */
 } record;
 
@@ -183,7 +183,7 @@ static const char *read_local(ig_str file, const record *r, ig_str *out_data) {
 
 ig_status ig_container_open(ig_str file, ig_container *out_container,
                             const ig_message *message) {
-    directory   dir;
+    directory dir;
     const char *why = read_end(file, &dir);
     if (why) {
         return damaged(message, why);

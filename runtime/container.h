@@ -13,7 +13,7 @@
 enum { IG_CONTAINER_ENTRIES = 64 };
 
 typedef struct ig_container {
-    ig_str   file;
+    ig_str file;
     uint32_t count;
     struct {
         ig_str name, data; /* in the file */

@@ -16,7 +16,7 @@
 
 /* Code that is ready to be called. */
 typedef struct ig_image {
-    void  *memory;
+    void *memory;
     size_t size; /* as the device allocated it */
 } ig_image;
 
@@ -27,44 +27,44 @@ enum {
 /* One launch with everything known. */
 typedef struct ig_launch {
     ig_kernel_fn_v0 *kernel;
-    void           **buffers;
-    const int64_t   *params;
-    int64_t          grid;
+    void **buffers;
+    const int64_t *params;
+    int64_t grid;
     int64_t *bounds; /* worker w has the tiles bounds[w] … bounds[w + 1] - 1 */
     uint32_t buffer_count, step;
     /* In the body of rows: per buffer, bytes to add a row; and the last, shorter
      * block. */
     const int64_t *strides, *tail_params;
-    int64_t        tail_grid;
-    double         cost; /* ns on one core; <= 0: unknown */
+    int64_t tail_grid;
+    double cost; /* ns on one core; <= 0: unknown */
 } ig_launch;
 
 typedef struct ig_phase {
     const ig_launch *launches;
-    uint32_t         launch_count;
-    bool             is_parallel; /* worth more than one thread */
+    uint32_t launch_count;
+    bool is_parallel;    /* worth more than one thread */
     int64_t rows, block; /* of a rows step, whose body the launches are; else 0 */
-    bool    is_wide;     /* one block, too few rows to share: its tiles are shared */
+    bool is_wide;        /* one block, too few rows to share: its tiles are shared */
 } ig_phase;
 
 /* What one thread needs; a cache line pair of its own. */
 typedef struct ig_worker {
     _Alignas(128) ig_kernel_report_v0 report; /* the least; operand -1: none */
     uint32_t launch;                          /* of the phase, that reported */
-    int64_t  row;                             /* first one of its block */
-    void    *scratch;
-    void   **table;  /* room for the buffers of a launch */
-    char    *memory; /* of its own buffers in rows */
+    int64_t row;                              /* first one of its block */
+    void *scratch;
+    void **table; /* room for the buffers of a launch */
+    char *memory; /* of its own buffers in rows */
 } ig_worker;
 
 enum { IG_RUN_IDLE, IG_RUN_ACTIVE, IG_RUN_CANCELLED };
 
 typedef struct ig_team {
-    ig_thread_pool    *pool;       /* or NULL */
-    int                size;       /* workers */
-    bool               is_claimed; /* this run has the pool to itself */
-    ig_worker         *workers;
-    const atomic_int  *state;   /* looked at between blocks of rows */
+    ig_thread_pool *pool; /* or NULL */
+    int size;             /* workers */
+    bool is_claimed;      /* this run has the pool to itself */
+    ig_worker *workers;
+    const atomic_int *state;    /* looked at between blocks of rows */
     struct ig_profile *profile; /* of the run, where it is profiled */
 } ig_team;
 

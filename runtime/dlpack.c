@@ -13,11 +13,11 @@
 enum { DL_CPU = 1, DL_CUDA_HOST = 3, DL_ROCM_HOST = 11 }; /* memory of the host */
 
 typedef struct dl_tensor {
-    void   *data;
+    void *data;
     int32_t device_type, device_id;
     int32_t ndim;
     struct {
-        uint8_t  code, bits;
+        uint8_t code, bits;
         uint16_t lanes;
     } dtype;
     int64_t *shape, *strides; /* strides in elements; NULL: row-major */
@@ -27,7 +27,7 @@ typedef struct dl_tensor {
 typedef struct dl_managed_tensor dl_managed_tensor;
 struct dl_managed_tensor {
     dl_tensor tensor;
-    void     *manager_ctx;
+    void *manager_ctx;
     void (*deleter)(dl_managed_tensor *self);
 };
 
@@ -93,7 +93,7 @@ ig_status ig_view_from_dlpack(const void *managed_tensor, ig_view *out_view) {
 
 typedef struct exported {
     dl_managed_tensor managed; /* first: the deleter gets its address */
-    int64_t           shape[IG_MAX_RANK], strides[IG_MAX_RANK];
+    int64_t shape[IG_MAX_RANK], strides[IG_MAX_RANK];
     void (*release)(void *owner);
     void *owner;
 } exported;
@@ -108,7 +108,7 @@ static void delete_exported(dl_managed_tensor *self) {
 
 static void describe(exported *e, const ig_view *view) {
     dl_tensor *t = &e->managed.tensor;
-    int64_t    stride = 1;
+    int64_t stride = 1;
     t->data = view->data;
     t->device_type = DL_CPU;
     t->ndim = (int32_t)view->rank;

@@ -5,7 +5,7 @@
 
 typedef struct dtype_row {
     const char *name;
-    uint8_t     bits;
+    uint8_t bits;
 } dtype_row;
 
 static const dtype_row rows[] = {
@@ -38,8 +38,8 @@ uint32_t ig_dtype_code_bits(uint32_t dtype) {
 
 bool ig_dtype_code_bytes(uint32_t dtype, uint32_t rank, const int64_t *dims,
                          int64_t *out_bytes) {
-    int64_t  count = 1;
-    bool     is_empty = false;
+    int64_t count = 1;
+    bool is_empty = false;
     uint32_t bits = ig_dtype_code_bits(dtype);
     for (uint32_t i = 0; i < rank; i++) {
         is_empty |= dims[i] == 0;
@@ -60,7 +60,7 @@ bool ig_dtype_code_bytes(uint32_t dtype, uint32_t rank, const int64_t *dims,
 
 int64_t ig_view_bytes(const ig_view *view) {
     int64_t bytes;
-    bool    is_good = view->rank <= IG_MAX_RANK &&
+    bool is_good = view->rank <= IG_MAX_RANK &&
                    ig_dtype_code_bytes((uint32_t)view->dtype, view->rank, view->dims,
                                        &bytes);
     return is_good ? bytes : -1;

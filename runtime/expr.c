@@ -9,7 +9,7 @@ static bool divide(int64_t a, int64_t b, ig_code_op op, int64_t *out) {
         return false;
     }
     int64_t quotient = a / b, rest = a % b;
-    bool    is_negative = (rest < 0) != (b < 0);
+    bool is_negative = (rest < 0) != (b < 0);
     if (op == IG_CODE_FLOOR) {
         quotient -= rest != 0 && is_negative;
     } else if (op == IG_CODE_CEIL) {
@@ -51,8 +51,8 @@ static bool apply(ig_code_op op, int64_t a, int64_t b, int64_t *out) {
 bool ig_expr_evaluate(const ig_plan *plan, uint32_t expr, const int64_t *symbols,
                       int64_t *out_value) {
     const ig_plan_range range = plan->exprs[expr];
-    int64_t             stack[IG_EXPR_DEPTH];
-    size_t              depth = 0;
+    int64_t stack[IG_EXPR_DEPTH];
+    size_t depth = 0;
     for (uint32_t i = 0; i < range.count; i++) {
         const ig_plan_code *code = &plan->codes[range.first + i];
         if (code->opcode == IG_CODE_CONST) {

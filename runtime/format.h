@@ -76,14 +76,14 @@ typedef struct ig_plan_range { /* `count` records of another section */
 } ig_plan_range;
 
 typedef struct ig_plan_header {
-    char         magic[8];
-    uint32_t     version;
-    uint32_t     header_bytes; /* sizeof(ig_plan_header) */
-    uint64_t     plan_bytes;   /* of the whole entry */
-    ig_hash128   hash;         /* of all bytes behind this field */
-    ig_plan_text build_id;     /* of the compiler */
-    ig_plan_text model;        /* the module's name */
-    int64_t      arena_bytes;  /* >= 0: arena buffers have fixed offsets; else -1 */
+    char magic[8];
+    uint32_t version;
+    uint32_t header_bytes; /* sizeof(ig_plan_header) */
+    uint64_t plan_bytes;   /* of the whole entry */
+    ig_hash128 hash;       /* of all bytes behind this field */
+    ig_plan_text build_id; /* of the compiler */
+    ig_plan_text model;    /* the module's name */
+    int64_t arena_bytes;   /* >= 0: arena buffers have fixed offsets; else -1 */
     struct {
         uint64_t offset, count; /* bytes from the plan's start, a multiple of 8 */
     } sections[IG_SECTION_COUNT];
@@ -120,23 +120,23 @@ typedef enum ig_symbol_kind {
 
 typedef struct ig_plan_symbol {
     ig_plan_text name, origin; /* origin: "dim 0 of input 'x'" */
-    int64_t      min, max, multiple;
-    uint32_t     kind;        /* ig_symbol_kind */
-    uint32_t     expr;        /* DEFINED, else IG_NONE */
-    uint32_t     input, axis; /* INPUT: the first place that binds it, else IG_NONE */
+    int64_t min, max, multiple;
+    uint32_t kind;        /* ig_symbol_kind */
+    uint32_t expr;        /* DEFINED, else IG_NONE */
+    uint32_t input, axis; /* INPUT: the first place that binds it, else IG_NONE */
 } ig_plan_symbol;
 
 /* An input or output.  Every extent that the caller gives must equal its expression, so
  * a symbol that stands at several places must be the same at all of them. */
 typedef struct ig_plan_port {
     ig_plan_text name, type; /* type: "f32[B, 13]" */
-    uint32_t     kind;       /* 0: tensor */
-    uint32_t     dtype;      /* ig_dtype_code of ingot/runtime.h (the ONNX number) */
-    uint32_t     rank;
-    uint32_t     dims;     /* first of `rank` entries of lists */
-    uint32_t     buffer;   /* input: its buffer; output: where its value stands (if
+    uint32_t kind;           /* 0: tensor */
+    uint32_t dtype;          /* ig_dtype_code of ingot/runtime.h (the ONNX number) */
+    uint32_t rank;
+    uint32_t dims;     /* first of `rank` entries of lists */
+    uint32_t buffer;   /* input: its buffer; output: where its value stands (if
                               * not the output's own buffer: copied after the run) */
-    uint32_t     reserved; /* 0 */
+    uint32_t reserved; /* 0 */
 } ig_plan_port;
 
 /* State number i is the i-th of the last inputs, where its value before a run stands,
@@ -146,25 +146,25 @@ typedef struct ig_plan_port {
 typedef struct ig_plan_state {
     uint32_t constant; /* what it begins with */
     uint32_t rank;
-    int64_t  dims[IG_PLAN_RANK]; /* of that; the rest 0 */
+    int64_t dims[IG_PLAN_RANK]; /* of that; the rest 0 */
 } ig_plan_state;
 
 /* A node of the signature tree (ingot/tree.h).  Node 0 is the call; children follow
  * their parent, depth first. */
 typedef struct ig_plan_node {
-    uint32_t     kind;     /* ig_tree_kind */
-    uint32_t     count;    /* children */
-    uint32_t     is_leaf;  /* 1: the next input; behind the arguments, output */
-    uint32_t     reserved; /* 0 */
+    uint32_t kind;     /* ig_tree_kind */
+    uint32_t count;    /* children */
+    uint32_t is_leaf;  /* 1: the next input; behind the arguments, output */
+    uint32_t reserved; /* 0 */
     ig_plan_text name, text;
-    int64_t      value; /* INT, BOOL: the number; FLOAT: the double's bits; CALL:
+    int64_t value; /* INT, BOOL: the number; FLOAT: the double's bits; CALL:
                          * how many children are arguments */
 } ig_plan_node;
 
 typedef struct ig_plan_guard {
-    uint32_t     left, right; /* expressions */
-    uint32_t     test;        /* 0: left = right; 1: left <= right */
-    uint32_t     at_bind;     /* 1: checked when shapes are bound; 0: by a guard step */
+    uint32_t left, right; /* expressions */
+    uint32_t test;        /* 0: left = right; 1: left <= right */
+    uint32_t at_bind;     /* 1: checked when shapes are bound; 0: by a guard step */
     ig_plan_text message;
 } ig_plan_guard;
 
@@ -172,8 +172,8 @@ typedef struct ig_plan_guard {
  * of the artifact (and beneath it), or absolute. */
 typedef struct ig_plan_file {
     ig_plan_text path;
-    uint64_t     bytes;    /* size of the file */
-    uint64_t     mtime_ns; /* equal: taken as unchanged; else constants are hashed */
+    uint64_t bytes;    /* size of the file */
+    uint64_t mtime_ns; /* equal: taken as unchanged; else constants are hashed */
 } ig_plan_file;
 
 typedef enum ig_constant_source {
@@ -184,10 +184,10 @@ typedef enum ig_constant_source {
 
 typedef struct ig_plan_constant {
     ig_plan_text name;
-    uint32_t     source;        /* ig_constant_source */
-    uint32_t     file;          /* or IG_NONE */
-    uint64_t     offset, bytes; /* in the entry (offset a multiple of 64) or file */
-    ig_hash128   hash;          /* of its bytes; all zero for IG_CONSTANT_LEVEL */
+    uint32_t source;        /* ig_constant_source */
+    uint32_t file;          /* or IG_NONE */
+    uint64_t offset, bytes; /* in the entry (offset a multiple of 64) or file */
+    ig_hash128 hash;        /* of its bytes; all zero for IG_CONSTANT_LEVEL */
 } ig_plan_constant;
 
 typedef enum ig_space {
@@ -199,13 +199,13 @@ typedef enum ig_space {
 } ig_space;
 
 typedef struct ig_plan_buffer {
-    ig_plan_text name;        /* of the value, as the user knows it */
-    uint32_t     space;       /* ig_space */
-    uint32_t     index;       /* input, output or constant; else IG_NONE */
-    uint32_t     bytes;       /* expression: its size (worker: for a block of rows) */
-    uint32_t     dtype;       /* for people and reports */
-    uint32_t     first, last; /* arena, worker: first and last step of its life */
-    int64_t      offset;      /* arena with fixed offsets: a multiple of 64; else -1 */
+    ig_plan_text name;    /* of the value, as the user knows it */
+    uint32_t space;       /* ig_space */
+    uint32_t index;       /* input, output or constant; else IG_NONE */
+    uint32_t bytes;       /* expression: its size (worker: for a block of rows) */
+    uint32_t dtype;       /* for people and reports */
+    uint32_t first, last; /* arena, worker: first and last step of its life */
+    int64_t offset;       /* arena with fixed offsets: a multiple of 64; else -1 */
 } ig_plan_buffer;
 
 /* A buffer argument of a step, seen from byte `offset` on.  In the body of a rows step
@@ -222,11 +222,11 @@ typedef struct ig_plan_operand {
 enum { IG_WORK_FLOPS, IG_WORK_BYTES, IG_WORK_LINES, IG_WORK_COUNT };
 /* How a launch is done on one level.  A host step has one, with params only. */
 typedef struct ig_plan_variant {
-    uint32_t      kernel;  /* number of the kernel, or IG_NONE for a host step */
-    uint32_t      grid;    /* expression: tiles; IG_NONE: 1 */
-    ig_plan_range params;  /* of lists: one expression an i64 argument */
-    uint32_t      cost;    /* expression: rough ns on one core; IG_NONE: unknown */
-    uint32_t      scratch; /* bytes a worker */
+    uint32_t kernel;      /* number of the kernel, or IG_NONE for a host step */
+    uint32_t grid;        /* expression: tiles; IG_NONE: 1 */
+    ig_plan_range params; /* of lists: one expression an i64 argument */
+    uint32_t cost;        /* expression: rough ns on one core; IG_NONE: unknown */
+    uint32_t scratch;     /* bytes a worker */
     ig_plan_range work; /* of lists, for profiles: IG_WORK_COUNT expressions, or none */
 } ig_plan_variant;
 
@@ -255,14 +255,14 @@ enum { IG_STEP_JOINS = 1 }; /* launch: no barrier between it and the launch befo
 /* Steps stand depth first: the body of a step follows it.  An operand of a loop that is
  * absent has buffer IG_NONE. */
 typedef struct ig_plan_step {
-    ig_plan_text  name; /* for people: "gemm_relu_3" */
-    uint32_t      kind, flags;
-    uint32_t      body_count, else_count; /* steps, with those nested in them */
-    ig_plan_range operands;               /* of operands */
-    ig_plan_range variants;               /* of variants */
-    ig_plan_range values;                 /* of lists */
-    uint32_t      symbol, index;          /* or IG_NONE */
-    uint32_t      value, block;           /* expressions, or IG_NONE */
+    ig_plan_text name; /* for people: "gemm_relu_3" */
+    uint32_t kind, flags;
+    uint32_t body_count, else_count; /* steps, with those nested in them */
+    ig_plan_range operands;          /* of operands */
+    ig_plan_range variants;          /* of variants */
+    ig_plan_range values;            /* of lists */
+    uint32_t symbol, index;          /* or IG_NONE */
+    uint32_t value, block;           /* expressions, or IG_NONE */
 } ig_plan_step;
 
 /* ---- code ---- */
@@ -270,12 +270,12 @@ typedef struct ig_plan_step {
 /* The entry "code/cpu-<level>": this header, its kernels, then at image_offset (a
  * multiple of 64) position-independent code and read-only data without relocations. */
 typedef struct ig_code_header {
-    char       magic[8];
-    uint32_t   version;
-    uint32_t   kernel_count;
-    uint64_t   code_bytes; /* of the whole entry */
-    ig_hash128 hash;       /* of all bytes behind this field */
-    uint64_t   image_offset, image_bytes;
+    char magic[8];
+    uint32_t version;
+    uint32_t kernel_count;
+    uint64_t code_bytes; /* of the whole entry */
+    ig_hash128 hash;     /* of all bytes behind this field */
+    uint64_t image_offset, image_bytes;
 } ig_code_header;
 
 typedef struct ig_code_kernel {

@@ -30,7 +30,7 @@ enum { LARGE_PAGE = 2 << 20 };
 static void *allocate_default(void *user, size_t size, size_t alignment) {
     (void)user;
     void *memory = NULL;
-    bool  is_large = size >= 2 * (size_t)LARGE_PAGE;
+    bool is_large = size >= 2 * (size_t)LARGE_PAGE;
     if (posix_memalign(&memory, is_large ? LARGE_PAGE : alignment, size) != 0) {
         return NULL;
     }
@@ -204,7 +204,7 @@ static int64_t by_length(const ig_life *life) {
 
 static int64_t by_area(const ig_life *life) {
     int64_t area;
-    bool    fits = ig_mul_i64(life->bytes, 1 + by_length(life), &area);
+    bool fits = ig_mul_i64(life->bytes, 1 + by_length(life), &area);
     return fits ? area : INT64_MAX / 2;
 }
 

@@ -14,7 +14,7 @@ enum {
 typedef struct ig_memory {
     void *(*allocate)(void *user, size_t size, size_t alignment);
     void (*release)(void *user, void *memory, size_t size);
-    void  *user;
+    void *user;
     size_t held; /* bytes */
 } ig_memory;
 
@@ -22,11 +22,11 @@ typedef struct ig_memory {
 void ig_memory_init(ig_memory *memory);
 /* Aligned, with any content; NULL when memory is short.  A size of 0 counts as 1. */
 void *ig_memory_take(ig_memory *memory, size_t size);
-void  ig_memory_give(ig_memory *memory, void *block, size_t size);
+void ig_memory_give(ig_memory *memory, void *block, size_t size);
 
 /* A block that only grows. */
 typedef struct ig_region {
-    char  *data;
+    char *data;
     size_t size;
 } ig_region;
 
@@ -37,7 +37,7 @@ void ig_region_free(ig_memory *memory, ig_region *region);
 
 /* Cuts arrays out of a block.  With `memory` NULL it only counts bytes. */
 typedef struct ig_cutter {
-    char  *memory;
+    char *memory;
     size_t used;
 } ig_cutter;
 
@@ -46,12 +46,12 @@ void *ig_cut(ig_cutter *cutter, size_t count, size_t size);
 /* ---- sharing ---- */
 
 typedef struct ig_life {
-    int64_t  bytes;       /* >= 0 */
-    int64_t  offset;      /* out: a multiple of 64 */
+    int64_t bytes;        /* >= 0 */
+    int64_t offset;       /* out: a multiple of 64 */
     uint32_t first, last; /* steps, inclusive */
     uint32_t id;          /* the caller's */
-    int64_t  weight;      /* the planner's: heavier lives are placed before others */
-    int64_t  kept;        /* and the offset in the best plan so far */
+    int64_t weight;       /* the planner's: heavier lives are placed before others */
+    int64_t kept;         /* and the offset in the best plan so far */
 } ig_life;
 
 /* Gives each life an offset such that lives that overlap in time do not in space;

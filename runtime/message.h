@@ -6,7 +6,7 @@
 #include "base/status.h"
 
 typedef struct ig_message {
-    char  *text; /* NULL: nobody listens */
+    char *text; /* NULL: nobody listens */
     size_t size;
 } ig_message;
 

@@ -16,10 +16,10 @@ static ig_status check_header(const void *bytes, size_t size,
         return ig_message_set(message, IG_INVALID, "the plan is damaged: no header");
     }
     if (header->version != IG_FORMAT_VERSION) {
-        return ig_message_set(message, IG_UNSUPPORTED,
-                              "the artifact has format version %u; this runtime reads "
-                              "version %u",
-                              (unsigned)header->version, IG_FORMAT_VERSION);
+        return ig_message_set(
+            message, IG_UNSUPPORTED,
+            "the artifact has format version %u; this runtime reads version %u",
+            (unsigned)header->version, IG_FORMAT_VERSION);
     }
     if (size < sizeof *header || header->header_bytes != sizeof *header ||
         header->plan_bytes != size) {
@@ -66,7 +66,7 @@ static bool find_sections(const void *bytes, ig_plan *plan) {
 static bool allocate_derived(ig_plan *plan) {
     size_t keys = (size_t)plan->symbols_count * sizeof *plan->keys;
     size_t nodes = (size_t)plan->nodes_count * sizeof *plan->node_sizes;
-    char  *memory =
+    char *memory =
         calloc(1, keys + 2 * nodes + plan->symbols_count + plan->exprs_count + 1);
     if (!memory) {
         return false;
@@ -186,7 +186,7 @@ void ig_plan_find_keys(ig_plan *plan) {
      * every definition over one. */
     for (uint32_t i = 0; i < plan->symbols_count; i++) {
         const ig_plan_symbol *symbol = &plan->symbols[i];
-        bool                  is_reached = (flags[i] & IG_DEPENDS_LOOSE) != 0;
+        bool is_reached = (flags[i] & IG_DEPENDS_LOOSE) != 0;
         flags[i] &= (uint8_t)~IG_DEPENDS_LOOSE;
         if (symbol->kind == IG_SYMBOL_INPUT && is_reached) {
             plan->keys[plan->key_count++] = i;

@@ -23,22 +23,22 @@ typedef struct ig_plan {
     const ig_plan_header *header;
 #define IG_PLAN_MEMBER(name, record) \
     const record *name;              \
-    uint32_t      name##_count;
+    uint32_t name##_count;
     IG_PLAN_SECTIONS(IG_PLAN_MEMBER)
 #undef IG_PLAN_MEMBER
-    uint8_t  *expr_flags;   /* IG_DEPENDS_…, one an expression */
-    uint8_t  *symbol_flags; /* the same; LOOSE: reaches no size or grid */
-    uint32_t *keys;         /* input symbols that reach a size or grid */
-    uint32_t  key_count;
-    uint32_t *node_sizes;  /* nodes of the subtree that begins there */
-    int32_t  *node_leaves; /* number of the input or output, or -1 */
-    void     *derived;     /* the memory of these */
+    uint8_t *expr_flags;   /* IG_DEPENDS_…, one an expression */
+    uint8_t *symbol_flags; /* the same; LOOSE: reaches no size or grid */
+    uint32_t *keys;        /* input symbols that reach a size or grid */
+    uint32_t key_count;
+    uint32_t *node_sizes; /* nodes of the subtree that begins there */
+    int32_t *node_leaves; /* number of the input or output, or -1 */
+    void *derived;        /* the memory of these */
 } ig_plan;
 
 /* `bytes` (aligned to 8) is borrowed and must not change. */
 ig_status ig_plan_open(const void *bytes, size_t size, ig_plan *out_plan,
                        const ig_message *message);
-void      ig_plan_close(ig_plan *plan);
+void ig_plan_close(ig_plan *plan);
 
 /* Zero-terminated. */
 static inline const char *ig_plan_string(const ig_plan *plan, ig_plan_text text) {

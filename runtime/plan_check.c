@@ -84,7 +84,7 @@ static const char *check_expr(ig_plan *plan, uint32_t i) {
  * symbol, else only symbols below it are allowed and others give 255. */
 static uint8_t expr_flags(const ig_plan *plan, uint32_t expr, uint32_t limit) {
     const ig_plan_range range = plan->exprs[expr];
-    uint8_t             flags = 0;
+    uint8_t flags = 0;
     for (uint32_t k = 0; k < range.count; k++) {
         const ig_plan_code *code = &plan->codes[range.first + k];
         if (code->opcode != IG_CODE_SYMBOL) {
@@ -166,7 +166,7 @@ static const char *check_port(const ig_plan *plan, const ig_plan_port *port) {
 
 static const char *check_input(ig_plan *plan, uint32_t i) {
     const ig_plan_port *port = &plan->inputs[i];
-    const char         *why = check_port(plan, port);
+    const char *why = check_port(plan, port);
     if (why) {
         return why;
     }
@@ -182,12 +182,12 @@ static const char *check_input(ig_plan *plan, uint32_t i) {
 
 static const char *check_output(ig_plan *plan, uint32_t i) {
     const ig_plan_port *port = &plan->outputs[i];
-    const char         *why = check_port(plan, port);
+    const char *why = check_port(plan, port);
     if (why) {
         return why;
     }
     const ig_plan_buffer *buffer = &plan->buffers[port->buffer];
-    bool                  is_late = false;
+    bool is_late = false;
     for (uint32_t axis = 0; axis < port->rank; axis++) {
         uint8_t flags = plan->expr_flags[plan->lists[port->dims + axis]];
         if (flags & IG_DEPENDS_ROWS) {
@@ -226,7 +226,7 @@ static const char *check_file(ig_plan *plan, uint32_t i) {
 
 static const char *check_constant(ig_plan *plan, uint32_t i) {
     const ig_plan_constant *constant = &plan->constants[i];
-    uint64_t                end;
+    uint64_t end;
     if (!ig_plan_has_text(plan, constant->name) ||
         constant->source > IG_CONSTANT_FILE ||
         __builtin_add_overflow(constant->offset, constant->bytes, &end) ||
@@ -241,10 +241,10 @@ static const char *check_constant(ig_plan *plan, uint32_t i) {
 
 /* ---- buffers, operands, variants ---- */
 
-static const char *check_arena_buffer(const ig_plan        *plan,
+static const char *check_arena_buffer(const ig_plan *plan,
                                       const ig_plan_buffer *buffer) {
     bool is_worker = buffer->space == IG_SPACE_WORKER;
-    int  allowed = is_worker ? IG_DEPENDS_ROWS : IG_DEPENDS_LATE;
+    int allowed = is_worker ? IG_DEPENDS_ROWS : IG_DEPENDS_LATE;
     if (plan->expr_flags[buffer->bytes] & ~allowed) {
         return "buffer size";
     }
@@ -292,7 +292,7 @@ static const char *check_buffer(ig_plan *plan, uint32_t i) {
 
 static const char *check_operand(ig_plan *plan, uint32_t i) {
     const ig_plan_operand *operand = &plan->operands[i];
-    bool                   is_good =
+    bool is_good =
         (operand->buffer == IG_NONE || operand->buffer < plan->buffers_count) &&
         has_expr_or_none(plan, operand->offset) &&
         has_expr_or_none(plan, operand->row_stride) &&
@@ -302,7 +302,7 @@ static const char *check_operand(ig_plan *plan, uint32_t i) {
 
 static const char *check_variant(ig_plan *plan, uint32_t i) {
     const ig_plan_variant *variant = &plan->variants[i];
-    bool                   is_good = (variant->kernel == IG_NONE ||
+    bool is_good = (variant->kernel == IG_NONE ||
                     variant->kernel < plan->kernels_count) &&
                    has_expr_or_none(plan, variant->grid) &&
                    has_expr_or_none(plan, variant->cost) &&
@@ -343,7 +343,7 @@ ig_status ig_plan_check_records(ig_plan *plan, const ig_message *message) {
         plan->expr_flags[i] = expr_flags(plan, i, IG_NONE);
     }
     const struct {
-        uint32_t  count;
+        uint32_t count;
         check_fn *check;
     } sections[] = {
         { plan->levels_count, check_level },

@@ -12,7 +12,7 @@ enum { MANY = 255, NO_SYMBOL = 255 };
 typedef struct step_rule {
     uint8_t operand_min, operand_max;
     uint8_t symbol; /* ig_symbol_kind, or NO_SYMBOL */
-    bool    has_body, has_variants, has_value;
+    bool has_body, has_variants, has_value;
 } step_rule;
 
 static const step_rule rules[IG_STEP_COUNT] = {
@@ -30,11 +30,11 @@ static const step_rule rules[IG_STEP_COUNT] = {
 
 typedef struct walk {
     const ig_plan *plan;
-    uint32_t       ends[IG_STEP_DEPTH]; /* one past the last step of each open body */
-    uint32_t       depth;
-    uint32_t       number;         /* of the step that is checked */
-    uint32_t       rows, rows_end; /* the open rows step, or IG_NONE */
-    bool           after_body;     /* a body has ended just before this step */
+    uint32_t ends[IG_STEP_DEPTH]; /* one past the last step of each open body */
+    uint32_t depth;
+    uint32_t number;         /* of the step that is checked */
+    uint32_t rows, rows_end; /* the open rows step, or IG_NONE */
+    bool after_body;         /* a body has ended just before this step */
 } walk;
 
 static bool in_range(ig_plan_range range, uint32_t count) {
@@ -70,7 +70,7 @@ static bool may_use(const walk *w, uint32_t expr) {
  * first. */
 static bool may_use_buffer(const walk *w, uint32_t number) {
     const ig_plan_buffer *buffer = &w->plan->buffers[number];
-    bool                  is_in_rows = w->rows != IG_NONE;
+    bool is_in_rows = w->rows != IG_NONE;
     if (buffer->space == IG_SPACE_WORKER) {
         return is_in_rows && buffer->first > w->rows && buffer->last < w->rows_end &&
                may_use(w, buffer->bytes);
@@ -82,7 +82,7 @@ static bool may_use_buffer(const walk *w, uint32_t number) {
 }
 
 static const char *check_operands(const walk *w, const ig_plan_step *step) {
-    const ig_plan   *plan = w->plan;
+    const ig_plan *plan = w->plan;
     const step_rule *rule = &rules[step->kind];
     if (!in_range(step->operands, plan->operands_count) ||
         step->operands.count < rule->operand_min ||
@@ -110,8 +110,8 @@ static const char *check_operands(const walk *w, const ig_plan_step *step) {
 
 static const char *check_variants(const walk *w, const ig_plan_step *step) {
     const ig_plan *plan = w->plan;
-    uint32_t       count = step->variants.count;
-    bool           is_host = step->kind == IG_STEP_host;
+    uint32_t count = step->variants.count;
+    bool is_host = step->kind == IG_STEP_host;
     if (!in_range(step->variants, plan->variants_count) || count == 0 ||
         (count != 1 && (is_host || count != plan->levels_count))) {
         return "variants";
@@ -141,7 +141,7 @@ static bool writes_well(const ig_plan *plan, const ig_plan_step *step) {
 }
 
 static const char *check_values(const walk *w, const ig_plan_step *step) {
-    const ig_plan   *plan = w->plan;
+    const ig_plan *plan = w->plan;
     const step_rule *rule = &rules[step->kind];
     if (rule->has_value != (step->value != IG_NONE) ||
         (step->value != IG_NONE && step->value >= plan->exprs_count) ||
@@ -167,7 +167,7 @@ static const char *check_values(const walk *w, const ig_plan_step *step) {
 }
 
 static const char *check_numbers(const walk *w, const ig_plan_step *step) {
-    const ig_plan   *plan = w->plan;
+    const ig_plan *plan = w->plan;
     const step_rule *rule = &rules[step->kind];
     if (rule->symbol == NO_SYMBOL
             ? step->symbol != IG_NONE
@@ -187,11 +187,11 @@ static const char *check_numbers(const walk *w, const ig_plan_step *step) {
 /* ---- nesting ---- */
 
 static const char *check_nesting(const walk *w, uint32_t number) {
-    const ig_plan      *plan = w->plan;
+    const ig_plan *plan = w->plan;
     const ig_plan_step *step = &plan->steps[number];
-    uint32_t            end = w->depth ? w->ends[w->depth - 1] : plan->steps_count;
-    uint64_t            nested = (uint64_t)step->body_count + step->else_count;
-    bool                may_else = step->kind == IG_STEP_if;
+    uint32_t end = w->depth ? w->ends[w->depth - 1] : plan->steps_count;
+    uint64_t nested = (uint64_t)step->body_count + step->else_count;
+    bool may_else = step->kind == IG_STEP_if;
     if (nested > end - number - 1 || (!rules[step->kind].has_body && nested > 0) ||
         (!may_else && step->else_count > 0)) {
         return "body";
@@ -210,7 +210,7 @@ static const char *check_nesting(const walk *w, uint32_t number) {
 }
 
 static const char *check_step(const walk *w, uint32_t number) {
-    const ig_plan      *plan = w->plan;
+    const ig_plan *plan = w->plan;
     const ig_plan_step *step = &plan->steps[number];
     if (step->kind >= IG_STEP_COUNT) {
         return "kind";
@@ -252,7 +252,7 @@ static void close_bodies(walk *w, uint32_t number) {
 
 static void open_bodies(walk *w, uint32_t number) {
     const ig_plan_step *step = &w->plan->steps[number];
-    uint32_t            body = number + 1 + step->body_count;
+    uint32_t body = number + 1 + step->body_count;
     if (step->else_count > 0) {
         w->ends[w->depth++] = body + step->else_count;
     }

@@ -57,10 +57,10 @@ typedef struct open_node {
 } open_node;
 
 typedef struct tree_walk {
-    ig_plan  *plan;
+    ig_plan *plan;
     open_node open[MOST_DEPTH];
-    uint32_t  depth;
-    uint32_t  inputs, outputs; /* leaves so far */
+    uint32_t depth;
+    uint32_t inputs, outputs; /* leaves so far */
 } tree_walk;
 
 /* Behind the call's arguments? */

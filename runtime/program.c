@@ -32,7 +32,7 @@ static ig_status copy_plan(ig_program *program, const ig_message *message) {
 
 static ig_status open_parts(ig_program *program, const char *path,
                             const ig_program_options *options,
-                            const ig_message         *message) {
+                            const ig_message *message) {
     IG_TRY(copy_plan(program, message));
     IG_TRY(ig_program_load_code(program, options->level, message));
     IG_TRY(ig_program_find_constants(program, path, options, message));
@@ -64,13 +64,13 @@ static ig_program_options complete(const ig_program_options *options) {
 ig_status ig_program_open(const char *path, const ig_program_options *options,
                           ig_program **out_program) {
     ig_program_options all = complete(options);
-    ig_message         message = { all.message, all.message_size };
+    ig_message message = { all.message, all.message_size };
     *out_program = NULL;
     ig_program *program = create_program(&message);
     if (!program) {
         return IG_LIMIT;
     }
-    char      why[WHY_BYTES];
+    char why[WHY_BYTES];
     ig_status status = ig_file_map_open(path, &program->file, why);
     if (status != IG_OK) {
         (void)ig_message_set(&message, status, "%s: %s", path, why);
@@ -88,9 +88,9 @@ ig_status ig_program_open(const char *path, const ig_program_options *options,
 
 ig_status ig_program_open_memory(const void *bytes, size_t size,
                                  const ig_program_options *options,
-                                 ig_program              **out_program) {
+                                 ig_program **out_program) {
     ig_program_options all = complete(options);
-    ig_message         message = { all.message, all.message_size };
+    ig_message message = { all.message, all.message_size };
     *out_program = NULL;
     if ((uintptr_t)bytes % IG_ENTRY_ALIGN != 0) {
         return ig_message_set(&message, IG_INVALID,

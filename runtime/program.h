@@ -13,25 +13,25 @@
  * their arrays by these numbers. */
 typedef struct ig_exec {
     const ig_plan_variant *variant; /* launch, host */
-    ig_kernel_fn_v0       *kernel;  /* launch */
-    ig_host_fn            *host;    /* host */
-    uint32_t               slot;    /* first of its operands among a session's slots */
-    uint32_t               param;   /* first of its params; in rows the tail's follow */
-    uint32_t               launch;  /* launch, rows, host: its number among these */
+    ig_kernel_fn_v0 *kernel;        /* launch */
+    ig_host_fn *host;               /* host */
+    uint32_t slot;                  /* first of its operands among a session's slots */
+    uint32_t param;                 /* first of its params; in rows the tail's follow */
+    uint32_t launch;                /* launch, rows, host: its number among these */
     uint32_t phase_count;           /* launches of the phase that it begins; else 0 */
     uint32_t end;                   /* the step behind it and its bodies */
     uint32_t rows;                  /* the rows step that it stands in, or IG_NONE */
-    bool     is_late;               /* something in it is known only when it runs */
-    bool     is_loose;              /* params or cost depend on loose symbols */
-    bool     has_late;              /* some step of the phase that it begins is late */
+    bool is_late;                   /* something in it is known only when it runs */
+    bool is_loose;                  /* params or cost depend on loose symbols */
+    bool has_late;                  /* some step of the phase that it begins is late */
 } ig_exec;
 
 /* Bytes that constants stand in: an entry, a file, or a copy in large pages. */
 typedef struct ig_source {
-    ig_str      bytes;
-    ig_file_map map;  /* base NULL: nothing to unmap */
-    void       *copy; /* in large pages, or NULL */
-    size_t      copy_size;
+    ig_str bytes;
+    ig_file_map map; /* base NULL: nothing to unmap */
+    void *copy;      /* in large pages, or NULL */
+    size_t copy_size;
 } ig_source;
 
 /* An operand slot that stands in the caller's memory and so moves from call to call. */
@@ -40,26 +40,26 @@ typedef struct ig_port_slot {
 } ig_port_slot;
 
 struct ig_program {
-    atomic_int       references;
+    atomic_int references;
     const ig_device *device;
-    ig_file_map      file;
-    ig_container     container;
-    void            *plan_bytes; /* a copy: nobody can change it under us */
-    ig_plan          plan;
-    uint32_t         level; /* of plan.levels; IG_NONE when there is no kernel */
-    ig_image         image;
-    uint64_t         code_bytes;
-    ig_source       *sources; /* weights, weights-<level>, then the files */
-    const void     **constants;
-    ig_exec         *execs;
-    ig_port_slot    *port_slots; /* of steps that are not late */
-    uint32_t         port_slot_count;
-    uint32_t         slot_count, param_count, launch_count, late_count;
-    uint32_t         table_size;     /* most operands of a launch in rows */
-    uint32_t         scratch;        /* most bytes of it that a worker needs */
-    bool             has_loose;      /* some step is */
-    bool             writes_outputs; /* in place: buffers of their own, sizes known */
-    char             levels[64];     /* for people */
+    ig_file_map file;
+    ig_container container;
+    void *plan_bytes; /* a copy: nobody can change it under us */
+    ig_plan plan;
+    uint32_t level; /* of plan.levels; IG_NONE when there is no kernel */
+    ig_image image;
+    uint64_t code_bytes;
+    ig_source *sources; /* weights, weights-<level>, then the files */
+    const void **constants;
+    ig_exec *execs;
+    ig_port_slot *port_slots; /* of steps that are not late */
+    uint32_t port_slot_count;
+    uint32_t slot_count, param_count, launch_count, late_count;
+    uint32_t table_size; /* most operands of a launch in rows */
+    uint32_t scratch;    /* most bytes of it that a worker needs */
+    bool has_loose;      /* some step is */
+    bool writes_outputs; /* in place: buffers of their own, sizes known */
+    char levels[64];     /* for people */
 };
 
 void ig_program_retain(ig_program *program);
@@ -69,10 +69,10 @@ ig_status ig_program_load_code(ig_program *program, const char *level,
                                const ig_message *message);
 /* NULL when the level has not got that kernel. */
 ig_kernel_fn_v0 *ig_program_kernel(const ig_program *program, uint32_t number);
-ig_status        ig_program_find_constants(ig_program *program, const char *path,
-                                           const ig_program_options *options,
-                                           const ig_message         *message);
-void             ig_program_drop_constants(ig_program *program);
-ig_status        ig_program_lay_out(ig_program *program, const ig_message *message);
+ig_status ig_program_find_constants(ig_program *program, const char *path,
+                                    const ig_program_options *options,
+                                    const ig_message *message);
+void ig_program_drop_constants(ig_program *program);
+ig_status ig_program_lay_out(ig_program *program, const ig_message *message);
 
 #endif

@@ -8,7 +8,7 @@
 enum { ENTRY_NAME_BYTES = 128 };
 
 static bool find_code(const ig_program *program, uint32_t level, ig_str *out_code) {
-    char        name[ENTRY_NAME_BYTES];
+    char name[ENTRY_NAME_BYTES];
     const char *text = ig_plan_string(&program->plan, program->plan.levels[level]);
     int size = snprintf(name, sizeof name, "code/%s-%s", program->device->family, text);
     return size < (int)sizeof name &&
@@ -31,11 +31,11 @@ static void list_levels(ig_program *program) {
 static ig_status choose_level(ig_program *program, const char *wanted, ig_str *out_code,
                               const ig_message *message) {
     const ig_plan *plan = &program->plan;
-    int            best = 0;
+    int best = 0;
     for (uint32_t i = 0; i < plan->levels_count; i++) {
         const char *name = ig_plan_string(plan, plan->levels[i]);
-        int         rank = program->device->rank(name);
-        ig_str      code;
+        int rank = program->device->rank(name);
+        ig_str code;
         if (rank > best && (!wanted || strcmp(wanted, name) == 0) &&
             find_code(program, i, &code)) {
             best = rank;
@@ -61,16 +61,16 @@ static ig_status damaged(const ig_message *message, const char *what) {
 static ig_status check_code(const ig_program *program, ig_str code,
                             const ig_message *message) {
     const ig_code_header *header = (const void *)code.data;
-    size_t                hashed = offsetof(ig_code_header, image_offset);
+    size_t hashed = offsetof(ig_code_header, image_offset);
     if (code.size < sizeof *header ||
         memcmp(header->magic, IG_CODE_MAGIC, sizeof header->magic) != 0) {
         return damaged(message, "no header");
     }
     if (header->version != IG_FORMAT_VERSION) {
-        return ig_message_set(message, IG_UNSUPPORTED,
-                              "the code has format version %u; this runtime reads "
-                              "version %u",
-                              (unsigned)header->version, IG_FORMAT_VERSION);
+        return ig_message_set(
+            message, IG_UNSUPPORTED,
+            "the code has format version %u; this runtime reads version %u",
+            (unsigned)header->version, IG_FORMAT_VERSION);
     }
     if (header->code_bytes != code.size ||
         !ig_hash128_matches(&header->hash, code.data + hashed, code.size - hashed)) {

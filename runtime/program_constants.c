@@ -26,7 +26,7 @@ static uint32_t source_of(const ig_plan_constant *constant) {
 
 static void find_entries(ig_program *program) {
     const ig_plan *plan = &program->plan;
-    char           name[ENTRY_NAME_BYTES];
+    char name[ENTRY_NAME_BYTES];
     (void)ig_container_find(&program->container, IG_ENTRY_WEIGHTS,
                             &program->sources[0].bytes);
     if (program->level == IG_NONE) {
@@ -60,8 +60,7 @@ static ig_status map_file(const char *artifact, const char *path, const char *in
     }
     if (!artifact) {
         (void)snprintf(why, WHY_BYTES,
-                       "the artifact is in memory, so there is no folder "
-                       "to look in");
+                       "the artifact is in memory, so there is no folder to look in");
         return IG_IO;
     }
     return ig_file_map_beneath(artifact, ig_str_of(path), out_map, why);
@@ -70,16 +69,15 @@ static ig_status map_file(const char *artifact, const char *path, const char *in
 /* The same bytes as when the artifact was written?  By time, else by hash. */
 static ig_status check_file(const ig_program *program, uint32_t number,
                             const ig_message *message) {
-    const ig_plan      *plan = &program->plan;
+    const ig_plan *plan = &program->plan;
     const ig_plan_file *file = &plan->files[number];
-    const ig_source    *source = &program->sources[EMBEDDED + number];
-    const char         *path = ig_plan_string(plan, file->path);
+    const ig_source *source = &program->sources[EMBEDDED + number];
+    const char *path = ig_plan_string(plan, file->path);
     if (source->bytes.size != file->bytes) {
-        return ig_message_set(message, IG_INVALID,
-                              "%s has changed: it has %zu bytes, the artifact was made "
-                              "from %llu",
-                              path, source->bytes.size,
-                              (unsigned long long)file->bytes);
+        return ig_message_set(
+            message, IG_INVALID,
+            "%s has changed: it has %zu bytes, the artifact was made from %llu", path,
+            source->bytes.size, (unsigned long long)file->bytes);
     }
     if (source->map.base == NULL || source->map.mtime_ns == file->mtime_ns) {
         return IG_OK;
@@ -96,8 +94,7 @@ static ig_status check_file(const ig_program *program, uint32_t number,
                                 constant->bytes)) {
             return ig_message_set(
                 message, IG_INVALID,
-                "%s has changed since the artifact was made: constant "
-                "'%s' differs",
+                "%s has changed since the artifact was made: constant '%s' differs",
                 path, ig_plan_string(plan, constant->name));
         }
     }
@@ -106,14 +103,14 @@ static ig_status check_file(const ig_program *program, uint32_t number,
 
 static ig_status find_file(ig_program *program, uint32_t number, const char *artifact,
                            const ig_program_options *options,
-                           const ig_message         *message) {
+                           const ig_message *message) {
     const ig_plan *plan = &program->plan;
-    const char    *path = ig_plan_string(plan, plan->files[number].path);
-    ig_source     *source = &program->sources[EMBEDDED + number];
+    const char *path = ig_plan_string(plan, plan->files[number].path);
+    ig_source *source = &program->sources[EMBEDDED + number];
     if (!find_in_memory(options, path, &source->bytes)) {
-        char        why[WHY_BYTES];
+        char why[WHY_BYTES];
         const char *instead = number == 0 ? options->weights_path : NULL;
-        ig_status   status = map_file(artifact, path, instead, &source->map, why);
+        ig_status status = map_file(artifact, path, instead, &source->map, why);
         if (status != IG_OK) {
             /* The artifact names it, not the user: then it is the artifact that
              * errs. */
@@ -134,8 +131,8 @@ static ig_status copy_large(ig_source *source, uint64_t begin, uint64_t end,
                             const ig_message *message) {
     size_t size = (size_t)(end - begin) + begin % IG_ENTRY_ALIGN;
     size_t mapped = ig_align_up(size, LARGE_PAGE) + LARGE_PAGE;
-    char  *memory = mmap(NULL, mapped, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *memory = mmap(NULL, mapped, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) {
         return ig_message_set(message, IG_LIMIT,
                               "out of memory for %zu bytes of weights", size);
@@ -143,7 +140,7 @@ static ig_status copy_large(ig_source *source, uint64_t begin, uint64_t end,
     source->copy = memory;
     source->copy_size = mapped;
     size_t skip = (size_t) - (uintptr_t)memory % LARGE_PAGE;
-    char  *target = memory + skip;
+    char *target = memory + skip;
     (void)madvise(target, ig_align_up(size, LARGE_PAGE), MADV_HUGEPAGE);
     memcpy(target + begin % IG_ENTRY_ALIGN, source->bytes.data + begin,
            (size_t)(end - begin));
@@ -169,7 +166,7 @@ static void find_extent(const ig_plan *plan, uint32_t number, uint64_t *out_begi
 static ig_status enlarge(ig_program *program, uint32_t number,
                          const ig_message *message) {
     ig_source *source = &program->sources[number];
-    uint64_t   begin, end;
+    uint64_t begin, end;
     find_extent(&program->plan, number, &begin, &end);
     if (begin >= end) {
         return IG_OK;
@@ -191,8 +188,8 @@ static ig_status enlarge(ig_program *program, uint32_t number,
 static ig_status find_constant(ig_program *program, uint32_t number, bool checks,
                                const ig_message *message) {
     const ig_plan_constant *constant = &program->plan.constants[number];
-    const ig_source        *source = &program->sources[source_of(constant)];
-    const char             *name = ig_plan_string(&program->plan, constant->name);
+    const ig_source *source = &program->sources[source_of(constant)];
+    const char *name = ig_plan_string(&program->plan, constant->name);
     if (constant->offset > source->bytes.size ||
         constant->bytes > source->bytes.size - constant->offset) {
         return ig_message_set(message, IG_INVALID,
@@ -224,9 +221,9 @@ static ig_status check_alignment(const ig_program *program, const ig_message *me
 
 ig_status ig_program_find_constants(ig_program *program, const char *path,
                                     const ig_program_options *options,
-                                    const ig_message         *message) {
+                                    const ig_message *message) {
     const ig_plan *plan = &program->plan;
-    uint32_t       source_count = EMBEDDED + plan->files_count;
+    uint32_t source_count = EMBEDDED + plan->files_count;
     program->sources = calloc(source_count, sizeof *program->sources);
     program->constants = calloc((size_t)plan->constants_count + 1,
                                 sizeof *program->constants);

@@ -71,14 +71,14 @@ size_t ig_program_node_count(const ig_program *program) {
 }
 
 ig_tree_node ig_program_node(const ig_program *program, size_t index) {
-    const ig_plan      *plan = &program->plan;
+    const ig_plan *plan = &program->plan;
     const ig_plan_node *node = &plan->nodes[index];
-    ig_tree_node        out = { .kind = (ig_tree_kind)node->kind,
-                                .child_count = node->count,
-                                .size = plan->node_sizes[index],
-                                .leaf = plan->node_leaves[index],
-                                .name = ig_plan_string(plan, node->name),
-                                .text = ig_plan_string(plan, node->text) };
+    ig_tree_node out = { .kind = (ig_tree_kind)node->kind,
+                         .child_count = node->count,
+                         .size = plan->node_sizes[index],
+                         .leaf = plan->node_leaves[index],
+                         .name = ig_plan_string(plan, node->name),
+                         .text = ig_plan_string(plan, node->text) };
     if (out.kind == IG_TREE_FLOAT) {
         memcpy(&out.real, &node->value, sizeof out.real);
     } else {
@@ -96,7 +96,7 @@ static size_t count_launches(const ig_plan *plan) {
 }
 
 void ig_program_get_facts(const ig_program *program, ig_program_facts *facts) {
-    const ig_plan   *plan = &program->plan;
+    const ig_plan *plan = &program->plan;
     ig_program_facts all = {
         .size = facts->size,
         .model = ig_plan_string(plan, plan->header->model),

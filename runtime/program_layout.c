@@ -7,11 +7,11 @@
 enum { MOST_SLOTS = 1 << 24 }; /* operands and params of all steps together */
 
 typedef struct layout {
-    ig_program       *program;
-    const ig_plan    *plan;
+    ig_program *program;
+    const ig_plan *plan;
     const ig_message *message;
-    uint64_t          slots, params;
-    uint32_t          rows, rows_end; /* the open rows step, or IG_NONE */
+    uint64_t slots, params;
+    uint32_t rows, rows_end; /* the open rows step, or IG_NONE */
 } layout;
 
 /* ---- late ---- */
@@ -60,17 +60,17 @@ static bool is_loose_variant(const ig_plan *plan, const ig_plan_variant *variant
 static ig_status find_function(const layout *l, const ig_plan_step *step,
                                ig_exec *exec) {
     const ig_plan *plan = l->plan;
-    uint32_t       level = step->variants.count > 1 ? l->program->level : 0;
+    uint32_t level = step->variants.count > 1 ? l->program->level : 0;
     exec->variant = &plan->variants[step->variants.first + level];
     if (step->kind == IG_STEP_host) {
         const char *name = ig_plan_string(plan, plan->hosts[step->index]);
         exec->host = ig_host_find(name);
         return exec->host
                    ? IG_OK
-                   : ig_message_set(l->message, IG_UNSUPPORTED,
-                                    "the artifact calls host function '%s', which "
-                                    "this runtime has not got",
-                                    name);
+                   : ig_message_set(
+                         l->message, IG_UNSUPPORTED,
+                         "the artifact calls host function '%s', which this runtime has not got",
+                         name);
     }
     exec->kernel = ig_program_kernel(l->program, exec->variant->kernel);
     return exec->kernel ? IG_OK
@@ -83,7 +83,7 @@ static ig_status find_function(const layout *l, const ig_plan_step *step,
 
 static void place(layout *l, uint32_t number, ig_exec *exec) {
     const ig_plan_step *step = &l->plan->steps[number];
-    ig_program         *program = l->program;
+    ig_program *program = l->program;
     exec->slot = (uint32_t)l->slots;
     exec->param = (uint32_t)l->params;
     exec->launch = program->launch_count;
@@ -105,7 +105,7 @@ static void place(layout *l, uint32_t number, ig_exec *exec) {
 
 static ig_status lay_out_step(layout *l, uint32_t number) {
     const ig_plan_step *step = &l->plan->steps[number];
-    ig_exec            *exec = &l->program->execs[number];
+    ig_exec *exec = &l->program->execs[number];
     if (l->rows != IG_NONE && number == l->rows_end) {
         l->rows = IG_NONE;
     }
@@ -133,10 +133,10 @@ static ig_status lay_out_step(layout *l, uint32_t number) {
  * is one too. */
 static void find_phases(ig_program *program) {
     const ig_plan *plan = &program->plan;
-    ig_exec       *first = NULL;
+    ig_exec *first = NULL;
     for (uint32_t i = 0; i < plan->steps_count; i++) {
         const ig_plan_step *step = &plan->steps[i];
-        ig_exec            *exec = &program->execs[i];
+        ig_exec *exec = &program->execs[i];
         if (step->kind == IG_STEP_rows) {
             first = exec;
         } else if (step->kind != IG_STEP_launch) {
@@ -172,7 +172,7 @@ static void list_port_slots(ig_program *program, ig_port_slot *out_slots) {
     program->port_slot_count = 0;
     for (uint32_t i = 0; i < plan->steps_count; i++) {
         const ig_plan_range range = plan->steps[i].operands;
-        const ig_exec      *exec = &program->execs[i];
+        const ig_exec *exec = &program->execs[i];
         for (uint32_t o = 0; o < range.count && !exec->is_late; o++) {
             uint32_t buffer = plan->operands[range.first + o].buffer;
             if (!is_port(plan, buffer)) {
@@ -200,7 +200,7 @@ static ig_status find_port_slots(ig_program *program, const ig_message *message)
 
 ig_status ig_program_lay_out(ig_program *program, const ig_message *message) {
     const ig_plan *plan = &program->plan;
-    layout         l = { program, plan, message, 0, 0, IG_NONE, 0 };
+    layout l = { program, plan, message, 0, 0, IG_NONE, 0 };
     program->execs = calloc((size_t)plan->steps_count + 1, sizeof *program->execs);
     if (!program->execs) {
         return ig_message_set(message, IG_LIMIT, "out of memory");

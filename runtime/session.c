@@ -8,18 +8,18 @@
 
 static ig_session *cut_session(ig_cutter *c, const ig_plan *plan, int workers) {
     ig_session *session = ig_cut(c, 1, sizeof *session);
-    ig_session  parts = {
-         .symbols = ig_cut(c, plan->symbols_count, sizeof *parts.symbols),
-         .inputs = ig_cut(c, plan->inputs_count, sizeof *parts.inputs),
-         .given = ig_cut(c, plan->states_count ? plan->inputs_count : 0,
-                         sizeof *parts.given),
-         .state_outputs = ig_cut(c, plan->states_count, sizeof *parts.state_outputs),
-         .outputs = ig_cut(c, plan->outputs_count, sizeof *parts.outputs),
-         .bases = ig_cut(c, plan->buffers_count, sizeof *parts.bases),
-         .bytes = ig_cut(c, plan->buffers_count, sizeof *parts.bytes),
-         .late = ig_cut(c, plan->buffers_count, sizeof *parts.late),
-         .lives = ig_cut(c, plan->buffers_count, sizeof *parts.lives),
-         .team.workers = ig_cut(c, (size_t)workers, sizeof *parts.team.workers),
+    ig_session parts = {
+        .symbols = ig_cut(c, plan->symbols_count, sizeof *parts.symbols),
+        .inputs = ig_cut(c, plan->inputs_count, sizeof *parts.inputs),
+        .given = ig_cut(c, plan->states_count ? plan->inputs_count : 0,
+                        sizeof *parts.given),
+        .state_outputs = ig_cut(c, plan->states_count, sizeof *parts.state_outputs),
+        .outputs = ig_cut(c, plan->outputs_count, sizeof *parts.outputs),
+        .bases = ig_cut(c, plan->buffers_count, sizeof *parts.bases),
+        .bytes = ig_cut(c, plan->buffers_count, sizeof *parts.bytes),
+        .late = ig_cut(c, plan->buffers_count, sizeof *parts.late),
+        .lives = ig_cut(c, plan->buffers_count, sizeof *parts.lives),
+        .team.workers = ig_cut(c, (size_t)workers, sizeof *parts.team.workers),
     };
     if (session) {
         *session = parts;
@@ -38,7 +38,7 @@ static ig_session_options complete(const ig_session_options *options) {
 }
 
 static ig_status check_options(const ig_session_options *options,
-                               const ig_message         *message) {
+                               const ig_message *message) {
     if (!options->allocate != !options->release) {
         return ig_message_set(message, IG_INVALID,
                               "give both allocate and release, or neither");
@@ -79,8 +79,8 @@ static void take_arena(ig_session *session, const ig_session_options *options) {
 /* What each worker keeps of the session's regions. */
 static bool take_workers(ig_session *session) {
     const ig_program *program = session->program;
-    ig_team          *team = &session->team;
-    size_t            scratch = ig_align_up(program->scratch, IG_MEMORY_ALIGN);
+    ig_team *team = &session->team;
+    size_t scratch = ig_align_up(program->scratch, IG_MEMORY_ALIGN);
     size_t table = ig_align_up(program->table_size * sizeof(void *), IG_MEMORY_ALIGN);
     size_t each = scratch + table;
     if (!ig_region_reserve(&session->memory, &session->scratch,
@@ -98,7 +98,7 @@ static bool take_workers(ig_session *session) {
 
 static ig_session *allocate_session(ig_program *program, ig_memory *memory,
                                     ig_thread_pool *pool) {
-    int       workers = pool ? ig_thread_pool_threads(pool) : 1;
+    int workers = pool ? ig_thread_pool_threads(pool) : 1;
     ig_cutter c = { NULL, 0 };
     (void)cut_session(&c, &program->plan, workers);
     size_t bytes = c.used;
@@ -125,8 +125,8 @@ static ig_session *allocate_session(ig_program *program, ig_memory *memory,
 ig_status ig_session_create(ig_program *program, const ig_session_options *options,
                             ig_session **out_session) {
     ig_session_options all = complete(options);
-    ig_message         message = { all.message, all.message_size };
-    ig_thread_pool    *pool = NULL;
+    ig_message message = { all.message, all.message_size };
+    ig_thread_pool *pool = NULL;
     *out_session = NULL;
     IG_TRY(check_options(&all, &message));
     IG_TRY(find_pool(&all, &pool, &message));

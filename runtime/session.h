@@ -27,71 +27,71 @@ enum {
 
 /* Everything that follows from one set of extents.  One block of memory. */
 typedef struct ig_shape {
-    uint64_t   used;           /* session's clock when last used; 0: not planned */
-    void      *block;          /* NULL until first needed */
-    int64_t   *key;            /* values of plan.keys */
-    int64_t   *buffer_offsets; /* arena, worker: place; else 0 */
-    int64_t   *buffer_bytes;   /* not of inputs, which are the binding's */
-    int64_t   *slot_offsets;   /* bytes from the buffer's start */
-    int64_t   *slot_strides;   /* bytes a row, or IG_WORKER_STRIDE */
-    void     **slots;          /* addresses; worker buffers: their offset */
-    int64_t   *params;
-    int64_t   *bounds; /* of each launch: workers + 1 */
+    uint64_t used;           /* session's clock when last used; 0: not planned */
+    void *block;             /* NULL until first needed */
+    int64_t *key;            /* values of plan.keys */
+    int64_t *buffer_offsets; /* arena, worker: place; else 0 */
+    int64_t *buffer_bytes;   /* not of inputs, which are the binding's */
+    int64_t *slot_offsets;   /* bytes from the buffer's start */
+    int64_t *slot_strides;   /* bytes a row, or IG_WORKER_STRIDE */
+    void **slots;            /* addresses; worker buffers: their offset */
+    int64_t *params;
+    int64_t *bounds; /* of each launch: workers + 1 */
     ig_launch *launches;
-    ig_phase  *phases;       /* by number of the first launch */
-    int64_t   *output_dims;  /* IG_MAX_RANK an output */
-    int64_t   *output_bytes; /* -1: known when the run ends */
-    int64_t    arena_bytes, worker_bytes;
-    bool       wants_pool; /* some phase is worth more than one thread */
-    double     pool_ns;    /* of such phases, on one core */
+    ig_phase *phases;      /* by number of the first launch */
+    int64_t *output_dims;  /* IG_MAX_RANK an output */
+    int64_t *output_bytes; /* -1: known when the run ends */
+    int64_t arena_bytes, worker_bytes;
+    bool wants_pool; /* some phase is worth more than one thread */
+    double pool_ns;  /* of such phases, on one core */
 } ig_shape;
 
 typedef struct ig_output {
-    ig_view  *view;     /* the caller's */
-    char     *target;   /* where the caller finds it */
-    size_t    capacity; /* of target when it is the caller's */
-    ig_region own;      /* for callers without memory */
-    ig_region shadow;   /* used in place of memory that an input has too */
-    bool      is_shadowed;
+    ig_view *view;    /* the caller's */
+    char *target;     /* where the caller finds it */
+    size_t capacity;  /* of target when it is the caller's */
+    ig_region own;    /* for callers without memory */
+    ig_region shadow; /* used in place of memory that an input has too */
+    bool is_shadowed;
 } ig_output;
 
 /* A function a kind of step, which does the step and its bodies. */
 typedef ig_status ig_step_fn(ig_session *session, uint32_t number);
 
 struct ig_session {
-    const ig_device   *device;    /* the program's, or that of profiles */
+    const ig_device *device;      /* the program's, or that of profiles */
     ig_step_fn *const *run_steps; /* ig_session_steps, or those of profiles */
 
-    ig_memory      memory;
-    ig_program    *program;
+    ig_memory memory;
+    ig_program *program;
     const ig_plan *plan;
-    ig_message     message;
-    ig_team        team;
-    ig_shape       shapes[IG_SHAPES];
-    ig_shape      *shape; /* the current one, or NULL */
-    uint64_t       clock;
-    int64_t        runs; /* that have ended */
-    size_t         shape_bytes;
-    int64_t       *symbols;
-    ig_view       *inputs; /* as bound */
-    ig_view       *given;  /* of a program with state: the caller's, then state's */
-    ig_view       *state_outputs;
-    ig_view       *caller_outputs; /* as bound */
-    bool           is_stale;       /* state has moved since it was bound */
-    ig_output     *outputs;
-    char         **bases; /* address of each buffer */
-    int64_t       *bytes; /* and its size, as far as known */
-    ig_region     *late;  /* memory of buffers whose size is late */
-    ig_life       *lives; /* room for planning */
-    ig_region      arena, workers_memory, scratch;
-    bool           owns_arena; /* else the caller gave it */
-    bool           is_bound;
-    bool           has_shadows; /* some output may have one */
-    bool           has_shapes;  /* `inputs` holds extents that were found good */
-    atomic_int     state;
-    int64_t        deadline_ns, stop_at_ns;
-    size_t         self_bytes; /* of the block that holds this struct */
-    char           error[IG_ERROR_BYTES];
+    ig_message message;
+    ig_team team;
+    ig_shape shapes[IG_SHAPES];
+    ig_shape *shape; /* the current one, or NULL */
+    uint64_t clock;
+    int64_t runs; /* that have ended */
+    size_t shape_bytes;
+    int64_t *symbols;
+    ig_view *inputs; /* as bound */
+    ig_view *given;  /* of a program with state: the caller's, then state's */
+    ig_view *state_outputs;
+    ig_view *caller_outputs; /* as bound */
+    bool is_stale;           /* state has moved since it was bound */
+    ig_output *outputs;
+    char **bases;    /* address of each buffer */
+    int64_t *bytes;  /* and its size, as far as known */
+    ig_region *late; /* memory of buffers whose size is late */
+    ig_life *lives;  /* room for planning */
+    ig_region arena, workers_memory, scratch;
+    bool owns_arena; /* else the caller gave it */
+    bool is_bound;
+    bool has_shadows; /* some output may have one */
+    bool has_shapes;  /* `inputs` holds extents that were found good */
+    atomic_int state;
+    int64_t deadline_ns, stop_at_ns;
+    size_t self_bytes; /* of the block that holds this struct */
+    char error[IG_ERROR_BYTES];
 };
 
 /* session_shape.c: finds or plans the shape of the symbols' values and makes it the
@@ -110,14 +110,14 @@ bool ig_session_plan_space(ig_session *session, ig_space space, int64_t *out_byt
 /* session_state.c.  The views of state behind the caller's, for a bind. */
 void ig_session_give_state(ig_session *session);
 /* After a good run: outputs of state become the next inputs. */
-void                   ig_session_commit_state(ig_session *session);
+void ig_session_commit_state(ig_session *session);
 static inline uint32_t ig_session_callers(const ig_session *session, uint32_t count) {
     return count - session->plan->states_count;
 }
 
 /* session_bind.c: memory for an output of so many bytes, and its view. */
 ig_status ig_session_place_output(ig_session *session, uint32_t number, int64_t bytes);
-void      ig_session_describe_output(ig_session *session, uint32_t number);
+void ig_session_describe_output(ig_session *session, uint32_t number);
 
 /* Binds session->given, the caller's views in it, anew. */
 ig_status ig_session_rebind(ig_session *session);

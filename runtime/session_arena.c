@@ -7,9 +7,9 @@
 /* Launches of one phase run at the same time, so a life that touches a phase covers
  * it. */
 static ig_life widen(const ig_session *session, ig_life life) {
-    const ig_exec      *execs = session->program->execs;
+    const ig_exec *execs = session->program->execs;
     const ig_plan_step *steps = session->plan->steps;
-    uint32_t            count = session->plan->steps_count;
+    uint32_t count = session->plan->steps_count;
     if (execs[life.first].rows != IG_NONE) {
         return life; /* one worker runs a block's launches in order */
     }
@@ -25,10 +25,10 @@ static ig_life widen(const ig_session *session, ig_life life) {
 /* Into session->lives: the buffers of a space that have a size. */
 static size_t collect(const ig_session *session, ig_space space) {
     const ig_plan *plan = session->plan;
-    size_t         count = 0;
+    size_t count = 0;
     for (uint32_t i = 0; i < plan->buffers_count; i++) {
         const ig_plan_buffer *buffer = &plan->buffers[i];
-        int64_t               bytes = session->shape->buffer_bytes[i];
+        int64_t bytes = session->shape->buffer_bytes[i];
         if (buffer->space == space && bytes > 0) {
             ig_life life = {
                 .bytes = bytes, .first = buffer->first, .last = buffer->last, .id = i

@@ -35,7 +35,7 @@ static const char *type_of(const ig_view *view, char text[TYPE_BYTES]) {
 static ig_status wrong_type(ig_session *session, uint32_t number, const ig_view *view,
                             const char *what) {
     const ig_plan_port *port = &session->plan->inputs[number];
-    char                text[TYPE_BYTES];
+    char text[TYPE_BYTES];
     return ig_message_set(
         &session->message, IG_INVALID, "input '%s' must be %s, but was given %s%s",
         ig_plan_string(session->plan, port->name),
@@ -47,8 +47,8 @@ static ig_status wrong_type(ig_session *session, uint32_t number, const ig_view 
 static ig_status bind_symbol(ig_session *session, uint32_t number,
                              const ig_view *inputs) {
     const ig_plan_symbol *symbol = &session->plan->symbols[number];
-    int64_t               value = inputs[symbol->input].dims[symbol->axis];
-    const char           *origin = ig_plan_string(session->plan, symbol->origin);
+    int64_t value = inputs[symbol->input].dims[symbol->axis];
+    const char *origin = ig_plan_string(session->plan, symbol->origin);
     if (value < symbol->min || value > symbol->max) {
         return ig_message_set(
             &session->message, IG_INVALID, "%s is %lld; it must be from %lld to %lld",
@@ -65,7 +65,7 @@ static ig_status bind_symbol(ig_session *session, uint32_t number,
 
 static ig_status check_extents(ig_session *session, uint32_t number,
                                const ig_view *view) {
-    const ig_plan      *plan = session->plan;
+    const ig_plan *plan = session->plan;
     const ig_plan_port *port = &plan->inputs[number];
     for (uint32_t i = 0; i < port->rank; i++) {
         int64_t expected;
@@ -155,9 +155,9 @@ static bool has_extents(const ig_session *session, const ig_view *inputs) {
 
 static ig_status bind_input(ig_session *session, uint32_t number, const ig_view *view) {
     const ig_plan_port *port = &session->plan->inputs[number];
-    const char         *name = ig_plan_string(session->plan, port->name);
-    int64_t             bytes = session->bytes[port->buffer];
-    uint32_t            unit = (ig_dtype_code_bits(port->dtype) + 7) / 8;
+    const char *name = ig_plan_string(session->plan, port->name);
+    int64_t bytes = session->bytes[port->buffer];
+    uint32_t unit = (ig_dtype_code_bits(port->dtype) + 7) / 8;
     if (!view->data && bytes > 0) {
         return ig_message_set(&session->message, IG_INVALID, "input '%s' has no data",
                               name);
@@ -197,7 +197,7 @@ static void ask_for(const void *data, int64_t bytes) {
 /* Is there nothing to say against an address, whatever the element's size? */
 static bool is_plain(const ig_view *view, int64_t bytes) {
     uintptr_t last_bits = sizeof(int64_t) - 1; /* the largest element's */
-    bool      has_room = view->capacity == 0 || (uint64_t)bytes <= view->capacity;
+    bool has_room = view->capacity == 0 || (uint64_t)bytes <= view->capacity;
     return has_room && view->data && ((uintptr_t)view->data & last_bits) == 0;
 }
 
@@ -205,13 +205,13 @@ static bool is_plain(const ig_view *view, int64_t bytes) {
  * and everything is to be bound again. */
 static bool bind_again(ig_session *session, const ig_view *inputs, bool *out_moved) {
     const ig_plan_port *ports = session->plan->inputs;
-    ig_view            *bound = session->inputs;
-    uint32_t            count = session->plan->inputs_count;
-    bool                is_moved = false;
+    ig_view *bound = session->inputs;
+    uint32_t count = session->plan->inputs_count;
+    bool is_moved = false;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t buffer = ports[i].buffer;
-        int64_t  bytes = session->bytes[buffer];
-        void    *data = inputs[i].data;
+        int64_t bytes = session->bytes[buffer];
+        void *data = inputs[i].data;
         ask_for(data, bytes);
         if (!is_like(&bound[i], &inputs[i]) || !is_plain(&inputs[i], bytes)) {
             return false;
@@ -244,11 +244,11 @@ static ig_status no_memory(ig_session *session, uint32_t number, int64_t bytes) 
 
 static bool overlaps_input(const ig_session *session, const char *data, int64_t bytes) {
     const ig_plan_port *ports = session->plan->inputs;
-    uint32_t            count = session->plan->inputs_count;
-    uintptr_t           own = (uintptr_t)bytes;
-    bool                is_any = false; /* without a branch an input */
+    uint32_t count = session->plan->inputs_count;
+    uintptr_t own = (uintptr_t)bytes;
+    bool is_any = false; /* without a branch an input */
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t  buffer = ports[i].buffer;
+        uint32_t buffer = ports[i].buffer;
         uintptr_t at = (uintptr_t)session->bases[buffer];
         uintptr_t size = (uintptr_t)session->bytes[buffer];
         is_any |= ((uintptr_t)data - at < size) |
@@ -312,8 +312,8 @@ static ig_status place_shadow(ig_session *session, uint32_t number, int64_t byte
 
 static ig_status move_output(ig_session *session, uint32_t number) {
     const ig_plan_port *port = &session->plan->outputs[number];
-    ig_output          *output = &session->outputs[number];
-    int64_t             bytes = session->shape->output_bytes[number];
+    ig_output *output = &session->outputs[number];
+    int64_t bytes = session->shape->output_bytes[number];
     output->is_shadowed = false;
     if (bytes < 0) {
         return IG_OK; /* the run knows */
@@ -330,7 +330,7 @@ static ig_status move_output(ig_session *session, uint32_t number) {
 void ig_session_describe_output(ig_session *session, uint32_t number) {
     const ig_plan_port *port = &session->plan->outputs[number];
     const int64_t *dims = session->shape->output_dims + (size_t)number * IG_MAX_RANK;
-    ig_view       *view = session->outputs[number].view;
+    ig_view *view = session->outputs[number].view;
     view->data = session->outputs[number].target;
     view->dtype = (int32_t)port->dtype;
     view->rank = port->rank;
@@ -388,11 +388,10 @@ static ig_status check_counts(ig_session *session, size_t input_count,
     if (input_count == inputs && output_count == outputs) {
         return IG_OK;
     }
-    return ig_message_set(&session->message, IG_INVALID,
-                          "the program has %u inputs and %u outputs, but was given %zu "
-                          "and %zu",
-                          (unsigned)inputs, (unsigned)outputs, input_count,
-                          output_count);
+    return ig_message_set(
+        &session->message, IG_INVALID,
+        "the program has %u inputs and %u outputs, but was given %zu and %zu",
+        (unsigned)inputs, (unsigned)outputs, input_count, output_count);
 }
 
 static ig_status bind_all(ig_session *session, const ig_view *inputs,

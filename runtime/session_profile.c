@@ -25,21 +25,21 @@ typedef struct launch_time {
 
 /* What stands where the kernel's parameters would. */
 typedef struct timed {
-    ig_kernel_fn_v0   *kernel;
-    const int64_t     *params;
-    launch_time       *time;
+    ig_kernel_fn_v0 *kernel;
+    const int64_t *params;
+    launch_time *time;
     struct ig_profile *profile;
 } timed;
 
 typedef struct ig_profile {
-    ig_session      *session;
+    ig_session *session;
     ig_step_profile *steps;
-    ig_launch       *launches;    /* copies */
-    timed           *timed;       /* two a launch: of full and of last blocks */
-    launch_time     *times;       /* one a launch */
-    int64_t          begin_ns;    /* of the run */
-    int64_t          inside_ns;   /* of steps inside the one at hand */
-    atomic_llong     first, last; /* kernels of the phase at hand: begin and end */
+    ig_launch *launches;      /* copies */
+    timed *timed;             /* two a launch: of full and of last blocks */
+    launch_time *times;       /* one a launch */
+    int64_t begin_ns;         /* of the run */
+    int64_t inside_ns;        /* of steps inside the one at hand */
+    atomic_llong first, last; /* kernels of the phase at hand: begin and end */
 } ig_profile;
 
 static int64_t now_ns(void) {
@@ -63,7 +63,7 @@ static void keep_last(atomic_llong *word, long long value) {
 }
 
 static void run_timed(const ig_kernel_call_v0 *call) {
-    const timed      *what = (const void *)call->params;
+    const timed *what = (const void *)call->params;
     ig_kernel_call_v0 own = *call;
     own.params = what->params;
     int64_t begin = now_ns();
@@ -84,7 +84,7 @@ static const int64_t *disguise(const timed *what) {
 static void wrap(ig_profile *profile, const ig_phase *phase) {
     for (uint32_t i = 0; i < phase->launch_count; i++) {
         const ig_launch *launch = &phase->launches[i];
-        timed           *own = &profile->timed[2 * (size_t)i];
+        timed *own = &profile->timed[2 * (size_t)i];
         own[0] = (timed){ launch->kernel, launch->params, &profile->times[i], profile };
         own[1] = own[0];
         own[1].params = launch->tail_params;
@@ -104,14 +104,14 @@ static void wrap(ig_profile *profile, const ig_phase *phase) {
 
 static double evaluate(const ig_session *session, uint32_t expr) {
     int64_t value = 0;
-    bool    is_known = ig_expr_evaluate(session->plan, expr, session->symbols, &value);
+    bool is_known = ig_expr_evaluate(session->plan, expr, session->symbols, &value);
     return is_known && value > 0 ? (double)value : 0;
 }
 
 /* Adds the work of a launch, `times` over, for the symbols as they are. */
 static void add_work(const ig_session *session, uint32_t number, int64_t times,
                      ig_step_profile *to) {
-    ig_plan_range   work = session->program->execs[number].variant->work;
+    ig_plan_range work = session->program->execs[number].variant->work;
     const uint32_t *exprs = session->plan->lists + work.first;
     if (work.count == IG_WORK_COUNT && times > 0) {
         to->flops += (double)times * evaluate(session, exprs[IG_WORK_FLOPS]);
@@ -125,7 +125,7 @@ static void add_block_work(ig_session *session, const ig_phase *phase, uint32_t 
                            ig_step_profile *to) {
     uint32_t rows = session->program->execs[number].rows;
     int64_t *symbol = &session->symbols[session->plan->steps[rows].symbol];
-    int64_t  before = *symbol;
+    int64_t before = *symbol;
     *symbol = phase->block;
     add_work(session, number, phase->rows / phase->block, to);
     *symbol = phase->rows % phase->block;
@@ -142,7 +142,7 @@ static void divide(const ig_profile *profile, const ig_phase *phase, int64_t spa
     }
     for (uint32_t i = 0; i < phase->launch_count; i++) {
         ig_step_profile *step = &profile->steps[phase->launches[i].step];
-        double           own = (double)atomic_load(&profile->times[i].busy_ns);
+        double own = (double)atomic_load(&profile->times[i].busy_ns);
         step->ns += busy > 0 ? (int64_t)((double)span * own / (double)busy) : 0;
     }
 }
@@ -150,7 +150,7 @@ static void divide(const ig_profile *profile, const ig_phase *phase, int64_t spa
 static void note_launches(ig_profile *profile, const ig_phase *phase, int threads) {
     ig_session *session = profile->session;
     for (uint32_t i = 0; i < phase->launch_count; i++) {
-        uint32_t         number = phase->launches[i].step;
+        uint32_t number = phase->launches[i].step;
         ig_step_profile *step = &profile->steps[number];
         if (step->calls == 0) {
             step->begin_ns = atomic_load(&profile->first) - profile->begin_ns;
@@ -168,7 +168,7 @@ static void note_launches(ig_profile *profile, const ig_phase *phase, int thread
 
 static void profile_phase(const ig_phase *phase, const ig_team *team) {
     ig_profile *profile = team->profile;
-    ig_phase    copy = *phase;
+    ig_phase copy = *phase;
     copy.launches = profile->launches;
     wrap(profile, phase);
     profile->session->program->device->run(&copy, team);
@@ -184,15 +184,15 @@ static void profile_phase(const ig_phase *phase, const ig_team *team) {
 
 /* Launches and rows are noted by their kernels; what else passes is the runtime's. */
 static ig_status profile_step(ig_session *session, uint32_t number) {
-    ig_profile      *profile = session->team.profile;
+    ig_profile *profile = session->team.profile;
     ig_step_profile *step = &profile->steps[number];
-    uint32_t         kind = session->plan->steps[number].kind;
-    bool             has_kernels = kind == IG_STEP_launch || kind == IG_STEP_rows;
-    int64_t          outer_ns = profile->inside_ns;
+    uint32_t kind = session->plan->steps[number].kind;
+    bool has_kernels = kind == IG_STEP_launch || kind == IG_STEP_rows;
+    int64_t outer_ns = profile->inside_ns;
     profile->inside_ns = 0;
-    int64_t   begin = now_ns();
+    int64_t begin = now_ns();
     ig_status status = ig_session_steps[kind](session, number);
-    int64_t   spent = now_ns() - begin;
+    int64_t spent = now_ns() - begin;
     if (!has_kernels) {
         step->begin_ns = step->calls ? step->begin_ns : begin - profile->begin_ns;
         step->calls++;
@@ -248,9 +248,9 @@ static ig_status run_profiled(ig_session *session, ig_profile *profile,
 
 ig_status ig_session_profile(ig_session *session, ig_step_profile *steps, size_t count,
                              int64_t *out_ns) {
-    size_t     launches = session->program->launch_count;
+    size_t launches = session->program->launch_count;
     ig_profile profile = { .session = session, .steps = steps };
-    ig_cutter  c = { NULL, 0 };
+    ig_cutter c = { NULL, 0 };
     *out_ns = 0;
     if (count != session->plan->steps_count) {
         return ig_message_set(&session->message, IG_INVALID,

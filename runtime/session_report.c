@@ -13,7 +13,7 @@ static void name_operand(const ig_plan *plan, const ig_plan_operand *operand,
         return;
     }
     const ig_plan_buffer *buffer = &plan->buffers[operand->buffer];
-    bool                  is_input = buffer->space == IG_SPACE_INPUT;
+    bool is_input = buffer->space == IG_SPACE_INPUT;
     ig_plan_text name = is_input ? plan->inputs[buffer->index].name : buffer->name;
     (void)snprintf(text, WHERE_BYTES, "%s '%s'", is_input ? "input" : "value",
                    ig_plan_string(plan, name));
@@ -37,12 +37,12 @@ static void name_range(const ig_session *session, const ig_plan_operand *operand
 /* Elements that the rows before a block hold, and those before the operand's offset. */
 static int64_t elements_before(const ig_session *session, uint32_t number,
                                uint32_t operand, int64_t row) {
-    const ig_plan      *plan = session->plan;
+    const ig_plan *plan = session->plan;
     const ig_plan_step *step = &plan->steps[number];
-    uint32_t            slot = session->program->execs[number].slot + operand;
-    uint32_t            buffer = plan->operands[step->operands.first + operand].buffer;
+    uint32_t slot = session->program->execs[number].slot + operand;
+    uint32_t buffer = plan->operands[step->operands.first + operand].buffer;
     uint32_t unit = (ig_dtype_code_bits(plan->buffers[buffer].dtype) + 7) / 8;
-    int64_t  stride = session->shape->slot_strides[slot];
+    int64_t stride = session->shape->slot_strides[slot];
     if (unit == 0 || stride == IG_WORKER_STRIDE) {
         return 0;
     }
@@ -51,10 +51,10 @@ static int64_t elements_before(const ig_session *session, uint32_t number,
 
 ig_status ig_session_report(ig_session *session, uint32_t number, int64_t row,
                             const ig_kernel_report_v0 *report) {
-    const ig_plan      *plan = session->plan;
+    const ig_plan *plan = session->plan;
     const ig_plan_step *step = &plan->steps[number];
-    const char         *name = ig_plan_string(plan, step->name);
-    char                where[WHERE_BYTES], range[RANGE_BYTES];
+    const char *name = ig_plan_string(plan, step->name);
+    char where[WHERE_BYTES], range[RANGE_BYTES];
     if (report->operand >= step->operands.count ||
         plan->operands[step->operands.first + report->operand].buffer == IG_NONE) {
         return ig_message_set(&session->message, IG_INVALID,
@@ -92,8 +92,8 @@ ig_status ig_session_collect_from(ig_session *session, const ig_phase *phase) {
         return IG_OK;
     }
     ig_kernel_report_v0 report = least->report;
-    uint32_t            number = phase->launches[least->launch].step;
-    int64_t             row = least->row;
+    uint32_t number = phase->launches[least->launch].step;
+    int64_t row = least->row;
     for (int w = 0; w < session->team.size; w++) {
         session->team.workers[w].report.operand = -1;
     }

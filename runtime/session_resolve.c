@@ -16,10 +16,10 @@ static ig_status evaluate(ig_session *session, uint32_t number, uint32_t expr,
         return IG_OK;
     }
     const ig_plan_step *step = &session->plan->steps[number];
-    return ig_message_set(&session->message, IG_INVALID,
-                          "step %u '%s': a size is too large, or a quotient has a "
-                          "remainder, for these shapes",
-                          (unsigned)number, ig_plan_string(session->plan, step->name));
+    return ig_message_set(
+        &session->message, IG_INVALID,
+        "step %u '%s': a size is too large, or a quotient has a remainder, for these shapes",
+        (unsigned)number, ig_plan_string(session->plan, step->name));
 }
 
 static ig_status out_of_place(ig_session *session, uint32_t number) {
@@ -52,7 +52,7 @@ static ig_status reserve_late(ig_session *session, uint32_t number, uint32_t buf
 static ig_status resolve_operand(ig_session *session, uint32_t number, uint32_t slot,
                                  const ig_plan_operand *operand) {
     ig_shape *shape = session->shape;
-    int64_t   offset, stride;
+    int64_t offset, stride;
     shape->slot_offsets[slot] = shape->slot_strides[slot] = 0;
     if (operand->buffer == IG_NONE) {
         return IG_OK;
@@ -79,7 +79,7 @@ static ig_status resolve_operand(ig_session *session, uint32_t number, uint32_t 
 
 static ig_status resolve_operands(ig_session *session, uint32_t number) {
     const ig_plan_range range = session->plan->steps[number].operands;
-    uint32_t            slot = session->program->execs[number].slot;
+    uint32_t slot = session->program->execs[number].slot;
     for (uint32_t i = 0; i < range.count; i++) {
         IG_TRY(resolve_operand(session, number, slot + i,
                                &session->plan->operands[range.first + i]));
@@ -89,8 +89,8 @@ static ig_status resolve_operands(ig_session *session, uint32_t number) {
 
 void ig_session_patch_step(ig_session *session, uint32_t number) {
     const ig_plan_range range = session->plan->steps[number].operands;
-    uint32_t            slot = session->program->execs[number].slot;
-    ig_shape           *shape = session->shape;
+    uint32_t slot = session->program->execs[number].slot;
+    ig_shape *shape = session->shape;
     for (uint32_t i = 0; i < range.count; i++, slot++) {
         uint32_t buffer = session->plan->operands[range.first + i].buffer;
         if (buffer == IG_NONE) {
@@ -113,10 +113,10 @@ void ig_session_patch(ig_session *session) {
 }
 
 void ig_session_patch_ports(ig_session *session) {
-    const ig_shape     *shape = session->shape;
+    const ig_shape *shape = session->shape;
     const ig_port_slot *ports = session->program->port_slots;
-    char *const        *bases = session->bases;
-    uint32_t            count = session->program->port_slot_count;
+    char *const *bases = session->bases;
+    uint32_t count = session->program->port_slot_count;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t slot = ports[i].slot;
         shape->slots[slot] = bases[ports[i].buffer] + shape->slot_offsets[slot];
@@ -138,7 +138,7 @@ static ig_status resolve_list(ig_session *session, uint32_t number, ig_plan_rang
 static ig_status resolve_tiles(ig_session *session, uint32_t number, int64_t *params,
                                int64_t *out_grid, double *out_cost) {
     const ig_plan_variant *variant = session->program->execs[number].variant;
-    int64_t                cost;
+    int64_t cost;
     IG_TRY(resolve_list(session, number, variant->params, params));
     IG_TRY(evaluate(session, number, variant->grid, 1, out_grid));
     IG_TRY(evaluate(session, number, variant->cost, -1, &cost));
@@ -148,14 +148,14 @@ static ig_status resolve_tiles(ig_session *session, uint32_t number, int64_t *pa
 
 /* In rows: once for a full block, once for the last one when it is shorter. */
 static ig_status resolve_block(ig_session *session, uint32_t number, uint32_t rows) {
-    const ig_exec  *exec = &session->program->execs[number];
+    const ig_exec *exec = &session->program->execs[number];
     const ig_phase *phase =
         &session->shape->phases[session->program->execs[rows].launch];
     ig_launch *launch = &session->shape->launches[exec->launch];
-    int64_t   *params = session->shape->params + exec->param;
-    int64_t   *tail_params = params + exec->variant->params.count;
-    int64_t   *symbol = &session->symbols[session->plan->steps[rows].symbol];
-    double     tail_cost;
+    int64_t *params = session->shape->params + exec->param;
+    int64_t *tail_params = params + exec->variant->params.count;
+    int64_t *symbol = &session->symbols[session->plan->steps[rows].symbol];
+    double tail_cost;
     launch->tail_params = tail_params;
     *symbol = phase->block;
     IG_TRY(resolve_tiles(session, number, params, &launch->grid, &launch->cost));
@@ -168,7 +168,7 @@ static ig_status resolve_block(ig_session *session, uint32_t number, uint32_t ro
 
 ig_status ig_session_resolve_params(ig_session *session, uint32_t number) {
     const ig_exec *exec = &session->program->execs[number];
-    ig_launch     *launch = &session->shape->launches[exec->launch];
+    ig_launch *launch = &session->shape->launches[exec->launch];
     if (exec->rows != IG_NONE) {
         return resolve_block(session, number, exec->rows);
     }
@@ -177,10 +177,10 @@ ig_status ig_session_resolve_params(ig_session *session, uint32_t number) {
 }
 
 static ig_status resolve_launch(ig_session *session, uint32_t number) {
-    const ig_exec      *exec = &session->program->execs[number];
+    const ig_exec *exec = &session->program->execs[number];
     const ig_plan_step *step = &session->plan->steps[number];
-    ig_shape           *shape = session->shape;
-    size_t              splits = (size_t)session->team.size + 1;
+    ig_shape *shape = session->shape;
+    size_t splits = (size_t)session->team.size + 1;
     shape->launches[exec->launch] = (ig_launch){
         .kernel = exec->kernel,
         .buffers = shape->slots + exec->slot,
@@ -238,11 +238,11 @@ static void split_tiles(const ig_phase *phase, int workers, double total) {
     double begin = 0;
     for (uint32_t i = 0; i < phase->launch_count; i++) {
         const ig_launch *launch = &phase->launches[i];
-        double           cost = tiles_cost(launch);
-        double           tile = launch->grid > 0 ? cost / (double)launch->grid : 0;
+        double cost = tiles_cost(launch);
+        double tile = launch->grid > 0 ? cost / (double)launch->grid : 0;
         launch->bounds[0] = 0;
         for (int w = 1; w < workers; w++) {
-            double  at = tile > 0 ? ceil((total * w / workers - begin) / tile) : 0;
+            double at = tile > 0 ? ceil((total * w / workers - begin) / tile) : 0;
             int64_t bound = at <= 0                      ? 0
                             : at >= (double)launch->grid ? launch->grid
                                                          : (int64_t)at;
@@ -255,12 +255,12 @@ static void split_tiles(const ig_phase *phase, int workers, double total) {
 }
 
 void ig_session_split(ig_session *session, uint32_t number) {
-    const ig_exec      *exec = &session->program->execs[number];
+    const ig_exec *exec = &session->program->execs[number];
     const ig_plan_step *step = &session->plan->steps[number];
-    ig_shape           *shape = session->shape;
-    ig_phase           *phase = &shape->phases[exec->launch];
-    bool                is_rows = step->kind == IG_STEP_rows;
-    double              total = 0, parts = 0;
+    ig_shape *shape = session->shape;
+    ig_phase *phase = &shape->phases[exec->launch];
+    bool is_rows = step->kind == IG_STEP_rows;
+    double total = 0, parts = 0;
     phase->launches = shape->launches + exec->launch + is_rows;
     phase->launch_count = exec->phase_count;
     for (uint32_t i = 0; i < phase->launch_count; i++) {

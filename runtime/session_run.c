@@ -57,7 +57,7 @@ static char *operand_at(const ig_session *session, uint32_t number, uint32_t ind
                         int64_t bytes) {
     uint32_t slot = session->program->execs[number].slot + index;
     uint32_t operand = session->plan->steps[number].operands.first + index;
-    int64_t  held = session->bytes[session->plan->operands[operand].buffer] -
+    int64_t held = session->bytes[session->plan->operands[operand].buffer] -
                    session->shape->slot_offsets[slot];
     return bytes >= 0 && bytes <= held ? session->shape->slots[slot] : NULL;
 }
@@ -111,9 +111,9 @@ static ig_status run_rows(ig_session *session, uint32_t number) {
 
 /* A host step has no rows, so slot_strides is room for the sizes of its buffers. */
 static ig_status run_host(ig_session *session, uint32_t number) {
-    const ig_exec      *exec = &session->program->execs[number];
+    const ig_exec *exec = &session->program->execs[number];
     const ig_plan_step *step = &session->plan->steps[number];
-    ig_shape           *shape = session->shape;
+    ig_shape *shape = session->shape;
     IG_TRY(poll(session));
     IG_TRY(resolve_late(session, number));
     int64_t *bytes = shape->slot_strides + exec->slot;
@@ -125,14 +125,14 @@ static ig_status run_host(ig_session *session, uint32_t number) {
         bytes[i] = held > 0 ? held : 0;
     }
     ig_kernel_report_v0 report = { .operand = -1 };
-    ig_host_call        call = {
-               .buffers = shape->slots + exec->slot,
-               .bytes = bytes,
-               .params = shape->params + exec->param,
-               .buffer_count = step->operands.count,
-               .param_count = exec->variant->params.count,
-               .run = session->runs,
-               .report = &report,
+    ig_host_call call = {
+        .buffers = shape->slots + exec->slot,
+        .bytes = bytes,
+        .params = shape->params + exec->param,
+        .buffer_count = step->operands.count,
+        .param_count = exec->variant->params.count,
+        .run = session->runs,
+        .report = &report,
     };
     if (!exec->host(&call)) {
         return ig_message_set(&session->message, IG_INVALID,
@@ -165,7 +165,7 @@ static ig_status count_trips(ig_session *session, uint32_t number, int64_t *out_
         return IG_OK;
     }
     const char *at = operand_at(session, number, 0, sizeof(int64_t));
-    int64_t     trips;
+    int64_t trips;
     if (!at) {
         return reaches_outside(session, number);
     }
@@ -190,7 +190,7 @@ static ig_status may_go_on(ig_session *session, uint32_t number, bool *out_goes)
 
 static ig_status run_loop(ig_session *session, uint32_t number) {
     const ig_plan_step *step = &session->plan->steps[number];
-    int64_t             trips;
+    int64_t trips;
     IG_TRY(resolve_late(session, number));
     IG_TRY(count_trips(session, number, &trips));
     for (int64_t trip = 0; trip < trips; trip++) {
@@ -216,7 +216,7 @@ static ig_status run_copy(ig_session *session, uint32_t number) {
     int64_t bytes;
     IG_TRY(resolve_late(session, number));
     IG_TRY(value_of(session, number, session->plan->steps[number].value, &bytes));
-    char       *to = operand_at(session, number, 0, bytes);
+    char *to = operand_at(session, number, 0, bytes);
     const char *from = operand_at(session, number, 1, bytes);
     if (!to || !from) {
         return reaches_outside(session, number);
@@ -243,15 +243,15 @@ static ig_status run_store(ig_session *session, uint32_t number) {
 
 static ig_status run_set(ig_session *session, uint32_t number) {
     const ig_plan_step *step = &session->plan->steps[number];
-    int64_t             value;
+    int64_t value;
     IG_TRY(value_of(session, number, step->value, &value));
     return set_symbol(session, step->symbol, value);
 }
 
 static ig_status run_read(ig_session *session, uint32_t number) {
-    const ig_plan_step   *step = &session->plan->steps[number];
+    const ig_plan_step *step = &session->plan->steps[number];
     const ig_plan_symbol *symbol = &session->plan->symbols[step->symbol];
-    int64_t               value;
+    int64_t value;
     IG_TRY(resolve_late(session, number));
     const char *at = operand_at(session, number, 0, sizeof value);
     if (!at) {
@@ -276,7 +276,7 @@ ig_step_fn *const ig_session_steps[IG_STEP_COUNT] = {
 };
 
 static ig_status run_steps(ig_session *session, uint32_t begin, uint32_t end) {
-    const ig_exec      *execs = session->program->execs;
+    const ig_exec *execs = session->program->execs;
     const ig_plan_step *steps = session->plan->steps;
     for (uint32_t i = begin; i < end;) {
         uint32_t kind = steps[i].kind;
@@ -306,9 +306,9 @@ static ig_status finish_late_output(ig_session *session, uint32_t number) {
 
 /* Outputs that stand in another buffer: an input, a constant, another output. */
 static ig_status finish_output(ig_session *session, uint32_t number) {
-    uint32_t   buffer = session->plan->outputs[number].buffer;
+    uint32_t buffer = session->plan->outputs[number].buffer;
     ig_output *output = &session->outputs[number];
-    int64_t    bytes = session->shape->output_bytes[number];
+    int64_t bytes = session->shape->output_bytes[number];
     if (bytes <= 0 || ig_plan_has_own_buffer(session->plan, number)) {
         return IG_OK;
     }

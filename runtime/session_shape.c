@@ -38,10 +38,10 @@ ig_status ig_session_define(ig_session *session, bool is_late) {
 }
 
 ig_status ig_session_check_guard(ig_session *session, uint32_t number) {
-    const ig_plan       *plan = session->plan;
+    const ig_plan *plan = session->plan;
     const ig_plan_guard *guard = &plan->guards[number];
-    const char          *message = ig_plan_string(plan, guard->message);
-    int64_t              left, right;
+    const char *message = ig_plan_string(plan, guard->message);
+    int64_t left, right;
     if (!ig_expr_evaluate(plan, guard->left, session->symbols, &left) ||
         !ig_expr_evaluate(plan, guard->right, session->symbols, &right)) {
         return too_large(session, message);
@@ -72,7 +72,7 @@ static ig_status set_block_rows(ig_session *session, uint32_t number) {
 
 static ig_status size_buffer(ig_session *session, uint32_t number) {
     const ig_plan_buffer *buffer = &session->plan->buffers[number];
-    ig_shape             *shape = session->shape;
+    ig_shape *shape = session->shape;
     shape->buffer_offsets[number] = shape->buffer_bytes[number] = 0;
     if (buffer->space == IG_SPACE_INPUT ||
         ig_expr_depends(session->plan, buffer->bytes, IG_DEPENDS_LATE)) {
@@ -95,11 +95,11 @@ static ig_status size_buffer(ig_session *session, uint32_t number) {
 }
 
 ig_status ig_session_size_output(ig_session *session, uint32_t number) {
-    const ig_plan      *plan = session->plan;
+    const ig_plan *plan = session->plan;
     const ig_plan_port *port = &plan->outputs[number];
-    ig_shape           *shape = session->shape;
-    int64_t            *dims = shape->output_dims + (size_t)number * IG_MAX_RANK;
-    const char         *name = ig_plan_string(plan, port->name);
+    ig_shape *shape = session->shape;
+    int64_t *dims = shape->output_dims + (size_t)number * IG_MAX_RANK;
+    const char *name = ig_plan_string(plan, port->name);
     for (uint32_t i = 0; i < port->rank; i++) {
         uint32_t expr = plan->lists[port->dims + i];
         if (!ig_expr_evaluate(plan, expr, session->symbols, &dims[i])) {
@@ -133,7 +133,7 @@ static ig_status size_outputs(ig_session *session) {
 /* Offsets that were fixed at compile time. */
 static ig_status take_fixed(ig_session *session, int64_t *out_bytes) {
     const ig_plan *plan = session->plan;
-    ig_shape      *shape = session->shape;
+    ig_shape *shape = session->shape;
     *out_bytes = plan->header->arena_bytes;
     for (uint32_t i = 0; i < plan->buffers_count; i++) {
         const ig_plan_buffer *buffer = &plan->buffers[i];
@@ -154,10 +154,10 @@ static ig_status reserve_arena(ig_session *session, int64_t bytes) {
         return IG_OK;
     }
     if (!session->owns_arena) {
-        return ig_message_set(&session->message, IG_LIMIT,
-                              "these shapes need an arena of %lld bytes; the one given "
-                              "has %zu",
-                              (long long)bytes, session->arena.size);
+        return ig_message_set(
+            &session->message, IG_LIMIT,
+            "these shapes need an arena of %lld bytes; the one given has %zu",
+            (long long)bytes, session->arena.size);
     }
     if (!ig_region_reserve(&session->memory, &session->arena, (size_t)bytes, false)) {
         return ig_message_set(&session->message, IG_LIMIT,
@@ -201,7 +201,7 @@ static ig_status plan_memory(ig_session *session) {
 /* Sizes and addresses of buffers that are not the caller's. */
 static void enter_shape(ig_session *session) {
     const ig_plan *plan = session->plan;
-    ig_shape      *shape = session->shape;
+    ig_shape *shape = session->shape;
     for (uint32_t i = 0; i < plan->buffers_count; i++) {
         const ig_plan_buffer *buffer = &plan->buffers[i];
         if (buffer->space == IG_SPACE_INPUT) {
@@ -280,8 +280,8 @@ static bool has_key(const ig_session *session, const ig_shape *shape) {
 
 static void cut_shape(ig_shape *shape, const ig_session *session, ig_cutter *c) {
     const ig_program *program = session->program;
-    const ig_plan    *plan = session->plan;
-    size_t            splits = (size_t)session->team.size + 1;
+    const ig_plan *plan = session->plan;
+    size_t splits = (size_t)session->team.size + 1;
     *shape = (ig_shape){
         .block = c->memory,
         .key = ig_cut(c, plan->key_count, sizeof *shape->key),

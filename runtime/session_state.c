@@ -16,10 +16,10 @@ static ig_view *state_inputs(ig_session *session) {
 
 void ig_session_reset(ig_session *session) {
     const ig_plan *plan = session->plan;
-    uint32_t       first = ig_session_callers(session, plan->inputs_count);
+    uint32_t first = ig_session_callers(session, plan->inputs_count);
     for (uint32_t i = 0; i < plan->states_count; i++) {
         const ig_plan_state *state = &plan->states[i];
-        ig_view             *view = &state_inputs(session)[i];
+        ig_view *view = &state_inputs(session)[i];
         *view = (ig_view){
             .data = (void *)(uintptr_t)session->program->constants[state->constant],
             .dtype = (int32_t)plan->inputs[first + i].dtype,

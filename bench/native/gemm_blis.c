@@ -12,7 +12,7 @@ void bli_sgemm(int trans_a, int trans_b, int64_t m, int64_t n, int64_t k, float 
 const char *bli_info_get_version_str(void);
 
 typedef struct gemm {
-    gemm_shape   shape;
+    gemm_shape shape;
     const float *w, *bias;
 } gemm;
 
@@ -26,9 +26,9 @@ void *gemm_open(const gemm_shape *shape, const float *w, const float *bias) {
 }
 
 void gemm_run(void *gemm_, const float *x, float *y) {
-    gemm   *g = gemm_;
+    gemm *g = gemm_;
     int64_t m = g->shape.m, n = g->shape.n, k = g->shape.k;
-    float   one = 1, zero = 0;
+    float one = 1, zero = 0;
     bli_sgemm(NO_TRANSPOSE, NO_TRANSPOSE, m, n, k, &one, (float *)x, k, 1,
               (float *)g->w, n, 1, &zero, y, n, 1);
     gemm_bias_relu(&g->shape, g->bias, y);

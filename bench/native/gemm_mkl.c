@@ -7,18 +7,18 @@
 /* mkl_rt's C interface with 32-bit integers, from its reference manual. */
 enum { ROW_MAJOR = 101, NO_TRANS = 111, PACKED = 151, B_MATRIX = 162 };
 size_t cblas_sgemm_pack_get_size(int identifier, int m, int n, int k);
-void   cblas_sgemm_pack(int layout, int identifier, int trans, int m, int n, int k,
-                        float alpha, const float *source, int stride, float *target);
-void   cblas_sgemm_compute(int layout, int trans_a, int trans_b, int m, int n, int k,
-                           const float *a, int lda, const float *b, int ldb, float beta,
-                           float *c, int ldc);
-void   MKL_Set_Num_Threads(int threads);
-void   MKL_Get_Version_String(char *text, int size);
+void cblas_sgemm_pack(int layout, int identifier, int trans, int m, int n, int k,
+                      float alpha, const float *source, int stride, float *target);
+void cblas_sgemm_compute(int layout, int trans_a, int trans_b, int m, int n, int k,
+                         const float *a, int lda, const float *b, int ldb, float beta,
+                         float *c, int ldc);
+void MKL_Set_Num_Threads(int threads);
+void MKL_Get_Version_String(char *text, int size);
 
 typedef struct gemm {
-    gemm_shape   shape;
+    gemm_shape shape;
     const float *bias;
-    float       *packed;
+    float *packed;
 } gemm;
 
 void *gemm_open(const gemm_shape *shape, const float *w, const float *bias) {
@@ -34,7 +34,7 @@ void *gemm_open(const gemm_shape *shape, const float *w, const float *bias) {
 
 void gemm_run(void *gemm_, const float *x, float *y) {
     gemm *g = gemm_;
-    int   m = (int)g->shape.m, n = (int)g->shape.n, k = (int)g->shape.k;
+    int m = (int)g->shape.m, n = (int)g->shape.n, k = (int)g->shape.k;
     cblas_sgemm_compute(ROW_MAJOR, NO_TRANS, PACKED, m, n, k, x, k, g->packed, n, 0, y,
                         n);
     gemm_bias_relu(&g->shape, g->bias, y);

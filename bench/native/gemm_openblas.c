@@ -6,15 +6,15 @@
 
 /* The package's names carry a prefix, and a suffix for 64-bit integers. */
 enum { ROW_MAJOR = 101, NO_TRANS = 111 };
-void  scipy_cblas_sgemm64_(int layout, int trans_a, int trans_b, int64_t m, int64_t n,
-                           int64_t k, float alpha, const float *a, int64_t lda,
-                           const float *b, int64_t ldb, float beta, float *c,
-                           int64_t ldc);
-void  scipy_openblas_set_num_threads64_(int threads);
+void scipy_cblas_sgemm64_(int layout, int trans_a, int trans_b, int64_t m, int64_t n,
+                          int64_t k, float alpha, const float *a, int64_t lda,
+                          const float *b, int64_t ldb, float beta, float *c,
+                          int64_t ldc);
+void scipy_openblas_set_num_threads64_(int threads);
 char *scipy_openblas_get_config64_(void);
 
 typedef struct gemm {
-    gemm_shape   shape;
+    gemm_shape shape;
     const float *w, *bias;
 } gemm;
 
@@ -26,7 +26,7 @@ void *gemm_open(const gemm_shape *shape, const float *w, const float *bias) {
 }
 
 void gemm_run(void *gemm_, const float *x, float *y) {
-    gemm   *g = gemm_;
+    gemm *g = gemm_;
     int64_t m = g->shape.m, n = g->shape.n, k = g->shape.k;
     scipy_cblas_sgemm64_(ROW_MAJOR, NO_TRANS, NO_TRANS, m, n, k, 1, x, k, g->w, n, 0, y,
                          n);

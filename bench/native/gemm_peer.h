@@ -16,9 +16,9 @@ typedef struct gemm_shape {
 } gemm_shape;
 
 /* NULL when the library cannot.  `w` and `bias` stay the caller's and alive. */
-void       *gemm_open(const gemm_shape *shape, const float *w, const float *bias);
-void        gemm_run(void *gemm, const float *x, float *y);
-void        gemm_close(void *gemm);
+void *gemm_open(const gemm_shape *shape, const float *w, const float *bias);
+void gemm_run(void *gemm, const float *x, float *y);
+void gemm_close(void *gemm);
 const char *gemm_version(void);
 
 /* What a library without fused epilogues leaves to its user. */

@@ -16,7 +16,7 @@ static clockid_t clock_for(int threads) {
 
 typedef struct loop_range {
     long first, count, sets;
-    int  threads;
+    int threads;
 } loop_range;
 
 /* Seconds a call of run(peer, inputs[i], outputs[i]). */
@@ -24,7 +24,7 @@ double loop_peer(void (*run)(void *peer, const void *in, void *out), void *peer,
                  const void *const *inputs, void *const *outputs,
                  const loop_range *range) {
     clockid_t clock = clock_for(range->threads);
-    double    start = seconds_of(clock);
+    double start = seconds_of(clock);
     for (long i = range->first; i < range->first + range->count; i++)
         run(peer, inputs[i % range->sets], outputs[i % range->sets]);
     return (seconds_of(clock) - start) / (double)range->count;
@@ -39,8 +39,8 @@ double loop_session(session_run run, ig_session *session, ig_view *views,
                     void *const *const *addresses, const size_t counts[2],
                     const loop_range *range) {
     clockid_t clock = clock_for(range->threads);
-    size_t    in = counts[0], out = counts[1];
-    double    start = seconds_of(clock);
+    size_t in = counts[0], out = counts[1];
+    double start = seconds_of(clock);
     for (long i = range->first; i < range->first + range->count; i++) {
         void *const *set = addresses[i % range->sets];
         for (size_t v = 0; v < in + out; v++)

@@ -9,18 +9,18 @@ typedef ig_status (*session_run)(ig_session *session, const ig_view *inputs, siz
 
 /* A session that keeps its views and fills in a set's addresses. */
 typedef struct ingot_server {
-    session_run         run;
-    ig_session         *session;
-    ig_view            *views; /* of inputs, then of outputs */
-    size_t              in, out;
+    session_run run;
+    ig_session *session;
+    ig_view *views; /* of inputs, then of outputs */
+    size_t in, out;
     void *const *const *addresses;
-    size_t              sets;
+    size_t sets;
 } ingot_server;
 
 int serve_ingot(void *user, size_t number) {
     const ingot_server *server = user;
-    void *const        *set = server->addresses[number % server->sets];
-    size_t              in = server->in, out = server->out;
+    void *const *set = server->addresses[number % server->sets];
+    size_t in = server->in, out = server->out;
     for (size_t i = 0; i < in + out; i++)
         server->views[i].data = set[i];
     return server->run(server->session, server->views, in, server->views + in, out) ==
@@ -32,13 +32,13 @@ int serve_ingot(void *user, size_t number) {
 /* ONNX Runtime's function RunWithBinding and a binding for each set. */
 typedef struct onnxruntime_server {
     void *(*run)(void *session, const void *options, const void *binding);
-    void        *session;
+    void *session;
     void *const *bindings;
-    size_t       sets;
+    size_t sets;
 } onnxruntime_server;
 
 int serve_onnxruntime(void *user, size_t number) {
     const onnxruntime_server *server = user;
-    const void               *binding = server->bindings[number % server->sets];
+    const void *binding = server->bindings[number % server->sets];
     return server->run(server->session, NULL, binding) ? CROWD_FAILED : CROWD_GOOD;
 }

@@ -141,11 +141,11 @@ static void load_arguments(ig_cpu_emitter *e) {
     int64_t buffer_count = 0, param_count = 0;
     for (uint32_t i = 0; i < e->kernel->body.arg_count; i++) {
         const ig_value *arg = e->kernel->body.args[i];
-        bool            is_buffer = arg->type->kind == IG_BUFFER;
-        LLVMTypeRef     type = is_buffer ? pointer : i64;
-        int64_t         number = is_buffer ? buffer_count++ : param_count++;
-        LLVMValueRef    address = ig_cpu_address(
-               e, type, is_buffer ? e->buffers : e->params, l_i64(e->llvm, number));
+        bool is_buffer = arg->type->kind == IG_BUFFER;
+        LLVMTypeRef type = is_buffer ? pointer : i64;
+        int64_t number = is_buffer ? buffer_count++ : param_count++;
+        LLVMValueRef address = ig_cpu_address(
+            e, type, is_buffer ? e->buffers : e->params, l_i64(e->llvm, number));
         LLVMValueRef load = LLVMBuildLoad2(e->builder, type, address, L_UNNAMED);
         ig_cpu_mark_invariant(e, load);
         ig_cpu_set(e, arg, load);

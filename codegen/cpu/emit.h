@@ -9,24 +9,24 @@
 
 /* One kernel on its way into one LLVM module.  LLVM objects are the machine's. */
 typedef struct ig_cpu_emitter {
-    ig_context         *context;
-    ig_arena           *arena; /* for the time of this emission */
+    ig_context *context;
+    ig_arena *arena; /* for the time of this emission */
     const ig_cpu_level *level;
-    const ig_graph     *kernel;
-    LLVMContextRef      llvm;
-    LLVMModuleRef       module;
-    LLVMBuilderRef      builder; /* where ops are appended */
-    LLVMValueRef        function;
-    LLVMValueRef        call; /* the one parameter: const ig_kernel_call_v0 * */
-    LLVMValueRef        buffers, params; /* its arrays, loaded on entry */
-    LLVMValueRef       *values;          /* by ig_value id */
+    const ig_graph *kernel;
+    LLVMContextRef llvm;
+    LLVMModuleRef module;
+    LLVMBuilderRef builder; /* where ops are appended */
+    LLVMValueRef function;
+    LLVMValueRef call;            /* the one parameter: const ig_kernel_call_v0 * */
+    LLVMValueRef buffers, params; /* its arrays, loaded on entry */
+    LLVMValueRef *values;         /* by ig_value id */
 } ig_cpu_emitter;
 
 /* How an op is emitted: a function and what it needs to know, from emit.def. */
 typedef struct ig_cpu_row {
     ig_status (*emit)(ig_cpu_emitter *e, const ig_op *op);
-    int         real, sint, uint; /* LLVM opcodes or predicates; 0: not for it */
-    const char *name;             /* an intrinsic, for floats */
+    int real, sint, uint; /* LLVM opcodes or predicates; 0: not for it */
+    const char *name;     /* an intrinsic, for floats */
     const char *sint_name, *uint_name;
 } ig_cpu_row;
 
@@ -41,20 +41,20 @@ ig_status ig_cpu_emit_block(ig_cpu_emitter *e, const ig_block *block);
 /* ---- types and values ---- */
 
 LLVMTypeRef ig_cpu_scalar_type(const ig_cpu_emitter *e,
-                               ig_dtype              dtype); /* bool is i1 */
+                               ig_dtype dtype); /* bool is i1 */
 /* The LLVM type of a scalar or vector as a value; of a buffer: a pointer. */
 LLVMTypeRef ig_cpu_type(const ig_cpu_emitter *e, const ig_type *type);
 /* As it lies in memory: bool is a byte. */
 LLVMTypeRef ig_cpu_memory_type(const ig_cpu_emitter *e, ig_dtype dtype, uint32_t lanes);
-uint32_t    ig_cpu_bytes(ig_dtype dtype); /* of an element in memory */
+uint32_t ig_cpu_bytes(ig_dtype dtype); /* of an element in memory */
 
 LLVMValueRef ig_cpu_value(const ig_cpu_emitter *e, const ig_value *value);
 LLVMValueRef ig_cpu_operand(const ig_cpu_emitter *e, const ig_op *op, uint32_t index);
 /* Operand with its scalar in every lane when the op works on vectors of `lanes`. */
 LLVMValueRef ig_cpu_operand_lanes(const ig_cpu_emitter *e, const ig_op *op,
                                   uint32_t index, uint32_t lanes);
-void         ig_cpu_set(ig_cpu_emitter *e, const ig_value *value, LLVMValueRef llvm);
-ig_status    ig_cpu_set_result(ig_cpu_emitter *e, const ig_op *op, LLVMValueRef llvm);
+void ig_cpu_set(ig_cpu_emitter *e, const ig_value *value, LLVMValueRef llvm);
+ig_status ig_cpu_set_result(ig_cpu_emitter *e, const ig_op *op, LLVMValueRef llvm);
 
 ig_dtype ig_cpu_operand_dtype(const ig_op *op, uint32_t index);
 uint32_t ig_cpu_result_lanes(const ig_op *op);
@@ -72,10 +72,10 @@ void ig_cpu_mark_invariant(const ig_cpu_emitter *e, LLVMValueRef load);
 /* A loop for i in [0, count): `begin` leaves the builder in the body and returns i. */
 typedef struct ig_cpu_loop {
     LLVMBasicBlockRef before, body, after;
-    LLVMValueRef      index, count;
+    LLVMValueRef index, count;
 } ig_cpu_loop;
 ig_cpu_loop ig_cpu_loop_begin(ig_cpu_emitter *e, LLVMValueRef count);
-void        ig_cpu_loop_end(ig_cpu_emitter *e, const ig_cpu_loop *loop);
+void ig_cpu_loop_end(ig_cpu_emitter *e, const ig_cpu_loop *loop);
 /* Stack memory of the whole call, reserved in the entry block. */
 LLVMValueRef ig_cpu_alloca(ig_cpu_emitter *e, LLVMTypeRef type, uint64_t count,
                            uint32_t alignment);

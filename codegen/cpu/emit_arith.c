@@ -34,7 +34,7 @@ static ig_status fail_dtype(ig_cpu_emitter *e, const ig_op *op) {
 /* The operands, scalars put into every lane of the result. */
 typedef struct operands {
     LLVMValueRef x, y, z;
-    ig_dtype     dtype; /* of the first */
+    ig_dtype dtype; /* of the first */
 } operands;
 
 static operands read_operands(ig_cpu_emitter *e, const ig_op *op) {
@@ -53,7 +53,7 @@ LLVMValueRef ig_cpu_select(ig_cpu_emitter *e, LLVMValueRef when, LLVMValueRef th
 
 ig_status ig_cpu_emit_binary(ig_cpu_emitter *e, const ig_op *op) {
     operands in = read_operands(e, op);
-    int      code = row_code(row_of(op), in.dtype);
+    int code = row_code(row_of(op), in.dtype);
     if (code == 0) {
         return fail_dtype(e, op);
     }
@@ -64,7 +64,7 @@ ig_status ig_cpu_emit_binary(ig_cpu_emitter *e, const ig_op *op) {
 /* a * b + c: rounded once where the level has fused arithmetic. */
 ig_status ig_cpu_emit_muladd(ig_cpu_emitter *e, const ig_op *op) {
     LLVMBuilderRef b = e->builder;
-    operands       in = read_operands(e, op);
+    operands in = read_operands(e, op);
     if (!ig_dtype_is_float(in.dtype)) {
         LLVMValueRef product = LLVMBuildMul(b, in.x, in.y, L_UNNAMED);
         return ig_cpu_set_result(e, op, LLVMBuildAdd(b, product, in.z, L_UNNAMED));
@@ -73,7 +73,7 @@ ig_status ig_cpu_emit_muladd(ig_cpu_emitter *e, const ig_op *op) {
         LLVMValueRef product = LLVMBuildFMul(b, in.x, in.y, L_UNNAMED);
         return ig_cpu_set_result(e, op, LLVMBuildFAdd(b, product, in.z, L_UNNAMED));
     }
-    LLVMTypeRef  type = LLVMTypeOf(in.x);
+    LLVMTypeRef type = LLVMTypeOf(in.x);
     LLVMValueRef args[] = { in.x, in.y, in.z };
     return ig_cpu_set_result(e, op, l_intrinsic(b, "llvm.fma", &type, 1, args, 3));
 }
@@ -83,12 +83,12 @@ ig_status ig_cpu_emit_muladd(ig_cpu_emitter *e, const ig_op *op) {
 /* Shifting by the width or more gives 0, or the sign. */
 ig_status ig_cpu_emit_shift(ig_cpu_emitter *e, const ig_op *op) {
     LLVMBuilderRef b = e->builder;
-    operands       in = read_operands(e, op);
-    LLVMOpcode     code = (LLVMOpcode)row_code(row_of(op), in.dtype);
+    operands in = read_operands(e, op);
+    LLVMOpcode code = (LLVMOpcode)row_code(row_of(op), in.dtype);
     if (code == 0 || in.dtype == IG_DT_bool) {
         return fail_dtype(e, op);
     }
-    LLVMTypeRef  type = LLVMTypeOf(in.x);
+    LLVMTypeRef type = LLVMTypeOf(in.x);
     LLVMValueRef most = l_int(type, ig_dtypes[in.dtype].bits - 1);
     if (code == LLVMAShr) {
         LLVMValueRef by = l_call2(b, "llvm.umin", in.y, most);
@@ -105,7 +105,7 @@ ig_status ig_cpu_emit_shift(ig_cpu_emitter *e, const ig_op *op) {
 static LLVMValueRef safe_divisor(ig_cpu_emitter *e, const operands *in,
                                  LLVMValueRef *is_zero, LLVMValueRef *is_minus) {
     LLVMBuilderRef b = e->builder;
-    LLVMTypeRef    type = LLVMTypeOf(in->y);
+    LLVMTypeRef type = LLVMTypeOf(in->y);
     *is_zero = LLVMBuildICmp(b, LLVMIntEQ, in->y, LLVMConstNull(type), L_UNNAMED);
     *is_minus = NULL;
     LLVMValueRef bad = *is_zero;
@@ -122,11 +122,11 @@ ig_status ig_cpu_emit_divide(ig_cpu_emitter *e, const ig_op *op) {
         return ig_cpu_emit_binary(e, op);
     }
     LLVMBuilderRef b = e->builder;
-    operands       in = read_operands(e, op);
-    LLVMValueRef   is_zero = NULL, is_minus = NULL;
-    LLVMValueRef   divisor = safe_divisor(e, &in, &is_zero, &is_minus);
-    LLVMOpcode     code = (LLVMOpcode)row_code(row_of(op), in.dtype);
-    LLVMValueRef   result = LLVMBuildBinOp(b, code, in.x, divisor, L_UNNAMED);
+    operands in = read_operands(e, op);
+    LLVMValueRef is_zero = NULL, is_minus = NULL;
+    LLVMValueRef divisor = safe_divisor(e, &in, &is_zero, &is_minus);
+    LLVMOpcode code = (LLVMOpcode)row_code(row_of(op), in.dtype);
+    LLVMValueRef result = LLVMBuildBinOp(b, code, in.x, divisor, L_UNNAMED);
     if (is_minus) {
         LLVMValueRef minus = LLVMBuildNeg(b, in.x, L_UNNAMED);
         result = ig_cpu_select(e, is_minus, minus, result);
@@ -138,12 +138,12 @@ ig_status ig_cpu_emit_divide(ig_cpu_emitter *e, const ig_op *op) {
 /* x mod 0 is 0.  Without `truncate` the result has the sign of the divisor. */
 ig_status ig_cpu_emit_modulo(ig_cpu_emitter *e, const ig_op *op) {
     LLVMBuilderRef b = e->builder;
-    operands       in = read_operands(e, op);
-    LLVMOpcode     code = (LLVMOpcode)row_code(row_of(op), in.dtype);
+    operands in = read_operands(e, op);
+    LLVMOpcode code = (LLVMOpcode)row_code(row_of(op), in.dtype);
     if (code == 0) {
         return fail_dtype(e, op);
     }
-    LLVMTypeRef  type = LLVMTypeOf(in.x);
+    LLVMTypeRef type = LLVMTypeOf(in.x);
     LLVMValueRef zero = LLVMConstNull(type), is_zero = NULL, is_minus = NULL;
     LLVMValueRef divisor = safe_divisor(e, &in, &is_zero, &is_minus);
     LLVMValueRef rest = LLVMBuildBinOp(b, code, in.x, divisor, L_UNNAMED);
@@ -164,8 +164,8 @@ ig_status ig_cpu_emit_modulo(ig_cpu_emitter *e, const ig_op *op) {
 LLVMValueRef ig_cpu_extreme(ig_cpu_emitter *e, LLVMRealPredicate wins, LLVMValueRef x,
                             LLVMValueRef y, bool x_is_number) {
     LLVMBuilderRef b = e->builder;
-    LLVMValueRef   x_wins = LLVMBuildFCmp(b, wins, x, y, L_UNNAMED);
-    LLVMValueRef   result = ig_cpu_select(e, x_wins, x, y);
+    LLVMValueRef x_wins = LLVMBuildFCmp(b, wins, x, y, L_UNNAMED);
+    LLVMValueRef result = ig_cpu_select(e, x_wins, x, y);
     if (x_is_number) {
         return result;
     }
@@ -195,9 +195,9 @@ ig_status ig_cpu_emit_extreme(ig_cpu_emitter *e, const ig_op *op) {
     if (row_code(row_of(op), in.dtype) == 0) {
         return fail_dtype(e, op);
     }
-    bool         swap = ig_cpu_is_number(op, 1);
+    bool swap = ig_cpu_is_number(op, 1);
     LLVMValueRef x = swap ? in.y : in.x, y = swap ? in.x : in.y;
-    bool         is_number = swap || ig_cpu_is_number(op, 0);
+    bool is_number = swap || ig_cpu_is_number(op, 0);
     return ig_cpu_set_result(
         e, op, ig_cpu_extreme(e, (LLVMRealPredicate)row_of(op)->real, x, y, is_number));
 }
@@ -206,7 +206,7 @@ ig_status ig_cpu_emit_extreme(ig_cpu_emitter *e, const ig_op *op) {
 
 ig_status ig_cpu_emit_compare(ig_cpu_emitter *e, const ig_op *op) {
     operands in = read_operands(e, op);
-    int      code = row_code(row_of(op), in.dtype);
+    int code = row_code(row_of(op), in.dtype);
     if (code == 0) {
         return fail_dtype(e, op);
     }

@@ -28,9 +28,9 @@ static bool is_signed(ig_dtype dtype) {
  * first and to an end of the range afterwards. */
 static LLVMValueRef float_to_int(ig_cpu_emitter *e, LLVMValueRef x, ig_dtype to) {
     LLVMBuilderRef b = e->builder;
-    LLVMTypeRef    real = LLVMTypeOf(x), type = scalar_lanes(e, to, x);
-    unsigned       bits = ig_dtypes[to].bits;
-    bool           sign = is_signed(to);
+    LLVMTypeRef real = LLVMTypeOf(x), type = scalar_lanes(e, to, x);
+    unsigned bits = ig_dtypes[to].bits;
+    bool sign = is_signed(to);
     double above = ldexp(1.0, (int)bits - sign); /* first value beyond the range */
     double below = sign ? -above : 0.0;          /* the least within */
     LLVMValueRef too_high = LLVMBuildFCmp(b, LLVMRealOGE, x, l_real(real, above),
@@ -43,7 +43,7 @@ static LLVMValueRef float_to_int(ig_cpu_emitter *e, LLVMValueRef x, ig_dtype to)
     LLVMValueRef safe = ig_cpu_select(e, outside, LLVMConstNull(real), x);
     LLVMValueRef value = sign ? LLVMBuildFPToSI(b, safe, type, L_UNNAMED)
                               : LLVMBuildFPToUI(b, safe, type, L_UNNAMED);
-    uint64_t     most = UINT64_MAX >> (64 - bits + sign);
+    uint64_t most = UINT64_MAX >> (64 - bits + sign);
     LLVMValueRef high = l_int(type, (int64_t)most);
     LLVMValueRef low = l_int(type, sign ? (int64_t)~most : 0);
     value = ig_cpu_select(e, too_high, high, value);
@@ -70,10 +70,10 @@ static LLVMValueRef int_to_float(ig_cpu_emitter *e, LLVMValueRef x, ig_dtype fro
  * magnitude of more than 53 bits has its low 11 bits folded into the one above. */
 static LLVMValueRef fold_low_bits(ig_cpu_emitter *e, LLVMValueRef x, ig_dtype from) {
     LLVMBuilderRef b = e->builder;
-    LLVMTypeRef    type = LLVMTypeOf(x);
-    LLVMValueRef   zero = LLVMConstNull(type), low_mask = l_int(type, 0x7ff);
-    LLVMValueRef   is_minus = LLVMBuildICmp(b, LLVMIntSLT, x, zero, L_UNNAMED);
-    LLVMValueRef   size = x;
+    LLVMTypeRef type = LLVMTypeOf(x);
+    LLVMValueRef zero = LLVMConstNull(type), low_mask = l_int(type, 0x7ff);
+    LLVMValueRef is_minus = LLVMBuildICmp(b, LLVMIntSLT, x, zero, L_UNNAMED);
+    LLVMValueRef size = x;
     if (is_signed(from)) {
         size = ig_cpu_select(e, is_minus, LLVMBuildNeg(b, x, L_UNNAMED), x);
     }
@@ -95,16 +95,16 @@ static LLVMValueRef fold_low_bits(ig_cpu_emitter *e, LLVMValueRef x, ig_dtype fr
 /* f64 to f32, rounded to odd: towards zero, then the last bit set when inexact. */
 static LLVMValueRef round_to_odd(ig_cpu_emitter *e, LLVMValueRef x) {
     LLVMBuilderRef b = e->builder;
-    LLVMTypeRef    f32 = scalar_lanes(e, IG_DT_f32, x), i32 = l_as_int(f32);
-    LLVMValueRef   near = LLVMBuildFPTrunc(b, x, f32, L_UNNAMED);
-    LLVMValueRef   back = LLVMBuildFPExt(b, near, LLVMTypeOf(x), L_UNNAMED);
-    LLVMValueRef   bits = LLVMBuildBitCast(b, near, i32, L_UNNAMED);
-    LLVMValueRef   beyond = LLVMBuildFCmp(b, LLVMRealOGT, l_call1(b, "llvm.fabs", back),
-                                          l_call1(b, "llvm.fabs", x), L_UNNAMED);
-    LLVMValueRef   inexact = LLVMBuildFCmp(b, LLVMRealONE, back, x, L_UNNAMED);
-    LLVMValueRef   less = LLVMBuildSub(b, bits, l_int(i32, 1), L_UNNAMED);
-    LLVMValueRef   down = ig_cpu_select(e, beyond, less, bits);
-    LLVMValueRef   odd = LLVMBuildOr(b, down, l_int(i32, 1), L_UNNAMED);
+    LLVMTypeRef f32 = scalar_lanes(e, IG_DT_f32, x), i32 = l_as_int(f32);
+    LLVMValueRef near = LLVMBuildFPTrunc(b, x, f32, L_UNNAMED);
+    LLVMValueRef back = LLVMBuildFPExt(b, near, LLVMTypeOf(x), L_UNNAMED);
+    LLVMValueRef bits = LLVMBuildBitCast(b, near, i32, L_UNNAMED);
+    LLVMValueRef beyond = LLVMBuildFCmp(b, LLVMRealOGT, l_call1(b, "llvm.fabs", back),
+                                        l_call1(b, "llvm.fabs", x), L_UNNAMED);
+    LLVMValueRef inexact = LLVMBuildFCmp(b, LLVMRealONE, back, x, L_UNNAMED);
+    LLVMValueRef less = LLVMBuildSub(b, bits, l_int(i32, 1), L_UNNAMED);
+    LLVMValueRef down = ig_cpu_select(e, beyond, less, bits);
+    LLVMValueRef odd = LLVMBuildOr(b, down, l_int(i32, 1), L_UNNAMED);
     return LLVMBuildBitCast(b, ig_cpu_select(e, inexact, odd, bits), f32, L_UNNAMED);
 }
 
@@ -159,7 +159,7 @@ static LLVMValueRef convert(ig_cpu_emitter *e, LLVMValueRef x, ig_dtype from,
 ig_status ig_cpu_emit_cast(ig_cpu_emitter *e, const ig_op *op) {
     ig_dtype from = ig_cpu_operand_dtype(op, 0);
     ig_dtype to = (ig_dtype)op->results[0].type->dtype;
-    bool     saturate = ig_dtypes[to].bits == 8 && ig_attr_int(op, IG_cast_saturate, 0);
+    bool saturate = ig_dtypes[to].bits == 8 && ig_attr_int(op, IG_cast_saturate, 0);
     return ig_cpu_set_result(e, op,
                              convert(e, ig_cpu_operand(e, op, 0), from, to, saturate));
 }

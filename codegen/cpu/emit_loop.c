@@ -18,9 +18,9 @@
 
 ig_cpu_loop ig_cpu_loop_begin(ig_cpu_emitter *e, LLVMValueRef count) {
     LLVMBuilderRef b = e->builder;
-    LLVMValueRef   zero = l_i64(e->llvm, 0);
-    ig_cpu_loop  loop = { LLVMGetInsertBlock(b), l_block(b, "each"), l_block(b, "done"),
-                          NULL, count };
+    LLVMValueRef zero = l_i64(e->llvm, 0);
+    ig_cpu_loop loop = { LLVMGetInsertBlock(b), l_block(b, "each"), l_block(b, "done"),
+                         NULL, count };
     LLVMValueRef any = LLVMBuildICmp(b, LLVMIntSGT, count, zero, L_UNNAMED);
     LLVMBuildCondBr(b, any, loop.body, loop.after);
     LLVMPositionBuilderAtEnd(b, loop.body);
@@ -29,9 +29,9 @@ ig_cpu_loop ig_cpu_loop_begin(ig_cpu_emitter *e, LLVMValueRef count) {
 }
 
 void ig_cpu_loop_end(ig_cpu_emitter *e, const ig_cpu_loop *loop) {
-    LLVMBuilderRef    b = e->builder;
-    LLVMValueRef      next = LLVMBuildAdd(b, loop->index, l_i64(e->llvm, 1), L_UNNAMED);
-    LLVMValueRef      more = LLVMBuildICmp(b, LLVMIntSLT, next, loop->count, L_UNNAMED);
+    LLVMBuilderRef b = e->builder;
+    LLVMValueRef next = LLVMBuildAdd(b, loop->index, l_i64(e->llvm, 1), L_UNNAMED);
+    LLVMValueRef more = LLVMBuildICmp(b, LLVMIntSLT, next, loop->count, L_UNNAMED);
     LLVMBasicBlockRef latch = LLVMGetInsertBlock(b);
     LLVMAddIncoming(loop->index, &next, &latch, 1);
     LLVMBuildCondBr(b, more, loop->body, loop->after);
@@ -43,10 +43,10 @@ void ig_cpu_loop_end(ig_cpu_emitter *e, const ig_cpu_loop *loop) {
 /* One LLVM loop of `copies` bodies a trip, from `first` with the values `carried` (one
  * an operand beyond the third; replaced by the values after the loop). */
 typedef struct for_loop {
-    const ig_op  *op;
-    LLVMValueRef  first, high, step; /* i64; first is replaced by the final index */
+    const ig_op *op;
+    LLVMValueRef first, high, step; /* i64; first is replaced by the final index */
     LLVMValueRef *carried;
-    uint32_t      carried_count, copies;
+    uint32_t carried_count, copies;
 } for_loop;
 
 /* Is there room for all copies from `index` on? */
@@ -107,7 +107,7 @@ static LLVMValueRef *copy_values(ig_cpu_emitter *e, LLVMValueRef *from,
 }
 
 static ig_status build_for(ig_cpu_emitter *e, for_loop *f) {
-    LLVMBuilderRef    b = e->builder;
+    LLVMBuilderRef b = e->builder;
     LLVMBasicBlockRef before = LLVMGetInsertBlock(b);
     LLVMBasicBlockRef body = l_block(b, "loop"), after = l_block(b, "after");
     LLVMBuildCondBr(b, build_test(e, f, f->first), body, after);
@@ -120,10 +120,10 @@ static ig_status build_for(ig_cpu_emitter *e, for_loop *f) {
 
     LLVMPositionBuilderAtEnd(b, body);
     build_phis(e, f, before);
-    LLVMValueRef  index = f->first;
+    LLVMValueRef index = f->first;
     LLVMValueRef *phis = copy_values(e, f->carried, f->carried_count);
     IG_TRY(build_trip(e, f));
-    LLVMValueRef      more = build_test(e, f, f->first);
+    LLVMValueRef more = build_test(e, f, f->first);
     LLVMBasicBlockRef latch = LLVMGetInsertBlock(b);
     LLVMBuildCondBr(b, more, body, after);
     add_incoming(f, index, phis, latch);
@@ -174,11 +174,11 @@ static bool reports(const ig_block *block) {
 /* A side that reports an error is hardly ever taken: the other one falls through. */
 static void mark_likely(ig_cpu_emitter *e, LLVMValueRef branch, const ig_op *op) {
     static const char profile[] = "prof", weights[] = "branch_weights";
-    bool              is_rare[] = { reports(op->bodies[0]), reports(op->bodies[1]) };
+    bool is_rare[] = { reports(op->bodies[0]), reports(op->bodies[1]) };
     if (is_rare[0] == is_rare[1]) {
         return;
     }
-    LLVMTypeRef     i32 = LLVMInt32TypeInContext(e->llvm);
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(e->llvm);
     LLVMMetadataRef facts[3] = { LLVMMDStringInContext2(e->llvm, weights,
                                                         sizeof(weights) - 1) };
     for (int side = 0; side < 2; side++) {
@@ -191,7 +191,7 @@ static void mark_likely(ig_cpu_emitter *e, LLVMValueRef branch, const ig_op *op)
 }
 
 ig_status ig_cpu_emit_if(ig_cpu_emitter *e, const ig_op *op) {
-    LLVMBuilderRef    b = e->builder;
+    LLVMBuilderRef b = e->builder;
     LLVMBasicBlockRef starts[] = { l_block(b, "then"), l_block(b, "else") };
     LLVMBasicBlockRef ends[2];
     LLVMBasicBlockRef join = l_block(b, "join");

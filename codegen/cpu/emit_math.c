@@ -38,11 +38,11 @@ ig_status ig_cpu_emit_neg(ig_cpu_emitter *e, const ig_op *op) {
 
 ig_status ig_cpu_emit_abs(ig_cpu_emitter *e, const ig_op *op) {
     LLVMBuilderRef b = e->builder;
-    LLVMValueRef   x = ig_cpu_operand(e, op, 0);
-    LLVMTypeRef    type = LLVMTypeOf(x);
-    ig_dtype       dtype = ig_cpu_operand_dtype(op, 0);
+    LLVMValueRef x = ig_cpu_operand(e, op, 0);
+    LLVMTypeRef type = LLVMTypeOf(x);
+    ig_dtype dtype = ig_cpu_operand_dtype(op, 0);
     if (ig_dtypes[dtype].class == IG_SINT) {
-        LLVMTypeRef  i1 = LLVMInt1TypeInContext(e->llvm);
+        LLVMTypeRef i1 = LLVMInt1TypeInContext(e->llvm);
         LLVMValueRef args[] = { x, LLVMConstInt(i1, 0, 0) };
         return ig_cpu_set_result(e, op, l_intrinsic(b, "llvm.abs", &type, 1, args, 2));
     }
@@ -56,10 +56,10 @@ ig_status ig_cpu_emit_abs(ig_cpu_emitter *e, const ig_op *op) {
 /* -1, 0 or 1; the sign of a NaN is that NaN, of -0 is -0. */
 ig_status ig_cpu_emit_sign(ig_cpu_emitter *e, const ig_op *op) {
     LLVMBuilderRef b = e->builder;
-    LLVMValueRef   x = ig_cpu_operand(e, op, 0);
-    LLVMTypeRef    type = LLVMTypeOf(x);
-    LLVMValueRef   zero = LLVMConstNull(type);
-    ig_dtype       dtype = ig_cpu_operand_dtype(op, 0);
+    LLVMValueRef x = ig_cpu_operand(e, op, 0);
+    LLVMTypeRef type = LLVMTypeOf(x);
+    LLVMValueRef zero = LLVMConstNull(type);
+    ig_dtype dtype = ig_cpu_operand_dtype(op, 0);
     if (is_real(op)) {
         LLVMValueRef above = LLVMBuildFCmp(b, LLVMRealOGT, x, zero, L_UNNAMED);
         LLVMValueRef below = LLVMBuildFCmp(b, LLVMRealOLT, x, zero, L_UNNAMED);
@@ -97,7 +97,7 @@ ig_status ig_cpu_emit_isnan(ig_cpu_emitter *e, const ig_op *op) {
 ig_status ig_cpu_emit_relu(ig_cpu_emitter *e, const ig_op *op) {
     LLVMValueRef x = ig_cpu_operand(e, op, 0);
     LLVMValueRef zero = LLVMConstNull(LLVMTypeOf(x));
-    ig_dtype     dtype = ig_cpu_operand_dtype(op, 0);
+    ig_dtype dtype = ig_cpu_operand_dtype(op, 0);
     if (ig_dtypes[dtype].class == IG_SINT) {
         return ig_cpu_set_result(e, op, l_call2(e->builder, "llvm.smax", x, zero));
     }

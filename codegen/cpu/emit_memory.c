@@ -11,8 +11,8 @@
 
 void ig_cpu_mark_invariant(const ig_cpu_emitter *e, LLVMValueRef load) {
     static const char name[] = "invariant.load";
-    unsigned          kind = LLVMGetMDKindIDInContext(e->llvm, name, sizeof(name) - 1);
-    LLVMMetadataRef   empty = LLVMMDNodeInContext2(e->llvm, NULL, 0);
+    unsigned kind = LLVMGetMDKindIDInContext(e->llvm, name, sizeof(name) - 1);
+    LLVMMetadataRef empty = LLVMMDNodeInContext2(e->llvm, NULL, 0);
     LLVMSetMetadata(load, kind, LLVMMetadataAsValue(e->llvm, empty));
 }
 
@@ -43,9 +43,9 @@ static LLVMValueRef element_address(ig_cpu_emitter *e, const ig_op *op, uint32_t
 
 ig_status ig_cpu_emit_load(ig_cpu_emitter *e, const ig_op *op) {
     const ig_type *type = op->results[0].type;
-    ig_dtype       dtype = (ig_dtype)type->dtype;
-    LLVMTypeRef    memory = ig_cpu_memory_type(e, dtype, type->lanes);
-    LLVMValueRef   address = element_address(e, op, 0), value = NULL;
+    ig_dtype dtype = (ig_dtype)type->dtype;
+    LLVMTypeRef memory = ig_cpu_memory_type(e, dtype, type->lanes);
+    LLVMValueRef address = element_address(e, op, 0), value = NULL;
     if (op->operand_count > 2) {
         value = ig_cpu_load_tail(e, memory, address, ig_cpu_operand(e, op, 2));
     } else {
@@ -64,8 +64,8 @@ ig_status ig_cpu_emit_load(ig_cpu_emitter *e, const ig_op *op) {
 
 ig_status ig_cpu_emit_store(ig_cpu_emitter *e, const ig_op *op) {
     const ig_type *type = op->operands[0].value->type;
-    ig_dtype       dtype = (ig_dtype)type->dtype;
-    LLVMValueRef   value = ig_cpu_operand(e, op, 0);
+    ig_dtype dtype = (ig_dtype)type->dtype;
+    LLVMValueRef value = ig_cpu_operand(e, op, 0);
     if (dtype == IG_DT_bool) {
         value = LLVMBuildZExt(e->builder, value,
                               ig_cpu_memory_type(e, dtype, type->lanes), L_UNNAMED);
@@ -88,7 +88,7 @@ ig_status ig_cpu_emit_offset(ig_cpu_emitter *e, const ig_op *op) {
 
 ig_status ig_cpu_emit_local(ig_cpu_emitter *e, const ig_op *op) {
     enum { LINE = 64 };
-    int64_t  count = ig_attr_int(op, IG_local_count, 0);
+    int64_t count = ig_attr_int(op, IG_local_count, 0);
     ig_dtype dtype = (ig_dtype)op->results[0].type->dtype;
     if (count < 0 || count > (1 << 20)) {
         return ig_cpu_fail(e, IG_INTERNAL, op, "too large for the stack");
@@ -98,7 +98,7 @@ ig_status ig_cpu_emit_local(ig_cpu_emitter *e, const ig_op *op) {
 }
 
 static LLVMValueRef call_field(ig_cpu_emitter *e, size_t offset) {
-    LLVMTypeRef  pointer = LLVMPointerTypeInContext(e->llvm, 0);
+    LLVMTypeRef pointer = LLVMPointerTypeInContext(e->llvm, 0);
     LLVMValueRef address = ig_cpu_address(e, LLVMInt8TypeInContext(e->llvm), e->call,
                                           l_i64(e->llvm, (int64_t)offset));
     LLVMValueRef load = LLVMBuildLoad2(e->builder, pointer, address, L_UNNAMED);
@@ -133,7 +133,7 @@ static ig_status load_argument(ig_cpu_emitter *e, const ig_op *op, LLVMValueRef 
         return ig_cpu_fail(e, IG_INTERNAL, op,
                            "operand 0 is no argument of the kernel");
     }
-    LLVMTypeRef  type = ig_cpu_type(e, op->results[0].type);
+    LLVMTypeRef type = ig_cpu_type(e, op->results[0].type);
     LLVMValueRef index = LLVMBuildAdd(e->builder, ig_cpu_operand(e, op, 1),
                                       l_i64(e->llvm, number), L_UNNAMED);
     LLVMValueRef load = LLVMBuildLoad2(
@@ -156,13 +156,13 @@ ig_status ig_cpu_emit_param_at(ig_cpu_emitter *e, const ig_op *op) {
  * the line should reach: 1, 2, 3, and 0 for data that is used once. */
 ig_status ig_cpu_emit_prefetch(ig_cpu_emitter *e, const ig_op *op) {
     static const unsigned locality[] = { 0, 3, 2, 1 };
-    int64_t               level = ig_attr_int(op, IG_prefetch_level, 1);
-    LLVMTypeRef           i32 = LLVMInt32TypeInContext(e->llvm);
-    LLVMValueRef          address = element_address(e, op, 0);
-    LLVMTypeRef           type = LLVMTypeOf(address);
-    LLVMValueRef          args[] = { address, LLVMConstInt(i32, 0, 0),
-                                     LLVMConstInt(i32, locality[level & 3], 0),
-                                     LLVMConstInt(i32, 1, 0) };
+    int64_t level = ig_attr_int(op, IG_prefetch_level, 1);
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(e->llvm);
+    LLVMValueRef address = element_address(e, op, 0);
+    LLVMTypeRef type = LLVMTypeOf(address);
+    LLVMValueRef args[] = { address, LLVMConstInt(i32, 0, 0),
+                            LLVMConstInt(i32, locality[level & 3], 0),
+                            LLVMConstInt(i32, 1, 0) };
     l_intrinsic(e->builder, "llvm.prefetch", &type, 1, args, 4);
     return IG_OK;
 }
@@ -171,20 +171,20 @@ ig_status ig_cpu_emit_prefetch(ig_cpu_emitter *e, const ig_op *op) {
  * it is read as unsigned. */
 ig_status ig_cpu_emit_report(ig_cpu_emitter *e, const ig_op *op) {
     LLVMBuilderRef b = e->builder;
-    LLVMTypeRef    i64 = LLVMInt64TypeInContext(e->llvm);
-    LLVMValueRef   record = call_field(e, offsetof(ig_kernel_call_v0, report));
-    LLVMValueRef   news[] = { ig_cpu_operand(e, op, 0), ig_cpu_operand(e, op, 1),
-                              ig_cpu_operand(e, op, 2) };
-    LLVMValueRef   fields[3], old[3];
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(e->llvm);
+    LLVMValueRef record = call_field(e, offsetof(ig_kernel_call_v0, report));
+    LLVMValueRef news[] = { ig_cpu_operand(e, op, 0), ig_cpu_operand(e, op, 1),
+                            ig_cpu_operand(e, op, 2) };
+    LLVMValueRef fields[3], old[3];
     for (int i = 0; i < 3; i++) {
         fields[i] = ig_cpu_address(e, i64, record, l_i64(e->llvm, i));
     }
     old[0] = LLVMBuildLoad2(b, i64, fields[0], L_UNNAMED);
     old[1] = LLVMBuildLoad2(b, i64, fields[1], L_UNNAMED);
-    LLVMValueRef      less = LLVMBuildICmp(b, LLVMIntULT, news[0], old[0], L_UNNAMED);
-    LLVMValueRef      same = LLVMBuildICmp(b, LLVMIntEQ, news[0], old[0], L_UNNAMED);
-    LLVMValueRef      before = LLVMBuildICmp(b, LLVMIntSLT, news[1], old[1], L_UNNAMED);
-    LLVMValueRef      tie = LLVMBuildAnd(b, same, before, L_UNNAMED);
+    LLVMValueRef less = LLVMBuildICmp(b, LLVMIntULT, news[0], old[0], L_UNNAMED);
+    LLVMValueRef same = LLVMBuildICmp(b, LLVMIntEQ, news[0], old[0], L_UNNAMED);
+    LLVMValueRef before = LLVMBuildICmp(b, LLVMIntSLT, news[1], old[1], L_UNNAMED);
+    LLVMValueRef tie = LLVMBuildAnd(b, same, before, L_UNNAMED);
     LLVMBasicBlockRef write = l_block(b, "report"), after = l_block(b, "reported");
     LLVMBuildCondBr(b, LLVMBuildOr(b, less, tie, L_UNNAMED), write, after);
     LLVMPositionBuilderAtEnd(b, write);

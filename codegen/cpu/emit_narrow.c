@@ -16,12 +16,12 @@
 #include "codegen/cpu/emit_cast.h"
 
 typedef struct narrow_format {
-    int8_t   mantissa_bits;
-    int16_t  bias;
+    int8_t mantissa_bits;
+    int16_t bias;
     uint32_t largest;  /* code of the largest finite value */
     uint32_t infinity; /* code of infinity; that of nan where there is none */
     uint32_t nan;
-    bool     is_unsigned_zero; /* -0 does not exist; its code is the one NaN */
+    bool is_unsigned_zero; /* -0 does not exist; its code is the one NaN */
 } narrow_format;
 
 static const narrow_format formats[IG_DT_COUNT] = {
@@ -60,7 +60,7 @@ static LLVMValueRef equals(const ig_cpu_emitter *e, LLVMValueRef x, uint32_t val
 
 static double power_of_two(int exponent) {
     uint64_t bits = (uint64_t)(exponent + 1023) << 52;
-    double   value = 0;
+    double value = 0;
     memcpy(&value, &bits, sizeof(value));
     return value;
 }
@@ -73,14 +73,14 @@ static LLVMTypeRef lanes_of(LLVMTypeRef element, LLVMValueRef like) {
 /* ---- F16C ---- */
 
 static LLVMValueRef widen_f16c(ig_cpu_emitter *e, LLVMValueRef bits, LLVMTypeRef f32) {
-    LLVMTypeRef  half = lanes_of(LLVMHalfTypeInContext(e->llvm), bits);
+    LLVMTypeRef half = lanes_of(LLVMHalfTypeInContext(e->llvm), bits);
     LLVMValueRef value = LLVMBuildBitCast(e->builder, bits, half, L_UNNAMED);
     return LLVMBuildFPExt(e->builder, value, f32, L_UNNAMED);
 }
 
 static LLVMValueRef narrow_f16c(ig_cpu_emitter *e, LLVMValueRef x) {
-    LLVMTypeRef  half = lanes_of(LLVMHalfTypeInContext(e->llvm), x);
-    LLVMTypeRef  i16 = lanes_of(LLVMInt16TypeInContext(e->llvm), x);
+    LLVMTypeRef half = lanes_of(LLVMHalfTypeInContext(e->llvm), x);
+    LLVMTypeRef i16 = lanes_of(LLVMInt16TypeInContext(e->llvm), x);
     LLVMValueRef value = LLVMBuildFPTrunc(e->builder, x, half, L_UNNAMED);
     return LLVMBuildBitCast(e->builder, value, i16, L_UNNAMED);
 }
@@ -90,7 +90,7 @@ static LLVMValueRef narrow_f16c(ig_cpu_emitter *e, LLVMValueRef x) {
 /* The f32 bits of a code above the largest finite one: infinity or a quiet NaN. */
 static LLVMValueRef special_bits(ig_cpu_emitter *e, const narrow_format *format,
                                  LLVMValueRef magnitude) {
-    LLVMTypeRef  i32 = LLVMTypeOf(magnitude);
+    LLVMTypeRef i32 = LLVMTypeOf(magnitude);
     LLVMValueRef payload = with_int(e, LLVMShl, magnitude, 23 - format->mantissa_bits);
     LLVMValueRef nan = with_int(e, LLVMOr, with_int(e, LLVMAnd, payload, 0x3fffff),
                                 0x7fc00000);
@@ -102,11 +102,11 @@ static LLVMValueRef special_bits(ig_cpu_emitter *e, const narrow_format *format,
 }
 
 LLVMValueRef ig_cpu_widen(ig_cpu_emitter *e, ig_dtype dtype, LLVMValueRef bits) {
-    LLVMBuilderRef       b = e->builder;
+    LLVMBuilderRef b = e->builder;
     const narrow_format *format = &formats[dtype];
-    LLVMTypeRef          f32 = lanes_of(LLVMFloatTypeInContext(e->llvm), bits);
-    LLVMTypeRef          i32 = l_as_int(f32);
-    int                  width = ig_dtypes[dtype].bits;
+    LLVMTypeRef f32 = lanes_of(LLVMFloatTypeInContext(e->llvm), bits);
+    LLVMTypeRef i32 = l_as_int(f32);
+    int width = ig_dtypes[dtype].bits;
     if (dtype == IG_DT_f16 && e->level->has_f16c) {
         return widen_f16c(e, bits, f32);
     }
@@ -135,9 +135,9 @@ LLVMValueRef ig_cpu_widen(ig_cpu_emitter *e, ig_dtype dtype, LLVMValueRef bits) 
 /* The code of a normal magnitude, given as f32 bits. */
 static LLVMValueRef round_normal(ig_cpu_emitter *e, const narrow_format *format,
                                  LLVMValueRef magnitude) {
-    int          shift = 23 - format->mantissa_bits;
+    int shift = 23 - format->mantissa_bits;
     LLVMValueRef odd = with_int(e, LLVMAnd, with_int(e, LLVMLShr, magnitude, shift), 1);
-    int64_t      add = (1 << (shift - 1)) - 1 - ((int64_t)(127 - format->bias) << 23);
+    int64_t add = (1 << (shift - 1)) - 1 - ((int64_t)(127 - format->bias) << 23);
     LLVMValueRef sum = binary(e, LLVMAdd, with_int(e, LLVMAdd, magnitude, add), odd);
     return with_int(e, LLVMLShr, sum, shift);
 }
@@ -145,13 +145,13 @@ static LLVMValueRef round_normal(ig_cpu_emitter *e, const narrow_format *format,
 static LLVMValueRef round_subnormal(ig_cpu_emitter *e, const narrow_format *format,
                                     LLVMValueRef magnitude) {
     LLVMBuilderRef b = e->builder;
-    LLVMTypeRef    i32 = LLVMTypeOf(magnitude);
-    LLVMTypeRef    f32 = lanes_of(LLVMFloatTypeInContext(e->llvm), magnitude);
-    int            exponent = 1 - format->bias - format->mantissa_bits + 23;
-    LLVMValueRef   place = l_real(f32, power_of_two(exponent));
-    LLVMValueRef   x = LLVMBuildBitCast(b, magnitude, f32, L_UNNAMED);
-    LLVMValueRef   sum = LLVMBuildFAdd(b, x, place, L_UNNAMED);
-    LLVMValueRef   bits = LLVMBuildBitCast(b, sum, i32, L_UNNAMED);
+    LLVMTypeRef i32 = LLVMTypeOf(magnitude);
+    LLVMTypeRef f32 = lanes_of(LLVMFloatTypeInContext(e->llvm), magnitude);
+    int exponent = 1 - format->bias - format->mantissa_bits + 23;
+    LLVMValueRef place = l_real(f32, power_of_two(exponent));
+    LLVMValueRef x = LLVMBuildBitCast(b, magnitude, f32, L_UNNAMED);
+    LLVMValueRef sum = LLVMBuildFAdd(b, x, place, L_UNNAMED);
+    LLVMValueRef bits = LLVMBuildBitCast(b, sum, i32, L_UNNAMED);
     return with_int(e, LLVMSub, bits, (int64_t)(exponent + 127) << 23);
 }
 
@@ -159,9 +159,9 @@ static LLVMValueRef round_subnormal(ig_cpu_emitter *e, const narrow_format *form
 static LLVMValueRef put_sign(ig_cpu_emitter *e, ig_dtype dtype, LLVMValueRef code,
                              LLVMValueRef bits) {
     const narrow_format *format = &formats[dtype];
-    LLVMTypeRef          i32 = LLVMTypeOf(code);
-    LLVMValueRef         sign = with_int(e, LLVMShl, with_int(e, LLVMLShr, bits, 31),
-                                         ig_dtypes[dtype].bits - 1);
+    LLVMTypeRef i32 = LLVMTypeOf(code);
+    LLVMValueRef sign = with_int(e, LLVMShl, with_int(e, LLVMLShr, bits, 31),
+                                 ig_dtypes[dtype].bits - 1);
     if (format->is_unsigned_zero) {
         LLVMValueRef plain = LLVMBuildOr(e->builder, equals(e, code, 0),
                                          equals(e, code, format->nan), L_UNNAMED);
@@ -172,9 +172,9 @@ static LLVMValueRef put_sign(ig_cpu_emitter *e, ig_dtype dtype, LLVMValueRef cod
 
 LLVMValueRef ig_cpu_narrow(ig_cpu_emitter *e, ig_dtype dtype, LLVMValueRef x,
                            bool saturate) {
-    LLVMBuilderRef       b = e->builder;
+    LLVMBuilderRef b = e->builder;
     const narrow_format *format = &formats[dtype];
-    LLVMTypeRef          i32 = l_as_int(LLVMTypeOf(x));
+    LLVMTypeRef i32 = l_as_int(LLVMTypeOf(x));
     if (dtype == IG_DT_f16 && e->level->has_f16c && !saturate) {
         return narrow_f16c(e, x);
     }
@@ -182,7 +182,7 @@ LLVMValueRef ig_cpu_narrow(ig_cpu_emitter *e, ig_dtype dtype, LLVMValueRef x,
     LLVMValueRef magnitude = with_int(e, LLVMAnd, bits, 0x7fffffff);
     LLVMValueRef code = round_normal(e, format, magnitude);
     if (format->bias != 127) { /* bf16's subnormals are f32's */
-        uint32_t     least = (uint32_t)(128 - format->bias) << 23;
+        uint32_t least = (uint32_t)(128 - format->bias) << 23;
         LLVMValueRef is_normal = above(e, magnitude, least - 1);
         code = ig_cpu_select(e, is_normal, code, round_subnormal(e, format, magnitude));
     }

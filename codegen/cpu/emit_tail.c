@@ -32,12 +32,12 @@ static LLVMValueRef clamp_count(ig_cpu_emitter *e, LLVMValueRef count, unsigned 
 static LLVMValueRef build_mask(ig_cpu_emitter *e, LLVMTypeRef type,
                                LLVMValueRef count) {
     LLVMBuilderRef b = e->builder;
-    unsigned       lanes = l_lanes(type);
-    unsigned       bits = element_bits(type) < 64 ? 32 : 64;
-    LLVMTypeRef    scalar = LLVMIntTypeInContext(e->llvm, bits);
-    LLVMValueRef   held = clamp_count(e, count, lanes);
-    LLVMValueRef   narrow = LLVMBuildTrunc(b, held, scalar, L_UNNAMED);
-    LLVMValueRef  *numbers = IG_NEW_ARRAY(e->arena, LLVMValueRef, lanes);
+    unsigned lanes = l_lanes(type);
+    unsigned bits = element_bits(type) < 64 ? 32 : 64;
+    LLVMTypeRef scalar = LLVMIntTypeInContext(e->llvm, bits);
+    LLVMValueRef held = clamp_count(e, count, lanes);
+    LLVMValueRef narrow = LLVMBuildTrunc(b, held, scalar, L_UNNAMED);
+    LLVMValueRef *numbers = IG_NEW_ARRAY(e->arena, LLVMValueRef, lanes);
     for (unsigned i = 0; i < lanes; i++) {
         numbers[i] = LLVMConstInt(scalar, i, 0);
     }
@@ -52,9 +52,9 @@ static LLVMValueRef alignment_of(ig_cpu_emitter *e, LLVMTypeRef type) {
 /* Copies `count` elements of `type` between two addresses, one by one. */
 static void copy_elements(ig_cpu_emitter *e, LLVMTypeRef type, LLVMValueRef to,
                           LLVMValueRef from, LLVMValueRef count) {
-    LLVMTypeRef  element = l_element(type);
-    unsigned     bytes = element_bits(type) / 8;
-    ig_cpu_loop  loop = ig_cpu_loop_begin(e, clamp_count(e, count, l_lanes(type)));
+    LLVMTypeRef element = l_element(type);
+    unsigned bytes = element_bits(type) / 8;
+    ig_cpu_loop loop = ig_cpu_loop_begin(e, clamp_count(e, count, l_lanes(type)));
     LLVMValueRef load = LLVMBuildLoad2(
         e->builder, element, ig_cpu_address(e, element, from, loop.index), L_UNNAMED);
     LLVMSetAlignment(load, bytes);
@@ -68,7 +68,7 @@ LLVMValueRef ig_cpu_load_tail(ig_cpu_emitter *e, LLVMTypeRef type, LLVMValueRef 
                               LLVMValueRef count) {
     LLVMBuilderRef b = e->builder;
     if (has_masks(e, type)) {
-        LLVMTypeRef  types[] = { type, LLVMTypeOf(address) };
+        LLVMTypeRef types[] = { type, LLVMTypeOf(address) };
         LLVMValueRef args[] = { address, alignment_of(e, type),
                                 build_mask(e, type, count), LLVMConstNull(type) };
         return l_intrinsic(b, "llvm.masked.load", types, 2, args, 4);
@@ -82,9 +82,9 @@ LLVMValueRef ig_cpu_load_tail(ig_cpu_emitter *e, LLVMTypeRef type, LLVMValueRef 
 void ig_cpu_store_tail(ig_cpu_emitter *e, LLVMValueRef value, LLVMValueRef address,
                        LLVMValueRef count) {
     LLVMBuilderRef b = e->builder;
-    LLVMTypeRef    type = LLVMTypeOf(value);
+    LLVMTypeRef type = LLVMTypeOf(value);
     if (has_masks(e, type)) {
-        LLVMTypeRef  types[] = { type, LLVMTypeOf(address) };
+        LLVMTypeRef types[] = { type, LLVMTypeOf(address) };
         LLVMValueRef args[] = { value, address, alignment_of(e, type),
                                 build_mask(e, type, count) };
         l_intrinsic(b, "llvm.masked.store", types, 2, args, 4);

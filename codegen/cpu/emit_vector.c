@@ -13,23 +13,23 @@ static int64_t read_int(const uint8_t *bytes, uint32_t size) {
 /* Element `index` of a constant; a splat has one. */
 static LLVMValueRef read_constant(const ig_cpu_emitter *e, const ig_data *data,
                                   uint32_t index) {
-    ig_dtype       dtype = (ig_dtype)data->type->dtype;
-    LLVMTypeRef    type = ig_cpu_scalar_type(e, dtype);
-    uint32_t       size = ig_cpu_bytes(dtype);
+    ig_dtype dtype = (ig_dtype)data->type->dtype;
+    LLVMTypeRef type = ig_cpu_scalar_type(e, dtype);
+    uint32_t size = ig_cpu_bytes(dtype);
     const uint8_t *at = (const uint8_t *)data->bytes +
                         (data->is_splat ? 0 : size * index);
     int64_t bits = read_int(at, size);
     if (dtype == IG_DT_bool) {
         return LLVMConstInt(type, bits != 0, 0);
     }
-    LLVMTypeRef  as_int = LLVMIntTypeInContext(e->llvm, 8 * size);
+    LLVMTypeRef as_int = LLVMIntTypeInContext(e->llvm, 8 * size);
     LLVMValueRef value = LLVMConstInt(as_int, (unsigned long long)bits, 0);
     return as_int == type ? value : LLVMConstBitCast(value, type);
 }
 
 ig_status ig_cpu_emit_const(ig_cpu_emitter *e, const ig_op *op) {
     const ig_data *data = op->attrs[IG_const_value].as.data;
-    uint32_t       lanes = ig_cpu_result_lanes(op);
+    uint32_t lanes = ig_cpu_result_lanes(op);
     if (lanes <= 1) {
         return ig_cpu_set_result(e, op, read_constant(e, data, 0));
     }
@@ -48,9 +48,9 @@ ig_status ig_cpu_emit_splat(ig_cpu_emitter *e, const ig_op *op) {
 }
 
 ig_status ig_cpu_emit_iota(ig_cpu_emitter *e, const ig_op *op) {
-    uint32_t      lanes = ig_cpu_result_lanes(op);
-    ig_dtype      dtype = (ig_dtype)op->results[0].type->dtype;
-    LLVMTypeRef   type = ig_cpu_scalar_type(e, dtype);
+    uint32_t lanes = ig_cpu_result_lanes(op);
+    ig_dtype dtype = (ig_dtype)op->results[0].type->dtype;
+    LLVMTypeRef type = ig_cpu_scalar_type(e, dtype);
     LLVMValueRef *values = IG_NEW_ARRAY(e->arena, LLVMValueRef, lanes);
     for (uint32_t i = 0; i < lanes; i++) {
         values[i] = ig_dtype_is_float(dtype) ? LLVMConstReal(type, i)
@@ -64,19 +64,19 @@ ig_status ig_cpu_emit_iota(ig_cpu_emitter *e, const ig_op *op) {
  * single elements elsewhere. */
 ig_status ig_cpu_emit_load_at(ig_cpu_emitter *e, const ig_op *op) {
     LLVMBuilderRef b = e->builder;
-    uint32_t       lanes = ig_cpu_result_lanes(op);
-    ig_dtype       dtype = (ig_dtype)op->results[0].type->dtype;
-    LLVMTypeRef    type = ig_cpu_memory_type(e, dtype, lanes);
-    LLVMValueRef   at = ig_cpu_address(e, l_element(type), ig_cpu_operand(e, op, 0),
-                                       ig_cpu_operand(e, op, 1));
-    LLVMValueRef   value = NULL;
+    uint32_t lanes = ig_cpu_result_lanes(op);
+    ig_dtype dtype = (ig_dtype)op->results[0].type->dtype;
+    LLVMTypeRef type = ig_cpu_memory_type(e, dtype, lanes);
+    LLVMValueRef at = ig_cpu_address(e, l_element(type), ig_cpu_operand(e, op, 0),
+                                     ig_cpu_operand(e, op, 1));
+    LLVMValueRef value = NULL;
     if (lanes == 1) {
         value = LLVMBuildLoad2(b, type, at, L_UNNAMED);
         LLVMSetAlignment(value, ig_cpu_bytes(dtype));
     } else {
-        LLVMTypeRef  i32 = LLVMInt32TypeInContext(e->llvm);
-        LLVMTypeRef  mask = LLVMVectorType(LLVMInt1TypeInContext(e->llvm), lanes);
-        LLVMTypeRef  types[] = { type, LLVMTypeOf(at) };
+        LLVMTypeRef i32 = LLVMInt32TypeInContext(e->llvm);
+        LLVMTypeRef mask = LLVMVectorType(LLVMInt1TypeInContext(e->llvm), lanes);
+        LLVMTypeRef types[] = { type, LLVMTypeOf(at) };
         LLVMValueRef args[] = { at, LLVMConstInt(i32, ig_cpu_bytes(dtype), 0),
                                 LLVMConstAllOnes(mask), LLVMConstNull(type) };
         value = l_intrinsic(b, "llvm.masked.gather", types, 2, args, 4);
@@ -112,7 +112,7 @@ static const uint16_t combine_codes[] = {
 
 /* A fixed tree: lane i of the lower half with lane i of the upper half, and again. */
 ig_status ig_cpu_emit_hreduce(ig_cpu_emitter *e, const ig_op *op) {
-    int64_t  how = ig_attr_int(op, IG_hreduce_op, IG_REDUCE_sum);
+    int64_t how = ig_attr_int(op, IG_hreduce_op, IG_REDUCE_sum);
     uint32_t lanes = op->operands[0].value->type->lanes;
     if (how < 0 || how > IG_REDUCE_prod || how == IG_REDUCE_mean) {
         return ig_cpu_fail(e, IG_INTERNAL, op, "not a reduction of lanes");
@@ -122,8 +122,8 @@ ig_status ig_cpu_emit_hreduce(ig_cpu_emitter *e, const ig_op *op) {
                            "the number of lanes is no power of two");
     }
     const ig_cpu_row *combine = &ig_cpu_rows[combine_codes[how]];
-    ig_dtype          dtype = ig_cpu_operand_dtype(op, 0);
-    LLVMValueRef      x = ig_cpu_operand(e, op, 0);
+    ig_dtype dtype = ig_cpu_operand_dtype(op, 0);
+    LLVMValueRef x = ig_cpu_operand(e, op, 0);
     for (; lanes > 1; lanes /= 2) {
         LLVMValueRef low = take_lanes(e, x, 0, lanes / 2);
         LLVMValueRef high = take_lanes(e, x, lanes / 2, lanes / 2);
@@ -152,9 +152,9 @@ static LLVMValueRef as_vector(ig_cpu_emitter *e, LLVMValueRef x) {
 }
 
 ig_status ig_cpu_emit_shuffle(ig_cpu_emitter *e, const ig_op *op) {
-    LLVMTypeRef    i32 = LLVMInt32TypeInContext(e->llvm);
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(e->llvm);
     const ig_attr *attr = &op->attrs[IG_shuffle_lanes];
-    LLVMValueRef  *lanes = IG_NEW_ARRAY(e->arena, LLVMValueRef, attr->count);
+    LLVMValueRef *lanes = IG_NEW_ARRAY(e->arena, LLVMValueRef, attr->count);
     for (uint32_t i = 0; i < attr->count; i++) {
         lanes[i] = LLVMConstInt(i32, (unsigned long long)attr->as.ints[i], 0);
     }

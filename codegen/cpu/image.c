@@ -23,27 +23,27 @@
 enum { LARGEST_ALIGNMENT = 64, NOWHERE = -1 };
 
 typedef struct section {
-    Elf64_Shdr  header;
+    Elf64_Shdr header;
     const char *name;
-    int64_t     place; /* offset in the image; NOWHERE: not kept */
+    int64_t place; /* offset in the image; NOWHERE: not kept */
 } section;
 
 typedef struct reader {
     ig_context *context;
     const char *kernel;
-    ig_str      object;
-    ig_arena   *arena;
-    section    *sections;
-    uint32_t    section_count;
-    char       *image;
-    size_t      image_size;
+    ig_str object;
+    ig_arena *arena;
+    section *sections;
+    uint32_t section_count;
+    char *image;
+    size_t image_size;
 } reader;
 
 static ig_status fail(const reader *r, const char *what, const char *name) {
-    return ig_error(&r->context->diag, IG_INTERNAL, NULL,
-                    "kernel '%s': its object code cannot be made position-independent: "
-                    "%s%s%s",
-                    r->kernel, what, name ? " " : "", name ? name : "");
+    return ig_error(
+        &r->context->diag, IG_INTERNAL, NULL,
+        "kernel '%s': its object code cannot be made position-independent: %s%s%s",
+        r->kernel, what, name ? " " : "", name ? name : "");
 }
 
 /* `size` bytes at `offset` of the object, or NULL when they are not all there. */
@@ -84,7 +84,7 @@ static ig_status read_header(reader *r, Elf64_Ehdr *header) {
 static ig_status read_sections(reader *r) {
     Elf64_Ehdr header;
     IG_TRY(read_header(r, &header));
-    uint64_t    size = (uint64_t)header.e_shnum * sizeof(Elf64_Shdr);
+    uint64_t size = (uint64_t)header.e_shnum * sizeof(Elf64_Shdr);
     const char *table = span(r, header.e_shoff, size);
     if (!table || header.e_shstrndx >= header.e_shnum) {
         return fail(r, "its section table is damaged", NULL);
@@ -173,7 +173,7 @@ static bool read_symbol(const reader *r, const Elf64_Shdr *table, uint64_t index
 
 static const char *symbol_name(const reader *r, const Elf64_Shdr *table,
                                const Elf64_Sym *symbol) {
-    uint16_t    at = symbol->st_shndx;
+    uint16_t at = symbol->st_shndx;
     const char *name = NULL;
     if (ELF64_ST_TYPE(symbol->st_info) == STT_SECTION && at < r->section_count) {
         name = r->sections[at].name;
@@ -202,7 +202,7 @@ static ig_status apply(reader *r, const section *target, const Elf64_Shdr *symbo
         return fail(r, "a relocation is damaged in section", target->name);
     }
     const char *name = symbol_name(r, symbols, &symbol);
-    uint64_t    kind = ELF64_R_TYPE(rela->r_info);
+    uint64_t kind = ELF64_R_TYPE(rela->r_info);
     if (kind != R_X86_64_PC32 && kind != R_X86_64_PLT32) {
         return fail(r, "it needs an address at run time, that of symbol", name);
     }
@@ -246,7 +246,7 @@ static ig_status apply_section(reader *r, const section *relocations) {
 static ig_status find_entry(reader *r, const char *wanted, int64_t *out_entry) {
     for (uint32_t i = 0; i < r->section_count; i++) {
         const Elf64_Shdr *table = &r->sections[i].header;
-        Elf64_Sym         symbol;
+        Elf64_Sym symbol;
         for (uint64_t k = 0;
              table->sh_type == SHT_SYMTAB && read_symbol(r, table, k, &symbol); k++) {
             int64_t place = symbol_place(r, &symbol);

@@ -7,8 +7,8 @@
 
 typedef struct ig_image {
     const void *bytes; /* the arena's */
-    size_t      size;
-    int64_t     entry; /* byte offset of the function asked for */
+    size_t size;
+    int64_t entry; /* byte offset of the function asked for */
 } ig_image;
 
 /* Lays out the code and read-only data of an x86-64 ELF object and resolves what refers

@@ -51,10 +51,10 @@ static inline LLVMTypeRef l_vector(LLVMTypeRef element, unsigned lanes) {
 
 /* The integer type of as many bits and lanes as `type`. */
 static inline LLVMTypeRef l_as_int(LLVMTypeRef type) {
-    LLVMTypeRef    element = l_element(type);
+    LLVMTypeRef element = l_element(type);
     LLVMContextRef llvm = LLVMGetTypeContext(type);
-    unsigned       bits = 0;
-    LLVMTypeKind   kind = LLVMGetTypeKind(element);
+    unsigned bits = 0;
+    LLVMTypeKind kind = LLVMGetTypeKind(element);
     if (kind == LLVMIntegerTypeKind) {
         bits = LLVMGetIntTypeWidth(element);
     } else {
@@ -70,7 +70,7 @@ static inline LLVMValueRef l_splat_const(LLVMTypeRef type, LLVMValueRef scalar) 
         return scalar;
     }
     LLVMValueRef lanes[MOST];
-    unsigned     count = l_lanes(type);
+    unsigned count = l_lanes(type);
     for (unsigned i = 0; i < count && i < MOST; i++) {
         lanes[i] = scalar;
     }
@@ -93,12 +93,12 @@ static inline LLVMValueRef l_splat(LLVMBuilderRef b, LLVMValueRef scalar,
     if (lanes <= 1) {
         return scalar;
     }
-    LLVMTypeRef    element = LLVMTypeOf(scalar);
+    LLVMTypeRef element = LLVMTypeOf(scalar);
     LLVMContextRef llvm = LLVMGetTypeContext(element);
-    LLVMTypeRef    i32 = LLVMInt32TypeInContext(llvm);
-    LLVMTypeRef    type = LLVMVectorType(element, lanes);
-    LLVMValueRef   first = LLVMBuildInsertElement(b, LLVMGetPoison(type), scalar,
-                                                  LLVMConstInt(i32, 0, 0), L_UNNAMED);
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(llvm);
+    LLVMTypeRef type = LLVMVectorType(element, lanes);
+    LLVMValueRef first = LLVMBuildInsertElement(b, LLVMGetPoison(type), scalar,
+                                                LLVMConstInt(i32, 0, 0), L_UNNAMED);
     return LLVMBuildShuffleVector(b, first, LLVMGetPoison(type),
                                   LLVMConstNull(LLVMVectorType(i32, lanes)), L_UNNAMED);
 }
@@ -110,9 +110,9 @@ static inline LLVMValueRef l_intrinsic(LLVMBuilderRef b, const char *name,
     LLVMModuleRef module =
         LLVMGetGlobalParent(LLVMGetBasicBlockParent(LLVMGetInsertBlock(b)));
     LLVMContextRef llvm = LLVMGetModuleContext(module);
-    unsigned       id = LLVMLookupIntrinsicID(name, strlen(name));
-    LLVMValueRef   callee = LLVMGetIntrinsicDeclaration(module, id, types, type_count);
-    LLVMTypeRef    type = LLVMIntrinsicGetType(llvm, id, types, type_count);
+    unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+    LLVMValueRef callee = LLVMGetIntrinsicDeclaration(module, id, types, type_count);
+    LLVMTypeRef type = LLVMIntrinsicGetType(llvm, id, types, type_count);
     return LLVMBuildCall2(b, type, callee, args, arg_count, L_UNNAMED);
 }
 
@@ -124,7 +124,7 @@ static inline LLVMValueRef l_call1(LLVMBuilderRef b, const char *name, LLVMValue
 
 static inline LLVMValueRef l_call2(LLVMBuilderRef b, const char *name, LLVMValueRef x,
                                    LLVMValueRef y) {
-    LLVMTypeRef  type = LLVMTypeOf(x);
+    LLVMTypeRef type = LLVMTypeOf(x);
     LLVMValueRef args[] = { x, y };
     return l_intrinsic(b, name, &type, 1, args, 2);
 }

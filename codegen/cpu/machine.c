@@ -64,7 +64,7 @@ static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user) {
 
 static ig_status create_target(ig_cpu_machine *machine) {
     LLVMTargetRef target = NULL;
-    char         *message = NULL;
+    char *message = NULL;
     if (LLVMGetTargetFromTriple(triple, &target, &message)) {
         ig_status status = ig_error(&machine->context->diag, IG_UNSUPPORTED, NULL,
                                     "LLVM has no x86-64 code generator: %s", message);
@@ -140,7 +140,7 @@ const char *ig_cpu_machine_print(ig_cpu_machine *machine) {
 }
 
 ig_status ig_cpu_machine_verify(ig_cpu_machine *machine) {
-    char     *message = NULL;
+    char *message = NULL;
     ig_status status = IG_OK;
     if (LLVMVerifyModule(machine->module, LLVMReturnStatusAction, &message)) {
         status = ig_error(&machine->context->diag, IG_INTERNAL, NULL,
@@ -164,7 +164,7 @@ ig_status ig_cpu_machine_optimize(ig_cpu_machine *machine) {
     if (!error) {
         return IG_OK;
     }
-    char     *message = LLVMGetErrorMessage(error);
+    char *message = LLVMGetErrorMessage(error);
     ig_status status = take_error(machine, message);
     LLVMDisposeErrorMessage(message);
     return status;
@@ -172,10 +172,10 @@ ig_status ig_cpu_machine_optimize(ig_cpu_machine *machine) {
 
 ig_status ig_cpu_machine_assemble(ig_cpu_machine *machine, LLVMCodeGenFileType kind,
                                   ig_str *out_bytes) {
-    ig_diag   *diag = &machine->context->diag;
+    ig_diag *diag = &machine->context->diag;
     ig_budget *budget = &machine->context->budget;
-    size_t     errors = diag->error_count;
-    char      *message = NULL;
+    size_t errors = diag->error_count;
+    char *message = NULL;
     drop_output(machine);
     /* Comments in assembly say where loops are. */
     LLVMSetTargetMachineAsmVerbosity(machine->target, kind == LLVMAssemblyFile);

@@ -10,22 +10,22 @@
 /* One LLVM context and target machine, used for kernel after kernel.  Whatever LLVM
  * allocated hangs here, so that an unwinding arena leaks nothing. */
 typedef struct ig_cpu_machine {
-    ig_context               *context;
-    const ig_cpu_level       *level;
-    LLVMContextRef            llvm;
-    LLVMTargetMachineRef      target;
+    ig_context *context;
+    const ig_cpu_level *level;
+    LLVMContextRef llvm;
+    LLVMTargetMachineRef target;
     LLVMPassBuilderOptionsRef options;
-    LLVMBuilderRef            builder;
-    LLVMModuleRef             module; /* of the kernel at work, or NULL */
-    LLVMMemoryBufferRef       output; /* what was made of it last, or NULL */
-    char                     *text;   /* LLVM IR printed last, or NULL */
-    const char               *kernel; /* its name, for messages */
+    LLVMBuilderRef builder;
+    LLVMModuleRef module;       /* of the kernel at work, or NULL */
+    LLVMMemoryBufferRef output; /* what was made of it last, or NULL */
+    char *text;                 /* LLVM IR printed last, or NULL */
+    const char *kernel;         /* its name, for messages */
 } ig_cpu_machine;
 
 /* On failure `machine` is closed already and a diagnostic was given. */
 ig_status ig_cpu_machine_open(ig_cpu_machine *machine, ig_context *context,
                               const ig_cpu_level *level);
-void      ig_cpu_machine_close(ig_cpu_machine *machine);
+void ig_cpu_machine_close(ig_cpu_machine *machine);
 
 /* Drops the last kernel and makes an empty module for `kernel`. */
 void ig_cpu_machine_begin(ig_cpu_machine *machine, const ig_graph *kernel);

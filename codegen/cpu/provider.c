@@ -16,8 +16,8 @@
 #include <stdlib.h>
 
 typedef struct state {
-    ig_context    *context;
-    ig_arena       arena; /* for one emission at a time */
+    ig_context *context;
+    ig_arena arena; /* for one emission at a time */
     ig_cpu_machine machine;
 } state;
 
@@ -107,8 +107,8 @@ static ig_status emit_kernel(void *opened, const ig_graph *kernel, ig_emit what,
 
 static ig_status compile_kernel(void *opened, const ig_graph *kernel, ig_arena *arena,
                                 ig_compiled_kernel *out_kernel) {
-    state   *s = opened;
-    ig_str   object = { 0 };
+    state *s = opened;
+    ig_str object = { 0 };
     ig_image image = { 0 };
     IG_TRY(build_module(s, kernel));
     IG_TRY(ig_cpu_machine_optimize(&s->machine));

@@ -13,8 +13,8 @@
 typedef struct state {
     ig_context *context;
     const char *architecture; /* "sm_90a" */
-    ig_nvrtc    nvrtc;
-    bool        is_open; /* NVRTC is looked for when it is first needed */
+    ig_nvrtc nvrtc;
+    bool is_open; /* NVRTC is looked for when it is first needed */
 } state;
 
 static ig_status open_cuda(ig_context *context, const ig_target *target,
@@ -76,7 +76,7 @@ static ig_status emit_cuda(void *opened, const ig_graph *kernel, ig_emit what,
 
 static ig_status compile_cuda(void *opened, const ig_graph *kernel, ig_arena *arena,
                               ig_compiled_kernel *out_kernel) {
-    ig_str    cubin = { NULL, 0 };
+    ig_str cubin = { NULL, 0 };
     ig_writer source;
     ig_writer_init(&source, arena);
     IG_TRY(print_source(opened, kernel, &source));

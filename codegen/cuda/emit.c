@@ -70,7 +70,7 @@ ig_status ig_cuda_fail(const ig_cuda_emitter *e, const ig_op *op, const char *wh
 
 typedef struct row {
     const char *text; /* of the result, or of a statement */
-    bool        is_line, is_for_ints;
+    bool is_line, is_for_ints;
     ig_status (*print)(ig_cuda_emitter *e, const ig_op *op);
 } row;
 
@@ -101,7 +101,7 @@ static bool is_letter(char c) {
 /* x, y and z that stand alone become the operands' names. */
 static void put_scalar(ig_cuda_emitter *e, const ig_op *op, const char *text) {
     for (const char *c = text; *c; c++) {
-        bool     is_alone = (c == text || !is_letter(c[-1])) && !is_letter(c[1]);
+        bool is_alone = (c == text || !is_letter(c[-1])) && !is_letter(c[1]);
         uint32_t operand = (uint32_t)(*c - 'x');
         if (is_alone && *c >= 'x' && *c <= 'z' && operand < op->operand_count) {
             ig_put_str(e->out, ig_cuda_name(e, op->operands[operand].value));
@@ -161,7 +161,7 @@ static ig_status print_op(ig_cuda_emitter *e, const ig_op *op) {
         print_line(e, op, r->text);
         return IG_OK;
     }
-    bool        has_row = r->text && (!r->is_for_ints || is_integer(op));
+    bool has_row = r->text && (!r->is_for_ints || is_integer(op));
     const char *scalar = scalars[op->code];
     if (!has_row && !scalar) {
         return ig_cuda_fail(e, op, "has no CUDA text");
@@ -203,9 +203,9 @@ static ig_status print_arguments(ig_cuda_emitter *e) {
     uint32_t buffer = 0, param = 0;
     for (uint32_t i = 0; i < e->kernel->body.arg_count; i++) {
         const ig_value *arg = e->kernel->body.args[i];
-        bool            is_buffer = arg->type->kind == IG_BUFFER;
-        const char     *type = ig_cuda_type(arg->type);
-        uint32_t        number = is_buffer ? buffer++ : param++;
+        bool is_buffer = arg->type->kind == IG_BUFFER;
+        const char *type = ig_cuda_type(arg->type);
+        uint32_t number = is_buffer ? buffer++ : param++;
         if (!type) {
             return ig_error(&e->kernel->module->context->diag, IG_UNSUPPORTED, NULL,
                             "kernel '%s': CUDA C++ has no type for argument %u",
@@ -233,7 +233,7 @@ static void name_values(ig_cuda_emitter *e) {
 
 static ig_status check_name(const ig_graph *kernel) {
     const char *c = kernel->name;
-    bool        is_good = *c && !(*c >= '0' && *c <= '9');
+    bool is_good = *c && !(*c >= '0' && *c <= '9');
     while (is_good && *c) {
         is_good = is_letter(*c++);
     }

@@ -22,10 +22,10 @@
 
 typedef struct ig_cuda_emitter {
     const ig_graph *kernel;
-    ig_writer      *out;
-    ig_arena       *arena;
-    int             depth;
-    ig_str         *names; /* by value id */
+    ig_writer *out;
+    ig_arena *arena;
+    int depth;
+    ig_str *names; /* by value id */
 } ig_cuda_emitter;
 
 /* Helper functions and types that every kernel's text may use; no includes.  Texts of
@@ -38,7 +38,7 @@ ig_status ig_cuda_emit_kernel(const ig_graph *kernel, ig_writer *out);
 /* ---- for the rows of emit.def ---- */
 
 ig_status ig_cuda_emit_block(ig_cuda_emitter *e, const ig_block *block);
-ig_str    ig_cuda_name(const ig_cuda_emitter *e, const ig_value *value);
+ig_str ig_cuda_name(const ig_cuda_emitter *e, const ig_value *value);
 /* NULL where CUDA has none. */
 const char *ig_cuda_type(const ig_type *type);
 /* Starts a line. */

@@ -26,7 +26,7 @@ static void *open_in(const char *folder) {
 
 typedef struct symbol {
     const char *name;
-    size_t      offset;
+    size_t offset;
 } symbol;
 
 static const symbol symbols[] = {
@@ -37,14 +37,14 @@ static const symbol symbols[] = {
 
 ig_status ig_nvrtc_open(ig_context *context, ig_nvrtc *out_nvrtc) {
     const char *folder = getenv("INGOT_CUDA_DIR");
-    void       *library = folder ? open_in(folder) : NULL;
+    void *library = folder ? open_in(folder) : NULL;
     library = library ? library : open_in(NULL);
     library = library ? library : open_in("/usr/local/cuda/lib64");
     if (!library) {
-        return ig_error_hint(&context->diag, IG_UNSUPPORTED, NULL,
-                             "install the CUDA toolkit, or set INGOT_CUDA_DIR to the "
-                             "folder that holds libnvrtc.so",
-                             "NVRTC, which compiles CUDA kernels, was not found");
+        return ig_error_hint(
+            &context->diag, IG_UNSUPPORTED, NULL,
+            "install the CUDA toolkit, or set INGOT_CUDA_DIR to the folder that holds libnvrtc.so",
+            "NVRTC, which compiles CUDA kernels, was not found");
     }
     out_nvrtc->library = library;
     for (size_t i = 0; i < IG_COUNT_OF(symbols); i++) {
@@ -74,8 +74,8 @@ static ig_str program_log(const ig_nvrtc *nvrtc, void *program, ig_arena *arena)
 static ig_status take_result(const ig_nvrtc *nvrtc, void *program, bool wants_ptx,
                              ig_arena *arena, ig_str *out_result) {
     size_t size = 0;
-    int    failed = wants_ptx ? nvrtc->nvrtcGetPTXSize(program, &size)
-                              : nvrtc->nvrtcGetCUBINSize(program, &size);
+    int failed = wants_ptx ? nvrtc->nvrtcGetPTXSize(program, &size)
+                           : nvrtc->nvrtcGetCUBINSize(program, &size);
     if (failed || size == 0) {
         return IG_INTERNAL;
     }
@@ -89,7 +89,7 @@ static ig_status take_result(const ig_nvrtc *nvrtc, void *program, bool wants_pt
 ig_status ig_nvrtc_compile(ig_context *context, const ig_nvrtc *nvrtc,
                            const ig_nvrtc_job *job, ig_arena *arena,
                            ig_str *out_result) {
-    void       *program = NULL;
+    void *program = NULL;
     const char *target = ig_arena_printf(arena, "--gpu-architecture=%s",
                                          job->architecture);
     const char *options[] = { target, "--std=c++17", "--fmad=false" };

@@ -19,9 +19,9 @@ typedef struct ig_nvrtc {
 ig_status ig_nvrtc_open(ig_context *context, ig_nvrtc *out_nvrtc);
 
 typedef struct ig_nvrtc_job {
-    ig_str      source;       /* CUDA C++ */
+    ig_str source;            /* CUDA C++ */
     const char *architecture; /* "sm_80" */
-    bool        wants_ptx;    /* PTX text, else a cubin */
+    bool wants_ptx;           /* PTX text, else a cubin */
 } ig_nvrtc_job;
 
 /* The result lives in `arena`; the log becomes the message of an error. */

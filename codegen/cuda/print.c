@@ -20,7 +20,7 @@ static ig_tensor tensor_of(const ig_data *data, ig_dtype dtype) {
 
 static void put_integer(ig_cuda_emitter *e, const ig_tensor *value) {
     int64_t number = ig_tensor_get_i64(value, 0);
-    bool    is_unsigned = ig_dtypes[value->dtype].class == IG_UINT;
+    bool is_unsigned = ig_dtypes[value->dtype].class == IG_UINT;
     if (is_unsigned || number == INT64_MIN) { /* which has no literal */
         ig_put(e->out, "0x%" PRIx64 "ull", (uint64_t)number);
     } else {
@@ -30,8 +30,8 @@ static void put_integer(ig_cuda_emitter *e, const ig_tensor *value) {
 
 /* Bits, not digits: what is printed is what is meant, NaN and infinities too. */
 static void put_float(ig_cuda_emitter *e, const ig_tensor *value, const char *type) {
-    uint64_t    bits = 0;
-    int         width = ig_dtypes[value->dtype].bits;
+    uint64_t bits = 0;
+    int width = ig_dtypes[value->dtype].bits;
     const char *words = width == 64   ? "unsigned long long"
                         : width == 32 ? "ig_u32"
                                       : "ig_u16";
@@ -42,8 +42,8 @@ static void put_float(ig_cuda_emitter *e, const ig_tensor *value, const char *ty
 
 ig_status ig_cuda_print_const(ig_cuda_emitter *e, const ig_op *op) {
     const ig_data *data = op->attrs[IG_const_value].as.data;
-    ig_dtype       dtype = (ig_dtype)op->results->type->dtype;
-    ig_tensor      value = tensor_of(data, dtype);
+    ig_dtype dtype = (ig_dtype)op->results->type->dtype;
+    ig_tensor value = tensor_of(data, dtype);
     if (!data->bytes) {
         return ig_cuda_fail(e, op, "the content of the constant is not in memory");
     }
@@ -67,7 +67,7 @@ ig_status ig_cuda_print_cast(ig_cuda_emitter *e, const ig_op *op) {
 
 ig_status ig_cuda_print_reinterpret(ig_cuda_emitter *e, const ig_op *op) {
     const char *type = ig_cuda_type(op->results->type);
-    bool        is_buffer = op->results->type->kind == IG_BUFFER;
+    bool is_buffer = op->results->type->kind == IG_BUFFER;
     ig_cuda_declare(e, op->results);
     ig_put(e->out, is_buffer ? "(%s)%.*s;\n" : "ig_bits<%s>(%.*s);\n", type,
            IG_STR_ARG(operand(e, op, 0)));
@@ -117,7 +117,7 @@ ig_status ig_cuda_print_load(ig_cuda_emitter *e, const ig_op *op) {
 
 ig_status ig_cuda_print_store(ig_cuda_emitter *e, const ig_op *op) {
     ig_str x = operand(e, op, 0), to = operand(e, op, 1), at = operand(e, op, 2);
-    bool   is_plain = is_aligned(op->operands[1].value);
+    bool is_plain = is_aligned(op->operands[1].value);
     ig_cuda_indent(e);
     if (op->operand_count > 3) {
         ig_put(e->out, "if (%.*s > 0) ", IG_STR_ARG(operand(e, op, 3)));

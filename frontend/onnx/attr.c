@@ -17,7 +17,7 @@ int ig_onnx_attr_type(const Onnx__AttributeProto *attr) {
     }
     const struct {
         bool is_there;
-        int  type;
+        int type;
     } fields[] = {
         { attr->has_f, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT },
         { attr->has_i, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT },
@@ -52,7 +52,7 @@ static const Onnx__AttributeProto *find(Onnx__AttributeProto *const *attrs,
 
 const Onnx__AttributeProto *ig_onnx_attr(const ig_onnx_node *node, const char *name,
                                          ig_onnx_scope **out_scope) {
-    ig_onnx_scope              *scope = node->scope;
+    ig_onnx_scope *scope = node->scope;
     const Onnx__AttributeProto *attr = find(node->proto->attribute,
                                             node->proto->n_attribute, name);
     while (attr && attr->ref_attr_name && attr->ref_attr_name[0]) {
@@ -61,7 +61,7 @@ const Onnx__AttributeProto *ig_onnx_attr(const ig_onnx_node *node, const char *n
             return NULL; /* check.c reported it */
         }
         const Onnx__FunctionProto *function = call->function->proto;
-        const char                *wanted = attr->ref_attr_name;
+        const char *wanted = attr->ref_attr_name;
         attr = find(call->node->attribute, call->node->n_attribute, wanted);
         if (!attr) {
             attr = find(function->attribute_proto, function->n_attribute_proto, wanted);

@@ -4,19 +4,19 @@
 
 static void import_initializer(ig_onnx_scope *scope, const Onnx__TensorProto *tensor) {
     ig_onnx_import *import = scope->import;
-    ig_location     where = { .file = import->model->file, .graph = scope->label };
+    ig_location where = { .file = import->model->file, .graph = scope->label };
     if (!tensor->name || !tensor->name[0]) {
         ig_onnx_note(import, ig_error(&import->context->diag, IG_INVALID, &where,
                                       "an initializer has no name"));
         return;
     }
     const char *what = ig_arena_printf(import->arena, "initializer '%s'", tensor->name);
-    ig_value   *value = NULL;
-    ig_weight  *known = ig_map_get_id(&import->weights, IG_MAP_PTR(tensor));
+    ig_value *value = NULL;
+    ig_weight *known = ig_map_get_id(&import->weights, IG_MAP_PTR(tensor));
     if (known) {
         value = ig_make_weight(scope->builder, known);
     } else {
-        ig_data   data;
+        ig_data data;
         ig_status status = ig_onnx_tensor_data(import->model, tensor, what, &where,
                                                &data);
         ig_onnx_note(import, status);
@@ -33,15 +33,15 @@ static void import_initializer(ig_onnx_scope *scope, const Onnx__TensorProto *te
 
 static void import_sparse(ig_onnx_scope *scope, const Onnx__SparseTensorProto *sparse) {
     ig_onnx_import *import = scope->import;
-    ig_location     where = { .file = import->model->file, .graph = scope->label };
-    const char     *name = sparse->values ? sparse->values->name : NULL;
+    ig_location where = { .file = import->model->file, .graph = scope->label };
+    const char *name = sparse->values ? sparse->values->name : NULL;
     if (!name || !name[0]) {
         ig_onnx_note(import, ig_error(&import->context->diag, IG_INVALID, &where,
                                       "a sparse initializer has no name"));
         return;
     }
     const char *what = ig_arena_printf(import->arena, "sparse initializer '%s'", name);
-    ig_data     data;
+    ig_data data;
     ig_status status = ig_onnx_sparse_data(import->model, sparse, what, &where, &data);
     ig_onnx_note(import, status);
     ig_value *value = status == IG_OK
@@ -50,7 +50,7 @@ static void import_sparse(ig_onnx_scope *scope, const Onnx__SparseTensorProto *s
     ig_onnx_define_value(scope, name, value, what);
 }
 
-ig_status ig_onnx_import_initializers(ig_onnx_scope          *scope,
+ig_status ig_onnx_import_initializers(ig_onnx_scope *scope,
                                       const Onnx__GraphProto *graph) {
     for (size_t i = 0; i < graph->n_initializer; i++) {
         import_initializer(scope, graph->initializer[i]);
@@ -70,7 +70,7 @@ ig_status ig_onnx_import_body(ig_onnx_scope *scope, const Onnx__GraphProto *grap
     IG_TRY(ig_onnx_import_initializers(scope, graph));
     IG_TRY(ig_onnx_import_nodes(scope, (ig_onnx_nodes){ graph->node, graph->n_node }));
     for (size_t i = 0; i < graph->n_output; i++) {
-        const char         *name = graph->output[i]->name ? graph->output[i]->name : "";
+        const char *name = graph->output[i]->name ? graph->output[i]->name : "";
         const ig_onnx_name *found = name[0] ? ig_onnx_find(scope, name) : NULL;
         out_outputs[i] = found ? found->value : NULL;
         if (!found) {

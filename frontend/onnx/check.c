@@ -13,26 +13,26 @@
 
 /* Where a node is met. */
 typedef struct site {
-    ig_onnx_import       *import;
+    ig_onnx_import *import;
     const ig_onnx_opsets *opsets;
     ig_onnx_function *function; /* whose body this is; a stand-in for the main graph */
-    const char       *graph;    /* for messages; NULL: the main graph */
-    ig_map           *missing;  /* operators not imported: -> tally */
-    ig_map           *warned;   /* domains */
+    const char *graph;          /* for messages; NULL: the main graph */
+    ig_map *missing;            /* operators not imported: -> tally */
+    ig_map *warned;             /* domains */
 } site;
 
 typedef struct tally {
     ig_location first;
     const char *domain, *name;
-    size_t      count;
-    int64_t     opset;
+    size_t count;
+    int64_t opset;
 } tally;
 
 /* One node under check. */
 typedef struct subject {
-    const site            *at;
+    const site *at;
     const Onnx__NodeProto *node;
-    ig_location            where;
+    ig_location where;
 } subject;
 
 static void check_graph(const site *outer, const Onnx__GraphProto *graph,
@@ -90,10 +90,10 @@ static bool has_promised_field(const Onnx__AttributeProto *attr, int type) {
 static void check_reference(const subject *s, const Onnx__AttributeProto *attr) {
     const ig_onnx_function *function = s->at->function;
     if (!function->proto) {
-        FLAW(s,
-             "attribute '%s' refers to '%s', an attribute of a function, but stands "
-             "outside of functions",
-             attr->name, attr->ref_attr_name);
+        FLAW(
+            s,
+            "attribute '%s' refers to '%s', an attribute of a function, but stands outside of functions",
+            attr->name, attr->ref_attr_name);
     } else if (!names_attribute(function->proto, attr->ref_attr_name)) {
         FLAW(s, "attribute '%s' refers to '%s', which function %s does not have",
              attr->name, attr->ref_attr_name, function->label);
@@ -134,7 +134,7 @@ static void check_attribute_form(const subject *s, size_t index) {
 static void check_given(const subject *s, const Onnx__AttributeProto *attr,
                         int wanted) {
     bool is_reference = attr->ref_attr_name && attr->ref_attr_name[0];
-    int  type = ig_onnx_attr_type(attr);
+    int type = ig_onnx_attr_type(attr);
     if (is_reference && !attr->has_type) {
         return; /* the call's attribute is checked when it is inlined */
     }
@@ -155,7 +155,7 @@ static void check_given(const subject *s, const Onnx__AttributeProto *attr,
 static void check_attributes(const subject *s, const ig_onnx_row *row) {
     const Onnx__NodeProto *node = s->node;
     for (size_t i = 0; i < node->n_attribute; i++) {
-        const char             *name = node->attribute[i]->name;
+        const char *name = node->attribute[i]->name;
         const ig_onnx_attr_row *known = row->attrs;
         while (name && known->name && strcmp(known->name, name) != 0) {
             known++;
@@ -214,7 +214,7 @@ static void tally_missing(const subject *s, ig_str domain, const char *name) {
     const site *at = s->at;
     const char *key = ig_arena_printf(at->import->arena, "%.*s\n%s", IG_STR_ARG(domain),
                                       name);
-    tally      *known = ig_map_get(at->missing, ig_str_of(key));
+    tally *known = ig_map_get(at->missing, ig_str_of(key));
     if (!known) {
         known = IG_NEW(at->import->arena, tally);
         *known = (tally){ .first = s->where,
@@ -240,13 +240,13 @@ static void warn_not_imported(const subject *s, ig_str domain) {
 const ig_onnx_row *ig_onnx_row_of(ig_onnx_import *import, const ig_onnx_opsets *opsets,
                                   const Onnx__NodeProto *node) {
     ig_str domain = ig_onnx_domain(node->domain);
-    char   key[256];
-    int    length = snprintf(key, sizeof(key), "%.*s\n%s", IG_STR_ARG(domain),
-                             node->op_type);
+    char key[256];
+    int length = snprintf(key, sizeof(key), "%.*s\n%s", IG_STR_ARG(domain),
+                          node->op_type);
     if (length < 0 || length >= (int)sizeof(key)) {
         return NULL;
     }
-    ig_str             text = { key, (size_t)length };
+    ig_str text = { key, (size_t)length };
     const ig_onnx_row *first = ig_map_get(&import->rows, text);
     if (!first) {
         first = ig_onnx_row_first(domain, ig_str_of(node->op_type));
@@ -255,19 +255,19 @@ const ig_onnx_row *ig_onnx_row_of(ig_onnx_import *import, const ig_onnx_opsets *
         }
         ig_map_set(&import->rows, text, (void *)(uintptr_t)first);
     }
-    int64_t            opset = ig_onnx_opset_of(opsets, domain);
+    int64_t opset = ig_onnx_opset_of(opsets, domain);
     const ig_onnx_row *row = ig_onnx_row_at(first, opset > 0 ? opset : INT64_MAX);
     return row || !ig_onnx_row_is_early(first) ? row : first;
 }
 
 /* No row serves the node: why? */
 static void explain_missing_row(const subject *s, ig_str domain) {
-    const char        *name = s->node->op_type;
-    char               label[128];
+    const char *name = s->node->op_type;
+    char label[128];
     const ig_onnx_row *first = ig_onnx_row_first(domain, ig_str_of(name));
     ig_onnx_domain_label(domain, label, sizeof(label));
     const char *domain_text = domain.size ? label : "ai.onnx";
-    int64_t     opset = ig_onnx_opset_of(s->at->opsets, domain);
+    int64_t opset = ig_onnx_opset_of(s->at->opsets, domain);
     if (first && opset > 0) {
         FLAW(s, "exists since version %u of %s, but version %lld is imported",
              first->since, domain_text, (long long)opset);
@@ -303,7 +303,7 @@ static void check_operator(const subject *s) {
 
 static void check_call(const subject *s, ig_onnx_function *callee) {
     const Onnx__FunctionProto *function = callee->proto;
-    ig_onnx_function          *caller = s->at->function;
+    ig_onnx_function *caller = s->at->function;
     IG_PUSH(s->at->import->arena, &caller->calls, callee);
     if (s->node->n_input > function->n_input) {
         FLAW(s, "has %zu inputs, but function %s takes %zu", s->node->n_input,
@@ -358,16 +358,16 @@ static void check_graph(const site *outer, const Onnx__GraphProto *graph,
 static void report_missing(ig_onnx_import *import, const ig_map *missing) {
     for (size_t i = 0; i < missing->count; i++) {
         const tally *t = missing->entries[i].value;
-        char         label[128], many[64] = "";
-        const char  *domain = ig_onnx_domain_label(ig_str_of(t->domain), label,
-                                                   sizeof(label));
+        char label[128], many[64] = "";
+        const char *domain = ig_onnx_domain_label(ig_str_of(t->domain), label,
+                                                  sizeof(label));
         if (t->count > 1) {
             snprintf(many, sizeof(many), " (%zu nodes, this is the first)", t->count);
         }
-        ig_onnx_note(import, ig_error(&import->context->diag, IG_UNSUPPORTED, &t->first,
-                                      "operator %s::%s (version %lld) is not supported "
-                                      "yet%s",
-                                      domain, t->name, (long long)t->opset, many));
+        ig_onnx_note(import,
+                     ig_error(&import->context->diag, IG_UNSUPPORTED, &t->first,
+                              "operator %s::%s (version %lld) is not supported yet%s",
+                              domain, t->name, (long long)t->opset, many));
     }
 }
 
@@ -377,11 +377,11 @@ ig_status ig_onnx_check(ig_onnx_import *import) {
     ig_map_init(&warned, import->arena);
     IG_TRY(ig_onnx_functions_collect(import));
     ig_onnx_function main = { .label = "the main graph", .opsets = import->opsets };
-    site             at = { .import = import,
-                            .opsets = &import->opsets,
-                            .function = &main,
-                            .missing = &missing,
-                            .warned = &warned };
+    site at = { .import = import,
+                .opsets = &import->opsets,
+                .function = &main,
+                .missing = &missing,
+                .warned = &warned };
     const Onnx__GraphProto *graph = import->model->proto->graph;
     check_nodes(&at, graph->node, graph->n_node);
     for (size_t i = 0; i < import->functions.count; i++) {

@@ -20,15 +20,15 @@ static ig_status read_place(ig_onnx_model *model, const ig_onnx_about *about,
                             const Onnx__TensorProto *tensor, place *out) {
     static const char *const ignored[] = { "checksum", "basepath" };
     struct {
-        const char  *key;
+        const char *key;
         const char **value;
     } keys[] = { { "location", &out->location },
                  { "offset", &out->offset },
                  { "length", &out->length } };
     for (size_t i = 0; i < tensor->n_external_data; i++) {
         const Onnx__StringStringEntryProto *entry = tensor->external_data[i];
-        const char                         *key = entry->key ? entry->key : "";
-        bool                                is_known = false;
+        const char *key = entry->key ? entry->key : "";
+        bool is_known = false;
         for (size_t k = 0; k < IG_COUNT_OF(keys); k++) {
             if (strcmp(key, keys[k].key) != 0) {
                 continue;
@@ -60,8 +60,7 @@ static ig_status read_number(const ig_onnx_about *about, const char *key,
     }
     if (!ig_str_to_i64(ig_str_of(text), out_value) || *out_value < 0) {
         return ig_onnx_complain(about, IG_INVALID,
-                                "has external %s '%s', which is not "
-                                "a size in bytes",
+                                "has external %s '%s', which is not a size in bytes",
                                 key, text);
     }
     return IG_OK;
@@ -69,9 +68,9 @@ static ig_status read_number(const ig_onnx_about *about, const char *key,
 
 /* A file that was asked for; one that cannot be read is reported once. */
 typedef struct opened {
-    ig_status   status;
+    ig_status status;
     const void *data;
-    size_t      size;
+    size_t size;
 } opened;
 
 static ig_status open_file(ig_onnx_model *model, const ig_onnx_about *about,
@@ -98,7 +97,7 @@ static ig_status open_file(ig_onnx_model *model, const ig_onnx_about *about,
 /* "folder/weights.bin" of a location relative to the model's folder. */
 static const char *path_beside(ig_onnx_model *model, const char *location) {
     const char *slash = strrchr(model->beside, '/');
-    int         folder = slash ? (int)(slash - model->beside) + 1 : 0;
+    int folder = slash ? (int)(slash - model->beside) + 1 : 0;
     const char *path = ig_arena_printf(model->arena, "%.*s%s", folder, model->beside,
                                        location);
     return ig_module_string(model->module, ig_str_of(path));
@@ -118,23 +117,21 @@ ig_status ig_onnx_external_bytes(ig_onnx_model *model, const ig_onnx_about *abou
     IG_TRY(read_number(about, "length", at.length, bytes, &length));
     if (length != bytes) {
         return ig_onnx_complain(about, IG_INVALID,
-                                "needs %lld bytes, but its external "
-                                "length is %lld",
+                                "needs %lld bytes, but its external length is %lld",
                                 (long long)bytes, (long long)length);
     }
     if (!model->beside) {
-        return ig_onnx_complain(about, IG_INVALID,
-                                "is external, but the model was read "
-                                "from memory without a folder to look in");
+        return ig_onnx_complain(
+            about, IG_INVALID,
+            "is external, but the model was read from memory without a folder to look in");
     }
     const opened *file;
     IG_TRY(open_file(model, about, at.location, &file));
     if (!ig_add_i64(offset, length, &end) || (uint64_t)end > file->size) {
-        return ig_onnx_complain(about, IG_INVALID,
-                                "runs past the end of '%s': offset "
-                                "%lld and length %lld, but the file has %zu bytes",
-                                at.location, (long long)offset, (long long)length,
-                                file->size);
+        return ig_onnx_complain(
+            about, IG_INVALID,
+            "runs past the end of '%s': offset %lld and length %lld, but the file has %zu bytes",
+            at.location, (long long)offset, (long long)length, file->size);
     }
     out_data->bytes = bytes ? (const char *)file->data + offset : "";
     out_data->file = path_beside(model, at.location);

@@ -19,7 +19,7 @@ static const char *key_of(ig_arena *arena, const char *domain, const char *name,
                            overload ? overload : "");
 }
 
-ig_onnx_function *ig_onnx_function_of(const ig_onnx_import  *import,
+ig_onnx_function *ig_onnx_function_of(const ig_onnx_import *import,
                                       const Onnx__NodeProto *node) {
     if (import->functions.count == 0) {
         return NULL;
@@ -33,7 +33,7 @@ ig_status ig_onnx_functions_collect(ig_onnx_import *import) {
     const Onnx__ModelProto *model = import->model->proto;
     for (size_t i = 0; i < model->n_functions; i++) {
         const Onnx__FunctionProto *proto = model->functions[i];
-        ig_location                where = { .file = import->model->file };
+        ig_location where = { .file = import->model->file };
         if (!proto->name || !proto->name[0]) {
             ig_onnx_note(import, ig_error(&import->context->diag, IG_INVALID, &where,
                                           "function %zu has no name", i));
@@ -66,7 +66,7 @@ ig_status ig_onnx_functions_collect(ig_onnx_import *import) {
 
 typedef struct visit {
     ig_onnx_function *function;
-    size_t            next; /* call to look at */
+    size_t next; /* call to look at */
 } visit;
 
 static uint64_t add_saturated(uint64_t a, uint64_t b) {
@@ -142,10 +142,10 @@ ig_status ig_onnx_functions_check(ig_onnx_import *import, ig_onnx_function *main
                         main->depth);
     }
     if (main->size > import->node_bound) {
-        return ig_error(&import->context->diag, IG_LIMIT, &where,
-                        "the model has more than %llu nodes when its functions are "
-                        "inlined",
-                        (unsigned long long)import->node_bound);
+        return ig_error(
+            &import->context->diag, IG_LIMIT, &where,
+            "the model has more than %llu nodes when its functions are inlined",
+            (unsigned long long)import->node_bound);
     }
     return IG_OK;
 }

@@ -29,14 +29,14 @@ static ig_status check_opset(ig_onnx_import *import, const ig_onnx_opsets *opset
                              const char *whose) {
     ig_arena *arena = import->arena;
     for (size_t i = 0; i < opsets->count; i++) {
-        ig_str    domain = ig_onnx_domain(opsets->imports[i]->domain);
+        ig_str domain = ig_onnx_domain(opsets->imports[i]->domain);
         long long version = opsets->imports[i]->version;
         if (version < 1) {
             return fail(import, IG_INVALID, NULL,
-                        ig_arena_printf(arena,
-                                        "%s imports version %lld of domain '%.*s', "
-                                        "which cannot be",
-                                        whose, version, IG_STR_ARG(domain)));
+                        ig_arena_printf(
+                            arena,
+                            "%s imports version %lld of domain '%.*s', which cannot be",
+                            whose, version, IG_STR_ARG(domain)));
         }
         if (domain.size > 0) {
             continue;
@@ -45,8 +45,7 @@ static ig_status check_opset(ig_onnx_import *import, const ig_onnx_opsets *opset
             return fail(import, IG_UNSUPPORTED,
                         "export the model for an older opset, or use a newer Ingot",
                         ig_arena_printf(arena,
-                                        "%s imports opset %lld; the newest known is "
-                                        "%d",
+                                        "%s imports opset %lld; the newest known is %d",
                                         whose, version, IG_ONNX_NEWEST_OPSET));
         }
         if (version < IG_ONNX_OLDEST_OPSET) {
@@ -54,8 +53,7 @@ static ig_status check_opset(ig_onnx_import *import, const ig_onnx_opsets *opset
                 import, IG_UNSUPPORTED,
                 "convert it with onnx.version_converter.convert_version(model, 13)",
                 ig_arena_printf(arena,
-                                "%s imports opset %lld; the oldest supported "
-                                "is %d",
+                                "%s imports opset %lld; the oldest supported is %d",
                                 whose, version, IG_ONNX_OLDEST_OPSET));
         }
     }
@@ -77,7 +75,7 @@ static ig_status check_versions(ig_onnx_import *import) {
     IG_TRY(check_opset(import, &import->opsets, "the model"));
     for (size_t i = 0; i < model->n_functions; i++) {
         const Onnx__FunctionProto *f = model->functions[i];
-        ig_onnx_opsets             opsets = { f->opset_import, f->n_opset_import };
+        ig_onnx_opsets opsets = { f->opset_import, f->n_opset_import };
         IG_TRY(check_opset(
             import, &opsets,
             ig_arena_printf(import->arena, "function '%s'", f->name ? f->name : "")));
@@ -88,12 +86,12 @@ static ig_status check_versions(ig_onnx_import *import) {
 /* ---- types of inputs ---- */
 
 typedef struct entry {
-    ig_onnx_import        *import;
+    ig_onnx_import *import;
     const ig_onnx_options *options;
-    ig_onnx_scope          scope;
-    ig_builder             builder;
-    ig_location            where;
-    IG_VEC(const char *)   arg_names;
+    ig_onnx_scope scope;
+    ig_builder builder;
+    ig_location where;
+    IG_VEC(const char *) arg_names;
 } entry;
 
 static ig_status input_fail(const entry *e, ig_status status, const char *name,
@@ -105,7 +103,7 @@ static ig_status input_fail(const entry *e, ig_status status, const char *name,
 static ig_dim dim_of(const entry *e, const char *input,
                      const Onnx__TensorShapeProto__Dimension *dim, size_t index) {
     ig_arena *arena = e->import->arena;
-    bool      is_number = dim->value_case ==
+    bool is_number = dim->value_case ==
                      ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
     bool has_name = dim->value_case ==
                         ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM &&
@@ -121,9 +119,9 @@ static ig_dim dim_of(const entry *e, const char *input,
 
 static ig_status tensor_type(const entry *e, const char *name,
                              const Onnx__TypeProto__Tensor *proto,
-                             const ig_type                **out_type) {
+                             const ig_type **out_type) {
     ig_dtype dtype;
-    int      code = proto->elem_type;
+    int code = proto->elem_type;
     if (!ig_dtype_from_onnx(code, &dtype)) {
         bool is_known = code > 0 && code <= ONNX__TENSOR_PROTO__DATA_TYPE__INT2;
         return input_fail(e, is_known ? IG_UNSUPPORTED : IG_INVALID, name, NULL,
@@ -132,13 +130,11 @@ static ig_status tensor_type(const entry *e, const char *name,
     }
     if (dtype == IG_DT_str) {
         return input_fail(e, IG_UNSUPPORTED, name, NULL,
-                          "holds strings, which are not "
-                          "supported yet");
+                          "holds strings, which are not supported yet");
     }
     if (!proto->shape) {
         return input_fail(e, IG_UNSUPPORTED, name,
-                          "give its type, for example --input "
-                          "NAME=f32[N,13]",
+                          "give its type, for example --input NAME=f32[N,13]",
                           "has no shape, so its rank is not known");
     }
     ig_dim dims[IG_TENSOR_RANK];
@@ -230,8 +226,7 @@ static ig_status declared_form(const entry *e, const Onnx__ValueInfoProto *input
     if (!type || type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE ||
         !ig_dtype_from_onnx(type->tensor_type->elem_type, out_dtype)) {
         return input_fail(e, IG_INVALID, input->name, NULL,
-                          "is not a tensor whose type can "
-                          "be given");
+                          "is not a tensor whose type can be given");
     }
     if (type->tensor_type->shape) {
         *out_shaped = true;
@@ -243,8 +238,8 @@ static ig_status declared_form(const entry *e, const Onnx__ValueInfoProto *input
 static ig_status check_override(const entry *e, const Onnx__ValueInfoProto *input,
                                 const ig_type *given) {
     ig_dtype dtype;
-    size_t   rank = 0;
-    bool     is_shaped;
+    size_t rank = 0;
+    bool is_shaped;
     IG_TRY(declared_form(e, input, &dtype, &rank, &is_shaped));
     bool is_right = given->kind == IG_TENSOR && given->dtype == dtype &&
                     (!is_shaped || given->rank == rank);
@@ -277,21 +272,20 @@ static ig_status input_type(const entry *e, const Onnx__ValueInfoProto *input,
 /* An input that the caller folds into the graph. */
 static ig_status fold_input(entry *e, const Onnx__ValueInfoProto *input,
                             const ig_tensor *tensor, ig_value **out_value) {
-    ig_module     *module = e->import->module;
+    ig_module *module = e->import->module;
     const ig_type *declared;
     IG_TRY(declared_type(e, input->name, input->type, &declared));
     if (tensor->kind != IG_TENSOR) {
         return input_fail(e, IG_UNSUPPORTED, input->name, NULL,
-                          "is no tensor, so it cannot "
-                          "be folded in");
+                          "is no tensor, so it cannot be folded in");
     }
     ig_data data = { .type = ig_type_tensor(module, tensor->dtype, tensor->rank,
                                             tensor->dims),
                      .size = ig_tensor_bytes(tensor) };
     if (!fits(e, data.type, declared)) {
-        return input_fail(e, IG_INVALID, input->name, NULL,
-                          "is declared with another type "
-                          "than that of the constant given");
+        return input_fail(
+            e, IG_INVALID, input->name, NULL,
+            "is declared with another type than that of the constant given");
     }
     data.bytes = ig_arena_copy(e->import->arena, tensor->data, (size_t)data.size);
     *out_value = ig_onnx_constant(e->import, &e->builder, input->name, &data);
@@ -302,8 +296,8 @@ static ig_status fold_input(entry *e, const Onnx__ValueInfoProto *input,
 
 static ig_status import_input(entry *e, const Onnx__ValueInfoProto *input) {
     const ig_onnx_input_value *constant = find_value(e, input->name);
-    ig_value                  *value = NULL;
-    ig_status                  status;
+    ig_value *value = NULL;
+    ig_status status;
     if (constant) {
         status = fold_input(e, input, constant->tensor, &value);
     } else {
@@ -367,7 +361,7 @@ static ig_status import_inputs(entry *e, const Onnx__GraphProto *graph) {
 static void check_output(const entry *e, const Onnx__ValueInfoProto *output,
                          const ig_value *value) {
     const Onnx__TypeProto *type = output->type;
-    ig_dtype               dtype;
+    ig_dtype dtype;
     if (!value || value->type->kind != IG_TENSOR || !type ||
         type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE ||
         !ig_dtype_from_onnx(type->tensor_type->elem_type, &dtype) ||
@@ -448,10 +442,10 @@ static ig_status finish_import(ig_onnx_model *model, const ig_onnx_options *opti
 
 ig_status ig_import_onnx(ig_context *context, const char *path,
                          const ig_onnx_options *options, ig_module **out_module) {
-    char         why[256] = "";
-    ig_module   *module = *out_module = ig_module_create_for(context, path);
+    char why[256] = "";
+    ig_module *module = *out_module = ig_module_create_for(context, path);
     ig_file_map *map = ig_onnx_add_map(module);
-    ig_status    status = ig_file_map_open(path, map, why);
+    ig_status status = ig_file_map_open(path, map, why);
     if (status != IG_OK) {
         ig_location where = { .file = path };
         status = ig_error(&context->diag, status, &where, "cannot be read: %s", why);
@@ -459,7 +453,7 @@ ig_status ig_import_onnx(ig_context *context, const char *path,
         ig_module_destroy(module);
         return status;
     }
-    const char   *name = ig_module_string(module, ig_str_of(path));
+    const char *name = ig_module_string(module, ig_str_of(path));
     ig_onnx_model model = { .context = context,
                             .module = module,
                             .arena = &module->arena,
@@ -472,9 +466,9 @@ ig_status ig_import_onnx(ig_context *context, const char *path,
 
 ig_status ig_import_onnx_memory(ig_context *context, ig_str bytes, const char *path,
                                 const ig_onnx_options *options,
-                                ig_module            **out_module) {
-    ig_module    *module = *out_module = ig_module_create_for(context, path);
-    const char   *name = path ? ig_module_string(module, ig_str_of(path)) : NULL;
+                                ig_module **out_module) {
+    ig_module *module = *out_module = ig_module_create_for(context, path);
+    const char *name = path ? ig_module_string(module, ig_str_of(path)) : NULL;
     ig_onnx_model model = { .context = context,
                             .module = module,
                             .arena = &module->arena,

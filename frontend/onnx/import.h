@@ -22,14 +22,14 @@
 #include "frontend/onnx/table.h"
 #include "ir/build.h"
 
-typedef struct ig_onnx_import   ig_onnx_import;
-typedef struct ig_onnx_scope    ig_onnx_scope;
+typedef struct ig_onnx_import ig_onnx_import;
+typedef struct ig_onnx_scope ig_onnx_scope;
 typedef struct ig_onnx_function ig_onnx_function;
 
 /* Opset versions by domain, of the model or of one function. */
 typedef struct ig_onnx_opsets {
     Onnx__OperatorSetIdProto *const *imports;
-    size_t                           count;
+    size_t count;
 } ig_onnx_opsets;
 
 /* The version imported for a domain, 0 when it is not. */
@@ -38,57 +38,57 @@ int64_t ig_onnx_opset_of(const ig_onnx_opsets *opsets, ig_str domain);
 /* A model-local function. */
 struct ig_onnx_function {
     const Onnx__FunctionProto *proto;
-    ig_onnx_opsets             opsets;
-    const char                *label; /* "domain::name", for messages */
-    uint64_t size;  /* nodes when everything below is inlined; saturated */
-    uint32_t depth; /* of calls below */
+    ig_onnx_opsets opsets;
+    const char *label; /* "domain::name", for messages */
+    uint64_t size;     /* nodes when everything below is inlined; saturated */
+    uint32_t depth;    /* of calls below */
     IG_VEC(ig_onnx_function *) calls;
     enum { IG_ONNX_NEW, IG_ONNX_OPEN, IG_ONNX_DONE } state;
 };
 
 struct ig_onnx_import {
     ig_onnx_model *model;
-    ig_context    *context;
-    ig_module     *module;
-    ig_arena      *arena;
-    ig_graph      *graph;
+    ig_context *context;
+    ig_module *module;
+    ig_arena *arena;
+    ig_graph *graph;
     ig_onnx_opsets opsets;
-    ig_map         functions;  /* "domain\nname\noverload" -> ig_onnx_function */
-    ig_map         flawed;     /* NodeProtos that were reported */
-    ig_map         rows;       /* "domain\nname" -> first row of the operator */
-    ig_map         weights;    /* TensorProto -> ig_weight */
-    ig_map         untyped;    /* sequences whose items are not known yet: see below */
-    ig_map         freed;      /* bodies -> extents that change from trip to trip */
-    size_t         node_count; /* imported so far, inlined ones too */
-    uint64_t       node_bound;
-    ig_status      worst; /* of what was reported */
+    ig_map functions;  /* "domain\nname\noverload" -> ig_onnx_function */
+    ig_map flawed;     /* NodeProtos that were reported */
+    ig_map rows;       /* "domain\nname" -> first row of the operator */
+    ig_map weights;    /* TensorProto -> ig_weight */
+    ig_map untyped;    /* sequences whose items are not known yet: see below */
+    ig_map freed;      /* bodies -> extents that change from trip to trip */
+    size_t node_count; /* imported so far, inlined ones too */
+    uint64_t node_bound;
+    ig_status worst; /* of what was reported */
 };
 
 /* ---- names (scope.c) ---- */
 
 typedef struct ig_onnx_name {
-    ig_value              *value;  /* NULL while poisoned */
-    const char            *origin; /* "input 'x'"; NULL: a node's output */
+    ig_value *value;    /* NULL while poisoned */
+    const char *origin; /* "input 'x'"; NULL: a node's output */
     const Onnx__NodeProto *node;
-    uint32_t               index; /* of the node */
-    bool                   is_poisoned;
+    uint32_t index; /* of the node */
+    bool is_poisoned;
 } ig_onnx_name;
 
 /* The call that a function's body is inlined for. */
 typedef struct ig_onnx_call {
     const ig_onnx_function *function;
-    const Onnx__NodeProto  *node;  /* the call */
-    ig_onnx_scope          *scope; /* where the call stands */
+    const Onnx__NodeProto *node; /* the call */
+    ig_onnx_scope *scope;        /* where the call stands */
 } ig_onnx_call;
 
 struct ig_onnx_scope {
-    ig_onnx_import       *import;
-    ig_onnx_scope        *outer; /* names are captured from there; NULL: none */
+    ig_onnx_import *import;
+    ig_onnx_scope *outer; /* names are captured from there; NULL: none */
     const ig_onnx_opsets *opsets;
-    const ig_onnx_call   *call; /* NULL outside of functions */
-    const char *label;          /* graph or function for messages; NULL: the main one */
+    const ig_onnx_call *call; /* NULL outside of functions */
+    const char *label;        /* graph or function for messages; NULL: the main one */
     ig_builder *builder;
-    ig_map      names; /* -> ig_onnx_name */
+    ig_map names; /* -> ig_onnx_name */
 };
 
 void ig_onnx_scope_init(ig_onnx_scope *scope, ig_onnx_import *import,
@@ -104,18 +104,18 @@ ig_onnx_name *ig_onnx_find(const ig_onnx_scope *scope, const char *name);
 
 typedef struct ig_onnx_nodes {
     Onnx__NodeProto *const *items;
-    size_t                  count;
+    size_t count;
 } ig_onnx_nodes;
 
 struct ig_onnx_node {
-    ig_onnx_import        *import;
-    ig_onnx_scope         *scope;
-    ig_builder            *builder;
+    ig_onnx_import *import;
+    ig_onnx_scope *scope;
+    ig_builder *builder;
     const Onnx__NodeProto *proto;
-    const ig_onnx_row     *row;
-    ig_location            where;
-    ig_value             **inputs; /* NULL: absent */
-    uint32_t               input_count, output_count;
+    const ig_onnx_row *row;
+    ig_location where;
+    ig_value **inputs; /* NULL: absent */
+    uint32_t input_count, output_count;
     ig_value **outputs; /* for the import function to fill; NULL: not asked */
 };
 
@@ -128,7 +128,7 @@ void ig_onnx_order(ig_onnx_scope *scope, ig_onnx_nodes nodes, size_t *out_order)
 ig_status ig_onnx_import_body(ig_onnx_scope *scope, const Onnx__GraphProto *graph,
                               ig_value **out_outputs);
 /* Defines the constants of a graph's initializers. */
-ig_status ig_onnx_import_initializers(ig_onnx_scope          *scope,
+ig_status ig_onnx_import_initializers(ig_onnx_scope *scope,
                                       const Onnx__GraphProto *graph);
 
 ig_location ig_onnx_where(const ig_onnx_scope *scope, const Onnx__NodeProto *node,
@@ -146,7 +146,7 @@ ig_status ig_onnx_functions_collect(ig_onnx_import *import);
 /* Recursion, depth and size; `main` calls what the main graph calls. */
 ig_status ig_onnx_functions_check(ig_onnx_import *import, ig_onnx_function *main);
 /* The function that a node calls, or NULL. */
-ig_onnx_function *ig_onnx_function_of(const ig_onnx_import  *import,
+ig_onnx_function *ig_onnx_function_of(const ig_onnx_import *import,
                                       const Onnx__NodeProto *node);
 /* The row that serves a node; NULL when there is none (reported by check.c). */
 const ig_onnx_row *ig_onnx_row_of(ig_onnx_import *import, const ig_onnx_opsets *opsets,
@@ -170,7 +170,7 @@ int ig_onnx_attr_type(const Onnx__AttributeProto *attr);
 const Onnx__AttributeProto *ig_onnx_attr(const ig_onnx_node *node, const char *name,
                                          ig_onnx_scope **out_scope);
 int64_t ig_onnx_attr_int(const ig_onnx_node *node, const char *name, int64_t absent);
-double  ig_onnx_attr_float(const ig_onnx_node *node, const char *name, double absent);
+double ig_onnx_attr_float(const ig_onnx_node *node, const char *name, double absent);
 ig_str ig_onnx_attr_str(const ig_onnx_node *node, const char *name, const char *absent);
 /* NULL when absent. */
 const int64_t *ig_onnx_attr_ints(const ig_onnx_node *node, const char *name,

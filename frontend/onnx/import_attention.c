@@ -20,18 +20,18 @@ enum { RAW, CAPPED, MASKED, WEIGHTS };
 
 typedef struct attend {
     ig_onnx_node *node;
-    ig_dtype      dtype, wide;
-    bool          is_flat; /* three axes: heads lie side by side */
-    ig_value     *in[3];   /* [B, heads, length, width] */
-    ig_value     *allowed; /* bool, or NULL */
-    ig_dim        past;    /* columns that were there before */
+    ig_dtype dtype, wide;
+    bool is_flat;      /* three axes: heads lie side by side */
+    ig_value *in[3];   /* [B, heads, length, width] */
+    ig_value *allowed; /* bool, or NULL */
+    ig_dim past;       /* columns that were there before */
 } attend;
 
 /* ---- pieces ---- */
 
 static ig_status transpose(const attend *a, ig_value *x, ig_value **out_value) {
     static const int64_t perm[] = { 0, 2, 1, 3 };
-    ig_attr              attrs[IG_transpose_attr_count] = { { 0 } };
+    ig_attr attrs[IG_transpose_attr_count] = { { 0 } };
     attrs[IG_transpose_perm] = ig_attr_of_ints(a->node->import->module, perm, 4);
     return ig_onnx_build(a->node, IG_OP_transpose, 1, &x, attrs, out_value);
 }
@@ -50,8 +50,8 @@ static ig_status matmul(const attend *a, ig_value *x, ig_value *y, bool transpos
 static ig_status count_up(const attend *a, ig_dim extent, uint32_t behind,
                           ig_value **out_value) {
     ig_builder *b = a->node->builder;
-    ig_dim      dims[2] = { extent, 1 };
-    ig_attr     attrs[IG_dims_attr_count] = { { 0 } };
+    ig_dim dims[2] = { extent, 1 };
+    ig_attr attrs[IG_dims_attr_count] = { { 0 } };
     attrs[IG_dims_values] = ig_attr_of_dims(a->node->import->module, &extent, 1);
     attrs[IG_dims_scalar] = ig_attr_of_bool(true);
     ig_value *limit, *x;
@@ -65,14 +65,13 @@ static ig_status count_up(const attend *a, ig_dim extent, uint32_t behind,
 
 /* [B, L, heads * width] to [B, heads, L, width]. */
 static ig_status split_heads(const attend *a, const char *attr, ig_value **x) {
-    ig_module     *module = a->node->import->module;
+    ig_module *module = a->node->import->module;
     const ig_type *type = (*x)->type;
-    int64_t        heads = ig_onnx_attr_int(a->node, attr, 0);
+    int64_t heads = ig_onnx_attr_int(a->node, attr, 0);
     if (heads < 1 || heads > INT32_MAX) {
         return ig_onnx_fail(a->node, IG_INVALID,
-                            "%s is %lld, and the inputs have three "
-                            "axes",
-                            attr, (long long)heads);
+                            "%s is %lld, and the inputs have three axes", attr,
+                            (long long)heads);
     }
     ig_dim width = ig_dim_exact_div(module, type->dims[2], ig_dim_const(module, heads));
     ig_dim dims[] = { type->dims[0], type->dims[1], heads, width };
@@ -89,9 +88,7 @@ static ig_status read_operands(attend *a) {
         uint32_t rank = a->in[i]->type->rank;
         if (rank != 3 && rank != 4) {
             return ig_onnx_fail(a->node, IG_INVALID,
-                                "input %u has rank %u, expected 3 "
-                                "or 4",
-                                i, rank);
+                                "input %u has rank %u, expected 3 or 4", i, rank);
         }
         a->is_flat = a->is_flat || rank == 3;
         if (rank == 3) {
@@ -111,12 +108,11 @@ static ig_status join_past(attend *a) {
             IG_TRY(ig_onnx_tensor(a->node, i - K + PAST_K));
             if (past->type->rank != 4) {
                 return ig_onnx_fail(a->node, IG_INVALID,
-                                    "the past has rank %u, expected "
-                                    "4",
+                                    "the past has rank %u, expected 4",
                                     past->type->rank);
             }
             a->past = past->type->dims[2];
-            ig_attr   attrs[IG_concat_attr_count] = { { 0 } };
+            ig_attr attrs[IG_concat_attr_count] = { { 0 } };
             ig_value *both[] = { past, a->in[i] };
             attrs[IG_concat_axis] = ig_attr_of_int(2);
             IG_TRY(ig_onnx_build(a->node, IG_OP_concat, 2, both, attrs, &a->in[i]));
@@ -131,16 +127,16 @@ static ig_status join_past(attend *a) {
 
 /* Each head of keys and values serves several of queries. */
 static ig_status repeat_heads(attend *a, uint32_t which) {
-    ig_module     *module = a->node->import->module;
+    ig_module *module = a->node->import->module;
     const ig_type *type = a->in[which]->type;
-    ig_dim         all = a->in[Q]->type->dims[1], own = type->dims[1];
+    ig_dim all = a->in[Q]->type->dims[1], own = type->dims[1];
     if (ig_dim_equal(module, all, own) == IG_YES || own == 0) {
         return IG_OK;
     }
-    ig_dim  times = ig_dim_exact_div(module, all, own);
-    ig_dim  apart[] = { type->dims[0], own, 1, type->dims[2], type->dims[3] };
-    ig_dim  wide[] = { type->dims[0], own, times, type->dims[2], type->dims[3] };
-    ig_dim  dims[] = { type->dims[0], all, type->dims[2], type->dims[3] };
+    ig_dim times = ig_dim_exact_div(module, all, own);
+    ig_dim apart[] = { type->dims[0], own, 1, type->dims[2], type->dims[3] };
+    ig_dim wide[] = { type->dims[0], own, times, type->dims[2], type->dims[3] };
+    ig_dim dims[] = { type->dims[0], all, type->dims[2], type->dims[3] };
     ig_attr attrs[IG_expand_attr_count] = { { 0 } };
     attrs[IG_expand_to] = ig_attr_of_dims(module, wide, 5);
     ig_value *x;
@@ -179,7 +175,7 @@ static ig_status read_lengths(const attend *a, ig_value **out_value) {
 /* Columns behind a row's length, and with `causal` those of the future. */
 static ig_status allow_columns(attend *a, ig_dim rows, ig_dim columns) {
     ig_builder *b = a->node->builder;
-    ig_value   *row, *column, *lengths, *is_in;
+    ig_value *row, *column, *lengths, *is_in;
     IG_TRY(read_lengths(a, &lengths));
     IG_TRY(count_up(a, columns, 0, &column));
     if (lengths) {
@@ -201,20 +197,20 @@ static ig_status allow_columns(attend *a, ig_dim rows, ig_dim columns) {
 
 /* A mask that ends early lets nothing behind its end take part. */
 static ig_status widen_mask(const attend *a, ig_dim columns, ig_value **mask) {
-    ig_module     *module = a->node->import->module;
+    ig_module *module = a->node->import->module;
     const ig_type *type = (*mask)->type;
-    uint32_t       last = type->rank - 1;
-    bool           is_whole = type->dims[last] == 1 ||
+    uint32_t last = type->rank - 1;
+    bool is_whole = type->dims[last] == 1 ||
                     ig_dim_equal(module, type->dims[last], columns) != IG_NO;
     if (is_whole) {
         return IG_OK;
     }
     ig_dim before[IG_TENSOR_RANK] = { 0 }, after[IG_TENSOR_RANK] = { 0 };
     after[last] = ig_dim_sub(module, columns, type->dims[last]);
-    double    none = type->dtype == IG_DT_bool ? 0 : -(double)INFINITY;
+    double none = type->dtype == IG_DT_bool ? 0 : -(double)INFINITY;
     ig_value *operands[] = { *mask,
                              ig_onnx_scalar(a->node, (ig_dtype)type->dtype, none) };
-    ig_attr   attrs[IG_pad_attr_count] = { { 0 } };
+    ig_attr attrs[IG_pad_attr_count] = { { 0 } };
     attrs[IG_pad_before] = ig_attr_of_dims(module, before, type->rank);
     attrs[IG_pad_after] = ig_attr_of_dims(module, after, type->rank);
     return ig_onnx_build(a->node, IG_OP_pad, 2, operands, attrs, mask);
@@ -222,7 +218,7 @@ static ig_status widen_mask(const attend *a, ig_dim columns, ig_value **mask) {
 
 static ig_status mask_scores(attend *a, ig_value **scores) {
     ig_value *mask = ig_onnx_in(a->node, MASK);
-    ig_dim    rows = (*scores)->type->dims[2], columns = (*scores)->type->dims[3];
+    ig_dim rows = (*scores)->type->dims[2], columns = (*scores)->type->dims[3];
     if (mask) {
         IG_TRY(ig_onnx_tensor(a->node, MASK));
         if (mask->type->rank < 1 || mask->type->rank > 4) {
@@ -249,12 +245,12 @@ static ig_status mask_scores(attend *a, ig_value **scores) {
 /* ---- scores ---- */
 
 static ig_status score(attend *a, ig_value **out_scores) {
-    ig_module  *module = a->node->import->module;
+    ig_module *module = a->node->import->module;
     ig_builder *b = a->node->builder;
-    int64_t     width;
-    ig_value   *q = ig_make_cast(b, a->in[Q], a->wide);
-    ig_value   *k = ig_make_cast(b, a->in[K], a->wide);
-    double      scale = ig_onnx_attr_float(a->node, "scale", 0);
+    int64_t width;
+    ig_value *q = ig_make_cast(b, a->in[Q], a->wide);
+    ig_value *k = ig_make_cast(b, a->in[K], a->wide);
+    double scale = ig_onnx_attr_float(a->node, "scale", 0);
     if (scale == 0) {
         if (!ig_dim_constant(module, a->in[Q]->type->dims[3], &width) || width == 0) {
             return ig_onnx_fail(a->node, IG_UNSUPPORTED,
@@ -278,9 +274,9 @@ static ig_status cap(const attend *a, ig_value **scores) {
 }
 
 static ig_status weigh(const attend *a, ig_value *scores, ig_value **out_weights) {
-    ig_attr   attrs[IG_softmax_attr_count] = { { 0 } };
-    ig_attr   along[IG_reduce_attr_count] = { { 0 } };
-    int64_t   axis = 3;
+    ig_attr attrs[IG_softmax_attr_count] = { { 0 } };
+    ig_attr along[IG_reduce_attr_count] = { { 0 } };
+    int64_t axis = 3;
     ig_value *most, *is_none;
     attrs[IG_softmax_axis] = ig_attr_of_int(axis);
     along[IG_reduce_op] = ig_attr_of_enum(IG_REDUCE_max);
@@ -316,9 +312,9 @@ static ig_status join_heads(const attend *a, ig_value *y) {
 }
 
 ig_status ig_onnx_import_attention(ig_onnx_node *node) {
-    attend    a = { .node = node };
+    attend a = { .node = node };
     ig_value *scores, *weights, *y;
-    int64_t   mode = ig_onnx_attr_int(node, "qk_matmul_output_mode", 0);
+    int64_t mode = ig_onnx_attr_int(node, "qk_matmul_output_mode", 0);
     if (mode < RAW || mode > WEIGHTS) {
         return ig_onnx_fail(node, IG_INVALID, "qk_matmul_output_mode is %lld",
                             (long long)mode);

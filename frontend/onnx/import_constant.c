@@ -14,7 +14,7 @@ static const char *name_of(const ig_onnx_node *node) {
 /* `count` numbers, or one of rank 0. */
 static ig_status give_numbers(ig_onnx_node *node, ig_dtype dtype, uint32_t rank,
                               size_t count, const void *bytes) {
-    ig_dim  dim = (ig_dim)count;
+    ig_dim dim = (ig_dim)count;
     int64_t size = 0;
     (void)ig_dtype_bytes(dtype, dim, &size);
     ig_data data = { .type = ig_type_tensor(node->import->module, dtype, rank, &dim),
@@ -26,7 +26,7 @@ static ig_status give_numbers(ig_onnx_node *node, ig_dtype dtype, uint32_t rank,
 }
 
 static ig_status give_tensor(ig_onnx_node *node, const Onnx__AttributeProto *attr) {
-    ig_data     data;
+    ig_data data;
     const char *what = ig_arena_printf(node->import->arena, "attribute '%s'",
                                        attr->name);
     if (attr->t) {
@@ -56,14 +56,13 @@ static ig_status give_attribute(ig_onnx_node *node, const Onnx__AttributeProto *
         return give_numbers(node, IG_DT_i64, 1, attr->n_ints, attr->ints);
     default:
         return ig_onnx_fail(node, IG_UNSUPPORTED,
-                            "constants of strings are not supported "
-                            "yet");
+                            "constants of strings are not supported yet");
     }
 }
 
 ig_status ig_onnx_import_constant(ig_onnx_node *node) {
     const Onnx__AttributeProto *found = NULL;
-    size_t                      count = 0;
+    size_t count = 0;
     for (const ig_onnx_attr_row *a = node->row->attrs; a->name; a++) {
         const Onnx__AttributeProto *attr = ig_onnx_attr(node, a->name, NULL);
         found = attr ? attr : found;
@@ -77,8 +76,8 @@ ig_status ig_onnx_import_constant(ig_onnx_node *node) {
 
 ig_status ig_onnx_import_constant_of_shape(ig_onnx_node *node) {
     const Onnx__AttributeProto *attr = ig_onnx_attr(node, "value", NULL);
-    ig_value                   *scalar = NULL;
-    ig_module                  *module = node->import->module;
+    ig_value *scalar = NULL;
+    ig_module *module = node->import->module;
     IG_TRY(ig_onnx_tensor(node, 0));
     if (attr) {
         ig_data data;

@@ -13,14 +13,14 @@ static const Onnx__GraphProto *graph_of(const ig_onnx_node *node, const char *na
 
 typedef struct branches {
     const Onnx__GraphProto *graphs[2];
-    ig_value              **results[2];
-    ig_builder              builders[2];
+    ig_value **results[2];
+    ig_builder builders[2];
 } branches;
 
 static ig_status build_branch(ig_onnx_node *node, branches *b, uint32_t index) {
-    ig_onnx_import         *import = node->import;
-    const char             *names[] = { "then_branch", "else_branch" };
-    ig_onnx_scope          *outer, scope;
+    ig_onnx_import *import = node->import;
+    const char *names[] = { "then_branch", "else_branch" };
+    ig_onnx_scope *outer, scope;
     const Onnx__GraphProto *graph = graph_of(node, names[index], &outer);
     const char *label = graph->name && graph->name[0] ? graph->name : names[index];
     ig_onnx_scope_init(&scope, import, outer, label);
@@ -48,7 +48,7 @@ static ig_status build_branch(ig_onnx_node *node, branches *b, uint32_t index) {
 static ig_status join_results(ig_onnx_node *node, branches *b, uint32_t i,
                               ig_value *result) {
     ig_onnx_import *import = node->import;
-    bool            is_open[2];
+    bool is_open[2];
     for (uint32_t k = 0; k < 2; k++) {
         is_open[k] = ig_onnx_is_untyped(import, b->results[k][i]);
     }
@@ -70,7 +70,7 @@ static ig_status join_results(ig_onnx_node *node, branches *b, uint32_t i,
 /* Whether an extent equals another is often known here: exporters that do not know
  * ranks ask before they squeeze, and then the branches differ in rank. */
 static ig_truth decide(const ig_onnx_node *node) {
-    const ig_op  *eq = ig_def(node->inputs[0], IG_OP_eq);
+    const ig_op *eq = ig_def(node->inputs[0], IG_OP_eq);
     ig_dims_value a, b;
     if (!eq || !ig_value_dims(eq->operands[0].value, &a) ||
         !ig_value_dims(eq->operands[1].value, &b) || a.count != 1 || b.count != 1) {
@@ -90,7 +90,7 @@ static ig_status import_branch(ig_onnx_node *node, uint32_t index) {
 }
 
 ig_status ig_onnx_import_if(ig_onnx_node *node) {
-    ig_value  *cond;
+    ig_value *cond;
     ig_module *module = node->import->module;
     IG_TRY(ig_onnx_tensor(node, 0));
     ig_truth truth = decide(node);
@@ -109,8 +109,8 @@ ig_status ig_onnx_import_if(ig_onnx_node *node) {
                         .operand_count = 1,
                         .result_types = types,
                         .result_count = node->output_count };
-    ig_op     *op = ig_make_op(node->builder, IG_OP_if, &spec);
-    branches   b = { 0 };
+    ig_op *op = ig_make_op(node->builder, IG_OP_if, &spec);
+    branches b = { 0 };
     for (uint32_t k = 0; k < 2; k++) {
         b.builders[k] = ig_builder_at_end(op->bodies[k]);
         b.builders[k].loc = op->loc;
@@ -133,9 +133,9 @@ ig_status ig_onnx_import_if(ig_onnx_node *node) {
 
 /* M: absent is no bound; and no trips where the IR would take a negative M for that. */
 static ig_status read_trips(const ig_onnx_node *node, ig_value **out_trips) {
-    ig_value     *given = ig_onnx_in(node, 0);
+    ig_value *given = ig_onnx_in(node, 0);
     ig_dims_value known;
-    int64_t       least = INT64_MIN, most;
+    int64_t least = INT64_MIN, most;
     if (!given) {
         *out_trips = ig_make_i64(node->builder, -1);
         return IG_OK;
@@ -178,18 +178,17 @@ ig_status ig_onnx_import_loop(ig_onnx_node *node) {
     loop.carried_count = inputs > 2 ? (uint32_t)inputs - 2 : 0;
     loop.carried = node->inputs + 2;
     if (loop.graph->n_input != loop.carried_count + 2u) {
-        return ig_onnx_fail(node, IG_INVALID,
-                            "the body has %zu inputs, expected %u: trip "
-                            "number, condition and %u carried values",
-                            loop.graph->n_input, loop.carried_count + 2,
-                            loop.carried_count);
+        return ig_onnx_fail(
+            node, IG_INVALID,
+            "the body has %zu inputs, expected %u: trip number, condition and %u carried values",
+            loop.graph->n_input, loop.carried_count + 2, loop.carried_count);
     }
     if (loop.graph->n_output < loop.carried_count + 1u ||
         loop.graph->n_output > UINT16_MAX) {
-        return ig_onnx_fail(node, IG_INVALID,
-                            "the body has %zu outputs, expected the "
-                            "condition, %u carried values and what is stacked",
-                            loop.graph->n_output, loop.carried_count);
+        return ig_onnx_fail(
+            node, IG_INVALID,
+            "the body has %zu outputs, expected the condition, %u carried values and what is stacked",
+            loop.graph->n_output, loop.carried_count);
     }
     loop.stacked_count = (uint32_t)loop.graph->n_output - loop.carried_count - 1;
     if (node->output_count > loop.carried_count + loop.stacked_count) {
@@ -211,14 +210,14 @@ ig_status ig_onnx_import_loop(ig_onnx_node *node) {
 
 typedef struct scan {
     ig_onnx_loop loop;
-    uint32_t    *axes;
-    bool        *backwards;
+    uint32_t *axes;
+    bool *backwards;
 } scan;
 
 /* An entry of an attribute with one entry for each input or output scanned. */
 static ig_status read_entry(const ig_onnx_node *node, const char *name, uint32_t count,
                             uint32_t index, int64_t *out_entry) {
-    uint32_t       given;
+    uint32_t given;
     const int64_t *entries = ig_onnx_attr_ints(node, name, &given);
     if (entries && given != count) {
         return ig_onnx_fail(node, IG_INVALID, "%s has %u entries, expected %u", name,
@@ -233,7 +232,7 @@ static ig_status read_scanned(ig_onnx_node *node, scan *s) {
     s->axes = IG_NEW_ARRAY(node->import->arena, uint32_t, loop->scanned_count);
     s->backwards = IG_NEW_ARRAY(node->import->arena, bool, loop->scanned_count);
     for (uint32_t i = 0; i < loop->scanned_count; i++) {
-        int64_t  axis, direction;
+        int64_t axis, direction;
         uint32_t input = loop->carried_count + i;
         IG_TRY(ig_onnx_tensor(node, input));
         IG_TRY(read_entry(node, "scan_input_axes", loop->scanned_count, i, &axis));
@@ -281,10 +280,10 @@ static ig_status move_axis(const ig_onnx_node *node, int64_t axis, ig_value **va
 
 /* The last trip's part first. */
 static ig_status reverse_trips(const ig_onnx_node *node, ig_value **value) {
-    ig_module     *module = node->import->module;
+    ig_module *module = node->import->module;
     const ig_type *type = (*value)->type;
-    ig_dim         starts[IG_TENSOR_RANK] = { 0 };
-    int64_t        steps[IG_TENSOR_RANK];
+    ig_dim starts[IG_TENSOR_RANK] = { 0 };
+    int64_t steps[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < type->rank; i++) {
         steps[i] = i == 0 ? -1 : 1;
     }
@@ -303,7 +302,7 @@ static ig_status give_scan_outputs(ig_onnx_node *node, const ig_onnx_loop *loop)
         if (i < loop->carried_count) {
             continue;
         }
-        int64_t  axis, direction;
+        int64_t axis, direction;
         uint32_t index = i - loop->carried_count;
         IG_TRY(read_entry(node, "scan_output_axes", loop->stacked_count, index, &axis));
         IG_TRY(read_entry(node, "scan_output_directions", loop->stacked_count, index,
@@ -317,14 +316,13 @@ static ig_status give_scan_outputs(ig_onnx_node *node, const ig_onnx_loop *loop)
 }
 
 ig_status ig_onnx_import_scan(ig_onnx_node *node) {
-    scan          s = { .loop = { .node = node } };
+    scan s = { .loop = { .node = node } };
     ig_onnx_loop *loop = &s.loop;
     loop->graph = graph_of(node, "body", &loop->outer);
     int64_t scanned = ig_onnx_attr_int(node, "num_scan_inputs", 0);
     if (scanned < 1 || scanned > node->input_count) {
         return ig_onnx_fail(node, IG_INVALID,
-                            "num_scan_inputs is %lld, but there are %u "
-                            "inputs",
+                            "num_scan_inputs is %lld, but there are %u inputs",
                             (long long)scanned, node->input_count);
     }
     loop->scanned_count = (uint32_t)scanned;
@@ -333,11 +331,11 @@ ig_status ig_onnx_import_scan(ig_onnx_node *node) {
     if (loop->graph->n_input != node->input_count ||
         loop->graph->n_output < loop->carried_count ||
         loop->graph->n_output != node->output_count) {
-        return ig_onnx_fail(node, IG_INVALID,
-                            "the body has %zu inputs and %zu outputs, "
-                            "expected %u and %u",
-                            loop->graph->n_input, loop->graph->n_output,
-                            node->input_count, node->output_count);
+        return ig_onnx_fail(
+            node, IG_INVALID,
+            "the body has %zu inputs and %zu outputs, expected %u and %u",
+            loop->graph->n_input, loop->graph->n_output, node->input_count,
+            node->output_count);
     }
     loop->stacked_count = node->output_count - loop->carried_count;
     IG_TRY(check_carried(node, 0, loop->carried_count));

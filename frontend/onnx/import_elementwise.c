@@ -69,7 +69,7 @@ ig_status ig_onnx_import_mod(ig_onnx_node *node) {
 
 ig_status ig_onnx_import_bit_shift(ig_onnx_node *node) {
     ig_str direction = ig_onnx_attr_str(node, "direction", "");
-    bool   is_left = ig_str_is(direction, "LEFT");
+    bool is_left = ig_str_is(direction, "LEFT");
     if (!is_left && !ig_str_is(direction, "RIGHT")) {
         return ig_onnx_fail(node, IG_INVALID,
                             "direction is '%.*s', expected LEFT or RIGHT",
@@ -97,7 +97,7 @@ static ig_status clip_between(ig_onnx_node *node, ig_value *low, ig_value *high)
 
 ig_status ig_onnx_import_clip_attributes(ig_onnx_node *node) {
     IG_TRY(ig_onnx_float_tensor(node, 0));
-    ig_dtype  dtype = (ig_dtype)node->inputs[0]->type->dtype;
+    ig_dtype dtype = (ig_dtype)node->inputs[0]->type->dtype;
     ig_value *low = NULL, *high = NULL;
     if (ig_onnx_attr(node, "min", NULL)) {
         low = ig_onnx_scalar(node, dtype, ig_onnx_attr_float(node, "min", 0));
@@ -114,7 +114,7 @@ ig_status ig_onnx_import_clip(ig_onnx_node *node) {
         const ig_value *bound = ig_onnx_in(node, i);
         if (bound && (bound->type->kind != IG_TENSOR || bound->type->rank > 0)) {
             const ig_type *type = bound->type;
-            bool           is_one = type->kind == IG_TENSOR && type->rank == 1 &&
+            bool is_one = type->kind == IG_TENSOR && type->rank == 1 &&
                           type->dims[0] == 1;
             if (!is_one) {
                 return ig_onnx_fail(node, IG_INVALID, "input %u must be a scalar", i);
@@ -137,7 +137,7 @@ static ig_status cast_to(ig_onnx_node *node, ig_dtype to) {
                          IG_DT_i32); /* keeps the low bits, as numpy */
     }
     ig_attr attrs[IG_cast_attr_count] = { [IG_cast_to] = ig_attr_of_dtype(to) };
-    bool    is_float8 = ig_dtypes[to].bits == 8 && ig_dtype_is_float(to);
+    bool is_float8 = ig_dtypes[to].bits == 8 && ig_dtype_is_float(to);
     if (is_float8) {
         bool saturates = ig_onnx_attr_int(node, "saturate", 1) != 0;
         attrs[IG_cast_saturate] = ig_attr_of_bool(saturates);
@@ -147,7 +147,7 @@ static ig_status cast_to(ig_onnx_node *node, ig_dtype to) {
 
 ig_status ig_onnx_import_cast(ig_onnx_node *node) {
     ig_dtype to;
-    int64_t  code = ig_onnx_attr_int(node, "to", 0);
+    int64_t code = ig_onnx_attr_int(node, "to", 0);
     IG_TRY(ig_onnx_tensor(node, 0));
     if (!ig_dtype_from_onnx(code, &to)) {
         bool is_known = code > 0 && code <= ONNX__TENSOR_PROTO__DATA_TYPE__INT2;
@@ -179,7 +179,7 @@ static ig_status below_zero(ig_onnx_node *node, ig_value *x, ig_value *below) {
 ig_status ig_onnx_import_leaky_relu(ig_onnx_node *node) {
     IG_TRY(ig_onnx_float_tensor(node, 0));
     ig_value *x = node->inputs[0], *scaled;
-    double    alpha = ig_onnx_attr_float(node, "alpha", 0.01f);
+    double alpha = ig_onnx_attr_float(node, "alpha", 0.01f);
     IG_TRY(ig_onnx_build_scalar(node, IG_OP_mul, x, alpha, &scaled));
     return below_zero(node, x, scaled);
 }
@@ -195,7 +195,7 @@ ig_status ig_onnx_import_prelu(ig_onnx_node *node) {
 ig_status ig_onnx_import_thresholded_relu(ig_onnx_node *node) {
     IG_TRY(ig_onnx_float_tensor(node, 0));
     ig_value *x = node->inputs[0], *is_above;
-    double    alpha = ig_onnx_attr_float(node, "alpha", 1);
+    double alpha = ig_onnx_attr_float(node, "alpha", 1);
     IG_TRY(ig_onnx_build_scalar(node, IG_OP_gt, x, alpha, &is_above));
     ig_value *zero = ig_onnx_scalar(node, (ig_dtype)x->type->dtype, 0);
     return ig_onnx_build(node, IG_OP_where, 3, (ig_value *[]){ is_above, x, zero },
@@ -223,8 +223,8 @@ ig_status ig_onnx_import_elu(ig_onnx_node *node) {
 ig_status ig_onnx_import_selu(ig_onnx_node *node) {
     IG_TRY(ig_onnx_float_tensor(node, 0));
     ig_value *x = node->inputs[0], *below;
-    double    alpha = ig_onnx_attr_float(node, "alpha", 1.67326319217681884765625);
-    double    gamma = ig_onnx_attr_float(node, "gamma", 1.05070102214813232421875);
+    double alpha = ig_onnx_attr_float(node, "alpha", 1.67326319217681884765625);
+    double gamma = ig_onnx_attr_float(node, "gamma", 1.05070102214813232421875);
     IG_TRY(exponential(node, x, alpha, 1, &below));
     IG_TRY(below_zero(node, x, below));
     return ig_onnx_build_scalar(node, IG_OP_mul, node->outputs[0], gamma,
@@ -234,7 +234,7 @@ ig_status ig_onnx_import_selu(ig_onnx_node *node) {
 ig_status ig_onnx_import_celu(ig_onnx_node *node) {
     IG_TRY(ig_onnx_float_tensor(node, 0));
     ig_value *x = node->inputs[0], *below;
-    double    alpha = ig_onnx_attr_float(node, "alpha", 1);
+    double alpha = ig_onnx_attr_float(node, "alpha", 1);
     IG_TRY(exponential(node, x, alpha, alpha, &below));
     return below_zero(node, x, below);
 }
@@ -281,7 +281,7 @@ ig_status ig_onnx_import_mish(ig_onnx_node *node) {
 ig_status ig_onnx_import_swish(ig_onnx_node *node) {
     IG_TRY(ig_onnx_float_tensor(node, 0));
     ig_value *x = node->inputs[0], *gate = x;
-    double    alpha = ig_onnx_attr_float(node, "alpha", 1);
+    double alpha = ig_onnx_attr_float(node, "alpha", 1);
     if (alpha != 1) {
         IG_TRY(ig_onnx_build_scalar(node, IG_OP_mul, x, alpha, &gate));
     }
@@ -302,11 +302,10 @@ static ig_status gelu_tanh(ig_onnx_node *node, ig_value *x, ig_value **out_value
 
 ig_status ig_onnx_import_gelu(ig_onnx_node *node) {
     ig_str approximate = ig_onnx_attr_str(node, "approximate", "none");
-    bool   is_tanh = ig_str_is(approximate, "tanh");
+    bool is_tanh = ig_str_is(approximate, "tanh");
     if (!is_tanh && !ig_str_is(approximate, "none")) {
         return ig_onnx_fail(node, IG_INVALID,
-                            "approximate is '%.*s', expected none or "
-                            "tanh",
+                            "approximate is '%.*s', expected none or tanh",
                             IG_STR_ARG(approximate));
     }
     IG_TRY(ig_onnx_float_tensor(node, 0));

@@ -10,12 +10,12 @@
 static ig_status check_constant(const ig_onnx_node *node, uint32_t input,
                                 uint32_t axis) {
     const ig_data *data = ig_constant_of(node->inputs[input]);
-    ig_dim         extent = node->inputs[0]->type->dims[axis];
+    ig_dim extent = node->inputs[0]->type->dims[axis];
     if (!data || !data->bytes || data->is_splat || !ig_dim_is_static(extent) ||
         !ig_dtype_is_int((ig_dtype)data->type->dtype)) {
         return IG_OK;
     }
-    int64_t   count = ig_type_count(node->import->module, data->type);
+    int64_t count = ig_type_count(node->import->module, data->type);
     ig_tensor tensor = { .kind = IG_TENSOR,
                          .dtype = (ig_dtype)data->type->dtype,
                          .count = count,
@@ -23,10 +23,10 @@ static ig_status check_constant(const ig_onnx_node *node, uint32_t input,
     for (int64_t i = 0; i < count; i++) {
         int64_t index = ig_tensor_get_i64(&tensor, i);
         if (index < -extent || index >= extent) {
-            return ig_onnx_fail(node, IG_INVALID,
-                                "constant index %lld is outside of axis "
-                                "%u, whose extent is %lld",
-                                (long long)index, axis, (long long)extent);
+            return ig_onnx_fail(
+                node, IG_INVALID,
+                "constant index %lld is outside of axis %u, whose extent is %lld",
+                (long long)index, axis, (long long)extent);
         }
     }
     return IG_OK;
@@ -53,12 +53,11 @@ ig_status ig_onnx_import_gather(ig_onnx_node *node) {
 ig_status ig_onnx_import_gather_nd(ig_onnx_node *node) {
     IG_TRY(ig_onnx_tensor(node, 0));
     IG_TRY(ig_onnx_tensor(node, 1));
-    int64_t        batch = ig_onnx_attr_int(node, "batch_dims", 0);
+    int64_t batch = ig_onnx_attr_int(node, "batch_dims", 0);
     const ig_type *x = node->inputs[0]->type, *indices = node->inputs[1]->type;
     if (batch < 0 || batch >= x->rank || batch >= indices->rank) {
         return ig_onnx_fail(node, IG_INVALID,
-                            "batch_dims is %lld, for inputs of rank %u "
-                            "and %u",
+                            "batch_dims is %lld, for inputs of rank %u and %u",
                             (long long)batch, x->rank, indices->rank);
     }
     for (uint32_t i = 0; i < batch; i++) {
@@ -85,7 +84,7 @@ ig_status ig_onnx_import_gather_elements(ig_onnx_node *node) {
 /* How updates meet what is there. */
 static ig_status read_reduction(const ig_onnx_node *node, ig_attr *out_attr) {
     static const char *const names[] = { "none", "add", "mul", "min", "max" };
-    ig_str                   reduction = ig_onnx_attr_str(node, "reduction", "none");
+    ig_str reduction = ig_onnx_attr_str(node, "reduction", "none");
     for (uint32_t i = 0; i < IG_COUNT_OF(names); i++) {
         if (ig_str_is(reduction, names[i])) {
             *out_attr = ig_attr_of_enum(i);
@@ -98,7 +97,7 @@ static ig_status read_reduction(const ig_onnx_node *node, ig_attr *out_attr) {
 
 ig_status ig_onnx_import_scatter_elements(ig_onnx_node *node) {
     uint32_t axis;
-    ig_attr  attrs[IG_scatter_elements_attr_count] = { 0 };
+    ig_attr attrs[IG_scatter_elements_attr_count] = { 0 };
     IG_TRY(read_reduction(node, &attrs[IG_scatter_elements_reduce]));
     IG_TRY(read_axis(node, &axis));
     IG_TRY(ig_onnx_tensor(node, 2));
@@ -116,7 +115,7 @@ ig_status ig_onnx_import_scatter_elements(ig_onnx_node *node) {
 static ig_status know_depth(const ig_onnx_node *node, ig_value **indices) {
     const ig_type *x = node->inputs[0]->type, *type = (*indices)->type;
     const ig_type *updates = node->inputs[2]->type;
-    ig_dim         dims[IG_TENSOR_RANK];
+    ig_dim dims[IG_TENSOR_RANK];
     if (type->rank == 0 || ig_dim_is_static(type->dims[type->rank - 1])) {
         return IG_OK;
     }
@@ -139,8 +138,8 @@ static ig_status know_depth(const ig_onnx_node *node, ig_value **indices) {
 static void guard_blocks(const ig_onnx_node *node, const ig_type *indices) {
     const ig_type *x = node->inputs[0]->type;
     const ig_type *updates = node->inputs[2]->type;
-    uint32_t       lead = indices->rank ? indices->rank - 1 : 0;
-    ig_dim         depth = indices->rank ? indices->dims[lead] : 0;
+    uint32_t lead = indices->rank ? indices->rank - 1 : 0;
+    ig_dim depth = indices->rank ? indices->dims[lead] : 0;
     for (uint32_t i = 0; i < lead && i < updates->rank; i++) {
         ig_onnx_guard_extents(node, 1, i, 2, i);
     }
@@ -170,7 +169,7 @@ ig_status ig_onnx_import_scatter_nd(ig_onnx_node *node) {
 static ig_status pick(const ig_onnx_node *node, ig_value *pair, int64_t index,
                       ig_value **out_value) {
     ig_value *at = ig_make_i64(node->builder, index);
-    ig_attr   attrs[IG_gather_attr_count] = { [IG_gather_axis] = ig_attr_of_int(0) };
+    ig_attr attrs[IG_gather_attr_count] = { [IG_gather_axis] = ig_attr_of_int(0) };
     return ig_onnx_build(node, IG_OP_gather, 2, (ig_value *[]){ pair, at }, attrs,
                          out_value);
 }
@@ -199,7 +198,7 @@ static ig_status wrapped(const ig_onnx_node *node, ig_value *depth, uint32_t axi
     IG_TRY(ig_onnx_build2(node, IG_OP_add, index, depth, &from_end));
     IG_TRY(ig_onnx_build(node, IG_OP_where, 3,
                          (ig_value *[]){ is_negative, from_end, index }, NULL, &index));
-    ig_dim   dims[IG_TENSOR_RANK];
+    ig_dim dims[IG_TENSOR_RANK];
     uint32_t from = 0;
     for (uint32_t i = 0; i < index->type->rank + 1; i++) {
         dims[i] = i == axis ? 1 : index->type->dims[from++];

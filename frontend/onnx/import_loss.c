@@ -10,16 +10,16 @@
 
 typedef struct loss {
     const ig_onnx_node *node;
-    ig_value           *x, *target, *weights; /* weights: NULL when all are 1 */
+    ig_value *x, *target, *weights; /* weights: NULL when all are 1 */
 } loss;
 
 /* w[target], 0 where the target is ignored; the target becomes one that may be read. */
 static ig_status weigh(loss *l, ig_value **out_weights) {
     const ig_onnx_node *node = l->node;
-    ig_dtype            dtype = (ig_dtype)l->x->type->dtype;
-    ig_value           *is_ignored = NULL, *weights = NULL;
+    ig_dtype dtype = (ig_dtype)l->x->type->dtype;
+    ig_value *is_ignored = NULL, *weights = NULL;
     if (ig_onnx_attr(node, "ignore_index", NULL)) {
-        int64_t   ignored = ig_onnx_attr_int(node, "ignore_index", 0);
+        int64_t ignored = ig_onnx_attr_int(node, "ignore_index", 0);
         ig_value *zero = ig_make_i64(node->builder, 0);
         ig_value *index = ig_make_i64(node->builder, ignored);
         IG_TRY(ig_onnx_build(node, IG_OP_eq, 2, (ig_value *[]){ l->target, index },
@@ -47,8 +47,8 @@ static ig_status weigh(loss *l, ig_value **out_weights) {
 /* -x[…, target, …] */
 static ig_status pick(const loss *l, ig_value **out_value) {
     const ig_type *target = l->target->type;
-    ig_dim         dims[IG_TENSOR_RANK];
-    ig_value      *index, *picked;
+    ig_dim dims[IG_TENSOR_RANK];
+    ig_value *index, *picked;
     dims[0] = target->dims[0];
     dims[1] = 1;
     for (uint32_t d = 1; d < target->rank; d++) {
@@ -71,9 +71,9 @@ static ig_status total(const ig_onnx_node *node, ig_reduce kind, ig_value *x,
 
 static ig_status build_loss(loss *l, ig_value **out_value) {
     const ig_onnx_node *node = l->node;
-    ig_str              reduction = ig_onnx_attr_str(node, "reduction", "mean");
-    bool                is_mean = ig_str_is(reduction, "mean");
-    ig_value           *weights, *each, *sum;
+    ig_str reduction = ig_onnx_attr_str(node, "reduction", "mean");
+    bool is_mean = ig_str_is(reduction, "mean");
+    ig_value *weights, *each, *sum;
     IG_TRY(weigh(l, &weights));
     IG_TRY(pick(l, &each));
     if (weights) {
@@ -96,10 +96,10 @@ static ig_status open_loss(const ig_onnx_node *node, loss *l) {
     IG_TRY(ig_onnx_tensor(node, 1));
     const ig_type *x = node->inputs[0]->type, *target = node->inputs[1]->type;
     if (x->rank < 2 || target->rank + 1 != x->rank || target->rank == 0) {
-        return ig_onnx_fail(node, IG_INVALID,
-                            "inputs of rank %u and %u: the second has all axes of the "
-                            "first but that of the classes",
-                            x->rank, target->rank);
+        return ig_onnx_fail(
+            node, IG_INVALID,
+            "inputs of rank %u and %u: the second has all axes of the first but that of the classes",
+            x->rank, target->rank);
     }
     *l = (loss){ .node = node, .x = node->inputs[0], .weights = ig_onnx_in(node, 2) };
     l->target = ig_make_cast(node->builder, node->inputs[1], IG_DT_i64);

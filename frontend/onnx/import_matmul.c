@@ -10,7 +10,7 @@
 static ig_status product(const ig_onnx_node *node, bool transpose_a, bool transpose_b,
                          ig_value **out_value) {
     ig_value *a = node->inputs[0], *b = node->inputs[1];
-    uint32_t  rank_a = a->type->rank, rank_b = b->type->rank;
+    uint32_t rank_a = a->type->rank, rank_b = b->type->rank;
     if (rank_a > 0 && rank_b > 0) {
         uint32_t axis_a = rank_a == 1 ? 0 : rank_a - 1 - transpose_a;
         uint32_t axis_b = rank_b == 1 ? 0 : rank_b - 2 + transpose_b;
@@ -29,7 +29,7 @@ static ig_status product(const ig_onnx_node *node, bool transpose_a, bool transp
 
 /* Extents before the last two broadcast. */
 static void guard_batch(const ig_onnx_node *node) {
-    ig_module     *module = node->import->module;
+    ig_module *module = node->import->module;
     const ig_type *a = node->inputs[0]->type, *b = node->inputs[1]->type;
     for (uint32_t i = 3; i <= a->rank && i <= b->rank; i++) {
         ig_dim x = a->dims[a->rank - i], y = b->dims[b->rank - i];
@@ -68,9 +68,9 @@ static ig_status check_bias(const ig_onnx_node *node, const ig_type *sum,
                                            sum->dims[sum->rank - i]) != IG_NO;
     }
     if (!fits) {
-        return ig_onnx_fail(node, IG_INVALID,
-                            "input 2, C, does not broadcast to the "
-                            "shape of the product");
+        return ig_onnx_fail(
+            node, IG_INVALID,
+            "input 2, C, does not broadcast to the shape of the product");
     }
     return IG_OK;
 }
@@ -107,7 +107,7 @@ ig_status ig_onnx_import_gemm(ig_onnx_node *node) {
 /* ---- einsum ---- */
 
 ig_status ig_onnx_import_einsum(ig_onnx_node *node) {
-    ig_str      equation = ig_onnx_attr_str(node, "equation", "");
+    ig_str equation = ig_onnx_attr_str(node, "equation", "");
     const char *why;
     for (uint32_t i = 0; i < node->input_count; i++) {
         IG_TRY(ig_onnx_tensor(node, i));

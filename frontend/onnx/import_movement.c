@@ -14,9 +14,9 @@
 /* ---- slice ---- */
 
 typedef struct cut {
-    ig_dim  starts[IG_TENSOR_RANK], sizes[IG_TENSOR_RANK];
+    ig_dim starts[IG_TENSOR_RANK], sizes[IG_TENSOR_RANK];
     int64_t steps[IG_TENSOR_RANK];
-    bool    is_cut[IG_TENSOR_RANK];
+    bool is_cut[IG_TENSOR_RANK];
 } cut;
 
 static void cut_nothing(cut *c, const ig_type *type) {
@@ -31,7 +31,7 @@ static void cut_nothing(cut *c, const ig_type *type) {
 static ig_status cut_axis(const ig_onnx_node *node, cut *c, int64_t axis,
                           const ig_slice_ends *ends, bool *out_known) {
     const ig_type *type = node->inputs[0]->type;
-    uint32_t       at;
+    uint32_t at;
     IG_TRY(ig_onnx_axis(node, axis, type->rank, &at));
     if (c->is_cut[at]) {
         return ig_onnx_fail(node, IG_INVALID, "axis %u is given twice", at);
@@ -48,10 +48,10 @@ static ig_status cut_axis(const ig_onnx_node *node, cut *c, int64_t axis,
 
 static ig_status build_cut(ig_onnx_node *node, const cut *c) {
     ig_module *module = node->import->module;
-    uint32_t   rank = node->inputs[0]->type->rank;
-    ig_attr    attrs[IG_slice_attr_count] = {
-           [IG_slice_starts] = ig_attr_of_dims(module, c->starts, rank),
-           [IG_slice_sizes] = ig_attr_of_dims(module, c->sizes, rank),
+    uint32_t rank = node->inputs[0]->type->rank;
+    ig_attr attrs[IG_slice_attr_count] = {
+        [IG_slice_starts] = ig_attr_of_dims(module, c->starts, rank),
+        [IG_slice_sizes] = ig_attr_of_dims(module, c->sizes, rank),
     };
     for (uint32_t i = 0; i < rank; i++) {
         if (c->steps[i] != 1) {
@@ -62,11 +62,11 @@ static ig_status build_cut(ig_onnx_node *node, const cut *c) {
 }
 
 ig_status ig_onnx_import_slice_attributes(ig_onnx_node *node) {
-    uint32_t       starts_count, ends_count, axes_count;
+    uint32_t starts_count, ends_count, axes_count;
     const int64_t *starts = ig_onnx_attr_ints(node, "starts", &starts_count);
     const int64_t *ends = ig_onnx_attr_ints(node, "ends", &ends_count);
     const int64_t *axes = ig_onnx_attr_ints(node, "axes", &axes_count);
-    ig_module     *module = node->import->module;
+    ig_module *module = node->import->module;
     IG_TRY(ig_onnx_tensor(node, 0));
     if (starts_count != ends_count || (axes && axes_count != starts_count)) {
         return ig_onnx_fail(node, IG_INVALID, "starts, ends and axes differ in length");
@@ -74,7 +74,7 @@ ig_status ig_onnx_import_slice_attributes(ig_onnx_node *node) {
     cut c;
     cut_nothing(&c, node->inputs[0]->type);
     for (uint32_t i = 0; i < starts_count; i++) {
-        bool          is_known; /* always: these are numbers */
+        bool is_known; /* always: these are numbers */
         ig_slice_ends span = { ig_dim_const(module, starts[i]),
                                ig_dim_const(module, ends[i]), 1 };
         IG_TRY(cut_axis(node, &c, axes ? axes[i] : (int64_t)i, &span, &is_known));
@@ -85,7 +85,7 @@ ig_status ig_onnx_import_slice_attributes(ig_onnx_node *node) {
 /* starts, ends, axes, steps as far as they are known. */
 static ig_status cut_by_inputs(const ig_onnx_node *node, cut *c, bool *out_known) {
     ig_dims_value in[5] = { 0 };
-    ig_module    *module = node->import->module;
+    ig_module *module = node->import->module;
     *out_known = true;
     for (uint32_t i = 1; i < 5; i++) {
         if (ig_onnx_in(node, i) && !ig_onnx_dims(node, i, &in[i])) {
@@ -94,9 +94,8 @@ static ig_status cut_by_inputs(const ig_onnx_node *node, cut *c, bool *out_known
         }
         if (ig_onnx_in(node, i) && in[i].count != in[1].count) {
             return ig_onnx_fail(node, IG_INVALID,
-                                "input %u has %u entries, but starts has "
-                                "%u",
-                                i, in[i].count, in[1].count);
+                                "input %u has %u entries, but starts has %u", i,
+                                in[i].count, in[1].count);
         }
     }
     for (uint32_t i = 0; *out_known && i < in[1].count; i++) {
@@ -116,7 +115,7 @@ static ig_status cut_by_inputs(const ig_onnx_node *node, cut *c, bool *out_known
  * there. */
 static ig_value *count_up(const ig_onnx_node *node, const ig_value *like) {
     int64_t numbers[IG_TENSOR_RANK];
-    ig_dim  count = like->type->dims[0];
+    ig_dim count = like->type->dims[0];
     for (int64_t i = 0; i < count; i++) {
         numbers[i] = i;
     }
@@ -128,12 +127,12 @@ static ig_value *count_up(const ig_onnx_node *node, const ig_value *like) {
 /* `value` as another plus a constant. */
 typedef struct shifted {
     const ig_value *base;
-    int64_t         by;
+    int64_t by;
 } shifted;
 
 static shifted shift_of(const ig_value *value) {
     const ig_op *sum = ig_def(value, IG_OP_add);
-    shifted      s = { .base = value };
+    shifted s = { .base = value };
     for (uint32_t i = 0; sum && i < 2; i++) {
         if (ig_constant_i64(ig_op_operand(sum, i), &s.by)) {
             s.base = ig_op_operand(sum, 1 - i);
@@ -147,9 +146,9 @@ static shifted shift_of(const ig_value *value) {
 static void bound_window(const ig_onnx_node *node, const ig_value *start,
                          const ig_value *end, const ig_value *result) {
     ig_symbol *symbol = ig_dim_as_symbol(node->import->module, result->type->dims[0]);
-    shifted    from = shift_of(start), to = shift_of(end);
-    int64_t    width;
-    bool       is_window = from.base == to.base && ig_sub_i64(to.by, from.by, &width);
+    shifted from = shift_of(start), to = shift_of(end);
+    int64_t width;
+    bool is_window = from.base == to.base && ig_sub_i64(to.by, from.by, &width);
     if (symbol && is_window && node->inputs[0]->type->rank == 1 &&
         !ig_onnx_in(node, 4) && width >= 0 && width < symbol->max) {
         symbol->max = width;
@@ -157,7 +156,7 @@ static void bound_window(const ig_onnx_node *node, const ig_value *start,
 }
 
 ig_status ig_onnx_import_slice(ig_onnx_node *node) {
-    cut  c;
+    cut c;
     bool is_known;
     for (uint32_t i = 0; i < 3; i++) {
         IG_TRY(ig_onnx_tensor(node, i));
@@ -167,15 +166,14 @@ ig_status ig_onnx_import_slice(ig_onnx_node *node) {
     if (is_known) {
         return build_cut(node, &c);
     }
-    ig_value      *operands[5] = { node->inputs[0], node->inputs[1], node->inputs[2],
-                                   ig_onnx_in(node, 3), ig_onnx_in(node, 4) };
+    ig_value *operands[5] = { node->inputs[0], node->inputs[1], node->inputs[2],
+                              ig_onnx_in(node, 3), ig_onnx_in(node, 4) };
     const ig_type *starts = operands[1]->type;
     if (!operands[3] && operands[4]) {
         if (starts->rank != 1 || starts->dims[0] < 0 ||
             starts->dims[0] > IG_TENSOR_RANK) {
             return ig_onnx_fail(node, IG_UNSUPPORTED,
-                                "the number of axes to slice is not "
-                                "known");
+                                "the number of axes to slice is not known");
         }
         operands[3] = count_up(node, operands[1]);
     }
@@ -189,15 +187,14 @@ ig_status ig_onnx_import_slice(ig_onnx_node *node) {
 
 /* Sizes of the pieces: given, or equal ones. */
 static ig_status split_sizes(const ig_onnx_node *node, ig_dim extent, ig_dim *sizes) {
-    ig_module     *module = node->import->module;
-    uint32_t       pieces = node->output_count, given_count;
+    ig_module *module = node->import->module;
+    uint32_t pieces = node->output_count, given_count;
     const int64_t *given = ig_onnx_attr_ints(node, "split", &given_count);
-    ig_dims_value  known = { 0 };
-    bool           has_input = ig_onnx_in(node, 1) != NULL;
+    ig_dims_value known = { 0 };
+    bool has_input = ig_onnx_in(node, 1) != NULL;
     if (has_input && !ig_onnx_dims(node, 1, &known)) {
         return ig_onnx_fail(node, IG_UNSUPPORTED,
-                            "input 1, the sizes of the pieces, is "
-                            "computed from data");
+                            "input 1, the sizes of the pieces, is computed from data");
     }
     if (given || has_input) {
         uint32_t count = given ? given_count : known.count;
@@ -210,7 +207,7 @@ static ig_status split_sizes(const ig_onnx_node *node, ig_dim extent, ig_dim *si
         }
         return IG_OK;
     }
-    bool    is_uneven = ig_onnx_attr(node, "num_outputs", NULL) != NULL;
+    bool is_uneven = ig_onnx_attr(node, "num_outputs", NULL) != NULL;
     int64_t wanted = ig_onnx_attr_int(node, "num_outputs", pieces);
     if (wanted != pieces) {
         return ig_onnx_fail(node, IG_INVALID, "has %u outputs, but num_outputs is %lld",
@@ -230,7 +227,7 @@ static ig_status split_sizes(const ig_onnx_node *node, ig_dim extent, ig_dim *si
 ig_status ig_onnx_import_split(ig_onnx_node *node) {
     uint32_t axis;
     IG_TRY(ig_onnx_tensor(node, 0));
-    ig_module     *module = node->import->module;
+    ig_module *module = node->import->module;
     const ig_type *type = node->inputs[0]->type;
     IG_TRY(ig_onnx_axis(node, ig_onnx_attr_int(node, "axis", 0), type->rank, &axis));
     ig_dim *sizes = IG_NEW_ARRAY(node->import->arena, ig_dim, node->output_count);
@@ -241,9 +238,7 @@ ig_status ig_onnx_import_split(ig_onnx_node *node) {
     }
     if (ig_dim_equal(module, total, type->dims[axis]) == IG_NO) {
         return ig_onnx_fail(node, IG_INVALID,
-                            "the pieces do not add up to the extent of "
-                            "axis %u",
-                            axis);
+                            "the pieces do not add up to the extent of axis %u", axis);
     }
     ig_make_guard_equal(node->builder, total, type->dims[axis],
                         "the pieces of a split do not add up to the extent");
@@ -267,9 +262,8 @@ ig_status ig_onnx_import_concat(ig_onnx_node *node) {
         IG_TRY(ig_onnx_tensor(node, i));
         if (node->inputs[i]->type->rank != rank) {
             return ig_onnx_fail(node, IG_INVALID,
-                                "input %u has rank %u, but input 0 has "
-                                "%u",
-                                i, node->inputs[i]->type->rank, rank);
+                                "input %u has rank %u, but input 0 has %u", i,
+                                node->inputs[i]->type->rank, rank);
         }
         for (uint32_t d = 0; d < rank; d++) {
             if (d != axis) {
@@ -289,7 +283,7 @@ static ig_status pad_mode(const ig_onnx_node *node, ig_pad_mode *out_mode) {
                                          [IG_PAD_edge] = "edge",
                                          [IG_PAD_reflect] = "reflect",
                                          [IG_PAD_wrap] = "wrap" };
-    ig_str                   mode = ig_onnx_attr_str(node, "mode", "constant");
+    ig_str mode = ig_onnx_attr_str(node, "mode", "constant");
     for (uint32_t i = 0; i < IG_COUNT_OF(names); i++) {
         if (ig_str_is(mode, names[i])) {
             *out_mode = (ig_pad_mode)i;
@@ -297,15 +291,14 @@ static ig_status pad_mode(const ig_onnx_node *node, ig_pad_mode *out_mode) {
         }
     }
     return ig_onnx_fail(node, IG_INVALID,
-                        "mode is '%.*s', expected constant, edge, reflect "
-                        "or wrap",
+                        "mode is '%.*s', expected constant, edge, reflect or wrap",
                         IG_STR_ARG(mode));
 }
 
 static ig_status build_pad(ig_onnx_node *node, const ig_dim *before,
                            const ig_dim *after, ig_value *value) {
-    ig_module  *module = node->import->module;
-    uint32_t    rank = node->inputs[0]->type->rank;
+    ig_module *module = node->import->module;
+    uint32_t rank = node->inputs[0]->type->rank;
     ig_pad_mode mode;
     IG_TRY(pad_mode(node, &mode));
     ig_attr attrs[IG_pad_attr_count] = {
@@ -322,13 +315,13 @@ ig_status ig_onnx_import_pad_attributes(ig_onnx_node *node) {
     uint32_t count;
     IG_TRY(ig_onnx_float_tensor(node, 0));
     const int64_t *pads = ig_onnx_attr_ints(node, "pads", &count);
-    uint32_t       rank = node->inputs[0]->type->rank;
+    uint32_t rank = node->inputs[0]->type->rank;
     if (count != 2 * rank) {
         return ig_onnx_fail(node, IG_INVALID, "pads has %u entries, expected %u", count,
                             2 * rank);
     }
     ig_module *module = node->import->module;
-    ig_dim     before[IG_TENSOR_RANK], after[IG_TENSOR_RANK];
+    ig_dim before[IG_TENSOR_RANK], after[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < rank; i++) {
         before[i] = ig_dim_const(module, pads[i]);
         after[i] = ig_dim_const(module, pads[rank + i]);
@@ -364,7 +357,7 @@ static ig_status spread_pads(const ig_onnx_node *node, const ig_dims_value *pads
 static ig_status pad_by_operands(ig_onnx_node *node) {
     ig_pad_mode mode;
     IG_TRY(pad_mode(node, &mode));
-    ig_attr   attrs[IG_pad_attr_count] = { [IG_pad_mode] = ig_attr_of_enum(mode) };
+    ig_attr attrs[IG_pad_attr_count] = { [IG_pad_mode] = ig_attr_of_enum(mode) };
     ig_value *x = node->inputs[0], *value = ig_onnx_in(node, 2),
              *axes = ig_onnx_in(node, 3);
     if (!value) {
@@ -376,9 +369,9 @@ static ig_status pad_by_operands(ig_onnx_node *node) {
 }
 
 ig_status ig_onnx_import_pad(ig_onnx_node *node) {
-    ig_dims_value  pads;
+    ig_dims_value pads;
     const int64_t *axes = NULL;
-    uint32_t       count;
+    uint32_t count;
     IG_TRY(ig_onnx_tensor(node, 0));
     IG_TRY(ig_onnx_tensor(node, 1));
     if (!ig_onnx_dims(node, 1, &pads)) {

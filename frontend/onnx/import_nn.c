@@ -24,16 +24,16 @@ ig_status ig_onnx_import_softmax(ig_onnx_node *node) {
 ig_status ig_onnx_import_softmax_flat(ig_onnx_node *node) {
     uint32_t axis;
     IG_TRY(ig_onnx_float_tensor(node, 0));
-    ig_value      *x = node->inputs[0];
+    ig_value *x = node->inputs[0];
     const ig_type *type = x->type;
     IG_TRY(ig_onnx_axis(node, ig_onnx_attr_int(node, "axis", 1), type->rank, &axis));
     if (axis + 1 == type->rank) {
         return build_softmax(node, x, axis, &node->outputs[0]);
     }
     ig_module *module = node->import->module;
-    ig_dim     before = ig_dim_product(module, type->dims, axis);
-    ig_dim     after = ig_dim_product(module, type->dims + axis, type->rank - axis);
-    ig_dim     flat[2] = { before, after };
+    ig_dim before = ig_dim_product(module, type->dims, axis);
+    ig_dim after = ig_dim_product(module, type->dims + axis, type->rank - axis);
+    ig_dim flat[2] = { before, after };
     IG_TRY(ig_onnx_reshape(node, x, 2, flat, &x));
     IG_TRY(build_softmax(node, x, 1, &x));
     return ig_onnx_reshape(node, x, type->rank, type->dims, &node->outputs[0]);
@@ -43,7 +43,7 @@ ig_status ig_onnx_import_softmax_flat(ig_onnx_node *node) {
 
 static ig_status mean_over(const ig_onnx_node *node, ig_value *x, uint32_t axis,
                            ig_value **out_value) {
-    int64_t  axes[IG_TENSOR_RANK];
+    int64_t axes[IG_TENSOR_RANK];
     uint32_t count = 0;
     for (uint32_t i = axis; i < x->type->rank; i++) {
         axes[count++] = i;
@@ -80,7 +80,7 @@ ig_status ig_onnx_import_layer_norm(ig_onnx_node *node) {
     uint32_t axis;
     IG_TRY(ig_onnx_float_tensor(node, 0));
     const ig_type *type = node->inputs[0]->type;
-    double         epsilon = ig_onnx_attr_float(node, "epsilon", 1e-5f);
+    double epsilon = ig_onnx_attr_float(node, "epsilon", 1e-5f);
     IG_TRY(ig_onnx_axis(node, ig_onnx_attr_int(node, "axis", -1), type->rank, &axis));
     uint32_t count = ig_onnx_in(node, 2) ? 3 : 2;
     for (uint32_t i = 1; i < count; i++) {

@@ -32,7 +32,7 @@ static ig_status need_channels(const ig_onnx_node *node, uint32_t first,
 /* A vector over the channels as [C, 1, 1 …], to broadcast with input 0. */
 static ig_status along_channels(const ig_onnx_node *node, ig_value *x,
                                 ig_value **out_value) {
-    ig_dim   dims[IG_TENSOR_RANK] = { x->type->dims[0] };
+    ig_dim dims[IG_TENSOR_RANK] = { x->type->dims[0] };
     uint32_t rank = node->inputs[0]->type->rank - 1;
     for (uint32_t d = 1; d < rank; d++) {
         dims[d] = 1;
@@ -55,8 +55,8 @@ static ig_status reduce_axes(const ig_onnx_node *node, ig_value *x, ig_reduce op
 /* kept * momentum + now * (1 - momentum), in the dtype that `kept` has. */
 static ig_status blend(ig_onnx_node *node, ig_value *kept, ig_value *now,
                        ig_value **out_value) {
-    double    momentum = ig_onnx_attr_float(node, "momentum", 0.9f);
-    ig_dtype  dtype = (ig_dtype)kept->type->dtype;
+    double momentum = ig_onnx_attr_float(node, "momentum", 0.9f);
+    ig_dtype dtype = (ig_dtype)kept->type->dtype;
     ig_value *old;
     now = ig_make_cast(node->builder, now, dtype);
     IG_TRY(ig_onnx_reshape(node, now, 1, kept->type->dims, &now));
@@ -68,8 +68,8 @@ static ig_status blend(ig_onnx_node *node, ig_value *kept, ig_value *now,
 /* With the statistics of this very batch; new running ones are further results. */
 static ig_status normalise_training(ig_onnx_node *node) {
     ig_value *x = node->inputs[0], *mean, *spread, *variance, *factor;
-    int64_t   axes[IG_TENSOR_RANK];
-    uint32_t  count = 0;
+    int64_t axes[IG_TENSOR_RANK];
+    uint32_t count = 0;
     for (uint32_t d = 0; d < x->type->rank; d++) {
         axes[count] = d;
         count += d != 1;
@@ -132,13 +132,13 @@ static ig_status build_group_norm(ig_onnx_node *node, uint32_t count, int64_t gr
 
 /* As layers of [N, C, rest]: for channels whose number the run learns. */
 static ig_status normalise_planes(ig_onnx_node *node) {
-    ig_value      *x = node->inputs[0], *factor;
+    ig_value *x = node->inputs[0], *factor;
     const ig_type *type = x->type;
-    ig_module     *module = node->import->module;
-    ig_dim         rest = ig_dim_product(module, type->dims + 2, type->rank - 2);
-    ig_dim         dims[3] = { type->dims[0], type->dims[1], rest };
-    double         epsilon = ig_onnx_attr_float(node, "epsilon", 1e-5f);
-    ig_attr        attrs[IG_layer_norm_attr_count] = { { 0 } };
+    ig_module *module = node->import->module;
+    ig_dim rest = ig_dim_product(module, type->dims + 2, type->rank - 2);
+    ig_dim dims[3] = { type->dims[0], type->dims[1], rest };
+    double epsilon = ig_onnx_attr_float(node, "epsilon", 1e-5f);
+    ig_attr attrs[IG_layer_norm_attr_count] = { { 0 } };
     attrs[IG_layer_norm_axis] = ig_attr_of_int(2);
     attrs[IG_layer_norm_epsilon] = ig_attr_of_float(epsilon);
     IG_TRY(ig_onnx_reshape(node, x, 3, dims, &x));
@@ -177,7 +177,7 @@ ig_status ig_onnx_import_group_norm(ig_onnx_node *node) {
 
 /* Until opset 20 scale and bias have an entry a group, not a channel. */
 ig_status ig_onnx_import_group_norm_by_group(ig_onnx_node *node) {
-    int64_t    groups = ig_onnx_attr_int(node, "num_groups", 1), channels;
+    int64_t groups = ig_onnx_attr_int(node, "num_groups", 1), channels;
     ig_module *module = node->import->module;
     IG_TRY(need_rank(node, 2));
     const ig_type *type = node->inputs[0]->type;
@@ -188,8 +188,8 @@ ig_status ig_onnx_import_group_norm_by_group(ig_onnx_node *node) {
     ig_dim own = ig_dim_exact_div(module, type->dims[1], ig_dim_const(module, groups));
     for (uint32_t i = 1; i < 3; i++) {
         IG_TRY(ig_onnx_float_tensor(node, i));
-        ig_dim  column[2] = { ig_dim_const(module, groups), 1 };
-        ig_dim  wide[2] = { ig_dim_const(module, groups), own };
+        ig_dim column[2] = { ig_dim_const(module, groups), 1 };
+        ig_dim wide[2] = { ig_dim_const(module, groups), own };
         ig_attr attrs[IG_expand_attr_count] = { { 0 } };
         attrs[IG_expand_to] = ig_attr_of_dims(module, wide, 2);
         ig_value *x;
@@ -215,7 +215,7 @@ ig_status ig_onnx_import_rms_norm(ig_onnx_node *node) {
             ig_attr_of_float(ig_onnx_attr_float(node, "epsilon", 1e-5f)),
     };
     ig_value *x = node->inputs[0];
-    bool      fits = scale->rank <= type->rank - axis && scale->dtype == type->dtype;
+    bool fits = scale->rank <= type->rank - axis && scale->dtype == type->dtype;
     if (fits) {
         for (uint32_t d = 1; d <= scale->rank; d++) {
             if (scale->dims[scale->rank - d] != 1) {
@@ -235,17 +235,17 @@ ig_status ig_onnx_import_rms_norm(ig_onnx_node *node) {
 /* The window over channels as a pool over [N, 1, C, rest]. */
 static ig_status sum_near(ig_onnx_node *node, ig_value *x, int64_t size,
                           ig_value **out_value) {
-    ig_module     *module = node->import->module;
+    ig_module *module = node->import->module;
     const ig_type *type = x->type;
-    ig_dim         rest = ig_dim_product(module, type->dims + 2, type->rank - 2);
-    ig_dim         flat[4] = { type->dims[0], 1, type->dims[1], rest };
-    ig_dim         before[2] = { (size - 1) / 2, 0 }, after[2] = { size / 2, 0 };
-    int64_t        kernel[2] = { size, 1 };
-    ig_attr        attrs[IG_pool_attr_count] = {
-               [IG_pool_op] = ig_attr_of_enum(IG_WINDOW_sum),
-               [IG_pool_kernel] = ig_attr_of_ints(module, kernel, 2),
-               [IG_pool_before] = ig_attr_of_dims(module, before, 2),
-               [IG_pool_after] = ig_attr_of_dims(module, after, 2),
+    ig_dim rest = ig_dim_product(module, type->dims + 2, type->rank - 2);
+    ig_dim flat[4] = { type->dims[0], 1, type->dims[1], rest };
+    ig_dim before[2] = { (size - 1) / 2, 0 }, after[2] = { size / 2, 0 };
+    int64_t kernel[2] = { size, 1 };
+    ig_attr attrs[IG_pool_attr_count] = {
+        [IG_pool_op] = ig_attr_of_enum(IG_WINDOW_sum),
+        [IG_pool_kernel] = ig_attr_of_ints(module, kernel, 2),
+        [IG_pool_before] = ig_attr_of_dims(module, before, 2),
+        [IG_pool_after] = ig_attr_of_dims(module, after, 2),
     };
     IG_TRY(ig_onnx_reshape(node, x, 4, flat, &x));
     IG_TRY(ig_onnx_build(node, IG_OP_pool, 1, &x, attrs, &x));
@@ -253,7 +253,7 @@ static ig_status sum_near(ig_onnx_node *node, ig_value *x, int64_t size,
 }
 
 ig_status ig_onnx_import_lrn(ig_onnx_node *node) {
-    int64_t   size = ig_onnx_attr_int(node, "size", 0);
+    int64_t size = ig_onnx_attr_int(node, "size", 0);
     ig_value *x, *sum;
     IG_TRY(need_rank(node, 2));
     if (size < 1 || size > INT32_MAX) {
@@ -274,7 +274,7 @@ ig_status ig_onnx_import_lrn(ig_onnx_node *node) {
 /* ---- norms of lines ---- */
 
 ig_status ig_onnx_import_lp_norm(ig_onnx_node *node) {
-    int64_t  p = ig_onnx_attr_int(node, "p", 2), axes[1];
+    int64_t p = ig_onnx_attr_int(node, "p", 2), axes[1];
     uint32_t axis;
     IG_TRY(need_rank(node, 1));
     IG_TRY(ig_onnx_axis(node, ig_onnx_attr_int(node, "axis", -1),
@@ -296,9 +296,9 @@ ig_status ig_onnx_import_lp_norm(ig_onnx_node *node) {
 /* (x - mean) / (standard deviation + 1e-9) over some axes. */
 ig_status ig_onnx_import_mean_variance_norm(ig_onnx_node *node) {
     static const int64_t usual[] = { 0, 2, 3 };
-    uint32_t             count, axis;
-    const int64_t       *axes = ig_onnx_attr_ints(node, "axes", &count);
-    ig_value            *mean, *spread, *x;
+    uint32_t count, axis;
+    const int64_t *axes = ig_onnx_attr_ints(node, "axes", &count);
+    ig_value *mean, *spread, *x;
     IG_TRY(need_rank(node, 1));
     x = node->inputs[0];
     count = axes ? count : 3;

@@ -6,7 +6,7 @@
 /* Builds an op of several results into the outputs that the node has. */
 static ig_status build_all(const ig_onnx_node *node, ig_opcode code, uint32_t count,
                            ig_value *const *operands, const ig_attr *attrs) {
-    ig_op     *op = NULL;
+    ig_op *op = NULL;
     ig_op_spec spec = { .operands = operands,
                         .operand_count = count,
                         .result_count = ig_ops[code].result_count,
@@ -77,8 +77,8 @@ ig_status ig_onnx_import_unique(ig_onnx_node *node) {
 
 /* x + bias below -lambd, x - bias above lambd, 0 between. */
 ig_status ig_onnx_import_shrink(ig_onnx_node *node) {
-    double    lambd = ig_onnx_attr_float(node, "lambd", 0.5);
-    double    bias = ig_onnx_attr_float(node, "bias", 0);
+    double lambd = ig_onnx_attr_float(node, "lambd", 0.5);
+    double bias = ig_onnx_attr_float(node, "bias", 0);
     ig_value *is_below, *is_above, *below, *above, *x = node->inputs[0];
     IG_TRY(ig_onnx_tensor(node, 0));
     IG_TRY(ig_onnx_build_scalar(node, IG_OP_lt, x, -lambd, &is_below));
@@ -96,7 +96,7 @@ ig_status ig_onnx_import_shrink(ig_onnx_node *node) {
 
 ig_status ig_onnx_import_nonzero(ig_onnx_node *node) {
     const int64_t perm[] = { 1, 0 };
-    ig_value     *rows;
+    ig_value *rows;
     IG_TRY(ig_onnx_tensor(node, 0));
     IG_TRY(ig_onnx_build1(node, IG_OP_nonzero, node->inputs[0], &rows));
     ig_attr attrs[IG_transpose_attr_count] = {
@@ -107,7 +107,7 @@ ig_status ig_onnx_import_nonzero(ig_onnx_node *node) {
 
 /* The elements along an axis (or of all of x) whose condition holds. */
 ig_status ig_onnx_import_compress(ig_onnx_node *node) {
-    uint32_t  axis = 0;
+    uint32_t axis = 0;
     ig_value *rows, *x = node->inputs[0];
     IG_TRY(ig_onnx_tensor(node, 0));
     IG_TRY(ig_onnx_tensor(node, 1));
@@ -151,7 +151,7 @@ static ig_status positions(const ig_onnx_node *node, ig_dim extent, uint32_t ran
 /* Column minus row number of the last two axes of input 0. */
 static ig_status diagonals(const ig_onnx_node *node, ig_value **out_value) {
     const ig_type *type = node->inputs[0]->type;
-    ig_value      *rows, *columns;
+    ig_value *rows, *columns;
     if (type->rank < 2) {
         return ig_onnx_fail(node, IG_INVALID, "input 0 must have rank 2 or more");
     }
@@ -162,7 +162,7 @@ static ig_status diagonals(const ig_onnx_node *node, ig_value **out_value) {
 }
 
 ig_status ig_onnx_import_trilu(ig_onnx_node *node) {
-    bool      is_upper = ig_onnx_attr_int(node, "upper", 1) != 0;
+    bool is_upper = ig_onnx_attr_int(node, "upper", 1) != 0;
     ig_value *offset, *k = ig_make_i64(node->builder, 0), *is_kept;
     IG_TRY(ig_onnx_tensor(node, 0));
     IG_TRY(diagonals(node, &offset));
@@ -173,7 +173,7 @@ ig_status ig_onnx_import_trilu(ig_onnx_node *node) {
     }
     IG_TRY(ig_onnx_build(node, is_upper ? IG_OP_ge : IG_OP_le, 2,
                          (ig_value *[]){ offset, k }, NULL, &is_kept));
-    ig_dtype  dtype = (ig_dtype)node->inputs[0]->type->dtype;
+    ig_dtype dtype = (ig_dtype)node->inputs[0]->type->dtype;
     ig_value *zero = ig_onnx_scalar(node, dtype, 0);
     return ig_onnx_build(node, IG_OP_where, 3,
                          (ig_value *[]){ is_kept, node->inputs[0], zero }, NULL,
@@ -182,7 +182,7 @@ ig_status ig_onnx_import_trilu(ig_onnx_node *node) {
 
 ig_status ig_onnx_import_eye_like(ig_onnx_node *node) {
     ig_value *offset, *is_one;
-    ig_dtype  dtype;
+    ig_dtype dtype;
     IG_TRY(ig_onnx_tensor(node, 0));
     dtype = (ig_dtype)node->inputs[0]->type->dtype;
     if (ig_onnx_attr(node, "dtype", NULL)) {
@@ -204,9 +204,9 @@ ig_status ig_onnx_import_eye_like(ig_onnx_node *node) {
 static ig_status hardmax(const ig_onnx_node *node, ig_value *x, uint32_t axis,
                          ig_value **out_value) {
     ig_value *index, *all, *is_one;
-    ig_attr   attrs[IG_arg_reduce_attr_count] = {
-          [IG_arg_reduce_axis] = ig_attr_of_int(axis),
-          [IG_arg_reduce_keep] = ig_attr_of_bool(true),
+    ig_attr attrs[IG_arg_reduce_attr_count] = {
+        [IG_arg_reduce_axis] = ig_attr_of_int(axis),
+        [IG_arg_reduce_keep] = ig_attr_of_bool(true),
     };
     IG_TRY(ig_onnx_build(node, IG_OP_arg_reduce, 1, &x, attrs, &index));
     IG_TRY(positions(node, x->type->dims[axis], x->type->rank, axis, &all));
@@ -226,10 +226,10 @@ ig_status ig_onnx_import_hardmax(ig_onnx_node *node) {
 ig_status ig_onnx_import_hardmax_flat(ig_onnx_node *node) {
     uint32_t axis;
     IG_TRY(read_axis(node, 1, &axis));
-    ig_module     *module = node->import->module;
+    ig_module *module = node->import->module;
     const ig_type *type = node->inputs[0]->type;
-    ig_value      *flat;
-    ig_dim         dims[2];
+    ig_value *flat;
+    ig_dim dims[2];
     dims[0] = ig_dim_product(module, type->dims, axis);
     dims[1] = ig_dim_product(module, type->dims + axis, type->rank - axis);
     IG_TRY(ig_onnx_reshape(node, node->inputs[0], 2, dims, &flat));

@@ -19,9 +19,9 @@ enum { MOST_PRODUCT = 255 * 255, EXACT_F32 = 1 << 24 };
 /* Each entry of axis `axis` for `block` places, cut to the extent of x. */
 static ig_status spread_blocks(const ig_onnx_node *node, const ig_type *x,
                                uint32_t axis, int64_t block, ig_value **value) {
-    ig_module     *module = node->import->module;
+    ig_module *module = node->import->module;
     const ig_type *type = (*value)->type;
-    ig_dim         dims[IG_TENSOR_RANK];
+    ig_dim dims[IG_TENSOR_RANK];
     if (type->rank != x->rank || x->rank + 1 > IG_TENSOR_RANK) {
         return ig_onnx_fail(
             node, IG_INVALID,
@@ -49,16 +49,16 @@ static ig_status spread_blocks(const ig_onnx_node *node, const ig_type *x,
 /* `value`, a scale or zero point, so that it broadcasts with an input of type `x`. */
 static ig_status spread(const ig_onnx_node *node, const ig_type *x, ig_value **value) {
     const ig_type *type = (*value)->type;
-    ig_module     *module = node->import->module;
-    int64_t        block = ig_onnx_attr_int(node, "block_size", 0);
-    uint32_t       axis;
-    ig_dim         dims[IG_TENSOR_RANK];
+    ig_module *module = node->import->module;
+    int64_t block = ig_onnx_attr_int(node, "block_size", 0);
+    uint32_t axis;
+    ig_dim dims[IG_TENSOR_RANK];
     bool is_one = ig_dim_equal(module, ig_type_count(module, type), 1) == IG_YES;
     if (block < 0) {
         return ig_onnx_fail(node, IG_INVALID, "block_size is %lld", (long long)block);
     }
     int64_t given = ig_onnx_attr_int(node, "axis", 1);
-    bool    has_axis = given >= -(int64_t)x->rank && given < (int64_t)x->rank;
+    bool has_axis = given >= -(int64_t)x->rank && given < (int64_t)x->rank;
     if (!block && (is_one || !has_axis)) { /* without an axis it must be one number */
         return ig_onnx_reshape(node, *value, 0, NULL, value);
     }
@@ -82,7 +82,7 @@ static ig_status spread(const ig_onnx_node *node, const ig_type *x, ig_value **v
 static ig_status saturate(const ig_onnx_node *node, ig_value *x, ig_value *zero_point,
                           ig_dtype to, ig_value **out_value) {
     if (ig_dtype_is_float(to)) {
-        bool    saturates = ig_onnx_attr_int(node, "saturate", 1) != 0;
+        bool saturates = ig_onnx_attr_int(node, "saturate", 1) != 0;
         ig_attr attrs[IG_cast_attr_count] = {
             [IG_cast_to] = ig_attr_of_dtype(to),
             [IG_cast_saturate] = ig_attr_of_bool(saturates),
@@ -90,8 +90,8 @@ static ig_status saturate(const ig_onnx_node *node, ig_value *x, ig_value *zero_
         return ig_onnx_build(node, IG_OP_cast, 1, &x, attrs, out_value);
     }
     uint32_t bits = ig_dtypes[to].bits;
-    bool     is_signed = ig_dtypes[to].class == IG_SINT;
-    double   most = (double)(((int64_t)1 << (bits - is_signed)) - 1);
+    bool is_signed = ig_dtypes[to].class == IG_SINT;
+    double most = (double)(((int64_t)1 << (bits - is_signed)) - 1);
     IG_TRY(ig_onnx_build1(node, IG_OP_round, x, &x));
     if (zero_point) {
         IG_TRY(ig_onnx_build2(node, IG_OP_add, x, zero_point, &x));
@@ -128,7 +128,7 @@ ig_status ig_onnx_import_quantize(ig_onnx_node *node) {
     ig_value *x = ig_make_cast(node->builder, node->inputs[0], IG_DT_f32);
     ig_value *scale = ig_make_cast(node->builder, node->inputs[1], IG_DT_f32);
     ig_value *zero_point = ig_onnx_in(node, 2);
-    ig_dtype  to;
+    ig_dtype to;
     IG_TRY(output_dtype(node, zero_point ? (ig_dtype)zero_point->type->dtype : IG_DT_u8,
                         &to));
     IG_TRY(spread(node, x->type, &scale));
@@ -156,7 +156,7 @@ ig_status ig_onnx_import_dequantize(ig_onnx_node *node) {
     IG_TRY(check_tensors(node));
     ig_value *x = node->inputs[0], *scale = node->inputs[1];
     ig_value *zero_point = ig_onnx_in(node, 2);
-    ig_dtype  to, narrow = (ig_dtype)scale->type->dtype;
+    ig_dtype to, narrow = (ig_dtype)scale->type->dtype;
     IG_TRY(output_dtype(node, narrow, &to));
     IG_TRY(spread(node, x->type, &scale));
     if (zero_point) {
@@ -178,9 +178,9 @@ static ig_status extreme(const ig_onnx_node *node, ig_reduce op, ig_opcode with_
         axes[d] = d;
     }
     uint32_t rank = node->inputs[0]->type->rank;
-    ig_attr  attrs[IG_reduce_attr_count] = {
-         [IG_reduce_op] = ig_attr_of_enum(op),
-         [IG_reduce_axes] = ig_attr_of_ints(node->import->module, axes, rank),
+    ig_attr attrs[IG_reduce_attr_count] = {
+        [IG_reduce_op] = ig_attr_of_enum(op),
+        [IG_reduce_axes] = ig_attr_of_ints(node->import->module, axes, rank),
     };
     IG_TRY(ig_onnx_build(node, IG_OP_reduce, 1, node->inputs, attrs, out_value));
     return ig_onnx_build_scalar(node, with_zero, *out_value, 0, out_value);
@@ -214,7 +214,7 @@ ig_status ig_onnx_import_quantize_dynamic(ig_onnx_node *node) {
 /* The type in which sums of `depth` products of bytes are exact and fast. */
 static ig_dtype exact_type(const ig_onnx_node *node, ig_dim depth, ig_dtype wide) {
     int64_t count;
-    bool    is_known = ig_dim_constant(node->import->module, depth, &count);
+    bool is_known = ig_dim_constant(node->import->module, depth, &count);
     return is_known && count <= EXACT_F32 / MOST_PRODUCT ? IG_DT_f32 : wide;
 }
 
@@ -240,8 +240,8 @@ static ig_status whole_matmul(const ig_onnx_node *node, quantised a, quantised b
     if (type->rank == 0) {
         return ig_onnx_fail(node, IG_INVALID, "multiplies a scalar");
     }
-    ig_dtype     wide = exact_type(node, type->dims[type->rank - 1], IG_DT_i32);
-    ig_value    *inputs[2];
+    ig_dtype wide = exact_type(node, type->dims[type->rank - 1], IG_DT_i32);
+    ig_value *inputs[2];
     ig_onnx_node product = *node;
     IG_TRY(as_rows(node, &a.zero_point));
     IG_TRY(centre(node, a.value, a.zero_point, wide, &inputs[0]));
@@ -267,10 +267,10 @@ ig_status ig_onnx_import_matmul_integer(ig_onnx_node *node) {
 static ig_status requantise(const ig_onnx_node *node, ig_value *sum, quantised a,
                             quantised b, quantised y) {
     ig_builder *at = node->builder;
-    ig_value   *factor, *y_scale = ig_make_cast(at, y.scale, IG_DT_f32);
-    ig_value   *a_scale = ig_make_cast(at, a.scale, IG_DT_f32);
-    ig_value   *b_scale = ig_make_cast(at, b.scale, IG_DT_f32);
-    ig_value   *zero_point = ig_make_cast(at, y.zero_point, IG_DT_f32);
+    ig_value *factor, *y_scale = ig_make_cast(at, y.scale, IG_DT_f32);
+    ig_value *a_scale = ig_make_cast(at, a.scale, IG_DT_f32);
+    ig_value *b_scale = ig_make_cast(at, b.scale, IG_DT_f32);
+    ig_value *zero_point = ig_make_cast(at, y.zero_point, IG_DT_f32);
     IG_TRY(ig_onnx_build2(node, IG_OP_mul, a_scale, b_scale, &factor));
     IG_TRY(ig_onnx_build2(node, IG_OP_div, factor, y_scale, &factor));
     sum = ig_make_cast(at, sum, IG_DT_f32);
@@ -307,13 +307,13 @@ static ig_status over_channels(const ig_onnx_node *node, uint32_t rank,
 static ig_status whole_conv(const ig_onnx_node *node, quantised x, quantised w,
                             ig_value *bias, ig_value **out_value) {
     const ig_type *weights = w.value->type;
-    uint32_t       rank = weights->rank;
+    uint32_t rank = weights->rank;
     if (rank < 3 || x.value->type->rank != rank) {
         return ig_onnx_fail(node, IG_INVALID,
                             "needs an input and weights of one rank, 3 or more");
     }
-    ig_dim    depth = ig_dim_product(node->import->module, weights->dims + 1, rank - 1);
-    ig_dtype  wide = exact_type(node, depth, IG_DT_f64);
+    ig_dim depth = ig_dim_product(node->import->module, weights->dims + 1, rank - 1);
+    ig_dtype wide = exact_type(node, depth, IG_DT_f64);
     ig_value *inputs[2];
     ig_onnx_node conv = *node;
     IG_TRY(over_channels(node, rank, &w.zero_point));

@@ -7,7 +7,7 @@
 
 /* The attribute is a float; every float is a seed of its own. */
 static int64_t seed_of(const ig_onnx_node *node) {
-    float    seed = (float)ig_onnx_attr_float(node, "seed", 0);
+    float seed = (float)ig_onnx_attr_float(node, "seed", 0);
     uint32_t bits;
     memcpy(&bits, &seed, sizeof bits);
     return bits;
@@ -41,9 +41,9 @@ static ig_status dtype_of(const ig_onnx_node *node, ig_dtype absent,
 /* mean + scale * normal, or low + (high - low) * uniform. */
 static ig_status scaled(const ig_onnx_node *node, ig_dtype dtype, const ig_attr *shape,
                         ig_value **out_value) {
-    bool      is_normal = node->row->variant == IG_RANDOM_normal;
-    double    base = ig_onnx_attr_float(node, is_normal ? "mean" : "low", 0);
-    double    end = ig_onnx_attr_float(node, is_normal ? "scale" : "high", 1);
+    bool is_normal = node->row->variant == IG_RANDOM_normal;
+    double base = ig_onnx_attr_float(node, is_normal ? "mean" : "low", 0);
+    double end = ig_onnx_attr_float(node, is_normal ? "scale" : "high", 1);
     ig_value *x;
     IG_TRY(draw(node, (ig_random)node->row->variant, dtype, shape, &x));
     IG_TRY(ig_onnx_build_scalar(node, IG_OP_mul, x, is_normal ? end : end - base, &x));
@@ -51,10 +51,10 @@ static ig_status scaled(const ig_onnx_node *node, ig_dtype dtype, const ig_attr 
 }
 
 ig_status ig_onnx_import_random(ig_onnx_node *node) {
-    ig_dtype       dtype;
-    uint32_t       count;
+    ig_dtype dtype;
+    uint32_t count;
     const int64_t *ints = ig_onnx_attr_ints(node, "shape", &count);
-    ig_dim        *dims = IG_NEW_ARRAY(node->import->arena, ig_dim, count + 1u);
+    ig_dim *dims = IG_NEW_ARRAY(node->import->arena, ig_dim, count + 1u);
     for (uint32_t i = 0; i < count; i++) {
         if (ints[i] < 0) {
             return ig_onnx_fail(node, IG_INVALID, "an extent is %lld",
@@ -75,17 +75,17 @@ ig_status ig_onnx_import_random_like(ig_onnx_node *node) {
     ig_dtype dtype;
     IG_TRY(ig_onnx_tensor(node, 0));
     const ig_type *type = node->inputs[0]->type;
-    ig_attr        shape = shape_of(node, type);
+    ig_attr shape = shape_of(node, type);
     IG_TRY(dtype_of(node, (ig_dtype)type->dtype, &dtype));
     return scaled(node, dtype, &shape, &node->outputs[0]);
 }
 
 ig_status ig_onnx_import_bernoulli(ig_onnx_node *node) {
-    ig_dtype  dtype;
+    ig_dtype dtype;
     ig_value *x, *is_drawn;
     IG_TRY(ig_onnx_float_tensor(node, 0));
     const ig_type *type = node->inputs[0]->type;
-    ig_attr        shape = shape_of(node, type);
+    ig_attr shape = shape_of(node, type);
     IG_TRY(dtype_of(node, (ig_dtype)type->dtype, &dtype));
     IG_TRY(draw(node, IG_RANDOM_uniform, (ig_dtype)type->dtype, &shape, &x));
     IG_TRY(ig_onnx_build(node, IG_OP_lt, 2, (ig_value *[]){ x, node->inputs[0] }, NULL,
@@ -97,7 +97,7 @@ ig_status ig_onnx_import_bernoulli(ig_onnx_node *node) {
 /* Where a number between 0 and the sum of all weights falls among their running
  * sums. */
 ig_status ig_onnx_import_multinomial(ig_onnx_node *node) {
-    int64_t  count = ig_onnx_attr_int(node, "sample_size", 1);
+    int64_t count = ig_onnx_attr_int(node, "sample_size", 1);
     ig_dtype dtype;
     IG_TRY(ig_onnx_float_tensor(node, 0));
     IG_TRY(dtype_of(node, IG_DT_i32, &dtype));
@@ -105,13 +105,13 @@ ig_status ig_onnx_import_multinomial(ig_onnx_node *node) {
     if (type->rank != 2 || count < 0) {
         return ig_onnx_fail(node, IG_INVALID, "input 0 must have rank 2");
     }
-    ig_dim    dims[] = { type->dims[0], ig_dim_const(node->import->module, count) };
-    ig_attr   shape = ig_attr_of_dims(node->import->module, dims, 2);
-    ig_attr   last[IG_reduce_attr_count] = { [IG_reduce_keep] = ig_attr_of_bool(true) };
-    ig_attr   along[IG_cumsum_attr_count] = { [IG_cumsum_axis] = ig_attr_of_int(1) };
-    ig_attr   right[IG_bucketize_attr_count] = { [IG_bucketize_right] =
-                                                     ig_attr_of_bool(true) };
-    int64_t   axis = 1;
+    ig_dim dims[] = { type->dims[0], ig_dim_const(node->import->module, count) };
+    ig_attr shape = ig_attr_of_dims(node->import->module, dims, 2);
+    ig_attr last[IG_reduce_attr_count] = { [IG_reduce_keep] = ig_attr_of_bool(true) };
+    ig_attr along[IG_cumsum_attr_count] = { [IG_cumsum_axis] = ig_attr_of_int(1) };
+    ig_attr right[IG_bucketize_attr_count] = { [IG_bucketize_right] =
+                                                   ig_attr_of_bool(true) };
+    int64_t axis = 1;
     ig_value *most, *p, *total, *x;
     last[IG_reduce_axes] = ig_attr_of_ints(node->import->module, &axis, 1);
     last[IG_reduce_op] = ig_attr_of_enum(IG_REDUCE_max);

@@ -47,7 +47,7 @@ ig_status ig_onnx_import_reduce(ig_onnx_node *node) {
                              &node->outputs[0]);
     }
     const int64_t *axes;
-    uint32_t       count;
+    uint32_t count;
     IG_TRY(ig_onnx_ints(node, "axes", 1, &axes, &count));
     IG_TRY(set_axes(node, axes, count, &attrs[IG_reduce_axes]));
     return ig_onnx_build(node, IG_OP_reduce, 1, node->inputs, attrs, &node->outputs[0]);
@@ -81,9 +81,9 @@ static ig_status build_running(const ig_onnx_node *node, uint32_t axis,
 /* The axis is known while running only: all of them are computed, one is chosen.  An
  * axis that is none of them is found by looking it up among as many as there are. */
 static ig_status choose_running(const ig_onnx_node *node, ig_value **out_value) {
-    uint32_t  rank = node->inputs[0]->type->rank;
+    uint32_t rank = node->inputs[0]->type->rank;
     ig_value *axis = ig_make_cast(node->builder, node->inputs[1], IG_DT_i64), *all;
-    ig_dim    count = rank;
+    ig_dim count = rank;
     IG_TRY(ig_onnx_reshape(node, axis, 0, NULL, &axis));
     ig_value *bounds[] = { ig_make_i64(node->builder, 0),
                            ig_make_dims(node->builder, &count, 1),
@@ -107,7 +107,7 @@ static ig_status choose_running(const ig_onnx_node *node, ig_value **out_value) 
 
 ig_status ig_onnx_import_running(ig_onnx_node *node) {
     const int64_t *axes;
-    uint32_t       count, axis;
+    uint32_t count, axis;
     IG_TRY(ig_onnx_tensor(node, 0));
     IG_TRY(ig_onnx_tensor(node, 1));
     if (!is_known(node, 1) && node->inputs[0]->type->rank > 1) {

@@ -10,11 +10,11 @@ enum { X, ROI, SCALES, SIZES };
 
 typedef struct resizing {
     ig_onnx_node *node;
-    uint32_t      rank;
-    uint32_t      axes[IG_TENSOR_RANK], axis_count; /* which of them are resized */
-    ig_dim        sizes[IG_TENSOR_RANK];
-    float         scales[IG_TENSOR_RANK]; /* 0: not given */
-    float         region[2 * IG_TENSOR_RANK];
+    uint32_t rank;
+    uint32_t axes[IG_TENSOR_RANK], axis_count; /* which of them are resized */
+    ig_dim sizes[IG_TENSOR_RANK];
+    float scales[IG_TENSOR_RANK]; /* 0: not given */
+    float region[2 * IG_TENSOR_RANK];
 } resizing;
 
 /* ---- inputs ---- */
@@ -44,10 +44,10 @@ static bool is_empty(const ig_value *value) {
 }
 
 static ig_status unknown(const resizing *r, const char *what) {
-    return ig_onnx_fail(r->node, IG_UNSUPPORTED,
-                        "%s are computed from data, or not one an axis; only constants "
-                        "are supported",
-                        what);
+    return ig_onnx_fail(
+        r->node, IG_UNSUPPORTED,
+        "%s are computed from data, or not one an axis; only constants are supported",
+        what);
 }
 
 /* ---- sizes ---- */
@@ -55,8 +55,8 @@ static ig_status unknown(const resizing *r, const char *what) {
 /* floor(in * scale): exact where the scale is a whole number, else of known extents. */
 static ig_status scale_axis(resizing *r, uint32_t axis, float scale) {
     ig_module *module = r->node->import->module;
-    ig_dim     in = r->node->inputs[X]->type->dims[axis];
-    int64_t    extent;
+    ig_dim in = r->node->inputs[X]->type->dims[axis];
+    int64_t extent;
     if (!(scale > 0) || scale > 1e6f) {
         return ig_onnx_fail(r->node, IG_INVALID, "the scale of axis %u is %g", axis,
                             (double)scale);
@@ -87,21 +87,21 @@ static ig_status scale_axes(resizing *r, const float *scales) {
 /* One factor for all axes, so that the result fits in (or covers) the sizes. */
 static ig_status keep_aspect(resizing *r, bool covers) {
     ig_module *module = r->node->import->module;
-    float      factor = 0;
+    float factor = 0;
     for (uint32_t i = 0; i < r->axis_count; i++) {
-        int64_t  in, out;
+        int64_t in, out;
         uint32_t axis = r->axes[i];
         if (!ig_dim_constant(module, r->node->inputs[X]->type->dims[axis], &in) ||
             !ig_dim_constant(module, r->sizes[axis], &out) || in == 0) {
             return unknown(r, "sizes that keep the aspect ratio");
         }
         float own = (float)out / (float)in;
-        bool  is_better = covers ? own > factor : own < factor;
+        bool is_better = covers ? own > factor : own < factor;
         factor = i == 0 || is_better ? own : factor;
     }
     for (uint32_t i = 0; i < r->axis_count; i++) {
         uint32_t axis = r->axes[i];
-        float    in = (float)r->node->inputs[X]->type->dims[axis];
+        float in = (float)r->node->inputs[X]->type->dims[axis];
         r->sizes[axis] = (int64_t)floor((double)(factor * in) + 0.5);
         r->scales[axis] = factor;
     }
@@ -118,7 +118,7 @@ static ig_status read_sizes(resizing *r) {
         r->sizes[r->axes[i]] = known.dims[i];
     }
     ig_str policy = ig_onnx_attr_str(node, "keep_aspect_ratio_policy", "stretch");
-    bool   covers = ig_str_is(policy, "not_smaller");
+    bool covers = ig_str_is(policy, "not_smaller");
     if (!covers && !ig_str_is(policy, "not_larger")) {
         return IG_OK;
     }
@@ -126,7 +126,7 @@ static ig_status read_sizes(resizing *r) {
 }
 
 static ig_status read_axes(resizing *r) {
-    uint32_t       count;
+    uint32_t count;
     const int64_t *axes = ig_onnx_attr_ints(r->node, "axes", &count);
     r->axis_count = axes ? count : r->rank;
     if (r->axis_count > r->rank) {
@@ -156,7 +156,7 @@ static ig_status start(ig_onnx_node *node, resizing *r) {
 /* ---- lists that only the run knows ---- */
 
 static ig_value *float_list(const resizing *r, const float *values, uint32_t count) {
-    ig_dim         dim = count;
+    ig_dim dim = count;
     const ig_type *type = ig_type_tensor(r->node->import->module, IG_DT_f32, 1, &dim);
     return ig_make_const(r->node->builder, type, values);
 }
@@ -179,11 +179,11 @@ static ig_status entry_of(const resizing *r, uint32_t index, uint32_t part,
 
 /* Input `index` with an entry (for roi: two) for every axis. */
 static ig_status full_list(const resizing *r, uint32_t index, ig_value **out_value) {
-    ig_value       *parts[2 * IG_TENSOR_RANK];
-    uint32_t        count = index == ROI ? 2 * r->rank : r->rank;
+    ig_value *parts[2 * IG_TENSOR_RANK];
+    uint32_t count = index == ROI ? 2 * r->rank : r->rank;
     const ig_value *given = r->node->inputs[index];
-    ig_dtype        dtype = index == SIZES ? IG_DT_i64 : IG_DT_f32;
-    ig_dim          own = (ig_dim)r->axis_count * (index == ROI ? 2 : 1);
+    ig_dtype dtype = index == SIZES ? IG_DT_i64 : IG_DT_f32;
+    ig_dim own = (ig_dim)r->axis_count * (index == ROI ? 2 : 1);
     if (given->type->kind != IG_TENSOR || given->type->rank != 1 ||
         given->type->dims[0] != own || count == 0) {
         return ig_onnx_fail(r->node, IG_UNSUPPORTED,
@@ -201,9 +201,9 @@ static ig_status full_list(const resizing *r, uint32_t index, ig_value **out_val
 
 static ig_status build(resizing *r, ig_attr *attrs, bool is_crop) {
     ig_onnx_node *node = r->node;
-    ig_value     *operands[3] = { node->inputs[X] };
-    uint32_t      count = 1;
-    bool          has_scales = false;
+    ig_value *operands[3] = { node->inputs[X] };
+    uint32_t count = 1;
+    bool has_scales = false;
     attrs[IG_resize_sizes] = ig_attr_of_dims(node->import->module, r->sizes, r->rank);
     for (uint32_t d = 0; d < r->rank; d++) {
         has_scales = has_scales || r->scales[d] != 0;
@@ -256,7 +256,7 @@ static ig_status read_region(resizing *r, bool is_crop) {
 /* Are all lists constants? */
 static bool is_known(const resizing *r, bool is_crop, bool has_sizes, float *scales) {
     ig_dims_value sizes;
-    float         region[2 * IG_TENSOR_RANK];
+    float region[2 * IG_TENSOR_RANK];
     if (is_crop && !read_floats(ig_onnx_in(r->node, ROI), 2 * r->axis_count, region)) {
         return false;
     }
@@ -267,8 +267,8 @@ static bool is_known(const resizing *r, bool is_crop, bool has_sizes, float *sca
 static ig_status build_at_run(const resizing *r, const ig_attr *attrs, bool is_crop,
                               bool has_sizes) {
     ig_onnx_node *node = r->node;
-    ig_value     *operands[4] = { node->inputs[X] };
-    uint32_t      count = 2;
+    ig_value *operands[4] = { node->inputs[X] };
+    uint32_t count = 2;
     ig_str policy = ig_onnx_attr_str(node, "keep_aspect_ratio_policy", "stretch");
     if (has_sizes && !ig_str_is(policy, "stretch")) {
         return unknown(r, "sizes that keep the aspect ratio");
@@ -291,8 +291,8 @@ static ig_status build_at_run(const resizing *r, const ig_attr *attrs, bool is_c
 
 ig_status ig_onnx_import_resize(ig_onnx_node *node) {
     resizing r;
-    int64_t  mode, place, rule;
-    float    scales[IG_TENSOR_RANK];
+    int64_t mode, place, rule;
+    float scales[IG_TENSOR_RANK];
     IG_TRY(start(node, &r));
     IG_TRY(read_name(node, "mode", "nearest", modes, &mode));
     IG_TRY(read_name(node, "coordinate_transformation_mode", "half_pixel", coordinates,
@@ -331,9 +331,9 @@ ig_status ig_onnx_import_resize(ig_onnx_node *node) {
 /* Upsample, and Resize of opset 10: i / scale, rounded down. */
 ig_status ig_onnx_import_upsample(ig_onnx_node *node) {
     resizing r;
-    float    scales[IG_TENSOR_RANK];
-    int64_t  mode;
-    ig_str   text = ig_onnx_attr_str(node, "mode", "nearest");
+    float scales[IG_TENSOR_RANK];
+    int64_t mode;
+    ig_str text = ig_onnx_attr_str(node, "mode", "nearest");
     IG_TRY(start(node, &r));
     if (ig_str_is(text, "bilinear")) {
         mode = IG_RESIZE_linear;
@@ -341,7 +341,7 @@ ig_status ig_onnx_import_upsample(ig_onnx_node *node) {
         IG_TRY(read_name(node, "mode", "nearest", modes, &mode));
     }
     const Onnx__AttributeProto *attr = ig_onnx_attr(node, "scales", NULL);
-    bool                        is_constant = attr && attr->n_floats == r.rank;
+    bool is_constant = attr && attr->n_floats == r.rank;
     if (is_constant) {
         memcpy(scales, attr->floats, r.rank * sizeof *scales);
     } else {
@@ -367,8 +367,8 @@ ig_status ig_onnx_import_upsample(ig_onnx_node *node) {
 
 ig_status ig_onnx_import_grid_sample(ig_onnx_node *node) {
     static const char *const outside[] = { "zeros", "border", "reflection", NULL };
-    ig_str                   text = ig_onnx_attr_str(node, "mode", "linear");
-    int64_t                  mode, rule;
+    ig_str text = ig_onnx_attr_str(node, "mode", "linear");
+    int64_t mode, rule;
     IG_TRY(ig_onnx_tensor(node, 0));
     IG_TRY(ig_onnx_tensor(node, 1));
     if (ig_str_is(text, "bilinear") || ig_str_is(text, "bicubic")) {

@@ -12,12 +12,12 @@ enum { X, W, R, B, LENGTHS, H0, C0, P, INPUTS };
 
 typedef struct layer {
     ig_onnx_node *node;
-    ig_rnn_cell   cell;
-    uint32_t      gates, directions;
-    bool          is_batch_first, is_first_reverse;
-    ig_value     *x, *lengths;
-    ig_dim        time, batch;
-    int64_t       hidden;
+    ig_rnn_cell cell;
+    uint32_t gates, directions;
+    bool is_batch_first, is_first_reverse;
+    ig_value *x, *lengths;
+    ig_dim time, batch;
+    int64_t hidden;
 } layer;
 
 /* Place of our gate number g in ONNX's order. */
@@ -43,7 +43,7 @@ static ig_status read_activations(layer *l) {
         return IG_OK;
     }
     uint32_t each = l->cell == IG_CELL_lstm ? 3 : l->cell == IG_CELL_gru ? 2 : 1;
-    ig_str   first = { (const char *)attr->strings[0].data, attr->strings[0].len };
+    ig_str first = { (const char *)attr->strings[0].data, attr->strings[0].len };
     if (l->cell == IG_CELL_tanh && ig_str_is(first, "Relu")) {
         l->cell = IG_CELL_relu;
     }
@@ -68,10 +68,10 @@ static ig_status read_directions(layer *l) {
     l->is_first_reverse = ig_str_is(text, "reverse");
     l->directions = ig_str_is(text, "bidirectional") ? 2 : 1;
     if (l->directions == 1 && !l->is_first_reverse && !ig_str_is(text, "forward")) {
-        return ig_onnx_fail(l->node, IG_INVALID,
-                            "direction is '%.*s', expected forward, reverse or "
-                            "bidirectional",
-                            IG_STR_ARG(text));
+        return ig_onnx_fail(
+            l->node, IG_INVALID,
+            "direction is '%.*s', expected forward, reverse or bidirectional",
+            IG_STR_ARG(text));
     }
     return IG_OK;
 }
@@ -141,7 +141,7 @@ static ig_status read_layer(layer *l) {
 /* Entry `direction` of axis 0 (or of `axis`), without that axis. */
 static ig_status select_at(const layer *l, ig_value *x, uint32_t axis,
                            uint32_t direction, ig_value **out_value) {
-    ig_dim   dims[IG_TENSOR_RANK];
+    ig_dim dims[IG_TENSOR_RANK];
     uint32_t rank = 0;
     for (uint32_t d = 0; d < x->type->rank; d++) {
         dims[rank] = x->type->dims[d];
@@ -170,8 +170,8 @@ static ig_status order_gates(const layer *l, ig_value *x, int64_t first,
 static ig_status zeros(const layer *l, uint32_t rank, const ig_dim *dims,
                        ig_value **out_value) {
     ig_value *zero = ig_onnx_scalar(l->node, (ig_dtype)l->x->type->dtype, 0);
-    ig_attr   attrs[IG_expand_attr_count] = {
-          [IG_expand_to] = ig_attr_of_dims(l->node->import->module, dims, rank),
+    ig_attr attrs[IG_expand_attr_count] = {
+        [IG_expand_to] = ig_attr_of_dims(l->node->import->module, dims, rank),
     };
     return ig_onnx_build(l->node, IG_OP_expand, 1, &zero, attrs, out_value);
 }
@@ -248,10 +248,10 @@ static void set_attrs(const layer *l, bool is_reverse, int64_t given, ig_attr *a
 }
 
 static ig_status build_direction(const layer *l, uint32_t direction, ig_op **out_op) {
-    bool      is_lstm = l->cell == IG_CELL_lstm;
+    bool is_lstm = l->cell == IG_CELL_lstm;
     ig_value *operands[INPUTS + 2] = { l->x };
-    uint32_t  count = 1;
-    int64_t   given = 0;
+    uint32_t count = 1;
+    int64_t given = 0;
     IG_TRY(state_of(l, H0, direction, &operands[count++]));
     if (is_lstm) {
         IG_TRY(state_of(l, C0, direction, &operands[count++]));
@@ -285,8 +285,8 @@ static ig_status stack(const layer *l, ig_op *const *ops, uint32_t index, uint32
     ig_value *parts[2];
     for (uint32_t i = 0; i < l->directions; i++) {
         ig_value *x = &ops[i]->results[index];
-        ig_dim    dims[IG_TENSOR_RANK];
-        uint32_t  rank = 0;
+        ig_dim dims[IG_TENSOR_RANK];
+        uint32_t rank = 0;
         for (uint32_t d = 0; d <= x->type->rank; d++) {
             dims[d] = d == axis ? 1 : x->type->dims[rank++];
         }
@@ -302,8 +302,8 @@ static ig_status stack(const layer *l, ig_op *const *ops, uint32_t index, uint32
 
 ig_status ig_onnx_import_rnn(ig_onnx_node *node) {
     static const int64_t batch_first[] = { 2, 0, 1, 3 };
-    layer                l = { .node = node, .cell = (ig_rnn_cell)node->row->variant };
-    ig_op               *ops[2];
+    layer l = { .node = node, .cell = (ig_rnn_cell)node->row->variant };
+    ig_op *ops[2];
     IG_TRY(read_layer(&l));
     for (uint32_t i = 0; i < l.directions; i++) {
         IG_TRY(build_direction(&l, i, &ops[i]));

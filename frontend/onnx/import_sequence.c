@@ -16,22 +16,21 @@ void ig_onnx_set_untyped(ig_onnx_import *import, const ig_value *sequence, bool 
 }
 
 ig_value *ig_onnx_empty_sequence(ig_builder *builder, const ig_type *type) {
-    ig_dtype   dtype = (ig_dtype)type->element->dtype;
-    ig_attr    attrs[IG_seq_empty_attr_count] = { [IG_seq_empty_of] =
-                                                      ig_attr_of_dtype(dtype) };
+    ig_dtype dtype = (ig_dtype)type->element->dtype;
+    ig_attr attrs[IG_seq_empty_attr_count] = { [IG_seq_empty_of] =
+                                                   ig_attr_of_dtype(dtype) };
     ig_op_spec spec = { .result_types = &type, .result_count = 1, .attrs = attrs };
     return ig_op_result(ig_make_op(builder, IG_OP_seq_empty, &spec), 0);
 }
 
 ig_status ig_onnx_import_sequence_empty(ig_onnx_node *node) {
     ig_module *module = node->import->module;
-    ig_dtype   dtype;
-    int64_t    code = ig_onnx_attr_int(node, "dtype",
-                                       ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT);
+    ig_dtype dtype;
+    int64_t code = ig_onnx_attr_int(node, "dtype",
+                                    ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT);
     if (!ig_dtype_from_onnx(code, &dtype)) {
         return ig_onnx_fail(node, IG_UNSUPPORTED,
-                            "sequences of element type %lld are not "
-                            "supported",
+                            "sequences of element type %lld are not supported",
                             (long long)code);
     }
     const ig_type *item = ig_type_tensor(module, dtype, 0, NULL);
@@ -44,7 +43,7 @@ ig_status ig_onnx_import_sequence_empty(ig_onnx_node *node) {
 /* A sequence of what `item` is: numbers stay, other extents may be anything. */
 static const ig_type *sequence_of(const ig_onnx_node *node, const ig_type *item) {
     ig_module *module = node->import->module;
-    ig_dim     dims[IG_TENSOR_RANK];
+    ig_dim dims[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < item->rank; i++) {
         bool is_number = ig_dim_is_static(item->dims[i]);
         dims[i] = is_number ? item->dims[i] : ig_dim_symbol(module, "s");
@@ -56,11 +55,10 @@ static const ig_type *sequence_of(const ig_onnx_node *node, const ig_type *item)
 ig_status ig_onnx_settle(const ig_onnx_node *node, ig_builder *builder,
                          const ig_type *type, ig_value **sequence) {
     ig_value *open = *sequence;
-    ig_dtype  dtype = (ig_dtype)open->type->element->dtype;
+    ig_dtype dtype = (ig_dtype)open->type->element->dtype;
     if (type->kind != IG_SEQUENCE || type->element->dtype != dtype) {
         return ig_onnx_fail(node, IG_INVALID,
-                            "a sequence of %s is used as one of another "
-                            "type",
+                            "a sequence of %s is used as one of another type",
                             ig_dtypes[dtype].name);
     }
     if (!open->def) {
@@ -70,8 +68,7 @@ ig_status ig_onnx_settle(const ig_onnx_node *node, ig_builder *builder,
         *sequence = ig_onnx_empty_sequence(builder, type);
     } else {
         return ig_onnx_fail(node, IG_UNSUPPORTED,
-                            "the rank of the items of a sequence is "
-                            "learnt too late");
+                            "the rank of the items of a sequence is learnt too late");
     }
     return IG_OK;
 }
@@ -90,9 +87,9 @@ static ig_status check_sequence(const ig_onnx_node *node, uint32_t index) {
 static ig_status check_typed(const ig_onnx_node *node) {
     IG_TRY(check_sequence(node, 0));
     if (ig_onnx_is_untyped(node->import, node->inputs[0])) {
-        return ig_onnx_fail(node, IG_UNSUPPORTED,
-                            "reads a sequence that is always empty, "
-                            "so the rank of its items is not known");
+        return ig_onnx_fail(
+            node, IG_UNSUPPORTED,
+            "reads a sequence that is always empty, so the rank of its items is not known");
     }
     return IG_OK;
 }
@@ -138,7 +135,7 @@ ig_status ig_onnx_import_sequence_length(ig_onnx_node *node) {
 
 ig_status ig_onnx_import_concat_from_sequence(ig_onnx_node *node) {
     IG_TRY(check_typed(node));
-    bool     is_stack = ig_onnx_attr_int(node, "new_axis", 0) != 0;
+    bool is_stack = ig_onnx_attr_int(node, "new_axis", 0) != 0;
     uint32_t axis, rank = node->inputs[0]->type->element->rank + is_stack;
     IG_TRY(ig_onnx_axis(node, ig_onnx_attr_int(node, "axis", 0), rank, &axis));
     ig_attr attrs[IG_seq_concat_attr_count] = { [IG_seq_concat_axis] =
@@ -157,7 +154,7 @@ ig_status ig_onnx_import_split_to_sequence(ig_onnx_node *node) {
                         node->inputs[0]->type->rank, &axis));
     ig_attr attrs[IG_split_to_seq_attr_count] = { [IG_split_to_seq_axis] =
                                                       ig_attr_of_int(axis) };
-    bool    has_sizes = ig_onnx_in(node, 1) != NULL;
+    bool has_sizes = ig_onnx_in(node, 1) != NULL;
     if (has_sizes || ig_onnx_attr_int(node, "keepdims", 1)) {
         attrs[IG_split_to_seq_keep] = ig_attr_of_bool(true);
     }

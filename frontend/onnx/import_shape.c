@@ -12,10 +12,10 @@ ig_status ig_onnx_import_identity(ig_onnx_node *node) {
 
 /* true, in the shape of x */
 static ig_status give_mask(const ig_onnx_node *node, ig_value **out_value) {
-    ig_module     *module = node->import->module;
+    ig_module *module = node->import->module;
     const ig_type *type = node->inputs[0]->type;
-    ig_value      *all = ig_onnx_scalar(node, IG_DT_bool, 1);
-    ig_attr        attrs[IG_expand_attr_count] = { 0 };
+    ig_value *all = ig_onnx_scalar(node, IG_DT_bool, 1);
+    ig_attr attrs[IG_expand_attr_count] = { 0 };
     attrs[IG_expand_to] = ig_attr_of_dims(module, type->dims, type->rank);
     return ig_onnx_build(node, IG_OP_expand, 1, &all, attrs, out_value);
 }
@@ -23,7 +23,7 @@ static ig_status give_mask(const ig_onnx_node *node, ig_value **out_value) {
 /* Inference: the input as it is. */
 ig_status ig_onnx_import_dropout(ig_onnx_node *node) {
     const ig_value *training = ig_onnx_in(node, 2);
-    double          is_training = 0;
+    double is_training = 0;
     IG_TRY(ig_onnx_tensor(node, 0));
     if (training && (!ig_constant_f64(training, &is_training) || is_training != 0)) {
         return ig_onnx_fail(node, IG_UNSUPPORTED, "training mode is not supported yet");
@@ -41,9 +41,9 @@ static int64_t clamp_axis(int64_t axis, int64_t rank) {
 
 ig_status ig_onnx_import_shape(ig_onnx_node *node) {
     IG_TRY(ig_onnx_tensor(node, 0));
-    int64_t   rank = node->inputs[0]->type->rank;
-    int64_t   start = clamp_axis(ig_onnx_attr_int(node, "start", 0), rank);
-    int64_t   end = clamp_axis(ig_onnx_attr_int(node, "end", rank), rank);
+    int64_t rank = node->inputs[0]->type->rank;
+    int64_t start = clamp_axis(ig_onnx_attr_int(node, "start", 0), rank);
+    int64_t end = clamp_axis(ig_onnx_attr_int(node, "end", rank), rank);
     ig_value *shape;
     IG_TRY(ig_onnx_build1(node, IG_OP_shape, node->inputs[0], &shape));
     if (start > 0 || end < rank) {
@@ -64,17 +64,16 @@ ig_status ig_onnx_import_size(ig_onnx_node *node) {
 /* A wanted shape whose entries are known: 0 copies, -1 is what is left. */
 static ig_status resolve_shape(const ig_onnx_node *node, bool allows_zero,
                                ig_dims_value *shape) {
-    ig_module     *module = node->import->module;
+    ig_module *module = node->import->module;
     const ig_type *type = node->inputs[0]->type;
-    ig_dim         minus_one = ig_dim_const(module, -1), others = 1;
-    uint32_t       rest = UINT32_MAX;
-    bool           has_zero = false;
+    ig_dim minus_one = ig_dim_const(module, -1), others = 1;
+    uint32_t rest = UINT32_MAX;
+    bool has_zero = false;
     for (uint32_t i = 0; i < shape->count; i++) {
         if (shape->dims[i] == 0 && !allows_zero) {
             if (i >= type->rank) {
                 return ig_onnx_fail(node, IG_INVALID,
-                                    "the shape copies extent %u of an "
-                                    "input of rank %u",
+                                    "the shape copies extent %u of an input of rank %u",
                                     i, type->rank);
             }
             shape->dims[i] = type->dims[i];
@@ -111,9 +110,9 @@ static ig_status own_extents(const ig_onnx_node *node, int64_t count,
     if (count == rank) {
         return IG_OK;
     }
-    ig_dim         more = count - rank;
+    ig_dim more = count - rank;
     const ig_type *type = ig_type_tensor(node->import->module, IG_DT_i64, 1, &more);
-    ig_value      *parts[] = { *out_value, ig_make_const(node->builder, type, zeros) };
+    ig_value *parts[] = { *out_value, ig_make_const(node->builder, type, zeros) };
     ig_attr attrs[IG_concat_attr_count] = { [IG_concat_axis] = ig_attr_of_int(0) };
     return ig_onnx_build(node, IG_OP_concat, 2, parts, attrs, out_value);
 }
@@ -121,7 +120,7 @@ static ig_status own_extents(const ig_onnx_node *node, int64_t count,
 /* where(shape = 0, the input's extents, shape), for a shape only the run knows. */
 static ig_status copy_zeros(const ig_onnx_node *node, ig_value **shape) {
     const ig_type *type = (*shape)->type;
-    ig_value      *own, *is_zero;
+    ig_value *own, *is_zero;
     if (type->rank != 1 || !ig_dim_is_static(type->dims[0]) ||
         type->dims[0] > IG_TENSOR_RANK) {
         return IG_OK; /* the op will not take it */
@@ -137,7 +136,7 @@ ig_status ig_onnx_import_reshape(ig_onnx_node *node) {
     IG_TRY(ig_onnx_tensor(node, 0));
     IG_TRY(ig_onnx_tensor(node, 1));
     ig_dims_value shape;
-    ig_value     *wanted = node->inputs[1];
+    ig_value *wanted = node->inputs[1];
     if (ig_onnx_dims(node, 1, &shape) && shape.rank == 1) {
         IG_TRY(resolve_shape(node, allows_zero, &shape));
         return ig_onnx_reshape(node, node->inputs[0], shape.count, shape.dims,
@@ -154,16 +153,15 @@ ig_status ig_onnx_import_reshape(ig_onnx_node *node) {
 ig_status ig_onnx_import_flatten(ig_onnx_node *node) {
     IG_TRY(ig_onnx_tensor(node, 0));
     const ig_type *type = node->inputs[0]->type;
-    int64_t        axis = ig_onnx_attr_int(node, "axis", 1), rank = type->rank;
+    int64_t axis = ig_onnx_attr_int(node, "axis", 1), rank = type->rank;
     if (axis < -rank || axis > rank) {
         return ig_onnx_fail(node, IG_INVALID,
-                            "axis %lld is outside of a tensor of rank "
-                            "%lld",
+                            "axis %lld is outside of a tensor of rank %lld",
                             (long long)axis, (long long)rank);
     }
-    uint32_t   split = (uint32_t)(axis < 0 ? axis + rank : axis);
+    uint32_t split = (uint32_t)(axis < 0 ? axis + rank : axis);
     ig_module *module = node->import->module;
-    ig_dim     dims[2];
+    ig_dim dims[2];
     dims[0] = ig_dim_product(module, type->dims, split);
     dims[1] = ig_dim_product(module, type->dims + split, type->rank - split);
     return ig_onnx_reshape(node, node->inputs[0], 2, dims, &node->outputs[0]);
@@ -189,9 +187,7 @@ static ig_status check_single(const ig_onnx_node *node, uint32_t axis, ig_dim di
     ig_truth is_one = ig_dim_equal(node->import->module, dim, 1);
     if (is_one == IG_NO) {
         return ig_onnx_fail(node, IG_INVALID,
-                            "axis %u cannot be squeezed, its extent is "
-                            "not 1",
-                            axis);
+                            "axis %u cannot be squeezed, its extent is not 1", axis);
     }
     const char *text = ig_arena_printf(
         node->import->arena, "%s: axis %u must have extent 1",
@@ -202,10 +198,10 @@ static ig_status check_single(const ig_onnx_node *node, uint32_t axis, ig_dim di
 
 ig_status ig_onnx_import_squeeze(ig_onnx_node *node) {
     const int64_t *axes;
-    uint32_t       count, rank = 0;
+    uint32_t count, rank = 0;
     IG_TRY(ig_onnx_tensor(node, 0));
     const ig_type *type = node->inputs[0]->type;
-    bool           marks[IG_TENSOR_RANK];
+    bool marks[IG_TENSOR_RANK];
     IG_TRY(ig_onnx_ints(node, "axes", 1, &axes, &count));
     IG_TRY(mark_axes(node, axes, count, type->rank, marks));
     ig_dim dims[IG_TENSOR_RANK];
@@ -222,7 +218,7 @@ ig_status ig_onnx_import_squeeze(ig_onnx_node *node) {
 
 ig_status ig_onnx_import_unsqueeze(ig_onnx_node *node) {
     const int64_t *axes;
-    uint32_t       count, from = 0;
+    uint32_t count, from = 0;
     IG_TRY(ig_onnx_tensor(node, 0));
     const ig_type *type = node->inputs[0]->type;
     IG_TRY(ig_onnx_ints(node, "axes", 1, &axes, &count));
@@ -245,9 +241,9 @@ ig_status ig_onnx_import_unsqueeze(ig_onnx_node *node) {
 ig_status ig_onnx_import_transpose(ig_onnx_node *node) {
     uint32_t count;
     IG_TRY(ig_onnx_tensor(node, 0));
-    uint32_t       rank = node->inputs[0]->type->rank;
+    uint32_t rank = node->inputs[0]->type->rank;
     const int64_t *perm = ig_onnx_attr_ints(node, "perm", &count);
-    int64_t        reversed[IG_TENSOR_RANK];
+    int64_t reversed[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < rank; i++) {
         reversed[i] = rank - 1 - i;
     }
@@ -261,7 +257,7 @@ ig_status ig_onnx_import_transpose(ig_onnx_node *node) {
 
 ig_status ig_onnx_import_expand(ig_onnx_node *node) {
     ig_dims_value shape;
-    ig_module    *module = node->import->module;
+    ig_module *module = node->import->module;
     IG_TRY(ig_onnx_tensor(node, 0));
     IG_TRY(ig_onnx_tensor(node, 1));
     if (!ig_onnx_dims(node, 1, &shape) || shape.rank != 1) {

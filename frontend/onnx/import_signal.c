@@ -24,9 +24,9 @@ static ig_status wave(const ig_onnx_node *node, ig_value *n, double turns,
 
 ig_status ig_onnx_import_window(ig_onnx_node *node) {
     const window *w = &windows[node->row->variant];
-    const double  turn = 6.28318530717958647693;
-    ig_dtype      dtype;
-    int64_t       code = ig_onnx_attr_int(node, "output_datatype", 1);
+    const double turn = 6.28318530717958647693;
+    ig_dtype dtype;
+    int64_t code = ig_onnx_attr_int(node, "output_datatype", 1);
     IG_TRY(ig_onnx_tensor(node, 0));
     if (!ig_dtype_from_onnx(code, &dtype)) {
         return ig_onnx_fail(node, IG_UNSUPPORTED, "element type %lld is not supported",
@@ -57,12 +57,12 @@ ig_status ig_onnx_import_window(ig_onnx_node *node) {
 
 /* Half of what is missing (or too much, rounded towards 0) goes before. */
 ig_status ig_onnx_import_center_crop_pad(ig_onnx_node *node) {
-    uint32_t       count;
+    uint32_t count;
     const int64_t *axes = ig_onnx_attr_ints(node, "axes", &count);
     IG_TRY(ig_onnx_tensor(node, 0));
     IG_TRY(ig_onnx_tensor(node, 1));
     const ig_type *type = node->inputs[0]->type;
-    ig_dim         extents[IG_TENSOR_RANK], all[IG_TENSOR_RANK];
+    ig_dim extents[IG_TENSOR_RANK], all[IG_TENSOR_RANK];
     count = axes ? count : type->rank;
     if (count > type->rank || count == 0) {
         return ig_onnx_fail(node, IG_INVALID, "%u axes of an input of rank %u", count,

@@ -15,11 +15,11 @@ enum { SPACE = IG_TENSOR_RANK };
 
 typedef struct sliding {
     const ig_onnx_node *node;
-    const ig_type      *x;
-    uint32_t            rank; /* spatial axes */
-    ig_dim              kernel[SPACE], before[SPACE], after[SPACE];
-    int64_t             strides[SPACE], dilations[SPACE];
-    int                 auto_pad;
+    const ig_type *x;
+    uint32_t rank; /* spatial axes */
+    ig_dim kernel[SPACE], before[SPACE], after[SPACE];
+    int64_t strides[SPACE], dilations[SPACE];
+    int auto_pad;
 } sliding;
 
 enum { NOTSET, SAME_UPPER, SAME_LOWER, VALID };
@@ -27,7 +27,7 @@ enum { NOTSET, SAME_UPPER, SAME_LOWER, VALID };
 /* ---- attributes ---- */
 
 static ig_status read_list(sliding *s, const char *name, int64_t least, int64_t *out) {
-    uint32_t       count;
+    uint32_t count;
     const int64_t *ints = ig_onnx_attr_ints(s->node, name, &count);
     for (uint32_t i = 0; i < s->rank; i++) {
         out[i] = 1;
@@ -50,7 +50,7 @@ static ig_status read_list(sliding *s, const char *name, int64_t least, int64_t 
 }
 
 static ig_status read_pads(sliding *s) {
-    uint32_t       count;
+    uint32_t count;
     const int64_t *ints = ig_onnx_attr_ints(s->node, "pads", &count);
     if (ints && count != 2 * s->rank) {
         return ig_onnx_fail(s->node, IG_INVALID, "pads has %u entries, expected %u",
@@ -71,30 +71,30 @@ static ig_status read_pads(sliding *s) {
 static ig_status read_auto_pad(sliding *s) {
     static const char *const names[] = { "NOTSET", "SAME_UPPER", "SAME_LOWER",
                                          "VALID" };
-    ig_str                   text = ig_onnx_attr_str(s->node, "auto_pad", "NOTSET");
+    ig_str text = ig_onnx_attr_str(s->node, "auto_pad", "NOTSET");
     for (uint32_t i = 0; i < IG_COUNT_OF(names); i++) {
         if (ig_str_is(text, names[i])) {
             s->auto_pad = (int)i;
             return IG_OK;
         }
     }
-    return ig_onnx_fail(s->node, IG_INVALID,
-                        "auto_pad is '%.*s', expected NOTSET, SAME_UPPER, SAME_LOWER "
-                        "or VALID",
-                        IG_STR_ARG(text));
+    return ig_onnx_fail(
+        s->node, IG_INVALID,
+        "auto_pad is '%.*s', expected NOTSET, SAME_UPPER, SAME_LOWER or VALID",
+        IG_STR_ARG(text));
 }
 
 static void split_total(sliding *s, uint32_t axis, ig_dim total, bool odd_before) {
     ig_module *module = s->node->import->module;
-    ig_dim     small = ig_dim_floor_div(module, total, 2);
-    ig_dim     large = ig_dim_sub(module, total, small);
+    ig_dim small = ig_dim_floor_div(module, total, 2);
+    ig_dim large = ig_dim_sub(module, total, small);
     s->before[axis] = odd_before ? large : small;
     s->after[axis] = odd_before ? small : large;
 }
 
 static ig_dim reach_of(const sliding *s, uint32_t axis) {
     ig_module *module = s->node->import->module;
-    ig_dim     steps = ig_dim_sub(module, s->kernel[axis], 1);
+    ig_dim steps = ig_dim_sub(module, s->kernel[axis], 1);
     return ig_dim_mul(module, steps, ig_dim_const(module, s->dilations[axis]));
 }
 
@@ -144,13 +144,13 @@ static void guard_equal(const ig_onnx_node *node, ig_dim a, ig_dim b,
 static ig_status read_weights(ig_onnx_node *node, sliding *s) {
     IG_TRY(ig_onnx_tensor(node, 1));
     const ig_type *w = node->inputs[1]->type;
-    uint32_t       count;
+    uint32_t count;
     const int64_t *ints = ig_onnx_attr_ints(node, "kernel_shape", &count);
     if (w->rank != s->x->rank || (ints && count != s->rank)) {
-        return ig_onnx_fail(node, IG_INVALID,
-                            "input 1 has rank %u and input 0 rank %u, or kernel_shape "
-                            "does not fit them",
-                            w->rank, s->x->rank);
+        return ig_onnx_fail(
+            node, IG_INVALID,
+            "input 1 has rank %u and input 0 rank %u, or kernel_shape does not fit them",
+            w->rank, s->x->rank);
     }
     for (uint32_t i = 0; i < s->rank; i++) {
         s->kernel[i] = w->dims[2 + i];
@@ -168,9 +168,9 @@ static ig_status read_weights(ig_onnx_node *node, sliding *s) {
 }
 
 static void guard_channels(ig_onnx_node *node, int64_t group, bool is_transposed) {
-    ig_module     *module = node->import->module;
+    ig_module *module = node->import->module;
     const ig_type *x = node->inputs[0]->type, *w = node->inputs[1]->type;
-    ig_dim         groups = ig_dim_const(module, group);
+    ig_dim groups = ig_dim_const(module, group);
     ig_dim ins = is_transposed ? w->dims[0] : ig_dim_mul(module, w->dims[1], groups);
     ig_dim outs = is_transposed ? ig_dim_mul(module, w->dims[1], groups) : w->dims[0];
     guard_equal(node, x->dims[1], ins, "the channels of input and weights differ");
@@ -183,7 +183,7 @@ static void guard_channels(ig_onnx_node *node, int64_t group, bool is_transposed
 
 static ig_status build_conv(ig_onnx_node *node, const sliding *s, bool is_transposed) {
     ig_module *module = node->import->module;
-    int64_t    group = ig_onnx_attr_int(node, "group", 1);
+    int64_t group = ig_onnx_attr_int(node, "group", 1);
     if (group < 1 || group > INT32_MAX) {
         return ig_onnx_fail(node, IG_INVALID, "group is %lld", (long long)group);
     }
@@ -216,9 +216,9 @@ ig_status ig_onnx_import_conv(ig_onnx_node *node) {
 /* The result's extent is asked for: what must go is split between its ends. */
 static void crop_to(sliding *s, uint32_t axis, ig_dim wanted, ig_dim extra) {
     ig_module *module = s->node->import->module;
-    ig_dim     steps = ig_dim_sub(module, s->x->dims[2 + axis], 1);
-    ig_dim     stride = ig_dim_const(module, s->strides[axis]);
-    ig_dim     full = ig_dim_mul(module, steps, stride);
+    ig_dim steps = ig_dim_sub(module, s->x->dims[2 + axis], 1);
+    ig_dim stride = ig_dim_const(module, s->strides[axis]);
+    ig_dim full = ig_dim_mul(module, steps, stride);
     full = ig_dim_add(module, full, ig_dim_add(module, reach_of(s, axis), 1));
     full = ig_dim_add(module, full, extra);
     ig_dim total = ig_dim_max(module, ig_dim_sub(module, full, wanted), 0);
@@ -229,13 +229,13 @@ static void crop_to(sliding *s, uint32_t axis, ig_dim wanted, ig_dim extra) {
 
 ig_status ig_onnx_import_conv_transpose(ig_onnx_node *node) {
     ig_module *module = node->import->module;
-    sliding    s = { .rank = 0 };
-    int64_t    extra[SPACE];
-    uint32_t   count, extras;
+    sliding s = { .rank = 0 };
+    int64_t extra[SPACE];
+    uint32_t count, extras;
     IG_TRY(read_geometry(node, &s));
     IG_TRY(read_weights(node, &s));
     IG_TRY(read_list(&s, "output_padding", 0, extra));
-    bool           has_extra = ig_onnx_attr_ints(node, "output_padding", &extras);
+    bool has_extra = ig_onnx_attr_ints(node, "output_padding", &extras);
     const int64_t *shape = ig_onnx_attr_ints(node, "output_shape", &count);
     if (shape && count != s.rank) {
         return ig_onnx_fail(node, IG_INVALID,
@@ -343,7 +343,7 @@ ig_status ig_onnx_import_lp_pool(ig_onnx_node *node) {
 
 static ig_status reduce_space(ig_onnx_node *node, ig_value *x, ig_reduce op,
                               ig_value **out_value) {
-    int64_t  axes[IG_TENSOR_RANK];
+    int64_t axes[IG_TENSOR_RANK];
     uint32_t count = 0;
     for (uint32_t d = 2; d < x->type->rank; d++) {
         axes[count++] = d;
@@ -367,7 +367,7 @@ ig_status ig_onnx_import_global_pool(ig_onnx_node *node) {
 }
 
 ig_status ig_onnx_import_global_lp_pool(ig_onnx_node *node) {
-    int64_t   p = ig_onnx_attr_int(node, "p", 2);
+    int64_t p = ig_onnx_attr_int(node, "p", 2);
     ig_value *x;
     IG_TRY(ig_onnx_float_tensor(node, 0));
     if (p < 1) {

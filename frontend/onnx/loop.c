@@ -14,7 +14,7 @@
 ig_status ig_onnx_scalar_of(const ig_onnx_node *node, ig_value *x, ig_dtype dtype,
                             const char *what, ig_value **out_value) {
     ig_module *module = node->import->module;
-    bool       fits = x->type->kind == IG_TENSOR && x->type->dtype == dtype &&
+    bool fits = x->type->kind == IG_TENSOR && x->type->dtype == dtype &&
                 ig_dim_equal(module, ig_type_count(module, x->type), 1) != IG_NO;
     if (!fits) {
         return ig_onnx_fail(node, IG_INVALID, "%s must be one element of type %s", what,
@@ -45,7 +45,7 @@ static ig_dim free_extent(const ig_onnx_loop *loop, uint32_t index, uint32_t axi
 
 /* One bit for each axis of each carried value that an earlier import freed. */
 static uint32_t *freed_axes(const ig_onnx_loop *loop) {
-    ig_map   *freed = &loop->node->import->freed;
+    ig_map *freed = &loop->node->import->freed;
     uint32_t *axes = ig_map_get_id(freed, IG_MAP_PTR(loop->graph));
     if (!axes) {
         axes = IG_NEW_ARRAY(loop->node->import->arena, uint32_t,
@@ -60,7 +60,7 @@ static uint32_t *freed_axes(const ig_onnx_loop *loop) {
 static const ig_type *first_type(const ig_onnx_loop *loop, uint32_t index,
                                  uint32_t axes) {
     const ig_type *type = loop->carried[index]->type;
-    ig_dim         dims[IG_TENSOR_RANK];
+    ig_dim dims[IG_TENSOR_RANK];
     if (type->kind != IG_TENSOR || axes == 0) {
         return type;
     }
@@ -91,15 +91,15 @@ static ig_status slice_trip(const ig_onnx_loop *loop, const ig_onnx_node *node,
 
 /* Formal inputs: i, cond, carried values, slices. */
 static ig_status define_inputs(ig_onnx_loop *loop, ig_onnx_scope *scope) {
-    ig_block       *body = loop->op->bodies[0];
+    ig_block *body = loop->op->bodies[0];
     ig_onnx_import *import = loop->node->import;
-    uint32_t        formal = loop->has_cond ? 2 : 0, first = loop->has_cond ? 0 : 2;
-    ig_onnx_node    node = *loop->node; /* builds in the body */
+    uint32_t formal = loop->has_cond ? 2 : 0, first = loop->has_cond ? 0 : 2;
+    ig_onnx_node node = *loop->node; /* builds in the body */
     node.builder = scope->builder;
     for (uint32_t i = 0; i < loop->graph->n_input; i++) {
         const char *name = loop->graph->input[i]->name;
         name = name ? name : "";
-        bool      is_slice = i >= formal + loop->carried_count;
+        bool is_slice = i >= formal + loop->carried_count;
         ig_value *value = is_slice ? NULL : body->args[i + first];
         if (is_slice) {
             IG_TRY(slice_trip(loop, &node, i - formal - loop->carried_count,
@@ -118,12 +118,12 @@ static ig_status define_inputs(ig_onnx_loop *loop, ig_onnx_scope *scope) {
 
 static void add_arguments(ig_onnx_loop *loop) {
     ig_module *module = loop->node->import->module;
-    ig_block  *body = loop->op->bodies[0];
+    ig_block *body = loop->op->bodies[0];
     ig_block_add_arg(body, ig_type_tensor(module, IG_DT_i64, 0, NULL), NULL);
     ig_block_add_arg(body, ig_type_tensor(module, IG_DT_bool, 0, NULL), NULL);
     for (uint32_t i = 0; i < loop->carried_count; i++) {
         ig_value *arg = ig_block_add_arg(body, loop->types[i], NULL);
-        bool      is_untyped = loop->types[i] == loop->carried[i]->type &&
+        bool is_untyped = loop->types[i] == loop->carried[i]->type &&
                           ig_onnx_is_untyped(loop->node->import, loop->carried[i]);
         ig_onnx_set_untyped(loop->node->import, arg, is_untyped);
     }
@@ -150,9 +150,9 @@ static ig_status yield_cond(ig_onnx_loop *loop, ig_onnx_node *node, ig_value *gi
 }
 
 static ig_status build_body(ig_onnx_loop *loop, ig_builder *builder) {
-    ig_onnx_import         *import = loop->node->import;
+    ig_onnx_import *import = loop->node->import;
     const Onnx__GraphProto *graph = loop->graph;
-    ig_onnx_scope           scope;
+    ig_onnx_scope scope;
     const char *label = graph->name && graph->name[0] ? graph->name : "body";
     ig_onnx_scope_init(&scope, import, loop->outer, label);
     scope.builder = builder;
@@ -183,15 +183,13 @@ static ig_status check_kind(const ig_onnx_loop *loop, uint32_t index, const ig_t
     if (a->kind == b->kind && a->dtype == b->dtype && a->kind == IG_TENSOR &&
         a->rank != b->rank) {
         return ig_onnx_fail(loop->node, IG_UNSUPPORTED,
-                            "carried value %u changes its rank "
-                            "from %u to %u",
-                            index, a->rank, b->rank);
+                            "carried value %u changes its rank from %u to %u", index,
+                            a->rank, b->rank);
     }
     if (a->kind != b->kind || (a->kind == IG_TENSOR && a->dtype != b->dtype)) {
-        return ig_onnx_fail(loop->node, IG_INVALID,
-                            "carried value %u changes its element "
-                            "type or kind in the body",
-                            index);
+        return ig_onnx_fail(
+            loop->node, IG_INVALID,
+            "carried value %u changes its element type or kind in the body", index);
     }
     return IG_OK;
 }
@@ -200,7 +198,7 @@ static ig_status check_kind(const ig_onnx_loop *loop, uint32_t index, const ig_t
 static ig_status widen_tensor(ig_onnx_loop *loop, uint32_t index, const ig_type *arg,
                               const ig_type *yield, const ig_type **out_type) {
     ig_module *module = loop->node->import->module;
-    ig_dim     dims[IG_TENSOR_RANK];
+    ig_dim dims[IG_TENSOR_RANK];
     IG_TRY(check_kind(loop, index, arg, yield));
     for (uint32_t i = 0; i < arg->rank; i++) {
         dims[i] = arg->dims[i];
@@ -217,7 +215,7 @@ static ig_status widen_tensor(ig_onnx_loop *loop, uint32_t index, const ig_type 
 /* Extents of a sequence's items that are no numbers may be anything already. */
 static ig_status widen_sequence(ig_onnx_loop *loop, uint32_t index, const ig_value *arg,
                                 const ig_value *yield, const ig_type **out_type) {
-    ig_module     *module = loop->node->import->module;
+    ig_module *module = loop->node->import->module;
     const ig_type *a = arg->type->element, *b = yield->type->element;
     *out_type = arg->type;
     if (ig_onnx_is_untyped(loop->node->import, yield)) {
@@ -243,7 +241,7 @@ static ig_status widen(ig_onnx_loop *loop, bool *out_changed) {
     *out_changed = false;
     for (uint32_t i = 0; i < loop->carried_count; i++) {
         const ig_value *arg = body->args[2 + i], *yield = loop->yields[1 + i];
-        const ig_type  *type;
+        const ig_type *type;
         if (arg->type->kind == IG_SEQUENCE && yield->type->kind == IG_SEQUENCE) {
             IG_TRY(widen_sequence(loop, i, arg, yield, &type));
         } else {
@@ -274,9 +272,9 @@ static bool runs_all_trips(const ig_onnx_loop *loop) {
 }
 
 static ig_dim count_trips(const ig_onnx_loop *loop) {
-    ig_module    *module = loop->node->import->module;
+    ig_module *module = loop->node->import->module;
     ig_dims_value trips;
-    int64_t       least, most;
+    int64_t least, most;
     if (runs_all_trips(loop) && ig_value_dims(loop->trips, &trips)) {
         ig_dim_range(module, trips.dims[0], &least, &most);
         if (least >= 0) {
@@ -298,9 +296,9 @@ static void give_outside(const ig_onnx_loop *loop, const ig_type *type, ig_dim *
 }
 
 static ig_status type_results(ig_onnx_loop *loop) {
-    ig_module      *module = loop->node->import->module;
+    ig_module *module = loop->node->import->module;
     const ig_block *body = loop->op->bodies[0];
-    ig_dim          dims[IG_TENSOR_RANK + 1];
+    ig_dim dims[IG_TENSOR_RANK + 1];
     for (uint32_t i = 0; i < loop->carried_count; i++) {
         const ig_type *type = body->args[2 + i]->type;
         if (type->kind == IG_TENSOR) {
@@ -315,10 +313,10 @@ static ig_status type_results(ig_onnx_loop *loop) {
     for (uint32_t i = 0; i < loop->stacked_count; i++) {
         const ig_type *type = loop->yields[1 + loop->carried_count + i]->type;
         if (type->kind != IG_TENSOR || type->rank >= IG_TENSOR_RANK) {
-            return ig_onnx_fail(loop->node, IG_INVALID,
-                                "scan output %u is not a tensor of "
-                                "fewer than %d dimensions",
-                                i, IG_TENSOR_RANK);
+            return ig_onnx_fail(
+                loop->node, IG_INVALID,
+                "scan output %u is not a tensor of fewer than %d dimensions", i,
+                IG_TENSOR_RANK);
         }
         give_outside(loop, type, dims + 1);
         ig_value_retype(&loop->op->results[loop->carried_count + i],
@@ -331,7 +329,7 @@ static ig_status type_results(ig_onnx_loop *loop) {
  * what it yields. */
 static ig_status settle_sequences(ig_onnx_loop *loop, ig_builder *in_body) {
     ig_onnx_import *import = loop->node->import;
-    ig_builder      before = ig_builder_before(loop->op);
+    ig_builder before = ig_builder_before(loop->op);
     for (uint32_t i = 0; i < loop->carried_count; i++) {
         const ig_type *type = loop->op->bodies[0]->args[2 + i]->type;
         if (ig_onnx_is_untyped(import, loop->op->bodies[0]->args[2 + i])) {
@@ -353,11 +351,11 @@ static ig_status settle_sequences(ig_onnx_loop *loop, ig_builder *in_body) {
 
 static void place_op(ig_onnx_loop *loop) {
     ig_onnx_import *import = loop->node->import;
-    uint32_t        results = loop->carried_count + loop->stacked_count;
-    ig_value      **operands = IG_NEW_ARRAY(import->arena, ig_value *,
-                                            2 + loop->carried_count);
+    uint32_t results = loop->carried_count + loop->stacked_count;
+    ig_value **operands = IG_NEW_ARRAY(import->arena, ig_value *,
+                                       2 + loop->carried_count);
     const ig_type **types = IG_NEW_ARRAY(import->arena, const ig_type *, results + 1u);
-    const ig_type  *unknown = ig_type_tensor(import->module, IG_DT_f32, 0, NULL);
+    const ig_type *unknown = ig_type_tensor(import->module, IG_DT_f32, 0, NULL);
     operands[0] = loop->trips;
     operands[1] = loop->cond;
     for (uint32_t i = 0; i < results; i++) {
@@ -381,7 +379,7 @@ static void place_op(ig_onnx_loop *loop) {
 
 ig_status ig_onnx_loop_build(ig_onnx_loop *loop) {
     ig_onnx_import *import = loop->node->import;
-    uint32_t        count = loop->carried_count + loop->stacked_count;
+    uint32_t count = loop->carried_count + loop->stacked_count;
     loop->types = IG_NEW_ARRAY(import->arena, const ig_type *,
                                loop->carried_count + 1u);
     loop->yields = IG_NEW_ARRAY(import->arena, ig_value *, 1u + count);

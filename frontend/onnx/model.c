@@ -22,7 +22,7 @@ ig_status ig_onnx_tensor_data(ig_onnx_model *model, const Onnx__TensorProto *ten
                               const char *what, const ig_location *where,
                               ig_data *out_data) {
     ig_onnx_about about = { model->context, where, what };
-    ig_onnx_form  form;
+    ig_onnx_form form;
     memset(out_data, 0, sizeof(*out_data));
     IG_TRY(ig_onnx_tensor_form(&about, tensor, &form));
     IG_TRY(ig_onnx_payload_bytes(&about, model->arena, &model->wire, tensor, &form,
@@ -34,7 +34,7 @@ ig_status ig_onnx_tensor_data(ig_onnx_model *model, const Onnx__TensorProto *ten
         return ig_onnx_external_bytes(model, &about, tensor, form.bytes, out_data);
     }
     const char *at = out_data->bytes;
-    bool        is_in_file = at >= model->bytes.data && form.bytes > 0 &&
+    bool is_in_file = at >= model->bytes.data && form.bytes > 0 &&
                       at < model->bytes.data + model->bytes.size;
     if (is_in_file && model->path) {
         out_data->file = model->path;
@@ -51,7 +51,7 @@ enum { DENSE_FREE = 16 << 20, DENSE_GROWTH = 64 };
 /* Row-major position of entry `i`; false when it is outside. */
 static bool position_of(const Onnx__SparseTensorProto *sparse, const int64_t *indices,
                         bool is_linear, int64_t i, int64_t count, int64_t *out_at) {
-    size_t  rank = sparse->n_dims;
+    size_t rank = sparse->n_dims;
     int64_t at = is_linear ? indices[i] : 0;
     for (size_t d = 0; !is_linear && d < rank; d++) {
         int64_t index = indices[i * (int64_t)rank + (int64_t)d];
@@ -64,10 +64,10 @@ static bool position_of(const Onnx__SparseTensorProto *sparse, const int64_t *in
     return at >= 0 && at < count;
 }
 
-static ig_status spread(const ig_onnx_about           *about,
+static ig_status spread(const ig_onnx_about *about,
                         const Onnx__SparseTensorProto *sparse, const ig_data *values,
                         const ig_data *indices, int64_t count, char *dense) {
-    bool   is_linear = indices->type->rank == 1;
+    bool is_linear = indices->type->rank == 1;
     size_t width = ig_dtypes[values->type->dtype].bits / 8;
     for (int64_t i = 0; i < values->type->dims[0]; i++) {
         int64_t at;
@@ -91,7 +91,7 @@ static bool are_indices_right(const Onnx__SparseTensorProto *sparse,
     return type->rank == 1 || type->dims[1] == (int64_t)sparse->n_dims;
 }
 
-ig_status ig_onnx_sparse_data(ig_onnx_model                 *model,
+ig_status ig_onnx_sparse_data(ig_onnx_model *model,
                               const Onnx__SparseTensorProto *sparse, const char *what,
                               const ig_location *where, ig_data *out_data) {
     ig_onnx_about about = { model->context, where, what };
@@ -113,8 +113,7 @@ ig_status ig_onnx_sparse_data(ig_onnx_model                 *model,
     }
     if (ig_dtypes[form.dtype].bits < 8) {
         return ig_onnx_complain(&about, IG_UNSUPPORTED,
-                                "is sparse and narrower than a "
-                                "byte");
+                                "is sparse and narrower than a byte");
     }
     if (form.bytes > DENSE_FREE + DENSE_GROWTH * values.size) {
         return ig_onnx_complain(&about, IG_LIMIT, "is sparse and would take %lld bytes",

@@ -8,16 +8,16 @@
 #include "ir/graph.h"
 
 typedef struct ig_onnx_model {
-    ig_context  *context;
-    ig_module   *module; /* owns everything that is made, and the mapped files */
-    ig_arena    *arena;  /* the module's */
-    const char  *file;   /* for messages */
-    const char  *path;   /* where the file lies, or NULL: in memory only */
-    const char  *beside; /* external data lies in this file's folder; NULL: none */
-    ig_str       bytes;
+    ig_context *context;
+    ig_module *module;  /* owns everything that is made, and the mapped files */
+    ig_arena *arena;    /* the module's */
+    const char *file;   /* for messages */
+    const char *path;   /* where the file lies, or NULL: in memory only */
+    const char *beside; /* external data lies in this file's folder; NULL: none */
+    ig_str bytes;
     ig_onnx_wire wire;
     const Onnx__ModelProto *proto;
-    ig_map                  external; /* location -> what was opened */
+    ig_map external; /* location -> what was opened */
 } ig_onnx_model;
 
 /* Walks and unpacks model->bytes. */
@@ -32,7 +32,7 @@ ig_status ig_onnx_tensor_data(ig_onnx_model *model, const Onnx__TensorProto *ten
                               const char *what, const ig_location *where,
                               ig_data *out_data);
 /* The same of a sparse tensor, written out. */
-ig_status ig_onnx_sparse_data(ig_onnx_model                 *model,
+ig_status ig_onnx_sparse_data(ig_onnx_model *model,
                               const Onnx__SparseTensorProto *sparse, const char *what,
                               const ig_location *where, ig_data *out_data);
 
@@ -40,9 +40,9 @@ ig_status ig_onnx_sparse_data(ig_onnx_model                 *model,
 
 /* Where messages about one tensor go. */
 typedef struct ig_onnx_about {
-    ig_context        *context;
+    ig_context *context;
     const ig_location *where;
-    const char        *what;
+    const char *what;
 } ig_onnx_about;
 
 ig_status ig_onnx_complain(const ig_onnx_about *about, ig_status status,
@@ -50,15 +50,15 @@ ig_status ig_onnx_complain(const ig_onnx_about *about, ig_status status,
 /* What a tensor is, each number checked. */
 typedef struct ig_onnx_form {
     ig_dtype dtype;
-    int64_t  count, bytes;
+    int64_t count, bytes;
 } ig_onnx_form;
 
-ig_status ig_onnx_tensor_form(const ig_onnx_about     *about,
+ig_status ig_onnx_tensor_form(const ig_onnx_about *about,
                               const Onnx__TensorProto *tensor, ig_onnx_form *out_form);
 /* The payload as little-endian bytes in the IR's packing: borrowed from the chunks
  * where it lies there as it is, else decoded into `arena`. */
 ig_status ig_onnx_payload_bytes(const ig_onnx_about *about, ig_arena *arena,
-                                const ig_onnx_wire      *wire,
+                                const ig_onnx_wire *wire,
                                 const Onnx__TensorProto *tensor,
                                 const ig_onnx_form *form, const void **out_bytes);
 /* The file and bytes of external data. */

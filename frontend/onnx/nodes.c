@@ -43,18 +43,18 @@ static ig_status check_references(const ig_onnx_node *node) {
          a++) {
         const Onnx__AttributeProto *attr = ig_onnx_attr(node, a->name, NULL);
         if (!attr && a->is_required) {
-            return ig_onnx_fail(node, IG_INVALID,
-                                "lacks attribute '%s', which the call "
-                                "of the function does not give",
-                                a->name);
+            return ig_onnx_fail(
+                node, IG_INVALID,
+                "lacks attribute '%s', which the call of the function does not give",
+                a->name);
         }
         if (attr && ig_onnx_attr_type(attr) != a->type &&
             ig_onnx_attr_type(attr) !=
                 ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__UNDEFINED) {
-            return ig_onnx_fail(node, IG_INVALID,
-                                "attribute '%s' comes from the call of "
-                                "the function with another type",
-                                a->name);
+            return ig_onnx_fail(
+                node, IG_INVALID,
+                "attribute '%s' comes from the call of the function with another type",
+                a->name);
         }
     }
     return IG_OK;
@@ -77,11 +77,11 @@ static void define_parameters(ig_onnx_scope *body, const ig_onnx_node *node,
 
 /* An optional input that the call leaves out is left out inside as well: the nodes that
  * read it get the empty name. */
-static ig_onnx_nodes without_absent(const ig_onnx_node     *node,
+static ig_onnx_nodes without_absent(const ig_onnx_node *node,
                                     const ig_onnx_function *function) {
     const Onnx__FunctionProto *proto = function->proto;
-    ig_onnx_nodes              nodes = { proto->node, proto->n_node };
-    ig_map                     absent;
+    ig_onnx_nodes nodes = { proto->node, proto->n_node };
+    ig_map absent;
     ig_map_init(&absent, node->import->arena);
     for (size_t i = 0; i < proto->n_input; i++) {
         if (i >= node->input_count || !node->inputs[i]) {
@@ -91,7 +91,7 @@ static ig_onnx_nodes without_absent(const ig_onnx_node     *node,
     if (absent.count == 0) {
         return nodes;
     }
-    ig_arena         *arena = node->import->arena;
+    ig_arena *arena = node->import->arena;
     Onnx__NodeProto **copies = IG_NEW_ARRAY(arena, Onnx__NodeProto *, nodes.count);
     for (size_t i = 0; i < nodes.count; i++) {
         copies[i] = IG_NEW(arena, Onnx__NodeProto);
@@ -99,7 +99,7 @@ static ig_onnx_nodes without_absent(const ig_onnx_node     *node,
         copies[i]->input = IG_NEW_ARRAY(arena, char *, copies[i]->n_input);
         for (size_t k = 0; k < copies[i]->n_input; k++) {
             char *name = nodes.items[i]->input[k];
-            bool  is_absent = ig_map_get(&absent, ig_str_of(name)) != NULL;
+            bool is_absent = ig_map_get(&absent, ig_str_of(name)) != NULL;
             copies[i]->input[k] = is_absent ? ig_arena_strdup(arena, "") : name;
         }
         if (ig_map_get_id(&node->import->flawed, IG_MAP_PTR(nodes.items[i]))) {
@@ -110,7 +110,7 @@ static ig_onnx_nodes without_absent(const ig_onnx_node     *node,
 }
 
 static ig_status import_call(ig_onnx_node *node, const ig_onnx_function *function) {
-    ig_onnx_call  call = { function, node->proto, node->scope };
+    ig_onnx_call call = { function, node->proto, node->scope };
     ig_onnx_scope body;
     ig_onnx_scope_init(&body, node->import, NULL, function->label);
     body.opsets = &function->opsets;
@@ -123,8 +123,7 @@ static ig_status import_call(ig_onnx_node *node, const ig_onnx_function *functio
         const ig_onnx_name *name = ig_onnx_find(&body, proto->output[i]);
         if (!name) {
             return ig_onnx_fail(node, IG_INVALID,
-                                "function %s never produces its output "
-                                "'%s'",
+                                "function %s never produces its output '%s'",
                                 function->label, proto->output[i]);
         }
         node->outputs[i] = name->value;
@@ -138,9 +137,8 @@ static ig_status check_outputs(const ig_onnx_node *node) {
     for (uint32_t i = 0; i < node->output_count; i++) {
         if (node->proto->output[i][0] && !node->outputs[i]) {
             return ig_onnx_fail(node, IG_UNSUPPORTED,
-                                "output %u ('%s') is not supported "
-                                "yet",
-                                i, node->proto->output[i]);
+                                "output %u ('%s') is not supported yet", i,
+                                node->proto->output[i]);
         }
     }
     return IG_OK;
@@ -155,10 +153,10 @@ static ig_status import_node(ig_onnx_node *node) {
     node->output_count = (uint32_t)node->proto->n_output;
     node->outputs = IG_NEW_ARRAY(import->arena, ig_value *, node->output_count);
     if (++import->node_count > import->node_bound) {
-        return ig_onnx_fail(node, IG_LIMIT,
-                            "is more than the %llu nodes that this model "
-                            "may have after inlining",
-                            (unsigned long long)import->node_bound);
+        return ig_onnx_fail(
+            node, IG_LIMIT,
+            "is more than the %llu nodes that this model may have after inlining",
+            (unsigned long long)import->node_bound);
     }
     node->builder->loc = ig_module_location(import->module, &node->where);
     const ig_onnx_function *function = ig_onnx_function_of(import, node->proto);
@@ -176,7 +174,7 @@ static ig_status import_node(ig_onnx_node *node) {
 
 ig_status ig_onnx_import_nodes(ig_onnx_scope *scope, ig_onnx_nodes nodes) {
     ig_onnx_import *import = scope->import;
-    size_t         *order = IG_NEW_ARRAY(import->arena, size_t, nodes.count);
+    size_t *order = IG_NEW_ARRAY(import->arena, size_t, nodes.count);
     ig_onnx_order(scope, nodes, order);
     for (size_t i = 0; i < nodes.count; i++) {
         const Onnx__NodeProto *proto = nodes.items[order[i]];

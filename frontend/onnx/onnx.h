@@ -18,15 +18,15 @@ typedef struct ig_onnx_input_type {
 
 /* Folds an input into the graph.  The tensor's data is copied. */
 typedef struct ig_onnx_input_value {
-    const char      *name;
+    const char *name;
     const ig_tensor *tensor;
 } ig_onnx_input_value;
 
 typedef struct ig_onnx_options {
-    const ig_onnx_input_type  *types;
-    size_t                     type_count;
+    const ig_onnx_input_type *types;
+    size_t type_count;
     const ig_onnx_input_value *constants;
-    size_t                     constant_count;
+    size_t constant_count;
 } ig_onnx_options;
 
 /* Reads a model file.  Weights stay in the file, which the module keeps mapped.

@@ -12,17 +12,17 @@
 /* ---- reading ---- */
 
 typedef struct reader {
-    ig_context  *context;
-    ig_arena    *arena;
+    ig_context *context;
+    ig_arena *arena;
     ig_onnx_wire wire;
-    ig_location  where;
+    ig_location where;
 } reader;
 
 static ig_status read_tensor(reader *r, const Onnx__TensorProto *proto,
                              ig_tensor *out) {
     ig_onnx_about about = { r->context, &r->where, "the tensor" };
-    ig_onnx_form  form;
-    const void   *data;
+    ig_onnx_form form;
+    const void *data;
     if (!proto) {
         return ig_onnx_complain(&about, IG_INVALID, "is missing");
     }

@@ -13,15 +13,15 @@
 /* Names that a graph defines, inside those of the graphs around it. */
 typedef struct locals {
     const struct locals *outer;
-    ig_map               names;
+    ig_map names;
 } locals;
 
 typedef struct edges {
     ig_onnx_scope *scope;
-    ig_onnx_nodes  nodes;
-    ig_map         makers;  /* name -> index + 1 */
+    ig_onnx_nodes nodes;
+    ig_map makers;          /* name -> index + 1 */
     IG_VEC(size_t) targets; /* nodes read from, node by node */
-    size_t        *starts;  /* in targets; count + 1 of them */
+    size_t *starts;         /* in targets; count + 1 of them */
 } edges;
 
 static void add_read(edges *e, const char *name) {
@@ -144,7 +144,7 @@ typedef struct step {
 static void report_cycle(const edges *e, const step *stack, size_t depth,
                          size_t again) {
     ig_onnx_import *import = e->scope->import;
-    ig_writer       chain;
+    ig_writer chain;
     ig_writer_init(&chain, import->arena);
     size_t first = depth;
     while (first > 0 && stack[first - 1].node != again) {
@@ -170,7 +170,7 @@ enum { FRESH, OPEN, DONE };
 static size_t visit(const edges *e, size_t root, uint8_t *states, size_t *out_order,
                     size_t placed) {
     IG_VEC(step) stack = { 0 };
-    ig_arena    *arena = e->scope->import->arena;
+    ig_arena *arena = e->scope->import->arena;
     IG_PUSH(arena, &stack, (step){ root, e->starts[root] });
     states[root] = OPEN;
     while (stack.count > 0) {
@@ -207,11 +207,11 @@ static void warn_unsorted(const edges *e, const size_t *order) {
 
 void ig_onnx_order(ig_onnx_scope *scope, ig_onnx_nodes nodes, size_t *out_order) {
     ig_arena *arena = scope->import->arena;
-    edges     e = { .scope = scope, .nodes = nodes };
+    edges e = { .scope = scope, .nodes = nodes };
     ig_map_init(&e.makers, arena);
     read_edges(&e);
     uint8_t *states = IG_NEW_ARRAY(arena, uint8_t, nodes.count);
-    size_t   placed = 0;
+    size_t placed = 0;
     for (size_t i = 0; i < nodes.count; i++) {
         if (states[i] == FRESH) {
             placed = visit(&e, i, states, out_order, placed);

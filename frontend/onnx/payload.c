@@ -31,7 +31,7 @@ enum {
 
 ig_status ig_onnx_complain(const ig_onnx_about *about, ig_status status,
                            const char *format, ...) {
-    char    text[512];
+    char text[512];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
@@ -70,7 +70,7 @@ static ig_status check_dims(const ig_onnx_about *about, const Onnx__TensorProto 
                                 tensor->n_dims);
     }
     int64_t count = 1;
-    bool    is_empty = false, fits = true;
+    bool is_empty = false, fits = true;
     for (size_t i = 0; i < tensor->n_dims; i++) {
         int64_t dim = tensor->dims[i];
         if (dim < 0) {
@@ -88,7 +88,7 @@ static ig_status check_dims(const ig_onnx_about *about, const Onnx__TensorProto 
     return IG_OK;
 }
 
-ig_status ig_onnx_tensor_form(const ig_onnx_about     *about,
+ig_status ig_onnx_tensor_form(const ig_onnx_about *about,
                               const Onnx__TensorProto *tensor, ig_onnx_form *out_form) {
     int code = tensor->data_type;
     if (!ig_dtype_from_onnx(code, &out_form->dtype)) {
@@ -118,8 +118,8 @@ ig_status ig_onnx_tensor_form(const ig_onnx_about     *about,
 
 typedef struct sink {
     uint8_t *bytes;
-    int64_t  count, limit; /* elements */
-    unsigned width;        /* bytes of one */
+    int64_t count, limit; /* elements */
+    unsigned width;       /* bytes of one */
 } sink;
 
 static bool put_element(sink *to, uint64_t value) {
@@ -227,7 +227,7 @@ static ig_status take_typed(const ig_onnx_about *about, ig_arena *arena,
                             const ig_onnx_chunk *chunks, size_t chunk_count,
                             const ig_onnx_form *form, const void **out_bytes) {
     unsigned field = chunks[0].field;
-    sink     to = { 0 };
+    sink to = { 0 };
     to.limit = entry_count(form->dtype, form->count, &to.width);
     bool is_fixed = field == FLOAT_DATA || field == DOUBLE_DATA;
     if (is_fixed && chunk_count == 1 &&
@@ -257,7 +257,7 @@ static ig_status take_typed(const ig_onnx_about *about, ig_arena *arena,
 }
 
 ig_status ig_onnx_payload_bytes(const ig_onnx_about *about, ig_arena *arena,
-                                const ig_onnx_wire      *wire,
+                                const ig_onnx_wire *wire,
                                 const Onnx__TensorProto *tensor,
                                 const ig_onnx_form *form, const void **out_bytes) {
     uint32_t record = 0;
@@ -266,8 +266,8 @@ ig_status ig_onnx_payload_bytes(const ig_onnx_about *about, ig_arena *arena,
     }
     memcpy(&record, tensor->raw_data.data, sizeof(record));
     const ig_onnx_payload *payload = &wire->payloads.items[record];
-    const ig_onnx_chunk   *chunks = payload->count ? wire->chunks.items + payload->first
-                                                   : NULL;
+    const ig_onnx_chunk *chunks = payload->count ? wire->chunks.items + payload->first
+                                                 : NULL;
     if (ig_onnx_is_external(tensor) && payload->count > 0) {
         return ig_onnx_complain(about, IG_INVALID, "is external, but holds %s too",
                                 field_name(chunks[0].field));

@@ -19,7 +19,7 @@ static const char *origin_of(ig_onnx_import *import, const ig_onnx_name *name) {
 }
 
 void ig_onnx_define(ig_onnx_scope *scope, const char *name, const ig_onnx_name *what) {
-    ig_onnx_import     *import = scope->import;
+    ig_onnx_import *import = scope->import;
     const ig_onnx_name *known = ig_map_get(&scope->names, ig_str_of(name));
     if (known) {
         ig_location where = { .file = import->model->file, .graph = scope->label };

@@ -16,20 +16,20 @@ typedef ig_status (*ig_onnx_import_hook)(ig_onnx_node *node);
 
 typedef struct ig_onnx_attr_row {
     const char *name;
-    int         type; /* AttributeProto.type */
-    bool        is_required;
+    int type; /* AttributeProto.type */
+    bool is_required;
 } ig_onnx_attr_row;
 
 typedef struct ig_onnx_row {
-    const char             *domain, *name;
-    uint16_t                since, min_in, max_in, min_out, max_out;
-    int                     variant;
-    ig_onnx_import_hook     import; /* NULL: known to ONNX, not imported yet */
-    const ig_onnx_attr_row *attrs;  /* up to a NULL name */
+    const char *domain, *name;
+    uint16_t since, min_in, max_in, min_out, max_out;
+    int variant;
+    ig_onnx_import_hook import;    /* NULL: known to ONNX, not imported yet */
+    const ig_onnx_attr_row *attrs; /* up to a NULL name */
 } ig_onnx_row;
 
 extern const ig_onnx_row ig_onnx_rows[];
-extern const size_t      ig_onnx_row_count;
+extern const size_t ig_onnx_row_count;
 
 /* The first (oldest) row of an operator, or NULL.  `domain` is "" for ai.onnx. */
 const ig_onnx_row *ig_onnx_row_first(ig_str domain, ig_str name);

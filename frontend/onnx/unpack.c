@@ -8,7 +8,7 @@ enum { GROWTH = 32, GROWTH_FREE = 32 << 20 };
 
 typedef struct allowance {
     ig_arena *arena;
-    size_t    left;
+    size_t left;
 } allowance;
 
 static void *allocate(void *user, size_t size) {
@@ -27,17 +27,17 @@ static void release(void *user, void *memory) {
 }
 
 ig_status ig_onnx_wire_unpack(ig_context *context, ig_arena *arena, const char *file,
-                              const ig_onnx_wire               *wire,
+                              const ig_onnx_wire *wire,
                               const ProtobufCMessageDescriptor *root,
-                              ProtobufCMessage                **out_message) {
+                              ProtobufCMessage **out_message) {
     ig_location where = { .file = file };
-    size_t      left = wire->size * GROWTH + GROWTH_FREE;
+    size_t left = wire->size * GROWTH + GROWTH_FREE;
     if (wire->memory > left) {
         return ig_error(&context->diag, IG_LIMIT, &where,
                         "%zu bytes of messages would take %zu bytes of memory",
                         wire->size, wire->memory);
     }
-    allowance          a = { .arena = arena, .left = left };
+    allowance a = { .arena = arena, .left = left };
     ProtobufCAllocator allocator = { allocate, release, &a };
     ig_budget_enter_foreign(&context->budget);
     *out_message = protobuf_c_message_unpack(root, &allocator, wire->skeleton.size,

@@ -13,7 +13,7 @@ enum { INLINE_BYTES = 1024 };
 
 ig_status ig_onnx_fail(const ig_onnx_node *node, ig_status status, const char *format,
                        ...) {
-    char    text[512];
+    char text[512];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
@@ -31,7 +31,7 @@ ig_status ig_onnx_build(const ig_onnx_node *node, ig_opcode code, uint32_t count
                         ig_value *const *operands, const ig_attr *attrs,
                         ig_value **out_value) {
     ig_op_spec spec = { .operands = operands, .operand_count = count, .attrs = attrs };
-    ig_op     *op = NULL;
+    ig_op *op = NULL;
     IG_TRY(ig_build(node->builder, code, &spec, &op));
     *out_value = ig_op_result(op, 0);
     return IG_OK;
@@ -49,7 +49,7 @@ ig_status ig_onnx_build2(const ig_onnx_node *node, ig_opcode code, ig_value *x,
 }
 
 ig_value *ig_onnx_scalar(const ig_onnx_node *node, ig_dtype dtype, double value) {
-    int64_t   room = 0;
+    int64_t room = 0;
     ig_tensor tensor = { .kind = IG_TENSOR, .dtype = dtype, .count = 1, .data = &room };
     ig_tensor_set_f64(&tensor, 0, value);
     const ig_type *type = ig_type_tensor(node->import->module, dtype, 0, NULL);
@@ -71,8 +71,8 @@ ig_status ig_onnx_scalar_build(const ig_onnx_node *node, ig_opcode code, double 
 ig_status ig_onnx_reshape(const ig_onnx_node *node, ig_value *x, uint32_t rank,
                           const ig_dim *dims, ig_value **out_value) {
     ig_module *module = node->import->module;
-    ig_dim     before = ig_type_count(module, x->type);
-    ig_dim     after = ig_dim_product(module, dims, rank);
+    ig_dim before = ig_type_count(module, x->type);
+    ig_dim after = ig_dim_product(module, dims, rank);
     if (ig_dim_equal(module, before, after) == IG_MAYBE) {
         const char *text = ig_arena_printf(
             node->import->arena,
@@ -88,7 +88,7 @@ ig_status ig_onnx_reshape(const ig_onnx_node *node, ig_value *x, uint32_t rank,
 ig_status ig_onnx_slice(const ig_onnx_node *node, ig_value *x, uint32_t axis,
                         ig_dim start, ig_dim size, ig_value **out_value) {
     ig_module *module = node->import->module;
-    ig_dim     starts[IG_TENSOR_RANK] = { 0 }, sizes[IG_TENSOR_RANK];
+    ig_dim starts[IG_TENSOR_RANK] = { 0 }, sizes[IG_TENSOR_RANK];
     memcpy(sizes, x->type->dims, x->type->rank * sizeof(*sizes));
     starts[axis] = start;
     sizes[axis] = size;
@@ -117,10 +117,10 @@ ig_status ig_onnx_float_tensor(const ig_onnx_node *node, uint32_t index) {
     IG_TRY(ig_onnx_tensor(node, index));
     ig_dtype dtype = (ig_dtype)ig_onnx_in(node, index)->type->dtype;
     if (!ig_dtype_is_float(dtype)) {
-        return ig_onnx_fail(node, IG_INVALID,
-                            "input %u has elements of type %s, expected "
-                            "floating-point ones",
-                            index, ig_dtypes[dtype].name);
+        return ig_onnx_fail(
+            node, IG_INVALID,
+            "input %u has elements of type %s, expected floating-point ones", index,
+            ig_dtypes[dtype].name);
     }
     return IG_OK;
 }
@@ -159,7 +159,7 @@ static bool read_constant(const ig_onnx_node *node, const ig_value *value,
                          .dtype = (ig_dtype)data->type->dtype,
                          .count = count,
                          .data = (void *)(uintptr_t)data->bytes };
-    int64_t  *ints = IG_NEW_ARRAY(node->import->arena, int64_t, (size_t)count + 1);
+    int64_t *ints = IG_NEW_ARRAY(node->import->arena, int64_t, (size_t)count + 1);
     for (int64_t i = 0; i < count; i++) {
         ints[i] = ig_tensor_get_i64(&tensor, i);
     }
@@ -198,10 +198,10 @@ ig_status ig_onnx_const_ints(const ig_onnx_node *node, uint32_t index, const cha
         read_known(node, index, out_ints, out_count)) {
         return IG_OK;
     }
-    return ig_onnx_fail(node, IG_UNSUPPORTED,
-                        "input %u, %s, is computed from data; only "
-                        "constants are supported",
-                        index, what);
+    return ig_onnx_fail(
+        node, IG_UNSUPPORTED,
+        "input %u, %s, is computed from data; only constants are supported", index,
+        what);
 }
 
 ig_status ig_onnx_ints(const ig_onnx_node *node, const char *attr, uint32_t index,
@@ -218,8 +218,8 @@ ig_status ig_onnx_ints(const ig_onnx_node *node, const char *attr, uint32_t inde
 void ig_onnx_guard_extents(const ig_onnx_node *node, uint32_t i, uint32_t a, uint32_t k,
                            uint32_t b) {
     ig_module *module = node->import->module;
-    ig_dim     left = ig_onnx_in(node, i)->type->dims[a];
-    ig_dim     right = ig_onnx_in(node, k)->type->dims[b];
+    ig_dim left = ig_onnx_in(node, i)->type->dims[a];
+    ig_dim right = ig_onnx_in(node, k)->type->dims[b];
     if (ig_dim_equal(module, left, right) != IG_MAYBE) {
         return; /* proved, or for the op to report */
     }
@@ -271,7 +271,7 @@ ig_value *ig_onnx_constant(ig_onnx_import *import, ig_builder *builder,
 /* An identifier made of a name: what is not a letter, digit or _ becomes _. */
 static const char *identifier_of(ig_arena *arena, const char *name) {
     enum { LONGEST = 32 };
-    char   text[LONGEST + 1];
+    char text[LONGEST + 1];
     size_t size = 0;
     for (; *name && size < LONGEST; name++) {
         char c = *name;
@@ -290,7 +290,7 @@ static const char *identifier_of(ig_arena *arena, const char *name) {
 }
 
 ig_dim ig_onnx_symbol(ig_onnx_import *import, const char *name, const char *origin) {
-    ig_dim     dim = ig_dim_symbol(import->module, identifier_of(import->arena, name));
+    ig_dim dim = ig_dim_symbol(import->module, identifier_of(import->arena, name));
     ig_symbol *symbol = ig_dim_as_symbol(import->module, dim);
     symbol->origin = ig_module_string(import->module, ig_str_of(origin));
     return dim;
@@ -305,10 +305,9 @@ ig_status ig_onnx_join_types(const ig_onnx_node *node, const char *what,
         return IG_OK;
     }
     if (a->kind != b->kind || (a->kind == IG_TENSOR && a->dtype != b->dtype)) {
-        return ig_onnx_fail(node, IG_INVALID,
-                            "output '%s' has one type in one branch and "
-                            "another in the other",
-                            what);
+        return ig_onnx_fail(
+            node, IG_INVALID,
+            "output '%s' has one type in one branch and another in the other", what);
     }
     if (a->kind != IG_TENSOR) {
         const ig_type *element;
@@ -318,8 +317,7 @@ ig_status ig_onnx_join_types(const ig_onnx_node *node, const char *what,
     }
     if (a->rank != b->rank) {
         return ig_onnx_fail(node, IG_UNSUPPORTED,
-                            "output '%s' has rank %u in one branch "
-                            "and %u in the other",
+                            "output '%s' has rank %u in one branch and %u in the other",
                             what, a->rank, b->rank);
     }
     ig_dim dims[IG_TENSOR_RANK];

@@ -20,30 +20,30 @@ enum { WIRE_VARINT, WIRE_64, WIRE_BYTES, WIRE_GROUP, WIRE_GROUP_END, WIRE_32 };
 
 typedef struct frame {
     const ProtobufCMessageDescriptor *type;
-    const uint8_t                    *end; /* of the message in the file */
-    const uint8_t                    *start;
-    size_t   content;          /* where the content begins in the skeleton */
+    const uint8_t *end; /* of the message in the file */
+    const uint8_t *start;
+    size_t content;            /* where the content begins in the skeleton */
     uint32_t field;            /* index in type->fields of the child being read */
     uint32_t seen[MAX_FIELDS]; /* occurrences by field index */
 } frame;
 
 typedef struct walk {
-    ig_context    *context;
-    ig_arena      *arena;
-    const char    *file;
+    ig_context *context;
+    ig_arena *arena;
+    const char *file;
     const uint8_t *begin;
-    ig_onnx_wire  *wire;
-    ig_writer      out;
-    frame         *frames;
-    uint32_t       depth, depth_limit, graph_depth;
+    ig_onnx_wire *wire;
+    ig_writer out;
+    frame *frames;
+    uint32_t depth, depth_limit, graph_depth;
 } walk;
 
 /* One field as it stands in the file. */
 typedef struct item {
-    const uint8_t                  *start;   /* its tag */
-    const uint8_t                  *payload; /* behind tag and length */
-    const uint8_t                  *end;
-    uint32_t                        number, wire_type;
+    const uint8_t *start;   /* its tag */
+    const uint8_t *payload; /* behind tag and length */
+    const uint8_t *end;
+    uint32_t number, wire_type;
     const ProtobufCFieldDescriptor *field; /* NULL: not in our schema */
 } item;
 
@@ -94,15 +94,15 @@ static ig_status broken(walk *w, const uint8_t *at, ig_status status,
 }
 
 static ig_status read_tag(walk *w, const uint8_t *at, const uint8_t *end, item *out) {
-    uint64_t       tag = 0;
+    uint64_t tag = 0;
     const uint8_t *next = ig_onnx_varint(at, end, &tag);
     if (!next) {
         return broken(w, at, IG_INVALID, "a field tag is cut short or malformed");
     }
     if (tag >> 32 || tag >> 3 == 0) {
-        return broken(w, at, IG_INVALID,
-                      "a field has an impossible number; "
-                      "this is not an ONNX file, or it is damaged");
+        return broken(
+            w, at, IG_INVALID,
+            "a field has an impossible number; this is not an ONNX file, or it is damaged");
     }
     out->start = at;
     out->payload = next;
@@ -113,9 +113,9 @@ static ig_status read_tag(walk *w, const uint8_t *at, const uint8_t *end, item *
 
 /* Finds where the field ends. */
 static ig_status read_extent(walk *w, const uint8_t *end, item *out) {
-    size_t         left = (size_t)(end - out->payload);
-    size_t         fixed = out->wire_type == WIRE_64 ? 8 : 4;
-    uint64_t       value = 0;
+    size_t left = (size_t)(end - out->payload);
+    size_t fixed = out->wire_type == WIRE_64 ? 8 : 4;
+    uint64_t value = 0;
     const uint8_t *next;
     switch (out->wire_type) {
     case WIRE_VARINT:
@@ -140,8 +140,7 @@ static ig_status read_extent(walk *w, const uint8_t *end, item *out) {
         if (value > (uint64_t)(end - next)) {
             const char *what = ig_arena_printf(
                 w->arena,
-                "a field of %llu bytes runs past the end: %zu bytes are left; "
-                "the file is cut short or damaged",
+                "a field of %llu bytes runs past the end: %zu bytes are left; the file is cut short or damaged",
                 (unsigned long long)value, (size_t)(end - next));
             return broken(w, out->start, IG_INVALID, what);
         }
@@ -149,9 +148,9 @@ static ig_status read_extent(walk *w, const uint8_t *end, item *out) {
         out->end = next + value;
         return IG_OK;
     default:
-        return broken(w, out->start, IG_INVALID,
-                      "a field has a wire type that ONNX "
-                      "does not use; this is not an ONNX file, or it is damaged");
+        return broken(
+            w, out->start, IG_INVALID,
+            "a field has a wire type that ONNX does not use; this is not an ONNX file, or it is damaged");
     }
 }
 
@@ -160,7 +159,7 @@ static ig_status read_extent(walk *w, const uint8_t *end, item *out) {
 /* Fields that are checked for their extent only, and left out of the skeleton. */
 static const struct {
     const ProtobufCMessageDescriptor *type;
-    uint32_t                          number;
+    uint32_t number;
 } skipped[] = {
     { &onnx__model_proto__descriptor, 6 },      /* doc_string */
     { &onnx__model_proto__descriptor, 14 },     /* metadata_props */
@@ -275,13 +274,11 @@ static ig_status open_message(walk *w, const ProtobufCMessageDescriptor *type,
     if (type == &onnx__graph_proto__descriptor &&
         ++w->graph_depth > w->context->limits.graph_depth) {
         return broken(w, it->start, IG_LIMIT,
-                      "graphs are nested deeper than limit "
-                      "graph_depth");
+                      "graphs are nested deeper than limit graph_depth");
     }
     if (w->depth == w->depth_limit) {
         return broken(w, it->start, IG_LIMIT,
-                      "messages are nested too deep "
-                      "(limit graph_depth)");
+                      "messages are nested too deep (limit graph_depth)");
     }
     frame *f = &w->frames[w->depth++];
     memset(f, 0, sizeof(*f));
@@ -320,8 +317,7 @@ static ig_status close_message(walk *w) {
     size_t size = w->out.size - f->content;
     if (w->out.size > INT32_MAX / 2) {
         return broken(w, f->start, IG_LIMIT,
-                      "the graph without its weights is larger "
-                      "than 1 GiB");
+                      "the graph without its weights is larger than 1 GiB");
     }
     if (w->depth > 1) {
         put_length(&w->out, f->content - LENGTH_BYTES, size);

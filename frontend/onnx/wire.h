@@ -19,9 +19,9 @@
 /* One occurrence of a payload field in the file. */
 typedef struct ig_onnx_chunk {
     const uint8_t *data;
-    size_t         size;
-    uint16_t       field;     /* number in TensorProto */
-    bool           is_packed; /* packed run, or bytes; else one bare element */
+    size_t size;
+    uint16_t field; /* number in TensorProto */
+    bool is_packed; /* packed run, or bytes; else one bare element */
 } ig_onnx_chunk;
 
 /* The payload of one TensorProto: its chunks, in file order. */
@@ -31,12 +31,12 @@ typedef struct ig_onnx_payload {
 } ig_onnx_payload;
 
 typedef struct ig_onnx_wire {
-    ig_str                  skeleton;
-    size_t                  size; /* of the file */
-    IG_VEC(ig_onnx_chunk)   chunks;
-    IG_VEC(ig_onnx_payload) payloads;   /* by record number */
-    size_t                  node_count; /* NodeProtos of the whole file */
-    size_t                  memory;     /* bytes that unpacking the skeleton may take */
+    ig_str skeleton;
+    size_t size; /* of the file */
+    IG_VEC(ig_onnx_chunk) chunks;
+    IG_VEC(ig_onnx_payload) payloads; /* by record number */
+    size_t node_count;                /* NodeProtos of the whole file */
+    size_t memory;                    /* bytes that unpacking the skeleton may take */
 } ig_onnx_wire;
 
 /* Walks `bytes` as one `root` message.  `file` is for messages only.  Everything in
@@ -47,9 +47,9 @@ ig_status ig_onnx_wire_walk(ig_context *context, ig_arena *arena, const char *fi
 
 /* Unpacks the skeleton with protobuf-c, into `arena`. */
 ig_status ig_onnx_wire_unpack(ig_context *context, ig_arena *arena, const char *file,
-                              const ig_onnx_wire               *wire,
+                              const ig_onnx_wire *wire,
                               const ProtobufCMessageDescriptor *root,
-                              ProtobufCMessage                **out_message);
+                              ProtobufCMessage **out_message);
 
 /* One varint; returns the byte behind it, or NULL when it is cut or over 10 bytes. */
 const uint8_t *ig_onnx_varint(const uint8_t *at, const uint8_t *end,

@@ -21,13 +21,13 @@
 
 typedef struct builder {
     ig_package *package;
-    ig_arena   *arena;
+    ig_arena *arena;
     const char *resource;
-    ig_map      made;  /* module -> its object */
-    ig_map      files; /* entry name -> ig_str, the source */
-    ig_map      told;  /* classes that were reported */
-    size_t      count;
-    bool        has_failed;
+    ig_map made;  /* module -> its object */
+    ig_map files; /* entry name -> ig_str, the source */
+    ig_map told;  /* classes that were reported */
+    size_t count;
+    bool has_failed;
 } builder;
 
 /* ---- values ---- */
@@ -110,7 +110,7 @@ static ig_py *as_list(builder *b, ig_py *value) {
 /* The attributes under construction; room for all that can come. */
 typedef struct attributes {
     ig_py **keys, **values;
-    size_t  count;
+    size_t count;
 } attributes;
 
 static void add(attributes *to, ig_py *key, ig_py *value) {
@@ -159,13 +159,13 @@ static void add_plain(builder *b, attributes *to, const ig_py *module) {
 /* Buffers and attributes that older torch did not have. */
 static void add_absent(builder *b, attributes *to, const ig_py *module) {
     const char *name;
-    ig_py       value;
+    ig_py value;
     for (size_t i = 0; ig_package_absent(module->as.object.class, i, &name, &value);
          i++) {
         if (ig_py_get(module, name) || ig_package_member(module, "_buffers", name)) {
             continue;
         }
-        bool   is_buffer = ig_py_get(ig_py_get(module, "_buffers"), name) != NULL;
+        bool is_buffer = ig_py_get(ig_py_get(module, "_buffers"), name) != NULL;
         ig_py *made = make(b, value.kind, module);
         made->as = value.as;
         if (!is_buffer) {
@@ -248,13 +248,13 @@ static ig_status read_source(void *user, const char *name, ig_str *out_text,
 
 /* The line of "class NAME" in a source of the package, and its entry; 0: it is not
  * in. */
-static uint32_t find_definition(builder     *b, const ig_py *class,
+static uint32_t find_definition(builder *b, const ig_py *class,
                                 const char **out_entry) {
     char *path = ig_arena_printf(b->arena, "%.*s", IG_STR_ARG(class->as.global.module));
     for (char *at = path; *at; at++) {
         *at = *at == '.' ? '/' : *at;
     }
-    ig_archive       *archive = b->package->archive;
+    ig_archive *archive = b->package->archive;
     ig_archive_entry *entry = NULL;
     for (int i = 0; i < 2 && !entry; i++) {
         const char *name = ig_arena_printf(b->arena, i ? "%s/__init__.py" : "%s.py",
@@ -268,12 +268,12 @@ static uint32_t find_definition(builder     *b, const ig_py *class,
     *out_entry = entry->name.data;
     const char *wanted = ig_arena_printf(b->arena, "class %.*s",
                                          IG_STR_ARG(class->as.global.name));
-    size_t      size = strlen(wanted);
-    uint32_t    line = 1;
+    size_t size = strlen(wanted);
+    uint32_t line = 1;
     for (size_t at = 0; at < text.size; line++) {
         const char *begin = text.data + at;
         const char *end = memchr(begin, '\n', text.size - at);
-        size_t      length = end ? (size_t)(end - begin) : text.size - at;
+        size_t length = end ? (size_t)(end - begin) : text.size - at;
         if (length > size && memcmp(begin, wanted, size) == 0 &&
             (begin[size] == '(' || begin[size] == ':')) {
             return line;
@@ -297,33 +297,31 @@ static void report_class(builder *b, const ig_py *class, const char *path) {
     ig_archive *archive = b->package->archive;
     ig_location where = { .file = archive->file, .graph = b->resource };
     const char *entry = NULL;
-    uint32_t    line = find_definition(b, class, &entry);
+    uint32_t line = find_definition(b, class, &entry);
     const char *at = path[0] ? path : "the model itself";
     if (line) {
         where.file = ig_arena_printf(b->arena, "%s/%s", archive->file, entry);
         where.graph = NULL;
         where.line = line;
         ig_error_hint(&archive->context->diag, IG_UNSUPPORTED, &where, advice,
-                      "class %s (%s in %s) is written in Python, which is not "
-                      "compiled",
+                      "class %s (%s in %s) is written in Python, which is not compiled",
                       name, at, b->resource);
         return;
     }
     bool is_torch = ig_str_starts(class->as.global.module, "torch.");
     if (ig_str_starts(class->as.global.module, "torch.fx.")) {
-        ig_error_hint(&archive->context->diag, IG_UNSUPPORTED, &where, advice,
-                      "%s is a GraphModule of torch.fx (%s): its forward is generated "
-                      "Python, which is not compiled",
-                      at, name);
+        ig_error_hint(
+            &archive->context->diag, IG_UNSUPPORTED, &where, advice,
+            "%s is a GraphModule of torch.fx (%s): its forward is generated Python, which is not compiled",
+            at, name);
         return;
     }
-    ig_error_hint(&archive->context->diag, IG_UNSUPPORTED, &where, advice,
-                  is_torch
-                      ? "class %s (%s) is not one of the torch.nn classes that are "
-                        "known"
-                      : "class %s (%s) is written in Python that is not in the "
-                        "package (extern)",
-                  name, at);
+    ig_error_hint(
+        &archive->context->diag, IG_UNSUPPORTED, &where, advice,
+        is_torch
+            ? "class %s (%s) is not one of the torch.nn classes that are known"
+            : "class %s (%s) is written in Python that is not in the package (extern)",
+        name, at);
 }
 
 static bool has_hooks(const ig_py *module) {
@@ -384,7 +382,7 @@ static ig_py *build_module(builder *b, ig_py *module, const char *path) {
     }
     ig_py *object = make(b, IG_PY_OBJECT, module);
     ig_map_set_id(&b->made, IG_MAP_PTR(module), object);
-    attributes              to = start_attributes(b, module);
+    attributes to = start_attributes(b, module);
     const ig_package_class *row = ig_package_find_class(module->as.object.class);
     if (!row) {
         report_class(b, module->as.object.class, path);

@@ -8,8 +8,8 @@ enum { ITEMS_SHOWN = 32 }; /* of each container and tensor of a plain value */
 
 typedef struct describer {
     ig_package *package;
-    ig_writer  *out;
-    ig_map      seen; /* module -> the path where it was told */
+    ig_writer *out;
+    ig_map seen; /* module -> the path where it was told */
 } describer;
 
 /* Names of a file may not steer a terminal or fake a line. */
@@ -48,7 +48,7 @@ static void put_tensors(describer *d, const ig_py *module, const char *group,
 /* `path` ends with '.' unless it is empty.  A module that stands in several places is
  * told once.  Depth is bounded by the pickle's own. */
 static void put_module(describer *d, const ig_py *module, const char *path) {
-    ig_arena   *arena = d->package->archive->arena;
+    ig_arena *arena = d->package->archive->arena;
     const char *known = ig_map_get_id(&d->seen, IG_MAP_PTR(module));
     if (!ig_package_is_module(module) || known) {
         if (known) {
@@ -101,7 +101,7 @@ static ig_status put_pickle(describer *d, const ig_package_item *item) {
     ig_py *value;
     IG_TRY(ig_package_read(d->package, item, &value));
     const char *id = ig_package_script_id(value, d->package->archive->arena);
-    bool        is_module = ig_package_is_module(value);
+    bool is_module = ig_package_is_module(value);
     ig_put(d->out, "  %s: %s\n", item->entry->name.data,
            id          ? "a ScriptModule"
            : is_module ? "a module"

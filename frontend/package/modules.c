@@ -13,7 +13,7 @@
 
 ig_py *ig_package_member(const ig_py *module, const char *group, const char *name) {
     const ig_py *members = ig_py_get(module, group);
-    ig_py       *member = members ? ig_py_get(members, name) : NULL;
+    ig_py *member = members ? ig_py_get(members, name) : NULL;
     return member && member->kind != IG_PY_NONE ? member : NULL;
 }
 
@@ -61,10 +61,10 @@ static void put_floats(ig_writer *out, const ig_py *value, size_t count) {
         const ig_py *item = !is_list                   ? value
                             : i < value->as.list.count ? value->as.list.items[i]
                                                        : NULL;
-        double       factor = !item                       ? 0
-                              : item->kind == IG_PY_FLOAT ? item->as.f
-                              : item->kind == IG_PY_INT   ? (double)item->as.i
-                                                          : 0;
+        double factor = !item                       ? 0
+                        : item->kind == IG_PY_FLOAT ? item->as.f
+                        : item->kind == IG_PY_INT   ? (double)item->as.i
+                                                    : 0;
         ig_put(out, i ? ", float(" : "float(");
         ig_put_f64(out, factor);
         ig_put(out, ")");
@@ -74,8 +74,8 @@ static void put_floats(ig_writer *out, const ig_py *value, size_t count) {
 
 typedef struct upsample_row {
     const char *mode, *op;
-    size_t      dims;
-    bool        has_corners;
+    size_t dims;
+    bool has_corners;
 } upsample_row;
 
 static const upsample_row upsample_rows[] = {
@@ -94,7 +94,7 @@ static const upsample_row upsample_rows[] = {
 static void put_upsample(ig_writer *out, const ig_py *module, const upsample_row *row) {
     const ig_py *size = ig_py_get(module, "size");
     const ig_py *scale = ig_py_get(module, "scale_factor");
-    bool         has_size = size && size->kind != IG_PY_NONE;
+    bool has_size = size && size->kind != IG_PY_NONE;
     ig_put(out, "    if torch.eq(torch.dim(input), %zu):\n", row->dims + 2);
     ig_put(out, "      return torch.%s(input, ", row->op);
     for (size_t i = 0; has_size && size->kind == IG_PY_INT && i < row->dims; i++) {
@@ -143,10 +143,10 @@ static void put_extent(ig_writer *out, const ig_py *size, int64_t axis, int64_t 
 
 /* Adaptive{Avg,Max}Pool{1,2,3}d. */
 static void write_adaptive(ig_writer *out, const ig_py *module) {
-    ig_str       name = module->as.object.class->as.global.name;
+    ig_str name = module->as.object.class->as.global.name;
     const ig_py *size = ig_py_get(module, "output_size");
-    int64_t      dims = name.data[name.size - 2] - '0';
-    bool         is_max = ig_str_starts(name, "AdaptiveMax");
+    int64_t dims = name.data[name.size - 2] - '0';
+    bool is_max = ig_str_starts(name, "AdaptiveMax");
     ig_put(out,
            is_max ? "    result, indices = torch.adaptive_max_pool%lldd(input, ["
                   : "    result = torch.adaptive_avg_pool%lldd(input, [",
@@ -191,8 +191,9 @@ static void put_recurrent(ig_writer *out, const ig_py *module, const char *op,
             put_layer(out, module, layer, "_reverse");
         }
     }
-    ig_put(out, "], self.bias, self.num_layers, float(self.dropout), self.training, "
-                "self.bidirectional, self.batch_first)\n");
+    ig_put(
+        out,
+        "], self.bias, self.num_layers, float(self.dropout), self.training, self.bidirectional, self.batch_first)\n");
 }
 
 /* `x` with a batch, and the count of it: `n`. */
@@ -210,10 +211,10 @@ static void put_batch(ig_writer *out, const ig_py *module) {
 
 static void put_zeros(ig_writer *out, const ig_py *module, const char *name,
                       int64_t width) {
-    ig_put(out,
-           "      %s = torch.zeros([torch.mul(self.num_layers, %d), n, %lld], "
-           "dtype=ops.prim.dtype(x))\n",
-           name, flag(module, "bidirectional") ? 2 : 1, (long long)width);
+    ig_put(
+        out,
+        "      %s = torch.zeros([torch.mul(self.num_layers, %d), n, %lld], dtype=ops.prim.dtype(x))\n",
+        name, flag(module, "bidirectional") ? 2 : 1, (long long)width);
 }
 
 /* The state given without a batch gets one. */
@@ -253,7 +254,7 @@ static void write_lstm(ig_writer *out, const ig_py *module) {
 }
 
 static void write_rnn(ig_writer *out, const ig_py *module) {
-    ig_str      mode = text(module, "mode");
+    ig_str mode = text(module, "mode");
     const char *op = ig_str_is(mode, "GRU")        ? "gru"
                      : ig_str_is(mode, "RNN_RELU") ? "rnn_relu"
                                                    : "rnn_tanh";
@@ -283,7 +284,7 @@ static void put_activation(ig_writer *out, const ig_py *module, const char *valu
 }
 
 static void put_feed_forward(ig_writer *out, const ig_py *module, int number_of) {
-    bool        is_first = flag(module, "norm_first");
+    bool is_first = flag(module, "norm_first");
     const char *dropout = number_of == 2 ? "dropout2" : "dropout3";
     ig_put(out, is_first ? "    z = (self.norm%d).forward(x)\n" : "    z = x\n",
            number_of);
@@ -301,7 +302,7 @@ static void put_feed_forward(ig_writer *out, const ig_py *module, int number_of)
 /* x plus attention over `memory` (NULL: x itself). */
 static void put_attention(ig_writer *out, const ig_py *module, const char *attention,
                           int number_of, const char *masks) {
-    bool        is_first = flag(module, "norm_first");
+    bool is_first = flag(module, "norm_first");
     const char *memory = strcmp(attention, "self_attn") == 0 ? "z" : "memory";
     ig_put(out, is_first ? "    z = (self.norm%d).forward(x)\n" : "    z = x\n",
            number_of);
@@ -351,17 +352,17 @@ static void write_encoder(ig_writer *out, const ig_py *module) {
 
 static void write_decoder(ig_writer *out, const ig_py *module) {
     ig_put(out, "    x = tgt\n");
-    put_stack(out, module,
-              "memory, tgt_mask, memory_mask, tgt_key_padding_mask, "
-              "memory_key_padding_mask");
+    put_stack(
+        out, module,
+        "memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask");
 }
 
 static void write_transformer(ig_writer *out, const ig_py *module) {
     (void)module;
-    ig_put(out, "    memory = (self.encoder).forward(src, src_mask, "
-                "src_key_padding_mask)\n"
-                "    return (self.decoder).forward(tgt, memory, tgt_mask, memory_mask, "
-                "tgt_key_padding_mask, memory_key_padding_mask)\n");
+    ig_put(
+        out,
+        "    memory = (self.encoder).forward(src, src_mask, src_key_padding_mask)\n"
+        "    return (self.decoder).forward(tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask)\n");
 }
 
 /* ---- the table ---- */
@@ -380,7 +381,7 @@ static const ig_package_class classes[] = {
 
 typedef struct absent_row {
     const char *modules, *names, *attribute;
-    ig_py       value;
+    ig_py value;
 } absent_row;
 
 #define VALUE_NONE \

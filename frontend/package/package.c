@@ -55,7 +55,7 @@ static ig_status list_items(ig_package *package) {
 /* One name a line. */
 static void list_externs(ig_package *package, ig_str text) {
     IG_VEC(ig_str) names = { 0 };
-    size_t         begin = 0;
+    size_t begin = 0;
     for (size_t i = 0; i <= text.size; i++) {
         if (i < text.size && text.data[i] != '\n') {
             continue;
@@ -78,7 +78,7 @@ ig_status ig_package_open(ig_package *package, ig_archive *archive,
                                                 IG_STR(".data/extern_modules"));
     ig_archive_entry *version = ig_archive_find(archive,
                                                 IG_STR(".data/python_version"));
-    ig_str            text = IG_STR("");
+    ig_str text = IG_STR("");
     if (externs) {
         IG_TRY(ig_archive_read_text(archive, externs, &text));
     }

@@ -25,18 +25,18 @@ typedef enum ig_package_kind {
 } ig_package_kind;
 
 typedef struct ig_package_item {
-    ig_package_kind   kind;
+    ig_package_kind kind;
     ig_archive_entry *entry;
 } ig_package_item;
 
 typedef struct ig_package {
-    ig_archive      *archive;
-    ig_pickle_set   *pickles;
+    ig_archive *archive;
+    ig_pickle_set *pickles;
     ig_package_item *items; /* all but .data/, in the order of the file */
-    size_t           item_count;
-    ig_str          *externs; /* module names */
-    size_t           extern_count;
-    ig_str           python_version; /* empty: not recorded */
+    size_t item_count;
+    ig_str *externs; /* module names */
+    size_t extern_count;
+    ig_str python_version; /* empty: not recorded */
 } ig_package;
 
 /* `archive` was opened and is of that format. */

@@ -86,7 +86,7 @@ static ig_status find_module(ig_package *package, const ig_package_item **out_it
     size_t count = 0, named = 0;
     for (size_t i = 0; i < package->item_count; i++) {
         const ig_package_item *item = &package->items[i];
-        ig_py                 *value;
+        ig_py *value;
         if (item->kind != IG_PACKAGE_PICKLE) {
             continue;
         }
@@ -114,10 +114,10 @@ static ig_status find_module(ig_package *package, const ig_package_item **out_it
 }
 
 ig_status ig_package_program(ig_ts_program *program, const char *resource) {
-    ig_archive            *archive = program->archive;
-    ig_package            *package = IG_NEW(archive->arena, ig_package);
+    ig_archive *archive = program->archive;
+    ig_package *package = IG_NEW(archive->arena, ig_package);
     const ig_package_item *item = NULL;
-    ig_py                 *value = NULL;
+    ig_py *value = NULL;
     IG_TRY(ig_package_open(package, archive, program->pickles));
     IG_TRY(resource ? find_named(package, resource, &item, &value)
                     : find_module(package, &item, &value));

@@ -41,10 +41,10 @@ static ig_status fail(const ig_archive *archive, const ig_archive_entry *entry,
 static ig_status fail_walk(const ig_archive *archive, const ig_zip_walk *walk,
                            const ig_zip_entry *entry) {
     ig_location where = { .file = archive->file };
-    ig_status   status = walk->is_foreign ? IG_UNSUPPORTED : IG_INVALID;
+    ig_status status = walk->is_foreign ? IG_UNSUPPORTED : IG_INVALID;
     const char *hint = walk->is_foreign ? "unpack it and pack it again, uncompressed"
                                         : damaged;
-    ig_diag    *diag = &archive->context->diag;
+    ig_diag *diag = &archive->context->diag;
     if (!entry) {
         return ig_error_hint(diag, status, &where, hint, "the file %s", walk->wrong);
     }
@@ -121,7 +121,7 @@ static ig_str find_root(const ig_zip_entry *entries, uint64_t count) {
         return IG_STR("");
     }
     ig_str root = { entries[0].name.data, (size_t)(slash - entries[0].name.data) + 1 };
-    bool   has_all = true, has_version = false;
+    bool has_all = true, has_version = false;
     for (uint64_t i = 0; i < count; i++) {
         ig_str name = entries[i].name;
         if (!has_root(name, root)) {
@@ -149,9 +149,9 @@ static ig_status add_entry(ig_archive *archive, ig_zip_walk *walk,
     if (is_folder(found->name) || !has_root(found->name, archive->root)) {
         return IG_OK;
     }
-    size_t            root = archive->root.size;
+    size_t root = archive->root.size;
     ig_archive_entry *entry = &archive->entries[archive->entry_count++];
-    size_t            size = found->name.size - root;
+    size_t size = found->name.size - root;
     const char *name = ig_arena_copy(archive->arena, found->name.data + root, size);
     *entry = (ig_archive_entry){ .name = { name, size },
                                  .size = found->size,
@@ -215,12 +215,11 @@ static ig_status read_version(ig_archive *archive) {
     bool is_known = archive->version >= OLDEST_VERSION &&
                     archive->version <= NEWEST_VERSION;
     if (is_script && !is_known) {
-        return ig_error_hint(&archive->context->diag, IG_UNSUPPORTED, &where,
-                             "save the model with torch 1.4 to 2.x",
-                             "version %lld of the archive format is not known: %d to "
-                             "%d are",
-                             (long long)archive->version, OLDEST_VERSION,
-                             NEWEST_VERSION);
+        return ig_error_hint(
+            &archive->context->diag, IG_UNSUPPORTED, &where,
+            "save the model with torch 1.4 to 2.x",
+            "version %lld of the archive format is not known: %d to %d are",
+            (long long)archive->version, OLDEST_VERSION, NEWEST_VERSION);
     }
     return IG_OK;
 }
@@ -258,7 +257,7 @@ ig_status ig_archive_open(ig_archive *archive, ig_context *context, ig_arena *ar
     ig_crc32_init(crc32);
     archive->crc32 = crc32;
     ig_map_init(&archive->names, arena);
-    ig_zip_walk   walk = { 0 };
+    ig_zip_walk walk = { 0 };
     ig_zip_entry *found = NULL;
     IG_TRY(read_directory(archive, &walk, &found));
     archive->root = find_root(found, walk.count);
@@ -297,9 +296,9 @@ ig_status ig_archive_need(ig_archive *archive, ig_str name,
 
 /* A limit that was set counts as it stands. */
 static uint64_t most_inflated(const ig_archive *archive) {
-    int64_t  limit = archive->context->limits.inflate_bytes;
+    int64_t limit = archive->context->limits.inflate_bytes;
     uint64_t plain = PLAIN_INFLATED + archive->bytes.size * PLAIN_DEFLATE_RATIO;
-    bool     is_set = limit != ig_limits_default.inflate_bytes;
+    bool is_set = limit != ig_limits_default.inflate_bytes;
     return is_set || (uint64_t)limit < plain ? (uint64_t)limit : plain;
 }
 
@@ -318,15 +317,14 @@ static ig_status check_inflation(ig_archive *archive, const ig_archive_entry *en
         return fail(archive, entry,
                     "the entry says it is larger than its deflated data can be");
     }
-    uint64_t    most = most_inflated(archive);
+    uint64_t most = most_inflated(archive);
     ig_location where = ig_archive_where(archive, entry);
     if (archive->inflated > most || entry->size > most - archive->inflated ||
         entry->size > UINT32_MAX - 1) {
-        return ig_error_hint(&archive->context->diag, IG_LIMIT, &where,
-                             "store the archive uncompressed (zip -0), or raise the "
-                             "limit with --limit inflate_bytes=N",
-                             "the deflated entries take more than %llu bytes",
-                             (unsigned long long)most);
+        return ig_error_hint(
+            &archive->context->diag, IG_LIMIT, &where,
+            "store the archive uncompressed (zip -0), or raise the limit with --limit inflate_bytes=N",
+            "the deflated entries take more than %llu bytes", (unsigned long long)most);
     }
     archive->inflated += entry->size;
     make_room(&archive->context->budget, entry->size);
@@ -374,11 +372,11 @@ ig_status ig_archive_read_text(ig_archive *archive, ig_archive_entry *entry,
     int64_t most = archive->context->limits.source_bytes;
     if (entry->size > (uint64_t)most) {
         ig_location where = ig_archive_where(archive, entry);
-        return ig_error_hint(&archive->context->diag, IG_LIMIT, &where,
-                             "raise it with --limit source_bytes=N",
-                             "the entry has %llu bytes, the limit for what is parsed "
-                             "is %lld",
-                             (unsigned long long)entry->size, (long long)most);
+        return ig_error_hint(
+            &archive->context->diag, IG_LIMIT, &where,
+            "raise it with --limit source_bytes=N",
+            "the entry has %llu bytes, the limit for what is parsed is %lld",
+            (unsigned long long)entry->size, (long long)most);
     }
     ig_archive_span span;
     IG_TRY(ig_archive_read(archive, entry, &span));

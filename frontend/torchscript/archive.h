@@ -35,35 +35,35 @@ typedef enum ig_archive_format {
 } ig_archive_format;
 
 typedef struct ig_archive_entry {
-    ig_str      name;         /* without the root folder; zero-terminated */
-    uint64_t    size, packed; /* bytes, inflated and as they lie in the file */
-    uint64_t    offset;       /* of the data, in the file */
-    uint32_t    crc;          /* 0: not recorded (torch can be told so) */
-    uint16_t    method;       /* 0 stored, 8 deflated */
-    bool        is_checked;   /* private: the checksum was found right */
-    const char *inflated;     /* private: NULL until read */
+    ig_str name;           /* without the root folder; zero-terminated */
+    uint64_t size, packed; /* bytes, inflated and as they lie in the file */
+    uint64_t offset;       /* of the data, in the file */
+    uint32_t crc;          /* 0: not recorded (torch can be told so) */
+    uint16_t method;       /* 0 stored, 8 deflated */
+    bool is_checked;       /* private: the checksum was found right */
+    const char *inflated;  /* private: NULL until read */
 } ig_archive_entry;
 
 typedef struct ig_archive {
-    ig_context       *context;
-    ig_arena         *arena;
-    const char       *file; /* for messages */
-    ig_str            bytes;
-    ig_str            root; /* with its '/'; empty: a flat zip */
+    ig_context *context;
+    ig_arena *arena;
+    const char *file; /* for messages */
+    ig_str bytes;
+    ig_str root; /* with its '/'; empty: a flat zip */
     ig_archive_format format;
-    int64_t           version; /* TorchScript: 1 to 10; packages: 6; 0 is absent */
-    bool              is_big_endian;
+    int64_t version; /* TorchScript: 1 to 10; packages: 6; 0 is absent */
+    bool is_big_endian;
     ig_archive_entry *entries; /* in the order of the directory; no folders */
-    size_t            entry_count;
-    ig_map            names;    /* name -> ig_archive_entry */
-    uint64_t          inflated; /* bytes so far, bounded by limits.inflate_bytes */
-    uint64_t          checked;  /* private: stored bytes whose checksum was computed */
-    const ig_crc32   *crc32;    /* private */
+    size_t entry_count;
+    ig_map names;          /* name -> ig_archive_entry */
+    uint64_t inflated;     /* bytes so far, bounded by limits.inflate_bytes */
+    uint64_t checked;      /* private: stored bytes whose checksum was computed */
+    const ig_crc32 *crc32; /* private */
 } ig_archive;
 
 /* An entry's content. */
 typedef struct ig_archive_span {
-    ig_str  bytes;
+    ig_str bytes;
     int64_t offset; /* where they lie in the file; -1: in the arena only */
 } ig_archive_span;
 

@@ -29,7 +29,7 @@ ig_status ig_archive_refuse(ig_context *context, const char *file,
     bool is_none = format == IG_ARCHIVE_unknown || format == IG_ARCHIVE_other_zip ||
                    format == IG_ARCHIVE_damaged_zip || format == IG_ARCHIVE_git_lfs ||
                    format == IG_ARCHIVE_web_page;
-    ig_status   status = is_none ? IG_INVALID : IG_UNSUPPORTED;
+    ig_status status = is_none ? IG_INVALID : IG_UNSUPPORTED;
     ig_location where = { .file = file };
     return ig_error_hint(&context->diag, status, &where,
                          ig_archive_format_advice(format), "this is %s",
@@ -52,7 +52,7 @@ enum {
 
 typedef struct mark_row {
     const char *name; /* with a final '/': what is below it */
-    uint32_t    mark;
+    uint32_t mark;
 } mark_row;
 
 static const mark_row mark_rows[] = {
@@ -71,7 +71,7 @@ static const mark_row mark_rows[] = {
 void ig_archive_mark(ig_str name, uint32_t *marks) {
     for (size_t i = 0; i < IG_COUNT_OF(mark_rows); i++) {
         const char *row = mark_rows[i].name;
-        bool        is_folder = row[strlen(row) - 1] == '/';
+        bool is_folder = row[strlen(row) - 1] == '/';
         if (is_folder ? ig_str_starts(name, row) : ig_str_is(name, row)) {
             *marks |= mark_rows[i].mark;
         }
@@ -80,7 +80,7 @@ void ig_archive_mark(ig_str name, uint32_t *marks) {
 
 /* In order: the first row whose `needs` are all there and whose `lacks` are not. */
 typedef struct rule_row {
-    uint32_t          needs, lacks;
+    uint32_t needs, lacks;
     ig_archive_format format;
 } rule_row;
 
@@ -108,9 +108,9 @@ ig_archive_format ig_archive_format_of(uint32_t marks) {
 /* ---- by content ---- */
 
 typedef struct magic_row {
-    size_t            at;
-    const char       *bytes;
-    size_t            size;
+    size_t at;
+    const char *bytes;
+    size_t size;
     ig_archive_format format;
 } magic_row;
 
@@ -155,14 +155,14 @@ static const magic_row magics[] = {
 
 /* The names of a zip's directory, each with or without the first folder. */
 static ig_archive_format sniff_zip(ig_str bytes) {
-    ig_zip_walk  walk;
+    ig_zip_walk walk;
     ig_zip_entry entry;
-    uint32_t     plain = 0, rooted = 0;
+    uint32_t plain = 0, rooted = 0;
     if (!ig_zip_walk_begin(&walk, bytes)) {
         return IG_ARCHIVE_damaged_zip;
     }
     for (uint64_t i = 0; i < walk.count && ig_zip_walk_next(&walk, &entry); i++) {
-        ig_str      name = entry.name;
+        ig_str name = entry.name;
         const char *slash = memchr(name.data, '/', name.size);
         ig_archive_mark(name, &plain);
         if (slash) {

@@ -9,7 +9,7 @@
 
 ig_status ig_ts_fail(const ig_ts_call *call, ig_status status, const char *format,
                      ...) {
-    char    text[512];
+    char text[512];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
@@ -19,7 +19,7 @@ ig_status ig_ts_fail(const ig_ts_call *call, ig_status status, const char *forma
 }
 
 void ig_ts_warn(const ig_ts_call *call, const char *format, ...) {
-    char    text[512];
+    char text[512];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
@@ -41,11 +41,10 @@ static ig_status wrong_kind(const ig_ts_call *call, uint32_t index,
 }
 
 static ig_status not_known(const ig_ts_call *call, uint32_t index) {
-    return ig_ts_fail(call, IG_UNSUPPORTED,
-                      "argument '%s' must be known when the model is compiled, but "
-                      "depends on the %s of inputs",
-                      name_of(call, index),
-                      call->args[index].form == IG_TS_DIM ? "extents" : "data");
+    return ig_ts_fail(
+        call, IG_UNSUPPORTED,
+        "argument '%s' must be known when the model is compiled, but depends on the %s of inputs",
+        name_of(call, index), call->args[index].form == IG_TS_DIM ? "extents" : "data");
 }
 
 bool ig_ts_is_none(const ig_ts_call *call, uint32_t index) {
@@ -67,10 +66,10 @@ static ig_status read_plain(ig_ts_call *call, uint32_t index, const ig_ts_value 
     }
     const ig_ts_tensor *tensor = value->as.tensor;
     if (tensor->dtype->is_quantised || tensor->dtype->is_complex) {
-        return ig_ts_fail(call, IG_UNSUPPORTED,
-                          "argument '%s' has elements of type %s, which this operator "
-                          "does not take yet",
-                          name_of(call, index), tensor->dtype->name);
+        return ig_ts_fail(
+            call, IG_UNSUPPORTED,
+            "argument '%s' has elements of type %s, which this operator does not take yet",
+            name_of(call, index), tensor->dtype->name);
     }
     return ig_ts_tensor_read(call->eval, tensor, out_value);
 }
@@ -127,7 +126,7 @@ bool ig_ts_strides(const ig_ts_call *call, uint32_t index, ig_dim *out_strides) 
 
 bool ig_ts_is_contiguous(const ig_ts_call *call, uint32_t index) {
     const ig_ts_tensor *tensor = ig_ts_peek(call, index);
-    ig_dim              strides[IG_TENSOR_RANK], run = 1;
+    ig_dim strides[IG_TENSOR_RANK], run = 1;
     if (!tensor || !ig_ts_tensor_strides(call->eval, tensor, strides)) {
         return false;
     }
@@ -208,8 +207,8 @@ static ig_status bind_symbol(ig_ts_call *call, ig_value *value, ig_dim *out_dim)
     ig_dim one = 1;
     *out_dim = ig_ts_symbol(call, "n");
     value = ig_make_reshape(call->builder, value, 1, &one);
-    ig_attr    attrs[IG_bind_attr_count] = { [IG_bind_symbols] = ig_attr_of_dims(
-                                                 call->module, out_dim, 1) };
+    ig_attr attrs[IG_bind_attr_count] = { [IG_bind_symbols] = ig_attr_of_dims(
+                                              call->module, out_dim, 1) };
     ig_op_spec spec = { .operands = &value, .operand_count = 1, .attrs = attrs };
     ig_make_op(call->builder, IG_OP_bind, &spec);
     return IG_OK;
@@ -239,7 +238,7 @@ ig_status ig_ts_dim_or(ig_ts_call *call, uint32_t index, ig_dim none, ig_dim *ou
 static ig_status items_at(ig_ts_call *call, uint32_t index, uint32_t count,
                           const ig_ts_value **out_items, uint32_t *out_count) {
     const ig_ts_value *value = &call->args[index];
-    const ig_ts_list  *list = NULL;
+    const ig_ts_list *list = NULL;
     if (count && (ig_ts_is_number(value) || value->kind == IG_TS_TENSOR)) {
         *out_items = value;
         *out_count = 1;
@@ -258,7 +257,7 @@ static ig_status items_at(ig_ts_call *call, uint32_t index, uint32_t count,
 ig_status ig_ts_ints(ig_ts_call *call, uint32_t index, uint32_t count,
                      const int64_t **out_values, uint32_t *out_count) {
     const ig_ts_value *items;
-    uint32_t           given, wanted;
+    uint32_t given, wanted;
     IG_TRY(items_at(call, index, count, &items, &given));
     wanted = count ? count : given;
     int64_t *values = IG_NEW_ARRAY(call->arena, int64_t, wanted + 1u);
@@ -275,7 +274,7 @@ ig_status ig_ts_ints(ig_ts_call *call, uint32_t index, uint32_t count,
 ig_status ig_ts_dims(ig_ts_call *call, uint32_t index, uint32_t count,
                      const ig_dim **out_dims, uint32_t *out_count) {
     const ig_ts_value *items;
-    uint32_t           given, wanted;
+    uint32_t given, wanted;
     IG_TRY(items_at(call, index, count, &items, &given));
     wanted = count ? count : given;
     ig_dim *dims = IG_NEW_ARRAY(call->arena, ig_dim, wanted + 1u);
@@ -290,7 +289,7 @@ ig_status ig_ts_dims(ig_ts_call *call, uint32_t index, uint32_t count,
 ig_status ig_ts_floats(ig_ts_call *call, uint32_t index, uint32_t count,
                        const double **out_values, uint32_t *out_count) {
     const ig_ts_value *items;
-    uint32_t           given, wanted;
+    uint32_t given, wanted;
     IG_TRY(items_at(call, index, count, &items, &given));
     wanted = count ? count : given;
     double *values = IG_NEW_ARRAY(call->arena, double, wanted + 1u);
@@ -341,10 +340,10 @@ ig_status ig_ts_axis(ig_ts_call *call, uint32_t index, uint32_t rank,
 
 ig_status ig_ts_axes(ig_ts_call *call, uint32_t index, uint32_t rank, bool empty_is_all,
                      const int64_t **out_axes, uint32_t *out_count) {
-    bool           taken[IG_TENSOR_RANK] = { false };
+    bool taken[IG_TENSOR_RANK] = { false };
     const int64_t *given = NULL;
-    uint32_t       count = 0, axis = 0;
-    bool           is_all = ig_ts_is_none(call, index);
+    uint32_t count = 0, axis = 0;
+    bool is_all = ig_ts_is_none(call, index);
     if (!is_all && ig_ts_is_number(&call->args[index])) {
         IG_TRY(ig_ts_ints(call, index, 1, &given, &count));
     } else if (!is_all) {
@@ -382,7 +381,7 @@ ig_status ig_ts_str(ig_ts_call *call, uint32_t index, ig_str *out_text) {
 }
 
 ig_status ig_ts_torch_dtype(ig_ts_call *call, uint32_t index,
-                            const ig_torch_dtype_info  *none,
+                            const ig_torch_dtype_info *none,
                             const ig_torch_dtype_info **out_dtype) {
     int64_t code = 0;
     *out_dtype = none;
@@ -404,10 +403,10 @@ ig_status ig_ts_dtype(ig_ts_call *call, uint32_t index, ig_dtype none,
     const ig_torch_dtype_info *info = NULL;
     IG_TRY(ig_ts_torch_dtype(call, index, NULL, &info));
     if (info && (info->is_complex || info->is_quantised)) {
-        return ig_ts_fail(call, IG_UNSUPPORTED,
-                          "argument '%s' asks for %s, which this operator does not "
-                          "give yet",
-                          name_of(call, index), info->name);
+        return ig_ts_fail(
+            call, IG_UNSUPPORTED,
+            "argument '%s' asks for %s, which this operator does not give yet",
+            name_of(call, index), info->name);
     }
     *out_dtype = info ? info->ir : none;
     return IG_OK;

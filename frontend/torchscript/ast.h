@@ -122,12 +122,12 @@ typedef struct ig_ast ig_ast;
 
 typedef struct ig_ast_list {
     ig_ast **items;
-    size_t   count;
+    size_t count;
 } ig_ast_list;
 
 typedef struct ig_ast_keyword {
-    const char *name;  /* NULL: **value */
-    ig_ast     *value; /* as a class: `metaclass=…` and the like */
+    const char *name; /* NULL: **value */
+    ig_ast *value;    /* as a class: `metaclass=…` and the like */
 } ig_ast_keyword;
 
 typedef enum ig_ast_param_kind {
@@ -139,43 +139,43 @@ typedef enum ig_ast_param_kind {
 } ig_ast_param_kind;
 
 typedef struct ig_ast_param {
-    const char       *name;
-    ig_ast           *annotation, *value; /* NULL where there is none */
+    const char *name;
+    ig_ast *annotation, *value; /* NULL where there is none */
     ig_ast_param_kind kind;
 } ig_ast_param;
 
 typedef struct ig_ast_def {
-    const char   *name; /* of a LAMBDA: "<lambda>" */
+    const char *name; /* of a LAMBDA: "<lambda>" */
     ig_ast_param *params;
-    size_t        param_count;
-    ig_ast       *returns; /* annotation, or NULL */
-    ig_ast_list   body, decorators;
-    bool          is_async;
+    size_t param_count;
+    ig_ast *returns; /* annotation, or NULL */
+    ig_ast_list body, decorators;
+    bool is_async;
 } ig_ast_def;
 
 typedef struct ig_ast_class {
-    const char     *name;
-    ig_ast_list     bases, body, decorators;
+    const char *name;
+    ig_ast_list bases, body, decorators;
     ig_ast_keyword *keywords;
-    size_t          keyword_count;
+    size_t keyword_count;
 } ig_ast_class;
 
 /* One `for … in … if …` of a comprehension. */
 typedef struct ig_ast_clause {
-    ig_ast     *target, *iterable;
+    ig_ast *target, *iterable;
     ig_ast_list conditions;
 } ig_ast_clause;
 
 typedef struct ig_ast_handler {
-    ig_ast     *type; /* NULL: all */
+    ig_ast *type;     /* NULL: all */
     const char *name; /* or NULL */
     ig_ast_list body;
 } ig_ast_handler;
 
 typedef struct ig_ast_try {
-    ig_ast_list     body, orelse, finally;
+    ig_ast_list body, orelse, finally;
     ig_ast_handler *handlers;
-    size_t          handler_count;
+    size_t handler_count;
 } ig_ast_try;
 
 typedef struct ig_ast_alias {
@@ -194,28 +194,28 @@ enum {
 
 struct ig_ast {
     ig_ast_kind kind;
-    uint8_t     op; /* ig_ast_operator of UNARY, BINARY, AUGMENTED */
-    uint8_t     flags;
-    uint16_t    depth;        /* of the tree below, itself included */
-    uint32_t    id;           /* dense over an ig_code, from 0: for side tables */
-    uint32_t    line, column; /* 1-based; column in bytes */
+    uint8_t op; /* ig_ast_operator of UNARY, BINARY, AUGMENTED */
+    uint8_t flags;
+    uint16_t depth;        /* of the tree below, itself included */
+    uint32_t id;           /* dense over an ig_code, from 0: for side tables */
+    uint32_t line, column; /* 1-based; column in bytes */
     union {
         const char *name; /* interned */
-        bool        b;
-        int64_t     i;
-        double      f;
-        ig_str      text;
-        ig_ast     *value;
+        bool b;
+        int64_t i;
+        double f;
+        ig_str text;
+        ig_ast *value;
         ig_ast_list list;
         struct {
-            ig_ast     *object;
+            ig_ast *object;
             const char *name;
         } attribute;
         struct {
-            ig_ast         *function;
-            ig_ast_list     arguments;
+            ig_ast *function;
+            ig_ast_list arguments;
             ig_ast_keyword *keywords;
-            size_t          keyword_count;
+            size_t keyword_count;
         } call;
         struct {
             ig_ast *object, *index; /* x[1, 2]: index is a TUPLE; x[a:b]: a SLICE */
@@ -225,44 +225,44 @@ struct ig_ast {
         } slice;
         struct {
             ig_ast **keys, **values; /* key NULL: **value */
-            size_t   count;
+            size_t count;
         } dict;
         struct {
             ig_ast *left, *right;
         } binary; /* AUGMENTED: target, value */
         struct {
-            ig_ast  *first;
+            ig_ast *first;
             ig_ast **values;
             uint8_t *ops; /* ig_ast_operator */
-            size_t   count;
+            size_t count;
         } compare;
         struct {
             ig_ast *test, *yes, *no;
         } conditional;
         struct {
-            ig_ast        *key, *value; /* key: of a dict, else NULL */
+            ig_ast *key, *value; /* key: of a dict, else NULL */
             ig_ast_clause *clauses;
-            uint32_t       clause_count;
-            char           bracket; /* one of "([{" */
+            uint32_t clause_count;
+            char bracket; /* one of "([{" */
         } comprehension;
         struct {
             ig_ast_list targets; /* a = b = value has two; a, b = … is one TUPLE */
-            ig_ast     *value;
+            ig_ast *value;
         } assign;
         struct {
             ig_ast *target, *type, *value; /* value may be NULL */
         } annotated;
         struct {
-            ig_ast     *test;
+            ig_ast *test;
             ig_ast_list body, orelse;
         } branch;
         struct {
-            ig_ast     *target, *iterable;
+            ig_ast *target, *iterable;
             ig_ast_list body, orelse;
         } loop;
         struct {
-            ig_ast    **contexts, **targets; /* target NULL: no `as` */
-            size_t      count;
+            ig_ast **contexts, **targets; /* target NULL: no `as` */
+            size_t count;
             ig_ast_list body;
         } with;
         struct {
@@ -270,13 +270,13 @@ struct ig_ast {
         } pair;
         struct {
             const char **items;
-            size_t       count;
+            size_t count;
         } names;
         struct {
-            const char   *module; /* `from module import`; NULL: `import` */
-            uint32_t      level;  /* leading dots */
+            const char *module; /* `from module import`; NULL: `import` */
+            uint32_t level;     /* leading dots */
             ig_ast_alias *aliases;
-            size_t        count;
+            size_t count;
         } import;
         ig_ast_def *def;
         ig_ast_class *class;

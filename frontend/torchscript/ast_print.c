@@ -26,7 +26,7 @@ static void put_string(ig_writer *w, ig_str text) {
     ig_put_char(w, '"');
     for (size_t i = 0; i < text.size; i++) {
         unsigned char c = (unsigned char)text.data[i];
-        const char   *known = c ? strchr(from, c) : NULL;
+        const char *known = c ? strchr(from, c) : NULL;
         if (known) {
             ig_put(w, "\\%c", to[known - from]);
         } else if (c < 0x20 || c >= 0x7f) {
@@ -366,7 +366,7 @@ static void put_decorators(ig_writer *w, const ig_ast_list *list, int indent) {
 
 static void put_def(ig_writer *w, const ig_ast *node, int indent) {
     const ig_ast_def *def = node->as.def;
-    ig_writer         separator;
+    ig_writer separator;
     ig_writer_init(&separator, w->arena);
     ig_put(&separator, ",\n");
     ig_put_spaces(&separator, 4); /* at any indent */

@@ -13,23 +13,23 @@
 
 /* ---- arguments; what fails gives NULL, 0 or an empty string ---- */
 
-ig_value  *ig_aten_tensor(ig_ts_call *call, uint32_t index);
-ig_value  *ig_aten_optional(ig_ts_call *call, uint32_t index); /* NULL: None too */
+ig_value *ig_aten_tensor(ig_ts_call *call, uint32_t index);
+ig_value *ig_aten_optional(ig_ts_call *call, uint32_t index); /* NULL: None too */
 ig_value **ig_aten_tensors(ig_ts_call *call, uint32_t index, uint32_t *out_count);
-int64_t    ig_aten_int(ig_ts_call *call, uint32_t index);
+int64_t ig_aten_int(ig_ts_call *call, uint32_t index);
 /* One that extents are computed of: sums and products with small numbers are exact. */
-int64_t        ig_aten_distance(ig_ts_call *call, uint32_t index);
-int64_t        ig_aten_int_or(ig_ts_call *call, uint32_t index, int64_t none);
-double         ig_aten_float(ig_ts_call *call, uint32_t index);
-double         ig_aten_float_or(ig_ts_call *call, uint32_t index, double none);
-bool           ig_aten_bool(ig_ts_call *call, uint32_t index);
-ig_str         ig_aten_str(ig_ts_call *call, uint32_t index);
-ig_dim         ig_aten_dim(ig_ts_call *call, uint32_t index);
+int64_t ig_aten_distance(ig_ts_call *call, uint32_t index);
+int64_t ig_aten_int_or(ig_ts_call *call, uint32_t index, int64_t none);
+double ig_aten_float(ig_ts_call *call, uint32_t index);
+double ig_aten_float_or(ig_ts_call *call, uint32_t index, double none);
+bool ig_aten_bool(ig_ts_call *call, uint32_t index);
+ig_str ig_aten_str(ig_ts_call *call, uint32_t index);
+ig_dim ig_aten_dim(ig_ts_call *call, uint32_t index);
 const int64_t *ig_aten_ints(ig_ts_call *call, uint32_t index, uint32_t wanted,
                             uint32_t *out_count);
-const ig_dim  *ig_aten_dims(ig_ts_call *call, uint32_t index, uint32_t wanted,
-                            uint32_t *out_count);
-ig_dtype       ig_aten_dtype(ig_ts_call *call, uint32_t index, ig_dtype none);
+const ig_dim *ig_aten_dims(ig_ts_call *call, uint32_t index, uint32_t wanted,
+                           uint32_t *out_count);
+ig_dtype ig_aten_dtype(ig_ts_call *call, uint32_t index, ig_dtype none);
 /* A tensor or number as a tensor of `dtype`. */
 ig_value *ig_aten_operand(ig_ts_call *call, uint32_t index, ig_dtype dtype);
 /* torch.result_type of arguments first … first + count - 1. */
@@ -38,8 +38,8 @@ ig_dtype ig_aten_result_type(ig_ts_call *call, uint32_t first, uint32_t count);
 uint32_t ig_aten_axis(ig_ts_call *call, uint32_t index, uint32_t rank);
 /* The same where rank 0, which has no extent to read, is refused.  False when the call
  * has failed. */
-bool           ig_aten_axis_of_many(ig_ts_call *call, uint32_t index, uint32_t rank,
-                                    uint32_t *out_axis);
+bool ig_aten_axis_of_many(ig_ts_call *call, uint32_t index, uint32_t rank,
+                          uint32_t *out_axis);
 const int64_t *ig_aten_axes(ig_ts_call *call, uint32_t index, uint32_t rank,
                             bool empty_is_all, uint32_t *out_count);
 
@@ -48,9 +48,9 @@ const int64_t *ig_aten_axes(ig_ts_call *call, uint32_t index, uint32_t rank,
 ig_value *ig_aten_make(ig_ts_call *call, ig_opcode code, uint32_t count,
                        ig_value *const *operands, const ig_attr *attrs);
 /* All results of an op with several; false on failure. */
-bool      ig_aten_make_all(ig_ts_call *call, ig_opcode code, uint32_t count,
-                           ig_value *const *operands, const ig_attr *attrs,
-                           ig_value **out_results);
+bool ig_aten_make_all(ig_ts_call *call, ig_opcode code, uint32_t count,
+                      ig_value *const *operands, const ig_attr *attrs,
+                      ig_value **out_results);
 ig_value *ig_aten_map1(ig_ts_call *call, ig_opcode code, ig_value *x);
 /* Two operands of one dtype; guards that they broadcast. */
 ig_value *ig_aten_map2(ig_ts_call *call, ig_opcode code, ig_value *x, ig_value *y);

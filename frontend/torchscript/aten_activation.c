@@ -40,9 +40,9 @@ ig_status ig_ts_op_relu6(ig_ts_call *call) {
 }
 
 ig_status ig_ts_op_gelu(ig_ts_call *call) {
-    ig_str    approximate = ig_aten_str(call, 1);
+    ig_str approximate = ig_aten_str(call, 1);
     ig_value *x = ig_aten_tensor(call, 0);
-    ig_attr   attrs[IG_gelu_attr_count] = { 0 };
+    ig_attr attrs[IG_gelu_attr_count] = { 0 };
     if (ig_str_is(approximate, "tanh")) {
         attrs[IG_gelu_tanh] = ig_attr_of_bool(true);
     } else if (!ig_str_is(approximate, "none")) {
@@ -59,14 +59,14 @@ ig_status ig_ts_op_gelu(ig_ts_call *call) {
 }
 
 ig_status ig_ts_op_silu(ig_ts_call *call) {
-    ig_dtype  dtype;
+    ig_dtype dtype;
     ig_value *x = widen(call, &dtype);
     x = ig_aten_map2(call, IG_OP_mul, x, ig_aten_map1(call, IG_OP_sigmoid, x));
     return give_as(call, x, dtype);
 }
 
 ig_status ig_ts_op_mish(ig_ts_call *call) {
-    ig_dtype  dtype;
+    ig_dtype dtype;
     ig_value *x = widen(call, &dtype);
     ig_value *gate = ig_aten_map1(call, IG_OP_softplus, x);
     gate = ig_aten_map1(call, IG_OP_tanh, gate);
@@ -82,7 +82,7 @@ ig_status ig_ts_op_hardsigmoid(ig_ts_call *call) {
     if (ig_aten_is_quantised(call, 0)) {
         return ig_aten_through_float(call, ig_ts_op_hardsigmoid);
     }
-    ig_dtype  dtype;
+    ig_dtype dtype;
     ig_value *x = hard_gate(call, widen(call, &dtype));
     return give_as(call, ig_aten_map2n(call, IG_OP_div, x, 6), dtype);
 }
@@ -91,7 +91,7 @@ ig_status ig_ts_op_hardswish(ig_ts_call *call) {
     if (ig_aten_is_quantised(call, 0)) {
         return ig_aten_through_float(call, ig_ts_op_hardswish);
     }
-    ig_dtype  dtype;
+    ig_dtype dtype;
     ig_value *x = widen(call, &dtype);
     x = ig_aten_map2(call, IG_OP_mul, x, hard_gate(call, x));
     return give_as(call, ig_aten_map2n(call, IG_OP_div, x, 6), dtype);
@@ -116,7 +116,7 @@ ig_status ig_ts_op_leaky_relu(ig_ts_call *call) {
     if (ig_aten_is_quantised(call, 0)) {
         return ig_aten_through_float(call, ig_ts_op_leaky_relu);
     }
-    ig_dtype  dtype;
+    ig_dtype dtype;
     ig_value *x = widen(call, &dtype);
     ig_value *below = ig_aten_map2n(call, IG_OP_mul, x, ig_aten_float(call, 1));
     return give_as(call, above_zero(call, x, below), dtype);
@@ -124,7 +124,7 @@ ig_status ig_ts_op_leaky_relu(ig_ts_call *call) {
 
 /* scale * (x > 0 ? x : alpha * (exp(input_scale * x) - 1)) */
 static ig_status elu(ig_ts_call *call, double alpha, double scale, double input_scale) {
-    ig_dtype  dtype;
+    ig_dtype dtype;
     ig_value *x = widen(call, &dtype);
     ig_value *below = x;
     if (input_scale != 1) {
@@ -161,7 +161,7 @@ ig_status ig_ts_op_celu(ig_ts_call *call) {
 
 /* One slope for all, or one for each channel (axis 1). */
 ig_status ig_ts_op_prelu(ig_ts_call *call) {
-    ig_dtype  dtype;
+    ig_dtype dtype;
     ig_value *x = widen(call, &dtype);
     ig_value *slope = ig_aten_wide(call, ig_aten_tensor(call, 1));
     if (x && slope && slope->type->rank == 1 && x->type->rank > 1) {
@@ -179,21 +179,21 @@ ig_status ig_ts_op_prelu(ig_ts_call *call) {
 
 /* In evaluation: the mean of the two slopes. */
 ig_status ig_ts_op_rrelu(ig_ts_call *call) {
-    ig_dtype  dtype;
+    ig_dtype dtype;
     ig_value *x = widen(call, &dtype);
     if (ig_aten_bool(call, 3)) {
         return ig_ts_fail(call, IG_UNSUPPORTED, "training with random slopes");
     }
-    double    slope = (ig_aten_float(call, 1) + ig_aten_float(call, 2)) / 2;
+    double slope = (ig_aten_float(call, 1) + ig_aten_float(call, 2)) / 2;
     ig_value *below = ig_aten_map2n(call, IG_OP_mul, x, slope);
     return give_as(call, above_zero(call, x, below), dtype);
 }
 
 /* Linear where beta * x passes the threshold. */
 ig_status ig_ts_op_softplus(ig_ts_call *call) {
-    ig_dtype  dtype;
+    ig_dtype dtype;
     ig_value *x = widen(call, &dtype);
-    double    beta = ig_aten_float(call, 1), threshold = ig_aten_float(call, 2);
+    double beta = ig_aten_float(call, 1), threshold = ig_aten_float(call, 2);
     ig_value *scaled = beta == 1 ? x : ig_aten_map2n(call, IG_OP_mul, x, beta);
     ig_value *y = ig_aten_map1(call, IG_OP_softplus, scaled);
     if (beta != 1) {
@@ -205,14 +205,14 @@ ig_status ig_ts_op_softplus(ig_ts_call *call) {
 
 /* -softplus(-x) */
 ig_status ig_ts_op_log_sigmoid(ig_ts_call *call) {
-    ig_dtype  dtype;
+    ig_dtype dtype;
     ig_value *x = ig_aten_map1(call, IG_OP_neg, widen(call, &dtype));
     x = ig_aten_map1(call, IG_OP_softplus, x);
     return give_as(call, ig_aten_map1(call, IG_OP_neg, x), dtype);
 }
 
 ig_status ig_ts_op_glu(ig_ts_call *call) {
-    ig_dtype  dtype;
+    ig_dtype dtype;
     ig_value *x = widen(call, &dtype);
     if (!x) {
         return call->status;
@@ -221,7 +221,7 @@ ig_status ig_ts_op_glu(ig_ts_call *call) {
     if (!ig_aten_axis_of_many(call, 1, x->type->rank, &axis)) {
         return call->status;
     }
-    ig_dim    half = ig_dim_floor_div(call->module, x->type->dims[axis], 2);
+    ig_dim half = ig_dim_floor_div(call->module, x->type->dims[axis], 2);
     ig_value *gate = ig_aten_slice(call, x, axis, half, half, 1);
     x = ig_aten_slice(call, x, axis, 0, half, 1);
     x = ig_aten_map2(call, IG_OP_mul, x, ig_aten_map1(call, IG_OP_sigmoid, gate));
@@ -241,7 +241,7 @@ ig_status ig_ts_op_threshold(ig_ts_call *call) {
 /* 0 between -lambda and lambda. */
 ig_status ig_ts_op_hardshrink(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
-    double    lambda = ig_aten_float(call, 1);
+    double lambda = ig_aten_float(call, 1);
     ig_value *is_low = ig_aten_map2n(call, IG_OP_ge, x, -lambda);
     ig_value *is_high = ig_aten_map2n(call, IG_OP_le, x, lambda);
     ig_value *is_between = ig_aten_map2(call, IG_OP_and, is_low, is_high);
@@ -252,17 +252,17 @@ ig_status ig_ts_op_hardshrink(ig_ts_call *call) {
 /* x - clip(x, -lambda, lambda); NaN stays. */
 ig_status ig_ts_op_softshrink(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
-    double    lambda = ig_aten_float(call, 1);
+    double lambda = ig_aten_float(call, 1);
     return ig_aten_give(
         call, ig_aten_map2(call, IG_OP_sub, x, clip(call, x, -lambda, lambda)));
 }
 
 /* log(x / (1 - x)), x clipped by eps first. */
 ig_status ig_ts_op_logit(ig_ts_call *call) {
-    ig_dtype  dtype;
+    ig_dtype dtype;
     ig_value *x = widen(call, &dtype);
     if (!ig_ts_is_none(call, 1)) {
-        double    eps = ig_aten_float(call, 1);
+        double eps = ig_aten_float(call, 1);
         ig_value *low = x ? ig_aten_number(call, (ig_dtype)x->type->dtype, eps) : NULL;
         ig_value *is_low = ig_aten_map2n(call, IG_OP_lt, x, eps);
         x = ig_aten_where(call, is_low, low,
@@ -289,7 +289,7 @@ static ig_status softmax(ig_ts_call *call, bool is_log) {
         return call->status;
     }
     const ig_type *type = x->type;
-    uint32_t       axis = ig_aten_axis(call, 1, type->rank);
+    uint32_t axis = ig_aten_axis(call, 1, type->rank);
     IG_TRY(call->status);
     ig_dtype dtype = (ig_dtype)ig_aten_to_float(call, x)->type->dtype;
     x = ig_aten_cast(call, x,

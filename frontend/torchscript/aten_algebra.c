@@ -9,9 +9,9 @@
 
 /* tensordot(self, other, dims_self, dims_other): those axes summed */
 ig_status ig_ts_op_tensordot(ig_ts_call *call) {
-    ig_value      *values[2] = { ig_aten_tensor(call, 0), ig_aten_tensor(call, 1) };
-    ig_dim         dims[2 * IG_TENSOR_RANK], summed = 1;
-    uint32_t       count[2], rank = 0;
+    ig_value *values[2] = { ig_aten_tensor(call, 0), ig_aten_tensor(call, 1) };
+    ig_dim dims[2 * IG_TENSOR_RANK], summed = 1;
+    uint32_t count[2], rank = 0;
     const int64_t *axes[2] = { ig_aten_ints(call, 2, 0, &count[0]),
                                ig_aten_ints(call, 3, 0, &count[1]) };
     IG_TRY(call->status);
@@ -19,7 +19,7 @@ ig_status ig_ts_op_tensordot(ig_ts_call *call) {
         return ig_ts_fail(call, IG_INVALID, "%u axes against %u", count[0], count[1]);
     }
     for (uint32_t side = 0; side < 2; side++) {
-        int64_t  perm[IG_TENSOR_RANK], kept = 1;
+        int64_t perm[IG_TENSOR_RANK], kept = 1;
         uint32_t own = values[side]->type->rank, next = side ? count[1] : 0,
                  first = rank;
         uint64_t seen = 0;
@@ -57,13 +57,13 @@ ig_status ig_ts_op_tensordot(ig_ts_call *call) {
 
 /* kron(self, other): [a0, 1, a1, 1 …] times [1, b0, 1, b1 …] */
 ig_status ig_ts_op_kron(ig_ts_call *call) {
-    ig_dtype  dtype = ig_aten_result_type(call, 0, 2);
+    ig_dtype dtype = ig_aten_result_type(call, 0, 2);
     ig_value *x = ig_aten_operand(call, 0, dtype), *y = ig_aten_operand(call, 1, dtype);
     if (!x || !y) {
         return call->status;
     }
     uint32_t rank = x->type->rank > y->type->rank ? x->type->rank : y->type->rank;
-    ig_dim   left[IG_TENSOR_RANK], right[IG_TENSOR_RANK], dims[IG_TENSOR_RANK];
+    ig_dim left[IG_TENSOR_RANK], right[IG_TENSOR_RANK], dims[IG_TENSOR_RANK];
     if (2 * rank > IG_TENSOR_RANK) {
         return ig_ts_fail(call, IG_LIMIT, "operands of rank %u", rank);
     }
@@ -83,10 +83,10 @@ ig_status ig_ts_op_kron(ig_ts_call *call) {
 /* x[i + 1] y[i + 2] - x[i + 2] y[i + 1] along an axis of three; cross(self, other,
  * dim): None is the first axis of three; variant 1, linalg_cross: dim is known */
 ig_status ig_ts_op_cross(ig_ts_call *call) {
-    ig_dtype  dtype = ig_aten_result_type(call, 0, 2);
+    ig_dtype dtype = ig_aten_result_type(call, 0, 2);
     ig_value *x = ig_aten_operand(call, 0, dtype), *y = ig_aten_operand(call, 1, dtype);
-    ig_dim    dims[IG_TENSOR_RANK];
-    uint32_t  rank = 0, axis = 0;
+    ig_dim dims[IG_TENSOR_RANK];
+    uint32_t rank = 0, axis = 0;
     if (!x || !y || !ig_aten_broadcast(call, x->type, dims, &rank) ||
         !ig_aten_broadcast(call, y->type, dims, &rank)) {
         return call->status;
@@ -106,7 +106,7 @@ ig_status ig_ts_op_cross(ig_ts_call *call) {
     x = ig_aten_expand(call, x, rank, dims);
     y = ig_aten_expand(call, y, rank, dims);
     for (uint32_t i = 0; i < 3; i++) {
-        uint32_t  j = (i + 1) % 3, k = (i + 2) % 3;
+        uint32_t j = (i + 1) % 3, k = (i + 2) % 3;
         ig_value *plus = ig_aten_map2(call, IG_OP_mul,
                                       ig_aten_slice(call, x, axis, j, 1, 1),
                                       ig_aten_slice(call, y, axis, k, 1, 1));
@@ -120,7 +120,7 @@ ig_status ig_ts_op_cross(ig_ts_call *call) {
 
 /* chain_matmul(matrices), linalg_multi_dot(tensors): from the left */
 ig_status ig_ts_op_multi_dot(ig_ts_call *call) {
-    uint32_t   count;
+    uint32_t count;
     ig_value **values = ig_aten_tensors(call, 0, &count);
     IG_TRY(call->status);
     if (count == 0) {
@@ -135,14 +135,14 @@ ig_status ig_ts_op_multi_dot(ig_ts_call *call) {
 /* matrix_power(self, n) for n >= 0, by squares */
 ig_status ig_ts_op_matrix_power(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0), *all = NULL;
-    int64_t   n = ig_aten_int(call, 1);
+    int64_t n = ig_aten_int(call, 1);
     IG_TRY(call->status);
     if (n < 0 || x->type->rank < 2) {
         return ig_ts_fail(call, IG_UNSUPPORTED, "power %lld of a matrix", (long long)n);
     }
     uint32_t rank = x->type->rank;
     if (n == 0) {
-        ig_dim    size = x->type->dims[rank - 1];
+        ig_dim size = x->type->dims[rank - 1];
         ig_value *eye = ig_aten_map2(call, IG_OP_eq,
                                      ig_aten_axis_numbers(call, 2, 0, size),
                                      ig_aten_axis_numbers(call, 2, 1, size));
@@ -200,7 +200,7 @@ static ig_value *norm_along(ig_ts_call *call, ig_value *x, double p, uint32_t ax
                                keep);
     }
     if (p == 0) {
-        ig_dtype  dtype = x ? (ig_dtype)x->type->dtype : IG_DT_f32;
+        ig_dtype dtype = x ? (ig_dtype)x->type->dtype : IG_DT_f32;
         ig_value *there = ig_aten_cast(call, ig_aten_map2n(call, IG_OP_ne, x, 0),
                                        dtype);
         return ig_aten_reduce1(call, IG_REDUCE_sum, there, axis, keep);
@@ -213,7 +213,7 @@ static ig_value *norm_along(ig_ts_call *call, ig_value *x, double p, uint32_t ax
 /* cdist(x1 [..., P, M], x2 [..., R, M], p, …) -> [..., P, R] */
 ig_status ig_ts_op_cdist(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0), *y = ig_aten_tensor(call, 1);
-    double    p = ig_aten_float(call, 2);
+    double p = ig_aten_float(call, 2);
     IG_TRY(call->status);
     x = ig_aten_unsqueeze(call, x, x->type->rank - 1);
     y = ig_aten_unsqueeze(call, y, y->type->rank - 2);
@@ -243,19 +243,19 @@ ig_status ig_ts_op_dist(ig_ts_call *call) {
 
 /* cosine_similarity(x1, x2, dim, eps): each norm at least eps */
 ig_status ig_ts_op_cosine_similarity(ig_ts_call *call) {
-    ig_dtype  dtype = ig_aten_result_type(call, 0, 2);
+    ig_dtype dtype = ig_aten_result_type(call, 0, 2);
     ig_value *x = ig_aten_wide(call, ig_aten_operand(call, 0, dtype));
     ig_value *y = ig_aten_wide(call, ig_aten_operand(call, 1, dtype));
-    double    eps = ig_aten_float(call, 3);
-    ig_dim    dims[IG_TENSOR_RANK];
-    uint32_t  rank = 0;
+    double eps = ig_aten_float(call, 3);
+    ig_dim dims[IG_TENSOR_RANK];
+    uint32_t rank = 0;
     if (!x || !y || !ig_aten_broadcast(call, x->type, dims, &rank) ||
         !ig_aten_broadcast(call, y->type, dims, &rank)) {
         return call->status;
     }
     x = ig_aten_expand(call, x, rank, dims);
     y = ig_aten_expand(call, y, rank, dims);
-    uint32_t  axis = ig_aten_axis(call, 2, rank);
+    uint32_t axis = ig_aten_axis(call, 2, rank);
     ig_value *a = ig_aten_reduce1(call, IG_REDUCE_l2, x, axis, true);
     ig_value *b = ig_aten_reduce1(call, IG_REDUCE_l2, y, axis, true);
     x = ig_aten_map2(call, IG_OP_div, x, ig_aten_map2n(call, IG_OP_max, a, eps));
@@ -268,18 +268,18 @@ ig_status ig_ts_op_cosine_similarity(ig_ts_call *call) {
 /* renorm(self, p, dim, maxnorm): slices whose norm is larger are scaled down */
 ig_status ig_ts_op_renorm(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
-    double    p = ig_aten_float(call, 1), most = ig_aten_float(call, 3);
+    double p = ig_aten_float(call, 1), most = ig_aten_float(call, 3);
     IG_TRY(call->status);
     uint32_t axis;
     if (!ig_aten_axis_of_many(call, 2, x->type->rank, &axis)) {
         return call->status;
     }
     ig_dtype dtype = (ig_dtype)x->type->dtype;
-    ig_dim   flat[] = { x->type->dims[axis],
-                        ig_dim_exact_div(call->module,
-                                         ig_type_count(call->module, x->type),
-                                         x->type->dims[axis]) };
-    ig_dim   along[IG_TENSOR_RANK];
+    ig_dim flat[] = { x->type->dims[axis],
+                      ig_dim_exact_div(call->module,
+                                       ig_type_count(call->module, x->type),
+                                       x->type->dims[axis]) };
+    ig_dim along[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < x->type->rank; i++) {
         along[i] = i == axis ? x->type->dims[axis] : 1;
     }
@@ -312,10 +312,10 @@ static ig_value *difference(ig_ts_call *call, ig_value *x, uint32_t axis) {
 /* diff(self, n, dim, prepend, append) */
 ig_status ig_ts_op_diff(ig_ts_call *call) {
     ig_value *parts[3];
-    uint32_t  count = 0;
+    uint32_t count = 0;
     ig_value *before = ig_aten_optional(call, 3), *x = ig_aten_tensor(call, 0);
     ig_value *after = ig_aten_optional(call, 4);
-    int64_t   times = ig_aten_int(call, 1);
+    int64_t times = ig_aten_int(call, 1);
     IG_TRY(call->status);
     uint32_t axis;
     if (!ig_aten_axis_of_many(call, 2, x->type->rank, &axis)) {
@@ -346,7 +346,7 @@ ig_status ig_ts_op_trapezoid(ig_ts_call *call) {
     if (!ig_aten_axis_of_many(call, 2, y->type->rank, &axis)) {
         return call->status;
     }
-    ig_dim    less = ig_dim_sub(call->module, y->type->dims[axis], 1);
+    ig_dim less = ig_dim_sub(call->module, y->type->dims[axis], 1);
     ig_value *sum = ig_aten_map2(call, IG_OP_add,
                                  ig_aten_slice(call, y, axis, 1, less, 1),
                                  ig_aten_slice(call, y, axis, 0, less, 1));
@@ -385,7 +385,7 @@ static ig_value *covariance(ig_ts_call *call, ig_value *x, double correction) {
     if (!x) {
         return NULL;
     }
-    ig_dtype  dtype = (ig_dtype)x->type->dtype;
+    ig_dtype dtype = (ig_dtype)x->type->dtype;
     ig_value *gap = ig_aten_map2(call, IG_OP_sub, x,
                                  ig_aten_reduce1(call, IG_REDUCE_mean, x, 1, true));
     ig_value *product = ig_aten_matmul(call, gap,

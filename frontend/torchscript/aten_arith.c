@@ -12,7 +12,7 @@
 /* Both operands in one dtype. */
 typedef struct pair {
     ig_value *x, *y;
-    ig_dtype  dtype;
+    ig_dtype dtype;
 } pair;
 
 static pair promote(ig_ts_call *call) {
@@ -56,7 +56,7 @@ ig_status ig_ts_op_binary(ig_ts_call *call) {
     if (ig_aten_is_complex(call, 0, 2)) {
         return ig_aten_complex_binary(call, (ig_opcode)call->row->variant);
     }
-    pair      p = promote(call);
+    pair p = promote(call);
     ig_opcode code = code_for((ig_opcode)call->row->variant, p.dtype);
     return ig_aten_give(call, ig_aten_map2(call, code, p.x, p.y));
 }
@@ -84,15 +84,15 @@ ig_status ig_ts_op_compare(ig_ts_call *call) {
 
 /* x + alpha * y; variants: IG_OP_add, IG_OP_sub; negative: the operands exchanged. */
 ig_status ig_ts_op_add(ig_ts_call *call) {
-    bool      is_swapped = call->row->variant < 0;
-    int       variant = is_swapped ? -call->row->variant : call->row->variant;
+    bool is_swapped = call->row->variant < 0;
+    int variant = is_swapped ? -call->row->variant : call->row->variant;
     ig_opcode code = (ig_opcode)variant;
     if (ig_aten_is_complex(call, 0, 2)) {
         return ig_aten_complex_add(call, code, is_swapped);
     }
-    pair              p = promote(call);
+    pair p = promote(call);
     const ig_ts_value one = call->args[2];
-    bool              is_one = ig_ts_is_known(&one) &&
+    bool is_one = ig_ts_is_known(&one) &&
                   (one.kind == IG_TS_INT ? one.as.i == 1
                                          : one.kind == IG_TS_FLOAT && one.as.f == 1);
     if (p.dtype == IG_DT_bool && code == IG_OP_sub) {
@@ -101,7 +101,7 @@ ig_status ig_ts_op_add(ig_ts_call *call) {
     ig_value **scaled = is_swapped ? &p.x : &p.y;
     if (!is_one && p.dtype != IG_DT_bool) {
         p = widened(call, p);
-        ig_dtype  wide = p.x ? (ig_dtype)p.x->type->dtype : p.dtype;
+        ig_dtype wide = p.x ? (ig_dtype)p.x->type->dtype : p.dtype;
         ig_value *alpha = ig_aten_operand(call, 2, wide);
         *scaled = ig_aten_map2(call, IG_OP_mul, alpha, *scaled);
     }
@@ -115,8 +115,8 @@ ig_status ig_ts_op_add(ig_ts_call *call) {
 /* Python's floor division of floats, for which a quotient rounded up to the next
  * integer would be wrong. */
 static ig_value *floor_divide_floats(ig_ts_call *call, ig_value *x, ig_value *y) {
-    ig_attr   truncates[IG_mod_attr_count] = { [IG_mod_truncate] =
-                                                   ig_attr_of_bool(true) };
+    ig_attr truncates[IG_mod_attr_count] = { [IG_mod_truncate] =
+                                                 ig_attr_of_bool(true) };
     ig_value *rest = ig_aten_make(call, IG_OP_mod, 2, (ig_value *[]){ x, y },
                                   truncates);
     ig_value *exact = ig_aten_map2(call, IG_OP_div, x, y);
@@ -182,7 +182,7 @@ ig_status ig_ts_op_div_mode(ig_ts_call *call) {
         return ig_aten_give(call, ig_aten_map2(call, IG_OP_div, p.x, p.y));
     }
     ig_str mode = ig_aten_str(call, 2);
-    pair   p = bool_as_integer(call, promote(call));
+    pair p = bool_as_integer(call, promote(call));
     if (ig_str_is(mode, "floor")) {
         return give_as(call, divide_floor(call, p), p.dtype);
     }
@@ -199,7 +199,7 @@ ig_status ig_ts_op_floor_divide(ig_ts_call *call) {
 
 /* variant 1: the dividend's sign (fmod), 0: the divisor's (remainder). */
 ig_status ig_ts_op_remainder(ig_ts_call *call) {
-    pair    p = bool_as_integer(call, promote(call));
+    pair p = bool_as_integer(call, promote(call));
     ig_attr attrs[IG_mod_attr_count] = { 0 };
     if (call->row->variant) {
         attrs[IG_mod_truncate] = ig_attr_of_bool(true);
@@ -242,7 +242,7 @@ static ig_value *power_of_number(ig_ts_call *call, ig_value *x, double exponent)
 }
 
 ig_status ig_ts_op_pow(ig_ts_call *call) {
-    pair               p = promote(call);
+    pair p = promote(call);
     const ig_ts_value *exponent = &call->args[1];
     if (p.dtype == IG_DT_bool) {
         p.x = ig_aten_cast(call, p.x, IG_DT_i8);
@@ -279,7 +279,7 @@ ig_status ig_ts_op_square(ig_ts_call *call) {
 
 /* x * 2^y */
 ig_status ig_ts_op_ldexp(ig_ts_call *call) {
-    pair      p = promote_float(call);
+    pair p = promote_float(call);
     ig_value *two = p.y ? ig_aten_number(call, p.dtype, 2) : NULL;
     ig_value *power = ig_aten_map2(call, IG_OP_pow, two, p.y);
     return ig_aten_give(call, ig_aten_map2(call, IG_OP_mul, p.x, power));
@@ -289,7 +289,7 @@ ig_status ig_ts_op_ldexp(ig_ts_call *call) {
 
 /* fmax, fmin: a number wins over NaN. */
 ig_status ig_ts_op_number_wins(ig_ts_call *call) {
-    pair      p = promote(call);
+    pair p = promote(call);
     ig_opcode code = (ig_opcode)call->row->variant;
     ig_value *both = ig_aten_map2(call, code, p.x, p.y);
     if (ig_dtype_is_float(p.dtype)) {
@@ -301,7 +301,7 @@ ig_status ig_ts_op_number_wins(ig_ts_call *call) {
 
 /* where(condition, x, y) */
 ig_status ig_ts_op_where(ig_ts_call *call) {
-    ig_dtype  dtype = ig_aten_result_type(call, 1, 2);
+    ig_dtype dtype = ig_aten_result_type(call, 1, 2);
     ig_value *condition = ig_aten_cast(call, ig_aten_tensor(call, 0), IG_DT_bool);
     ig_value *x = ig_aten_operand(call, 1, dtype);
     ig_value *y = ig_aten_operand(call, 2, dtype);
@@ -328,7 +328,7 @@ ig_status ig_ts_op_clamp(ig_ts_call *call) {
     if (ig_aten_is_quantised(call, 0)) {
         return ig_aten_through_float(call, ig_ts_op_clamp);
     }
-    ig_dtype  dtype = ig_aten_result_type(call, 0, 3);
+    ig_dtype dtype = ig_aten_result_type(call, 0, 3);
     ig_value *x = ig_aten_operand(call, 0, dtype);
     x = bound(call, IG_OP_max, x, 1);
     return ig_aten_give(call, bound(call, IG_OP_min, x, 2));
@@ -344,7 +344,7 @@ ig_status ig_ts_op_clamp_one(ig_ts_call *call) {
 
 /* x + w (y - x), from the nearer end. */
 ig_status ig_ts_op_lerp(ig_ts_call *call) {
-    ig_dtype  dtype = ig_aten_result_type(call, 0, 2);
+    ig_dtype dtype = ig_aten_result_type(call, 0, 2);
     ig_value *x = ig_aten_wide(call, ig_aten_operand(call, 0, dtype));
     ig_value *y = ig_aten_wide(call, ig_aten_operand(call, 1, dtype));
     if (!x || !y) {
@@ -364,7 +364,7 @@ ig_status ig_ts_op_lerp(ig_ts_call *call) {
 
 /* x + value * (y op z); variants mul, div. */
 ig_status ig_ts_op_addc(ig_ts_call *call) {
-    ig_dtype  dtype = ig_aten_result_type(call, 0, 3);
+    ig_dtype dtype = ig_aten_result_type(call, 0, 3);
     ig_value *operands[3];
     for (uint32_t i = 0; i < 3; i++) {
         operands[i] = ig_aten_operand(call, i, dtype);
@@ -373,7 +373,7 @@ ig_status ig_ts_op_addc(ig_ts_call *call) {
         }
     }
     IG_TRY(call->status);
-    ig_dtype  wide = (ig_dtype)operands[0]->type->dtype;
+    ig_dtype wide = (ig_dtype)operands[0]->type->dtype;
     ig_value *scaled = ig_aten_map2(call, IG_OP_mul, ig_aten_operand(call, 3, wide),
                                     operands[1]);
     scaled = ig_aten_map2(call, (ig_opcode)call->row->variant, scaled, operands[2]);

@@ -8,7 +8,7 @@
 /* k or v with as many heads as q: each repeated (enable_gqa). */
 static ig_value *repeat_heads(ig_ts_call *call, ig_value *x, const ig_value *q) {
     uint32_t rank = x->type->rank, axis = rank - 3;
-    ig_dim   dims[IG_TENSOR_RANK + 1];
+    ig_dim dims[IG_TENSOR_RANK + 1];
     if (rank < 3 || q->type->rank < 3) {
         return x;
     }
@@ -45,11 +45,11 @@ static ig_value *attend(ig_ts_call *call, ig_value *const *qkv, ig_value *mask,
  * left. */
 static double default_scale(ig_ts_call *call, ig_value **q) {
     int64_t width;
-    ig_dim  extent = (*q)->type->dims[(*q)->type->rank - 1];
+    ig_dim extent = (*q)->type->dims[(*q)->type->rank - 1];
     if (ig_dim_constant(call->module, extent, &width)) {
         return width ? 1 / sqrt((double)width) : 1;
     }
-    ig_dtype  dtype = (ig_dtype)(*q)->type->dtype;
+    ig_dtype dtype = (ig_dtype)(*q)->type->dtype;
     ig_value *factor = ig_aten_map1(call, IG_OP_rsqrt,
                                     ig_aten_dim_value(call, extent, IG_DT_f64));
     *q = ig_aten_map2(call, IG_OP_mul, *q, ig_aten_cast(call, factor, dtype));
@@ -100,7 +100,7 @@ static ig_value *split_heads(ig_ts_call *call, ig_value *x, int64_t heads) {
 /* What is masked out as [B or 1, heads or 1, L or 1, S], true where it takes part; a
  * float mask is added. */
 static ig_value *shape_mask(ig_ts_call *call, ig_value *mask, int64_t type) {
-    ig_dim   dims[4] = { 1, 1, 1, 1 };
+    ig_dim dims[4] = { 1, 1, 1, 1 };
     uint32_t rank = mask->type->rank;
     if (type == 1) { /* key padding [B, S] */
         dims[0] = mask->type->dims[0];
@@ -118,7 +118,7 @@ static ig_value *shape_mask(ig_ts_call *call, ig_value *mask, int64_t type) {
 typedef struct self_attention {
     ig_value *x[3]; /* query, key, value */
     ig_value *weight, *bias, *out_weight, *out_bias, *mask;
-    int64_t   heads, width, mask_type;
+    int64_t heads, width, mask_type;
 } self_attention;
 
 /* How much of each key goes into each query's row: [B, heads, L, S], or its mean over
@@ -143,12 +143,12 @@ static ig_value *attend_heads(ig_ts_call *call, const self_attention *a, bool is
                               ig_value **out_weights) {
     ig_value *parts[3];
     for (uint32_t i = 0; i < 3; i++) {
-        int64_t   start = (int64_t)i * a->width;
+        int64_t start = (int64_t)i * a->width;
         ig_value *w = ig_aten_slice(call, a->weight, 0, start, a->width, 1);
         ig_value *b = ig_aten_slice(call, a->bias, 0, start, a->width, 1);
         parts[i] = split_heads(call, linear(call, a->x[i], w, b), a->heads);
     }
-    double    scale = 1 / sqrt((double)a->width / (double)a->heads);
+    double scale = 1 / sqrt((double)a->width / (double)a->heads);
     ig_value *mask = a->mask ? shape_mask(call, a->mask, a->mask_type) : NULL;
     ig_value *y = attend(call, parts, mask, scale, false);
     if (out_weights) {
@@ -188,9 +188,9 @@ ig_status ig_ts_op_native_mha(ig_ts_call *call) {
     if (!check_heads(call, &a)) {
         return call->status;
     }
-    ig_dim    zero = 0;
+    ig_dim zero = 0;
     ig_value *weights = NULL;
-    bool      has_weights = ig_aten_bool(call, 10);
+    bool has_weights = ig_aten_bool(call, 10);
     ig_value *y = attend_heads(call, &a, ig_aten_bool(call, 11),
                                has_weights ? &weights : NULL);
     if (!has_weights) {
@@ -200,7 +200,7 @@ ig_status ig_ts_op_native_mha(ig_ts_call *call) {
 }
 
 typedef struct encoder {
-    double    eps;
+    double eps;
     ig_value *weights[2], *biases[2]; /* of the norms */
 } encoder;
 
@@ -225,7 +225,7 @@ static ig_value *feed_forward(ig_ts_call *call, ig_value *x) {
  * norm_weight_2, norm_bias_2, ffn_weight_1, ffn_bias_1, ffn_weight_2, ffn_bias_2, mask,
  * mask_type) */
 ig_status ig_ts_op_encoder_layer(ig_ts_call *call) {
-    ig_value      *x = ig_aten_tensor(call, 0);
+    ig_value *x = ig_aten_tensor(call, 0);
     self_attention a = { .width = ig_aten_distance(call, 1),
                          .heads = ig_aten_int(call, 2),
                          .weight = ig_aten_tensor(call, 3),
@@ -234,8 +234,8 @@ ig_status ig_ts_op_encoder_layer(ig_ts_call *call) {
                          .out_bias = ig_aten_tensor(call, 6),
                          .mask = ig_aten_optional(call, 18),
                          .mask_type = ig_aten_int_or(call, 19, 0) };
-    encoder        e = { .eps = ig_aten_float(call, 9) };
-    bool           is_first = ig_aten_bool(call, 8);
+    encoder e = { .eps = ig_aten_float(call, 9) };
+    bool is_first = ig_aten_bool(call, 8);
     for (uint32_t i = 0; i < 2; i++) {
         e.weights[i] = ig_aten_tensor(call, 10 + 2 * i);
         e.biases[i] = ig_aten_tensor(call, 11 + 2 * i);

@@ -13,7 +13,7 @@
 /* The unsigned integer of as many bits. */
 static ig_dtype unsigned_of(uint32_t bits) {
     static const ig_dtype dtypes[] = { IG_DT_u8, IG_DT_u16, IG_DT_u32, IG_DT_u64 };
-    uint32_t              at = 0;
+    uint32_t at = 0;
     while (at < 3 && ig_dtypes[dtypes[at]].bits < bits) {
         at++;
     }
@@ -49,7 +49,7 @@ ig_value *ig_aten_split_bits(ig_ts_call *call, ig_value *x, uint32_t parts,
     if (!shifts) {
         return NULL;
     }
-    uint32_t  rank = x->type->rank;
+    uint32_t rank = x->type->rank;
     ig_value *wide = ig_aten_map2(call, IG_OP_shr, ig_aten_unsqueeze(call, x, rank),
                                   shifts);
     wide = ig_aten_cast(call, wide, part);
@@ -66,7 +66,7 @@ ig_value *ig_aten_join_bits(ig_ts_call *call, ig_value *x, uint32_t parts,
     if (!x || x->type->rank + 1u > IG_TENSOR_RANK) {
         return NULL;
     }
-    ig_dim   dims[IG_TENSOR_RANK];
+    ig_dim dims[IG_TENSOR_RANK];
     uint32_t rank = x->type->rank;
     for (uint32_t i = 0; i < rank; i++) {
         dims[i] = x->type->dims[i];
@@ -91,9 +91,9 @@ ig_value *ig_aten_view_bits(ig_ts_call *call, ig_value *x, ig_dtype to) {
         return ig_aten_fail(call, IG_INVALID,
                             "a tensor of rank 0 seen as elements of another size");
     }
-    ig_dtype  small = unsigned_of(from_bits < to_bits ? from_bits : to_bits);
-    ig_dtype  large = unsigned_of(from_bits < to_bits ? to_bits : from_bits);
-    uint32_t  bits = ig_dtypes[small].bits, parts = ig_dtypes[large].bits / bits;
+    ig_dtype small = unsigned_of(from_bits < to_bits ? from_bits : to_bits);
+    ig_dtype large = unsigned_of(from_bits < to_bits ? to_bits : from_bits);
+    uint32_t bits = ig_dtypes[small].bits, parts = ig_dtypes[large].bits / bits;
     ig_value *own = ig_aten_bitcast(call, x, unsigned_of(from_bits));
     own = from_bits > to_bits ? ig_aten_split_bits(call, own, parts, bits, small)
                               : ig_aten_join_bits(call, own, parts, bits, large);
@@ -102,7 +102,7 @@ ig_value *ig_aten_view_bits(ig_ts_call *call, ig_value *x, ig_dtype to) {
 
 ig_status ig_ts_op_view_dtype(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
-    ig_dtype  to = ig_aten_dtype(call, 1, IG_DT_f32);
+    ig_dtype to = ig_aten_dtype(call, 1, IG_DT_f32);
     ig_value *y = ig_aten_view_bits(call, x, to);
     return y == x && y ? ig_ts_give_arg(call, 0, 0) : ig_aten_give(call, y);
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 ig_value *ig_aten_fail(ig_ts_call *call, ig_status status, const char *format, ...) {
-    char    text[512];
+    char text[512];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
@@ -171,7 +171,7 @@ const int64_t *ig_aten_axes(ig_ts_call *call, uint32_t index, uint32_t rank,
 
 static ig_op *make_op(ig_ts_call *call, ig_opcode code, uint32_t count,
                       ig_value *const *operands, const ig_attr *attrs) {
-    ig_op     *op = NULL;
+    ig_op *op = NULL;
     ig_op_spec spec = { .operands = operands, .operand_count = count, .attrs = attrs };
     spec.result_count = ig_ops[code].result_count == IG_MANY; /* bag: one a feature */
     for (uint32_t i = 0; i < count; i++) {
@@ -208,7 +208,7 @@ ig_value *ig_aten_map1(ig_ts_call *call, ig_opcode code, ig_value *x) {
 /* Two extents broadcast when bcast(a, b) = bcast(b, a). */
 static void guard_broadcast(ig_ts_call *call, const ig_value *x, const ig_value *y) {
     ig_module *module = call->module;
-    uint32_t   rank = x->type->rank < y->type->rank ? x->type->rank : y->type->rank;
+    uint32_t rank = x->type->rank < y->type->rank ? x->type->rank : y->type->rank;
     for (uint32_t i = 1; i <= rank; i++) {
         ig_dim a = x->type->dims[x->type->rank - i];
         ig_dim b = y->type->dims[y->type->rank - i];
@@ -265,7 +265,7 @@ ig_value *ig_aten_cast(ig_ts_call *call, ig_value *x, ig_dtype to) {
 /* ---- constants ---- */
 
 ig_value *ig_aten_number(ig_ts_call *call, ig_dtype dtype, double value) {
-    int64_t   room = 0;
+    int64_t room = 0;
     ig_tensor tensor = { .kind = IG_TENSOR, .dtype = dtype, .count = 1, .data = &room };
     ig_tensor_set_f64(&tensor, 0, value);
     return ig_make_const(call->builder, ig_type_tensor(call->module, dtype, 0, NULL),
@@ -273,7 +273,7 @@ ig_value *ig_aten_number(ig_ts_call *call, ig_dtype dtype, double value) {
 }
 
 ig_value *ig_aten_integer(ig_ts_call *call, ig_dtype dtype, int64_t value) {
-    int64_t   room = 0;
+    int64_t room = 0;
     ig_tensor tensor = { .kind = IG_TENSOR, .dtype = dtype, .count = 1, .data = &room };
     if (ig_dtype_is_float(dtype)) {
         ig_tensor_set_f64(&tensor, 0, (double)value);
@@ -419,7 +419,7 @@ ig_value *ig_aten_slice(ig_ts_call *call, ig_value *x, uint32_t axis, ig_dim sta
     if (start == 0 && step == 1 && size == x->type->dims[axis]) {
         return x;
     }
-    ig_dim  starts[IG_TENSOR_RANK] = { 0 }, sizes[IG_TENSOR_RANK];
+    ig_dim starts[IG_TENSOR_RANK] = { 0 }, sizes[IG_TENSOR_RANK];
     int64_t steps[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < x->type->rank; i++) {
         sizes[i] = x->type->dims[i];
@@ -487,10 +487,10 @@ ig_value *ig_aten_pad(ig_ts_call *call, ig_value *x, const ig_dim *before,
         return NULL;
     }
     uint32_t rank = x->type->rank;
-    ig_attr  attrs[IG_pad_attr_count] = {
-         [IG_pad_before] = ig_attr_of_dims(call->module, before, rank),
-         [IG_pad_after] = ig_attr_of_dims(call->module, after, rank),
-         [IG_pad_mode] = ig_attr_of_enum(mode),
+    ig_attr attrs[IG_pad_attr_count] = {
+        [IG_pad_before] = ig_attr_of_dims(call->module, before, rank),
+        [IG_pad_after] = ig_attr_of_dims(call->module, after, rank),
+        [IG_pad_mode] = ig_attr_of_enum(mode),
     };
     ig_value *number = ig_aten_number(call, (ig_dtype)x->type->dtype, value);
     return ig_aten_make(call, IG_OP_pad, mode == IG_PAD_constant ? 2 : 1,
@@ -588,13 +588,13 @@ ig_value *ig_aten_sum_dtype(ig_ts_call *call, ig_value *x) {
 bool ig_aten_broadcast(ig_ts_call *call, const ig_type *type, ig_dim *dims,
                        uint32_t *rank) {
     ig_module *module = call->module;
-    uint32_t   wide = *rank > type->rank ? *rank : type->rank;
-    ig_dim     joined[IG_TENSOR_RANK];
+    uint32_t wide = *rank > type->rank ? *rank : type->rank;
+    ig_dim joined[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < wide; i++) {
-        ig_dim   a = i + *rank < wide ? 1 : dims[i + *rank - wide];
-        ig_dim   b = i + type->rank < wide ? 1 : type->dims[i + type->rank - wide];
+        ig_dim a = i + *rank < wide ? 1 : dims[i + *rank - wide];
+        ig_dim b = i + type->rank < wide ? 1 : type->dims[i + type->rank - wide];
         ig_truth same = ig_dim_equal(module, a, b);
-        bool     is_number = ig_dim_is_static(a) && ig_dim_is_static(b);
+        bool is_number = ig_dim_is_static(a) && ig_dim_is_static(b);
         if (is_number && a != b && a != 1 && b != 1) {
             ig_aten_fail(call, IG_INVALID, "extents %lld and %lld do not broadcast",
                          (long long)a, (long long)b);
@@ -616,7 +616,7 @@ bool ig_aten_broadcast(ig_ts_call *call, const ig_type *type, ig_dim *dims,
 
 ig_op *ig_aten_open_loop(ig_ts_call *call, ig_value *const operands[3],
                          const ig_type *carried) {
-    ig_attr    attrs[IG_loop_attr_count] = { { 0 } };
+    ig_attr attrs[IG_loop_attr_count] = { { 0 } };
     ig_op_spec spec = { .operands = operands,
                         .operand_count = 3,
                         .result_types = &carried,
@@ -624,7 +624,7 @@ ig_op *ig_aten_open_loop(ig_ts_call *call, ig_value *const operands[3],
                         .attrs = attrs,
                         .body_count = 1,
                         .loc = call->builder->loc };
-    ig_op     *op = ig_make_op(call->builder, IG_OP_loop, &spec);
+    ig_op *op = ig_make_op(call->builder, IG_OP_loop, &spec);
     ig_block_add_arg(op->bodies[0], operands[0]->type, NULL);
     ig_block_add_arg(op->bodies[0], operands[1]->type, NULL);
     ig_block_add_arg(op->bodies[0], carried, NULL);

@@ -37,9 +37,9 @@ static parts split(ig_ts_call *call, ig_value *x) {
 
 /* Any tensor or number as parts of dtype `part`. */
 static parts read_parts(ig_ts_call *call, uint32_t index, ig_dtype part) {
-    const ig_ts_value  *arg = &call->args[index];
+    const ig_ts_value *arg = &call->args[index];
     const ig_ts_tensor *tensor = NULL;
-    ig_value           *x = NULL;
+    ig_value *x = NULL;
     if (arg->kind == IG_TS_COMPLEX && ig_ts_is_known(arg)) {
         return (parts){ ig_aten_number(call, part, arg->as.complex.re),
                         ig_aten_number(call, part, arg->as.complex.im) };
@@ -59,7 +59,7 @@ static parts read_parts(ig_ts_call *call, uint32_t index, ig_dtype part) {
 
 /* Parts of one shape side by side. */
 static ig_value *join(ig_ts_call *call, parts p) {
-    ig_dim   dims[IG_TENSOR_RANK];
+    ig_dim dims[IG_TENSOR_RANK];
     uint32_t rank = 0;
     if (!p.re || !p.im || !ig_aten_broadcast(call, p.re->type, dims, &rank) ||
         !ig_aten_broadcast(call, p.im->type, dims, &rank)) {
@@ -80,7 +80,7 @@ static ig_status give(ig_ts_call *call, parts p) {
 }
 
 static ig_dtype part_dtype(ig_ts_call *call, uint32_t count) {
-    static const uint32_t      indices[] = { 0, 1, 2 };
+    static const uint32_t indices[] = { 0, 1, 2 };
     const ig_torch_dtype_info *dtype = NULL;
     if (call->status == IG_OK) {
         call->status = ig_ts_result_torch_type(call, indices, count, &dtype);
@@ -106,15 +106,15 @@ static ig_value *norm_of(ig_ts_call *call, parts x) {
 
 static parts divide(ig_ts_call *call, parts x, parts y) {
     ig_value *norm = norm_of(call, y);
-    parts     conj = { y.re, ig_aten_map1(call, IG_OP_neg, y.im) };
-    parts     q = multiply(call, x, conj);
+    parts conj = { y.re, ig_aten_map1(call, IG_OP_neg, y.im) };
+    parts q = multiply(call, x, conj);
     return (parts){ ig_aten_map2(call, IG_OP_div, q.re, norm),
                     ig_aten_map2(call, IG_OP_div, q.im, norm) };
 }
 
 ig_status ig_aten_complex_binary(ig_ts_call *call, ig_opcode code) {
     ig_dtype part = part_dtype(call, 2);
-    parts    x = read_parts(call, 0, part), y = read_parts(call, 1, part);
+    parts x = read_parts(call, 0, part), y = read_parts(call, 1, part);
     if (code == IG_OP_mul) {
         return give(call, multiply(call, x, y));
     }
@@ -126,9 +126,9 @@ ig_status ig_aten_complex_binary(ig_ts_call *call, ig_opcode code) {
 
 ig_status ig_aten_complex_add(ig_ts_call *call, ig_opcode code, bool is_swapped) {
     ig_dtype part = part_dtype(call, 2);
-    parts    x = read_parts(call, is_swapped ? 1 : 0, part);
-    parts    y = read_parts(call, is_swapped ? 0 : 1, part);
-    parts    alpha = read_parts(call, 2, part);
+    parts x = read_parts(call, is_swapped ? 1 : 0, part);
+    parts y = read_parts(call, is_swapped ? 0 : 1, part);
+    parts alpha = read_parts(call, 2, part);
     y = multiply(call, alpha, y);
     return give(call, (parts){ ig_aten_map2(call, code, x.re, y.re),
                                ig_aten_map2(call, code, x.im, y.im) });
@@ -138,8 +138,8 @@ ig_status ig_aten_complex_compare(ig_ts_call *call, ig_opcode code) {
     if (code != IG_OP_eq && code != IG_OP_ne) {
         return ig_ts_fail(call, IG_INVALID, "complex numbers have no order");
     }
-    ig_dtype  part = part_dtype(call, 2);
-    parts     x = read_parts(call, 0, part), y = read_parts(call, 1, part);
+    ig_dtype part = part_dtype(call, 2);
+    parts x = read_parts(call, 0, part), y = read_parts(call, 1, part);
     ig_value *re = ig_aten_map2(call, code, x.re, y.re);
     ig_value *im = ig_aten_map2(call, code, x.im, y.im);
     return ig_aten_give(
@@ -164,7 +164,7 @@ static ig_value *angle_of(ig_ts_call *call, parts x) {
 
 ig_status ig_aten_complex_unary(ig_ts_call *call, ig_opcode code) {
     ig_dtype part = part_dtype(call, 1);
-    parts    x = read_parts(call, 0, part);
+    parts x = read_parts(call, 0, part);
     IG_TRY(call->status);
     if (code == IG_OP_abs) {
         return ig_aten_give(call, size_of(call, x));
@@ -189,11 +189,11 @@ ig_status ig_aten_complex_unary(ig_ts_call *call, ig_opcode code) {
 
 /* Of all elements, or over the axes of argument 1 (variant 1). */
 ig_status ig_aten_complex_sum(ig_ts_call *call, bool is_mean) {
-    ig_reduce      kind = is_mean ? IG_REDUCE_mean : IG_REDUCE_sum;
-    parts          x = read_parts(call, 0, part_dtype(call, 1));
+    ig_reduce kind = is_mean ? IG_REDUCE_mean : IG_REDUCE_sum;
+    parts x = read_parts(call, 0, part_dtype(call, 1));
     const int64_t *axes = NULL;
-    uint32_t       count = 0;
-    bool           keep = false;
+    uint32_t count = 0;
+    bool keep = false;
     IG_TRY(call->status);
     if (call->row->variant == 1) {
         axes = ig_aten_axes(call, 1, x.re->type->rank, true, &count);
@@ -205,7 +205,7 @@ ig_status ig_aten_complex_sum(ig_ts_call *call, bool is_mean) {
 
 ig_status ig_aten_complex_matmul(ig_ts_call *call) {
     ig_dtype part = part_dtype(call, 2);
-    parts    x = read_parts(call, 0, part), y = read_parts(call, 1, part);
+    parts x = read_parts(call, 0, part), y = read_parts(call, 1, part);
     return give(call,
                 (parts){ ig_aten_map2(call, IG_OP_sub, ig_aten_matmul(call, x.re, y.re),
                                       ig_aten_matmul(call, x.im, y.im)),
@@ -270,7 +270,7 @@ ig_status ig_ts_op_angle(ig_ts_call *call) {
     }
     ig_value *x = ig_aten_to_float(call, ig_aten_tensor(call, 0));
     IG_TRY(call->status);
-    ig_dtype  dtype = (ig_dtype)x->type->dtype;
+    ig_dtype dtype = (ig_dtype)x->type->dtype;
     ig_value *angle = ig_aten_where(call, ig_aten_map2n(call, IG_OP_lt, x, 0),
                                     ig_aten_number(call, dtype, 3.14159265358979323846),
                                     ig_aten_number(call, dtype, 0));

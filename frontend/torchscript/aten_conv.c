@@ -11,7 +11,7 @@ enum { SPACE_MAX = 3 };
 
 /* A list of one number stands for all spatial axes. */
 static bool read_list(ig_ts_call *call, uint32_t index, uint32_t space, int64_t *out) {
-    uint32_t       count;
+    uint32_t count;
     const int64_t *given = ig_aten_ints(call, index, 0, &count);
     if (call->status == IG_OK && count != 1 && count != space) {
         ig_aten_fail(call, IG_INVALID, "%u numbers for %u spatial axes", count, space);
@@ -24,7 +24,7 @@ static bool read_list(ig_ts_call *call, uint32_t index, uint32_t space, int64_t 
 
 typedef struct window {
     uint32_t space;
-    int64_t  kernel[SPACE_MAX], stride[SPACE_MAX], pad[SPACE_MAX], dilation[SPACE_MAX],
+    int64_t kernel[SPACE_MAX], stride[SPACE_MAX], pad[SPACE_MAX], dilation[SPACE_MAX],
         more[SPACE_MAX];
 } window;
 
@@ -40,10 +40,10 @@ static bool fits(ig_ts_call *call, uint32_t space) {
 
 typedef struct convolution {
     ig_value *x, *weight, *bias;
-    window    w;
-    ig_dim    before[SPACE_MAX], after[SPACE_MAX];
-    int64_t   group;
-    bool      is_transposed, had_batch;
+    window w;
+    ig_dim before[SPACE_MAX], after[SPACE_MAX];
+    int64_t group;
+    bool is_transposed, had_batch;
 } convolution;
 
 static bool open_convolution(ig_ts_call *call, convolution *c) {
@@ -113,7 +113,7 @@ ig_status ig_ts_op_convolution(ig_ts_call *call) {
 /* "same": (kernel - 1) * dilation in all, the odd one behind; "valid": none. */
 static bool named_pads(ig_ts_call *call, convolution *c, uint32_t index) {
     ig_str name = ig_aten_str(call, index);
-    bool   is_same = ig_str_is(name, "same");
+    bool is_same = ig_str_is(name, "same");
     if (!is_same && !ig_str_is(name, "valid")) {
         ig_aten_fail(call, IG_INVALID, "padding is '%.*s'", IG_STR_ARG(name));
     }
@@ -165,7 +165,7 @@ ig_status ig_ts_op_conv_transpose(ig_ts_call *call) {
 ig_status ig_ts_op_conv_tbc(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0), *weight = ig_aten_tensor(call, 1);
     ig_value *bias = ig_aten_tensor(call, 2);
-    ig_dim    pad = ig_aten_dim(call, 3);
+    ig_dim pad = ig_aten_dim(call, 3);
     x = ig_aten_transpose(call, x, (int64_t[]){ 1, 2, 0 });
     weight = ig_aten_transpose(call, weight, (int64_t[]){ 2, 1, 0 });
     ig_attr attrs[IG_conv_attr_count] = {
@@ -212,7 +212,7 @@ typedef struct pool_attrs {
 } pool_attrs;
 
 static pool_attrs attrs_of(ig_ts_call *call, const window *w, bool ceil_mode) {
-    ig_dim     pads[SPACE_MAX];
+    ig_dim pads[SPACE_MAX];
     ig_module *module = call->module;
     for (uint32_t i = 0; i < w->space; i++) {
         pads[i] = ig_dim_const(module, w->pad[i]);
@@ -237,21 +237,21 @@ ig_status ig_ts_op_max_pool(ig_ts_call *call) {
     if (ig_aten_is_quantised(call, 0)) {
         return ig_aten_through_float(call, ig_ts_op_max_pool);
     }
-    window    w = { .space = (uint32_t)call->row->variant % 10 };
-    bool      had_batch = true;
+    window w = { .space = (uint32_t)call->row->variant % 10 };
+    bool had_batch = true;
     ig_value *x = open_pool(call, w.space, &had_batch);
     if (!x || !read_window(call, &w) || !read_list(call, 4, w.space, w.dilation)) {
         return call->status;
     }
     pool_attrs a = attrs_of(call, &w, ig_aten_bool(call, 5));
-    ig_attr    attrs[IG_pool_attr_count] = {
-           [IG_pool_op] = ig_attr_of_enum(IG_WINDOW_max),
-           [IG_pool_kernel] = a.kernel,
-           [IG_pool_strides] = a.strides,
-           [IG_pool_dilations] = a.dilations,
-           [IG_pool_before] = a.before,
-           [IG_pool_after] = a.after,
-           [IG_pool_ceil_mode] = a.ceil_mode,
+    ig_attr attrs[IG_pool_attr_count] = {
+        [IG_pool_op] = ig_attr_of_enum(IG_WINDOW_max),
+        [IG_pool_kernel] = a.kernel,
+        [IG_pool_strides] = a.strides,
+        [IG_pool_dilations] = a.dilations,
+        [IG_pool_before] = a.before,
+        [IG_pool_after] = a.after,
+        [IG_pool_ceil_mode] = a.ceil_mode,
     };
     ig_value *value = ig_aten_make(call, IG_OP_pool, 1, &x, attrs);
     value = squeeze_batch(call, value, had_batch);
@@ -276,21 +276,21 @@ ig_status ig_ts_op_avg_pool(ig_ts_call *call) {
     if (ig_aten_is_quantised(call, 0)) {
         return ig_aten_through_float(call, ig_ts_op_avg_pool);
     }
-    window    w = { .space = (uint32_t)call->row->variant };
-    bool      had_batch = true;
+    window w = { .space = (uint32_t)call->row->variant };
+    bool had_batch = true;
     ig_value *x = open_pool(call, w.space, &had_batch);
     if (!x || !read_window(call, &w)) {
         return call->status;
     }
     pool_attrs a = attrs_of(call, &w, ig_aten_bool(call, 4));
-    int64_t    divisor = call->arg_count > 6 ? ig_aten_int_or(call, 6, 0) : 0;
-    ig_attr    attrs[IG_pool_attr_count] = {
-           [IG_pool_op] = ig_attr_of_enum(IG_WINDOW_average),
-           [IG_pool_kernel] = a.kernel,
-           [IG_pool_strides] = a.strides,
-           [IG_pool_before] = a.before,
-           [IG_pool_after] = a.after,
-           [IG_pool_ceil_mode] = a.ceil_mode,
+    int64_t divisor = call->arg_count > 6 ? ig_aten_int_or(call, 6, 0) : 0;
+    ig_attr attrs[IG_pool_attr_count] = {
+        [IG_pool_op] = ig_attr_of_enum(IG_WINDOW_average),
+        [IG_pool_kernel] = a.kernel,
+        [IG_pool_strides] = a.strides,
+        [IG_pool_before] = a.before,
+        [IG_pool_after] = a.after,
+        [IG_pool_ceil_mode] = a.ceil_mode,
     };
     if (ig_aten_bool(call, 5)) {
         attrs[IG_pool_count_pad] = ig_attr_of_bool(true);
@@ -308,8 +308,8 @@ ig_status ig_ts_op_adaptive_pool(ig_ts_call *call) {
     if (ig_aten_is_quantised(call, 0)) {
         return ig_aten_through_float(call, ig_ts_op_adaptive_pool);
     }
-    uint32_t  space = (uint32_t)call->row->variant % 10, count;
-    bool      had_batch = true, is_max = call->row->variant >= 10;
+    uint32_t space = (uint32_t)call->row->variant % 10, count;
+    bool had_batch = true, is_max = call->row->variant >= 10;
     ig_value *x = open_pool(call, space, &had_batch);
     if (!x) {
         return call->status;

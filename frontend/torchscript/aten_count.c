@@ -19,8 +19,8 @@ static ig_value *add_at(ig_ts_call *call, ig_value *zeros, ig_value *at, ig_valu
 ig_status ig_ts_op_bincount(ig_ts_call *call) {
     ig_value *x = ig_aten_cast(call, ig_aten_tensor(call, 0), IG_DT_i64);
     ig_value *weights = ig_aten_optional(call, 1);
-    int64_t   least = ig_aten_int(call, 2);
-    ig_dim    one = 1;
+    int64_t least = ig_aten_int(call, 2);
+    ig_dim one = 1;
     IG_TRY(call->status);
     ig_dtype dtype = !weights                            ? IG_DT_i64
                      : weights->type->dtype == IG_DT_f32 ? IG_DT_f32
@@ -48,7 +48,7 @@ ig_status ig_ts_op_bincount(ig_ts_call *call) {
  * where those are. */
 static void ends_of(ig_ts_call *call, ig_value *x, ig_value **low, ig_value **high) {
     ig_dtype dtype = x ? (ig_dtype)x->type->dtype : IG_DT_f32;
-    double   given[] = { ig_aten_float(call, 2), ig_aten_float(call, 3) };
+    double given[] = { ig_aten_float(call, 2), ig_aten_float(call, 3) };
     if (given[0] < given[1]) {
         *low = ig_aten_number(call, dtype, given[0]);
         *high = ig_aten_number(call, dtype, given[1]);
@@ -67,14 +67,14 @@ static void ends_of(ig_ts_call *call, ig_value *x, ig_value **low, ig_value **hi
  * to a bin that is cut off */
 ig_status ig_ts_op_histc(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0), *low = NULL, *high = NULL;
-    int64_t   bins = ig_aten_distance(call, 1);
+    int64_t bins = ig_aten_distance(call, 1);
     IG_TRY(call->status);
     if (bins <= 0 || !ig_aten_is_float(x)) {
         return ig_ts_fail(call, IG_INVALID, "%lld bins of such elements",
                           (long long)bins);
     }
     ig_dtype dtype = (ig_dtype)x->type->dtype;
-    ig_dim   count = bins + 1;
+    ig_dim count = bins + 1;
     x = ig_aten_flatten(call, ig_aten_wide(call, x));
     ends_of(call, x, &low, &high);
     ig_value *at = ig_aten_map2(call, IG_OP_sub, x, low);
@@ -96,12 +96,12 @@ ig_status ig_ts_op_histc(ig_ts_call *call) {
 /* max_unpool2d, 3d(self, indices, output_size, …): values back at their places in
  * planes of zeros; variant: axes of space */
 ig_status ig_ts_op_max_unpool(ig_ts_call *call) {
-    uint32_t      space = (uint32_t)call->row->variant, count;
-    ig_value     *x = ig_aten_tensor(call, 0);
-    ig_value     *at = ig_aten_cast(call, ig_aten_tensor(call, 1), IG_DT_i64);
+    uint32_t space = (uint32_t)call->row->variant, count;
+    ig_value *x = ig_aten_tensor(call, 0);
+    ig_value *at = ig_aten_cast(call, ig_aten_tensor(call, 1), IG_DT_i64);
     const ig_dim *size = ig_aten_dims(call, 2, space, &count);
-    ig_dim        dims[IG_TENSOR_RANK];
-    ig_module    *m = call->module;
+    ig_dim dims[IG_TENSOR_RANK];
+    ig_module *m = call->module;
     IG_TRY(call->status);
     uint32_t lead = x->type->rank - space;
     if (x->type->rank <= space || at->type->rank != x->type->rank) {
@@ -109,14 +109,14 @@ ig_status ig_ts_op_max_unpool(ig_ts_call *call) {
     }
     memcpy(dims, x->type->dims, lead * sizeof *dims);
     memcpy(dims + lead, size, space * sizeof *dims);
-    ig_dim  planes = ig_dim_product(m, dims, lead);
-    ig_dim  flat[] = { planes, ig_dim_product(m, x->type->dims + lead, space) };
-    ig_dim  wide[] = { planes, ig_dim_product(m, size, space) };
+    ig_dim planes = ig_dim_product(m, dims, lead);
+    ig_dim flat[] = { planes, ig_dim_product(m, x->type->dims + lead, space) };
+    ig_dim wide[] = { planes, ig_dim_product(m, size, space) };
     ig_attr attrs[IG_scatter_elements_attr_count] = {
         [IG_scatter_elements_axis] = ig_attr_of_int(1),
         [IG_scatter_elements_negative] = ig_attr_of_enum(IG_NEGATIVE_error),
     };
-    ig_dtype  dtype = (ig_dtype)x->type->dtype;
+    ig_dtype dtype = (ig_dtype)x->type->dtype;
     ig_value *operands[] = { ig_aten_fill(call, dtype, 2, wide, 0),
                              ig_aten_reshape(call, at, 2, flat),
                              ig_aten_reshape(call, x, 2, flat) };

@@ -20,10 +20,10 @@ static ig_value *filled(ig_ts_call *call, ig_value *scalar, uint32_t rank,
 
 /* zeros, ones, empty: (size, dtype …); variant: the number.  What is empty is 0. */
 ig_status ig_ts_op_zeros(ig_ts_call *call) {
-    uint32_t      rank;
+    uint32_t rank;
     const ig_dim *dims = ig_aten_dims(call, 0, 0, &rank);
-    ig_dtype      dtype = ig_aten_dtype(call, 1, IG_DT_f32);
-    ig_value     *number = ig_aten_integer(call, dtype, call->row->variant);
+    ig_dtype dtype = ig_aten_dtype(call, 1, IG_DT_f32);
+    ig_value *number = ig_aten_integer(call, dtype, call->row->variant);
     return ig_aten_give(call, filled(call, number, rank, dims));
 }
 
@@ -33,20 +33,20 @@ ig_status ig_ts_op_zeros_like(ig_ts_call *call) {
     if (!x) {
         return call->status;
     }
-    ig_dtype  dtype = ig_aten_dtype(call, 1, (ig_dtype)x->type->dtype);
+    ig_dtype dtype = ig_aten_dtype(call, 1, (ig_dtype)x->type->dtype);
     ig_value *number = ig_aten_integer(call, dtype, call->row->variant);
     return ig_aten_give(call, filled(call, number, x->type->rank, x->type->dims));
 }
 
 /* new_zeros …: (self, size, dtype …) */
 ig_status ig_ts_op_new_zeros(ig_ts_call *call) {
-    uint32_t      rank;
-    ig_value     *x = ig_aten_tensor(call, 0);
+    uint32_t rank;
+    ig_value *x = ig_aten_tensor(call, 0);
     const ig_dim *dims = ig_aten_dims(call, 1, 0, &rank);
     if (!x) {
         return call->status;
     }
-    ig_dtype  dtype = ig_aten_dtype(call, 2, (ig_dtype)x->type->dtype);
+    ig_dtype dtype = ig_aten_dtype(call, 2, (ig_dtype)x->type->dtype);
     ig_value *number = ig_aten_integer(call, dtype, call->row->variant);
     return ig_aten_give(call, filled(call, number, rank, dims));
 }
@@ -67,9 +67,9 @@ static ig_dtype dtype_of_number(const ig_ts_value *number) {
 
 /* full(size, fill_value, dtype …).  Before version 5 the dtype was f32. */
 ig_status ig_ts_op_full(ig_ts_call *call) {
-    uint32_t      rank;
+    uint32_t rank;
     const ig_dim *dims = ig_aten_dims(call, 0, 0, &rank);
-    ig_dtype      dtype = dtype_of_number(&call->args[1]);
+    ig_dtype dtype = dtype_of_number(&call->args[1]);
     dtype = ig_aten_dtype(call, 2, call->version < 5 ? IG_DT_f32 : dtype);
     return ig_aten_give(call,
                         filled(call, ig_aten_operand(call, 1, dtype), rank, dims));
@@ -88,8 +88,8 @@ ig_status ig_ts_op_full_like(ig_ts_call *call) {
 
 /* new_full(self, size, fill_value, dtype …) */
 ig_status ig_ts_op_new_full(ig_ts_call *call) {
-    uint32_t      rank;
-    ig_value     *x = ig_aten_tensor(call, 0);
+    uint32_t rank;
+    ig_value *x = ig_aten_tensor(call, 0);
     const ig_dim *dims = ig_aten_dims(call, 1, 0, &rank);
     if (!x) {
         return call->status;
@@ -105,7 +105,7 @@ ig_status ig_ts_op_fill(ig_ts_call *call) {
     if (!x) {
         return call->status;
     }
-    ig_dtype  dtype = (ig_dtype)x->type->dtype;
+    ig_dtype dtype = (ig_dtype)x->type->dtype;
     ig_value *number = call->row->variant ? ig_aten_integer(call, dtype, 0)
                                           : ig_aten_operand(call, 1, dtype);
     return ig_aten_give(call, filled(call, number, x->type->rank, x->type->dims));
@@ -132,13 +132,13 @@ static bool is_integer_kind(const ig_ts_value *value) {
 /* arange(end), (start, end), (start, end, step); variant: how many come before dtype */
 ig_status ig_ts_op_arange(ig_ts_call *call) {
     uint32_t count = (uint32_t)call->row->variant;
-    bool     is_whole = true;
+    bool is_whole = true;
     for (uint32_t i = 0; i < count; i++) {
         is_whole = is_whole && is_integer_kind(&call->args[i]);
     }
     ig_dtype dtype = ig_aten_dtype(call, count, is_whole ? IG_DT_i64 : IG_DT_f32);
     /* The number of elements follows from the numbers as they are given. */
-    ig_dtype  exact = is_whole ? IG_DT_i64 : IG_DT_f64;
+    ig_dtype exact = is_whole ? IG_DT_i64 : IG_DT_f64;
     ig_value *zero = ig_aten_integer(call, exact, 0);
     ig_value *one = ig_aten_integer(call, exact, 1);
     ig_value *range[] = { count > 1 ? ig_aten_operand(call, 0, exact) : zero,
@@ -150,14 +150,14 @@ ig_status ig_ts_op_arange(ig_ts_call *call) {
 
 /* start + i (end - start) / (steps - 1), from the nearer end. */
 static ig_value *linspace(ig_ts_call *call, ig_dim steps, ig_dtype dtype) {
-    ig_value  *start = ig_aten_operand(call, 0, dtype);
-    ig_value  *end = ig_aten_operand(call, 1, dtype);
+    ig_value *start = ig_aten_operand(call, 0, dtype);
+    ig_value *end = ig_aten_operand(call, 1, dtype);
     ig_module *module = call->module;
-    ig_dim     last = ig_dim_max(module, ig_dim_sub(module, steps, 1), 1);
-    ig_value  *step = ig_aten_map2(call, IG_OP_div,
-                                   ig_aten_map2(call, IG_OP_sub, end, start),
-                                   ig_aten_dim_value(call, last, dtype));
-    ig_value  *index = ig_aten_iota(call, dtype, steps);
+    ig_dim last = ig_dim_max(module, ig_dim_sub(module, steps, 1), 1);
+    ig_value *step = ig_aten_map2(call, IG_OP_div,
+                                  ig_aten_map2(call, IG_OP_sub, end, start),
+                                  ig_aten_dim_value(call, last, dtype));
+    ig_value *index = ig_aten_iota(call, dtype, steps);
     ig_value *rest = ig_aten_map2(call, IG_OP_sub, ig_aten_dim_value(call, last, dtype),
                                   index);
     ig_value *up = ig_aten_map2(call, IG_OP_add, start,
@@ -174,16 +174,16 @@ static ig_dim steps_of(ig_ts_call *call, uint32_t index) {
 
 /* linspace(start, end, steps, dtype …) */
 ig_status ig_ts_op_linspace(ig_ts_call *call) {
-    ig_dtype  dtype = ig_aten_dtype(call, 3, IG_DT_f32);
-    ig_dtype  wide = dtype == IG_DT_f64 || !ig_dtype_is_float(dtype) ? IG_DT_f64
-                                                                     : IG_DT_f32;
+    ig_dtype dtype = ig_aten_dtype(call, 3, IG_DT_f32);
+    ig_dtype wide = dtype == IG_DT_f64 || !ig_dtype_is_float(dtype) ? IG_DT_f64
+                                                                    : IG_DT_f32;
     ig_value *value = linspace(call, steps_of(call, 2), wide);
     return ig_aten_give(call, ig_aten_cast(call, value, dtype));
 }
 
 /* logspace(start, end, steps, base, dtype …) */
 ig_status ig_ts_op_logspace(ig_ts_call *call) {
-    ig_dtype  dtype = ig_aten_dtype(call, 4, IG_DT_f32);
+    ig_dtype dtype = ig_aten_dtype(call, 4, IG_DT_f32);
     ig_value *power = linspace(call, steps_of(call, 2), IG_DT_f64);
     ig_value *base = ig_aten_number(call, IG_DT_f64, ig_aten_float(call, 3));
     ig_value *value = ig_aten_map2(call, IG_OP_pow, base, power);
@@ -192,9 +192,9 @@ ig_status ig_ts_op_logspace(ig_ts_call *call) {
 
 /* eye(n, dtype …), eye(n, m, dtype …); variant: how many come before dtype */
 ig_status ig_ts_op_eye(ig_ts_call *call) {
-    ig_dim    rows = ig_aten_dim(call, 0);
-    ig_dim    columns = call->row->variant == 2 ? ig_aten_dim(call, 1) : rows;
-    ig_dtype  dtype = ig_aten_dtype(call, (uint32_t)call->row->variant, IG_DT_f32);
+    ig_dim rows = ig_aten_dim(call, 0);
+    ig_dim columns = call->row->variant == 2 ? ig_aten_dim(call, 1) : rows;
+    ig_dtype dtype = ig_aten_dtype(call, (uint32_t)call->row->variant, IG_DT_f32);
     ig_value *value = ig_aten_map2(call, IG_OP_eq,
                                    ig_aten_axis_numbers(call, 2, 0, rows),
                                    ig_aten_axis_numbers(call, 2, 1, columns));
@@ -216,7 +216,7 @@ static ig_value *triangle(ig_ts_call *call, uint32_t rank, ig_dim rows, ig_dim c
 /* variant 1: triu, 0: tril */
 ig_status ig_ts_op_triangle(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
-    ig_dim    k = ig_aten_dim(call, 1);
+    ig_dim k = ig_aten_dim(call, 1);
     IG_TRY(call->status);
     const ig_type *type = x->type;
     if (type->rank < 2) {
@@ -224,17 +224,17 @@ ig_status ig_ts_op_triangle(ig_ts_call *call) {
                           type->rank);
     }
     const ig_dim *last = type->dims + type->rank - 2;
-    ig_value     *mask = triangle(call, type->rank, last[0], last[1], k,
-                                  call->row->variant == 1);
-    ig_value     *zero = ig_aten_integer(call, (ig_dtype)type->dtype, 0);
+    ig_value *mask = triangle(call, type->rank, last[0], last[1], k,
+                              call->row->variant == 1);
+    ig_value *zero = ig_aten_integer(call, (ig_dtype)type->dtype, 0);
     return ig_aten_give(call, ig_aten_where(call, mask, x, zero));
 }
 
 /* tril_indices, triu_indices(row, col, offset, dtype …): known numbers */
 ig_status ig_ts_op_triangle_indices(ig_ts_call *call) {
     enum { MOST = 1 << 20 };
-    int64_t  rows = ig_aten_int(call, 0), columns = ig_aten_int(call, 1);
-    int64_t  offset = ig_aten_distance(call, 2), count = 0;
+    int64_t rows = ig_aten_int(call, 0), columns = ig_aten_int(call, 1);
+    int64_t offset = ig_aten_distance(call, 2), count = 0;
     ig_dtype dtype = ig_aten_dtype(call, 3, IG_DT_i64);
     IG_TRY(call->status);
     if (rows < 0 || columns < 0 || (rows && columns > MOST / rows)) {
@@ -266,11 +266,11 @@ ig_status ig_ts_op_triangle_indices(ig_ts_call *call) {
 /* ---- tensor(data): numbers and nested lists of them ---- */
 
 typedef struct literal {
-    int64_t             dims[IG_TENSOR_RANK];
-    uint32_t            rank;
+    int64_t dims[IG_TENSOR_RANK];
+    uint32_t rank;
     const ig_ts_value **leaves;
-    size_t              count, capacity;
-    ig_ts_kind          kind; /* the widest of the leaves */
+    size_t count, capacity;
+    ig_ts_kind kind; /* the widest of the leaves */
 } literal;
 
 static ig_status add_leaf(ig_ts_call *call, literal *l, const ig_ts_value *value) {
@@ -350,7 +350,7 @@ static ig_value *leaf_value(ig_ts_call *call, const ig_ts_value *leaf, ig_dtype 
 }
 
 static ig_value *known_literal(ig_ts_call *call, const literal *l, ig_dtype dtype) {
-    int64_t   bytes = 0;
+    int64_t bytes = 0;
     ig_tensor tensor = { .kind = IG_TENSOR, .dtype = dtype };
     if (!ig_dtype_bytes(dtype, (int64_t)l->count, &bytes)) {
         return ig_aten_fail(call, IG_LIMIT, "a literal of %zu numbers", l->count);
@@ -396,12 +396,12 @@ ig_status ig_ts_op_tensor(ig_ts_call *call) {
     literal l = { 0 };
     if (call->args[0].kind == IG_TS_TENSOR) { /* of a tensor: a copy */
         ig_value *x = ig_aten_tensor(call, 0);
-        ig_dtype  same = x ? (ig_dtype)x->type->dtype : IG_DT_f32;
+        ig_dtype same = x ? (ig_dtype)x->type->dtype : IG_DT_f32;
         return ig_aten_give(call, ig_aten_cast(call, x, ig_aten_dtype(call, 1, same)));
     }
     IG_TRY(open_literal(call, &l, &call->args[0]));
     IG_TRY(read_literal(call, &l, &call->args[0], 0));
-    bool     is_empty = l.rank > 0 && l.count == 0;
+    bool is_empty = l.rank > 0 && l.count == 0;
     ig_dtype dtype = is_empty || l.kind == IG_TS_FLOAT ? IG_DT_f32
                      : l.kind == IG_TS_BOOL            ? IG_DT_bool
                                                        : IG_DT_i64;
@@ -421,7 +421,7 @@ ig_status ig_ts_op_scalar_tensor(ig_ts_call *call) {
 
 /* prim::NumToTensor: i64 or f64 */
 ig_status ig_ts_op_num_to_tensor(ig_ts_call *call) {
-    int      kind = call->args[0].kind;
+    int kind = call->args[0].kind;
     ig_dtype dtype = kind == IG_TS_BOOL  ? IG_DT_bool
                      : kind == IG_TS_INT ? IG_DT_i64
                                          : IG_DT_f64;

@@ -4,10 +4,10 @@
 #include "frontend/torchscript/aten.h"
 
 ig_status ig_ts_op_einsum(ig_ts_call *call) {
-    uint32_t    count;
-    ig_str      equation = ig_aten_str(call, 0);
-    ig_value  **tensors = ig_aten_tensors(call, 1, &count);
-    ig_value   *value;
+    uint32_t count;
+    ig_str equation = ig_aten_str(call, 0);
+    ig_value **tensors = ig_aten_tensors(call, 1, &count);
+    ig_value *value;
     const char *why;
     IG_TRY(call->status);
     for (uint32_t i = 1; i < count; i++) {

@@ -13,7 +13,7 @@ ig_status ig_ts_op_embedding(ig_ts_call *call) {
 /* one_hot(self, num_classes): -1 takes the largest id + 1 */
 ig_status ig_ts_op_one_hot(ig_ts_call *call) {
     ig_value *ids = ig_aten_tensor(call, 0);
-    int64_t   classes = ig_aten_distance(call, 1);
+    int64_t classes = ig_aten_distance(call, 1);
     if (!ids) {
         return call->status;
     }
@@ -62,13 +62,13 @@ static int64_t padding_of(ig_ts_call *call, const ig_value *weight) {
 static ig_value *bag(ig_ts_call *call, ig_value *weight, ig_value *ids,
                      ig_value *offsets) {
     static const ig_pool pools[] = { IG_POOL_sum, IG_POOL_mean, IG_POOL_max };
-    ig_value            *factors = ig_aten_optional(call, SAMPLE_WEIGHTS);
-    int64_t              mode = ig_aten_int(call, MODE);
+    ig_value *factors = ig_aten_optional(call, SAMPLE_WEIGHTS);
+    int64_t mode = ig_aten_int(call, MODE);
     if (mode < 0 || mode >= (int64_t)IG_COUNT_OF(pools)) {
         return ig_aten_fail(call, IG_INVALID, "mode is %lld", (long long)mode);
     }
     ig_module *module = call->module;
-    int64_t    operands = offsets ? 1 : 0, last = 0;
+    int64_t operands = offsets ? 1 : 0, last = 0;
     if (factors) {
         operands |= 4;
         factors = ig_aten_cast(call, factors, IG_DT_f32);
@@ -87,7 +87,7 @@ static ig_value *bag(ig_ts_call *call, ig_value *weight, ig_value *ids,
         [IG_bag_negative] = ig_attr_of_enum(IG_NEGATIVE_error),
     };
     ig_value *all[4] = { weight, ids };
-    uint32_t  count = 2;
+    uint32_t count = 2;
     if (offsets) {
         all[count++] = offsets;
     }

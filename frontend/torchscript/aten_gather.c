@@ -97,8 +97,8 @@ ig_status ig_ts_op_index_select(ig_ts_call *call) {
 
 typedef struct scattering {
     ig_value *x, *index, *updates;
-    uint32_t  axis;
-    bool      fresh;
+    uint32_t axis;
+    bool fresh;
 } scattering;
 
 static ig_value *scatter(ig_ts_call *call, const scattering *s, ig_scatter reduce) {
@@ -181,8 +181,8 @@ ig_status ig_ts_op_scatter(ig_ts_call *call) {
 /* scatter(self, dim, index, src or value, *, reduce): "add" or "multiply" */
 ig_status ig_ts_op_scatter_named(ig_ts_call *call) {
     scattering s;
-    ig_str     reduce = ig_aten_str(call, 4);
-    bool       adds = ig_str_is(reduce, "add");
+    ig_str reduce = ig_aten_str(call, 4);
+    bool adds = ig_str_is(reduce, "add");
     if (!adds && !ig_str_is(reduce, "multiply")) {
         return ig_ts_fail(call, IG_INVALID, "reduce is '%.*s'", IG_STR_ARG(reduce));
     }
@@ -196,7 +196,7 @@ static bool scatter_kind(ig_ts_call *call, ig_str name, ig_scatter *out,
                          bool *is_mean) {
     static const struct {
         const char *name;
-        ig_scatter  kind;
+        ig_scatter kind;
     } kinds[] = { { "sum", IG_SCATTER_add },
                   { "prod", IG_SCATTER_mul },
                   { "amax", IG_SCATTER_max },
@@ -215,9 +215,9 @@ static bool scatter_kind(ig_ts_call *call, ig_str name, ig_scatter *out,
 
 /* Sums divided by how many there were. */
 static ig_value *scatter_mean(ig_ts_call *call, scattering s) {
-    ig_value  *sum = scatter(call, &s, IG_SCATTER_add);
+    ig_value *sum = scatter(call, &s, IG_SCATTER_add);
     scattering count = s;
-    ig_dtype   dtype = (ig_dtype)s.x->type->dtype;
+    ig_dtype dtype = (ig_dtype)s.x->type->dtype;
     count.x = ig_aten_fill(call, dtype, s.x->type->rank, s.x->type->dims, 1);
     count.updates = ig_aten_fill(call, dtype, s.index->type->rank, s.index->type->dims,
                                  1);
@@ -234,7 +234,7 @@ static ig_value *scatter_mean(ig_ts_call *call, scattering s) {
 ig_status ig_ts_op_scatter_reduce(ig_ts_call *call) {
     scattering s;
     ig_scatter kind;
-    bool       is_mean;
+    bool is_mean;
     if (!scatter_kind(call, ig_aten_str(call, 4), &kind, &is_mean) ||
         !open_scatter(call, &s) || !read_updates(call, &s, 3)) {
         return unchanged(call);
@@ -263,7 +263,7 @@ static bool open_slices(ig_ts_call *call, scattering *s, ig_value *source) {
         return false;
     }
     source = ig_aten_cast(call, source, (ig_dtype)s->x->type->dtype);
-    ig_dim   dims[IG_TENSOR_RANK], along[IG_TENSOR_RANK];
+    ig_dim dims[IG_TENSOR_RANK], along[IG_TENSOR_RANK];
     uint32_t rank = s->x->type->rank;
     for (uint32_t i = 0; s->index && i < rank; i++) {
         dims[i] = i == s->axis ? s->index->type->dims[0] : s->x->type->dims[i];
@@ -281,10 +281,10 @@ static bool open_slices(ig_ts_call *call, scattering *s, ig_value *source) {
 /* index_copy, index_add (alpha behind source): variant, an ig_scatter */
 ig_status ig_ts_op_index_add(ig_ts_call *call) {
     scattering s;
-    ig_value  *source = ig_aten_tensor(call, 3);
+    ig_value *source = ig_aten_tensor(call, 3);
     if (call->row->variant == IG_SCATTER_add && source) {
         const ig_ts_value *alpha = &call->args[4];
-        bool               is_one = alpha->kind == IG_TS_INT && ig_ts_is_known(alpha) &&
+        bool is_one = alpha->kind == IG_TS_INT && ig_ts_is_known(alpha) &&
                       alpha->as.i == 1;
         if (!is_one) {
             ig_value *factor = ig_aten_operand(call, 4, (ig_dtype)source->type->dtype);
@@ -299,8 +299,8 @@ ig_status ig_ts_op_index_add(ig_ts_call *call) {
 /* index_fill(self, dim, index, value) */
 ig_status ig_ts_op_index_fill(ig_ts_call *call) {
     scattering s;
-    ig_value  *x = ig_aten_tensor(call, 0);
-    ig_value  *value = x ? ig_aten_operand(call, 3, (ig_dtype)x->type->dtype) : NULL;
+    ig_value *x = ig_aten_tensor(call, 0);
+    ig_value *value = x ? ig_aten_operand(call, 3, (ig_dtype)x->type->dtype) : NULL;
     return open_slices(call, &s, value) ? give_scatter(call, &s, IG_SCATTER_none)
                                         : call->status;
 }
@@ -309,7 +309,7 @@ ig_status ig_ts_op_index_fill(ig_ts_call *call) {
 ig_status ig_ts_op_index_reduce(ig_ts_call *call) {
     scattering s;
     ig_scatter kind;
-    bool       is_mean;
+    bool is_mean;
     if (!scatter_kind(call, ig_aten_str(call, 4), &kind, &is_mean) ||
         !open_slices(call, &s, ig_aten_tensor(call, 3))) {
         return call->status;

@@ -15,11 +15,11 @@
 typedef struct indexing {
     ig_value *x;
     ig_value *index[IG_TENSOR_RANK]; /* by axis; NULL: all of it */
-    uint32_t  used;                  /* axes that have one */
-    uint32_t  first;                 /* the first of them */
-    bool      is_together;           /* they are neighbours */
-    ig_dim    dims[IG_TENSOR_RANK];  /* of the broadcast index tensors */
-    uint32_t  rank;
+    uint32_t used;                   /* axes that have one */
+    uint32_t first;                  /* the first of them */
+    bool is_together;                /* they are neighbours */
+    ig_dim dims[IG_TENSOR_RANK];     /* of the broadcast index tensors */
+    uint32_t rank;
 } indexing;
 
 /* The columns of a mask's nonzero, one an axis that it covers. */
@@ -39,7 +39,7 @@ static bool add_mask(ig_ts_call *call, indexing *ix, uint32_t *axis, ig_value *m
                                              "a mask's extents must be the tensor's");
         }
     }
-    uint32_t  covered = mask->type->rank;
+    uint32_t covered = mask->type->rank;
     ig_value *rows = ig_aten_make(call, IG_OP_nonzero, 1, &mask, NULL);
     for (uint32_t i = 0; i < covered; i++) {
         ix->index[(*axis)++] = ig_aten_select(call, rows, 1, i);
@@ -96,7 +96,7 @@ static bool open_indexing(ig_ts_call *call, indexing *ix) {
 /* Indices as tuples [S…, used]. */
 static ig_value *stack_indices(ig_ts_call *call, const indexing *ix) {
     ig_value *columns[IG_TENSOR_RANK];
-    uint32_t  count = 0;
+    uint32_t count = 0;
     for (uint32_t axis = 0; axis < ix->x->type->rank; axis++) {
         if (ix->index[axis]) {
             ig_value *wide = ig_aten_expand(call, ix->index[axis], ix->rank, ix->dims);
@@ -137,7 +137,7 @@ static uint32_t place_of(const indexing *ix, int64_t *perm) {
 /* index(self, indices) */
 ig_status ig_ts_op_index(ig_ts_call *call) {
     indexing ix;
-    int64_t  perm[2 * IG_TENSOR_RANK];
+    int64_t perm[2 * IG_TENSOR_RANK];
     if (!open_indexing(call, &ix)) {
         return call->status;
     }
@@ -160,9 +160,9 @@ ig_status ig_ts_op_index(ig_ts_call *call) {
  * true. */
 static ig_value *put_by_mask(ig_ts_call *call, ig_value *x, ig_value *mask,
                              ig_value *values) {
-    ig_dim   dims[IG_TENSOR_RANK];
+    ig_dim dims[IG_TENSOR_RANK];
     uint32_t trailing = x->type->rank - mask->type->rank, rank = values->type->rank;
-    bool     is_one = rank <= trailing ||
+    bool is_one = rank <= trailing ||
                   (rank == trailing + 1 && values->type->dims[0] == 1);
     if (!is_one || mask->type->rank == 0 || mask->type->rank > x->type->rank) {
         return NULL;
@@ -180,9 +180,9 @@ static ig_value *put_by_mask(ig_ts_call *call, ig_value *x, ig_value *mask,
 
 static ig_value *put_by_tuples(ig_ts_call *call, const indexing *ix, ig_value *values,
                                bool adds) {
-    int64_t  order[IG_TENSOR_RANK], place[2 * IG_TENSOR_RANK], back[IG_TENSOR_RANK];
-    int64_t  unplace[2 * IG_TENSOR_RANK];
-    ig_dim   dims[2 * IG_TENSOR_RANK], shaped[2 * IG_TENSOR_RANK];
+    int64_t order[IG_TENSOR_RANK], place[2 * IG_TENSOR_RANK], back[IG_TENSOR_RANK];
+    int64_t unplace[2 * IG_TENSOR_RANK];
+    ig_dim dims[2 * IG_TENSOR_RANK], shaped[2 * IG_TENSOR_RANK];
     uint32_t rank = place_of(ix, place), k = 0;
     order_of(ix, order);
     for (uint32_t i = 0; i < ix->rank; i++) {
@@ -202,7 +202,7 @@ static ig_value *put_by_tuples(ig_ts_call *call, const indexing *ix, ig_value *v
     ig_value *operands[] = { ig_aten_transpose(call, ix->x, order),
                              stack_indices(call, ix),
                              ig_aten_transpose(call, values, unplace) };
-    ig_attr   attrs[IG_scatter_nd_attr_count] = { 0 };
+    ig_attr attrs[IG_scatter_nd_attr_count] = { 0 };
     if (adds) {
         attrs[IG_scatter_nd_reduce] = ig_attr_of_enum(IG_SCATTER_add);
     }
@@ -212,10 +212,10 @@ static ig_value *put_by_tuples(ig_ts_call *call, const indexing *ix, ig_value *v
 
 /* index_put(self, indices, values, accumulate) */
 ig_status ig_ts_op_index_put(ig_ts_call *call) {
-    indexing   ix;
-    uint32_t   count;
-    ig_value  *x = ig_aten_tensor(call, 0), *values = ig_aten_tensor(call, 2);
-    bool       adds = ig_aten_bool(call, 3);
+    indexing ix;
+    uint32_t count;
+    ig_value *x = ig_aten_tensor(call, 0), *values = ig_aten_tensor(call, 2);
+    bool adds = ig_aten_bool(call, 3);
     ig_value **given = ig_aten_tensors(call, 1, &count);
     IG_TRY(call->status);
     values = ig_aten_cast(call, values, (ig_dtype)x->type->dtype);
@@ -240,7 +240,7 @@ ig_status ig_ts_op_index_put(ig_ts_call *call) {
 
 /* Both operands broadcast to one shape. */
 static bool level(ig_ts_call *call, ig_value **x, ig_value **y) {
-    ig_dim   dims[IG_TENSOR_RANK];
+    ig_dim dims[IG_TENSOR_RANK];
     uint32_t rank = 0;
     if (!*x || !*y || !ig_aten_broadcast(call, (*x)->type, dims, &rank) ||
         !ig_aten_broadcast(call, (*y)->type, dims, &rank)) {
@@ -273,7 +273,7 @@ ig_status ig_ts_op_masked_scatter(ig_ts_call *call) {
         return call->status;
     }
     const ig_type *type = x->type;
-    ig_attr   axis[IG_cumsum_attr_count] = { [IG_cumsum_axis] = ig_attr_of_int(0) };
+    ig_attr axis[IG_cumsum_attr_count] = { [IG_cumsum_axis] = ig_attr_of_int(0) };
     ig_value *flat = ig_aten_cast(call, ig_aten_flatten(call, mask), IG_DT_i64);
     ig_value *number = ig_aten_make(call, IG_OP_cumsum, 1, &flat, axis);
     number = ig_aten_map2(call, IG_OP_mul, number, flat); /* 0 where false */
@@ -299,7 +299,7 @@ ig_status ig_ts_op_nonzero_list(ig_ts_call *call) {
     if (x && x->type->rank == 0) {
         x = ig_aten_reshape(call, x, 1, (ig_dim[]){ 1 });
     }
-    uint32_t  rank = x ? x->type->rank : 0;
+    uint32_t rank = x ? x->type->rank : 0;
     ig_value *rows = ig_aten_make(call, IG_OP_nonzero, 1, &x, NULL);
     for (uint32_t i = 0; i < rank; i++) {
         columns[i] = ig_aten_select(call, rows, 1, i);

@@ -42,7 +42,7 @@ ig_status ig_ts_op_l1_loss(ig_ts_call *call) {
 /* |gap| < delta: gap^2 / 2, else delta (|gap| - delta / 2); smooth_l1 (variant 1)
  * divides by beta */
 ig_status ig_ts_op_huber_loss(ig_ts_call *call) {
-    double    delta = ig_aten_float(call, 3);
+    double delta = ig_aten_float(call, 3);
     ig_value *gap = ig_aten_map1(call, IG_OP_abs, gap_of(call));
     ig_value *square = ig_aten_map2n(call, IG_OP_mul,
                                      ig_aten_map2(call, IG_OP_mul, gap, gap), 0.5);
@@ -99,7 +99,7 @@ ig_status ig_ts_op_bce_logits(ig_ts_call *call) {
 
 /* kl_div(self, target, reduction, *, log_target) */
 ig_status ig_ts_op_kl_div(ig_ts_call *call) {
-    pair      p = operands(call);
+    pair p = operands(call);
     ig_value *loss;
     if (ig_aten_bool(call, 3)) {
         loss = ig_aten_map2(call, IG_OP_mul, ig_aten_map1(call, IG_OP_exp, p.y),
@@ -119,7 +119,7 @@ ig_status ig_ts_op_kl_div(ig_ts_call *call) {
 
 /* log(1 + exp(-y x)) */
 ig_status ig_ts_op_soft_margin_loss(ig_ts_call *call) {
-    pair      p = operands(call);
+    pair p = operands(call);
     ig_value *x = ig_aten_map1(call, IG_OP_neg,
                                ig_aten_map2(call, IG_OP_mul, p.x, p.y));
     return give_reduced(call, ig_aten_map1(call, IG_OP_softplus, x), 2);
@@ -171,15 +171,15 @@ typedef struct classes {
     ig_value *log;    /* log probabilities [N, C, …] */
     ig_value *target; /* [N, …] */
     ig_value *weight; /* [C], or NULL */
-    int64_t   ignored;
-    uint32_t  reduction; /* argument */
+    int64_t ignored;
+    uint32_t reduction; /* argument */
 } classes;
 
 /* What each target gives, and the weights that a mean divides by. */
 static void pick(ig_ts_call *call, const classes *c, ig_value **out_loss,
                  ig_value **out_factor) {
-    ig_dtype  dtype = (ig_dtype)c->log->type->dtype;
-    uint32_t  axis = c->log->type->rank > 1 ? 1 : 0;
+    ig_dtype dtype = (ig_dtype)c->log->type->dtype;
+    uint32_t axis = c->log->type->rank > 1 ? 1 : 0;
     ig_value *kept = ig_aten_map2(call, IG_OP_ne, c->target,
                                   ig_aten_integer(call, IG_DT_i64, c->ignored));
     ig_value *zero = ig_aten_integer(call, IG_DT_i64, 0);
@@ -201,7 +201,7 @@ static void pick(ig_ts_call *call, const classes *c, ig_value **out_loss,
 static ig_value *reduce_classes(ig_ts_call *call, const classes *c,
                                 ig_value **out_sum) {
     ig_value *loss, *factor;
-    int64_t   kind = ig_aten_int(call, c->reduction);
+    int64_t kind = ig_aten_int(call, c->reduction);
     pick(call, c, &loss, &factor);
     *out_sum = ig_aten_reduce(call, IG_REDUCE_sum, factor, NULL, 0, false);
     if (kind == 0) {
@@ -214,11 +214,11 @@ static ig_value *reduce_classes(ig_ts_call *call, const classes *c,
 /* nll_loss, nll_loss2d, nll_loss_nd(self, target, weight, reduction, ignore_index);
  * variant 1, the _forward forms: total weight too */
 ig_status ig_ts_op_nll_loss(ig_ts_call *call) {
-    classes   c = { .log = ig_aten_tensor(call, 0),
-                    .target = ig_aten_cast(call, ig_aten_tensor(call, 1), IG_DT_i64),
-                    .weight = ig_aten_optional(call, 2),
-                    .ignored = ig_aten_int(call, 4),
-                    .reduction = 3 };
+    classes c = { .log = ig_aten_tensor(call, 0),
+                  .target = ig_aten_cast(call, ig_aten_tensor(call, 1), IG_DT_i64),
+                  .weight = ig_aten_optional(call, 2),
+                  .ignored = ig_aten_int(call, 4),
+                  .reduction = 3 };
     ig_value *sum;
     IG_TRY(call->status);
     ig_value *loss = reduce_classes(call, &c, &sum);
@@ -235,10 +235,10 @@ static ig_value *log_softmax(ig_ts_call *call, ig_value *x, uint32_t axis) {
 /* Targets that are probabilities. */
 static ig_status soft_targets(ig_ts_call *call, ig_value *log, ig_value *target,
                               uint32_t axis) {
-    int64_t   kind = ig_aten_int(call, 3);
-    double    smoothing = ig_aten_float(call, 5);
+    int64_t kind = ig_aten_int(call, 3);
+    double smoothing = ig_aten_float(call, 5);
     ig_value *weight = ig_aten_optional(call, 2);
-    ig_dim    along[IG_TENSOR_RANK];
+    ig_dim along[IG_TENSOR_RANK];
     if (smoothing > 0) {
         ig_value *count = ig_aten_dim_value(call, log->type->dims[axis],
                                             (ig_dtype)log->type->dtype);
@@ -256,7 +256,7 @@ static ig_status soft_targets(ig_ts_call *call, ig_value *log, ig_value *target,
     if (kind == 0 || !loss) {
         return ig_aten_give(call, loss);
     }
-    ig_dim    rows = ig_type_count(call->module, loss->type);
+    ig_dim rows = ig_type_count(call->module, loss->type);
     ig_value *sum = ig_aten_reduce(call, IG_REDUCE_sum, loss, NULL, 0, false);
     if (kind == 1 && sum) {
         sum = ig_aten_map2(call, IG_OP_div, sum,
@@ -269,7 +269,7 @@ static ig_status soft_targets(ig_ts_call *call, ig_value *log, ig_value *target,
 ig_status ig_ts_op_cross_entropy(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0), *target = ig_aten_tensor(call, 1), *sum;
     IG_TRY(call->status);
-    uint32_t  axis = x->type->rank > 1 ? 1 : 0;
+    uint32_t axis = x->type->rank > 1 ? 1 : 0;
     ig_value *log = log_softmax(call, x, axis);
     IG_TRY(call->status);
     if (ig_aten_is_float(target)) {
@@ -280,7 +280,7 @@ ig_status ig_ts_op_cross_entropy(ig_ts_call *call) {
                   .weight = ig_aten_optional(call, 2),
                   .ignored = ig_aten_int(call, 4),
                   .reduction = 3 };
-    double  smoothing = ig_aten_float(call, 5);
+    double smoothing = ig_aten_float(call, 5);
     if (smoothing > 0) {
         return ig_ts_fail(call, IG_UNSUPPORTED, "label smoothing of class numbers");
     }

@@ -57,7 +57,7 @@ static ig_status add_product(ig_ts_call *call, ig_value *all) {
     ig_dtype dtype = (ig_dtype)all->type->dtype;
     all = scaled(call, all, 4);
     if (is_number(&call->args[3], 0)) {
-        ig_dim   dims[IG_TENSOR_RANK];
+        ig_dim dims[IG_TENSOR_RANK];
         uint32_t rank = 0;
         if (!all || !ig_aten_broadcast(call, self->type, dims, &rank) ||
             !ig_aten_broadcast(call, all->type, dims, &rank)) {
@@ -109,7 +109,7 @@ ig_status ig_ts_op_inner(ig_ts_call *call) {
     if (x->type->rank == 0 || y->type->rank == 0) {
         return ig_aten_give(call, ig_aten_map2(call, IG_OP_mul, x, y));
     }
-    ig_dim   dims[2 * IG_TENSOR_RANK];
+    ig_dim dims[2 * IG_TENSOR_RANK];
     uint32_t rank = 0, a = x->type->rank - 1, b = y->type->rank - 1;
     memcpy(dims, x->type->dims, a * sizeof *dims);
     memcpy(dims + a, y->type->dims, b * sizeof *dims);

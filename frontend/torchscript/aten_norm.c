@@ -31,8 +31,8 @@ static ig_value *channels(ig_ts_call *call, uint32_t index, const ig_value *x,
 
 typedef struct batch_norm {
     ig_value *x, *weight, *bias, *mean, *variance;
-    double    eps;
-    ig_dtype  dtype; /* of the result */
+    double eps;
+    ig_dtype dtype; /* of the result */
 } batch_norm;
 
 static bool open_batch_norm(ig_ts_call *call, batch_norm *n) {
@@ -54,8 +54,8 @@ static bool open_batch_norm(ig_ts_call *call, batch_norm *n) {
 }
 
 static ig_value *normalise(ig_ts_call *call, const batch_norm *n) {
-    ig_attr   attrs[IG_batch_norm_attr_count] = { [IG_batch_norm_epsilon] =
-                                                      ig_attr_of_float(n->eps) };
+    ig_attr attrs[IG_batch_norm_attr_count] = { [IG_batch_norm_epsilon] =
+                                                    ig_attr_of_float(n->eps) };
     ig_value *operands[] = { n->x, n->weight, n->bias, n->mean, n->variance };
     ig_value *value = ig_aten_make(call, IG_OP_batch_norm, 5, operands, attrs);
     return ig_aten_cast(call, value, n->dtype);
@@ -63,7 +63,7 @@ static ig_value *normalise(ig_ts_call *call, const batch_norm *n) {
 
 /* Mean and biased variance over all axes but the channels'. */
 static void batch_statistics(ig_ts_call *call, batch_norm *n) {
-    int64_t  axes[IG_TENSOR_RANK];
+    int64_t axes[IG_TENSOR_RANK];
     uint32_t count = 0;
     for (uint32_t i = 0; i < n->x->type->rank; i++) {
         if (i != 1) {
@@ -98,8 +98,8 @@ static ig_status train(ig_ts_call *call, batch_norm *n, double momentum) {
     IG_TRY(call->status);
     ig_dim count = ig_type_count(module, n->x->type);
     count = ig_dim_exact_div(module, count, n->x->type->dims[1]);
-    ig_dtype  dtype = (ig_dtype)n->x->type->dtype;
-    ig_dim    less = ig_dim_max(module, ig_dim_sub(module, count, 1), 1);
+    ig_dtype dtype = (ig_dtype)n->x->type->dtype;
+    ig_dim less = ig_dim_max(module, ig_dim_sub(module, count, 1), 1);
     ig_value *unbiased = ig_aten_map2(call, IG_OP_mul, n->variance,
                                       ig_aten_dim_value(call, count, dtype));
     unbiased = ig_aten_map2(call, IG_OP_div, unbiased,
@@ -123,9 +123,9 @@ static ig_status give_three(ig_ts_call *call, ig_value *value, ig_value *second,
  * variant 0: one result; 1: three; 2: three, and no training argument */
 ig_status ig_ts_op_batch_norm(ig_ts_call *call) {
     batch_norm n;
-    int        variant = call->row->variant;
-    bool       trains = variant != 2 && ig_aten_bool(call, 5);
-    uint32_t   momentum_arg = variant == 2 ? 5 : 6;
+    int variant = call->row->variant;
+    bool trains = variant != 2 && ig_aten_bool(call, 5);
+    uint32_t momentum_arg = variant == 2 ? 5 : 6;
     if (!open_batch_norm(call, &n)) {
         return call->status;
     }
@@ -157,10 +157,10 @@ ig_status ig_ts_op_batch_norm(ig_ts_call *call) {
 
 typedef struct layer_norm {
     ig_value *x, *weight, *bias;
-    uint32_t  axis, count; /* of the normalised axes */
-    ig_dtype  dtype;
-    double    eps;
-    bool      rms;
+    uint32_t axis, count; /* of the normalised axes */
+    ig_dtype dtype;
+    double eps;
+    bool rms;
 } layer_norm;
 
 /* Argument 1 is normalized_shape. */
@@ -199,7 +199,7 @@ static ig_value *normalise_layer(ig_ts_call *call, layer_norm *n) {
         n->weight = ig_aten_fill(call, (ig_dtype)n->x->type->dtype, n->count,
                                  n->x->type->dims + n->axis, 1);
     }
-    uint32_t  count = n->bias ? 3 : n->weight ? 2 : 1;
+    uint32_t count = n->bias ? 3 : n->weight ? 2 : 1;
     ig_value *operands[] = { n->x, n->weight, n->bias };
     ig_value *value = ig_aten_make(call, IG_OP_layer_norm, count, operands, attrs);
     return ig_aten_cast(call, value, n->dtype);
@@ -279,17 +279,17 @@ ig_status ig_ts_op_group_norm(ig_ts_call *call) {
 
 /* native_group_norm(input, weight, bias, N, C, HxW, group, eps) */
 ig_status ig_ts_op_native_group_norm(ig_ts_call *call) {
-    int64_t   groups = ig_aten_int(call, 6);
-    double    eps = ig_aten_float(call, 7);
+    int64_t groups = ig_aten_int(call, 6);
+    double eps = ig_aten_float(call, 7);
     ig_value *value = group_norm(call, 1, groups, eps);
     ig_value *x = ig_aten_wide(call, ig_aten_tensor(call, 0));
     if (!x || !value) {
         return call->status;
     }
     ig_module *module = call->module;
-    ig_dim     all = ig_dim_product(module, x->type->dims + 1, x->type->rank - 1);
-    ig_dim     dims[] = { x->type->dims[0], groups,
-                          ig_dim_exact_div(module, all, ig_dim_const(module, groups)) };
+    ig_dim all = ig_dim_product(module, x->type->dims + 1, x->type->rank - 1);
+    ig_dim dims[] = { x->type->dims[0], groups,
+                      ig_dim_exact_div(module, all, ig_dim_const(module, groups)) };
     x = ig_aten_reshape(call, x, 3, dims);
     ig_value *mean = ig_aten_reduce1(call, IG_REDUCE_mean, x, 2, true);
     ig_value *gap = ig_aten_map2(call, IG_OP_sub, x, mean);
@@ -305,7 +305,7 @@ ig_status ig_ts_op_native_group_norm(ig_ts_call *call) {
  * the channel: for numbers of channels that are not known. */
 static ig_value *instance_norm(ig_ts_call *call, double eps) {
     ig_value *x = ig_aten_tensor(call, 0);
-    ig_dim    apart[IG_TENSOR_RANK], own[IG_TENSOR_RANK];
+    ig_dim apart[IG_TENSOR_RANK], own[IG_TENSOR_RANK];
     if (!x || x->type->rank < 2) {
         return ig_aten_fail(call, IG_INVALID, "an input without channels");
     }
@@ -336,11 +336,11 @@ static ig_value *instance_norm(ig_ts_call *call, double eps) {
  * momentum, eps, …) */
 ig_status ig_ts_op_instance_norm(ig_ts_call *call) {
     batch_norm n;
-    int64_t    count;
+    int64_t count;
     if (ig_aten_bool(call, 5)) {
         const ig_ts_tensor *x = ig_ts_peek(call, 0);
-        double              eps = ig_aten_float(call, 7);
-        bool                is_known = x && x->type->rank >= 2 &&
+        double eps = ig_aten_float(call, 7);
+        bool is_known = x && x->type->rank >= 2 &&
                         ig_dim_constant(call->module, x->type->dims[1], &count);
         return ig_aten_give(call, is_known ? group_norm(call, 1, count, eps)
                                            : instance_norm(call, eps));

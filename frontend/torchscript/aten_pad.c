@@ -13,7 +13,7 @@ typedef struct padding {
 
 /* Pairs of argument `index`, the last axis first. */
 static bool read_pads(ig_ts_call *call, uint32_t index, uint32_t rank, padding *out) {
-    uint32_t      count;
+    uint32_t count;
     const ig_dim *pads = ig_aten_dims(call, index, 0, &count);
     memset(out, 0, sizeof *out);
     if (call->status == IG_OK && (count % 2 || count / 2 > rank)) {
@@ -39,14 +39,14 @@ static ig_value *pad(ig_ts_call *call, ig_value *x, padding *p, ig_pad_mode mode
                      double value) {
     for (uint32_t i = 0; x && i < x->type->rank; i++) {
         int64_t before, after;
-        bool    is_known = ig_dim_constant(call->module, p->before[i], &before) &&
+        bool is_known = ig_dim_constant(call->module, p->before[i], &before) &&
                         ig_dim_constant(call->module, p->after[i], &after);
         if (!is_known || (before >= 0 && after >= 0)) {
             continue;
         }
         int64_t front = before < 0 ? -before : 0, back = after < 0 ? -after : 0;
-        ig_dim  lost = ig_dim_const(call->module, front + back);
-        ig_dim  rest = ig_dim_sub(call->module, x->type->dims[i], lost);
+        ig_dim lost = ig_dim_const(call->module, front + back);
+        ig_dim rest = ig_dim_sub(call->module, x->type->dims[i], lost);
         x = ig_aten_slice(call, x, i, front, rest, 1);
         p->before[i] = before < 0 ? 0 : before;
         p->after[i] = after < 0 ? 0 : after;
@@ -63,7 +63,7 @@ ig_status ig_ts_op_constant_pad(ig_ts_call *call) {
     if (ig_aten_is_quantised(call, 0)) {
         return ig_aten_through_float(call, ig_ts_op_constant_pad);
     }
-    padding   p;
+    padding p;
     ig_value *x = ig_aten_tensor(call, 0);
     if (!x || !read_pads(call, 1, x->type->rank, &p)) {
         return call->status;
@@ -77,7 +77,7 @@ ig_status ig_ts_op_pad_mode(ig_ts_call *call) {
     if (ig_aten_is_quantised(call, 0)) {
         return ig_aten_through_float(call, ig_ts_op_pad_mode);
     }
-    padding   p;
+    padding p;
     ig_value *x = ig_aten_tensor(call, 0);
     if (!x || !read_pads(call, 1, x->type->rank, &p)) {
         return call->status;
@@ -97,8 +97,8 @@ ig_status ig_ts_op_pad(ig_ts_call *call) {
                   { "reflect", IG_PAD_reflect },
                   { "replicate", IG_PAD_edge },
                   { "circular", IG_PAD_wrap } };
-    padding   p;
-    ig_str    name = ig_aten_str(call, 2);
+    padding p;
+    ig_str name = ig_aten_str(call, 2);
     ig_value *x = ig_aten_tensor(call, 0);
     if (!x || !read_pads(call, 1, x->type->rank, &p)) {
         return call->status;
@@ -119,8 +119,8 @@ ig_status ig_ts_op_pad(ig_ts_call *call) {
 /* x as [rest, C…, H…, W…] with the last three axes in parts. */
 static ig_value *rearrange(ig_ts_call *call, ig_value *x, const ig_dim *parts,
                            const int64_t *order, const ig_dim *last) {
-    ig_dim   dims[IG_TENSOR_RANK + 3];
-    int64_t  perm[IG_TENSOR_RANK + 3];
+    ig_dim dims[IG_TENSOR_RANK + 3];
+    int64_t perm[IG_TENSOR_RANK + 3];
     uint32_t rest = x->type->rank - 3;
     memcpy(dims, x->type->dims, rest * sizeof *dims);
     memcpy(dims + rest, parts, 5 * sizeof *dims);
@@ -142,14 +142,14 @@ ig_status ig_ts_op_pixel_shuffle(ig_ts_call *call) {
         return ig_aten_through_float(call, ig_ts_op_pixel_shuffle);
     }
     ig_value *x = ig_aten_tensor(call, 0);
-    int64_t   r = ig_aten_int(call, 1);
+    int64_t r = ig_aten_int(call, 1);
     IG_TRY(call->status);
     if (x->type->rank < 3 || x->type->rank + 2 > IG_TENSOR_RANK || r <= 0 ||
         r > INT16_MAX) {
         return ig_ts_fail(call, IG_INVALID, "a tensor of rank %u, a factor of %lld",
                           x->type->rank, (long long)r);
     }
-    ig_module    *m = call->module;
+    ig_module *m = call->module;
     const ig_dim *d = x->type->dims + x->type->rank - 3;
     if (call->row->variant) {
         ig_dim height = ig_dim_exact_div(m, d[1], r),
@@ -172,14 +172,14 @@ ig_status ig_ts_op_channel_shuffle(ig_ts_call *call) {
         return ig_aten_through_float(call, ig_ts_op_channel_shuffle);
     }
     ig_value *x = ig_aten_tensor(call, 0);
-    int64_t   groups = ig_aten_distance(call, 1);
+    int64_t groups = ig_aten_distance(call, 1);
     IG_TRY(call->status);
     if (x->type->rank < 2 || x->type->rank >= IG_TENSOR_RANK || groups <= 0) {
         return ig_ts_fail(call, IG_INVALID, "a tensor of rank %u, %lld groups",
                           x->type->rank, (long long)groups);
     }
     const ig_type *type = x->type;
-    ig_dim         dims[IG_TENSOR_RANK + 1];
+    ig_dim dims[IG_TENSOR_RANK + 1];
     dims[0] = type->dims[0];
     dims[1] = groups;
     dims[2] = ig_dim_exact_div(call->module, type->dims[1], groups);

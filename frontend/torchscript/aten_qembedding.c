@@ -18,8 +18,8 @@
 /* A table under way. */
 typedef struct rows {
     ig_ts_call *call;
-    int64_t     count, dim; /* rows, elements a row */
-    uint32_t    bits;
+    int64_t count, dim; /* rows, elements a row */
+    uint32_t bits;
 } rows;
 
 /* The bytes of a constant [rows, columns] of u8. */
@@ -36,9 +36,9 @@ static bool constant_rows(ig_ts_call *call, const ig_value *x, const ig_data **o
 /* `bytes` are borrowed; `file` says where they lie on disk, or is NULL. */
 static ig_value *make_table(const rows *r, const void *bytes, const ig_data *file) {
     static const ig_dtype dtypes[] = { [2] = IG_DT_u2, [4] = IG_DT_u4, [8] = IG_DT_u8 };
-    ig_module            *module = r->call->module;
-    ig_dtype              dtype = dtypes[r->bits];
-    ig_rows       format = { .format = r->bits == 8 ? IG_ROW_F32 : IG_ROW_F16_BEHIND };
+    ig_module *module = r->call->module;
+    ig_dtype dtype = dtypes[r->bits];
+    ig_rows format = { .format = r->bits == 8 ? IG_ROW_F32 : IG_ROW_F16_BEHIND };
     ig_row_layout layout;
     if (!ig_row_layout_of(format, r->bits, r->dim, &layout)) {
         return ig_aten_fail(r->call, IG_LIMIT, "rows of %lld elements",
@@ -62,7 +62,7 @@ static ig_value *rowwise_table(ig_ts_call *call, uint32_t bits) {
         return NULL;
     }
     int64_t codes = data->type->dims[1] - (bits == 8 ? 8 : 4);
-    rows    r = { call, data->type->dims[0], codes * (8 / bits), bits };
+    rows r = { call, data->type->dims[0], codes * (8 / bits), bits };
     if (codes < 0) {
         return ig_aten_fail(call, IG_INVALID, "rows of %lld bytes",
                             (long long)data->type->dims[1]);
@@ -108,14 +108,14 @@ static void put_f16(uint8_t *at, double value) {
 /* Codes of `stride` bytes a row, with what `scales` and `zeros` come to behind them. */
 static ig_value *pack_rows(const rows *r, const uint8_t *codes, const ig_data *scales,
                            const ig_data *zeros) {
-    bool     is_byte = r->bits == 8;
-    size_t   stride = (size_t)((r->dim * r->bits + 7) / 8), tail = is_byte ? 8 : 4;
+    bool is_byte = r->bits == 8;
+    size_t stride = (size_t)((r->dim * r->bits + 7) / 8), tail = is_byte ? 8 : 4;
     uint8_t *copy = ig_arena_alloc(&r->call->module->arena,
                                    (stride + tail) * (size_t)r->count + 1);
     for (int64_t i = 0; i < r->count; i++) {
         uint8_t *to = copy + (size_t)i * (stride + tail);
-        double   scale = number_at(scales, i), bias = -number_at(zeros, i) * scale;
-        float    pair[] = { (float)scale, (float)bias };
+        double scale = number_at(scales, i), bias = -number_at(zeros, i) * scale;
+        float pair[] = { (float)scale, (float)bias };
         memcpy(to, codes + (size_t)i * stride, stride);
         if (is_byte) {
             memcpy(to + stride, pair, sizeof pair);
@@ -129,7 +129,7 @@ static ig_value *pack_rows(const rows *r, const uint8_t *codes, const ig_data *s
 
 static ig_value *packed_table(ig_ts_call *call, uint32_t bits) {
     ig_aten_quantised q;
-    const ig_data    *data;
+    const ig_data *data;
     if (!packed_weight(call, &q) || !constant_rows(call, q.raw, &data)) {
         return NULL;
     }
@@ -175,12 +175,12 @@ enum { TABLE, IDS, OFFSETS, SCALE_GRAD, MODE, PRUNED, WEIGHTS, MAPPING, LAST };
 static ig_value *look_up(ig_ts_call *call, ig_value *const *operands, uint32_t count,
                          int64_t given, ig_pool pool, int64_t last) {
     ig_module *module = call->module;
-    int64_t    kind = pool;
-    ig_attr    attrs[IG_bag_attr_count] = {
-           [IG_bag_operands] = ig_attr_of_ints(module, &given, 1),
-           [IG_bag_pool] = ig_attr_of_ints(module, &kind, 1),
-           [IG_bag_last] = ig_attr_of_ints(module, &last, 1),
-           [IG_bag_negative] = ig_attr_of_enum(IG_NEGATIVE_error),
+    int64_t kind = pool;
+    ig_attr attrs[IG_bag_attr_count] = {
+        [IG_bag_operands] = ig_attr_of_ints(module, &given, 1),
+        [IG_bag_pool] = ig_attr_of_ints(module, &kind, 1),
+        [IG_bag_last] = ig_attr_of_ints(module, &last, 1),
+        [IG_bag_negative] = ig_attr_of_enum(IG_NEGATIVE_error),
     };
     ig_op_spec spec = {
         .operands = operands, .operand_count = count, .result_count = 1, .attrs = attrs
@@ -195,8 +195,8 @@ static ig_value *look_up(ig_ts_call *call, ig_value *const *operands, uint32_t c
 /* embedding_bag_byte and its kin; variant: bits, + 16: the table is packed
  * parameters */
 ig_status ig_ts_op_q_embedding_bag(ig_ts_call *call) {
-    uint32_t  bits = (uint32_t)call->row->variant & 15, count = 0;
-    bool      is_packed = (call->row->variant & 16) != 0;
+    uint32_t bits = (uint32_t)call->row->variant & 15, count = 0;
+    bool is_packed = (call->row->variant & 16) != 0;
     ig_value *ids = ig_aten_tensor(call, IDS);
     ig_value *offsets = ig_aten_optional(call, OFFSETS);
     ig_value *weights = ig_aten_optional(call, WEIGHTS);

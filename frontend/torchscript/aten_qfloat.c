@@ -12,9 +12,9 @@ enum { NONE_ARG = -1, TRUE_ARG = -2, FALSE_ARG = -3, ZERO_ARG = -4, END = -5 };
 
 typedef struct through {
     const char *name;
-    int         scale; /* the argument with the result's scale, the zero point next */
-    int         args[9];
-    bool        has_relu;
+    int scale; /* the argument with the result's scale, the zero point next */
+    int args[9];
+    bool has_relu;
 } through;
 
 /* By the rows' variants. */
@@ -57,10 +57,10 @@ static ig_ts_value argument_of(const ig_ts_call *call, int from) {
 }
 
 ig_status ig_ts_op_q_through(ig_ts_call *call) {
-    const through    *way = &ways[call->row->variant];
+    const through *way = &ways[call->row->variant];
     ig_aten_quantised q;
-    ig_ts_value       args[9], result;
-    uint32_t          count = 0;
+    ig_ts_value args[9], result;
+    uint32_t count = 0;
     if (!ig_aten_quantised_arg(call, 0, &q)) {
         return call->status;
     }
@@ -71,7 +71,7 @@ ig_status ig_ts_op_q_through(ig_ts_call *call) {
         count++;
     }
     args[0] = ig_ts_tensor_value(call, x);
-    double  scale = ig_aten_float(call, (uint32_t)way->scale);
+    double scale = ig_aten_float(call, (uint32_t)way->scale);
     int64_t zero = ig_aten_int(call, (uint32_t)way->scale + 1);
     IG_TRY(call->status);
     IG_TRY(ig_ts_invoke(call, way->name, args, count, &result, 1));
@@ -84,7 +84,7 @@ ig_status ig_ts_op_q_through(ig_ts_call *call) {
 /* ---- with a number ---- */
 
 typedef struct params {
-    double  scale, low, high;
+    double scale, low, high;
     int64_t zero;
 } params;
 
@@ -98,7 +98,7 @@ static bool number_of(ig_ts_call *call, ig_ts_kind kind, ig_value *value,
 /* Scale and zero point, where they are known at import. */
 static bool read_params(ig_ts_call *call, const ig_aten_quantised *q, params *out) {
     ig_ts_value scale, zero;
-    bool        is_signed = q->dtype->ir == IG_DT_i8;
+    bool is_signed = q->dtype->ir == IG_DT_i8;
     if (!ig_dtypes[q->dtype->ir].bits || ig_dtypes[q->dtype->ir].bits != 8 ||
         q->quant->scale->type->rank || q->quant->zero_point->type->rank) {
         ig_aten_fail(call, IG_UNSUPPORTED, "a number with %s quantised in this way",
@@ -144,8 +144,8 @@ static ig_status give_requantised(ig_ts_call *call, const ig_aten_quantised *q,
  * leave the range, it stays at the end and the scale grows.  Variant 1: relu */
 ig_status ig_ts_op_q_add_number(ig_ts_call *call) {
     ig_aten_quantised q;
-    params            p;
-    double            number = ig_aten_float(call, 1);
+    params p;
+    double number = ig_aten_float(call, 1);
     if (!ig_aten_quantised_arg(call, 0, &q) || !read_params(call, &q, &p)) {
         return call->status;
     }
@@ -155,8 +155,8 @@ ig_status ig_ts_op_q_add_number(ig_ts_call *call) {
     }
     ig_value *real = ig_aten_map2n(call, IG_OP_add, ig_aten_dequantise(call, &q),
                                    number);
-    bool      is_below = zero < p.low;
-    double    reach = is_below ? p.high - zero : zero - p.low;
+    bool is_below = zero < p.low;
+    double reach = is_below ? p.high - zero : zero - p.low;
     return give_requantised(call, &q, real, reach / (p.high - p.low) * p.scale,
                             (int64_t)(is_below ? p.low : p.high));
 }
@@ -164,8 +164,8 @@ ig_status ig_ts_op_q_add_number(ig_ts_call *call) {
 /* mul_scalar(qa, b): the scale is multiplied; a negative b turns the range around. */
 ig_status ig_ts_op_q_mul_number(ig_ts_call *call) {
     ig_aten_quantised q;
-    params            p;
-    double            number = ig_aten_float(call, 1);
+    params p;
+    double number = ig_aten_float(call, 1);
     if (!ig_aten_quantised_arg(call, 0, &q) || !read_params(call, &q, &p)) {
         return call->status;
     }
@@ -189,10 +189,10 @@ ig_status ig_ts_op_q_clamp(ig_ts_call *call) {
     if (!ig_aten_quantised_arg(call, 0, &q)) {
         return call->status;
     }
-    bool      is_relu6 = call->row->variant == 1;
+    bool is_relu6 = call->row->variant == 1;
     ig_value *x = ig_aten_dequantise(call, &q);
-    double    low = is_relu6 ? 0 : ig_aten_float_or(call, 1, -(double)INFINITY);
-    double    high = is_relu6 ? 6 : ig_aten_float_or(call, 2, (double)INFINITY);
+    double low = is_relu6 ? 0 : ig_aten_float_or(call, 1, -(double)INFINITY);
+    double high = is_relu6 ? 6 : ig_aten_float_or(call, 2, (double)INFINITY);
     x = ig_aten_map2n(call, IG_OP_max, x, low);
     x = ig_aten_map2n(call, IG_OP_min, x, high);
     return ig_aten_give_quantised(call, x, q.dtype, q.quant);

@@ -15,8 +15,8 @@
 
 typedef struct packed {
     ig_ts_value weight, bias; /* bias may be NONE */
-    int64_t     config[16];
-    uint32_t    config_count;
+    int64_t config[16];
+    uint32_t config_count;
 } packed;
 
 static const ig_ts_list *tuple_of(const ig_ts_value *value, size_t least) {
@@ -98,19 +98,19 @@ static ig_value *bias_of(ig_ts_call *call, const packed *p) {
 /* ---- output ---- */
 
 typedef struct product {
-    ig_value                *acc;   /* i32, without bias */
-    ig_value                *scale; /* sx sw, f32, broadcast to acc */
-    ig_value                *bias;  /* f32, broadcast to acc; or NULL */
+    ig_value *acc;   /* i32, without bias */
+    ig_value *scale; /* sx sw, f32, broadcast to acc */
+    ig_value *bias;  /* f32, broadcast to acc; or NULL */
     const ig_aten_quantised *x;
 } product;
 
 /* Scale and zero point stand at `at`. */
 static ig_status give_product(ig_ts_call *call, const product *p, uint32_t at,
                               bool has_relu) {
-    double             scale = ig_aten_float(call, at);
-    int64_t            zero = ig_aten_int(call, at + 1);
+    double scale = ig_aten_float(call, at);
+    int64_t zero = ig_aten_int(call, at + 1);
     const ig_ts_quant *quant = ig_aten_quant_of(call, scale, zero);
-    ig_value          *acc = p->acc;
+    ig_value *acc = p->acc;
     if (p->bias) {
         ig_value *bias = ig_aten_map2(call, IG_OP_div, p->bias, p->scale);
         bias = ig_aten_cast(call, ig_aten_map1(call, IG_OP_round, bias), IG_DT_i32);
@@ -147,9 +147,9 @@ static bool multiply(ig_ts_call *call, const ig_aten_quantised *x,
 
 /* quantized::linear(X, W_prepack, Y_scale, Y_zero_point); variant 1: relu */
 ig_status ig_ts_op_q_linear(ig_ts_call *call) {
-    packed            p;
+    packed p;
     ig_aten_quantised x, w;
-    product           out = { .x = &x };
+    product out = { .x = &x };
     if (!ig_aten_quantised_arg(call, 0, &x) || !read_linear(call, 1, &p) ||
         !ig_aten_quantised_of(call, &p.weight, &w) || !multiply(call, &x, &w, &out)) {
         return call->status;
@@ -169,7 +169,7 @@ static ig_value *linear_float(ig_ts_call *call, ig_value *x, const packed *p) {
 static ig_value *linear_dynamic(ig_ts_call *call, ig_value *x, const packed *p,
                                 bool reduce_range) {
     ig_aten_quantised w, q = { .dtype = ig_torch_dtype_of_code(IG_TORCH_quint8) };
-    product           out = { .x = &q };
+    product out = { .x = &q };
     if (p->weight.kind == IG_TS_TENSOR && !p->weight.as.tensor->quant) {
         return linear_float(call, x, p);
     }
@@ -190,7 +190,7 @@ static ig_value *linear_dynamic(ig_ts_call *call, ig_value *x, const packed *p,
 ig_value *ig_aten_packed_linear(ig_ts_call *call, ig_value *x,
                                 const ig_ts_value *object, bool reduce_range) {
     const ig_ts_list *parts = NULL;
-    packed            p = { 0 };
+    packed p = { 0 };
     if (object->kind == IG_TS_OBJECT) {
         parts = tuple_of(ig_ts_object_get(object->as.object, "state"), 1);
     }
@@ -205,7 +205,7 @@ ig_value *ig_aten_packed_linear(ig_ts_call *call, ig_value *x,
 /* quantized::linear_dynamic(X, W_prepack, reduce_range), linear_dynamic_fp16(X,
  * W_prepack); variant 1: relu */
 ig_status ig_ts_op_q_linear_dynamic(ig_ts_call *call) {
-    packed    p;
+    packed p;
     ig_value *x = ig_aten_tensor(call, 0);
     if (!read_linear(call, 1, &p)) {
         return call->status;
@@ -242,9 +242,9 @@ ig_status ig_ts_op_q_linear_unpack(ig_ts_call *call) {
 /* config: spatial axes, stride, padding, dilation, output padding, groups, flags. */
 typedef struct geometry {
     uint32_t space;
-    int64_t  stride[3], dilation[3], group;
-    ig_dim   before[3], after[3];
-    bool     is_transposed;
+    int64_t stride[3], dilation[3], group;
+    ig_dim before[3], after[3];
+    bool is_transposed;
 } geometry;
 
 static bool read_geometry(ig_ts_call *call, const packed *p, geometry *g) {
@@ -287,15 +287,15 @@ static ig_value *convolve(ig_ts_call *call, ig_value *x, ig_value *w,
 /* quantized::conv2d(qx, packed, output_scale, output_zero_point) and its kin; variant
  * 1: relu, + 2: one axis, stored as two */
 ig_status ig_ts_op_q_conv(ig_ts_call *call) {
-    packed            p;
-    geometry          g;
+    packed p;
+    geometry g;
     ig_aten_quantised x, w;
-    bool              is_row = (call->row->variant & 2) != 0;
+    bool is_row = (call->row->variant & 2) != 0;
     if (!ig_aten_quantised_arg(call, 0, &x) || !read_conv(call, 1, &p) ||
         !ig_aten_quantised_of(call, &p.weight, &w) || !read_geometry(call, &p, &g)) {
         return call->status;
     }
-    product   out = { .x = &x };
+    product out = { .x = &x };
     ig_value *centred = ig_aten_centred(call, &x);
     centred = is_row && centred ? ig_aten_unsqueeze(call, centred, 2) : centred;
     out.acc = convolve(call, centred, ig_aten_centred(call, &w), &g);
@@ -330,13 +330,13 @@ ig_status ig_ts_op_q_conv(ig_ts_call *call) {
 
 /* conv2d_prepack(weight, bias, stride, padding, dilation, groups) */
 ig_status ig_ts_op_q_conv_prepack(ig_ts_call *call) {
-    uint32_t    count;
+    uint32_t count;
     ig_ts_list *state = ig_ts_list_create(call->eval, 3);
     ig_ts_list *config = ig_ts_list_create(call->eval, 16);
     ig_ts_list *tensors = ig_ts_list_create(call->eval, 2);
     ig_ts_list *optional = ig_ts_list_create(call->eval, 1);
     const char *name = "__torch__.torch.classes.quantized.Conv2dPackedParamsBase";
-    uint32_t    space = (uint32_t)call->row->variant;
+    uint32_t space = (uint32_t)call->row->variant;
     ig_ts_list_add(call->eval, config, ig_ts_of_int(space));
     for (uint32_t part = 2; part < 5; part++) {
         const int64_t *given = ig_aten_ints(call, part, space, &count);

@@ -11,18 +11,18 @@
 enum { STEPS_MAX = 4096 };
 
 typedef struct layers {
-    bool              is_lstm;
-    ig_value         *x;     /* [T, B, I] */
-    ig_value         *h, *c; /* [layers * directions, B, H] */
+    bool is_lstm;
+    ig_value *x;             /* [T, B, I] */
+    ig_value *h, *c;         /* [layers * directions, B, H] */
     const ig_ts_list *cells; /* a CellParamsBase each layer and direction */
-    uint32_t          layer_count, directions;
-    int64_t           steps;
+    uint32_t layer_count, directions;
+    int64_t steps;
 } layers;
 
 /* Weights of one layer and direction, as packed linear layers with bias. */
 typedef struct cell {
     const ig_ts_value *input, *state;
-    bool               reduce_range;
+    bool reduce_range;
 } cell;
 
 static const ig_ts_list *items_of(const ig_ts_value *value, size_t least) {
@@ -98,8 +98,8 @@ static ig_value *run_part(ig_ts_call *call, const layers *l, ig_value *x, uint32
     *c = l->is_lstm ? ig_aten_select(call, l->c, 0, part) : NULL;
     ig_value **rows = IG_NEW_ARRAY(call->arena, ig_value *, (size_t)l->steps + 1);
     for (int64_t i = 0; i < l->steps && call->status == IG_OK; i++) {
-        int64_t   t = part % l->directions ? l->steps - 1 - i : i;
-        ig_dim    size = (*h)->type->dims[1];
+        int64_t t = part % l->directions ? l->steps - 1 - i : i;
+        ig_dim size = (*h)->type->dims[1];
         ig_value *now = ig_aten_select(call, x, 0, t);
         ig_value *state = ig_aten_packed_linear(call, *h, weights.state,
                                                 weights.reduce_range);
@@ -115,8 +115,8 @@ static ig_value *run_part(ig_ts_call *call, const layers *l, ig_value *x, uint32
 }
 
 static ig_status run_layers(ig_ts_call *call, const layers *l, bool batch_first) {
-    uint32_t   parts = l->layer_count * l->directions;
-    ig_value  *x = l->x, *sides[2] = { NULL, NULL }, *h = NULL, *c = NULL;
+    uint32_t parts = l->layer_count * l->directions;
+    ig_value *x = l->x, *sides[2] = { NULL, NULL }, *h = NULL, *c = NULL;
     ig_value **hs = IG_NEW_ARRAY(call->arena, ig_value *, parts + 1);
     ig_value **cs = IG_NEW_ARRAY(call->arena, ig_value *, parts + 1);
     for (uint32_t part = 0; part < parts; part++) {
@@ -161,7 +161,7 @@ ig_status ig_ts_op_q_rnn(ig_ts_call *call) {
                  .cells = items_of(&call->args[2], 1),
                  .layer_count = (uint32_t)ig_aten_int(call, 4),
                  .directions = ig_aten_bool(call, 7) ? 2 : 1 };
-    bool   batch_first = ig_aten_bool(call, 8);
+    bool batch_first = ig_aten_bool(call, 8);
     if (!read_state(call, &l)) {
         return call->status;
     }
@@ -173,9 +173,9 @@ ig_status ig_ts_op_q_rnn(ig_ts_call *call) {
     IG_TRY(call->status);
     if (!ig_dim_constant(call->module, l.x->type->dims[0], &l.steps) ||
         l.steps > STEPS_MAX || l.steps == 0) {
-        return ig_ts_fail(call, IG_UNSUPPORTED,
-                          "a quantised recurrent layer over a number of steps that is "
-                          "not known");
+        return ig_ts_fail(
+            call, IG_UNSUPPORTED,
+            "a quantised recurrent layer over a number of steps that is not known");
     }
     return run_layers(call, &l, batch_first);
 }

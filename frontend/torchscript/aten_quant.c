@@ -54,14 +54,14 @@ static uint32_t axis_of(const ig_ts_quant *quant) {
 }
 
 ig_value *ig_aten_centred(ig_ts_call *call, const ig_aten_quantised *q) {
-    uint32_t  rank = q->raw->type->rank;
+    uint32_t rank = q->raw->type->rank;
     ig_value *zero = ig_aten_cast(call, q->quant->zero_point, IG_DT_i32);
     zero = spread(call, zero, rank, axis_of(q->quant));
     return ig_aten_map2(call, IG_OP_sub, ig_aten_cast(call, q->raw, IG_DT_i32), zero);
 }
 
 ig_value *ig_aten_dequantise(ig_ts_call *call, const ig_aten_quantised *q) {
-    uint32_t  rank = q->raw->type->rank;
+    uint32_t rank = q->raw->type->rank;
     ig_value *scale = ig_aten_quant_scale(call, q->quant, rank, axis_of(q->quant));
     ig_value *x;
     if (q->quant->is_float) {
@@ -97,11 +97,11 @@ ig_value *ig_aten_quantise(ig_ts_call *call, ig_value *x,
     if (!x) {
         return NULL;
     }
-    uint32_t  rank = x->type->rank, axis = axis_of(quant);
+    uint32_t rank = x->type->rank, axis = axis_of(quant);
     ig_value *inverse = ig_aten_map1(call, IG_OP_recip,
                                      ig_aten_quant_scale(call, quant, rank, axis));
     ig_value *zero = ig_aten_cast(call, quant->zero_point, IG_DT_f32);
-    double    low, high;
+    double low, high;
     range_of(dtype, &low, &high);
     zero = spread(call, zero, rank, axis);
     x = ig_aten_map2(call, IG_OP_mul, ig_aten_cast(call, x, IG_DT_f32), inverse);
@@ -116,7 +116,7 @@ ig_value *ig_aten_quantise(ig_ts_call *call, ig_value *x,
 
 ig_status ig_aten_give_quantised(ig_ts_call *call, ig_value *x,
                                  const ig_torch_dtype_info *dtype,
-                                 const ig_ts_quant         *quant) {
+                                 const ig_ts_quant *quant) {
     ig_value *value = ig_aten_quantise(call, x, dtype, quant);
     return value && call->status == IG_OK
                ? ig_ts_give_quantised(call, 0, value, dtype, quant)
@@ -140,9 +140,9 @@ ig_status ig_aten_through_float(ig_ts_call *call, ig_ts_op_hook hook) {
 
 /* quantize_per_tensor(self, scale, zero_point, dtype) */
 ig_status ig_ts_op_quantize_per_tensor(ig_ts_call *call) {
-    ig_value                  *x = ig_aten_tensor(call, 0);
+    ig_value *x = ig_aten_tensor(call, 0);
     const ig_torch_dtype_info *dtype = NULL;
-    ig_ts_quant               *quant = IG_NEW(call->arena, ig_ts_quant);
+    ig_ts_quant *quant = IG_NEW(call->arena, ig_ts_quant);
     IG_TRY(ig_ts_torch_dtype(call, 3, NULL, &dtype));
     quant->scale = ig_aten_operand(call, 1, IG_DT_f64);
     quant->zero_point = ig_aten_operand(call, 2, IG_DT_i64);
@@ -155,9 +155,9 @@ ig_status ig_ts_op_quantize_per_tensor(ig_ts_call *call) {
 
 /* quantize_per_channel(self, scales, zero_points, axis, dtype) */
 ig_status ig_ts_op_quantize_per_channel(ig_ts_call *call) {
-    ig_value                  *x = ig_aten_tensor(call, 0);
+    ig_value *x = ig_aten_tensor(call, 0);
     const ig_torch_dtype_info *dtype = NULL;
-    ig_ts_quant               *quant = IG_NEW(call->arena, ig_ts_quant);
+    ig_ts_quant *quant = IG_NEW(call->arena, ig_ts_quant);
     IG_TRY(ig_ts_torch_dtype(call, 4, NULL, &dtype));
     quant->scale = ig_aten_cast(call, ig_aten_tensor(call, 1), IG_DT_f64);
     quant->zero_point = ig_aten_tensor(call, 2);
@@ -176,8 +176,8 @@ ig_status ig_ts_op_quantize_per_channel(ig_ts_call *call) {
 /* Scale and zero point that hold min … max and 0, as torch chooses them for qmin 0. */
 const ig_ts_quant *ig_aten_choose_quant(ig_ts_call *call, ig_value *x, double steps) {
     ig_ts_quant *quant = IG_NEW(call->arena, ig_ts_quant);
-    ig_value    *low = ig_aten_reduce(call, IG_REDUCE_min, x, NULL, 0, false);
-    ig_value    *high = ig_aten_reduce(call, IG_REDUCE_max, x, NULL, 0, false);
+    ig_value *low = ig_aten_reduce(call, IG_REDUCE_min, x, NULL, 0, false);
+    ig_value *high = ig_aten_reduce(call, IG_REDUCE_max, x, NULL, 0, false);
     low = ig_aten_map2n(call, IG_OP_min, ig_aten_cast(call, low, IG_DT_f64), 0);
     high = ig_aten_map2n(call, IG_OP_max, ig_aten_cast(call, high, IG_DT_f64), 0);
     ig_value *scale = ig_aten_map2(call, IG_OP_sub, high, low);
@@ -205,7 +205,7 @@ const ig_ts_quant *ig_aten_choose_quant(ig_ts_call *call, ig_value *x, double st
 
 /* quantize_per_tensor_dynamic(self, dtype, reduce_range) */
 ig_status ig_ts_op_quantize_dynamic(ig_ts_call *call) {
-    ig_value                  *x = ig_aten_tensor(call, 0);
+    ig_value *x = ig_aten_tensor(call, 0);
     const ig_torch_dtype_info *dtype = NULL;
     IG_TRY(ig_ts_torch_dtype(call, 1, NULL, &dtype));
     if (dtype->code != IG_TORCH_quint8) {
@@ -230,7 +230,7 @@ ig_status ig_ts_op_dequantize(ig_ts_call *call) {
 /* dequantize.tensors(tensors) */
 ig_status ig_ts_op_dequantize_list(ig_ts_call *call) {
     const ig_ts_list *list = call->args[0].as.list;
-    ig_value        **values = IG_NEW_ARRAY(call->arena, ig_value *, list->count + 1);
+    ig_value **values = IG_NEW_ARRAY(call->arena, ig_value *, list->count + 1);
     for (size_t i = 0; i < list->count; i++) {
         ig_aten_quantised q;
         if (!ig_aten_quantised_of(call, &list->items[i], &q)) {
@@ -255,7 +255,7 @@ ig_status ig_ts_op_q_params(ig_ts_call *call) {
     if (!ig_aten_quantised_arg(call, 0, &q)) {
         return call->status;
     }
-    bool      is_zero = call->row->variant & 1;
+    bool is_zero = call->row->variant & 1;
     ig_value *value = is_zero ? q.quant->zero_point : q.quant->scale;
     if (call->row->variant & 2) {
         return ig_aten_give(call, value);
@@ -293,7 +293,7 @@ static ig_status give_at(ig_ts_call *call, ig_value *x, uint32_t scale_arg) {
     if (!ig_aten_quantised_arg(call, 0, &q)) {
         return call->status;
     }
-    double  scale = ig_aten_float(call, scale_arg);
+    double scale = ig_aten_float(call, scale_arg);
     int64_t zero = ig_aten_int(call, scale_arg + 1);
     return ig_aten_give_quantised(call, x, q.dtype,
                                   ig_aten_quant_of(call, scale, zero));
@@ -302,7 +302,7 @@ static ig_status give_at(ig_ts_call *call, ig_value *x, uint32_t scale_arg) {
 /* quantized::add, mul(qa, qb, scale, zero_point); variant: opcode, negative with
  * relu */
 ig_status ig_ts_op_q_binary(ig_ts_call *call) {
-    bool      has_relu = call->row->variant < 0;
+    bool has_relu = call->row->variant < 0;
     ig_opcode code = (ig_opcode)(has_relu ? -call->row->variant : call->row->variant);
     ig_value *x = ig_aten_map2(call, code, real(call, 0), real(call, 1));
     return give_at(call, has_relu ? ig_aten_map1(call, IG_OP_relu, x) : x, 2);
@@ -316,7 +316,7 @@ ig_status ig_ts_op_q_matmul(ig_ts_call *call) {
 ig_status ig_ts_op_q_cat(ig_ts_call *call) {
     const ig_ts_list *list = call->args[0].as.list;
     ig_aten_quantised q, first = { 0 };
-    ig_value        **values = IG_NEW_ARRAY(call->arena, ig_value *, list->count + 1);
+    ig_value **values = IG_NEW_ARRAY(call->arena, ig_value *, list->count + 1);
     if (list->count == 0) {
         return ig_ts_fail(call, IG_INVALID, "nothing to concatenate");
     }
@@ -327,7 +327,7 @@ ig_status ig_ts_op_q_cat(ig_ts_call *call) {
         first = i == 0 ? q : first;
         values[i] = ig_aten_dequantise(call, &q);
     }
-    uint32_t           axis = ig_aten_axis(call, 1, first.raw->type->rank);
+    uint32_t axis = ig_aten_axis(call, 1, first.raw->type->rank);
     const ig_ts_quant *quant = first.quant;
     if (!ig_ts_is_none(call, 2)) {
         quant = ig_aten_quant_of(call, ig_aten_float(call, 2), ig_aten_int(call, 3));

@@ -7,9 +7,9 @@
 
 /* A quantised operand. */
 typedef struct ig_aten_quantised {
-    ig_value                  *raw; /* integers */
+    ig_value *raw; /* integers */
     const ig_torch_dtype_info *dtype;
-    const ig_ts_quant         *quant;
+    const ig_ts_quant *quant;
 } ig_aten_quantised;
 
 /* Argument `index`, or another tensor (an item of a list, of a packed object). */
@@ -38,7 +38,7 @@ ig_value *ig_aten_packed_linear(ig_ts_call *call, ig_value *x,
 /* clamp(rint(x / scale) + zero point) of real numbers; gives it as result 0. */
 ig_status ig_aten_give_quantised(ig_ts_call *call, ig_value *x,
                                  const ig_torch_dtype_info *dtype,
-                                 const ig_ts_quant         *quant);
+                                 const ig_ts_quant *quant);
 ig_value *ig_aten_quantise(ig_ts_call *call, ig_value *x,
                            const ig_torch_dtype_info *dtype, const ig_ts_quant *quant);
 

@@ -49,7 +49,7 @@ static ig_dim stride_of(ig_ts_call *call, const ig_ts_tensor *tensor, uint32_t a
 /* variant 1: of one axis, 0: a list */
 ig_status ig_ts_op_stride(ig_ts_call *call) {
     const ig_ts_tensor *tensor = peek(call);
-    ig_dim              strides[IG_TENSOR_RANK];
+    ig_dim strides[IG_TENSOR_RANK];
     if (!tensor) {
         return call->status;
     }
@@ -153,7 +153,7 @@ ig_status ig_ts_op_item(ig_ts_call *call) {
     if (!x) {
         return call->status;
     }
-    ig_dtype   dtype = (ig_dtype)x->type->dtype;
+    ig_dtype dtype = (ig_dtype)x->type->dtype;
     ig_ts_kind own = dtype == IG_DT_bool        ? IG_TS_BOOL
                      : ig_dtype_is_float(dtype) ? IG_TS_FLOAT
                                                 : IG_TS_INT;
@@ -208,7 +208,7 @@ static const ig_torch_dtype_info *dtype_arg(ig_ts_call *call, uint32_t index,
 static ig_status convert(ig_ts_call *call, const ig_torch_dtype_info *dtype,
                          bool copies) {
     const ig_ts_tensor *tensor = peek(call);
-    ig_value           *x = NULL;
+    ig_value *x = NULL;
     IG_TRY(call->status);
     IG_TRY(ig_ts_tensor_raw(call, 0, &x, &tensor));
     if (tensor->dtype == dtype) {
@@ -247,8 +247,8 @@ enum { OF_OTHER = 16, COPIES = 32 };
 
 ig_status ig_ts_op_to(ig_ts_call *call) {
     const ig_ts_tensor *self = peek(call);
-    uint32_t            at = (uint32_t)call->row->variant & 15;
-    bool                copies = (call->row->variant & COPIES) != 0;
+    uint32_t at = (uint32_t)call->row->variant & 15;
+    bool copies = (call->row->variant & COPIES) != 0;
     if (!self) {
         return call->status;
     }
@@ -269,7 +269,7 @@ ig_status ig_ts_op_to_fixed(ig_ts_call *call) {
 
 /* clone: storage of its own */
 ig_status ig_ts_op_clone(ig_ts_call *call) {
-    ig_value           *x = NULL;
+    ig_value *x = NULL;
     const ig_ts_tensor *tensor = NULL;
     IG_TRY(ig_ts_tensor_raw(call, 0, &x, &tensor));
     if (tensor->dtype->is_complex) {

@@ -12,8 +12,8 @@ enum { FULL, DIM };
 /* Axes to reduce as the row has them. */
 typedef struct over {
     const int64_t *axes;
-    uint32_t       count;
-    bool           keep;
+    uint32_t count;
+    bool keep;
 } over;
 
 /* Of arguments `dim` (a list or an int; None and [] give all) and `dim` + 1,
@@ -51,13 +51,13 @@ ig_status ig_ts_op_sum(ig_ts_call *call) {
         return ig_aten_complex_sum(call, false);
     }
     ig_value *x = as_summed(call, call->row->variant == FULL ? 1 : 3);
-    over      o = read_form(call, x);
+    over o = read_form(call, x);
     return ig_aten_give(call, reduce(call, IG_REDUCE_sum, x, &o));
 }
 
 ig_status ig_ts_op_prod(ig_ts_call *call) {
     ig_value *x = as_summed(call, call->row->variant == FULL ? 1 : 3);
-    over      o = read_form(call, x);
+    over o = read_form(call, x);
     return ig_aten_give(call, reduce(call, IG_REDUCE_prod, x, &o));
 }
 
@@ -69,7 +69,7 @@ ig_status ig_ts_op_mean(ig_ts_call *call) {
         return ig_aten_complex_sum(call, true);
     }
     ig_value *x = ig_aten_tensor(call, 0);
-    uint32_t  dtype_arg = call->row->variant == FULL ? 1 : 3;
+    uint32_t dtype_arg = call->row->variant == FULL ? 1 : 3;
     if (x && !ig_ts_is_none(call, dtype_arg)) {
         x = ig_aten_cast(call, x, ig_aten_dtype(call, dtype_arg, IG_DT_f32));
     }
@@ -91,18 +91,18 @@ static ig_value *without_nan(ig_ts_call *call, ig_value *x) {
 
 ig_status ig_ts_op_nansum(ig_ts_call *call) {
     ig_value *x = without_nan(call, as_summed(call, 3));
-    over      o = read_over(call, x, 1);
+    over o = read_over(call, x, 1);
     return ig_aten_give(call, reduce(call, IG_REDUCE_sum, x, &o));
 }
 
 ig_status ig_ts_op_nanmean(ig_ts_call *call) {
     ig_value *x = as_summed(call, 3);
-    over      o = read_over(call, x, 1);
+    over o = read_over(call, x, 1);
     ig_value *there = x && ig_aten_is_float(x)
                           ? ig_aten_map1(call, IG_OP_not,
                                          ig_aten_map1(call, IG_OP_isnan, x))
                           : NULL;
-    ig_dtype  dtype = x ? (ig_dtype)x->type->dtype : IG_DT_f32;
+    ig_dtype dtype = x ? (ig_dtype)x->type->dtype : IG_DT_f32;
     ig_value *count = reduce(call, IG_REDUCE_sum, ig_aten_cast(call, there, IG_DT_i64),
                              &o);
     x = reduce(call, IG_REDUCE_sum, ig_aten_wide(call, without_nan(call, x)), &o);
@@ -121,7 +121,7 @@ static ig_value *is_true(ig_ts_call *call, ig_value *x) {
 /* DIM: an axis or a list of axes. */
 ig_status ig_ts_op_count_nonzero(ig_ts_call *call) {
     ig_value *x = ig_aten_cast(call, is_true(call, ig_aten_tensor(call, 0)), IG_DT_i64);
-    over      o = { 0 };
+    over o = { 0 };
     if (x) {
         o.axes = ig_aten_axes(call, 1, x->type->rank, true, &o.count);
     }
@@ -131,8 +131,8 @@ ig_status ig_ts_op_count_nonzero(ig_ts_call *call) {
 /* any: max; all: min.  Bytes stay bytes. */
 static ig_status truth(ig_ts_call *call, ig_reduce kind) {
     ig_value *x = ig_aten_tensor(call, 0);
-    bool      is_bytes = x && x->type->dtype == IG_DT_u8;
-    over      o = read_form(call, x);
+    bool is_bytes = x && x->type->dtype == IG_DT_u8;
+    over o = read_form(call, x);
     x = reduce(call, kind, is_true(call, x), &o);
     return ig_aten_give(call, is_bytes ? ig_aten_cast(call, x, IG_DT_u8) : x);
 }
@@ -148,21 +148,21 @@ ig_status ig_ts_op_all(ig_ts_call *call) {
 /* ---- extremes ---- */
 
 ig_status ig_ts_op_max_all(ig_ts_call *call) {
-    over      o = { 0 };
+    over o = { 0 };
     ig_reduce kind = (ig_reduce)call->row->variant;
     return ig_aten_give(call, reduce(call, kind, ig_aten_tensor(call, 0), &o));
 }
 
 ig_status ig_ts_op_amax(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
-    over      o = read_over(call, x, 1);
+    over o = read_over(call, x, 1);
     return ig_aten_give(call, reduce(call, (ig_reduce)call->row->variant, x, &o));
 }
 
 ig_status ig_ts_op_aminmax(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
-    over      o = { 0 };
-    int64_t   axis = 0;
+    over o = { 0 };
+    int64_t axis = 0;
     if (x && !ig_ts_is_none(call, 1)) {
         axis = ig_aten_axis(call, 1, x->type->rank);
         o.axes = &axis;
@@ -195,7 +195,7 @@ ig_status ig_ts_op_max_dim(ig_ts_call *call) {
         return ig_aten_give2(call, x, ig_aten_integer(call, IG_DT_i64, 0));
     }
     uint32_t axis = ig_aten_axis(call, 1, x->type->rank);
-    bool     keep = ig_aten_bool(call, 2);
+    bool keep = ig_aten_bool(call, 2);
     return ig_aten_give2(call, ig_aten_reduce1(call, kind, x, axis, keep),
                          arg_reduce(call, kind, x, axis, keep));
 }
@@ -203,7 +203,7 @@ ig_status ig_ts_op_max_dim(ig_ts_call *call) {
 ig_status ig_ts_op_arg_max(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     ig_reduce kind = (ig_reduce)call->row->variant;
-    bool      keep = ig_aten_bool(call, 2);
+    bool keep = ig_aten_bool(call, 2);
     if (!x) {
         return call->status;
     }
@@ -211,7 +211,7 @@ ig_status ig_ts_op_arg_max(ig_ts_call *call) {
         uint32_t axis = ig_aten_axis(call, 1, x->type->rank);
         return ig_aten_give(call, arg_reduce(call, kind, x, axis, keep));
     }
-    ig_dim   ones[IG_TENSOR_RANK];
+    ig_dim ones[IG_TENSOR_RANK];
     uint32_t rank = keep ? x->type->rank : 0;
     for (uint32_t i = 0; i < rank; i++) {
         ones[i] = 1;
@@ -236,7 +236,7 @@ static ig_value *divisor(ig_ts_call *call, const ig_value *x, const over *o,
 
 static ig_value *variance(ig_ts_call *call, ig_value *x, const over *o,
                           double correction) {
-    over      kept = { o->axes, o->count, true };
+    over kept = { o->axes, o->count, true };
     ig_value *mean = reduce(call, IG_REDUCE_mean, x, &kept);
     ig_value *gap = ig_aten_map2(call, IG_OP_sub, x, mean);
     ig_value *sum = reduce(call, IG_REDUCE_sumsq, gap, o);
@@ -249,14 +249,14 @@ enum { UNBIASED, UNBIASED_DIM, CORRECTION };
 enum { WITH_ROOT = 4, WITH_MEAN = 8 };
 
 ig_status ig_ts_op_variance(ig_ts_call *call) {
-    int       form = call->row->variant & 3;
+    int form = call->row->variant & 3;
     ig_value *x = ig_aten_tensor(call, 0);
     if (x && !ig_aten_is_float(x)) {
         return ig_ts_fail(call, IG_INVALID, "the variance of integers has no dtype");
     }
     ig_dtype dtype = x ? (ig_dtype)x->type->dtype : IG_DT_f32;
-    over     o = { 0 };
-    double   correction = 1;
+    over o = { 0 };
+    double correction = 1;
     x = ig_aten_wide(call, x);
     if (x && form != UNBIASED) {
         o.axes = ig_aten_axes(call, 1, x->type->rank, true, &o.count);
@@ -307,9 +307,9 @@ enum { NORM, NORM_DTYPE, NORM_DIM, NORM_DIM_DTYPE };
 
 ig_status ig_ts_op_norm(ig_ts_call *call) {
     ig_value *x = ig_aten_to_float(call, ig_aten_tensor(call, 0));
-    double    p = ig_aten_float_or(call, 1, 2);
-    int       form = call->row->variant;
-    ig_dtype  dtype = x ? (ig_dtype)x->type->dtype : IG_DT_f32;
+    double p = ig_aten_float_or(call, 1, 2);
+    int form = call->row->variant;
+    ig_dtype dtype = x ? (ig_dtype)x->type->dtype : IG_DT_f32;
     if (form == NORM_DTYPE || form == NORM_DIM_DTYPE) {
         dtype = ig_aten_dtype(call, form == NORM_DTYPE ? 2 : 4, dtype);
         x = ig_aten_cast(call, x, dtype);
@@ -322,14 +322,14 @@ ig_status ig_ts_op_norm(ig_ts_call *call) {
 /* frobenius_norm.dim(self, dim, keepdim) */
 ig_status ig_ts_op_frobenius_norm(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
-    over      o = read_over(call, x, 1);
+    over o = read_over(call, x, 1);
     return ig_aten_give(call, p_norm(call, x, 2, &o));
 }
 
 /* linalg_vector_norm(self, ord, dim, keepdim, dtype) */
 ig_status ig_ts_op_vector_norm(ig_ts_call *call) {
     ig_value *x = ig_aten_to_float(call, ig_aten_tensor(call, 0));
-    ig_dtype  dtype = x ? (ig_dtype)x->type->dtype : IG_DT_f32;
+    ig_dtype dtype = x ? (ig_dtype)x->type->dtype : IG_DT_f32;
     dtype = ig_aten_dtype(call, 4, dtype);
     over o = read_over(call, x, 2);
     x = ig_aten_wide(call, ig_aten_cast(call, x, dtype));
@@ -345,7 +345,7 @@ static ig_value *matrix_norm(ig_ts_call *call, ig_value *x, double p, over o) {
     if (fabs(p) != 1 && !isinf(p)) {
         return ig_aten_fail(call, IG_UNSUPPORTED, "matrix norm of order %g", p);
     }
-    int64_t   summed = o.axes[isinf(p) ? 1 : 0], left = o.axes[isinf(p) ? 0 : 1];
+    int64_t summed = o.axes[isinf(p) ? 1 : 0], left = o.axes[isinf(p) ? 0 : 1];
     ig_value *sums = ig_aten_reduce1(call, IG_REDUCE_l1, x, (uint32_t)summed, true);
     sums = ig_aten_reduce1(call, p > 0 ? IG_REDUCE_max : IG_REDUCE_min, sums,
                            (uint32_t)left, true);
@@ -359,10 +359,10 @@ static ig_value *matrix_norm(ig_ts_call *call, ig_value *x, double p, over o) {
 
 /* The axes as they were given, unsorted: rows, then columns. */
 static over given_axes(ig_ts_call *call, const ig_value *x, uint32_t dim) {
-    over           o = { .keep = ig_aten_bool(call, dim + 1) };
-    uint32_t       count;
+    over o = { .keep = ig_aten_bool(call, dim + 1) };
+    uint32_t count;
     const int64_t *given = ig_aten_ints(call, dim, 0, &count);
-    int64_t       *axes = IG_NEW_ARRAY(call->arena, int64_t, count + 1u);
+    int64_t *axes = IG_NEW_ARRAY(call->arena, int64_t, count + 1u);
     for (uint32_t i = 0; x && i < count; i++) {
         axes[i] = given[i] < 0 ? given[i] + x->type->rank : given[i];
         if (axes[i] < 0 || axes[i] >= x->type->rank) {
@@ -380,7 +380,7 @@ static over given_axes(ig_ts_call *call, const ig_value *x, uint32_t dim) {
  * variant 2: linalg_matrix_norm, whose axes have a default. */
 ig_status ig_ts_op_linalg_norm(ig_ts_call *call) {
     ig_value *x = ig_aten_to_float(call, ig_aten_tensor(call, 0));
-    ig_dtype  dtype = x ? (ig_dtype)x->type->dtype : IG_DT_f32;
+    ig_dtype dtype = x ? (ig_dtype)x->type->dtype : IG_DT_f32;
     dtype = ig_aten_dtype(call, 4, dtype);
     x = ig_aten_wide(call, ig_aten_cast(call, x, dtype));
     bool by_name = call->args[1].kind == IG_TS_STR;
@@ -403,9 +403,9 @@ ig_status ig_ts_op_linalg_norm(ig_ts_call *call) {
 /* log(sum(exp(x))), shifted by the largest finite value. */
 ig_status ig_ts_op_logsumexp(ig_ts_call *call) {
     ig_value *x = ig_aten_to_float(call, ig_aten_tensor(call, 0));
-    ig_dtype  dtype = x ? (ig_dtype)x->type->dtype : IG_DT_f32;
-    over      o = read_over(call, x, 1);
-    over      kept = { o.axes, o.count, true };
+    ig_dtype dtype = x ? (ig_dtype)x->type->dtype : IG_DT_f32;
+    over o = read_over(call, x, 1);
+    over kept = { o.axes, o.count, true };
     x = ig_aten_wide(call, x);
     if (!x) {
         return call->status;
@@ -440,7 +440,7 @@ ig_status ig_ts_op_cumsum(ig_ts_call *call) {
         return call->status;
     }
     const ig_type *type = x->type;
-    uint32_t       axis = ig_aten_axis(call, 1, type->rank);
+    uint32_t axis = ig_aten_axis(call, 1, type->rank);
     ig_attr attrs[IG_cumsum_attr_count] = { [IG_cumsum_axis] = ig_attr_of_int(axis) };
     x = as_vector(call, x);
     x = ig_aten_make(call, IG_OP_cumsum, 1, &x, attrs);
@@ -449,17 +449,17 @@ ig_status ig_ts_op_cumsum(ig_ts_call *call) {
 
 /* variant: the op of `cumulate`; prod has a dtype argument */
 ig_status ig_ts_op_cumulate(ig_ts_call *call) {
-    bool      is_product = call->row->variant == IG_CUMULATE_prod;
+    bool is_product = call->row->variant == IG_CUMULATE_prod;
     ig_value *x = is_product ? as_summed(call, 2)
                              : ig_aten_to_float(call, ig_aten_tensor(call, 0));
     if (!x) {
         return call->status;
     }
     const ig_type *type = x->type;
-    uint32_t       axis = ig_aten_axis(call, 1, type->rank);
-    ig_attr        attrs[IG_cumulate_attr_count] = {
-               [IG_cumulate_op] = ig_attr_of_enum(call->row->variant),
-               [IG_cumulate_axis] = ig_attr_of_int(axis),
+    uint32_t axis = ig_aten_axis(call, 1, type->rank);
+    ig_attr attrs[IG_cumulate_attr_count] = {
+        [IG_cumulate_op] = ig_attr_of_enum(call->row->variant),
+        [IG_cumulate_axis] = ig_attr_of_int(axis),
     };
     x = as_vector(call, x);
     x = ig_aten_make(call, IG_OP_cumulate, 1, &x, attrs);
@@ -473,11 +473,11 @@ ig_status ig_ts_op_cumulate_pair(ig_ts_call *call) {
         return call->status;
     }
     const ig_type *type = x->type;
-    bool           is_max = call->row->variant == IG_CUMULATE_max;
-    int64_t        axis = ig_aten_axis(call, 1, type->rank);
-    ig_attr        attrs[IG_cumulate_attr_count] = {
-               [IG_cumulate_op] = ig_attr_of_enum(call->row->variant),
-               [IG_cumulate_axis] = ig_attr_of_int(axis),
+    bool is_max = call->row->variant == IG_CUMULATE_max;
+    int64_t axis = ig_aten_axis(call, 1, type->rank);
+    ig_attr attrs[IG_cumulate_attr_count] = {
+        [IG_cumulate_op] = ig_attr_of_enum(call->row->variant),
+        [IG_cumulate_axis] = ig_attr_of_int(axis),
     };
     ig_attr index_attrs[IG_cumulate_index_attr_count] = {
         [IG_cumulate_index_op] = ig_attr_of_enum(is_max ? 0 : 1),

@@ -9,7 +9,7 @@
 /* Each axis `repeats[i]` times, end to end: [1, d0, 1, d1 …] expanded. */
 static ig_value *repeat(ig_ts_call *call, ig_value *x, const ig_dim *repeats,
                         uint32_t count) {
-    ig_dim   apart[2 * IG_TENSOR_RANK], wide[2 * IG_TENSOR_RANK], dims[IG_TENSOR_RANK];
+    ig_dim apart[2 * IG_TENSOR_RANK], wide[2 * IG_TENSOR_RANK], dims[IG_TENSOR_RANK];
     uint32_t rank = x->type->rank;
     if (count < rank || 2 * count > IG_TENSOR_RANK) {
         return ig_aten_fail(call, IG_INVALID, "%u repeats for a tensor of rank %u",
@@ -28,8 +28,8 @@ static ig_value *repeat(ig_ts_call *call, ig_value *x, const ig_dim *repeats,
 }
 
 ig_status ig_ts_op_repeat(ig_ts_call *call) {
-    uint32_t      count;
-    ig_value     *x = ig_aten_tensor(call, 0);
+    uint32_t count;
+    ig_value *x = ig_aten_tensor(call, 0);
     const ig_dim *repeats = ig_aten_dims(call, 1, 0, &count);
     IG_TRY(call->status);
     return ig_aten_give(call, repeat(call, x, repeats, count));
@@ -37,9 +37,9 @@ ig_status ig_ts_op_repeat(ig_ts_call *call) {
 
 /* tile: missing repeats are 1 */
 ig_status ig_ts_op_tile(ig_ts_call *call) {
-    uint32_t      count;
-    ig_dim        all[2 * IG_TENSOR_RANK];
-    ig_value     *x = ig_aten_tensor(call, 0);
+    uint32_t count;
+    ig_dim all[2 * IG_TENSOR_RANK];
+    ig_value *x = ig_aten_tensor(call, 0);
     const ig_dim *repeats = ig_aten_dims(call, 1, 0, &count);
     IG_TRY(call->status);
     uint32_t rank = x->type->rank, missing = rank > count ? rank - count : 0;
@@ -55,9 +55,9 @@ ig_status ig_ts_op_tile(ig_ts_call *call) {
 
 /* Numbers 0 … n - 1, number i `repeats[i]` times. */
 static ig_value *spread(ig_ts_call *call, ig_value *repeats) {
-    ig_attr   axis[IG_cumsum_attr_count] = { [IG_cumsum_axis] = ig_attr_of_int(0) };
-    ig_attr   right[IG_bucketize_attr_count] = { [IG_bucketize_right] =
-                                                     ig_attr_of_bool(true) };
+    ig_attr axis[IG_cumsum_attr_count] = { [IG_cumsum_axis] = ig_attr_of_int(0) };
+    ig_attr right[IG_bucketize_attr_count] = { [IG_bucketize_right] =
+                                                   ig_attr_of_bool(true) };
     ig_value *ends = ig_aten_make(call, IG_OP_cumsum, 1, &repeats, axis);
     ig_value *all = ig_aten_reduce(call, IG_REDUCE_sum, repeats, NULL, 0, false);
     ig_value *range[] = { ig_aten_integer(call, IG_DT_i64, 0), all,
@@ -69,16 +69,16 @@ static ig_value *spread(ig_ts_call *call, ig_value *repeats) {
 /* repeat_interleave(repeats) */
 ig_status ig_ts_op_interleave_numbers(ig_ts_call *call) {
     ig_value *repeats = ig_aten_tensor(call, 0);
-    ig_dtype  dtype = repeats ? (ig_dtype)repeats->type->dtype : IG_DT_i64;
+    ig_dtype dtype = repeats ? (ig_dtype)repeats->type->dtype : IG_DT_i64;
     ig_value *value = spread(call, ig_aten_cast(call, repeats, IG_DT_i64));
     return ig_aten_give(call, ig_aten_cast(call, value, dtype));
 }
 
 static ig_value *interleave(ig_ts_call *call, ig_value *x, uint32_t axis,
                             ig_dim times) {
-    ig_dim   dims[IG_TENSOR_RANK + 1];
+    ig_dim dims[IG_TENSOR_RANK + 1];
     uint32_t rank = x->type->rank;
-    ig_dim   extent = ig_dim_mul(call->module, x->type->dims[axis], times);
+    ig_dim extent = ig_dim_mul(call->module, x->type->dims[axis], times);
     x = ig_aten_unsqueeze(call, x, axis + 1);
     if (!x) {
         return NULL;
@@ -97,7 +97,7 @@ ig_status ig_ts_op_interleave(ig_ts_call *call) {
     if (!x) {
         return call->status;
     }
-    bool     is_flat = ig_ts_is_none(call, 2);
+    bool is_flat = ig_ts_is_none(call, 2);
     uint32_t axis = is_flat ? 0 : ig_aten_axis(call, 2, x->type->rank);
     x = is_flat || x->type->rank == 0 ? ig_aten_flatten(call, x) : x;
     if (!x || call->args[1].kind != IG_TS_TENSOR) {
@@ -151,8 +151,8 @@ static bool wrap(ig_ts_call *call, int64_t axis, uint32_t rank, uint32_t *out) {
 
 /* roll(self, shifts, dims): without dims as one row */
 ig_status ig_ts_op_roll(ig_ts_call *call) {
-    uint32_t       count, axes, axis;
-    ig_value      *x = ig_aten_tensor(call, 0);
+    uint32_t count, axes, axis;
+    ig_value *x = ig_aten_tensor(call, 0);
     const int64_t *shifts = ig_aten_ints(call, 1, 0, &count);
     const int64_t *dims = ig_aten_ints(call, 2, 0, &axes);
     IG_TRY(call->status);
@@ -176,9 +176,9 @@ ig_status ig_ts_op_roll(ig_ts_call *call) {
 
 /* flip(self, dims); variant: fliplr 1, flipud 2 */
 ig_status ig_ts_op_flip(ig_ts_call *call) {
-    uint32_t       count = 1, axis;
-    ig_value      *x = ig_aten_tensor(call, 0);
-    int64_t        fixed = call->row->variant == 1 ? 1 : 0;
+    uint32_t count = 1, axis;
+    ig_value *x = ig_aten_tensor(call, 0);
+    int64_t fixed = call->row->variant == 1 ? 1 : 0;
     const int64_t *dims = call->row->variant ? &fixed
                                              : ig_aten_ints(call, 1, 0, &count);
     IG_TRY(call->status);
@@ -194,9 +194,9 @@ ig_status ig_ts_op_flip(ig_ts_call *call) {
 
 /* rot90(self, k, dims) */
 ig_status ig_ts_op_rot90(ig_ts_call *call) {
-    ig_value      *x = ig_aten_tensor(call, 0);
-    int64_t        turns = ig_aten_int(call, 1) & 3;
-    uint32_t       count, a, b;
+    ig_value *x = ig_aten_tensor(call, 0);
+    int64_t turns = ig_aten_int(call, 1) & 3;
+    uint32_t count, a, b;
     const int64_t *dims = ig_aten_ints(call, 2, 2, &count);
     IG_TRY(call->status);
     if (!wrap(call, dims[0], x->type->rank, &a) ||
@@ -220,8 +220,8 @@ static ig_status give_values(ig_ts_call *call, ig_value **values, uint32_t count
 
 /* The tensors of argument 0 as axes of one shape; `swaps` the first two. */
 static ig_value **grid(ig_ts_call *call, uint32_t *out_count, bool swaps) {
-    ig_dim     dims[IG_TENSOR_RANK], one[IG_TENSOR_RANK];
-    uint32_t   count;
+    ig_dim dims[IG_TENSOR_RANK], one[IG_TENSOR_RANK];
+    uint32_t count;
     ig_value **values = ig_aten_tensors(call, 0, &count);
     *out_count = count;
     if (call->status != IG_OK || count > IG_TENSOR_RANK) {
@@ -244,15 +244,15 @@ static ig_value **grid(ig_ts_call *call, uint32_t *out_count, bool swaps) {
 
 /* meshgrid(tensors), meshgrid(tensors, *, indexing) (variant 1) */
 ig_status ig_ts_op_meshgrid(ig_ts_call *call) {
-    uint32_t   count;
-    bool       swaps = call->row->variant && ig_str_is(ig_aten_str(call, 1), "xy");
+    uint32_t count;
+    bool swaps = call->row->variant && ig_str_is(ig_aten_str(call, 1), "xy");
     ig_value **values = grid(call, &count, swaps);
     return values ? give_values(call, values, count) : call->status;
 }
 
 /* Rows of all combinations, the last tensor running fastest. */
 ig_status ig_ts_op_cartesian_prod(ig_ts_call *call) {
-    uint32_t   count;
+    uint32_t count;
     ig_value **values = grid(call, &count, false);
     if (!values) {
         return call->status;
@@ -268,8 +268,8 @@ ig_status ig_ts_op_cartesian_prod(ig_ts_call *call) {
 }
 
 ig_status ig_ts_op_broadcast_tensors(ig_ts_call *call) {
-    ig_dim     dims[IG_TENSOR_RANK];
-    uint32_t   count, rank = 0;
+    ig_dim dims[IG_TENSOR_RANK];
+    uint32_t count, rank = 0;
     ig_value **values = ig_aten_tensors(call, 0, &count);
     IG_TRY(call->status);
     for (uint32_t i = 0; i < count; i++) {
@@ -289,12 +289,12 @@ ig_status ig_ts_op_broadcast_tensors(ig_ts_call *call) {
 static ig_value *embed(ig_ts_call *call, ig_value *x, int64_t offset, uint32_t a,
                        uint32_t b) {
     ig_module *module = call->module;
-    uint32_t   rank = x->type->rank;
-    int64_t    far = offset < 0 ? -offset : offset;
-    ig_dim     length = x->type->dims[rank - 1];
-    ig_dim     size = ig_dim_add(module, length, ig_dim_const(module, far));
-    ig_dim     before[IG_TENSOR_RANK] = { 0 }, after[IG_TENSOR_RANK] = { 0 };
-    int64_t    perm[IG_TENSOR_RANK + 1];
+    uint32_t rank = x->type->rank;
+    int64_t far = offset < 0 ? -offset : offset;
+    ig_dim length = x->type->dims[rank - 1];
+    ig_dim size = ig_dim_add(module, length, ig_dim_const(module, far));
+    ig_dim before[IG_TENSOR_RANK] = { 0 }, after[IG_TENSOR_RANK] = { 0 };
+    int64_t perm[IG_TENSOR_RANK + 1];
     /* Row i holds x[i] at column i + offset: a column of x, masked. */
     before[rank - 1] = ig_dim_const(module, offset < 0 ? far : 0);
     after[rank - 1] = ig_dim_const(module, offset > 0 ? far : 0);
@@ -315,7 +315,7 @@ static ig_value *embed(ig_ts_call *call, ig_value *x, int64_t offset, uint32_t a
 /* diag_embed(self, offset, dim1, dim2) */
 ig_status ig_ts_op_diag_embed(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
-    int64_t   offset = ig_aten_distance(call, 1);
+    int64_t offset = ig_aten_distance(call, 1);
     if (!x) {
         return call->status;
     }
@@ -335,7 +335,7 @@ ig_status ig_ts_op_diag_embed(ig_ts_call *call) {
  * diagflat: always a matrix */
 ig_status ig_ts_op_diag(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
-    int64_t   offset = ig_aten_distance(call, 1);
+    int64_t offset = ig_aten_distance(call, 1);
     x = call->row->variant ? ig_aten_flatten(call, x) : x;
     if (!x) {
         return call->status;

@@ -9,12 +9,12 @@
 enum { SPACE_MAX = 3 };
 
 typedef struct resizing {
-    ig_value      *x;
-    uint32_t       space;
-    ig_dim         sizes[SPACE_MAX];
-    double         scales[SPACE_MAX]; /* 0: not given */
+    ig_value *x;
+    uint32_t space;
+    ig_dim sizes[SPACE_MAX];
+    double scales[SPACE_MAX]; /* 0: not given */
     ig_resize_mode mode;
-    bool           align_corners, is_exact, antialias;
+    bool align_corners, is_exact, antialias;
 } resizing;
 
 /* How far apart places are, and where the first lies. */
@@ -32,7 +32,7 @@ static ig_coordinates coordinates_of(const resizing *r) {
 /* Antialiased, torch has corners change the scale alone; else the op knows them. */
 static float corner_scale(ig_ts_call *call, const resizing *r, uint32_t i) {
     int64_t in, out;
-    bool    is_known = ig_dim_constant(call->module, r->x->type->dims[2 + i], &in) &&
+    bool is_known = ig_dim_constant(call->module, r->x->type->dims[2 + i], &in) &&
                     ig_dim_constant(call->module, r->sizes[i], &out);
     return is_known && r->antialias && in > 1 && out > 1
                ? (float)((double)(out - 1) / (double)(in - 1))
@@ -41,9 +41,9 @@ static float corner_scale(ig_ts_call *call, const resizing *r, uint32_t i) {
 
 static ig_status resize(ig_ts_call *call, const resizing *r) {
     ig_module *module = call->module;
-    ig_dim     sizes[SPACE_MAX + 2];
-    float      scales[SPACE_MAX + 2] = { 0 };
-    bool       has_scales = false;
+    ig_dim sizes[SPACE_MAX + 2];
+    float scales[SPACE_MAX + 2] = { 0 };
+    bool has_scales = false;
     memcpy(sizes, r->x->type->dims, 2 * sizeof *sizes);
     for (uint32_t i = 0; i < r->space; i++) {
         sizes[2 + i] = r->sizes[i];
@@ -62,11 +62,11 @@ static ig_status resize(ig_ts_call *call, const resizing *r) {
         attrs[IG_resize_antialias] = ig_attr_of_bool(true);
         attrs[IG_resize_exclude_outside] = ig_attr_of_bool(true);
     }
-    int64_t   rank = r->space + 2;
+    int64_t rank = r->space + 2;
     ig_value *factors = has_scales ? ig_ts_constant(call, IG_DT_f32, 1, &rank, scales)
                                    : NULL;
-    ig_dtype  dtype = (ig_dtype)r->x->type->dtype;
-    bool      is_moved = r->mode == IG_RESIZE_nearest;
+    ig_dtype dtype = (ig_dtype)r->x->type->dtype;
+    bool is_moved = r->mode == IG_RESIZE_nearest;
     ig_value *x = is_moved ? r->x : ig_aten_wide(call, r->x);
     ig_value *value = ig_aten_make(call, IG_OP_resize, factors ? 2 : 1,
                                    (ig_value *[]){ x, factors }, attrs);
@@ -78,7 +78,7 @@ static ig_status resize(ig_ts_call *call, const resizing *r) {
 static bool as_ratio(double scale, int64_t *out_p, int64_t *out_q) {
     enum { DENOMINATOR_MAX = 1000, EXTENT_MAX = 8192 };
     for (int64_t q = 1; q <= DENOMINATOR_MAX; q++) {
-        double  p = rint(scale * (double)q);
+        double p = rint(scale * (double)q);
         int64_t in = fabs(scale * (double)q - p) < 1e-9 ? 0 : EXTENT_MAX + 1;
         while (in <= EXTENT_MAX &&
                in * (int64_t)p / q == (int64_t)((double)in * scale)) {
@@ -96,8 +96,8 @@ static bool as_ratio(double scale, int64_t *out_p, int64_t *out_q) {
 /* floor(in * scale) */
 static bool scaled_size(ig_ts_call *call, ig_dim in, double scale, ig_dim *out) {
     int64_t extent, p, q;
-    bool    is_known = ig_dim_constant(call->module, in, &extent);
-    bool    is_fit = scale > 0 && scale < INT16_MAX;
+    bool is_known = ig_dim_constant(call->module, in, &extent);
+    bool is_fit = scale > 0 && scale < INT16_MAX;
     if (is_known && is_fit && extent < INT32_MAX) {
         *out = (ig_dim)floor((double)extent * scale);
         return true;
@@ -138,7 +138,7 @@ static bool read_lists(ig_ts_call *call, resizing *r, uint32_t scales_arg) {
 }
 
 static bool read_sizes(ig_ts_call *call, resizing *r, uint32_t scales_arg) {
-    uint32_t      count;
+    uint32_t count;
     const ig_dim *sizes = ig_aten_dims(call, 1, r->space, &count);
     for (uint32_t i = 0; call->status == IG_OK && i < r->space; i++) {
         r->sizes[i] = sizes[i];
@@ -153,8 +153,8 @@ ig_status ig_ts_op_upsample(ig_ts_call *call) {
     if (ig_aten_is_quantised(call, 0)) {
         return ig_aten_through_float(call, ig_ts_op_upsample);
     }
-    int      variant = call->row->variant;
-    bool     aligns = (variant & ALIGNS) != 0;
+    int variant = call->row->variant;
+    bool aligns = (variant & ALIGNS) != 0;
     resizing r = { .x = ig_aten_tensor(call, 0),
                    .mode = (ig_resize_mode)(variant & 3),
                    .align_corners = aligns && ig_aten_bool(call, 2),
@@ -166,8 +166,8 @@ ig_status ig_ts_op_upsample(ig_ts_call *call) {
     }
     r.space = r.x->type->rank - 2;
     uint32_t scales_arg = aligns ? 3 : 2;
-    bool     is_read = variant & LISTS ? read_lists(call, &r, scales_arg)
-                                       : read_sizes(call, &r, scales_arg);
+    bool is_read = variant & LISTS ? read_lists(call, &r, scales_arg)
+                                   : read_sizes(call, &r, scales_arg);
     return is_read ? resize(call, &r) : call->status;
 }
 
@@ -176,7 +176,7 @@ ig_status ig_ts_op_grid_sampler(ig_ts_call *call) {
     static const ig_resize_mode modes[] = { IG_RESIZE_linear, IG_RESIZE_nearest,
                                             IG_RESIZE_cubic };
     ig_value *x = ig_aten_tensor(call, 0), *grid = ig_aten_tensor(call, 1);
-    int64_t   mode = ig_aten_int(call, 2), outside = ig_aten_int(call, 3);
+    int64_t mode = ig_aten_int(call, 2), outside = ig_aten_int(call, 3);
     IG_TRY(call->status);
     if (mode < 0 || mode > 2 || outside < 0 || outside > 2) {
         return ig_ts_fail(call, IG_INVALID, "interpolation %lld, padding %lld",

@@ -11,12 +11,12 @@
 
 typedef struct layers {
     ig_rnn_cell cell;
-    ig_value   *x;       /* [T, B, I] */
-    ig_value   *lengths; /* i64 [B], or NULL */
-    ig_value   *h, *c;   /* [layers * directions, B, H]; c of lstm */
-    ig_value  **params;
-    uint32_t    param_count, layer_count, directions;
-    bool        has_bias;
+    ig_value *x;       /* [T, B, I] */
+    ig_value *lengths; /* i64 [B], or NULL */
+    ig_value *h, *c;   /* [layers * directions, B, H]; c of lstm */
+    ig_value **params;
+    uint32_t param_count, layer_count, directions;
+    bool has_bias;
 } layers;
 
 /* Parameters of one layer and direction: w_ih, w_hh, two biases, the projection. */
@@ -27,7 +27,7 @@ static uint32_t params_each(const layers *l) {
 
 static bool check_params(ig_ts_call *call, const layers *l) {
     uint32_t each = params_each(l), least = l->has_bias ? 4 : 2;
-    bool     fits = l->layer_count > 0 &&
+    bool fits = l->layer_count > 0 &&
                 each * l->layer_count * l->directions == l->param_count &&
                 (each == least || (each == least + 1 && l->cell == IG_CELL_lstm));
     if (call->status == IG_OK && !fits) {
@@ -46,9 +46,9 @@ static ig_value *bias_or_zero(ig_ts_call *call, ig_value *bias, const ig_value *
 static bool run_part(ig_ts_call *call, const layers *l, ig_value *x, uint32_t part,
                      ig_value **out) {
     ig_value **p = l->params + part * params_each(l), *operands[11];
-    uint32_t   count = 0;
-    bool       is_lstm = l->cell == IG_CELL_lstm;
-    bool       is_projected = params_each(l) == (l->has_bias ? 5u : 3u);
+    uint32_t count = 0;
+    bool is_lstm = l->cell == IG_CELL_lstm;
+    bool is_projected = params_each(l) == (l->has_bias ? 5u : 3u);
     operands[count++] = x;
     operands[count++] = ig_aten_select(call, l->h, 0, part);
     if (is_lstm) {
@@ -75,7 +75,7 @@ static bool run_part(ig_ts_call *call, const layers *l, ig_value *x, uint32_t pa
                         .operand_count = count,
                         .result_count = is_lstm ? 3 : 2,
                         .attrs = attrs };
-    ig_op     *op = NULL;
+    ig_op *op = NULL;
     if (call->status == IG_OK) {
         call->status = ig_build(call->builder, IG_OP_rnn, &spec, &op);
     }
@@ -87,8 +87,8 @@ static bool run_part(ig_ts_call *call, const layers *l, ig_value *x, uint32_t pa
 
 /* All layers; out: y, h_n, c_n. */
 static bool run_layers(ig_ts_call *call, const layers *l, ig_value **out) {
-    uint32_t   parts = l->layer_count * l->directions;
-    ig_value  *x = l->x, *sides[2], *found[3];
+    uint32_t parts = l->layer_count * l->directions;
+    ig_value *x = l->x, *sides[2], *found[3];
     ig_value **h = IG_NEW_ARRAY(call->arena, ig_value *, parts);
     ig_value **c = IG_NEW_ARRAY(call->arena, ig_value *, parts);
     for (uint32_t part = 0; part < parts; part++) {
@@ -115,7 +115,7 @@ static void read_state(ig_ts_call *call, layers *l, uint32_t index) {
         l->h = ig_aten_tensor(call, index);
         return;
     }
-    uint32_t   count;
+    uint32_t count;
     ig_value **states = ig_aten_tensors(call, index, &count);
     if (call->status == IG_OK && count != 2) {
         ig_aten_fail(call, IG_INVALID, "an lstm has two states, not %u", count);
@@ -143,9 +143,9 @@ static ig_status give_layers(ig_ts_call *call, ig_value *y, ig_value *const *fou
 /* lstm.input, gru.input, rnn_*.input(input, hx, params, has_biases, num_layers,
  * dropout, train, bidirectional, batch_first); variant: an ig_rnn_cell */
 ig_status ig_ts_op_rnn(ig_ts_call *call) {
-    layers    l = { .cell = (ig_rnn_cell)call->row->variant };
+    layers l = { .cell = (ig_rnn_cell)call->row->variant };
     ig_value *found[3];
-    bool      batch_first = ig_aten_bool(call, 8);
+    bool batch_first = ig_aten_bool(call, 8);
     l.x = ig_aten_tensor(call, 0);
     read_state(call, &l, 1);
     read_rest(call, &l, 2);
@@ -162,10 +162,10 @@ ig_status ig_ts_op_rnn(ig_ts_call *call) {
 
 /* lstm_cell …(input, hx, w_ih, w_hh, b_ih, b_hh): one step */
 ig_status ig_ts_op_rnn_cell(ig_ts_call *call) {
-    layers    l = { .cell = (ig_rnn_cell)call->row->variant,
-                    .layer_count = 1,
-                    .directions = 1,
-                    .param_count = 4 };
+    layers l = { .cell = (ig_rnn_cell)call->row->variant,
+                 .layer_count = 1,
+                 .directions = 1,
+                 .param_count = 4 };
     ig_value *params[4], *found[3];
     l.x = ig_aten_tensor(call, 0);
     read_state(call, &l, 1);
@@ -231,8 +231,8 @@ static ig_value *spread(ig_ts_call *call, ig_value *data, ig_value *batch_sizes,
 /* [T, B, …] packed again: `count` rows. */
 static ig_value *pack(ig_ts_call *call, ig_value *y, ig_value *batch_sizes,
                       ig_dim count) {
-    ig_attr   right[IG_bucketize_attr_count] = { [IG_bucketize_right] =
-                                                     ig_attr_of_bool(true) };
+    ig_attr right[IG_bucketize_attr_count] = { [IG_bucketize_right] =
+                                                   ig_attr_of_bool(true) };
     ig_value *rows = ig_aten_iota(call, IG_DT_i64, count);
     ig_value *search[] = { rows, running_sum(call, batch_sizes, false) };
     ig_value *step = ig_aten_make(call, IG_OP_bucketize, 2, search, right);
@@ -247,7 +247,7 @@ static ig_value *pack(ig_ts_call *call, ig_value *y, ig_value *batch_sizes,
 /* lstm.data …(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train,
  * bidirectional) */
 ig_status ig_ts_op_rnn_packed(ig_ts_call *call) {
-    layers    l = { .cell = (ig_rnn_cell)call->row->variant };
+    layers l = { .cell = (ig_rnn_cell)call->row->variant };
     ig_value *data = ig_aten_tensor(call, 0), *found[3];
     ig_value *batch_sizes = ig_aten_cast(call, ig_aten_tensor(call, 1), IG_DT_i64);
     read_state(call, &l, 2);
@@ -293,7 +293,7 @@ ig_status ig_ts_op_pack_padded(ig_ts_call *call) {
 ig_status ig_ts_op_pad_packed(ig_ts_call *call) {
     ig_value *data = ig_aten_tensor(call, 0);
     ig_value *sizes = ig_aten_cast(call, ig_aten_tensor(call, 1), IG_DT_i64);
-    ig_dim    total = ig_aten_dim(call, 4); /* not above 0: as long as the longest */
+    ig_dim total = ig_aten_dim(call, 4); /* not above 0: as long as the longest */
     IG_TRY(call->status);
     ig_value *value = ig_aten_operand(call, 3, (ig_dtype)data->type->dtype);
     ig_value *numbers = count_up(call, ig_aten_select(call, sizes, 0, 0));
@@ -304,9 +304,9 @@ ig_status ig_ts_op_pad_packed(ig_ts_call *call) {
         mask = ig_aten_unsqueeze(call, mask, i);
     }
     padded = ig_aten_where(call, mask, padded, value);
-    int64_t    number = 1;
+    int64_t number = 1;
     ig_module *module = call->module;
-    bool       is_given = !ig_dim_constant(module, total, &number) || number > 0;
+    bool is_given = !ig_dim_constant(module, total, &number) || number > 0;
     if (is_given && padded &&
         ig_dim_equal(module, total, padded->type->dims[0]) != IG_YES) {
         ig_dim after[IG_TENSOR_RANK] = { 0 }, before[IG_TENSOR_RANK] = { 0 };

@@ -12,7 +12,7 @@
 /* Positions whose sign only the run knows: the op clamps them itself. */
 static ig_value *slice_by_operands(ig_ts_call *call, ig_value *x, uint32_t axis,
                                    const ig_slice_ends *ends) {
-    ig_dim    axis_dim = axis, step = ig_dim_const(call->module, ends->step);
+    ig_dim axis_dim = axis, step = ig_dim_const(call->module, ends->step);
     ig_value *operands[] = { x, ig_aten_dims_value(call, &ends->start, 1),
                              ig_aten_dims_value(call, &ends->end, 1),
                              ig_aten_dims_value(call, &axis_dim, 1),
@@ -38,7 +38,7 @@ ig_status ig_ts_op_slice(ig_ts_call *call) {
     if (v.rank == 0) {
         return ig_ts_fail(call, IG_INVALID, "a tensor of rank 0 has no slices");
     }
-    uint32_t      axis = ig_aten_axis(call, 1, v.rank);
+    uint32_t axis = ig_aten_axis(call, 1, v.rank);
     ig_slice_ends ends = { .end = ig_dim_const(call->module, INT64_MAX),
                            .step = ig_aten_int_or(call, 4, 1) };
     if (!ig_ts_is_none(call, 2)) {
@@ -65,7 +65,7 @@ ig_status ig_ts_op_narrow(ig_ts_call *call) {
     if (!ig_aten_axis_of_many(call, 1, v.rank, &axis)) {
         return call->status;
     }
-    ig_dim  length = ig_aten_dim(call, 3), start = 0;
+    ig_dim length = ig_aten_dim(call, 3), start = 0;
     int64_t number;
     if (call->args[2].kind == IG_TS_TENSOR) {
         ig_value *at = ig_aten_tensor(call, 2);
@@ -98,7 +98,7 @@ static ig_value *select_by_gather(ig_ts_call *call, ig_value *x, uint32_t axis,
 /* select(self, dim, index) */
 ig_status ig_ts_op_select(ig_ts_call *call) {
     ig_aten_view v;
-    int64_t      number, least, most;
+    int64_t number, least, most;
     if (!ig_aten_viewed(call, &v)) {
         return call->status;
     }
@@ -135,7 +135,7 @@ ig_status ig_ts_op_select(ig_ts_call *call) {
 /* unfold(self, dimension, size, step): windows of one axis, as a new last axis */
 ig_status ig_ts_op_unfold(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
-    int64_t   size = ig_aten_distance(call, 2), step = ig_aten_distance(call, 3);
+    int64_t size = ig_aten_distance(call, 2), step = ig_aten_distance(call, 3);
     if (!x || call->status != IG_OK) {
         return call->status;
     }
@@ -163,16 +163,16 @@ ig_status ig_ts_op_unfold(ig_ts_call *call) {
 
 /* as_strided(self, size, stride, storage_offset): elements taken one by one */
 ig_status ig_ts_op_as_strided(ig_ts_call *call) {
-    ig_value           *x = ig_aten_tensor(call, 0);
-    uint32_t            rank, stride_count;
-    const ig_dim       *size = ig_aten_dims(call, 1, 0, &rank);
-    const ig_dim       *stride = ig_aten_dims(call, 2, rank, &stride_count);
+    ig_value *x = ig_aten_tensor(call, 0);
+    uint32_t rank, stride_count;
+    const ig_dim *size = ig_aten_dims(call, 1, 0, &rank);
+    const ig_dim *stride = ig_aten_dims(call, 2, rank, &stride_count);
     const ig_ts_tensor *tensor = ig_ts_peek(call, 0);
     IG_TRY(call->status);
     if (tensor->step_count) {
         return ig_ts_fail(call, IG_UNSUPPORTED, "strides of a view");
     }
-    ig_dim    offset = ig_ts_is_none(call, 3) ? 0 : ig_aten_dim(call, 3);
+    ig_dim offset = ig_ts_is_none(call, 3) ? 0 : ig_aten_dim(call, 3);
     ig_value *index = ig_aten_dim_value(call, offset, IG_DT_i64);
     for (uint32_t i = 0; i < rank; i++) {
         ig_value *along = ig_aten_axis_numbers(call, rank, i, size[i]);
@@ -203,7 +203,7 @@ static void guard_extents(ig_ts_call *call, const ig_value *x, const ig_value *y
 static ig_value *concat_cast(ig_ts_call *call, ig_value **values, uint32_t count,
                              int64_t axis_arg, ig_dtype dtype) {
     ig_value **kept = IG_NEW_ARRAY(call->arena, ig_value *, count + 1u);
-    uint32_t   kept_count = 0, axis;
+    uint32_t kept_count = 0, axis;
     for (uint32_t i = 0; i < count; i++) {
         if (!values[i]) {
             return NULL;
@@ -232,7 +232,7 @@ static ig_value *concat_cast(ig_ts_call *call, ig_value **values, uint32_t count
 /* cat of a list that is a tensor [N, …]: N and the axis become one. */
 static ig_status cat_stacked(ig_ts_call *call, ig_value *stack) {
     uint32_t rank = stack->type->rank - 1, axis;
-    ig_dim   dims[IG_TENSOR_RANK];
+    ig_dim dims[IG_TENSOR_RANK];
     if (!ig_aten_axis_of_many(call, 1, rank, &axis)) {
         return call->status;
     }
@@ -244,8 +244,8 @@ static ig_status cat_stacked(ig_ts_call *call, ig_value *stack) {
 
 /* cat(tensors, dim) */
 ig_status ig_ts_op_cat(ig_ts_call *call) {
-    uint32_t  count;
-    ig_dtype  dtype = IG_DT_f32;
+    uint32_t count;
+    ig_dtype dtype = IG_DT_f32;
     ig_value *stack;
     IG_TRY(ig_ts_stacked_arg(call, 0, &stack));
     if (stack) {
@@ -260,8 +260,8 @@ ig_status ig_ts_op_cat(ig_ts_call *call) {
 
 /* stack(tensors, dim) */
 ig_status ig_ts_op_stack(ig_ts_call *call) {
-    uint32_t  count;
-    ig_dtype  dtype = IG_DT_f32;
+    uint32_t count;
+    ig_dtype dtype = IG_DT_f32;
     ig_value *stack;
     IG_TRY(ig_ts_stacked_arg(call, 0, &stack));
     if (stack) {
@@ -274,7 +274,7 @@ ig_status ig_ts_op_stack(ig_ts_call *call) {
     if (count == 0) {
         return ig_ts_fail(call, IG_INVALID, "nothing to stack");
     }
-    uint32_t   axis = ig_aten_axis(call, 1, values[0]->type->rank + 1);
+    uint32_t axis = ig_aten_axis(call, 1, values[0]->type->rank + 1);
     ig_value **raised = IG_NEW_ARRAY(call->arena, ig_value *, count);
     for (uint32_t i = 0; i < count; i++) {
         raised[i] = ig_aten_unsqueeze(call, ig_aten_cast(call, values[i], dtype), axis);
@@ -298,13 +298,13 @@ static ig_value *raise(ig_ts_call *call, ig_value *x, uint32_t rank) {
 /* variant: the rank */
 ig_status ig_ts_op_atleast(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
-    uint32_t  rank = (uint32_t)call->row->variant;
+    uint32_t rank = (uint32_t)call->row->variant;
     return x && x->type->rank >= rank ? ig_ts_give_arg(call, 0, 0)
                                       : ig_aten_give(call, raise(call, x, rank));
 }
 
 ig_status ig_ts_op_atleast_list(ig_ts_call *call) {
-    uint32_t   count;
+    uint32_t count;
     ig_value **values = ig_aten_tensors(call, 0, &count);
     IG_TRY(call->status);
     for (uint32_t i = 0; i < count; i++) {
@@ -316,8 +316,8 @@ ig_status ig_ts_op_atleast_list(ig_ts_call *call) {
 
 /* hstack, vstack, dstack; variant: at least so many axes */
 ig_status ig_ts_op_stack_along(ig_ts_call *call) {
-    uint32_t   count, rank = (uint32_t)call->row->variant;
-    ig_dtype   dtype = IG_DT_f32;
+    uint32_t count, rank = (uint32_t)call->row->variant;
+    ig_dtype dtype = IG_DT_f32;
     ig_value **values = ig_aten_tensors(call, 0, &count);
     IG_TRY(call->status);
     IG_TRY(ig_ts_result_type_of_list(call, 0, &dtype));
@@ -331,8 +331,8 @@ ig_status ig_ts_op_stack_along(ig_ts_call *call) {
 
 /* column_stack: vectors as columns */
 ig_status ig_ts_op_column_stack(ig_ts_call *call) {
-    uint32_t   count;
-    ig_dtype   dtype = IG_DT_f32;
+    uint32_t count;
+    ig_dtype dtype = IG_DT_f32;
     ig_value **values = ig_aten_tensors(call, 0, &count);
     IG_TRY(call->status);
     IG_TRY(ig_ts_result_type_of_list(call, 0, &dtype));

@@ -27,8 +27,8 @@ static bool sort(ig_ts_call *call, ig_value *x, uint32_t axis, bool descending,
  * the dim argument; + 8: argsort, places only; + 16: msort, values only, axis 0 */
 ig_status ig_ts_op_sort(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0), *sorted[2];
-    uint32_t  at = (uint32_t)call->row->variant & 7, axis = 0;
-    bool      descending = false;
+    uint32_t at = (uint32_t)call->row->variant & 7, axis = 0;
+    bool descending = false;
     if (!x) {
         return call->status;
     }
@@ -51,14 +51,14 @@ ig_status ig_ts_op_sort(ig_ts_call *call) {
 /* topk(self, k, dim, largest, sorted) */
 ig_status ig_ts_op_topk(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0), *found[2];
-    ig_dim    k = ig_aten_dim(call, 1);
+    ig_dim k = ig_aten_dim(call, 1);
     if (!x) {
         return call->status;
     }
     uint32_t rank = x->type->rank;
-    ig_attr  attrs[IG_topk_attr_count] = {
-         [IG_topk_axis] = ig_attr_of_int(ig_aten_axis(call, 2, rank)),
-         [IG_topk_k] = ig_attr_of_dim(k),
+    ig_attr attrs[IG_topk_attr_count] = {
+        [IG_topk_axis] = ig_attr_of_int(ig_aten_axis(call, 2, rank)),
+        [IG_topk_k] = ig_attr_of_dim(k),
     };
     if (!ig_aten_bool(call, 3)) {
         attrs[IG_topk_smallest] = ig_attr_of_bool(true);
@@ -77,7 +77,7 @@ ig_status ig_ts_op_topk(ig_ts_call *call) {
 static ig_status give_place(ig_ts_call *call, ig_value *x, uint32_t axis,
                             ig_value *place, bool keep) {
     ig_value *sorted[2], *found[2] = { NULL, NULL };
-    uint32_t  rank = x ? x->type->rank : 0;
+    uint32_t rank = x ? x->type->rank : 0;
     if (!x || !sort(call, x, axis, false, sorted)) {
         return call->status;
     }
@@ -93,7 +93,7 @@ static ig_status give_place(ig_ts_call *call, ig_value *x, uint32_t axis,
 /* kthvalue(self, k, dim, keepdim) */
 ig_status ig_ts_op_kthvalue(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
-    ig_dim    k = ig_aten_dim(call, 1);
+    ig_dim k = ig_aten_dim(call, 1);
     if (!x) {
         return call->status;
     }
@@ -107,8 +107,8 @@ ig_status ig_ts_op_kthvalue(ig_ts_call *call) {
  * median of it is NaN. */
 static ig_value *median_place(ig_ts_call *call, ig_value *x, uint32_t axis) {
     ig_module *module = call->module;
-    ig_dim     extent = x->type->rank ? x->type->dims[axis] : 1;
-    ig_dim     middle = ig_dim_floor_div(module, ig_dim_sub(module, extent, 1), 2);
+    ig_dim extent = x->type->rank ? x->type->dims[axis] : 1;
+    ig_dim middle = ig_dim_floor_div(module, ig_dim_sub(module, extent, 1), 2);
     return ig_aten_dim_value(call, middle, IG_DT_i64);
 }
 
@@ -116,7 +116,7 @@ static ig_value *median_place(ig_ts_call *call, ig_value *x, uint32_t axis) {
 static ig_status give_places(ig_ts_call *call, ig_value *x, uint32_t axis,
                              ig_value *places, bool keep, bool has_index) {
     ig_value *sorted[2], *found[2];
-    uint32_t  rank = x->type->rank;
+    uint32_t rank = x->type->rank;
     if (!sort(call, x, axis, false, sorted)) {
         return call->status;
     }
@@ -133,13 +133,13 @@ static ig_status give_places(ig_ts_call *call, ig_value *x, uint32_t axis,
 /* median and nanmedian (variant & 1) of all elements, or (& 2) of an axis */
 ig_status ig_ts_op_median(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
-    bool      by_axis = (call->row->variant & 2) != 0, skips = call->row->variant & 1;
+    bool by_axis = (call->row->variant & 2) != 0, skips = call->row->variant & 1;
     if (!x) {
         return call->status;
     }
     uint32_t axis = by_axis ? ig_aten_axis(call, 1, x->type->rank) : 0;
-    bool     keep = by_axis && ig_aten_bool(call, 2);
-    bool     was_number = x->type->rank == 0;
+    bool keep = by_axis && ig_aten_bool(call, 2);
+    bool was_number = x->type->rank == 0;
     x = by_axis ? as_vector(call, x) : ig_aten_flatten(call, x);
     if (!x) {
         return call->status;
@@ -154,7 +154,7 @@ ig_status ig_ts_op_median(ig_ts_call *call) {
         ig_value *odd = ig_aten_cast(call, ig_aten_map1(call, IG_OP_isnan, x),
                                      IG_DT_i64);
         odd = ig_aten_reduce1(call, IG_REDUCE_sum, odd, axis, true);
-        ig_dim    last = ig_dim_sub(call->module, x->type->dims[axis], 1);
+        ig_dim last = ig_dim_sub(call->module, x->type->dims[axis], 1);
         ig_value *end = ig_aten_dim_value(call, last, IG_DT_i64);
         if (skips) { /* (numbers - 1) / 2, not below 0 */
             place = ig_aten_map2(call, IG_OP_sub, end, odd);
@@ -201,15 +201,15 @@ ig_status ig_ts_op_quantile(ig_ts_call *call) {
     if (!x) {
         return call->status;
     }
-    ig_dtype  dtype = (ig_dtype)x->type->dtype;
+    ig_dtype dtype = (ig_dtype)x->type->dtype;
     ig_value *q = ig_aten_operand(call, 1, dtype);
-    bool      is_flat = ig_ts_is_none(call, 2), keep = ig_aten_bool(call, 3);
-    uint32_t  rank = x->type->rank, axis = is_flat ? 0 : ig_aten_axis(call, 2, rank);
+    bool is_flat = ig_ts_is_none(call, 2), keep = ig_aten_bool(call, 3);
+    uint32_t rank = x->type->rank, axis = is_flat ? 0 : ig_aten_axis(call, 2, rank);
     x = is_flat ? ig_aten_flatten(call, x) : as_vector(call, x);
     if (!x || !q || !sort(call, x, axis, false, sorted)) {
         return call->status;
     }
-    uint32_t  wide = x->type->rank, q_rank = q->type->rank;
+    uint32_t wide = x->type->rank, q_rank = q->type->rank;
     ig_value *row = ig_aten_move_axis(call, sorted[0], axis, wide - 1);
     ig_value *there = ig_aten_map1(call, IG_OP_not,
                                    ig_aten_map1(call, IG_OP_isnan, row));
@@ -220,7 +220,7 @@ ig_status ig_ts_op_quantile(ig_ts_call *call) {
     ig_value *last = ig_aten_map2n(call, IG_OP_sub, count, 1);
     last = ig_aten_map2n(call, IG_OP_max, last, 0);
     ig_value *rank_of = ig_aten_map2(call, IG_OP_mul, last, as_vector(call, q));
-    ig_str    how = ig_aten_str(call, 4);
+    ig_str how = ig_aten_str(call, 4);
     if (ig_str_is(how, "nearest")) {
         rank_of = ig_aten_map1(call, IG_OP_round, rank_of);
         how = ig_str_of("lower");
@@ -245,7 +245,7 @@ ig_status ig_ts_op_quantile(ig_ts_call *call) {
     /* [rest…, q] -> [q, rest…] with the axis kept as 1, or q gone. */
     value = ig_aten_move_axis(call, value, wide - 1, 0);
     if (keep) {
-        ig_dim   dims[IG_TENSOR_RANK + 1];
+        ig_dim dims[IG_TENSOR_RANK + 1];
         uint32_t next = 0;
         dims[next++] = value->type->dims[0];
         for (uint32_t i = 0, from = 1; i < rank; i++) {
@@ -261,7 +261,7 @@ ig_status ig_ts_op_quantile(ig_ts_call *call) {
 /* values[, inverse[, counts]], with nothing where one is not asked for. */
 static ig_status give_unique(ig_ts_call *call, ig_value **found, const ig_type *shape,
                              bool has_inverse, bool has_counts) {
-    ig_dim    zero = 0;
+    ig_dim zero = 0;
     ig_value *none = ig_aten_fill(call, IG_DT_i64, 1, &zero, 0);
     ig_value *inverse = none;
     if (has_inverse) {
@@ -281,7 +281,7 @@ ig_status ig_ts_op_unique(ig_ts_call *call) {
     static const struct {
         uint32_t dim, inverse; /* arguments; dim 0: none */
     } forms[] = { { 0, 2 }, { 1, 3 }, { 3, 1 }, { 1, 2 } };
-    int       form = call->row->variant;
+    int form = call->row->variant;
     ig_value *x = ig_aten_tensor(call, 0), *found[4];
     if (!x) {
         return call->status;
@@ -290,9 +290,9 @@ ig_status ig_ts_op_unique(ig_ts_call *call) {
     bool has_inverse = ig_aten_bool(call, forms[form].inverse);
     bool has_counts = call->arg_count > forms[form].inverse + 1 &&
                       ig_aten_bool(call, forms[form].inverse + 1);
-    ig_attr        attrs[IG_unique_attr_count] = { [IG_unique_order] = ig_attr_of_enum(
-                                                       form >= 2 ? IG_UNIQUE_runs
-                                                                 : IG_UNIQUE_sorted) };
+    ig_attr attrs[IG_unique_attr_count] = { [IG_unique_order] = ig_attr_of_enum(
+                                                form >= 2 ? IG_UNIQUE_runs
+                                                          : IG_UNIQUE_sorted) };
     const ig_type *shape = by_axis ? NULL : x->type;
     if (by_axis) {
         attrs[IG_unique_axis] =
@@ -318,8 +318,8 @@ static ig_status search(ig_ts_call *call, ig_value *values, ig_value *boundaries
     if (!values || !boundaries) {
         return call->status;
     }
-    ig_dtype  dtype = ig_ts_promote((ig_dtype)values->type->dtype,
-                                    (ig_dtype)boundaries->type->dtype);
+    ig_dtype dtype = ig_ts_promote((ig_dtype)values->type->dtype,
+                                   (ig_dtype)boundaries->type->dtype);
     ig_value *operands[] = { ig_aten_cast(call, values, dtype),
                              ig_aten_cast(call, boundaries, dtype) };
     ig_value *value = ig_aten_make(call, IG_OP_bucketize, 2, operands, attrs);
@@ -353,7 +353,7 @@ ig_status ig_ts_op_searchsorted(ig_ts_call *call) {
     ig_value *boundaries = ig_aten_tensor(call, 0);
     ig_value *values = searched(call, 1, boundaries);
     ig_value *sorter = ig_aten_optional(call, 5);
-    bool      right = ig_aten_bool(call, 3);
+    bool right = ig_aten_bool(call, 3);
     if (!ig_ts_is_none(call, 4)) {
         right = right || ig_str_is(ig_aten_str(call, 4), "right");
     }
@@ -366,7 +366,7 @@ ig_status ig_ts_op_searchsorted(ig_ts_call *call) {
 
 /* isin(elements, test_elements, *, assume_unique, invert): any equal */
 ig_status ig_ts_op_isin(ig_ts_call *call) {
-    ig_dtype  dtype = ig_aten_result_type(call, 0, 2);
+    ig_dtype dtype = ig_aten_result_type(call, 0, 2);
     ig_value *x = ig_aten_operand(call, 0, dtype);
     ig_value *tests = ig_aten_flatten(call, ig_aten_operand(call, 1, dtype));
     if (!x || !tests) {

@@ -15,9 +15,9 @@
 
 typedef struct parts {
     ig_aten_view v;
-    uint32_t     axis, count;
-    ig_dim       extent;
-    ig_value   **values;
+    uint32_t axis, count;
+    ig_dim extent;
+    ig_value **values;
 } parts;
 
 enum { PARTS_MAX = 4096 };
@@ -89,7 +89,7 @@ static ig_status give_parts_of(ig_ts_call *call, parts *p, ig_dim size, int64_t 
 }
 
 static ig_status give_known(ig_ts_call *call, parts *p, int64_t extent, int64_t size) {
-    bool    is_size = size > 0 || (size == 0 && extent == 0);
+    bool is_size = size > 0 || (size == 0 && extent == 0);
     int64_t count = extent == 0 || !is_size ? 1 : (extent - 1) / size + 1;
     if (!is_size) {
         return ig_ts_fail(call, IG_INVALID, "parts of size %lld", (long long)size);
@@ -106,8 +106,8 @@ static ig_status give_known(ig_ts_call *call, parts *p, int64_t extent, int64_t 
 
 /* split.Tensor(self, split_size, dim) */
 ig_status ig_ts_op_split(ig_ts_call *call) {
-    parts   p;
-    ig_dim  size = ig_aten_dim(call, 1);
+    parts p;
+    ig_dim size = ig_aten_dim(call, 1);
     int64_t extent, known;
     if (!open_parts(call, 2, &p)) {
         return call->status;
@@ -122,8 +122,8 @@ ig_status ig_ts_op_split(ig_ts_call *call) {
 
 /* split_with_sizes(self, split_sizes, dim): the sizes may be expressions. */
 ig_status ig_ts_op_split_sizes(ig_ts_call *call) {
-    parts         p = { 0 };
-    uint32_t      count;
+    parts p = { 0 };
+    uint32_t count;
     const ig_dim *sizes = ig_aten_dims(call, 1, 0, &count);
     if (!ig_aten_viewed(call, &p.v) || !set_count(call, &p, count)) {
         return call->status;
@@ -144,7 +144,7 @@ ig_status ig_ts_op_split_sizes(ig_ts_call *call) {
 /* chunk(self, chunks, dim).  Of an unknown extent there are so many chunks as asked
  * for: the run checks that there are not fewer. */
 ig_status ig_ts_op_chunk(ig_ts_call *call) {
-    parts   p;
+    parts p;
     int64_t chunks = ig_aten_distance(call, 1), extent;
     if (!open_parts(call, 2, &p)) {
         return call->status;
@@ -172,8 +172,8 @@ static ig_status give_sections(ig_ts_call *call, parts *p, int64_t sections) {
         return ig_ts_fail(call, IG_INVALID, "%lld sections", (long long)sections);
     }
     ig_dim *bounds = IG_NEW_ARRAY(call->arena, ig_dim, p->count + 1u);
-    ig_dim  least = ig_dim_floor_div(m, p->extent, sections);
-    ig_dim  more = ig_dim_sub(m, p->extent, ig_dim_mul(m, least, sections));
+    ig_dim least = ig_dim_floor_div(m, p->extent, sections);
+    ig_dim more = ig_dim_sub(m, p->extent, ig_dim_mul(m, least, sections));
     for (uint32_t k = 0; k <= p->count; k++) {
         bounds[k] = ig_dim_add(m, ig_dim_mul(m, least, k), ig_dim_min(m, more, k));
     }
@@ -188,7 +188,7 @@ static ig_dim clamp_index(ig_module *m, int64_t index, ig_dim extent) {
 static ig_status give_at_indices(ig_ts_call *call, parts *p, const int64_t *indices,
                                  uint32_t count) {
     ig_module *m = call->module;
-    ig_dim     start = 0;
+    ig_dim start = 0;
     if (!set_count(call, p, (int64_t)count + 1)) {
         return call->status;
     }
@@ -204,8 +204,8 @@ static ig_status give_at_indices(ig_ts_call *call, parts *p, const int64_t *indi
 /* A tensor that says how many sections, or at which indices: known at import. */
 static ig_status split_by_tensor(ig_ts_call *call, parts *p) {
     ig_dims_value value;
-    int64_t       numbers[IG_COUNT_OF(value.dims)];
-    ig_value     *at = ig_aten_tensor(call, 1);
+    int64_t numbers[IG_COUNT_OF(value.dims)];
+    ig_value *at = ig_aten_tensor(call, 1);
     IG_TRY(call->status);
     if (!ig_value_dims(at, &value)) {
         return ig_ts_fail(call, IG_UNSUPPORTED, "a split at places computed from data");
@@ -222,13 +222,13 @@ static ig_status split_by_tensor(ig_ts_call *call, parts *p) {
 /* tensor_split(self, sections or indices, dim); hsplit and the like have no dim:
  * variant: the axis + 1. */
 ig_status ig_ts_op_tensor_split(ig_ts_call *call) {
-    parts    p;
+    parts p;
     uint32_t count = 0;
-    int      fixed = call->row->variant;
+    int fixed = call->row->variant;
     if (fixed) {
         /* hsplit of a vector splits axis 0. */
         const ig_ts_tensor *x = ig_ts_peek(call, 0);
-        bool                is_vector = x && x->type->rank == 1;
+        bool is_vector = x && x->type->rank == 1;
         call->args[2] = ig_ts_of_int(fixed == 2 && is_vector ? 0 : fixed - 1);
     }
     if (!open_parts(call, 2, &p)) {
@@ -254,13 +254,13 @@ static ig_status give_stacked(ig_ts_call *call, const parts *p) {
     ig_value *stack = ig_aten_move_axis(call, p->v.x, p->axis, 0);
     IG_TRY(call->status);
     ig_ts_tensor *view = ig_ts_view_create(call->eval, self, stack);
-    ig_ts_list   *list = ig_ts_stacked_list(call->eval, view);
+    ig_ts_list *list = ig_ts_stacked_list(call->eval, view);
     return ig_ts_give_value(call, 0, ig_ts_of_list(list));
 }
 
 /* unbind(self, dim) */
 ig_status ig_ts_op_unbind(ig_ts_call *call) {
-    parts   p;
+    parts p;
     int64_t count;
     if (!open_parts(call, 1, &p)) {
         return call->status;

@@ -45,14 +45,14 @@ ig_status ig_ts_op_to_whole(ig_ts_call *call) {
 /* round(x * 10^decimals) / 10^decimals */
 ig_status ig_ts_op_round_decimals(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
-    int64_t   decimals = ig_aten_int(call, 1);
+    int64_t decimals = ig_aten_int(call, 1);
     if (!x || !ig_aten_is_float(x)) {
         return ig_aten_give(call, x);
     }
-    double    power = pow(10, (double)llabs(decimals));
+    double power = pow(10, (double)llabs(decimals));
     ig_opcode forth = decimals < 0 ? IG_OP_div : IG_OP_mul;
     ig_opcode back = decimals < 0 ? IG_OP_mul : IG_OP_div;
-    ig_dtype  dtype = (ig_dtype)x->type->dtype;
+    ig_dtype dtype = (ig_dtype)x->type->dtype;
     x = ig_aten_map2n(call, forth, ig_aten_wide(call, x), power);
     x = ig_aten_map2n(call, back, ig_aten_map1(call, IG_OP_round, x), power);
     return ig_aten_give(call, ig_aten_cast(call, x, dtype));
@@ -67,7 +67,7 @@ ig_status ig_ts_op_frac(ig_ts_call *call) {
 
 static ig_status scale(ig_ts_call *call, double factor) {
     ig_value *x = ig_aten_to_float(call, ig_aten_tensor(call, 0));
-    ig_dtype  dtype = x ? (ig_dtype)x->type->dtype : IG_DT_f32;
+    ig_dtype dtype = x ? (ig_dtype)x->type->dtype : IG_DT_f32;
     x = ig_aten_map2n(call, IG_OP_mul, ig_aten_wide(call, x), factor);
     return ig_aten_give(call, ig_aten_cast(call, x, dtype));
 }
@@ -83,7 +83,7 @@ ig_status ig_ts_op_rad2deg(ig_ts_call *call) {
 /* sin(pi x) / (pi x), 1 at 0 */
 ig_status ig_ts_op_sinc(ig_ts_call *call) {
     ig_value *x = ig_aten_to_float(call, ig_aten_tensor(call, 0));
-    ig_dtype  dtype = x ? (ig_dtype)x->type->dtype : IG_DT_f32;
+    ig_dtype dtype = x ? (ig_dtype)x->type->dtype : IG_DT_f32;
     x = ig_aten_map2n(call, IG_OP_mul, ig_aten_wide(call, x),
                       3.14159265358979323846264338327950288);
     ig_value *y = ig_aten_map2(call, IG_OP_div, ig_aten_map1(call, IG_OP_sin, x), x);
@@ -110,7 +110,7 @@ ig_status ig_ts_op_isnan(ig_ts_call *call) {
 /* variant: 0 both, 1 positive, 2 negative infinity only */
 ig_status ig_ts_op_isinf(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
-    ig_attr   attrs[IG_isinf_attr_count] = { 0 };
+    ig_attr attrs[IG_isinf_attr_count] = { 0 };
     if (!x || !ig_aten_is_float(x)) {
         return x ? ig_aten_give(call, constant_mask(call, x, false)) : call->status;
     }
@@ -160,7 +160,7 @@ ig_status ig_ts_op_signbit(ig_ts_call *call) {
 /* |x - y| <= atol + rtol |y|, and equal infinities */
 ig_status ig_ts_op_isclose(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0), *y = ig_aten_tensor(call, 1);
-    double    rtol = ig_aten_float(call, 2), atol = ig_aten_float(call, 3);
+    double rtol = ig_aten_float(call, 2), atol = ig_aten_float(call, 3);
     ig_value *close = ig_aten_map2(call, IG_OP_eq, x, y);
     if (x && y && ig_aten_is_float(x) && ig_aten_bool(call, 4)) {
         ig_value *both = ig_aten_map2(call, IG_OP_and,
@@ -204,7 +204,7 @@ ig_status ig_ts_op_nan_to_num(ig_ts_call *call) {
     if (!x || !ig_aten_is_float(x)) {
         return ig_aten_give(call, x);
     }
-    double    largest = largest_of((ig_dtype)x->type->dtype);
+    double largest = largest_of((ig_dtype)x->type->dtype);
     ig_value *is_nan = ig_aten_map1(call, IG_OP_isnan, x);
     ig_value *is_high = ig_aten_map2n(call, IG_OP_eq, x, INFINITY);
     ig_value *is_low = ig_aten_map2n(call, IG_OP_eq, x, -INFINITY);
@@ -248,8 +248,8 @@ ig_status ig_ts_op_xlogy(ig_ts_call *call) {
 ig_status ig_ts_op_logaddexp(ig_ts_call *call) {
     ig_dtype dtype = ig_aten_result_type(call, 0, 2);
     dtype = ig_dtype_is_float(dtype) ? dtype : IG_DT_f32;
-    double    ln2 = 0.693147180559945309417232121458176568;
-    bool      is_two = call->row->variant == 1;
+    double ln2 = 0.693147180559945309417232121458176568;
+    bool is_two = call->row->variant == 1;
     ig_value *x = ig_aten_wide(call, ig_aten_operand(call, 0, dtype));
     ig_value *y = ig_aten_wide(call, ig_aten_operand(call, 1, dtype));
     ig_value *most = ig_aten_map2(call, IG_OP_max, x, y);

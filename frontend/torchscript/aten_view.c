@@ -50,10 +50,10 @@ ig_status ig_aten_give_view(ig_ts_call *call, ig_value *value) {
 /* The shape of argument `index` with its -1 worked out. */
 static uint32_t wanted_shape(ig_ts_call *call, const ig_aten_view *v, uint32_t index,
                              ig_dim *dims) {
-    uint32_t      count;
+    uint32_t count;
     const ig_dim *given = ig_aten_dims(call, index, 0, &count);
-    ig_dim        minus_one = ig_dim_const(call->module, -1), others = 1;
-    int64_t       rest = -1;
+    ig_dim minus_one = ig_dim_const(call->module, -1), others = 1;
+    int64_t rest = -1;
     if (count >= IG_TENSOR_RANK) {
         ig_aten_fail(call, IG_LIMIT, "a shape has %u axes", count);
         return 0;
@@ -79,7 +79,7 @@ static uint32_t wanted_shape(ig_ts_call *call, const ig_aten_view *v, uint32_t i
 
 ig_status ig_ts_op_view(ig_ts_call *call) {
     ig_aten_view v;
-    ig_dim       dims[IG_TENSOR_RANK];
+    ig_dim dims[IG_TENSOR_RANK];
     if (!ig_aten_viewed(call, &v)) {
         return call->status;
     }
@@ -91,7 +91,7 @@ ig_status ig_ts_op_view(ig_ts_call *call) {
 /* The shape of another tensor. */
 ig_status ig_ts_op_view_as(ig_ts_call *call) {
     ig_aten_view v;
-    ig_value    *other = ig_aten_tensor(call, 1);
+    ig_value *other = ig_aten_tensor(call, 1);
     if (!other || !ig_aten_viewed(call, &v)) {
         return call->status;
     }
@@ -102,7 +102,7 @@ ig_status ig_ts_op_view_as(ig_ts_call *call) {
 /* Axes first … last as one. */
 static ig_value *flatten(ig_ts_call *call, const ig_aten_view *v, uint32_t first,
                          uint32_t last) {
-    ig_dim   dims[IG_TENSOR_RANK];
+    ig_dim dims[IG_TENSOR_RANK];
     uint32_t rank = 0;
     for (uint32_t i = 0; i < first; i++) {
         dims[rank++] = v->dims[i];
@@ -152,8 +152,8 @@ ig_status ig_ts_op_unflatten(ig_ts_call *call) {
         return call->status;
     }
     ig_aten_view one = { .x = v.x, .rank = 1, .dims = v.dims + axis };
-    ig_dim       parts[IG_TENSOR_RANK], dims[2 * IG_TENSOR_RANK];
-    uint32_t     count = wanted_shape(call, &one, 2, parts), rank = 0;
+    ig_dim parts[IG_TENSOR_RANK], dims[2 * IG_TENSOR_RANK];
+    uint32_t count = wanted_shape(call, &one, 2, parts), rank = 0;
     IG_TRY(call->status);
     for (uint32_t i = 0; i < v.rank; i++) {
         if (i != axis) {
@@ -176,8 +176,9 @@ static bool is_one(ig_ts_call *call, ig_dim dim) {
             [IG_guard_right] = ig_attr_of_dim(dim),
             [IG_guard_test] = ig_attr_of_enum(1),
             [IG_guard_message] = ig_attr_of_str(
-                call->module, ig_str_of("squeezing an extent that is 1 in this run "
-                                        "would change the rank")),
+                call->module,
+                ig_str_of(
+                    "squeezing an extent that is 1 in this run would change the rank")),
         };
         (void)ig_make(call->builder, IG_OP_guard, 0, NULL, attrs);
         return false;
@@ -187,7 +188,7 @@ static bool is_one(ig_ts_call *call, ig_dim dim) {
 
 static ig_status squeeze(ig_ts_call *call, const ig_aten_view *v, const int64_t *axes,
                          uint32_t count) {
-    ig_dim   dims[IG_TENSOR_RANK];
+    ig_dim dims[IG_TENSOR_RANK];
     uint32_t rank = 0;
     for (uint32_t i = 0, next = 0; i < v->rank; i++) {
         bool is_asked = next < count && axes[next] == i;
@@ -201,10 +202,10 @@ static ig_status squeeze(ig_ts_call *call, const ig_aten_view *v, const int64_t 
 
 /* variant 0: all axes, 1: an axis or a list of axes. */
 ig_status ig_ts_op_squeeze(ig_ts_call *call) {
-    ig_aten_view   v;
-    int64_t        all[IG_TENSOR_RANK];
+    ig_aten_view v;
+    int64_t all[IG_TENSOR_RANK];
     const int64_t *axes = all;
-    uint32_t       count;
+    uint32_t count;
     if (!ig_aten_viewed(call, &v)) {
         return call->status;
     }
@@ -225,7 +226,7 @@ ig_status ig_ts_op_unsqueeze(ig_ts_call *call) {
         return call->status;
     }
     uint32_t axis = ig_aten_axis(call, 1, v.rank + 1);
-    ig_dim   dims[IG_TENSOR_RANK + 1];
+    ig_dim dims[IG_TENSOR_RANK + 1];
     memcpy(dims, v.dims, axis * sizeof *dims);
     dims[axis] = 1;
     memcpy(dims + axis + 1, v.dims + axis, (v.rank - axis) * sizeof *dims);
@@ -247,8 +248,8 @@ static bool wrap_axis(ig_ts_call *call, int64_t axis, uint32_t rank, int64_t *ou
 
 ig_status ig_ts_op_permute(ig_ts_call *call) {
     ig_aten_view v;
-    uint32_t     count;
-    int64_t      perm[IG_TENSOR_RANK];
+    uint32_t count;
+    int64_t perm[IG_TENSOR_RANK];
     if (!ig_aten_viewed(call, &v)) {
         return call->status;
     }
@@ -287,7 +288,7 @@ ig_status ig_ts_op_transpose(ig_ts_call *call) {
 /* t, numpy_T (all axes reversed): variant 0; mT, mH, adjoint: variant 1. */
 ig_status ig_ts_op_t(ig_ts_call *call) {
     ig_aten_view v;
-    int64_t      perm[IG_TENSOR_RANK];
+    int64_t perm[IG_TENSOR_RANK];
     if (!ig_aten_viewed(call, &v)) {
         return call->status;
     }
@@ -306,11 +307,11 @@ ig_status ig_ts_op_t(ig_ts_call *call) {
 
 /* movedim(self, source, destination): ints or lists of them */
 ig_status ig_ts_op_movedim(ig_ts_call *call) {
-    ig_aten_view   v;
-    uint32_t       count, others;
-    bool           is_one = call->args[1].kind == IG_TS_INT;
+    ig_aten_view v;
+    uint32_t count, others;
+    bool is_one = call->args[1].kind == IG_TS_INT;
     const int64_t *from = ig_aten_ints(call, 1, is_one, &count);
-    int64_t        perm[IG_TENSOR_RANK], source[IG_TENSOR_RANK];
+    int64_t perm[IG_TENSOR_RANK], source[IG_TENSOR_RANK];
     const int64_t *to = ig_aten_ints(call, 2, count, &others);
     if (!ig_aten_viewed(call, &v)) {
         return call->status;
@@ -351,7 +352,7 @@ static ig_status expand_to(ig_ts_call *call, const ig_aten_view *v, const ig_dim
     }
     for (uint32_t i = 0; i < rank; i++) {
         uint32_t missing = rank - v->rank;
-        ig_dim   own = i < missing ? 1 : v->dims[i - missing];
+        ig_dim own = i < missing ? 1 : v->dims[i - missing];
         dims[i] = given[i] == minus_one ? own : given[i];
         if (own != 1 && ig_dim_equal(call->module, own, dims[i]) == IG_NO) {
             return ig_ts_fail(call, IG_INVALID, "extent %u cannot be expanded", i);
@@ -364,7 +365,7 @@ static ig_status expand_to(ig_ts_call *call, const ig_aten_view *v, const ig_dim
 
 ig_status ig_ts_op_expand(ig_ts_call *call) {
     ig_aten_view v;
-    uint32_t     rank;
+    uint32_t rank;
     if (!ig_aten_viewed(call, &v)) {
         return call->status;
     }
@@ -375,7 +376,7 @@ ig_status ig_ts_op_expand(ig_ts_call *call) {
 
 ig_status ig_ts_op_expand_as(ig_ts_call *call) {
     ig_aten_view v;
-    ig_value    *other = ig_aten_tensor(call, 1);
+    ig_value *other = ig_aten_tensor(call, 1);
     if (!other || !ig_aten_viewed(call, &v)) {
         return call->status;
     }
@@ -391,8 +392,8 @@ ig_status ig_ts_op_itself(ig_ts_call *call) {
 
 ig_value *ig_aten_diagonal(ig_ts_call *call, ig_value *x, int64_t offset, uint32_t a,
                            uint32_t b) {
-    int64_t  perm[IG_TENSOR_RANK];
-    ig_dim   dims[IG_TENSOR_RANK];
+    int64_t perm[IG_TENSOR_RANK];
+    ig_dim dims[IG_TENSOR_RANK];
     uint32_t rank = x->type->rank, next = 0;
     for (uint32_t i = 0; i < rank; i++) {
         if (i != a && i != b) {
@@ -403,7 +404,7 @@ ig_value *ig_aten_diagonal(ig_ts_call *call, ig_value *x, int64_t offset, uint32
     perm[rank - 2] = a;
     perm[rank - 1] = b;
     ig_module *module = call->module;
-    ig_dim     rows = x->type->dims[a], columns = x->type->dims[b];
+    ig_dim rows = x->type->dims[a], columns = x->type->dims[b];
     offset = offset < -INT32_MAX ? -INT32_MAX : offset; /* none lies there */
     offset = offset > INT32_MAX ? INT32_MAX : offset;
     ig_dim down = ig_dim_const(module, offset < 0 ? -offset : 0);
@@ -426,7 +427,7 @@ ig_value *ig_aten_diagonal(ig_ts_call *call, ig_value *x, int64_t offset, uint32
 /* diagonal(self, offset, dim1, dim2) */
 ig_status ig_ts_op_diagonal(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
-    int64_t   offset = ig_aten_distance(call, 1);
+    int64_t offset = ig_aten_distance(call, 1);
     if (!x) {
         return call->status;
     }

@@ -6,14 +6,14 @@
 #include "frontend/torchscript/aten.h"
 
 typedef struct ig_aten_view {
-    ig_value     *x; /* with the trailing 2 of complex ones */
+    ig_value *x; /* with the trailing 2 of complex ones */
     const ig_dim *dims;
-    uint32_t      rank; /* without it */
-    bool          is_complex;
+    uint32_t rank; /* without it */
+    bool is_complex;
 } ig_aten_view;
 
 /* False when the argument cannot be had; call->status says why. */
-bool      ig_aten_viewed(ig_ts_call *call, ig_aten_view *out);
+bool ig_aten_viewed(ig_ts_call *call, ig_aten_view *out);
 ig_value *ig_aten_view_reshape(ig_ts_call *call, const ig_aten_view *v, uint32_t rank,
                                const ig_dim *dims);
 ig_value *ig_aten_view_transpose(ig_ts_call *call, const ig_aten_view *v,

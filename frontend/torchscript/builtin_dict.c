@@ -20,7 +20,7 @@ static ig_status dict_at(ig_ts_call *call, uint32_t index, ig_ts_dict **out_dict
 
 static ig_status known_key(ig_ts_call *call, uint32_t index) {
     const ig_ts_value *key = &call->args[index];
-    bool               is_run = ig_ts_is_number(key) && !ig_ts_is_known(key);
+    bool is_run = ig_ts_is_number(key) && !ig_ts_is_known(key);
     return is_run ? ig_ts_fail(call, IG_UNSUPPORTED,
                                "looks up a key that is computed at run time")
                   : IG_OK;
@@ -50,21 +50,21 @@ ig_status ig_ts_op_dict_len(ig_ts_call *call) {
 
 ig_status ig_ts_op_dict_contains(ig_ts_call *call) {
     ig_ts_dict *dict = NULL;
-    size_t      i = 0;
+    size_t i = 0;
     IG_TRY(find(call, &dict, &i));
     return ig_ts_give_bool(call, 0, i < dict->count);
 }
 
 ig_status ig_ts_op_dict_getitem(ig_ts_call *call) {
     ig_ts_dict *dict = NULL;
-    size_t      i = 0;
+    size_t i = 0;
     IG_TRY(find(call, &dict, &i));
     return i == dict->count ? no_key(call) : ig_ts_give_value(call, 0, dict->values[i]);
 }
 
 ig_status ig_ts_op_dict_get(ig_ts_call *call) {
     ig_ts_dict *dict = NULL;
-    size_t      i = 0;
+    size_t i = 0;
     IG_TRY(find(call, &dict, &i));
     if (i < dict->count) {
         return ig_ts_give_value(call, 0, dict->values[i]);
@@ -83,7 +83,7 @@ ig_status ig_ts_op_dict_set_item(ig_ts_call *call) {
 
 ig_status ig_ts_op_dict_setdefault(ig_ts_call *call) {
     ig_ts_dict *dict = NULL;
-    size_t      i = 0;
+    size_t i = 0;
     IG_TRY(find(call, &dict, &i));
     if (i == dict->count) {
         ig_ts_dict_set(call->eval, dict, call->args[1], call->args[2]);
@@ -93,7 +93,7 @@ ig_status ig_ts_op_dict_setdefault(ig_ts_call *call) {
 
 ig_status ig_ts_op_dict_delete(ig_ts_call *call) {
     ig_ts_dict *dict = NULL;
-    size_t      i = 0;
+    size_t i = 0;
     IG_TRY(find(call, &dict, &i));
     if (i == dict->count) {
         return no_key(call);
@@ -104,7 +104,7 @@ ig_status ig_ts_op_dict_delete(ig_ts_call *call) {
 
 ig_status ig_ts_op_dict_pop(ig_ts_call *call) {
     ig_ts_dict *dict = NULL;
-    size_t      i = 0;
+    size_t i = 0;
     IG_TRY(find(call, &dict, &i));
     if (i == dict->count) {
         return call->arg_count > 2 ? ig_ts_give_arg(call, 0, 2) : no_key(call);
@@ -164,7 +164,7 @@ ig_status ig_ts_op_dict_copy(ig_ts_call *call) {
 /* dict([(k, v), …]) */
 ig_status ig_ts_op_dict_make(ig_ts_call *call) {
     const ig_ts_list *pairs = call->args[0].as.list;
-    ig_ts_dict       *dict = ig_ts_dict_create(call->eval);
+    ig_ts_dict *dict = ig_ts_dict_create(call->eval);
     for (size_t i = 0; i < pairs->count; i++) {
         const ig_ts_list *pair = pairs->items[i].as.list;
         if (pairs->items[i].kind != IG_TS_TUPLE || pair->count != 2) {
@@ -239,7 +239,7 @@ ig_status ig_ts_op_unwrap(ig_ts_call *call) {
 
 /* "cuda" and 1 of "cuda:1". */
 static ig_str device_name(const ig_ts_value *device, int64_t *out_index) {
-    ig_str      text = device->as.str;
+    ig_str text = device->as.str;
     const char *colon = text.size ? memchr(text.data, ':', text.size) : NULL;
     *out_index = -1;
     if (colon) {
@@ -254,14 +254,14 @@ static ig_str device_name(const ig_ts_value *device, int64_t *out_index) {
 
 ig_status ig_ts_op_device_type(ig_ts_call *call) {
     int64_t index = 0;
-    ig_str  text = { "", 0 };
+    ig_str text = { "", 0 };
     IG_TRY(ig_ts_str(call, 0, &text));
     return ig_ts_give_str(call, 0, device_name(&call->args[0], &index));
 }
 
 ig_status ig_ts_op_device_index(ig_ts_call *call) {
     int64_t index = 0;
-    ig_str  text = { "", 0 };
+    ig_str text = { "", 0 };
     IG_TRY(ig_ts_str(call, 0, &text));
     (void)device_name(&call->args[0], &index);
     return index < 0 ? ig_ts_give_value(call, 0, ig_ts_none())

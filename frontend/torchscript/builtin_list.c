@@ -47,7 +47,7 @@ static ig_status give_list(ig_ts_call *call, uint32_t result, ig_ts_list *list) 
 }
 
 ig_status ig_ts_op_list_len(ig_ts_call *call) {
-    ig_ts_list        *list = NULL;
+    ig_ts_list *list = NULL;
     const ig_ts_value *value = &call->args[0];
     if (value->kind == IG_TS_LIST && value->as.list->stack) {
         return ig_ts_give_dim(call, 0, ig_ts_stacked_length(value->as.list));
@@ -92,7 +92,7 @@ ig_status ig_ts_op_list_mul(ig_ts_call *call) {
 
 ig_status ig_ts_op_list_insert(ig_ts_call *call) {
     ig_ts_list *list = NULL;
-    int64_t     i = 0;
+    int64_t i = 0;
     IG_TRY(list_at(call, 0, &list));
     IG_TRY(ig_ts_int(call, 1, &i));
     int64_t count = (int64_t)list->count;
@@ -104,7 +104,7 @@ ig_status ig_ts_op_list_insert(ig_ts_call *call) {
 
 ig_status ig_ts_op_list_pop(ig_ts_call *call) {
     ig_ts_list *list = NULL;
-    size_t      i = 0;
+    size_t i = 0;
     IG_TRY(list_at(call, 0, &list));
     IG_TRY(index_at(call, 1, list->count, &i));
     IG_TRY(ig_ts_give_value(call, 0, list->items[i]));
@@ -114,7 +114,7 @@ ig_status ig_ts_op_list_pop(ig_ts_call *call) {
 
 ig_status ig_ts_op_list_delete(ig_ts_call *call) {
     ig_ts_list *list = NULL;
-    size_t      i = 0;
+    size_t i = 0;
     IG_TRY(list_at(call, 0, &list));
     IG_TRY(index_at(call, 1, list->count, &i));
     ig_ts_list_remove(call->eval, list, i);
@@ -162,7 +162,7 @@ ig_status ig_ts_op_list_copy(ig_ts_call *call) {
 
 ig_status ig_ts_op_list_getitem(ig_ts_call *call) {
     ig_ts_list *list = NULL;
-    size_t      i = 0;
+    size_t i = 0;
     IG_TRY(list_at(call, 0, &list));
     IG_TRY(index_at(call, 1, list->count, &i));
     return ig_ts_give_value(call, 0, list->items[i]);
@@ -170,7 +170,7 @@ ig_status ig_ts_op_list_getitem(ig_ts_call *call) {
 
 ig_status ig_ts_op_list_set_item(ig_ts_call *call) {
     ig_ts_list *list = NULL;
-    size_t      i = 0;
+    size_t i = 0;
     IG_TRY(list_at(call, 0, &list));
     IG_TRY(index_at(call, 1, list->count, &i));
     ig_ts_list_set(call->eval, list, i, call->args[2]);
@@ -194,9 +194,9 @@ ig_status ig_ts_op_list_concat(ig_ts_call *call) {
 
 ig_status ig_ts_op_list_repeat(ig_ts_call *call) {
     enum { REPEAT_MAX = 1 << 20 };
-    uint32_t    at = call->args[0].kind == IG_TS_INT ? 1 : 0;
+    uint32_t at = call->args[0].kind == IG_TS_INT ? 1 : 0;
     ig_ts_list *list = NULL, *many = ig_ts_list_create(call->eval, 0);
-    int64_t     times = 0;
+    int64_t times = 0;
     IG_TRY(list_at(call, at, &list));
     IG_TRY(ig_ts_int(call, 1 - at, &times));
     if (times > 0 && list->count > (size_t)(REPEAT_MAX / times)) {
@@ -238,7 +238,7 @@ ig_status ig_ts_slice_range(ig_ts_call *call, int64_t count, int64_t *out_start,
 
 ig_status ig_ts_op_list_slice(ig_ts_call *call) {
     ig_ts_list *list = NULL, *part = NULL;
-    int64_t     start = 0, step = 0, trips = 0;
+    int64_t start = 0, step = 0, trips = 0;
     IG_TRY(list_at(call, 0, &list));
     IG_TRY(ig_ts_slice_range(call, (int64_t)list->count, &start, &step, &trips));
     part = ig_ts_list_create(call->eval, (size_t)trips);
@@ -297,7 +297,7 @@ ig_status ig_ts_op_list_remove(ig_ts_call *call) {
 
 ig_status ig_ts_op_list_count(ig_ts_call *call) {
     int64_t count = 0;
-    size_t  i = 0;
+    size_t i = 0;
     for (;; i++) {
         IG_TRY(find_item(call, i, &i));
         if (i >= call->args[0].as.list->count) {
@@ -310,7 +310,7 @@ ig_status ig_ts_op_list_count(ig_ts_call *call) {
 /* Lists of numbers some of which only the run knows: all pairs are equal. */
 static ig_status numbers_equal(ig_ts_call *call, const ig_ts_list *x,
                                const ig_ts_list *y, ig_ts_value *out) {
-    ig_ts_row  eq = { .variant = IG_TS_EQ },  and= { .variant = IG_TS_AND };
+    ig_ts_row eq = { .variant = IG_TS_EQ }, and = { .variant = IG_TS_AND };
     ig_ts_call inner = *call;
     *out = ig_ts_of_bool(x->count == y->count);
     for (size_t i = 0; x->count == y->count && i < x->count; i++) {
@@ -328,15 +328,15 @@ static ig_status numbers_equal(ig_ts_call *call, const ig_ts_list *x,
 
 ig_status ig_ts_op_values_equal(ig_ts_call *call) {
     ig_ts_value *a = &call->args[0], *b = &call->args[1], result;
-    bool         is_known, is_equal = ig_ts_equal(a, b, &is_known);
-    bool         is_negated = call->row->variant == 1;
+    bool is_known, is_equal = ig_ts_equal(a, b, &is_known);
+    bool is_negated = call->row->variant == 1;
     if (is_known) {
         return ig_ts_give_bool(call, 0, is_equal != is_negated);
     }
     if (a->kind != IG_TS_LIST || b->kind != IG_TS_LIST) {
-        return ig_ts_fail(call, IG_UNSUPPORTED,
-                          "compares containers of numbers that are computed at run "
-                          "time");
+        return ig_ts_fail(
+            call, IG_UNSUPPORTED,
+            "compares containers of numbers that are computed at run time");
     }
     IG_TRY(numbers_equal(call, a->as.list, b->as.list, &result));
     if (is_negated && ig_ts_is_known(&result)) {
@@ -358,7 +358,7 @@ static int order_of(const ig_ts_value *a, const ig_ts_value *b) {
     if (a->kind == IG_TS_STR && b->kind == IG_TS_STR) {
         size_t least = a->as.str.size < b->as.str.size ? a->as.str.size
                                                        : b->as.str.size;
-        int    order = least ? memcmp(a->as.str.data, b->as.str.data, least) : 0;
+        int order = least ? memcmp(a->as.str.data, b->as.str.data, least) : 0;
         return order ? order
                      : (a->as.str.size > b->as.str.size) -
                            (a->as.str.size < b->as.str.size);
@@ -374,13 +374,13 @@ static int order_of(const ig_ts_value *a, const ig_ts_value *b) {
 static ig_status check_sortable(ig_ts_call *call, const ig_ts_list *list) {
     for (size_t i = 0; i < list->count; i++) {
         const ig_ts_value *item = &list->items[i];
-        bool               is_plain = (ig_ts_is_number(item) && ig_ts_is_known(item) &&
+        bool is_plain = (ig_ts_is_number(item) && ig_ts_is_known(item) &&
                          item->kind != IG_TS_COMPLEX) ||
                         item->kind == IG_TS_STR;
         if (!is_plain || item->kind != list->items[0].kind) {
-            return ig_ts_fail(call, IG_UNSUPPORTED,
-                              "sorts a list of other items than known numbers or "
-                              "strings");
+            return ig_ts_fail(
+                call, IG_UNSUPPORTED,
+                "sorts a list of other items than known numbers or strings");
         }
     }
     return IG_OK;
@@ -390,7 +390,7 @@ static ig_status check_sortable(ig_ts_call *call, const ig_ts_list *list) {
 static void sort_items(ig_ts_value *items, size_t count, bool reverse) {
     for (size_t i = 1; i < count; i++) {
         ig_ts_value item = items[i];
-        size_t      at = i;
+        size_t at = i;
         for (; at > 0; at--) {
             int order = order_of(&items[at - 1], &item);
             if (reverse ? order >= 0 : order <= 0) {
@@ -405,7 +405,7 @@ static void sort_items(ig_ts_value *items, size_t count, bool reverse) {
 /* sort (variant 0) in place; sorted (1) gives a new list. */
 ig_status ig_ts_op_list_sort(ig_ts_call *call) {
     ig_ts_list *list = NULL;
-    bool        reverse = false, is_new = call->row->variant == 1;
+    bool reverse = false, is_new = call->row->variant == 1;
     IG_TRY(list_at(call, 0, &list));
     if (!is_new && call->arg_count > 1) {
         IG_TRY(ig_ts_bool(call, 1, &reverse));
@@ -423,11 +423,11 @@ ig_status ig_ts_op_list_sort(ig_ts_call *call) {
 
 ig_status ig_ts_op_list_sum(ig_ts_call *call) {
     ig_ts_list *list = NULL;
-    ig_ts_row   add = { .variant = IG_TS_ADD };
-    ig_ts_call  inner = *call;
+    ig_ts_row add = { .variant = IG_TS_ADD };
+    ig_ts_call inner = *call;
     IG_TRY(list_at(call, 0, &list));
     const ig_schema_argument *argument = &call->schema->arguments[0];
-    bool                      is_float = argument->type->count == 1 &&
+    bool is_float = argument->type->count == 1 &&
                     argument->type->items[0]->kind == IG_SCRIPT_FLOAT;
     ig_ts_value sum = is_float ? ig_ts_of_float(0) : ig_ts_of_int(0);
     inner.row = &add;
@@ -439,9 +439,9 @@ ig_status ig_ts_op_list_sum(ig_ts_call *call) {
 
 /* all (variant 1) and any (0). */
 ig_status ig_ts_op_list_every(ig_ts_call *call) {
-    const bool       *items;
-    uint32_t          count;
-    bool              wants_all = call->row->variant == 1, result = wants_all;
+    const bool *items;
+    uint32_t count;
+    bool wants_all = call->row->variant == 1, result = wants_all;
     const ig_ts_list *list = call->args[0].as.list;
     for (size_t i = 0; i < list->count; i++) {
         ig_ts_value truth;

@@ -35,7 +35,7 @@ static int64_t int_power(int64_t a, int64_t b) {
 
 static ig_status known_ints(ig_ts_call *call, int64_t a, int64_t b, ig_ts_value *out) {
     uint64_t x = (uint64_t)a, y = (uint64_t)b;
-    bool     divides = call->row->variant == IG_TS_FLOORDIV ||
+    bool divides = call->row->variant == IG_TS_FLOORDIV ||
                    call->row->variant == IG_TS_REMAINDER;
     if (divides && b == 0) {
         return zero_divisor(call);
@@ -168,11 +168,11 @@ bool ig_ts_compare_order(int test, int order) {
 
 static ig_status known(ig_ts_call *call, ig_ts_value a, ig_ts_value b,
                        ig_ts_value *out) {
-    int         test = call->row->variant;
+    int test = call->row->variant;
     ig_ts_eval *eval = call->eval;
-    ig_ts_kind  kind = (ig_ts_kind)(a.kind > b.kind ? a.kind : b.kind);
-    bool        is_logic = test == IG_TS_AND || test == IG_TS_OR || test == IG_TS_XOR;
-    bool        is_bool = kind == IG_TS_BOOL && is_logic;
+    ig_ts_kind kind = (ig_ts_kind)(a.kind > b.kind ? a.kind : b.kind);
+    bool is_logic = test == IG_TS_AND || test == IG_TS_OR || test == IG_TS_XOR;
+    bool is_bool = kind == IG_TS_BOOL && is_logic;
     kind = kind == IG_TS_BOOL ? IG_TS_INT : kind;
     if (test == IG_TS_DIV && kind == IG_TS_INT) {
         kind = IG_TS_FLOAT;
@@ -233,8 +233,8 @@ static bool compare_dims(const ig_ts_call *call, ig_dim a, ig_dim b, ig_ts_value
 static bool with_dims(const ig_ts_call *call, const ig_ts_value *x,
                       const ig_ts_value *y, ig_ts_value *out) {
     ig_module *m = call->module;
-    ig_dim     a = 0, b = 0, dim = 0;
-    int64_t    divisor = 0;
+    ig_dim a = 0, b = 0, dim = 0;
+    int64_t divisor = 0;
     if (!ig_ts_as_dim(m, x, &a) || !ig_ts_as_dim(m, y, &b)) {
         return false;
     }
@@ -303,10 +303,10 @@ static ig_status at_run_time(ig_ts_call *call, ig_ts_value a, ig_ts_value b,
         [IG_TS_RSHIFT] = IG_OP_shr, [IG_TS_MIN] = IG_OP_min,
         [IG_TS_MAX] = IG_OP_max,
     };
-    int        variant = call->row->variant;
+    int variant = call->row->variant;
     ig_ts_kind kind = (ig_ts_kind)(a.kind > b.kind ? a.kind : b.kind);
-    bool       is_logic = variant >= IG_TS_AND && variant <= IG_TS_XOR;
-    ig_value  *x, *y, *value;
+    bool is_logic = variant >= IG_TS_AND && variant <= IG_TS_XOR;
+    ig_value *x, *y, *value;
     if (kind == IG_TS_COMPLEX) {
         return ig_ts_fail(call, IG_UNSUPPORTED,
                           "complex numbers that are computed at run time");
@@ -353,7 +353,7 @@ ig_status ig_ts_op_number2(ig_ts_call *call) {
 
 static ig_status lesser(ig_ts_call *call, const ig_ts_value *a, const ig_ts_value *b,
                         ig_ts_value *out) {
-    bool        wants_max = call->row->variant == IG_TS_MAX;
+    bool wants_max = call->row->variant == IG_TS_MAX;
     ig_ts_value x = *a, y = *b;
     if (!ig_ts_is_known(a) || !ig_ts_is_known(b)) {
         return with_dims(call, a, b, out) ? IG_OK : at_run_time(call, *a, *b, out);

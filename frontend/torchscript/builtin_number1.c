@@ -10,7 +10,7 @@ bool ig_ts_gives_int(const ig_ts_call *call) {
 }
 
 static ig_ts_value of_real(const ig_ts_call *call, double value) {
-    bool    has_int = value >= -0x1p63 && value < 0x1p63;
+    bool has_int = value >= -0x1p63 && value < 0x1p63;
     int64_t whole = has_int ? (int64_t)value : INT64_MIN; /* as the machine has it */
     return ig_ts_gives_int(call) ? ig_ts_of_int(whole) : ig_ts_of_float(value);
 }
@@ -69,7 +69,7 @@ static ig_status known(ig_ts_call *call, ig_ts_value x, ig_ts_value *out) {
     }
     if (x.kind != IG_TS_FLOAT && keeps_ints(variant)) {
         int64_t i = x.kind == IG_TS_BOOL ? x.as.b : x.as.i;
-        bool    flips = variant == IG_TS_NEG || (variant == IG_TS_ABS && i < 0);
+        bool flips = variant == IG_TS_NEG || (variant == IG_TS_ABS && i < 0);
         *out = ig_ts_of_int(flips ? (int64_t)(0 - (uint64_t)i) : i);
         return IG_OK;
     }
@@ -85,10 +85,10 @@ static ig_status at_run_time(ig_ts_call *call, ig_ts_value x, ig_ts_value *out) 
         [IG_TS_EXP] = IG_OP_exp,     [IG_TS_LOG] = IG_OP_log,
         [IG_TS_NOT] = IG_OP_not,
     };
-    int       variant = call->row->variant;
+    int variant = call->row->variant;
     ig_value *value;
-    ig_dim    dim = 0;
-    bool      rounds = variant == IG_TS_FLOOR || variant == IG_TS_CEIL ||
+    ig_dim dim = 0;
+    bool rounds = variant == IG_TS_FLOOR || variant == IG_TS_CEIL ||
                   variant == IG_TS_ROUND;
     if (variant == IG_TS_NEG && ig_ts_as_dim(call->module, &x, &dim)) {
         *out = ig_ts_of_dim(call->module, ig_dim_sub(call->module, 0, dim));
@@ -128,13 +128,13 @@ ig_status ig_ts_op_number1(ig_ts_call *call) {
 
 ig_status ig_ts_op_to_number(ig_ts_call *call) {
     const ig_ts_value *x = &call->args[0];
-    ig_ts_kind         kind = call->row->variant == IG_TS_TO_INT     ? IG_TS_INT
-                              : call->row->variant == IG_TS_TO_FLOAT ? IG_TS_FLOAT
-                                                                     : IG_TS_BOOL;
-    ig_ts_value        result;
+    ig_ts_kind kind = call->row->variant == IG_TS_TO_INT     ? IG_TS_INT
+                      : call->row->variant == IG_TS_TO_FLOAT ? IG_TS_FLOAT
+                                                             : IG_TS_BOOL;
+    ig_ts_value result;
     if (x->kind == IG_TS_STR) {
         int64_t i;
-        double  f;
+        double f;
         if (kind == IG_TS_INT && ig_str_to_i64(x->as.str, &i)) {
             return ig_ts_give_int(call, 0, i);
         }
@@ -162,8 +162,8 @@ ig_status ig_ts_op_make_complex(ig_ts_call *call) {
 
 ig_status ig_ts_op_derive_index(ig_ts_call *call) {
     ig_ts_value *a = call->args, step;
-    ig_ts_row    mul = { .variant = IG_TS_MUL }, add = { .variant = IG_TS_ADD };
-    ig_ts_call   inner = *call;
+    ig_ts_row mul = { .variant = IG_TS_MUL }, add = { .variant = IG_TS_ADD };
+    ig_ts_call inner = *call;
     inner.row = &mul;
     IG_TRY(ig_ts_number_op(&inner, &a[0], &a[2], &step));
     inner.row = &add;
@@ -173,8 +173,8 @@ ig_status ig_ts_op_derive_index(ig_ts_call *call) {
 
 /* How many numbers range(lo, hi, step) has. */
 ig_status ig_ts_op_range_length(ig_ts_call *call) {
-    ig_dim     lo = 0, hi = 0;
-    int64_t    step = 0, n = 0;
+    ig_dim lo = 0, hi = 0;
+    int64_t step = 0, n = 0;
     ig_module *m = call->module;
     IG_TRY(ig_ts_int(call, 2, &step));
     if (step == 0) {
@@ -194,7 +194,7 @@ ig_status ig_ts_op_range_length(ig_ts_call *call) {
 
 ig_status ig_ts_op_divmod(ig_ts_call *call) {
     ig_ts_row div = { .variant = IG_TS_FLOORDIV }, mod = { .variant = IG_TS_REMAINDER };
-    ig_ts_call  inner = *call;
+    ig_ts_call inner = *call;
     ig_ts_value quotient, rest;
     inner.row = &div;
     IG_TRY(ig_ts_number_op(&inner, &call->args[0], &call->args[1], &quotient));

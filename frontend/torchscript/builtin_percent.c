@@ -57,16 +57,16 @@ static ig_status write_one(ig_ts_call *call, ig_writer *w, char key,
 /* The values: the items of a tuple, or the one value. */
 static const ig_ts_value *values_of(const ig_ts_call *call, size_t *out_count) {
     const ig_ts_value *first = call->arg_count > 1 ? &call->args[1] : NULL;
-    bool               is_tuple = first && first->kind == IG_TS_TUPLE;
+    bool is_tuple = first && first->kind == IG_TS_TUPLE;
     *out_count = is_tuple ? first->as.list->count : first != NULL;
     return is_tuple ? first->as.list->items : first;
 }
 
 ig_status ig_ts_op_str_percent(ig_ts_call *call) {
-    ig_str             text = { "", 0 };
-    size_t             count, used = 0;
+    ig_str text = { "", 0 };
+    size_t count, used = 0;
     const ig_ts_value *values = values_of(call, &count);
-    ig_writer          w;
+    ig_writer w;
     IG_TRY(ig_ts_str(call, 0, &text));
     ig_writer_init(&w, call->arena);
     for (size_t i = 0; i < text.size; i++) {

@@ -34,7 +34,7 @@ ig_status ig_ts_op_str_compare(ig_ts_call *call) {
     IG_TRY(ig_ts_str(call, 0, &a));
     IG_TRY(ig_ts_str(call, 1, &b));
     size_t least = a.size < b.size ? a.size : b.size;
-    int    order = least ? memcmp(a.data, b.data, least) : 0;
+    int order = least ? memcmp(a.data, b.data, least) : 0;
     if (order == 0) {
         order = (a.size > b.size) - (a.size < b.size);
     }
@@ -42,7 +42,7 @@ ig_status ig_ts_op_str_compare(ig_ts_call *call) {
 }
 
 ig_status ig_ts_op_str_getitem(ig_ts_call *call) {
-    ig_str  s = { "", 0 };
+    ig_str s = { "", 0 };
     int64_t i = 0;
     IG_TRY(ig_ts_str(call, 0, &s));
     IG_TRY(ig_ts_int(call, 1, &i));
@@ -54,7 +54,7 @@ ig_status ig_ts_op_str_getitem(ig_ts_call *call) {
 }
 
 ig_status ig_ts_op_str_slice(ig_ts_call *call) {
-    ig_str  s = { "", 0 };
+    ig_str s = { "", 0 };
     int64_t start = 0, step = 0, trips = 0;
     IG_TRY(ig_ts_str(call, 0, &s));
     IG_TRY(ig_ts_slice_range(call, (int64_t)s.size, &start, &step, &trips));
@@ -92,7 +92,7 @@ static void write_float(ig_writer *w, double f) {
 
 static ig_status write_items(ig_ts_call *call, ig_writer *w, const ig_ts_value *value) {
     const ig_ts_list *list = value->as.list;
-    bool              is_tuple = value->kind == IG_TS_TUPLE;
+    bool is_tuple = value->kind == IG_TS_TUPLE;
     put_text(w, is_tuple ? "(" : "[");
     for (size_t i = 0; i < list->count; i++) {
         put_text(w, i ? ", " : "");
@@ -147,9 +147,9 @@ ig_status ig_ts_op_str_str(ig_ts_call *call) {
 
 /* "{}" one after the other, as libtorch has it. */
 ig_status ig_ts_op_str_format(ig_ts_call *call) {
-    ig_str    s = { "", 0 };
+    ig_str s = { "", 0 };
     ig_writer w;
-    uint32_t  next = 1;
+    uint32_t next = 1;
     IG_TRY(ig_ts_str(call, 0, &s));
     ig_writer_init(&w, call->arena);
     for (size_t i = 0; i < s.size; i++) {
@@ -168,7 +168,7 @@ ig_status ig_ts_op_str_format(ig_ts_call *call) {
 }
 
 ig_status ig_ts_op_str_join(ig_ts_call *call) {
-    ig_str    s = { "", 0 };
+    ig_str s = { "", 0 };
     ig_writer w;
     IG_TRY(ig_ts_str(call, 0, &s));
     const ig_ts_list *list = call->args[1].as.list;
@@ -208,7 +208,7 @@ static void split_blanks(ig_ts_call *call, ig_str s, int64_t most, ig_ts_list *l
             at++;
         }
         const char *from = at;
-        bool        is_last = most >= 0 && (int64_t)list->count >= most;
+        bool is_last = most >= 0 && (int64_t)list->count >= most;
         while (at < end && (is_last || !is_space(*at))) {
             at++;
         }
@@ -220,8 +220,8 @@ static void split_blanks(ig_ts_call *call, ig_str s, int64_t most, ig_ts_list *l
 }
 
 ig_status ig_ts_op_str_split(ig_ts_call *call) {
-    ig_str      s = { "", 0 }, separator = { "", 0 };
-    int64_t     most = 0;
+    ig_str s = { "", 0 }, separator = { "", 0 };
+    int64_t most = 0;
     ig_ts_list *list = ig_ts_list_create(call->eval, 0);
     IG_TRY(ig_ts_str(call, 0, &s));
     IG_TRY(ig_ts_int(call, 2, &most));
@@ -283,14 +283,14 @@ ig_status ig_ts_op_str_affix(ig_ts_call *call) {
     IG_TRY(window(call, &s, &start));
     IG_TRY(ig_ts_str(call, 1, &part));
     size_t at = call->row->variant ? s.size - part.size : 0;
-    bool   fits = part.size <= s.size && memcmp(s.data + at, part.data, part.size) == 0;
+    bool fits = part.size <= s.size && memcmp(s.data + at, part.data, part.size) == 0;
     return ig_ts_give_bool(call, 0, fits);
 }
 
 /* find 'f', rfind 'r', index 'i' */
 ig_status ig_ts_op_str_find(ig_ts_call *call) {
-    ig_str  s = { "", 0 }, part = { "", 0 };
-    size_t  start = 0;
+    ig_str s = { "", 0 }, part = { "", 0 };
+    size_t start = 0;
     int64_t found = -1;
     IG_TRY(window(call, &s, &start));
     IG_TRY(ig_ts_str(call, 1, &part));
@@ -307,8 +307,8 @@ ig_status ig_ts_op_str_find(ig_ts_call *call) {
 }
 
 ig_status ig_ts_op_str_count(ig_ts_call *call) {
-    ig_str  s = { "", 0 }, part = { "", 0 };
-    size_t  start = 0;
+    ig_str s = { "", 0 }, part = { "", 0 };
+    size_t start = 0;
     int64_t count = 0;
     IG_TRY(window(call, &s, &start));
     IG_TRY(ig_ts_str(call, 1, &part));
@@ -321,8 +321,8 @@ ig_status ig_ts_op_str_count(ig_ts_call *call) {
 }
 
 ig_status ig_ts_op_str_replace(ig_ts_call *call) {
-    ig_str    s = { "", 0 }, from = { "", 0 }, to = { "", 0 };
-    int64_t   most = 0;
+    ig_str s = { "", 0 }, from = { "", 0 }, to = { "", 0 };
+    int64_t most = 0;
     ig_writer w;
     IG_TRY(ig_ts_str(call, 0, &s));
     IG_TRY(ig_ts_str(call, 1, &from));
@@ -371,7 +371,7 @@ ig_status ig_ts_op_str_case(ig_ts_call *call) {
     IG_TRY(ig_ts_str(call, 0, &s));
     char *text = ig_arena_copy(call->arena, s.data, s.size);
     for (size_t i = 0; i < s.size; i++) {
-        int  how = call->row->variant;
+        int how = call->row->variant;
         bool is_first = how == 't' ? i == 0 || !is_letter(s.data[i - 1]) : i == 0;
         bool goes_up = how == 'u' || (how != 'l' && is_first);
         text[i] = goes_up ? to_upper(s.data[i]) : to_lower(s.data[i]);

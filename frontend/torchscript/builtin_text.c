@@ -29,7 +29,7 @@ static size_t find(ig_str s, ig_str what, size_t end, bool from_right) {
 }
 
 ig_status ig_ts_op_text_rsplit(ig_ts_call *call) {
-    ig_str  s = { "", 0 }, separator = { "", 0 };
+    ig_str s = { "", 0 }, separator = { "", 0 };
     int64_t most = 0;
     IG_TRY(ig_ts_str(call, 0, &s));
     IG_TRY(ig_ts_str(call, 1, &separator));
@@ -39,7 +39,7 @@ ig_status ig_ts_op_text_rsplit(ig_ts_call *call) {
     }
     ig_ts_list *reversed = ig_ts_list_create(call->eval, 0);
     ig_ts_list *list = ig_ts_list_create(call->eval, 0);
-    size_t      end = s.size;
+    size_t end = s.size;
     while (most < 0 || (int64_t)reversed->count < most) {
         size_t at = find(s, separator, end, true);
         if (at == end) {
@@ -60,12 +60,12 @@ ig_status ig_ts_op_text_rsplit(ig_ts_call *call) {
  * ends that are kept are items of their own. */
 ig_status ig_ts_op_text_lines(ig_ts_call *call) {
     static const char ends[] = "\n\r\v\f\x1c\x1d\x1e";
-    ig_str            s = { "", 0 };
-    bool              keep = false;
+    ig_str s = { "", 0 };
+    bool keep = false;
     IG_TRY(ig_ts_str(call, 0, &s));
     IG_TRY(ig_ts_bool(call, 1, &keep));
     ig_ts_list *list = ig_ts_list_create(call->eval, 0);
-    size_t      start = 0;
+    size_t start = 0;
     for (size_t i = 0; i < s.size; i++) {
         if (!memchr(ends, s.data[i], sizeof(ends) - 1)) {
             continue;
@@ -84,7 +84,7 @@ ig_status ig_ts_op_text_lines(ig_ts_call *call) {
 
 ig_status ig_ts_op_text_partition(ig_ts_call *call) {
     ig_str s = { "", 0 }, separator = { "", 0 }, empty = { "", 0 };
-    bool   from_right = call->row->variant;
+    bool from_right = call->row->variant;
     IG_TRY(ig_ts_str(call, 0, &s));
     IG_TRY(ig_ts_str(call, 1, &separator));
     size_t at = find(s, separator, s.size, from_right);
@@ -117,15 +117,15 @@ static ig_status measure_room(ig_ts_call *call, ig_str *out_s, size_t *out_room)
 }
 
 ig_status ig_ts_op_text_pad(ig_ts_call *call) {
-    ig_str    s = { "", 0 }, fill = { "", 0 };
-    size_t    room = 0;
+    ig_str s = { "", 0 }, fill = { "", 0 };
+    size_t room = 0;
     ig_writer w;
     IG_TRY(measure_room(call, &s, &room));
     IG_TRY(ig_ts_str(call, 2, &fill));
     if (fill.size != 1) {
         return ig_ts_raise(call->eval, "TypeError: the fill must be one character");
     }
-    bool   is_odd = (room + s.size) & 1; /* the width: then the left has more */
+    bool is_odd = (room + s.size) & 1; /* the width: then the left has more */
     size_t left = call->row->variant == 'l'   ? 0
                   : call->row->variant == 'r' ? room
                                               : (room + is_odd) / 2;
@@ -138,8 +138,8 @@ ig_status ig_ts_op_text_pad(ig_ts_call *call) {
 
 /* libtorch puts the zeros before a sign. */
 ig_status ig_ts_op_text_zfill(ig_ts_call *call) {
-    ig_str    s = { "", 0 };
-    size_t    room = 0;
+    ig_str s = { "", 0 };
+    size_t room = 0;
     ig_writer w;
     IG_TRY(measure_room(call, &s, &room));
     ig_writer_init(&w, call->arena);
@@ -163,8 +163,8 @@ ig_status ig_ts_op_text_swapcase(ig_ts_call *call) {
 ig_status ig_ts_op_text_number(ig_ts_call *call) {
     int64_t value = 0;
     IG_TRY(ig_ts_int(call, 0, &value));
-    char     digits[72];
-    size_t   at = sizeof(digits);
+    char digits[72];
+    size_t at = sizeof(digits);
     unsigned shift = call->row->variant == 'b' ? 1 : call->row->variant == 'o' ? 3 : 4;
     uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
     do {

@@ -28,7 +28,7 @@ static ig_status find_rows(ig_ts_eval *eval, const char *name, candidates *out) 
 }
 
 static ig_call_shape shape_of(ig_ts_eval *eval, const ig_ts_arguments *arguments) {
-    uint32_t               count = arguments->positional + arguments->keywords;
+    uint32_t count = arguments->positional + arguments->keywords;
     const ig_script_type **types = IG_NEW_ARRAY(eval->arena, const ig_script_type *,
                                                 count + 1u);
     for (uint32_t i = 0; i < count; i++) {
@@ -71,7 +71,7 @@ static ig_status item_of(ig_ts_eval *eval, ig_ts_kind kind, ig_ts_value *value) 
         return IG_OK;
     }
     const ig_ts_tensor *tensor = value->as.tensor;
-    bool                is_float = ig_dtype_is_float((ig_dtype)tensor->type->dtype);
+    bool is_float = ig_dtype_is_float((ig_dtype)tensor->type->dtype);
     if (kind == IG_TS_UNSET) {
         kind = tensor->dtype->ir == IG_DT_bool ? IG_TS_BOOL
                : is_float                      ? IG_TS_FLOAT
@@ -117,7 +117,7 @@ static ig_status convert(ig_ts_eval *eval, ig_conversion conversion,
 
 static ig_status bind_one(ig_ts_eval *eval, const ig_ts_arguments *given,
                           const ig_match *match, size_t index, ig_ts_value *out_value) {
-    const ig_bound_argument  *bound = &match->arguments[index];
+    const ig_bound_argument *bound = &match->arguments[index];
     const ig_schema_argument *argument = &match->schema->arguments[index];
     if (bound->source == IG_FROM_DEFAULT) {
         *out_value = of_literal(eval, &argument->value);
@@ -141,10 +141,10 @@ static ig_status bind_one(ig_ts_eval *eval, const ig_ts_arguments *given,
 static ig_status bind_arguments(ig_ts_call *call, const ig_ts_arguments *given,
                                 const ig_match *match) {
     ig_ts_eval *eval = call->eval;
-    size_t      count = match->schema->argument_count;
-    size_t      extra = match->schema->is_vararg && match->extra < given->positional
-                            ? given->positional - match->extra
-                            : 0;
+    size_t count = match->schema->argument_count;
+    size_t extra = match->schema->is_vararg && match->extra < given->positional
+                       ? given->positional - match->extra
+                       : 0;
     call->args = IG_NEW_ARRAY(eval->arena, ig_ts_value, count + extra + 1);
     call->arg_count = (uint32_t)(count + extra);
     for (size_t i = 0; i < count; i++) {
@@ -160,9 +160,9 @@ static ig_status bind_arguments(ig_ts_call *call, const ig_ts_arguments *given,
 
 /* The first result goes to the first argument, which becomes the result. */
 static ig_status write_back(ig_ts_call *call) {
-    const ig_ts_value  *result = &call->results[0];
+    const ig_ts_value *result = &call->results[0];
     const ig_ts_tensor *self = ig_ts_peek(call, 0);
-    ig_value           *value;
+    ig_value *value;
     if (!self || result->kind != IG_TS_TENSOR) {
         return ig_ts_fail(call, IG_INVALID, "works in place, but on %s",
                           ig_ts_kind_name(&call->args[0]));
@@ -184,9 +184,8 @@ static ig_status check_results(const ig_ts_call *call) {
         ig_ts_poison *poison = IG_NEW(call->arena, ig_ts_poison);
         poison->where = call->where;
         poison->what = ig_arena_printf(call->arena,
-                                       "is result %u of %s, which is not "
-                                       "computed",
-                                       i, call->where.op);
+                                       "is result %u of %s, which is not computed", i,
+                                       call->where.op);
         call->results[i] = (ig_ts_value){ .kind = IG_TS_POISON, .as.poison = poison };
     }
     return IG_OK;
@@ -195,7 +194,7 @@ static ig_status check_results(const ig_ts_call *call) {
 /* An empty list or dict is of the type that the schema says: no item can tell. */
 static void type_results(const ig_ts_call *call, const ig_match *match) {
     for (uint32_t i = 0; i < call->result_count; i++) {
-        const ig_ts_value    *result = &call->results[i];
+        const ig_ts_value *result = &call->results[i];
         const ig_script_type *type = match->result_types[i];
         if (result->kind == IG_TS_LIST && type->kind == IG_SCRIPT_LIST &&
             !result->as.list->type && !result->as.list->count) {
@@ -259,15 +258,15 @@ static ig_status run_row(ig_ts_eval *eval, ig_ts_call *call, const ig_match *mat
 ig_status ig_ts_call_op(ig_ts_eval *eval, const char *name,
                         const ig_ts_arguments *arguments, ig_ts_value *out_results,
                         uint32_t *out_count) {
-    candidates       from;
-    ig_match         match;
+    candidates from;
+    ig_match match;
     const ig_ts_row *row = NULL;
     IG_TRY(find_rows(eval, name, &from));
     for (uint32_t i = 0; i < arguments->positional + arguments->keywords; i++) {
         IG_TRY(ig_ts_use(eval, &arguments->values[i]));
     }
     ig_call_shape shape = shape_of(eval, arguments);
-    ig_location   where = ig_ts_where(eval);
+    ig_location where = ig_ts_where(eval);
     where.op = name;
     IG_TRY(resolve(eval, &from, &shape, &where, &match, &row));
     ig_ts_call call = { .eval = eval,

@@ -25,8 +25,8 @@ ig_location ig_code_where(const char *file, const ig_ast *node) {
 
 static ig_status add_definition(ig_code *code, const char *prefix, const char *file,
                                 const ig_ast *node) {
-    const char    *name = node->kind == IG_AST_CLASS ? node->as.class->name
-                                                     : node->as.def->name;
+    const char *name = node->kind == IG_AST_CLASS ? node->as.class->name
+                                                  : node->as.def->name;
     ig_definition *definition = IG_NEW(code->arena, ig_definition);
     definition->name = ig_arena_printf(code->arena, "%s.%s", prefix, name);
     definition->file = file;
@@ -95,13 +95,13 @@ static const char *entry_of(const ig_code *code, const char *prefix) {
 /* Reads the file of `prefix` when there is one and it was not read yet. */
 static ig_status load(ig_code *code, const char *prefix) {
     static const ig_status tried[] = { IG_OK, IG_INVALID };
-    const ig_status       *before = ig_map_get(&code->files, ig_str_of(prefix));
+    const ig_status *before = ig_map_get(&code->files, ig_str_of(prefix));
     if (before) {
         return *before;
     }
     const char *entry = entry_of(code, prefix);
-    ig_str      text;
-    bool        found = false;
+    ig_str text;
+    bool found = false;
     ig_map_set(&code->files, ig_str_of(prefix), (void *)(uintptr_t)&tried[0]);
     ig_status status = code->read(code->user, entry, &text, &found);
     if (status == IG_OK && found) {
@@ -178,7 +178,7 @@ ig_status ig_code_class(ig_code *code, const char *name, const ig_location *wher
 
 const char *ig_code_plain_name(ig_code *code, const char *name) {
     static const char mangle[] = "___torch_mangle_";
-    ig_writer         writer;
+    ig_writer writer;
     ig_writer_init(&writer, code->arena);
     name += strncmp(name, "__torch__.", 10) == 0 ? 10 : 0;
     while (*name) {

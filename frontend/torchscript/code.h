@@ -18,9 +18,9 @@
 #include "frontend/torchscript/parse.h"
 #include "frontend/torchscript/type.h"
 
-typedef struct ig_class    ig_class;
+typedef struct ig_class ig_class;
 typedef struct ig_function ig_function;
-typedef struct ig_code     ig_code;
+typedef struct ig_code ig_code;
 
 typedef enum ig_class_kind {
     IG_CLASS_PLAIN, /* a script class */
@@ -35,66 +35,66 @@ typedef enum ig_class_kind {
 
 /* An attribute, a constant (Final) or the member of an enum. */
 typedef struct ig_field {
-    const char           *name;  /* interned; any text, "0" for example */
-    const ig_script_type *type;  /* of an enum's member NULL */
-    const ig_ast         *value; /* constants, enum members, NamedTuple defaults */
-    const ig_ast         *node;  /* where it is declared */
+    const char *name;           /* interned; any text, "0" for example */
+    const ig_script_type *type; /* of an enum's member NULL */
+    const ig_ast *value;        /* constants, enum members, NamedTuple defaults */
+    const ig_ast *node;         /* where it is declared */
 } ig_field;
 
 typedef struct ig_field_list {
     ig_field *items;
-    size_t    count;
+    size_t count;
 } ig_field_list;
 
 typedef struct ig_param {
     const char *name; /* interned */
     const ig_script_type
-                     *type;  /* of `self` without annotation the class; else Tensor */
-    const ig_ast     *value; /* default, or NULL */
+        *type;           /* of `self` without annotation the class; else Tensor */
+    const ig_ast *value; /* default, or NULL */
     ig_ast_param_kind kind;
 } ig_param;
 
 struct ig_function {
-    const char *name;           /* qualified: "__torch__.a.b.C.forward" */
-    const char *file;           /* "model.pt/code/__torch__/a/b.py", for messages */
-    const ig_class *class;      /* whose method it is, or NULL */
-    const ig_ast         *node; /* DEF */
-    ig_param             *params;
-    size_t                param_count;
+    const char *name;      /* qualified: "__torch__.a.b.C.forward" */
+    const char *file;      /* "model.pt/code/__torch__/a/b.py", for messages */
+    const ig_class *class; /* whose method it is, or NULL */
+    const ig_ast *node;    /* DEF */
+    ig_param *params;
+    size_t param_count;
     const ig_script_type *returns; /* NULL: not written */
 };
 
 struct ig_class {
-    const char           *name; /* "__torch__.a.b.___torch_mangle_3.C" */
-    const char           *file; /* of a CUSTOM one NULL */
-    ig_class_kind         kind;
+    const char *name; /* "__torch__.a.b.___torch_mangle_3.C" */
+    const char *file; /* of a CUSTOM one NULL */
+    ig_class_kind kind;
     const ig_script_type *type;
-    const ig_ast         *node;       /* CLASS; of a CUSTOM one NULL */
-    ig_field_list         attributes; /* in order of declaration; tuple fields */
-    ig_field_list         constants;  /* Final */
-    ig_field_list         members;    /* of an enum */
-    ig_function          *methods;
-    size_t                method_count;
+    const ig_ast *node;       /* CLASS; of a CUSTOM one NULL */
+    ig_field_list attributes; /* in order of declaration; tuple fields */
+    ig_field_list constants;  /* Final */
+    ig_field_list members;    /* of an enum */
+    ig_function *methods;
+    size_t method_count;
     /* Interned names; see __parameters__ and so on. */
     const char **parameters, **buffers, **forward_pre_hooks, **forward_hooks;
-    size_t       parameter_count, buffer_count, pre_hook_count, hook_count;
+    size_t parameter_count, buffer_count, pre_hook_count, hook_count;
 };
 
 struct ig_code {
     ig_context *context;
-    ig_arena   *arena;
+    ig_arena *arena;
     const char *file;   /* of the archive, for messages */
     const char *folder; /* "code/" */
     /* Text of the entry `name` (folder included), *out_found false when there is
      * none. */
     ig_status (*read)(void *user, const char *name, ig_str *out_text, bool *out_found);
-    void    *user;
+    void *user;
     ig_types types;
-    ig_map   names;          /* interned */
-    uint32_t node_count;     /* ids of all trees are below it */
-    ig_map   files;          /* entry name -> what it holds (private) */
-    ig_map   definitions;    /* qualified name -> class or function (private) */
-    int64_t  op_version_set; /* as stated by files of old archives; 0: none did */
+    ig_map names;           /* interned */
+    uint32_t node_count;    /* ids of all trees are below it */
+    ig_map files;           /* entry name -> what it holds (private) */
+    ig_map definitions;     /* qualified name -> class or function (private) */
+    int64_t op_version_set; /* as stated by files of old archives; 0: none did */
 };
 
 /* `file` and `folder` must outlive the code.  Fields `read` and `user` are the
@@ -112,9 +112,9 @@ ig_status ig_code_class(ig_code *code, const char *name, const ig_location *wher
 
 /* NULL when there is none.  Names need not be interned. */
 const ig_function *ig_class_method(const ig_class *class, const char *name);
-const ig_field    *ig_class_attribute(const ig_class *class, const char *name);
-const ig_field    *ig_class_constant(const ig_class *class, const char *name);
-const ig_field    *ig_class_member(const ig_class *class, const char *name);
+const ig_field *ig_class_attribute(const ig_class *class, const char *name);
+const ig_field *ig_class_constant(const ig_class *class, const char *name);
+const ig_field *ig_class_member(const ig_class *class, const char *name);
 /* "__torch__.a.b.C" without "___torch_mangle_N" components and without "__torch__.": as
  * the user knows it.  In the code's arena. */
 const char *ig_code_plain_name(ig_code *code, const char *name);

@@ -50,7 +50,7 @@ static ig_status build_function(ig_code *code, const ig_ast *node,
 typedef struct class_builder {
     ig_code *code;
     ig_class *class;
-    IG_VEC(ig_field)    attributes, constants, members;
+    IG_VEC(ig_field) attributes, constants, members;
     IG_VEC(ig_function) methods;
 } class_builder;
 
@@ -90,7 +90,7 @@ static ig_status read_names(class_builder *builder, const ig_ast *node,
         return fail(builder->code, builder->class->file, node,
                     "expected a list of strings");
     }
-    size_t       count = node->as.list.count;
+    size_t count = node->as.list.count;
     const char **names = IG_NEW_ARRAY(builder->code->arena, const char *, count);
     for (size_t i = 0; i < count; i++) {
         if (node->as.list.items[i]->kind != IG_AST_STRING) {
@@ -134,9 +134,9 @@ static ig_status add_assign(class_builder *builder, const ig_ast *node) {
         return fail(builder->code, class->file, target, "expected a name");
     }
     const struct {
-        const char   *name;
+        const char *name;
         const char ***names;
-        size_t       *count;
+        size_t *count;
     } lists[] = {
         { "__parameters__", &class->parameters, &class->parameter_count },
         { "__buffers__", &class->buffers, &class->buffer_count },
@@ -189,7 +189,7 @@ static ig_status add_part(class_builder *builder, const ig_ast *node) {
 
 static ig_status read_base(ig_code *code, const ig_ast *node, ig_class *class) {
     static const struct {
-        const char   *name;
+        const char *name;
         ig_class_kind kind;
     } bases[] = {
         { "Module", IG_CLASS_MODULE },
@@ -199,7 +199,7 @@ static ig_status read_base(ig_code *code, const ig_ast *node, ig_class *class) {
         { "ModuleInterface", IG_CLASS_MODULE_INTERFACE },
     };
     const ig_ast_list *list = &node->as.class->bases;
-    const ig_ast      *base = list->count ? list->items[0] : NULL;
+    const ig_ast *base = list->count ? list->items[0] : NULL;
     if (!base) {
         return IG_OK;
     }
@@ -210,9 +210,9 @@ static ig_status read_base(ig_code *code, const ig_ast *node, ig_class *class) {
             return IG_OK;
         }
     }
-    return fail(code, class->file, base,
-                "expected one of the bases Module, NamedTuple, Enum, Interface, "
-                "ModuleInterface");
+    return fail(
+        code, class->file, base,
+        "expected one of the bases Module, NamedTuple, Enum, Interface, ModuleInterface");
 }
 
 /* Every class that a type names must be there, though nothing may ever use it. */
@@ -220,7 +220,7 @@ static ig_status check_classes(ig_code *code, const char *file, const ig_field *
                                const ig_script_type *type) {
     if (type->kind == IG_SCRIPT_CLASS) {
         ig_definition *definition;
-        ig_location    where = ig_code_where(file, field->node);
+        ig_location where = ig_code_where(file, field->node);
         IG_TRY(ig_code_define(code, type->name, &definition));
         return definition ? IG_OK
                           : ig_error(&code->context->diag, IG_INVALID, &where,

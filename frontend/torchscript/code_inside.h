@@ -7,8 +7,8 @@
 
 /* A class or function of a file, built when it is first asked for. */
 typedef struct ig_definition {
-    const char   *name; /* qualified */
-    const char   *file;
+    const char *name; /* qualified */
+    const char *file;
     const ig_ast *node;
     ig_class *class;
     ig_function *function;

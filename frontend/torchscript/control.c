@@ -12,9 +12,9 @@ enum { UNROLL_MAX = 4096 };
 static ig_status try_body(ig_ts_eval *eval, ig_ts_body body, void *user) {
     ig_status status = body(eval, user);
     if (status == IG_OK && eval->frame->has_returned) {
-        return ig_ts_error(eval, IG_UNSUPPORTED,
-                           "returns from within a branch that a run-time condition "
-                           "chooses");
+        return ig_ts_error(
+            eval, IG_UNSUPPORTED,
+            "returns from within a branch that a run-time condition chooses");
     }
     return status;
 }
@@ -40,15 +40,15 @@ static void take_side(ig_ts_eval *eval, ig_op *trial, uint32_t index,
 
 static ig_status branch_at_run_time(ig_ts_eval *eval, ig_value *condition,
                                     ig_ts_body bodies[2], void *user) {
-    ig_op      *trial = make_trial(eval, condition);
+    ig_op *trial = make_trial(eval, condition);
     ig_ts_level levels[2];
-    ig_ts_side  sides[2];
-    ig_builder  outside = eval->builder;
-    bool        has_raised[2];
-    uint32_t    first_symbol = ig_symbol_count(eval->module);
+    ig_ts_side sides[2];
+    ig_builder outside = eval->builder;
+    bool has_raised[2];
+    uint32_t first_symbol = ig_symbol_count(eval->module);
     for (uint32_t k = 0; k < 2; k++) {
         ig_ts_frame *frame = eval->frame;
-        uint32_t     depth = eval->depth;
+        uint32_t depth = eval->depth;
         ig_ts_level_start(eval, &levels[k]);
         eval->builder = ig_builder_at_end(trial->bodies[k]);
         eval->builder.loc = outside.loc;
@@ -176,7 +176,7 @@ static ig_status read_trips(ig_ts_eval *eval, ig_ts_value *trips, ig_value **out
 
 ig_status ig_ts_run_for(ig_ts_eval *eval, const ig_ast *node) {
     const ig_ast *count = range_count(node->as.loop.iterable);
-    ig_ts_value   trips;
+    ig_ts_value trips;
     if (!count) {
         return run_items(eval, node);
     }
@@ -190,10 +190,10 @@ ig_status ig_ts_run_for(ig_ts_eval *eval, const ig_ast *node) {
     }
     int64_t most = eval->context->limits.loop_trips;
     if (trips.form == IG_TS_KNOWN && trips.as.i > most) {
-        return ig_ts_error(eval, IG_LIMIT,
-                           "a loop of %lld trips (the limit is %lld; --limit "
-                           "loop_trips=N)",
-                           (long long)trips.as.i, (long long)most);
+        return ig_ts_error(
+            eval, IG_LIMIT,
+            "a loop of %lld trips (the limit is %lld; --limit loop_trips=N)",
+            (long long)trips.as.i, (long long)most);
     }
     ig_ts_loop loop = { .node = node,
                         .target = node->as.loop.target,

@@ -16,7 +16,7 @@ ig_status ig_ts_evaluate_results(ig_ts_eval *eval, const ig_ast *node,
 
 /* One side of a merge: where its values are made and what it changed. */
 typedef struct ig_ts_side {
-    ig_builder         builder;
+    ig_builder builder;
     const ig_ts_level *level;
 } ig_ts_side;
 
@@ -30,7 +30,7 @@ ig_status ig_ts_side_read(ig_ts_eval *eval, ig_ts_side *side, const ig_ts_value 
  * sides' ops.  Symbols from `first_symbol` on are the branches' own. */
 ig_status ig_ts_merge(ig_ts_eval *eval, ig_op *trial, ig_ts_side *sides,
                       uint32_t first_symbol);
-void      ig_ts_move_ops(ig_block *from, ig_block *to, ig_op *before);
+void ig_ts_move_ops(ig_block *from, ig_block *to, ig_op *before);
 
 /* The run fails unless `condition` is `wanted` (raise.c). */
 void ig_ts_guard_truth(ig_ts_eval *eval, ig_value *condition, bool wanted);

@@ -20,7 +20,7 @@ void ig_crc32_init(ig_crc32 *tables) {
 
 uint32_t ig_crc32_of(const ig_crc32 *tables, const void *bytes, size_t size) {
     const unsigned char *at = bytes;
-    uint32_t             rest = 0xffffffffu;
+    uint32_t rest = 0xffffffffu;
     for (; size >= 8; at += 8, size -= 8) {
         uint32_t low = rest ^ ((uint32_t)at[0] | (uint32_t)at[1] << 8 |
                                (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24);

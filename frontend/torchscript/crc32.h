@@ -11,7 +11,7 @@ typedef struct ig_crc32 {
     uint32_t of[8][256];
 } ig_crc32;
 
-void     ig_crc32_init(ig_crc32 *tables);
+void ig_crc32_init(ig_crc32 *tables);
 uint32_t ig_crc32_of(const ig_crc32 *tables, const void *bytes, size_t size);
 
 #endif

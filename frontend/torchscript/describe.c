@@ -18,25 +18,25 @@ typedef struct tally {
 
 typedef struct class_count {
     const char *name;
-    uint64_t    count;
+    uint64_t count;
 } class_count;
 
 typedef struct describer {
-    ig_ts_program      *program;
-    ig_code            *code;
-    ig_arena           *arena;
-    ig_map              seen; /* values that were walked */
-    tally               parameters, others;
-    uint64_t            modules;
+    ig_ts_program *program;
+    ig_code *code;
+    ig_arena *arena;
+    ig_map seen; /* values that were walked */
+    tally parameters, others;
+    uint64_t modules;
     IG_VEC(class_count) classes; /* of modules, as they come */
-    ig_ts_tables        tables;
+    ig_ts_tables tables;
 } describer;
 
 /* ---- values ---- */
 
 static void count_tensor(const ig_py_tensor *tensor, tally *to) {
     int64_t bytes = 0;
-    bool    is_known = !tensor->sparse &&
+    bool is_known = !tensor->sparse &&
                     ig_torch_dtype_bytes(tensor->dtype, tensor->count, &bytes);
     to->count++;
     to->bytes += is_known ? (uint64_t)bytes : 0;
@@ -98,12 +98,12 @@ static ig_status walk_state(describer *d, const ig_py *state, const ig_class *cl
     }
     for (size_t i = 0; i < state->as.dict.count; i++) {
         const ig_py *key = state->as.dict.keys[i];
-        const char  *name = key->kind == IG_PY_STR
-                                ? ig_arena_copy(d->arena, key->as.text.data,
+        const char *name = key->kind == IG_PY_STR
+                               ? ig_arena_copy(d->arena, key->as.text.data,
                                                key->as.text.size < NAME_MAX_SHOWN
-                                                    ? key->as.text.size
-                                                    : NAME_MAX_SHOWN)
-                                : "";
+                                                   ? key->as.text.size
+                                                   : NAME_MAX_SHOWN)
+                               : "";
         IG_TRY(walk(d, state->as.dict.values[i], class, name,
                     ig_arena_printf(d->arena, "%s%s.", path, name)));
     }
@@ -190,7 +190,7 @@ static void put_argument(describer *d, const ig_param *param, ig_writer *out) {
 static bool is_typed(const describer *d, const ig_function *method, const char *name) {
     const ig_py *traced = d->program->traced ? ig_py_get(d->program->traced, name)
                                              : NULL;
-    bool         is_list = traced &&
+    bool is_list = traced &&
                    (traced->kind == IG_PY_LIST || traced->kind == IG_PY_TUPLE);
     size_t known = is_list ? traced->as.list.count : 0;
     for (size_t i = 1; i < method->param_count; i++) {
@@ -256,8 +256,8 @@ static ig_status put_listing(describer *d, ig_writer *out) {
 static ig_status describe(ig_context *context, ig_arena *arena, const char *path,
                           ig_str bytes, ig_writer *out) {
     ig_ts_program program;
-    ig_code       code;
-    ig_writer     tables;
+    ig_code code;
+    ig_writer tables;
     IG_TRY(ig_ts_program_open(context, arena, path, bytes, NULL, &program));
     ig_code_init(&code, context, arena, path, program.code_folder);
     code.read = program.read;
@@ -276,7 +276,7 @@ static ig_status describe(ig_context *context, ig_arena *arena, const char *path
 ig_status ig_torchscript_describe(ig_context *context, ig_arena *arena,
                                   const char *path, ig_str bytes, ig_writer *out) {
     ig_budget *budget = &context->budget, before = *budget;
-    size_t     most = budget->used + (size_t)context->limits.script_bytes;
+    size_t most = budget->used + (size_t)context->limits.script_bytes;
     if (budget->limit == 0 || most < budget->limit) {
         budget->limit = most;
         budget->limit_name = "script_bytes";

@@ -8,9 +8,9 @@
 
 /* Rows of the listing's tables, as JSON objects; `put_table` writes the commas. */
 typedef struct ig_ts_tables {
-    ig_arena  *arena;
+    ig_arena *arena;
     ig_writer *out;
-    size_t     count;
+    size_t count;
 } ig_ts_tables;
 
 void ig_ts_put_table(ig_ts_tables *to, const char *name, int64_t rows, int64_t dim,

@@ -20,7 +20,7 @@ enum { TABLES_MAX = 4096, LOCALS_MAX = 4096 };
 /* By SparseType: the name of the elements, their bits, bytes of scale and bias. */
 static const struct {
     const char *dtype;
-    int64_t     bits, extra;
+    int64_t bits, extra;
 } row_kinds[] = {
     { "float32", 32, 0 }, { "float16", 16, 0 },  { "int8", 8, 4 }, { "int4", 4, 4 },
     { "int2", 2, 4 },     { "bfloat16", 16, 0 }, { "fp8", 8, 0 },
@@ -29,20 +29,20 @@ static const struct {
 /* What an expression is, and its path below the root, without a final '.'. */
 typedef struct known {
     const ig_py *value;
-    const char  *path;
+    const char *path;
 } known;
 
 typedef struct finder {
     ig_ts_tables *to;
-    const ig_py  *module;
-    const char   *path;   /* of the module: "" or with a final '.' */
-    ig_map        locals; /* name -> known */
-    const ig_py  *rows;   /* of the last check of bounds */
+    const ig_py *module;
+    const char *path;  /* of the module: "" or with a final '.' */
+    ig_map locals;     /* name -> known */
+    const ig_py *rows; /* of the last check of bounds */
 } finder;
 
 typedef struct numbers {
     const int64_t *items;
-    size_t         count;
+    size_t count;
 } numbers;
 
 void ig_ts_put_table(ig_ts_tables *to, const char *name, int64_t rows, int64_t dim,
@@ -63,7 +63,7 @@ static known find_value(const finder *f, const ig_ast *node) {
     known none = { NULL, "" };
     if (node->kind == IG_AST_NAME) {
         known *local = ig_map_get_id(&f->locals, IG_MAP_PTR(node->as.name));
-        known  self = { f->module, "" };
+        known self = { f->module, "" };
         return strcmp(node->as.name, "self") == 0 ? self : local ? *local : none;
     }
     if (node->kind != IG_AST_ATTRIBUTE || node->depth > 16) {
@@ -74,7 +74,7 @@ static known find_value(const finder *f, const ig_ast *node) {
         return none;
     }
     const char *name = node->as.attribute.name;
-    bool        is_self = object.value == f->module;
+    bool is_self = object.value == f->module;
     return (known){ ig_py_get(object.value, name),
                     ig_arena_printf(f->to->arena, "%s%s%s",
                                     is_self ? f->path : object.path, is_self ? "" : ".",
@@ -93,7 +93,7 @@ static numbers numbers_of(const finder *f, const ig_py *value) {
         return out;
     }
     const ig_py_tensor *tensor = value->as.tensor;
-    int64_t             size = tensor->dtype->bits / 8;
+    int64_t size = tensor->dtype->bits / 8;
     bool is_whole = tensor->dtype->ir == IG_DT_i64 || tensor->dtype->ir == IG_DT_i32 ||
                     tensor->dtype->ir == IG_DT_u8;
     if (!is_whole || !tensor->storage || !tensor->storage->bytes ||
@@ -101,7 +101,7 @@ static numbers numbers_of(const finder *f, const ig_py *value) {
         return out;
     }
     const char *bytes = (const char *)tensor->storage->bytes + tensor->offset * size;
-    int64_t    *items = IG_NEW_ARRAY(f->to->arena, int64_t, (size_t)tensor->count);
+    int64_t *items = IG_NEW_ARRAY(f->to->arena, int64_t, (size_t)tensor->count);
     for (int64_t i = 0; i < tensor->count; i++) {
         int32_t narrow = 0;
         if (size == 8) {
@@ -169,7 +169,7 @@ static void put_tables(finder *f, const ig_ast_list *arguments) {
     numbers columns = numbers_of(f, value_of(f, arguments->items[COLUMNS]));
     numbers rows = numbers_of(f, f->rows ? f->rows
                                          : ig_py_get(f->module, "rows_per_table"));
-    known   flat = find_storage(f, arguments);
+    known flat = find_storage(f, arguments);
     int64_t align = 1;
     if (arguments->count > ALIGN && arguments->items[ALIGN]->kind == IG_AST_INT) {
         align = arguments->items[ALIGN]->as.i;
@@ -186,7 +186,7 @@ static void put_tables(finder *f, const ig_ast_list *arguments) {
         }
         int64_t row = (dim * row_kinds[kind].bits + 7) / 8 + row_kinds[kind].extra;
         row = (row + align - 1) / align * align;
-        int64_t     fits = rows_that_fit(&starts, i, row, flat.value->as.tensor->count);
+        int64_t fits = rows_that_fit(&starts, i, row, flat.value->as.tensor->count);
         const char *name = ig_arena_printf(f->to->arena, "%s.t%zu", flat.path, i);
         ig_ts_put_table(f->to, name, rows.count == starts.count ? rows.items[i] : fits,
                         dim, row_kinds[kind].dtype);
@@ -197,7 +197,7 @@ static void put_tables(finder *f, const ig_ast_list *arguments) {
 
 static void visit_call(finder *f, const ig_ast *call) {
     const ig_ast_list *arguments = &call->as.call.arguments;
-    const ig_ast      *function = call->as.call.function;
+    const ig_ast *function = call->as.call.function;
     if (function->kind != IG_AST_ATTRIBUTE) {
         return;
     }
@@ -224,7 +224,7 @@ static void visit(finder *f, const ig_ast *statement) {
         return;
     }
     const ig_ast *target = statement->as.assign.targets.items[0];
-    known         found = find_value(f, value);
+    known found = find_value(f, value);
     if (target->kind == IG_AST_NAME && found.value) {
         known *kept = IG_NEW(f->to->arena, known);
         *kept = found;
@@ -236,7 +236,7 @@ void ig_ts_put_lookups(ig_ts_tables *to, const ig_class *class, const ig_py *mod
                        const char *path) {
     for (size_t i = 0; i < class->method_count; i++) {
         const ig_ast *node = class->methods[i].node;
-        finder        f = { .to = to, .module = module, .path = path };
+        finder f = { .to = to, .module = module, .path = path };
         ig_map_init(&f.locals, to->arena);
         for (size_t k = 0; node && k < node->as.def->body.count; k++) {
             visit(&f, node->as.def->body.items[k]);

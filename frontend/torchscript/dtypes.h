@@ -13,11 +13,11 @@ typedef enum ig_torch_dtype {
 
 typedef struct ig_torch_dtype_info {
     ig_torch_dtype code;
-    const char    *name, *alias; /* torch.float32, torch.float */
-    const char    *storage;      /* "FloatStorage" */
-    uint8_t        bits;
-    ig_dtype       ir; /* IG_DT_COUNT: none; see dtypes.def */
-    bool           is_complex, is_quantised;
+    const char *name, *alias; /* torch.float32, torch.float */
+    const char *storage;      /* "FloatStorage" */
+    uint8_t bits;
+    ig_dtype ir; /* IG_DT_COUNT: none; see dtypes.def */
+    bool is_complex, is_quantised;
 } ig_torch_dtype_info;
 
 /* NULL where torch has no such code, name or storage class. */

@@ -16,48 +16,48 @@
 
 typedef struct ig_ts_leaf {
     ig_ts_storage *storage; /* of a tensor, else NULL */
-    const char    *path;
+    const char *path;
 } ig_ts_leaf;
 
 /* An attribute that the call binds anew (entry_carried.c). */
 typedef struct ig_ts_carried {
-    char                       path[192], name[64];
-    ig_ts_kind                 kind;  /* INT, FLOAT, BOOL; TENSOR: None before;
+    char path[192], name[64];
+    ig_ts_kind kind;                  /* INT, FLOAT, BOOL; TENSOR: None before;
                                        * UNDEFINED: a buffer, `name` its weight, that
                                        * was taken for known */
     const ig_torch_dtype_info *dtype; /* of a tensor */
-    uint32_t                   rank;
-    int64_t                    dims[8]; /* -1: open */
+    uint32_t rank;
+    int64_t dims[8]; /* -1: open */
 } ig_ts_carried;
 
 /* Found by one evaluation, arguments of the next. */
 typedef struct ig_ts_carried_list {
     ig_ts_carried items[16];
-    uint32_t      count;
+    uint32_t count;
 } ig_ts_carried_list;
 
 typedef struct ig_ts_entry {
-    ig_ts_eval                   *eval;
-    const ig_ts_program          *program;
+    ig_ts_eval *eval;
+    const ig_ts_program *program;
     const ig_torchscript_options *options;
-    const char                   *name; /* of the method */
-    const ig_function            *method;
-    ig_node_list                  nodes; /* of the signature */
-    uint32_t                      arg_count;
-    IG_VEC(ig_ts_leaf)            leaves;
-    IG_VEC(const char *)          arg_names;
-    IG_VEC(const char *)          result_names;
-    IG_VEC(ig_value *)            results;
-    uint32_t                      after_count;
-    IG_VEC(ig_ts_storage *)       states;
-    ig_ts_carried_list           *carried;
-    uint32_t                      known;          /* of them, by earlier evaluations */
-    IG_VEC(const char *)          carried_names;  /* weights, one an argument */
-    IG_VEC(ig_value *)            carried_values; /* behind the call */
-    const ig_ts_carried          *optional;       /* None → tensor: at most one */
-    ig_ts_object                 *optional_object;
-    ig_ts_tensor                 *optional_tensor;
-    ig_value                     *present;
+    const char *name; /* of the method */
+    const ig_function *method;
+    ig_node_list nodes; /* of the signature */
+    uint32_t arg_count;
+    IG_VEC(ig_ts_leaf) leaves;
+    IG_VEC(const char *) arg_names;
+    IG_VEC(const char *) result_names;
+    IG_VEC(ig_value *) results;
+    uint32_t after_count;
+    IG_VEC(ig_ts_storage *) states;
+    ig_ts_carried_list *carried;
+    uint32_t known;                     /* of them, by earlier evaluations */
+    IG_VEC(const char *) carried_names; /* weights, one an argument */
+    IG_VEC(ig_value *) carried_values;  /* behind the call */
+    const ig_ts_carried *optional;      /* None → tensor: at most one */
+    ig_ts_object *optional_object;
+    ig_ts_tensor *optional_tensor;
+    ig_value *present;
 } ig_ts_entry;
 
 /* Notes a change for the next evaluation; false: it is of no kind that can be

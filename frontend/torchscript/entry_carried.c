@@ -71,8 +71,8 @@ bool ig_ts_carried_note(ig_ts_entry *entry, const ig_ts_object *object,
 
 void ig_ts_carried_note_buffer(ig_ts_entry *entry, const ig_ts_storage *storage) {
     ig_ts_carried_list *list = entry->carried;
-    const ig_op        *weight = storage->initial ? storage->initial->def : NULL;
-    ig_ts_carried       note = { .kind = IG_TS_UNDEFINED };
+    const ig_op *weight = storage->initial ? storage->initial->def : NULL;
+    ig_ts_carried note = { .kind = IG_TS_UNDEFINED };
     if (!weight || weight->code != IG_OP_weight) {
         return; /* reported when state is threaded */
     }
@@ -101,8 +101,8 @@ bool ig_ts_carried_has(const ig_ts_entry *entry, const ig_ts_object *object,
 /* The object at "a.b.c", or NULL. */
 static ig_ts_object *object_at(ig_ts_object *root, const char *path) {
     while (root && *path) {
-        char         step[64];
-        size_t       length = strcspn(path, ".");
+        char step[64];
+        size_t length = strcspn(path, ".");
         ig_ts_value *value = NULL;
         if (length < sizeof step) {
             memcpy(step, path, length);
@@ -119,12 +119,12 @@ static ig_ts_object *object_at(ig_ts_object *root, const char *path) {
 static ig_value *add_state(ig_ts_entry *entry, const char *name, const ig_type *arg,
                            const ig_type *initial, const void *bytes) {
     ig_module *module = entry->eval->module;
-    int64_t    count = 1;
+    int64_t count = 1;
     for (uint32_t d = 0; d < initial->rank; d++) {
         count *= initial->dims[d];
     }
-    size_t  size = (size_t)count * ig_dtypes[initial->dtype].bits / 8;
-    void   *content = ig_arena_zalloc(&module->arena, size + 1);
+    size_t size = (size_t)count * ig_dtypes[initial->dtype].bits / 8;
+    void *content = ig_arena_zalloc(&module->arena, size + 1);
     ig_data data = { .type = initial, .bytes = content, .size = (int64_t)size };
     if (bytes) {
         memcpy(content, bytes, size);
@@ -146,11 +146,11 @@ static ig_status begin_number(ig_ts_entry *entry, const ig_ts_carried *item,
     static const ig_dtype dtypes[] = {
         [IG_TS_INT] = IG_DT_i64, [IG_TS_FLOAT] = IG_DT_f64, [IG_TS_BOOL] = IG_DT_bool
     };
-    uint8_t     truth = value->as.b;
+    uint8_t truth = value->as.b;
     const void *bytes = value->kind == IG_TS_BOOL  ? (const void *)&truth
                         : value->kind == IG_TS_INT ? (const void *)&value->as.i
                                                    : (const void *)&value->as.f;
-    ig_value   *arg = add_scalar(entry, item->name, dtypes[item->kind], bytes);
+    ig_value *arg = add_scalar(entry, item->name, dtypes[item->kind], bytes);
     ig_ts_value number;
     IG_TRY(ig_ts_number_of(entry->eval, item->kind, arg, &number));
     ig_ts_object_set(entry->eval, object, item->name, number);
@@ -160,15 +160,15 @@ static ig_status begin_number(ig_ts_entry *entry, const ig_ts_carried *item,
 static ig_status begin_tensor(ig_ts_entry *entry, const ig_ts_carried *item,
                               ig_ts_object *object) {
     ig_module *module = entry->eval->module;
-    ig_arena  *arena = entry->eval->arena;
-    ig_dim     dims[IG_TENSOR_RANK], initial[IG_TENSOR_RANK];
+    ig_arena *arena = entry->eval->arena;
+    ig_dim dims[IG_TENSOR_RANK], initial[IG_TENSOR_RANK];
     for (uint32_t d = 0; d < item->rank; d++) {
         const char *symbol = ig_arena_printf(arena, "%s_d%u", item->name, d);
         dims[d] = item->dims[d] >= 0 ? item->dims[d] : ig_dim_symbol(module, symbol);
         initial[d] = item->dims[d] >= 0 ? item->dims[d] : 0;
     }
     const char *flag = ig_arena_printf(arena, "%s.present", item->name);
-    ig_dtype    dtype = item->dtype->ir;
+    ig_dtype dtype = item->dtype->ir;
     entry->present = add_scalar(entry, flag, IG_DT_bool, NULL);
     ig_value *arg = add_state(entry, item->name,
                               ig_type_tensor(module, dtype, item->rank, dims),
@@ -186,7 +186,7 @@ ig_status ig_ts_carried_begin(ig_ts_entry *entry) {
             ig_map_set(&entry->eval->changing, ig_str_of(item->name), entry);
             continue;
         }
-        ig_ts_object      *object = object_at(entry->eval->root, item->path);
+        ig_ts_object *object = object_at(entry->eval->root, item->path);
         const ig_ts_value *value = object ? ig_ts_object_get(object, item->name) : NULL;
         if (!value) {
             return fail(entry, "an attribute that the call changes is not found again");
@@ -203,14 +203,14 @@ ig_status ig_ts_carried_begin(ig_ts_entry *entry) {
 /* ---- the call ---- */
 
 typedef struct method_call {
-    ig_ts_entry           *entry;
+    ig_ts_entry *entry;
     const ig_ts_arguments *arguments;
-    ig_ts_list            *box; /* the result goes through the merge like any item */
+    ig_ts_list *box; /* the result goes through the merge like any item */
 } method_call;
 
 static ig_status call_it(ig_ts_eval *eval, void *user) {
     method_call *call = user;
-    ig_ts_value  result;
+    ig_ts_value result;
     IG_TRY(ig_ts_call_method(eval, eval->root, call->entry->name, call->arguments,
                              &result));
     ig_ts_list_set(eval, call->box, 0, result);
@@ -244,13 +244,13 @@ ig_status ig_ts_carried_call(ig_ts_entry *entry, const ig_ts_arguments *argument
 static ig_status end_tensor(ig_ts_entry *entry, const ig_ts_value *value) {
     ig_ts_eval *eval = entry->eval;
     ig_ts_value yes = ig_ts_of_bool(true);
-    ig_value   *present, *tensor;
+    ig_value *present, *tensor;
     if (value->kind != IG_TS_TENSOR ||
         value->as.tensor->dtype != entry->optional->dtype ||
         value->as.tensor->type->rank != entry->optional->rank) {
-        return fail(entry,
-                    "the call binds an attribute to tensors of several dtypes or "
-                    "ranks, or to None again");
+        return fail(
+            entry,
+            "the call binds an attribute to tensors of several dtypes or ranks, or to None again");
     }
     IG_TRY(ig_ts_number_read(eval, &yes, &present));
     IG_TRY(ig_ts_tensor_read(eval, value->as.tensor, &tensor));
@@ -266,8 +266,8 @@ ig_status ig_ts_carried_end(ig_ts_entry *entry) {
             continue;
         }
         const ig_ts_object *object = object_at(entry->eval->root, item->path);
-        const ig_ts_value  *value = ig_ts_object_get(object, item->name);
-        ig_value           *number;
+        const ig_ts_value *value = ig_ts_object_get(object, item->name);
+        ig_value *number;
         if (item->kind == IG_TS_TENSOR) {
             IG_TRY(end_tensor(entry, value));
             continue;

@@ -10,11 +10,11 @@
 
 /* One tree as it is read: nodes from `at` on. */
 typedef struct reading {
-    ig_ts_entry          *entry;
-    const ig_node        *nodes;
-    size_t                at;
-    const char           *path; /* of the parameter */
-    uint32_t              first_leaf;
+    ig_ts_entry *entry;
+    const ig_node *nodes;
+    size_t at;
+    const char *path; /* of the parameter */
+    uint32_t first_leaf;
     const ig_script_type *type; /* of the parameter, as annotated */
 } reading;
 
@@ -22,8 +22,8 @@ static ig_status read_tree(reading *r, ig_ts_value *out);
 
 static ig_status fail(const ig_ts_entry *entry, ig_status status, const char *format,
                       ...) {
-    char        text[512];
-    va_list     args;
+    char text[512];
+    va_list args;
     ig_location where = { .file = entry->eval->file, .graph = entry->name };
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
@@ -35,7 +35,7 @@ static ig_status fail(const ig_ts_entry *entry, ig_status status, const char *fo
 
 static ig_value *add_leaf(reading *r, const ig_type *type, ig_ts_storage *storage) {
     ig_ts_entry *entry = r->entry;
-    ig_ts_eval  *eval = entry->eval;
+    ig_ts_eval *eval = entry->eval;
     /* The path is known when the whole tree is in the signature; see name_leaves. */
     ig_ts_leaf leaf = { .storage = storage };
     IG_PUSH(eval->arena, &entry->leaves, leaf);
@@ -45,8 +45,7 @@ static ig_value *add_leaf(reading *r, const ig_type *type, ig_ts_storage *storag
 static ig_status tensor_type(reading *r, const ig_node *node, const ig_type **out) {
     if (node->text.size == 0) {
         return fail(r->entry, IG_INVALID,
-                    "argument '%s': a tensor needs its type, for "
-                    "example f32[B, 13]",
+                    "argument '%s': a tensor needs its type, for example f32[B, 13]",
                     r->path);
     }
     IG_TRY(ig_parse_type(r->entry->eval->module, node->text, out));
@@ -59,7 +58,7 @@ static ig_status read_tensor(reading *r, const ig_node *node,
                              const ig_torch_dtype_info *dtype, ig_ts_value *out) {
     const ig_type *type = NULL;
     IG_TRY(tensor_type(r, node, &type));
-    ig_value     *value = add_leaf(r, type, NULL);
+    ig_value *value = add_leaf(r, type, NULL);
     ig_ts_tensor *tensor = ig_ts_tensor_create(r->entry->eval, value, dtype);
     tensor->storage->is_input = true;
     IG_LAST(&r->entry->leaves).storage = tensor->storage;
@@ -72,9 +71,9 @@ static ig_status read_number(reading *r, const ig_node *node, ig_ts_value *out) 
                       : node->kind == IG_NODE_FLOAT ? IG_TS_FLOAT
                                                     : IG_TS_BOOL;
     if (node->is_leaf) {
-        ig_dtype       dtype = kind == IG_TS_INT     ? IG_DT_i64
-                               : kind == IG_TS_FLOAT ? IG_DT_f64
-                                                     : IG_DT_bool;
+        ig_dtype dtype = kind == IG_TS_INT     ? IG_DT_i64
+                         : kind == IG_TS_FLOAT ? IG_DT_f64
+                                               : IG_DT_bool;
         const ig_type *type = ig_type_tensor(r->entry->eval->module, dtype, 0, NULL);
         *out = ig_ts_of_run(kind, add_leaf(r, type, NULL));
         return IG_OK;
@@ -140,7 +139,7 @@ static const ig_script_type *container_type(const reading *r, ig_script_kind kin
 }
 
 static ig_status read_container(reading *r, const ig_node *node, ig_ts_value *out) {
-    ig_ts_eval  *eval = r->entry->eval;
+    ig_ts_eval *eval = r->entry->eval;
     ig_ts_value *items = IG_NEW_ARRAY(eval->arena, ig_ts_value, node->count + 1u);
     IG_TRY(read_items(r, node->count, items));
     if (node->kind == IG_NODE_DICT) {
@@ -177,8 +176,8 @@ static const char *const *constructor_names(ig_node_kind kind) {
 }
 
 static const char *default_class(ig_node_kind kind) {
-    return kind == IG_NODE_KJT ? "__torch__.torchrec.sparse.jagged_tensor."
-                                 "KeyedJaggedTensor"
+    return kind == IG_NODE_KJT
+               ? "__torch__.torchrec.sparse.jagged_tensor.KeyedJaggedTensor"
            : kind == IG_NODE_KT
                ? "__torch__.torchrec.sparse.jagged_tensor.KeyedTensor"
                : "__torch__.torchrec.sparse.jagged_tensor.JaggedTensor";
@@ -186,7 +185,7 @@ static const char *default_class(ig_node_kind kind) {
 
 /* A KeyedJaggedTensor and its kin: made by their own constructor. */
 static ig_status read_object(reading *r, const ig_node *node, ig_ts_value *out) {
-    ig_ts_eval  *eval = r->entry->eval;
+    ig_ts_eval *eval = r->entry->eval;
     ig_ts_value *items = IG_NEW_ARRAY(eval->arena, ig_ts_value, node->count + 1u);
     const ig_class *class = class_of_type(r, r->type);
     ig_location where = { .file = eval->file, .graph = r->entry->name };
@@ -197,11 +196,11 @@ static ig_status read_object(reading *r, const ig_node *node, ig_ts_value *out) 
     }
     const char *const *names = constructor_names(node->kind);
     const ig_function *init = ig_class_method(class, "__init__");
-    ig_ts_arguments    arguments = { .values = items, .keywords = node->count };
+    ig_ts_arguments arguments = { .values = items, .keywords = node->count };
     arguments.names = IG_NEW_ARRAY(eval->arena, const char *, node->count + 1u);
     memcpy(arguments.names, names, node->count * sizeof(*names));
     ig_ts_object *object = ig_ts_object_create(eval, class->name);
-    ig_ts_value   nothing;
+    ig_ts_value nothing;
     object->class = class;
     *out = ig_ts_of_object(object);
     if (!init) {
@@ -230,8 +229,8 @@ static ig_status read_complex(reading *r, const ig_node *node, ig_ts_value *out)
 }
 
 static ig_status read_quantized(reading *r, const ig_node *node, ig_ts_value *out) {
-    ig_ts_eval    *eval = r->entry->eval;
-    ig_ts_value    scale, zero;
+    ig_ts_eval *eval = r->entry->eval;
+    ig_ts_value scale, zero;
     const ig_node *values = &r->nodes[r->at++];
     const ig_type *type = NULL;
     (void)node;
@@ -245,10 +244,10 @@ static ig_status read_quantized(reading *r, const ig_node *node, ig_ts_value *ou
     ig_ts_quant *quant = IG_NEW(eval->arena, ig_ts_quant);
     quant->axis = -1;
     if (scale.kind != IG_TS_FLOAT || zero.kind != IG_TS_INT) {
-        return fail(r->entry, IG_UNSUPPORTED,
-                    "argument '%s': quantised inputs need a scale and a zero point "
-                    "that are numbers",
-                    r->path);
+        return fail(
+            r->entry, IG_UNSUPPORTED,
+            "argument '%s': quantised inputs need a scale and a zero point that are numbers",
+            r->path);
     }
     IG_TRY(ig_ts_number_read(eval, &scale, &quant->scale));
     IG_TRY(ig_ts_number_read(eval, &zero, &quant->zero_point));
@@ -285,10 +284,10 @@ static ig_status read_tree(reading *r, ig_ts_value *out) {
     case IG_NODE_JT:
         return read_object(r, node, out);
     default:
-        return fail(r->entry, IG_UNSUPPORTED,
-                    "argument '%s': a value that may be absent at run time is not "
-                    "supported",
-                    r->path);
+        return fail(
+            r->entry, IG_UNSUPPORTED,
+            "argument '%s': a value that may be absent at run time is not supported",
+            r->path);
     }
 }
 
@@ -299,7 +298,7 @@ static const char *given_tree(const ig_ts_entry *entry, const char *name,
     const ig_torchscript_options *options = entry->options;
     for (size_t i = 0; options && i < options->argument_count; i++) {
         int64_t at;
-        bool    is_place = ig_str_to_i64(ig_str_of(options->arguments[i].name), &at) &&
+        bool is_place = ig_str_to_i64(ig_str_of(options->arguments[i].name), &at) &&
                         at == (int64_t)place;
         if (is_place || strcmp(options->arguments[i].name, name) == 0) {
             return options->arguments[i].tree;
@@ -312,7 +311,7 @@ static bool traced_tree(const ig_ts_entry *entry, const char *name, size_t place
                         ig_node_list *out) {
     const ig_py *traced = entry->program->traced;
     const ig_py *inputs = traced ? ig_py_get(traced, entry->name) : NULL;
-    bool         is_there = inputs &&
+    bool is_there = inputs &&
                     (inputs->kind == IG_PY_LIST || inputs->kind == IG_PY_TUPLE) &&
                     place < inputs->as.list.count;
     return is_there &&
@@ -359,11 +358,11 @@ static void name_leaves(ig_ts_entry *entry, const ig_node *tree, uint32_t first)
 static ig_status read_argument(ig_ts_entry *entry, const ig_param *param,
                                const ig_node_list *tree, ig_ts_value *out) {
     ig_ts_eval *eval = entry->eval;
-    reading     r = { .entry = entry,
-                      .nodes = tree->items,
-                      .path = param->name,
-                      .first_leaf = eval->graph->body.arg_count,
-                      .type = param->type };
+    reading r = { .entry = entry,
+                  .nodes = tree->items,
+                  .path = param->name,
+                  .first_leaf = eval->graph->body.arg_count,
+                  .type = param->type };
     tree->items[0].name = ig_str_of(param->name);
     IG_TRY(read_tree(&r, out));
     name_leaves(entry, tree->items, r.first_leaf);
@@ -422,21 +421,18 @@ static ig_status missing(const ig_ts_entry *entry, const ig_writer *names,
     ig_location where = { .file = entry->eval->file, .graph = entry->name };
     const char *hint = ig_arena_printf(
         entry->eval->arena,
-        "say what each is: types (names of extents stay open), for example ingot "
-        "compile %s%.*s -o model.ingot; or values, as ingot run takes them: "
-        "--input 'NAME=f32[8, 13]=random'",
+        "say what each is: types (names of extents stay open), for example ingot compile %s%.*s -o model.ingot; or values, as ingot run takes them: --input 'NAME=f32[8, 13]=random'",
         entry->eval->file, IG_STR_ARG(ig_writer_str(examples)));
     return ig_error_hint(
         &entry->eval->context->diag, IG_INVALID, &where, hint,
-        "these inputs have no value, and the archive does not say their "
-        "types: %.*s",
+        "these inputs have no value, and the archive does not say their types: %.*s",
         IG_STR_ARG(ig_writer_str(names)));
 }
 
 static ig_status unknown_name(const ig_ts_entry *entry, const char *name) {
     const ig_function *method = entry->method;
-    ig_location        where = { .file = entry->eval->file, .graph = entry->name };
-    ig_writer          names;
+    ig_location where = { .file = entry->eval->file, .graph = entry->name };
+    ig_writer names;
     ig_writer_init(&names, entry->eval->arena);
     for (size_t k = 1; k < method->param_count; k++) {
         note_missing(&method->params[k], &names);
@@ -452,8 +448,8 @@ static ig_status check_names(const ig_ts_entry *entry) {
     const ig_function *method = entry->method;
     for (size_t i = 0; entry->options && i < entry->options->argument_count; i++) {
         const char *name = entry->options->arguments[i].name;
-        int64_t     place;
-        bool        is_known = ig_str_to_i64(ig_str_of(name), &place) && place >= 0 &&
+        int64_t place;
+        bool is_known = ig_str_to_i64(ig_str_of(name), &place) && place >= 0 &&
                         (uint64_t)place + 1 < method->param_count;
         for (size_t k = 1; k < method->param_count; k++) {
             is_known = is_known || strcmp(method->params[k].name, name) == 0;
@@ -467,8 +463,8 @@ static ig_status check_names(const ig_ts_entry *entry) {
 
 ig_status ig_ts_entry_arguments(ig_ts_entry *entry, ig_ts_arguments *out) {
     const ig_function *method = entry->method;
-    ig_ts_eval        *eval = entry->eval;
-    ig_writer          lacking, examples;
+    ig_ts_eval *eval = entry->eval;
+    ig_writer lacking, examples;
     *out = (ig_ts_arguments){ .positional = (uint32_t)method->param_count - 1 };
     out->values = IG_NEW_ARRAY(eval->arena, ig_ts_value, method->param_count);
     ig_writer_init(&lacking, eval->arena);
@@ -476,8 +472,8 @@ ig_status ig_ts_entry_arguments(ig_ts_entry *entry, ig_ts_arguments *out) {
     IG_TRY(check_names(entry));
     for (size_t i = 1; i < method->param_count; i++) {
         const ig_param *param = &method->params[i];
-        const char     *text = given_tree(entry, param->name, i - 1);
-        ig_node_list    tree = { 0 };
+        const char *text = given_tree(entry, param->name, i - 1);
+        ig_node_list tree = { 0 };
         if (text) {
             IG_TRY(parse_tree(entry, param->name, text, &tree));
             IG_TRY(read_argument(entry, param, &tree, &out->values[i - 1]));

@@ -29,9 +29,9 @@ static ig_status add_quantized(ig_ts_entry *entry, const char *name, ig_value *v
                                const ig_ts_quant *quant) {
     uint32_t at = add_node(entry, IG_NODE_QUANTIZED, name);
     if (quant->axis >= 0) {
-        return fail(entry, IG_UNSUPPORTED,
-                    "a result is a tensor quantised per channel, which is not "
-                    "supported yet");
+        return fail(
+            entry, IG_UNSUPPORTED,
+            "a result is a tensor quantised per channel, which is not supported yet");
     }
     entry->nodes.items[at].count = 3;
     add_node(entry, IG_NODE_TENSOR, "values");
@@ -66,7 +66,7 @@ static ig_status add_number(ig_ts_entry *entry, const char *name,
                                           [IG_TS_INT] = IG_NODE_INT,
                                           [IG_TS_FLOAT] = IG_NODE_FLOAT };
     if (number->kind == IG_TS_COMPLEX) {
-        uint32_t    whole = add_node(entry, IG_NODE_COMPLEX, name);
+        uint32_t whole = add_node(entry, IG_NODE_COMPLEX, name);
         ig_ts_value re = ig_ts_of_float(number->as.complex.re);
         ig_ts_value im = ig_ts_of_float(number->as.complex.im);
         entry->nodes.items[whole].count = 2;
@@ -96,7 +96,7 @@ static ig_status add_list(ig_ts_entry *entry, const char *name,
         return ig_ts_error(entry->eval, IG_UNSUPPORTED, "returns a list that %s",
                            list->poison);
     }
-    bool     is_record = value->kind == IG_TS_TUPLE && list->class;
+    bool is_record = value->kind == IG_TS_TUPLE && list->class;
     uint32_t at = add_node(entry,
                            is_record                    ? IG_NODE_RECORD
                            : value->kind == IG_TS_TUPLE ? IG_NODE_TUPLE
@@ -120,7 +120,7 @@ static ig_status add_list(ig_ts_entry *entry, const char *name,
 static ig_status add_dict(ig_ts_entry *entry, const char *name,
                           const ig_ts_value *value) {
     const ig_ts_dict *dict = value->as.dict;
-    uint32_t          at = add_node(entry, IG_NODE_DICT, name);
+    uint32_t at = add_node(entry, IG_NODE_DICT, name);
     if (dict->poison) {
         return ig_ts_error(entry->eval, IG_UNSUPPORTED, "returns a dict that %s",
                            dict->poison);
@@ -144,7 +144,7 @@ static bool is_class(const ig_ts_object *object, const char *name) {
 static ig_status ask(ig_ts_entry *entry, ig_ts_object *object, const char *method,
                      const char *attribute, ig_ts_value *out) {
     ig_ts_arguments none = { 0 };
-    ig_ts_value    *value = attribute ? ig_ts_object_get(object, attribute) : NULL;
+    ig_ts_value *value = attribute ? ig_ts_object_get(object, attribute) : NULL;
     *out = ig_ts_none();
     if (value && value->kind != IG_TS_NONE) {
         *out = *value;
@@ -161,7 +161,7 @@ static ig_status add_object(ig_ts_entry *entry, const char *name,
     static const struct {
         const char *class;
         ig_node_kind kind;
-        const char  *asks[4][2]; /* method, attribute: the field behind a _ */
+        const char *asks[4][2]; /* method, attribute: the field behind a _ */
     } kinds[] = {
         { "KeyedJaggedTensor",
           IG_NODE_KJT,
@@ -194,11 +194,11 @@ static ig_status add_object(ig_ts_entry *entry, const char *name,
         entry->nodes.items[at].count = count;
         return IG_OK;
     }
-    return fail(entry, IG_UNSUPPORTED,
-                ig_arena_printf(entry->eval->arena,
-                                "returns an object of class %s, which has no form "
-                                "outside",
-                                object->class_name));
+    return fail(
+        entry, IG_UNSUPPORTED,
+        ig_arena_printf(entry->eval->arena,
+                        "returns an object of class %s, which has no form outside",
+                        object->class_name));
 }
 
 static ig_status add_value(ig_ts_entry *entry, const char *name,
@@ -246,7 +246,7 @@ ig_status ig_ts_entry_result(ig_ts_entry *entry, ig_ts_value value) {
     uint32_t first = (uint32_t)entry->nodes.count;
     IG_TRY(add_value(entry, NULL, &value));
     const ig_node *tree = &entry->nodes.items[first];
-    ig_arena      *arena = &entry->eval->module->arena;
+    ig_arena *arena = &entry->eval->module->arena;
     for (uint32_t i = 0; i < entry->results.count; i++) {
         const char *path = ig_node_path(tree, ig_node_size(tree), i,
                                         entry->eval->arena);
@@ -277,7 +277,7 @@ static void add_changed_inputs(ig_ts_entry *entry) {
 static ig_status keep_tensor(ig_ts_entry *entry, const ig_ts_value *before,
                              const ig_ts_value *after) {
     ig_ts_tensor *old = before->as.tensor;
-    ig_value     *value;
+    ig_value *value;
     if (old->dtype != after->as.tensor->dtype || old->step_count > 0 ||
         old->type->rank != after->as.tensor->type->rank) {
         return fail(entry, IG_UNSUPPORTED,
@@ -305,14 +305,14 @@ static ig_status look_at_object(ig_ts_entry *entry, const ig_ts_change *change) 
             IG_TRY(keep_tensor(entry, before, after));
             continue;
         }
-        return fail(entry, IG_UNSUPPORTED,
-                    ig_arena_printf(
-                        entry->eval->arena,
-                        "the call changes attribute '%s%s%s' from %s to %s; "
-                        "only tensors can outlive a call yet",
-                        object->path ? object->path : "",
-                        object->path && object->path[0] ? "." : "", object->names[i],
-                        ig_ts_kind_name(before), ig_ts_kind_name(after)));
+        return fail(
+            entry, IG_UNSUPPORTED,
+            ig_arena_printf(
+                entry->eval->arena,
+                "the call changes attribute '%s%s%s' from %s to %s; only tensors can outlive a call yet",
+                object->path ? object->path : "",
+                object->path && object->path[0] ? "." : "", object->names[i],
+                ig_ts_kind_name(before), ig_ts_kind_name(after)));
     }
     return IG_OK;
 }
@@ -328,7 +328,7 @@ ig_status ig_ts_entry_changes(ig_ts_entry *entry, const ig_ts_level *level) {
     add_changed_inputs(entry);
     for (size_t i = 0; i < level->changes.count; i++) {
         const ig_ts_change *change = &level->changes.items[i];
-        ig_ts_storage      *storage = change->holder;
+        ig_ts_storage *storage = change->holder;
         if (change->kind == IG_TS_HOLD_STORAGE && storage->origin &&
             storage->is_written && storage->value != storage->initial) {
             IG_PUSH(entry->eval->arena, &entry->states, storage);

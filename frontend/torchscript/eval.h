@@ -28,24 +28,24 @@
 #include "frontend/torchscript/pickle.h"
 #include "ir/tensor.h"
 
-typedef struct ig_ts_frame  ig_ts_frame;
-typedef struct ig_ts_level  ig_ts_level;
+typedef struct ig_ts_frame ig_ts_frame;
+typedef struct ig_ts_level ig_ts_level;
 typedef struct ig_ts_change ig_ts_change;
 
 /* The names of one call of a function. */
 struct ig_ts_frame {
-    ig_ts_cell   cell;
+    ig_ts_cell cell;
     ig_ts_frame *caller;
     ig_ts_frame *around; /* of a nested function: whose names it sees; else NULL */
-    const char  *label;  /* "Net.forward", for messages */
-    const char  *file;   /* source file */
-    ig_map       slots;  /* IG_MAP_PTR(name) -> 1 + index into values */
+    const char *label;   /* "Net.forward", for messages */
+    const char *file;    /* source file */
+    ig_map slots;        /* IG_MAP_PTR(name) -> 1 + index into values */
     ig_ts_value *values;
     const char **names;
-    size_t       count, capacity;
-    ig_ts_value  result;
-    bool         has_returned;
-    uint32_t     line;
+    size_t count, capacity;
+    ig_ts_value result;
+    bool has_returned;
+    uint32_t line;
 };
 
 /* ---- the journal (heap.c) ---- */
@@ -62,62 +62,62 @@ typedef enum ig_ts_holder {
 typedef struct ig_ts_content {
     const ig_ts_value *values, *keys;
     const char *const *names;
-    size_t             count;
-    const char        *poison;
-    ig_ts_tensor      *stack; /* of a list */
-    ig_value          *value; /* of a storage */
-    uint64_t           version;
-    bool               is_written;
+    size_t count;
+    const char *poison;
+    ig_ts_tensor *stack; /* of a list */
+    ig_value *value;     /* of a storage */
+    uint64_t version;
+    bool is_written;
 } ig_ts_content;
 
 struct ig_ts_change {
-    ig_ts_holder  kind;
-    void         *holder;
-    uint64_t      stamp; /* before */
+    ig_ts_holder kind;
+    void *holder;
+    uint64_t stamp; /* before */
     ig_ts_content before, after;
 };
 
 /* A stretch of evaluation whose changes can be taken back. */
 struct ig_ts_level {
-    ig_ts_level         *outer;
-    uint64_t             start;
+    ig_ts_level *outer;
+    uint64_t start;
     IG_VEC(ig_ts_change) changes; /* at most one a holder */
-    ig_map               index;   /* holder -> 1 + index of its change */
+    ig_map index;                 /* holder -> 1 + index of its change */
 };
 
 struct ig_ts_eval {
-    ig_context    *context;
-    ig_module     *module;
-    ig_arena      *arena;
-    const char    *file;
-    ig_archive    *archive;
+    ig_context *context;
+    ig_module *module;
+    ig_arena *arena;
+    const char *file;
+    ig_archive *archive;
     ig_pickle_set *pickles;
-    ig_code       *code;
-    bool           fixes_rowwise_mean; /* the caller's choice */
-    ig_graph      *graph;
-    ig_builder     builder;
-    ig_ts_frame   *frame;
-    ig_ts_level   *level;   /* NULL: nothing is to be taken back */
-    uint64_t       clock;   /* counts births, stamps and versions */
-    uint32_t       depth;   /* of calls and nested statements */
-    uint32_t       nesting; /* of expressions, statements and calls */
-    uint64_t       steps;   /* statements and expressions so far: bounded */
-    uint32_t       names; /* that the list of the next call is unpacked into; 0: none */
-    int64_t        version;
-    ig_map         loaded;    /* ig_py -> ig_ts_value */
-    ig_map         storages;  /* ig_py_storage -> views of it (load.c) */
-    ig_map         enums;     /* "class.NAME" -> ig_ts_object */
-    ig_map         rows;      /* "aten::add" -> ig_ts_overloads */
-    ig_map         folded;    /* names of weights whose values were used at import */
-    ig_map         changing;  /* of those that the call changes: never used so */
-    ig_ts_list    *constants; /* of constants.pkl */
-    ig_ts_object  *root;
+    ig_code *code;
+    bool fixes_rowwise_mean; /* the caller's choice */
+    ig_graph *graph;
+    ig_builder builder;
+    ig_ts_frame *frame;
+    ig_ts_level *level; /* NULL: nothing is to be taken back */
+    uint64_t clock;     /* counts births, stamps and versions */
+    uint32_t depth;     /* of calls and nested statements */
+    uint32_t nesting;   /* of expressions, statements and calls */
+    uint64_t steps;     /* statements and expressions so far: bounded */
+    uint32_t names;     /* that the list of the next call is unpacked into; 0: none */
+    int64_t version;
+    ig_map loaded;         /* ig_py -> ig_ts_value */
+    ig_map storages;       /* ig_py_storage -> views of it (load.c) */
+    ig_map enums;          /* "class.NAME" -> ig_ts_object */
+    ig_map rows;           /* "aten::add" -> ig_ts_overloads */
+    ig_map folded;         /* names of weights whose values were used at import */
+    ig_map changing;       /* of those that the call changes: never used so */
+    ig_ts_list *constants; /* of constants.pkl */
+    ig_ts_object *root;
     /* The program raised an exception on a path that may not be gone: not reported
      * yet. */
-    bool        has_raised;
+    bool has_raised;
     const char *raised;
     ig_location raised_at;
-    bool        has_failed; /* an error was reported */
+    bool has_failed; /* an error was reported */
 };
 
 /* Before a holder changes. */
@@ -128,8 +128,8 @@ void ig_ts_level_undo(ig_ts_eval *eval, ig_ts_level *level);
 /* Ends a level and keeps its changes (they become the outer level's). */
 void ig_ts_level_keep(ig_ts_eval *eval, ig_ts_level *level);
 /* Puts content into a holder, through the journal. */
-void          ig_ts_set_content(ig_ts_eval *eval, ig_ts_holder kind, void *holder,
-                                const ig_ts_content *content);
+void ig_ts_set_content(ig_ts_eval *eval, ig_ts_holder kind, void *holder,
+                       const ig_ts_content *content);
 ig_ts_content ig_ts_content_of(ig_ts_holder kind, const void *holder);
 
 /* ---- containers, through the journal (heap.c) ---- */
@@ -139,15 +139,15 @@ void ig_ts_list_insert(ig_ts_eval *eval, ig_ts_list *list, size_t index,
                        ig_ts_value item);
 void ig_ts_list_remove(ig_ts_eval *eval, ig_ts_list *list, size_t index);
 /* Index of a key, or dict->count.  Keys are known values. */
-size_t        ig_ts_dict_find(const ig_ts_dict *dict, const ig_ts_value *key);
-void          ig_ts_dict_set(ig_ts_eval *eval, ig_ts_dict *dict, ig_ts_value key,
-                             ig_ts_value value);
-void          ig_ts_dict_remove(ig_ts_eval *eval, ig_ts_dict *dict, size_t index);
+size_t ig_ts_dict_find(const ig_ts_dict *dict, const ig_ts_value *key);
+void ig_ts_dict_set(ig_ts_eval *eval, ig_ts_dict *dict, ig_ts_value key,
+                    ig_ts_value value);
+void ig_ts_dict_remove(ig_ts_eval *eval, ig_ts_dict *dict, size_t index);
 ig_ts_object *ig_ts_object_create(ig_ts_eval *eval, const char *class_name);
 /* NULL when there is none. */
 ig_ts_value *ig_ts_object_get(const ig_ts_object *object, const char *name);
-void         ig_ts_object_set(ig_ts_eval *eval, ig_ts_object *object, const char *name,
-                              ig_ts_value value);
+void ig_ts_object_set(ig_ts_eval *eval, ig_ts_object *object, const char *name,
+                      ig_ts_value value);
 /* Python's ==, of known values; false in `out_known` when the run would have to
  * tell. */
 bool ig_ts_equal(const ig_ts_value *a, const ig_ts_value *b, bool *out_known);
@@ -157,8 +157,8 @@ const ig_script_type *ig_ts_type_of(ig_ts_eval *eval, const ig_ts_value *value);
 /* ---- frames (run.c) ---- */
 
 ig_ts_value *ig_ts_name_get(ig_ts_frame *frame, const char *name); /* or NULL */
-void         ig_ts_name_set(ig_ts_eval *eval, ig_ts_frame *frame, const char *name,
-                            ig_ts_value value);
+void ig_ts_name_set(ig_ts_eval *eval, ig_ts_frame *frame, const char *name,
+                    ig_ts_value value);
 
 /* ---- tensors (storage.c) ---- */
 
@@ -222,7 +222,7 @@ ig_status ig_ts_truth(ig_ts_eval *eval, const ig_ts_value *value,
 typedef struct ig_ts_arguments {
     ig_ts_value *values; /* positional, then keywords */
     const char **names;  /* of the keywords */
-    uint32_t     positional, keywords;
+    uint32_t positional, keywords;
 } ig_ts_arguments;
 ig_status ig_ts_call_op(ig_ts_eval *eval, const char *name,
                         const ig_ts_arguments *arguments, ig_ts_value *out_results,

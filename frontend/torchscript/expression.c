@@ -34,7 +34,7 @@ static ig_status negate(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out) 
     IG_TRY(ig_ts_evaluate(eval, node->as.value, out));
     if (out->form != IG_TS_KNOWN || !ig_ts_is_number(out)) {
         ig_ts_arguments arguments = { .values = out, .positional = 1 };
-        uint32_t        count = 1;
+        uint32_t count = 1;
         return ig_ts_call_op(eval, "aten::neg", &arguments, out, &count);
     }
     if (out->kind == IG_TS_FLOAT) {
@@ -53,8 +53,8 @@ static ig_status negate(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out) 
 static ig_status evaluate_binary(ig_ts_eval *eval, const ig_ast *node,
                                  ig_ts_value *out) {
     ig_ts_value left, right;
-    double      sign = node->op == IG_AST_OP_SUB ? -1 : 1;
-    bool        is_sum = node->op == IG_AST_OP_ADD || node->op == IG_AST_OP_SUB;
+    double sign = node->op == IG_AST_OP_SUB ? -1 : 1;
+    bool is_sum = node->op == IG_AST_OP_ADD || node->op == IG_AST_OP_SUB;
     if (!is_sum || node->as.binary.right->kind != IG_AST_IMAGINARY) {
         return ig_ts_error(eval, IG_UNSUPPORTED, "operator '%s' is not supported",
                            ig_ast_operator_text((ig_ast_operator)node->op));
@@ -71,7 +71,7 @@ static ig_status evaluate_binary(ig_ts_eval *eval, const ig_ast *node,
 static ig_status evaluate_items(ig_ts_eval *eval, const ig_ast *node,
                                 ig_ts_value *out) {
     const ig_ast_list *items = &node->as.list;
-    ig_ts_list        *list = ig_ts_list_create(eval, items->count);
+    ig_ts_list *list = ig_ts_list_create(eval, items->count);
     for (size_t i = 0; i < items->count; i++) {
         ig_ts_value item;
         IG_TRY(ig_ts_evaluate(eval, items->items[i], &item));
@@ -125,9 +125,9 @@ ig_status ig_ts_attribute(ig_ts_eval *eval, const ig_ts_value *object, const cha
         return tuple_field(eval, object->as.list, name, out);
     }
     if (object->kind == IG_TS_TENSOR) {
-        ig_ts_value     self = *object;
+        ig_ts_value self = *object;
         ig_ts_arguments arguments = { .values = &self, .positional = 1 };
-        uint32_t        count = 1;
+        uint32_t count = 1;
         return ig_ts_call_op(eval, ig_arena_printf(eval->arena, "prim::%s", name),
                              &arguments, out, &count);
     }
@@ -150,7 +150,7 @@ ig_status ig_ts_attribute(ig_ts_eval *eval, const ig_ts_value *object, const cha
 
 static ig_status constant_number(ig_ts_eval *eval, const char *name, ig_ts_value *out) {
     int64_t index;
-    bool    is_one = name[0] == 'c' && ig_str_to_i64(ig_str_of(name + 1), &index) &&
+    bool is_one = name[0] == 'c' && ig_str_to_i64(ig_str_of(name + 1), &index) &&
                   index >= 0 && eval->constants &&
                   (uint64_t)index < eval->constants->count;
     if (!is_one) {
@@ -176,7 +176,7 @@ ig_status ig_ts_enum_member(ig_ts_eval *eval, const ig_class *class, const char 
         return ig_ts_error(eval, IG_INVALID, "%s has no member '%s'", class->name,
                            name);
     }
-    const char   *key = ig_arena_printf(eval->arena, "%s.%s", class->name, name);
+    const char *key = ig_arena_printf(eval->arena, "%s.%s", class->name, name);
     ig_ts_object *member = ig_map_get(&eval->enums, ig_str_of(key));
     if (!member) {
         ig_ts_value value;
@@ -241,7 +241,7 @@ static ig_status evaluate_attribute(ig_ts_eval *eval, const ig_ast *node,
 /* A number that only the run has; that of a trip is known when the trips are. */
 static ig_status refuse_index(ig_ts_eval *eval, const ig_ts_value *index) {
     ig_dim dim = index->form == IG_TS_DIM ? index->as.dim : 0;
-    bool   is_trip = index->form == IG_TS_RUN && ig_ts_is_trip(index->as.value, &dim);
+    bool is_trip = index->form == IG_TS_RUN && ig_ts_is_trip(index->as.value, &dim);
     if (index->kind != IG_TS_INT || (index->form != IG_TS_DIM && !is_trip)) {
         return ig_ts_error(eval, IG_UNSUPPORTED,
                            "indexes a list by a number that is computed at run time");
@@ -280,13 +280,13 @@ static int64_t bound_of(const ig_ts_value *value, int64_t absent, int64_t count)
 static ig_status slice_tuple(ig_ts_eval *eval, const ig_ts_list *tuple,
                              const ig_ast *slice, ig_ts_value *out) {
     ig_ts_value ends[2] = { { 0 }, { 0 } };
-    ig_ast     *nodes[2] = { slice->as.slice.start, slice->as.slice.stop };
+    ig_ast *nodes[2] = { slice->as.slice.start, slice->as.slice.stop };
     for (int i = 0; i < 2; i++) {
         if (nodes[i]) {
             IG_TRY(ig_ts_evaluate(eval, nodes[i], &ends[i]));
         }
     }
-    int64_t     count = (int64_t)tuple->count;
+    int64_t count = (int64_t)tuple->count;
     ig_ts_list *part = ig_ts_list_create(eval, tuple->count);
     for (int64_t i = bound_of(&ends[0], 0, count); i < bound_of(&ends[1], count, count);
          i++) {
@@ -325,7 +325,7 @@ static ig_status index_module(ig_ts_eval *eval, const ig_ts_object *modules,
 static ig_status evaluate_subscript(ig_ts_eval *eval, const ig_ast *node,
                                     ig_ts_value *out) {
     const ig_ast *at = node->as.subscript.index;
-    ig_ts_value   pair[2];
+    ig_ts_value pair[2];
     IG_TRY(ig_ts_evaluate(eval, node->as.subscript.object, &pair[0]));
     IG_TRY(ig_ts_use(eval, &pair[0]));
     if (pair[0].kind == IG_TS_TUPLE && at->kind == IG_AST_SLICE) {
@@ -337,7 +337,7 @@ static ig_status evaluate_subscript(ig_ts_eval *eval, const ig_ast *node,
     }
     if (pair[0].kind == IG_TS_DICT) {
         const ig_ts_dict *dict = pair[0].as.dict;
-        size_t            i = ig_ts_dict_find(dict, &pair[1]);
+        size_t i = ig_ts_dict_find(dict, &pair[1]);
         if (i == dict->count) {
             return ig_ts_raise(eval, "KeyError: a dict has no such key");
         }
@@ -348,7 +348,7 @@ static ig_status evaluate_subscript(ig_ts_eval *eval, const ig_ast *node,
         return index_module(eval, pair[0].as.object, &pair[1], out);
     }
     ig_ts_arguments arguments = { .values = pair, .positional = 2 };
-    uint32_t        count = 1;
+    uint32_t count = 1;
     return ig_ts_call_op(eval, "aten::__getitem__", &arguments, out, &count);
 }
 

@@ -14,7 +14,7 @@ ig_status ig_ts_enum_member(ig_ts_eval *eval, const ig_class *class, const char 
 typedef ig_status (*ig_ts_special_hook)(ig_ts_eval *eval, const ig_ast *call,
                                         ig_ts_value *out);
 typedef struct ig_ts_special {
-    const char        *name;
+    const char *name;
     ig_ts_special_hook hook;
 } ig_ts_special;
 /* NULL when `name` is none of them. */

@@ -43,14 +43,14 @@ static const char *op_name(ig_ts_eval *eval, const char *dotted) {
 
 /* ---- constructors ---- */
 
-static ig_status make_tuple(ig_ts_eval            *eval, const ig_class *class,
+static ig_status make_tuple(ig_ts_eval *eval, const ig_class *class,
                             const ig_ts_arguments *arguments, ig_ts_value *out) {
-    size_t      count = class->attributes.count;
+    size_t count = class->attributes.count;
     ig_ts_list *tuple = ig_ts_list_create(eval, count);
     tuple->class = class;
     for (size_t i = 0; i < count; i++) {
         const ig_field *field = &class->attributes.items[i];
-        ig_ts_value     value;
+        ig_ts_value value;
         if (i < arguments->positional) {
             value = arguments->values[i];
         } else if (field->value) {
@@ -65,7 +65,7 @@ static ig_status make_tuple(ig_ts_eval            *eval, const ig_class *class,
     return IG_OK;
 }
 
-static ig_status construct(ig_ts_eval            *eval, const ig_class *class,
+static ig_status construct(ig_ts_eval *eval, const ig_class *class,
                            const ig_ts_arguments *arguments, ig_ts_value *out) {
     ig_ts_value nothing;
     if (class->kind == IG_CLASS_NAMED_TUPLE) {
@@ -110,8 +110,8 @@ static ig_status call_value(ig_ts_eval *eval, const ig_ts_value *function,
 static ig_status call_builtin_method(ig_ts_eval *eval, const ig_ts_value *self,
                                      const char *name, const ig_ts_arguments *arguments,
                                      ig_ts_value *out) {
-    uint32_t        count = arguments->positional, results = 1;
-    ig_ts_value    *values = IG_NEW_ARRAY(eval->arena, ig_ts_value, count + 1u);
+    uint32_t count = arguments->positional, results = 1;
+    ig_ts_value *values = IG_NEW_ARRAY(eval->arena, ig_ts_value, count + 1u);
     ig_ts_arguments with_self = { .values = values, .positional = count + 1 };
     values[0] = *self;
     if (count) {
@@ -128,9 +128,9 @@ static ig_status call_builtin_method(ig_ts_eval *eval, const ig_ts_value *self,
 
 static ig_status call_method_node(ig_ts_eval *eval, const ig_ast *node,
                                   ig_ts_value *out) {
-    const ig_ast   *function = node->as.call.function;
-    const char     *name = function->as.attribute.name;
-    ig_ts_value     self, *member;
+    const ig_ast *function = node->as.call.function;
+    const char *name = function->as.attribute.name;
+    ig_ts_value self, *member;
     ig_ts_arguments arguments;
     IG_TRY(ig_ts_evaluate(eval, function->as.attribute.object, &self));
     IG_TRY(ig_ts_use(eval, &self));
@@ -152,10 +152,10 @@ static bool ends_with(const char *text, const char *end) {
 static ig_status call_dotted(ig_ts_eval *eval, const ig_ast *node, const char *dotted,
                              uint32_t names, ig_ts_value *out_results,
                              uint32_t *count) {
-    const char        *name = op_name(eval, dotted);
+    const char *name = op_name(eval, dotted);
     ig_ts_special_hook special = ig_ts_special_of(dotted);
-    ig_ts_value        function;
-    ig_ts_arguments    arguments;
+    ig_ts_value function;
+    ig_ts_arguments arguments;
     if (special) {
         *count = 1;
         return special(eval, node, out_results);
@@ -185,7 +185,7 @@ ig_status ig_ts_evaluate_results(ig_ts_eval *eval, const ig_ast *node,
         return ig_ts_evaluate(eval, node, out_results);
     }
     const ig_ast *function = node->as.call.function;
-    const char   *dotted = ig_ast_dotted(function, eval->arena);
+    const char *dotted = ig_ast_dotted(function, eval->arena);
     if (function->kind == IG_AST_ATTRIBUTE && dotted) {
         return call_dotted(eval, node, dotted, names, out_results, count);
     }

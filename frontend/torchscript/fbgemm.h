@@ -19,12 +19,12 @@
 
 typedef struct ig_fb {
     ig_ts_call *call;
-    ig_status   status;
+    ig_status status;
 } ig_fb;
 
 ig_fb ig_fb_open(ig_ts_call *call);
 /* Keeps the first failure; false when there is one. */
-bool      ig_fb_try(ig_fb *fb, ig_status status);
+bool ig_fb_try(ig_fb *fb, ig_status status);
 ig_status ig_fb_give(ig_fb *fb, uint32_t result, ig_value *value);
 ig_status ig_fb_give_none(ig_fb *fb, uint32_t result);
 
@@ -57,7 +57,7 @@ ig_value *ig_fb_like(ig_fb *fb, ig_value *x, const ig_value *model); /* its dtyp
 ig_value *ig_fb_with(ig_fb *fb, ig_opcode code, ig_value *x, int64_t y);
 
 /* ---- shapes ---- */
-ig_dim    ig_fb_extent(ig_fb *fb, const ig_value *x, uint32_t axis); /* 1 if NULL */
+ig_dim ig_fb_extent(ig_fb *fb, const ig_value *x, uint32_t axis); /* 1 if NULL */
 ig_value *ig_fb_reshape(ig_fb *fb, ig_value *x, uint32_t rank, const ig_dim *dims);
 ig_value *ig_fb_flat(ig_fb *fb, ig_value *x);
 ig_value *ig_fb_column(ig_fb *fb, ig_value *x); /* [n] as [n, 1] */

@@ -17,11 +17,11 @@
 /* ---- reordering ---- */
 
 typedef struct reorder {
-    ig_fb     fb;
+    ig_fb fb;
     ig_value *edges; /* i64 [batches + 1] */
-    ig_dim    ads, tables;
-    ig_dim    row; /* segments of a table in the result: ads, or more, empty ones */
-    bool      is_shared; /* one segment for all ads of a request */
+    ig_dim ads, tables;
+    ig_dim row;     /* segments of a table in the result: ads, or more, empty ones */
+    bool is_shared; /* one segment for all ads of a request */
 } reorder;
 
 /* max_batch_size: 0, or the segments that each table has in the result. */
@@ -45,7 +45,7 @@ static ig_status read_row(reorder *r, uint32_t index) {
 
 /* Segments of the input for segments of the result. */
 static ig_value *sources(reorder *r, ig_value *segments) {
-    ig_fb    *fb = &r->fb;
+    ig_fb *fb = &r->fb;
     ig_value *row = ig_fb_dim(fb, r->row), *tables = ig_fb_dim(fb, r->tables);
     ig_value *table = ig_fb_2(fb, IG_OP_div, segments, row);
     ig_value *ad = ig_fb_2(fb, IG_OP_sub, segments, ig_fb_2(fb, IG_OP_mul, table, row));
@@ -64,7 +64,7 @@ static ig_value *sources(reorder *r, ig_value *segments) {
 
 /* Lengths of the result, 0 for a table's segments behind those of its ads. */
 static ig_value *empty_beyond(reorder *r, ig_value *segments, ig_value *lengths) {
-    ig_fb    *fb = &r->fb;
+    ig_fb *fb = &r->fb;
     ig_value *ad = ig_fb_2(fb, IG_OP_mod, segments, ig_fb_dim(fb, r->row));
     ig_value *is_ad = ig_fb_2(fb, IG_OP_lt, ad, ig_fb_dim(fb, r->ads));
     ig_value *none = ig_fb_like(fb, ig_fb_int(fb, 0), lengths);
@@ -73,7 +73,7 @@ static ig_value *empty_beyond(reorder *r, ig_value *segments, ig_value *lengths)
 
 ig_status ig_ts_op_fb_reorder_lengths(ig_ts_call *call) {
     enum { LENGTHS, EDGES, ADS, SHARED, MOST };
-    reorder   r = { .fb = ig_fb_open(call) };
+    reorder r = { .fb = ig_fb_open(call) };
     ig_value *lengths = ig_fb_tensor(&r.fb, LENGTHS);
     r.edges = ig_fb_arg(&r.fb, EDGES, IG_DT_i64);
     IG_TRY(ig_ts_dim(call, ADS, &r.ads));
@@ -82,7 +82,7 @@ ig_status ig_ts_op_fb_reorder_lengths(ig_ts_call *call) {
     ig_dim batches = ig_dim_sub(call->module, ig_fb_extent(&r.fb, r.edges, 0), 1);
     ig_dim extent = ig_fb_extent(&r.fb, lengths, 0);
     r.tables = ig_dim_exact_div(call->module, extent, r.is_shared ? batches : r.ads);
-    ig_dim    count = ig_dim_mul(call->module, r.tables, r.row);
+    ig_dim count = ig_dim_mul(call->module, r.tables, r.row);
     ig_value *segments = ig_fb_range_dim(&r.fb, count);
     ig_value *out = ig_fb_gather(&r.fb, lengths, sources(&r, segments), 0);
     if (r.row != r.ads) {
@@ -109,11 +109,11 @@ static ig_value *reorder_items(reorder *r, ig_value *items, ig_value *begins,
  * embeddings, without flags. */
 ig_status ig_ts_op_fb_reorder_indices(ig_ts_call *call) {
     enum { BEGINS, ITEMS, OFFSETS, EDGES, ADS, SHARED, COUNT, PINNED, MOST };
-    reorder   r = { .fb = ig_fb_open(call) };
+    reorder r = { .fb = ig_fb_open(call) };
     ig_value *begins = ig_fb_arg(&r.fb, BEGINS, IG_DT_i64), *items = NULL,
              **list = NULL;
     ig_value *offsets = ig_fb_arg(&r.fb, OFFSETS, IG_DT_i64);
-    uint32_t  count = 0;
+    uint32_t count = 0;
     r.edges = ig_fb_arg(&r.fb, EDGES, IG_DT_i64);
     IG_TRY(ig_ts_dim(call, ADS, &r.ads));
     if (call->row->variant == 1) {
@@ -135,8 +135,8 @@ ig_status ig_ts_op_fb_reorder_indices(ig_ts_call *call) {
 
 typedef struct bins {
     ig_value *logit, *examples, *positives; /* f64 */
-    double    weight, low, high, ctr_weight;
-    int64_t   in_use_after;
+    double weight, low, high, ctr_weight;
+    int64_t in_use_after;
 } bins;
 
 /* sigmoid(logit + log weight), in f64. */
@@ -183,12 +183,12 @@ static ig_status read_bins(ig_ts_call *call, bins *c, uint32_t first, bool has_e
 
 ig_status ig_ts_op_fb_calibrate(ig_ts_call *call) {
     ig_fb fb = ig_fb_open(call);
-    bins  c = { .logit = ig_fb_tensor(&fb, 0),
-                .examples = ig_fb_tensor(&fb, 1),
-                .positives = ig_fb_tensor(&fb, 2) };
+    bins c = { .logit = ig_fb_tensor(&fb, 0),
+               .examples = ig_fb_tensor(&fb, 1),
+               .positives = ig_fb_tensor(&fb, 2) };
     IG_TRY(read_bins(call, &c, 3, true));
     ig_value *x = uncalibrated(&fb, &c);
-    ig_dim    count = ig_fb_extent(&fb, c.examples, 0);
+    ig_dim count = ig_fb_extent(&fb, c.examples, 0);
     return give_calibrated(&fb, &c, x, bin_by_width(&fb, &c, x, count));
 }
 
@@ -213,13 +213,13 @@ static ig_value *first_bins(ig_fb *fb, ig_dim bins_each) {
 /* Variant 1: bins between given boundaries. */
 ig_status ig_ts_op_fb_calibrate_by_feature(ig_ts_call *call) {
     enum { LOGIT, EXAMPLES = 4, POSITIVES, BINS, WEIGHT };
-    ig_fb     fb = ig_fb_open(call);
-    bool      has_edges = call->row->variant == 1;
-    ig_dim    count = 0;
+    ig_fb fb = ig_fb_open(call);
+    bool has_edges = call->row->variant == 1;
+    ig_dim count = 0;
     ig_value *bin = NULL;
-    bins      c = { .logit = ig_fb_tensor(&fb, LOGIT),
-                    .examples = ig_fb_tensor(&fb, EXAMPLES),
-                    .positives = ig_fb_tensor(&fb, POSITIVES) };
+    bins c = { .logit = ig_fb_tensor(&fb, LOGIT),
+               .examples = ig_fb_tensor(&fb, EXAMPLES),
+               .positives = ig_fb_tensor(&fb, POSITIVES) };
     IG_TRY(read_bins(call, &c, WEIGHT, !has_edges));
     ig_value *x = uncalibrated(&fb, &c);
     if (has_edges) {
@@ -241,16 +241,16 @@ ig_status ig_ts_op_fb_calibrate_by_feature(ig_ts_call *call) {
  * table by table: [tasks, batch, T]. */
 ig_status ig_ts_op_fb_unary(ig_ts_call *call) {
     enum { WEIGHT, TABLES, OFFSETS, IDS };
-    ig_fb         fb = ig_fb_open(call);
-    ig_module    *module = call->module;
+    ig_fb fb = ig_fb_open(call);
+    ig_module *module = call->module;
     const int64_t swap[] = { 1, 0 }, turn[] = { 2, 1, 0 };
     ig_value *weight = ig_fb_tensor(&fb, WEIGHT), *ids = ig_fb_arg(&fb, IDS, IG_DT_i64);
     ig_value *begins = ig_fb_arg(&fb, TABLES, IG_DT_i64);
     ig_value *offsets = ig_fb_arg(&fb, OFFSETS, IG_DT_i64);
-    ig_dim    tables = ig_dim_sub(module, ig_fb_extent(&fb, begins, 0), 1);
-    ig_dim    bags = ig_dim_sub(module, ig_fb_extent(&fb, offsets, 0), 1);
-    ig_dim    batch = ig_dim_exact_div(module, bags, tables);
-    ig_dim    tasks = ig_fb_extent(&fb, weight, 0), rows = ig_fb_extent(&fb, weight, 1);
+    ig_dim tables = ig_dim_sub(module, ig_fb_extent(&fb, begins, 0), 1);
+    ig_dim bags = ig_dim_sub(module, ig_fb_extent(&fb, offsets, 0), 1);
+    ig_dim batch = ig_dim_exact_div(module, bags, tables);
+    ig_dim tasks = ig_fb_extent(&fb, weight, 0), rows = ig_fb_extent(&fb, weight, 1);
     ig_value *bag = ig_fb_segment_of(&fb, offsets,
                                      ig_fb_range_dim(&fb, ig_fb_extent(&fb, ids, 0)));
     ig_value *table = ig_fb_2(&fb, IG_OP_div, bag, ig_fb_dim(&fb, batch));

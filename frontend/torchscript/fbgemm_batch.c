@@ -23,9 +23,9 @@ static const ig_dim *extents_of(ig_fb *fb, uint32_t index, const char *what,
 }
 
 typedef struct batch {
-    ig_fb         fb;
+    ig_fb fb;
     const ig_dim *counts, *rows, *columns;
-    uint32_t      count;
+    uint32_t count;
 } batch;
 
 static ig_status read_batch(batch *b) {
@@ -42,19 +42,19 @@ static ig_status read_batch(batch *b) {
 }
 
 ig_status ig_ts_op_fb_batch_select(ig_ts_call *call) {
-    batch      b = { .fb = ig_fb_open(call) };
-    ig_fb     *fb = &b.fb;
+    batch b = { .fb = ig_fb_open(call) };
+    ig_fb *fb = &b.fb;
     ig_module *module = call->module;
-    ig_dim     from = 0, first = 0;
-    bool       is_permuted;
-    ig_value  *inputs = ig_fb_flat(fb, ig_fb_tensor(fb, INPUTS));
-    ig_value  *indices = ig_fb_flat(fb, ig_fb_arg(fb, INDICES, IG_DT_i64));
+    ig_dim from = 0, first = 0;
+    bool is_permuted;
+    ig_value *inputs = ig_fb_flat(fb, ig_fb_tensor(fb, INPUTS));
+    ig_value *indices = ig_fb_flat(fb, ig_fb_arg(fb, INDICES, IG_DT_i64));
     IG_TRY(ig_ts_bool(call, PERMUTED, &is_permuted));
     IG_TRY(read_batch(&b));
     ig_value **parts = IG_NEW_ARRAY(call->arena, ig_value *, b.count);
     for (uint32_t i = 0; i < b.count; i++) {
-        ig_dim    dims[] = { b.rows[i], b.columns[i] };
-        ig_dim    size = ig_dim_mul(module, dims[0], dims[1]);
+        ig_dim dims[] = { b.rows[i], b.columns[i] };
+        ig_dim size = ig_dim_mul(module, dims[0], dims[1]);
         ig_value *matrix = ig_fb_slice(fb, inputs, 0, from, size);
         matrix = ig_fb_reshape(fb, matrix, 2, dims);
         ig_value *picks = ig_fb_slice(fb, indices, 0, first, b.counts[i]);

@@ -13,15 +13,15 @@
 #include "frontend/torchscript/fbgemm.h"
 
 typedef struct deal {
-    ig_fb     fb;
+    ig_fb fb;
     ig_value *lengths, *ids, *weights; /* ids as given */
     ig_value *bag;                     /* of each element */
     ig_value *offsets;
     ig_value *feature;       /* of each element */
     ig_value *bucket, *next; /* of each element; i64 */
-    ig_dim    bags, features, size;
-    bool      wants_place, wants_order;
-    uint32_t  shift; /* of the arguments behind the weights */
+    ig_dim bags, features, size;
+    bool wants_place, wants_order;
+    uint32_t shift; /* of the arguments behind the weights */
 } deal;
 
 /* ---- the order of elements ---- */
@@ -37,8 +37,8 @@ static void open_deal(deal *d, ig_dim features) {
 }
 
 static ig_value *sorted_order(ig_fb *fb, ig_value *key) {
-    ig_attr    attrs[IG_sort_attr_count] = { [IG_sort_axis] = ig_attr_of_int(0) };
-    ig_op     *op = NULL;
+    ig_attr attrs[IG_sort_attr_count] = { [IG_sort_axis] = ig_attr_of_int(0) };
+    ig_op *op = NULL;
     ig_op_spec spec = { .operands = &key, .operand_count = 1, .attrs = attrs };
     if (!key || fb->status != IG_OK ||
         !ig_fb_try(fb, ig_build(fb->call->builder, IG_OP_sort, &spec, &op))) {
@@ -54,8 +54,8 @@ static ig_status give_or_none(ig_fb *fb, uint32_t result, ig_value *value, bool 
 /* Results 0 … 3 and, where the row has it, 4: lengths, ids, weights, place in the old
  * bag, where each element went. */
 static ig_status give_deal(deal *d, bool has_order) {
-    ig_fb    *fb = &d->fb;
-    ig_dim    keys = ig_dim_mul(fb->call->module, d->bags, d->size);
+    ig_fb *fb = &d->fb;
+    ig_dim keys = ig_dim_mul(fb->call->module, d->bags, d->size);
     ig_value *base = ig_fb_2(fb, IG_OP_mul, d->bucket, ig_fb_dim(fb, d->bags));
     ig_value *key = ig_fb_2(fb, IG_OP_add, base, d->bag);
     ig_value *one = ig_fb_int(fb, 1), *ones = NULL;
@@ -158,21 +158,21 @@ static void find_features(deal *d, ig_value *sizes, ig_value *batches) {
         d->feature = ig_fb_segment_of(fb, edges, d->bag);
         return;
     }
-    ig_dim    count = ig_fb_extent(fb, sizes, 0);
-    ig_dim    batch = ig_dim_exact_div(fb->call->module, d->bags, count);
+    ig_dim count = ig_fb_extent(fb, sizes, 0);
+    ig_dim batch = ig_dim_exact_div(fb->call->module, d->bags, count);
     ig_value *per = ig_fb_2(fb, IG_OP_max, ig_fb_dim(fb, batch), ig_fb_int(fb, 1));
     d->feature = ig_fb_2(fb, IG_OP_div, d->bag, per);
 }
 
 /* Equal blocks: `blocks` of them in all, `local` in each bucket. */
 static void assign_blocks(deal *d, ig_value *x, ig_value *block, ig_value *blocks) {
-    ig_fb    *fb = &d->fb;
+    ig_fb *fb = &d->fb;
     ig_value *size = ig_fb_dim(fb, d->size);
     ig_value *local = ig_fb_2(fb, IG_OP_div, blocks, size);
     ig_value *span = ig_fb_2(fb, IG_OP_mul, block, local);
     ig_value *is_in = is_below(fb, x, ig_fb_2(fb, IG_OP_mul, block, blocks));
     ig_value *safe = ig_fb_2(fb, IG_OP_max, span, ig_fb_int(fb, 1));
-    divided   inside = divide(fb, x, safe), outside = divide(fb, x, blocks);
+    divided inside = divide(fb, x, safe), outside = divide(fb, x, blocks);
     ig_value *far = ig_fb_2(fb, IG_OP_div, outside.rest, local);
     d->bucket = ig_fb_where(fb, is_in, inside.quotient, far);
     d->next = ig_fb_where(fb, is_in, inside.rest, outside.quotient);
@@ -182,10 +182,10 @@ static void assign_blocks(deal *d, ig_value *x, ig_value *block, ig_value *block
  * bucket is that of the last boundary not above it. */
 static void assign_edges(deal *d, ig_value *x, ig_value *edges, ig_value *block,
                          ig_value *blocks, divided *out) {
-    ig_fb    *fb = &d->fb;
+    ig_fb *fb = &d->fb;
     ig_value *wide = ig_fb_cast(fb, ig_fb_flat(fb, edges), IG_DT_i64);
     ig_value *last = ig_fb_last(fb, wide), *zero = ig_fb_int(fb, 0);
-    divided   hashed = divide(fb, x, blocks),
+    divided hashed = divide(fb, x, blocks),
             outside = divide(fb, x, ig_fb_dim(fb, d->size));
     /* a block size of 0: ids have no bound, and are folded onto the boundaries */
     ig_value *is_open = ig_fb_2(fb, IG_OP_eq, block, zero);
@@ -194,8 +194,8 @@ static void assign_edges(deal *d, ig_value *x, ig_value *edges, ig_value *block,
     ig_value *look = ig_fb_where(fb, is_open, folded, x);
     ig_value *is_in = is_below(fb, look, last);
     ig_value *safe = ig_fb_where(fb, is_in, look, zero);
-    ig_attr   right[IG_bucketize_attr_count] = { [IG_bucketize_right] =
-                                                     ig_attr_of_bool(true) };
+    ig_attr right[IG_bucketize_attr_count] = { [IG_bucketize_right] =
+                                                   ig_attr_of_bool(true) };
     ig_value *above = NULL, *operands[] = { safe, wide };
     if (!safe || !wide ||
         !ig_fb_try(
@@ -213,9 +213,9 @@ static void assign_edges(deal *d, ig_value *x, ig_value *edges, ig_value *block,
 
 static ig_status assign_all_edges(deal *d, ig_value *x, ig_value *block,
                                   ig_value *blocks) {
-    ig_fb     *fb = &d->fb;
+    ig_fb *fb = &d->fb;
     ig_value **edges;
-    uint32_t   count;
+    uint32_t count;
     IG_TRY(ig_ts_tensors(fb->call, B_EDGES + d->shift, &edges, &count));
     for (uint32_t i = 0; i < count; i++) {
         divided by = { NULL, NULL };
@@ -230,7 +230,7 @@ static ig_status assign_all_edges(deal *d, ig_value *x, ig_value *block,
 
 /* Ids that keep their number: all, or those of some features. */
 static ig_status keep_ids(deal *d, uint32_t keep, ig_value *x) {
-    bool      keeps = false;
+    bool keeps = false;
     ig_value *some = ig_fb_optional(&d->fb, keep + 2);
     IG_TRY(ig_ts_bool(d->fb.call, keep, &keeps));
     if (some) {
@@ -259,10 +259,10 @@ static ig_status read_blocks(deal *d, ig_ts_call *call) {
 /* Variant 1 is the inference row: it may also tell each element's bucket.  2: several
  * weights an element. */
 ig_status ig_ts_op_fb_block_bucketize(ig_ts_call *call) {
-    bool     is_inference = call->row->variant == 1, wants_bucket = false;
-    deal     d = { .fb = ig_fb_open(call), .shift = call->row->variant == 2 };
+    bool is_inference = call->row->variant == 1, wants_bucket = false;
+    deal d = { .fb = ig_fb_open(call), .shift = call->row->variant == 2 };
     uint32_t keep = B_REST + d.shift + is_inference;
-    ig_fb   *fb = &d.fb;
+    ig_fb *fb = &d.fb;
     IG_TRY(read_blocks(&d, call));
     if (is_inference) {
         IG_TRY(ig_ts_bool(call, B_REST, &wants_bucket));

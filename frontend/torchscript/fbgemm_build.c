@@ -27,7 +27,7 @@ ig_status ig_fb_give_none(ig_fb *fb, uint32_t result) {
 
 ig_value *ig_fb_tensor(ig_fb *fb, uint32_t index) {
     ig_value *value = NULL;
-    bool      is_good = fb->status == IG_OK &&
+    bool is_good = fb->status == IG_OK &&
                    ig_fb_try(fb, ig_ts_tensor_arg(fb->call, index, &value));
     return is_good ? value : NULL;
 }
@@ -43,7 +43,7 @@ ig_value *ig_fb_optional(ig_fb *fb, uint32_t index) {
 
 ig_value *ig_fb_size(ig_fb *fb, uint32_t index) {
     ig_value *value = NULL;
-    bool      is_good = fb->status == IG_OK &&
+    bool is_good = fb->status == IG_OK &&
                    ig_fb_try(fb, ig_ts_number_value(fb->call, &fb->call->args[index],
                                                     IG_DT_i64, &value));
     return is_good ? value : NULL;
@@ -52,8 +52,8 @@ ig_value *ig_fb_size(ig_fb *fb, uint32_t index) {
 const int64_t *ig_fb_maybe_known(ig_fb *fb, const ig_value *value,
                                  uint32_t *out_count) {
     const ig_data *data = value ? ig_constant_of(value) : NULL;
-    ig_tensor      tensor;
-    ig_arena      *arena = fb->call->arena;
+    ig_tensor tensor;
+    ig_arena *arena = fb->call->arena;
     if (!data || !ig_type_is_static(data->type) ||
         ig_dtype_is_float((ig_dtype)data->type->dtype) ||
         ig_tensor_of_data(data, arena, fb->call->context, &tensor) != IG_OK ||
@@ -111,21 +111,21 @@ ig_value *ig_fb_ints(ig_fb *fb, const int64_t *values, uint32_t count) {
 
 ig_value *ig_fb_1(ig_fb *fb, ig_opcode code, ig_value *x) {
     ig_value *out = NULL;
-    bool      is_good = x && fb->status == IG_OK &&
+    bool is_good = x && fb->status == IG_OK &&
                    ig_fb_try(fb, ig_ts_build1(fb->call, code, x, &out));
     return is_good ? out : NULL;
 }
 
 ig_value *ig_fb_2(ig_fb *fb, ig_opcode code, ig_value *x, ig_value *y) {
     ig_value *out = NULL;
-    bool      is_good = x && y && fb->status == IG_OK &&
+    bool is_good = x && y && fb->status == IG_OK &&
                    ig_fb_try(fb, ig_ts_build2(fb->call, code, x, y, &out));
     return is_good ? out : NULL;
 }
 
 ig_value *ig_fb_where(ig_fb *fb, ig_value *cond, ig_value *x, ig_value *y) {
     ig_value *out = NULL, *operands[] = { cond, x, y };
-    bool      is_good =
+    bool is_good =
         cond && x && y && fb->status == IG_OK &&
         ig_fb_try(fb, ig_ts_build(fb->call, IG_OP_where, 3, operands, NULL, &out));
     return is_good ? out : NULL;
@@ -133,7 +133,7 @@ ig_value *ig_fb_where(ig_fb *fb, ig_value *cond, ig_value *x, ig_value *y) {
 
 ig_value *ig_fb_cast(ig_fb *fb, ig_value *x, ig_dtype dtype) {
     ig_value *out = NULL;
-    bool      is_good = x && fb->status == IG_OK &&
+    bool is_good = x && fb->status == IG_OK &&
                    ig_fb_try(fb, ig_ts_cast(fb->call, x, dtype, &out));
     return is_good ? out : NULL;
 }
@@ -165,7 +165,7 @@ ig_dim ig_fb_extent(ig_fb *fb, const ig_value *x, uint32_t axis) {
 
 ig_value *ig_fb_reshape(ig_fb *fb, ig_value *x, uint32_t rank, const ig_dim *dims) {
     ig_value *out = NULL;
-    bool      is_good = x && fb->status == IG_OK &&
+    bool is_good = x && fb->status == IG_OK &&
                    ig_fb_try(fb, ig_ts_reshape(fb->call, x, rank, dims, &out));
     return is_good ? out : NULL;
 }
@@ -195,7 +195,7 @@ ig_value *ig_fb_column(ig_fb *fb, ig_value *x) {
 
 ig_value *ig_fb_expand(ig_fb *fb, ig_value *x, uint32_t rank, const ig_dim *dims) {
     ig_value *out = NULL;
-    bool      is_good = x && fb->status == IG_OK &&
+    bool is_good = x && fb->status == IG_OK &&
                    ig_fb_try(fb, ig_ts_expand(fb->call, x, rank, dims, &out));
     return is_good ? out : NULL;
 }
@@ -203,7 +203,7 @@ ig_value *ig_fb_expand(ig_fb *fb, ig_value *x, uint32_t rank, const ig_dim *dims
 ig_value *ig_fb_slice(ig_fb *fb, ig_value *x, uint32_t axis, ig_dim start,
                       ig_dim size) {
     ig_value *out = NULL;
-    bool      is_good = x && fb->status == IG_OK &&
+    bool is_good = x && fb->status == IG_OK &&
                    ig_fb_try(fb,
                              ig_ts_slice(fb->call, x,
                                          (ig_ts_range){ axis, start, size, 1 }, &out));
@@ -212,7 +212,7 @@ ig_value *ig_fb_slice(ig_fb *fb, ig_value *x, uint32_t axis, ig_dim start,
 
 ig_value *ig_fb_concat(ig_fb *fb, ig_value *const *values, uint32_t count,
                        uint32_t axis) {
-    ig_attr   attrs[IG_concat_attr_count] = { [IG_concat_axis] = ig_attr_of_int(axis) };
+    ig_attr attrs[IG_concat_attr_count] = { [IG_concat_axis] = ig_attr_of_int(axis) };
     ig_value *out = NULL;
     for (uint32_t i = 0; i < count; i++) {
         if (!values[i]) {
@@ -230,7 +230,7 @@ ig_value *ig_fb_concat(ig_fb *fb, ig_value *const *values, uint32_t count,
 
 ig_value *ig_fb_transpose(ig_fb *fb, ig_value *x, const int64_t *perm) {
     ig_value *out = NULL;
-    bool      is_good = x && fb->status == IG_OK &&
+    bool is_good = x && fb->status == IG_OK &&
                    ig_fb_try(fb, ig_ts_transpose(fb->call, x, perm, &out));
     return is_good ? out : NULL;
 }
@@ -241,8 +241,8 @@ ig_value *ig_fb_cumsum(ig_fb *fb, ig_value *x, ig_fb_sum kind) {
     if (!x || x->type->rank == 0) {
         return x;
     }
-    ig_attr   attrs[IG_cumsum_attr_count] = { [IG_cumsum_axis] =
-                                                  ig_attr_of_int(x->type->rank - 1) };
+    ig_attr attrs[IG_cumsum_attr_count] = { [IG_cumsum_axis] =
+                                                ig_attr_of_int(x->type->rank - 1) };
     ig_value *out = NULL;
     if (kind == IG_FB_EXCLUSIVE) {
         attrs[IG_cumsum_exclusive] = ig_attr_of_bool(true);
@@ -256,8 +256,8 @@ ig_value *ig_fb_cumsum(ig_fb *fb, ig_value *x, ig_fb_sum kind) {
 }
 
 ig_value *ig_fb_last(ig_fb *fb, ig_value *x) {
-    ig_dim    extent = ig_fb_extent(fb, x, 0);
-    ig_dim    at = ig_dim_sub(fb->call->module, extent, 1);
+    ig_dim extent = ig_fb_extent(fb, x, 0);
+    ig_dim at = ig_dim_sub(fb->call->module, extent, 1);
     ig_value *one = ig_fb_slice(fb, ig_fb_cast(fb, x, IG_DT_i64), 0, at, 1);
     return ig_fb_reshape(fb, one, 0, NULL);
 }
@@ -265,7 +265,7 @@ ig_value *ig_fb_last(ig_fb *fb, ig_value *x) {
 ig_value *ig_fb_range(ig_fb *fb, ig_value *count) {
     ig_value *out = NULL;
     ig_value *operands[] = { ig_fb_int(fb, 0), count, ig_fb_int(fb, 1) };
-    bool      is_good =
+    bool is_good =
         count && fb->status == IG_OK &&
         ig_fb_try(fb, ig_ts_build(fb->call, IG_OP_range, 3, operands, NULL, &out));
     return is_good ? out : NULL;
@@ -281,20 +281,20 @@ ig_value *ig_fb_gather(ig_fb *fb, ig_value *x, ig_value *index, uint32_t axis) {
         [IG_gather_negative] = ig_attr_of_enum(IG_NEGATIVE_error),
     };
     ig_value *out = NULL, *operands[] = { x, index };
-    bool      is_good =
+    bool is_good =
         x && index && fb->status == IG_OK &&
         ig_fb_try(fb, ig_ts_build(fb->call, IG_OP_gather, 2, operands, attrs, &out));
     return is_good ? out : NULL;
 }
 
 ig_value *ig_fb_segment_of(ig_fb *fb, ig_value *offsets, ig_value *positions) {
-    ig_dim    extent = ig_fb_extent(fb, offsets, 0);
-    ig_dim    segments = ig_dim_sub(fb->call->module, extent, 1);
+    ig_dim extent = ig_fb_extent(fb, offsets, 0);
+    ig_dim segments = ig_dim_sub(fb->call->module, extent, 1);
     ig_value *ends = ig_fb_slice(fb, offsets, 0, 1, segments), *out = NULL;
     ig_value *operands[] = { ig_fb_like(fb, positions, ends), ends };
-    ig_attr   attrs[IG_bucketize_attr_count] = { [IG_bucketize_right] =
-                                                     ig_attr_of_bool(true) };
-    bool      is_good =
+    ig_attr attrs[IG_bucketize_attr_count] = { [IG_bucketize_right] =
+                                                   ig_attr_of_bool(true) };
+    bool is_good =
         operands[0] && ends && fb->status == IG_OK &&
         ig_fb_try(fb, ig_ts_build(fb->call, IG_OP_bucketize, 2, operands, attrs, &out));
     return is_good ? out : NULL;
@@ -310,7 +310,7 @@ ig_value *ig_fb_lengths(ig_fb *fb, ig_value *offsets) {
 /* x at rows `target` of [count, …] full of `fill`. */
 static ig_value *scatter_rows(ig_fb *fb, ig_value *x, ig_value *target, ig_dim count,
                               ig_value *fill, int64_t reduce) {
-    ig_dim    dims[IG_TENSOR_RANK];
+    ig_dim dims[IG_TENSOR_RANK];
     ig_value *full = NULL, *out = NULL;
     if (!x || !target || fb->status != IG_OK) {
         return NULL;
@@ -323,8 +323,8 @@ static ig_value *scatter_rows(ig_fb *fb, ig_value *x, ig_value *target, ig_dim c
         return NULL;
     }
     ig_value *operands[] = { full, ig_fb_column(fb, target), x };
-    ig_attr   attrs[IG_scatter_nd_attr_count] = { [IG_scatter_nd_reduce] =
-                                                      ig_attr_of_enum(reduce) };
+    ig_attr attrs[IG_scatter_nd_attr_count] = { [IG_scatter_nd_reduce] =
+                                                    ig_attr_of_enum(reduce) };
     bool is_good = operands[1] && ig_fb_try(fb, ig_ts_build(fb->call, IG_OP_scatter_nd,
                                                             3, operands, attrs, &out));
     return is_good ? out : NULL;

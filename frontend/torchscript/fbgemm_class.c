@@ -32,7 +32,7 @@ static ig_status state_of(ig_ts_call *call, const char *class_name,
 
 ig_status ig_ts_op_fb_counter(ig_ts_call *call) {
     const ig_ts_value *state;
-    int64_t            number = 0;
+    int64_t number = 0;
     IG_TRY(state_of(call, "AtomicCounter", &state));
     if (state->kind == IG_TS_INT) {
         number = state->as.i;
@@ -71,7 +71,7 @@ ig_status ig_ts_op_fb_queue(ig_ts_call *call) {
 
 typedef struct pruned_map {
     const int64_t *slots, *edges;
-    int64_t        slot_count, edge_count;
+    int64_t slot_count, edge_count;
 } pruned_map;
 
 /* A tensor of the nested archive, as i64 numbers. */
@@ -82,8 +82,8 @@ static ig_status read_numbers(ig_ts_call *call, const ig_py *root, const char *n
         return ig_ts_fail(call, IG_INVALID, "a pruned map without '%s'", name);
     }
     const ig_py_tensor *tensor = value->as.tensor;
-    ig_archive_span     span;
-    ig_tensor   view = { .kind = IG_TENSOR, .dtype = tensor->dtype->ir, .count = 1 };
+    ig_archive_span span;
+    ig_tensor view = { .kind = IG_TENSOR, .dtype = tensor->dtype->ir, .count = 1 };
     ig_location where = { .file = "PrunedMapCPU" };
     IG_TRY(ig_py_tensor_bytes(call->context, call->arena, tensor, &where, &span));
     for (uint32_t i = 0; i < tensor->rank; i++) {
@@ -100,9 +100,9 @@ static ig_status read_numbers(ig_ts_call *call, const ig_py *root, const char *n
 }
 
 static ig_status read_map(ig_ts_call *call, ig_str bytes, pruned_map *out) {
-    ig_archive    archive;
+    ig_archive archive;
     ig_pickle_set set;
-    ig_py        *root = NULL;
+    ig_py *root = NULL;
     IG_TRY(
         ig_archive_open(&archive, call->context, call->arena, "PrunedMapCPU", bytes));
     ig_pickle_set_init(&set, &archive);
@@ -126,7 +126,7 @@ static ig_status read_map(ig_ts_call *call, ig_str bytes, pruned_map *out) {
 static ig_status list_of(ig_ts_call *call, ig_value *x, ig_ts_kind kind,
                          ig_ts_value *out) {
     int64_t count;
-    ig_fb   fb = ig_fb_open(call);
+    ig_fb fb = ig_fb_open(call);
     if (x->type->rank == 0) {
         return ig_ts_number_of(call->eval, kind, x, out);
     }
@@ -137,7 +137,7 @@ static ig_status list_of(ig_ts_call *call, ig_value *x, ig_ts_kind kind,
     ig_ts_list *list = ig_ts_list_create(call->eval, (size_t)count);
     for (int64_t i = 0; i < count; i++) {
         ig_ts_value item;
-        ig_value   *one = ig_fb_slice(&fb, x, 0, i, 1);
+        ig_value *one = ig_fb_slice(&fb, x, 0, i, 1);
         one = ig_fb_reshape(&fb, one, x->type->rank - 1, x->type->dims + 1);
         IG_TRY(fb.status);
         IG_TRY(list_of(call, one, kind, &item));
@@ -149,13 +149,13 @@ static ig_status list_of(ig_ts_call *call, ig_value *x, ig_ts_kind kind,
 
 /* tensor.tolist(): nested as deep as the tensor's rank. */
 ig_status ig_ts_op_fb_tolist(ig_ts_call *call) {
-    ig_value   *x;
+    ig_value *x;
     ig_ts_value list;
     IG_TRY(ig_ts_tensor_arg(call, 0, &x));
-    bool       is_float = ig_dtype_is_float((ig_dtype)x->type->dtype);
-    bool       is_bool = x->type->dtype == IG_DT_bool;
+    bool is_float = ig_dtype_is_float((ig_dtype)x->type->dtype);
+    bool is_bool = x->type->dtype == IG_DT_bool;
     ig_ts_kind kind = is_float ? IG_TS_FLOAT : is_bool ? IG_TS_BOOL : IG_TS_INT;
-    ig_dtype   wide = is_float ? IG_DT_f64 : is_bool ? IG_DT_bool : IG_DT_i64;
+    ig_dtype wide = is_float ? IG_DT_f64 : is_bool ? IG_DT_bool : IG_DT_i64;
     IG_TRY(ig_ts_cast(call, x, wide, &x));
     IG_TRY(list_of(call, x, kind, &list));
     return ig_ts_give_value(call, 0, list);
@@ -164,9 +164,9 @@ ig_status ig_ts_op_fb_tolist(ig_ts_call *call) {
 /* ---- pruned maps ---- */
 
 ig_status ig_ts_op_fb_pruned_map(ig_ts_call *call) {
-    ig_fb              fb = ig_fb_open(call);
+    ig_fb fb = ig_fb_open(call);
     const ig_ts_value *state;
-    pruned_map         map;
+    pruned_map map;
     IG_TRY(state_of(call, "PrunedMapCPU", &state));
     if (state->kind != IG_TS_STR) {
         return ig_ts_fail(call, IG_INVALID, "a pruned map whose state is no archive");

@@ -60,10 +60,10 @@ static ig_value *mix(ig_fb *fb, const block *b, ig_value *x, ig_value *half,
 /* Of 16 bytes, x and y; all of u64. */
 static ig_value *hash_of(ig_fb *fb, ig_value *x, ig_value *y, ig_value *seed) {
     const uint64_t c1 = 0x87c37b91114253d5, c2 = 0x4cf5ad432745937f;
-    const block    low = { c1, c2, 0x52dce729, 31, 27 };
-    const block    high = { c2, c1, 0x38495ab5, 33, 31 };
-    ig_value      *h1 = mix(fb, &low, x, seed, seed);
-    ig_value      *h2 = mix(fb, &high, y, seed, h1);
+    const block low = { c1, c2, 0x52dce729, 31, 27 };
+    const block high = { c2, c1, 0x38495ab5, 33, 31 };
+    ig_value *h1 = mix(fb, &low, x, seed, seed);
+    ig_value *h2 = mix(fb, &high, y, seed, h1);
     h1 = with_bits(fb, IG_OP_xor, h1, 16);
     h2 = with_bits(fb, IG_OP_xor, h2, 16);
     h1 = ig_fb_2(fb, IG_OP_add, h1, h2);
@@ -75,7 +75,7 @@ static ig_value *hash_of(ig_fb *fb, ig_value *x, ig_value *y, ig_value *seed) {
 
 /* The hash as its 64 bits: where it does not fit into i64, torch raises. */
 ig_status ig_ts_op_fb_murmur(ig_ts_call *call) {
-    ig_fb     fb = ig_fb_open(call);
+    ig_fb fb = ig_fb_open(call);
     ig_value *x = ig_fb_arg(&fb, 0, IG_DT_u64);
     ig_value *y = ig_fb_cast(&fb, ig_fb_size(&fb, 1), IG_DT_u64);
     ig_value *seed = ig_fb_cast(&fb, ig_fb_size(&fb, 2), IG_DT_u64);
@@ -88,16 +88,16 @@ ig_status ig_ts_op_fb_murmur(ig_ts_call *call) {
 /* ---- tables ---- */
 
 static ig_value *full_of_none(ig_fb *fb, ig_dim rows, ig_dtype dtype) {
-    ig_dim    dims[] = { rows, 1 };
+    ig_dim dims[] = { rows, 1 };
     ig_value *none = ig_ts_scalar_int(fb->call, dtype, -1), *all = NULL;
     return ig_fb_try(fb, ig_ts_full(fb->call, none, 2, dims, &all)) ? all : NULL;
 }
 
 ig_status ig_ts_op_fb_zch_buffer(ig_ts_call *call) {
     enum { SIZE, HAS_METADATA, DEVICE, IS_LONG };
-    ig_fb  fb = ig_fb_open(call);
+    ig_fb fb = ig_fb_open(call);
     ig_dim rows;
-    bool   has_metadata, is_long;
+    bool has_metadata, is_long;
     IG_TRY(ig_ts_dim(call, SIZE, &rows));
     IG_TRY(ig_ts_bool(call, HAS_METADATA, &has_metadata));
     IG_TRY(ig_ts_bool(call, IS_LONG, &is_long));
@@ -131,7 +131,7 @@ enum {
 
 /* What is asked for beyond reading is training's. */
 static ig_status check_reads(ig_ts_call *call) {
-    bool    is_circular, is_readonly, is_modulo;
+    bool is_circular, is_readonly, is_modulo;
     int64_t hours, threshold;
     IG_TRY(ig_ts_bool(call, CIRCULAR, &is_circular));
     IG_TRY(ig_ts_bool(call, READONLY, &is_readonly));
@@ -139,35 +139,34 @@ static ig_status check_reads(ig_ts_call *call) {
     IG_TRY(ig_ts_int(call, EXP_HOURS, &hours));
     IG_TRY(ig_ts_int(call, THRESHOLD, &threshold));
     if (!is_readonly) {
-        return ig_ts_fail(call, IG_UNSUPPORTED,
-                          "readonly=False puts new ids into the table: call eval() on "
-                          "the module before it is scripted, or pass readonly=True");
+        return ig_ts_fail(
+            call, IG_UNSUPPORTED,
+            "readonly=False puts new ids into the table: call eval() on the module before it is scripted, or pass readonly=True");
     }
     if (hours != -1 || threshold != -1 || !ig_ts_is_none(call, METADATA) ||
         !ig_ts_is_none(call, INPUT_METADATA) || !ig_ts_is_none(call, OPT_IN_RANDS)) {
         return ig_ts_fail(
             call, IG_UNSUPPORTED,
-            "exp_hours, eviction_threshold, metadata, input_metadata and opt_in_rands "
-            "are for tables that change: leave them out where readonly=True");
+            "exp_hours, eviction_threshold, metadata, input_metadata and opt_in_rands are for tables that change: leave them out where readonly=True");
     }
     if (!is_circular || is_modulo) {
-        return ig_ts_fail(call, IG_UNSUPPORTED,
-                          "circular_probe must be True and "
-                          "_modulo_identity_DPRECATED False");
+        return ig_ts_fail(
+            call, IG_UNSUPPORTED,
+            "circular_probe must be True and _modulo_identity_DPRECATED False");
     }
     return IG_OK;
 }
 
 typedef struct probe {
-    ig_fb     fb;
-    ig_value *ids;      /* i64 [n], as the table holds them */
-    ig_value *keys;     /* i64 [rows] */
-    ig_value *hash;     /* u64 [n] */
-    ig_value *size;     /* i64 [n] or []: of the part that is probed */
-    ig_value *whole;    /* the same with the reserved rows */
-    ig_value *start;    /* i64 [n]; NULL: 0 */
-    int64_t   most;     /* rows that are compared */
-    int64_t   reserved; /* rows behind each part; -1: none */
+    ig_fb fb;
+    ig_value *ids;    /* i64 [n], as the table holds them */
+    ig_value *keys;   /* i64 [rows] */
+    ig_value *hash;   /* u64 [n] */
+    ig_value *size;   /* i64 [n] or []: of the part that is probed */
+    ig_value *whole;  /* the same with the reserved rows */
+    ig_value *start;  /* i64 [n]; NULL: 0 */
+    int64_t most;     /* rows that are compared */
+    int64_t reserved; /* rows behind each part; -1: none */
 } probe;
 
 /* x of u64 mod a size of i64. */
@@ -177,22 +176,22 @@ static ig_value *modulo(ig_fb *fb, ig_value *x, ig_value *size) {
 }
 
 static ig_status read_ids(probe *p) {
-    ig_fb    *fb = &p->fb;
+    ig_fb *fb = &p->fb;
     ig_value *given = ig_fb_tensor(fb, INPUT), *table = ig_fb_tensor(fb, IDENTITIES);
     IG_TRY(fb->status);
     if (given->type->dtype == IG_DT_i32 && table->type->dtype != IG_DT_i32) {
         return ig_ts_fail(fb->call, IG_INVALID,
                           "ids of 32 bits in a table of another type");
     }
-    ig_dim    rows = table->type->dims[0];
+    ig_dim rows = table->type->dims[0];
     ig_value *column = ig_fb_slice(fb, table, 1, 0, 1), *zero = ig_fb_int(fb, 0);
     p->keys = ig_fb_cast(fb, ig_fb_reshape(fb, column, 1, &rows), IG_DT_i64);
     p->ids = ig_fb_cast(fb, given, IG_DT_i64);
     zero = ig_fb_cast(fb, zero, IG_DT_u64);
     p->hash = hash_of(fb, ig_fb_cast(fb, p->ids, IG_DT_u64), zero, zero);
     if (given->type->dtype != table->type->dtype) { /* folded into 32 bits */
-        ig_attr   attrs[IG_mod_attr_count] = { [IG_mod_truncate] =
-                                                   ig_attr_of_bool(true) };
+        ig_attr attrs[IG_mod_attr_count] = { [IG_mod_truncate] =
+                                                 ig_attr_of_bool(true) };
         ig_value *operands[] = { p->ids, ig_fb_int(fb, INT32_MAX) };
         ig_fb_try(fb, ig_ts_build(fb->call, IG_OP_mod, 2, operands, attrs, &p->ids));
     }
@@ -202,8 +201,8 @@ static ig_status read_ids(probe *p) {
 /* The part of the table that is each id's. */
 static ig_status read_parts(probe *p) {
     ig_ts_call *call = p->fb.call;
-    ig_dim      count = ig_fb_extent(&p->fb, p->ids, 0);
-    int64_t     percent;
+    ig_dim count = ig_fb_extent(&p->fb, p->ids, 0);
+    int64_t percent;
     IG_TRY(ig_ts_int(call, OPT_IN, &percent));
     IG_TRY(ig_ts_int(call, RESERVED, &p->reserved));
     bool is_open = percent == -1;
@@ -242,8 +241,8 @@ static ig_status read_most(probe *p) {
 
 /* The rows at `distances` i64 [k] from the homes: [n, k]. */
 static ig_value *rows_at(probe *p, ig_value *home, ig_value *distances) {
-    ig_fb    *fb = &p->fb;
-    bool      is_per_id = p->start != NULL;
+    ig_fb *fb = &p->fb;
+    bool is_per_id = p->start != NULL;
     ig_value *size = is_per_id ? ig_fb_column(fb, p->size) : p->size;
     ig_value *row = ig_fb_2(fb, IG_OP_add, ig_fb_column(fb, home), distances);
     row = ig_fb_2(fb, IG_OP_mod, row, size);
@@ -263,7 +262,7 @@ static ig_value *reduce(ig_fb *fb, ig_value *x, ig_reduce op, int64_t axis) {
 
 /* The least of these distances at which a row holds the id; `most` where none does. */
 static ig_value *nearest(probe *p, ig_value *home, ig_value *distances) {
-    ig_fb    *fb = &p->fb;
+    ig_fb *fb = &p->fb;
     ig_value *rows = rows_at(p, home, distances);
     ig_value *keys = ig_fb_gather(fb, p->keys, rows, 0);
     ig_value *is_there = ig_fb_2(fb, IG_OP_eq, keys, ig_fb_column(fb, p->ids));
@@ -273,7 +272,7 @@ static ig_value *nearest(probe *p, ig_value *home, ig_value *distances) {
 
 /* One trip: STEP rows more.  The last ones may be compared for nothing. */
 static void fill_trip(probe *p, ig_block *body, ig_value *home) {
-    ig_fb    *fb = &p->fb;
+    ig_fb *fb = &p->fb;
     ig_value *first = ig_fb_with(fb, IG_OP_mul, body->args[0], STEP);
     ig_value *distances = ig_fb_2(fb, IG_OP_add, ig_fb_range_dim(fb, STEP), first);
     ig_value *found = ig_fb_2(fb, IG_OP_min, body->args[2],
@@ -288,18 +287,18 @@ static void fill_trip(probe *p, ig_block *body, ig_value *home) {
 }
 
 static ig_value *loop_trips(probe *p, ig_value *home) {
-    ig_ts_call    *call = p->fb.call;
-    ig_dim         count = ig_fb_extent(&p->fb, p->ids, 0);
+    ig_ts_call *call = p->fb.call;
+    ig_dim count = ig_fb_extent(&p->fb, p->ids, 0);
     const ig_type *type = ig_type_tensor(call->module, IG_DT_i64, 1, &count);
-    int64_t        trips = p->most / STEP + (p->most % STEP != 0);
-    ig_value      *none = NULL, *most = ig_fb_int(&p->fb, p->most);
+    int64_t trips = p->most / STEP + (p->most % STEP != 0);
+    ig_value *none = NULL, *most = ig_fb_int(&p->fb, p->most);
     if (!ig_fb_try(&p->fb, ig_ts_full(call, most, 1, &count, &none))) {
         return NULL;
     }
-    ig_value  *operands[] = { ig_fb_int(&p->fb, trips),
-                              ig_ts_scalar_int(call, IG_DT_bool, 1), none };
+    ig_value *operands[] = { ig_fb_int(&p->fb, trips),
+                             ig_ts_scalar_int(call, IG_DT_bool, 1), none };
     ig_builder outside = *call->builder;
-    ig_op     *op = ig_aten_open_loop(call, operands, type);
+    ig_op *op = ig_aten_open_loop(call, operands, type);
     fill_trip(p, op->bodies[0], home);
     *call->builder = outside;
     return p->fb.status == IG_OK ? ig_op_result(op, 0) : NULL;
@@ -329,9 +328,9 @@ static ig_value *fall_back(probe *p, bool has_fallback) {
 }
 
 ig_status ig_ts_op_fb_zch(ig_ts_call *call) {
-    probe  p = { .fb = ig_fb_open(call) };
+    probe p = { .fb = ig_fb_open(call) };
     ig_fb *fb = &p.fb;
-    bool   has_no_fallback;
+    bool has_no_fallback;
     IG_TRY(check_reads(call));
     IG_TRY(ig_ts_bool(call, NO_FALLBACK, &has_no_fallback));
     IG_TRY(read_ids(&p));

@@ -17,11 +17,11 @@
 enum { AXES = 8 };
 
 typedef struct jagged {
-    ig_fb      fb;
-    ig_value  *values;        /* [n, …] */
-    ig_value  *offsets[AXES]; /* i64 */
-    ig_value **given;         /* as they came */
-    uint32_t   axes;
+    ig_fb fb;
+    ig_value *values;        /* [n, …] */
+    ig_value *offsets[AXES]; /* i64 */
+    ig_value **given;        /* as they came */
+    uint32_t axes;
 } jagged;
 
 static jagged open_jagged(ig_ts_call *call, uint32_t values, uint32_t offsets) {
@@ -53,13 +53,13 @@ static jagged open_one(ig_ts_call *call, uint32_t values, uint32_t offsets) {
  * and whether there is one; both [batch, max…]. */
 static ig_value *rows_of_places(jagged *j, const ig_dim *most,
                                 ig_value **out_is_there) {
-    ig_fb     *fb = &j->fb;
+    ig_fb *fb = &j->fb;
     ig_module *module = fb->call->module;
-    ig_dim     batch = ig_dim_sub(module, ig_fb_extent(fb, j->offsets[0], 0), 1);
-    ig_value  *row = ig_fb_range_dim(fb, batch), *is_there = NULL;
+    ig_dim batch = ig_dim_sub(module, ig_fb_extent(fb, j->offsets[0], 0), 1);
+    ig_value *row = ig_fb_range_dim(fb, batch), *is_there = NULL;
     for (uint32_t i = 0; i < j->axes; i++) {
         ig_value *begin = ig_fb_column(fb, ig_fb_gather(fb, j->offsets[i], row, 0));
-        ig_dim    edges = ig_fb_extent(fb, j->offsets[i], 0);
+        ig_dim edges = ig_fb_extent(fb, j->offsets[i], 0);
         ig_value *last = ig_fb_dim(fb, ig_dim_sub(module, edges, 1));
         ig_value *next = ig_fb_with(fb, IG_OP_add, row, 1);
         next = ig_fb_2(fb, IG_OP_min, next, last); /* there may be no row at all */
@@ -76,7 +76,7 @@ static ig_value *rows_of_places(jagged *j, const ig_dim *most,
 
 /* The values with a row behind them that absent places read. */
 static ig_value *with_padding(ig_fb *fb, ig_value *values, ig_value *padding) {
-    ig_dim    dims[IG_TENSOR_RANK];
+    ig_dim dims[IG_TENSOR_RANK];
     ig_value *row = NULL;
     if (!values || fb->status != IG_OK) {
         return NULL;
@@ -91,7 +91,7 @@ static ig_value *with_padding(ig_fb *fb, ig_value *values, ig_value *padding) {
 }
 
 static ig_value *to_dense(jagged *j, const ig_dim *most, ig_value *padding) {
-    ig_fb    *fb = &j->fb;
+    ig_fb *fb = &j->fb;
     ig_value *is_there = NULL, *row = rows_of_places(j, most, &is_there);
     ig_value *absent = ig_fb_dim(fb, ig_fb_extent(fb, j->values, 0));
     row = ig_fb_where(fb, is_there, row, absent);
@@ -104,10 +104,10 @@ static ig_value *padding_of(jagged *j, double value) {
 }
 
 ig_status ig_ts_op_fb_to_dense(ig_ts_call *call) {
-    jagged        j = open_jagged(call, 0, 1);
-    double        padding;
+    jagged j = open_jagged(call, 0, 1);
+    double padding;
     const ig_dim *most;
-    uint32_t      count;
+    uint32_t count;
     IG_TRY(j.fb.status);
     IG_TRY(ig_ts_dims(call, 2, j.axes, &most, &count));
     IG_TRY(ig_ts_float(call, 3, &padding));
@@ -116,8 +116,8 @@ ig_status ig_ts_op_fb_to_dense(ig_ts_call *call) {
 
 /* Variant: the rank of the values. */
 ig_status ig_ts_op_fb_one_to_dense(ig_ts_call *call) {
-    jagged  j = open_one(call, 0, 1);
-    ig_dim  most;
+    jagged j = open_one(call, 0, 1);
+    ig_dim most;
     int64_t padding = 0;
     IG_TRY(ig_ts_dim(call, 2, &most));
     if (call->row->variant == 1) {
@@ -133,7 +133,7 @@ ig_status ig_ts_op_fb_one_to_dense(ig_ts_call *call) {
  * place within, and is told. */
 static ig_value *places_of_rows(jagged *j, ig_value *count, const ig_dim *extents,
                                 ig_value **out_is_in) {
-    ig_fb    *fb = &j->fb;
+    ig_fb *fb = &j->fb;
     ig_value *row = ig_fb_range(fb, count), *columns[AXES + 1], *is_in = NULL;
     for (uint32_t i = j->axes; i-- > 0;) {
         ig_value *segment = ig_fb_segment_of(fb, j->offsets[i], row);
@@ -146,7 +146,7 @@ static ig_value *places_of_rows(jagged *j, ig_value *count, const ig_dim *extent
         columns[i + 1] = ig_fb_column(fb, place);
         row = segment;
     }
-    ig_dim    edges = ig_fb_extent(fb, j->offsets[0], 0);
+    ig_dim edges = ig_fb_extent(fb, j->offsets[0], 0);
     ig_value *batch = ig_fb_dim(fb, ig_dim_sub(fb->call->module, edges, 1));
     ig_value *is_here = ig_fb_2(fb, IG_OP_lt, row, batch);
     is_in = ig_fb_2(fb, IG_OP_and, is_in, is_here);
@@ -157,7 +157,7 @@ static ig_value *places_of_rows(jagged *j, ig_value *count, const ig_dim *extent
 
 /* Elements of `dense` [batch, max…, …] at the places of the values; 0 beyond it. */
 static ig_value *from_dense(jagged *j, ig_value *dense, ig_value *count) {
-    ig_fb    *fb = &j->fb;
+    ig_fb *fb = &j->fb;
     ig_value *is_in = NULL, *out = NULL;
     if (!dense || dense->type->rank < j->axes + 1) {
         ig_fb_try(fb, ig_ts_fail(fb->call, IG_INVALID, "the dense tensor's rank"));
@@ -187,7 +187,7 @@ static ig_status give_offsets(jagged *j, uint32_t result) {
 }
 
 ig_status ig_ts_op_fb_to_jagged(ig_ts_call *call) {
-    jagged    j = open_jagged(call, 0, 1);
+    jagged j = open_jagged(call, 0, 1);
     ig_value *dense = j.values;
     IG_TRY(j.fb.status);
     ig_value *count = ig_fb_last(&j.fb, j.offsets[j.axes - 1]);
@@ -202,12 +202,12 @@ ig_status ig_ts_op_fb_to_jagged(ig_ts_call *call) {
 
 /* Jagged arithmetic with dense tensors; variant: how many are added, 0: multiplied. */
 ig_status ig_ts_op_fb_jagged_dense(ig_ts_call *call) {
-    jagged   j = open_jagged(call, 0, 1);
+    jagged j = open_jagged(call, 0, 1);
     uint32_t added = (uint32_t)call->row->variant;
     IG_TRY(j.fb.status);
     ig_value *x = j.values;
     ig_value *count = ig_fb_dim(&j.fb, ig_fb_extent(&j.fb, x, 0));
-    ig_dim    n = ig_fb_extent(&j.fb, x, 0);
+    ig_dim n = ig_fb_extent(&j.fb, x, 0);
     for (uint32_t i = 0; i < (added ? added : 1); i++) {
         ig_value *y = from_dense(&j, ig_fb_tensor(&j.fb, 2 + i), count);
         IG_TRY(j.fb.status);
@@ -219,7 +219,7 @@ ig_status ig_ts_op_fb_jagged_dense(ig_ts_call *call) {
 }
 
 ig_status ig_ts_op_fb_jagged_dense_add(ig_ts_call *call) {
-    jagged    j = open_jagged(call, 0, 1);
+    jagged j = open_jagged(call, 0, 1);
     ig_value *y = ig_fb_tensor(&j.fb, 2);
     IG_TRY(j.fb.status);
     if (y->type->rank < j.axes + 1) {
@@ -241,10 +241,10 @@ static ig_value *dense_of(jagged *j, ig_value *values, int64_t most) {
 }
 
 static ig_value *matmul(ig_fb *fb, ig_value *a, ig_value *b, bool transpose_a) {
-    ig_attr   attrs[IG_matmul_attr_count] = { [IG_matmul_transpose_a] =
-                                                  ig_attr_of_bool(transpose_a) };
+    ig_attr attrs[IG_matmul_attr_count] = { [IG_matmul_transpose_a] =
+                                                ig_attr_of_bool(transpose_a) };
     ig_value *out = NULL, *operands[] = { a, b };
-    bool      is_good =
+    bool is_good =
         a && b && fb->status == IG_OK &&
         ig_fb_try(fb, ig_ts_build(fb->call, IG_OP_matmul, 2, operands, attrs, &out));
     return is_good ? out : NULL;
@@ -256,7 +256,7 @@ static ig_value *rows_from(jagged *j, ig_value *dense) {
 }
 
 ig_status ig_ts_op_fb_jagged_jagged_bmm(ig_ts_call *call) {
-    jagged  j = open_one(call, 0, 2);
+    jagged j = open_one(call, 0, 2);
     int64_t most;
     IG_TRY(ig_ts_int(call, 3, &most));
     ig_value *x = dense_of(&j, j.values, most);
@@ -265,7 +265,7 @@ ig_status ig_ts_op_fb_jagged_jagged_bmm(ig_ts_call *call) {
 }
 
 ig_status ig_ts_op_fb_jagged_dense_bmm(ig_ts_call *call) {
-    jagged  j = open_one(call, 0, 1);
+    jagged j = open_one(call, 0, 1);
     int64_t most;
     IG_TRY(ig_ts_int(call, 3, &most));
     ig_value *x = dense_of(&j, j.values, most);
@@ -280,7 +280,7 @@ ig_status ig_ts_op_fb_jagged_softmax(ig_ts_call *call) {
     IG_TRY(ig_ts_dim(call, 2, &extent));
     ig_value *lowest = padding_of(&j, -(double)INFINITY), *y = NULL;
     ig_value *dense = to_dense(&j, &extent, lowest);
-    ig_attr   attrs[IG_softmax_attr_count] = { [IG_softmax_axis] = ig_attr_of_int(1) };
+    ig_attr attrs[IG_softmax_attr_count] = { [IG_softmax_axis] = ig_attr_of_int(1) };
     IG_TRY(j.fb.status);
     IG_TRY(ig_ts_build(call, IG_OP_softmax, 1, &dense, attrs, &y));
     IG_TRY(ig_fb_give(&j.fb, 0, rows_from(&j, y)));
@@ -289,20 +289,20 @@ ig_status ig_ts_op_fb_jagged_softmax(ig_ts_call *call) {
 
 /* v [B * H, N], a [n, H * D] -> [B * H, D]: v's rows times the segments' columns. */
 ig_status ig_ts_op_fb_vec_jagged_mul(ig_ts_call *call) {
-    jagged     j = open_one(call, 1, 2);
-    ig_fb     *fb = &j.fb;
+    jagged j = open_one(call, 1, 2);
+    ig_fb *fb = &j.fb;
     ig_module *module = call->module;
-    ig_value  *v = ig_fb_tensor(fb, 0);
+    ig_value *v = ig_fb_tensor(fb, 0);
     IG_TRY(fb->status);
-    ig_dim    batch = ig_dim_sub(module, ig_fb_extent(fb, j.offsets[0], 0), 1);
-    ig_dim    rows = ig_fb_extent(fb, v, 0), most = ig_fb_extent(fb, v, 1);
-    ig_dim    heads = ig_dim_exact_div(module, rows, batch);
-    ig_dim    width = ig_dim_exact_div(module, ig_fb_extent(fb, j.values, 1), heads);
+    ig_dim batch = ig_dim_sub(module, ig_fb_extent(fb, j.offsets[0], 0), 1);
+    ig_dim rows = ig_fb_extent(fb, v, 0), most = ig_fb_extent(fb, v, 1);
+    ig_dim heads = ig_dim_exact_div(module, rows, batch);
+    ig_dim width = ig_dim_exact_div(module, ig_fb_extent(fb, j.values, 1), heads);
     ig_value *a = to_dense(&j, &most, padding_of(&j, 0));
     ig_dim split[] = { batch, most, heads, width }, left[] = { batch, heads, 1, most };
     a = ig_fb_transpose(fb, ig_fb_reshape(fb, a, 4, split), (int64_t[]){ 0, 2, 1, 3 });
     ig_value *out = matmul(fb, ig_fb_reshape(fb, v, 4, left), a, false);
-    ig_dim    flat[] = { rows, width };
+    ig_dim flat[] = { rows, width };
     return ig_fb_give(fb, 0, ig_fb_reshape(fb, out, 2, flat));
 }
 
@@ -322,8 +322,8 @@ static ig_value *take_from(ig_fb *fb, ig_value *lengths, ig_value *start,
 }
 
 ig_status ig_ts_op_fb_truncated(ig_ts_call *call) {
-    ig_fb     fb = ig_fb_open(call);
-    int64_t   most;
+    ig_fb fb = ig_fb_open(call);
+    int64_t most;
     ig_value *lengths = ig_fb_arg(&fb, 1, IG_DT_i64);
     IG_TRY(ig_ts_int(call, 2, &most));
     ig_value *chosen = ig_fb_with(&fb, IG_OP_min, lengths, most);
@@ -332,8 +332,8 @@ ig_status ig_ts_op_fb_truncated(ig_ts_call *call) {
 }
 
 ig_status ig_ts_op_fb_jagged_slice(ig_ts_call *call) {
-    ig_fb     fb = ig_fb_open(call);
-    int64_t   most;
+    ig_fb fb = ig_fb_open(call);
+    int64_t most;
     ig_value *given = ig_fb_tensor(&fb, 1);
     ig_value *lengths = ig_fb_cast(&fb, given, IG_DT_i64);
     ig_value *start = ig_fb_arg(&fb, 2, IG_DT_i64);
@@ -348,7 +348,7 @@ ig_status ig_ts_op_fb_jagged_slice(ig_ts_call *call) {
 }
 
 ig_status ig_ts_op_fb_masked_select(ig_ts_call *call) {
-    ig_fb     fb = ig_fb_open(call);
+    ig_fb fb = ig_fb_open(call);
     ig_value *values = ig_fb_tensor(&fb, 0), *lengths = ig_fb_tensor(&fb, 1);
     ig_value *mask = ig_fb_tensor(&fb, 2);
     ig_value *wide = ig_fb_cast(&fb, lengths, IG_DT_i64);
@@ -363,12 +363,12 @@ ig_status ig_ts_op_fb_masked_select(ig_ts_call *call) {
 
 /* Keys one behind the other: lengths [keys, batch]; variant: the rank of the values. */
 ig_status ig_ts_op_fb_stacked_to_dense(ig_ts_call *call) {
-    ig_fb          fb = ig_fb_open(call);
-    const ig_dim  *edges;
+    ig_fb fb = ig_fb_open(call);
+    const ig_dim *edges;
     const int64_t *most;
-    uint32_t       edge_count, count;
-    int64_t        padding;
-    ig_value      *values = ig_fb_tensor(&fb, 0), *lengths = ig_fb_tensor(&fb, 1);
+    uint32_t edge_count, count;
+    int64_t padding;
+    ig_value *values = ig_fb_tensor(&fb, 0), *lengths = ig_fb_tensor(&fb, 1);
     IG_TRY(fb.status);
     IG_TRY(ig_ts_dims(call, 2, 0, &edges, &edge_count));
     IG_TRY(ig_ts_ints(call, 3, 0, &most, &count));
@@ -378,7 +378,7 @@ ig_status ig_ts_op_fb_stacked_to_dense(ig_ts_call *call) {
         return ig_ts_fail(call, IG_INVALID, "%u offsets of %u keys", edge_count, count);
     }
     for (uint32_t i = 0; i < count; i++) {
-        jagged    j = { .fb = fb, .axes = 1 };
+        jagged j = { .fb = fb, .axes = 1 };
         ig_value *own = ig_fb_flat(&j.fb, ig_fb_slice(&j.fb, lengths, 0, i, 1));
         ig_value *wide = ig_fb_cast(&j.fb, own, IG_DT_i64);
         j.offsets[0] = ig_fb_cumsum(&j.fb, wide, IG_FB_COMPLETE);
@@ -393,7 +393,7 @@ ig_status ig_ts_op_fb_stacked_to_dense(ig_ts_call *call) {
 /* Variant 2 may pad with -inf, and may tell which places are filled. */
 ig_status ig_ts_op_fb_pack_segments(ig_ts_call *call) {
     jagged j = { .fb = ig_fb_open(call), .axes = 1 };
-    bool   has_infinity = false, wants_mask = false;
+    bool has_infinity = false, wants_mask = false;
     ig_dim most;
     IG_TRY(ig_ts_dim(call, 2, &most));
     if (call->row->variant == 2) {

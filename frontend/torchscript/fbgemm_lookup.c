@@ -20,10 +20,10 @@ enum { FEATURES = 4096 };
 
 /* By SparseType. */
 typedef struct sparse_type {
-    bool          exists;
-    ig_dtype      dtype;
+    bool exists;
+    ig_dtype dtype;
     ig_row_format format;
-    bool          is_small_float;
+    bool is_small_float;
 } sparse_type;
 
 static const sparse_type sparse_types[] = {
@@ -37,16 +37,16 @@ enum { OUT_F32 = 0, OUT_F16 = 1, OUT_INT8 = 2, OUT_BF16 = 5 };
 enum { FB_SUM = 0, FB_MEAN = 1, FB_NONE = 2 };
 
 typedef struct lookup {
-    ig_fb          fb;
-    ig_ts_call    *call;
+    ig_fb fb;
+    ig_ts_call *call;
     const ig_data *flat; /* the storage of the tables */
-    const char    *name; /* of the storage */
+    const char *name;    /* of the storage */
     const int64_t *starts, *kinds, *columns, *rows;
-    uint32_t       count;
-    int64_t        align, pooling, out, exponent_bits, exponent_bias;
-    ig_value      *ids, *offsets, *weights;
-    ig_dim         bags;
-    ig_value     **tables; /* one a feature; features may share one */
+    uint32_t count;
+    int64_t align, pooling, out, exponent_bits, exponent_bias;
+    ig_value *ids, *offsets, *weights;
+    ig_dim bags;
+    ig_value **tables; /* one a feature; features may share one */
 } lookup;
 
 /* ---- arguments ---- */
@@ -79,7 +79,7 @@ static ig_status find_storage(lookup *l) {
 static void find_rows(lookup *l) {
     const ig_op *bounds = ig_def(l->ids, IG_OP_bounds);
     if (bounds) {
-        uint32_t       count = 0;
+        uint32_t count = 0;
         const int64_t *rows = ig_fb_maybe_known(&l->fb, bounds->operands[2].value,
                                                 &count);
         l->rows = count == l->count ? rows : NULL;
@@ -140,8 +140,7 @@ static ig_status read_tables(lookup *l) {
     if (columns < 2 || starts != columns - 1 || kinds != columns - 1 ||
         starts > FEATURES) {
         return ig_ts_fail(l->call, IG_INVALID,
-                          "%u tables start, %u have a type and %u "
-                          "columns are told",
+                          "%u tables start, %u have a type and %u columns are told",
                           starts, kinds, columns);
     }
     l->count = starts;
@@ -183,9 +182,9 @@ static bool gives_rows(const lookup *l) {
 
 static ig_status table_type(lookup *l, uint32_t feature, const ig_type **out_type) {
     const sparse_type *kind = NULL;
-    ig_rows            rows = { 0 };
-    ig_row_layout      layout;
-    int64_t            dim = l->columns[feature + 1] - l->columns[feature];
+    ig_rows rows = { 0 };
+    ig_row_layout layout;
+    int64_t dim = l->columns[feature + 1] - l->columns[feature];
     if (!read_row_type(l, feature, &kind, &rows)) {
         return fail(l, IG_UNSUPPORTED, "tables of such rows", feature);
     }
@@ -222,7 +221,7 @@ static ig_status make_table(lookup *l, uint32_t feature) {
             return IG_OK;
         }
     }
-    ig_data       data = *l->flat;
+    ig_data data = *l->flat;
     ig_row_layout layout;
     ig_row_layout_of(type->rows, ig_dtypes[type->dtype].bits, type->dims[1], &layout);
     data.type = type;
@@ -230,7 +229,7 @@ static ig_status make_table(lookup *l, uint32_t feature) {
     data.bytes = data.bytes ? (const char *)data.bytes + l->starts[feature] : NULL;
     data.offset += l->starts[feature];
     const char *name = ig_arena_printf(l->call->arena, "%s.t%u", l->name, feature);
-    ig_weight  *weight = ig_module_add_weight(l->call->module, name, &data);
+    ig_weight *weight = ig_module_add_weight(l->call->module, name, &data);
     l->tables[feature] = ig_make_weight(l->call->builder, weight);
     return IG_OK;
 }
@@ -252,7 +251,7 @@ static ig_dtype out_dtype(const lookup *l) {
 static ig_status make_bag(lookup *l, ig_op **out_bag) {
     static const ig_pool pools[] = { IG_POOL_sum, IG_POOL_mean, IG_POOL_none };
     /* One feature without pooling: all ids are its own. */
-    bool    has_offsets = l->pooling != FB_NONE || l->count > 1;
+    bool has_offsets = l->pooling != FB_NONE || l->count > 1;
     int64_t mask = (has_offsets ? IG_BAG_BEGINS : 0) |
                    (l->weights ? IG_BAG_WEIGHTS : 0);
     ig_attr attrs[IG_bag_attr_count] = {
@@ -271,7 +270,7 @@ static ig_status make_bag(lookup *l, ig_op **out_bag) {
     }
     ig_module *module = l->call->module;
     ig_value **operands = IG_NEW_ARRAY(l->call->arena, ig_value *, 4 * l->count);
-    uint32_t   count = 0;
+    uint32_t count = 0;
     for (uint32_t i = 0; i < l->count; i++) {
         operands[count++] = l->tables[i];
         operands[count++] = l->ids;
@@ -295,7 +294,7 @@ static ig_status make_bag(lookup *l, ig_op **out_bag) {
 /* Without pooling, every feature gave rows for its ids and zeros for the others'. */
 static ig_value *join(lookup *l, const ig_op *bag) {
     ig_value **parts = IG_NEW_ARRAY(l->call->arena, ig_value *, l->count);
-    ig_value  *sum = &bag->results[0];
+    ig_value *sum = &bag->results[0];
     for (uint32_t i = 0; i < l->count; i++) {
         parts[i] = &bag->results[i];
         bool is_more = l->pooling == FB_NONE && i > 0;
@@ -332,8 +331,8 @@ ig_status ig_ts_op_fb_lookup(ig_ts_call *call) {
  * neither mended ids behind, nor a count of what was wrong. */
 static ig_status mend(ig_ts_call *call, uint32_t arg, ig_value *value) {
     const ig_ts_tensor *tensor = ig_ts_peek(call, arg);
-    ig_ts_storage      *storage = tensor ? tensor->storage : NULL;
-    bool                was_written = storage && storage->is_written;
+    ig_ts_storage *storage = tensor ? tensor->storage : NULL;
+    bool was_written = storage && storage->is_written;
     IG_TRY(ig_ts_write(call, arg, value));
     if (storage->is_input || storage->origin) {
         storage->is_written = was_written;
@@ -343,7 +342,7 @@ static ig_status mend(ig_ts_call *call, uint32_t arg, ig_value *value) {
 
 ig_status ig_ts_op_fb_bounds(ig_ts_call *call) {
     enum { ROWS, INDICES, OFFSETS, MODE, WARNING, B_OFFSETS = 6 };
-    ig_fb   fb = ig_fb_open(call);
+    ig_fb fb = ig_fb_open(call);
     int64_t mode;
     IG_TRY(ig_ts_int(call, MODE, &mode));
     if (!ig_ts_is_none(call, B_OFFSETS)) {
@@ -354,14 +353,14 @@ ig_status ig_ts_op_fb_bounds(ig_ts_call *call) {
     ig_value *rows = ig_fb_tensor(&fb, ROWS);
     IG_TRY(fb.status);
     enum { FATAL = 0, V2_FATAL = 6, MODE_WARNING = 1, V2_WARNING = 5 };
-    bool    is_fatal = mode == FATAL || mode == V2_FATAL;
+    bool is_fatal = mode == FATAL || mode == V2_FATAL;
     ig_attr attrs[IG_bounds_attr_count] = {
         [IG_bounds_range] = ig_attr_of_enum(is_fatal ? IG_RANGE_error : IG_RANGE_first)
     };
     ig_op_spec spec = { .operands = (ig_value *[]){ ids, offsets, rows },
                         .operand_count = 3,
                         .attrs = attrs };
-    ig_op     *op = NULL;
+    ig_op *op = NULL;
     IG_TRY(ig_build(call->builder, IG_OP_bounds, &spec, &op));
     IG_TRY(mend(call, INDICES, &op->results[0]));
     IG_TRY(mend(call, OFFSETS, &op->results[1]));

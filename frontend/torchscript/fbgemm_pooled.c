@@ -10,10 +10,10 @@
 
 ig_status ig_ts_op_fb_merge_pooled(ig_ts_call *call) {
     enum { PARTS, SIZE, DEVICE, AXIS };
-    ig_fb      fb = ig_fb_open(call);
+    ig_fb fb = ig_fb_open(call);
     ig_value **parts;
-    uint32_t   count;
-    int64_t    axis;
+    uint32_t count;
+    int64_t axis;
     IG_TRY(ig_ts_tensors(call, PARTS, &parts, &count));
     IG_TRY(ig_ts_int(call, AXIS, &axis));
     if (count == 0) {
@@ -25,15 +25,15 @@ ig_status ig_ts_op_fb_merge_pooled(ig_ts_call *call) {
 
 ig_status ig_ts_op_fb_all_to_one(ig_ts_call *call) {
     ig_value **parts;
-    uint32_t   count;
+    uint32_t count;
     IG_TRY(ig_ts_tensors(call, 0, &parts, &count));
     return ig_ts_give_list(call, 0, IG_TS_NO_ARG, parts, count);
 }
 
 ig_status ig_ts_op_fb_sum_to_one(ig_ts_call *call) {
-    ig_fb      fb = ig_fb_open(call);
+    ig_fb fb = ig_fb_open(call);
     ig_value **parts;
-    uint32_t   count;
+    uint32_t count;
     IG_TRY(ig_ts_tensors(call, 0, &parts, &count));
     if (count == 0) {
         return ig_ts_fail(call, IG_INVALID, "nothing to sum");
@@ -49,9 +49,9 @@ ig_status ig_ts_op_fb_sum_to_one(ig_ts_call *call) {
 
 ig_status ig_ts_op_fb_permute_pooled(ig_ts_call *call) {
     enum { ROWS, EDGES, PICKS };
-    ig_fb          fb = ig_fb_open(call);
-    uint32_t       edge_count, count;
-    ig_value      *x = ig_fb_tensor(&fb, ROWS);
+    ig_fb fb = ig_fb_open(call);
+    uint32_t edge_count, count;
+    ig_value *x = ig_fb_tensor(&fb, ROWS);
     const int64_t *edges = ig_fb_known(&fb, EDGES, "offset_dim_list", &edge_count);
     const int64_t *picks = ig_fb_known(&fb, PICKS, "permute_list", &count);
     IG_TRY(fb.status);
@@ -82,10 +82,10 @@ static int by_place(const void *a, const void *b) {
 /* Outputs made of pieces of the inputs' columns. */
 static ig_status give_pieces(ig_fb *fb, ig_value **inputs, uint32_t input_count,
                              piece *pieces, uint32_t count, uint32_t outputs) {
-    ig_arena  *arena = fb->call->arena;
+    ig_arena *arena = fb->call->arena;
     ig_value **results = IG_NEW_ARRAY(arena, ig_value *, (size_t)outputs + 1);
     ig_value **parts = IG_NEW_ARRAY(arena, ig_value *, (size_t)count + 1);
-    uint32_t   at = 0;
+    uint32_t at = 0;
     qsort(pieces, count, sizeof *pieces, by_place);
     for (uint32_t out = 0; out < outputs; out++) {
         uint32_t some = 0;
@@ -111,11 +111,11 @@ static ig_status give_pieces(ig_fb *fb, ig_value **inputs, uint32_t input_count,
  * need.  Variant 1 has the way as an argument. */
 ig_status ig_ts_op_fb_permute_multi(ig_ts_call *call) {
     enum { INPUTS, PERMUTES, LENGTHS = 4, REVERSE, ROW = 6 };
-    ig_fb          fb = ig_fb_open(call);
-    ig_value     **inputs;
-    uint32_t       input_count, numbers, outputs;
+    ig_fb fb = ig_fb_open(call);
+    ig_value **inputs;
+    uint32_t input_count, numbers, outputs;
     const int64_t *lengths;
-    bool           is_reverse = false;
+    bool is_reverse = false;
     if (call->row->variant == 1) {
         IG_TRY(ig_ts_bool(call, REVERSE, &is_reverse));
     }
@@ -143,10 +143,10 @@ static const ig_ts_list *list_of(const ig_ts_value *value) {
 }
 
 typedef struct regroup {
-    ig_ts_call       *call;
+    ig_ts_call *call;
     const ig_ts_list *keys, *lengths, *groups;
-    piece            *pieces;
-    uint32_t          count, outputs;
+    piece *pieces;
+    uint32_t count, outputs;
 } regroup;
 
 /* Finds a key among those of all inputs. */
@@ -154,7 +154,7 @@ static bool find_key(const regroup *r, ig_str key, piece *out) {
     for (size_t in = 0; in < r->keys->count; in++) {
         const ig_ts_list *keys = list_of(&r->keys->items[in]);
         const ig_ts_list *lengths = list_of(&r->lengths->items[in]);
-        int64_t           at = 0;
+        int64_t at = 0;
         for (size_t k = 0; keys && lengths && k < keys->count && k < lengths->count;
              k++) {
             int64_t length = lengths->items[k].as.i;
@@ -173,7 +173,7 @@ static bool find_key(const regroup *r, ig_str key, piece *out) {
 
 static ig_status read_group(regroup *r, uint32_t number) {
     const ig_ts_list *group = list_of(&r->groups->items[number]);
-    int64_t           to = 0;
+    int64_t to = 0;
     for (size_t i = 0; group && i < group->count; i++) {
         piece *p = &r->pieces[r->count];
         ig_str key = group->items[i].as.str;
@@ -233,10 +233,10 @@ static ig_status read_regroup(ig_ts_call *call, regroup *r) {
 }
 
 ig_status ig_ts_op_fb_regroup(ig_ts_call *call) {
-    ig_fb      fb = ig_fb_open(call);
-    regroup    r;
+    ig_fb fb = ig_fb_open(call);
+    regroup r;
     ig_value **inputs;
-    uint32_t   count;
+    uint32_t count;
     IG_TRY(ig_ts_tensors(call, 0, &inputs, &count));
     IG_TRY(read_regroup(call, &r));
     return give_pieces(&fb, inputs, count, r.pieces, r.count, r.outputs);
@@ -254,8 +254,8 @@ static void link_pieces(const regroup *r, int32_t *rows) {
     enum { ROW = 6 };
     for (uint32_t i = 0; i < r->count; i++) {
         const piece *p = &r->pieces[i];
-        int32_t      next = 0;
-        bool         is_first = true;
+        int32_t next = 0;
+        bool is_first = true;
         for (uint32_t k = 0; k < r->count; k++) {
             bool is_same = r->pieces[k].in == p->in && r->pieces[k].from == p->from;
             is_first = is_first && !(is_same && k < i);
@@ -271,16 +271,16 @@ static void link_pieces(const regroup *r, int32_t *rows) {
 
 ig_status ig_ts_op_fb_regroup_arguments(ig_ts_call *call) {
     enum { ROW = 6 };
-    ig_fb   fb = ig_fb_open(call);
+    ig_fb fb = ig_fb_open(call);
     regroup r;
     IG_TRY(read_regroup(call, &r));
     int32_t *rows = IG_NEW_ARRAY(call->arena, int32_t, (size_t)r.count * ROW + 1);
     int32_t *ins = IG_NEW_ARRAY(call->arena, int32_t, r.keys->count + 1);
     int32_t *outs = IG_NEW_ARRAY(call->arena, int32_t, (size_t)r.outputs + 1);
     int64_t *lengths = IG_NEW_ARRAY(call->arena, int64_t, (size_t)r.outputs + 1);
-    ig_dim  *dims = IG_NEW_ARRAY(call->arena, ig_dim, (size_t)r.outputs + 1);
+    ig_dim *dims = IG_NEW_ARRAY(call->arena, ig_dim, (size_t)r.outputs + 1);
     for (uint32_t i = 0; i < r.count; i++) {
-        const piece  *p = &r.pieces[i];
+        const piece *p = &r.pieces[i];
         const int64_t row[] = { p->in, p->out, p->from, p->to, p->length };
         for (uint32_t k = 0; k < IG_COUNT_OF(row); k++) {
             rows[i * ROW + k] = (int32_t)row[k];

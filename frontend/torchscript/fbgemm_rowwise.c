@@ -76,10 +76,10 @@ ig_status ig_ts_op_fb_to_rows8(ig_ts_call *call) {
 /* scale * q + bias of rows with `qbits` of each q and the two numbers at one end. */
 typedef struct rows {
     ig_value *x; /* u8 */
-    uint32_t  qbits;
-    ig_dtype  numbers;
-    bool      is_last;
-    ig_dtype  to;
+    uint32_t qbits;
+    ig_dtype numbers;
+    bool is_last;
+    ig_dtype to;
 } rows;
 
 static ig_value *values_of(ig_ts_call *call, const rows *r) {
@@ -87,9 +87,9 @@ static ig_value *values_of(ig_ts_call *call, const rows *r) {
     if (!r->x || call->status != IG_OK) {
         return NULL;
     }
-    ig_dim    bytes = r->x->type->dims[last_axis(r->x)];
-    ig_dim    count = ig_dim_sub(call->module, bytes, 2 * (int64_t)width);
-    ig_dim    at = r->is_last ? count : 0;
+    ig_dim bytes = r->x->type->dims[last_axis(r->x)];
+    ig_dim count = ig_dim_sub(call->module, bytes, 2 * (int64_t)width);
+    ig_dim at = r->is_last ? count : 0;
     ig_value *both = ig_aten_view_bits(call, part(call, r->x, at, 2 * (ig_dim)width),
                                        r->numbers);
     both = ig_aten_cast(call, both, IG_DT_f32);
@@ -128,7 +128,7 @@ ig_status ig_ts_op_fb_from_rows8(ig_ts_call *call) {
 
 /* Argument 1, or the row's variant from 2 on. */
 static uint32_t bit_rate(ig_ts_call *call) {
-    int     variant = call->row->variant;
+    int variant = call->row->variant;
     int64_t bits = variant >= 2 ? variant : ig_aten_int(call, 1);
     if (bits != 2 && bits != 4 && bits != 8) {
         ig_aten_fail(call, IG_INVALID, "bit rate %lld", (long long)bits);
@@ -158,9 +158,9 @@ static ig_value *one_where(ig_ts_call *call, ig_value *test, ig_value *x) {
 
 ig_status ig_ts_op_fb_to_rows_half(ig_ts_call *call) {
     ig_value *x = ig_aten_cast(call, rows_of(call, 0), IG_DT_f32);
-    uint32_t  bits = bit_rate(call), per_byte = 8 / bits;
-    double    most = (1 << bits) - 1;
-    range     r = range_of(call, x);
+    uint32_t bits = bit_rate(call), per_byte = 8 / bits;
+    double most = (1 << bits) - 1;
+    range r = range_of(call, x);
     ig_value *bias = ig_aten_cast(call, r.low, IG_DT_f16);
     ig_value *low = ig_aten_cast(call, bias, IG_DT_f32);
     ig_value *width = ig_aten_map2(call, IG_OP_sub, r.high, low);
@@ -213,12 +213,12 @@ static bool read_format(ig_ts_call *call, int64_t *out_bits, int64_t *out_bias) 
 }
 
 ig_status ig_ts_op_fb_to_hfp8(ig_ts_call *call) {
-    int64_t   exponent, bias;
+    int64_t exponent, bias;
     ig_value *x = ig_aten_cast(call, ig_aten_tensor(call, 0), IG_DT_f32);
     if (!read_format(call, &exponent, &bias)) {
         return call->status;
     }
-    int64_t   mantissa = 7 - exponent;
+    int64_t mantissa = 7 - exponent;
     ig_value *most = ig_aten_number(call, IG_DT_f32, ig_aten_float(call, 3));
     ig_value *sign =
         with(call, IG_OP_and,
@@ -240,7 +240,7 @@ ig_status ig_ts_op_fb_to_hfp8(ig_ts_call *call) {
 }
 
 ig_status ig_ts_op_fb_from_hfp8(ig_ts_call *call) {
-    int64_t   exponent, bias;
+    int64_t exponent, bias;
     ig_value *x = ig_aten_cast(call, ig_aten_tensor(call, 0), IG_DT_i32);
     if (!read_format(call, &exponent, &bias)) {
         return call->status;

@@ -25,7 +25,7 @@ static ig_value *place_in_segment(ig_fb *fb, ig_value *offsets, ig_value *at) {
 }
 
 ig_status ig_ts_op_fb_lengths_range(ig_ts_call *call) {
-    ig_fb     fb = ig_fb_open(call);
+    ig_fb fb = ig_fb_open(call);
     ig_value *lengths = ig_fb_tensor(&fb, 0);
     ig_value *wide = ig_fb_flat(&fb, ig_fb_cast(&fb, lengths, IG_DT_i64));
     ig_value *offsets = ig_fb_cumsum(&fb, wide, IG_FB_COMPLETE);
@@ -36,9 +36,9 @@ ig_status ig_ts_op_fb_lengths_range(ig_ts_call *call) {
 
 /* Begins of segments, without the last end. */
 ig_status ig_ts_op_fb_offsets_range(ig_ts_call *call) {
-    ig_fb     fb = ig_fb_open(call);
+    ig_fb fb = ig_fb_open(call);
     ig_value *begins = ig_fb_tensor(&fb, 0), *size = ig_fb_size(&fb, 1);
-    ig_dim    one = 1;
+    ig_dim one = 1;
     ig_value *end = ig_fb_reshape(&fb, size, 1, &one);
     ig_value *both[] = { ig_fb_cast(&fb, begins, IG_DT_i64), end };
     ig_value *offsets = ig_fb_concat(&fb, both, 2, 0);
@@ -49,13 +49,13 @@ ig_status ig_ts_op_fb_offsets_range(ig_ts_call *call) {
 
 ig_status ig_ts_op_fb_segment_sum_csr(ig_ts_call *call) {
     enum { BATCH, SEGMENTS, VALUES };
-    ig_fb  fb = ig_fb_open(call);
+    ig_fb fb = ig_fb_open(call);
     ig_dim batch = 1;
     IG_TRY(ig_ts_dim(call, BATCH, &batch));
     ig_value *edges = ig_fb_arg(&fb, SEGMENTS, IG_DT_i64);
     ig_value *values = ig_fb_flat(&fb, ig_fb_tensor(&fb, VALUES));
     edges = ig_fb_2(&fb, IG_OP_mul, edges, ig_fb_dim(&fb, batch));
-    ig_dim    count = ig_dim_sub(call->module, ig_fb_extent(&fb, edges, 0), 1);
+    ig_dim count = ig_dim_sub(call->module, ig_fb_extent(&fb, edges, 0), 1);
     ig_value *at = ig_fb_range_dim(&fb, ig_fb_extent(&fb, values, 0));
     ig_value *segment = ig_fb_segment_of(&fb, edges, at);
     /* values before the first segment or behind the last go to a row that is cut off */
@@ -70,9 +70,9 @@ ig_status ig_ts_op_fb_segment_sum_csr(ig_ts_call *call) {
 /* ---- permutations ---- */
 
 ig_status ig_ts_op_fb_invert_permute(ig_ts_call *call) {
-    ig_fb     fb = ig_fb_open(call);
+    ig_fb fb = ig_fb_open(call);
     ig_value *permute = ig_fb_tensor(&fb, 0);
-    ig_dim    count = ig_fb_extent(&fb, permute, 0);
+    ig_dim count = ig_fb_extent(&fb, permute, 0);
     ig_value *at = ig_fb_like(&fb, ig_fb_range_dim(&fb, count), permute);
     ig_value *zero = permute ? ig_ts_scalar_int(call, (ig_dtype)permute->type->dtype, 0)
                              : NULL;
@@ -97,7 +97,7 @@ static ig_value *begins_of(ig_fb *fb, ig_value *lengths) {
 
 /* A permutation that changes nothing, known now. */
 static bool is_identity(ig_fb *fb, const ig_value *permute, ig_dim count) {
-    uint32_t       known;
+    uint32_t known;
     const int64_t *values = ig_fb_maybe_known(fb, permute, &known);
     bool is_all = values && ig_dim_equal(fb->call->module, count, known) == IG_YES;
     for (uint32_t i = 0; is_all && i < known; i++) {
@@ -144,7 +144,7 @@ static ig_status give_sparse(ig_fb *fb, const sparse *s) {
 }
 
 ig_status ig_ts_op_fb_permute_sparse(ig_ts_call *call) {
-    ig_fb  fb = ig_fb_open(call);
+    ig_fb fb = ig_fb_open(call);
     sparse s = { ig_fb_tensor(&fb, 0), ig_fb_tensor(&fb, 1), ig_fb_tensor(&fb, 2),
                  ig_fb_optional(&fb, 3) };
     IG_TRY(fb.status);
@@ -170,7 +170,7 @@ ig_status ig_ts_op_fb_permute_into(ig_ts_call *call) {
 
 ig_status ig_ts_op_fb_permute_sparse_1d(ig_ts_call *call) {
     enum { STRIDE = 3, WEIGHTS };
-    ig_fb  fb = ig_fb_open(call);
+    ig_fb fb = ig_fb_open(call);
     ig_dim stride = 1;
     IG_TRY(ig_ts_dim(call, STRIDE, &stride));
     sparse s = { ig_fb_tensor(&fb, 0), ig_fb_flat(&fb, ig_fb_tensor(&fb, 1)),
@@ -184,7 +184,7 @@ ig_status ig_ts_op_fb_permute_sparse_1d(ig_ts_call *call) {
 }
 
 ig_status ig_ts_op_fb_permute_sequence(ig_ts_call *call) {
-    ig_fb  fb = ig_fb_open(call);
+    ig_fb fb = ig_fb_open(call);
     sparse s = { ig_fb_tensor(&fb, 0), ig_fb_tensor(&fb, 1), ig_fb_tensor(&fb, 2),
                  NULL };
     permute_sparse(&fb, &s);
@@ -195,7 +195,7 @@ ig_status ig_ts_op_fb_permute_sequence(ig_ts_call *call) {
 /* Positions in the input of the elements of permuted segments. */
 ig_status ig_ts_op_fb_expand_permute(ig_ts_call *call) {
     enum { PERMUTE, IN, OUT, SIZE };
-    ig_fb     fb = ig_fb_open(call);
+    ig_fb fb = ig_fb_open(call);
     ig_value *size = ig_fb_size(&fb, SIZE);
     ig_value *permute = ig_fb_tensor(&fb, PERMUTE);
     ig_value *picks = ig_fb_cast(&fb, permute, IG_DT_i64);
@@ -213,7 +213,7 @@ ig_status ig_ts_op_fb_expand_permute(ig_ts_call *call) {
 /* ---- selections ---- */
 
 ig_status ig_ts_op_fb_jagged_index_select(ig_ts_call *call) {
-    ig_fb     fb = ig_fb_open(call);
+    ig_fb fb = ig_fb_open(call);
     ig_value *lengths = ig_fb_tensor(&fb, 1);
     ig_value *picks = ig_fb_arg(&fb, 2, IG_DT_i64);
     ig_value *chosen = ig_fb_gather(&fb, lengths, picks, 0);
@@ -234,7 +234,7 @@ static ig_value *offsets_of_ends(ig_fb *fb, ig_value *ends) {
 /* Picked segments by the ends of all and of the picked ones. */
 ig_status ig_ts_op_fb_select_by_ends(ig_ts_call *call) {
     enum { VALUES, INDICES, ENDS, PICKED_ENDS };
-    ig_fb     fb = ig_fb_open(call);
+    ig_fb fb = ig_fb_open(call);
     ig_value *picks = ig_fb_arg(&fb, INDICES, IG_DT_i64);
     ig_value *begins = offsets_of_ends(&fb, ig_fb_arg(&fb, ENDS, IG_DT_i64));
     ig_value *offsets = offsets_of_ends(&fb, ig_fb_arg(&fb, PICKED_ENDS, IG_DT_i64));
@@ -245,14 +245,14 @@ ig_status ig_ts_op_fb_select_by_ends(ig_ts_call *call) {
 /* Columns of a batch, for every key: lengths [keys * batch]. */
 ig_status ig_ts_op_fb_keyed_select(ig_ts_call *call) {
     enum { VALUES, LENGTHS, OFFSETS, INDICES, BATCH, WEIGHTS };
-    ig_fb  fb = ig_fb_open(call);
+    ig_fb fb = ig_fb_open(call);
     ig_dim batch = 1;
     IG_TRY(ig_ts_dim(call, BATCH, &batch));
     ig_value *lengths = ig_fb_tensor(&fb, LENGTHS);
     ig_value *picks = ig_fb_arg(&fb, INDICES, IG_DT_i64);
     ig_value *weights = ig_fb_optional(&fb, WEIGHTS);
-    ig_dim    count = ig_fb_extent(&fb, lengths, 0);
-    ig_dim    dims[] = { ig_dim_exact_div(call->module, count, batch), batch };
+    ig_dim count = ig_fb_extent(&fb, lengths, 0);
+    ig_dim dims[] = { ig_dim_exact_div(call->module, count, batch), batch };
     ig_value *begins = ig_fb_reshape(&fb, begins_of(&fb, lengths), 2, dims);
     begins = ig_fb_flat(&fb, ig_fb_gather(&fb, begins, picks, 1));
     ig_value *table = ig_fb_reshape(&fb, lengths, 2, dims);
@@ -267,15 +267,15 @@ ig_status ig_ts_op_fb_keyed_select(ig_ts_call *call) {
 }
 
 ig_status ig_ts_op_fb_index_select(ig_ts_call *call) {
-    ig_fb     fb = ig_fb_open(call);
+    ig_fb fb = ig_fb_open(call);
     ig_value *x = ig_fb_tensor(&fb, 0);
     return ig_fb_give(&fb, 0, ig_fb_gather(&fb, x, ig_fb_arg(&fb, 1, IG_DT_i64), 0));
 }
 
 ig_status ig_ts_op_fb_group_index_select(ig_ts_call *call) {
-    ig_fb      fb = ig_fb_open(call);
+    ig_fb fb = ig_fb_open(call);
     ig_value **inputs, **indices;
-    uint32_t   count, others;
+    uint32_t count, others;
     IG_TRY(ig_ts_tensors(call, 0, &inputs, &count));
     IG_TRY(ig_ts_tensors(call, 1, &indices, &others));
     if (count != others) {
@@ -293,7 +293,7 @@ ig_status ig_ts_op_fb_group_index_select(ig_ts_call *call) {
 /* Per row: as many true as there are sources, then as many false as targets; false
  * behind all rows. */
 ig_status ig_ts_op_fb_source_mask(ig_ts_call *call) {
-    ig_fb     fb = ig_fb_open(call);
+    ig_fb fb = ig_fb_open(call);
     ig_value *size = ig_fb_size(&fb, 2);
     ig_value *sources = ig_fb_arg(&fb, 0, IG_DT_i64);
     ig_value *targets = ig_fb_arg(&fb, 1, IG_DT_i64);
@@ -321,7 +321,7 @@ ig_status ig_ts_op_fb_to_cpu(ig_ts_call *call) {
 
 /* Every id misses the cache, and is looked up in the table. */
 ig_status ig_ts_op_fb_no_cache(ig_ts_call *call) {
-    ig_fb     fb = ig_fb_open(call);
+    ig_fb fb = ig_fb_open(call);
     ig_value *ids = ig_fb_tensor(&fb, (uint32_t)call->row->variant), *misses = NULL;
     IG_TRY(fb.status);
     ig_value *miss = ig_ts_scalar_int(call, IG_DT_i32, -1);

@@ -15,24 +15,24 @@
 #include "frontend/torchscript/fbgemm.h"
 
 typedef struct unique {
-    ig_fb     fb;
+    ig_fb fb;
     ig_value *edges, *groups;  /* i64 [features + 1] */
     ig_value *offsets, *ids;   /* i64 [bags + 1], i64 [n] */
     ig_value *numbers, *which; /* i64 [distinct]; i64 [n] */
-    ig_dim    bags, batch;
+    ig_dim bags, batch;
 } unique;
 
 static void find_numbers(unique *u) {
-    ig_fb     *fb = &u->fb;
-    ig_value  *at = ig_fb_range_dim(fb, ig_fb_extent(fb, u->ids, 0));
-    ig_value  *bag = ig_fb_segment_of(fb, u->offsets, at);
-    ig_value  *per = ig_fb_with(fb, IG_OP_max, ig_fb_dim(fb, u->batch), 1);
-    ig_value  *feature = ig_fb_2(fb, IG_OP_div, bag, per);
-    ig_value  *x = ig_fb_2(fb, IG_OP_add, ig_fb_gather(fb, u->edges, feature, 0),
-                           u->ids);
-    ig_attr    attrs[IG_unique_attr_count] = { { 0 } };
+    ig_fb *fb = &u->fb;
+    ig_value *at = ig_fb_range_dim(fb, ig_fb_extent(fb, u->ids, 0));
+    ig_value *bag = ig_fb_segment_of(fb, u->offsets, at);
+    ig_value *per = ig_fb_with(fb, IG_OP_max, ig_fb_dim(fb, u->batch), 1);
+    ig_value *feature = ig_fb_2(fb, IG_OP_div, bag, per);
+    ig_value *x = ig_fb_2(fb, IG_OP_add, ig_fb_gather(fb, u->edges, feature, 0),
+                          u->ids);
+    ig_attr attrs[IG_unique_attr_count] = { { 0 } };
     ig_op_spec spec = { .operands = &x, .operand_count = 1, .attrs = attrs };
-    ig_op     *op = NULL;
+    ig_op *op = NULL;
     if (x && fb->status == IG_OK &&
         ig_fb_try(fb, ig_build(fb->call->builder, IG_OP_unique, &spec, &op))) {
         u->numbers = &op->results[0];
@@ -42,10 +42,10 @@ static void find_numbers(unique *u) {
 
 /* For each of x the first of rising `edges` that is not below it, or (right) above. */
 static ig_value *search(ig_fb *fb, ig_value *x, ig_value *edges, bool right) {
-    ig_attr   attrs[IG_bucketize_attr_count] = { [IG_bucketize_right] =
-                                                     ig_attr_of_bool(right) };
+    ig_attr attrs[IG_bucketize_attr_count] = { [IG_bucketize_right] =
+                                                   ig_attr_of_bool(right) };
     ig_value *out = NULL, *operands[] = { x, edges };
-    bool      is_good =
+    bool is_good =
         x && edges && fb->status == IG_OK &&
         ig_fb_try(fb, ig_ts_build(fb->call, IG_OP_bucketize, 2, operands, attrs, &out));
     return is_good ? out : NULL;
@@ -53,7 +53,7 @@ static ig_value *search(ig_fb *fb, ig_value *x, ig_value *edges, bool right) {
 
 /* The numbers as ids again. */
 static ig_value *ids_of_numbers(unique *u) {
-    ig_fb    *fb = &u->fb;
+    ig_fb *fb = &u->fb;
     ig_value *feature = search(fb, u->numbers, u->edges, true);
     feature = ig_fb_with(fb, IG_OP_max, ig_fb_with(fb, IG_OP_sub, feature, 1), 0);
     return ig_fb_2(fb, IG_OP_sub, u->numbers, ig_fb_gather(fb, u->edges, feature, 0));
@@ -66,11 +66,11 @@ static ig_value *count_below(unique *u, ig_value *features) {
 }
 
 static ig_value *lengths_of_bags(unique *u) {
-    ig_fb    *fb = &u->fb;
+    ig_fb *fb = &u->fb;
     ig_value *bag = ig_fb_range_dim(fb, u->bags), *zero = ig_fb_int(fb, 0);
     ig_value *batch = ig_fb_with(fb, IG_OP_max, ig_fb_dim(fb, u->batch), 1);
     ig_value *feature = ig_fb_2(fb, IG_OP_div, bag, batch);
-    ig_dim    groups = ig_dim_sub(fb->call->module, ig_fb_extent(fb, u->groups, 0), 1);
+    ig_dim groups = ig_dim_sub(fb->call->module, ig_fb_extent(fb, u->groups, 0), 1);
     ig_value *group = ig_fb_segment_of(fb, u->groups, feature);
     ig_value *last = ig_fb_dim(fb, ig_dim_sub(fb->call->module, groups, 1));
     ig_value *is_in = ig_fb_2(fb, IG_OP_le, group, last);
@@ -92,10 +92,10 @@ static ig_value *lengths_of_bags(unique *u) {
 
 ig_status ig_ts_op_fb_jagged_unique(ig_ts_call *call) {
     enum { EDGES, GROUPS, OFFSETS, IDS };
-    unique     u = { .fb = ig_fb_open(call) };
-    ig_fb     *fb = &u.fb;
+    unique u = { .fb = ig_fb_open(call) };
+    ig_fb *fb = &u.fb;
     ig_module *module = call->module;
-    ig_value  *offsets = ig_fb_tensor(fb, OFFSETS), *ids = ig_fb_tensor(fb, IDS);
+    ig_value *offsets = ig_fb_tensor(fb, OFFSETS), *ids = ig_fb_tensor(fb, IDS);
     u.edges = ig_fb_arg(fb, EDGES, IG_DT_i64);
     u.groups = ig_fb_arg(fb, GROUPS, IG_DT_i64);
     u.offsets = ig_fb_cast(fb, offsets, IG_DT_i64);
@@ -117,14 +117,14 @@ ig_status ig_ts_op_fb_jagged_unique(ig_ts_call *call) {
 /* Edges of features' ranges: one more than the largest id of each; 0 for one without
  * ids.  `batch` bags a feature. */
 ig_status ig_ts_op_fb_hash_sizes(ig_ts_call *call) {
-    ig_fb     fb = ig_fb_open(call);
+    ig_fb fb = ig_fb_open(call);
     ig_value *given = ig_fb_tensor(&fb, 0), *ids = ig_fb_arg(&fb, 1, IG_DT_i64);
     ig_value *offsets = ig_fb_cast(&fb, given, IG_DT_i64), *none = NULL, *sizes = NULL;
-    ig_dim    batch = 1, bags = ig_fb_extent(&fb, offsets, 0);
+    ig_dim batch = 1, bags = ig_fb_extent(&fb, offsets, 0);
     IG_TRY(fb.status);
     IG_TRY(ig_ts_dim(call, 2, &batch));
     bags = ig_dim_sub(call->module, bags, 1);
-    ig_dim    features = ig_dim_exact_div(call->module, bags, batch);
+    ig_dim features = ig_dim_exact_div(call->module, bags, batch);
     ig_value *at = ig_fb_range_dim(&fb, ig_fb_extent(&fb, ids, 0));
     ig_value *per = ig_fb_with(&fb, IG_OP_max, ig_fb_dim(&fb, batch), 1);
     ig_value *feature = ig_fb_2(&fb, IG_OP_div, ig_fb_segment_of(&fb, offsets, at),
@@ -147,10 +147,10 @@ ig_status ig_ts_op_fb_hash_sizes(ig_ts_call *call) {
 
 /* Per distinct id: the sum of its weights, and how often it is there. */
 ig_status ig_ts_op_fb_weights_and_counts(ig_ts_call *call) {
-    ig_fb     fb = ig_fb_open(call);
+    ig_fb fb = ig_fb_open(call);
     ig_value *weights = ig_fb_arg(&fb, 0, IG_DT_f32), *ones = NULL;
     ig_value *which = ig_fb_arg(&fb, 1, IG_DT_i64);
-    ig_dim    count;
+    ig_dim count;
     IG_TRY(ig_ts_dim(call, 2, &count));
     IG_TRY(fb.status);
     ig_value *one = ig_fb_number(&fb, IG_DT_f32, 1);

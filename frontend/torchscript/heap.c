@@ -64,8 +64,8 @@ ig_ts_content ig_ts_content_of(ig_ts_holder kind, const void *holder) {
 /* The same in arrays of its own. */
 static ig_ts_content copy_content(ig_ts_eval *eval, const ig_ts_content *from) {
     ig_ts_content to = *from;
-    size_t        values = from->count * sizeof(ig_ts_value);
-    size_t        names = from->count * sizeof(char *);
+    size_t values = from->count * sizeof(ig_ts_value);
+    size_t names = from->count * sizeof(char *);
     if (from->values) {
         to.values = (ig_ts_value *)ig_arena_copy(eval->arena, from->values, values);
     }
@@ -81,8 +81,8 @@ static ig_ts_content copy_content(ig_ts_eval *eval, const ig_ts_content *from) {
 static void put_content(ig_ts_eval *eval, ig_ts_holder kind, void *holder,
                         const ig_ts_content *content) {
     ig_ts_content c = copy_content(eval, content);
-    ig_ts_value  *values = (ig_ts_value *)(uintptr_t)c.values;
-    const char  **names = (const char **)(uintptr_t)c.names;
+    ig_ts_value *values = (ig_ts_value *)(uintptr_t)c.values;
+    const char **names = (const char **)(uintptr_t)c.names;
     if (kind == IG_TS_HOLD_FRAME) {
         ig_ts_frame *frame = holder; /* names never go: later ones become unset */
         for (size_t i = 0; i < frame->count; i++) {
@@ -116,15 +116,15 @@ static void put_content(ig_ts_eval *eval, ig_ts_holder kind, void *holder,
 
 void ig_ts_touch(ig_ts_eval *eval, ig_ts_holder kind, void *holder) {
     ig_ts_level *level = eval->level;
-    ig_ts_cell  *cell = cell_of(kind, holder);
+    ig_ts_cell *cell = cell_of(kind, holder);
     if (!level || cell->born >= level->start || cell->stamp >= level->start) {
         return;
     }
     ig_ts_content now = ig_ts_content_of(kind, holder);
-    ig_ts_change  change = { .kind = kind,
-                             .holder = holder,
-                             .stamp = cell->stamp,
-                             .before = copy_content(eval, &now) };
+    ig_ts_change change = { .kind = kind,
+                            .holder = holder,
+                            .stamp = cell->stamp,
+                            .before = copy_content(eval, &now) };
     IG_PUSH(eval->arena, &level->changes, change);
     ig_map_set_id(&level->index, IG_MAP_PTR(holder),
                   (void *)(uintptr_t)level->changes.count);
@@ -158,8 +158,8 @@ void ig_ts_level_keep(ig_ts_eval *eval, ig_ts_level *level) {
     eval->level = level->outer;
     for (size_t i = 0; level->outer && i < level->changes.count; i++) {
         ig_ts_change *change = &level->changes.items[i];
-        ig_ts_cell   *cell = cell_of(change->kind, change->holder);
-        bool          is_known = cell->born >= level->outer->start ||
+        ig_ts_cell *cell = cell_of(change->kind, change->holder);
+        bool is_known = cell->born >= level->outer->start ||
                         change->stamp >= level->outer->start;
         cell->stamp = change->stamp;
         if (!is_known) {

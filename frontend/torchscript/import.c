@@ -10,10 +10,10 @@
 /* Each buffer that outlives the call is an argument from the first read on; what it
  * begins with is the weight that stood there. */
 static ig_status thread_state(ig_ts_entry *entry) {
-    ig_ts_eval  *eval = entry->eval;
-    ig_graph    *graph = eval->graph;
-    size_t       carried = entry->carried_names.count;
-    size_t       count = entry->states.count;
+    ig_ts_eval *eval = entry->eval;
+    ig_graph *graph = eval->graph;
+    size_t carried = entry->carried_names.count;
+    size_t count = entry->states.count;
     const char **names = IG_NEW_ARRAY(&eval->module->arena, const char *,
                                       carried + count + 1);
     for (size_t i = 0; i < carried; i++) {
@@ -24,12 +24,12 @@ static ig_status thread_state(ig_ts_entry *entry) {
     }
     for (size_t i = 0; i < count; i++) {
         ig_ts_storage *storage = entry->states.items[i];
-        ig_value      *initial = storage->initial;
+        ig_value *initial = storage->initial;
         if (!initial || !initial->def || initial->def->code != IG_OP_weight) {
             ig_location where = { .file = eval->file, .node = storage->name };
-            return ig_error(&eval->context->diag, IG_UNSUPPORTED, &where,
-                            "a buffer that the call changes does not lie in row-major "
-                            "order");
+            return ig_error(
+                &eval->context->diag, IG_UNSUPPORTED, &where,
+                "a buffer that the call changes does not lie in row-major order");
         }
         names[i] = ig_attr_str(initial->def, IG_weight_name);
         ig_value *arg = ig_block_add_arg(&graph->body, initial->type, names[i]);
@@ -50,7 +50,7 @@ static ig_status thread_state(ig_ts_entry *entry) {
 
 static ig_status finish(ig_ts_entry *entry) {
     ig_ts_eval *eval = entry->eval;
-    ig_graph   *graph = eval->graph;
+    ig_graph *graph = eval->graph;
     IG_TRY(thread_state(entry));
     ig_signature signature = { .entry = ig_module_string(eval->module,
                                                          ig_str_of(entry->name)),
@@ -78,10 +78,10 @@ static ig_status report_raise(ig_ts_eval *eval, ig_status status) {
 }
 
 static ig_status run_entry(ig_ts_entry *entry) {
-    ig_ts_eval     *eval = entry->eval;
-    ig_ts_level     level;
+    ig_ts_eval *eval = entry->eval;
+    ig_ts_level level;
     ig_ts_arguments arguments;
-    ig_ts_value     result;
+    ig_ts_value result;
     IG_TRY(ig_ts_entry_arguments(entry, &arguments));
     IG_TRY(ig_ts_carried_begin(entry));
     ig_ts_level_start(eval, &level);
@@ -126,7 +126,7 @@ static ig_status load_program(ig_ts_eval *eval, const ig_ts_program *program) {
 
 static ig_status import_program(ig_ts_eval *eval, const ig_ts_program *program,
                                 const ig_torchscript_options *options,
-                                ig_ts_carried_list           *carried) {
+                                ig_ts_carried_list *carried) {
     ig_ts_frame top = { .label = "module", .file = eval->file };
     ig_ts_entry entry = { .eval = eval,
                           .program = program,
@@ -152,19 +152,19 @@ static ig_status import_program(ig_ts_eval *eval, const ig_ts_program *program,
 
 /* A file's bytes on their way into a module. */
 typedef struct import_way {
-    ig_context                   *context;
-    ig_str                        bytes;
-    const char                   *file;
+    ig_context *context;
+    ig_str bytes;
+    const char *file;
     const ig_torchscript_options *options;
-    ig_ts_carried_list            carried;
+    ig_ts_carried_list carried;
 } import_way;
 
 static ig_status import_bytes(import_way *way, ig_arena *arena, ig_module *module) {
-    ig_context                   *context = way->context;
-    const char                   *file = way->file;
+    ig_context *context = way->context;
+    const char *file = way->file;
     const ig_torchscript_options *options = way->options;
-    ig_ts_program                 program;
-    ig_code                       code;
+    ig_ts_program program;
+    ig_code code;
     IG_TRY(ig_ts_program_open(context, &module->arena, file, way->bytes,
                               options ? options->resource : NULL, &program));
     ig_code_init(&code, context, &module->arena, file, program.code_folder);
@@ -195,7 +195,7 @@ static ig_status import_bytes(import_way *way, ig_arena *arena, ig_module *modul
  * may.  Exhausted memory unwinds past this function, and the driver takes it back. */
 static ig_status import_bounded(import_way *way, ig_arena *arena, ig_module *module) {
     ig_budget *budget = &way->context->budget, before = *budget;
-    size_t     most = budget->used + (size_t)way->context->limits.script_bytes;
+    size_t most = budget->used + (size_t)way->context->limits.script_bytes;
     if (budget->limit == 0 || most < budget->limit) {
         budget->limit = most;
         budget->limit_name = "script_bytes";
@@ -223,11 +223,11 @@ static ig_status import_into(import_way *way, ig_module **out_module) {
 
 static ig_status open_and_import(import_way *way, const char *path,
                                  ig_module **out_module) {
-    char       why[256] = "";
+    char why[256] = "";
     ig_module *module = *out_module = ig_module_create_for(way->context, path);
     IG_PUSH(&module->arena, &module->files, (ig_file_map){ 0 });
     ig_file_map *map = &IG_LAST(&module->files);
-    ig_status    status = ig_file_map_open(path, map, why);
+    ig_status status = ig_file_map_open(path, map, why);
     if (status != IG_OK) {
         ig_location where = { .file = path };
         status = ig_error(&way->context->diag, status, &where, "cannot be read: %s",
@@ -267,15 +267,15 @@ static ig_status import_until_closed(import_way *way, const char *path,
 
 ig_status ig_import_torchscript(ig_context *context, const char *path,
                                 const ig_torchscript_options *options,
-                                ig_module                   **out_module) {
+                                ig_module **out_module) {
     import_way way = { .context = context, .options = options };
     return import_until_closed(&way, path, open_and_import, out_module);
 }
 
 ig_status ig_import_torchscript_memory(ig_context *context, ig_str bytes,
-                                       const char                   *path,
+                                       const char *path,
                                        const ig_torchscript_options *options,
-                                       ig_module                   **out_module) {
+                                       ig_module **out_module) {
     import_way way = { .context = context, .options = options, .bytes = bytes };
     return import_until_closed(&way, path, take_and_import, out_module);
 }

@@ -13,8 +13,8 @@
 
 /* Where a storage's content comes from. */
 struct ig_ts_origin {
-    const ig_py_tensor  *tensor;
-    ig_ts_storage       *storage;
+    const ig_py_tensor *tensor;
+    ig_ts_storage *storage;
     struct ig_ts_origin *others; /* other views of the same memory */
 };
 
@@ -32,7 +32,7 @@ static bool is_same_view(const ig_py_tensor *a, const ig_py_tensor *b) {
 /* The storage of a pickled tensor: one for all tensors that are the same view. */
 static ig_ts_storage *storage_of(ig_ts_eval *eval, const ig_py_tensor *tensor,
                                  const char *path) {
-    uint64_t             key = IG_MAP_PTR(tensor->storage);
+    uint64_t key = IG_MAP_PTR(tensor->storage);
     struct ig_ts_origin *first = ig_map_get_id(&eval->storages, key);
     for (struct ig_ts_origin *o = first; o; o = o->others) {
         if (is_same_view(o->tensor, tensor)) {
@@ -47,14 +47,14 @@ static ig_ts_storage *storage_of(ig_ts_eval *eval, const ig_py_tensor *tensor,
     origin->storage->origin = origin;
     ig_map_set_id(&eval->storages, key, origin);
     for (struct ig_ts_origin *o = origin; first && o; o = o->others) {
-        o->storage->refusal = "shares its memory with another tensor of the archive in "
-                              "another view";
+        o->storage->refusal =
+            "shares its memory with another tensor of the archive in another view";
     }
     return origin->storage;
 }
 
 static const ig_type *type_of(ig_ts_eval *eval, const ig_py_tensor *tensor) {
-    ig_dim   dims[IG_TENSOR_RANK + 1];
+    ig_dim dims[IG_TENSOR_RANK + 1];
     uint32_t rank = tensor->rank;
     for (uint32_t i = 0; i < rank; i++) {
         dims[i] = tensor->sizes[i];
@@ -87,9 +87,9 @@ static bool dense_order(const ig_py_tensor *tensor, int64_t *order) {
 
 static ig_value *add_weight(ig_ts_eval *eval, const char *name, const ig_type *type,
                             const ig_archive_span *span) {
-    ig_data    data = { .type = type,
-                        .bytes = span->bytes.data,
-                        .size = (int64_t)span->bytes.size };
+    ig_data data = { .type = type,
+                     .bytes = span->bytes.data,
+                     .size = (int64_t)span->bytes.size };
     ig_builder head = ig_builder_at_end(&eval->graph->body);
     if (span->offset >= 0) {
         data.file = ig_module_string(eval->module, ig_str_of(eval->file));
@@ -102,7 +102,7 @@ static ig_value *add_weight(ig_ts_eval *eval, const char *name, const ig_type *t
 static ig_status load_permuted(ig_ts_eval *eval, ig_ts_storage *storage,
                                const int64_t *order, const ig_location *where) {
     const ig_py_tensor *tensor = storage->origin->tensor;
-    ig_py_tensor        dense = *tensor;
+    ig_py_tensor dense = *tensor;
     int64_t sizes[IG_TENSOR_RANK], strides[IG_TENSOR_RANK], back[IG_TENSOR_RANK];
     ig_archive_span span;
     for (uint32_t i = 0; i < tensor->rank; i++) {
@@ -114,21 +114,21 @@ static ig_status load_permuted(ig_ts_eval *eval, ig_ts_storage *storage,
     dense.strides = strides;
     IG_TRY(
         ig_py_tensor_bytes(eval->context, &eval->module->arena, &dense, where, &span));
-    ig_value  *weight = add_weight(eval, storage->name, type_of(eval, &dense), &span);
+    ig_value *weight = add_weight(eval, storage->name, type_of(eval, &dense), &span);
     ig_builder behind = { .graph = eval->graph,
                           .block = &eval->graph->body,
                           .before = eval->graph->last_head->next };
-    ig_attr    perm = ig_attr_of_ints(eval->module, back, tensor->rank);
-    ig_attr    attrs[IG_transpose_attr_count] = { [IG_transpose_perm] = perm };
+    ig_attr perm = ig_attr_of_ints(eval->module, back, tensor->rank);
+    ig_attr attrs[IG_transpose_attr_count] = { [IG_transpose_perm] = perm };
     storage->initial = ig_make(&behind, IG_OP_transpose, 1, &weight, attrs);
     storage->value = storage->initial;
     return IG_OK;
 }
 
 ig_status ig_ts_storage_load(ig_ts_eval *eval, ig_ts_storage *storage) {
-    int64_t         order[IG_TENSOR_RANK];
+    int64_t order[IG_TENSOR_RANK];
     ig_archive_span span;
-    ig_location     where = { .file = eval->file, .node = storage->name };
+    ig_location where = { .file = eval->file, .node = storage->name };
     if (storage->value || !storage->origin) {
         return IG_OK;
     }
@@ -153,7 +153,7 @@ ig_status ig_ts_storage_load(ig_ts_eval *eval, ig_ts_storage *storage) {
 
 /* A constant of rank 0 that every block sees. */
 static ig_value *head_constant(ig_ts_eval *eval, ig_dtype dtype, const void *bytes) {
-    ig_op     *last = eval->graph->last_head;
+    ig_op *last = eval->graph->last_head;
     ig_builder head = { .graph = eval->graph,
                         .block = &eval->graph->body,
                         .before = last ? last->next : eval->graph->body.first };
@@ -186,10 +186,10 @@ static ig_status load_tensor(ig_ts_eval *eval, const ig_py *value, const char *p
                              ig_ts_value *out_value) {
     const ig_py_tensor *from = value->as.tensor;
     if (from->is_conj || from->is_neg || from->sparse || from->rank > IG_TENSOR_RANK) {
-        return ig_ts_error(eval, IG_UNSUPPORTED,
-                           "'%s' is a sparse tensor, or one that is conjugated or "
-                           "negated lazily; that is not supported yet",
-                           path);
+        return ig_ts_error(
+            eval, IG_UNSUPPORTED,
+            "'%s' is a sparse tensor, or one that is conjugated or negated lazily; that is not supported yet",
+            path);
     }
     ig_ts_tensor *tensor = IG_NEW(eval->arena, ig_ts_tensor);
     tensor->dtype = from->dtype;
@@ -205,7 +205,7 @@ static ig_status load_tensor(ig_ts_eval *eval, const ig_py *value, const char *p
 
 static const ig_script_type *tag_of(ig_ts_eval *eval, const ig_py *value) {
     const ig_script_type *type = NULL;
-    ig_location           where = { .file = eval->file };
+    ig_location where = { .file = eval->file };
     bool is_tag = value->type && (strncmp(value->type, "List[", 5) == 0 ||
                                   strncmp(value->type, "Dict[", 5) == 0);
     if (!is_tag || ig_type_of_text(&eval->code->types, &where, ig_str_of(value->type),
@@ -249,7 +249,7 @@ static ig_status load_attributes(ig_ts_eval *eval, const ig_py *state, const cha
                                  ig_ts_object *object) {
     for (size_t i = 0; i < state->as.dict.count; i++) {
         const ig_py *key = state->as.dict.keys[i];
-        ig_ts_value  item;
+        ig_ts_value item;
         if (key->kind != IG_PY_STR) {
             return ig_ts_error(eval, IG_INVALID, "an attribute's name is no string");
         }
@@ -279,8 +279,8 @@ static ig_status load_state(ig_ts_eval *eval, const ig_py *state, const char *pa
 static ig_status load_object(ig_ts_eval *eval, const ig_py *value, const char *path,
                              ig_ts_object *object) {
     const ig_py *state = value->as.object.state;
-    const char  *name = ig_py_path(value, eval->arena);
-    ig_location  where = { .file = eval->file, .node = path };
+    const char *name = ig_py_path(value, eval->arena);
+    ig_location where = { .file = eval->file, .node = path };
     object->class_name = ig_module_string(eval->module, ig_str_of(name));
     object->path = ig_module_string(eval->module, ig_str_of(path));
     IG_TRY(ig_code_class(eval->code, name, &where, &object->class));
@@ -306,7 +306,7 @@ static ig_status load_enum(ig_ts_eval *eval, const ig_py *value, const char *pat
     IG_TRY(ig_ts_load(eval, value->as.enumeration.value, path, &wanted));
     for (size_t i = 0; i < class->members.count; i++) {
         ig_ts_value member;
-        bool        is_known;
+        bool is_known;
         IG_TRY(ig_ts_enum_member(eval, class, class->members.items[i].name, &member));
         if (ig_ts_equal(ig_ts_object_get(member.as.object, "value"), &wanted,
                         &is_known)) {

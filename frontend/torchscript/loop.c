@@ -19,37 +19,37 @@
 enum { TRIES_MAX = 64, CARRIED_MAX = 4096 };
 
 typedef struct carried {
-    ig_ts_holder   kind;
-    void          *holder;
-    size_t         index;
-    ig_ts_value    start; /* before the loop; a storage's content: as.value */
-    ig_value      *initial;
+    ig_ts_holder kind;
+    void *holder;
+    size_t index;
+    ig_ts_value start; /* before the loop; a storage's content: as.value */
+    ig_value *initial;
     const ig_type *type; /* of the argument */
-    ig_value      *arg;
-    ig_ts_value    inside; /* what the place holds as a trip begins */
-    ig_value      *yield;
+    ig_value *arg;
+    ig_ts_value inside; /* what the place holds as a trip begins */
+    ig_value *yield;
 } carried;
 
 /* A list that gets an item a trip. */
 typedef struct grown {
-    ig_ts_list                *list;
+    ig_ts_list *list;
     const ig_torch_dtype_info *dtype;
-    ig_value                  *yield;
-    ig_ts_alias                alias; /* what the items may share memory with */
+    ig_value *yield;
+    ig_ts_alias alias; /* what the items may share memory with */
 } grown;
 
 typedef struct building {
-    ig_ts_eval       *eval;
+    ig_ts_eval *eval;
     const ig_ts_loop *loop;
-    IG_VEC(carried)   places;
-    IG_VEC(carried)   poisoned; /* unknown after a trip, so unknown before one */
-    IG_VEC(grown)     grown;
-    uint32_t          first_symbol;
-    ig_op            *trial;
-    ig_ts_level       level;
-    ig_ts_side        side;
-    ig_value         *going_on; /* the condition that the body yields */
-    bool              has_grown;
+    IG_VEC(carried) places;
+    IG_VEC(carried) poisoned; /* unknown after a trip, so unknown before one */
+    IG_VEC(grown) grown;
+    uint32_t first_symbol;
+    ig_op *trial;
+    ig_ts_level level;
+    ig_ts_side side;
+    ig_value *going_on; /* the condition that the body yields */
+    bool has_grown;
 } building;
 
 /* ---- places ---- */
@@ -87,7 +87,7 @@ static ig_ts_value value_for(ig_ts_eval *eval, const carried *place, ig_value *v
         return ig_ts_of_run((ig_ts_kind)start->kind, value);
     }
     const ig_ts_tensor *old = start->as.tensor;
-    ig_ts_tensor       *tensor = ig_ts_tensor_create(eval, value, old->dtype);
+    ig_ts_tensor *tensor = ig_ts_tensor_create(eval, value, old->dtype);
     tensor->quant = old->quant;
     ig_ts_alias *alias = IG_NEW(eval->arena, ig_ts_alias);
     *alias = (ig_ts_alias){ .storages = { old->storage },
@@ -101,16 +101,16 @@ static ig_status refuse(building *b, const carried *place, const ig_ts_value *af
     const char *name = place->kind == IG_TS_HOLD_FRAME
                            ? ((ig_ts_frame *)place->holder)->names[place->index]
                            : "something";
-    return ig_ts_error(b->eval, IG_UNSUPPORTED,
-                       "'%s' changes from %s to %s in a loop that a run-time condition "
-                       "ends",
-                       name, ig_ts_kind_name(&place->start), ig_ts_kind_name(after));
+    return ig_ts_error(
+        b->eval, IG_UNSUPPORTED,
+        "'%s' changes from %s to %s in a loop that a run-time condition ends", name,
+        ig_ts_kind_name(&place->start), ig_ts_kind_name(after));
 }
 
 /* Before a first trip that does not look at it: zeros of what later trips hold. */
 static ig_status define(building *b, carried *place, const ig_ts_value *after) {
     ig_ts_eval *eval = b->eval;
-    uint64_t    zero = 0;
+    uint64_t zero = 0;
     if (after->kind != IG_TS_TENSOR) {
         place->start = after->kind == IG_TS_BOOL  ? ig_ts_of_bool(false)
                        : after->kind == IG_TS_INT ? ig_ts_of_int(0)
@@ -118,7 +118,7 @@ static ig_status define(building *b, carried *place, const ig_ts_value *after) {
         return IG_OK;
     }
     const ig_type *type = after->as.tensor->type;
-    ig_dim         dims[IG_TENSOR_RANK];
+    ig_dim dims[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < type->rank; i++) {
         bool is_own = ig_dim_mentions_since(eval->module, type->dims[i],
                                             b->first_symbol);
@@ -139,7 +139,7 @@ static ig_status define(building *b, carried *place, const ig_ts_value *after) {
 /* A place that was seen to change is carried from the next try on. */
 static ig_status add_place(building *b, carried place, const ig_ts_value *after) {
     ig_ts_eval *eval = b->eval;
-    bool        is_storage = place.kind == IG_TS_HOLD_STORAGE;
+    bool is_storage = place.kind == IG_TS_HOLD_STORAGE;
     if (!is_storage && place.start.kind == IG_TS_UNDEFINED &&
         (ig_ts_is_number(after) || after->kind == IG_TS_TENSOR)) {
         IG_TRY(define(b, &place, after));
@@ -168,14 +168,14 @@ static ig_status add_place(building *b, carried place, const ig_ts_value *after)
 
 /* Frees the extents of an argument that the body changes. */
 static ig_status widen(building *b, carried *place, const ig_type *after) {
-    ig_module     *module = b->eval->module;
+    ig_module *module = b->eval->module;
     const ig_type *type = place->type;
-    ig_dim         dims[IG_TENSOR_RANK];
-    bool           is_wider = false;
+    ig_dim dims[IG_TENSOR_RANK];
+    bool is_wider = false;
     if (type->rank != after->rank || type->dtype != after->dtype) {
-        return ig_ts_error(b->eval, IG_UNSUPPORTED,
-                           "a tensor changes its rank or dtype in a loop that a "
-                           "run-time condition ends");
+        return ig_ts_error(
+            b->eval, IG_UNSUPPORTED,
+            "a tensor changes its rank or dtype in a loop that a run-time condition ends");
     }
     for (uint32_t i = 0; i < type->rank; i++) {
         bool is_free = ig_dim_as_symbol(module, type->dims[i]) &&
@@ -202,7 +202,7 @@ static void open_trial(building *b) {
     ig_location where = ig_ts_where(eval);
     eval->builder.loc = ig_module_location(eval->module, &where);
     ig_value *none = ig_make_i64(&eval->builder, -1);
-    uint8_t   yes = 1;
+    uint8_t yes = 1;
     ig_value *always = ig_make_const(
         &eval->builder, ig_type_tensor(eval->module, IG_DT_bool, 0, NULL), &yes);
     ig_value *operands[] = { b->loop->trips ? b->loop->trips : none,
@@ -215,10 +215,10 @@ static void open_trial(building *b) {
 }
 
 static ig_status run_body(building *b) {
-    ig_ts_eval       *eval = b->eval;
+    ig_ts_eval *eval = b->eval;
     const ig_ts_loop *loop = b->loop;
-    ig_block         *body = b->trial->bodies[0];
-    ig_ts_value       test;
+    ig_block *body = b->trial->bodies[0];
+    ig_ts_value test;
     for (size_t i = 0; i < b->places.count; i++) {
         carried *place = &b->places.items[i];
         place->arg = ig_block_add_arg(body, place->type, NULL);
@@ -273,7 +273,7 @@ static ig_status look_at_value(building *b, const ig_ts_change *change, size_t i
     const ig_ts_value *before = index < change->before.count
                                     ? &change->before.values[index]
                                     : NULL;
-    carried           *place = find_place(b, change->holder, index);
+    carried *place = find_place(b, change->holder, index);
     if (!before || before->kind == IG_TS_UNSET || after->kind == IG_TS_UNSET) {
         return IG_OK; /* a name of the body's own */
     }
@@ -315,7 +315,7 @@ static ig_status look_at_storage(building *b, const ig_ts_change *change) {
 
 static bool read_extent(ig_value *trips, ig_dim *out_dim) {
     ig_dims_value value;
-    bool          is_dim = ig_value_dims(trips, &value) && value.count == 1;
+    bool is_dim = ig_value_dims(trips, &value) && value.count == 1;
     *out_dim = is_dim ? value.dims[0] : 0;
     return is_dim;
 }
@@ -329,14 +329,14 @@ bool ig_ts_is_trip(const ig_value *value, ig_dim *out_trips) {
 static ig_status refuse_growth(const building *b) {
     ig_dim trips;
     if (!b->loop->trips || !read_extent(b->loop->trips, &trips)) {
-        return ig_ts_error(b->eval, IG_UNSUPPORTED,
-                           "a container changes its length in a loop that a run-time "
-                           "condition ends");
+        return ig_ts_error(
+            b->eval, IG_UNSUPPORTED,
+            "a container changes its length in a loop that a run-time condition ends");
     }
-    return ig_ts_error(b->eval, IG_UNSUPPORTED,
-                       "a container changes its length in a loop of as many trips as "
-                       "an extent says, %s",
-                       ig_ts_open_dim(b->eval->module, b->eval->arena, trips));
+    return ig_ts_error(
+        b->eval, IG_UNSUPPORTED,
+        "a container changes its length in a loop of as many trips as an extent says, %s",
+        ig_ts_open_dim(b->eval->module, b->eval->arena, trips));
 }
 
 static grown *find_grown(building *b, const void *list) {
@@ -400,9 +400,9 @@ static bool is_changed(const building *b, const void *holder) {
 /* The item that a trip adds: the run keeps it as it is at the trip's end, so nothing
  * may write to its memory in another trip. */
 static ig_status read_item(building *b, grown *list) {
-    ig_ts_content       now = ig_ts_side_content(&b->side, IG_TS_HOLD_LIST, list->list);
+    ig_ts_content now = ig_ts_side_content(&b->side, IG_TS_HOLD_LIST, list->list);
     const ig_ts_tensor *item = now.values[0].as.tensor;
-    bool                is_own = item->storage->cell.born >= b->level.start;
+    bool is_own = item->storage->cell.born >= b->level.start;
     if (!is_own && is_changed(b, item->storage)) {
         return ig_ts_error(b->eval, IG_UNSUPPORTED,
                            "a loop adds a tensor to a list and writes to it in place");
@@ -427,7 +427,7 @@ static ig_status read_item(building *b, grown *list) {
 /* Values of the carried places at the body's end. */
 static ig_status read_yields(building *b) {
     for (size_t i = 0; i < b->places.count; i++) {
-        carried      *place = &b->places.items[i];
+        carried *place = &b->places.items[i];
         ig_ts_content now = ig_ts_side_content(&b->side, place->kind, place->holder);
         const ig_ts_value *after = place->kind == IG_TS_HOLD_STORAGE
                                        ? NULL
@@ -448,10 +448,10 @@ static ig_status read_yields(building *b) {
 }
 
 static ig_status try_once(building *b) {
-    ig_ts_eval  *eval = b->eval;
-    ig_builder   outside;
+    ig_ts_eval *eval = b->eval;
+    ig_builder outside;
     ig_ts_frame *frame = eval->frame;
-    uint32_t     depth = eval->depth;
+    uint32_t depth = eval->depth;
     open_trial(b);
     outside = eval->builder;
     ig_ts_level_start(eval, &b->level);
@@ -474,7 +474,7 @@ static ig_status try_once(building *b) {
 /* As seen from outside: extents of the body's own become symbols of the result's. */
 static const ig_type *outside_type(building *b, const ig_type *type) {
     ig_module *module = b->eval->module;
-    ig_dim     dims[IG_TENSOR_RANK];
+    ig_dim dims[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < type->rank; i++) {
         dims[i] = type->dims[i];
         if (ig_dim_mentions_since(module, dims[i], b->first_symbol)) {
@@ -505,11 +505,11 @@ static ig_dim trip_count(building *b) {
 }
 
 static ig_op *make_loop(building *b) {
-    ig_ts_eval     *eval = b->eval;
-    size_t          count = b->places.count, all = count + b->grown.count;
-    ig_value      **operands = IG_NEW_ARRAY(eval->arena, ig_value *, count + 2);
+    ig_ts_eval *eval = b->eval;
+    size_t count = b->places.count, all = count + b->grown.count;
+    ig_value **operands = IG_NEW_ARRAY(eval->arena, ig_value *, count + 2);
     const ig_type **types = IG_NEW_ARRAY(eval->arena, const ig_type *, all + 1);
-    ig_dim          trips = b->grown.count ? trip_count(b) : 0;
+    ig_dim trips = b->grown.count ? trip_count(b) : 0;
     operands[0] = b->trial->operands[0].value;
     operands[1] = b->trial->operands[1].value;
     for (size_t i = 0; i < count; i++) {
@@ -529,8 +529,8 @@ static ig_op *make_loop(building *b) {
                         .result_count = (uint32_t)all,
                         .attrs = attrs };
     ig_builder builder = ig_builder_before(b->trial);
-    ig_op     *op = ig_make_op(&builder, IG_OP_loop, &spec);
-    ig_block  *from = b->trial->bodies[0], *to = op->bodies[0];
+    ig_op *op = ig_make_op(&builder, IG_OP_loop, &spec);
+    ig_block *from = b->trial->bodies[0], *to = op->bodies[0];
     ig_ts_move_ops(from, to, NULL);
     ig_value **yields = IG_NEW_ARRAY(eval->arena, ig_value *, all + 1);
     yields[0] = b->going_on;
@@ -553,10 +553,10 @@ static ig_op *make_loop(building *b) {
 static void give_lists(building *b, const ig_op *op) {
     ig_ts_eval *eval = b->eval;
     for (size_t i = 0; i < b->grown.count; i++) {
-        grown        *list = &b->grown.items[i];
-        ig_value     *value = ig_op_result(op, (uint32_t)(b->places.count + i));
+        grown *list = &b->grown.items[i];
+        ig_value *value = ig_op_result(op, (uint32_t)(b->places.count + i));
         ig_ts_tensor *stack = ig_ts_tensor_create(eval, value, list->dtype);
-        ig_ts_alias  *alias = IG_NEW(eval->arena, ig_ts_alias);
+        ig_ts_alias *alias = IG_NEW(eval->arena, ig_ts_alias);
         *alias = list->alias;
         stack->alias = alias;
         ig_ts_content content = ig_ts_stacked_content(stack);
@@ -566,8 +566,8 @@ static void give_lists(building *b, const ig_op *op) {
 
 static void give_results(building *b, const ig_op *op) {
     for (size_t i = 0; i < b->places.count; i++) {
-        carried    *place = &b->places.items[i];
-        ig_value   *result = ig_op_result(op, (uint32_t)i);
+        carried *place = &b->places.items[i];
+        ig_value *result = ig_op_result(op, (uint32_t)i);
         ig_ts_value value = { 0 };
         if (place->kind != IG_TS_HOLD_STORAGE) {
             value = value_for(b->eval, place, result);
@@ -579,7 +579,7 @@ static void give_results(building *b, const ig_op *op) {
     }
     give_lists(b, op);
     for (size_t i = 0; i < b->places.count; i++) { /* after every content is in place */
-        carried      *place = &b->places.items[i];
+        carried *place = &b->places.items[i];
         ig_ts_content now = ig_ts_content_of(place->kind, place->holder);
         if (place->kind == IG_TS_HOLD_STORAGE ||
             now.values[place->index].kind != IG_TS_TENSOR) {

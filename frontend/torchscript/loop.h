@@ -9,9 +9,9 @@ typedef struct ig_ts_loop {
     const ig_ast *node;
     const ig_ast *test;   /* while: evaluated again after each trip; else NULL */
     const ig_ast *target; /* for: the name that counts; else NULL */
-    ig_ast_list   body;
-    ig_value     *condition; /* while: of the first trip; else NULL */
-    ig_value     *trips;     /* for: i64[]; else NULL */
+    ig_ast_list body;
+    ig_value *condition; /* while: of the first trip; else NULL */
+    ig_value *trips;     /* for: i64[]; else NULL */
 } ig_ts_loop;
 
 ig_status ig_ts_loop_build(ig_ts_eval *eval, const ig_ts_loop *loop);

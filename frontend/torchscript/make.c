@@ -11,7 +11,7 @@ ig_status ig_ts_build(ig_ts_call *call, ig_opcode code, uint32_t count,
                       ig_value *const *operands, const ig_attr *attrs,
                       ig_value **out_value) {
     ig_op_spec spec = { .operands = operands, .operand_count = count, .attrs = attrs };
-    ig_op     *op = NULL;
+    ig_op *op = NULL;
     spec.result_count = ig_ops[code].result_count == IG_MANY;
     ig_status status = ig_build(call->builder, code, &spec, &op);
     if (status != IG_OK) {
@@ -36,7 +36,7 @@ ig_status ig_ts_build2(ig_ts_call *call, ig_opcode code, ig_value *x, ig_value *
 /* ---- constants ---- */
 
 ig_value *ig_ts_scalar(ig_ts_call *call, ig_dtype dtype, double value) {
-    int64_t   room = 0;
+    int64_t room = 0;
     ig_tensor tensor = { .kind = IG_TENSOR, .dtype = dtype, .count = 1, .data = &room };
     ig_tensor_set_f64(&tensor, 0, value);
     const ig_type *type = ig_type_tensor(call->module, dtype, 0, NULL);
@@ -44,7 +44,7 @@ ig_value *ig_ts_scalar(ig_ts_call *call, ig_dtype dtype, double value) {
 }
 
 ig_value *ig_ts_scalar_int(ig_ts_call *call, ig_dtype dtype, int64_t value) {
-    int64_t   room = 0;
+    int64_t room = 0;
     ig_tensor tensor = { .kind = IG_TENSOR, .dtype = dtype, .count = 1, .data = &room };
     if (ig_dtype_is_float(dtype)) {
         ig_tensor_set_f64(&tensor, 0, (double)value);
@@ -58,7 +58,7 @@ ig_value *ig_ts_scalar_int(ig_ts_call *call, ig_dtype dtype, int64_t value) {
 ig_value *ig_ts_constant(ig_ts_call *call, ig_dtype dtype, uint32_t rank,
                          const int64_t *dims, const void *bytes) {
     const ig_type *type = ig_type_tensor(call->module, dtype, rank, dims);
-    int64_t        count = 1, size = 0;
+    int64_t count = 1, size = 0;
     for (uint32_t i = 0; i < rank; i++) {
         count *= dims[i];
     }
@@ -67,7 +67,7 @@ ig_value *ig_ts_constant(ig_ts_call *call, ig_dtype dtype, uint32_t rank,
         return ig_make_const(call->builder, type, bytes);
     }
     const void *copy = ig_arena_copy(&call->module->arena, bytes, (size_t)size);
-    ig_data     data = { .type = type, .bytes = copy, .size = size };
+    ig_data data = { .type = type, .bytes = copy, .size = size };
     return ig_make_weight(call->builder,
                           ig_module_add_weight(call->module, "constant", &data));
 }
@@ -124,9 +124,9 @@ ig_status ig_ts_expand(ig_ts_call *call, ig_value *x, uint32_t rank, const ig_di
 ig_status ig_ts_slice(ig_ts_call *call, ig_value *x, ig_ts_range range,
                       ig_value **out_value) {
     ig_module *module = call->module;
-    uint32_t   rank = x->type->rank;
-    ig_dim     starts[IG_TENSOR_RANK] = { 0 }, sizes[IG_TENSOR_RANK];
-    int64_t    steps[IG_TENSOR_RANK];
+    uint32_t rank = x->type->rank;
+    ig_dim starts[IG_TENSOR_RANK] = { 0 }, sizes[IG_TENSOR_RANK];
+    int64_t steps[IG_TENSOR_RANK];
     *out_value = x;
     if (range.start == 0 && range.step == 1 &&
         range.size == x->type->dims[range.axis]) {
@@ -191,11 +191,11 @@ ig_status ig_ts_guard_less(ig_ts_call *call, ig_dim a, ig_dim b, const char *wha
 ig_status ig_ts_guard_broadcast(ig_ts_call *call, const ig_value *x,
                                 const ig_value *y) {
     ig_module *m = call->module;
-    uint32_t   rank = x->type->rank < y->type->rank ? x->type->rank : y->type->rank;
+    uint32_t rank = x->type->rank < y->type->rank ? x->type->rank : y->type->rank;
     for (uint32_t i = 1; i <= rank; i++) {
         ig_dim a = x->type->dims[x->type->rank - i];
         ig_dim b = y->type->dims[y->type->rank - i];
-        bool   is_sure = a == 1 || b == 1 || ig_dim_equal(m, a, b) != IG_MAYBE;
+        bool is_sure = a == 1 || b == 1 || ig_dim_equal(m, a, b) != IG_MAYBE;
         if (!is_sure) {
             ig_make_guard_equal(
                 call->builder, ig_dim_bcast(m, a, b), ig_dim_bcast(m, b, a),
@@ -210,7 +210,7 @@ bool ig_ts_fixes_means(const ig_ts_call *call) {
 }
 
 ig_dim ig_ts_symbol(ig_ts_call *call, const char *name) {
-    ig_dim     dim = ig_dim_symbol(call->module, name);
+    ig_dim dim = ig_dim_symbol(call->module, name);
     ig_symbol *symbol = ig_dim_as_symbol(call->module, dim);
     symbol->origin = ig_module_string(
         call->module, ig_str_of(guard_text(call, "a number that the data tell")));
@@ -219,14 +219,14 @@ ig_dim ig_ts_symbol(ig_ts_call *call, const char *name) {
 
 typedef struct open_dim {
     const ig_module *module;
-    ig_writer       *text;
-    bool             has_any, is_of_data;
+    ig_writer *text;
+    bool has_any, is_of_data;
 } open_dim;
 
 static void put_symbol(void *user, uint32_t index) {
-    open_dim        *d = user;
+    open_dim *d = user;
     const ig_symbol *symbol = ig_symbol_at(d->module, index);
-    const char      *origin = symbol->origin ? symbol->origin : "of no input";
+    const char *origin = symbol->origin ? symbol->origin : "of no input";
     ig_put(d->text, "%s%s: %s", d->has_any ? "; " : " (", symbol->name, origin);
     d->has_any = true;
     d->is_of_data = d->is_of_data || strncmp(origin, "dim ", 4) != 0;
@@ -234,7 +234,7 @@ static void put_symbol(void *user, uint32_t index) {
 
 const char *ig_ts_open_dim(const ig_module *module, ig_arena *arena, ig_dim dim) {
     ig_writer text;
-    open_dim  d = { .module = module, .text = &text };
+    open_dim d = { .module = module, .text = &text };
     ig_writer_init(&text, arena);
     ig_dim_print(module, dim, &text);
     ig_dim_visit_symbols(module, dim, put_symbol, &d);
@@ -267,9 +267,9 @@ ig_value *ig_ts_read(ig_ts_call *call, const ig_ts_value *tensor) {
 ig_status ig_ts_invoke(ig_ts_call *call, const char *name, const ig_ts_value *args,
                        uint32_t count, ig_ts_value *out_results,
                        uint32_t result_count) {
-    ig_ts_value    *values = IG_NEW_ARRAY(call->arena, ig_ts_value, count + 1u);
+    ig_ts_value *values = IG_NEW_ARRAY(call->arena, ig_ts_value, count + 1u);
     ig_ts_arguments arguments = { .values = values, .positional = count };
-    uint32_t        got = result_count;
+    uint32_t got = result_count;
     if (count) {
         memcpy(values, args, count * sizeof(*args));
     }

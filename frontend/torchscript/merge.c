@@ -21,7 +21,7 @@
 #include <string.h>
 
 typedef struct phi {
-    ig_value      *values[2];
+    ig_value *values[2];
     const ig_type *type;
 } phi;
 
@@ -31,14 +31,14 @@ typedef struct pair {
 } pair;
 
 typedef struct merge {
-    ig_ts_eval  *eval;
-    ig_ts_side  *sides;
-    uint32_t     first_symbol;
-    uint64_t     start; /* what was born later was born in a branch */
-    IG_VEC(phi)  phis;
+    ig_ts_eval *eval;
+    ig_ts_side *sides;
+    uint32_t first_symbol;
+    uint64_t start; /* what was born later was born in a branch */
+    IG_VEC(phi) phis;
     IG_VEC(pair) pairs;
-    ig_op       *op; /* NULL in the first walk */
-    uint32_t     next;
+    ig_op *op; /* NULL in the first walk */
+    uint32_t next;
 } merge;
 
 static ig_status merge_values(merge *m, const ig_ts_value *a, const ig_ts_value *b,
@@ -56,15 +56,15 @@ ig_ts_content ig_ts_side_content(const ig_ts_side *side, ig_ts_holder kind,
 ig_status ig_ts_side_read(ig_ts_eval *eval, ig_ts_side *side, const ig_ts_value *value,
                           ig_value **out_value) {
     ig_builder outside = eval->builder;
-    ig_status  status;
+    ig_status status;
     if (value->kind == IG_TS_TENSOR) {
         IG_TRY(ig_ts_storage_load(eval, value->as.tensor->storage));
     }
     eval->builder = side->builder;
     if (value->kind == IG_TS_TENSOR) {
         const ig_ts_tensor *tensor = value->as.tensor;
-        ig_ts_content       content = ig_ts_side_content(side, IG_TS_HOLD_STORAGE,
-                                                         tensor->storage);
+        ig_ts_content content = ig_ts_side_content(side, IG_TS_HOLD_STORAGE,
+                                                   tensor->storage);
         status = ig_ts_view_replay(eval, tensor, content.value, out_value);
     } else {
         status = ig_ts_number_read(eval, value, out_value);
@@ -84,16 +84,14 @@ void ig_ts_move_ops(ig_block *from, ig_block *to, ig_op *before) {
 
 static ig_status poison(merge *m, const ig_ts_value *a, const ig_ts_value *b,
                         ig_ts_value *out) {
-    const char   *x = ig_ts_kind_name(a), *y = ig_ts_kind_name(b);
+    const char *x = ig_ts_kind_name(a), *y = ig_ts_kind_name(b);
     ig_ts_poison *p = IG_NEW(m->eval->arena, ig_ts_poison);
     p->where = ig_ts_where(m->eval);
     p->what = ig_arena_printf(
         m->eval->arena,
         strcmp(x, y) == 0
-            ? "differs between two branches that a run-time condition chooses from "
-              "(line %u), and cannot be chosen at run time (%s)"
-            : "differs between two branches that a run-time condition chooses from "
-              "(line %u): %s in one, %s in the other",
+            ? "differs between two branches that a run-time condition chooses from (line %u), and cannot be chosen at run time (%s)"
+            : "differs between two branches that a run-time condition chooses from (line %u): %s in one, %s in the other",
         p->where.line, x, y);
     *out = (ig_ts_value){ .kind = IG_TS_POISON, .as.poison = p };
     return IG_OK;
@@ -103,7 +101,7 @@ static ig_status poison(merge *m, const ig_ts_value *a, const ig_ts_value *b,
 
 static ig_dim join_dims(merge *m, ig_dim a, ig_dim b) {
     ig_module *module = m->eval->module;
-    bool       is_outer = !ig_dim_mentions_since(module, a, m->first_symbol);
+    bool is_outer = !ig_dim_mentions_since(module, a, m->first_symbol);
     if (is_outer && ig_dim_equal(module, a, b) == IG_YES) {
         return a;
     }
@@ -116,8 +114,8 @@ static ig_dim join_dims(merge *m, ig_dim a, ig_dim b) {
 static ig_status dummy(merge *m, uint32_t side, const ig_type *type,
                        ig_value **out_value) {
     ig_builder *builder = &m->sides[side].builder;
-    ig_dim      dims[IG_TENSOR_RANK];
-    uint64_t    zero = 0;
+    ig_dim dims[IG_TENSOR_RANK];
+    uint64_t zero = 0;
     for (uint32_t i = 0; i < type->rank; i++) {
         bool is_own = ig_dim_mentions_since(m->eval->module, type->dims[i],
                                             m->first_symbol);
@@ -125,7 +123,7 @@ static ig_status dummy(merge *m, uint32_t side, const ig_type *type,
     }
     const ig_type *scalar = ig_type_tensor(m->eval->module, (ig_dtype)type->dtype, 0,
                                            NULL);
-    ig_value      *value = ig_make_const(builder, scalar, &zero);
+    ig_value *value = ig_make_const(builder, scalar, &zero);
     if (type->rank > 0) {
         ig_attr attrs[IG_expand_attr_count] = {
             [IG_expand_to] = ig_attr_of_dims(m->eval->module, dims, type->rank)
@@ -140,7 +138,7 @@ static ig_status dummy(merge *m, uint32_t side, const ig_type *type,
 static ig_status choose(merge *m, const ig_ts_value *a, const ig_ts_value *b,
                         ig_value **out_value) {
     const ig_ts_value *given[2] = { a, b };
-    phi                p = { 0 };
+    phi p = { 0 };
     if (m->op) {
         *out_value = ig_op_result(m->op, m->next++);
         return IG_OK;
@@ -157,7 +155,7 @@ static ig_status choose(merge *m, const ig_ts_value *a, const ig_ts_value *b,
         }
     }
     const ig_type *x = p.values[0]->type, *y = p.values[1]->type;
-    ig_dim         dims[IG_TENSOR_RANK];
+    ig_dim dims[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < x->rank; i++) {
         dims[i] = join_dims(m, x->dims[i], y->dims[i]);
     }
@@ -185,7 +183,7 @@ static ig_status merge_tensors(merge *m, const ig_ts_value *a, const ig_ts_value
                                ig_ts_value *out) {
     const ig_ts_tensor *x = a ? a->as.tensor : NULL, *y = b ? b->as.tensor : NULL;
     const ig_ts_tensor *like = x ? x : y;
-    ig_value           *value;
+    ig_value *value;
     IG_TRY(choose(m, a, b, &value));
     *out = a ? *a : *b;
     if (!m->op) {
@@ -194,8 +192,8 @@ static ig_status merge_tensors(merge *m, const ig_ts_value *a, const ig_ts_value
     ig_ts_tensor *merged = ig_ts_tensor_create(m->eval, value, like->dtype);
     merged->quant = like->quant;
     const ig_ts_tensor *sides[2] = { x, y };
-    uint32_t            count = 0;
-    ig_ts_alias        *alias = IG_NEW(m->eval->arena, ig_ts_alias);
+    uint32_t count = 0;
+    ig_ts_alias *alias = IG_NEW(m->eval->arena, ig_ts_alias);
     for (uint32_t k = 0; k < 2; k++) {
         if (sides[k] && sides[k]->storage->cell.born < m->start) {
             alias->storages[count++] = sides[k]->storage;
@@ -232,13 +230,13 @@ static ig_ts_content content_of(const merge *m, uint32_t side, ig_ts_holder kind
 static ig_status merge_items(merge *m, const ig_ts_value *a, const ig_ts_value *b,
                              ig_ts_value *out) {
     const ig_ts_value *like = a ? a : b;
-    ig_ts_holder       kind = like->kind == IG_TS_DICT     ? IG_TS_HOLD_DICT
-                              : like->kind == IG_TS_OBJECT ? IG_TS_HOLD_OBJECT
-                                                           : IG_TS_HOLD_LIST;
-    ig_ts_content      x = content_of(m, 0, kind, a), y = content_of(m, 1, kind, b);
-    ig_ts_content      c = a ? x : y;
-    ig_ts_value       *items = IG_NEW_ARRAY(m->eval->arena, ig_ts_value, c.count + 1);
-    ig_ts_value        nothing = { .kind = IG_TS_UNDEFINED };
+    ig_ts_holder kind = like->kind == IG_TS_DICT     ? IG_TS_HOLD_DICT
+                        : like->kind == IG_TS_OBJECT ? IG_TS_HOLD_OBJECT
+                                                     : IG_TS_HOLD_LIST;
+    ig_ts_content x = content_of(m, 0, kind, a), y = content_of(m, 1, kind, b);
+    ig_ts_content c = a ? x : y;
+    ig_ts_value *items = IG_NEW_ARRAY(m->eval->arena, ig_ts_value, c.count + 1);
+    ig_ts_value nothing = { .kind = IG_TS_UNDEFINED };
     for (size_t i = 0; i < c.count; i++) {
         IG_TRY(merge_values(m, a ? &x.values[i] : &nothing, b ? &y.values[i] : &nothing,
                             &items[i]));
@@ -275,11 +273,11 @@ static bool keys_agree(const ig_ts_content *x, const ig_ts_content *y) {
 }
 
 static bool containers_fit(const merge *m, const ig_ts_value *a, const ig_ts_value *b) {
-    ig_ts_holder  kind = a->kind == IG_TS_DICT     ? IG_TS_HOLD_DICT
-                         : a->kind == IG_TS_OBJECT ? IG_TS_HOLD_OBJECT
-                                                   : IG_TS_HOLD_LIST;
+    ig_ts_holder kind = a->kind == IG_TS_DICT     ? IG_TS_HOLD_DICT
+                        : a->kind == IG_TS_OBJECT ? IG_TS_HOLD_OBJECT
+                                                  : IG_TS_HOLD_LIST;
     ig_ts_content x = content_of(m, 0, kind, a), y = content_of(m, 1, kind, b);
-    bool          is_class = kind != IG_TS_HOLD_OBJECT ||
+    bool is_class = kind != IG_TS_HOLD_OBJECT ||
                     strcmp(a->as.object->class_name, b->as.object->class_name) == 0;
     return is_young(m, a) && is_young(m, b) && is_class && keys_agree(&x, &y);
 }
@@ -390,7 +388,7 @@ static ig_status merge_storage(merge *m, const ig_ts_content *x, const ig_ts_con
         out->version = ++m->eval->clock;
         return IG_OK;
     }
-    phi    p = { .values = { x->value, y->value } };
+    phi p = { .values = { x->value, y->value } };
     ig_dim dims[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < x->value->type->rank; i++) {
         dims[i] = join_dims(m, x->value->type->dims[i], y->value->type->dims[i]);
@@ -426,7 +424,7 @@ static ig_status merge_object(merge *m, const ig_ts_content *x, const ig_ts_cont
 }
 
 static ig_status merge_holder(merge *m, const ig_ts_change *change) {
-    ig_ts_holder  kind = change->kind;
+    ig_ts_holder kind = change->kind;
     ig_ts_content x = ig_ts_side_content(&m->sides[0], kind, change->holder);
     ig_ts_content y = ig_ts_side_content(&m->sides[1], kind, change->holder);
     ig_ts_content merged = x;
@@ -435,11 +433,11 @@ static ig_status merge_holder(merge *m, const ig_ts_change *change) {
     } else if (kind == IG_TS_HOLD_OBJECT) {
         IG_TRY(merge_object(m, &x, &y, &merged));
     } else if (kind != IG_TS_HOLD_FRAME && !keys_agree(&x, &y)) {
-        merged.poison = "has one length or other keys in one branch than in the other, "
-                        "which a run-time condition chooses from";
+        merged.poison =
+            "has one length or other keys in one branch than in the other, which a run-time condition chooses from";
     } else {
         /* A frame may have got more names on one side. */
-        size_t       count = x.count < y.count ? x.count : y.count;
+        size_t count = x.count < y.count ? x.count : y.count;
         ig_ts_value *values = IG_NEW_ARRAY(m->eval->arena, ig_ts_value, count + 1);
         for (size_t i = 0; i < count; i++) {
             IG_TRY(merge_values(m, &x.values[i], &y.values[i], &values[i]));
@@ -484,11 +482,11 @@ static void seal_aliases(merge *m) {
 }
 
 static void make_if(merge *m, ig_op *trial) {
-    size_t          count = m->phis.count;
+    size_t count = m->phis.count;
     const ig_type **types = IG_NEW_ARRAY(m->eval->arena, const ig_type *, count + 1);
-    ig_value      **yields = IG_NEW_ARRAY(m->eval->arena, ig_value *, count + 1);
-    ig_value       *condition = trial->operands[0].value;
-    ig_builder      builder = ig_builder_before(trial);
+    ig_value **yields = IG_NEW_ARRAY(m->eval->arena, ig_value *, count + 1);
+    ig_value *condition = trial->operands[0].value;
+    ig_builder builder = ig_builder_before(trial);
     for (size_t i = 0; i < count; i++) {
         types[i] = m->phis.items[i].type;
     }

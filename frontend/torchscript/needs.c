@@ -27,8 +27,8 @@ const char *ig_ts_needs_of(const char *name) {
 /* ---- one clause ---- */
 
 typedef struct need {
-    ig_str   name;
-    char     dtype; /* 'i', 'b', or 0: any */
+    ig_str name;
+    char dtype; /* 'i', 'b', or 0: any */
     uint32_t least, most;
 } need;
 
@@ -60,7 +60,7 @@ static ig_status refuse_rank(const ig_ts_call *call, const need *n, uint32_t ran
 static ig_status check_tensor(const ig_ts_call *call, const need *n,
                               const ig_ts_tensor *tensor) {
     const ig_torch_dtype_info *dtype = tensor->dtype;
-    uint32_t                   rank = tensor->type->rank - (dtype->is_complex ? 1 : 0);
+    uint32_t rank = tensor->type->rank - (dtype->is_complex ? 1 : 0);
     bool is_integer = ig_dtype_is_int(dtype->ir) && !dtype->is_quantised;
     bool is_mask = dtype->ir == IG_DT_bool || dtype->ir == IG_DT_u8;
     if (rank < n->least || rank > n->most) {
@@ -103,7 +103,7 @@ static int argument_named(const ig_ts_call *call, ig_str name) {
 ig_status ig_ts_needs_check(const ig_ts_call *call) {
     const ig_ts_overloads *overloads = ig_map_get(&call->eval->rows,
                                                   ig_str_of(call->schema->name));
-    const char            *at = overloads ? overloads->needs : NULL;
+    const char *at = overloads ? overloads->needs : NULL;
     while (at && *at) {
         need n;
         at = read_need(at, &n);

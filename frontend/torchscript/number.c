@@ -11,7 +11,7 @@ static ig_dtype dtype_of_kind(ig_ts_kind kind) {
 }
 
 static ig_value *known_constant(ig_ts_eval *eval, const ig_ts_value *number) {
-    ig_dtype       dtype = dtype_of_kind((ig_ts_kind)number->kind);
+    ig_dtype dtype = dtype_of_kind((ig_ts_kind)number->kind);
     const ig_type *type = ig_type_tensor(eval->module, dtype, 0, NULL);
     if (number->kind == IG_TS_BOOL) {
         uint8_t b = number->as.b;
@@ -32,13 +32,13 @@ ig_status ig_ts_number_read(ig_ts_eval *eval, const ig_ts_value *number,
             [IG_dims_scalar] = ig_attr_of_bool(true)
         };
         ig_op_spec spec = { .attrs = attrs };
-        ig_op     *op = NULL;
+        ig_op *op = NULL;
         IG_TRY(ig_build(&eval->builder, IG_OP_dims, &spec, &op));
         *out_value = ig_op_result(op, 0);
         return IG_OK;
     }
     if (number->kind == IG_TS_COMPLEX) {
-        ig_dim         two = 2;
+        ig_dim two = 2;
         const ig_type *type = ig_type_tensor(eval->module, IG_DT_f64, 1, &two);
         *out_value = ig_make_const(&eval->builder, type, &number->as.complex);
         return IG_OK;
@@ -53,8 +53,8 @@ enum { FOLD_OPS = 256, FOLD_DEPTH = 64 };
 
 typedef struct folding {
     ig_ts_eval *eval;
-    ig_arena   *arena;
-    uint32_t    ops, depth;
+    ig_arena *arena;
+    uint32_t ops, depth;
 } folding;
 
 static bool is_small(const ig_ts_eval *eval, const ig_type *type) {
@@ -111,10 +111,10 @@ static bool fold(folding *f, const ig_value *value, ig_tensor *out) {
     if (ig_ops[op->code].traits & (IG_CONSTANT | IG_STATE | IG_HOST)) {
         return false;
     }
-    ig_tensor        *in = IG_NEW_ARRAY(f->arena, ig_tensor, op->operand_count + 1u);
+    ig_tensor *in = IG_NEW_ARRAY(f->arena, ig_tensor, op->operand_count + 1u);
     const ig_tensor **pointers = IG_NEW_ARRAY(f->arena, const ig_tensor *,
                                               op->operand_count + 1u);
-    bool              is_known = true;
+    bool is_known = true;
     f->depth++;
     for (uint32_t i = 0; is_known && i < op->operand_count; i++) {
         pointers[i] = &in[i];
@@ -132,14 +132,14 @@ bool ig_ts_fold(ig_ts_eval *eval, const ig_value *value, ig_tensor *out) {
 static bool known_number(ig_ts_eval *eval, ig_ts_kind kind, const ig_value *value,
                          ig_ts_value *out) {
     ig_dims_value dims;
-    ig_tensor     tensor;
-    folding       f = { .eval = eval, .arena = eval->arena };
+    ig_tensor tensor;
+    folding f = { .eval = eval, .arena = eval->arena };
     if (is_changing(&f, value)) {
         return false;
     }
     if (kind != IG_TS_FLOAT && ig_value_dims(value, &dims) && dims.count == 1) {
         ig_ts_value number = ig_ts_of_dim(eval->module, dims.dims[0]);
-        bool        is_number = number.form == IG_TS_KNOWN;
+        bool is_number = number.form == IG_TS_KNOWN;
         *out = kind == IG_TS_BOOL ? ig_ts_of_bool(number.as.i != 0) : number;
         if (kind == IG_TS_INT || is_number) {
             return true;
@@ -181,10 +181,10 @@ ig_status ig_ts_number_of(ig_ts_eval *eval, ig_ts_kind kind, ig_value *value,
 /* ---- from one kind to another ---- */
 
 static ig_ts_value convert_known(ig_ts_kind kind, const ig_ts_value *number) {
-    bool    is_float = number->kind == IG_TS_FLOAT;
-    double  f = is_float                     ? number->as.f
-                : number->kind == IG_TS_BOOL ? number->as.b
-                                             : (double)number->as.i;
+    bool is_float = number->kind == IG_TS_FLOAT;
+    double f = is_float                     ? number->as.f
+               : number->kind == IG_TS_BOOL ? number->as.b
+                                            : (double)number->as.i;
     int64_t i = number->kind == IG_TS_INT    ? number->as.i
                 : number->kind == IG_TS_BOOL ? number->as.b
                                              : 0;

@@ -39,26 +39,26 @@ typedef struct ig_ts_call ig_ts_call;
 typedef ig_status (*ig_ts_op_hook)(ig_ts_call *call);
 
 typedef struct ig_ts_row {
-    const char   *schema;
+    const char *schema;
     ig_ts_op_hook hook;
-    int           variant;
+    int variant;
 } ig_ts_row;
 
 struct ig_ts_call {
-    ig_ts_eval             *eval;
-    ig_context             *context;
-    ig_module              *module;
-    ig_arena               *arena; /* lives as long as the import */
-    ig_builder             *builder;
-    const ig_ts_row        *row;
+    ig_ts_eval *eval;
+    ig_context *context;
+    ig_module *module;
+    ig_arena *arena; /* lives as long as the import */
+    ig_builder *builder;
+    const ig_ts_row *row;
     const struct ig_schema *schema;
-    ig_location             where;
-    int64_t                 version; /* of the archive's operators (reference 2.9) */
-    ig_ts_value            *args;
-    uint32_t                arg_count;
-    ig_ts_value            *results; /* given by the hook */
-    uint32_t                result_count;
-    uint32_t  names;  /* that the result, a list, is unpacked into; 0: not known */
+    ig_location where;
+    int64_t version; /* of the archive's operators (reference 2.9) */
+    ig_ts_value *args;
+    uint32_t arg_count;
+    ig_ts_value *results; /* given by the hook */
+    uint32_t result_count;
+    uint32_t names;   /* that the result, a list, is unpacked into; 0: not known */
     ig_status status; /* first failure of the helpers of aten.h; IG_OK before */
 };
 
@@ -126,7 +126,7 @@ ig_status ig_ts_str(ig_ts_call *call, uint32_t index, ig_str *out_text);
 ig_status ig_ts_dtype(ig_ts_call *call, uint32_t index, ig_dtype none,
                       ig_dtype *out_dtype);
 ig_status ig_ts_torch_dtype(ig_ts_call *call, uint32_t index,
-                            const ig_torch_dtype_info  *none,
+                            const ig_torch_dtype_info *none,
                             const ig_torch_dtype_info **out_dtype);
 /* A custom class's attribute or a module's, by name: packed parameters. */
 ig_status ig_ts_object_arg(ig_ts_call *call, uint32_t index, const char *class_name,
@@ -144,7 +144,7 @@ ig_status ig_ts_operand(ig_ts_call *call, uint32_t index, ig_dtype dtype,
 ig_status ig_ts_result_type(ig_ts_call *call, const uint32_t *indices, uint32_t count,
                             ig_dtype *out_dtype);
 ig_status ig_ts_result_torch_type(ig_ts_call *call, const uint32_t *indices,
-                                  uint32_t                    count,
+                                  uint32_t count,
                                   const ig_torch_dtype_info **out_dtype);
 /* Promotion of two dtypes of tensors with dims. */
 ig_dtype ig_ts_promote(ig_dtype a, ig_dtype b);
@@ -171,7 +171,7 @@ ig_status ig_ts_give_complex(ig_ts_call *call, uint32_t result, ig_value *value,
                              const ig_torch_dtype_info *dtype);
 ig_status ig_ts_give_quantised(ig_ts_call *call, uint32_t result, ig_value *value,
                                const ig_torch_dtype_info *dtype,
-                               const ig_ts_quant         *quant);
+                               const ig_ts_quant *quant);
 ig_status ig_ts_give_int(ig_ts_call *call, uint32_t result, int64_t value);
 ig_status ig_ts_give_dim(ig_ts_call *call, uint32_t result, ig_dim dim);
 ig_status ig_ts_give_dims(ig_ts_call *call, uint32_t result, const ig_dim *dims,
@@ -218,8 +218,8 @@ ig_status ig_ts_expand(ig_ts_call *call, ig_value *x, uint32_t rank, const ig_di
 /* x[start : start + size * step : step] along one axis; x itself when that is all. */
 typedef struct ig_ts_range {
     uint32_t axis;
-    ig_dim   start, size;
-    int64_t  step;
+    ig_dim start, size;
+    int64_t step;
 } ig_ts_range;
 ig_status ig_ts_slice(ig_ts_call *call, ig_value *x, ig_ts_range range,
                       ig_value **out_value);
@@ -247,6 +247,6 @@ ig_status ig_ts_invoke(ig_ts_call *call, const char *name, const ig_ts_value *ar
                        uint32_t count, ig_ts_value *out_results, uint32_t result_count);
 /* A tensor as a value for ig_ts_invoke, and back. */
 ig_ts_value ig_ts_tensor_value(ig_ts_call *call, ig_value *value);
-ig_value   *ig_ts_read(ig_ts_call *call, const ig_ts_value *tensor); /* NULL: failed */
+ig_value *ig_ts_read(ig_ts_call *call, const ig_ts_value *tensor); /* NULL: failed */
 
 #endif

@@ -12,7 +12,7 @@
 /* ---- type variables ---- */
 
 static const ig_script_type *find_variable(const ig_matcher *matcher,
-                                           const char       *name) {
+                                           const char *name) {
     for (size_t i = 0; i < matcher->variables.count; i++) {
         if (strcmp(matcher->variables.items[i].name, name) == 0) {
             return matcher->variables.items[i].type;
@@ -33,7 +33,7 @@ static const ig_script_type *match_variable(ig_matcher *matcher, const char *nam
     return actual;
 }
 
-static const ig_script_type *match_items(ig_matcher           *matcher,
+static const ig_script_type *match_items(ig_matcher *matcher,
                                          const ig_script_type *formal,
                                          const ig_script_type *actual) {
     if (formal->kind != actual->kind || formal->count != actual->count) {
@@ -51,7 +51,7 @@ static const ig_script_type *match_items(ig_matcher           *matcher,
 }
 
 /* A tuple (T, T) stands for a list of T. */
-static const ig_script_type *match_list(ig_matcher           *matcher,
+static const ig_script_type *match_list(ig_matcher *matcher,
                                         const ig_script_type *formal,
                                         const ig_script_type *actual) {
     if (actual->kind != IG_SCRIPT_TUPLE || actual->count == 0) {
@@ -65,7 +65,7 @@ static const ig_script_type *match_list(ig_matcher           *matcher,
     return item ? ig_type_list(matcher->types, item) : NULL;
 }
 
-static const ig_script_type *match_optional(ig_matcher           *matcher,
+static const ig_script_type *match_optional(ig_matcher *matcher,
                                             const ig_script_type *formal,
                                             const ig_script_type *actual) {
     if (actual->kind == IG_SCRIPT_NONE) {
@@ -76,7 +76,7 @@ static const ig_script_type *match_optional(ig_matcher           *matcher,
     return item ? ig_type_optional(matcher->types, item) : NULL;
 }
 
-const ig_script_type *ig_overload_resolve(ig_matcher           *matcher,
+const ig_script_type *ig_overload_resolve(ig_matcher *matcher,
                                           const ig_script_type *formal,
                                           const ig_script_type *actual) {
     if (!formal->has_variable) {
@@ -95,7 +95,7 @@ const ig_script_type *ig_overload_resolve(ig_matcher           *matcher,
 }
 
 /* With the variables that are known by now; NULL when one is not. */
-static const ig_script_type *substitute(ig_matcher           *matcher,
+static const ig_script_type *substitute(ig_matcher *matcher,
                                         const ig_script_type *type) {
     if (!type->has_variable) {
         return type;
@@ -118,7 +118,7 @@ static const ig_script_type *substitute(ig_matcher           *matcher,
 
 /* A number where int[N] stands, which means N of it. */
 static bool is_number_list_item(const ig_schema_argument *argument,
-                                const ig_script_type     *actual) {
+                                const ig_script_type *actual) {
     const ig_script_type *type = argument->type;
     type = type->kind == IG_SCRIPT_OPTIONAL ? type->items[0] : type;
     return argument->list_size > 0 && type->kind == IG_SCRIPT_LIST &&
@@ -144,7 +144,7 @@ static ig_conversion convert_implicitly(const ig_script_type *actual,
                                         const ig_script_type *wanted) {
     static const struct {
         ig_script_kind actual, wanted;
-        ig_conversion  conversion;
+        ig_conversion conversion;
     } rows[] = {
         { IG_SCRIPT_TENSOR, IG_SCRIPT_INT, IG_CONVERT_TENSOR_INT },
         { IG_SCRIPT_TENSOR, IG_SCRIPT_FLOAT, IG_CONVERT_TENSOR_FLOAT },
@@ -224,7 +224,7 @@ static bool match_argument(ig_matcher *matcher, const ig_schema_argument *argume
 /* zeros(1, 2) for zeros(int[] size): the last positional argument is a plain list. */
 static bool takes_loose_items(const ig_schema *schema, size_t index) {
     const ig_schema_argument *argument = &schema->arguments[index];
-    bool                      is_last = index + 1 == schema->argument_count ||
+    bool is_last = index + 1 == schema->argument_count ||
                    schema->arguments[index + 1].is_keyword_only;
     return is_last && argument->type->kind == IG_SCRIPT_LIST &&
            argument->list_size == 0 && !argument->type->has_variable;
@@ -359,7 +359,7 @@ static void finish(ig_matcher *matcher, ig_match *match) {
 bool ig_overload_find(ig_types *types, const ig_schema *const *candidates, size_t count,
                       const ig_call_shape *call, ig_match *out_match) {
     ig_matcher matcher = { .types = types };
-    size_t     most = 0;
+    size_t most = 0;
     for (size_t i = 0; i < count; i++) {
         size_t arguments = candidates[i]->argument_count;
         most = arguments > most ? arguments : most;

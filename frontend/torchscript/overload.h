@@ -19,10 +19,10 @@
 /* A call as it is written: types of its arguments. */
 typedef struct ig_call_shape {
     const ig_script_type *const *positional;
-    size_t                       positional_count;
-    const char *const           *keywords; /* names */
+    size_t positional_count;
+    const char *const *keywords; /* names */
     const ig_script_type *const *keyword_types;
-    size_t                       keyword_count;
+    size_t keyword_count;
 } ig_call_shape;
 
 /* What an argument's value goes through before the operator sees it. */
@@ -45,16 +45,16 @@ typedef enum ig_conversion {
 
 /* Where the value of one schema argument comes from. */
 typedef struct ig_bound_argument {
-    int           source; /* >= 0: positional; IG_FROM_DEFAULT; else -1 - keyword */
+    int source; /* >= 0: positional; IG_FROM_DEFAULT; else -1 - keyword */
     ig_conversion conversion;
 } ig_bound_argument;
 #define IG_FROM_DEFAULT (-1000000)
 
 typedef struct ig_match {
-    const ig_schema       *schema;
-    size_t                 index;        /* among the candidates */
-    ig_bound_argument     *arguments;    /* one for each of the schema */
-    size_t                 extra;        /* vararg: first positional behind them */
+    const ig_schema *schema;
+    size_t index;                        /* among the candidates */
+    ig_bound_argument *arguments;        /* one for each of the schema */
+    size_t extra;                        /* vararg: first positional behind them */
     const ig_script_type **result_types; /* variables replaced; schema->result_count */
 } ig_match;
 

@@ -41,7 +41,7 @@ ig_status ig_overload_explain(ig_types *types, const ig_schema *const *candidate
                               const ig_location *where) {
     enum { MOST = 8 };
     ig_matcher matcher = { .types = types, .pass = IG_PASS_TOLERANT };
-    ig_writer  w;
+    ig_writer w;
     ig_writer_init(&w, types->arena);
     ig_put(&w, "no overload takes ");
     put_call(&w, call);

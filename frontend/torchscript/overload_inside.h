@@ -24,30 +24,30 @@ typedef enum ig_mismatch_kind {
 
 /* Why a candidate does not fit. */
 typedef struct ig_mismatch {
-    ig_mismatch_kind      kind;
-    const char           *name;
+    ig_mismatch_kind kind;
+    const char *name;
     const ig_script_type *wanted, *actual;
 } ig_mismatch;
 
 typedef struct ig_type_variable_value {
-    const char           *name;
+    const char *name;
     const ig_script_type *type;
 } ig_type_variable_value;
 
 /* State while candidates are tried. */
 typedef struct ig_matcher {
-    ig_types                      *types;
-    ig_overload_pass               pass;
-    size_t                         used, used_keywords;
+    ig_types *types;
+    ig_overload_pass pass;
+    size_t used, used_keywords;
     IG_VEC(ig_type_variable_value) variables;
-    ig_mismatch                    why;
+    ig_mismatch why;
 } ig_matcher;
 
 /* One candidate in the matcher's pass; `arguments` has room for all of the schema. */
 bool ig_overload_try(ig_matcher *matcher, const ig_schema *schema,
                      const ig_call_shape *call, ig_bound_argument *arguments);
 /* The formal type with its variables bound to what `actual` says; NULL: impossible. */
-const ig_script_type *ig_overload_resolve(ig_matcher           *matcher,
+const ig_script_type *ig_overload_resolve(ig_matcher *matcher,
                                           const ig_script_type *formal,
                                           const ig_script_type *actual);
 

@@ -43,7 +43,7 @@ ig_location ig_source_where(const ig_source *source, const ig_ast *node) {
 
 ig_status ig_py_error(ig_py_parser *parser, ig_status status, const ig_py_token *at,
                       const char *format, ...) {
-    char    text[512];
+    char text[512];
     va_list list;
     va_start(list, format);
     vsnprintf(text, sizeof(text), format, list);
@@ -133,7 +133,7 @@ ig_status ig_py_expect_punct(ig_py_parser *parser, uint32_t punct) {
         return IG_OK;
     }
     char text[6] = { '\'' };
-    int  size = 1;
+    int size = 1;
     for (; punct; punct >>= 8) {
         text[size++] = (char)(punct & 0xff);
     }
@@ -187,10 +187,10 @@ static ig_status report_depth(ig_py_parser *parser, uint32_t line, uint32_t colu
 ig_status ig_py_enter(ig_py_parser *parser) {
     int64_t nodes = parser->source->context->limits.node_count;
     if (*parser->source->node_count > (uint64_t)nodes) {
-        return ig_py_error(parser, IG_LIMIT, &parser->token,
-                           "the sources have more than %lld values and statements "
-                           "(--limit node_count=N)",
-                           (long long)nodes);
+        return ig_py_error(
+            parser, IG_LIMIT, &parser->token,
+            "the sources have more than %lld values and statements (--limit node_count=N)",
+            (long long)nodes);
     }
     if (parser->depth >= (uint64_t)parser->source->context->limits.source_depth) {
         return report_depth(parser, parser->token.line, parser->token.column);
@@ -243,7 +243,7 @@ static ig_status refuse_bad_utf8(const ig_source *source, ig_str text) {
     ig_location where = { .file = source->file, .line = 1 };
     for (size_t begin = 0; begin < text.size; where.line++) {
         const char *end = memchr(text.data + begin, '\n', text.size - begin);
-        size_t      size = end ? (size_t)(end - text.data) - begin : text.size - begin;
+        size_t size = end ? (size_t)(end - text.data) - begin : text.size - begin;
         if (!ig_utf8_is_valid((ig_str){ text.data + begin, size })) {
             break;
         }
@@ -268,7 +268,7 @@ static ig_status start(ig_py_parser *parser, const ig_source *source, ig_str tex
 ig_status ig_parse_source(const ig_source *source, ig_str text,
                           ig_ast_list *out_statements) {
     ig_py_parser parser;
-    ig_py_list   list = { 0 };
+    ig_py_list list = { 0 };
     IG_TRY(start(&parser, source, text));
     while (!ig_py_is(&parser, IG_PY_TOKEN_END)) {
         IG_TRY(ig_py_parse_statement(&parser, &list));

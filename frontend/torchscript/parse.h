@@ -21,10 +21,10 @@
 /* What the files of one archive share. */
 typedef struct ig_source {
     ig_context *context;
-    ig_arena   *arena;      /* of the trees */
-    ig_map     *names;      /* see ig_names_intern */
-    uint32_t   *node_count; /* the id of the next node */
-    const char *file;       /* "model.pt/code/__torch__/m.py", for messages */
+    ig_arena *arena;      /* of the trees */
+    ig_map *names;        /* see ig_names_intern */
+    uint32_t *node_count; /* the id of the next node */
+    const char *file;     /* "model.pt/code/__torch__/m.py", for messages */
     /* Escapes of bytes are bytes ("\303\251" is é), as libtorch reads them, and not
      * code points as in Python; strings join byte by byte. */
     bool is_dialect;

@@ -31,9 +31,9 @@ bool ig_py_starts_value(const ig_py_parser *parser) {
 
 static ig_status parse_number(ig_py_parser *parser, ig_ast **out_node) {
     ig_py_token token = parser->token;
-    bool        is_int = token.kind == IG_PY_TOKEN_INT;
-    bool        is_negative = parser->negative == token.text.data;
-    ig_ast     *node = ig_py_node(parser, is_int ? IG_AST_INT : IG_AST_FLOAT, &token);
+    bool is_int = token.kind == IG_PY_TOKEN_INT;
+    bool is_negative = parser->negative == token.text.data;
+    ig_ast *node = ig_py_node(parser, is_int ? IG_AST_INT : IG_AST_FLOAT, &token);
     /* The minus belongs to the literal only when nothing that binds tighter follows. */
     is_negative = is_negative &&
                   !(parser->ahead.kind == IG_PY_TOKEN_PUNCT &&
@@ -79,13 +79,13 @@ static ig_status parse_word(ig_py_parser *parser, ig_ast **out_node) {
 /* ---- strings ---- */
 
 static ig_status add_string(ig_py_parser *parser, ig_writer *writer, ig_ast *node) {
-    ig_py_token       token = parser->token;
+    ig_py_token token = parser->token;
     ig_py_string_form form = ig_py_token_string_form(token.text);
     if (form.is_formatted || form.is_bytes) {
         node->kind = form.is_bytes ? IG_AST_BYTES : IG_AST_FORMATTED;
     }
-    char       *out = ig_arena_alloc(parser->arena, form.body.size + 1);
-    size_t      size = 0;
+    char *out = ig_arena_alloc(parser->arena, form.body.size + 1);
+    size_t size = 0;
     const char *problem = ig_py_token_unescape(&form, parser->source->is_dialect, out,
                                                &size);
     if (problem) {
@@ -97,7 +97,7 @@ static ig_status add_string(ig_py_parser *parser, ig_writer *writer, ig_ast *nod
 
 /* Adjacent ones are one. */
 static ig_status parse_string(ig_py_parser *parser, ig_ast **out_node) {
-    ig_ast   *node = ig_py_node(parser, IG_AST_STRING, &parser->token);
+    ig_ast *node = ig_py_node(parser, IG_AST_STRING, &parser->token);
     ig_writer writer;
     ig_writer_init(&writer, parser->arena);
     while (ig_py_is(parser, IG_PY_TOKEN_STRING)) {

@@ -56,7 +56,7 @@ static ig_status add_argument(ig_py_parser *parser, ig_ast *call, ig_py_list *li
 }
 
 ig_status ig_py_parse_arguments(ig_py_parser *parser, ig_ast *call) {
-    ig_py_list   list = { 0 };
+    ig_py_list list = { 0 };
     keyword_list keywords = { 0 };
     while (!ig_py_is_punct(parser, ')')) {
         IG_TRY(add_argument(parser, call, &list, &keywords));
@@ -112,7 +112,7 @@ static ig_status parse_index_item(ig_py_parser *parser, ig_ast **out_node) {
 
 ig_status ig_py_parse_index(ig_py_parser *parser, ig_ast *subscript) {
     ig_py_list list = { 0 };
-    ig_ast    *tuple = ig_py_node(parser, IG_AST_TUPLE, &parser->token);
+    ig_ast *tuple = ig_py_node(parser, IG_AST_TUPLE, &parser->token);
     do {
         ig_ast *item;
         if (list.items.count && ig_py_is_punct(parser, ']')) {
@@ -180,9 +180,9 @@ static ig_status parse_loose_item(ig_py_parser *parser, bool targets,
 }
 
 ig_status ig_py_parse_values(ig_py_parser *parser, bool targets, ig_ast **out_node) {
-    ig_py_list  list = { 0 };
+    ig_py_list list = { 0 };
     ig_py_token at = parser->token;
-    ig_ast     *item;
+    ig_ast *item;
     if (ig_py_is_word(parser, "yield")) {
         return ig_py_parse_yield(parser, out_node);
     }

@@ -57,7 +57,7 @@ static ig_status parse_for(ig_py_parser *parser, ig_py_list *statements) {
 }
 
 static ig_status parse_with(ig_py_parser *parser, ig_py_list *statements) {
-    ig_ast    *node = ig_py_node(parser, IG_AST_WITH, &parser->token);
+    ig_ast *node = ig_py_node(parser, IG_AST_WITH, &parser->token);
     ig_py_list contexts = { 0 }, targets = { 0 };
     ig_py_advance(parser);
     do {
@@ -93,8 +93,8 @@ static ig_status parse_handler(ig_py_parser *parser, ig_ast *node,
 }
 
 static ig_status parse_try(ig_py_parser *parser, ig_py_list *statements) {
-    ig_ast                *node = ig_py_node(parser, IG_AST_TRY, &parser->token);
-    ig_ast_try            *try = node->as.try = IG_NEW(parser->arena, ig_ast_try);
+    ig_ast *node = ig_py_node(parser, IG_AST_TRY, &parser->token);
+    ig_ast_try *try = node->as.try = IG_NEW(parser->arena, ig_ast_try);
     IG_VEC(ig_ast_handler) handlers = { 0 };
     ig_py_advance(parser);
     IG_TRY(ig_py_parse_body(parser, node, &try->body));

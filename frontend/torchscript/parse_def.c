@@ -5,13 +5,13 @@
 /* ---- parameters ---- */
 
 typedef struct param_reader {
-    ig_ast              *def;
+    ig_ast *def;
     IG_VEC(ig_ast_param) params;
-    bool                 are_keywords; /* behind "*" */
+    bool are_keywords; /* behind "*" */
 } param_reader;
 
 static ig_status read_star(ig_py_parser *parser, param_reader *reader) {
-    bool         is_double = ig_py_is_punct(parser, IG_PY_PUNCT2('*', '*'));
+    bool is_double = ig_py_is_punct(parser, IG_PY_PUNCT2('*', '*'));
     ig_ast_param param = { .kind = is_double ? IG_AST_PARAM_STARS : IG_AST_PARAM_STAR };
     ig_py_advance(parser);
     if (!is_double) {

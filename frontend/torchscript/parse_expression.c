@@ -8,9 +8,9 @@
 #include "frontend/torchscript/parse_inside.h"
 
 typedef struct operator_row {
-    const char     *text;
+    const char *text;
     ig_ast_operator op;
-    int             precedence;
+    int precedence;
 } operator_row;
 
 static const operator_row operators[] = {
@@ -86,7 +86,7 @@ static ig_status parse_subscript(ig_py_parser *parser, ig_ast **node) {
 
 static ig_status parse_postfix(ig_py_parser *parser, ig_ast **out_node) {
     ig_py_token at = parser->token;
-    bool        awaits = ig_py_accept_word(parser, "await");
+    bool awaits = ig_py_accept_word(parser, "await");
     IG_TRY(ig_py_enter(parser));
     IG_TRY(ig_py_parse_atom(parser, out_node));
     for (;;) {
@@ -153,7 +153,7 @@ static ig_status parse_negative(ig_py_parser *parser, ig_ast **out_node) {
     parser->negative = parser->token.text.data;
     IG_TRY(parse_power(parser, out_node));
     ig_ast *node = *out_node;
-    bool    is_taken = parser->negative == NULL;
+    bool is_taken = parser->negative == NULL;
     parser->negative = outer; /* -2 ** -1: the right side's minus is not ours */
     if (is_taken) {           /* by the literal, which is all there is */
         node->line = minus.line;
@@ -204,8 +204,8 @@ static ig_status parse_unary(ig_py_parser *parser, ig_ast **out_node) {
 /* The operators of a chain a < b < c from the second operand on. */
 static ig_status parse_comparison(ig_py_parser *parser, ig_ast **node) {
     IG_VEC(ig_ast *) values = { 0 };
-    IG_VEC(uint8_t)  ops = { 0 };
-    ig_ast          *compare = ig_py_node_like(parser, IG_AST_COMPARE, *node);
+    IG_VEC(uint8_t) ops = { 0 };
+    ig_ast *compare = ig_py_node_like(parser, IG_AST_COMPARE, *node);
     compare->as.compare.first = *node;
     IG_TRY(ig_py_adopt(parser, compare, *node));
     int tokens;
@@ -237,7 +237,7 @@ static ig_status parse_binary(ig_py_parser *parser, int least, ig_ast **out_node
         IG_TRY(parse_unary(parser, out_node));
     }
     for (;;) {
-        int                 tokens;
+        int tokens;
         const operator_row *row = find_operator(parser, &tokens);
         if (!row || row->precedence < least) {
             return IG_OK;

@@ -13,11 +13,11 @@
 
 typedef struct ig_py_parser {
     const ig_source *source;
-    ig_arena        *arena;
-    ig_py_lexer      lexer;
-    ig_py_token      token, ahead; /* the one to be looked at, and the one behind it */
-    uint32_t         depth;
-    const char      *negative; /* the literal here has a minus before it */
+    ig_arena *arena;
+    ig_py_lexer lexer;
+    ig_py_token token, ahead; /* the one to be looked at, and the one behind it */
+    uint32_t depth;
+    const char *negative; /* the literal here has a minus before it */
 } ig_py_parser;
 
 /* A list under construction. */
@@ -43,14 +43,14 @@ ig_status ig_py_expected(ig_py_parser *parser, const char *what);
 /* A name that is no keyword; interned. */
 ig_status ig_py_parse_name(ig_py_parser *parser, const char *what,
                            const char **out_name);
-bool      ig_py_is_keyword(ig_str word);
+bool ig_py_is_keyword(ig_str word);
 ig_status ig_py_error(ig_py_parser *parser, ig_status status, const ig_py_token *at,
                       const char *format, ...) IG_PRINTF(4, 5);
 
 /* ---- nodes (parse.c) ---- */
 
 ig_status ig_py_enter(ig_py_parser *parser);
-void      ig_py_leave(ig_py_parser *parser);
+void ig_py_leave(ig_py_parser *parser);
 /* A node where `at` stands. */
 ig_ast *ig_py_node(ig_py_parser *parser, ig_ast_kind kind, const ig_py_token *at);
 /* The same place as another node. */
@@ -78,7 +78,7 @@ ig_status ig_py_parse_values(ig_py_parser *parser, bool targets, ig_ast **out_no
 /* Numbers, strings, names, brackets (parse_atom.c). */
 ig_status ig_py_parse_atom(ig_py_parser *parser, ig_ast **out_node);
 ig_status ig_py_parse_yield(ig_py_parser *parser, ig_ast **out_node);
-bool      ig_py_starts_value(const ig_py_parser *parser);
+bool ig_py_starts_value(const ig_py_parser *parser);
 /* Arguments behind "(", up to and with ")"; of a CALL (parse_call.c). */
 ig_status ig_py_parse_arguments(ig_py_parser *parser, ig_ast *call);
 /* The index behind "[", up to and with "]"; of a SUBSCRIPT. */

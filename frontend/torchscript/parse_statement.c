@@ -35,9 +35,9 @@ static ig_status check_target(ig_py_parser *parser, const ig_ast *target) {
 
 /* = value, = target = value … behind the first target. */
 static ig_status parse_assign(ig_py_parser *parser, ig_ast *first, ig_ast **out_node) {
-    ig_ast    *node = ig_py_node_like(parser, IG_AST_ASSIGN, first);
+    ig_ast *node = ig_py_node_like(parser, IG_AST_ASSIGN, first);
     ig_py_list targets = { 0 };
-    ig_ast    *value = first;
+    ig_ast *value = first;
     while (ig_py_accept_punct(parser, '=')) {
         IG_TRY(check_target(parser, value));
         IG_TRY(ig_py_adopt(parser, node, value));
@@ -104,7 +104,7 @@ static ig_status parse_augmented(ig_py_parser *parser, ig_ast *target,
 }
 
 static ig_status parse_expression_statement(ig_py_parser *parser, ig_ast **out_node) {
-    ig_ast         *value;
+    ig_ast *value;
     ig_ast_operator op;
     IG_TRY(ig_py_parse_values(parser, false, &value));
     if (ig_py_is_punct(parser, '=')) {
@@ -204,7 +204,7 @@ static ig_status parse_global(ig_py_parser *parser, ig_ast *node) {
 /* ---- imports ---- */
 
 static ig_status parse_dotted(ig_py_parser *parser, const char **out_name) {
-    ig_writer   writer;
+    ig_writer writer;
     const char *part;
     ig_writer_init(&writer, parser->arena);
     IG_TRY(ig_py_parse_name(parser, "the name of a module", &part));

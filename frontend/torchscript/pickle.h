@@ -20,8 +20,8 @@
 
 #include "base/writer.h"
 
-typedef struct ig_py         ig_py;
-typedef struct ig_py_tensor  ig_py_tensor;
+typedef struct ig_py ig_py;
+typedef struct ig_py_tensor ig_py_tensor;
 typedef struct ig_py_storage ig_py_storage;
 
 typedef enum ig_py_kind {
@@ -50,26 +50,26 @@ typedef enum ig_py_kind {
 
 struct ig_py {
     ig_py_kind kind;
-    uint32_t   id;     /* dense over the values of a pickle set */
-    uint64_t   offset; /* of the opcode that made it, in its pickle */
+    uint32_t id;     /* dense over the values of a pickle set */
+    uint64_t offset; /* of the opcode that made it, in its pickle */
     /* "List[str]", "Dict[str, int]" of restore_type_tag and build_*list; "torch.Size",
      * "collections.OrderedDict" and the like; NULL: none. */
     const char *type;
     union {
-        bool    b;
+        bool b;
         int64_t i;
-        double  f;
-        ig_str  text;
+        double f;
+        ig_str text;
         struct {
             double re, im;
         } complex;
         struct {
             ig_py **items;
-            size_t  count;
+            size_t count;
         } list;
         struct {
             ig_py **keys, **values;
-            size_t  count;
+            size_t count;
         } dict;
         struct {
             ig_str module, name; /* "__torch__.a.b", "Net" */
@@ -84,26 +84,26 @@ struct ig_py {
             ig_py *class, *value;
         } enumeration;
         struct {
-            ig_py *function;          /* GLOBAL as a rule */
-            ig_py *args;              /* TUPLE as a rule */
-            ig_py *state;             /* of BUILD, or NULL */
-            ig_py *items;             /* what was appended: a LIST or DICT, or NULL */
-            bool   is_package_reduce; /* by torch.package's persistent id */
+            ig_py *function;        /* GLOBAL as a rule */
+            ig_py *args;            /* TUPLE as a rule */
+            ig_py *state;           /* of BUILD, or NULL */
+            ig_py *items;           /* what was appended: a LIST or DICT, or NULL */
+            bool is_package_reduce; /* by torch.package's persistent id */
         } call;
-        ig_py_tensor              *tensor;
-        ig_py_storage             *storage;
+        ig_py_tensor *tensor;
+        ig_py_storage *storage;
         const ig_torch_dtype_info *dtype;
     } as;
 };
 
 struct ig_py_storage {
-    const char *key;    /* the entry's name: "data/0", ".data/2.storage" */
-    int64_t     count;  /* elements as stated; bytes when untyped */
-    int64_t     size;   /* bytes needed */
-    const void *bytes;  /* little-endian; NULL: not recorded (traced inputs) */
-    int64_t     offset; /* in the file; -1: in the arena (inflated, or swapped) */
-    const ig_torch_dtype_info *dtype;    /* NULL: untyped */
-    ig_str                     location; /* "cpu", "cuda:0" */
+    const char *key;   /* the entry's name: "data/0", ".data/2.storage" */
+    int64_t count;     /* elements as stated; bytes when untyped */
+    int64_t size;      /* bytes needed */
+    const void *bytes; /* little-endian; NULL: not recorded (traced inputs) */
+    int64_t offset;    /* in the file; -1: in the arena (inflated, or swapped) */
+    const ig_torch_dtype_info *dtype; /* NULL: untyped */
+    ig_str location;                  /* "cpu", "cuda:0" */
 };
 
 typedef enum ig_py_qscheme {
@@ -115,31 +115,31 @@ typedef enum ig_py_qscheme {
 /* What makes a tensor of a quantised dtype real numbers. */
 typedef struct ig_py_quant {
     ig_py_qscheme scheme;
-    double        scale;
-    int64_t       zero_point;
-    ig_py        *scales, *zero_points; /* per channel: TENSORs of rank 1 */
-    int64_t       axis;
+    double scale;
+    int64_t zero_point;
+    ig_py *scales, *zero_points; /* per channel: TENSORs of rank 1 */
+    int64_t axis;
 } ig_py_quant;
 
 /* A tensor that is no strided view of a storage. */
 typedef struct ig_py_sparse {
     const char *layout; /* "sparse_coo", "sparse_csr" … */
-    ig_py     **parts;  /* coo: indices, values; csr: crow, col, values … */
-    size_t      part_count;
-    bool        is_coalesced;
+    ig_py **parts;      /* coo: indices, values; csr: crow, col, values … */
+    size_t part_count;
+    bool is_coalesced;
 } ig_py_sparse;
 
 struct ig_py_tensor {
-    ig_py_storage             *storage; /* NULL for sparse ones */
+    ig_py_storage *storage; /* NULL for sparse ones */
     const ig_torch_dtype_info *dtype;
-    uint32_t                   rank;
-    const int64_t             *sizes, *strides; /* strides in elements, >= 0 */
-    int64_t                    offset;          /* in elements, into the storage */
-    int64_t                    count; /* elements; every one lies in the storage */
-    bool                       requires_grad, is_parameter, is_conj, is_neg;
-    const ig_py_quant         *quant;    /* quantised dtypes only, else NULL */
-    const ig_py_sparse        *sparse;   /* NULL: strided */
-    ig_py                     *subclass; /* GLOBAL of a tensor subclass, or NULL */
+    uint32_t rank;
+    const int64_t *sizes, *strides; /* strides in elements, >= 0 */
+    int64_t offset;                 /* in elements, into the storage */
+    int64_t count;                  /* elements; every one lies in the storage */
+    bool requires_grad, is_parameter, is_conj, is_neg;
+    const ig_py_quant *quant;   /* quantised dtypes only, else NULL */
+    const ig_py_sparse *sparse; /* NULL: strided */
+    ig_py *subclass;            /* GLOBAL of a tensor subclass, or NULL */
     ig_py *extra; /* a parameter's or subclass's own attributes, or NULL */
 };
 
@@ -148,11 +148,11 @@ struct ig_py_tensor {
 /* The pickles of one archive that share storages and the numbering of values. */
 typedef struct ig_pickle_set {
     ig_archive *archive; /* NULL: no storages can be read */
-    ig_arena   *arena;
+    ig_arena *arena;
     ig_context *context;
-    ig_map      storages; /* private: of all pickles of the set */
-    ig_map      reduced;  /* private: torch.package's number -> CALL */
-    uint32_t    value_count;
+    ig_map storages; /* private: of all pickles of the set */
+    ig_map reduced;  /* private: torch.package's number -> CALL */
+    uint32_t value_count;
 } ig_pickle_set;
 
 typedef struct ig_pickle_options {
@@ -169,7 +169,7 @@ typedef struct ig_pickle_options {
     /* May this name that pickle_calls.def does not know stand in the pickle?  NULL: no
      * such name may.  A name that may not is an error that says where it stands. */
     bool (*is_allowed)(void *user, ig_str module, ig_str name);
-    void       *user;
+    void *user;
     const char *why_not; /* what such an error says of the name; may be NULL */
 } ig_pickle_options;
 
@@ -192,8 +192,8 @@ const char *ig_py_kind_name(ig_py_kind kind); /* "int", "tensor" … never NULL 
 /* The value of a string key of a DICT, or of an attribute of an OBJECT (whose state is
  * a DICT) or CALL with such a state; NULL when there is none. */
 ig_py *ig_py_get(const ig_py *value, const char *key);
-bool   ig_py_is_str(const ig_py *value, const char *text);
-bool   ig_py_is_global(const ig_py *value, const char *module, const char *name);
+bool ig_py_is_str(const ig_py *value, const char *text);
+bool ig_py_is_global(const ig_py *value, const char *module, const char *name);
 /* "__torch__.a.b.Net" of a GLOBAL, of an OBJECT's or ENUM's class, of what a CALL
  * calls; else NULL.  In `arena`. */
 const char *ig_py_path(const ig_py *value, ig_arena *arena);

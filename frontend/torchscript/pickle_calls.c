@@ -10,7 +10,7 @@
 #include <string.h>
 
 typedef struct name_row {
-    const char      *modules, *names;
+    const char *modules, *names;
     ig_pickle_maker *make;
 } name_row;
 
@@ -172,7 +172,7 @@ static ig_status ig_pickle_make_encoded(ig_pickle_vm *vm, ig_py *function, ig_py
     }
     IG_TRY(ig_pickle_new(vm, IG_PY_BYTES, out_value));
     ig_str text = from->as.text;
-    char  *bytes = ig_arena_alloc(vm->arena, text.size + 1);
+    char *bytes = ig_arena_alloc(vm->arena, text.size + 1);
     size_t size = 0;
     for (size_t i = 0; i < text.size; i++) {
         unsigned char c = (unsigned char)text.data[i];
@@ -207,7 +207,7 @@ static ig_status ig_pickle_make_reconstructed(ig_pickle_vm *vm, ig_py *function,
 static ig_status ig_pickle_make_device(ig_pickle_vm *vm, ig_py *function, ig_py *args,
                                        ig_py **out_value) {
     const ig_py *kind = arg_at(args, 0), *number = arg_at(args, 1);
-    bool         has_number = number && number->kind == IG_PY_INT;
+    bool has_number = number && number->kind == IG_PY_INT;
     if (!kind || kind->kind != IG_PY_STR || args->as.list.count > 2 ||
         (number && !has_number)) {
         return fail_args(vm, function);
@@ -269,7 +269,7 @@ static ig_status ig_pickle_make_tensor_list(ig_pickle_vm *vm, ig_py *function,
 
 static ig_status ig_pickle_make_tagged(ig_pickle_vm *vm, ig_py *function, ig_py *args,
                                        ig_py **out_value) {
-    ig_py       *value = arg_at(args, 0);
+    ig_py *value = arg_at(args, 0);
     const ig_py *type = arg_at(args, 1);
     if (!value || !type || type->kind != IG_PY_STR || args->as.list.count != 2) {
         return fail_args(vm, function);

@@ -9,12 +9,12 @@
 
 typedef struct check_frame {
     const ig_py *value;
-    size_t       next; /* child */
+    size_t next; /* child */
 } check_frame;
 
 typedef struct checker {
-    ig_pickle_vm       *vm;
-    uint32_t           *depths; /* by id; 0: not entered; OPEN: not left */
+    ig_pickle_vm *vm;
+    uint32_t *depths; /* by id; 0: not entered; OPEN: not left */
     IG_VEC(check_frame) frames;
 } checker;
 
@@ -45,9 +45,9 @@ static const ig_py *pick(const ig_py *const *children, size_t count, size_t *nex
 
 static const ig_py *tensor_child(const ig_py *value, size_t *next) {
     const ig_py_tensor *tensor = value->as.tensor;
-    const ig_py_quant  *quant = tensor->quant;
-    size_t              parts = tensor->sparse ? tensor->sparse->part_count : 0;
-    const ig_py        *children[] = { tensor->extra, quant ? quant->scales : NULL,
+    const ig_py_quant *quant = tensor->quant;
+    size_t parts = tensor->sparse ? tensor->sparse->part_count : 0;
+    const ig_py *children[] = { tensor->extra, quant ? quant->scales : NULL,
                                 quant ? quant->zero_points : NULL };
     if (*next < IG_COUNT_OF(children)) {
         const ig_py *child = pick(children, IG_COUNT_OF(children), next);
@@ -89,7 +89,7 @@ static const ig_py *call_next(const ig_py *value, size_t *next) {
 }
 
 static const ig_py *(*const nexts[IG_PY_KIND_COUNT])(const ig_py *value,
-                                                     size_t      *next) = {
+                                                     size_t *next) = {
     [IG_PY_LIST] = list_next, [IG_PY_TUPLE] = list_next,     [IG_PY_SET] = list_next,
     [IG_PY_DICT] = dict_next, [IG_PY_OBJECT] = object_next,  [IG_PY_ENUM] = enum_next,
     [IG_PY_CALL] = call_next, [IG_PY_TENSOR] = tensor_child,
@@ -116,8 +116,8 @@ static ig_status enter(checker *check, const ig_py *value) {
 
 /* Leaves the topmost value. */
 static ig_status leave(checker *check, const ig_py *value) {
-    uint32_t     deepest = 0;
-    size_t       next = 0;
+    uint32_t deepest = 0;
+    size_t next = 0;
     const ig_py *child;
     while ((child = nexts[value->kind](value, &next)) != NULL) {
         uint32_t depth = check->depths[child->id];
@@ -126,10 +126,10 @@ static ig_status leave(checker *check, const ig_py *value) {
     check->depths[value->id] = deepest + 1;
     int64_t most = check->vm->set->context->limits.pickle_depth;
     if (deepest + 1 > (uint64_t)most) {
-        return ig_pickle_fail(check->vm, IG_LIMIT,
-                              "values nest more than %lld deep (--limit "
-                              "pickle_depth=N)",
-                              (long long)most);
+        return ig_pickle_fail(
+            check->vm, IG_LIMIT,
+            "values nest more than %lld deep (--limit pickle_depth=N)",
+            (long long)most);
     }
     check->frames.count--;
     return IG_OK;

@@ -36,8 +36,8 @@ static void negate(unsigned char *bytes, size_t size) {
 
 static ig_str decimal_of(ig_arena *arena, ig_str number) {
     unsigned char bytes[MOST_BYTES];
-    char          digits[MOST_DIGITS];
-    size_t        size = number.size, begin = sizeof(digits);
+    char digits[MOST_DIGITS];
+    size_t size = number.size, begin = sizeof(digits);
     memcpy(bytes, number.data, size);
     bool is_negative = bytes[size - 1] & 0x80;
     if (is_negative) {
@@ -58,8 +58,8 @@ static ig_str decimal_of(ig_arena *arena, ig_str number) {
 
 ig_status ig_pickle_int_of_bytes(ig_pickle_vm *vm, ig_str bytes, ig_py *item) {
     const unsigned char *at = (const unsigned char *)bytes.data;
-    size_t               size = bytes.size;
-    unsigned char        sign = size && at[size - 1] & 0x80 ? 0xff : 0;
+    size_t size = bytes.size;
+    unsigned char sign = size && at[size - 1] & 0x80 ? 0xff : 0;
     while (size > 8 && at[size - 1] == sign && (at[size - 2] & 0x80) == (sign & 0x80)) {
         size--;
     }
@@ -86,7 +86,7 @@ ig_status ig_pickle_int_of_text(ig_pickle_vm *vm, ig_str text, ig_py *item) {
         return IG_OK;
     }
     size_t first = text.size > 0 && text.data[0] == '-';
-    bool   is_decimal = text.size > first;
+    bool is_decimal = text.size > first;
     for (size_t i = first; i < text.size; i++) {
         is_decimal = is_decimal && text.data[i] >= '0' && text.data[i] <= '9';
     }
@@ -129,7 +129,7 @@ static void put_code(ig_writer *out, uint32_t code) {
         ig_put_char(out, (char)code);
         return;
     }
-    int                        more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+    int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
     static const unsigned char leads[] = { 0, 0xc0, 0xe0, 0xf0 };
     ig_put_char(out, (char)(leads[more] | code >> (6 * more)));
     while (more-- > 0) {
@@ -148,7 +148,7 @@ static const escape_row escapes[] = { { 'n', '\n' },  { 't', '\t' },  { 'r', '\r
 
 /* The escape behind the backslash before `*at`; false when it is none. */
 static bool read_escape(ig_str text, size_t *at, bool is_raw, ig_writer *out) {
-    char     letter = *at < text.size ? text.data[*at] : '\0';
+    char letter = *at < text.size ? text.data[*at] : '\0';
     uint32_t code;
     if (is_raw) {
         size_t digits = letter == 'u' ? 4 : letter == 'U' ? 8 : 0;

@@ -10,8 +10,8 @@
 /* Marks nest as values do; a value is kept once, and once more when it is shared. */
 enum { NEWEST_PROTOCOL = 5, MOST_MARKS = 1 << 16, MOST_SPARE = 1 << 16 };
 
-#define RUN(name)                                                \
-    ig_status ig_pickle_run_##name(ig_pickle_vm             *vm, \
+#define RUN(name)                                    \
+    ig_status ig_pickle_run_##name(ig_pickle_vm *vm, \
                                    const ig_pickle_argument *argument, int value)
 #define UNUSED() ((void)vm, (void)argument, (void)value)
 
@@ -94,7 +94,7 @@ RUN(pop) {
 RUN(pop_mark) {
     UNUSED();
     ig_py **items;
-    size_t  count;
+    size_t count;
     return pop_to_mark(vm, &items, &count);
 }
 
@@ -124,9 +124,9 @@ RUN(nothing) {
 
 RUN(foreign) {
     UNUSED();
-    return ig_pickle_fail(vm, IG_UNSUPPORTED,
-                          "it refers to something outside of the pickle, which only "
-                          "the process that wrote it has");
+    return ig_pickle_fail(
+        vm, IG_UNSUPPORTED,
+        "it refers to something outside of the pickle, which only the process that wrote it has");
 }
 
 /* ---- plain values ---- */
@@ -281,7 +281,7 @@ RUN(tuple_of) {
 RUN(collect) {
     UNUSED();
     ig_py **items;
-    size_t  count;
+    size_t count;
     IG_TRY(pop_to_mark(vm, &items, &count));
     return push_container(vm, (ig_py_kind)value, items, count);
 }
@@ -289,7 +289,7 @@ RUN(collect) {
 RUN(frozen_set) {
     UNUSED();
     ig_py **items;
-    size_t  count;
+    size_t count;
     IG_TRY(pop_to_mark(vm, &items, &count));
     IG_TRY(push_container(vm, IG_PY_SET, items, count));
     IG_LAST(&vm->stack)->type = "frozenset";
@@ -305,9 +305,9 @@ RUN(empty) {
 static ig_status item_holder(ig_pickle_vm *vm, ig_py *target, bool is_dict,
                              ig_py **out_holder) {
     ig_py_kind kind = is_dict ? IG_PY_DICT : IG_PY_LIST;
-    ig_py    **slot = target->kind == IG_PY_OBJECT ? &target->as.object.items
-                      : target->kind == IG_PY_CALL ? &target->as.call.items
-                                                   : NULL;
+    ig_py **slot = target->kind == IG_PY_OBJECT ? &target->as.object.items
+                   : target->kind == IG_PY_CALL ? &target->as.call.items
+                                                : NULL;
     if (slot && !*slot) {
         IG_TRY(ig_pickle_new(vm, kind, slot));
     }
@@ -353,7 +353,7 @@ RUN(append) {
 RUN(appends) {
     UNUSED();
     ig_py **items;
-    size_t  count;
+    size_t count;
     IG_TRY(pop_to_mark(vm, &items, &count));
     return add_items(vm, items, count);
 }
@@ -368,7 +368,7 @@ RUN(set_item) {
 RUN(set_items) {
     UNUSED();
     ig_py **items;
-    size_t  count;
+    size_t count;
     IG_TRY(pop_to_mark(vm, &items, &count));
     return set_pairs(vm, items, count);
 }
@@ -392,8 +392,7 @@ static ig_status get_at(ig_pickle_vm *vm, uint64_t number) {
     }
     if (vm->stack.count >= (size_t)vm->set->context->limits.pickle_values) {
         return ig_pickle_fail(vm, IG_LIMIT,
-                              "its stack is too large (--limit "
-                              "pickle_values=N)");
+                              "its stack is too large (--limit pickle_values=N)");
     }
     push(vm, item);
     return IG_OK;
@@ -516,7 +515,7 @@ RUN(inst) {
     ig_str name;
     ig_py *class;
     ig_py **items;
-    size_t  count;
+    size_t count;
     IG_TRY(ig_pickle_line(vm, &name));
     IG_TRY(ig_pickle_name(vm, argument->text, name, &class));
     IG_TRY(pop_to_mark(vm, &items, &count));
@@ -526,7 +525,7 @@ RUN(inst) {
 RUN(obj) {
     UNUSED();
     ig_py **items;
-    size_t  count;
+    size_t count;
     IG_TRY(pop_to_mark(vm, &items, &count));
     if (count == 0) {
         return ig_pickle_fail(vm, IG_INVALID, "there is no class on the stack");
@@ -557,12 +556,12 @@ RUN(build) {
     ig_py *state;
     IG_TRY(pop(vm, &state));
     IG_TRY(need(vm, 1));
-    ig_py  *target = IG_LAST(&vm->stack);
+    ig_py *target = IG_LAST(&vm->stack);
     ig_py **slot = target->kind == IG_PY_OBJECT   ? &target->as.object.state
                    : target->kind == IG_PY_CALL   ? &target->as.call.state
                    : target->kind == IG_PY_TENSOR ? &target->as.tensor->extra
                                                   : NULL;
-    bool    is_container = target->kind == IG_PY_DICT || target->kind == IG_PY_LIST ||
+    bool is_container = target->kind == IG_PY_DICT || target->kind == IG_PY_LIST ||
                         target->kind == IG_PY_SET;
     if (is_container) {
         return IG_OK;

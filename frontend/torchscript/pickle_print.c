@@ -14,7 +14,7 @@ enum { VALUES_FOR_EACH = 64 }; /* printed at most: this many times `most` */
 
 typedef struct printer {
     ig_writer *out;
-    size_t     most, left;
+    size_t most, left;
 } printer;
 
 static void print(printer *p, const ig_py *value);
@@ -161,7 +161,7 @@ static void print_number(printer *p, ig_dtype dtype, const void *bytes, size_t s
     uint64_t aligned = 0;
     memcpy(&aligned, bytes, size);
     ig_tensor one = { .kind = IG_TENSOR, .dtype = dtype, .data = &aligned, .count = 1 };
-    int64_t   number = ig_dtype_is_float(dtype) ? 0 : ig_tensor_get_i64(&one, 0);
+    int64_t number = ig_dtype_is_float(dtype) ? 0 : ig_tensor_get_i64(&one, 0);
     if (dtype == IG_DT_bool) {
         ig_put(p->out, number ? "True" : "False");
     } else if (dtype == IG_DT_u64) {
@@ -177,8 +177,8 @@ static void print_number(printer *p, ig_dtype dtype, const void *bytes, size_t s
 
 /* A complex one as (real, imaginary). */
 static void print_element(printer *p, const ig_py_tensor *tensor, int64_t index) {
-    bool        is_complex = tensor->dtype->is_complex;
-    size_t      unit = tensor->dtype->bits / (is_complex ? 16u : 8u);
+    bool is_complex = tensor->dtype->is_complex;
+    size_t unit = tensor->dtype->bits / (is_complex ? 16u : 8u);
     const char *base = tensor->storage->bytes;
     const char *at = base + (size_t)index * (is_complex ? 2 : 1) * unit;
     if (is_complex) {

@@ -9,9 +9,9 @@
 /* What ("storage", class, key, location, count) says. */
 typedef struct storage_id {
     const ig_torch_dtype_info *dtype; /* NULL: untyped */
-    const char                *entry;
-    ig_str                     location;
-    int64_t                    count, size;
+    const char *entry;
+    ig_str location;
+    int64_t count, size;
 } storage_id;
 
 static ig_status fail_id(ig_pickle_vm *vm) {
@@ -21,7 +21,7 @@ static ig_status fail_id(ig_pickle_vm *vm) {
 /* The key, text or number, as the name of an entry. */
 static ig_status read_key(ig_pickle_vm *vm, const ig_py *key, storage_id *out) {
     const ig_pickle_options *options = vm->options;
-    ig_str                   text = key->as.text;
+    ig_str text = key->as.text;
     if (key->kind == IG_PY_INT && key->as.i >= 0) {
         text = ig_str_of(ig_arena_printf(vm->arena, "%lld", (long long)key->as.i));
     } else if (key->kind != IG_PY_STR) {
@@ -65,9 +65,8 @@ static ig_status read_id(ig_pickle_vm *vm, const ig_py *id, storage_id *out) {
     if (out->dtype && out->dtype->bits >= 8 &&
         !ig_torch_dtype_bytes(out->dtype, out->count, &out->size)) {
         return ig_pickle_fail(vm, IG_INVALID,
-                              "the storage '%s' says it has %lld "
-                              "elements",
-                              out->entry, (long long)out->count);
+                              "the storage '%s' says it has %lld elements", out->entry,
+                              (long long)out->count);
     }
     return IG_OK;
 }
@@ -75,7 +74,7 @@ static ig_status read_id(ig_pickle_vm *vm, const ig_py *id, storage_id *out) {
 /* The bytes of each element (or half of a complex one) turned round, in the arena. */
 static const void *swap_bytes(ig_pickle_vm *vm, const char *bytes, int64_t size,
                               size_t unit) {
-    char  *out = ig_arena_alloc(vm->arena, (size_t)size);
+    char *out = ig_arena_alloc(vm->arena, (size_t)size);
     size_t whole = (size_t)size / unit * unit;
     for (size_t at = 0; at < whole; at += unit) {
         for (size_t i = 0; i < unit; i++) {
@@ -88,7 +87,7 @@ static const void *swap_bytes(ig_pickle_vm *vm, const char *bytes, int64_t size,
 
 static ig_status load_bytes(ig_pickle_vm *vm, const storage_id *id,
                             ig_py_storage *storage) {
-    ig_archive       *archive = vm->set->archive;
+    ig_archive *archive = vm->set->archive;
     ig_archive_entry *entry = archive ? ig_archive_find(archive, ig_str_of(id->entry))
                                       : NULL;
     if (id->size == 0) {
@@ -96,19 +95,18 @@ static ig_status load_bytes(ig_pickle_vm *vm, const storage_id *id,
         return IG_OK;
     }
     if (!entry) {
-        return ig_pickle_fail(vm, IG_INVALID,
-                              "the archive has no entry '%s' for a "
-                              "storage of %lld bytes",
-                              id->entry, (long long)id->size);
+        return ig_pickle_fail(
+            vm, IG_INVALID, "the archive has no entry '%s' for a storage of %lld bytes",
+            id->entry, (long long)id->size);
     }
     if (entry->size < (uint64_t)id->size) {
         return vm->options->storages_may_be_empty
                    ? IG_OK
-                   : ig_pickle_fail(vm, IG_INVALID,
-                                    "the storage '%s' needs %lld "
-                                    "bytes, but its entry has %llu",
-                                    id->entry, (long long)id->size,
-                                    (unsigned long long)entry->size);
+                   : ig_pickle_fail(
+                         vm, IG_INVALID,
+                         "the storage '%s' needs %lld bytes, but its entry has %llu",
+                         id->entry, (long long)id->size,
+                         (unsigned long long)entry->size);
     }
     ig_archive_span span;
     IG_TRY(ig_archive_read(archive, entry, &span));
@@ -127,18 +125,17 @@ static ig_status make_storage(ig_pickle_vm *vm, const ig_py *tuple, ig_py **out_
     storage_id id;
     IG_TRY(read_id(vm, tuple, &id));
     const char *dtype = id.dtype ? id.dtype->name : "untyped";
-    ig_str      name = ig_str_of(ig_arena_printf(vm->arena, "%s %s", id.entry, dtype));
-    ig_py      *known = ig_map_get(&vm->set->storages, name);
+    ig_str name = ig_str_of(ig_arena_printf(vm->arena, "%s %s", id.entry, dtype));
+    ig_py *known = ig_map_get(&vm->set->storages, name);
     if (known && known->as.storage->count == id.count) {
         *out_value = known;
         return IG_OK;
     }
     if (known) {
-        return ig_pickle_fail(vm, IG_INVALID,
-                              "the storage '%s' has %lld elements here "
-                              "and %lld elsewhere",
-                              id.entry, (long long)id.count,
-                              (long long)known->as.storage->count);
+        return ig_pickle_fail(
+            vm, IG_INVALID,
+            "the storage '%s' has %lld elements here and %lld elsewhere", id.entry,
+            (long long)id.count, (long long)known->as.storage->count);
     }
     IG_TRY(ig_pickle_new(vm, IG_PY_STORAGE, out_value));
     ig_py_storage *storage = IG_NEW(vm->arena, ig_py_storage);
@@ -157,13 +154,13 @@ static ig_status make_storage(ig_pickle_vm *vm, const ig_py *tuple, ig_py **out_
 /* ("reduce_package", [number,] function, args): one CALL for each number. */
 static ig_status make_reduced(ig_pickle_vm *vm, const ig_py *tuple, ig_py **out_value) {
     ig_py **parts = tuple->as.list.items;
-    size_t  count = tuple->as.list.count;
-    bool    has_number = count == 4 && parts[1]->kind == IG_PY_INT;
+    size_t count = tuple->as.list.count;
+    bool has_number = count == 4 && parts[1]->kind == IG_PY_INT;
     if (!(has_number || count == 3) || parts[count - 1]->kind != IG_PY_TUPLE) {
         return fail_id(vm);
     }
     uint64_t number = has_number ? (uint64_t)parts[1]->as.i : 0;
-    ig_py   *known = has_number ? ig_map_get_id(&vm->set->reduced, number) : NULL;
+    ig_py *known = has_number ? ig_map_get_id(&vm->set->reduced, number) : NULL;
     if (known) {
         *out_value = known;
         return IG_OK;

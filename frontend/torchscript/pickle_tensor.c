@@ -39,8 +39,7 @@ static ig_status read_extents(ig_pickle_vm *vm, const ig_py *from, const char *w
         const ig_py *item = from->as.list.items[i];
         if (item->kind != IG_PY_INT || item->as.i < 0) {
             return ig_pickle_fail(vm, IG_INVALID,
-                                  "dimension %zu has a %s that is no "
-                                  "number from 0 on",
+                                  "dimension %zu has a %s that is no number from 0 on",
                                   i, what);
         }
         numbers[i] = item->as.i;
@@ -74,8 +73,7 @@ static ig_status check_view(ig_pickle_vm *vm, ig_py_tensor *tensor) {
     int64_t last, held = tensor->storage->count;
     if (!measure(tensor, &tensor->count, &last)) {
         return ig_pickle_fail(vm, IG_INVALID,
-                              "a tensor has more elements than 64 bits "
-                              "count");
+                              "a tensor has more elements than 64 bits count");
     }
     bool counts_bytes = !tensor->storage->dtype || tensor->dtype->bits < 8;
     if (counts_bytes && !ig_mul_i64(held, 8, &held)) {
@@ -84,16 +82,15 @@ static ig_status check_view(ig_pickle_vm *vm, ig_py_tensor *tensor) {
     held = counts_bytes ? held / tensor->dtype->bits : held;
     int64_t bytes;
     if (tensor->count > 0 && last >= held) {
-        return ig_pickle_fail(vm, IG_INVALID,
-                              "a tensor reaches element %lld of storage "
-                              "'%s', which has %lld",
-                              (long long)last, tensor->storage->key, (long long)held);
+        return ig_pickle_fail(
+            vm, IG_INVALID,
+            "a tensor reaches element %lld of storage '%s', which has %lld",
+            (long long)last, tensor->storage->key, (long long)held);
     }
     return ig_torch_dtype_bytes(tensor->dtype, tensor->count, &bytes)
                ? IG_OK
                : ig_pickle_fail(vm, IG_INVALID,
-                                "a tensor has more bytes than 64 bits "
-                                "count");
+                                "a tensor has more bytes than 64 bits count");
 }
 
 /* (storage, offset, sizes, strides, …), the head of most argument lists.  `dtype` NULL:
@@ -115,9 +112,9 @@ static ig_status make_view(ig_pickle_vm *vm, ig_py *function, const ig_py *args,
     }
     if (!tensor->storage->dtype && dtype->bits > 8 && vm->set->archive &&
         vm->set->archive->is_big_endian) {
-        return ig_pickle_fail(vm, IG_UNSUPPORTED,
-                              "an untyped storage of a big-endian "
-                              "archive cannot be read");
+        return ig_pickle_fail(
+            vm, IG_UNSUPPORTED,
+            "an untyped storage of a big-endian archive cannot be read");
     }
     uint32_t stride_count = 0;
     IG_TRY(read_extents(vm, arg_at(args, 2), "size", &tensor->rank, &tensor->sizes));
@@ -201,7 +198,7 @@ ig_status ig_pickle_make_parameter(ig_pickle_vm *vm, ig_py *function, ig_py *arg
 ig_status ig_pickle_make_typed(ig_pickle_vm *vm, ig_py *function, ig_py *args,
                                ig_py **out_value) {
     ig_py *inner = arg_at(args, 0), *type = arg_at(args, 1), *tuple = arg_at(args, 2);
-    bool   is_typed = inner && inner->kind == IG_PY_GLOBAL &&
+    bool is_typed = inner && inner->kind == IG_PY_GLOBAL &&
                     ig_str_starts(inner->as.global.name, "_rebuild_from_type");
     if (!inner || !type || !tuple || is_typed) {
         return fail_args(vm, function);
@@ -211,8 +208,8 @@ ig_status ig_pickle_make_typed(ig_pickle_vm *vm, ig_py *function, ig_py *args,
         return IG_OK;
     }
     ig_py_tensor *tensor = (*out_value)->as.tensor;
-    ig_py        *state = arg_at(args, 3);
-    bool          is_plain = ig_py_is_global(type, "torch", "Tensor") ||
+    ig_py *state = arg_at(args, 3);
+    bool is_plain = ig_py_is_global(type, "torch", "Tensor") ||
                     ig_py_is_global(type, "torch.nn.parameter", "Parameter");
     tensor->is_parameter = tensor->is_parameter ||
                            ig_py_is_global(type, "torch.nn.parameter", "Parameter");
@@ -229,7 +226,7 @@ static bool is_vector(const ig_py *value) {
 }
 
 typedef struct scheme_row {
-    const char   *name;
+    const char *name;
     ig_py_qscheme scheme;
 } scheme_row;
 
@@ -257,8 +254,8 @@ static bool read_quant(const ig_py *params, const ig_py_tensor *tensor,
         return false;
     }
     const scheme_row *row = find_scheme(arg_at(params, 0));
-    ig_py            *scale = arg_at(params, 1), *zero = arg_at(params, 2);
-    const ig_py      *axis = arg_at(params, 3);
+    ig_py *scale = arg_at(params, 1), *zero = arg_at(params, 2);
+    const ig_py *axis = arg_at(params, 3);
     if (!row || !scale || !zero) {
         return false;
     }
@@ -286,7 +283,7 @@ ig_status ig_pickle_make_quantised(ig_pickle_vm *vm, ig_py *function, ig_py *arg
                                    ig_py **out_value) {
     IG_TRY(make_view(vm, function, args, NULL, out_value));
     ig_py_tensor *tensor = (*out_value)->as.tensor;
-    ig_py_quant  *quant = IG_NEW(vm->arena, ig_py_quant);
+    ig_py_quant *quant = IG_NEW(vm->arena, ig_py_quant);
     if (!tensor->dtype->is_quantised || !read_quant(arg_at(args, 4), tensor, quant)) {
         return fail_args(vm, function);
     }
@@ -333,21 +330,21 @@ static ig_status make_parts(ig_pickle_vm *vm, ig_py *function, const ig_py *from
  * (indices…, values, sizes[, is_coalesced])). */
 ig_status ig_pickle_make_sparse(ig_pickle_vm *vm, ig_py *function, ig_py *args,
                                 ig_py **out_value) {
-    const char  *layout = layout_of(arg_at(args, 0));
+    const char *layout = layout_of(arg_at(args, 0));
     const ig_py *second = arg_at(args, 1);
     if (!layout || !second || second->kind != IG_PY_TUPLE) {
         return fail_args(vm, function);
     }
-    size_t       count = strcmp(layout, "sparse_coo") == 0 ? 2 : 3;
-    bool         is_python = args->as.list.count == 2;
+    size_t count = strcmp(layout, "sparse_coo") == 0 ? 2 : 3;
+    bool is_python = args->as.list.count == 2;
     const ig_py *from = is_python ? second : args;
     const ig_py *sizes = is_python ? arg_at(second, count) : second;
-    size_t       first = is_python ? 0 : 3;
+    size_t first = is_python ? 0 : 3;
     IG_TRY(ig_pickle_new(vm, IG_PY_TENSOR, out_value));
     ig_py_tensor *tensor = (*out_value)->as.tensor = IG_NEW(vm->arena, ig_py_tensor);
     IG_TRY(read_extents(vm, sizes, "size", &tensor->rank, &tensor->sizes));
     int64_t *strides = IG_NEW_ARRAY(vm->arena, int64_t, tensor->rank + 1);
-    int64_t  last;
+    int64_t last;
     tensor->strides = strides;
     if (!measure(tensor, &tensor->count, &last)) {
         return fail_args(vm, function);

@@ -82,8 +82,8 @@ bool ig_py_tensor_is_contiguous(const ig_py_tensor *tensor) {
 /* Copies row by row of the last dimension, stepping the others like an odometer. */
 static void gather(const ig_py_tensor *tensor, size_t unit, int64_t *index, char *out) {
     const char *base = tensor->storage->bytes;
-    uint32_t    last = tensor->rank - 1;
-    int64_t     from = tensor->offset;
+    uint32_t last = tensor->rank - 1;
+    int64_t from = tensor->offset;
     for (int64_t done = 0; done < tensor->count; done += tensor->sizes[last]) {
         for (int64_t i = 0; i < tensor->sizes[last]; i++, out += unit) {
             memcpy(out, base + (size_t)(from + i * tensor->strides[last]) * unit, unit);
@@ -109,15 +109,15 @@ ig_status ig_py_tensor_bytes(ig_context *context, ig_arena *arena,
                             : "the archive does not hold this tensor's data");
     }
     int64_t size = 0, begin = 0;
-    bool    is_packed = tensor->dtype->bits < 8;
-    bool    is_row = ig_py_tensor_is_contiguous(tensor);
-    bool    is_split = is_packed && tensor->count > 0 &&
+    bool is_packed = tensor->dtype->bits < 8;
+    bool is_row = ig_py_tensor_is_contiguous(tensor);
+    bool is_split = is_packed && tensor->count > 0 &&
                     tensor->offset * tensor->dtype->bits % 8 != 0;
     ig_torch_dtype_bytes(tensor->dtype, tensor->count, &size);
     if (is_row && !is_split) {
         ig_torch_dtype_bytes(tensor->dtype, tensor->offset, &begin);
         const char *bytes = (const char *)tensor->storage->bytes;
-        int64_t     offset = tensor->storage->offset;
+        int64_t offset = tensor->storage->offset;
         out_span->bytes = (ig_str){ size ? bytes + begin : "", (size_t)size };
         out_span->offset = offset < 0 || size == 0 ? -1 : offset + begin;
         return IG_OK;
@@ -127,8 +127,8 @@ ig_status ig_py_tensor_bytes(ig_context *context, ig_arena *arena,
                         "a tensor of %s is no whole row-major storage",
                         tensor->dtype->name);
     }
-    size_t   unit = tensor->dtype->bits / 8;
-    char    *out = ig_arena_alloc(arena, (size_t)size);
+    size_t unit = tensor->dtype->bits / 8;
+    char *out = ig_arena_alloc(arena, (size_t)size);
     int64_t *index = IG_NEW_ARRAY(arena, int64_t, tensor->rank + 1);
     gather(tensor, unit, index, out);
     *out_span = (ig_archive_span){ .bytes = { out, (size_t)size }, .offset = -1 };

@@ -15,7 +15,7 @@
 
 ig_status ig_pickle_fail(const ig_pickle_vm *vm, ig_status status, const char *format,
                          ...) {
-    char    message[512];
+    char message[512];
     va_list list;
     va_start(list, format);
     vsnprintf(message, sizeof(message), format, list);
@@ -33,10 +33,9 @@ ig_status ig_pickle_fail(const ig_pickle_vm *vm, ig_status status, const char *f
 ig_status ig_pickle_new(ig_pickle_vm *vm, ig_py_kind kind, ig_py **out_value) {
     int64_t most = vm->set->context->limits.pickle_values;
     if (vm->set->value_count >= (uint64_t)most) {
-        return ig_pickle_fail(vm, IG_LIMIT,
-                              "there are more than %lld values (--limit "
-                              "pickle_values=N)",
-                              (long long)most);
+        return ig_pickle_fail(
+            vm, IG_LIMIT, "there are more than %lld values (--limit pickle_values=N)",
+            (long long)most);
     }
     ig_py *value = IG_NEW(vm->arena, ig_py);
     value->kind = kind;
@@ -54,7 +53,7 @@ static ig_py **make_room(ig_pickle_vm *vm, ig_py **items, size_t count) {
     if (!is_full) {
         return items;
     }
-    size_t  capacity = count ? 2 * count : FIRST_CAPACITY;
+    size_t capacity = count ? 2 * count : FIRST_CAPACITY;
     ig_py **more = IG_NEW_ARRAY(vm->arena, ig_py *, capacity);
     if (count) {
         memcpy(more, items, count * sizeof(*items));
@@ -151,7 +150,7 @@ static ig_status read_f8(ig_pickle_vm *vm, ig_pickle_argument *out) {
 }
 
 static ig_status read_bytes(ig_pickle_vm *vm, unsigned size, ig_pickle_argument *out) {
-    uint64_t             count;
+    uint64_t count;
     const unsigned char *bytes;
     IG_TRY(read_unsigned(vm, size, &count));
     IG_TRY(take(vm, count, &bytes));
@@ -173,7 +172,7 @@ static ig_status read_bytes8(ig_pickle_vm *vm, ig_pickle_argument *out) {
 
 ig_status ig_pickle_line(ig_pickle_vm *vm, ig_str *out_line) {
     const char *begin = vm->bytes.data + vm->at;
-    size_t      rest = vm->bytes.size - vm->at;
+    size_t rest = vm->bytes.size - vm->at;
     const char *end = rest ? memchr(begin, '\n', rest) : NULL;
     if (!end) {
         return fail_end(vm);
@@ -203,9 +202,9 @@ static ig_status run(ig_pickle_vm *vm) {
         if (vm->at >= vm->bytes.size) {
             return ig_pickle_fail(vm, IG_INVALID, "the pickle has no STOP");
         }
-        unsigned char           byte = (unsigned char)vm->bytes.data[vm->at++];
+        unsigned char byte = (unsigned char)vm->bytes.data[vm->at++];
         const ig_pickle_opcode *row = &opcodes[byte];
-        ig_pickle_argument      argument = { 0 };
+        ig_pickle_argument argument = { 0 };
         vm->opcode = row->name ? row->name : "?";
         if (!row->name) {
             return ig_pickle_fail(vm, IG_INVALID, "byte 0x%02x is no opcode", byte);
@@ -251,15 +250,15 @@ ig_status ig_pickle_read(ig_pickle_set *set, ig_str bytes,
 
 ig_status ig_pickle_read_torchscript(ig_pickle_set *set, const char *folder,
                                      const char *name, ig_py **out_value) {
-    ig_arena         *arena = set->arena;
-    const char       *path = ig_arena_printf(arena, "%s%s", folder, name);
+    ig_arena *arena = set->arena;
+    const char *path = ig_arena_printf(arena, "%s%s", folder, name);
     ig_archive_entry *entry;
-    ig_str            bytes;
+    ig_str bytes;
     *out_value = NULL;
     IG_TRY(ig_archive_need(set->archive, ig_str_of(path), &entry));
     IG_TRY(ig_archive_read_text(set->archive, entry, &bytes));
-    size_t            stem = strlen(name) - strlen(".pkl");
-    bool              is_packaged = folder[0] != '\0';
+    size_t stem = strlen(name) - strlen(".pkl");
+    bool is_packaged = folder[0] != '\0';
     ig_pickle_options options = {
         .file = set->archive->file,
         .name = path,

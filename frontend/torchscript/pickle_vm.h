@@ -8,24 +8,24 @@
 #include "base/vec.h"
 
 typedef struct ig_pickle_vm {
-    ig_pickle_set           *set;
+    ig_pickle_set *set;
     const ig_pickle_options *options;
-    ig_arena                *arena;
-    ig_str                   bytes;
-    size_t                   at;     /* of the next byte */
-    size_t                   begin;  /* of the opcode that runs */
-    const char              *opcode; /* its name */
-    IG_VEC(ig_py *)          stack;
-    IG_VEC(size_t)           marks; /* heights of the stack */
-    ig_map                   memo;  /* number + 1 -> ig_py */
-    bool                     is_done;
+    ig_arena *arena;
+    ig_str bytes;
+    size_t at;          /* of the next byte */
+    size_t begin;       /* of the opcode that runs */
+    const char *opcode; /* its name */
+    IG_VEC(ig_py *) stack;
+    IG_VEC(size_t) marks; /* heights of the stack */
+    ig_map memo;          /* number + 1 -> ig_py */
+    bool is_done;
 } ig_pickle_vm;
 
 /* What follows an opcode's byte. */
 typedef struct ig_pickle_argument {
     int64_t number;
-    double  real;
-    ig_str  text; /* borrowed: a line without its end, or counted bytes */
+    double real;
+    ig_str text; /* borrowed: a line without its end, or counted bytes */
 } ig_pickle_argument;
 
 typedef struct ig_pickle_opcode {
@@ -68,7 +68,7 @@ ig_status ig_pickle_call(ig_pickle_vm *vm, ig_py *function, ig_py *args,
 typedef ig_status ig_pickle_maker(ig_pickle_vm *vm, ig_py *function, ig_py *args,
                                   ig_py **out_value);
 
-ig_status       ig_pickle_persistent(ig_pickle_vm *vm, ig_py *id, ig_py **out_value);
+ig_status ig_pickle_persistent(ig_pickle_vm *vm, ig_py *id, ig_py **out_value);
 ig_pickle_maker ig_pickle_make_tensor, ig_pickle_make_tensor_v3,
     ig_pickle_make_parameter, ig_pickle_make_quantised, ig_pickle_make_sparse,
     ig_pickle_make_typed;

@@ -8,7 +8,7 @@
 
 static ig_status read_entry(void *user, const char *name, ig_str *out_text,
                             bool *out_found) {
-    ig_archive       *archive = user;
+    ig_archive *archive = user;
     ig_archive_entry *entry = ig_archive_find(archive, ig_str_of(name));
     *out_found = entry != NULL;
     *out_text = IG_STR("");
@@ -30,8 +30,7 @@ ig_status ig_ts_program_of_script(ig_ts_program *program, const char *folder) {
         return ig_error_hint(
             &archive->context->diag, IG_INVALID, &where,
             "the file is damaged, hostile or not made by PyTorch",
-            "data.pkl holds a %s and constants.pkl a %s, not an object "
-            "and a tuple",
+            "data.pkl holds a %s and constants.pkl a %s, not an object and a tuple",
             ig_py_kind_name(program->root->kind),
             ig_py_kind_name(program->constants->kind));
     }

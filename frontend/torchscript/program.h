@@ -19,15 +19,15 @@
 #include "frontend/torchscript/pickle.h"
 
 typedef struct ig_ts_program {
-    const char    *file;
-    ig_archive    *archive;
+    const char *file;
+    ig_archive *archive;
     ig_pickle_set *pickles;
-    ig_py         *root;      /* an OBJECT */
-    ig_py         *constants; /* the TUPLE of CONSTANTS.c0 … */
-    ig_py         *traced;    /* method -> example inputs, a DICT; NULL: not recorded */
-    int64_t        version;   /* of the operators: 1 to 10 */
-    const char    *resource;  /* "model/model.pkl" of a package; else NULL */
-    const char    *code_folder;
+    ig_py *root;          /* an OBJECT */
+    ig_py *constants;     /* the TUPLE of CONSTANTS.c0 … */
+    ig_py *traced;        /* method -> example inputs, a DICT; NULL: not recorded */
+    int64_t version;      /* of the operators: 1 to 10 */
+    const char *resource; /* "model/model.pkl" of a package; else NULL */
+    const char *code_folder;
     /* The source file of that name (folder included); *out_found false: there is
      * none. */
     ig_status (*read)(void *user, const char *name, ig_str *out_text, bool *out_found);

@@ -26,8 +26,8 @@ static uint32_t bits_of(ig_dtype dtype) {
 }
 
 static ig_dtype promote_ints(ig_dtype a, ig_dtype b) {
-    bool     is_a_signed = ig_dtypes[a].class == IG_SINT;
-    bool     is_b_signed = ig_dtypes[b].class == IG_SINT;
+    bool is_a_signed = ig_dtypes[a].class == IG_SINT;
+    bool is_b_signed = ig_dtypes[b].class == IG_SINT;
     ig_dtype wide = bits_of(a) >= bits_of(b) ? a : b;
     if (is_a_signed == is_b_signed || bits_of(a) == 0) {
         return wide;
@@ -65,7 +65,7 @@ ig_dtype ig_ts_promote(ig_dtype a, ig_dtype b) {
 
 static const ig_torch_dtype_info *real_info(ig_dtype dtype) {
     static const struct {
-        ig_dtype       ir;
+        ig_dtype ir;
         ig_torch_dtype code;
     } pairs[] = {
         { IG_DT_bool, IG_TORCH_bool },     { IG_DT_u8, IG_TORCH_uint8 },
@@ -128,7 +128,7 @@ static const ig_torch_dtype_info *as_number(const ig_torch_dtype_info *info) {
 static void take_operand(operands *o, const ig_ts_value *value) {
     if (value->kind == IG_TS_TENSOR) {
         const ig_ts_tensor *t = value->as.tensor;
-        uint32_t            rank = t->type->rank - t->dtype->is_complex;
+        uint32_t rank = t->type->rank - t->dtype->is_complex;
         if (rank > 0) {
             o->tensors = join(o->tensors, t->dtype);
         } else if (t->is_number) {
@@ -158,7 +158,7 @@ static const ig_torch_dtype_info *settle(const operands *o) {
 }
 
 ig_status ig_ts_result_torch_type(ig_ts_call *call, const uint32_t *indices,
-                                  uint32_t                    count,
+                                  uint32_t count,
                                   const ig_torch_dtype_info **out_dtype) {
     operands o = { 0 };
     for (uint32_t i = 0; i < count; i++) {
@@ -167,19 +167,19 @@ ig_status ig_ts_result_torch_type(ig_ts_call *call, const uint32_t *indices,
         }
     }
     *out_dtype = settle(&o);
-    return *out_dtype ? IG_OK
-                      : ig_ts_fail(call, IG_INVALID,
-                                   "has no tensor or number to tell "
-                                   "the result's dtype by");
+    return *out_dtype
+               ? IG_OK
+               : ig_ts_fail(call, IG_INVALID,
+                            "has no tensor or number to tell the result's dtype by");
 }
 
 static ig_status plain_dtype(ig_ts_call *call, const ig_torch_dtype_info *info,
                              ig_dtype *out_dtype) {
     if (info->is_complex || info->is_quantised) {
-        return ig_ts_fail(call, IG_UNSUPPORTED,
-                          "works on elements of type %s, which this operator does not "
-                          "take yet",
-                          info->name);
+        return ig_ts_fail(
+            call, IG_UNSUPPORTED,
+            "works on elements of type %s, which this operator does not take yet",
+            info->name);
     }
     *out_dtype = info->ir;
     return IG_OK;
@@ -195,7 +195,7 @@ ig_status ig_ts_result_type(ig_ts_call *call, const uint32_t *indices, uint32_t 
 ig_status ig_ts_result_type_of_list(ig_ts_call *call, uint32_t index,
                                     ig_dtype *out_dtype) {
     const ig_ts_value *value = &call->args[index];
-    operands           o = { 0 };
+    operands o = { 0 };
     if (value->kind != IG_TS_LIST && value->kind != IG_TS_TUPLE) {
         return ig_ts_fail(call, IG_INVALID, "takes a list of tensors, got %s",
                           ig_ts_kind_name(value));

@@ -15,12 +15,12 @@
 /* The test a `b` that holds when `condition` is `wanted`, over dims. */
 typedef struct claim {
     ig_dim left, right;
-    bool   is_equal; /* else left <= right */
+    bool is_equal; /* else left <= right */
 } claim;
 
 static bool dim_of(const ig_value *value, ig_dim *out_dim) {
     ig_dims_value dims;
-    bool          is_known = ig_value_dims(value, &dims) && dims.count == 1;
+    bool is_known = ig_value_dims(value, &dims) && dims.count == 1;
     if (is_known) {
         *out_dim = dims.dims[0];
     }
@@ -39,8 +39,8 @@ static bool claim_of(ig_module *m, const ig_value *condition, bool wanted, claim
         wanted = !wanted;
     }
     const ig_op *op = condition->def;
-    ig_opcode    code = op ? (ig_opcode)op->code : IG_OP_COUNT;
-    ig_dim       a = 0, b = 0;
+    ig_opcode code = op ? (ig_opcode)op->code : IG_OP_COUNT;
+    ig_dim a = 0, b = 0;
     for (size_t i = 0; !wanted && op && i < IG_COUNT_OF(pairs); i++) {
         if (pairs[i].code == (ig_opcode)op->code) {
             code = pairs[i].opposite;
@@ -63,14 +63,14 @@ static bool claim_of(ig_module *m, const ig_value *condition, bool wanted, claim
 
 /* A symbol that is 1 when `condition` is `wanted`. */
 static ig_dim bind_truth(ig_ts_eval *eval, ig_value *condition, bool wanted) {
-    ig_module  *module = eval->module;
+    ig_module *module = eval->module;
     ig_builder *b = &eval->builder;
-    ig_dim      one = 1, holds = ig_dim_symbol(module, "holds");
+    ig_dim one = 1, holds = ig_dim_symbol(module, "holds");
     ig_dim_as_symbol(module, holds)->origin = "a condition that the data decide";
     ig_value *value = wanted ? condition : ig_make1(b, IG_OP_not, condition);
     value = ig_make_reshape(b, ig_make_cast(b, value, IG_DT_i64), 1, &one);
-    ig_attr    attrs[IG_bind_attr_count] = { [IG_bind_symbols] =
-                                                 ig_attr_of_dims(module, &holds, 1) };
+    ig_attr attrs[IG_bind_attr_count] = { [IG_bind_symbols] =
+                                              ig_attr_of_dims(module, &holds, 1) };
     ig_op_spec spec = { .operands = &value, .operand_count = 1, .attrs = attrs };
     ig_make_op(b, IG_OP_bind, &spec);
     return holds;
@@ -78,7 +78,7 @@ static ig_dim bind_truth(ig_ts_eval *eval, ig_value *condition, bool wanted) {
 
 void ig_ts_guard_truth(ig_ts_eval *eval, ig_value *condition, bool wanted) {
     const char *text = eval->raised ? eval->raised : "the model raises an exception";
-    claim       c;
+    claim c;
     if (!claim_of(eval->module, condition, wanted, &c)) {
         c = (claim){ bind_truth(eval, condition, wanted), 1, true };
     }

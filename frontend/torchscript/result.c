@@ -57,9 +57,9 @@ ig_status ig_ts_give_complex(ig_ts_call *call, uint32_t result, ig_value *value,
 
 ig_status ig_ts_give_quantised(ig_ts_call *call, uint32_t result, ig_value *value,
                                const ig_torch_dtype_info *dtype,
-                               const ig_ts_quant         *quant) {
+                               const ig_ts_quant *quant) {
     ig_ts_tensor *tensor = ig_ts_tensor_create(call->eval, value, dtype);
-    ig_ts_quant  *copy = IG_NEW(call->arena, ig_ts_quant);
+    ig_ts_quant *copy = IG_NEW(call->arena, ig_ts_quant);
     *copy = *quant;
     tensor->quant = copy;
     return ig_ts_give_value(call, result, ig_ts_of_tensor(tensor));
@@ -122,9 +122,9 @@ ig_status ig_ts_write(ig_ts_call *call, uint32_t arg, ig_value *value) {
         ig_dim from = value->type->dims[value->type->rank - i];
         ig_dim to = type->dims[type->rank - i];
         if (from != 1 && ig_dim_equal(module, from, to) != IG_YES) {
-            IG_TRY(ig_ts_guard_equal(call, ig_dim_bcast(module, from, to), to,
-                                     "what is written has another shape than the "
-                                     "tensor it is written to"));
+            IG_TRY(ig_ts_guard_equal(
+                call, ig_dim_bcast(module, from, to), to,
+                "what is written has another shape than the tensor it is written to"));
         }
     }
     IG_TRY(ig_ts_expand(call, value, type->rank, type->dims, &value));
@@ -134,7 +134,7 @@ ig_status ig_ts_write(ig_ts_call *call, uint32_t arg, ig_value *value) {
 /* The tensor itself when it lies in row-major order, else a copy. */
 ig_status ig_ts_op_contiguous(ig_ts_call *call) {
     const ig_ts_tensor *tensor = ig_ts_peek(call, 0);
-    ig_value           *value;
+    ig_value *value;
     if (!tensor || ig_ts_is_contiguous(call, 0)) {
         return ig_ts_give_arg(call, 0, 0);
     }

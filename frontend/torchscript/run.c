@@ -22,8 +22,8 @@ ig_location ig_ts_where(const ig_ts_eval *eval) {
 }
 
 ig_status ig_ts_error(ig_ts_eval *eval, ig_status status, const char *format, ...) {
-    char        text[512];
-    va_list     args;
+    char text[512];
+    va_list args;
     ig_location where = ig_ts_where(eval);
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
@@ -141,7 +141,7 @@ static ig_status assign_parallel(ig_ts_eval *eval, const ig_ast_list *targets,
 static ig_status assign_results(ig_ts_eval *eval, const ig_ast_list *targets,
                                 const ig_ast *value) {
     ig_ts_value *results = IG_NEW_ARRAY(eval->arena, ig_ts_value, targets->count + 1);
-    uint32_t     count = (uint32_t)targets->count;
+    uint32_t count = (uint32_t)targets->count;
     IG_TRY(ig_ts_evaluate_results(eval, value, results, &count));
     if (count == 1 && targets->count != 1) {
         return unpack(eval, targets, &results[0]);
@@ -159,10 +159,10 @@ static ig_status assign_results(ig_ts_eval *eval, const ig_ast_list *targets,
 static ig_status run_assign(ig_ts_eval *eval, const ig_ast *node) {
     const ig_ast *value = node->as.assign.value;
     const ig_ast *target = node->as.assign.targets.items[0];
-    ig_ts_value   got;
+    ig_ts_value got;
     if (node->as.assign.targets.count == 1 && target->kind == IG_AST_TUPLE) {
         const ig_ast_list *targets = &target->as.list;
-        bool               is_parallel = value->kind == IG_AST_TUPLE &&
+        bool is_parallel = value->kind == IG_AST_TUPLE &&
                            !(target->flags & IG_AST_COMMA) &&
                            value->as.list.count == targets->count;
         if (is_parallel) {
@@ -194,7 +194,7 @@ static ig_status run_annotated(ig_ts_eval *eval, const ig_ast *node) {
 
 static ig_status run_expression(ig_ts_eval *eval, const ig_ast *node) {
     ig_ts_value results[8];
-    uint32_t    count = IG_COUNT_OF(results);
+    uint32_t count = IG_COUNT_OF(results);
     return ig_ts_evaluate_results(eval, node->as.value, results, &count);
 }
 
@@ -241,7 +241,7 @@ static ig_status run_def(ig_ts_eval *eval, const ig_ast *node) {
 static ig_status call_if_there(ig_ts_eval *eval, const ig_ts_value *object,
                                const char *method, uint32_t nones,
                                ig_ts_value *out_value) {
-    ig_ts_value     none[3] = { ig_ts_none(), ig_ts_none(), ig_ts_none() };
+    ig_ts_value none[3] = { ig_ts_none(), ig_ts_none(), ig_ts_none() };
     ig_ts_arguments arguments = { .values = none, .positional = nones };
     *out_value = *object;
     if (object->kind != IG_TS_OBJECT ||
@@ -252,7 +252,7 @@ static ig_status call_if_there(ig_ts_eval *eval, const ig_ts_value *object,
 }
 
 static ig_status run_with(ig_ts_eval *eval, const ig_ast *node) {
-    size_t       count = node->as.with.count;
+    size_t count = node->as.with.count;
     ig_ts_value *contexts = IG_NEW_ARRAY(eval->arena, ig_ts_value, count), entered;
     for (size_t i = 0; i < count; i++) {
         IG_TRY(ig_ts_evaluate(eval, node->as.with.contexts[i], &contexts[i]));
@@ -303,10 +303,10 @@ ig_status ig_ts_step(ig_ts_eval *eval) {
     int64_t most = eval->context->limits.script_steps;
     return eval->steps <= (uint64_t)most
                ? IG_OK
-               : ig_ts_error(eval, IG_LIMIT,
-                             "the program runs more than %lld steps at import (--limit "
-                             "script_steps=N)",
-                             (long long)most);
+               : ig_ts_error(
+                     eval, IG_LIMIT,
+                     "the program runs more than %lld steps at import (--limit script_steps=N)",
+                     (long long)most);
 }
 
 ig_status ig_ts_run_block(ig_ts_eval *eval, ig_ast_list body) {
@@ -348,8 +348,8 @@ static ig_status bind_parameters(ig_ts_eval *eval, const ig_function *function,
                                  const ig_ts_arguments *arguments, ig_ts_frame *frame) {
     for (size_t i = 0; i < function->param_count; i++) {
         const ig_param *param = &function->params[i];
-        int             keyword = find_keyword(arguments, param->name);
-        ig_ts_value     value;
+        int keyword = find_keyword(arguments, param->name);
+        ig_ts_value value;
         if (i < arguments->positional) {
             value = arguments->values[i];
         } else if (keyword >= 0) {
@@ -371,7 +371,7 @@ static ig_status bind_parameters(ig_ts_eval *eval, const ig_function *function,
 
 ig_status ig_ts_call_function(ig_ts_eval *eval, const ig_ts_function *function,
                               const ig_ts_arguments *arguments,
-                              ig_ts_value           *out_value) {
+                              ig_ts_value *out_value) {
     const ig_ast *node = function->function ? function->function->node : function->node;
     if (!node) {
         return ig_ts_error(eval, IG_UNSUPPORTED, "calls a value that is no function");
@@ -406,8 +406,8 @@ ig_status ig_ts_call_method(ig_ts_eval *eval, ig_ts_object *self, const char *na
                            "calls method '%s', which %s has not", name,
                            self->class_name);
     }
-    uint32_t        count = arguments->positional + arguments->keywords;
-    ig_ts_value    *values = IG_NEW_ARRAY(eval->arena, ig_ts_value, count + 1u);
+    uint32_t count = arguments->positional + arguments->keywords;
+    ig_ts_value *values = IG_NEW_ARRAY(eval->arena, ig_ts_value, count + 1u);
     ig_ts_arguments with_self = { .values = values,
                                   .names = arguments->names,
                                   .positional = arguments->positional + 1,

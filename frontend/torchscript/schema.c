@@ -79,14 +79,14 @@ static ig_status read_alias(ig_schema_reader *reader, ig_alias *alias) {
 
 typedef struct typed {
     const ig_script_type *type;
-    int64_t               list_size;
-    ig_alias              alias, element_alias;
+    int64_t list_size;
+    ig_alias alias, element_alias;
 } typed;
 
 static ig_status read_type(ig_schema_reader *reader, int depth, typed *out);
 
 static const struct {
-    const char    *text;
+    const char *text;
     ig_script_kind kind;
 } names[] = {
     { "Tensor", IG_SCRIPT_TENSOR },
@@ -120,9 +120,9 @@ static const struct {
 };
 
 static const struct {
-    const char    *text;
+    const char *text;
     ig_script_kind kind;
-    size_t         count;
+    size_t count;
 } heads[] = {
     { "Dict", IG_SCRIPT_DICT, 2 },         { "Future", IG_SCRIPT_FUTURE, 1 },
     { "Await", IG_SCRIPT_AWAIT, 1 },       { "RRef", IG_SCRIPT_RREF, 1 },
@@ -169,7 +169,7 @@ static ig_status read_base(ig_schema_reader *reader, int depth,
         }
     }
     const char *name = ig_names_intern(reader->names, word);
-    bool        is_variable = word.data[0] >= 'a' && word.data[0] <= 'z';
+    bool is_variable = word.data[0] >= 'a' && word.data[0] <= 'z';
     *out_type = is_variable ? ig_type_variable(reader->types, name)
                             : ig_type_class(reader->types, name);
     return IG_OK;
@@ -179,7 +179,7 @@ static ig_status read_base(ig_schema_reader *reader, int depth,
 static ig_status read_list(ig_schema_reader *reader, int64_t *out_size) {
     *out_size = 0;
     ig_str digits = read_word(reader, false);
-    bool   is_number = digits.size == 0 || ig_str_to_i64(digits, out_size);
+    bool is_number = digits.size == 0 || ig_str_to_i64(digits, out_size);
     if (!is_number || *out_size < 0 || *out_size > 32) {
         return fail(reader, "a number of items up to 32");
     }
@@ -232,7 +232,7 @@ static ig_status read_argument(ig_schema_reader *reader, ig_schema_argument *arg
 
 typedef struct argument_list {
     IG_VEC(ig_schema_argument) items;
-    bool                       is_variadic;
+    bool is_variadic;
 } argument_list;
 
 /* Behind "(", up to and with ")". */
@@ -275,7 +275,7 @@ static ig_status read_results(ig_schema_reader *reader, argument_list *list) {
 
 static ig_status read_name(ig_schema_reader *reader, ig_schema *schema) {
     ig_arena *arena = reader->types->arena;
-    ig_str    space = read_word(reader, true); /* a class may be the space */
+    ig_str space = read_word(reader, true); /* a class may be the space */
     IG_TRY(expect(reader, "::"));
     ig_str name = read_word(reader, false);
     if (space.size == 0 || name.size == 0) {
@@ -294,8 +294,8 @@ static ig_status read_name(ig_schema_reader *reader, ig_schema *schema) {
 ig_status ig_schema_parse(ig_types *types, ig_map *argument_names, const char *text,
                           const ig_location *where, ig_schema **out_schema) {
     ig_schema_reader reader = { types, argument_names, where, text, text };
-    ig_schema       *schema = IG_NEW(types->arena, ig_schema);
-    argument_list    arguments = { 0 }, results = { 0 };
+    ig_schema *schema = IG_NEW(types->arena, ig_schema);
+    argument_list arguments = { 0 }, results = { 0 };
     schema->text = text;
     IG_TRY(read_name(&reader, schema));
     IG_TRY(read_arguments(&reader, &arguments));

@@ -25,12 +25,12 @@ typedef enum ig_literal_kind {
 typedef struct ig_literal ig_literal;
 struct ig_literal {
     ig_literal_kind kind;
-    bool            b;
-    int64_t         i;
-    double          f;
-    ig_str          text;
-    ig_literal     *items; /* of a LIST */
-    size_t          count;
+    bool b;
+    int64_t i;
+    double f;
+    ig_str text;
+    ig_literal *items; /* of a LIST */
+    size_t count;
 };
 
 /* Alias sets: 'a' of Tensor(a!), '*' the wildcard, 0 none. */
@@ -43,20 +43,20 @@ typedef struct ig_alias {
 typedef struct ig_schema_argument {
     const char *name; /* interned in ig_schemas.names; of a result maybe NULL */
     const ig_script_type *type;
-    int64_t               list_size; /* N of int[N], which one int stands for; else 0 */
-    ig_alias              alias, element_alias; /* Tensor(a)[](b!): b, then a */
-    bool                  is_keyword_only, has_default;
-    ig_literal            value; /* the default */
+    int64_t list_size;             /* N of int[N], which one int stands for; else 0 */
+    ig_alias alias, element_alias; /* Tensor(a)[](b!): b, then a */
+    bool is_keyword_only, has_default;
+    ig_literal value; /* the default */
 } ig_schema_argument;
 
 typedef struct ig_schema {
-    const char         *text;     /* the whole, as in the table */
-    const char         *name;     /* "aten::add_" */
-    const char         *overload; /* "Tensor"; "" */
+    const char *text;     /* the whole, as in the table */
+    const char *name;     /* "aten::add_" */
+    const char *overload; /* "Tensor"; "" */
     ig_schema_argument *arguments, *results;
-    size_t              argument_count, result_count;
-    bool                is_vararg; /* "..." stands behind the arguments */
-    bool                is_varret; /* "..." for the results */
+    size_t argument_count, result_count;
+    bool is_vararg; /* "..." stands behind the arguments */
+    bool is_varret; /* "..." for the results */
 } ig_schema;
 
 /* Reports a defect at `where`; tables of ours have none (a test reads them all). */

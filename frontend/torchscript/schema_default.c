@@ -9,7 +9,7 @@
 /* Words that stand for numbers where a schema is written by hand. */
 static const struct {
     const char *text;
-    ig_literal  value;
+    ig_literal value;
 } words[] = {
     { "None", { .kind = IG_LITERAL_NONE } },
     { "True", { .kind = IG_LITERAL_BOOL, .b = true } },
@@ -51,7 +51,7 @@ static ig_status read_string(ig_schema_reader *reader, ig_literal *value) {
     reader->next++;
     ig_py_string_form form =
         ig_py_token_string_form((ig_str){ begin, (size_t)(reader->next - begin) });
-    char  *out = ig_arena_alloc(reader->types->arena, form.body.size + 1);
+    char *out = ig_arena_alloc(reader->types->arena, form.body.size + 1);
     size_t size = 0;
     if (ig_py_token_unescape(&form, true, out, &size)) {
         return fail(reader);
@@ -131,7 +131,7 @@ static void fit(ig_types *types, const ig_schema_argument *argument,
     }
 }
 
-ig_status ig_schema_read_default(ig_schema_reader   *reader,
+ig_status ig_schema_read_default(ig_schema_reader *reader,
                                  ig_schema_argument *argument) {
     skip_blanks(reader);
     if (*reader->next == '[') {
@@ -246,9 +246,9 @@ static bool begins_as_tuple(const ig_script_type *type) {
 
 static void put_results(ig_writer *w, const ig_schema *schema) {
     size_t count = schema->result_count;
-    bool   is_bare = schema->is_varret
-                         ? count == 0
-                         : count == 1 && !begins_as_tuple(schema->results[0].type);
+    bool is_bare = schema->is_varret
+                       ? count == 0
+                       : count == 1 && !begins_as_tuple(schema->results[0].type);
     ig_put(w, is_bare ? "" : "(");
     for (size_t i = 0; i < count; i++) {
         ig_put(w, "%s", i ? ", " : "");

@@ -9,14 +9,14 @@
 #include "base/vec.h"
 
 typedef struct ig_schema_reader {
-    ig_types          *types;
-    ig_map            *names;
+    ig_types *types;
+    ig_map *names;
     const ig_location *where;
-    const char        *text, *next; /* zero-terminated */
+    const char *text, *next; /* zero-terminated */
 } ig_schema_reader;
 
 /* Behind "=": a number, a string, a list, a word (schema_default.c). */
-ig_status ig_schema_read_default(ig_schema_reader   *reader,
+ig_status ig_schema_read_default(ig_schema_reader *reader,
                                  ig_schema_argument *argument);
 
 #endif

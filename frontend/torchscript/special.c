@@ -34,7 +34,7 @@ static ig_ts_kind number_kind(const ig_script_type *type) {
 static ig_status annotate_tensor(ig_ts_eval *eval, const ig_script_type *type,
                                  ig_ts_value *value) {
     const ig_ts_tensor *tensor = value->as.tensor;
-    ig_ts_kind          kind = number_kind(type);
+    ig_ts_kind kind = number_kind(type);
     if (kind == IG_TS_UNSET && type->kind != IG_SCRIPT_NUMBER) {
         return IG_OK;
     }
@@ -88,11 +88,11 @@ static ig_status special_isinstance(ig_ts_eval *eval, const ig_ast *call,
     if (call->as.call.arguments.count < 2) {
         return ig_ts_error(eval, IG_INVALID, "isinstance lacks a type");
     }
-    const ig_ast         *given = call->as.call.arguments.items[1];
+    const ig_ast *given = call->as.call.arguments.items[1];
     const ig_script_type *of = ig_ts_type_of(eval, &value), *type = NULL;
-    bool                  is_many = given->kind == IG_AST_TUPLE;
-    size_t                count = is_many ? given->as.list.count : 1;
-    bool                  is_one = false;
+    bool is_many = given->kind == IG_AST_TUPLE;
+    size_t count = is_many ? given->as.list.count : 1;
+    bool is_one = false;
     for (size_t i = 0; i < count && !is_one; i++) {
         const ig_ast *item = is_many ? given->as.list.items[i] : given;
         IG_TRY(ig_type_of_ast(&eval->code->types, eval->frame->file, item, &type));
@@ -115,7 +115,7 @@ static ig_status to_number(ig_ts_eval *eval, const ig_ast *call, ig_ts_kind kind
         return ig_ts_number_of(eval, kind, content, out);
     }
     if (value.kind == IG_TS_STR) {
-        double  f;
+        double f;
         int64_t i;
         *out = ig_ts_of_bool(value.as.str.size > 0);
         if (kind == IG_TS_INT && ig_str_to_i64(value.as.str, &i)) {
@@ -151,13 +151,13 @@ static ig_status special_bool(ig_ts_eval *eval, const ig_ast *call, ig_ts_value 
 /* Builtins that are operators under another name. */
 static ig_status as_operator(ig_ts_eval *eval, const ig_ast *call, const char *name,
                              ig_ts_value *out) {
-    size_t       count = call->as.call.arguments.count;
+    size_t count = call->as.call.arguments.count;
     ig_ts_value *values = IG_NEW_ARRAY(eval->arena, ig_ts_value, count + 1);
     for (size_t i = 0; i < count; i++) {
         IG_TRY(argument(eval, call, i, &values[i]));
     }
     ig_ts_arguments arguments = { .values = values, .positional = (uint32_t)count };
-    uint32_t        results = 1;
+    uint32_t results = 1;
     *out = ig_ts_none();
     return ig_ts_call_op(eval, name, &arguments, out, &results);
 }
@@ -214,7 +214,7 @@ static ig_status special_fork(ig_ts_eval *eval, const ig_ast *call, ig_ts_value 
     if (function.kind != IG_TS_FUNCTION) {
         return ig_ts_error(eval, IG_INVALID, "forks %s", ig_ts_kind_name(&function));
     }
-    size_t          count = call->as.call.arguments.count - 1;
+    size_t count = call->as.call.arguments.count - 1;
     ig_ts_arguments arguments = { .positional = (uint32_t)count };
     arguments.values = IG_NEW_ARRAY(eval->arena, ig_ts_value, count + 1);
     for (size_t i = 0; i < count; i++) {

@@ -14,7 +14,7 @@ ig_ts_content ig_ts_growing_content(void) {
 
 ig_ts_list *ig_ts_stacked_list(ig_ts_eval *eval, ig_ts_tensor *stack) {
     ig_ts_list *list = ig_ts_list_create(eval, 0);
-    ig_types   *types = &eval->code->types;
+    ig_types *types = &eval->code->types;
     list->type = ig_type_list(types, types->simple[IG_SCRIPT_TENSOR]);
     list->poison = ig_ts_stacked_words;
     list->stack = stack;
@@ -35,14 +35,14 @@ ig_status ig_ts_stacked_item(ig_ts_eval *eval, const ig_ts_list *list,
     }
     IG_TRY(ig_ts_tensor_read(eval, list->stack, &stack));
     IG_TRY(ig_ts_number_read(eval, index, &at));
-    ig_value  *operands[] = { stack, at };
-    ig_attr    attrs[IG_gather_attr_count] = { [IG_gather_axis] = ig_attr_of_int(0) };
-    ig_op     *op = NULL;
+    ig_value *operands[] = { stack, at };
+    ig_attr attrs[IG_gather_attr_count] = { [IG_gather_axis] = ig_attr_of_int(0) };
+    ig_op *op = NULL;
     ig_op_spec spec = { .operands = operands, .operand_count = 2, .attrs = attrs };
     IG_TRY(ig_build(&eval->builder, IG_OP_gather, &spec, &op));
     ig_ts_tensor *item = ig_ts_tensor_create(eval, ig_op_result(op, 0),
                                              list->stack->dtype);
-    ig_ts_alias  *alias = IG_NEW(eval->arena, ig_ts_alias);
+    ig_ts_alias *alias = IG_NEW(eval->arena, ig_ts_alias);
     *alias = (ig_ts_alias){ .storages = { list->stack->storage },
                             .versions = { list->stack->storage->version },
                             .count = 1 };
@@ -53,7 +53,7 @@ ig_status ig_ts_stacked_item(ig_ts_eval *eval, const ig_ts_list *list,
 
 ig_status ig_ts_stacked_arg(ig_ts_call *call, uint32_t index, ig_value **out_stack) {
     const ig_ts_value *value = &call->args[index];
-    bool               is_stacked = value->kind == IG_TS_LIST && value->as.list->stack;
+    bool is_stacked = value->kind == IG_TS_LIST && value->as.list->stack;
     *out_stack = NULL;
     return is_stacked ? ig_ts_tensor_read(call->eval, value->as.list->stack, out_stack)
                       : IG_OK;

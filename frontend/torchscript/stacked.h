@@ -16,9 +16,9 @@ extern const char ig_ts_stacked_words[], ig_ts_grows_words[];
 /* What a list holds that is `stack`; as it is within the loop that fills it. */
 ig_ts_content ig_ts_stacked_content(ig_ts_tensor *stack);
 ig_ts_content ig_ts_growing_content(void);
-ig_ts_list   *ig_ts_stacked_list(ig_ts_eval *eval, ig_ts_tensor *stack);
+ig_ts_list *ig_ts_stacked_list(ig_ts_eval *eval, ig_ts_tensor *stack);
 
-ig_dim    ig_ts_stacked_length(const ig_ts_list *list);
+ig_dim ig_ts_stacked_length(const ig_ts_list *list);
 ig_status ig_ts_stacked_item(ig_ts_eval *eval, const ig_ts_list *list,
                              const ig_ts_value *index, ig_ts_value *out_item);
 /* The stack of a list argument; NULL for any other argument. */

@@ -49,11 +49,11 @@ ig_ts_tensor *ig_ts_tensor_create(ig_ts_eval *eval, ig_value *value,
 
 static ig_status replay_step(ig_ts_eval *eval, const ig_op *step, ig_value *content,
                              ig_value **out_value) {
-    ig_value  *operands[2] = { content, ig_op_operand(step, 1) };
+    ig_value *operands[2] = { content, ig_op_operand(step, 1) };
     ig_op_spec spec = { .operands = operands,
                         .operand_count = step->operand_count,
                         .attrs = step->attrs };
-    ig_op     *op = NULL;
+    ig_op *op = NULL;
     IG_TRY(ig_build(&eval->builder, (ig_opcode)step->code, &spec, &op));
     *out_value = ig_op_result(op, 0);
     return IG_OK;
@@ -73,9 +73,9 @@ ig_status ig_ts_tensor_read(ig_ts_eval *eval, const ig_ts_tensor *tensor,
     const ig_ts_alias *alias = tensor->alias;
     for (uint32_t i = 0; alias && i < alias->count; i++) {
         if (alias->storages[i]->version != alias->versions[i]) {
-            return ig_ts_error(eval, IG_UNSUPPORTED,
-                               "reads a tensor that may share its memory with one that "
-                               "was written to, depending on a run-time condition");
+            return ig_ts_error(
+                eval, IG_UNSUPPORTED,
+                "reads a tensor that may share its memory with one that was written to, depending on a run-time condition");
         }
     }
     IG_TRY(ig_ts_storage_load(eval, tensor->storage));
@@ -134,7 +134,7 @@ static ig_status build(ig_ts_eval *eval, ig_opcode code, uint32_t count,
                        ig_value *const *operands, const ig_attr *attrs,
                        ig_value **out_value) {
     ig_op_spec spec = { .operands = operands, .operand_count = count, .attrs = attrs };
-    ig_op     *op = NULL;
+    ig_op *op = NULL;
     IG_TRY(ig_build(&eval->builder, code, &spec, &op));
     *out_value = ig_op_result(op, 0);
     return IG_OK;
@@ -144,7 +144,7 @@ static ig_status undo_transpose(ig_ts_eval *eval, const ig_op *step, ig_value *o
                                 ig_value *inner, ig_value **out_value) {
     (void)outer;
     const ig_attr *perm = &step->attrs[IG_transpose_perm];
-    int64_t        back[IG_TENSOR_RANK];
+    int64_t back[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < perm->count; i++) {
         back[perm->as.ints[i]] = i;
     }
@@ -158,7 +158,7 @@ static ig_status undo_transpose(ig_ts_eval *eval, const ig_op *step, ig_value *o
 static ig_status scatter_at(ig_ts_eval *eval, ig_value *x, uint32_t axis,
                             ig_value *indices, ig_value *part, ig_value **out_value) {
     const ig_type *type = part->type;
-    ig_dim         line[IG_TENSOR_RANK];
+    ig_dim line[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < type->rank; i++) {
         line[i] = i == axis ? type->dims[i] : 1;
     }
@@ -185,9 +185,9 @@ static ig_status undo_slice(ig_ts_eval *eval, const ig_op *step, ig_value *outer
 static ig_status undo_gather(ig_ts_eval *eval, const ig_op *step, ig_value *outer,
                              ig_value *inner, ig_value **out_value) {
     uint32_t rank = outer->type->rank;
-    int64_t  at = ig_attr_int(step, IG_gather_axis, 0);
+    int64_t at = ig_attr_int(step, IG_gather_axis, 0);
     uint32_t axis = (uint32_t)(at < 0 ? at + rank : at);
-    ig_dim   dims[IG_TENSOR_RANK];
+    ig_dim dims[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < rank; i++) {
         dims[i] = i == axis ? 1 : outer->type->dims[i];
     }
@@ -213,8 +213,7 @@ static ig_status undo_expand(ig_ts_eval *eval, const ig_op *step, ig_value *oute
     }
     return ig_ts_error(
         eval, IG_INVALID,
-        "writes in place to an expanded tensor, more than one element of "
-        "which lie at one place in memory");
+        "writes in place to an expanded tensor, more than one element of which lie at one place in memory");
 }
 
 /* ---- the ops that views are made of ---- */
@@ -250,16 +249,16 @@ static bool is_view_op(const ig_op *op) {
 ig_status ig_ts_tensor_write(ig_ts_eval *eval, const ig_ts_tensor *tensor,
                              ig_value *value) {
     ig_ts_storage *storage = tensor->storage;
-    const char    *refusal = tensor->alias
-                                 ? "may share its memory with another, depending on a "
-                                   "run-time condition"
-                                 : storage->refusal;
+    const char *refusal =
+        tensor->alias
+            ? "may share its memory with another, depending on a run-time condition"
+            : storage->refusal;
     if (refusal) {
         return ig_ts_error(eval, IG_UNSUPPORTED, "writes in place to a tensor that %s",
                            refusal);
     }
     IG_TRY(ig_ts_storage_load(eval, storage));
-    uint32_t   count = tensor->step_count;
+    uint32_t count = tensor->step_count;
     ig_value **outer = IG_NEW_ARRAY(eval->arena, ig_value *, count + 1u);
     outer[0] = storage->value;
     for (uint32_t i = 0; i + 1 < count; i++) {

@@ -12,7 +12,7 @@
 
 typedef struct layout {
     uint32_t rank;
-    ig_dim   dims[IG_TENSOR_RANK], strides[IG_TENSOR_RANK];
+    ig_dim dims[IG_TENSOR_RANK], strides[IG_TENSOR_RANK];
 } layout;
 
 static bool is_equal(const ig_module *module, ig_dim a, ig_dim b) {
@@ -35,10 +35,10 @@ static void row_major(ig_module *module, uint32_t rank, const ig_dim *dims,
  * must divide among them. */
 static bool reshape_layout(ig_module *module, layout *l, uint32_t rank,
                            const ig_dim *dims) {
-    layout   to = { .rank = rank };
+    layout to = { .rank = rank };
     uint32_t next = rank; /* new axes still to be placed */
-    ig_dim   old_count = 1, new_count = 1;
-    ig_dim   base = l->rank ? l->strides[l->rank - 1] : 1;
+    ig_dim old_count = 1, new_count = 1;
+    ig_dim base = l->rank ? l->strides[l->rank - 1] : 1;
     memcpy(to.dims, dims, rank * sizeof(*dims));
     for (uint32_t d = l->rank; d-- > 0;) {
         old_count = ig_dim_mul(module, old_count, l->dims[d]);
@@ -72,7 +72,7 @@ static bool reshape_layout(ig_module *module, layout *l, uint32_t rank,
 }
 
 static void transpose_layout(const ig_op *step, layout *l) {
-    layout         from = *l;
+    layout from = *l;
     const ig_attr *perm = &step->attrs[IG_transpose_perm];
     for (uint32_t i = 0; i < l->rank; i++) {
         l->dims[i] = from.dims[perm->as.ints[i]];
@@ -89,7 +89,7 @@ static void slice_layout(ig_module *module, const ig_op *step, layout *l) {
 }
 
 static void expand_layout(ig_module *module, const ig_type *type, layout *l) {
-    layout   from = *l;
+    layout from = *l;
     uint32_t more = type->rank - l->rank;
     l->rank = type->rank;
     for (uint32_t i = 0; i < type->rank; i++) {
@@ -100,7 +100,7 @@ static void expand_layout(ig_module *module, const ig_type *type, layout *l) {
 }
 
 static void gather_layout(const ig_op *step, layout *l) {
-    int64_t  at = ig_attr_int(step, IG_gather_axis, 0);
+    int64_t at = ig_attr_int(step, IG_gather_axis, 0);
     uint32_t axis = (uint32_t)(at < 0 ? at + l->rank : at);
     l->rank--;
     for (uint32_t i = axis; i < l->rank; i++) {
@@ -129,8 +129,8 @@ static bool follow(ig_module *module, const ig_op *step, layout *l) {
 bool ig_ts_tensor_strides(ig_ts_eval *eval, const ig_ts_tensor *tensor,
                           ig_dim *out_strides) {
     const ig_value *content = tensor->storage->value;
-    const ig_type  *base = tensor->step_count && content ? content->type : tensor->type;
-    layout          l;
+    const ig_type *base = tensor->step_count && content ? content->type : tensor->type;
+    layout l;
     row_major(eval->module, base->rank, base->dims, &l);
     for (uint32_t i = 0; i < tensor->step_count; i++) {
         if (!follow(eval->module, tensor->steps[i], &l)) {

@@ -29,7 +29,7 @@ static bool has_namespace(const char *name) {
 /* The rows of a name, which is asked for the first time. */
 static ig_ts_overloads *collect(ig_ts_eval *eval, const char *name) {
     ig_ts_overloads *found = IG_NEW(eval->arena, ig_ts_overloads);
-    size_t           size = strlen(name);
+    size_t size = strlen(name);
     found->name = ig_arena_copy(eval->arena, name, size);
     for (size_t i = 0; has_namespace(name) && i < ig_ts_row_count; i++) {
         found->count += is_of(ig_ts_rows[i].schema, name, size);
@@ -51,7 +51,7 @@ static ig_status read_schemas(ig_ts_eval *eval, ig_ts_overloads *overloads) {
                                       overloads->count + 1);
     for (size_t i = 0; i < overloads->count; i++) {
         ig_location where = { .file = "op table", .op = overloads->name };
-        ig_schema  *schema;
+        ig_schema *schema;
         IG_TRY(ig_schema_parse(&eval->code->types, &eval->code->names,
                                overloads->rows[i]->schema, &where, &schema));
         overloads->schemas[i] = schema;

@@ -183,7 +183,7 @@ static ig_py_token read_number(ig_py_lexer *lexer) {
         return take(lexer, IG_PY_TOKEN_INT, count_based(lexer));
     }
     ig_py_token_kind kind = IG_PY_TOKEN_INT;
-    size_t           size = count_digits(lexer, 0);
+    size_t size = count_digits(lexer, 0);
     if (peek(lexer, size) == '.') {
         kind = IG_PY_TOKEN_FLOAT;
         size++;
@@ -211,7 +211,7 @@ static ig_py_token read_number(ig_py_lexer *lexer) {
 
 /* Up to and with the end quote; 0: there is none. */
 static size_t measure_string(const ig_py_lexer *lexer, size_t prefix) {
-    int  quote = peek(lexer, prefix);
+    int quote = peek(lexer, prefix);
     bool is_long = peek(lexer, prefix + 1) == quote && peek(lexer, prefix + 2) == quote;
     size_t at = prefix + (is_long ? 3 : 1);
     for (;; at++) {

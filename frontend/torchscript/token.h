@@ -26,9 +26,9 @@ typedef enum ig_py_token_kind {
 
 typedef struct ig_py_token {
     ig_py_token_kind kind;
-    uint32_t         punct; /* of a PUNCT: its characters, see IG_PY_PUNCT */
-    ig_str           text;
-    uint32_t         line, column; /* 1-based, column in bytes */
+    uint32_t punct; /* of a PUNCT: its characters, see IG_PY_PUNCT */
+    ig_str text;
+    uint32_t line, column; /* 1-based, column in bytes */
 } ig_py_token;
 
 /* '(' is itself; '->' is IG_PY_PUNCT2('-', '>'). */
@@ -39,17 +39,17 @@ typedef struct ig_py_token {
 
 typedef struct ig_py_lexer {
     const char *next, *end, *line_start;
-    uint32_t    line;
-    uint32_t    brackets; /* open ones */
-    uint32_t    indent_count;
-    uint32_t    dedents;    /* owed */
-    bool        line_begun; /* something but blanks stood on this logical line */
-    bool        is_line_start;
-    uint32_t    indents[IG_PY_MOST_INDENTS]; /* columns, strictly growing */
+    uint32_t line;
+    uint32_t brackets; /* open ones */
+    uint32_t indent_count;
+    uint32_t dedents; /* owed */
+    bool line_begun;  /* something but blanks stood on this logical line */
+    bool is_line_start;
+    uint32_t indents[IG_PY_MOST_INDENTS]; /* columns, strictly growing */
 } ig_py_lexer;
 
 /* Skips a byte order mark. */
-void        ig_py_lexer_init(ig_py_lexer *lexer, ig_str text);
+void ig_py_lexer_init(ig_py_lexer *lexer, ig_str text);
 ig_py_token ig_py_lexer_next(ig_py_lexer *lexer);
 
 /* ---- what literals mean ---- */
@@ -61,7 +61,7 @@ const char *ig_py_token_float(ig_arena *arena, ig_str text, double *out_value);
 
 typedef struct ig_py_string_form {
     ig_str body; /* between the quotes */
-    bool   is_raw, is_bytes, is_formatted;
+    bool is_raw, is_bytes, is_formatted;
 } ig_py_string_form;
 
 ig_py_string_form ig_py_token_string_form(ig_str text);

@@ -32,10 +32,10 @@ static int base_of(ig_str text) {
 }
 
 const char *ig_py_token_int(ig_str text, bool is_negative, int64_t *out_value) {
-    int      base = base_of(text);
-    size_t   first = base == 10 ? 0 : 2;
+    int base = base_of(text);
+    size_t first = base == 10 ? 0 : 2;
     uint64_t value = 0, most = (uint64_t)INT64_MAX + is_negative;
-    bool     has_digit = false, is_zero = true;
+    bool has_digit = false, is_zero = true;
     for (size_t i = first; i < text.size; i++) {
         if (text.data[i] == '_') {
             continue;
@@ -62,7 +62,7 @@ const char *ig_py_token_int(ig_str text, bool is_negative, int64_t *out_value) {
 }
 
 const char *ig_py_token_float(ig_arena *arena, ig_str text, double *out_value) {
-    char  *clean = ig_arena_alloc(arena, text.size + 1);
+    char *clean = ig_arena_alloc(arena, text.size + 1);
     size_t size = 0;
     for (size_t i = 0; i < text.size; i++) {
         if (text.data[i] != '_' && (text.data[i] | 0x20) != 'j') {
@@ -79,7 +79,7 @@ const char *ig_py_token_float(ig_arena *arena, ig_str text, double *out_value) {
 
 ig_py_string_form ig_py_token_string_form(ig_str text) {
     ig_py_string_form form = { 0 };
-    size_t            at = 0;
+    size_t at = 0;
     for (; text.data[at] != '"' && text.data[at] != '\''; at++) {
         char c = (char)(text.data[at] | 0x20);
         form.is_raw = form.is_raw || c == 'r';
@@ -98,8 +98,8 @@ ig_py_string_form ig_py_token_string_form(ig_str text) {
  * UTF-8. */
 typedef struct unescape {
     const char *next, *end;
-    char       *out;
-    bool        bytes_are_bytes;
+    char *out;
+    bool bytes_are_bytes;
 } unescape;
 
 static void put_code_point(unescape *at, uint32_t code) {
@@ -167,8 +167,8 @@ static const char *put_hex(unescape *at, int digits) {
 /* Behind the backslash. */
 static const char *put_escape(unescape *at) {
     static const char from[] = "\\'\"abfnrtv", to[] = "\\'\"\a\b\f\n\r\t\v";
-    char              c = *at->next++;
-    const char       *known = c ? strchr(from, c) : NULL;
+    char c = *at->next++;
+    const char *known = c ? strchr(from, c) : NULL;
     if (known) {
         *at->out++ = to[known - from];
         return NULL;

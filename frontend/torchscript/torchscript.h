@@ -37,7 +37,7 @@ typedef struct ig_torchscript_options {
     const char
         *resource; /* of a torch.package: "model/model.pkl"; NULL: its one model */
     const ig_torchscript_argument *arguments;
-    size_t                         argument_count;
+    size_t argument_count;
     /* Row-wise shards with mean pooling: divide by the ids of the whole bag, which is
      * right, where the archive adds the shards' means. */
     bool fixes_rowwise_mean;
@@ -50,13 +50,13 @@ typedef struct ig_torchscript_options {
  * NULL. */
 ig_status ig_import_torchscript(ig_context *context, const char *path,
                                 const ig_torchscript_options *options,
-                                ig_module                   **out_module);
+                                ig_module **out_module);
 /* The same in memory, which must outlive the module; `path` (or NULL) is for
  * messages. */
 ig_status ig_import_torchscript_memory(ig_context *context, ig_str bytes,
-                                       const char                   *path,
+                                       const char *path,
                                        const ig_torchscript_options *options,
-                                       ig_module                   **out_module);
+                                       ig_module **out_module);
 
 /* Appends what an archive holds, as JSON, without running its program: methods with
  * arguments, modules, tensors, tables.  All it needs lies in `arena`. */

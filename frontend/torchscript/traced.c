@@ -28,7 +28,7 @@ static bool tensor_tree(ig_ts_eval *eval, const char *name, const ig_py_tensor *
 
 static bool items_tree(ig_ts_eval *eval, const char *name, const ig_py *value,
                        ig_node_list *out) {
-    bool     is_tuple = value->kind == IG_PY_TUPLE, is_told = true;
+    bool is_tuple = value->kind == IG_PY_TUPLE, is_told = true;
     uint32_t at =
         ig_node_add(eval->arena, out,
                     (ig_node){ .kind = is_tuple ? IG_NODE_TUPLE : IG_NODE_LIST,

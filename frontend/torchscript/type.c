@@ -66,7 +66,7 @@ static const char *print_items(ig_types *types, ig_script_kind kind,
 
 static const ig_script_type *make_items(ig_types *types, ig_script_kind kind,
                                         const ig_script_type *const *items,
-                                        size_t                       count) {
+                                        size_t count) {
     ig_script_type type = { .kind = kind, .count = count, .depth = 1 };
     type.name = print_items(types, kind, items, count);
     type.items = (const ig_script_type **)(uintptr_t)items; /* copied by intern */
@@ -134,7 +134,7 @@ bool ig_type_admits_none(const ig_script_type *type) {
 
 typedef struct members {
     IG_VEC(const ig_script_type *) items;
-    bool                           has_none;
+    bool has_none;
 } members;
 
 /* One that no other covers; those that it covers go. */
@@ -185,7 +185,7 @@ const ig_script_type *ig_type_union(ig_types *types, const ig_script_type *const
     return make_items(types, IG_SCRIPT_UNION, list.items.items, list.items.count);
 }
 
-const ig_script_type *ig_type_without_none(ig_types             *types,
+const ig_script_type *ig_type_without_none(ig_types *types,
                                            const ig_script_type *type) {
     if (type->kind == IG_SCRIPT_OPTIONAL) {
         return type->items[0];

@@ -60,24 +60,24 @@ typedef enum ig_script_kind {
 typedef struct ig_script_type ig_script_type;
 
 struct ig_script_type {
-    ig_script_kind         kind;
-    uint32_t               id;   /* dense over its ig_types */
-    const char            *name; /* as it prints; of a CLASS its qualified name */
+    ig_script_kind kind;
+    uint32_t id;      /* dense over its ig_types */
+    const char *name; /* as it prints; of a CLASS its qualified name */
     const ig_script_type **items;
-    size_t                 count;
-    bool                   has_variable; /* a VARIABLE is in it */
-    uint16_t               depth;
+    size_t count;
+    bool has_variable; /* a VARIABLE is in it */
+    uint16_t depth;
 };
 
 struct ig_code;
 
 typedef struct ig_types {
-    ig_arena   *arena;
+    ig_arena *arena;
     ig_context *context;
-    ig_map      table; /* printed form -> ig_script_type */
-    uint32_t    count;
+    ig_map table; /* printed form -> ig_script_type */
+    uint32_t count;
     /* Asked about classes by ig_type_is_subtype; NULL: classes are only names. */
-    struct ig_code       *code;
+    struct ig_code *code;
     const ig_script_type *simple[IG_SCRIPT_KIND_COUNT]; /* simple[IG_SCRIPT_INT] … */
 } ig_types;
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 typedef struct type_reader {
-    ig_types   *types;
+    ig_types *types;
     const char *file; /* for messages */
 } type_reader;
 
@@ -14,7 +14,7 @@ static ig_status fail(const type_reader *reader, const ig_ast *node, const char 
     ig_location where = { .file = reader->file,
                           .line = node->line,
                           .column = node->column };
-    ig_writer   writer;
+    ig_writer writer;
     ig_writer_init(&writer, reader->types->arena);
     ig_ast_print(&writer, node, 0);
     return ig_error(&reader->types->context->diag, IG_INVALID, &where, "'%.*s' %s",
@@ -24,7 +24,7 @@ static ig_status fail(const type_reader *reader, const ig_ast *node, const char 
 /* ---- names ---- */
 
 typedef struct type_name {
-    const char    *text;
+    const char *text;
     ig_script_kind kind;
 } type_name;
 
@@ -84,7 +84,7 @@ static ig_status read_type(const type_reader *reader, const ig_ast *node,
 static ig_status read_items(const type_reader *reader, const ig_ast *index,
                             const ig_script_type ***out_items, size_t *out_count) {
     ig_ast *const *nodes = (ig_ast *const[]){ (ig_ast *)(uintptr_t)index };
-    size_t         count = 1;
+    size_t count = 1;
     if (index->kind == IG_AST_TUPLE) {
         nodes = index->as.list.items;
         count = index->as.list.count;
@@ -115,7 +115,7 @@ static bool count_is_right(ig_script_kind kind, size_t count) {
 static ig_status read_subscript(const type_reader *reader, const ig_ast *node,
                                 const ig_script_type **out_type) {
     const ig_ast *head = node->as.subscript.object, *index = node->as.subscript.index;
-    const char   *text = ig_ast_dotted(head, reader->types->arena);
+    const char *text = ig_ast_dotted(head, reader->types->arena);
     if (text && strncmp(text, "typing.", 7) == 0) {
         text += 7;
     }
@@ -129,7 +129,7 @@ static ig_status read_subscript(const type_reader *reader, const ig_ast *node,
         return fail(reader, head, "is no type that takes others");
     }
     const ig_script_type **items;
-    size_t                 count;
+    size_t count;
     IG_TRY(read_items(reader, index, &items, &count));
     if (!count_is_right(known->kind, count)) {
         return fail(reader, node, "takes another number of types");
@@ -164,8 +164,8 @@ ig_status ig_type_of_ast(ig_types *types, const char *file, const ig_ast *annota
 
 ig_status ig_type_of_text(ig_types *types, const ig_location *where, ig_str text,
                           const ig_script_type **out_type) {
-    ig_map    names;
-    uint32_t  node_count = 0;
+    ig_map names;
+    uint32_t node_count = 0;
     ig_source source = { .context = types->context,
                          .arena = types->arena,
                          .names = &names,

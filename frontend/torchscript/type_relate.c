@@ -56,7 +56,7 @@ static bool class_is_subtype(ig_types *types, const ig_script_type *type,
         return !is_enum;
     }
     const ig_class *other = class ? definition_of(types, of) : NULL;
-    bool            is_interface = other && (other->kind == IG_CLASS_INTERFACE ||
+    bool is_interface = other && (other->kind == IG_CLASS_INTERFACE ||
                                   other->kind == IG_CLASS_MODULE_INTERFACE);
     return is_interface && implements(class, other);
 }

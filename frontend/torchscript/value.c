@@ -177,7 +177,7 @@ static const ig_script_type *type_of_tuple(ig_ts_eval *eval, const ig_ts_list *t
     return ig_type_tuple(types, items, tuple->count);
 }
 
-static const ig_script_type *type_of_container(ig_ts_eval        *eval,
+static const ig_script_type *type_of_container(ig_ts_eval *eval,
                                                const ig_ts_value *value) {
     ig_types *types = &eval->code->types;
     if (value->kind == IG_TS_LIST) {
@@ -193,7 +193,7 @@ static const ig_script_type *type_of_container(ig_ts_eval        *eval,
                               type_of_items(eval, dict->values, dict->count));
 }
 
-static const ig_script_type *type_of_function(ig_ts_eval           *eval,
+static const ig_script_type *type_of_function(ig_ts_eval *eval,
                                               const ig_ts_function *function) {
     ig_types *types = &eval->code->types;
     if (!function->is_done) {

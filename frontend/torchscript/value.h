@@ -22,15 +22,15 @@
 #include "frontend/torchscript/dtypes.h"
 #include "ir/graph.h"
 
-typedef struct ig_ts_eval     ig_ts_eval;
-typedef struct ig_ts_value    ig_ts_value;
-typedef struct ig_ts_tensor   ig_ts_tensor;
-typedef struct ig_ts_storage  ig_ts_storage;
-typedef struct ig_ts_list     ig_ts_list;
-typedef struct ig_ts_dict     ig_ts_dict;
-typedef struct ig_ts_object   ig_ts_object;
+typedef struct ig_ts_eval ig_ts_eval;
+typedef struct ig_ts_value ig_ts_value;
+typedef struct ig_ts_tensor ig_ts_tensor;
+typedef struct ig_ts_storage ig_ts_storage;
+typedef struct ig_ts_list ig_ts_list;
+typedef struct ig_ts_dict ig_ts_dict;
+typedef struct ig_ts_object ig_ts_object;
 typedef struct ig_ts_function ig_ts_function;
-typedef struct ig_ts_poison   ig_ts_poison;
+typedef struct ig_ts_poison ig_ts_poison;
 
 typedef enum ig_ts_kind {
     IG_TS_UNSET,     /* a name that has no value yet */
@@ -59,20 +59,20 @@ struct ig_ts_value {
     uint8_t kind; /* ig_ts_kind */
     uint8_t form; /* ig_ts_form; numbers and booleans only */
     union {
-        bool    b;
+        bool b;
         int64_t i;
-        double  f;
+        double f;
         struct {
             double re, im;
         } complex;
-        ig_dim              dim;
-        ig_value           *value; /* RUN: bool[], i64[], f64[] (complex: f64[2]) */
-        ig_str              str;
-        ig_ts_tensor       *tensor;
-        ig_ts_list         *list;
-        ig_ts_dict         *dict;
-        ig_ts_object       *object;
-        ig_ts_function     *function;
+        ig_dim dim;
+        ig_value *value; /* RUN: bool[], i64[], f64[] (complex: f64[2]) */
+        ig_str str;
+        ig_ts_tensor *tensor;
+        ig_ts_list *list;
+        ig_ts_dict *dict;
+        ig_ts_object *object;
+        ig_ts_function *function;
         const ig_ts_poison *poison;
     } as;
 };
@@ -81,8 +81,8 @@ struct ig_ts_value {
 typedef struct ig_ts_quant {
     ig_value *scale;      /* f64[] or, per channel, f64[N] (f32[N] for float ones) */
     ig_value *zero_point; /* i64[] or i64[N] (f32[N] for float ones) */
-    int64_t   axis;       /* per channel; else -1 */
-    bool      is_float;   /* per_channel_affine_float_qparams */
+    int64_t axis;         /* per channel; else -1 */
+    bool is_float;        /* per_channel_affine_float_qparams */
 } ig_ts_quant;
 
 /* What the journal (heap.c) knows of everything that can change. */
@@ -91,70 +91,70 @@ typedef struct ig_ts_cell {
 } ig_ts_cell;
 
 struct ig_ts_storage {
-    ig_ts_cell           cell;
-    ig_value            *value;   /* present content; NULL: not loaded yet */
-    ig_value            *initial; /* of a loaded one: what it was before any write */
-    uint64_t             version; /* grows with every write */
-    const char          *name;   /* of the parameter, buffer or input; NULL: a result */
+    ig_ts_cell cell;
+    ig_value *value;             /* present content; NULL: not loaded yet */
+    ig_value *initial;           /* of a loaded one: what it was before any write */
+    uint64_t version;            /* grows with every write */
+    const char *name;            /* of the parameter, buffer or input; NULL: a result */
     struct ig_ts_origin *origin; /* what it is loaded from; NULL: nothing */
-    const char          *refusal; /* why it cannot be written to; NULL: it can */
-    bool                 is_input, is_written;
+    const char *refusal;         /* why it cannot be written to; NULL: it can */
+    bool is_input, is_written;
 };
 
 /* A tensor that a run-time condition chose may share memory with others: it is right as
  * long as those are not written to, and is not to be written to itself. */
 typedef struct ig_ts_alias {
     ig_ts_storage *storages[2];
-    uint64_t       versions[2];
-    uint32_t       count;
+    uint64_t versions[2];
+    uint32_t count;
 } ig_ts_alias;
 
 struct ig_ts_tensor {
-    ig_ts_storage             *storage;
+    ig_ts_storage *storage;
     const ig_torch_dtype_info *dtype;
-    const ig_type             *type;  /* complex: with the trailing 2 */
-    const ig_ts_quant         *quant; /* NULL: not quantised */
-    const ig_op *const        *steps; /* from the storage's content to this */
-    uint32_t                   step_count;
-    ig_ts_alias               *alias; /* NULL: what shares its memory is known */
-    bool is_number; /* rank 0 and promotes like a Python number (reference 2.7) */
+    const ig_type *type;       /* complex: with the trailing 2 */
+    const ig_ts_quant *quant;  /* NULL: not quantised */
+    const ig_op *const *steps; /* from the storage's content to this */
+    uint32_t step_count;
+    ig_ts_alias *alias; /* NULL: what shares its memory is known */
+    bool is_number;     /* rank 0 and promotes like a Python number (reference 2.7) */
 };
 
 struct ig_ts_list { /* lists and tuples */
-    ig_ts_cell   cell;
+    ig_ts_cell cell;
     ig_ts_value *items;
-    size_t       count, capacity;
-    const ig_class *class;        /* of a NamedTuple, else NULL */
-    const ig_script_type *type;   /* as annotated; NULL: what the items tell */
-    const char           *poison; /* why it is unknown, or NULL */
-    ig_ts_tensor         *stack; /* of a poisoned one: its items (stacked.h), or NULL */
+    size_t count, capacity;
+    const ig_class *class;      /* of a NamedTuple, else NULL */
+    const ig_script_type *type; /* as annotated; NULL: what the items tell */
+    const char *poison;         /* why it is unknown, or NULL */
+    ig_ts_tensor *stack;        /* of a poisoned one: its items (stacked.h), or NULL */
 };
 
 struct ig_ts_dict { /* in order of insertion */
-    ig_ts_cell            cell;
-    ig_ts_value          *keys, *values;
-    size_t                count, capacity;
+    ig_ts_cell cell;
+    ig_ts_value *keys, *values;
+    size_t count, capacity;
     const ig_script_type *type;
-    const char           *poison;
-    struct ig_map        *index; /* of a large one: key -> 1 + its place; else NULL */
+    const char *poison;
+    struct ig_map *index; /* of a large one: key -> 1 + its place; else NULL */
 };
 
 struct ig_ts_object {
-    ig_ts_cell  cell;
+    ig_ts_cell cell;
     const char *class_name; /* "__torch__.a.b.Net" */
     const ig_class *class;  /* NULL: a class without source */
-    const char  *path;      /* "features.0" where the archive holds it; else NULL */
+    const char *path;       /* "features.0" where the archive holds it; else NULL */
     const char **names;
     ig_ts_value *values; /* of attributes */
-    size_t       count, capacity;
+    size_t count, capacity;
 };
 
 struct ig_ts_function {
-    const ig_function  *function; /* NULL: nested */
-    const ig_ast       *node;     /* of a nested one: its DEF */
-    struct ig_ts_frame *around;   /* the names it sees */
-    ig_ts_value         value;    /* a future: what it gave */
-    bool                is_done;
+    const ig_function *function; /* NULL: nested */
+    const ig_ast *node;          /* of a nested one: its DEF */
+    struct ig_ts_frame *around;  /* the names it sees */
+    ig_ts_value value;           /* a future: what it gave */
+    bool is_done;
     const ig_class *class; /* a class as a value */
 };
 
@@ -205,7 +205,7 @@ ig_ts_value ig_ts_of_run(ig_ts_kind kind, ig_value *value);
 
 ig_ts_list *ig_ts_list_create(ig_ts_eval *eval, size_t capacity);
 /* For lists that are being made: others change through the journal (eval.h). */
-void        ig_ts_list_add(ig_ts_eval *eval, ig_ts_list *list, ig_ts_value item);
+void ig_ts_list_add(ig_ts_eval *eval, ig_ts_list *list, ig_ts_value item);
 ig_ts_dict *ig_ts_dict_create(ig_ts_eval *eval);
 /* A fresh tensor whose storage has this content; dtype NULL: the IR's own. */
 ig_ts_tensor *ig_ts_tensor_create(ig_ts_eval *eval, ig_value *value,

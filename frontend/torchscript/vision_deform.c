@@ -15,9 +15,9 @@ enum { INPUT, WEIGHT, OFFSET, MASK, BIAS, STRIDE, PAD = 7, DILATION = 9, GROUPS 
 
 typedef struct deform {
     ig_value *x, *weight, *offset;
-    int64_t   stride[2], pad[2], dilation[2], groups, offset_groups;
-    ig_dim    out[2], kernel[2];
-    ig_dtype  wide;
+    int64_t stride[2], pad[2], dilation[2], groups, offset_groups;
+    ig_dim out[2], kernel[2];
+    ig_dtype wide;
 } deform;
 
 static bool open_deform(ig_ts_call *call, deform *d) {
@@ -51,7 +51,7 @@ static bool open_deform(ig_ts_call *call, deform *d) {
 /* Where places lie along axis `number` without their offsets: [1, 1, K, rows or 1,
  * columns or 1]. */
 static ig_value *grid(ig_ts_call *call, const deform *d, uint32_t number) {
-    ig_dim    count = ig_dim_mul(call->module, d->kernel[0], d->kernel[1]);
+    ig_dim count = ig_dim_mul(call->module, d->kernel[0], d->kernel[1]);
     ig_value *k = ig_aten_axis_numbers(call, 5, 2, count);
     ig_value *columns = ig_aten_dim_value(call, d->kernel[1], IG_DT_i64);
     k = ig_aten_map2(call, number ? IG_OP_mod : IG_OP_div, k, columns);
@@ -65,9 +65,9 @@ static ig_value *grid(ig_ts_call *call, const deform *d, uint32_t number) {
 /* Neighbours of places; those outside of the image weigh nothing. */
 static ig_neighbours around(ig_ts_call *call, ig_value *place, ig_dim extent) {
     ig_value *ids[2], *weights[2];
-    uint32_t  rank = place ? place->type->rank : 0;
-    ig_dim    last_dim = ig_dim_sub(call->module, extent, 1);
-    ig_dtype  dtype = place ? (ig_dtype)place->type->dtype : IG_DT_f32;
+    uint32_t rank = place ? place->type->rank : 0;
+    ig_dim last_dim = ig_dim_sub(call->module, extent, 1);
+    ig_dtype dtype = place ? (ig_dtype)place->type->dtype : IG_DT_f32;
     ig_value *last = ig_aten_dim_value(call, last_dim, dtype);
     ig_value *low = ig_aten_map1(call, IG_OP_floor, place);
     ig_value *part = ig_aten_map2(call, IG_OP_sub, place, low);
@@ -100,9 +100,9 @@ static ig_value *times(ig_ts_call *call, ig_value *x, ig_dim by) {
 /* Pixels of each offset group as rows of its channels. */
 static ig_value *pixels(ig_ts_call *call, const deform *d, ig_dim channels) {
     const ig_dim *dims = d->x->type->dims;
-    ig_dim        apart[] = { dims[0], d->offset_groups, channels, dims[2], dims[3] };
-    ig_dim        rows[] = { dims[0], d->offset_groups, dims[2], dims[3] };
-    ig_value     *x = ig_aten_reshape(call, d->x, 5, apart);
+    ig_dim apart[] = { dims[0], d->offset_groups, channels, dims[2], dims[3] };
+    ig_dim rows[] = { dims[0], d->offset_groups, dims[2], dims[3] };
+    ig_value *x = ig_aten_reshape(call, d->x, 5, apart);
     x = ig_aten_transpose(call, x, (int64_t[]){ 0, 1, 3, 4, 2 });
     return ig_aten_reshape(
         call, x, 2, (ig_dim[]){ ig_dim_product(call->module, rows, 4), channels });
@@ -113,16 +113,16 @@ static ig_value *pick(ig_ts_call *call, const deform *d, ig_dim channels) {
     static const uint32_t rows[] = { 0, 1, 2, 3, 4, 5 },
                           columns[] = { 0, 1, 2, 3, 4, 6 };
     ig_module *m = call->module;
-    ig_dim     count = ig_dim_mul(m, d->kernel[0], d->kernel[1]);
-    ig_dim     images = d->x->type->dims[0], groups = d->offset_groups;
-    ig_dim     apart[] = { images, groups, count, 2, d->out[0], d->out[1] };
-    ig_dim     flat[] = { images, groups, count, d->out[0], d->out[1] };
-    ig_value  *offsets = ig_aten_cast(call, d->offset, d->wide);
+    ig_dim count = ig_dim_mul(m, d->kernel[0], d->kernel[1]);
+    ig_dim images = d->x->type->dims[0], groups = d->offset_groups;
+    ig_dim apart[] = { images, groups, count, 2, d->out[0], d->out[1] };
+    ig_dim flat[] = { images, groups, count, d->out[0], d->out[1] };
+    ig_value *offsets = ig_aten_cast(call, d->offset, d->wide);
     offsets = ig_aten_reshape(call, offsets, 6, apart);
     ig_neighbours y = moved(call, d, offsets, 0), x = moved(call, d, offsets, 1);
-    ig_value     *weights = ig_aten_map2(call, IG_OP_mul,
-                                         ig_vision_spread(call, y.weights, 7, rows),
-                                         ig_vision_spread(call, x.weights, 7, columns));
+    ig_value *weights = ig_aten_map2(call, IG_OP_mul,
+                                     ig_vision_spread(call, y.weights, 7, rows),
+                                     ig_vision_spread(call, x.weights, 7, columns));
     if (ig_aten_bool(call, GROUPS + 2)) {
         ig_value *mask = ig_aten_cast(call, ig_aten_tensor(call, MASK), d->wide);
         mask = ig_aten_reshape(call, mask, 5, flat);
@@ -137,11 +137,11 @@ static ig_value *pick(ig_ts_call *call, const deform *d, ig_dim channels) {
                                  ig_vision_spread(call, y.ids, 7, rows));
     ids = ig_aten_map2(call, IG_OP_add, times(call, ids, d->x->type->dims[3]),
                        ig_vision_spread(call, x.ids, 7, columns));
-    ig_dim    bags[] = { ig_dim_product(m, flat, 5), 4 };
+    ig_dim bags[] = { ig_dim_product(m, flat, 5), 4 };
     ig_value *sums = ig_vision_sum_rows(call, pixels(call, d, channels),
                                         ig_aten_reshape(call, ids, 2, bags),
                                         ig_aten_reshape(call, weights, 2, bags));
-    ig_dim    all[] = { images, groups, count, d->out[0], d->out[1], channels };
+    ig_dim all[] = { images, groups, count, d->out[0], d->out[1], channels };
     return ig_aten_reshape(call, sums, 6, all);
 }
 
@@ -152,16 +152,16 @@ ig_status ig_ts_op_tv_deform_conv(ig_ts_call *call) {
     if (!open_deform(call, &d)) {
         return call->status;
     }
-    ig_module    *m = call->module;
+    ig_module *m = call->module;
     const ig_dim *w = d.weight->type->dims;
-    ig_dtype      dtype = (ig_dtype)d.weight->type->dtype;
-    ig_dim    images = d.x->type->dims[0], places = ig_dim_mul(m, d.out[0], d.out[1]);
-    ig_dim    depth = ig_dim_product(m, w + 1, 3);
-    ig_dim    each = ig_dim_exact_div(m, w[0], d.groups);
-    ig_dim    columns[] = { images, d.groups, depth, places };
-    ig_dim    filters[] = { d.groups, each, depth };
-    ig_dim    dims[] = { images, w[0], d.out[0], d.out[1] };
-    ig_dim    channels = ig_dim_exact_div(m, d.x->type->dims[1], d.offset_groups);
+    ig_dtype dtype = (ig_dtype)d.weight->type->dtype;
+    ig_dim images = d.x->type->dims[0], places = ig_dim_mul(m, d.out[0], d.out[1]);
+    ig_dim depth = ig_dim_product(m, w + 1, 3);
+    ig_dim each = ig_dim_exact_div(m, w[0], d.groups);
+    ig_dim columns[] = { images, d.groups, depth, places };
+    ig_dim filters[] = { d.groups, each, depth };
+    ig_dim dims[] = { images, w[0], d.out[0], d.out[1] };
+    ig_dim channels = ig_dim_exact_div(m, d.x->type->dims[1], d.offset_groups);
     ig_value *x = pick(call, &d, channels);
     x = ig_aten_transpose(call, x, (int64_t[]){ 0, 1, 5, 2, 3, 4 });
     x = ig_aten_reshape(call, x, 4, columns);

@@ -32,7 +32,7 @@ static ig_value *sum_gathered(ig_ts_call *call, ig_value *table, ig_value *ids,
 ig_value *ig_vision_sum_rows(ig_ts_call *call, ig_value *table, ig_value *ids,
                              ig_value *weights) {
     ig_module *module = call->module;
-    int64_t    given = 4, pool = IG_POOL_sum, known;
+    int64_t given = 4, pool = IG_POOL_sum, known;
     if (!table || !ids || !weights || call->status != IG_OK) {
         return NULL;
     }
@@ -44,7 +44,7 @@ ig_value *ig_vision_sum_rows(ig_ts_call *call, ig_value *table, ig_value *ids,
         [IG_bag_pool] = ig_attr_of_ints(module, &pool, 1),
         [IG_bag_negative] = ig_attr_of_enum(IG_NEGATIVE_error),
     };
-    ig_value  *operands[] = { table, ids, weights };
+    ig_value *operands[] = { table, ids, weights };
     ig_op_spec spec = {
         .operands = operands, .operand_count = 3, .result_count = 1, .attrs = attrs
     };
@@ -108,12 +108,12 @@ static void fill_body(ig_ts_call *call, ig_block *body, ig_value *boxes, double 
 
 /* bool [n]: box after box, best first, puts out those that it covers. */
 static ig_value *suppress(ig_ts_call *call, ig_value *boxes, double most) {
-    ig_module     *module = call->module;
-    ig_dim         count = boxes->type->dims[0];
+    ig_module *module = call->module;
+    ig_dim count = boxes->type->dims[0];
     const ig_type *flag = ig_type_tensor(module, IG_DT_bool, 0, NULL);
     const ig_type *type = ig_type_tensor(module, IG_DT_bool, 1, &count);
-    uint8_t        yes = 1;
-    ig_value      *one = ig_make_const(call->builder, flag, &yes), *all = NULL;
+    uint8_t yes = 1;
+    ig_value *one = ig_make_const(call->builder, flag, &yes), *all = NULL;
     if (call->status == IG_OK) {
         call->status = ig_ts_full(call, one, 1, &count, &all);
     }
@@ -122,7 +122,7 @@ static ig_value *suppress(ig_ts_call *call, ig_value *boxes, double most) {
         return NULL;
     }
     ig_builder outside = *call->builder;
-    ig_op     *op = ig_aten_open_loop(call, operands, type);
+    ig_op *op = ig_aten_open_loop(call, operands, type);
     fill_body(call, op->bodies[0], boxes, most);
     *call->builder = outside;
     return call->status == IG_OK ? ig_op_result(op, 0) : NULL;
@@ -131,7 +131,7 @@ static ig_value *suppress(ig_ts_call *call, ig_value *boxes, double most) {
 /* nms(dets [n, 4], scores [n], iou_threshold): numbers of the boxes kept, best first */
 ig_status ig_ts_op_tv_nms(ig_ts_call *call) {
     ig_value *boxes = ig_aten_tensor(call, 0), *scores = ig_aten_tensor(call, 1);
-    double    most = ig_aten_float(call, 2);
+    double most = ig_aten_float(call, 2);
     IG_TRY(call->status);
     if (boxes->type->rank != 2 || scores->type->rank != 1) {
         return ig_ts_fail(call, IG_INVALID, "boxes of rank %u, scores of rank %u",

@@ -17,11 +17,11 @@
 
 typedef struct regions {
     ig_value *x, *rois; /* [N, C, H, W], [K, 5] */
-    ig_dtype  dtype;
-    double    scale;
-    ig_dim    pooled[2];
-    int64_t   ratio;
-    bool      is_aligned, has_own_channels;
+    ig_dtype dtype;
+    double scale;
+    ig_dim pooled[2];
+    int64_t ratio;
+    bool is_aligned, has_own_channels;
 } regions;
 
 static ig_value *column_of(ig_ts_call *call, const regions *r, uint32_t number) {
@@ -50,8 +50,8 @@ static bool open_regions(ig_ts_call *call, regions *r) {
 /* ---- places along one axis ---- */
 
 typedef struct axis {
-    ig_neighbours at;   /* [K, bins, grid, 2] */
-    ig_value     *grid; /* places in a bin: float [K] */
+    ig_neighbours at; /* [K, bins, grid, 2] */
+    ig_value *grid;   /* places in a bin: float [K] */
 } axis;
 
 /* Which of the numbers of a grid each region uses: 1 or 0, [K, 1, grid]. */
@@ -63,12 +63,12 @@ static ig_value *in_use(ig_ts_call *call, ig_value *numbers, ig_value *grid) {
 
 /* Numbers of the grid's places, float [1, 1, grid]. */
 static ig_value *grid_numbers(ig_ts_call *call, const regions *r, ig_value *grid) {
-    ig_dtype  dtype = (ig_dtype)r->x->type->dtype;
+    ig_dtype dtype = (ig_dtype)r->x->type->dtype;
     ig_value *numbers;
     if (r->ratio > 0) {
         numbers = ig_aten_iota(call, IG_DT_i64, r->ratio);
     } else {
-        ig_dim    one = 1;
+        ig_dim one = 1;
         ig_value *least = ig_aten_reshape(call, ig_aten_number(call, dtype, 1), 1,
                                           &one);
         ig_value *all = ig_aten_concat(call, 0, 2, (ig_value *[]){ grid, least });
@@ -89,9 +89,9 @@ static ig_neighbours around(ig_ts_call *call, ig_value *place, ig_dim extent) {
     if (!place) {
         return none;
     }
-    ig_dtype  dtype = (ig_dtype)place->type->dtype;
-    uint32_t  rank = place->type->rank;
-    ig_dim    last_dim = ig_dim_sub(call->module, extent, 1);
+    ig_dtype dtype = (ig_dtype)place->type->dtype;
+    uint32_t rank = place->type->rank;
+    ig_dim last_dim = ig_dim_sub(call->module, extent, 1);
     ig_value *last = ig_aten_dim_value(call, last_dim, dtype);
     ig_value *end = ig_aten_dim_value(call, extent, dtype);
     ig_value *is_in = ig_aten_map2(call, IG_OP_and,
@@ -119,9 +119,9 @@ static ig_neighbours around(ig_ts_call *call, ig_value *place, ig_dim extent) {
 
 /* Axis 0: rows, 1: columns. */
 static axis places(ig_ts_call *call, const regions *r, uint32_t number) {
-    ig_dtype  dtype = (ig_dtype)r->x->type->dtype;
-    double    shift = r->is_aligned ? 0.5 : 0;
-    uint32_t  first[] = { 0 };
+    ig_dtype dtype = (ig_dtype)r->x->type->dtype;
+    double shift = r->is_aligned ? 0.5 : 0;
+    uint32_t first[] = { 0 };
     ig_value *ends[2];
     for (uint32_t i = 0; i < 2; i++) {
         ends[i] = column_of(call, r, 2 - number + 2 * i);
@@ -130,10 +130,10 @@ static axis places(ig_ts_call *call, const regions *r, uint32_t number) {
     }
     ig_value *size = ig_aten_map2(call, IG_OP_sub, ends[1], ends[0]);
     size = r->is_aligned ? size : ig_aten_map2n(call, IG_OP_max, size, 1);
-    ig_dim    bins = r->pooled[number];
+    ig_dim bins = r->pooled[number];
     ig_value *bin = ig_aten_map2(call, IG_OP_div, size,
                                  ig_aten_dim_value(call, bins, dtype));
-    axis      a = { .grid = ig_aten_map1(call, IG_OP_ceil, bin) };
+    axis a = { .grid = ig_aten_map1(call, IG_OP_ceil, bin) };
     if (r->ratio > 0) {
         a.grid = ig_aten_fill(call, dtype, 1, r->rois->type->dims, (double)r->ratio);
     }
@@ -161,9 +161,9 @@ static axis places(ig_ts_call *call, const regions *r, uint32_t number) {
  * come before the rows of pixels. */
 static ig_value *pixels(ig_ts_call *call, const regions *r, ig_dim bins,
                         ig_dim channels) {
-    ig_module    *m = call->module;
+    ig_module *m = call->module;
     const ig_dim *d = r->x->type->dims;
-    ig_dim        apart[] = { d[0], channels, bins, d[2], d[3] };
+    ig_dim apart[] = { d[0], channels, bins, d[2], d[3] };
     ig_dim count = ig_dim_mul(m, ig_dim_mul(m, d[0], bins), ig_dim_mul(m, d[2], d[3]));
     ig_value *x = ig_aten_reshape(call, r->x, 5, apart);
     x = ig_aten_transpose(call, x, (int64_t[]){ 0, 2, 3, 4, 1 });
@@ -212,8 +212,8 @@ static ig_value *flat_bags(ig_ts_call *call, const regions *r, ig_value *x) {
 /* Which channel each of the result comes from, i32 [K, C, rows, columns]. */
 static ig_value *mapping(ig_ts_call *call, const regions *r, ig_dim channels) {
     ig_module *m = call->module;
-    ig_dim    each = ig_dim_mul(m, channels, ig_dim_mul(m, r->pooled[0], r->pooled[1]));
-    ig_dim    dims[] = { r->rois->type->dims[0], channels, r->pooled[0], r->pooled[1] };
+    ig_dim each = ig_dim_mul(m, channels, ig_dim_mul(m, r->pooled[0], r->pooled[1]));
+    ig_dim dims[] = { r->rois->type->dims[0], channels, r->pooled[0], r->pooled[1] };
     ig_value *x = ig_aten_reshape(call, ig_aten_iota(call, IG_DT_i32, each), 3,
                                   dims + 1);
     return ig_aten_expand(call, x, 4, dims);
@@ -223,7 +223,7 @@ static ig_value *mapping(ig_ts_call *call, const regions *r, ig_dim channels) {
  * variant 1: ps_roi_align, without the last and with the mapping of channels */
 ig_status ig_ts_op_tv_roi_align(ig_ts_call *call) {
     static const uint32_t rows[] = { 0, 1, 3, 4 }, columns[] = { 0, 2, 5, 6 };
-    regions               r = { .has_own_channels = call->row->variant == 1 };
+    regions r = { .has_own_channels = call->row->variant == 1 };
     if (!open_regions(call, &r)) {
         return call->status;
     }
@@ -232,7 +232,7 @@ ig_status ig_ts_op_tv_roi_align(ig_ts_call *call) {
     r.is_aligned = r.has_own_channels || ig_aten_bool(call, 6);
     ig_dim bins = r.has_own_channels ? ig_dim_mul(m, r.pooled[0], r.pooled[1]) : 1;
     ig_dim channels = ig_dim_exact_div(m, r.x->type->dims[1], bins);
-    axis   y = places(call, &r, 0), x = places(call, &r, 1);
+    axis y = places(call, &r, 0), x = places(call, &r, 1);
     IG_TRY(call->status);
     ig_value *ids = ig_aten_map2(call, IG_OP_add, first_rows(call, &r, 7, bins),
                                  ig_vision_spread(call, y.at.ids, 7, rows));
@@ -269,8 +269,8 @@ static ig_value *round_away(ig_ts_call *call, ig_value *x) {
 /* Begin and end of each bin along an axis, i64 [K, bins] each. */
 static void whole_bins(ig_ts_call *call, const regions *r, uint32_t number,
                        ig_value **out_ends) {
-    ig_dtype  dtype = (ig_dtype)r->x->type->dtype;
-    uint32_t  first[] = { 0 };
+    ig_dtype dtype = (ig_dtype)r->x->type->dtype;
+    uint32_t first[] = { 0 };
     ig_value *sides[2];
     for (uint32_t i = 0; i < 2; i++) {
         sides[i] = column_of(call, r, 2 - number + 2 * i);
@@ -278,7 +278,7 @@ static void whole_bins(ig_ts_call *call, const regions *r, uint32_t number,
     }
     ig_value *size = ig_aten_map2(call, IG_OP_sub, sides[1], sides[0]);
     size = ig_aten_map2n(call, IG_OP_max, size, 1);
-    ig_dim    bins = r->pooled[number], extent = r->x->type->dims[2 + number];
+    ig_dim bins = r->pooled[number], extent = r->x->type->dims[2 + number];
     ig_value *bin = ig_aten_map2(call, IG_OP_div, size,
                                  ig_aten_dim_value(call, bins, dtype));
     ig_value *last = ig_aten_dim_value(call, ig_dim_sub(call->module, extent, 1),
@@ -319,16 +319,16 @@ static ig_value *both_ends(ig_ts_call *call, ig_value **ends) {
 /* ps_roi_pool(input, rois, spatial_scale, rows, columns) */
 ig_status ig_ts_op_tv_roi_pool(ig_ts_call *call) {
     static const uint32_t rows[] = { 0, 1, 3 }, columns[] = { 0, 2, 4 };
-    static const double   sign_of[] = { 1, -1, -1, 1 };
-    regions               r = { .has_own_channels = true };
-    ig_value             *y[2], *x[2];
-    int64_t               four = 4;
+    static const double sign_of[] = { 1, -1, -1, 1 };
+    regions r = { .has_own_channels = true };
+    ig_value *y[2], *x[2];
+    int64_t four = 4;
     if (!open_regions(call, &r)) {
         return call->status;
     }
     ig_module *m = call->module;
-    ig_dim     bins = ig_dim_mul(m, r.pooled[0], r.pooled[1]);
-    ig_dim     channels = ig_dim_exact_div(m, r.x->type->dims[1], bins);
+    ig_dim bins = ig_dim_mul(m, r.pooled[0], r.pooled[1]);
+    ig_dim channels = ig_dim_exact_div(m, r.x->type->dims[1], bins);
     whole_bins(call, &r, 0, y);
     whole_bins(call, &r, 1, x);
     ig_value *height = ig_aten_map2(call, IG_OP_sub, y[1], y[0]);

@@ -13,12 +13,12 @@
 /* One reason, as status and words. */
 static ig_status complain(const ig_archive *archive, const char *what,
                           zip_error_t *error) {
-    bool        is_memory = zip_error_code_zip(error) == ZIP_ER_MEMORY;
+    bool is_memory = zip_error_code_zip(error) == ZIP_ER_MEMORY;
     ig_location where = { .file = archive->file };
-    ig_status   status = ig_error_hint(
-          &archive->context->diag, is_memory ? IG_LIMIT : IG_INVALID, &where,
+    ig_status status = ig_error_hint(
+        &archive->context->diag, is_memory ? IG_LIMIT : IG_INVALID, &where,
         is_memory ? NULL : "the file is damaged: fetch or save it again", "%s: %s",
-          what, zip_error_strerror(error));
+        what, zip_error_strerror(error));
     zip_error_fini(error);
     return status;
 }
@@ -26,7 +26,7 @@ static ig_status complain(const ig_archive *archive, const char *what,
 /* ---- the whole file ---- */
 
 static bool is_same_entry(zip_t *zip, zip_uint64_t index, const ig_zip_entry *entry) {
-    zip_stat_t  facts;
+    zip_stat_t facts;
     const char *name = zip_get_name(zip, index, ZIP_FL_ENC_RAW);
     if (!name || zip_stat_index(zip, index, 0, &facts) != 0) {
         return false;
@@ -42,17 +42,17 @@ static ig_status compare(const ig_archive *archive, zip_t *zip,
     ig_location where = { .file = archive->file };
     zip_int64_t found = zip_get_num_entries(zip, 0);
     if (found < 0 || (uint64_t)found != count) {
-        return ig_error(&archive->context->diag, IG_INVALID, &where,
-                        "its zip directory can be read in two ways: %lld or %llu "
-                        "entries",
-                        (long long)found, (unsigned long long)count);
+        return ig_error(
+            &archive->context->diag, IG_INVALID, &where,
+            "its zip directory can be read in two ways: %lld or %llu entries",
+            (long long)found, (unsigned long long)count);
     }
     for (uint64_t i = 0; i < count; i++) {
         if (!is_same_entry(zip, i, &entries[i])) {
-            return ig_error(&archive->context->diag, IG_INVALID, &where,
-                            "its zip directory can be read in two ways: entry "
-                            "'%.*s' is not the same in both",
-                            IG_STR_ARG(entries[i].name));
+            return ig_error(
+                &archive->context->diag, IG_INVALID, &where,
+                "its zip directory can be read in two ways: entry '%.*s' is not the same in both",
+                IG_STR_ARG(entries[i].name));
         }
     }
     return IG_OK;
@@ -64,8 +64,8 @@ ig_status ig_zip_confirm(ig_archive *archive, const ig_zip_entry *entries,
     zip_error_init(&error);
     zip_source_t *source = zip_source_buffer_create(archive->bytes.data,
                                                     archive->bytes.size, 0, &error);
-    int           flags = ZIP_RDONLY | ZIP_CHECKCONS;
-    zip_t        *zip = source ? zip_open_from_source(source, flags, &error) : NULL;
+    int flags = ZIP_RDONLY | ZIP_CHECKCONS;
+    zip_t *zip = source ? zip_open_from_source(source, flags, &error) : NULL;
     if (!zip) {
         zip_source_free(source);
         return complain(archive, "its zip directory is inconsistent", &error);
@@ -137,7 +137,7 @@ static bool inflate(zip_t *zip, const ig_archive_entry *entry, char *buffer) {
         return false;
     }
     bool is_read = read_all(file, buffer, entry->size);
-    int  code = zip_error_code_zip(zip_file_get_error(file));
+    int code = zip_error_code_zip(zip_file_get_error(file));
     bool is_good = code == ZIP_ER_OK || (code == ZIP_ER_CRC && entry->crc == 0);
     zip_fclose(file);
     return is_read && is_good;
@@ -151,7 +151,7 @@ ig_status ig_zip_inflate(ig_archive *archive, const ig_archive_entry *entry,
     zip_buffer_fragment_t pieces[] = { { (zip_uint8_t *)local, LOCAL_SIZE },
                                        { (zip_uint8_t *)data, entry->packed },
                                        { (zip_uint8_t *)tail, TAIL_SIZE } };
-    zip_error_t           error;
+    zip_error_t error;
     zip_error_init(&error);
     zip_source_t *source = zip_source_buffer_fragment_create(pieces, 3, 0, &error);
     zip_t *zip = source ? zip_open_from_source(source, ZIP_RDONLY, &error) : NULL;
@@ -166,9 +166,9 @@ ig_status ig_zip_inflate(ig_archive *archive, const ig_archive_entry *entry,
         return IG_OK;
     }
     ig_location where = ig_archive_where(archive, entry);
-    return ig_error_hint(&archive->context->diag, IG_INVALID, &where,
-                         "the file is damaged: fetch or save it again",
-                         "the deflated data do not give %llu bytes with the recorded "
-                         "checksum",
-                         (unsigned long long)entry->size);
+    return ig_error_hint(
+        &archive->context->diag, IG_INVALID, &where,
+        "the file is damaged: fetch or save it again",
+        "the deflated data do not give %llu bytes with the recorded checksum",
+        (unsigned long long)entry->size);
 }

@@ -167,7 +167,7 @@ static bool widen(ig_zip_walk *walk, ig_str *field, uint64_t *number) {
 }
 
 bool ig_zip_walk_next(ig_zip_walk *walk, ig_zip_entry *out) {
-    ig_str   bytes = walk->bytes;
+    ig_str bytes = walk->bytes;
     uint64_t at = walk->at;
     if (!fits(at, CENTRAL_SIZE, walk->end) || !is_magic(bytes, at, "PK\1\2")) {
         return fail(walk, "has a damaged zip directory");
@@ -201,7 +201,7 @@ static bool check_local_numbers(ig_zip_walk *walk, const ig_zip_entry *entry,
     uint64_t at = entry->header;
     uint64_t packed = u32_at(walk->bytes, at + 18), size = u32_at(walk->bytes, at + 22);
     uint32_t crc = u32_at(walk->bytes, at + 14);
-    bool     is_behind = (entry->flags & FLAG_DESCRIPTOR) != 0;
+    bool is_behind = (entry->flags & FLAG_DESCRIPTOR) != 0;
     if (is_behind && packed == 0 && size == 0 && crc == 0) {
         return true;
     }
@@ -214,12 +214,13 @@ static bool check_local_numbers(ig_zip_walk *walk, const ig_zip_entry *entry,
     bool is_blank = is_behind && packed == 0 && size == 0;
     return is_same || is_blank
                ? true
-               : fail(walk, "has sizes or a checksum that differ between its header "
-                            "and the zip directory");
+               : fail(
+                     walk,
+                     "has sizes or a checksum that differ between its header and the zip directory");
 }
 
 bool ig_zip_walk_local(ig_zip_walk *walk, ig_zip_entry *entry) {
-    ig_str   bytes = walk->bytes;
+    ig_str bytes = walk->bytes;
     uint64_t at = entry->header;
     if (!fits(at, LOCAL_SIZE, walk->begin) || !is_magic(bytes, at, "PK\3\4")) {
         return fail(walk, "has no header where the zip directory says");

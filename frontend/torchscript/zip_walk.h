@@ -6,16 +6,16 @@
 #include "base/str.h"
 
 typedef struct ig_zip_walk {
-    ig_str      bytes;      /* of the file */
-    uint64_t    count;      /* entries, as the end record says */
-    uint64_t    begin, end; /* of the directory */
-    uint64_t    at;         /* the next header */
-    const char *wrong;      /* what is wrong where a call returned false */
-    bool        is_foreign; /* … and it is not damage: a feature that we lack */
+    ig_str bytes;        /* of the file */
+    uint64_t count;      /* entries, as the end record says */
+    uint64_t begin, end; /* of the directory */
+    uint64_t at;         /* the next header */
+    const char *wrong;   /* what is wrong where a call returned false */
+    bool is_foreign;     /* … and it is not damage: a feature that we lack */
 } ig_zip_walk;
 
 typedef struct ig_zip_entry {
-    ig_str   name;
+    ig_str name;
     uint64_t size, packed, header; /* header: offset of the local one */
     uint64_t data;                 /* offset of the data; set by ig_zip_walk_local */
     uint32_t crc;

@@ -39,7 +39,7 @@ extern "C" {
 #endif
 
 typedef struct ig_context ig_context;
-typedef struct ig_module  ig_module;
+typedef struct ig_module ig_module;
 typedef struct ig_program ig_program; /* runtime.h */
 
 /* ---- context ---- */
@@ -53,15 +53,15 @@ typedef struct ig_context_options {
     void *message_user;
     /* Called on the caller's thread while work goes on; total 0 means unknown. */
     void (*progress)(void *user, const char *stage, uint64_t done, uint64_t total);
-    void    *progress_user;
+    void *progress_user;
     uint64_t memory_limit; /* bytes of compiler memory, weights not counted */
     const char
-        *cache_folder;    /* NULL: INGOT_CACHE_DIR, else the user's; "" : no cache */
-    int  compile_threads; /* 0: as many as there are CPUs */
+        *cache_folder;   /* NULL: INGOT_CACHE_DIR, else the user's; "" : no cache */
+    int compile_threads; /* 0: as many as there are CPUs */
 } ig_context_options;
 
 IG_API ig_context *ig_context_create(const ig_context_options *options);
-IG_API void        ig_context_destroy(ig_context *context);
+IG_API void ig_context_destroy(ig_context *context);
 /* All messages since the last public call that could fail began; "" when none. */
 IG_API const char *ig_context_messages(const ig_context *context);
 /* One atomic store.  Running work returns IG_CANCELLED soon; the context stays
@@ -78,17 +78,17 @@ IG_API IG_MUST_USE ig_status ig_context_set_limit(ig_context *context, const cha
  * "n=3" (or "n=int": known only at run time), "f=kjt(keys=["a"], values=i64[V],
  * lengths=i64[L], weights=none)"; NAME may also be the place of the argument, "0". */
 typedef struct ig_import_options {
-    size_t             size;
+    size_t size;
     const char *const *inputs; /* `input_count` statements */
-    size_t             input_count;
+    size_t input_count;
     /* Inputs folded into the graph as constants: names (of models from Python also
      * numbers of leaves), and tensors as .pb or .npy files. */
     const char *const *constant_names, *const *constant_files;
-    size_t      constant_count;
-    const char *entry;        /* the method of a model from Python; NULL: "forward" */
-    const char *resource;     /* of a torch.package, "model/model.pkl"; NULL: its one
+    size_t constant_count;
+    const char *entry;    /* the method of a model from Python; NULL: "forward" */
+    const char *resource; /* of a torch.package, "model/model.pkl"; NULL: its one
                                 * model */
-    int         rowwise_mean; /* shards by rows with mean pooling: divide by the whole
+    int rowwise_mean;     /* shards by rows with mean pooling: divide by the whole
                                 * bag, where the archive adds the shards' means */
 } ig_import_options;
 
@@ -108,14 +108,14 @@ IG_API IG_MUST_USE ig_status ig_model_inspect(ig_context *context, const char *p
 /* Reads a model file; the format (.onnx, .pt, .ig) is told from its content. */
 IG_API IG_MUST_USE ig_status ig_import(ig_context *context, const char *path,
                                        const ig_import_options *options,
-                                       ig_module              **out_module);
+                                       ig_module **out_module);
 /* Reads a model in memory.  `bytes` must outlive the module: weights stay in it.
  * External data is looked for beside `path` (NULL: there must be none). */
 IG_API IG_MUST_USE ig_status ig_import_memory(ig_context *context, const void *bytes,
                                               size_t size, const char *path,
                                               const ig_import_options *options,
-                                              ig_module              **out_module);
-IG_API void                  ig_module_close(ig_module *module);
+                                              ig_module **out_module);
+IG_API void ig_module_close(ig_module *module);
 /* Runs a pipeline such as "fold,cse,dce" (passes: `ingot info`). */
 IG_API IG_MUST_USE ig_status ig_module_run(ig_module *module, const char *pipeline,
                                            const char *target);
@@ -131,13 +131,13 @@ IG_API IG_MUST_USE ig_status ig_module_print(ig_module *module, ig_format format
 /* The call: "forward(x: f32[B, 3]) -> (f32[B],)"; the module's. */
 IG_API const char *ig_module_signature(ig_module *module);
 /* Its tree (tree.h): node 0 is the call.  Texts are the module's. */
-IG_API size_t       ig_module_node_count(ig_module *module);
+IG_API size_t ig_module_node_count(ig_module *module);
 IG_API ig_tree_node ig_module_node(ig_module *module, size_t index);
 /* Buffers that a call changes and that outlive it. */
 IG_API size_t ig_module_state_count(const ig_module *module);
 /* Leaves of the tree: names and types such as "f32[B, 13]". */
-IG_API size_t      ig_module_input_count(const ig_module *module);
-IG_API size_t      ig_module_output_count(const ig_module *module);
+IG_API size_t ig_module_input_count(const ig_module *module);
+IG_API size_t ig_module_output_count(const ig_module *module);
 IG_API const char *ig_module_input_name(const ig_module *module, size_t index);
 IG_API const char *ig_module_input_type(ig_module *module, size_t index);
 IG_API const char *ig_module_output_name(const ig_module *module, size_t index);
@@ -152,24 +152,24 @@ typedef struct ig_compile_options {
     const char
         *target; /* "cpu", "cpu:v3,v4-vnni", "interpret"; NULL: the host's best */
     const char *passes; /* pipeline in place of the default, or NULL */
-    ig_weights  weights;
-    int         torch_empty; /* an empty bag gives 0 in every pooling mode */
-    int         clamp_ids;   /* ids out of range are clamped instead of reported */
-    int         isolate;     /* compile in a child process: survives aborts of LLVM */
-    int         no_cache;
+    ig_weights weights;
+    int torch_empty; /* an empty bag gives 0 in every pooling mode */
+    int clamp_ids;   /* ids out of range are clamped instead of reported */
+    int isolate;     /* compile in a child process: survives aborts of LLVM */
+    int no_cache;
     /* What ig_compile_file writes: "ingot" (NULL: too), "object" (one symbol and its
      * size), "header" (C functions over that symbol), "shared" (by the system's cc). */
     const char *emit;
     /* Dumps: called after each pass, or NULL. */
     void (*after_pass)(void *user, const char *pass, unsigned number, const char *text);
-    void       *after_pass_user;
+    void *after_pass_user;
     const char *stop_after; /* dumps: the pipeline ends behind this pass, or NULL */
 } ig_compile_options;
 
 /* Compiles for this process.  The module is left as it was. */
-IG_API IG_MUST_USE ig_status ig_compile(ig_module                *module,
+IG_API IG_MUST_USE ig_status ig_compile(ig_module *module,
                                         const ig_compile_options *options,
-                                        ig_program              **out_program);
+                                        ig_program **out_program);
 /* Compiles into an artifact file, published by rename. */
 IG_API IG_MUST_USE ig_status ig_compile_file(ig_module *module, const char *path,
                                              const ig_compile_options *options);
@@ -189,7 +189,7 @@ typedef struct ig_matmul_tile {
 /* Writes at most `capacity` tiles for a product of M x K and K x N (shape); the count
  * is that of all.  `target` names one level of a CPU; NULL: the host's best. */
 IG_API IG_MUST_USE ig_status ig_matmul_tiles(ig_context *context, const char *target,
-                                             const int64_t   shape[3],
+                                             const int64_t shape[3],
                                              ig_matmul_tile *tiles, size_t capacity,
                                              size_t *out_count);
 
@@ -204,14 +204,14 @@ typedef enum ig_argument_kind {
 /* A tensor, or a list of values. */
 typedef struct ig_argument ig_argument;
 struct ig_argument {
-    ig_argument_kind   kind;
-    const char        *dtype; /* "f32"; the rest of a tensor: row-major, 4- and 2-bit */
-    uint32_t           rank;  /* elements packed, low bits first */
-    const int64_t     *dims;
-    const void        *data;
-    size_t             size;  /* bytes at data */
+    ig_argument_kind kind;
+    const char *dtype; /* "f32"; the rest of a tensor: row-major, 4- and 2-bit */
+    uint32_t rank;     /* elements packed, low bits first */
+    const int64_t *dims;
+    const void *data;
+    size_t size;              /* bytes at data */
     const ig_argument *items; /* of a list */
-    size_t             item_count;
+    size_t item_count;
 };
 
 /* Values that own their memory. */
@@ -221,13 +221,13 @@ typedef struct ig_arguments ig_arguments;
  * fills), "f32[8,13]=random", "i64[4]=iota", or JSON.  `type` is what a model declares
  * ("seq<f32[N]>"), which says how to read .pb and JSON; NULL: a tensor. */
 IG_API IG_MUST_USE ig_status ig_arguments_parse(ig_context *context, const char *text,
-                                                const char    *type,
+                                                const char *type,
                                                 ig_arguments **out_arguments);
 /* Reads every array of an .npz file; their names are kept. */
 IG_API IG_MUST_USE ig_status ig_arguments_open(ig_context *context, const char *path,
                                                ig_arguments **out_arguments);
-IG_API void                  ig_arguments_close(ig_arguments *arguments);
-IG_API size_t                ig_arguments_count(const ig_arguments *arguments);
+IG_API void ig_arguments_close(ig_arguments *arguments);
+IG_API size_t ig_arguments_count(const ig_arguments *arguments);
 IG_API const ig_argument *ig_arguments_at(const ig_arguments *arguments, size_t index);
 IG_API const char *ig_arguments_name(const ig_arguments *arguments, size_t index);
 /* Writes .npy or .pb (one value) or .npz, by the name of the file. */
@@ -238,15 +238,15 @@ IG_API IG_MUST_USE ig_status ig_arguments_write(ig_context *context, const char 
 IG_API double ig_argument_number(const ig_argument *tensor, size_t index);
 /* The dtype of an ig_dtype_code of runtime.h, "f32", or NULL; and the reverse, or 0. */
 IG_API const char *ig_dtype_text(int32_t code);
-IG_API int32_t     ig_dtype_number(const char *text);
+IG_API int32_t ig_dtype_number(const char *text);
 
 /* Runs the module's entry graph by the reference interpreter: slow, for checking.
  * Outputs are the module's until the next call on it. */
-IG_API IG_MUST_USE ig_status ig_interpret_run(ig_module          *module,
-                                              const ig_argument  *inputs,
-                                              size_t              input_count,
+IG_API IG_MUST_USE ig_status ig_interpret_run(ig_module *module,
+                                              const ig_argument *inputs,
+                                              size_t input_count,
                                               const ig_argument **out_outputs,
-                                              size_t             *out_output_count);
+                                              size_t *out_output_count);
 
 /* State of the interpreter's runs begins anew. */
 IG_API void ig_interpret_reset(ig_module *module);

@@ -32,12 +32,12 @@ typedef struct ig_kernel_report_v0 {
 } ig_kernel_report_v0;
 
 typedef struct ig_kernel_call_v0 {
-    void *const         *buffers;    /* one per buffer argument, in order */
-    const int64_t       *params;     /* one per i64 argument, in order */
-    int64_t              tile_begin; /* tiles of this call: begin <= t < end */
-    int64_t              tile_end;
-    void                *scratch; /* this worker's, 64-byte aligned; size in the plan */
-    ig_kernel_report_v0 *report;  /* this worker's; never NULL */
+    void *const *buffers;  /* one per buffer argument, in order */
+    const int64_t *params; /* one per i64 argument, in order */
+    int64_t tile_begin;    /* tiles of this call: begin <= t < end */
+    int64_t tile_end;
+    void *scratch;               /* this worker's, 64-byte aligned; size in the plan */
+    ig_kernel_report_v0 *report; /* this worker's; never NULL */
 } ig_kernel_call_v0;
 
 /* Floating-point environment on entry: round to nearest, denormals kept, all masked. */

@@ -37,8 +37,8 @@
 extern "C" {
 #endif
 
-typedef struct ig_program     ig_program;
-typedef struct ig_session     ig_session;
+typedef struct ig_program ig_program;
+typedef struct ig_session ig_session;
 typedef struct ig_thread_pool ig_thread_pool;
 
 /* ---- tensors ---- */
@@ -73,12 +73,12 @@ enum { IG_MAX_RANK = 8 };
 
 /* A row-major tensor in memory that somebody else owns. */
 typedef struct ig_view {
-    void    *data;
-    size_t   capacity; /* input: bytes at data, or 0 for "as many as the shape needs";
+    void *data;
+    size_t capacity; /* input: bytes at data, or 0 for "as many as the shape needs";
                         * output: bytes that may be written, or 0: session's memory */
-    int32_t  dtype;    /* ig_dtype_code; outputs: set by the run */
-    uint32_t rank;     /* outputs: set by the run, and dims */
-    int64_t  dims[IG_MAX_RANK];
+    int32_t dtype;   /* ig_dtype_code; outputs: set by the run */
+    uint32_t rank;   /* outputs: set by the run, and dims */
+    int64_t dims[IG_MAX_RANK];
 } ig_view;
 
 /* Bytes that the elements take; -1 when an extent is negative, the type is unknown, or
@@ -96,40 +96,40 @@ typedef enum ig_load {
 typedef struct ig_memory_file {
     const char *path; /* as the artifact names it */
     const void *data; /* must outlive the program */
-    size_t      size;
+    size_t size;
 } ig_memory_file;
 
 /* Extensible: set size to sizeof(the struct); zero fields mean the default. */
 typedef struct ig_program_options {
-    size_t      size;
-    char       *message; /* receives one line when opening fails, or NULL */
-    size_t      message_size;
-    ig_load     load;
+    size_t size;
+    char *message; /* receives one line when opening fails, or NULL */
+    size_t message_size;
+    ig_load load;
     const char *level;        /* "v3": this level and no other; NULL: the best */
     const char *weights_path; /* where the first referenced file is now, or NULL */
     const ig_memory_file *files;
-    size_t                file_count;
-    int                   check_weights; /* also compare the hash of every constant */
+    size_t file_count;
+    int check_weights; /* also compare the hash of every constant */
 } ig_program_options;
 
 /* Opens an artifact.  Every size and offset in it is checked.  IG_INVALID: damaged;
  * IG_UNSUPPORTED: another format version, or a CPU that this machine is not. */
-IG_API IG_MUST_USE ig_status ig_program_open(const char               *path,
+IG_API IG_MUST_USE ig_status ig_program_open(const char *path,
                                              const ig_program_options *options,
-                                             ig_program              **out_program);
+                                             ig_program **out_program);
 /* The same in memory, which must outlive the program and be aligned to 64 bytes. */
 IG_API IG_MUST_USE ig_status ig_program_open_memory(const void *bytes, size_t size,
                                                     const ig_program_options *options,
                                                     ig_program **out_program);
-IG_API void                  ig_program_close(ig_program *program);
+IG_API void ig_program_close(ig_program *program);
 
 /* Name and type of an input or output; texts are the program's. */
 typedef struct ig_port {
-    const char   *name;
-    const char   *type; /* "f32[B, 13]" */
+    const char *name;
+    const char *type; /* "f32[B, 13]" */
     ig_dtype_code dtype;
-    uint32_t      rank;
-    int64_t       dims[IG_MAX_RANK]; /* -1: depends on the call */
+    uint32_t rank;
+    int64_t dims[IG_MAX_RANK]; /* -1: depends on the call */
 } ig_port;
 
 IG_API size_t ig_program_input_count(const ig_program *program);
@@ -142,20 +142,20 @@ IG_API int ig_program_find_input(const ig_program *program, const char *name);
 IG_API int ig_program_find_output(const ig_program *program, const char *name);
 
 /* The signature tree (tree.h): node 0 is the call.  Texts are the program's. */
-IG_API size_t       ig_program_node_count(const ig_program *program);
+IG_API size_t ig_program_node_count(const ig_program *program);
 IG_API ig_tree_node ig_program_node(const ig_program *program, size_t index);
 /* State: buffers that a run changes and that its session keeps for the next one. */
-IG_API size_t  ig_program_state_count(const ig_program *program);
+IG_API size_t ig_program_state_count(const ig_program *program);
 IG_API ig_port ig_program_state(const ig_program *program, size_t index);
 
 /* What a program holds; texts are the program's.  Set size before the call. */
 typedef struct ig_program_facts {
-    size_t      size;
+    size_t size;
     const char *model, *build_id;
     const char *level;  /* of the code that runs: "v3" */
     const char *levels; /* of all code in the artifact: "v3, v4-vnni" */
-    size_t      kernel_count, step_count, launch_count;
-    uint64_t    code_bytes, plan_bytes, weight_bytes; /* weights: all constants */
+    size_t kernel_count, step_count, launch_count;
+    uint64_t code_bytes, plan_bytes, weight_bytes; /* weights: all constants */
 } ig_program_facts;
 
 IG_API void ig_program_get_facts(const ig_program *program, ig_program_facts *facts);
@@ -165,13 +165,13 @@ IG_API const char *ig_runtime_level(void);
 /* ---- thread pools ---- */
 
 typedef struct ig_thread_pool_options {
-    size_t  size;
-    int     threads; /* the caller's among them; 0: as many as there are CPUs */
-    int     pin;     /* bind each thread to a CPU of its own */
+    size_t size;
+    int threads;     /* the caller's among them; 0: as many as there are CPUs */
+    int pin;         /* bind each thread to a CPU of its own */
     int64_t spin_ns; /* how long an idle thread looks for work before it sleeps;
                        * 0: 50 µs; -1: not at all */
-    char   *message;
-    size_t  message_size;
+    char *message;
+    size_t message_size;
     /* Threads of the caller in place of ours: run(user, fn, task, n) calls fn(task, i)
      * once for each i < n, one of them perhaps on the calling thread, and returns when
      * all have returned.  `threads` is the largest n (not 0). */
@@ -183,29 +183,29 @@ typedef struct ig_thread_pool_options {
 IG_API IG_MUST_USE ig_status
 ig_thread_pool_create(const ig_thread_pool_options *options, ig_thread_pool **out_pool);
 IG_API void ig_thread_pool_destroy(ig_thread_pool *pool);
-IG_API int  ig_thread_pool_threads(const ig_thread_pool *pool);
+IG_API int ig_thread_pool_threads(const ig_thread_pool *pool);
 
 /* ---- sessions ---- */
 
 typedef struct ig_session_options {
-    size_t          size;
-    char           *message;
-    size_t          message_size;
-    ig_thread_pool *pool;    /* shared with other sessions, or NULL: one of its own */
-    int             threads; /* of its own pool; 0 and 1: the caller's thread alone */
+    size_t size;
+    char *message;
+    size_t message_size;
+    ig_thread_pool *pool; /* shared with other sessions, or NULL: one of its own */
+    int threads;          /* of its own pool; 0 and 1: the caller's thread alone */
     /* Memory: all of a session's comes from here.  `release` gets what `allocate` gave;
      * allocate may return NULL.  Both NULL: malloc's. */
     void *(*allocate)(void *user, size_t size, size_t alignment);
     void (*release)(void *user, void *memory, size_t size);
-    void  *memory_user;
-    void  *arena;      /* the caller's memory for activations, or NULL */
+    void *memory_user;
+    void *arena;       /* the caller's memory for activations, or NULL */
     size_t arena_size; /* a shape that needs more gives IG_LIMIT */
 } ig_session_options;
 
-IG_API IG_MUST_USE ig_status ig_session_create(ig_program               *program,
+IG_API IG_MUST_USE ig_status ig_session_create(ig_program *program,
                                                const ig_session_options *options,
-                                               ig_session              **out_session);
-IG_API void                  ig_session_destroy(ig_session *session);
+                                               ig_session **out_session);
+IG_API void ig_session_destroy(ig_session *session);
 
 /* Binds the views and runs.  Counts must be the program's.  Sets dtype, rank and dims
  * of the outputs, and data where the session's memory is used (capacity 0). */
@@ -235,9 +235,9 @@ IG_API size_t ig_session_memory(const ig_session *session);
 
 /* Of the shapes bound last.  Set size before the call. */
 typedef struct ig_session_facts {
-    size_t  size;
-    size_t  memory;      /* bytes that the session holds now */
-    int     threads;     /* that share its work */
+    size_t size;
+    size_t memory;       /* bytes that the session holds now */
+    int threads;         /* that share its work */
     int64_t arena_bytes; /* of memory for values between steps */
     int64_t arena_least; /* the most bytes of such values that live at once */
 } ig_session_facts;
@@ -248,20 +248,20 @@ IG_API void ig_session_get_facts(const ig_session *session, ig_session_facts *fa
 
 /* What one step did in a profiled run; texts are the program's. */
 typedef struct ig_step_profile {
-    const char *name;    /* "gemm_relu_3" */
-    const char *kind;    /* "launch", "host", "rows", "copy" … */
-    uint32_t    depth;   /* of if, loop and rows around it */
-    int         threads; /* that had a share of it */
-    int64_t     calls, tiles;
-    int64_t     begin_ns, ns; /* since the run's begin; without the steps inside */
-    double      flops, bytes, lines; /* of all calls: a multiply-add is two; bytes in
+    const char *name; /* "gemm_relu_3" */
+    const char *kind; /* "launch", "host", "rows", "copy" … */
+    uint32_t depth;   /* of if, loop and rows around it */
+    int threads;      /* that had a share of it */
+    int64_t calls, tiles;
+    int64_t begin_ns, ns;       /* since the run's begin; without the steps inside */
+    double flops, bytes, lines; /* of all calls: a multiply-add is two; bytes in
                                       * order; cache lines at random.  0: unknown */
 } ig_step_profile;
 
 /* Runs what is bound, with a clock around each kernel.  `count` is that of the
  * program's steps (ig_program_facts).  What *out_ns, the whole run, has beyond the sum
  * of steps is the runtime's own, and the clocks'. */
-IG_API IG_MUST_USE ig_status ig_session_profile(ig_session      *session,
+IG_API IG_MUST_USE ig_status ig_session_profile(ig_session *session,
                                                 ig_step_profile *steps, size_t count,
                                                 int64_t *out_ns);
 
@@ -271,7 +271,7 @@ IG_API IG_MUST_USE ig_status ig_session_profile(ig_session      *session,
  * memory stays the tensor's, which must outlive the view.  IG_UNSUPPORTED: not in host
  * memory, not row-major, or of a type or rank that a view cannot have. */
 IG_API IG_MUST_USE ig_status ig_view_from_dlpack(const void *managed_tensor,
-                                                 ig_view    *out_view);
+                                                 ig_view *out_view);
 /* A new DLManagedTensor over the view's memory.  Its deleter calls release(owner)
  * (NULL: nothing is called).  IG_UNSUPPORTED: a type that DLPack has not got. */
 IG_API IG_MUST_USE ig_status ig_view_to_dlpack(const ig_view *view,

@@ -41,13 +41,13 @@ typedef enum ig_tree_kind {
 
 typedef struct ig_tree_node {
     ig_tree_kind kind;
-    uint32_t     child_count;
-    uint32_t     size;    /* nodes of the subtree, itself among them */
-    int32_t      leaf;    /* number of the input (behind the arguments: output); -1 */
-    const char  *name;    /* of an argument or field, else "" */
-    const char  *text;    /* STR, RECORD, else "" */
-    int64_t      integer; /* INT, BOOL */
-    double       real;    /* FLOAT */
+    uint32_t child_count;
+    uint32_t size;    /* nodes of the subtree, itself among them */
+    int32_t leaf;     /* number of the input (behind the arguments: output); -1 */
+    const char *name; /* of an argument or field, else "" */
+    const char *text; /* STR, RECORD, else "" */
+    int64_t integer;  /* INT, BOOL */
+    double real;      /* FLOAT */
 } ig_tree_node;
 
 #endif

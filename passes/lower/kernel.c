@@ -14,12 +14,12 @@ static const ig_type *vector_type(ig_builder *b, ig_dtype dtype, uint32_t lanes)
 static ig_op *make(ig_builder *b, ig_opcode code, ig_value *const *operands,
                    uint32_t count, const ig_type *result, const ig_attr *attrs) {
     const ig_type *types[1] = { result };
-    ig_op_spec     spec = { .operands = operands,
-                            .operand_count = count,
-                            .result_types = types,
-                            .result_count = result != NULL,
-                            .attrs = attrs,
-                            .loc = b->loc };
+    ig_op_spec spec = { .operands = operands,
+                        .operand_count = count,
+                        .result_types = types,
+                        .result_count = result != NULL,
+                        .attrs = attrs,
+                        .loc = b->loc };
     return ig_make_op(b, code, &spec);
 }
 
@@ -42,11 +42,11 @@ static void write_element(ig_dtype dtype, double value, void *out) {
 static ig_value *make_constant(ig_builder *b, ig_dtype dtype, uint32_t lanes,
                                const void *bytes) {
     ig_module *module = b->graph->module;
-    ig_data    data = { .type = ig_type_tensor(module, dtype, 0, NULL),
-                        .bytes = ig_arena_copy(&module->arena, bytes, 8),
-                        .size = ig_dtypes[dtype].bits / 8 };
-    ig_attr    attrs[IG_const_attr_count] = { ig_attr_of_data(module, &data) };
-    ig_value  *one =
+    ig_data data = { .type = ig_type_tensor(module, dtype, 0, NULL),
+                     .bytes = ig_arena_copy(&module->arena, bytes, 8),
+                     .size = ig_dtypes[dtype].bits / 8 };
+    ig_attr attrs[IG_const_attr_count] = { ig_attr_of_data(module, &data) };
+    ig_value *one =
         make(b, IG_OP_const, NULL, 0, vector_type(b, dtype, 1), attrs)->results;
     return k_splat(b, one, lanes);
 }
@@ -94,7 +94,7 @@ ig_value *k_compare(ig_builder *b, ig_opcode code, ig_value *x, ig_value *y) {
 
 ig_value *k_add(ig_builder *b, ig_value *x, ig_value *y) {
     int64_t cx = 0, cy = 0;
-    bool    is_x = constant_i64(x, &cx), is_y = constant_i64(y, &cy);
+    bool is_x = constant_i64(x, &cx), is_y = constant_i64(y, &cy);
     if (is_x && is_y) {
         return k_i64(b, cx + cy);
     }
@@ -106,7 +106,7 @@ ig_value *k_add(ig_builder *b, ig_value *x, ig_value *y) {
 
 ig_value *k_sub(ig_builder *b, ig_value *x, ig_value *y) {
     int64_t cx = 0, cy = 0;
-    bool    is_x = constant_i64(x, &cx), is_y = constant_i64(y, &cy);
+    bool is_x = constant_i64(x, &cx), is_y = constant_i64(y, &cy);
     if (is_x && is_y) {
         return k_i64(b, cx - cy);
     }
@@ -115,7 +115,7 @@ ig_value *k_sub(ig_builder *b, ig_value *x, ig_value *y) {
 
 ig_value *k_mul(ig_builder *b, ig_value *x, ig_value *y) {
     int64_t cx = 0, cy = 0;
-    bool    is_x = constant_i64(x, &cx), is_y = constant_i64(y, &cy);
+    bool is_x = constant_i64(x, &cx), is_y = constant_i64(y, &cy);
     if (is_x && is_y) {
         return k_i64(b, cx * cy);
     }
@@ -141,7 +141,7 @@ ig_value *k_max(ig_builder *b, ig_value *x, ig_value *y) {
 
 ig_value *k_div(ig_builder *b, ig_value *x, ig_value *y) {
     int64_t cx = 0, cy = 0;
-    bool    is_x = constant_i64(x, &cx), is_y = constant_i64(y, &cy);
+    bool is_x = constant_i64(x, &cx), is_y = constant_i64(y, &cy);
     if (is_y && cy == 1) {
         return x;
     }
@@ -150,7 +150,7 @@ ig_value *k_div(ig_builder *b, ig_value *x, ig_value *y) {
 
 ig_value *k_mod(ig_builder *b, ig_value *x, ig_value *y) {
     int64_t cx = 0, cy = 0;
-    bool    is_x = constant_i64(x, &cx), is_y = constant_i64(y, &cy);
+    bool is_x = constant_i64(x, &cx), is_y = constant_i64(y, &cy);
     if (is_y && cy == 1) {
         return k_i64(b, 0);
     }
@@ -214,8 +214,8 @@ ig_value *k_shuffle(ig_builder *b, ig_value *x, ig_value *y, const int64_t *lane
                     uint32_t count) {
     assert(x->type == y->type && "vectors of one type");
     ig_value *operands[] = { x, y };
-    ig_attr   attrs[IG_shuffle_attr_count] = { [IG_shuffle_lanes] = ig_attr_of_ints(
-                                                   b->graph->module, lanes, count) };
+    ig_attr attrs[IG_shuffle_attr_count] = { [IG_shuffle_lanes] = ig_attr_of_ints(
+                                                 b->graph->module, lanes, count) };
     const ig_type *type = vector_type(b, x->type->dtype, count);
     return make(b, IG_OP_shuffle, operands, 2, type, attrs)->results;
 }
@@ -256,7 +256,7 @@ ig_value *k_offset(ig_builder *b, ig_value *buffer, ig_value *index) {
 }
 
 ig_value *k_reinterpret(ig_builder *b, ig_value *x, ig_dtype dtype) {
-    ig_module     *module = b->graph->module;
+    ig_module *module = b->graph->module;
     const ig_type *type = x->type->kind == IG_BUFFER
                               ? ig_type_buffer(module, dtype, 0, NULL)
                               : ig_type_vector(module, dtype, x->type->lanes);
@@ -283,8 +283,8 @@ ig_value *k_param_at(ig_builder *b, ig_value *first, ig_value *index) {
 
 void k_prefetch(ig_builder *b, ig_value *buffer, ig_value *index, int64_t level) {
     ig_value *operands[] = { buffer, index };
-    ig_attr   attrs[IG_prefetch_attr_count] = { [IG_prefetch_level] =
-                                                    ig_attr_of_int(level) };
+    ig_attr attrs[IG_prefetch_attr_count] = { [IG_prefetch_level] =
+                                                  ig_attr_of_int(level) };
     make(b, IG_OP_prefetch, operands, 2, NULL, attrs);
 }
 
@@ -296,8 +296,8 @@ void k_report(ig_builder *b, ig_value *operand, ig_value *position, ig_value *va
 void k_tiles(ig_builder *b, ig_value **out_begin, ig_value **out_end) {
     const ig_type *i64 = vector_type(b, IG_DT_i64, 1);
     const ig_type *types[] = { i64, i64 };
-    ig_op_spec     spec = { .result_types = types, .result_count = 2, .loc = b->loc };
-    ig_op         *op = ig_make_op(b, IG_OP_tiles, &spec);
+    ig_op_spec spec = { .result_types = types, .result_count = 2, .loc = b->loc };
+    ig_op *op = ig_make_op(b, IG_OP_tiles, &spec);
     *out_begin = &op->results[0];
     *out_end = &op->results[1];
 }
@@ -312,7 +312,7 @@ static void yield(ig_builder *b, ig_value *const *values, uint32_t count) {
 k_loop k_loop_open(ig_builder *b, ig_value *lo, ig_value *hi, ig_value *step,
                    ig_value *const *inits, uint32_t count) {
     assert(count <= K_CARRIED && "too many carried values");
-    ig_value      *operands[3 + K_CARRIED] = { lo, hi, step };
+    ig_value *operands[3 + K_CARRIED] = { lo, hi, step };
     const ig_type *types[K_CARRIED];
     for (uint32_t i = 0; i < count; i++) {
         operands[3 + i] = inits[i];
@@ -324,8 +324,8 @@ k_loop k_loop_open(ig_builder *b, ig_value *lo, ig_value *hi, ig_value *step,
                         .result_count = count,
                         .body_count = 1,
                         .loc = b->loc };
-    k_loop     loop = { .op = ig_make_op(b, IG_OP_for, &spec), .count = count };
-    ig_block  *body = loop.op->bodies[0];
+    k_loop loop = { .op = ig_make_op(b, IG_OP_for, &spec), .count = count };
+    ig_block *body = loop.op->bodies[0];
     loop.index = ig_block_add_arg(body, vector_type(b, IG_DT_i64, 1), NULL);
     for (uint32_t i = 0; i < count; i++) {
         loop.carried[i] = ig_block_add_arg(body, types[i], NULL);
@@ -350,7 +350,7 @@ k_if k_if_open(ig_builder *b, ig_value *cond, const ig_type *const *types,
                         .result_count = count,
                         .body_count = 2,
                         .loc = b->loc };
-    k_if       branch = { .op = ig_make_op(b, IG_OP_if, &spec), .count = count };
+    k_if branch = { .op = ig_make_op(b, IG_OP_if, &spec), .count = count };
     branch.then = ig_builder_at_end(branch.op->bodies[0]);
     branch.other = ig_builder_at_end(branch.op->bodies[1]);
     branch.then.loc = branch.other.loc = b->loc;

@@ -50,15 +50,15 @@ ig_value *k_load_at(ig_builder *b, ig_value *buffer, ig_value *indices);
 /* Lanes from `count` on are zero and are not touched; count NULL: all lanes. */
 ig_value *k_load_count(ig_builder *b, ig_value *buffer, ig_value *index, uint32_t lanes,
                        ig_value *count);
-void      k_store(ig_builder *b, ig_value *x, ig_value *buffer, ig_value *index);
-void      k_store_count(ig_builder *b, ig_value *x, ig_value *buffer, ig_value *index,
-                        ig_value *count);
+void k_store(ig_builder *b, ig_value *x, ig_value *buffer, ig_value *index);
+void k_store_count(ig_builder *b, ig_value *x, ig_value *buffer, ig_value *index,
+                   ig_value *count);
 ig_value *k_offset(ig_builder *b, ig_value *buffer, ig_value *index);
 ig_value *k_reinterpret(ig_builder *b, ig_value *x, ig_dtype dtype);
 ig_value *k_local(ig_graph *kernel, ig_dtype dtype, int64_t count);
 ig_value *k_buffer_at(ig_builder *b, ig_value *first, ig_value *index);
 ig_value *k_param_at(ig_builder *b, ig_value *first, ig_value *index);
-void      k_prefetch(ig_builder *b, ig_value *buffer, ig_value *index, int64_t level);
+void k_prefetch(ig_builder *b, ig_value *buffer, ig_value *index, int64_t level);
 void k_report(ig_builder *b, ig_value *operand, ig_value *position, ig_value *value);
 /* The tile range of this call. */
 void k_tiles(ig_builder *b, ig_value **out_begin, ig_value **out_end);
@@ -69,25 +69,25 @@ void k_tiles(ig_builder *b, ig_value **out_begin, ig_value **out_end);
     40 /* carried values of one loop: the largest register tile and some */
 
 typedef struct k_loop {
-    ig_op     *op;
+    ig_op *op;
     ig_builder b; /* at the end of the body */
-    ig_value  *index;
-    ig_value  *carried[K_CARRIED]; /* inside the body */
-    ig_value  *results[K_CARRIED]; /* after it */
-    uint32_t   count;
+    ig_value *index;
+    ig_value *carried[K_CARRIED]; /* inside the body */
+    ig_value *results[K_CARRIED]; /* after it */
+    uint32_t count;
 } k_loop;
 
 k_loop k_loop_open(ig_builder *b, ig_value *lo, ig_value *hi, ig_value *step,
                    ig_value *const *inits, uint32_t count);
-void   k_loop_close(k_loop *loop, ig_value *const *yields, uint32_t count);
+void k_loop_close(k_loop *loop, ig_value *const *yields, uint32_t count);
 
 /* if (cond) { then } else { other }; both give `count` values of the types of
  * `types`. */
 typedef struct k_if {
-    ig_op     *op;
+    ig_op *op;
     ig_builder then, other;
-    ig_value  *results[K_CARRIED];
-    uint32_t   count;
+    ig_value *results[K_CARRIED];
+    uint32_t count;
 } k_if;
 
 k_if k_if_open(ig_builder *b, ig_value *cond, const ig_type *const *types,

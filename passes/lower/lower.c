@@ -23,7 +23,7 @@
 
 const ig_dim *ig_row_major(ig_arena *arena, ig_module *module, const ig_type *type) {
     ig_dim *strides = IG_NEW_ARRAY(arena, ig_dim, type->rank);
-    ig_dim  step = 1;
+    ig_dim step = 1;
     for (uint32_t d = type->rank; d-- > 0;) {
         strides[d] = step;
         step = ig_dim_mul(module, step, type->dims[d]);
@@ -41,7 +41,7 @@ const ig_dim *ig_plan_strides(ig_arena *arena, const ig_value *value) {
 }
 
 ig_value *ig_lower_param(ig_lower *lower, ig_dim dim) {
-    uint64_t  key = (uint64_t)dim + 1; /* any bijection that avoids nothing */
+    uint64_t key = (uint64_t)dim + 1; /* any bijection that avoids nothing */
     ig_value *known = ig_map_get_id(&lower->param_of, key);
     if (known) {
         return known;
@@ -55,7 +55,7 @@ ig_value *ig_lower_param(ig_lower *lower, ig_dim dim) {
 
 /* At the kernel's head, where every loop sees it; once for each number. */
 static ig_value *head_constant(ig_lower *lower, int64_t value) {
-    uint64_t  key = (uint64_t)value + 1;
+    uint64_t key = (uint64_t)value + 1;
     ig_value *known = ig_map_get_id(&lower->constant_of, key);
     if (!known) {
         ig_builder head = lower->b;
@@ -69,13 +69,13 @@ static ig_value *head_constant(ig_lower *lower, int64_t value) {
 
 ig_value *ig_lower_dim(ig_lower *lower, ig_dim dim) {
     int64_t value = 0;
-    bool    is_known = ig_dim_constant(lower->module, dim, &value);
+    bool is_known = ig_dim_constant(lower->module, dim, &value);
     return is_known ? head_constant(lower, value) : ig_lower_param(lower, dim);
 }
 
 ig_value *ig_lower_param_array(ig_lower *lower, const ig_dim *dims, uint32_t count) {
     const ig_type *i64 = ig_type_vector(lower->module, IG_DT_i64, 1);
-    ig_value      *first = NULL;
+    ig_value *first = NULL;
     for (uint32_t i = 0; i < count; i++) {
         ig_value *arg = ig_block_add_arg(&lower->kernel->body, i64, NULL);
         first = first ? first : arg;
@@ -139,9 +139,9 @@ bool ig_lower_has_family(const ig_target *target, const char *family) {
 static ig_operand *take_operands(ig_lower *lower, uint32_t from, uint32_t count) {
     ig_operand *operands = IG_NEW_ARRAY(lower->arena, ig_operand, count);
     for (uint32_t i = 0; i < count; i++) {
-        ig_value      *value = lower->compute->operands[from + i].value;
-        bool           is_table = value->type->kind == IG_TABLE;
-        ig_dtype       dtype = is_table ? IG_DT_u8 : (ig_dtype)value->type->dtype;
+        ig_value *value = lower->compute->operands[from + i].value;
+        bool is_table = value->type->kind == IG_TABLE;
+        ig_dtype dtype = is_table ? IG_DT_u8 : (ig_dtype)value->type->dtype;
         const ig_type *pointer = ig_type_buffer(lower->module, dtype, 0, NULL);
         operands[i].type = value->type;
         operands[i].strides = ig_plan_strides(lower->arena, value);
@@ -152,7 +152,7 @@ static ig_operand *take_operands(ig_lower *lower, uint32_t from, uint32_t count)
 
 static void start(ig_lower *lower, ig_pass_run *run, ig_op *compute) {
     ig_module *module = ig_op_module(compute);
-    uint32_t   outs = (uint32_t)ig_attr_int(compute, IG_compute_outs, 0);
+    uint32_t outs = (uint32_t)ig_attr_int(compute, IG_compute_outs, 0);
     *lower = (ig_lower){ .module = module,
                          .options = run->options,
                          .target = run->options->target,
@@ -178,9 +178,9 @@ static ig_str body_text(const ig_graph *kernel, ig_arena *arena) {
     ig_writer writer;
     ig_writer_init(&writer, arena);
     ig_print_graph(kernel, &writer);
-    ig_str      text = ig_writer_str(&writer);
+    ig_str text = ig_writer_str(&writer);
     const char *open = memchr(text.data, '(', text.size);
-    size_t      skipped = open ? (size_t)(open - text.data) : 0;
+    size_t skipped = open ? (size_t)(open - text.data) : 0;
     return (ig_str){ text.data + skipped, text.size - skipped };
 }
 
@@ -216,18 +216,18 @@ static void finish(ig_lower *lower) {
         ig_graph_rename(lower->kernel, lower->name);
     }
     ig_module *module = lower->module;
-    ig_op     *from = lower->compute;
+    ig_op *from = lower->compute;
     ig_value **operands = IG_NEW_ARRAY(lower->arena, ig_value *, from->operand_count);
     for (uint32_t i = 0; i < from->operand_count; i++) {
         operands[i] = from->operands[i].value;
     }
     uint32_t param_count = (uint32_t)lower->params.count;
-    ig_attr  attrs[IG_launch_attr_count] = {
-         [IG_launch_kernel] = ig_attr_of_sym(module, lower->kernel->name),
-         [IG_launch_outs] = ig_attr_of_int(lower->out_count),
-         [IG_launch_grid] = ig_attr_of_dim(lower->grid),
-         [IG_launch_scratch] = optional_int(lower->scratch),
-         [IG_launch_threads] = optional_int(lower->threads),
+    ig_attr attrs[IG_launch_attr_count] = {
+        [IG_launch_kernel] = ig_attr_of_sym(module, lower->kernel->name),
+        [IG_launch_outs] = ig_attr_of_int(lower->out_count),
+        [IG_launch_grid] = ig_attr_of_dim(lower->grid),
+        [IG_launch_scratch] = optional_int(lower->scratch),
+        [IG_launch_threads] = optional_int(lower->threads),
     };
     if (lower->ranges.count) {
         attrs[IG_launch_ranges] = ig_attr_of_dims(module, lower->ranges.items,
@@ -262,7 +262,7 @@ static void finish(ig_lower *lower) {
 static ig_status lower_compute(ig_pass_run *run, ig_op *compute) {
     const char *family = ig_attr_str(compute, IG_compute_family);
     ig_lower_fn fn = find_family(run->options->target, family);
-    ig_lower    lower;
+    ig_lower lower;
     start(&lower, run, compute);
     ig_status status = fn ? fn(&lower) : ig_lower_unsupported(&lower, family);
     if (status != IG_OK) {

@@ -15,33 +15,33 @@
 
 /* An operand of the launch as its kernel sees it. */
 typedef struct ig_operand {
-    ig_value      *buffer;  /* &dtype, at the operand's first element */
-    const ig_type *type;    /* dtype and dims */
-    const ig_dim  *strides; /* in elements, one a dim */
+    ig_value *buffer;      /* &dtype, at the operand's first element */
+    const ig_type *type;   /* dtype and dims */
+    const ig_dim *strides; /* in elements, one a dim */
 } ig_operand;
 
 typedef struct ig_lower {
-    ig_module             *module;
+    ig_module *module;
     const ig_pass_options *options;
-    const ig_target       *target;
-    ig_arena              *arena;   /* dies with this launch's lowering */
-    ig_op                 *compute; /* what is lowered */
-    ig_block              *body;    /* what to compute; its arguments are the inputs */
-    ig_operand            *ins, *outs;
-    uint32_t               in_count, out_count;
-    ig_graph              *kernel;
-    ig_builder             b; /* at the end of the kernel */
-    ig_map                 param_of, constant_of;
-    IG_VEC(ig_dim)         params;
-    const char    *name;    /* of the kernel, without its number; set by the family */
+    const ig_target *target;
+    ig_arena *arena; /* dies with this launch's lowering */
+    ig_op *compute;  /* what is lowered */
+    ig_block *body;  /* what to compute; its arguments are the inputs */
+    ig_operand *ins, *outs;
+    uint32_t in_count, out_count;
+    ig_graph *kernel;
+    ig_builder b; /* at the end of the kernel */
+    ig_map param_of, constant_of;
+    IG_VEC(ig_dim) params;
+    const char *name;       /* of the kernel, without its number; set by the family */
     IG_VEC(ig_dim) ranges;  /* launch.ranges: what reported operands must be */
     IG_VEC(ig_dim) offsets; /* launch.offsets: the same of offsets */
-    bool           wraps;   /* launch.negative: ranges begin at -high */
-    ig_dim         grid;    /* number of tiles; set by the family */
-    ig_dim         cost;    /* rough ns on one core; 0: unknown */
-    int64_t        scratch; /* bytes a worker */
-    int64_t        threads; /* GPU: of a tile's block; 0 on CPUs */
-    bool           shares_strides; /* strides are params: shapes share the kernel */
+    bool wraps;             /* launch.negative: ranges begin at -high */
+    ig_dim grid;            /* number of tiles; set by the family */
+    ig_dim cost;            /* rough ns on one core; 0: unknown */
+    int64_t scratch;        /* bytes a worker */
+    int64_t threads;        /* GPU: of a tile's block; 0 on CPUs */
+    bool shares_strides;    /* strides are params: shapes share the kernel */
 } ig_lower;
 
 typedef ig_status (*ig_lower_fn)(ig_lower *lower);
@@ -73,8 +73,8 @@ void ig_lower_range(ig_lower *lower, int64_t operand, ig_dim high, bool wraps);
 void ig_lower_offsets(ig_lower *lower, int64_t operand, ig_dim high);
 /* Vector lanes of `dtype` on the target; 1 on GPUs, where lanes are threads. */
 uint32_t ig_lower_lanes(const ig_lower *lower, ig_dtype dtype);
-ig_dim   ig_lower_ceil_div(ig_lower *lower, ig_dim a, int64_t b);
-ig_dim   ig_lower_mul(ig_lower *lower, ig_dim a, ig_dim b);
+ig_dim ig_lower_ceil_div(ig_lower *lower, ig_dim a, int64_t b);
+ig_dim ig_lower_mul(ig_lower *lower, ig_dim a, ig_dim b);
 /* "This form of the op has no kernel yet": UNSUPPORTED with the op's location. */
 ig_status ig_lower_unsupported(ig_lower *lower, const char *what);
 
@@ -83,13 +83,13 @@ ig_status ig_lower_unsupported(ig_lower *lower, const char *what);
 /* Where the code being emitted stands.  Index i64s are one a dim of the space; lanes
  * run along the last one. */
 typedef struct ig_site {
-    ig_builder      *b;
-    uint32_t         lanes;
-    uint32_t         rank;
-    const ig_dim    *dims; /* extents of the space */
+    ig_builder *b;
+    uint32_t lanes;
+    uint32_t rank;
+    const ig_dim *dims; /* extents of the space */
     ig_value *const *index;
-    ig_value        *count; /* lanes that count, or NULL for all */
-    ig_map *values; /* body value -> kernel value; preset with anchors' results */
+    ig_value *count; /* lanes that count, or NULL for all */
+    ig_map *values;  /* body value -> kernel value; preset with anchors' results */
 } ig_site;
 
 /* The kernel value of a body value: loads inputs with broadcasting, emits elementwise

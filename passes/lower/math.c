@@ -28,7 +28,7 @@ static const ig_math_real reals[] = {
 
 const ig_math_real *ig_math_real_of(const ig_value *x) {
     ig_dtype dtype = (ig_dtype)x->type->dtype;
-    bool     is_double = dtype == IG_DT_f64 || dtype == IG_DT_i64;
+    bool is_double = dtype == IG_DT_f64 || dtype == IG_DT_i64;
     assert((is_double || dtype == IG_DT_f32 || dtype == IG_DT_i32) &&
            "mathematical functions are computed in f32 or f64");
     return &reals[is_double];
@@ -72,9 +72,9 @@ ig_value *ig_math_poly(ig_builder *b, ig_value *x, const double *c, uint32_t cou
 
 ig_value *ig_math_with_sign(ig_builder *b, ig_value *x, ig_value *sign) {
     const ig_math_real *real = ig_math_real_of(x);
-    int64_t             mask = real->bits == IG_DT_i64 ? INT64_MIN : INT32_MIN;
-    ig_value           *bit = k_binary(b, IG_OP_and, ig_math_bits(b, sign),
-                                       ig_math_bits_const(b, x, mask));
+    int64_t mask = real->bits == IG_DT_i64 ? INT64_MIN : INT32_MIN;
+    ig_value *bit = k_binary(b, IG_OP_and, ig_math_bits(b, sign),
+                             ig_math_bits_const(b, x, mask));
     return ig_math_from_bits(b, k_binary(b, IG_OP_or, ig_math_bits(b, x), bit));
 }
 
@@ -101,23 +101,23 @@ static const double exp_f64[] = {
 /* 2^n for the low bits `n` of an integer lane. */
 static ig_value *power_of_two(ig_builder *b, ig_value *n) {
     const ig_math_real *real = ig_math_real_of(n);
-    ig_value           *biased = ig_math_with(b, IG_OP_add, n, real->exponent_bias);
-    ig_value           *bits = ig_math_with(b, IG_OP_shl, biased, real->mantissa);
+    ig_value *biased = ig_math_with(b, IG_OP_add, n, real->exponent_bias);
+    ig_value *bits = ig_math_with(b, IG_OP_shl, biased, real->mantissa);
     return ig_math_from_bits(b, bits);
 }
 
 /* Held where the result is 0 or infinity already, so that n stays small. */
 static ig_value *clamp_exponent(ig_builder *b, ig_value *x) {
-    bool      is_double = x->type->dtype == IG_DT_f64;
+    bool is_double = x->type->dtype == IG_DT_f64;
     ig_value *held = ig_math_with(b, IG_OP_min, x, is_double ? 710 : 89);
     return ig_math_with(b, IG_OP_max, held, is_double ? -746 : -104);
 }
 
 ig_value *ig_math_exp_sum(ig_builder *b, ig_value *x, ig_value *low) {
     const ig_math_real *real = ig_math_real_of(x);
-    bool                is_double = real->real == IG_DT_f64;
-    ig_value           *held = clamp_exponent(b, x);
-    ig_value           *round = ig_math_const(b, x, real->round);
+    bool is_double = real->real == IG_DT_f64;
+    ig_value *held = clamp_exponent(b, x);
+    ig_value *round = ig_math_const(b, x, real->round);
     ig_value *shifted = k_muladd(b, held, ig_math_const(b, x, 1.4426950408889634),
                                  round);
     ig_value *n = k_sub(b, shifted, round);
@@ -156,7 +156,7 @@ static const double tanh_f64[] = {
 
 /* Small x: odd polynomial; else 1 - 2 / (exp(2 |x|) + 1).  f32: 1.5 ulp; f64: 1.5. */
 ig_value *ig_math_tanh(ig_builder *b, ig_value *x) {
-    bool      is_double = x->type->dtype == IG_DT_f64;
+    bool is_double = x->type->dtype == IG_DT_f64;
     ig_value *size = ig_math_abs(b, x), *square = k_mul(b, x, x);
     ig_value *p = is_double ? ig_math_poly(b, square, tanh_f64, IG_COUNT_OF(tanh_f64))
                             : ig_math_poly(b, square, tanh_f32, IG_COUNT_OF(tanh_f32));

@@ -30,16 +30,16 @@ ig_value *ig_math_gelu(ig_builder *b, ig_value *x, bool by_tanh);
 
 /* One binary float format in numbers. */
 typedef struct ig_math_real {
-    ig_dtype real, bits;    /* f32 with i32, f64 with i64 */
-    int      mantissa;      /* stored bits */
-    double   exponent_bias; /* as an integer value of `bits` */
-    double   round; /* adding it rounds to an integer, which the low bits hold */
-    double   least_normal;
-    double   ln2_high, ln2_low; /* high times any exponent is exact */
+    ig_dtype real, bits;  /* f32 with i32, f64 with i64 */
+    int mantissa;         /* stored bits */
+    double exponent_bias; /* as an integer value of `bits` */
+    double round;         /* adding it rounds to an integer, which the low bits hold */
+    double least_normal;
+    double ln2_high, ln2_low; /* high times any exponent is exact */
 } ig_math_real;
 
 const ig_math_real *ig_math_real_of(const ig_value *x);
-ig_value           *ig_math_const(ig_builder *b, const ig_value *like, double value);
+ig_value *ig_math_const(ig_builder *b, const ig_value *like, double value);
 /* An integer in every lane, of the integer dtype as wide as `like`. */
 ig_value *ig_math_bits_const(ig_builder *b, const ig_value *like, int64_t value);
 ig_value *ig_math_bits(ig_builder *b, ig_value *x);         /* its bits */

@@ -47,7 +47,7 @@ static ig_value *far_exponent(ig_builder *b, ig_value *size, bool is_double) {
 
 /* f32: 1.1 ulp; f64: 1.1. */
 ig_value *ig_math_erf(ig_builder *b, ig_value *x) {
-    bool      is_double = x->type->dtype == IG_DT_f64;
+    bool is_double = x->type->dtype == IG_DT_f64;
     ig_value *size = ig_math_abs(b, x), *square = k_mul(b, x, x);
     ig_value *p = is_double ? ig_math_poly(b, square, near_f64, IG_COUNT_OF(near_f64))
                             : ig_math_poly(b, square, near_f32, IG_COUNT_OF(near_f32));

@@ -137,7 +137,7 @@ ig_math_angle ig_math_reduce_large(ig_builder *b, ig_value *x, bool is_single) {
      * begins 64 before it. */
     ig_value *start = with(b, IG_OP_sub, exponent, 1075 + 2 - 64);
     ig_value *words[WINDOW + 1], *product[WINDOW];
-    int       last = is_single ? LAST_SINGLE : LAST_DOUBLE;
+    int last = is_single ? LAST_SINGLE : LAST_DOUBLE;
     choose_words(b, with(b, IG_OP_shr, start, 5), last, words);
     shift_words(b, with(b, IG_OP_and, start, 31), words);
     multiply(b, m, words, product);

@@ -26,8 +26,8 @@ static int64_t half_root_bits(const ig_math_real *real) {
 
 ig_math_parts ig_math_split(ig_builder *b, ig_value *x) {
     const ig_math_real *real = ig_math_real_of(x);
-    bool                is_double = real->real == IG_DT_f64;
-    double    lift = is_double ? 0x1p54 : 0x1p25, lifted_by = is_double ? 54 : 25;
+    bool is_double = real->real == IG_DT_f64;
+    double lift = is_double ? 0x1p54 : 0x1p25, lifted_by = is_double ? 54 : 25;
     ig_value *is_tiny = ig_math_is(b, IG_OP_lt, x, real->least_normal);
     ig_value *normal = k_where(b, is_tiny, ig_math_with(b, IG_OP_mul, x, lift), x);
     ig_value *bits = ig_math_bits(b, normal);
@@ -44,7 +44,7 @@ ig_math_parts ig_math_split(ig_builder *b, ig_value *x) {
 /* log(x) + low for positive finite x and a tiny `low` (may be NULL). */
 static ig_value *log_of_normal(ig_builder *b, ig_value *x, ig_value *low) {
     const ig_math_real *real = ig_math_real_of(x);
-    ig_math_parts       p = ig_math_split(b, x);
+    ig_math_parts p = ig_math_split(b, x);
     ig_value *s = k_binary(b, IG_OP_div, p.f, ig_math_with(b, IG_OP_add, p.f, 2));
     ig_value *z = k_mul(b, s, s);
     ig_value *poly = real->real == IG_DT_f64

@@ -250,7 +250,7 @@ static const two_fn of_two[IG_OP_COUNT] = {
 };
 
 ig_value *ig_math_in_double(ig_builder *b, ig_opcode code, ig_value *const *x) {
-    ig_dtype  dtype = (ig_dtype)x[0]->type->dtype;
+    ig_dtype dtype = (ig_dtype)x[0]->type->dtype;
     ig_value *wide = k_cast(b, x[0], IG_DT_f64);
     ig_value *value = of_two[code] ? of_two[code](b, wide, k_cast(b, x[1], IG_DT_f64))
                                    : of_one[code](b, wide);

@@ -42,7 +42,7 @@ static pair product(ig_builder *b, ig_value *x, ig_value *y) {
 }
 
 static pair multiply(ig_builder *b, pair x, pair y) {
-    pair      p = product(b, x.high, y.high);
+    pair p = product(b, x.high, y.high);
     ig_value *cross = k_add(b, k_mul(b, x.high, y.low), k_mul(b, x.low, y.high));
     return join(b, p.high, k_add(b, p.low, cross));
 }
@@ -76,9 +76,9 @@ static const double log_terms[] = {
 /* s = f / (2 + f). */
 static pair quotient(ig_builder *b, ig_value *f) {
     ig_value *two = ig_math_const(b, f, 2);
-    pair      divisor = join(b, two, f);
+    pair divisor = join(b, two, f);
     ig_value *s = k_binary(b, IG_OP_div, f, divisor.high);
-    pair      back = product(b, s, divisor.high);
+    pair back = product(b, s, divisor.high);
     ig_value *rest = k_sub(b, k_sub(b, f, back.high), back.low);
     rest = k_sub(b, rest, k_mul(b, s, divisor.low));
     return (pair){ s, k_binary(b, IG_OP_div, rest, divisor.high) };
@@ -87,17 +87,17 @@ static pair quotient(ig_builder *b, ig_value *f) {
 /* log x for positive finite x. */
 static pair log_sum(ig_builder *b, ig_value *x) {
     const ig_math_real *real = ig_math_real_of(x);
-    ig_math_parts       parts = ig_math_split(b, x);
-    pair                s = quotient(b, parts.f), square = multiply(b, s, s);
-    pair                cube = multiply(b, square, s);
-    ig_value           *fifth = k_mul(b, cube.high, square.high);
+    ig_math_parts parts = ig_math_split(b, x);
+    pair s = quotient(b, parts.f), square = multiply(b, s, s);
+    pair cube = multiply(b, square, s);
+    ig_value *fifth = k_mul(b, cube.high, square.high);
     ig_value *terms = ig_math_poly(b, square.high, log_terms, IG_COUNT_OF(log_terms));
     ig_value *tail = k_mul(b, fifth, terms);
-    pair      third = scale(b, cube, 0x1.5555555555555p-1, 0x1.5555555555555p-55);
-    pair      twice = { k_add(b, s.high, s.high), k_add(b, s.low, s.low) };
-    pair      sum = add(b, twice, join(b, third.high, k_add(b, third.low, tail)));
-    pair      whole = { ig_math_with(b, IG_OP_mul, parts.exponent, real->ln2_high),
-                        ig_math_with(b, IG_OP_mul, parts.exponent, real->ln2_low) };
+    pair third = scale(b, cube, 0x1.5555555555555p-1, 0x1.5555555555555p-55);
+    pair twice = { k_add(b, s.high, s.high), k_add(b, s.low, s.low) };
+    pair sum = add(b, twice, join(b, third.high, k_add(b, third.low, tail)));
+    pair whole = { ig_math_with(b, IG_OP_mul, parts.exponent, real->ln2_high),
+                   ig_math_with(b, IG_OP_mul, parts.exponent, real->ln2_low) };
     return add(b, whole, sum);
 }
 
@@ -111,8 +111,8 @@ static ig_value *pow_plain(ig_builder *b, ig_value *size, ig_value *y) {
 static pair pow_exponent(ig_builder *b, ig_value *size, ig_value *y) {
     ig_value *held = ig_math_with(b, IG_OP_max, y, -0x1p70);
     held = ig_math_with(b, IG_OP_min, held, 0x1p70);
-    pair      log = log_sum(b, size);
-    pair      p = product(b, held, log.high);
+    pair log = log_sum(b, size);
+    pair p = product(b, held, log.high);
     ig_value *low = k_add(b, p.low, k_mul(b, held, log.low));
     ig_value *ends = ig_math_log_ends(b, size, log.high);
     ig_value *is_inner = k_compare(b, IG_OP_eq, ends, log.high);
@@ -158,7 +158,7 @@ static ig_value *is_undefined(ig_builder *b, ig_value *x, ig_value *y) {
 
 /* As C's pow, special values included.  f32: 0.51 ulp; f64: 1.5. */
 ig_value *ig_math_pow(ig_builder *b, ig_value *x, ig_value *y) {
-    ig_dtype  dtype = (ig_dtype)x->type->dtype;
+    ig_dtype dtype = (ig_dtype)x->type->dtype;
     ig_value *base = k_cast(b, x, IG_DT_f64), *by = k_cast(b, y, IG_DT_f64);
     ig_value *size = ig_math_abs(b, base);
     ig_value *value = pow_of_size(b, size, by, dtype == IG_DT_f32);

@@ -40,16 +40,16 @@ static ig_math_angle reduce_small(ig_builder *b, ig_value *x) {
 /* `is_large` lanes of `small` replaced, in a branch taken when there is one. */
 static ig_math_angle reduce_rest(ig_builder *b, ig_value *x, ig_value *is_large,
                                  ig_math_angle small, bool is_single) {
-    ig_value      *flags = k_where(b, is_large, ig_math_const(b, x, 1),
-                                   ig_math_const(b, x, 0));
-    ig_value      *any = ig_math_is(b, IG_OP_gt, k_hreduce(b, IG_REDUCE_max, flags), 0);
+    ig_value *flags = k_where(b, is_large, ig_math_const(b, x, 1),
+                              ig_math_const(b, x, 0));
+    ig_value *any = ig_math_is(b, IG_OP_gt, k_hreduce(b, IG_REDUCE_max, flags), 0);
     const ig_type *types[] = { x->type, x->type, small.n->type };
-    k_if           branch = k_if_open(b, any, types, 3);
-    ig_math_angle  large = ig_math_reduce_large(&branch.then, x, is_single);
-    ig_value      *mixed[] = {
-             k_where(&branch.then, is_large, large.r, small.r),
-             k_where(&branch.then, is_large, large.low, small.low),
-             k_where(&branch.then, is_large, large.n, small.n),
+    k_if branch = k_if_open(b, any, types, 3);
+    ig_math_angle large = ig_math_reduce_large(&branch.then, x, is_single);
+    ig_value *mixed[] = {
+        k_where(&branch.then, is_large, large.r, small.r),
+        k_where(&branch.then, is_large, large.low, small.low),
+        k_where(&branch.then, is_large, large.n, small.n),
     };
     ig_value *kept[] = { small.r, small.low, small.n };
     k_if_close(&branch, mixed, kept);
@@ -88,11 +88,11 @@ static ig_value *cos_of(ig_builder *b, const ig_math_angle *x, ig_value *square)
 
 /* sin(x + quarter pi/2). */
 static ig_value *turn(ig_builder *b, ig_value *x, int quarter) {
-    ig_dtype      dtype = (ig_dtype)x->type->dtype;
+    ig_dtype dtype = (ig_dtype)x->type->dtype;
     ig_math_angle in = reduce(b, k_cast(b, x, IG_DT_f64), dtype == IG_DT_f32);
-    ig_value     *square = k_mul(b, in.r, in.r);
-    ig_value     *sine = sin_of(b, &in, square), *cosine = cos_of(b, &in, square);
-    ig_value     *n = ig_math_with(b, IG_OP_add, in.n, quarter);
+    ig_value *square = k_mul(b, in.r, in.r);
+    ig_value *sine = sin_of(b, &in, square), *cosine = cos_of(b, &in, square);
+    ig_value *n = ig_math_with(b, IG_OP_add, in.n, quarter);
     ig_value *one = ig_math_bits_const(b, n, 1), *zero = ig_math_bits_const(b, n, 0);
     ig_value *odd = k_compare(b, IG_OP_ne, k_binary(b, IG_OP_and, n, one), zero);
     ig_value *value = k_where(b, odd, cosine, sine);

@@ -43,7 +43,7 @@ static ig_value *constant_like(ig_builder *b, ig_value *x, double value) {
 static ig_value *divide(ig_builder *b, ig_opcode code, ig_value *x, ig_value *y) {
     ig_value *zero = zero_like(b, x), *one = constant_like(b, x, 1.0);
     ig_value *is_zero = k_compare(b, IG_OP_eq, y, zero);
-    bool      is_div = code == IG_OP_div;
+    bool is_div = code == IG_OP_div;
     if (ig_dtypes[x->type->dtype].class == IG_UINT) {
         ig_value *q = k_binary(b, code, x, k_where(b, is_zero, one, y));
         return k_where(b, is_zero, zero, q);
@@ -100,17 +100,17 @@ static ig_value *lower_isinf(ig_builder *b, const ig_op *op, ig_value *const *x)
 
 /* x multiplied y times, in 64 bits; a negative y truncates the quotient. */
 static ig_value *integer_power(ig_builder *b, ig_value *x, ig_value *y) {
-    ig_value   *one = constant_like(b, k_cast(b, x, IG_DT_i64), 1.0);
-    ig_value   *zero = zero_like(b, one), *minus = constant_like(b, one, -1.0);
-    ig_value   *inits[3] = { one, k_cast(b, x, IG_DT_i64), k_cast(b, y, IG_DT_i64) };
-    k_loop      loop = k_loop_open(b, k_i64(b, 0), k_i64(b, 63), k_i64(b, 1), inits, 3);
+    ig_value *one = constant_like(b, k_cast(b, x, IG_DT_i64), 1.0);
+    ig_value *zero = zero_like(b, one), *minus = constant_like(b, one, -1.0);
+    ig_value *inits[3] = { one, k_cast(b, x, IG_DT_i64), k_cast(b, y, IG_DT_i64) };
+    k_loop loop = k_loop_open(b, k_i64(b, 0), k_i64(b, 63), k_i64(b, 1), inits, 3);
     ig_builder *in = &loop.b;
-    ig_value   *base = loop.carried[1], *left = loop.carried[2];
-    ig_value   *is_odd = k_compare(in, IG_OP_ne, k_binary(in, IG_OP_and, left, one),
-                                   zero);
-    ig_value   *more = k_mul(in, loop.carried[0], base);
-    ig_value   *next[3] = { k_where(in, is_odd, more, loop.carried[0]),
-                            k_mul(in, base, base), k_binary(in, IG_OP_shr, left, one) };
+    ig_value *base = loop.carried[1], *left = loop.carried[2];
+    ig_value *is_odd = k_compare(in, IG_OP_ne, k_binary(in, IG_OP_and, left, one),
+                                 zero);
+    ig_value *more = k_mul(in, loop.carried[0], base);
+    ig_value *next[3] = { k_where(in, is_odd, more, loop.carried[0]),
+                          k_mul(in, base, base), k_binary(in, IG_OP_shr, left, one) };
     k_loop_close(&loop, next, 3);
     ig_value *is_even = k_compare(b, IG_OP_eq, k_binary(b, IG_OP_and, inits[2], one),
                                   zero);
@@ -172,13 +172,13 @@ static ig_value *lower_nextafter(ig_builder *b, const ig_op *op, ig_value *const
 /* Euclid's steps, of which 64-bit numbers need 92 at most, on what is not negative.
  * Unsigned, so that the size of the least integer is one too. */
 static ig_value *divisor_of(ig_builder *b, ig_value *x, ig_value *y) {
-    ig_value   *inits[] = { x, y }, *zero = zero_like(b, x);
-    k_loop      loop = k_loop_open(b, k_i64(b, 0), k_i64(b, 93), k_i64(b, 1), inits, 2);
+    ig_value *inits[] = { x, y }, *zero = zero_like(b, x);
+    k_loop loop = k_loop_open(b, k_i64(b, 0), k_i64(b, 93), k_i64(b, 1), inits, 2);
     ig_builder *in = &loop.b;
-    ig_value   *goes_on = k_compare(in, IG_OP_ne, loop.carried[1], zero);
-    ig_value   *rest = divide(in, IG_OP_mod, loop.carried[0], loop.carried[1]);
-    ig_value   *next[] = { k_where(in, goes_on, loop.carried[1], loop.carried[0]),
-                           k_where(in, goes_on, rest, zero) };
+    ig_value *goes_on = k_compare(in, IG_OP_ne, loop.carried[1], zero);
+    ig_value *rest = divide(in, IG_OP_mod, loop.carried[0], loop.carried[1]);
+    ig_value *next[] = { k_where(in, goes_on, loop.carried[1], loop.carried[0]),
+                         k_where(in, goes_on, rest, zero) };
     k_loop_close(&loop, next, 2);
     return loop.results[0];
 }
@@ -248,12 +248,12 @@ static ig_value *lower_cast(ig_builder *b, const ig_op *op, ig_value *x) {
         return x;
     }
     const ig_type *type = ig_type_vector(b->graph->module, to, x->type->lanes);
-    ig_op_spec     spec = { .operands = &x,
-                            .operand_count = 1,
-                            .result_types = &type,
-                            .result_count = 1,
-                            .attrs = op->attrs,
-                            .loc = b->loc };
+    ig_op_spec spec = { .operands = &x,
+                        .operand_count = 1,
+                        .result_types = &type,
+                        .result_count = 1,
+                        .attrs = op->attrs,
+                        .loc = b->loc };
     return ig_make_op(b, IG_OP_cast, &spec)->results;
 }
 

@@ -21,8 +21,8 @@ static ig_dim space_stride(ig_lower *lower, const ig_operand *operand, uint32_t 
         return 0;
     }
     ig_module *module = lower->module;
-    ig_dim     extent = operand->type->dims[d - missing];
-    ig_dim     stride = operand->strides[d - missing];
+    ig_dim extent = operand->type->dims[d - missing];
+    ig_dim stride = operand->strides[d - missing];
     if (ig_dim_equal(module, extent, dims[d]) == IG_YES) {
         return extent == 1 ? 0 : stride;
     }
@@ -41,8 +41,8 @@ static ig_value *element_index(ig_lower *lower, const ig_site *site,
                                const ig_operand *operand, uint32_t rank) {
     ig_value *index = k_i64(site->b, 0);
     for (uint32_t d = 0; d < rank; d++) {
-        ig_dim    stride = space_stride(lower, operand, site->rank, site->dims, d);
-        bool      is_shared = lower->shares_strides && stride != 0 && stride != 1;
+        ig_dim stride = space_stride(lower, operand, site->rank, site->dims, d);
+        bool is_shared = lower->shares_strides && stride != 0 && stride != 1;
         ig_value *by = is_shared ? ig_lower_param(lower, stride)
                                  : ig_lower_dim(lower, stride);
         ig_value *step = k_mul(site->b, site->index[d], by);
@@ -59,7 +59,7 @@ static ig_value *load_operand(ig_lower *lower, const ig_site *site,
                        site->lanes);
     }
     uint32_t last = site->rank - 1;
-    ig_dim   inner = space_stride(lower, operand, site->rank, site->dims, last);
+    ig_dim inner = space_stride(lower, operand, site->rank, site->dims, last);
     if (inner == 0) {
         return k_splat(site->b, k_load(site->b, operand->buffer, index, 1),
                        site->lanes);
@@ -76,9 +76,9 @@ ig_value *ig_lower_load(ig_lower *lower, const ig_site *site,
 bool ig_lower_is_vectorizable(ig_lower *lower, uint32_t rank, const ig_dim *dims) {
     for (uint32_t i = 0; rank > 0 && i < lower->in_count; i++) {
         const ig_operand *in = &lower->ins[i];
-        ig_dim            inner = in->type->rank > rank
-                                      ? 1
-                                      : space_stride(lower, in, rank, dims, rank - 1);
+        ig_dim inner = in->type->rank > rank
+                           ? 1
+                           : space_stride(lower, in, rank, dims, rank - 1);
         if (inner != 0 && inner != 1) {
             return false;
         }
@@ -90,14 +90,14 @@ bool ig_lower_is_vectorizable(ig_lower *lower, uint32_t rank, const ig_dim *dims
 
 static ig_value *constant_value(const ig_site *site, const ig_op *op) {
     const ig_data *data = ig_constant_of(&op->results[0]);
-    ig_dtype       dtype = data->type->dtype;
-    ig_tensor      one = { .kind = IG_TENSOR,
-                           .dtype = dtype,
-                           .count = 1,
-                           .data = (void *)(uintptr_t)data->bytes };
-    double         value = ig_tensor_get_f64(&one, 0);
+    ig_dtype dtype = data->type->dtype;
+    ig_tensor one = { .kind = IG_TENSOR,
+                      .dtype = dtype,
+                      .count = 1,
+                      .data = (void *)(uintptr_t)data->bytes };
+    double value = ig_tensor_get_f64(&one, 0);
     if (ig_dtype_is_int(dtype)) {
-        int64_t   exact = ig_tensor_get_i64(&one, 0);
+        int64_t exact = ig_tensor_get_i64(&one, 0);
         ig_value *wide = k_i64(site->b, exact);
         return k_splat(site->b, k_cast(site->b, wide, dtype), site->lanes);
     }
@@ -150,8 +150,8 @@ void ig_lower_store_yields(ig_lower *lower, const ig_site *site) {
     ig_op *yield = lower->body->last;
     for (uint32_t i = 0; i < lower->out_count; i++) {
         const ig_operand *out = &lower->outs[i];
-        ig_value         *value = ig_lower_value(lower, site, yield->operands[i].value);
-        ig_value         *index = element_index(lower, site, out, site->rank);
+        ig_value *value = ig_lower_value(lower, site, yield->operands[i].value);
+        ig_value *index = element_index(lower, site, out, site->rank);
         k_store_count(site->b, value, out->buffer, index,
                       site->lanes == 1 ? NULL : site->count);
     }

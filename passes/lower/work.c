@@ -18,11 +18,11 @@
 #include "passes/lower/lower.h"
 
 typedef struct counter {
-    ig_module       *module;
+    ig_module *module;
     const ig_target *target;
-    const ig_op     *compute;
-    bool            *is_counted; /* by operand: its bytes are taken care of */
-    ig_work          work;
+    const ig_op *compute;
+    bool *is_counted; /* by operand: its bytes are taken care of */
+    ig_work work;
 } counter;
 
 typedef void (*count_fn)(counter *c, const ig_op *op);
@@ -67,14 +67,14 @@ static void count_norm(counter *c, const ig_op *op) {
 
 static void count_matmul(counter *c, const ig_op *op) {
     const ig_type *a = op->operands[0].value->type;
-    ig_dim         depth = a->rank ? a->dims[a->rank - 1] : 1;
-    ig_dim         results = count_of(c, &op->results[0]);
+    ig_dim depth = a->rank ? a->dims[a->rank - 1] : 1;
+    ig_dim results = count_of(c, &op->results[0]);
     add_flops(c, ig_dim_mul(c->module, results, depth), 2);
 }
 
 static void count_conv(counter *c, const ig_op *op) {
     const ig_type *w = op->operands[1].value->type;
-    bool           is_transposed = ig_attr_int(op, IG_conv_transposed, 0) != 0;
+    bool is_transposed = ig_attr_int(op, IG_conv_transposed, 0) != 0;
     /* Each element of the result (transposed: of x) meets every tap once. */
     ig_dim places = is_transposed ? operand_count(c, op, 0)
                                   : count_of(c, &op->results[0]);
@@ -84,7 +84,7 @@ static void count_conv(counter *c, const ig_op *op) {
 
 static void count_pool(counter *c, const ig_op *op) {
     const ig_attr *kernel = &op->attrs[IG_pool_kernel];
-    int64_t        taps = 1;
+    int64_t taps = 1;
     for (uint32_t i = 0; i < kernel->count; i++) {
         taps *= kernel->as.ints[i];
     }
@@ -93,7 +93,7 @@ static void count_pool(counter *c, const ig_op *op) {
 
 static void count_interact(counter *c, const ig_op *op) {
     const ig_type *x = op->operands[0].value->type;
-    ig_dim         results = count_of(c, &op->results[0]);
+    ig_dim results = count_of(c, &op->results[0]);
     add_flops(c, ig_dim_mul(c->module, results, x->dims[2]), 2);
 }
 
@@ -118,7 +118,7 @@ static void add_rows(counter *c, const ig_value *table, ig_dim held, ig_dim rows
                      ig_dim row_bytes) {
     int64_t line = c->target->line_bytes ? c->target->line_bytes : 64;
     int64_t bytes = 0;
-    bool    is_small = ig_dim_constant(c->module, held, &bytes) &&
+    bool is_small = ig_dim_constant(c->module, held, &bytes) &&
                     bytes <= (int64_t)c->target->l3_bytes;
     skip_bytes(c, table);
     if (is_small) {
@@ -132,9 +132,9 @@ static void add_rows(counter *c, const ig_value *table, ig_dim held, ig_dim rows
 }
 
 static ig_dim table_row_bytes(const counter *c, const ig_type *table) {
-    int64_t       width = 0;
+    int64_t width = 0;
     ig_row_layout layout;
-    unsigned      bits = ig_dtypes[table->dtype].bits;
+    unsigned bits = ig_dtypes[table->dtype].bits;
     ig_dim_constant(c->module, table->dims[1], &width);
     if (table->kind == IG_TABLE &&
         ig_row_layout_of(table->rows, bits, width, &layout)) {
@@ -146,19 +146,19 @@ static ig_dim table_row_bytes(const counter *c, const ig_type *table) {
 /* All tables of a launch compete for the caches. */
 static void count_bag(counter *c, const ig_op *op) {
     uint32_t features = ig_bag_feature_count(op);
-    ig_dim   held = 0;
+    ig_dim held = 0;
     for (uint32_t i = 0; i < features; i++) {
         ig_bag_feature f = ig_bag_feature_at(op, i);
         const ig_type *table = op->operands[f.table].value->type;
-        ig_dim         bytes = table_row_bytes(c, table);
-        ig_dim         rows = ig_bag_feature_rows(op, &f);
+        ig_dim bytes = table_row_bytes(c, table);
+        ig_dim rows = ig_bag_feature_rows(op, &f);
         held = ig_dim_add(c->module, held, ig_dim_mul(c->module, rows, bytes));
     }
     for (uint32_t i = 0; i < features; i++) {
-        ig_bag_feature  f = ig_bag_feature_at(op, i);
+        ig_bag_feature f = ig_bag_feature_at(op, i);
         const ig_value *table = op->operands[f.table].value;
-        ig_dim          ids = operand_count(c, op, f.ids);
-        ig_dim          elements = ig_dim_mul(c->module, ids, table->type->dims[1]);
+        ig_dim ids = operand_count(c, op, f.ids);
+        ig_dim elements = ig_dim_mul(c->module, ids, table->type->dims[1]);
         add_flops(c, f.pool == IG_POOL_none ? 0 : elements, f.weights ? 2 : 1);
         for (uint32_t t = 1; t < f.tables; t++) {
             skip_bytes(c, op->operands[f.table + t].value);
@@ -176,7 +176,7 @@ static ig_dim bytes_of(const counter *c, const ig_type *type) {
 /* Whole stretches behind the axis. */
 static void count_gather(counter *c, const ig_op *op) {
     const ig_value *x = op->operands[0].value;
-    int64_t         axis = ig_attr_int(op, IG_gather_axis, 0);
+    int64_t axis = ig_attr_int(op, IG_gather_axis, 0);
     axis += axis < 0 ? (int64_t)x->type->rank : 0;
     ig_dim row = ig_dtypes[x->type->dtype].bits / 8, rows = operand_count(c, op, 1);
     for (uint32_t d = 0; d < x->type->rank; d++) {
@@ -215,7 +215,7 @@ static const count_fn counts[IG_OP_COUNT] = {
 
 static void count_op(counter *c, const ig_op *op) {
     const ig_op_info *info = &ig_ops[op->code];
-    bool              is_map = (info->traits & IG_MAP) != 0;
+    bool is_map = (info->traits & IG_MAP) != 0;
     if (counts[op->code]) {
         counts[op->code](c, op);
     } else if (is_map && op->code != IG_OP_cast) {
@@ -237,12 +237,12 @@ static bool is_repeated(const counter *c, uint32_t index) {
 
 static void count_bytes(counter *c, uint32_t index, ig_arena *arena) {
     const ig_value *value = c->compute->operands[index].value;
-    const ig_type  *type = value->type;
+    const ig_type *type = value->type;
     if (c->is_counted[index] || is_repeated(c, index)) {
         return;
     }
     const ig_dim *strides = ig_plan_strides(arena, value);
-    ig_dim        count = ig_dtypes[type->dtype].bits;
+    ig_dim count = ig_dtypes[type->dtype].bits;
     for (uint32_t d = 0; d < type->rank; d++) {
         if (strides[d] != 0) {
             count = ig_dim_mul(c->module, count, type->dims[d]);

@@ -16,8 +16,8 @@ ig_status ig_code_load(const void *code, size_t size, ig_image *out_image,
     }
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     size_t mapped = ig_align_up(size, page);
-    void  *memory = mmap(NULL, mapped, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *memory = mmap(NULL, mapped, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) {
         return ig_message_set(message, IG_LIMIT, "out of memory for %zu bytes of code",
                               size);

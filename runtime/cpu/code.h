@@ -6,6 +6,6 @@
 
 ig_status ig_code_load(const void *code, size_t size, ig_image *out_image,
                        const ig_message *message);
-void      ig_code_unload(ig_image *image);
+void ig_code_unload(ig_image *image);
 
 #endif

@@ -17,8 +17,8 @@ enum { MOST_FEATURES = 12 };
 
 typedef struct level_row {
     const char *name;
-    uint32_t    count;
-    uint32_t    adds[MOST_FEATURES]; /* to the level before */
+    uint32_t count;
+    uint32_t adds[MOST_FEATURES]; /* to the level before */
 } level_row;
 
 /* From the least to the best. */

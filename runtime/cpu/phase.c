@@ -11,8 +11,8 @@
 
 typedef struct phase_task {
     const ig_phase *phase;
-    const ig_team  *team;
-    bool            is_split; /* among the workers; else worker 0 does all */
+    const ig_team *team;
+    bool is_split; /* among the workers; else worker 0 does all */
 } phase_task;
 
 /* ---- reports ---- */
@@ -43,15 +43,15 @@ static void keep_least(ig_worker *worker, uint32_t launch, int64_t row,
 
 static void run_launch(ig_worker *worker, const ig_phase *phase, uint32_t number,
                        int64_t begin, int64_t end) {
-    const ig_launch    *launch = &phase->launches[number];
+    const ig_launch *launch = &phase->launches[number];
     ig_kernel_report_v0 report = { .operand = -1 };
-    ig_kernel_call_v0   call = {
-          .buffers = launch->buffers,
-          .params = launch->params,
-          .tile_begin = begin,
-          .tile_end = end,
-          .scratch = worker->scratch,
-          .report = &report,
+    ig_kernel_call_v0 call = {
+        .buffers = launch->buffers,
+        .params = launch->params,
+        .tile_begin = begin,
+        .tile_end = end,
+        .scratch = worker->scratch,
+        .report = &report,
     };
     launch->kernel(&call);
     if (report.operand >= 0) {
@@ -96,12 +96,12 @@ static void run_block(ig_worker *worker, const ig_phase *phase, int64_t row) {
         const ig_launch *launch = &phase->launches[i];
         fill_table(worker, launch, row);
         ig_kernel_report_v0 report = { .operand = -1 };
-        ig_kernel_call_v0   call = {
-              .buffers = worker->table,
-              .params = is_tail ? launch->tail_params : launch->params,
-              .tile_end = is_tail ? launch->tail_grid : launch->grid,
-              .scratch = worker->scratch,
-              .report = &report,
+        ig_kernel_call_v0 call = {
+            .buffers = worker->table,
+            .params = is_tail ? launch->tail_params : launch->params,
+            .tile_end = is_tail ? launch->tail_grid : launch->grid,
+            .scratch = worker->scratch,
+            .report = &report,
         };
         if (call.tile_end > 0) {
             launch->kernel(&call);
@@ -114,10 +114,10 @@ static void run_block(ig_worker *worker, const ig_phase *phase, int64_t row) {
 
 static void run_rows(const phase_task *task, int index) {
     const ig_phase *phase = task->phase;
-    const ig_team  *team = task->team;
-    int64_t         blocks = (phase->rows - 1) / phase->block + 1;
-    int64_t         size = task->is_split ? team->size : 1;
-    int64_t         begin = blocks / size * index + blocks % size * index / size;
+    const ig_team *team = task->team;
+    int64_t blocks = (phase->rows - 1) / phase->block + 1;
+    int64_t size = task->is_split ? team->size : 1;
+    int64_t begin = blocks / size * index + blocks % size * index / size;
     int64_t end = blocks / size * (index + 1) + blocks % size * (index + 1) / size;
     for (int64_t i = begin; i < end; i++) {
         if (atomic_load_explicit(team->state, memory_order_relaxed) ==
@@ -133,24 +133,24 @@ static void run_rows(const phase_task *task, int index) {
 /* One launch of the block's body, whose buffers are those of worker 0. */
 typedef struct wide_task {
     const phase_task *task;
-    uint32_t          number; /* of the launch */
-    int64_t           grid, workers;
+    uint32_t number; /* of the launch */
+    int64_t grid, workers;
 } wide_task;
 
 static void run_share(void *argument, int index) {
-    const wide_task    *wide = argument;
-    const ig_phase     *phase = wide->task->phase;
-    ig_worker          *workers = wide->task->team->workers;
-    const ig_launch    *launch = &phase->launches[wide->number];
-    bool                is_tail = phase->rows < phase->block;
+    const wide_task *wide = argument;
+    const ig_phase *phase = wide->task->phase;
+    ig_worker *workers = wide->task->team->workers;
+    const ig_launch *launch = &phase->launches[wide->number];
+    bool is_tail = phase->rows < phase->block;
     ig_kernel_report_v0 report = { .operand = -1 };
-    ig_kernel_call_v0   call = {
-          .buffers = workers[0].table,
-          .params = is_tail ? launch->tail_params : launch->params,
-          .tile_begin = wide->grid * index / wide->workers,
-          .tile_end = wide->grid * (index + 1) / wide->workers,
-          .scratch = workers[index].scratch,
-          .report = &report,
+    ig_kernel_call_v0 call = {
+        .buffers = workers[0].table,
+        .params = is_tail ? launch->tail_params : launch->params,
+        .tile_begin = wide->grid * index / wide->workers,
+        .tile_end = wide->grid * (index + 1) / wide->workers,
+        .scratch = workers[index].scratch,
+        .report = &report,
     };
     if (call.tile_begin < call.tile_end) {
         launch->kernel(&call);
@@ -164,7 +164,7 @@ static void run_wide(const phase_task *task) {
     const ig_phase *phase = task->phase;
     for (uint32_t i = 0; i < phase->launch_count; i++) {
         const ig_launch *launch = &phase->launches[i];
-        int64_t   grid = phase->rows < phase->block ? launch->tail_grid : launch->grid;
+        int64_t grid = phase->rows < phase->block ? launch->tail_grid : launch->grid;
         wide_task wide = { task, i, grid, task->team->size };
         fill_table(&task->team->workers[0], launch, 0);
         if (grid > 1) {

@@ -53,21 +53,21 @@ enum {
 typedef struct thread_start {
     _Alignas(LINE) atomic_uint ticket; /* the last epoch whose share was claimed */
     ig_thread_pool *pool;
-    int             index;
-    pthread_t       handle;
+    int index;
+    pthread_t handle;
 } thread_start;
 
 struct ig_thread_pool {
     atomic_int references;
-    int        threads;
-    int        started; /* of our own */
-    int64_t    spin_ns;
+    int threads;
+    int started; /* of our own */
+    int64_t spin_ns;
     void (*run)(void *user, void (*fn)(void *task, int index), void *task, int n);
-    void       *run_user;
+    void *run_user;
     ig_task_fn *fn;
-    void       *task;
+    void *task;
     atomic_bool stops;
-    ig_seats    seats;
+    ig_seats seats;
     _Alignas(LINE) atomic_uint epoch;
     _Alignas(LINE) atomic_uint sleepers;
     _Alignas(LINE) atomic_uint running;
@@ -146,9 +146,9 @@ static bool claim(thread_start *share, unsigned epoch) {
 }
 
 static void *thread_main(void *argument) {
-    thread_start   *start = argument;
+    thread_start *start = argument;
     ig_thread_pool *pool = start->pool;
-    unsigned        seen = 0;
+    unsigned seen = 0;
     (void)ig_float_env_enter();
     for (;;) {
         wait_for_epoch(pool, seen);
@@ -207,13 +207,13 @@ void ig_thread_pool_release(ig_thread_pool *pool) {
 
 typedef struct guest_task {
     ig_task_fn *fn;
-    void       *task;
+    void *task;
 } guest_task;
 
 /* A thread of the caller's may have any floating-point environment. */
 static void run_guest(void *argument, int index) {
     const guest_task *guest = argument;
-    uint32_t          old = ig_float_env_enter();
+    uint32_t old = ig_float_env_enter();
     guest->fn(guest->task, index);
     ig_float_env_leave(old);
 }
@@ -274,9 +274,9 @@ static ig_thread_pool_options complete(const ig_thread_pool_options *options) {
 }
 
 ig_status ig_thread_pool_create(const ig_thread_pool_options *options,
-                                ig_thread_pool              **out_pool) {
+                                ig_thread_pool **out_pool) {
     ig_thread_pool_options all = complete(options);
-    ig_message             message = { all.message, all.message_size };
+    ig_message message = { all.message, all.message_size };
     *out_pool = NULL;
     int threads = all.threads == 0 && !all.run ? ig_cpu_count() : all.threads;
     if (threads < 1 || threads > MOST_THREADS) {
@@ -284,7 +284,7 @@ ig_status ig_thread_pool_create(const ig_thread_pool_options *options,
                               "a pool has 1 to %d threads, not %d", MOST_THREADS,
                               threads);
     }
-    void  *memory = NULL;
+    void *memory = NULL;
     size_t starts = sizeof(ig_thread_pool) + (size_t)threads * sizeof(thread_start);
     size_t size = starts + (size_t)threads * sizeof(ig_seat);
     if (posix_memalign(&memory, LINE, size) != 0) {

@@ -20,14 +20,14 @@ enum { IG_SEAT_NONE = -1 };
 
 typedef struct ig_seat {
     atomic_int cpu; /* IG_SEAT_NONE or where its thread was last seen */
-    pthread_t  thread;
+    pthread_t thread;
 } ig_seat;
 
 typedef struct ig_seats {
     cpu_set_t allowed; /* of the thread that made the pool */
-    int       count;
-    bool      are_fixed; /* pinned, or more threads than CPUs */
-    ig_seat  *seats;     /* [count]; [0] is the caller's, whoever that is */
+    int count;
+    bool are_fixed; /* pinned, or more threads than CPUs */
+    ig_seat *seats; /* [count]; [0] is the caller's, whoever that is */
 } ig_seats;
 
 void ig_seats_init(ig_seats *seats, ig_seat *room, int count);

@@ -9,9 +9,9 @@
 
 struct ig_cuda {
     ig_cuda_driver driver;
-    int            device;
-    int            major, minor; /* compute capability */
-    void          *context, *stream;
+    int device;
+    int major, minor; /* compute capability */
+    void *context, *stream;
 };
 
 static const ig_message silence = { NULL, 0 };
@@ -36,7 +36,7 @@ static ig_status leave(ig_cuda *gpu, int error, const char *what,
 /* Code for sm_XY runs on GPUs of the same X and at least that Y; "a" on exactly it. */
 int ig_cuda_level_rank(const char *level, int major, int minor) {
     unsigned number = 0;
-    int      used = 0;
+    int used = 0;
     if (sscanf(level, "sm_%3u%n", &number, &used) != 1) {
         return 0;
     }
@@ -44,7 +44,7 @@ int ig_cuda_level_rank(const char *level, int major, int minor) {
     if (level[used] != '\0' && !is_exact) {
         return 0;
     }
-    int  x = (int)number / 10, y = (int)number % 10;
+    int x = (int)number / 10, y = (int)number % 10;
     bool runs = x == major && (is_exact ? y == minor : y <= minor);
     return runs ? 2 * (int)number + is_exact : 0;
 }
@@ -57,7 +57,7 @@ int ig_cuda_rank(const ig_cuda *gpu, const char *level) {
 
 static ig_status find_device(ig_cuda *gpu, int ordinal, const ig_message *message) {
     const ig_cuda_driver *d = &gpu->driver;
-    int                   count = 0;
+    int count = 0;
     IG_TRY(ig_cuda_driver_check(d, d->initialise(0), "the CUDA driver does not start",
                                 message));
     IG_TRY(ig_cuda_driver_check(d, d->device_count(&count), "GPUs", message));
@@ -195,9 +195,9 @@ ig_status ig_cuda_find(ig_cuda *gpu, const ig_cuda_image *image, const char *nam
 
 ig_status ig_cuda_launch_kernel(ig_cuda *gpu, const ig_cuda_launch *launch,
                                 const ig_message *message) {
-    const char     *what = "a launch";
+    const char *what = "a launch";
     ig_cuda_address arguments[3] = { launch->buffers, launch->params, launch->report };
-    void           *parameters[] = { &arguments[0], &arguments[1], &arguments[2] };
+    void *parameters[] = { &arguments[0], &arguments[1], &arguments[2] };
     if (launch->grid <= 0) {
         return IG_OK;
     }

@@ -21,7 +21,7 @@
 #include "runtime/message.h"
 
 typedef struct ig_cuda ig_cuda;
-typedef uint64_t       ig_cuda_address; /* in the GPU's memory; 0: none */
+typedef uint64_t ig_cuda_address; /* in the GPU's memory; 0: none */
 
 /* IG_UNSUPPORTED where there is no driver or no such GPU. */
 ig_status ig_cuda_open(int ordinal, ig_cuda **out_gpu, const ig_message *message);
@@ -38,7 +38,7 @@ int ig_cuda_level_rank(const char *level, int major, int minor);
 
 ig_status ig_cuda_alloc(ig_cuda *gpu, size_t size, ig_cuda_address *out_address,
                         const ig_message *message);
-void      ig_cuda_free(ig_cuda *gpu, ig_cuda_address address);
+void ig_cuda_free(ig_cuda *gpu, ig_cuda_address address);
 /* The host's memory must stay until ig_cuda_sync. */
 ig_status ig_cuda_copy_in(ig_cuda *gpu, ig_cuda_address to, const void *from,
                           size_t size, const ig_message *message);
@@ -60,7 +60,7 @@ typedef struct ig_cuda_kernel {
 /* `cubin` is a whole ELF file. */
 ig_status ig_cuda_load(ig_cuda *gpu, const void *cubin, ig_cuda_image *out_image,
                        const ig_message *message);
-void      ig_cuda_unload(ig_cuda *gpu, ig_cuda_image *image);
+void ig_cuda_unload(ig_cuda *gpu, ig_cuda_image *image);
 ig_status ig_cuda_find(ig_cuda *gpu, const ig_cuda_image *image, const char *name,
                        ig_cuda_kernel *out_kernel, const ig_message *message);
 
@@ -71,9 +71,9 @@ typedef struct ig_cuda_report {
 } ig_cuda_report;
 
 typedef struct ig_cuda_launch {
-    ig_cuda_kernel  kernel;
-    int64_t         grid; /* tiles: one block of threads each */
-    uint32_t        threads;
+    ig_cuda_kernel kernel;
+    int64_t grid; /* tiles: one block of threads each */
+    uint32_t threads;
     ig_cuda_address buffers; /* of an array of addresses, one a buffer argument */
     ig_cuda_address params;  /* of an array of i64s */
     ig_cuda_address report;  /* of an ig_cuda_report */

@@ -7,7 +7,7 @@
 
 typedef struct driver_symbol {
     const char *name;
-    size_t      offset;
+    size_t offset;
 } driver_symbol;
 
 static const driver_symbol symbols[] = {

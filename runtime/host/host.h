@@ -12,11 +12,11 @@
 #include "ingot/kernel.h"
 
 typedef struct ig_host_call {
-    void *const         *buffers;
-    const int64_t       *bytes; /* from each buffer's operand offset to its end */
-    const int64_t       *params;
-    uint32_t             buffer_count, param_count;
-    int64_t              run;    /* runs of the session before this one */
+    void *const *buffers;
+    const int64_t *bytes; /* from each buffer's operand offset to its end */
+    const int64_t *params;
+    uint32_t buffer_count, param_count;
+    int64_t run;                 /* runs of the session before this one */
     ig_kernel_report_v0 *report; /* an index out of range, as a kernel reports it */
 } ig_host_call;
 

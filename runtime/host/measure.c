@@ -137,7 +137,7 @@ static int64_t steps_in(int64_t length, int64_t step) {
 ig_host_fn ig_host_slice_bounds;
 
 bool ig_host_slice_bounds(const ig_host_call *call) {
-    int64_t  rank = call->params[0], entries = call->params[1], *y = call->buffers[0];
+    int64_t rank = call->params[0], entries = call->params[1], *y = call->buffers[0];
     uint64_t seen = 0;
     if (!is_rank(rank) || !holds(call, (int64_t[]){ 3 * rank, rank, entries, entries,
                                                     entries, entries })) {
@@ -170,8 +170,8 @@ bool ig_host_slice_bounds(const ig_host_call *call) {
 ig_host_fn ig_host_pad_bounds;
 
 bool ig_host_pad_bounds(const ig_host_call *call) {
-    int64_t  rank = call->params[0], entries = call->params[1], *y = call->buffers[0];
-    bool     needs_elements = call->params[2] != 0;
+    int64_t rank = call->params[0], entries = call->params[1], *y = call->buffers[0];
+    bool needs_elements = call->params[2] != 0;
     uint64_t seen = 0;
     if (!is_rank(rank) || !is_rank(entries) ||
         !holds(call, (int64_t[]){ 3 * rank, rank, 2 * entries, entries })) {
@@ -201,7 +201,7 @@ bool ig_host_pad_bounds(const ig_host_call *call) {
 ig_host_fn ig_host_reduce_bounds;
 
 bool ig_host_reduce_bounds(const ig_host_call *call) {
-    int64_t  rank = call->params[0], entries = call->params[1], *y = call->buffers[0];
+    int64_t rank = call->params[0], entries = call->params[1], *y = call->buffers[0];
     uint64_t reduced = 0, whole = ~(uint64_t)0;
     if (!is_rank(rank) || !holds(call, (int64_t[]){ 3 * rank, rank, entries })) {
         return false;
@@ -214,7 +214,7 @@ bool ig_host_reduce_bounds(const ig_host_call *call) {
     reduced = entries == 0 && !call->params[2] ? whole : reduced;
     int64_t alone = 2 * rank;
     for (int64_t d = 0; d < rank; d++) {
-        bool    is_reduced = reduced >> d & 1;
+        bool is_reduced = reduced >> d & 1;
         int64_t extent = numbers(call, 1)[d];
         y[d] = is_reduced ? 1 : extent;
         y[rank + d] = is_reduced ? extent : 1;
@@ -234,9 +234,9 @@ bool ig_host_range_count(const ig_host_call *call) {
     if (!holds(call, (int64_t[]){ 1, 1, 1, 1 })) {
         return false;
     }
-    int64_t  start = numbers(call, 1)[0], limit = numbers(call, 2)[0];
-    int64_t  step = numbers(call, 3)[0];
-    bool     is_empty = step > 0 ? limit <= start : limit >= start;
+    int64_t start = numbers(call, 1)[0], limit = numbers(call, 2)[0];
+    int64_t step = numbers(call, 3)[0];
+    bool is_empty = step > 0 ? limit <= start : limit >= start;
     uint64_t span = step > 0 ? (uint64_t)limit - (uint64_t)start
                              : (uint64_t)start - (uint64_t)limit;
     uint64_t stride = step > 0 ? (uint64_t)step : 0 - (uint64_t)step;
@@ -253,9 +253,9 @@ bool ig_host_range_count_real(const ig_host_call *call) {
     }
     const double *start = call->buffers[1], *limit = call->buffers[2];
     const double *step = call->buffers[3];
-    double        count = (*limit - *start) / *step;
-    bool          is_number = count <= 0 || count < 9e18;
-    int64_t       whole = is_number && count > 0 ? (int64_t)count : 0;
+    double count = (*limit - *start) / *step;
+    bool is_number = count <= 0 || count < 9e18;
+    int64_t whole = is_number && count > 0 ? (int64_t)count : 0;
     *(int64_t *)call->buffers[0] = whole + (is_number && count > (double)whole);
     return is_number;
 }

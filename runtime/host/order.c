@@ -15,10 +15,10 @@
 
 typedef struct line {
     const char *x; /* of the line's first element */
-    int64_t    *at;
-    int64_t     inner, bytes;
-    uint64_t    infinity; /* bits of it; 0: integers */
-    bool        is_signed, is_descending;
+    int64_t *at;
+    int64_t inner, bytes;
+    uint64_t infinity; /* bits of it; 0: integers */
+    bool is_signed, is_descending;
 } line;
 
 static uint64_t key_of(const line *l, int64_t i) {
@@ -92,7 +92,7 @@ ig_host_fn ig_host_sort;
 
 bool ig_host_sort(const ig_host_call *call) {
     const int64_t *p = call->params;
-    int64_t        outer = p[0], n = p[1], inner = p[2], kept = p[3], bytes = p[4];
+    int64_t outer = p[0], n = p[1], inner = p[2], kept = p[3], bytes = p[4];
     if (outer < 0 || n < 0 || inner < 0 || kept < 0 || kept > n || bytes < 1 ||
         bytes > 8 || !fits(p, kept, bytes, call->bytes[0]) ||
         !fits(p, kept, 8, call->bytes[1]) || !fits(p, n, bytes, call->bytes[2])) {

@@ -18,13 +18,13 @@ static bool fits(const int64_t *outer_n_inner, int64_t n, int64_t element,
 
 bool ig_host_scatter_elements(const ig_host_call *call) {
     const int64_t *p = call->params;
-    int64_t        outer = p[0], n = p[1], inner = p[2], m = p[3], element = p[4];
+    int64_t outer = p[0], n = p[1], inner = p[2], m = p[3], element = p[4];
     if (outer < 0 || n < 0 || inner < 0 || m < 0 || element < 1 || element > 16 ||
         !fits(p, n, element, call->bytes[0]) || !fits(p, n, element, call->bytes[1]) ||
         !fits(p, m, 8, call->bytes[2]) || !fits(p, m, element, call->bytes[3])) {
         return false;
     }
-    char       *y = call->buffers[0];
+    char *y = call->buffers[0];
     const char *indices = call->buffers[2], *updates = call->buffers[3];
     memmove(y, call->buffers[1], (size_t)(outer * n * inner * element));
     for (int64_t i = 0; i < outer * m * inner; i++) {

@@ -32,13 +32,13 @@
 enum { CONFORM_VALUES = 8 };
 
 typedef struct conform_case {
-    ig_str    name;
-    bool      is_static;
-    ig_str    input_names[CONFORM_VALUES];
+    ig_str name;
+    bool is_static;
+    ig_str input_names[CONFORM_VALUES];
     ig_tensor inputs[CONFORM_VALUES], outputs[CONFORM_VALUES];
-    uint32_t  input_count, output_count;
+    uint32_t input_count, output_count;
     ig_writer items, body;
-    double    rtol, atol;
+    double rtol, atol;
 } conform_case;
 
 typedef struct conform conform;
@@ -53,18 +53,18 @@ typedef struct conform_totals {
 } conform_totals;
 
 struct conform {
-    conform_run    run;
-    void          *user; /* the target's */
+    conform_run run;
+    void *user; /* the target's */
     conform_totals totals;
-    char           message[512]; /* the first error of a case */
+    char message[512]; /* the first error of a case */
 };
 
 /* ---- reading ---- */
 
 static inline ig_str conform_line(ig_str *text) {
     const char *end = memchr(text->data, '\n', text->size);
-    size_t      size = end ? (size_t)(end - text->data) : text->size;
-    ig_str      line = { text->data, size };
+    size_t size = end ? (size_t)(end - text->data) : text->size;
+    ig_str line = { text->data, size };
     size += end != NULL;
     *text = (ig_str){ text->data + size, text->size - size };
     return line;
@@ -73,8 +73,8 @@ static inline ig_str conform_line(ig_str *text) {
 /* Up to `stop`, which is skipped with the blanks behind it. */
 static inline ig_str conform_word(ig_str *text, char stop) {
     const char *end = memchr(text->data, stop, text->size);
-    size_t      size = end ? (size_t)(end - text->data) : text->size;
-    ig_str      word = { text->data, size };
+    size_t size = end ? (size_t)(end - text->data) : text->size;
+    ig_str word = { text->data, size };
     size += end != NULL;
     while (size < text->size && text->data[size] == ' ') {
         size++;
@@ -86,7 +86,7 @@ static inline ig_str conform_word(ig_str *text, char stop) {
 /* "f32[2, 3] [1, 2, …]" */
 static inline bool conform_tensor(ig_arena *arena, ig_str text, ig_tensor *out) {
     ig_dtype dtype;
-    int64_t  dims[IG_TENSOR_RANK], dim;
+    int64_t dims[IG_TENSOR_RANK], dim;
     uint32_t rank = 0;
     if (!ig_dtype_parse(conform_word(&text, '['), &dtype)) {
         return false;
@@ -250,18 +250,18 @@ static inline void conform_count(conform *self, const conform_case *c, bool is_d
 /* Runs every case of a file in both forms; a file that cannot be read is a failure. */
 static inline void conform_file(conform *self, const char *path) {
     ig_file_map map;
-    char        why[128];
+    char why[128];
     if (ig_file_map_open(path, &map, why) != IG_OK) {
         printf("failed: %s: %s\n", path, why);
         self->totals.failed++;
         return;
     }
     ig_str text = { map.data, map.size };
-    bool   is_more = true;
+    bool is_more = true;
     while (is_more) {
-        ig_arena     arena;
+        ig_arena arena;
         conform_case c;
-        bool         is_good;
+        bool is_good;
         ig_arena_init(&arena, NULL);
         is_more = conform_next(&arena, &text, &c, &is_good);
         if (is_more && !is_good) {

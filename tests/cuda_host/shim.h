@@ -20,7 +20,7 @@ struct shim_index {
     unsigned x;
 };
 static thread_local shim_index threadIdx, blockIdx;
-static pthread_barrier_t       shim_barrier;
+static pthread_barrier_t shim_barrier;
 
 static inline void __syncthreads() {
     pthread_barrier_wait(&shim_barrier);
@@ -63,18 +63,18 @@ typedef void shim_kernel(void *const *buffers, const long long *params,
                          ig_kernel_report *report);
 
 struct shim_launch {
-    shim_kernel      *kernel;
-    long long         grid;
-    int               threads;
-    void *const      *buffers;
-    const long long  *params;
+    shim_kernel *kernel;
+    long long grid;
+    int threads;
+    void *const *buffers;
+    const long long *params;
     ig_kernel_report *report;
 };
 
 struct shim_thread {
     const shim_launch *launch;
-    unsigned           number;
-    pthread_t          handle;
+    unsigned number;
+    pthread_t handle;
 };
 
 static void *shim_run_thread(void *user) {
@@ -92,7 +92,7 @@ static void *shim_run_thread(void *user) {
 /* 0, or the number of the error.  At most 1024 threads. */
 extern "C" __attribute__((visibility("default"))) int shim_run(const shim_launch *l) {
     static shim_thread threads[1024];
-    pthread_attr_t     small;
+    pthread_attr_t small;
     pthread_attr_init(&small);
     pthread_attr_setstacksize(&small, 256 * 1024);
     int error = pthread_barrier_init(&shim_barrier, nullptr, (unsigned)l->threads);

@@ -58,7 +58,7 @@ void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *block, size_t size);
 void *__libc_memalign(size_t alignment, size_t size);
-void  __libc_free(void *block);
+void __libc_free(void *block);
 
 __attribute__((visibility("default"))) void *malloc(size_t size) {
     return may_allocate() ? count_live(__libc_malloc(size)) : NULL;
@@ -101,7 +101,7 @@ __attribute__((visibility("default"))) void *mmap(void *address, size_t size,
         errno = ENOMEM;
         return MAP_FAILED;
     }
-    long  result = syscall(SYS_mmap, address, size, access, flags, file, offset);
+    long result = syscall(SYS_mmap, address, size, access, flags, file, offset);
     void *memory = (void *)result;
     return memory == MAP_FAILED ? memory : count_live(memory);
 }
@@ -123,7 +123,7 @@ __attribute__((visibility("default"))) int mprotect(void *address, size_t size,
 }
 
 typedef int create_fn(pthread_t *thread, const pthread_attr_t *attributes,
-                      void *(*start)(void *), void            *argument);
+                      void *(*start)(void *), void *argument);
 
 __attribute__((visibility("default"))) int pthread_create(
     pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
@@ -167,16 +167,16 @@ static bool end_counting(void) {
 
 static rt_case *fault_case(void) {
     static float k[64];
-    rt_case     *c = rt_begin();
-    uint32_t     batch = rt_symbol(c, "B", 0, 0), r = rt_rows_symbol(c, "r");
-    uint32_t     dim = RT_EXPR(c, RT_SYM(batch)), one = RT_EXPR(c, RT_INT(1));
-    uint32_t     bytes = RT_EXPR(c, RT_SYM(batch), RT_INT(4), RT_OP(MUL));
-    uint32_t     x = rt_input(c, "x", IG_F32, 1, &dim);
-    uint32_t     y = rt_output(c, "y", IG_F32, 1, &dim);
-    uint32_t     w = rt_constant(c, "w", k, sizeof k);
-    uint32_t     t = rt_buffer(c, IG_SPACE_ARENA, bytes, 0, 3);
-    uint32_t     own = rt_buffer(c, IG_SPACE_WORKER,
-                                 RT_EXPR(c, RT_SYM(r), RT_INT(4), RT_OP(MUL)), 2, 3);
+    rt_case *c = rt_begin();
+    uint32_t batch = rt_symbol(c, "B", 0, 0), r = rt_rows_symbol(c, "r");
+    uint32_t dim = RT_EXPR(c, RT_SYM(batch)), one = RT_EXPR(c, RT_INT(1));
+    uint32_t bytes = RT_EXPR(c, RT_SYM(batch), RT_INT(4), RT_OP(MUL));
+    uint32_t x = rt_input(c, "x", IG_F32, 1, &dim);
+    uint32_t y = rt_output(c, "y", IG_F32, 1, &dim);
+    uint32_t w = rt_constant(c, "w", k, sizeof k);
+    uint32_t t = rt_buffer(c, IG_SPACE_ARENA, bytes, 0, 3);
+    uint32_t own = rt_buffer(c, IG_SPACE_WORKER,
+                             RT_EXPR(c, RT_SYM(r), RT_INT(4), RT_OP(MUL)), 2, 3);
     rt_output_of(c, "w again", IG_F32, 1, &one, w);
     uint32_t rows = RT_EXPR(c, RT_SYM(r)), cost = RT_EXPR(c, RT_INT(50000));
     rt_launch(c, "add", RT_OPERANDS(c, RT_AT(t), RT_AT(x), RT_AT(x)),
@@ -200,8 +200,8 @@ static rt_case *fault_case(void) {
 static ig_status run_batch(ig_session *session, int64_t batch) {
     static float x[256], y[256];
     x[0] = x[batch - 1] = (float)batch;
-    ig_view   in = rt_view(x, IG_F32, batch);
-    ig_view   out[] = { rt_room(y, sizeof y), rt_room(NULL, 0) };
+    ig_view in = rt_view(x, IG_F32, batch);
+    ig_view out[] = { rt_room(y, sizeof y), rt_room(NULL, 0) };
     ig_status status = ig_session_run(session, &in, 1, out, 2);
     if (status == IG_OK && y[batch - 1] != 6 * (float)batch) {
         return IG_INTERNAL;
@@ -233,9 +233,9 @@ static ig_status run_all(const char *path, ig_program_options options, int threa
 }
 
 static long sweep(ig_program_options options, int threads) {
-    char         path[] = "/tmp/ingot-fault-XXXXXX", why[128];
-    int          file = mkstemp(path);
-    rt_case     *c = fault_case();
+    char path[] = "/tmp/ingot-fault-XXXXXX", why[128];
+    int file = mkstemp(path);
+    rt_case *c = fault_case();
     ig_file_part part = { c->bytes, c->size };
     CHECK_OK(ig_file_publish(path, &part, 1, why));
     close(file);
@@ -276,9 +276,9 @@ END_TEST
 
 TEST(steady_state_allocates_nothing_and_takes_no_lock) {
     for (int threads = 1; threads <= 3; threads++) {
-        rt_case           *c = fault_case();
-        ig_program        *program = rt_open(c, NULL);
-        ig_session        *session = NULL;
+        rt_case *c = fault_case();
+        ig_program *program = rt_open(c, NULL);
+        ig_session *session = NULL;
         ig_session_options with = { .size = sizeof with, .threads = threads };
         CHECK_OK(ig_session_create(program, &with, &session));
         for (int64_t batch = 1; batch <= 8; batch++) {

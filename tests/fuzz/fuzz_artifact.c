@@ -39,8 +39,8 @@ static void rehash(ig_str entry, size_t hash_at) {
 
 static void rehash_all(char *bytes, size_t size) {
     ig_container container;
-    ig_message   message = { NULL, 0 };
-    ig_str       entry;
+    ig_message message = { NULL, 0 };
+    ig_str entry;
     if (ig_container_open((ig_str){ bytes, size }, &container, &message) != IG_OK) {
         return;
     }
@@ -57,8 +57,8 @@ static void walk_tree(const ig_program *program) {
     size_t count = ig_program_node_count(program);
     for (size_t i = 0; i < count; i++) {
         ig_tree_node node = ig_program_node(program, i);
-        size_t       ports = ig_program_input_count(program);
-        size_t       most = ig_program_output_count(program);
+        size_t ports = ig_program_input_count(program);
+        size_t most = ig_program_output_count(program);
         most = most > ports ? most : ports;
         if (node.size == 0 || node.size > count - i || node.child_count >= node.size ||
             node.leaf >= (int64_t)most ||
@@ -71,8 +71,8 @@ static void walk_tree(const ig_program *program) {
 /* Small inputs of the right types, as far as the program tells them. */
 static void bind_something(ig_program *program, ig_session *session) {
     static int64_t memory[1024];
-    size_t         inputs = ig_program_input_count(program);
-    size_t         outputs = ig_program_output_count(program);
+    size_t inputs = ig_program_input_count(program);
+    size_t outputs = ig_program_output_count(program);
     if (inputs > MOST_PORTS || outputs > MOST_PORTS) {
         return;
     }
@@ -107,15 +107,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     memcpy(bytes, data, size);
     rehash_all(bytes, size);
-    char               why[256] = "";
+    char why[256] = "";
     ig_program_options options = { .size = sizeof options,
                                    .message = why,
                                    .message_size = sizeof why };
     ig_session_options room = { .size = sizeof room,
                                 .allocate = allocate_little,
                                 .release = release_little };
-    ig_program        *program = NULL;
-    ig_session        *session = NULL;
+    ig_program *program = NULL;
+    ig_session *session = NULL;
     if (ig_program_open_memory(bytes, size, &options, &program) != IG_OK) {
         if (why[0] == 0 || program) {
             abort();

@@ -15,11 +15,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 typedef struct fuzz_case {
     ig_context context;
-    ig_arena   arena;
-    ig_map     names;
-    uint32_t   node_count;
-    ig_types   types;
-    ig_str     text;
+    ig_arena arena;
+    ig_map names;
+    uint32_t node_count;
+    ig_types types;
+    ig_str text;
 } fuzz_case;
 
 static const char *print(fuzz_case *c, const ig_ast_list *list) {
@@ -40,7 +40,7 @@ static void fuzz_source(fuzz_case *c) {
         return;
     }
     const char *first = print(c, &list);
-    ig_status   status = ig_parse_source(&source, ig_str_of(first), &again);
+    ig_status status = ig_parse_source(&source, ig_str_of(first), &again);
     if (status == IG_OK) {
         ig_fuzz_expect(strcmp(print(c, &again), first) == 0, "printed otherwise", first,
                        print(c, &again));
@@ -48,7 +48,7 @@ static void fuzz_source(fuzz_case *c) {
 }
 
 static void fuzz_type(fuzz_case *c) {
-    ig_location           where = { .file = "f" };
+    ig_location where = { .file = "f" };
     const ig_script_type *type, *again;
     if (ig_type_of_text(&c->types, &where, c->text, &type) != IG_OK) {
         return;
@@ -62,7 +62,7 @@ static void fuzz_type(fuzz_case *c) {
 
 static void fuzz_schema(fuzz_case *c) {
     ig_location where = { .file = "f" };
-    ig_schema  *schema, *again;
+    ig_schema *schema, *again;
     const char *text = ig_arena_copy(&c->arena, c->text.data, c->text.size);
     if (ig_schema_parse(&c->types, &c->names, text, &where, &schema) != IG_OK) {
         return;

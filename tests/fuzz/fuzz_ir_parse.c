@@ -21,8 +21,8 @@ static const char *print(ig_module *module) {
 
 static void check_round_trip(ig_context *context, ig_module *module) {
     const char *first = print(module);
-    ig_module  *again = NULL;
-    ig_status   status = ig_parse_module(context, NULL, ig_str_of(first), &again);
+    ig_module *again = NULL;
+    ig_status status = ig_parse_module(context, NULL, ig_str_of(first), &again);
     ig_fuzz_expect(status == IG_OK, "what was printed cannot be read", first,
                    ig_status_name(status));
     const char *second = print(again);
@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     ig_context context = { .limits = ig_limits_default,
                            .diag.sink = ig_fuzz_note_internal };
     ig_module *module = NULL;
-    ig_str     text = { (const char *)data, size };
+    ig_str text = { (const char *)data, size };
     if (ig_parse_module(&context, NULL, text, &module) == IG_OK) {
         ig_fuzz_expect(ig_verify_module(module) == IG_OK, "accepted, but not legal", "",
                        "");

@@ -18,9 +18,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     memset(&context, 0, sizeof(context));
     context.limits = ig_limits_default;
     context.limits.node_count = 10000;
-    ig_str     bytes = { (const char *)data, size };
+    ig_str bytes = { (const char *)data, size };
     ig_module *module = NULL;
-    ig_status  status = ig_import_onnx_memory(&context, bytes, NULL, NULL, &module);
+    ig_status status = ig_import_onnx_memory(&context, bytes, NULL, NULL, &module);
     if (status == IG_INTERNAL || (status == IG_OK) != (module != NULL)) {
         abort();
     }
@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     ig_module_destroy(module);
     ig_arena arena;
     ig_arena_init(&arena, NULL);
-    ig_tensor            tensor;
+    ig_tensor tensor;
     static const ig_kind kinds[] = { IG_TENSOR, IG_SEQUENCE, IG_OPTIONAL };
     for (size_t i = 0; i < IG_COUNT_OF(kinds); i++) {
         (void)ig_onnx_tensor_read(&context, &arena, "t.pb", bytes, kinds[i], &tensor);

@@ -38,8 +38,8 @@ static void make_archive(ig_archive *archive, ig_context *context, ig_arena *are
 /* Small ones only: a stride of 0 makes large tensors of small storages. */
 static void read_tensor(ig_context *context, ig_arena *arena, const ig_py *value) {
     const ig_py_tensor *tensor = value->as.tensor;
-    ig_archive_span     span;
-    ig_location         where = { .file = "f.pt" };
+    ig_archive_span span;
+    ig_location where = { .file = "f.pt" };
     if (tensor->count < 1 << 16 &&
         ig_py_tensor_bytes(context, arena, tensor, &where, &span) == IG_OK) {
         (void)ig_hash_bytes(span.bytes.data, span.bytes.size, 0);
@@ -74,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     ig_archive archive;
     make_archive(&archive, &context, &arena);
     archive.is_big_endian = data[0] & 4;
-    ig_pickle_set     set;
+    ig_pickle_set set;
     ig_pickle_options options = { .file = "f.pt",
                                   .name = "data.pkl",
                                   .storage_prefix = "data/",
@@ -82,8 +82,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                                   .is_torchscript = data[0] & 1,
                                   .storages_may_be_empty = data[0] & 8,
                                   .is_allowed = data[0] & 2 ? allow_all : NULL };
-    ig_py            *value;
-    ig_str            bytes = { (const char *)data + 1, size - 1 };
+    ig_py *value;
+    ig_str bytes = { (const char *)data + 1, size - 1 };
     ig_pickle_set_init(&set, &archive);
     ig_status status = ig_pickle_read(&set, bytes, &options, &value);
     if (status == IG_INTERNAL || (status == IG_OK) != (value != NULL) ||

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int    LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size,
                                unsigned seed);
@@ -120,7 +120,7 @@ static void other_word(const char *text, span at, uint32_t *state, char *out,
     bool is_op = at.end - at.begin > 6 && memcmp(text + at.begin, "torch.", 6) == 0;
     if (is_op && draw(state, 4)) {
         const char *schema = ig_ts_rows[draw(state, ig_ts_row_count)].schema;
-        size_t      length = strcspn(schema, ".(");
+        size_t length = strcspn(schema, ".(");
         const char *plain = strncmp(schema, "aten::", 6) == 0 ? schema + 6 : schema;
         snprintf(out, room, "torch.%.*s", (int)(schema + length - plain), plain);
     } else {
@@ -129,8 +129,8 @@ static void other_word(const char *text, span at, uint32_t *state, char *out,
 }
 
 static size_t mutate_lines(char *text, size_t size, size_t room, uint32_t *state) {
-    char   copy[512];
-    span   from = pick_line(text, size, state), to = pick_line(text, size, state);
+    char copy[512];
+    span from = pick_line(text, size, state), to = pick_line(text, size, state);
     size_t length = from.end - from.begin;
     if (length > sizeof(copy)) {
         return size;
@@ -148,7 +148,7 @@ static size_t mutate_lines(char *text, size_t size, size_t room, uint32_t *state
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size,
                                unsigned seed) {
     uint32_t state = seed;
-    char    *text = (char *)data, word[256], copy[256];
+    char *text = (char *)data, word[256], copy[256];
     if (size == 0 || draw(&state, 8) == 0) {
         return LLVMFuzzerMutate(data, size, max_size);
     }

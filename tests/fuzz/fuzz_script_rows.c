@@ -23,10 +23,10 @@ enum { TEXT_ROOM = 16384, MOST_INPUTS = 24, MOST_ITEMS = 4, DEPTH = 4 };
 /* ---- rows ---- */
 
 typedef struct row_table {
-    ig_context  context;
-    ig_arena    arena;
-    ig_types    types;
-    ig_map      names;
+    ig_context context;
+    ig_arena arena;
+    ig_types types;
+    ig_map names;
     ig_schema **schemas;
 } row_table;
 
@@ -54,11 +54,11 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
 
 typedef struct script {
     const uint8_t *data;
-    size_t         size;
-    int            extents[3]; /* that most shapes are made of */
-    char           inputs[TEXT_ROOM], call[TEXT_ROOM], last_shape[64];
-    size_t         inputs_size, call_size;
-    uint32_t       input_count;
+    size_t size;
+    int extents[3]; /* that most shapes are made of */
+    char inputs[TEXT_ROOM], call[TEXT_ROOM], last_shape[64];
+    size_t inputs_size, call_size;
+    uint32_t input_count;
 } script;
 
 static uint32_t choose(script *s, uint32_t below) {
@@ -91,15 +91,15 @@ static const char *pick(script *s, const char *const *words, size_t count) {
 
 static void put_shape(script *s) {
     static const char *const odd[] = { "0", "1", "B", "N", "7", "4294967296" };
-    size_t                   size = 0;
-    uint32_t                 rank = choose(s, 7);
+    size_t size = 0;
+    uint32_t rank = choose(s, 7);
     if (rank == 6 && s->last_shape[0]) {
         return; /* the last one's again */
     }
     s->last_shape[0] = '\0';
     for (uint32_t i = 0; i < rank; i++) {
         uint32_t way = choose(s, 5);
-        char     known[16];
+        char known[16];
         snprintf(known, sizeof known, "%d", s->extents[way % 3]);
         const char *extent = way == 4 ? PICK(s, odd) : known;
         size += (size_t)snprintf(s->last_shape + size, sizeof s->last_shape - size,
@@ -113,7 +113,7 @@ static void put_shape(script *s) {
 static void put_input(script *s) {
     static const char *const dtypes[] = { "f32", "i64", "f32", "i64", "f32",  "f64",
                                           "f16", "i32", "u8",  "i8",  "bool", "bf16" };
-    const char              *dtype = PICK(s, dtypes);
+    const char *dtype = PICK(s, dtypes);
     put_shape(s);
     put(s->inputs, &s->inputs_size, "#%u=%s[%s]\n", s->input_count, dtype,
         s->last_shape);
@@ -169,7 +169,7 @@ static void put_int(script *s) {
                                          "-9223372036854775808",
                                          "9223372036854775807",
                                          "4294967296" };
-    uint32_t                 way = choose(s, 32);
+    uint32_t way = choose(s, 32);
     if (way < 6) {
         PUT(s, "%d", s->extents[way % 3]);
     } else {
@@ -233,18 +233,13 @@ static void put_object(script *s, const ig_script_type *type) {
         const char *part, *made;
     } made[] = {
         { "LinearPacked",
-          "ops.quantized.linear_prepack(torch.quantize_per_tensor(self.w, 0.5, 0, 12), "
-          "None)" },
-        { "Conv2dPacked", "ops.quantized.conv2d_prepack(torch.quantize_per_tensor("
-                          "torch.zeros([4, 2, 3, "
-                          "3]), 0.5, 0, 12), None, [1, 1], [0, 0], [1, 1], 1)" },
+          "ops.quantized.linear_prepack(torch.quantize_per_tensor(self.w, 0.5, 0, 12), None)" },
+        { "Conv2dPacked",
+          "ops.quantized.conv2d_prepack(torch.quantize_per_tensor(torch.zeros([4, 2, 3, 3]), 0.5, 0, 12), None, [1, 1], [0, 0], [1, 1], 1)" },
         { "Conv3dPacked",
-          "ops.quantized.conv3d_prepack(torch.quantize_per_tensor(torch.zeros([4, 2, "
-          "3, "
-          "3, 3]), 0.5, 0, 12), None, [1, 1, 1], [0, 0, 0], [1, 1, 1], 1)" },
+          "ops.quantized.conv3d_prepack(torch.quantize_per_tensor(torch.zeros([4, 2, 3, 3, 3]), 0.5, 0, 12), None, [1, 1, 1], [0, 0, 0], [1, 1, 1], 1)" },
         { "EmbeddingPacked",
-          "ops.quantized.embedding_bag_prepack(torch.quantize_per_channel(self.w, "
-          "torch.ones([4]), torch.zeros([4]), 0, 13))" },
+          "ops.quantized.embedding_bag_prepack(torch.quantize_per_channel(self.w, torch.ones([4]), torch.zeros([4]), 0, 13))" },
     };
     for (size_t i = 0; i < IG_COUNT_OF(made); i++) {
         if (strstr(type->name, made[i].part)) {
@@ -350,8 +345,8 @@ static void put_arguments(script *s, const ig_schema *schema) {
 
 static void put_call(script *s, const ig_schema *schema) {
     const char *colon = strstr(schema->name, "::");
-    size_t      length = colon ? (size_t)(colon - schema->name) : 0;
-    bool        is_aten = length == 4 && memcmp(schema->name, "aten", 4) == 0;
+    size_t length = colon ? (size_t)(colon - schema->name) : 0;
+    bool is_aten = length == 4 && memcmp(schema->name, "aten", 4) == 0;
     if (is_aten) {
         PUT(s, "torch.%s(", colon + 2);
     } else {
@@ -363,8 +358,8 @@ static void put_call(script *s, const ig_schema *schema) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static script s;
-    static char   text[3 * TEXT_ROOM];
-    size_t        length = 0;
+    static char text[3 * TEXT_ROOM];
+    size_t length = 0;
     memset(&s, 0, sizeof s);
     s.data = data;
     s.size = size;

@@ -17,12 +17,12 @@ static const char *const types[] = {
 static ig_status read_value(ig_context *context, ig_arena *arena, uint8_t choice,
                             ig_str bytes) {
     const char *type = types[choice % IG_COUNT_OF(types)];
-    ig_tensor   value;
+    ig_tensor value;
     if (choice & 0x80) {
         const char *text = ig_arena_copy(arena, bytes.data, bytes.size);
         return ig_value_parse(context, arena, text, type, &value);
     }
-    ig_kind  kind;
+    ig_kind kind;
     ig_dtype dtype = IG_DT_COUNT;
     if (!ig_declared_type(type, &kind, &dtype)) {
         dtype = IG_DT_COUNT;
@@ -40,10 +40,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size == 0) {
         return 0;
     }
-    jmp_buf    recovery;
+    jmp_buf recovery;
     ig_context context = { .limits = ig_limits_default,
                            .budget = { .limit = 64 << 20, .recovery = &recovery } };
-    ig_arena   arena;
+    ig_arena arena;
     context.limits.interpret_bytes = 16 << 20;
     ig_arena_init(&arena, &context.budget);
     if (setjmp(recovery) == 0) {

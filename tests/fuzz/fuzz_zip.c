@@ -30,8 +30,8 @@ static void read_entries(ig_archive *archive) {
 
 static void describe(ig_archive *archive) {
     ig_pickle_set set;
-    ig_package    package;
-    ig_writer     out;
+    ig_package package;
+    ig_writer out;
     ig_pickle_set_init(&set, archive);
     ig_writer_init(&out, archive->arena);
     if (ig_package_open(&package, archive, &set) == IG_OK) {
@@ -48,10 +48,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     context.limits.pickle_values = 10000;
     ig_arena arena;
     ig_arena_init(&arena, &context.budget);
-    ig_str        bytes = { (const char *)data, size };
-    ig_archive    archive;
+    ig_str bytes = { (const char *)data, size };
+    ig_archive archive;
     ig_ts_program program;
-    ig_status     status = ig_archive_open(&archive, &context, &arena, "f.pt", bytes);
+    ig_status status = ig_archive_open(&archive, &context, &arena, "f.pt", bytes);
     if (status == IG_INTERNAL || (status != IG_OK && !context.diag.error_count)) {
         abort();
     }

@@ -17,15 +17,14 @@ enum { MOST_ARGUMENTS = 32, ARCHIVE_BYTES = 1 << 20, MEMORY = 256 << 20 };
 /* M() with w = a float tensor of 4 x 4 and n = 3. */
 static const char pickled[] =
     "\x80\2c__torch__\nM\n)\x81}(X\1\0\0\0wctorch._utils\n_rebuild_tensor_v2\n((X\7\0\0"
-    "\0storagectorch\nFloatStorage\nX\1\0\0\0000X\3\0\0\0cpuK\x10tQK\0(K\4K\4t(K\4K\1t"
-    "\x89"
+    "\0storagectorch\nFloatStorage\nX\1\0\0\0000X\3\0\0\0cpuK\x10tQK\0(K\4K\4t(K\4K\1t\x89"
     "ccollections\nOrderedDict\n)RtRX\1\0\0\0nK\3ub.";
 static const char constants[] = "\x80\2).";
 static const char version[] = "10\n";
 
 typedef struct zip_writer {
     uint8_t bytes[ARCHIVE_BYTES], directory[2048];
-    size_t  size, directory_size, count;
+    size_t size, directory_size, count;
 } zip_writer;
 
 static void put16(uint8_t *at, size_t value) {
@@ -41,7 +40,7 @@ static void put32(uint8_t *at, size_t value) {
 /* Stored, with the checksum 0 that says it was not computed. */
 static void add_entry(zip_writer *w, const char *name, const void *data, size_t size) {
     uint8_t *local = w->bytes + w->size, *record = w->directory + w->directory_size;
-    size_t   length = strlen(name);
+    size_t length = strlen(name);
     memcpy(local, "PK\3\4\x14\0\0\0\0\0\0\0\x21\0", 14);
     memset(local + 14, 0, 16);
     put32(local + 18, size);
@@ -81,11 +80,11 @@ static ig_str make_archive(zip_writer *w, ig_str code) {
 /* ---- one run ---- */
 
 typedef struct fuzz_case {
-    ig_context              context;
+    ig_context context;
     ig_torchscript_argument arguments[MOST_ARGUMENTS];
-    size_t                  argument_count;
-    ig_module              *module;
-    jmp_buf                 recovery;
+    size_t argument_count;
+    ig_module *module;
+    jmp_buf recovery;
 } fuzz_case;
 
 /* "#0=f32[3]" lines at the head; returns what follows them. */
@@ -121,7 +120,7 @@ static void import(fuzz_case *c, ig_str archive) {
 
 void ig_fuzz_import(const uint8_t *data, size_t size) {
     static zip_writer writer;
-    static fuzz_case  c;
+    static fuzz_case c;
     if (size > ARCHIVE_BYTES / 2) {
         return;
     }
@@ -136,9 +135,9 @@ void ig_fuzz_import(const uint8_t *data, size_t size) {
     c.context.budget.limit = MEMORY;
     c.context.budget.recovery = &c.recovery;
     uint64_t mark = c.context.budget.arenas;
-    char    *code = take_arguments(&c, text);
-    ig_str   archive = make_archive(&writer,
-                                    (ig_str){ code, (size_t)(text + size - code) });
+    char *code = take_arguments(&c, text);
+    ig_str archive = make_archive(&writer,
+                                  (ig_str){ code, (size_t)(text + size - code) });
     if (!setjmp(c.recovery)) {
         import(&c, archive);
     }

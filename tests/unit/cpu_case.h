@@ -17,13 +17,13 @@
 
 /* A context that prints its diagnostics, a module, and one backend. */
 typedef struct cpu_case {
-    ig_context        context;
-    ig_module        *module;
-    ig_target         target;
+    ig_context context;
+    ig_module *module;
+    ig_target target;
     const ig_backend *backend;
-    void             *state;
-    ig_arena          arena;
-    char              last[65536]; /* the last diagnostic */
+    void *state;
+    ig_arena arena;
+    char last[65536]; /* the last diagnostic */
 } cpu_case;
 
 static inline void cpu_case_sink(void *user, const ig_diagnostic *diagnostic) {
@@ -84,8 +84,8 @@ static inline ig_graph *cpu_case_kernel(cpu_case *c, const char *name,
 /* Code in memory, readable and executable. */
 typedef struct cpu_code {
     ig_kernel_fn_v0 *entry;
-    void            *base;
-    size_t           size;
+    void *base;
+    size_t size;
 } cpu_code;
 
 static inline cpu_code cpu_code_map(const ig_compiled_kernel *kernel) {
@@ -107,7 +107,7 @@ static inline void cpu_code_unmap(cpu_code *code) {
 /* With INGOT_TEST_TIME set, prints how long it took. */
 static inline cpu_code cpu_case_compile(cpu_case *c, const ig_graph *kernel) {
     ig_compiled_kernel compiled = { 0 };
-    double             start = ig_time_now();
+    double start = ig_time_now();
     ig_status status = c->backend->compile(c->state, kernel, &c->arena, &compiled);
     CHECK_MSG(status == IG_OK, "%s: %s", ig_status_name(status), c->last);
     if (getenv("INGOT_TEST_TIME")) {
@@ -130,16 +130,16 @@ static inline const char *cpu_case_text(cpu_case *c, const ig_graph *kernel,
 
 /* Compiles, runs all tiles once, drops the code; returns what was reported. */
 static inline ig_kernel_report_v0 cpu_case_run(cpu_case *c, const ig_graph *kernel,
-                                               void *const   *buffers,
+                                               void *const *buffers,
                                                const int64_t *params, int64_t tiles) {
     _Alignas(64) static char scratch[4096];
-    ig_kernel_report_v0      report = { .operand = -1 };
-    ig_kernel_call_v0        call = { .buffers = buffers,
-                                      .params = params,
-                                      .tile_end = tiles,
-                                      .scratch = scratch,
-                                      .report = &report };
-    cpu_code                 code = cpu_case_compile(c, kernel);
+    ig_kernel_report_v0 report = { .operand = -1 };
+    ig_kernel_call_v0 call = { .buffers = buffers,
+                               .params = params,
+                               .tile_end = tiles,
+                               .scratch = scratch,
+                               .report = &report };
+    cpu_code code = cpu_case_compile(c, kernel);
     code.entry(&call);
     cpu_code_unmap(&code);
     return report;

@@ -63,7 +63,7 @@ void cuda_case_open(cuda_case *c, const char *target, const char *text,
     uint64_t state = 7;
     for (uint32_t i = 0; i < c->graph->body.arg_count; i++) {
         const ig_type *type = c->graph->body.args[i]->type;
-        int64_t        dims[IG_TENSOR_RANK];
+        int64_t dims[IG_TENSOR_RANK];
         for (uint32_t d = 0; d < type->rank; d++) {
             dims[d] = value_of(c, type->dims[d]);
         }
@@ -80,7 +80,7 @@ void cuda_case_close(cuda_case *c) {
 
 void cuda_case_passes(cuda_case *c, const char *pipeline) {
     ig_pass_options options = { .target = c->target };
-    ig_status       status = ig_run_passes(c->module, &options, pipeline);
+    ig_status status = ig_run_passes(c->module, &options, pipeline);
     CHECK_MSG(status == IG_OK, "%s", c->last);
     status = ig_verify_module(c->module);
     CHECK_MSG(status == IG_OK, "%s", c->last);
@@ -95,10 +95,10 @@ static int64_t bytes_of(cuda_case *c, const ig_value *root) {
 
 /* Rows of tables that are not plain hold more than their values. */
 static ig_kernel_buffer weight_memory(cuda_case *c, const ig_op *op) {
-    const char      *name = ig_attr_str(op, IG_weight_name);
+    const char *name = ig_attr_str(op, IG_weight_name);
     const ig_weight *weight = ig_module_weight(c->module, name);
-    int64_t          bytes = bytes_of(c, op->results);
-    ig_tensor        value;
+    int64_t bytes = bytes_of(c, op->results);
+    ig_tensor value;
     if (weight->is_recipe) {
         return (ig_kernel_buffer){ c->recipes[weight->index].data, bytes };
     }
@@ -138,7 +138,7 @@ static ig_kernel_buffer memory_of(cuda_case *c, const ig_value *value) {
         return *root_memory(c, value);
     }
     ig_kernel_buffer buffer = *root_memory(c, view->operands[0].value);
-    int64_t          offset = value_of(c, view->attrs[IG_view_offset].as.i) *
+    int64_t offset = value_of(c, view->attrs[IG_view_offset].as.i) *
                      (ig_dtypes[value->type->dtype].bits / 8);
     buffer.data = (char *)buffer.data + offset;
     buffer.bytes -= offset;
@@ -192,7 +192,7 @@ void cuda_case_lower(cuda_case *c) {
 }
 
 const char *cuda_case_source(cuda_case *c) {
-    void     *state = NULL;
+    void *state = NULL;
     ig_writer text;
     ig_writer_init(&text, &c->arena);
     CHECK_OK(ig_backend_cuda.open(&c->context, c->target, &state));
@@ -212,8 +212,8 @@ static void compare_output(uint32_t output, const ig_tensor *expected,
     double error = 0.0, size = 0.0;
     for (int64_t k = 0; k < expected->count; k++) {
         double want = ig_tensor_get_f64(expected, k), is = ig_tensor_get_f64(got, k);
-        bool   is_same = want == is || (isnan(want) && isnan(is));
-        bool   is_close = is_same || (isfinite(want) && isfinite(is) &&
+        bool is_same = want == is || (isnan(want) && isnan(is));
+        bool is_close = is_same || (isfinite(want) && isfinite(is) &&
                                     ig_dtype_is_float(expected->dtype));
         CHECK_MSG(is_close, "output %u [%lld]: %.17g, not %.17g", output, (long long)k,
                   is, want);
@@ -253,7 +253,7 @@ static void interpret_tiles(cuda_case *c, const cuda_launch *l, int64_t begin,
                             .tile_end = end,
                             .threads = l->threads,
                             .check_races = true };
-    ig_status      status = ig_interpret_kernel(l->kernel, &call);
+    ig_status status = ig_interpret_kernel(l->kernel, &call);
     CHECK_MSG(status == IG_OK, "%s", c->last);
     bool is_less = c->report.operand < 0 || call.report_operand < c->report.operand ||
                    (call.report_operand == c->report.operand &&
@@ -292,7 +292,7 @@ bool cuda_has_compiler(void) {
 
 cuda_library cuda_library_build(const char *text, const char *flags) {
     cuda_library library = { .folder = "/tmp/ingot-cuda-host-XXXXXX" };
-    char         source[64], command[1024];
+    char source[64], command[1024];
     CHECK(mkdtemp(library.folder) != NULL);
     snprintf(source, sizeof source, "%s/unit.cc", library.folder);
     snprintf(library.path, sizeof library.path, "%s/unit.so", library.folder);
@@ -338,16 +338,16 @@ static void put_weight(ig_writer *text, const char *name, int64_t rows,
 
 void cuda_check_gemm(cuda_run *run, const int64_t sizes[3], const char *epilogue) {
     long long k = sizes[1], n = sizes[2];
-    ig_arena  arena;
+    ig_arena arena;
     ig_arena_init(&arena, NULL);
     ig_writer text;
     ig_writer_init(&text, &arena);
     ig_put(&text, "module @t {\n");
     put_weight(&text, "w", k, n);
-    ig_put(&text,
-           "  graph @main(%%x: f32[B, %lld], %%b: f32[%lld], %%r: f32[B, %lld]) -> "
-           "(f32[B, %lld] \"y\") {\n    %%0 = matmul %%x, @w : f32[B, %lld]\n",
-           k, n, n, n, n);
+    ig_put(
+        &text,
+        "  graph @main(%%x: f32[B, %lld], %%b: f32[%lld], %%r: f32[B, %lld]) -> (f32[B, %lld] \"y\") {\n    %%0 = matmul %%x, @w : f32[B, %lld]\n",
+        k, n, n, n, n);
     ig_put(&text,
            "    %%1 = add %%0, %%b : f32[B, %lld]\n    %%2 = %s : f32[B, %lld]\n"
            "    ret %%2\n  }\n}\n",
@@ -372,9 +372,9 @@ void cuda_set_offsets(cuda_case *c) {
 }
 
 void cuda_check_bag(cuda_run *run, cuda_bag bag) {
-    int64_t   extents[] = { bag.ids, bag.bags };
+    int64_t extents[] = { bag.ids, bag.bags };
     long long dim = bag.dim;
-    ig_arena  arena;
+    ig_arena arena;
     ig_arena_init(&arena, NULL);
     ig_writer text;
     ig_writer_init(&text, &arena);
@@ -391,12 +391,12 @@ void cuda_check_bag(cuda_run *run, cuda_bag bag) {
 
 static void check_table(cuda_run *run, const char *table, const char *out) {
     char text[1024];
-    snprintf(text, sizeof text,
-             "module @t {\n  table @t : %s\n"
-             "  graph @main(%%i: i64[B, 3], %%w: f32[B, 3]) -> (%s, %s) {\n"
-             "    %%0, %%1 = bag @t, %%i, %%w, @t, %%i {operands = [4, 0], "
-             "pool = [0, 2], empty = [0, 1]} : %s, %s\n    ret %%0, %%1\n  }\n}\n",
-             table, out, out, out, out);
+    snprintf(
+        text, sizeof text,
+        "module @t {\n  table @t : %s\n"
+        "  graph @main(%%i: i64[B, 3], %%w: f32[B, 3]) -> (%s, %s) {\n"
+        "    %%0, %%1 = bag @t, %%i, %%w, @t, %%i {operands = [4, 0], pool = [0, 2], empty = [0, 1]} : %s, %s\n    ret %%0, %%1\n  }\n}\n",
+        table, out, out, out, out);
     cuda_case_check(&(cuda_text){ text, (int64_t[]){ 21 }, 2, NULL }, run);
 }
 
@@ -405,10 +405,10 @@ void cuda_check_tables(cuda_run *run) {
     check_table(run, "bf16<rowwise>[2, 1] = [1, 256]", "bf16[B, 1]");
     check_table(run, "u8<rowwise f16>[2, 2] = inline(0x0038003c00010038003c04ff)",
                 "f32[B, 2]");
-    check_table(run,
-                "i8<rowwise f32>[2, 2] = inline(0x00010000003f0000803f04ff0000003f0000"
-                "803f)",
-                "f32[B, 2]");
+    check_table(
+        run,
+        "i8<rowwise f32>[2, 2] = inline(0x00010000003f0000803f04ff0000003f0000803f)",
+        "f32[B, 2]");
 }
 
 void cuda_check_interaction(cuda_run *run, int64_t samples, int64_t rows,
@@ -424,11 +424,11 @@ void cuda_check_interaction(cuda_run *run, int64_t samples, int64_t rows,
             ig_put(&pairs, "%s%lld", count++ ? ", " : "", (long long)(i * rows + j));
         }
     }
-    ig_put(&text,
-           "module @t {\n  graph @main(%%x: f32[B, %lld, %lld]) -> (f32[B, %lld] "
-           "\"y\") {\n    %%0 = interact %%x {pairs = [%s]} : f32[B, %lld]\n"
-           "    ret %%0\n  }\n}\n",
-           (long long)rows, (long long)depth, count, pairs.data, count);
+    ig_put(
+        &text,
+        "module @t {\n  graph @main(%%x: f32[B, %lld, %lld]) -> (f32[B, %lld] \"y\") {\n    %%0 = interact %%x {pairs = [%s]} : f32[B, %lld]\n"
+        "    ret %%0\n  }\n}\n",
+        (long long)rows, (long long)depth, count, pairs.data, count);
     cuda_case_check(&(cuda_text){ text.data, &samples, 2, NULL }, run);
     ig_arena_fini(&arena);
 }
@@ -437,7 +437,7 @@ static void randomise_weights(cuda_case *c) {
     uint64_t state = 11;
     for (size_t i = 0; i < c->module->weights.count; i++) {
         ig_data *data = &c->module->weights.items[i]->data;
-        int64_t  dims[IG_TENSOR_RANK];
+        int64_t dims[IG_TENSOR_RANK];
         for (uint32_t d = 0; d < data->type->rank; d++) {
             dims[d] = data->type->dims[d];
         }
@@ -455,8 +455,8 @@ static void randomise_weights(cuda_case *c) {
 }
 
 void cuda_check_model(cuda_run *run, const char *name, int64_t extent) {
-    char        path[500];
-    cuda_case   c;
+    char path[500];
+    cuda_case c;
     ig_file_map file;
     snprintf(path, sizeof path, INGOT_SOURCE_DIR "/tests/models/%s.ig", name);
     CHECK_OK(ig_file_map_open(path, &file, NULL));

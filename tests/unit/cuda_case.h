@@ -20,28 +20,28 @@ enum { CUDA_CASE_BUFFERS = 256, CUDA_CASE_PARAMS = 2048, CUDA_CASE_LAUNCHES = 64
 
 /* One launch with everything known. */
 typedef struct cuda_launch {
-    const ig_graph  *kernel;
+    const ig_graph *kernel;
     ig_kernel_buffer buffers[CUDA_CASE_BUFFERS];
-    int64_t          params[CUDA_CASE_PARAMS];
-    uint32_t         buffer_count, param_count, threads;
-    int64_t          grid;
+    int64_t params[CUDA_CASE_PARAMS];
+    uint32_t buffer_count, param_count, threads;
+    int64_t grid;
 } cuda_launch;
 
 typedef struct cuda_case {
-    ig_context                 context;
-    char                       last[65536]; /* the last diagnostic */
-    ig_arena                   arena;
-    const ig_target           *target;
-    ig_module                 *module;
-    ig_graph                  *graph;
-    ig_tensor                  inputs[64], expected[16], got[16];
-    int64_t                    symbols[256];
-    ig_map                     memory; /* root value -> ig_kernel_buffer */
-    IG_VEC(ig_kernel_buffer *) roots;  /* the same, in order */
-    const ig_tensor           *recipes;
-    cuda_launch               *launches;
-    uint32_t                   launch_count;
-    ig_kernel_report_v0        report; /* the least of all launches; operand -1: none */
+    ig_context context;
+    char last[65536]; /* the last diagnostic */
+    ig_arena arena;
+    const ig_target *target;
+    ig_module *module;
+    ig_graph *graph;
+    ig_tensor inputs[64], expected[16], got[16];
+    int64_t symbols[256];
+    ig_map memory;                    /* root value -> ig_kernel_buffer */
+    IG_VEC(ig_kernel_buffer *) roots; /* the same, in order */
+    const ig_tensor *recipes;
+    cuda_launch *launches;
+    uint32_t launch_count;
+    ig_kernel_report_v0 report; /* the least of all launches; operand -1: none */
 } cuda_case;
 
 /* Runs all launches of the case in order. */
@@ -65,9 +65,9 @@ void cuda_case_compare(cuda_case *c, double bound);
 
 /* All of it on one text; `prepare` (may be NULL) sets inputs first. */
 typedef struct cuda_text {
-    const char    *text;
+    const char *text;
     const int64_t *extents;
-    int64_t        bound;
+    int64_t bound;
     void (*prepare)(cuda_case *c);
 } cuda_text;
 void cuda_case_check(const cuda_text *text, cuda_run *run);
@@ -86,7 +86,7 @@ typedef struct cuda_library {
 bool cuda_has_compiler(void);
 /* Compiles `text` with further `flags`. */
 cuda_library cuda_library_build(const char *text, const char *flags);
-void         cuda_library_remove(const cuda_library *library);
+void cuda_library_remove(const cuda_library *library);
 /* The case's kernels behind the host shim. */
 cuda_library cuda_case_build(cuda_case *c);
 
@@ -95,7 +95,7 @@ cuda_library cuda_case_build(cuda_case *c);
 /* relu(x w + b), or another epilogue in %1 and %r. */
 void cuda_check_gemm(cuda_run *run, const int64_t sizes[3], const char *epilogue);
 typedef struct cuda_bag {
-    int64_t     rows, dim, ids, bags;
+    int64_t rows, dim, ids, bags;
     const char *attributes;
 } cuda_bag;
 void cuda_check_bag(cuda_run *run, cuda_bag bag);

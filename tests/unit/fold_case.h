@@ -21,10 +21,10 @@
 
 typedef struct fold_case {
     ig_context context;
-    ig_arena   arena; /* of texts and tensors */
+    ig_arena arena; /* of texts and tensors */
     ig_module *module;
-    ig_graph  *graph;        /* @main */
-    char       message[512]; /* the first error */
+    ig_graph *graph;   /* @main */
+    char message[512]; /* the first error */
 } fold_case;
 
 static inline void keep_first_error(void *user, const ig_diagnostic *diagnostic) {
@@ -106,7 +106,7 @@ static inline const char *case_run(fold_case *c, const ig_tensor *inputs) {
 
 static inline void check_value(const char *head, const char *statements,
                                const char *expected) {
-    fold_case   c;
+    fold_case c;
     const char *got = c.message;
     if (case_start(&c, head, "", statements)) {
         got = case_run(&c, NULL);
@@ -119,7 +119,7 @@ static inline void check_value(const char *head, const char *statements,
 /* The types that @main returns, or the error that infer reports. */
 static inline void check_type(const char *args, const char *statements,
                               const char *expected) {
-    fold_case   c;
+    fold_case c;
     const char *got = c.message;
     if (case_start(&c, "", args, statements)) {
         ig_writer out;

@@ -19,18 +19,18 @@
 #include <math.h>
 
 typedef struct lower_case {
-    cpu_case            cpu;
-    ig_module          *module;
-    const ig_graph     *graph; /* main: tensor stage, then plan */
-    ig_tensor           inputs[64];
-    ig_tensor           expected[16], got[16];
-    int64_t             symbols[256];
-    ig_map              memory; /* root value -> data */
-    const ig_tensor    *recipes;
-    ig_map              code; /* kernel -> cpu_code, mapped until the end */
-    IG_VEC(cpu_code *)  codes;
+    cpu_case cpu;
+    ig_module *module;
+    const ig_graph *graph; /* main: tensor stage, then plan */
+    ig_tensor inputs[64];
+    ig_tensor expected[16], got[16];
+    int64_t symbols[256];
+    ig_map memory; /* root value -> data */
+    const ig_tensor *recipes;
+    ig_map code; /* kernel -> cpu_code, mapped until the end */
+    IG_VEC(cpu_code *) codes;
     ig_kernel_report_v0 report; /* of the last run */
-    uint32_t            launches;
+    uint32_t launches;
 } lower_case;
 
 /* ---- inputs ---- */
@@ -58,7 +58,7 @@ static inline void lower_inputs(lower_case *c, int64_t bound) {
     uint64_t state = 7;
     for (uint32_t i = 0; i < c->graph->body.arg_count; i++) {
         const ig_type *type = c->graph->body.args[i]->type;
-        int64_t        dims[IG_TENSOR_RANK];
+        int64_t dims[IG_TENSOR_RANK];
         for (uint32_t d = 0; d < type->rank; d++) {
             CHECK(ig_dim_evaluate(c->module, type->dims[d], c->symbols, &dims[d]));
         }
@@ -104,8 +104,8 @@ static inline int64_t lower_dim(lower_case *c, ig_dim dim) {
 
 static inline void lower_passes(lower_case *c) {
     ig_pass_options options = { .target = &c->cpu.target };
-    ig_pass_run     run = { .options = &options, .scratch = &c->cpu.arena };
-    ig_graph       *graph = ig_module_graph(c->module, "main");
+    ig_pass_run run = { .options = &options, .scratch = &c->cpu.arena };
+    ig_graph *graph = ig_module_graph(c->module, "main");
     ig_status (*const passes[])(ig_pass_run *,
                                 ig_graph *) = { ig_pass_pack, ig_pass_fuse,
                                                 ig_pass_bufferise, ig_pass_lower };
@@ -135,7 +135,7 @@ static inline void *lower_root(lower_case *c, const ig_value *root) {
     } else if (op->code == IG_OP_weight || op->code == IG_OP_table) {
         const ig_weight *weight = ig_module_weight(c->module,
                                                    ig_attr_str(op, IG_weight_name));
-        ig_tensor        value;
+        ig_tensor value;
         if (weight->is_recipe) {
             value = c->recipes[weight->index];
         } else {
@@ -159,7 +159,7 @@ static inline void *lower_pointer(lower_case *c, const ig_value *value) {
         return lower_root(c, value);
     }
     int64_t offset = lower_dim(c, view->attrs[IG_view_offset].as.i);
-    char   *root = lower_root(c, view->operands[0].value);
+    char *root = lower_root(c, view->operands[0].value);
     return root + offset * (ig_dtypes[value->type->dtype].bits / 8);
 }
 
@@ -176,7 +176,7 @@ static inline const cpu_code *lower_code(lower_case *c, const ig_graph *kernel) 
 }
 
 static inline void lower_launch(lower_case *c, const ig_op *launch) {
-    void   *buffers[256];
+    void *buffers[256];
     int64_t params[1024];
     for (uint32_t i = 0; i < launch->operand_count; i++) {
         buffers[i] = lower_pointer(c, launch->operands[i].value);
@@ -187,11 +187,11 @@ static inline void lower_launch(lower_case *c, const ig_op *launch) {
     }
     int64_t grid = lower_dim(c, launch->attrs[IG_launch_grid].as.i);
     int64_t scratch = ig_attr_int(launch, IG_launch_scratch, 0);
-    char   *room = ig_arena_alloc(&c->cpu.arena, (size_t)scratch + 128);
+    char *room = ig_arena_alloc(&c->cpu.arena, (size_t)scratch + 128);
     room = (char *)ig_align_up((size_t)room, 64);
-    const ig_graph   *kernel = ig_module_graph(c->module,
-                                               ig_attr_str(launch, IG_launch_kernel));
-    const cpu_code   *code = lower_code(c, kernel);
+    const ig_graph *kernel = ig_module_graph(c->module,
+                                             ig_attr_str(launch, IG_launch_kernel));
+    const cpu_code *code = lower_code(c, kernel);
     ig_kernel_call_v0 call = {
         .buffers = buffers, .params = params, .scratch = room, .report = &c->report
     };
@@ -241,8 +241,8 @@ static inline void lower_match(lower_case *c, uint32_t outputs, double bound) {
         for (int64_t k = 0; k < c->expected[i].count; k++) {
             double want = ig_tensor_get_f64(&c->expected[i], k);
             double got = ig_tensor_get_f64(&c->got[i], k);
-            bool   is_same = want == got || (isnan(want) && isnan(got));
-            bool   is_number = isfinite(want) && isfinite(got);
+            bool is_same = want == got || (isnan(want) && isnan(got));
+            bool is_number = isfinite(want) && isfinite(got);
             CHECK_MSG(is_same || is_number, "output %u [%lld]: %g, not %g", i,
                       (long long)k, got, want);
             error += is_same ? 0.0 : (got - want) * (got - want);

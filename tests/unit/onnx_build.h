@@ -23,11 +23,11 @@
 enum { ONNX_F32 = 1, ONNX_I32 = 6, ONNX_I64 = 7, ONNX_BOOL = 9 };
 
 typedef struct onnx_model {
-    ig_arena                 arena;
-    Onnx__ModelProto         model;
-    Onnx__GraphProto        *graph; /* where nodes and values go */
+    ig_arena arena;
+    Onnx__ModelProto model;
+    Onnx__GraphProto *graph; /* where nodes and values go */
     Onnx__OperatorSetIdProto opset, *opsets[4];
-    Onnx__FunctionProto     *functions[8];
+    Onnx__FunctionProto *functions[8];
 } onnx_model;
 
 /* Appends to a repeated field of messages; the array grows one by one. */
@@ -169,7 +169,7 @@ static inline Onnx__TensorProto *onnx_tensor(onnx_model *m, const char *name, in
     return tensor;
 }
 
-static inline Onnx__TensorProto *onnx_initializer(onnx_model        *m,
+static inline Onnx__TensorProto *onnx_initializer(onnx_model *m,
                                                   Onnx__TensorProto *tensor) {
     ONNX_APPEND(m, m->graph->initializer, m->graph->n_initializer, tensor);
     return tensor;
@@ -192,8 +192,8 @@ static inline Onnx__ValueInfoProto *onnx_value(onnx_model *m, const char *name) 
 /* A tensor input; each dim is a number or a name ("" for neither). */
 static inline void onnx_input(onnx_model *m, const char *name, int type, int rank,
                               ...) {
-    Onnx__ValueInfoProto    *value = onnx_value(m, name);
-    Onnx__TypeProto         *proto = ig_arena_alloc(&m->arena, sizeof(*proto));
+    Onnx__ValueInfoProto *value = onnx_value(m, name);
+    Onnx__TypeProto *proto = ig_arena_alloc(&m->arena, sizeof(*proto));
     Onnx__TypeProto__Tensor *tensor = ig_arena_alloc(&m->arena, sizeof(*tensor));
     onnx__type_proto__init(proto);
     onnx__type_proto__tensor__init(tensor);
@@ -206,7 +206,7 @@ static inline void onnx_input(onnx_model *m, const char *name, int type, int ran
     va_list args;
     va_start(args, rank);
     for (int i = 0; i < rank; i++) {
-        const char                        *text = va_arg(args, const char *);
+        const char *text = va_arg(args, const char *);
         Onnx__TensorShapeProto__Dimension *dim = ig_arena_alloc(&m->arena,
                                                                 sizeof(*dim));
         onnx__tensor_shape_proto__dimension__init(dim);
@@ -262,7 +262,7 @@ static inline Onnx__NodeProto *onnx_call(onnx_model *m, const char *function,
 }
 
 static inline ig_str onnx_pack(onnx_model *m) {
-    size_t   size = onnx__model_proto__get_packed_size(&m->model);
+    size_t size = onnx__model_proto__get_packed_size(&m->model);
     uint8_t *bytes = ig_arena_alloc(&m->arena, size);
     onnx__model_proto__pack(&m->model, bytes);
     return (ig_str){ (const char *)bytes, size };

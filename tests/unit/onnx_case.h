@@ -21,14 +21,14 @@
 
 typedef struct onnx_case {
     ig_context context;
-    ig_arena   arena;
-    double     rtol, atol;
-    char       why[2000]; /* the last messages, or the first difference */
+    ig_arena arena;
+    double rtol, atol;
+    char why[2000]; /* the last messages, or the first difference */
 } onnx_case;
 
 static inline void onnx_case_sink(void *user, const ig_diagnostic *diagnostic) {
     onnx_case *c = user;
-    size_t     used = strlen(c->why);
+    size_t used = strlen(c->why);
     if (used + 2 < sizeof(c->why)) {
         ig_diagnostic_format(diagnostic, c->why + used, sizeof(c->why) - used - 2);
         strcat(c->why, "\n");
@@ -91,7 +91,7 @@ static inline bool onnx_case_equal(onnx_case *c, const ig_tensor *got,
             }
             continue;
         }
-        bool   is_int = !ig_dtype_is_float(want->dtype);
+        bool is_int = !ig_dtype_is_float(want->dtype);
         double a = ig_tensor_get_f64(got, i), b = ig_tensor_get_f64(want, i);
         bool is_right = is_int ? ig_tensor_get_i64(got, i) == ig_tensor_get_i64(want, i)
                                : onnx_case_is_close(c, a, b);
@@ -114,8 +114,8 @@ static inline ig_kind onnx_case_result_kind(const ig_graph *graph, uint32_t inde
 /* OK, INVALID (a difference or an error, see why), or IO: no such data set. */
 static inline ig_status onnx_case_data_set(onnx_case *c, const ig_graph *graph,
                                            const char *folder) {
-    ig_str     bytes;
-    uint32_t   ins = graph->body.arg_count, outs = graph->body.last->operand_count;
+    ig_str bytes;
+    uint32_t ins = graph->body.arg_count, outs = graph->body.last->operand_count;
     ig_tensor *inputs = IG_NEW_ARRAY(&c->arena, ig_tensor, ins + 1);
     ig_tensor *outputs = IG_NEW_ARRAY(&c->arena, ig_tensor, outs + 1);
     for (uint32_t i = 0; i < ins; i++) {
@@ -132,7 +132,7 @@ static inline ig_status onnx_case_data_set(onnx_case *c, const ig_graph *graph,
     }
     IG_TRY(ig_interpret(graph, inputs, &c->arena, outputs));
     for (uint32_t i = 0; i < outs; i++) {
-        ig_tensor   want;
+        ig_tensor want;
         const char *path = ig_arena_printf(&c->arena, "%s/output_%u.pb", folder, i);
         if (!onnx_case_file(c, path, &bytes)) {
             snprintf(c->why, sizeof(c->why), "%s is missing", path);
@@ -149,12 +149,12 @@ static inline ig_status onnx_case_data_set(onnx_case *c, const ig_graph *graph,
 
 /* Runs all data sets of a case's folder. */
 static inline ig_status onnx_case_run(onnx_case *c, const char *folder) {
-    ig_module  *module;
+    ig_module *module;
     const char *model = ig_arena_printf(&c->arena, "%s/model.onnx", folder);
     IG_TRY(ig_import_onnx(&c->context, model, NULL, &module));
-    ig_status       status = ig_verify_module(module);
+    ig_status status = ig_verify_module(module);
     const ig_graph *graph = ig_module_graph(module, "main");
-    int             sets = 0;
+    int sets = 0;
     for (; status == IG_OK; sets++) {
         status = onnx_case_data_set(
             c, graph, ig_arena_printf(&c->arena, "%s/test_data_set_%d", folder, sets));

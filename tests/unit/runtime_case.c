@@ -63,7 +63,7 @@ uint32_t rt_rows_symbol(rt_case *c, const char *name) {
 static uint32_t tensor_bytes(rt_case *c, uint32_t dtype, uint32_t rank,
                              const uint32_t *dims) {
     ig_plan_code code[64];
-    uint32_t     count = 0;
+    uint32_t count = 0;
     int64_t unit = dtype == IG_I64 || dtype == IG_F64 ? 8 : dtype == IG_F32 ? 4 : 1;
     code[count++] = (ig_plan_code)RT_INT(unit);
     for (uint32_t i = 0; i < rank; i++) {
@@ -178,9 +178,9 @@ uint32_t rt_push(rt_case *c, ig_plan_step step) {
 static void load_kernel(rt_case *c, const char *name, ig_artifact_kernel *out_kernel) {
     const char *path = ig_arena_printf(&c->arena,
                                        INGOT_BINARY_DIR "/unit/kernels/%s.bin", name);
-    FILE       *file = fopen(path, "rb");
+    FILE *file = fopen(path, "rb");
     CHECK_MSG(file != NULL, "cannot open %s", path);
-    char  *bytes = ig_arena_alloc(&c->arena, 65536);
+    char *bytes = ig_arena_alloc(&c->arena, 65536);
     size_t size = fread(bytes, 1, 65536, file);
     fclose(file);
     CHECK(size > 0 && size < 65536);
@@ -235,8 +235,8 @@ void rt_pack(rt_case *c) {
         levels[i].kernels = c->kernels[i];
     }
     ig_artifact_contents contents = { IG_STR("{}\n"), levels };
-    ig_file_part        *parts;
-    size_t               count;
+    ig_file_part *parts;
+    size_t count;
     ig_artifact_pack(&c->w, &contents, &parts, &count);
     free(c->bytes);
     c->bytes = ig_artifact_join(parts, count, &c->size);
@@ -261,7 +261,7 @@ ig_program *rt_open(rt_case *c, const ig_program_options *options) {
     all.message_size = sizeof c->why;
     rt_pack(c);
     ig_program *program = NULL;
-    ig_status   status = ig_program_open_memory(c->bytes, c->size, &all, &program);
+    ig_status status = ig_program_open_memory(c->bytes, c->size, &all, &program);
     CHECK_MSG(status == IG_OK, "%s", c->why);
     return program;
 }

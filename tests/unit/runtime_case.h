@@ -18,17 +18,17 @@
 enum { RT_KERNELS = 16, RT_LEVELS = 4 };
 
 typedef struct rt_case {
-    ig_arena           arena;
+    ig_arena arena;
     ig_artifact_writer w;
     ig_artifact_kernel kernels[RT_LEVELS][RT_KERNELS];
-    void              *bytes; /* the container, once it was packed */
-    size_t             size;
-    char               why[256];
+    void *bytes; /* the container, once it was packed */
+    size_t size;
+    char why[256];
 } rt_case;
 
 /* A case with one level, "v2". */
 rt_case *rt_begin(void);
-void     rt_end(rt_case *c);
+void rt_end(rt_case *c);
 
 /* ---- expressions ---- */
 
@@ -59,8 +59,8 @@ uint32_t rt_input(rt_case *c, const char *name, uint32_t dtype, uint32_t rank,
 /* An output with a buffer of its own, or (rt_output_of) one that stands in `buffer`. */
 uint32_t rt_output(rt_case *c, const char *name, uint32_t dtype, uint32_t rank,
                    const uint32_t *dims);
-void     rt_output_of(rt_case *c, const char *name, uint32_t dtype, uint32_t rank,
-                      const uint32_t *dims, uint32_t buffer);
+void rt_output_of(rt_case *c, const char *name, uint32_t dtype, uint32_t rank,
+                  const uint32_t *dims, uint32_t buffer);
 uint32_t rt_constant(rt_case *c, const char *name, const void *data, size_t size);
 uint32_t rt_buffer(rt_case *c, uint32_t space, uint32_t bytes, uint32_t first,
                    uint32_t last);
@@ -68,7 +68,7 @@ uint32_t rt_buffer(rt_case *c, uint32_t space, uint32_t bytes, uint32_t first,
 /* ---- steps ---- */
 
 ig_plan_operand rt_operand(uint32_t buffer);
-ig_plan_range   rt_operands(rt_case *c, const ig_plan_operand *operands, size_t count);
+ig_plan_range rt_operands(rt_case *c, const ig_plan_operand *operands, size_t count);
 #define RT_OPERANDS(c, ...)                                        \
     rt_operands((c), (const ig_plan_operand[]){ __VA_ARGS__ },     \
                 sizeof((const ig_plan_operand[]){ __VA_ARGS__ }) / \
@@ -86,7 +86,7 @@ uint32_t rt_launch(rt_case *c, const char *kernel, ig_plan_range operands,
 ig_plan_variant *rt_variant(rt_case *c);
 /* The number of kernel `name` (a file of tests/unit/kernels), loaded at first use. */
 uint32_t rt_kernel(rt_case *c, const char *name);
-void     rt_guard(rt_case *c, uint32_t left, uint32_t right, const char *message);
+void rt_guard(rt_case *c, uint32_t left, uint32_t right, const char *message);
 
 /* ---- opening ---- */
 

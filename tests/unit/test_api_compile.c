@@ -11,36 +11,36 @@
 UNIT_WITH_LLVM
 
 /* Enough kernels that several threads have something to do. */
-static const char model[] = "module @m {\n"
-                            "  symbol B {min = 0}\n"
-                            "  graph @main(%x: f32[B, 4], %w: f32[4, 8]) -> "
-                            "(f32[B, 8] \"y\", f32[B] \"s\") {\n"
-                            "    %0 = relu %x : f32[B, 4]\n"
-                            "    %1 = matmul %0, %w : f32[B, 8]\n"
-                            "    %2 = tanh %1 : f32[B, 8]\n"
-                            "    %3 = reduce %2 {op = sum, axes = [1]} : f32[B]\n"
-                            "    ret %2, %3\n"
-                            "  }\n"
-                            "}\n";
+static const char model[] =
+    "module @m {\n"
+    "  symbol B {min = 0}\n"
+    "  graph @main(%x: f32[B, 4], %w: f32[4, 8]) -> (f32[B, 8] \"y\", f32[B] \"s\") {\n"
+    "    %0 = relu %x : f32[B, 4]\n"
+    "    %1 = matmul %0, %w : f32[B, 8]\n"
+    "    %2 = tanh %1 : f32[B, 8]\n"
+    "    %3 = reduce %2 {op = sum, axes = [1]} : f32[B]\n"
+    "    ret %2, %3\n"
+    "  }\n"
+    "}\n";
 
 static ig_context *open_context(void) {
     ig_context_options options = { .size = sizeof options, .cache_folder = "" };
-    ig_context        *context = ig_context_create(&options);
+    ig_context *context = ig_context_create(&options);
     CHECK(context);
     return context;
 }
 
 static ig_module *import(ig_context *context) {
     ig_module *module = NULL;
-    ig_status  status = ig_import_memory(context, model, sizeof model - 1, NULL, NULL,
-                                         &module);
+    ig_status status = ig_import_memory(context, model, sizeof model - 1, NULL, NULL,
+                                        &module);
     CHECK_MSG(status == IG_OK, "%s", ig_context_messages(context));
     return module;
 }
 
 /* y = tanh(relu(x) w) for x of ones and w of a half: tanh(2). */
 static void check_program(ig_program *program) {
-    float       x[8], w[32];
+    float x[8], w[32];
     ig_session *session = NULL;
     for (int i = 0; i < 32; i++) {
         x[i % 8] = 1;
@@ -61,7 +61,7 @@ static void check_program(ig_program *program) {
 
 TEST(a_program_outlives_module_and_context) {
     ig_context *context = open_context();
-    ig_module  *module = import(context);
+    ig_module *module = import(context);
     ig_program *program = NULL;
     CHECK_MSG(ig_compile(module, NULL, &program) == IG_OK, "%s",
               ig_context_messages(context));
@@ -73,10 +73,10 @@ TEST(a_program_outlives_module_and_context) {
 
 TEST(the_module_is_left_as_it_was) {
     ig_context *context = open_context();
-    ig_module  *module = import(context);
+    ig_module *module = import(context);
     ig_program *program = NULL;
     const char *text = NULL;
-    size_t      size = 0;
+    size_t size = 0;
     CHECK_INT(ig_module_print(module, IG_FORMAT_TEXT, &text, &size), IG_OK);
     char *before = strdup(text);
     CHECK_INT(ig_compile(module, NULL, &program), IG_OK);
@@ -92,7 +92,7 @@ static void *compile_and_run(void *user) {
     (void)user;
     for (int i = 0; i < 2; i++) {
         ig_context *context = open_context();
-        ig_module  *module = import(context);
+        ig_module *module = import(context);
         ig_program *program = NULL;
         CHECK_MSG(ig_compile(module, NULL, &program) == IG_OK, "%s",
                   ig_context_messages(context));
@@ -118,7 +118,7 @@ TEST(contexts_work_at_the_same_time) {
 
 TEST(a_cancelled_context_stays_usable) {
     ig_context *context = open_context();
-    ig_module  *module = import(context);
+    ig_module *module = import(context);
     ig_program *program = NULL;
     ig_context_cancel(context);
     CHECK_INT(ig_compile(module, NULL, &program), IG_CANCELLED);
@@ -141,15 +141,15 @@ static void cancel_at_kernels(void *user, const char *stage, uint64_t done,
 }
 
 TEST(cancelling_from_a_callback_stops_before_the_next_kernel) {
-    ig_context        *context = NULL;
+    ig_context *context = NULL;
     ig_context_options options = { .size = sizeof options,
                                    .cache_folder = "",
                                    .compile_threads = 1,
                                    .progress = cancel_at_kernels,
                                    .progress_user = &context };
     context = ig_context_create(&options);
-    ig_module  *module = import(context);
-    char        path[] = "/tmp/ingot-api-XXXXXX/x.ingot";
+    ig_module *module = import(context);
+    char path[] = "/tmp/ingot-api-XXXXXX/x.ingot";
     const char *folder = NULL;
     path[sizeof "/tmp/ingot-api-XXXXXX" - 1] = '\0';
     folder = mkdtemp(path);
@@ -166,7 +166,7 @@ TEST(cancelling_from_a_callback_stops_before_the_next_kernel) {
 
 TEST(exhausted_memory_is_a_status) {
     ig_context *context = open_context();
-    ig_module  *module = import(context);
+    ig_module *module = import(context);
     ig_program *program = NULL;
     CHECK_INT(ig_context_set_limit(context, "memory_bytes", 40000), IG_OK);
     CHECK_INT(ig_compile(module, NULL, &program), IG_LIMIT);
@@ -182,7 +182,7 @@ TEST(exhausted_memory_is_a_status) {
 TEST(memory_may_run_out_anywhere) {
     for (int64_t limit = 20000; limit < 600000; limit += 23000) {
         ig_context *context = open_context();
-        ig_module  *module = NULL;
+        ig_module *module = NULL;
         ig_program *program = NULL;
         CHECK_INT(ig_context_set_limit(context, "memory_bytes", limit), IG_OK);
         ig_status status = ig_import_memory(context, model, sizeof model - 1, NULL,
@@ -201,7 +201,7 @@ TEST(memory_may_run_out_anywhere) {
 
 TEST(a_kernel_beyond_the_limit_is_refused) {
     ig_context *context = open_context();
-    ig_module  *module = import(context);
+    ig_module *module = import(context);
     ig_program *program = NULL;
     CHECK_INT(ig_context_set_limit(context, "kernel_ops", 3), IG_OK);
     CHECK_INT(ig_compile(module, NULL, &program), IG_LIMIT);
@@ -221,10 +221,10 @@ static void count_pass(void *user, const char *pass, unsigned number,
 }
 
 TEST(passes_are_shown_as_they_are_done) {
-    ig_context        *context = open_context();
-    ig_module         *module = import(context);
-    ig_program        *program = NULL;
-    int                count = 0;
+    ig_context *context = open_context();
+    ig_module *module = import(context);
+    ig_program *program = NULL;
+    int count = 0;
     ig_compile_options options = { .size = sizeof options,
                                    .after_pass = count_pass,
                                    .after_pass_user = &count };
@@ -236,9 +236,9 @@ TEST(passes_are_shown_as_they_are_done) {
 }
 
 TEST(a_child_process_compiles_the_same) {
-    ig_context        *context = open_context();
-    ig_module         *module = import(context);
-    ig_program        *program = NULL;
+    ig_context *context = open_context();
+    ig_module *module = import(context);
+    ig_program *program = NULL;
     ig_compile_options options = { .size = sizeof options, .isolate = 1 };
     CHECK_MSG(ig_compile(module, &options, &program) == IG_OK, "%s",
               ig_context_messages(context));
@@ -253,9 +253,9 @@ TEST(a_child_process_compiles_the_same) {
 }
 
 TEST(an_older_caller_gives_smaller_options) {
-    ig_context        *context = open_context();
-    ig_module         *module = import(context);
-    ig_program        *program = NULL;
+    ig_context *context = open_context();
+    ig_module *module = import(context);
+    ig_program *program = NULL;
     ig_compile_options options = { .size = offsetof(ig_compile_options, weights),
                                    .target = "cpu" };
     memset((char *)&options + options.size, 0xff, sizeof options - options.size);
@@ -269,10 +269,10 @@ TEST(an_older_caller_gives_smaller_options) {
 TEST(every_stage_can_be_dumped) {
     static const char *const stages[] = { "import", "tensor", "plan",
                                           "kernel", "llvm",   "asm" };
-    ig_context              *context = open_context();
-    ig_module               *module = import(context);
-    const char              *text = NULL;
-    size_t                   size = 0;
+    ig_context *context = open_context();
+    ig_module *module = import(context);
+    const char *text = NULL;
+    size_t size = 0;
     for (size_t i = 0; i < IG_COUNT_OF(stages); i++) {
         ig_status status = ig_dump(module, stages[i], NULL, IG_FORMAT_TEXT, &text,
                                    &size);

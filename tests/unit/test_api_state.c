@@ -27,24 +27,24 @@ static const char model[] =
 
 static ig_context *open_context(void) {
     ig_context_options options = { .size = sizeof options, .cache_folder = "" };
-    ig_context        *context = ig_context_create(&options);
+    ig_context *context = ig_context_create(&options);
     CHECK(context);
     return context;
 }
 
 static ig_module *import(ig_context *context, const char *text) {
     ig_module *module = NULL;
-    ig_status  status = ig_import_memory(context, text, strlen(text), NULL, NULL,
-                                         &module);
+    ig_status status = ig_import_memory(context, text, strlen(text), NULL, NULL,
+                                        &module);
     CHECK_MSG(status == IG_OK, "%s", ig_context_messages(context));
     return module;
 }
 
 /* Calls in order: x, and the y that they give when state begins with 5 and nothing. */
 static const struct {
-    float  x[3];
+    float x[3];
     size_t count;
-    float  y[3];
+    float y[3];
 } calls[] = {
     { { 1, 2 }, 2, { 6, 12 } },         /* 6 x + 0 */
     { { 1 }, 1, { 7 + 3 } },            /* 7 x + 1 + 2 */
@@ -60,7 +60,7 @@ static void check_floats(const float *got, size_t index) {
 
 static void check_session(ig_session *session) {
     for (size_t c = 0; c < IG_COUNT_OF(calls); c++) {
-        float   x[3];
+        float x[3];
         ig_view in = {
             .data = x, .dtype = IG_F32, .rank = 1, .dims = { (int64_t)calls[c].count }
         };
@@ -82,7 +82,7 @@ static ig_program *compile(ig_context *context, ig_module *module) {
 
 TEST(sessions_keep_state_between_runs) {
     ig_context *context = open_context();
-    ig_module  *module = import(context, model);
+    ig_module *module = import(context, model);
     ig_program *program = compile(context, module);
     ig_session *session = NULL, *other = NULL;
     CHECK_INT(ig_program_input_count(program), 1);
@@ -104,12 +104,12 @@ TEST(sessions_keep_state_between_runs) {
 
 TEST(a_bound_session_goes_on_with_its_state) {
     ig_context *context = open_context();
-    ig_module  *module = import(context, model);
+    ig_module *module = import(context, model);
     ig_program *program = compile(context, module);
     ig_session *session = NULL;
-    float       x = 1, y = 0;
-    ig_view     in = { .data = &x, .dtype = IG_F32, .rank = 1, .dims = { 1 } };
-    ig_view     out = { .data = &y, .capacity = sizeof y };
+    float x = 1, y = 0;
+    ig_view in = { .data = &x, .dtype = IG_F32, .rank = 1, .dims = { 1 } };
+    ig_view out = { .data = &y, .capacity = sizeof y };
     CHECK_INT(ig_session_create(program, NULL, &session), IG_OK);
     CHECK_INT(ig_session_bind(session, &in, 1, &out, 1), IG_OK);
     for (int i = 0; i < 5; i++) { /* 6 + i times 1, and i ones seen */
@@ -138,12 +138,12 @@ static const char failing[] =
 TEST(a_failed_run_leaves_state_as_it_was) {
     static const struct {
         int64_t id;
-        bool    is_good;
+        bool is_good;
         int64_t n;
     } runs[] = { { 1, true, 1 },  { 7, false, 0 }, { 0, true, 2 },
                  { 7, false, 0 }, { 7, false, 0 }, { 1, true, 3 } };
     ig_context *context = open_context();
-    ig_module  *module = import(context, failing);
+    ig_module *module = import(context, failing);
     ig_program *program = compile(context, module);
     ig_session *session = NULL;
     CHECK_INT(ig_session_create(program, NULL, &session), IG_OK);
@@ -151,7 +151,7 @@ TEST(a_failed_run_leaves_state_as_it_was) {
         int64_t id = runs[i].id;
         ig_view in = { .data = &id, .dtype = IG_I64, .rank = 1, .dims = { 1 } };
         ig_view out[2] = { { 0 } };
-        bool    is_good = ig_session_run(session, &in, 1, out, 2) == IG_OK;
+        bool is_good = ig_session_run(session, &in, 1, out, 2) == IG_OK;
         CHECK_INT(is_good, runs[i].is_good);
         CHECK_MSG(!is_good || *(int64_t *)out[1].data == runs[i].n, "run %zu", i);
     }
@@ -163,19 +163,19 @@ TEST(a_failed_run_leaves_state_as_it_was) {
 
 TEST(the_interpreter_keeps_state_too) {
     ig_context *context = open_context();
-    ig_module  *module = import(context, model);
+    ig_module *module = import(context, model);
     CHECK_INT(ig_module_input_count(module), 1);
     CHECK_INT(ig_module_output_count(module), 1);
     CHECK_INT(ig_module_state_count(module), 2);
     for (size_t c = 0; c < 2 * IG_COUNT_OF(calls); c++) {
-        size_t             index = c % IG_COUNT_OF(calls), count = 0;
-        int64_t            extent = (int64_t)calls[index].count;
+        size_t index = c % IG_COUNT_OF(calls), count = 0;
+        int64_t extent = (int64_t)calls[index].count;
         const ig_argument *out = NULL;
-        ig_argument        in = { .dtype = "f32",
-                                  .rank = 1,
-                                  .dims = &extent,
-                                  .data = calls[index].x,
-                                  .size = calls[index].count * sizeof(float) };
+        ig_argument in = { .dtype = "f32",
+                           .rank = 1,
+                           .dims = &extent,
+                           .data = calls[index].x,
+                           .size = calls[index].count * sizeof(float) };
         if (index == 0) {
             ig_interpret_reset(module);
         }
@@ -213,10 +213,10 @@ static void check_tree(const ig_tree_node *nodes, size_t count) {
 
 TEST(module_and_program_tell_the_same_tree) {
     ig_tree_node nodes[16];
-    ig_context  *context = open_context();
-    ig_module   *module = import(context, model);
-    ig_program  *program = compile(context, module);
-    size_t       count = ig_module_node_count(module);
+    ig_context *context = open_context();
+    ig_module *module = import(context, model);
+    ig_program *program = compile(context, module);
+    size_t count = ig_module_node_count(module);
     CHECK_TEXT(ig_module_signature(module),
                "step(x: f32[N], by: 1) -> {\"y\": f32[N]}");
     CHECK(count <= IG_COUNT_OF(nodes));
@@ -236,9 +236,9 @@ TEST(module_and_program_tell_the_same_tree) {
 }
 
 TEST(models_without_a_signature_have_a_flat_tree) {
-    ig_context  *context = open_context();
-    ig_module   *module = import(context, failing);
-    ig_program  *program = compile(context, module);
+    ig_context *context = open_context();
+    ig_module *module = import(context, failing);
+    ig_program *program = compile(context, module);
     ig_tree_node result = ig_program_node(program, 2);
     CHECK_INT(ig_program_node_count(program), 5);
     CHECK_TEXT(ig_module_signature(module), "main(id: i64[1]) -> (f32[1, 1], i64[])");

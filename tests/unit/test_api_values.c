@@ -7,15 +7,15 @@
 #include <unistd.h>
 
 typedef struct value {
-    ig_context   *context;
+    ig_context *context;
     ig_arguments *owner;
-    ig_argument   is;
+    ig_argument is;
 } value;
 
 static value read_as(const char *text, const char *type) {
     ig_context_options options = { .size = sizeof options, .cache_folder = "" };
-    value              v = { .context = ig_context_create(&options) };
-    ig_status          status = ig_arguments_parse(v.context, text, type, &v.owner);
+    value v = { .context = ig_context_create(&options) };
+    ig_status status = ig_arguments_parse(v.context, text, type, &v.owner);
     CHECK_MSG(status == IG_OK, "%s: %s", text, ig_context_messages(v.context));
     v.is = *ig_arguments_at(v.owner, 0);
     return v;
@@ -29,9 +29,9 @@ static void done(value *v) {
 /* The words of a value that is refused with `wanted`. */
 static void check_refused(const char *text, const char *type, ig_status wanted,
                           const char *words) {
-    ig_context   *context = ig_context_create(NULL);
+    ig_context *context = ig_context_create(NULL);
     ig_arguments *owner = NULL;
-    ig_status     status = ig_arguments_parse(context, text, type, &owner);
+    ig_status status = ig_arguments_parse(context, text, type, &owner);
     CHECK_MSG(status == wanted, "%s gives %d", text, (int)status);
     CHECK_MSG(strstr(ig_context_messages(context), words), "%s: %s", text,
               ig_context_messages(context));
@@ -84,7 +84,7 @@ TEST(one_number_fills_and_none_may_be_there) {
 
 TEST(generators_stay_in_their_range) {
     value v = read_as("i64[1000]=random:5:8", NULL);
-    int   seen[3] = { 0 };
+    int seen[3] = { 0 };
     for (size_t i = 0; i < 1000; i++) {
         int64_t x = ((const int64_t *)v.is.data)[i];
         CHECK(x >= 5 && x < 8);
@@ -134,7 +134,7 @@ typedef struct file {
 } file;
 
 static file make_file(const char *name, const void *bytes, size_t size) {
-    file  f;
+    file f;
     FILE *stream;
     snprintf(f.path, sizeof f.path, "/tmp/ingot-%ld-%s", (long)getpid(), name);
     stream = fopen(f.path, "wb");
@@ -150,7 +150,7 @@ static value read_file(const file *f, const char *type) {
 
 /* A .npy file of version 1 with this header and data. */
 static file make_npy(const char *header, const void *data, size_t size) {
-    char   bytes[512] = "\x93NUMPY\1";
+    char bytes[512] = "\x93NUMPY\1";
     size_t length = strlen(header);
     bytes[8] = (char)length;
     memcpy(bytes + 10, header, length);
@@ -162,8 +162,8 @@ static file make_npy(const char *header, const void *data, size_t size) {
 
 TEST(arrays_come_in_any_order) {
     float data[6] = { 1, 2, 3, 4, 5, 6 };
-    file  f = make_npy("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }\n",
-                       data, sizeof data);
+    file f = make_npy("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }\n",
+                      data, sizeof data);
     value v = read_file(&f, NULL);
     check_numbers(&v, (double[]){ 1, 3, 5, 2, 4, 6 }, 6);
     done(&v);
@@ -186,8 +186,8 @@ TEST(arrays_come_in_any_order) {
 TEST(damaged_arrays_are_refused) {
     static const struct {
         const char *header;
-        size_t      size;
-        ig_status   status;
+        size_t size;
+        ig_status status;
     } rows[] = {
         { "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }", 8, IG_INVALID },
         { "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }", 8, IG_INVALID },
@@ -199,8 +199,7 @@ TEST(damaged_arrays_are_refused) {
         { "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,), }", 8,
           IG_UNSUPPORTED },
         { "{'descr': '<f4', 'fortran_order': False, 'shape': (-2,), }", 8, IG_INVALID },
-        { "{'descr': '<f4', 'fortran_order': False, 'shape': "
-          "(4294967296, 4294967296, 4294967296), }",
+        { "{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296, 4294967296), }",
           0, IG_INVALID },
         { "{'descr': '<f4', 'fortran_order': False, 'shape': (0, 1, ", 0, IG_INVALID },
         { "{'descr: '<f4', 'fortran_order': False, 'shape': (2,), }", 8, IG_INVALID },
@@ -221,9 +220,9 @@ TEST(damaged_arrays_are_refused) {
 
 TEST(every_form_of_file_reads_back) {
     static const char *const endings[] = { "a.npy", "a.pb" };
-    value                    v = read_as("f16[2,3]=1,-2,inf,nan,0.5,65504", NULL);
+    value v = read_as("f16[2,3]=1,-2,inf,nan,0.5,65504", NULL);
     for (size_t i = 0; i < 2; i++) {
-        file        f = make_file(endings[i], "", 0);
+        file f = make_file(endings[i], "", 0);
         const char *name = "a";
         CHECK_INT(ig_arguments_write(v.context, f.path, &v.is, &name, 1), IG_OK);
         value back = read_file(&f, "f16[2,3]");
@@ -236,11 +235,11 @@ TEST(every_form_of_file_reads_back) {
 }
 
 TEST(archives_keep_names_and_order) {
-    value             a = read_as("f32[2]=1,2", NULL), b = read_as("i64[3]=iota", NULL);
+    value a = read_as("f32[2]=1,2", NULL), b = read_as("i64[3]=iota", NULL);
     const ig_argument both[] = { a.is, b.is };
     const char *const names[] = { "first", "second/part" };
-    file              f = make_file("a.npz", "", 0);
-    ig_arguments     *back = NULL;
+    file f = make_file("a.npz", "", 0);
+    ig_arguments *back = NULL;
     CHECK_MSG(ig_arguments_write(a.context, f.path, both, names, 2) == IG_OK, "%s",
               ig_context_messages(a.context));
     CHECK_MSG(ig_arguments_open(a.context, f.path, &back) == IG_OK, "%s",

@@ -18,11 +18,11 @@ static ig_status read_tensor(torch_case *c, const char *order, const char *bytes
         { "net/data/0", { bytes, 16 } },
         { "net/byteorder", ig_str_of(order) },
     };
-    ig_archive   *archive = IG_NEW(&c->arena, ig_archive);
+    ig_archive *archive = IG_NEW(&c->arena, ig_archive);
     ig_pickle_set set;
-    ig_py        *value = NULL;
-    ig_location   where = { .file = "net.pt" };
-    ig_str        zip = torch_zip(&c->arena, entries, IG_COUNT_OF(entries));
+    ig_py *value = NULL;
+    ig_location where = { .file = "net.pt" };
+    ig_str zip = torch_zip(&c->arena, entries, IG_COUNT_OF(entries));
     IG_TRY(ig_archive_open(archive, &c->context, &c->arena, "net.pt", zip));
     ig_pickle_set_init(&set, archive);
     IG_TRY(ig_pickle_read_torchscript(&set, "", "data.pkl", &value));
@@ -33,10 +33,10 @@ static ig_status read_tensor(torch_case *c, const char *order, const char *bytes
 
 /* 1 2 3 4 in the storage: [[1, 3], [2, 4]]. */
 static void check_elements(const char *order, const char *bytes) {
-    static const float  want[] = { 1, 3, 2, 4 };
-    torch_case          c;
+    static const float want[] = { 1, 3, 2, 4 };
+    torch_case c;
     const ig_py_tensor *tensor = NULL;
-    ig_archive_span     span = { 0 };
+    ig_archive_span span = { 0 };
     torch_case_init(&c);
     CHECK_OK(read_tensor(&c, order, bytes, &tensor, &span));
     CHECK_INT(tensor->rank, 2);
@@ -54,11 +54,11 @@ END_TEST
 
 /* The values that case.json states, which torch printed. */
 TEST(package_of_many_dtypes) {
-    torch_case    c;
-    ig_archive    archive;
+    torch_case c;
+    ig_archive archive;
     ig_pickle_set set;
-    ig_str        bytes, text;
-    ig_py        *value;
+    ig_str bytes, text;
+    ig_py *value;
     torch_case_init(&c);
     if (!torch_case_map(&c, "package/data_only/package.pt", &bytes)) {
         unit_skip("no package/data_only");

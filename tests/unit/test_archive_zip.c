@@ -20,8 +20,8 @@ static ig_status open_bytes(torch_case *c, ig_archive *archive, ig_str bytes) {
 }
 
 TEST(entries_are_found_below_the_root) {
-    torch_case      c;
-    ig_archive      archive;
+    torch_case c;
+    ig_archive archive;
     ig_archive_span span;
     torch_case_init(&c);
     ig_str zip = torch_zip(&c.arena, plain, IG_COUNT_OF(plain));
@@ -45,10 +45,10 @@ TEST(one_changed_byte_never_harms) {
     torch_case c;
     torch_case_init(&c);
     ig_str zip = torch_zip(&c.arena, plain, IG_COUNT_OF(plain));
-    char  *copy = ig_arena_copy(&c.arena, zip.data, zip.size);
+    char *copy = ig_arena_copy(&c.arena, zip.data, zip.size);
     for (size_t at = 0; at < zip.size; at++) {
         for (int value = 0; value < 256; value += 15) {
-            ig_archive      archive;
+            ig_archive archive;
             ig_archive_span span;
             torch_case_clear(&c);
             copy[at] = (char)value;
@@ -77,8 +77,8 @@ TEST(bad_names_are_refused) {
         { "net/\033[2J", "plain path" }, { "net/version", "two entries" },
     };
     for (size_t i = 0; i < IG_COUNT_OF(names); i++) {
-        torch_case  c;
-        ig_archive  archive;
+        torch_case c;
+        ig_archive archive;
         torch_entry entries[4];
         torch_case_init(&c);
         memcpy(entries, plain, sizeof(plain));
@@ -94,7 +94,7 @@ END_TEST
 /* ---- formats ---- */
 
 typedef struct format_row {
-    ig_str            bytes;
+    ig_str bytes;
     ig_archive_format format;
 } format_row;
 
@@ -126,7 +126,7 @@ TEST(formats_are_told_by_content) {
 END_TEST
 
 typedef struct names_row {
-    const char       *names[3];
+    const char *names[3];
     ig_archive_format format;
 } names_row;
 
@@ -143,7 +143,7 @@ TEST(zip_formats_are_told_by_entries) {
         { { "readme.txt", "version", "x" }, IG_ARCHIVE_other_zip },
     };
     for (size_t i = 0; i < IG_COUNT_OF(rows); i++) {
-        torch_case  c;
+        torch_case c;
         torch_entry entries[3];
         torch_case_init(&c);
         for (size_t k = 0; k < 3; k++) {
@@ -159,15 +159,15 @@ END_TEST
 
 /* Reads every entry (its checksum is the judge) and the pickles; tells the status. */
 static ig_status read_all(torch_case *c, ig_str bytes) {
-    ig_archive    archive;
+    ig_archive archive;
     ig_pickle_set set;
     ig_ts_program program;
     IG_TRY(ig_archive_open(&archive, &c->context, &c->arena, "m.pt", bytes));
     ig_pickle_set_init(&set, &archive);
     for (size_t i = 0; i < archive.entry_count; i++) {
         ig_archive_span span;
-        ig_str          text;
-        bool            is_code = ig_str_ends(archive.entries[i].name, ".py");
+        ig_str text;
+        bool is_code = ig_str_ends(archive.entries[i].name, ".py");
         IG_TRY(is_code ? ig_archive_read_text(&archive, &archive.entries[i], &text)
                        : ig_archive_read(&archive, &archive.entries[i], &span));
     }
@@ -176,13 +176,13 @@ static ig_status read_all(torch_case *c, ig_str bytes) {
 
 static int read_folder(const char *group) {
     char folder[400], path[1000];
-    int  count = 0;
+    int count = 0;
     torch_case_folder(folder, sizeof(folder));
     snprintf(path, sizeof(path), "%s/%s", folder, group);
     DIR *dir = opendir(path);
     for (struct dirent *at; dir && (at = readdir(dir)) != NULL;) {
         torch_case c;
-        ig_str     bytes;
+        ig_str bytes;
         torch_case_init(&c);
         const char *name = ig_arena_printf(&c.arena, "%s/%s/model.pt", group,
                                            at->d_name);
@@ -265,7 +265,7 @@ TEST(bad_files_are_refused) {
     };
     for (size_t i = 0; i < IG_COUNT_OF(names); i++) {
         torch_case c;
-        ig_str     bytes;
+        ig_str bytes;
         torch_case_init(&c);
         const char *name = ig_arena_printf(&c.arena, "bad/%s.pt", names[i]);
         if (!torch_case_map(&c, name, &bytes) && strcmp(names[i], "empty") != 0) {
@@ -273,7 +273,7 @@ TEST(bad_files_are_refused) {
             torch_case_fini(&c);
             return;
         }
-        double    begin = ig_time_now();
+        double begin = ig_time_now();
         ig_status status = read_all(&c, c.map.base ? bytes : IG_STR(""));
         CHECK_MSG(status == IG_INVALID || status == IG_UNSUPPORTED ||
                       status == IG_LIMIT,

@@ -46,7 +46,7 @@ TEST(zalloc_is_zero_after_reuse) {
     ig_arena_init(&arena, NULL);
     for (int round = 0; round < 3; round++) {
         unsigned char *memory = ig_arena_zalloc(&arena, 100000);
-        unsigned       all = 0;
+        unsigned all = 0;
         for (int i = 0; i < 100000; i++) {
             all |= memory[i];
         }
@@ -70,7 +70,7 @@ TEST(copies_end_with_zero) {
 
 TEST(budget_counts_and_returns) {
     ig_budget budget = { 0 };
-    ig_arena  a, b;
+    ig_arena a, b;
     ig_arena_init(&a, &budget);
     ig_arena_init(&b, &budget);
     ig_arena_alloc(&a, 3 << 20);
@@ -86,7 +86,7 @@ TEST(budget_counts_and_returns) {
 
 TEST(small_requests_waste_little) {
     ig_budget budget = { 0 };
-    ig_arena  arena;
+    ig_arena arena;
     ig_arena_init(&arena, &budget);
     enum { COUNT = 200000 };
     for (int i = 0; i < COUNT; i++) {
@@ -102,8 +102,8 @@ TEST(small_requests_waste_little) {
 
 /* Allocates until the budget unwinds; returns how much was used then. */
 static size_t use_up(ig_budget *budget, size_t step) {
-    ig_arena        arena;
-    jmp_buf         recovery;
+    ig_arena arena;
+    jmp_buf recovery;
     volatile size_t used = 0;
     ig_arena_init(&arena, budget);
     budget->recovery = &recovery;
@@ -138,7 +138,7 @@ TEST(every_small_limit_unwinds) {
 
 TEST(try_alloc_returns_null) {
     ig_budget budget = { .limit = 8 << 10 };
-    ig_arena  arena;
+    ig_arena arena;
     ig_arena_init(&arena, &budget);
     CHECK_PTR(ig_arena_try_alloc(&arena, 1 << 20), NULL);
     CHECK_PTR(ig_arena_try_alloc(&arena, SIZE_MAX), NULL);
@@ -159,15 +159,15 @@ static void overflow_copy(ig_arena *arena) {
 }
 static void overflow_vec(ig_arena *arena) {
     static int item;
-    void      *items = &item;
-    size_t     count = SIZE_MAX / 4, capacity = SIZE_MAX / 4;
+    void *items = &item;
+    size_t count = SIZE_MAX / 4, capacity = SIZE_MAX / 4;
     ig_vec_grow(arena, &items, &count, &capacity, sizeof(int));
 }
 
 static int count_jumps(void (*call)(ig_arena *)) {
-    jmp_buf      recovery;
-    ig_budget    budget = { .recovery = &recovery };
-    ig_arena     arena;
+    jmp_buf recovery;
+    ig_budget budget = { .recovery = &recovery };
+    ig_arena arena;
     volatile int jumps = 0;
     ig_arena_init(&arena, &budget);
     if (setjmp(recovery) == 0) {
@@ -189,9 +189,9 @@ TEST(overflow_counts_as_exhaustion) {
 
 /* Aborts, each with a message, instead of jumping. */
 TEST(no_jump_inside_foreign_code) {
-    jmp_buf   recovery;
+    jmp_buf recovery;
     ig_budget budget = { .limit = 1, .recovery = &recovery };
-    ig_arena  arena;
+    ig_arena arena;
     ig_arena_init(&arena, &budget);
     ig_budget_enter_foreign(&budget);
     if (setjmp(recovery) == 0) {
@@ -201,15 +201,15 @@ TEST(no_jump_inside_foreign_code) {
 
 TEST(no_jump_without_a_recovery_point) {
     ig_budget budget = { .limit = 1 };
-    ig_arena  arena;
+    ig_arena arena;
     ig_arena_init(&arena, &budget);
     ig_arena_alloc(&arena, 100);
 }
 
 TEST(foreign_brackets_nest) {
-    jmp_buf      recovery;
-    ig_budget    budget = { .limit = 1, .recovery = &recovery };
-    ig_arena     arena;
+    jmp_buf recovery;
+    ig_budget budget = { .limit = 1, .recovery = &recovery };
+    ig_arena arena;
     volatile int jumps = 0;
     ig_arena_init(&arena, &budget);
     ig_budget_enter_foreign(&budget);
@@ -275,12 +275,12 @@ TEST(vectors_hold_structs) {
 
 TEST(sweeping_frees_what_unwinding_left_behind) {
     ig_budget budget = { 0 };
-    ig_arena  early, late, other;
+    ig_arena early, late, other;
     ig_arena_init(&early, &budget);
     ig_arena_init(&other, NULL);
     uint64_t mark = budget.arenas;
-    char    *kept = ig_arena_strdup(&early, "kept");
-    size_t   before = budget.used;
+    char *kept = ig_arena_strdup(&early, "kept");
+    size_t before = budget.used;
     ig_arena_init(&late, &budget);
     ig_arena_alloc(&late, 10);
     ig_arena_alloc(&late, 100000);

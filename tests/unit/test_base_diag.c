@@ -5,10 +5,10 @@
 #include "tests/unit/unit.h"
 
 typedef struct record {
-    int           calls;
+    int calls;
     ig_diagnostic last;
-    char          message[4096];
-    char          text[512];
+    char message[4096];
+    char text[512];
 } record;
 
 static void keep(void *user, const ig_diagnostic *diagnostic) {
@@ -19,7 +19,7 @@ static void keep(void *user, const ig_diagnostic *diagnostic) {
     ig_diagnostic_format(diagnostic, kept->text, sizeof(kept->text));
 }
 
-static record  kept; /* each test runs in a process of its own */
+static record kept; /* each test runs in a process of its own */
 static ig_diag diag = { .sink = keep, .user = &kept };
 
 TEST(errors_name_the_node_as_the_user_does) {
@@ -87,7 +87,7 @@ TEST(long_messages_are_cut) {
     CHECK_INT(strlen(kept.message), 2047);
     CHECK_INT(strlen(kept.text), sizeof(kept.text) - 1);
     ig_diagnostic diagnostic = { .severity = IG_ERROR, .message = "abc" };
-    char          buffer[3] = "zz";
+    char buffer[3] = "zz";
     CHECK_INT(ig_diagnostic_format(&diagnostic, buffer, 3), 2);
     CHECK_TEXT(buffer, "ab");
     CHECK_INT(ig_diagnostic_format(&diagnostic, buffer, 1), 0);
@@ -107,8 +107,9 @@ TEST(names_cannot_steer_a_terminal) {
 TEST(what_is_written_is_utf8) {
     ig_location where = { .file = "gr\xc3\xbc\xc3\x9f.pt", .op = "\xff\xc3(" };
     ig_error_hint(&diag, IG_INVALID, &where, "\x80", "\xe2\x82\xac \xe2\x82");
-    CHECK_TEXT(kept.text, "gr\xc3\xbc\xc3\x9f.pt: node (\\xff\\xc3(): "
-                          "\xe2\x82\xac \\xe2\\x82\n  hint: \\x80");
+    CHECK_TEXT(
+        kept.text,
+        "gr\xc3\xbc\xc3\x9f.pt: node (\\xff\\xc3(): \xe2\x82\xac \\xe2\\x82\n  hint: \\x80");
     static char name[3000];
     for (size_t i = 0; i + 3 < sizeof(name); i += 3) {
         memcpy(name + i, "\xe2\x82\xac", 3);
@@ -116,7 +117,7 @@ TEST(what_is_written_is_utf8) {
     ig_error(&diag, IG_INVALID, NULL, "%s", name);
     CHECK_INT(strlen(kept.message), 2046);
     ig_diagnostic diagnostic = { .severity = IG_ERROR, .message = name };
-    char          buffer[6];
+    char buffer[6];
     CHECK_INT(ig_diagnostic_format(&diagnostic, buffer, 6), 3);
 }
 

@@ -35,7 +35,7 @@ static void write_text(const char *path, const char *text) {
 }
 
 static int count_files(const char *path) {
-    int  count = 0;
+    int count = 0;
     DIR *stream = opendir(path);
     for (struct dirent *entry; (entry = readdir(stream));) {
         count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
@@ -110,7 +110,7 @@ TEST(maps_beneath_the_model_s_folder) {
     write_text("top", "top");
     static const char *const names[] = { "w.bin", "./w.bin", ".//./w.bin", "sub/w.bin",
                                          "sub//w.bin" };
-    ig_file_map              map;
+    ig_file_map map;
     for (size_t i = 0; i < IG_COUNT_OF(names); i++) {
         CHECK_OK(ig_file_map_beneath("m/model.onnx", ig_str_of(names[i]), &map, why));
         CHECK(map.size == (i < 3 ? 7 : 6));
@@ -161,8 +161,8 @@ TEST(refuses_to_leave_the_model_s_folder) {
     };
     for (size_t i = 0; i < IG_COUNT_OF(cases); i++) {
         ig_file_map map;
-        ig_str      name = ig_str_of(cases[i].name);
-        ig_status   status = ig_file_map_beneath("m/x", name, &map, why);
+        ig_str name = ig_str_of(cases[i].name);
+        ig_status status = ig_file_map_beneath("m/x", name, &map, why);
         CHECK_MSG(status == IG_INVALID, "'%s': %s", cases[i].name,
                   ig_status_name(status));
         CHECK_TEXT(why, cases[i].reason);
@@ -342,7 +342,7 @@ TEST(removes_temporaries_of_the_dead_only) {
 TEST(a_killed_writer_s_temporary_is_removed) {
     enter_folder();
     static char big[1 << 20];
-    int         gate[2];
+    int gate[2];
     CHECK(pipe(gate) == 0);
     pid_t pid = fork();
     if (pid == 0) { /* publishes for ever, each time seconds long */

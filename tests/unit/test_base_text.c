@@ -40,7 +40,7 @@ TEST(hash_is_xxh3) {
 
 typedef struct utf8_case {
     const char *bytes;
-    bool        is_valid;
+    bool is_valid;
 } utf8_case;
 
 TEST(utf8_is_checked_strictly) {
@@ -103,7 +103,7 @@ TEST(integers_are_read_whole) {
 TEST(floats_are_read_whole) {
     static const char *const broken[] = { "",  " 1",    "1 ",     "1,5",
                                           "x", "1e400", "-1e999", "--1" };
-    double                   value = 7;
+    double value = 7;
     for (size_t i = 0; i < IG_COUNT_OF(broken); i++) {
         CHECK_MSG(!ig_str_to_f64(ig_str_of(broken[i]), &value), "%s", broken[i]);
     }
@@ -118,7 +118,7 @@ TEST(floats_are_read_whole) {
 }
 
 TEST(size_arithmetic_reports_overflow) {
-    size_t  size;
+    size_t size;
     int64_t value;
     CHECK(!ig_add_size(SIZE_MAX, 1, &size) && ig_add_size(SIZE_MAX - 1, 1, &size));
     CHECK(!ig_mul_size(SIZE_MAX / 2 + 1, 2, &size));
@@ -211,8 +211,8 @@ TEST(random_floats_read_back) {
     uint64_t state = 1;
     for (int i = 0; i < 20000; i++) {
         uint64_t bits = next_random(&state);
-        double   d, back;
-        float    f;
+        double d, back;
+        float f;
         memcpy(&d, &bits, sizeof(d));
         memcpy(&f, &bits, sizeof(f));
         if (isfinite(d)) {
@@ -264,7 +264,7 @@ TEST(maps_by_name) {
 
 TEST(the_empty_name_is_a_name) {
     ig_map map;
-    int    value;
+    int value;
     ig_map_init(&map, &arena);
     ig_map_set(&map, (ig_str){ NULL, 0 }, &value);
     CHECK_PTR(ig_map_get(&map, IG_STR("")), &value);

@@ -7,7 +7,7 @@
 TEST(null_emits_nothing) {
     ig_context context = { .limits = ig_limits_default };
     ig_module *module = ig_module_create(&context, "m");
-    ig_graph  *kernel = ig_graph_create(module, "k", IG_STAGE_KERNEL);
+    ig_graph *kernel = ig_graph_create(module, "k", IG_STAGE_KERNEL);
     ig_builder b = ig_builder_at_end(&kernel->body);
     ig_make_ret(&b, NULL, 0);
     const ig_target *target = ig_target_find(IG_STR("cpu:v2"));

@@ -11,7 +11,7 @@ UNIT_WITH_LLVM
 /* One case's way through the compiler. */
 typedef struct compiled {
     ig_context *context;
-    ig_module  *module;
+    ig_module *module;
     ig_program *program;
     ig_session *session;
 } compiled;
@@ -58,8 +58,8 @@ static void copy_output(const ig_view *view, ig_arena *arena, ig_tensor *out) {
 static ig_status run_opened(conform *self, compiled *c, const ig_tensor *inputs,
                             ig_arena *arena, ig_tensor *out_outputs) {
     ig_view in[CONFORM_VALUES], out[CONFORM_VALUES] = { { .data = NULL } };
-    size_t  ins = ig_program_input_count(c->program);
-    size_t  outs = ig_program_output_count(c->program);
+    size_t ins = ig_program_input_count(c->program);
+    size_t outs = ig_program_output_count(c->program);
     for (size_t i = 0; i < ins; i++) {
         view_of(&inputs[i], &in[i]);
     }
@@ -78,7 +78,7 @@ static ig_status run_opened(conform *self, compiled *c, const ig_tensor *inputs,
 static ig_status compile_and_run(conform *self, const char *text,
                                  const ig_tensor *inputs, ig_arena *arena,
                                  ig_tensor *out_outputs) {
-    compiled  c = { .context = NULL };
+    compiled c = { .context = NULL };
     ig_status status = open_case(&c, text);
     if (status == IG_OK) {
         status = run_opened(self, &c, inputs, arena, out_outputs);
@@ -92,7 +92,7 @@ static ig_status compile_and_run(conform *self, const char *text,
 
 static void run(const char *file, int least) {
     conform self = { .run = compile_and_run };
-    char    path[512];
+    char path[512];
     snprintf(path, sizeof path, "%s/tests/conform/cases/%s", INGOT_SOURCE_DIR, file);
     conform_file(&self, path);
     CHECK_INT(self.totals.failed, 0);

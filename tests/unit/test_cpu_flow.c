@@ -15,16 +15,16 @@ static const char *const levels[] = { "v2", "v3", "v4", "v4-vnni" };
 /* out = { sum of i, sum of i * i, last i + step } for i in lo … hi by step (params). */
 static ig_graph *build_sums(cpu_case *c, int64_t unroll) {
     static const ig_dtype buffers[] = { IG_DT_i64 };
-    ig_builder            b;
-    ig_graph             *kernel = cpu_case_kernel(c, "sums", buffers, 1, 3, &b);
-    ig_value            **args = kernel->body.args, *zero = k_i64(&b, 0);
-    ig_value             *inits[] = { zero, zero };
-    k_loop                loop = k_loop_open(&b, args[1], args[2], args[3], inits, 2);
+    ig_builder b;
+    ig_graph *kernel = cpu_case_kernel(c, "sums", buffers, 1, 3, &b);
+    ig_value **args = kernel->body.args, *zero = k_i64(&b, 0);
+    ig_value *inits[] = { zero, zero };
+    k_loop loop = k_loop_open(&b, args[1], args[2], args[3], inits, 2);
     loop.op->attrs[IG_for_unroll] = ig_attr_of_int(unroll);
     ig_builder *body = &loop.b;
-    ig_value   *next[] = {
-          k_add(body, loop.carried[0], loop.index),
-          k_add(body, loop.carried[1], k_mul(body, loop.index, loop.index)),
+    ig_value *next[] = {
+        k_add(body, loop.carried[0], loop.index),
+        k_add(body, loop.carried[1], k_mul(body, loop.index, loop.index)),
     };
     k_loop_close(&loop, next, 2);
     k_store(&b, loop.results[0], args[0], zero);
@@ -34,7 +34,7 @@ static ig_graph *build_sums(cpu_case *c, int64_t unroll) {
 }
 
 static void check_sums(const cpu_code *code, int64_t lo, int64_t hi, int64_t step) {
-    int64_t     out[2] = { -1, -1 }, params[] = { lo, hi, step }, sum = 0, squares = 0;
+    int64_t out[2] = { -1, -1 }, params[] = { lo, hi, step }, sum = 0, squares = 0;
     void *const buffers[] = { out };
     ig_kernel_call_v0 call = { .buffers = buffers, .params = params };
     code->entry(&call);
@@ -67,25 +67,25 @@ TEST(tiles_loops_and_branches_nest) {
     cpu_case c;
     cpu_case_open(&c, "v2");
     static const ig_dtype buffers[] = { IG_DT_i64 };
-    ig_builder            b;
-    ig_graph             *kernel = cpu_case_kernel(&c, "nest", buffers, 1, 0, &b);
-    ig_value            **args = kernel->body.args, *begin = NULL, *end = NULL;
+    ig_builder b;
+    ig_graph *kernel = cpu_case_kernel(&c, "nest", buffers, 1, 0, &b);
+    ig_value **args = kernel->body.args, *begin = NULL, *end = NULL;
     k_tiles(&b, &begin, &end);
-    k_loop      tiles = k_loop_open(&b, begin, end, k_i64(&b, 1), NULL, 0);
+    k_loop tiles = k_loop_open(&b, begin, end, k_i64(&b, 1), NULL, 0);
     ig_builder *outer = &tiles.b;
-    ig_value   *zero = k_i64(outer, 0), *one = k_i64(outer, 1);
-    k_loop      bits = k_loop_open(outer, zero, k_i64(outer, 20), one, &zero, 1);
-    ig_value   *shifted = k_binary(&bits.b, IG_OP_shr, tiles.index, bits.index);
-    ig_value   *bit = k_binary(&bits.b, IG_OP_and, shifted, k_i64(&bits.b, 1));
-    ig_value   *is_set = k_compare(&bits.b, IG_OP_eq, bit, k_i64(&bits.b, 1));
-    k_if        branch = k_if_open(&bits.b, is_set, &zero->type, 1);
-    ig_value   *then = k_add(&branch.then, bits.carried[0], k_i64(&branch.then, 1));
+    ig_value *zero = k_i64(outer, 0), *one = k_i64(outer, 1);
+    k_loop bits = k_loop_open(outer, zero, k_i64(outer, 20), one, &zero, 1);
+    ig_value *shifted = k_binary(&bits.b, IG_OP_shr, tiles.index, bits.index);
+    ig_value *bit = k_binary(&bits.b, IG_OP_and, shifted, k_i64(&bits.b, 1));
+    ig_value *is_set = k_compare(&bits.b, IG_OP_eq, bit, k_i64(&bits.b, 1));
+    k_if branch = k_if_open(&bits.b, is_set, &zero->type, 1);
+    ig_value *then = k_add(&branch.then, bits.carried[0], k_i64(&branch.then, 1));
     k_if_close(&branch, &then, bits.carried);
     k_loop_close(&bits, branch.results, 1);
     k_store(outer, k_mul(outer, bits.results[0], tiles.index), args[0], tiles.index);
     k_loop_close(&tiles, NULL, 0);
     ig_make_ret(&b, NULL, 0);
-    int64_t     out[100] = { 0 };
+    int64_t out[100] = { 0 };
     void *const pointers[] = { out };
     cpu_case_run(&c, kernel, pointers, NULL, 100);
     for (int64_t t = 0; t < 100; t++) {
@@ -118,10 +118,10 @@ static float combine(ig_opcode code, float x, float y) {
 
 static void check_reduction(cpu_case *c, const reduction *r, uint32_t lanes) {
     static const ig_dtype buffers[] = { IG_DT_f32, IG_DT_f32 };
-    ig_builder            b;
-    ig_graph             *kernel = cpu_case_kernel(c, "reduce", buffers, 2, 0, &b);
-    ig_value            **args = kernel->body.args, *zero = k_i64(&b, 0);
-    ig_value             *x = k_load(&b, args[0], zero, lanes);
+    ig_builder b;
+    ig_graph *kernel = cpu_case_kernel(c, "reduce", buffers, 2, 0, &b);
+    ig_value **args = kernel->body.args, *zero = k_i64(&b, 0);
+    ig_value *x = k_load(&b, args[0], zero, lanes);
     k_store(&b, k_hreduce(&b, r->op, x), args[1], zero);
     ig_make_ret(&b, NULL, 0);
     float in[64], got[1] = { 0 }, halves[64];
@@ -155,29 +155,29 @@ TEST(lanes_are_reduced_by_halves) {
  * then the even elements, by shuffle. */
 static ig_graph *build_lanes(cpu_case *c, ig_dtype dtype) {
     const ig_dtype buffers[] = { dtype, dtype };
-    ig_builder     b;
-    ig_graph      *kernel = cpu_case_kernel(c, "lanes", buffers, 2, 1, &b);
-    ig_value     **args = kernel->body.args, *zero = k_i64(&b, 0);
-    ig_value      *seven = k_splat(&b, k_i64(&b, 7), 8);
-    ig_value      *reversed = k_sub(&b, seven, k_iota(&b, 8));
-    ig_value      *operands[] = { args[0], reversed };
+    ig_builder b;
+    ig_graph *kernel = cpu_case_kernel(c, "lanes", buffers, 2, 1, &b);
+    ig_value **args = kernel->body.args, *zero = k_i64(&b, 0);
+    ig_value *seven = k_splat(&b, k_i64(&b, 7), 8);
+    ig_value *reversed = k_sub(&b, seven, k_iota(&b, 8));
+    ig_value *operands[] = { args[0], reversed };
     const ig_type *types[] = { ig_type_vector(c->module, dtype, 8),
                                ig_type_vector(c->module, dtype, 1) };
-    ig_op_spec     spec = { .operands = operands,
-                            .operand_count = 2,
-                            .result_types = types,
-                            .result_count = 1 };
-    ig_value      *gathered = &ig_make_op(&b, IG_OP_load_at, &spec)->results[0];
+    ig_op_spec spec = { .operands = operands,
+                        .operand_count = 2,
+                        .result_types = types,
+                        .result_count = 1 };
+    ig_value *gathered = &ig_make_op(&b, IG_OP_load_at, &spec)->results[0];
     k_store(&b, gathered, args[1], zero);
-    ig_value  *lane[] = { k_load(&b, args[0], zero, 8), args[2] };
+    ig_value *lane[] = { k_load(&b, args[0], zero, 8), args[2] };
     ig_op_spec extract = { .operands = lane,
                            .operand_count = 2,
                            .result_types = &types[1],
                            .result_count = 1 };
-    ig_value  *one = &ig_make_op(&b, IG_OP_extract, &extract)->results[0];
+    ig_value *one = &ig_make_op(&b, IG_OP_extract, &extract)->results[0];
     k_store(&b, one, args[1], k_i64(&b, 8));
     static const int64_t even[] = { 0, 2, 4, 6, 8, 10, 12, 14 };
-    ig_value            *upper = k_load(&b, args[0], k_i64(&b, 8), 8);
+    ig_value *upper = k_load(&b, args[0], k_i64(&b, 8), 8);
     k_store(&b, k_shuffle(&b, lane[0], upper, even, 8), args[1], k_i64(&b, 9));
     ig_make_ret(&b, NULL, 0);
     return kernel;
@@ -190,7 +190,7 @@ TEST(lanes_are_gathered_extracted_and_shuffled) {
         cpu_case c;
         ig_dtype dtype = dtypes[i % IG_COUNT_OF(dtypes)];
         cpu_case_open(&c, levels[i / IG_COUNT_OF(dtypes)]);
-        int64_t   dims[] = { 17 }, params[] = { 4 };
+        int64_t dims[] = { 17 }, params[] = { 4 };
         ig_tensor in, out;
         CHECK_OK(ig_tensor_alloc(&c.arena, &c.context, dtype, 1, dims, &in));
         CHECK_OK(ig_tensor_alloc(&c.arena, &c.context, dtype, 1, dims, &out));
@@ -212,17 +212,17 @@ TEST(bits_are_seen_as_other_types) {
         cpu_case c;
         cpu_case_open(&c, levels[i]);
         static const ig_dtype buffers[] = { IG_DT_i8, IG_DT_f32 };
-        ig_builder            b;
-        ig_graph             *kernel = cpu_case_kernel(&c, "bits", buffers, 2, 0, &b);
-        ig_value            **args = kernel->body.args, *zero = k_i64(&b, 0);
-        ig_value             *floats = k_reinterpret(&b, args[0], IG_DT_f32);
-        ig_value             *x = k_load(&b, floats, k_i64(&b, 1), 4);
-        ig_value             *bits = k_reinterpret(&b, x, IG_DT_i32);
+        ig_builder b;
+        ig_graph *kernel = cpu_case_kernel(&c, "bits", buffers, 2, 0, &b);
+        ig_value **args = kernel->body.args, *zero = k_i64(&b, 0);
+        ig_value *floats = k_reinterpret(&b, args[0], IG_DT_f32);
+        ig_value *x = k_load(&b, floats, k_i64(&b, 1), 4);
+        ig_value *bits = k_reinterpret(&b, x, IG_DT_i32);
         ig_value *sign = k_const_vector(&b, IG_DT_i32, 4, (double)INT32_MIN);
         ig_value *turned = k_binary(&b, IG_OP_xor, bits, sign);
         k_store(&b, k_reinterpret(&b, turned, IG_DT_f32), args[1], zero);
         ig_make_ret(&b, NULL, 0);
-        float       in[5] = { 9, 1, -2, 3, -4 }, out[4] = { 0 };
+        float in[5] = { 9, 1, -2, 3, -4 }, out[4] = { 0 };
         void *const pointers[] = { in, out };
         cpu_case_run(&c, kernel, pointers, NULL, 1);
         for (int k = 0; k < 4 && cpu_level_runs(levels[i]); k++) {
@@ -256,7 +256,7 @@ TEST(an_op_without_an_emitter_is_named) {
     cpu_case c;
     cpu_case_open(&c, "v2");
     ig_builder b;
-    ig_graph  *kernel = cpu_case_kernel(&c, "stray", NULL, 0, 0, &b);
+    ig_graph *kernel = cpu_case_kernel(&c, "stray", NULL, 0, 0, &b);
     ig_op_spec spec = { 0 };
     ig_make_op(&b, IG_OP_barrier, &spec);
     ig_make_ret(&b, NULL, 0);
@@ -274,9 +274,9 @@ TEST(an_op_without_an_emitter_is_named) {
  * times. */
 static void *compile_often(void *unused) {
     (void)unused;
-    cpu_case           c;
+    cpu_case c;
     ig_compiled_kernel compiled = { 0 };
-    uint64_t           hash = 0;
+    uint64_t hash = 0;
     for (int i = 0; i < 10; i++) {
         cpu_case_open(&c, levels[i % 4]);
         ig_graph *kernel = build_lanes(&c, IG_DT_f32);
@@ -292,7 +292,7 @@ static void *compile_often(void *unused) {
 
 TEST(threads_compile_at_once_and_alike) {
     pthread_t threads[3];
-    uint64_t  first = 0;
+    uint64_t first = 0;
     for (size_t i = 0; i < IG_COUNT_OF(threads); i++) {
         CHECK_INT(pthread_create(&threads[i], NULL, compile_often, NULL), 0);
     }
@@ -311,11 +311,11 @@ TEST(threads_compile_at_once_and_alike) {
 TEST(memory_that_runs_out_unwinds) {
     cpu_case c;
     cpu_case_open(&c, "v2");
-    ig_graph          *kernel = build_sums(&c, 4);
+    ig_graph *kernel = build_sums(&c, 4);
     ig_compiled_kernel compiled = { 0 };
-    ig_budget         *budget = &c.context.budget;
-    size_t             used = budget->used;
-    volatile int       unwound = 0;
+    ig_budget *budget = &c.context.budget;
+    size_t used = budget->used;
+    volatile int unwound = 0;
     for (volatile size_t more = 1; more < 400000; more += 9001) {
         jmp_buf recovery;
         budget->recovery = &recovery;

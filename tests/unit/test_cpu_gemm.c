@@ -4,7 +4,7 @@
 
 typedef struct tile {
     const char *level;
-    uint32_t    rows, vectors, lanes; /* rows × (vectors × lanes) */
+    uint32_t rows, vectors, lanes; /* rows × (vectors × lanes) */
 } tile;
 
 static const tile tiles[] = {
@@ -15,11 +15,11 @@ static const tile tiles[] = {
 /* C[rows, n] = A[rows, K] * B[K, n], B packed row by row; params: K, stride of A. */
 static ig_graph *build_tile(cpu_case *c, const tile *t) {
     static const ig_dtype buffers[] = { IG_DT_f32, IG_DT_f32, IG_DT_f32 };
-    ig_builder            b;
-    ig_graph             *kernel = cpu_case_kernel(c, "tile", buffers, 3, 2, &b);
-    ig_value            **args = kernel->body.args;
-    int64_t               n = (int64_t)t->vectors * t->lanes;
-    ig_value             *rows[16], *zeros[K_CARRIED], *sums[K_CARRIED];
+    ig_builder b;
+    ig_graph *kernel = cpu_case_kernel(c, "tile", buffers, 3, 2, &b);
+    ig_value **args = kernel->body.args;
+    int64_t n = (int64_t)t->vectors * t->lanes;
+    ig_value *rows[16], *zeros[K_CARRIED], *sums[K_CARRIED];
     for (uint32_t i = 0; i < t->rows; i++) {
         ig_value *at = k_mul(&b, k_i64(&b, i), args[4]);
         rows[i] = k_offset(&b, args[0], at);
@@ -30,8 +30,8 @@ static ig_graph *build_tile(cpu_case *c, const tile *t) {
     }
     k_loop loop = k_loop_open(&b, k_i64(&b, 0), args[3], k_i64(&b, 1), zeros, count);
     ig_builder *body = &loop.b;
-    ig_value   *columns[8];
-    ig_value   *start = k_mul(body, loop.index, k_i64(body, n));
+    ig_value *columns[8];
+    ig_value *start = k_mul(body, loop.index, k_i64(body, n));
     for (uint32_t v = 0; v < t->vectors; v++) {
         ig_value *at = k_add(body, start, k_i64(body, v * t->lanes));
         columns[v] = k_load(body, args[1], at, t->lanes);
@@ -65,7 +65,7 @@ static const char *find_loop(const char *text, size_t *out_size) {
 }
 
 static void check_loop(cpu_case *c, const ig_graph *kernel) {
-    size_t      size = 0;
+    size_t size = 0;
     const char *text = cpu_case_text(c, kernel, IG_EMIT_ASM);
     const char *loop = find_loop(text, &size);
     if (getenv("INGOT_TEST_SHOW")) {
@@ -82,14 +82,14 @@ static void check_loop(cpu_case *c, const ig_graph *kernel) {
 static void check_sums(cpu_case *c, const ig_graph *kernel, const tile *t) {
     enum { K = 37, MOST = 16 * 64 };
     static float x[16 * K], w[K * 64], y[MOST];
-    int64_t      n = (int64_t)t->vectors * t->lanes;
+    int64_t n = (int64_t)t->vectors * t->lanes;
     for (int i = 0; i < 16 * K; i++) {
         x[i] = (float)(i % 13 - 6);
     }
     for (int i = 0; i < K * 64; i++) {
         w[i] = (float)(i % 7 - 3);
     }
-    void   *buffers[] = { x, w, y };
+    void *buffers[] = { x, w, y };
     int64_t params[] = { K, K };
     cpu_case_run(c, kernel, buffers, params, 1);
     for (int64_t i = 0; i < t->rows; i++) {

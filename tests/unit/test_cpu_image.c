@@ -19,12 +19,12 @@ enum { SYMBOL_RODATA = 1, SYMBOL_K, SYMBOL_TABLE, SYMBOL_MEMCPY, SYMBOLS };
 
 /* The object's parts, each at a fixed offset; tests change them before use. */
 typedef struct object {
-    Elf64_Ehdr    header;
-    Elf64_Shdr    sections[SECTIONS];
-    Elf64_Sym     symbols[SYMBOLS];
-    Elf64_Rela    relocations[2];
+    Elf64_Ehdr header;
+    Elf64_Shdr sections[SECTIONS];
+    Elf64_Sym symbols[SYMBOLS];
+    Elf64_Rela relocations[2];
     unsigned char text[40], rodata[32], extra[8], eh_frame[16];
-    char          names[sizeof(names)], symbol_names[sizeof(symbol_names)];
+    char names[sizeof(names)], symbol_names[sizeof(symbol_names)];
 } object;
 
 static void set_section(object *o, int index, uint32_t type, uint64_t flags,
@@ -95,9 +95,9 @@ static object make_object(void) {
 
 typedef struct outcome {
     ig_status status;
-    ig_image  image;
-    ig_arena  arena;
-    char      message[256];
+    ig_image image;
+    ig_arena arena;
+    char message[256];
 } outcome;
 
 static void keep_message(void *user, const ig_diagnostic *diagnostic) {
@@ -138,7 +138,7 @@ static int32_t read_i32(const ig_image *image, size_t offset) {
 /* ---- tests ---- */
 
 TEST(sections_are_laid_out_and_distances_resolved) {
-    object  o = make_object();
+    object o = make_object();
     outcome out;
     flatten(&o, sizeof(o), "k", &out);
     CHECK_MSG(out.status == IG_OK, "%s", out.message);
@@ -174,7 +174,7 @@ TEST(what_needs_a_linker_is_refused_by_name) {
 }
 
 TEST(an_absent_entry_is_named) {
-    object  o = make_object();
+    object o = make_object();
     outcome out;
     flatten(&o, sizeof(o), "main", &out);
     CHECK_STATUS(out.status, IG_INTERNAL);
@@ -231,8 +231,8 @@ TEST(a_short_object_is_refused) {
 
 /* No change of one byte may make it read or write outside (found by the sanitizers). */
 TEST(any_changed_byte_is_survived) {
-    object                     o = make_object();
-    unsigned char             *bytes = (unsigned char *)&o;
+    object o = make_object();
+    unsigned char *bytes = (unsigned char *)&o;
     static const unsigned char values[] = { 0, 1, 0x7f, 0x80, 0xff };
     for (size_t i = 0; i < sizeof(o); i++) {
         unsigned char kept = bytes[i];

@@ -10,7 +10,7 @@ static inline void lower_check_counts(const char *text, const int64_t *counts,
     static const char *const levels[] = { "v2", "v3", "v4" };
     enum { MOST = 64 };
     for (size_t i = 0; i < IG_COUNT_OF(levels); i++) {
-        ig_tensor  inputs[MOST][8], expected[MOST];
+        ig_tensor inputs[MOST][8], expected[MOST];
         lower_case c;
         if (!cpu_level_runs(levels[i])) {
             continue;
@@ -50,10 +50,10 @@ static void put_layer(ig_writer *text, int64_t k, int64_t n, const char *epilogu
     long long columns = n;
     ig_put(text, "module @t {\n");
     put_weight(text, "w", k, n);
-    ig_put(text,
-           "  graph @main(%%x: f32[B, %lld], %%b: f32[%lld], %%r: f32[B, %lld]) -> "
-           "(f32[B, %lld] \"y\") {\n",
-           (long long)k, columns, columns, columns);
+    ig_put(
+        text,
+        "  graph @main(%%x: f32[B, %lld], %%b: f32[%lld], %%r: f32[B, %lld]) -> (f32[B, %lld] \"y\") {\n",
+        (long long)k, columns, columns, columns);
     ig_put(text, "    %%0 = matmul %%x, @w : f32[B, %lld]\n", columns);
     ig_put(text, "    %%1 = add %%0, %%b : f32[B, %lld]\n", columns);
     ig_put(text, "    %%2 = %s : f32[B, %lld]\n    ret %%2\n  }\n}\n", epilogue,
@@ -146,7 +146,7 @@ static const float *product_of(lower_case *c, const ig_tensor *all, int64_t rows
 static void check_bits(const char *level, const char *text, int64_t n,
                        const int64_t *rows, uint32_t count) {
     lower_case c;
-    ig_tensor  all[8];
+    ig_tensor all[8];
     lower_open(&c, level, text, &rows[count - 1], 10);
     memcpy(all, c.inputs, sizeof all);
     lower_interpret(&c);
@@ -154,7 +154,7 @@ static void check_bits(const char *level, const char *text, int64_t n,
     const float *want = product_of(&c, all, rows[count - 1]);
     for (uint32_t i = 0; i < count; i++) {
         const float *got = product_of(&c, all, rows[i]);
-        size_t       size = (size_t)(rows[i] * n) * sizeof *got;
+        size_t size = (size_t)(rows[i] * n) * sizeof *got;
         CHECK_MSG(memcmp(got, want, size) == 0, "%s: %lld rows have other bits", level,
                   (long long)rows[i]);
     }
@@ -164,8 +164,8 @@ static void check_bits(const char *level, const char *text, int64_t n,
 /* A row's result does not depend on how many rows there are: all forms sum alike. */
 TEST(gemm_bits_are_those_of_a_row) {
     static const char *const levels[] = { "v2", "v3", "v4" };
-    static const int64_t     rows[] = { 1, 2, 3, 5, 6, 7, 13, 14, 15, 31, 90, 130 };
-    static const int64_t     depths[] = { 13, 100, 1030 };
+    static const int64_t rows[] = { 1, 2, 3, 5, 6, 7, 13, 14, 15, 31, 90, 130 };
+    static const int64_t depths[] = { 13, 100, 1030 };
     enum { N = 150 };
     for (size_t i = 0; i < IG_COUNT_OF(levels) * IG_COUNT_OF(depths); i++) {
         ig_arena arena;
@@ -195,10 +195,10 @@ TEST(gemm_of_asked_tiles) {
     static const int64_t asked[][3] = { { 5, 80, 8 }, { 8, 48, 4 }, { 3, 112, 11 } };
     enum { K = 7, PANEL = 16 };
     for (size_t i = 0; i < IG_COUNT_OF(asked) && cpu_level_runs("v4"); i++) {
-        long long  rows = asked[i][0], columns = asked[i][1], panels = asked[i][2];
-        int64_t    m = 23;
+        long long rows = asked[i][0], columns = asked[i][1], panels = asked[i][2];
+        int64_t m = 23;
         lower_case c;
-        ig_arena   arena;
+        ig_arena arena;
         ig_arena_init(&arena, NULL);
         ig_writer text;
         ig_writer_init(&text, &arena);

@@ -37,7 +37,7 @@ static void put_table(ig_writer *text, const char *name, int64_t rows,
 }
 
 typedef struct bag_text {
-    int64_t     rows, dim, ids, bags;
+    int64_t rows, dim, ids, bags;
     const char *attributes; /* of the one-table bag */
 } bag_text;
 
@@ -113,19 +113,17 @@ static void check_tables(const int64_t *rows, int64_t ids, int64_t bags,
     ig_writer_init(&text, &arena);
     ig_put(&text, "module @t {\n");
     const char *const names[] = { "a0", "a1", "a2", "b0", "b1", "b2" };
-    int64_t           most = 0;
+    int64_t most = 0;
     for (uint32_t i = 0; i < IG_COUNT_OF(names); i++) {
         put_table(&text, names[i], i < 3 ? rows[i] : rows[5 - i], 16);
         most = i < 3 && rows[i] > most ? rows[i] : most;
     }
-    ig_put(&text,
-           "  graph @main(%%a: i64[N], %%ao: i64[B], %%b: i64[M], %%bo: i64[B]) -> "
-           "(f32[B, 16] \"y\", f32[B, 16] \"z\") {\n"
-           "    %%0, %%1 = bag @a0, @a1, @a2, %%a, %%ao, @b0, @b1, @b2, %%b, %%bo "
-           "{operands = [1, 1], pool = [0, 0], tables = [3, 3], negative = skip, range "
-           "= %s}\n"
-           "    ret %%0, %%1\n  }\n}\n",
-           range);
+    ig_put(
+        &text,
+        "  graph @main(%%a: i64[N], %%ao: i64[B], %%b: i64[M], %%bo: i64[B]) -> (f32[B, 16] \"y\", f32[B, 16] \"z\") {\n"
+        "    %%0, %%1 = bag @a0, @a1, @a2, %%a, %%ao, @b0, @b1, @b2, %%b, %%bo {operands = [1, 1], pool = [0, 0], tables = [3, 3], negative = skip, range = %s}\n"
+        "    ret %%0, %%1\n  }\n}\n",
+        range);
     int64_t extents[] = { ids, bags, ids / 2 };
     lower_check_with(text.data, extents, most, set_tables);
     ig_arena_fini(&arena);
@@ -144,7 +142,7 @@ TEST(rows_lie_in_several_tables) {
 static void set_uneven_offsets(lower_case *c) {
     for (uint32_t i = 0; i + 1 < c->graph->body.arg_count; i += 2) {
         ig_tensor *offsets = &c->inputs[i + 1];
-        int64_t    ids = c->inputs[i].count, half = offsets->count / 2;
+        int64_t ids = c->inputs[i].count, half = offsets->count / 2;
         for (int64_t b = 0; b < offsets->count; b++) {
             int64_t before = b / 3 < ids / 4 ? b / 3 : ids / 4;
             ig_tensor_set_i64(offsets, b, b < half ? before : before + ids / 2);
@@ -161,13 +159,12 @@ TEST(work_is_shared_by_ids_and_not_by_bags) {
     put_table(&text, "t0", 9, 16);
     put_table(&text, "t1", 9000, 16);
     put_table(&text, "t2", 5, 16);
-    ig_put(&text, "  graph @main(%%a: i64[N], %%ao: i64[B], %%b: i64[M], %%bo: i64[B], "
-                  "%%c: i64[K], %%co: i64[B]) -> (f32[B, 48] \"y\") {\n"
-                  "    %%0, %%1, %%2 = bag @t0, %%a, %%ao, @t1, %%b, %%bo, @t2, %%c, "
-                  "%%co {operands = [1, 1, 1], pool = [0, 0, 1]} : "
-                  "f32[B, 16], f32[B, 16], f32[B, 16]\n"
-                  "    %%3 = concat %%1, %%0, %%2 {axis = 1} : f32[B, 48]\n"
-                  "    ret %%3\n  }\n}\n");
+    ig_put(
+        &text,
+        "  graph @main(%%a: i64[N], %%ao: i64[B], %%b: i64[M], %%bo: i64[B], %%c: i64[K], %%co: i64[B]) -> (f32[B, 48] \"y\") {\n"
+        "    %%0, %%1, %%2 = bag @t0, %%a, %%ao, @t1, %%b, %%bo, @t2, %%c, %%co {operands = [1, 1, 1], pool = [0, 0, 1]} : f32[B, 16], f32[B, 16], f32[B, 16]\n"
+        "    %%3 = concat %%1, %%0, %%2 {axis = 1} : f32[B, 48]\n"
+        "    ret %%3\n  }\n}\n");
     static const int64_t extents[][4] = {
         { 33, 61, 500, 2 }, { 400, 1, 0, 90 }, { 0, 17, 0, 0 }, { 7, 120, 70, 70 }
     };
@@ -186,17 +183,16 @@ TEST(bags_that_lie_apart_are_prefetched) {
     ig_put(&text, "module @t {\n");
     put_table(&text, "t0", 9000, 16);
     put_table(&text, "t1", 9000, 16);
-    ig_put(&text, "  graph @main(%%ids: i64[B, 2, 5]) -> (f32[B, 32] \"y\") {\n"
-                  "    %%0 = slice %%ids {starts = [0, 0, 0], sizes = [B, 1, 5]} : "
-                  "i64[B, 1, 5]\n"
-                  "    %%1 = slice %%ids {starts = [0, 1, 0], sizes = [B, 1, 5]} : "
-                  "i64[B, 1, 5]\n"
-                  "    %%2 = reshape %%0 {to = [B, 5]} : i64[B, 5]\n"
-                  "    %%3 = reshape %%1 {to = [B, 5]} : i64[B, 5]\n"
-                  "    %%4, %%5 = bag @t0, %%2, @t1, %%3 {operands = [0, 0], "
-                  "pool = [0, 0]} : f32[B, 16], f32[B, 16]\n"
-                  "    %%6 = concat %%4, %%5 {axis = 1} : f32[B, 32]\n"
-                  "    ret %%6\n  }\n}\n");
+    ig_put(
+        &text,
+        "  graph @main(%%ids: i64[B, 2, 5]) -> (f32[B, 32] \"y\") {\n"
+        "    %%0 = slice %%ids {starts = [0, 0, 0], sizes = [B, 1, 5]} : i64[B, 1, 5]\n"
+        "    %%1 = slice %%ids {starts = [0, 1, 0], sizes = [B, 1, 5]} : i64[B, 1, 5]\n"
+        "    %%2 = reshape %%0 {to = [B, 5]} : i64[B, 5]\n"
+        "    %%3 = reshape %%1 {to = [B, 5]} : i64[B, 5]\n"
+        "    %%4, %%5 = bag @t0, %%2, @t1, %%3 {operands = [0, 0], pool = [0, 0]} : f32[B, 16], f32[B, 16]\n"
+        "    %%6 = concat %%4, %%5 {axis = 1} : f32[B, 32]\n"
+        "    ret %%6\n  }\n}\n");
     static const int64_t batches[] = { 0, 1, 50 };
     for (size_t i = 0; i < IG_COUNT_OF(batches); i++) {
         lower_check(text.data, &batches[i], 9000);
@@ -215,14 +211,12 @@ TEST(tables_of_different_dims_in_one_launch) {
     put_table(&text, "t0", 7, 16);
     put_table(&text, "t1", 9, 16);
     put_table(&text, "t2", 5, 40);
-    ig_put(&text,
-           "  graph @main(%%a: i64[N], %%ao: i64[B], %%b: i64[M], %%bo: i64[B], "
-           "%%c: i64[K], %%co: i64[B]) -> (f32[B, 72] \"y\") {\n"
-           "    %%0, %%1, %%2 = bag @t0, %%a, %%ao, @t1, %%b, %%bo, @t2, %%c, %%co "
-           "{operands = [1, 1, 1], pool = [0, 0, 1], empty = [0, 0, 0]} : "
-           "f32[B, 16], f32[B, 16], f32[B, 40]\n"
-           "    %%3 = concat %%1, %%0, %%2 {axis = 1} : f32[B, 72]\n"
-           "    ret %%3\n  }\n}\n");
+    ig_put(
+        &text,
+        "  graph @main(%%a: i64[N], %%ao: i64[B], %%b: i64[M], %%bo: i64[B], %%c: i64[K], %%co: i64[B]) -> (f32[B, 72] \"y\") {\n"
+        "    %%0, %%1, %%2 = bag @t0, %%a, %%ao, @t1, %%b, %%bo, @t2, %%c, %%co {operands = [1, 1, 1], pool = [0, 0, 1], empty = [0, 0, 0]} : f32[B, 16], f32[B, 16], f32[B, 40]\n"
+        "    %%3 = concat %%1, %%0, %%2 {axis = 1} : f32[B, 72]\n"
+        "    ret %%3\n  }\n}\n");
     int64_t extents[] = { 33, 11, 50, 2 };
     lower_check_with(text.data, extents, 5, set_all_offsets);
     ig_arena_fini(&arena);
@@ -236,11 +230,11 @@ TEST(one_id_a_row_and_fixed_lengths) {
     ig_put(&text, "module @t {\n");
     put_table(&text, "t0", 7, 16);
     put_table(&text, "t1", 9, 16);
-    ig_put(&text, "  graph @main(%%a: i64[B], %%b: i64[B, 3], %%w: f32[B, 3]) -> "
-                  "(f32[B, 16] \"y\", f32[B, 16] \"z\") {\n"
-                  "    %%0, %%1 = bag @t0, %%a, @t1, %%b, %%w {operands = [0, 4], "
-                  "pool = [3, 0]} : f32[B, 16], f32[B, 16]\n"
-                  "    ret %%0, %%1\n  }\n}\n");
+    ig_put(
+        &text,
+        "  graph @main(%%a: i64[B], %%b: i64[B, 3], %%w: f32[B, 3]) -> (f32[B, 16] \"y\", f32[B, 16] \"z\") {\n"
+        "    %%0, %%1 = bag @t0, %%a, @t1, %%b, %%w {operands = [0, 4], pool = [3, 0]} : f32[B, 16], f32[B, 16]\n"
+        "    ret %%0, %%1\n  }\n}\n");
     int64_t extents[] = { 21 };
     lower_check(text.data, extents, 7);
     ig_arena_fini(&arena);
@@ -248,13 +242,13 @@ TEST(one_id_a_row_and_fixed_lengths) {
 
 TEST(an_id_out_of_range_is_reported) {
     lower_case c;
-    int64_t    extents[] = { 6, 2 };
-    lower_open(&c, "v2",
-               "module @t {\n  weight @t : f32[4, 2] = splat(1)\n"
-               "  graph @main(%ids: i64[N], %off: i64[B]) -> (f32[B, 2] \"y\") {\n"
-               "    %0 = bag @t, %ids, %off {operands = [1], pool = [0], "
-               "negative = error} : f32[B, 2]\n    ret %0\n  }\n}\n",
-               extents, 4);
+    int64_t extents[] = { 6, 2 };
+    lower_open(
+        &c, "v2",
+        "module @t {\n  weight @t : f32[4, 2] = splat(1)\n"
+        "  graph @main(%ids: i64[N], %off: i64[B]) -> (f32[B, 2] \"y\") {\n"
+        "    %0 = bag @t, %ids, %off {operands = [1], pool = [0], negative = error} : f32[B, 2]\n    ret %0\n  }\n}\n",
+        extents, 4);
     set_all_offsets(&c);
     ig_tensor_set_i64(&c.inputs[0], 4, 9);
     ig_tensor_set_i64(&c.inputs[0], 5, -1);
@@ -276,7 +270,7 @@ TEST(an_id_out_of_range_is_reported) {
 TEST(offsets_that_fall_are_reported_and_spoil_no_other_bag) {
     enum { BAGS = 64, BAD = 40 };
     lower_case c;
-    int64_t    extents[] = { 256, BAGS };
+    int64_t extents[] = { 256, BAGS };
     lower_open(&c, "v2",
                "module @t {\n  weight @t : f32[4, 2] = splat(1)\n"
                "  graph @main(%ids: i64[N], %off: i64[B]) -> (f32[B, 2] \"y\") {\n"
@@ -297,7 +291,7 @@ TEST(offsets_that_fall_are_reported_and_spoil_no_other_bag) {
     CHECK_INT(c.report.operand, 2);
     CHECK_INT(c.report.position, BAD - 1);
     const ig_value *out = c.graph->body.last->operands[0].value;
-    const float    *sums = lower_pointer(&c, out);
+    const float *sums = lower_pointer(&c, out);
     for (int64_t b = 0; b < BAGS; b++) {
         float want = b == BAD - 1 ? 0 : b == BAD ? (BAD + 1) * 4 - 3 : 4;
         CHECK(sums[2 * b] == want);
@@ -321,8 +315,7 @@ static void check_interaction(int64_t samples, int64_t rows, int64_t depth) {
     }
     ig_put(
         &text,
-        "module @t {\n  graph @main(%%x: f32[B, %lld, %lld]) -> (f32[B, %lld] \"y\") "
-        "{\n"
+        "module @t {\n  graph @main(%%x: f32[B, %lld, %lld]) -> (f32[B, %lld] \"y\") {\n"
         "    %%0 = interact %%x {pairs = [%s]} : f32[B, %lld]\n    ret %%0\n  }\n}\n",
         (long long)rows, (long long)depth, (long long)count, pairs.data,
         (long long)count);
@@ -362,7 +355,7 @@ static void run_cases(const char *level) {
     if (!cpu_level_runs(level)) {
         return;
     }
-    char    name[16];
+    char name[16];
     conform self = { .run = run_case, .user = strcpy(name, level) };
     conform_file(&self, INGOT_SOURCE_DIR "/tests/conform/cases/fbgemm.txt");
     CHECK_INT(self.totals.failed, 0);

@@ -69,10 +69,10 @@ TEST(functions) {
 TEST(views_and_copies) {
     check("%x: f32[B, 6, 5]) -> (f32[5, B, 6] \"o\")",
           "%0 = transpose %x {perm = [2, 0, 1]} : f32[5, B, 6]\nret %0", EXTENTS(7));
-    check("%x: f32[B, 6, 5]) -> (f32[B, 2, 5] \"o\")",
-          "%0 = slice %x {starts = [0, 1, 0], sizes = [B, 2, 5], steps = [1, 3, 1]} : "
-          "f32[B, 2, 5]\nret %0",
-          EXTENTS(7));
+    check(
+        "%x: f32[B, 6, 5]) -> (f32[B, 2, 5] \"o\")",
+        "%0 = slice %x {starts = [0, 1, 0], sizes = [B, 2, 5], steps = [1, 3, 1]} : f32[B, 2, 5]\nret %0",
+        EXTENTS(7));
     check("%x: f32[B, 6]) -> (f32[6*B] \"o\")",
           "%0 = transpose %x {perm = [1, 0]} : f32[6, B]\n"
           "%1 = reshape %0 {to = [6*B]} : f32[6*B]\nret %1",
@@ -122,9 +122,9 @@ TEST(reductions_along_and_across) {
                  "%%2 = reduce %%x {op = %s, axes = [0, 2], keep} : f32[1, 5, 1]\n"
                  "%%3 = reduce %%x {op = %s} : f32[]\nret %%0, %%1, %%2, %%3",
                  kinds[i], kinds[i], kinds[i], kinds[i]);
-        check("%x: f32[B, 5, 19]) -> (f32[B, 5] \"o\", f32[B, 19] \"p\", "
-              "f32[1, 5, 1] \"q\", f32[] \"r\")",
-              body, EXTENTS(4));
+        check(
+            "%x: f32[B, 5, 19]) -> (f32[B, 5] \"o\", f32[B, 19] \"p\", f32[1, 5, 1] \"q\", f32[] \"r\")",
+            body, EXTENTS(4));
     }
     check("%x: i64[B, 5]) -> (i64[5] \"o\", i64[B] \"p\")",
           "%0 = reduce %x {op = max, axes = [0]} : i64[5]\n"
@@ -135,10 +135,10 @@ TEST(reductions_along_and_across) {
 /* ---- products ---- */
 
 TEST(dot_products) {
-    check("%x: f32[B, 70], %y: f32[3, 70]) -> (f32[B, 3] \"o\")",
-          "%0 = matmul %x, %y {transpose_b} : f32[B, 3]\n%1 = relu %0 : f32[B, 3]\nret "
-          "%1",
-          EXTENTS(9));
+    check(
+        "%x: f32[B, 70], %y: f32[3, 70]) -> (f32[B, 3] \"o\")",
+        "%0 = matmul %x, %y {transpose_b} : f32[B, 3]\n%1 = relu %0 : f32[B, 3]\nret %1",
+        EXTENTS(9));
     check("%x: f32[B, 4, 7], %y: f32[7, 5]) -> (f32[B, 4, 5] \"o\")",
           "%0 = matmul %x, %y : f32[B, 4, 5]\nret %0", EXTENTS(9));
     check("%x: f32[B, 4, 7], %y: f32[B, 7, 5]) -> (f32[B, 4, 5] \"o\")",
@@ -153,10 +153,10 @@ TEST(products_by_columns) {
               "%0 = matmul %x, %y : f32[B, 70]\n%1 = add %0, %z : f32[B, 70]\nret %1",
               EXTENTS(rows[i]));
     }
-    check("%x: f32[2, B, K], %y: f32[2, K, N], %z: f32[2, 1, N]) -> (f32[2, B, N] "
-          "\"o\")",
-          "%0 = matmul %x, %y : f32[2, B, N]\n%1 = mul %0, %z : f32[2, B, N]\nret %1",
-          EXTENTS(6, 9, 37));
+    check(
+        "%x: f32[2, B, K], %y: f32[2, K, N], %z: f32[2, 1, N]) -> (f32[2, B, N] \"o\")",
+        "%0 = matmul %x, %y : f32[2, B, N]\n%1 = mul %0, %z : f32[2, B, N]\nret %1",
+        EXTENTS(6, 9, 37));
     check("%x: f32[3, 5, B], %y: f32[B, 64]) -> (f32[3, 5, 64] \"o\")",
           "%0 = matmul %x, %y : f32[3, 5, 64]\n%1 = sigmoid %0 : f32[3, 5, 64]\nret %1",
           EXTENTS(21));
@@ -192,11 +192,11 @@ TEST(products_by_panels) {
 TEST(products_by_panels_of_any_depth) {
     static const int64_t depths[] = { 0, 1, 16, 127, 128, 129, 300 };
     for (size_t i = 0; i < IG_COUNT_OF(depths); i++) {
-        check("%x: f32[2, B, K], %y: f32[1, N, K], %z: f32[2, 1, N]) -> "
-              "(f32[2, B, N] \"o\")",
-              "%0 = matmul %x, %y {transpose_b} : f32[2, B, N]\n"
-              "%1 = mul %0, %z : f32[2, B, N]\nret %1",
-              EXTENTS(11, depths[i], 21));
+        check(
+            "%x: f32[2, B, K], %y: f32[1, N, K], %z: f32[2, 1, N]) -> (f32[2, B, N] \"o\")",
+            "%0 = matmul %x, %y {transpose_b} : f32[2, B, N]\n"
+            "%1 = mul %0, %z : f32[2, B, N]\nret %1",
+            EXTENTS(11, depths[i], 21));
     }
     check("%x: f32[B, 300], %y: f32[40, 300]) -> (f32[B, 40] \"o\")",
           "%0 = matmul %x, %y {transpose_b} : f32[B, 40]\n"

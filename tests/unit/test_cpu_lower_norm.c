@@ -73,16 +73,16 @@ TEST(padding_in_every_mode) {
     static const char *const modes[] = { "constant", "edge", "reflect", "wrap" };
     for (size_t i = 0; i < IG_COUNT_OF(modes); i++) {
         char body[256];
-        snprintf(body, sizeof body,
-                 "%%0 = pad %%x {before = [2, 5], after = [1, 3], mode = %s} : "
-                 "f32[B + 3, 27]\nret %%0",
-                 modes[i]);
+        snprintf(
+            body, sizeof body,
+            "%%0 = pad %%x {before = [2, 5], after = [1, 3], mode = %s} : f32[B + 3, 27]\nret %%0",
+            modes[i]);
         check("%x: f32[B, 19]) -> (f32[B + 3, 27] \"o\")", body, EXTENTS(3));
     }
-    check("%x: f32[B, 19], %v: f32[]) -> (f32[B + 1, 17] \"o\")",
-          "%0 = pad %x, %v {before = [2, -3], after = [-1, 1]} : f32[B + 1, 17]\nret "
-          "%0",
-          EXTENTS(3));
+    check(
+        "%x: f32[B, 19], %v: f32[]) -> (f32[B + 1, 17] \"o\")",
+        "%0 = pad %x, %v {before = [2, -3], after = [-1, 1]} : f32[B + 1, 17]\nret %0",
+        EXTENTS(3));
 }
 
 TEST(running_sums_and_scatters) {
@@ -103,8 +103,8 @@ TEST(products_of_vectors) {
     check("%x: f32[B, 4, 37], %y: f32[37]) -> (f32[B, 4] \"o\")",
           "%0 = matmul %x, %y : f32[B, 4]\n%1 = relu %0 : f32[B, 4]\nret %1",
           EXTENTS(3));
-    const char *open = "%x: f32[A, 4, 7], %y: f32[B, 7, 3]) -> "
-                       "(f32[bcast(A, B), 4, 3] \"o\")";
+    const char *open =
+        "%x: f32[A, 4, 7], %y: f32[B, 7, 3]) -> (f32[bcast(A, B), 4, 3] \"o\")";
     const char *body = "%0 = matmul %x, %y : f32[bcast(A, B), 4, 3]\nret %0";
     check(open, body, EXTENTS(1, 5));
     check(open, body, EXTENTS(5, 1));

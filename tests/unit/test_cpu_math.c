@@ -15,7 +15,7 @@ typedef ig_value *(*math_fn)(ig_builder *b, ig_value *x);
 /* One f32 function, its truth, its bound; v2's muladd rounds twice. */
 typedef struct function {
     const char *name;
-    math_fn     build;
+    math_fn build;
     double (*truth)(double);
     long double (*truth_long)(long double);
     double bound, bound_v2, bound_f64;
@@ -64,10 +64,10 @@ static void open_array_kernel(array_kernel *k, const char *level, ig_dtype dtype
                               uint32_t lanes, math_fn build) {
     cpu_case_open(&k->c, level);
     const ig_dtype buffers[] = { dtype, dtype };
-    ig_builder     b;
-    ig_graph      *kernel = cpu_case_kernel(&k->c, "math", buffers, 2, 1, &b);
-    ig_value     **args = kernel->body.args;
-    k_loop    loop = k_loop_open(&b, k_i64(&b, 0), args[2], k_i64(&b, lanes), NULL, 0);
+    ig_builder b;
+    ig_graph *kernel = cpu_case_kernel(&k->c, "math", buffers, 2, 1, &b);
+    ig_value **args = kernel->body.args;
+    k_loop loop = k_loop_open(&b, k_i64(&b, 0), args[2], k_i64(&b, lanes), NULL, 0);
     ig_value *x = k_load(&loop.b, args[0], loop.index, lanes);
     k_store(&loop.b, build(&loop.b, x), args[1], loop.index);
     k_loop_close(&loop, NULL, 0);
@@ -76,10 +76,10 @@ static void open_array_kernel(array_kernel *k, const char *level, ig_dtype dtype
 }
 
 static void run_array_kernel(array_kernel *k, void *x, void *y, int64_t count) {
-    void *const         buffers[] = { x, y };
+    void *const buffers[] = { x, y };
     ig_kernel_report_v0 report = { .operand = -1 };
-    ig_kernel_call_v0   call = {
-          .buffers = buffers, .params = &count, .tile_end = 1, .report = &report
+    ig_kernel_call_v0 call = {
+        .buffers = buffers, .params = &count, .tile_end = 1, .report = &report
     };
     k->code.entry(&call);
 }
@@ -156,10 +156,10 @@ static void fill_f32(float *x, uint32_t number, bool all) {
 
 static void check_f32(const function *f, const char *level, uint32_t lanes) {
     static float x[BLOCK], y[BLOCK];
-    bool         all = getenv("INGOT_TEST_ALL") != NULL;
-    uint32_t     blocks = all ? (uint32_t)(UINT64_C(0x100000000) / BLOCK) : 1;
-    double       worst = 0;
-    float        worst_at = 0;
+    bool all = getenv("INGOT_TEST_ALL") != NULL;
+    uint32_t blocks = all ? (uint32_t)(UINT64_C(0x100000000) / BLOCK) : 1;
+    double worst = 0;
+    float worst_at = 0;
     array_kernel k;
     open_array_kernel(&k, level, IG_DT_f32, lanes, f->build);
     for (uint32_t block = 0; block < blocks; block++) {
@@ -184,7 +184,7 @@ static void check_f32(const function *f, const char *level, uint32_t lanes) {
 static void check_f64(const function *f, const char *level, uint32_t lanes) {
     enum { COUNT = 1 << 15 };
     static double x[COUNT], y[COUNT];
-    uint64_t      state = 7;
+    uint64_t state = 7;
     for (uint32_t i = 0; i < COUNT; i++) {
         uint64_t bits = next_random(&state);
         memcpy(&x[i], &bits, sizeof(bits));
@@ -247,7 +247,7 @@ static void fill_pow(double *x, double *y) {
             y[i] = all[b];
             continue;
         }
-        int    most = (int)(next_random(&state) % 20) + 1;
+        int most = (int)(next_random(&state) % 20) + 1;
         double unit = (double)(int64_t)next_random(&state) * 0x1p-63;
         x[i] = exp(unit * most);
         unit = (double)(int64_t)next_random(&state) * 0x1p-63;
@@ -260,17 +260,17 @@ static void run_pow(const char *level, ig_dtype dtype, uint32_t lanes, void *x, 
     cpu_case c;
     cpu_case_open(&c, level);
     const ig_dtype buffers[] = { dtype, dtype, dtype };
-    ig_builder     b;
-    ig_graph      *kernel = cpu_case_kernel(&c, "pow", buffers, 3, 1, &b);
-    ig_value     **args = kernel->body.args;
-    k_loop    loop = k_loop_open(&b, k_i64(&b, 0), args[3], k_i64(&b, lanes), NULL, 0);
+    ig_builder b;
+    ig_graph *kernel = cpu_case_kernel(&c, "pow", buffers, 3, 1, &b);
+    ig_value **args = kernel->body.args;
+    k_loop loop = k_loop_open(&b, k_i64(&b, 0), args[3], k_i64(&b, lanes), NULL, 0);
     ig_value *base = k_load(&loop.b, args[0], loop.index, lanes);
     ig_value *by = k_load(&loop.b, args[1], loop.index, lanes);
     k_store(&loop.b, ig_math_pow(&loop.b, base, by), args[2], loop.index);
     k_loop_close(&loop, NULL, 0);
     ig_make_ret(&b, NULL, 0);
     void *const pointers[] = { x, y, z };
-    int64_t     params[] = { POW_COUNT };
+    int64_t params[] = { POW_COUNT };
     cpu_case_run(&c, kernel, pointers, params, 1);
     cpu_case_close(&c);
 }
@@ -291,7 +291,7 @@ static void check_pow_f64(const char *level, uint32_t lanes) {
 
 static void check_pow_f32(const char *level, uint32_t lanes) {
     static double x[POW_COUNT], y[POW_COUNT];
-    static float  fx[POW_COUNT], fy[POW_COUNT], fz[POW_COUNT];
+    static float fx[POW_COUNT], fy[POW_COUNT], fz[POW_COUNT];
     fill_pow(x, y);
     for (uint32_t i = 0; i < POW_COUNT; i++) {
         fx[i] = (float)x[i];

@@ -20,10 +20,10 @@ static const ig_dtype dtypes[DTYPES] = { IG_DT_bool, IG_DT_i8,  IG_DT_u8,  IG_DT
                                          IG_DT_u64,  IG_DT_f32, IG_DT_f64 };
 
 typedef struct maker {
-    uint64_t    state;
+    uint64_t state;
     ig_builder *b;
-    ig_value   *pool[POOL];
-    uint32_t    count;
+    ig_value *pool[POOL];
+    uint32_t count;
 } maker;
 
 static uint32_t pick(maker *m, uint32_t below) {
@@ -80,12 +80,12 @@ static ig_value *make_unary(maker *m, ig_value *x) {
 
 static ig_value *make_where(maker *m, ig_value *x, ig_value *y) {
     ig_module *module = m->b->graph->module;
-    ig_value  *cond = pick_value(m, ig_type_vector(module, IG_DT_bool, x->type->lanes));
+    ig_value *cond = pick_value(m, ig_type_vector(module, IG_DT_bool, x->type->lanes));
     return cond ? k_where(m->b, cond, x, y) : NULL;
 }
 
 static ig_value *make_shuffle(maker *m, ig_value *x, ig_value *y) {
-    int64_t  lanes[64];
+    int64_t lanes[64];
     uint32_t count = x->type->lanes;
     for (uint32_t i = 0; i < count; i++) {
         lanes[i] = pick(m, 2 * count);
@@ -108,7 +108,7 @@ static ig_value *make_one(maker *m) {
     ig_dtype dtype = dtypes[pick(m, 2) ? DTYPES - 1 - pick(m, 2) : pick(m, DTYPES)];
     uint32_t lanes = m->pool[0]->type->lanes;
     const ig_type *type = ig_type_vector(m->b->graph->module, dtype, lanes);
-    ig_value      *x = pick_value(m, type), *y = pick_value(m, type);
+    ig_value *x = pick_value(m, type), *y = pick_value(m, type);
     if (!x || !y) {
         return NULL;
     }
@@ -157,14 +157,14 @@ static ig_graph *make_kernel(cpu_case *c, uint64_t seed, uint32_t lanes) {
     memcpy(buffers, dtypes, sizeof(dtypes));
     memcpy(buffers + DTYPES, dtypes, sizeof(dtypes));
     ig_builder b;
-    ig_graph  *kernel = cpu_case_kernel(c, "random", buffers, 2 * DTYPES, 1, &b);
+    ig_graph *kernel = cpu_case_kernel(c, "random", buffers, 2 * DTYPES, 1, &b);
     ig_value **args = kernel->body.args, *inits[DTYPES];
     for (uint32_t i = 0; i < DTYPES; i++) {
         inits[i] = k_load(&b, args[i], k_i64(&b, 0), lanes);
     }
     k_loop loop = k_loop_open(&b, k_i64(&b, 0), k_i64(&b, TRIPS), k_i64(&b, 1), inits,
                               DTYPES);
-    maker  m = { .state = seed * 977 + 1, .b = &loop.b };
+    maker m = { .state = seed * 977 + 1, .b = &loop.b };
     for (uint32_t i = 0; i < DTYPES; i++) {
         m.pool[m.count++] = loop.carried[i];
         ig_value *at = k_mul(&loop.b, loop.index, k_i64(&loop.b, 5));
@@ -205,19 +205,19 @@ static const double specials[] = {
 };
 
 typedef struct memory {
-    ig_tensor        tensors[2 * DTYPES];
-    void            *pointers[2 * DTYPES];
+    ig_tensor tensors[2 * DTYPES];
+    void *pointers[2 * DTYPES];
     ig_kernel_buffer buffers[2 * DTYPES];
 } memory;
 
 static void make_memory(cpu_case *c, uint64_t seed, memory *out) {
-    maker   m = { .state = seed };
+    maker m = { .state = seed };
     int64_t dims[] = { POOL * WIDEST };
     for (uint32_t i = 0; i < 2 * DTYPES; i++) {
         ig_tensor *t = &out->tensors[i];
         CHECK_OK(ig_tensor_alloc(&c->arena, NULL, dtypes[i % DTYPES], 1, dims, t));
         for (int64_t k = 0; k < t->count && i < DTYPES; k++) {
-            bool   is_special = pick(&m, 5) == 0;
+            bool is_special = pick(&m, 5) == 0;
             double plain = (double)pick(&m, 4001) / 8 - 250;
             ig_tensor_set_f64(t, k, is_special ? PICK(&m, specials) : plain);
         }
@@ -239,7 +239,7 @@ static void check_kernel(cpu_case *c, uint64_t seed, uint32_t lanes) {
     ig_status verified = ig_verify(kernel, IG_STAGE_KERNEL);
     CHECK_MSG(verified == IG_OK, "seed %d: %s", (int)seed, c->last);
     int64_t params[] = { (int64_t)(seed % (lanes + 2)) };
-    memory  compiled, interpreted;
+    memory compiled, interpreted;
     make_memory(c, seed, &compiled);
     make_memory(c, seed, &interpreted);
     ig_kernel_call call = {
@@ -262,8 +262,8 @@ static void check_kernel(cpu_case *c, uint64_t seed, uint32_t lanes) {
 
 static void check_level(const char *level) {
     static const uint32_t widths[] = { 1, 4, 8, 16, 64 };
-    const char           *more = getenv("INGOT_TEST_SEEDS");
-    uint64_t              seeds = more ? strtoull(more, NULL, 10) : 12;
+    const char *more = getenv("INGOT_TEST_SEEDS");
+    uint64_t seeds = more ? strtoull(more, NULL, 10) : 12;
     for (uint64_t seed = 0; seed < seeds; seed++) {
         cpu_case c;
         cpu_case_open(&c, level);

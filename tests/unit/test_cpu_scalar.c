@@ -112,7 +112,7 @@ static void fill(ig_tensor *t, uint64_t seed, bool without_zero) {
 }
 
 static ig_tensor make_tensor(cpu_case *c, ig_dtype dtype) {
-    int64_t   dims[] = { COUNT };
+    int64_t dims[] = { COUNT };
     ig_tensor t;
     CHECK_OK(ig_tensor_alloc(&c->arena, &c->context, dtype, 1, dims, &t));
     return t;
@@ -122,27 +122,27 @@ static ig_tensor make_tensor(cpu_case *c, ig_dtype dtype) {
 
 typedef struct subject {
     ig_opcode code;
-    ig_dtype  in[3], out;
-    uint32_t  arity;
-    ig_attr   attr; /* slot 0, and for casts slot 1 is `saturate` */
-    bool      has_attr, saturate;
+    ig_dtype in[3], out;
+    uint32_t arity;
+    ig_attr attr; /* slot 0, and for casts slot 1 is `saturate` */
+    bool has_attr, saturate;
 } subject;
 
 static ig_graph *build_kernel(cpu_case *c, const subject *s, uint32_t lanes) {
     ig_dtype buffers[4] = { s->in[0], s->in[1], s->in[2], s->out };
     buffers[s->arity] = s->out;
     ig_builder b;
-    ig_graph  *kernel = cpu_case_kernel(c, ig_ops[s->code].name, buffers, s->arity + 1,
-                                        1, &b);
+    ig_graph *kernel = cpu_case_kernel(c, ig_ops[s->code].name, buffers, s->arity + 1,
+                                       1, &b);
     ig_value **args = kernel->body.args;
-    k_loop    loop = k_loop_open(&b, k_i64(&b, 0), args[s->arity + 1], k_i64(&b, lanes),
-                                 NULL, 0);
+    k_loop loop = k_loop_open(&b, k_i64(&b, 0), args[s->arity + 1], k_i64(&b, lanes),
+                              NULL, 0);
     ig_value *x[3];
     for (uint32_t i = 0; i < s->arity; i++) {
         x[i] = k_load(&loop.b, args[i], loop.index, lanes);
     }
     const ig_type *type = ig_type_vector(c->module, s->out, lanes);
-    ig_attr        attrs[2] = { s->attr, { 0 } };
+    ig_attr attrs[2] = { s->attr, { 0 } };
     if (s->saturate) {
         attrs[1] = ig_attr_of_bool(true);
     }
@@ -151,7 +151,7 @@ static ig_graph *build_kernel(cpu_case *c, const subject *s, uint32_t lanes) {
                         .result_types = &type,
                         .result_count = 1,
                         .attrs = s->has_attr ? attrs : NULL };
-    ig_op     *op = ig_make_op(&loop.b, s->code, &spec);
+    ig_op *op = ig_make_op(&loop.b, s->code, &spec);
     k_store(&loop.b, &op->results[0], args[s->arity], loop.index);
     k_loop_close(&loop, NULL, 0);
     ig_make_ret(&b, NULL, 0);
@@ -175,11 +175,11 @@ static void expect(const subject *s, const ig_tensor *in, ig_tensor *out) {
 static void expect_two_roundings(const ig_tensor *in, ig_tensor *out) {
     for (int64_t i = 0; i < COUNT; i++) {
         if (out->dtype == IG_DT_f32) {
-            const float   *x = in[0].data, *y = in[1].data, *z = in[2].data;
+            const float *x = in[0].data, *y = in[1].data, *z = in[2].data;
             volatile float product = x[i] * y[i];
             ((float *)out->data)[i] = product + z[i];
         } else if (out->dtype == IG_DT_f64) {
-            const double   *x = in[0].data, *y = in[1].data, *z = in[2].data;
+            const double *x = in[0].data, *y = in[1].data, *z = in[2].data;
             volatile double product = x[i] * y[i];
             ((double *)out->data)[i] = product + z[i];
         }
@@ -220,8 +220,8 @@ static void compare(const subject *s, const char *level, uint32_t lanes,
 
 static void check_subject(cpu_case *c, const subject *s) {
     ig_tensor in[3], got = make_tensor(c, s->out), want = make_tensor(c, s->out);
-    void     *buffers[4];
-    int64_t   params[] = { COUNT };
+    void *buffers[4];
+    int64_t params[] = { COUNT };
     for (uint32_t i = 0; i < s->arity; i++) {
         in[i] = make_tensor(c, s->in[i]);
         bool divides = s->code == IG_OP_div || s->code == IG_OP_mod;
@@ -350,14 +350,14 @@ TEST(integers_divided_by_zero_give_zero_and_do_not_trap) {
         cpu_case c;
         cpu_case_open(&c, levels[i]);
         for (int code = 0; code < 2; code++) {
-            subject        s = { .code = code ? IG_OP_mod : IG_OP_div,
-                                 .arity = 2,
-                                 .in = { IG_DT_i64, IG_DT_i64 },
-                                 .out = IG_DT_i64 };
+            subject s = { .code = code ? IG_OP_mod : IG_OP_div,
+                          .arity = 2,
+                          .in = { IG_DT_i64, IG_DT_i64 },
+                          .out = IG_DT_i64 };
             static int64_t x[4] = { 5, INT64_MIN, -7, INT64_MIN };
             static int64_t y[4] = { 0, -1, 0, 0 }, z[4];
-            void          *buffers[] = { x, y, z };
-            int64_t        params[] = { 4 };
+            void *buffers[] = { x, y, z };
+            int64_t params[] = { 4 };
             cpu_case_run(&c, build_kernel(&c, &s, 4), buffers, params, 1);
             CHECK(z[0] == 0 && z[2] == 0 && z[3] == 0);
             CHECK(z[1] == (code ? 0 : INT64_MIN));

@@ -8,7 +8,7 @@
 
 #include <dlfcn.h>
 
-static char             words[512];
+static char words[512];
 static const ig_message message = { words, sizeof words };
 
 /* ---- without a GPU ---- */
@@ -42,8 +42,8 @@ END_TEST
 /* NULL, counted as a skip with the reason, where there is none or no NVRTC. */
 static ig_cuda *open_gpu(void) {
     ig_context context = { .limits = ig_limits_default };
-    ig_nvrtc   nvrtc;
-    ig_cuda   *gpu = NULL;
+    ig_nvrtc nvrtc;
+    ig_cuda *gpu = NULL;
     if (ig_cuda_open(0, &gpu, &message) != IG_OK) {
         unit_skip("launches on a GPU: %s", words);
     } else if (ig_nvrtc_open(&context, &nvrtc) != IG_OK) {
@@ -56,9 +56,9 @@ static ig_cuda *open_gpu(void) {
 
 /* Everything of a plan in the GPU's memory: buffer i is root i of the case. */
 typedef struct device_case {
-    cuda_case      *c;
-    ig_cuda        *gpu;
-    ig_cuda_image   image;
+    cuda_case *c;
+    ig_cuda *gpu;
+    ig_cuda_image image;
     ig_cuda_address buffers[CUDA_CASE_BUFFERS], table, params, report;
 } device_case;
 
@@ -70,10 +70,10 @@ typedef struct device_case {
 
 static const ig_target *target_of(const ig_cuda *gpu) {
     const ig_target *best = NULL;
-    int              best_rank = 0;
+    int best_rank = 0;
     for (const ig_target *const *target = ig_targets; *target; target++) {
         bool is_gpu = (*target)->family == IG_FAMILY_GPU;
-        int  rank = is_gpu ? ig_cuda_rank(gpu, (*target)->level) : 0;
+        int rank = is_gpu ? ig_cuda_rank(gpu, (*target)->level) : 0;
         best = rank > best_rank ? *target : best;
         best_rank = rank > best_rank ? rank : best_rank;
     }
@@ -82,7 +82,7 @@ static const ig_target *target_of(const ig_cuda *gpu) {
 
 static void load_cubin(device_case *d) {
     cuda_case *c = d->c;
-    void      *state = NULL;
+    void *state = NULL;
     CHECK_OK(ig_backend_cuda.open(&c->context, c->target, &state));
     ig_writer cubin;
     ig_writer_init(&cubin, &c->arena);
@@ -103,7 +103,7 @@ static void load_library(device_case *d) {
 static void copy_buffers(device_case *d, bool is_in) {
     for (size_t i = 0; i < d->c->roots.count; i++) {
         const ig_kernel_buffer *root = d->c->roots.items[i];
-        size_t                  size = (size_t)root->bytes;
+        size_t size = (size_t)root->bytes;
         CHECK_DONE(
             is_in
                 ? ig_cuda_copy_in(d->gpu, d->buffers[i], root->data, size, &message)
@@ -115,7 +115,7 @@ static void copy_buffers(device_case *d, bool is_in) {
 static ig_cuda_address address_of(const device_case *d, const void *data) {
     for (size_t i = 0; i < d->c->roots.count; i++) {
         const ig_kernel_buffer *root = d->c->roots.items[i];
-        int64_t                 offset = (const char *)data - (const char *)root->data;
+        int64_t offset = (const char *)data - (const char *)root->data;
         if (offset >= 0 && offset <= root->bytes && (offset < root->bytes || !offset)) {
             return d->buffers[i] + (uint64_t)offset;
         }
@@ -172,7 +172,7 @@ static void close_device(device_case *d) {
 }
 
 static void run_device(cuda_case *c, void (*load)(device_case *d)) {
-    device_case    d;
+    device_case d;
     ig_cuda_report report;
     open_device(&d, c);
     load(&d);
@@ -228,7 +228,7 @@ static bool open_driver(void) {
     cuda_library driver = cuda_library_build("#include \"" INGOT_SOURCE_DIR
                                              "/tests/cuda_host/driver.cc\"\n",
                                              "-Wl,-soname,libcuda.so.1 -ldl");
-    void        *opened = dlopen(driver.path, RTLD_NOW | RTLD_LOCAL);
+    void *opened = dlopen(driver.path, RTLD_NOW | RTLD_LOCAL);
     cuda_library_remove(&driver);
     CHECK_MSG(opened != NULL, "%s", dlerror());
     return true;
@@ -246,8 +246,8 @@ TEST(templates_without_a_gpu) {
 END_TEST
 
 TEST(errors_of_the_driver) {
-    ig_cuda        *gpu = NULL;
-    ig_cuda_image   image;
+    ig_cuda *gpu = NULL;
+    ig_cuda_image image;
     ig_cuda_address address = 0, more = 0;
     if (!open_driver()) {
         return;

@@ -9,16 +9,16 @@
 /* As in tests/cuda_host/shim.h and the emitter's preamble. */
 typedef struct shim_report {
     int64_t operand, position, value;
-    int     lock, unused;
+    int lock, unused;
 } shim_report;
 
 typedef struct shim_launch {
-    void          *kernel;
-    int64_t        grid;
-    int            threads;
-    void *const   *buffers;
+    void *kernel;
+    int64_t grid;
+    int threads;
+    void *const *buffers;
     const int64_t *params;
-    shim_report   *report;
+    shim_report *report;
 } shim_launch;
 
 typedef int shim_run(const shim_launch *launch);
@@ -26,7 +26,7 @@ typedef int shim_run(const shim_launch *launch);
 /* ---- running ---- */
 
 static void run_launch(cuda_case *c, void *library, const cuda_launch *l) {
-    void       *buffers[CUDA_CASE_BUFFERS];
+    void *buffers[CUDA_CASE_BUFFERS];
     shim_report report = { .operand = -1 };
     shim_launch launch = { .kernel = dlsym(library, l->kernel->name),
                            .grid = l->grid,
@@ -34,8 +34,8 @@ static void run_launch(cuda_case *c, void *library, const cuda_launch *l) {
                            .buffers = buffers,
                            .params = l->params,
                            .report = &report };
-    void       *symbol = dlsym(library, "shim_run");
-    shim_run   *run = NULL;
+    void *symbol = dlsym(library, "shim_run");
+    shim_run *run = NULL;
     memcpy(&run, &symbol, sizeof run);
     CHECK_MSG(launch.kernel && run, "%s", dlerror());
     for (uint32_t i = 0; i < l->buffer_count; i++) {
@@ -50,7 +50,7 @@ static void run_launch(cuda_case *c, void *library, const cuda_launch *l) {
 
 static void run_shim(cuda_case *c) {
     cuda_library library = cuda_case_build(c);
-    void        *opened = dlopen(library.path, RTLD_NOW | RTLD_LOCAL);
+    void *opened = dlopen(library.path, RTLD_NOW | RTLD_LOCAL);
     cuda_library_remove(&library);
     CHECK_MSG(opened != NULL, "%s", dlerror());
     for (uint32_t i = 0; i < c->launch_count; i++) {
@@ -104,10 +104,10 @@ TEST(bags) {
     if (cuda_has_compiler()) {
         cuda_check_bag(run_shim,
                        (cuda_bag){ 11, 64, 40, 19, "operands = [1], pool = [0]" });
-        cuda_check_bag(run_shim,
-                       (cuda_bag){ 5, 3, 40, 9,
-                                   "operands = [1], pool = [1], padding = [3], "
-                                   "empty = [2]" });
+        cuda_check_bag(
+            run_shim,
+            (cuda_bag){ 5, 3, 40, 9,
+                        "operands = [1], pool = [1], padding = [3], empty = [2]" });
     }
 }
 END_TEST
@@ -128,14 +128,14 @@ END_TEST
 
 TEST(elementwise) {
     if (cuda_has_compiler()) {
-        check("module @t {\n"
-              "  graph @main(%x: f32[B, 7], %y: f32[7], %z: f32[B, 1]) -> "
-              "(f32[B, 7] \"y\", f32[7, B] \"t\") {\n"
-              "    %0 = mul %x, %y : f32[B, 7]\n    %1 = sub %0, %z : f32[B, 7]\n"
-              "    %2 = exp %1 : f32[B, 7]\n    %3 = erf %2 : f32[B, 7]\n"
-              "    %4 = transpose %x {perm = [1, 0]} : f32[7, B]\n"
-              "    ret %3, %4\n  }\n}\n",
-              (int64_t[]){ 300 }, 10);
+        check(
+            "module @t {\n"
+            "  graph @main(%x: f32[B, 7], %y: f32[7], %z: f32[B, 1]) -> (f32[B, 7] \"y\", f32[7, B] \"t\") {\n"
+            "    %0 = mul %x, %y : f32[B, 7]\n    %1 = sub %0, %z : f32[B, 7]\n"
+            "    %2 = exp %1 : f32[B, 7]\n    %3 = erf %2 : f32[B, 7]\n"
+            "    %4 = transpose %x {perm = [1, 0]} : f32[7, B]\n"
+            "    ret %3, %4\n  }\n}\n",
+            (int64_t[]){ 300 }, 10);
     }
 }
 END_TEST
@@ -145,7 +145,7 @@ END_TEST
 static void check_casts(const char *arguments, const char *statements) {
     static const char *const dtypes[] = { "bool", "i8",  "i16", "i32",  "i64", "u8",
                                           "u16",  "u32", "u64", "bf16", "f16", "f32" };
-    ig_arena                 arena;
+    ig_arena arena;
     ig_arena_init(&arena, NULL);
     ig_writer body, types, values;
     ig_writer_init(&body, &arena);
@@ -187,14 +187,14 @@ END_TEST
 
 TEST(integers) {
     if (cuda_has_compiler()) {
-        check("module @t {\n"
-              "  graph @main(%x: i32[B], %y: i32[B]) -> (i32[B], i32[B], i32[B], "
-              "i32[B], i32[B], i32[B]) {\n"
-              "    %m = mul %x, %y : i32[B]\n    %a = sub %m, %x : i32[B]\n"
-              "    %d = div %a, %y : i32[B]\n    %r = mod %a, %y : i32[B]\n"
-              "    %l = shl %a, %y : i32[B]\n    %n = abs %a : i32[B]\n"
-              "    ret %m, %d, %r, %l, %n, %a\n  }\n}\n",
-              (int64_t[]){ 100 }, 1000000000);
+        check(
+            "module @t {\n"
+            "  graph @main(%x: i32[B], %y: i32[B]) -> (i32[B], i32[B], i32[B], i32[B], i32[B], i32[B]) {\n"
+            "    %m = mul %x, %y : i32[B]\n    %a = sub %m, %x : i32[B]\n"
+            "    %d = div %a, %y : i32[B]\n    %r = mod %a, %y : i32[B]\n"
+            "    %l = shl %a, %y : i32[B]\n    %n = abs %a : i32[B]\n"
+            "    ret %m, %d, %r, %l, %n, %a\n  }\n}\n",
+            (int64_t[]){ 100 }, 1000000000);
     }
 }
 END_TEST
@@ -212,13 +212,13 @@ TEST(an_id_out_of_range_is_reported) {
         return;
     }
     cuda_case c;
-    int64_t   extents[] = { 60, 20 };
-    cuda_case_open(&c, "cuda:sm_90a",
-                   "module @t {\n  weight @t : f32[4, 32] = splat(1)\n"
-                   "  graph @main(%ids: i64[N], %off: i64[B]) -> (f32[B, 32]) {\n"
-                   "    %0 = bag @t, %ids, %off {operands = [1], pool = [0], "
-                   "negative = error} : f32[B, 32]\n    ret %0\n  }\n}\n",
-                   extents, 4);
+    int64_t extents[] = { 60, 20 };
+    cuda_case_open(
+        &c, "cuda:sm_90a",
+        "module @t {\n  weight @t : f32[4, 32] = splat(1)\n"
+        "  graph @main(%ids: i64[N], %off: i64[B]) -> (f32[B, 32]) {\n"
+        "    %0 = bag @t, %ids, %off {operands = [1], pool = [0], negative = error} : f32[B, 32]\n    ret %0\n  }\n}\n",
+        extents, 4);
     cuda_set_offsets(&c);
     cuda_case_lower(&c);
     ig_tensor_set_i64(&c.inputs[0], 7, 9);

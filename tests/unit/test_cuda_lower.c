@@ -64,11 +64,11 @@ END_TEST
 
 TEST(dot_of_batches_and_dtypes) {
     int64_t extents[] = { 2, 5 };
-    check("module @t {\n"
-          "  graph @main(%x: f32[B, 3, 4, M], %w: f32[3, M, 5]) -> "
-          "(f32[B, 3, 4, 5] \"y\") {\n"
-          "    %0 = matmul %x, %w : f32[B, 3, 4, 5]\n    ret %0\n  }\n}\n",
-          extents, 10);
+    check(
+        "module @t {\n"
+        "  graph @main(%x: f32[B, 3, 4, M], %w: f32[3, M, 5]) -> (f32[B, 3, 4, 5] \"y\") {\n"
+        "    %0 = matmul %x, %w : f32[B, 3, 4, 5]\n    ret %0\n  }\n}\n",
+        extents, 10);
     check("module @t {\n"
           "  graph @main(%x: i32[B, M], %w: i32[M, 6]) -> (i32[B, 6] \"y\") {\n"
           "    %0 = matmul %x, %w : i32[B, 6]\n    ret %0\n  }\n}\n",
@@ -83,12 +83,12 @@ END_TEST
 TEST(elementwise_with_broadcast) {
     static const int64_t rows[] = { 0, 1, 300 };
     for (size_t i = 0; i < IG_COUNT_OF(rows); i++) {
-        check("module @t {\n"
-              "  graph @main(%x: f32[B, 7], %y: f32[7], %z: f32[B, 1]) -> "
-              "(f32[B, 7] \"y\") {\n"
-              "    %0 = mul %x, %y : f32[B, 7]\n    %1 = sub %0, %z : f32[B, 7]\n"
-              "    %2 = exp %1 : f32[B, 7]\n    ret %2\n  }\n}\n",
-              &rows[i], 10);
+        check(
+            "module @t {\n"
+            "  graph @main(%x: f32[B, 7], %y: f32[7], %z: f32[B, 1]) -> (f32[B, 7] \"y\") {\n"
+            "    %0 = mul %x, %y : f32[B, 7]\n    %1 = sub %0, %z : f32[B, 7]\n"
+            "    %2 = exp %1 : f32[B, 7]\n    ret %2\n  }\n}\n",
+            &rows[i], 10);
     }
 }
 END_TEST
@@ -110,38 +110,37 @@ END_TEST
 
 TEST(copies_of_strided_places) {
     int64_t extents[] = { 5 };
-    check("module @t {\n"
-          "  graph @main(%x: f32[B, 3, 4]) -> (f32[4, B, 3] \"y\", f32[2, 3, 4] \"z\") "
-          "{\n"
-          "    %0 = transpose %x {perm = [2, 0, 1]} : f32[4, B, 3]\n"
-          "    %1 = slice %x {starts = [1, 0, 0], sizes = [2, 3, 4], steps = "
-          "[2, 1, 1]} : f32[2, 3, 4]\n    ret %0, %1\n  }\n}\n",
-          extents, 10);
+    check(
+        "module @t {\n"
+        "  graph @main(%x: f32[B, 3, 4]) -> (f32[4, B, 3] \"y\", f32[2, 3, 4] \"z\") {\n"
+        "    %0 = transpose %x {perm = [2, 0, 1]} : f32[4, B, 3]\n"
+        "    %1 = slice %x {starts = [1, 0, 0], sizes = [2, 3, 4], steps = [2, 1, 1]} : f32[2, 3, 4]\n    ret %0, %1\n  }\n}\n",
+        extents, 10);
 }
 END_TEST
 
 TEST(gathers_and_reductions) {
     int64_t extents[] = { 9 };
-    check("module @t {\n"
-          "  graph @main(%x: f32[B, 6], %i: i64[4]) -> (f32[4, 6] \"y\", f32[B] \"z\") "
-          "{\n"
-          "    %0 = gather %x, %i {axis = 0} : f32[4, 6]\n"
-          "    %1 = reduce %x {op = sum, axes = [1]} : f32[B]\n"
-          "    ret %0, %1\n  }\n}\n",
-          extents, 9);
+    check(
+        "module @t {\n"
+        "  graph @main(%x: f32[B, 6], %i: i64[4]) -> (f32[4, 6] \"y\", f32[B] \"z\") {\n"
+        "    %0 = gather %x, %i {axis = 0} : f32[4, 6]\n"
+        "    %1 = reduce %x {op = sum, axes = [1]} : f32[B]\n"
+        "    ret %0, %1\n  }\n}\n",
+        extents, 9);
 }
 END_TEST
 
 TEST(softmax_and_norm) {
     int64_t extents[] = { 3 };
-    check("module @t {\n"
-          "  graph @main(%x: f32[B, 19], %s: f32[19]) -> (f32[B, 19], f32[B, 19], "
-          "f32[B, 19]) {\n"
-          "    %0 = softmax %x {axis = 1} : f32[B, 19]\n"
-          "    %1 = softmax %x {axis = 1, log} : f32[B, 19]\n"
-          "    %2 = layer_norm %x, %s {axis = 1, epsilon = 1e-5} : f32[B, 19]\n"
-          "    ret %0, %1, %2\n  }\n}\n",
-          extents, 9);
+    check(
+        "module @t {\n"
+        "  graph @main(%x: f32[B, 19], %s: f32[19]) -> (f32[B, 19], f32[B, 19], f32[B, 19]) {\n"
+        "    %0 = softmax %x {axis = 1} : f32[B, 19]\n"
+        "    %1 = softmax %x {axis = 1, log} : f32[B, 19]\n"
+        "    %2 = layer_norm %x, %s {axis = 1, epsilon = 1e-5} : f32[B, 19]\n"
+        "    ret %0, %1, %2\n  }\n}\n",
+        extents, 9);
 }
 END_TEST
 
@@ -191,30 +190,28 @@ END_TEST
 
 TEST(tables_of_different_dims_in_one_launch) {
     cuda_case_check(
-        &(cuda_text){ "module @t {\n  weight @t0 : f32[7, 16] = splat(0.5)\n"
-                      "  weight @t1 : f32[9, 16] = splat(0.25)\n"
-                      "  weight @t2 : f32[5, 40] = splat(2)\n"
-                      "  graph @main(%a: i64[N], %ao: i64[B], %b: i64[M], %bo: i64[B], "
-                      "%c: i64[K], %co: i64[B]) -> (f32[B, 72] \"y\") {\n"
-                      "    %0, %1, %2 = bag @t0, %a, %ao, @t1, %b, %bo, @t2, %c, %co "
-                      "{operands = [1, 1, 1], pool = [0, 0, 1]} : "
-                      "f32[B, 16], f32[B, 16], f32[B, 40]\n"
-                      "    %3 = concat %1, %0, %2 {axis = 1} : f32[B, 72]\n"
-                      "    ret %3\n  }\n}\n",
-                      (int64_t[]){ 33, 11, 50, 2 }, 5, cuda_set_offsets },
+        &(cuda_text){
+            "module @t {\n  weight @t0 : f32[7, 16] = splat(0.5)\n"
+            "  weight @t1 : f32[9, 16] = splat(0.25)\n"
+            "  weight @t2 : f32[5, 40] = splat(2)\n"
+            "  graph @main(%a: i64[N], %ao: i64[B], %b: i64[M], %bo: i64[B], %c: i64[K], %co: i64[B]) -> (f32[B, 72] \"y\") {\n"
+            "    %0, %1, %2 = bag @t0, %a, %ao, @t1, %b, %bo, @t2, %c, %co {operands = [1, 1, 1], pool = [0, 0, 1]} : f32[B, 16], f32[B, 16], f32[B, 40]\n"
+            "    %3 = concat %1, %0, %2 {axis = 1} : f32[B, 72]\n"
+            "    ret %3\n  }\n}\n",
+            (int64_t[]){ 33, 11, 50, 2 }, 5, cuda_set_offsets },
         cuda_run_interpreter);
 }
 END_TEST
 
 TEST(an_id_out_of_range_is_reported) {
     cuda_case c;
-    int64_t   extents[] = { 6, 2 };
-    cuda_case_open(&c, "cuda:sm_90a",
-                   "module @t {\n  weight @t : f32[4, 2] = splat(1)\n"
-                   "  graph @main(%ids: i64[N], %off: i64[B]) -> (f32[B, 2] \"y\") {\n"
-                   "    %0 = bag @t, %ids, %off {operands = [1], pool = [0], "
-                   "negative = error} : f32[B, 2]\n    ret %0\n  }\n}\n",
-                   extents, 4);
+    int64_t extents[] = { 6, 2 };
+    cuda_case_open(
+        &c, "cuda:sm_90a",
+        "module @t {\n  weight @t : f32[4, 2] = splat(1)\n"
+        "  graph @main(%ids: i64[N], %off: i64[B]) -> (f32[B, 2] \"y\") {\n"
+        "    %0 = bag @t, %ids, %off {operands = [1], pool = [0], negative = error} : f32[B, 2]\n    ret %0\n  }\n}\n",
+        extents, 4);
     cuda_set_offsets(&c);
     cuda_case_lower(&c);
     ig_tensor_set_i64(&c.inputs[0], 4, 9);

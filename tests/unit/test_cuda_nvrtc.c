@@ -14,7 +14,7 @@
 
 static bool is_skipped(void) {
     ig_context context = { .limits = ig_limits_default };
-    ig_nvrtc   nvrtc;
+    ig_nvrtc nvrtc;
     if (ig_nvrtc_open(&context, &nvrtc) == IG_OK) {
         return false;
     }
@@ -26,15 +26,15 @@ static bool is_skipped(void) {
 
 typedef struct compile_call {
     ig_context *context;
-    ig_module  *module;
+    ig_module *module;
     const char *target;
-    size_t      kernels;
+    size_t kernels;
 } compile_call;
 
 static ig_status check_kernel(const compile_call *call, void *state,
                               const ig_graph *kernel, ig_arena *arena) {
     ig_compiled_kernel compiled = { 0 };
-    ig_writer          ptx;
+    ig_writer ptx;
     ig_writer_init(&ptx, arena);
     IG_TRY(ig_backend_cuda.compile(state, kernel, arena, &compiled));
     CHECK_MSG(compiled.size > 64 && memcmp(compiled.bytes, "\177ELF", 4) == 0,
@@ -47,8 +47,8 @@ static ig_status check_kernel(const compile_call *call, void *state,
 }
 
 static ig_status compile_kernels(compile_call *call, const ig_module *module) {
-    void     *state = NULL;
-    ig_arena  arena;
+    void *state = NULL;
+    ig_arena arena;
     ig_status status = ig_backend_cuda.open(
         call->context, ig_target_find(ig_str_of(call->target)), &state);
     ig_arena_init(&arena, &call->context->budget);
@@ -65,8 +65,8 @@ static ig_status compile_kernels(compile_call *call, const ig_module *module) {
 }
 
 static ig_status lower_and_compile(void *user) {
-    compile_call      *call = user;
-    ig_lowered         lowered = { 0 };
+    compile_call *call = user;
+    ig_lowered lowered = { 0 };
     ig_compile_options options = { .size = sizeof options, .target = call->target };
     ig_status status = ig_lower_module(call->module, &options, "kernel", &lowered);
     if (status == IG_OK) {
@@ -96,7 +96,7 @@ static void check_twin(const char *target) {
 
 static void check_case(const char *target) {
     const char *cases = getenv("INGOT_CASES");
-    char        path[600];
+    char path[600];
     snprintf(path, sizeof path, "%s/models/onnx/dlrm_onehot/model.onnx",
              cases ? cases : INGOT_SOURCE_DIR "/../shared");
     FILE *file = fopen(path, "rb");
@@ -156,17 +156,17 @@ TEST(other_dtypes_and_functions) {
     if (is_skipped()) {
         return;
     }
-    check_text("module @t {\n"
-               "  graph @main(%x: f32[B], %i: i16[B], %w: f64[B]) -> (f16[B], i8[B], "
-               "bf16[B], u64[B], f32[B], f64[B]) {\n"
-               "    %a = cast %x {to = f16} : f16[B]\n    %b = add %a, %a : f16[B]\n"
-               "    %c = cast %i {to = i8} : i8[B]\n    %d = shr %c, %c : i8[B]\n"
-               "    %e = cast %w {to = bf16} : bf16[B]\n"
-               "    %f = cast %w {to = u64} : u64[B]\n    %g = shl %f, %f : u64[B]\n"
-               "    %h = tanh %x : f32[B]\n    %j = sin %h : f32[B]\n"
-               "    %k = sqrt %w : f64[B]\n    %l = exp %k : f64[B]\n"
-               "    ret %b, %d, %e, %g, %j, %l\n  }\n}\n",
-               (int64_t[]){ 4 });
+    check_text(
+        "module @t {\n"
+        "  graph @main(%x: f32[B], %i: i16[B], %w: f64[B]) -> (f16[B], i8[B], bf16[B], u64[B], f32[B], f64[B]) {\n"
+        "    %a = cast %x {to = f16} : f16[B]\n    %b = add %a, %a : f16[B]\n"
+        "    %c = cast %i {to = i8} : i8[B]\n    %d = shr %c, %c : i8[B]\n"
+        "    %e = cast %w {to = bf16} : bf16[B]\n"
+        "    %f = cast %w {to = u64} : u64[B]\n    %g = shl %f, %f : u64[B]\n"
+        "    %h = tanh %x : f32[B]\n    %j = sin %h : f32[B]\n"
+        "    %k = sqrt %w : f64[B]\n    %l = exp %k : f64[B]\n"
+        "    ret %b, %d, %e, %g, %j, %l\n  }\n}\n",
+        (int64_t[]){ 4 });
 }
 END_TEST
 
@@ -176,8 +176,8 @@ TEST(a_failure_shows_the_log) {
         return;
     }
     cuda_case c;
-    ig_nvrtc  nvrtc;
-    ig_str    result;
+    ig_nvrtc nvrtc;
+    ig_str result;
     cuda_case_init(&c, "cuda:sm_80");
     CHECK_OK(ig_nvrtc_open(&c.context, &nvrtc));
     ig_nvrtc_job job = { .source = IG_STR("void f() { no_such_thing(); }"),

@@ -72,8 +72,7 @@ TEST(weights_scale_rows) {
         "%0 = bag %t, %i, %o, %w {operands = [5], pool = [0]}\n"
         "%1 = bag %t, %i, %o, %w {operands = [5], pool = [2]}\n"
         "%2 = bag %t, %i, %o, %w {operands = [5], pool = [1]}\nret %0, %1, %2",
-        "f32[2, 2] [0, 0, 1.5, 15]; f32[2, 2] [2, 20, 1.5, 15]; "
-        "f32[2, 2] [0, 0, 1.5, 15]");
+        "f32[2, 2] [0, 0, 1.5, 15]; f32[2, 2] [2, 20, 1.5, 15]; f32[2, 2] [0, 0, 1.5, 15]");
 }
 
 TEST(bags_of_fixed_length_and_single_rows) {
@@ -99,8 +98,7 @@ TEST(negative_ids_wrap_fail_or_count) {
     check_bag(ids, offset, "[0]", "f32[1, 2] [6, 60]");
     check_bag(
         ids, offset, "[0], negative = error",
-        "INVALID: bag: feature 0: id -1 at position 1 is out of range: the table has 4 "
-        "rows");
+        "INVALID: bag: feature 0: id -1 at position 1 is out of range: the table has 4 rows");
     check_bag(ids, offset, "[0], negative = skip", "f32[1, 2] [3, 30]");
     check_bag(ids, offset, "[1], negative = skip", "f32[1, 2] [1.5, 15]");
     check_bag("i64[1] [-1]", offset, "[1], negative = skip, empty = [2]",
@@ -113,25 +111,21 @@ TEST(ids_out_of_range_fail_or_clamp) {
     const char *offset = "i64[1] [0]";
     check_bag(
         "i64[2] [0, 4]", offset, "[0]",
-        "INVALID: bag: feature 0: id 4 at position 1 is out of range: the table has 4 "
-        "rows");
+        "INVALID: bag: feature 0: id 4 at position 1 is out of range: the table has 4 rows");
     check_bag(
         "i64[2] [0, -5]", offset, "[0]",
-        "INVALID: bag: feature 0: id -5 at position 1 is out of range: the table has 4 "
-        "rows");
+        "INVALID: bag: feature 0: id -5 at position 1 is out of range: the table has 4 rows");
     check_bag("i64[2] [9, -9]", offset, "[0], range = clamp", "f32[1, 2] [3, 30]");
     check_bag(
         "i64[1] [-1]", offset, "[0], range = clamp, negative = error",
-        "INVALID: bag: feature 0: id -1 at position 0 is out of range: the table has 4 "
-        "rows");
+        "INVALID: bag: feature 0: id -1 at position 0 is out of range: the table has 4 rows");
     check_bag("i64[1] [9223372036854775807]", offset, "[0], range = clamp",
               "f32[1, 2] [3, 30]");
     CHECK_VALUE(
         "%t = const {value = f32[0, 2] []}\n%i = const {value = i64[1] [0]}\n"
         "%o = const {value = i64[1] [0]}\n"
         "%0 = bag %t, %i, %o {operands = [1], pool = [0], range = clamp}\nret %0",
-        "INVALID: bag: feature 0: id 0 at position 0 is out of range: the table has 0 "
-        "rows");
+        "INVALID: bag: feature 0: id 0 at position 0 is out of range: the table has 0 rows");
 }
 
 TEST(padding_leaves_rows_out_of_sum_and_count) {
@@ -148,19 +142,18 @@ TEST(padding_leaves_rows_out_of_sum_and_count) {
 }
 
 TEST(several_features_at_once) {
-    CHECK_VALUE(TABLE
-                "%u = const {value = f64[2, 1] [0.5, 0.25]}\n"
-                "%i = const {value = i64[2] [1, 2]}\n%o = const {value = i64[1] [0]}\n"
-                "%j = const {value = i32[1, 2] [1, 1]}\n"
-                "%0, %1, %2 = bag %t, %i, %o, %u, %j, %t, %i {operands = [1, 0, 0], "
-                "pool = [0, 1, 3]}\nret %0, %1, %2",
-                "f32[1, 2] [3, 30]; f64[1, 1] [0.25]; f32[2, 2] [1, 10, 2, 20]");
+    CHECK_VALUE(
+        TABLE
+        "%u = const {value = f64[2, 1] [0.5, 0.25]}\n"
+        "%i = const {value = i64[2] [1, 2]}\n%o = const {value = i64[1] [0]}\n"
+        "%j = const {value = i32[1, 2] [1, 1]}\n"
+        "%0, %1, %2 = bag %t, %i, %o, %u, %j, %t, %i {operands = [1, 0, 0], pool = [0, 1, 3]}\nret %0, %1, %2",
+        "f32[1, 2] [3, 30]; f64[1, 1] [0.25]; f32[2, 2] [1, 10, 2, 20]");
     CHECK_VALUE(
         TABLE
         "%i = const {value = i64[1, 1] [1]}\n%j = const {value = i64[1, 1] [7]}\n"
         "%0, %1 = bag %t, %i, %t, %j {operands = [0, 0], pool = [0, 0]}\nret %0, %1",
-        "INVALID: bag: feature 1: id 7 at position 0 is out of range: the table has 4 "
-        "rows");
+        "INVALID: bag: feature 1: id 7 at position 0 is out of range: the table has 4 rows");
 }
 
 /* ---- tables ---- */

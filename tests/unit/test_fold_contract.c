@@ -8,8 +8,8 @@
 
 TEST(matrices_and_vectors) {
     static const fold_row rows[] = {
-        { X23 "%1 = const {value = f32[3, 2] [1, 0, 0, 1, 1, 1]}\n%2 = matmul %0, "
-              "%1\nret %2",
+        { X23
+          "%1 = const {value = f32[3, 2] [1, 0, 0, 1, 1, 1]}\n%2 = matmul %0, %1\nret %2",
           "f32[2, 2] [4, 5, 10, 11]" },
         { X23 "%1 = const {value = f32[3] [1, 0, -1]}\n%2 = matmul %0, %1\nret %2",
           "f32[2] [-2, -2]" },
@@ -25,12 +25,10 @@ TEST(matrices_and_vectors) {
           "f32[2, 2] [0, 0, 0, 0]" },
         { "%0 = const {value = f32[0, 2] []}\n%1 = matmul %0, %0 {transpose_b}\nret %1",
           "f32[0, 0] []" },
-        { "%0 = const {value = u8[1, 2] [200, 200]}\n%1 = matmul %0, %0 "
-          "{transpose_b}\nret %1",
+        { "%0 = const {value = u8[1, 2] [200, 200]}\n%1 = matmul %0, %0 {transpose_b}\nret %1",
           "u8[1, 1] [128]" },
-        { X23 "%1 = matmul %0, %0\nret %1", "INVALID: operand 1 is f32[2, 3], expected "
-                                            "its extent 0 to equal 3, which operand "
-                                            "0 sums over" },
+        { X23 "%1 = matmul %0, %0\nret %1",
+          "INVALID: operand 1 is f32[2, 3], expected its extent 0 to equal 3, which operand 0 sums over" },
     };
     CHECK_ROWS(rows);
 }
@@ -142,20 +140,15 @@ TEST(axes_may_come_at_run_time) {
 
 TEST(softmaxes) {
     static const fold_row rows[] = {
-        { "%0 = const {value = f32[2, 2] [0, 0, 1000, 1000]}\n%1 = softmax %0 {axis = "
-          "1}\nret %1",
+        { "%0 = const {value = f32[2, 2] [0, 0, 1000, 1000]}\n%1 = softmax %0 {axis = 1}\nret %1",
           "f32[2, 2] [0.5, 0.5, 0.5, 0.5]" },
-        { "%0 = const {value = f32[2, 2] [0, 5, 0, 5]}\n%1 = softmax %0 {axis = "
-          "0}\nret %1",
+        { "%0 = const {value = f32[2, 2] [0, 5, 0, 5]}\n%1 = softmax %0 {axis = 0}\nret %1",
           "f32[2, 2] [0.5, 0.5, 0.5, 0.5]" },
-        { "%0 = const {value = f32[2] [0, 0]}\n%1 = softmax %0 {axis = -1, log}\nret "
-          "%1",
+        { "%0 = const {value = f32[2] [0, 0]}\n%1 = softmax %0 {axis = -1, log}\nret %1",
           "f32[2] [-0.6931472, -0.6931472]" },
-        { "%0 = const {value = f32[3] [-inf, 0, -inf]}\n%1 = softmax %0 {axis = "
-          "0}\nret %1",
+        { "%0 = const {value = f32[3] [-inf, 0, -inf]}\n%1 = softmax %0 {axis = 0}\nret %1",
           "f32[3] [0, 1, 0]" },
-        { "%0 = const {value = f32[2] [-inf, -inf]}\n%1 = softmax %0 {axis = 0}\nret "
-          "%1",
+        { "%0 = const {value = f32[2] [-inf, -inf]}\n%1 = softmax %0 {axis = 0}\nret %1",
           "f32[2] [nan, nan]" },
         { "%0 = const {value = f32[2] [nan, 1]}\n%1 = softmax %0 {axis = 0}\nret %1",
           "f32[2] [nan, nan]" },

@@ -6,18 +6,17 @@
 
 TEST(gathers) {
     static const fold_row rows[] = {
-        { X23 "%1 = const {value = i64[3] [1, 0, -1]}\n%2 = gather %0, %1 {axis = "
-              "0}\nret %2",
+        { X23
+          "%1 = const {value = i64[3] [1, 0, -1]}\n%2 = gather %0, %1 {axis = 0}\nret %2",
           "f32[3, 3] [4, 5, 6, 1, 2, 3, 4, 5, 6]" },
         { X23 "%1 = const {value = i32[] [-1]}\n%2 = gather %0, %1 {axis = 1}\nret %2",
           "f32[2] [3, 6]" },
-        { X23 "%1 = const {value = i64[1, 2] [2, 0]}\n%2 = gather %0, %1 {axis = "
-              "-1}\nret %2",
+        { X23
+          "%1 = const {value = i64[1, 2] [2, 0]}\n%2 = gather %0, %1 {axis = -1}\nret %2",
           "f32[2, 1, 2] [3, 1, 6, 4]" },
         { X23 "%1 = const {value = i64[0] []}\n%2 = gather %0, %1 {axis = 1}\nret %2",
           "f32[2, 0] []" },
-        { "%0 = const {value = u4[4] [1, 2, 3, 4]}\n%1 = const {value = i64[2] [3, "
-          "1]}\n"
+        { "%0 = const {value = u4[4] [1, 2, 3, 4]}\n%1 = const {value = i64[2] [3, 1]}\n"
           "%2 = gather %0, %1 {axis = 0}\nret %2",
           "u4[2] [4, 2]" },
         { X23 "%1 = const {value = i64[2] [0, -1]}\n"
@@ -29,29 +28,23 @@ TEST(gathers) {
 
 TEST(gathers_out_of_range_name_op_position_and_value) {
     static const fold_row rows[] = {
-        { X23 "%1 = const {value = i64[3] [1, 0, 2]}\n%2 = gather %0, %1 {axis = "
-              "0}\nret %2",
-          "INVALID: gather: index 2 at position 2 is out of range: the axis has 2 "
-          "elements" },
+        { X23
+          "%1 = const {value = i64[3] [1, 0, 2]}\n%2 = gather %0, %1 {axis = 0}\nret %2",
+          "INVALID: gather: index 2 at position 2 is out of range: the axis has 2 elements" },
         { X23 "%1 = const {value = i64[1] [-3]}\n%2 = gather %0, %1 {axis = 0}\nret %2",
-          "INVALID: gather: index -3 at position 0 is out of range: the axis has 2 "
-          "elements" },
+          "INVALID: gather: index -3 at position 0 is out of range: the axis has 2 elements" },
         { X23 "%1 = const {value = i64[1] [-1]}\n"
               "%2 = gather %0, %1 {axis = 0, negative = error}\nret %2",
-          "INVALID: gather: index -1 at position 0 is out of range: the axis has 2 "
-          "elements" },
+          "INVALID: gather: index -1 at position 0 is out of range: the axis has 2 elements" },
         { "%0 = const {value = f32[0, 3] []}\n%1 = const {value = i64[1] [0]}\n"
           "%2 = gather %0, %1 {axis = 0}\nret %2",
-          "INVALID: gather: index 0 at position 0 is out of range: the axis has 0 "
-          "elements" },
+          "INVALID: gather: index 0 at position 0 is out of range: the axis has 0 elements" },
         { "%0 = const {value = f32[3, 0] []}\n%1 = const {value = i64[1] [3]}\n"
           "%2 = gather %0, %1 {axis = 0}\nret %2",
-          "INVALID: gather: index 3 at position 0 is out of range: the axis has 3 "
-          "elements" },
+          "INVALID: gather: index 3 at position 0 is out of range: the axis has 3 elements" },
         { X23 "%1 = const {value = u64[1] [18446744073709551615]}\n"
               "%2 = gather %0, %1 {axis = 0}\nret %2",
-          "INVALID: gather: index -1 at position 0 is out of range: the axis has 2 "
-          "elements" },
+          "INVALID: gather: index -1 at position 0 is out of range: the axis has 2 elements" },
     };
     CHECK_ROWS(rows);
 }
@@ -63,14 +56,13 @@ TEST(gathers_by_tuples) {
           "f32[2] [2, 6]" },
         { X23 "%1 = const {value = i64[2, 1] [1, 0]}\n%2 = gather_nd %0, %1\nret %2",
           "f32[2, 3] [4, 5, 6, 1, 2, 3]" },
-        { X23 "%1 = const {value = i64[2, 1] [2, 0]}\n%2 = gather_nd %0, %1 {batch = "
-              "1}\nret %2",
+        { X23
+          "%1 = const {value = i64[2, 1] [2, 0]}\n%2 = gather_nd %0, %1 {batch = 1}\nret %2",
           "f32[2] [3, 4]" },
         { X23 "%1 = const {value = i64[2, 0] []}\n%2 = gather_nd %0, %1\nret %2",
           "f32[2, 2, 3] [1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6]" },
         { X23 "%1 = const {value = i64[1, 2] [0, 3]}\n%2 = gather_nd %0, %1\nret %2",
-          "INVALID: gather_nd: index 3 at position 1 is out of range: the axis has 3 "
-          "elements" },
+          "INVALID: gather_nd: index 3 at position 1 is out of range: the axis has 3 elements" },
     };
     CHECK_ROWS(rows);
 }
@@ -83,19 +75,17 @@ TEST(gathers_and_scatters_of_elements) {
         { X23 "%1 = const {value = i64[1, 3] [1, 0, 1]}\n"
               "%2 = gather_elements %0, %1 {axis = 0}\nret %2",
           "f32[1, 3] [4, 2, 6]" },
-        { X23 "%1 = const {value = i64[2, 1] [2, 0]}\n%2 = const {value = f32[2, 1] "
-              "[7, 8]}\n"
-              "%3 = scatter_elements %0, %1, %2 {axis = 1}\nret %3",
+        { X23
+          "%1 = const {value = i64[2, 1] [2, 0]}\n%2 = const {value = f32[2, 1] [7, 8]}\n"
+          "%3 = scatter_elements %0, %1, %2 {axis = 1}\nret %3",
           "f32[2, 3] [1, 2, 7, 8, 5, 6]" },
-        { X23 "%1 = const {value = i64[1, 2] [0, 0]}\n%2 = const {value = f32[1, 2] "
-              "[7, 8]}\n"
-              "%3 = scatter_elements %0, %1, %2 {axis = 1}\nret %3",
+        { X23
+          "%1 = const {value = i64[1, 2] [0, 0]}\n%2 = const {value = f32[1, 2] [7, 8]}\n"
+          "%3 = scatter_elements %0, %1, %2 {axis = 1}\nret %3",
           "f32[2, 3] [8, 2, 3, 4, 5, 6]" },
         { X23 "%1 = const {value = i64[1, 1] [5]}\n%2 = const {value = f32[1, 1] [7]}\n"
               "%3 = scatter_elements %0, %1, %2 {axis = 1}\nret %3",
-          "INVALID: scatter_elements: index 5 at position 0 is out of range: the axis "
-          "has 3 "
-          "elements" },
+          "INVALID: scatter_elements: index 5 at position 0 is out of range: the axis has 3 elements" },
     };
     CHECK_ROWS(rows);
 }
@@ -113,8 +103,8 @@ TEST(sequences) {
         { ABC "ret %s", "seq(f32[1, 2] [1, 2], f32[2, 2] [3, 4, 5, 6])" },
         { ABC "%1 = seq_insert %s, %a\nret %1",
           "seq(f32[1, 2] [1, 2], f32[2, 2] [3, 4, 5, 6], f32[1, 2] [1, 2])" },
-        { ABC "%1 = seq_insert %s, %b, %0\n%2 = seq_at %1, %0\n%3 = seq_length %1\nret "
-              "%2, %3",
+        { ABC
+          "%1 = seq_insert %s, %b, %0\n%2 = seq_at %1, %0\n%3 = seq_length %1\nret %2, %3",
           "f32[2, 2] [3, 4, 5, 6]; i64[] [3]" },
         { ABC "%1 = seq_insert %s, %a, %m\n%2 = seq_at %1, %m\nret %2",
           "f32[2, 2] [3, 4, 5, 6]" },
@@ -141,8 +131,7 @@ TEST(sequences_report_positions_and_shapes) {
           "INVALID: seq_concat: the extents of item 1 do not fit those of item 0" },
         { "%0 = seq_empty {of = f32} : seq<f32[s, 2]>\n%1 = seq_erase %0\nret %1",
           "INVALID: seq_erase: the sequence is empty" },
-        { "%0 = seq_empty {of = f32} : seq<f32[s, 2]>\n%1 = seq_concat %0 {axis = "
-          "0}\nret %1",
+        { "%0 = seq_empty {of = f32} : seq<f32[s, 2]>\n%1 = seq_concat %0 {axis = 0}\nret %1",
           "INVALID: seq_concat: an empty sequence has no shape to join" },
     };
     CHECK_ROWS(rows);
@@ -157,12 +146,12 @@ TEST(splits) {
         { X23
           "%1 = const {value = i64[] [2]}\n%2 = split_to_seq %0, %1 {axis = 1}\nret %2",
           "seq(f32[2, 2] [1, 2, 4, 5], f32[2, 1] [3, 6])" },
-        { X23 "%1 = const {value = i64[3] [1, 0, 2]}\n%2 = split_to_seq %0, %1 {axis = "
-              "-1}\n"
-              "ret %2",
+        { X23
+          "%1 = const {value = i64[3] [1, 0, 2]}\n%2 = split_to_seq %0, %1 {axis = -1}\n"
+          "ret %2",
           "seq(f32[2, 1] [1, 4], f32[2, 0] [], f32[2, 2] [2, 3, 5, 6])" },
-        { X23 "%1 = const {value = i64[2] [1, 1]}\n%2 = split_to_seq %0, %1 {axis = "
-              "1}\nret %2",
+        { X23
+          "%1 = const {value = i64[2] [1, 1]}\n%2 = split_to_seq %0, %1 {axis = 1}\nret %2",
           "INVALID: split_to_seq: the sizes do not add up to 3" },
         { X23
           "%1 = const {value = i64[] [0]}\n%2 = split_to_seq %0, %1 {axis = 1}\nret %2",

@@ -12,10 +12,10 @@ static void check_unary(const char *op, const char *x, const char *expected) {
 static void check_binary(const char *op, const char *x, const char *y,
                          const char *expected) {
     char text[512];
-    snprintf(text, sizeof text,
-             "%%0 = const {value = %s}\n%%1 = const {value = %s}\n%%2 = %s %%0, "
-             "%%1\nret %%2",
-             x, y, op);
+    snprintf(
+        text, sizeof text,
+        "%%0 = const {value = %s}\n%%1 = const {value = %s}\n%%2 = %s %%0, %%1\nret %%2",
+        x, y, op);
     CHECK_VALUE(text, expected);
 }
 
@@ -173,11 +173,11 @@ TEST(broadcasting_is_numpys) {
                 "%1 = const {value = f32[2] [1, nan]}\n%2 = const {value = f32[] [7]}\n"
                 "%3 = where %0, %1, %2\nret %3",
                 "f32[2, 2] [1, nan, 7, 7]");
-    CHECK_VALUE("%0 = const {value = bool[2] [true, false]}\n"
-                "%1 = const {value = bool[2] [false, false]}\n%2 = const {value = "
-                "bool[] [true]}\n"
-                "%3 = where %0, %1, %2\nret %3",
-                "bool[2] [false, true]");
+    CHECK_VALUE(
+        "%0 = const {value = bool[2] [true, false]}\n"
+        "%1 = const {value = bool[2] [false, false]}\n%2 = const {value = bool[] [true]}\n"
+        "%3 = where %0, %1, %2\nret %3",
+        "bool[2] [false, true]");
 }
 
 TEST(long_rows_pass_the_chunk) {

@@ -22,9 +22,7 @@ TEST(reshapes) {
         { X23 "%1 = const {value = i64[2] [-1, 2]}\n%2 = reshape %0, %1\nret %2",
           "f32[3, 2] [1, 2, 3, 4, 5, 6]" },
         { X23 "%1 = const {value = i64[1] [5]}\n%2 = reshape %0, %1\nret %2",
-          "INVALID: operand 0 is f32[2, 3], which has not as many elements as the "
-          "shape "
-          "asked for" },
+          "INVALID: operand 0 is f32[2, 3], which has not as many elements as the shape asked for" },
         { "%0 = const {value = i64[1] [7]}\n%1 = const {value = i64[0] []}\n"
           "%2 = reshape %0, %1\nret %2",
           "i64[] [7]" },
@@ -47,8 +45,7 @@ TEST(transposes) {
           "u4[2, 2] [1, 3, 2, 4]" },
         { "%0 = const {value = f32[] [1]}\n%1 = transpose %0 {perm = []}\nret %1",
           "f32[] [1]" },
-        { "%0 = const {value = f32[2, 0] []}\n%1 = transpose %0 {perm = [1, 0]}\nret "
-          "%1",
+        { "%0 = const {value = f32[2, 0] []}\n%1 = transpose %0 {perm = [1, 0]}\nret %1",
           "f32[0, 2] []" },
     };
     CHECK_ROWS(rows);
@@ -141,8 +138,8 @@ TEST(slices_of_some_axes) {
 
 TEST(concatenations) {
     static const fold_row rows[] = {
-        { X23 "%1 = const {value = f32[1, 3] [7, 8, 9]}\n%2 = concat %0, %1 {axis = "
-              "0}\nret %2",
+        { X23
+          "%1 = const {value = f32[1, 3] [7, 8, 9]}\n%2 = concat %0, %1 {axis = 0}\nret %2",
           "f32[3, 3] [1, 2, 3, 4, 5, 6, 7, 8, 9]" },
         { X23
           "%1 = const {value = f32[2, 1] [7, 8]}\n%2 = concat %0, %1, %0 {axis = -1}\n"
@@ -154,9 +151,7 @@ TEST(concatenations) {
         { X23
           "%1 = const {value = f32[2, 2] [1, 2, 3, 4]}\n%2 = concat %0, %1 {axis = 0}\n"
           "ret %2",
-          "INVALID: operand 1 is f32[2, 2], expected its extent 1 to equal 3, that of "
-          "the "
-          "operands before it" },
+          "INVALID: operand 1 is f32[2, 2], expected its extent 1 to equal 3, that of the operands before it" },
     };
     CHECK_ROWS(rows);
 }

@@ -11,9 +11,9 @@
 
 typedef struct format {
     ig_dtype dtype;
-    int      bits, mantissa_bits, bias;
+    int bits, mantissa_bits, bias;
     uint32_t largest; /* code of the largest finite value */
-    bool     has_infinity;
+    bool has_infinity;
 } format;
 
 static const format formats[] = {
@@ -28,8 +28,8 @@ static const format formats[] = {
 /* The value by the definition of the format, for finite codes. */
 static double define(const format *f, uint32_t magnitude) {
     uint32_t exponent = magnitude >> f->mantissa_bits;
-    double   mantissa = magnitude & ((1u << f->mantissa_bits) - 1);
-    double   unit = ldexp(1, 1 - f->bias - f->mantissa_bits);
+    double mantissa = magnitude & ((1u << f->mantissa_bits) - 1);
+    double unit = ldexp(1, 1 - f->bias - f->mantissa_bits);
     if (exponent == 0) {
         return mantissa * unit;
     }
@@ -43,7 +43,7 @@ static uint32_t narrow(const format *f, double value, bool saturate) {
 TEST(every_code_decodes_as_defined_and_comes_back) {
     for (size_t k = 0; k < IG_COUNT_OF(formats); k++) {
         const format *f = &formats[k];
-        uint32_t      sign = 1u << (f->bits - 1);
+        uint32_t sign = 1u << (f->bits - 1);
         for (uint32_t code = 0; code < 2 * sign; code++) {
             double value = (double)ig_float_widen(f->dtype, code);
             if (isnan(value)) {
@@ -79,9 +79,9 @@ TEST(every_gap_rounds_to_nearest_even) {
 TEST(overflow_saturates_or_leaves_the_range) {
     for (size_t k = 0; k < IG_COUNT_OF(formats); k++) {
         const format *f = &formats[k];
-        double        most = define(f, f->largest);
-        double        step = most - define(f, f->largest - 1);
-        double        edge = most + step / 2; /* a tie: the even neighbour takes it */
+        double most = define(f, f->largest);
+        double step = most - define(f, f->largest - 1);
+        double edge = most + step / 2; /* a tie: the even neighbour takes it */
         double beyond[] = { nextafter(edge, INFINITY), 2 * most, 1e300, INFINITY };
         CHECK((narrow(f, edge, false) == f->largest) == (f->largest % 2 == 0));
         CHECK_INT(narrow(f, nextafter(edge, 0), false), f->largest);
@@ -113,7 +113,7 @@ TEST(known_codes) {
 /* ---- elements ---- */
 
 typedef struct store {
-    ig_arena  arena;
+    ig_arena arena;
     ig_tensor tensor;
 } store;
 
@@ -125,9 +125,9 @@ static void start(store *s, ig_dtype dtype, int64_t count) {
 TEST(packed_elements_do_not_touch_their_neighbours) {
     static const ig_dtype packed[] = { IG_DT_i4, IG_DT_u4, IG_DT_i2, IG_DT_u2 };
     for (size_t k = 0; k < IG_COUNT_OF(packed); k++) {
-        store    s;
+        store s;
         unsigned bits = ig_dtypes[packed[k]].bits;
-        bool     is_signed = ig_dtypes[packed[k]].class == IG_SINT;
+        bool is_signed = ig_dtypes[packed[k]].class == IG_SINT;
         start(&s, packed[k], 11);
         CHECK_INT(ig_tensor_bytes(&s.tensor), (11 * bits + 7) / 8);
         for (int64_t value = 0; value < 1 << bits; value++) {
@@ -136,7 +136,7 @@ TEST(packed_elements_do_not_touch_their_neighbours) {
             }
             for (int64_t i = 0; i < 11; i++) {
                 int64_t low = (i + value) & ((1 << bits) - 1);
-                bool    is_negative = is_signed && low >> (bits - 1);
+                bool is_negative = is_signed && low >> (bits - 1);
                 CHECK_INT(ig_tensor_get_i64(&s.tensor, i),
                           low - (is_negative ? 1 << bits : 0));
             }
@@ -158,9 +158,9 @@ TEST(low_bits_come_first) {
 
 TEST(integers_saturate_from_floats_and_wrap_from_integers) {
     for (int d = IG_DT_i8; d <= IG_DT_u64; d++) {
-        store                s;
+        store s;
         const ig_dtype_info *info = &ig_dtypes[d];
-        bool                 is_signed = info->class == IG_SINT;
+        bool is_signed = info->class == IG_SINT;
         start(&s, (ig_dtype)d, 1);
         ig_tensor_set_f64(&s.tensor, 0, 1e30);
         uint64_t most = UINT64_MAX >> (64 - info->bits + (is_signed ? 1 : 0));
@@ -191,7 +191,7 @@ TEST(large_integers_become_floats_in_one_rounding) {
 }
 
 TEST(unaligned_memory_may_be_read) {
-    char   bytes[17];
+    char bytes[17];
     double value = 2.5, got;
     memcpy(bytes + 1, &value, sizeof value);
     ig_span_read_f64((ig_span){ IG_DT_f64, bytes + 1, 0, 1 }, 1, &got);
@@ -201,7 +201,7 @@ TEST(unaligned_memory_may_be_read) {
 /* ---- limits ---- */
 
 TEST(sizes_are_checked_before_memory_is_asked_for) {
-    ig_arena  arena;
+    ig_arena arena;
     ig_tensor tensor;
     ig_arena_init(&arena, NULL);
     int64_t huge[] = { INT64_MAX, INT64_MAX }, zero[] = { INT64_MAX, 0, 2 },

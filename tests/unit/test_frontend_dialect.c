@@ -14,11 +14,11 @@
 
 typedef struct dialect_case {
     ig_context context;
-    ig_arena   arena;
-    ig_map     names;
-    uint32_t   node_count;
-    ig_source  source;
-    char       why[2000];
+    ig_arena arena;
+    ig_map names;
+    uint32_t node_count;
+    ig_source source;
+    char why[2000];
 } dialect_case;
 
 static void keep(void *user, const ig_diagnostic *diagnostic) {
@@ -51,7 +51,7 @@ static const char *print(dialect_case *c, const ig_ast_list *list) {
 
 static void check_same(const char *text) {
     dialect_case c;
-    ig_ast_list  list;
+    ig_ast_list list;
     start(&c);
     ig_status status = ig_parse_source(&c.source, ig_str_of(text), &list);
     CHECK_MSG(status == IG_OK, "%s", c.why);
@@ -61,7 +61,7 @@ static void check_same(const char *text) {
 
 static void check_printed(const char *text, const char *printed) {
     dialect_case c;
-    ig_ast_list  list;
+    ig_ast_list list;
     start(&c);
     ig_status status = ig_parse_source(&c.source, ig_str_of(text), &list);
     CHECK_MSG(status == IG_OK, "%s", c.why);
@@ -139,7 +139,7 @@ END_TEST
 
 /* The first expression of a text. */
 static const ig_ast *expression(dialect_case *c, const char *text) {
-    ig_ast   *node = NULL;
+    ig_ast *node = NULL;
     ig_status status = ig_parse_expression(&c->source, ig_str_of(text), &node);
     CHECK_MSG(status == IG_OK, "%s", c->why);
     return node;
@@ -169,7 +169,7 @@ END_TEST
 TEST(defects_are_told_with_their_place) {
     static const struct {
         const char *text, *why;
-        ig_status   status;
+        ig_status status;
     } rows[] = {
         { "def f():\n  x = (1\n  return x\n", "m.py:3:3: expected ')', found 'return'",
           IG_INVALID },
@@ -192,15 +192,14 @@ TEST(defects_are_told_with_their_place) {
           "m.py:3:1: expected 'except' or 'finally', found the end of the file",
           IG_INVALID },
         { "if a:\n    b\n  c\n",
-          "m.py:3:3: expected a value, found an indentation that no block around it "
-          "has",
+          "m.py:3:3: expected a value, found an indentation that no block around it has",
           IG_INVALID },
         { "x = 3rd\n", "m.py:1:5: expected a value, found a number that letters follow",
           IG_INVALID },
     };
     for (size_t i = 0; i < IG_COUNT_OF(rows); i++) {
         dialect_case c;
-        ig_ast_list  list;
+        ig_ast_list list;
         start(&c);
         CHECK_STATUS(ig_parse_source(&c.source, ig_str_of(rows[i].text), &list),
                      rows[i].status);
@@ -213,8 +212,8 @@ END_TEST
 /* `count` times `piece` behind "x = ". */
 static void check_deep(const char *piece) {
     dialect_case c;
-    ig_writer    writer;
-    ig_ast_list  list;
+    ig_writer writer;
+    ig_ast_list list;
     start(&c);
     ig_writer_init(&writer, &c.arena);
     ig_put(&writer, "x = ");
@@ -293,7 +292,7 @@ static const text_file some_files[] = {
 
 TEST(classes_are_found_by_name) {
     dialect_case c;
-    ig_code      code;
+    ig_code code;
     const ig_class *class;
     const ig_function *function;
     start_code(&c, &code, some_files);
@@ -329,9 +328,9 @@ END_TEST
 
 TEST(classes_take_part_in_subtyping) {
     dialect_case c;
-    ig_code      code;
+    ig_code code;
     start_code(&c, &code, some_files);
-    ig_types             *types = &code.types;
+    ig_types *types = &code.types;
     const ig_script_type *net = ig_type_class(types, "__torch__.a.b.Net");
     const ig_script_type *point = ig_type_class(types, "__torch__.a.b.Point");
     const ig_script_type *mode = ig_type_class(types, "__torch__.c.Mode");
@@ -351,7 +350,7 @@ END_TEST
 
 TEST(bad_classes_are_told) {
     dialect_case c;
-    ig_code      code;
+    ig_code code;
     const ig_class *class;
     ig_location where = { .file = "m.pt" };
     start_code(&c, &code, some_files);
@@ -362,9 +361,9 @@ TEST(bad_classes_are_told) {
                "m.pt: the archive has no source of the class '__torch__.no.Such'");
     CHECK_STATUS(ig_code_class(&code, "__torch__.worse.Bad", &where, &class),
                  IG_INVALID);
-    CHECK_TEXT(c.why,
-               "m.pt/code/__torch__/worse.py:2:1: expected a value, found the end "
-               "of the line");
+    CHECK_TEXT(
+        c.why,
+        "m.pt/code/__torch__/worse.py:2:1: expected a value, found the end of the line");
     c.why[0] = '\0'; /* said once */
     CHECK_STATUS(ig_code_class(&code, "__torch__.worse.Bad", &where, &class),
                  IG_INVALID);
@@ -395,16 +394,16 @@ static bool same_but_blanks(const char *a, ig_str b) {
 
 static void check_archive(const char *path, int *out_files) {
     dialect_case c;
-    ig_archive   archive;
-    ig_file_map  map;
+    ig_archive archive;
+    ig_file_map map;
     start(&c);
     CHECK_OK(ig_file_map_open(path, &map, NULL));
     CHECK_OK(ig_archive_open(&archive, &c.context, &c.arena, path,
                              (ig_str){ map.data, map.size }));
     for (size_t i = 0; i < archive.entry_count; i++) {
         ig_archive_entry *entry = &archive.entries[i];
-        ig_str            text;
-        ig_ast_list       list;
+        ig_str text;
+        ig_ast_list list;
         if (!ig_str_starts(entry->name, "code/") || !ig_str_ends(entry->name, ".py")) {
             continue;
         }
@@ -438,8 +437,8 @@ static void check_folder(const char *folder, int depth, int *out_files) {
 
 TEST(code_of_archives_prints_the_same) {
     const char *cases = getenv("INGOT_CASES");
-    char        folder[600];
-    int         files = 0;
+    char folder[600];
+    int files = 0;
     snprintf(folder, sizeof(folder), "%s/models",
              cases ? cases : INGOT_SOURCE_DIR "/../shared");
     check_folder(folder, 0, &files);

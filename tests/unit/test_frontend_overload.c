@@ -11,10 +11,10 @@
 
 typedef struct overload_case {
     ig_context context;
-    ig_arena   arena;
-    ig_map     names;
-    ig_types   types;
-    char       why[4000];
+    ig_arena arena;
+    ig_map names;
+    ig_types types;
+    char why[4000];
 } overload_case;
 
 static void keep(void *user, const ig_diagnostic *diagnostic) {
@@ -43,8 +43,8 @@ static const ig_script_type *type(overload_case *c, const char *text) {
 
 static const ig_schema *schema(overload_case *c, const char *text) {
     ig_schema *schema = NULL;
-    ig_status  status = ig_schema_parse(
-         &c->types, &c->names, ig_arena_strdup(&c->arena, text), &here, &schema);
+    ig_status status = ig_schema_parse(
+        &c->types, &c->names, ig_arena_strdup(&c->arena, text), &here, &schema);
     CHECK_MSG(status == IG_OK, "%s", c->why);
     return schema;
 }
@@ -80,7 +80,7 @@ END_TEST
 TEST(subtypes_are_torchs) {
     static const struct {
         const char *type, *of;
-        bool        is;
+        bool is;
     } rows[] = {
         { "int", "number", true },
         { "bool", "number", false },
@@ -137,21 +137,15 @@ END_TEST
 
 TEST(schemas_print_as_they_are_written) {
     static const char *const texts[] = {
-        "aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> "
-        "Tensor(a!)",
-        "aten::split.Tensor(Tensor(a -> *) self, int split_size, int dim=0) -> "
-        "Tensor(a)[]",
+        "aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)",
+        "aten::split.Tensor(Tensor(a -> *) self, int split_size, int dim=0) -> Tensor(a)[]",
         "aten::to.prim_other(Tensor(a) self, bool non_blocking=False) -> Tensor(b|a)",
         "aten::sort.int(int[](a!) self, bool reverse=False) -> ()",
         "aten::format(str self, ...) -> str",
-        "aten::max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, "
-        "Tensor indices)",
+        "aten::max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
         "aten::get.default_str(Dict(str, t) self, str key, t default_value) -> t(*)",
-        "aten::conv2d(Tensor input, Tensor? bias=None, int[2] stride=[1, 1], "
-        "str padding=\"valid\") -> Tensor",
-        "aten::sum.dim_IntList(Tensor self, int[1]? dim, float "
-        "eps=1.0000000000000001e-05"
-        ") -> Tensor",
+        "aten::conv2d(Tensor input, Tensor? bias=None, int[2] stride=[1, 1], str padding=\"valid\") -> Tensor",
+        "aten::sum.dim_IntList(Tensor self, int[1]? dim, float eps=1.0000000000000001e-05) -> Tensor",
         "aten::wait(Future(t) self) -> t",
     };
     overload_case c;
@@ -170,8 +164,8 @@ TEST(a_schema_tells_what_it_takes) {
     overload_case c;
     start(&c);
     const ig_schema *s = schema(
-        &c, "aten::f.o(Tensor(a!)? self, int[3] p=2, SymInt n=-1, *, Scalar s=0.5, "
-            "float eps=1) -> (Tensor(a!), int)");
+        &c,
+        "aten::f.o(Tensor(a!)? self, int[3] p=2, SymInt n=-1, *, Scalar s=0.5, float eps=1) -> (Tensor(a!), int)");
     CHECK_TEXT(s->name, "aten::f");
     CHECK_TEXT(s->overload, "o");
     CHECK_INT(s->argument_count, 5);
@@ -218,8 +212,8 @@ END_TEST
 
 typedef struct call_text {
     const ig_script_type *positional[64], *keyword_types[64];
-    const char           *keywords[64];
-    ig_call_shape         shape;
+    const char *keywords[64];
+    ig_call_shape shape;
 } call_text;
 
 /* "Tensor ; int | dtype=int", cut in place. */
@@ -236,7 +230,7 @@ static void read_call(overload_case *c, char *text, call_text *call) {
     for (char *t = bar ? strtok_r(bar + 3, ";", &state) : NULL; t;
          t = strtok_r(NULL, ";", &state)) {
         t += strspn(t, " ");
-        char  *equals = strchr(t, '=');
+        char *equals = strchr(t, '=');
         size_t i = call->shape.keyword_count++;
         *equals = '\0';
         call->keywords[i] = ig_arena_strdup(&c->arena, t);
@@ -249,15 +243,15 @@ static void read_call(overload_case *c, char *text, call_text *call) {
 
 typedef struct candidates {
     IG_VEC(const ig_schema *) items;
-    bool                      are_complete; /* a call was read */
+    bool are_complete; /* a call was read */
 } candidates;
 
 static void check_call(overload_case *c, const candidates *list, char *line) {
     char *arrow = strstr(line, " <- ");
     *arrow = '\0';
     const char *want = strcmp(line, "-") == 0 ? "" : line;
-    call_text   call;
-    ig_match    match;
+    call_text call;
+    ig_match match;
     read_call(c, arrow + 4, &call);
     const char *name = list->items.items[0]->name;
     bool found = ig_overload_find(&c->types, list->items.items, list->items.count,
@@ -292,8 +286,8 @@ static bool has_overload(const candidates *list, const char *overload) {
  * ours that lack what torch takes are counted. */
 static void check_calls(bool are_ours, int *out_calls, int *out_missing) {
     overload_case c;
-    candidates    list = { 0 };
-    ig_file_map   map;
+    candidates list = { 0 };
+    ig_file_map map;
     start(&c);
     CHECK_OK(
         ig_file_map_open(INGOT_SOURCE_DIR "/tests/unit/overloads.txt", &map, NULL));
@@ -311,7 +305,7 @@ static void check_calls(bool are_ours, int *out_calls, int *out_missing) {
                 list_rows(&c, list.items.items[0]->name, &list);
             }
             list.are_complete = true;
-            char  *want = line + 5;
+            char *want = line + 5;
             size_t size = strcspn(want, " ");
             want = size == 1 && *want == '-' ? "" : ig_arena_copy(&c.arena, want, size);
             bool is_there = has_overload(&list, want);
@@ -343,7 +337,7 @@ END_TEST
 
 TEST(every_row_has_a_schema_of_its_own) {
     overload_case c;
-    ig_map        seen;
+    ig_map seen;
     start(&c);
     ig_map_init(&seen, &c.arena);
     for (size_t i = 0; i < ig_ts_row_count; i++) {
@@ -360,8 +354,8 @@ END_TEST
 static void check_conversion(const char *text, const char *call_line, int index,
                              ig_conversion how) {
     overload_case c;
-    call_text     call;
-    ig_match      match;
+    call_text call;
+    ig_match match;
     start(&c);
     const ig_schema *candidate = schema(&c, text);
     read_call(&c, ig_arena_strdup(&c.arena, call_line), &call);
@@ -389,13 +383,12 @@ END_TEST
 
 TEST(arguments_find_their_places) {
     overload_case c;
-    call_text     call;
-    ig_match      match;
+    call_text call;
+    ig_match match;
     start(&c);
-    const ig_schema *s = schema(&c,
-                                "a::f(Tensor x, int n=3, *, t[] l, t v, str s=\"\") "
-                                "-> Dict(str, t)");
-    char             line[] = "Tensor | v=int ; l=List[int]";
+    const ig_schema *s = schema(
+        &c, "a::f(Tensor x, int n=3, *, t[] l, t v, str s=\"\") -> Dict(str, t)");
+    char line[] = "Tensor | v=int ; l=List[int]";
     read_call(&c, line, &call);
     CHECK(ig_overload_find(&c.types, &s, 1, &call.shape, &match));
     CHECK_INT(match.arguments[0].source, 0);
@@ -410,8 +403,8 @@ END_TEST
 
 TEST(a_call_that_fits_nothing_is_explained) {
     overload_case c;
-    call_text     call;
-    ig_match      match;
+    call_text call;
+    ig_match match;
     start(&c);
     const ig_schema *list[] = {
         schema(&c, "aten::relu(Tensor self) -> Tensor"),
@@ -423,12 +416,12 @@ TEST(a_call_that_fits_nothing_is_explained) {
     CHECK(!ig_overload_find(&c.types, list, 3, &call.shape, &match));
     CHECK_STATUS(ig_overload_explain(&c.types, list, 3, &call.shape, &here),
                  IG_INVALID);
-    CHECK_TEXT(c.why,
-               "x: no overload takes (str, str, q=int)\n"
-               "  aten::relu(Tensor self) -> Tensor: self is str, not Tensor\n"
-               "  aten::relu.n(Tensor self, int n, *, bool b=False) -> Tensor: self is "
-               "str, not Tensor\n"
-               "  aten::relu.s(str self, int n) -> Tensor: n is str, not int");
+    CHECK_TEXT(
+        c.why,
+        "x: no overload takes (str, str, q=int)\n"
+        "  aten::relu(Tensor self) -> Tensor: self is str, not Tensor\n"
+        "  aten::relu.n(Tensor self, int n, *, bool b=False) -> Tensor: self is str, not Tensor\n"
+        "  aten::relu.s(str self, int n) -> Tensor: n is str, not int");
     char twice[] = "str ; int | n=int";
     read_call(&c, twice, &call);
     ig_overload_explain(&c.types, &list[2], 1, &call.shape, &here);
@@ -444,7 +437,7 @@ END_TEST
 /* Does a row of `op` have an argument that the clause at `at` names? */
 static bool has_argument(overload_case *c, const char *op, const char *at) {
     candidates list = { 0 };
-    ig_str     name = { at, strcspn(at, " ") };
+    ig_str name = { at, strcspn(at, " ") };
     list_rows(c, op, &list);
     for (size_t i = 0; i < list.items.count; i++) {
         const ig_schema *s = list.items.items[i];

@@ -20,12 +20,10 @@ TEST(products_of_matrices) {
                "f32[B, 4]");
     CHECK_TYPE(
         "%x: f32[2, 4], %y: f32[5, 2]", "%0 = matmul %x, %y\nret %0",
-        "INVALID: operand 1 is f32[5, 2], expected its extent 0 to equal 4, which "
-        "operand 0 sums over");
+        "INVALID: operand 1 is f32[5, 2], expected its extent 0 to equal 4, which operand 0 sums over");
     CHECK_TYPE(
         "%x: f32[2, 3, 4], %y: f32[5, 4, 2]", "%0 = matmul %x, %y\nret %0",
-        "INVALID: operands are f32[2, 3, 4] and f32[5, 4, 2], whose batch extents do "
-        "not broadcast");
+        "INVALID: operands are f32[2, 3, 4] and f32[5, 4, 2], whose batch extents do not broadcast");
     CHECK_TYPE(
         "%x: f32[], %y: f32[2]", "%0 = matmul %x, %y\nret %0",
         "INVALID: operands are f32[] and f32[2], expected numbers of rank 1 or more");
@@ -62,8 +60,7 @@ TEST(along_axes) {
     CHECK_TYPE(
         "%x: f32[B, 4], %s: f32[B, 4]",
         "%0 = layer_norm %x, %s {axis = 1, epsilon = 1e-5}\nret %0",
-        "INVALID: operand 1 is f32[B, 4], which has more axes than are normalised in "
-        "f32[B, 4]");
+        "INVALID: operand 1 is f32[B, 4], which has more axes than are normalised in f32[B, 4]");
 }
 
 TEST(gathering) {
@@ -81,25 +78,23 @@ TEST(gathering) {
                "f32[B, N, 8]");
     CHECK_TYPE(
         "%x: f32[B, C], %i: i64[N, 3]", "%0 = gather_nd %x, %i\nret %0",
-        "INVALID: operand 1 is i64[N, 3], its last extent passes the 2 axes that it "
-        "can select in f32[B, C]");
-    CHECK_TYPE("%x: f32[B, C], %i: i64[N, K]", "%0 = gather_nd %x, %i\nret %0",
-               "UNSUPPORTED: operand 1 is i64[N, K]: with an unknown last extent the "
-               "result's rank is unknown");
+        "INVALID: operand 1 is i64[N, 3], its last extent passes the 2 axes that it can select in f32[B, C]");
+    CHECK_TYPE(
+        "%x: f32[B, C], %i: i64[N, K]", "%0 = gather_nd %x, %i\nret %0",
+        "UNSUPPORTED: operand 1 is i64[N, K]: with an unknown last extent the result's rank is unknown");
     CHECK_TYPE("%x: f32[B, 4], %i: i64[B, 9]",
                "%0 = gather_elements %x, %i {axis = 1}\n"
                "ret %0",
                "f32[B, 9]");
-    CHECK_TYPE("%x: f32[B, 4], %i: i64[B, 9]",
-               "%0 = gather_elements %x, %i {axis = 0}\n"
-               "ret %0",
-               "INVALID: operand 1 is i64[B, 9], its extent 1 passes that of "
-               "operand 0, which is f32[B, 4]");
+    CHECK_TYPE(
+        "%x: f32[B, 4], %i: i64[B, 9]",
+        "%0 = gather_elements %x, %i {axis = 0}\n"
+        "ret %0",
+        "INVALID: operand 1 is i64[B, 9], its extent 1 passes that of operand 0, which is f32[B, 4]");
     CHECK_TYPE(
         "%x: f32[B, 4], %i: i64[C, 2], %u: f32[C, 3]",
         "%0 = scatter_elements %x, %i, %u {axis = 0}\nret %0",
-        "INVALID: operand 2 is f32[C, 3], expected its extent 1 to equal 2, that of "
-        "operand 1");
+        "INVALID: operand 2 is f32[C, 3], expected its extent 1 to equal 2, that of operand 1");
 }
 
 #define BAG(operands, attrs, results) \
@@ -116,10 +111,10 @@ TEST(bags) {
                "f32[B, 8]");
     CHECK_TYPE("%t: f32[100, 8], %i: i64[B, L, 2]",
                BAG("%t, %i", "[0], pool = [3]", "%0"), "f32[B, L, 2, 8]");
-    CHECK_TYPE("%t: f32[100, 8], %u: f64[9, 2], %i: i64[N], %o: i64[B], %w: f32[N], "
-               "%j: i32[B, 1]",
-               BAG("%t, %i, %o, %w, %u, %j", "[5, 0], pool = [0, 0]", "%0, %1"),
-               "f32[B, 8]; f64[B, 2]");
+    CHECK_TYPE(
+        "%t: f32[100, 8], %u: f64[9, 2], %i: i64[N], %o: i64[B], %w: f32[N], %j: i32[B, 1]",
+        BAG("%t, %i, %o, %w, %u, %j", "[5, 0], pool = [0, 0]", "%0, %1"),
+        "f32[B, 8]; f64[B, 2]");
     CHECK_TYPE("%t: f32[100, 8], %i: i64[N], %o: i64[B]",
                BAG("%t, %i, %o", "[1], pool = [3]", "%0"), "f32[N, 8]");
     CHECK_TYPE("%t: u8[100, 8], %i: i64[N]", BAG("%t, %i", "[0], pool = [3]", "%0"),
@@ -134,8 +129,7 @@ TEST(bags) {
                "INVALID: feature 0: pooling and offsets do not fit together");
     CHECK_TYPE(
         "%t: f32[100, 8], %i: i64[N]", BAG("%t, %i", "[1], pool = [0]", "%0"),
-        "INVALID: 1 features want 3 operands and as many results as features, not 2 "
-        "and 1");
+        "INVALID: 1 features want 3 operands and as many results as features, not 2 and 1");
     CHECK_TYPE("%t: i8[100, 8], %i: i64[B, L]", BAG("%t, %i", "[0], pool = [0]", "%0"),
                "INVALID: operand 0 is i8[100, 8], expected floating-point elements");
     CHECK_TYPE("%t: f32[100, 8], %i: i64[N], %o: i64[B], %w: f32[3]",
@@ -164,8 +158,7 @@ TEST(sequences_forget_extents_that_are_not_numbers) {
                "f32[1, n, 4]");
     CHECK_TYPE(
         "%s: seq<f32[1, 4]>, %x: f32[4]", "%0 = seq_insert %s, %x\nret %0",
-        "UNSUPPORTED: operand 1 is f32[4]: sequences of tensors of different ranks "
-        "are not supported");
+        "UNSUPPORTED: operand 1 is f32[4]: sequences of tensors of different ranks are not supported");
     CHECK_TYPE("%x: f32[B, 4]", "%0 = split_to_seq %x {axis = 0}\nret %0",
                "seq<f32[4]>");
     CHECK_TYPE("%x: f32[B, 4], %n: i64[]",

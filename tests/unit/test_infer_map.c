@@ -27,8 +27,7 @@ TEST(what_is_provably_unfit_is_rejected) {
                "INVALID: operand 1 is f32[4], which does not broadcast with f32[0]");
     CHECK_TYPE(
         "%x: f32[3], %y: i32[3]", "%0 = add %x, %y\nret %0",
-        "INVALID: operand 1 is i32[3], expected the element type of operand 0, which "
-        "is f32[3]");
+        "INVALID: operand 1 is i32[3], expected the element type of operand 0, which is f32[3]");
     CHECK_TYPE("%x: bool[3]", "%0 = add %x, %x\nret %0",
                "INVALID: operand 1 is bool[3], on whose elements add is not defined");
     CHECK_TYPE("%x: f32[3]", "%0 = and %x, %x\nret %0",

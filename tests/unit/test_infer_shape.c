@@ -78,9 +78,9 @@ TEST(what_is_not_known_becomes_a_symbol) {
     check_dims("%r: i64[2]", "", "f32[n, n2]");
     check_dims("%n: i64[2], %x: f32[B]", "%0 = shape %x\n%r = add %0, %n",
                "f32[n, n2]");
-    check_dims("%r: i64[N]", "",
-               "UNSUPPORTED: operand 1 is i64[N]: a shape of unknown "
-               "length would give a result of unknown rank");
+    check_dims(
+        "%r: i64[N]", "",
+        "UNSUPPORTED: operand 1 is i64[N]: a shape of unknown length would give a result of unknown rank");
 }
 
 TEST(types_stay_the_same_when_inferred_again) {
@@ -111,8 +111,7 @@ TEST(reshapes_keep_the_count) {
                "INVALID: the shape has -1 at 0 and at 1");
     CHECK_TYPE(
         "%x: f32[6]", "%0 = reshape %x {to = [4]}\nret %0",
-        "INVALID: operand 0 is f32[6], which has not as many elements as the shape "
-        "asked for");
+        "INVALID: operand 0 is f32[6], which has not as many elements as the shape asked for");
     CHECK_TYPE("%x: f32[6]", "%0 = reshape %x {to = [-6]}\nret %0",
                "INVALID: extent 0 of the shape is negative");
     CHECK_TYPE("%x: f32[6]", "%0 = reshape %x\nret %0",
@@ -177,8 +176,7 @@ TEST(slices_by_size_stay_inside) {
                "INVALID: operand 0 is f32[B, 9], and the slice leaves its extent 1");
     CHECK_TYPE(
         "%x: f32[B, 9]", "%0 = slice %x {starts = [0], sizes = [B]}\nret %0",
-        "INVALID: operand 0 is f32[B, 9], expected a start, size and step for each "
-        "of its axes");
+        "INVALID: operand 0 is f32[B, 9], expected a start, size and step for each of its axes");
 }
 
 TEST(concatenations_add_extents) {
@@ -199,8 +197,7 @@ TEST(pads_ranges_and_tiles) {
     CHECK_TYPE("%x: f32[B, 3], %p: i64[4]", "%0 = pad %x, %p\nret %0", "f32[n, n2]");
     CHECK_TYPE(
         "%x: f32[3]", "%0 = pad %x {before = [-2], after = [-2]}\nret %0",
-        "INVALID: operand 0 is f32[3], and padding leaves less than nothing of its "
-        "extent 0");
+        "INVALID: operand 0 is f32[3], and padding leaves less than nothing of its extent 0");
     CHECK_TYPE("%x: f32[B]",
                "%0 = dims {values = [0], scalar}\n%1 = size %x\n"
                "%2 = dims {values = [2], scalar}\n%3 = range %0, %1, %2\nret %3",
@@ -211,8 +208,7 @@ TEST(pads_ranges_and_tiles) {
                "f32[2*B, 9]");
     CHECK_TYPE(
         "%x: f32[B, 3], %r: i64[3]", "%0 = tile %x, %r\nret %0",
-        "INVALID: operand 1 is i64[3], expected its extent 0 to equal 2, the rank of "
-        "operand 0");
+        "INVALID: operand 1 is i64[3], expected its extent 0 to equal 2, the rank of operand 0");
 }
 
 UNIT_SUITE(infer_shape, shape_arithmetic_becomes_expressions,

@@ -41,9 +41,9 @@ TEST(symbols_take_the_extents_of_inputs) {
                        tensor_of(&c, IG_DT_f32, 2, (int64_t[]){ 3, 5 }) };
     expect(&c, in, "i64[3] [3, 5, 16]");
     in[1] = tensor_of(&c, IG_DT_f32, 2, (int64_t[]){ 4, 5 });
-    expect(&c, in,
-           "INVALID: input 'y': extent 0 is 4, expected B, which is 3 by the inputs "
-           "before it");
+    expect(
+        &c, in,
+        "INVALID: input 'y': extent 0 is 4, expected B, which is 3 by the inputs before it");
     in[1] = in[0];
     in[0] = tensor_of(&c, IG_DT_f32, 2, (int64_t[]){ 3, 3 });
     expect(&c, in, "INVALID: input 'x': extent 1 is 3, expected 2");
@@ -57,9 +57,9 @@ TEST(expressions_of_inputs_are_checked) {
                        tensor_of(&c, IG_DT_f32, 1, (int64_t[]){ 3 }) };
     expect(&c, in, "f32[3] [1, 2, 3]");
     in[0] = tensor_of(&c, IG_DT_f32, 1, (int64_t[]){ 7 });
-    expect(&c, in,
-           "INVALID: input 'x': extent 0 is 7, expected 2*B, which is 6 by the "
-           "inputs before it");
+    expect(
+        &c, in,
+        "INVALID: input 'x': extent 0 is 7, expected 2*B, which is 6 by the inputs before it");
     case_finish(&c);
 }
 
@@ -83,13 +83,13 @@ TEST(sequences_are_what_their_items_are) {
     in[0].count = 1;
     expect(&c, in, "i64[] [1]");
     item = tensor_of(&c, IG_DT_f16, 1, (int64_t[]){ 2 });
-    expect(&c, in,
-           "INVALID: input 's' is a sequence of 1 items, first f16[2], expected a "
-           "sequence of f32 of rank 1");
+    expect(
+        &c, in,
+        "INVALID: input 's' is a sequence of 1 items, first f16[2], expected a sequence of f32 of rank 1");
     item = tensor_of(&c, IG_DT_f32, 0, NULL);
-    expect(&c, in,
-           "INVALID: input 's' is a sequence of 1 items, first f32[], expected a "
-           "sequence of f32 of rank 1");
+    expect(
+        &c, in,
+        "INVALID: input 's' is a sequence of 1 items, first f32[], expected a sequence of f32 of rank 1");
     case_finish(&c);
 }
 
@@ -193,10 +193,10 @@ TEST(branches_run_one_body) {
 
 TEST(branches_may_give_different_extents) {
     fold_case c;
-    start(&c, "%c: bool[], %x: f32[N]",
-          "%r = if %c : f32[K] {\n%0 = concat %x, %x {axis = 0}\nyield %0\n} else "
-          "{\nyield %x\n}\n"
-          "%k = shape %r\nret %k");
+    start(
+        &c, "%c: bool[], %x: f32[N]",
+        "%r = if %c : f32[K] {\n%0 = concat %x, %x {axis = 0}\nyield %0\n} else {\nyield %x\n}\n"
+        "%k = shape %r\nret %k");
     ig_tensor in[] = { scalar_of(&c, IG_DT_bool, 1),
                        tensor_of(&c, IG_DT_f32, 1, (int64_t[]){ 2 }) };
     expect(&c, in, "i64[1] [4]");
@@ -227,10 +227,10 @@ TEST(loops_carry_and_scan) {
 
 TEST(a_loop_without_end_meets_its_limit) {
     fold_case c;
-    start(&c, "%n: i64[]",
-          "%true = const {value = bool[] [true]}\nloop %n, %true (%i: i64[], %k: "
-          "bool[]) {\n"
-          "yield %k\n}\nret");
+    start(
+        &c, "%n: i64[]",
+        "%true = const {value = bool[] [true]}\nloop %n, %true (%i: i64[], %k: bool[]) {\n"
+        "yield %k\n}\nret");
     ig_tensor in[] = { scalar_of(&c, IG_DT_i64, -1) };
     c.context.limits.loop_trips = 1000;
     expect(&c, in, "LIMIT: loop: more trips than limits.loop_trips");
@@ -239,13 +239,12 @@ TEST(a_loop_without_end_meets_its_limit) {
 
 TEST(each_trip_may_have_its_own_extents) {
     fold_case c;
-    start(&c, "%n: i64[], %x: f32[1]",
-          "%true = const {value = bool[] [true]}\n"
-          "%r, %all = loop %n, %true, %x {scans = 1} : f32[K], i64[T, 1] "
-          "(%i: i64[], %k: bool[], %s: f32[L]) {\n"
-          "%t = concat %s, %s {axis = 0}\n%d = dims {values = [2*L]}\nyield %k, %t, "
-          "%d\n}\n"
-          "%e = size %r\nret %e, %all");
+    start(
+        &c, "%n: i64[], %x: f32[1]",
+        "%true = const {value = bool[] [true]}\n"
+        "%r, %all = loop %n, %true, %x {scans = 1} : f32[K], i64[T, 1] (%i: i64[], %k: bool[], %s: f32[L]) {\n"
+        "%t = concat %s, %s {axis = 0}\n%d = dims {values = [2*L]}\nyield %k, %t, %d\n}\n"
+        "%e = size %r\nret %e, %all");
     ig_tensor in[] = { scalar_of(&c, IG_DT_i64, 3),
                        tensor_of(&c, IG_DT_f32, 1, (int64_t[]){ 1 }) };
     expect(&c, in, "i64[] [8]; i64[3, 1] [2, 4, 8]");
@@ -254,11 +253,11 @@ TEST(each_trip_may_have_its_own_extents) {
 
 TEST(scanned_values_must_keep_their_extents) {
     fold_case c;
-    start(&c, "%n: i64[], %x: f32[1]",
-          "%true = const {value = bool[] [true]}\n"
-          "%r, %all = loop %n, %true, %x {scans = 1} : f32[K], f32[T, M] "
-          "(%i: i64[], %k: bool[], %s: f32[L]) {\n"
-          "%t = concat %s, %s {axis = 0}\nyield %k, %t, %t\n}\nret %all");
+    start(
+        &c, "%n: i64[], %x: f32[1]",
+        "%true = const {value = bool[] [true]}\n"
+        "%r, %all = loop %n, %true, %x {scans = 1} : f32[K], f32[T, M] (%i: i64[], %k: bool[], %s: f32[L]) {\n"
+        "%t = concat %s, %s {axis = 0}\nyield %k, %t, %t\n}\nret %all");
     ig_tensor in[] = { scalar_of(&c, IG_DT_i64, 2),
                        tensor_of(&c, IG_DT_f32, 1, (int64_t[]){ 1 }) };
     expect(&c, in,
@@ -268,16 +267,13 @@ TEST(scanned_values_must_keep_their_extents) {
 
 TEST(loops_nest_and_carry_sequences) {
     fold_case c;
-    start(&c, "%n: i64[]",
-          "%true = const {value = bool[] [true]}\n%e = seq_empty {of = i64} : "
-          "seq<i64[q]>\n"
-          "%s = loop %n, %true, %e : seq<i64[q]> (%i: i64[], %k: bool[], %a: "
-          "seq<i64[q]>) {\n"
-          "%b = loop %i, %k, %a : seq<i64[q]> (%j: i64[], %l: bool[], %c: seq<i64[q]>) "
-          "{\n"
-          "%v = mul %i, %j\n%w = reshape %v {to = [1]}\n%d = seq_insert %c, %w\nyield "
-          "%l, %d\n}\n"
-          "yield %k, %b\n}\n%r = seq_concat %s {axis = 0}\nret %r");
+    start(
+        &c, "%n: i64[]",
+        "%true = const {value = bool[] [true]}\n%e = seq_empty {of = i64} : seq<i64[q]>\n"
+        "%s = loop %n, %true, %e : seq<i64[q]> (%i: i64[], %k: bool[], %a: seq<i64[q]>) {\n"
+        "%b = loop %i, %k, %a : seq<i64[q]> (%j: i64[], %l: bool[], %c: seq<i64[q]>) {\n"
+        "%v = mul %i, %j\n%w = reshape %v {to = [1]}\n%d = seq_insert %c, %w\nyield %l, %d\n}\n"
+        "yield %k, %b\n}\n%r = seq_concat %s {axis = 0}\nret %r");
     ig_tensor in[] = { scalar_of(&c, IG_DT_i64, 4) };
     expect(&c, in, "i64[6] [0, 0, 2, 0, 3, 6]");
     case_finish(&c);
@@ -306,8 +302,7 @@ TEST(dead_values_give_their_memory_back) {
     fold_case c;
     start(
         &c, "%n: i64[]",
-        "%true = const {value = bool[] [true]}\n%x = const {value = f32[1000] "
-        "splat(1)}\n"
+        "%true = const {value = bool[] [true]}\n%x = const {value = f32[1000] splat(1)}\n"
         "%r = loop %n, %true, %x : f32[1000] (%i: i64[], %k: bool[], %a: f32[1000]) {\n"
         "%b = add %a, %a\n%c = mul %b, %x\n%d = sub %c, %a\nyield %k, %d\n}\nret %r");
     ig_tensor in[] = { scalar_of(&c, IG_DT_i64, 1000) };
@@ -335,7 +330,7 @@ TEST(a_cancelled_context_stops_the_run) {
 TEST(one_op_is_evaluated_alone) {
     fold_case c;
     start(&c, "%x: f32[2]", "%0 = relu %x\nret %0");
-    ig_tensor        in = tensor_of(&c, IG_DT_f32, 1, (int64_t[]){ 2 }), out;
+    ig_tensor in = tensor_of(&c, IG_DT_f32, 1, (int64_t[]){ 2 }), out;
     const ig_tensor *list[] = { &in };
     ig_tensor_set_f64(&in, 0, -3);
     CHECK_OK(ig_evaluate_op(c.graph->body.first, list, &c.arena, &out));

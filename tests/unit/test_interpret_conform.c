@@ -13,14 +13,14 @@ static ig_status interpret(conform *self, const char *text, const ig_tensor *inp
     context.diag = (ig_diag){ .sink = conform_keep_error, .user = self };
     IG_TRY(ig_parse_module(&context, "case", ig_str_of(text), &module));
     const ig_graph *graph = ig_module_graph(module, "main");
-    ig_status       status = ig_interpret(graph, inputs, arena, out_outputs);
+    ig_status status = ig_interpret(graph, inputs, arena, out_outputs);
     ig_module_destroy(module);
     return status;
 }
 
 static void run(const char *file, int least) {
     conform self = { .run = interpret };
-    char    path[512];
+    char path[512];
     snprintf(path, sizeof path, "%s/tests/conform/cases/%s", INGOT_SOURCE_DIR, file);
     conform_file(&self, path);
     CHECK_INT(self.totals.failed, 0);

@@ -6,11 +6,11 @@
 #include "tests/unit/fold_case.h"
 
 typedef struct kernel_case {
-    fold_case        c;
+    fold_case c;
     ig_kernel_buffer buffers[4];
-    int64_t          params[4];
-    ig_kernel_call   call;
-    ig_graph        *kernel;
+    int64_t params[4];
+    ig_kernel_call call;
+    ig_graph *kernel;
 } kernel_case;
 
 static void start(kernel_case *k, const char *args, const char *statements) {
@@ -53,7 +53,7 @@ static void run_badly(kernel_case *k, const char *message) {
 /* ---- loops and lanes ---- */
 
 TEST(a_loop_carries_values) {
-    float       x[] = { 1, 2, 3, 4, 5 }, y[1] = { 0 };
+    float x[] = { 1, 2, 3, 4, 5 }, y[1] = { 0 };
     kernel_case k;
     start(&k, "%x: &f32, %y: &f32, %n: i64",
           ZERO_ONE "%s = const {value = f32 0}\n"
@@ -72,12 +72,13 @@ TEST(a_loop_carries_values) {
 }
 
 TEST(yields_may_be_the_arguments_they_replace) {
-    int64_t     y[2] = { 0 };
+    int64_t y[2] = { 0 };
     kernel_case k;
-    start(&k, "%y: &i64, %n: i64",
-          ZERO_ONE "%a, %b = for %zero, %n, %one, %zero, %one : i64, i64 (%i: i64, %p: "
-                   "i64, %q: i64) {\n"
-                   "yield %q, %p\n}\nstore %a, %y, %zero\nstore %b, %y, %one");
+    start(
+        &k, "%y: &i64, %n: i64",
+        ZERO_ONE
+        "%a, %b = for %zero, %n, %one, %zero, %one : i64, i64 (%i: i64, %p: i64, %q: i64) {\n"
+        "yield %q, %p\n}\nstore %a, %y, %zero\nstore %b, %y, %one");
     buffer(&k, 0, y, sizeof y);
     k.params[0] = 3;
     run_well(&k);
@@ -87,7 +88,7 @@ TEST(yields_may_be_the_arguments_they_replace) {
 }
 
 TEST(branches_give_values) {
-    int64_t     y[1] = { 0 };
+    int64_t y[1] = { 0 };
     kernel_case k;
     start(&k, "%y: &i64, %n: i64",
           ZERO_ONE
@@ -104,19 +105,19 @@ TEST(branches_give_values) {
 }
 
 TEST(vectors_shuffle_splat_count_and_reduce) {
-    float       x[4] = { 1, 2, 3, 4 }, y[16] = { 0 };
+    float x[4] = { 1, 2, 3, 4 }, y[16] = { 0 };
     kernel_case k;
-    start(&k, "%x: &f32, %y: &f32",
-          ZERO_ONE
-          "%four = const {value = i64 4}\n%eight = const {value = i64 8}\n"
-          "%twelve = const {value = i64 12}\n"
-          "%v = load %x, %zero : f32<4>\n%s = splat %one : i64<4>\n%i = iota : i64<4>\n"
-          "%r = shuffle %v, %v {lanes = [3, 2, 1, 4]} : f32<4>\nstore %r, %y, %zero\n"
-          "%j = mul %i, %i\n%k = add %j, %s\n%f = cast %k {to = f32}\nstore %f, %y, "
-          "%four\n"
-          "%h = hreduce %v {op = sum} : f32\nstore %h, %y, %eight\n"
-          "%m = muladd %v, %v, %f : f32<4>\nstore %m, %y, %twelve\n"
-          "%e = extract %v, %one : f32\n%nine = add %eight, %one\nstore %e, %y, %nine");
+    start(
+        &k, "%x: &f32, %y: &f32",
+        ZERO_ONE
+        "%four = const {value = i64 4}\n%eight = const {value = i64 8}\n"
+        "%twelve = const {value = i64 12}\n"
+        "%v = load %x, %zero : f32<4>\n%s = splat %one : i64<4>\n%i = iota : i64<4>\n"
+        "%r = shuffle %v, %v {lanes = [3, 2, 1, 4]} : f32<4>\nstore %r, %y, %zero\n"
+        "%j = mul %i, %i\n%k = add %j, %s\n%f = cast %k {to = f32}\nstore %f, %y, %four\n"
+        "%h = hreduce %v {op = sum} : f32\nstore %h, %y, %eight\n"
+        "%m = muladd %v, %v, %f : f32<4>\nstore %m, %y, %twelve\n"
+        "%e = extract %v, %one : f32\n%nine = add %eight, %one\nstore %e, %y, %nine");
     buffer(&k, 0, x, sizeof x);
     buffer(&k, 1, y, sizeof y);
     run_well(&k);
@@ -129,7 +130,7 @@ TEST(vectors_shuffle_splat_count_and_reduce) {
 }
 
 TEST(single_precision_is_rounded_at_every_step) {
-    float       x[2] = { 16777216, 1 }, y[2] = { 0 };
+    float x[2] = { 16777216, 1 }, y[2] = { 0 };
     kernel_case k;
     start(&k, "%x: &f32, %y: &f32",
           ZERO_ONE
@@ -148,7 +149,7 @@ TEST(single_precision_is_rounded_at_every_step) {
 /* ---- memory ---- */
 
 TEST(counts_keep_lanes_from_being_touched) {
-    float       x[3] = { 1, 2, 3 }, y[4] = { 9, 9, 9, 9 };
+    float x[3] = { 1, 2, 3 }, y[4] = { 9, 9, 9, 9 };
     kernel_case k;
     start(&k, "%x: &f32, %y: &f32, %n: i64",
           ZERO_ONE
@@ -168,7 +169,7 @@ TEST(counts_keep_lanes_from_being_touched) {
 }
 
 TEST(every_access_is_checked) {
-    float       x[4] = { 0 };
+    float x[4] = { 0 };
     kernel_case k;
     start(&k, "%x: &f32, %n: i64",
           ZERO_ONE "%o = offset %x, %n : &f32\n%v = load %o, %one : f32\n"
@@ -188,18 +189,18 @@ TEST(every_access_is_checked) {
 }
 
 TEST(gathers_offsets_and_other_views_of_memory) {
-    uint16_t    x[4] = { 0x3c00, 0x4000, 0x4200, 0x4400 }; /* 1 2 3 4 in f16 */
-    float       y[4] = { 0 };
+    uint16_t x[4] = { 0x3c00, 0x4000, 0x4200, 0x4400 }; /* 1 2 3 4 in f16 */
+    float y[4] = { 0 };
     kernel_case k;
-    start(&k, "%x: &f16, %y: &f32",
-          ZERO_ONE
-          "%i = const {value = i64<2> [3, 0]}\n%v = load_at %x, %i : f16<2>\n"
-          "%f = cast %v {to = f32}\nstore %f, %y, %zero\n%two = add %one, %one\n"
-          "%o = offset %x, %one : &f16\n%b = reinterpret %o : &i16\n"
-          "%w = load %b, %zero : i16\n%h = reinterpret %w : f16\n%g = cast %h {to = "
-          "f32}\n"
-          "store %g, %y, %two\n%bits = reinterpret %g : i32\n%three = add %two, %one\n"
-          "%z = reinterpret %y : &i32\nstore %bits, %z, %three");
+    start(
+        &k, "%x: &f16, %y: &f32",
+        ZERO_ONE
+        "%i = const {value = i64<2> [3, 0]}\n%v = load_at %x, %i : f16<2>\n"
+        "%f = cast %v {to = f32}\nstore %f, %y, %zero\n%two = add %one, %one\n"
+        "%o = offset %x, %one : &f16\n%b = reinterpret %o : &i16\n"
+        "%w = load %b, %zero : i16\n%h = reinterpret %w : f16\n%g = cast %h {to = f32}\n"
+        "store %g, %y, %two\n%bits = reinterpret %g : i32\n%three = add %two, %one\n"
+        "%z = reinterpret %y : &i32\nstore %bits, %z, %three");
     buffer(&k, 0, x, sizeof x);
     buffer(&k, 1, y, sizeof y);
     run_well(&k);
@@ -208,7 +209,7 @@ TEST(gathers_offsets_and_other_views_of_memory) {
 }
 
 TEST(local_memory_starts_undefined_and_scratch_has_a_size) {
-    float       y[2] = { 0 };
+    float y[2] = { 0 };
     kernel_case k;
     start(&k, "%y: &f32",
           ZERO_ONE
@@ -225,7 +226,7 @@ TEST(local_memory_starts_undefined_and_scratch_has_a_size) {
 }
 
 TEST(arrays_of_arguments) {
-    float       a[1] = { 5 }, b[1] = { 7 }, y[2] = { 0 };
+    float a[1] = { 5 }, b[1] = { 7 }, y[2] = { 0 };
     kernel_case k;
     start(&k, "%y: &f32, %a: &f32, %b: &f32, %n: i64, %m: i64",
           ZERO_ONE "%p = param_at %n, %one : i64\n%x = buffer_at %a, %p : &f32\n"
@@ -270,7 +271,7 @@ TEST(integers_divide_by_zero_aloud) {
     ZERO_ONE "%s = shared {count = 4} : &i64\n%t = thread : i64\nstore %t, %s, %t\n"
 
 TEST(threads_meet_at_barriers) {
-    int64_t     y[4] = { 0 };
+    int64_t y[4] = { 0 };
     kernel_case k;
     start(&k, "%y: &i64, %n: i64",
           NEIGHBOUR
@@ -286,14 +287,14 @@ TEST(threads_meet_at_barriers) {
 }
 
 TEST(barriers_may_stand_in_loops) {
-    int64_t     y[4] = { 0 };
+    int64_t y[4] = { 0 };
     kernel_case k;
-    start(&k, "%y: &i64, %n: i64",
-          NEIGHBOUR
-          "for %zero, %n, %one (%i: i64) {\nbarrier\n%u = add %t, %one\n"
-          "%four = const {value = i64 4}\n%m = mod %u, %four\n%v = load %s, %m : i64\n"
-          "barrier\nstore %v, %s, %t\nyield\n}\n%r = load %s, %t : i64\nstore %r, %y, "
-          "%t");
+    start(
+        &k, "%y: &i64, %n: i64",
+        NEIGHBOUR
+        "for %zero, %n, %one (%i: i64) {\nbarrier\n%u = add %t, %one\n"
+        "%four = const {value = i64 4}\n%m = mod %u, %four\n%v = load %s, %m : i64\n"
+        "barrier\nstore %v, %s, %t\nyield\n}\n%r = load %s, %t : i64\nstore %r, %y, %t");
     buffer(&k, 0, y, sizeof y);
     k.params[0] = 2;
     k.call.threads = 4;
@@ -304,7 +305,7 @@ TEST(barriers_may_stand_in_loops) {
 }
 
 TEST(races_are_found) {
-    int64_t     y[4] = { 0 };
+    int64_t y[4] = { 0 };
     kernel_case k;
     start(&k, "%y: &i64, %n: i64",
           NEIGHBOUR "%u = add %t, %one\n%m = mod %u, %n\n%v = load %s, %m : i64\n"

@@ -11,10 +11,10 @@ static void count_error(void *user, const ig_diagnostic *diagnostic) {
     error_count += diagnostic->severity == IG_ERROR;
 }
 
-static ig_context     context;
-static ig_module     *module;
-static ig_graph      *graph;
-static ig_builder     builder;
+static ig_context context;
+static ig_module *module;
+static ig_graph *graph;
+static ig_builder builder;
 static const ig_type *matrix; /* f32[B, 4] */
 
 static void start(void) {
@@ -38,8 +38,8 @@ static ig_value *arg(void) {
 
 static ig_weight *weight(const char *name) {
     static const float bytes[4] = { 1, 2, 3, 4 };
-    const ig_type     *type = ig_type_tensor(module, IG_DT_f32, 1, (ig_dim[]){ 4 });
-    ig_data            data = { .type = type, .bytes = bytes, .size = sizeof(bytes) };
+    const ig_type *type = ig_type_tensor(module, IG_DT_f32, 1, (ig_dim[]){ 4 });
+    ig_data data = { .type = type, .bytes = bytes, .size = sizeof(bytes) };
     return ig_module_add_weight(module, name, &data);
 }
 
@@ -60,11 +60,11 @@ TEST(types_are_inferred_at_once) {
 
 TEST(failing_leaves_nothing_behind) {
     start();
-    ig_value      *x = arg();
+    ig_value *x = arg();
     const ig_type *odd = ig_type_tensor(module, IG_DT_f32, 1, (ig_dim[]){ 3 });
-    ig_value      *y = ig_block_add_arg(&graph->body, odd, "y");
-    ig_op         *op = NULL;
-    ig_op_spec     spec = { .operands = (ig_value *[]){ x, y }, .operand_count = 2 };
+    ig_value *y = ig_block_add_arg(&graph->body, odd, "y");
+    ig_op *op = NULL;
+    ig_op_spec spec = { .operands = (ig_value *[]){ x, y }, .operand_count = 2 };
     CHECK(ig_build(&builder, IG_OP_add, &spec, &op) == IG_INVALID);
     CHECK_INT(error_count, 1);
     CHECK_PTR(graph->body.first, NULL);
@@ -75,8 +75,8 @@ TEST(failing_leaves_nothing_behind) {
 
 TEST(counts_are_those_of_the_row) {
     start();
-    ig_value  *x = arg();
-    ig_op     *op = NULL;
+    ig_value *x = arg();
+    ig_op *op = NULL;
     ig_op_spec spec = { .operands = (ig_value *[]){ x, x, x }, .operand_count = 3 };
     CHECK_STATUS(ig_build(&builder, IG_OP_add, &spec, &op), IG_INVALID);
     spec.operand_count = 1;
@@ -95,9 +95,9 @@ TEST(builders_place_before_and_take_locations) {
     start();
     ig_value *x = arg();
     builder.loc = ig_module_location(module, &(ig_location){ .node = "first" });
-    ig_value  *a = ig_make1(&builder, IG_OP_relu, x);
+    ig_value *a = ig_make1(&builder, IG_OP_relu, x);
     ig_builder before = ig_builder_before(a->def);
-    ig_value  *b = ig_make1(&before, IG_OP_neg, x);
+    ig_value *b = ig_make1(&before, IG_OP_neg, x);
     CHECK_PTR(graph->body.first, b->def);
     CHECK_PTR(b->def->next, a->def);
     CHECK_TEXT(ig_op_location(b->def)->node, "first");
@@ -107,7 +107,7 @@ TEST(builders_place_before_and_take_locations) {
 TEST(constants_read_back) {
     start();
     int64_t i;
-    double  f;
+    double f;
     CHECK(ig_constant_i64(ig_make_i64(&builder, -5), &i) && i == -5);
     CHECK(!ig_constant_i64(ig_make_float(&builder, IG_DT_f32, 1.5), &i));
     CHECK(ig_constant_f64(ig_make_float(&builder, IG_DT_f16, 1.5), &f) && f == 1.5);
@@ -123,7 +123,7 @@ TEST(constants_read_back) {
 
 TEST(kernel_scalars_are_scalars) {
     start();
-    ig_graph  *kernel = ig_graph_create(module, "k", IG_STAGE_KERNEL);
+    ig_graph *kernel = ig_graph_create(module, "k", IG_STAGE_KERNEL);
     ig_builder b = ig_builder_at_end(&kernel->body);
     CHECK_PTR(ig_make_i64(&b, 3)->type, ig_type_vector(module, IG_DT_i64, 1));
     int64_t i;
@@ -136,8 +136,8 @@ TEST(one_op_for_each_weight_at_the_head) {
     ig_value *x = arg();
     (void)ig_make1(&builder, IG_OP_relu, x);
     ig_weight *a = weight("a"), *b = weight("b");
-    ig_value  *first = ig_make_weight(&builder, a);
-    ig_value  *second = ig_make_weight(&builder, b);
+    ig_value *first = ig_make_weight(&builder, a);
+    ig_value *second = ig_make_weight(&builder, b);
     CHECK_PTR(ig_make_weight(&builder, a), first);
     CHECK_PTR(graph->body.first, first->def);
     CHECK_PTR(first->def->next, second->def);
@@ -174,7 +174,7 @@ static ig_value *concat(ig_value **values, uint32_t count) {
 
 TEST(shape_arithmetic_becomes_dims) {
     start();
-    ig_value     *shape = ig_make1(&builder, IG_OP_shape, arg());
+    ig_value *shape = ig_make1(&builder, IG_OP_shape, arg());
     ig_dims_value out;
     CHECK(ig_value_dims(shape, &out));
     CHECK_INT(out.count, 2);
@@ -225,10 +225,10 @@ static void build_branch(ig_value *x, ig_value *w) {
                         .operand_count = 1,
                         .result_types = &matrix,
                         .result_count = 1 };
-    ig_op     *branch = ig_make_op(&builder, IG_OP_if, &spec);
+    ig_op *branch = ig_make_op(&builder, IG_OP_if, &spec);
     ig_builder then = ig_builder_at_end(branch->bodies[0]);
-    ig_value  *sum = ig_make2(&then, IG_OP_add, x, w);
-    ig_value  *relu = ig_make1(&then, IG_OP_relu, sum);
+    ig_value *sum = ig_make2(&then, IG_OP_add, x, w);
+    ig_value *relu = ig_make1(&then, IG_OP_relu, sum);
     ig_make_yield(&then, &relu, 1);
     ig_builder other = ig_builder_at_end(branch->bodies[1]);
     ig_make_yield(&other, &x, 1);
@@ -260,7 +260,7 @@ TEST(inlining_gives_what_the_block_returned) {
     start();
     ig_value *x = arg();
     build_branch(x, ig_make_weight(&builder, weight("w")));
-    ig_op    *branch = graph->body.last->prev;
+    ig_op *branch = graph->body.last->prev;
     ig_value *result;
     ig_block_inline(branch->bodies[0], &graph->body, branch, NULL, &result);
     CHECK_INT(result->def->code, IG_OP_relu);
@@ -282,8 +282,8 @@ TEST(inlining_between_graphs_keeps_use_chains_apart) {
     ig_make_ret(&builder, &sum, 1);
     ig_graph *other = ig_graph_create(module, "other", IG_STAGE_TENSOR);
     ig_value *y = ig_block_add_arg(&other->body, matrix, "y"), *result;
-    ig_op    *add = sum->def;
-    ig_map    map;
+    ig_op *add = sum->def;
+    ig_map map;
     ig_map_init(&map, &module->arena);
     ig_map_set_id(&map, IG_MAP_PTR(x), y);
     ig_op *copy = ig_op_clone(add, &other->body, NULL, &map);
@@ -306,7 +306,7 @@ TEST(cloned_modules_are_alike_and_dense) {
     build_branch(x, w);
     ig_symbol_at(module, 0)->min = 2;
     ig_module *copy = ig_module_clone(module);
-    ig_graph  *twin = ig_module_graph(copy, "main");
+    ig_graph *twin = ig_module_graph(copy, "main");
     CHECK(twin->is_entry && twin != graph);
     CHECK(ig_graph_hash(twin) == ig_graph_hash(graph));
     CHECK(twin->value_count < graph->value_count);
@@ -352,8 +352,8 @@ static uint64_t hash_with_constant(float value, double axis) {
     ig_value *x = arg();
     ig_value *c = ig_make_float(&builder, IG_DT_f32, value);
     ig_value *v = ig_make2(&builder, IG_OP_add, x, c);
-    ig_attr   attrs[IG_softmax_attr_count] = { [IG_softmax_axis] =
-                                                   ig_attr_of_int((int64_t)axis) };
+    ig_attr attrs[IG_softmax_attr_count] = { [IG_softmax_axis] =
+                                                 ig_attr_of_int((int64_t)axis) };
     v = ig_make(&builder, IG_OP_softmax, 1, &v, attrs);
     ig_make_ret(&builder, &v, 1);
     uint64_t hash = ig_graph_hash(graph);
@@ -393,9 +393,9 @@ TEST(what_is_absent_hashes_as_the_first_name) {
 static uint64_t hash_with_heads(bool is_swapped) {
     start();
     ig_weight *a = weight("a"), *b = weight("b");
-    ig_value  *first = ig_make_weight(&builder, is_swapped ? b : a);
-    ig_value  *second = ig_make_weight(&builder, is_swapped ? a : b);
-    ig_value  *v = ig_make2(&builder, IG_OP_sub, is_swapped ? second : first,
+    ig_value *first = ig_make_weight(&builder, is_swapped ? b : a);
+    ig_value *second = ig_make_weight(&builder, is_swapped ? a : b);
+    ig_value *v = ig_make2(&builder, IG_OP_sub, is_swapped ? second : first,
                            is_swapped ? first : second);
     ig_make_ret(&builder, &v, 1);
     uint64_t hash = ig_graph_hash(graph);
@@ -411,12 +411,12 @@ TEST(hashes_know_weights_by_name) {
 TEST(a_result_beyond_counting_unwinds_as_exhausted_memory) {
     jmp_buf recovery;
     start();
-    ig_dim         far = ig_dim_const(module, (int64_t)1 << 40);
+    ig_dim far = ig_dim_const(module, (int64_t)1 << 40);
     const ig_type *row = ig_type_tensor(module, IG_DT_f32, 2, (ig_dim[]){ 1, far });
     const ig_type *column = ig_type_tensor(module, IG_DT_f32, 2, (ig_dim[]){ far, 1 });
-    ig_value      *x = ig_block_add_arg(&graph->body, row, "x");
-    ig_value      *y = ig_block_add_arg(&graph->body, column, "y");
-    volatile bool  has_unwound = false;
+    ig_value *x = ig_block_add_arg(&graph->body, row, "x");
+    ig_value *y = ig_block_add_arg(&graph->body, column, "y");
+    volatile bool has_unwound = false;
     context.budget.recovery = &recovery;
     if (setjmp(recovery) == 0) {
         ig_make2(&builder, IG_OP_matmul, y, x);

@@ -109,7 +109,7 @@ TEST(products_cancel_in_exact_quotients) {
 
 TEST(what_a_quotient_is_of_counts_in_it) {
     start();
-    ig_dim  b = sym("B"), n = sym("N"), of, sum = ADD(n, 1);
+    ig_dim b = sym("B"), n = sym("N"), of, sum = ADD(n, 1);
     int64_t multiple;
     CHECK_INT(SUB(n, EXACT(n, 2)), EXACT(n, 2));
     CHECK_INT(SUB(n, EXACT(n, 16)), MUL(15, EXACT(n, 16)));
@@ -236,7 +236,7 @@ TEST(order_is_three_valued) {
 
 TEST(bounds_that_overflow_are_lost_not_wrong) {
     start();
-    ig_dim  b = sym("B");
+    ig_dim b = sym("B");
     int64_t low, high;
     ig_dim_range(module, SUB(MUL(b, 2), 5), &low, &high);
     CHECK_INT(low, -5);
@@ -251,7 +251,7 @@ TEST(bounds_that_overflow_are_lost_not_wrong) {
 
 TEST(overflow_becomes_a_fresh_symbol) {
     start();
-    ig_dim     huge = MUL(INT64_MAX, 2);
+    ig_dim huge = MUL(INT64_MAX, 2);
     ig_symbol *fresh = ig_dim_as_symbol(module, huge);
     CHECK(fresh && fresh->defined);
     CHECK_INT(MUL(INT64_MAX, 2), huge);
@@ -292,7 +292,7 @@ TEST(levels_count_definitions_behind_definitions) {
 TEST(too_many_terms_become_a_fresh_symbol) {
     start();
     ig_dim sum = 0;
-    char   name[16];
+    char name[16];
     for (int i = 0; i < 100; i++) {
         snprintf(name, sizeof(name), "s%d", i);
         sum = ADD(sum, sym(name));
@@ -373,7 +373,7 @@ TEST(visiting_reaches_definitions_once) {
     start();
     ig_dim b = sym("B"), l = sym("L");
     ig_dim fresh = MUL(MUL(b, INT64_MAX), 3);
-    int    seen[8] = { 0 };
+    int seen[8] = { 0 };
     ig_dim_visit_symbols(module, ADD(MUL(fresh, l), MIN(l, fresh)), count_symbol, seen);
     for (uint32_t i = 0; i < ig_symbol_count(module); i++) {
         CHECK_INT(seen[i], 1);
@@ -385,11 +385,11 @@ TEST(translation_goes_by_name) {
     start();
     ig_dim b = sym("B"), n = sym("N");
     symbol("B")->min = 3;
-    ig_dim      fresh = MUL(MUL(b, INT64_MAX), 3);
-    ig_dim      dim = ADD(MUL(fresh, b), CEIL(ADD(MIN(n, b), 1), 4));
+    ig_dim fresh = MUL(MUL(b, INT64_MAX), 3);
+    ig_dim dim = ADD(MUL(fresh, b), CEIL(ADD(MIN(n, b), 1), 4));
     const char *before = text(dim);
-    ig_module  *from = module;
-    ig_module  *to = ig_module_create(&context, "other");
+    ig_module *from = module;
+    ig_module *to = ig_module_create(&context, "other");
     (void)ig_dim_named(to, IG_STR("N"));
     ig_dim copy = ig_dim_translate(from, dim, to);
     module = to;
@@ -408,8 +408,8 @@ enum { SYMBOLS = 4, NODES = 24 };
 
 typedef struct node {
     ig_dim_opcode kind;
-    int64_t       value; /* CONST, SYMBOL */
-    int           a, b;
+    int64_t value; /* CONST, SYMBOL */
+    int a, b;
 } node;
 
 static uint64_t seed = 12345;
@@ -421,7 +421,7 @@ static uint32_t draw(uint32_t below) {
 
 static void draw_nodes(node *nodes, int count) {
     for (int i = 0; i < count; i++) {
-        node    *n = &nodes[i];
+        node *n = &nodes[i];
         uint32_t kind = i < 3 ? draw(2) : draw(11);
         n->kind = kind < 2 ? (ig_dim_opcode)kind : (ig_dim_opcode)(kind - 1);
         if (n->kind == IG_DIM_CONST) {
@@ -531,7 +531,7 @@ static void plain_values(const node *nodes, int count, const int64_t *symbols,
 
 static bool run_code(const ig_dim_code *code, uint32_t count, const int64_t *symbols,
                      int64_t *out) {
-    int64_t  stack[256];
+    int64_t stack[256];
     uint32_t top = 0;
     for (uint32_t i = 0; i < count; i++) {
         ig_dim_opcode opcode = (ig_dim_opcode)code[i].opcode;
@@ -574,7 +574,7 @@ static void check_value(ig_dim dim, int64_t expected, const int64_t *symbols) {
     ig_dim_range(module, dim, &low, &high);
     CHECK_MSG(low <= value && value <= high, "%s out of its range", text(dim));
     ig_dim_code *code;
-    uint32_t     length = ig_dim_encode(module, dim, &module->arena, &code);
+    uint32_t length = ig_dim_encode(module, dim, &module->arena, &code);
     CHECK(run_code(code, length, symbols, &value));
     CHECK_INT(value, expected);
 }
@@ -589,7 +589,7 @@ static void check_truth(ig_dim a, ig_dim b, int64_t value_a, int64_t value_b) {
 }
 
 static void check_translated(ig_dim dim) {
-    ig_module  *to = ig_module_create(&context, "to"), *from = module;
+    ig_module *to = ig_module_create(&context, "to"), *from = module;
     const char *before = text(dim);
     ig_dim_copy_symbols(from, to);
     ig_dim copy = ig_dim_translate(from, dim, to);
@@ -602,11 +602,11 @@ static void check_translated(ig_dim dim) {
 
 /* One random set of expressions over several bindings; counts what was compared. */
 static int check_round(int64_t terms) {
-    node    nodes[NODES];
-    ig_dim  dims[NODES], again[NODES];
+    node nodes[NODES];
+    ig_dim dims[NODES], again[NODES];
     int64_t values[NODES], symbols[256];
-    bool    known[NODES];
-    int     compared = 0;
+    bool known[NODES];
+    int compared = 0;
     start();
     context.limits.dim_terms = terms;
     static const char *const names[SYMBOLS] = { "B", "A", "D", "C" };

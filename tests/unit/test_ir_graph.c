@@ -5,9 +5,9 @@
 
 #include "tests/unit/unit.h"
 
-static ig_context     context;
-static ig_module     *module;
-static ig_graph      *graph;
+static ig_context context;
+static ig_module *module;
+static ig_graph *graph;
 static const ig_type *vector;
 
 static void start(void) {
@@ -22,15 +22,15 @@ static void finish(void) {
 }
 
 static ig_op *make_in(ig_block *block, ig_opcode code, ig_value *x, ig_value *y) {
-    ig_value      *operands[] = { x, y };
+    ig_value *operands[] = { x, y };
     const ig_type *types[] = { vector };
-    ig_op_spec     spec = { .operands = operands,
-                            .operand_count = y   ? 2
-                                             : x ? 1
-                                                 : 0,
-                            .result_types = types,
-                            .result_count = 1 };
-    ig_op         *op = ig_op_create(graph, code, &spec);
+    ig_op_spec spec = { .operands = operands,
+                        .operand_count = y   ? 2
+                                         : x ? 1
+                                             : 0,
+                        .result_types = types,
+                        .result_count = 1 };
+    ig_op *op = ig_op_create(graph, code, &spec);
     ig_op_insert(op, block, NULL);
     return op;
 }
@@ -63,8 +63,8 @@ static ig_value *arg(void) {
 TEST(uses_are_chained) {
     start();
     ig_value *x = arg();
-    ig_op    *a = make(IG_OP_add, x, x);
-    ig_op    *r = make(IG_OP_relu, x, NULL);
+    ig_op *a = make(IG_OP_add, x, x);
+    ig_op *r = make(IG_OP_relu, x, NULL);
     CHECK_INT(use_count(x), 3);
     ig_use_set(&a->operands[1], &r->results[0]);
     CHECK_INT(use_count(x), 2);
@@ -76,8 +76,8 @@ TEST(uses_are_chained) {
 TEST(replacing_moves_every_use) {
     start();
     ig_value *x = arg(), *y = arg();
-    ig_op    *a = make(IG_OP_add, x, x);
-    ig_op    *m = make(IG_OP_mul, x, y);
+    ig_op *a = make(IG_OP_add, x, x);
+    ig_op *m = make(IG_OP_mul, x, y);
     ig_value_replace(x, y);
     CHECK_INT(use_count(x), 0);
     CHECK_INT(use_count(y), 4);
@@ -128,8 +128,8 @@ TEST(erasing_unlinks_bodies_too) {
 TEST(placing_keeps_the_list_whole) {
     start();
     ig_value *x = arg();
-    ig_op    *a = make(IG_OP_relu, x, NULL), *b = make(IG_OP_neg, x, NULL);
-    ig_op    *c = make(IG_OP_abs, x, NULL);
+    ig_op *a = make(IG_OP_relu, x, NULL), *b = make(IG_OP_neg, x, NULL);
+    ig_op *c = make(IG_OP_abs, x, NULL);
     CHECK(ig_op_is_before(a, b) && ig_op_is_before(a, c) && ig_op_is_before(b, c));
     CHECK(!ig_op_is_before(b, a) && !ig_op_is_before(c, a) && !ig_op_is_before(b, b));
     ig_op_move(c, &graph->body, a);
@@ -150,7 +150,7 @@ TEST(placing_keeps_the_list_whole) {
 TEST(order_is_right_at_every_distance) {
     start();
     enum { COUNT = 9 };
-    ig_op    *ops[COUNT];
+    ig_op *ops[COUNT];
     ig_value *x = arg();
     for (int i = 0; i < COUNT; i++) {
         ops[i] = make(IG_OP_relu, x, NULL);
@@ -200,10 +200,10 @@ TEST(outside_means_visible_at_the_start) {
     ig_value *x = arg();
     ig_value *condition = ig_block_add_arg(
         &graph->body, ig_type_tensor(module, IG_DT_bool, 0, NULL), "c");
-    ig_op          *before = make(IG_OP_relu, x, NULL);
-    ig_op          *branch = make(IG_OP_if, condition, NULL);
-    ig_op          *after = make(IG_OP_relu, x, NULL);
-    ig_op          *inner = make_in(branch->bodies[0], IG_OP_relu, x, NULL);
+    ig_op *before = make(IG_OP_relu, x, NULL);
+    ig_op *branch = make(IG_OP_if, condition, NULL);
+    ig_op *after = make(IG_OP_relu, x, NULL);
+    ig_op *inner = make_in(branch->bodies[0], IG_OP_relu, x, NULL);
     const ig_block *body = branch->bodies[0];
     CHECK(ig_value_is_outside(x, body));
     CHECK(ig_value_is_outside(&before->results[0], body));
@@ -242,7 +242,7 @@ TEST(equal_payloads_share_a_pointer) {
 
 TEST(constants_are_equal_by_content) {
     start();
-    float   one[] = { 1, 2, 3, 4 }, two[] = { 1, 2, 3, 4 };
+    float one[] = { 1, 2, 3, 4 }, two[] = { 1, 2, 3, 4 };
     ig_data data = { .type = vector, .bytes = one, .size = sizeof(one) };
     ig_attr a = ig_attr_of_data(module, &data);
     data.bytes = two;
@@ -261,7 +261,7 @@ TEST(constants_are_equal_by_content) {
 TEST(attributes_by_slot) {
     start();
     ig_value *x = arg();
-    ig_op    *cast = make(IG_OP_cast, x, NULL);
+    ig_op *cast = make(IG_OP_cast, x, NULL);
     CHECK(!ig_attr_is_set(cast, IG_cast_saturate));
     CHECK_INT(ig_attr_int(cast, IG_cast_saturate, 7), 7);
     ig_attr_set(cast, IG_cast_saturate, ig_attr_of_bool(true));
@@ -275,7 +275,7 @@ TEST(attributes_by_slot) {
 
 TEST(types_are_interned) {
     start();
-    ig_dim         b = ig_dim_named(module, IG_STR("B"));
+    ig_dim b = ig_dim_named(module, IG_STR("B"));
     const ig_type *one = ig_type_tensor(module, IG_DT_f32, 2, (ig_dim[]){ b, 3 });
     CHECK_PTR(ig_type_tensor(module, IG_DT_f32, 2, (ig_dim[]){ b, 3 }), one);
     CHECK(ig_type_tensor(module, IG_DT_f32, 2, (ig_dim[]){ 3, b }) != one);
@@ -300,7 +300,7 @@ TEST(types_are_interned) {
 
 TEST(types_of_any_rank) {
     start();
-    ig_dim         dims[100] = { 0 };
+    ig_dim dims[100] = { 0 };
     const ig_type *wide = ig_type_tensor(module, IG_DT_f32, 100, dims);
     CHECK_PTR(ig_type_tensor(module, IG_DT_f32, 100, dims), wide);
     CHECK(ig_type_tensor(module, IG_DT_f32, 99, dims) != wide);
@@ -367,7 +367,7 @@ TEST(targets_by_name) {
 
 TEST(names_of_graphs_and_weights_are_unique) {
     start();
-    ig_data    data = { .type = vector, .bytes = "0123456789abcdef", .size = 16 };
+    ig_data data = { .type = vector, .bytes = "0123456789abcdef", .size = 16 };
     ig_weight *one = ig_module_add_weight(module, "w", &data);
     ig_weight *two = ig_module_add_weight(module, "w", &data);
     CHECK(strcmp(one->name, two->name) != 0);
@@ -388,7 +388,7 @@ TEST(names_of_graphs_and_weights_are_unique) {
 
 TEST(locations_own_their_text) {
     start();
-    char     name[] = "conv1";
+    char name[] = "conv1";
     uint32_t loc = ig_module_location(module,
                                       &(ig_location){ .node = name, .number = 12 });
     name[0] = 'X';

@@ -7,7 +7,7 @@
 #include "tests/unit/unit.h"
 
 static ig_context context;
-static char       messages[4096];
+static char messages[4096];
 
 static void note_message(void *user, const ig_diagnostic *diagnostic) {
     (void)user;
@@ -25,9 +25,9 @@ static void start(void) {
 
 static const char *again(ig_arena *arena, const char *text) {
     ig_node_list nodes;
-    uint32_t     leaf = 0;
-    ig_writer    out;
-    const char  *wrong = ig_node_parse(ig_str_of(text), arena, &nodes);
+    uint32_t leaf = 0;
+    ig_writer out;
+    const char *wrong = ig_node_parse(ig_str_of(text), arena, &nodes);
     if (wrong) {
         return wrong;
     }
@@ -106,11 +106,10 @@ TEST(broken_trees_are_told) {
 
 TEST(leaves_have_paths) {
     static const char *const paths[] = { "x", "f.values", "f.lengths", "d.a.1", "d.7" };
-    static const char        text[] =
-        "forward(x: tensor, n: 3, f: kjt(keys=[\"a\"], values=tensor, lengths=tensor, "
-        "weights=none), d: {\"a\": [0, tensor], 7: int}) -> ()";
-    ig_arena     arena;
-    ig_lexer     lexer;
+    static const char text[] =
+        "forward(x: tensor, n: 3, f: kjt(keys=[\"a\"], values=tensor, lengths=tensor, weights=none), d: {\"a\": [0, tensor], 7: int}) -> ()";
+    ig_arena arena;
+    ig_lexer lexer;
     ig_signature signature;
     ig_arena_init(&arena, NULL);
     ig_lexer_init(&lexer, ig_str_of(text));
@@ -131,10 +130,10 @@ TEST(leaves_have_paths) {
 TEST(signatures_say_what_a_call_changes) {
     static const char text[] =
         "forward(x: tensor, y: [tensor]) -> none after x: tensor, y.0: tensor";
-    ig_arena     arena;
-    ig_lexer     lexer;
+    ig_arena arena;
+    ig_lexer lexer;
     ig_signature signature;
-    ig_writer    out;
+    ig_writer out;
     ig_arena_init(&arena, NULL);
     ig_lexer_init(&lexer, ig_str_of(text));
     ig_token token = ig_lexer_next(&lexer);
@@ -163,7 +162,7 @@ static const char with_state[] =
 TEST(graphs_keep_signature_and_state) {
     start();
     ig_module *module = NULL;
-    ig_writer  out;
+    ig_writer out;
     CHECK_MSG(ig_parse_module(&context, "t.ig", ig_str_of(with_state), &module) ==
                   IG_OK,
               "%s", messages);
@@ -178,8 +177,8 @@ TEST(graphs_keep_signature_and_state) {
 }
 
 static void check_refused(const char *from, const char *to, const char *message) {
-    char        text[1024];
-    ig_module  *module = NULL;
+    char text[1024];
+    ig_module *module = NULL;
     const char *at = strstr(with_state, from);
     CHECK(at);
     snprintf(text, sizeof text, "%.*s%s%s", (int)(at - with_state), with_state, to,

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 static ig_context context;
-static char       messages[4096];
+static char messages[4096];
 
 static void note_message(void *user, const ig_diagnostic *diagnostic) {
     (void)user;
@@ -27,7 +27,7 @@ static void start(void) {
 
 static ig_module *parse_as(const char *file, const char *text) {
     ig_module *module = NULL;
-    ig_status  status = ig_parse_module(&context, file, ig_str_of(text), &module);
+    ig_status status = ig_parse_module(&context, file, ig_str_of(text), &module);
     CHECK_MSG(status == IG_OK, "%s", messages);
     return module;
 }
@@ -38,7 +38,7 @@ static ig_module *parse(const char *text) {
 
 static ig_status parse_status(const char *text) {
     ig_module *module = NULL;
-    ig_status  status = ig_parse_module(&context, "test.ig", ig_str_of(text), &module);
+    ig_status status = ig_parse_module(&context, "test.ig", ig_str_of(text), &module);
     CHECK((module != NULL) == (status == IG_OK));
     ig_module_destroy(module);
     return status;
@@ -59,7 +59,7 @@ static const char *print(ig_module *module) {
 
 static void check_element(ig_arena *arena, ig_dtype dtype, uint64_t bits) {
     ig_writer writer;
-    uint64_t  again = ~bits;
+    uint64_t again = ~bits;
     ig_writer_init(&writer, arena);
     ig_element_print(dtype, &bits, 0, &writer);
     const char *problem = ig_element_parse(dtype, ig_writer_str(&writer), &again, 0);
@@ -90,7 +90,7 @@ TEST(narrow_elements_are_exact) {
 TEST(wide_elements_are_exact) {
     const ig_dtype dtypes[] = { IG_DT_f32, IG_DT_f64, IG_DT_i32,
                                 IG_DT_u32, IG_DT_i64, IG_DT_u64 };
-    ig_arena       arena;
+    ig_arena arena;
     ig_arena_init(&arena, NULL);
     uint64_t bits = 88172645463325252u; /* xorshift */
     for (int i = 0; i < 20000; i++) {
@@ -129,7 +129,7 @@ TEST(numbers_do_not_depend_on_the_locale) {
 
 static void check_type(const char *text, const char *expected) {
     const ig_type *type = NULL;
-    ig_module     *module = ig_module_create(&context, "m");
+    ig_module *module = ig_module_create(&context, "m");
     CHECK_OK(ig_parse_type(module, ig_str_of(text), &type));
     ig_writer writer;
     ig_writer_init(&writer, &module->arena);
@@ -154,7 +154,7 @@ TEST(types_stand_alone) {
 
 static void check_bad_type(const char *text) {
     const ig_type *type = NULL;
-    ig_module     *module = ig_module_create(&context, "m");
+    ig_module *module = ig_module_create(&context, "m");
     CHECK_STATUS(ig_parse_type(module, ig_str_of(text), &type), IG_INVALID);
     ig_module_destroy(module);
 }
@@ -174,7 +174,7 @@ TEST(broken_types_are_invalid) {
 TEST(dims_stand_alone) {
     start();
     ig_module *module = ig_module_create(&context, "m");
-    ig_dim     a, b;
+    ig_dim a, b;
     CHECK_OK(ig_parse_dim(module, IG_STR("(B + 1)*(B + 1) - 2*B"), &a));
     CHECK_OK(ig_parse_dim(module, IG_STR("B*B + 1"), &b));
     CHECK_INT(a, b);
@@ -190,7 +190,7 @@ TEST(dims_stand_alone) {
 
 TEST(long_constants_are_bytes_or_elided) {
     start();
-    ig_writer  writer;
+    ig_writer writer;
     ig_module *scratch = ig_module_create(&context, "scratch");
     ig_writer_init(&writer, &scratch->arena);
     ig_put(&writer, "module @m {\n  weight @w : u8[65] = inline(0x");
@@ -201,7 +201,7 @@ TEST(long_constants_are_bytes_or_elided) {
     ig_module *module = parse(writer.data);
     CHECK_TEXT(print(module), writer.data);
     ig_print_options options = { .data_bytes = 64 };
-    const char      *short_text = print_with(module, &options);
+    const char *short_text = print_with(module, &options);
     CHECK_TEXT(short_text, "module @m {\n  weight @w : u8[65] = elided(65)\n}\n");
     CHECK_STATUS(parse_status(short_text), IG_INVALID);
     CHECK(strstr(messages, "left out") != NULL);
@@ -213,13 +213,12 @@ TEST(locations_come_back) {
     static const char text[] =
         "module @m {\n"
         "  graph @g(%x: f32[2]) -> (f32[2]) {\n"
-        "    %0 = relu %x : f32[2] loc {file = \"a.onnx\", graph = \"then\", "
-        "node = \"n\\\"1\", op = \"Relu\", number = 12, line = 3, column = 4}\n"
+        "    %0 = relu %x : f32[2] loc {file = \"a.onnx\", graph = \"then\", node = \"n\\\"1\", op = \"Relu\", number = 12, line = 3, column = 4}\n"
         "    ret %0 loc {number = 13}\n"
         "  }\n"
         "}\n";
     start();
-    ig_module  *module = parse(text);
+    ig_module *module = parse(text);
     const char *plain = print(module);
     CHECK(strstr(plain, "loc") == NULL);
     CHECK_TEXT(print_with(module, &(ig_print_options){ .locations = true }), text);
@@ -231,7 +230,7 @@ TEST(locations_come_back) {
 
 TEST(parsed_ops_know_where_they_stand) {
     start();
-    ig_module         *module = parse("module @m {\n  graph @g() {\n    ret\n  }\n}\n");
+    ig_module *module = parse("module @m {\n  graph @g() {\n    ret\n  }\n}\n");
     const ig_location *where = ig_op_location(module->graphs.items[0]->body.first);
     CHECK_TEXT(where->file, "test.ig");
     CHECK_INT(where->line, 3);
@@ -245,7 +244,7 @@ TEST(names_of_values_are_kept) {
                               "    %0 = relu %x : f32[] \"a\\nb\"\n"
                               "    %1 = fused %0 : f32[] \"f\" (%a \"a b\": f32[]) {\n"
                               "      yield %a\n    }\n    ret\n  }\n}\n");
-    ig_op     *relu = module->graphs.items[0]->body.first;
+    ig_op *relu = module->graphs.items[0]->body.first;
     CHECK_TEXT(relu->results[0].name, "a\nb");
     CHECK_TEXT(relu->next->results[0].name, "f");
     CHECK_TEXT(relu->next->bodies[0]->args[0]->name, "a b");
@@ -263,9 +262,9 @@ TEST(one_op_prints_with_the_numbers_of_its_graph) {
     ig_module *module = parse("module @m {\n  graph @g(%x: f32[]) -> (f32[]) {\n"
                               "    %0 = neg %x\n    %1 = relu %0\n    %2 = exp %1\n"
                               "    ret %2\n  }\n}\n");
-    ig_graph  *graph = module->graphs.items[0];
-    ig_op     *relu = graph->body.first->next;
-    ig_writer  writer;
+    ig_graph *graph = module->graphs.items[0];
+    ig_op *relu = graph->body.first->next;
+    ig_writer writer;
     ig_writer_init(&writer, &module->arena);
     ig_print_op(relu, &writer);
     CHECK_TEXT(writer.data, "%1 = relu %0 : f32[]");
@@ -284,8 +283,8 @@ TEST(user_names_are_kept) {
     static const char *const names[] = { "x",   "x",  "x_1",      "9",
                                          "a b", "\"", "\xc3\xa9", "a_b" };
     start();
-    ig_module     *module = ig_module_create(&context, "m");
-    ig_graph      *graph = ig_graph_create(module, "g", IG_STAGE_TENSOR);
+    ig_module *module = ig_module_create(&context, "m");
+    ig_graph *graph = ig_graph_create(module, "g", IG_STAGE_TENSOR);
     const ig_type *type = ig_type_tensor(module, IG_DT_f32, 0, NULL);
     graph->is_entry = true;
     graph->arg_names = names;
@@ -295,7 +294,7 @@ TEST(user_names_are_kept) {
     ig_builder builder = ig_builder_at_end(&graph->body);
     ig_make_ret(&builder, graph->body.args, 1);
     const char *text = print(module);
-    ig_module  *again = parse(text);
+    ig_module *again = parse(text);
     CHECK_TEXT(print(again), text);
     for (size_t i = 0; i < IG_COUNT_OF(names); i++) {
         CHECK_TEXT(again->graphs.items[0]->arg_names[i], names[i]);
@@ -314,7 +313,7 @@ TEST(weights_are_one_op_a_graph) {
                                "  }\n"
                                "}\n";
     start();
-    ig_module   *module = parse(text);
+    ig_module *module = parse(text);
     const ig_op *first = module->graphs.items[0]->body.first;
     CHECK_INT(first->code, IG_OP_weight);
     CHECK_INT(first->next->code, IG_OP_if);
@@ -337,8 +336,8 @@ TEST(constants_are_mapped_from_files) {
     static const char text[] =
         "module @m {\n  weight @w : u8[4] = file(\"weights.bin\", 3, 4)\n}\n";
     start();
-    ig_module           *module = parse_as(file, text);
-    const ig_data       *data = &ig_module_weight(module, "w")->data;
+    ig_module *module = parse_as(file, text);
+    const ig_data *data = &ig_module_weight(module, "w")->data;
     const unsigned char *bytes = data->bytes;
     CHECK_INT(bytes[0], 3);
     CHECK_INT(bytes[3], 6);

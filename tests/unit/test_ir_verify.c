@@ -8,8 +8,8 @@
 
 static ig_context context;
 static ig_module *module;
-static ig_graph  *graph;
-static char       messages[64 << 10];
+static ig_graph *graph;
+static char messages[64 << 10];
 
 static void note_message(void *user, const ig_diagnostic *diagnostic) {
     (void)user;
@@ -147,7 +147,7 @@ TEST(circles_of_views_end) {
 
 TEST(long_graphs_show_the_surroundings_of_errors) {
     ig_writer text;
-    ig_arena  arena;
+    ig_arena arena;
     ig_arena_init(&arena, NULL);
     ig_writer_init(&text, &arena);
     ig_put(&text, "module @m {\n  graph @g(%%x: f32[4]) {\n    %%0 = relu %%x\n");
@@ -179,7 +179,7 @@ TEST(a_module_is_verified_as_a_whole) {
 TEST(types_agree_unless_they_provably_differ) {
     static const struct {
         const char *a, *b;
-        bool        agrees;
+        bool agrees;
     } cases[] = {
         { "f32[B, 4]", "f32[B, 4]", true },
         { "f32[B, 4]", "f32[N, 4]", true },

@@ -33,17 +33,17 @@ static bool next_text(const char **at, const char *key, char *out, size_t size) 
 }
 
 static void check_file(const char *folder, const char *name, const char *expect) {
-    char       path[700];
-    onnx_case  c;
+    char path[700];
+    onnx_case c;
     ig_module *module = NULL;
     snprintf(path, sizeof(path), "%s/%s", folder, name);
     onnx_case_init(&c);
     ig_str bytes;
     CHECK_MSG(onnx_case_file(&c, path, &bytes), "%s is missing", path);
-    double    begin = ig_time_now();
+    double begin = ig_time_now();
     ig_status status = ig_import_onnx(&c.context, path, NULL, &module);
-    double    seconds = ig_time_now() - begin;
-    bool      may_pass = strstr(expect, "accept") || strstr(expect, "symbolic");
+    double seconds = ig_time_now() - begin;
+    bool may_pass = strstr(expect, "accept") || strstr(expect, "symbolic");
     CHECK_MSG(status != IG_OK || may_pass, "%s is accepted", name);
     CHECK_MSG(status == IG_OK || status == IG_INVALID || status == IG_UNSUPPORTED ||
                   status == IG_LIMIT,
@@ -60,9 +60,9 @@ static void check_file(const char *folder, const char *name, const char *expect)
 }
 
 TEST(each_bad_file_is_answered) {
-    char      folder[400], path[500], name[200], expect[300];
+    char folder[400], path[500], name[200], expect[300];
     onnx_case c;
-    ig_str    list;
+    ig_str list;
     find_folder(folder, sizeof(folder));
     snprintf(path, sizeof(path), "%s/list.json", folder);
     onnx_case_init(&c);
@@ -71,7 +71,7 @@ TEST(each_bad_file_is_answered) {
         onnx_case_fini(&c);
         return;
     }
-    int         count = 0;
+    int count = 0;
     const char *at = list.data;
     while (next_text(&at, "file", name, sizeof(name)) &&
            next_text(&at, "expect", expect, sizeof(expect))) {

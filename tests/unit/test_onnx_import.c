@@ -5,7 +5,7 @@
 #include "onnx_case.h"
 #include "unit.h"
 
-static onnx_case  run;
+static onnx_case run;
 static ig_module *module;
 
 /* Imports the model; messages are in run.why. */
@@ -43,7 +43,7 @@ static uint32_t count_ops(const ig_graph *graph, ig_opcode code) {
 static const char *type_text(const ig_graph *graph, uint32_t index) {
     ig_writer text;
     ig_writer_init(&text, &run.arena);
-    uint32_t        args = graph->body.arg_count;
+    uint32_t args = graph->body.arg_count;
     const ig_value *value = index < args
                                 ? graph->body.args[index]
                                 : graph->body.last->operands[index - args].value;
@@ -85,8 +85,8 @@ TEST(extents_that_must_agree_are_guarded) {
     const ig_graph *graph = main_graph();
     CHECK_INT(count_ops(graph, IG_OP_guard), 1);
     const float ones[6] = { 1, 1, 1, 1, 1, 1 };
-    ig_tensor   in[2], out;
-    int64_t     a[2] = { 2, 3 }, b[2] = { 1, 4 };
+    ig_tensor in[2], out;
+    int64_t a[2] = { 2, 3 }, b[2] = { 1, 4 };
     CHECK_OK(ig_tensor_alloc(&run.arena, NULL, IG_DT_f32, 2, a, &in[0]));
     CHECK_OK(ig_tensor_alloc(&run.arena, NULL, IG_DT_f32, 2, b, &in[1]));
     memcpy(in[0].data, ones, sizeof(ones));
@@ -128,13 +128,13 @@ TEST(inputs_can_be_folded_in) {
     onnx_input(&m, "shape", ONNX_I64, 1, "2");
     onnx_node(&m, "Reshape", "x,shape", "a");
     onnx_output(&m, "a");
-    int64_t                   dim = 2, values[2] = { -1, 3 };
-    ig_tensor                 shape = { .kind = IG_TENSOR,
-                                        .dtype = IG_DT_i64,
-                                        .rank = 1,
-                                        .dims = { dim },
-                                        .count = 2,
-                                        .data = values };
+    int64_t dim = 2, values[2] = { -1, 3 };
+    ig_tensor shape = { .kind = IG_TENSOR,
+                        .dtype = IG_DT_i64,
+                        .rank = 1,
+                        .dims = { dim },
+                        .count = 2,
+                        .data = values };
     const ig_onnx_input_value value = { "shape", &shape };
     CHECK_OK(import_with(
         &m, &(ig_onnx_options){ .constants = &value, .constant_count = 1 }));
@@ -147,7 +147,7 @@ END_TEST
 TEST(an_initializer_that_is_also_an_input_is_a_constant) {
     onnx_model m;
     onnx_model_init(&m, 9);
-    const float   w[2] = { 1, 2 };
+    const float w[2] = { 1, 2 };
     const int64_t dim = 2;
     onnx_input(&m, "w", ONNX_F32, 1, "2");
     onnx_input(&m, "x", ONNX_F32, 1, "2");
@@ -184,7 +184,7 @@ TEST(functions_are_inlined_with_their_attributes) {
     onnx_attr_f(&m, onnx_call(&m, "scale", "a", "b"), "by", 5);
     onnx_output(&m, "b");
     CHECK_OK(import(&m));
-    float     x[2] = { 1, -2 };
+    float x[2] = { 1, -2 };
     ig_tensor in = { .kind = IG_TENSOR,
                      .dtype = IG_DT_f32,
                      .rank = 1,
@@ -239,7 +239,7 @@ END_TEST
 TEST(functions_that_explode_are_refused_before_they_do) {
     onnx_model m;
     onnx_model_init(&m, 17);
-    Onnx__GraphProto        *main = m.graph;
+    Onnx__GraphProto *main = m.graph;
     static const char *const names[] = { "f0", "f1", "f2", "f3", "f4", "f5", "f6" };
     for (int i = 0; i < 7; i++) { /* each calls the next ten times: 10^7 nodes */
         m.graph = onnx_graph(&m, names[i]);

@@ -6,7 +6,7 @@
 #include "unit.h"
 
 static onnx_model model;
-static onnx_case  run;
+static onnx_case run;
 
 /* A model with one f32 input x of the shape "2,3", filled with 0, 1, 2 … */
 static Onnx__NodeProto *begin(int64_t opset, const char *op, const char *ins,
@@ -27,12 +27,12 @@ static void expect(const char *outs, uint32_t index, int64_t rows, uint32_t rank
         onnx_output(&model, names[i]);
     }
     ig_module *module;
-    ig_status  status = ig_import_onnx_memory(&run.context, onnx_pack(&model), NULL,
-                                              NULL, &module);
+    ig_status status = ig_import_onnx_memory(&run.context, onnx_pack(&model), NULL,
+                                             NULL, &module);
     CHECK_MSG(status == IG_OK, "%s", run.why);
     CHECK_OK(ig_verify_module(module));
     ig_tensor in, out[8], want;
-    int64_t   shape[2] = { rows, 3 };
+    int64_t shape[2] = { rows, 3 };
     CHECK_OK(ig_tensor_alloc(&run.arena, NULL, IG_DT_f32, 2, shape, &in));
     for (int64_t i = 0; i < in.count; i++) {
         ig_tensor_set_f64(&in, i, (double)i);
@@ -144,7 +144,7 @@ TEST(reduce_with_attributes) {
 END_TEST
 
 TEST(gemm_scales_and_broadcasts) {
-    const int64_t    w_dims[2] = { 2, 3 }, c_dims[1] = { 2 };
+    const int64_t w_dims[2] = { 2, 3 }, c_dims[1] = { 2 };
     Onnx__NodeProto *node = begin(9, "Gemm", "x,w,c", "y");
     onnx_initializer(&model, onnx_tensor(&model, "w", ONNX_F32, 2, w_dims,
                                          FLOATS(1, 0, 1, 0, 2, 0)));

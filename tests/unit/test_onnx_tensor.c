@@ -9,7 +9,7 @@ static onnx_case run;
 static ig_tensor got;
 
 static ig_status read_proto(const Onnx__TensorProto *proto) {
-    size_t   size = onnx__tensor_proto__get_packed_size(proto);
+    size_t size = onnx__tensor_proto__get_packed_size(proto);
     uint8_t *bytes = malloc(size + 1); /* of its own, so that reads past it show */
     onnx__tensor_proto__pack(proto, bytes);
     run.why[0] = 0;
@@ -72,10 +72,10 @@ TEST(typed_fields_of_every_width) {
     expect_values(IG_DT_u32, 3, VALUES(4000000000.0, 0, 1));
 
     static const struct {
-        int      type;
+        int type;
         ig_dtype dtype;
-        int32_t  bits[3];
-        double   values[3];
+        int32_t bits[3];
+        double values[3];
     } narrow[] = {
         { 3, IG_DT_i8, { -128, 5, 127 }, { -128, 5, 127 } },
         { 5, IG_DT_i16, { -300, 5, 300 }, { -300, 5, 300 } },
@@ -163,7 +163,7 @@ static void check_round_trip(const ig_tensor *tensor) {
 }
 
 TEST(what_is_written_reads) {
-    int64_t   dims[2] = { 2, 300 };
+    int64_t dims[2] = { 2, 300 };
     ig_tensor items[2];
     onnx_case_init(&run);
     CHECK_OK(ig_tensor_alloc(&run.arena, NULL, IG_DT_f32, 2, dims, &items[0]));

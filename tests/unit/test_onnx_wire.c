@@ -8,7 +8,7 @@
 #include <setjmp.h>
 
 static ig_context context;
-static char       said[4000];
+static char said[4000];
 
 static void remember(void *user, const ig_diagnostic *diagnostic) {
     (void)user;
@@ -28,7 +28,7 @@ static void start(void) {
 
 static ig_status import_bytes(ig_str bytes) {
     ig_module *module = NULL;
-    ig_status  status = ig_import_onnx_memory(&context, bytes, "m.onnx", NULL, &module);
+    ig_status status = ig_import_onnx_memory(&context, bytes, "m.onnx", NULL, &module);
     CHECK((status == IG_OK) == (module != NULL));
     ig_module_destroy(module);
     return status;
@@ -36,7 +36,7 @@ static ig_status import_bytes(ig_str bytes) {
 
 /* x [N, 4] times w [4, 2] plus a bias, in a Loop that runs twice. */
 static void small_model(onnx_model *m) {
-    const float   w[8] = { 1, 2, 3, 4, 5, 6, 7, 8 }, b[2] = { 1, -1 };
+    const float w[8] = { 1, 2, 3, 4, 5, 6, 7, 8 }, b[2] = { 1, -1 };
     const int64_t w_dims[2] = { 4, 2 }, b_dims[1] = { 2 }, two = 2;
     onnx_model_init(m, 17);
     onnx_input(m, "x", ONNX_F32, 2, "N", "4");
@@ -98,7 +98,7 @@ END_TEST
 TEST(weights_stay_in_the_file) {
     onnx_model m;
     small_model(&m);
-    ig_str     whole = onnx_pack(&m);
+    ig_str whole = onnx_pack(&m);
     ig_module *module;
     start();
     CHECK_OK(ig_import_onnx_memory(&context, whole, NULL, NULL, &module));
@@ -173,11 +173,11 @@ TEST(depth_is_bounded) {
     ig_arena arena;
     ig_arena_init(&arena, NULL);
     const struct {
-        int       depth;
+        int depth;
         ig_status expected;
     } cases[] = { { 20, IG_OK }, { 63, IG_OK }, { 64, IG_LIMIT }, { 3000, IG_LIMIT } };
     for (size_t i = 0; i < IG_COUNT_OF(cases); i++) {
-        ig_str       bytes = nested(&arena, cases[i].depth);
+        ig_str bytes = nested(&arena, cases[i].depth);
         ig_onnx_wire wire;
         start();
         CHECK_STATUS(ig_onnx_wire_walk(&context, &arena, "d.onnx", bytes,
@@ -192,7 +192,7 @@ TEST(empty_messages_do_not_inflate_memory) {
     enum { COUNT = 4 << 20 };
     ig_arena arena;
     ig_arena_init(&arena, NULL);
-    char  *bytes = ig_arena_alloc(&arena, 2 * COUNT + 16);
+    char *bytes = ig_arena_alloc(&arena, 2 * COUNT + 16);
     size_t size = 0;
     bytes[size++] = 7 << 3 | 2; /* graph of COUNT empty initializers */
     for (size_t left = 2 * COUNT; left; left >>= 7) {
@@ -209,7 +209,7 @@ TEST(empty_messages_do_not_inflate_memory) {
 }
 END_TEST
 
-static jmp_buf    recovery;
+static jmp_buf recovery;
 static ig_module *half_made;
 
 /* Importing under a limit either ends with a status or unwinds, and then what was made

@@ -7,11 +7,11 @@
 
 /* The listing of a case's package, or NULL when there is no such case. */
 static const char *describe(torch_case *c, const char *name) {
-    ig_str        bytes;
-    ig_archive   *archive = IG_NEW(&c->arena, ig_archive);
+    ig_str bytes;
+    ig_archive *archive = IG_NEW(&c->arena, ig_archive);
     ig_pickle_set set;
-    ig_package    package;
-    ig_writer     out;
+    ig_package package;
+    ig_writer out;
     if (!torch_case_map(c, name, &bytes)) {
         return NULL;
     }
@@ -73,8 +73,8 @@ TEST(python_classes_are_named) {
         { "package/fx_graph_module/package.pt", { "GraphModule of torch.fx" } },
     };
     for (size_t i = 0; i < IG_COUNT_OF(rows); i++) {
-        torch_case    c;
-        ig_str        bytes;
+        torch_case c;
+        ig_str bytes;
         ig_ts_program program;
         torch_case_init(&c);
         if (!torch_case_map(&c, rows[i].file, &bytes)) {
@@ -107,7 +107,7 @@ static ig_status open_pickle(torch_case *c, ig_str pickle, ig_ts_program *progra
 }
 
 typedef struct bad_row {
-    ig_str      pickle;
+    ig_str pickle;
     const char *word;
 } bad_row;
 
@@ -120,14 +120,14 @@ TEST(hostile_modules_are_refused) {
         BAD(LINEAR "X\010\000\000\000_modulesK\001X\013\000\000\000_parametersK\001"
                    "X\010\000\000\000_buffersK\001ub.",
             "no module"),
-        BAD(LINEAR "X\010\000\000\000_modules}K\001NsX\013\000\000\000_parameters}"
-                   "X\010\000\000\000_buffers}ub.",
+        BAD(LINEAR
+            "X\010\000\000\000_modules}K\001NsX\013\000\000\000_parameters}X\010\000\000\000_buffers}ub.",
             "no module"),
         BAD("\200\003cos\nsystem\n(X\001\000\000\000xtR.", "os.system"),
         BAD("\200\003N.", "no module"),
     };
     for (size_t i = 0; i < IG_COUNT_OF(rows); i++) {
-        torch_case    c;
+        torch_case c;
         ig_ts_program program;
         torch_case_init(&c);
         CHECK(open_pickle(&c, rows[i].pickle, &program) != IG_OK);
@@ -140,13 +140,11 @@ END_TEST
 /* An Identity with nothing in it: an object whose class has our source. */
 TEST(stock_modules_become_script_objects) {
     static const char pickle[] =
-        "\200\003ctorch.nn.modules.linear\nIdentity\n)\201}("
-        "X\010\000\000\000_modules}X\013\000\000\000_parameters}"
-        "X\010\000\000\000_buffers}X\010\000\000\000training\211ub.";
-    torch_case    c;
+        "\200\003ctorch.nn.modules.linear\nIdentity\n)\201}(X\010\000\000\000_modules}X\013\000\000\000_parameters}X\010\000\000\000_buffers}X\010\000\000\000training\211ub.";
+    torch_case c;
     ig_ts_program program;
-    ig_str        text;
-    bool          found;
+    ig_str text;
+    bool found;
     torch_case_init(&c);
     CHECK_OK(open_pickle(&c, (ig_str){ pickle, sizeof(pickle) - 1 }, &program));
     CHECK_TEXT(program.resource, "model/model.pkl");
@@ -154,8 +152,7 @@ TEST(stock_modules_become_script_objects) {
                "__torch__.torch.nn.modules.linear.___torch_mangle_0.Identity");
     CHECK(ig_py_get(program.root, "training"));
     CHECK_OK(program.read(program.user,
-                          "code/__torch__/torch/nn/modules/linear/"
-                          "___torch_mangle_0.py",
+                          "code/__torch__/torch/nn/modules/linear/___torch_mangle_0.py",
                           &text, &found));
     CHECK(found && strstr(text.data, "    return input\n"));
     torch_case_fini(&c);

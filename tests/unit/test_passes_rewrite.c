@@ -9,10 +9,10 @@
 #include <stdlib.h>
 
 static ig_context context;
-static char       message[1024];
+static char message[1024];
 static ig_module *module;
-static ig_graph  *graph;
-static ig_arena   scratch;
+static ig_graph *graph;
+static ig_arena scratch;
 
 static void note_message(void *user, const ig_diagnostic *diagnostic) {
     (void)user;
@@ -40,8 +40,8 @@ static void finish(void) {
 
 static ig_status rewrite(const ig_rule *rules, size_t count, bool *out_changed) {
     ig_pass_options options = { 0 };
-    ig_pass_run     run = { .options = &options, .scratch = &scratch, .pass = "test" };
-    ig_status       status = ig_rewrite(&run, graph, rules, count);
+    ig_pass_run run = { .options = &options, .scratch = &scratch, .pass = "test" };
+    ig_status status = ig_rewrite(&run, graph, rules, count);
     *out_changed = run.changed;
     return status;
 }
@@ -52,7 +52,7 @@ static bool body_is(const char *lines) {
     ig_print_graph(graph, &writer);
     const char *open = strstr(writer.data, "{\n");
     const char *close = open ? strstr(open, "}\n") : NULL;
-    bool        same = close && (size_t)(close - open - 2) == strlen(lines) &&
+    bool same = close && (size_t)(close - open - 2) == strlen(lines) &&
                 memcmp(open + 2, lines, strlen(lines)) == 0;
     if (!same) {
         printf("got:\n%s\n", writer.data);
@@ -158,7 +158,7 @@ TEST(rules_that_never_end_are_named) {
 /* ---- the manager ---- */
 
 typedef struct record {
-    char     names[512];
+    char names[512];
     uint32_t last;
 } record;
 
@@ -173,8 +173,8 @@ static void note_pass(void *user, const char *pass, uint32_t number,
 }
 
 static record run(const char *pipeline, const char *stop_after, ig_status expected) {
-    record           r = { .last = module->pass_number };
-    ig_pass_options  options = { 0 };
+    record r = { .last = module->pass_number };
+    ig_pass_options options = { 0 };
     ig_pass_observer observer = { .after = note_pass,
                                   .user = &r,
                                   .stop_after = stop_after };
@@ -241,7 +241,7 @@ static const ig_pass quiet_pass = { "quiet", "", IG_STAGE_TENSOR, (ig_stage)0,
 
 TEST(a_pass_that_changes_silently_is_caught) {
     start(two_rounds);
-    ig_manager    manager = { .module = module, .debug = IG_DEBUG_VERIFY, .number = 7 };
+    ig_manager manager = { .module = module, .debug = IG_DEBUG_VERIFY, .number = 7 };
     ig_pass_check before = ig_check_before(&manager, graph);
     CHECK_OK(ig_check_after(&manager, &quiet_pass, graph, &before, false));
     ig_op_move(graph->body.last->prev, &graph->body, NULL); /* also ends after ret */
@@ -259,9 +259,9 @@ TEST(a_pass_that_changes_silently_is_caught) {
 TEST(round_trip_and_clone_are_checked) {
     start(two_rounds);
     setenv("INGOT_DEBUG", "verify,roundtrip,clone", 1);
-    CHECK_TEXT(run(ig_pipeline_clean, NULL, IG_OK).names,
-               "infer guards canonicalise fold cse dce "
-               "infer guards canonicalise fold cse dce ");
+    CHECK_TEXT(
+        run(ig_pipeline_clean, NULL, IG_OK).names,
+        "infer guards canonicalise fold cse dce infer guards canonicalise fold cse dce ");
     unsetenv("INGOT_DEBUG");
     finish();
 }

@@ -40,8 +40,8 @@ static void check_no_overlap(const ig_life *lives, size_t count, int64_t total) 
         CHECK(a->offset >= 0 && a->offset % 64 == 0 && a->offset + a->bytes <= total);
         for (size_t k = 0; k < i; k++) {
             const ig_life *b = &lives[k];
-            bool           in_time = a->first <= b->last && b->first <= a->last;
-            bool           in_space = a->offset < b->offset + b->bytes &&
+            bool in_time = a->first <= b->last && b->first <= a->last;
+            bool in_space = a->offset < b->offset + b->bytes &&
                             b->offset < a->offset + a->bytes;
             CHECK(!in_time || !in_space);
         }
@@ -51,7 +51,7 @@ static void check_no_overlap(const ig_life *lives, size_t count, int64_t total) 
 TEST(shared_memory_never_overlaps_and_is_tight) {
     enum { LIVES = 40, STEPS = 30 };
     ig_life lives[LIVES];
-    double  sum = 0;
+    double sum = 0;
     for (int round = 0; round < 500; round++) {
         for (uint32_t i = 0; i < LIVES; i++) {
             uint32_t first = random_below(STEPS);
@@ -106,9 +106,9 @@ END_TEST
 
 typedef struct expr_row {
     ig_plan_code code[5];
-    uint32_t     count;
-    bool         is_good;
-    int64_t      expected;
+    uint32_t count;
+    bool is_good;
+    int64_t expected;
 } expr_row;
 
 #define BINARY(a, b, op) { RT_INT(a), RT_INT(b), RT_OP(op) }, 3
@@ -143,9 +143,9 @@ TEST(expressions_evaluate_with_checks) {
     const int64_t symbols[] = { 10, 100 };
     for (size_t i = 0; i < IG_COUNT_OF(expr_rows); i++) {
         const expr_row *row = &expr_rows[i];
-        ig_plan_range   range = { 0, row->count };
-        ig_plan         plan = { .codes = row->code, .exprs = &range };
-        int64_t         value = 0;
+        ig_plan_range range = { 0, row->count };
+        ig_plan plan = { .codes = row->code, .exprs = &range };
+        int64_t value = 0;
         CHECK_INT(ig_expr_evaluate(&plan, 0, symbols, &value), row->is_good);
         CHECK(!row->is_good || value == row->expected);
         bool is_constant = ig_expr_constant(&plan, 0, &value);
@@ -158,19 +158,19 @@ END_TEST
 
 /* As a framework would declare it. */
 typedef struct foreign_tensor {
-    void    *data;
-    int32_t  device_type, device_id, ndim;
-    uint8_t  code, bits;
+    void *data;
+    int32_t device_type, device_id, ndim;
+    uint8_t code, bits;
     uint16_t lanes;
     int64_t *shape, *strides;
     uint64_t byte_offset;
-    void    *manager;
+    void *manager;
     void (*deleter)(struct foreign_tensor *self);
 } foreign_tensor;
 
 TEST(dlpack_tensors_become_views) {
-    float          data[12];
-    int64_t        shape[] = { 2, 1, 3 }, strides[] = { 3, 77, 1 };
+    float data[12];
+    int64_t shape[] = { 2, 1, 3 }, strides[] = { 3, 77, 1 };
     foreign_tensor t = { .data = data,
                          .device_type = 1,
                          .ndim = 3,
@@ -180,7 +180,7 @@ TEST(dlpack_tensors_become_views) {
                          .shape = shape,
                          .strides = strides,
                          .byte_offset = 8 };
-    ig_view        view;
+    ig_view view;
     CHECK_OK(ig_view_from_dlpack(&t, &view));
     CHECK_PTR(view.data, data + 2);
     CHECK_INT(view.dtype, IG_F32);
@@ -210,9 +210,9 @@ static void count_release(void *owner) {
 
 TEST(views_become_dlpack_tensors) {
     int64_t data[6];
-    int     released = 0;
+    int released = 0;
     ig_view view = rt_view2(data, IG_I64, 2, 3), back;
-    void   *managed = NULL;
+    void *managed = NULL;
     CHECK_OK(ig_view_to_dlpack(&view, count_release, &released, &managed));
     foreign_tensor *t = managed;
     CHECK_INT(t->code, 0);
@@ -233,8 +233,8 @@ END_TEST
 
 /* In the first task thread 1 goes to the caller's CPU, where both would take turns. */
 typedef struct seat_case {
-    int        seen[2];
-    int        crowded; /* CPU that thread 1 goes to, or -1 */
+    int seen[2];
+    int crowded; /* CPU that thread 1 goes to, or -1 */
     atomic_int begun;
 } seat_case;
 
@@ -261,7 +261,7 @@ TEST(threads_leave_each_others_cpu) {
         return;
     }
     ig_thread_pool_options options = { .size = sizeof options, .threads = 2 };
-    ig_thread_pool        *pool = NULL;
+    ig_thread_pool *pool = NULL;
     CHECK_OK(ig_thread_pool_create(&options, &pool));
     seat_case c = { { -1, -1 }, sched_getcpu(), 0 };
     CPU_ZERO(&one);
@@ -293,8 +293,8 @@ TEST(each_share_runs_once_whoever_has_it) {
         ig_thread_pool_options options = { .size = sizeof options,
                                            .threads = SHARES,
                                            .spin_ns = spins ? 5000 : -1 };
-        ig_thread_pool        *pool = NULL;
-        int64_t                counts[16 * SHARES] = { 0 };
+        ig_thread_pool *pool = NULL;
+        int64_t counts[16 * SHARES] = { 0 };
         CHECK_OK(ig_thread_pool_create(&options, &pool));
         CHECK(ig_thread_pool_claim(pool, 1e9));
         for (int64_t run = 1; run <= RUNS; run++) {
@@ -313,7 +313,7 @@ TEST(threads_that_sleep_are_not_woken_for_little) {
     ig_thread_pool_options options = { .size = sizeof options,
                                        .threads = 2,
                                        .spin_ns = -1 };
-    ig_thread_pool        *pool = NULL;
+    ig_thread_pool *pool = NULL;
     CHECK_OK(ig_thread_pool_create(&options, &pool));
     usleep(100000);
     CHECK(!ig_thread_pool_claim(pool, 1000));

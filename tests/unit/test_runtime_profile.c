@@ -6,7 +6,7 @@
 enum { ROWS = 100, BLOCK = 7, COLUMNS = 8 };
 
 static ig_session *create(ig_program *program, int threads) {
-    ig_session        *session = NULL;
+    ig_session *session = NULL;
     ig_session_options options = { .size = sizeof options, .threads = threads };
     CHECK_OK(ig_session_create(program, &options, &session));
     return session;
@@ -21,16 +21,16 @@ static void add_work(rt_case *c, uint32_t rows) {
 
 /* y = 3 * x, by t = 2 * x and y = t + x for each block of rows. */
 static rt_case *rows_case(void) {
-    rt_case        *c = rt_begin();
-    uint32_t        batch = rt_symbol(c, "B", 0, 0), r = rt_rows_symbol(c, "r");
-    uint32_t        eight = RT_EXPR(c, RT_INT(COLUMNS));
-    uint32_t        dims[] = { RT_EXPR(c, RT_SYM(batch)), eight };
-    uint32_t        n = RT_EXPR(c, RT_SYM(r), RT_INT(COLUMNS), RT_OP(MUL));
-    uint32_t        grid = RT_EXPR(c, RT_SYM(r)), cost = RT_EXPR(c, RT_INT(10000));
+    rt_case *c = rt_begin();
+    uint32_t batch = rt_symbol(c, "B", 0, 0), r = rt_rows_symbol(c, "r");
+    uint32_t eight = RT_EXPR(c, RT_INT(COLUMNS));
+    uint32_t dims[] = { RT_EXPR(c, RT_SYM(batch)), eight };
+    uint32_t n = RT_EXPR(c, RT_SYM(r), RT_INT(COLUMNS), RT_OP(MUL));
+    uint32_t grid = RT_EXPR(c, RT_SYM(r)), cost = RT_EXPR(c, RT_INT(10000));
     ig_plan_operand x = rt_operand(rt_input(c, "x", IG_F32, 2, dims));
     ig_plan_operand y = rt_operand(rt_output(c, "y", IG_F32, 2, dims));
-    uint32_t        room = RT_EXPR(c, RT_SYM(r), RT_INT(32), RT_OP(MUL));
-    uint32_t        t = rt_buffer(c, IG_SPACE_WORKER, room, 1, 2);
+    uint32_t room = RT_EXPR(c, RT_SYM(r), RT_INT(32), RT_OP(MUL));
+    uint32_t t = rt_buffer(c, IG_SPACE_WORKER, room, 1, 2);
     x.row_stride = y.row_stride = RT_EXPR(c, RT_INT(32));
     ig_plan_step step = rt_step(c, IG_STEP_rows, "rows");
     step.value = dims[0];
@@ -65,17 +65,17 @@ static void check_rows(const ig_step_profile *steps, int threads) {
 
 TEST(rows_are_profiled_launch_by_launch) {
     static float x[ROWS * COLUMNS], y[ROWS * COLUMNS];
-    rt_case     *c = rows_case();
-    ig_program  *program = rt_open(c, NULL);
+    rt_case *c = rows_case();
+    ig_program *program = rt_open(c, NULL);
     for (int i = 0; i < ROWS * COLUMNS; i++) {
         x[i] = (float)i;
     }
     for (int threads = 1; threads <= 3; threads++) {
-        ig_session     *session = create(program, threads);
-        ig_view         in = rt_view2(x, IG_F32, ROWS, COLUMNS);
-        ig_view         out = rt_room(y, sizeof y);
+        ig_session *session = create(program, threads);
+        ig_view in = rt_view2(x, IG_F32, ROWS, COLUMNS);
+        ig_view out = rt_room(y, sizeof y);
         ig_step_profile steps[3];
-        int64_t         ns = 0;
+        int64_t ns = 0;
         CHECK_OK(ig_session_bind(session, &in, 1, &out, 1));
         for (int round = 0; round < 3; round++) {
             memset(y, 0, sizeof y);
@@ -95,11 +95,11 @@ TEST(rows_are_profiled_launch_by_launch) {
 END_TEST
 
 TEST(a_profile_has_a_record_for_each_step) {
-    rt_case        *c = rt_scale_case(10);
-    ig_program     *program = rt_open(c, NULL);
-    ig_session     *session = create(program, 1);
+    rt_case *c = rt_scale_case(10);
+    ig_program *program = rt_open(c, NULL);
+    ig_session *session = create(program, 1);
     ig_step_profile steps[3];
-    int64_t         ns = 7;
+    int64_t ns = 7;
     CHECK_STATUS(ig_session_profile(session, steps, 3, &ns), IG_INVALID);
     CHECK_INT(ns, 0);
     CHECK_STATUS(ig_session_profile(session, steps, 1, &ns), IG_INVALID);
@@ -114,18 +114,18 @@ END_TEST
 /* The least report wins as in an ordinary run, and the next run is as good as ever. */
 TEST(a_profiled_run_reports_as_any_other) {
     static const float table[4] = { 1, 2, 3, 4 };
-    rt_case           *c = rt_begin();
-    uint32_t           dim = RT_EXPR(c, RT_SYM(rt_symbol(c, "B", 0, 0)));
-    uint32_t           ids = rt_input(c, "ids", IG_I64, 1, &dim);
-    uint32_t           y = rt_output(c, "y", IG_F32, 1, &dim);
-    uint32_t           w = rt_constant(c, "table", table, sizeof table);
-    ig_plan_operand    at = rt_operand(ids);
+    rt_case *c = rt_begin();
+    uint32_t dim = RT_EXPR(c, RT_SYM(rt_symbol(c, "B", 0, 0)));
+    uint32_t ids = rt_input(c, "ids", IG_I64, 1, &dim);
+    uint32_t y = rt_output(c, "y", IG_F32, 1, &dim);
+    uint32_t w = rt_constant(c, "table", table, sizeof table);
+    ig_plan_operand at = rt_operand(ids);
     at.high = RT_EXPR(c, RT_INT(4));
     rt_launch(c, "gather", RT_OPERANDS(c, RT_AT(y), RT_AT(w), at),
               RT_LIST(c, RT_EXPR(c, RT_INT(4))), dim, RT_EXPR(c, RT_INT(100000)));
-    ig_program     *program = rt_open(c, NULL);
-    ig_session     *session = create(program, 2);
-    int64_t         values[50] = { 0 }, ns;
+    ig_program *program = rt_open(c, NULL);
+    ig_session *session = create(program, 2);
+    int64_t values[50] = { 0 }, ns;
     ig_step_profile steps[1];
     values[12] = 9;
     values[49] = 7;
@@ -147,9 +147,9 @@ END_TEST
 /* ---- arenas ---- */
 
 TEST(a_session_tells_its_arena) {
-    rt_case         *c = rt_scale_case(10);
-    ig_program      *program = rt_open(c, NULL);
-    ig_session      *session = create(program, 2);
+    rt_case *c = rt_scale_case(10);
+    ig_program *program = rt_open(c, NULL);
+    ig_session *session = create(program, 2);
     ig_session_facts facts = { .size = sizeof facts };
     ig_session_get_facts(session, &facts);
     CHECK_INT(facts.threads, 2);

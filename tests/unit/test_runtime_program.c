@@ -16,24 +16,24 @@
 /* A case with a bit of everything that a plan can hold. */
 static rt_case *rich_case(void) {
     static float table[100];
-    rt_case     *c = rt_begin();
-    uint32_t     batch = rt_symbol(c, "B", 0, 0), k = rt_late_symbol(c, "K");
-    uint32_t     r = rt_rows_symbol(c, "r");
-    uint32_t     one = RT_EXPR(c, RT_INT(1)), eight = RT_EXPR(c, RT_INT(8));
-    uint32_t     dim = RT_EXPR(c, RT_SYM(batch));
-    uint32_t     twice = RT_EXPR(c, RT_SYM(batch), RT_INT(2), RT_OP(MUL), RT_INT(1),
-                                 RT_OP(MAX), RT_INT(3), RT_OP(CEIL));
-    uint32_t     ids = rt_input(c, "ids", IG_I64, 1, &dim);
-    uint32_t     cond = rt_input(c, "cond", IG_BOOL8, 1, &one);
-    uint32_t     y = rt_output(c, "y", IG_F32, 1, &dim);
-    uint32_t     w = rt_constant(c, "table", table, sizeof table);
-    uint32_t     bytes = RT_EXPR(c, RT_SYM(batch), RT_INT(8), RT_OP(MUL));
-    uint32_t     t = rt_buffer(c, IG_SPACE_ARENA, bytes, 0, 10);
-    uint32_t     own = rt_buffer(c, IG_SPACE_WORKER,
-                                 RT_EXPR(c, RT_SYM(r), RT_INT(4), RT_OP(MUL)), 8, 9);
+    rt_case *c = rt_begin();
+    uint32_t batch = rt_symbol(c, "B", 0, 0), k = rt_late_symbol(c, "K");
+    uint32_t r = rt_rows_symbol(c, "r");
+    uint32_t one = RT_EXPR(c, RT_INT(1)), eight = RT_EXPR(c, RT_INT(8));
+    uint32_t dim = RT_EXPR(c, RT_SYM(batch));
+    uint32_t twice = RT_EXPR(c, RT_SYM(batch), RT_INT(2), RT_OP(MUL), RT_INT(1),
+                             RT_OP(MAX), RT_INT(3), RT_OP(CEIL));
+    uint32_t ids = rt_input(c, "ids", IG_I64, 1, &dim);
+    uint32_t cond = rt_input(c, "cond", IG_BOOL8, 1, &one);
+    uint32_t y = rt_output(c, "y", IG_F32, 1, &dim);
+    uint32_t w = rt_constant(c, "table", table, sizeof table);
+    uint32_t bytes = RT_EXPR(c, RT_SYM(batch), RT_INT(8), RT_OP(MUL));
+    uint32_t t = rt_buffer(c, IG_SPACE_ARENA, bytes, 0, 10);
+    uint32_t own = rt_buffer(c, IG_SPACE_WORKER,
+                             RT_EXPR(c, RT_SYM(r), RT_INT(4), RT_OP(MUL)), 8, 9);
     rt_guard(c, one, RT_EXPR(c, RT_SYM(batch)), "at least one row");
     c->w.guards.items[0].test = 1;
-    uint32_t        tiles = RT_EXPR(c, RT_SYM(r));
+    uint32_t tiles = RT_EXPR(c, RT_SYM(r));
     ig_plan_operand id_rows = rt_operand(ids), y_rows = rt_operand(y);
     id_rows.row_stride = eight;
     id_rows.high = RT_EXPR(c, RT_INT(100));
@@ -83,7 +83,7 @@ static rt_case *rich_case(void) {
 /* ---- what a program tells ---- */
 
 TEST(tells_its_signature_and_facts) {
-    rt_case    *c = rich_case();
+    rt_case *c = rich_case();
     ig_program *program = rt_open(c, NULL);
     CHECK_INT(ig_program_input_count(program), 2);
     CHECK_INT(ig_program_output_count(program), 1);
@@ -114,12 +114,12 @@ TEST(tells_its_signature_and_facts) {
 END_TEST
 
 TEST(the_rich_case_runs) {
-    rt_case    *c = rich_case();
+    rt_case *c = rich_case();
     ig_program *program = rt_open(c, NULL);
     ig_session *session = NULL;
     CHECK_OK(ig_session_create(program, NULL, &session));
     int64_t ids[3] = { 1, 2, 3 };
-    char    cond = 1;
+    char cond = 1;
     ig_view in[] = { rt_view(ids, IG_I64, 3), rt_view(&cond, IG_BOOL8, 1) };
     ig_view out = rt_room(NULL, 0);
     CHECK_MSG(ig_session_run(session, in, 2, &out, 1) == IG_OK, "%s",
@@ -159,7 +159,7 @@ TEST(every_prefix_is_refused) {
     rt_case *c = rich_case();
     rt_pack(c);
     ig_program *program = NULL;
-    char       *bytes = aligned_alloc(64, (c->size + 63) / 64 * 64);
+    char *bytes = aligned_alloc(64, (c->size + 63) / 64 * 64);
     for (size_t size = 0; size < c->size; size++) {
         memcpy(bytes, c->bytes, size);
         ig_status status = rt_try_open(c, bytes, size, &program);
@@ -182,7 +182,7 @@ TEST(every_flipped_byte_is_found_or_harmless) {
                                        .message = c->why,
                                        .message_size = sizeof c->why,
                                        .check_weights = 1 };
-        ig_program        *program = NULL;
+        ig_program *program = NULL;
         bytes[i] ^= (unsigned char)(1u << i % 8);
         ig_status status = ig_program_open_memory(bytes, c->size, &options, &program);
         CHECK_MSG(status == IG_OK || is_clean(status), "%zu: %s", i, c->why);
@@ -196,8 +196,8 @@ END_TEST
 
 static ig_str find_entry(rt_case *c, const char *name) {
     ig_container container;
-    ig_message   message = { NULL, 0 };
-    ig_str       entry;
+    ig_message message = { NULL, 0 };
+    ig_str entry;
     CHECK_OK(ig_container_open((ig_str){ c->bytes, c->size }, &container, &message));
     CHECK(ig_container_find(&container, name, &entry));
     return entry;
@@ -206,7 +206,7 @@ static ig_str find_entry(rt_case *c, const char *name) {
 /* Makes the plan's hash right again, so that its records are looked at. */
 static void rehash(ig_str plan) {
     ig_plan_header *header = (void *)(uintptr_t)plan.data;
-    size_t          hashed = offsetof(ig_plan_header, build_id);
+    size_t hashed = offsetof(ig_plan_header, build_id);
     header->hash = ig_artifact_hash(plan.data + hashed, plan.size - hashed);
 }
 
@@ -226,15 +226,15 @@ static void release_little(void *user, void *memory, size_t size) {
 /* Opens what stands in c->bytes, and when that works binds a session to it. */
 static void try_all(rt_case *c) {
     ig_program *program = NULL;
-    ig_status   status = rt_try_open(c, c->bytes, c->size, &program);
+    ig_status status = rt_try_open(c, c->bytes, c->size, &program);
     CHECK_MSG(status == IG_OK || is_clean(status), "%s", c->why);
     if (status != IG_OK) {
         return;
     }
-    ig_session        *session = NULL;
-    int64_t            ids[4] = { 0 };
-    ig_view            in[] = { rt_view(ids, IG_I64, 3), rt_view(ids, IG_BOOL8, 1) };
-    ig_view            out = rt_room(NULL, 0);
+    ig_session *session = NULL;
+    int64_t ids[4] = { 0 };
+    ig_view in[] = { rt_view(ids, IG_I64, 3), rt_view(ids, IG_BOOL8, 1) };
+    ig_view out = rt_room(NULL, 0);
     ig_session_options options = { .size = sizeof options,
                                    .allocate = allocate_little,
                                    .release = release_little };
@@ -249,10 +249,10 @@ static void try_all(rt_case *c) {
 
 TEST(damaged_records_with_a_good_hash) {
     static const unsigned char masks[] = { 1, 0x80, 0xff, 0x7f, 4 };
-    rt_case                   *c = rich_case();
+    rt_case *c = rich_case();
     rt_pack(c);
     ig_str plan = find_entry(c, IG_ENTRY_PLAN);
-    char  *bytes = (char *)(uintptr_t)plan.data;
+    char *bytes = (char *)(uintptr_t)plan.data;
     for (size_t i = offsetof(ig_plan_header, build_id); i < plan.size; i++) {
         for (size_t k = 0; k < IG_COUNT_OF(masks); k++) {
             bytes[i] = (char)(bytes[i] ^ masks[k]);
@@ -275,7 +275,7 @@ static void put_number(unsigned char *at, uint64_t value, int bytes) {
 TEST(large_containers_end_in_zip64_records) {
     rt_case *c = levels_case();
     rt_pack(c);
-    size_t         end = c->size - 22, size = c->size + 56 + 20;
+    size_t end = c->size - 22, size = c->size + 56 + 20;
     unsigned char *bytes = aligned_alloc(64, ig_align_up(size, 64));
     memcpy(bytes, c->bytes, end);
     memset(bytes + end, 0, 56 + 20);
@@ -304,7 +304,7 @@ END_TEST
 TEST(damaged_code_is_refused) {
     rt_case *c = rich_case();
     rt_pack(c);
-    ig_str      code = find_entry(c, IG_ENTRY_CODE "v2");
+    ig_str code = find_entry(c, IG_ENTRY_CODE "v2");
     ig_program *program = NULL;
     ((char *)(uintptr_t)code.data)[code.size - 1] ^= 1;
     CHECK_STATUS(rt_try_open(c, c->bytes, c->size, &program), IG_INVALID);
@@ -321,7 +321,7 @@ TEST(damaged_weights_are_found_when_asked) {
     ig_program_options options = { .size = sizeof options,
                                    .message = c->why,
                                    .message_size = sizeof c->why };
-    ig_program        *program = NULL;
+    ig_program *program = NULL;
     CHECK_OK(ig_program_open_memory(c->bytes, c->size, &options, &program));
     ig_program_close(program);
     options.check_weights = 1;
@@ -337,7 +337,7 @@ END_TEST
 TEST(other_version_is_unsupported) {
     rt_case *c = rich_case();
     rt_pack(c);
-    ig_program     *program = NULL;
+    ig_program *program = NULL;
     ig_plan_header *header = (void *)(uintptr_t)find_entry(c, IG_ENTRY_PLAN).data;
     header->version = IG_FORMAT_VERSION + 1;
     CHECK_STATUS(rt_try_open(c, c->bytes, c->size, &program), IG_UNSUPPORTED);
@@ -360,7 +360,7 @@ END_TEST
 static float run_one(ig_program *program) {
     ig_session *session = NULL;
     CHECK_OK(ig_session_create(program, NULL, &session));
-    float   x = 1, y = 0;
+    float x = 1, y = 0;
     ig_view in = rt_view(&x, IG_F32, 1), out = rt_room(&y, sizeof y);
     CHECK_OK(ig_session_run(session, &in, 1, &out, 1));
     ig_session_destroy(session);
@@ -368,9 +368,9 @@ static float run_one(ig_program *program) {
 }
 
 TEST(takes_the_best_level_or_the_one_asked_for) {
-    rt_case           *c = levels_case();
+    rt_case *c = levels_case();
     ig_program_options options = { .size = sizeof options, .level = "v2" };
-    ig_program        *program = rt_open(c, &options);
+    ig_program *program = rt_open(c, &options);
     CHECK(run_one(program) == 2);
     ig_program_close(program);
     program = rt_open(c, NULL);
@@ -410,7 +410,7 @@ static void remove_folder(void) {
     static const char *const names[] = { "good.ingot",  "empty.ingot", "text.ingot",
                                          "weights.bin", "moved.bin",   "refers.ingot",
                                          "far.bin",     "near.bin" };
-    char                     path[256];
+    char path[256];
     for (size_t i = 0; i < IG_COUNT_OF(names); i++) {
         snprintf(path, sizeof path, "%s/%s", folder, names[i]);
         (void)unlink(path);
@@ -424,7 +424,7 @@ static const char *in_folder(const char *name, char path[256]) {
 }
 
 static void write_file(const char *name, const void *bytes, size_t size) {
-    char         path[256], why[128];
+    char path[256], why[128];
     ig_file_part part = { bytes, size };
     CHECK_OK(ig_file_publish(in_folder(name, path), &part, 1, why));
 }
@@ -440,7 +440,7 @@ static ig_status open_file(rt_case *c, const char *name, ig_program_options opti
 
 TEST(opens_files_and_refuses_others) {
     make_folder();
-    rt_case    *c = levels_case();
+    rt_case *c = levels_case();
     ig_program *program = NULL;
     rt_pack(c);
     write_file("good.ingot", c->bytes, c->size);
@@ -467,12 +467,12 @@ static const float beside[4] = { 10, 20, 30, 40 };
 
 /* y = x + the last float of "weights.bin", which stands at its byte 12. */
 static rt_case *reference_case(const char *path) {
-    rt_case    *c = rt_begin();
-    uint32_t    one = RT_EXPR(c, RT_INT(1));
-    uint32_t    x = rt_input(c, "x", IG_F32, 1, &one);
-    uint32_t    y = rt_output(c, "y", IG_F32, 1, &one);
+    rt_case *c = rt_begin();
+    uint32_t one = RT_EXPR(c, RT_INT(1));
+    uint32_t x = rt_input(c, "x", IG_F32, 1, &one);
+    uint32_t y = rt_output(c, "y", IG_F32, 1, &one);
     struct stat info;
-    char        real[256];
+    char real[256];
     CHECK_INT(stat(path[0] == '/' ? path : in_folder(path, real), &info), 0);
     ig_plan_file file = { .path = ig_artifact_text(&c->w, ig_str_of(path)),
                           .bytes = sizeof beside,
@@ -492,7 +492,7 @@ static rt_case *reference_case(const char *path) {
 static void check_reference(rt_case *c, ig_program_options options,
                             ig_status expected) {
     ig_program *program = NULL;
-    ig_status   status = open_file(c, "refers.ingot", options, &program);
+    ig_status status = open_file(c, "refers.ingot", options, &program);
     CHECK_MSG(status == expected, "%s: %s", ig_status_name(status), c->why);
     if (status == IG_OK) {
         CHECK(run_one(program) == 41);
@@ -501,8 +501,8 @@ static void check_reference(rt_case *c, ig_program_options options,
 }
 
 TEST(weights_in_a_file_beside_the_artifact) {
-    char               path[256];
-    float              other[4] = { 10, 20, 30, 41 };
+    char path[256];
+    float other[4] = { 10, 20, 30, 41 };
     ig_program_options none = { 0 }, large = { .load = IG_LOAD_HUGEPAGE };
     make_folder();
     write_file("weights.bin", beside, sizeof beside);
@@ -521,7 +521,7 @@ TEST(weights_in_a_file_beside_the_artifact) {
     write_file("weights.bin", beside, 12);
     check_reference(c, none, IG_INVALID);
     CHECK_WORDS(c, "it has 12 bytes");
-    ig_memory_file     file = { "weights.bin", beside, sizeof beside };
+    ig_memory_file file = { "weights.bin", beside, sizeof beside };
     ig_program_options memory = { .files = &file, .file_count = 1 };
     check_reference(c, memory, IG_OK);
     CHECK_INT(unlink(in_folder("weights.bin", path)), 0);
@@ -536,7 +536,7 @@ TEST(weights_in_a_file_beside_the_artifact) {
 END_TEST
 
 TEST(weights_in_a_file_elsewhere) {
-    char               path[256];
+    char path[256];
     ig_program_options none = { 0 };
     make_folder();
     write_file("far.bin", beside, sizeof beside);

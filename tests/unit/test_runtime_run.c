@@ -17,9 +17,9 @@ static ig_session *create(ig_program *program) {
 /* ---- the plain way ---- */
 
 TEST(doubles_any_batch) {
-    rt_case     *c = rt_scale_case(10);
-    ig_program  *program = rt_open(c, NULL);
-    ig_session  *session = create(program);
+    rt_case *c = rt_scale_case(10);
+    ig_program *program = rt_open(c, NULL);
+    ig_session *session = create(program);
     static float x[100 * 16], y[100 * 16];
     for (int batch = 0; batch <= 100; batch += batch < 3 ? 1 : 97 - batch % 2) {
         for (int i = 0; i < batch * 16; i++) {
@@ -43,11 +43,11 @@ TEST(doubles_any_batch) {
 END_TEST
 
 TEST(session_outlives_the_program) {
-    rt_case    *c = rt_scale_case(10);
+    rt_case *c = rt_scale_case(10);
     ig_program *program = rt_open(c, NULL);
     ig_session *session = create(program);
     ig_program_close(program);
-    float   x[16] = { 1 };
+    float x[16] = { 1 };
     ig_view in = rt_view2(x, IG_F32, 1, 16), out = rt_room(NULL, 0);
     CHECK_OK(ig_session_run(session, &in, 1, &out, 1));
     CHECK(((float *)out.data)[0] == 2);
@@ -57,10 +57,10 @@ TEST(session_outlives_the_program) {
 END_TEST
 
 TEST(more_shapes_than_the_cache_keeps) {
-    rt_case    *c = rt_scale_case(10);
+    rt_case *c = rt_scale_case(10);
     ig_program *program = rt_open(c, NULL);
     ig_session *session = create(program);
-    float       x[40 * 16];
+    float x[40 * 16];
     for (int i = 0; i < 40 * 16; i++) {
         x[i] = (float)i;
     }
@@ -78,11 +78,11 @@ TEST(more_shapes_than_the_cache_keeps) {
 END_TEST
 
 TEST(bound_runs_see_new_contents) {
-    rt_case    *c = rt_scale_case(10);
+    rt_case *c = rt_scale_case(10);
     ig_program *program = rt_open(c, NULL);
     ig_session *session = create(program);
-    float       x[16] = { 1 }, y[16];
-    ig_view     in = rt_view2(x, IG_F32, 1, 16), out = rt_room(y, sizeof y);
+    float x[16] = { 1 }, y[16];
+    ig_view in = rt_view2(x, IG_F32, 1, 16), out = rt_room(y, sizeof y);
     CHECK_STATUS(ig_session_run_bound(session), IG_INVALID);
     CHECK_OK(ig_session_bind(session, &in, 1, &out, 1));
     for (int i = 0; i < 5; i++) {
@@ -99,9 +99,9 @@ END_TEST
 /* Only addresses move in the last two binds of each round; the first of them follows a
  * bind that planned a shape and then failed. */
 TEST(addresses_move_after_a_bind_that_failed) {
-    rt_case     *c = rt_scale_case(10);
-    ig_program  *program = rt_open(c, NULL);
-    ig_session  *session = create(program);
+    rt_case *c = rt_scale_case(10);
+    ig_program *program = rt_open(c, NULL);
+    ig_session *session = create(program);
     static float x[2][9 * 16 + 1], y[2][9 * 16];
     for (int batch = 1; batch < 9; batch++) {
         for (int side = 0; side < 2; side++) {
@@ -129,12 +129,12 @@ END_TEST
 
 /* Each of these follows a good call of the same shapes, in turn over and beside it. */
 TEST(calls_like_the_last_are_checked_as_the_first) {
-    rt_case          *c = rt_scale_case(10);
-    ig_program       *program = rt_open(c, NULL);
-    ig_session       *session = create(program);
+    rt_case *c = rt_scale_case(10);
+    ig_program *program = rt_open(c, NULL);
+    ig_session *session = create(program);
     _Alignas(8) float x[33] = { 1 }, y[32];
-    ig_view           good = rt_view2(x, IG_F32, 2, 16), bad[3] = { good, good, good };
-    ig_view           over = rt_room(x, sizeof y), out = rt_room(y, sizeof y);
+    ig_view good = rt_view2(x, IG_F32, 2, 16), bad[3] = { good, good, good };
+    ig_view over = rt_room(x, sizeof y), out = rt_room(y, sizeof y);
     static const char *const why[] = { "has no data", "is not aligned",
                                        "needs 128 bytes, its memory has 127" };
     bad[0].data = NULL;
@@ -162,11 +162,11 @@ END_TEST
 /* ---- memory of outputs ---- */
 
 TEST(output_feeds_the_next_run) {
-    rt_case    *c = rt_scale_case(10);
+    rt_case *c = rt_scale_case(10);
     ig_program *program = rt_open(c, NULL);
     ig_session *session = create(program);
-    float       x[32] = { 1, 3 };
-    ig_view     in = rt_view2(x, IG_F32, 1, 16), out = rt_room(NULL, 0);
+    float x[32] = { 1, 3 };
+    ig_view in = rt_view2(x, IG_F32, 1, 16), out = rt_room(NULL, 0);
     for (int i = 0; i < 6; i++) {
         CHECK_OK(ig_session_run(session, &in, 1, &out, 1));
         in.data = out.data;
@@ -181,10 +181,10 @@ TEST(output_feeds_the_next_run) {
 END_TEST
 
 TEST(output_over_its_own_input) {
-    rt_case    *c = rt_scale_case(10);
+    rt_case *c = rt_scale_case(10);
     ig_program *program = rt_open(c, NULL);
     ig_session *session = create(program);
-    float       x[64 + 8];
+    float x[64 + 8];
     for (int shift = -8; shift <= 8; shift += 4) {
         for (int i = 0; i < 72; i++) {
             x[i] = (float)i;
@@ -203,11 +203,11 @@ TEST(output_over_its_own_input) {
 END_TEST
 
 TEST(small_or_absent_output_memory_is_an_error) {
-    rt_case    *c = rt_scale_case(10);
+    rt_case *c = rt_scale_case(10);
     ig_program *program = rt_open(c, NULL);
     ig_session *session = create(program);
-    float       x[32] = { 1 }, y[32];
-    ig_view     in = rt_view2(x, IG_F32, 2, 16), out = rt_room(y, 127);
+    float x[32] = { 1 }, y[32];
+    ig_view in = rt_view2(x, IG_F32, 2, 16), out = rt_room(y, 127);
     CHECK_STATUS(ig_session_run(session, &in, 1, &out, 1), IG_INVALID);
     CHECK_ERROR(session, "output 'y' needs 128 bytes, its memory has 127");
     out = rt_room(NULL, 128);
@@ -224,11 +224,11 @@ END_TEST
 /* One value returned twice, an input and a constant returned as they are. */
 TEST(outputs_that_stand_elsewhere_are_copied) {
     static const float k[4] = { 7, 8, 9, 10 };
-    rt_case           *c = rt_begin();
-    uint32_t           four = RT_EXPR(c, RT_INT(4));
-    uint32_t           x = rt_input(c, "x", IG_F32, 1, &four);
-    uint32_t           y = rt_output(c, "y", IG_F32, 1, &four);
-    uint32_t           w = rt_constant(c, "w", k, sizeof k);
+    rt_case *c = rt_begin();
+    uint32_t four = RT_EXPR(c, RT_INT(4));
+    uint32_t x = rt_input(c, "x", IG_F32, 1, &four);
+    uint32_t y = rt_output(c, "y", IG_F32, 1, &four);
+    uint32_t w = rt_constant(c, "w", k, sizeof k);
     rt_output_of(c, "y again", IG_F32, 1, &four, y);
     rt_output_of(c, "x again", IG_F32, 1, &four, x);
     rt_output_of(c, "w itself", IG_F32, 1, &four, w);
@@ -236,9 +236,9 @@ TEST(outputs_that_stand_elsewhere_are_copied) {
               RT_LIST(c, four, four), IG_NONE, IG_NONE);
     ig_program *program = rt_open(c, NULL);
     ig_session *session = create(program);
-    float       memory[5][4] = { { 1, 2, 3, 4 } };
-    ig_view     in = rt_view(memory[0], IG_F32, 4);
-    ig_view     out[4];
+    float memory[5][4] = { { 1, 2, 3, 4 } };
+    ig_view in = rt_view(memory[0], IG_F32, 4);
+    ig_view out[4];
     for (int i = 0; i < 4; i++) {
         out[i] = rt_room(memory[i + 1], sizeof memory[0]);
     }
@@ -265,12 +265,12 @@ END_TEST
 /* ---- wrong calls ---- */
 
 TEST(wrong_types_list_expected_and_given) {
-    rt_case    *c = rt_scale_case(10);
+    rt_case *c = rt_scale_case(10);
     ig_program *program = rt_open(c, NULL);
     ig_session *session = create(program);
-    float       x[64] = { 1 }, y[64];
-    ig_view     good = rt_view2(x, IG_F32, 2, 16), out = rt_room(y, sizeof y);
-    ig_view     wrong = good;
+    float x[64] = { 1 }, y[64];
+    ig_view good = rt_view2(x, IG_F32, 2, 16), out = rt_room(y, sizeof y);
+    ig_view wrong = good;
     wrong.dtype = IG_I64;
     CHECK_STATUS(ig_session_run(session, &wrong, 1, &out, 1), IG_INVALID);
     CHECK_ERROR(session, "input 'x' must be rank 2, but was given i64[2, 16]");
@@ -323,12 +323,12 @@ static rt_case *guarded_case(void) {
 }
 
 TEST(guards_hold_or_say_why) {
-    rt_case    *c = guarded_case();
+    rt_case *c = guarded_case();
     ig_program *program = rt_open(c, NULL);
     ig_session *session = create(program);
-    float       a[8] = { 1, 2 }, b[8] = { 10, 20 }, y[8];
-    ig_view     in[] = { rt_view(a, IG_F32, 2), rt_view(b, IG_F32, 2) };
-    ig_view     out = rt_room(y, sizeof y);
+    float a[8] = { 1, 2 }, b[8] = { 10, 20 }, y[8];
+    ig_view in[] = { rt_view(a, IG_F32, 2), rt_view(b, IG_F32, 2) };
+    ig_view out = rt_room(y, sizeof y);
     CHECK_OK(ig_session_run(session, in, 2, &out, 1));
     CHECK(y[1] == 22);
     in[1].dims[0] = 3;
@@ -350,8 +350,8 @@ TEST(ranges_and_multiples_of_symbols) {
     c->w.symbols.items[0].multiple = 2;
     ig_program *program = rt_open(c, NULL);
     ig_session *session = create(program);
-    float       x[10 * 16] = { 1 };
-    ig_view     in = rt_view2(x, IG_F32, 1, 16), out = rt_room(NULL, 0);
+    float x[10 * 16] = { 1 };
+    ig_view in = rt_view2(x, IG_F32, 1, 16), out = rt_room(NULL, 0);
     CHECK_STATUS(ig_session_run(session, &in, 1, &out, 1), IG_INVALID);
     CHECK_ERROR(session, "dim 0 of input number 0 is 1; it must be from 2 to 8");
     in.dims[0] = 10;
@@ -374,12 +374,12 @@ static rt_case *gather_case(void) {
     for (int i = 0; i < 2000; i++) {
         table[i] = (float)i;
     }
-    rt_case        *c = rt_begin();
-    uint32_t        n = rt_symbol(c, "N", 0, 0), dim = RT_EXPR(c, RT_SYM(n));
-    uint32_t        rows = RT_EXPR(c, RT_INT(2000));
-    uint32_t        ids = rt_input(c, "sparse_idx_3", IG_I64, 1, &dim);
-    uint32_t        y = rt_output(c, "y", IG_F32, 1, &dim);
-    uint32_t        w = rt_constant(c, "table", table, sizeof table);
+    rt_case *c = rt_begin();
+    uint32_t n = rt_symbol(c, "N", 0, 0), dim = RT_EXPR(c, RT_SYM(n));
+    uint32_t rows = RT_EXPR(c, RT_INT(2000));
+    uint32_t ids = rt_input(c, "sparse_idx_3", IG_I64, 1, &dim);
+    uint32_t y = rt_output(c, "y", IG_F32, 1, &dim);
+    uint32_t w = rt_constant(c, "table", table, sizeof table);
     ig_plan_operand id_operand = rt_operand(ids);
     id_operand.low = RT_EXPR(c, RT_INT(0));
     id_operand.high = rows;
@@ -389,10 +389,10 @@ static rt_case *gather_case(void) {
 }
 
 TEST(index_errors_name_input_and_position) {
-    rt_case    *c = gather_case();
+    rt_case *c = gather_case();
     ig_program *program = rt_open(c, NULL);
     for (int threads = 1; threads <= 4; threads++) {
-        ig_session        *session = NULL;
+        ig_session *session = NULL;
         ig_session_options options = { .size = sizeof options, .threads = threads };
         CHECK_OK(ig_session_create(program, &options, &session));
         int64_t ids[64];
@@ -435,9 +435,9 @@ TEST(loose_symbols_change_without_a_new_plan) {
               RT_LIST(c, n_dim), row_dim, IG_NONE);
     ig_program *program = rt_open(c, NULL);
     ig_session *session = create(program);
-    int64_t     id[1] = { 0 };
-    float       values[100] = { 0 };
-    size_t      memory = 0;
+    int64_t id[1] = { 0 };
+    float values[100] = { 0 };
+    size_t memory = 0;
     for (int size = 1; size <= 100; size++) {
         values[size - 1] = (float)size;
         id[0] = size - 1;
@@ -477,9 +477,9 @@ static rt_case *chain_case(uint32_t links) {
 }
 
 TEST(temporaries_share_memory) {
-    rt_case     *c = chain_case(30);
-    ig_program  *program = rt_open(c, NULL);
-    ig_session  *session = create(program);
+    rt_case *c = chain_case(30);
+    ig_program *program = rt_open(c, NULL);
+    ig_session *session = create(program);
     static float x[100000], y[100000];
     for (int i = 0; i < 100000; i++) {
         x[i] = (float)(i % 97);
@@ -499,11 +499,11 @@ TEST(temporaries_share_memory) {
 END_TEST
 
 TEST(arena_of_the_caller) {
-    rt_case           *c = chain_case(4);
-    ig_program        *program = rt_open(c, NULL);
-    static char        arena[8192];
-    float              x[1000] = { 1, 2 }, y[1000];
-    ig_session        *session = NULL;
+    rt_case *c = chain_case(4);
+    ig_program *program = rt_open(c, NULL);
+    static char arena[8192];
+    float x[1000] = { 1, 2 }, y[1000];
+    ig_session *session = NULL;
     ig_session_options options = { .size = sizeof options,
                                    .arena = arena + 1,
                                    .arena_size = sizeof arena - 1 };
@@ -535,8 +535,8 @@ TEST(arena_with_fixed_offsets) {
     }
     ig_program *program = rt_open(c, NULL);
     ig_session *session = create(program);
-    float       x[200] = { 3 }, y[200];
-    ig_view     in = rt_view(x, IG_F32, 128), out = rt_room(y, sizeof y);
+    float x[200] = { 3 }, y[200];
+    ig_view in = rt_view(x, IG_F32, 128), out = rt_room(y, sizeof y);
     CHECK_OK(ig_session_run(session, &in, 1, &out, 1));
     CHECK(y[0] == 12);
     in.dims[0] = 129; /* larger than the fixed offsets allow */
@@ -559,16 +559,16 @@ static void count_release(void *user, void *memory, size_t size) {
 }
 
 TEST(allocator_of_the_caller) {
-    rt_case           *c = chain_case(4);
-    ig_program        *program = rt_open(c, NULL);
-    int64_t            held = 0;
-    ig_session        *session = NULL;
+    rt_case *c = chain_case(4);
+    ig_program *program = rt_open(c, NULL);
+    int64_t held = 0;
+    ig_session *session = NULL;
     ig_session_options options = { .size = sizeof options, .allocate = count_allocate };
     CHECK_STATUS(ig_session_create(program, &options, &session), IG_INVALID);
     options.release = count_release;
     options.memory_user = &held;
     CHECK_OK(ig_session_create(program, &options, &session));
-    float   x[1000] = { 1 };
+    float x[1000] = { 1 };
     ig_view in = rt_view(x, IG_F32, 1000), out = rt_room(NULL, 0);
     CHECK_OK(ig_session_run(session, &in, 1, &out, 1));
     CHECK(held > 3 * 4000);

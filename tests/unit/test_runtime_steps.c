@@ -4,7 +4,7 @@
 #include "tests/unit/unit.h"
 
 static ig_session *create(ig_program *program, int threads) {
-    ig_session        *session = NULL;
+    ig_session *session = NULL;
     ig_session_options options = { .size = sizeof options, .threads = threads };
     CHECK_OK(ig_session_create(program, &options, &session));
     return session;
@@ -18,12 +18,12 @@ static ig_session *create(ig_program *program, int threads) {
 
 /* y = cond ? x + x : x * 2 then + x; both bodies have two steps or one. */
 TEST(if_takes_one_branch) {
-    rt_case     *c = rt_begin();
-    uint32_t     one = RT_EXPR(c, RT_INT(1)), four = RT_EXPR(c, RT_INT(4));
-    uint32_t     cond = rt_input(c, "cond", IG_BOOL8, 1, &one);
-    uint32_t     x = rt_input(c, "x", IG_F32, 1, &four);
-    uint32_t     y = rt_output(c, "y", IG_F32, 1, &four);
-    uint32_t     t = rt_buffer(c, IG_SPACE_ARENA, RT_EXPR(c, RT_INT(16)), 2, 3);
+    rt_case *c = rt_begin();
+    uint32_t one = RT_EXPR(c, RT_INT(1)), four = RT_EXPR(c, RT_INT(4));
+    uint32_t cond = rt_input(c, "cond", IG_BOOL8, 1, &one);
+    uint32_t x = rt_input(c, "x", IG_F32, 1, &four);
+    uint32_t y = rt_output(c, "y", IG_F32, 1, &four);
+    uint32_t t = rt_buffer(c, IG_SPACE_ARENA, RT_EXPR(c, RT_INT(16)), 2, 3);
     ig_plan_step branch = rt_step(c, IG_STEP_if, "choose");
     branch.operands = RT_OPERANDS(c, RT_AT(cond));
     branch.body_count = 1;
@@ -37,8 +37,8 @@ TEST(if_takes_one_branch) {
               IG_NONE);
     ig_program *program = rt_open(c, NULL);
     ig_session *session = create(program, 1);
-    char        flag = 0;
-    float       values[4] = { 1, 2, 3, 4 };
+    char flag = 0;
+    float values[4] = { 1, 2, 3, 4 };
     for (int i = 0; i < 4; i++) {
         flag = (char)(i & 1);
         ig_view in[] = { rt_view(&flag, IG_BOOL8, 1), rt_view(values, IG_F32, 4) };
@@ -58,14 +58,14 @@ typedef enum loop_kind { BY_TRIPS, BY_CONDITION, BY_BOTH } loop_kind;
 
 /* n[0] counts trips; cond = n[0] < 5. */
 static rt_case *loop_case(loop_kind kind) {
-    rt_case     *c = rt_begin();
-    uint32_t     one = RT_EXPR(c, RT_INT(1));
-    uint32_t     trip = rt_late_symbol(c, "trip");
-    uint32_t     trips = rt_input(c, "trips", IG_I64, 1, &one);
-    uint32_t     n = rt_output(c, "n", IG_I64, 1, &one);
-    uint32_t     last = rt_output(c, "last", IG_I64, 1, &one);
-    uint32_t     cond = rt_buffer(c, IG_SPACE_ARENA, one, 0, 9);
-    uint32_t     start = rt_constant(c, "true", "\1", 1);
+    rt_case *c = rt_begin();
+    uint32_t one = RT_EXPR(c, RT_INT(1));
+    uint32_t trip = rt_late_symbol(c, "trip");
+    uint32_t trips = rt_input(c, "trips", IG_I64, 1, &one);
+    uint32_t n = rt_output(c, "n", IG_I64, 1, &one);
+    uint32_t last = rt_output(c, "last", IG_I64, 1, &one);
+    uint32_t cond = rt_buffer(c, IG_SPACE_ARENA, one, 0, 9);
+    uint32_t start = rt_constant(c, "true", "\1", 1);
     ig_plan_step step = rt_step(c, IG_STEP_store, "zero");
     step.operands = RT_OPERANDS(c, RT_AT(n));
     step.values = RT_LIST(c, RT_EXPR(c, RT_INT(0)));
@@ -94,7 +94,7 @@ static rt_case *loop_case(loop_kind kind) {
 }
 
 static void check_loop(loop_kind kind, int64_t trips, int64_t expected) {
-    rt_case    *c = loop_case(kind);
+    rt_case *c = loop_case(kind);
     ig_program *program = rt_open(c, NULL);
     ig_session *session = create(program, 1);
     for (int i = 0; i < 2; i++) {
@@ -152,10 +152,10 @@ static rt_case *filter_case(void) {
 }
 
 TEST(sizes_learnt_from_data) {
-    rt_case    *c = filter_case();
+    rt_case *c = filter_case();
     ig_program *program = rt_open(c, NULL);
     ig_session *session = create(program, 1);
-    int64_t     x[200], room[200];
+    int64_t x[200], room[200];
     for (int n = 0; n <= 200; n += 25) {
         int64_t positive = 0;
         for (int i = 0; i < n; i++) {
@@ -184,8 +184,8 @@ TEST(data_outside_of_a_symbols_range) {
     c->w.symbols.items[1].max = 3;
     ig_program *program = rt_open(c, NULL);
     ig_session *session = create(program, 1);
-    int64_t     x[5] = { 1, 1, 1, 1, 1 };
-    ig_view     in = rt_view(x, IG_I64, 5), out = rt_room(NULL, 0);
+    int64_t x[5] = { 1, 1, 1, 1, 1 };
+    ig_view in = rt_view(x, IG_I64, 5), out = rt_room(NULL, 0);
     CHECK_STATUS(ig_session_run(session, &in, 1, &out, 1), IG_INVALID);
     CHECK_ERROR(session, "K is 5; it must be from 0 to 3");
     in.dims[0] = 3;
@@ -218,8 +218,8 @@ TEST(guards_where_they_stand) {
     rt_push(c, step);
     ig_program *program = rt_open(c, NULL);
     ig_session *session = create(program, 1);
-    int64_t     values[2] = { 4, 4 };
-    ig_view     in = rt_view(values, IG_I64, 2);
+    int64_t values[2] = { 4, 4 };
+    ig_view in = rt_view(values, IG_I64, 2);
     CHECK_OK(ig_session_run(session, &in, 1, NULL, 0));
     values[1] = 5;
     CHECK_STATUS(ig_session_run(session, &in, 1, NULL, 0), IG_INVALID);
@@ -234,16 +234,16 @@ END_TEST
 
 /* y = (x * 2) + x, block by block, the product in a buffer of the worker's own. */
 static rt_case *rows_case(int64_t block_rows) {
-    rt_case        *c = rt_begin();
-    uint32_t        batch = rt_symbol(c, "B", 0, 0), r = rt_rows_symbol(c, "r");
-    uint32_t        eight = RT_EXPR(c, RT_INT(8)), stride = RT_EXPR(c, RT_INT(32));
-    uint32_t        dims[] = { RT_EXPR(c, RT_SYM(batch)), eight };
-    uint32_t        n = RT_EXPR(c, RT_SYM(r), RT_INT(8), RT_OP(MUL));
-    uint32_t        grid = RT_EXPR(c, RT_SYM(r));
-    uint32_t        x = rt_input(c, "x", IG_F32, 2, dims);
-    uint32_t        y = rt_output(c, "y", IG_F32, 2, dims);
-    uint32_t        t = rt_buffer(c, IG_SPACE_WORKER,
-                                  RT_EXPR(c, RT_SYM(r), RT_INT(32), RT_OP(MUL)), 1, 2);
+    rt_case *c = rt_begin();
+    uint32_t batch = rt_symbol(c, "B", 0, 0), r = rt_rows_symbol(c, "r");
+    uint32_t eight = RT_EXPR(c, RT_INT(8)), stride = RT_EXPR(c, RT_INT(32));
+    uint32_t dims[] = { RT_EXPR(c, RT_SYM(batch)), eight };
+    uint32_t n = RT_EXPR(c, RT_SYM(r), RT_INT(8), RT_OP(MUL));
+    uint32_t grid = RT_EXPR(c, RT_SYM(r));
+    uint32_t x = rt_input(c, "x", IG_F32, 2, dims);
+    uint32_t y = rt_output(c, "y", IG_F32, 2, dims);
+    uint32_t t = rt_buffer(c, IG_SPACE_WORKER,
+                           RT_EXPR(c, RT_SYM(r), RT_INT(32), RT_OP(MUL)), 1, 2);
     ig_plan_operand x_rows = rt_operand(x), y_rows = rt_operand(y);
     x_rows.row_stride = y_rows.row_stride = stride;
     ig_plan_step step = rt_step(c, IG_STEP_rows, "rows");
@@ -266,7 +266,7 @@ TEST(rows_run_block_by_block) {
         x[i] = (float)i;
     }
     for (int block = 1; block <= 64; block *= 4) {
-        rt_case    *c = rows_case(block);
+        rt_case *c = rows_case(block);
         ig_program *program = rt_open(c, NULL);
         for (int threads = 1; threads <= 4; threads++) {
             ig_session *session = create(program, threads);
@@ -289,9 +289,9 @@ END_TEST
 /* One block may be at its last step while another is at its first: what blocks share
  * must not end between the two. */
 TEST(what_blocks_share_lives_as_long_as_they) {
-    rt_case        *c = rows_case(4);
-    uint32_t        bytes = RT_EXPR(c, RT_INT(32));
-    uint32_t        shared = rt_buffer(c, IG_SPACE_ARENA, bytes, 0, 2);
+    rt_case *c = rows_case(4);
+    uint32_t bytes = RT_EXPR(c, RT_INT(32));
+    uint32_t shared = rt_buffer(c, IG_SPACE_ARENA, bytes, 0, 2);
     ig_plan_buffer *life = &c->w.buffers.items[shared];
     c->w.operands.items[0].buffer = shared; /* in place of the worker's own */
     c->w.operands.items[3].buffer = shared;
@@ -315,13 +315,13 @@ END_TEST
 /* An id out of range in a block is named by its place in the whole input. */
 TEST(index_errors_in_rows_count_from_the_start) {
     static const float table[4] = { 1, 2, 3, 4 };
-    rt_case           *c = rt_begin();
-    uint32_t           batch = rt_symbol(c, "B", 0, 0), r = rt_rows_symbol(c, "r");
-    uint32_t           dim = RT_EXPR(c, RT_SYM(batch));
-    uint32_t           ids = rt_input(c, "ids", IG_I64, 1, &dim);
-    uint32_t           y = rt_output(c, "y", IG_F32, 1, &dim);
-    uint32_t           w = rt_constant(c, "table", table, sizeof table);
-    ig_plan_operand    id_rows = rt_operand(ids), y_rows = rt_operand(y);
+    rt_case *c = rt_begin();
+    uint32_t batch = rt_symbol(c, "B", 0, 0), r = rt_rows_symbol(c, "r");
+    uint32_t dim = RT_EXPR(c, RT_SYM(batch));
+    uint32_t ids = rt_input(c, "ids", IG_I64, 1, &dim);
+    uint32_t y = rt_output(c, "y", IG_F32, 1, &dim);
+    uint32_t w = rt_constant(c, "table", table, sizeof table);
+    ig_plan_operand id_rows = rt_operand(ids), y_rows = rt_operand(y);
     id_rows.row_stride = RT_EXPR(c, RT_INT(8));
     y_rows.row_stride = RT_EXPR(c, RT_INT(4));
     id_rows.high = RT_EXPR(c, RT_INT(4));
@@ -337,7 +337,7 @@ TEST(index_errors_in_rows_count_from_the_start) {
     ig_program *program = rt_open(c, NULL);
     for (int threads = 1; threads <= 7; threads += 2) {
         ig_session *session = create(program, threads);
-        int64_t     values[50] = { 0 };
+        int64_t values[50] = { 0 };
         values[12] = 9; /* 5th of block 1 */
         values[14] = 4; /* 1st of block 2 */
         values[49] = 7;
@@ -388,12 +388,12 @@ TEST(host_cumsum) {
         { 8, 10, 5, 6, 0, 0 }, /* reverse, both */
     };
     for (int i = 0; i < 4; i++) {
-        rt_case    *c = cumsum_case(i % 2, i / 2);
+        rt_case *c = cumsum_case(i % 2, i / 2);
         ig_program *program = rt_open(c, NULL);
         ig_session *session = create(program, 1);
-        float       x[12] = { 1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6 };
-        ig_view     in = { .data = x, .dtype = IG_F32, .rank = 3, .dims = { 2, 3, 2 } };
-        ig_view     out = rt_room(NULL, 0);
+        float x[12] = { 1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6 };
+        ig_view in = { .data = x, .dtype = IG_F32, .rank = 3, .dims = { 2, 3, 2 } };
+        ig_view out = rt_room(NULL, 0);
         CHECK_OK(ig_session_run(session, &in, 1, &out, 1));
         for (int k = 0; k < 12; k++) {
             CHECK(((float *)out.data)[k] == expected[i][k % 6]);
@@ -406,13 +406,13 @@ TEST(host_cumsum) {
 END_TEST
 
 TEST(host_scatter_elements) {
-    rt_case        *c = rt_begin();
-    uint32_t        three = RT_EXPR(c, RT_INT(3)), two = RT_EXPR(c, RT_INT(2));
-    uint32_t        one = RT_EXPR(c, RT_INT(1));
-    uint32_t        x = rt_input(c, "x", IG_F32, 1, &three);
-    uint32_t        ids = rt_input(c, "ids", IG_I64, 1, &two);
-    uint32_t        updates = rt_input(c, "updates", IG_F32, 1, &two);
-    uint32_t        y = rt_output(c, "y", IG_F32, 1, &three);
+    rt_case *c = rt_begin();
+    uint32_t three = RT_EXPR(c, RT_INT(3)), two = RT_EXPR(c, RT_INT(2));
+    uint32_t one = RT_EXPR(c, RT_INT(1));
+    uint32_t x = rt_input(c, "x", IG_F32, 1, &three);
+    uint32_t ids = rt_input(c, "ids", IG_I64, 1, &two);
+    uint32_t updates = rt_input(c, "updates", IG_F32, 1, &two);
+    uint32_t y = rt_output(c, "y", IG_F32, 1, &three);
     ig_plan_operand id_operand = rt_operand(ids);
     id_operand.low = RT_EXPR(c, RT_INT(-3));
     id_operand.high = three;
@@ -422,11 +422,11 @@ TEST(host_scatter_elements) {
     rt_kernel(c, "add");
     ig_program *program = rt_open(c, NULL);
     ig_session *session = create(program, 1);
-    float       values[3] = { 1, 2, 3 }, new[2] = { 10, 20 };
-    int64_t     at[2] = { -1, 0 };
-    ig_view     in[] = { rt_view(values, IG_F32, 3), rt_view(at, IG_I64, 2),
-                         rt_view(new, IG_F32, 2) };
-    ig_view     out = rt_room(NULL, 0);
+    float values[3] = { 1, 2, 3 }, new[2] = { 10, 20 };
+    int64_t at[2] = { -1, 0 };
+    ig_view in[] = { rt_view(values, IG_F32, 3), rt_view(at, IG_I64, 2),
+                     rt_view(new, IG_F32, 2) };
+    ig_view out = rt_room(NULL, 0);
     CHECK_OK(ig_session_run(session, in, 3, &out, 1));
     const float *result = out.data;
     CHECK(result[0] == 20 && result[1] == 2 && result[2] == 10);
@@ -453,11 +453,11 @@ END_TEST
 
 /* Steps of the runtime itself never leave a buffer, whatever the plan says. */
 TEST(copies_stay_inside) {
-    rt_case        *c = rt_begin();
-    uint32_t        n = rt_symbol(c, "N", 0, 0), dim = RT_EXPR(c, RT_SYM(n));
-    uint32_t        four = RT_EXPR(c, RT_INT(4));
-    uint32_t        x = rt_input(c, "x", IG_U8, 1, &dim);
-    uint32_t        y = rt_output(c, "y", IG_U8, 1, &four);
+    rt_case *c = rt_begin();
+    uint32_t n = rt_symbol(c, "N", 0, 0), dim = RT_EXPR(c, RT_SYM(n));
+    uint32_t four = RT_EXPR(c, RT_INT(4));
+    uint32_t x = rt_input(c, "x", IG_U8, 1, &dim);
+    uint32_t y = rt_output(c, "y", IG_U8, 1, &four);
     ig_plan_operand from = rt_operand(x);
     from.offset = four;
     ig_plan_step step = rt_step(c, IG_STEP_copy, "copy");
@@ -467,8 +467,8 @@ TEST(copies_stay_inside) {
     rt_kernel(c, "add");
     ig_program *program = rt_open(c, NULL);
     ig_session *session = create(program, 1);
-    char        bytes[8] = "abcdefg";
-    ig_view     in = rt_view(bytes, IG_U8, 8), out = rt_room(NULL, 0);
+    char bytes[8] = "abcdefg";
+    ig_view in = rt_view(bytes, IG_U8, 8), out = rt_room(NULL, 0);
     CHECK_OK(ig_session_run(session, &in, 1, &out, 1));
     CHECK(memcmp(out.data, "efg", 4) == 0);
     in.dims[0] = 7;

@@ -14,7 +14,7 @@
               ig_session_error(session))
 
 static ig_session *create(ig_program *program, ig_thread_pool *pool, int threads) {
-    ig_session        *session = NULL;
+    ig_session *session = NULL;
     ig_session_options options = { .size = sizeof options,
                                    .pool = pool,
                                    .threads = threads };
@@ -53,7 +53,7 @@ static int count_workers(const int64_t *who, int tiles) {
 }
 
 TEST(every_tile_runs_once_and_every_worker_has_some) {
-    rt_case    *c = who_case(LAUNCHES);
+    rt_case *c = who_case(LAUNCHES);
     ig_program *program = rt_open(c, NULL);
     static char x[TILES];
     for (int threads = 1; threads <= 7; threads++) {
@@ -89,9 +89,9 @@ TEST(cheap_launches_stay_with_the_caller) {
     ig_program *program = rt_open(c, NULL);
     ig_session *session = create(program, NULL, 4);
     static char x[TILES];
-    ig_view     in = rt_view(x, IG_U8, TILES);
-    ig_view     out[2] = { rt_room(results[0], sizeof results[0]),
-                           rt_room(results[1], sizeof results[1]) };
+    ig_view in = rt_view(x, IG_U8, TILES);
+    ig_view out[2] = { rt_room(results[0], sizeof results[0]),
+                       rt_room(results[1], sizeof results[1]) };
     CHECK_OK(ig_session_run(session, &in, 1, out, 2));
     CHECK_INT(count_workers(results[0], TILES), 1);
     ig_session_destroy(session);
@@ -101,7 +101,7 @@ TEST(cheap_launches_stay_with_the_caller) {
 END_TEST
 
 TEST(bits_do_not_depend_on_threads) {
-    rt_case    *c = rt_scale_case(10000);
+    rt_case *c = rt_scale_case(10000);
     ig_program *program = rt_open(c, NULL);
     enum { BATCH = 1024 };
     static float x[BATCH * 16], y[8][BATCH * 16];
@@ -110,8 +110,8 @@ TEST(bits_do_not_depend_on_threads) {
     }
     for (int threads = 1; threads <= 7; threads++) {
         ig_session *session = create(program, NULL, threads);
-        ig_view     in = rt_view2(x, IG_F32, BATCH, 16);
-        ig_view     out = rt_room(y[threads], sizeof y[threads]);
+        ig_view in = rt_view2(x, IG_F32, BATCH, 16);
+        ig_view out = rt_room(y[threads], sizeof y[threads]);
         CHECK_OK(ig_session_run(session, &in, 1, &out, 1));
         CHECK(memcmp(y[1], y[threads], sizeof y[1]) == 0);
         ig_session_destroy(session);
@@ -130,11 +130,11 @@ TEST(every_worker_has_the_same_float_environment) {
     rt_launch(c, "env", RT_OPERANDS(c, RT_AT(y)), RT_NO_LIST, n,
               RT_EXPR(c, RT_INT(1000000)));
     ig_program *program = rt_open(c, NULL);
-    unsigned    before = _mm_getcsr();
+    unsigned before = _mm_getcsr();
     _mm_setcsr(
         0xffc0); /* flush, denormals are zero, round to zero; workers inherit it */
     ig_session *session = create(program, NULL, 4);
-    ig_view     out = rt_room(NULL, 0);
+    ig_view out = rt_room(NULL, 0);
     CHECK_OK(ig_session_run(session, NULL, 0, &out, 1));
     unsigned after = _mm_getcsr();
     _mm_setcsr(before);
@@ -151,17 +151,17 @@ END_TEST
 /* ---- sessions side by side ---- */
 
 typedef struct runner {
-    ig_program     *program;
+    ig_program *program;
     ig_thread_pool *pool;
-    pthread_t       thread;
-    int             number, failures;
+    pthread_t thread;
+    int number, failures;
 } runner;
 
 enum { RUNNERS = 4, ROUNDS = 60, MOST_BATCH = 40 };
 
 static void *run_many(void *argument) {
-    runner            *r = argument;
-    ig_session        *session = NULL;
+    runner *r = argument;
+    ig_session *session = NULL;
     ig_session_options options = { .size = sizeof options, .pool = r->pool };
     if (ig_session_create(r->program, &options, &session) != IG_OK) {
         r->failures++;
@@ -186,8 +186,8 @@ static void *run_many(void *argument) {
 }
 
 static void run_side_by_side(const ig_thread_pool_options *options) {
-    rt_case        *c = rt_scale_case(10000);
-    ig_program     *program = rt_open(c, NULL);
+    rt_case *c = rt_scale_case(10000);
+    ig_program *program = rt_open(c, NULL);
     ig_thread_pool *pool = NULL;
     CHECK_OK(ig_thread_pool_create(options, &pool));
     runner runners[RUNNERS];
@@ -218,15 +218,15 @@ TEST(sessions_share_a_pool) {
 END_TEST
 
 TEST(pool_outlives_its_last_session) {
-    rt_case               *c = rt_scale_case(10000);
-    ig_program            *program = rt_open(c, NULL);
+    rt_case *c = rt_scale_case(10000);
+    ig_program *program = rt_open(c, NULL);
     ig_thread_pool_options options = { .size = sizeof options, .threads = 2 };
-    ig_thread_pool        *pool = NULL;
+    ig_thread_pool *pool = NULL;
     CHECK_OK(ig_thread_pool_create(&options, &pool));
     CHECK_INT(ig_thread_pool_threads(pool), 2);
     ig_session *session = create(program, pool, 0);
     ig_thread_pool_destroy(pool);
-    float   x[64] = { 1 };
+    float x[64] = { 1 };
     ig_view in = rt_view2(x, IG_F32, 4, 16), out = rt_room(NULL, 0);
     CHECK_OK(ig_session_run(session, &in, 1, &out, 1));
     ig_session_destroy(session);
@@ -251,12 +251,12 @@ static void run_as_guest(void *user, void (*fn)(void *task, int index), void *ta
 }
 
 TEST(threads_of_the_caller) {
-    rt_case               *c = who_case(1);
-    ig_program            *program = rt_open(c, NULL);
+    rt_case *c = who_case(1);
+    ig_program *program = rt_open(c, NULL);
     ig_thread_pool_options options = { .size = sizeof options,
                                        .threads = 5,
                                        .run = run_as_guest };
-    ig_thread_pool        *pool = NULL;
+    ig_thread_pool *pool = NULL;
     CHECK_OK(ig_thread_pool_create(&options, &pool));
     ig_session *session = create(program, pool, 0);
     static char x[TILES];
@@ -295,10 +295,10 @@ static void *cancel_soon(void *session) {
 }
 
 TEST(cancelled_runs_stop_and_the_session_lives) {
-    rt_case    *c = long_case();
+    rt_case *c = long_case();
     ig_program *program = rt_open(c, NULL);
     ig_session *session = create(program, NULL, 1);
-    ig_view     out = rt_room(NULL, 0);
+    ig_view out = rt_room(NULL, 0);
     ig_session_cancel(session); /* nothing runs: no effect */
     ig_session_set_deadline(session, 5000000);
     CHECK_STATUS(ig_session_run(session, NULL, 0, &out, 1), IG_CANCELLED);

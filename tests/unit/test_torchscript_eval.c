@@ -16,7 +16,7 @@
 typedef struct program {
     torch_case c;
     ig_module *module;
-    ig_tensor  inputs[2], outputs[8];
+    ig_tensor inputs[2], outputs[8];
 } program;
 
 static ig_status import_source(program *p, const char *source, const char *n) {
@@ -27,8 +27,8 @@ static ig_status import_source(program *p, const char *source, const char *n) {
         { "m/version", { "3\n", 2 } },
     };
     ig_torchscript_argument arguments[] = { { "x", "f32[R, C]" }, { "n", n } };
-    ig_torchscript_options  options = { .arguments = arguments,
-                                        .argument_count = n ? 2 : 1 };
+    ig_torchscript_options options = { .arguments = arguments,
+                                       .argument_count = n ? 2 : 1 };
     memset(p, 0, sizeof(*p));
     torch_case_init(&p->c);
     ig_str zip = torch_zip(&p->c.arena, entries, IG_COUNT_OF(entries));
@@ -37,7 +37,7 @@ static ig_status import_source(program *p, const char *source, const char *n) {
 }
 
 static void run(program *p, const float *x) {
-    int64_t         dims[] = { 2, 2 };
+    int64_t dims[] = { 2, 2 };
     const ig_graph *graph = ig_module_graph(p->module, "main");
     CHECK_OK(ig_verify_module(p->module));
     CHECK_OK(
@@ -87,10 +87,10 @@ static const char branches[] = HEAD
 
 /* One branch writes through a view of a tensor that goes on to be used. */
 TEST(a_branch_writes_through_a_view) {
-    const float  x[] = { 1, 2, 3, 4 }, z[] = { 1, 0, 0.5F, 1 };
+    const float x[] = { 1, 2, 3, 4 }, z[] = { 1, 0, 0.5F, 1 };
     const double y1[] = { 22, 24, 6, 8 }, a1[] = { 11, 36, 3, 12 }, k1[] = { 5 };
     const double y2[] = { 0, -1, -0.5, 0 }, a2[] = { 1, 0, 0.5, 3 }, k2[] = { 7 };
-    program      p;
+    program p;
     CHECK_MSG(import_source(&p, branches, "5") == IG_OK, "%s", p.c.why);
     run(&p, x);
     check(&p.outputs[0], y1, 4);
@@ -115,17 +115,16 @@ static const char loops[] = HEAD
     "      i0 = torch.add(i, 1)\n"
     "      _1 = torch.add_(v, i0)\n"
     "      _2 = torch.select(torch.select(acc, 0, 0), 0, 0)\n"
-    "      _3 = torch.tensor(-1, dtype=ops.prim.dtype(_2), "
-    "device=ops.prim.device(_2))\n"
+    "      _3 = torch.tensor(-1, dtype=ops.prim.dtype(_2), device=ops.prim.device(_2))\n"
     "      _4 = torch.copy_(_2, _3)\n"
     "      _0, i = bool(torch.lt(torch.max(torch.add(acc, x)), 20)), i0\n"
     "    return (acc, v, i)\n";
 
 /* A storage is carried by the loop; two views of it see each other's writes. */
 TEST(a_loop_carries_a_storage) {
-    const float  x[] = { 0, 0, 0, 0 };
+    const float x[] = { 0, 0, 0, 0 };
     const double acc[] = { -1, 21, 21, 21 }, i[] = { 6 };
-    program      p;
+    program p;
     CHECK_MSG(import_source(&p, loops, NULL) == IG_OK, "%s", p.c.why);
     run(&p, x);
     check(&p.outputs[0], acc, 4);
@@ -137,7 +136,7 @@ END_TEST
 
 typedef struct refusal {
     const char *body;
-    ig_status   status;
+    ig_status status;
     const char *words;
 } refusal;
 
@@ -147,19 +146,15 @@ static const refusal refusals[] = {
       IG_INVALID, "ValueError: no" },
     { "    return torch.tensordot(x, x, [-1, 0, 1], [0, 1, 1])\n", IG_INVALID,
       "axes do not fit" },
-    { "    a = ops.fbgemm.kt_regroup_arguments(x, [[\"a\", \"b\"]], [[2, -3]], "
-      "[[\"b\"]])\n"
+    { "    a = ops.fbgemm.kt_regroup_arguments(x, [[\"a\", \"b\"]], [[2, -3]], [[\"b\"]])\n"
       "    return x\n",
       IG_INVALID, "lengths[0][1]" },
     { "    return torch.no_such_op(x)\n", IG_UNSUPPORTED, "aten::no_such_op" },
     { "    t = torch.tensor([[1, 1]], dtype=3)\n"
-      "    a, b, c = "
-      "ops.fbgemm.permute_2D_sparse_preallocated_out(torch.tensor([0], "
-      "dtype=3), t, torch.tensor([1, 2]), None, None, t)\n"
+      "    a, b, c = ops.fbgemm.permute_2D_sparse_preallocated_out(torch.tensor([0], dtype=3), t, torch.tensor([1, 2]), None, None, t)\n"
       "    return a\n",
       IG_UNSUPPORTED, "leave them out" },
-    { "    a = ops.fbgemm.reorder_batched_ad_lengths(torch.tensor([1, 1]), "
-      "torch.tensor([0, 2]), 2, False, 1)\n"
+    { "    a = ops.fbgemm.reorder_batched_ad_lengths(torch.tensor([1, 1]), torch.tensor([0, 2]), 2, False, 1)\n"
       "    return a\n",
       IG_INVALID, "max_batch_size" },
     { "    t = torch.to(x, 4)\n"
@@ -174,8 +169,7 @@ static const refusal refusals[] = {
       IG_UNSUPPORTED, "circular_probe" },
     { "    t = torch.to(x, 4)\n"
       "    i = torch.flatten(t)\n"
-      "    a, b = ops.fbgemm.zero_collision_hash(i, t, 4, True, -1, True, None, "
-      "None, t)\n"
+      "    a, b = ops.fbgemm.zero_collision_hash(i, t, 4, True, -1, True, None, None, t)\n"
       "    return a\n",
       IG_UNSUPPORTED, "for tables that change" },
     { "    t = torch.to(x, 4)\n"
@@ -212,7 +206,7 @@ static const refusal refusals[] = {
 TEST(what_cannot_be_is_refused_with_words) {
     for (size_t i = 0; i < IG_COUNT_OF(refusals); i++) {
         program p;
-        char    source[2000];
+        char source[2000];
         snprintf(source, sizeof source,
                  HEAD "  def forward(self: __torch__.M,\n    x: Tensor) -> Tensor:\n%s",
                  refusals[i].body);
@@ -229,7 +223,7 @@ static void check_refused(const char *const *uses, size_t count, const char *for
                           const char *words) {
     for (size_t i = 0; i < count; i++) {
         program p;
-        char    source[2000];
+        char source[2000];
         snprintf(source, sizeof source, form, uses[i]);
         CHECK_STATUS(import_source(&p, source, NULL), IG_INVALID);
         CHECK_MSG(*p.c.why && strstr(p.c.why, words), "%s: '%s'", uses[i], p.c.why);
@@ -310,7 +304,7 @@ static const char growing[] = HEAD
 
 /* As many rows as an open extent says are unbound, and as many items appended. */
 TEST(a_list_grows_with_an_open_extent) {
-    const float  x[] = { 1, 2, 3, 4 };
+    const float x[] = { 1, 2, 3, 4 };
     const double stacked[] = { 2, 8, 4, 12 }, joined[] = { 2, 4, 8, 12 },
                  last[] = { 8, 12 }, count[] = { 2 };
     program p;
@@ -335,9 +329,9 @@ static const char raising[] = HEAD
 
 /* What only the data decide stops the run. */
 TEST(an_exception_that_data_decide_is_raised_by_the_run) {
-    const float  x[] = { 1, 2, 3, 4 }, y[] = { 1, 2, -3, -4 };
+    const float x[] = { 1, 2, 3, 4 }, y[] = { 1, 2, -3, -4 };
     const double negated[] = { -1, -2, -3, -4 };
-    program      p;
+    program p;
     CHECK_MSG(import_source(&p, raising, NULL) == IG_OK, "%s", p.c.why);
     run(&p, x);
     check(&p.outputs[0], negated, 4);
@@ -361,7 +355,7 @@ static const char truths[] = HEAD
 
 /* Sums count them; all else keeps them. */
 TEST(einsum_takes_truth_values) {
-    const float  x[] = { 1, -2, 3, 4 };
+    const float x[] = { 1, -2, 3, 4 };
     const double diagonal[] = { 1, 1 }, counts[] = { 2, 1 }, both[] = { 1, 1, 0, 0 },
                  outer[] = { 1, 1, 2, 2 };
     program p;
@@ -387,9 +381,9 @@ static const char triangles[] = HEAD
     "    return (a, b)\n";
 
 TEST(rows_without_columns_have_no_triangle) {
-    const float  x[] = { 1, 2, 3, 4 };
+    const float x[] = { 1, 2, 3, 4 };
     const double upper[] = { 0, 0, 1, 0, 1, 1 };
-    program      p;
+    program p;
     CHECK_MSG(import_source(&p, triangles, NULL) == IG_OK, "%s", p.c.why);
     run(&p, x);
     CHECK_INT(p.outputs[0].count, 0);
@@ -407,9 +401,9 @@ static const char backwards[] = HEAD "  def forward(self: __torch__.M,\n"
 
 /* A negative count of trips is none, not one without end. */
 TEST(a_negative_count_is_no_trip) {
-    const float  x[] = { 1, 2, -3, -4 }, z[] = { 1, 2, -3, 2 };
+    const float x[] = { 1, 2, -3, -4 }, z[] = { 1, 2, -3, 2 };
     const double same[] = { 1, 2, -3, -4 }, more[] = { 3, 4, -1, 4 };
-    program      p;
+    program p;
     CHECK_MSG(import_source(&p, backwards, NULL) == IG_OK, "%s", p.c.why);
     run(&p, x);
     check(&p.outputs[0], same, 4);
@@ -432,22 +426,20 @@ static const char hashed[] = HEAD
     "    _5 = torch.fill_(torch.select(_1, 0, 5), 7)\n"
     "    _6 = torch.fill_(torch.select(_1, 0, 6), 1)\n"
     "    a, _7 = ops.fbgemm.zero_collision_hash(i, t, n, True, -1, True)\n"
-    "    b, _8 = ops.fbgemm.zero_collision_hash(i, t, 1, True, -1, True, None, None, "
-    "None, False, True)\n"
-    "    c, _9 = ops.fbgemm.zero_collision_hash(i, torch.to(t, 3), 3, True, -1, True, "
-    "None, None, None, False, False, False, None, -1, 0, 100, 2)\n"
+    "    b, _8 = ops.fbgemm.zero_collision_hash(i, t, 1, True, -1, True, None, None, None, False, True)\n"
+    "    c, _9 = ops.fbgemm.zero_collision_hash(i, torch.to(t, 3), 3, True, -1, True, None, None, None, False, False, False, None, -1, 0, 100, 2)\n"
     "    h = ops.fbgemm.murmur_hash3(torch.tensor([6]), 0, 0)\n"
     "    k = ops.fbgemm.murmur_hash3(torch.tensor([9]), 7, -3)\n"
     "    return (a, b, c, torch.remainder(h, 1000003), torch.remainder(k, 1000003))\n";
 
 /* FBGEMM's numbers; the rows that hold no id are those of id -1. */
 TEST(ids_are_found_where_they_were_put) {
-    const float  x[] = { 42, 7, 1, -1 };
+    const float x[] = { 42, 7, 1, -1 };
     const double near[] = { 0, 5, 6, 1 }, home[] = { 0, -1, -1, 1 };
     const double open[] = { 3, 6, 7, 4 };
     const double hash[] = { (double)(7827708228670008879 % 1000003) };
     const double other[] = { (double)(7380258290086941687 % 1000003) };
-    const char  *most[] = { "3", "40" }; /* the second in several trips of a loop */
+    const char *most[] = { "3", "40" }; /* the second in several trips of a loop */
     for (size_t i = 0; i < IG_COUNT_OF(most); i++) {
         program p;
         CHECK_MSG(import_source(&p, hashed, most[i]) == IG_OK, "%s", p.c.why);
@@ -470,16 +462,15 @@ static const char distinct[] = HEAD
     "    g = torch.tensor([0, 0, 2])\n"
     "    o = torch.tensor([0, 3, 3, 3, 4])\n"
     "    a, b, c, d = ops.fbgemm.jagged_unique_indices(e, g, o, i)\n"
-    "    f = ops.fbgemm.batch_index_select_dim0(torch.flatten(x), "
-    "torch.tensor([0, 0, 1]), [1, 2], [1, 2], [2, 1])\n"
+    "    f = ops.fbgemm.batch_index_select_dim0(torch.flatten(x), torch.tensor([0, 0, 1]), [1, 2], [1, 2], [2, 1])\n"
     "    return (a, b, c, d, f)\n";
 
 /* Two features of one table, two bags each: what FBGEMM's kernel does, by hand. */
 TEST(distinct_ids_are_dealt_out_over_a_tables_bags) {
-    const float  x[] = { 7, 2, 7, 5 };
+    const float x[] = { 7, 2, 7, 5 };
     const double lengths[] = { 1, 1, 1, 0 }, offsets[] = { 0, 1, 2, 3, 3 };
     const double ids[] = { 2, 5, 7 }, which[] = { 2, 0, 2, 1 }, rows[] = { 7, 2, 7, 5 };
-    program      p;
+    program p;
     CHECK_MSG(import_source(&p, distinct, NULL) == IG_OK, "%s", p.c.why);
     run(&p, x);
     check(&p.outputs[0], lengths, 4);

@@ -13,15 +13,15 @@
 #include <string.h>
 
 typedef struct torch_case {
-    ig_context  context;
-    ig_arena    arena;
+    ig_context context;
+    ig_arena arena;
     ig_file_map map;
-    char        why[2000]; /* the messages so far */
+    char why[2000]; /* the messages so far */
 } torch_case;
 
 static inline void torch_case_sink(void *user, const ig_diagnostic *diagnostic) {
     torch_case *c = user;
-    size_t      used = strlen(c->why);
+    size_t used = strlen(c->why);
     if (used + 2 < sizeof(c->why)) {
         ig_diagnostic_format(diagnostic, c->why + used, sizeof(c->why) - used - 2);
         strcat(c->why, "\n");
@@ -75,7 +75,7 @@ static inline bool torch_case_map(torch_case *c, const char *name, ig_str *out) 
 
 typedef struct torch_entry {
     const char *name;
-    ig_str      bytes;
+    ig_str bytes;
 } torch_entry;
 
 static inline void torch_put(ig_writer *out, uint64_t number, int size) {

@@ -95,7 +95,7 @@ static inline int unit_run(const char *name, const TTest *const *tests, size_t c
     }
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
-    int     *skips = unit_skips(); /* before the first process is made */
+    int *skips = unit_skips(); /* before the first process is made */
     srunner_run_all(runner, CK_NORMAL);
     int failed = srunner_ntests_failed(runner);
     int passed = srunner_ntests_run(runner) - failed - *skips;

@@ -12,9 +12,9 @@
 
 static ig_status run(ig_context *context, const engine_job *job,
                      engine_result *result) {
-    ig_module  *module = NULL;
+    ig_module *module = NULL;
     const char *output = NULL;
-    size_t      size = 0;
+    size_t size = 0;
     ig_status status = ig_import_memory(context, job->text, job->size, job->path, NULL,
                                         &module);
     if (status == IG_OK && job->pipeline) {
@@ -35,7 +35,7 @@ static ig_status run(ig_context *context, const engine_job *job,
 
 engine_result engine_run(const engine_job *job) {
     engine_result result = { 0 };
-    ig_context   *context = ig_context_create(NULL);
+    ig_context *context = ig_context_create(NULL);
     if (!context) {
         fputs("igcheck: out of memory\n", stderr);
         exit(5);

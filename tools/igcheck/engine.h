@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 typedef struct engine_result {
-    bool  is_ok;
+    bool is_ok;
     char *output;   /* the module's text; NULL on failure */
     char *messages; /* all errors and warnings, one or more lines each */
 } engine_result;
@@ -15,12 +15,12 @@ typedef struct engine_result {
 typedef struct engine_job {
     const char *path; /* in which the text is said to stand */
     const char *text;
-    size_t      size;
+    size_t size;
     const char *pipeline, *target; /* NULL: none, and the default */
 } engine_job;
 
 /* Reads the text, runs the pipeline, prints. */
 engine_result engine_run(const engine_job *job);
-void          engine_result_free(engine_result *result);
+void engine_result_free(engine_result *result);
 
 #endif

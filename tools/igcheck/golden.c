@@ -29,7 +29,7 @@ static char *read_all(const char *path) {
         return NULL;
     }
     size_t size = 0, capacity = 4096;
-    char  *text = must(malloc(capacity));
+    char *text = must(malloc(capacity));
     for (size_t got; (got = fread(text + size, 1, capacity - size - 1, file)) > 0;) {
         size += got;
         if (size + 1 == capacity) {
@@ -90,7 +90,7 @@ bool golden_open(golden *file, const char *path) {
     while (*line) {
         const char *end = strchr(line, '\n');
         const char *next = end ? end + 1 : line + strlen(line);
-        size_t      size = (size_t)((end ? end : next) - line);
+        size_t size = (size_t)((end ? end : next) - line);
         if (size == 9 && memcmp(line, "# expect:", 9) == 0) {
             file->expected = next;
             break;
@@ -118,7 +118,7 @@ static void put_input(const golden *file, bool keeps_errors, FILE *out) {
     const char *line = file->text, *end = file->text + file->input_size;
     while (line < end) {
         const char *stop = memchr(line, '\n', (size_t)(end - line));
-        size_t      size = (size_t)((stop ? stop + 1 : end) - line);
+        size_t size = (size_t)((stop ? stop + 1 : end) - line);
         if (keeps_errors || strncmp(line, "# expect-error:", 15) != 0) {
             fwrite(line, 1, size, out);
         }

@@ -19,12 +19,12 @@
 
 typedef struct golden {
     const char *path;
-    char       *text;       /* the whole file */
-    size_t      input_size; /* of the input, comments with it: from the start of text */
-    char       *pipeline, *target; /* NULL: absent */
-    const char *expected;          /* in text; NULL: no `# expect:` */
-    char      **errors;            /* substrings */
-    size_t      error_count;
+    char *text;        /* the whole file */
+    size_t input_size; /* of the input, comments with it: from the start of text */
+    char *pipeline, *target; /* NULL: absent */
+    const char *expected;    /* in text; NULL: no `# expect:` */
+    char **errors;           /* substrings */
+    size_t error_count;
 } golden;
 
 /* False when the file cannot be read; `golden_close` in any case. */

@@ -19,7 +19,7 @@
 
 typedef struct tally {
     size_t passed, failed, blessed;
-    bool   blesses;
+    bool blesses;
 } tally;
 
 static void report(const golden *file, const char *what, const char *detail) {
@@ -47,9 +47,9 @@ static void show_difference(const char *expected, const char *got) {
 
 /* What was printed, read and printed again, must be the same. */
 static bool survives(const golden *file, const char *output) {
-    engine_job    job = { .path = file->path, .text = output, .size = strlen(output) };
+    engine_job job = { .path = file->path, .text = output, .size = strlen(output) };
     engine_result again = engine_run(&job);
-    bool          is_same = false;
+    bool is_same = false;
     if (!again.is_ok) {
         report(file, "what was printed cannot be read", again.messages);
     } else if (strcmp(output, again.output) != 0) {
@@ -99,7 +99,7 @@ static bool check_output(const golden *file, const engine_result *result) {
 /* Messages without the file's path, which depends on where the tests are run. */
 static char *portable_messages(const golden *file, const char *messages) {
     size_t length = strlen(file->path);
-    char  *copy = copy_text(messages, strlen(messages)), *to = copy;
+    char *copy = copy_text(messages, strlen(messages)), *to = copy;
     for (const char *from = messages; *from;) {
         size_t size = strcspn(from, "\n");
         if (strncmp(from, file->path, length) == 0 && from[length] == ':') {
@@ -124,7 +124,7 @@ static bool bless(const golden *file, const engine_result *result) {
                survives(file, result->output);
     }
     char *errors = portable_messages(file, result->messages);
-    bool  is_done = *errors && golden_bless(file, NULL, errors);
+    bool is_done = *errors && golden_bless(file, NULL, errors);
     if (!is_done) {
         report(file, "it failed", result->messages);
     }
@@ -133,9 +133,9 @@ static bool bless(const golden *file, const engine_result *result) {
 }
 
 static bool check_input(const golden *file) {
-    engine_job    job = { file->path, file->text, file->input_size, NULL, NULL };
+    engine_job job = { file->path, file->text, file->input_size, NULL, NULL };
     engine_result plain = engine_run(&job);
-    bool          is_good = !plain.is_ok || survives(file, plain.output);
+    bool is_good = !plain.is_ok || survives(file, plain.output);
     engine_result_free(&plain);
     return is_good;
 }
@@ -149,19 +149,19 @@ static bool check_file(const golden *file, bool blesses) {
     if (!*pipeline || strcmp(pipeline, "verify") == 0) {
         pipeline = NULL;
     }
-    engine_job    job = { file->path, file->text, file->input_size, pipeline,
-                          file->target };
+    engine_job job = { file->path, file->text, file->input_size, pipeline,
+                       file->target };
     engine_result result = engine_run(&job);
-    bool          is_good = blesses             ? bless(file, &result)
-                            : file->error_count ? check_errors(file, &result)
-                                                : check_output(file, &result);
+    bool is_good = blesses             ? bless(file, &result)
+                   : file->error_count ? check_errors(file, &result)
+                                       : check_output(file, &result);
     engine_result_free(&result);
     return is_good && check_input(file);
 }
 
 static void check_path(tally *counts, const char *path) {
     golden file;
-    bool   is_good = golden_open(&file, path);
+    bool is_good = golden_open(&file, path);
     if (!is_good) {
         printf("FAILED %s: cannot be read\n", path);
     }
@@ -200,7 +200,7 @@ static void check_all(tally *counts, char **paths) {
 
 int main(int argc, char **argv) {
     tally counts = { 0 };
-    int   first = 1;
+    int first = 1;
     if (argc > 1 && strcmp(argv[1], "--bless") == 0) {
         counts.blesses = true;
         first = 2;

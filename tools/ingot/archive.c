@@ -19,7 +19,7 @@ static long long number_at(const json_t *object, const char *key) {
 /* ---- methods ---- */
 
 static const json_t *method_named(const json_t *archive, const char *name) {
-    size_t  index;
+    size_t index;
     json_t *method;
     json_array_foreach(json_object_get(archive, "methods"), index, method) {
         if (strcmp(text_at(method, "name"), name) == 0) {
@@ -46,7 +46,7 @@ static void put(const char *before, const char *text, const char *behind) {
 }
 
 static void print_method(const json_t *method) {
-    size_t  index;
+    size_t index;
     json_t *argument;
     put("  ", text_at(method, "name"), "(");
     json_array_foreach(json_object_get(method, "arguments"), index, argument) {
@@ -65,8 +65,8 @@ static void print_method(const json_t *method) {
 static void print_modules(const json_t *archive) {
     const json_t *modules = json_object_get(archive, "modules");
     const json_t *classes = json_object_get(modules, "classes");
-    size_t        index;
-    json_t       *row;
+    size_t index;
+    json_t *row;
     printf("modules: %lld\n", number_at(modules, "count"));
     json_array_foreach(classes, index, row) {
         if (index == ROWS_SHOWN) {
@@ -87,8 +87,8 @@ static void print_tensors(const json_t *archive, const char *key, const char *ti
 
 static void print_tables(const json_t *archive) {
     const json_t *tables = json_object_get(archive, "tables");
-    size_t        index;
-    json_t       *row;
+    size_t index;
+    json_t *row;
     if (json_array_size(tables) > 0) {
         printf("embedding tables: %zu\n", json_array_size(tables));
     }
@@ -105,7 +105,7 @@ static void print_tables(const json_t *archive) {
 }
 
 void archive_print(const json_t *archive, const char *path) {
-    size_t  index;
+    size_t index;
     json_t *method;
     printf("TorchScript archive %s, format version %lld\n", path,
            number_at(archive, "version"));
@@ -123,11 +123,11 @@ void archive_print(const json_t *archive, const char *path) {
 
 void archive_print_need(const json_t *archive, const char *path, const char *entry) {
     const json_t *method = method_named(archive, entry ? entry : "forward");
-    size_t        index;
-    json_t       *argument;
-    puts("The archive does not say what its inputs are like. Give their types (names "
-         "of\n"
-         "extents stay open) to see what a call gives, or to compile:");
+    size_t index;
+    json_t *argument;
+    puts(
+        "The archive does not say what its inputs are like. Give their types (names of\n"
+        "extents stay open) to see what a call gives, or to compile:");
     printf("  ingot info %s%s%s", path, entry ? " --entry " : "", entry ? entry : "");
     json_array_foreach(json_object_get(method, "arguments"), index, argument) {
         if (json_object_get(argument, "default")) {

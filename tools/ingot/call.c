@@ -88,7 +88,7 @@ static ig_status run_program(const model *m, ig_session *session, const call *wi
 
 ig_status call_bind(const model *m, ig_session *session, const call *with,
                     ig_view *outputs, words *why) {
-    ig_view  *inputs = need(calloc(with->count + 1, sizeof *inputs));
+    ig_view *inputs = need(calloc(with->count + 1, sizeof *inputs));
     ig_status status = make_views(m, with, inputs, why);
     if (status == IG_OK) {
         status = ig_session_bind(session, inputs, with->count, outputs,

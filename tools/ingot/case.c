@@ -76,7 +76,7 @@ static void read_facts(const json_t *json, test_case *out, char **out_model) {
     }
     const json_t *stateful = json_object_get(json, "stateful");
     out->is_stateful = stateful && !json_is_false(stateful) && !json_is_null(stateful);
-    size_t  index;
+    size_t index;
     json_t *name;
     json_array_foreach(json_object_get(json, "exact_outputs"), index, name) {
         if (json_is_string(name)) {
@@ -84,8 +84,8 @@ static void read_facts(const json_t *json, test_case *out, char **out_model) {
         }
     }
     const json_t *load = json_object_get(json, "load");
-    const char   *package = json_string_value(json_object_get(load, "package"));
-    const char   *resource = json_string_value(json_object_get(load, "resource"));
+    const char *package = json_string_value(json_object_get(load, "package"));
+    const char *resource = json_string_value(json_object_get(load, "resource"));
     out->resource = package && resource ? text_of("%s/%s", package, resource) : NULL;
     const char *main_model = json_string_value(json_object_get(json, "model"));
     *out_model = main_model ? text_of("%s/%s", out->folder, main_model) : NULL;
@@ -93,10 +93,10 @@ static void read_facts(const json_t *json, test_case *out, char **out_model) {
 
 /* False when there is a case.json that cannot be read. */
 static bool read_json(test_case *out, words *why) {
-    char        *path = text_of("%s/case.json", out->folder);
+    char *path = text_of("%s/case.json", out->folder);
     json_error_t error;
     json_t *json = access(path, F_OK) == 0 ? json_load_file(path, 0, &error) : NULL;
-    bool    is_bad = !json && access(path, F_OK) == 0;
+    bool is_bad = !json && access(path, F_OK) == 0;
     if (is_bad) {
         snprintf(why->text, sizeof why->text, "%s: line %d: %s", path, error.line,
                  error.text);
@@ -165,7 +165,7 @@ void test_case_close(test_case *which) {
 /* Folders with data sets in `folder`, and where one has none, in those below it. */
 static bool list_cases(const char *folder, int depth, names *out) {
     names all = { 0 };
-    bool  is_read = list_folder(folder, "", &all);
+    bool is_read = list_folder(folder, "", &all);
     for (size_t i = 0; i < all.count; i++) {
         names sets = { 0 };
         bool is_case = list_folder(all.items[i], "test_data_set_", &sets) && sets.count;

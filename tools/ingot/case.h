@@ -23,13 +23,13 @@ void names_free(names *which);
 bool names_have(const names *which, const char *name);
 
 typedef struct test_case {
-    char  *name, *folder, *model; /* model: path, or NULL when there is none */
+    char *name, *folder, *model; /* model: path, or NULL when there is none */
     double rtol, atol;
-    bool   has_tolerance; /* its own, from case.json */
-    bool   is_stateful;   /* sets are calls in order on one session */
-    char  *resource;      /* of a torch.package, or NULL */
-    names  exact;         /* outputs that must be equal */
-    names  sets;          /* folders */
+    bool has_tolerance; /* its own, from case.json */
+    bool is_stateful;   /* sets are calls in order on one session */
+    char *resource;     /* of a torch.package, or NULL */
+    names exact;        /* outputs that must be equal */
+    names sets;         /* folders */
 } test_case;
 
 /* False when `folder` cannot be read; `why` gets a phrase. */
@@ -40,7 +40,7 @@ void test_case_close(test_case *which);
 bool suite_list(const char *suite, names *out);
 
 /* "SET/KIND_INDEX.npy" or ".pb", whichever is there; NULL: neither.  free() it. */
-char  *data_file(const char *set, const char *kind, size_t index);
+char *data_file(const char *set, const char *kind, size_t index);
 size_t data_count(const char *set, const char *kind);
 
 #endif

@@ -47,14 +47,14 @@ static bool element_agrees(const ig_argument *got, const ig_argument *want,
         return a == b;
     }
     double rtol = is_whole && within->whole_needs_atol ? 0 : within->rtol;
-    bool   is_blurred = is_whole && element_bits(got->dtype) == 64 && fabs(b) > 0x1p53;
+    bool is_blurred = is_whole && element_bits(got->dtype) == 64 && fabs(b) > 0x1p53;
     return !is_blurred && fabs(a - b) <= within->atol + rtol * fabs(b);
 }
 
 /* "[3, 0]" of a row-major index. */
 static void index_text(const ig_argument *tensor, size_t index, char *out,
                        size_t size) {
-    size_t   at[64], used = 0;
+    size_t at[64], used = 0;
     uint32_t rank = tensor->rank < 64 ? tensor->rank : 64;
     for (uint32_t d = rank; d-- > 0;) {
         size_t extent = (size_t)tensor->dims[d];
@@ -98,7 +98,7 @@ bool values_agree(const ig_argument *got, const ig_argument *want,
     }
     for (size_t i = 0; i < want->item_count; i++) {
         words inner = { "" };
-        bool  is_flat = want->items[i].kind == IG_ARGUMENT_TENSOR;
+        bool is_flat = want->items[i].kind == IG_ARGUMENT_TENSOR;
         if (!types_agree(&got->items[i], &want->items[i], &inner) ||
             (is_flat &&
              !tensors_agree(&got->items[i], &want->items[i], within, &inner))) {

@@ -7,8 +7,8 @@
 
 typedef struct tolerance {
     double rtol, atol;
-    bool   is_exact;         /* elements must be equal */
-    bool   whole_needs_atol; /* integers: rtol does not count */
+    bool is_exact;         /* elements must be equal */
+    bool whole_needs_atol; /* integers: rtol does not count */
 } tolerance;
 
 /* Type and extents must be equal, and |got - want| <= atol + rtol * |want|; NaN equals
@@ -21,8 +21,8 @@ typedef struct difference_sums {
     double squares, wanted;
 } difference_sums;
 
-void   difference_add(difference_sums *sums, const ig_argument *got,
-                      const ig_argument *want);
+void difference_add(difference_sums *sums, const ig_argument *got,
+                    const ig_argument *want);
 double difference_rms(const difference_sums *sums);
 
 #endif

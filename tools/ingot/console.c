@@ -14,12 +14,12 @@
  * else to reach it by. */
 static _Atomic(ig_context *) interrupted_context;
 static _Atomic(ig_session *) interrupted_session;
-static atomic_int            interrupts;
+static atomic_int interrupts;
 
 int exit_of(ig_status status) {
     static const struct {
         ig_status status;
-        int       exit_status;
+        int exit_status;
     } rows[] = {
 #define ROW(name, value, exit_status, meaning) { IG_##name, exit_status },
         IG_STATUS_LIST(ROW)
@@ -45,7 +45,7 @@ void put_plain(FILE *to, const char *text) {
     json_t *string = json_string(text); /* NULL: not UTF-8 */
     for (const char *at = text; *at; at++) {
         unsigned char byte = (unsigned char)*at;
-        bool          is_c1 = byte == 0xc2 && ((unsigned char)at[1] & 0xe0) == 0x80;
+        bool is_c1 = byte == 0xc2 && ((unsigned char)at[1] & 0xe0) == 0x80;
         if (byte < 0x20 || byte == 0x7f || is_c1 || (!string && byte >= 0x80)) {
             fprintf(to, "\\x%02x", byte);
         } else {
@@ -95,7 +95,7 @@ void *need(void *memory) {
 }
 
 char *text_of(const char *format, ...) {
-    char   *text = NULL;
+    char *text = NULL;
     va_list args;
     va_start(args, format);
     int length = vasprintf(&text, format, args);
@@ -164,12 +164,12 @@ static int set_limits(ig_context *context, const settings *given) {
     for (size_t i = 0; i < given->limits.count; i++) {
         const char *text = given->limits.items[i];
         const char *equals = strchr(text, '=');
-        char       *end = NULL;
-        long long   value = equals ? strtoll(equals + 1, &end, 10) : 0;
+        char *end = NULL;
+        long long value = equals ? strtoll(equals + 1, &end, 10) : 0;
         if (!equals || end == equals + 1 || *end || value < 0) {
             return complain(EXIT_USAGE, "--limit takes NAME=N, not '%s'", text);
         }
-        char     *name = text_of("%.*s", (int)(equals - text), text);
+        char *name = text_of("%.*s", (int)(equals - text), text);
         ig_status status = ig_context_set_limit(context, name, value);
         free(name);
         if (status != IG_OK) {
@@ -180,7 +180,7 @@ static int set_limits(ig_context *context, const settings *given) {
 }
 
 ig_context *context_open(const settings *given, words *errors, int *out_exit) {
-    bool               is_shown = isatty(STDERR_FILENO) && !given->quiet && !errors;
+    bool is_shown = isatty(STDERR_FILENO) && !given->quiet && !errors;
     ig_context_options options = {
         .size = sizeof options,
         .message = errors ? keep_error : show_message,

@@ -21,7 +21,7 @@ static double now(void) {
 
 static bool keep(crowd_caller *c, double seconds) {
     if (c->count == c->capacity) {
-        size_t  capacity = c->capacity ? 2 * c->capacity : 1024;
+        size_t capacity = c->capacity ? 2 * c->capacity : 1024;
         double *grown = realloc(c->seconds, capacity * sizeof *grown);
         if (!grown) {
             return false;
@@ -67,7 +67,7 @@ static void *run_caller(void *user) {
 
 bool crowd_run(crowd_caller *callers, size_t count, double seconds) {
     pthread_t *threads = calloc(count, sizeof *threads);
-    size_t     started = 0;
+    size_t started = 0;
     for (size_t i = 0; i < count; i++) {
         callers[i].limit = seconds;
     }

@@ -13,13 +13,13 @@ enum { CROWD_GOOD, CROWD_ENOUGH, CROWD_FAILED }; /* ENOUGH: the last one */
 
 typedef struct crowd_caller {
     int (*call)(void *user, size_t number);
-    void   *user;
-    size_t  next;    /* number of the next call */
-    int     cpu;     /* to stay on; -1: any */
-    int     answer;  /* of the last call */
-    double  limit;   /* private */
+    void *user;
+    size_t next;     /* number of the next call */
+    int cpu;         /* to stay on; -1: any */
+    int answer;      /* of the last call */
+    double limit;    /* private */
     double *seconds; /* of each call that counts; the caller of crowd_run frees it */
-    size_t  count, capacity;
+    size_t count, capacity;
 } crowd_caller;
 
 typedef struct crowd_facts {

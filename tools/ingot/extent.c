@@ -11,9 +11,9 @@ enum { DEPTH = 16, NAME_BYTES = 256 };
 
 typedef struct reader {
     const extents *with;
-    const char    *at;
-    int            depth;
-    bool           is_bad;
+    const char *at;
+    int depth;
+    bool is_bad;
 } reader;
 
 static int64_t read_sum(reader *r);
@@ -33,14 +33,14 @@ static int64_t value_of(const reader *r, const char *name) {
     bool is_batch = with->batch_symbol && strcmp(name, with->batch_symbol) == 0;
     for (size_t i = 0; i < with->dims.count && r->depth < DEPTH; i++) {
         const char *equals = strchr(with->dims.items[i], '=');
-        char        pattern[NAME_BYTES];
+        char pattern[NAME_BYTES];
         if (!equals || equals - with->dims.items[i] >= NAME_BYTES) {
             continue;
         }
         snprintf(pattern, sizeof pattern, "%.*s", (int)(equals - with->dims.items[i]),
                  with->dims.items[i]);
         if (fnmatch(pattern, name, 0) == 0) {
-            reader  inner = { .with = with, .at = equals + 1, .depth = r->depth + 1 };
+            reader inner = { .with = with, .at = equals + 1, .depth = r->depth + 1 };
             int64_t value = read_sum(&inner);
             return inner.is_bad || *inner.at ? -1 : value;
         }
@@ -49,7 +49,7 @@ static int64_t value_of(const reader *r, const char *name) {
 }
 
 static int64_t read_name(reader *r) {
-    char   name[NAME_BYTES];
+    char name[NAME_BYTES];
     size_t length = 0;
     while (is_name_byte(r->at[length])) {
         length++;
@@ -69,7 +69,7 @@ static int64_t read_name(reader *r) {
 static int64_t read_factor(reader *r) {
     skip_blanks(r);
     if (isdigit((unsigned char)*r->at)) {
-        char   *end;
+        char *end;
         int64_t number = strtoll(r->at, &end, 10);
         r->at = end;
         return number;
@@ -100,7 +100,7 @@ static int64_t read_sum(reader *r) {
     int64_t value = read_product(r);
     for (skip_blanks(r); (*r->at == '+' || *r->at == '-') && !r->is_bad;
          skip_blanks(r)) {
-        bool    is_minus = *r->at++ == '-';
+        bool is_minus = *r->at++ == '-';
         int64_t next = read_product(r);
         r->is_bad |= is_minus ? __builtin_sub_overflow(value, next, &value)
                               : __builtin_add_overflow(value, next, &value);
@@ -113,11 +113,11 @@ char *type_with_extents(const extents *with, const char *type) {
     if (!bracket) {
         return text_of("%s", type);
     }
-    char  *out = text_of("%.*s[", (int)(bracket - type), type);
+    char *out = text_of("%.*s[", (int)(bracket - type), type);
     reader r = { .with = with, .at = bracket + 1 };
     for (const char *comma = ""; *r.at && *r.at != ']' && !r.is_bad; comma = ", ") {
         int64_t extent = read_sum(&r);
-        char   *longer = text_of("%s%s%lld", out, comma, (long long)extent);
+        char *longer = text_of("%s%s%lld", out, comma, (long long)extent);
         free(out);
         out = longer;
         r.is_bad |= extent < 0 || (*r.at != ',' && *r.at != ']');
@@ -137,7 +137,7 @@ char *type_with_extents(const extents *with, const char *type) {
 char *batch_symbol_of(const model *m) {
     for (size_t i = 0; i < model_input_count(m); i++) {
         const char *bracket = strchr(model_input_type(m, i), '[');
-        size_t      length = 0;
+        size_t length = 0;
         while (bracket && is_name_byte(bracket[1 + length])) {
             length++;
         }

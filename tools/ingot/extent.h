@@ -9,8 +9,8 @@
  * `dims` ("PATTERN=EXPRESSION") whose pattern fits, else `batch` again. */
 typedef struct extents {
     const char *batch_symbol; /* or NULL */
-    int64_t     batch;
-    text_list   dims;
+    int64_t batch;
+    text_list dims;
 } extents;
 
 /* The first symbol of the first input that has one, as text; NULL: none.  free() it. */

@@ -24,20 +24,20 @@ enum {
 
 typedef struct candidate {
     ig_matmul_tile tile;
-    ig_program    *program;
-    ig_session    *session;
-    double        *samples;
-    size_t         count;
-    double         seconds; /* the median */
+    ig_program *program;
+    ig_session *session;
+    double *samples;
+    size_t count;
+    double seconds; /* the median */
 } candidate;
 
 typedef struct contest {
-    int64_t    m, k, n, panels;
-    float     *x, *w, *y;
-    size_t     sets;
+    int64_t m, k, n, panels;
+    float *x, *w, *y;
+    size_t sets;
     candidate *items;
-    size_t     count;
-    double     fma; /* GFLOP/s */
+    size_t count;
+    double fma; /* GFLOP/s */
 } contest;
 
 static double now(void) {
@@ -67,7 +67,7 @@ static bool read_shape(const char *text, contest *c) {
 
 /* Reals in -1 … 1. */
 static float *make_reals(size_t count) {
-    float   *reals = need(malloc(count * sizeof *reals));
+    float *reals = need(malloc(count * sizeof *reals));
     uint32_t state = 12345;
     for (size_t i = 0; i < count; i++) {
         state = state * 1664525u + 1013904223u;
@@ -90,15 +90,13 @@ static void make_values(contest *c) {
 static ig_status compile_tile(const settings *given, ig_context *context,
                               const contest *c, candidate *to) {
     long long m = c->m, k = c->k, n = c->n, panels = c->panels;
-    char     *text =
-        text_of("module @kernels {\n"
-                "  graph @main(%%x: f32[%lld, %lld], %%w: f32[%lld, %lld, 16])"
-                " -> (f32[%lld, %lld] \"y\") {\n"
-                "    %%0 = matmul_panels %%x, %%w {columns = %lld, tile = [%d, %d]}"
-                " : f32[%lld, %lld]\n"
-                "    ret %%0\n  }\n}\n",
-                m, k, panels, k, m, n, n, to->tile.rows, to->tile.columns, m, n);
-    ig_module         *module = NULL;
+    char *text = text_of(
+        "module @kernels {\n"
+        "  graph @main(%%x: f32[%lld, %lld], %%w: f32[%lld, %lld, 16]) -> (f32[%lld, %lld] \"y\") {\n"
+        "    %%0 = matmul_panels %%x, %%w {columns = %lld, tile = [%d, %d]} : f32[%lld, %lld]\n"
+        "    ret %%0\n  }\n}\n",
+        m, k, panels, k, m, n, n, to->tile.rows, to->tile.columns, m, n);
+    ig_module *module = NULL;
     ig_compile_options how = compile_options(given);
     ig_status status = ig_import_memory(context, text, strlen(text), NULL, NULL,
                                         &module);
@@ -113,7 +111,7 @@ static ig_status compile_tile(const settings *given, ig_context *context,
 static ig_status open_candidates(const settings *given, ig_context *context,
                                  contest *c) {
     ig_matmul_tile tiles[MOST_TILES];
-    int64_t        shape[] = { c->m, c->k, c->n };
+    int64_t shape[] = { c->m, c->k, c->n };
     ig_status status = ig_matmul_tiles(context, given->target, shape, tiles, MOST_TILES,
                                        &c->count);
     c->count = c->count < MOST_TILES ? c->count : MOST_TILES;
@@ -147,7 +145,7 @@ static void contest_fini(contest *c) {
 /* ---- measuring ---- */
 
 static ig_status bind_set(const contest *c, candidate *item, size_t set) {
-    size_t  x = (size_t)(c->m * c->k), y = (size_t)(c->m * c->n);
+    size_t x = (size_t)(c->m * c->k), y = (size_t)(c->m * c->n);
     ig_view inputs[] = {
         { .data = c->x + set * x, .dtype = IG_F32, .rank = 2, .dims = { c->m, c->k } },
         { .data = c->w, .dtype = IG_F32, .rank = 3, .dims = { c->panels, c->k, 16 } },
@@ -162,7 +160,7 @@ static ig_status measure_turn(const contest *c, candidate *item, double seconds)
     double end = now() + seconds;
     while (calls < 4 || (now() < end && item->count < most)) {
         ig_status status = bind_set(c, item, calls % c->sets);
-        double    begin = now();
+        double begin = now();
         status = status == IG_OK ? ig_session_run_bound(item->session) : status;
         double took = now() - begin;
         if (status != IG_OK) {
@@ -187,7 +185,7 @@ static ig_status measure_all(const settings *given, contest *c) {
         c->fma = fma > c->fma ? fma : c->fma;
         for (size_t i = 0; i < c->count; i++) {
             candidate *item = &c->items[(i + round * 7) % c->count];
-            ig_status  status = measure_turn(c, item, seconds);
+            ig_status status = measure_turn(c, item, seconds);
             if (status != IG_OK || was_interrupted()) {
                 return status == IG_OK ? IG_CANCELLED : status;
             }
@@ -223,31 +221,30 @@ static double behind(const contest *c) {
 }
 
 static void put_table(const contest *c, const char *level) {
-    printf("{\"shape\": [%lld, %lld, %lld], \"level\": \"%s\", \"fma_gflops\": %.6g, "
-           "\"pick_behind_percent\": %.4g,\n \"candidates\": [",
-           (long long)c->m, (long long)c->k, (long long)c->n, level, c->fma, behind(c));
+    printf(
+        "{\"shape\": [%lld, %lld, %lld], \"level\": \"%s\", \"fma_gflops\": %.6g, \"pick_behind_percent\": %.4g,\n \"candidates\": [",
+        (long long)c->m, (long long)c->k, (long long)c->n, level, c->fma, behind(c));
     for (size_t i = 0; i < c->count; i++) {
         const candidate *item = &c->items[i];
-        double           rate = rate_of(c, item);
-        printf("%s\n  {\"rows\": %d, \"columns\": %d, \"block_rows\": %d, "
-               "\"seconds\": %.6g, \"calls\": %zu, \"gflops\": %.6g, "
-               "\"percent_of_fma\": %.4g, \"is_pick\": %s}",
-               i ? "," : "", item->tile.rows, item->tile.columns, item->tile.block_rows,
-               item->seconds, item->count, rate, 100 * rate / c->fma,
-               item->tile.is_pick ? "true" : "false");
+        double rate = rate_of(c, item);
+        printf(
+            "%s\n  {\"rows\": %d, \"columns\": %d, \"block_rows\": %d, \"seconds\": %.6g, \"calls\": %zu, \"gflops\": %.6g, \"percent_of_fma\": %.4g, \"is_pick\": %s}",
+            i ? "," : "", item->tile.rows, item->tile.columns, item->tile.block_rows,
+            item->seconds, item->count, rate, 100 * rate / c->fma,
+            item->tile.is_pick ? "true" : "false");
     }
     puts("]}");
 }
 
 static void print_table(const contest *c, const char *level) {
-    printf("x [%lld, %lld] times w [%lld, %lld], level %s, 1 thread; multiply-adds in "
-           "registers: %.1f GFLOP/s\n",
-           (long long)c->m, (long long)c->k, (long long)c->k, (long long)c->n, level,
-           c->fma);
+    printf(
+        "x [%lld, %lld] times w [%lld, %lld], level %s, 1 thread; multiply-adds in registers: %.1f GFLOP/s\n",
+        (long long)c->m, (long long)c->k, (long long)c->k, (long long)c->n, level,
+        c->fma);
     printf("%8s %10s %10s %8s\n", "tile", "µs", "GFLOP/s", "% fma");
     for (size_t i = 0; i < c->count; i++) {
         const candidate *item = &c->items[i];
-        double           rate = rate_of(c, item);
+        double rate = rate_of(c, item);
         printf("%4dx%-3d %10.2f %10.2f %8.1f%s\n", item->tile.block_rows,
                item->tile.columns, item->seconds * 1e6, rate, 100 * rate / c->fma,
                item->tile.is_pick ? "  <- the model's pick" : "");
@@ -261,12 +258,12 @@ int info_kernels(const settings *given, ig_context *context) {
         return complain(EXIT_USAGE, "the interpreter has no kernels");
     }
     if (!read_shape(given->kernels, &c)) {
-        return complain(EXIT_USAGE,
-                        "--kernels takes M,K,N: numbers from 1 on, of matrices of at "
-                        "most %d elements",
-                        MOST_ELEMENTS);
+        return complain(
+            EXIT_USAGE,
+            "--kernels takes M,K,N: numbers from 1 on, of matrices of at most %d elements",
+            MOST_ELEMENTS);
     }
-    words     why = { "" };
+    words why = { "" };
     ig_status status = open_candidates(given, context, &c);
     if (status == IG_OK) {
         make_values(&c);

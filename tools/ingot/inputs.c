@@ -52,7 +52,7 @@ ig_status input_give(const model *m, call *with, size_t index, const char *text)
 static ig_status take_option(const model *m, call *with, const char *text) {
     for (size_t i = 0; i < with->count; i++) {
         const char *name = model_input_name(m, i);
-        size_t      length = strlen(name);
+        size_t length = strlen(name);
         if (strncmp(text, name, length) == 0 && text[length] == '=') {
             return input_give(m, with, i, text + length + 1);
         }
@@ -69,7 +69,7 @@ static bool take_file(const model *m, call *with, size_t index, const char *fold
     static const char *const endings[] = { "npy", "pb" };
     for (size_t e = 0; e < 2 && *status == IG_OK; e++) {
         char *text = text_of("@%s/%s.%s", folder, name, endings[e]);
-        bool  is_there = access(text + 1, F_OK) == 0;
+        bool is_there = access(text + 1, F_OK) == 0;
         if (is_there) {
             *status = input_give(m, with, index, text);
         }
@@ -83,7 +83,7 @@ static bool take_file(const model *m, call *with, size_t index, const char *fold
 
 static ig_status take_folder(const model *m, call *with, const char *folder) {
     ig_status status = IG_OK;
-    DIR      *opened = opendir(folder);
+    DIR *opened = opendir(folder);
     if (!opened) {
         complain(0, "%s: cannot read: %s", folder, strerror(errno));
         return IG_IO;
@@ -143,7 +143,7 @@ static const char *given_value(const settings *given, const char *name) {
     for (size_t i = 0; i < given->inputs.count; i++) {
         const char *text = given->inputs.items[i];
         const char *equals = strchr(text, '=');
-        char       *pattern = text_of("%.*s", equals ? (int)(equals - text) : 0, text);
+        char *pattern = text_of("%.*s", equals ? (int)(equals - text) : 0, text);
         if (equals && fnmatch(pattern, name, 0) == 0) {
             found = equals + 1;
         }
@@ -160,15 +160,15 @@ static char *value_text(const settings *given, const model *m, size_t index,
         return text_of("%s", value);
     }
     const char *equals = value ? strchr(value, '=') : NULL;
-    char       *own = equals ? text_of("%.*s", (int)(equals - value), value) : NULL;
+    char *own = equals ? text_of("%.*s", (int)(equals - value), value) : NULL;
     const char *type = own ? own : model_input_type(m, index);
-    char       *whole = type_with_extents(with, type);
+    char *whole = type_with_extents(with, type);
     const char *usual = is_real(type) ? "random" : "0";
-    char       *text = whole ? text_of("%s=%s", whole,
+    char *text = whole ? text_of("%s=%s", whole,
                                  equals  ? equals + 1
-                                       : value ? value
-                                               : usual)
-                             : NULL;
+                                 : value ? value
+                                         : usual)
+                       : NULL;
     free(own);
     free(whole);
     return text;

@@ -34,12 +34,12 @@ static ig_status complain_of(ig_context *context, const char *about, const words
 /* Arguments of a values.json in the folder. */
 static ig_status take_call(ig_context *context, const char *folder, const char *path,
                            structured *out) {
-    json_error_t     error;
-    json_t          *json = json_load_file(path, JSON_ALLOW_NUL, &error), *item;
+    json_error_t error;
+    json_t *json = json_load_file(path, JSON_ALLOW_NUL, &error), *item;
     structured_files files = { context, folder, "input" };
-    words            why = { "" };
-    size_t           index;
-    bool             is_good = json != NULL;
+    words why = { "" };
+    size_t index;
+    bool is_good = json != NULL;
     if (!json) {
         complain(0, "%s: line %d: %s", path, error.line, error.text);
     }
@@ -59,7 +59,7 @@ static ig_status take_call(ig_context *context, const char *folder, const char *
 
 /* Number of "input_7.npy", or -1. */
 static int place_in_name(const char *name) {
-    int  place, end = 0;
+    int place, end = 0;
     bool is_place = sscanf(name, "input_%9d%n", &place, &end) == 1 && place >= 0 &&
                     (name[end] == '\0' || name[end] == '.');
     return is_place ? place : -1;
@@ -68,7 +68,7 @@ static int place_in_name(const char *name) {
 /* Those by place come first and in their order, then those by name. */
 static int compare_names(const void *a, const void *b) {
     const char *x = *(const char *const *)a, *y = *(const char *const *)b;
-    int         i = place_in_name(x), k = place_in_name(y);
+    int i = place_in_name(x), k = place_in_name(y);
     if (i >= 0 && k >= 0) {
         return (i > k) - (i < k);
     }
@@ -82,11 +82,11 @@ static int is_value_file(const struct dirent *entry) {
 /* input_0.npy, input_1.npy …: an argument each, by place; NAME.npy: one by name. */
 static ig_status take_file(ig_context *context, const char *folder, const char *file,
                            structured *out) {
-    char       *text = text_of("@%s/%s", folder, file);
-    char       *name = text_of("%.*s", (int)strlen(file) - 4, file);
+    char *text = text_of("@%s/%s", folder, file);
+    char *name = text_of("%.*s", (int)strlen(file) - 4, file);
     structured *to = structured_add(out, IG_TREE_TENSOR,
                                     place_in_name(file) >= 0 ? NULL : name);
-    ig_status   status = ig_arguments_parse(context, text, NULL, &to->owner);
+    ig_status status = ig_arguments_parse(context, text, NULL, &to->owner);
     free(name);
     free(text);
     return status;
@@ -94,8 +94,8 @@ static ig_status take_file(ig_context *context, const char *folder, const char *
 
 static ig_status take_files(ig_context *context, const char *folder, structured *out) {
     struct dirent **entries;
-    int             count = scandir(folder, &entries, is_value_file, NULL);
-    ig_status       status = IG_OK;
+    int count = scandir(folder, &entries, is_value_file, NULL);
+    ig_status status = IG_OK;
     if (count < 0) {
         complain(0, "%s: cannot read: %s", folder, strerror(errno));
         return IG_IO;
@@ -127,11 +127,11 @@ static const ig_argument *find_array(const ig_arguments *archive, const char *na
 /* Arrays of an archive, named as the files of a folder are. */
 static ig_status take_archive(ig_context *context, const char *path, structured *out) {
     ig_arguments *archive;
-    ig_status     status = ig_arguments_open(context, path, &archive);
+    ig_status status = ig_arguments_open(context, path, &archive);
     if (status != IG_OK) {
         return status;
     }
-    size_t       count = ig_arguments_count(archive);
+    size_t count = ig_arguments_count(archive);
     const char **names = need(calloc(count + 1, sizeof *names));
     for (size_t i = 0; i < count; i++) {
         names[i] = ig_arguments_name(archive, i);
@@ -139,7 +139,7 @@ static ig_status take_archive(ig_context *context, const char *path, structured 
     out->owner = archive;
     qsort(names, count, sizeof *names, compare_names);
     for (size_t i = 0; i < count; i++) {
-        bool        has_place = place_in_name(names[i]) >= 0;
+        bool has_place = place_in_name(names[i]) >= 0;
         structured *to = structured_add(out, IG_TREE_TENSOR,
                                         has_place ? NULL : names[i]);
         to->shared = find_array(archive, names[i]);
@@ -149,8 +149,8 @@ static ig_status take_archive(ig_context *context, const char *path, structured 
 }
 
 static ig_status take_folder(ig_context *context, const char *folder, structured *out) {
-    char     *path = text_of("%s/values.json", folder);
-    bool      is_call = access(path, F_OK) == 0;
+    char *path = text_of("%s/values.json", folder);
+    bool is_call = access(path, F_OK) == 0;
     ig_status status = is_call ? take_call(context, folder, path, out)
                                : take_files(context, folder, out);
     free(path);
@@ -181,14 +181,14 @@ static structured *argument_at(structured *arguments, const char *name) {
 static ig_status take_option(ig_context *context, const char *text,
                              structured *arguments) {
     const char *equals = strchr(text, '=');
-    words       why = { "" };
+    words why = { "" };
     if (!equals || equals == text) {
         complain(0, "--input %s: write NAME=VALUE", text);
         return IG_INVALID;
     }
-    char       *name = text_of("%.*s", (int)(equals - text), text);
+    char *name = text_of("%.*s", (int)(equals - text), text);
     structured *to = argument_at(arguments, name);
-    char       *kept = to->name;
+    char *kept = to->name;
     to->name = NULL;
     bool is_good = structured_parse(context, equals + 1, to, &why);
     to->name = kept;
@@ -199,7 +199,7 @@ static ig_status take_option(ig_context *context, const char *text,
 ig_status structured_arguments(const settings *given, ig_context *context,
                                structured *out) {
     const char *from = given->inputs_from;
-    ig_status   status = IG_OK;
+    ig_status status = IG_OK;
     if (from) {
         status = text_ends(from, ".npz") ? take_archive(context, from, out)
                                          : take_folder(context, from, out);
@@ -221,12 +221,12 @@ ig_status structured_model_open(const settings *given, ig_context *context,
     if (status != IG_OK) {
         return status;
     }
-    size_t            count = out_arguments->count, number = 0;
-    char            **texts = need(calloc(count + 1, sizeof *texts));
+    size_t count = out_arguments->count, number = 0;
+    char **texts = need(calloc(count + 1, sizeof *texts));
     ig_import_options how = import_options(given);
     for (size_t i = 0; i < count; i++) {
         const structured *item = &out_arguments->items[i];
-        char             *tree = structured_statement(item, NULL, &number);
+        char *tree = structured_statement(item, NULL, &number);
         texts[i] = item->name ? text_of("%s=%s", item->name, tree)
                               : text_of("%zu=%s", i, tree);
         free(tree);
@@ -282,10 +282,10 @@ const structured *structured_argument(const structured *arguments, const char *n
 
 ig_status structured_inputs(const model *m, const structured *arguments, call *out) {
     ig_tree_node root = model_node(m, 0);
-    size_t       at = 1;
+    size_t at = 1;
     *out = (call){ .inputs = need(calloc(1, sizeof(ig_argument))) };
     for (int64_t i = 0; i < root.integer; i++) {
-        ig_tree_node      node = model_node(m, at);
+        ig_tree_node node = model_node(m, at);
         const structured *item = structured_argument(arguments, node.name, (size_t)i);
         if (item) {
             structured_tensors(item, add_input, out);

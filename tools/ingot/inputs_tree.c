@@ -14,8 +14,8 @@
 
 typedef struct matching {
     const model *m;
-    call        *to;
-    const char  *argument; /* the one that is walked, for messages */
+    call *to;
+    const char *argument; /* the one that is walked, for messages */
 } matching;
 
 static ig_status refuse(const matching *x, const char *what) {
@@ -32,7 +32,7 @@ static ig_status give_tensor(matching *x, const structured *value, size_t input)
 
 static ig_status give_text(matching *x, size_t input, char *text) {
     ig_arguments *owner = NULL;
-    ig_status     status = ig_arguments_parse(x->m->context, text, NULL, &owner);
+    ig_status status = ig_arguments_parse(x->m->context, text, NULL, &owner);
     if (status == IG_OK) {
         x->to->owners[input] = owner;
         x->to->inputs[input] = *ig_arguments_at(owner, 0);
@@ -83,7 +83,7 @@ static ig_status match_items(matching *x, size_t at, const structured *value) {
         return refuse(x,
                       "has another number of items than the program was compiled for");
     }
-    size_t    child = at + 1;
+    size_t child = at + 1;
     ig_status status = IG_OK;
     for (size_t i = 0; i < value->count && status == IG_OK; i++) {
         status = match(x, child, &value->items[i]);
@@ -99,8 +99,9 @@ static ig_status match(matching *x, size_t at, const structured *value) {
         return give_leaf(x, value, (size_t)node.leaf);
     }
     if (node.kind != value->kind) {
-        return refuse(x, "is of another kind than the program was compiled for; "
-                         "ingot info prints its signature");
+        return refuse(
+            x,
+            "is of another kind than the program was compiled for; ingot info prints its signature");
     }
     if (node.kind == IG_TREE_STR) {
         return must_be_text(x, &node, value);
@@ -119,7 +120,7 @@ static bool is_call_folder(const settings *given, const model *m) {
         return false;
     }
     char *path = text_of("%s/values.json", given->inputs_from);
-    bool  is_there = access(path, F_OK) == 0;
+    bool is_there = access(path, F_OK) == 0;
     free(path);
     return is_there;
 }
@@ -129,12 +130,12 @@ bool tree_is_given(const settings *given, const model *m) {
         return true;
     }
     ig_tree_node root = model_node_count(m) ? model_node(m, 0) : (ig_tree_node){ 0 };
-    size_t       at = 1;
+    size_t at = 1;
     for (int64_t i = 0; i < root.integer; i++) {
         ig_tree_node node = model_node(m, at);
         for (size_t k = 0; k < given->inputs.count; k++) {
             const char *text = given->inputs.items[k];
-            size_t      length = strlen(node.name);
+            size_t length = strlen(node.name);
             bool is_named = length > 0 && strncmp(text, node.name, length) == 0 &&
                             text[length] == '=';
             if (is_named && node.leaf < 0) {
@@ -148,10 +149,10 @@ bool tree_is_given(const settings *given, const model *m) {
 
 ig_status tree_inputs(const model *m, const structured *arguments, call *out) {
     ig_tree_node root = model_node(m, 0);
-    matching     x = { .m = m, .to = out };
-    size_t       at = 1;
+    matching x = { .m = m, .to = out };
+    size_t at = 1;
     for (int64_t i = 0; i < root.integer; i++) {
-        ig_tree_node      node = model_node(m, at);
+        ig_tree_node node = model_node(m, at);
         const structured *value = structured_argument(arguments, node.name, (size_t)i);
         x.argument = node.name;
         ig_status status = value ? match(&x, at, value) : IG_OK;

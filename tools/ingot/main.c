@@ -18,7 +18,7 @@ static void print_verbs(FILE *to) {
     fputs(about, to);
     for (size_t i = 0; verbs[i]; i++) {
         const verb *v = verbs[i];
-        int         length = (int)strcspn(v->help, ".\n");
+        int length = (int)strcspn(v->help, ".\n");
         fprintf(to, "  ingot %-8s %.*s\n", v->name, length, v->help);
     }
     fputs(ending, to);
@@ -55,7 +55,7 @@ static const struct {
 
 static int run_verb(const verb *which, int argc, char **argv) {
     settings given;
-    int      status = options_read(which, argc, argv, &given);
+    int status = options_read(which, argc, argv, &given);
     if (status == 0 && given.help) {
         options_print_help(which, stdout);
     } else if (status == 0) {

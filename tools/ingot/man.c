@@ -35,9 +35,9 @@ static void put_option(FILE *to, const option_row *row) {
 }
 
 void options_print_man(const verb *const *verbs, FILE *to) {
-    fputs(".TH INGOT 1\n.SH NAME\ningot \\- compiles trained models into small, fast "
-          "programs\n.SH SYNOPSIS\n",
-          to);
+    fputs(
+        ".TH INGOT 1\n.SH NAME\ningot \\- compiles trained models into small, fast programs\n.SH SYNOPSIS\n",
+        to);
     for (size_t i = 0; verbs[i]; i++) {
         fprintf(to, ".B ingot %s\n", verbs[i]->name);
         put_roff(to, verbs[i]->arguments);
@@ -57,17 +57,14 @@ void options_print_man(const verb *const *verbs, FILE *to) {
         }
     }
     fputs(
-        ".SH EXIT STATUS\n0 good; 1 a comparison or check failed; 2 wrong usage; 3 "
-        "invalid input; 4 not supported; 5 a limit or memory; 6 cannot read or write a "
-        "file; 130 interrupted; 70 a defect of Ingot.\n",
+        ".SH EXIT STATUS\n0 good; 1 a comparison or check failed; 2 wrong usage; 3 invalid input; 4 not supported; 5 a limit or memory; 6 cannot read or write a file; 130 interrupted; 70 a defect of Ingot.\n",
         to);
 }
 
 void options_print_completion(const verb *const *verbs, FILE *to) {
-    fputs("# bash completion for ingot\n_ingot() {\n    local "
-          "word=${COMP_WORDS[COMP_CWORD]}"
-          " words\n    if [ \"$COMP_CWORD\" = 1 ]; then\n        words=\"",
-          to);
+    fputs(
+        "# bash completion for ingot\n_ingot() {\n    local word=${COMP_WORDS[COMP_CWORD]} words\n    if [ \"$COMP_CWORD\" = 1 ]; then\n        words=\"",
+        to);
     for (size_t i = 0; verbs[i]; i++) {
         fprintf(to, "%s%s", i ? " " : "", verbs[i]->name);
     }
@@ -79,8 +76,8 @@ void options_print_completion(const verb *const *verbs, FILE *to) {
         }
         fputs("\" ;;\n", to);
     }
-    fputs("        esac\n    fi\n    if [ \"$COMP_CWORD\" = 1 ] || [[ $word == -* ]]; "
-          "then\n        COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n    fi\n}\n"
-          "complete -o default -F _ingot ingot\n",
-          to);
+    fputs(
+        "        esac\n    fi\n    if [ \"$COMP_CWORD\" = 1 ] || [[ $word == -* ]]; then\n        COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n    fi\n}\n"
+        "complete -o default -F _ingot ingot\n",
+        to);
 }

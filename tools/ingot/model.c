@@ -8,8 +8,8 @@
 /* An artifact is a zip whose first entry is its manifest. */
 bool is_artifact(const char *path) {
     static const char name[] = "manifest.json";
-    char              head[64] = { 0 };
-    FILE             *file = fopen(path, "rb");
+    char head[64] = { 0 };
+    FILE *file = fopen(path, "rb");
     if (!file) {
         return false;
     }
@@ -54,7 +54,7 @@ ig_import_options import_options(const settings *given) {
 
 ig_status program_open(const char *path, const ig_program_options *how,
                        ig_program **out_program, words *why) {
-    words              said = { "" };
+    words said = { "" };
     ig_program_options options = how ? *how : (ig_program_options){ 0 };
     options.size = sizeof options;
     options.message = said.text;
@@ -63,7 +63,7 @@ ig_status program_open(const char *path, const ig_program_options *how,
     *why = (words){ "" };
     if (status != IG_OK) {
         const char *text = said.text[0] ? said.text : ig_status_text(status);
-        bool        is_named = strstr(text, path) != NULL;
+        bool is_named = strstr(text, path) != NULL;
         snprintf(why->text, sizeof why->text, "%s%s%.900s", is_named ? "" : path,
                  is_named ? "" : ": ", text);
     }
@@ -158,7 +158,7 @@ ig_status session_open(const settings *given, const model *m, ig_session **out,
                                    .message = why->text,
                                    .message_size = sizeof why->text,
                                    .threads = (int)given->threads };
-    ig_status          status = ig_session_create(m->program, &options, out);
+    ig_status status = ig_session_create(m->program, &options, out);
     if (status != IG_OK && !why->text[0]) {
         snprintf(why->text, sizeof why->text, "%s", ig_status_text(status));
     }

@@ -157,9 +157,9 @@ static int take_all(const verb *which, int argc, char **argv,
 
 int options_read(const verb *which, int argc, char **argv, settings *out) {
     *out = (settings){ 0 };
-    size_t         count = count_rows(which->options);
+    size_t count = count_rows(which->options);
     struct option *longs = calloc(count + 1, sizeof *longs);
-    char          *shorts = calloc(2 * count + 3, 1);
+    char *shorts = calloc(2 * count + 3, 1);
     if (!longs || !shorts) {
         free(longs);
         free(shorts);

@@ -17,7 +17,7 @@ enum { EXIT_FAILED = 1, EXIT_USAGE = 2 }; /* the others: ingot/status.h */
 /* A repeatable option's texts, in order; borrowed from argv. */
 typedef struct text_list {
     const char **items;
-    size_t       count;
+    size_t count;
 } text_list;
 
 /* What the options of all verbs say; zero means not given. */
@@ -26,10 +26,10 @@ typedef struct settings {
         *format, *passes, *inputs_from, *outputs_to, *batch, *thread_counts, *against,
         *symbol, *entry, *resource, *fix, *sort, *trace, *kernels;
     text_list inputs, limits, dims;
-    double    rtol, atol, seconds, arena;
-    int64_t   threads, sessions, seed;
-    bool      has_rtol, has_atol, has_seconds, has_arena;
-    bool      json, quiet, torch_empty, clamp_ids, isolate, no_cache, check, help;
+    double rtol, atol, seconds, arena;
+    int64_t threads, sessions, seed;
+    bool has_rtol, has_atol, has_seconds, has_arena;
+    bool json, quiet, torch_empty, clamp_ids, isolate, no_cache, check, help;
     text_list arguments; /* positional */
 } settings;
 
@@ -43,10 +43,10 @@ typedef enum option_kind {
 
 typedef struct option_row {
     const char *name;
-    char        letter; /* or 0 */
+    char letter; /* or 0 */
     option_kind kind;
-    size_t      field, mark; /* offsets in settings */
-    const char *value;       /* how help calls it: "FILE"; choices: "a|b|c" */
+    size_t field, mark; /* offsets in settings */
+    const char *value;  /* how help calls it: "FILE"; choices: "a|b|c" */
     const char *help;
 } option_row;
 
@@ -103,15 +103,15 @@ typedef struct option_row {
     ROW_TARGET, ROW_TORCH_EMPTY, ROW_CLAMP_IDS, ROW_ISOLATE, ROW_NO_CACHE, ROW_LIMIT
 
 typedef struct verb {
-    const char       *name, *arguments, *help; /* arguments: "MODEL -o OUT.ingot" */
-    const char       *details;                 /* further paragraphs of help, or NULL */
+    const char *name, *arguments, *help; /* arguments: "MODEL -o OUT.ingot" */
+    const char *details;                 /* further paragraphs of help, or NULL */
     const option_row *options;
-    size_t            least, most; /* positional arguments */
+    size_t least, most; /* positional arguments */
     int (*run)(const settings *given);
 } verb;
 
 /* Reads argv behind the verb; 0, or the exit status after saying what is wrong. */
-int  options_read(const verb *which, int argc, char **argv, settings *out);
+int options_read(const verb *which, int argc, char **argv, settings *out);
 void options_free(settings *given);
 void options_print_help(const verb *which, FILE *to);
 

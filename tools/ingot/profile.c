@@ -15,9 +15,9 @@ static double quotient(double amount, double rate) {
 void profile_set_limits(profile_table *table) {
     for (size_t i = 0; i < table->count; i++) {
         profile_row *row = &table->rows[i];
-        double       fma = quotient(row->flops, table->limits.fma);
-        double       stream = quotient(row->bytes, table->limits.stream);
-        double       line = quotient(row->lines, table->limits.line);
+        double fma = quotient(row->flops, table->limits.fma);
+        double stream = quotient(row->bytes, table->limits.stream);
+        double line = quotient(row->lines, table->limits.line);
         row->limit = fmax(fma, stream) + line;
         row->bound = row->limit <= 0             ? ""
                      : line >= fmax(fma, stream) ? "line"
@@ -92,10 +92,10 @@ void profile_print(const profile_table *table) {
     print_sum(table, "the runtime and the clocks", table->whole - table->inside);
     print_sum(table, "a profiled run", table->whole);
     print_sum(table, "an ordinary run", table->ordinary);
-    printf("limits on %d thread%s: fma %.1f GFLOP/s, stream %.1f GB/s (%.1f MB again "
-           "and again)",
-           table->threads, table->threads == 1 ? "" : "s", table->limits.fma * 1e-9,
-           table->limits.stream * 1e-9, (double)table->limits.stream_bytes * 1e-6);
+    printf(
+        "limits on %d thread%s: fma %.1f GFLOP/s, stream %.1f GB/s (%.1f MB again and again)",
+        table->threads, table->threads == 1 ? "" : "s", table->limits.fma * 1e-9,
+        table->limits.stream * 1e-9, (double)table->limits.stream_bytes * 1e-6);
     if (table->limits.line > 0) {
         printf(", a line at random %.2f ns (of %.0f MB)", 1e9 / table->limits.line,
                (double)table->limits.line_bytes * 1e-6);
@@ -103,10 +103,10 @@ void profile_print(const profile_table *table) {
     printf("\nall steps at their limits: %.2f µs, %.0f%% of an ordinary run\n",
            all_limits(table) * 1e6,
            table->ordinary > 0 ? 100 * all_limits(table) / table->ordinary : 0);
-    printf("medians of %zu runs; arena %lld bytes, of which %lld live at once; session "
-           "%zu bytes\n",
-           table->runs, (long long)table->arena_bytes, (long long)table->arena_least,
-           table->memory);
+    printf(
+        "medians of %zu runs; arena %lld bytes, of which %lld live at once; session %zu bytes\n",
+        table->runs, (long long)table->arena_bytes, (long long)table->arena_least,
+        table->memory);
 }
 
 /* ---- JSON ---- */
@@ -145,7 +145,7 @@ void profile_put_json(const profile_table *table) {
 ig_status profile_write_trace(const char *path, const profile_table *table,
                               words *why) {
     FILE *file = fopen(path, "w");
-    bool  is_first = true;
+    bool is_first = true;
     if (!file) {
         snprintf(why->text, sizeof why->text, "%s: %s", path, strerror(errno));
         return IG_IO;
@@ -158,10 +158,10 @@ ig_status profile_write_trace(const char *path, const profile_table *table,
         }
         fprintf(file, "%s\n {\"name\": ", is_first ? "" : ",");
         put_json_text(file, step->name);
-        fprintf(file,
-                ", \"cat\": \"%s\", \"ph\": \"X\", \"pid\": 1, \"tid\": 1, \"ts\": "
-                "%.3f, \"dur\": %.3f}",
-                step->kind, (double)step->begin_ns * 1e-3, (double)step->ns * 1e-3);
+        fprintf(
+            file,
+            ", \"cat\": \"%s\", \"ph\": \"X\", \"pid\": 1, \"tid\": 1, \"ts\": %.3f, \"dur\": %.3f}",
+            step->kind, (double)step->begin_ns * 1e-3, (double)step->ns * 1e-3);
         is_first = false;
     }
     fputs("]}\n", file);

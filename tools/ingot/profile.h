@@ -14,20 +14,20 @@ typedef struct machine_limits {
 
 typedef struct profile_row {
     ig_step_profile step; /* of the last run */
-    size_t          number;
-    double          seconds; /* median */
-    double          flops, bytes, lines;
-    double          limit; /* seconds; 0: unknown */
-    const char     *bound; /* what makes that: "fma", "stream", "line", or "" */
+    size_t number;
+    double seconds; /* median */
+    double flops, bytes, lines;
+    double limit;      /* seconds; 0: unknown */
+    const char *bound; /* what makes that: "fma", "stream", "line", or "" */
 } profile_row;
 
 typedef struct profile_table {
-    profile_row   *rows;
-    size_t         count, runs, memory;
-    int            threads;
-    int64_t        arena_bytes, arena_least;
-    double         ordinary, whole; /* seconds of a run, without and with clocks */
-    double         inside;          /* of all steps */
+    profile_row *rows;
+    size_t count, runs, memory;
+    int threads;
+    int64_t arena_bytes, arena_least;
+    double ordinary, whole; /* seconds of a run, without and with clocks */
+    double inside;          /* of all steps */
     machine_limits limits;
 } profile_table;
 

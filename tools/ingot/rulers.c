@@ -17,10 +17,10 @@ enum { MAX_THREADS = 64, LINE = 64, FMA_CHAINS = 12, FMA_STEPS = 2000 };
 typedef struct task {
     double (*measure)(const struct task *task);
     const unsigned char *memory;
-    size_t               size;
-    double               seconds;
-    uint64_t             seed;
-    double               rate; /* written by the thread */
+    size_t size;
+    double seconds;
+    uint64_t seed;
+    double rate; /* written by the thread */
 } task;
 
 static double now(void) {
@@ -64,10 +64,10 @@ __attribute__((noinline, target("avx2,fma"))) static float run_fma_256(float see
 }
 
 static double measure_fma(const task *self) {
-    int            wide = __builtin_cpu_supports("avx512f");
-    double         flops = 2.0 * (wide ? 16 : 8) * FMA_CHAINS * FMA_STEPS;
+    int wide = __builtin_cpu_supports("avx512f");
+    double flops = 2.0 * (wide ? 16 : 8) * FMA_CHAINS * FMA_STEPS;
     volatile float seed = 0.999f, sink;
-    double         start = now(), best = 0, last = start;
+    double start = now(), best = 0, last = start;
     while (last - start < self->seconds) {
         sink = wide ? run_fma_512(seed) : run_fma_256(seed);
         double end = now(), rate = flops / (end - last) * 1e-9;
@@ -86,11 +86,11 @@ static uint64_t next_random(uint64_t *state) {
 /* Lines per ns.  Addresses do not depend on loads, so many are under way at once. */
 static double measure_line(const task *self) {
     enum { BATCH = 4096, AHEAD = 32 };
-    uint64_t          state = self->seed, lines = self->size / LINE, done = 0;
-    size_t            at[BATCH + AHEAD];
+    uint64_t state = self->seed, lines = self->size / LINE, done = 0;
+    size_t at[BATCH + AHEAD];
     volatile unsigned sink = 0;
-    unsigned          sum = 0;
-    double            start = now(), spent = 0;
+    unsigned sum = 0;
+    double start = now(), spent = 0;
     while (now() - start < self->seconds) {
         for (int i = 0; i < BATCH + AHEAD; i++) {
             at[i] = (size_t)(next_random(&state) % lines) * LINE;
@@ -125,9 +125,9 @@ __attribute__((noinline, target("avx2"))) static int64_t sum_bytes(
 
 /* GB/s. */
 static double measure_stream(const task *self) {
-    size_t           passes = 0;
+    size_t passes = 0;
     volatile int64_t sink;
-    double           start = now(), last;
+    double start = now(), last;
     do {
         sink = sum_bytes(self->memory, self->size);
         passes++;
@@ -147,8 +147,8 @@ static void *run_task(void *argument) {
 
 static double run_threads(const task *common, int threads) {
     pthread_t ids[MAX_THREADS];
-    task      tasks[MAX_THREADS];
-    int       started = 1;
+    task tasks[MAX_THREADS];
+    int started = 1;
     for (int i = 0; i < MAX_THREADS; i++) {
         tasks[i] = *common;
         tasks[i].seed = 88172645463325252u + (uint64_t)i * 977;

@@ -13,7 +13,7 @@ char *type_text(const ig_argument *value) {
     if (value->kind != IG_ARGUMENT_TENSOR) {
         return text_of("list of %zu", value->item_count);
     }
-    char   dims[512] = "";
+    char dims[512] = "";
     size_t used = 0;
     for (uint32_t d = 0; d < value->rank && used < sizeof dims - 24; d++) {
         used += (size_t)snprintf(dims + used, sizeof dims - used, "%s%lld",
@@ -41,7 +41,7 @@ void element_text(const ig_argument *tensor, size_t index, char *out, size_t siz
         whole_text(tensor, index, out, size);
         return;
     }
-    bool   is_double = strcmp(tensor->dtype, "f64") == 0;
+    bool is_double = strcmp(tensor->dtype, "f64") == 0;
     double value = ig_argument_number(tensor, index);
     for (int digits = is_double ? 15 : 6; digits <= 17; digits++) {
         snprintf(out, size, "%.*g", digits, value);
@@ -99,9 +99,9 @@ void show_values(const ig_argument *values, const char *const *names, size_t cou
 void put_json_text(FILE *to, const char *text) {
     json_t *string = json_string(text);
     if (!string) { /* not UTF-8 */
-        char  *plain = NULL;
+        char *plain = NULL;
         size_t size = 0;
-        FILE  *copy = need(open_memstream(&plain, &size));
+        FILE *copy = need(open_memstream(&plain, &size));
         put_plain(copy, text);
         fclose(copy);
         string = json_string(plain);

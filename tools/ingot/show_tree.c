@@ -12,13 +12,13 @@
 
 typedef struct tree_printer {
     const model *m;
-    FILE        *to;
-    size_t       at, result; /* node; the first behind the arguments */
+    FILE *to;
+    size_t at, result; /* node; the first behind the arguments */
 } tree_printer;
 
 size_t tree_result(const model *m) {
     ig_tree_node root = model_node(m, 0);
-    size_t       at = 1;
+    size_t at = 1;
     for (int64_t i = 0; i < root.integer; i++) {
         at += model_node(m, at).size;
     }
@@ -140,8 +140,8 @@ static void put_node(tree_printer *p) {
 }
 
 char *tree_text(const model *m, size_t at) {
-    char        *text = NULL;
-    size_t       size = 0;
+    char *text = NULL;
+    size_t size = 0;
     tree_printer p = { .m = m,
                        .to = need(open_memstream(&text, &size)),
                        .at = at,

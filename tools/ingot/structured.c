@@ -45,10 +45,10 @@ void structured_tensors(const structured *value,
 /* ---- statements ---- */
 
 typedef struct statement {
-    char       *text;
-    size_t      size, room;
+    char *text;
+    size_t size, room;
     const char *symbols;
-    size_t      number; /* tensors so far */
+    size_t number; /* tensors so far */
 } statement;
 
 static void put(statement *s, const char *text) {

@@ -14,19 +14,19 @@
 
 typedef struct structured structured;
 struct structured {
-    ig_tree_kind  kind;
-    char         *name; /* of an argument or field, or NULL */
-    char         *text; /* STR: content; else NULL */
-    int64_t       integer;
-    double        real;
-    structured   *items; /* a dict's: key, value, key … */
-    size_t        count;
+    ig_tree_kind kind;
+    char *name; /* of an argument or field, or NULL */
+    char *text; /* STR: content; else NULL */
+    int64_t integer;
+    double real;
+    structured *items; /* a dict's: key, value, key … */
+    size_t count;
     ig_arguments *owner; /* TENSOR: its one value; else the archive of shared ones */
     const ig_argument *shared; /* TENSOR: a value that a node above owns, or NULL */
 };
 
-void               structured_free(structured *value);
-structured        *structured_add(structured *to, ig_tree_kind kind, const char *name);
+void structured_free(structured *value);
+structured *structured_add(structured *to, ig_tree_kind kind, const char *name);
 const ig_argument *structured_tensor(const structured *value);
 /* Calls visit for each tensor, depth first. */
 void structured_tensors(const structured *value,
@@ -92,7 +92,7 @@ ig_status tree_take(const settings *given, const model *m, structured *out_argum
 
 /* What a model's call gave: its tree from the result on, and its outputs. */
 typedef struct call_result {
-    const model   *m;
+    const model *m;
     const results *outputs;
 } call_result;
 

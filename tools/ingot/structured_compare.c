@@ -13,15 +13,15 @@
 
 typedef struct place {
     const struct place *outer;
-    const char         *name; /* of a field or key, or NULL */
-    size_t              index;
+    const char *name; /* of a field or key, or NULL */
+    size_t index;
 } place;
 
 typedef struct comparison {
     const call_result *got;
-    const tolerance   *within;
-    words             *why;
-    size_t             at; /* node of the model */
+    const tolerance *within;
+    words *why;
+    size_t at; /* node of the model */
 } comparison;
 
 /* ---- words ---- */
@@ -88,7 +88,7 @@ static int64_t whole_of(const comparison *c, const ig_tree_node *node) {
 static bool whole_agrees(comparison *c, const place *at, const ig_tree_node *node,
                          const structured *want) {
     int64_t got = whole_of(c, node);
-    char    text[128];
+    char text[128];
     snprintf(text, sizeof text, "got %lld, want %lld", (long long)got,
              (long long)want->integer);
     return got == want->integer ? true : differ(c, at, text);
@@ -97,9 +97,9 @@ static bool whole_agrees(comparison *c, const place *at, const ig_tree_node *nod
 static bool real_agrees(comparison *c, const place *at, const ig_tree_node *node,
                         const structured *want) {
     const ig_argument *leaf = leaf_of(c, node);
-    double             got = leaf ? ig_argument_number(leaf, 0) : node->real;
-    double             room = c->within->atol + c->within->rtol * fabs(want->real);
-    char               text[128];
+    double got = leaf ? ig_argument_number(leaf, 0) : node->real;
+    double room = c->within->atol + c->within->rtol * fabs(want->real);
+    char text[128];
     snprintf(text, sizeof text, "got %.9g, want %.9g", got, want->real);
     bool is_good = got == want->real || (isnan(got) && isnan(want->real)) ||
                    fabs(got - want->real) <= room;
@@ -119,7 +119,7 @@ static bool text_agrees(comparison *c, const place *at, const ig_tree_node *node
 static bool tensor_agrees(comparison *c, const place *at, const ig_tree_node *node,
                           const structured *want) {
     const ig_argument *leaf = leaf_of(c, node);
-    words              inner = { "" };
+    words inner = { "" };
     if (!leaf) {
         return differ(c, at, "the model gives no such output");
     }
@@ -154,7 +154,7 @@ static bool quantized_agrees(comparison *c, const place *at, const structured *w
         free(a), free(b), free(text);
         return false;
     }
-    double  s = scale_of(c, &scale), t = want->items[1].real;
+    double s = scale_of(c, &scale), t = want->items[1].real;
     int64_t z = whole_of(c, &zero), y = want->items[2].integer;
     for (size_t i = 0; i < element_count(got); i++) {
         double a = (ig_argument_number(got, i) - (double)z) * s;
@@ -177,16 +177,16 @@ static bool children_agree(comparison *c, const place *at, const ig_tree_node *n
                            const structured *want) {
     if (node->child_count != want->count) {
         size_t parts = want->kind == IG_TREE_DICT ? 2 : 1;
-        char   text[96];
+        char text[96];
         snprintf(text, sizeof text, "got %zu items, want %zu",
                  node->child_count / parts, want->count / parts);
         return differ(c, at, text);
     }
     for (size_t i = 0; i < want->count; i++) {
         const structured *item = &want->items[i];
-        bool              is_value = want->kind == IG_TREE_DICT && i % 2 == 1;
-        const char       *name = is_value ? want->items[i - 1].text : item->name;
-        place             inner = { .outer = at, .name = name, .index = i };
+        bool is_value = want->kind == IG_TREE_DICT && i % 2 == 1;
+        const char *name = is_value ? want->items[i - 1].text : item->name;
+        place inner = { .outer = at, .name = name, .index = i };
         if (is_value && !name) {
             inner.index = (size_t)want->items[i - 1].integer;
         }
@@ -205,8 +205,8 @@ static bool children_agree(comparison *c, const place *at, const ig_tree_node *n
 static bool optional_agrees(comparison *c, const place *at, const ig_tree_node *node,
                             const structured *want) {
     ig_tree_node present = model_node(c->got->m, c->at);
-    size_t       end = c->at - 1 + node->size;
-    bool         is_there = whole_of(c, &present) != 0;
+    size_t end = c->at - 1 + node->size;
+    bool is_there = whole_of(c, &present) != 0;
     c->at++;
     bool is_good = is_there ? tree_agrees(c, at, want)
                             : want->kind == IG_TREE_NONE ||

@@ -23,8 +23,8 @@ static bool fail(words *why, const char *what) {
 /* ---- tensors ---- */
 
 static const struct {
-    const char  *name, *dtype; /* torch's, ours */
-    ig_tree_kind form;         /* TENSOR, or what it is wrapped in */
+    const char *name, *dtype; /* torch's, ours */
+    ig_tree_kind form;        /* TENSOR, or what it is wrapped in */
 } dtypes[] = {
     { "float32", "f32", IG_TREE_TENSOR },
     { "float64", "f64", IG_TREE_TENSOR },
@@ -70,7 +70,7 @@ static bool read_quantized(const json_t *json, structured *out, words *why) {
 static bool read_tensor(const json_t *json, const structured_files *files,
                         structured *out, words *why) {
     const char *name = json_string_value(json_object_get(json, "dtype"));
-    size_t      row = 0, count = sizeof dtypes / sizeof *dtypes;
+    size_t row = 0, count = sizeof dtypes / sizeof *dtypes;
     while (row < count && (!name || strcmp(dtypes[row].name, name) != 0)) {
         row++;
     }
@@ -88,7 +88,7 @@ static bool read_tensor(const json_t *json, const structured_files *files,
     }
     char *text = text_of("@%s/%s_%lld.npy", files->folder, files->kind,
                          (long long)json_integer_value(index));
-    bool  is_good = load_tensor(files, text, dtype, tensor, why);
+    bool is_good = load_tensor(files, text, dtype, tensor, why);
     free(text);
     if (is_good && out->kind == IG_TREE_QUANTIZED) {
         return read_quantized(json, out, why);
@@ -101,7 +101,7 @@ static bool read_plain(const json_t *json, const structured_files *files,
                        structured *out, words *why) {
     char *text = json_is_string(json) ? text_of("%s", json_string_value(json))
                                       : need(json_dumps(json, JSON_ENCODE_ANY));
-    bool  is_good = load_tensor(files, text, NULL, out, why);
+    bool is_good = load_tensor(files, text, NULL, out, why);
     free(text);
     return is_good;
 }
@@ -110,7 +110,7 @@ static bool read_plain(const json_t *json, const structured_files *files,
 
 static bool read_items(const json_t *json, const structured_files *files,
                        structured *out, words *why) {
-    size_t  index;
+    size_t index;
     json_t *item;
     if (!json_is_array(json)) {
         return fail(why, "a list or tuple that is no JSON array");
@@ -127,14 +127,14 @@ static bool read_items(const json_t *json, const structured_files *files,
 /* [[key, node], …]: keys of a dict are nodes, those of a named tuple names. */
 static bool read_pairs(const json_t *json, const structured_files *files,
                        structured *out, words *why) {
-    size_t  index;
+    size_t index;
     json_t *pair;
     if (!json_is_array(json)) {
         return fail(why, "a dict that is no JSON array of pairs");
     }
     json_array_foreach(json, index, pair) {
         const json_t *key = json_array_get(pair, 0);
-        const char   *name = json_string_value(key);
+        const char *name = json_string_value(key);
         if (!name && (!json_is_integer(key) || out->kind == IG_TREE_RECORD)) {
             return fail(why, "a dict with a key that is no string and no integer");
         }
@@ -155,11 +155,11 @@ static bool read_pairs(const json_t *json, const structured_files *files,
 
 /* Plain strings, or plain integers. */
 static bool read_plain_list(const json_t *json, structured *out, words *why) {
-    size_t  index;
+    size_t index;
     json_t *item;
     out->kind = IG_TREE_LIST;
     json_array_foreach(json, index, item) {
-        bool        is_text = json_is_string(item);
+        bool is_text = json_is_string(item);
         structured *child = structured_add(out, is_text ? IG_TREE_STR : IG_TREE_INT,
                                            NULL);
         child->text = is_text ? text_of("%s", json_string_value(item)) : NULL;
@@ -182,8 +182,8 @@ static bool read_fields(const json_t *json, const structured_files *files,
     const char *const *names = fields[out->kind - IG_TREE_KJT];
     for (size_t i = 0; i < 4 && names[i]; i++) {
         const json_t *field = json_object_get(json, names[i]);
-        structured   *child = structured_add(out, IG_TREE_NONE, names[i]);
-        bool          is_list = strcmp(names[i], "keys") == 0 ||
+        structured *child = structured_add(out, IG_TREE_NONE, names[i]);
+        bool is_list = strcmp(names[i], "keys") == 0 ||
                        strcmp(names[i], "length_per_key") == 0;
         if (is_list && !read_plain_list(field, child, why)) {
             return false;
@@ -209,7 +209,7 @@ static bool read_complex(const json_t *json, structured *out) {
 static bool read_kind(const char *key, const json_t *value,
                       const structured_files *files, structured *out, words *why) {
     static const struct {
-        const char  *key;
+        const char *key;
         ig_tree_kind kind;
         bool (*read)(const json_t *json, const structured_files *files, structured *out,
                      words *why);
@@ -261,7 +261,7 @@ bool structured_of_json(const json_t *json, const structured_files *files,
         return read_tensor(json, files, out, why);
     }
     const char *key;
-    json_t     *value;
+    json_t *value;
     json_object_foreach((json_t *)(uintptr_t)json, key, value) {
         if (read_kind(key, value, files, out, why)) {
             return true;

@@ -55,9 +55,9 @@ static bool take_tensor(ig_context *context, const char *text, bool is_real,
 /* ---- short forms ---- */
 
 typedef struct form {
-    const char  *word; /* with its colon */
+    const char *word; /* with its colon */
     ig_tree_kind kind;
-    const char  *fields[4];
+    const char *fields[4];
 } form;
 
 static const form forms[] = {
@@ -83,7 +83,7 @@ static char *field_of(const char *text, const char *field) {
 static void take_names(const char *text, bool is_whole, structured *out) {
     out->kind = IG_TREE_LIST;
     for (const char *at = text; at && *at;) {
-        size_t      length = strcspn(at, ",");
+        size_t length = strcspn(at, ",");
         structured *item = structured_add(out, is_whole ? IG_TREE_INT : IG_TREE_STR,
                                           NULL);
         item->text = is_whole ? NULL : text_of("%.*s", (int)length, at);
@@ -98,10 +98,10 @@ static bool take_form(ig_context *context, const form *which, const char *text,
     bool is_good = true;
     for (size_t i = 0; i < 4 && which->fields[i] && is_good; i++) {
         const char *name = which->fields[i];
-        char       *value = field_of(text, name);
+        char *value = field_of(text, name);
         structured *field = structured_add(out, IG_TREE_NONE, name);
-        bool        is_weights = strcmp(name, "weights") == 0;
-        bool        is_counts = strcmp(name, "length_per_key") == 0;
+        bool is_weights = strcmp(name, "weights") == 0;
+        bool is_counts = strcmp(name, "length_per_key") == 0;
         if (!value) {
             is_good = is_weights ||
                       fail(why, text,
@@ -120,12 +120,12 @@ static bool take_form(ig_context *context, const form *which, const char *text,
 
 static bool take_json(ig_context *context, const json_t *json, const char *path,
                       structured *out, words *why) {
-    const char      *slash = path ? strrchr(path, '/') : NULL;
-    char            *folder = slash  ? text_of("%.*s", (int)(slash - path), path)
-                              : path ? text_of(".")
-                                     : NULL;
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    char *folder = slash  ? text_of("%.*s", (int)(slash - path), path)
+                   : path ? text_of(".")
+                          : NULL;
     structured_files files = { .context = context, .folder = folder, .kind = "input" };
-    bool             is_good = structured_of_json(json, &files, out, why);
+    bool is_good = structured_of_json(json, &files, out, why);
     free(folder);
     return is_good;
 }
@@ -133,9 +133,9 @@ static bool take_json(ig_context *context, const json_t *json, const char *path,
 static bool take_json_text(ig_context *context, const char *text, structured *out,
                            words *why) {
     json_error_t error;
-    bool         is_file = text[0] == '@';
-    json_t      *json = is_file ? json_load_file(text + 1, 0, &error)
-                                : json_loads(text, 0, &error);
+    bool is_file = text[0] == '@';
+    json_t *json = is_file ? json_load_file(text + 1, 0, &error)
+                           : json_loads(text, 0, &error);
     if (!json) {
         return fail(why, text, error.text);
     }
@@ -149,7 +149,7 @@ static bool take_json_text(ig_context *context, const char *text, structured *ou
 static bool take_literal(const char *text, structured *out) {
     static const struct {
         const char *word;
-        structured  value;
+        structured value;
     } words_of[] = {
         { "none", { .kind = IG_TREE_NONE } },
         { "None", { .kind = IG_TREE_NONE } },
@@ -165,7 +165,7 @@ static bool take_literal(const char *text, structured *out) {
         }
     }
     size_t length = strlen(text);
-    char  *end = NULL;
+    char *end = NULL;
     if (length >= 2 && text[0] == '"' && text[length - 1] == '"') {
         out->kind = IG_TREE_STR;
         out->text = text_of("%.*s", (int)length - 2, text + 1);

@@ -7,9 +7,9 @@
 #include "tools/ingot/structured.h"
 
 typedef struct taken {
-    call          with;      /* borrows from the two below */
-    structured    arguments; /* where they were given as trees */
-    ig_arguments *archive;   /* where they came from an .npz */
+    call with;             /* borrows from the two below */
+    structured arguments;  /* where they were given as trees */
+    ig_arguments *archive; /* where they came from an .npz */
 } taken;
 
 /* Values for a model that is open: by its tree or by its inputs.  With `sizes` they are
@@ -19,6 +19,6 @@ ig_status taken_for(const settings *given, const model *m, const extents *sizes,
 /* Opens a model whose arguments say its types; the caller closes it in any case. */
 ig_status taken_first(const settings *given, ig_context *context, const char *path,
                       model *out_model, taken *out);
-void      taken_free(taken *which);
+void taken_free(taken *which);
 
 #endif

@@ -19,7 +19,7 @@ int exit_of(ig_status status);
 void put_plain(FILE *to, const char *text);
 /* "  WHAT NAME: TYPE" on a line. */
 void put_port(FILE *to, const char *what, const char *name, const char *type);
-int  complain(int exit_status, const char *format, ...) IG_PRINTF(2, 3);
+int complain(int exit_status, const char *format, ...) IG_PRINTF(2, 3);
 void note(const settings *given, const char *format, ...) IG_PRINTF(2, 3);
 /* Clears the progress line before other output. */
 void progress_clear(void);
@@ -36,8 +36,8 @@ typedef struct words {
  * limits set; Ctrl-C cancels its work, a second one exits.  NULL after a message
  * (status in *out_exit). */
 ig_context *context_open(const settings *given, words *errors, int *out_exit);
-void        context_close(ig_context *context);
-bool        was_interrupted(void);
+void context_close(ig_context *context);
+bool was_interrupted(void);
 /* Ctrl-C also stops the run in progress; NULL: no longer. */
 void interrupt_also(ig_session *session);
 
@@ -46,15 +46,15 @@ void interrupt_also(ig_session *session);
 /* What MODEL names: an artifact, or a module (NULL program until compiled). */
 typedef struct model {
     ig_context *context;
-    ig_module  *module;  /* NULL for an artifact */
+    ig_module *module;   /* NULL for an artifact */
     ig_program *program; /* NULL for --target interpret */
 } model;
 
-bool               is_artifact(const char *path);
+bool is_artifact(const char *path);
 ig_compile_options compile_options(const settings *given);
 /* Statements, entry and fixes. */
 ig_import_options import_options(const settings *given);
-bool              fixes_rowwise_mean(const settings *given);
+bool fixes_rowwise_mean(const settings *given);
 /* Prints what is in `why`, if anything, and returns the exit status. */
 int report(ig_status status, const words *why);
 
@@ -63,18 +63,18 @@ ig_status model_open(const settings *given, ig_context *context, const char *pat
                      model *out, words *why);
 ig_status program_open(const char *path, const ig_program_options *how,
                        ig_program **out_program, words *why);
-void      model_close(model *which);
-bool      is_interpret(const char *target);
+void model_close(model *which);
+bool is_interpret(const char *target);
 
-size_t      model_input_count(const model *m);
-size_t      model_output_count(const model *m);
+size_t model_input_count(const model *m);
+size_t model_output_count(const model *m);
 const char *model_input_name(const model *m, size_t index);
 const char *model_input_type(const model *m, size_t index);
 const char *model_output_name(const model *m, size_t index);
 const char *model_output_type(const model *m, size_t index);
 /* States stand behind the inputs: their names and types are those of inputs. */
-size_t       model_state_count(const model *m);
-size_t       model_node_count(const model *m);
+size_t model_state_count(const model *m);
+size_t model_node_count(const model *m);
 ig_tree_node model_node(const model *m, size_t index);
 /* A session of the model's program; NULL and *out NULL for the interpreter. */
 ig_status session_open(const settings *given, const model *m, ig_session **out,
@@ -84,9 +84,9 @@ ig_status session_open(const settings *given, const model *m, ig_session **out,
 
 /* Values in the order of the model's inputs; `owners` are closed with it. */
 typedef struct call {
-    ig_argument   *inputs;
+    ig_argument *inputs;
     ig_arguments **owners;
-    size_t         count;
+    size_t count;
 } call;
 
 void call_init(call *which, size_t count);
@@ -95,14 +95,14 @@ void call_fini(call *which);
 /* Results of a run: borrowed from session or module until its next run. */
 typedef struct results {
     ig_argument *items;
-    size_t       count;
-    ig_view     *views; /* of a program: dims stand there */
+    size_t count;
+    ig_view *views; /* of a program: dims stand there */
 } results;
 
 /* Runs the program in `session`, or the interpreter when `session` is NULL. */
 ig_status call_run(const model *m, ig_session *session, const call *with, results *out,
                    words *why);
-void      results_fini(results *which);
+void results_fini(results *which);
 /* Binds the values, and memory of the session for the outputs. */
 ig_status call_bind(const model *m, ig_session *session, const call *with,
                     ig_view *outputs, words *why);
@@ -111,7 +111,7 @@ bool view_of(const ig_argument *tensor, ig_view *out);
 
 size_t element_count(const ig_argument *tensor);
 size_t element_bits(const char *dtype);
-bool   is_real(const char *dtype);
+bool is_real(const char *dtype);
 
 /* ---- showing (show.c) ---- */
 
@@ -124,11 +124,11 @@ void show_values(const ig_argument *values, const char *const *names, size_t cou
 void show_values_json(const ig_argument *values, const char *const *names,
                       size_t count);
 /* More than a flat list of tensors? */
-bool   tree_is_structured(const model *m);
+bool tree_is_structured(const model *m);
 size_t tree_result(const model *m); /* its node */
 /* The tree from node `at` on, with types of leaves: "kjt(keys=["a"], …)"; free() it. */
 char *tree_text(const model *m, size_t at);
-void  put_tree_json(const model *m, size_t at);
+void put_tree_json(const model *m, size_t at);
 /* A string as JSON, with its quotes. */
 void put_json_text(FILE *to, const char *text);
 

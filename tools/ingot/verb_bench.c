@@ -19,12 +19,11 @@ static const option_row options[] = {
     TEXT("threads", 0, thread_counts, "N,N…", "threads of a session (1)"),
     COUNT("sessions", sessions, "N", "sessions that run at once (1)"),
     REAL("seconds", seconds, has_seconds, "S", "time of a point (2)"),
-    LIST("dim", dims, "NAME=N",
-         "an extent other than the batch: NAME may be a pattern, N "
-         "an expression such as 10*batch"),
+    LIST(
+        "dim", dims, "NAME=N",
+        "an extent other than the batch: NAME may be a pattern, N an expression such as 10*batch"),
     LIST("input", inputs, "NAME=VALUE",
-         "values, also for patterns of names and without "
-         "a type: 'ids_*=random:0:100'"),
+         "values, also for patterns of names and without a type: 'ids_*=random:0:100'"),
     TEXT("inputs", 'i', inputs_from, "DIR|x.npz",
          "inputs from files, in place of --batch"),
     ROW_ENTRY,
@@ -41,16 +40,16 @@ static const option_row options[] = {
 
 typedef struct runner {
     ig_session *session;
-    ig_view    *outputs;
-    ig_status   status;
+    ig_view *outputs;
+    ig_status status;
 } runner;
 
 typedef struct point {
-    int64_t     batch;
-    int         threads;
-    size_t      sessions;
+    int64_t batch;
+    int threads;
+    size_t sessions;
     crowd_facts took;
-    double      cpu_share; /* of the wall time that we had a CPU */
+    double cpu_share; /* of the wall time that we had a CPU */
 } point;
 
 static double now(void) {
@@ -89,7 +88,7 @@ static ig_status open_runner(const settings *given, const model *m, const call *
 
 static ig_status run_all(const runner *runners, crowd_caller *callers, size_t count,
                          double seconds, words *why) {
-    bool      is_started = crowd_run(callers, count, seconds);
+    bool is_started = crowd_run(callers, count, seconds);
     ig_status status = is_started ? IG_OK : IG_LIMIT;
     snprintf(why->text, sizeof why->text, "%s",
              is_started ? "" : "cannot start a thread for each session");
@@ -106,10 +105,10 @@ static ig_status run_all(const runner *runners, crowd_caller *callers, size_t co
 
 static ig_status measure(const settings *given, const model *m, const call *with,
                          point *out, words *why) {
-    runner       *runners = need(calloc(out->sessions, sizeof *runners));
+    runner *runners = need(calloc(out->sessions, sizeof *runners));
     crowd_caller *callers = need(calloc(out->sessions, sizeof *callers));
-    settings      own = *given;
-    ig_status     status = IG_OK;
+    settings own = *given;
+    ig_status status = IG_OK;
     own.threads = out->threads;
     for (size_t i = 0; i < out->sessions && status == IG_OK; i++) {
         callers[i] =
@@ -143,8 +142,7 @@ static void warn(const point *p, const char **reasons, size_t *count) {
     }
     if (p->took.drift > 0.05) {
         reasons[(*count)++] =
-            "the two halves differ by more than 5%: the machine changed "
-            "its speed, or was busy";
+            "the two halves differ by more than 5%: the machine changed its speed, or was busy";
     }
     if (p->cpu_share < 0.9 * (double)p->sessions) {
         reasons[(*count)++] = "other programs took CPU time";
@@ -156,16 +154,14 @@ static void warn(const point *p, const char **reasons, size_t *count) {
 
 static void tell(const settings *given, const point *p, bool is_first) {
     const char *reasons[4];
-    size_t      count = 0;
+    size_t count = 0;
     warn(p, reasons, &count);
     if (given->json) {
-        printf("%s\n  {\"batch\": %lld, \"threads\": %d, \"sessions\": %zu, \"calls\": "
-               "%zu, "
-               "\"p50\": %.9g, \"p90\": %.9g, \"p99\": %.9g, \"least\": %.9g, "
-               "\"mean\": %.9g, \"calls_per_second\": %.6g, \"warnings\": [",
-               is_first ? "" : ",", (long long)p->batch, p->threads, p->sessions,
-               p->took.calls, p->took.p50, p->took.p90, p->took.p99, p->took.least,
-               p->took.mean, p->took.per_second);
+        printf(
+            "%s\n  {\"batch\": %lld, \"threads\": %d, \"sessions\": %zu, \"calls\": %zu, \"p50\": %.9g, \"p90\": %.9g, \"p99\": %.9g, \"least\": %.9g, \"mean\": %.9g, \"calls_per_second\": %.6g, \"warnings\": [",
+            is_first ? "" : ",", (long long)p->batch, p->threads, p->sessions,
+            p->took.calls, p->took.p50, p->took.p90, p->took.p99, p->took.least,
+            p->took.mean, p->took.per_second);
         for (size_t i = 0; i < count; i++) {
             fputs(i ? ", " : "", stdout);
             put_json_text(stdout, reasons[i]);
@@ -192,7 +188,7 @@ static void tell(const settings *given, const point *p, bool is_first) {
 
 /* "1,64,1024" -> the next number, or -1. */
 static int64_t next_number(const char **list) {
-    char     *end;
+    char *end;
     long long value = strtoll(*list, &end, 10);
     if (end == *list || value < 0 || (*end && *end != ',')) {
         return -1;
@@ -207,9 +203,9 @@ static ig_status run_threads(const settings *given, const model *m, const call *
     const char *list = given->thread_counts ? given->thread_counts : "1";
     while (*list) {
         int64_t threads = next_number(&list);
-        point   p = { .batch = batch,
-                      .threads = (int)threads,
-                      .sessions = given->sessions ? (size_t)given->sessions : 1 };
+        point p = { .batch = batch,
+                    .threads = (int)threads,
+                    .sessions = given->sessions ? (size_t)given->sessions : 1 };
         if (threads < 1 || threads > 4096) {
             snprintf(why->text, sizeof why->text, "--threads takes numbers: 1,2,4");
             return IG_INVALID;
@@ -235,9 +231,9 @@ static int64_t batch_of_call(const call *with) {
 
 static ig_status run_batch(const settings *given, const model *m, int64_t batch,
                            size_t *told, words *why) {
-    char     *symbol = batch_symbol_of(m);
-    extents   sizes = { .batch_symbol = symbol, .batch = batch, .dims = given->dims };
-    taken     values;
+    char *symbol = batch_symbol_of(m);
+    extents sizes = { .batch_symbol = symbol, .batch = batch, .dims = given->dims };
+    taken values;
     ig_status status = taken_for(given, m, &sizes, &values);
     if (status == IG_OK) {
         int64_t of = tree_is_given(given, m) ? batch_of_call(&values.with) : batch;
@@ -251,9 +247,9 @@ static ig_status run_batch(const settings *given, const model *m, int64_t batch,
 /* A model whose arguments are given whole: one batch, which they say. */
 static ig_status run_structured(const settings *given, ig_context *context,
                                 const char *path, words *why) {
-    model     m;
-    taken     values;
-    size_t    told = 0;
+    model m;
+    taken values;
+    size_t told = 0;
     ig_status status = taken_first(given, context, path, &m, &values);
     if (status == IG_OK) {
         progress_clear();
@@ -270,8 +266,8 @@ static ig_status run_structured(const settings *given, ig_context *context,
 
 static ig_status run_batches(const settings *given, const model *m, words *why) {
     const char *list = given->batch ? given->batch : "1";
-    size_t      told = 0;
-    ig_status   status = IG_OK;
+    size_t told = 0;
+    ig_status status = IG_OK;
     fputs(given->json ? "[" : "", stdout);
     while (*list && status == IG_OK) {
         int64_t batch = next_number(&list);
@@ -287,7 +283,7 @@ static ig_status run_batches(const settings *given, const model *m, words *why) 
 
 static ig_status run_flat(const settings *given, ig_context *context, const char *path,
                           words *why) {
-    model     m;
+    model m;
     ig_status status = model_open(given, context, path, &m, why);
     if (status == IG_OK) {
         progress_clear();
@@ -301,16 +297,16 @@ static int run(const settings *given) {
     if (is_interpret(given->target)) {
         return complain(EXIT_USAGE, "bench measures programs, not the interpreter");
     }
-    int         exit_status;
+    int exit_status;
     ig_context *context = context_open(given, NULL, &exit_status);
     if (!context) {
         return exit_status;
     }
     const char *path = given->arguments.items[0];
-    words       why = { "" };
-    ig_status   status = is_structured_model(path)
-                             ? run_structured(given, context, path, &why)
-                             : run_flat(given, context, path, &why);
+    words why = { "" };
+    ig_status status = is_structured_model(path)
+                           ? run_structured(given, context, path, &why)
+                           : run_flat(given, context, path, &why);
     exit_status = report(status, &why);
     context_close(context);
     return exit_status;

@@ -7,9 +7,9 @@
 
 static const option_row options[] = {
     TEXT("output", 'o', output, "FILE", "where the result goes (needed)"),
-    LIST("input", inputs, "NAME=TYPE",
-         "fix an input's type: x=f32[8,13], or f32[B,13] "
-         "with B left open; may be repeated"),
+    LIST(
+        "input", inputs, "NAME=TYPE",
+        "fix an input's type: x=f32[8,13], or f32[B,13] with B left open; may be repeated"),
     TEXT("emit", 'e', emit, "ingot|object|header|shared|llvm|asm|cuda|ptx|cubin",
          "what to write (ingot: an artifact)"),
     TEXT("weights", 'w', weights, "embed|reference",
@@ -27,14 +27,14 @@ static const option_row options[] = {
 
 static ig_status write_text(const settings *given, ig_module *module) {
     ig_compile_options how = compile_options(given);
-    const char        *text = NULL;
-    size_t             size = 0;
+    const char *text = NULL;
+    size_t size = 0;
     ig_status status = ig_dump(module, given->emit, &how, IG_FORMAT_TEXT, &text, &size);
     if (status != IG_OK) {
         return status;
     }
     FILE *file = fopen(given->output, "wb");
-    bool  is_written = file && fwrite(text, 1, size, file) == size;
+    bool is_written = file && fwrite(text, 1, size, file) == size;
     if ((file && fclose(file) != 0) || !is_written) {
         complain(0, "%s: cannot write", given->output);
         return IG_IO;
@@ -45,7 +45,7 @@ static ig_status write_text(const settings *given, ig_module *module) {
 /* One line about what was made; nothing where this machine cannot open it. */
 static void tell(const settings *given, double seconds) {
     ig_program *program = NULL;
-    words       why = { "" };
+    words why = { "" };
     if (!is_artifact(given->output) ||
         program_open(given->output, NULL, &program, &why) != IG_OK) {
         return;
@@ -56,10 +56,10 @@ static void tell(const settings *given, double seconds) {
     if (given->json) {
         fputs("{\"artifact\": ", stdout);
         put_json_text(stdout, given->output);
-        printf(", \"levels\": \"%s\", \"launches\": %zu, \"code_bytes\": %llu, "
-               "\"weight_bytes\": %llu, \"seconds\": %.3f}\n",
-               facts.levels, facts.launch_count, (unsigned long long)facts.code_bytes,
-               (unsigned long long)facts.weight_bytes, seconds);
+        printf(
+            ", \"levels\": \"%s\", \"launches\": %zu, \"code_bytes\": %llu, \"weight_bytes\": %llu, \"seconds\": %.3f}\n",
+            facts.levels, facts.launch_count, (unsigned long long)facts.code_bytes,
+            (unsigned long long)facts.weight_bytes, seconds);
     } else if (!given->quiet) {
         printf("%s: %s, %zu launches, %.1f KB of code, %.2f MB of constants, %.2f s\n",
                given->output, facts.levels, facts.launch_count,
@@ -76,14 +76,14 @@ static double now(void) {
 }
 
 static ig_status compile(const settings *given, ig_context *context) {
-    ig_module        *module = NULL;
+    ig_module *module = NULL;
     ig_import_options import = import_options(given);
     ig_status status = ig_import(context, given->arguments.items[0], &import, &module);
     if (status != IG_OK) {
         return status;
     }
     static const char *const texts[] = { "llvm", "asm", "cuda", "ptx", "cubin" };
-    bool                     is_text = false;
+    bool is_text = false;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         is_text |= given->emit && strcmp(given->emit, texts[i]) == 0;
     }
@@ -99,7 +99,7 @@ static int run(const settings *given) {
     if (!given->output) {
         return complain(EXIT_USAGE, "-o FILE is needed: where the artifact goes");
     }
-    int         status;
+    int status;
     ig_context *context = context_open(given, NULL, &status);
     if (!context) {
         return status;

@@ -22,8 +22,7 @@ static const option_row dump_options[] = {
 
 static const option_row opt_options[] = {
     TEXT("passes", 'p', passes, "PIPELINE",
-         "such as \"fold,cse,dce\" (ingot info lists "
-         "the passes)"),
+         "such as \"fold,cse,dce\" (ingot info lists the passes)"),
     TEXT("format", 'f', format, "text|dot|html|json", "how it is written (text)"),
     TEXT("output", 'o', output, "FILE", "where it goes; stdout when not given"),
     ROW_TARGET,
@@ -36,7 +35,7 @@ static const option_row opt_options[] = {
 static ig_format format_of(const settings *given) {
     static const struct {
         const char *name;
-        ig_format   format;
+        ig_format format;
     } rows[] = { { "dot", IG_FORMAT_DOT },
                  { "json", IG_FORMAT_JSON },
                  { "html", IG_FORMAT_HTML } };
@@ -55,7 +54,7 @@ static ig_status write_out(const settings *given, const char *text, size_t size)
         return IG_OK;
     }
     FILE *file = fopen(given->output, "wb");
-    bool  is_written = file && fwrite(text, 1, size, file) == size;
+    bool is_written = file && fwrite(text, 1, size, file) == size;
     if ((file && fclose(file) != 0) || !is_written) {
         complain(0, "%s: cannot write", given->output);
         return IG_IO;
@@ -67,16 +66,16 @@ static ig_status dump(const settings *given, ig_module *module) {
     ig_compile_options how = compile_options(given);
     how.stop_after = given->after;
     const char *text = NULL;
-    size_t      size = 0;
+    size_t size = 0;
     const char *stage = given->stage ? given->stage : "tensor";
-    ig_status   status = ig_dump(module, stage, &how, format_of(given), &text, &size);
+    ig_status status = ig_dump(module, stage, &how, format_of(given), &text, &size);
     return status == IG_OK ? write_out(given, text, size) : status;
 }
 
 static ig_status optimise(const settings *given, ig_module *module) {
     const char *text = NULL;
-    size_t      size = 0;
-    ig_status   status = IG_OK;
+    size_t size = 0;
+    ig_status status = IG_OK;
     if (given->passes) {
         status = ig_module_run(module, given->passes, given->target);
     }
@@ -88,12 +87,12 @@ static ig_status optimise(const settings *given, ig_module *module) {
 
 static int with_module(const settings *given,
                        ig_status (*work)(const settings *given, ig_module *module)) {
-    int         exit_status;
+    int exit_status;
     ig_context *context = context_open(given, NULL, &exit_status);
     if (!context) {
         return exit_status;
     }
-    ig_module        *module = NULL;
+    ig_module *module = NULL;
     ig_import_options import = import_options(given);
     ig_status status = ig_import(context, given->arguments.items[0], &import, &module);
     if (status == IG_OK) {

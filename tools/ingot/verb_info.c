@@ -27,15 +27,15 @@ static const option_row options[] = {
 /* ---- the build ---- */
 
 static void print_rows(const json_t *rows, const char *title) {
-    size_t  index;
+    size_t index;
     json_t *row;
     printf("\n%s\n", title);
     json_array_foreach(rows, index, row) {
         const char *name = json_string_value(json_object_get(row, "name"));
         const char *help = json_string_value(json_object_get(row, "help"));
         const char *meaning = json_string_value(json_object_get(row, "meaning"));
-        json_t     *value = json_object_get(row, "value");
-        json_t     *found = json_object_get(row, "is_found");
+        json_t *value = json_object_get(row, "value");
+        json_t *found = json_object_get(row, "is_found");
         if (value) {
             printf("  %-16s %-12lld %s\n", name, (long long)json_integer_value(value),
                    meaning ? meaning : "");
@@ -60,7 +60,7 @@ static int print_build(const settings *given, ig_context *context) {
     printf("this machine: level %s, %lld CPUs\n", level && *level ? level : "none",
            (long long)json_integer_value(json_object_get(json, "cpus")));
     fputs("targets:", stdout);
-    size_t  index;
+    size_t index;
     json_t *name;
     json_array_foreach(json_object_get(json, "targets"), index, name) {
         printf(" %s", json_string_value(name));
@@ -79,12 +79,12 @@ static int print_build(const settings *given, ig_context *context) {
 /* A line an argument, one for the result, one for each input that changes. */
 static void print_tree(const model *m) {
     ig_tree_node root = model_node(m, 0);
-    size_t       at = 1;
+    size_t at = 1;
     printf("method %s\n", root.name);
     for (uint32_t i = 0; i < root.child_count; i++) {
         ig_tree_node node = model_node(m, at);
-        char        *text = tree_text(m, at);
-        bool         is_result = i == (uint32_t)root.integer;
+        char *text = tree_text(m, at);
+        bool is_result = i == (uint32_t)root.integer;
         const char *what = i < root.integer ? "takes" : is_result ? "gives" : "changes";
         printf("  %-7s %s%s%s\n", what, node.name, node.name[0] ? ": " : "", text);
         free(text);
@@ -155,18 +155,16 @@ static void put_facts(const ig_program_facts *facts) {
     fputs(", \"compiler\": ", stdout);
     put_json_text(stdout, facts->build_id);
     printf(
-        ", \"level\": \"%s\", \"levels\": \"%s\",\n \"kernels\": %zu, \"steps\": %zu, "
-        "\"launches\": %zu, \"code_bytes\": %llu, \"plan_bytes\": %llu, "
-        "\"weight_bytes\": %llu,\n ",
+        ", \"level\": \"%s\", \"levels\": \"%s\",\n \"kernels\": %zu, \"steps\": %zu, \"launches\": %zu, \"code_bytes\": %llu, \"plan_bytes\": %llu, \"weight_bytes\": %llu,\n ",
         facts->level, facts->levels, facts->kernel_count, facts->step_count,
         facts->launch_count, (unsigned long long)facts->code_bytes,
         (unsigned long long)facts->plan_bytes, (unsigned long long)facts->weight_bytes);
 }
 
 static ig_status print_artifact(const settings *given, const char *path, words *why) {
-    model              m = { 0 };
+    model m = { 0 };
     ig_program_options how = { .check_weights = given->check };
-    ig_status          status = program_open(path, &how, &m.program, why);
+    ig_status status = program_open(path, &how, &m.program, why);
     if (status != IG_OK) {
         return status;
     }
@@ -190,8 +188,8 @@ static ig_status print_artifact(const settings *given, const char *path, words *
 typedef struct listing {
     const char *package; /* what a package holds; "" for other files */
     const char *inspected;
-    json_t     *archive; /* of TorchScript, or NULL: parsed */
-    model       m;       /* module NULL: not asked for, or types are missing */
+    json_t *archive; /* of TorchScript, or NULL: parsed */
+    model m;         /* module NULL: not asked for, or types are missing */
 } listing;
 
 static void put_listing(const listing *l) {
@@ -237,9 +235,9 @@ static bool is_call_wanted(const settings *given, const listing *l) {
 
 static ig_status print_model(const settings *given, ig_context *context,
                              const char *path) {
-    listing           l = { .package = "", .inspected = "", .m.context = context };
+    listing l = { .package = "", .inspected = "", .m.context = context };
     ig_import_options how = import_options(given);
-    ig_status         status = ig_model_describe(context, path, &l.package);
+    ig_status status = ig_model_describe(context, path, &l.package);
     if (status == IG_OK && !l.package[0]) {
         status = ig_model_inspect(context, path, &l.inspected);
         l.archive = l.inspected[0] ? need(json_loads(l.inspected, JSON_ALLOW_NUL, NULL))
@@ -262,7 +260,7 @@ static ig_status print_model(const settings *given, ig_context *context,
 }
 
 static int run(const settings *given) {
-    int         exit_status;
+    int exit_status;
     ig_context *context = context_open(given, NULL, &exit_status);
     if (!context) {
         return exit_status;
@@ -275,9 +273,9 @@ static int run(const settings *given) {
         exit_status = print_build(given, context);
     } else {
         const char *path = given->arguments.items[0];
-        words       why = { "" };
-        ig_status   status = is_artifact(path) ? print_artifact(given, path, &why)
-                                               : print_model(given, context, path);
+        words why = { "" };
+        ig_status status = is_artifact(path) ? print_artifact(given, path, &why)
+                                             : print_model(given, context, path);
         exit_status = report(status, &why);
     }
     context_close(context);

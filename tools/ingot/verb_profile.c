@@ -52,12 +52,12 @@ enum {
 /* ---- measuring ---- */
 
 typedef struct profiler {
-    const model     *m;
-    ig_session      *session;
-    size_t           steps, runs, capacity, constants;
+    const model *m;
+    ig_session *session;
+    size_t steps, runs, capacity, constants;
     ig_step_profile *profile; /* of the run at hand: steps of them */
-    double          *times;   /* of step i in run k: times[i * capacity + k] */
-    double          *whole, *ordinary;
+    double *times;            /* of step i in run k: times[i * capacity + k] */
+    double *whole, *ordinary;
 } profiler;
 
 static double now(void) {
@@ -88,10 +88,10 @@ static void profiler_fini(profiler *p) {
 
 /* An ordinary run and a profiled one. */
 static ig_status run_pair(profiler *p, bool is_kept) {
-    double    begin = now();
-    int64_t   ns = 0;
+    double begin = now();
+    int64_t ns = 0;
     ig_status status = ig_session_run_bound(p->session);
-    double    ordinary = now() - begin;
+    double ordinary = now() - begin;
     if (status == IG_OK) {
         status = ig_session_profile(p->session, p->profile, p->steps, &ns);
     }
@@ -111,7 +111,7 @@ static ig_status run_pair(profiler *p, bool is_kept) {
 /* Ctrl-C ends the runs; what there is by then is told. */
 static ig_status run_for(profiler *p, double seconds) {
     ig_status status = IG_OK;
-    double    end = now() + seconds / 10;
+    double end = now() + seconds / 10;
     for (int i = 0;
          status == IG_OK && !was_interrupted() && (i < LEAST_RUNS || now() < end);
          i++) {
@@ -191,8 +191,8 @@ static int by_time(const void *a, const void *b) {
 
 static ig_status tell(const settings *given, profiler *p, words *why) {
     profile_table table = { .limits.line_bytes = p->constants };
-    bool          is_sorted = given->sort && strcmp(given->sort, "time") == 0;
-    size_t       *line_bytes = &table.limits.line_bytes;
+    bool is_sorted = given->sort && strcmp(given->sort, "time") == 0;
+    size_t *line_bytes = &table.limits.line_bytes;
     *line_bytes = *line_bytes < LINE_LEAST  ? LINE_LEAST
                   : *line_bytes > LINE_MOST ? LINE_MOST
                                             : *line_bytes;
@@ -221,8 +221,8 @@ static ig_status tell(const settings *given, profiler *p, words *why) {
 static ig_status profile_call(const settings *given, const model *m, const call *with,
                               words *why) {
     ig_session *session = NULL;
-    ig_view    *outputs = need(calloc(model_output_count(m) + 1, sizeof *outputs));
-    ig_status   status = session_open(given, m, &session, why);
+    ig_view *outputs = need(calloc(model_output_count(m) + 1, sizeof *outputs));
+    ig_status status = session_open(given, m, &session, why);
     if (status == IG_OK) {
         status = call_bind(m, session, with, outputs, why);
     }
@@ -242,14 +242,14 @@ static ig_status profile_call(const settings *given, const model *m, const call 
 
 static ig_status run_flat(const settings *given, ig_context *context, const char *path,
                           words *why) {
-    model     m;
-    taken     values = { 0 };
+    model m;
+    taken values = { 0 };
     ig_status status = model_open(given, context, path, &m, why);
     if (status != IG_OK) {
         return status;
     }
-    char   *symbol = batch_symbol_of(&m);
-    char   *end = NULL;
+    char *symbol = batch_symbol_of(&m);
+    char *end = NULL;
     extents sizes = { .batch_symbol = symbol, .batch = 1, .dims = given->dims };
     if (given->batch) {
         sizes.batch = strtoll(given->batch, &end, 10);
@@ -270,8 +270,8 @@ static ig_status run_flat(const settings *given, ig_context *context, const char
 
 static ig_status run_structured(const settings *given, ig_context *context,
                                 const char *path, words *why) {
-    model     m;
-    taken     values;
+    model m;
+    taken values;
     ig_status status = taken_first(given, context, path, &m, &values);
     if (status == IG_OK) {
         progress_clear();
@@ -286,16 +286,16 @@ static int run(const settings *given) {
     if (is_interpret(given->target)) {
         return complain(EXIT_USAGE, "profile measures programs, not the interpreter");
     }
-    int         exit_status;
+    int exit_status;
     ig_context *context = context_open(given, NULL, &exit_status);
     if (!context) {
         return exit_status;
     }
     const char *path = given->arguments.items[0];
-    words       why = { "" };
-    ig_status   status = is_structured_model(path)
-                             ? run_structured(given, context, path, &why)
-                             : run_flat(given, context, path, &why);
+    words why = { "" };
+    ig_status status = is_structured_model(path)
+                           ? run_structured(given, context, path, &why)
+                           : run_flat(given, context, path, &why);
     exit_status = status == IG_OK && was_interrupted() ? 130 : report(status, &why);
     context_close(context);
     return exit_status;
@@ -306,9 +306,7 @@ const verb verb_profile = {
     .arguments = "MODEL [--batch 64] [--threads 2]",
     .help = "measures each step of a program",
     .details =
-        "The times of a step are medians; its limit is what its arithmetic and the "
-        "bytes it must move would take at the rates that this machine shows in "
-        "the same run. Inputs are those of ingot bench.",
+        "The times of a step are medians; its limit is what its arithmetic and the bytes it must move would take at the rates that this machine shows in the same run. Inputs are those of ingot bench.",
     .options = options,
     .least = 1,
     .most = 1,

@@ -9,12 +9,12 @@
 
 static const option_row options[] = {
     LIST("input", inputs, "NAME=VALUE", "an input's value; may be repeated"),
-    TEXT("inputs", 'i', inputs_from, "DIR|x.npz",
-         "inputs from files: NAME.npy, NAME.pb, "
-         "input_0.npy, input_0.pb …, or arrays of an archive"),
-    TEXT("outputs", 'o', outputs_to, "DIR|y.npz",
-         "write outputs to NAME.npy in a folder, "
-         "or to an archive, in place of printing them"),
+    TEXT(
+        "inputs", 'i', inputs_from, "DIR|x.npz",
+        "inputs from files: NAME.npy, NAME.pb, input_0.npy, input_0.pb …, or arrays of an archive"),
+    TEXT(
+        "outputs", 'o', outputs_to, "DIR|y.npz",
+        "write outputs to NAME.npy in a folder, or to an archive, in place of printing them"),
     COUNT("threads", threads, "N", "threads of the session (1)"),
     ROW_ENTRY,
     ROW_RESOURCE,
@@ -54,10 +54,10 @@ static ig_status write_folder(const model *m, const results *got, const char *fo
     }
     ig_status status = IG_OK;
     for (size_t i = 0; i < got->count && status == IG_OK; i++) {
-        bool        is_tensor = got->items[i].kind == IG_ARGUMENT_TENSOR;
+        bool is_tensor = got->items[i].kind == IG_ARGUMENT_TENSOR;
         const char *name = model_output_name(m, i);
-        char       *file = file_name(name, i);
-        char       *path = text_of("%s/%s.%s", folder, file, is_tensor ? "npy" : "pb");
+        char *file = file_name(name, i);
+        char *path = text_of("%s/%s.%s", folder, file, is_tensor ? "npy" : "pb");
         status = ig_arguments_write(m->context, path, &got->items[i], &name, 1);
         free(path);
         free(file);
@@ -101,9 +101,9 @@ static ig_status show(const settings *given, const model *m, const results *got)
 
 static ig_status run_call(const settings *given, const model *m, const call *with,
                           words *why) {
-    results     got = { 0 };
+    results got = { 0 };
     ig_session *session = NULL;
-    ig_status   status = session_open(given, m, &session, why);
+    ig_status status = session_open(given, m, &session, why);
     if (status == IG_OK) {
         status = call_run(m, session, with, &got, why);
     }
@@ -117,7 +117,7 @@ static ig_status run_call(const settings *given, const model *m, const call *wit
 
 static ig_status run_flat(const settings *given, ig_context *context, const char *path,
                           words *why) {
-    model     m;
+    model m;
     ig_status status = model_open(given, context, path, &m, why);
     if (status != IG_OK) {
         return status;
@@ -134,8 +134,8 @@ static ig_status run_flat(const settings *given, ig_context *context, const char
 
 static ig_status run_structured(const settings *given, ig_context *context,
                                 const char *path, words *why) {
-    model     m;
-    taken     values;
+    model m;
+    taken values;
     ig_status status = taken_first(given, context, path, &m, &values);
     if (status == IG_OK) {
         status = run_call(given, &m, &values.with, why);
@@ -146,16 +146,16 @@ static ig_status run_structured(const settings *given, ig_context *context,
 }
 
 static int run(const settings *given) {
-    int         exit_status;
+    int exit_status;
     ig_context *context = context_open(given, NULL, &exit_status);
     if (!context) {
         return exit_status;
     }
     const char *path = given->arguments.items[0];
-    words       why = { "" };
-    ig_status   status = is_structured_model(path)
-                             ? run_structured(given, context, path, &why)
-                             : run_flat(given, context, path, &why);
+    words why = { "" };
+    ig_status status = is_structured_model(path)
+                           ? run_structured(given, context, path, &why)
+                           : run_flat(given, context, path, &why);
     exit_status = report(status, &why);
     context_close(context);
     return exit_status;

@@ -21,19 +21,17 @@ static const option_row options[] = {
     TEXT("suite", 0, suite, "DIR", "verify every case in this folder"),
     TEXT(
         "form", 0, form, "static|dynamic|constant",
-        "how inputs are given to the "
-        "compiler: with the data's shapes (static), with open extents (dynamic), or as "
-        "constants"),
+        "how inputs are given to the compiler: with the data's shapes (static), with open extents (dynamic), or as constants"),
     TEXT("model", 'm', output, "FILE", "run this in place of the cases' models"),
-    TEXT("against", 0, against, "interpret",
-         "also compare with the reference "
-         "interpreter: relative RMS of real outputs at most 1e-6"),
+    TEXT(
+        "against", 0, against, "interpret",
+        "also compare with the reference interpreter: relative RMS of real outputs at most 1e-6"),
     REAL("rtol", rtol, has_rtol, "R", "relative tolerance, in place of the case's"),
     REAL("atol", atol, has_atol, "A", "absolute tolerance, in place of the case's"),
     COUNT("threads", threads, "N", "threads of the sessions (1)"),
-    REAL("arena", arena, has_arena, "R",
-         "also fail where a run's arena is more than R times the bytes that live at "
-         "once"),
+    REAL(
+        "arena", arena, has_arena, "R",
+        "also fail where a run's arena is more than R times the bytes that live at once"),
     ROW_FIX,
     ROWS_COMPILE,
     ROW_QUIET,
@@ -46,7 +44,7 @@ static const option_row options[] = {
 
 /* Puts the words of a failed call into v->why: `what`, or the context's errors. */
 bool verify_fail(verification *v, const char *about, const char *what) {
-    words       text;
+    words text;
     const char *reason = what && what[0] ? what : v->errors->text;
     snprintf(text.text, sizeof text.text, "%s%s%.*s", about, about[0] ? ": " : "",
              (int)(sizeof text.text - 300), reason);
@@ -59,8 +57,8 @@ bool verify_fail(verification *v, const char *about, const char *what) {
 
 typedef struct data_set {
     const char *folder, *name;
-    call        inputs;
-    names       files; /* of the inputs, in order */
+    call inputs;
+    names files; /* of the inputs, in order */
 } data_set;
 
 static void data_set_close(data_set *set) {
@@ -70,7 +68,7 @@ static void data_set_close(data_set *set) {
 
 bool verify_read(verification *v, const char *path, const char *type,
                  ig_arguments **out) {
-    char     *text = text_of("@%s", path);
+    char *text = text_of("@%s", path);
     ig_status status = ig_arguments_parse(v->context, text, type, out);
     free(text);
     return status == IG_OK ? true : verify_fail(v, "", NULL);
@@ -112,9 +110,9 @@ static char *statement_of(const verification *v, const data_set *set, size_t ind
     if (value->kind != IG_ARGUMENT_TENSOR) {
         return NULL;
     }
-    char   dims[1024] = "";
+    char dims[1024] = "";
     size_t used = 0;
-    bool   is_open = verify_is_form(v, "dynamic");
+    bool is_open = verify_is_form(v, "dynamic");
     for (uint32_t d = 0; d < value->rank && used + 48 < sizeof dims; d++) {
         const char *comma = d ? ", " : "";
         used += (size_t)(is_open ? snprintf(dims + used, sizeof dims - used,
@@ -257,16 +255,16 @@ tolerance verify_tolerance(const verification *v, const char *output) {
 static bool check_value(verification *v, const ig_argument *got, char *path,
                         const char *what, const char *output) {
     ig_arguments *want = NULL;
-    bool          is_list = got->kind == IG_ARGUMENT_LIST;
-    const char   *type = is_list                             ? "seq<f32[]>"
-                         : got->kind == IG_ARGUMENT_OPTIONAL ? "opt<f32[]>"
-                                                             : got->dtype;
+    bool is_list = got->kind == IG_ARGUMENT_LIST;
+    const char *type = is_list                             ? "seq<f32[]>"
+                       : got->kind == IG_ARGUMENT_OPTIONAL ? "opt<f32[]>"
+                                                           : got->dtype;
     if (!verify_read(v, path, type, &want)) {
         return false;
     }
-    words     why = { "" };
+    words why = { "" };
     tolerance within = verify_tolerance(v, output);
-    bool      is_good = values_agree(got, ig_arguments_at(want, 0), &within, &why);
+    bool is_good = values_agree(got, ig_arguments_at(want, 0), &within, &why);
     ig_arguments_close(want);
     return is_good ? true : verify_fail(v, what, why.text);
 }
@@ -282,9 +280,9 @@ static bool check_outputs(verification *v, const data_set *set, const variant *w
     }
     for (size_t i = 0; i < got->count; i++) {
         const char *name = model_output_name(&with->m, i);
-        char       *path = data_file(set->folder, "output", i);
-        char       *what = text_of("%s: output '%s'", set->name, name);
-        bool        is_good = check_value(v, &got->items[i], path, what, name);
+        char *path = data_file(set->folder, "output", i);
+        char *what = text_of("%s: output '%s'", set->name, name);
+        bool is_good = check_value(v, &got->items[i], path, what, name);
         free(what);
         free(path);
         if (!is_good) {
@@ -303,7 +301,7 @@ static bool check_inputs_after(verification *v, const data_set *set) {
         }
         char *what = text_of("%s: input '%s' after the call", set->name,
                              model_input_name(&v->declared, i));
-        bool  is_good = check_value(v, &set->inputs.inputs[i], path, what, NULL);
+        bool is_good = check_value(v, &set->inputs.inputs[i], path, what, NULL);
         free(what);
         free(path);
         if (!is_good) {
@@ -329,9 +327,9 @@ static void call_for(const verification *v, const data_set *set, call *out) {
 
 bool verify_reference(verification *v, const char *set, variant *with,
                       const call *inputs, const results *got) {
-    model   m = { .context = v->context, .module = with->reference };
+    model m = { .context = v->context, .module = with->reference };
     results want = { 0 };
-    words   why;
+    words why;
     if (call_run(&m, NULL, inputs, &want, &why) != IG_OK) {
         return verify_fail(v, "interpret", why.text);
     }
@@ -372,16 +370,16 @@ bool verify_arena(verification *v, const char *set, const ig_session *session) {
 
 static bool run_variant(verification *v, const data_set *set, variant *with) {
     ig_session *session = with->session;
-    words       why = { "" };
+    words why = { "" };
     if (!session && session_open(v->given, &with->m, &session, &why) != IG_OK) {
         return verify_fail(v, "session", why.text);
     }
-    call    inputs;
+    call inputs;
     results got = { 0 };
     call_for(v, set, &inputs);
     ig_status status = call_run(&with->m, session, &inputs, &got, &why);
-    bool      is_good = status == IG_OK ? check_outputs(v, set, with, &got)
-                                        : verify_fail(v, set->name, why.text);
+    bool is_good = status == IG_OK ? check_outputs(v, set, with, &got)
+                                   : verify_fail(v, set->name, why.text);
     is_good = is_good && check_inputs_after(v, set) &&
               verify_arena(v, set->name, session);
     if (is_good && with->reference) {
@@ -400,7 +398,7 @@ static bool run_variant(verification *v, const data_set *set, variant *with) {
 static bool run_set(verification *v, const char *folder) {
     data_set set;
     variant *with = NULL;
-    bool     is_good = data_set_open(v, folder, &set);
+    bool is_good = data_set_open(v, folder, &set);
     if (is_good) {
         with = variant_for(v, &set);
         is_good = with && run_variant(v, &set, with);
@@ -488,13 +486,13 @@ static void tell(const verification *v, outcome result, size_t number) {
 
 static outcome run_case(const settings *given, const char *folder, size_t number,
                         int *out_exit) {
-    words       errors = { "" };
+    words errors = { "" };
     ig_context *context = context_open(given, &errors, out_exit);
     if (!context) {
         return INTERRUPTED;
     }
     verification v = { .given = given, .context = context, .errors = &errors };
-    outcome      result = verify_case(&v, folder);
+    outcome result = verify_case(&v, folder);
     context_close(context);
     if (was_interrupted()) {
         *out_exit = 130;
@@ -510,7 +508,7 @@ static int run_cases(const settings *given, const names *folders) {
     size_t counts[3] = { 0 };
     fputs(given->json ? "{\"cases\": [" : "", stdout);
     for (size_t i = 0; i < folders->count; i++) {
-        int     exit_status = 0;
+        int exit_status = 0;
         outcome result = run_case(given, folders->items[i], i, &exit_status);
         if (result == INTERRUPTED) {
             return exit_status;
@@ -553,9 +551,7 @@ const verb verb_verify = {
     .arguments = "CASE_DIR… | --suite DIR",
     .help = "checks models against stored inputs and outputs",
     .details =
-        "A case is a folder with a model, test_data_set_K/{input,output}_I.{pb,npy} "
-        "and perhaps case.json with a tolerance (else rtol 1e-3, atol 1e-7). Shapes "
-        "and element types must be exact.",
+        "A case is a folder with a model, test_data_set_K/{input,output}_I.{pb,npy} and perhaps case.json with a tolerance (else rtol 1e-3, atol 1e-7). Shapes and element types must be exact.",
     .options = options,
     .least = 0,
     .most = 100000,

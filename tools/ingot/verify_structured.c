@@ -16,9 +16,9 @@
 
 typedef struct structured_call {
     const char *folder, *name; /* of the data set */
-    json_t     *json;          /* the rest borrows from it */
-    structured  arguments;     /* a tuple; keyword arguments have names */
-    structured  result;
+    json_t *json;              /* the rest borrows from it */
+    structured arguments;      /* a tuple; keyword arguments have names */
+    structured result;
 } structured_call;
 
 static void call_close(structured_call *which) {
@@ -33,9 +33,9 @@ static bool wrong(verification *v, const structured_call *set, const words *why)
 
 static bool read_arguments(verification *v, structured_call *set) {
     structured_files files = { v->context, set->folder, "input" };
-    words            why = { "" };
-    size_t           index;
-    json_t          *item;
+    words why = { "" };
+    size_t index;
+    json_t *item;
     json_array_foreach(json_object_get(set->json, "args"), index, item) {
         structured *to = structured_add(&set->arguments, IG_TREE_NONE, NULL);
         if (!structured_of_json(item, &files, to, &why)) {
@@ -54,8 +54,8 @@ static bool read_arguments(verification *v, structured_call *set) {
 }
 
 static bool call_open(verification *v, const char *folder, structured_call *out) {
-    const char  *slash = strrchr(folder, '/');
-    char        *path = text_of("%s/values.json", folder);
+    const char *slash = strrchr(folder, '/');
+    char *path = text_of("%s/values.json", folder);
     json_error_t error;
     *out = (structured_call){ .folder = folder, .name = slash ? slash + 1 : folder };
     out->arguments.kind = IG_TREE_TUPLE;
@@ -65,7 +65,7 @@ static bool call_open(verification *v, const char *folder, structured_call *out)
         return verify_fail(v, out->name, error.text);
     }
     structured_files files = { v->context, folder, "output" };
-    words            why = { "" };
+    words why = { "" };
     return read_arguments(v, out) &&
            (structured_of_json(json_object_get(out->json, "result"), &files,
                                &out->result, &why) ||
@@ -90,15 +90,15 @@ static void signature_of(const verification *v, const structured_call *set,
                          signature *out) {
     const char *symbols = verify_is_form(v, "dynamic") ? "x" : NULL;
     const char *method = json_string_value(json_object_get(set->json, "method"));
-    size_t      number = 0;
-    bool        folds = verify_is_form(v, "constant");
+    size_t number = 0;
+    bool folds = verify_is_form(v, "constant");
     *out = (signature){ .entry = method,
                         .key = text_of("%s %s\n", method ? method : "",
                                        folds ? set->folder : "") };
     size_t count = takes_statements(v, v->test.model) ? set->arguments.count : 0;
     for (size_t i = 0; i < count; i++) {
         const structured *item = &set->arguments.items[i];
-        char             *tree = structured_statement(item, symbols, &number);
+        char *tree = structured_statement(item, symbols, &number);
         put_statement(out, item->name ? text_of("%s=%s", item->name, tree)
                                       : text_of("%zu=%s", i, tree));
         free(tree);
@@ -131,13 +131,13 @@ static void add_input(void *user, const structured *tensor) {
 
 static bool check_after(verification *v, const structured_call *set,
                         const call_result *got, size_t index, ig_argument given) {
-    const char        *name = model_input_name(got->m, index);
+    const char *name = model_input_name(got->m, index);
     const ig_argument *after = structured_after(got, name);
-    char              *path = data_file(set->folder, "after_input", index);
-    ig_arguments      *want = NULL;
-    words              why = { "" };
-    char              *what = text_of("%s: input '%s' after the call", set->name, name);
-    bool               is_good = true;
+    char *path = data_file(set->folder, "after_input", index);
+    ig_arguments *want = NULL;
+    words why = { "" };
+    char *what = text_of("%s: input '%s' after the call", set->name, name);
+    bool is_good = true;
     if (path) {
         is_good = verify_read(v, path, given.dtype, &want);
         given = want ? *ig_arguments_at(want, 0) : given;
@@ -158,8 +158,8 @@ static bool check_after(verification *v, const structured_call *set,
 static bool check(verification *v, const structured_call *set, const variant *with,
                   const call *inputs, const results *outputs) {
     call_result got = { &with->m, outputs };
-    tolerance   within = verify_tolerance(v, NULL);
-    words       why = { "" };
+    tolerance within = verify_tolerance(v, NULL);
+    words why = { "" };
     if (!structured_agrees(&got, &set->result, &within, &why)) {
         return wrong(v, set, &why);
     }
@@ -186,8 +186,8 @@ static bool open_session(verification *v, variant *with, ig_session **out) {
 static bool run_variant(verification *v, const structured_call *set, variant *with,
                         const call *inputs) {
     ig_session *session = NULL;
-    results     got = { 0 };
-    words       why = { "" };
+    results got = { 0 };
+    words why = { "" };
     if (!open_session(v, with, &session)) {
         return false;
     }
@@ -199,8 +199,8 @@ static bool run_variant(verification *v, const structured_call *set, variant *wi
         return wrong(v, set, &why);
     }
     ig_status status = call_run(&with->m, session, inputs, &got, &why);
-    bool      is_good = status == IG_OK ? check(v, set, with, inputs, &got)
-                                        : wrong(v, set, &why);
+    bool is_good = status == IG_OK ? check(v, set, with, inputs, &got)
+                                   : wrong(v, set, &why);
     is_good = is_good && verify_arena(v, set->name, session);
     if (is_good && with->reference) {
         is_good = verify_reference(v, set->name, with, inputs, &got);
@@ -215,8 +215,8 @@ static bool run_variant(verification *v, const structured_call *set, variant *wi
 
 static bool run_set(verification *v, const char *folder) {
     structured_call set;
-    call            inputs = { .inputs = need(calloc(1, sizeof(ig_argument))) };
-    bool            is_good = call_open(v, folder, &set);
+    call inputs = { .inputs = need(calloc(1, sizeof(ig_argument))) };
+    bool is_good = call_open(v, folder, &set);
     if (is_good) {
         structured_tensors(&set.arguments, add_input, &inputs);
         variant *with = variant_for(v, &set);
@@ -240,7 +240,7 @@ bool verify_is_structured(const verification *v, const char *model_path) {
         return false;
     }
     char *path = text_of("%s/values.json", v->test.sets.items[0]);
-    bool  is_there = access(path, F_OK) == 0;
+    bool is_there = access(path, F_OK) == 0;
     free(path);
     return is_there;
 }

@@ -15,11 +15,11 @@ enum { LINES = 64 };
 /* ---- arg_reduce ---- */
 
 typedef struct arg {
-    ig_lower         *lower;
+    ig_lower *lower;
     const ig_operand *x, *out;
-    uint32_t          axis;
-    bool              is_min, is_last;
-    ig_dtype          wide;
+    uint32_t axis;
+    bool is_min, is_last;
+    ig_dtype wide;
 } arg;
 
 /* Does x take the place of the best so far?  NaN does, from any number. */
@@ -45,16 +45,16 @@ static void emit_arg(const arg *a, ig_builder *b, ig_value *line) {
     ig_value *extent = ig_lower_dim(a->lower, a->x->type->dims[a->axis]);
     ig_value *stride = ig_lower_dim(a->lower, a->x->strides[a->axis]);
     index[a->axis] = k_i64(b, 0);
-    ig_value   *start = ig_cpu_at(a->lower, b, a->x, index);
-    ig_value   *first = k_load_count(b, a->x->buffer, start, 1, extent);
-    ig_value   *inits[] = { k_cast(b, first, a->wide), k_i64(b, 0) };
-    k_loop      loop = k_loop_open(b, k_i64(b, 1), extent, k_i64(b, 1), inits, 2);
+    ig_value *start = ig_cpu_at(a->lower, b, a->x, index);
+    ig_value *first = k_load_count(b, a->x->buffer, start, 1, extent);
+    ig_value *inits[] = { k_cast(b, first, a->wide), k_i64(b, 0) };
+    k_loop loop = k_loop_open(b, k_i64(b, 1), extent, k_i64(b, 1), inits, 2);
     ig_builder *in = &loop.b;
-    ig_value   *at = k_add(in, start, k_mul(in, loop.index, stride));
-    ig_value   *x = k_cast(in, k_load(in, a->x->buffer, at, 1), a->wide);
-    ig_value   *is_better = beats(a, in, x, loop.carried[0]);
-    ig_value   *next[] = { k_where(in, is_better, x, loop.carried[0]),
-                           k_where(in, is_better, loop.index, loop.carried[1]) };
+    ig_value *at = k_add(in, start, k_mul(in, loop.index, stride));
+    ig_value *x = k_cast(in, k_load(in, a->x->buffer, at, 1), a->wide);
+    ig_value *is_better = beats(a, in, x, loop.carried[0]);
+    ig_value *next[] = { k_where(in, is_better, x, loop.carried[0]),
+                         k_where(in, is_better, loop.index, loop.carried[1]) };
     k_loop_close(&loop, next, 2);
     uint32_t rank = 0;
     for (uint32_t d = 0; d < a->x->type->rank; d++) {
@@ -68,8 +68,8 @@ static void emit_arg(const arg *a, ig_builder *b, ig_value *line) {
 
 static void emit_arg_tile(void *user, ig_builder *b, ig_value *tile) {
     const arg *a = user;
-    ig_dim     lines = ig_cpu_lines(a->lower, a->x->type, a->axis);
-    k_loop     loop = ig_cpu_open_lines(b, tile, ig_lower_dim(a->lower, lines), LINES);
+    ig_dim lines = ig_cpu_lines(a->lower, a->x->type, a->axis);
+    k_loop loop = ig_cpu_open_lines(b, tile, ig_lower_dim(a->lower, lines), LINES);
     emit_arg(a, &loop.b, loop.index);
     k_loop_close(&loop, NULL, 0);
 }
@@ -77,11 +77,11 @@ static void emit_arg_tile(void *user, ig_builder *b, ig_value *tile) {
 ig_status ig_lower_cpu_arg(ig_lower *lower) {
     const ig_op *op = ig_cpu_anchor(lower, IG_OP_arg_reduce);
     assert(op && "the family's body has its anchor");
-    arg     a = { .lower = lower,
-                  .x = ig_cpu_input(lower, op, 0),
-                  .out = &lower->outs[0],
-                  .is_min = ig_attr_int(op, IG_arg_reduce_op, 0) == IG_EXTREME_min,
-                  .is_last = ig_attr_int(op, IG_arg_reduce_last, 0) != 0 };
+    arg a = { .lower = lower,
+              .x = ig_cpu_input(lower, op, 0),
+              .out = &lower->outs[0],
+              .is_min = ig_attr_int(op, IG_arg_reduce_op, 0) == IG_EXTREME_min,
+              .is_last = ig_attr_int(op, IG_arg_reduce_last, 0) != 0 };
     int64_t axis = ig_attr_int(op, IG_arg_reduce_axis, 0);
     a.axis = (uint32_t)(axis < 0 ? axis + a.x->type->rank : axis);
     a.wide = ig_cpu_wide((ig_dtype)a.x->type->dtype);
@@ -96,11 +96,11 @@ ig_status ig_lower_cpu_arg(ig_lower *lower) {
 /* ---- bucketize ---- */
 
 typedef struct search {
-    ig_lower         *lower;
+    ig_lower *lower;
     const ig_operand *x, *rows, *out;
-    bool              is_right;
-    ig_dtype          wide;
-    ig_value         *steps; /* that a search takes */
+    bool is_right;
+    ig_dtype wide;
+    ig_value *steps; /* that a search takes */
 } search;
 
 /* x < y, where NaN is the largest. */
@@ -116,30 +116,30 @@ static ig_value *is_before(const search *s, ig_builder *b, ig_value *x, ig_value
 
 /* Bits of a number that is not negative. */
 static ig_value *count_bits(ig_builder *b, ig_value *x) {
-    ig_value   *zero = k_i64(b, 0);
-    k_loop      loop = k_loop_open(b, zero, k_i64(b, 63), k_i64(b, 1), &zero, 1);
+    ig_value *zero = k_i64(b, 0);
+    k_loop loop = k_loop_open(b, zero, k_i64(b, 63), k_i64(b, 1), &zero, 1);
     ig_builder *in = &loop.b;
-    ig_value   *rest = k_binary(in, IG_OP_shr, x, loop.index);
-    ig_value   *has_more = k_compare(in, IG_OP_gt, rest, zero);
-    ig_value   *bits = k_add(in, loop.carried[0], k_cast(in, has_more, IG_DT_i64));
+    ig_value *rest = k_binary(in, IG_OP_shr, x, loop.index);
+    ig_value *has_more = k_compare(in, IG_OP_gt, rest, zero);
+    ig_value *bits = k_add(in, loop.carried[0], k_cast(in, has_more, IG_DT_i64));
     k_loop_close(&loop, &bits, 1);
     return loop.results[0];
 }
 
 /* The first boundary that x is not behind. */
 static ig_value *find(const search *s, ig_builder *b, ig_value *x, ig_value *row) {
-    uint32_t    last = s->rows->type->rank - 1;
-    ig_value   *count = ig_lower_dim(s->lower, s->rows->type->dims[last]);
-    ig_value   *stride = ig_lower_dim(s->lower, s->rows->strides[last]);
-    ig_value   *inits[] = { k_i64(b, 0), count };
-    k_loop      loop = k_loop_open(b, k_i64(b, 0), s->steps, k_i64(b, 1), inits, 2);
+    uint32_t last = s->rows->type->rank - 1;
+    ig_value *count = ig_lower_dim(s->lower, s->rows->type->dims[last]);
+    ig_value *stride = ig_lower_dim(s->lower, s->rows->strides[last]);
+    ig_value *inits[] = { k_i64(b, 0), count };
+    k_loop loop = k_loop_open(b, k_i64(b, 0), s->steps, k_i64(b, 1), inits, 2);
     ig_builder *in = &loop.b;
-    ig_value   *low = loop.carried[0], *high = loop.carried[1];
-    ig_value   *is_open = k_compare(in, IG_OP_lt, low, high);
-    ig_value   *middle = k_binary(in, IG_OP_shr, k_add(in, low, high), k_i64(in, 1));
-    ig_value   *at = k_add(in, row, k_mul(in, middle, stride));
-    ig_value   *left = k_sub(in, count, middle);
-    ig_value   *edge = k_load_count(in, s->rows->buffer, at, 1, left);
+    ig_value *low = loop.carried[0], *high = loop.carried[1];
+    ig_value *is_open = k_compare(in, IG_OP_lt, low, high);
+    ig_value *middle = k_binary(in, IG_OP_shr, k_add(in, low, high), k_i64(in, 1));
+    ig_value *at = k_add(in, row, k_mul(in, middle, stride));
+    ig_value *left = k_sub(in, count, middle);
+    ig_value *edge = k_load_count(in, s->rows->buffer, at, 1, left);
     edge = k_cast(in, edge, s->wide);
     ig_value *is_behind = s->is_right
                               ? k_unary(in, IG_OP_not, is_before(s, in, x, edge))
@@ -169,8 +169,8 @@ static void emit_search(const search *s, ig_builder *b, ig_value *number) {
 }
 
 static void emit_search_tile(void *user, ig_builder *b, ig_value *tile) {
-    search   *s = user;
-    uint32_t  last = s->rows->type->rank - 1;
+    search *s = user;
+    uint32_t last = s->rows->type->rank - 1;
     ig_value *count = ig_lower_dim(s->lower, s->rows->type->dims[last]);
     ig_value *elements = ig_lower_dim(s->lower,
                                       ig_type_count(s->lower->module, s->x->type));

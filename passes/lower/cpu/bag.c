@@ -140,7 +140,7 @@ static ig_value *feature_value(const bag_class *c, ig_builder *b, ig_value *numb
 /* Rows of all tables of all features. */
 static void make_rows(bag_class *c) {
     uint32_t tables = c->features[0].tables;
-    ig_dim  *rows = IG_NEW_ARRAY(c->lower->arena, ig_dim, (size_t)tables * c->count);
+    ig_dim *rows = IG_NEW_ARRAY(c->lower->arena, ig_dim, (size_t)tables * c->count);
     for (uint32_t i = 0; i < tables * c->count; i++) {
         rows[i] = c->features[i / tables].rows[i % tables];
     }
@@ -170,7 +170,7 @@ void bag_open_tables(const bag_class *c, ig_builder *b, ig_value *number,
 void bag_open_feature(const bag_class *c, ig_builder *b, ig_value *number,
                       bag_cursor *at) {
     const bag_feature *f = &c->features[0];
-    ig_value          *operand = k_mul(b, number, k_i64(b, c->stride));
+    ig_value *operand = k_mul(b, number, k_i64(b, c->stride));
     at->ids_operand = k_add(b, operand, k_i64(b, f->ids_operand));
     at->begins_operand = k_add(b, operand, k_i64(b, f->begins_operand));
     bag_open_tables(c, b, number, operand, at);
@@ -267,7 +267,7 @@ static void check_offsets(const bag_class *c, ig_builder *b, const bag_cursor *a
                                k_compare(b, IG_OP_le, *begin, *end));
     ig_value *is_inside = k_compare(b, IG_OP_le, *end, at->id_count);
     ig_value *is_good = k_binary(b, IG_OP_and, rises, is_inside);
-    k_if      check = k_if_open(b, is_good, NULL, 0);
+    k_if check = k_if_open(b, is_good, NULL, 0);
     k_report(&check.other, at->begins_operand, bag, *begin);
     k_if_close(&check, NULL, NULL);
     *begin = k_where(b, is_good, *begin, zero);
@@ -289,13 +289,13 @@ static void open_offsets(const bag_class *c, ig_builder *b, bag_cursor *at,
 /* Without pooling, the offsets of all bags together say which ids are looked up. */
 static void open_window(const bag_class *c, ig_builder *b, ig_value *number,
                         bag_cursor *at) {
-    ig_value      *zero = k_i64(b, 0), *one = k_i64(b, 1);
-    ig_value      *bags = feature_value(c, b, number, BAG_window_bags);
+    ig_value *zero = k_i64(b, 0), *one = k_i64(b, 1);
+    ig_value *bags = feature_value(c, b, number, BAG_window_bags);
     const ig_type *types[] = { zero->type, zero->type };
-    k_if           is_some = k_if_open(b, k_compare(b, IG_OP_gt, bags, zero), types, 2);
-    ig_builder    *then = &is_some.then;
-    ig_value      *begin = bag_load_offset(then, at->begins, zero, at->begin_stride);
-    ig_value      *end = load_end(c, then, at, k_sub(then, bags, one));
+    k_if is_some = k_if_open(b, k_compare(b, IG_OP_gt, bags, zero), types, 2);
+    ig_builder *then = &is_some.then;
+    ig_value *begin = bag_load_offset(then, at->begins, zero, at->begin_stride);
+    ig_value *end = load_end(c, then, at, k_sub(then, bags, one));
     check_offsets(c, then, at, zero, &begin, &end);
     k_if_close(&is_some, (ig_value *[]){ begin, end }, (ig_value *[]){ zero, zero });
     at->window[0] = is_some.results[0];
@@ -355,7 +355,7 @@ static ig_value *checked_row(const bag_class *c, ig_builder *b, const bag_cursor
     ig_value *row = wrapped_row(c, b, at, id);
     ig_value *is_good = k_compare(b, IG_OP_lt, k_cast(b, row, IG_DT_u64),
                                   k_cast(b, at->rows, IG_DT_u64));
-    bool      moves = has_rows(c) && c->negative != IG_NEGATIVE_error;
+    bool moves = has_rows(c) && c->negative != IG_NEGATIVE_error;
     if (c->range == IG_RANGE_clamp && moves) {
         ig_value *last = k_sub(b, at->rows, k_i64(b, 1));
         return k_min(b, k_max(b, row, zero), last);
@@ -426,13 +426,13 @@ static void emit_id(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value 
         bag_add_row(c, b, at, checked_row(c, b, at, id, position), sums);
         return;
     }
-    ig_value      *before[K_CARRIED], *after[K_CARRIED];
+    ig_value *before[K_CARRIED], *after[K_CARRIED];
     const ig_type *types[K_CARRIED];
-    uint32_t       count = bag_sums_pack(sums, before);
+    uint32_t count = bag_sums_pack(sums, before);
     for (uint32_t i = 0; i < count; i++) {
         types[i] = before[i]->type;
     }
-    k_if      taken = k_if_open(b, is_taken, types, count);
+    k_if taken = k_if_open(b, is_taken, types, count);
     ig_value *row = checked_row(c, &taken.then, at, id, position);
     bag_add_row(c, &taken.then, at, row, sums);
     bag_sums_pack(sums, after);
@@ -445,11 +445,11 @@ static void emit_id(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value 
 /* Columns column … column + vectors * lanes of one bag. */
 void bag_emit_columns(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value *bag,
                       uint32_t vectors) {
-    bag_sums  sums = bag_sums_start(c, b, vectors);
+    bag_sums sums = bag_sums_start(c, b, vectors);
     ig_value *state[K_CARRIED];
-    uint32_t  own = bag_sums_pack(&sums, state);
-    uint32_t  count = own + bag_ahead_pack(at->ahead, state + own);
-    k_loop    loop = k_loop_open(b, k_i64(b, 0), at->count, k_i64(b, 1), state, count);
+    uint32_t own = bag_sums_pack(&sums, state);
+    uint32_t count = own + bag_ahead_pack(at->ahead, state + own);
+    k_loop loop = k_loop_open(b, k_i64(b, 0), at->count, k_i64(b, 1), state, count);
     bag_sums_unpack(&sums, loop.carried);
     bag_ahead_unpack(at->ahead, loop.carried + own);
     bag_ahead_step(c, &loop.b, at->ahead);
@@ -473,7 +473,7 @@ static uint32_t most_vectors(const bag_class *c) {
  * as may be; rows are asked for with the first. */
 static void emit_bag(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value *bag) {
     bag_open(c, b, at, bag);
-    int64_t  group = (int64_t)c->lanes * c->parts;
+    int64_t group = (int64_t)c->lanes * c->parts;
     uint32_t groups = (uint32_t)((c->features[0].dim + group - 1) / group);
     uint32_t most = most_vectors(c) / c->parts, chunks = (groups + most - 1) / most;
     uint32_t done = 0;
@@ -513,12 +513,12 @@ void bag_open_tiles(const bag_class *c, ig_builder *b, ig_value *number, bag_cur
 static void emit_feature(const bag_class *c, ig_builder *b, ig_value *number,
                          ig_value *const range[2], bag_ahead *ahead) {
     bag_cursor at = { 0 };
-    ig_value  *bounds[2], *state[BAG_AHEAD];
+    ig_value *bounds[2], *state[BAG_AHEAD];
     bag_ahead_step(c, b, ahead);
     bag_open_feature(c, b, number, &at);
     bag_open_tiles(c, b, number, &at, range, bounds);
     uint32_t count = bag_ahead_pack(ahead, state);
-    k_loop   bags = k_loop_open(b, bounds[0], bounds[1], k_i64(b, 1), state, count);
+    k_loop bags = k_loop_open(b, bounds[0], bounds[1], k_i64(b, 1), state, count);
     bag_ahead_unpack(ahead, bags.carried);
     at.ahead = ahead;
     emit_bag(c, &bags.b, &at, bags.index);
@@ -530,9 +530,9 @@ static void emit_feature(const bag_class *c, ig_builder *b, ig_value *number,
 static void emit_class(const bag_class *c, ig_value *const range[2],
                        bag_emit_feature emit) {
     ig_builder *b = &c->lower->b;
-    bag_ahead   cursor, *ahead = bag_ahead_start(c, b, &cursor) ? &cursor : NULL;
-    ig_value   *zero = k_i64(b, 0), *one = k_i64(b, 1), *state[BAG_AHEAD];
-    uint32_t    count = bag_ahead_pack(ahead, state);
+    bag_ahead cursor, *ahead = bag_ahead_start(c, b, &cursor) ? &cursor : NULL;
+    ig_value *zero = k_i64(b, 0), *one = k_i64(b, 1), *state[BAG_AHEAD];
+    uint32_t count = bag_ahead_pack(ahead, state);
     if (c->count == 1) {
         emit(c, b, zero, range, ahead);
         return;
@@ -581,7 +581,7 @@ static ig_status emit_classes(ig_lower *lower, const bag_class *shared,
 static void say_ranges(ig_lower *lower, const ig_op *anchor,
                        const bag_feature *features) {
     ig_module *module = lower->module;
-    bool       wraps = ig_attr_int(anchor, IG_bag_negative, 0) == IG_NEGATIVE_wrap;
+    bool wraps = ig_attr_int(anchor, IG_bag_negative, 0) == IG_NEGATIVE_wrap;
     for (uint32_t i = 0; i < anchor->result_count; i++) {
         const bag_feature *f = &features[i];
         ig_lower_range(lower, f->ids_operand, f->rows[0], wraps);
@@ -595,7 +595,7 @@ static void say_ranges(ig_lower *lower, const ig_op *anchor,
 ig_status bag_lower(ig_lower *lower, bag_emit_feature emit) {
     ig_op *anchor = ig_cpu_anchor(lower, IG_OP_bag);
     assert(anchor && "the family's body has its anchor");
-    uint32_t     count = anchor->result_count;
+    uint32_t count = anchor->result_count;
     bag_feature *features = IG_NEW_ARRAY(lower->arena, bag_feature, count);
     IG_TRY(bag_read_features(lower, anchor, features));
     ig_dim tiles = 0;

@@ -107,7 +107,7 @@ static bag_cursor open_buffers(const bag_class *c, ig_builder *b,
         return ahead->only;
     }
     bag_cursor at = { 0 };
-    ig_value  *operand = k_mul(b, ahead->feature, k_i64(b, c->stride));
+    ig_value *operand = k_mul(b, ahead->feature, k_i64(b, c->stride));
     bag_open_tables(c, b, ahead->feature, operand, &at);
     at.ids = k_buffer_at(b, c->features[0].ids->buffer, operand);
     return at;
@@ -116,13 +116,13 @@ static bag_cursor open_buffers(const bag_class *c, ig_builder *b,
 static void ask_for_row(const bag_class *c, ig_builder *b, const bag_cursor *feature,
                         ig_value *place) {
     bag_cursor at = *feature;
-    ig_value  *id = k_cast(b, k_load(b, at.ids, place, 1), IG_DT_i64);
-    ig_value  *row = bag_open_id(c, b, &at, id);
+    ig_value *id = k_cast(b, k_load(b, at.ids, place, 1), IG_DT_i64);
+    ig_value *row = bag_open_id(c, b, &at, id);
     bag_prefetch_row(c, b, &at, row);
 }
 
 static void go_on(const bag_class *c, ig_builder *b, bag_ahead *ahead) {
-    ig_value  *one = k_i64(b, 1), *number = ahead->feature;
+    ig_value *one = k_i64(b, 1), *number = ahead->feature;
     bag_cursor at = { 0 };
     bag_open_strides(c, b, number, &at);
     ahead->left = k_sub(b, ahead->left, one);
@@ -143,15 +143,15 @@ static void open_next(const bag_class *c, ig_builder *b, bag_ahead *ahead) {
     if (!ahead->has_many) {
         return;
     }
-    ig_value      *state[BAG_AHEAD], *before[BAG_AHEAD];
+    ig_value *state[BAG_AHEAD], *before[BAG_AHEAD];
     const ig_type *types[BAG_AHEAD];
-    uint32_t       count = bag_ahead_pack(ahead, before);
+    uint32_t count = bag_ahead_pack(ahead, before);
     for (uint32_t i = 0; i < count; i++) {
         types[i] = before[i]->type;
     }
     ig_value *next = k_add(b, ahead->feature, k_i64(b, 1));
     ig_value *is_there = k_compare(b, IG_OP_lt, next, k_i64(b, c->count));
-    k_if      more = k_if_open(b, is_there, types, count);
+    k_if more = k_if_open(b, is_there, types, count);
     ahead->feature = next;
     open_feature(c, &more.then, next, ahead);
     bag_ahead_pack(ahead, state);
@@ -163,15 +163,15 @@ void bag_ahead_step(const bag_class *c, ig_builder *b, bag_ahead *ahead) {
     if (!ahead) {
         return;
     }
-    ig_value      *state[BAG_AHEAD], *other[BAG_AHEAD];
+    ig_value *state[BAG_AHEAD], *other[BAG_AHEAD];
     const ig_type *types[BAG_AHEAD];
-    uint32_t       count = bag_ahead_pack(ahead, state);
+    uint32_t count = bag_ahead_pack(ahead, state);
     for (uint32_t i = 0; i < count; i++) {
         types[i] = state[i]->type;
     }
-    bag_ahead  past = *ahead;
-    ig_value  *has_id = k_compare(b, IG_OP_gt, ahead->left, k_i64(b, 0));
-    k_if       id = k_if_open(b, has_id, types, count);
+    bag_ahead past = *ahead;
+    ig_value *has_id = k_compare(b, IG_OP_gt, ahead->left, k_i64(b, 0));
+    k_if id = k_if_open(b, has_id, types, count);
     bag_cursor at = open_buffers(c, &id.then, ahead);
     ask_for_row(c, &id.then, &at, ahead->place);
     go_on(c, &id.then, ahead);
@@ -191,7 +191,7 @@ static ig_value *ask_for_some(const bag_class *c, ig_builder *b, bag_ahead *ahea
     bag_cursor strides = { 0 }, at = open_buffers(c, b, ahead);
     bag_open_strides(c, b, ahead->feature, &strides);
     ig_value *count = k_min(b, ahead->left, steps);
-    k_loop    loop = k_loop_open(b, k_i64(b, 0), count, k_i64(b, 1), NULL, 0);
+    k_loop loop = k_loop_open(b, k_i64(b, 0), count, k_i64(b, 1), NULL, 0);
     ig_value *along = k_mul(&loop.b, loop.index, strides.id_stride);
     ask_for_row(c, &loop.b, &at, k_add(&loop.b, ahead->place, along));
     k_loop_close(&loop, NULL, 0);
@@ -203,9 +203,9 @@ static ig_value *ask_for_some(const bag_class *c, ig_builder *b, bag_ahead *ahea
 /* The next feature when this one is through: a step. */
 static ig_value *open_after(const bag_class *c, ig_builder *b, bag_ahead *ahead,
                             ig_value *steps) {
-    ig_value      *zero = k_i64(b, 0), *before[BAG_AHEAD + 1], *after[BAG_AHEAD + 1];
+    ig_value *zero = k_i64(b, 0), *before[BAG_AHEAD + 1], *after[BAG_AHEAD + 1];
     const ig_type *types[BAG_AHEAD + 1];
-    uint32_t       count = bag_ahead_pack(ahead, before);
+    uint32_t count = bag_ahead_pack(ahead, before);
     before[count] = steps;
     for (uint32_t i = 0; i <= count; i++) {
         types[i] = before[i]->type;
@@ -213,7 +213,7 @@ static ig_value *open_after(const bag_class *c, ig_builder *b, bag_ahead *ahead,
     ig_value *is_through = k_binary(b, IG_OP_and,
                                     k_compare(b, IG_OP_le, ahead->left, zero),
                                     k_compare(b, IG_OP_gt, steps, zero));
-    k_if      through = k_if_open(b, is_through, types, count + 1);
+    k_if through = k_if_open(b, is_through, types, count + 1);
     open_next(c, &through.then, ahead);
     (void)bag_ahead_pack(ahead, after);
     after[count] = k_sub(&through.then, steps, k_i64(&through.then, 1));
@@ -244,8 +244,8 @@ static void run_ahead(const bag_class *c, ig_builder *b, bag_ahead *ahead) {
 
 static void step_ahead(const bag_class *c, ig_builder *b, bag_ahead *ahead) {
     ig_value *state[BAG_AHEAD], *distance = k_i64(b, distance_of(c));
-    uint32_t  count = bag_ahead_pack(ahead, state);
-    k_loop    loop = k_loop_open(b, k_i64(b, 0), distance, k_i64(b, 1), state, count);
+    uint32_t count = bag_ahead_pack(ahead, state);
+    k_loop loop = k_loop_open(b, k_i64(b, 0), distance, k_i64(b, 1), state, count);
     bag_ahead_unpack(ahead, loop.carried);
     bag_ahead_step(c, &loop.b, ahead);
     bag_ahead_pack(ahead, state);

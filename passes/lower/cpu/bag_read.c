@@ -26,7 +26,7 @@ static int64_t row_bytes(const bag_feature *f) {
 
 static bool is_large(const ig_lower *lower, const bag_feature *f) {
     int64_t rows = 0;
-    bool    is_known = ig_dim_constant(lower->module, f->all_rows, &rows);
+    bool is_known = ig_dim_constant(lower->module, f->all_rows, &rows);
     int64_t bytes = row_bytes(f);
     return !is_known ||
            rows > (int64_t)lower->target->l2_bytes / 2 / (bytes ? bytes : 1);
@@ -40,7 +40,7 @@ static ig_dim count_bags(ig_lower *lower, const bag_feature *f) {
         return f->ids->type->dims[0];
     }
     ig_dim begins = f->begins->type->dims[0];
-    bool   has_last = f->last != IG_LAST_ids;
+    bool has_last = f->last != IG_LAST_ids;
     return has_last ? ig_dim_sub(lower->module, begins, 1) : begins;
 }
 
@@ -64,7 +64,7 @@ static ig_status check_feature(ig_lower *lower, const bag_feature *f) {
         return ig_lower_unsupported(lower, "a bag whose rows' length is not known");
     }
     uint32_t rank = f->ids->type->rank;
-    bool     is_none = f->pool == IG_POOL_none;
+    bool is_none = f->pool == IG_POOL_none;
     if (is_none && !(is_flat(lower, f->ids, rank) && is_flat(lower, f->out, rank))) {
         return ig_lower_unsupported(lower, "a look-up of ids with gaps in memory");
     }
@@ -98,7 +98,7 @@ static ig_status read_feature(ig_lower *lower, const ig_op *anchor, uint32_t num
     f->empty = (ig_empty)listed(anchor, IG_bag_empty, number, IG_EMPTY_zero);
     f->tables = (uint32_t)listed(anchor, IG_bag_tables, number, 1);
     uint32_t next = operand;
-    bool     has_tables = read_tables(lower, anchor, operand, f);
+    bool has_tables = read_tables(lower, anchor, operand, f);
     next += f->tables;
     f->ids_operand = next;
     f->ids = ig_cpu_input(lower, anchor, next++);
@@ -132,7 +132,7 @@ ig_status bag_read_features(ig_lower *lower, const ig_op *anchor,
 /* f32, in which all but f64 tables are summed; rows of integers are copied. */
 ig_dtype bag_sum_dtype(const bag_class *c) {
     const ig_type *table = c->features[0].table->type;
-    bool           has_codes = ig_rows_formats[table->rows.format].place ||
+    bool has_codes = ig_rows_formats[table->rows.format].place ||
                      table->rows.exponent_bits;
     bool is_kept = table->dtype == IG_DT_f64 ||
                    !ig_dtype_is_float((ig_dtype)table->dtype);
@@ -141,8 +141,8 @@ ig_dtype bag_sum_dtype(const bag_class *c) {
 
 ig_status bag_choose_lanes(bag_class *c) {
     const bag_feature *f = &c->features[0];
-    unsigned           bits = ig_dtypes[f->table->type->dtype].bits;
-    ig_dtype           dtype = bag_sum_dtype(c);
+    unsigned bits = ig_dtypes[f->table->type->dtype].bits;
+    ig_dtype dtype = bag_sum_dtype(c);
     if (!read_layout(f, &c->layout) || (bits < 8 && !bag_is_table(f))) {
         return ig_lower_unsupported(c->lower, "a bag over a matrix of packed numbers");
     }

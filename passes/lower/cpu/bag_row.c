@@ -33,7 +33,7 @@ static bool is_max(const bag_class *c) {
 
 bag_sums bag_sums_start(const bag_class *c, ig_builder *b, uint32_t vectors) {
     bag_sums sums = { .count = vectors };
-    double   start = is_max(c) ? -(double)INFINITY : 0.0;
+    double start = is_max(c) ? -(double)INFINITY : 0.0;
     for (uint32_t v = 0; v < vectors; v++) {
         sums.vectors[v] = k_const_vector(b, bag_sum_dtype(c), c->lanes, start);
     }
@@ -79,7 +79,7 @@ void bag_sums_unpack(bag_sums *sums, ig_value *const *values) {
 static ig_value *row_pointer(const bag_class *c, ig_builder *b, const bag_cursor *at,
                              ig_value *row) {
     const bag_feature *f = &c->features[0];
-    int64_t            stride = bag_is_table(f) ? c->layout.stride : f->dim;
+    int64_t stride = bag_is_table(f) ? c->layout.stride : f->dim;
     return k_offset(b, at->table, k_mul(b, row, k_i64(b, stride)));
 }
 
@@ -113,9 +113,9 @@ static ig_value *with_i32(const bag_class *c, ig_builder *b, ig_opcode code,
 /* Codes of a small float (ir/row.h): the bits under f32's fields, then to scale. */
 static ig_value *widen_small_float(const bag_class *c, ig_builder *b, ig_value *code) {
     const ig_rows *rows = &c->features[0].table->type->rows;
-    ig_value      *x = k_cast(b, code, IG_DT_i32);
-    ig_value      *sign = with_i32(c, b, IG_OP_and, x, 0x80);
-    ig_value      *rest = with_i32(c, b, IG_OP_and, x, 0x7f);
+    ig_value *x = k_cast(b, code, IG_DT_i32);
+    ig_value *sign = with_i32(c, b, IG_OP_and, x, 0x80);
+    ig_value *rest = with_i32(c, b, IG_OP_and, x, 0x7f);
     rest = with_i32(c, b, IG_OP_shl, rest, 16 + rows->exponent_bits);
     sign = with_i32(c, b, IG_OP_shl, sign, 24);
     x = k_reinterpret(b, k_binary(b, IG_OP_or, rest, sign), IG_DT_f32);
@@ -126,7 +126,7 @@ static ig_value *widen_small_float(const bag_class *c, ig_builder *b, ig_value *
 /* One code a lane, of each byte the one that `shift` bits stand below. */
 static ig_value *code_of(const bag_class *c, ig_builder *b, ig_value *bytes,
                          ig_value *shift, bool is_highest) {
-    unsigned  bits = ig_dtypes[c->features[0].table->type->dtype].bits;
+    unsigned bits = ig_dtypes[c->features[0].table->type->dtype].bits;
     ig_value *x = k_binary(b, IG_OP_shr, bytes, shift);
     return is_highest ? x : with_i32(c, b, IG_OP_and, x, (1 << bits) - 1);
 }
@@ -134,7 +134,7 @@ static ig_value *code_of(const bag_class *c, ig_builder *b, ig_value *bytes,
 /* GPU: this thread's code. */
 static ig_value *load_packed_code(const bag_class *c, ig_builder *b,
                                   const bag_cursor *at, ig_value *pointer) {
-    unsigned  bits = ig_dtypes[c->features[0].table->type->dtype].bits;
+    unsigned bits = ig_dtypes[c->features[0].table->type->dtype].bits;
     ig_value *column = column_at(b, at, at->column), *per = k_i64(b, 8 / bits);
     ig_value *place = k_add(b, k_div(b, column, per), k_i64(b, c->layout.codes));
     ig_value *byte = k_cast(b, k_load(b, pointer, place, 1), IG_DT_i32);
@@ -145,7 +145,7 @@ static ig_value *load_packed_code(const bag_class *c, ig_builder *b,
 /* Vectors v … v + parts of the row, as numbers. */
 static void load_packed(const bag_class *c, ig_builder *b, const bag_cursor *at,
                         ig_value *pointer, uint32_t v, ig_value **out_parts) {
-    int64_t   column = at->column + (int64_t)v * c->lanes;
+    int64_t column = at->column + (int64_t)v * c->lanes;
     ig_value *place = k_i64(b, c->layout.codes + column / c->parts);
     ig_value *bytes = k_load_count(b, pointer, place, c->lanes,
                                    valid_lanes(c, b, column, c->parts));
@@ -160,8 +160,8 @@ static void load_packed(const bag_class *c, ig_builder *b, const bag_cursor *at,
 static ig_value *load_whole(const bag_class *c, ig_builder *b, const bag_cursor *at,
                             ig_value *pointer, uint32_t v) {
     const bag_feature *f = &c->features[0];
-    int64_t            column = at->column + (int64_t)v * c->lanes;
-    ig_dtype           dtype = (ig_dtype)f->table->type->dtype;
+    int64_t column = at->column + (int64_t)v * c->lanes;
+    ig_dtype dtype = (ig_dtype)f->table->type->dtype;
     if (bag_is_table(f)) {
         pointer = k_offset(b, pointer, k_i64(b, c->layout.codes));
         bool is_code = is_quantised(c) && dtype == IG_DT_i8;
@@ -233,8 +233,8 @@ void bag_add_row(const bag_class *c, ig_builder *b, const bag_cursor *at, ig_val
 void bag_prefetch_row(const bag_class *c, ig_builder *b, const bag_cursor *at,
                       ig_value *row) {
     ig_value *pointer = k_reinterpret(b, row_pointer(c, b, at, row), IG_DT_u8);
-    int64_t   line = c->lower->target->line_bytes, last = c->layout.bytes - 1;
-    int64_t   place = 0;
+    int64_t line = c->lower->target->line_bytes, last = c->layout.bytes - 1;
+    int64_t place = 0;
     for (; place <= last; place += line) {
         k_prefetch(b, pointer, k_i64(b, place), 1);
     }
@@ -265,7 +265,7 @@ static ig_value *finish(const bag_class *c, ig_builder *b, const bag_cursor *at,
     if (sums->bias) {
         x = k_add(b, x, k_splat(b, sums->bias, c->lanes));
     }
-    ig_pool  pool = c->features[0].pool;
+    ig_pool pool = c->features[0].pool;
     ig_empty empty = c->features[0].empty;
     if (pool == IG_POOL_none || (pool == IG_POOL_sum && empty == IG_EMPTY_zero)) {
         return x;
@@ -315,14 +315,14 @@ static void order_parts(const bag_class *c, ig_builder *b, ig_value *const *part
 
 void bag_store(const bag_class *c, ig_builder *b, const bag_cursor *at, ig_value *bag,
                const bag_sums *sums) {
-    ig_dtype  dtype = (ig_dtype)c->features[0].out->type->dtype;
+    ig_dtype dtype = (ig_dtype)c->features[0].out->type->dtype;
     ig_value *row = k_mul(b, bag, at->out_stride);
     for (uint32_t v = 0; v < sums->count; v += c->parts) {
         ig_value *ordered[BAG_PARTS];
         order_parts(c, b, &sums->vectors[v], ordered);
         for (uint32_t i = 0; i < c->parts; i++) {
             ig_value *x = finish(c, b, at, sums, ordered[i]);
-            int64_t   column = at->column + (int64_t)(v + i) * c->lanes;
+            int64_t column = at->column + (int64_t)(v + i) * c->lanes;
             ig_value *place = k_add(b, row, column_at(b, at, column));
             if (column < c->features[0].dim) {
                 k_store_count(b, k_cast(b, x, dtype), at->out, place,

@@ -53,9 +53,9 @@ static void find_ids(const bag_class *c, ig_builder *b, const bag_cursor *at,
         return;
     }
     const ig_type *types[] = { zero->type, zero->type };
-    k_if        is_some = k_if_open(b, k_compare(b, IG_OP_gt, count, zero), types, 2);
+    k_if is_some = k_if_open(b, k_compare(b, IG_OP_gt, count, zero), types, 2);
     ig_builder *then = &is_some.then;
-    ig_value   *last = k_sub(then, bags[1], k_i64(then, 1)), *ends[2];
+    ig_value *last = k_sub(then, bags[1], k_i64(then, 1)), *ends[2];
     bag_load_offsets(c, then, at, bags[0], last, ends);
     ends[0] = within(then, ends[0], at->id_count);
     ends[1] = k_max(then, within(then, ends[1], at->id_count), ends[0]);
@@ -73,7 +73,7 @@ static ig_value *weight_of(const bag_class *c, ig_builder *b, const bag_cursor *
 }
 
 static ig_value *total_weight(const bag_class *c, ig_builder *b) {
-    ig_value  *zero = k_i64(b, 0), *count = k_i64(b, c->count);
+    ig_value *zero = k_i64(b, 0), *count = k_i64(b, c->count);
     bag_cursor at = { 0 };
     if (c->count == 1) {
         bag_open_feature(c, b, zero, &at);
@@ -118,33 +118,33 @@ static ig_value *search_bag(ig_builder *b, const bag_cursor *at, ig_value *place
     ig_value *ends[] = { k_i64(b, 0), at->bags };
     k_loop loop = k_loop_open(b, k_i64(b, 0), search_steps(b, at->bags), one, ends, 2);
     ig_builder *in = &loop.b;
-    ig_value   *low = loop.carried[0], *high = loop.carried[1];
-    ig_value   *middle = k_div(in, k_add(in, low, high), k_i64(in, 2));
-    ig_value   *weight = weight_before(in, at, k_min(in, middle, last));
-    ig_value   *is_open = k_compare(in, IG_OP_lt, low, high);
-    ig_value   *is_before = k_compare(in, IG_OP_lt, weight, place);
-    ig_value   *goes_up = k_binary(in, IG_OP_and, is_open, is_before);
-    ig_value   *next[] = { k_where(in, goes_up, k_add(in, middle, one), low),
-                           k_where(in, is_before, high, k_min(in, middle, high)) };
+    ig_value *low = loop.carried[0], *high = loop.carried[1];
+    ig_value *middle = k_div(in, k_add(in, low, high), k_i64(in, 2));
+    ig_value *weight = weight_before(in, at, k_min(in, middle, last));
+    ig_value *is_open = k_compare(in, IG_OP_lt, low, high);
+    ig_value *is_before = k_compare(in, IG_OP_lt, weight, place);
+    ig_value *goes_up = k_binary(in, IG_OP_and, is_open, is_before);
+    ig_value *next[] = { k_where(in, goes_up, k_add(in, middle, one), low),
+                         k_where(in, is_before, high, k_min(in, middle, high)) };
     k_loop_close(&loop, next, 2);
     return loop.results[0];
 }
 
 static ig_value *bag_from(const bag_class *c, ig_builder *b, const bag_cursor *at,
                           ig_value *place, ig_value *weight) {
-    ig_value      *zero = k_i64(b, 0);
+    ig_value *zero = k_i64(b, 0);
     const ig_type *type = zero->type;
-    ig_value      *is_in = k_binary(b, IG_OP_and, k_compare(b, IG_OP_gt, place, zero),
-                                    k_compare(b, IG_OP_lt, place, weight));
-    k_if           found = k_if_open(b, is_in, &type, 1);
-    ig_value      *bag, *is_behind = k_compare(&found.other, IG_OP_ge, place, weight);
+    ig_value *is_in = k_binary(b, IG_OP_and, k_compare(b, IG_OP_gt, place, zero),
+                               k_compare(b, IG_OP_lt, place, weight));
+    k_if found = k_if_open(b, is_in, &type, 1);
+    ig_value *bag, *is_behind = k_compare(&found.other, IG_OP_ge, place, weight);
     if (has_offsets(c)) {
         bag = search_bag(&found.then, at, place);
     } else {
         ig_builder *then = &found.then;
-        ig_value   *length = at->begins ? k_i64(then, 1) : at->length;
-        ig_value   *each = k_add(then, length, k_i64(then, BAG_WEIGHT));
-        ig_value   *up = k_add(then, place, k_sub(then, each, k_i64(then, 1)));
+        ig_value *length = at->begins ? k_i64(then, 1) : at->length;
+        ig_value *each = k_add(then, length, k_i64(then, BAG_WEIGHT));
+        ig_value *up = k_add(then, place, k_sub(then, each, k_i64(then, 1)));
         bag = k_min(then, k_div(then, up, each), at->bags);
     }
     /* No weight at all: no bags. */
@@ -171,14 +171,14 @@ typedef struct part {
 
 static part open_part(const bag_class *c, ig_builder *b, ig_value *const range[2]) {
     ig_value *zero = k_i64(b, 0), *grid = ig_lower_dim(c->lower, c->lower->grid);
-    part      p = { 0 };
+    part p = { 0 };
     p.is_whole = k_binary(b, IG_OP_and, k_compare(b, IG_OP_le, range[0], zero),
                           k_compare(b, IG_OP_ge, range[1], grid));
     const ig_type *types[] = { zero->type, zero->type };
-    k_if           whole = k_if_open(b, p.is_whole, types, 2);
-    ig_value      *total = total_weight(c, &whole.other);
-    ig_value      *ends[] = { part_of(&whole.other, total, range[0], grid),
-                              part_of(&whole.other, total, range[1], grid) };
+    k_if whole = k_if_open(b, p.is_whole, types, 2);
+    ig_value *total = total_weight(c, &whole.other);
+    ig_value *ends[] = { part_of(&whole.other, total, range[0], grid),
+                         part_of(&whole.other, total, range[1], grid) };
     k_if_close(&whole, (ig_value *[]){ zero, zero }, ends);
     p.begin = whole.results[0];
     p.end = whole.results[1];
@@ -188,11 +188,11 @@ static part open_part(const bag_class *c, ig_builder *b, ig_value *const range[2
 /* Bags of the feature that lies at `from` on the line; its weight is the result. */
 static ig_value *find_bags(const bag_class *c, ig_builder *b, const bag_cursor *at,
                            const part *p, ig_value *from, ig_value *out_bags[2]) {
-    ig_value      *zero = k_i64(b, 0);
+    ig_value *zero = k_i64(b, 0);
     const ig_type *types[] = { zero->type, zero->type, zero->type };
-    k_if           whole = k_if_open(b, p->is_whole, types, 3);
-    ig_builder    *other = &whole.other;
-    ig_value      *weight = weight_of(c, other, at);
+    k_if whole = k_if_open(b, p->is_whole, types, 3);
+    ig_builder *other = &whole.other;
+    ig_value *weight = weight_of(c, other, at);
     ig_value *some[] = { bag_from(c, other, at, k_sub(other, p->begin, from), weight),
                          bag_from(c, other, at, k_sub(other, p->end, from), weight),
                          weight };
@@ -206,7 +206,7 @@ static ig_value *find_bags(const bag_class *c, ig_builder *b, const bag_cursor *
 static ig_value *plan_feature(const bag_class *c, ig_builder *b, ig_value *number,
                               const part *p, ig_value *from) {
     bag_cursor at = { 0 };
-    ig_value  *found[FIELDS];
+    ig_value *found[FIELDS];
     bag_open_feature(c, b, number, &at);
     ask_for_ids(c, b, &at);
     ig_value *weight = find_bags(c, b, &at, p, from, &found[LOW]);
@@ -219,13 +219,13 @@ static ig_value *plan_feature(const bag_class *c, ig_builder *b, ig_value *numbe
 
 void bag_plan(bag_class *c, ig_builder *b, ig_value *const range[2]) {
     c->plan = k_local(c->lower->kernel, IG_DT_i64, (int64_t)c->count * FIELDS);
-    part      p = open_part(c, b, range);
+    part p = open_part(c, b, range);
     ig_value *zero = k_i64(b, 0), *count = k_i64(b, c->count);
     if (c->count == 1) {
         (void)plan_feature(c, b, zero, &p, zero);
         return;
     }
-    k_loop    loop = k_loop_open(b, zero, count, k_i64(b, 1), &zero, 1);
+    k_loop loop = k_loop_open(b, zero, count, k_i64(b, 1), &zero, 1);
     ig_value *next = plan_feature(c, &loop.b, loop.index, &p, loop.carried[0]);
     k_loop_close(&loop, &next, 1);
 }

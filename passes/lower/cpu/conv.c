@@ -21,26 +21,26 @@
 enum { OUTS = 8, VECTORS = 6, ROWS = 8 };
 
 typedef struct conv {
-    ig_lower         *lower;
-    const ig_op      *op;
+    ig_lower *lower;
+    const ig_op *op;
     const ig_operand *x, *w, *bias;
-    const ig_type    *out; /* of the op */
-    uint32_t          last;
-    uint32_t          lanes, outs, vectors;
-    ig_dtype          wide;
-    ig_dim            group_outs, group_ins, blocks, chunks;
-    bool              is_ragged; /* the last block of a group has fewer channels */
+    const ig_type *out; /* of the op */
+    uint32_t last;
+    uint32_t lanes, outs, vectors;
+    ig_dtype wide;
+    ig_dim group_outs, group_ins, blocks, chunks;
+    bool is_ragged; /* the last block of a group has fewer channels */
 } conv;
 
 /* Where a block stands. */
 typedef struct block {
     const conv *c;
-    ig_value   *index[IG_TENSOR_RANK]; /* of out: image, first channel, row */
-    ig_value   *left;                  /* channels from the first on in the group */
-    ig_value   *x_at;                  /* of the row, first channel of the group */
-    ig_value   *w_at[OUTS];
-    uint32_t    vectors;
-    ig_value   *count; /* valid lanes; NULL: all */
+    ig_value *index[IG_TENSOR_RANK]; /* of out: image, first channel, row */
+    ig_value *left;                  /* channels from the first on in the group */
+    ig_value *x_at;                  /* of the row, first channel of the group */
+    ig_value *w_at[OUTS];
+    uint32_t vectors;
+    ig_value *count; /* valid lanes; NULL: all */
 } block;
 
 static ig_value *stride_of(const conv *c, const ig_operand *x, uint32_t axis) {
@@ -52,9 +52,9 @@ static ig_value *stride_of(const conv *c, const ig_operand *x, uint32_t axis) {
 static void multiply(const block *k, ig_builder *b, ig_value *x_at, ig_value *w_at,
                      ig_value **sums) {
     const conv *c = k->c;
-    ig_value   *x[VECTORS];
-    int64_t     apart = ig_cpu_entry(c->op, IG_conv_strides, c->last - 2);
-    ig_value   *stride = k_mul(b, stride_of(c, c->x, c->last), k_i64(b, apart));
+    ig_value *x[VECTORS];
+    int64_t apart = ig_cpu_entry(c->op, IG_conv_strides, c->last - 2);
+    ig_value *stride = k_mul(b, stride_of(c, c->x, c->last), k_i64(b, apart));
     for (uint32_t v = 0; v < k->vectors; v++) {
         ig_value *skipped = k_mul(b, stride, k_i64(b, (int64_t)v * c->lanes));
         ig_value *at = k_add(b, x_at, skipped);
@@ -81,21 +81,21 @@ static void sum_axis(const block *k, ig_builder *b, uint32_t axis, ig_value *x_a
         return;
     }
     uint32_t count = c->outs * k->vectors;
-    ig_dim   extent = c->w->type->dims[axis];
-    int64_t  apart = axis > 1 ? ig_cpu_entry(c->op, IG_conv_dilations, axis - 2) : 1;
+    ig_dim extent = c->w->type->dims[axis];
+    int64_t apart = axis > 1 ? ig_cpu_entry(c->op, IG_conv_dilations, axis - 2) : 1;
     if (extent == 1) {
         sum_axis(k, b, axis + 1, x_at, w_at, sums);
         return;
     }
     ig_value *end = ig_lower_dim(c->lower, extent);
-    k_loop    loop = k_loop_open(b, k_i64(b, 0), end, k_i64(b, 1), sums, count);
+    k_loop loop = k_loop_open(b, k_i64(b, 0), end, k_i64(b, 1), sums, count);
     ig_value *inner[OUTS * VECTORS];
     for (uint32_t i = 0; i < count; i++) {
         inner[i] = loop.carried[i];
     }
     ig_builder *in = &loop.b;
-    ig_value   *x_step = k_mul(in, stride_of(c, c->x, axis), k_i64(in, apart));
-    ig_value   *w_step = stride_of(c, c->w, axis);
+    ig_value *x_step = k_mul(in, stride_of(c, c->x, axis), k_i64(in, apart));
+    ig_value *w_step = stride_of(c, c->w, axis);
     x_at = k_add(in, x_at, k_mul(in, loop.index, x_step));
     w_at = k_add(in, w_at, k_mul(in, loop.index, w_step));
     sum_axis(k, in, axis + 1, x_at, w_at, inner);
@@ -110,7 +110,7 @@ static void sum_axis(const block *k, ig_builder *b, uint32_t axis, ig_value *x_a
 /* Bias first: it is part of the chain. */
 static void start_sums(const block *k, ig_builder *b, ig_value **sums) {
     const conv *c = k->c;
-    ig_value   *zero = k_const_vector(b, c->wide, c->lanes, 0.0);
+    ig_value *zero = k_const_vector(b, c->wide, c->lanes, 0.0);
     for (uint32_t o = 0; o < c->outs; o++) {
         ig_value *start = zero;
         if (c->bias) {
@@ -130,7 +130,7 @@ static void start_sums(const block *k, ig_builder *b, ig_value **sums) {
 static void store_channel(const block *k, ig_builder *b, uint32_t o, ig_value *column,
                           ig_value *const *sums) {
     const conv *c = k->c;
-    ig_value   *index[IG_TENSOR_RANK];
+    ig_value *index[IG_TENSOR_RANK];
     for (uint32_t d = 0; d < c->last; d++) {
         index[d] = k->index[d];
     }
@@ -154,10 +154,10 @@ static void store_channel(const block *k, ig_builder *b, uint32_t o, ig_value *c
 
 static void emit_block(const block *k, ig_builder *b, ig_value *column) {
     const conv *c = k->c;
-    ig_value   *sums[OUTS * VECTORS];
-    int64_t     apart = ig_cpu_entry(c->op, IG_conv_strides, c->last - 2);
-    ig_value   *step = k_mul(b, stride_of(c, c->x, c->last), k_i64(b, apart));
-    ig_value   *x_at = k_add(b, k->x_at, k_mul(b, column, step));
+    ig_value *sums[OUTS * VECTORS];
+    int64_t apart = ig_cpu_entry(c->op, IG_conv_strides, c->last - 2);
+    ig_value *step = k_mul(b, stride_of(c, c->x, c->last), k_i64(b, apart));
+    ig_value *x_at = k_add(b, k->x_at, k_mul(b, column, step));
     start_sums(k, b, sums);
     sum_axis(k, b, 1, x_at, k_i64(b, 0), sums);
     for (uint32_t o = 0; o < c->outs; o++) {
@@ -166,7 +166,7 @@ static void emit_block(const block *k, ig_builder *b, ig_value *column) {
             continue;
         }
         ig_value *is_there = k_compare(b, IG_OP_lt, k_i64(b, o), k->left);
-        k_if      store = k_if_open(b, is_there, NULL, 0);
+        k_if store = k_if_open(b, is_there, NULL, 0);
         store_channel(k, &store.then, o, column, sums);
         k_if_close(&store, NULL, NULL);
     }
@@ -176,9 +176,9 @@ static void emit_block(const block *k, ig_builder *b, ig_value *column) {
 
 static void emit_row(block *k, ig_builder *b) {
     const conv *c = k->c;
-    ig_value   *width = ig_lower_dim(c->lower, c->out->dims[c->last]);
-    ig_value   *step = k_i64(b, (int64_t)c->vectors * c->lanes);
-    ig_value   *whole = k_mul(b, k_div(b, width, step), step);
+    ig_value *width = ig_lower_dim(c->lower, c->out->dims[c->last]);
+    ig_value *step = k_i64(b, (int64_t)c->vectors * c->lanes);
+    ig_value *whole = k_mul(b, k_div(b, width, step), step);
     k->vectors = c->vectors;
     k->count = NULL;
     k_loop loop = k_loop_open(b, k_i64(b, 0), whole, step, NULL, 0);
@@ -202,7 +202,7 @@ static void place_row(block *k, ig_builder *b, ig_value *number, ig_value *group
     k->x_at = k_add(b, k_mul(b, k->index[0], stride_of(c, c->x, 0)),
                     k_mul(b, first, stride_of(c, c->x, 1)));
     for (uint32_t d = 2; d < c->last; d++) {
-        int64_t   apart = ig_cpu_entry(c->op, IG_conv_strides, d - 2);
+        int64_t apart = ig_cpu_entry(c->op, IG_conv_strides, d - 2);
         ig_value *step = k_mul(b, stride_of(c, c->x, d), k_i64(b, apart));
         k->x_at = k_add(b, k->x_at, k_mul(b, k->index[d], step));
     }
@@ -223,13 +223,13 @@ static void place_weights(block *k, ig_builder *b) {
 
 static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     const conv *c = user;
-    block       k = { .c = c };
-    ig_value   *chunks = ig_lower_dim(c->lower, c->chunks);
-    ig_value   *blocks = ig_lower_dim(c->lower, c->blocks);
-    ig_value   *groups = k_i64(b, ig_attr_int(c->op, IG_conv_group, 1));
-    ig_value   *outs = ig_lower_dim(c->lower, c->group_outs);
-    ig_value   *chunk = k_mod(b, tile, chunks), *rest = k_div(b, tile, chunks);
-    ig_value   *number = k_mod(b, rest, blocks);
+    block k = { .c = c };
+    ig_value *chunks = ig_lower_dim(c->lower, c->chunks);
+    ig_value *blocks = ig_lower_dim(c->lower, c->blocks);
+    ig_value *groups = k_i64(b, ig_attr_int(c->op, IG_conv_group, 1));
+    ig_value *outs = ig_lower_dim(c->lower, c->group_outs);
+    ig_value *chunk = k_mod(b, tile, chunks), *rest = k_div(b, tile, chunks);
+    ig_value *number = k_mod(b, rest, blocks);
     rest = k_div(b, rest, blocks);
     ig_value *group = k_mod(b, rest, groups);
     ig_value *skipped = k_mul(b, number, k_i64(b, c->outs));
@@ -238,7 +238,7 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     k.left = k_sub(b, outs, skipped);
     place_weights(&k, b);
     ig_value *rows = ig_lower_dim(c->lower, ig_cpu_row_count(c->lower, c->out, 2));
-    k_loop    loop = ig_cpu_open_lines(b, chunk, rows, ROWS);
+    k_loop loop = ig_cpu_open_lines(b, chunk, rows, ROWS);
     place_row(&k, &loop.b, loop.index, group);
     emit_row(&k, &loop.b);
     k_loop_close(&loop, NULL, 0);
@@ -249,7 +249,7 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
 /* Channels of a block: the most that divide a group's, where that is enough of them. */
 static void choose_block(conv *c) {
     uint32_t most = c->lower->target->vector_registers >= 32 ? OUTS : 4;
-    int64_t  known = 0;
+    int64_t known = 0;
     c->outs = most;
     c->is_ragged = true;
     if (ig_dim_constant(c->lower->module, c->group_outs, &known) && known > 0) {
@@ -262,7 +262,7 @@ static void choose_block(conv *c) {
     }
     c->vectors = c->outs >= 8 ? 2 : c->outs >= 4 ? 3 : c->outs >= 2 ? 4 : VECTORS;
     int64_t width = 0;
-    bool    is_known = ig_dim_constant(c->lower->module, c->out->dims[c->last], &width);
+    bool is_known = ig_dim_constant(c->lower->module, c->out->dims[c->last], &width);
     while (is_known && c->vectors > 1 && (int64_t)c->vectors * c->lanes > width) {
         c->vectors--;
     }
@@ -278,10 +278,10 @@ static bool has_vectors(ig_lower *lower, const conv *c) {
 }
 
 static void choose_grid(conv *c) {
-    ig_lower  *lower = c->lower;
+    ig_lower *lower = c->lower;
     ig_module *module = lower->module;
-    int64_t    group = ig_attr_int(c->op, IG_conv_group, 1);
-    ig_dim     rows = ig_cpu_row_count(lower, c->out, 2);
+    int64_t group = ig_attr_int(c->op, IG_conv_group, 1);
+    ig_dim rows = ig_cpu_row_count(lower, c->out, 2);
     c->blocks = ig_lower_ceil_div(lower, c->group_outs, c->outs);
     c->chunks = ig_lower_ceil_div(lower, rows, ROWS);
     ig_dim tiles = ig_lower_mul(lower, c->out->dims[0], c->chunks);
@@ -309,9 +309,9 @@ ig_status ig_lower_cpu_conv(ig_lower *lower) {
         return ig_lower_unsupported(lower, "a convolution of this form");
     }
     ig_module *module = lower->module;
-    ig_dim     group = ig_dim_const(module, ig_attr_int(op, IG_conv_group, 1));
-    ig_dtype   dtype = (ig_dtype)c.out->dtype;
-    bool       is_narrow = ig_dtype_is_float(dtype) && ig_dtypes[dtype].bits < 32;
+    ig_dim group = ig_dim_const(module, ig_attr_int(op, IG_conv_group, 1));
+    ig_dtype dtype = (ig_dtype)c.out->dtype;
+    bool is_narrow = ig_dtype_is_float(dtype) && ig_dtypes[dtype].bits < 32;
     c.wide = is_narrow ? IG_DT_f32 : dtype;
     c.group_outs = ig_dim_exact_div(module, c.out->dims[1], group);
     c.group_ins = c.w->type->dims[1];

@@ -40,7 +40,7 @@ ig_op *ig_cpu_anchor(const ig_lower *lower, ig_opcode code) {
 
 const ig_operand *ig_cpu_input(const ig_lower *lower, const ig_op *op, uint32_t index) {
     const ig_value *value = ig_op_operand(op, index);
-    bool            is_input = value && !value->def && value->block == lower->body;
+    bool is_input = value && !value->def && value->block == lower->body;
     return is_input ? &lower->ins[value->index] : NULL;
 }
 
@@ -80,9 +80,9 @@ const char *ig_cpu_name(ig_lower *lower, const char *family) {
 
 ig_value *ig_cpu_scratch(ig_lower *lower, int64_t floats) {
     const ig_type *type = ig_type_buffer(lower->module, IG_DT_f32, 0, NULL);
-    ig_attr        offset = ig_attr_of_int(lower->scratch);
-    ig_attr        attrs[IG_scratch_attr_count] = { [IG_scratch_offset] = offset };
-    ig_op_spec     spec = { .attrs = attrs, .result_types = &type, .result_count = 1 };
+    ig_attr offset = ig_attr_of_int(lower->scratch);
+    ig_attr attrs[IG_scratch_attr_count] = { [IG_scratch_offset] = offset };
+    ig_op_spec spec = { .attrs = attrs, .result_types = &type, .result_count = 1 };
     lower->scratch += (int64_t)ig_align_up((size_t)floats * 4, 64);
     return ig_make_op(&lower->b, IG_OP_scratch, &spec)->results;
 }
@@ -98,13 +98,13 @@ void ig_cpu_each_tile(ig_lower *lower,
 }
 
 ig_cpu_blocks ig_cpu_open_blocks(ig_builder *b, ig_value *total, uint32_t most) {
-    ig_value     *count = k_ceil_div(b, total, most);
-    ig_value     *base = k_div(b, total, count), *extra = k_mod(b, total, count);
+    ig_value *count = k_ceil_div(b, total, most);
+    ig_value *base = k_div(b, total, count), *extra = k_mod(b, total, count);
     ig_cpu_blocks blocks = { .count = count };
     blocks.loop = k_loop_open(b, k_i64(b, 0), count, k_i64(b, 1), NULL, 0);
     ig_builder *in = &blocks.loop.b;
-    ig_value   *number = blocks.loop.index;
-    ig_value   *is_longer = k_compare(in, IG_OP_lt, number, extra);
+    ig_value *number = blocks.loop.index;
+    ig_value *is_longer = k_compare(in, IG_OP_lt, number, extra);
     blocks.rows = k_add(in, base, k_cast(in, is_longer, IG_DT_i64));
     blocks.skipped = k_add(in, k_mul(in, number, base), k_min(in, number, extra));
     return blocks;

@@ -26,7 +26,7 @@ void ig_cpu_each_tile(ig_lower *lower,
 /* A loop over blocks of at most `most` rows of `total`, evenly split, so that the last
  * one is not a thin one.  To be closed by the caller. */
 typedef struct ig_cpu_blocks {
-    k_loop    loop;           /* over the number of the block */
+    k_loop loop;              /* over the number of the block */
     ig_value *count;          /* of blocks, outside of the loop */
     ig_value *skipped, *rows; /* rows before this block, and of it */
 } ig_cpu_blocks;

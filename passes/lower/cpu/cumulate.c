@@ -17,12 +17,12 @@
 enum { LINES = 8 };
 
 typedef struct cumulation {
-    ig_lower         *lower;
+    ig_lower *lower;
     const ig_operand *x, *out;
-    uint32_t          axis;
-    ig_cumulate       kind;
-    bool              is_exclusive, is_reverse, wants_index;
-    ig_dtype          wide;
+    uint32_t axis;
+    ig_cumulate kind;
+    bool is_exclusive, is_reverse, wants_index;
+    ig_dtype wide;
 } cumulation;
 
 /* log(exp(a) + exp(b)); two equal infinities stay what they are. */
@@ -62,12 +62,12 @@ static void join(const cumulation *c, ig_builder *b, ig_value *is_first,
 static void emit_line(const cumulation *c, ig_builder *b, ig_value *line) {
     ig_value *index[IG_TENSOR_RANK];
     ig_cpu_split(c->lower, b, c->x->type, c->axis, line, index);
-    ig_value   *extent = ig_lower_dim(c->lower, c->x->type->dims[c->axis]);
-    ig_value   *inits[] = { k_const(b, c->wide, 1.0), k_i64(b, 0) };
-    k_loop      loop = k_loop_open(b, k_i64(b, 0), extent, k_i64(b, 1), inits, 2);
+    ig_value *extent = ig_lower_dim(c->lower, c->x->type->dims[c->axis]);
+    ig_value *inits[] = { k_const(b, c->wide, 1.0), k_i64(b, 0) };
+    k_loop loop = k_loop_open(b, k_i64(b, 0), extent, k_i64(b, 1), inits, 2);
     ig_builder *in = &loop.b;
-    ig_value   *last = k_sub(in, extent, k_i64(in, 1));
-    ig_value   *i = c->is_reverse ? k_sub(in, last, loop.index) : loop.index;
+    ig_value *last = k_sub(in, extent, k_i64(in, 1));
+    ig_value *i = c->is_reverse ? k_sub(in, last, loop.index) : loop.index;
     index[c->axis] = i;
     ig_value *x_at = ig_cpu_at(c->lower, in, c->x, index);
     ig_value *out_at = ig_cpu_at(c->lower, in, c->out, index);
@@ -84,7 +84,7 @@ static void emit_line(const cumulation *c, ig_builder *b, ig_value *line) {
 
 static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     const cumulation *c = user;
-    ig_dim            lines = ig_cpu_lines(c->lower, c->x->type, c->axis);
+    ig_dim lines = ig_cpu_lines(c->lower, c->x->type, c->axis);
     k_loop loop = ig_cpu_open_lines(b, tile, ig_lower_dim(c->lower, lines), LINES);
     emit_line(c, &loop.b, loop.index);
     k_loop_close(&loop, NULL, 0);
@@ -108,10 +108,10 @@ static int64_t read_form(cumulation *c, const ig_lower *lower) {
 
 ig_status ig_lower_cpu_cumulate(ig_lower *lower) {
     cumulation c = { .lower = lower, .x = &lower->ins[0], .out = &lower->outs[0] };
-    int64_t    axis = read_form(&c, lower);
-    ig_dtype   dtype = (ig_dtype)c.x->type->dtype;
-    bool       chooses = c.kind == IG_CUMULATE_max || c.kind == IG_CUMULATE_min;
-    bool       is_sum = ig_dtype_is_float(dtype) && !chooses;
+    int64_t axis = read_form(&c, lower);
+    ig_dtype dtype = (ig_dtype)c.x->type->dtype;
+    bool chooses = c.kind == IG_CUMULATE_max || c.kind == IG_CUMULATE_min;
+    bool is_sum = ig_dtype_is_float(dtype) && !chooses;
     c.axis = (uint32_t)(axis < 0 ? axis + c.x->type->rank : axis);
     c.wide = is_sum ? IG_DT_f64 : ig_cpu_wide(dtype);
     lower->name = "cumulate";

@@ -36,7 +36,7 @@ ig_dim dot_depth(const dot *d) {
 static ig_dim batch_stride(const dot *d, const ig_operand *x, uint32_t axis,
                            ig_dim whole) {
     ig_module *module = d->lower->module;
-    ig_dim     extent = x->type->dims[axis], stride = x->strides[axis];
+    ig_dim extent = x->type->dims[axis], stride = x->strides[axis];
     if (extent == 1) {
         return 0;
     }
@@ -51,9 +51,9 @@ ig_value *dot_row_start(const dot *d, ig_builder *b, const ig_operand *x,
                         bool k_is_last, ig_value *const *index, ig_value *row) {
     ig_lower *lower = d->lower;
     ig_value *at = k_mul(b, row, ig_lower_dim(lower, dot_stride(x, false, k_is_last)));
-    uint32_t  batch = x->type->rank - 2, missing = d->rank - x->type->rank;
+    uint32_t batch = x->type->rank - 2, missing = d->rank - x->type->rank;
     for (uint32_t i = 0; i < batch; i++) {
-        ig_dim    stride = batch_stride(d, x, i, d->type->dims[missing + i]);
+        ig_dim stride = batch_stride(d, x, i, d->type->dims[missing + i]);
         ig_value *step = ig_lower_dim(lower, stride);
         at = k_add(b, at, k_mul(b, index[missing + i], step));
     }
@@ -63,7 +63,7 @@ ig_value *dot_row_start(const dot *d, ig_builder *b, const ig_operand *x,
 /* A row of A and columns of B side by side: their sums do not wait for each other. */
 typedef struct dot_group {
     ig_value *row, *columns[COLUMNS];
-    uint32_t  count;
+    uint32_t count;
 } dot_group;
 
 /* One pass of the k loop: acc + x[k …] * y[k …]. */
@@ -74,7 +74,7 @@ static ig_value *step(const dot *d, ig_builder *b, ig_value *const rows[2], ig_v
     ig_value *sy = ig_lower_dim(lower, dot_stride(d->b, true, d->transpose_b));
     ig_value *x = k_load_count(b, rows[0], k_mul(b, k, sx), d->lanes, count);
     ig_value *y = k_load_count(b, rows[1], k_mul(b, k, sy), d->lanes, count);
-    ig_dtype  wide = (ig_dtype)acc->type->dtype;
+    ig_dtype wide = (ig_dtype)acc->type->dtype;
     return k_muladd(b, k_cast(b, x, wide), k_cast(b, y, wide), acc);
 }
 
@@ -83,15 +83,15 @@ static ig_value *step(const dot *d, ig_builder *b, ig_value *const rows[2], ig_v
 static void emit_sums(const dot *d, ig_builder *b, const dot_group *g, ig_dtype wide,
                       ig_value **out_sums) {
     ig_value *zero = k_const_vector(b, wide, d->lanes, 0.0);
-    int64_t   lanes = d->lanes;
+    int64_t lanes = d->lanes;
     ig_value *pairs = k_mul(b, k_div(b, d->k, k_i64(b, 2 * lanes)),
                             k_i64(b, 2 * lanes));
     ig_value *state[2 * COLUMNS], *next[2 * COLUMNS];
     for (uint32_t i = 0; i < 2 * g->count; i++) {
         state[i] = zero;
     }
-    k_loop    loop = k_loop_open(b, k_i64(b, 0), pairs, k_i64(b, 2 * lanes), state,
-                                 2 * g->count);
+    k_loop loop = k_loop_open(b, k_i64(b, 0), pairs, k_i64(b, 2 * lanes), state,
+                              2 * g->count);
     ig_value *second = k_add(&loop.b, loop.index, k_i64(&loop.b, lanes));
     for (uint32_t i = 0; i < 2 * g->count; i++) {
         ig_value *rows[2] = { g->row, g->columns[i / 2] };
@@ -102,7 +102,7 @@ static void emit_sums(const dot *d, ig_builder *b, const dot_group *g, ig_dtype 
     for (uint32_t i = 0; i < g->count; i++) {
         state[i] = k_add(b, loop.results[2 * i], loop.results[2 * i + 1]);
     }
-    k_loop    tail = k_loop_open(b, pairs, d->k, k_i64(b, lanes), state, g->count);
+    k_loop tail = k_loop_open(b, pairs, d->k, k_i64(b, lanes), state, g->count);
     ig_value *left = k_sub(&tail.b, d->k, tail.index);
     for (uint32_t i = 0; i < g->count; i++) {
         ig_value *rows[2] = { g->row, g->columns[i] };
@@ -129,8 +129,8 @@ uint32_t dot_own_index(const dot *d, ig_value *const *index, ig_value **out_own)
 /* `count` elements of C, from column index[rank - 1] on. */
 static void emit_elements(const dot *d, ig_builder *b, ig_value *const *index,
                           uint32_t count) {
-    ig_dtype  dtype = (ig_dtype)d->type->dtype;
-    bool      is_narrow = ig_dtype_is_float(dtype) && ig_dtypes[dtype].bits < 32;
+    ig_dtype dtype = (ig_dtype)d->type->dtype;
+    bool is_narrow = ig_dtype_is_float(dtype) && ig_dtypes[dtype].bits < 32;
     ig_value *at[COLUMNS], *sums[COLUMNS];
     dot_group group = { .count = count };
     group.row = dot_row_start(d, b, d->a, !d->transpose_a, index, index[d->rank - 2]);
@@ -141,7 +141,7 @@ static void emit_elements(const dot *d, ig_builder *b, ig_value *const *index,
     emit_sums(d, b, &group, is_narrow ? IG_DT_f32 : dtype, sums);
     for (uint32_t i = 0; i < count; i++) {
         ig_value *place[IG_TENSOR_RANK], *own[IG_TENSOR_RANK];
-        ig_map    values;
+        ig_map values;
         memcpy(place, index, d->rank * sizeof *place);
         place[d->rank - 1] = at[i];
         ig_map_init(&values, d->lower->arena);
@@ -163,7 +163,7 @@ static ig_value *emit_groups(const dot *d, ig_builder *b, ig_value **index,
     ig_value *width = k_i64(b, count);
     ig_value *whole = k_div(b, k_sub(b, range[1], range[0]), width);
     ig_value *end = k_add(b, range[0], k_mul(b, whole, width));
-    k_loop    loop = k_loop_open(b, range[0], end, width, NULL, 0);
+    k_loop loop = k_loop_open(b, range[0], end, width, NULL, 0);
     index[d->rank - 1] = loop.index;
     emit_elements(d, &loop.b, index, count);
     k_loop_close(&loop, NULL, 0);
@@ -212,10 +212,10 @@ static void emit_forms(const dot *d, ig_builder *b, const dot_range *range) {
 /* Tile -> batch indices, rows, columns. */
 static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     const dot *d = user;
-    ig_lower  *lower = d->lower;
-    ig_value  *index[IG_TENSOR_RANK], *zero = k_i64(b, 0);
-    ig_value  *m = ig_lower_dim(lower, d->type->dims[d->rank - 2]);
-    dot_range  range = { .columns = { zero, d->n }, .index = index };
+    ig_lower *lower = d->lower;
+    ig_value *index[IG_TENSOR_RANK], *zero = k_i64(b, 0);
+    ig_value *m = ig_lower_dim(lower, d->type->dims[d->rank - 2]);
+    dot_range range = { .columns = { zero, d->n }, .index = index };
     if (d->panels.lanes) {
         ig_value *across = ig_lower_dim(lower, d->column_tiles);
         ig_value *width = k_i64(b, DOT_COLUMN_TILE);
@@ -237,9 +237,9 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
 }
 
 static void choose_grid(dot *d) {
-    ig_lower  *lower = d->lower;
+    ig_lower *lower = d->lower;
     ig_module *module = lower->module;
-    ig_dim     m = d->type->dims[d->rank - 2], n = d->type->dims[d->rank - 1];
+    ig_dim m = d->type->dims[d->rank - 2], n = d->type->dims[d->rank - 1];
     d->height = ig_dim_const(module, ROWS);
     d->row_tiles = ig_lower_ceil_div(lower, m, ROWS);
     d->column_tiles = 1;
@@ -261,8 +261,8 @@ static const ig_operand *as_matrix(dot *d, const ig_operand *x, bool is_row,
         return x;
     }
     ig_operand *matrix = IG_NEW(d->lower->arena, ig_operand);
-    ig_dim     *strides = IG_NEW_ARRAY(d->lower->arena, ig_dim, 2);
-    ig_dim      dims[2] = { 1, 1 };
+    ig_dim *strides = IG_NEW_ARRAY(d->lower->arena, ig_dim, 2);
+    ig_dim dims[2] = { 1, 1 };
     dims[is_row] = x->type->dims[0];
     strides[is_row] = x->strides[0];
     *matrix = (ig_operand){ .buffer = x->buffer, .strides = strides };
@@ -273,7 +273,7 @@ static const ig_operand *as_matrix(dot *d, const ig_operand *x, bool is_row,
 /* The product with an extent of 1 for each vector. */
 static void find_matrices(dot *d) {
     const ig_type *product = d->anchor->results[0].type;
-    ig_dim         dims[IG_TENSOR_RANK + 2];
+    ig_dim dims[IG_TENSOR_RANK + 2];
     d->a = as_matrix(d, d->a, true, &d->a_is_vector);
     d->b = as_matrix(d, d->b, false, &d->b_is_vector);
     uint32_t kept = (d->a_is_vector ? 0u : 1u) + (d->b_is_vector ? 0u : 1u);

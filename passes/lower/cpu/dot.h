@@ -12,37 +12,37 @@ enum {
 
 /* Register tiles over panels that the kernel makes of B (dot_panels.c). */
 typedef struct dot_panels {
-    uint32_t  lanes; /* of a vector along n; 0: this product takes no panels */
-    uint32_t  rows;  /* at most, of a block */
-    int64_t   least_m, least_n; /* smaller products are better off without */
-    bool      is_choice;        /* the run knows whether this one is */
-    ig_dtype  wide;             /* what is multiplied and added up */
-    bool      is_deep;          /* K may be larger than a panel */
-    bool      is_staged;
-    uint32_t  store_lanes; /* of the epilogue */
-    ig_value *panel;       /* local: K_BLOCK rows of k of a sliver of B */
-    ig_value *stage;       /* local: a tile's sums of a sliver, if is_staged */
+    uint32_t lanes;           /* of a vector along n; 0: this product takes no panels */
+    uint32_t rows;            /* at most, of a block */
+    int64_t least_m, least_n; /* smaller products are better off without */
+    bool is_choice;           /* the run knows whether this one is */
+    ig_dtype wide;            /* what is multiplied and added up */
+    bool is_deep;             /* K may be larger than a panel */
+    bool is_staged;
+    uint32_t store_lanes; /* of the epilogue */
+    ig_value *panel;      /* local: K_BLOCK rows of k of a sliver of B */
+    ig_value *stage;      /* local: a tile's sums of a sliver, if is_staged */
 } dot_panels;
 
 typedef struct dot {
-    ig_lower         *lower;
-    const ig_op      *anchor;
+    ig_lower *lower;
+    const ig_op *anchor;
     const ig_operand *a, *b; /* matrices: a vector is one row, or one column */
-    const ig_type    *type;  /* of the product, with an extent of 1 for each vector */
-    bool              a_is_vector, b_is_vector;
-    uint32_t          rank;
-    bool              transpose_a, transpose_b;
-    uint32_t          lanes;
-    bool              has_groups;     /* COLUMNS columns at a time */
-    uint32_t          block, vectors; /* by columns: the register tile */
-    dot_panels        panels;
-    ig_value         *k, *n;
-    ig_dim            row_tiles, column_tiles, height; /* of the grid */
+    const ig_type *type;     /* of the product, with an extent of 1 for each vector */
+    bool a_is_vector, b_is_vector;
+    uint32_t rank;
+    bool transpose_a, transpose_b;
+    uint32_t lanes;
+    bool has_groups;         /* COLUMNS columns at a time */
+    uint32_t block, vectors; /* by columns: the register tile */
+    dot_panels panels;
+    ig_value *k, *n;
+    ig_dim row_tiles, column_tiles, height; /* of the grid */
 } dot;
 
 /* Rows and columns of C, first and one past the last; index[…] has the batch. */
 typedef struct dot_range {
-    ig_value  *rows[2], *columns[2];
+    ig_value *rows[2], *columns[2];
     ig_value **index;
 } dot_range;
 

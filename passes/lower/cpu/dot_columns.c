@@ -30,7 +30,7 @@ bool dot_has_column_epilogue(const dot *d) {
         }
     }
     const ig_type *product = d->anchor->results[0].type;
-    bool           can_store = true;
+    bool can_store = true;
     for (uint32_t i = 0; i < others.out_count; i++) {
         const ig_operand *out = &others.outs[i];
         can_store &= out->type->rank == product->rank &&
@@ -41,7 +41,7 @@ bool dot_has_column_epilogue(const dot *d) {
 
 bool dot_has_columns(const dot *d) {
     ig_dtype dtype = (ig_dtype)d->type->dtype;
-    int64_t  n = 0;
+    int64_t n = 0;
     bool is_known = ig_dim_constant(d->lower->module, d->type->dims[d->rank - 1], &n);
     bool is_same = d->a->type->dtype == dtype && d->b->type->dtype == dtype;
     return is_same && (dtype == IG_DT_f32 || dtype == IG_DT_f64) && !d->b_is_vector &&
@@ -61,10 +61,10 @@ void dot_choose_columns(dot *d) {
 
 /* Rows from index[rank - 2] on, columns from index[rank - 1] on. */
 typedef struct column_tile {
-    uint32_t   rows;
+    uint32_t rows;
     ig_value **index;
-    ig_value  *columns; /* how many are left, or NULL: enough */
-    ig_value  *a[BLOCK], *b;
+    ig_value *columns; /* how many are left, or NULL: enough */
+    ig_value *a[BLOCK], *b;
 } column_tile;
 
 static ig_value *valid_lanes(const dot *d, ig_builder *b, const column_tile *t,
@@ -76,11 +76,11 @@ static ig_value *valid_lanes(const dot *d, ig_builder *b, const column_tile *t,
 static void multiply_columns(const dot *d, k_loop *loop, const column_tile *t,
                              ig_value **out_sums) {
     ig_builder *b = &loop->b;
-    ig_lower   *lower = d->lower;
-    ig_value   *sa = ig_lower_dim(lower, dot_stride(d->a, true, !d->transpose_a));
-    ig_value   *sb = ig_lower_dim(lower, dot_stride(d->b, true, d->transpose_b));
-    ig_value   *row = k_mul(b, loop->index, sb), *at = k_mul(b, loop->index, sa);
-    ig_value   *columns[MOST_VECTORS];
+    ig_lower *lower = d->lower;
+    ig_value *sa = ig_lower_dim(lower, dot_stride(d->a, true, !d->transpose_a));
+    ig_value *sb = ig_lower_dim(lower, dot_stride(d->b, true, d->transpose_b));
+    ig_value *row = k_mul(b, loop->index, sb), *at = k_mul(b, loop->index, sa);
+    ig_value *columns[MOST_VECTORS];
     for (uint32_t v = 0; v < d->vectors; v++) {
         ig_value *place = k_add(b, row, k_i64(b, (int64_t)v * d->lanes));
         columns[v] = k_load_count(b, t->b, place, d->lanes, valid_lanes(d, b, t, v));
@@ -98,14 +98,14 @@ static void store_columns(const dot *d, ig_builder *b, const column_tile *t,
                           ig_value *const *sums) {
     const ig_type *product = d->anchor->results[0].type;
     for (uint32_t i = 0; i < t->rows * d->vectors; i++) {
-        uint32_t  vector = i % d->vectors;
+        uint32_t vector = i % d->vectors;
         ig_value *index[IG_TENSOR_RANK], *own[IG_TENSOR_RANK];
         memcpy(index, t->index, d->rank * sizeof *index);
         ig_value **row = &index[d->rank - 2], **column = &index[d->rank - 1];
         *row = k_add(b, *row, k_i64(b, i / d->vectors));
         *column = k_add(b, *column, k_i64(b, (int64_t)vector * d->lanes));
         uint32_t rank = dot_own_index(d, index, own);
-        ig_map   values;
+        ig_map values;
         ig_map_init(&values, d->lower->arena);
         ig_map_set_id(&values, IG_MAP_PTR(&d->anchor->results[0]), sums[i]);
         ig_site site = { .b = b,
@@ -122,8 +122,8 @@ static void store_columns(const dot *d, ig_builder *b, const column_tile *t,
 static void emit_column_tile(const dot *d, ig_builder *b, column_tile t) {
     ig_value *row = t.index[d->rank - 2], *column = t.index[d->rank - 1];
     ig_value *zeros[BLOCK * MOST_VECTORS], *sums[BLOCK * MOST_VECTORS];
-    uint32_t  count = t.rows * d->vectors;
-    ig_dtype  dtype = (ig_dtype)d->type->dtype;
+    uint32_t count = t.rows * d->vectors;
+    ig_dtype dtype = (ig_dtype)d->type->dtype;
     for (uint32_t r = 0; r < t.rows; r++) {
         ig_value *at = k_add(b, row, k_i64(b, r));
         t.a[r] = dot_row_start(d, b, d->a, !d->transpose_a, t.index, at);
@@ -156,16 +156,16 @@ static void emit_column_rows(const dot *d, ig_builder *b, ig_value *const range[
 }
 
 void dot_emit_columns(const dot *d, ig_builder *b, const dot_range *range) {
-    int64_t    width = (int64_t)d->vectors * d->lanes;
+    int64_t width = (int64_t)d->vectors * d->lanes;
     ig_value **index = range->index, *from = range->columns[0];
-    ig_value  *whole = k_div(b, k_sub(b, range->columns[1], from), k_i64(b, width));
-    ig_value  *end = k_add(b, from, k_mul(b, whole, k_i64(b, width)));
-    k_loop     loop = k_loop_open(b, from, end, k_i64(b, width), NULL, 0);
+    ig_value *whole = k_div(b, k_sub(b, range->columns[1], from), k_i64(b, width));
+    ig_value *end = k_add(b, from, k_mul(b, whole, k_i64(b, width)));
+    k_loop loop = k_loop_open(b, from, end, k_i64(b, width), NULL, 0);
     index[d->rank - 1] = loop.index;
     emit_column_rows(d, &loop.b, range->rows, index, NULL);
     k_loop_close(&loop, NULL, 0);
     ig_value *is_left = k_compare(b, IG_OP_lt, end, range->columns[1]);
-    k_if      rest = k_if_open(b, is_left, NULL, 0);
+    k_if rest = k_if_open(b, is_left, NULL, 0);
     index[d->rank - 1] = end;
     emit_column_rows(d, &rest.then, range->rows, index,
                      k_sub(&rest.then, range->columns[1], end));

@@ -39,9 +39,9 @@ enum {
 
 /* Columns of one panel, for all rows of a tile. */
 typedef struct sliver {
-    uint32_t         vectors;
-    ig_value        *column; /* first */
-    ig_value        *left;   /* columns from there on, or NULL: enough */
+    uint32_t vectors;
+    ig_value *column; /* first */
+    ig_value *left;   /* columns from there on, or NULL: enough */
     const dot_range *range;
 } sliver;
 
@@ -62,8 +62,8 @@ typedef struct matrix {
 
 static matrix matrix_of(const dot *d, ig_builder *b, const sliver *s) {
     ig_value *const *index = s->range->index;
-    ig_dim           along_k = dot_stride(d->b, true, d->transpose_b);
-    ig_dim           along_n = dot_stride(d->b, false, d->transpose_b);
+    ig_dim along_k = dot_stride(d->b, true, d->transpose_b);
+    ig_dim along_n = dot_stride(d->b, false, d->transpose_b);
     return (matrix){
         .start = dot_row_start(d, b, d->b, d->transpose_b, index, k_i64(b, 0)),
         .along_k = ig_lower_dim(d->lower, along_k),
@@ -93,13 +93,13 @@ static void transpose_square(ig_builder *b, ig_value **rows, uint32_t lanes) {
 typedef struct square {
     ig_value *columns[MOST_LANES]; /* of B: lines along k */
     ig_value *place;               /* in the panel, for the first k */
-    int64_t   width;
+    int64_t width;
 } square;
 
 /* k … k + lanes; those from `count` on are zero. */
 static void pack_square(const dot *d, ig_builder *b, const square *q, ig_value *k,
                         ig_value *first, ig_value *count) {
-    uint32_t  lanes = d->panels.lanes;
+    uint32_t lanes = d->panels.lanes;
     ig_value *rows[MOST_LANES];
     for (uint32_t j = 0; j < lanes; j++) {
         ig_value *x = k_load_count(b, q->columns[j], k, lanes, count);
@@ -117,13 +117,13 @@ static void pack_square(const dot *d, ig_builder *b, const square *q, ig_value *
 /* Columns beyond N repeat the last one: nobody reads their sums. */
 static void pack_transposed(const dot *d, ig_builder *b, const sliver *s,
                             ig_value *const k[2]) {
-    ig_value   *lanes = k_i64(b, d->panels.lanes), *width = k_i64(b, width_of(d, s));
-    ig_value   *whole = k_mul(b, k_div(b, k_sub(b, k[1], k[0]), lanes), lanes);
-    ig_value   *end = k_add(b, k[0], whole), *last = k_sub(b, d->n, k_i64(b, 1));
-    k_loop      squares = k_loop_open(b, k_i64(b, 0), width, lanes, NULL, 0);
+    ig_value *lanes = k_i64(b, d->panels.lanes), *width = k_i64(b, width_of(d, s));
+    ig_value *whole = k_mul(b, k_div(b, k_sub(b, k[1], k[0]), lanes), lanes);
+    ig_value *end = k_add(b, k[0], whole), *last = k_sub(b, d->n, k_i64(b, 1));
+    k_loop squares = k_loop_open(b, k_i64(b, 0), width, lanes, NULL, 0);
     ig_builder *in = &squares.b;
-    matrix      m = matrix_of(d, in, s);
-    square      q = { .place = squares.index, .width = width_of(d, s) };
+    matrix m = matrix_of(d, in, s);
+    square q = { .place = squares.index, .width = width_of(d, s) };
     for (uint32_t j = 0; j < d->panels.lanes; j++) {
         ig_value *n = k_add(in, k_add(in, s->column, squares.index), k_i64(in, j));
         n = s->left ? k_min(in, n, last) : n;
@@ -142,7 +142,7 @@ static void pack_transposed(const dot *d, ig_builder *b, const sliver *s,
 static ig_value *load_columns(const dot *d, ig_builder *b, const sliver *s,
                               const matrix *m, ig_value *const at[2]) {
     ig_value *k = at[0], *column = at[1], *n = k_add(b, s->column, column);
-    uint32_t  lanes = d->panels.lanes;
+    uint32_t lanes = d->panels.lanes;
     ig_value *row = k_offset(b, m->start, k_mul(b, k, m->along_k));
     if (dot_stride(d->b, false, d->transpose_b) == 1) {
         return k_load_count(b, row, n, lanes, valid_lanes(b, s, column));
@@ -155,10 +155,10 @@ static ig_value *load_columns(const dot *d, ig_builder *b, const sliver *s,
 
 static void pack_by_rows(const dot *d, ig_builder *b, const sliver *s,
                          ig_value *const k[2]) {
-    matrix      m = matrix_of(d, b, s);
-    k_loop      loop = k_loop_open(b, k[0], k[1], k_i64(b, 1), NULL, 0);
+    matrix m = matrix_of(d, b, s);
+    k_loop loop = k_loop_open(b, k[0], k[1], k_i64(b, 1), NULL, 0);
     ig_builder *in = &loop.b;
-    ig_value   *row = k_mul(in, k_sub(in, loop.index, k[0]), k_i64(in, width_of(d, s)));
+    ig_value *row = k_mul(in, k_sub(in, loop.index, k[0]), k_i64(in, width_of(d, s)));
     for (uint32_t v = 0; v < s->vectors; v++) {
         ig_value *column = k_i64(in, (int64_t)v * d->panels.lanes);
         ig_value *at[2] = { loop.index, column };
@@ -183,15 +183,15 @@ static void pack(const dot *d, ig_builder *b, const sliver *s, ig_value *const k
 
 /* Rows row … row + count of C, k[0] … k[1] of the sums. */
 typedef struct row_block {
-    ig_value        *row;
-    uint32_t         count;
+    ig_value *row;
+    uint32_t count;
     ig_value *const *k;
 } row_block;
 
 static void sum_block(const dot *d, ig_builder *b, const sliver *s, const row_block *r,
                       ig_value **out_sums) {
-    uint32_t  lanes = d->panels.lanes, count = r->count * s->vectors;
-    ig_dim    stride = dot_stride(d->a, false, !d->transpose_a);
+    uint32_t lanes = d->panels.lanes, count = r->count * s->vectors;
+    ig_dim stride = dot_stride(d->a, false, !d->transpose_a);
     ig_value *along_k = ig_lower_dim(d->lower, dot_stride(d->a, true, !d->transpose_a));
     ig_value *rows[MOST_ROWS], *zeros[MOST_ROWS * VECTORS];
     rows[0] = dot_row_start(d, b, d->a, !d->transpose_a, s->range->index, r->row);
@@ -206,8 +206,8 @@ static void sum_block(const dot *d, ig_builder *b, const sliver *s, const row_bl
     k_loop loop = k_loop_open(b, k_i64(b, 0), k_sub(b, r->k[1], r->k[0]), k_i64(b, 1),
                               zeros, count);
     ig_builder *in = &loop.b;
-    ig_value   *line = k_mul(in, loop.index, k_i64(in, width_of(d, s)));
-    ig_value   *at = k_mul(in, loop.index, along_k), *columns[VECTORS];
+    ig_value *line = k_mul(in, loop.index, k_i64(in, width_of(d, s)));
+    ig_value *at = k_mul(in, loop.index, along_k), *columns[VECTORS];
     for (uint32_t v = 0; v < s->vectors; v++) {
         ig_value *place = k_add(in, line, k_i64(in, (int64_t)v * lanes));
         columns[v] = k_load(in, d->panels.panel, place, lanes);
@@ -244,7 +244,7 @@ static void store_vector(const dot *d, ig_builder *b, const sliver *s, ig_site s
 static void store_block(const dot *d, ig_builder *b, const sliver *s,
                         const row_block *r, ig_value *const *sums) {
     for (uint32_t i = 0; i < r->count * s->vectors; i++) {
-        int64_t   lane = (int64_t)(i % s->vectors) * d->panels.lanes;
+        int64_t lane = (int64_t)(i % s->vectors) * d->panels.lanes;
         ig_value *at[2] = { k_add(b, r->row, k_i64(b, i / s->vectors)),
                             k_i64(b, lane) };
         ig_site site = { .lanes = d->panels.lanes, .count = valid_lanes(b, s, at[1]) };
@@ -256,8 +256,8 @@ static void store_block(const dot *d, ig_builder *b, const sliver *s,
 static void stage_block(const dot *d, ig_builder *b, const sliver *s,
                         const row_block *r, ig_value *const *sums) {
     const dot_panels *p = &d->panels;
-    ig_value         *row = k_sub(b, r->row, s->range->rows[0]);
-    ig_value         *first = k_mul(b, row, k_i64(b, width_of(d, s)));
+    ig_value *row = k_sub(b, r->row, s->range->rows[0]);
+    ig_value *first = k_mul(b, row, k_i64(b, width_of(d, s)));
     for (uint32_t i = 0; i < r->count * s->vectors; i++) {
         ig_value *place = k_add(b, first, k_i64(b, (int64_t)i * p->lanes));
         ig_value *sum = sums[i];
@@ -283,9 +283,9 @@ static void emit_by_rows(const dot *d, ig_builder *b, const sliver *s, ig_value 
         emit_block(d, b, s, &r);
         return;
     }
-    uint32_t  middle = (range[0] + range[1]) / 2;
+    uint32_t middle = (range[0] + range[1]) / 2;
     ig_value *is_low = k_compare(b, IG_OP_le, rows, k_i64(b, middle));
-    k_if      half = k_if_open(b, is_low, NULL, 0);
+    k_if half = k_if_open(b, is_low, NULL, 0);
     emit_by_rows(d, &half.then, s, rows, (uint32_t[]){ range[0], middle }, r);
     emit_by_rows(d, &half.other, s, rows, (uint32_t[]){ middle + 1, range[1] }, r);
     k_if_close(&half, NULL, NULL);
@@ -317,11 +317,11 @@ static void find_block_rows(const dot *d, uint32_t out_range[2]) {
 static void emit_blocks(const dot *d, ig_builder *b, const sliver *s,
                         ig_value *const k[2]) {
     const dot_range *range = s->range;
-    ig_value        *rows = k_sub(b, range->rows[1], range->rows[0]);
-    ig_cpu_blocks    blocks = ig_cpu_open_blocks(b, rows, d->panels.rows);
-    ig_builder      *in = &blocks.loop.b;
-    row_block        r = { .row = k_add(in, range->rows[0], blocks.skipped), .k = k };
-    uint32_t         counts[2];
+    ig_value *rows = k_sub(b, range->rows[1], range->rows[0]);
+    ig_cpu_blocks blocks = ig_cpu_open_blocks(b, rows, d->panels.rows);
+    ig_builder *in = &blocks.loop.b;
+    row_block r = { .row = k_add(in, range->rows[0], blocks.skipped), .k = k };
+    uint32_t counts[2];
     find_block_rows(d, counts);
     emit_by_rows(d, in, s, blocks.rows, counts, r);
     k_loop_close(&blocks.loop, NULL, 0);
@@ -341,17 +341,17 @@ static void clear_stage(const dot *d, ig_builder *b, const sliver *s) {
 /* The epilogue of what the local array has. */
 static void store_stage(const dot *d, ig_builder *b, const sliver *s) {
     const dot_panels *p = &d->panels;
-    ig_value         *width = k_i64(b, width_of(d, s));
-    ig_value         *end = s->left ? k_min(b, s->left, width) : width;
-    ig_value         *one = k_i64(b, 1), *step = k_i64(b, p->store_lanes);
-    k_loop    rows = k_loop_open(b, s->range->rows[0], s->range->rows[1], one, NULL, 0);
+    ig_value *width = k_i64(b, width_of(d, s));
+    ig_value *end = s->left ? k_min(b, s->left, width) : width;
+    ig_value *one = k_i64(b, 1), *step = k_i64(b, p->store_lanes);
+    k_loop rows = k_loop_open(b, s->range->rows[0], s->range->rows[1], one, NULL, 0);
     ig_value *number = k_sub(&rows.b, rows.index, s->range->rows[0]);
     ig_value *first = k_mul(&rows.b, number, width);
-    k_loop    columns = k_loop_open(&rows.b, k_i64(&rows.b, 0), end, step, NULL, 0);
+    k_loop columns = k_loop_open(&rows.b, k_i64(&rows.b, 0), end, step, NULL, 0);
     ig_builder *in = &columns.b;
-    ig_value   *place = k_add(in, first, columns.index);
-    ig_value   *at[2] = { rows.index, columns.index };
-    ig_site     site = { .lanes = p->store_lanes };
+    ig_value *place = k_add(in, first, columns.index);
+    ig_value *at[2] = { rows.index, columns.index };
+    ig_site site = { .lanes = p->store_lanes };
     site.count = p->store_lanes > 1 ? valid_lanes(in, s, columns.index) : NULL;
     store_vector(d, in, s, site, at, k_load(in, p->stage, place, p->store_lanes));
     k_loop_close(&columns, NULL, 0);
@@ -360,11 +360,11 @@ static void store_stage(const dot *d, ig_builder *b, const sliver *s) {
 
 static void emit_deep(const dot *d, ig_builder *b, const sliver *s) {
     clear_stage(d, b, s);
-    ig_value   *step = k_i64(b, K_BLOCK);
-    k_loop      loop = k_loop_open(b, k_i64(b, 0), d->k, step, NULL, 0);
+    ig_value *step = k_i64(b, K_BLOCK);
+    k_loop loop = k_loop_open(b, k_i64(b, 0), d->k, step, NULL, 0);
     ig_builder *in = &loop.b;
-    ig_value   *end = k_min(in, d->k, k_add(in, loop.index, step));
-    ig_value   *k[2] = { loop.index, end };
+    ig_value *end = k_min(in, d->k, k_add(in, loop.index, step));
+    ig_value *k[2] = { loop.index, end };
     pack(d, in, s, k);
     emit_blocks(d, in, s, k);
     k_loop_close(&loop, NULL, 0);
@@ -388,9 +388,9 @@ static void emit_rest(const dot *d, ig_builder *b, const dot_range *range,
                       ig_value *column) {
     int64_t n = 0, lanes = d->panels.lanes;
     bool is_known = ig_dim_constant(d->lower->module, d->type->dims[d->rank - 1], &n);
-    int64_t   rest = n % (VECTORS * lanes);
+    int64_t rest = n % (VECTORS * lanes);
     ig_value *left = k_sub(b, range->columns[1], column);
-    sliver    s = { .column = column, .left = left, .range = range };
+    sliver s = { .column = column, .left = left, .range = range };
     if (is_known) {
         s.vectors = rest <= lanes ? 1 : VECTORS;
         s.left = rest % lanes == 0 ? NULL : left;
@@ -398,7 +398,7 @@ static void emit_rest(const dot *d, ig_builder *b, const dot_range *range,
         return;
     }
     ig_value *is_narrow = k_compare(b, IG_OP_le, left, k_i64(b, lanes));
-    k_if      narrow = k_if_open(b, is_narrow, NULL, 0);
+    k_if narrow = k_if_open(b, is_narrow, NULL, 0);
     s.vectors = 1;
     emit_sliver(d, &narrow.then, &s);
     s.vectors = VECTORS;
@@ -448,7 +448,7 @@ static int64_t least_rows(const dot *d, uint32_t lanes) {
 /* Is the extent known, and smaller than that?  *is_open: it is not known. */
 static bool is_below(const dot *d, ig_dim extent, int64_t least, bool *is_open) {
     int64_t value = 0;
-    bool    is_known = ig_dim_constant(d->lower->module, extent, &value);
+    bool is_known = ig_dim_constant(d->lower->module, extent, &value);
     *is_open |= !is_known && least > 0;
     return is_known && value < least;
 }
@@ -458,18 +458,18 @@ static uint32_t most_rows(const ig_target *target) {
 }
 
 void dot_choose_panels(dot *d) {
-    ig_lower  *lower = d->lower;
-    ig_dtype   dtype = (ig_dtype)d->type->dtype;
-    int64_t    k = 0;
-    bool       is_same = d->a->type->dtype == dtype && d->b->type->dtype == dtype;
+    ig_lower *lower = d->lower;
+    ig_dtype dtype = (ig_dtype)d->type->dtype;
+    int64_t k = 0;
+    bool is_same = d->a->type->dtype == dtype && d->b->type->dtype == dtype;
     dot_panels p = { .wide = dtype == IG_DT_f64 ? IG_DT_f64 : IG_DT_f32 };
     p.lanes = ig_lower_lanes(lower, p.wide);
     p.rows = most_rows(lower->target);
     p.least_m = least_rows(d, p.lanes);
     p.least_n = d->vectors ? WIDE : 0;
     int64_t least_n = d->vectors ? WIDE : LEAST_COLUMNS;
-    bool    is_m_open = false, is_n_open = false;
-    bool    is_small = is_below(d, d->type->dims[d->rank - 2], p.least_m, &is_m_open);
+    bool is_m_open = false, is_n_open = false;
+    bool is_small = is_below(d, d->type->dims[d->rank - 2], p.least_m, &is_m_open);
     is_small |= is_below(d, d->type->dims[d->rank - 1], least_n, &is_n_open);
     if (!ig_dtype_is_float(dtype) || !is_same || d->a_is_vector || d->b_is_vector ||
         is_small) {

@@ -21,14 +21,14 @@ typedef struct place_at {
 } place_at;
 
 struct gather {
-    ig_lower         *lower;
-    const ig_op      *op;
+    ig_lower *lower;
+    const ig_op *op;
     const ig_operand *x, *ids, *out;
-    uint32_t          row_rank; /* leading dims of out that are rows */
-    uint32_t          axis, batch;
-    bool              wraps;
-    int64_t           rows_per_tile;
-    uint32_t          lanes;
+    uint32_t row_rank; /* leading dims of out that are rows */
+    uint32_t axis, batch;
+    bool wraps;
+    int64_t rows_per_tile;
+    uint32_t lanes;
     /* Where in x the run of a row begins. */
     place_at (*place)(const gather *g, ig_builder *b, ig_value *const *row);
 };
@@ -56,7 +56,7 @@ static ig_value *checked_id(const gather *g, ig_builder *b, ig_value *at, ig_dim
     }
     ig_value *is_good = k_compare(b, IG_OP_lt, k_cast(b, row, IG_DT_u64),
                                   k_cast(b, rows, IG_DT_u64));
-    k_if      check = k_if_open(b, is_good, NULL, 0);
+    k_if check = k_if_open(b, is_good, NULL, 0);
     k_report(&check.other, k_i64(&check.other, IDS), at, id);
     k_if_close(&check, NULL, NULL);
     *valid = *valid ? k_binary(b, IG_OP_and, *valid, is_good) : is_good;
@@ -64,8 +64,8 @@ static ig_value *checked_id(const gather *g, ig_builder *b, ig_value *at, ig_dim
 }
 
 static place_at place_gather(const gather *g, ig_builder *b, ig_value *const *row) {
-    place_at  place = { .valid = NULL };
-    uint32_t  ids_rank = g->ids->type->rank;
+    place_at place = { .valid = NULL };
+    uint32_t ids_rank = g->ids->type->rank;
     ig_value *at = dot_strides(g, b, g->ids->strides, row + g->axis, ids_rank);
     ig_value *id = checked_id(g, b, at, g->x->type->dims[g->axis], &place.valid);
     ig_value *outer = dot_strides(g, b, g->x->strides, row, g->axis);
@@ -75,8 +75,8 @@ static place_at place_gather(const gather *g, ig_builder *b, ig_value *const *ro
 }
 
 static place_at place_elements(const gather *g, ig_builder *b, ig_value *const *row) {
-    place_at  place = { .valid = NULL };
-    uint32_t  rank = g->x->type->rank;
+    place_at place = { .valid = NULL };
+    uint32_t rank = g->x->type->rank;
     ig_value *at = dot_strides(g, b, g->ids->strides, row, rank);
     ig_value *id = checked_id(g, b, at, g->x->type->dims[g->axis], &place.valid);
     ig_value *index[IG_TENSOR_RANK];
@@ -88,13 +88,13 @@ static place_at place_elements(const gather *g, ig_builder *b, ig_value *const *
 }
 
 static place_at place_nd(const gather *g, ig_builder *b, ig_value *const *row) {
-    place_at  place = { .valid = NULL };
-    uint32_t  last = g->ids->type->rank - 1;
+    place_at place = { .valid = NULL };
+    uint32_t last = g->ids->type->rank - 1;
     ig_value *start = dot_strides(g, b, g->ids->strides, row, last);
     ig_value *step = ig_lower_dim(g->lower, g->ids->strides[last]);
     place.x = dot_strides(g, b, g->x->strides, row, g->batch);
     for (int64_t m = 0; m < g->ids->type->dims[last]; m++) {
-        uint32_t  d = g->batch + (uint32_t)m;
+        uint32_t d = g->batch + (uint32_t)m;
         ig_value *at = k_add(b, start, k_mul(b, step, k_i64(b, m)));
         ig_value *id = checked_id(g, b, at, g->x->type->dims[d], &place.valid);
         ig_value *by = ig_lower_dim(g->lower, g->x->strides[d]);
@@ -112,7 +112,7 @@ static uint32_t run_rank(const gather *g) {
 /* Does the run walk through memory as one dim of stride 1? */
 static bool is_run_contiguous(const gather *g, const ig_operand *operand) {
     ig_module *module = g->lower->module;
-    ig_dim     step = 1;
+    ig_dim step = 1;
     for (uint32_t d = 0; d < run_rank(g); d++) {
         uint32_t at = operand->type->rank - 1 - d;
         if (operand->type->dims[at] != 1 &&
@@ -132,7 +132,7 @@ static ig_dim run_length(const gather *g) {
 /* `lanes` elements from `from` to `to`; those from `count` on are not touched. */
 static void copy_vector(const gather *g, ig_builder *b, const place_at *from,
                         ig_value *to, ig_value *count) {
-    uint32_t  lanes = count ? g->lanes : 1;
+    uint32_t lanes = count ? g->lanes : 1;
     ig_value *x = k_load_count(b, g->x->buffer, from->x, lanes, count);
     ig_value *zero = k_const_vector(b, (ig_dtype)x->type->dtype, lanes, 0.0);
     ig_value *is_there = k_splat(b, from->valid, lanes);
@@ -143,9 +143,9 @@ static void copy_contiguous(const gather *g, ig_builder *b, const place_at *from
                             ig_value *to) {
     ig_value *length = ig_lower_dim(g->lower, run_length(g));
     ig_value *step = k_i64(b, g->lanes);
-    k_loop    loop = k_loop_open(b, k_i64(b, 0), length, step, NULL, 0);
+    k_loop loop = k_loop_open(b, k_i64(b, 0), length, step, NULL, 0);
     ig_value *count = g->lanes == 1 ? NULL : k_sub(&loop.b, length, loop.index);
-    place_at  next = { .x = k_add(&loop.b, from->x, loop.index), .valid = from->valid };
+    place_at next = { .x = k_add(&loop.b, from->x, loop.index), .valid = from->valid };
     copy_vector(g, &loop.b, &next, k_add(&loop.b, to, loop.index), count);
     k_loop_close(&loop, NULL, 0);
 }
@@ -153,12 +153,12 @@ static void copy_contiguous(const gather *g, ig_builder *b, const place_at *from
 /* Element by element, for runs with gaps. */
 static void copy_scattered(const gather *g, ig_builder *b, const place_at *from,
                            ig_value *to) {
-    ig_value   *length = ig_lower_dim(g->lower, run_length(g));
-    k_loop      loop = k_loop_open(b, k_i64(b, 0), length, k_i64(b, 1), NULL, 0);
+    ig_value *length = ig_lower_dim(g->lower, run_length(g));
+    k_loop loop = k_loop_open(b, k_i64(b, 0), length, k_i64(b, 1), NULL, 0);
     ig_builder *in = &loop.b;
-    ig_value   *rest = loop.index, *x = from->x, *out = to;
+    ig_value *rest = loop.index, *x = from->x, *out = to;
     for (uint32_t d = 0; d < run_rank(g); d++) {
-        uint32_t  at_out = g->out->type->rank - 1 - d, at_x = g->x->type->rank - 1 - d;
+        uint32_t at_out = g->out->type->rank - 1 - d, at_x = g->x->type->rank - 1 - d;
         ig_value *extent = ig_lower_dim(g->lower, g->out->type->dims[at_out]);
         ig_value *i = k_mod(in, rest, extent);
         rest = k_div(in, rest, extent);
@@ -180,7 +180,7 @@ static void emit_row(const gather *g, ig_builder *b, ig_value *row) {
         index[d] = d == 0 ? row : k_mod(b, row, extent);
         row = d == 0 ? row : k_div(b, row, extent);
     }
-    place_at  from = g->place(g, b, index);
+    place_at from = g->place(g, b, index);
     ig_value *to = dot_strides(g, b, g->out->strides, index, g->row_rank);
     if (is_run_contiguous(g, g->x) && is_run_contiguous(g, g->out)) {
         copy_contiguous(g, b, &from, to);
@@ -191,12 +191,12 @@ static void emit_row(const gather *g, ig_builder *b, ig_value *row) {
 
 static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     const gather *g = user;
-    ig_dim    count = ig_dim_product(g->lower->module, g->out->type->dims, g->row_rank);
+    ig_dim count = ig_dim_product(g->lower->module, g->out->type->dims, g->row_rank);
     ig_value *rows = ig_lower_dim(g->lower, count);
     ig_value *step = k_i64(b, g->rows_per_tile);
     ig_value *first = k_mul(b, tile, step);
     ig_value *last = k_min(b, rows, k_add(b, first, step));
-    k_loop    loop = k_loop_open(b, first, last, k_i64(b, 1), NULL, 0);
+    k_loop loop = k_loop_open(b, first, last, k_i64(b, 1), NULL, 0);
     emit_row(g, &loop.b, loop.index);
     k_loop_close(&loop, NULL, 0);
 }
@@ -223,11 +223,11 @@ static void choose_form(gather *g) {
 
 ig_status ig_lower_cpu_gather(ig_lower *lower) {
     const ig_op *op = lower->body->first;
-    gather       g = { .lower = lower,
-                       .op = op,
-                       .x = ig_cpu_input(lower, op, 0),
-                       .ids = ig_cpu_input(lower, op, 1),
-                       .out = &lower->outs[0] };
+    gather g = { .lower = lower,
+                 .op = op,
+                 .x = ig_cpu_input(lower, op, 0),
+                 .ids = ig_cpu_input(lower, op, 1),
+                 .out = &lower->outs[0] };
     choose_form(&g);
     bool is_nd = op->code == IG_OP_gather_nd;
     if (is_nd && !ig_dim_is_static(g.ids->type->dims[g.ids->type->rank - 1])) {
@@ -235,7 +235,7 @@ ig_status ig_lower_cpu_gather(ig_lower *lower) {
     }
     g.lanes = ig_lower_lanes(lower, (ig_dtype)g.x->type->dtype);
     int64_t length = 0;
-    bool    is_known = ig_dim_constant(lower->module, run_length(&g), &length);
+    bool is_known = ig_dim_constant(lower->module, run_length(&g), &length);
     g.lanes = is_known && length < g.lanes ? 1 : g.lanes;
     g.rows_per_tile = is_known && length > 0 ? CHUNK / length : 16;
     g.rows_per_tile = g.rows_per_tile < 1 ? 1 : g.rows_per_tile;

@@ -52,9 +52,9 @@ static void emit_by_rows(const gemm *g, ig_builder *b, ig_value *rows, uint32_t 
         gemm_emit_block(g, b, tile);
         return;
     }
-    uint32_t  middle = (low + high) / 2;
+    uint32_t middle = (low + high) / 2;
     ig_value *is_low = k_compare(b, IG_OP_le, rows, k_i64(b, middle));
-    k_if      half = k_if_open(b, is_low, NULL, 0);
+    k_if half = k_if_open(b, is_low, NULL, 0);
     emit_by_rows(g, &half.then, rows, low, middle, tile);
     emit_by_rows(g, &half.other, rows, middle + 1, high, tile);
     k_if_close(&half, NULL, NULL);
@@ -90,7 +90,7 @@ static gemm_cursor rows_ahead(const gemm *g, ig_builder *b, const gemm_block *ti
 /* Where in B the sliver behind this one begins, or the first one of the next pass. */
 static ig_value *sliver_behind(const gemm *g, ig_builder *b, const gemm_block *tile) {
     const gemm_range *range = tile->range;
-    ig_value         *line = k_i64(b, PANEL), *panel_size = k_mul(b, g->k, line);
+    ig_value *line = k_i64(b, PANEL), *panel_size = k_mul(b, g->k, line);
     ig_value *next = k_add(b, tile->column, k_i64(b, (int64_t)tile->panels * PANEL));
     ig_value *at = k_mul(b, k_div(b, next, line), panel_size);
     if (!g->is_deep) {
@@ -128,9 +128,9 @@ static bool stores_lines(const gemm *g) {
 static gemm_cursor results_behind(const gemm *g, ig_builder *b, const gemm_block *tile,
                                   ig_value *number) {
     const gemm_range *range = tile->range;
-    int64_t           width = (int64_t)tile->panels * PANEL;
+    int64_t width = (int64_t)tile->panels * PANEL;
     const ig_operand *c = &g->lower->outs[0];
-    ig_value         *ldc = ig_lower_param(g->lower, c->strides[0]);
+    ig_value *ldc = ig_lower_param(g->lower, c->strides[0]);
     ig_value *part = k_min(b, k_mul(b, number, k_i64(b, PANEL)), k_i64(b, width - 1));
     ig_value *column = k_add(b, k_add(b, tile->column, k_i64(b, width)), part);
     ig_value *first = k_add(b, k_mul(b, range->row, ldc), column);
@@ -147,7 +147,7 @@ static gemm_cursor results_behind(const gemm *g, ig_builder *b, const gemm_block
 /* Is this the first sliver that needs these rows of A? */
 static ig_value *is_first_use(ig_builder *b, const gemm_block *tile) {
     const gemm_range *range = tile->range;
-    ig_value         *is_first = k_compare(b, IG_OP_eq, tile->column, range->column);
+    ig_value *is_first = k_compare(b, IG_OP_eq, tile->column, range->column);
     return k_where(b, range->is_new, is_first, range->is_new);
 }
 
@@ -156,15 +156,15 @@ static ig_value *is_first_use(ig_builder *b, const gemm_block *tile) {
 static void copy_rows(const gemm *g, ig_builder *b, const gemm_block *tile,
                       ig_value *count) {
     const gemm_range *range = tile->range;
-    uint32_t          lanes = g->shape.lanes;
-    ig_value         *zero = k_i64(b, 0), *one = k_i64(b, 1);
-    k_loop            rows = k_loop_open(b, zero, count, one, NULL, 0);
-    ig_builder       *in = &rows.b;
-    ig_value         *row = k_add(in, tile->row, rows.index);
-    ig_value         *from = k_offset(in, g->a->buffer, k_mul(in, row, g->lda));
+    uint32_t lanes = g->shape.lanes;
+    ig_value *zero = k_i64(b, 0), *one = k_i64(b, 1);
+    k_loop rows = k_loop_open(b, zero, count, one, NULL, 0);
+    ig_builder *in = &rows.b;
+    ig_value *row = k_add(in, tile->row, rows.index);
+    ig_value *from = k_offset(in, g->a->buffer, k_mul(in, row, g->lda));
     ig_value *place = k_mul(in, k_sub(in, row, range->row), k_i64(in, g->copy_stride));
     ig_value *to = k_offset(in, g->copy, place);
-    k_loop    line = k_loop_open(in, range->k, range->k_end, k_i64(in, lanes), NULL, 0);
+    k_loop line = k_loop_open(in, range->k, range->k_end, k_i64(in, lanes), NULL, 0);
     ig_value *left = k_sub(&line.b, g->k, line.index);
     ig_value *x = k_load_count(&line.b, from, line.index, lanes, left);
     k_store(&line.b, x, to, line.index); /* rows of the copy are whole vectors */
@@ -205,21 +205,21 @@ static void add_cursor(gemm_block *tile, gemm_cursor c) {
 /* The rows that blocks of a tile may have. */
 typedef struct block_rows {
     uint32_t low, high;
-    bool     is_single; /* the tile is one block */
+    bool is_single; /* the tile is one block */
 } block_rows;
 
 /* All row blocks of one sliver of `panels` panels from `column` on. */
 static void emit_sliver(const gemm *g, ig_builder *b, const gemm_range *range,
                         ig_value *column, uint32_t panels, block_rows allowed) {
     ig_cpu_blocks blocks = ig_cpu_open_blocks(b, range->rows, g->shape.rows);
-    ig_builder   *in = &blocks.loop.b;
-    ig_value     *number = blocks.loop.index;
-    gemm_block    tile = { .range = range,
-                           .panels = panels,
-                           .column = column,
-                           .row = k_add(in, range->row, blocks.skipped) };
-    ig_value     *is_several = k_compare(in, IG_OP_lt, k_i64(in, 1), blocks.count);
-    ig_value     *fetched = k_where(in, is_several, number, k_i64(in, panels));
+    ig_builder *in = &blocks.loop.b;
+    ig_value *number = blocks.loop.index;
+    gemm_block tile = { .range = range,
+                        .panels = panels,
+                        .column = column,
+                        .row = k_add(in, range->row, blocks.skipped) };
+    ig_value *is_several = k_compare(in, IG_OP_lt, k_i64(in, 1), blocks.count);
+    ig_value *fetched = k_where(in, is_several, number, k_i64(in, panels));
     add_cursor(&tile, panels_behind(g, in, &tile, fetched));
     copy_new_rows(g, in, &tile, blocks.rows);
     if (g->copy) {
@@ -252,11 +252,11 @@ static void emit_single(const gemm *g, ig_builder *b, const gemm_range *range,
 /* Slivers of `panels` panels while they fit; returns the first column left. */
 static ig_value *emit_slivers(const gemm *g, ig_builder *b, const gemm_range *range,
                               ig_value *column, uint32_t panels, block_rows allowed) {
-    int64_t   width = (int64_t)panels * PANEL;
+    int64_t width = (int64_t)panels * PANEL;
     ig_value *left = k_sub(b, range->column_end, column);
     ig_value *count = k_div(b, left, k_i64(b, width));
     ig_value *end = k_add(b, column, k_mul(b, count, k_i64(b, width)));
-    k_loop    loop = k_loop_open(b, column, end, k_i64(b, width), NULL, 0);
+    k_loop loop = k_loop_open(b, column, end, k_i64(b, width), NULL, 0);
     if (allowed.is_single) {
         emit_single(g, &loop.b, range, loop.index, panels, allowed);
     } else {
@@ -279,7 +279,7 @@ static void emit_columns(const gemm *g, ig_builder *b, const gemm_range *range,
  * block are split into blocks of half its rows at least: lower ones are single. */
 static void emit_rest(const gemm *g, ig_builder *b, const gemm_range *range,
                       ig_value *column, uint32_t low) {
-    uint32_t   most = g->shape.rows, half = (most + 1) / 2;
+    uint32_t most = g->shape.rows, half = (most + 1) / 2;
     block_rows tall = { half, most, false };
     if (g->is_shallow) {
         emit_columns(g, b, range, column, (block_rows){ low, most, true });
@@ -290,7 +290,7 @@ static void emit_rest(const gemm *g, ig_builder *b, const gemm_range *range,
         return;
     }
     ig_value *is_low = k_compare(b, IG_OP_le, range->rows, k_i64(b, half));
-    k_if      single = k_if_open(b, is_low, NULL, 0);
+    k_if single = k_if_open(b, is_low, NULL, 0);
     emit_columns(g, &single.then, range, column, (block_rows){ low, half, true });
     emit_columns(g, &single.other, range, column, tall);
     k_if_close(&single, NULL, NULL);
@@ -299,8 +299,8 @@ static void emit_rest(const gemm *g, ig_builder *b, const gemm_range *range,
 /* Do wide slivers have all columns of every tile? */
 static bool wide_leave_none(const gemm *g) {
     const ig_target *target = g->lower->target;
-    int64_t          n = 0;
-    bool             is_none = ig_dim_constant(g->lower->module, g->dims[1], &n);
+    int64_t n = 0;
+    bool is_none = ig_dim_constant(g->lower->module, g->dims[1], &n);
     for (uint32_t rows = ig_gemm_few_rows(target); rows > 0; rows--) {
         is_none &= TILE_COLUMNS / PANEL % ig_gemm_wide_panels(target, rows) == 0;
     }
@@ -310,14 +310,14 @@ static bool wide_leave_none(const gemm *g) {
 /* Few rows take wide slivers; then what they leave. */
 static void emit_wide(const gemm *g, ig_builder *b, const gemm_range *range) {
     const ig_type *i64 = ig_type_vector(g->lower->module, IG_DT_i64, 1);
-    uint32_t       most = ig_gemm_few_rows(g->lower->target);
-    ig_value      *column = range->column;
+    uint32_t most = ig_gemm_few_rows(g->lower->target);
+    ig_value *column = range->column;
     for (uint32_t rows = most; rows > 0; rows--) {
-        uint32_t   panels = ig_gemm_wide_panels(g->lower->target, rows);
-        ig_value  *is_few = k_compare(b, IG_OP_eq, range->rows, k_i64(b, rows));
-        k_if       few = k_if_open(b, is_few, &i64, 1);
+        uint32_t panels = ig_gemm_wide_panels(g->lower->target, rows);
+        ig_value *is_few = k_compare(b, IG_OP_eq, range->rows, k_i64(b, rows));
+        k_if few = k_if_open(b, is_few, &i64, 1);
         block_rows one = { rows, rows, true };
-        ig_value  *left = emit_slivers(g, &few.then, range, column, panels, one);
+        ig_value *left = emit_slivers(g, &few.then, range, column, panels, one);
         k_if_close(&few, &left, &column);
         column = few.results[0];
     }
@@ -328,17 +328,17 @@ static void emit_wide(const gemm *g, ig_builder *b, const gemm_range *range) {
  * slivers of a single block are those of few rows. */
 static void emit_asked(const gemm *g, ig_builder *b, const gemm_range *range) {
     const ig_type *i64 = ig_type_vector(g->lower->module, IG_DT_i64, 1);
-    uint32_t       rows = g->shape.rows, panels = g->asked_panels;
+    uint32_t rows = g->shape.rows, panels = g->asked_panels;
     if (panels <= g->shape.panels) {
         emit_rest(g, b, range, range->column, 1);
         return;
     }
-    ig_value  *is_few = k_compare(b, IG_OP_eq, range->rows, k_i64(b, rows));
-    ig_value  *start = range->column;
-    k_if       few = k_if_open(b, is_few, &i64, 1);
+    ig_value *is_few = k_compare(b, IG_OP_eq, range->rows, k_i64(b, rows));
+    ig_value *start = range->column;
+    k_if few = k_if_open(b, is_few, &i64, 1);
     block_rows one = { rows, rows, true }, any = { 1, rows, false };
-    ig_value  *then = emit_slivers(g, &few.then, range, start, panels, one);
-    ig_value  *other = emit_slivers(g, &few.other, range, start, panels, any);
+    ig_value *then = emit_slivers(g, &few.then, range, start, panels, one);
+    ig_value *other = emit_slivers(g, &few.other, range, start, panels, any);
     k_if_close(&few, &then, &other);
     emit_rest(g, b, range, few.results[0], 1);
 }
@@ -373,7 +373,7 @@ static void emit_passes(const gemm *g, ig_builder *b, gemm_range range) {
     ig_value *count = k_ceil_div(b, k, K_BLOCK), *line = k_i64(b, PANEL);
     ig_value *even = k_div(b, k_sub(b, k_add(b, k, count), one), count);
     ig_value *step = k_mul(b, k_ceil_div(b, even, PANEL), line);
-    k_loop    passes = k_loop_open(b, zero, k, step, NULL, 0);
+    k_loop passes = k_loop_open(b, zero, k, step, NULL, 0);
     range.k = passes.index;
     range.k_end = k_min(&passes.b, g->k, k_add(&passes.b, range.k, step));
     emit_pass(g, &passes.b, &range);
@@ -381,29 +381,29 @@ static void emit_passes(const gemm *g, ig_builder *b, gemm_range range) {
 }
 
 static void emit_tiles(const gemm *g) {
-    ig_lower   *lower = g->lower;
+    ig_lower *lower = g->lower;
     ig_builder *b = &lower->b;
-    ig_module  *module = lower->module;
-    ig_dim      column_tiles = ig_lower_ceil_div(lower, g->dims[1], TILE_COLUMNS);
-    ig_dim      row_tiles = ig_lower_ceil_div(lower, g->dims[0], row_limit(g));
+    ig_module *module = lower->module;
+    ig_dim column_tiles = ig_lower_ceil_div(lower, g->dims[1], TILE_COLUMNS);
+    ig_dim row_tiles = ig_lower_ceil_div(lower, g->dims[0], row_limit(g));
     ig_dim even = ig_dim_ceil_div(module, g->dims[0], ig_dim_max(module, row_tiles, 1));
     ig_value *height = ig_lower_param(lower, even);
     lower->grid = ig_lower_mul(lower, row_tiles, column_tiles);
     ig_value *across = ig_lower_param(lower, column_tiles);
     ig_value *begin = NULL, *end = NULL;
     k_tiles(b, &begin, &end);
-    k_loop      loop = k_loop_open(b, begin, end, k_i64(b, 1), NULL, 0);
+    k_loop loop = k_loop_open(b, begin, end, k_i64(b, 1), NULL, 0);
     ig_builder *in = &loop.b;
-    ig_value   *row = k_mul(in, k_div(in, loop.index, across), height);
-    ig_value   *column = k_mul(in, k_mod(in, loop.index, across),
-                               k_i64(in, TILE_COLUMNS));
-    ig_value   *padded = k_mul(in, k_ceil_div(in, g->n, PANEL), k_i64(in, PANEL));
-    ig_value   *column_end = k_add(in, column, k_i64(in, TILE_COLUMNS));
-    gemm_range  range = {
-         .row = row,
-         .rows = k_min(in, k_sub(in, g->m, row), height),
-         .column = column,
-         .column_end = k_min(in, column_end, padded),
+    ig_value *row = k_mul(in, k_div(in, loop.index, across), height);
+    ig_value *column = k_mul(in, k_mod(in, loop.index, across),
+                             k_i64(in, TILE_COLUMNS));
+    ig_value *padded = k_mul(in, k_ceil_div(in, g->n, PANEL), k_i64(in, PANEL));
+    ig_value *column_end = k_add(in, column, k_i64(in, TILE_COLUMNS));
+    gemm_range range = {
+        .row = row,
+        .rows = k_min(in, k_sub(in, g->m, row), height),
+        .column = column,
+        .column_end = k_min(in, column_end, padded),
     };
     if (g->copy) {
         ig_value *is_start = k_compare(in, IG_OP_eq, loop.index, begin);
@@ -439,7 +439,7 @@ static bool take_tile(gemm *g, const ig_op *anchor) {
 static void spread_rows(gemm *g) {
     const ig_module *module = g->lower->module;
     const ig_target *target = g->lower->target;
-    int64_t          distance = 0, k = 0, n = 0;
+    int64_t distance = 0, k = 0, n = 0;
     if (!ig_dim_constant(module, g->a->strides[0], &distance)) {
         return;
     }
@@ -454,7 +454,7 @@ static void spread_rows(gemm *g) {
 
 static ig_dim gemm_cost(const gemm *g) {
     ig_module *module = g->lower->module;
-    ig_dim     macs = ig_dim_product(module, g->dims, 2);
+    ig_dim macs = ig_dim_product(module, g->dims, 2);
     macs = ig_dim_mul(module, macs, g->a->type->dims[1]);
     return ig_dim_ceil_div(module, macs, 32);
 }
@@ -463,10 +463,10 @@ static ig_dim gemm_cost(const gemm *g) {
 static void classify(gemm *g) {
     const ig_module *module = g->lower->module;
     const ig_target *target = g->lower->target;
-    int64_t          n = 0, k = 0;
-    bool             knows_n = ig_dim_constant(module, g->dims[1], &n);
-    bool             knows_k = ig_dim_constant(module, g->a->type->dims[1], &k);
-    bool             is_even = knows_n && (n + PANEL - 1) / PANEL % 2 == 0 &&
+    int64_t n = 0, k = 0;
+    bool knows_n = ig_dim_constant(module, g->dims[1], &n);
+    bool knows_k = ig_dim_constant(module, g->a->type->dims[1], &k);
+    bool is_even = knows_n && (n + PANEL - 1) / PANEL % 2 == 0 &&
                    g->asked_panels % g->shape.panels == 0;
     g->is_ragged = !knows_n || n % PANEL != 0;
     g->is_narrow = knows_n && n <= (int64_t)g->shape.panels * PANEL;
@@ -498,7 +498,7 @@ ig_status ig_lower_cpu_gemm(ig_lower *lower) {
     assert(anchor && "the family's body has its anchor");
     const ig_operand *a = ig_cpu_input(lower, anchor, 0);
     const ig_operand *panels = ig_cpu_input(lower, anchor, 1);
-    bool              has_rows = a && (a->strides[1] == 1 || a->type->dims[1] == 1);
+    bool has_rows = a && (a->strides[1] == 1 || a->type->dims[1] == 1);
     if (!has_rows || !panels || a->type->dtype != IG_DT_f32) {
         return ig_lower_unsupported(lower, "this form of matmul");
     }

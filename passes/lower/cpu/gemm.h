@@ -10,23 +10,23 @@
 enum { GEMM_CURSORS = 3 };
 
 typedef struct gemm {
-    ig_lower         *lower;
-    ig_gemm_shape     shape;
-    uint32_t          asked_panels; /* of slivers that an attribute asks for, or 0 */
-    const ig_value   *anchor;       /* the body's matmul */
+    ig_lower *lower;
+    ig_gemm_shape shape;
+    uint32_t asked_panels;  /* of slivers that an attribute asks for, or 0 */
+    const ig_value *anchor; /* the body's matmul */
     const ig_operand *a, *panels, *zeros; /* zeros: NULL where panels have none */
-    const ig_dim     *dims;               /* [M, N] */
-    ig_value         *m, *n, *k, *lda;
-    bool              is_ragged;  /* N does not divide by 16 */
-    bool              is_odd;     /* slivers may leave one panel over */
-    bool              is_narrow;  /* one sliver has all columns */
-    bool              is_deep;    /* K may be larger than K_BLOCK */
-    bool              is_shallow; /* K is so small that storing takes longer */
-    bool              is_heavy;   /* the epilogue is too long to be repeated a vector */
-    ig_value         *stage;      /* local copy of a register tile, when heavy */
-    ig_value         *partial;    /* sums of a tile between passes, when deep */
-    ig_value         *copy;       /* of a tile's rows of A, or NULL: read as they lie */
-    int64_t           copy_stride;
+    const ig_dim *dims;                   /* [M, N] */
+    ig_value *m, *n, *k, *lda;
+    bool is_ragged;    /* N does not divide by 16 */
+    bool is_odd;       /* slivers may leave one panel over */
+    bool is_narrow;    /* one sliver has all columns */
+    bool is_deep;      /* K may be larger than K_BLOCK */
+    bool is_shallow;   /* K is so small that storing takes longer */
+    bool is_heavy;     /* the epilogue is too long to be repeated a vector */
+    ig_value *stage;   /* local copy of a register tile, when heavy */
+    ig_value *partial; /* sums of a tile between passes, when deep */
+    ig_value *copy;    /* of a tile's rows of A, or NULL: read as they lie */
+    int64_t copy_stride;
 } gemm;
 
 /* What a worker does at a time: a tile of the grid, in passes over K. */
@@ -44,16 +44,16 @@ typedef struct gemm_range {
 typedef struct gemm_cursor {
     ig_value *buffer, *first, *step, *last;
     ig_value *across; /* or NULL: goes over 16 rows, so far apart, again and again */
-    int64_t   level;  /* of the cache */
+    int64_t level;    /* of the cache */
 } gemm_cursor;
 
 /* Rows row … row + rows, columns from `column` on, as the K loop left them. */
 typedef struct gemm_block {
     const gemm_range *range;
-    uint32_t          rows, panels, cursor_count;
-    ig_value         *row, *column;
-    ig_value        **sums; /* [rows][panels * vectors] */
-    gemm_cursor       cursors[GEMM_CURSORS];
+    uint32_t rows, panels, cursor_count;
+    ig_value *row, *column;
+    ig_value **sums; /* [rows][panels * vectors] */
+    gemm_cursor cursors[GEMM_CURSORS];
 } gemm_block;
 
 /* One register tile of rows x panels: one pass over K, then the epilogue or, when there

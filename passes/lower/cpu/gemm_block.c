@@ -69,14 +69,14 @@ static void store_staged(const gemm *g, ig_builder *b, const gemm_block *tile,
         k_store(b, tile->sums[i], g->stage, k_i64(b, (int64_t)i * lanes));
     }
     ig_value *one = k_i64(b, 1), *step = k_i64(b, lanes);
-    k_loop    rows = k_loop_open(b, k_i64(b, 0), k_i64(b, tile->rows), one, NULL, 0);
+    k_loop rows = k_loop_open(b, k_i64(b, 0), k_i64(b, tile->rows), one, NULL, 0);
     ig_value *row_width = k_i64(&rows.b, (int64_t)width * lanes);
     k_loop columns = k_loop_open(&rows.b, k_i64(&rows.b, 0), row_width, step, NULL, 0);
     ig_builder *inner = &columns.b;
     ig_value *place = k_add(inner, k_mul(inner, rows.index, row_width), columns.index);
     ig_value *index[2] = { k_add(inner, tile->row, rows.index),
                            k_add(inner, tile->column, columns.index) };
-    ig_site   site = site_at(g, inner, index, valid_lanes(g, inner, index[1], is_tail));
+    ig_site site = site_at(g, inner, index, valid_lanes(g, inner, index[1], is_tail));
     ig_map_set_id(site.values, IG_MAP_PTR(g->anchor),
                   k_load(inner, g->stage, place, lanes));
     ig_lower_store_yields(g->lower, &site);
@@ -91,9 +91,9 @@ static void finish_tile(const gemm *g, ig_builder *b, const gemm_block *tile) {
         store(g, b, tile, false);
         return;
     }
-    int64_t   width = (int64_t)tile->panels * PANEL;
+    int64_t width = (int64_t)tile->panels * PANEL;
     ig_value *end = k_add(b, tile->column, k_i64(b, width));
-    k_if      is_whole = k_if_open(b, k_compare(b, IG_OP_le, end, g->n), NULL, 0);
+    k_if is_whole = k_if_open(b, k_compare(b, IG_OP_le, end, g->n), NULL, 0);
     store(g, &is_whole.then, tile, false);
     store(g, &is_whole.other, tile, true);
     k_if_close(&is_whole, NULL, NULL);
@@ -107,7 +107,7 @@ typedef struct k_state {
     ig_value *panel_step;
     ig_value *zeros[K_CARRIED]; /* a vector of columns each */
     ig_value *at[1 + CURSORS];  /* carried: the panels at k, then what cursors fetch */
-    uint32_t  count;
+    uint32_t count;
 } k_state;
 
 /* Zero points of the tile's columns, for the whole sum. */
@@ -160,7 +160,7 @@ static void open_k(const gemm *g, ig_builder *b, const gemm_block *tile, k_state
 /* Where the loads of one k come from. */
 typedef struct k_step {
     const k_state *state;
-    ig_value      *k, *panels;
+    ig_value *k, *panels;
 } k_step;
 
 static ig_value *load_row(const gemm *g, ig_builder *b, const k_step *at, uint32_t r) {
@@ -171,7 +171,7 @@ static ig_value *load_row(const gemm *g, ig_builder *b, const k_step *at, uint32
 static ig_value *load_column(const gemm *g, ig_builder *b, const k_step *at,
                              uint32_t c) {
     ig_value *panel = k_mul(b, at->state->panel_step, k_i64(b, c / g->shape.vectors));
-    int64_t   lane = (int64_t)(c % g->shape.vectors) * g->shape.lanes;
+    int64_t lane = (int64_t)(c % g->shape.vectors) * g->shape.lanes;
     ig_value *place = k_offset(b, at->panels, panel);
     ig_value *x = k_load(b, place, k_i64(b, lane), g->shape.lanes);
     if (g->zeros) {
@@ -184,12 +184,12 @@ static ig_value *load_column(const gemm *g, ig_builder *b, const k_step *at,
 static void multiply(const gemm *g, k_loop *loop, const gemm_block *tile,
                      const k_state *state, ig_value **sums) {
     ig_builder *b = &loop->b;
-    uint32_t    width = tile->panels * g->shape.vectors;
-    k_step      at = { state, loop->index, loop->carried[tile->rows * width] };
-    bool        holds_rows = tile->rows < width;
-    uint32_t    kept = holds_rows ? tile->rows : width;
-    uint32_t    passing = holds_rows ? width : tile->rows;
-    ig_value   *held[MAX_ROWS];
+    uint32_t width = tile->panels * g->shape.vectors;
+    k_step at = { state, loop->index, loop->carried[tile->rows * width] };
+    bool holds_rows = tile->rows < width;
+    uint32_t kept = holds_rows ? tile->rows : width;
+    uint32_t passing = holds_rows ? width : tile->rows;
+    ig_value *held[MAX_ROWS];
     assert(kept <= IG_COUNT_OF(held) && "sliver wider than planned");
     for (uint32_t i = 0; i < kept; i++) {
         held[i] = holds_rows ? load_row(g, b, &at, i) : load_column(g, b, &at, i);
@@ -219,9 +219,9 @@ static ig_value *move_cursor(ig_builder *b, const gemm_cursor *c, ig_value *at,
 static void sum_pass(const gemm *g, ig_builder *b, const gemm_block *tile,
                      ig_value **out_sums) {
     uint32_t tile_size = tile->rows * tile->panels * g->shape.vectors;
-    k_state  s;
+    k_state s;
     open_k(g, b, tile, &s);
-    uint32_t  count = tile_size + s.count;
+    uint32_t count = tile_size + s.count;
     ig_value *state[K_CARRIED], *next[K_CARRIED];
     for (uint32_t i = 0; i < count; i++) {
         state[i] = i < tile_size ? k_const_vector(b, IG_DT_f32, g->shape.lanes, 0.0)
@@ -245,10 +245,10 @@ static void sum_pass(const gemm *g, ig_builder *b, const gemm_block *tile,
 /* Where vector i of a register tile waits between passes. */
 static ig_value *partial_place(const gemm *g, ig_builder *b, const gemm_block *tile,
                                uint32_t i) {
-    uint32_t  width = tile->panels * g->shape.vectors;
+    uint32_t width = tile->panels * g->shape.vectors;
     ig_value *row = k_sub(b, tile->row, tile->range->row);
     ig_value *column = k_sub(b, tile->column, tile->range->column);
-    int64_t   within = (int64_t)(i / width) * TILE_COLUMNS +
+    int64_t within = (int64_t)(i / width) * TILE_COLUMNS +
                      (int64_t)(i % width) * g->shape.lanes;
     ig_value *at = k_add(b, k_mul(b, row, k_i64(b, TILE_COLUMNS)), column);
     return k_add(b, at, k_i64(b, within));
@@ -258,12 +258,12 @@ static ig_value *partial_place(const gemm *g, ig_builder *b, const gemm_block *t
 static void add_passes(const gemm *g, ig_builder *b, const gemm_block *tile,
                        uint32_t count, ig_value **sums) {
     const ig_type *types[K_CARRIED];
-    ig_value      *zeros[K_CARRIED], *before[K_CARRIED];
+    ig_value *zeros[K_CARRIED], *before[K_CARRIED];
     for (uint32_t i = 0; i < count; i++) {
         types[i] = sums[i]->type;
     }
     ig_value *is_first = k_compare(b, IG_OP_eq, tile->range->k, k_i64(b, 0));
-    k_if      first = k_if_open(b, is_first, types, count);
+    k_if first = k_if_open(b, is_first, types, count);
     for (uint32_t i = 0; i < count; i++) {
         ig_value *place = partial_place(g, &first.other, tile, i);
         zeros[i] = k_const_vector(&first.then, IG_DT_f32, g->shape.lanes, 0.0);
@@ -279,7 +279,7 @@ static void add_passes(const gemm *g, ig_builder *b, const gemm_block *tile,
 static void keep_or_finish(const gemm *g, ig_builder *b, const gemm_block *tile,
                            uint32_t count) {
     ig_value *is_last = k_compare(b, IG_OP_eq, tile->range->k_end, g->k);
-    k_if      last = k_if_open(b, is_last, NULL, 0);
+    k_if last = k_if_open(b, is_last, NULL, 0);
     finish_tile(g, &last.then, tile);
     for (uint32_t i = 0; i < count; i++) {
         ig_value *place = partial_place(g, &last.other, tile, i);
@@ -290,7 +290,7 @@ static void keep_or_finish(const gemm *g, ig_builder *b, const gemm_block *tile,
 
 void gemm_emit_block(const gemm *g, ig_builder *b, gemm_block tile) {
     ig_value *sums[K_CARRIED];
-    uint32_t  count = tile.rows * tile.panels * g->shape.vectors;
+    uint32_t count = tile.rows * tile.panels * g->shape.vectors;
     tile.sums = sums;
     sum_pass(g, b, &tile, sums);
     if (!g->is_deep) {

@@ -31,8 +31,8 @@ bool ig_gemm_fits(const ig_target *target, uint32_t rows, uint32_t panels) {
 
 uint32_t ig_gemm_wide_panels(const ig_target *target, uint32_t rows) {
     ig_gemm_shape shape = ig_gemm_shape_of(target);
-    uint32_t      chains = shape.vectors * rows, usual = shape.panels;
-    uint32_t      panels = (CHAINS + chains - 1) / chains;
+    uint32_t chains = shape.vectors * rows, usual = shape.panels;
+    uint32_t panels = (CHAINS + chains - 1) / chains;
     panels = panels < 2 * usual ? 2 * usual : (panels + usual - 1) / usual * usual;
     while (panels > usual && !ig_gemm_fits(target, rows, panels)) {
         panels -= usual;
@@ -42,7 +42,7 @@ uint32_t ig_gemm_wide_panels(const ig_target *target, uint32_t rows) {
 
 uint32_t ig_gemm_few_rows(const ig_target *target) {
     ig_gemm_shape shape = ig_gemm_shape_of(target);
-    uint32_t      rows = 1;
+    uint32_t rows = 1;
     while (rows < shape.rows && ig_gemm_wide_panels(target, rows + 1) > shape.panels) {
         rows++;
     }
@@ -96,13 +96,13 @@ static uint32_t block_rows_of(const ig_target *target, const int64_t shape[3],
 
 static ig_gemm_tile pick_tile(const ig_target *target, const int64_t shape[3]) {
     ig_gemm_shape usual = ig_gemm_shape_of(target);
-    int64_t       panels = ceil_div(shape[2], IG_PANEL);
-    int64_t       distance = shape[1] * 4;
-    bool          copies = ig_gemm_copies_rows(target, distance, shape[2]);
-    uint32_t      most = ig_gemm_rows_in_l1(target, distance, usual.rows);
-    ig_gemm_tile  pick = { .rows = copies ? usual.rows : most,
-                           .panels = usual.panels,
-                           .is_pick = true };
+    int64_t panels = ceil_div(shape[2], IG_PANEL);
+    int64_t distance = shape[1] * 4;
+    bool copies = ig_gemm_copies_rows(target, distance, shape[2]);
+    uint32_t most = ig_gemm_rows_in_l1(target, distance, usual.rows);
+    ig_gemm_tile pick = { .rows = copies ? usual.rows : most,
+                          .panels = usual.panels,
+                          .is_pick = true };
     if (shape[0] <= ig_gemm_few_rows(target)) {
         uint32_t wide = ig_gemm_wide_panels(target, (uint32_t)shape[0]);
         pick.rows = wide <= panels ? (uint32_t)shape[0] : pick.rows;
@@ -124,8 +124,8 @@ static bool is_known(const ig_gemm_tile *tiles, uint32_t count, ig_gemm_tile til
 
 uint32_t ig_gemm_tiles(const ig_target *target, const int64_t shape[3],
                        ig_gemm_tile out[IG_GEMM_MOST_TILES]) {
-    int64_t  most = IG_GEMM_TILE_COLUMNS / IG_PANEL;
-    int64_t  panels = ceil_div(shape[2], IG_PANEL);
+    int64_t most = IG_GEMM_TILE_COLUMNS / IG_PANEL;
+    int64_t panels = ceil_div(shape[2], IG_PANEL);
     uint32_t count = 0;
     most = panels < most ? panels : most;
     out[count++] = pick_tile(target, shape);

@@ -55,7 +55,7 @@ int64_t ig_gemm_row_limit(const ig_target *target, int64_t k, uint32_t rows);
 typedef struct ig_gemm_tile {
     uint32_t rows, panels;
     uint32_t block_rows; /* what `rows` comes to in this shape */
-    bool     is_pick;
+    bool is_pick;
 } ig_gemm_tile;
 
 enum { IG_GEMM_MOST_TILES = 128 };

@@ -26,16 +26,16 @@ typedef struct pair_run {
 } pair_run;
 
 typedef struct interact {
-    ig_lower         *lower;
+    ig_lower *lower;
     const ig_operand *x, *out;
-    int64_t           rows, depth;        /* F, D */
-    uint32_t          lanes, row_vectors; /* vectors that hold column k of all rows */
-    int64_t           padded;             /* row_vectors * lanes */
-    pair_run         *runs;
-    uint32_t          run_count;
-    uint32_t         *width;    /* vectors needed of row i */
-    ig_value         *columns;  /* scratch [D up to lanes][padded]: transposed sample */
-    ig_value         *products; /* scratch [F][padded] */
+    int64_t rows, depth;         /* F, D */
+    uint32_t lanes, row_vectors; /* vectors that hold column k of all rows */
+    int64_t padded;              /* row_vectors * lanes */
+    pair_run *runs;
+    uint32_t run_count;
+    uint32_t *width;    /* vectors needed of row i */
+    ig_value *columns;  /* scratch [D up to lanes][padded]: transposed sample */
+    ig_value *products; /* scratch [F][padded] */
 } interact;
 
 /* ---- runs ---- */
@@ -44,8 +44,8 @@ static uint32_t find_runs(const int64_t *pairs, uint32_t count, int64_t rows,
                           bool swaps, pair_run *out_runs) {
     uint32_t found = 0;
     for (uint32_t p = 0; p < count; p++) {
-        int64_t   i = pairs[p] / rows, j = pairs[p] % rows;
-        int64_t   row = swaps ? j : i, column = swaps ? i : j;
+        int64_t i = pairs[p] / rows, j = pairs[p] % rows;
+        int64_t row = swaps ? j : i, column = swaps ? i : j;
         pair_run *last = found ? &out_runs[found - 1] : NULL;
         if (last && last->row == row && last->column + last->count == column) {
             last->count++;
@@ -60,15 +60,15 @@ static uint32_t find_runs(const int64_t *pairs, uint32_t count, int64_t rows,
 static void choose_runs(interact *t, const int64_t *pairs, uint32_t count) {
     pair_run *plain = IG_NEW_ARRAY(t->lower->arena, pair_run, count);
     pair_run *swapped = IG_NEW_ARRAY(t->lower->arena, pair_run, count);
-    uint32_t  plain_count = find_runs(pairs, count, t->rows, false, plain);
-    uint32_t  swapped_count = find_runs(pairs, count, t->rows, true, swapped);
-    bool      swaps = swapped_count < plain_count;
+    uint32_t plain_count = find_runs(pairs, count, t->rows, false, plain);
+    uint32_t swapped_count = find_runs(pairs, count, t->rows, true, swapped);
+    bool swaps = swapped_count < plain_count;
     t->runs = swaps ? swapped : plain;
     t->run_count = swaps ? swapped_count : plain_count;
     t->width = IG_NEW_ARRAY(t->lower->arena, uint32_t, (size_t)t->rows);
     for (uint32_t r = 0; r < t->run_count; r++) {
         const pair_run *run = &t->runs[r];
-        uint32_t  need = (uint32_t)((run->column + run->count - 1) / t->lanes + 1);
+        uint32_t need = (uint32_t)((run->column + run->count - 1) / t->lanes + 1);
         uint32_t *width = &t->width[run->row];
         *width = need > *width ? need : *width;
     }
@@ -106,7 +106,7 @@ static void emit_square(const interact *t, ig_builder *b, ig_value *sample, int6
                         ig_value *k, ig_value *count) {
     ig_value *square[MAX_LANES];
     for (uint32_t i = 0; i < t->lanes; i++) {
-        bool      is_there = row + i < t->rows;
+        bool is_there = row + i < t->rows;
         ig_value *step = ig_lower_dim(t->lower, t->x->strides[1]);
         ig_value *at = k_add(b, k_mul(b, step, k_i64(b, row + i)), k);
         if (is_there) {
@@ -124,9 +124,9 @@ static void emit_square(const interact *t, ig_builder *b, ig_value *sample, int6
 }
 
 static void emit_transpose(const interact *t, ig_builder *b, ig_value *sample) {
-    int64_t   whole = t->depth / t->lanes * t->lanes;
+    int64_t whole = t->depth / t->lanes * t->lanes;
     ig_value *step = k_i64(b, t->lanes);
-    k_loop    loop = k_loop_open(b, k_i64(b, 0), k_i64(b, whole), step, NULL, 0);
+    k_loop loop = k_loop_open(b, k_i64(b, 0), k_i64(b, whole), step, NULL, 0);
     for (int64_t row = 0; row < t->rows; row += t->lanes) {
         emit_square(t, &loop.b, sample, row, loop.index, NULL);
     }
@@ -142,7 +142,7 @@ static void emit_transpose(const interact *t, ig_builder *b, ig_value *sample) {
 static void emit_rows(const interact *t, ig_builder *b, ig_value *sample, int64_t first,
                       int64_t count) {
     ig_value *sums[K_CARRIED];
-    uint32_t  total = 0, widest = 0;
+    uint32_t total = 0, widest = 0;
     for (int64_t r = first; r < first + count; r++) {
         total += t->width[r];
         widest = t->width[r] > widest ? t->width[r] : widest;
@@ -153,8 +153,8 @@ static void emit_rows(const interact *t, ig_builder *b, ig_value *sample, int64_
     k_loop loop = k_loop_open(b, k_i64(b, 0), k_i64(b, t->depth), k_i64(b, 1), sums,
                               total);
     ig_builder *in = &loop.b;
-    ig_value   *line = k_mul(in, loop.index, k_i64(in, t->padded));
-    ig_value   *others[K_CARRIED];
+    ig_value *line = k_mul(in, loop.index, k_i64(in, t->padded));
+    ig_value *others[K_CARRIED];
     for (uint32_t v = 0; v < widest; v++) {
         ig_value *at = k_add(in, line, k_i64(in, (int64_t)v * t->lanes));
         others[v] = k_load(in, t->columns, at, t->lanes);
@@ -188,7 +188,7 @@ static void emit_products(const interact *t, ig_builder *b, ig_value *sample) {
     uint32_t room = tile_vectors(t);
     for (int64_t first = 0; first < t->rows;) {
         uint32_t total = t->width[first];
-        int64_t  next = first + 1;
+        int64_t next = first + 1;
         while (next < t->rows && total + t->width[next] <= room) {
             total += t->width[next++];
         }
@@ -205,7 +205,7 @@ static void emit_run(const interact *t, ig_builder *b, const pair_run *run,
                      ig_value *out_row) {
     int64_t from = run->row * t->padded + run->column;
     for (int64_t done = 0; done < run->count; done += t->lanes) {
-        int64_t   left = run->count - done;
+        int64_t left = run->count - done;
         ig_value *count = left < (int64_t)t->lanes ? k_i64(b, left) : NULL;
         ig_value *x = k_load_count(b, t->products, k_i64(b, from + done), t->lanes,
                                    count);
@@ -216,16 +216,16 @@ static void emit_run(const interact *t, ig_builder *b, const pair_run *run,
 
 static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     const interact *t = user;
-    ig_lower       *lower = t->lower;
-    ig_value       *samples = ig_lower_dim(lower, t->x->type->dims[0]);
-    ig_value       *first = k_mul(b, tile, k_i64(b, SAMPLES));
-    ig_value       *last = k_min(b, samples, k_add(b, first, k_i64(b, SAMPLES)));
-    k_loop          loop = k_loop_open(b, first, last, k_i64(b, 1), NULL, 0);
-    ig_builder     *in = &loop.b;
-    ig_value       *step = ig_lower_dim(lower, t->x->strides[0]);
-    ig_value       *sample = k_offset(in, t->x->buffer, k_mul(in, loop.index, step));
-    ig_value       *out_step = ig_lower_dim(lower, t->out->strides[0]);
-    ig_value       *out_row = k_mul(in, loop.index, out_step);
+    ig_lower *lower = t->lower;
+    ig_value *samples = ig_lower_dim(lower, t->x->type->dims[0]);
+    ig_value *first = k_mul(b, tile, k_i64(b, SAMPLES));
+    ig_value *last = k_min(b, samples, k_add(b, first, k_i64(b, SAMPLES)));
+    k_loop loop = k_loop_open(b, first, last, k_i64(b, 1), NULL, 0);
+    ig_builder *in = &loop.b;
+    ig_value *step = ig_lower_dim(lower, t->x->strides[0]);
+    ig_value *sample = k_offset(in, t->x->buffer, k_mul(in, loop.index, step));
+    ig_value *out_step = ig_lower_dim(lower, t->out->strides[0]);
+    ig_value *out_row = k_mul(in, loop.index, out_step);
     emit_transpose(t, in, sample);
     emit_products(t, in, sample);
     for (uint32_t r = 0; r < t->run_count; r++) {
@@ -245,11 +245,11 @@ static bool is_supported(const interact *t) {
 ig_status ig_lower_cpu_interact(ig_lower *lower) {
     ig_op *anchor = ig_cpu_anchor(lower, IG_OP_interact);
     assert(anchor && "the family's body has its anchor");
-    interact       t = { .lower = lower,
-                         .x = ig_cpu_input(lower, anchor, 0),
-                         .out = &lower->outs[0] };
+    interact t = { .lower = lower,
+                   .x = ig_cpu_input(lower, anchor, 0),
+                   .out = &lower->outs[0] };
     const ig_attr *pairs = &anchor->attrs[IG_interact_pairs];
-    bool           is_known = t.x &&
+    bool is_known = t.x &&
                     ig_dim_constant(lower->module, t.x->type->dims[1], &t.rows) &&
                     ig_dim_constant(lower->module, t.x->type->dims[2], &t.depth);
     if (!is_known) {

@@ -15,14 +15,14 @@
 enum { CHUNK = 4096 };
 
 typedef struct map_space {
-    ig_lower      *lower;
+    ig_lower *lower;
     const ig_type *type;
-    uint32_t       rank;
-    const ig_dim  *dims;
-    uint32_t       lanes;
-    int64_t        chunk; /* elements of the last dim a tile */
-    int64_t        rows;  /* rows a tile */
-    ig_dim         row_count, chunk_count;
+    uint32_t rank;
+    const ig_dim *dims;
+    uint32_t lanes;
+    int64_t chunk; /* elements of the last dim a tile */
+    int64_t rows;  /* rows a tile */
+    ig_dim row_count, chunk_count;
 } map_space;
 
 /* ---- merging dims ---- */
@@ -30,7 +30,7 @@ typedef struct map_space {
 static bool walks_as_one(ig_lower *lower, const ig_operand *x, const ig_type *space,
                          uint32_t d) {
     ig_module *module = lower->module;
-    uint32_t   missing = space->rank - x->type->rank;
+    uint32_t missing = space->rank - x->type->rank;
     if (d + 1 < missing) {
         return true;
     }
@@ -42,7 +42,7 @@ static bool walks_as_one(ig_lower *lower, const ig_operand *x, const ig_type *sp
         return true;
     }
     const ig_dim *strides = &x->strides[d - missing];
-    bool          is_whole = ig_dim_equal(module, dims[0], space->dims[d]) == IG_YES &&
+    bool is_whole = ig_dim_equal(module, dims[0], space->dims[d]) == IG_YES &&
                     ig_dim_equal(module, dims[1], space->dims[d + 1]) == IG_YES;
     ig_dim step = ig_dim_mul(module, strides[1], dims[1]);
     return is_whole && ig_dim_equal(module, strides[0], step) == IG_YES;
@@ -70,8 +70,8 @@ static void merge_operand(ig_lower *lower, ig_operand *x, uint32_t space_rank,
         return;
     }
     uint32_t at = d - missing, rank = x->type->rank;
-    ig_dim  *dims = IG_NEW_ARRAY(lower->arena, ig_dim, rank);
-    ig_dim  *strides = IG_NEW_ARRAY(lower->arena, ig_dim, rank);
+    ig_dim *dims = IG_NEW_ARRAY(lower->arena, ig_dim, rank);
+    ig_dim *strides = IG_NEW_ARRAY(lower->arena, ig_dim, rank);
     for (uint32_t i = 0, o = 0; i < rank; i++) {
         if (i == at) {
             continue;
@@ -89,7 +89,7 @@ static const ig_type *merge_dims(ig_lower *lower, const ig_type *space) {
         if (!can_merge(lower, space, d - 1)) {
             continue;
         }
-        ig_dim   dims[IG_TENSOR_RANK];
+        ig_dim dims[IG_TENSOR_RANK];
         uint32_t count = 0;
         for (uint32_t i = 0; i < space->rank; i++) {
             if (i != d - 1) {
@@ -130,7 +130,7 @@ static void emit_row(const map_space *s, ig_builder *b, ig_value **index,
     ig_value *lanes = k_i64(b, s->lanes);
     ig_value *whole = k_mul(b, k_div(b, k_sub(b, to, from), lanes), lanes);
     ig_value *middle = k_add(b, from, whole);
-    k_loop    loop = k_loop_open(b, from, middle, lanes, NULL, 0);
+    k_loop loop = k_loop_open(b, from, middle, lanes, NULL, 0);
     index[s->rank - 1] = loop.index;
     emit_place(s, &loop.b, index, s->lanes, NULL);
     k_loop_close(&loop, NULL, 0);
@@ -155,18 +155,18 @@ static void split_row(const map_space *s, ig_builder *b, ig_value *row,
 
 static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     const map_space *s = user;
-    ig_lower        *lower = s->lower;
-    ig_value        *chunks = ig_lower_dim(lower, s->chunk_count);
-    ig_value        *rows_each = k_i64(b, s->rows);
-    ig_value        *chunk = k_i64(b, s->chunk), *one = k_i64(b, 1);
-    ig_value        *first = k_mul(b, k_div(b, tile, chunks), rows_each);
-    ig_value        *from = k_mul(b, k_mod(b, tile, chunks), chunk);
-    ig_value        *extent = ig_lower_dim(lower, s->dims[s->rank - 1]);
-    ig_value        *to = k_min(b, extent, k_add(b, from, chunk));
-    ig_value        *rows = ig_lower_dim(lower, s->row_count);
-    ig_value        *last = k_min(b, rows, k_add(b, first, rows_each));
-    k_loop           loop = k_loop_open(b, first, last, one, NULL, 0);
-    ig_value        *index[IG_TENSOR_RANK];
+    ig_lower *lower = s->lower;
+    ig_value *chunks = ig_lower_dim(lower, s->chunk_count);
+    ig_value *rows_each = k_i64(b, s->rows);
+    ig_value *chunk = k_i64(b, s->chunk), *one = k_i64(b, 1);
+    ig_value *first = k_mul(b, k_div(b, tile, chunks), rows_each);
+    ig_value *from = k_mul(b, k_mod(b, tile, chunks), chunk);
+    ig_value *extent = ig_lower_dim(lower, s->dims[s->rank - 1]);
+    ig_value *to = k_min(b, extent, k_add(b, from, chunk));
+    ig_value *rows = ig_lower_dim(lower, s->row_count);
+    ig_value *last = k_min(b, rows, k_add(b, first, rows_each));
+    k_loop loop = k_loop_open(b, first, last, one, NULL, 0);
+    ig_value *index[IG_TENSOR_RANK];
     split_row(s, &loop.b, loop.index, index);
     emit_row(s, &loop.b, index, from, to);
     k_loop_close(&loop, NULL, 0);
@@ -179,7 +179,7 @@ static uint32_t common_lanes(ig_lower *lower) {
     for (uint32_t i = 0; i < lower->in_count + lower->out_count; i++) {
         const ig_operand *x = i < lower->in_count ? &lower->ins[i]
                                                   : &lower->outs[i - lower->in_count];
-        uint32_t          own = ig_lower_lanes(lower, (ig_dtype)x->type->dtype);
+        uint32_t own = ig_lower_lanes(lower, (ig_dtype)x->type->dtype);
         lanes = own < lanes ? own : lanes;
     }
     return lanes;
@@ -196,7 +196,7 @@ static bool can_store_lanes(const ig_lower *lower, const ig_type *space) {
 
 static void choose_tiles(map_space *s) {
     int64_t inner = 0;
-    bool    is_known = ig_dim_constant(s->lower->module, s->dims[s->rank - 1], &inner);
+    bool is_known = ig_dim_constant(s->lower->module, s->dims[s->rank - 1], &inner);
     s->chunk = is_known && inner < CHUNK ? (inner > 0 ? inner : 1) : CHUNK;
     s->rows = is_known && inner < CHUNK ? CHUNK / s->chunk : 1;
     if (s->rank == 1) {

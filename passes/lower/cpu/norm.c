@@ -22,19 +22,19 @@
 enum { CHUNK = 4096 };
 
 typedef struct norm {
-    ig_lower         *lower;
-    const ig_op      *op;
+    ig_lower *lower;
+    const ig_op *op;
     const ig_operand *x, *out;
-    uint32_t          axis, rank; /* the first normalised axis; of x */
-    uint32_t          lanes;
-    ig_dtype          wide;
-    int64_t           rows; /* a tile */
+    uint32_t axis, rank; /* the first normalised axis; of x */
+    uint32_t lanes;
+    ig_dtype wide;
+    int64_t rows; /* a tile */
 } norm;
 
 typedef struct row {
     const norm *n;
-    ig_value   *index[IG_TENSOR_RANK];
-    ig_value   *mean, *shift, *deviation; /* shift: d above; NULL with rms */
+    ig_value *index[IG_TENSOR_RANK];
+    ig_value *mean, *shift, *deviation; /* shift: d above; NULL with rms */
 } row;
 
 enum { SUM, SQUARES, TOTALS }; /* what a walk adds up */
@@ -49,12 +49,12 @@ typedef void (*step_fn)(row *r, ig_builder *b, ig_value **totals, ig_value *coun
 static ig_value *load(row *r, ig_builder *b, const ig_operand *operand,
                       ig_value *count) {
     const norm *n = r->n;
-    ig_site     site = { .b = b,
-                         .lanes = n->lanes,
-                         .rank = n->rank,
-                         .dims = n->x->type->dims,
-                         .index = r->index,
-                         .count = count };
+    ig_site site = { .b = b,
+                     .lanes = n->lanes,
+                     .rank = n->rank,
+                     .dims = n->x->type->dims,
+                     .index = r->index,
+                     .count = count };
     return k_cast(b, ig_lower_load(n->lower, &site, operand), n->wide);
 }
 
@@ -87,7 +87,7 @@ static void step_squares(row *r, ig_builder *b, ig_value **totals, ig_value *cou
 
 static void step_write(row *r, ig_builder *b, ig_value **totals, ig_value *count) {
     const norm *n = r->n;
-    ig_value   *value = load(r, b, n->x, count);
+    ig_value *value = load(r, b, n->x, count);
     (void)totals;
     if (r->mean) {
         value = k_sub(b, k_sub(b, value, r->mean), r->shift);
@@ -113,12 +113,12 @@ static void step_write(row *r, ig_builder *b, ig_value **totals, ig_value *count
 
 static void walk_last(row *r, ig_builder *b, ig_value **totals, step_fn step) {
     const norm *n = r->n;
-    uint32_t    last = n->rank - 1;
-    ig_value   *extent = ig_lower_dim(n->lower, n->x->type->dims[last]);
-    ig_value   *by = k_i64(b, n->lanes);
-    ig_value   *whole = k_mul(b, k_div(b, extent, by), by);
-    k_loop      loop = k_loop_open(b, k_i64(b, 0), whole, by, totals, TOTALS);
-    ig_value   *next[TOTALS] = { loop.carried[SUM], loop.carried[SQUARES] };
+    uint32_t last = n->rank - 1;
+    ig_value *extent = ig_lower_dim(n->lower, n->x->type->dims[last]);
+    ig_value *by = k_i64(b, n->lanes);
+    ig_value *whole = k_mul(b, k_div(b, extent, by), by);
+    k_loop loop = k_loop_open(b, k_i64(b, 0), whole, by, totals, TOTALS);
+    ig_value *next[TOTALS] = { loop.carried[SUM], loop.carried[SQUARES] };
     r->index[last] = loop.index;
     step(r, &loop.b, next, NULL);
     k_loop_close(&loop, next, TOTALS);
@@ -143,7 +143,7 @@ static void walk(row *r, ig_builder *b, uint32_t axis, ig_value **totals,
         return;
     }
     ig_value *extent = ig_lower_dim(n->lower, n->x->type->dims[axis]);
-    k_loop    loop = k_loop_open(b, k_i64(b, 0), extent, k_i64(b, 1), totals, TOTALS);
+    k_loop loop = k_loop_open(b, k_i64(b, 0), extent, k_i64(b, 1), totals, TOTALS);
     ig_value *next[TOTALS] = { loop.carried[SUM], loop.carried[SQUARES] };
     r->index[axis] = loop.index;
     walk(r, &loop.b, axis + 1, next, step);
@@ -164,11 +164,11 @@ static void emit_row(const norm *n, ig_builder *b, ig_value *number) {
         r.index[d] = d == 0 ? number : k_mod(b, number, extent);
         number = d == 0 ? number : k_div(b, number, extent);
     }
-    ig_dim    length = ig_dim_product(n->lower->module, n->x->type->dims + n->axis,
-                                      n->rank - n->axis);
+    ig_dim length = ig_dim_product(n->lower->module, n->x->type->dims + n->axis,
+                                   n->rank - n->axis);
     ig_value *count = k_cast(b, ig_lower_dim(n->lower, length), n->wide);
-    double    epsilon = ig_attr_float(n->op, IG_layer_norm_epsilon, 0.0);
-    bool      is_rms = ig_attr_int(n->op, IG_layer_norm_rms, 0);
+    double epsilon = ig_attr_float(n->op, IG_layer_norm_epsilon, 0.0);
+    bool is_rms = ig_attr_int(n->op, IG_layer_norm_rms, 0);
     ig_value *zero = k_const_vector(b, n->wide, n->lanes, 0.0);
     ig_value *sums[TOTALS] = { zero, zero }, *squares[TOTALS] = { zero, zero };
     if (!is_rms) {
@@ -189,11 +189,11 @@ static void emit_row(const norm *n, ig_builder *b, ig_value *number) {
 
 static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     const norm *n = user;
-    ig_dim      count = ig_dim_product(n->lower->module, n->x->type->dims, n->axis);
-    ig_value   *step = k_i64(b, n->rows);
-    ig_value   *first = k_mul(b, tile, step);
-    ig_value   *last = k_min(b, ig_lower_dim(n->lower, count), k_add(b, first, step));
-    k_loop      loop = k_loop_open(b, first, last, k_i64(b, 1), NULL, 0);
+    ig_dim count = ig_dim_product(n->lower->module, n->x->type->dims, n->axis);
+    ig_value *step = k_i64(b, n->rows);
+    ig_value *first = k_mul(b, tile, step);
+    ig_value *last = k_min(b, ig_lower_dim(n->lower, count), k_add(b, first, step));
+    k_loop loop = k_loop_open(b, first, last, k_i64(b, 1), NULL, 0);
     emit_row(n, &loop.b, loop.index);
     k_loop_close(&loop, NULL, 0);
 }
@@ -215,7 +215,7 @@ ig_status ig_lower_cpu_norm(ig_lower *lower) {
                      n.out->strides[n.rank - 1] == 1;
     n.lanes = has_lanes ? ig_lower_lanes(lower, n.wide) : 1;
     ig_module *module = lower->module;
-    ig_dim  length = ig_dim_product(module, n.x->type->dims + n.axis, n.rank - n.axis);
+    ig_dim length = ig_dim_product(module, n.x->type->dims + n.axis, n.rank - n.axis);
     int64_t known = 0;
     n.rows = ig_dim_constant(module, length, &known) && known > 0 ? CHUNK / known : 8;
     n.rows = n.rows < 1 ? 1 : n.rows;

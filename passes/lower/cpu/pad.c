@@ -16,12 +16,12 @@
 enum { CHUNK = 4096 };
 
 typedef struct pad {
-    ig_lower         *lower;
-    const ig_op      *op;
+    ig_lower *lower;
+    const ig_op *op;
     const ig_operand *x, *value, *out;
-    ig_pad_mode       mode;
-    uint32_t          last, lanes;
-    int64_t           rows;
+    ig_pad_mode mode;
+    uint32_t last, lanes;
+    int64_t rows;
 } pad;
 
 /* Where an axis of x is read for a position of the result; *valid is and-ed with its
@@ -29,7 +29,7 @@ typedef struct pad {
 static ig_value *source(const pad *p, ig_builder *b, uint32_t axis, ig_value *at,
                         ig_value **valid) {
     ig_value *extent = ig_lower_dim(p->lower, p->x->type->dims[axis]);
-    ig_dim    before = p->op->attrs[IG_pad_before].as.dims[axis];
+    ig_dim before = p->op->attrs[IG_pad_before].as.dims[axis];
     ig_value *zero = k_i64(b, 0), *one = k_i64(b, 1);
     ig_value *i = k_sub(b, at, ig_lower_dim(p->lower, before));
     if (p->mode == IG_PAD_constant) {
@@ -64,19 +64,19 @@ typedef struct row {
 /* Elements outside of x, from `first` to `end`. */
 static void emit_outside(const pad *p, ig_builder *b, const row *r, ig_value *first,
                          ig_value *end) {
-    k_loop         loop = k_loop_open(b, first, end, k_i64(b, 1), NULL, 0);
-    ig_builder    *in = &loop.b;
-    ig_value      *valid = r->valid;
-    ig_value      *i = source(p, in, p->last, loop.index, &valid);
-    ig_value      *stride = ig_lower_dim(p->lower, p->out->strides[p->last]);
-    ig_value      *to = k_add(in, r->out_at, k_mul(in, loop.index, stride));
+    k_loop loop = k_loop_open(b, first, end, k_i64(b, 1), NULL, 0);
+    ig_builder *in = &loop.b;
+    ig_value *valid = r->valid;
+    ig_value *i = source(p, in, p->last, loop.index, &valid);
+    ig_value *stride = ig_lower_dim(p->lower, p->out->strides[p->last]);
+    ig_value *to = k_add(in, r->out_at, k_mul(in, loop.index, stride));
     const ig_type *type = ig_type_vector(p->lower->module,
                                          (ig_dtype)p->out->type->dtype, 1);
-    k_if           choice = k_if_open(in, valid, &type, 1);
-    ig_value      *step = ig_lower_dim(p->lower, p->x->strides[p->last]);
-    ig_value      *from = k_add(&choice.then, r->x_at, k_mul(&choice.then, i, step));
-    ig_value      *x = k_load(&choice.then, p->x->buffer, from, 1);
-    ig_value      *other = pad_value(p, &choice.other);
+    k_if choice = k_if_open(in, valid, &type, 1);
+    ig_value *step = ig_lower_dim(p->lower, p->x->strides[p->last]);
+    ig_value *from = k_add(&choice.then, r->x_at, k_mul(&choice.then, i, step));
+    ig_value *x = k_load(&choice.then, p->x->buffer, from, 1);
+    ig_value *other = pad_value(p, &choice.other);
     k_if_close(&choice, &x, &other);
     k_store(in, choice.results[0], p->out->buffer, to);
     k_loop_close(&loop, NULL, 0);
@@ -85,16 +85,16 @@ static void emit_outside(const pad *p, ig_builder *b, const row *r, ig_value *fi
 /* x's own elements: positions `first` to `end` of the result. */
 static void emit_inside(const pad *p, ig_builder *b, const row *r, ig_value *first,
                         ig_value *end) {
-    ig_dim      before = p->op->attrs[IG_pad_before].as.dims[p->last];
-    k_loop      loop = k_loop_open(b, first, end, k_i64(b, p->lanes), NULL, 0);
+    ig_dim before = p->op->attrs[IG_pad_before].as.dims[p->last];
+    k_loop loop = k_loop_open(b, first, end, k_i64(b, p->lanes), NULL, 0);
     ig_builder *in = &loop.b;
-    ig_value   *i = k_sub(in, loop.index, ig_lower_dim(p->lower, before));
-    ig_value   *step = ig_lower_dim(p->lower, p->x->strides[p->last]);
-    ig_value   *stride = ig_lower_dim(p->lower, p->out->strides[p->last]);
-    ig_value   *count = p->lanes > 1 ? k_sub(in, end, loop.index) : NULL;
-    ig_value   *from = k_add(in, r->x_at, k_mul(in, i, step));
-    ig_value   *to = k_add(in, r->out_at, k_mul(in, loop.index, stride));
-    ig_value   *x = k_load_count(in, p->x->buffer, from, p->lanes, count);
+    ig_value *i = k_sub(in, loop.index, ig_lower_dim(p->lower, before));
+    ig_value *step = ig_lower_dim(p->lower, p->x->strides[p->last]);
+    ig_value *stride = ig_lower_dim(p->lower, p->out->strides[p->last]);
+    ig_value *count = p->lanes > 1 ? k_sub(in, end, loop.index) : NULL;
+    ig_value *from = k_add(in, r->x_at, k_mul(in, i, step));
+    ig_value *to = k_add(in, r->out_at, k_mul(in, loop.index, stride));
+    ig_value *x = k_load_count(in, p->x->buffer, from, p->lanes, count);
     k_store_count(in, x, p->out->buffer, to, count);
     k_loop_close(&loop, NULL, 0);
 }
@@ -102,7 +102,7 @@ static void emit_inside(const pad *p, ig_builder *b, const row *r, ig_value *fir
 static void emit_row(const pad *p, ig_builder *b, ig_value *number) {
     ig_value *index[IG_TENSOR_RANK], *from[IG_TENSOR_RANK];
     ig_value *zero = k_i64(b, 0);
-    row       r = { .valid = k_compare(b, IG_OP_eq, zero, zero) };
+    row r = { .valid = k_compare(b, IG_OP_eq, zero, zero) };
     ig_cpu_split(p->lower, b, p->out->type, p->last, number, index);
     for (uint32_t d = 0; d < p->last; d++) {
         from[d] = source(p, b, d, index[d], &r.valid);
@@ -110,7 +110,7 @@ static void emit_row(const pad *p, ig_builder *b, ig_value *number) {
     index[p->last] = from[p->last] = zero;
     r.x_at = ig_cpu_at(p->lower, b, p->x, from);
     r.out_at = ig_cpu_at(p->lower, b, p->out, index);
-    ig_dim    padding = p->op->attrs[IG_pad_before].as.dims[p->last];
+    ig_dim padding = p->op->attrs[IG_pad_before].as.dims[p->last];
     ig_value *extent = ig_lower_dim(p->lower, p->x->type->dims[p->last]);
     ig_value *size = ig_lower_dim(p->lower, p->out->type->dims[p->last]);
     ig_value *before = ig_lower_dim(p->lower, padding);
@@ -125,9 +125,9 @@ static void emit_row(const pad *p, ig_builder *b, ig_value *number) {
 
 static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     const pad *p = user;
-    ig_dim     rows = ig_cpu_lines(p->lower, p->out->type, p->last);
-    ig_value  *count = ig_lower_dim(p->lower, rows);
-    k_loop     loop = ig_cpu_open_lines(b, tile, count, p->rows);
+    ig_dim rows = ig_cpu_lines(p->lower, p->out->type, p->last);
+    ig_value *count = ig_lower_dim(p->lower, rows);
+    k_loop loop = ig_cpu_open_lines(b, tile, count, p->rows);
     emit_row(p, &loop.b, loop.index);
     k_loop_close(&loop, NULL, 0);
 }

@@ -16,12 +16,12 @@
 enum { ROWS = 8 };
 
 typedef struct pool {
-    ig_lower         *lower;
-    const ig_op      *op;
+    ig_lower *lower;
+    const ig_op *op;
     const ig_operand *x, *out;
-    uint32_t          last, lanes;
-    ig_dtype          wide;
-    bool              is_max;
+    uint32_t last, lanes;
+    ig_dtype wide;
+    bool is_max;
 } pool;
 
 static ig_value *extent_of(const pool *p, const ig_operand *x, uint32_t axis) {
@@ -48,7 +48,7 @@ static ig_value *least(ig_builder *b, ig_dtype dtype, uint32_t lanes) {
 static ig_value *reduce_axis(const pool *p, ig_builder *b, uint32_t axis, ig_value *at,
                              ig_value *total, ig_value *count) {
     if (axis > p->last) {
-        int64_t   apart = ig_cpu_entry(p->op, IG_pool_strides, p->last - 2);
+        int64_t apart = ig_cpu_entry(p->op, IG_pool_strides, p->last - 2);
         ig_value *stride = k_mul(b, stride_of(p, p->x, p->last), k_i64(b, apart));
         ig_value *x = ig_cpu_load_apart(b, p->x, at, stride, p->lanes, count);
         x = k_cast(b, x, p->wide);
@@ -59,9 +59,9 @@ static ig_value *reduce_axis(const pool *p, ig_builder *b, uint32_t axis, ig_val
         return reduce_axis(p, b, axis + 1, at, total, count);
     }
     int64_t apart = ig_cpu_entry(p->op, IG_pool_dilations, axis - 2);
-    k_loop  loop = k_loop_open(b, k_i64(b, 0), k_i64(b, size), k_i64(b, 1), &total, 1);
+    k_loop loop = k_loop_open(b, k_i64(b, 0), k_i64(b, size), k_i64(b, 1), &total, 1);
     ig_builder *in = &loop.b;
-    ig_value   *step = k_mul(in, stride_of(p, p->x, axis), k_i64(in, apart));
+    ig_value *step = k_mul(in, stride_of(p, p->x, axis), k_i64(in, apart));
     at = k_add(in, at, k_mul(in, loop.index, step));
     ig_value *next = reduce_axis(p, in, axis + 1, at, loop.carried[0], count);
     k_loop_close(&loop, &next, 1);
@@ -74,7 +74,7 @@ static void emit_window(const pool *p, ig_builder *b, ig_value **index,
     ig_value *at = k_i64(b, 0);
     index[p->last] = column;
     for (uint32_t d = 0; d <= p->last; d++) {
-        int64_t   apart = d < 2 ? 1 : ig_cpu_entry(p->op, IG_pool_strides, d - 2);
+        int64_t apart = d < 2 ? 1 : ig_cpu_entry(p->op, IG_pool_strides, d - 2);
         ig_value *step = k_mul(b, stride_of(p, p->x, d), k_i64(b, apart));
         at = k_add(b, at, k_mul(b, index[d], step));
     }
@@ -89,13 +89,13 @@ static void emit_window(const pool *p, ig_builder *b, ig_value **index,
 static void emit_row(const pool *p, ig_builder *b, ig_value **index) {
     ig_value *width = extent_of(p, p->out, p->last), *step = k_i64(b, p->lanes);
     ig_value *whole = k_mul(b, k_div(b, width, step), step);
-    k_loop    loop = k_loop_open(b, k_i64(b, 0), whole, step, NULL, 0);
+    k_loop loop = k_loop_open(b, k_i64(b, 0), whole, step, NULL, 0);
     emit_window(p, &loop.b, index, loop.index, NULL);
     k_loop_close(&loop, NULL, 0);
     if (p->lanes == 1) {
         return;
     }
-    k_if      tail = k_if_open(b, k_compare(b, IG_OP_lt, whole, width), NULL, 0);
+    k_if tail = k_if_open(b, k_compare(b, IG_OP_lt, whole, width), NULL, 0);
     ig_value *count = k_sub(&tail.then, width, whole);
     emit_window(p, &tail.then, index, whole, count);
     k_if_close(&tail, NULL, NULL);
@@ -106,14 +106,14 @@ static void emit_row(const pool *p, ig_builder *b, ig_value **index) {
 /* The elements of a window along one axis: first + i * step for i < count. */
 typedef struct run {
     ig_value *first, *count;
-    int64_t   step;
+    int64_t step;
 } run;
 
 /* Those taps that meet elements. */
 static run run_of_pool(const pool *p, ig_builder *b, uint32_t axis, ig_value *at) {
-    int64_t   apart = ig_cpu_entry(p->op, IG_pool_indices_strides, axis - 2);
-    int64_t   step = ig_cpu_entry(p->op, IG_pool_indices_dilations, axis - 2);
-    int64_t   size = p->op->attrs[IG_pool_indices_kernel].as.ints[axis - 2];
+    int64_t apart = ig_cpu_entry(p->op, IG_pool_indices_strides, axis - 2);
+    int64_t step = ig_cpu_entry(p->op, IG_pool_indices_dilations, axis - 2);
+    int64_t size = p->op->attrs[IG_pool_indices_kernel].as.ints[axis - 2];
     ig_value *zero = k_i64(b, 0), *extent = extent_of(p, p->x, axis);
     ig_value *start = k_mul(b, at, k_i64(b, apart));
     if (ig_attr_is_set(p->op, IG_pool_indices_before)) {
@@ -167,9 +167,9 @@ static void look_at_axis(const pool *p, ig_builder *b, const run *runs, uint32_t
     }
     k_loop loop = k_loop_open(b, k_i64(b, 0), runs[axis].count, k_i64(b, 1), best, 2);
     ig_builder *in = &loop.b;
-    ig_value   *steps = k_mul(in, loop.index, k_i64(in, runs[axis].step));
-    ig_value   *place = k_add(in, runs[axis].first, steps);
-    ig_value   *next[2];
+    ig_value *steps = k_mul(in, loop.index, k_i64(in, runs[axis].step));
+    ig_value *place = k_add(in, runs[axis].first, steps);
+    ig_value *next[2];
     next[0] = k_add(in, at[0], k_mul(in, place, stride_of(p, p->x, axis)));
     next[1] = k_add(in, at[1], k_mul(in, place, numbered_apart(p, in, axis)));
     ig_value *inner[2] = { loop.carried[0], loop.carried[1] };
@@ -182,7 +182,7 @@ static void look_at_axis(const pool *p, ig_builder *b, const run *runs, uint32_t
 /* The least value is no maximum unless it stands there: then the first place counts. */
 static void emit_place(const pool *p, ig_builder *b, ig_value **index,
                        ig_value *column) {
-    run       runs[IG_TENSOR_RANK];
+    run runs[IG_TENSOR_RANK];
     ig_value *at[2] = { k_i64(b, 0), k_i64(b, 0) };
     index[p->last] = column;
     for (uint32_t d = 0; d < 2; d++) {
@@ -212,7 +212,7 @@ static void emit_place(const pool *p, ig_builder *b, ig_value **index,
 
 static void emit_places(const pool *p, ig_builder *b, ig_value **index) {
     ig_value *width = extent_of(p, p->out, p->last);
-    k_loop    loop = k_loop_open(b, k_i64(b, 0), width, k_i64(b, 1), NULL, 0);
+    k_loop loop = k_loop_open(b, k_i64(b, 0), width, k_i64(b, 1), NULL, 0);
     emit_place(p, &loop.b, index, loop.index);
     k_loop_close(&loop, NULL, 0);
 }
@@ -221,10 +221,10 @@ static void emit_places(const pool *p, ig_builder *b, ig_value **index) {
 
 static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     const pool *p = user;
-    ig_value   *rows = ig_lower_dim(p->lower,
-                                    ig_cpu_row_count(p->lower, p->out->type, 0));
-    k_loop      loop = ig_cpu_open_lines(b, tile, rows, ROWS);
-    ig_value   *index[IG_TENSOR_RANK];
+    ig_value *rows = ig_lower_dim(p->lower,
+                                  ig_cpu_row_count(p->lower, p->out->type, 0));
+    k_loop loop = ig_cpu_open_lines(b, tile, rows, ROWS);
+    ig_value *index[IG_TENSOR_RANK];
     ig_cpu_split_rows(p->lower, &loop.b, p->out->type, 0, loop.index, index);
     if (p->op->code == IG_OP_pool) {
         emit_row(p, &loop.b, index);
@@ -244,15 +244,15 @@ static bool is_plain(const ig_op *op) {
 
 ig_status ig_lower_cpu_pool(ig_lower *lower) {
     const ig_op *op = lower->body->first;
-    pool         p = { .lower = lower,
-                       .op = op,
-                       .x = ig_cpu_input(lower, op, 0),
-                       .out = &lower->outs[0] };
+    pool p = { .lower = lower,
+               .op = op,
+               .x = ig_cpu_input(lower, op, 0),
+               .out = &lower->outs[0] };
     if (!p.x || !is_plain(op)) {
         return ig_lower_unsupported(lower, "a pool of this form");
     }
     ig_dtype dtype = (ig_dtype)p.x->type->dtype;
-    bool     is_narrow = ig_dtype_is_float(dtype) && ig_dtypes[dtype].bits < 32;
+    bool is_narrow = ig_dtype_is_float(dtype) && ig_dtypes[dtype].bits < 32;
     p.wide = is_narrow ? IG_DT_f32 : dtype;
     p.last = p.x->type->rank - 1;
     p.is_max = op->code != IG_OP_pool ||

@@ -14,11 +14,11 @@
 enum { CHUNK = 1024 };
 
 typedef struct draw {
-    ig_lower         *lower;
+    ig_lower *lower;
     const ig_operand *run, *out;
-    ig_random         kind;
-    uint64_t          seed;
-    int64_t           number;
+    ig_random kind;
+    uint64_t seed;
+    int64_t number;
 } draw;
 
 static ig_value *word(ig_builder *b, uint32_t value) {
@@ -40,7 +40,7 @@ static ig_value *mixed(ig_builder *b, ig_value *x, ig_value *y, uint32_t key) {
 
 /* Block number `block` (i64): four words to `c`. */
 static void make_block(const draw *d, ig_builder *b, ig_value *block, ig_value **c) {
-    uint32_t  keys[] = { (uint32_t)d->seed, (uint32_t)(d->seed >> 32) };
+    uint32_t keys[] = { (uint32_t)d->seed, (uint32_t)(d->seed >> 32) };
     ig_value *run = k_load(b, d->run->buffer, k_i64(b, 0), 1);
     block = k_cast(b, block, IG_DT_u64);
     c[0] = low_half(b, block);
@@ -114,7 +114,7 @@ static ig_value *draw_normal(const draw *d, ig_builder *b, ig_value *const *c,
 }
 
 static void emit_element(const draw *d, ig_builder *b, ig_value *i) {
-    bool      is_double = width_of(d) == 64;
+    bool is_double = width_of(d) == 64;
     ig_value *c[4], *x, *index[IG_TENSOR_RANK];
     ig_value *size = k_i64(b, is_double ? 1 : 2), *mask = k_i64(b, is_double ? 1 : 3);
     make_block(d, b, k_binary(b, IG_OP_shr, i, size), c);
@@ -135,8 +135,8 @@ static void emit_element(const draw *d, ig_builder *b, ig_value *i) {
 
 static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     const draw *d = user;
-    ig_dim      count = ig_type_count(d->lower->module, d->out->type);
-    k_loop      loop = ig_cpu_open_lines(b, tile, ig_lower_dim(d->lower, count), CHUNK);
+    ig_dim count = ig_type_count(d->lower->module, d->out->type);
+    k_loop loop = ig_cpu_open_lines(b, tile, ig_lower_dim(d->lower, count), CHUNK);
     emit_element(d, &loop.b, loop.index);
     k_loop_close(&loop, NULL, 0);
 }
@@ -144,12 +144,12 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
 ig_status ig_lower_cpu_random(ig_lower *lower) {
     const ig_op *op = ig_cpu_anchor(lower, IG_OP_random);
     assert(op && "the family's body has its anchor");
-    draw   d = { .lower = lower,
-                 .run = ig_cpu_input(lower, op, 0),
-                 .out = &lower->outs[0],
-                 .kind = (ig_random)ig_attr_int(op, IG_random_kind, 0),
-                 .seed = (uint64_t)ig_attr_int(op, IG_random_seed, 0),
-                 .number = ig_attr_int(op, IG_random_number, 0) };
+    draw d = { .lower = lower,
+               .run = ig_cpu_input(lower, op, 0),
+               .out = &lower->outs[0],
+               .kind = (ig_random)ig_attr_int(op, IG_random_kind, 0),
+               .seed = (uint64_t)ig_attr_int(op, IG_random_seed, 0),
+               .number = ig_attr_int(op, IG_random_number, 0) };
     ig_dim count = ig_type_count(lower->module, d.out->type);
     lower->name = "random";
     lower->grid = ig_lower_ceil_div(lower, count, CHUNK);

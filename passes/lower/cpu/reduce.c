@@ -21,17 +21,17 @@
 enum { BLOCK = 64 };
 
 typedef struct reduce {
-    ig_lower         *lower;
-    const ig_op      *op;
+    ig_lower *lower;
+    const ig_op *op;
     const ig_operand *x, *out;
-    ig_reduce         kind;
-    bool              is_reduced[IG_TENSOR_RANK];
-    uint32_t          kept[IG_TENSOR_RANK], kept_count;
-    uint32_t          gone[IG_TENSOR_RANK], gone_count;
-    uint32_t          lanes;
-    bool              is_along; /* lanes run along the last, reduced axis */
-    ig_dtype          wide;     /* accumulator */
-    ig_value         *shift;    /* logsumexp: what is taken out of every element */
+    ig_reduce kind;
+    bool is_reduced[IG_TENSOR_RANK];
+    uint32_t kept[IG_TENSOR_RANK], kept_count;
+    uint32_t gone[IG_TENSOR_RANK], gone_count;
+    uint32_t lanes;
+    bool is_along;   /* lanes run along the last, reduced axis */
+    ig_dtype wide;   /* accumulator */
+    ig_value *shift; /* logsumexp: what is taken out of every element */
 } reduce;
 
 /* ---- one step ---- */
@@ -145,13 +145,13 @@ static ig_value *emit_gone(const reduce *r, ig_builder *b, uint32_t level, ig_va
     if (level == r->gone_count) {
         return combine(r, b, sum, load(r, b, at, count));
     }
-    uint32_t    axis = r->gone[level];
-    bool        has_lanes = r->is_along && level + 1 == r->gone_count;
-    ig_value   *extent = ig_lower_dim(r->lower, r->x->type->dims[axis]);
-    ig_value   *step = k_i64(b, has_lanes ? r->lanes : 1);
-    k_loop      loop = k_loop_open(b, k_i64(b, 0), extent, step, &sum, 1);
+    uint32_t axis = r->gone[level];
+    bool has_lanes = r->is_along && level + 1 == r->gone_count;
+    ig_value *extent = ig_lower_dim(r->lower, r->x->type->dims[axis]);
+    ig_value *step = k_i64(b, has_lanes ? r->lanes : 1);
+    k_loop loop = k_loop_open(b, k_i64(b, 0), extent, step, &sum, 1);
     ig_builder *in = &loop.b;
-    ig_value   *next = k_add(in, at, k_mul(in, loop.index, axis_stride(r, r->x, axis)));
+    ig_value *next = k_add(in, at, k_mul(in, loop.index, axis_stride(r, r->x, axis)));
     ig_value *left = has_lanes && r->lanes > 1 ? k_sub(in, extent, loop.index) : count;
     ig_value *more;
     if (has_lanes) {
@@ -178,7 +178,7 @@ static ig_value *shift_at(const reduce *r, ig_builder *b, ig_value *at,
     largest.kind = IG_REDUCE_max;
     ig_value *most = reduce_at(&largest, b, at, count);
     ig_value *size = k_unary(b, IG_OP_abs, most);
-    uint32_t  lanes = most->type->lanes;
+    uint32_t lanes = most->type->lanes;
     ig_value *infinite = k_const_vector(b, r->wide, lanes, (double)INFINITY);
     ig_value *is_infinite = k_compare(b, IG_OP_eq, size, infinite);
     ig_value *zero = k_const_vector(b, r->wide, lanes, 0.0);
@@ -191,7 +191,7 @@ static void emit_result(const reduce *r, ig_builder *b, ig_value *number,
                         ig_value *lane_count) {
     ig_value *x_at = k_i64(b, 0), *out_at = k_i64(b, 0), *rest = number;
     for (uint32_t i = r->kept_count; i-- > 0;) {
-        uint32_t  axis = r->kept[i];
+        uint32_t axis = r->kept[i];
         ig_value *extent = ig_lower_dim(r->lower, r->x->type->dims[axis]);
         ig_value *index = i == 0 ? rest : k_mod(b, rest, extent);
         rest = i == 0 ? rest : k_div(b, rest, extent);
@@ -205,7 +205,7 @@ static void emit_result(const reduce *r, ig_builder *b, ig_value *number,
         here.shift = shift_at(r, b, x_at, lane_count);
     }
     ig_value *sum = reduce_at(&here, b, x_at, lane_count);
-    ig_dtype  dtype = (ig_dtype)r->out->type->dtype;
+    ig_dtype dtype = (ig_dtype)r->out->type->dtype;
     k_store_count(b, k_cast(b, finish(&here, b, sum), dtype), r->out->buffer, out_at,
                   r->is_along || r->lanes == 1 ? NULL : lane_count);
 }
@@ -223,18 +223,18 @@ static ig_dim product_of(const reduce *r, const uint32_t *axes, uint32_t count) 
 /* Along: a tile is BLOCK results.  Across: BLOCK vectors of one row of results. */
 static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     const reduce *r = user;
-    bool          has_lanes = !r->is_along && r->lanes > 1;
-    int64_t       step = has_lanes ? r->lanes : 1;
-    ig_dim        inner = has_lanes ? r->x->type->dims[r->kept[r->kept_count - 1]]
-                                    : product_of(r, r->kept, r->kept_count);
-    ig_value     *extent = ig_lower_dim(r->lower, inner);
-    ig_dim        block_count = ig_lower_ceil_div(r->lower, inner, BLOCK * step);
-    ig_value     *blocks = ig_lower_dim(r->lower, block_count);
-    ig_value     *row = k_mul(b, k_div(b, tile, blocks), extent);
-    ig_value     *first = k_mul(b, k_mod(b, tile, blocks), k_i64(b, BLOCK * step));
-    ig_value     *last = k_min(b, extent, k_add(b, first, k_i64(b, BLOCK * step)));
-    k_loop        loop = k_loop_open(b, first, last, k_i64(b, step), NULL, 0);
-    ig_value     *count = has_lanes ? k_sub(&loop.b, extent, loop.index) : NULL;
+    bool has_lanes = !r->is_along && r->lanes > 1;
+    int64_t step = has_lanes ? r->lanes : 1;
+    ig_dim inner = has_lanes ? r->x->type->dims[r->kept[r->kept_count - 1]]
+                             : product_of(r, r->kept, r->kept_count);
+    ig_value *extent = ig_lower_dim(r->lower, inner);
+    ig_dim block_count = ig_lower_ceil_div(r->lower, inner, BLOCK * step);
+    ig_value *blocks = ig_lower_dim(r->lower, block_count);
+    ig_value *row = k_mul(b, k_div(b, tile, blocks), extent);
+    ig_value *first = k_mul(b, k_mod(b, tile, blocks), k_i64(b, BLOCK * step));
+    ig_value *last = k_min(b, extent, k_add(b, first, k_i64(b, BLOCK * step)));
+    k_loop loop = k_loop_open(b, first, last, k_i64(b, step), NULL, 0);
+    ig_value *count = has_lanes ? k_sub(&loop.b, extent, loop.index) : NULL;
     emit_result(r, &loop.b, k_add(&loop.b, row, loop.index), count);
     k_loop_close(&loop, NULL, 0);
 }
@@ -255,8 +255,8 @@ static ig_dim grid_of(const reduce *r) {
 
 static void sort_axes(reduce *r) {
     const ig_attr *axes = &r->op->attrs[IG_reduce_axes];
-    bool           has_axes = axes->kind == IG_ATTR_INTS && axes->count > 0;
-    bool     is_noop = !has_axes && ig_attr_int(r->op, IG_reduce_noop_if_empty, 0);
+    bool has_axes = axes->kind == IG_ATTR_INTS && axes->count > 0;
+    bool is_noop = !has_axes && ig_attr_int(r->op, IG_reduce_noop_if_empty, 0);
     uint32_t rank = r->x->type->rank;
     for (uint32_t i = 0; has_axes && i < axes->count; i++) {
         int64_t axis = axes->as.ints[i];
@@ -295,12 +295,12 @@ static ig_dtype accumulator_of(ig_dtype dtype, ig_reduce kind) {
 ig_status ig_lower_cpu_reduce(ig_lower *lower) {
     const ig_op *op = ig_cpu_anchor(lower, IG_OP_reduce);
     assert(op && "the family's body has its anchor");
-    reduce   r = { .lower = lower,
-                   .op = op,
-                   .x = ig_cpu_input(lower, op, 0),
-                   .out = &lower->outs[0],
-                   .kind = (ig_reduce)ig_attr_int(op, IG_reduce_op, 0) };
-    bool     has_operand_axes = op->operand_count > 1;
+    reduce r = { .lower = lower,
+                 .op = op,
+                 .x = ig_cpu_input(lower, op, 0),
+                 .out = &lower->outs[0],
+                 .kind = (ig_reduce)ig_attr_int(op, IG_reduce_op, 0) };
+    bool has_operand_axes = op->operand_count > 1;
     ig_dtype dtype = (ig_dtype)r.x->type->dtype;
     if (has_operand_axes) {
         return ig_lower_unsupported(lower,

@@ -16,23 +16,23 @@ enum { LINES = 8, CHUNK = 4096 };
 /* ---- cumsum ---- */
 
 typedef struct scan {
-    ig_lower         *lower;
+    ig_lower *lower;
     const ig_operand *x, *out;
-    uint32_t          axis;
-    bool              is_exclusive, is_reverse, is_complete, is_rising;
-    ig_dtype          wide;
+    uint32_t axis;
+    bool is_exclusive, is_reverse, is_complete, is_rising;
+    ig_dtype wide;
 } scan;
 
 static void emit_scan(const scan *s, ig_builder *b, ig_value *line) {
     ig_value *index[IG_TENSOR_RANK];
     ig_cpu_split(s->lower, b, s->x->type, s->axis, line, index);
-    ig_value   *extent = ig_lower_dim(s->lower, s->x->type->dims[s->axis]);
-    ig_value   *zero = k_const(b, s->wide, 0.0), *one = k_i64(b, 1);
-    ig_value   *start[] = { zero, zero }; /* the sum, and what is shown of it */
-    uint32_t    carried = s->is_rising ? 2 : 1;
-    k_loop      loop = k_loop_open(b, k_i64(b, 0), extent, one, start, carried);
+    ig_value *extent = ig_lower_dim(s->lower, s->x->type->dims[s->axis]);
+    ig_value *zero = k_const(b, s->wide, 0.0), *one = k_i64(b, 1);
+    ig_value *start[] = { zero, zero }; /* the sum, and what is shown of it */
+    uint32_t carried = s->is_rising ? 2 : 1;
+    k_loop loop = k_loop_open(b, k_i64(b, 0), extent, one, start, carried);
     ig_builder *in = &loop.b;
-    ig_value   *last = k_sub(in, extent, one);
+    ig_value *last = k_sub(in, extent, one);
     index[s->axis] = s->is_reverse ? k_sub(in, last, loop.index) : loop.index;
     ig_value *x_at = ig_cpu_at(s->lower, in, s->x, index);
     ig_value *out_at = ig_cpu_at(s->lower, in, s->out, index);
@@ -53,9 +53,9 @@ static void emit_scan(const scan *s, ig_builder *b, ig_value *line) {
 
 static void emit_scan_tile(void *user, ig_builder *b, ig_value *tile) {
     const scan *s = user;
-    ig_dim      lines = ig_cpu_lines(s->lower, s->x->type, s->axis);
-    ig_value   *count = ig_lower_dim(s->lower, lines);
-    k_loop      loop = ig_cpu_open_lines(b, tile, count, LINES);
+    ig_dim lines = ig_cpu_lines(s->lower, s->x->type, s->axis);
+    ig_value *count = ig_lower_dim(s->lower, lines);
+    k_loop loop = ig_cpu_open_lines(b, tile, count, LINES);
     emit_scan(s, &loop.b, loop.index);
     k_loop_close(&loop, NULL, 0);
 }
@@ -73,7 +73,7 @@ ig_status ig_lower_cpu_scan(ig_lower *lower) {
     s.is_complete = ig_attr_int(op, IG_cumsum_complete, 0) != 0;
     s.is_exclusive = s.is_exclusive || s.is_complete;
     s.is_rising = ig_attr_int(op, IG_cumsum_rising, 0) != 0;
-    int64_t  axis = ig_attr_int(op, IG_cumsum_axis, 0);
+    int64_t axis = ig_attr_int(op, IG_cumsum_axis, 0);
     ig_dtype dtype = (ig_dtype)s.x->type->dtype;
     s.axis = (uint32_t)(axis < 0 ? axis + s.x->type->rank : axis);
     s.wide = ig_dtype_is_float(dtype) ? IG_DT_f64 : dtype;
@@ -88,7 +88,7 @@ ig_status ig_lower_cpu_scan(ig_lower *lower) {
 /* ---- range ---- */
 
 typedef struct range {
-    ig_lower         *lower;
+    ig_lower *lower;
     const ig_operand *start, *step, *out;
 } range;
 
@@ -97,8 +97,8 @@ static ig_value *first_element(ig_builder *b, const ig_operand *x, ig_dtype wide
 }
 
 static void emit_element(const range *r, ig_builder *b, ig_value *i) {
-    ig_dtype  dtype = (ig_dtype)r->out->type->dtype;
-    ig_dtype  wide = ig_dtype_is_float(dtype) ? IG_DT_f64 : IG_DT_i64;
+    ig_dtype dtype = (ig_dtype)r->out->type->dtype;
+    ig_dtype wide = ig_dtype_is_float(dtype) ? IG_DT_f64 : IG_DT_i64;
     ig_value *start = first_element(b, r->start, wide);
     ig_value *step = first_element(b, r->step, wide);
     ig_value *value = k_add(b, start, k_mul(b, k_cast(b, i, wide), step));
@@ -108,8 +108,8 @@ static void emit_element(const range *r, ig_builder *b, ig_value *i) {
 
 static void emit_range_tile(void *user, ig_builder *b, ig_value *tile) {
     const range *r = user;
-    ig_value    *count = ig_lower_dim(r->lower, r->out->type->dims[0]);
-    k_loop       loop = ig_cpu_open_lines(b, tile, count, CHUNK);
+    ig_value *count = ig_lower_dim(r->lower, r->out->type->dims[0]);
+    k_loop loop = ig_cpu_open_lines(b, tile, count, CHUNK);
     emit_element(r, &loop.b, loop.index);
     k_loop_close(&loop, NULL, 0);
 }
@@ -117,10 +117,10 @@ static void emit_range_tile(void *user, ig_builder *b, ig_value *tile) {
 ig_status ig_lower_cpu_range(ig_lower *lower) {
     const ig_op *op = ig_cpu_anchor(lower, IG_OP_range);
     assert(op && "the family's body has its anchor");
-    range  r = { .lower = lower,
-                 .start = ig_cpu_input(lower, op, 0),
-                 .step = ig_cpu_input(lower, op, 2),
-                 .out = &lower->outs[0] };
+    range r = { .lower = lower,
+                .start = ig_cpu_input(lower, op, 0),
+                .step = ig_cpu_input(lower, op, 2),
+                .out = &lower->outs[0] };
     ig_dim count = r.out->type->dims[0];
     lower->name = "range";
     lower->grid = ig_lower_ceil_div(lower, count, CHUNK);

@@ -17,16 +17,16 @@
 enum { LINES = 8, IDS = 1 };
 
 typedef struct scatter {
-    ig_lower         *lower;
+    ig_lower *lower;
     const ig_operand *x, *ids, *updates, *out;
-    uint32_t          axis;
-    ig_scatter        kind;
-    bool              wraps, is_fresh, resets;
+    uint32_t axis;
+    ig_scatter kind;
+    bool wraps, is_fresh, resets;
 } scatter;
 
 static void copy_line(const scatter *s, ig_builder *b, ig_value **index) {
     ig_value *extent = ig_lower_dim(s->lower, s->x->type->dims[s->axis]);
-    k_loop    loop = k_loop_open(b, k_i64(b, 0), extent, k_i64(b, 1), NULL, 0);
+    k_loop loop = k_loop_open(b, k_i64(b, 0), extent, k_i64(b, 1), NULL, 0);
     index[s->axis] = loop.index;
     ig_value *x_at = ig_cpu_at(s->lower, &loop.b, s->x, index);
     ig_value *out_at = ig_cpu_at(s->lower, &loop.b, s->out, index);
@@ -57,11 +57,11 @@ static void update(const scatter *s, ig_builder *b, ig_value **index, ig_value *
     ig_value *id = k_cast(b, k_load(b, s->ids->buffer, ids_at, 1), IG_DT_i64);
     ig_value *extent = ig_lower_dim(s->lower, s->x->type->dims[s->axis]), *is_good;
     index[s->axis] = ig_cpu_row(b, id, extent, s->wraps, &is_good);
-    k_if        check = k_if_open(b, is_good, NULL, 0);
+    k_if check = k_if_open(b, is_good, NULL, 0);
     ig_builder *in = &check.then;
-    ig_value   *to = ig_cpu_at(s->lower, in, s->out, index);
-    ig_value   *value = s->resets ? ig_scatter_identity(in, s->kind, s->out)
-                                  : k_load(in, s->updates->buffer, from, 1);
+    ig_value *to = ig_cpu_at(s->lower, in, s->out, index);
+    ig_value *value = s->resets ? ig_scatter_identity(in, s->kind, s->out)
+                                : k_load(in, s->updates->buffer, from, 1);
     ig_scatter_put(in, s->resets ? IG_SCATTER_none : s->kind, s->out, to, value);
     k_report(&check.other, k_i64(&check.other, IDS), ids_at, id);
     k_if_close(&check, NULL, NULL);
@@ -69,7 +69,7 @@ static void update(const scatter *s, ig_builder *b, ig_value **index, ig_value *
 
 static void update_line(const scatter *s, ig_builder *b, ig_value **index) {
     ig_value *count = ig_lower_dim(s->lower, s->ids->type->dims[s->axis]);
-    k_loop    loop = k_loop_open(b, k_i64(b, 0), count, k_i64(b, 1), NULL, 0);
+    k_loop loop = k_loop_open(b, k_i64(b, 0), count, k_i64(b, 1), NULL, 0);
     update(s, &loop.b, index, loop.index);
     k_loop_close(&loop, NULL, 0);
 }
@@ -90,9 +90,9 @@ static void emit_line(const scatter *s, ig_builder *b, ig_value *line) {
 
 static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     const scatter *s = user;
-    ig_dim         lines = ig_cpu_lines(s->lower, s->x->type, s->axis);
-    ig_value      *count = ig_lower_dim(s->lower, lines);
-    k_loop         loop = ig_cpu_open_lines(b, tile, count, LINES);
+    ig_dim lines = ig_cpu_lines(s->lower, s->x->type, s->axis);
+    ig_value *count = ig_lower_dim(s->lower, lines);
+    k_loop loop = ig_cpu_open_lines(b, tile, count, LINES);
     emit_line(s, &loop.b, loop.index);
     k_loop_close(&loop, NULL, 0);
 }

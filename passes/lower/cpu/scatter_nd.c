@@ -16,12 +16,12 @@
 enum { COLUMNS = 256, IDS = 1 };
 
 typedef struct blocks {
-    ig_lower         *lower;
+    ig_lower *lower;
     const ig_operand *x, *ids, *updates, *out;
-    uint32_t          depth; /* leading axes of x that a tuple selects along */
-    ig_scatter        kind;
-    bool              wraps;
-    ig_value         *first, *last; /* columns of this tile */
+    uint32_t depth; /* leading axes of x that a tuple selects along */
+    ig_scatter kind;
+    bool wraps;
+    ig_value *first, *last; /* columns of this tile */
 } blocks;
 
 /* ---- one update ---- */
@@ -51,9 +51,9 @@ void ig_scatter_put(ig_builder *b, ig_scatter kind, const ig_operand *out, ig_va
 }
 
 ig_value *ig_scatter_identity(ig_builder *b, ig_scatter kind, const ig_operand *out) {
-    ig_dtype             dtype = (ig_dtype)out->type->dtype;
+    ig_dtype dtype = (ig_dtype)out->type->dtype;
     const ig_dtype_info *info = &ig_dtypes[dtype];
-    bool                 is_max = kind == IG_SCATTER_max;
+    bool is_max = kind == IG_SCATTER_max;
     if (kind == IG_SCATTER_add || kind == IG_SCATTER_mul) {
         double value = kind == IG_SCATTER_mul ? 1.0 : 0.0;
         return k_cast(b, k_const(b, ig_cpu_wide(dtype), value), dtype);
@@ -101,12 +101,12 @@ static k_loop open_columns(const blocks *s, ig_builder *b) {
 }
 
 static void copy_columns(const blocks *s, ig_builder *b) {
-    ig_dim    count = ig_dim_product(s->lower->module, s->x->type->dims, s->depth);
+    ig_dim count = ig_dim_product(s->lower->module, s->x->type->dims, s->depth);
     ig_value *places = ig_lower_dim(s->lower, count);
-    k_loop    loop = k_loop_open(b, k_i64(b, 0), places, k_i64(b, 1), NULL, 0);
+    k_loop loop = k_loop_open(b, k_i64(b, 0), places, k_i64(b, 1), NULL, 0);
     ig_value *x = place_at(s, &loop.b, s->x, s->depth, loop.index);
     ig_value *out = place_at(s, &loop.b, s->out, s->depth, loop.index);
-    k_loop    columns = open_columns(s, &loop.b);
+    k_loop columns = open_columns(s, &loop.b);
     ig_value *from = column_at(s, &columns.b, s->x, s->depth, columns.index, x);
     ig_value *to = column_at(s, &columns.b, s->out, s->depth, columns.index, out);
     k_store(&columns.b, k_load(&columns.b, s->x->buffer, from, 1), s->out->buffer, to);
@@ -117,7 +117,7 @@ static void copy_columns(const blocks *s, ig_builder *b) {
 /* Where the place that tuple `tuple` names begins in out; *valid: is there one? */
 static ig_value *read_tuple(const blocks *s, ig_builder *b, ig_value *tuple,
                             ig_value **valid) {
-    uint32_t  last = s->ids->type->rank - 1;
+    uint32_t last = s->ids->type->rank - 1;
     ig_value *ids = place_at(s, b, s->ids, last, tuple), *at = k_i64(b, 0);
     ig_value *step = ig_lower_dim(s->lower, s->ids->strides[last]);
     *valid = k_compare(b, IG_OP_eq, at, at);
@@ -126,7 +126,7 @@ static ig_value *read_tuple(const blocks *s, ig_builder *b, ig_value *tuple,
         ig_value *id = k_cast(b, k_load(b, s->ids->buffer, id_at, 1), IG_DT_i64);
         ig_value *extent = ig_lower_dim(s->lower, s->x->type->dims[d]);
         ig_value *row = ig_cpu_row(b, id, extent, s->wraps, &is_good);
-        k_if      check = k_if_open(b, is_good, NULL, 0);
+        k_if check = k_if_open(b, is_good, NULL, 0);
         k_report(&check.other, k_i64(&check.other, IDS), id_at, id);
         k_if_close(&check, NULL, NULL);
         *valid = k_binary(b, IG_OP_and, *valid, is_good);
@@ -137,14 +137,14 @@ static ig_value *read_tuple(const blocks *s, ig_builder *b, ig_value *tuple,
 }
 
 static void update_columns(const blocks *s, ig_builder *b) {
-    uint32_t  lead = s->ids->type->rank - 1;
-    ig_dim    count = ig_dim_product(s->lower->module, s->ids->type->dims, lead);
+    uint32_t lead = s->ids->type->rank - 1;
+    ig_dim count = ig_dim_product(s->lower->module, s->ids->type->dims, lead);
     ig_value *tuples = ig_lower_dim(s->lower, count), *valid = NULL;
-    k_loop    loop = k_loop_open(b, k_i64(b, 0), tuples, k_i64(b, 1), NULL, 0);
+    k_loop loop = k_loop_open(b, k_i64(b, 0), tuples, k_i64(b, 1), NULL, 0);
     ig_value *out = read_tuple(s, &loop.b, loop.index, &valid);
-    k_if      check = k_if_open(&loop.b, valid, NULL, 0);
+    k_if check = k_if_open(&loop.b, valid, NULL, 0);
     ig_value *from = place_at(s, &check.then, s->updates, lead, loop.index);
-    k_loop    columns = open_columns(s, &check.then);
+    k_loop columns = open_columns(s, &check.then);
     ig_value *at = column_at(s, &columns.b, s->updates, lead, columns.index, from);
     ig_value *to = column_at(s, &columns.b, s->out, s->depth, columns.index, out);
     ig_value *update = k_load(&columns.b, s->updates->buffer, at, 1);
@@ -162,7 +162,7 @@ static ig_dim block_of(const blocks *s) {
 }
 
 static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
-    blocks   *s = user;
+    blocks *s = user;
     ig_value *width = ig_lower_dim(s->lower, block_of(s));
     s->first = k_mul(b, tile, k_i64(b, COLUMNS));
     s->last = k_min(b, width, k_add(b, s->first, k_i64(b, COLUMNS)));
@@ -172,7 +172,7 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
 
 ig_status ig_lower_cpu_scatter_nd(ig_lower *lower) {
     const ig_op *op = ig_cpu_anchor(lower, IG_OP_scatter_nd);
-    int64_t      rule = ig_attr_int(op, IG_scatter_nd_negative, 0);
+    int64_t rule = ig_attr_int(op, IG_scatter_nd_negative, 0);
     if (rule == IG_NEGATIVE_skip) {
         return ig_lower_unsupported(lower, "scatter_nd that skips indices");
     }

@@ -22,22 +22,22 @@
 enum { CHUNK = 4096, LINES = 64 };
 
 typedef struct softmax {
-    ig_lower         *lower;
+    ig_lower *lower;
     const ig_operand *x, *out;
-    uint32_t          axis, lanes;
-    bool              is_log, is_along, keeps_exp;
-    ig_dtype          wide;
-    uint32_t          kept[IG_TENSOR_RANK], kept_count;
-    int64_t           lines; /* a tile: of `width` elements of the last kept axis */
-    int64_t           width;
+    uint32_t axis, lanes;
+    bool is_log, is_along, keeps_exp;
+    ig_dtype wide;
+    uint32_t kept[IG_TENSOR_RANK], kept_count;
+    int64_t lines; /* a tile: of `width` elements of the last kept axis */
+    int64_t width;
 } softmax;
 
 /* One line: where it begins, and what its walks have found. */
 typedef struct line {
     const softmax *s;
-    ig_value      *x_at, *out_at;
-    ig_value      *count; /* lanes that count; NULL: all */
-    ig_value      *most, *sum, *log_sum;
+    ig_value *x_at, *out_at;
+    ig_value *count; /* lanes that count; NULL: all */
+    ig_value *most, *sum, *log_sum;
 } line;
 
 typedef ig_value *(*step_fn)(const line *l, ig_builder *b, ig_value *i, ig_value *total,
@@ -52,14 +52,14 @@ static ig_value *element(ig_lower *lower, ig_builder *b, const ig_operand *x,
 
 static ig_value *load_x(const line *l, ig_builder *b, ig_value *i, ig_value *count) {
     const softmax *s = l->s;
-    ig_value      *at = element(s->lower, b, s->x, l->x_at, i, s->axis);
+    ig_value *at = element(s->lower, b, s->x, l->x_at, i, s->axis);
     return k_cast(b, k_load_count(b, s->x->buffer, at, s->lanes, count), s->wide);
 }
 
 static void store(const line *l, ig_builder *b, ig_value *i, ig_value *value,
                   ig_value *count) {
     const softmax *s = l->s;
-    ig_value      *at = element(s->lower, b, s->out, l->out_at, i, s->axis);
+    ig_value *at = element(s->lower, b, s->out, l->out_at, i, s->axis);
     value = k_cast(b, value, (ig_dtype)s->out->type->dtype);
     k_store_count(b, value, s->out->buffer, at, count);
 }
@@ -98,7 +98,7 @@ static ig_value *step_sum(const line *l, ig_builder *b, ig_value *i, ig_value *t
 static ig_value *step_write(const line *l, ig_builder *b, ig_value *i, ig_value *total,
                             ig_value *count) {
     const softmax *s = l->s;
-    ig_value      *value;
+    ig_value *value;
     if (s->is_log) {
         value = k_sub(b, k_sub(b, load_x(l, b, i, count), l->most), l->log_sum);
     } else {
@@ -115,16 +115,16 @@ static ig_value *step_write(const line *l, ig_builder *b, ig_value *i, ig_value 
 
 static ig_value *walk(const line *l, ig_builder *b, ig_value *total, step_fn step) {
     const softmax *s = l->s;
-    int64_t        lanes = s->is_along ? s->lanes : 1;
-    ig_value      *extent = ig_lower_dim(s->lower, s->x->type->dims[s->axis]);
-    ig_value      *by = k_i64(b, lanes);
-    ig_value      *whole = k_mul(b, k_div(b, extent, by), by);
-    k_loop         loop = k_loop_open(b, k_i64(b, 0), whole, by, &total, 1);
-    ig_value      *next = step(l, &loop.b, loop.index, loop.carried[0], l->count);
+    int64_t lanes = s->is_along ? s->lanes : 1;
+    ig_value *extent = ig_lower_dim(s->lower, s->x->type->dims[s->axis]);
+    ig_value *by = k_i64(b, lanes);
+    ig_value *whole = k_mul(b, k_div(b, extent, by), by);
+    k_loop loop = k_loop_open(b, k_i64(b, 0), whole, by, &total, 1);
+    ig_value *next = step(l, &loop.b, loop.index, loop.carried[0], l->count);
     k_loop_close(&loop, &next, 1);
     total = loop.results[0];
     if (lanes > 1) {
-        k_loop    tail = k_loop_open(b, whole, extent, by, &total, 1);
+        k_loop tail = k_loop_open(b, whole, extent, by, &total, 1);
         ig_value *left = k_sub(&tail.b, extent, tail.index);
         next = step(l, &tail.b, tail.index, tail.carried[0], left);
         k_loop_close(&tail, &next, 1);
@@ -140,8 +140,8 @@ static ig_value *spread(const softmax *s, ig_builder *b, ig_reduce how, ig_value
 
 static void emit_line(line *l, ig_builder *b) {
     const softmax *s = l->s;
-    ig_value      *start = k_const_vector(b, s->wide, s->lanes, -(double)INFINITY);
-    ig_value      *zero = k_const_vector(b, s->wide, s->lanes, 0.0);
+    ig_value *start = k_const_vector(b, s->wide, s->lanes, -(double)INFINITY);
+    ig_value *zero = k_const_vector(b, s->wide, s->lanes, 0.0);
     l->most = spread(s, b, IG_REDUCE_max, walk(l, b, start, step_most));
     l->sum = spread(s, b, IG_REDUCE_sum, walk(l, b, zero, step_sum));
     if (s->is_log) {
@@ -167,7 +167,7 @@ static ig_dim row_count(const softmax *s) {
 /* Adds the offsets of kept axes other than the last; `row` counts through them. */
 static void place_row(const softmax *s, ig_builder *b, ig_value *row, line *l) {
     for (uint32_t k = s->kept_count > 0 ? s->kept_count - 1 : 0; k-- > 0;) {
-        uint32_t  axis = s->kept[k];
+        uint32_t axis = s->kept[k];
         ig_value *extent = ig_lower_dim(s->lower, s->x->type->dims[axis]);
         ig_value *i = k == 0 ? row : k_mod(b, row, extent);
         row = k == 0 ? row : k_div(b, row, extent);
@@ -178,15 +178,15 @@ static void place_row(const softmax *s, ig_builder *b, ig_value *row, line *l) {
 
 static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     const softmax *s = user;
-    ig_dim         inner = inner_extent(s);
-    ig_value      *extent = ig_lower_dim(s->lower, inner);
-    ig_value      *step = k_i64(b, s->lines * s->width);
-    ig_value      *blocks =
+    ig_dim inner = inner_extent(s);
+    ig_value *extent = ig_lower_dim(s->lower, inner);
+    ig_value *step = k_i64(b, s->lines * s->width);
+    ig_value *blocks =
         ig_lower_dim(s->lower, ig_lower_ceil_div(s->lower, inner, s->lines * s->width));
     ig_value *first = k_mul(b, k_mod(b, tile, blocks), step);
     ig_value *last = k_min(b, extent, k_add(b, first, step));
-    k_loop    loop = k_loop_open(b, first, last, k_i64(b, s->width), NULL, 0);
-    line      l = { .s = s, .x_at = k_i64(&loop.b, 0), .out_at = k_i64(&loop.b, 0) };
+    k_loop loop = k_loop_open(b, first, last, k_i64(b, s->width), NULL, 0);
+    line l = { .s = s, .x_at = k_i64(&loop.b, 0), .out_at = k_i64(&loop.b, 0) };
     place_row(s, &loop.b, k_div(&loop.b, tile, blocks), &l);
     if (s->kept_count) {
         uint32_t axis = s->kept[s->kept_count - 1];
@@ -202,13 +202,13 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
 
 static void choose_lanes(softmax *s) {
     uint32_t last = s->x->type->rank - 1;
-    bool     is_unit = s->x->strides[last] == 1 && s->out->strides[last] == 1;
+    bool is_unit = s->x->strides[last] == 1 && s->out->strides[last] == 1;
     s->is_along = is_unit && s->axis == last;
     s->lanes = is_unit ? ig_lower_lanes(s->lower, s->wide) : 1;
     s->width = s->is_along ? 1 : s->lanes;
     int64_t length = 0;
-    bool    is_known = ig_dim_constant(s->lower->module, s->x->type->dims[s->axis],
-                                       &length);
+    bool is_known = ig_dim_constant(s->lower->module, s->x->type->dims[s->axis],
+                                    &length);
     s->lines = is_known && length > 0 ? CHUNK / s->width / length : 8;
     s->lines = s->lines < 1 ? 1 : s->lines > LINES ? LINES : s->lines;
 }
@@ -218,12 +218,12 @@ ig_status ig_lower_cpu_softmax(ig_lower *lower) {
     if (!op) {
         return ig_lower_cpu_norm(lower);
     }
-    softmax  s = { .lower = lower,
-                   .x = ig_cpu_input(lower, op, 0),
-                   .out = &lower->outs[0],
-                   .is_log = ig_attr_int(op, IG_softmax_log, 0) != 0 };
+    softmax s = { .lower = lower,
+                  .x = ig_cpu_input(lower, op, 0),
+                  .out = &lower->outs[0],
+                  .is_log = ig_attr_int(op, IG_softmax_log, 0) != 0 };
     ig_dtype dtype = (ig_dtype)s.x->type->dtype;
-    int64_t  axis = ig_attr_int(op, IG_softmax_axis, 0);
+    int64_t axis = ig_attr_int(op, IG_softmax_axis, 0);
     s.axis = (uint32_t)(axis < 0 ? axis + s.x->type->rank : axis);
     s.wide = dtype == IG_DT_f64 ? IG_DT_f64 : IG_DT_f32;
     s.keeps_exp = !s.is_log && s.wide == dtype;

@@ -5,7 +5,7 @@
 ig_value *ig_cpu_load_apart(ig_builder *b, const ig_operand *x, ig_value *at,
                             ig_value *stride, uint32_t lanes, ig_value *count) {
     int64_t known = 0;
-    bool    is_dense = ig_constant_i64(stride, &known) && known == 1;
+    bool is_dense = ig_constant_i64(stride, &known) && known == 1;
     if (lanes == 1 || is_dense) {
         return k_load_count(b, x->buffer, at, lanes, lanes == 1 ? NULL : count);
     }

@@ -18,13 +18,13 @@ static void emit_feature(const bag_class *c, ig_builder *b, ig_value *number,
                          ig_value *const range[2], bag_ahead *ahead) {
     (void)ahead;
     bag_cursor at = { 0 };
-    ig_value  *bags[2];
+    ig_value *bags[2];
     bag_open_feature(c, b, number, &at);
     bag_open_tiles(c, b, number, &at, range, bags);
     ig_value *dim = k_i64(b, c->features[0].dim);
     ig_value *count = k_mul(b, k_sub(b, bags[1], bags[0]), dim);
     ig_value *thread = ig_gpu_thread(b), *zero = k_i64(b, 0);
-    k_loop    loop = ig_gpu_share_out(c->lower, b, thread, zero, count);
+    k_loop loop = ig_gpu_share_out(c->lower, b, thread, zero, count);
     ig_value *bag = k_add(&loop.b, bags[0], k_div(&loop.b, loop.index, dim));
     at.thread_column = k_mod(&loop.b, loop.index, dim);
     bag_open(c, &loop.b, &at, bag);

@@ -19,17 +19,17 @@ enum { ELEMENTS = 8, LANES = 32 };
 /* One operand: its steps along its own dim (m or n) and along k. */
 typedef struct dot_side {
     const ig_operand *x;
-    ig_dim            step, k_step;
+    ig_dim step, k_step;
 } dot_side;
 
 typedef struct dot {
-    ig_lower      *lower;
-    const ig_op   *anchor;
+    ig_lower *lower;
+    const ig_op *anchor;
     const ig_type *type; /* of the product */
-    uint32_t       rank;
-    dot_side       sides[2];
-    ig_dtype       wide; /* what is summed in */
-    ig_value      *k, *count, *thread, *partial;
+    uint32_t rank;
+    dot_side sides[2];
+    ig_dtype wide; /* what is summed in */
+    ig_value *k, *count, *thread, *partial;
 } dot;
 
 /* ---- where the operands are ---- */
@@ -43,8 +43,8 @@ static dot_side side_of(const ig_operand *x, bool k_is_last) {
 static ig_value *open_row(const dot *d, ig_builder *b, const dot_side *side,
                           ig_value *const *index, ig_value *row) {
     const ig_operand *x = side->x;
-    ig_value         *at = k_mul(b, row, ig_lower_dim(d->lower, side->step));
-    uint32_t          missing = d->rank - x->type->rank;
+    ig_value *at = k_mul(b, row, ig_lower_dim(d->lower, side->step));
+    uint32_t missing = d->rank - x->type->rank;
     for (uint32_t i = 0; i + 2 < x->type->rank; i++) {
         if (x->type->dims[i] != 1) {
             ig_value *step = ig_lower_dim(d->lower, x->strides[i]);
@@ -80,7 +80,7 @@ static ig_value *emit_chain(const dot *d, ig_builder *b, ig_value *const *index,
         open_row(d, b, &d->sides[1], index, index[d->rank - 1]),
     };
     ig_value *zero = k_const(b, d->wide, 0.0);
-    k_loop    loop = k_loop_open(b, lane, limit, k_i64(b, LANES), &zero, 1);
+    k_loop loop = k_loop_open(b, lane, limit, k_i64(b, LANES), &zero, 1);
     ig_value *x = load_wide(d, &loop.b, &d->sides[0], rows[0], loop.index);
     ig_value *y = load_wide(d, &loop.b, &d->sides[1], rows[1], loop.index);
     ig_value *sum = k_muladd(&loop.b, x, y, loop.carried[0]);
@@ -92,7 +92,7 @@ static ig_value *emit_chain(const dot *d, ig_builder *b, ig_value *const *index,
 static void emit_tree(const dot *d, ig_builder *b, ig_value *lane) {
     for (int64_t half = LANES / 2; half > 0; half /= 2) {
         ig_value *is_low = k_compare(b, IG_OP_lt, lane, k_i64(b, half));
-        k_if      low = k_if_open(b, is_low, NULL, 0);
+        k_if low = k_if_open(b, is_low, NULL, 0);
         ig_value *other = k_add(&low.then, d->thread, k_i64(&low.then, half));
         ig_value *sum = k_add(&low.then, k_load(&low.then, d->partial, d->thread, 1),
                               k_load(&low.then, d->partial, other, 1));
@@ -104,7 +104,7 @@ static void emit_tree(const dot *d, ig_builder *b, ig_value *lane) {
 
 static void store_element(const dot *d, ig_builder *b, ig_value *const *index) {
     ig_value *sum = k_load(b, d->partial, d->thread, 1);
-    ig_map    values;
+    ig_map values;
     ig_map_init(&values, d->lower->arena);
     ig_map_set_id(&values, IG_MAP_PTR(&d->anchor->results[0]),
                   k_cast(b, sum, (ig_dtype)d->type->dtype));
@@ -119,19 +119,19 @@ static void store_element(const dot *d, ig_builder *b, ig_value *const *index) {
 
 static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     const dot *d = user;
-    ig_value  *index[IG_TENSOR_RANK];
-    ig_value  *lanes = k_i64(b, LANES), *zero = k_i64(b, 0);
-    ig_value  *lane = k_mod(b, d->thread, lanes);
-    ig_value  *element = k_add(b, k_mul(b, tile, k_i64(b, ELEMENTS)),
-                               k_div(b, d->thread, lanes));
-    ig_value  *is_there = k_compare(b, IG_OP_lt, element, d->count);
+    ig_value *index[IG_TENSOR_RANK];
+    ig_value *lanes = k_i64(b, LANES), *zero = k_i64(b, 0);
+    ig_value *lane = k_mod(b, d->thread, lanes);
+    ig_value *element = k_add(b, k_mul(b, tile, k_i64(b, ELEMENTS)),
+                              k_div(b, d->thread, lanes));
+    ig_value *is_there = k_compare(b, IG_OP_lt, element, d->count);
     split_element(d, b, element, index);
     ig_value *limit = k_where(b, is_there, d->k, zero);
     k_store(b, emit_chain(d, b, index, lane, limit), d->partial, d->thread);
     ig_gpu_barrier(b);
     emit_tree(d, b, lane);
     ig_value *is_first = k_compare(b, IG_OP_eq, lane, zero);
-    k_if      store = k_if_open(b, k_binary(b, IG_OP_and, is_first, is_there), NULL, 0);
+    k_if store = k_if_open(b, k_binary(b, IG_OP_and, is_first, is_there), NULL, 0);
     store_element(d, &store.then, index);
     k_if_close(&store, NULL, NULL);
 }
@@ -152,18 +152,18 @@ ig_status ig_lower_gpu_dot(ig_lower *lower) {
     assert(anchor && "the family's body has its anchor");
     const ig_operand *a = ig_cpu_input(lower, anchor, 0);
     const ig_operand *b = ig_cpu_input(lower, anchor, 1);
-    const ig_type    *type = anchor->results[0].type;
-    bool              has_matrices = a && b && a->type->rank >= 2 && b->type->rank >= 2;
+    const ig_type *type = anchor->results[0].type;
+    bool has_matrices = a && b && a->type->rank >= 2 && b->type->rank >= 2;
     if (!has_matrices || ig_dtypes[type->dtype].class == IG_BOOL) {
         return ig_lower_unsupported(lower, "this form of matmul");
     }
     ig_dtype dtype = (ig_dtype)type->dtype;
-    bool     is_narrow = ig_dtype_is_float(dtype) && ig_dtypes[dtype].bits < 32;
-    dot      d = { .lower = lower,
-                   .anchor = anchor,
-                   .type = type,
-                   .rank = type->rank,
-                   .wide = is_narrow ? IG_DT_f32 : dtype };
+    bool is_narrow = ig_dtype_is_float(dtype) && ig_dtypes[dtype].bits < 32;
+    dot d = { .lower = lower,
+              .anchor = anchor,
+              .type = type,
+              .rank = type->rank,
+              .wide = is_narrow ? IG_DT_f32 : dtype };
     open_sides(&d, a, b);
     ig_dim count = ig_type_count(lower->module, type);
     lower->name = ig_cpu_name(lower, "dot");

@@ -32,14 +32,14 @@ enum {
 };
 
 typedef struct gemm {
-    ig_lower         *lower;
-    const ig_value   *anchor; /* the body's matmul */
+    ig_lower *lower;
+    const ig_value *anchor; /* the body's matmul */
     const ig_operand *a, *panels;
-    const ig_dim     *dims; /* [M, N] */
-    ig_value         *m, *n, *k, *lda, *panel_count, *across_tiles;
-    ig_value         *down, *across;     /* of this thread */
-    ig_value         *a_slice, *b_slice; /* shared */
-    ig_value         *stage; /* this thread's sums in memory: heavy epilogues only */
+    const ig_dim *dims; /* [M, N] */
+    ig_value *m, *n, *k, *lda, *panel_count, *across_tiles;
+    ig_value *down, *across;     /* of this thread */
+    ig_value *a_slice, *b_slice; /* shared */
+    ig_value *stage; /* this thread's sums in memory: heavy epilogues only */
 } gemm;
 
 /* The tile in force: its first row, column and panel. */
@@ -91,7 +91,7 @@ static void copy_b(const gemm *g, ig_builder *b, const tile_place *at, ig_value 
 static k_loop multiply_slice(const gemm *g, ig_builder *b, ig_value *const *sums) {
     k_loop loop = k_loop_open(b, k_i64(b, 0), k_i64(b, SIDE), k_i64(b, 1), sums, SUMS);
     ig_builder *in = &loop.b;
-    ig_value   *x[EACH], *y[EACH], *next[SUMS];
+    ig_value *x[EACH], *y[EACH], *next[SUMS];
     for (uint32_t i = 0; i < EACH; i++) {
         ig_value *row = stride_on(in, g->down, i),
                  *column = stride_on(in, g->across, i);
@@ -126,8 +126,8 @@ static void store_place(const gemm *g, ig_builder *b, ig_value *const index[2],
                         ig_value *sum) {
     ig_value *is_there = k_binary(b, IG_OP_and, k_compare(b, IG_OP_lt, index[0], g->m),
                                   k_compare(b, IG_OP_lt, index[1], g->n));
-    k_if      there = k_if_open(b, is_there, NULL, 0);
-    ig_map    values;
+    k_if there = k_if_open(b, is_there, NULL, 0);
+    ig_map values;
     ig_map_init(&values, g->lower->arena);
     ig_map_set_id(&values, IG_MAP_PTR(g->anchor), sum);
     ig_site site = { .b = &there.then,
@@ -158,23 +158,23 @@ static void store_staged(const gemm *g, ig_builder *b, const tile_place *at,
     }
     k_loop loop = k_loop_open(b, k_i64(b, 0), k_i64(b, SUMS), k_i64(b, 1), NULL, 0);
     ig_builder *in = &loop.b;
-    ig_value   *each = k_i64(in, EACH), *side = k_i64(in, SIDE);
-    ig_value   *row = k_mul(in, k_div(in, loop.index, each), side);
-    ig_value   *column = k_mul(in, k_mod(in, loop.index, each), side);
-    ig_value   *index[2] = { k_add(in, at->row, k_add(in, g->down, row)),
-                             k_add(in, at->column, k_add(in, g->across, column)) };
+    ig_value *each = k_i64(in, EACH), *side = k_i64(in, SIDE);
+    ig_value *row = k_mul(in, k_div(in, loop.index, each), side);
+    ig_value *column = k_mul(in, k_mod(in, loop.index, each), side);
+    ig_value *index[2] = { k_add(in, at->row, k_add(in, g->down, row)),
+                           k_add(in, at->column, k_add(in, g->across, column)) };
     store_place(g, in, index, k_load(in, g->stage, loop.index, 1));
     k_loop_close(&loop, NULL, 0);
 }
 
 static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     const gemm *g = user;
-    ig_value   *row_tile = k_div(b, tile, g->across_tiles);
-    ig_value   *column_tile = k_mod(b, tile, g->across_tiles);
-    tile_place  at = { .row = k_mul(b, row_tile, k_i64(b, TILE)),
-                       .column = k_mul(b, column_tile, k_i64(b, TILE)),
-                       .panel = k_mul(b, column_tile, k_i64(b, EACH)) };
-    k_loop      sums = emit_sums(g, b, &at);
+    ig_value *row_tile = k_div(b, tile, g->across_tiles);
+    ig_value *column_tile = k_mod(b, tile, g->across_tiles);
+    tile_place at = { .row = k_mul(b, row_tile, k_i64(b, TILE)),
+                      .column = k_mul(b, column_tile, k_i64(b, TILE)),
+                      .panel = k_mul(b, column_tile, k_i64(b, EACH)) };
+    k_loop sums = emit_sums(g, b, &at);
     (g->stage ? store_staged : store_sums)(g, b, &at, sums.results);
 }
 
@@ -182,8 +182,8 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
 
 static void open_kernel(gemm *g) {
     ig_lower *lower = g->lower;
-    ig_dim    across = ig_lower_ceil_div(lower, g->dims[1], TILE);
-    ig_dim    down = ig_lower_ceil_div(lower, g->dims[0], TILE);
+    ig_dim across = ig_lower_ceil_div(lower, g->dims[1], TILE);
+    ig_dim down = ig_lower_ceil_div(lower, g->dims[0], TILE);
     lower->threads = (int64_t)SIDE * SIDE;
     lower->grid = ig_lower_mul(lower, down, across);
     g->m = ig_lower_param(lower, g->dims[0]);

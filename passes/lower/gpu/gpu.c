@@ -30,7 +30,7 @@ const ig_lower_family ig_lower_gpu[] = {
 
 ig_value *ig_gpu_thread(ig_builder *b) {
     const ig_type *i64 = ig_type_vector(b->graph->module, IG_DT_i64, 1);
-    ig_op_spec     spec = { .result_types = &i64, .result_count = 1, .loc = b->loc };
+    ig_op_spec spec = { .result_types = &i64, .result_count = 1, .loc = b->loc };
     return ig_make_op(b, IG_OP_thread, &spec)->results;
 }
 
@@ -45,8 +45,8 @@ ig_value *ig_gpu_shared(ig_lower *lower, ig_dtype dtype, int64_t count) {
     head.before = lower->kernel->body.first;
     ig_attr attrs[IG_shared_attr_count] = { [IG_shared_count] = ig_attr_of_int(count) };
     const ig_type *type = ig_type_buffer(lower->module, dtype, 0, NULL);
-    ig_op_spec     spec = {
-            .attrs = attrs, .result_types = &type, .result_count = 1, .loc = head.loc
+    ig_op_spec spec = {
+        .attrs = attrs, .result_types = &type, .result_count = 1, .loc = head.loc
     };
     return ig_make_op(&head, IG_OP_shared, &spec)->results;
 }

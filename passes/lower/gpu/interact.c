@@ -18,12 +18,12 @@
 enum { THREADS = 128 };
 
 typedef struct interact {
-    ig_lower         *lower;
+    ig_lower *lower;
     const ig_operand *x, *out;
-    int64_t           rows, depth; /* F, D */
-    ig_value         *thread, *pairs;
-    int64_t           pair_count;
-    ig_value         *staged; /* shared [F][D + 1], or NULL */
+    int64_t rows, depth; /* F, D */
+    ig_value *thread, *pairs;
+    int64_t pair_count;
+    ig_value *staged; /* shared [F][D + 1], or NULL */
 } interact;
 
 /* Rows of one sample: where, and how far apart. */
@@ -33,11 +33,11 @@ typedef struct sample_rows {
 
 static sample_rows stage(const interact *t, ig_builder *b, sample_rows from) {
     sample_rows to = { t->staged, k_i64(b, t->depth + 1) };
-    ig_value   *zero = k_i64(b, 0), *depth = k_i64(b, t->depth);
-    ig_value   *count = k_i64(b, t->rows * t->depth);
-    k_loop      loop = ig_gpu_share_out(t->lower, b, t->thread, zero, count);
+    ig_value *zero = k_i64(b, 0), *depth = k_i64(b, t->depth);
+    ig_value *count = k_i64(b, t->rows * t->depth);
+    k_loop loop = ig_gpu_share_out(t->lower, b, t->thread, zero, count);
     ig_builder *in = &loop.b;
-    ig_value   *row = k_div(in, loop.index, depth), *k = k_mod(in, loop.index, depth);
+    ig_value *row = k_div(in, loop.index, depth), *k = k_mod(in, loop.index, depth);
     ig_value *x = k_load(in, from.buffer, k_add(in, k_mul(in, row, from.stride), k), 1);
     k_store(in, x, to.buffer, k_add(in, k_mul(in, row, to.stride), k));
     k_loop_close(&loop, NULL, 0);
@@ -51,8 +51,8 @@ static ig_value *multiply(const interact *t, ig_builder *b, sample_rows from,
     ig_value *i = k_offset(b, from.buffer, k_mul(b, k_div(b, pair, rows), from.stride));
     ig_value *j = k_offset(b, from.buffer, k_mul(b, k_mod(b, pair, rows), from.stride));
     ig_value *zero = k_const(b, IG_DT_f32, 0.0);
-    k_loop    loop = k_loop_open(b, k_i64(b, 0), k_i64(b, t->depth), k_i64(b, 1), &zero,
-                                 1);
+    k_loop loop = k_loop_open(b, k_i64(b, 0), k_i64(b, t->depth), k_i64(b, 1), &zero,
+                              1);
     ig_value *x = k_load(&loop.b, i, loop.index, 1);
     ig_value *y = k_load(&loop.b, j, loop.index, 1);
     ig_value *sum = k_muladd(&loop.b, x, y, loop.carried[0]);
@@ -62,15 +62,15 @@ static ig_value *multiply(const interact *t, ig_builder *b, sample_rows from,
 
 static void emit_tile(void *user, ig_builder *b, ig_value *sample) {
     const interact *t = user;
-    ig_lower       *lower = t->lower;
-    ig_value       *step = ig_lower_dim(lower, t->x->strides[0]);
-    sample_rows     rows = { k_offset(b, t->x->buffer, k_mul(b, sample, step)),
-                             ig_lower_dim(lower, t->x->strides[1]) };
+    ig_lower *lower = t->lower;
+    ig_value *step = ig_lower_dim(lower, t->x->strides[0]);
+    sample_rows rows = { k_offset(b, t->x->buffer, k_mul(b, sample, step)),
+                         ig_lower_dim(lower, t->x->strides[1]) };
     rows = t->staged ? stage(t, b, rows) : rows;
     ig_value *out_row = k_mul(b, sample, ig_lower_dim(lower, t->out->strides[0]));
     ig_value *out_step = ig_lower_dim(lower, t->out->strides[1]);
     ig_value *zero = k_i64(b, 0), *count = k_i64(b, t->pair_count);
-    k_loop    loop = ig_gpu_share_out(lower, b, t->thread, zero, count);
+    k_loop loop = ig_gpu_share_out(lower, b, t->thread, zero, count);
     ig_value *pair = k_param_at(&loop.b, t->pairs, loop.index);
     ig_value *sum = multiply(t, &loop.b, rows, pair);
     ig_value *at = k_add(&loop.b, out_row, k_mul(&loop.b, loop.index, out_step));
@@ -93,11 +93,11 @@ ig_status ig_lower_gpu_interact(ig_lower *lower) {
     ig_op *anchor = ig_cpu_anchor(lower, IG_OP_interact);
     assert(anchor && "the family's body has its anchor");
     const ig_attr *pairs = &anchor->attrs[IG_interact_pairs];
-    interact       t = { .lower = lower,
-                         .x = ig_cpu_input(lower, anchor, 0),
-                         .out = &lower->outs[0],
-                         .pair_count = pairs->count };
-    bool           is_known = t.x &&
+    interact t = { .lower = lower,
+                   .x = ig_cpu_input(lower, anchor, 0),
+                   .out = &lower->outs[0],
+                   .pair_count = pairs->count };
+    bool is_known = t.x &&
                     ig_dim_constant(lower->module, t.x->type->dims[1], &t.rows) &&
                     ig_dim_constant(lower->module, t.x->type->dims[2], &t.depth);
     if (!is_known || t.x->type->dtype != IG_DT_f32 || t.x->strides[2] != 1 ||

@@ -9,9 +9,9 @@
 enum { THREADS = 256, CHUNK = 4 * THREADS };
 
 typedef struct map_space {
-    ig_lower      *lower;
+    ig_lower *lower;
     const ig_type *type;
-    ig_value      *thread, *count;
+    ig_value *thread, *count;
 } map_space;
 
 static void split_element(const map_space *s, ig_builder *b, ig_value *element,
@@ -26,10 +26,10 @@ static void split_element(const map_space *s, ig_builder *b, ig_value *element,
 
 static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     const map_space *s = user;
-    ig_value        *from = k_mul(b, tile, k_i64(b, CHUNK));
-    ig_value        *to = k_min(b, s->count, k_add(b, from, k_i64(b, CHUNK)));
-    k_loop           loop = ig_gpu_share_out(s->lower, b, s->thread, from, to);
-    ig_value        *index[IG_TENSOR_RANK];
+    ig_value *from = k_mul(b, tile, k_i64(b, CHUNK));
+    ig_value *to = k_min(b, s->count, k_add(b, from, k_i64(b, CHUNK)));
+    k_loop loop = ig_gpu_share_out(s->lower, b, s->thread, from, to);
+    ig_value *index[IG_TENSOR_RANK];
     split_element(s, &loop.b, loop.index, index);
     ig_map values;
     ig_map_init(&values, s->lower->arena);
@@ -45,7 +45,7 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
 
 ig_status ig_lower_gpu_map(ig_lower *lower) {
     map_space s = { .lower = lower, .type = lower->outs[0].type };
-    ig_dim    count = ig_type_count(lower->module, s.type);
+    ig_dim count = ig_type_count(lower->module, s.type);
     lower->name = ig_cpu_name(lower, lower->body->first->next ? "map" : "copy");
     lower->threads = THREADS;
     lower->grid = ig_lower_ceil_div(lower, count, CHUNK);

@@ -4,8 +4,8 @@
 #include "tests/unit/kernels/kernel.h"
 
 void kernel(const ig_kernel_call_v0 *call) {
-    float         *y = call->buffers[0];
-    const float   *table = call->buffers[1];
+    float *y = call->buffers[0];
+    const float *table = call->buffers[1];
     const int64_t *ids = call->buffers[2];
     for (int64_t i = call->tile_begin; i < call->tile_end; i++) {
         if (ids[i] >= 0 && ids[i] < call->params[0]) {
