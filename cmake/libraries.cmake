@@ -47,7 +47,7 @@ endif()
 ig_folder_objects(driver_objects ig_driver)
 if(driver_objects AND TARGET ingot-runtime
    AND EXISTS ${PROJECT_SOURCE_DIR}/include/ingot/ingot.h)
-    ig_folder_objects(objects ig_base ig_ir ig_frontend ig_passes ig_codegen ig_driver)
+    ig_folder_objects(objects ig_base ig_ir ig_compose ig_frontend ig_passes ig_codegen ig_driver)
     add_library(ingot SHARED ${objects})
     target_link_libraries(ingot PUBLIC ingot-runtime PRIVATE PkgConfig::PROTOBUF_C
         PkgConfig::LIBZIP PkgConfig::JANSSON Threads::Threads m ${CMAKE_DL_LIBS})

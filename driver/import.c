@@ -1,12 +1,12 @@
 /* Reading models: the format is told from the content.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "driver/argument.h"
-#include "driver/fold_inputs.h"
+#include "driver/values/argument.h"
+#include "driver/values/fold_inputs.h"
 #include "frontend/onnx/onnx.h"
-#include "frontend/torchscript/archive.h"
-#include "frontend/torchscript/torchscript.h"
-#include "ir/text.h"
-#include "passes/pass.h"
+#include "frontend/torch/archive/archive.h"
+#include "frontend/torch/torchscript.h"
+#include "ir/text/text.h"
+#include "passes/engine/pass.h"
 #include "runtime/format.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Questions about a module, and passes on it.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "driver/compile.h"
-#include "ir/text.h"
+#include "driver/compile/compile.h"
+#include "ir/text/text.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
 #include "ir/build.h"
 
 #include "base/checked.h"
-#include "ir/dim.h"
-#include "ir/infer.h"
+#include "ir/dim/dim.h"
+#include "ir/infer/infer.h"
 
 #include <assert.h>
 #include <string.h>

@@ -8,7 +8,7 @@
  * a graph.
  */
 #include "ir/build.h"
-#include "ir/dim_table.h"
+#include "ir/dim/table.h"
 #include "ir/ops.h"
 
 #include <assert.h>

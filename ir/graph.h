@@ -15,7 +15,7 @@
 #include "base/map.h"
 #include "base/platform.h"
 #include "base/vec.h"
-#include "ir/dim.h"
+#include "ir/dim/dim.h"
 #include "ir/signature.h"
 
 typedef struct ig_op ig_op;

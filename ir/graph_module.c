@@ -1,6 +1,6 @@
 /* Modules, graphs, weights, locations: what owns the IR.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ir/dim_table.h"
+#include "ir/dim/table.h"
 
 #include <assert.h>
 #include <string.h>

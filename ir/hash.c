@@ -6,7 +6,7 @@
  * locations do not count.  A weight's op is known by the weight's name wherever it
  * stands at the head, since the text form does not say in which order heads stand.
  */
-#include "ir/dim_table.h"
+#include "ir/dim/table.h"
 #include "ir/ops.h"
 
 #include <string.h>

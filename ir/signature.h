@@ -22,7 +22,7 @@
 #define IG_IR_SIGNATURE_H
 
 #include "base/writer.h"
-#include "ir/lex.h"
+#include "ir/text/lex.h"
 
 /*  NODE(name, word, fields): words are those of the text form; the fields of a kind
  *  that has always the same, in this order  */

@@ -4,7 +4,8 @@
  *
  * Floats are read as double (exact for all), integers as int64_t; u64 keeps its bits
  * and is told apart by its class.  Writing converts by the rules of a cast
- * (ir/scalar.def). Memory need not be aligned: it may be a part of a mapped file.
+ * (ir/semantics/scalar.def). Memory need not be aligned: it may be a part of a mapped
+ * file.
  */
 #ifndef IG_IR_SPAN_H
 #define IG_IR_SPAN_H

@@ -16,7 +16,7 @@
 
 #include "base/context.h"
 #include "base/str.h"
-#include "ir/row.h"
+#include "ir/semantics/row.h"
 
 typedef struct ig_module ig_module;
 
@@ -53,7 +53,7 @@ bool ig_dtype_is_int(ig_dtype dtype); /* signed or unsigned, not bool */
  * overflow or for strings. */
 bool ig_dtype_bytes(ig_dtype dtype, int64_t count, int64_t *out_bytes);
 
-/* >= 0 a known extent; < 0 expression number -1 - dim of the module (ir/dim.h). */
+/* >= 0 a known extent; < 0 expression number -1 - dim of the module (ir/dim/dim.h). */
 typedef int64_t ig_dim;
 
 typedef enum ig_kind {

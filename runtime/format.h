@@ -90,9 +90,9 @@ typedef struct ig_plan_header {
 } ig_plan_header;
 
 /* Expressions are postfix code over a small stack of int64; the numbering is that of
- * ig_dim_opcode in ir/dim.h.  CONST pushes `value`, SYMBOL the symbol of that number;
- * the others pop b, then a, and push f(a, b).  One over "late" symbols, which steps
- * set, is evaluated by each step that uses it; any other when shapes are bound. */
+ * ig_dim_opcode in ir/dim/dim.h.  CONST pushes `value`, SYMBOL the symbol of that
+ * number; the others pop b, then a, and push f(a, b).  One over "late" symbols, which
+ * steps set, is evaluated by each step that uses it; others when shapes are bound. */
 typedef enum ig_code_op {
     IG_CODE_CONST,
     IG_CODE_SYMBOL,

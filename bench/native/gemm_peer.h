@@ -5,8 +5,8 @@
  * beforehand and bias and ReLU are fused where the library can; where it cannot they
  * are one vectorised pass behind the product.
  */
-#ifndef INGOT_BENCH_GEMM_PEER_H
-#define INGOT_BENCH_GEMM_PEER_H
+#ifndef IG_BENCH_NATIVE_GEMM_PEER_H
+#define IG_BENCH_NATIVE_GEMM_PEER_H
 
 #include <stdint.h>
 

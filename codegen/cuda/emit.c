@@ -89,7 +89,7 @@ static const row rows[IG_OP_COUNT] = {
 /* The cuda column of scalar.def: an expression over x, y, z. */
 static const char *const scalars[IG_OP_COUNT] = {
 #define SCALAR(name, arity, real, sint, uint, boolean, cuda) [IG_OP_##name] = cuda,
-#include "ir/scalar.def"
+#include "ir/semantics/scalar.def"
 #undef SCALAR
 };
 

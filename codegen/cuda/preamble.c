@@ -1,8 +1,8 @@
 /* What every emitted CUDA kernel may use, as text.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Casts follow ir/scalar.def: float to integer truncates and saturates, NaN gives 0;
- * f16 and bf16 are bits in unsigned short and rounded to nearest even. */
+ * Casts follow ir/semantics/scalar.def: float to integer truncates and saturates, NaN
+ * gives 0; f16 and bf16 are bits in unsigned short and rounded to nearest even. */
 #include "codegen/cuda/emit.h"
 
 static const char basics[] =

@@ -13,7 +13,7 @@
  */
 #include "passes/lower/lower.h"
 
-#include "ir/text.h"
+#include "ir/text/text.h"
 #include "passes/lower/work.h"
 
 #include <assert.h>

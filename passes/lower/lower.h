@@ -11,7 +11,7 @@
 #define IG_PASSES_LOWER_LOWER_H
 
 #include "passes/lower/kernel.h"
-#include "passes/pass.h"
+#include "passes/engine/pass.h"
 
 /* An operand of the launch as its kernel sees it. */
 typedef struct ig_operand {

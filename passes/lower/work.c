@@ -14,7 +14,7 @@
 
 #include "ir/bag.h"
 #include "ir/build.h"
-#include "ir/row.h"
+#include "ir/semantics/row.h"
 #include "passes/lower/lower.h"
 
 typedef struct counter {

@@ -14,8 +14,8 @@
  *
  * Threads: one thread at a time per ig_cuda.
  */
-#ifndef IG_RUNTIME_CUDA_H
-#define IG_RUNTIME_CUDA_H
+#ifndef IG_RUNTIME_CUDA_CUDA_H
+#define IG_RUNTIME_CUDA_CUDA_H
 
 #include "ingot/runtime.h"
 #include "runtime/message.h"

@@ -17,8 +17,8 @@
  * each extent.  The cases are written by generate.py, whose results are numpy's, and by
  * generate_fbgemm.py, whose results are FBGEMM's.
  */
-#ifndef IG_TESTS_CONFORM_H
-#define IG_TESTS_CONFORM_H
+#ifndef IG_TESTS_CONFORM_CONFORM_H
+#define IG_TESTS_CONFORM_CONFORM_H
 
 #include "base/platform.h"
 #include "base/writer.h"

@@ -4,7 +4,7 @@
  * The allocating functions of libc are replaced here by ones that count and can be told
  * to fail once.  Sanitizers replace them too, so under these the tests are not built.
  */
-#include "tests/unit/runtime_case.h"
+#include "tests/unit/runtime/runtime_case.h"
 #include "tests/unit/unit.h"
 
 #if defined(__has_feature)

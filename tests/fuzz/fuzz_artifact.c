@@ -6,7 +6,7 @@
  * run, because its code is trusted and here it is noise.
  */
 #include "base/checked.h"
-#include "driver/artifact_write.h"
+#include "driver/artifact/write.h"
 #include "ingot/runtime.h"
 #include "runtime/container.h"
 

@@ -5,8 +5,8 @@
  * The first byte says what the rest is: source, a type, an operator's schema, or the
  * source of a class whose parts are then looked at.
  */
-#include "frontend/torchscript/code.h"
-#include "frontend/torchscript/overload.h"
+#include "frontend/torch/language/code.h"
+#include "frontend/torch/language/overload.h"
 #include "tests/fuzz/report.h"
 
 #include <string.h>

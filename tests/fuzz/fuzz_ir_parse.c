@@ -4,8 +4,8 @@
  * Text that is read must print, must be read again, and must then print the same; and
  * what the reader accepts the verifier accepts, types included.
  */
-#include "ir/text.h"
-#include "ir/verify.h"
+#include "ir/text/text.h"
+#include "ir/verify/verify.h"
 #include "tests/fuzz/report.h"
 
 #include <string.h>

@@ -6,7 +6,7 @@
  *     build/fuzz/fuzz/fuzz_onnx -max_total_time=60 tests/fuzz/corpus/onnx
  */
 #include "frontend/onnx/onnx.h"
-#include "ir/verify.h"
+#include "ir/verify/verify.h"
 
 #include <stdlib.h>
 #include <string.h>

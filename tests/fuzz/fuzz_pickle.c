@@ -5,7 +5,7 @@
  *
  *     build/fuzz/fuzz/fuzz_pickle -max_total_time=60 tests/fuzz/corpus/pickle
  */
-#include "frontend/torchscript/pickle.h"
+#include "frontend/torch/pickle/pickle.h"
 
 #include "base/writer.h"
 

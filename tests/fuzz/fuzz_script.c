@@ -7,7 +7,7 @@
  * The input is the text of script_case.h.  Mutations know lines, numbers and names of
  * operators; what they leave is mutated byte by byte.
  */
-#include "frontend/torchscript/table.h"
+#include "frontend/torch/eval/table.h"
 #include "tests/fuzz/script_case.h"
 
 #include <ctype.h>

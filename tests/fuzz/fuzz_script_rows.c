@@ -7,7 +7,7 @@
  * program of one call, which is refused with words or gives a module that verifies.
  * With INGOT_FUZZ_SHOW set the program is printed.
  */
-#include "frontend/torchscript/table.h"
+#include "frontend/torch/eval/table.h"
 #include "tests/fuzz/script_case.h"
 
 #include <stdarg.h>

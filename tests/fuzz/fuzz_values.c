@@ -3,7 +3,7 @@
  *
  * The first byte chooses the reader and the type that the model declares.
  */
-#include "driver/argument.h"
+#include "driver/values/argument.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  *
  *     build/fuzz/fuzz/fuzz_zip -max_total_time=60 tests/fuzz/corpus/zip
  */
-#include "frontend/package/package.h"
+#include "frontend/torch/package/package.h"
 
 #include "base/writer.h"
 

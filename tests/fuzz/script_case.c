@@ -1,8 +1,8 @@
 /* One program imported.  SPDX-License-Identifier: Apache-2.0 */
 #include "tests/fuzz/script_case.h"
 
-#include "frontend/torchscript/torchscript.h"
-#include "ir/verify.h"
+#include "frontend/torch/torchscript.h"
+#include "ir/verify/verify.h"
 #include "tests/fuzz/report.h"
 
 #include <setjmp.h>

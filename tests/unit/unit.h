@@ -16,8 +16,8 @@
  *         return;
  *     }
  */
-#ifndef IG_TESTS_UNIT_H
-#define IG_TESTS_UNIT_H
+#ifndef IG_TESTS_UNIT_UNIT_H
+#define IG_TESTS_UNIT_UNIT_H
 
 #include "base/str.h"
 

@@ -1,7 +1,7 @@
 /* What a golden test needs of Ingot: text in, text out.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef IGCHECK_ENGINE_H
-#define IGCHECK_ENGINE_H
+#ifndef IG_TOOLS_IGCHECK_ENGINE_H
+#define IG_TOOLS_IGCHECK_ENGINE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -11,8 +11,8 @@
  *
  *     # expect-error: 4:7: %x is not defined
  */
-#ifndef IGCHECK_GOLDEN_H
-#define IGCHECK_GOLDEN_H
+#ifndef IG_TOOLS_IGCHECK_GOLDEN_H
+#define IG_TOOLS_IGCHECK_GOLDEN_H
 
 #include <stdbool.h>
 #include <stddef.h>

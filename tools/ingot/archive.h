@@ -1,7 +1,7 @@
 /* What a TorchScript archive holds: ig_model_inspect's JSON, printed.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef INGOT_TOOL_ARCHIVE_H
-#define INGOT_TOOL_ARCHIVE_H
+#ifndef IG_TOOLS_INGOT_ARCHIVE_H
+#define IG_TOOLS_INGOT_ARCHIVE_H
 
 #include "tools/ingot/tool.h"
 

@@ -7,8 +7,8 @@
  *     CASE/test_data_set_K/output_I.pb|.npy
  *     CASE/test_data_set_K/after_input_I.pb|.npy    input I after the call
  */
-#ifndef INGOT_TOOL_CASE_H
-#define INGOT_TOOL_CASE_H
+#ifndef IG_TOOLS_INGOT_CASE_H
+#define IG_TOOLS_INGOT_CASE_H
 
 #include "tools/ingot/tool.h"
 

@@ -1,7 +1,7 @@
 /* Comparing values: got against wanted.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef INGOT_TOOL_COMPARE_H
-#define INGOT_TOOL_COMPARE_H
+#ifndef IG_TOOLS_INGOT_COMPARE_H
+#define IG_TOOLS_INGOT_COMPARE_H
 
 #include "tools/ingot/tool.h"
 

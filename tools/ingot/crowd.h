@@ -3,8 +3,8 @@
  *
  * Knows nothing of sessions, so that peers are measured by the same loop.
  */
-#ifndef INGOT_TOOL_CROWD_H
-#define INGOT_TOOL_CROWD_H
+#ifndef IG_TOOLS_INGOT_CROWD_H
+#define IG_TOOLS_INGOT_CROWD_H
 
 #include <stdbool.h>
 #include <stddef.h>

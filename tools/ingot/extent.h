@@ -1,7 +1,7 @@
 /* Extents of a type's text, with numbers for its symbols.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef INGOT_TOOL_EXTENT_H
-#define INGOT_TOOL_EXTENT_H
+#ifndef IG_TOOLS_INGOT_EXTENT_H
+#define IG_TOOLS_INGOT_EXTENT_H
 
 #include "tools/ingot/tool.h"
 

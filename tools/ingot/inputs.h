@@ -1,7 +1,7 @@
 /* Inputs of a call from the command line and from files.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef INGOT_TOOL_INPUTS_H
-#define INGOT_TOOL_INPUTS_H
+#ifndef IG_TOOLS_INGOT_INPUTS_H
+#define IG_TOOLS_INGOT_INPUTS_H
 
 #include "tools/ingot/extent.h"
 

@@ -4,8 +4,8 @@
  * Everything that is known about an option stands in its row: getopt_long, --help, the
  * man page and shell completion are expansions of the tables.
  */
-#ifndef INGOT_TOOL_OPTIONS_H
-#define INGOT_TOOL_OPTIONS_H
+#ifndef IG_TOOLS_INGOT_OPTIONS_H
+#define IG_TOOLS_INGOT_OPTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* What a profile says, and how it is told.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef INGOT_TOOL_PROFILE_H
-#define INGOT_TOOL_PROFILE_H
+#ifndef IG_TOOLS_INGOT_PROFILE_H
+#define IG_TOOLS_INGOT_PROFILE_H
 
 #include "tools/ingot/tool.h"
 

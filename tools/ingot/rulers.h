@@ -4,8 +4,8 @@
  * Shared machines are noisy, so a time alone says little.  Each ruler takes about
  * `seconds`.
  */
-#ifndef INGOT_TOOL_RULERS_H
-#define INGOT_TOOL_RULERS_H
+#ifndef IG_TOOLS_INGOT_RULERS_H
+#define IG_TOOLS_INGOT_RULERS_H
 
 #include <stddef.h>
 

@@ -5,8 +5,8 @@
  * from JSON (values.json of a case, or --input), from a short text, or is only compared
  * with: a model's result stays a flat list that the model's tree explains.
  */
-#ifndef INGOT_TOOL_STRUCTURED_H
-#define INGOT_TOOL_STRUCTURED_H
+#ifndef IG_TOOLS_INGOT_STRUCTURED_H
+#define IG_TOOLS_INGOT_STRUCTURED_H
 
 #include "tools/ingot/compare.h"
 

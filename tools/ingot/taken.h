@@ -1,7 +1,7 @@
 /* The values of a call, however they were given, and who owns them.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef INGOT_TOOL_TAKEN_H
-#define INGOT_TOOL_TAKEN_H
+#ifndef IG_TOOLS_INGOT_TAKEN_H
+#define IG_TOOLS_INGOT_TAKEN_H
 
 #include "tools/ingot/inputs.h"
 #include "tools/ingot/structured.h"

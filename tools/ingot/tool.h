@@ -1,7 +1,7 @@
 /* What the verbs share: the context, messages, models, values.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef INGOT_TOOL_TOOL_H
-#define INGOT_TOOL_TOOL_H
+#ifndef IG_TOOLS_INGOT_TOOL_H
+#define IG_TOOLS_INGOT_TOOL_H
 
 #include "tools/ingot/options.h"
 

@@ -1,7 +1,7 @@
 /* Verifying a case: what flat and structured data sets share.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef INGOT_TOOL_VERIFY_H
-#define INGOT_TOOL_VERIFY_H
+#ifndef IG_TOOLS_INGOT_VERIFY_H
+#define IG_TOOLS_INGOT_VERIFY_H
 
 #include "tools/ingot/case.h"
 #include "tools/ingot/compare.h"

@@ -1,7 +1,7 @@
 /* Embedding bags on CPUs: what the loops (bag.c) and the rows (bag_row.c) share.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef IG_PASSES_LOWER_BAG_H
-#define IG_PASSES_LOWER_BAG_H
+#ifndef IG_PASSES_LOWER_CPU_BAG_H
+#define IG_PASSES_LOWER_CPU_BAG_H
 
 #include "ir/bag.h"
 #include "passes/lower/cpu/cpu.h"
@@ -22,16 +22,17 @@ typedef struct bag_feature {
 } bag_feature;
 
 /* Numbers that may differ from feature to feature. */
-#define BAG_NUMBER_ROWS(X)                                                          \
-    X(rows)                                                                         \
-    X(padding)                                                                      \
-    X(id_stride)                                                                    \
-    X(bag_stride)                                                                   \
-    X(length)                                                                       \
-    X(id_count)                                                                     \
-    X(weight_stride)                                                                \
-    X(weight_bag_stride) X(begin_stride) X(begin_count) X(end_stride) X(out_stride) \
-        X(bags) X(window_bags) X(first_tile)
+#define BAG_NUMBER_ROWS(X)                                                            \
+    X(rows)                                                                           \
+    X(padding)                                                                        \
+    X(id_stride)                                                                      \
+    X(bag_stride)                                                                     \
+    X(length)                                                                         \
+    X(id_count)                                                                       \
+    X(weight_stride)                                                                  \
+    X(weight_bag_stride)                                                              \
+    X(begin_stride) X(begin_count) X(end_stride) X(out_stride) X(bags) X(window_bags) \
+        X(first_tile)
 
 typedef enum bag_number {
 #define BAG_NUMBER(name) BAG_##name,

@@ -1,9 +1,9 @@
 /* Embedding bags on CPUs: adding one row, finishing one bag.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A row of a table is bytes; ir/row.def says where codes, scale and bias lie.  Codes
- * narrower than a byte are summed apart by their place in it, which needs a shift and
- * a mask an id and one exchange of lanes a bag:
+ * A row of a table is bytes; ir/semantics/row.def says where codes, scale and bias lie.
+ * Codes narrower than a byte are summed apart by their place in it, which needs a shift
+ * and a mask an id and one exchange of lanes a bag:
  *
  *   bytes in memory   ba  dc  fe …            two codes each, the first in the low bits
  *   sums[0]           a   c   e               sums[1]   b   d   f
@@ -110,7 +110,8 @@ static ig_value *with_i32(const bag_class *c, ig_builder *b, ig_opcode code,
     return k_binary(b, code, x, k_const_vector(b, IG_DT_i32, c->lanes, (double)y));
 }
 
-/* Codes of a small float (ir/row.h): the bits under f32's fields, then to scale. */
+/* Codes of a small float (ir/semantics/row.h): the bits under f32's fields, then to
+ * scale. */
 static ig_value *widen_small_float(const bag_class *c, ig_builder *b, ig_value *code) {
     const ig_rows *rows = &c->features[0].table->type->rows;
     ig_value *x = k_cast(b, code, IG_DT_i32);

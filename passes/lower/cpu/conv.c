@@ -1,4 +1,4 @@
-/* Convolution, on CPUs: windows without padding (passes/expand_window.c pads).
+/* Convolution, on CPUs: windows without padding (compose/window.c pads).
  * SPDX-License-Identifier: Apache-2.0
  *
  *   out[n, o, p…] = epilogue(bias[o] + sum over c, k… of

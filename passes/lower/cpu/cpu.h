@@ -1,7 +1,7 @@
 /* What the CPU's schedules share.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef IG_PASSES_LOWER_CPU_H
-#define IG_PASSES_LOWER_CPU_H
+#ifndef IG_PASSES_LOWER_CPU_CPU_H
+#define IG_PASSES_LOWER_CPU_CPU_H
 
 #include "passes/lower/lower.h"
 

@@ -4,8 +4,9 @@
  *   C[m, n] = epilogue(sum over k of A[m, k] * B[k, n], m, n)
  *
  * B lies in panels of 16 columns, [ceil(N / 16), K, 16], zero beyond N: a constant B is
- * packed so when compiling (passes/pack.c); panels of f16, bf16, i8 or u8 are widened
- * as they are loaded, the last two less their zero points.  A and C keep their layout.
+ * packed so when compiling (passes/place/pack.c); panels of f16, bf16, i8 or u8 are
+ * widened as they are loaded, the last two less their zero points.  A and C keep their
+ * layout.
  *
  *   grid       tiles of at most row_limit(K) rows, evenly split, x 128 columns; a
  *              worker walks the columns of one row tile first, so its rows of A stay

@@ -7,7 +7,7 @@
 #ifndef IG_PASSES_LOWER_CPU_GEMM_TILE_H
 #define IG_PASSES_LOWER_CPU_GEMM_TILE_H
 
-#include "ir/panels.h"
+#include "ir/semantics/panels.h"
 #include "ir/target.h"
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* Pools, on CPUs.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Maxima and sums are of windows without padding (passes/expand_window.c pads, and
+ * Maxima and sums are of windows without padding (compose/window.c pads, and
  * makes averages of sums); lanes run along the last axis.  Places of maxima are found
  * element by element, over the elements of each window: along each axis a first
  * position, a number of them and what lies between.

@@ -1,4 +1,4 @@
-/* random, on CPUs: Philox4x32-10, as ir/fold_random.c describes it.
+/* random, on CPUs: Philox4x32-10, as ir/fold/random.c describes it.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Words are u64 lanes below 2^32, so that a product keeps its upper half.

@@ -3,7 +3,8 @@
  *
  *   C[m, n] = epilogue(sum over k of A[m, k] * B[k, n], m, n)
  *
- * B lies in panels of 16 columns, [ceil(N / 16), K, 16], zero beyond N (passes/pack.c).
+ * B lies in panels of 16 columns, [ceil(N / 16), K, 16], zero beyond N
+ * (passes/place/pack.c).
  *
  *   grid       tiles of 64 rows x 64 columns of C
  *   block      16 x 16 threads; for every 16 of k, a slice of A and of B goes through

@@ -7,8 +7,8 @@
  * threads its blocks have in lower->threads.  All threads of a block meet each barrier:
  * barriers stand where control flow depends on the tile alone, never on the thread.
  */
-#ifndef IG_PASSES_LOWER_GPU_H
-#define IG_PASSES_LOWER_GPU_H
+#ifndef IG_PASSES_LOWER_GPU_GPU_H
+#define IG_PASSES_LOWER_GPU_GPU_H
 
 #include "passes/lower/cpu/cpu.h" /* ig_cpu_anchor, _input, _name, _each_tile */
 

@@ -1,0 +1,505 @@
+/* einsum: subscripts to batched products of matrices.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Operands are multiplied from the left, pair by pair.  Of a pair's subscripts those in
+ * both that are needed later are the batch, those in both that are not are summed, the
+ * others are rows and columns:
+ *
+ *     bth,hd->btd    batch none, rows b t, summed h, columns d: a product of matrices
+ *     bhd,bmd->bhmd  nothing is summed: an elementwise product of [b h 1 d], [b 1 m d]
+ *     bd,bd->b       neither rows nor columns: an elementwise product, summed
+ *
+ * A subscript that stands twice in an operand takes its diagonal; one that nobody else
+ * has is summed first.
+ *
+ * Truth values are so as long as none of them are summed, which counts them in i64;
+ * pairs of them are not multiplied and summed at once (as in torch).
+ */
+#include "compose/einsum.h"
+
+#include <string.h>
+
+/* One operand's subscripts: labels in the order of its axes, letters from 0; axes that
+ * `...` stands for have labels from FREE on. */
+enum { LABELS = 128, FREE = 64, LETTERS = 52 };
+
+typedef struct term {
+    ig_value *value;
+    uint8_t labels[IG_TENSOR_RANK];
+} term;
+
+typedef struct labels {
+    uint8_t items[2 * IG_TENSOR_RANK];
+    uint32_t count;
+} labels;
+
+typedef struct equation {
+    ig_builder *builder;
+    ig_module *module;
+    const char *why; /* NULL: all is well so far */
+    ig_dim extents[LABELS];
+    bool is_known[LABELS];
+    labels output;
+    const term *rest; /* terms behind the pair at work */
+    uint32_t rest_count;
+    bool has_bools; /* as i64 while at work */
+    bool has_sums;
+} equation;
+
+static int label_of(char c) {
+    return c >= 'A' && c <= 'Z' ? c - 'A' : c >= 'a' && c <= 'z' ? c - 'a' + 26 : -1;
+}
+
+static bool fail(equation *e, const char *why) {
+    e->why = e->why ? e->why : why;
+    return false;
+}
+
+static void add_label(labels *l, uint8_t label) {
+    l->items[l->count++] = label;
+}
+
+static int find_label(const term *t, uint8_t label) {
+    for (uint32_t i = 0; i < t->value->type->rank; i++) {
+        if (t->labels[i] == label) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+static void drop_label(term *t, uint32_t at) {
+    memmove(t->labels + at, t->labels + at + 1, IG_TENSOR_RANK - at - 1);
+}
+
+/* ---- ops ---- */
+
+static ig_value *cast(equation *e, ig_value *x, ig_dtype dtype) {
+    ig_attr to[IG_cast_attr_count] = { [IG_cast_to] = ig_attr_of_dtype(dtype) };
+    return ig_make(e->builder, IG_OP_cast, 1, &x, to);
+}
+
+static ig_value *reshape(equation *e, ig_value *x, uint32_t rank, const ig_dim *dims) {
+    bool is_same = x->type->rank == rank;
+    for (uint32_t i = 0; is_same && i < rank; i++) {
+        is_same = x->type->dims[i] == dims[i];
+    }
+    return is_same ? x : ig_make_reshape(e->builder, x, rank, dims);
+}
+
+static ig_value *transpose(equation *e, ig_value *x, const int64_t *perm) {
+    uint32_t rank = x->type->rank;
+    bool is_same = true;
+    for (uint32_t i = 0; i < rank; i++) {
+        is_same = is_same && perm[i] == i;
+    }
+    ig_attr attrs[IG_transpose_attr_count] = { [IG_transpose_perm] = ig_attr_of_ints(
+                                                   e->module, perm, rank) };
+    return is_same ? x : ig_make(e->builder, IG_OP_transpose, 1, &x, attrs);
+}
+
+static void sum_axis(equation *e, term *t, uint32_t axis) {
+    int64_t axes[] = { axis };
+    ig_attr attrs[IG_reduce_attr_count] = {
+        [IG_reduce_op] = ig_attr_of_enum(IG_REDUCE_sum),
+        [IG_reduce_axes] = ig_attr_of_ints(e->module, axes, 1),
+    };
+    t->value = ig_make(e->builder, IG_OP_reduce, 1, &t->value, attrs);
+    drop_label(t, axis);
+}
+
+/* 0, 1, 2 … along one axis of `rank`, as many as `t` has there. */
+static ig_value *axis_numbers(equation *e, const term *t, uint32_t axis) {
+    ig_dim extent = t->value->type->dims[axis], dims[IG_TENSOR_RANK];
+    ig_value *count = reshape(e, ig_make_dims(e->builder, &extent, 1), 0, NULL);
+    for (uint32_t i = 0; i < t->value->type->rank; i++) {
+        dims[i] = i == axis ? extent : 1;
+    }
+    ig_value *numbers = ig_make3(e->builder, IG_OP_range, ig_make_i64(e->builder, 0),
+                                 count, ig_make_i64(e->builder, 1));
+    return reshape(e, numbers, t->value->type->rank, dims);
+}
+
+/* Axis `at` has a label that stands earlier too, at `first`: what is off the diagonal
+ * becomes 0, and is summed away. */
+static void take_diagonal(equation *e, term *t, uint32_t first, uint32_t at) {
+    ig_dtype dtype = (ig_dtype)t->value->type->dtype;
+    ig_value *zero = ig_make_i64(e->builder, 0);
+    if (ig_dtype_is_float(dtype)) {
+        zero = ig_make_float(e->builder, dtype, 0);
+    } else if (dtype != IG_DT_i64) {
+        zero = cast(e, zero, dtype);
+    }
+    ig_value *on = ig_make2(e->builder, IG_OP_eq, axis_numbers(e, t, at),
+                            axis_numbers(e, t, first));
+    t->value = ig_make3(e->builder, IG_OP_where, on, t->value, zero);
+    sum_axis(e, t, at);
+}
+
+static void take_diagonals(equation *e, term *t) {
+    for (uint32_t at = t->value->type->rank; at-- > 1;) {
+        int first = find_label(t, t->labels[at]);
+        if ((uint32_t)first < at) {
+            take_diagonal(e, t, (uint32_t)first, at);
+        }
+    }
+}
+
+/* ---- reading ---- */
+
+static bool is_dots(const char *at, const char *end) {
+    return end - at >= 3 && memcmp(at, "...", 3) == 0;
+}
+
+/* One operand's subscripts; `...` stands for what letters leave, aligned at its
+ * last. */
+static bool read_term(equation *e, const char *at, const char *end, term *t) {
+    uint32_t rank = t->value->type->rank, letters = 0, count = 0;
+    bool has_dots = false;
+    for (const char *c = at; c < end; c++) {
+        letters += label_of(*c) >= 0;
+    }
+    for (; at < end; at++) {
+        int label = label_of(*at);
+        if (label >= 0 && count < rank) {
+            t->labels[count++] = (uint8_t)label;
+        } else if (is_dots(at, end) && !has_dots && letters <= rank) {
+            uint32_t free = rank - letters;
+            for (uint32_t i = 0; i < free; i++) {
+                t->labels[count++] = (uint8_t)(FREE + IG_TENSOR_RANK - free + i);
+            }
+            has_dots = true;
+            at += 2;
+        } else if (*at != ' ') {
+            return fail(e, "subscripts do not fit the rank of their operand");
+        }
+    }
+    return count == rank || fail(e, "an operand has more axes than subscripts");
+}
+
+static bool note_extents(equation *e, const term *t) {
+    for (uint32_t i = 0; i < t->value->type->rank; i++) {
+        uint8_t label = t->labels[i];
+        ig_dim extent = t->value->type->dims[i];
+        if (!e->is_known[label] || e->extents[label] == 1) {
+            e->extents[label] = extent;
+            e->is_known[label] = true;
+            continue;
+        }
+        ig_truth equal = ig_dim_equal(e->module, extent, e->extents[label]);
+        if (extent != 1 && equal == IG_NO) {
+            return fail(e, "extents of one subscript differ");
+        }
+        if (extent != 1 && equal == IG_MAYBE) {
+            ig_make_guard_equal(e->builder, extent, e->extents[label],
+                                "extents of one subscript differ");
+        }
+    }
+    return true;
+}
+
+static void add_free(equation *e) {
+    for (uint8_t label = FREE; label < FREE + IG_TENSOR_RANK; label++) {
+        if (e->is_known[label] && e->output.count < IG_TENSOR_RANK) {
+            add_label(&e->output, label);
+        }
+    }
+}
+
+static bool is_in_output(const equation *e, int label) {
+    return memchr(e->output.items, label, e->output.count) != NULL;
+}
+
+static bool read_output(equation *e, const char *at, const char *end) {
+    bool has_dots = false;
+    for (; at < end; at++) {
+        int label = label_of(*at);
+        bool is_new = label >= 0 && e->is_known[label] && !is_in_output(e, label);
+        if (is_new && e->output.count < IG_TENSOR_RANK) {
+            add_label(&e->output, (uint8_t)label);
+        } else if (is_dots(at, end) && !has_dots) {
+            add_free(e);
+            has_dots = true;
+            at += 2;
+        } else if (*at != ' ') {
+            return fail(e, "a subscript of the output stands in no operand, or twice");
+        }
+    }
+    return true;
+}
+
+/* Without "->": letters that stand once, in alphabetical order. */
+static void imply_output(equation *e, ig_str text) {
+    int seen[LABELS] = { 0 };
+    for (size_t i = 0; i < text.size; i++) {
+        int label = label_of(text.data[i]);
+        seen[label < 0 ? LETTERS : label]++;
+    }
+    add_free(e);
+    for (int label = 0; label < LETTERS; label++) {
+        if (seen[label] == 1 && e->output.count < IG_TENSOR_RANK) {
+            add_label(&e->output, (uint8_t)label);
+        }
+    }
+}
+
+/* ---- products ---- */
+
+static bool is_kept(const equation *e, uint8_t label) {
+    bool is_kept = is_in_output(e, label);
+    for (uint32_t k = 0; !is_kept && k < e->rest_count; k++) {
+        is_kept = find_label(&e->rest[k], label) >= 0;
+    }
+    return is_kept;
+}
+
+/* Sums the axes that neither the output, nor `other`, nor one of the rest has. */
+static void sum_lonely(equation *e, term *t, const term *other) {
+    for (uint32_t i = t->value->type->rank; i-- > 0;) {
+        bool is_shared = other && find_label(other, t->labels[i]) >= 0;
+        if (!is_shared && !is_kept(e, t->labels[i])) {
+            e->has_sums = true;
+            sum_axis(e, t, i);
+        }
+    }
+}
+
+static ig_dim extent_in(const term *t, uint8_t label) {
+    int at = find_label(t, label);
+    return at < 0 ? 1 : t->value->type->dims[at];
+}
+
+/* The term with its axes in the order given; labels it lacks have extent 1. */
+static ig_value *align(equation *e, const term *t, const labels *order) {
+    int64_t perm[IG_TENSOR_RANK];
+    ig_dim dims[IG_TENSOR_RANK];
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < order->count; i++) {
+        int at = find_label(t, order->items[i]);
+        dims[i] = extent_in(t, order->items[i]);
+        if (at >= 0) {
+            perm[next++] = at;
+        }
+    }
+    return reshape(e, transpose(e, t->value, perm), order->count, dims);
+}
+
+/* Labels of two terms by what becomes of them in their product. */
+typedef struct split {
+    labels batch, rows, columns, summed;
+} split;
+
+static split split_labels(const equation *e, const term *a, const term *b) {
+    split s = { 0 };
+    for (uint32_t i = 0; i < a->value->type->rank; i++) {
+        uint8_t label = a->labels[i];
+        labels *to = find_label(b, label) < 0 ? &s.rows
+                     : is_kept(e, label)      ? &s.batch
+                                              : &s.summed;
+        add_label(to, label);
+    }
+    for (uint32_t i = 0; i < b->value->type->rank; i++) {
+        if (find_label(a, b->labels[i]) < 0) {
+            add_label(&s.columns, b->labels[i]);
+        }
+    }
+    return s;
+}
+
+static void append(labels *to, const labels *from) {
+    memcpy(to->items + to->count, from->items, from->count);
+    to->count += from->count;
+}
+
+/* Axes in the order of the output where it has them, so that nothing is moved later. */
+static labels in_output_order(const equation *e, const labels *some) {
+    labels order = { 0 };
+    for (uint32_t i = 0; i < e->output.count; i++) {
+        if (memchr(some->items, e->output.items[i], some->count)) {
+            add_label(&order, e->output.items[i]);
+        }
+    }
+    for (uint32_t i = 0; i < some->count; i++) {
+        if (!is_in_output(e, some->items[i])) {
+            add_label(&order, some->items[i]);
+        }
+    }
+    return order;
+}
+
+static void set_product(term *a, ig_value *value, const labels *order) {
+    a->value = value;
+    memcpy(a->labels, order->items, order->count);
+}
+
+/* Elementwise, then summed. */
+static void multiply_elements(equation *e, term *a, const term *b, const split *s) {
+    labels all = s->batch;
+    append(&all, &s->rows);
+    append(&all, &s->columns);
+    labels order = in_output_order(e, &all);
+    append(&order, &s->summed);
+    if (order.count > IG_TENSOR_RANK) {
+        (void)fail(e, "a product of more axes than a tensor may have");
+        return;
+    }
+    ig_value *product = ig_make2(e->builder, IG_OP_mul, align(e, a, &order),
+                                 align(e, b, &order));
+    set_product(a, product, &order);
+    for (uint32_t i = order.count; i-- > order.count - s->summed.count;) {
+        sum_axis(e, a, i);
+    }
+}
+
+/* A summed label of extent 1 on one side is as wide as on the other. */
+static void widen(equation *e, term *t, const split *s) {
+    const ig_type *type = t->value->type;
+    ig_dim dims[IG_TENSOR_RANK] = { 0 };
+    bool is_same = true;
+    for (uint32_t i = 0; i < type->rank; i++) {
+        bool is_summed = memchr(s->summed.items, t->labels[i], s->summed.count) != NULL;
+        dims[i] = is_summed ? e->extents[t->labels[i]] : type->dims[i];
+        is_same = is_same && dims[i] == type->dims[i];
+    }
+    ig_attr to[IG_expand_attr_count] = { [IG_expand_to] = ig_attr_of_dims(
+                                             e->module, dims, type->rank) };
+    t->value = is_same ? t->value : ig_make(e->builder, IG_OP_expand, 1, &t->value, to);
+}
+
+static ig_dim product_of(equation *e, const term *t, const labels *some) {
+    ig_dim all = 1;
+    for (uint32_t i = 0; i < some->count; i++) {
+        all = ig_dim_mul(e->module, all, extent_in(t, some->items[i]));
+    }
+    return all;
+}
+
+/* [batch…, first, second], where each of the two stands for several labels. */
+static ig_value *as_matrices(equation *e, const term *t, const split *s,
+                             const labels *first, const labels *second) {
+    labels order = s->batch;
+    ig_dim dims[IG_TENSOR_RANK + 2] = { 0 };
+    for (uint32_t i = 0; i < s->batch.count; i++) {
+        dims[i] = extent_in(t, s->batch.items[i]);
+    }
+    dims[s->batch.count] = product_of(e, t, first);
+    dims[s->batch.count + 1] = product_of(e, t, second);
+    append(&order, first);
+    append(&order, second);
+    return reshape(e, align(e, t, &order), s->batch.count + 2, dims);
+}
+
+static void multiply_matrices(equation *e, term *a, term *b, split *s) {
+    labels order = s->batch = in_output_order(e, &s->batch);
+    s->rows = in_output_order(e, &s->rows);
+    s->columns = in_output_order(e, &s->columns);
+    append(&order, &s->rows);
+    append(&order, &s->columns);
+    if (order.count > IG_TENSOR_RANK || s->batch.count + 2 > IG_TENSOR_RANK) {
+        (void)fail(e, "a product of more axes than a tensor may have");
+        return;
+    }
+    widen(e, a, s);
+    widen(e, b, s);
+    ig_value *product = ig_make2(e->builder, IG_OP_matmul,
+                                 as_matrices(e, a, s, &s->rows, &s->summed),
+                                 as_matrices(e, b, s, &s->summed, &s->columns));
+    ig_dim dims[IG_TENSOR_RANK];
+    for (uint32_t i = 0; i < order.count; i++) {
+        bool is_row = find_label(a, order.items[i]) >= 0;
+        dims[i] = i < s->batch.count ? product->type->dims[i]
+                                     : extent_in(is_row ? a : b, order.items[i]);
+    }
+    set_product(a, reshape(e, product, order.count, dims), &order);
+}
+
+static void multiply(equation *e, term *a, term *b) {
+    split s = split_labels(e, a, b);
+    bool is_narrow = !s.rows.count && !s.columns.count;
+    if (s.summed.count && e->has_bools) {
+        fail(e, "truth values have no sums of products: cast them to numbers first");
+        return;
+    }
+    if (!s.summed.count || is_narrow) {
+        multiply_elements(e, a, b, &s);
+    } else {
+        multiply_matrices(e, a, b, &s);
+    }
+}
+
+/* ---- the equation ---- */
+
+static const char *find_arrow(ig_str text) {
+    for (size_t i = 0; i + 1 < text.size; i++) {
+        if (text.data[i] == '-' && text.data[i + 1] == '>') {
+            return text.data + i;
+        }
+    }
+    return NULL;
+}
+
+static bool read_terms(equation *e, const char *at, const char *end, term *terms,
+                       uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        const char *comma = end > at ? memchr(at, ',', (size_t)(end - at)) : NULL;
+        if ((comma != NULL) != (i + 1 < count)) {
+            return fail(e, "as many groups of subscripts as operands are expected");
+        }
+        const char *stop = comma ? comma : end;
+        if (!read_term(e, at, stop, &terms[i]) || !note_extents(e, &terms[i])) {
+            return false;
+        }
+        at = stop + 1;
+    }
+    return count > 0 || fail(e, "there is no operand");
+}
+
+static void evaluate(equation *e, term *terms, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        take_diagonals(e, &terms[i]);
+    }
+    e->rest = terms + 1;
+    e->rest_count = count - 1;
+    sum_lonely(e, &terms[0], NULL);
+    for (uint32_t i = 1; i < count && !e->why; i++) {
+        e->rest = terms + i + 1;
+        e->rest_count = count - i - 1;
+        sum_lonely(e, &terms[i], &terms[0]);
+        multiply(e, &terms[0], &terms[i]);
+    }
+}
+
+/* The terms' values; truth values are numbers from here on. */
+static void take_operands(equation *e, term *terms, const ig_einsum_spec *spec) {
+    for (uint32_t i = 0; i < spec->operand_count; i++) {
+        ig_value *x = spec->operands[i];
+        e->has_bools = x->type->dtype == IG_DT_bool;
+        terms[i].value = e->has_bools ? cast(e, x, IG_DT_i64) : x;
+    }
+}
+
+ig_status ig_einsum(ig_builder *builder, ig_arena *scratch, const ig_einsum_spec *spec,
+                    ig_value **out_value, const char **out_why) {
+    equation e = { .builder = builder, .module = builder->graph->module };
+    ig_str text = spec->equation;
+    uint32_t count = spec->operand_count;
+    term *terms = IG_NEW_ARRAY(scratch, term, count + 1u);
+    take_operands(&e, terms, spec);
+    const char *arrow = find_arrow(text), *end = text.data + text.size;
+    bool is_read = read_terms(&e, text.data, arrow ? arrow : end, terms, count);
+    if (is_read && !arrow) {
+        imply_output(&e, text);
+    } else if (is_read) {
+        is_read = read_output(&e, arrow + 2, end);
+    }
+    if (is_read) {
+        evaluate(&e, terms, count);
+    }
+    *out_why = e.why;
+    if (e.why) {
+        return IG_INVALID;
+    }
+    ig_value *value = align(&e, &terms[0], &e.output);
+    *out_value = e.has_bools && !e.has_sums ? cast(&e, value, IG_DT_bool) : value;
+    return IG_OK;
+}

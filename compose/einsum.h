@@ -1,0 +1,19 @@
+/* einsum: subscripts to batched products of matrices.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_COMPOSE_EINSUM_H
+#define IG_COMPOSE_EINSUM_H
+
+#include "ir/build.h"
+
+typedef struct ig_einsum_spec {
+    ig_str equation;
+    ig_value *const *operands; /* tensors of one dtype */
+    uint32_t operand_count;
+} ig_einsum_spec;
+
+/* What the equation makes of the operands goes to `out_value`.  An equation that does
+ * not fit them is INVALID; `out_why` says what is wrong then. */
+ig_status ig_einsum(ig_builder *builder, ig_arena *scratch, const ig_einsum_spec *spec,
+                    ig_value **out_value, const char **out_why);
+
+#endif

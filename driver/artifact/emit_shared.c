@@ -1,0 +1,77 @@
+/* A shared library of an artifact, by the system's compiler driver.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "driver/artifact/emit.h"
+
+#include <errno.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+enum { PATH_BYTES = 4096 };
+
+/* Runs cc; its own words go to stderr.  -1: it cannot be started. */
+static int run_linker(const char *object, const char *library) {
+    char *arguments[] = { "cc",
+                          "-shared",
+                          "-nostdlib",
+                          "-o",
+                          (char *)(uintptr_t)library,
+                          (char *)(uintptr_t)object,
+                          NULL };
+    pid_t pid;
+    int result = 0;
+    const char *tool = getenv("CC");
+    if (tool && *tool && !strchr(tool, ' ')) {
+        arguments[0] = (char *)(uintptr_t)tool;
+    }
+    if (posix_spawnp(&pid, arguments[0], NULL, NULL, arguments, environ) != 0) {
+        return -1;
+    }
+    while (waitpid(pid, &result, 0) < 0 && errno == EINTR) {
+    }
+    return WIFEXITED(result) ? WEXITSTATUS(result) : 255;
+}
+
+static ig_status link_object(ig_context *context, const char *path, const char *object,
+                             const char *library) {
+    ig_location where = { .file = path };
+    int result = run_linker(object, library);
+    if (result == -1 || result == 127) {
+        return ig_error_hint(&context->diag, IG_UNSUPPORTED, &where,
+                             "install a C compiler, or use --emit=object",
+                             "there is no cc that could link it");
+    }
+    if (result != 0) {
+        return ig_error(&context->diag, IG_IO, &where, "cc ended with status %d",
+                        result);
+    }
+    if (rename(library, path) != 0) {
+        return ig_error(&context->diag, IG_IO, &where, "cannot write: %s",
+                        strerror(errno));
+    }
+    return IG_OK;
+}
+
+ig_status ig_emit_shared(ig_context *context, const char *path,
+                         const ig_file_part *parts, size_t count) {
+    char object[PATH_BYTES], library[PATH_BYTES], why[128];
+    ig_location where = { .file = path };
+    int size = snprintf(object, sizeof object, "%s.%ld.o", path, (long)getpid());
+    snprintf(library, sizeof library, "%s.%ld.so", path, (long)getpid());
+    if (size < 0 || size >= PATH_BYTES - 1) {
+        return ig_error(&context->diag, IG_IO, &where, "the path is too long");
+    }
+    ig_status status = ig_file_publish(object, parts, count, why);
+    if (status != IG_OK) {
+        return ig_error(&context->diag, status, &where, "cannot write: %s", why);
+    }
+    status = link_object(context, path, object, library);
+    unlink(object);
+    unlink(library);
+    return status;
+}

@@ -1,0 +1,319 @@
+/* Packing an artifact: the code entries and the zip around everything.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A container is a list of parts, so that weights go from where they are to the file
+ * and are never gathered.  Each local header is padded by an extra field until the data
+ * behind it is aligned; zip64 fields appear where 32 bits do not hold a number.
+ */
+#include "driver/artifact/write.h"
+
+#include "base/checked.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    EXTRA_ZIP64 = 1,
+    EXTRA_PADDING = 0xd935, /* as used for aligned Android packages */
+    LOCAL_BYTES = 30,
+    VERSION_ZIP64 = 45,
+    NAME_BYTES = 128,
+};
+
+/* ---- CRC-32, which zip readers ask for; eight bytes at a time ---- */
+
+typedef struct crc_table {
+    uint32_t rows[8][256];
+} crc_table;
+
+static void crc_init(crc_table *table) {
+    for (uint32_t i = 0; i < 256; i++) {
+        uint32_t crc = i;
+        for (int bit = 0; bit < 8; bit++) {
+            crc = crc >> 1 ^ (0xedb88320u & -(crc & 1));
+        }
+        table->rows[0][i] = crc;
+    }
+    for (uint32_t i = 0; i < 256; i++) {
+        for (int k = 1; k < 8; k++) {
+            uint32_t last = table->rows[k - 1][i];
+            table->rows[k][i] = last >> 8 ^ table->rows[0][last & 255];
+        }
+    }
+}
+
+static uint32_t crc_update(const crc_table *t, uint32_t crc, const void *data,
+                           size_t size) {
+    const uint8_t *at = data;
+    for (; size >= 8; size -= 8, at += 8) {
+        uint64_t word;
+        memcpy(&word, at, sizeof word);
+        word ^= crc;
+        crc = 0;
+        for (int k = 0; k < 8; k++) {
+            crc ^= t->rows[7 - k][word >> (8 * k) & 255];
+        }
+    }
+    for (; size > 0; size--, at++) {
+        crc = crc >> 8 ^ t->rows[0][(crc ^ *at) & 255];
+    }
+    return crc;
+}
+
+/* ---- parts and entries ---- */
+
+typedef struct entry {
+    ig_str name;
+    size_t first, count;   /* parts */
+    uint64_t size, offset; /* of the data; of the local header */
+    uint32_t crc;
+    size_t align;
+} entry;
+
+typedef IG_VEC(ig_file_part) part_list;
+
+typedef struct packer {
+    ig_arena *arena;
+    crc_table crc;
+    part_list data, parts; /* of entries; of the file */
+    IG_VEC(entry) entries;
+    uint64_t bytes; /* of the file so far */
+} packer;
+
+static const char zeros[IG_WEIGHTS_ALIGN];
+
+static void open_entry(packer *p, const char *name, size_t align) {
+    entry e = { .name = ig_str_of(ig_arena_strdup(p->arena, name)),
+                .first = p->data.count,
+                .crc = UINT32_MAX,
+                .align = align };
+    IG_PUSH(p->arena, &p->entries, e);
+}
+
+static void add_data(packer *p, const void *data, uint64_t size) {
+    entry *e = &IG_LAST(&p->entries);
+    if (size > 0) {
+        IG_PUSH(p->arena, &p->data, (ig_file_part){ data, size });
+        e->crc = crc_update(&p->crc, e->crc, data, size);
+        e->size += size;
+        e->count++;
+    }
+}
+
+static void add_zeros(packer *p, uint64_t size) {
+    for (; size > sizeof zeros; size -= sizeof zeros) {
+        add_data(p, zeros, sizeof zeros);
+    }
+    add_data(p, zeros, size);
+}
+
+/* ---- code ---- */
+
+static ig_str pack_code(ig_arena *arena, const ig_artifact_kernel *kernels,
+                        size_t count) {
+    ig_writer code;
+    ig_code_header header = { .magic = IG_CODE_MAGIC,
+                              .version = IG_FORMAT_VERSION,
+                              .kernel_count = (uint32_t)count };
+    ig_code_kernel *table = IG_NEW_ARRAY(arena, ig_code_kernel, count);
+    ig_writer_init(&code, arena);
+    ig_put_bytes(&code, &header, sizeof header);
+    ig_put_bytes(&code, table, count * sizeof *table);
+    ig_put_align(&code, IG_ENTRY_ALIGN);
+    header.image_offset = code.size;
+    for (size_t i = 0; i < count; i++) {
+        ig_put_align(&code, IG_ENTRY_ALIGN);
+        table[i] = (ig_code_kernel){ UINT64_MAX, 0 };
+        if (kernels[i].bytes) {
+            table[i].entry = code.size - header.image_offset + kernels[i].entry;
+            table[i].bytes = kernels[i].size;
+            ig_put_bytes(&code, kernels[i].bytes, kernels[i].size);
+        }
+    }
+    header.image_bytes = code.size - header.image_offset;
+    header.code_bytes = code.size;
+    memcpy(code.data, &header, sizeof header);
+    memcpy(code.data + sizeof header, table, count * sizeof *table);
+    size_t hashed = offsetof(ig_code_header, image_offset);
+    header.hash = ig_artifact_hash(code.data + hashed, code.size - hashed);
+    memcpy(code.data, &header, sizeof header);
+    return ig_writer_str(&code);
+}
+
+static void add_levels(packer *p, const ig_artifact_writer *writer,
+                       const ig_artifact_level *levels) {
+    for (size_t i = 0; i < writer->levels.count; i++) {
+        const char *name = writer->strings.data + writer->levels.items[i].offset;
+        ig_str code = pack_code(p->arena, levels[i].kernels, writer->kernels.count);
+        open_entry(p, ig_arena_printf(p->arena, IG_ENTRY_CODE "%s", name),
+                   IG_ENTRY_ALIGN);
+        add_data(p, code.data, code.size);
+    }
+}
+
+static void add_weights(packer *p, const ig_artifact_spans *spans) {
+    uint64_t at = 0;
+    for (size_t i = 0; i < spans->count; i++) {
+        const ig_artifact_span *span = &spans->items[i];
+        add_zeros(p, span->offset - at);
+        add_data(p, span->data, span->size);
+        at = span->offset + span->size;
+    }
+}
+
+/* ---- zip ---- */
+
+static void put_number(ig_writer *w, uint64_t value, int bytes) {
+    for (int i = 0; i < bytes; i++) {
+        ig_put_char(w, (char)(value >> (8 * i) & 255));
+    }
+}
+
+static uint64_t in_32_bits(uint64_t value) {
+    return value < UINT32_MAX ? value : UINT32_MAX;
+}
+
+/* What the local header and the directory record have in common. */
+static void put_common(ig_writer *w, const entry *e, bool is_large) {
+    put_number(w, is_large ? VERSION_ZIP64 : 20, 2);
+    put_number(w, 0, 2);          /* flags */
+    put_number(w, 0, 2);          /* stored */
+    put_number(w, 0, 2);          /* time: 1980-01-01, so that equal */
+    put_number(w, 1 << 5 | 1, 2); /* inputs give equal files */
+    put_number(w, e->crc, 4);
+    put_number(w, is_large ? UINT32_MAX : e->size, 4);
+    put_number(w, is_large ? UINT32_MAX : e->size, 4);
+    put_number(w, e->name.size, 2);
+}
+
+/* Bytes of the padding field (at least its own four) that align the data. */
+static uint64_t padding_of(const packer *p, const entry *e, uint64_t head) {
+    uint64_t at = p->bytes + head + 4;
+    return 4 + (ig_align_up(at, e->align) - at);
+}
+
+static void put_local(packer *p, entry *e) {
+    bool is_large = e->size >= UINT32_MAX;
+    uint64_t large = is_large ? 20 : 0;
+    uint64_t padding = padding_of(p, e, LOCAL_BYTES + e->name.size + large);
+    ig_writer w;
+    ig_writer_init(&w, p->arena);
+    put_number(&w, 0x04034b50, 4);
+    put_common(&w, e, is_large);
+    put_number(&w, large + padding, 2);
+    ig_put_str(&w, e->name);
+    if (is_large) {
+        put_number(&w, EXTRA_ZIP64, 2);
+        put_number(&w, 16, 2);
+        put_number(&w, e->size, 8);
+        put_number(&w, e->size, 8);
+    }
+    put_number(&w, EXTRA_PADDING, 2);
+    put_number(&w, padding - 4, 2);
+    ig_put_bytes(&w, zeros, padding - 4);
+    e->offset = p->bytes;
+    IG_PUSH(p->arena, &p->parts, (ig_file_part){ w.data, w.size });
+    p->bytes += w.size + e->size;
+    for (size_t i = 0; i < e->count; i++) {
+        IG_PUSH(p->arena, &p->parts, p->data.items[e->first + i]);
+    }
+}
+
+static void put_record(ig_writer *w, const entry *e) {
+    bool is_large = e->size >= UINT32_MAX, is_far = e->offset >= UINT32_MAX;
+    uint64_t extra = (is_large ? 16u : 0u) + (is_far ? 8u : 0u);
+    put_number(w, 0x02014b50, 4);
+    put_number(w, 3 << 8 | VERSION_ZIP64, 2); /* made on Unix */
+    put_common(w, e, is_large);
+    put_number(w, extra ? extra + 4 : 0, 2);
+    put_number(w, 0, 2 + 2 + 2);      /* comment, disk, kind of content */
+    put_number(w, 0100644u << 16, 4); /* mode of the file */
+    put_number(w, in_32_bits(e->offset), 4);
+    ig_put_str(w, e->name);
+    if (extra) {
+        put_number(w, EXTRA_ZIP64, 2);
+        put_number(w, extra, 2);
+        put_number(w, e->size, is_large ? 8 : 0);
+        put_number(w, e->size, is_large ? 8 : 0);
+        put_number(w, e->offset, is_far ? 8 : 0);
+    }
+}
+
+static void put_end(ig_writer *w, uint64_t start, uint64_t count) {
+    uint64_t size = w->size;
+    if (start >= UINT32_MAX || size >= UINT32_MAX) {
+        put_number(w, 0x06064b50, 4);
+        put_number(w, 44, 8);
+        put_number(w, VERSION_ZIP64, 2);
+        put_number(w, VERSION_ZIP64, 2);
+        put_number(w, 0, 8); /* disks */
+        put_number(w, count, 8);
+        put_number(w, count, 8);
+        put_number(w, size, 8);
+        put_number(w, start, 8);
+        put_number(w, 0x07064b50, 4);
+        put_number(w, 0, 4);
+        put_number(w, start + size, 8);
+        put_number(w, 1, 4);
+    }
+    put_number(w, 0x06054b50, 4);
+    put_number(w, 0, 4); /* disks */
+    put_number(w, count, 2);
+    put_number(w, count, 2);
+    put_number(w, in_32_bits(size), 4);
+    put_number(w, in_32_bits(start), 4);
+    put_number(w, 0, 2); /* comment */
+}
+
+static void put_container(packer *p) {
+    ig_writer directory;
+    ig_writer_init(&directory, p->arena);
+    for (size_t i = 0; i < p->entries.count; i++) {
+        entry *e = &p->entries.items[i];
+        e->crc = ~e->crc;
+        put_local(p, e);
+        put_record(&directory, e);
+    }
+    put_end(&directory, p->bytes, p->entries.count);
+    IG_PUSH(p->arena, &p->parts, (ig_file_part){ directory.data, directory.size });
+}
+
+/* ---- all of it ---- */
+
+void ig_artifact_pack(ig_artifact_writer *writer, const ig_artifact_contents *contents,
+                      ig_file_part **out_parts, size_t *out_count) {
+    packer *p = IG_NEW(writer->arena, packer);
+    p->arena = writer->arena;
+    crc_init(&p->crc);
+    open_entry(p, IG_ENTRY_MANIFEST, IG_ENTRY_ALIGN);
+    add_data(p, contents->manifest.data, contents->manifest.size);
+    ig_str plan = ig_artifact_plan(writer);
+    open_entry(p, IG_ENTRY_PLAN, IG_ENTRY_ALIGN);
+    add_data(p, plan.data, plan.size);
+    add_levels(p, writer, contents->levels);
+    if (writer->weights.count > 0) {
+        open_entry(p, IG_ENTRY_WEIGHTS, IG_WEIGHTS_ALIGN);
+        add_weights(p, &writer->weights);
+    }
+    put_container(p);
+    *out_parts = p->parts.items;
+    *out_count = p->parts.count;
+}
+
+void *ig_artifact_join(const ig_file_part *parts, size_t count, size_t *out_size) {
+    size_t size = 0, at = 0;
+    for (size_t i = 0; i < count; i++) {
+        size += parts[i].size;
+    }
+    char *block = aligned_alloc(IG_WEIGHTS_ALIGN,
+                                ig_align_up(size + 1, IG_WEIGHTS_ALIGN));
+    if (!block) {
+        return NULL;
+    }
+    for (size_t i = 0; i < count; i++) {
+        memcpy(block + at, parts[i].data, parts[i].size);
+        at += parts[i].size;
+    }
+    *out_size = size;
+    return block;
+}

@@ -1,0 +1,34 @@
+/* A lowered plan graph as the records of an artifact.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_DRIVER_ARTIFACT_PLAN_WRITE_H
+#define IG_DRIVER_ARTIFACT_PLAN_WRITE_H
+
+#include "driver/artifact/write.h"
+#include "driver/cache/payload.h"
+#include "ir/interpret/interpret.h"
+
+/* One level's lowering of the same plan: equal but for its launches. */
+typedef struct ig_plan_level {
+    const char *name; /* "v3" */
+    const ig_graph *graph;
+} ig_plan_level;
+
+typedef struct ig_plan_input {
+    const ig_plan_level *levels;
+    uint32_t level_count;
+    const ig_tensor *recipes;  /* results of @weights, or NULL */
+    bool refers;               /* weights in files stay there */
+    const char *artifact_path; /* files are named relative to it, or NULL */
+    ig_payloads *payloads;     /* hashes of what stays in files */
+} ig_plan_input;
+
+/* Fills symbols, ports, guards, buffers, constants, kernels and steps.  Kernel numbers
+ * of level l are positions in w->kernels, whose names are "<level>/<kernel>" graphs of
+ * that level's module. */
+ig_status ig_plan_write(ig_artifact_writer *w, const ig_plan_input *input);
+
+/* Name of kernel number `number` for level `level`, or NULL when it is another's. */
+const char *ig_plan_kernel_name(const ig_artifact_writer *w, const ig_plan_level *level,
+                                uint32_t number);
+
+#endif

@@ -1,0 +1,108 @@
+/* Keeping the caches small: the oldest entries go first.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Called when an artifact is about to be added, which is rare and slow anyway.  Several
+ * processes may do it at once: removing what is gone already does no harm, and a reader
+ * that had opened an entry keeps it.
+ */
+#include "driver/cache/cache_folder.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const uint64_t default_limit = (uint64_t)4 << 30;
+
+typedef struct entry {
+    char *name;
+    uint64_t bytes;
+    struct timespec used;
+} entry;
+
+typedef struct listing {
+    int folder;
+    entry *items;
+    size_t count, capacity;
+    uint64_t bytes;
+} listing;
+
+static struct timespec later(struct timespec a, struct timespec b) {
+    bool is_a = a.tv_sec != b.tv_sec ? a.tv_sec > b.tv_sec : a.tv_nsec > b.tv_nsec;
+    return is_a ? a : b;
+}
+
+static void add_entry(listing *to, const char *name) {
+    struct stat facts;
+    if (name[0] == '.' || fstatat(to->folder, name, &facts, AT_SYMLINK_NOFOLLOW) != 0 ||
+        !S_ISREG(facts.st_mode)) {
+        return;
+    }
+    if (to->count == to->capacity) {
+        size_t capacity = to->capacity ? 2 * to->capacity : 64;
+        entry *items = realloc(to->items, capacity * sizeof *items);
+        if (!items) {
+            return;
+        }
+        to->items = items;
+        to->capacity = capacity;
+    }
+    char *copy = strdup(name);
+    if (copy) {
+        entry one = { copy, (uint64_t)facts.st_size,
+                      later(facts.st_atim, facts.st_mtim) };
+        to->items[to->count++] = one;
+        to->bytes += (uint64_t)facts.st_size;
+    }
+}
+
+static int by_age(const void *a, const void *b) {
+    const struct timespec *x = &((const entry *)a)->used,
+                          *y = &((const entry *)b)->used;
+    if (x->tv_sec != y->tv_sec) {
+        return x->tv_sec < y->tv_sec ? -1 : 1;
+    }
+    return (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
+}
+
+/* Leaves at most `limit` bytes in one folder. */
+static void trim(const char *folder, const char *kind, uint64_t limit) {
+    char path[4096];
+    int length = snprintf(path, sizeof path, "%s/%s", folder, kind);
+    DIR *opened = length > 0 && (size_t)length < sizeof path ? opendir(path) : NULL;
+    if (!opened) {
+        return;
+    }
+    listing all = { .folder = dirfd(opened) };
+    for (struct dirent *item; (item = readdir(opened));) {
+        add_entry(&all, item->d_name);
+    }
+    if (all.bytes > limit) {
+        qsort(all.items, all.count, sizeof *all.items, by_age);
+    }
+    for (size_t i = 0; i < all.count; i++) {
+        if (all.bytes > limit && unlinkat(all.folder, all.items[i].name, 0) == 0) {
+            all.bytes -= all.items[i].bytes;
+        }
+        free(all.items[i].name);
+    }
+    free(all.items);
+    closedir(opened);
+}
+
+bool ig_cache_make_room(const char *folder, uint64_t bytes) {
+    const char *text = getenv("INGOT_CACHE_BYTES");
+    char *end = NULL;
+    uint64_t given = text ? strtoull(text, &end, 10) : 0;
+    uint64_t limit = text && *text && !*end ? given : default_limit;
+    if (bytes > limit / 2) {
+        return false;
+    }
+    trim(folder, "models", limit - bytes);
+    trim(folder, "kernels", limit / 16);
+    trim(folder, "files", limit / 64);
+    return true;
+}

@@ -1,0 +1,326 @@
+/* The public functions that compile: caches, files, programs in memory.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A program for this process is the same container, in the cache or in anonymous
+ * memory: there is one way to load code, and what was tested ahead of time is what runs
+ * just in time.
+ */
+#include "driver/compile/compile.h"
+
+#include "driver/cache/cache.h"
+#include "driver/artifact/emit.h"
+#include "driver/compile/isolate.h"
+#include "driver/cache/key.h"
+#include "ingot/runtime.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Weights of this size are not copied where a copy is not asked for. */
+enum { BORROWED_BYTES = 16 << 20, CACHED_BYTES = 512 << 20 };
+
+typedef struct compile_call {
+    ig_compilation build;
+    ig_context *context;
+    ig_program **out_program;
+    ig_file_map isolated; /* what a child process made */
+    ig_str key;           /* of the cache; empty: not cached */
+} compile_call;
+
+/* ---- making the container ---- */
+
+static ig_status make_parts(void *user, ig_file_part **out_parts, size_t *out_count) {
+    compile_call *call = user;
+    IG_TRY(ig_compilation_run(&call->build));
+    *out_parts = call->build.parts;
+    *out_count = call->build.part_count;
+    return IG_OK;
+}
+
+static ig_status make_container(compile_call *call) {
+    if (!call->build.options.isolate) {
+        return ig_compilation_run(&call->build);
+    }
+    IG_TRY(ig_isolate(call->context, make_parts, call, &call->isolated));
+    call->build.parts = IG_NEW_ARRAY(&call->build.arena, ig_file_part, 1);
+    call->build.parts[0] = (ig_file_part){ call->isolated.data, call->isolated.size };
+    call->build.part_count = 1;
+    return IG_OK;
+}
+
+/* Whoever watches passes wants them to run. */
+static bool is_watched(const ig_compile_options *options) {
+    static const char *const knobs[] = { "INGOT_DEBUG", "INGOT_SKIP", "INGOT_STOP" };
+    bool is_set = options->after_pass || options->stop_after;
+    for (size_t i = 0; i < IG_COUNT_OF(knobs); i++) {
+        is_set |= getenv(knobs[i]) != NULL;
+    }
+    return is_set;
+}
+
+/* Sets folder and key, and finds a cached artifact. */
+static ig_status look_up(compile_call *call, ig_cached_model *out_cached) {
+    ig_compilation *build = &call->build;
+    *out_cached = (ig_cached_model){ 0 };
+    if (build->options.no_cache) {
+        return IG_OK;
+    }
+    build->folder = ig_cache_folder(call->context, &build->arena);
+    if (!build->folder || is_watched(&build->options)) {
+        return IG_OK;
+    }
+    ig_status status = IG_OK;
+    build->payloads.folder = build->folder;
+    call->key = ig_key_of_model(build->module, &build->options, &build->payloads,
+                                build->path, &status);
+    if (status == IG_OK) {
+        *out_cached = ig_cache_find_model(build->folder, call->key, &build->arena);
+    }
+    return status;
+}
+
+static uint64_t container_bytes(const ig_compilation *build) {
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < build->part_count; i++) {
+        bytes += build->parts[i].size;
+    }
+    return bytes;
+}
+
+/* ---- public: files ---- */
+
+static ig_status report_write(compile_call *call, ig_status status, const char *why) {
+    ig_location where = { .file = call->build.path };
+    return status == IG_OK ? IG_OK
+                           : ig_error(&call->context->diag, status, &where,
+                                      "cannot write: %s", why);
+}
+
+static ig_status write_file(compile_call *call, const ig_file_part *parts,
+                            size_t count) {
+    char why[128];
+    ig_status status = ig_file_publish(call->build.path, parts, count, why);
+    return report_write(call, status, why);
+}
+
+static bool emits(const compile_call *call, const char *form) {
+    const char *emit = call->build.options.emit;
+    return strcmp(emit ? emit : "ingot", form) == 0;
+}
+
+/* Writes a container in the form that was asked for. */
+static ig_status publish(compile_call *call, const ig_file_part *parts, size_t count) {
+    if (emits(call, "ingot")) {
+        return write_file(call, parts, count);
+    }
+    ig_file_part *object = NULL;
+    size_t object_count = 0;
+    ig_arena *arena = &call->build.arena;
+    ig_emit_object(arena, ig_emit_symbol(arena, call->build.path), parts, count,
+                   &object, &object_count);
+    return emits(call, "shared")
+               ? ig_emit_shared(call->context, call->build.path, object, object_count)
+               : write_file(call, object, object_count);
+}
+
+static void *fill_cache(void *user) {
+    const compile_call *call = user;
+    const ig_compilation *build = &call->build;
+    /* Larger artifacts would push out all others. */
+    if (call->key.size && container_bytes(build) < CACHED_BYTES) {
+        ig_cache_put_model(build->folder, call->key, build->parts, build->part_count);
+    }
+    return NULL;
+}
+
+/* The artifact and its entry in the cache are written side by side.  Nothing between
+ * begin and end of the thread takes memory of an arena, which might not come back. */
+static ig_status write_and_cache(compile_call *call) {
+    char why[128];
+    pthread_t thread;
+    ig_compilation *build = &call->build;
+    bool is_beside = pthread_create(&thread, NULL, fill_cache, call) == 0;
+    ig_status status = ig_file_publish(build->path, build->parts, build->part_count,
+                                       why);
+    if (is_beside) {
+        pthread_join(thread, NULL);
+    }
+    return report_write(call, status, why);
+}
+
+static ig_status publish_and_cache(compile_call *call) {
+    if (emits(call, "ingot")) {
+        return write_and_cache(call);
+    }
+    IG_TRY(publish(call, call->build.parts, call->build.part_count));
+    fill_cache(call);
+    return IG_OK;
+}
+
+static ig_status publish_header(compile_call *call) {
+    ig_arena *arena = &call->build.arena;
+    ig_str text = ig_emit_header(arena, ig_emit_symbol(arena, call->build.path),
+                                 (ig_module *)(uintptr_t)call->build.module);
+    ig_file_part part = { text.data, text.size };
+    return write_file(call, &part, 1);
+}
+
+static ig_status check_form(const compile_call *call) {
+    static const char *const forms[] = { "ingot", "object", "header", "shared" };
+    for (size_t i = 0; i < IG_COUNT_OF(forms); i++) {
+        if (emits(call, forms[i])) {
+            return IG_OK;
+        }
+    }
+    return ig_error_hint(&call->context->diag, IG_INVALID, NULL,
+                         "ingot, object, header, shared", "there is no form '%s'",
+                         call->build.options.emit);
+}
+
+/* An entry that nobody touched is copied as it is. */
+static bool copy_cached(compile_call *call, const ig_cached_model *cached) {
+    return cached->is_untouched && emits(call, "ingot") &&
+           ig_file_publish_copy(call->build.path, cached->path, NULL) == IG_OK;
+}
+
+/* True when the artifact was taken out of the cache (or could not be written).  A
+ * damaged entry is made again. */
+static bool take_cached(compile_call *call, const ig_cached_model *cached,
+                        ig_status *status) {
+    ig_file_map map;
+    if (!cached->path) {
+        return false;
+    }
+    if (copy_cached(call, cached)) {
+        return true;
+    }
+    if (ig_file_map_open(cached->path, &map, NULL) != IG_OK) {
+        return false;
+    }
+    ig_hash128 hash = ig_artifact_hash(map.data, map.size);
+    bool is_sound = memcmp(&hash, &cached->hash, sizeof hash) == 0;
+    if (is_sound) {
+        ig_file_part part = { map.data, map.size };
+        *status = publish(call, &part, 1);
+    }
+    ig_file_map_close(&map);
+    return is_sound;
+}
+
+static ig_status compile_to_file(void *arguments) {
+    compile_call *call = arguments;
+    ig_cached_model cached;
+    ig_status status = IG_OK;
+    IG_TRY(check_form(call));
+    ig_file_remove_stale(call->build.path);
+    if (emits(call, "header")) {
+        return publish_header(call);
+    }
+    IG_TRY(look_up(call, &cached));
+    if (take_cached(call, &cached, &status)) {
+        return status;
+    }
+    IG_TRY(make_container(call));
+    return publish_and_cache(call);
+}
+
+static ig_status run_call(compile_call *call, ig_status (*work)(void *)) {
+    ig_status status = ig_host_guard(call->context, work, call);
+    ig_file_map_close(&call->isolated);
+    ig_compilation_fini(&call->build);
+    return ig_host_settle(call->context, status);
+}
+
+ig_status ig_compile_file(ig_module *module, const char *path,
+                          const ig_compile_options *options) {
+    compile_call call = { .context = module->context };
+    ig_compilation_init(&call.build, module, options);
+    call.build.path = path;
+    return run_call(&call, compile_to_file);
+}
+
+/* ---- public: this process ---- */
+
+static bool write_part(int file, const ig_file_part *part) {
+    const char *data = part->data;
+    size_t left = part->size;
+    while (left) {
+        ssize_t written = write(file, data, left);
+        if (written < 0 && errno == EINTR) {
+            continue;
+        }
+        if (written <= 0) {
+            return false;
+        }
+        data += written;
+        left -= (size_t)written;
+    }
+    return true;
+}
+
+static ig_status open_in_memory(compile_call *call) {
+    ig_diag *diag = &call->context->diag;
+    int file = memfd_create("ingot-program", MFD_CLOEXEC);
+    bool is_written = file >= 0;
+    for (size_t i = 0; i < call->build.part_count && is_written; i++) {
+        is_written = write_part(file, &call->build.parts[i]);
+    }
+    if (!is_written) {
+        ig_status status = ig_error(diag, IG_LIMIT, NULL,
+                                    "no memory for the program: %s", strerror(errno));
+        if (file >= 0) {
+            close(file);
+        }
+        return status;
+    }
+    char path[64], message[512] = "";
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    ig_program_options options = { .size = sizeof options,
+                                   .message = message,
+                                   .message_size = sizeof message };
+    ig_status status = ig_program_open(path, &options, call->out_program);
+    close(file);
+    return status == IG_OK
+               ? IG_OK
+               : ig_error(diag, status, NULL, "the compiled program: %s", message);
+}
+
+/* A program for this process reads large weights where they lie. */
+static void borrow_weights(ig_compilation *build) {
+    if (ig_payloads_on_disk(build->module) >= BORROWED_BYTES) {
+        build->options.weights = IG_WEIGHTS_REFERENCE;
+    }
+}
+
+static ig_status compile_to_program(void *arguments) {
+    compile_call *call = arguments;
+    ig_cached_model cached;
+    borrow_weights(&call->build);
+    IG_TRY(look_up(call, &cached));
+    if (cached.path && ig_program_open(cached.path, NULL, call->out_program) == IG_OK) {
+        return IG_OK;
+    }
+    IG_TRY(make_container(call));
+    ig_compilation *build = &call->build;
+    if (call->key.size &&
+        ig_cache_put_model(build->folder, call->key, build->parts, build->part_count)) {
+        cached = ig_cache_find_model(build->folder, call->key, &build->arena);
+    }
+    if (cached.path && ig_program_open(cached.path, NULL, call->out_program) == IG_OK) {
+        return IG_OK;
+    }
+    return open_in_memory(call);
+}
+
+ig_status ig_compile(ig_module *module, const ig_compile_options *options,
+                     ig_program **out_program) {
+    *out_program = NULL;
+    compile_call call = { .context = module->context, .out_program = out_program };
+    ig_compilation_init(&call.build, module, options);
+    return run_call(&call, compile_to_program);
+}

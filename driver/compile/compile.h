@@ -1,0 +1,61 @@
+/* From a module to the parts of an artifact.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *     lower.c        targets, and the pipeline as far as a stage
+ *     compilation.c  a lowered module: recipes, plan, kernels, container
+ *     compile.c      the public functions: caches, files, programs in memory
+ */
+#ifndef IG_DRIVER_COMPILE_COMPILE_H
+#define IG_DRIVER_COMPILE_COMPILE_H
+
+#include "driver/host.h"
+#include "driver/compile/kernels.h"
+#include "driver/cache/payload.h"
+#include "driver/artifact/plan_write.h"
+#include "passes/engine/pass.h"
+
+enum { IG_LEVELS = 8 };
+
+/* The levels that a target text such as "cpu:v3,v4" names; NULL: the host's best. */
+typedef struct ig_target_list {
+    const ig_target *targets[IG_LEVELS];
+    uint32_t count;
+} ig_target_list;
+
+ig_status ig_targets_parse(ig_context *context, const char *text, ig_target_list *out);
+
+/* One module lowered for each target. */
+typedef struct ig_lowered {
+    ig_module *modules[IG_LEVELS];
+    uint32_t count;
+    ig_target_list targets;
+    bool is_stopped; /* by options->stop_after */
+} ig_lowered;
+
+/* Clones `module` for each target and takes the clones through the pipeline as far as
+ * `stage`: "tensor", "plan" or "kernel".  `out` must be zero; what is in it after a
+ * failure, or after memory ran out, is still to be finished. */
+ig_status ig_lower_module(const ig_module *module, const ig_compile_options *options,
+                          const char *stage, ig_lowered *out);
+void ig_lowered_fini(ig_lowered *lowered);
+
+/* One compilation.  It stands outside of the recovery point and owns everything. */
+typedef struct ig_compilation {
+    const ig_module *module;
+    ig_compile_options options; /* whole, whatever the caller's version */
+    const char *path;           /* of the artifact; NULL: a program in memory */
+    const char *folder;         /* of the cache, or NULL */
+    ig_arena arena;
+    ig_payloads payloads;
+    ig_lowered lowered;
+    ig_kernel_team *team;
+    ig_file_part *parts; /* the container: in arena, modules and team */
+    size_t part_count;
+} ig_compilation;
+
+void ig_compilation_init(ig_compilation *build, const ig_module *module,
+                         const ig_compile_options *options);
+ig_status ig_compilation_run(ig_compilation *build);
+void ig_compilation_fini(ig_compilation *build);
+
+#endif

@@ -1,0 +1,268 @@
+/* A team of threads that compiles kernels.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Jobs are taken one by one from a shared counter, large kernels first.  Worker 0 is
+ * the caller's thread with the caller's context: progress and cancelling work as
+ * everywhere.  Each other worker has a context of its own (diagnostics, budget and
+ * recovery point are per thread), whose messages are handed to the caller's when all
+ * have stopped.  Graphs are only read.
+ *
+ * Exhausted memory unwinds to the worker's own recovery point, so no thread is left
+ * behind.  Nothing of LLVM is opened when the cache holds every kernel.
+ */
+#include "driver/compile/kernels.h"
+
+#include "driver/cache/cache.h"
+#include "driver/cache/key.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_TARGETS = 8 };
+
+typedef struct worker_message {
+    int severity;
+    const char *text;
+} worker_message;
+
+typedef struct opened_backend {
+    const ig_target *target;
+    const ig_backend *backend;
+    void *state;
+} opened_backend;
+
+typedef struct worker {
+    ig_kernel_team *team;
+    ig_context own; /* of all but worker 0 */
+    ig_context *context;
+    ig_arena arena; /* code */
+    opened_backend opened[MOST_TARGETS];
+    size_t opened_count;
+    IG_VEC(worker_message) messages;
+    ig_arena messages_arena;
+    pthread_t thread;
+    ig_status status;
+} worker;
+
+struct ig_kernel_team {
+    ig_context *context;
+    const char *folder;
+    worker workers[IG_HOST_THREADS];
+    size_t worker_count;
+    ig_kernel_job *jobs;
+    size_t job_count;
+    atomic_size_t next, done;
+    atomic_bool has_failed;
+};
+
+/* ---- messages of other threads ---- */
+
+static void keep_message(void *user, const ig_diagnostic *diagnostic) {
+    worker *w = user;
+    enum { BYTES = 4096 };
+    char *text = ig_arena_try_alloc(&w->messages_arena, BYTES);
+    size_t wanted = (w->messages.count + 1) * sizeof(worker_message);
+    if (!text) {
+        return;
+    }
+    ig_diagnostic_format(diagnostic, text, BYTES);
+    worker_message *grown = ig_arena_try_alloc(&w->messages_arena, wanted);
+    if (grown) {
+        if (w->messages.count) {
+            memcpy(grown, w->messages.items, wanted - sizeof *grown);
+        }
+        grown[w->messages.count++] = (worker_message){ (int)diagnostic->severity,
+                                                       text };
+        w->messages.items = grown;
+    }
+}
+
+/* ---- one worker ---- */
+
+static ig_status open_backend(worker *w, const ig_target *target,
+                              opened_backend **out) {
+    for (size_t i = 0; i < w->opened_count; i++) {
+        if (w->opened[i].target == target) {
+            *out = &w->opened[i];
+            return IG_OK;
+        }
+    }
+    if (w->opened_count == MOST_TARGETS) {
+        return ig_error(&w->context->diag, IG_LIMIT, NULL, "too many targets");
+    }
+    opened_backend *slot = &w->opened[w->opened_count];
+    *slot = (opened_backend){ .target = target };
+    ig_status status = ig_host_backend(w->context, target, &slot->backend);
+    if (status == IG_OK) {
+        status = slot->backend->open(w->context, target, &slot->state);
+    }
+    w->opened_count += status == IG_OK;
+    *out = slot;
+    return status;
+}
+
+static void close_backends(worker *w) {
+    for (size_t i = 0; i < w->opened_count; i++) {
+        w->opened[i].backend->close(w->opened[i].state);
+    }
+    w->opened_count = 0;
+}
+
+static ig_status compile(worker *w, ig_kernel_job *job) {
+    ig_kernel_team *team = w->team;
+    if (team->folder) {
+        job->key = ig_key_of_kernel(job->target, job->kernel, &w->arena);
+    }
+    if (team->folder &&
+        ig_cache_get_kernel(team->folder, job->key, &w->arena, job->out)) {
+        return IG_OK;
+    }
+    opened_backend *with = NULL;
+    ig_compiled_kernel compiled;
+    IG_TRY(open_backend(w, job->target, &with));
+    IG_TRY(with->backend->compile(with->state, job->kernel, &w->arena, &compiled));
+    *job->out = (ig_artifact_kernel){ compiled.bytes, compiled.size,
+                                      (uint64_t)compiled.entry };
+    if (team->folder && compiled.entry >= 0) {
+        ig_cache_put_kernel(team->folder, job->key, job->out);
+    }
+    return IG_OK;
+}
+
+/* Never inlined: its variables must not live in the frame that is jumped back to. */
+__attribute__((noinline)) static ig_status take_jobs(worker *w) {
+    ig_kernel_team *team = w->team;
+    while (!atomic_load(&team->has_failed)) {
+        size_t number = atomic_fetch_add(&team->next, 1);
+        if (number >= team->job_count) {
+            break;
+        }
+        if (atomic_load(&team->context->cancelled)) {
+            return IG_CANCELLED;
+        }
+        IG_TRY(compile(w, &team->jobs[number]));
+        size_t done = atomic_fetch_add(&team->done, 1) + 1;
+        if (w->context == team->context) {
+            ig_context_progress(team->context, "kernels", done, team->job_count);
+        }
+    }
+    return IG_OK;
+}
+
+/* Takes jobs with a recovery point of this thread. */
+static void work(worker *w) {
+    ig_budget *budget = &w->context->budget;
+    jmp_buf *outer = budget->recovery;
+    jmp_buf recovery;
+    if (setjmp(recovery) == 0) {
+        budget->recovery = &recovery;
+        w->status = take_jobs(w);
+    } else {
+        budget->foreign_depth = 0;
+        if (w->context == w->team->context) {
+            ig_host_of(w->context)->has_unwound = true;
+        }
+        w->status = ig_error_hint(&w->context->diag, IG_LIMIT, NULL,
+                                  "raise the limit memory_bytes",
+                                  "memory ran out while kernels were compiled");
+    }
+    budget->recovery = outer;
+    if (w->status != IG_OK) {
+        atomic_store(&w->team->has_failed, true);
+    }
+    close_backends(w);
+}
+
+static void *run_thread(void *user) {
+    work(user);
+    return NULL;
+}
+
+/* ---- the team ---- */
+
+static size_t count_threads(ig_context *context) {
+    int given = ig_host_of(context)->options.compile_threads;
+    int count = given > 0 ? given : ig_cpu_count();
+    return count < IG_HOST_THREADS ? (size_t)(count > 0 ? count : 1) : IG_HOST_THREADS;
+}
+
+ig_kernel_team *ig_kernel_team_create(ig_context *context, const char *folder) {
+    ig_kernel_team *team = calloc(1, sizeof *team);
+    if (!team) {
+        return NULL;
+    }
+    team->context = context;
+    team->folder = folder;
+    team->worker_count = count_threads(context);
+    for (size_t i = 0; i < team->worker_count; i++) {
+        worker *w = &team->workers[i];
+        w->team = team;
+        w->own.limits = context->limits;
+        w->own.diag = (ig_diag){ .sink = keep_message, .user = w };
+        w->context = i ? &w->own : context;
+        ig_arena_init(&w->arena, &w->context->budget);
+        ig_arena_init(&w->messages_arena, NULL);
+    }
+    return team;
+}
+
+void ig_kernel_team_destroy(ig_kernel_team *team) {
+    for (size_t i = 0; team && i < team->worker_count; i++) {
+        ig_arena_fini(&team->workers[i].arena);
+        ig_arena_fini(&team->workers[i].messages_arena);
+        ig_budget_sweep(&team->workers[i].own.budget, 0);
+    }
+    free(team);
+}
+
+/* What the caller's context may still use is shared out. */
+static void share_budget(ig_kernel_team *team, size_t workers) {
+    const ig_budget *budget = &team->context->budget;
+    size_t left = budget->limit > budget->used ? budget->limit - budget->used : 1;
+    for (size_t i = 1; i < workers; i++) {
+        team->workers[i].own.budget.limit = budget->limit ? left / workers + 1 : 0;
+    }
+}
+
+static int larger_first(const void *a, const void *b) {
+    const ig_kernel_job *x = a, *y = b;
+    uint32_t m = x->kernel->op_count, n = y->kernel->op_count;
+    return (m < n) - (m > n);
+}
+
+/* What several workers met (no LLVM, say) is told once. */
+static ig_status join(ig_kernel_team *team, size_t started) {
+    ig_status status = team->workers[0].status;
+    for (size_t i = 1; i < started; i++) {
+        worker *w = &team->workers[i];
+        pthread_join(w->thread, NULL);
+        for (size_t m = 0; m < w->messages.count; m++) {
+            const worker_message *message = &w->messages.items[m];
+            if (!strstr(ig_context_messages(team->context), message->text)) {
+                ig_host_message(team->context, message->severity, message->text);
+            }
+        }
+        status = status == IG_OK ? w->status : status;
+    }
+    return status;
+}
+
+ig_status ig_kernel_team_run(ig_kernel_team *team, ig_kernel_job *jobs, size_t count) {
+    if (count) {
+        qsort(jobs, count, sizeof *jobs, larger_first);
+    }
+    team->jobs = jobs;
+    team->job_count = count;
+    size_t workers = team->worker_count < count ? team->worker_count : count;
+    size_t started = 1;
+    share_budget(team, workers);
+    while (started < workers &&
+           pthread_create(&team->workers[started].thread, NULL, run_thread,
+                          &team->workers[started]) == 0) {
+        started++;
+    }
+    work(&team->workers[0]);
+    return join(team, started);
+}

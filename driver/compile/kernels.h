@@ -1,0 +1,26 @@
+/* Compiling kernels: from the cache, or by a team of threads.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_DRIVER_COMPILE_KERNELS_H
+#define IG_DRIVER_COMPILE_KERNELS_H
+
+#include "driver/artifact/write.h"
+#include "driver/host.h"
+
+/* One kernel to be compiled; `out` is filled. */
+typedef struct ig_kernel_job {
+    const ig_target *target;
+    const ig_graph *kernel;
+    ig_artifact_kernel *out;
+    ig_str key; /* private: of the cache */
+} ig_kernel_job;
+
+typedef struct ig_kernel_team ig_kernel_team;
+
+/* NULL when malloc fails.  `folder` is the cache's, or NULL. */
+ig_kernel_team *ig_kernel_team_create(ig_context *context, const char *folder);
+/* Compiles all jobs.  Code is the team's until it is destroyed.  Messages come in the
+ * order of the jobs' workers, the caller's own first. */
+ig_status ig_kernel_team_run(ig_kernel_team *team, ig_kernel_job *jobs, size_t count);
+void ig_kernel_team_destroy(ig_kernel_team *team);
+
+#endif

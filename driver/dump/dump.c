@@ -1,0 +1,223 @@
+/* The public functions that print modules and what becomes of them.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "driver/dump/dump.h"
+
+#include "driver/compile/compile.h"
+#include "ir/text/text.h"
+
+#include <string.h>
+
+enum { ALL_STAGES = IG_STAGE_TENSOR | IG_STAGE_PLAN | IG_STAGE_KERNEL };
+
+typedef struct text_call {
+    ig_module *module;
+    const char *stage;
+    ig_compile_options options;
+    ig_format format;
+    ig_arena *arena;
+    ig_lowered lowered;
+    const ig_backend *backend; /* opened, with its state; or NULL */
+    void *state;
+    ig_str text;
+} text_call;
+
+static ig_status print_as(const text_call *call, const ig_module *module,
+                          uint32_t stages, ig_writer *out) {
+    if (call->format == IG_FORMAT_DOT) {
+        ig_dump_dot(module, stages, out);
+    } else if (call->format == IG_FORMAT_JSON) {
+        ig_dump_json(module, stages, out);
+    } else if (call->format == IG_FORMAT_HTML) {
+        ig_dump_html(module, stages, out);
+    } else if (stages == ALL_STAGES) {
+        ig_print_module(module, out);
+    } else {
+        for (size_t i = 0; i < module->graphs.count; i++) {
+            if (module->graphs.items[i]->stage & stages) {
+                ig_print_graph(module->graphs.items[i], out);
+            }
+        }
+    }
+    return IG_OK;
+}
+
+static ig_status print_module(void *arguments) {
+    text_call *call = arguments;
+    ig_writer out;
+    ig_writer_init(&out, call->arena);
+    IG_TRY(print_as(call, call->module, ALL_STAGES, &out));
+    call->text = ig_writer_str(&out);
+    return IG_OK;
+}
+
+ig_status ig_module_print(ig_module *module, ig_format format, const char **out_text,
+                          size_t *out_size) {
+    text_call call = { .module = module,
+                       .format = format,
+                       .arena = ig_host_results(module) };
+    ig_status status = ig_host_guard(module->context, print_module, &call);
+    *out_text = call.text.data;
+    *out_size = call.text.size;
+    return ig_host_settle(module->context, status);
+}
+
+/* ---- stages ---- */
+
+static ig_status print_kernels(const ig_backend *backend, void *state,
+                               const ig_module *module, ig_emit what, ig_writer *out) {
+    for (size_t i = 0; i < module->graphs.count; i++) {
+        if (module->graphs.items[i]->stage == IG_STAGE_KERNEL) {
+            IG_TRY(backend->emit(state, module->graphs.items[i], what, out));
+        }
+    }
+    return IG_OK;
+}
+
+/* What cannot stand one after another is made of all texts at once. */
+static ig_status assemble_kernels(const ig_backend *backend, void *state,
+                                  const ig_module *module, ig_emit what,
+                                  ig_writer *out) {
+    ig_writer text;
+    ig_writer_init(&text, out->arena);
+    IG_TRY(print_kernels(backend, state, module, IG_EMIT_TEXT, &text));
+    return backend->assemble(state, ig_writer_str(&text), what, out);
+}
+
+static void close_backend(text_call *call) {
+    if (call->backend) {
+        call->backend->close(call->state);
+        call->backend = NULL;
+    }
+}
+
+/* Kernels of one level as its backend prints them. */
+static ig_status print_level(text_call *call, uint32_t level, ig_emit what,
+                             ig_writer *out) {
+    ig_context *context = call->module->context;
+    const ig_target *target = call->lowered.targets.targets[level];
+    const ig_module *module = call->lowered.modules[level];
+    const ig_backend *backend = NULL;
+    IG_TRY(ig_host_backend(context, target, &backend));
+    IG_TRY(backend->open(context, target, &call->state));
+    call->backend = backend;
+    bool is_whole = backend->assemble && what != IG_EMIT_TEXT;
+    ig_status status = is_whole
+                           ? assemble_kernels(backend, call->state, module, what, out)
+                           : print_kernels(backend, call->state, module, what, out);
+    close_backend(call);
+    return status;
+}
+
+static ig_status print_code(text_call *call, ig_family family, ig_emit what,
+                            ig_writer *out) {
+    for (uint32_t l = 0; l < call->lowered.count; l++) {
+        const ig_target *target = call->lowered.targets.targets[l];
+        if (target->family != family) {
+            return ig_error(&call->module->context->diag, IG_INVALID, NULL,
+                            "there is no stage '%s' on the way to %s", call->stage,
+                            target->name);
+        }
+        IG_TRY(print_level(call, l, what, out));
+    }
+    return IG_OK;
+}
+
+typedef ig_status stage_fn(text_call *call, ig_writer *out);
+
+static ig_status stage_import(text_call *call, ig_writer *out) {
+    return print_as(call, call->module, ALL_STAGES, out);
+}
+
+static ig_status stage_all(text_call *call, ig_writer *out) {
+    return print_as(call, call->lowered.modules[0], ALL_STAGES, out);
+}
+
+static ig_status stage_plan(text_call *call, ig_writer *out) {
+    return print_as(call, call->lowered.modules[0], IG_STAGE_PLAN, out);
+}
+
+static ig_status stage_llvm(text_call *call, ig_writer *out) {
+    return print_code(call, IG_FAMILY_CPU, IG_EMIT_TEXT, out);
+}
+
+static ig_status stage_asm(text_call *call, ig_writer *out) {
+    return print_code(call, IG_FAMILY_CPU, IG_EMIT_ASM, out);
+}
+
+static ig_status stage_cuda(text_call *call, ig_writer *out) {
+    return print_code(call, IG_FAMILY_GPU, IG_EMIT_TEXT, out);
+}
+
+static ig_status stage_ptx(text_call *call, ig_writer *out) {
+    return print_code(call, IG_FAMILY_GPU, IG_EMIT_ASM, out);
+}
+
+static ig_status stage_cubin(text_call *call, ig_writer *out) {
+    if (call->lowered.count > 1) {
+        return ig_error_hint(&call->module->context->diag, IG_INVALID, NULL,
+                             "name one, for example cuda:sm_90a",
+                             "a cubin is for one architecture");
+    }
+    return print_code(call, IG_FAMILY_GPU, IG_EMIT_IMAGE, out);
+}
+
+typedef struct stage_row {
+    const char *name, *lowered_to; /* NULL: as imported */
+    stage_fn *print;
+    const char *target; /* where the caller names none */
+} stage_row;
+
+static const stage_row stages[] = {
+    { "import", NULL, stage_import, NULL },
+    { "tensor", "tensor", stage_all, NULL },
+    { "plan", "kernel", stage_plan, NULL },
+    { "kernel", "kernel", stage_all, NULL },
+    { "llvm", "kernel", stage_llvm, NULL },
+    { "asm", "kernel", stage_asm, NULL },
+    { "cuda", "kernel", stage_cuda, "cuda:sm_90a" },
+    { "ptx", "kernel", stage_ptx, "cuda:sm_90a" },
+    { "cubin", "kernel", stage_cubin, "cuda:sm_90a" },
+};
+
+static ig_status dump_stage(text_call *call, const stage_row *row) {
+    if (!call->options.target) {
+        call->options.target = row->target;
+    }
+    const char *to = call->options.stop_after ? "kernel" : row->lowered_to;
+    if (to) {
+        IG_TRY(ig_lower_module(call->module, &call->options, to, &call->lowered));
+    }
+    ig_writer out;
+    ig_writer_init(&out, call->arena);
+    IG_TRY(call->lowered.is_stopped ? stage_all(call, &out) : row->print(call, &out));
+    call->text = ig_writer_str(&out);
+    return IG_OK;
+}
+
+static ig_status dump(void *arguments) {
+    text_call *call = arguments;
+    for (size_t i = 0; i < IG_COUNT_OF(stages); i++) {
+        if (strcmp(stages[i].name, call->stage) == 0) {
+            return dump_stage(call, &stages[i]);
+        }
+    }
+    return ig_error_hint(&call->module->context->diag, IG_INVALID, NULL,
+                         "import, tensor, plan, kernel, llvm, asm, cuda, ptx, cubin",
+                         "there is no stage '%s'", call->stage);
+}
+
+ig_status ig_dump(ig_module *module, const char *stage,
+                  const ig_compile_options *options, ig_format format,
+                  const char **out_text, size_t *out_size) {
+    text_call call = { .module = module,
+                       .stage = stage,
+                       .format = format,
+                       .arena = ig_host_results(module) };
+    ig_options_take(&call.options, sizeof call.options, options);
+    ig_status status = ig_host_guard(module->context, dump, &call);
+    close_backend(&call);
+    ig_lowered_fini(&call.lowered);
+    *out_text = call.text.data;
+    *out_size = call.text.size;
+    return ig_host_settle(module->context, status);
+}

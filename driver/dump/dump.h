@@ -1,0 +1,15 @@
+/* Modules as graphs for other programs: dot, JSON and HTML.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_DRIVER_DUMP_DUMP_H
+#define IG_DRIVER_DUMP_DUMP_H
+
+#include "base/writer.h"
+#include "ir/graph.h"
+
+/* `stages`: bits of ig_stage; other graphs are left out. */
+void ig_dump_dot(const ig_module *module, uint32_t stages, ig_writer *out);
+/* A page of the IR text in which values lead to where they are defined. */
+void ig_dump_html(const ig_module *module, uint32_t stages, ig_writer *out);
+void ig_dump_json(const ig_module *module, uint32_t stages, ig_writer *out);
+
+#endif

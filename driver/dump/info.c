@@ -1,0 +1,86 @@
+/* What this build is and knows, as JSON.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "driver/host.h"
+#include "ingot/runtime.h"
+#include "ingot_build_id.h"
+#include "ir/target.h"
+#include "passes/engine/pass.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+
+/* Environment variables that change what Ingot does. */
+static const struct {
+    const char *name, *help;
+} knobs[] = {
+    { "INGOT_CACHE_DIR", "folder of the caches; empty: none" },
+    { "INGOT_PROVIDER_DIR", "where libingot-llvm.so is, when not beside libingot.so" },
+    { "INGOT_DEBUG",
+      "checks and dumps of passes: verify, dump, roundtrip, clone, time, rules, help" },
+    { "INGOT_SKIP", "passes that are left out" },
+    { "INGOT_STOP", "after:PASS: stop there" },
+};
+
+static void put_limits(ig_writer *out, const ig_limits *limits) {
+    const char *comma = "";
+#define PUT(field, value, meaning)                                                   \
+    ig_put(out,                                                                      \
+           "%s\n  {\"name\": \"" #field "\", \"value\": %lld, \"meaning\": ", comma, \
+           (long long)limits->field);                                                \
+    ig_put_json_string(out, IG_STR(meaning));                                        \
+    ig_put(out, "}");                                                                \
+    comma = ",";
+    IG_LIMIT_LIST(PUT)
+#undef PUT
+}
+
+static void put_row(ig_writer *out, size_t number, const char *name, const char *help) {
+    ig_put(out, "%s\n  {\"name\": ", number ? "," : "");
+    ig_put_json_string(out, ig_str_of(name));
+    ig_put(out, ", \"help\": ");
+    ig_put_json_string(out, ig_str_of(help));
+    ig_put(out, "}");
+}
+
+/* Libraries that are opened when they are needed.  They stay open: theirs are statics
+ * that do not survive being closed. */
+static void put_libraries(ig_writer *out) {
+    static const char *const names[] = { "libnvrtc.so.12", "libnvrtc.so.13",
+                                         "libcuda.so.1" };
+    for (size_t i = 0; i < IG_COUNT_OF(names); i++) {
+        void *library = dlopen(names[i], RTLD_LAZY | RTLD_LOCAL);
+        ig_put(out, "%s\n  {\"name\": \"%s\", \"is_found\": %s}", i ? "," : "",
+               names[i], library ? "true" : "false");
+    }
+}
+
+const char *ig_compiler_version(void) {
+    return INGOT_VERSION;
+}
+
+const char *ig_compiler_info(ig_context *context) {
+    ig_host *host = ig_host_of(context);
+    ig_writer out;
+    ig_writer_init(&out, &host->arena);
+    ig_put(&out,
+           "{\"version\": \"%s\",\n \"build\": \"%s\",\n \"level\": \"%s\",\n"
+           " \"cpus\": %d,\n \"targets\": [",
+           INGOT_VERSION, INGOT_BUILD_ID, ig_runtime_level(), ig_cpu_count());
+    for (size_t i = 0; ig_targets[i]; i++) {
+        ig_put(&out, "%s\"%s\"", i ? ", " : "", ig_targets[i]->name);
+    }
+    ig_put(&out, "],\n \"passes\": [");
+    for (size_t i = 0; ig_passes[i].name; i++) {
+        put_row(&out, i, ig_passes[i].name, ig_passes[i].help);
+    }
+    ig_put(&out, "],\n \"limits\": [");
+    put_limits(&out, &context->limits);
+    ig_put(&out, "],\n \"knobs\": [");
+    for (size_t i = 0; i < IG_COUNT_OF(knobs); i++) {
+        put_row(&out, i, knobs[i].name, knobs[i].help);
+    }
+    ig_put(&out, "],\n \"libraries\": [");
+    put_libraries(&out);
+    ig_put(&out, "]}\n");
+    return ig_writer_str(&out).data;
+}

@@ -1,0 +1,267 @@
+/* Values as people write them: "f32[2,3]=1,2,3,4,5,6", generators, JSON.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "driver/values/argument.h"
+
+#include "base/checked.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+typedef struct value_text {
+    ig_context *context;
+    ig_arena *arena;
+    const char *text; /* for messages */
+    ig_str content;
+    ig_dtype dtype;
+    uint32_t rank;
+    int64_t dims[IG_TENSOR_RANK];
+} value_text;
+
+static ig_status fail(const value_text *v, const char *what) {
+    return ig_error_hint(
+        &v->context->diag, IG_INVALID, NULL,
+        "a value is @FILE, f32[2,3]=1,2,3,4,5,6, f32[8,13]=random, i64[4]=0 or JSON",
+        "'%.60s' %s", v->text, what);
+}
+
+/* ---- the type in front ---- */
+
+/* "f32[2,3]=": true and the rest in v->content when the text begins so. */
+static bool read_type(value_text *v) {
+    const char *bracket = strchr(v->text, '[');
+    if (!bracket ||
+        !ig_dtype_parse((ig_str){ v->text, (size_t)(bracket - v->text) }, &v->dtype)) {
+        return false;
+    }
+    const char *at = bracket + 1;
+    while (*at && *at != ']') {
+        size_t length = strcspn(at, ",]");
+        while (length && at[0] == ' ') {
+            at++, length--;
+        }
+        bool is_full = v->rank == IG_TENSOR_RANK;
+        if (is_full || !ig_str_to_i64((ig_str){ at, length }, &v->dims[v->rank]) ||
+            v->dims[v->rank++] < 0) {
+            return false;
+        }
+        at += length + (at[length] == ',');
+    }
+    if (at[0] != ']' || at[1] != '=') {
+        return false;
+    }
+    v->content = ig_str_of(at + 2);
+    return true;
+}
+
+/* ---- generators ---- */
+
+/* splitmix64: the same numbers on every machine. */
+static uint64_t next_random(uint64_t *state) {
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+/* "LOW:HIGH" behind the word; false when it is something else. */
+static bool read_range(ig_str text, double *low, double *high) {
+    if (text.size == 0) {
+        return true;
+    }
+    const char *colon = memchr(text.data + 1, ':', text.size - 1);
+    if (text.data[0] != ':' || !colon) {
+        return false;
+    }
+    ig_str first = { text.data + 1, (size_t)(colon - text.data) - 1 };
+    ig_str second = { colon + 1, text.size - first.size - 2 };
+    return ig_str_to_f64(first, low) && ig_str_to_f64(second, high) && *low <= *high;
+}
+
+static ig_status fill_random(const value_text *v, ig_str range, ig_tensor *out) {
+    bool is_real = ig_dtype_is_float(v->dtype);
+    double low = 0, high = is_real ? 1 : 2;
+    if (!read_range(range, &low, &high)) {
+        return fail(v, "has no range LOW:HIGH behind random");
+    }
+    uint64_t state = ig_hash_bytes(out->dims, sizeof out->dims, 1);
+    for (int64_t i = 0; i < out->count; i++) {
+        double unit = (double)(next_random(&state) >> 11) * 0x1p-53;
+        double value = low + unit * (high - low);
+        ig_tensor_set_f64(out, i, is_real ? value : floor(value));
+    }
+    return IG_OK;
+}
+
+/* 0, 1, 2 … or 0, STEP, 2 STEP … */
+static ig_status fill_iota(const value_text *v, ig_str step, ig_tensor *out) {
+    double by = 1;
+    if (step.size && (step.data[0] != ':' ||
+                      !ig_str_to_f64((ig_str){ step.data + 1, step.size - 1 }, &by))) {
+        return fail(v, "has no step behind iota");
+    }
+    for (int64_t i = 0; i < out->count; i++) {
+        ig_tensor_set_f64(out, i, (double)i * by);
+    }
+    return IG_OK;
+}
+
+/* ---- numbers ---- */
+
+static bool set_number(ig_tensor *out, int64_t index, ig_str text) {
+    while (text.size && text.data[0] == ' ') {
+        text = (ig_str){ text.data + 1, text.size - 1 };
+    }
+    int64_t whole;
+    double real;
+    if (ig_str_is(text, "true") || ig_str_is(text, "false")) {
+        ig_tensor_set_i64(out, index, text.data[0] == 't');
+    } else if (!ig_dtype_is_float(out->dtype) && ig_str_to_i64(text, &whole)) {
+        ig_tensor_set_i64(out, index, whole);
+    } else if (ig_str_to_f64(text, &real)) {
+        ig_tensor_set_f64(out, index, real);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static void fill_with_first(ig_tensor *out) {
+    for (int64_t i = 1; i < out->count; i++) {
+        if (ig_dtype_is_float(out->dtype)) {
+            ig_tensor_set_f64(out, i, ig_tensor_get_f64(out, 0));
+        } else {
+            ig_tensor_set_i64(out, i, ig_tensor_get_i64(out, 0));
+        }
+    }
+}
+
+static ig_status read_numbers(const value_text *v, ig_tensor *out) {
+    const char *at = v->content.data, *end = at + v->content.size;
+    int64_t given = 0;
+    while (at < end) {
+        const char *comma = memchr(at, ',', (size_t)(end - at));
+        const char *stop = comma ? comma : end;
+        if (given < out->count &&
+            !set_number(out, given, (ig_str){ at, (size_t)(stop - at) })) {
+            return fail(v, "holds something that is no number");
+        }
+        given++;
+        at = stop + (comma != NULL);
+    }
+    if (given == 1 && out->count > 1) {
+        fill_with_first(out);
+    } else if (given != out->count && !(given == 1 && out->count == 0)) {
+        return ig_error(&v->context->diag, IG_INVALID, NULL,
+                        "'%.60s' gives %lld numbers for %lld elements", v->text,
+                        (long long)given, (long long)out->count);
+    }
+    return IG_OK;
+}
+
+static ig_status read_typed(const value_text *v, ig_tensor *out) {
+    IG_TRY(ig_tensor_alloc(v->arena, v->context, v->dtype, v->rank, v->dims, out));
+    static const struct {
+        const char *word;
+        ig_status (*fill)(const value_text *v, ig_str rest, ig_tensor *out);
+    } generators[] = { { "random", fill_random }, { "iota", fill_iota } };
+    for (size_t i = 0; i < IG_COUNT_OF(generators); i++) {
+        size_t length = strlen(generators[i].word);
+        if (ig_str_starts(v->content, generators[i].word)) {
+            ig_str rest = { v->content.data + length, v->content.size - length };
+            return generators[i].fill(v, rest, out);
+        }
+    }
+    return read_numbers(v, out);
+}
+
+/* ---- JSON ---- */
+
+/* Extents by the first element at each level; then every level must agree. */
+static ig_status measure_json(value_text *v, const json_t *json, bool *out_real) {
+    v->rank = 0;
+    while (json_is_array(json)) {
+        if (v->rank == IG_TENSOR_RANK) {
+            return fail(v, "is nested too deep");
+        }
+        v->dims[v->rank++] = (int64_t)json_array_size(json);
+        json = json_array_get(json, 0);
+    }
+    *out_real = json_is_real(json);
+    return IG_OK;
+}
+
+static ig_status take_json(const value_text *v, const json_t *json, uint32_t depth,
+                           ig_tensor *out, int64_t *index) {
+    if (depth < v->rank) {
+        if (!json_is_array(json) || (int64_t)json_array_size(json) != v->dims[depth]) {
+            return fail(v, "is not rectangular");
+        }
+        for (size_t i = 0; i < json_array_size(json); i++) {
+            IG_TRY(take_json(v, json_array_get(json, i), depth + 1, out, index));
+        }
+        return IG_OK;
+    }
+    if (json_is_integer(json) && !ig_dtype_is_float(out->dtype)) {
+        ig_tensor_set_i64(out, *index, json_integer_value(json));
+    } else if (json_is_number(json)) {
+        ig_tensor_set_f64(out, *index, json_number_value(json));
+    } else if (json_is_boolean(json)) {
+        ig_tensor_set_i64(out, *index, json_is_true(json));
+    } else {
+        return fail(v, "holds something that is no number");
+    }
+    ++*index;
+    return IG_OK;
+}
+
+static ig_status json_to_tensor(value_text *v, const json_t *json, bool is_typed,
+                                ig_tensor *out) {
+    bool is_real = false;
+    int64_t index = 0;
+    IG_TRY(measure_json(v, json, &is_real));
+    if (!is_typed) {
+        v->dtype = is_real ? IG_DT_f32 : IG_DT_i64;
+    }
+    IG_TRY(ig_tensor_alloc(v->arena, v->context, v->dtype, v->rank, v->dims, out));
+    return take_json(v, json, 0, out, &index);
+}
+
+static ig_status read_json_list(value_text *v, const json_t *json, bool is_typed,
+                                ig_tensor *out) {
+    if (!json_is_array(json)) {
+        return fail(v, "is no JSON list");
+    }
+    size_t count = json_array_size(json);
+    out->items = ig_arena_try_alloc(v->arena, (count + 1) * sizeof *out->items);
+    if (!out->items) {
+        return ig_error(&v->context->diag, IG_LIMIT, NULL, "no memory for a list");
+    }
+    out->count = (int64_t)count;
+    for (size_t i = 0; i < count; i++) {
+        IG_TRY(json_to_tensor(v, json_array_get(json, i), is_typed, &out->items[i]));
+    }
+    return IG_OK;
+}
+
+/* jansson stays on malloc: nothing between load and decref unwinds. */
+static ig_status read_json(value_text *v, const char *type, ig_tensor *out) {
+    ig_kind kind = IG_TENSOR;
+    bool is_typed = ig_declared_type(type, &kind, &v->dtype);
+    json_error_t error;
+    json_t *json = json_loads(v->text, JSON_DECODE_ANY, &error);
+    if (!json) {
+        return fail(v, "is no value");
+    }
+    *out = (ig_tensor){ .kind = kind };
+    ig_status status = kind == IG_TENSOR ? json_to_tensor(v, json, is_typed, out)
+                                         : read_json_list(v, json, is_typed, out);
+    json_decref(json);
+    return status;
+}
+
+ig_status ig_value_parse(ig_context *context, ig_arena *arena, const char *text,
+                         const char *type, ig_tensor *out) {
+    value_text v = { .context = context, .arena = arena, .text = text };
+    return read_type(&v) ? read_typed(&v, out) : read_json(&v, type, out);
+}

@@ -1,0 +1,84 @@
+/* Graphs as bodies: initializers, nodes, outputs.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "frontend/onnx/import/import.h"
+
+static void import_initializer(ig_onnx_scope *scope, const Onnx__TensorProto *tensor) {
+    ig_onnx_import *import = scope->import;
+    ig_location where = { .file = import->model->file, .graph = scope->label };
+    if (!tensor->name || !tensor->name[0]) {
+        ig_onnx_note(import, ig_error(&import->context->diag, IG_INVALID, &where,
+                                      "an initializer has no name"));
+        return;
+    }
+    const char *what = ig_arena_printf(import->arena, "initializer '%s'", tensor->name);
+    ig_value *value = NULL;
+    ig_weight *known = ig_map_get_id(&import->weights, IG_MAP_PTR(tensor));
+    if (known) {
+        value = ig_make_weight(scope->builder, known);
+    } else {
+        ig_data data;
+        ig_status status = ig_onnx_tensor_data(import->model, tensor, what, &where,
+                                               &data);
+        ig_onnx_note(import, status);
+        if (status == IG_OK) {
+            value = ig_onnx_constant(import, scope->builder, tensor->name, &data);
+        }
+        if (value && value->def->code == IG_OP_weight) {
+            ig_weight *weight = IG_LAST(&import->module->weights);
+            ig_map_set_id(&import->weights, IG_MAP_PTR(tensor), weight);
+        }
+    }
+    ig_onnx_define_value(scope, tensor->name, value, what);
+}
+
+static void import_sparse(ig_onnx_scope *scope, const Onnx__SparseTensorProto *sparse) {
+    ig_onnx_import *import = scope->import;
+    ig_location where = { .file = import->model->file, .graph = scope->label };
+    const char *name = sparse->values ? sparse->values->name : NULL;
+    if (!name || !name[0]) {
+        ig_onnx_note(import, ig_error(&import->context->diag, IG_INVALID, &where,
+                                      "a sparse initializer has no name"));
+        return;
+    }
+    const char *what = ig_arena_printf(import->arena, "sparse initializer '%s'", name);
+    ig_data data;
+    ig_status status = ig_onnx_sparse_data(import->model, sparse, what, &where, &data);
+    ig_onnx_note(import, status);
+    ig_value *value = status == IG_OK
+                          ? ig_onnx_constant(import, scope->builder, name, &data)
+                          : NULL;
+    ig_onnx_define_value(scope, name, value, what);
+}
+
+ig_status ig_onnx_import_initializers(ig_onnx_scope *scope,
+                                      const Onnx__GraphProto *graph) {
+    for (size_t i = 0; i < graph->n_initializer; i++) {
+        import_initializer(scope, graph->initializer[i]);
+        if (i % 1024 == 1023) {
+            IG_TRY(ig_context_poll(scope->import->context));
+        }
+    }
+    for (size_t i = 0; i < graph->n_sparse_initializer; i++) {
+        import_sparse(scope, graph->sparse_initializer[i]);
+    }
+    return IG_OK;
+}
+
+ig_status ig_onnx_import_body(ig_onnx_scope *scope, const Onnx__GraphProto *graph,
+                              ig_value **out_outputs) {
+    ig_onnx_import *import = scope->import;
+    IG_TRY(ig_onnx_import_initializers(scope, graph));
+    IG_TRY(ig_onnx_import_nodes(scope, (ig_onnx_nodes){ graph->node, graph->n_node }));
+    for (size_t i = 0; i < graph->n_output; i++) {
+        const char *name = graph->output[i]->name ? graph->output[i]->name : "";
+        const ig_onnx_name *found = name[0] ? ig_onnx_find(scope, name) : NULL;
+        out_outputs[i] = found ? found->value : NULL;
+        if (!found) {
+            ig_location where = { .file = import->model->file, .graph = scope->label };
+            ig_onnx_note(import,
+                         ig_error(&import->context->diag, IG_INVALID, &where,
+                                  "output %zu, '%s', is never produced", i, name));
+        }
+    }
+    return IG_OK;
+}

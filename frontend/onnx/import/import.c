@@ -1,0 +1,479 @@
+/* The way of an ONNX file: parse, check, entry graph.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *     bytes ── wire walk ── messages ── check ── @main: inputs, initializers, nodes
+ *
+ * Errors in one step do not keep the next from finding more, as far as it can go on at
+ * all; the worst status is returned in the end.
+ */
+#include "frontend/onnx/import/import.h"
+
+#include "ir/text/text.h"
+
+#include <string.h>
+
+ig_file_map *ig_onnx_add_map(ig_module *module) {
+    IG_PUSH(&module->arena, &module->files, (ig_file_map){ 0 });
+    return &IG_LAST(&module->files);
+}
+
+static ig_status fail(ig_onnx_import *import, ig_status status, const char *hint,
+                      const char *message) {
+    ig_location where = { .file = import->model->file };
+    return ig_error_hint(&import->context->diag, status, &where, hint, "%s", message);
+}
+
+/* ---- versions ---- */
+
+static ig_status check_opset(ig_onnx_import *import, const ig_onnx_opsets *opsets,
+                             const char *whose) {
+    ig_arena *arena = import->arena;
+    for (size_t i = 0; i < opsets->count; i++) {
+        ig_str domain = ig_onnx_domain(opsets->imports[i]->domain);
+        long long version = opsets->imports[i]->version;
+        if (version < 1) {
+            return fail(import, IG_INVALID, NULL,
+                        ig_arena_printf(
+                            arena,
+                            "%s imports version %lld of domain '%.*s', which cannot be",
+                            whose, version, IG_STR_ARG(domain)));
+        }
+        if (domain.size > 0) {
+            continue;
+        }
+        if (version > IG_ONNX_NEWEST_OPSET) {
+            return fail(import, IG_UNSUPPORTED,
+                        "export the model for an older opset, or use a newer Ingot",
+                        ig_arena_printf(arena,
+                                        "%s imports opset %lld; the newest known is %d",
+                                        whose, version, IG_ONNX_NEWEST_OPSET));
+        }
+        if (version < IG_ONNX_OLDEST_OPSET) {
+            return fail(
+                import, IG_UNSUPPORTED,
+                "convert it with onnx.version_converter.convert_version(model, 13)",
+                ig_arena_printf(arena,
+                                "%s imports opset %lld; the oldest supported is %d",
+                                whose, version, IG_ONNX_OLDEST_OPSET));
+        }
+    }
+    return IG_OK;
+}
+
+static ig_status check_versions(ig_onnx_import *import) {
+    const Onnx__ModelProto *model = import->model->proto;
+    if (!model->graph) {
+        return fail(import, IG_INVALID, "is it an ONNX model, and complete?",
+                    "the file holds no graph");
+    }
+    import->opsets = (ig_onnx_opsets){ model->opset_import, model->n_opset_import };
+    if (model->n_opset_import == 0) {
+        return fail(
+            import, IG_INVALID, NULL,
+            "the model imports no operator set, so its operators have no meaning");
+    }
+    IG_TRY(check_opset(import, &import->opsets, "the model"));
+    for (size_t i = 0; i < model->n_functions; i++) {
+        const Onnx__FunctionProto *f = model->functions[i];
+        ig_onnx_opsets opsets = { f->opset_import, f->n_opset_import };
+        IG_TRY(check_opset(
+            import, &opsets,
+            ig_arena_printf(import->arena, "function '%s'", f->name ? f->name : "")));
+    }
+    return IG_OK;
+}
+
+/* ---- types of inputs ---- */
+
+typedef struct entry {
+    ig_onnx_import *import;
+    const ig_onnx_options *options;
+    ig_onnx_scope scope;
+    ig_builder builder;
+    ig_location where;
+    IG_VEC(const char *) arg_names;
+} entry;
+
+static ig_status input_fail(const entry *e, ig_status status, const char *name,
+                            const char *hint, const char *what) {
+    return ig_error_hint(&e->import->context->diag, status, &e->where, hint,
+                         "input '%s' %s", name, what);
+}
+
+static ig_dim dim_of(const entry *e, const char *input,
+                     const Onnx__TensorShapeProto__Dimension *dim, size_t index) {
+    ig_arena *arena = e->import->arena;
+    bool is_number = dim->value_case ==
+                     ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
+    bool has_name = dim->value_case ==
+                        ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM &&
+                    dim->dim_param && dim->dim_param[0];
+    if (is_number && dim->dim_value >= 0) {
+        return dim->dim_value;
+    }
+    const char *name = has_name ? dim->dim_param
+                                : ig_arena_printf(arena, "%s_d%zu", input, index);
+    return ig_onnx_symbol(
+        e->import, name, ig_arena_printf(arena, "dim %zu of input '%s'", index, input));
+}
+
+static ig_status tensor_type(const entry *e, const char *name,
+                             const Onnx__TypeProto__Tensor *proto,
+                             const ig_type **out_type) {
+    ig_dtype dtype;
+    int code = proto->elem_type;
+    if (!ig_dtype_from_onnx(code, &dtype)) {
+        bool is_known = code > 0 && code <= ONNX__TENSOR_PROTO__DATA_TYPE__INT2;
+        return input_fail(e, is_known ? IG_UNSUPPORTED : IG_INVALID, name, NULL,
+                          is_known ? "has an element type that is not supported yet"
+                                   : "has an element type that does not exist");
+    }
+    if (dtype == IG_DT_str) {
+        return input_fail(e, IG_UNSUPPORTED, name, NULL,
+                          "holds strings, which are not supported yet");
+    }
+    if (!proto->shape) {
+        return input_fail(e, IG_UNSUPPORTED, name,
+                          "give its type, for example --input NAME=f32[N,13]",
+                          "has no shape, so its rank is not known");
+    }
+    ig_dim dims[IG_TENSOR_RANK];
+    size_t rank = proto->shape->n_dim;
+    if (rank > IG_TENSOR_RANK || rank > (uint64_t)e->import->context->limits.rank) {
+        return input_fail(e, IG_LIMIT, name, NULL,
+                          "has too many dimensions (limit rank)");
+    }
+    for (size_t i = 0; i < rank; i++) {
+        dims[i] = dim_of(e, name, proto->shape->dim[i], i);
+    }
+    *out_type = ig_type_tensor(e->import->module, dtype, (uint32_t)rank, dims);
+    return IG_OK;
+}
+
+static ig_status declared_type(const entry *e, const char *name,
+                               const Onnx__TypeProto *proto, const ig_type **out_type) {
+    int kind = proto ? (int)proto->value_case : ONNX__TYPE_PROTO__VALUE__NOT_SET;
+    if (kind == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE) {
+        return tensor_type(e, name, proto->tensor_type, out_type);
+    }
+    const Onnx__TypeProto *item = kind == ONNX__TYPE_PROTO__VALUE_SEQUENCE_TYPE
+                                      ? proto->sequence_type->elem_type
+                                      : NULL;
+    if (item && item->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE) {
+        IG_TRY(tensor_type(e, name, item->tensor_type, out_type));
+        *out_type = ig_type_host(e->import->module, IG_SEQUENCE, *out_type);
+        return IG_OK;
+    }
+    bool has_none = kind == ONNX__TYPE_PROTO__VALUE__NOT_SET;
+    return input_fail(e, has_none ? IG_INVALID : IG_UNSUPPORTED, name, NULL,
+                      has_none ? "has no type"
+                               : "has a type that is not supported yet");
+}
+
+/* ---- what the caller says of inputs ---- */
+
+static const ig_onnx_input_type *find_type(const entry *e, const char *name) {
+    for (size_t i = 0; e->options && i < e->options->type_count; i++) {
+        if (strcmp(e->options->types[i].name, name) == 0) {
+            return &e->options->types[i];
+        }
+    }
+    return NULL;
+}
+
+static const ig_onnx_input_value *find_value(const entry *e, const char *name) {
+    for (size_t i = 0; e->options && i < e->options->constant_count; i++) {
+        if (strcmp(e->options->constants[i].name, name) == 0) {
+            return &e->options->constants[i];
+        }
+    }
+    return NULL;
+}
+
+/* Does what is given fit what the file declares (NULL: it declares no usable type)? */
+static bool fits(const entry *e, const ig_type *given, const ig_type *declared) {
+    if (!declared) {
+        return true;
+    }
+    bool is_same = given->kind == declared->kind && given->dtype == declared->dtype &&
+                   given->rank == declared->rank;
+    for (uint32_t i = 0; is_same && i < given->rank; i++) {
+        is_same = ig_dim_equal(e->import->module, given->dims[i], declared->dims[i]) !=
+                  IG_NO;
+    }
+    return is_same;
+}
+
+/* Symbols that the caller named come from this input too. */
+static void name_origins(const entry *e, const char *name, const ig_type *type) {
+    for (uint32_t i = 0; i < type->rank; i++) {
+        ig_symbol *symbol = ig_dim_as_symbol(e->import->module, type->dims[i]);
+        if (symbol && !symbol->origin) {
+            symbol->origin = ig_module_string(
+                e->import->module,
+                ig_str_of(ig_arena_printf(e->import->arena, "dim %u of input '%s'", i,
+                                          name)));
+        }
+    }
+}
+
+/* The declared type without symbols that an override would leave behind. */
+static ig_status declared_form(const entry *e, const Onnx__ValueInfoProto *input,
+                               ig_dtype *out_dtype, size_t *out_rank,
+                               bool *out_shaped) {
+    const Onnx__TypeProto *type = input->type;
+    *out_shaped = false;
+    if (!type || type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE ||
+        !ig_dtype_from_onnx(type->tensor_type->elem_type, out_dtype)) {
+        return input_fail(e, IG_INVALID, input->name, NULL,
+                          "is not a tensor whose type can be given");
+    }
+    if (type->tensor_type->shape) {
+        *out_shaped = true;
+        *out_rank = type->tensor_type->shape->n_dim;
+    }
+    return IG_OK;
+}
+
+static ig_status check_override(const entry *e, const Onnx__ValueInfoProto *input,
+                                const ig_type *given) {
+    ig_dtype dtype;
+    size_t rank = 0;
+    bool is_shaped;
+    IG_TRY(declared_form(e, input, &dtype, &rank, &is_shaped));
+    bool is_right = given->kind == IG_TENSOR && given->dtype == dtype &&
+                    (!is_shaped || given->rank == rank);
+    for (uint32_t i = 0; is_right && is_shaped && i < rank; i++) {
+        const Onnx__TensorShapeProto__Dimension *dim =
+            input->type->tensor_type->shape->dim[i];
+        bool is_number = dim->value_case ==
+                         ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
+        is_right = !is_number || dim->dim_value < 0 ||
+                   ig_dim_equal(e->import->module, given->dims[i], dim->dim_value) !=
+                       IG_NO;
+    }
+    return is_right ? IG_OK
+                    : input_fail(e, IG_INVALID, input->name, NULL,
+                                 "is declared with another type than the one given");
+}
+
+static ig_status input_type(const entry *e, const Onnx__ValueInfoProto *input,
+                            const ig_type **out_type) {
+    const ig_onnx_input_type *given = find_type(e, input->name);
+    if (!given) {
+        return declared_type(e, input->name, input->type, out_type);
+    }
+    IG_TRY(ig_parse_type(e->import->module, ig_str_of(given->type), out_type));
+    IG_TRY(check_override(e, input, *out_type));
+    name_origins(e, input->name, *out_type);
+    return IG_OK;
+}
+
+/* An input that the caller folds into the graph. */
+static ig_status fold_input(entry *e, const Onnx__ValueInfoProto *input,
+                            const ig_tensor *tensor, ig_value **out_value) {
+    ig_module *module = e->import->module;
+    const ig_type *declared;
+    IG_TRY(declared_type(e, input->name, input->type, &declared));
+    if (tensor->kind != IG_TENSOR) {
+        return input_fail(e, IG_UNSUPPORTED, input->name, NULL,
+                          "is no tensor, so it cannot be folded in");
+    }
+    ig_data data = { .type = ig_type_tensor(module, tensor->dtype, tensor->rank,
+                                            tensor->dims),
+                     .size = ig_tensor_bytes(tensor) };
+    if (!fits(e, data.type, declared)) {
+        return input_fail(
+            e, IG_INVALID, input->name, NULL,
+            "is declared with another type than that of the constant given");
+    }
+    data.bytes = ig_arena_copy(e->import->arena, tensor->data, (size_t)data.size);
+    *out_value = ig_onnx_constant(e->import, &e->builder, input->name, &data);
+    return IG_OK;
+}
+
+/* ---- the entry graph ---- */
+
+static ig_status import_input(entry *e, const Onnx__ValueInfoProto *input) {
+    const ig_onnx_input_value *constant = find_value(e, input->name);
+    ig_value *value = NULL;
+    ig_status status;
+    if (constant) {
+        status = fold_input(e, input, constant->tensor, &value);
+    } else {
+        const ig_type *type = NULL;
+        status = input_type(e, input, &type);
+        if (status == IG_OK) {
+            const char *name = ig_module_string(e->import->module,
+                                                ig_str_of(input->name));
+            value = ig_block_add_arg(&e->import->graph->body, type, name);
+            IG_PUSH(e->import->arena, &e->arg_names, name);
+        }
+    }
+    ig_onnx_note(e->import, status);
+    ig_onnx_define_value(&e->scope, input->name, value,
+                         ig_arena_printf(e->import->arena, "input '%s'", input->name));
+    return status == IG_LIMIT || status == IG_CANCELLED ? status : IG_OK;
+}
+
+/* Names that the caller gave must be inputs. */
+static void check_option(entry *e, const ig_map *inputs, const char *name) {
+    if (ig_map_get(inputs, ig_str_of(name))) {
+        return;
+    }
+    ig_writer list;
+    ig_writer_init(&list, e->import->arena);
+    for (size_t i = 0; i < inputs->count && list.size < 400; i++) {
+        ig_put(&list, "%s%.*s", i ? ", " : "", IG_STR_ARG(inputs->entries[i].key));
+    }
+    const char *hint = ig_arena_printf(e->import->arena, "inputs are: %s",
+                                       list.size ? list.data : "none");
+    ig_onnx_note(e->import, input_fail(e, IG_INVALID, name, hint, "does not exist"));
+}
+
+static ig_status import_inputs(entry *e, const Onnx__GraphProto *graph) {
+    ig_map initializers, inputs;
+    ig_map_init(&initializers, e->import->arena);
+    ig_map_init(&inputs, e->import->arena);
+    for (size_t i = 0; i < graph->n_initializer; i++) {
+        const char *name = graph->initializer[i]->name;
+        ig_map_set(&initializers, ig_str_of(name), (void *)1);
+    }
+    for (size_t i = 0; i < graph->n_input; i++) {
+        const char *name = graph->input[i]->name;
+        if (!name || !name[0]) {
+            ig_onnx_note(e->import, input_fail(e, IG_INVALID, "", NULL, "has no name"));
+        } else if (!ig_map_get(&initializers, ig_str_of(name))) {
+            ig_map_set(&inputs, ig_str_of(name), (void *)1);
+            IG_TRY(import_input(e, graph->input[i]));
+        }
+    }
+    for (size_t i = 0; e->options && i < e->options->type_count; i++) {
+        check_option(e, &inputs, e->options->types[i].name);
+    }
+    for (size_t i = 0; e->options && i < e->options->constant_count; i++) {
+        check_option(e, &inputs, e->options->constants[i].name);
+    }
+    return IG_OK;
+}
+
+/* Declared shapes of outputs may be stale; an element type may not. */
+static void check_output(const entry *e, const Onnx__ValueInfoProto *output,
+                         const ig_value *value) {
+    const Onnx__TypeProto *type = output->type;
+    ig_dtype dtype;
+    if (!value || value->type->kind != IG_TENSOR || !type ||
+        type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE ||
+        !ig_dtype_from_onnx(type->tensor_type->elem_type, &dtype) ||
+        dtype == value->type->dtype) {
+        return;
+    }
+    ig_onnx_note(e->import,
+                 ig_error(&e->import->context->diag, IG_INVALID, &e->where,
+                          "output '%s' is declared as %s, but is %s", output->name,
+                          ig_dtypes[dtype].name, ig_dtypes[value->type->dtype].name));
+}
+
+static void finish(entry *e, const Onnx__GraphProto *graph, ig_value *const *results) {
+    ig_onnx_import *import = e->import;
+    const char **names = IG_NEW_ARRAY(import->arena, const char *, graph->n_output + 1);
+    for (size_t i = 0; i < graph->n_output; i++) {
+        names[i] = ig_module_string(import->module, ig_str_of(graph->output[i]->name));
+    }
+    e->builder.loc = 0;
+    ig_make_ret(&e->builder, results, (uint32_t)graph->n_output);
+    import->graph->is_entry = true;
+    import->graph->arg_names = e->arg_names.items;
+    import->graph->result_names = names;
+}
+
+static ig_status import_graph(ig_onnx_import *import, const ig_onnx_options *options) {
+    const Onnx__GraphProto *graph = import->model->proto->graph;
+    import->graph = ig_graph_create(import->module, "main", IG_STAGE_TENSOR);
+    entry e = { .import = import,
+                .options = options,
+                .builder = ig_builder_at_end(&import->graph->body),
+                .where = { .file = import->model->file } };
+    ig_onnx_scope_init(&e.scope, import, NULL, NULL);
+    e.scope.builder = &e.builder;
+    if (graph->n_output == 0 || graph->n_output > UINT16_MAX) {
+        return fail(import, IG_INVALID, NULL, "the graph has no outputs, or too many");
+    }
+    IG_TRY(import_inputs(&e, graph));
+    ig_value **results = IG_NEW_ARRAY(import->arena, ig_value *, graph->n_output);
+    IG_TRY(ig_onnx_import_body(&e.scope, graph, results));
+    for (size_t i = 0; i < graph->n_output; i++) {
+        check_output(&e, graph->output[i], results[i]);
+    }
+    if (import->worst == IG_OK) {
+        finish(&e, graph, results);
+    }
+    return import->worst;
+}
+
+/* ---- entry points ---- */
+
+static ig_status import_model(ig_onnx_model *model, const ig_onnx_options *options) {
+    ig_onnx_import import = { .model = model,
+                              .context = model->context,
+                              .module = model->module,
+                              .arena = model->arena };
+    ig_map_init(&import.functions, import.arena);
+    ig_map_init(&import.flawed, import.arena);
+    ig_map_init(&import.rows, import.arena);
+    ig_map_init(&import.weights, import.arena);
+    ig_map_init(&import.untyped, import.arena);
+    ig_map_init(&import.freed, import.arena);
+    IG_TRY(ig_onnx_model_parse(model));
+    IG_TRY(check_versions(&import));
+    IG_TRY(ig_onnx_check(&import));
+    return import_graph(&import, options);
+}
+
+static ig_status finish_import(ig_onnx_model *model, const ig_onnx_options *options,
+                               ig_module **out_module) {
+    ig_status status = import_model(model, options);
+    if (status != IG_OK) {
+        *out_module = NULL;
+        ig_module_destroy(model->module);
+    }
+    return status;
+}
+
+ig_status ig_import_onnx(ig_context *context, const char *path,
+                         const ig_onnx_options *options, ig_module **out_module) {
+    char why[256] = "";
+    ig_module *module = *out_module = ig_module_create_for(context, path);
+    ig_file_map *map = ig_onnx_add_map(module);
+    ig_status status = ig_file_map_open(path, map, why);
+    if (status != IG_OK) {
+        ig_location where = { .file = path };
+        status = ig_error(&context->diag, status, &where, "cannot be read: %s", why);
+        *out_module = NULL;
+        ig_module_destroy(module);
+        return status;
+    }
+    const char *name = ig_module_string(module, ig_str_of(path));
+    ig_onnx_model model = { .context = context,
+                            .module = module,
+                            .arena = &module->arena,
+                            .file = name,
+                            .path = name,
+                            .beside = name,
+                            .bytes = { map->data, map->size } };
+    return finish_import(&model, options, out_module);
+}
+
+ig_status ig_import_onnx_memory(ig_context *context, ig_str bytes, const char *path,
+                                const ig_onnx_options *options,
+                                ig_module **out_module) {
+    ig_module *module = *out_module = ig_module_create_for(context, path);
+    const char *name = path ? ig_module_string(module, ig_str_of(path)) : NULL;
+    ig_onnx_model model = { .context = context,
+                            .module = module,
+                            .arena = &module->arena,
+                            .file = name ? name : "<memory>",
+                            .beside = name,
+                            .bytes = bytes };
+    return finish_import(&model, options, out_module);
+}

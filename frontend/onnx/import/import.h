@@ -1,0 +1,251 @@
+/* What the parts of the ONNX importer share.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *     import.c     the way of a file: parse, check, entry graph, result
+ *     check.c      every node against the import table, before anything is built
+ *     functions.c  model-local functions: names, recursion, size when inlined
+ *     scope.c      names of values, and definitions that clash or are missing
+ *     order.c      nodes in an order in which each comes after what it reads
+ *     nodes.c      the way of a node: inputs, import function, outputs; calls inlined
+ *     attr.c       attributes of a node
+ *     value.c      constants, axes, guards: what import functions are made of
+ *     import_*.c   the import functions, by family
+ *
+ * Defects do not stop the import: each is reported where it is met, the results of a
+ * flawed node are poisoned, and nodes that read a poisoned value are passed over.
+ */
+#ifndef IG_FRONTEND_ONNX_IMPORT_IMPORT_H
+#define IG_FRONTEND_ONNX_IMPORT_IMPORT_H
+
+#include "frontend/onnx/read/model.h"
+#include "frontend/onnx/onnx.h"
+#include "frontend/onnx/import/table.h"
+#include "ir/build.h"
+
+typedef struct ig_onnx_import ig_onnx_import;
+typedef struct ig_onnx_scope ig_onnx_scope;
+typedef struct ig_onnx_function ig_onnx_function;
+
+/* Opset versions by domain, of the model or of one function. */
+typedef struct ig_onnx_opsets {
+    Onnx__OperatorSetIdProto *const *imports;
+    size_t count;
+} ig_onnx_opsets;
+
+/* The version imported for a domain, 0 when it is not. */
+int64_t ig_onnx_opset_of(const ig_onnx_opsets *opsets, ig_str domain);
+
+/* A model-local function. */
+struct ig_onnx_function {
+    const Onnx__FunctionProto *proto;
+    ig_onnx_opsets opsets;
+    const char *label; /* "domain::name", for messages */
+    uint64_t size;     /* nodes when everything below is inlined; saturated */
+    uint32_t depth;    /* of calls below */
+    IG_VEC(ig_onnx_function *) calls;
+    enum { IG_ONNX_NEW, IG_ONNX_OPEN, IG_ONNX_DONE } state;
+};
+
+struct ig_onnx_import {
+    ig_onnx_model *model;
+    ig_context *context;
+    ig_module *module;
+    ig_arena *arena;
+    ig_graph *graph;
+    ig_onnx_opsets opsets;
+    ig_map functions;  /* "domain\nname\noverload" -> ig_onnx_function */
+    ig_map flawed;     /* NodeProtos that were reported */
+    ig_map rows;       /* "domain\nname" -> first row of the operator */
+    ig_map weights;    /* TensorProto -> ig_weight */
+    ig_map untyped;    /* sequences whose items are not known yet: see below */
+    ig_map freed;      /* bodies -> extents that change from trip to trip */
+    size_t node_count; /* imported so far, inlined ones too */
+    uint64_t node_bound;
+    ig_status worst; /* of what was reported */
+};
+
+/* ---- names (scope.c) ---- */
+
+typedef struct ig_onnx_name {
+    ig_value *value;    /* NULL while poisoned */
+    const char *origin; /* "input 'x'"; NULL: a node's output */
+    const Onnx__NodeProto *node;
+    uint32_t index; /* of the node */
+    bool is_poisoned;
+} ig_onnx_name;
+
+/* The call that a function's body is inlined for. */
+typedef struct ig_onnx_call {
+    const ig_onnx_function *function;
+    const Onnx__NodeProto *node; /* the call */
+    ig_onnx_scope *scope;        /* where the call stands */
+} ig_onnx_call;
+
+struct ig_onnx_scope {
+    ig_onnx_import *import;
+    ig_onnx_scope *outer; /* names are captured from there; NULL: none */
+    const ig_onnx_opsets *opsets;
+    const ig_onnx_call *call; /* NULL outside of functions */
+    const char *label;        /* graph or function for messages; NULL: the main one */
+    ig_builder *builder;
+    ig_map names; /* -> ig_onnx_name */
+};
+
+void ig_onnx_scope_init(ig_onnx_scope *scope, ig_onnx_import *import,
+                        ig_onnx_scope *outer, const char *label);
+/* Defines a name of this scope; reports a clash.  A value of NULL poisons it. */
+void ig_onnx_define(ig_onnx_scope *scope, const char *name, const ig_onnx_name *what);
+void ig_onnx_define_value(ig_onnx_scope *scope, const char *name, ig_value *value,
+                          const char *origin);
+/* The name as seen from `scope`, or NULL. */
+ig_onnx_name *ig_onnx_find(const ig_onnx_scope *scope, const char *name);
+
+/* ---- nodes (nodes.c, order.c) ---- */
+
+typedef struct ig_onnx_nodes {
+    Onnx__NodeProto *const *items;
+    size_t count;
+} ig_onnx_nodes;
+
+struct ig_onnx_node {
+    ig_onnx_import *import;
+    ig_onnx_scope *scope;
+    ig_builder *builder;
+    const Onnx__NodeProto *proto;
+    const ig_onnx_row *row;
+    ig_location where;
+    ig_value **inputs; /* NULL: absent */
+    uint32_t input_count, output_count;
+    ig_value **outputs; /* for the import function to fill; NULL: not asked */
+};
+
+/* Imports `nodes` into the scope's block, in an order that works. */
+ig_status ig_onnx_import_nodes(ig_onnx_scope *scope, ig_onnx_nodes nodes);
+/* Writes the order to `out_order` (indices); reports cycles and undefined names. */
+void ig_onnx_order(ig_onnx_scope *scope, ig_onnx_nodes nodes, size_t *out_order);
+/* A graph attribute as a body: its initializers and nodes.  Formal inputs must be
+ * defined by then.  Writes the values of its outputs, NULL where poisoned. */
+ig_status ig_onnx_import_body(ig_onnx_scope *scope, const Onnx__GraphProto *graph,
+                              ig_value **out_outputs);
+/* Defines the constants of a graph's initializers. */
+ig_status ig_onnx_import_initializers(ig_onnx_scope *scope,
+                                      const Onnx__GraphProto *graph);
+
+ig_location ig_onnx_where(const ig_onnx_scope *scope, const Onnx__NodeProto *node,
+                          size_t index);
+/* "node 3 'conv1' (Conv)" */
+const char *ig_onnx_node_label(ig_onnx_import *import, const Onnx__NodeProto *node,
+                               size_t index);
+/* Keeps the worst status of an import, returns whether to go on. */
+bool ig_onnx_note(ig_onnx_import *import, ig_status status);
+
+/* ---- checks before building (check.c, functions.c) ---- */
+
+ig_status ig_onnx_check(ig_onnx_import *import);
+ig_status ig_onnx_functions_collect(ig_onnx_import *import);
+/* Recursion, depth and size; `main` calls what the main graph calls. */
+ig_status ig_onnx_functions_check(ig_onnx_import *import, ig_onnx_function *main);
+/* The function that a node calls, or NULL. */
+ig_onnx_function *ig_onnx_function_of(const ig_onnx_import *import,
+                                      const Onnx__NodeProto *node);
+/* The row that serves a node; NULL when there is none (reported by check.c). */
+const ig_onnx_row *ig_onnx_row_of(ig_onnx_import *import, const ig_onnx_opsets *opsets,
+                                  const Onnx__NodeProto *node);
+
+static inline ig_str ig_onnx_text(const char *text) {
+    return ig_str_of(text);
+}
+/* "" for the domain "ai.onnx". */
+static inline ig_str ig_onnx_domain(const char *domain) {
+    ig_str text = ig_str_of(domain);
+    return ig_str_is(text, "ai.onnx") ? IG_STR("") : text;
+}
+
+/* ---- attributes (attr.c) ---- */
+
+/* What an attribute's `type` says, or what its fields tell where it is absent. */
+int ig_onnx_attr_type(const Onnx__AttributeProto *attr);
+/* The attribute, looked up through the calls of functions; NULL when absent.  The scope
+ * in which a graph in it is to be read goes to `out_scope` (may be NULL). */
+const Onnx__AttributeProto *ig_onnx_attr(const ig_onnx_node *node, const char *name,
+                                         ig_onnx_scope **out_scope);
+int64_t ig_onnx_attr_int(const ig_onnx_node *node, const char *name, int64_t absent);
+double ig_onnx_attr_float(const ig_onnx_node *node, const char *name, double absent);
+ig_str ig_onnx_attr_str(const ig_onnx_node *node, const char *name, const char *absent);
+/* NULL when absent. */
+const int64_t *ig_onnx_attr_ints(const ig_onnx_node *node, const char *name,
+                                 uint32_t *out_count);
+
+/* ---- building (value.c) ---- */
+
+/* Reports at the node: `return ig_onnx_fail(node, IG_INVALID, "…")`. */
+ig_status ig_onnx_fail(const ig_onnx_node *node, ig_status status, const char *format,
+                       ...) IG_PRINTF(3, 4);
+/* Input `index`, or NULL when it is absent. */
+ig_value *ig_onnx_in(const ig_onnx_node *node, uint32_t index);
+/* Builds an op with one result. */
+ig_status ig_onnx_build(const ig_onnx_node *node, ig_opcode code, uint32_t count,
+                        ig_value *const *operands, const ig_attr *attrs,
+                        ig_value **out_value);
+ig_status ig_onnx_build1(const ig_onnx_node *node, ig_opcode code, ig_value *x,
+                         ig_value **out_value);
+/* Guards that two operands broadcast, then builds. */
+ig_status ig_onnx_build2(const ig_onnx_node *node, ig_opcode code, ig_value *x,
+                         ig_value *y, ig_value **out_value);
+/* `x` op a scalar of x's dtype, and a scalar op `x`. */
+ig_status ig_onnx_build_scalar(const ig_onnx_node *node, ig_opcode code, ig_value *x,
+                               double scalar, ig_value **out_value);
+ig_status ig_onnx_scalar_build(const ig_onnx_node *node, ig_opcode code, double scalar,
+                               ig_value *x, ig_value **out_value);
+/* A scalar of any number type. */
+ig_value *ig_onnx_scalar(const ig_onnx_node *node, ig_dtype dtype, double value);
+/* An input must be a tensor. */
+ig_status ig_onnx_tensor(const ig_onnx_node *node, uint32_t index);
+ig_status ig_onnx_float_tensor(const ig_onnx_node *node, uint32_t index);
+/* An axis in [-rank, rank), made non-negative. */
+ig_status ig_onnx_axis(const ig_onnx_node *node, int64_t axis, uint32_t rank,
+                       uint32_t *out_axis);
+/* The integers of a constant input of rank 0 or 1; UNSUPPORTED when it is not known. */
+ig_status ig_onnx_const_ints(const ig_onnx_node *node, uint32_t index, const char *what,
+                             const int64_t **out_ints, uint32_t *out_count);
+/* The same from an attribute or, where the row has none, from input `index`.  Gives
+ * NULL when both are absent. */
+ig_status ig_onnx_ints(const ig_onnx_node *node, const char *attr, uint32_t index,
+                       const int64_t **out_ints, uint32_t *out_count);
+/* The shape that an integer input holds, as far as it is known. */
+bool ig_onnx_dims(const ig_onnx_node *node, uint32_t index, ig_dims_value *out);
+/* The run checks that extent `a` of input `i` equals extent `b` of input `k`. */
+void ig_onnx_guard_extents(const ig_onnx_node *node, uint32_t i, uint32_t a, uint32_t k,
+                           uint32_t b);
+void ig_onnx_guard_broadcast(const ig_onnx_node *node, const ig_value *x,
+                             const ig_value *y);
+ig_status ig_onnx_reshape(const ig_onnx_node *node, ig_value *x, uint32_t rank,
+                          const ig_dim *dims, ig_value **out_value);
+ig_status ig_onnx_slice(const ig_onnx_node *node, ig_value *x, uint32_t axis,
+                        ig_dim start, ig_dim size, ig_value **out_value);
+/* A constant: small ones in place, others as a weight named `name`. */
+ig_value *ig_onnx_constant(ig_onnx_import *import, ig_builder *builder,
+                           const char *name, const ig_data *data);
+/* "dim 0 of input 'x'": a new symbol named after `name`. */
+ig_dim ig_onnx_symbol(ig_onnx_import *import, const char *name, const char *origin);
+/* ---- empty sequences (import_sequence.c) ----
+ *
+ * SequenceEmpty says of its items only the dtype; the IR wants their rank too.  It is
+ * learnt from the first item put in.  Until then the value stands in import->untyped,
+ * typed as a sequence of scalars; an empty sequence is made anew wherever its type has
+ * become known, and an argument of a loop is retyped. */
+
+bool ig_onnx_is_untyped(const ig_onnx_import *import, const ig_value *sequence);
+void ig_onnx_set_untyped(ig_onnx_import *import, const ig_value *sequence, bool is_so);
+ig_value *ig_onnx_empty_sequence(ig_builder *builder, const ig_type *type);
+/* The untyped `sequence` as a value of `type`: made anew at `builder`, or retyped. */
+ig_status ig_onnx_settle(const ig_onnx_node *node, ig_builder *builder,
+                         const ig_type *type, ig_value **sequence);
+
+/* A type in which each dim is the same where the two agree, else a new symbol; for the
+ * output `what` of two branches. */
+ig_status ig_onnx_join_types(const ig_onnx_node *node, const char *what,
+                             const ig_type *a, const ig_type *b,
+                             const ig_type **out_type);
+
+#endif

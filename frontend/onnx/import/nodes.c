@@ -1,0 +1,201 @@
+/* The way of a node: inputs by name, the row's import function, outputs by name.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "frontend/onnx/import/import.h"
+
+enum { POLL_NODES = 1024, NAMES_LIMIT = 65535 };
+
+/* ---- outputs ---- */
+
+static void define_outputs(const ig_onnx_node *node, bool is_good) {
+    ig_onnx_name what = { .node = node->proto, .index = node->where.number - 1 };
+    for (size_t i = 0; i < node->proto->n_output; i++) {
+        const char *name = node->proto->output[i];
+        what.value = is_good && i < node->output_count ? node->outputs[i] : NULL;
+        if (name[0]) {
+            ig_onnx_define(node->scope, name, &what);
+        }
+    }
+}
+
+/* ---- inputs ---- */
+
+/* False when one is poisoned; then the node is passed over. */
+static bool find_inputs(ig_onnx_node *node) {
+    const Onnx__NodeProto *proto = node->proto;
+    node->inputs = IG_NEW_ARRAY(node->import->arena, ig_value *, proto->n_input);
+    for (size_t i = 0; i < proto->n_input; i++) {
+        if (proto->input[i][0] == 0) {
+            continue;
+        }
+        const ig_onnx_name *name = ig_onnx_find(node->scope, proto->input[i]);
+        if (!name || name->is_poisoned) {
+            return false;
+        }
+        node->inputs[i] = name->value;
+        node->input_count = (uint32_t)i + 1;
+    }
+    return true;
+}
+
+/* Attributes that came through a call must be what the operator expects. */
+static ig_status check_references(const ig_onnx_node *node) {
+    for (const ig_onnx_attr_row *a = node->row->attrs; node->scope->call && a->name;
+         a++) {
+        const Onnx__AttributeProto *attr = ig_onnx_attr(node, a->name, NULL);
+        if (!attr && a->is_required) {
+            return ig_onnx_fail(
+                node, IG_INVALID,
+                "lacks attribute '%s', which the call of the function does not give",
+                a->name);
+        }
+        if (attr && ig_onnx_attr_type(attr) != a->type &&
+            ig_onnx_attr_type(attr) !=
+                ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__UNDEFINED) {
+            return ig_onnx_fail(
+                node, IG_INVALID,
+                "attribute '%s' comes from the call of the function with another type",
+                a->name);
+        }
+    }
+    return IG_OK;
+}
+
+/* ---- calls of model-local functions ---- */
+
+static void define_parameters(ig_onnx_scope *body, const ig_onnx_node *node,
+                              const ig_onnx_function *function) {
+    for (size_t i = 0; i < function->proto->n_input; i++) {
+        ig_value *value = i < node->input_count ? node->inputs[i] : NULL;
+        if (value) {
+            ig_onnx_define_value(body, function->proto->input[i], value,
+                                 ig_arena_printf(node->import->arena,
+                                                 "input %zu of function %s", i,
+                                                 function->label));
+        }
+    }
+}
+
+/* An optional input that the call leaves out is left out inside as well: the nodes that
+ * read it get the empty name. */
+static ig_onnx_nodes without_absent(const ig_onnx_node *node,
+                                    const ig_onnx_function *function) {
+    const Onnx__FunctionProto *proto = function->proto;
+    ig_onnx_nodes nodes = { proto->node, proto->n_node };
+    ig_map absent;
+    ig_map_init(&absent, node->import->arena);
+    for (size_t i = 0; i < proto->n_input; i++) {
+        if (i >= node->input_count || !node->inputs[i]) {
+            ig_map_set(&absent, ig_str_of(proto->input[i]), (void *)1);
+        }
+    }
+    if (absent.count == 0) {
+        return nodes;
+    }
+    ig_arena *arena = node->import->arena;
+    Onnx__NodeProto **copies = IG_NEW_ARRAY(arena, Onnx__NodeProto *, nodes.count);
+    for (size_t i = 0; i < nodes.count; i++) {
+        copies[i] = IG_NEW(arena, Onnx__NodeProto);
+        *copies[i] = *nodes.items[i];
+        copies[i]->input = IG_NEW_ARRAY(arena, char *, copies[i]->n_input);
+        for (size_t k = 0; k < copies[i]->n_input; k++) {
+            char *name = nodes.items[i]->input[k];
+            bool is_absent = ig_map_get(&absent, ig_str_of(name)) != NULL;
+            copies[i]->input[k] = is_absent ? ig_arena_strdup(arena, "") : name;
+        }
+        if (ig_map_get_id(&node->import->flawed, IG_MAP_PTR(nodes.items[i]))) {
+            ig_map_set_id(&node->import->flawed, IG_MAP_PTR(copies[i]), (void *)1);
+        }
+    }
+    return (ig_onnx_nodes){ copies, nodes.count };
+}
+
+static ig_status import_call(ig_onnx_node *node, const ig_onnx_function *function) {
+    ig_onnx_call call = { function, node->proto, node->scope };
+    ig_onnx_scope body;
+    ig_onnx_scope_init(&body, node->import, NULL, function->label);
+    body.opsets = &function->opsets;
+    body.call = &call;
+    body.builder = node->builder;
+    define_parameters(&body, node, function);
+    IG_TRY(ig_onnx_import_nodes(&body, without_absent(node, function)));
+    const Onnx__FunctionProto *proto = function->proto;
+    for (uint32_t i = 0; i < node->output_count && i < proto->n_output; i++) {
+        const ig_onnx_name *name = ig_onnx_find(&body, proto->output[i]);
+        if (!name) {
+            return ig_onnx_fail(node, IG_INVALID,
+                                "function %s never produces its output '%s'",
+                                function->label, proto->output[i]);
+        }
+        node->outputs[i] = name->value;
+    }
+    return IG_OK;
+}
+
+/* ---- one node ---- */
+
+static ig_status check_outputs(const ig_onnx_node *node) {
+    for (uint32_t i = 0; i < node->output_count; i++) {
+        if (node->proto->output[i][0] && !node->outputs[i]) {
+            return ig_onnx_fail(node, IG_UNSUPPORTED,
+                                "output %u ('%s') is not supported yet", i,
+                                node->proto->output[i]);
+        }
+    }
+    return IG_OK;
+}
+
+static ig_status import_node(ig_onnx_node *node) {
+    ig_onnx_import *import = node->import;
+    if (node->proto->n_input > NAMES_LIMIT || node->proto->n_output > NAMES_LIMIT) {
+        return ig_onnx_fail(node, IG_LIMIT, "has more inputs or outputs than %d",
+                            NAMES_LIMIT);
+    }
+    node->output_count = (uint32_t)node->proto->n_output;
+    node->outputs = IG_NEW_ARRAY(import->arena, ig_value *, node->output_count);
+    if (++import->node_count > import->node_bound) {
+        return ig_onnx_fail(
+            node, IG_LIMIT,
+            "is more than the %llu nodes that this model may have after inlining",
+            (unsigned long long)import->node_bound);
+    }
+    node->builder->loc = ig_module_location(import->module, &node->where);
+    const ig_onnx_function *function = ig_onnx_function_of(import, node->proto);
+    if (function) {
+        return import_call(node, function);
+    }
+    node->row = ig_onnx_row_of(import, node->scope->opsets, node->proto);
+    if (!node->row || !node->row->import) {
+        return IG_UNSUPPORTED; /* reported by check.c */
+    }
+    IG_TRY(check_references(node));
+    IG_TRY(node->row->import(node));
+    return check_outputs(node);
+}
+
+ig_status ig_onnx_import_nodes(ig_onnx_scope *scope, ig_onnx_nodes nodes) {
+    ig_onnx_import *import = scope->import;
+    size_t *order = IG_NEW_ARRAY(import->arena, size_t, nodes.count);
+    ig_onnx_order(scope, nodes, order);
+    for (size_t i = 0; i < nodes.count; i++) {
+        const Onnx__NodeProto *proto = nodes.items[order[i]];
+        ig_onnx_node node = { .import = import, .scope = scope, .proto = proto };
+        node.builder = scope->builder;
+        node.where = ig_onnx_where(scope, proto, order[i]);
+        bool is_good = !ig_map_get_id(&import->flawed, IG_MAP_PTR(proto)) &&
+                       find_inputs(&node);
+        if (is_good) {
+            ig_status status = import_node(&node);
+            is_good = status == IG_OK;
+            if (!ig_onnx_note(import, status)) {
+                return import->worst;
+            }
+        }
+        define_outputs(&node, is_good);
+        if (i % POLL_NODES == POLL_NODES - 1) {
+            ig_context_progress(import->context, "import", import->node_count,
+                                import->model->wire.node_count);
+            IG_TRY(ig_context_poll(import->context));
+        }
+    }
+    return IG_OK;
+}

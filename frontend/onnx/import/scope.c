@@ -1,0 +1,98 @@
+/* Names of values: one map a graph, looked up outwards.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "frontend/onnx/import/import.h"
+
+void ig_onnx_scope_init(ig_onnx_scope *scope, ig_onnx_import *import,
+                        ig_onnx_scope *outer, const char *label) {
+    *scope = (ig_onnx_scope){ .import = import,
+                              .outer = outer,
+                              .label = label,
+                              .opsets = outer ? outer->opsets : &import->opsets,
+                              .call = outer ? outer->call : NULL,
+                              .builder = outer ? outer->builder : NULL };
+    ig_map_init(&scope->names, import->arena);
+}
+
+static const char *origin_of(ig_onnx_import *import, const ig_onnx_name *name) {
+    return name->origin ? name->origin
+                        : ig_onnx_node_label(import, name->node, name->index);
+}
+
+void ig_onnx_define(ig_onnx_scope *scope, const char *name, const ig_onnx_name *what) {
+    ig_onnx_import *import = scope->import;
+    const ig_onnx_name *known = ig_map_get(&scope->names, ig_str_of(name));
+    if (known) {
+        ig_location where = { .file = import->model->file, .graph = scope->label };
+        ig_onnx_note(import,
+                     ig_error(&import->context->diag, IG_INVALID, &where,
+                              "value '%s' is defined twice: by %s and by %s", name,
+                              origin_of(import, known), origin_of(import, what)));
+        return;
+    }
+    ig_onnx_name *entry = IG_NEW(import->arena, ig_onnx_name);
+    *entry = *what;
+    entry->is_poisoned = !what->value;
+    ig_map_set(&scope->names, ig_str_of(name), entry);
+    if (what->value && !what->value->name) {
+        what->value->name = ig_module_string(import->module, ig_str_of(name));
+    }
+}
+
+void ig_onnx_define_value(ig_onnx_scope *scope, const char *name, ig_value *value,
+                          const char *origin) {
+    ig_onnx_name what = { .value = value, .origin = origin };
+    ig_onnx_define(scope, name, &what);
+}
+
+ig_onnx_name *ig_onnx_find(const ig_onnx_scope *scope, const char *name) {
+    for (; scope; scope = scope->outer) {
+        ig_onnx_name *found = ig_map_get(&scope->names, ig_str_of(name));
+        if (found) {
+            return found;
+        }
+    }
+    return NULL;
+}
+
+ig_location ig_onnx_where(const ig_onnx_scope *scope, const Onnx__NodeProto *node,
+                          size_t index) {
+    return (ig_location){
+        .file = scope->import->model->file,
+        .graph = scope->label,
+        .node = node->name && node->name[0] ? node->name : NULL,
+        .op = node->op_type,
+        .number = (uint32_t)index + 1,
+    };
+}
+
+const char *ig_onnx_node_label(ig_onnx_import *import, const Onnx__NodeProto *node,
+                               size_t index) {
+    bool has_name = node->name && node->name[0];
+    return ig_arena_printf(
+        import->arena, has_name ? "node %zu '%s' (%s)" : "node %zu%s (%s)", index + 1,
+        has_name ? node->name : "", node->op_type ? node->op_type : "");
+}
+
+static int badness(ig_status status) {
+    static const int order[] = {
+        [IG_OK] = 0,    [IG_UNSUPPORTED] = 1, [IG_IO] = 2,      [IG_INVALID] = 3,
+        [IG_LIMIT] = 4, [IG_CANCELLED] = 5,   [IG_INTERNAL] = 6
+    };
+    return order[status];
+}
+
+bool ig_onnx_note(ig_onnx_import *import, ig_status status) {
+    if (badness(status) > badness(import->worst)) {
+        import->worst = status;
+    }
+    return badness(import->worst) <= badness(IG_INVALID);
+}
+
+int64_t ig_onnx_opset_of(const ig_onnx_opsets *opsets, ig_str domain) {
+    for (size_t i = 0; i < opsets->count; i++) {
+        if (ig_str_equal(ig_onnx_domain(opsets->imports[i]->domain), domain)) {
+            return opsets->imports[i]->version;
+        }
+    }
+    return 0;
+}

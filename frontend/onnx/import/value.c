@@ -1,0 +1,334 @@
+/* What import functions are made of: operands, axes, guards, constants.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "frontend/onnx/import/import.h"
+
+#include "ir/tensor.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Constants of this size stand in the graph as they are. */
+enum { INLINE_BYTES = 1024 };
+
+ig_status ig_onnx_fail(const ig_onnx_node *node, ig_status status, const char *format,
+                       ...) {
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    return ig_error(&node->import->context->diag, status, &node->where, "%s", text);
+}
+
+ig_value *ig_onnx_in(const ig_onnx_node *node, uint32_t index) {
+    return index < node->input_count ? node->inputs[index] : NULL;
+}
+
+/* ---- ops ---- */
+
+ig_status ig_onnx_build(const ig_onnx_node *node, ig_opcode code, uint32_t count,
+                        ig_value *const *operands, const ig_attr *attrs,
+                        ig_value **out_value) {
+    ig_op_spec spec = { .operands = operands, .operand_count = count, .attrs = attrs };
+    ig_op *op = NULL;
+    IG_TRY(ig_build(node->builder, code, &spec, &op));
+    *out_value = ig_op_result(op, 0);
+    return IG_OK;
+}
+
+ig_status ig_onnx_build1(const ig_onnx_node *node, ig_opcode code, ig_value *x,
+                         ig_value **out_value) {
+    return ig_onnx_build(node, code, 1, &x, NULL, out_value);
+}
+
+ig_status ig_onnx_build2(const ig_onnx_node *node, ig_opcode code, ig_value *x,
+                         ig_value *y, ig_value **out_value) {
+    ig_onnx_guard_broadcast(node, x, y);
+    return ig_onnx_build(node, code, 2, (ig_value *[]){ x, y }, NULL, out_value);
+}
+
+ig_value *ig_onnx_scalar(const ig_onnx_node *node, ig_dtype dtype, double value) {
+    int64_t room = 0;
+    ig_tensor tensor = { .kind = IG_TENSOR, .dtype = dtype, .count = 1, .data = &room };
+    ig_tensor_set_f64(&tensor, 0, value);
+    const ig_type *type = ig_type_tensor(node->import->module, dtype, 0, NULL);
+    return ig_make_const(node->builder, type, &room);
+}
+
+ig_status ig_onnx_build_scalar(const ig_onnx_node *node, ig_opcode code, ig_value *x,
+                               double scalar, ig_value **out_value) {
+    ig_value *y = ig_onnx_scalar(node, (ig_dtype)x->type->dtype, scalar);
+    return ig_onnx_build(node, code, 2, (ig_value *[]){ x, y }, NULL, out_value);
+}
+
+ig_status ig_onnx_scalar_build(const ig_onnx_node *node, ig_opcode code, double scalar,
+                               ig_value *x, ig_value **out_value) {
+    ig_value *y = ig_onnx_scalar(node, (ig_dtype)x->type->dtype, scalar);
+    return ig_onnx_build(node, code, 2, (ig_value *[]){ y, x }, NULL, out_value);
+}
+
+ig_status ig_onnx_reshape(const ig_onnx_node *node, ig_value *x, uint32_t rank,
+                          const ig_dim *dims, ig_value **out_value) {
+    ig_module *module = node->import->module;
+    ig_dim before = ig_type_count(module, x->type);
+    ig_dim after = ig_dim_product(module, dims, rank);
+    if (ig_dim_equal(module, before, after) == IG_MAYBE) {
+        const char *text = ig_arena_printf(
+            node->import->arena,
+            "%s: the input has not as many elements as the new shape",
+            ig_onnx_node_label(node->import, node->proto, node->where.number - 1));
+        ig_make_guard_equal(node->builder, before, after, text);
+    }
+    ig_attr attrs[IG_reshape_attr_count] = { [IG_reshape_to] =
+                                                 ig_attr_of_dims(module, dims, rank) };
+    return ig_onnx_build(node, IG_OP_reshape, 1, &x, attrs, out_value);
+}
+
+ig_status ig_onnx_slice(const ig_onnx_node *node, ig_value *x, uint32_t axis,
+                        ig_dim start, ig_dim size, ig_value **out_value) {
+    ig_module *module = node->import->module;
+    ig_dim starts[IG_TENSOR_RANK] = { 0 }, sizes[IG_TENSOR_RANK];
+    memcpy(sizes, x->type->dims, x->type->rank * sizeof(*sizes));
+    starts[axis] = start;
+    sizes[axis] = size;
+    ig_attr attrs[IG_slice_attr_count] = {
+        [IG_slice_starts] = ig_attr_of_dims(module, starts, x->type->rank),
+        [IG_slice_sizes] = ig_attr_of_dims(module, sizes, x->type->rank),
+    };
+    return ig_onnx_build(node, IG_OP_slice, 1, &x, attrs, out_value);
+}
+
+/* ---- checks ---- */
+
+ig_status ig_onnx_tensor(const ig_onnx_node *node, uint32_t index) {
+    const ig_value *x = ig_onnx_in(node, index);
+    if (!x) {
+        return ig_onnx_fail(node, IG_INVALID, "lacks input %u", index);
+    }
+    if (x->type->kind != IG_TENSOR) {
+        return ig_onnx_fail(node, IG_INVALID,
+                            "input %u is a sequence, expected a tensor", index);
+    }
+    return IG_OK;
+}
+
+ig_status ig_onnx_float_tensor(const ig_onnx_node *node, uint32_t index) {
+    IG_TRY(ig_onnx_tensor(node, index));
+    ig_dtype dtype = (ig_dtype)ig_onnx_in(node, index)->type->dtype;
+    if (!ig_dtype_is_float(dtype)) {
+        return ig_onnx_fail(
+            node, IG_INVALID,
+            "input %u has elements of type %s, expected floating-point ones", index,
+            ig_dtypes[dtype].name);
+    }
+    return IG_OK;
+}
+
+ig_status ig_onnx_axis(const ig_onnx_node *node, int64_t axis, uint32_t rank,
+                       uint32_t *out_axis) {
+    if (axis < -(int64_t)rank || axis >= (int64_t)rank) {
+        return ig_onnx_fail(node, IG_INVALID,
+                            "axis %lld is outside of a tensor of rank %u",
+                            (long long)axis, rank);
+    }
+    *out_axis = (uint32_t)(axis < 0 ? axis + (int64_t)rank : axis);
+    return IG_OK;
+}
+
+/* ---- integers known at import ---- */
+
+bool ig_onnx_dims(const ig_onnx_node *node, uint32_t index, ig_dims_value *out) {
+    const ig_value *value = ig_onnx_in(node, index);
+    return value && value->type->kind == IG_TENSOR && ig_value_dims(value, out);
+}
+
+/* A constant of any length, read element by element. */
+static bool read_constant(const ig_onnx_node *node, const ig_value *value,
+                          const int64_t **out_ints, uint32_t *out_count) {
+    const ig_data *data = ig_constant_of(value);
+    if (!data || !data->bytes || data->is_splat || data->type->rank > 1 ||
+        !ig_dtype_is_int((ig_dtype)data->type->dtype)) {
+        return false;
+    }
+    int64_t count = data->type->rank ? data->type->dims[0] : 1;
+    if (count > UINT16_MAX) {
+        return false;
+    }
+    ig_tensor tensor = { .kind = IG_TENSOR,
+                         .dtype = (ig_dtype)data->type->dtype,
+                         .count = count,
+                         .data = (void *)(uintptr_t)data->bytes };
+    int64_t *ints = IG_NEW_ARRAY(node->import->arena, int64_t, (size_t)count + 1);
+    for (int64_t i = 0; i < count; i++) {
+        ints[i] = ig_tensor_get_i64(&tensor, i);
+    }
+    *out_ints = ints;
+    *out_count = (uint32_t)count;
+    return true;
+}
+
+/* What shape arithmetic comes to, where that is all numbers. */
+static bool read_known(const ig_onnx_node *node, uint32_t index,
+                       const int64_t **out_ints, uint32_t *out_count) {
+    ig_dims_value known;
+    if (!ig_onnx_dims(node, index, &known)) {
+        return false;
+    }
+    int64_t *ints = IG_NEW_ARRAY(node->import->arena, int64_t, known.count + 1u);
+    for (uint32_t i = 0; i < known.count; i++) {
+        if (!ig_dim_constant(node->import->module, known.dims[i], &ints[i])) {
+            return false;
+        }
+    }
+    *out_ints = ints;
+    *out_count = known.count;
+    return true;
+}
+
+ig_status ig_onnx_const_ints(const ig_onnx_node *node, uint32_t index, const char *what,
+                             const int64_t **out_ints, uint32_t *out_count) {
+    IG_TRY(ig_onnx_tensor(node, index));
+    const ig_value *value = ig_onnx_in(node, index);
+    if (!ig_dtype_is_int((ig_dtype)value->type->dtype)) {
+        return ig_onnx_fail(node, IG_INVALID, "input %u, %s, must be integers", index,
+                            what);
+    }
+    if (read_constant(node, value, out_ints, out_count) ||
+        read_known(node, index, out_ints, out_count)) {
+        return IG_OK;
+    }
+    return ig_onnx_fail(
+        node, IG_UNSUPPORTED,
+        "input %u, %s, is computed from data; only constants are supported", index,
+        what);
+}
+
+ig_status ig_onnx_ints(const ig_onnx_node *node, const char *attr, uint32_t index,
+                       const int64_t **out_ints, uint32_t *out_count) {
+    *out_ints = ig_onnx_attr_ints(node, attr, out_count);
+    if (*out_ints || !ig_onnx_in(node, index)) {
+        return IG_OK;
+    }
+    return ig_onnx_const_ints(node, index, attr, out_ints, out_count);
+}
+
+/* ---- guards ---- */
+
+void ig_onnx_guard_extents(const ig_onnx_node *node, uint32_t i, uint32_t a, uint32_t k,
+                           uint32_t b) {
+    ig_module *module = node->import->module;
+    ig_dim left = ig_onnx_in(node, i)->type->dims[a];
+    ig_dim right = ig_onnx_in(node, k)->type->dims[b];
+    if (ig_dim_equal(module, left, right) != IG_MAYBE) {
+        return; /* proved, or for the op to report */
+    }
+    const char *text = ig_arena_printf(
+        node->import->arena, "%s: dim %u of '%s' and dim %u of '%s' must be equal",
+        ig_onnx_node_label(node->import, node->proto, node->where.number - 1), a,
+        node->proto->input[i], b, node->proto->input[k]);
+    ig_make_guard_equal(node->builder, left, right, text);
+}
+
+/* Two extents broadcast when bcast(a, b) = bcast(b, a): either is 1, or they are
+ * equal. */
+static void guard_pair(const ig_onnx_node *node, ig_dim a, ig_dim b) {
+    ig_module *module = node->import->module;
+    if (a == 1 || b == 1 || ig_dim_equal(module, a, b) != IG_MAYBE) {
+        return;
+    }
+    const char *text = ig_arena_printf(
+        node->import->arena, "%s: the shapes of the inputs do not broadcast",
+        ig_onnx_node_label(node->import, node->proto, node->where.number - 1));
+    ig_make_guard_equal(node->builder, ig_dim_bcast(module, a, b),
+                        ig_dim_bcast(module, b, a), text);
+}
+
+void ig_onnx_guard_broadcast(const ig_onnx_node *node, const ig_value *x,
+                             const ig_value *y) {
+    if (x->type->kind != IG_TENSOR || y->type->kind != IG_TENSOR) {
+        return;
+    }
+    uint32_t rank = x->type->rank < y->type->rank ? x->type->rank : y->type->rank;
+    for (uint32_t i = 1; i <= rank; i++) {
+        guard_pair(node, x->type->dims[x->type->rank - i],
+                   y->type->dims[y->type->rank - i]);
+    }
+}
+
+/* ---- constants ---- */
+
+ig_value *ig_onnx_constant(ig_onnx_import *import, ig_builder *builder,
+                           const char *name, const ig_data *data) {
+    if (data->type->rank <= 1 && data->size <= INLINE_BYTES && !data->is_splat) {
+        return ig_make_const(builder, data->type, data->bytes);
+    }
+    return ig_make_weight(builder, ig_module_add_weight(import->module, name, data));
+}
+
+/* ---- symbols ---- */
+
+/* An identifier made of a name: what is not a letter, digit or _ becomes _. */
+static const char *identifier_of(ig_arena *arena, const char *name) {
+    enum { LONGEST = 32 };
+    char text[LONGEST + 1];
+    size_t size = 0;
+    for (; *name && size < LONGEST; name++) {
+        char c = *name;
+        bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+        bool is_digit = c >= '0' && c <= '9';
+        if (is_letter || (is_digit && size > 0)) {
+            text[size++] = c;
+        } else if (size > 0 && text[size - 1] != '_') {
+            text[size++] = '_';
+        }
+    }
+    while (size > 0 && text[size - 1] == '_') {
+        size--;
+    }
+    return size ? ig_arena_copy(arena, text, size) : "n";
+}
+
+ig_dim ig_onnx_symbol(ig_onnx_import *import, const char *name, const char *origin) {
+    ig_dim dim = ig_dim_symbol(import->module, identifier_of(import->arena, name));
+    ig_symbol *symbol = ig_dim_as_symbol(import->module, dim);
+    symbol->origin = ig_module_string(import->module, ig_str_of(origin));
+    return dim;
+}
+
+ig_status ig_onnx_join_types(const ig_onnx_node *node, const char *what,
+                             const ig_type *a, const ig_type *b,
+                             const ig_type **out_type) {
+    ig_module *module = node->import->module;
+    *out_type = a;
+    if (a == b) {
+        return IG_OK;
+    }
+    if (a->kind != b->kind || (a->kind == IG_TENSOR && a->dtype != b->dtype)) {
+        return ig_onnx_fail(
+            node, IG_INVALID,
+            "output '%s' has one type in one branch and another in the other", what);
+    }
+    if (a->kind != IG_TENSOR) {
+        const ig_type *element;
+        IG_TRY(ig_onnx_join_types(node, what, a->element, b->element, &element));
+        *out_type = ig_type_host(module, (ig_kind)a->kind, element);
+        return IG_OK;
+    }
+    if (a->rank != b->rank) {
+        return ig_onnx_fail(node, IG_UNSUPPORTED,
+                            "output '%s' has rank %u in one branch and %u in the other",
+                            what, a->rank, b->rank);
+    }
+    ig_dim dims[IG_TENSOR_RANK];
+    for (uint32_t i = 0; i < a->rank; i++) {
+        dims[i] = a->dims[i];
+        if (ig_dim_equal(module, a->dims[i], b->dims[i]) != IG_YES) {
+            const char *name = ig_arena_printf(node->import->arena, "%s_d%u", what, i);
+            dims[i] = ig_onnx_symbol(node->import, name,
+                                     "an extent in which two branches differ");
+        }
+    }
+    *out_type = ig_type_with_dims(module, a, a->rank, dims);
+    return IG_OK;
+}

@@ -1,0 +1,13 @@
+/* Telling formats apart.  Private to the archive's files.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_FRONTEND_TORCH_ARCHIVE_FORMAT_H
+#define IG_FRONTEND_TORCH_ARCHIVE_FORMAT_H
+
+#include "frontend/torch/archive/archive.h"
+
+/* Adds what an entry's name (without root) tells to the set `*marks`. */
+void ig_archive_mark(ig_str name, uint32_t *marks);
+/* What an archive with these marks is. */
+ig_archive_format ig_archive_format_of(uint32_t marks);
+
+#endif

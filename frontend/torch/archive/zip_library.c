@@ -1,0 +1,174 @@
+/* libzip's judgement of an archive, and inflating.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * An entry is inflated as a zip of its own: our header, the borrowed data, our
+ * directory, given to libzip as three pieces.  So nothing has to stay open, and what is
+ * inflated are the very bytes that our walk has found.
+ */
+#include "frontend/torch/archive/zip_library.h"
+
+#include <string.h>
+#include <zip.h>
+
+/* One reason, as status and words. */
+static ig_status complain(const ig_archive *archive, const char *what,
+                          zip_error_t *error) {
+    bool is_memory = zip_error_code_zip(error) == ZIP_ER_MEMORY;
+    ig_location where = { .file = archive->file };
+    ig_status status = ig_error_hint(
+        &archive->context->diag, is_memory ? IG_LIMIT : IG_INVALID, &where,
+        is_memory ? NULL : "the file is damaged: fetch or save it again", "%s: %s",
+        what, zip_error_strerror(error));
+    zip_error_fini(error);
+    return status;
+}
+
+/* ---- the whole file ---- */
+
+static bool is_same_entry(zip_t *zip, zip_uint64_t index, const ig_zip_entry *entry) {
+    zip_stat_t facts;
+    const char *name = zip_get_name(zip, index, ZIP_FL_ENC_RAW);
+    if (!name || zip_stat_index(zip, index, 0, &facts) != 0) {
+        return false;
+    }
+    return strlen(name) == entry->name.size &&
+           memcmp(name, entry->name.data, entry->name.size) == 0 &&
+           facts.size == entry->size && facts.comp_size == entry->packed &&
+           facts.comp_method == entry->method && facts.crc == entry->crc;
+}
+
+static ig_status compare(const ig_archive *archive, zip_t *zip,
+                         const ig_zip_entry *entries, uint64_t count) {
+    ig_location where = { .file = archive->file };
+    zip_int64_t found = zip_get_num_entries(zip, 0);
+    if (found < 0 || (uint64_t)found != count) {
+        return ig_error(
+            &archive->context->diag, IG_INVALID, &where,
+            "its zip directory can be read in two ways: %lld or %llu entries",
+            (long long)found, (unsigned long long)count);
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        if (!is_same_entry(zip, i, &entries[i])) {
+            return ig_error(
+                &archive->context->diag, IG_INVALID, &where,
+                "its zip directory can be read in two ways: entry '%.*s' is not the same in both",
+                IG_STR_ARG(entries[i].name));
+        }
+    }
+    return IG_OK;
+}
+
+ig_status ig_zip_confirm(ig_archive *archive, const ig_zip_entry *entries,
+                         uint64_t count) {
+    zip_error_t error;
+    zip_error_init(&error);
+    zip_source_t *source = zip_source_buffer_create(archive->bytes.data,
+                                                    archive->bytes.size, 0, &error);
+    int flags = ZIP_RDONLY | ZIP_CHECKCONS;
+    zip_t *zip = source ? zip_open_from_source(source, flags, &error) : NULL;
+    if (!zip) {
+        zip_source_free(source);
+        return complain(archive, "its zip directory is inconsistent", &error);
+    }
+    ig_status status = compare(archive, zip, entries, count);
+    zip_discard(zip);
+    zip_error_fini(&error);
+    return status;
+}
+
+/* ---- one entry ---- */
+
+enum { LOCAL_SIZE = 31, TAIL_SIZE = 47 + 22 }; /* headers with a name of one byte */
+
+static void put16(char *at, uint32_t value) {
+    at[0] = (char)(value & 255);
+    at[1] = (char)(value >> 8 & 255);
+}
+
+static void put32(char *at, uint32_t value) {
+    put16(at, value & 0xffff);
+    put16(at + 2, value >> 16);
+}
+
+/* The five numbers that local and central header share, then the name's length. */
+static void put_facts(char *at, const ig_archive_entry *entry) {
+    put16(at, entry->method);
+    put32(at + 2, 0x21 << 16); /* 1 January 1980 */
+    put32(at + 6, entry->crc);
+    put32(at + 10, (uint32_t)entry->packed);
+    put32(at + 14, (uint32_t)entry->size);
+    put16(at + 18, 1);
+}
+
+static void put_headers(char *local, char *tail, const ig_archive_entry *entry) {
+    memset(local, 0, LOCAL_SIZE);
+    memcpy(local, "PK\3\4\x14", 5);
+    put_facts(local + 8, entry);
+    local[LOCAL_SIZE - 1] = 'x';
+    memset(tail, 0, TAIL_SIZE);
+    memcpy(tail, "PK\1\2\x14\0\x14", 7);
+    put_facts(tail + 10, entry);
+    tail[46] = 'x';
+    char *end = tail + 47;
+    memcpy(end, "PK\5\6", 4);
+    put16(end + 8, 1);
+    put16(end + 10, 1);
+    put32(end + 12, 47);
+    put32(end + 16, (uint32_t)(LOCAL_SIZE + entry->packed));
+}
+
+static bool read_all(zip_file_t *file, char *buffer, uint64_t size) {
+    for (uint64_t done = 0; done < size;) {
+        zip_int64_t got = zip_fread(file, buffer + done, size - done);
+        if (got <= 0) {
+            return false;
+        }
+        done += (uint64_t)got;
+    }
+    char more;
+    return zip_fread(file, &more, 1) <= 0;
+}
+
+/* True when the data inflate to exactly the stated size (and checksum, where one is
+ * recorded: it is compared at the end of the data). */
+static bool inflate(zip_t *zip, const ig_archive_entry *entry, char *buffer) {
+    zip_file_t *file = zip_fopen_index(zip, 0, 0);
+    if (!file) {
+        return false;
+    }
+    bool is_read = read_all(file, buffer, entry->size);
+    int code = zip_error_code_zip(zip_file_get_error(file));
+    bool is_good = code == ZIP_ER_OK || (code == ZIP_ER_CRC && entry->crc == 0);
+    zip_fclose(file);
+    return is_read && is_good;
+}
+
+ig_status ig_zip_inflate(ig_archive *archive, const ig_archive_entry *entry,
+                         char *buffer) {
+    char local[LOCAL_SIZE], tail[TAIL_SIZE];
+    put_headers(local, tail, entry);
+    char *data = (char *)(uintptr_t)(archive->bytes.data + entry->offset);
+    zip_buffer_fragment_t pieces[] = { { (zip_uint8_t *)local, LOCAL_SIZE },
+                                       { (zip_uint8_t *)data, entry->packed },
+                                       { (zip_uint8_t *)tail, TAIL_SIZE } };
+    zip_error_t error;
+    zip_error_init(&error);
+    zip_source_t *source = zip_source_buffer_fragment_create(pieces, 3, 0, &error);
+    zip_t *zip = source ? zip_open_from_source(source, ZIP_RDONLY, &error) : NULL;
+    if (!zip) {
+        zip_source_free(source);
+        return complain(archive, entry->name.data, &error);
+    }
+    bool is_good = inflate(zip, entry, buffer);
+    zip_discard(zip);
+    zip_error_fini(&error);
+    if (is_good) {
+        return IG_OK;
+    }
+    ig_location where = ig_archive_where(archive, entry);
+    return ig_error_hint(
+        &archive->context->diag, IG_INVALID, &where,
+        "the file is damaged: fetch or save it again",
+        "the deflated data do not give %llu bytes with the recorded checksum",
+        (unsigned long long)entry->size);
+}

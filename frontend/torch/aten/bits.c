@@ -1,0 +1,108 @@
+/* The bits of elements seen as elements of another type.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Elements of one size are a bitcast.  Otherwise the last axis grows or shrinks by how
+ * often the smaller size fits into the larger one, low bits first as the machine's
+ * memory has them:
+ *
+ *     one of 32 as four of 8    cast(bits >> [0, 8, 16, 24], u8)
+ *     four of 8 as one of 32    sum(cast(bits, u32) << [0, 8, 16, 24])
+ */
+#include "frontend/torch/aten/aten.h"
+
+/* The unsigned integer of as many bits. */
+static ig_dtype unsigned_of(uint32_t bits) {
+    static const ig_dtype dtypes[] = { IG_DT_u8, IG_DT_u16, IG_DT_u32, IG_DT_u64 };
+    uint32_t at = 0;
+    while (at < 3 && ig_dtypes[dtypes[at]].bits < bits) {
+        at++;
+    }
+    return dtypes[at];
+}
+
+ig_value *ig_aten_bitcast(ig_ts_call *call, ig_value *x, ig_dtype to) {
+    if (!x || (ig_dtype)x->type->dtype == to) {
+        return x;
+    }
+    if (x->type->dtype == IG_DT_bool || to == IG_DT_bool) {
+        return ig_aten_cast(call, x, to);
+    }
+    ig_attr attrs[IG_bitcast_attr_count] = { [IG_bitcast_to] = ig_attr_of_dtype(to) };
+    return ig_aten_make(call, IG_OP_bitcast, 1, &x, attrs);
+}
+
+/* 0, step, 2 * step … of `dtype`. */
+static ig_value *shifts_of(ig_ts_call *call, ig_dtype dtype, uint32_t count,
+                           uint32_t step) {
+    int64_t numbers[8] = { 0 }, extent = count;
+    for (uint32_t i = 0; i < count; i++) {
+        numbers[i] = (int64_t)i * step;
+    }
+    ig_value *all = ig_ts_constant(call, IG_DT_i64, 1, &extent, numbers);
+    return ig_aten_cast(call, all, dtype);
+}
+
+ig_value *ig_aten_split_bits(ig_ts_call *call, ig_value *x, uint32_t parts,
+                             uint32_t bits, ig_dtype part) {
+    ig_value *shifts = x ? shifts_of(call, (ig_dtype)x->type->dtype, parts, bits)
+                         : NULL;
+    if (!shifts) {
+        return NULL;
+    }
+    uint32_t rank = x->type->rank;
+    ig_value *wide = ig_aten_map2(call, IG_OP_shr, ig_aten_unsqueeze(call, x, rank),
+                                  shifts);
+    wide = ig_aten_cast(call, wide, part);
+    ig_dim dims[IG_TENSOR_RANK];
+    for (uint32_t i = 0; i < rank; i++) {
+        dims[i] = x->type->dims[i];
+    }
+    dims[rank - 1] = ig_dim_mul(call->module, dims[rank - 1], parts);
+    return ig_aten_reshape(call, wide, rank, dims);
+}
+
+ig_value *ig_aten_join_bits(ig_ts_call *call, ig_value *x, uint32_t parts,
+                            uint32_t bits, ig_dtype whole) {
+    if (!x || x->type->rank + 1u > IG_TENSOR_RANK) {
+        return NULL;
+    }
+    ig_dim dims[IG_TENSOR_RANK];
+    uint32_t rank = x->type->rank;
+    for (uint32_t i = 0; i < rank; i++) {
+        dims[i] = x->type->dims[i];
+    }
+    dims[rank - 1] = ig_dim_exact_div(call->module, dims[rank - 1], parts);
+    dims[rank] = parts;
+    ig_value *wide = ig_aten_cast(call, ig_aten_reshape(call, x, rank + 1, dims),
+                                  whole);
+    wide = ig_aten_map2(call, IG_OP_shl, wide, shifts_of(call, whole, parts, bits));
+    return ig_aten_reduce1(call, IG_REDUCE_sum, wide, rank, false);
+}
+
+ig_value *ig_aten_view_bits(ig_ts_call *call, ig_value *x, ig_dtype to) {
+    if (!x) {
+        return NULL;
+    }
+    uint32_t from_bits = ig_dtypes[x->type->dtype].bits, to_bits = ig_dtypes[to].bits;
+    if (from_bits == to_bits) {
+        return ig_aten_bitcast(call, x, to);
+    }
+    if (x->type->rank == 0) {
+        return ig_aten_fail(call, IG_INVALID,
+                            "a tensor of rank 0 seen as elements of another size");
+    }
+    ig_dtype small = unsigned_of(from_bits < to_bits ? from_bits : to_bits);
+    ig_dtype large = unsigned_of(from_bits < to_bits ? to_bits : from_bits);
+    uint32_t bits = ig_dtypes[small].bits, parts = ig_dtypes[large].bits / bits;
+    ig_value *own = ig_aten_bitcast(call, x, unsigned_of(from_bits));
+    own = from_bits > to_bits ? ig_aten_split_bits(call, own, parts, bits, small)
+                              : ig_aten_join_bits(call, own, parts, bits, large);
+    return ig_aten_bitcast(call, own, to);
+}
+
+ig_status ig_ts_op_view_dtype(ig_ts_call *call) {
+    ig_value *x = ig_aten_tensor(call, 0);
+    ig_dtype to = ig_aten_dtype(call, 1, IG_DT_f32);
+    ig_value *y = ig_aten_view_bits(call, x, to);
+    return y == x && y ? ig_ts_give_arg(call, 0, 0) : ig_aten_give(call, y);
+}

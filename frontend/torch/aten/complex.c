@@ -1,0 +1,279 @@
+/* Complex numbers, computed by their parts.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "frontend/torch/aten/complex.h"
+
+#include "frontend/torch/aten/view.h"
+
+typedef struct parts {
+    ig_value *re, *im;
+} parts;
+
+static bool is_complex(const ig_ts_call *call, uint32_t index) {
+    const ig_ts_tensor *tensor = ig_ts_peek(call, index);
+    return tensor ? tensor->dtype->is_complex : call->args[index].kind == IG_TS_COMPLEX;
+}
+
+bool ig_aten_is_complex(ig_ts_call *call, uint32_t first, uint32_t count) {
+    for (uint32_t i = first; i < first + count && i < call->arg_count; i++) {
+        if (is_complex(call, i)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The complex dtype whose parts are `part`. */
+static const ig_torch_dtype_info *complex_of(ig_dtype part) {
+    return ig_torch_dtype_of_code(part == IG_DT_f64   ? IG_TORCH_complex128
+                                  : part == IG_DT_f16 ? IG_TORCH_complex32
+                                                      : IG_TORCH_complex64);
+}
+
+static parts split(ig_ts_call *call, ig_value *x) {
+    uint32_t last = x->type->rank - 1;
+    return (parts){ ig_aten_select(call, x, last, 0),
+                    ig_aten_select(call, x, last, 1) };
+}
+
+/* Any tensor or number as parts of dtype `part`. */
+static parts read_parts(ig_ts_call *call, uint32_t index, ig_dtype part) {
+    const ig_ts_value *arg = &call->args[index];
+    const ig_ts_tensor *tensor = NULL;
+    ig_value *x = NULL;
+    if (arg->kind == IG_TS_COMPLEX && ig_ts_is_known(arg)) {
+        return (parts){ ig_aten_number(call, part, arg->as.complex.re),
+                        ig_aten_number(call, part, arg->as.complex.im) };
+    }
+    if (!is_complex(call, index)) {
+        return (parts){ ig_aten_operand(call, index, part),
+                        ig_aten_number(call, part, 0) };
+    }
+    if (call->status == IG_OK) {
+        call->status = ig_ts_tensor_raw(call, index, &x, &tensor);
+    }
+    if (call->status != IG_OK) {
+        return (parts){ NULL, NULL };
+    }
+    return split(call, ig_aten_cast(call, x, part));
+}
+
+/* Parts of one shape side by side. */
+static ig_value *join(ig_ts_call *call, parts p) {
+    ig_dim dims[IG_TENSOR_RANK];
+    uint32_t rank = 0;
+    if (!p.re || !p.im || !ig_aten_broadcast(call, p.re->type, dims, &rank) ||
+        !ig_aten_broadcast(call, p.im->type, dims, &rank)) {
+        return NULL;
+    }
+    ig_value *sides[] = {
+        ig_aten_unsqueeze(call, ig_aten_expand(call, p.re, rank, dims), rank),
+        ig_aten_unsqueeze(call, ig_aten_expand(call, p.im, rank, dims), rank),
+    };
+    return ig_aten_concat(call, rank, 2, sides);
+}
+
+static ig_status give(ig_ts_call *call, parts p) {
+    ig_value *value = join(call, p);
+    return value ? ig_ts_give_complex(call, 0, value,
+                                      complex_of((ig_dtype)value->type->dtype))
+                 : call->status;
+}
+
+static ig_dtype part_dtype(ig_ts_call *call, uint32_t count) {
+    static const uint32_t indices[] = { 0, 1, 2 };
+    const ig_torch_dtype_info *dtype = NULL;
+    if (call->status == IG_OK) {
+        call->status = ig_ts_result_torch_type(call, indices, count, &dtype);
+    }
+    return dtype ? dtype->ir : IG_DT_f32;
+}
+
+static ig_value *mul(ig_ts_call *call, ig_value *x, ig_value *y) {
+    return ig_aten_map2(call, IG_OP_mul, x, y);
+}
+
+static parts multiply(ig_ts_call *call, parts x, parts y) {
+    return (parts){
+        ig_aten_map2(call, IG_OP_sub, mul(call, x.re, y.re), mul(call, x.im, y.im)),
+        ig_aten_map2(call, IG_OP_add, mul(call, x.re, y.im), mul(call, x.im, y.re)),
+    };
+}
+
+/* |x|^2 */
+static ig_value *norm_of(ig_ts_call *call, parts x) {
+    return ig_aten_map2(call, IG_OP_add, mul(call, x.re, x.re), mul(call, x.im, x.im));
+}
+
+static parts divide(ig_ts_call *call, parts x, parts y) {
+    ig_value *norm = norm_of(call, y);
+    parts conj = { y.re, ig_aten_map1(call, IG_OP_neg, y.im) };
+    parts q = multiply(call, x, conj);
+    return (parts){ ig_aten_map2(call, IG_OP_div, q.re, norm),
+                    ig_aten_map2(call, IG_OP_div, q.im, norm) };
+}
+
+ig_status ig_aten_complex_binary(ig_ts_call *call, ig_opcode code) {
+    ig_dtype part = part_dtype(call, 2);
+    parts x = read_parts(call, 0, part), y = read_parts(call, 1, part);
+    if (code == IG_OP_mul) {
+        return give(call, multiply(call, x, y));
+    }
+    if (code == IG_OP_div) {
+        return give(call, divide(call, x, y));
+    }
+    return ig_ts_fail(call, IG_UNSUPPORTED, "%s of complex numbers", ig_ops[code].name);
+}
+
+ig_status ig_aten_complex_add(ig_ts_call *call, ig_opcode code, bool is_swapped) {
+    ig_dtype part = part_dtype(call, 2);
+    parts x = read_parts(call, is_swapped ? 1 : 0, part);
+    parts y = read_parts(call, is_swapped ? 0 : 1, part);
+    parts alpha = read_parts(call, 2, part);
+    y = multiply(call, alpha, y);
+    return give(call, (parts){ ig_aten_map2(call, code, x.re, y.re),
+                               ig_aten_map2(call, code, x.im, y.im) });
+}
+
+ig_status ig_aten_complex_compare(ig_ts_call *call, ig_opcode code) {
+    if (code != IG_OP_eq && code != IG_OP_ne) {
+        return ig_ts_fail(call, IG_INVALID, "complex numbers have no order");
+    }
+    ig_dtype part = part_dtype(call, 2);
+    parts x = read_parts(call, 0, part), y = read_parts(call, 1, part);
+    ig_value *re = ig_aten_map2(call, code, x.re, y.re);
+    ig_value *im = ig_aten_map2(call, code, x.im, y.im);
+    return ig_aten_give(
+        call, ig_aten_map2(call, code == IG_OP_eq ? IG_OP_and : IG_OP_or, re, im));
+}
+
+/* ---- one operand ---- */
+
+static parts exponential(ig_ts_call *call, parts x) {
+    ig_value *size = ig_aten_map1(call, IG_OP_exp, x.re);
+    return (parts){ mul(call, size, ig_aten_map1(call, IG_OP_cos, x.im)),
+                    mul(call, size, ig_aten_map1(call, IG_OP_sin, x.im)) };
+}
+
+static ig_value *size_of(ig_ts_call *call, parts x) {
+    return ig_aten_hypot(call, x.re, x.im);
+}
+
+static ig_value *angle_of(ig_ts_call *call, parts x) {
+    return ig_aten_map2(call, IG_OP_atan2, x.im, x.re);
+}
+
+ig_status ig_aten_complex_unary(ig_ts_call *call, ig_opcode code) {
+    ig_dtype part = part_dtype(call, 1);
+    parts x = read_parts(call, 0, part);
+    IG_TRY(call->status);
+    if (code == IG_OP_abs) {
+        return ig_aten_give(call, size_of(call, x));
+    }
+    if (code == IG_OP_neg) {
+        return give(call, (parts){ ig_aten_map1(call, code, x.re),
+                                   ig_aten_map1(call, code, x.im) });
+    }
+    if (code == IG_OP_exp) {
+        return give(call, exponential(call, x));
+    }
+    if (code == IG_OP_log) {
+        return give(call, (parts){ ig_aten_map1(call, code, size_of(call, x)),
+                                   angle_of(call, x) });
+    }
+    if (code == IG_OP_recip) {
+        parts one = { ig_aten_number(call, part, 1), ig_aten_number(call, part, 0) };
+        return give(call, divide(call, one, x));
+    }
+    return ig_ts_fail(call, IG_UNSUPPORTED, "%s of complex numbers", ig_ops[code].name);
+}
+
+/* Of all elements, or over the axes of argument 1 (variant 1). */
+ig_status ig_aten_complex_sum(ig_ts_call *call, bool is_mean) {
+    ig_reduce kind = is_mean ? IG_REDUCE_mean : IG_REDUCE_sum;
+    parts x = read_parts(call, 0, part_dtype(call, 1));
+    const int64_t *axes = NULL;
+    uint32_t count = 0;
+    bool keep = false;
+    IG_TRY(call->status);
+    if (call->row->variant == 1) {
+        axes = ig_aten_axes(call, 1, x.re->type->rank, true, &count);
+        keep = ig_aten_bool(call, 2);
+    }
+    return give(call, (parts){ ig_aten_reduce(call, kind, x.re, axes, count, keep),
+                               ig_aten_reduce(call, kind, x.im, axes, count, keep) });
+}
+
+ig_status ig_aten_complex_matmul(ig_ts_call *call) {
+    ig_dtype part = part_dtype(call, 2);
+    parts x = read_parts(call, 0, part), y = read_parts(call, 1, part);
+    return give(call,
+                (parts){ ig_aten_map2(call, IG_OP_sub, ig_aten_matmul(call, x.re, y.re),
+                                      ig_aten_matmul(call, x.im, y.im)),
+                         ig_aten_map2(call, IG_OP_add, ig_aten_matmul(call, x.re, y.im),
+                                      ig_aten_matmul(call, x.im, y.re)) });
+}
+
+/* ---- parts as tensors ---- */
+
+/* real, imag; variant: which */
+ig_status ig_ts_op_complex_part(ig_ts_call *call) {
+    if (!is_complex(call, 0)) {
+        return call->row->variant ? ig_ts_fail(call, IG_INVALID, "imag of real numbers")
+                                  : ig_ts_give_arg(call, 0, 0);
+    }
+    parts x = read_parts(call, 0, part_dtype(call, 1));
+    return ig_aten_give(call, call->row->variant ? x.im : x.re);
+}
+
+ig_status ig_ts_op_view_as_real(ig_ts_call *call) {
+    ig_aten_view v;
+    if (!ig_aten_viewed(call, &v)) {
+        return call->status;
+    }
+    return v.is_complex ? ig_aten_give(call, v.x)
+                        : ig_ts_fail(call, IG_INVALID, "the numbers are real");
+}
+
+ig_status ig_ts_op_view_as_complex(ig_ts_call *call) {
+    ig_value *x = ig_aten_tensor(call, 0);
+    IG_TRY(call->status);
+    return ig_ts_give_complex(call, 0, x, complex_of((ig_dtype)x->type->dtype));
+}
+
+/* complex(real, imag) */
+ig_status ig_ts_op_complex_of(ig_ts_call *call) {
+    parts p = { ig_aten_tensor(call, 0), ig_aten_tensor(call, 1) };
+    return give(call, p);
+}
+
+/* polar(abs, angle) */
+ig_status ig_ts_op_polar(ig_ts_call *call) {
+    ig_value *size = ig_aten_tensor(call, 0), *angle = ig_aten_tensor(call, 1);
+    return give(call, (parts){ mul(call, size, ig_aten_map1(call, IG_OP_cos, angle)),
+                               mul(call, size, ig_aten_map1(call, IG_OP_sin, angle)) });
+}
+
+ig_status ig_ts_op_conj(ig_ts_call *call) {
+    if (!is_complex(call, 0)) {
+        return ig_ts_give_arg(call, 0, 0);
+    }
+    parts x = read_parts(call, 0, part_dtype(call, 1));
+    x.im = ig_aten_map1(call, IG_OP_neg, x.im);
+    return give(call, x);
+}
+
+/* Of real numbers: 0 or pi; NaN stays. */
+ig_status ig_ts_op_angle(ig_ts_call *call) {
+    if (is_complex(call, 0)) {
+        return ig_aten_give(call,
+                            angle_of(call, read_parts(call, 0, part_dtype(call, 1))));
+    }
+    ig_value *x = ig_aten_to_float(call, ig_aten_tensor(call, 0));
+    IG_TRY(call->status);
+    ig_dtype dtype = (ig_dtype)x->type->dtype;
+    ig_value *angle = ig_aten_where(call, ig_aten_map2n(call, IG_OP_lt, x, 0),
+                                    ig_aten_number(call, dtype, 3.14159265358979323846),
+                                    ig_aten_number(call, dtype, 0));
+    return ig_aten_give(
+        call, ig_aten_where(call, ig_aten_map1(call, IG_OP_isnan, x), x, angle));
+}

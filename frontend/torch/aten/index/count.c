@@ -1,0 +1,125 @@
+/* Counts and what is put back where it stood: bincount, histc, max_unpool.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "frontend/torch/aten/aten.h"
+
+#include <string.h>
+
+/* x [n] added up at `at` (i64 [n]) of zeros of `zeros`' shape and x's dtype. */
+static ig_value *add_at(ig_ts_call *call, ig_value *zeros, ig_value *at, ig_value *x) {
+    ig_attr attrs[IG_scatter_elements_attr_count] = {
+        [IG_scatter_elements_axis] = ig_attr_of_int(0),
+        [IG_scatter_elements_reduce] = ig_attr_of_enum(IG_SCATTER_add),
+        [IG_scatter_elements_negative] = ig_attr_of_enum(IG_NEGATIVE_error),
+    };
+    return ig_aten_make(call, IG_OP_scatter_elements, 3, (ig_value *[]){ zeros, at, x },
+                        attrs);
+}
+
+/* bincount(self, weights, minlength): as many bins as the largest number asks for */
+ig_status ig_ts_op_bincount(ig_ts_call *call) {
+    ig_value *x = ig_aten_cast(call, ig_aten_tensor(call, 0), IG_DT_i64);
+    ig_value *weights = ig_aten_optional(call, 1);
+    int64_t least = ig_aten_int(call, 2);
+    ig_dim one = 1;
+    IG_TRY(call->status);
+    ig_dtype dtype = !weights                            ? IG_DT_i64
+                     : weights->type->dtype == IG_DT_f32 ? IG_DT_f32
+                                                         : IG_DT_f64;
+    if (ig_dim_equal(call->module, x->type->dims[0], 0) == IG_YES) {
+        dtype = IG_DT_i64; /* torch looks at no weights then */
+    }
+    ig_value *bound = ig_aten_integer(call, IG_DT_i64, least - 1);
+    ig_value *all[] = { x, ig_aten_reshape(call, bound, 1, &one) };
+    ig_value *most = ig_aten_reduce1(call, IG_REDUCE_max,
+                                     ig_aten_concat(call, 0, 2, all), 0, false);
+    ig_value *range[] = { ig_aten_integer(call, IG_DT_i64, 0),
+                          ig_aten_map2n(call, IG_OP_add, most, 1),
+                          ig_aten_integer(call, IG_DT_i64, 1) };
+    ig_value *bins = ig_aten_make(call, IG_OP_range, 3, range, NULL);
+    ig_value *zeros = ig_aten_cast(call, ig_aten_map2n(call, IG_OP_mul, bins, 0),
+                                   dtype);
+    IG_TRY(call->status);
+    ig_value *each = weights ? ig_aten_cast(call, weights, dtype)
+                             : ig_aten_fill(call, dtype, 1, x->type->dims, 1);
+    return ig_aten_give(call, add_at(call, zeros, x, each));
+}
+
+/* The ends that are given, or those of the data where both are equal; and one more
+ * where those are. */
+static void ends_of(ig_ts_call *call, ig_value *x, ig_value **low, ig_value **high) {
+    ig_dtype dtype = x ? (ig_dtype)x->type->dtype : IG_DT_f32;
+    double given[] = { ig_aten_float(call, 2), ig_aten_float(call, 3) };
+    if (given[0] < given[1]) {
+        *low = ig_aten_number(call, dtype, given[0]);
+        *high = ig_aten_number(call, dtype, given[1]);
+        return;
+    }
+    *low = ig_aten_reduce(call, IG_REDUCE_min, x, NULL, 0, false);
+    *high = ig_aten_reduce(call, IG_REDUCE_max, x, NULL, 0, false);
+    ig_value *is_equal = ig_aten_map2(call, IG_OP_eq, *low, *high);
+    ig_value *below = ig_aten_map2n(call, IG_OP_sub, *low, 1);
+    ig_value *above = ig_aten_map2n(call, IG_OP_add, *high, 1);
+    *low = ig_aten_where(call, is_equal, below, *low);
+    *high = ig_aten_where(call, is_equal, above, *high);
+}
+
+/* histc(self, bins, min, max): the last bin holds its upper end; what lies outside goes
+ * to a bin that is cut off */
+ig_status ig_ts_op_histc(ig_ts_call *call) {
+    ig_value *x = ig_aten_tensor(call, 0), *low = NULL, *high = NULL;
+    int64_t bins = ig_aten_distance(call, 1);
+    IG_TRY(call->status);
+    if (bins <= 0 || !ig_aten_is_float(x)) {
+        return ig_ts_fail(call, IG_INVALID, "%lld bins of such elements",
+                          (long long)bins);
+    }
+    ig_dtype dtype = (ig_dtype)x->type->dtype;
+    ig_dim count = bins + 1;
+    x = ig_aten_flatten(call, ig_aten_wide(call, x));
+    ends_of(call, x, &low, &high);
+    ig_value *at = ig_aten_map2(call, IG_OP_sub, x, low);
+    at = ig_aten_map2n(call, IG_OP_mul, at, (double)bins);
+    at = ig_aten_map2(call, IG_OP_div, at, ig_aten_map2(call, IG_OP_sub, high, low));
+    at = ig_aten_map2n(call, IG_OP_min, ig_aten_cast(call, at, IG_DT_i64),
+                       (double)(bins - 1));
+    ig_value *is_in = ig_aten_map2(call, IG_OP_and,
+                                   ig_aten_map2(call, IG_OP_ge, x, low),
+                                   ig_aten_map2(call, IG_OP_le, x, high));
+    at = ig_aten_where(call, is_in, at, ig_aten_integer(call, IG_DT_i64, bins));
+    IG_TRY(call->status);
+    ig_value *zeros = ig_aten_fill(call, IG_DT_i64, 1, &count, 0);
+    ig_value *ones = ig_aten_fill(call, IG_DT_i64, 1, x->type->dims, 1);
+    ig_value *y = ig_aten_slice(call, add_at(call, zeros, at, ones), 0, 0, bins, 1);
+    return ig_aten_give(call, ig_aten_cast(call, y, dtype));
+}
+
+/* max_unpool2d, 3d(self, indices, output_size, …): values back at their places in
+ * planes of zeros; variant: axes of space */
+ig_status ig_ts_op_max_unpool(ig_ts_call *call) {
+    uint32_t space = (uint32_t)call->row->variant, count;
+    ig_value *x = ig_aten_tensor(call, 0);
+    ig_value *at = ig_aten_cast(call, ig_aten_tensor(call, 1), IG_DT_i64);
+    const ig_dim *size = ig_aten_dims(call, 2, space, &count);
+    ig_dim dims[IG_TENSOR_RANK];
+    ig_module *m = call->module;
+    IG_TRY(call->status);
+    uint32_t lead = x->type->rank - space;
+    if (x->type->rank <= space || at->type->rank != x->type->rank) {
+        return ig_ts_fail(call, IG_INVALID, "an image of rank %u", x->type->rank);
+    }
+    memcpy(dims, x->type->dims, lead * sizeof *dims);
+    memcpy(dims + lead, size, space * sizeof *dims);
+    ig_dim planes = ig_dim_product(m, dims, lead);
+    ig_dim flat[] = { planes, ig_dim_product(m, x->type->dims + lead, space) };
+    ig_dim wide[] = { planes, ig_dim_product(m, size, space) };
+    ig_attr attrs[IG_scatter_elements_attr_count] = {
+        [IG_scatter_elements_axis] = ig_attr_of_int(1),
+        [IG_scatter_elements_negative] = ig_attr_of_enum(IG_NEGATIVE_error),
+    };
+    ig_dtype dtype = (ig_dtype)x->type->dtype;
+    ig_value *operands[] = { ig_aten_fill(call, dtype, 2, wide, 0),
+                             ig_aten_reshape(call, at, 2, flat),
+                             ig_aten_reshape(call, x, 2, flat) };
+    x = ig_aten_make(call, IG_OP_scatter_elements, 3, operands, attrs);
+    return ig_aten_give(call, ig_aten_reshape(call, x, x ? lead + space : 0, dims));
+}

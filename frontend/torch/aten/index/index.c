@@ -1,0 +1,309 @@
+/* Indexing by tensors: x[i, :, mask] and its assignment.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A mask stands for the columns of its nonzero.  The index tensors are broadcast and
+ * stacked as tuples, the axes that they index are moved to the front, and gather_nd or
+ * scatter_nd does the rest.  The broadcast axes of the result stand where the indexed
+ * ones stood when those are neighbours, else in front:
+ *
+ *     x [A, B, C, D], indices [-, i, j, -], i and j broadcast to S…
+ *     x' [B, C, A, D]  gather_nd (i, j)  ->  [S…, A, D]  ->  [A, S…, D] */
+#include "frontend/torch/aten/view.h"
+
+#include <string.h>
+
+typedef struct indexing {
+    ig_value *x;
+    ig_value *index[IG_TENSOR_RANK]; /* by axis; NULL: all of it */
+    uint32_t used;                   /* axes that have one */
+    uint32_t first;                  /* the first of them */
+    bool is_together;                /* they are neighbours */
+    ig_dim dims[IG_TENSOR_RANK];     /* of the broadcast index tensors */
+    uint32_t rank;
+} indexing;
+
+/* The columns of a mask's nonzero, one an axis that it covers. */
+static bool add_mask(ig_ts_call *call, indexing *ix, uint32_t *axis, ig_value *mask) {
+    mask = ig_aten_cast(call, mask, IG_DT_bool);
+    if (!mask || mask->type->rank == 0 ||
+        *axis + mask->type->rank > ix->x->type->rank) {
+        ig_aten_fail(call, mask && mask->type->rank == 0 ? IG_UNSUPPORTED : IG_INVALID,
+                     "a mask that covers %u axes from axis %u on",
+                     mask ? mask->type->rank : 0, *axis);
+        return false;
+    }
+    for (uint32_t i = 0; i < mask->type->rank; i++) {
+        if (call->status == IG_OK) {
+            call->status = ig_ts_guard_equal(call, mask->type->dims[i],
+                                             ix->x->type->dims[*axis + i],
+                                             "a mask's extents must be the tensor's");
+        }
+    }
+    uint32_t covered = mask->type->rank;
+    ig_value *rows = ig_aten_make(call, IG_OP_nonzero, 1, &mask, NULL);
+    for (uint32_t i = 0; i < covered; i++) {
+        ix->index[(*axis)++] = ig_aten_select(call, rows, 1, i);
+    }
+    return call->status == IG_OK;
+}
+
+static bool is_mask(const ig_value *x) {
+    return x->type->dtype == IG_DT_bool || x->type->dtype == IG_DT_u8;
+}
+
+static bool join_shapes(ig_ts_call *call, indexing *ix) {
+    for (uint32_t axis = 0, last = 0; axis < ix->x->type->rank; axis++) {
+        const ig_value *index = ix->index[axis];
+        if (!index) {
+            continue;
+        }
+        ix->is_together = ix->used == 0 || (ix->is_together && last + 1 == axis);
+        ix->first = ix->used++ == 0 ? axis : ix->first;
+        last = axis;
+        if (!ig_aten_broadcast(call, index->type, ix->dims, &ix->rank)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Argument 0 indexed by the list in argument 1. */
+static bool open_indexing(ig_ts_call *call, indexing *ix) {
+    uint32_t count, axis = 0;
+    memset(ix, 0, sizeof *ix);
+    ix->x = ig_aten_tensor(call, 0);
+    ig_value **given = ig_aten_tensors(call, 1, &count);
+    if (!ix->x || call->status != IG_OK) {
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (axis >= ix->x->type->rank) {
+            ig_aten_fail(call, IG_INVALID, "too many indices for a tensor of rank %u",
+                         ix->x->type->rank);
+            return false;
+        }
+        if (given[i] && is_mask(given[i])) {
+            if (!add_mask(call, ix, &axis, given[i])) {
+                return false;
+            }
+        } else {
+            ix->index[axis++] = ig_aten_cast(call, given[i], IG_DT_i64);
+        }
+    }
+    return join_shapes(call, ix) && call->status == IG_OK;
+}
+
+/* Indices as tuples [S…, used]. */
+static ig_value *stack_indices(ig_ts_call *call, const indexing *ix) {
+    ig_value *columns[IG_TENSOR_RANK];
+    uint32_t count = 0;
+    for (uint32_t axis = 0; axis < ix->x->type->rank; axis++) {
+        if (ix->index[axis]) {
+            ig_value *wide = ig_aten_expand(call, ix->index[axis], ix->rank, ix->dims);
+            columns[count++] = ig_aten_unsqueeze(call, wide, ix->rank);
+        }
+    }
+    return ig_aten_concat(call, ix->rank, count, columns);
+}
+
+/* Indexed axes first. */
+static void order_of(const indexing *ix, int64_t *perm) {
+    uint32_t next = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t axis = 0; axis < ix->x->type->rank; axis++) {
+            if ((ix->index[axis] != NULL) == (pass == 0)) {
+                perm[next++] = axis;
+            }
+        }
+    }
+}
+
+/* From [S…, rest] to where S belongs: perm of the result. */
+static uint32_t place_of(const indexing *ix, int64_t *perm) {
+    uint32_t rest = ix->x->type->rank - ix->used, next = 0;
+    uint32_t before = ix->is_together ? ix->first : 0;
+    for (uint32_t i = 0; i < before; i++) {
+        perm[next++] = ix->rank + i;
+    }
+    for (uint32_t i = 0; i < ix->rank; i++) {
+        perm[next++] = i;
+    }
+    for (uint32_t i = before; i < rest; i++) {
+        perm[next++] = ix->rank + i;
+    }
+    return next;
+}
+
+/* index(self, indices) */
+ig_status ig_ts_op_index(ig_ts_call *call) {
+    indexing ix;
+    int64_t perm[2 * IG_TENSOR_RANK];
+    if (!open_indexing(call, &ix)) {
+        return call->status;
+    }
+    if (ix.used == 0) {
+        return ig_aten_give(call, ix.x);
+    }
+    if (ix.used == 1) {
+        ig_value *index = ix.index[ix.first];
+        return ig_aten_give(call, ig_aten_gather(call, ix.x, index, ix.first, false));
+    }
+    order_of(&ix, perm);
+    ig_value *operands[] = { ig_aten_transpose(call, ix.x, perm),
+                             stack_indices(call, &ix) };
+    ig_value *value = ig_aten_make(call, IG_OP_gather_nd, 2, operands, NULL);
+    place_of(&ix, perm);
+    return ig_aten_give(call, ig_aten_transpose(call, value, perm));
+}
+
+/* A mask alone with values that do not go along it: no need to know where it is
+ * true. */
+static ig_value *put_by_mask(ig_ts_call *call, ig_value *x, ig_value *mask,
+                             ig_value *values) {
+    ig_dim dims[IG_TENSOR_RANK];
+    uint32_t trailing = x->type->rank - mask->type->rank, rank = values->type->rank;
+    bool is_one = rank <= trailing ||
+                  (rank == trailing + 1 && values->type->dims[0] == 1);
+    if (!is_one || mask->type->rank == 0 || mask->type->rank > x->type->rank) {
+        return NULL;
+    }
+    if (rank == trailing + 1) {
+        values = ig_aten_squeeze(call, values, 0);
+    }
+    for (uint32_t i = 0; i < x->type->rank; i++) {
+        dims[i] = i < mask->type->rank ? mask->type->dims[i] : 1;
+    }
+    mask = ig_aten_reshape(call, ig_aten_cast(call, mask, IG_DT_bool), x->type->rank,
+                           dims);
+    return ig_aten_where(call, mask, values, x);
+}
+
+static ig_value *put_by_tuples(ig_ts_call *call, const indexing *ix, ig_value *values,
+                               bool adds) {
+    int64_t order[IG_TENSOR_RANK], place[2 * IG_TENSOR_RANK], back[IG_TENSOR_RANK];
+    int64_t unplace[2 * IG_TENSOR_RANK];
+    ig_dim dims[2 * IG_TENSOR_RANK], shaped[2 * IG_TENSOR_RANK];
+    uint32_t rank = place_of(ix, place), k = 0;
+    order_of(ix, order);
+    for (uint32_t i = 0; i < ix->rank; i++) {
+        dims[k++] = ix->dims[i];
+    }
+    for (uint32_t i = ix->used; i < ix->x->type->rank; i++) {
+        dims[k++] = ix->x->type->dims[order[i]];
+    }
+    for (uint32_t i = 0; i < rank; i++) {
+        shaped[i] = dims[place[i]];
+        unplace[place[i]] = i;
+    }
+    for (uint32_t i = 0; i < ix->x->type->rank; i++) {
+        back[order[i]] = i;
+    }
+    values = ig_aten_expand(call, values, rank, shaped);
+    ig_value *operands[] = { ig_aten_transpose(call, ix->x, order),
+                             stack_indices(call, ix),
+                             ig_aten_transpose(call, values, unplace) };
+    ig_attr attrs[IG_scatter_nd_attr_count] = { 0 };
+    if (adds) {
+        attrs[IG_scatter_nd_reduce] = ig_attr_of_enum(IG_SCATTER_add);
+    }
+    ig_value *value = ig_aten_make(call, IG_OP_scatter_nd, 3, operands, attrs);
+    return ig_aten_transpose(call, value, back);
+}
+
+/* index_put(self, indices, values, accumulate) */
+ig_status ig_ts_op_index_put(ig_ts_call *call) {
+    indexing ix;
+    uint32_t count;
+    ig_value *x = ig_aten_tensor(call, 0), *values = ig_aten_tensor(call, 2);
+    bool adds = ig_aten_bool(call, 3);
+    ig_value **given = ig_aten_tensors(call, 1, &count);
+    IG_TRY(call->status);
+    values = ig_aten_cast(call, values, (ig_dtype)x->type->dtype);
+    if (count == 1 && given[0] && is_mask(given[0]) && !adds && values) {
+        ig_value *put = put_by_mask(call, x, given[0], values);
+        if (put || call->status != IG_OK) {
+            return ig_aten_give(call, put);
+        }
+    }
+    if (!open_indexing(call, &ix)) {
+        return call->status;
+    }
+    if (ix.used == 0) {
+        values = ig_aten_expand(call, values, x->type->rank, x->type->dims);
+        return ig_aten_give(call,
+                            adds ? ig_aten_map2(call, IG_OP_add, x, values) : values);
+    }
+    return ig_aten_give(call, put_by_tuples(call, &ix, values, adds));
+}
+
+/* ---- masks ---- */
+
+/* Both operands broadcast to one shape. */
+static bool level(ig_ts_call *call, ig_value **x, ig_value **y) {
+    ig_dim dims[IG_TENSOR_RANK];
+    uint32_t rank = 0;
+    if (!*x || !*y || !ig_aten_broadcast(call, (*x)->type, dims, &rank) ||
+        !ig_aten_broadcast(call, (*y)->type, dims, &rank)) {
+        return false;
+    }
+    *x = ig_aten_expand(call, *x, rank, dims);
+    *y = ig_aten_expand(call, *y, rank, dims);
+    return *x && *y;
+}
+
+ig_status ig_ts_op_masked_select(ig_ts_call *call) {
+    ig_value *x = ig_aten_tensor(call, 0);
+    ig_value *mask = ig_aten_cast(call, ig_aten_tensor(call, 1), IG_DT_bool);
+    if (!level(call, &x, &mask)) {
+        return call->status;
+    }
+    x = ig_aten_flatten(call, x);
+    mask = ig_aten_flatten(call, mask);
+    ig_value *rows = ig_aten_make(call, IG_OP_nonzero, 1, &mask, NULL);
+    rows = ig_aten_select(call, rows, 1, 0);
+    return ig_aten_give(call, ig_aten_gather(call, x, rows, 0, false));
+}
+
+/* masked_scatter(self, mask, source): the k-th true element gets source's k-th. */
+ig_status ig_ts_op_masked_scatter(ig_ts_call *call) {
+    ig_value *x = ig_aten_tensor(call, 0);
+    ig_value *mask = ig_aten_cast(call, ig_aten_tensor(call, 1), IG_DT_bool);
+    ig_value *source = ig_aten_tensor(call, 2);
+    if (!level(call, &x, &mask)) {
+        return call->status;
+    }
+    const ig_type *type = x->type;
+    ig_attr axis[IG_cumsum_attr_count] = { [IG_cumsum_axis] = ig_attr_of_int(0) };
+    ig_value *flat = ig_aten_cast(call, ig_aten_flatten(call, mask), IG_DT_i64);
+    ig_value *number = ig_aten_make(call, IG_OP_cumsum, 1, &flat, axis);
+    number = ig_aten_map2(call, IG_OP_mul, number, flat); /* 0 where false */
+    number = ig_aten_map2n(call, IG_OP_sub, number, 1);
+    number = ig_aten_map2n(call, IG_OP_max, number, 0);
+    source = ig_aten_flatten(call, source);
+    ig_value *none = ig_aten_number(call, (ig_dtype)type->dtype, 0);
+    none = ig_aten_reshape(call, none, 1, (ig_dim[]){ 1 }); /* source may be empty */
+    source = ig_aten_concat(call, 0, 2, (ig_value *[]){ source, none });
+    source = ig_aten_gather(call, source, number, 0, false);
+    source = ig_aten_reshape(call, source, type->rank, type->dims);
+    return ig_aten_give(call, ig_aten_where(call, mask, source, x));
+}
+
+ig_status ig_ts_op_nonzero(ig_ts_call *call) {
+    ig_value *x = ig_aten_tensor(call, 0);
+    return ig_aten_give(call, ig_aten_make(call, IG_OP_nonzero, 1, &x, NULL));
+}
+
+/* where(condition), nonzero_numpy: the columns of nonzero, a list */
+ig_status ig_ts_op_nonzero_list(ig_ts_call *call) {
+    ig_value *x = ig_aten_tensor(call, 0), *columns[IG_TENSOR_RANK];
+    if (x && x->type->rank == 0) {
+        x = ig_aten_reshape(call, x, 1, (ig_dim[]){ 1 });
+    }
+    uint32_t rank = x ? x->type->rank : 0;
+    ig_value *rows = ig_aten_make(call, IG_OP_nonzero, 1, &x, NULL);
+    for (uint32_t i = 0; i < rank; i++) {
+        columns[i] = ig_aten_select(call, rows, 1, i);
+    }
+    IG_TRY(call->status);
+    return ig_ts_give_list(call, 0, IG_TS_NO_ARG, columns, rank);
+}

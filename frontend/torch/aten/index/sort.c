@@ -1,0 +1,380 @@
+/* Order: sort, topk, quantiles, unique, search.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "frontend/torch/aten/aten.h"
+
+#include <math.h>
+
+static ig_value *as_vector(ig_ts_call *call, ig_value *x) {
+    return x && x->type->rank == 0 ? ig_aten_reshape(call, x, 1, (ig_dim[]){ 1 }) : x;
+}
+
+static ig_value *as_type(ig_ts_call *call, ig_value *x, const ig_type *type) {
+    return ig_aten_reshape(call, x, type->rank, type->dims);
+}
+
+/* Values and places of x sorted along an axis. */
+static bool sort(ig_ts_call *call, ig_value *x, uint32_t axis, bool descending,
+                 ig_value **out) {
+    ig_attr attrs[IG_sort_attr_count] = { [IG_sort_axis] = ig_attr_of_int(axis) };
+    if (descending) {
+        attrs[IG_sort_descending] = ig_attr_of_bool(true);
+    }
+    x = as_vector(call, x);
+    return ig_aten_make_all(call, IG_OP_sort, 1, &x, attrs, out);
+}
+
+/* sort(self, dim, descending), sort.stable(self, *, stable, dim, descending); variant:
+ * the dim argument; + 8: argsort, places only; + 16: msort, values only, axis 0 */
+ig_status ig_ts_op_sort(ig_ts_call *call) {
+    ig_value *x = ig_aten_tensor(call, 0), *sorted[2];
+    uint32_t at = (uint32_t)call->row->variant & 7, axis = 0;
+    bool descending = false;
+    if (!x) {
+        return call->status;
+    }
+    if (at) {
+        axis = ig_aten_axis(call, at, x->type->rank);
+        descending = ig_aten_bool(call, at + 1);
+    }
+    if (!sort(call, x, axis, descending, sorted)) {
+        return call->status;
+    }
+    ig_value *values = as_type(call, sorted[0], x->type);
+    ig_value *places = as_type(call, sorted[1], x->type);
+    if (call->row->variant & 8) {
+        return ig_aten_give(call, places);
+    }
+    return call->row->variant & 16 ? ig_aten_give(call, values)
+                                   : ig_aten_give2(call, values, places);
+}
+
+/* topk(self, k, dim, largest, sorted) */
+ig_status ig_ts_op_topk(ig_ts_call *call) {
+    ig_value *x = ig_aten_tensor(call, 0), *found[2];
+    ig_dim k = ig_aten_dim(call, 1);
+    if (!x) {
+        return call->status;
+    }
+    uint32_t rank = x->type->rank;
+    ig_attr attrs[IG_topk_attr_count] = {
+        [IG_topk_axis] = ig_attr_of_int(ig_aten_axis(call, 2, rank)),
+        [IG_topk_k] = ig_attr_of_dim(k),
+    };
+    if (!ig_aten_bool(call, 3)) {
+        attrs[IG_topk_smallest] = ig_attr_of_bool(true);
+    }
+    x = as_vector(call, x);
+    if (!ig_aten_make_all(call, IG_OP_topk, 1, &x, attrs, found)) {
+        return call->status;
+    }
+    for (uint32_t i = 0; rank == 0 && i < 2; i++) {
+        found[i] = ig_aten_reshape(call, found[i], 0, NULL);
+    }
+    return ig_aten_give2(call, found[0], found[1]);
+}
+
+/* One place of the sorted axis: value and where it stood. */
+static ig_status give_place(ig_ts_call *call, ig_value *x, uint32_t axis,
+                            ig_value *place, bool keep) {
+    ig_value *sorted[2], *found[2] = { NULL, NULL };
+    uint32_t rank = x ? x->type->rank : 0;
+    if (!x || !sort(call, x, axis, false, sorted)) {
+        return call->status;
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        found[i] = ig_aten_gather(call, sorted[i], place, axis, false);
+        if (keep && rank) {
+            found[i] = ig_aten_unsqueeze(call, found[i], axis);
+        }
+    }
+    return ig_aten_give2(call, found[0], found[1]);
+}
+
+/* kthvalue(self, k, dim, keepdim) */
+ig_status ig_ts_op_kthvalue(ig_ts_call *call) {
+    ig_value *x = ig_aten_tensor(call, 0);
+    ig_dim k = ig_aten_dim(call, 1);
+    if (!x) {
+        return call->status;
+    }
+    ig_value *place = ig_aten_dim_value(call, ig_dim_sub(call->module, k, 1),
+                                        IG_DT_i64);
+    return give_place(call, x, ig_aten_axis(call, 2, x->type->rank), place,
+                      ig_aten_bool(call, 3));
+}
+
+/* NaN is largest in order: a row with one gives NaN when asked for the last, and the
+ * median of it is NaN. */
+static ig_value *median_place(ig_ts_call *call, ig_value *x, uint32_t axis) {
+    ig_module *module = call->module;
+    ig_dim extent = x->type->rank ? x->type->dims[axis] : 1;
+    ig_dim middle = ig_dim_floor_div(module, ig_dim_sub(module, extent, 1), 2);
+    return ig_aten_dim_value(call, middle, IG_DT_i64);
+}
+
+/* Places that may differ from row to row: [.., 1 on the axis, ..]. */
+static ig_status give_places(ig_ts_call *call, ig_value *x, uint32_t axis,
+                             ig_value *places, bool keep, bool has_index) {
+    ig_value *sorted[2], *found[2];
+    uint32_t rank = x->type->rank;
+    if (!sort(call, x, axis, false, sorted)) {
+        return call->status;
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        found[i] = ig_aten_gather_elements(call, sorted[i], places, axis);
+        if (!keep || rank == 0) {
+            found[i] = ig_aten_squeeze(call, found[i], axis);
+        }
+    }
+    return has_index ? ig_aten_give2(call, found[0], found[1])
+                     : ig_aten_give(call, found[0]);
+}
+
+/* median and nanmedian (variant & 1) of all elements, or (& 2) of an axis */
+ig_status ig_ts_op_median(ig_ts_call *call) {
+    ig_value *x = ig_aten_tensor(call, 0);
+    bool by_axis = (call->row->variant & 2) != 0, skips = call->row->variant & 1;
+    if (!x) {
+        return call->status;
+    }
+    uint32_t axis = by_axis ? ig_aten_axis(call, 1, x->type->rank) : 0;
+    bool keep = by_axis && ig_aten_bool(call, 2);
+    bool was_number = x->type->rank == 0;
+    x = by_axis ? as_vector(call, x) : ig_aten_flatten(call, x);
+    if (!x) {
+        return call->status;
+    }
+    ig_dim dims[IG_TENSOR_RANK];
+    for (uint32_t i = 0; i < x->type->rank; i++) {
+        dims[i] = i == axis ? 1 : x->type->dims[i];
+    }
+    ig_value *place = ig_aten_expand(call, median_place(call, x, axis), x->type->rank,
+                                     dims);
+    if (ig_aten_is_float(x)) {
+        ig_value *odd = ig_aten_cast(call, ig_aten_map1(call, IG_OP_isnan, x),
+                                     IG_DT_i64);
+        odd = ig_aten_reduce1(call, IG_REDUCE_sum, odd, axis, true);
+        ig_dim last = ig_dim_sub(call->module, x->type->dims[axis], 1);
+        ig_value *end = ig_aten_dim_value(call, last, IG_DT_i64);
+        if (skips) { /* (numbers - 1) / 2, not below 0 */
+            place = ig_aten_map2(call, IG_OP_sub, end, odd);
+            place = ig_aten_map2n(call, IG_OP_max, place, 0);
+            place = ig_aten_map2n(call, IG_OP_div, place, 2);
+        } else { /* the first NaN */
+            ig_value *first = ig_aten_map2(call, IG_OP_sub, end, odd);
+            first = ig_aten_map2n(call, IG_OP_add, first, 1);
+            place = ig_aten_where(call, ig_aten_map2n(call, IG_OP_gt, odd, 0), first,
+                                  place);
+        }
+    }
+    IG_TRY(call->status);
+    return give_places(call, x, axis, place, keep && !was_number, by_axis);
+}
+
+/* ---- quantiles ---- */
+
+/* Neighbours of rank q (n - 1) and how far between them, by the interpolation asked. */
+static ig_value *interpolate(ig_ts_call *call, ig_str how, ig_value *low,
+                             ig_value *high, ig_value *weight) {
+    if (ig_str_is(how, "lower")) {
+        return low;
+    }
+    if (ig_str_is(how, "higher")) {
+        return high;
+    }
+    if (ig_str_is(how, "midpoint")) {
+        weight = ig_aten_where(call, ig_aten_map2n(call, IG_OP_gt, weight, 0),
+                               ig_aten_number(call, (ig_dtype)low->type->dtype, 0.5),
+                               weight);
+    } else if (!ig_str_is(how, "linear")) {
+        return ig_aten_fail(call, IG_UNSUPPORTED, "interpolation '%.*s'",
+                            IG_STR_ARG(how));
+    }
+    ig_value *way = ig_aten_map2(call, IG_OP_sub, high, low);
+    return ig_aten_map2(call, IG_OP_add, low,
+                        ig_aten_map2(call, IG_OP_mul, weight, way));
+}
+
+/* quantile(self, q, dim, keepdim, interpolation); variant 1: nanquantile */
+ig_status ig_ts_op_quantile(ig_ts_call *call) {
+    ig_value *x = ig_aten_tensor(call, 0), *sorted[2];
+    if (!x) {
+        return call->status;
+    }
+    ig_dtype dtype = (ig_dtype)x->type->dtype;
+    ig_value *q = ig_aten_operand(call, 1, dtype);
+    bool is_flat = ig_ts_is_none(call, 2), keep = ig_aten_bool(call, 3);
+    uint32_t rank = x->type->rank, axis = is_flat ? 0 : ig_aten_axis(call, 2, rank);
+    x = is_flat ? ig_aten_flatten(call, x) : as_vector(call, x);
+    if (!x || !q || !sort(call, x, axis, false, sorted)) {
+        return call->status;
+    }
+    uint32_t wide = x->type->rank, q_rank = q->type->rank;
+    ig_value *row = ig_aten_move_axis(call, sorted[0], axis, wide - 1);
+    ig_value *there = ig_aten_map1(call, IG_OP_not,
+                                   ig_aten_map1(call, IG_OP_isnan, row));
+    ig_value *count = ig_aten_reduce1(call, IG_REDUCE_sum,
+                                      ig_aten_cast(call, there, dtype), wide - 1, true);
+    ig_value *all = ig_aten_dim_value(call, x->type->dims[axis], dtype);
+    ig_value *has_nan = ig_aten_map2(call, IG_OP_lt, count, all);
+    ig_value *last = ig_aten_map2n(call, IG_OP_sub, count, 1);
+    last = ig_aten_map2n(call, IG_OP_max, last, 0);
+    ig_value *rank_of = ig_aten_map2(call, IG_OP_mul, last, as_vector(call, q));
+    ig_str how = ig_aten_str(call, 4);
+    if (ig_str_is(how, "nearest")) {
+        rank_of = ig_aten_map1(call, IG_OP_round, rank_of);
+        how = ig_str_of("lower");
+    }
+    ig_value *below = ig_aten_map1(call, IG_OP_floor, rank_of);
+    ig_value *above = ig_aten_cast(call, ig_aten_map1(call, IG_OP_ceil, rank_of),
+                                   IG_DT_i64);
+    ig_value *weight = ig_aten_map2(call, IG_OP_sub, rank_of, below);
+    ig_value *low = ig_aten_gather_elements(
+        call, row, ig_aten_cast(call, below, IG_DT_i64), wide - 1);
+    ig_value *high = ig_aten_gather_elements(call, row, above, wide - 1);
+    IG_TRY(call->status);
+    ig_value *value = interpolate(call, how, low, high, weight);
+    ig_value *nan = ig_aten_number(call, dtype, (double)NAN);
+    if (call->row->variant == 0) {
+        value = ig_aten_where(call, has_nan, nan, value);
+    } else {
+        ig_value *none = ig_aten_map2n(call, IG_OP_eq, count, 0);
+        value = ig_aten_where(call, none, nan, value);
+    }
+    IG_TRY(call->status);
+    /* [rest…, q] -> [q, rest…] with the axis kept as 1, or q gone. */
+    value = ig_aten_move_axis(call, value, wide - 1, 0);
+    if (keep) {
+        ig_dim dims[IG_TENSOR_RANK + 1];
+        uint32_t next = 0;
+        dims[next++] = value->type->dims[0];
+        for (uint32_t i = 0, from = 1; i < rank; i++) {
+            dims[next++] = is_flat || i == axis ? 1 : value->type->dims[from++];
+        }
+        value = ig_aten_reshape(call, value, next, dims);
+    }
+    return ig_aten_give(call, q_rank ? value : ig_aten_squeeze(call, value, 0));
+}
+
+/* ---- unique ---- */
+
+/* values[, inverse[, counts]], with nothing where one is not asked for. */
+static ig_status give_unique(ig_ts_call *call, ig_value **found, const ig_type *shape,
+                             bool has_inverse, bool has_counts) {
+    ig_dim zero = 0;
+    ig_value *none = ig_aten_fill(call, IG_DT_i64, 1, &zero, 0);
+    ig_value *inverse = none;
+    if (has_inverse) {
+        inverse = shape ? ig_aten_reshape(call, found[2], shape->rank, shape->dims)
+                        : found[2];
+    }
+    IG_TRY(ig_aten_give2(call, found[0], inverse));
+    return call->result_count > 2 ? ig_ts_give(call, 2, has_counts ? found[3] : none)
+                                  : IG_OK;
+}
+
+/* _unique(self, sorted, return_inverse), _unique2(…, return_counts): variant 0;
+ * unique_dim(self, dim, sorted, return_inverse, return_counts): 1;
+ * unique_consecutive(self, return_inverse, return_counts, dim): 2;
+ * unique_dim_consecutive(self, dim, return_inverse, return_counts): 3 */
+ig_status ig_ts_op_unique(ig_ts_call *call) {
+    static const struct {
+        uint32_t dim, inverse; /* arguments; dim 0: none */
+    } forms[] = { { 0, 2 }, { 1, 3 }, { 3, 1 }, { 1, 2 } };
+    int form = call->row->variant;
+    ig_value *x = ig_aten_tensor(call, 0), *found[4];
+    if (!x) {
+        return call->status;
+    }
+    bool by_axis = forms[form].dim && !ig_ts_is_none(call, forms[form].dim);
+    bool has_inverse = ig_aten_bool(call, forms[form].inverse);
+    bool has_counts = call->arg_count > forms[form].inverse + 1 &&
+                      ig_aten_bool(call, forms[form].inverse + 1);
+    ig_attr attrs[IG_unique_attr_count] = { [IG_unique_order] = ig_attr_of_enum(
+                                                form >= 2 ? IG_UNIQUE_runs
+                                                          : IG_UNIQUE_sorted) };
+    const ig_type *shape = by_axis ? NULL : x->type;
+    if (by_axis) {
+        attrs[IG_unique_axis] =
+            ig_attr_of_int(ig_aten_axis(call, forms[form].dim, x->type->rank));
+        x = as_vector(call, x);
+    } else {
+        x = ig_aten_flatten(call, x);
+    }
+    if (!ig_aten_make_all(call, IG_OP_unique, 1, &x, attrs, found)) {
+        return call->status;
+    }
+    return give_unique(call, found, shape, has_inverse, has_counts);
+}
+
+/* ---- search ---- */
+
+static ig_status search(ig_ts_call *call, ig_value *values, ig_value *boundaries,
+                        bool right, bool narrow) {
+    ig_attr attrs[IG_bucketize_attr_count] = { 0 };
+    if (right) {
+        attrs[IG_bucketize_right] = ig_attr_of_bool(true);
+    }
+    if (!values || !boundaries) {
+        return call->status;
+    }
+    ig_dtype dtype = ig_ts_promote((ig_dtype)values->type->dtype,
+                                   (ig_dtype)boundaries->type->dtype);
+    ig_value *operands[] = { ig_aten_cast(call, values, dtype),
+                             ig_aten_cast(call, boundaries, dtype) };
+    ig_value *value = ig_aten_make(call, IG_OP_bucketize, 2, operands, attrs);
+    return ig_aten_give(call,
+                        ig_aten_cast(call, value, narrow ? IG_DT_i32 : IG_DT_i64));
+}
+
+/* A tensor argument, or a number in the other's dtype. */
+static ig_value *searched(ig_ts_call *call, uint32_t index, const ig_value *other) {
+    if (call->args[index].kind == IG_TS_TENSOR) {
+        return ig_aten_tensor(call, index);
+    }
+    bool is_whole = call->args[index].kind == IG_TS_INT;
+    bool is_float = other && (ig_aten_is_float(other) || !is_whole);
+    return ig_aten_operand(call, index,
+                           !is_float || !other       ? IG_DT_i64
+                           : ig_aten_is_float(other) ? (ig_dtype)other->type->dtype
+                                                     : IG_DT_f32);
+}
+
+/* bucketize(self, boundaries, *, out_int32, right) */
+ig_status ig_ts_op_bucketize(ig_ts_call *call) {
+    ig_value *boundaries = ig_aten_tensor(call, 1);
+    ig_value *values = searched(call, 0, boundaries);
+    return search(call, values, boundaries, ig_aten_bool(call, 3),
+                  ig_aten_bool(call, 2));
+}
+
+/* searchsorted(sorted_sequence, self, *, out_int32, right, side, sorter) */
+ig_status ig_ts_op_searchsorted(ig_ts_call *call) {
+    ig_value *boundaries = ig_aten_tensor(call, 0);
+    ig_value *values = searched(call, 1, boundaries);
+    ig_value *sorter = ig_aten_optional(call, 5);
+    bool right = ig_aten_bool(call, 3);
+    if (!ig_ts_is_none(call, 4)) {
+        right = right || ig_str_is(ig_aten_str(call, 4), "right");
+    }
+    if (sorter && boundaries) {
+        boundaries = ig_aten_gather_elements(call, boundaries, sorter,
+                                             boundaries->type->rank - 1);
+    }
+    return search(call, values, boundaries, right, ig_aten_bool(call, 2));
+}
+
+/* isin(elements, test_elements, *, assume_unique, invert): any equal */
+ig_status ig_ts_op_isin(ig_ts_call *call) {
+    ig_dtype dtype = ig_aten_result_type(call, 0, 2);
+    ig_value *x = ig_aten_operand(call, 0, dtype);
+    ig_value *tests = ig_aten_flatten(call, ig_aten_operand(call, 1, dtype));
+    if (!x || !tests) {
+        return call->status;
+    }
+    ig_value *column = ig_aten_unsqueeze(call, x, x->type->rank);
+    ig_value *same = ig_aten_map2(call, IG_OP_eq, column, tests);
+    same = ig_aten_reduce1(call, IG_REDUCE_max, same, x->type->rank, false);
+    return ig_aten_give(
+        call, ig_aten_bool(call, 3) ? ig_aten_map1(call, IG_OP_not, same) : same);
+}

@@ -1,0 +1,424 @@
+/* Products, distances and differences that are made of others.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "frontend/torch/aten/view.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- products ---- */
+
+/* tensordot(self, other, dims_self, dims_other): those axes summed */
+ig_status ig_ts_op_tensordot(ig_ts_call *call) {
+    ig_value *values[2] = { ig_aten_tensor(call, 0), ig_aten_tensor(call, 1) };
+    ig_dim dims[2 * IG_TENSOR_RANK], summed = 1;
+    uint32_t count[2], rank = 0;
+    const int64_t *axes[2] = { ig_aten_ints(call, 2, 0, &count[0]),
+                               ig_aten_ints(call, 3, 0, &count[1]) };
+    IG_TRY(call->status);
+    if (count[0] != count[1]) {
+        return ig_ts_fail(call, IG_INVALID, "%u axes against %u", count[0], count[1]);
+    }
+    for (uint32_t side = 0; side < 2; side++) {
+        int64_t perm[IG_TENSOR_RANK], kept = 1;
+        uint32_t own = values[side]->type->rank, next = side ? count[1] : 0,
+                 first = rank;
+        uint64_t seen = 0;
+        if (count[side] > own) {
+            return ig_ts_fail(call, IG_INVALID, "axes do not fit rank %u", own);
+        }
+        uint32_t at = side ? 0 : own - count[0];
+        summed = 1;
+        for (uint32_t i = 0; i < count[side]; i++) {
+            int64_t axis = axes[side][i] + (axes[side][i] < 0 ? own : 0);
+            if (axis < 0 || axis >= own || seen >> axis & 1) {
+                return ig_ts_fail(call, IG_INVALID, "axes do not fit rank %u", own);
+            }
+            seen |= (uint64_t)1 << axis;
+            perm[at + i] = axis;
+            summed = ig_dim_mul(call->module, summed, values[side]->type->dims[axis]);
+        }
+        for (uint32_t i = 0; i < own; i++) {
+            if (!(seen >> i & 1)) {
+                perm[next++] = i;
+                dims[rank++] = values[side]->type->dims[i];
+            }
+        }
+        kept = ig_dim_product(call->module, dims + first, rank - first);
+        ig_dim matrix[] = { side ? summed : kept, side ? kept : summed };
+        values[side] = ig_aten_transpose(call, values[side], perm);
+        values[side] = ig_aten_reshape(call, values[side], 2, matrix);
+    }
+    if (rank > IG_TENSOR_RANK) {
+        return ig_ts_fail(call, IG_LIMIT, "a result of rank %u", rank);
+    }
+    ig_value *value = ig_aten_matmul(call, values[0], values[1]);
+    return ig_aten_give(call, ig_aten_reshape(call, value, rank, dims));
+}
+
+/* kron(self, other): [a0, 1, a1, 1 …] times [1, b0, 1, b1 …] */
+ig_status ig_ts_op_kron(ig_ts_call *call) {
+    ig_dtype dtype = ig_aten_result_type(call, 0, 2);
+    ig_value *x = ig_aten_operand(call, 0, dtype), *y = ig_aten_operand(call, 1, dtype);
+    if (!x || !y) {
+        return call->status;
+    }
+    uint32_t rank = x->type->rank > y->type->rank ? x->type->rank : y->type->rank;
+    ig_dim left[IG_TENSOR_RANK], right[IG_TENSOR_RANK], dims[IG_TENSOR_RANK];
+    if (2 * rank > IG_TENSOR_RANK) {
+        return ig_ts_fail(call, IG_LIMIT, "operands of rank %u", rank);
+    }
+    for (uint32_t i = 0; i < rank; i++) {
+        uint32_t a = i + x->type->rank, b = i + y->type->rank;
+        left[2 * i] = a < rank ? 1 : x->type->dims[a - rank];
+        right[2 * i + 1] = b < rank ? 1 : y->type->dims[b - rank];
+        left[2 * i + 1] = right[2 * i] = 1;
+        dims[i] = ig_dim_mul(call->module, left[2 * i], right[2 * i + 1]);
+    }
+    x = ig_aten_reshape(call, x, 2 * rank, left);
+    y = ig_aten_reshape(call, y, 2 * rank, right);
+    x = ig_aten_map2(call, dtype == IG_DT_bool ? IG_OP_and : IG_OP_mul, x, y);
+    return ig_aten_give(call, ig_aten_reshape(call, x, rank, dims));
+}
+
+/* x[i + 1] y[i + 2] - x[i + 2] y[i + 1] along an axis of three; cross(self, other,
+ * dim): None is the first axis of three; variant 1, linalg_cross: dim is known */
+ig_status ig_ts_op_cross(ig_ts_call *call) {
+    ig_dtype dtype = ig_aten_result_type(call, 0, 2);
+    ig_value *x = ig_aten_operand(call, 0, dtype), *y = ig_aten_operand(call, 1, dtype);
+    ig_dim dims[IG_TENSOR_RANK];
+    uint32_t rank = 0, axis = 0;
+    if (!x || !y || !ig_aten_broadcast(call, x->type, dims, &rank) ||
+        !ig_aten_broadcast(call, y->type, dims, &rank)) {
+        return call->status;
+    }
+    if (!ig_ts_is_none(call, 2)) {
+        axis = ig_aten_axis(call, 2, rank);
+    } else {
+        while (axis < rank && dims[axis] != 3) {
+            axis++;
+        }
+    }
+    IG_TRY(call->status);
+    if (axis >= rank || ig_dim_equal(call->module, dims[axis], 3) == IG_NO) {
+        return ig_ts_fail(call, IG_INVALID, "no axis of three elements");
+    }
+    ig_value *parts[3];
+    x = ig_aten_expand(call, x, rank, dims);
+    y = ig_aten_expand(call, y, rank, dims);
+    for (uint32_t i = 0; i < 3; i++) {
+        uint32_t j = (i + 1) % 3, k = (i + 2) % 3;
+        ig_value *plus = ig_aten_map2(call, IG_OP_mul,
+                                      ig_aten_slice(call, x, axis, j, 1, 1),
+                                      ig_aten_slice(call, y, axis, k, 1, 1));
+        ig_value *minus = ig_aten_map2(call, IG_OP_mul,
+                                       ig_aten_slice(call, x, axis, k, 1, 1),
+                                       ig_aten_slice(call, y, axis, j, 1, 1));
+        parts[i] = ig_aten_map2(call, IG_OP_sub, plus, minus);
+    }
+    return ig_aten_give(call, ig_aten_concat(call, axis, 3, parts));
+}
+
+/* chain_matmul(matrices), linalg_multi_dot(tensors): from the left */
+ig_status ig_ts_op_multi_dot(ig_ts_call *call) {
+    uint32_t count;
+    ig_value **values = ig_aten_tensors(call, 0, &count);
+    IG_TRY(call->status);
+    if (count == 0) {
+        return ig_ts_fail(call, IG_INVALID, "a product of nothing");
+    }
+    for (uint32_t i = 1; i < count; i++) {
+        values[0] = ig_aten_matmul(call, values[0], values[i]);
+    }
+    return ig_aten_give(call, values[0]);
+}
+
+/* matrix_power(self, n) for n >= 0, by squares */
+ig_status ig_ts_op_matrix_power(ig_ts_call *call) {
+    ig_value *x = ig_aten_tensor(call, 0), *all = NULL;
+    int64_t n = ig_aten_int(call, 1);
+    IG_TRY(call->status);
+    if (n < 0 || x->type->rank < 2) {
+        return ig_ts_fail(call, IG_UNSUPPORTED, "power %lld of a matrix", (long long)n);
+    }
+    uint32_t rank = x->type->rank;
+    if (n == 0) {
+        ig_dim size = x->type->dims[rank - 1];
+        ig_value *eye = ig_aten_map2(call, IG_OP_eq,
+                                     ig_aten_axis_numbers(call, 2, 0, size),
+                                     ig_aten_axis_numbers(call, 2, 1, size));
+        eye = ig_aten_cast(call, eye, (ig_dtype)x->type->dtype);
+        return ig_aten_give(call, ig_aten_expand(call, eye, rank, x->type->dims));
+    }
+    for (; n; n >>= 1) {
+        if (n & 1) {
+            all = all ? ig_aten_matmul(call, all, x) : x;
+        }
+        x = n > 1 ? ig_aten_matmul(call, x, x) : x;
+    }
+    return ig_aten_give(call, all);
+}
+
+/* vecdot(x, y, dim) */
+ig_status ig_ts_op_vecdot(ig_ts_call *call) {
+    ig_value *x = ig_aten_map2(call, IG_OP_mul, ig_aten_tensor(call, 0),
+                               ig_aten_tensor(call, 1));
+    IG_TRY(call->status);
+    uint32_t axis = ig_aten_axis(call, 2, x->type->rank);
+    return ig_aten_give(call, ig_aten_reduce1(call, IG_REDUCE_sum, x, axis, false));
+}
+
+/* bilinear(input1, input2, weight [O, I, J], bias) */
+ig_status ig_ts_op_bilinear(ig_ts_call *call) {
+    ig_value *x = ig_aten_tensor(call, 0), *y = ig_aten_tensor(call, 1);
+    ig_value *weight = ig_aten_tensor(call, 2), *bias = ig_aten_optional(call, 3);
+    IG_TRY(call->status);
+    uint32_t rank = x->type->rank;
+    /* [..., 1, 1, I] [O, I, J] -> [..., O, 1, J], times y, summed over J. */
+    x = ig_aten_unsqueeze(call, ig_aten_unsqueeze(call, x, rank - 1), rank - 1);
+    y = ig_aten_unsqueeze(call, ig_aten_unsqueeze(call, y, rank - 1), rank - 1);
+    x = ig_aten_matmul(call, x, weight);
+    x = ig_aten_map2(call, IG_OP_mul, x, y);
+    x = ig_aten_reduce1(call, IG_REDUCE_sum, x, rank + 1, false);
+    x = x ? ig_aten_squeeze(call, x, rank) : NULL;
+    return ig_aten_give(call, bias ? ig_aten_map2(call, IG_OP_add, x, bias) : x);
+}
+
+/* ---- distances ---- */
+
+/* p-norm over one axis. */
+static ig_value *norm_along(ig_ts_call *call, ig_value *x, double p, uint32_t axis,
+                            bool keep) {
+    if (p == 2) {
+        return ig_aten_reduce1(call, IG_REDUCE_l2, x, axis, keep);
+    }
+    x = ig_aten_map1(call, IG_OP_abs, x);
+    if (p == 1) {
+        return ig_aten_reduce1(call, IG_REDUCE_sum, x, axis, keep);
+    }
+    if (isinf(p)) {
+        return ig_aten_reduce1(call, p > 0 ? IG_REDUCE_max : IG_REDUCE_min, x, axis,
+                               keep);
+    }
+    if (p == 0) {
+        ig_dtype dtype = x ? (ig_dtype)x->type->dtype : IG_DT_f32;
+        ig_value *there = ig_aten_cast(call, ig_aten_map2n(call, IG_OP_ne, x, 0),
+                                       dtype);
+        return ig_aten_reduce1(call, IG_REDUCE_sum, there, axis, keep);
+    }
+    x = ig_aten_reduce1(call, IG_REDUCE_sum, ig_aten_map2n(call, IG_OP_pow, x, p), axis,
+                        keep);
+    return ig_aten_map2n(call, IG_OP_pow, x, 1 / p);
+}
+
+/* cdist(x1 [..., P, M], x2 [..., R, M], p, …) -> [..., P, R] */
+ig_status ig_ts_op_cdist(ig_ts_call *call) {
+    ig_value *x = ig_aten_tensor(call, 0), *y = ig_aten_tensor(call, 1);
+    double p = ig_aten_float(call, 2);
+    IG_TRY(call->status);
+    x = ig_aten_unsqueeze(call, x, x->type->rank - 1);
+    y = ig_aten_unsqueeze(call, y, y->type->rank - 2);
+    ig_value *gap = ig_aten_map2(call, IG_OP_sub, x, y);
+    IG_TRY(call->status);
+    return ig_aten_give(call, norm_along(call, gap, p, gap->type->rank - 1, false));
+}
+
+/* pairwise_distance(x1, x2, p, eps, keepdim) */
+ig_status ig_ts_op_pairwise_distance(ig_ts_call *call) {
+    ig_value *gap = ig_aten_map2(call, IG_OP_sub, ig_aten_tensor(call, 0),
+                                 ig_aten_tensor(call, 1));
+    gap = ig_aten_map2n(call, IG_OP_add, ig_aten_to_float(call, gap),
+                        ig_aten_float(call, 3));
+    IG_TRY(call->status);
+    return ig_aten_give(call, norm_along(call, gap, ig_aten_float(call, 2),
+                                         gap->type->rank - 1, ig_aten_bool(call, 4)));
+}
+
+/* dist(self, other, p): of all elements */
+ig_status ig_ts_op_dist(ig_ts_call *call) {
+    ig_value *gap = ig_aten_map2(call, IG_OP_sub, ig_aten_tensor(call, 0),
+                                 ig_aten_tensor(call, 1));
+    gap = ig_aten_flatten(call, gap);
+    return ig_aten_give(call, norm_along(call, gap, ig_aten_float(call, 2), 0, false));
+}
+
+/* cosine_similarity(x1, x2, dim, eps): each norm at least eps */
+ig_status ig_ts_op_cosine_similarity(ig_ts_call *call) {
+    ig_dtype dtype = ig_aten_result_type(call, 0, 2);
+    ig_value *x = ig_aten_wide(call, ig_aten_operand(call, 0, dtype));
+    ig_value *y = ig_aten_wide(call, ig_aten_operand(call, 1, dtype));
+    double eps = ig_aten_float(call, 3);
+    ig_dim dims[IG_TENSOR_RANK];
+    uint32_t rank = 0;
+    if (!x || !y || !ig_aten_broadcast(call, x->type, dims, &rank) ||
+        !ig_aten_broadcast(call, y->type, dims, &rank)) {
+        return call->status;
+    }
+    x = ig_aten_expand(call, x, rank, dims);
+    y = ig_aten_expand(call, y, rank, dims);
+    uint32_t axis = ig_aten_axis(call, 2, rank);
+    ig_value *a = ig_aten_reduce1(call, IG_REDUCE_l2, x, axis, true);
+    ig_value *b = ig_aten_reduce1(call, IG_REDUCE_l2, y, axis, true);
+    x = ig_aten_map2(call, IG_OP_div, x, ig_aten_map2n(call, IG_OP_max, a, eps));
+    y = ig_aten_map2(call, IG_OP_div, y, ig_aten_map2n(call, IG_OP_max, b, eps));
+    x = ig_aten_map2(call, IG_OP_mul, x, y);
+    x = ig_aten_reduce1(call, IG_REDUCE_sum, x, axis, false);
+    return ig_aten_give(call, ig_aten_cast(call, x, dtype));
+}
+
+/* renorm(self, p, dim, maxnorm): slices whose norm is larger are scaled down */
+ig_status ig_ts_op_renorm(ig_ts_call *call) {
+    ig_value *x = ig_aten_tensor(call, 0);
+    double p = ig_aten_float(call, 1), most = ig_aten_float(call, 3);
+    IG_TRY(call->status);
+    uint32_t axis;
+    if (!ig_aten_axis_of_many(call, 2, x->type->rank, &axis)) {
+        return call->status;
+    }
+    ig_dtype dtype = (ig_dtype)x->type->dtype;
+    ig_dim flat[] = { x->type->dims[axis],
+                      ig_dim_exact_div(call->module,
+                                       ig_type_count(call->module, x->type),
+                                       x->type->dims[axis]) };
+    ig_dim along[IG_TENSOR_RANK];
+    for (uint32_t i = 0; i < x->type->rank; i++) {
+        along[i] = i == axis ? x->type->dims[axis] : 1;
+    }
+    ig_value *rows = ig_aten_reshape(call, ig_aten_move_axis(call, x, axis, 0), 2,
+                                     flat);
+    ig_value *norm = norm_along(call, ig_aten_wide(call, rows), p, 1, false);
+    ig_value *factor = ig_aten_mapn2(call, IG_OP_div, most,
+                                     ig_aten_map2n(call, IG_OP_add, norm, 1e-7));
+    IG_TRY(call->status);
+    ig_value *one = ig_aten_number(call, (ig_dtype)factor->type->dtype, 1);
+    factor = ig_aten_where(call, ig_aten_map2n(call, IG_OP_gt, norm, most), factor,
+                           one);
+    factor = ig_aten_reshape(call, factor, x->type->rank, along);
+    factor = ig_aten_map2(call, IG_OP_mul, ig_aten_wide(call, x), factor);
+    return ig_aten_give(call, ig_aten_cast(call, factor, dtype));
+}
+
+/* ---- differences along an axis ---- */
+
+static ig_value *difference(ig_ts_call *call, ig_value *x, uint32_t axis) {
+    ig_dim less = ig_dim_sub(call->module, x->type->dims[axis], 1);
+    less = ig_dim_max(call->module, less, 0);
+    ig_value *next = ig_aten_slice(call, x, axis, x->type->dims[axis] == 0 ? 0 : 1,
+                                   less, 1);
+    ig_value *here = ig_aten_slice(call, x, axis, 0, less, 1);
+    ig_opcode code = x->type->dtype == IG_DT_bool ? IG_OP_xor : IG_OP_sub;
+    return ig_aten_map2(call, code, next, here);
+}
+
+/* diff(self, n, dim, prepend, append) */
+ig_status ig_ts_op_diff(ig_ts_call *call) {
+    ig_value *parts[3];
+    uint32_t count = 0;
+    ig_value *before = ig_aten_optional(call, 3), *x = ig_aten_tensor(call, 0);
+    ig_value *after = ig_aten_optional(call, 4);
+    int64_t times = ig_aten_int(call, 1);
+    IG_TRY(call->status);
+    uint32_t axis;
+    if (!ig_aten_axis_of_many(call, 2, x->type->rank, &axis)) {
+        return call->status;
+    }
+    if (times == 0) {
+        return ig_aten_give(call, x);
+    }
+    if (before) {
+        parts[count++] = before;
+    }
+    parts[count++] = x;
+    if (after) {
+        parts[count++] = after;
+    }
+    x = ig_aten_concat(call, axis, count, parts);
+    for (int64_t i = 0; x && i < times; i++) {
+        x = difference(call, x, axis);
+    }
+    return ig_aten_give(call, x);
+}
+
+/* trapezoid(y, x, dim) (variant 1), trapezoid(y, dx, dim); + 2: running sums */
+ig_status ig_ts_op_trapezoid(ig_ts_call *call) {
+    ig_value *y = ig_aten_to_float(call, ig_aten_tensor(call, 0)), *width;
+    IG_TRY(call->status);
+    uint32_t axis;
+    if (!ig_aten_axis_of_many(call, 2, y->type->rank, &axis)) {
+        return call->status;
+    }
+    ig_dim less = ig_dim_sub(call->module, y->type->dims[axis], 1);
+    ig_value *sum = ig_aten_map2(call, IG_OP_add,
+                                 ig_aten_slice(call, y, axis, 1, less, 1),
+                                 ig_aten_slice(call, y, axis, 0, less, 1));
+    if (call->row->variant & 1) {
+        ig_value *x = ig_aten_cast(call, ig_aten_tensor(call, 1),
+                                   (ig_dtype)y->type->dtype);
+        IG_TRY(call->status);
+        bool is_row = x->type->rank == 1 && y->type->rank > 1;
+        for (uint32_t i = x->type->rank; !is_row && x && i < y->type->rank; i++) {
+            x = ig_aten_unsqueeze(call, x, 0);
+        }
+        width = x ? difference(call, x, is_row ? 0 : axis) : NULL;
+        for (uint32_t i = axis + 1; is_row && width && i < y->type->rank; i++) {
+            width = ig_aten_unsqueeze(call, width, width->type->rank);
+        }
+    } else {
+        width = ig_aten_operand(call, 1, (ig_dtype)y->type->dtype);
+    }
+    sum = ig_aten_map2(call, IG_OP_mul, sum, width);
+    if (call->row->variant & 2) {
+        ig_attr attrs[IG_cumsum_attr_count] = { [IG_cumsum_axis] =
+                                                    ig_attr_of_int(axis) };
+        sum = ig_aten_make(call, IG_OP_cumsum, 1, &sum, attrs);
+    } else {
+        sum = ig_aten_reduce1(call, IG_REDUCE_sum, sum, axis, false);
+    }
+    return ig_aten_give(call, ig_aten_map2n(call, IG_OP_div, sum, 2));
+}
+
+/* ---- covariance ---- */
+
+static ig_value *covariance(ig_ts_call *call, ig_value *x, double correction) {
+    if (x && x->type->rank < 2) {
+        x = ig_aten_unsqueeze(call, ig_aten_flatten(call, x), 0);
+    }
+    if (!x) {
+        return NULL;
+    }
+    ig_dtype dtype = (ig_dtype)x->type->dtype;
+    ig_value *gap = ig_aten_map2(call, IG_OP_sub, x,
+                                 ig_aten_reduce1(call, IG_REDUCE_mean, x, 1, true));
+    ig_value *product = ig_aten_matmul(call, gap,
+                                       gap ? ig_aten_swap(call, gap, 0, 1) : NULL);
+    ig_value *count = ig_aten_dim_value(call, x->type->dims[1], dtype);
+    count = ig_aten_map2n(call, IG_OP_max,
+                          ig_aten_map2n(call, IG_OP_sub, count, correction), 0);
+    return ig_aten_map2(call, IG_OP_div, product, count);
+}
+
+static ig_status give_square(ig_ts_call *call, ig_value *x) {
+    bool is_one = x && x->type->dims[0] == 1;
+    return ig_aten_give(call, is_one ? ig_aten_reshape(call, x, 0, NULL) : x);
+}
+
+/* cov(self, *, correction, fweights, aweights) */
+ig_status ig_ts_op_cov(ig_ts_call *call) {
+    if (!ig_ts_is_none(call, 2) || !ig_ts_is_none(call, 3)) {
+        return ig_ts_fail(call, IG_UNSUPPORTED, "weighted covariance");
+    }
+    ig_value *x = ig_aten_to_float(call, ig_aten_tensor(call, 0));
+    return give_square(call, covariance(call, x, ig_aten_float(call, 1)));
+}
+
+ig_status ig_ts_op_corrcoef(ig_ts_call *call) {
+    ig_value *c = covariance(call, ig_aten_to_float(call, ig_aten_tensor(call, 0)), 1);
+    if (!c) {
+        return call->status;
+    }
+    ig_value *spread = ig_aten_map1(call, IG_OP_sqrt,
+                                    ig_aten_diagonal(call, c, 0, 0, 1));
+    c = ig_aten_map2(call, IG_OP_div, c, ig_aten_unsqueeze(call, spread, 1));
+    c = ig_aten_map2(call, IG_OP_div, c, spread);
+    c = ig_aten_map2n(call, IG_OP_min, ig_aten_map2n(call, IG_OP_max, c, -1), 1);
+    return give_square(call, c);
+}

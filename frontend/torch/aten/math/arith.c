@@ -1,0 +1,381 @@
+/* Arithmetic with type promotion.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The operands of a binary op are cast to torch.result_type of both.  Formulas of more
+ * than one step are computed in f32 for f16 and bf16 and rounded once, as torch's
+ * kernels do. */
+#include "frontend/torch/aten/quant.h"
+#include "frontend/torch/aten/complex.h"
+
+#include <math.h>
+
+/* Both operands in one dtype. */
+typedef struct pair {
+    ig_value *x, *y;
+    ig_dtype dtype;
+} pair;
+
+static pair promote(ig_ts_call *call) {
+    pair p = { .dtype = ig_aten_result_type(call, 0, 2) };
+    p.x = ig_aten_operand(call, 0, p.dtype);
+    p.y = ig_aten_operand(call, 1, p.dtype);
+    return p;
+}
+
+/* The same, integers as f32. */
+static pair promote_float(ig_ts_call *call) {
+    pair p = { .dtype = ig_aten_result_type(call, 0, 2) };
+    p.dtype = ig_dtype_is_float(p.dtype) ? p.dtype : IG_DT_f32;
+    p.x = ig_aten_operand(call, 0, p.dtype);
+    p.y = ig_aten_operand(call, 1, p.dtype);
+    return p;
+}
+
+static pair widened(ig_ts_call *call, pair p) {
+    if (ig_dtype_is_float(p.dtype)) {
+        p.x = ig_aten_wide(call, p.x);
+        p.y = ig_aten_wide(call, p.y);
+    }
+    return p;
+}
+
+static ig_status give_as(ig_ts_call *call, ig_value *value, ig_dtype dtype) {
+    return ig_aten_give(call, ig_aten_cast(call, value, dtype));
+}
+
+/* bool has `or` for a sum, `and` for a product. */
+static ig_opcode code_for(ig_opcode code, ig_dtype dtype) {
+    if (dtype != IG_DT_bool) {
+        return code;
+    }
+    return code == IG_OP_add ? IG_OP_or : code == IG_OP_mul ? IG_OP_and : code;
+}
+
+/* variant: the opcode. */
+ig_status ig_ts_op_binary(ig_ts_call *call) {
+    if (ig_aten_is_complex(call, 0, 2)) {
+        return ig_aten_complex_binary(call, (ig_opcode)call->row->variant);
+    }
+    pair p = promote(call);
+    ig_opcode code = code_for((ig_opcode)call->row->variant, p.dtype);
+    return ig_aten_give(call, ig_aten_map2(call, code, p.x, p.y));
+}
+
+/* Float results for integers. */
+ig_status ig_ts_op_binary_float(ig_ts_call *call) {
+    pair p = promote_float(call);
+    return ig_aten_give(call,
+                        ig_aten_map2(call, (ig_opcode)call->row->variant, p.x, p.y));
+}
+
+ig_status ig_ts_op_compare(ig_ts_call *call) {
+    if (ig_aten_is_complex(call, 0, 2)) {
+        return ig_aten_complex_compare(call, (ig_opcode)call->row->variant);
+    }
+    pair p = promote(call);
+    if (p.dtype == IG_DT_bool && call->row->variant != IG_OP_eq &&
+        call->row->variant != IG_OP_ne) {
+        p.x = ig_aten_cast(call, p.x, IG_DT_u8);
+        p.y = ig_aten_cast(call, p.y, IG_DT_u8);
+    }
+    return ig_aten_give(call,
+                        ig_aten_map2(call, (ig_opcode)call->row->variant, p.x, p.y));
+}
+
+/* x + alpha * y; variants: IG_OP_add, IG_OP_sub; negative: the operands exchanged. */
+ig_status ig_ts_op_add(ig_ts_call *call) {
+    bool is_swapped = call->row->variant < 0;
+    int variant = is_swapped ? -call->row->variant : call->row->variant;
+    ig_opcode code = (ig_opcode)variant;
+    if (ig_aten_is_complex(call, 0, 2)) {
+        return ig_aten_complex_add(call, code, is_swapped);
+    }
+    pair p = promote(call);
+    const ig_ts_value one = call->args[2];
+    bool is_one = ig_ts_is_known(&one) &&
+                  (one.kind == IG_TS_INT ? one.as.i == 1
+                                         : one.kind == IG_TS_FLOAT && one.as.f == 1);
+    if (p.dtype == IG_DT_bool && code == IG_OP_sub) {
+        return ig_ts_fail(call, IG_INVALID, "differences of booleans are not defined");
+    }
+    ig_value **scaled = is_swapped ? &p.x : &p.y;
+    if (!is_one && p.dtype != IG_DT_bool) {
+        p = widened(call, p);
+        ig_dtype wide = p.x ? (ig_dtype)p.x->type->dtype : p.dtype;
+        ig_value *alpha = ig_aten_operand(call, 2, wide);
+        *scaled = ig_aten_map2(call, IG_OP_mul, alpha, *scaled);
+    }
+    ig_value *first = is_swapped ? p.y : p.x, *second = is_swapped ? p.x : p.y;
+    return give_as(call, ig_aten_map2(call, code_for(code, p.dtype), first, second),
+                   p.dtype);
+}
+
+/* ---- division ---- */
+
+/* Python's floor division of floats, for which a quotient rounded up to the next
+ * integer would be wrong. */
+static ig_value *floor_divide_floats(ig_ts_call *call, ig_value *x, ig_value *y) {
+    ig_attr truncates[IG_mod_attr_count] = { [IG_mod_truncate] =
+                                                 ig_attr_of_bool(true) };
+    ig_value *rest = ig_aten_make(call, IG_OP_mod, 2, (ig_value *[]){ x, y },
+                                  truncates);
+    ig_value *exact = ig_aten_map2(call, IG_OP_div, x, y);
+    ig_value *whole = ig_aten_map2(call, IG_OP_div,
+                                   ig_aten_map2(call, IG_OP_sub, x, rest), y);
+    ig_value *below = ig_aten_map2(call, IG_OP_xor, ig_aten_map2n(call, IG_OP_lt, y, 0),
+                                   ig_aten_map2n(call, IG_OP_lt, rest, 0));
+    below = ig_aten_map2(call, IG_OP_and, below,
+                         ig_aten_map2n(call, IG_OP_ne, rest, 0));
+    whole = ig_aten_where(call, below, ig_aten_map2n(call, IG_OP_sub, whole, 1), whole);
+    ig_value *down = ig_aten_map1(call, IG_OP_floor, whole);
+    ig_value *gap = ig_aten_map2(call, IG_OP_sub, whole, down);
+    ig_value *up = ig_aten_map2n(call, IG_OP_add, down, 1);
+    down = ig_aten_where(call, ig_aten_map2n(call, IG_OP_gt, gap, 0.5), up, down);
+    return ig_aten_where(call, ig_aten_map2n(call, IG_OP_eq, y, 0), exact, down);
+}
+
+static ig_value *divide_floor(ig_ts_call *call, pair p) {
+    if (!p.x || !p.y) {
+        return NULL;
+    }
+    if (ig_dtype_is_float(p.dtype)) {
+        p = widened(call, p);
+        return floor_divide_floats(call, p.x, p.y);
+    }
+    ig_value *rest = ig_aten_map2(call, IG_OP_mod, p.x, p.y);
+    return ig_aten_map2(call, IG_OP_div, ig_aten_map2(call, IG_OP_sub, p.x, rest), p.y);
+}
+
+static ig_value *divide_trunc(ig_ts_call *call, pair p) {
+    if (!ig_dtype_is_float(p.dtype)) {
+        return ig_aten_map2(call, IG_OP_div, p.x, p.y);
+    }
+    p = widened(call, p);
+    return ig_aten_map1(call, IG_OP_trunc, ig_aten_map2(call, IG_OP_div, p.x, p.y));
+}
+
+static pair bool_as_integer(ig_ts_call *call, pair p) {
+    if (p.dtype == IG_DT_bool) {
+        p.x = ig_aten_cast(call, p.x, IG_DT_i8);
+        p.y = ig_aten_cast(call, p.y, IG_DT_i8);
+    }
+    return p;
+}
+
+/* Before version 4 the quotient of integers was truncated. */
+ig_status ig_ts_op_div(ig_ts_call *call) {
+    if (ig_aten_is_complex(call, 0, 2)) {
+        return ig_aten_complex_binary(call, IG_OP_div);
+    }
+    ig_dtype dtype = ig_aten_result_type(call, 0, 2);
+    if (call->version < 4 && !ig_dtype_is_float(dtype)) {
+        return give_as(call, divide_trunc(call, bool_as_integer(call, promote(call))),
+                       dtype);
+    }
+    pair p = promote_float(call);
+    return ig_aten_give(call, ig_aten_map2(call, IG_OP_div, p.x, p.y));
+}
+
+ig_status ig_ts_op_div_mode(ig_ts_call *call) {
+    if (ig_ts_is_none(call, 2)) {
+        pair p = promote_float(call);
+        return ig_aten_give(call, ig_aten_map2(call, IG_OP_div, p.x, p.y));
+    }
+    ig_str mode = ig_aten_str(call, 2);
+    pair p = bool_as_integer(call, promote(call));
+    if (ig_str_is(mode, "floor")) {
+        return give_as(call, divide_floor(call, p), p.dtype);
+    }
+    if (ig_str_is(mode, "trunc")) {
+        return give_as(call, divide_trunc(call, p), p.dtype);
+    }
+    return ig_ts_fail(call, IG_INVALID, "rounding_mode is '%.*s'", IG_STR_ARG(mode));
+}
+
+ig_status ig_ts_op_floor_divide(ig_ts_call *call) {
+    pair p = bool_as_integer(call, promote(call));
+    return give_as(call, divide_floor(call, p), p.dtype);
+}
+
+/* variant 1: the dividend's sign (fmod), 0: the divisor's (remainder). */
+ig_status ig_ts_op_remainder(ig_ts_call *call) {
+    pair p = bool_as_integer(call, promote(call));
+    ig_attr attrs[IG_mod_attr_count] = { 0 };
+    if (call->row->variant) {
+        attrs[IG_mod_truncate] = ig_attr_of_bool(true);
+    }
+    IG_TRY(call->status);
+    IG_TRY(ig_ts_guard_broadcast(call, p.x, p.y));
+    return give_as(call,
+                   ig_aten_make(call, IG_OP_mod, 2, (ig_value *[]){ p.x, p.y }, attrs),
+                   p.dtype);
+}
+
+/* ---- powers ---- */
+
+static ig_value *square(ig_ts_call *call, ig_value *x) {
+    return ig_aten_map2(call, IG_OP_mul, x, x);
+}
+
+/* The exponents that torch computes without pow; NULL for all others. */
+static ig_value *power_of_number(ig_ts_call *call, ig_value *x, double exponent) {
+    bool is_float = x && ig_aten_is_float(x);
+    if (exponent == 1) {
+        return x;
+    }
+    if (exponent == 2) {
+        return square(call, x);
+    }
+    if (exponent == 3) {
+        return ig_aten_map2(call, IG_OP_mul, square(call, x), x);
+    }
+    if (is_float && exponent == 0.5) {
+        return ig_aten_map1(call, IG_OP_sqrt, x);
+    }
+    if (is_float && exponent == -0.5) {
+        return ig_aten_map1(call, IG_OP_rsqrt, x);
+    }
+    if (is_float && exponent == -1) {
+        return ig_aten_map1(call, IG_OP_recip, x);
+    }
+    return NULL;
+}
+
+ig_status ig_ts_op_pow(ig_ts_call *call) {
+    pair p = promote(call);
+    const ig_ts_value *exponent = &call->args[1];
+    if (p.dtype == IG_DT_bool) {
+        p.x = ig_aten_cast(call, p.x, IG_DT_i8);
+        p.y = ig_aten_cast(call, p.y, IG_DT_i8);
+    }
+    pair wide = widened(call, p);
+    if (ig_ts_is_number(exponent) && ig_ts_is_known(exponent)) {
+        double number = ig_aten_float(call, 1);
+        if (!ig_dtype_is_float(p.dtype) && number < 0) {
+            return ig_ts_fail(call, IG_INVALID, "integers to a negative integer power");
+        }
+        ig_value *easy = power_of_number(call, wide.x, number);
+        if (easy) {
+            return give_as(call, easy, p.dtype);
+        }
+    }
+    return give_as(call, ig_aten_map2(call, IG_OP_pow, wide.x, wide.y), p.dtype);
+}
+
+/* Computed in f64. */
+ig_status ig_ts_op_float_power(ig_ts_call *call) {
+    ig_value *x = ig_aten_operand(call, 0, IG_DT_f64);
+    ig_value *y = ig_aten_operand(call, 1, IG_DT_f64);
+    return ig_aten_give(call, ig_aten_map2(call, IG_OP_pow, x, y));
+}
+
+ig_status ig_ts_op_square(ig_ts_call *call) {
+    ig_value *x = ig_aten_tensor(call, 0);
+    if (x && x->type->dtype == IG_DT_bool) {
+        x = ig_aten_cast(call, x, IG_DT_i64);
+    }
+    return ig_aten_give(call, square(call, x));
+}
+
+/* x * 2^y */
+ig_status ig_ts_op_ldexp(ig_ts_call *call) {
+    pair p = promote_float(call);
+    ig_value *two = p.y ? ig_aten_number(call, p.dtype, 2) : NULL;
+    ig_value *power = ig_aten_map2(call, IG_OP_pow, two, p.y);
+    return ig_aten_give(call, ig_aten_map2(call, IG_OP_mul, p.x, power));
+}
+
+/* ---- selection ---- */
+
+/* fmax, fmin: a number wins over NaN. */
+ig_status ig_ts_op_number_wins(ig_ts_call *call) {
+    pair p = promote(call);
+    ig_opcode code = (ig_opcode)call->row->variant;
+    ig_value *both = ig_aten_map2(call, code, p.x, p.y);
+    if (ig_dtype_is_float(p.dtype)) {
+        both = ig_aten_where(call, ig_aten_map1(call, IG_OP_isnan, p.x), p.y, both);
+        both = ig_aten_where(call, ig_aten_map1(call, IG_OP_isnan, p.y), p.x, both);
+    }
+    return ig_aten_give(call, both);
+}
+
+/* where(condition, x, y) */
+ig_status ig_ts_op_where(ig_ts_call *call) {
+    ig_dtype dtype = ig_aten_result_type(call, 1, 2);
+    ig_value *condition = ig_aten_cast(call, ig_aten_tensor(call, 0), IG_DT_bool);
+    ig_value *x = ig_aten_operand(call, 1, dtype);
+    ig_value *y = ig_aten_operand(call, 2, dtype);
+    return ig_aten_give(call, ig_aten_where(call, condition, x, y));
+}
+
+ig_status ig_ts_op_masked_fill(ig_ts_call *call) {
+    ig_value *x = ig_aten_tensor(call, 0);
+    ig_value *mask = ig_aten_cast(call, ig_aten_tensor(call, 1), IG_DT_bool);
+    ig_value *value = x ? ig_aten_operand(call, 2, (ig_dtype)x->type->dtype) : NULL;
+    return ig_aten_give(call, ig_aten_where(call, mask, value, x));
+}
+
+static ig_value *bound(ig_ts_call *call, ig_opcode code, ig_value *x, uint32_t index) {
+    if (!x || ig_ts_is_none(call, index)) {
+        return x;
+    }
+    return ig_aten_map2(call, code, x,
+                        ig_aten_operand(call, index, (ig_dtype)x->type->dtype));
+}
+
+/* clamp(x, min, max); the upper bound wins. */
+ig_status ig_ts_op_clamp(ig_ts_call *call) {
+    if (ig_aten_is_quantised(call, 0)) {
+        return ig_aten_through_float(call, ig_ts_op_clamp);
+    }
+    ig_dtype dtype = ig_aten_result_type(call, 0, 3);
+    ig_value *x = ig_aten_operand(call, 0, dtype);
+    x = bound(call, IG_OP_max, x, 1);
+    return ig_aten_give(call, bound(call, IG_OP_min, x, 2));
+}
+
+/* clamp_min and clamp_max, by variant. */
+ig_status ig_ts_op_clamp_one(ig_ts_call *call) {
+    ig_value *x = ig_aten_operand(call, 0, ig_aten_result_type(call, 0, 2));
+    return ig_aten_give(call, bound(call, (ig_opcode)call->row->variant, x, 1));
+}
+
+/* ---- three operands ---- */
+
+/* x + w (y - x), from the nearer end. */
+ig_status ig_ts_op_lerp(ig_ts_call *call) {
+    ig_dtype dtype = ig_aten_result_type(call, 0, 2);
+    ig_value *x = ig_aten_wide(call, ig_aten_operand(call, 0, dtype));
+    ig_value *y = ig_aten_wide(call, ig_aten_operand(call, 1, dtype));
+    if (!x || !y) {
+        return call->status;
+    }
+    ig_value *weight = ig_aten_operand(call, 2, (ig_dtype)x->type->dtype);
+    ig_value *way = ig_aten_map2(call, IG_OP_sub, y, x);
+    ig_value *near = ig_aten_map2(call, IG_OP_add, x,
+                                  ig_aten_map2(call, IG_OP_mul, weight, way));
+    ig_value *rest = ig_aten_mapn2(call, IG_OP_sub, 1, weight);
+    ig_value *far = ig_aten_map2(call, IG_OP_sub, y,
+                                 ig_aten_map2(call, IG_OP_mul, way, rest));
+    ig_value *is_near = ig_aten_map1(call, IG_OP_abs, weight);
+    is_near = ig_aten_map2n(call, IG_OP_lt, is_near, 0.5);
+    return give_as(call, ig_aten_where(call, is_near, near, far), dtype);
+}
+
+/* x + value * (y op z); variants mul, div. */
+ig_status ig_ts_op_addc(ig_ts_call *call) {
+    ig_dtype dtype = ig_aten_result_type(call, 0, 3);
+    ig_value *operands[3];
+    for (uint32_t i = 0; i < 3; i++) {
+        operands[i] = ig_aten_operand(call, i, dtype);
+        if (ig_dtype_is_float(dtype)) {
+            operands[i] = ig_aten_wide(call, operands[i]);
+        }
+    }
+    IG_TRY(call->status);
+    ig_dtype wide = (ig_dtype)operands[0]->type->dtype;
+    ig_value *scaled = ig_aten_map2(call, IG_OP_mul, ig_aten_operand(call, 3, wide),
+                                    operands[1]);
+    scaled = ig_aten_map2(call, (ig_opcode)call->row->variant, scaled, operands[2]);
+    return give_as(call, ig_aten_map2(call, IG_OP_add, operands[0], scaled), dtype);
+}

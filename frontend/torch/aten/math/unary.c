@@ -1,0 +1,323 @@
+/* Elementwise ops of one operand.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "frontend/torch/aten/complex.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* variant: the opcode; integers and booleans become f32. */
+ig_status ig_ts_op_unary_float(ig_ts_call *call) {
+    if (ig_aten_is_complex(call, 0, 1)) {
+        return ig_aten_complex_unary(call, (ig_opcode)call->row->variant);
+    }
+    ig_value *x = ig_aten_to_float(call, ig_aten_tensor(call, 0));
+    return ig_aten_give(call, ig_aten_map1(call, (ig_opcode)call->row->variant, x));
+}
+
+/* variant: the opcode, defined on integers too. */
+ig_status ig_ts_op_unary(ig_ts_call *call) {
+    if (ig_aten_is_complex(call, 0, 1)) {
+        return ig_aten_complex_unary(call, (ig_opcode)call->row->variant);
+    }
+    ig_value *x = ig_aten_tensor(call, 0);
+    ig_opcode code = (ig_opcode)call->row->variant;
+    if (x && x->type->dtype == IG_DT_bool && code != IG_OP_not) {
+        return ig_aten_give(call, x); /* abs and sign of false and true */
+    }
+    ig_value *y = ig_aten_map1(call, code, x);
+    if (y && code == IG_OP_sign && ig_aten_is_float(x)) { /* that of NaN is 0 */
+        ig_value *zero = ig_aten_number(call, (ig_dtype)x->type->dtype, 0);
+        y = ig_aten_where(call, ig_aten_map1(call, IG_OP_isnan, x), zero, y);
+    }
+    return ig_aten_give(call, y);
+}
+
+/* floor, ceil, trunc, round: integers are what they are. */
+ig_status ig_ts_op_to_whole(ig_ts_call *call) {
+    ig_value *x = ig_aten_tensor(call, 0);
+    if (x && ig_aten_is_float(x)) {
+        x = ig_aten_map1(call, (ig_opcode)call->row->variant, x);
+    }
+    return ig_aten_give(call, x);
+}
+
+/* round(x * 10^decimals) / 10^decimals */
+ig_status ig_ts_op_round_decimals(ig_ts_call *call) {
+    ig_value *x = ig_aten_tensor(call, 0);
+    int64_t decimals = ig_aten_int(call, 1);
+    if (!x || !ig_aten_is_float(x)) {
+        return ig_aten_give(call, x);
+    }
+    double power = pow(10, (double)llabs(decimals));
+    ig_opcode forth = decimals < 0 ? IG_OP_div : IG_OP_mul;
+    ig_opcode back = decimals < 0 ? IG_OP_mul : IG_OP_div;
+    ig_dtype dtype = (ig_dtype)x->type->dtype;
+    x = ig_aten_map2n(call, forth, ig_aten_wide(call, x), power);
+    x = ig_aten_map2n(call, back, ig_aten_map1(call, IG_OP_round, x), power);
+    return ig_aten_give(call, ig_aten_cast(call, x, dtype));
+}
+
+/* x - trunc(x) */
+ig_status ig_ts_op_frac(ig_ts_call *call) {
+    ig_value *x = ig_aten_tensor(call, 0);
+    return ig_aten_give(
+        call, ig_aten_map2(call, IG_OP_sub, x, ig_aten_map1(call, IG_OP_trunc, x)));
+}
+
+static ig_status scale(ig_ts_call *call, double factor) {
+    ig_value *x = ig_aten_to_float(call, ig_aten_tensor(call, 0));
+    ig_dtype dtype = x ? (ig_dtype)x->type->dtype : IG_DT_f32;
+    x = ig_aten_map2n(call, IG_OP_mul, ig_aten_wide(call, x), factor);
+    return ig_aten_give(call, ig_aten_cast(call, x, dtype));
+}
+
+ig_status ig_ts_op_deg2rad(ig_ts_call *call) {
+    return scale(call, 0.017453292519943295769236907684886);
+}
+
+ig_status ig_ts_op_rad2deg(ig_ts_call *call) {
+    return scale(call, 57.29577951308232087679815481410517);
+}
+
+/* sin(pi x) / (pi x), 1 at 0 */
+ig_status ig_ts_op_sinc(ig_ts_call *call) {
+    ig_value *x = ig_aten_to_float(call, ig_aten_tensor(call, 0));
+    ig_dtype dtype = x ? (ig_dtype)x->type->dtype : IG_DT_f32;
+    x = ig_aten_map2n(call, IG_OP_mul, ig_aten_wide(call, x),
+                      3.14159265358979323846264338327950288);
+    ig_value *y = ig_aten_map2(call, IG_OP_div, ig_aten_map1(call, IG_OP_sin, x), x);
+    ig_value *one = x ? ig_aten_number(call, (ig_dtype)x->type->dtype, 1) : NULL;
+    y = ig_aten_where(call, ig_aten_map2n(call, IG_OP_eq, x, 0), one, y);
+    return ig_aten_give(call, ig_aten_cast(call, y, dtype));
+}
+
+/* ---- predicates ---- */
+
+/* `yes` of x's shape. */
+static ig_value *constant_mask(ig_ts_call *call, const ig_value *x, bool yes) {
+    return ig_aten_fill(call, IG_DT_bool, x->type->rank, x->type->dims, yes);
+}
+
+ig_status ig_ts_op_isnan(ig_ts_call *call) {
+    ig_value *x = ig_aten_tensor(call, 0);
+    if (!x || !ig_aten_is_float(x)) {
+        return x ? ig_aten_give(call, constant_mask(call, x, false)) : call->status;
+    }
+    return ig_aten_give(call, ig_aten_map1(call, IG_OP_isnan, x));
+}
+
+/* variant: 0 both, 1 positive, 2 negative infinity only */
+ig_status ig_ts_op_isinf(ig_ts_call *call) {
+    ig_value *x = ig_aten_tensor(call, 0);
+    ig_attr attrs[IG_isinf_attr_count] = { 0 };
+    if (!x || !ig_aten_is_float(x)) {
+        return x ? ig_aten_give(call, constant_mask(call, x, false)) : call->status;
+    }
+    if (call->row->variant == 1) {
+        attrs[IG_isinf_skip_negative] = ig_attr_of_bool(true);
+    } else if (call->row->variant == 2) {
+        attrs[IG_isinf_skip_positive] = ig_attr_of_bool(true);
+    }
+    return ig_aten_give(call, ig_aten_make(call, IG_OP_isinf, 1, &x, attrs));
+}
+
+static ig_value *is_finite(ig_ts_call *call, ig_value *x) {
+    ig_value *odd = ig_aten_map2(call, IG_OP_or, ig_aten_map1(call, IG_OP_isnan, x),
+                                 ig_aten_map1(call, IG_OP_isinf, x));
+    return ig_aten_map1(call, IG_OP_not, odd);
+}
+
+ig_status ig_ts_op_isfinite(ig_ts_call *call) {
+    ig_value *x = ig_aten_tensor(call, 0);
+    if (!x || !ig_aten_is_float(x)) {
+        return x ? ig_aten_give(call, constant_mask(call, x, true)) : call->status;
+    }
+    return ig_aten_give(call, is_finite(call, x));
+}
+
+/* x < 0, or -0, whose reciprocal is. */
+static ig_value *has_sign(ig_ts_call *call, ig_value *x) {
+    ig_value *below = ig_aten_map2n(call, IG_OP_lt, x, 0);
+    ig_value *zero = ig_aten_map2n(call, IG_OP_eq, x, 0);
+    ig_value *far = ig_aten_map2n(call, IG_OP_lt, ig_aten_map1(call, IG_OP_recip, x),
+                                  0);
+    return ig_aten_map2(call, IG_OP_or, below,
+                        ig_aten_map2(call, IG_OP_and, zero, far));
+}
+
+/* The sign bit, that of -0 too. */
+ig_status ig_ts_op_signbit(ig_ts_call *call) {
+    ig_value *x = ig_aten_tensor(call, 0);
+    if (x && ig_aten_is_float(x)) {
+        return ig_aten_give(call, has_sign(call, x));
+    } else if (x && x->type->dtype == IG_DT_bool) {
+        return ig_aten_give(call, constant_mask(call, x, false));
+    }
+    return ig_aten_give(call, ig_aten_map2n(call, IG_OP_lt, x, 0));
+}
+
+/* |x - y| <= atol + rtol |y|, and equal infinities */
+ig_status ig_ts_op_isclose(ig_ts_call *call) {
+    ig_value *x = ig_aten_tensor(call, 0), *y = ig_aten_tensor(call, 1);
+    double rtol = ig_aten_float(call, 2), atol = ig_aten_float(call, 3);
+    ig_value *close = ig_aten_map2(call, IG_OP_eq, x, y);
+    if (x && y && ig_aten_is_float(x) && ig_aten_bool(call, 4)) {
+        ig_value *both = ig_aten_map2(call, IG_OP_and,
+                                      ig_aten_map1(call, IG_OP_isnan, x),
+                                      ig_aten_map1(call, IG_OP_isnan, y));
+        close = ig_aten_map2(call, IG_OP_or, close, both);
+    }
+    x = ig_aten_to_float(call, x);
+    y = ig_aten_to_float(call, y);
+    ig_value *gap = ig_aten_map1(call, IG_OP_abs, ig_aten_map2(call, IG_OP_sub, x, y));
+    ig_value *room = ig_aten_map2n(call, IG_OP_mul, ig_aten_map1(call, IG_OP_abs, y),
+                                   rtol);
+    room = ig_aten_map2n(call, IG_OP_add, room, atol);
+    ig_value *near = ig_aten_map2(call, IG_OP_and, is_finite(call, gap),
+                                  ig_aten_map2(call, IG_OP_le, gap, room));
+    return ig_aten_give(call, ig_aten_map2(call, IG_OP_or, close, near));
+}
+
+/* ---- numbers in place of what is none ---- */
+
+static double largest_of(ig_dtype dtype) {
+    switch ((int)dtype) {
+    case IG_DT_f16:
+        return 65504;
+    case IG_DT_bf16:
+        return 3.3895313892515355e38;
+    case IG_DT_f64:
+        return DBL_MAX;
+    default:
+        return (double)FLT_MAX;
+    }
+}
+
+static ig_value *replace(ig_ts_call *call, ig_value *is_odd, double with, ig_value *x) {
+    ig_value *number = x ? ig_aten_number(call, (ig_dtype)x->type->dtype, with) : NULL;
+    return ig_aten_where(call, is_odd, number, x);
+}
+
+ig_status ig_ts_op_nan_to_num(ig_ts_call *call) {
+    ig_value *x = ig_aten_tensor(call, 0);
+    if (!x || !ig_aten_is_float(x)) {
+        return ig_aten_give(call, x);
+    }
+    double largest = largest_of((ig_dtype)x->type->dtype);
+    ig_value *is_nan = ig_aten_map1(call, IG_OP_isnan, x);
+    ig_value *is_high = ig_aten_map2n(call, IG_OP_eq, x, INFINITY);
+    ig_value *is_low = ig_aten_map2n(call, IG_OP_eq, x, -INFINITY);
+    x = replace(call, is_nan, ig_aten_float_or(call, 1, 0), x);
+    x = replace(call, is_high, ig_aten_float_or(call, 2, largest), x);
+    x = replace(call, is_low, ig_aten_float_or(call, 3, -largest), x);
+    return ig_aten_give(call, x);
+}
+
+/* ---- logic and bits ---- */
+
+/* variants and, or, xor: operands as booleans */
+ig_status ig_ts_op_logical(ig_ts_call *call) {
+    ig_value *x = ig_aten_cast(call, ig_aten_tensor(call, 0), IG_DT_bool);
+    ig_value *y = ig_aten_cast(call, ig_aten_tensor(call, 1), IG_DT_bool);
+    return ig_aten_give(call, ig_aten_map2(call, (ig_opcode)call->row->variant, x, y));
+}
+
+ig_status ig_ts_op_logical_not(ig_ts_call *call) {
+    ig_value *x = ig_aten_cast(call, ig_aten_tensor(call, 0), IG_DT_bool);
+    return ig_aten_give(call, ig_aten_map1(call, IG_OP_not, x));
+}
+
+/* ---- special functions of two operands ---- */
+
+/* x log(y): 0 where x is 0, unless y is NaN.  variant 1: x log(1 + y) */
+ig_status ig_ts_op_xlogy(ig_ts_call *call) {
+    ig_dtype dtype = ig_aten_result_type(call, 0, 2);
+    dtype = ig_dtype_is_float(dtype) ? dtype : IG_DT_f32;
+    ig_value *x = ig_aten_wide(call, ig_aten_operand(call, 0, dtype));
+    ig_value *y = ig_aten_wide(call, ig_aten_operand(call, 1, dtype));
+    ig_value *log = ig_aten_map1(call, call->row->variant ? IG_OP_log1p : IG_OP_log, y);
+    ig_value *product = ig_aten_map2(call, IG_OP_mul, x, log);
+    ig_value *zero = x ? ig_aten_number(call, (ig_dtype)x->type->dtype, 0) : NULL;
+    product = ig_aten_where(call, ig_aten_map2n(call, IG_OP_eq, x, 0), zero, product);
+    product = ig_aten_where(call, ig_aten_map1(call, IG_OP_isnan, y), y, product);
+    return ig_aten_give(call, ig_aten_cast(call, product, dtype));
+}
+
+/* log(exp(x) + exp(y)); variant 1: of powers of two */
+ig_status ig_ts_op_logaddexp(ig_ts_call *call) {
+    ig_dtype dtype = ig_aten_result_type(call, 0, 2);
+    dtype = ig_dtype_is_float(dtype) ? dtype : IG_DT_f32;
+    double ln2 = 0.693147180559945309417232121458176568;
+    bool is_two = call->row->variant == 1;
+    ig_value *x = ig_aten_wide(call, ig_aten_operand(call, 0, dtype));
+    ig_value *y = ig_aten_wide(call, ig_aten_operand(call, 1, dtype));
+    ig_value *most = ig_aten_map2(call, IG_OP_max, x, y);
+    ig_value *gap = ig_aten_map1(call, IG_OP_abs, ig_aten_map2(call, IG_OP_sub, x, y));
+    gap = ig_aten_map2n(call, IG_OP_mul, gap, is_two ? -ln2 : -1);
+    ig_value *rest = ig_aten_map1(call, IG_OP_log1p,
+                                  ig_aten_map1(call, IG_OP_exp, gap));
+    if (is_two) {
+        rest = ig_aten_map2n(call, IG_OP_div, rest, ln2);
+    }
+    ig_value *sum = ig_aten_map2(call, IG_OP_add, most, rest);
+    ig_value *same = ig_aten_map2(call, IG_OP_and, ig_aten_map2(call, IG_OP_eq, x, y),
+                                  ig_aten_map1(call, IG_OP_isinf, x));
+    sum = ig_aten_where(call, same, x, sum);
+    return ig_aten_give(call, ig_aten_cast(call, sum, dtype));
+}
+
+/* 0 below, 1 above, `values` at zero */
+ig_status ig_ts_op_heaviside(ig_ts_call *call) {
+    ig_value *x = ig_aten_tensor(call, 0), *values = ig_aten_tensor(call, 1);
+    ig_value *above = x ? ig_aten_cast(call, ig_aten_map2n(call, IG_OP_gt, x, 0),
+                                       (ig_dtype)x->type->dtype)
+                        : NULL;
+    return ig_aten_give(
+        call, ig_aten_where(call, ig_aten_map2n(call, IG_OP_eq, x, 0), values, above));
+}
+
+/* |x| with y's sign */
+ig_status ig_ts_op_copysign(ig_ts_call *call) {
+    ig_dtype dtype = ig_aten_result_type(call, 0, 2);
+    dtype = ig_dtype_is_float(dtype) ? dtype : IG_DT_f32;
+    ig_value *x = ig_aten_map1(call, IG_OP_abs, ig_aten_operand(call, 0, dtype));
+    ig_value *y = ig_aten_operand(call, 1, dtype);
+    return ig_aten_give(call, ig_aten_where(call, has_sign(call, y),
+                                            ig_aten_map1(call, IG_OP_neg, x), x));
+}
+
+/* sqrt(x^2 + y^2) without overflow: the larger one taken out of the root */
+ig_value *ig_aten_hypot(ig_ts_call *call, ig_value *x, ig_value *y) {
+    x = ig_aten_map1(call, IG_OP_abs, x);
+    y = ig_aten_map1(call, IG_OP_abs, y);
+    ig_value *high = ig_aten_map2(call, IG_OP_max, x, y);
+    ig_value *low = ig_aten_map2(call, IG_OP_min, x, y);
+    ig_value *ratio = ig_aten_map2(call, IG_OP_div, low, high);
+    ig_value *root = ig_aten_map2(call, IG_OP_mul, ratio, ratio);
+    root = ig_aten_map1(call, IG_OP_sqrt, ig_aten_map2n(call, IG_OP_add, root, 1));
+    root = ig_aten_map2(call, IG_OP_mul, high, root);
+    ig_value *is_end = ig_aten_map2(call, IG_OP_or,
+                                    ig_aten_map2n(call, IG_OP_eq, high, 0),
+                                    ig_aten_map2n(call, IG_OP_eq, high, INFINITY));
+    return ig_aten_where(call, is_end, high, root);
+}
+
+ig_status ig_ts_op_hypot(ig_ts_call *call) {
+    ig_dtype dtype = ig_aten_result_type(call, 0, 2);
+    dtype = ig_dtype_is_float(dtype) ? dtype : IG_DT_f32;
+    ig_value *x = ig_aten_wide(call, ig_aten_operand(call, 0, dtype));
+    ig_value *y = ig_aten_wide(call, ig_aten_operand(call, 1, dtype));
+    return ig_aten_give(call, ig_aten_cast(call, ig_aten_hypot(call, x, y), dtype));
+}
+
+/* -x log x: 0 at 0, -inf below */
+ig_status ig_ts_op_entr(ig_ts_call *call) {
+    ig_value *x = ig_aten_to_float(call, ig_aten_tensor(call, 0));
+    ig_value *y = ig_aten_map1(
+        call, IG_OP_neg,
+        ig_aten_map2(call, IG_OP_mul, x, ig_aten_map1(call, IG_OP_log, x)));
+    y = replace(call, ig_aten_map2n(call, IG_OP_eq, x, 0), 0, y);
+    y = replace(call, ig_aten_map2n(call, IG_OP_lt, x, 0), -INFINITY, y);
+    return ig_aten_give(call, y);
+}

@@ -1,0 +1,335 @@
+/* Convolutions and pooling.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * An input without batch gets one of 1, which goes again. */
+#include "frontend/torch/aten/quant.h"
+#include "frontend/torch/aten/aten.h"
+
+#include <string.h>
+
+enum { SPACE_MAX = 3 };
+
+/* A list of one number stands for all spatial axes. */
+static bool read_list(ig_ts_call *call, uint32_t index, uint32_t space, int64_t *out) {
+    uint32_t count;
+    const int64_t *given = ig_aten_ints(call, index, 0, &count);
+    if (call->status == IG_OK && count != 1 && count != space) {
+        ig_aten_fail(call, IG_INVALID, "%u numbers for %u spatial axes", count, space);
+    }
+    for (uint32_t i = 0; call->status == IG_OK && i < space; i++) {
+        out[i] = given[count == 1 ? 0 : i];
+    }
+    return call->status == IG_OK;
+}
+
+typedef struct window {
+    uint32_t space;
+    int64_t kernel[SPACE_MAX], stride[SPACE_MAX], pad[SPACE_MAX], dilation[SPACE_MAX],
+        more[SPACE_MAX];
+} window;
+
+static bool fits(ig_ts_call *call, uint32_t space) {
+    if (space == 0 || space > SPACE_MAX) {
+        ig_aten_fail(call, IG_INVALID, "%u spatial axes", space);
+        return false;
+    }
+    return true;
+}
+
+/* ---- convolution ---- */
+
+typedef struct convolution {
+    ig_value *x, *weight, *bias;
+    window w;
+    ig_dim before[SPACE_MAX], after[SPACE_MAX];
+    int64_t group;
+    bool is_transposed, had_batch;
+} convolution;
+
+static bool open_convolution(ig_ts_call *call, convolution *c) {
+    memset(c, 0, sizeof *c);
+    c->x = ig_aten_tensor(call, 0);
+    c->weight = ig_aten_tensor(call, 1);
+    c->bias = ig_aten_optional(call, 2);
+    if (!c->x || !c->weight || call->status != IG_OK) {
+        return false;
+    }
+    c->w.space = c->weight->type->rank - 2;
+    c->had_batch = c->x->type->rank == c->weight->type->rank;
+    if (!fits(call, c->w.space)) {
+        return false;
+    }
+    if (!c->had_batch && c->x->type->rank + 1 != c->weight->type->rank) {
+        ig_aten_fail(call, IG_INVALID, "an input of rank %u, a weight of rank %u",
+                     c->x->type->rank, c->weight->type->rank);
+        return false;
+    }
+    c->x = c->had_batch ? c->x : ig_aten_unsqueeze(call, c->x, 0);
+    return c->x != NULL;
+}
+
+static ig_status give_convolution(ig_ts_call *call, convolution *c) {
+    uint32_t space = c->w.space;
+    IG_TRY(call->status);
+    ig_attr attrs[IG_conv_attr_count] = {
+        [IG_conv_strides] = ig_attr_of_ints(call->module, c->w.stride, space),
+        [IG_conv_dilations] = ig_attr_of_ints(call->module, c->w.dilation, space),
+        [IG_conv_before] = ig_attr_of_dims(call->module, c->before, space),
+        [IG_conv_after] = ig_attr_of_dims(call->module, c->after, space),
+        [IG_conv_group] = ig_attr_of_int(c->group),
+    };
+    if (c->is_transposed) {
+        attrs[IG_conv_transposed] = ig_attr_of_bool(true);
+    }
+    ig_value *value = ig_aten_make(call, IG_OP_conv, c->bias ? 3 : 2,
+                                   (ig_value *[]){ c->x, c->weight, c->bias }, attrs);
+    return ig_aten_give(call, c->had_batch ? value : ig_aten_squeeze(call, value, 0));
+}
+
+static void set_pads(ig_ts_call *call, convolution *c) {
+    for (uint32_t i = 0; i < c->w.space; i++) {
+        int64_t more = c->is_transposed ? c->w.more[i] : 0;
+        c->before[i] = ig_dim_const(call->module, c->w.pad[i]);
+        c->after[i] = ig_dim_const(call->module, c->w.pad[i] - more);
+    }
+}
+
+/* _convolution(input, weight, bias, stride, padding, dilation, transposed,
+ * output_padding, groups, …) and convolution, which ends there. */
+ig_status ig_ts_op_convolution(ig_ts_call *call) {
+    convolution c;
+    if (!open_convolution(call, &c) || !read_list(call, 3, c.w.space, c.w.stride) ||
+        !read_list(call, 4, c.w.space, c.w.pad) ||
+        !read_list(call, 5, c.w.space, c.w.dilation) ||
+        !read_list(call, 7, c.w.space, c.w.more)) {
+        return call->status;
+    }
+    c.is_transposed = ig_aten_bool(call, 6);
+    c.group = ig_aten_int(call, 8);
+    set_pads(call, &c);
+    return give_convolution(call, &c);
+}
+
+/* "same": (kernel - 1) * dilation in all, the odd one behind; "valid": none. */
+static bool named_pads(ig_ts_call *call, convolution *c, uint32_t index) {
+    ig_str name = ig_aten_str(call, index);
+    bool is_same = ig_str_is(name, "same");
+    if (!is_same && !ig_str_is(name, "valid")) {
+        ig_aten_fail(call, IG_INVALID, "padding is '%.*s'", IG_STR_ARG(name));
+    }
+    for (uint32_t i = 0; i < c->w.space; i++) {
+        ig_dim all = ig_dim_sub(call->module, c->weight->type->dims[2 + i], 1);
+        all = is_same ? ig_dim_mul(call->module, all, c->w.dilation[i]) : 0;
+        c->before[i] = ig_dim_floor_div(call->module, all, 2);
+        c->after[i] = ig_dim_sub(call->module, all, c->before[i]);
+    }
+    return call->status == IG_OK;
+}
+
+/* convNd(input, weight, bias, stride, padding, dilation, groups); padding is a list or
+ * a name. */
+ig_status ig_ts_op_conv(ig_ts_call *call) {
+    convolution c;
+    if (!open_convolution(call, &c) || !read_list(call, 3, c.w.space, c.w.stride) ||
+        !read_list(call, 5, c.w.space, c.w.dilation)) {
+        return call->status;
+    }
+    c.group = ig_aten_int(call, 6);
+    if (call->args[4].kind == IG_TS_STR) {
+        return named_pads(call, &c, 4) ? give_convolution(call, &c) : call->status;
+    }
+    if (!read_list(call, 4, c.w.space, c.w.pad)) {
+        return call->status;
+    }
+    set_pads(call, &c);
+    return give_convolution(call, &c);
+}
+
+/* conv_transposeNd(input, weight, bias, stride, padding, output_padding, groups,
+ * dilation) */
+ig_status ig_ts_op_conv_transpose(ig_ts_call *call) {
+    convolution c;
+    if (!open_convolution(call, &c) || !read_list(call, 3, c.w.space, c.w.stride) ||
+        !read_list(call, 4, c.w.space, c.w.pad) ||
+        !read_list(call, 5, c.w.space, c.w.more) ||
+        !read_list(call, 7, c.w.space, c.w.dilation)) {
+        return call->status;
+    }
+    c.is_transposed = true;
+    c.group = ig_aten_int(call, 6);
+    set_pads(call, &c);
+    return give_convolution(call, &c);
+}
+
+/* conv_tbc(self [T, B, C], weight [K, C, O], bias, pad) */
+ig_status ig_ts_op_conv_tbc(ig_ts_call *call) {
+    ig_value *x = ig_aten_tensor(call, 0), *weight = ig_aten_tensor(call, 1);
+    ig_value *bias = ig_aten_tensor(call, 2);
+    ig_dim pad = ig_aten_dim(call, 3);
+    x = ig_aten_transpose(call, x, (int64_t[]){ 1, 2, 0 });
+    weight = ig_aten_transpose(call, weight, (int64_t[]){ 2, 1, 0 });
+    ig_attr attrs[IG_conv_attr_count] = {
+        [IG_conv_before] = ig_attr_of_dims(call->module, &pad, 1),
+        [IG_conv_after] = ig_attr_of_dims(call->module, &pad, 1),
+    };
+    x = ig_aten_make(call, IG_OP_conv, 3, (ig_value *[]){ x, weight, bias }, attrs);
+    return ig_aten_give(call, ig_aten_transpose(call, x, (int64_t[]){ 2, 0, 1 }));
+}
+
+/* ---- pooling ---- */
+
+/* Argument 0 with a batch axis, and how many of its axes are spatial. */
+static ig_value *open_pool(ig_ts_call *call, uint32_t space, bool *out_had_batch) {
+    ig_value *x = ig_aten_tensor(call, 0);
+    if (!x || !fits(call, space)) {
+        return NULL;
+    }
+    *out_had_batch = x->type->rank == space + 2;
+    if (!*out_had_batch && x->type->rank != space + 1) {
+        return ig_aten_fail(call, IG_INVALID, "an input of rank %u", x->type->rank);
+    }
+    return *out_had_batch ? x : ig_aten_unsqueeze(call, x, 0);
+}
+
+/* kernel_size, stride ([]: the kernel's), padding at 1, 2, 3. */
+static bool read_window(ig_ts_call *call, window *w) {
+    uint32_t count;
+    ig_aten_ints(call, 2, 0, &count);
+    if (!read_list(call, 1, w->space, w->kernel) ||
+        !read_list(call, 3, w->space, w->pad) ||
+        (count > 0 && !read_list(call, 2, w->space, w->stride))) {
+        return false;
+    }
+    for (uint32_t i = 0; i < w->space; i++) {
+        w->stride[i] = count > 0 ? w->stride[i] : w->kernel[i];
+        w->dilation[i] = 1;
+    }
+    return true;
+}
+
+typedef struct pool_attrs {
+    ig_attr kernel, strides, dilations, before, after, ceil_mode;
+} pool_attrs;
+
+static pool_attrs attrs_of(ig_ts_call *call, const window *w, bool ceil_mode) {
+    ig_dim pads[SPACE_MAX];
+    ig_module *module = call->module;
+    for (uint32_t i = 0; i < w->space; i++) {
+        pads[i] = ig_dim_const(module, w->pad[i]);
+    }
+    return (pool_attrs){
+        .kernel = ig_attr_of_ints(module, w->kernel, w->space),
+        .strides = ig_attr_of_ints(module, w->stride, w->space),
+        .dilations = ig_attr_of_ints(module, w->dilation, w->space),
+        .before = ig_attr_of_dims(module, pads, w->space),
+        .after = ig_attr_of_dims(module, pads, w->space),
+        .ceil_mode = ceil_mode ? ig_attr_of_bool(true) : (ig_attr){ 0 },
+    };
+}
+
+static ig_value *squeeze_batch(ig_ts_call *call, ig_value *x, bool had_batch) {
+    return had_batch ? x : ig_aten_squeeze(call, x, 0);
+}
+
+/* max_poolNd(self, kernel_size, stride, padding, dilation, ceil_mode); variant: N, and
+ * + 10 for the form that gives indices too */
+ig_status ig_ts_op_max_pool(ig_ts_call *call) {
+    if (ig_aten_is_quantised(call, 0)) {
+        return ig_aten_through_float(call, ig_ts_op_max_pool);
+    }
+    window w = { .space = (uint32_t)call->row->variant % 10 };
+    bool had_batch = true;
+    ig_value *x = open_pool(call, w.space, &had_batch);
+    if (!x || !read_window(call, &w) || !read_list(call, 4, w.space, w.dilation)) {
+        return call->status;
+    }
+    pool_attrs a = attrs_of(call, &w, ig_aten_bool(call, 5));
+    ig_attr attrs[IG_pool_attr_count] = {
+        [IG_pool_op] = ig_attr_of_enum(IG_WINDOW_max),
+        [IG_pool_kernel] = a.kernel,
+        [IG_pool_strides] = a.strides,
+        [IG_pool_dilations] = a.dilations,
+        [IG_pool_before] = a.before,
+        [IG_pool_after] = a.after,
+        [IG_pool_ceil_mode] = a.ceil_mode,
+    };
+    ig_value *value = ig_aten_make(call, IG_OP_pool, 1, &x, attrs);
+    value = squeeze_batch(call, value, had_batch);
+    if (call->row->variant < 10) {
+        return ig_aten_give(call, value);
+    }
+    ig_attr index_attrs[IG_pool_indices_attr_count] = {
+        [IG_pool_indices_kernel] = a.kernel,
+        [IG_pool_indices_strides] = a.strides,
+        [IG_pool_indices_dilations] = a.dilations,
+        [IG_pool_indices_before] = a.before,
+        [IG_pool_indices_after] = a.after,
+        [IG_pool_indices_ceil_mode] = a.ceil_mode,
+    };
+    ig_value *indices = ig_aten_make(call, IG_OP_pool_indices, 1, &x, index_attrs);
+    return ig_aten_give2(call, value, squeeze_batch(call, indices, had_batch));
+}
+
+/* avg_poolNd(self, kernel_size, stride, padding, ceil_mode, count_include_pad,
+ * divisor_override); variant: N.  avg_pool1d has no divisor. */
+ig_status ig_ts_op_avg_pool(ig_ts_call *call) {
+    if (ig_aten_is_quantised(call, 0)) {
+        return ig_aten_through_float(call, ig_ts_op_avg_pool);
+    }
+    window w = { .space = (uint32_t)call->row->variant };
+    bool had_batch = true;
+    ig_value *x = open_pool(call, w.space, &had_batch);
+    if (!x || !read_window(call, &w)) {
+        return call->status;
+    }
+    pool_attrs a = attrs_of(call, &w, ig_aten_bool(call, 4));
+    int64_t divisor = call->arg_count > 6 ? ig_aten_int_or(call, 6, 0) : 0;
+    ig_attr attrs[IG_pool_attr_count] = {
+        [IG_pool_op] = ig_attr_of_enum(IG_WINDOW_average),
+        [IG_pool_kernel] = a.kernel,
+        [IG_pool_strides] = a.strides,
+        [IG_pool_before] = a.before,
+        [IG_pool_after] = a.after,
+        [IG_pool_ceil_mode] = a.ceil_mode,
+    };
+    if (ig_aten_bool(call, 5)) {
+        attrs[IG_pool_count_pad] = ig_attr_of_bool(true);
+    }
+    if (divisor) {
+        attrs[IG_pool_divisor] = ig_attr_of_int(divisor);
+    }
+    x = ig_aten_make(call, IG_OP_pool, 1, &x, attrs);
+    return ig_aten_give(call, squeeze_batch(call, x, had_batch));
+}
+
+/* adaptive_{avg,max}_poolNd(self, output_size); variant: N, and + 10 for max, which
+ * gives indices too */
+ig_status ig_ts_op_adaptive_pool(ig_ts_call *call) {
+    if (ig_aten_is_quantised(call, 0)) {
+        return ig_aten_through_float(call, ig_ts_op_adaptive_pool);
+    }
+    uint32_t space = (uint32_t)call->row->variant % 10, count;
+    bool had_batch = true, is_max = call->row->variant >= 10;
+    ig_value *x = open_pool(call, space, &had_batch);
+    if (!x) {
+        return call->status;
+    }
+    const ig_dim *sizes = ig_aten_dims(call, 1, space, &count);
+    IG_TRY(call->status);
+    ig_attr attrs[IG_adaptive_pool_attr_count] = {
+        [IG_adaptive_pool_op] = ig_attr_of_enum(is_max ? IG_ADAPTIVE_max
+                                                       : IG_ADAPTIVE_average),
+        [IG_adaptive_pool_sizes] = ig_attr_of_dims(call->module, sizes, space),
+    };
+    ig_value *value = ig_aten_make(call, IG_OP_adaptive_pool, 1, &x, attrs);
+    value = squeeze_batch(call, value, had_batch);
+    if (!is_max) {
+        return ig_aten_give(call, value);
+    }
+    ig_attr index_attrs[IG_adaptive_pool_indices_attr_count] = {
+        [IG_adaptive_pool_indices_sizes] = ig_attr_of_dims(call->module, sizes, space),
+    };
+    ig_value *indices = ig_aten_make(call, IG_OP_adaptive_pool_indices, 1, &x,
+                                     index_attrs);
+    return ig_aten_give2(call, value, squeeze_batch(call, indices, had_batch));
+}

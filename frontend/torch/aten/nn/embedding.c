@@ -1,0 +1,129 @@
+/* Embeddings and bags of them.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "frontend/torch/aten/aten.h"
+
+#include "ir/bag.h"
+
+/* embedding(weight, indices, …): ids out of range, negative ones too, are errors */
+ig_status ig_ts_op_embedding(ig_ts_call *call) {
+    ig_value *weight = ig_aten_tensor(call, 0), *ids = ig_aten_tensor(call, 1);
+    return ig_aten_give(call, ig_aten_gather(call, weight, ids, 0, true));
+}
+
+/* one_hot(self, num_classes): -1 takes the largest id + 1 */
+ig_status ig_ts_op_one_hot(ig_ts_call *call) {
+    ig_value *ids = ig_aten_tensor(call, 0);
+    int64_t classes = ig_aten_distance(call, 1);
+    if (!ids) {
+        return call->status;
+    }
+    ig_value *numbers;
+    if (classes >= 0) {
+        numbers = ig_aten_iota(call, IG_DT_i64, classes);
+    } else {
+        ig_value *most = ig_aten_reduce(
+            call, IG_REDUCE_max, ig_aten_cast(call, ids, IG_DT_i64), NULL, 0, false);
+        ig_value *range[] = { ig_aten_integer(call, IG_DT_i64, 0),
+                              ig_aten_map2n(call, IG_OP_add, most, 1),
+                              ig_aten_integer(call, IG_DT_i64, 1) };
+        numbers = ig_aten_make(call, IG_OP_range, 3, range, NULL);
+    }
+    ids = ig_aten_cast(call, ids, IG_DT_i64);
+    ig_value *column = ids ? ig_aten_unsqueeze(call, ids, ids->type->rank) : NULL;
+    ig_value *hot = ig_aten_map2(call, IG_OP_eq, column, numbers);
+    return ig_aten_give(call, ig_aten_cast(call, hot, IG_DT_i64));
+}
+
+/* ---- bags ---- */
+
+enum { WEIGHT, IDS, OFFSETS, SCALE_GRAD, MODE, SPARSE, SAMPLE_WEIGHTS, LAST, PADDING };
+
+/* The row that is left out, INT64_MIN for none.  embedding_bag.padding_idx counts a
+ * negative one from the end; in the other forms it means none. */
+static int64_t padding_of(ig_ts_call *call, const ig_value *weight) {
+    int64_t row, rows;
+    if (call->arg_count <= PADDING || ig_ts_is_none(call, PADDING)) {
+        return INT64_MIN;
+    }
+    row = ig_aten_int(call, PADDING);
+    if (row >= 0) {
+        return row;
+    }
+    if (call->row->variant == 0) {
+        return INT64_MIN;
+    }
+    if (!ig_dim_constant(call->module, weight->type->dims[0], &rows)) {
+        ig_aten_fail(call, IG_UNSUPPORTED, "padding_idx of a table of unknown size");
+        return INT64_MIN;
+    }
+    return row + rows;
+}
+
+static ig_value *bag(ig_ts_call *call, ig_value *weight, ig_value *ids,
+                     ig_value *offsets) {
+    static const ig_pool pools[] = { IG_POOL_sum, IG_POOL_mean, IG_POOL_max };
+    ig_value *factors = ig_aten_optional(call, SAMPLE_WEIGHTS);
+    int64_t mode = ig_aten_int(call, MODE);
+    if (mode < 0 || mode >= (int64_t)IG_COUNT_OF(pools)) {
+        return ig_aten_fail(call, IG_INVALID, "mode is %lld", (long long)mode);
+    }
+    ig_module *module = call->module;
+    int64_t operands = offsets ? 1 : 0, last = 0;
+    if (factors) {
+        operands |= 4;
+        factors = ig_aten_cast(call, factors, IG_DT_f32);
+    }
+    if (offsets && ig_aten_bool(call, LAST)) {
+        last = IG_LAST_offset;
+    }
+    int64_t pool = pools[mode], padding = padding_of(call, weight);
+    int64_t empty = IG_EMPTY_zero;
+    ig_attr attrs[IG_bag_attr_count] = {
+        [IG_bag_operands] = ig_attr_of_ints(module, &operands, 1),
+        [IG_bag_pool] = ig_attr_of_ints(module, &pool, 1),
+        [IG_bag_padding] = ig_attr_of_ints(module, &padding, 1),
+        [IG_bag_last] = ig_attr_of_ints(module, &last, 1),
+        [IG_bag_empty] = ig_attr_of_ints(module, &empty, 1),
+        [IG_bag_negative] = ig_attr_of_enum(IG_NEGATIVE_error),
+    };
+    ig_value *all[4] = { weight, ids };
+    uint32_t count = 2;
+    if (offsets) {
+        all[count++] = offsets;
+    }
+    if (factors) {
+        all[count++] = factors;
+    }
+    ig_op_spec spec = {
+        .operands = all, .operand_count = count, .result_count = 1, .attrs = attrs
+    };
+    ig_op *op = NULL;
+    if (call->status == IG_OK) {
+        call->status = ig_build(call->builder, IG_OP_bag, &spec, &op);
+    }
+    return op ? ig_op_result(op, 0) : NULL;
+}
+
+/* embedding_bag(weight, indices, offsets, scale_grad_by_freq, mode, sparse,
+ * per_sample_weights, include_last_offset[, padding_idx]); variant 1: padding_idx may
+ * be negative.  Of its four results only the first is ever read. */
+ig_status ig_ts_op_embedding_bag(ig_ts_call *call) {
+    ig_value *weight = ig_aten_tensor(call, WEIGHT), *ids = ig_aten_tensor(call, IDS);
+    ig_value *offsets = ig_aten_tensor(call, OFFSETS);
+    IG_TRY(call->status);
+    if (ids->type->rank != 1) {
+        return ig_ts_fail(call, IG_UNSUPPORTED, "ids of rank %u", ids->type->rank);
+    }
+    ig_value *value = bag(call, weight, ids, offsets);
+    if (value && weight->type->dtype == IG_DT_f64) {
+        value = ig_aten_cast(call, value, IG_DT_f64);
+    }
+    IG_TRY(ig_aten_give(call, value));
+    ig_dim zero = 0;
+    for (uint32_t k = 1; k < call->result_count; k++) {
+        ig_value *none = ig_aten_fill(call, IG_DT_i64, 1, &zero, 0);
+        IG_TRY(call->status);
+        IG_TRY(ig_ts_give(call, k, none));
+    }
+    return IG_OK;
+}

@@ -1,0 +1,320 @@
+/* Recurrent layers, and packed sequences.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Packed data hold, for each step, the rows of the sequences that still go on; they are
+ * spread to [T, B, I] with a length for each sequence, and packed again afterwards.
+ * With `first[t]` the sum of batch_sizes before t, row first[t] + b is step t of
+ * sequence b. */
+#include "frontend/torch/aten/aten.h"
+
+#include <string.h>
+
+typedef struct layers {
+    ig_rnn_cell cell;
+    ig_value *x;       /* [T, B, I] */
+    ig_value *lengths; /* i64 [B], or NULL */
+    ig_value *h, *c;   /* [layers * directions, B, H]; c of lstm */
+    ig_value **params;
+    uint32_t param_count, layer_count, directions;
+    bool has_bias;
+} layers;
+
+/* Parameters of one layer and direction: w_ih, w_hh, two biases, the projection. */
+static uint32_t params_each(const layers *l) {
+    uint32_t parts = l->layer_count * l->directions;
+    return parts ? l->param_count / parts : 0;
+}
+
+static bool check_params(ig_ts_call *call, const layers *l) {
+    uint32_t each = params_each(l), least = l->has_bias ? 4 : 2;
+    bool fits = l->layer_count > 0 &&
+                each * l->layer_count * l->directions == l->param_count &&
+                (each == least || (each == least + 1 && l->cell == IG_CELL_lstm));
+    if (call->status == IG_OK && !fits) {
+        ig_aten_fail(call, IG_INVALID, "%u parameters for %u layers", l->param_count,
+                     l->layer_count);
+    }
+    return call->status == IG_OK;
+}
+
+static ig_value *bias_or_zero(ig_ts_call *call, ig_value *bias, const ig_value *w) {
+    return bias ? bias
+                : ig_aten_fill(call, (ig_dtype)w->type->dtype, 1, w->type->dims, 0);
+}
+
+/* One layer in one direction; out: y, h, c. */
+static bool run_part(ig_ts_call *call, const layers *l, ig_value *x, uint32_t part,
+                     ig_value **out) {
+    ig_value **p = l->params + part * params_each(l), *operands[11];
+    uint32_t count = 0;
+    bool is_lstm = l->cell == IG_CELL_lstm;
+    bool is_projected = params_each(l) == (l->has_bias ? 5u : 3u);
+    operands[count++] = x;
+    operands[count++] = ig_aten_select(call, l->h, 0, part);
+    if (is_lstm) {
+        operands[count++] = ig_aten_select(call, l->c, 0, part);
+    }
+    operands[count++] = p[0];
+    operands[count++] = p[1];
+    operands[count++] = bias_or_zero(call, l->has_bias ? p[2] : NULL, p[0]);
+    operands[count++] = bias_or_zero(call, l->has_bias ? p[3] : NULL, p[1]);
+    if (l->lengths) {
+        operands[count++] = l->lengths;
+    }
+    if (is_projected) {
+        operands[count++] = p[l->has_bias ? 4 : 2];
+    }
+    ig_attr attrs[IG_rnn_attr_count] = {
+        [IG_rnn_cell] = ig_attr_of_enum(l->cell),
+        [IG_rnn_given] = ig_attr_of_int((l->lengths ? 1 : 0) | (is_projected ? 4 : 0)),
+    };
+    if (part % l->directions) {
+        attrs[IG_rnn_reverse] = ig_attr_of_bool(true);
+    }
+    ig_op_spec spec = { .operands = operands,
+                        .operand_count = count,
+                        .result_count = is_lstm ? 3 : 2,
+                        .attrs = attrs };
+    ig_op *op = NULL;
+    if (call->status == IG_OK) {
+        call->status = ig_build(call->builder, IG_OP_rnn, &spec, &op);
+    }
+    for (uint32_t i = 0; op && i < op->result_count; i++) {
+        out[i] = ig_op_result(op, i);
+    }
+    return call->status == IG_OK;
+}
+
+/* All layers; out: y, h_n, c_n. */
+static bool run_layers(ig_ts_call *call, const layers *l, ig_value **out) {
+    uint32_t parts = l->layer_count * l->directions;
+    ig_value *x = l->x, *sides[2], *found[3];
+    ig_value **h = IG_NEW_ARRAY(call->arena, ig_value *, parts);
+    ig_value **c = IG_NEW_ARRAY(call->arena, ig_value *, parts);
+    for (uint32_t part = 0; part < parts; part++) {
+        uint32_t side = part % l->directions;
+        if (!run_part(call, l, x, part, found)) {
+            return false;
+        }
+        sides[side] = found[0];
+        h[part] = ig_aten_unsqueeze(call, found[1], 0);
+        c[part] = l->cell == IG_CELL_lstm ? ig_aten_unsqueeze(call, found[2], 0) : NULL;
+        if (side + 1 == l->directions) {
+            x = ig_aten_concat(call, 2, l->directions, sides);
+        }
+    }
+    out[0] = x;
+    out[1] = ig_aten_concat(call, 0, parts, h);
+    out[2] = l->cell == IG_CELL_lstm ? ig_aten_concat(call, 0, parts, c) : NULL;
+    return call->status == IG_OK;
+}
+
+/* hx: a list of two for lstm, a tensor for the others. */
+static void read_state(ig_ts_call *call, layers *l, uint32_t index) {
+    if (l->cell != IG_CELL_lstm) {
+        l->h = ig_aten_tensor(call, index);
+        return;
+    }
+    uint32_t count;
+    ig_value **states = ig_aten_tensors(call, index, &count);
+    if (call->status == IG_OK && count != 2) {
+        ig_aten_fail(call, IG_INVALID, "an lstm has two states, not %u", count);
+    }
+    l->h = call->status == IG_OK ? states[0] : NULL;
+    l->c = call->status == IG_OK ? states[1] : NULL;
+}
+
+/* params, has_biases, num_layers, dropout, train, bidirectional from `index` on. */
+static void read_rest(ig_ts_call *call, layers *l, uint32_t index) {
+    l->params = ig_aten_tensors(call, index, &l->param_count);
+    l->has_bias = ig_aten_bool(call, index + 1);
+    l->layer_count = (uint32_t)ig_aten_int(call, index + 2);
+    l->directions = ig_aten_bool(call, index + 5) ? 2 : 1;
+    if (ig_aten_bool(call, index + 4) && ig_aten_float(call, index + 3) > 0) {
+        ig_aten_fail(call, IG_UNSUPPORTED, "dropout in training mode");
+    }
+}
+
+static ig_status give_layers(ig_ts_call *call, ig_value *y, ig_value *const *found) {
+    IG_TRY(ig_aten_give2(call, y, found[1]));
+    return found[2] ? ig_ts_give(call, 2, found[2]) : IG_OK;
+}
+
+/* lstm.input, gru.input, rnn_*.input(input, hx, params, has_biases, num_layers,
+ * dropout, train, bidirectional, batch_first); variant: an ig_rnn_cell */
+ig_status ig_ts_op_rnn(ig_ts_call *call) {
+    layers l = { .cell = (ig_rnn_cell)call->row->variant };
+    ig_value *found[3];
+    bool batch_first = ig_aten_bool(call, 8);
+    l.x = ig_aten_tensor(call, 0);
+    read_state(call, &l, 1);
+    read_rest(call, &l, 2);
+    if (!check_params(call, &l)) {
+        return call->status;
+    }
+    l.x = batch_first ? ig_aten_swap(call, l.x, 0, 1) : l.x;
+    if (!run_layers(call, &l, found)) {
+        return call->status;
+    }
+    return give_layers(
+        call, batch_first ? ig_aten_swap(call, found[0], 0, 1) : found[0], found);
+}
+
+/* lstm_cell …(input, hx, w_ih, w_hh, b_ih, b_hh): one step */
+ig_status ig_ts_op_rnn_cell(ig_ts_call *call) {
+    layers l = { .cell = (ig_rnn_cell)call->row->variant,
+                 .layer_count = 1,
+                 .directions = 1,
+                 .param_count = 4 };
+    ig_value *params[4], *found[3];
+    l.x = ig_aten_tensor(call, 0);
+    read_state(call, &l, 1);
+    for (uint32_t i = 0; i < 4; i++) {
+        params[i] = ig_aten_optional(call, 2 + i);
+    }
+    IG_TRY(call->status);
+    bool has_batch = l.x->type->rank == 2;
+    for (int raised = has_batch ? 1 : 0; raised < 2; raised++) {
+        l.x = ig_aten_unsqueeze(call, l.x, 0);
+        l.h = ig_aten_unsqueeze(call, l.h, 0);
+        l.c = l.c ? ig_aten_unsqueeze(call, l.c, 0) : NULL;
+    }
+    l.params = params;
+    l.has_bias = params[2] && params[3];
+    l.param_count = l.has_bias ? 4 : 2;
+    if (!check_params(call, &l) || !run_layers(call, &l, found)) {
+        return call->status;
+    }
+    for (uint32_t i = 1; i < 3; i++) {
+        found[i] = found[i] ? ig_aten_squeeze(call, found[i], 0) : NULL;
+        if (found[i] && !has_batch) {
+            found[i] = ig_aten_squeeze(call, found[i], 0);
+        }
+    }
+    return found[2] ? ig_aten_give2(call, found[1], found[2])
+                    : ig_aten_give(call, found[1]);
+}
+
+/* ---- packed sequences ---- */
+
+static ig_value *running_sum(ig_ts_call *call, ig_value *x, bool exclusive) {
+    ig_attr attrs[IG_cumsum_attr_count] = { [IG_cumsum_axis] = ig_attr_of_int(0) };
+    if (exclusive) {
+        attrs[IG_cumsum_exclusive] = ig_attr_of_bool(true);
+    }
+    return ig_aten_make(call, IG_OP_cumsum, 1, &x, attrs);
+}
+
+static ig_value *as_column(ig_ts_call *call, ig_value *x) {
+    return x ? ig_aten_unsqueeze(call, x, 1) : NULL;
+}
+
+/* [T, B]: sequence b goes on at step t.  `numbers` is 0 … B - 1. */
+static ig_value *goes_on(ig_ts_call *call, ig_value *batch_sizes, ig_value *numbers) {
+    return ig_aten_map2(call, IG_OP_gt, as_column(call, batch_sizes), numbers);
+}
+
+static ig_value *lengths_of(ig_ts_call *call, ig_value *mask) {
+    return ig_aten_reduce1(call, IG_REDUCE_sum, ig_aten_cast(call, mask, IG_DT_i64), 0,
+                           false);
+}
+
+/* Rows of `data` as [T, B, …]; where a sequence has ended, row 0 stands. */
+static ig_value *spread(ig_ts_call *call, ig_value *data, ig_value *batch_sizes,
+                        ig_value *numbers, ig_value *mask) {
+    ig_value *first = as_column(call, running_sum(call, batch_sizes, true));
+    ig_value *row = ig_aten_map2(call, IG_OP_add, first, numbers);
+    ig_value *zero = ig_aten_integer(call, IG_DT_i64, 0);
+    return ig_aten_gather(call, data, ig_aten_where(call, mask, row, zero), 0, false);
+}
+
+/* [T, B, …] packed again: `count` rows. */
+static ig_value *pack(ig_ts_call *call, ig_value *y, ig_value *batch_sizes,
+                      ig_dim count) {
+    ig_attr right[IG_bucketize_attr_count] = { [IG_bucketize_right] =
+                                                   ig_attr_of_bool(true) };
+    ig_value *rows = ig_aten_iota(call, IG_DT_i64, count);
+    ig_value *search[] = { rows, running_sum(call, batch_sizes, false) };
+    ig_value *step = ig_aten_make(call, IG_OP_bucketize, 2, search, right);
+    ig_value *first = running_sum(call, batch_sizes, true);
+    first = ig_aten_gather(call, first, step, 0, false);
+    ig_value *sequence = ig_aten_map2(call, IG_OP_sub, rows, first);
+    ig_value *pair[] = { as_column(call, step), as_column(call, sequence) };
+    ig_value *operands[] = { y, ig_aten_concat(call, 1, 2, pair) };
+    return ig_aten_make(call, IG_OP_gather_nd, 2, operands, NULL);
+}
+
+/* lstm.data …(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train,
+ * bidirectional) */
+ig_status ig_ts_op_rnn_packed(ig_ts_call *call) {
+    layers l = { .cell = (ig_rnn_cell)call->row->variant };
+    ig_value *data = ig_aten_tensor(call, 0), *found[3];
+    ig_value *batch_sizes = ig_aten_cast(call, ig_aten_tensor(call, 1), IG_DT_i64);
+    read_state(call, &l, 2);
+    read_rest(call, &l, 3);
+    if (!check_params(call, &l)) {
+        return call->status;
+    }
+    ig_value *numbers = ig_aten_iota(call, IG_DT_i64, l.h->type->dims[1]);
+    ig_value *mask = goes_on(call, batch_sizes, numbers);
+    l.lengths = lengths_of(call, mask);
+    l.x = spread(call, data, batch_sizes, numbers, mask);
+    if (call->status != IG_OK || !run_layers(call, &l, found)) {
+        return call->status;
+    }
+    ig_value *y = pack(call, found[0], batch_sizes, data->type->dims[0]);
+    return give_layers(call, y, found);
+}
+
+/* 0 … n - 1 with n computed by the run. */
+static ig_value *count_up(ig_ts_call *call, ig_value *n) {
+    ig_value *range[] = { ig_aten_integer(call, IG_DT_i64, 0), n,
+                          ig_aten_integer(call, IG_DT_i64, 1) };
+    return ig_aten_make(call, IG_OP_range, 3, range, NULL);
+}
+
+/* _pack_padded_sequence(input, lengths, batch_first) -> data, batch_sizes */
+ig_status ig_ts_op_pack_padded(ig_ts_call *call) {
+    ig_value *x = ig_aten_tensor(call, 0);
+    ig_value *lengths = ig_aten_cast(call, ig_aten_tensor(call, 1), IG_DT_i64);
+    x = ig_aten_bool(call, 2) ? ig_aten_swap(call, x, 0, 1) : x;
+    ig_value *longest = ig_aten_reduce(call, IG_REDUCE_max, lengths, NULL, 0, false);
+    ig_value *steps = as_column(call, count_up(call, longest));
+    ig_value *mask = ig_aten_map2(call, IG_OP_lt, steps, lengths);
+    ig_value *sizes = ig_aten_cast(call, mask, IG_DT_i64);
+    sizes = ig_aten_reduce1(call, IG_REDUCE_sum, sizes, 1, false);
+    ig_value *rows[] = { x, ig_aten_make(call, IG_OP_nonzero, 1, &mask, NULL) };
+    return ig_aten_give2(call, ig_aten_make(call, IG_OP_gather_nd, 2, rows, NULL),
+                         sizes);
+}
+
+/* _pad_packed_sequence(data, batch_sizes, batch_first, padding_value, total_length)
+ * -> padded, lengths */
+ig_status ig_ts_op_pad_packed(ig_ts_call *call) {
+    ig_value *data = ig_aten_tensor(call, 0);
+    ig_value *sizes = ig_aten_cast(call, ig_aten_tensor(call, 1), IG_DT_i64);
+    ig_dim total = ig_aten_dim(call, 4); /* not above 0: as long as the longest */
+    IG_TRY(call->status);
+    ig_value *value = ig_aten_operand(call, 3, (ig_dtype)data->type->dtype);
+    ig_value *numbers = count_up(call, ig_aten_select(call, sizes, 0, 0));
+    ig_value *mask = goes_on(call, sizes, numbers);
+    ig_value *lengths = lengths_of(call, mask);
+    ig_value *padded = spread(call, data, sizes, numbers, mask);
+    for (uint32_t i = 2; padded && mask && i < padded->type->rank; i++) {
+        mask = ig_aten_unsqueeze(call, mask, i);
+    }
+    padded = ig_aten_where(call, mask, padded, value);
+    int64_t number = 1;
+    ig_module *module = call->module;
+    bool is_given = !ig_dim_constant(module, total, &number) || number > 0;
+    if (is_given && padded &&
+        ig_dim_equal(module, total, padded->type->dims[0]) != IG_YES) {
+        ig_dim after[IG_TENSOR_RANK] = { 0 }, before[IG_TENSOR_RANK] = { 0 };
+        after[0] = ig_dim_sub(module, total, padded->type->dims[0]);
+        padded = ig_aten_pad(call, padded, before, after, IG_PAD_constant,
+                             ig_aten_float(call, 3));
+    }
+    padded = padded && ig_aten_bool(call, 2) ? ig_aten_swap(call, padded, 0, 1)
+                                             : padded;
+    return ig_aten_give2(call, padded, lengths);
+}

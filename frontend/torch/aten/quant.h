@@ -1,0 +1,45 @@
+/* Quantised tensors: integers with a scale and a zero point.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_FRONTEND_TORCH_ATEN_QUANT_H
+#define IG_FRONTEND_TORCH_ATEN_QUANT_H
+
+#include "frontend/torch/aten/aten.h"
+
+/* A quantised operand. */
+typedef struct ig_aten_quantised {
+    ig_value *raw; /* integers */
+    const ig_torch_dtype_info *dtype;
+    const ig_ts_quant *quant;
+} ig_aten_quantised;
+
+/* Argument `index`, or another tensor (an item of a list, of a packed object). */
+bool ig_aten_quantised_arg(ig_ts_call *call, uint32_t index, ig_aten_quantised *out);
+bool ig_aten_quantised_of(ig_ts_call *call, const ig_ts_value *value,
+                          ig_aten_quantised *out);
+bool ig_aten_is_quantised(const ig_ts_call *call, uint32_t index);
+/* Runs a row's function on argument 0 as real numbers; its result 0 is quantised as the
+ * argument was. */
+ig_status ig_aten_through_float(ig_ts_call *call, ig_ts_op_hook hook);
+
+/* (element - zero point) * scale, f32. */
+ig_value *ig_aten_dequantise(ig_ts_call *call, const ig_aten_quantised *q);
+/* element - zero point, i32. */
+ig_value *ig_aten_centred(ig_ts_call *call, const ig_aten_quantised *q);
+/* scale or zero point as f32 (i32) with the channels on axis `axis` of `rank`. */
+ig_value *ig_aten_quant_scale(ig_ts_call *call, const ig_ts_quant *quant, uint32_t rank,
+                              uint32_t axis);
+/* Parameters known at import. */
+const ig_ts_quant *ig_aten_quant_of(ig_ts_call *call, double scale, int64_t zero_point);
+/* Those that torch chooses for x at run time, quantised to 0 … steps. */
+const ig_ts_quant *ig_aten_choose_quant(ig_ts_call *call, ig_value *x, double steps);
+/* x W^T + b by packed parameters (an object), x quantised at run time. */
+ig_value *ig_aten_packed_linear(ig_ts_call *call, ig_value *x,
+                                const ig_ts_value *object, bool reduce_range);
+/* clamp(rint(x / scale) + zero point) of real numbers; gives it as result 0. */
+ig_status ig_aten_give_quantised(ig_ts_call *call, ig_value *x,
+                                 const ig_torch_dtype_info *dtype,
+                                 const ig_ts_quant *quant);
+ig_value *ig_aten_quantise(ig_ts_call *call, ig_value *x,
+                           const ig_torch_dtype_info *dtype, const ig_ts_quant *quant);
+
+#endif

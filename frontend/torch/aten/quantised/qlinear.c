@@ -1,0 +1,362 @@
+/* quantized::linear and convolution: integer products, exact.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *     acc = sum (x - zx) (w - zw) + rint(bias / (sx sw))        in i32
+ *     y = clamp(rint(acc * (sx sw / sy)) + zy)
+ *
+ * Packed parameters are custom objects; what libtorch would have packed stands in their
+ * attribute `state` as it was written: (weight, bias) of linear layers, ("2", [config,
+ * weight], [bias]) of convolutions. */
+#include "frontend/torch/aten/quant.h"
+
+#include "frontend/torch/eval/eval.h"
+
+#include <string.h>
+
+typedef struct packed {
+    ig_ts_value weight, bias; /* bias may be NONE */
+    int64_t config[16];
+    uint32_t config_count;
+} packed;
+
+static const ig_ts_list *tuple_of(const ig_ts_value *value, size_t least) {
+    bool is_list = value && (value->kind == IG_TS_TUPLE || value->kind == IG_TS_LIST);
+    return is_list && value->as.list->count >= least ? value->as.list : NULL;
+}
+
+static const ig_ts_value *state_of(ig_ts_call *call, uint32_t index) {
+    ig_ts_object *object = NULL;
+    if (call->status == IG_OK) {
+        call->status = ig_ts_object_arg(call, index, "PackedParamsBase", &object);
+    }
+    const ig_ts_value *state = object ? ig_ts_object_get(object, "state") : NULL;
+    if (!state) {
+        ig_aten_fail(call, IG_INVALID, "packed parameters without content");
+    }
+    return state;
+}
+
+static bool read_linear(ig_ts_call *call, uint32_t index, packed *out) {
+    const ig_ts_list *parts = tuple_of(state_of(call, index), 1);
+    memset(out, 0, sizeof *out);
+    if (!parts) {
+        ig_aten_fail(call, IG_INVALID, "packed parameters are no (weight, bias)");
+        return false;
+    }
+    out->weight = parts->items[0];
+    out->bias = parts->count > 1 ? parts->items[1] : ig_ts_none();
+    return true;
+}
+
+/* config: an i16 tensor, known, or a list of ints. */
+static bool read_config(ig_ts_call *call, const ig_ts_value *value, packed *out) {
+    const ig_ts_list *list = tuple_of(value, 1);
+    if (list) {
+        for (size_t i = 0; i < list->count && i < IG_COUNT_OF(out->config); i++) {
+            out->config[out->config_count++] = list->items[i].as.i;
+        }
+        return true;
+    }
+    const ig_data *data = value->kind == IG_TS_TENSOR
+                              ? ig_constant_of(ig_ts_read(call, value))
+                              : NULL;
+    if (!data || !data->bytes || data->is_splat || data->type->rank != 1) {
+        ig_aten_fail(call, IG_INVALID, "a convolution without its parameters");
+        return false;
+    }
+    ig_tensor tensor = { .kind = IG_TENSOR,
+                         .dtype = (ig_dtype)data->type->dtype,
+                         .count = data->type->dims[0],
+                         .data = (void *)(uintptr_t)data->bytes };
+    for (int64_t i = 0; i < tensor.count && i < (int64_t)IG_COUNT_OF(out->config);
+         i++) {
+        out->config[out->config_count++] = ig_tensor_get_i64(&tensor, i);
+    }
+    return true;
+}
+
+static bool read_conv(ig_ts_call *call, uint32_t index, packed *out) {
+    const ig_ts_list *parts = tuple_of(state_of(call, index), 3);
+    memset(out, 0, sizeof *out);
+    const ig_ts_list *tensors = parts ? tuple_of(&parts->items[1], 2) : NULL;
+    const ig_ts_list *optional = parts ? tuple_of(&parts->items[2], 1) : NULL;
+    if (!tensors || !optional) {
+        ig_aten_fail(call, IG_INVALID, "packed parameters of no convolution");
+        return false;
+    }
+    out->weight = tensors->items[1];
+    out->bias = optional->items[0];
+    return read_config(call, &tensors->items[0], out);
+}
+
+static ig_value *bias_of(ig_ts_call *call, const packed *p) {
+    return p->bias.kind == IG_TS_TENSOR
+               ? ig_aten_cast(call, ig_ts_read(call, &p->bias), IG_DT_f32)
+               : NULL;
+}
+
+/* ---- output ---- */
+
+typedef struct product {
+    ig_value *acc;   /* i32, without bias */
+    ig_value *scale; /* sx sw, f32, broadcast to acc */
+    ig_value *bias;  /* f32, broadcast to acc; or NULL */
+    const ig_aten_quantised *x;
+} product;
+
+/* Scale and zero point stand at `at`. */
+static ig_status give_product(ig_ts_call *call, const product *p, uint32_t at,
+                              bool has_relu) {
+    double scale = ig_aten_float(call, at);
+    int64_t zero = ig_aten_int(call, at + 1);
+    const ig_ts_quant *quant = ig_aten_quant_of(call, scale, zero);
+    ig_value *acc = p->acc;
+    if (p->bias) {
+        ig_value *bias = ig_aten_map2(call, IG_OP_div, p->bias, p->scale);
+        bias = ig_aten_cast(call, ig_aten_map1(call, IG_OP_round, bias), IG_DT_i32);
+        acc = ig_aten_map2(call, IG_OP_add, acc, bias);
+    }
+    ig_value *factor = ig_aten_map2n(call, IG_OP_div, p->scale, (double)(float)scale);
+    ig_value *y = ig_aten_map2(call, IG_OP_mul, ig_aten_cast(call, acc, IG_DT_f32),
+                               factor);
+    y = ig_aten_map1(call, IG_OP_round, y);
+    y = ig_aten_map2n(call, IG_OP_add, y, (double)zero);
+    y = ig_aten_map2n(call, IG_OP_max, y, has_relu ? (double)zero : 0);
+    y = ig_aten_map2n(call, IG_OP_min, y, 255);
+    y = ig_aten_cast(call, y, IG_DT_u8);
+    IG_TRY(call->status);
+    return ig_ts_give_quantised(call, 0, y, p->x->dtype, quant);
+}
+
+/* ---- linear ---- */
+
+static ig_value *transposed(ig_ts_call *call, ig_value *w) {
+    return w ? ig_aten_swap(call, w, 0, 1) : NULL;
+}
+
+/* sum (x - zx) (w - zw), and sx sw along the last axis. */
+static bool multiply(ig_ts_call *call, const ig_aten_quantised *x,
+                     const ig_aten_quantised *w, product *out) {
+    out->acc = ig_aten_matmul(call, ig_aten_centred(call, x),
+                              transposed(call, ig_aten_centred(call, w)));
+    out->scale = ig_aten_map2(call, IG_OP_mul,
+                              ig_aten_quant_scale(call, x->quant, 1, 0),
+                              ig_aten_quant_scale(call, w->quant, 1, 0));
+    return call->status == IG_OK;
+}
+
+/* quantized::linear(X, W_prepack, Y_scale, Y_zero_point); variant 1: relu */
+ig_status ig_ts_op_q_linear(ig_ts_call *call) {
+    packed p;
+    ig_aten_quantised x, w;
+    product out = { .x = &x };
+    if (!ig_aten_quantised_arg(call, 0, &x) || !read_linear(call, 1, &p) ||
+        !ig_aten_quantised_of(call, &p.weight, &w) || !multiply(call, &x, &w, &out)) {
+        return call->status;
+    }
+    out.bias = bias_of(call, &p);
+    return give_product(call, &out, 2, call->row->variant == 1);
+}
+
+/* Weights that are plain: f16 ones, computed in f32. */
+static ig_value *linear_float(ig_ts_call *call, ig_value *x, const packed *p) {
+    ig_value *w = ig_aten_cast(call, ig_ts_read(call, &p->weight), IG_DT_f32);
+    ig_value *bias = bias_of(call, p);
+    x = ig_aten_matmul(call, x, transposed(call, w));
+    return bias ? ig_aten_map2(call, IG_OP_add, x, bias) : x;
+}
+
+static ig_value *linear_dynamic(ig_ts_call *call, ig_value *x, const packed *p,
+                                bool reduce_range) {
+    ig_aten_quantised w, q = { .dtype = ig_torch_dtype_of_code(IG_TORCH_quint8) };
+    product out = { .x = &q };
+    if (p->weight.kind == IG_TS_TENSOR && !p->weight.as.tensor->quant) {
+        return linear_float(call, x, p);
+    }
+    if (!ig_aten_quantised_of(call, &p->weight, &w)) {
+        return NULL;
+    }
+    q.quant = ig_aten_choose_quant(call, x, reduce_range ? 127 : 255);
+    q.raw = ig_aten_quantise(call, x, q.dtype, q.quant);
+    if (!q.raw || !multiply(call, &q, &w, &out)) {
+        return NULL;
+    }
+    ig_value *y = ig_aten_cast(call, out.acc, IG_DT_f32);
+    y = ig_aten_map2(call, IG_OP_mul, y, out.scale);
+    ig_value *bias = bias_of(call, p);
+    return bias ? ig_aten_map2(call, IG_OP_add, y, bias) : y;
+}
+
+ig_value *ig_aten_packed_linear(ig_ts_call *call, ig_value *x,
+                                const ig_ts_value *object, bool reduce_range) {
+    const ig_ts_list *parts = NULL;
+    packed p = { 0 };
+    if (object->kind == IG_TS_OBJECT) {
+        parts = tuple_of(ig_ts_object_get(object->as.object, "state"), 1);
+    }
+    if (!parts) {
+        return ig_aten_fail(call, IG_INVALID, "packed parameters without content");
+    }
+    p.weight = parts->items[0];
+    p.bias = parts->count > 1 ? parts->items[1] : ig_ts_none();
+    return linear_dynamic(call, x, &p, reduce_range);
+}
+
+/* quantized::linear_dynamic(X, W_prepack, reduce_range), linear_dynamic_fp16(X,
+ * W_prepack); variant 1: relu */
+ig_status ig_ts_op_q_linear_dynamic(ig_ts_call *call) {
+    packed p;
+    ig_value *x = ig_aten_tensor(call, 0);
+    if (!read_linear(call, 1, &p)) {
+        return call->status;
+    }
+    bool narrow = call->arg_count > 2 && ig_aten_bool(call, 2);
+    x = linear_dynamic(call, x, &p, narrow);
+    return ig_aten_give(call,
+                        call->row->variant ? ig_aten_map1(call, IG_OP_relu, x) : x);
+}
+
+/* quantized::linear_prepack(W, B): what the archive would have held */
+ig_status ig_ts_op_q_linear_prepack(ig_ts_call *call) {
+    ig_ts_list *state = ig_ts_list_create(call->eval, 2);
+    ig_ts_list_add(call->eval, state, call->args[0]);
+    ig_ts_list_add(call->eval, state, call->args[1]);
+    ig_ts_object *object = ig_ts_object_create(
+        call->eval, "__torch__.torch.classes.quantized.LinearPackedParamsBase");
+    ig_ts_object_set(call->eval, object, "state", ig_ts_of_tuple(state));
+    return ig_ts_give_value(call, 0, ig_ts_of_object(object));
+}
+
+/* quantized::linear_unpack(packed) -> weight, bias */
+ig_status ig_ts_op_q_linear_unpack(ig_ts_call *call) {
+    packed p;
+    if (!read_linear(call, 0, &p)) {
+        return call->status;
+    }
+    IG_TRY(ig_ts_give_value(call, 0, p.weight));
+    return ig_ts_give_value(call, 1, p.bias);
+}
+
+/* ---- convolution ---- */
+
+/* config: spatial axes, stride, padding, dilation, output padding, groups, flags. */
+typedef struct geometry {
+    uint32_t space;
+    int64_t stride[3], dilation[3], group;
+    ig_dim before[3], after[3];
+    bool is_transposed;
+} geometry;
+
+static bool read_geometry(ig_ts_call *call, const packed *p, geometry *g) {
+    memset(g, 0, sizeof *g);
+    int64_t space = p->config_count ? p->config[0] : 0;
+    if (space < 1 || space > 3 || p->config_count < 1 + 4 * space + 2) {
+        ig_aten_fail(call, IG_INVALID, "a convolution with %u parameters",
+                     p->config_count);
+        return false;
+    }
+    const int64_t *at = p->config + 1;
+    g->space = (uint32_t)space;
+    g->group = at[4 * space];
+    g->is_transposed = at[4 * space + 1] & 1;
+    for (uint32_t i = 0; i < g->space; i++) {
+        int64_t pad = at[space + i], more = g->is_transposed ? at[3 * space + i] : 0;
+        g->stride[i] = at[i];
+        g->dilation[i] = at[2 * space + i];
+        g->before[i] = ig_dim_const(call->module, pad);
+        g->after[i] = ig_dim_const(call->module, pad - more);
+    }
+    return true;
+}
+
+static ig_value *convolve(ig_ts_call *call, ig_value *x, ig_value *w,
+                          const geometry *g) {
+    ig_attr attrs[IG_conv_attr_count] = {
+        [IG_conv_strides] = ig_attr_of_ints(call->module, g->stride, g->space),
+        [IG_conv_dilations] = ig_attr_of_ints(call->module, g->dilation, g->space),
+        [IG_conv_before] = ig_attr_of_dims(call->module, g->before, g->space),
+        [IG_conv_after] = ig_attr_of_dims(call->module, g->after, g->space),
+        [IG_conv_group] = ig_attr_of_int(g->group),
+    };
+    if (g->is_transposed) {
+        attrs[IG_conv_transposed] = ig_attr_of_bool(true);
+    }
+    return ig_aten_make(call, IG_OP_conv, 2, (ig_value *[]){ x, w }, attrs);
+}
+
+/* quantized::conv2d(qx, packed, output_scale, output_zero_point) and its kin; variant
+ * 1: relu, + 2: one axis, stored as two */
+ig_status ig_ts_op_q_conv(ig_ts_call *call) {
+    packed p;
+    geometry g;
+    ig_aten_quantised x, w;
+    bool is_row = (call->row->variant & 2) != 0;
+    if (!ig_aten_quantised_arg(call, 0, &x) || !read_conv(call, 1, &p) ||
+        !ig_aten_quantised_of(call, &p.weight, &w) || !read_geometry(call, &p, &g)) {
+        return call->status;
+    }
+    product out = { .x = &x };
+    ig_value *centred = ig_aten_centred(call, &x);
+    centred = is_row && centred ? ig_aten_unsqueeze(call, centred, 2) : centred;
+    out.acc = convolve(call, centred, ig_aten_centred(call, &w), &g);
+    IG_TRY(call->status);
+    uint32_t rank = out.acc->type->rank;
+    out.scale = ig_aten_map2(call, IG_OP_mul,
+                             ig_aten_quant_scale(call, x.quant, rank, 1),
+                             ig_aten_quant_scale(call, w.quant, rank, 1));
+    ig_value *bias = bias_of(call, &p);
+    if (bias) {
+        ig_dim dims[IG_TENSOR_RANK];
+        for (uint32_t i = 0; i < rank; i++) {
+            dims[i] = i == 1 ? bias->type->dims[0] : 1;
+        }
+        out.bias = ig_aten_reshape(call, bias, rank, dims);
+    }
+    if (is_row) {
+        ig_dim dims[IG_TENSOR_RANK];
+        ig_dim one[IG_TENSOR_RANK] = { 1, out.acc->type->dims[1], 1 };
+        dims[0] = out.acc->type->dims[0];
+        dims[1] = out.acc->type->dims[1];
+        dims[2] = out.acc->type->dims[3];
+        out.acc = ig_aten_reshape(call, out.acc, 3, dims);
+        out.bias = out.bias ? ig_aten_reshape(call, out.bias, 3, one) : NULL;
+        if (out.scale && out.scale->type->rank == 4) {
+            out.scale = ig_aten_reshape(call, out.scale, 3, one);
+        }
+    }
+    IG_TRY(call->status);
+    return give_product(call, &out, 2, call->row->variant & 1);
+}
+
+/* conv2d_prepack(weight, bias, stride, padding, dilation, groups) */
+ig_status ig_ts_op_q_conv_prepack(ig_ts_call *call) {
+    uint32_t count;
+    ig_ts_list *state = ig_ts_list_create(call->eval, 3);
+    ig_ts_list *config = ig_ts_list_create(call->eval, 16);
+    ig_ts_list *tensors = ig_ts_list_create(call->eval, 2);
+    ig_ts_list *optional = ig_ts_list_create(call->eval, 1);
+    const char *name = "__torch__.torch.classes.quantized.Conv2dPackedParamsBase";
+    uint32_t space = (uint32_t)call->row->variant;
+    ig_ts_list_add(call->eval, config, ig_ts_of_int(space));
+    for (uint32_t part = 2; part < 5; part++) {
+        const int64_t *given = ig_aten_ints(call, part, space, &count);
+        for (uint32_t i = 0; call->status == IG_OK && i < space; i++) {
+            ig_ts_list_add(call->eval, config, ig_ts_of_int(given[i]));
+        }
+    }
+    for (uint32_t i = 0; i < space; i++) {
+        ig_ts_list_add(call->eval, config, ig_ts_of_int(0));
+    }
+    ig_ts_list_add(call->eval, config, ig_ts_of_int(ig_aten_int(call, 5)));
+    ig_ts_list_add(call->eval, config, ig_ts_of_int(0));
+    ig_ts_list_add(call->eval, tensors, ig_ts_of_list(config));
+    ig_ts_list_add(call->eval, tensors, call->args[0]);
+    ig_ts_list_add(call->eval, optional, call->args[1]);
+    ig_ts_list_add(call->eval, state, ig_ts_of_str(ig_str_of("2")));
+    ig_ts_list_add(call->eval, state, ig_ts_of_list(tensors));
+    ig_ts_list_add(call->eval, state, ig_ts_of_list(optional));
+    IG_TRY(call->status);
+    ig_ts_object *object = ig_ts_object_create(call->eval, name);
+    ig_ts_object_set(call->eval, object, "state", ig_ts_of_tuple(state));
+    return ig_ts_give_value(call, 0, ig_ts_of_object(object));
+}

@@ -1,0 +1,181 @@
+/* Recurrent layers whose weights are quantised, step by step.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What goes into a gate is quantised when it is known: the inputs of a layer all at
+ * once, the state at each step.  So the steps are written out, and their number must be
+ * known. */
+#include "frontend/torch/aten/quant.h"
+
+#include "frontend/torch/eval/eval.h"
+
+enum { STEPS_MAX = 4096 };
+
+typedef struct layers {
+    bool is_lstm;
+    ig_value *x;             /* [T, B, I] */
+    ig_value *h, *c;         /* [layers * directions, B, H] */
+    const ig_ts_list *cells; /* a CellParamsBase each layer and direction */
+    uint32_t layer_count, directions;
+    int64_t steps;
+} layers;
+
+/* Weights of one layer and direction, as packed linear layers with bias. */
+typedef struct cell {
+    const ig_ts_value *input, *state;
+    bool reduce_range;
+} cell;
+
+static const ig_ts_list *items_of(const ig_ts_value *value, size_t least) {
+    bool is_list = value && (value->kind == IG_TS_TUPLE || value->kind == IG_TS_LIST);
+    return is_list && value->as.list->count >= least ? value->as.list : NULL;
+}
+
+/* (type, [tensors], [doubles], [longs], [packed]) */
+static bool read_cell(ig_ts_call *call, const ig_ts_value *object, cell *out) {
+    const ig_ts_list *state = NULL;
+    if (object->kind == IG_TS_OBJECT) {
+        state = items_of(ig_ts_object_get(object->as.object, "state"), 5);
+    }
+    const ig_ts_list *packed = state ? items_of(&state->items[4], 2) : NULL;
+    const ig_ts_list *longs = state ? items_of(&state->items[3], 1) : NULL;
+    if (!packed) {
+        ig_aten_fail(call, IG_UNSUPPORTED, "a recurrent cell without packed weights");
+        return false;
+    }
+    out->input = &packed->items[0];
+    out->state = &packed->items[1];
+    out->reduce_range = longs && longs->items[0].as.i != 0;
+    return true;
+}
+
+static ig_value *gate(ig_ts_call *call, ig_value *gates, uint32_t which, ig_dim size) {
+    ig_dim start = ig_dim_mul(call->module, size, which);
+    return ig_aten_slice(call, gates, 1, start, size, 1);
+}
+
+static ig_value *sum(ig_ts_call *call, ig_value *x, ig_value *y) {
+    return ig_aten_map2(call, IG_OP_add, x, y);
+}
+
+static ig_value *product(ig_ts_call *call, ig_value *x, ig_value *y) {
+    return ig_aten_map2(call, IG_OP_mul, x, y);
+}
+
+static void lstm_step(ig_ts_call *call, ig_value *x, ig_value *from_state, ig_dim size,
+                      ig_value **h, ig_value **c) {
+    ig_value *gates = sum(call, x, from_state), *parts[4];
+    for (uint32_t i = 0; i < 4; i++) {
+        parts[i] = ig_aten_map1(call, i == 2 ? IG_OP_tanh : IG_OP_sigmoid,
+                                gate(call, gates, i, size));
+    }
+    *c = sum(call, product(call, parts[1], *c), product(call, parts[0], parts[2]));
+    *h = product(call, parts[3], ig_aten_map1(call, IG_OP_tanh, *c));
+}
+
+static void gru_step(ig_ts_call *call, ig_value *x, ig_value *from_state, ig_dim size,
+                     ig_value **h) {
+    ig_value *parts[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        ig_value *both = sum(call, gate(call, x, i, size),
+                             gate(call, from_state, i, size));
+        parts[i] = ig_aten_map1(call, IG_OP_sigmoid, both);
+    }
+    ig_value *fresh = product(call, gate(call, from_state, 2, size), parts[0]);
+    fresh = ig_aten_map1(call, IG_OP_tanh, sum(call, gate(call, x, 2, size), fresh));
+    ig_value *gap = ig_aten_map2(call, IG_OP_sub, *h, fresh);
+    *h = sum(call, product(call, gap, parts[1]), fresh);
+}
+
+/* One layer in one direction; gives [T, B, H] and leaves the last state in h, c. */
+static ig_value *run_part(ig_ts_call *call, const layers *l, ig_value *x, uint32_t part,
+                          ig_value **h, ig_value **c) {
+    cell weights;
+    if (!read_cell(call, &l->cells->items[part], &weights)) {
+        return NULL;
+    }
+    x = ig_aten_packed_linear(call, x, weights.input, weights.reduce_range);
+    *h = ig_aten_select(call, l->h, 0, part);
+    *c = l->is_lstm ? ig_aten_select(call, l->c, 0, part) : NULL;
+    ig_value **rows = IG_NEW_ARRAY(call->arena, ig_value *, (size_t)l->steps + 1);
+    for (int64_t i = 0; i < l->steps && call->status == IG_OK; i++) {
+        int64_t t = part % l->directions ? l->steps - 1 - i : i;
+        ig_dim size = (*h)->type->dims[1];
+        ig_value *now = ig_aten_select(call, x, 0, t);
+        ig_value *state = ig_aten_packed_linear(call, *h, weights.state,
+                                                weights.reduce_range);
+        if (l->is_lstm) {
+            lstm_step(call, now, state, size, h, c);
+        } else {
+            gru_step(call, now, state, size, h);
+        }
+        rows[t] = *h ? ig_aten_unsqueeze(call, *h, 0) : NULL;
+    }
+    return call->status == IG_OK ? ig_aten_concat(call, 0, (uint32_t)l->steps, rows)
+                                 : NULL;
+}
+
+static ig_status run_layers(ig_ts_call *call, const layers *l, bool batch_first) {
+    uint32_t parts = l->layer_count * l->directions;
+    ig_value *x = l->x, *sides[2] = { NULL, NULL }, *h = NULL, *c = NULL;
+    ig_value **hs = IG_NEW_ARRAY(call->arena, ig_value *, parts + 1);
+    ig_value **cs = IG_NEW_ARRAY(call->arena, ig_value *, parts + 1);
+    for (uint32_t part = 0; part < parts; part++) {
+        uint32_t side = part % l->directions;
+        sides[side] = run_part(call, l, x, part, &h, &c);
+        IG_TRY(call->status);
+        hs[part] = ig_aten_unsqueeze(call, h, 0);
+        cs[part] = l->is_lstm ? ig_aten_unsqueeze(call, c, 0) : NULL;
+        if (side + 1 == l->directions) {
+            x = ig_aten_concat(call, 2, l->directions, sides);
+        }
+    }
+    x = x && batch_first ? ig_aten_swap(call, x, 0, 1) : x;
+    IG_TRY(ig_aten_give2(call, x, ig_aten_concat(call, 0, parts, hs)));
+    if (!l->is_lstm) {
+        return IG_OK;
+    }
+    ig_value *last = ig_aten_concat(call, 0, parts, cs);
+    return last ? ig_ts_give(call, 2, last) : call->status;
+}
+
+static bool read_state(ig_ts_call *call, layers *l) {
+    uint32_t count;
+    if (!l->is_lstm) {
+        l->h = ig_aten_tensor(call, 1);
+        return l->h != NULL;
+    }
+    ig_value **states = ig_aten_tensors(call, 1, &count);
+    if (call->status == IG_OK && count != 2) {
+        ig_aten_fail(call, IG_INVALID, "an lstm has two states, not %u", count);
+    }
+    l->h = call->status == IG_OK ? states[0] : NULL;
+    l->c = call->status == IG_OK ? states[1] : NULL;
+    return call->status == IG_OK;
+}
+
+/* quantized_lstm, quantized_gru(input, hx, params, has_biases, num_layers, dropout,
+ * train, bidirectional, batch_first, …); variant 1: lstm */
+ig_status ig_ts_op_q_rnn(ig_ts_call *call) {
+    layers l = { .is_lstm = call->row->variant == 1,
+                 .x = ig_aten_tensor(call, 0),
+                 .cells = items_of(&call->args[2], 1),
+                 .layer_count = (uint32_t)ig_aten_int(call, 4),
+                 .directions = ig_aten_bool(call, 7) ? 2 : 1 };
+    bool batch_first = ig_aten_bool(call, 8);
+    if (!read_state(call, &l)) {
+        return call->status;
+    }
+    l.x = batch_first ? ig_aten_swap(call, l.x, 0, 1) : l.x;
+    if (!l.cells || l.cells->count != l.layer_count * l.directions) {
+        return ig_ts_fail(call, IG_INVALID, "cells do not fit %u layers",
+                          l.layer_count);
+    }
+    IG_TRY(call->status);
+    if (!ig_dim_constant(call->module, l.x->type->dims[0], &l.steps) ||
+        l.steps > STEPS_MAX || l.steps == 0) {
+        return ig_ts_fail(
+            call, IG_UNSUPPORTED,
+            "a quantised recurrent layer over a number of steps that is not known");
+    }
+    return run_layers(call, &l, batch_first);
+}

@@ -1,0 +1,289 @@
+/* Questions about tensors, answered at import, and changes of dtype.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "frontend/torch/aten/view.h"
+
+/* Any tensor argument; reports when there is none. */
+static const ig_ts_tensor *peek(ig_ts_call *call) {
+    const ig_ts_tensor *tensor = ig_ts_peek(call, 0);
+    if (!tensor) {
+        ig_aten_fail(call, IG_INVALID, "argument 0 is no tensor");
+    }
+    return tensor;
+}
+
+static uint32_t rank_of(const ig_ts_tensor *tensor) {
+    return tensor->type->rank - tensor->dtype->is_complex;
+}
+
+ig_status ig_ts_op_size(ig_ts_call *call) {
+    const ig_ts_tensor *tensor = peek(call);
+    return tensor ? ig_ts_give_dims(call, 0, tensor->type->dims, rank_of(tensor))
+                  : call->status;
+}
+
+ig_status ig_ts_op_size_of_axis(ig_ts_call *call) {
+    const ig_ts_tensor *tensor = peek(call);
+    if (!tensor) {
+        return call->status;
+    }
+    if (rank_of(tensor) == 0) {
+        return ig_ts_fail(call, IG_INVALID, "a tensor of rank 0 has no extents");
+    }
+    uint32_t axis = ig_aten_axis(call, 1, rank_of(tensor));
+    IG_TRY(call->status);
+    return ig_ts_give_dim(call, 0, tensor->type->dims[axis]);
+}
+
+/* Where views do not tell it, as if the tensor lay in row-major order. */
+static ig_dim stride_of(ig_ts_call *call, const ig_ts_tensor *tensor, uint32_t axis) {
+    ig_dim stride = 1, strides[IG_TENSOR_RANK];
+    if (ig_ts_strides(call, 0, strides)) {
+        return strides[axis];
+    }
+    for (uint32_t i = axis + 1; i < rank_of(tensor); i++) {
+        stride = ig_dim_mul(call->module, stride, tensor->type->dims[i]);
+    }
+    return stride;
+}
+
+/* variant 1: of one axis, 0: a list */
+ig_status ig_ts_op_stride(ig_ts_call *call) {
+    const ig_ts_tensor *tensor = peek(call);
+    ig_dim strides[IG_TENSOR_RANK];
+    if (!tensor) {
+        return call->status;
+    }
+    if (call->row->variant) {
+        uint32_t axis;
+        if (!ig_aten_axis_of_many(call, 1, rank_of(tensor), &axis)) {
+            return call->status;
+        }
+        return ig_ts_give_dim(call, 0, stride_of(call, tensor, axis));
+    }
+    for (uint32_t i = 0; i < rank_of(tensor); i++) {
+        strides[i] = stride_of(call, tensor, i);
+    }
+    return ig_ts_give_dims(call, 0, strides, rank_of(tensor));
+}
+
+ig_status ig_ts_op_numel(ig_ts_call *call) {
+    const ig_ts_tensor *tensor = peek(call);
+    return tensor ? ig_ts_give_dim(call, 0,
+                                   ig_dim_product(call->module, tensor->type->dims,
+                                                  rank_of(tensor)))
+                  : call->status;
+}
+
+ig_status ig_ts_op_dim(ig_ts_call *call) {
+    const ig_ts_tensor *tensor = peek(call);
+    return tensor ? ig_ts_give_int(call, 0, rank_of(tensor)) : call->status;
+}
+
+/* len(tensor) */
+ig_status ig_ts_op_len(ig_ts_call *call) {
+    const ig_ts_tensor *tensor = peek(call);
+    if (tensor && rank_of(tensor) == 0) {
+        return ig_ts_fail(call, IG_INVALID, "a tensor of rank 0 has no length");
+    }
+    return tensor ? ig_ts_give_dim(call, 0, tensor->type->dims[0]) : call->status;
+}
+
+ig_status ig_ts_op_shape_as_tensor(ig_ts_call *call) {
+    const ig_ts_tensor *tensor = peek(call);
+    return tensor ? ig_aten_give(call, ig_aten_dims_value(call, tensor->type->dims,
+                                                          rank_of(tensor)))
+                  : call->status;
+}
+
+/* ---- dtypes ---- */
+
+ig_status ig_ts_op_dtype(ig_ts_call *call) {
+    const ig_ts_tensor *tensor = peek(call);
+    return tensor ? ig_ts_give_int(call, 0, tensor->dtype->code) : call->status;
+}
+
+ig_status ig_ts_op_element_size(ig_ts_call *call) {
+    const ig_ts_tensor *tensor = peek(call);
+    return tensor ? ig_ts_give_int(call, 0, (tensor->dtype->bits + 7) / 8)
+                  : call->status;
+}
+
+ig_status ig_ts_op_is_floating_point(ig_ts_call *call) {
+    const ig_ts_tensor *tensor = peek(call);
+    return tensor ? ig_ts_give_bool(call, 0,
+                                    ig_dtype_is_float((ig_dtype)tensor->type->dtype) &&
+                                        !tensor->dtype->is_complex)
+                  : call->status;
+}
+
+ig_status ig_ts_op_is_complex(ig_ts_call *call) {
+    const ig_ts_tensor *tensor = peek(call);
+    return tensor ? ig_ts_give_bool(call, 0, tensor->dtype->is_complex) : call->status;
+}
+
+ig_status ig_ts_op_is_quantized(ig_ts_call *call) {
+    const ig_ts_tensor *tensor = peek(call);
+    return tensor ? ig_ts_give_bool(call, 0, tensor->dtype->is_quantised)
+                  : call->status;
+}
+
+ig_status ig_ts_op_is_signed(ig_ts_call *call) {
+    const ig_ts_tensor *tensor = peek(call);
+    if (!tensor) {
+        return call->status;
+    }
+    ig_dtype_class class = ig_dtypes[tensor->type->dtype].class;
+    return ig_ts_give_bool(call, 0, class == IG_SINT || class == IG_FLOAT);
+}
+
+/* is_cuda, requires_grad and the like; variant: what it is */
+ig_status ig_ts_op_known_bool(ig_ts_call *call) {
+    return ig_ts_give_bool(call, 0, call->row->variant != 0);
+}
+
+ig_status ig_ts_op_known_int(ig_ts_call *call) {
+    return ig_ts_give_int(call, 0, call->row->variant);
+}
+
+/* ---- one element ---- */
+
+/* variant: an ig_ts_kind; POISON: what the dtype says (item, ScalarImplicit) */
+ig_status ig_ts_op_item(ig_ts_call *call) {
+    ig_value *x = ig_aten_tensor(call, 0);
+    if (!x) {
+        return call->status;
+    }
+    ig_dtype dtype = (ig_dtype)x->type->dtype;
+    ig_ts_kind own = dtype == IG_DT_bool        ? IG_TS_BOOL
+                     : ig_dtype_is_float(dtype) ? IG_TS_FLOAT
+                                                : IG_TS_INT;
+    ig_ts_kind kind = call->row->variant == IG_TS_POISON
+                          ? own
+                          : (ig_ts_kind)call->row->variant;
+    if (ig_dim_equal(call->module, ig_type_count(call->module, x->type), 1) == IG_NO) {
+        return ig_ts_fail(call, IG_INVALID, "a tensor of more than one element");
+    }
+    x = ig_aten_reshape(call, x, 0, NULL);
+    IG_TRY(call->status);
+    return ig_ts_give_number(call, 0, kind, x);
+}
+
+/* is_nonzero, and equal(a, b) as a bool of run time */
+ig_status ig_ts_op_tensors_equal(ig_ts_call *call) {
+    ig_value *x = ig_aten_tensor(call, 0), *y = ig_aten_tensor(call, 1);
+    if (!x || !y) {
+        return call->status;
+    }
+    bool is_same = x->type->rank == y->type->rank && x->type->dtype == y->type->dtype;
+    for (uint32_t i = 0; is_same && i < x->type->rank; i++) {
+        ig_truth same = ig_dim_equal(call->module, x->type->dims[i], y->type->dims[i]);
+        if (same == IG_MAYBE) {
+            return ig_ts_fail(call, IG_UNSUPPORTED,
+                              "whether the extents are equal is not known");
+        }
+        is_same = same == IG_YES;
+    }
+    if (!is_same) {
+        return ig_ts_give_bool(call, 0, false);
+    }
+    x = ig_aten_map2(call, IG_OP_eq, x, y);
+    x = ig_aten_reduce(call, IG_REDUCE_min, x, NULL, 0, false);
+    IG_TRY(call->status);
+    return ig_ts_give_number(call, 0, IG_TS_BOOL, x);
+}
+
+/* ---- conversions ---- */
+
+static const ig_torch_dtype_info *dtype_arg(ig_ts_call *call, uint32_t index,
+                                            const ig_ts_tensor *self) {
+    const ig_torch_dtype_info *dtype = self->dtype;
+    if (call->status == IG_OK) {
+        call->status = ig_ts_torch_dtype(call, index, self->dtype, &dtype);
+    }
+    return dtype;
+}
+
+/* The argument as it is where the dtype is its own, else a cast; complex numbers made
+ * of real ones have 0 as imaginary part, and lose theirs on the way back. */
+static ig_status convert(ig_ts_call *call, const ig_torch_dtype_info *dtype,
+                         bool copies) {
+    const ig_ts_tensor *tensor = peek(call);
+    ig_value *x = NULL;
+    IG_TRY(call->status);
+    IG_TRY(ig_ts_tensor_raw(call, 0, &x, &tensor));
+    if (tensor->dtype == dtype) {
+        return copies && !dtype->is_complex && !dtype->is_quantised
+                   ? ig_aten_give(call, x)
+                   : ig_ts_give_arg(call, 0, 0);
+    }
+    if (dtype->is_quantised || tensor->dtype->is_quantised ||
+        dtype->ir == IG_DT_COUNT) {
+        return ig_ts_fail(call, IG_UNSUPPORTED, "conversion from %s to %s",
+                          tensor->dtype->name, dtype->name);
+    }
+    if (tensor->dtype->is_complex && !dtype->is_complex) {
+        x = ig_aten_select(call, x, x->type->rank - 1, 0);
+    }
+    ig_value *value = ig_aten_cast(call, x, dtype->ir);
+    if (!dtype->is_complex) {
+        return ig_aten_give(call, value);
+    }
+    if (!tensor->dtype->is_complex && value) {
+        value = ig_aten_unsqueeze(call, value, value->type->rank);
+        ig_value *zero = value ? ig_aten_fill(call, dtype->ir, value->type->rank,
+                                              value->type->dims, 0)
+                               : NULL;
+        value = zero ? ig_aten_concat(call, value->type->rank - 1, 2,
+                                      (ig_value *[]){ value, zero })
+                     : NULL;
+    }
+    IG_TRY(call->status);
+    return ig_ts_give_complex(call, 0, value, dtype);
+}
+
+/* to and its kin: variant & 15 the dtype argument (0: there is none, so itself),
+ * + 16: the argument before it is another tensor whose dtype it is */
+enum { OF_OTHER = 16, COPIES = 32 };
+
+ig_status ig_ts_op_to(ig_ts_call *call) {
+    const ig_ts_tensor *self = peek(call);
+    uint32_t at = (uint32_t)call->row->variant & 15;
+    bool copies = (call->row->variant & COPIES) != 0;
+    if (!self) {
+        return call->status;
+    }
+    if (call->row->variant & OF_OTHER) {
+        const ig_ts_tensor *other = ig_ts_peek(call, at);
+        return other ? convert(call, other->dtype, copies)
+                     : ig_ts_fail(call, IG_INVALID, "argument %u is no tensor", at);
+    }
+    const ig_torch_dtype_info *dtype = at ? dtype_arg(call, at, self) : self->dtype;
+    IG_TRY(call->status);
+    return convert(call, dtype, copies);
+}
+
+/* float(), half() …; variant: torch's dtype code */
+ig_status ig_ts_op_to_fixed(ig_ts_call *call) {
+    return convert(call, ig_torch_dtype_of_code(call->row->variant), false);
+}
+
+/* clone: storage of its own */
+ig_status ig_ts_op_clone(ig_ts_call *call) {
+    ig_value *x = NULL;
+    const ig_ts_tensor *tensor = NULL;
+    IG_TRY(ig_ts_tensor_raw(call, 0, &x, &tensor));
+    if (tensor->dtype->is_complex) {
+        return ig_ts_give_complex(call, 0, x, tensor->dtype);
+    }
+    if (tensor->quant) {
+        return ig_ts_give_quantised(call, 0, x, tensor->dtype, tensor->quant);
+    }
+    return ig_ts_give(call, 0, x);
+}
+
+/* result_type(a, b), promote_types, can_cast are rare; this one is used. */
+ig_status ig_ts_op_result_type(ig_ts_call *call) {
+    const ig_torch_dtype_info *dtype = NULL;
+    IG_TRY(ig_ts_result_torch_type(call, (const uint32_t[]){ 0, 1 }, 2, &dtype));
+    return ig_ts_give_int(call, 0, dtype->code);
+}

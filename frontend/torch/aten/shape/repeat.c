@@ -1,0 +1,353 @@
+/* Repetition, rotation and grids.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "frontend/torch/aten/view.h"
+
+#include <string.h>
+
+/* ---- repetition ---- */
+
+/* Each axis `repeats[i]` times, end to end: [1, d0, 1, d1 …] expanded. */
+static ig_value *repeat(ig_ts_call *call, ig_value *x, const ig_dim *repeats,
+                        uint32_t count) {
+    ig_dim apart[2 * IG_TENSOR_RANK], wide[2 * IG_TENSOR_RANK], dims[IG_TENSOR_RANK];
+    uint32_t rank = x->type->rank;
+    if (count < rank || 2 * count > IG_TENSOR_RANK) {
+        return ig_aten_fail(call, IG_INVALID, "%u repeats for a tensor of rank %u",
+                            count, rank);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        ig_dim own = i + rank < count ? 1 : x->type->dims[i + rank - count];
+        apart[2 * i] = 1;
+        wide[2 * i] = repeats[i];
+        apart[2 * i + 1] = wide[2 * i + 1] = own;
+        dims[i] = ig_dim_mul(call->module, repeats[i], own);
+    }
+    x = ig_aten_reshape(call, x, 2 * count, apart);
+    x = ig_aten_expand(call, x, 2 * count, wide);
+    return ig_aten_reshape(call, x, count, dims);
+}
+
+ig_status ig_ts_op_repeat(ig_ts_call *call) {
+    uint32_t count;
+    ig_value *x = ig_aten_tensor(call, 0);
+    const ig_dim *repeats = ig_aten_dims(call, 1, 0, &count);
+    IG_TRY(call->status);
+    return ig_aten_give(call, repeat(call, x, repeats, count));
+}
+
+/* tile: missing repeats are 1 */
+ig_status ig_ts_op_tile(ig_ts_call *call) {
+    uint32_t count;
+    ig_dim all[2 * IG_TENSOR_RANK];
+    ig_value *x = ig_aten_tensor(call, 0);
+    const ig_dim *repeats = ig_aten_dims(call, 1, 0, &count);
+    IG_TRY(call->status);
+    uint32_t rank = x->type->rank, missing = rank > count ? rank - count : 0;
+    if (count > IG_TENSOR_RANK) {
+        return ig_ts_fail(call, IG_LIMIT, "%u repeats", count);
+    }
+    for (uint32_t i = 0; i < missing; i++) {
+        all[i] = 1;
+    }
+    memcpy(all + missing, repeats, count * sizeof *all);
+    return ig_aten_give(call, repeat(call, x, all, count + missing));
+}
+
+/* Numbers 0 … n - 1, number i `repeats[i]` times. */
+static ig_value *spread(ig_ts_call *call, ig_value *repeats) {
+    ig_attr axis[IG_cumsum_attr_count] = { [IG_cumsum_axis] = ig_attr_of_int(0) };
+    ig_attr right[IG_bucketize_attr_count] = { [IG_bucketize_right] =
+                                                   ig_attr_of_bool(true) };
+    ig_value *ends = ig_aten_make(call, IG_OP_cumsum, 1, &repeats, axis);
+    ig_value *all = ig_aten_reduce(call, IG_REDUCE_sum, repeats, NULL, 0, false);
+    ig_value *range[] = { ig_aten_integer(call, IG_DT_i64, 0), all,
+                          ig_aten_integer(call, IG_DT_i64, 1) };
+    ig_value *found[] = { ig_aten_make(call, IG_OP_range, 3, range, NULL), ends };
+    return ig_aten_make(call, IG_OP_bucketize, 2, found, right);
+}
+
+/* repeat_interleave(repeats) */
+ig_status ig_ts_op_interleave_numbers(ig_ts_call *call) {
+    ig_value *repeats = ig_aten_tensor(call, 0);
+    ig_dtype dtype = repeats ? (ig_dtype)repeats->type->dtype : IG_DT_i64;
+    ig_value *value = spread(call, ig_aten_cast(call, repeats, IG_DT_i64));
+    return ig_aten_give(call, ig_aten_cast(call, value, dtype));
+}
+
+static ig_value *interleave(ig_ts_call *call, ig_value *x, uint32_t axis,
+                            ig_dim times) {
+    ig_dim dims[IG_TENSOR_RANK + 1];
+    uint32_t rank = x->type->rank;
+    ig_dim extent = ig_dim_mul(call->module, x->type->dims[axis], times);
+    x = ig_aten_unsqueeze(call, x, axis + 1);
+    if (!x) {
+        return NULL;
+    }
+    memcpy(dims, x->type->dims, (rank + 1) * sizeof *dims);
+    dims[axis + 1] = times;
+    x = ig_aten_expand(call, x, rank + 1, dims);
+    dims[axis] = extent;
+    memmove(dims + axis + 1, dims + axis + 2, (rank - axis - 1) * sizeof *dims);
+    return ig_aten_reshape(call, x, rank, dims);
+}
+
+/* repeat_interleave(self, repeats, dim, output_size): repeats a number or a tensor */
+ig_status ig_ts_op_interleave(ig_ts_call *call) {
+    ig_value *x = ig_aten_tensor(call, 0);
+    if (!x) {
+        return call->status;
+    }
+    bool is_flat = ig_ts_is_none(call, 2);
+    uint32_t axis = is_flat ? 0 : ig_aten_axis(call, 2, x->type->rank);
+    x = is_flat || x->type->rank == 0 ? ig_aten_flatten(call, x) : x;
+    if (!x || call->args[1].kind != IG_TS_TENSOR) {
+        ig_dim times = ig_aten_dim(call, 1);
+        return x ? ig_aten_give(call, interleave(call, x, axis, times)) : call->status;
+    }
+    ig_value *repeats = ig_aten_cast(call, ig_aten_tensor(call, 1), IG_DT_i64);
+    repeats = ig_aten_expand(call, ig_aten_flatten(call, repeats), 1,
+                             &x->type->dims[axis]);
+    return ig_aten_give(call,
+                        ig_aten_gather(call, x, spread(call, repeats), axis, false));
+}
+
+/* ---- rotation ---- */
+
+/* Element i comes from i - shift, cyclically. */
+static ig_value *roll(ig_ts_call *call, ig_value *x, uint32_t axis, int64_t shift) {
+    int64_t extent;
+    if (!x) {
+        return NULL;
+    }
+    if (!ig_dim_constant(call->module, x->type->dims[axis], &extent)) {
+        ig_value *index = ig_aten_iota(call, IG_DT_i64, x->type->dims[axis]);
+        index = ig_aten_map2(call, IG_OP_sub, index,
+                             ig_aten_integer(call, IG_DT_i64, shift));
+        index = ig_aten_map2(call, IG_OP_mod, index,
+                             ig_aten_dim_value(call, x->type->dims[axis], IG_DT_i64));
+        return ig_aten_gather(call, x, index, axis, false);
+    }
+    shift = extent ? (shift % extent + extent) % extent : 0;
+    if (shift == 0) {
+        return x;
+    }
+    ig_value *parts[] = {
+        ig_aten_slice(call, x, axis, extent - shift, shift, 1),
+        ig_aten_slice(call, x, axis, 0, extent - shift, 1),
+    };
+    return ig_aten_concat(call, axis, 2, parts);
+}
+
+static bool wrap(ig_ts_call *call, int64_t axis, uint32_t rank, uint32_t *out) {
+    int64_t bound = rank ? rank : 1;
+    if (axis < -bound || axis >= bound) {
+        ig_aten_fail(call, IG_INVALID, "axis %lld is outside of a tensor of rank %u",
+                     (long long)axis, rank);
+        return false;
+    }
+    *out = (uint32_t)(axis < 0 ? axis + bound : axis);
+    return true;
+}
+
+/* roll(self, shifts, dims): without dims as one row */
+ig_status ig_ts_op_roll(ig_ts_call *call) {
+    uint32_t count, axes, axis;
+    ig_value *x = ig_aten_tensor(call, 0);
+    const int64_t *shifts = ig_aten_ints(call, 1, 0, &count);
+    const int64_t *dims = ig_aten_ints(call, 2, 0, &axes);
+    IG_TRY(call->status);
+    if (axes == 0 && count == 1) {
+        const ig_type *type = x->type;
+        x = roll(call, ig_aten_flatten(call, x), 0, shifts[0]);
+        return ig_aten_give(call, ig_aten_reshape(call, x, type->rank, type->dims));
+    }
+    if (axes != count) {
+        return ig_ts_fail(call, IG_INVALID, "%u shifts for %u axes", count, axes);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (!wrap(call, dims[i], x->type->rank, &axis)) {
+            return call->status;
+        }
+        x = x->type->rank ? roll(call, x, axis, shifts[i]) : x;
+        IG_TRY(call->status);
+    }
+    return ig_aten_give(call, x);
+}
+
+/* flip(self, dims); variant: fliplr 1, flipud 2 */
+ig_status ig_ts_op_flip(ig_ts_call *call) {
+    uint32_t count = 1, axis;
+    ig_value *x = ig_aten_tensor(call, 0);
+    int64_t fixed = call->row->variant == 1 ? 1 : 0;
+    const int64_t *dims = call->row->variant ? &fixed
+                                             : ig_aten_ints(call, 1, 0, &count);
+    IG_TRY(call->status);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!wrap(call, dims[i], x->type->rank, &axis)) {
+            return call->status;
+        }
+        x = x && x->type->rank ? ig_aten_flip(call, x, axis) : x;
+        IG_TRY(call->status);
+    }
+    return ig_aten_give(call, x);
+}
+
+/* rot90(self, k, dims) */
+ig_status ig_ts_op_rot90(ig_ts_call *call) {
+    ig_value *x = ig_aten_tensor(call, 0);
+    int64_t turns = ig_aten_int(call, 1) & 3;
+    uint32_t count, a, b;
+    const int64_t *dims = ig_aten_ints(call, 2, 2, &count);
+    IG_TRY(call->status);
+    if (!wrap(call, dims[0], x->type->rank, &a) ||
+        !wrap(call, dims[1], x->type->rank, &b)) {
+        return call->status;
+    }
+    if (turns == 2) {
+        x = ig_aten_flip(call, ig_aten_flip(call, x, a), b);
+    } else if (turns) {
+        x = ig_aten_swap(call, ig_aten_flip(call, x, turns == 1 ? b : a), a, b);
+    }
+    return ig_aten_give(call, x);
+}
+
+/* ---- grids ---- */
+
+static ig_status give_values(ig_ts_call *call, ig_value **values, uint32_t count) {
+    IG_TRY(call->status);
+    return ig_ts_give_list(call, 0, IG_TS_NO_ARG, values, count);
+}
+
+/* The tensors of argument 0 as axes of one shape; `swaps` the first two. */
+static ig_value **grid(ig_ts_call *call, uint32_t *out_count, bool swaps) {
+    ig_dim dims[IG_TENSOR_RANK], one[IG_TENSOR_RANK];
+    uint32_t count;
+    ig_value **values = ig_aten_tensors(call, 0, &count);
+    *out_count = count;
+    if (call->status != IG_OK || count > IG_TENSOR_RANK) {
+        return NULL;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = swaps && count > 1 && i < 2 ? 1 - i : i;
+        dims[at] = ig_type_count(call->module, values[i]->type);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = swaps && count > 1 && i < 2 ? 1 - i : i;
+        for (uint32_t k = 0; k < count; k++) {
+            one[k] = k == at ? dims[k] : 1;
+        }
+        values[i] = ig_aten_reshape(call, values[i], count, one);
+        values[i] = ig_aten_expand(call, values[i], count, dims);
+    }
+    return call->status == IG_OK ? values : NULL;
+}
+
+/* meshgrid(tensors), meshgrid(tensors, *, indexing) (variant 1) */
+ig_status ig_ts_op_meshgrid(ig_ts_call *call) {
+    uint32_t count;
+    bool swaps = call->row->variant && ig_str_is(ig_aten_str(call, 1), "xy");
+    ig_value **values = grid(call, &count, swaps);
+    return values ? give_values(call, values, count) : call->status;
+}
+
+/* Rows of all combinations, the last tensor running fastest. */
+ig_status ig_ts_op_cartesian_prod(ig_ts_call *call) {
+    uint32_t count;
+    ig_value **values = grid(call, &count, false);
+    if (!values) {
+        return call->status;
+    }
+    if (count == 1) {
+        return ig_aten_give(call, values[0]);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        ig_dim dims[] = { ig_type_count(call->module, values[i]->type), 1 };
+        values[i] = ig_aten_reshape(call, values[i], 2, dims);
+    }
+    return ig_aten_give(call, ig_aten_concat(call, 1, count, values));
+}
+
+ig_status ig_ts_op_broadcast_tensors(ig_ts_call *call) {
+    ig_dim dims[IG_TENSOR_RANK];
+    uint32_t count, rank = 0;
+    ig_value **values = ig_aten_tensors(call, 0, &count);
+    IG_TRY(call->status);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!ig_aten_broadcast(call, values[i]->type, dims, &rank)) {
+            return call->status;
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        values[i] = ig_aten_expand(call, values[i], rank, dims);
+    }
+    return give_values(call, values, count);
+}
+
+/* ---- diagonals ---- */
+
+/* x's last axis as the diagonal `offset` of a matrix in axes a, b. */
+static ig_value *embed(ig_ts_call *call, ig_value *x, int64_t offset, uint32_t a,
+                       uint32_t b) {
+    ig_module *module = call->module;
+    uint32_t rank = x->type->rank;
+    int64_t far = offset < 0 ? -offset : offset;
+    ig_dim length = x->type->dims[rank - 1];
+    ig_dim size = ig_dim_add(module, length, ig_dim_const(module, far));
+    ig_dim before[IG_TENSOR_RANK] = { 0 }, after[IG_TENSOR_RANK] = { 0 };
+    int64_t perm[IG_TENSOR_RANK + 1];
+    /* Row i holds x[i] at column i + offset: a column of x, masked. */
+    before[rank - 1] = ig_dim_const(module, offset < 0 ? far : 0);
+    after[rank - 1] = ig_dim_const(module, offset > 0 ? far : 0);
+    x = ig_aten_pad(call, x, before, after, IG_PAD_constant, 0);
+    x = x ? ig_aten_unsqueeze(call, x, rank) : NULL;
+    ig_value *row = ig_aten_axis_numbers(call, rank + 1, rank - 1, size);
+    ig_value *column = ig_aten_axis_numbers(call, rank + 1, rank, size);
+    ig_value *at = ig_aten_map2(call, IG_OP_add, row,
+                                ig_aten_integer(call, IG_DT_i64, offset));
+    ig_value *zero = x ? ig_aten_integer(call, (ig_dtype)x->type->dtype, 0) : NULL;
+    x = ig_aten_where(call, ig_aten_map2(call, IG_OP_eq, column, at), x, zero);
+    for (uint32_t i = 0, next = 0; i < rank + 1; i++) {
+        perm[i] = i == a ? rank - 1 : i == b ? rank : next++;
+    }
+    return ig_aten_transpose(call, x, perm);
+}
+
+/* diag_embed(self, offset, dim1, dim2) */
+ig_status ig_ts_op_diag_embed(ig_ts_call *call) {
+    ig_value *x = ig_aten_tensor(call, 0);
+    int64_t offset = ig_aten_distance(call, 1);
+    if (!x) {
+        return call->status;
+    }
+    uint32_t a = ig_aten_axis(call, 2, x->type->rank + 1);
+    uint32_t b = ig_aten_axis(call, 3, x->type->rank + 1);
+    IG_TRY(call->status);
+    if (a == b || x->type->rank == 0) {
+        return ig_ts_fail(call, IG_INVALID, "a diagonal takes two axes");
+    }
+    if (a > b) {
+        return ig_aten_give(call, embed(call, x, -offset, b, a));
+    }
+    return ig_aten_give(call, embed(call, x, offset, a, b));
+}
+
+/* diag(self, diagonal): of a matrix its diagonal, of a vector a matrix; variant 1,
+ * diagflat: always a matrix */
+ig_status ig_ts_op_diag(ig_ts_call *call) {
+    ig_value *x = ig_aten_tensor(call, 0);
+    int64_t offset = ig_aten_distance(call, 1);
+    x = call->row->variant ? ig_aten_flatten(call, x) : x;
+    if (!x) {
+        return call->status;
+    }
+    if (x->type->rank == 2) {
+        return ig_aten_give(call, ig_aten_diagonal(call, x, offset, 0, 1));
+    }
+    return ig_aten_give(call, embed(call, x, offset, 0, 1));
+}
+
+ig_status ig_ts_op_trace(ig_ts_call *call) {
+    ig_value *x = ig_aten_sum_dtype(call, ig_aten_tensor(call, 0));
+    x = x ? ig_aten_diagonal(call, x, 0, 0, 1) : NULL;
+    return ig_aten_give(call, ig_aten_reduce(call, IG_REDUCE_sum, x, NULL, 0, false));
+}

@@ -1,0 +1,283 @@
+/* A tensor in several parts along an axis: split, chunk, tensor_split, unbind.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A list has a length that is known at import.  Where it depends on an extent that is
+ * not, the names that the list is unpacked into tell it, and the run checks that the
+ * extent makes so many parts:
+ *
+ *     a, b, c, = torch.unbind(x)      guard eq(n, 3)
+ *     a, b, = torch.split(x, 2)       guard le(3, n), le(n, 4)
+ */
+#include "frontend/torch/aten/view.h"
+#include "frontend/torch/eval/stacked.h"
+
+#include <string.h>
+
+typedef struct parts {
+    ig_aten_view v;
+    uint32_t axis, count;
+    ig_dim extent;
+    ig_value **values;
+} parts;
+
+enum { PARTS_MAX = 4096 };
+
+/* Reads argument 0 and the axis at `axis_arg`. */
+static bool open_parts(ig_ts_call *call, uint32_t axis_arg, parts *out) {
+    memset(out, 0, sizeof *out);
+    if (!ig_aten_viewed(call, &out->v)) {
+        return false;
+    }
+    if (out->v.rank == 0) {
+        ig_aten_fail(call, IG_INVALID, "a tensor of rank 0 cannot be split");
+        return false;
+    }
+    out->axis = ig_aten_axis(call, axis_arg, out->v.rank);
+    out->extent = call->status == IG_OK ? out->v.dims[out->axis] : 0;
+    return call->status == IG_OK;
+}
+
+static bool set_count(ig_ts_call *call, parts *p, int64_t count) {
+    if (count < 0 || count > PARTS_MAX) {
+        ig_aten_fail(call, IG_LIMIT, "a split into %lld parts", (long long)count);
+        return false;
+    }
+    p->count = (uint32_t)count;
+    p->values = IG_NEW_ARRAY(call->arena, ig_value *, p->count + 1u);
+    return true;
+}
+
+static ig_status unknown_count(const ig_ts_call *call, const parts *p) {
+    return ig_ts_fail(call, IG_UNSUPPORTED,
+                      "the number of parts depends on extent %u, %s", p->axis,
+                      ig_ts_open_dim(call->module, call->arena, p->extent));
+}
+
+static ig_status give_parts(ig_ts_call *call, const parts *p) {
+    IG_TRY(call->status);
+    return ig_ts_give_list(call, 0, 0, p->values, p->count);
+}
+
+/* From bounds[k] to bounds[k + 1]. */
+static ig_status give_between(ig_ts_call *call, parts *p, const ig_dim *bounds) {
+    for (uint32_t k = 0; k < p->count; k++) {
+        ig_dim size = ig_dim_sub(call->module, bounds[k + 1], bounds[k]);
+        p->values[k] = ig_aten_slice(call, p->v.x, p->axis, bounds[k], size, 1);
+    }
+    return give_parts(call, p);
+}
+
+/* `count` parts of `size`, of which the last may be shorter, but not empty. */
+static ig_status give_parts_of(ig_ts_call *call, parts *p, ig_dim size, int64_t count) {
+    ig_module *m = call->module;
+    if (!set_count(call, p, count)) {
+        return call->status;
+    }
+    ig_dim *bounds = IG_NEW_ARRAY(call->arena, ig_dim, p->count + 1u);
+    for (int64_t k = 0; k < count; k++) {
+        bounds[k] = ig_dim_mul(m, ig_dim_const(m, k), size);
+    }
+    bounds[count] = p->extent;
+    if (count) {
+        IG_TRY(ig_ts_guard_less(call, ig_dim_add(m, bounds[count - 1], 1), p->extent,
+                                "the extent makes fewer parts"));
+    }
+    IG_TRY(ig_ts_guard_less(call, p->extent,
+                            ig_dim_mul(m, ig_dim_const(m, count), size),
+                            "the extent makes more parts"));
+    return give_between(call, p, bounds);
+}
+
+static ig_status give_known(ig_ts_call *call, parts *p, int64_t extent, int64_t size) {
+    bool is_size = size > 0 || (size == 0 && extent == 0);
+    int64_t count = extent == 0 || !is_size ? 1 : (extent - 1) / size + 1;
+    if (!is_size) {
+        return ig_ts_fail(call, IG_INVALID, "parts of size %lld", (long long)size);
+    }
+    if (!set_count(call, p, count)) {
+        return call->status;
+    }
+    ig_dim *bounds = IG_NEW_ARRAY(call->arena, ig_dim, p->count + 1u);
+    for (uint32_t k = 0; k <= p->count; k++) {
+        bounds[k] = k * size < extent ? k * size : extent;
+    }
+    return give_between(call, p, bounds);
+}
+
+/* split.Tensor(self, split_size, dim) */
+ig_status ig_ts_op_split(ig_ts_call *call) {
+    parts p;
+    ig_dim size = ig_aten_dim(call, 1);
+    int64_t extent, known;
+    if (!open_parts(call, 2, &p)) {
+        return call->status;
+    }
+    if (ig_dim_constant(call->module, p.extent, &extent) &&
+        ig_dim_constant(call->module, size, &known)) {
+        return give_known(call, &p, extent, known);
+    }
+    return call->names ? give_parts_of(call, &p, size, call->names)
+                       : unknown_count(call, &p);
+}
+
+/* split_with_sizes(self, split_sizes, dim): the sizes may be expressions. */
+ig_status ig_ts_op_split_sizes(ig_ts_call *call) {
+    parts p = { 0 };
+    uint32_t count;
+    const ig_dim *sizes = ig_aten_dims(call, 1, 0, &count);
+    if (!ig_aten_viewed(call, &p.v) || !set_count(call, &p, count)) {
+        return call->status;
+    }
+    if (!ig_aten_axis_of_many(call, 2, p.v.rank, &p.axis)) {
+        return call->status;
+    }
+    ig_dim at = 0;
+    for (uint32_t k = 0; k < count; k++) {
+        p.values[k] = ig_aten_slice(call, p.v.x, p.axis, at, sizes[k], 1);
+        at = ig_dim_add(call->module, at, sizes[k]);
+    }
+    IG_TRY(ig_ts_guard_equal(call, at, p.v.dims[p.axis],
+                             "the sizes of a split must sum to the extent"));
+    return give_parts(call, &p);
+}
+
+/* chunk(self, chunks, dim).  Of an unknown extent there are so many chunks as asked
+ * for: the run checks that there are not fewer. */
+ig_status ig_ts_op_chunk(ig_ts_call *call) {
+    parts p;
+    int64_t chunks = ig_aten_distance(call, 1), extent;
+    if (!open_parts(call, 2, &p)) {
+        return call->status;
+    }
+    if (chunks <= 0) {
+        return ig_ts_fail(call, IG_INVALID, "%lld chunks", (long long)chunks);
+    }
+    if (!ig_dim_constant(call->module, p.extent, &extent)) {
+        ig_dim size = ig_dim_ceil_div(call->module, p.extent, chunks);
+        return give_parts_of(call, &p, size, call->names ? call->names : chunks);
+    }
+    if (extent == 0) {
+        return set_count(call, &p, chunks)
+                   ? give_between(call, &p,
+                                  IG_NEW_ARRAY(call->arena, ig_dim, p.count + 1u))
+                   : call->status;
+    }
+    return give_known(call, &p, extent, (extent + chunks - 1) / chunks);
+}
+
+/* The first extent % sections parts are one larger. */
+static ig_status give_sections(ig_ts_call *call, parts *p, int64_t sections) {
+    ig_module *m = call->module;
+    if (sections <= 0 || !set_count(call, p, sections)) {
+        return ig_ts_fail(call, IG_INVALID, "%lld sections", (long long)sections);
+    }
+    ig_dim *bounds = IG_NEW_ARRAY(call->arena, ig_dim, p->count + 1u);
+    ig_dim least = ig_dim_floor_div(m, p->extent, sections);
+    ig_dim more = ig_dim_sub(m, p->extent, ig_dim_mul(m, least, sections));
+    for (uint32_t k = 0; k <= p->count; k++) {
+        bounds[k] = ig_dim_add(m, ig_dim_mul(m, least, k), ig_dim_min(m, more, k));
+    }
+    return give_between(call, p, bounds);
+}
+
+static ig_dim clamp_index(ig_module *m, int64_t index, ig_dim extent) {
+    return index < 0 ? ig_dim_max(m, ig_dim_add(m, extent, ig_dim_const(m, index)), 0)
+                     : ig_dim_min(m, index, extent);
+}
+
+static ig_status give_at_indices(ig_ts_call *call, parts *p, const int64_t *indices,
+                                 uint32_t count) {
+    ig_module *m = call->module;
+    ig_dim start = 0;
+    if (!set_count(call, p, (int64_t)count + 1)) {
+        return call->status;
+    }
+    for (uint32_t k = 0; k <= count; k++) {
+        ig_dim end = k == count ? p->extent : clamp_index(m, indices[k], p->extent);
+        ig_dim size = ig_dim_max(m, ig_dim_sub(m, end, start), 0);
+        p->values[k] = ig_aten_slice(call, p->v.x, p->axis, start, size, 1);
+        start = end;
+    }
+    return give_parts(call, p);
+}
+
+/* A tensor that says how many sections, or at which indices: known at import. */
+static ig_status split_by_tensor(ig_ts_call *call, parts *p) {
+    ig_dims_value value;
+    int64_t numbers[IG_COUNT_OF(value.dims)];
+    ig_value *at = ig_aten_tensor(call, 1);
+    IG_TRY(call->status);
+    if (!ig_value_dims(at, &value)) {
+        return ig_ts_fail(call, IG_UNSUPPORTED, "a split at places computed from data");
+    }
+    for (uint32_t i = 0; i < value.count; i++) {
+        if (!ig_dim_constant(call->module, value.dims[i], &numbers[i])) {
+            return ig_ts_fail(call, IG_UNSUPPORTED, "a split at unknown places");
+        }
+    }
+    return value.rank == 0 ? give_sections(call, p, numbers[0])
+                           : give_at_indices(call, p, numbers, value.count);
+}
+
+/* tensor_split(self, sections or indices, dim); hsplit and the like have no dim:
+ * variant: the axis + 1. */
+ig_status ig_ts_op_tensor_split(ig_ts_call *call) {
+    parts p;
+    uint32_t count = 0;
+    int fixed = call->row->variant;
+    if (fixed) {
+        /* hsplit of a vector splits axis 0. */
+        const ig_ts_tensor *x = ig_ts_peek(call, 0);
+        bool is_vector = x && x->type->rank == 1;
+        call->args[2] = ig_ts_of_int(fixed == 2 && is_vector ? 0 : fixed - 1);
+    }
+    if (!open_parts(call, 2, &p)) {
+        return call->status;
+    }
+    if (call->args[1].kind == IG_TS_TENSOR) {
+        return split_by_tensor(call, &p);
+    }
+    if (call->args[1].kind == IG_TS_INT) {
+        return give_sections(call, &p, ig_aten_distance(call, 1));
+    }
+    const int64_t *indices = ig_aten_ints(call, 1, 0, &count);
+    IG_TRY(call->status);
+    return give_at_indices(call, &p, indices, count);
+}
+
+/* As many parts as the extent says: a list of that length. */
+static ig_status give_stacked(ig_ts_call *call, const parts *p) {
+    const ig_ts_tensor *self = ig_ts_peek(call, 0);
+    if (p->v.is_complex || self->quant) {
+        return unknown_count(call, p);
+    }
+    ig_value *stack = ig_aten_move_axis(call, p->v.x, p->axis, 0);
+    IG_TRY(call->status);
+    ig_ts_tensor *view = ig_ts_view_create(call->eval, self, stack);
+    ig_ts_list *list = ig_ts_stacked_list(call->eval, view);
+    return ig_ts_give_value(call, 0, ig_ts_of_list(list));
+}
+
+/* unbind(self, dim) */
+ig_status ig_ts_op_unbind(ig_ts_call *call) {
+    parts p;
+    int64_t count;
+    if (!open_parts(call, 1, &p)) {
+        return call->status;
+    }
+    if (!ig_dim_constant(call->module, p.extent, &count)) {
+        count = call->names;
+        if (!count) {
+            return give_stacked(call, &p);
+        }
+        IG_TRY(ig_ts_guard_equal(call, p.extent, count,
+                                 "the extent is not the number of names"));
+    }
+    if (!set_count(call, &p, count)) {
+        return call->status;
+    }
+    for (uint32_t k = 0; k < p.count; k++) {
+        p.values[k] = ig_aten_select(call, p.v.x, p.axis, k);
+    }
+    return give_parts(call, &p);
+}

@@ -1,0 +1,467 @@
+/* Views: new shapes and orders of the same elements.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Each is built by view ops alone, so that what is written through it reaches its
+ * argument.  Axes are counted without the trailing one of complex tensors. */
+#include "frontend/torch/aten/view.h"
+
+#include <string.h>
+
+bool ig_aten_viewed(ig_ts_call *call, ig_aten_view *out) {
+    const ig_ts_tensor *tensor = NULL;
+    memset(out, 0, sizeof *out);
+    if (call->status == IG_OK) {
+        call->status = ig_ts_tensor_raw(call, 0, &out->x, &tensor);
+    }
+    if (call->status != IG_OK) {
+        return false;
+    }
+    out->is_complex = tensor->dtype->is_complex;
+    out->rank = out->x->type->rank - out->is_complex;
+    out->dims = out->x->type->dims;
+    return true;
+}
+
+ig_value *ig_aten_view_reshape(ig_ts_call *call, const ig_aten_view *v, uint32_t rank,
+                               const ig_dim *dims) {
+    ig_dim all[IG_TENSOR_RANK + 1];
+    if (rank >= IG_TENSOR_RANK) {
+        return ig_aten_fail(call, IG_LIMIT, "a shape has %u axes", rank);
+    }
+    memcpy(all, dims, rank * sizeof *dims);
+    all[rank] = 2;
+    return ig_aten_reshape(call, v->x, rank + v->is_complex, all);
+}
+
+ig_value *ig_aten_view_transpose(ig_ts_call *call, const ig_aten_view *v,
+                                 const int64_t *perm) {
+    int64_t all[IG_TENSOR_RANK + 1];
+    memcpy(all, perm, v->rank * sizeof *perm);
+    all[v->rank] = v->rank;
+    return ig_aten_transpose(call, v->x, all);
+}
+
+ig_status ig_aten_give_view(ig_ts_call *call, ig_value *value) {
+    return value ? ig_ts_give_view(call, 0, 0, value) : call->status;
+}
+
+/* ---- shapes ---- */
+
+/* The shape of argument `index` with its -1 worked out. */
+static uint32_t wanted_shape(ig_ts_call *call, const ig_aten_view *v, uint32_t index,
+                             ig_dim *dims) {
+    uint32_t count;
+    const ig_dim *given = ig_aten_dims(call, index, 0, &count);
+    ig_dim minus_one = ig_dim_const(call->module, -1), others = 1;
+    int64_t rest = -1;
+    if (count >= IG_TENSOR_RANK) {
+        ig_aten_fail(call, IG_LIMIT, "a shape has %u axes", count);
+        return 0;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        dims[i] = given[i];
+        if (given[i] != minus_one) {
+            others = ig_dim_mul(call->module, others, given[i]);
+        } else if (rest >= 0) {
+            ig_aten_fail(call, IG_INVALID, "a shape has -1 twice");
+        } else {
+            rest = i;
+        }
+    }
+    if (rest >= 0) {
+        ig_dim all = ig_dim_product(call->module, v->dims, v->rank);
+        dims[rest] = all == others ? 1
+                     : others == 0 ? 0
+                                   : ig_dim_exact_div(call->module, all, others);
+    }
+    return count;
+}
+
+ig_status ig_ts_op_view(ig_ts_call *call) {
+    ig_aten_view v;
+    ig_dim dims[IG_TENSOR_RANK];
+    if (!ig_aten_viewed(call, &v)) {
+        return call->status;
+    }
+    uint32_t rank = wanted_shape(call, &v, 1, dims);
+    IG_TRY(call->status);
+    return ig_aten_give_view(call, ig_aten_view_reshape(call, &v, rank, dims));
+}
+
+/* The shape of another tensor. */
+ig_status ig_ts_op_view_as(ig_ts_call *call) {
+    ig_aten_view v;
+    ig_value *other = ig_aten_tensor(call, 1);
+    if (!other || !ig_aten_viewed(call, &v)) {
+        return call->status;
+    }
+    return ig_aten_give_view(
+        call, ig_aten_view_reshape(call, &v, other->type->rank, other->type->dims));
+}
+
+/* Axes first … last as one. */
+static ig_value *flatten(ig_ts_call *call, const ig_aten_view *v, uint32_t first,
+                         uint32_t last) {
+    ig_dim dims[IG_TENSOR_RANK];
+    uint32_t rank = 0;
+    for (uint32_t i = 0; i < first; i++) {
+        dims[rank++] = v->dims[i];
+    }
+    dims[rank++] = ig_dim_product(call->module, v->dims + first, last - first + 1);
+    for (uint32_t i = last + 1; i < v->rank; i++) {
+        dims[rank++] = v->dims[i];
+    }
+    return ig_aten_view_reshape(call, v, rank, dims);
+}
+
+ig_status ig_ts_op_flatten(ig_ts_call *call) {
+    ig_aten_view v;
+    if (!ig_aten_viewed(call, &v)) {
+        return call->status;
+    }
+    uint32_t first = ig_aten_axis(call, 1, v.rank),
+             last = ig_aten_axis(call, 2, v.rank);
+    IG_TRY(call->status);
+    if (v.rank == 0) {
+        return ig_aten_give_view(call,
+                                 ig_aten_view_reshape(call, &v, 1, (ig_dim[]){ 1 }));
+    }
+    if (first > last) {
+        return ig_ts_fail(call, IG_INVALID, "start_dim comes after end_dim");
+    }
+    return ig_aten_give_view(call, flatten(call, &v, first, last));
+}
+
+ig_status ig_ts_op_ravel(ig_ts_call *call) {
+    ig_aten_view v;
+    if (!ig_aten_viewed(call, &v)) {
+        return call->status;
+    }
+    ig_dim count = ig_dim_product(call->module, v.dims, v.rank);
+    return ig_aten_give_view(call, ig_aten_view_reshape(call, &v, 1, &count));
+}
+
+/* unflatten(self, dim, sizes) */
+ig_status ig_ts_op_unflatten(ig_ts_call *call) {
+    ig_aten_view v;
+    if (!ig_aten_viewed(call, &v)) {
+        return call->status;
+    }
+    uint32_t axis;
+    if (!ig_aten_axis_of_many(call, 1, v.rank, &axis)) {
+        return call->status;
+    }
+    ig_aten_view one = { .x = v.x, .rank = 1, .dims = v.dims + axis };
+    ig_dim parts[IG_TENSOR_RANK], dims[2 * IG_TENSOR_RANK];
+    uint32_t count = wanted_shape(call, &one, 2, parts), rank = 0;
+    IG_TRY(call->status);
+    for (uint32_t i = 0; i < v.rank; i++) {
+        if (i != axis) {
+            dims[rank++] = v.dims[i];
+        }
+        for (uint32_t k = 0; i == axis && k < count; k++) {
+            dims[rank++] = parts[k];
+        }
+    }
+    return ig_aten_give_view(call, ig_aten_view_reshape(call, &v, rank, dims));
+}
+
+/* ---- axes of extent 1 ---- */
+
+/* Whether an axis goes.  One that may or may not be 1 stays, and must not be. */
+static bool is_one(ig_ts_call *call, ig_dim dim) {
+    if (ig_dim_equal(call->module, dim, 1) == IG_MAYBE) {
+        ig_attr attrs[IG_guard_attr_count] = {
+            [IG_guard_left] = ig_attr_of_dim(2),
+            [IG_guard_right] = ig_attr_of_dim(dim),
+            [IG_guard_test] = ig_attr_of_enum(1),
+            [IG_guard_message] = ig_attr_of_str(
+                call->module,
+                ig_str_of(
+                    "squeezing an extent that is 1 in this run would change the rank")),
+        };
+        (void)ig_make(call->builder, IG_OP_guard, 0, NULL, attrs);
+        return false;
+    }
+    return dim == 1;
+}
+
+static ig_status squeeze(ig_ts_call *call, const ig_aten_view *v, const int64_t *axes,
+                         uint32_t count) {
+    ig_dim dims[IG_TENSOR_RANK];
+    uint32_t rank = 0;
+    for (uint32_t i = 0, next = 0; i < v->rank; i++) {
+        bool is_asked = next < count && axes[next] == i;
+        next += is_asked;
+        if (!is_asked || !is_one(call, v->dims[i])) {
+            dims[rank++] = v->dims[i];
+        }
+    }
+    return ig_aten_give_view(call, ig_aten_view_reshape(call, v, rank, dims));
+}
+
+/* variant 0: all axes, 1: an axis or a list of axes. */
+ig_status ig_ts_op_squeeze(ig_ts_call *call) {
+    ig_aten_view v;
+    int64_t all[IG_TENSOR_RANK];
+    const int64_t *axes = all;
+    uint32_t count;
+    if (!ig_aten_viewed(call, &v)) {
+        return call->status;
+    }
+    if (call->row->variant == 1) {
+        axes = ig_aten_axes(call, 1, v.rank, false, &count);
+        IG_TRY(call->status);
+        return squeeze(call, &v, axes, v.rank ? count : 0);
+    }
+    for (count = 0; count < v.rank; count++) {
+        all[count] = count;
+    }
+    return squeeze(call, &v, axes, count);
+}
+
+ig_status ig_ts_op_unsqueeze(ig_ts_call *call) {
+    ig_aten_view v;
+    if (!ig_aten_viewed(call, &v)) {
+        return call->status;
+    }
+    uint32_t axis = ig_aten_axis(call, 1, v.rank + 1);
+    ig_dim dims[IG_TENSOR_RANK + 1];
+    memcpy(dims, v.dims, axis * sizeof *dims);
+    dims[axis] = 1;
+    memcpy(dims + axis + 1, v.dims + axis, (v.rank - axis) * sizeof *dims);
+    return ig_aten_give_view(call, ig_aten_view_reshape(call, &v, v.rank + 1, dims));
+}
+
+/* ---- order of axes ---- */
+
+static bool wrap_axis(ig_ts_call *call, int64_t axis, uint32_t rank, int64_t *out) {
+    int64_t bound = rank ? rank : 1;
+    *out = axis < 0 ? axis + bound : axis;
+    if (*out < 0 || *out >= bound) {
+        ig_aten_fail(call, IG_INVALID, "axis %lld is outside of a tensor of rank %u",
+                     (long long)axis, rank);
+        return false;
+    }
+    return true;
+}
+
+ig_status ig_ts_op_permute(ig_ts_call *call) {
+    ig_aten_view v;
+    uint32_t count;
+    int64_t perm[IG_TENSOR_RANK];
+    if (!ig_aten_viewed(call, &v)) {
+        return call->status;
+    }
+    const int64_t *given = ig_aten_ints(call, 1, 0, &count);
+    IG_TRY(call->status);
+    if (count != v.rank) {
+        return ig_ts_fail(call, IG_INVALID, "%u axes for a tensor of rank %u", count,
+                          v.rank);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (!wrap_axis(call, given[i], v.rank, &perm[i])) {
+            return call->status;
+        }
+    }
+    return ig_aten_give_view(call, ig_aten_view_transpose(call, &v, perm));
+}
+
+static ig_status swap(ig_ts_call *call, const ig_aten_view *v, uint32_t a, uint32_t b) {
+    int64_t perm[IG_TENSOR_RANK];
+    for (uint32_t i = 0; i < v->rank; i++) {
+        perm[i] = i == a ? b : i == b ? a : i;
+    }
+    return ig_aten_give_view(call, ig_aten_view_transpose(call, v, perm));
+}
+
+ig_status ig_ts_op_transpose(ig_ts_call *call) {
+    ig_aten_view v;
+    if (!ig_aten_viewed(call, &v)) {
+        return call->status;
+    }
+    uint32_t a = ig_aten_axis(call, 1, v.rank), b = ig_aten_axis(call, 2, v.rank);
+    IG_TRY(call->status);
+    return swap(call, &v, a, b);
+}
+
+/* t, numpy_T (all axes reversed): variant 0; mT, mH, adjoint: variant 1. */
+ig_status ig_ts_op_t(ig_ts_call *call) {
+    ig_aten_view v;
+    int64_t perm[IG_TENSOR_RANK];
+    if (!ig_aten_viewed(call, &v)) {
+        return call->status;
+    }
+    if (call->row->variant == 1) {
+        if (v.rank < 2) {
+            return ig_ts_fail(call, IG_INVALID, "a tensor of rank %u is no matrix",
+                              v.rank);
+        }
+        return swap(call, &v, v.rank - 2, v.rank - 1);
+    }
+    for (uint32_t i = 0; i < v.rank; i++) {
+        perm[i] = v.rank - 1 - i;
+    }
+    return ig_aten_give_view(call, ig_aten_view_transpose(call, &v, perm));
+}
+
+/* movedim(self, source, destination): ints or lists of them */
+ig_status ig_ts_op_movedim(ig_ts_call *call) {
+    ig_aten_view v;
+    uint32_t count, others;
+    bool is_one = call->args[1].kind == IG_TS_INT;
+    const int64_t *from = ig_aten_ints(call, 1, is_one, &count);
+    int64_t perm[IG_TENSOR_RANK], source[IG_TENSOR_RANK];
+    const int64_t *to = ig_aten_ints(call, 2, count, &others);
+    if (!ig_aten_viewed(call, &v)) {
+        return call->status;
+    }
+    bool is_moved[IG_TENSOR_RANK] = { false };
+    for (uint32_t i = 0; i < v.rank; i++) {
+        perm[i] = -1;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t at;
+        if (!wrap_axis(call, from[i], v.rank, &source[i]) ||
+            !wrap_axis(call, to[i], v.rank, &at)) {
+            return call->status;
+        }
+        if (v.rank && (perm[at] >= 0 || is_moved[source[i]])) {
+            return ig_ts_fail(call, IG_INVALID, "an axis is moved twice");
+        }
+        perm[at] = source[i];
+        is_moved[source[i]] = true;
+    }
+    for (uint32_t i = 0, next = 0; i < v.rank; i++) {
+        while (perm[i] < 0 && is_moved[next]) {
+            next++;
+        }
+        perm[i] = perm[i] < 0 ? next++ : perm[i];
+    }
+    return ig_aten_give_view(call, ig_aten_view_transpose(call, &v, perm));
+}
+
+/* ---- broadcasting ---- */
+
+static ig_status expand_to(ig_ts_call *call, const ig_aten_view *v, const ig_dim *given,
+                           uint32_t rank) {
+    ig_dim dims[IG_TENSOR_RANK + 1], minus_one = ig_dim_const(call->module, -1);
+    if (rank < v->rank || rank >= IG_TENSOR_RANK) {
+        return ig_ts_fail(call, IG_INVALID, "a tensor of rank %u expanded to rank %u",
+                          v->rank, rank);
+    }
+    for (uint32_t i = 0; i < rank; i++) {
+        uint32_t missing = rank - v->rank;
+        ig_dim own = i < missing ? 1 : v->dims[i - missing];
+        dims[i] = given[i] == minus_one ? own : given[i];
+        if (own != 1 && ig_dim_equal(call->module, own, dims[i]) == IG_NO) {
+            return ig_ts_fail(call, IG_INVALID, "extent %u cannot be expanded", i);
+        }
+    }
+    dims[rank] = 2;
+    return ig_aten_give_view(call,
+                             ig_aten_expand(call, v->x, rank + v->is_complex, dims));
+}
+
+ig_status ig_ts_op_expand(ig_ts_call *call) {
+    ig_aten_view v;
+    uint32_t rank;
+    if (!ig_aten_viewed(call, &v)) {
+        return call->status;
+    }
+    const ig_dim *dims = ig_aten_dims(call, 1, 0, &rank);
+    IG_TRY(call->status);
+    return expand_to(call, &v, dims, rank);
+}
+
+ig_status ig_ts_op_expand_as(ig_ts_call *call) {
+    ig_aten_view v;
+    ig_value *other = ig_aten_tensor(call, 1);
+    if (!other || !ig_aten_viewed(call, &v)) {
+        return call->status;
+    }
+    return expand_to(call, &v, other->type->dims, other->type->rank);
+}
+
+/* Itself: contiguous, detach, alias and the like. */
+ig_status ig_ts_op_itself(ig_ts_call *call) {
+    return ig_ts_give_arg(call, 0, 0);
+}
+
+/* ---- diagonals ---- */
+
+ig_value *ig_aten_diagonal(ig_ts_call *call, ig_value *x, int64_t offset, uint32_t a,
+                           uint32_t b) {
+    int64_t perm[IG_TENSOR_RANK];
+    ig_dim dims[IG_TENSOR_RANK];
+    uint32_t rank = x->type->rank, next = 0;
+    for (uint32_t i = 0; i < rank; i++) {
+        if (i != a && i != b) {
+            dims[next] = x->type->dims[i];
+            perm[next++] = i;
+        }
+    }
+    perm[rank - 2] = a;
+    perm[rank - 1] = b;
+    ig_module *module = call->module;
+    ig_dim rows = x->type->dims[a], columns = x->type->dims[b];
+    offset = offset < -INT32_MAX ? -INT32_MAX : offset; /* none lies there */
+    offset = offset > INT32_MAX ? INT32_MAX : offset;
+    ig_dim down = ig_dim_const(module, offset < 0 ? -offset : 0);
+    ig_dim right = ig_dim_const(module, offset > 0 ? offset : 0);
+    ig_dim length = ig_dim_min(module, ig_dim_sub(module, rows, down),
+                               ig_dim_sub(module, columns, right));
+    length = ig_dim_max(module, length, 0);
+    int64_t width;
+    if (!ig_dim_constant(module, columns, &width)) {
+        return ig_aten_fail(call, IG_UNSUPPORTED,
+                            "the diagonal of a matrix of unknown width");
+    }
+    dims[rank - 2] = ig_dim_mul(module, rows, columns);
+    x = ig_aten_transpose(call, x, perm);
+    x = ig_aten_reshape(call, x, rank - 1, dims);
+    ig_dim start = ig_dim_add(module, ig_dim_mul(module, down, columns), right);
+    return ig_aten_slice(call, x, rank - 2, length == 0 ? 0 : start, length, width + 1);
+}
+
+/* diagonal(self, offset, dim1, dim2) */
+ig_status ig_ts_op_diagonal(ig_ts_call *call) {
+    ig_value *x = ig_aten_tensor(call, 0);
+    int64_t offset = ig_aten_distance(call, 1);
+    if (!x) {
+        return call->status;
+    }
+    uint32_t a = ig_aten_axis(call, 2, x->type->rank);
+    uint32_t b = ig_aten_axis(call, 3, x->type->rank);
+    IG_TRY(call->status);
+    if (a == b || x->type->rank < 2) {
+        return ig_ts_fail(call, IG_INVALID, "a diagonal takes two axes");
+    }
+    return ig_aten_give_view(call, ig_aten_diagonal(call, x, offset, a, b));
+}
+
+/* ---- the tensor itself gets another shape ---- */
+
+/* Runs a view's function; argument 0 becomes that view. */
+static ig_status become(ig_ts_call *call, ig_ts_op_hook view) {
+    IG_TRY(view(call));
+    *call->args[0].as.tensor = *call->results[0].as.tensor;
+    call->results[0] = call->args[0];
+    return IG_OK;
+}
+
+ig_status ig_ts_op_become_t(ig_ts_call *call) {
+    return become(call, ig_ts_op_t);
+}
+
+ig_status ig_ts_op_become_transpose(ig_ts_call *call) {
+    return become(call, ig_ts_op_transpose);
+}
+
+ig_status ig_ts_op_become_squeeze(ig_ts_call *call) {
+    return become(call, ig_ts_op_squeeze);
+}
+
+ig_status ig_ts_op_become_unsqueeze(ig_ts_call *call) {
+    return become(call, ig_ts_op_unsqueeze);
+}

@@ -1,0 +1,455 @@
+/* Operators on lists: run at import.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "frontend/torch/builtin/builtin.h"
+#include "frontend/torch/eval/stacked.h"
+
+#include <string.h>
+
+static ig_status list_at(ig_ts_call *call, uint32_t index, ig_ts_list **out_list) {
+    ig_ts_value *value = &call->args[index];
+    if (value->kind != IG_TS_LIST && value->kind != IG_TS_TUPLE) {
+        return ig_ts_fail(call, IG_INVALID, "takes a list, got %s",
+                          ig_ts_kind_name(value));
+    }
+    if (value->as.list->poison) {
+        return ig_ts_fail(call, IG_UNSUPPORTED, "uses a list that %s",
+                          value->as.list->poison);
+    }
+    *out_list = value->as.list;
+    return IG_OK;
+}
+
+/* A list to add to: it may be one that grows in a loop. */
+static ig_status target_at(ig_ts_call *call, uint32_t index, ig_ts_list **out_list) {
+    const ig_ts_value *value = &call->args[index];
+    if (value->kind == IG_TS_LIST && value->as.list->poison == ig_ts_grows_words) {
+        *out_list = value->as.list;
+        return IG_OK;
+    }
+    return list_at(call, index, out_list);
+}
+
+/* An index of a list of `count`, negative ones from its end; raises as Python does. */
+static ig_status index_at(ig_ts_call *call, uint32_t arg, size_t count,
+                          size_t *out_index) {
+    int64_t i = 0;
+    IG_TRY(ig_ts_int(call, arg, &i));
+    i = i < 0 ? i + (int64_t)count : i;
+    if (i < 0 || (uint64_t)i >= count) {
+        return ig_ts_raise(call->eval, "IndexError: list index out of range");
+    }
+    *out_index = (size_t)i;
+    return IG_OK;
+}
+
+static ig_status give_list(ig_ts_call *call, uint32_t result, ig_ts_list *list) {
+    return ig_ts_give_value(call, result, ig_ts_of_list(list));
+}
+
+ig_status ig_ts_op_list_len(ig_ts_call *call) {
+    ig_ts_list *list = NULL;
+    const ig_ts_value *value = &call->args[0];
+    if (value->kind == IG_TS_LIST && value->as.list->stack) {
+        return ig_ts_give_dim(call, 0, ig_ts_stacked_length(value->as.list));
+    }
+    IG_TRY(list_at(call, 0, &list));
+    return ig_ts_give_int(call, 0, (int64_t)list->count);
+}
+
+ig_status ig_ts_op_list_append(ig_ts_call *call) {
+    ig_ts_list *list = NULL;
+    IG_TRY(target_at(call, 0, &list));
+    ig_ts_list_insert(call->eval, list, list->count, call->args[1]);
+    return ig_ts_give_arg(call, 0, 0);
+}
+
+ig_status ig_ts_op_list_extend(ig_ts_call *call) {
+    ig_ts_list *list = NULL, *other = NULL;
+    IG_TRY(target_at(call, 0, &list));
+    IG_TRY(list_at(call, 1, &other));
+    size_t count = other->count; /* it may be the same list */
+    for (size_t i = 0; i < count; i++) {
+        ig_ts_list_insert(call->eval, list, list->count, other->items[i]);
+    }
+    return IG_OK;
+}
+
+/* a += b of lists */
+ig_status ig_ts_op_list_add(ig_ts_call *call) {
+    IG_TRY(ig_ts_op_list_extend(call));
+    return ig_ts_give_arg(call, 0, 0);
+}
+
+/* a *= n of lists */
+ig_status ig_ts_op_list_mul(ig_ts_call *call) {
+    ig_ts_list *list = NULL;
+    IG_TRY(list_at(call, 0, &list));
+    IG_TRY(ig_ts_op_list_repeat(call));
+    ig_ts_content content = ig_ts_content_of(IG_TS_HOLD_LIST, call->results[0].as.list);
+    ig_ts_set_content(call->eval, IG_TS_HOLD_LIST, list, &content);
+    return ig_ts_give_arg(call, 0, 0);
+}
+
+ig_status ig_ts_op_list_insert(ig_ts_call *call) {
+    ig_ts_list *list = NULL;
+    int64_t i = 0;
+    IG_TRY(list_at(call, 0, &list));
+    IG_TRY(ig_ts_int(call, 1, &i));
+    int64_t count = (int64_t)list->count;
+    i = i < 0 ? i + count : i;
+    i = i < 0 ? 0 : i > count ? count : i;
+    ig_ts_list_insert(call->eval, list, (size_t)i, call->args[2]);
+    return IG_OK;
+}
+
+ig_status ig_ts_op_list_pop(ig_ts_call *call) {
+    ig_ts_list *list = NULL;
+    size_t i = 0;
+    IG_TRY(list_at(call, 0, &list));
+    IG_TRY(index_at(call, 1, list->count, &i));
+    IG_TRY(ig_ts_give_value(call, 0, list->items[i]));
+    ig_ts_list_remove(call->eval, list, i);
+    return IG_OK;
+}
+
+ig_status ig_ts_op_list_delete(ig_ts_call *call) {
+    ig_ts_list *list = NULL;
+    size_t i = 0;
+    IG_TRY(list_at(call, 0, &list));
+    IG_TRY(index_at(call, 1, list->count, &i));
+    ig_ts_list_remove(call->eval, list, i);
+    return IG_OK;
+}
+
+ig_status ig_ts_op_list_clear(ig_ts_call *call) {
+    ig_ts_list *list = NULL;
+    IG_TRY(list_at(call, 0, &list));
+    while (list->count > 0) {
+        ig_ts_list_remove(call->eval, list, list->count - 1);
+    }
+    return IG_OK;
+}
+
+ig_status ig_ts_op_list_reverse(ig_ts_call *call) {
+    ig_ts_list *list = NULL;
+    IG_TRY(list_at(call, 0, &list));
+    for (size_t i = 0; i < list->count / 2; i++) {
+        ig_ts_value low = list->items[i], high = list->items[list->count - 1 - i];
+        ig_ts_list_set(call->eval, list, i, high);
+        ig_ts_list_set(call->eval, list, list->count - 1 - i, low);
+    }
+    return IG_OK;
+}
+
+ig_status ig_ts_op_list_copy(ig_ts_call *call) {
+    ig_ts_list *list = NULL, *copy;
+    if (call->args[0].kind == IG_TS_STR) { /* list("abc") */
+        copy = ig_ts_list_create(call->eval, call->args[0].as.str.size);
+        for (size_t i = 0; i < call->args[0].as.str.size; i++) {
+            ig_str one = { call->args[0].as.str.data + i, 1 };
+            ig_ts_list_add(call->eval, copy, ig_ts_of_str(one));
+        }
+        return give_list(call, 0, copy);
+    }
+    IG_TRY(list_at(call, 0, &list));
+    copy = ig_ts_list_create(call->eval, list->count);
+    for (size_t i = 0; i < list->count; i++) {
+        ig_ts_list_add(call->eval, copy, list->items[i]);
+    }
+    copy->type = list->type;
+    return give_list(call, 0, copy);
+}
+
+ig_status ig_ts_op_list_getitem(ig_ts_call *call) {
+    ig_ts_list *list = NULL;
+    size_t i = 0;
+    IG_TRY(list_at(call, 0, &list));
+    IG_TRY(index_at(call, 1, list->count, &i));
+    return ig_ts_give_value(call, 0, list->items[i]);
+}
+
+ig_status ig_ts_op_list_set_item(ig_ts_call *call) {
+    ig_ts_list *list = NULL;
+    size_t i = 0;
+    IG_TRY(list_at(call, 0, &list));
+    IG_TRY(index_at(call, 1, list->count, &i));
+    ig_ts_list_set(call->eval, list, i, call->args[2]);
+    return ig_ts_give_arg(call, 0, 0);
+}
+
+ig_status ig_ts_op_list_concat(ig_ts_call *call) {
+    ig_ts_list *a = NULL, *b = NULL;
+    IG_TRY(list_at(call, 0, &a));
+    IG_TRY(list_at(call, 1, &b));
+    ig_ts_list *sum = ig_ts_list_create(call->eval, a->count + b->count);
+    for (size_t i = 0; i < a->count; i++) {
+        ig_ts_list_add(call->eval, sum, a->items[i]);
+    }
+    for (size_t i = 0; i < b->count; i++) {
+        ig_ts_list_add(call->eval, sum, b->items[i]);
+    }
+    sum->type = a->type;
+    return give_list(call, 0, sum);
+}
+
+ig_status ig_ts_op_list_repeat(ig_ts_call *call) {
+    enum { REPEAT_MAX = 1 << 20 };
+    uint32_t at = call->args[0].kind == IG_TS_INT ? 1 : 0;
+    ig_ts_list *list = NULL, *many = ig_ts_list_create(call->eval, 0);
+    int64_t times = 0;
+    IG_TRY(list_at(call, at, &list));
+    IG_TRY(ig_ts_int(call, 1 - at, &times));
+    if (times > 0 && list->count > (size_t)(REPEAT_MAX / times)) {
+        return ig_ts_fail(call, IG_LIMIT, "makes a list of more than %d items",
+                          REPEAT_MAX);
+    }
+    for (int64_t n = 0; n < times && list->count > 0; n++) {
+        for (size_t i = 0; i < list->count; i++) {
+            ig_ts_list_add(call->eval, many, list->items[i]);
+        }
+    }
+    many->type = list->type;
+    return give_list(call, 0, many);
+}
+
+/* ---- slices ---- */
+
+ig_status ig_ts_slice_range(ig_ts_call *call, int64_t count, int64_t *out_start,
+                            int64_t *out_step, int64_t *out_trips) {
+    int64_t step = 0, start = 0, end = 0;
+    IG_TRY(ig_ts_int(call, 3, &step));
+    if (step == 0) {
+        return ig_ts_raise(call->eval, "ValueError: slice step cannot be zero");
+    }
+    int64_t first = step > 0 ? 0 : -1, last = step > 0 ? count : count - 1;
+    IG_TRY(ig_ts_int_or(call, 1, step > 0 ? 0 : last, &start));
+    IG_TRY(ig_ts_int_or(call, 2, step > 0 ? count : -1 - count, &end));
+    start = start < 0 && !ig_ts_is_none(call, 1) ? start + count : start;
+    end = end < 0 && (!ig_ts_is_none(call, 2) || step < 0) ? end + count : end;
+    start = start < first ? first : start > last ? last : start;
+    end = end < first ? first : end > last ? last : end;
+    int64_t span = step > 0 ? end - start : start - end;
+    int64_t width = step > 0 ? step : step == INT64_MIN ? INT64_MAX : -step;
+    *out_start = start;
+    *out_step = step;
+    *out_trips = span > 0 ? (span - 1) / width + 1 : 0;
+    return IG_OK;
+}
+
+ig_status ig_ts_op_list_slice(ig_ts_call *call) {
+    ig_ts_list *list = NULL, *part = NULL;
+    int64_t start = 0, step = 0, trips = 0;
+    IG_TRY(list_at(call, 0, &list));
+    IG_TRY(ig_ts_slice_range(call, (int64_t)list->count, &start, &step, &trips));
+    part = ig_ts_list_create(call->eval, (size_t)trips);
+    for (int64_t i = 0; i < trips; i++) {
+        ig_ts_list_add(call->eval, part, list->items[start + i * step]);
+    }
+    part->type = list->type;
+    return give_list(call, 0, part);
+}
+
+/* ---- finding ---- */
+
+static ig_status find_item(ig_ts_call *call, size_t from, size_t *out_index) {
+    ig_ts_list *list = NULL;
+    IG_TRY(list_at(call, 0, &list));
+    for (size_t i = from; i < list->count; i++) {
+        bool is_known,
+            is_equal = ig_ts_equal(&list->items[i], &call->args[1], &is_known);
+        if (!is_known) {
+            return ig_ts_fail(call, IG_UNSUPPORTED,
+                              "looks for a value that is computed at run time");
+        }
+        if (is_equal) {
+            *out_index = i;
+            return IG_OK;
+        }
+    }
+    *out_index = list->count;
+    return IG_OK;
+}
+
+ig_status ig_ts_op_list_contains(ig_ts_call *call) {
+    size_t i = 0;
+    IG_TRY(find_item(call, 0, &i));
+    return ig_ts_give_bool(call, 0, i < call->args[0].as.list->count);
+}
+
+ig_status ig_ts_op_list_index(ig_ts_call *call) {
+    size_t i = 0;
+    IG_TRY(find_item(call, 0, &i));
+    if (i == call->args[0].as.list->count) {
+        return ig_ts_raise(call->eval, "ValueError: the item is not in the list");
+    }
+    return ig_ts_give_int(call, 0, (int64_t)i);
+}
+
+ig_status ig_ts_op_list_remove(ig_ts_call *call) {
+    size_t i = 0;
+    IG_TRY(find_item(call, 0, &i));
+    if (i == call->args[0].as.list->count) {
+        return ig_ts_raise(call->eval, "ValueError: the item is not in the list");
+    }
+    ig_ts_list_remove(call->eval, call->args[0].as.list, i);
+    return IG_OK;
+}
+
+ig_status ig_ts_op_list_count(ig_ts_call *call) {
+    int64_t count = 0;
+    size_t i = 0;
+    for (;; i++) {
+        IG_TRY(find_item(call, i, &i));
+        if (i >= call->args[0].as.list->count) {
+            return ig_ts_give_int(call, 0, count);
+        }
+        count++;
+    }
+}
+
+/* Lists of numbers some of which only the run knows: all pairs are equal. */
+static ig_status numbers_equal(ig_ts_call *call, const ig_ts_list *x,
+                               const ig_ts_list *y, ig_ts_value *out) {
+    ig_ts_row eq = { .variant = IG_TS_EQ }, and = { .variant = IG_TS_AND };
+    ig_ts_call inner = *call;
+    *out = ig_ts_of_bool(x->count == y->count);
+    for (size_t i = 0; x->count == y->count && i < x->count; i++) {
+        ig_ts_value pair;
+        inner.row = &eq;
+        IG_TRY(ig_ts_number_op(&inner, &x->items[i], &y->items[i], &pair));
+        bool is_yes = ig_ts_is_known(&pair) && pair.as.b;
+        inner.row = &and;
+        if (!is_yes) {
+            IG_TRY(ig_ts_number_op(&inner, out, &pair, out));
+        }
+    }
+    return IG_OK;
+}
+
+ig_status ig_ts_op_values_equal(ig_ts_call *call) {
+    ig_ts_value *a = &call->args[0], *b = &call->args[1], result;
+    bool is_known, is_equal = ig_ts_equal(a, b, &is_known);
+    bool is_negated = call->row->variant == 1;
+    if (is_known) {
+        return ig_ts_give_bool(call, 0, is_equal != is_negated);
+    }
+    if (a->kind != IG_TS_LIST || b->kind != IG_TS_LIST) {
+        return ig_ts_fail(
+            call, IG_UNSUPPORTED,
+            "compares containers of numbers that are computed at run time");
+    }
+    IG_TRY(numbers_equal(call, a->as.list, b->as.list, &result));
+    if (is_negated && ig_ts_is_known(&result)) {
+        result.as.b = !result.as.b;
+    } else if (is_negated) {
+        IG_TRY(ig_ts_build1(call, IG_OP_not, result.as.value, &result.as.value));
+    }
+    return ig_ts_give_value(call, 0, result);
+}
+
+ig_status ig_ts_op_is(ig_ts_call *call) {
+    bool is_same = ig_ts_is_same(&call->args[0], &call->args[1]);
+    return ig_ts_give_bool(call, 0, is_same != (call->row->variant == 1));
+}
+
+/* ---- sorting and sums ---- */
+
+static int order_of(const ig_ts_value *a, const ig_ts_value *b) {
+    if (a->kind == IG_TS_STR && b->kind == IG_TS_STR) {
+        size_t least = a->as.str.size < b->as.str.size ? a->as.str.size
+                                                       : b->as.str.size;
+        int order = least ? memcmp(a->as.str.data, b->as.str.data, least) : 0;
+        return order ? order
+                     : (a->as.str.size > b->as.str.size) -
+                           (a->as.str.size < b->as.str.size);
+    }
+    if (a->kind == IG_TS_FLOAT) {
+        return (a->as.f > b->as.f) - (a->as.f < b->as.f);
+    }
+    int64_t x = a->kind == IG_TS_BOOL ? a->as.b : a->as.i;
+    int64_t y = b->kind == IG_TS_BOOL ? b->as.b : b->as.i;
+    return (x > y) - (x < y);
+}
+
+static ig_status check_sortable(ig_ts_call *call, const ig_ts_list *list) {
+    for (size_t i = 0; i < list->count; i++) {
+        const ig_ts_value *item = &list->items[i];
+        bool is_plain = (ig_ts_is_number(item) && ig_ts_is_known(item) &&
+                         item->kind != IG_TS_COMPLEX) ||
+                        item->kind == IG_TS_STR;
+        if (!is_plain || item->kind != list->items[0].kind) {
+            return ig_ts_fail(
+                call, IG_UNSUPPORTED,
+                "sorts a list of other items than known numbers or strings");
+        }
+    }
+    return IG_OK;
+}
+
+/* Stable, in place; lists at import are short. */
+static void sort_items(ig_ts_value *items, size_t count, bool reverse) {
+    for (size_t i = 1; i < count; i++) {
+        ig_ts_value item = items[i];
+        size_t at = i;
+        for (; at > 0; at--) {
+            int order = order_of(&items[at - 1], &item);
+            if (reverse ? order >= 0 : order <= 0) {
+                break;
+            }
+            items[at] = items[at - 1];
+        }
+        items[at] = item;
+    }
+}
+
+/* sort (variant 0) in place; sorted (1) gives a new list. */
+ig_status ig_ts_op_list_sort(ig_ts_call *call) {
+    ig_ts_list *list = NULL;
+    bool reverse = false, is_new = call->row->variant == 1;
+    IG_TRY(list_at(call, 0, &list));
+    if (!is_new && call->arg_count > 1) {
+        IG_TRY(ig_ts_bool(call, 1, &reverse));
+    }
+    IG_TRY(check_sortable(call, list));
+    if (is_new) {
+        IG_TRY(ig_ts_op_list_copy(call));
+        list = call->results[0].as.list;
+    } else {
+        ig_ts_touch(call->eval, IG_TS_HOLD_LIST, list);
+    }
+    sort_items(list->items, list->count, reverse);
+    return IG_OK;
+}
+
+ig_status ig_ts_op_list_sum(ig_ts_call *call) {
+    ig_ts_list *list = NULL;
+    ig_ts_row add = { .variant = IG_TS_ADD };
+    ig_ts_call inner = *call;
+    IG_TRY(list_at(call, 0, &list));
+    const ig_schema_argument *argument = &call->schema->arguments[0];
+    bool is_float = argument->type->count == 1 &&
+                    argument->type->items[0]->kind == IG_SCRIPT_FLOAT;
+    ig_ts_value sum = is_float ? ig_ts_of_float(0) : ig_ts_of_int(0);
+    inner.row = &add;
+    for (size_t i = 0; i < list->count; i++) {
+        IG_TRY(ig_ts_number_op(&inner, &sum, &list->items[i], &sum));
+    }
+    return ig_ts_give_value(call, 0, sum);
+}
+
+/* all (variant 1) and any (0). */
+ig_status ig_ts_op_list_every(ig_ts_call *call) {
+    const bool *items;
+    uint32_t count;
+    bool wants_all = call->row->variant == 1, result = wants_all;
+    const ig_ts_list *list = call->args[0].as.list;
+    for (size_t i = 0; i < list->count; i++) {
+        ig_ts_value truth;
+        IG_TRY(ig_ts_truth(call->eval, &list->items[i], &truth));
+        if (truth.form != IG_TS_KNOWN) {
+            IG_TRY(ig_ts_bools(call, 0, &items, &count)); /* says what is wrong */
+        }
+        result = wants_all ? result && truth.as.b : result || truth.as.b;
+    }
+    return ig_ts_give_bool(call, 0, result);
+}

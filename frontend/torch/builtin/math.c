@@ -1,0 +1,48 @@
+/* Python's math module on numbers: run at import.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "frontend/torch/eval/op.h"
+
+#include <math.h>
+
+static double to_degrees(double x) {
+    return x * (180.0 / 3.14159265358979323846);
+}
+
+static double to_radians(double x) {
+    return x * (3.14159265358979323846 / 180.0);
+}
+
+/* In the order of the variants of builtin_math.def. */
+static double (*const functions1[])(double) = {
+    sin,    cos,   tan,   asin,  acos,       atan,       sinh,  cosh,
+    tanh,   asinh, acosh, atanh, log1p,      log10,      expm1, lgamma,
+    tgamma, erf,   erfc,  fabs,  to_degrees, to_radians,
+};
+
+static double (*const functions2[])(double, double) = { fmod, atan2, copysign,
+                                                        remainder };
+
+#define OP(schema, hook, variant) ig_status ig_ts_op_##hook(ig_ts_call *call);
+#include "frontend/torch/builtin/math.def"
+#undef OP
+
+ig_status ig_ts_op_math1(ig_ts_call *call) {
+    double x = 0;
+    IG_TRY(ig_ts_float(call, 0, &x));
+    return ig_ts_give_float(call, 0, functions1[call->row->variant](x));
+}
+
+ig_status ig_ts_op_math2(ig_ts_call *call) {
+    double x = 0, y = 0;
+    IG_TRY(ig_ts_float(call, 0, &x));
+    IG_TRY(ig_ts_float(call, 1, &y));
+    return ig_ts_give_float(call, 0, functions2[call->row->variant](x, y));
+}
+
+/* isnan, isinf, isfinite */
+ig_status ig_ts_op_math_test(ig_ts_call *call) {
+    double x = 0;
+    IG_TRY(ig_ts_float(call, 0, &x));
+    bool is[] = { isnan(x), isinf(x), isfinite(x) };
+    return ig_ts_give_bool(call, 0, is[call->row->variant]);
+}

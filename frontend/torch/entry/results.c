@@ -1,0 +1,339 @@
+/* Results of the entry: the tree of what the call gives, inputs that it changes, state.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "frontend/torch/entry/entry.h"
+
+#include <string.h>
+
+static ig_status add_value(ig_ts_entry *entry, const char *name,
+                           const ig_ts_value *value);
+
+static ig_status fail(const ig_ts_entry *entry, ig_status status, const char *what) {
+    ig_location where = { .file = entry->eval->file, .graph = entry->name };
+    return ig_error(&entry->eval->context->diag, status, &where, "%s", what);
+}
+
+static uint32_t add_node(ig_ts_entry *entry, ig_node_kind kind, const char *name) {
+    ig_node node = { .kind = kind,
+                     .is_leaf = kind == IG_NODE_TENSOR,
+                     .name = name ? ig_str_of(name) : (ig_str){ "", 0 } };
+    return ig_node_add(entry->eval->arena, &entry->nodes, node);
+}
+
+static void add_result(ig_ts_entry *entry, ig_value *value) {
+    IG_PUSH(entry->eval->arena, &entry->results, value);
+}
+
+/* ---- tensors and numbers ---- */
+
+static ig_status add_quantized(ig_ts_entry *entry, const char *name, ig_value *value,
+                               const ig_ts_quant *quant) {
+    uint32_t at = add_node(entry, IG_NODE_QUANTIZED, name);
+    if (quant->axis >= 0) {
+        return fail(
+            entry, IG_UNSUPPORTED,
+            "a result is a tensor quantised per channel, which is not supported yet");
+    }
+    entry->nodes.items[at].count = 3;
+    add_node(entry, IG_NODE_TENSOR, "values");
+    add_result(entry, value);
+    ig_ts_value scale, zero;
+    IG_TRY(ig_ts_number_of(entry->eval, IG_TS_FLOAT, quant->scale, &scale));
+    IG_TRY(ig_ts_number_of(entry->eval, IG_TS_INT, quant->zero_point, &zero));
+    IG_TRY(add_value(entry, "scale", &scale));
+    return add_value(entry, "zero_point", &zero);
+}
+
+static ig_status add_tensor(ig_ts_entry *entry, const char *name,
+                            const ig_ts_tensor *tensor) {
+    ig_value *value;
+    IG_TRY(ig_ts_tensor_read(entry->eval, tensor, &value));
+    if (tensor->quant) {
+        return add_quantized(entry, name, value, tensor->quant);
+    }
+    if (tensor->dtype->is_complex) {
+        uint32_t at = add_node(entry, IG_NODE_COMPLEX, name);
+        entry->nodes.items[at].count = 1;
+        name = NULL;
+    }
+    add_node(entry, IG_NODE_TENSOR, name);
+    add_result(entry, value);
+    return IG_OK;
+}
+
+static ig_status add_number(ig_ts_entry *entry, const char *name,
+                            const ig_ts_value *number) {
+    static const ig_node_kind kinds[] = { [IG_TS_BOOL] = IG_NODE_BOOL,
+                                          [IG_TS_INT] = IG_NODE_INT,
+                                          [IG_TS_FLOAT] = IG_NODE_FLOAT };
+    if (number->kind == IG_TS_COMPLEX) {
+        uint32_t whole = add_node(entry, IG_NODE_COMPLEX, name);
+        ig_ts_value re = ig_ts_of_float(number->as.complex.re);
+        ig_ts_value im = ig_ts_of_float(number->as.complex.im);
+        entry->nodes.items[whole].count = 2;
+        IG_TRY(add_number(entry, NULL, &re));
+        return add_number(entry, NULL, &im);
+    }
+    uint32_t at = add_node(entry, kinds[number->kind], name);
+    ig_node *node = &entry->nodes.items[at];
+    if (number->form == IG_TS_KNOWN) {
+        node->i = number->kind == IG_TS_BOOL ? number->as.b : number->as.i;
+        node->f = number->kind == IG_TS_FLOAT ? number->as.f : 0;
+        return IG_OK;
+    }
+    ig_value *value;
+    node->is_leaf = true;
+    IG_TRY(ig_ts_number_read(entry->eval, number, &value));
+    add_result(entry, value);
+    return IG_OK;
+}
+
+/* ---- containers ---- */
+
+static ig_status add_list(ig_ts_entry *entry, const char *name,
+                          const ig_ts_value *value) {
+    const ig_ts_list *list = value->as.list;
+    if (list->poison) {
+        return ig_ts_error(entry->eval, IG_UNSUPPORTED, "returns a list that %s",
+                           list->poison);
+    }
+    bool is_record = value->kind == IG_TS_TUPLE && list->class;
+    uint32_t at = add_node(entry,
+                           is_record                    ? IG_NODE_RECORD
+                           : value->kind == IG_TS_TUPLE ? IG_NODE_TUPLE
+                                                        : IG_NODE_LIST,
+                           name);
+    entry->nodes.items[at].count = (uint32_t)list->count;
+    if (is_record) {
+        const char *class = ig_code_plain_name(entry->eval->code, list->class->name);
+        const char *dot = strrchr(class, '.');
+        entry->nodes.items[at].text = ig_str_of(dot ? dot + 1 : class);
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        const char *field = is_record && i < list->class->attributes.count
+                                ? list->class->attributes.items[i].name
+                                : NULL;
+        IG_TRY(add_value(entry, field, &list->items[i]));
+    }
+    return IG_OK;
+}
+
+static ig_status add_dict(ig_ts_entry *entry, const char *name,
+                          const ig_ts_value *value) {
+    const ig_ts_dict *dict = value->as.dict;
+    uint32_t at = add_node(entry, IG_NODE_DICT, name);
+    if (dict->poison) {
+        return ig_ts_error(entry->eval, IG_UNSUPPORTED, "returns a dict that %s",
+                           dict->poison);
+    }
+    entry->nodes.items[at].count = 2 * (uint32_t)dict->count;
+    for (size_t i = 0; i < dict->count; i++) {
+        IG_TRY(add_value(entry, NULL, &dict->keys[i]));
+        IG_TRY(add_value(entry, NULL, &dict->values[i]));
+    }
+    return IG_OK;
+}
+
+/* ---- objects that a call may give ---- */
+
+static bool is_class(const ig_ts_object *object, const char *name) {
+    const char *dot = strrchr(object->class_name, '.');
+    return strcmp(dot ? dot + 1 : object->class_name, name) == 0;
+}
+
+/* What a method without arguments gives, or the attribute where there is no such. */
+static ig_status ask(ig_ts_entry *entry, ig_ts_object *object, const char *method,
+                     const char *attribute, ig_ts_value *out) {
+    ig_ts_arguments none = { 0 };
+    ig_ts_value *value = attribute ? ig_ts_object_get(object, attribute) : NULL;
+    *out = ig_ts_none();
+    if (value && value->kind != IG_TS_NONE) {
+        *out = *value;
+        return IG_OK;
+    }
+    if (!method || !ig_ts_has_method(entry->eval, object, method)) {
+        return IG_OK;
+    }
+    return ig_ts_call_method(entry->eval, object, method, &none, out);
+}
+
+static ig_status add_object(ig_ts_entry *entry, const char *name,
+                            ig_ts_object *object) {
+    static const struct {
+        const char *class;
+        ig_node_kind kind;
+        const char *asks[4][2]; /* method, attribute: the field behind a _ */
+    } kinds[] = {
+        { "KeyedJaggedTensor",
+          IG_NODE_KJT,
+          { { "keys", "_keys" },
+            { "values", "_values" },
+            { "lengths", "_lengths" },
+            { NULL, "_weights" } } },
+        { "KeyedTensor",
+          IG_NODE_KT,
+          { { "keys", "_keys" },
+            { "length_per_key", "_length_per_key" },
+            { "values", "_values" } } },
+        { "JaggedTensor",
+          IG_NODE_JT,
+          { { "values", "_values" },
+            { "lengths", "_lengths" },
+            { NULL, "_weights" } } },
+    };
+    for (size_t i = 0; i < IG_COUNT_OF(kinds); i++) {
+        if (!is_class(object, kinds[i].class)) {
+            continue;
+        }
+        uint32_t at = add_node(entry, kinds[i].kind, name), count = 0;
+        for (; count < 4 && kinds[i].asks[count][1]; count++) {
+            ig_ts_value value;
+            IG_TRY(ask(entry, object, kinds[i].asks[count][0], kinds[i].asks[count][1],
+                       &value));
+            IG_TRY(add_value(entry, kinds[i].asks[count][1] + 1, &value));
+        }
+        entry->nodes.items[at].count = count;
+        return IG_OK;
+    }
+    return fail(
+        entry, IG_UNSUPPORTED,
+        ig_arena_printf(entry->eval->arena,
+                        "returns an object of class %s, which has no form outside",
+                        object->class_name));
+}
+
+static ig_status add_value(ig_ts_entry *entry, const char *name,
+                           const ig_ts_value *value) {
+    uint32_t at;
+    IG_TRY(ig_ts_use(entry->eval, value));
+    switch ((int)value->kind) {
+    case IG_TS_NONE:
+        add_node(entry, IG_NODE_NONE, name);
+        return IG_OK;
+    case IG_TS_BOOL:
+    case IG_TS_INT:
+    case IG_TS_FLOAT:
+    case IG_TS_COMPLEX:
+        return add_number(entry, name, value);
+    case IG_TS_STR:
+    case IG_TS_DEVICE:
+        at = add_node(entry, IG_NODE_STR, name);
+        entry->nodes.items[at].text = value->as.str;
+        return IG_OK;
+    case IG_TS_TENSOR:
+        return add_tensor(entry, name, value->as.tensor);
+    case IG_TS_LIST:
+    case IG_TS_TUPLE:
+        return add_list(entry, name, value);
+    case IG_TS_DICT:
+        return add_dict(entry, name, value);
+    case IG_TS_OBJECT:
+        return add_object(entry, name, value->as.object);
+    case IG_TS_FUNCTION:
+        if (value->as.function->is_done) {
+            return add_value(entry, name, &value->as.function->value);
+        }
+        break;
+    default:
+        break;
+    }
+    return fail(entry, IG_UNSUPPORTED,
+                ig_arena_printf(entry->eval->arena,
+                                "returns %s, which has no form outside",
+                                ig_ts_kind_name(value)));
+}
+
+ig_status ig_ts_entry_result(ig_ts_entry *entry, ig_ts_value value) {
+    uint32_t first = (uint32_t)entry->nodes.count;
+    IG_TRY(add_value(entry, NULL, &value));
+    const ig_node *tree = &entry->nodes.items[first];
+    ig_arena *arena = &entry->eval->module->arena;
+    for (uint32_t i = 0; i < entry->results.count; i++) {
+        const char *path = ig_node_path(tree, ig_node_size(tree), i,
+                                        entry->eval->arena);
+        path = path && path[0] ? path : "result";
+        IG_PUSH(arena, &entry->result_names,
+                ig_module_string(entry->eval->module, ig_str_of(path)));
+    }
+    return IG_OK;
+}
+
+/* ---- what the call changes ---- */
+
+static void add_changed_inputs(ig_ts_entry *entry) {
+    for (size_t i = 0; i < entry->leaves.count; i++) {
+        const ig_ts_leaf *leaf = &entry->leaves.items[i];
+        if (!leaf->storage || !leaf->storage->is_written) {
+            continue;
+        }
+        add_node(entry, IG_NODE_TENSOR, leaf->path);
+        add_result(entry, leaf->storage->value);
+        IG_PUSH(&entry->eval->module->arena, &entry->result_names, leaf->path);
+        entry->after_count++;
+    }
+}
+
+/* A module's attribute that was bound to another tensor: its storage takes the content,
+ * as if it had been written to. */
+static ig_status keep_tensor(ig_ts_entry *entry, const ig_ts_value *before,
+                             const ig_ts_value *after) {
+    ig_ts_tensor *old = before->as.tensor;
+    ig_value *value;
+    if (old->dtype != after->as.tensor->dtype || old->step_count > 0 ||
+        old->type->rank != after->as.tensor->type->rank) {
+        return fail(entry, IG_UNSUPPORTED,
+                    "the call binds an attribute to a tensor of another dtype or rank");
+    }
+    IG_TRY(ig_ts_tensor_read(entry->eval, after->as.tensor, &value));
+    IG_TRY(ig_ts_storage_load(entry->eval, old->storage));
+    ig_ts_touch(entry->eval, IG_TS_HOLD_STORAGE, old->storage);
+    old->storage->value = value;
+    old->storage->is_written = true;
+    return IG_OK;
+}
+
+static ig_status look_at_object(ig_ts_entry *entry, const ig_ts_change *change) {
+    const ig_ts_object *object = change->holder;
+    for (size_t i = 0; i < object->count && i < change->before.count; i++) {
+        const ig_ts_value *before = &change->before.values[i];
+        const ig_ts_value *after = &object->values[i];
+        if (ig_ts_is_same(before, after) ||
+            ig_ts_carried_has(entry, object, object->names[i]) ||
+            ig_ts_carried_note(entry, object, object->names[i], before, after)) {
+            continue;
+        }
+        if (before->kind == IG_TS_TENSOR && after->kind == IG_TS_TENSOR) {
+            IG_TRY(keep_tensor(entry, before, after));
+            continue;
+        }
+        return fail(
+            entry, IG_UNSUPPORTED,
+            ig_arena_printf(
+                entry->eval->arena,
+                "the call changes attribute '%s%s%s' from %s to %s; only tensors can outlive a call yet",
+                object->path ? object->path : "",
+                object->path && object->path[0] ? "." : "", object->names[i],
+                ig_ts_kind_name(before), ig_ts_kind_name(after)));
+    }
+    return IG_OK;
+}
+
+ig_status ig_ts_entry_changes(ig_ts_entry *entry, const ig_ts_level *level) {
+    for (size_t i = 0; i < level->changes.count; i++) {
+        const ig_ts_change *change = &level->changes.items[i];
+        const ig_ts_object *object = change->holder;
+        if (change->kind == IG_TS_HOLD_OBJECT && object->path) {
+            IG_TRY(look_at_object(entry, change));
+        }
+    }
+    add_changed_inputs(entry);
+    for (size_t i = 0; i < level->changes.count; i++) {
+        const ig_ts_change *change = &level->changes.items[i];
+        ig_ts_storage *storage = change->holder;
+        if (change->kind == IG_TS_HOLD_STORAGE && storage->origin &&
+            storage->is_written && storage->value != storage->initial) {
+            IG_PUSH(entry->eval->arena, &entry->states, storage);
+            ig_ts_carried_note_buffer(entry, storage);
+        }
+    }
+    return IG_OK;
+}

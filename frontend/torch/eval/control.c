@@ -1,0 +1,203 @@
+/* Branches and loops: known ones are run, others become `if` and `loop`.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "frontend/torch/eval/control.h"
+#include "frontend/torch/eval/loop.h"
+
+/* Known loops of more trips than this become a `loop` when they can. */
+enum { UNROLL_MAX = 4096 };
+
+/* ---- if ---- */
+
+/* A body whose changes will be taken back: it must not return from the function. */
+static ig_status try_body(ig_ts_eval *eval, ig_ts_body body, void *user) {
+    ig_status status = body(eval, user);
+    if (status == IG_OK && eval->frame->has_returned) {
+        return ig_ts_error(
+            eval, IG_UNSUPPORTED,
+            "returns from within a branch that a run-time condition chooses");
+    }
+    return status;
+}
+
+static ig_op *make_trial(ig_ts_eval *eval, ig_value *condition) {
+    ig_location where = ig_ts_where(eval);
+    eval->builder.loc = ig_module_location(eval->module, &where);
+    ig_op_spec spec = { .operands = &condition, .operand_count = 1 };
+    return ig_make_op(&eval->builder, IG_OP_if, &spec);
+}
+
+/* The only side that does not raise: its ops and changes, as if there were no
+ * branch. */
+static void take_side(ig_ts_eval *eval, ig_op *trial, uint32_t index,
+                      const ig_ts_level *level) {
+    ig_ts_move_ops(trial->bodies[index], trial->block, trial);
+    ig_op_erase(trial);
+    for (size_t i = 0; i < level->changes.count; i++) {
+        const ig_ts_change *change = &level->changes.items[i];
+        ig_ts_set_content(eval, change->kind, change->holder, &change->after);
+    }
+}
+
+static ig_status branch_at_run_time(ig_ts_eval *eval, ig_value *condition,
+                                    ig_ts_body bodies[2], void *user) {
+    ig_op *trial = make_trial(eval, condition);
+    ig_ts_level levels[2];
+    ig_ts_side sides[2];
+    ig_builder outside = eval->builder;
+    bool has_raised[2];
+    uint32_t first_symbol = ig_symbol_count(eval->module);
+    for (uint32_t k = 0; k < 2; k++) {
+        ig_ts_frame *frame = eval->frame;
+        uint32_t depth = eval->depth;
+        ig_ts_level_start(eval, &levels[k]);
+        eval->builder = ig_builder_at_end(trial->bodies[k]);
+        eval->builder.loc = outside.loc;
+        ig_status status = try_body(eval, bodies[k], user);
+        has_raised[k] = status != IG_OK && eval->has_raised;
+        eval->has_raised = false;
+        sides[k] = (ig_ts_side){ eval->builder, &levels[k] };
+        eval->builder = outside;
+        eval->frame = frame;
+        eval->depth = depth;
+        ig_ts_level_undo(eval, &levels[k]);
+        if (status != IG_OK && !has_raised[k]) {
+            return status;
+        }
+    }
+    if (has_raised[0] && has_raised[1]) {
+        ig_op_erase(trial);
+        eval->has_raised = true;
+        return IG_INVALID;
+    }
+    if (has_raised[0] || has_raised[1]) {
+        ig_ts_guard_truth(eval, condition, has_raised[1]);
+        take_side(eval, trial, has_raised[0] ? 1 : 0, &levels[has_raised[0] ? 1 : 0]);
+        return IG_OK;
+    }
+    return ig_ts_merge(eval, trial, sides, first_symbol);
+}
+
+ig_status ig_ts_branch(ig_ts_eval *eval, const ig_ts_value *condition, ig_ts_body yes,
+                       ig_ts_body no, void *user) {
+    if (condition->form == IG_TS_KNOWN) {
+        return (condition->as.b ? yes : no)(eval, user);
+    }
+    ig_value *value;
+    IG_TRY(ig_ts_number_read(eval, condition, &value));
+    return branch_at_run_time(eval, value, (ig_ts_body[]){ yes, no }, user);
+}
+
+/* ---- while ---- */
+
+static ig_status read_test(ig_ts_eval *eval, const ig_ast *test, ig_ts_value *out) {
+    ig_ts_value value;
+    IG_TRY(ig_ts_evaluate(eval, test, &value));
+    IG_TRY(ig_ts_use(eval, &value));
+    return ig_ts_truth(eval, &value, out);
+}
+
+ig_status ig_ts_run_while(ig_ts_eval *eval, const ig_ast *node) {
+    for (;;) {
+        ig_ts_value condition;
+        eval->frame->line = node->line;
+        IG_TRY(read_test(eval, node->as.branch.test, &condition));
+        if (condition.form != IG_TS_KNOWN) {
+            ig_ts_loop loop = { .node = node,
+                                .test = node->as.branch.test,
+                                .body = node->as.branch.body,
+                                .condition = condition.as.value };
+            return ig_ts_loop_build(eval, &loop);
+        }
+        if (!condition.as.b || eval->frame->has_returned) {
+            return IG_OK;
+        }
+        IG_TRY(ig_ts_run_block(eval, node->as.branch.body));
+    }
+}
+
+/* ---- for ---- */
+
+static ig_status set_target(ig_ts_eval *eval, const ig_ast *target, ig_ts_value value) {
+    if (target->kind != IG_AST_NAME) {
+        return ig_ts_error(eval, IG_UNSUPPORTED, "a loop over a %s is not supported",
+                           ig_ast_kind_words(target->kind));
+    }
+    ig_ts_name_set(eval, eval->frame, target->as.name, value);
+    return IG_OK;
+}
+
+static ig_status run_trips(ig_ts_eval *eval, const ig_ast *node, int64_t trips) {
+    for (int64_t i = 0; i < trips && !eval->frame->has_returned; i++) {
+        IG_TRY(set_target(eval, node->as.loop.target, ig_ts_of_int(i)));
+        IG_TRY(ig_ts_run_block(eval, node->as.loop.body));
+    }
+    return IG_OK;
+}
+
+/* The n of `range(n)`; NULL for another iterable. */
+static const ig_ast *range_count(const ig_ast *iterable) {
+    bool is_range = iterable->kind == IG_AST_CALL &&
+                    iterable->as.call.function->kind == IG_AST_NAME &&
+                    ig_str_is(ig_str_of(iterable->as.call.function->as.name),
+                              "range") &&
+                    iterable->as.call.arguments.count == 1;
+    return is_range ? iterable->as.call.arguments.items[0] : NULL;
+}
+
+static ig_status run_items(ig_ts_eval *eval, const ig_ast *node) {
+    ig_ts_value items;
+    IG_TRY(ig_ts_evaluate(eval, node->as.loop.iterable, &items));
+    IG_TRY(ig_ts_use(eval, &items));
+    if (items.kind != IG_TS_LIST && items.kind != IG_TS_TUPLE) {
+        return ig_ts_error(eval, IG_UNSUPPORTED, "loops over %s",
+                           ig_ts_kind_name(&items));
+    }
+    for (size_t i = 0; i < items.as.list->count && !eval->frame->has_returned; i++) {
+        IG_TRY(set_target(eval, node->as.loop.target, items.as.list->items[i]));
+        IG_TRY(ig_ts_run_block(eval, node->as.loop.body));
+    }
+    return IG_OK;
+}
+
+/* A negative count, which to `loop` says that there is none, is no trip. */
+static ig_status read_trips(ig_ts_eval *eval, ig_ts_value *trips, ig_value **out) {
+    if (trips->form == IG_TS_DIM) {
+        ig_dim none = ig_dim_const(eval->module, 0);
+        *trips = ig_ts_of_dim(eval->module,
+                              ig_dim_max(eval->module, trips->as.dim, none));
+    }
+    IG_TRY(ig_ts_number_read(eval, trips, out));
+    if (trips->form == IG_TS_RUN) {
+        *out = ig_make2(&eval->builder, IG_OP_max, *out,
+                        ig_make_i64(&eval->builder, 0));
+    }
+    return IG_OK;
+}
+
+ig_status ig_ts_run_for(ig_ts_eval *eval, const ig_ast *node) {
+    const ig_ast *count = range_count(node->as.loop.iterable);
+    ig_ts_value trips;
+    if (!count) {
+        return run_items(eval, node);
+    }
+    IG_TRY(ig_ts_evaluate(eval, count, &trips));
+    IG_TRY(ig_ts_use(eval, &trips));
+    if (trips.kind != IG_TS_INT) {
+        return ig_ts_error(eval, IG_INVALID, "range takes %s", ig_ts_kind_name(&trips));
+    }
+    if (trips.form == IG_TS_KNOWN && trips.as.i <= UNROLL_MAX) {
+        return run_trips(eval, node, trips.as.i);
+    }
+    int64_t most = eval->context->limits.loop_trips;
+    if (trips.form == IG_TS_KNOWN && trips.as.i > most) {
+        return ig_ts_error(
+            eval, IG_LIMIT,
+            "a loop of %lld trips (the limit is %lld; --limit loop_trips=N)",
+            (long long)trips.as.i, (long long)most);
+    }
+    ig_ts_loop loop = { .node = node,
+                        .target = node->as.loop.target,
+                        .body = node->as.loop.body };
+    IG_TRY(read_trips(eval, &trips, &loop.trips));
+    return ig_ts_loop_build(eval, &loop);
+}

@@ -1,0 +1,38 @@
+/* Statements whose flow may depend on run-time values.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_FRONTEND_TORCH_EVAL_CONTROL_H
+#define IG_FRONTEND_TORCH_EVAL_CONTROL_H
+
+#include "frontend/torch/eval/eval.h"
+
+ig_status ig_ts_run_while(ig_ts_eval *eval, const ig_ast *node);
+ig_status ig_ts_run_for(ig_ts_eval *eval, const ig_ast *node);
+/* All results of a call of an operator; one of any other expression.  *count is the
+ * room, then how many there are. */
+ig_status ig_ts_evaluate_results(ig_ts_eval *eval, const ig_ast *node,
+                                 ig_ts_value *out_results, uint32_t *count);
+
+/* ---- two states made one (merge.c) ---- */
+
+/* One side of a merge: where its values are made and what it changed. */
+typedef struct ig_ts_side {
+    ig_builder builder;
+    const ig_ts_level *level;
+} ig_ts_side;
+
+/* What a holder holds on a side, after it ran. */
+ig_ts_content ig_ts_side_content(const ig_ts_side *side, ig_ts_holder kind,
+                                 const void *holder);
+/* A tensor or number as an IR value at the end of the side's block. */
+ig_status ig_ts_side_read(ig_ts_eval *eval, ig_ts_side *side, const ig_ts_value *value,
+                          ig_value **out_value);
+/* Makes the two sides one: an `if` takes the place of `trial`, whose bodies hold the
+ * sides' ops.  Symbols from `first_symbol` on are the branches' own. */
+ig_status ig_ts_merge(ig_ts_eval *eval, ig_op *trial, ig_ts_side *sides,
+                      uint32_t first_symbol);
+void ig_ts_move_ops(ig_block *from, ig_block *to, ig_op *before);
+
+/* The run fails unless `condition` is `wanted` (raise.c). */
+void ig_ts_guard_truth(ig_ts_eval *eval, ig_value *condition, bool wanted);
+
+#endif

@@ -1,0 +1,247 @@
+/* What the parts of the evaluator share.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *     import.c      the way of a file: archive, program, signature, graph, results
+ *     load.c        the values of data.pkl and constants.pkl
+ *     run.c         statements, names, calls of functions and methods
+ *     expression.c  expressions
+ *     call.c        calls of operators: overload, in-place forms, results
+ *     control.c     if and while on what is not known
+ *     raise.c       exceptions that the run decides about
+ *     merge.c       two states of the heap made one
+ *     value.c       names, types and equality of values
+ *     heap.c        values with identity, and the journal of their changes
+ *     storage.c     tensors: reading views, writing through them
+ *     stride.c      where the elements of views lie
+ *     number.c      numbers, known and not
+ *     promote.c     result types
+ *     argument.c    accessors of op.h
+ *     result.c      results of op.h
+ *     make.c        building ops
+ *     table.c       the rows, by name
+ */
+#ifndef IG_FRONTEND_TORCH_EVAL_EVAL_H
+#define IG_FRONTEND_TORCH_EVAL_EVAL_H
+
+#include "frontend/torch/language/code.h"
+#include "frontend/torch/eval/op.h"
+#include "frontend/torch/pickle/pickle.h"
+#include "ir/tensor.h"
+
+typedef struct ig_ts_frame ig_ts_frame;
+typedef struct ig_ts_level ig_ts_level;
+typedef struct ig_ts_change ig_ts_change;
+
+/* The names of one call of a function. */
+struct ig_ts_frame {
+    ig_ts_cell cell;
+    ig_ts_frame *caller;
+    ig_ts_frame *around; /* of a nested function: whose names it sees; else NULL */
+    const char *label;   /* "Net.forward", for messages */
+    const char *file;    /* source file */
+    ig_map slots;        /* IG_MAP_PTR(name) -> 1 + index into values */
+    ig_ts_value *values;
+    const char **names;
+    size_t count, capacity;
+    ig_ts_value result;
+    bool has_returned;
+    uint32_t line;
+};
+
+/* ---- the journal (heap.c) ---- */
+
+typedef enum ig_ts_holder {
+    IG_TS_HOLD_FRAME,
+    IG_TS_HOLD_LIST,
+    IG_TS_HOLD_DICT,
+    IG_TS_HOLD_OBJECT,
+    IG_TS_HOLD_STORAGE
+} ig_ts_holder;
+
+/* All that a holder held at one time. */
+typedef struct ig_ts_content {
+    const ig_ts_value *values, *keys;
+    const char *const *names;
+    size_t count;
+    const char *poison;
+    ig_ts_tensor *stack; /* of a list */
+    ig_value *value;     /* of a storage */
+    uint64_t version;
+    bool is_written;
+} ig_ts_content;
+
+struct ig_ts_change {
+    ig_ts_holder kind;
+    void *holder;
+    uint64_t stamp; /* before */
+    ig_ts_content before, after;
+};
+
+/* A stretch of evaluation whose changes can be taken back. */
+struct ig_ts_level {
+    ig_ts_level *outer;
+    uint64_t start;
+    IG_VEC(ig_ts_change) changes; /* at most one a holder */
+    ig_map index;                 /* holder -> 1 + index of its change */
+};
+
+struct ig_ts_eval {
+    ig_context *context;
+    ig_module *module;
+    ig_arena *arena;
+    const char *file;
+    ig_archive *archive;
+    ig_pickle_set *pickles;
+    ig_code *code;
+    bool fixes_rowwise_mean; /* the caller's choice */
+    ig_graph *graph;
+    ig_builder builder;
+    ig_ts_frame *frame;
+    ig_ts_level *level; /* NULL: nothing is to be taken back */
+    uint64_t clock;     /* counts births, stamps and versions */
+    uint32_t depth;     /* of calls and nested statements */
+    uint32_t nesting;   /* of expressions, statements and calls */
+    uint64_t steps;     /* statements and expressions so far: bounded */
+    uint32_t names;     /* that the list of the next call is unpacked into; 0: none */
+    int64_t version;
+    ig_map loaded;         /* ig_py -> ig_ts_value */
+    ig_map storages;       /* ig_py_storage -> views of it (load.c) */
+    ig_map enums;          /* "class.NAME" -> ig_ts_object */
+    ig_map rows;           /* "aten::add" -> ig_ts_overloads */
+    ig_map folded;         /* names of weights whose values were used at import */
+    ig_map changing;       /* of those that the call changes: never used so */
+    ig_ts_list *constants; /* of constants.pkl */
+    ig_ts_object *root;
+    /* The program raised an exception on a path that may not be gone: not reported
+     * yet. */
+    bool has_raised;
+    const char *raised;
+    ig_location raised_at;
+    bool has_failed; /* an error was reported */
+};
+
+/* Before a holder changes. */
+void ig_ts_touch(ig_ts_eval *eval, ig_ts_holder kind, void *holder);
+void ig_ts_level_start(ig_ts_eval *eval, ig_ts_level *level);
+/* Notes what holds now in each change's `after`, and takes everything back. */
+void ig_ts_level_undo(ig_ts_eval *eval, ig_ts_level *level);
+/* Ends a level and keeps its changes (they become the outer level's). */
+void ig_ts_level_keep(ig_ts_eval *eval, ig_ts_level *level);
+/* Puts content into a holder, through the journal. */
+void ig_ts_set_content(ig_ts_eval *eval, ig_ts_holder kind, void *holder,
+                       const ig_ts_content *content);
+ig_ts_content ig_ts_content_of(ig_ts_holder kind, const void *holder);
+
+/* ---- containers, through the journal (heap.c) ---- */
+
+void ig_ts_list_set(ig_ts_eval *eval, ig_ts_list *list, size_t index, ig_ts_value item);
+void ig_ts_list_insert(ig_ts_eval *eval, ig_ts_list *list, size_t index,
+                       ig_ts_value item);
+void ig_ts_list_remove(ig_ts_eval *eval, ig_ts_list *list, size_t index);
+/* Index of a key, or dict->count.  Keys are known values. */
+size_t ig_ts_dict_find(const ig_ts_dict *dict, const ig_ts_value *key);
+void ig_ts_dict_set(ig_ts_eval *eval, ig_ts_dict *dict, ig_ts_value key,
+                    ig_ts_value value);
+void ig_ts_dict_remove(ig_ts_eval *eval, ig_ts_dict *dict, size_t index);
+ig_ts_object *ig_ts_object_create(ig_ts_eval *eval, const char *class_name);
+/* NULL when there is none. */
+ig_ts_value *ig_ts_object_get(const ig_ts_object *object, const char *name);
+void ig_ts_object_set(ig_ts_eval *eval, ig_ts_object *object, const char *name,
+                      ig_ts_value value);
+/* Python's ==, of known values; false in `out_known` when the run would have to
+ * tell. */
+bool ig_ts_equal(const ig_ts_value *a, const ig_ts_value *b, bool *out_known);
+bool ig_ts_is_same(const ig_ts_value *a, const ig_ts_value *b); /* Python's `is` */
+const ig_script_type *ig_ts_type_of(ig_ts_eval *eval, const ig_ts_value *value);
+
+/* ---- frames (run.c) ---- */
+
+ig_ts_value *ig_ts_name_get(ig_ts_frame *frame, const char *name); /* or NULL */
+void ig_ts_name_set(ig_ts_eval *eval, ig_ts_frame *frame, const char *name,
+                    ig_ts_value value);
+
+/* ---- tensors (storage.c) ---- */
+
+ig_ts_storage *ig_ts_storage_create(ig_ts_eval *eval, ig_value *value,
+                                    const char *name);
+/* Present content of a tensor, at the builder. */
+ig_status ig_ts_tensor_read(ig_ts_eval *eval, const ig_ts_tensor *tensor,
+                            ig_value **out_value);
+/* The same from another content of its storage. */
+ig_status ig_ts_view_replay(ig_ts_eval *eval, const ig_ts_tensor *tensor,
+                            ig_value *content, ig_value **out_value);
+/* `value` has the tensor's type but for extents that only the run can compare. */
+ig_status ig_ts_tensor_write(ig_ts_eval *eval, const ig_ts_tensor *tensor,
+                             ig_value *value);
+/* The tensor that `value` is, made by view ops from what a read of `base` gave; a fresh
+ * one when it was made by others. */
+ig_ts_tensor *ig_ts_view_create(ig_ts_eval *eval, const ig_ts_tensor *base,
+                                ig_value *value);
+
+/* Where the tensor's elements lie, in elements of a storage in row-major order; false
+ * where that cannot be told. */
+bool ig_ts_tensor_strides(ig_ts_eval *eval, const ig_ts_tensor *tensor,
+                          ig_dim *out_strides);
+
+/* ---- numbers (number.c) ---- */
+
+/* As a tensor of rank 0 of the kind's dtype (bool, i64, f64), at the builder. */
+ig_status ig_ts_number_read(ig_ts_eval *eval, const ig_ts_value *number,
+                            ig_value **out_value);
+
+/* int(), float(), bool(). */
+ig_status ig_ts_convert(ig_ts_eval *eval, ig_ts_kind kind, const ig_ts_value *number,
+                        ig_ts_value *out_number);
+/* The elements of a small expression over constants; false when it is none. */
+bool ig_ts_fold(ig_ts_eval *eval, const ig_value *value, ig_tensor *out);
+
+/* ---- control flow (control.c; more in control.h) ---- */
+
+typedef ig_status (*ig_ts_body)(ig_ts_eval *eval, void *user);
+/* Runs one of two bodies, or both when the condition is computed at run time. */
+ig_status ig_ts_branch(ig_ts_eval *eval, const ig_ts_value *condition, ig_ts_body yes,
+                       ig_ts_body no, void *user);
+
+/* ---- evaluation (run.c, expression.c, call.c) ---- */
+
+ig_status ig_ts_error(ig_ts_eval *eval, ig_status status, const char *format, ...)
+    IG_PRINTF(3, 4);
+ig_location ig_ts_where(const ig_ts_eval *eval);
+/* Is `value` the number of a loop's trip, and are its trips an extent? */
+bool ig_ts_is_trip(const ig_value *value, ig_dim *out_trips);
+/* Counts a step of the program; IG_LIMIT when there were too many. */
+ig_status ig_ts_step(ig_ts_eval *eval);
+ig_status ig_ts_run_block(ig_ts_eval *eval, ig_ast_list body);
+ig_status ig_ts_evaluate(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out_value);
+/* An argument or operand: poison and undefined values are refused. */
+ig_status ig_ts_use(ig_ts_eval *eval, const ig_ts_value *value);
+/* A known truth, or a run-time one. */
+ig_status ig_ts_truth(ig_ts_eval *eval, const ig_ts_value *value,
+                      ig_ts_value *out_bool);
+
+typedef struct ig_ts_arguments {
+    ig_ts_value *values; /* positional, then keywords */
+    const char **names;  /* of the keywords */
+    uint32_t positional, keywords;
+} ig_ts_arguments;
+ig_status ig_ts_call_op(ig_ts_eval *eval, const char *name,
+                        const ig_ts_arguments *arguments, ig_ts_value *out_results,
+                        uint32_t *out_count);
+ig_status ig_ts_call_function(ig_ts_eval *eval, const ig_ts_function *function,
+                              const ig_ts_arguments *arguments, ig_ts_value *out_value);
+/* A method of an object, found in its class. */
+ig_status ig_ts_call_method(ig_ts_eval *eval, ig_ts_object *self, const char *name,
+                            const ig_ts_arguments *arguments, ig_ts_value *out_value);
+bool ig_ts_has_method(ig_ts_eval *eval, const ig_ts_object *self, const char *name);
+/* The program raises here. */
+ig_status ig_ts_raise(ig_ts_eval *eval, const char *message);
+
+/* ---- loading (load.c) ---- */
+
+/* `path` names it: "features.0.weight". */
+ig_status ig_ts_load(ig_ts_eval *eval, ig_py *value, const char *path,
+                     ig_ts_value *out_value);
+/* Makes sure that a storage has its content. */
+ig_status ig_ts_storage_load(ig_ts_eval *eval, ig_ts_storage *storage);
+
+#endif

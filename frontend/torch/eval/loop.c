@@ -1,0 +1,611 @@
+/* Loops that the run decides about become a `loop` of the IR.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What a loop carries is found by trying.  At first everything is taken to stay as it
+ * is before the loop; the body is evaluated; what it changed is carried from then on,
+ * as an argument of the body, and the body is evaluated again - until nothing new
+ * changes.  So what does not change stays known.  Extents of carried tensors that
+ * change from trip to trip become symbols in the same way.  What is carried is a place:
+ * a name, an item of a list, an attribute, or the content of a storage.
+ *
+ * A list that is empty before the loop and gets one tensor a trip is a scanned result:
+ * a tensor with an axis of trips (stacked.h).
+ */
+#include "frontend/torch/eval/loop.h"
+#include "frontend/torch/eval/stacked.h"
+
+#include <string.h>
+
+enum { TRIES_MAX = 64, CARRIED_MAX = 4096 };
+
+typedef struct carried {
+    ig_ts_holder kind;
+    void *holder;
+    size_t index;
+    ig_ts_value start; /* before the loop; a storage's content: as.value */
+    ig_value *initial;
+    const ig_type *type; /* of the argument */
+    ig_value *arg;
+    ig_ts_value inside; /* what the place holds as a trip begins */
+    ig_value *yield;
+} carried;
+
+/* A list that gets an item a trip. */
+typedef struct grown {
+    ig_ts_list *list;
+    const ig_torch_dtype_info *dtype;
+    ig_value *yield;
+    ig_ts_alias alias; /* what the items may share memory with */
+} grown;
+
+typedef struct building {
+    ig_ts_eval *eval;
+    const ig_ts_loop *loop;
+    IG_VEC(carried) places;
+    IG_VEC(carried) poisoned; /* unknown after a trip, so unknown before one */
+    IG_VEC(grown) grown;
+    uint32_t first_symbol;
+    ig_op *trial;
+    ig_ts_level level;
+    ig_ts_side side;
+    ig_value *going_on; /* the condition that the body yields */
+    bool has_grown;
+} building;
+
+/* ---- places ---- */
+
+static carried *find_place(building *b, const void *holder, size_t index) {
+    for (size_t i = 0; i < b->places.count; i++) {
+        if (b->places.items[i].holder == holder && b->places.items[i].index == index) {
+            return &b->places.items[i];
+        }
+    }
+    return NULL;
+}
+
+static void put(ig_ts_eval *eval, const carried *place, ig_ts_value value,
+                ig_value *content) {
+    ig_ts_content now = ig_ts_content_of(place->kind, place->holder);
+    if (place->kind == IG_TS_HOLD_STORAGE) {
+        now.value = content;
+        now.version = ++eval->clock;
+        now.is_written = true;
+        ig_ts_set_content(eval, place->kind, place->holder, &now);
+        return;
+    }
+    ig_ts_value *values = IG_NEW_ARRAY(eval->arena, ig_ts_value, now.count + 1);
+    memcpy(values, now.values, now.count * sizeof(*values));
+    values[place->index] = value;
+    now.values = values;
+    ig_ts_set_content(eval, place->kind, place->holder, &now);
+}
+
+/* The value that stands for a content `value` at the place. */
+static ig_ts_value value_for(ig_ts_eval *eval, const carried *place, ig_value *value) {
+    const ig_ts_value *start = &place->start;
+    if (start->kind != IG_TS_TENSOR) {
+        return ig_ts_of_run((ig_ts_kind)start->kind, value);
+    }
+    const ig_ts_tensor *old = start->as.tensor;
+    ig_ts_tensor *tensor = ig_ts_tensor_create(eval, value, old->dtype);
+    tensor->quant = old->quant;
+    ig_ts_alias *alias = IG_NEW(eval->arena, ig_ts_alias);
+    *alias = (ig_ts_alias){ .storages = { old->storage },
+                            .versions = { old->storage->version },
+                            .count = 1 };
+    tensor->alias = alias;
+    return ig_ts_of_tensor(tensor);
+}
+
+static ig_status refuse(building *b, const carried *place, const ig_ts_value *after) {
+    const char *name = place->kind == IG_TS_HOLD_FRAME
+                           ? ((ig_ts_frame *)place->holder)->names[place->index]
+                           : "something";
+    return ig_ts_error(
+        b->eval, IG_UNSUPPORTED,
+        "'%s' changes from %s to %s in a loop that a run-time condition ends", name,
+        ig_ts_kind_name(&place->start), ig_ts_kind_name(after));
+}
+
+/* Before a first trip that does not look at it: zeros of what later trips hold. */
+static ig_status define(building *b, carried *place, const ig_ts_value *after) {
+    ig_ts_eval *eval = b->eval;
+    uint64_t zero = 0;
+    if (after->kind != IG_TS_TENSOR) {
+        place->start = after->kind == IG_TS_BOOL  ? ig_ts_of_bool(false)
+                       : after->kind == IG_TS_INT ? ig_ts_of_int(0)
+                                                  : ig_ts_of_float(0);
+        return IG_OK;
+    }
+    const ig_type *type = after->as.tensor->type;
+    ig_dim dims[IG_TENSOR_RANK];
+    for (uint32_t i = 0; i < type->rank; i++) {
+        bool is_own = ig_dim_mentions_since(eval->module, type->dims[i],
+                                            b->first_symbol);
+        dims[i] = is_own ? 1 : type->dims[i];
+    }
+    ig_value *value = ig_make_const(
+        &eval->builder, ig_type_tensor(eval->module, (ig_dtype)type->dtype, 0, NULL),
+        &zero);
+    ig_attr attrs[IG_expand_attr_count] = { [IG_expand_to] = ig_attr_of_dims(
+                                                eval->module, dims, type->rank) };
+    value = ig_make(&eval->builder, IG_OP_expand, 1, &value, attrs);
+    ig_ts_tensor *tensor = ig_ts_tensor_create(eval, value, after->as.tensor->dtype);
+    tensor->quant = after->as.tensor->quant;
+    place->start = ig_ts_of_tensor(tensor);
+    return IG_OK;
+}
+
+/* A place that was seen to change is carried from the next try on. */
+static ig_status add_place(building *b, carried place, const ig_ts_value *after) {
+    ig_ts_eval *eval = b->eval;
+    bool is_storage = place.kind == IG_TS_HOLD_STORAGE;
+    if (!is_storage && place.start.kind == IG_TS_UNDEFINED &&
+        (ig_ts_is_number(after) || after->kind == IG_TS_TENSOR)) {
+        IG_TRY(define(b, &place, after));
+    }
+    bool fits = is_storage || (place.start.kind == after->kind &&
+                               (ig_ts_is_number(after) || after->kind == IG_TS_TENSOR));
+    if (!fits) {
+        return refuse(b, &place, after);
+    }
+    if (b->places.count >= CARRIED_MAX) {
+        return ig_ts_error(eval, IG_LIMIT, "a loop carries more than %d values",
+                           CARRIED_MAX);
+    }
+    if (is_storage) {
+        place.initial = place.start.as.value;
+    } else if (place.start.kind == IG_TS_TENSOR) {
+        IG_TRY(ig_ts_tensor_read(eval, place.start.as.tensor, &place.initial));
+    } else {
+        IG_TRY(ig_ts_number_read(eval, &place.start, &place.initial));
+    }
+    place.type = place.initial->type;
+    IG_PUSH(eval->arena, &b->places, place);
+    b->has_grown = true;
+    return IG_OK;
+}
+
+/* Frees the extents of an argument that the body changes. */
+static ig_status widen(building *b, carried *place, const ig_type *after) {
+    ig_module *module = b->eval->module;
+    const ig_type *type = place->type;
+    ig_dim dims[IG_TENSOR_RANK];
+    bool is_wider = false;
+    if (type->rank != after->rank || type->dtype != after->dtype) {
+        return ig_ts_error(
+            b->eval, IG_UNSUPPORTED,
+            "a tensor changes its rank or dtype in a loop that a run-time condition ends");
+    }
+    for (uint32_t i = 0; i < type->rank; i++) {
+        bool is_free = ig_dim_as_symbol(module, type->dims[i]) &&
+                       ig_dim_mentions_since(module, type->dims[i], b->first_symbol);
+        dims[i] = type->dims[i];
+        if (!is_free && ig_dim_equal(module, dims[i], after->dims[i]) != IG_YES) {
+            dims[i] = ig_dim_symbol(module, "carried");
+            ig_dim_as_symbol(module, dims[i])->origin =
+                "an extent that changes from trip to trip";
+            is_wider = true;
+        }
+    }
+    if (is_wider) {
+        place->type = ig_type_with_dims(module, type, type->rank, dims);
+        b->has_grown = true;
+    }
+    return IG_OK;
+}
+
+/* ---- one try ---- */
+
+static void open_trial(building *b) {
+    ig_ts_eval *eval = b->eval;
+    ig_location where = ig_ts_where(eval);
+    eval->builder.loc = ig_module_location(eval->module, &where);
+    ig_value *none = ig_make_i64(&eval->builder, -1);
+    uint8_t yes = 1;
+    ig_value *always = ig_make_const(
+        &eval->builder, ig_type_tensor(eval->module, IG_DT_bool, 0, NULL), &yes);
+    ig_value *operands[] = { b->loop->trips ? b->loop->trips : none,
+                             b->loop->condition ? b->loop->condition : always };
+    ig_op_spec spec = { .operands = operands, .operand_count = 2 };
+    b->trial = ig_make_op(&eval->builder, IG_OP_loop, &spec);
+    ig_block *body = b->trial->bodies[0];
+    ig_block_add_arg(body, ig_type_tensor(eval->module, IG_DT_i64, 0, NULL), NULL);
+    ig_block_add_arg(body, ig_type_tensor(eval->module, IG_DT_bool, 0, NULL), NULL);
+}
+
+static ig_status run_body(building *b) {
+    ig_ts_eval *eval = b->eval;
+    const ig_ts_loop *loop = b->loop;
+    ig_block *body = b->trial->bodies[0];
+    ig_ts_value test;
+    for (size_t i = 0; i < b->places.count; i++) {
+        carried *place = &b->places.items[i];
+        place->arg = ig_block_add_arg(body, place->type, NULL);
+        if (place->kind != IG_TS_HOLD_STORAGE) {
+            place->inside = value_for(eval, place, place->arg);
+        }
+        put(eval, place, place->inside, place->arg);
+    }
+    for (size_t i = 0; i < b->poisoned.count; i++) {
+        put(eval, &b->poisoned.items[i], b->poisoned.items[i].inside, NULL);
+    }
+    for (size_t i = 0; i < b->grown.count; i++) {
+        ig_ts_content growing = ig_ts_growing_content();
+        ig_ts_set_content(eval, IG_TS_HOLD_LIST, b->grown.items[i].list, &growing);
+    }
+    if (loop->target) {
+        ig_ts_name_set(eval, eval->frame, loop->target->as.name,
+                       ig_ts_of_run(IG_TS_INT, body->args[0]));
+    }
+    IG_TRY(ig_ts_run_block(eval, loop->body));
+    if (eval->frame->has_returned) {
+        return ig_ts_error(eval, IG_UNSUPPORTED,
+                           "returns from within a loop that a run-time condition ends");
+    }
+    test = ig_ts_of_bool(true);
+    if (loop->test) {
+        IG_TRY(ig_ts_evaluate(eval, loop->test, &test));
+        IG_TRY(ig_ts_truth(eval, &test, &test));
+    }
+    return ig_ts_number_read(eval, &test, &b->going_on);
+}
+
+/* ---- what changed ---- */
+
+static void add_poison(building *b, const ig_ts_change *change, size_t index) {
+    for (size_t i = 0; i < b->poisoned.count; i++) {
+        const carried *place = &b->poisoned.items[i];
+        if (place->holder == change->holder && place->index == index) {
+            return;
+        }
+    }
+    carried found = { .kind = change->kind,
+                      .holder = change->holder,
+                      .index = index,
+                      .inside = change->after.values[index] };
+    IG_PUSH(b->eval->arena, &b->poisoned, found);
+    b->has_grown = true;
+}
+
+static ig_status look_at_value(building *b, const ig_ts_change *change, size_t index) {
+    const ig_ts_value *after = &change->after.values[index];
+    const ig_ts_value *before = index < change->before.count
+                                    ? &change->before.values[index]
+                                    : NULL;
+    carried *place = find_place(b, change->holder, index);
+    if (!before || before->kind == IG_TS_UNSET || after->kind == IG_TS_UNSET) {
+        return IG_OK; /* a name of the body's own */
+    }
+    if (after->kind == IG_TS_UNDEFINED) {
+        return IG_OK; /* what it holds is not looked at before it is set again */
+    }
+    if (after->kind == IG_TS_POISON) {
+        add_poison(b, change, index);
+        return IG_OK;
+    }
+    if (ig_ts_is_same(after, place ? &place->inside : before)) {
+        return IG_OK;
+    }
+    bool is_target = change->kind == IG_TS_HOLD_FRAME && b->loop->target &&
+                     strcmp(change->after.names[index], b->loop->target->as.name) == 0;
+    if (is_target) {
+        return IG_OK;
+    }
+    if (!place) {
+        carried found = { .kind = change->kind,
+                          .holder = change->holder,
+                          .index = index,
+                          .start = *before };
+        return add_place(b, found, after);
+    }
+    return after->kind == place->start.kind ? IG_OK : refuse(b, place, after);
+}
+
+static ig_status look_at_storage(building *b, const ig_ts_change *change) {
+    if (change->after.value == change->before.value ||
+        find_place(b, change->holder, 0)) {
+        return IG_OK;
+    }
+    carried found = { .kind = IG_TS_HOLD_STORAGE,
+                      .holder = change->holder,
+                      .start.as.value = change->before.value };
+    return add_place(b, found, NULL);
+}
+
+static bool read_extent(ig_value *trips, ig_dim *out_dim) {
+    ig_dims_value value;
+    bool is_dim = ig_value_dims(trips, &value) && value.count == 1;
+    *out_dim = is_dim ? value.dims[0] : 0;
+    return is_dim;
+}
+
+bool ig_ts_is_trip(const ig_value *value, ig_dim *out_trips) {
+    const ig_op *loop = value->def ? NULL : value->block->parent;
+    return loop && loop->code == IG_OP_loop && value->index == 0 &&
+           read_extent(loop->operands[0].value, out_trips);
+}
+
+static ig_status refuse_growth(const building *b) {
+    ig_dim trips;
+    if (!b->loop->trips || !read_extent(b->loop->trips, &trips)) {
+        return ig_ts_error(
+            b->eval, IG_UNSUPPORTED,
+            "a container changes its length in a loop that a run-time condition ends");
+    }
+    return ig_ts_error(
+        b->eval, IG_UNSUPPORTED,
+        "a container changes its length in a loop of as many trips as an extent says, %s",
+        ig_ts_open_dim(b->eval->module, b->eval->arena, trips));
+}
+
+static grown *find_grown(building *b, const void *list) {
+    for (size_t i = 0; i < b->grown.count; i++) {
+        if (b->grown.items[i].list == list) {
+            return &b->grown.items[i];
+        }
+    }
+    return NULL;
+}
+
+/* A list that changes its length grows from the next try on, or is refused. */
+static ig_status add_grown(building *b, const ig_ts_change *change) {
+    bool is_list = change->kind == IG_TS_HOLD_LIST;
+    if (!is_list || change->before.count || change->before.poison ||
+        change->after.poison || change->after.values[0].kind != IG_TS_TENSOR) {
+        return refuse_growth(b);
+    }
+    grown found = { .list = change->holder };
+    IG_PUSH(b->eval->arena, &b->grown, found);
+    b->has_grown = true;
+    return IG_OK;
+}
+
+static ig_status look_at_grown(building *b, const ig_ts_change *change) {
+    const ig_ts_content *after = &change->after;
+    bool is_one = after->poison == ig_ts_grows_words && after->count == 1 &&
+                  after->values[0].kind == IG_TS_TENSOR &&
+                  !after->values[0].as.tensor->quant;
+    return is_one ? IG_OK : refuse_growth(b);
+}
+
+static ig_status look_at_changes(building *b) {
+    for (size_t i = 0; i < b->level.changes.count; i++) {
+        const ig_ts_change *change = &b->level.changes.items[i];
+        if (find_grown(b, change->holder)) {
+            IG_TRY(look_at_grown(b, change));
+            continue;
+        }
+        if (change->kind == IG_TS_HOLD_STORAGE) {
+            IG_TRY(look_at_storage(b, change));
+            continue;
+        }
+        bool is_fixed = change->kind == IG_TS_HOLD_FRAME ||
+                        change->before.count == change->after.count;
+        if (!is_fixed) {
+            IG_TRY(add_grown(b, change));
+            continue;
+        }
+        for (size_t k = 0; k < change->after.count; k++) {
+            IG_TRY(look_at_value(b, change, k));
+        }
+    }
+    return IG_OK;
+}
+
+static bool is_changed(const building *b, const void *holder) {
+    return ig_map_get_id(&b->level.index, IG_MAP_PTR(holder)) != NULL;
+}
+
+/* The item that a trip adds: the run keeps it as it is at the trip's end, so nothing
+ * may write to its memory in another trip. */
+static ig_status read_item(building *b, grown *list) {
+    ig_ts_content now = ig_ts_side_content(&b->side, IG_TS_HOLD_LIST, list->list);
+    const ig_ts_tensor *item = now.values[0].as.tensor;
+    bool is_own = item->storage->cell.born >= b->level.start;
+    if (!is_own && is_changed(b, item->storage)) {
+        return ig_ts_error(b->eval, IG_UNSUPPORTED,
+                           "a loop adds a tensor to a list and writes to it in place");
+    }
+    list->dtype = item->dtype;
+    if (!is_own) {
+        list->alias = (ig_ts_alias){ .storages = { item->storage },
+                                     .versions = { item->storage->version },
+                                     .count = 1 };
+    }
+    IG_TRY(ig_ts_side_read(b->eval, &b->side, &now.values[0], &list->yield));
+    for (uint32_t i = 0; i < list->yield->type->rank; i++) {
+        if (ig_dim_mentions_since(b->eval->module, list->yield->type->dims[i],
+                                  b->first_symbol)) {
+            return ig_ts_error(b->eval, IG_UNSUPPORTED,
+                               "a loop adds tensors of different shapes to a list");
+        }
+    }
+    return IG_OK;
+}
+
+/* Values of the carried places at the body's end. */
+static ig_status read_yields(building *b) {
+    for (size_t i = 0; i < b->places.count; i++) {
+        carried *place = &b->places.items[i];
+        ig_ts_content now = ig_ts_side_content(&b->side, place->kind, place->holder);
+        const ig_ts_value *after = place->kind == IG_TS_HOLD_STORAGE
+                                       ? NULL
+                                       : &now.values[place->index];
+        if (!after) {
+            place->yield = now.value;
+        } else if (after->kind != place->start.kind) {
+            place->yield = place->arg; /* undefined: any value will do */
+        } else {
+            IG_TRY(ig_ts_side_read(b->eval, &b->side, after, &place->yield));
+        }
+        IG_TRY(widen(b, place, place->yield->type));
+    }
+    for (size_t i = 0; i < b->grown.count; i++) {
+        IG_TRY(read_item(b, &b->grown.items[i]));
+    }
+    return IG_OK;
+}
+
+static ig_status try_once(building *b) {
+    ig_ts_eval *eval = b->eval;
+    ig_builder outside;
+    ig_ts_frame *frame = eval->frame;
+    uint32_t depth = eval->depth;
+    open_trial(b);
+    outside = eval->builder;
+    ig_ts_level_start(eval, &b->level);
+    eval->builder = ig_builder_at_end(b->trial->bodies[0]);
+    eval->builder.loc = outside.loc;
+    ig_status status = run_body(b);
+    b->side = (ig_ts_side){ eval->builder, &b->level };
+    eval->builder = outside;
+    eval->frame = frame;
+    eval->depth = depth;
+    ig_ts_level_undo(eval, &b->level);
+    IG_TRY(status);
+    b->has_grown = false;
+    IG_TRY(look_at_changes(b));
+    return b->has_grown ? IG_OK : read_yields(b);
+}
+
+/* ---- the op ---- */
+
+/* As seen from outside: extents of the body's own become symbols of the result's. */
+static const ig_type *outside_type(building *b, const ig_type *type) {
+    ig_module *module = b->eval->module;
+    ig_dim dims[IG_TENSOR_RANK];
+    for (uint32_t i = 0; i < type->rank; i++) {
+        dims[i] = type->dims[i];
+        if (ig_dim_mentions_since(module, dims[i], b->first_symbol)) {
+            dims[i] = ig_dim_symbol(module, "loop");
+            ig_dim_as_symbol(module, dims[i])->origin =
+                "an extent that a loop computes";
+        }
+    }
+    return ig_type_with_dims(module, type, type->rank, dims);
+}
+
+/* A scanned value: an axis of trips before the item's own. */
+static const ig_type *scanned_type(building *b, const ig_type *item, ig_dim trips) {
+    ig_dim dims[IG_TENSOR_RANK];
+    dims[0] = trips;
+    memcpy(dims + 1, item->dims, item->rank * sizeof *dims);
+    return ig_type_tensor(b->eval->module, (ig_dtype)item->dtype, item->rank + 1, dims);
+}
+
+static ig_dim trip_count(building *b) {
+    ig_dim trips;
+    if (b->loop->trips && read_extent(b->loop->trips, &trips)) {
+        return trips;
+    }
+    trips = ig_dim_symbol(b->eval->module, "trips");
+    ig_dim_as_symbol(b->eval->module, trips)->origin = "the trips of a loop";
+    return trips;
+}
+
+static ig_op *make_loop(building *b) {
+    ig_ts_eval *eval = b->eval;
+    size_t count = b->places.count, all = count + b->grown.count;
+    ig_value **operands = IG_NEW_ARRAY(eval->arena, ig_value *, count + 2);
+    const ig_type **types = IG_NEW_ARRAY(eval->arena, const ig_type *, all + 1);
+    ig_dim trips = b->grown.count ? trip_count(b) : 0;
+    operands[0] = b->trial->operands[0].value;
+    operands[1] = b->trial->operands[1].value;
+    for (size_t i = 0; i < count; i++) {
+        operands[2 + i] = b->places.items[i].initial;
+        types[i] = outside_type(b, b->places.items[i].type);
+    }
+    for (size_t i = 0; i < b->grown.count; i++) {
+        types[count + i] = scanned_type(b, b->grown.items[i].yield->type, trips);
+    }
+    ig_attr attrs[IG_loop_attr_count] = { 0 };
+    if (b->grown.count) {
+        attrs[IG_loop_scans] = ig_attr_of_int((int64_t)b->grown.count);
+    }
+    ig_op_spec spec = { .operands = operands,
+                        .operand_count = (uint32_t)count + 2,
+                        .result_types = types,
+                        .result_count = (uint32_t)all,
+                        .attrs = attrs };
+    ig_builder builder = ig_builder_before(b->trial);
+    ig_op *op = ig_make_op(&builder, IG_OP_loop, &spec);
+    ig_block *from = b->trial->bodies[0], *to = op->bodies[0];
+    ig_ts_move_ops(from, to, NULL);
+    ig_value **yields = IG_NEW_ARRAY(eval->arena, ig_value *, all + 1);
+    yields[0] = b->going_on;
+    for (size_t i = 0; i < count; i++) {
+        yields[1 + i] = b->places.items[i].yield;
+    }
+    for (size_t i = 0; i < b->grown.count; i++) {
+        yields[1 + count + i] = b->grown.items[i].yield;
+    }
+    ig_builder end = ig_builder_at_end(to);
+    ig_make_yield(&end, yields, (uint32_t)all + 1);
+    for (uint32_t i = 0; i < from->arg_count; i++) {
+        ig_value *arg = ig_block_add_arg(to, from->args[i]->type, from->args[i]->name);
+        ig_value_replace(from->args[i], arg);
+    }
+    ig_op_erase(b->trial);
+    return op;
+}
+
+static void give_lists(building *b, const ig_op *op) {
+    ig_ts_eval *eval = b->eval;
+    for (size_t i = 0; i < b->grown.count; i++) {
+        grown *list = &b->grown.items[i];
+        ig_value *value = ig_op_result(op, (uint32_t)(b->places.count + i));
+        ig_ts_tensor *stack = ig_ts_tensor_create(eval, value, list->dtype);
+        ig_ts_alias *alias = IG_NEW(eval->arena, ig_ts_alias);
+        *alias = list->alias;
+        stack->alias = alias;
+        ig_ts_content content = ig_ts_stacked_content(stack);
+        ig_ts_set_content(eval, IG_TS_HOLD_LIST, list->list, &content);
+    }
+}
+
+static void give_results(building *b, const ig_op *op) {
+    for (size_t i = 0; i < b->places.count; i++) {
+        carried *place = &b->places.items[i];
+        ig_value *result = ig_op_result(op, (uint32_t)i);
+        ig_ts_value value = { 0 };
+        if (place->kind != IG_TS_HOLD_STORAGE) {
+            value = value_for(b->eval, place, result);
+        }
+        put(b->eval, place, value, result);
+    }
+    for (size_t i = 0; i < b->poisoned.count; i++) {
+        put(b->eval, &b->poisoned.items[i], b->poisoned.items[i].inside, NULL);
+    }
+    give_lists(b, op);
+    for (size_t i = 0; i < b->places.count; i++) { /* after every content is in place */
+        carried *place = &b->places.items[i];
+        ig_ts_content now = ig_ts_content_of(place->kind, place->holder);
+        if (place->kind == IG_TS_HOLD_STORAGE ||
+            now.values[place->index].kind != IG_TS_TENSOR) {
+            continue;
+        }
+        ig_ts_alias *alias = now.values[place->index].as.tensor->alias;
+        alias->versions[0] = alias->storages[0]->version;
+    }
+}
+
+ig_status ig_ts_loop_build(ig_ts_eval *eval, const ig_ts_loop *loop) {
+    building b = { .eval = eval,
+                   .loop = loop,
+                   .first_symbol = ig_symbol_count(eval->module) };
+    for (int tries = 0;; tries++) {
+        IG_TRY(try_once(&b));
+        if (!b.has_grown) {
+            break;
+        }
+        if (tries >= TRIES_MAX) {
+            return ig_ts_error(eval, IG_LIMIT,
+                               "what a loop carries was not found in %d tries",
+                               TRIES_MAX);
+        }
+        ig_op_erase(b.trial);
+    }
+    give_results(&b, make_loop(&b));
+    return IG_OK;
+}

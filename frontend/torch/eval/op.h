@@ -1,0 +1,252 @@
+/* What operators are made of: the contract between the evaluator and the op tables.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A row of a family file (aten_*.def, fbgemm.def, builtins.def …) is
+ *
+ *     OP("aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+ *        add, 0)
+ *
+ * the schema as the operator's registry has it, the function that serves it, and a
+ * number for that function to tell its rows by (call->row->variant; an opcode, say).
+ * Overloads of one name stand in the registry's order, for that is the order in which
+ * they are tried.  `add` names
+ *
+ *     ig_status ig_ts_op_add(ig_ts_call *call);
+ *
+ * which asks for its arguments by position in the schema (defaults are filled in),
+ * builds ops with call->builder and gives as many results as the schema has:
+ *
+ *     ig_value *x;
+ *     IG_TRY(ig_ts_tensor_arg(call, 0, &x));
+ *     IG_TRY(ig_ts_build1(call, IG_OP_exp, x, &x));
+ *     return ig_ts_give(call, 0, x);
+ *
+ * In-place variants need no row and no code: `add_` runs the row of `add`, and its
+ * first result, cast to self's dtype and broadcast to its shape, is written to self.  A
+ * row of its own (with `(a!)` in the schema) is only for ops without a functional form;
+ * it writes with ig_ts_write.  Views (`(a)` in the schema) give with ig_ts_give_view.
+ *
+ * Errors: accessors report what is wrong, with file, line and op, and return a status;
+ * pass it on.  INVALID: the program is wrong; UNSUPPORTED: right, but not ours.
+ */
+#ifndef IG_FRONTEND_TORCH_EVAL_OP_H
+#define IG_FRONTEND_TORCH_EVAL_OP_H
+
+#include "frontend/torch/eval/value.h"
+#include "ir/build.h"
+
+typedef struct ig_ts_call ig_ts_call;
+typedef ig_status (*ig_ts_op_hook)(ig_ts_call *call);
+
+typedef struct ig_ts_row {
+    const char *schema;
+    ig_ts_op_hook hook;
+    int variant;
+} ig_ts_row;
+
+struct ig_ts_call {
+    ig_ts_eval *eval;
+    ig_context *context;
+    ig_module *module;
+    ig_arena *arena; /* lives as long as the import */
+    ig_builder *builder;
+    const ig_ts_row *row;
+    const struct ig_schema *schema;
+    ig_location where;
+    int64_t version; /* of the archive's operators (reference 2.9) */
+    ig_ts_value *args;
+    uint32_t arg_count;
+    ig_ts_value *results; /* given by the hook */
+    uint32_t result_count;
+    uint32_t names;   /* that the result, a list, is unpacked into; 0: not known */
+    ig_status status; /* first failure of the helpers of aten.h; IG_OK before */
+};
+
+/* Reports at the call: `return ig_ts_fail(call, IG_INVALID, "…")`. */
+ig_status ig_ts_fail(const ig_ts_call *call, ig_status status, const char *format, ...)
+    IG_PRINTF(3, 4);
+void ig_ts_warn(const ig_ts_call *call, const char *format, ...) IG_PRINTF(2, 3);
+
+/* ---- arguments ---- */
+
+bool ig_ts_is_none(const ig_ts_call *call, uint32_t index);
+
+/* A tensor's present content.  Quantised and complex ones are refused (UNSUPPORTED):
+ * ops that know them ask otherwise, below. */
+ig_status ig_ts_tensor_arg(ig_ts_call *call, uint32_t index, ig_value **out_value);
+/* The same; NULL for None. */
+ig_status ig_ts_tensor_opt(ig_ts_call *call, uint32_t index, ig_value **out_value);
+/* A list (or tuple) of tensors; NULL for items that are None. */
+ig_status ig_ts_tensors(ig_ts_call *call, uint32_t index, ig_value ***out_values,
+                        uint32_t *out_count);
+/* Whatever it holds: integers of quantised ones, a trailing 2 of complex ones. */
+ig_status ig_ts_tensor_raw(ig_ts_call *call, uint32_t index, ig_value **out_value,
+                           const ig_ts_tensor **out_tensor);
+/* NULL when the argument is no tensor. */
+const ig_ts_tensor *ig_ts_peek(const ig_ts_call *call, uint32_t index);
+
+/* Strides of a tensor argument, in elements; false where they cannot be told. */
+bool ig_ts_strides(const ig_ts_call *call, uint32_t index, ig_dim *out_strides);
+/* Does it surely lie in row-major order? */
+bool ig_ts_is_contiguous(const ig_ts_call *call, uint32_t index);
+
+/* Numbers.  Known at import: */
+ig_status ig_ts_int(ig_ts_call *call, uint32_t index, int64_t *out_value);
+ig_status ig_ts_float(ig_ts_call *call, uint32_t index, double *out_value);
+ig_status ig_ts_bool(ig_ts_call *call, uint32_t index, bool *out_value);
+/* An int as dim expression.  One that is computed at run time becomes a symbol that a
+ * `bind` op gives its value. */
+ig_status ig_ts_dim(ig_ts_call *call, uint32_t index, ig_dim *out_dim);
+/* Lists of them; a single number where `count` is not 0 stands for so many.  A list
+ * must have `count` items when that is not 0. */
+ig_status ig_ts_ints(ig_ts_call *call, uint32_t index, uint32_t count,
+                     const int64_t **out_values, uint32_t *out_count);
+ig_status ig_ts_dims(ig_ts_call *call, uint32_t index, uint32_t count,
+                     const ig_dim **out_dims, uint32_t *out_count);
+ig_status ig_ts_floats(ig_ts_call *call, uint32_t index, uint32_t count,
+                       const double **out_values, uint32_t *out_count);
+ig_status ig_ts_bools(ig_ts_call *call, uint32_t index, const bool **out_values,
+                      uint32_t *out_count);
+/* int? float? bool? with what stands for None. */
+ig_status ig_ts_int_or(ig_ts_call *call, uint32_t index, int64_t none,
+                       int64_t *out_value);
+ig_status ig_ts_float_or(ig_ts_call *call, uint32_t index, double none,
+                         double *out_value);
+ig_status ig_ts_bool_or(ig_ts_call *call, uint32_t index, bool none, bool *out_value);
+ig_status ig_ts_dim_or(ig_ts_call *call, uint32_t index, ig_dim none, ig_dim *out_dim);
+/* A dim argument that counts axes of a tensor of `rank`: -rank … rank - 1, made
+ * non-negative (rank 0 counts as 1, as torch has it). */
+ig_status ig_ts_axis(ig_ts_call *call, uint32_t index, uint32_t rank,
+                     uint32_t *out_axis);
+/* Axes of int[] (None, and [] where `empty_is_all`, give all), ascending, distinct. */
+ig_status ig_ts_axes(ig_ts_call *call, uint32_t index, uint32_t rank, bool empty_is_all,
+                     const int64_t **out_axes, uint32_t *out_count);
+ig_status ig_ts_str(ig_ts_call *call, uint32_t index, ig_str *out_text);
+/* A dtype code; `none` for None.  The IR's dtype; refuses complex and quantised. */
+ig_status ig_ts_dtype(ig_ts_call *call, uint32_t index, ig_dtype none,
+                      ig_dtype *out_dtype);
+ig_status ig_ts_torch_dtype(ig_ts_call *call, uint32_t index,
+                            const ig_torch_dtype_info *none,
+                            const ig_torch_dtype_info **out_dtype);
+/* A custom class's attribute or a module's, by name: packed parameters. */
+ig_status ig_ts_object_arg(ig_ts_call *call, uint32_t index, const char *class_name,
+                           ig_ts_object **out_object);
+
+/* ---- tensors and numbers as operands ---- */
+
+/* Any tensor or number as a tensor of `dtype`: numbers become constants of rank 0 (or
+ * the run-time value), tensors are cast. */
+ig_status ig_ts_operand(ig_ts_call *call, uint32_t index, ig_dtype dtype,
+                        ig_value **out_value);
+/* torch.result_type of the arguments at `indices` (None is passed over): categories
+ * bool < int < float; within one, tensors with dims beat those of rank 0, which beat
+ * numbers.  Complex is refused; the second form tells it. */
+ig_status ig_ts_result_type(ig_ts_call *call, const uint32_t *indices, uint32_t count,
+                            ig_dtype *out_dtype);
+ig_status ig_ts_result_torch_type(ig_ts_call *call, const uint32_t *indices,
+                                  uint32_t count,
+                                  const ig_torch_dtype_info **out_dtype);
+/* Promotion of two dtypes of tensors with dims. */
+ig_dtype ig_ts_promote(ig_dtype a, ig_dtype b);
+/* The same for `count` tensors of arg `index`, a list (cat, stack). */
+ig_status ig_ts_result_type_of_list(ig_ts_call *call, uint32_t index,
+                                    ig_dtype *out_dtype);
+
+/* ---- results ---- */
+
+ig_status ig_ts_give(ig_ts_call *call, uint32_t result, ig_value *value);
+/* The argument itself (dropout in evaluation, contiguous, to of the same dtype). */
+ig_status ig_ts_give_arg(ig_ts_call *call, uint32_t result, uint32_t arg);
+/* A view of tensor argument `arg`: `value` was built from its content (as the accessor
+ * gave it) by view ops alone: reshape, transpose, expand, slice, and gather with an
+ * index of rank 0.  Writes through it reach the argument.  When `value` was built by
+ * other ops it is a copy. */
+ig_status ig_ts_give_view(ig_ts_call *call, uint32_t result, uint32_t arg,
+                          ig_value *value);
+/* A list of tensors, or of views of argument `arg` (IG_TS_NO_ARG: of none). */
+#define IG_TS_NO_ARG UINT32_MAX
+ig_status ig_ts_give_list(ig_ts_call *call, uint32_t result, uint32_t arg,
+                          ig_value *const *values, uint32_t count);
+ig_status ig_ts_give_complex(ig_ts_call *call, uint32_t result, ig_value *value,
+                             const ig_torch_dtype_info *dtype);
+ig_status ig_ts_give_quantised(ig_ts_call *call, uint32_t result, ig_value *value,
+                               const ig_torch_dtype_info *dtype,
+                               const ig_ts_quant *quant);
+ig_status ig_ts_give_int(ig_ts_call *call, uint32_t result, int64_t value);
+ig_status ig_ts_give_dim(ig_ts_call *call, uint32_t result, ig_dim dim);
+ig_status ig_ts_give_dims(ig_ts_call *call, uint32_t result, const ig_dim *dims,
+                          uint32_t count); /* List[int] */
+ig_status ig_ts_give_float(ig_ts_call *call, uint32_t result, double value);
+ig_status ig_ts_give_bool(ig_ts_call *call, uint32_t result, bool value);
+ig_status ig_ts_give_str(ig_ts_call *call, uint32_t result, ig_str text);
+/* The one element of `value` as a bool, int or float: known where it can be told now
+ * (constants, shape arithmetic), else of run time. */
+ig_status ig_ts_give_number(ig_ts_call *call, uint32_t result, ig_ts_kind kind,
+                            ig_value *value);
+ig_status ig_ts_give_value(ig_ts_call *call, uint32_t result, ig_ts_value value);
+/* Writes to a tensor argument in place; `value` is cast and broadcast as needed. */
+ig_status ig_ts_write(ig_ts_call *call, uint32_t arg, ig_value *value);
+
+/* ---- building ---- */
+
+ig_status ig_ts_build(ig_ts_call *call, ig_opcode code, uint32_t count,
+                      ig_value *const *operands, const ig_attr *attrs,
+                      ig_value **out_value);
+ig_status ig_ts_build1(ig_ts_call *call, ig_opcode code, ig_value *x,
+                       ig_value **out_value);
+/* Guards that the two operands broadcast, then builds. */
+ig_status ig_ts_build2(ig_ts_call *call, ig_opcode code, ig_value *x, ig_value *y,
+                       ig_value **out_value);
+/* A constant of rank 0, exact for any int64 (of_int) or double. */
+ig_value *ig_ts_scalar(ig_ts_call *call, ig_dtype dtype, double value);
+ig_value *ig_ts_scalar_int(ig_ts_call *call, ig_dtype dtype, int64_t value);
+/* A constant tensor; bytes are copied. */
+ig_value *ig_ts_constant(ig_ts_call *call, ig_dtype dtype, uint32_t rank,
+                         const int64_t *dims, const void *bytes);
+/* One value in every element. */
+ig_status ig_ts_full(ig_ts_call *call, ig_value *scalar, uint32_t rank,
+                     const ig_dim *dims, ig_value **out_value);
+ig_status ig_ts_cast(ig_ts_call *call, ig_value *x, ig_dtype dtype,
+                     ig_value **out_value); /* x when equal */
+/* With a guard on the number of elements where that is not sure. */
+ig_status ig_ts_reshape(ig_ts_call *call, ig_value *x, uint32_t rank,
+                        const ig_dim *dims, ig_value **out_value);
+ig_status ig_ts_transpose(ig_ts_call *call, ig_value *x, const int64_t *perm,
+                          ig_value **out_value);
+ig_status ig_ts_expand(ig_ts_call *call, ig_value *x, uint32_t rank, const ig_dim *dims,
+                       ig_value **out_value);
+/* x[start : start + size * step : step] along one axis; x itself when that is all. */
+typedef struct ig_ts_range {
+    uint32_t axis;
+    ig_dim start, size;
+    int64_t step;
+} ig_ts_range;
+ig_status ig_ts_slice(ig_ts_call *call, ig_value *x, ig_ts_range range,
+                      ig_value **out_value);
+/* The run checks that two extents are equal; a compile error when they cannot be. */
+ig_status ig_ts_guard_equal(ig_ts_call *call, ig_dim a, ig_dim b, const char *what);
+/* The same for a <= b. */
+ig_status ig_ts_guard_less(ig_ts_call *call, ig_dim a, ig_dim b, const char *what);
+ig_status ig_ts_guard_broadcast(ig_ts_call *call, const ig_value *x, const ig_value *y);
+/* Did the caller ask for means of whole bags where tables are sharded by rows? */
+bool ig_ts_fixes_means(const ig_ts_call *call);
+/* A fresh symbol for an extent that only the run learns. */
+ig_dim ig_ts_symbol(ig_ts_call *call, const char *name);
+/* For messages: the extent, what its symbols are, what to do so that it is known. */
+const char *ig_ts_open_dim(const ig_module *module, ig_arena *arena, ig_dim dim);
+/* The one element of `value` as far as it is known now: constants and shape arithmetic
+ * are folded.  Another count is INVALID. */
+ig_status ig_ts_number_of(ig_ts_eval *eval, ig_ts_kind kind, ig_value *value,
+                          ig_ts_value *out_number);
+/* Any number as a tensor of rank 0 of `dtype`. */
+ig_status ig_ts_number_value(ig_ts_call *call, const ig_ts_value *number,
+                             ig_dtype dtype, ig_value **out_value);
+
+/* Runs another operator, "aten::linear", by overload resolution; positional args. */
+ig_status ig_ts_invoke(ig_ts_call *call, const char *name, const ig_ts_value *args,
+                       uint32_t count, ig_ts_value *out_results, uint32_t result_count);
+/* A tensor as a value for ig_ts_invoke, and back. */
+ig_ts_value ig_ts_tensor_value(ig_ts_call *call, ig_value *value);
+ig_value *ig_ts_read(ig_ts_call *call, const ig_ts_value *tensor); /* NULL: failed */
+
+#endif

@@ -1,0 +1,44 @@
+/* A program as the evaluator takes it: values and source, whatever file they came from.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *     ig_ts_program program;
+ *     IG_TRY(ig_ts_program_open(context, arena, path, bytes, NULL, &program));
+ *     ig_code_init(&code, context, arena, path, program.code_folder);
+ *     code.read = program.read;
+ *     code.user = program.user;
+ *
+ * A TorchScript archive gives its own data.pkl, constants.pkl and code/.  A
+ * torch.package gives one resource: a ScriptModule that it holds, or a tree of torch.nn
+ * objects, each of which becomes an object of a class whose source comes from
+ * frontend/torch/package/modules.def.  Other formats are refused by name, with what to
+ * do instead.
+ */
+#ifndef IG_FRONTEND_TORCH_EVAL_PROGRAM_H
+#define IG_FRONTEND_TORCH_EVAL_PROGRAM_H
+
+#include "frontend/torch/pickle/pickle.h"
+
+typedef struct ig_ts_program {
+    const char *file;
+    ig_archive *archive;
+    ig_pickle_set *pickles;
+    ig_py *root;          /* an OBJECT */
+    ig_py *constants;     /* the TUPLE of CONSTANTS.c0 … */
+    ig_py *traced;        /* method -> example inputs, a DICT; NULL: not recorded */
+    int64_t version;      /* of the operators: 1 to 10 */
+    const char *resource; /* "model/model.pkl" of a package; else NULL */
+    const char *code_folder;
+    /* The source file of that name (folder included); *out_found false: there is
+     * none. */
+    ig_status (*read)(void *user, const char *name, ig_str *out_text, bool *out_found);
+    void *user;
+} ig_ts_program;
+
+/* `bytes` is the whole file, mapped for as long as what is made of it; `file` is for
+ * messages.  `resource` names what to take from a package ("script/model.pkl"); NULL:
+ * its one module, or the one in model.pkl. */
+ig_status ig_ts_program_open(ig_context *context, ig_arena *arena, const char *file,
+                             ig_str bytes, const char *resource,
+                             ig_ts_program *out_program);
+
+#endif

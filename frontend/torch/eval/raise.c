@@ -1,0 +1,93 @@
+/* Exceptions on paths that the run chooses: guards.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Where only one side of a branch raises, the other is what the model computes, and the
+ * run fails unless its condition holds.  What is a claim about extents is a guard of
+ * theirs, which `guards` may prove and a bind checks; anything else is computed, and
+ * read before the run goes on:
+ *
+ *     %c = cast %condition : i64[1]
+ *     bind %c {symbols = [holds]}
+ *     guard eq(holds, 1) "the model raises …"
+ */
+#include "frontend/torch/eval/control.h"
+
+/* The test a `b` that holds when `condition` is `wanted`, over dims. */
+typedef struct claim {
+    ig_dim left, right;
+    bool is_equal; /* else left <= right */
+} claim;
+
+static bool dim_of(const ig_value *value, ig_dim *out_dim) {
+    ig_dims_value dims;
+    bool is_known = ig_value_dims(value, &dims) && dims.count == 1;
+    if (is_known) {
+        *out_dim = dims.dims[0];
+    }
+    return is_known;
+}
+
+static bool claim_of(ig_module *m, const ig_value *condition, bool wanted, claim *out) {
+    static const struct {
+        ig_opcode code, opposite;
+    } pairs[] = {
+        { IG_OP_eq, IG_OP_ne }, { IG_OP_ne, IG_OP_eq }, { IG_OP_lt, IG_OP_ge },
+        { IG_OP_ge, IG_OP_lt }, { IG_OP_le, IG_OP_gt }, { IG_OP_gt, IG_OP_le },
+    };
+    while (condition->def && condition->def->code == IG_OP_not) {
+        condition = condition->def->operands[0].value;
+        wanted = !wanted;
+    }
+    const ig_op *op = condition->def;
+    ig_opcode code = op ? (ig_opcode)op->code : IG_OP_COUNT;
+    ig_dim a = 0, b = 0;
+    for (size_t i = 0; !wanted && op && i < IG_COUNT_OF(pairs); i++) {
+        if (pairs[i].code == (ig_opcode)op->code) {
+            code = pairs[i].opposite;
+        }
+    }
+    bool is_test = code == IG_OP_eq || code == IG_OP_lt || code == IG_OP_le ||
+                   code == IG_OP_gt || code == IG_OP_ge;
+    if (!is_test || !dim_of(op->operands[0].value, &a) ||
+        !dim_of(op->operands[1].value, &b)) {
+        return false;
+    }
+    bool is_strict = code == IG_OP_lt || code == IG_OP_gt;
+    bool is_swapped = code == IG_OP_gt || code == IG_OP_ge;
+    out->is_equal = code == IG_OP_eq;
+    out->left = is_swapped ? b : a;
+    out->right = is_swapped ? a : b;
+    out->left = is_strict ? ig_dim_add(m, out->left, 1) : out->left;
+    return true;
+}
+
+/* A symbol that is 1 when `condition` is `wanted`. */
+static ig_dim bind_truth(ig_ts_eval *eval, ig_value *condition, bool wanted) {
+    ig_module *module = eval->module;
+    ig_builder *b = &eval->builder;
+    ig_dim one = 1, holds = ig_dim_symbol(module, "holds");
+    ig_dim_as_symbol(module, holds)->origin = "a condition that the data decide";
+    ig_value *value = wanted ? condition : ig_make1(b, IG_OP_not, condition);
+    value = ig_make_reshape(b, ig_make_cast(b, value, IG_DT_i64), 1, &one);
+    ig_attr attrs[IG_bind_attr_count] = { [IG_bind_symbols] =
+                                              ig_attr_of_dims(module, &holds, 1) };
+    ig_op_spec spec = { .operands = &value, .operand_count = 1, .attrs = attrs };
+    ig_make_op(b, IG_OP_bind, &spec);
+    return holds;
+}
+
+void ig_ts_guard_truth(ig_ts_eval *eval, ig_value *condition, bool wanted) {
+    const char *text = eval->raised ? eval->raised : "the model raises an exception";
+    claim c;
+    if (!claim_of(eval->module, condition, wanted, &c)) {
+        c = (claim){ bind_truth(eval, condition, wanted), 1, true };
+    }
+    ig_attr attrs[IG_guard_attr_count] = {
+        [IG_guard_left] = ig_attr_of_dim(c.left),
+        [IG_guard_right] = ig_attr_of_dim(c.right),
+        [IG_guard_test] = ig_attr_of_enum(c.is_equal ? 0 : 1),
+        [IG_guard_message] = ig_attr_of_str(eval->module, ig_str_of(text)),
+    };
+    ig_op_spec spec = { .attrs = attrs };
+    ig_make_op(&eval->builder, IG_OP_guard, &spec);
+}

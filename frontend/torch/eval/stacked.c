@@ -1,0 +1,60 @@
+/* Lists whose length only the run knows.  SPDX-License-Identifier: Apache-2.0 */
+#include "frontend/torch/eval/stacked.h"
+
+const char ig_ts_stacked_words[] = "has as many items as an extent says";
+const char ig_ts_grows_words[] = "grows in this loop, so that its items are not known";
+
+ig_ts_content ig_ts_stacked_content(ig_ts_tensor *stack) {
+    return (ig_ts_content){ .poison = ig_ts_stacked_words, .stack = stack };
+}
+
+ig_ts_content ig_ts_growing_content(void) {
+    return (ig_ts_content){ .poison = ig_ts_grows_words };
+}
+
+ig_ts_list *ig_ts_stacked_list(ig_ts_eval *eval, ig_ts_tensor *stack) {
+    ig_ts_list *list = ig_ts_list_create(eval, 0);
+    ig_types *types = &eval->code->types;
+    list->type = ig_type_list(types, types->simple[IG_SCRIPT_TENSOR]);
+    list->poison = ig_ts_stacked_words;
+    list->stack = stack;
+    return list;
+}
+
+ig_dim ig_ts_stacked_length(const ig_ts_list *list) {
+    return list->stack->type->dims[0];
+}
+
+/* Negative indices count from the end, as gather has it too; others fail in the run. */
+ig_status ig_ts_stacked_item(ig_ts_eval *eval, const ig_ts_list *list,
+                             const ig_ts_value *index, ig_ts_value *out_item) {
+    ig_value *stack, *at;
+    if (index->kind != IG_TS_INT) {
+        return ig_ts_error(eval, IG_INVALID, "indexes a list by %s",
+                           ig_ts_kind_name(index));
+    }
+    IG_TRY(ig_ts_tensor_read(eval, list->stack, &stack));
+    IG_TRY(ig_ts_number_read(eval, index, &at));
+    ig_value *operands[] = { stack, at };
+    ig_attr attrs[IG_gather_attr_count] = { [IG_gather_axis] = ig_attr_of_int(0) };
+    ig_op *op = NULL;
+    ig_op_spec spec = { .operands = operands, .operand_count = 2, .attrs = attrs };
+    IG_TRY(ig_build(&eval->builder, IG_OP_gather, &spec, &op));
+    ig_ts_tensor *item = ig_ts_tensor_create(eval, ig_op_result(op, 0),
+                                             list->stack->dtype);
+    ig_ts_alias *alias = IG_NEW(eval->arena, ig_ts_alias);
+    *alias = (ig_ts_alias){ .storages = { list->stack->storage },
+                            .versions = { list->stack->storage->version },
+                            .count = 1 };
+    item->alias = alias;
+    *out_item = ig_ts_of_tensor(item);
+    return IG_OK;
+}
+
+ig_status ig_ts_stacked_arg(ig_ts_call *call, uint32_t index, ig_value **out_stack) {
+    const ig_ts_value *value = &call->args[index];
+    bool is_stacked = value->kind == IG_TS_LIST && value->as.list->stack;
+    *out_stack = NULL;
+    return is_stacked ? ig_ts_tensor_read(call->eval, value->as.list->stack, out_stack)
+                      : IG_OK;
+}

@@ -1,0 +1,276 @@
+/* Tensors as views of storages.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A view's steps are IR ops: the templates from which it was first built, from the
+ * storage's content on.  Replaying a step builds the same op on another operand.  Its
+ * inverse, given what the operand held (`outer`) and what the result is to hold now
+ * (`inner`), builds what the operand is to hold now:
+ *
+ *     reshape      inner in the shape of outer
+ *     transpose    inner, transposed back
+ *     slice        outer with inner inserted in the slice's place
+ *     gather       (one index of rank 0) outer with inner scattered at that index
+ *     expand       nothing: torch refuses to write where elements share memory
+ */
+#include "frontend/torch/eval/eval.h"
+
+#include <string.h>
+
+ig_ts_storage *ig_ts_storage_create(ig_ts_eval *eval, ig_value *value,
+                                    const char *name) {
+    ig_ts_storage *storage = IG_NEW(eval->arena, ig_ts_storage);
+    storage->cell.born = ++eval->clock;
+    storage->version = ++eval->clock;
+    storage->value = value;
+    storage->name = name;
+    return storage;
+}
+
+static const ig_torch_dtype_info *natural_dtype(ig_dtype dtype) {
+    for (int64_t code = 0; code <= IG_TORCH_uint64; code++) {
+        const ig_torch_dtype_info *info = ig_torch_dtype_of_code(code);
+        if (info && info->ir == dtype && !info->is_complex && !info->is_quantised) {
+            return info;
+        }
+    }
+    return ig_torch_dtype_of_code(IG_TORCH_float32);
+}
+
+ig_ts_tensor *ig_ts_tensor_create(ig_ts_eval *eval, ig_value *value,
+                                  const ig_torch_dtype_info *dtype) {
+    ig_ts_tensor *tensor = IG_NEW(eval->arena, ig_ts_tensor);
+    tensor->storage = ig_ts_storage_create(eval, value, NULL);
+    tensor->type = value->type;
+    tensor->dtype = dtype ? dtype : natural_dtype((ig_dtype)value->type->dtype);
+    return tensor;
+}
+
+/* ---- reading ---- */
+
+static ig_status replay_step(ig_ts_eval *eval, const ig_op *step, ig_value *content,
+                             ig_value **out_value) {
+    ig_value *operands[2] = { content, ig_op_operand(step, 1) };
+    ig_op_spec spec = { .operands = operands,
+                        .operand_count = step->operand_count,
+                        .attrs = step->attrs };
+    ig_op *op = NULL;
+    IG_TRY(ig_build(&eval->builder, (ig_opcode)step->code, &spec, &op));
+    *out_value = ig_op_result(op, 0);
+    return IG_OK;
+}
+
+ig_status ig_ts_view_replay(ig_ts_eval *eval, const ig_ts_tensor *tensor,
+                            ig_value *content, ig_value **out_value) {
+    for (uint32_t i = 0; i < tensor->step_count; i++) {
+        IG_TRY(replay_step(eval, tensor->steps[i], content, &content));
+    }
+    *out_value = content;
+    return IG_OK;
+}
+
+ig_status ig_ts_tensor_read(ig_ts_eval *eval, const ig_ts_tensor *tensor,
+                            ig_value **out_value) {
+    const ig_ts_alias *alias = tensor->alias;
+    for (uint32_t i = 0; alias && i < alias->count; i++) {
+        if (alias->storages[i]->version != alias->versions[i]) {
+            return ig_ts_error(
+                eval, IG_UNSUPPORTED,
+                "reads a tensor that may share its memory with one that was written to, depending on a run-time condition");
+        }
+    }
+    IG_TRY(ig_ts_storage_load(eval, tensor->storage));
+    return ig_ts_view_replay(eval, tensor, tensor->storage->value, out_value);
+}
+
+/* ---- making views ---- */
+
+static bool is_view_op(const ig_op *op);
+
+/* View ops between `value` and `content`, or UINT32_MAX when there is another way. */
+static uint32_t count_steps(const ig_value *content, const ig_value *value) {
+    enum { STEPS_MAX = 4096 };
+    uint32_t count = 0;
+    while (value != content) {
+        if (!value->def || !is_view_op(value->def) || ++count > STEPS_MAX) {
+            return UINT32_MAX;
+        }
+        value = value->def->operands[0].value;
+    }
+    return count;
+}
+
+ig_ts_tensor *ig_ts_view_create(ig_ts_eval *eval, const ig_ts_tensor *base,
+                                ig_value *value) {
+    uint32_t count = count_steps(base->storage->value, value);
+    if (count == UINT32_MAX) {
+        ig_ts_tensor *fresh = ig_ts_tensor_create(eval, value, base->dtype);
+        fresh->quant = base->quant;
+        return fresh;
+    }
+    ig_ts_tensor *view = IG_NEW(eval->arena, ig_ts_tensor);
+    const ig_op **steps = IG_NEW_ARRAY(eval->arena, const ig_op *, count + 1u);
+    *view = *base;
+    view->type = value->type;
+    view->is_number = false;
+    view->steps = steps;
+    view->step_count = count;
+    ig_value *at = value;
+    for (uint32_t i = count; i-- > 0;) {
+        steps[i] = at->def;
+        at = at->def->operands[0].value;
+    }
+    ig_dim strides[IG_TENSOR_RANK];
+    if (!ig_ts_tensor_strides(eval, view, strides)) { /* a reshape that has to copy */
+        view->storage = ig_ts_storage_create(eval, value, NULL);
+        view->step_count = 0;
+        view->alias = NULL;
+    }
+    return view;
+}
+
+/* ---- writing ---- */
+
+static ig_status build(ig_ts_eval *eval, ig_opcode code, uint32_t count,
+                       ig_value *const *operands, const ig_attr *attrs,
+                       ig_value **out_value) {
+    ig_op_spec spec = { .operands = operands, .operand_count = count, .attrs = attrs };
+    ig_op *op = NULL;
+    IG_TRY(ig_build(&eval->builder, code, &spec, &op));
+    *out_value = ig_op_result(op, 0);
+    return IG_OK;
+}
+
+static ig_status undo_transpose(ig_ts_eval *eval, const ig_op *step, ig_value *outer,
+                                ig_value *inner, ig_value **out_value) {
+    (void)outer;
+    const ig_attr *perm = &step->attrs[IG_transpose_perm];
+    int64_t back[IG_TENSOR_RANK];
+    for (uint32_t i = 0; i < perm->count; i++) {
+        back[perm->as.ints[i]] = i;
+    }
+    ig_attr attrs[IG_transpose_attr_count] = { [IG_transpose_perm] = ig_attr_of_ints(
+                                                   eval->module, back, perm->count) };
+    return build(eval, IG_OP_transpose, 1, &inner, attrs, out_value);
+}
+
+/* x with `part` in place of one stretch of an axis, by indices: i64[size], or i64[] for
+ * one. */
+static ig_status scatter_at(ig_ts_eval *eval, ig_value *x, uint32_t axis,
+                            ig_value *indices, ig_value *part, ig_value **out_value) {
+    const ig_type *type = part->type;
+    ig_dim line[IG_TENSOR_RANK];
+    for (uint32_t i = 0; i < type->rank; i++) {
+        line[i] = i == axis ? type->dims[i] : 1;
+    }
+    indices = ig_make_reshape(&eval->builder, indices, type->rank, line);
+    ig_attr to[IG_expand_attr_count] = { [IG_expand_to] = ig_attr_of_dims(
+                                             eval->module, type->dims, type->rank) };
+    IG_TRY(build(eval, IG_OP_expand, 1, &indices, to, &indices));
+    ig_attr attrs[IG_scatter_elements_attr_count] = { [IG_scatter_elements_axis] =
+                                                          ig_attr_of_int(axis) };
+    return build(eval, IG_OP_scatter_elements, 3, (ig_value *[]){ x, indices, part },
+                 attrs, out_value);
+}
+
+static ig_status undo_slice(ig_ts_eval *eval, const ig_op *step, ig_value *outer,
+                            ig_value *inner, ig_value **out_value) {
+    ig_attr attrs[IG_insert_attr_count] = {
+        [IG_insert_starts] = step->attrs[IG_slice_starts],
+        [IG_insert_steps] = step->attrs[IG_slice_steps],
+    };
+    return build(eval, IG_OP_insert, 2, (ig_value *[]){ outer, inner }, attrs,
+                 out_value);
+}
+
+static ig_status undo_gather(ig_ts_eval *eval, const ig_op *step, ig_value *outer,
+                             ig_value *inner, ig_value **out_value) {
+    uint32_t rank = outer->type->rank;
+    int64_t at = ig_attr_int(step, IG_gather_axis, 0);
+    uint32_t axis = (uint32_t)(at < 0 ? at + rank : at);
+    ig_dim dims[IG_TENSOR_RANK];
+    for (uint32_t i = 0; i < rank; i++) {
+        dims[i] = i == axis ? 1 : outer->type->dims[i];
+    }
+    inner = ig_make_reshape(&eval->builder, inner, rank, dims);
+    ig_value *index = ig_make_cast(&eval->builder, ig_op_operand(step, 1), IG_DT_i64);
+    return scatter_at(eval, outer, axis, index, inner, out_value);
+}
+
+static ig_status undo_reshape(ig_ts_eval *eval, const ig_op *step, ig_value *outer,
+                              ig_value *inner, ig_value **out_value) {
+    (void)step;
+    *out_value = ig_make_reshape(&eval->builder, inner, outer->type->rank,
+                                 outer->type->dims);
+    return IG_OK;
+}
+
+static ig_status undo_expand(ig_ts_eval *eval, const ig_op *step, ig_value *outer,
+                             ig_value *inner, ig_value **out_value) {
+    (void)step;
+    if (inner->type == outer->type) {
+        *out_value = inner;
+        return IG_OK;
+    }
+    return ig_ts_error(
+        eval, IG_INVALID,
+        "writes in place to an expanded tensor, more than one element of which lie at one place in memory");
+}
+
+/* ---- the ops that views are made of ---- */
+
+typedef struct view_op {
+    ig_opcode code;
+    ig_status (*undo)(ig_ts_eval *eval, const ig_op *step, ig_value *outer,
+                      ig_value *inner, ig_value **out_value);
+} view_op;
+
+static const view_op view_ops[] = {
+    { IG_OP_reshape, undo_reshape }, { IG_OP_transpose, undo_transpose },
+    { IG_OP_slice, undo_slice },     { IG_OP_gather, undo_gather },
+    { IG_OP_expand, undo_expand },
+};
+
+static const view_op *find_view_op(const ig_op *op) {
+    for (size_t i = 0; i < IG_COUNT_OF(view_ops); i++) {
+        if (view_ops[i].code == (ig_opcode)op->code) {
+            return &view_ops[i];
+        }
+    }
+    return NULL;
+}
+
+static bool is_view_op(const ig_op *op) {
+    bool is_fixed = op->operand_count == 1;
+    bool is_one = op->operand_count == 2 && op->code == IG_OP_gather &&
+                  op->operands[1].value->type->rank == 0;
+    return (is_fixed || is_one) && find_view_op(op);
+}
+
+ig_status ig_ts_tensor_write(ig_ts_eval *eval, const ig_ts_tensor *tensor,
+                             ig_value *value) {
+    ig_ts_storage *storage = tensor->storage;
+    const char *refusal =
+        tensor->alias
+            ? "may share its memory with another, depending on a run-time condition"
+            : storage->refusal;
+    if (refusal) {
+        return ig_ts_error(eval, IG_UNSUPPORTED, "writes in place to a tensor that %s",
+                           refusal);
+    }
+    IG_TRY(ig_ts_storage_load(eval, storage));
+    uint32_t count = tensor->step_count;
+    ig_value **outer = IG_NEW_ARRAY(eval->arena, ig_value *, count + 1u);
+    outer[0] = storage->value;
+    for (uint32_t i = 0; i + 1 < count; i++) {
+        IG_TRY(replay_step(eval, tensor->steps[i], outer[i], &outer[i + 1]));
+    }
+    for (uint32_t i = count; i-- > 0;) {
+        const ig_op *step = tensor->steps[i];
+        IG_TRY(find_view_op(step)->undo(eval, step, outer[i], value, &value));
+    }
+    ig_ts_touch(eval, IG_TS_HOLD_STORAGE, storage);
+    storage->value = value;
+    storage->version = ++eval->clock;
+    storage->is_written = true;
+    return IG_OK;
+}

@@ -1,0 +1,142 @@
+/* Where the elements of views lie in memory.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A program may ask for strides, and some operators share memory or copy depending on
+ * them: `reshape` and `flatten` are views only where strides allow it, `contiguous` is
+ * the tensor itself only when it lies in row-major order.  A storage's content counts
+ * as row-major; the strides of a view follow from its steps.
+ */
+#include "frontend/torch/eval/eval.h"
+
+#include <string.h>
+
+typedef struct layout {
+    uint32_t rank;
+    ig_dim dims[IG_TENSOR_RANK], strides[IG_TENSOR_RANK];
+} layout;
+
+static bool is_equal(const ig_module *module, ig_dim a, ig_dim b) {
+    return ig_dim_equal(module, a, b) == IG_YES;
+}
+
+static void row_major(ig_module *module, uint32_t rank, const ig_dim *dims,
+                      layout *out) {
+    ig_dim run = 1;
+    out->rank = rank;
+    for (uint32_t i = rank; i-- > 0;) {
+        out->dims[i] = dims[i];
+        out->strides[i] = run;
+        run = ig_dim_mul(module, run, dims[i]);
+    }
+}
+
+/* Strides of the same elements in another shape: torch's computeStride.  Axes of the
+ * old shape that follow on each other without gaps make one stretch, which the new axes
+ * must divide among them. */
+static bool reshape_layout(ig_module *module, layout *l, uint32_t rank,
+                           const ig_dim *dims) {
+    layout to = { .rank = rank };
+    uint32_t next = rank; /* new axes still to be placed */
+    ig_dim old_count = 1, new_count = 1;
+    ig_dim base = l->rank ? l->strides[l->rank - 1] : 1;
+    memcpy(to.dims, dims, rank * sizeof(*dims));
+    for (uint32_t d = l->rank; d-- > 0;) {
+        old_count = ig_dim_mul(module, old_count, l->dims[d]);
+        bool goes_on = d > 0 && (is_equal(module, l->dims[d - 1], 1) ||
+                                 is_equal(module, l->strides[d - 1],
+                                          ig_dim_mul(module, old_count, base)));
+        if (goes_on) {
+            continue;
+        }
+        while (next > 0 && (!is_equal(module, new_count, old_count) ||
+                            is_equal(module, dims[next - 1], 1))) {
+            next--;
+            to.strides[next] = ig_dim_mul(module, new_count, base);
+            new_count = ig_dim_mul(module, new_count, dims[next]);
+        }
+        if (!is_equal(module, new_count, old_count)) {
+            return false;
+        }
+        base = d > 0 ? l->strides[d - 1] : 1;
+        old_count = new_count = 1;
+    }
+    while (next > 0) { /* of a scalar, or ones in front */
+        next--;
+        to.strides[next] = 1;
+        if (!is_equal(module, dims[next], 1)) {
+            return false;
+        }
+    }
+    *l = to;
+    return true;
+}
+
+static void transpose_layout(const ig_op *step, layout *l) {
+    layout from = *l;
+    const ig_attr *perm = &step->attrs[IG_transpose_perm];
+    for (uint32_t i = 0; i < l->rank; i++) {
+        l->dims[i] = from.dims[perm->as.ints[i]];
+        l->strides[i] = from.strides[perm->as.ints[i]];
+    }
+}
+
+static void slice_layout(ig_module *module, const ig_op *step, layout *l) {
+    const ig_attr *steps = &step->attrs[IG_slice_steps];
+    for (uint32_t i = 0; i < l->rank && steps->kind == IG_ATTR_INTS; i++) {
+        ig_dim by = ig_dim_const(module, steps->as.ints[i]);
+        l->strides[i] = ig_dim_mul(module, l->strides[i], by);
+    }
+}
+
+static void expand_layout(ig_module *module, const ig_type *type, layout *l) {
+    layout from = *l;
+    uint32_t more = type->rank - l->rank;
+    l->rank = type->rank;
+    for (uint32_t i = 0; i < type->rank; i++) {
+        bool is_new = i < more || (is_equal(module, from.dims[i - more], 1) &&
+                                   !is_equal(module, type->dims[i], 1));
+        l->strides[i] = is_new ? 0 : from.strides[i - more];
+    }
+}
+
+static void gather_layout(const ig_op *step, layout *l) {
+    int64_t at = ig_attr_int(step, IG_gather_axis, 0);
+    uint32_t axis = (uint32_t)(at < 0 ? at + l->rank : at);
+    l->rank--;
+    for (uint32_t i = axis; i < l->rank; i++) {
+        l->strides[i] = l->strides[i + 1];
+    }
+}
+
+static bool follow(ig_module *module, const ig_op *step, layout *l) {
+    const ig_type *type = step->results[0].type;
+    if (step->code == IG_OP_reshape) {
+        return reshape_layout(module, l, type->rank, type->dims);
+    }
+    if (step->code == IG_OP_transpose) {
+        transpose_layout(step, l);
+    } else if (step->code == IG_OP_slice) {
+        slice_layout(module, step, l);
+    } else if (step->code == IG_OP_expand) {
+        expand_layout(module, type, l);
+    } else {
+        gather_layout(step, l);
+    }
+    memcpy(l->dims, type->dims, type->rank * sizeof(*l->dims));
+    return true;
+}
+
+bool ig_ts_tensor_strides(ig_ts_eval *eval, const ig_ts_tensor *tensor,
+                          ig_dim *out_strides) {
+    const ig_value *content = tensor->storage->value;
+    const ig_type *base = tensor->step_count && content ? content->type : tensor->type;
+    layout l;
+    row_major(eval->module, base->rank, base->dims, &l);
+    for (uint32_t i = 0; i < tensor->step_count; i++) {
+        if (!follow(eval->module, tensor->steps[i], &l)) {
+            return false;
+        }
+    }
+    memcpy(out_strides, l.strides, l.rank * sizeof(*out_strides));
+    return true;
+}

@@ -1,0 +1,72 @@
+/* FBGEMM's selection of rows from several matrices in one call.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Matrices [rows, columns] lie one behind the other in one flat tensor, and so do the
+ * numbers of the rows that are picked from each.  The result is flat, too: matrix by
+ * matrix, or row by row where as many are picked from each (permuted).
+ */
+#include "frontend/torch/fbgemm/fbgemm.h"
+
+enum { INPUTS, INDICES, COUNTS, ROWS, COLUMNS, PERMUTED };
+
+/* Argument `index`: a list of ints, or (variant 1) a constant tensor. */
+static const ig_dim *extents_of(ig_fb *fb, uint32_t index, const char *what,
+                                uint32_t *out_count) {
+    const ig_dim *dims = NULL;
+    *out_count = 0;
+    if (fb->call->row->variant == 1) {
+        return ig_fb_known(fb, index, what, out_count);
+    }
+    bool is_good = fb->status == IG_OK &&
+                   ig_fb_try(fb, ig_ts_dims(fb->call, index, 0, &dims, out_count));
+    return is_good ? dims : NULL;
+}
+
+typedef struct batch {
+    ig_fb fb;
+    const ig_dim *counts, *rows, *columns;
+    uint32_t count;
+} batch;
+
+static ig_status read_batch(batch *b) {
+    uint32_t rows, columns;
+    b->counts = extents_of(&b->fb, COUNTS, "input_num_indices", &b->count);
+    b->rows = extents_of(&b->fb, ROWS, "input_rows", &rows);
+    b->columns = extents_of(&b->fb, COLUMNS, "input_columns", &columns);
+    IG_TRY(b->fb.status);
+    if (b->count == 0 || rows != b->count || columns != b->count) {
+        return ig_ts_fail(b->fb.call, IG_INVALID, "%u counts, %u rows, %u columns",
+                          b->count, rows, columns);
+    }
+    return IG_OK;
+}
+
+ig_status ig_ts_op_fb_batch_select(ig_ts_call *call) {
+    batch b = { .fb = ig_fb_open(call) };
+    ig_fb *fb = &b.fb;
+    ig_module *module = call->module;
+    ig_dim from = 0, first = 0;
+    bool is_permuted;
+    ig_value *inputs = ig_fb_flat(fb, ig_fb_tensor(fb, INPUTS));
+    ig_value *indices = ig_fb_flat(fb, ig_fb_arg(fb, INDICES, IG_DT_i64));
+    IG_TRY(ig_ts_bool(call, PERMUTED, &is_permuted));
+    IG_TRY(read_batch(&b));
+    ig_value **parts = IG_NEW_ARRAY(call->arena, ig_value *, b.count);
+    for (uint32_t i = 0; i < b.count; i++) {
+        ig_dim dims[] = { b.rows[i], b.columns[i] };
+        ig_dim size = ig_dim_mul(module, dims[0], dims[1]);
+        ig_value *matrix = ig_fb_slice(fb, inputs, 0, from, size);
+        matrix = ig_fb_reshape(fb, matrix, 2, dims);
+        ig_value *picks = ig_fb_slice(fb, indices, 0, first, b.counts[i]);
+        parts[i] = ig_fb_gather(fb, matrix, picks, 0);
+        parts[i] = is_permuted ? parts[i] : ig_fb_flat(fb, parts[i]);
+        from = ig_dim_add(module, from, size);
+        first = ig_dim_add(module, first, b.counts[i]);
+        if (is_permuted) {
+            IG_TRY(ig_ts_guard_equal(call, b.counts[i], b.counts[0],
+                                     "as many rows of each input"));
+        }
+    }
+    ig_value *all = ig_fb_concat(fb, parts, b.count, is_permuted);
+    return ig_fb_give(fb, 0, ig_fb_flat(fb, all));
+}

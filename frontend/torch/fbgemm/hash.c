@@ -1,0 +1,354 @@
+/* FBGEMM's tables of ids without collisions, as they are read.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A table [rows, 1] holds in each row the id that owns it.  An id is looked for from
+ * its home on, one row after the other, round and round in its part of the table:
+ *
+ *     home     hash(id) mod size                 MurmurHash3's 128 bits, halves xored
+ *     row d    start + (home + d) mod size       d = 0, 1 … most - 1
+ *
+ * and the first row that holds the id is its row.  An id that is in none of them gets
+ * -1, its home, or a row behind the part: size + hash mod reserved.
+ *
+ * Rows are compared STEP at a time, for all ids at once.  A loop goes on while an id is
+ * missing and rows are left, so it ends after one trip where no id is far from home:
+ *
+ *     found    for each id the least d that matched so far, or `most`
+ */
+#include "frontend/torch/aten/aten.h"
+#include "frontend/torch/fbgemm/fbgemm.h"
+
+enum { STEP = 16 };
+
+/* ---- hash ---- */
+
+/* An unsigned constant to a value of 64 bits. */
+static ig_value *with_bits(ig_fb *fb, ig_opcode code, ig_value *x, uint64_t y) {
+    return ig_fb_with(fb, code, x, (int64_t)y);
+}
+
+static ig_value *rotate(ig_fb *fb, ig_value *x, uint32_t left) {
+    ig_value *high = with_bits(fb, IG_OP_shl, x, left);
+    return ig_fb_2(fb, IG_OP_or, high, with_bits(fb, IG_OP_shr, x, 64 - left));
+}
+
+static ig_value *fold_high(ig_fb *fb, ig_value *x) {
+    return ig_fb_2(fb, IG_OP_xor, x, with_bits(fb, IG_OP_shr, x, 33));
+}
+
+static ig_value *finish(ig_fb *fb, ig_value *x) {
+    x = with_bits(fb, IG_OP_mul, fold_high(fb, x), 0xff51afd7ed558ccd);
+    x = with_bits(fb, IG_OP_mul, fold_high(fb, x), 0xc4ceb9fe1a85ec53);
+    return fold_high(fb, x);
+}
+
+typedef struct block {
+    uint64_t first, second; /* multipliers of the input */
+    uint64_t added;
+    uint32_t turn, last_turn;
+} block;
+
+/* One block of input mixed into a half of the state. */
+static ig_value *mix(ig_fb *fb, const block *b, ig_value *x, ig_value *half,
+                     ig_value *other) {
+    x = rotate(fb, with_bits(fb, IG_OP_mul, x, b->first), b->turn);
+    x = ig_fb_2(fb, IG_OP_xor, half, with_bits(fb, IG_OP_mul, x, b->second));
+    x = ig_fb_2(fb, IG_OP_add, rotate(fb, x, b->last_turn), other);
+    return with_bits(fb, IG_OP_add, with_bits(fb, IG_OP_mul, x, 5), b->added);
+}
+
+/* Of 16 bytes, x and y; all of u64. */
+static ig_value *hash_of(ig_fb *fb, ig_value *x, ig_value *y, ig_value *seed) {
+    const uint64_t c1 = 0x87c37b91114253d5, c2 = 0x4cf5ad432745937f;
+    const block low = { c1, c2, 0x52dce729, 31, 27 };
+    const block high = { c2, c1, 0x38495ab5, 33, 31 };
+    ig_value *h1 = mix(fb, &low, x, seed, seed);
+    ig_value *h2 = mix(fb, &high, y, seed, h1);
+    h1 = with_bits(fb, IG_OP_xor, h1, 16);
+    h2 = with_bits(fb, IG_OP_xor, h2, 16);
+    h1 = ig_fb_2(fb, IG_OP_add, h1, h2);
+    h2 = finish(fb, ig_fb_2(fb, IG_OP_add, h2, h1));
+    h1 = ig_fb_2(fb, IG_OP_add, finish(fb, h1), h2);
+    h2 = ig_fb_2(fb, IG_OP_add, h2, h1);
+    return ig_fb_2(fb, IG_OP_xor, h1, h2);
+}
+
+/* The hash as its 64 bits: where it does not fit into i64, torch raises. */
+ig_status ig_ts_op_fb_murmur(ig_ts_call *call) {
+    ig_fb fb = ig_fb_open(call);
+    ig_value *x = ig_fb_arg(&fb, 0, IG_DT_u64);
+    ig_value *y = ig_fb_cast(&fb, ig_fb_size(&fb, 1), IG_DT_u64);
+    ig_value *seed = ig_fb_cast(&fb, ig_fb_size(&fb, 2), IG_DT_u64);
+    IG_TRY(fb.status);
+    IG_TRY(ig_ts_guard_equal(call, x->type->dims[0], 1, "one number is hashed"));
+    ig_value *hash = hash_of(&fb, ig_fb_reshape(&fb, x, 0, NULL), y, seed);
+    return ig_fb_give(&fb, 0, ig_fb_cast(&fb, hash, IG_DT_i64));
+}
+
+/* ---- tables ---- */
+
+static ig_value *full_of_none(ig_fb *fb, ig_dim rows, ig_dtype dtype) {
+    ig_dim dims[] = { rows, 1 };
+    ig_value *none = ig_ts_scalar_int(fb->call, dtype, -1), *all = NULL;
+    return ig_fb_try(fb, ig_ts_full(fb->call, none, 2, dims, &all)) ? all : NULL;
+}
+
+ig_status ig_ts_op_fb_zch_buffer(ig_ts_call *call) {
+    enum { SIZE, HAS_METADATA, DEVICE, IS_LONG };
+    ig_fb fb = ig_fb_open(call);
+    ig_dim rows;
+    bool has_metadata, is_long;
+    IG_TRY(ig_ts_dim(call, SIZE, &rows));
+    IG_TRY(ig_ts_bool(call, HAS_METADATA, &has_metadata));
+    IG_TRY(ig_ts_bool(call, IS_LONG, &is_long));
+    IG_TRY(
+        ig_fb_give(&fb, 0, full_of_none(&fb, rows, is_long ? IG_DT_i64 : IG_DT_i32)));
+    return has_metadata ? ig_fb_give(&fb, 1, full_of_none(&fb, rows, IG_DT_i32))
+                        : ig_fb_give_none(&fb, 1);
+}
+
+enum {
+    INPUT,
+    IDENTITIES,
+    MAX_PROBE,
+    CIRCULAR,
+    EXP_HOURS,
+    READONLY,
+    LOCAL_SIZES,
+    OFFSETS,
+    METADATA,
+    ON_UVM,
+    NO_FALLBACK,
+    MODULO_IDENTITY,
+    INPUT_METADATA,
+    THRESHOLD,
+    POLICY,
+    OPT_IN,
+    RESERVED,
+    OPT_IN_RANDS,
+    RUNTIME_META
+};
+
+/* What is asked for beyond reading is training's. */
+static ig_status check_reads(ig_ts_call *call) {
+    bool is_circular, is_readonly, is_modulo;
+    int64_t hours, threshold;
+    IG_TRY(ig_ts_bool(call, CIRCULAR, &is_circular));
+    IG_TRY(ig_ts_bool(call, READONLY, &is_readonly));
+    IG_TRY(ig_ts_bool(call, MODULO_IDENTITY, &is_modulo));
+    IG_TRY(ig_ts_int(call, EXP_HOURS, &hours));
+    IG_TRY(ig_ts_int(call, THRESHOLD, &threshold));
+    if (!is_readonly) {
+        return ig_ts_fail(
+            call, IG_UNSUPPORTED,
+            "readonly=False puts new ids into the table: call eval() on the module before it is scripted, or pass readonly=True");
+    }
+    if (hours != -1 || threshold != -1 || !ig_ts_is_none(call, METADATA) ||
+        !ig_ts_is_none(call, INPUT_METADATA) || !ig_ts_is_none(call, OPT_IN_RANDS)) {
+        return ig_ts_fail(
+            call, IG_UNSUPPORTED,
+            "exp_hours, eviction_threshold, metadata, input_metadata and opt_in_rands are for tables that change: leave them out where readonly=True");
+    }
+    if (!is_circular || is_modulo) {
+        return ig_ts_fail(
+            call, IG_UNSUPPORTED,
+            "circular_probe must be True and _modulo_identity_DPRECATED False");
+    }
+    return IG_OK;
+}
+
+typedef struct probe {
+    ig_fb fb;
+    ig_value *ids;    /* i64 [n], as the table holds them */
+    ig_value *keys;   /* i64 [rows] */
+    ig_value *hash;   /* u64 [n] */
+    ig_value *size;   /* i64 [n] or []: of the part that is probed */
+    ig_value *whole;  /* the same with the reserved rows */
+    ig_value *start;  /* i64 [n]; NULL: 0 */
+    int64_t most;     /* rows that are compared */
+    int64_t reserved; /* rows behind each part; -1: none */
+} probe;
+
+/* x of u64 mod a size of i64. */
+static ig_value *modulo(ig_fb *fb, ig_value *x, ig_value *size) {
+    ig_value *rest = ig_fb_2(fb, IG_OP_mod, x, ig_fb_cast(fb, size, IG_DT_u64));
+    return ig_fb_cast(fb, rest, IG_DT_i64);
+}
+
+static ig_status read_ids(probe *p) {
+    ig_fb *fb = &p->fb;
+    ig_value *given = ig_fb_tensor(fb, INPUT), *table = ig_fb_tensor(fb, IDENTITIES);
+    IG_TRY(fb->status);
+    if (given->type->dtype == IG_DT_i32 && table->type->dtype != IG_DT_i32) {
+        return ig_ts_fail(fb->call, IG_INVALID,
+                          "ids of 32 bits in a table of another type");
+    }
+    ig_dim rows = table->type->dims[0];
+    ig_value *column = ig_fb_slice(fb, table, 1, 0, 1), *zero = ig_fb_int(fb, 0);
+    p->keys = ig_fb_cast(fb, ig_fb_reshape(fb, column, 1, &rows), IG_DT_i64);
+    p->ids = ig_fb_cast(fb, given, IG_DT_i64);
+    zero = ig_fb_cast(fb, zero, IG_DT_u64);
+    p->hash = hash_of(fb, ig_fb_cast(fb, p->ids, IG_DT_u64), zero, zero);
+    if (given->type->dtype != table->type->dtype) { /* folded into 32 bits */
+        ig_attr attrs[IG_mod_attr_count] = { [IG_mod_truncate] =
+                                                 ig_attr_of_bool(true) };
+        ig_value *operands[] = { p->ids, ig_fb_int(fb, INT32_MAX) };
+        ig_fb_try(fb, ig_ts_build(fb->call, IG_OP_mod, 2, operands, attrs, &p->ids));
+    }
+    return fb->status;
+}
+
+/* The part of the table that is each id's. */
+static ig_status read_parts(probe *p) {
+    ig_ts_call *call = p->fb.call;
+    ig_dim count = ig_fb_extent(&p->fb, p->ids, 0);
+    int64_t percent;
+    IG_TRY(ig_ts_int(call, OPT_IN, &percent));
+    IG_TRY(ig_ts_int(call, RESERVED, &p->reserved));
+    bool is_open = percent == -1;
+    if (is_open ? p->reserved != -1 : percent < 1 || percent > 100 || p->reserved < 1) {
+        return ig_ts_fail(call, IG_INVALID,
+                          "opt_in_prob is %lld with %lld reserved slots",
+                          (long long)percent, (long long)p->reserved);
+    }
+    p->whole = ig_fb_cast(&p->fb, ig_fb_optional(&p->fb, LOCAL_SIZES), IG_DT_i64);
+    if (p->whole) {
+        p->start = ig_fb_cast(&p->fb, ig_fb_optional(&p->fb, OFFSETS), IG_DT_i64);
+        if (!p->start) {
+            return ig_ts_fail(call, IG_INVALID, "local sizes without offsets");
+        }
+        IG_TRY(ig_ts_guard_equal(call, p->whole->type->dims[0], count,
+                                 "each id has a local size"));
+        IG_TRY(ig_ts_guard_equal(call, p->start->type->dims[0], count,
+                                 "each id has an offset"));
+    } else {
+        p->whole = ig_fb_dim(&p->fb, ig_fb_extent(&p->fb, p->keys, 0));
+    }
+    p->size = is_open ? p->whole : ig_fb_with(&p->fb, IG_OP_sub, p->whole, p->reserved);
+    return p->fb.status;
+}
+
+/* Beyond the table's rows probing comes round to the first again. */
+static ig_status read_most(probe *p) {
+    int64_t rows;
+    IG_TRY(ig_ts_int(p->fb.call, MAX_PROBE, &p->most));
+    bool is_known = ig_dim_constant(p->fb.call->module,
+                                    ig_fb_extent(&p->fb, p->keys, 0), &rows);
+    p->most = is_known && rows < p->most ? rows : p->most;
+    p->most = p->most < 0 ? 0 : p->most;
+    return p->fb.status;
+}
+
+/* The rows at `distances` i64 [k] from the homes: [n, k]. */
+static ig_value *rows_at(probe *p, ig_value *home, ig_value *distances) {
+    ig_fb *fb = &p->fb;
+    bool is_per_id = p->start != NULL;
+    ig_value *size = is_per_id ? ig_fb_column(fb, p->size) : p->size;
+    ig_value *row = ig_fb_2(fb, IG_OP_add, ig_fb_column(fb, home), distances);
+    row = ig_fb_2(fb, IG_OP_mod, row, size);
+    return is_per_id ? ig_fb_2(fb, IG_OP_add, row, ig_fb_column(fb, p->start)) : row;
+}
+
+static ig_value *reduce(ig_fb *fb, ig_value *x, ig_reduce op, int64_t axis) {
+    ig_attr attrs[IG_reduce_attr_count] = { [IG_reduce_op] = ig_attr_of_enum(op) };
+    if (!x || fb->status != IG_OK) {
+        return NULL;
+    }
+    attrs[IG_reduce_axes] = ig_attr_of_ints(fb->call->module, &axis, 1);
+    ig_value *out = NULL;
+    ig_fb_try(fb, ig_ts_build(fb->call, IG_OP_reduce, 1, &x, attrs, &out));
+    return out;
+}
+
+/* The least of these distances at which a row holds the id; `most` where none does. */
+static ig_value *nearest(probe *p, ig_value *home, ig_value *distances) {
+    ig_fb *fb = &p->fb;
+    ig_value *rows = rows_at(p, home, distances);
+    ig_value *keys = ig_fb_gather(fb, p->keys, rows, 0);
+    ig_value *is_there = ig_fb_2(fb, IG_OP_eq, keys, ig_fb_column(fb, p->ids));
+    ig_value *none = ig_fb_int(fb, p->most);
+    return reduce(fb, ig_fb_where(fb, is_there, distances, none), IG_REDUCE_min, 1);
+}
+
+/* One trip: STEP rows more.  The last ones may be compared for nothing. */
+static void fill_trip(probe *p, ig_block *body, ig_value *home) {
+    ig_fb *fb = &p->fb;
+    ig_value *first = ig_fb_with(fb, IG_OP_mul, body->args[0], STEP);
+    ig_value *distances = ig_fb_2(fb, IG_OP_add, ig_fb_range_dim(fb, STEP), first);
+    ig_value *found = ig_fb_2(fb, IG_OP_min, body->args[2],
+                              nearest(p, home, distances));
+    ig_value *missing = ig_fb_with(fb, IG_OP_ge, found, p->most);
+    missing = reduce(fb, ig_fb_cast(fb, missing, IG_DT_i64), IG_REDUCE_sum, 0);
+    missing = ig_fb_with(fb, IG_OP_gt, missing, 0);
+    if (fb->status == IG_OK) {
+        ig_value *yields[] = { missing, found };
+        ig_make_yield(fb->call->builder, yields, 2);
+    }
+}
+
+static ig_value *loop_trips(probe *p, ig_value *home) {
+    ig_ts_call *call = p->fb.call;
+    ig_dim count = ig_fb_extent(&p->fb, p->ids, 0);
+    const ig_type *type = ig_type_tensor(call->module, IG_DT_i64, 1, &count);
+    int64_t trips = p->most / STEP + (p->most % STEP != 0);
+    ig_value *none = NULL, *most = ig_fb_int(&p->fb, p->most);
+    if (!ig_fb_try(&p->fb, ig_ts_full(call, most, 1, &count, &none))) {
+        return NULL;
+    }
+    ig_value *operands[] = { ig_fb_int(&p->fb, trips),
+                             ig_ts_scalar_int(call, IG_DT_bool, 1), none };
+    ig_builder outside = *call->builder;
+    ig_op *op = ig_aten_open_loop(call, operands, type);
+    fill_trip(p, op->bodies[0], home);
+    *call->builder = outside;
+    return p->fb.status == IG_OK ? ig_op_result(op, 0) : NULL;
+}
+
+/* Distances from the homes, `most` for ids that are not there. */
+static ig_value *distances_of(probe *p, ig_value *home) {
+    if (p->most > STEP) {
+        return loop_trips(p, home);
+    }
+    ig_dim most = ig_dim_const(p->fb.call->module, p->most);
+    return nearest(p, home, ig_fb_range_dim(&p->fb, most));
+}
+
+/* What ids get that are not in the table. */
+static ig_value *fall_back(probe *p, bool has_fallback) {
+    ig_fb *fb = &p->fb;
+    if (!has_fallback) {
+        return ig_fb_int(fb, -1);
+    }
+    ig_value *row = modulo(fb, p->hash, p->whole);
+    if (p->reserved != -1) {
+        row = modulo(fb, p->hash, ig_fb_int(fb, p->reserved));
+        row = ig_fb_2(fb, IG_OP_add, p->size, row);
+    }
+    return p->start ? ig_fb_2(fb, IG_OP_add, row, p->start) : row;
+}
+
+ig_status ig_ts_op_fb_zch(ig_ts_call *call) {
+    probe p = { .fb = ig_fb_open(call) };
+    ig_fb *fb = &p.fb;
+    bool has_no_fallback;
+    IG_TRY(check_reads(call));
+    IG_TRY(ig_ts_bool(call, NO_FALLBACK, &has_no_fallback));
+    IG_TRY(read_ids(&p));
+    IG_TRY(read_parts(&p));
+    IG_TRY(read_most(&p));
+    ig_value *row = fall_back(&p, !has_no_fallback);
+    if (p.most > 0) {
+        ig_value *home = modulo(fb, p.hash, p.size);
+        ig_value *distance = distances_of(&p, home);
+        ig_value *is_there = ig_fb_with(fb, IG_OP_lt, distance, p.most);
+        ig_value *at = ig_fb_2(fb, IG_OP_add, home, distance);
+        at = ig_fb_2(fb, IG_OP_mod, at, p.size);
+        at = p.start ? ig_fb_2(fb, IG_OP_add, at, p.start) : at;
+        row = ig_fb_where(fb, is_there, at, row);
+    } else {
+        ig_dim count = ig_fb_extent(fb, p.ids, 0);
+        row = ig_fb_expand(fb, row, 1, &count);
+    }
+    IG_TRY(ig_fb_give(fb, 0, row));
+    return ig_fb_give_none(fb, 1); /* nothing is evicted */
+}

@@ -1,0 +1,210 @@
+/* The parser of Python source: arguments, indices, comprehensions, loose tuples.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "frontend/torch/language/parse_inside.h"
+
+/* ---- calls ---- */
+
+typedef IG_VEC(ig_ast_keyword) keyword_list;
+
+static ig_status add_keyword(ig_py_parser *parser, ig_ast *call, const char *name,
+                             keyword_list *keywords) {
+    ig_ast_keyword keyword = { .name = name };
+    IG_TRY(ig_py_parse_value(parser, &keyword.value));
+    IG_PUSH(parser->arena, keywords, keyword);
+    return ig_py_adopt(parser, call, keyword.value);
+}
+
+/* a, *a; also a for … when it is alone. */
+static ig_status add_positional(ig_py_parser *parser, ig_ast *call, ig_py_list *list) {
+    ig_ast *value, *starred = NULL;
+    if (ig_py_is_punct(parser, '*')) {
+        starred = ig_py_node(parser, IG_AST_STARRED, &parser->token);
+        ig_py_advance(parser);
+    }
+    IG_TRY(ig_py_parse_named(parser, &value));
+    if (starred) {
+        starred->as.value = value;
+        IG_TRY(ig_py_adopt(parser, starred, value));
+        value = starred;
+    } else if (ig_py_is_word(parser, "for") || ig_py_is_word(parser, "async")) {
+        ig_ast *node = ig_py_node_like(parser, IG_AST_COMPREHENSION, value);
+        node->as.comprehension.bracket = '(';
+        node->as.comprehension.value = value;
+        IG_TRY(ig_py_adopt(parser, node, value));
+        IG_TRY(ig_py_parse_clauses(parser, node));
+        value = node;
+    }
+    IG_PUSH(parser->arena, &list->items, value);
+    return ig_py_adopt(parser, call, value);
+}
+
+static ig_status add_argument(ig_py_parser *parser, ig_ast *call, ig_py_list *list,
+                              keyword_list *keywords) {
+    if (ig_py_accept_punct(parser, IG_PY_PUNCT2('*', '*'))) {
+        return add_keyword(parser, call, NULL, keywords);
+    }
+    bool is_keyword = ig_py_is(parser, IG_PY_TOKEN_WORD) &&
+                      parser->ahead.kind == IG_PY_TOKEN_PUNCT &&
+                      parser->ahead.punct == '=';
+    if (!is_keyword) {
+        return add_positional(parser, call, list);
+    }
+    const char *name;
+    IG_TRY(ig_py_parse_name(parser, "the name of an argument", &name));
+    ig_py_advance(parser);
+    return add_keyword(parser, call, name, keywords);
+}
+
+ig_status ig_py_parse_arguments(ig_py_parser *parser, ig_ast *call) {
+    ig_py_list list = { 0 };
+    keyword_list keywords = { 0 };
+    while (!ig_py_is_punct(parser, ')')) {
+        IG_TRY(add_argument(parser, call, &list, &keywords));
+        call->flags &= (uint8_t)~IG_AST_COMMA;
+        if (!ig_py_accept_punct(parser, ',')) {
+            break;
+        }
+        call->flags |= IG_AST_COMMA;
+    }
+    call->as.call.arguments = ig_py_list_of(&list);
+    call->as.call.keywords = keywords.items;
+    call->as.call.keyword_count = keywords.count;
+    return ig_py_expect_punct(parser, ')');
+}
+
+/* ---- indices ---- */
+
+static ig_status parse_bound(ig_py_parser *parser, ig_ast *slice, ig_ast **out_bound) {
+    if (!ig_py_starts_value(parser)) {
+        return IG_OK;
+    }
+    IG_TRY(ig_py_parse_value(parser, out_bound));
+    return ig_py_adopt(parser, slice, *out_bound);
+}
+
+/* a, *a, a:b:c */
+static ig_status parse_index_item(ig_py_parser *parser, ig_ast **out_node) {
+    ig_py_token at = parser->token;
+    *out_node = NULL;
+    if (ig_py_is_punct(parser, '*')) {
+        ig_ast *starred = ig_py_node(parser, IG_AST_STARRED, &at);
+        ig_py_advance(parser);
+        IG_TRY(ig_py_parse_operand(parser, &starred->as.value));
+        *out_node = starred;
+        return ig_py_adopt(parser, starred, starred->as.value);
+    }
+    if (!ig_py_is_punct(parser, ':')) {
+        IG_TRY(ig_py_parse_named(parser, out_node));
+    }
+    if (!ig_py_accept_punct(parser, ':')) {
+        return IG_OK;
+    }
+    ig_ast *slice = ig_py_node(parser, IG_AST_SLICE, &at);
+    slice->as.slice.start = *out_node;
+    IG_TRY(ig_py_adopt(parser, slice, *out_node));
+    IG_TRY(parse_bound(parser, slice, &slice->as.slice.stop));
+    if (ig_py_accept_punct(parser, ':')) {
+        IG_TRY(parse_bound(parser, slice, &slice->as.slice.step));
+    }
+    *out_node = slice;
+    return IG_OK;
+}
+
+ig_status ig_py_parse_index(ig_py_parser *parser, ig_ast *subscript) {
+    ig_py_list list = { 0 };
+    ig_ast *tuple = ig_py_node(parser, IG_AST_TUPLE, &parser->token);
+    do {
+        ig_ast *item;
+        if (list.items.count && ig_py_is_punct(parser, ']')) {
+            tuple->flags |= IG_AST_COMMA;
+            break;
+        }
+        IG_TRY(parse_index_item(parser, &item));
+        IG_PUSH(parser->arena, &list.items, item);
+        IG_TRY(ig_py_adopt(parser, tuple, item));
+    } while (ig_py_accept_punct(parser, ','));
+    bool is_one = list.items.count == 1 && !(tuple->flags & IG_AST_COMMA);
+    tuple->as.list = ig_py_list_of(&list);
+    subscript->as.subscript.index = is_one ? list.items.items[0] : tuple;
+    IG_TRY(ig_py_adopt(parser, subscript, subscript->as.subscript.index));
+    return ig_py_expect_punct(parser, ']');
+}
+
+/* ---- comprehensions ---- */
+
+static ig_status parse_conditions(ig_py_parser *parser, ig_ast *node,
+                                  ig_ast_list *out_conditions) {
+    ig_py_list list = { 0 };
+    while (ig_py_accept_word(parser, "if")) {
+        ig_ast *condition;
+        IG_TRY(ig_py_parse_disjunction(parser, &condition));
+        IG_PUSH(parser->arena, &list.items, condition);
+        IG_TRY(ig_py_adopt(parser, node, condition));
+    }
+    *out_conditions = ig_py_list_of(&list);
+    return IG_OK;
+}
+
+ig_status ig_py_parse_clauses(ig_py_parser *parser, ig_ast *node) {
+    IG_VEC(ig_ast_clause) clauses = { 0 };
+    while (ig_py_is_word(parser, "for") || ig_py_is_word(parser, "async")) {
+        ig_ast_clause clause = { 0 };
+        ig_py_accept_word(parser, "async");
+        IG_TRY(ig_py_expect_word(parser, "for"));
+        IG_TRY(ig_py_parse_values(parser, true, &clause.target));
+        IG_TRY(ig_py_expect_word(parser, "in"));
+        IG_TRY(ig_py_parse_disjunction(parser, &clause.iterable));
+        IG_TRY(ig_py_adopt(parser, node, clause.target));
+        IG_TRY(ig_py_adopt(parser, node, clause.iterable));
+        IG_TRY(parse_conditions(parser, node, &clause.conditions));
+        IG_PUSH(parser->arena, &clauses, clause);
+    }
+    node->as.comprehension.clauses = clauses.items;
+    node->as.comprehension.clause_count = (uint32_t)clauses.count;
+    return IG_OK;
+}
+
+/* ---- loose tuples ---- */
+
+static ig_status parse_loose_item(ig_py_parser *parser, bool targets,
+                                  ig_ast **out_node) {
+    if (!ig_py_is_punct(parser, '*')) {
+        return targets ? ig_py_parse_operand(parser, out_node)
+                       : ig_py_parse_named(parser, out_node);
+    }
+    ig_ast *node = ig_py_node(parser, IG_AST_STARRED, &parser->token);
+    ig_py_advance(parser);
+    IG_TRY(ig_py_parse_operand(parser, &node->as.value));
+    *out_node = node;
+    return ig_py_adopt(parser, node, node->as.value);
+}
+
+ig_status ig_py_parse_values(ig_py_parser *parser, bool targets, ig_ast **out_node) {
+    ig_py_list list = { 0 };
+    ig_py_token at = parser->token;
+    ig_ast *item;
+    if (ig_py_is_word(parser, "yield")) {
+        return ig_py_parse_yield(parser, out_node);
+    }
+    IG_TRY(parse_loose_item(parser, targets, &item));
+    *out_node = item;
+    if (!ig_py_is_punct(parser, ',')) {
+        return IG_OK;
+    }
+    ig_ast *tuple = ig_py_node(parser, IG_AST_TUPLE, &at);
+    for (;;) {
+        IG_PUSH(parser->arena, &list.items, item);
+        IG_TRY(ig_py_adopt(parser, tuple, item));
+        if (!ig_py_accept_punct(parser, ',')) {
+            break;
+        }
+        if (!ig_py_starts_value(parser)) {
+            tuple->flags |= IG_AST_COMMA;
+            break;
+        }
+        IG_TRY(parse_loose_item(parser, targets, &item));
+    }
+    tuple->as.list = ig_py_list_of(&list);
+    *out_node = tuple;
+    return IG_OK;
+}

@@ -1,0 +1,330 @@
+/* Reads operator schemas.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "frontend/torch/language/schema_inside.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- characters ---- */
+
+static ig_status fail(ig_schema_reader *reader, const char *expected) {
+    ig_location where = *reader->where;
+    return ig_error(&reader->types->context->diag, IG_INVALID, &where,
+                    "schema '%s': expected %s at '%.20s'", reader->text, expected,
+                    reader->next);
+}
+
+static void skip_blanks(ig_schema_reader *reader) {
+    while (*reader->next == ' ') {
+        reader->next++;
+    }
+}
+
+static bool accept(ig_schema_reader *reader, const char *text) {
+    skip_blanks(reader);
+    size_t size = strlen(text);
+    if (strncmp(reader->next, text, size) != 0) {
+        return false;
+    }
+    reader->next += size;
+    return true;
+}
+
+static ig_status expect(ig_schema_reader *reader, const char *text) {
+    return accept(reader, text) ? IG_OK : fail(reader, text);
+}
+
+static bool is_word(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           c == '_';
+}
+
+/* Letters, digits and `_`, also `.` when `dotted`; empty: none. */
+static ig_str read_word(ig_schema_reader *reader, bool dotted) {
+    skip_blanks(reader);
+    const char *begin = reader->next;
+    while (is_word(*reader->next) ||
+           (dotted && *reader->next == '.' && is_word(reader->next[1]))) {
+        reader->next++;
+    }
+    return (ig_str){ begin, (size_t)(reader->next - begin) };
+}
+
+/* ---- alias sets ---- */
+
+static char read_set(ig_schema_reader *reader, ig_alias *alias) {
+    ig_str set = accept(reader, "*") ? IG_STR("*") : read_word(reader, false);
+    if (accept(reader, "!")) {
+        alias->is_written = true;
+    }
+    while (accept(reader, "|")) {
+        ig_str other = read_word(reader, false);
+        alias->other = other.size ? other.data[0] : 0;
+    }
+    return set.size ? set.data[0] : 0;
+}
+
+/* Behind "(". */
+static ig_status read_alias(ig_schema_reader *reader, ig_alias *alias) {
+    alias->before = alias->after = read_set(reader, alias);
+    if (accept(reader, "->")) {
+        alias->after = read_set(reader, alias);
+    }
+    return alias->before && alias->after ? expect(reader, ")")
+                                         : fail(reader, "an alias set");
+}
+
+/* ---- types ---- */
+
+typedef struct typed {
+    const ig_script_type *type;
+    int64_t list_size;
+    ig_alias alias, element_alias;
+} typed;
+
+static ig_status read_type(ig_schema_reader *reader, int depth, typed *out);
+
+static const struct {
+    const char *text;
+    ig_script_kind kind;
+} names[] = {
+    { "Tensor", IG_SCRIPT_TENSOR },
+    { "int", IG_SCRIPT_INT },
+    { "SymInt", IG_SCRIPT_INT },
+    { "ScalarType", IG_SCRIPT_INT },
+    { "Layout", IG_SCRIPT_INT },
+    { "MemoryFormat", IG_SCRIPT_INT },
+    { "int64_t", IG_SCRIPT_INT },
+    { "float", IG_SCRIPT_FLOAT },
+    { "SymFloat", IG_SCRIPT_FLOAT },
+    { "bool", IG_SCRIPT_BOOL },
+    { "SymBool", IG_SCRIPT_BOOL },
+    { "complex", IG_SCRIPT_COMPLEX },
+    { "Scalar", IG_SCRIPT_NUMBER },
+    { "number", IG_SCRIPT_NUMBER },
+    { "str", IG_SCRIPT_STR },
+    { "Dimname", IG_SCRIPT_STR },
+    { "NoneType", IG_SCRIPT_NONE },
+    { "Any", IG_SCRIPT_ANY },
+    { "Device", IG_SCRIPT_DEVICE },
+    { "Generator", IG_SCRIPT_GENERATOR },
+    { "Stream", IG_SCRIPT_STREAM },
+    { "Storage", IG_SCRIPT_STORAGE },
+    { "QScheme", IG_SCRIPT_QSCHEME },
+    { "Capsule", IG_SCRIPT_CAPSULE },
+    { "AnyEnumType", IG_SCRIPT_ANY_ENUM },
+    { "AnyClassType", IG_SCRIPT_ANY_CLASS },
+    { "AnyListType", IG_SCRIPT_ANY_LIST },
+    { "AnyTupleType", IG_SCRIPT_ANY_TUPLE },
+};
+
+static const struct {
+    const char *text;
+    ig_script_kind kind;
+    size_t count;
+} heads[] = {
+    { "Dict", IG_SCRIPT_DICT, 2 },         { "Future", IG_SCRIPT_FUTURE, 1 },
+    { "Await", IG_SCRIPT_AWAIT, 1 },       { "RRef", IG_SCRIPT_RREF, 1 },
+    { "Optional", IG_SCRIPT_OPTIONAL, 1 },
+};
+
+/* Types up to ")", which is taken. */
+static ig_status read_types(ig_schema_reader *reader, int depth, ig_script_kind kind,
+                            const ig_script_type **out_type) {
+    IG_VEC(const ig_script_type *) items = { 0 };
+    while (!accept(reader, ")")) {
+        typed item = { 0 };
+        if (items.count) {
+            IG_TRY(expect(reader, ","));
+        }
+        IG_TRY(read_type(reader, depth + 1, &item));
+        IG_PUSH(reader->types->arena, &items, item.type);
+    }
+    if (kind != IG_SCRIPT_TUPLE && items.count != (kind == IG_SCRIPT_DICT ? 2u : 1u)) {
+        return fail(reader, "another number of types");
+    }
+    *out_type = ig_type_make(reader->types, kind, items.items, items.count);
+    return IG_OK;
+}
+
+static ig_status read_base(ig_schema_reader *reader, int depth,
+                           const ig_script_type **out_type) {
+    if (accept(reader, "(")) {
+        return read_types(reader, depth, IG_SCRIPT_TUPLE, out_type);
+    }
+    ig_str word = read_word(reader, true);
+    if (word.size == 0 || (word.data[0] >= '0' && word.data[0] <= '9')) {
+        return fail(reader, "a type");
+    }
+    for (size_t i = 0; i < IG_COUNT_OF(heads); i++) {
+        if (ig_str_is(word, heads[i].text) && accept(reader, "(")) {
+            return read_types(reader, depth, heads[i].kind, out_type);
+        }
+    }
+    for (size_t i = 0; i < IG_COUNT_OF(names); i++) {
+        if (ig_str_is(word, names[i].text)) {
+            *out_type = reader->types->simple[names[i].kind];
+            return IG_OK;
+        }
+    }
+    const char *name = ig_names_intern(reader->names, word);
+    bool is_variable = word.data[0] >= 'a' && word.data[0] <= 'z';
+    *out_type = is_variable ? ig_type_variable(reader->types, name)
+                            : ig_type_class(reader->types, name);
+    return IG_OK;
+}
+
+/* "[]", "[2]": *out_size is 0 or 2. */
+static ig_status read_list(ig_schema_reader *reader, int64_t *out_size) {
+    *out_size = 0;
+    ig_str digits = read_word(reader, false);
+    bool is_number = digits.size == 0 || ig_str_to_i64(digits, out_size);
+    if (!is_number || *out_size < 0 || *out_size > 32) {
+        return fail(reader, "a number of items up to 32");
+    }
+    return expect(reader, "]");
+}
+
+static ig_status read_type(ig_schema_reader *reader, int depth, typed *out) {
+    if (depth > 16) {
+        return fail(reader, "less nesting");
+    }
+    IG_TRY(read_base(reader, depth, &out->type));
+    for (;;) {
+        if (*reader->next == '(') {
+            reader->next++;
+            IG_TRY(read_alias(reader, &out->alias));
+        } else if (*reader->next == '[') {
+            reader->next++;
+            IG_TRY(read_list(reader, &out->list_size));
+            out->type = ig_type_list(reader->types, out->type);
+            out->element_alias = out->alias;
+            out->alias = (ig_alias){ 0 };
+        } else if (*reader->next == '?') {
+            reader->next++;
+            out->type = ig_type_optional(reader->types, out->type);
+        } else {
+            return IG_OK;
+        }
+    }
+}
+
+/* ---- arguments ---- */
+
+static ig_status read_argument(ig_schema_reader *reader, ig_schema_argument *argument) {
+    typed type = { 0 };
+    IG_TRY(read_type(reader, 0, &type));
+    argument->type = type.type;
+    argument->list_size = type.list_size;
+    argument->alias = type.alias;
+    argument->element_alias = type.element_alias;
+    ig_str name = read_word(reader, false);
+    if (name.size) {
+        argument->name = ig_names_intern(reader->names, name);
+    }
+    if (accept(reader, "=")) {
+        argument->has_default = true;
+        return ig_schema_read_default(reader, argument);
+    }
+    return IG_OK;
+}
+
+typedef struct argument_list {
+    IG_VEC(ig_schema_argument) items;
+    bool is_variadic;
+} argument_list;
+
+/* Behind "(", up to and with ")". */
+static ig_status read_arguments(ig_schema_reader *reader, argument_list *list) {
+    bool is_keyword_only = false;
+    for (bool is_first = true; !accept(reader, ")"); is_first = false) {
+        if (!is_first) {
+            IG_TRY(expect(reader, ","));
+        }
+        if (accept(reader, "...")) {
+            list->is_variadic = true;
+            continue;
+        }
+        if (accept(reader, "*")) {
+            is_keyword_only = true;
+            continue;
+        }
+        ig_schema_argument argument = { .is_keyword_only = is_keyword_only };
+        IG_TRY(read_argument(reader, &argument));
+        IG_PUSH(reader->types->arena, &list->items, argument);
+    }
+    return IG_OK;
+}
+
+static ig_status read_results(ig_schema_reader *reader, argument_list *list) {
+    if (accept(reader, "...")) {
+        list->is_variadic = true;
+        return IG_OK;
+    }
+    if (accept(reader, "(")) {
+        return read_arguments(reader, list);
+    }
+    ig_schema_argument result = { 0 };
+    IG_TRY(read_argument(reader, &result));
+    IG_PUSH(reader->types->arena, &list->items, result);
+    return IG_OK;
+}
+
+/* ---- all ---- */
+
+static ig_status read_name(ig_schema_reader *reader, ig_schema *schema) {
+    ig_arena *arena = reader->types->arena;
+    ig_str space = read_word(reader, true); /* a class may be the space */
+    IG_TRY(expect(reader, "::"));
+    ig_str name = read_word(reader, false);
+    if (space.size == 0 || name.size == 0) {
+        return fail(reader, "a name");
+    }
+    schema->name = ig_arena_printf(arena, "%.*s::%.*s", IG_STR_ARG(space),
+                                   IG_STR_ARG(name));
+    ig_str overload = { "", 0 };
+    if (accept(reader, ".")) {
+        overload = read_word(reader, false);
+    }
+    schema->overload = ig_arena_copy(arena, overload.data, overload.size);
+    return expect(reader, "(");
+}
+
+ig_status ig_schema_parse(ig_types *types, ig_map *argument_names, const char *text,
+                          const ig_location *where, ig_schema **out_schema) {
+    ig_schema_reader reader = { types, argument_names, where, text, text };
+    ig_schema *schema = IG_NEW(types->arena, ig_schema);
+    argument_list arguments = { 0 }, results = { 0 };
+    schema->text = text;
+    IG_TRY(read_name(&reader, schema));
+    IG_TRY(read_arguments(&reader, &arguments));
+    IG_TRY(expect(&reader, "->"));
+    IG_TRY(read_results(&reader, &results));
+    skip_blanks(&reader);
+    if (*reader.next) {
+        return fail(&reader, "the end");
+    }
+    for (size_t i = 0; i < arguments.items.count; i++) {
+        if (!arguments.items.items[i].name) {
+            return fail(&reader, "a name for each argument");
+        }
+    }
+    schema->arguments = arguments.items.items;
+    schema->argument_count = arguments.items.count;
+    schema->results = results.items.items;
+    schema->result_count = results.items.count;
+    schema->is_vararg = arguments.is_variadic;
+    schema->is_varret = results.is_variadic;
+    *out_schema = schema;
+    return IG_OK;
+}
+
+int ig_schema_argument_index(const ig_schema *schema, const char *name) {
+    for (size_t i = 0; i < schema->argument_count; i++) {
+        if (strcmp(schema->arguments[i].name, name) == 0) {
+            return (int)i;
+        }
+    }
+    return -1;
+}

@@ -1,0 +1,576 @@
+/* What each opcode does.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "frontend/torch/pickle/vm.h"
+
+#include "base/writer.h"
+#include "frontend/torch/pickle/number.h"
+
+#include <string.h>
+
+/* Marks nest as values do; a value is kept once, and once more when it is shared. */
+enum { NEWEST_PROTOCOL = 5, MOST_MARKS = 1 << 16, MOST_SPARE = 1 << 16 };
+
+#define RUN(name)                                    \
+    ig_status ig_pickle_run_##name(ig_pickle_vm *vm, \
+                                   const ig_pickle_argument *argument, int value)
+#define UNUSED() ((void)vm, (void)argument, (void)value)
+
+/* ---- the stack ---- */
+
+static void push(ig_pickle_vm *vm, ig_py *item) {
+    IG_PUSH(vm->arena, &vm->stack, item);
+}
+
+/* Values above the last mark, which must not be reached beneath. */
+static size_t height(const ig_pickle_vm *vm) {
+    size_t floor = vm->marks.count ? IG_LAST(&vm->marks) : 0;
+    return vm->stack.count - floor;
+}
+
+static ig_status need(ig_pickle_vm *vm, size_t count) {
+    return height(vm) >= count
+               ? IG_OK
+               : ig_pickle_fail(vm, IG_INVALID,
+                                "it takes %zu values from the stack, which has %zu",
+                                count, height(vm));
+}
+
+static ig_status pop(ig_pickle_vm *vm, ig_py **out_item) {
+    IG_TRY(need(vm, 1));
+    *out_item = IG_POP(&vm->stack);
+    return IG_OK;
+}
+
+/* Takes the last mark away: what lay above it are `*out_items`, good until the next
+ * push. */
+static ig_status pop_to_mark(ig_pickle_vm *vm, ig_py ***out_items, size_t *out_count) {
+    *out_items = NULL;
+    *out_count = 0;
+    if (!vm->marks.count) {
+        return ig_pickle_fail(vm, IG_INVALID, "there is no mark on the stack");
+    }
+    size_t floor = IG_POP(&vm->marks);
+    *out_items = vm->stack.items + floor;
+    *out_count = vm->stack.count - floor;
+    vm->stack.count = floor;
+    return IG_OK;
+}
+
+static ig_status push_new(ig_pickle_vm *vm, ig_py_kind kind, ig_py **out_value) {
+    IG_TRY(ig_pickle_new(vm, kind, out_value));
+    push(vm, *out_value);
+    return IG_OK;
+}
+
+RUN(mark) {
+    UNUSED();
+    if (vm->marks.count >= MOST_MARKS) {
+        return ig_pickle_fail(vm, IG_LIMIT, "more than %d marks are open", MOST_MARKS);
+    }
+    IG_PUSH(vm->arena, &vm->marks, vm->stack.count);
+    return IG_OK;
+}
+
+RUN(stop) {
+    UNUSED();
+    if (vm->marks.count) {
+        return ig_pickle_fail(vm, IG_INVALID, "a mark is left on the stack");
+    }
+    vm->is_done = true;
+    return need(vm, 1);
+}
+
+/* Python takes a mark away when it is what lies on top. */
+RUN(pop) {
+    UNUSED();
+    if (vm->marks.count && height(vm) == 0) {
+        vm->marks.count--;
+        return IG_OK;
+    }
+    ig_py *item;
+    return pop(vm, &item);
+}
+
+RUN(pop_mark) {
+    UNUSED();
+    ig_py **items;
+    size_t count;
+    return pop_to_mark(vm, &items, &count);
+}
+
+RUN(dup) {
+    UNUSED();
+    IG_TRY(need(vm, 1));
+    if (vm->stack.count > MOST_SPARE + 2 * (size_t)vm->set->value_count) {
+        return ig_pickle_fail(vm, IG_LIMIT, "it doubles more values than there are");
+    }
+    push(vm, IG_LAST(&vm->stack));
+    return IG_OK;
+}
+
+RUN(proto) {
+    UNUSED();
+    if (argument->number > NEWEST_PROTOCOL) {
+        return ig_pickle_fail(vm, IG_UNSUPPORTED, "protocol %lld is not known",
+                              (long long)argument->number);
+    }
+    return IG_OK;
+}
+
+RUN(nothing) {
+    UNUSED();
+    return IG_OK;
+}
+
+RUN(foreign) {
+    UNUSED();
+    return ig_pickle_fail(
+        vm, IG_UNSUPPORTED,
+        "it refers to something outside of the pickle, which only the process that wrote it has");
+}
+
+/* ---- plain values ---- */
+
+RUN(none) {
+    UNUSED();
+    ig_py *item;
+    return push_new(vm, IG_PY_NONE, &item);
+}
+
+RUN(bool) {
+    UNUSED();
+    ig_py *item;
+    IG_TRY(push_new(vm, IG_PY_BOOL, &item));
+    item->as.b = value != 0;
+    return IG_OK;
+}
+
+RUN(int) {
+    UNUSED();
+    ig_py *item;
+    IG_TRY(push_new(vm, IG_PY_INT, &item));
+    item->as.i = argument->number;
+    return IG_OK;
+}
+
+RUN(float) {
+    UNUSED();
+    ig_py *item;
+    IG_TRY(push_new(vm, IG_PY_FLOAT, &item));
+    item->as.f = argument->real;
+    return IG_OK;
+}
+
+/* "12", "12L"; "00" and "01" are False and True where `value` is 0. */
+RUN(int_line) {
+    ig_str text = argument->text;
+    ig_py *item;
+    IG_TRY(push_new(vm, IG_PY_INT, &item));
+    if (value == 0 && (ig_str_is(text, "00") || ig_str_is(text, "01"))) {
+        item->kind = IG_PY_BOOL;
+        item->as.b = text.data[1] == '1';
+        return IG_OK;
+    }
+    if (value == 1 && ig_str_ends(text, "L")) {
+        text.size--;
+    }
+    return ig_pickle_int_of_text(vm, text, item);
+}
+
+RUN(long) {
+    UNUSED();
+    ig_py *item;
+    IG_TRY(push_new(vm, IG_PY_INT, &item));
+    return ig_pickle_int_of_bytes(vm, argument->text, item);
+}
+
+RUN(float_line) {
+    UNUSED();
+    ig_py *item;
+    IG_TRY(push_new(vm, IG_PY_FLOAT, &item));
+    return ig_str_to_f64(argument->text, &item->as.f)
+               ? IG_OK
+               : ig_pickle_fail(
+                     vm, IG_INVALID, "'%.*s' is no number",
+                     (int)(argument->text.size < 40 ? argument->text.size : 40),
+                     argument->text.data);
+}
+
+static ig_status push_text(ig_pickle_vm *vm, ig_py_kind kind, ig_str text) {
+    ig_py *item;
+    IG_TRY(push_new(vm, kind, &item));
+    item->as.text = text;
+    return IG_OK;
+}
+
+/* Python writes lone surrogates too: those are bytes to us. */
+RUN(unicode) {
+    UNUSED();
+    bool is_text = ig_utf8_is_valid(argument->text);
+    return push_text(vm, is_text ? IG_PY_STR : IG_PY_BYTES, argument->text);
+}
+
+RUN(bytes) {
+    UNUSED();
+    return push_text(vm, IG_PY_BYTES, argument->text);
+}
+
+/* Python 2's str: text where it can be. */
+RUN(string) {
+    UNUSED();
+    bool is_text = ig_utf8_is_valid(argument->text);
+    return push_text(vm, is_text ? IG_PY_STR : IG_PY_BYTES, argument->text);
+}
+
+RUN(string_line) {
+    UNUSED();
+    ig_str text = argument->text;
+    bool is_quoted = text.size >= 2 && (text.data[0] == '\'' || text.data[0] == '"') &&
+                     text.data[text.size - 1] == text.data[0];
+    if (!is_quoted) {
+        return ig_pickle_fail(vm, IG_INVALID, "its text is not quoted");
+    }
+    ig_str inner = { text.data + 1, text.size - 2 }, plain;
+    IG_TRY(ig_pickle_unescape(vm, inner, false, &plain));
+    return push_text(vm, ig_utf8_is_valid(plain) ? IG_PY_STR : IG_PY_BYTES, plain);
+}
+
+RUN(unicode_line) {
+    UNUSED();
+    ig_str plain;
+    IG_TRY(ig_pickle_unescape(vm, argument->text, true, &plain));
+    return push_text(vm, ig_utf8_is_valid(plain) ? IG_PY_STR : IG_PY_BYTES, plain);
+}
+
+/* ---- containers ---- */
+
+/* A list, tuple or set of `count` items, or a dict of half as many. */
+static ig_status push_container(ig_pickle_vm *vm, ig_py_kind kind, ig_py **items,
+                                size_t count) {
+    ig_py *container;
+    IG_TRY(ig_pickle_new(vm, kind, &container));
+    if (kind == IG_PY_DICT && count % 2 != 0) {
+        return ig_pickle_fail(vm, IG_INVALID, "a key has no value");
+    }
+    if (kind == IG_PY_TUPLE) {
+        container->as.list.items = IG_NEW_ARRAY(vm->arena, ig_py *, count + 1);
+        container->as.list.count = count;
+        if (count) {
+            memcpy(container->as.list.items, items, count * sizeof(*items));
+        }
+    }
+    for (size_t i = 0; i < count && kind != IG_PY_TUPLE; i++) {
+        if (kind != IG_PY_DICT) {
+            ig_pickle_append(vm, container, items[i]);
+        } else if (i % 2 != 0) {
+            ig_pickle_insert(vm, container, items[i - 1], items[i]);
+        }
+    }
+    push(vm, container);
+    return IG_OK;
+}
+
+RUN(tuple_of) {
+    UNUSED();
+    size_t count = (size_t)value;
+    IG_TRY(need(vm, count));
+    vm->stack.count -= count;
+    return push_container(vm, IG_PY_TUPLE, vm->stack.items + vm->stack.count, count);
+}
+
+RUN(collect) {
+    UNUSED();
+    ig_py **items;
+    size_t count;
+    IG_TRY(pop_to_mark(vm, &items, &count));
+    return push_container(vm, (ig_py_kind)value, items, count);
+}
+
+RUN(frozen_set) {
+    UNUSED();
+    ig_py **items;
+    size_t count;
+    IG_TRY(pop_to_mark(vm, &items, &count));
+    IG_TRY(push_container(vm, IG_PY_SET, items, count));
+    IG_LAST(&vm->stack)->type = "frozenset";
+    return IG_OK;
+}
+
+RUN(empty) {
+    UNUSED();
+    return push_container(vm, (ig_py_kind)value, NULL, 0);
+}
+
+/* Where the items of `target` go: itself, or what an object or call holds for them. */
+static ig_status item_holder(ig_pickle_vm *vm, ig_py *target, bool is_dict,
+                             ig_py **out_holder) {
+    ig_py_kind kind = is_dict ? IG_PY_DICT : IG_PY_LIST;
+    ig_py **slot = target->kind == IG_PY_OBJECT ? &target->as.object.items
+                   : target->kind == IG_PY_CALL ? &target->as.call.items
+                                                : NULL;
+    if (slot && !*slot) {
+        IG_TRY(ig_pickle_new(vm, kind, slot));
+    }
+    *out_holder = slot ? *slot : target;
+    ig_py_kind got = (*out_holder)->kind;
+    if (got == kind || (!is_dict && got == IG_PY_SET)) {
+        return IG_OK;
+    }
+    return ig_pickle_fail(vm, IG_INVALID, "it adds items to a value that is %s",
+                          ig_py_kind_name(got));
+}
+
+static ig_status add_items(ig_pickle_vm *vm, ig_py **items, size_t count) {
+    ig_py *holder;
+    IG_TRY(need(vm, 1));
+    IG_TRY(item_holder(vm, IG_LAST(&vm->stack), false, &holder));
+    for (size_t i = 0; i < count; i++) {
+        ig_pickle_append(vm, holder, items[i]);
+    }
+    return IG_OK;
+}
+
+static ig_status set_pairs(ig_pickle_vm *vm, ig_py **items, size_t count) {
+    ig_py *holder;
+    IG_TRY(need(vm, 1));
+    IG_TRY(item_holder(vm, IG_LAST(&vm->stack), true, &holder));
+    if (count % 2 != 0) {
+        return ig_pickle_fail(vm, IG_INVALID, "a key has no value");
+    }
+    for (size_t i = 0; i < count; i += 2) {
+        ig_pickle_insert(vm, holder, items[i], items[i + 1]);
+    }
+    return IG_OK;
+}
+
+RUN(append) {
+    UNUSED();
+    IG_TRY(need(vm, 2));
+    vm->stack.count--;
+    return add_items(vm, vm->stack.items + vm->stack.count, 1);
+}
+
+RUN(appends) {
+    UNUSED();
+    ig_py **items;
+    size_t count;
+    IG_TRY(pop_to_mark(vm, &items, &count));
+    return add_items(vm, items, count);
+}
+
+RUN(set_item) {
+    UNUSED();
+    IG_TRY(need(vm, 3));
+    vm->stack.count -= 2;
+    return set_pairs(vm, vm->stack.items + vm->stack.count, 2);
+}
+
+RUN(set_items) {
+    UNUSED();
+    ig_py **items;
+    size_t count;
+    IG_TRY(pop_to_mark(vm, &items, &count));
+    return set_pairs(vm, items, count);
+}
+
+/* ---- memo ---- */
+
+static ig_status put_at(ig_pickle_vm *vm, uint64_t number) {
+    IG_TRY(need(vm, 1));
+    if (vm->memo.count > MOST_SPARE + 2 * (size_t)vm->set->value_count) {
+        return ig_pickle_fail(vm, IG_LIMIT, "it keeps more values than there are");
+    }
+    ig_map_set_id(&vm->memo, number, IG_LAST(&vm->stack));
+    return IG_OK;
+}
+
+static ig_status get_at(ig_pickle_vm *vm, uint64_t number) {
+    ig_py *item = ig_map_get_id(&vm->memo, number);
+    if (!item) {
+        return ig_pickle_fail(vm, IG_INVALID, "nothing was kept under number %llu",
+                              (unsigned long long)number);
+    }
+    if (vm->stack.count >= (size_t)vm->set->context->limits.pickle_values) {
+        return ig_pickle_fail(vm, IG_LIMIT,
+                              "its stack is too large (--limit pickle_values=N)");
+    }
+    push(vm, item);
+    return IG_OK;
+}
+
+static ig_status line_number(ig_pickle_vm *vm, ig_str text, uint64_t *out_number) {
+    int64_t number = 0;
+    *out_number = 0;
+    if (!ig_str_to_i64(text, &number) || number < 0) {
+        return ig_pickle_fail(vm, IG_INVALID, "its argument is no number");
+    }
+    *out_number = (uint64_t)number;
+    return IG_OK;
+}
+
+RUN(put) {
+    UNUSED();
+    return put_at(vm, (uint64_t)argument->number);
+}
+
+RUN(put_line) {
+    UNUSED();
+    uint64_t number;
+    IG_TRY(line_number(vm, argument->text, &number));
+    return put_at(vm, number);
+}
+
+RUN(memoize) {
+    UNUSED();
+    return put_at(vm, vm->memo.count);
+}
+
+RUN(get) {
+    UNUSED();
+    return get_at(vm, (uint64_t)argument->number);
+}
+
+RUN(get_line) {
+    UNUSED();
+    uint64_t number;
+    IG_TRY(line_number(vm, argument->text, &number));
+    return get_at(vm, number);
+}
+
+/* ---- names, objects, calls ---- */
+
+RUN(global) {
+    UNUSED();
+    ig_str name;
+    ig_py *item;
+    IG_TRY(ig_pickle_line(vm, &name));
+    IG_TRY(ig_pickle_name(vm, argument->text, name, &item));
+    push(vm, item);
+    return IG_OK;
+}
+
+RUN(stack_global) {
+    UNUSED();
+    ig_py *module, *name, *item;
+    IG_TRY(pop(vm, &name));
+    IG_TRY(pop(vm, &module));
+    if (module->kind != IG_PY_STR || name->kind != IG_PY_STR) {
+        return ig_pickle_fail(vm, IG_INVALID, "a module or a name is no text");
+    }
+    IG_TRY(ig_pickle_name(vm, module->as.text, name->as.text, &item));
+    push(vm, item);
+    return IG_OK;
+}
+
+RUN(reduce) {
+    UNUSED();
+    ig_py *function, *args, *item;
+    IG_TRY(pop(vm, &args));
+    IG_TRY(pop(vm, &function));
+    IG_TRY(ig_pickle_call(vm, function, args, &item));
+    push(vm, item);
+    return IG_OK;
+}
+
+static ig_status push_object(ig_pickle_vm *vm, ig_py *class, ig_py *args) {
+    if (class->kind != IG_PY_GLOBAL || args->kind != IG_PY_TUPLE) {
+        return ig_pickle_fail(
+            vm, IG_INVALID, "it makes an object of %s with arguments that are %s",
+            ig_py_kind_name(class->kind), ig_py_kind_name(args->kind));
+    }
+    ig_py *item;
+    IG_TRY(push_new(vm, IG_PY_OBJECT, &item));
+    item->as.object.class = class;
+    item->as.object.args = args;
+    return IG_OK;
+}
+
+/* NEWOBJ: class, tuple.  NEWOBJ_EX has keyword arguments as well (kept behind). */
+RUN(new_object) {
+    UNUSED();
+    ig_py *keywords = NULL, *args, *class;
+    if (value == 1) {
+        IG_TRY(pop(vm, &keywords));
+    }
+    IG_TRY(pop(vm, &args));
+    IG_TRY(pop(vm, &class));
+    if (keywords && keywords->kind == IG_PY_DICT && keywords->as.dict.count > 0) {
+        return ig_pickle_fail(vm, IG_UNSUPPORTED,
+                              "it makes an object with keyword arguments");
+    }
+    return push_object(vm, class, args);
+}
+
+/* What lies above the mark, but the first, become a tuple on the stack. */
+static ig_status push_instance(ig_pickle_vm *vm, ig_py *class, ig_py **items,
+                               size_t count) {
+    IG_TRY(push_container(vm, IG_PY_TUPLE, items, count));
+    ig_py *args;
+    IG_TRY(pop(vm, &args));
+    return push_object(vm, class, args);
+}
+
+RUN(inst) {
+    UNUSED();
+    ig_str name;
+    ig_py *class;
+    ig_py **items;
+    size_t count;
+    IG_TRY(ig_pickle_line(vm, &name));
+    IG_TRY(ig_pickle_name(vm, argument->text, name, &class));
+    IG_TRY(pop_to_mark(vm, &items, &count));
+    return push_instance(vm, class, items, count);
+}
+
+RUN(obj) {
+    UNUSED();
+    ig_py **items;
+    size_t count;
+    IG_TRY(pop_to_mark(vm, &items, &count));
+    if (count == 0) {
+        return ig_pickle_fail(vm, IG_INVALID, "there is no class on the stack");
+    }
+    return push_instance(vm, items[0], items + 1, count - 1);
+}
+
+RUN(persistent) {
+    UNUSED();
+    ig_py *id, *item;
+    IG_TRY(pop(vm, &id));
+    IG_TRY(ig_pickle_persistent(vm, id, &item));
+    push(vm, item);
+    return IG_OK;
+}
+
+RUN(persistent_line) {
+    UNUSED();
+    return ig_pickle_fail(vm, IG_UNSUPPORTED, "it refers to '%.*s' outside of it",
+                          (int)(argument->text.size < 40 ? argument->text.size : 40),
+                          argument->text.data);
+}
+
+/* Gives an object its state.  That of a container (the _metadata of a state_dict) is
+ * dropped: it is no part of what the container holds. */
+RUN(build) {
+    UNUSED();
+    ig_py *state;
+    IG_TRY(pop(vm, &state));
+    IG_TRY(need(vm, 1));
+    ig_py *target = IG_LAST(&vm->stack);
+    ig_py **slot = target->kind == IG_PY_OBJECT   ? &target->as.object.state
+                   : target->kind == IG_PY_CALL   ? &target->as.call.state
+                   : target->kind == IG_PY_TENSOR ? &target->as.tensor->extra
+                                                  : NULL;
+    bool is_container = target->kind == IG_PY_DICT || target->kind == IG_PY_LIST ||
+                        target->kind == IG_PY_SET;
+    if (is_container) {
+        return IG_OK;
+    }
+    if (!slot || *slot) {
+        return ig_pickle_fail(vm, IG_INVALID, "it gives a state to %s",
+                              slot ? "an object that has one"
+                                   : ig_py_kind_name(target->kind));
+    }
+    *slot = state;
+    return IG_OK;
+}

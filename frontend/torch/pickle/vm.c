@@ -1,0 +1,272 @@
+/* Runs a pickle: reads opcodes and their arguments.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A pickle pushes and combines values on a stack; MARK notes a height, PUT and GET keep
+ * values by number.  An opcode is a row of opcodes.def: how to read what follows it,
+ * and what to do.  Every step consumes at least one byte and makes at most one value
+ * (or takes several together), so time and memory are bounded by the size of the
+ * pickle.
+ */
+#include "frontend/torch/pickle/vm.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+ig_status ig_pickle_fail(const ig_pickle_vm *vm, ig_status status, const char *format,
+                         ...) {
+    char message[512];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(message, sizeof(message), format, list);
+    va_end(list);
+    ig_location where = { .file = vm->options->file, .graph = vm->options->name };
+    const char *hint = status == IG_INVALID
+                           ? "the file is damaged, hostile or not made by PyTorch"
+                           : NULL;
+    return ig_error_hint(&vm->set->context->diag, status, &where, hint,
+                         "byte %zu (%s): %s", vm->begin, vm->opcode, message);
+}
+
+/* ---- values under construction ---- */
+
+ig_status ig_pickle_new(ig_pickle_vm *vm, ig_py_kind kind, ig_py **out_value) {
+    int64_t most = vm->set->context->limits.pickle_values;
+    if (vm->set->value_count >= (uint64_t)most) {
+        return ig_pickle_fail(
+            vm, IG_LIMIT, "there are more than %lld values (--limit pickle_values=N)",
+            (long long)most);
+    }
+    ig_py *value = IG_NEW(vm->arena, ig_py);
+    value->kind = kind;
+    value->id = vm->set->value_count++;
+    value->offset = vm->begin;
+    *out_value = value;
+    return IG_OK;
+}
+
+enum { FIRST_CAPACITY = 4 };
+
+/* `items` with room for one more behind `count`. */
+static ig_py **make_room(ig_pickle_vm *vm, ig_py **items, size_t count) {
+    bool is_full = count == 0 || (count >= FIRST_CAPACITY && !(count & (count - 1)));
+    if (!is_full) {
+        return items;
+    }
+    size_t capacity = count ? 2 * count : FIRST_CAPACITY;
+    ig_py **more = IG_NEW_ARRAY(vm->arena, ig_py *, capacity);
+    if (count) {
+        memcpy(more, items, count * sizeof(*items));
+    }
+    return more;
+}
+
+void ig_pickle_append(ig_pickle_vm *vm, ig_py *list, ig_py *item) {
+    list->as.list.items = make_room(vm, list->as.list.items, list->as.list.count);
+    list->as.list.items[list->as.list.count++] = item;
+}
+
+/* The last of equal keys wins in Python; readers look from the end. */
+void ig_pickle_insert(ig_pickle_vm *vm, ig_py *dict, ig_py *key, ig_py *value) {
+    size_t count = dict->as.dict.count;
+    dict->as.dict.keys = make_room(vm, dict->as.dict.keys, count);
+    dict->as.dict.values = make_room(vm, dict->as.dict.values, count);
+    dict->as.dict.keys[count] = key;
+    dict->as.dict.values[count] = value;
+    dict->as.dict.count = count + 1;
+}
+
+/* ---- arguments ---- */
+
+static ig_status fail_end(const ig_pickle_vm *vm) {
+    return ig_pickle_fail(vm, IG_INVALID, "the pickle ends inside its argument");
+}
+
+static ig_status take(ig_pickle_vm *vm, uint64_t size, const unsigned char **out) {
+    *out = (const unsigned char *)vm->bytes.data;
+    if (size > vm->bytes.size - vm->at) {
+        return fail_end(vm);
+    }
+    *out = (const unsigned char *)vm->bytes.data + vm->at;
+    vm->at += size;
+    return IG_OK;
+}
+
+static ig_status read_unsigned(ig_pickle_vm *vm, unsigned size, uint64_t *out) {
+    const unsigned char *bytes;
+    IG_TRY(take(vm, size, &bytes));
+    *out = 0;
+    for (unsigned i = 0; i < size; i++) {
+        *out |= (uint64_t)bytes[i] << (8 * i);
+    }
+    return IG_OK;
+}
+
+static ig_status read_none(ig_pickle_vm *vm, ig_pickle_argument *out) {
+    (void)vm;
+    (void)out;
+    return IG_OK;
+}
+
+static ig_status read_number(ig_pickle_vm *vm, unsigned size, ig_pickle_argument *out) {
+    uint64_t number;
+    IG_TRY(read_unsigned(vm, size, &number));
+    out->number = (int64_t)number;
+    return IG_OK;
+}
+
+static ig_status read_u1(ig_pickle_vm *vm, ig_pickle_argument *out) {
+    return read_number(vm, 1, out);
+}
+
+static ig_status read_u2(ig_pickle_vm *vm, ig_pickle_argument *out) {
+    return read_number(vm, 2, out);
+}
+
+static ig_status read_u4(ig_pickle_vm *vm, ig_pickle_argument *out) {
+    return read_number(vm, 4, out);
+}
+
+static ig_status read_u8(ig_pickle_vm *vm, ig_pickle_argument *out) {
+    return read_number(vm, 8, out);
+}
+
+static ig_status read_i4(ig_pickle_vm *vm, ig_pickle_argument *out) {
+    IG_TRY(read_number(vm, 4, out));
+    out->number = (int32_t)(uint32_t)out->number;
+    return IG_OK;
+}
+
+/* Eight bytes, the highest first: pickle's one big-endian number. */
+static ig_status read_f8(ig_pickle_vm *vm, ig_pickle_argument *out) {
+    const unsigned char *bytes;
+    IG_TRY(take(vm, 8, &bytes));
+    uint64_t bits = 0;
+    for (int i = 0; i < 8; i++) {
+        bits = bits << 8 | bytes[i];
+    }
+    memcpy(&out->real, &bits, sizeof(bits));
+    return IG_OK;
+}
+
+static ig_status read_bytes(ig_pickle_vm *vm, unsigned size, ig_pickle_argument *out) {
+    uint64_t count;
+    const unsigned char *bytes;
+    IG_TRY(read_unsigned(vm, size, &count));
+    IG_TRY(take(vm, count, &bytes));
+    out->text = (ig_str){ (const char *)bytes, (size_t)count };
+    return IG_OK;
+}
+
+static ig_status read_bytes1(ig_pickle_vm *vm, ig_pickle_argument *out) {
+    return read_bytes(vm, 1, out);
+}
+
+static ig_status read_bytes4(ig_pickle_vm *vm, ig_pickle_argument *out) {
+    return read_bytes(vm, 4, out);
+}
+
+static ig_status read_bytes8(ig_pickle_vm *vm, ig_pickle_argument *out) {
+    return read_bytes(vm, 8, out);
+}
+
+ig_status ig_pickle_line(ig_pickle_vm *vm, ig_str *out_line) {
+    const char *begin = vm->bytes.data + vm->at;
+    size_t rest = vm->bytes.size - vm->at;
+    const char *end = rest ? memchr(begin, '\n', rest) : NULL;
+    if (!end) {
+        return fail_end(vm);
+    }
+    *out_line = (ig_str){ begin, (size_t)(end - begin) };
+    vm->at += out_line->size + 1;
+    return IG_OK;
+}
+
+static ig_status read_line(ig_pickle_vm *vm, ig_pickle_argument *out) {
+    return ig_pickle_line(vm, &out->text);
+}
+
+/* ---- the loop ---- */
+
+static const ig_pickle_opcode opcodes[256] = {
+#define OPCODE(byte, name, argument, run, value) \
+    [byte] = { #name, read_##argument, ig_pickle_run_##run, value },
+#include "frontend/torch/pickle/opcodes.def"
+#undef OPCODE
+};
+
+static ig_status run(ig_pickle_vm *vm) {
+    while (!vm->is_done) {
+        vm->begin = vm->at;
+        vm->opcode = "end";
+        if (vm->at >= vm->bytes.size) {
+            return ig_pickle_fail(vm, IG_INVALID, "the pickle has no STOP");
+        }
+        unsigned char byte = (unsigned char)vm->bytes.data[vm->at++];
+        const ig_pickle_opcode *row = &opcodes[byte];
+        ig_pickle_argument argument = { 0 };
+        vm->opcode = row->name ? row->name : "?";
+        if (!row->name) {
+            return ig_pickle_fail(vm, IG_INVALID, "byte 0x%02x is no opcode", byte);
+        }
+        if ((vm->at & 1023) == 0) {
+            IG_TRY(ig_context_poll(vm->set->context));
+        }
+        IG_TRY(row->read(vm, &argument));
+        IG_TRY(row->run(vm, &argument, row->value));
+    }
+    return IG_OK;
+}
+
+void ig_pickle_set_init_bare(ig_pickle_set *set, ig_context *context, ig_arena *arena) {
+    *set = (ig_pickle_set){ .context = context, .arena = arena };
+    ig_map_init(&set->storages, arena);
+    ig_map_init(&set->reduced, arena);
+}
+
+void ig_pickle_set_init(ig_pickle_set *set, ig_archive *archive) {
+    ig_pickle_set_init_bare(set, archive->context, archive->arena);
+    set->archive = archive;
+}
+
+static ig_status read_all(ig_pickle_vm *vm, ig_py **out_value) {
+    ig_map_init(&vm->memo, vm->arena);
+    IG_PUSH(vm->arena, &vm->stack, NULL); /* so that there are items to point at */
+    vm->stack.count = 0;
+    IG_TRY(run(vm));
+    IG_TRY(ig_pickle_check(vm, IG_LAST(&vm->stack)));
+    *out_value = IG_LAST(&vm->stack);
+    return IG_OK;
+}
+
+ig_status ig_pickle_read(ig_pickle_set *set, ig_str bytes,
+                         const ig_pickle_options *options, ig_py **out_value) {
+    ig_pickle_vm vm = {
+        .set = set, .options = options, .arena = set->arena, .bytes = bytes
+    };
+    *out_value = NULL;
+    return read_all(&vm, out_value);
+}
+
+ig_status ig_pickle_read_torchscript(ig_pickle_set *set, const char *folder,
+                                     const char *name, ig_py **out_value) {
+    ig_arena *arena = set->arena;
+    const char *path = ig_arena_printf(arena, "%s%s", folder, name);
+    ig_archive_entry *entry;
+    ig_str bytes;
+    *out_value = NULL;
+    IG_TRY(ig_archive_need(set->archive, ig_str_of(path), &entry));
+    IG_TRY(ig_archive_read_text(set->archive, entry, &bytes));
+    size_t stem = strlen(name) - strlen(".pkl");
+    bool is_packaged = folder[0] != '\0';
+    ig_pickle_options options = {
+        .file = set->archive->file,
+        .name = path,
+        .storage_prefix =
+            is_packaged ? ".data/" : ig_arena_printf(arena, "%.*s/", (int)stem, name),
+        .storage_suffix = "",
+        .is_torchscript = true,
+        .storages_may_be_empty = strcmp(name, "traced_inputs.pkl") == 0,
+    };
+    return ig_pickle_read(set, bytes, &options, out_value);
+}

@@ -1,0 +1,66 @@
+/* TorchScript archives in, modules out.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * An archive stores neither ranks nor element types of its inputs, so each argument of
+ * the call needs a tree (ir/signature.h) that says them: the caller's, else what the
+ * archive's traced inputs were like.  Where neither says anything the error lists what
+ * is needed with an example of the command line.
+ *
+ *     x     f32[B, 13]                       names of extents are symbols
+ *     n     3                                numbers, strings, None are fixed
+ *     n     int                              an integer known only at run time
+ *     f     kjt(keys=["a", "b"], values=i64[V], lengths=i64[L], weights=none)
+ *     p     record(x=f32[3], y=f32[3])       any class name does for a named tuple
+ *
+ * What the graph of the entry says (ir/graph.h):
+ *   - an argument for each leaf of the arguments' trees, in order, used or not;
+ *   - a result for each leaf of the result's tree; then one for each tensor argument
+ *     that the call changes (`after` of the signature: what it is after the call);
+ *   - state: attributes that the call changes are the last arguments and results
+ *     (graph->states names the weights that hold what they begin with);
+ *   - graph->signature is the tree, graph->arg_names are the leaves' paths
+ *     (ig_node_path), graph->result_names those of the result where they have any.
+ */
+#ifndef IG_FRONTEND_TORCH_TORCHSCRIPT_H
+#define IG_FRONTEND_TORCH_TORCHSCRIPT_H
+
+#include "base/writer.h"
+#include "ir/graph.h"
+
+typedef struct ig_torchscript_argument {
+    const char *name; /* of the parameter, or its place: "0" */
+    const char *tree; /* text of ig_node_parse */
+} ig_torchscript_argument;
+
+typedef struct ig_torchscript_options {
+    const char *entry; /* the method; NULL: "forward" */
+    const char
+        *resource; /* of a torch.package: "model/model.pkl"; NULL: its one model */
+    const ig_torchscript_argument *arguments;
+    size_t argument_count;
+    /* Row-wise shards with mean pooling: divide by the ids of the whole bag, which is
+     * right, where the archive adds the shards' means. */
+    bool fixes_rowwise_mean;
+} ig_torchscript_options;
+
+/* Reads an archive.  Weights stay in the file, which the module keeps mapped.
+ *
+ * `*out_module` is set as soon as a module exists, so that a caller to whom exhausted
+ * memory unwinds can destroy it; on an error status it is NULL again.  `options` may be
+ * NULL. */
+ig_status ig_import_torchscript(ig_context *context, const char *path,
+                                const ig_torchscript_options *options,
+                                ig_module **out_module);
+/* The same in memory, which must outlive the module; `path` (or NULL) is for
+ * messages. */
+ig_status ig_import_torchscript_memory(ig_context *context, ig_str bytes,
+                                       const char *path,
+                                       const ig_torchscript_options *options,
+                                       ig_module **out_module);
+
+/* Appends what an archive holds, as JSON, without running its program: methods with
+ * arguments, modules, tensors, tables.  All it needs lies in `arena`. */
+ig_status ig_torchscript_describe(ig_context *context, ig_arena *arena,
+                                  const char *path, ig_str bytes, ig_writer *out);
+
+#endif

@@ -1,0 +1,30 @@
+/* What torchvision's operators share.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A value between pixels is a weighted sum of four of them, and a bin of a region one
+ * of many: rows of channels picked by number and weighted, which is an embedding bag
+ * over the image's pixels.
+ */
+#ifndef IG_FRONTEND_TORCH_VISION_VISION_H
+#define IG_FRONTEND_TORCH_VISION_VISION_H
+
+#include "frontend/torch/aten/aten.h"
+
+/* The two neighbours of places along one axis, on a new last axis of 2. */
+typedef struct ig_neighbours {
+    ig_value *ids;     /* i64, inside of the axis */
+    ig_value *weights; /* the places' dtype */
+} ig_neighbours;
+
+/* sum over l of weights[b, l] * table[ids[b, l]]: [bags, channels]. */
+ig_value *ig_vision_sum_rows(ig_ts_call *call, ig_value *table, ig_value *ids,
+                             ig_value *weights);
+/* x [count, …] with its axes at `axes` of `rank`, the others 1. */
+ig_value *ig_vision_spread(ig_ts_call *call, ig_value *x, uint32_t rank,
+                           const uint32_t *axes);
+
+#define OP(schema, hook, variant) ig_status ig_ts_op_##hook(ig_ts_call *call);
+#include "frontend/torch/vision/vision.def"
+#undef OP
+
+#endif

@@ -1,0 +1,345 @@
+/* resize, axis by axis, and grid_sample.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ir/fold/fold.h"
+#include "ir/hooks.h"
+#include "ir/infer/infer.h"
+#include "ir/semantics/resize.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- types ---- */
+
+/* A number of a constant list; false when it is not known. */
+static bool number_of(const ig_op *op, uint32_t operand, uint32_t index, float *out) {
+    const ig_data *data = operand < op->operand_count
+                              ? ig_constant_of(op->operands[operand].value)
+                              : NULL;
+    if (!data || !data->bytes) {
+        return false;
+    }
+    ig_tensor tensor = { .kind = IG_TENSOR,
+                         .dtype = (ig_dtype)data->type->dtype,
+                         .count = data->type->dims[0],
+                         .data = (void *)(uintptr_t)data->bytes };
+    *out = (float)ig_tensor_get_f64(&tensor, data->is_splat ? 0 : index);
+    return true;
+}
+
+/* An extent that operands say. */
+static ig_dim resized_extent(const ig_op *op, uint32_t d) {
+    const ig_type *x = ig_operand_type(op, 0);
+    float scale, first = 0, end = 1;
+    ig_dims_value sizes;
+    int64_t in;
+    if (op->operand_count > 3) {
+        return ig_operand_dims(op, 3, x->rank, &sizes)
+                   ? sizes.dims[d]
+                   : ig_result_symbol(op, 0, d, "n");
+    }
+    bool has_region = op->operand_count > 2;
+    bool is_known = number_of(op, 1, d, &scale) &&
+                    (!has_region || (number_of(op, 2, d, &first) &&
+                                     number_of(op, 2, d + x->rank, &end))) &&
+                    ig_dim_constant(ig_op_module(op), x->dims[d], &in);
+    int64_t out = is_known ? ig_resize_extent(in, scale, first, end) : -1;
+    return out >= 0 ? out : ig_result_symbol(op, 0, d, "n");
+}
+
+static ig_status check_lists(const ig_op *op) {
+    static const char *const what[] = { "a scale an axis", "two places an axis",
+                                        "a size an axis" };
+    ig_dim rank = ig_operand_type(op, 0)->rank;
+    for (uint32_t i = 1; i < op->operand_count; i++) {
+        IG_TRY(i < 3 ? ig_check_float(op, i) : ig_check_int(op, i));
+        IG_TRY(ig_check_rank(op, i, 1));
+        IG_TRY(ig_check_extent(op, i, 0, i == 2 ? 2 * rank : rank, what[i - 1], NULL));
+    }
+    return IG_OK;
+}
+
+ig_status ig_infer_resize(ig_op *op, const ig_type **out_types) {
+    IG_TRY(ig_check_tensors(op));
+    const ig_type *x = ig_operand_type(op, 0);
+    const ig_attr *sizes = &op->attrs[IG_resize_sizes];
+    bool is_crop = ig_attr_int(op, IG_resize_coordinates, 0) == IG_COORD_crop;
+    bool is_set = ig_attr_is_set(op, IG_resize_sizes);
+    ig_dim dims[IG_TENSOR_RANK];
+    if (x->dtype == IG_DT_bool || x->dtype == IG_DT_str ||
+        (is_set ? sizes->count != x->rank : op->operand_count < 2) ||
+        (is_crop && op->operand_count < 3)) {
+        return INFER_ERROR(
+            op,
+            "operand 0 is %s, expected numbers, one size an axis, and for crop a region",
+            ig_operand_text(op, 0));
+    }
+    IG_TRY(check_lists(op));
+    for (uint32_t d = 0; d < x->rank; d++) {
+        dims[d] = is_set ? sizes->as.dims[d] : resized_extent(op, d);
+    }
+    out_types[0] = ig_type_with_dims(ig_op_module(op), x, x->rank, dims);
+    return IG_OK;
+}
+
+ig_status ig_infer_grid_sample(ig_op *op, const ig_type **out_types) {
+    IG_TRY(ig_check_tensors(op));
+    IG_TRY(ig_check_float(op, 1));
+    const ig_type *x = ig_operand_type(op, 0), *grid = ig_operand_type(op, 1);
+    if (x->rank < 3 || grid->rank != x->rank || x->dtype == IG_DT_bool ||
+        x->dtype == IG_DT_str) {
+        return INFER_ERROR(op,
+                           "operands are %s and %s, expected equal ranks, 3 or more",
+                           ig_operand_text(op, 0), ig_operand_text(op, 1));
+    }
+    IG_TRY(ig_check_extent(op, 1, grid->rank - 1, x->rank - 2,
+                           "the number of spatial axes", NULL));
+    ig_dim dims[IG_TENSOR_RANK] = { 0, x->dims[1] };
+    IG_TRY(ig_check_extent(op, 1, 0, x->dims[0], "that of operand 0", &dims[0]));
+    for (uint32_t d = 2; d < x->rank; d++) {
+        dims[d] = grid->dims[d - 1];
+    }
+    out_types[0] = ig_type_with_dims(ig_op_module(op), x, x->rank, dims);
+    return IG_OK;
+}
+
+/* ---- resize ---- */
+
+typedef struct resizing {
+    ig_eval *eval;
+    const ig_op *op;
+    double outside;
+    uint32_t rank;
+    int64_t dims[IG_TENSOR_RANK]; /* of `values`, axis by axis those of the result */
+    double *values;
+} resizing;
+
+static ig_status resize_axis(resizing *r, uint32_t d, const ig_resize_axis *axis) {
+    int64_t outer = 1, inner = 1, taps = ig_resize_tap_count(axis), *elements;
+    double *weights, *out;
+    for (uint32_t i = 0; i < r->rank; i++) {
+        outer *= i < d ? r->dims[i] : 1;
+        inner *= i > d ? r->dims[i] : 1;
+    }
+    int64_t count = outer * inner;
+    if (__builtin_mul_overflow(count, axis->out, &count)) {
+        return FOLD_FAIL(r->eval, r->op, IG_LIMIT, "resize: the result is too large");
+    }
+    IG_TRY(ig_eval_scratch(r->eval, r->op, taps, sizeof *elements, &elements));
+    IG_TRY(ig_eval_scratch(r->eval, r->op, taps, sizeof *weights, &weights));
+    IG_TRY(ig_eval_scratch(r->eval, r->op, count, sizeof *out, &out));
+    for (int64_t i = 0; i < axis->out; i++) {
+        bool is_inside = ig_resize_taps(axis, i, elements, weights);
+        for (int64_t lane = 0; lane < outer * inner; lane++) {
+            int64_t from = lane / inner * axis->in * inner + lane % inner;
+            double sum = is_inside ? 0 : r->outside;
+            for (int64_t t = 0; is_inside && t < taps; t++) {
+                double value = r->values[from + elements[t] * inner];
+                sum += weights[t] == 0 ? 0 : weights[t] * value;
+            }
+            out[(lane / inner * axis->out + i) * inner + lane % inner] = sum;
+        }
+    }
+    r->dims[d] = axis->out;
+    r->values = out;
+    return IG_OK;
+}
+
+static float number_at(const ig_op *op, const ig_tensor *const *in, uint32_t operand,
+                       int64_t index) {
+    bool is_there = operand < op->operand_count && index < in[operand]->count;
+    return is_there ? (float)ig_tensor_get_f64(in[operand], index) : 0;
+}
+
+/* An axis that stays as it is needs no work. */
+static bool changes(const ig_resize_axis *axis) {
+    bool is_same = axis->in == axis->out && (axis->scale == 0 || axis->scale == 1);
+    return !is_same || axis->coordinates == IG_COORD_crop;
+}
+
+static ig_status read_extents(ig_eval *eval, const ig_op *op,
+                              const ig_tensor *const *in, int64_t *dims) {
+    uint32_t rank = in[0]->rank;
+    if (ig_attr_is_set(op, IG_resize_sizes)) {
+        return ig_eval_shape(eval, op, IG_resize_sizes, NULL, &rank, dims);
+    }
+    for (uint32_t d = 0; d < rank; d++) {
+        bool has_region = op->operand_count > 2;
+        float first = has_region ? number_at(op, in, 2, d) : 0;
+        float end = has_region ? number_at(op, in, 2, d + rank) : 1;
+        float scale = number_at(op, in, 1, d);
+        dims[d] = op->operand_count > 3
+                      ? ig_tensor_get_i64(in[3], d)
+                      : ig_resize_extent(in[0]->dims[d], scale, first, end);
+        if (dims[d] < 0) {
+            return FOLD_ERROR(eval, op, "resize: extent %u is %lld", d,
+                              (long long)dims[d]);
+        }
+    }
+    return IG_OK;
+}
+
+ig_status ig_fold_resize(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
+                         ig_tensor *out) {
+    const ig_tensor *x = in[0];
+    resizing r = { .eval = eval,
+                   .op = op,
+                   .outside = ig_attr_float(op, IG_resize_outside, 0),
+                   .rank = x->rank };
+    int64_t dims[IG_TENSOR_RANK];
+    IG_TRY(read_extents(eval, op, in, dims));
+    IG_TRY(ig_eval_alloc(eval, op, x->dtype, x->rank, dims, out));
+    if (out->count == 0) {
+        return IG_OK;
+    }
+    if (x->count == 0) {
+        return FOLD_ERROR(eval, op, "resize: there is no element to take");
+    }
+    memcpy(r.dims, x->dims, sizeof r.dims);
+    IG_TRY(ig_eval_scratch(eval, op, x->count, sizeof *r.values, &r.values));
+    for (int64_t i = 0; i < x->count; i++) {
+        r.values[i] = ig_tensor_get_f64(x, i);
+    }
+    for (uint32_t d = 0; d < x->rank; d++) {
+        ig_resize_axis axis = ig_resize_axis_of(op);
+        axis.in = x->dims[d];
+        axis.out = dims[d];
+        axis.scale = number_at(op, in, 1, d);
+        axis.first = number_at(op, in, 2, d);
+        axis.end = number_at(op, in, 2, d + x->rank);
+        if (changes(&axis)) {
+            IG_TRY(resize_axis(&r, d, &axis));
+        }
+    }
+    bool is_float = ig_dtype_is_float(x->dtype);
+    for (int64_t i = 0; i < out->count; i++) {
+        ig_tensor_set_f64(out, i, is_float ? r.values[i] : rint(r.values[i]));
+    }
+    return IG_OK;
+}
+
+/* ---- grid_sample ---- */
+
+enum { SPACE = 8, TAPS = 4 };
+
+typedef struct sampling {
+    const ig_tensor *x;
+    ig_resize_mode mode;
+    ig_outside outside;
+    bool aligns;
+    uint32_t rank; /* spatial axes */
+    const ig_tensor *grid;
+    ig_tensor *out;
+    int64_t places; /* an image */
+} sampling;
+
+/* From -1 … 1 to elements. */
+static double unscaled(const sampling *s, double at, int64_t extent) {
+    return s->aligns ? (at + 1) / 2 * (double)(extent - 1)
+                     : ((at + 1) * (double)extent - 1) / 2;
+}
+
+/* Mirrored at `low` and `high` until it lies between. */
+static double reflected(double at, double low, double high) {
+    double range = high - low;
+    if (range <= 0) {
+        return low;
+    }
+    double from = fmod(fabs(at - low), 2 * range);
+    return low + (from > range ? 2 * range - from : from);
+}
+
+static double held(double at, int64_t extent) {
+    double last = (double)(extent - 1);
+    return at < 0 ? 0 : at > last ? last : at; /* NaN stays */
+}
+
+static double bounded(const sampling *s, double at, int64_t extent) {
+    if (s->outside == IG_OUTSIDE_reflection) {
+        double half = s->aligns ? 0 : 0.5;
+        at = reflected(at, -half, (double)extent - 1 + half);
+    }
+    return s->outside == IG_OUTSIDE_zeros ? at : held(at, extent);
+}
+
+static double keys(double distance) {
+    const double a = -0.75;
+    double x = fabs(distance);
+    return x <= 1  ? ((a + 2) * x - (a + 3)) * x * x + 1
+           : x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
+                   : 0;
+}
+
+/* Elements and weights along one axis; -1: outside, which is 0. */
+static uint32_t axis_taps(const sampling *s, double at, int64_t extent,
+                          int64_t *elements, double *weights) {
+    bool is_cubic = s->mode == IG_RESIZE_cubic;
+    at = unscaled(s, at, extent);
+    at = is_cubic ? at : bounded(s, at, extent);
+    uint32_t count = is_cubic ? 4 : s->mode == IG_RESIZE_linear ? 2 : 1;
+    double below = count == 1 ? rint(at) : floor(at) - (is_cubic ? 1 : 0);
+    for (uint32_t t = 0; t < count; t++) {
+        double element = below + t, distance = element - at;
+        weights[t] = count == 1 ? 1 : is_cubic ? keys(distance) : 1 - fabs(distance);
+        element = bounded(s, element, extent);
+        bool is_inside = element >= 0 && element <= (double)(extent - 1);
+        elements[t] = is_inside ? (int64_t)rint(element) : -1;
+    }
+    return count;
+}
+
+/* The results at place `place` of all images' grids: one a channel. */
+static void sample(const sampling *s, int64_t place) {
+    int64_t elements[SPACE][TAPS], plane = 1, counts[SPACE];
+    double weights[SPACE][TAPS];
+    uint32_t rank = s->rank;
+    int64_t channels = s->x->dims[1], first = place / s->places * channels;
+    for (uint32_t d = 0; d < rank; d++) {
+        int64_t extent = s->x->dims[2 + d];
+        double at = ig_tensor_get_f64(s->grid, place * rank + (rank - 1 - d));
+        counts[d] = axis_taps(s, at, extent, elements[d], weights[d]);
+        plane *= extent;
+    }
+    for (int64_t c = first; c < first + channels; c++) {
+        double sum = 0;
+        ig_walk walk = { 0 };
+        for (ig_walk_start(&walk, rank, counts); walk.is_inside; ig_walk_next(&walk)) {
+            int64_t from = 0;
+            double weight = 1;
+            for (uint32_t d = 0; d < rank && from >= 0; d++) {
+                int64_t element = elements[d][walk.index[d]];
+                weight *= weights[d][walk.index[d]];
+                from = element < 0 ? -1 : from * s->x->dims[2 + d] + element;
+            }
+            sum += from < 0 ? 0 : weight * ig_tensor_get_f64(s->x, c * plane + from);
+        }
+        ig_tensor_set_f64(s->out, c * s->places + place % s->places, sum);
+    }
+}
+
+ig_status ig_fold_grid_sample(ig_eval *eval, const ig_op *op,
+                              const ig_tensor *const *in, ig_tensor *out) {
+    const ig_tensor *x = in[0], *grid = in[1];
+    sampling s = { .x = x, .rank = x->rank - 2, .grid = grid, .out = out };
+    s.mode = (ig_resize_mode)ig_attr_int(op, IG_grid_sample_mode, 0);
+    s.outside = (ig_outside)ig_attr_int(op, IG_grid_sample_outside, 0);
+    s.aligns = ig_attr_int(op, IG_grid_sample_align_corners, 0) != 0;
+    int64_t dims[IG_TENSOR_RANK] = { x->dims[0], x->dims[1] }, places = 1;
+    if (s.rank > SPACE - 2 || grid->dims[0] != x->dims[0] ||
+        grid->dims[grid->rank - 1] != s.rank) {
+        return FOLD_ERROR(eval, op, "grid_sample: the grid does not fit x");
+    }
+    for (uint32_t d = 2; d < x->rank; d++) {
+        dims[d] = grid->dims[d - 1];
+        places *= dims[d];
+    }
+    IG_TRY(ig_eval_alloc(eval, op, x->dtype, x->rank, dims, out));
+    if (out->count == 0) {
+        return IG_OK;
+    }
+    s.places = places;
+    for (int64_t i = 0; i < x->dims[0] * places; i++) {
+        sample(&s, i);
+        IG_TRY(ig_context_poll(eval->context));
+    }
+    return IG_OK;
+}

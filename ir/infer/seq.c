@@ -1,0 +1,160 @@
+/* Result types of sequence ops.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The items of a sequence share dtype and rank; their extents may differ.  So in an
+ * element type only a number says something: an extent that is an expression stands for
+ * any extent, and an item taken out gets a symbol of its own there.  That lets a loop
+ * carry a sequence under one type while items of any length are put in.
+ */
+#include "ir/hooks.h"
+#include "ir/infer/infer.h"
+
+#include <string.h>
+
+static ig_status check_sequence(const ig_op *op, uint32_t operand) {
+    if (ig_operand_type(op, operand)->kind == IG_SEQUENCE) {
+        return IG_OK;
+    }
+    return INFER_ERROR(op, "operand %u is %s, expected a sequence", operand,
+                       ig_operand_text(op, operand));
+}
+
+static ig_status check_position(const ig_op *op, uint32_t operand) {
+    if (operand >= op->operand_count) {
+        return IG_OK;
+    }
+    IG_TRY(ig_check_tensor(op, operand));
+    return ig_check_int(op, operand);
+}
+
+/* The element type that covers `element` and operand `operand`. */
+static ig_status cover(const ig_op *op, const ig_type *element, uint32_t operand,
+                       const ig_type **out_element) {
+    const ig_type *item = ig_operand_type(op, operand);
+    IG_TRY(ig_check_tensor(op, operand));
+    IG_TRY(ig_check_dtype(op, operand, (ig_dtype)element->dtype));
+    if (item->rank != element->rank) {
+        return INFER_FAIL(
+            op, IG_UNSUPPORTED,
+            "operand %u is %s: sequences of tensors of different ranks are not supported",
+            operand, ig_operand_text(op, operand));
+    }
+    ig_dim dims[IG_TENSOR_RANK];
+    for (uint32_t i = 0; i < item->rank; i++) {
+        ig_dim dim = element->dims[i];
+        bool is_any = !ig_dim_is_static(dim);
+        dims[i] = is_any || dim == item->dims[i] ? dim
+                                                 : ig_result_symbol(op, 0, i, "s");
+    }
+    *out_element = ig_type_with_dims(ig_op_module(op), element, item->rank, dims);
+    return IG_OK;
+}
+
+static const ig_type *sequence_of(const ig_op *op, const ig_type *element) {
+    return ig_type_host(ig_op_module(op), IG_SEQUENCE, element);
+}
+
+/* An item's type: a symbol of its own for every extent that is not a number. */
+static void take_out(const ig_op *op, const ig_type *element, ig_dim *dims) {
+    for (uint32_t i = 0; i < element->rank; i++) {
+        bool is_static = ig_dim_is_static(element->dims[i]);
+        dims[i] = is_static ? element->dims[i] : ig_result_symbol(op, 0, i, "s");
+    }
+}
+
+ig_status ig_infer_seq_make(ig_op *op, const ig_type **out_types) {
+    IG_TRY(ig_check_tensor(op, 0));
+    const ig_type *element = ig_operand_type(op, 0);
+    for (uint32_t i = 1; i < op->operand_count; i++) {
+        IG_TRY(cover(op, element, i, &element));
+    }
+    out_types[0] = sequence_of(op, element);
+    return IG_OK;
+}
+
+/* sequence, item [, position] */
+ig_status ig_infer_seq_insert(ig_op *op, const ig_type **out_types) {
+    IG_TRY(check_sequence(op, 0));
+    IG_TRY(check_position(op, 2));
+    const ig_type *element = ig_operand_type(op, 0)->element;
+    IG_TRY(cover(op, element, 1, &element));
+    out_types[0] = sequence_of(op, element);
+    return IG_OK;
+}
+
+ig_status ig_infer_seq_same(ig_op *op, const ig_type **out_types) {
+    IG_TRY(check_sequence(op, 0));
+    IG_TRY(check_position(op, 1));
+    out_types[0] = ig_operand_type(op, 0);
+    return IG_OK;
+}
+
+ig_status ig_infer_seq_at(ig_op *op, const ig_type **out_types) {
+    IG_TRY(check_sequence(op, 0));
+    IG_TRY(check_position(op, 1));
+    const ig_type *element = ig_operand_type(op, 0)->element;
+    ig_dim dims[IG_TENSOR_RANK];
+    take_out(op, element, dims);
+    out_types[0] = ig_type_with_dims(ig_op_module(op), element, element->rank, dims);
+    return IG_OK;
+}
+
+ig_status ig_infer_seq_length(ig_op *op, const ig_type **out_types) {
+    IG_TRY(check_sequence(op, 0));
+    out_types[0] = ig_type_tensor(ig_op_module(op), IG_DT_i64, 0, NULL);
+    return IG_OK;
+}
+
+/* All items joined along an axis; `stack`: along a new one. */
+ig_status ig_infer_seq_concat(ig_op *op, const ig_type **out_types) {
+    IG_TRY(check_sequence(op, 0));
+    const ig_type *element = ig_operand_type(op, 0)->element;
+    bool is_stack = ig_attr_int(op, IG_seq_concat_stack, 0);
+    uint32_t rank = element->rank + is_stack, axis, from = 0;
+    IG_TRY(ig_check_axis(op, ig_attr_int(op, IG_seq_concat_axis, 0), rank, &axis));
+    if (rank > IG_TENSOR_RANK) {
+        return INFER_FAIL(op, IG_LIMIT, "the result has more than %d dimensions",
+                          IG_TENSOR_RANK);
+    }
+    ig_dim dims[IG_TENSOR_RANK];
+    for (uint32_t i = 0; i < rank; i++) {
+        bool is_new = is_stack && i == axis;
+        ig_dim dim = is_new ? -1 : element->dims[from++];
+        bool is_kept = i != axis && ig_dim_is_static(dim);
+        dims[i] = is_kept ? dim : ig_result_symbol(op, 0, i, "n");
+    }
+    out_types[0] = ig_type_with_dims(ig_op_module(op), element, rank, dims);
+    return IG_OK;
+}
+
+/* Pieces along an axis: of one element each, or of the sizes that operand 1 gives. */
+ig_status ig_infer_split_to_seq(ig_op *op, const ig_type **out_types) {
+    IG_TRY(ig_check_tensors(op));
+    const ig_type *type = ig_operand_type(op, 0);
+    bool has_sizes = op->operand_count > 1;
+    bool is_kept = has_sizes || ig_attr_int(op, IG_split_to_seq_keep, 0);
+    uint32_t axis, rank = 0;
+    IG_TRY(
+        ig_check_axis(op, ig_attr_int(op, IG_split_to_seq_axis, 0), type->rank, &axis));
+    if (has_sizes) {
+        IG_TRY(ig_check_int(op, 1));
+        if (ig_operand_type(op, 1)->rank > 1) {
+            return INFER_ERROR(op,
+                               "operand 1 is %s, expected one size or a list of them",
+                               ig_operand_text(op, 1));
+        }
+    }
+    ig_dim dims[IG_TENSOR_RANK];
+    for (uint32_t i = 0; i < type->rank; i++) {
+        if (i != axis) {
+            dims[rank++] = type->dims[i];
+        } else if (is_kept) {
+            ig_dim piece = has_sizes ? ig_result_symbol(op, 0, i, "s") : 1;
+            dims[rank++] = piece;
+        }
+    }
+    ig_module *module = ig_op_module(op);
+    const ig_type *element = ig_type_with_dims(module, type, rank, dims);
+    out_types[0] = sequence_of(op, element);
+    return IG_OK;
+}

@@ -1,0 +1,24 @@
+/* The reference interpreter: runs a tensor-stage graph by the folds of its ops.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Slow and plain; rounds as each op's dtype says.  Control flow is run here, everything
+ * else by the fold column.  Kernel-form graphs have their own (ir/interpret/kernel.h).
+ */
+#ifndef IG_IR_INTERPRET_INTERPRET_H
+#define IG_IR_INTERPRET_INTERPRET_H
+
+#include "ir/ops.h"
+
+/* Runs `graph` on `inputs` (one an argument, borrowed).  Binds the symbols of the
+ * arguments' dims to the inputs' extents; a contradiction or a failed guard is
+ * IG_INVALID with a message naming input and dim.  Outputs live in `arena`. */
+ig_status ig_interpret(const ig_graph *graph, const ig_tensor *inputs, ig_arena *arena,
+                       ig_tensor *out_outputs);
+/* Evaluates one op on concrete operands; for passes that fold. */
+ig_status ig_evaluate_op(const ig_op *op, const ig_tensor *const *in, ig_arena *arena,
+                         ig_tensor *out);
+/* A constant's content as a tensor that borrows it (splats are written out). */
+ig_status ig_tensor_of_data(const ig_data *data, ig_arena *arena, ig_context *context,
+                            ig_tensor *out_tensor);
+
+#endif

@@ -1,0 +1,349 @@
+/* What each op of kernel form does to a thread's values.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Elementwise ops are the rows of scalar.def, lane by lane; the rest is here.
+ */
+#include "ir/interpret/kernel_state.h"
+
+#include "ir/semantics/scalar.h"
+
+#include <string.h>
+
+/* ---- values ---- */
+
+int64_t ig_kernel_size(const ig_type *type) {
+    if (type->kind == IG_BUFFER) {
+        return sizeof(ig_place);
+    }
+    return (int64_t)type->lanes * ((ig_dtypes[type->dtype].bits + 7) / 8);
+}
+
+void *ig_kernel_value(const ig_kernel_thread *thread, const ig_value *value) {
+    return thread->values + thread->run->offset_of[value->id];
+}
+
+ig_tensor ig_kernel_lanes(const ig_kernel_thread *thread, const ig_value *value) {
+    ig_tensor tensor = { .kind = IG_TENSOR, .rank = 1, .count = value->type->lanes };
+    tensor.dtype = (ig_dtype)value->type->dtype;
+    tensor.dims[0] = tensor.count;
+    tensor.data = ig_kernel_value(thread, value);
+    return tensor;
+}
+
+int64_t ig_kernel_i64(const ig_kernel_thread *thread, const ig_op *op,
+                      uint32_t operand) {
+    ig_tensor lanes = ig_kernel_lanes(thread, op->operands[operand].value);
+    return ig_tensor_get_i64(&lanes, 0);
+}
+
+static ig_tensor operand_lanes(const ig_kernel_thread *thread, const ig_op *op,
+                               uint32_t operand) {
+    return ig_kernel_lanes(thread, op->operands[operand].value);
+}
+
+static ig_tensor result_lanes(const ig_kernel_thread *thread, const ig_op *op) {
+    return ig_kernel_lanes(thread, &op->results[0]);
+}
+
+static const ig_place *operand_place(const ig_kernel_thread *thread, const ig_op *op,
+                                     uint32_t operand) {
+    return ig_kernel_value(thread, op->operands[operand].value);
+}
+
+static void set_place(const ig_kernel_thread *thread, const ig_op *op, ig_place place) {
+    memcpy(ig_kernel_value(thread, &op->results[0]), &place, sizeof place);
+}
+
+/* ---- elementwise ---- */
+
+ig_status ig_kernel_map(ig_kernel_thread *thread, const ig_op *op) {
+    ig_scalar_call call;
+    ig_tensor out = result_lanes(thread, op);
+    ig_scalar_call_init(&call, op);
+    call.out = &out;
+    call.count = out.count;
+    for (uint32_t i = 0; i < call.arity; i++) {
+        ig_tensor in = operand_lanes(thread, op, i);
+        if (in.count != out.count) {
+            return ig_kernel_error(thread, op,
+                                   "operand %u has %lld lanes, the result %lld", i,
+                                   (long long)in.count, (long long)out.count);
+        }
+        call.operands[i] = ig_span_of(&in, 0, 1);
+    }
+    int64_t bad = ig_scalar_apply(&call);
+    if (bad >= 0) {
+        return ig_kernel_error(thread, op, "an integer is divided by zero in lane %lld",
+                               (long long)bad);
+    }
+    return IG_OK;
+}
+
+/* ---- constants and lanes ---- */
+
+static ig_status run_const(ig_kernel_thread *thread, const ig_op *op) {
+    const ig_data *data = op->attrs[IG_const_value].as.data;
+    ig_tensor out = result_lanes(thread, op), value = out;
+    if (!data->bytes) {
+        return ig_kernel_error(thread, op,
+                               "the content of the constant is not in memory");
+    }
+    value.data = (void *)(uintptr_t)data->bytes; /* only read */
+    for (int64_t i = 0; i < out.count; i++) {
+        ig_span_copy(&out, i, &value, data->is_splat ? 0 : i, 1);
+    }
+    return IG_OK;
+}
+
+static ig_status run_splat(ig_kernel_thread *thread, const ig_op *op) {
+    ig_tensor x = operand_lanes(thread, op, 0), out = result_lanes(thread, op);
+    for (int64_t i = 0; i < out.count; i++) {
+        ig_span_copy(&out, i, &x, 0, 1);
+    }
+    return IG_OK;
+}
+
+static ig_status run_iota(ig_kernel_thread *thread, const ig_op *op) {
+    ig_tensor out = result_lanes(thread, op);
+    for (int64_t i = 0; i < out.count; i++) {
+        ig_tensor_set_i64(&out, i, i);
+    }
+    return IG_OK;
+}
+
+static ig_status run_extract(ig_kernel_thread *thread, const ig_op *op) {
+    ig_tensor x = operand_lanes(thread, op, 0), out = result_lanes(thread, op);
+    int64_t lane = ig_kernel_i64(thread, op, 1);
+    if (lane < 0 || lane >= x.count) {
+        return ig_kernel_error(thread, op, "lane %lld of %lld", (long long)lane,
+                               (long long)x.count);
+    }
+    ig_span_copy(&out, 0, &x, lane, 1);
+    return IG_OK;
+}
+
+static ig_status run_shuffle(ig_kernel_thread *thread, const ig_op *op) {
+    ig_tensor x = operand_lanes(thread, op, 0), y = operand_lanes(thread, op, 1);
+    ig_tensor out = result_lanes(thread, op);
+    const ig_attr *lanes = &op->attrs[IG_shuffle_lanes];
+    for (uint32_t i = 0; i < lanes->count; i++) {
+        int64_t lane = lanes->as.ints[i];
+        if (lane < 0 || lane >= x.count + y.count || i >= out.count) {
+            return ig_kernel_error(thread, op, "lane %lld of two vectors of %lld",
+                                   (long long)lane, (long long)x.count);
+        }
+        bool is_second = lane >= x.count;
+        ig_span_copy(&out, i, is_second ? &y : &x, lane - (is_second ? x.count : 0), 1);
+    }
+    return IG_OK;
+}
+
+/* Halves with halves, rounding at each step: a tree that does not depend on the
+ * target. */
+static ig_status run_hreduce(ig_kernel_thread *thread, const ig_op *op) {
+    static const ig_opcode steps[] = { [IG_REDUCE_sum] = IG_OP_add,
+                                       [IG_REDUCE_mean] = 0,
+                                       [IG_REDUCE_max] = IG_OP_max,
+                                       [IG_REDUCE_min] = IG_OP_min,
+                                       [IG_REDUCE_prod] = IG_OP_mul };
+    int64_t kind = ig_attr_int(op, IG_hreduce_op, IG_REDUCE_sum);
+    ig_tensor x = operand_lanes(thread, op, 0), out = result_lanes(thread, op);
+    char room[64 * sizeof(double)];
+    ig_tensor lanes = x;
+    bool is_step = kind >= 0 && kind < (int64_t)IG_COUNT_OF(steps) &&
+                   kind != IG_REDUCE_mean;
+    if (!is_step || x.count > 64 || (x.count & (x.count - 1))) {
+        return ig_kernel_error(thread, op, "not a reduction of 1, 2, 4 … 64 lanes");
+    }
+    lanes.data = room;
+    ig_span_copy(&lanes, 0, &x, 0, x.count);
+    for (int64_t half = x.count / 2; half >= 1; half /= 2) {
+        ig_scalar_call call = { .code = steps[kind], .arity = 2, .out = &lanes };
+        call.operands[0] = ig_span_of(&lanes, 0, 1);
+        call.operands[1] = ig_span_of(&lanes, half, 1);
+        call.count = half;
+        ig_scalar_apply(&call);
+    }
+    ig_span_copy(&out, 0, &lanes, 0, 1);
+    return IG_OK;
+}
+
+/* ---- memory ---- */
+
+/* Lanes that are touched: all, or as many as the last operand says. */
+static int64_t active_lanes(const ig_kernel_thread *thread, const ig_op *op,
+                            uint32_t operand, int64_t lanes) {
+    if (operand >= op->operand_count) {
+        return lanes;
+    }
+    int64_t count = ig_kernel_i64(thread, op, operand);
+    return count < 0 ? 0 : count < lanes ? count : lanes;
+}
+
+static ig_status run_load(ig_kernel_thread *thread, const ig_op *op) {
+    ig_tensor out = result_lanes(thread, op);
+    ig_touch touch = { .operand = 0, .index = ig_kernel_i64(thread, op, 1) };
+    char *from;
+    touch.count = active_lanes(thread, op, 2, out.count);
+    memset(out.data, 0, (size_t)ig_kernel_size(op->results[0].type));
+    if (touch.count > 0) {
+        IG_TRY(ig_kernel_touch(thread, op, &touch, &from));
+        memcpy(out.data, from, (size_t)(touch.count * (ig_dtypes[out.dtype].bits / 8)));
+    }
+    return IG_OK;
+}
+
+static ig_status run_store(ig_kernel_thread *thread, const ig_op *op) {
+    ig_tensor value = operand_lanes(thread, op, 0);
+    ig_touch touch = { .operand = 1,
+                       .index = ig_kernel_i64(thread, op, 2),
+                       .access = IG_ACCESS_WRITE };
+    char *to;
+    touch.count = active_lanes(thread, op, 3, value.count);
+    if (touch.count > 0) {
+        IG_TRY(ig_kernel_touch(thread, op, &touch, &to));
+        memcpy(to, value.data,
+               (size_t)(touch.count * (ig_dtypes[value.dtype].bits / 8)));
+    }
+    return IG_OK;
+}
+
+static ig_status run_load_at(ig_kernel_thread *thread, const ig_op *op) {
+    ig_tensor out = result_lanes(thread, op), indices = operand_lanes(thread, op, 1);
+    int64_t size = ig_dtypes[out.dtype].bits / 8;
+    for (int64_t i = 0; i < out.count; i++) {
+        ig_touch touch = { .operand = 0, .count = 1 };
+        char *from;
+        touch.index = ig_tensor_get_i64(&indices, i);
+        IG_TRY(ig_kernel_touch(thread, op, &touch, &from));
+        memcpy((char *)out.data + i * size, from, (size_t)size);
+    }
+    return IG_OK;
+}
+
+static ig_status run_offset(ig_kernel_thread *thread, const ig_op *op) {
+    ig_place place = *operand_place(thread, op, 0);
+    int64_t size = ig_dtypes[op->results[0].type->dtype].bits / 8, bytes;
+    if (__builtin_mul_overflow(ig_kernel_i64(thread, op, 1), size, &bytes) ||
+        __builtin_add_overflow(place.offset, bytes, &place.offset)) {
+        return ig_kernel_error(thread, op, "the offset overflows");
+    }
+    set_place(thread, op, place);
+    return IG_OK;
+}
+
+static ig_status run_reinterpret(ig_kernel_thread *thread, const ig_op *op) {
+    const ig_type *type = op->results[0].type, *from = op->operands[0].value->type;
+    if (ig_kernel_size(type) != ig_kernel_size(from)) {
+        return ig_kernel_error(thread, op, "operand and result differ in size");
+    }
+    memcpy(ig_kernel_value(thread, &op->results[0]),
+           ig_kernel_value(thread, op->operands[0].value),
+           (size_t)ig_kernel_size(type));
+    return IG_OK;
+}
+
+static ig_status run_local(ig_kernel_thread *thread, const ig_op *op) {
+    ig_region *array = &thread->locals[thread->run->array_of[op->id]];
+    set_place(thread, op, (ig_place){ array, 0 });
+    return IG_OK;
+}
+
+static ig_status run_shared(ig_kernel_thread *thread, const ig_op *op) {
+    ig_region *array = &thread->run->shared[thread->run->array_of[op->id]];
+    set_place(thread, op, (ig_place){ array, 0 });
+    return IG_OK;
+}
+
+static ig_status run_scratch(ig_kernel_thread *thread, const ig_op *op) {
+    int64_t offset = ig_attr_int(op, IG_scratch_offset, 0);
+    set_place(thread, op, (ig_place){ &thread->run->scratch, offset });
+    return IG_OK;
+}
+
+/* Argument number (that of operand 0) + operand 1, which must be of the same kind. */
+static ig_status argument_at(ig_kernel_thread *thread, const ig_op *op,
+                             const ig_value **out_arg) {
+    const ig_block *body = &thread->run->kernel->body;
+    const ig_value *first = op->operands[0].value;
+    int64_t number;
+    if (__builtin_add_overflow(ig_kernel_i64(thread, op, 1), (int64_t)first->index,
+                               &number) ||
+        number < 0 || number >= body->arg_count ||
+        body->args[number]->type->kind != first->type->kind) {
+        return ig_kernel_error(thread, op,
+                               "index %lld leaves the arguments of its kind",
+                               (long long)ig_kernel_i64(thread, op, 1));
+    }
+    *out_arg = body->args[number];
+    return IG_OK;
+}
+
+static ig_status run_argument_at(ig_kernel_thread *thread, const ig_op *op) {
+    const ig_value *arg = NULL;
+    IG_TRY(argument_at(thread, op, &arg));
+    memcpy(ig_kernel_value(thread, &op->results[0]), ig_kernel_value(thread, arg),
+           (size_t)ig_kernel_size(arg->type));
+    return IG_OK;
+}
+
+/* ---- the call ---- */
+
+static ig_status run_tiles(ig_kernel_thread *thread, const ig_op *op) {
+    const ig_kernel_call *call = thread->run->call;
+    ig_tensor begin = ig_kernel_lanes(thread, &op->results[0]);
+    ig_tensor end = ig_kernel_lanes(thread, &op->results[1]);
+    ig_tensor_set_i64(&begin, 0, call->tile_begin);
+    ig_tensor_set_i64(&end, 0, call->tile_end);
+    return IG_OK;
+}
+
+static ig_status run_thread(ig_kernel_thread *thread, const ig_op *op) {
+    ig_tensor out = result_lanes(thread, op);
+    ig_tensor_set_i64(&out, 0, thread->number);
+    return IG_OK;
+}
+
+/* The least by operand, then position, stays. */
+static ig_status run_report(ig_kernel_thread *thread, const ig_op *op) {
+    ig_kernel_call *call = thread->run->call;
+    int64_t operand = ig_kernel_i64(thread, op, 0),
+            position = ig_kernel_i64(thread, op, 1);
+    bool is_less = operand < call->report_operand || (operand == call->report_operand &&
+                                                      position < call->report_position);
+    if (!call->reported || is_less) {
+        call->reported = true;
+        call->report_operand = operand;
+        call->report_position = position;
+        call->report_value = ig_kernel_i64(thread, op, 2);
+    }
+    return IG_OK;
+}
+
+static ig_status run_nothing(ig_kernel_thread *thread, const ig_op *op) {
+    (void)thread, (void)op;
+    return IG_OK;
+}
+
+const ig_kernel_fn ig_kernel_functions[IG_OP_COUNT] = {
+    [IG_OP_const] = run_const,
+    [IG_OP_splat] = run_splat,
+    [IG_OP_iota] = run_iota,
+    [IG_OP_extract] = run_extract,
+    [IG_OP_shuffle] = run_shuffle,
+    [IG_OP_hreduce] = run_hreduce,
+    [IG_OP_load] = run_load,
+    [IG_OP_store] = run_store,
+    [IG_OP_load_at] = run_load_at,
+    [IG_OP_offset] = run_offset,
+    [IG_OP_reinterpret] = run_reinterpret,
+    [IG_OP_local] = run_local,
+    [IG_OP_shared] = run_shared,
+    [IG_OP_scratch] = run_scratch,
+    [IG_OP_buffer_at] = run_argument_at,
+    [IG_OP_param_at] = run_argument_at,
+    [IG_OP_tiles] = run_tiles,
+    [IG_OP_thread] = run_thread,
+    [IG_OP_report] = run_report,
+    [IG_OP_prefetch] = run_nothing,
+};

@@ -1,0 +1,94 @@
+/* matmul_panels: a product with a matrix that lies in panels of 16 columns.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ir/semantics/panels.h"
+
+#include "ir/hooks.h"
+#include "ir/infer/infer.h"
+
+/* [rows, columns]; whether registers hold it is for the schedule to say. */
+static ig_status check_tile(const ig_op *op) {
+    const ig_attr *tile = &op->attrs[IG_matmul_panels_tile];
+    if (tile->kind != IG_ATTR_INTS) {
+        return IG_OK;
+    }
+    if (tile->count != 2 || tile->as.ints[0] < 1 || tile->as.ints[1] < 1 ||
+        tile->as.ints[1] % IG_PANEL != 0) {
+        return INFER_ERROR(op, "tile takes rows, and columns in multiples of %d",
+                           IG_PANEL);
+    }
+    return IG_OK;
+}
+
+/* The panels' dtype is a's, or a narrower one that is widened exactly. */
+static ig_status check_dtypes(const ig_op *op) {
+    ig_dtype a = (ig_dtype)ig_operand_type(op, 0)->dtype;
+    ig_dtype b = (ig_dtype)ig_operand_type(op, 1)->dtype;
+    bool is_byte = b == IG_DT_i8 || b == IG_DT_u8;
+    bool is_narrow = b == IG_DT_f16 || b == IG_DT_bf16 || is_byte;
+    if (op->operand_count > 2 && !is_byte) {
+        return INFER_ERROR(op, "zero points are of panels of i8 or u8");
+    }
+    return a == IG_DT_f32 && is_narrow ? IG_OK : ig_check_same_dtype(op, 0, 1);
+}
+
+/* A number for each column of the panels. */
+static ig_status check_zeros(const ig_op *op) {
+    const ig_type *panels = ig_operand_type(op, 1);
+    ig_dim shared = 0;
+    if (op->operand_count < 3) {
+        return IG_OK;
+    }
+    IG_TRY(ig_check_rank(op, 2, 2));
+    IG_TRY(ig_check_same_dtype(op, 1, 2));
+    IG_TRY(ig_check_extent(op, 2, 0, panels->dims[0], "panels", &shared));
+    return ig_check_extent(op, 2, 1, IG_PANEL, "columns of a panel", &shared);
+}
+
+ig_status ig_infer_matmul_panels(ig_op *op, const ig_type **out_types) {
+    ig_module *module = ig_op_module(op);
+    IG_TRY(ig_check_rank(op, 0, 2));
+    IG_TRY(ig_check_rank(op, 1, 3));
+    IG_TRY(check_dtypes(op));
+    int64_t columns = ig_attr_int(op, IG_matmul_panels_columns, -1);
+    if (columns < 1) {
+        return INFER_ERROR(op, "columns is %lld, expected at least 1",
+                           (long long)columns);
+    }
+    IG_TRY(check_tile(op));
+    ig_dim shared = 0;
+    const ig_type *a = ig_operand_type(op, 0);
+    IG_TRY(ig_check_extent(op, 1, 0, (columns + IG_PANEL - 1) / IG_PANEL, "panels",
+                           &shared));
+    IG_TRY(ig_check_extent(op, 1, 1, a->dims[1], "the columns of operand 0", &shared));
+    IG_TRY(ig_check_extent(op, 1, 2, IG_PANEL, "columns of a panel", &shared));
+    IG_TRY(check_zeros(op));
+    ig_dim dims[] = { a->dims[0], columns };
+    out_types[0] = ig_type_tensor(module, (ig_dtype)a->dtype, 2, dims);
+    return IG_OK;
+}
+
+static double dot(const ig_tensor *a, const ig_tensor *b, const ig_tensor *zeros,
+                  int64_t m, int64_t n) {
+    int64_t depth = a->dims[1];
+    double sum = 0.0, zero = zeros ? ig_tensor_get_f64(zeros, n) : 0.0;
+    for (int64_t k = 0; k < depth; k++) {
+        int64_t place = ((n / IG_PANEL) * depth + k) * IG_PANEL + n % IG_PANEL;
+        sum += ig_tensor_get_f64(a, m * depth + k) *
+               (ig_tensor_get_f64(b, place) - zero);
+    }
+    return sum;
+}
+
+ig_status ig_fold_matmul_panels(ig_eval *eval, const ig_op *op,
+                                const ig_tensor *const *in, ig_tensor *out) {
+    const ig_tensor *a = in[0], *b = in[1];
+    const ig_tensor *zeros = op->operand_count > 2 ? in[2] : NULL;
+    int64_t dims[] = { a->dims[0], ig_attr_int(op, IG_matmul_panels_columns, 0) };
+    IG_TRY(ig_tensor_alloc(eval->arena, eval->context, a->dtype, 2, dims, out));
+    for (int64_t m = 0; m < dims[0]; m++) {
+        for (int64_t n = 0; n < dims[1]; n++) {
+            ig_tensor_set_f64(out, m * dims[1] + n, dot(a, b, zeros, m, n));
+        }
+    }
+    return IG_OK;
+}

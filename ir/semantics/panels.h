@@ -1,0 +1,10 @@
+/* The layout of matrices that products read in order: all of K for one panel of
+ * columns, then the next.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_IR_SEMANTICS_PANELS_H
+#define IG_IR_SEMANTICS_PANELS_H
+
+/* Columns of a panel: the same at every level, so that one packed copy serves all. */
+enum { IG_PANEL = 16 };
+
+#endif

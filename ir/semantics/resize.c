@@ -1,0 +1,179 @@
+/* Interpolation along one axis.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * With s the scale (given, or out / in), place i of the result lies at
+ *
+ *     half_pixel            (i + 0.5) / s - 0.5
+ *     half_pixel_symmetric  the same around the middle, where out is not s * in
+ *     pytorch_half_pixel    the same, 0 where out is 1
+ *     clamped_half_pixel    the same, never below 0
+ *     half_pixel_corner     (i + 0.5) / s
+ *     asymmetric            i / s
+ *     align_corners         i * (in - 1) / (s * in - 1)
+ *     crop                  from first to end of the region, in parts of in - 1
+ *
+ * and takes its nearest element, or its 2 (linear) or 4 (cubic, Keys' kernel with
+ * parameter a) neighbours; beyond the ends the last element is meant, unless
+ * exclude_outside drops it and scales the other weights up.  antialias widens the
+ * kernel by 1 / s where s < 1 and makes the weights' sum 1.
+ *
+ * Places are computed in f32: where they are rounded down, that decides.
+ */
+#include "ir/semantics/resize.h"
+
+#include <math.h>
+
+ig_resize_axis ig_resize_axis_of(const ig_op *op) {
+    return (ig_resize_axis){
+        .mode = (ig_resize_mode)ig_attr_int(op, IG_resize_mode, 0),
+        .coordinates = (ig_coordinates)ig_attr_int(op, IG_resize_coordinates, 0),
+        .nearest = (ig_nearest)ig_attr_int(op, IG_resize_nearest, 0),
+        .cubic_a = ig_attr_float(op, IG_resize_cubic_a, -0.75),
+        .has_antialias = ig_attr_int(op, IG_resize_antialias, 0) != 0,
+        .excludes_outside = ig_attr_int(op, IG_resize_exclude_outside, 0) != 0,
+    };
+}
+
+int64_t ig_resize_extent(int64_t in, float scale, float first, float end) {
+    double extent = floor((double)((float)in * (end - first) * scale));
+    return scale == 0 ? in : extent >= 0 && extent < 1e18 ? (int64_t)extent : -1;
+}
+
+static float scale_of(const ig_resize_axis *axis) {
+    return axis->scale > 0 ? axis->scale : (float)axis->out / (float)axis->in;
+}
+
+static float align_corners(const ig_resize_axis *axis, float i) {
+    bool is_given = axis->scale > 0;
+    float width = is_given ? axis->scale * (float)axis->in : (float)axis->out;
+    return width == 1 ? 0 : i * (float)(axis->in - 1) / (width - 1);
+}
+
+static float symmetric(const ig_resize_axis *axis, float i) {
+    float scale = scale_of(axis), in = (float)axis->in;
+    float middle = in / 2, adjust = (float)axis->out / (scale * in);
+    return middle * (1 - adjust) + (i + 0.5f) / scale - 0.5f;
+}
+
+static float crop(const ig_resize_axis *axis, float i) {
+    float last = (float)(axis->in - 1);
+    if (axis->out == 1) {
+        return 0.5f * (axis->first + axis->end) * last;
+    }
+    float step = (axis->end - axis->first) * last / (float)(axis->out - 1);
+    return axis->first * last + i * step;
+}
+
+static float place_of(const ig_resize_axis *axis, int64_t at) {
+    float i = (float)at, scale = scale_of(axis);
+    float half = (i + 0.5f) / scale - 0.5f;
+    switch (axis->coordinates) {
+    case IG_COORD_half_pixel:
+        return half;
+    case IG_COORD_half_pixel_symmetric:
+        return symmetric(axis, i);
+    case IG_COORD_pytorch_half_pixel:
+        return axis->out > 1 ? half : 0;
+    case IG_COORD_clamped_half_pixel:
+        return half > 0 ? half : 0;
+    case IG_COORD_half_pixel_corner:
+        return (i + 0.5f) / scale;
+    case IG_COORD_align_corners:
+        return align_corners(axis, i);
+    case IG_COORD_crop:
+        return crop(axis, i);
+    case IG_COORD_asymmetric:
+        break;
+    }
+    return i / scale;
+}
+
+/* ---- kernels ---- */
+
+static double cubic(double distance, double a) {
+    double x = fabs(distance);
+    if (x <= 1) {
+        return ((a + 2) * x - (a + 3)) * x * x + 1;
+    }
+    return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
+}
+
+static double weight_at(const ig_resize_axis *axis, double distance) {
+    if (axis->mode == IG_RESIZE_cubic) {
+        return cubic(distance, axis->cubic_a);
+    }
+    double weight = 1 - fabs(distance);
+    return weight > 0 ? weight : 0;
+}
+
+/* 1 / s where the kernel is widened, else 1. */
+static double stretch_of(const ig_resize_axis *axis) {
+    double scale = axis->in > 0 && axis->out > 0 ? (double)scale_of(axis) : 1;
+    return axis->has_antialias && scale < 1 ? 1 / scale : 1;
+}
+
+/* Elements on one side of a place. */
+static int64_t half_width(const ig_resize_axis *axis) {
+    double reach = axis->mode == IG_RESIZE_cubic ? 2 : 1;
+    return (int64_t)ceil(reach * stretch_of(axis));
+}
+
+int64_t ig_resize_tap_count(const ig_resize_axis *axis) {
+    return axis->mode == IG_RESIZE_nearest ? 1 : 2 * half_width(axis);
+}
+
+static double round_place(ig_nearest rule, float place) {
+    switch (rule) {
+    case IG_NEAREST_round_prefer_ceil:
+        return floorf(place + 0.5f);
+    case IG_NEAREST_floor:
+        return floorf(place);
+    case IG_NEAREST_ceil:
+        return ceilf(place);
+    case IG_NEAREST_round_prefer_floor:
+        break;
+    }
+    return ceilf(place - 0.5f);
+}
+
+static int64_t clamped(const ig_resize_axis *axis, double at) {
+    double last = (double)(axis->in - 1);
+    return (int64_t)(at < 0 ? 0 : at > last ? last : at);
+}
+
+static void scale_weights(double *weights, int64_t count) {
+    double sum = 0;
+    for (int64_t t = 0; t < count; t++) {
+        sum += weights[t];
+    }
+    for (int64_t t = 0; t < count && sum != 0; t++) {
+        weights[t] /= sum;
+    }
+}
+
+bool ig_resize_taps(const ig_resize_axis *axis, int64_t at, int64_t *out_elements,
+                    double *out_weights) {
+    float place = place_of(axis, at);
+    if (axis->coordinates == IG_COORD_crop &&
+        (place < 0 || place > (float)(axis->in - 1))) {
+        return false;
+    }
+    if (axis->mode == IG_RESIZE_nearest) {
+        out_elements[0] = clamped(axis, round_place(axis->nearest, place));
+        out_weights[0] = 1;
+        return true;
+    }
+    int64_t half = half_width(axis), count = 2 * half;
+    double below = floor((double)place), stretch = stretch_of(axis);
+    for (int64_t t = 0; t < count; t++) {
+        double element = below + (double)(t + 1 - half);
+        bool is_inside = element >= 0 && element <= (double)(axis->in - 1);
+        double weight = weight_at(axis, (element - (double)place) / stretch);
+        out_elements[t] = clamped(axis, element);
+        out_weights[t] = axis->excludes_outside && !is_inside ? 0 : weight;
+    }
+    if (axis->has_antialias || axis->excludes_outside) {
+        scale_weights(out_weights, count);
+    }
+    return true;
+}

@@ -1,0 +1,31 @@
+/* Interpolation along one axis: which elements each place of the result takes, and how
+ * much of each.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_IR_SEMANTICS_RESIZE_H
+#define IG_IR_SEMANTICS_RESIZE_H
+
+#include "ir/ops.h"
+
+typedef struct ig_resize_axis {
+    int64_t in, out;
+    float scale;      /* out / in as it was given; 0: not given */
+    float first, end; /* crop: the region, in parts of the axis */
+    ig_resize_mode mode;
+    ig_coordinates coordinates;
+    ig_nearest nearest;
+    double cubic_a;
+    bool has_antialias, excludes_outside;
+} ig_resize_axis;
+
+/* What the op's attributes say; in, out, scale and region are the caller's. */
+ig_resize_axis ig_resize_axis_of(const ig_op *op);
+/* floor(in * (end - first) * scale); `in` where the scale is 0. */
+int64_t ig_resize_extent(int64_t in, float scale, float first, float end);
+/* Elements that a place takes at most. */
+int64_t ig_resize_tap_count(const ig_resize_axis *axis);
+/* Those of place `at`: exactly that many, some with weight 0.  False: it lies outside
+ * of x and shows the value for that (crop). */
+bool ig_resize_taps(const ig_resize_axis *axis, int64_t at, int64_t *out_elements,
+                    double *out_weights);
+
+#endif

@@ -1,0 +1,184 @@
+/* Attribute values and locations from text.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ir/text/parse.h"
+
+#include "ir/element.h"
+
+static ig_status read_float(ig_parser *p, ig_attr *out_attr) {
+    ig_token at = p->token;
+    ig_str text;
+    double value = 0;
+    IG_TRY(ig_parse_element_text(p, &text));
+    const char *problem = ig_element_parse(IG_DT_f64, text, &value, 0);
+    if (problem) {
+        return ig_parse_error(p, &at, "'%.*s' %s", IG_STR_ARG(text), problem);
+    }
+    *out_attr = ig_attr_of_float(value);
+    return IG_OK;
+}
+
+static ig_status read_bool(ig_parser *p, ig_attr *out_attr) {
+    bool is_true = ig_parse_accept_word(p, "true");
+    if (!is_true && !ig_parse_accept_word(p, "false")) {
+        return ig_parse_expected(p, "true or false");
+    }
+    *out_attr = ig_attr_of_bool(is_true);
+    return IG_OK;
+}
+
+static ig_status read_enum(ig_parser *p, const ig_attr_info *info, ig_attr *out_attr) {
+    ig_writer list;
+    ig_writer_init(&list, p->arena);
+    for (int64_t i = 0; info->names[i]; i++) {
+        if (ig_parse_accept_word(p, info->names[i])) {
+            *out_attr = ig_attr_of_enum(i);
+            return IG_OK;
+        }
+        ig_put(&list, "%s%s", i ? ", " : "one of ", info->names[i]);
+    }
+    return ig_parse_expected(p, list.data);
+}
+
+static ig_status read_dtype(ig_parser *p, ig_attr *out_attr) {
+    ig_dtype dtype;
+    if (!ig_parse_is(p, IG_TOKEN_WORD) || !ig_dtype_parse(p->token.text, &dtype)) {
+        return ig_parse_expected(p, "an element type");
+    }
+    ig_parse_advance(p);
+    *out_attr = ig_attr_of_dtype(dtype);
+    return IG_OK;
+}
+
+/* [a, b, …]; integers, or dims when `as_dims`. */
+static ig_status read_list(ig_parser *p, bool as_dims, ig_attr *out_attr) {
+    IG_VEC(int64_t) items = { 0 };
+    IG_TRY(ig_parse_expect(p, '[', "'['"));
+    while (!ig_parse_is(p, ']')) {
+        int64_t item;
+        if (as_dims) {
+            IG_TRY(ig_parse_dim_here(p, &item));
+        } else {
+            IG_TRY(ig_parse_integer(p, "an integer", &item));
+        }
+        if ((int64_t)items.count >= p->context->limits.operand_count) {
+            return ig_parse_error(p, &p->token, "this list is too long");
+        }
+        IG_PUSH(p->arena, &items, item);
+        if (!ig_parse_accept(p, ',')) {
+            break;
+        }
+    }
+    uint32_t count = (uint32_t)items.count;
+    *out_attr = as_dims ? ig_attr_of_dims(p->module, items.items, count)
+                        : ig_attr_of_ints(p->module, items.items, count);
+    return ig_parse_expect(p, ']', "',' or ']'");
+}
+
+static ig_status read_text(ig_parser *p, ig_attr *out_attr) {
+    const char *text;
+    IG_TRY(ig_parse_quoted(p, "a quoted string", &text));
+    *out_attr = ig_attr_of_str(p->module, ig_str_of(text));
+    return IG_OK;
+}
+
+static ig_status read_item(ig_parser *p, ig_attr *out_attr) {
+    const char *name;
+    IG_TRY(ig_parse_item_name(p, "a name, @name", &name));
+    *out_attr = ig_attr_of_sym(p->module, name);
+    return IG_OK;
+}
+
+static ig_status read_int(ig_parser *p, ig_attr *out_attr) {
+    int64_t value;
+    IG_TRY(ig_parse_integer(p, "an integer", &value));
+    *out_attr = ig_attr_of_int(value);
+    return IG_OK;
+}
+
+static ig_status read_dim(ig_parser *p, ig_attr *out_attr) {
+    ig_dim dim;
+    IG_TRY(ig_parse_dim_here(p, &dim));
+    *out_attr = ig_attr_of_dim(dim);
+    return IG_OK;
+}
+
+ig_status ig_parse_attr(ig_parser *parser, const ig_attr_info *info,
+                        ig_attr *out_attr) {
+    switch (info->kind) {
+    case IG_ATTR_INT:
+        return read_int(parser, out_attr);
+    case IG_ATTR_FLOAT:
+        return read_float(parser, out_attr);
+    case IG_ATTR_BOOL:
+        return read_bool(parser, out_attr);
+    case IG_ATTR_ENUM:
+        return read_enum(parser, info, out_attr);
+    case IG_ATTR_DTYPE:
+        return read_dtype(parser, out_attr);
+    case IG_ATTR_STR:
+        return read_text(parser, out_attr);
+    case IG_ATTR_SYM:
+        return read_item(parser, out_attr);
+    case IG_ATTR_INTS:
+        return read_list(parser, false, out_attr);
+    case IG_ATTR_DIM:
+        return read_dim(parser, out_attr);
+    case IG_ATTR_DIMS:
+        return read_list(parser, true, out_attr);
+    case IG_ATTR_NONE:
+    case IG_ATTR_DATA:
+        break;
+    }
+    return ig_parse_expected(parser, "no value");
+}
+
+/* ---- locations ---- */
+
+typedef struct loc_field {
+    const char *name;
+    const char **text;
+    uint32_t *number;
+} loc_field;
+
+static ig_status read_field(ig_parser *p, const loc_field *field) {
+    ig_token at = p->token;
+    int64_t number;
+    if (field->text) {
+        return ig_parse_quoted(p, "a quoted string", field->text);
+    }
+    IG_TRY(ig_parse_integer(p, "a number", &number));
+    if (number < 0 || number > UINT32_MAX) {
+        return ig_parse_error(p, &at, "this number is out of range");
+    }
+    *field->number = (uint32_t)number;
+    return IG_OK;
+}
+
+static ig_status read_named_field(ig_parser *p, ig_location *where) {
+    const loc_field fields[] = {
+        { "file", &where->file, NULL },     { "graph", &where->graph, NULL },
+        { "node", &where->node, NULL },     { "op", &where->op, NULL },
+        { "number", NULL, &where->number }, { "line", NULL, &where->line },
+        { "column", NULL, &where->column },
+    };
+    for (size_t i = 0; i < IG_COUNT_OF(fields); i++) {
+        if (ig_parse_accept_word(p, fields[i].name)) {
+            IG_TRY(ig_parse_expect(p, '=', "'='"));
+            return read_field(p, &fields[i]);
+        }
+    }
+    return ig_parse_expected(p, "file, graph, node, op, number, line or column");
+}
+
+ig_status ig_parse_loc(ig_parser *parser, uint32_t *out_loc) {
+    ig_location where = { 0 };
+    IG_TRY(ig_parse_expect(parser, '{', "'{'"));
+    while (!ig_parse_is(parser, '}')) {
+        IG_TRY(read_named_field(parser, &where));
+        if (!ig_parse_accept(parser, ',')) {
+            break;
+        }
+    }
+    *out_loc = ig_module_location(parser->module, &where);
+    return ig_parse_expect(parser, '}', "',' or '}'");
+}

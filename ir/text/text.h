@@ -1,0 +1,42 @@
+/* The text form: what prints, parses.  Reference: docs/ir-text.md.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_IR_TEXT_TEXT_H
+#define IG_IR_TEXT_TEXT_H
+
+#include "base/writer.h"
+#include "ir/ops.h"
+
+void ig_print_module(const ig_module *module, ig_writer *writer);
+void ig_print_graph(const ig_graph *graph, ig_writer *writer);
+void ig_print_op(const ig_op *op, ig_writer *writer); /* one line, bodies elided */
+void ig_print_type(const ig_module *module, const ig_type *type, ig_writer *writer);
+
+/* Variations of the plain form; zero is the plain form. */
+typedef struct ig_print_options {
+    bool locations; /* each op's location follows it as loc {…} */
+    int64_t
+        data_bytes; /* longer constants are elided, and then the text does not parse;
+                         * 0: never */
+    /* Called after the head line of a graph (op NULL) and of each op, to add lines. */
+    void (*note)(void *user, const ig_op *op, ig_writer *writer);
+    void *user;
+} ig_print_options;
+void ig_print_module_with(const ig_module *module, const ig_print_options *options,
+                          ig_writer *writer);
+void ig_print_graph_with(const ig_graph *graph, const ig_print_options *options,
+                         ig_writer *writer);
+
+/* The folder that names of files in the text are relative to, up to its last `/`: the
+ * module's own, or where that is not known the deepest one that holds them all. */
+ig_str ig_print_folder(const ig_module *module);
+
+/* Reads a module; `file` is for messages, and weights' files lie beside it.  Errors are
+ * IG_INVALID with line and column; never recurses on input depth beyond
+ * limits.graph_depth. */
+ig_status ig_parse_module(ig_context *context, const char *file, ig_str text,
+                          ig_module **out_module);
+/* "f32[B, 13]" and the like, as the command line takes it. */
+ig_status ig_parse_type(ig_module *module, ig_str text, const ig_type **out_type);
+ig_status ig_parse_dim(ig_module *module, ig_str text, ig_dim *out_dim);
+
+#endif

@@ -1,0 +1,155 @@
+/* The verifier: an op against its row of the table.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ir/verify/verifier.h"
+
+enum { FEW_RESULTS = 8 };
+
+static void check_counts(ig_verifier *v, const ig_op *op) {
+    const ig_op_info *info = &ig_ops[op->code];
+    if (op->operand_count < info->operand_min ||
+        op->operand_count > info->operand_max) {
+        ig_verify_defect(v, op, "%s cannot have %u operands", info->name,
+                         op->operand_count);
+    }
+    if (info->result_count != IG_MANY && op->result_count != info->result_count) {
+        ig_verify_defect(v, op, "%s has %u results, not %u", info->name,
+                         info->result_count, op->result_count);
+    }
+    if (op->body_count != info->body_count) {
+        ig_verify_defect(v, op, "%s has %u bodies, not %u", info->name,
+                         info->body_count, op->body_count);
+    }
+    if (!(info->stages & v->stage)) {
+        ig_verify_defect(v, op, "%s cannot stand at this stage", info->name);
+    }
+}
+
+/* ---- attributes ---- */
+
+static bool is_word(const ig_attr_info *info, int64_t number) {
+    for (int64_t i = 0; info->names[i]; i++) {
+        if (i == number) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_item(const ig_module *module, const ig_op *op, const char *name) {
+    bool is_constant = (ig_ops[op->code].traits & IG_CONSTANT) != 0;
+    return is_constant ? ig_module_weight(module, name) != NULL
+                       : ig_module_graph(module, name) != NULL;
+}
+
+static void check_attr(ig_verifier *v, const ig_op *op, uint32_t slot) {
+    const ig_attr_info *info = &ig_ops[op->code].attrs[slot];
+    const ig_attr *attr = &op->attrs[slot];
+    if (attr->kind == IG_ATTR_NONE) {
+        if (info->is_required) {
+            ig_verify_defect(v, op, "attribute '%s' is missing", info->name);
+        }
+        return;
+    }
+    if (attr->kind != (uint32_t)info->kind) {
+        ig_verify_defect(v, op, "attribute '%s' is of another kind", info->name);
+    } else if (attr->kind == IG_ATTR_ENUM && !is_word(info, attr->as.i)) {
+        ig_verify_defect(v, op, "attribute '%s' has no name for %lld", info->name,
+                         (long long)attr->as.i);
+    } else if (attr->kind == IG_ATTR_DTYPE &&
+               (attr->as.i < 0 || attr->as.i >= IG_DT_COUNT)) {
+        ig_verify_defect(v, op, "attribute '%s' is no element type", info->name);
+    } else if (attr->kind == IG_ATTR_SYM && !is_item(v->module, op, attr->as.str)) {
+        ig_verify_defect(v, op, "the module has no @%s", attr->as.str);
+    }
+}
+
+/* ---- operands ---- */
+
+static void check_operand(ig_verifier *v, const ig_op *op, uint32_t index) {
+    const ig_use *use = &op->operands[index];
+    const ig_value *value = use->value;
+    if (!value || use->user != op) {
+        ig_verify_defect(v, op, "operand %u is linked wrongly", index);
+        return;
+    }
+    if (!use->link || *use->link != use) {
+        ig_verify_defect(v, op, "operand %u is not in the chain of its value", index);
+    }
+    if (value->id >= v->graph->value_count || v->facts[value->id].value != value) {
+        ig_verify_defect(v, op, "operand %u is not defined before here", index);
+        return;
+    }
+    ig_value_facts *facts = &v->facts[value->id];
+    facts->references++;
+    if (!value->type) {
+        ig_verify_defect(v, op, "operand %u has no type", index);
+    }
+    if (!facts->is_visible) {
+        ig_verify_defect(v, op, "operand %u is defined in a block that is closed",
+                         index);
+    }
+}
+
+/* ---- results ---- */
+
+/* What values may be at each stage. */
+bool ig_verify_fits_stage(const ig_verifier *verifier, const ig_type *type) {
+    if (verifier->stage == IG_STAGE_KERNEL) {
+        return type->kind == IG_VECTOR || type->kind == IG_BUFFER;
+    }
+    bool is_plan = verifier->stage == IG_STAGE_PLAN;
+    return type->kind != IG_VECTOR && (is_plan || type->kind != IG_BUFFER);
+}
+
+static void check_result(ig_verifier *v, const ig_op *op, uint32_t index) {
+    const ig_value *result = &op->results[index];
+    if (result->def != op || result->index != index || result->block) {
+        ig_verify_defect(v, op, "result %u is linked wrongly", index);
+    }
+    if (!result->type) {
+        ig_verify_defect(v, op, "result %u has no type", index);
+    } else if (!ig_verify_fits_stage(v, result->type)) {
+        ig_verify_defect(v, op, "a value of type %s cannot stand at this stage",
+                         ig_verify_type(v, result->type));
+    }
+}
+
+/* The hook reports by itself what is wrong with the operands. */
+static void check_types(ig_verifier *v, const ig_op *op) {
+    ig_infer_hook infer = ig_ops[op->code].infer;
+    const ig_type *few[FEW_RESULTS] = { NULL };
+    const ig_type **types = few;
+    if (!infer || v->has_types) {
+        return;
+    }
+    if (op->result_count > FEW_RESULTS) {
+        types = IG_NEW_ARRAY(v->arena, const ig_type *, op->result_count);
+    }
+    if (infer((ig_op *)(uintptr_t)op, types) != IG_OK) { /* hooks read only */
+        ig_verify_defect(v, op, "its row does not take these operands");
+        return;
+    }
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        if (!ig_types_agree(v->module, op->results[i].type, types[i])) {
+            ig_verify_defect(v, op, "result %u should be %s", i,
+                             ig_verify_type(v, types[i]));
+        }
+    }
+}
+
+void ig_verify_row(ig_verifier *verifier, const ig_op *op) {
+    size_t before = verifier->defects.count;
+    check_counts(verifier, op);
+    for (uint32_t i = 0; i < ig_ops[op->code].attr_count; i++) {
+        check_attr(verifier, op, i);
+    }
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        check_operand(verifier, op, i);
+    }
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        check_result(verifier, op, i);
+    }
+    if (verifier->defects.count == before) {
+        check_types(verifier, op);
+    }
+}

@@ -1,0 +1,305 @@
+/* bag_merge: all bag ops of a block become one.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *     %0 = bag @t0, %ids0, %off0 {operands = [1], pool = [0]} : f32[B, 64]
+ *     %1 = relu %0 : f32[B, 64]
+ *     %2 = bag @t1, %ids1 {operands = [0], pool = [3]} : f32[B, 64]
+ *   becomes
+ *     %0, %2 = bag @t0, %ids0, %off0, @t1, %ids1 {operands = [1, 0], pool = [0, 3]} : …
+ *     %1 = relu %0 : f32[B, 64]
+ *
+ * One launch for all tables of a model: its many small look-ups share the threads, and
+ * memory latency is hidden across tables.  Features that are alike stand next to each
+ * other, since a kernel has one loop nest for each kind.
+ *
+ * The merged op stands where the last of its parts stood; ops between the parts that
+ * need a result move behind it.  A bag that needs another's result is of a higher
+ * level: bags of one level and of equal rules for ids are merged, up to a number of
+ * levels that keeps the work linear.
+ *
+ * Keeps: every result.  Ops that are ordered by effects end what is merged.
+ */
+#include "ir/bag.h"
+#include "passes/engine/pass.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FEATURES_MAX = 8192, LEVELS_MAX = 64 };
+
+typedef struct merger {
+    ig_pass_run *run;
+    ig_module *module;
+    ig_arena *arena;
+    ig_map levels; /* op of the block -> 1 + how many bags in a row it needs */
+} merger;
+
+enum { KEY = 17 };
+
+/* One feature: number `index` of a bag op. */
+typedef struct feature {
+    int64_t key[KEY]; /* by which features are ordered */
+    ig_op *op;
+    uint32_t index;
+} feature;
+
+typedef IG_VEC(ig_op *) op_list;
+
+typedef struct group {
+    op_list ops; /* in the order of the block */
+    feature *features;
+    uint32_t count;
+} group;
+
+/* ---- levels ---- */
+
+static uint32_t stored_level(const merger *m, const ig_op *op) {
+    uintptr_t level = (uintptr_t)ig_map_get_id(&m->levels, IG_MAP_PTR(op));
+    return level ? (uint32_t)(level - 1) : 0;
+}
+
+/* The level at which a value of `block`, or from around it, is there. */
+static uint32_t level_of_value(const merger *m, const ig_value *value,
+                               const ig_block *block) {
+    const ig_op *op = value->def;
+    if (!op || op->block != block) {
+        return 0;
+    }
+    return stored_level(m, op) + (op->code == IG_OP_bag);
+}
+
+/* What the operands of an op and of those in its bodies need; recursion is as deep as
+ * bodies nest, which readers bound by limits.graph_depth. */
+static uint32_t needed_level(const merger *m, const ig_op *op, const ig_block *block) {
+    uint32_t level = 0;
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        uint32_t needed = level_of_value(m, op->operands[i].value, block);
+        level = needed > level ? needed : level;
+    }
+    for (uint32_t i = 0; i < op->body_count; i++) {
+        for (const ig_op *in = op->bodies[i]->first; in; in = in->next) {
+            uint32_t needed = needed_level(m, in, block);
+            level = needed > level ? needed : level;
+        }
+    }
+    return level;
+}
+
+static void assign_levels(merger *m, const ig_block *block) {
+    ig_map_init(&m->levels, m->arena);
+    for (const ig_op *op = block->first; op; op = op->next) {
+        uint32_t level = needed_level(m, op, block);
+        ig_map_set_id(&m->levels, IG_MAP_PTR(op), (void *)(uintptr_t)(level + 1));
+    }
+}
+
+/* ---- order of features ---- */
+
+static int64_t dtype_of(const ig_op *op, uint32_t operand) {
+    return operand ? op->operands[operand].value->type->dtype : -1;
+}
+
+/* Kinds of kernels first, then large tables before small ones, then as they were. */
+static void set_key(feature *f, uint32_t number) {
+    ig_bag_feature x = ig_bag_feature_at(f->op, f->index);
+    const ig_type *table = f->op->operands[x.table].value->type;
+    const int64_t key[KEY] = {
+        x.pool,
+        x.tables,
+        (x.begins > 0) | (x.ends > 0) << 1 | (x.weights > 0) << 2,
+        x.last,
+        x.empty,
+        x.padding != INT64_MIN,
+        table->dtype,
+        table->rows.format,
+        table->rows.exponent_bits << 8 | table->rows.exponent_bias,
+        table->rows.stride,
+        table->dims[1],
+        dtype_of(f->op, x.ids),
+        dtype_of(f->op, x.begins),
+        dtype_of(f->op, x.ends),
+        dtype_of(f->op, x.weights),
+        -table->dims[0],
+        number
+    };
+    memcpy(f->key, key, sizeof key);
+}
+
+static int compare_features(const void *a, const void *b) {
+    const feature *x = a, *y = b;
+    for (uint32_t i = 0; i < KEY; i++) {
+        if (x->key[i] != y->key[i]) {
+            return x->key[i] < y->key[i] ? -1 : 1;
+        }
+    }
+    return 0;
+}
+
+static void order_features(const merger *m, group *g) {
+    for (size_t i = 0; i < g->ops.count; i++) {
+        g->count += g->ops.items[i]->result_count;
+    }
+    g->features = IG_NEW_ARRAY(m->arena, feature, g->count);
+    uint32_t number = 0;
+    for (size_t i = 0; i < g->ops.count; i++) {
+        for (uint32_t k = 0; k < g->ops.items[i]->result_count; k++, number++) {
+            feature *f = &g->features[number];
+            *f = (feature){ .op = g->ops.items[i], .index = k };
+            set_key(f, number);
+        }
+    }
+    qsort(g->features, g->count, sizeof *g->features, compare_features);
+}
+
+/* ---- making one op ---- */
+
+/* One entry a feature; absent when all of them are `absent`. */
+static ig_attr merge_entries(const merger *m, const group *g, uint32_t slot,
+                             int64_t absent) {
+    int64_t *entries = IG_NEW_ARRAY(m->arena, int64_t, g->count);
+    bool is_some = false;
+    for (uint32_t i = 0; i < g->count; i++) {
+        const feature *f = &g->features[i];
+        const ig_attr *attr = &f->op->attrs[slot];
+        entries[i] = attr->kind == IG_ATTR_INTS ? attr->as.ints[f->index] : absent;
+        is_some = is_some || entries[i] != absent;
+    }
+    return is_some ? ig_attr_of_ints(m->module, entries, g->count) : (ig_attr){ 0 };
+}
+
+static uint32_t merge_operands(const group *g, ig_value **operands) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < g->count; i++) {
+        const feature *f = &g->features[i];
+        ig_bag_feature x = ig_bag_feature_at(f->op, f->index);
+        for (uint32_t k = 0; k < x.operands; k++) {
+            operands[count++] = f->op->operands[x.table + k].value;
+        }
+    }
+    return count;
+}
+
+static ig_op *make_merged(const merger *m, const group *g) {
+    ig_op *last = IG_LAST(&g->ops);
+    ig_builder b = ig_builder_before(last);
+    uint32_t most = 0;
+    for (size_t i = 0; i < g->ops.count; i++) {
+        most += g->ops.items[i]->operand_count;
+    }
+    ig_value **operands = IG_NEW_ARRAY(m->arena, ig_value *, most);
+    ig_attr attrs[IG_bag_attr_count] = {
+        [IG_bag_operands] = merge_entries(m, g, IG_bag_operands, -1),
+        [IG_bag_pool] = merge_entries(m, g, IG_bag_pool, -1),
+        [IG_bag_padding] = merge_entries(m, g, IG_bag_padding, INT64_MIN),
+        [IG_bag_last] = merge_entries(m, g, IG_bag_last, IG_LAST_ids),
+        [IG_bag_empty] = merge_entries(m, g, IG_bag_empty, IG_EMPTY_zero),
+        [IG_bag_tables] = merge_entries(m, g, IG_bag_tables, 1),
+        [IG_bag_negative] = last->attrs[IG_bag_negative],
+        [IG_bag_range] = last->attrs[IG_bag_range],
+        [IG_bag_offsets] = last->attrs[IG_bag_offsets],
+        [IG_bag_to] = last->attrs[IG_bag_to],
+    };
+    ig_op_spec spec = { .operands = operands,
+                        .operand_count = merge_operands(g, operands),
+                        .result_count = g->count,
+                        .attrs = attrs };
+    return ig_make_op(&b, IG_OP_bag, &spec);
+}
+
+/* ---- groups ---- */
+
+static bool is_ordered(const ig_op *op) {
+    return ig_ops[op->code].traits & IG_STATE;
+}
+
+/* Ops between the parts that need a part's result go behind the last of them; false,
+ * and nothing moved, when one may not. */
+static bool make_way(const merger *m, const group *g, uint32_t level) {
+    ig_op *last = IG_LAST(&g->ops), *behind = last->next;
+    for (const ig_op *op = g->ops.items[0]; op != last; op = op->next) {
+        if (is_ordered(op)) {
+            return false;
+        }
+    }
+    for (ig_op *op = g->ops.items[0], *next; op != last; op = next) {
+        next = op->next;
+        if (stored_level(m, op) > level) {
+            ig_op_move(op, last->block, behind);
+        }
+    }
+    return true;
+}
+
+static void merge_group(merger *m, group *g, uint32_t level) {
+    if (g->ops.count < 2 || !make_way(m, g, level)) {
+        return;
+    }
+    order_features(m, g);
+    ig_op *merged = make_merged(m, g);
+    for (uint32_t i = 0; i < g->count; i++) {
+        ig_value *old = &g->features[i].op->results[g->features[i].index];
+        merged->results[i].name = old->name;
+        ig_value_retype(&merged->results[i], old->type);
+        ig_value_replace(old, &merged->results[i]);
+    }
+    for (size_t i = 0; i < g->ops.count; i++) {
+        ig_op_erase(g->ops.items[i]);
+    }
+    ig_map_set_id(&m->levels, IG_MAP_PTR(merged), (void *)(uintptr_t)(level + 1));
+    m->run->changed = true;
+}
+
+static bool has_same_rules(const ig_op *a, const ig_op *b) {
+    return ig_attr_int(a, IG_bag_negative, 0) == ig_attr_int(b, IG_bag_negative, 0) &&
+           ig_attr_int(a, IG_bag_range, 0) == ig_attr_int(b, IG_bag_range, 0) &&
+           ig_attr_int(a, IG_bag_offsets, 0) == ig_attr_int(b, IG_bag_offsets, 0) &&
+           ig_attr_int(a, IG_bag_to, -1) == ig_attr_int(b, IG_bag_to, -1);
+}
+
+/* Takes the first bag that is left and those that go with it. */
+static group take_group(const merger *m, op_list *left) {
+    group g = { 0 };
+    uint32_t features = 0;
+    op_list others = { 0 };
+    for (size_t i = 0; i < left->count; i++) {
+        ig_op *op = left->items[i];
+        bool fits = !g.ops.count || (features + op->result_count <= FEATURES_MAX &&
+                                     has_same_rules(g.ops.items[0], op));
+        if (fits) {
+            IG_PUSH(m->arena, &g.ops, op);
+            features += op->result_count;
+        } else {
+            IG_PUSH(m->arena, &others, op);
+        }
+    }
+    *left = others;
+    return g;
+}
+
+static void merge_block(merger *m, ig_block *block) {
+    op_list by_level[LEVELS_MAX] = { 0 };
+    assign_levels(m, block);
+    for (ig_op *op = block->first; op; op = op->next) {
+        uint32_t level = stored_level(m, op);
+        if (op->code == IG_OP_bag && level < LEVELS_MAX) {
+            IG_PUSH(m->arena, &by_level[level], op);
+        }
+    }
+    for (uint32_t level = 0; level < LEVELS_MAX; level++) {
+        while (by_level[level].count) {
+            group g = take_group(m, &by_level[level]);
+            merge_group(m, &g, level);
+        }
+    }
+    for (ig_op *op = block->first; op; op = op->next) {
+        for (uint32_t i = 0; i < op->body_count; i++) {
+            merge_block(m, op->bodies[i]);
+        }
+    }
+}
+
+ig_status ig_pass_bag_merge(ig_pass_run *run, ig_graph *graph) {
+    merger m = { .run = run, .module = graph->module, .arena = run->scratch };
+    merge_block(&m, &graph->body);
+    return ig_context_poll(graph->module->context);
+}

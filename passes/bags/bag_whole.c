@@ -1,0 +1,714 @@
+/* bag_whole: bags over parts of jagged data become bags over the whole.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *     %part = slice %ids {starts = [min(N, n)], …}    n: sum of lengths[0 : B]
+ *     %mine = slice %lengths {starts = [B], …}
+ *     %off = cumsum %mine {complete}
+ *     %y = bag @t, %part, %off {last = [1], offsets = clamp}
+ *   becomes
+ *     %all = cumsum %lengths {complete, rising}
+ *     %off = slice %all {starts = [B], sizes = [B + 1]}
+ *     %y = bag @t, %ids, %off {last = [1], offsets = clamp}
+ *
+ * A sharded model splits its ids by features, puts features in another order or gives
+ * one feature to several shards.  None of that moves an id for a bag: it has its begin
+ * and end in the list that the caller gave.  Followed are
+ *
+ *     slices         of the list, where a sum of lengths begins
+ *     permutations   elements of segments, one segment behind the other, where a bag's
+ *                    lengths and begins come from the same place of the list before
+ *     buckets        ids sorted by the shard that has their row, for tables that are
+ *                    sharded by rows: each shard skips the ids of the others
+ *
+ *         %key = add (mul %bucket, bags), %bag     %bag: of each id
+ *         %ids2 = gather %next, (sort %key)        %next: the row in the shard
+ *       becomes, for shard 1
+ *         %ids2 = where (eq %bucket, 1), %next, -1
+ *
+ *                    with the lengths of before.  Skipped ids count in a mean: so the
+ *                    shards' sum is then the mean of the whole bag, and not what the
+ *                    program computes, the sum of the shards' means.  That is done
+ *                    where `whole` asks for it; else a warning says so.
+ *
+ * Look-ups without pooling of such ids are put back in the order of before by the sort
+ * of their order; so each row is looked up where its id stood, in one bag over all
+ * shards:
+ *
+ *         %rows = concat (bag @s0, %ids2[0 : n] …), (bag @s1, %ids2[n : m] …)
+ *         %y = gather %rows, (sort (sort %key))
+ *       becomes
+ *         %y = bag @s0, @s1, %all, %off {pool = [3], tables = [2], …}  (bag_shards)
+ *
+ * Where lengths and ids do not fit together the offsets are clamped, in the parts as in
+ * the whole, with the same result.
+ *
+ * Keeps: every result, as lengths are not negative.
+ */
+#include "ir/bag.h"
+#include "ir/build.h"
+#include "passes/bags/bag_rows.h"
+#include "passes/bags/jagged.h"
+#include "passes/bags/shards.h"
+
+#include <string.h>
+
+enum { STEPS_MAX = 64 };
+
+/* One feature's bags: ids `ids`, bag b from offset at + b of the lengths' sum on. */
+typedef struct source {
+    const ig_jagged *j;
+    ig_value *ids, *weights;
+    ig_value *lengths; /* i*[…]; offsets are its complete sum */
+    ig_dim at, bags;
+    bool to_end;      /* the last bag goes to the end of the ids */
+    bool keeps_parts; /* means stay those of shards */
+    bool is_dealt;    /* by rows */
+    int64_t shard;    /* that ids are of which have it as bucket; or -1 */
+    ig_value *bucket;
+    uint32_t steps;
+} source;
+
+static ig_value *operand(const ig_op *op, uint32_t index) {
+    return op->operands[index].value;
+}
+
+static bool is_equal(const source *s, ig_dim a, ig_dim b) {
+    return ig_dim_equal(s->j->module, a, b) == IG_YES;
+}
+
+static ig_span lengths_of(const source *s) {
+    return (ig_span){ s->lengths, s->at, s->bags };
+}
+
+static const ig_op *sum_of(const ig_value *offsets) {
+    const ig_op *sum = ig_def(offsets, IG_OP_cumsum);
+    bool is_sum = sum && operand(sum, 0)->type->rank == 1 &&
+                  ig_attr_int(sum, IG_cumsum_complete, 0) &&
+                  !ig_attr_int(sum, IG_cumsum_reverse, 0);
+    return is_sum ? sum : NULL;
+}
+
+/* ---- a slice of the ids ---- */
+
+static bool slices_rank_1(const ig_op *slice) {
+    const ig_attr *steps = &slice->attrs[IG_slice_steps];
+    return slice->operand_count == 1 && slice->results[0].type->rank == 1 &&
+           (steps->kind != IG_ATTR_INTS || steps->as.ints[0] == 1);
+}
+
+/* Is the weights' slice as that of the ids?  Then *weights is what it is taken of. */
+static bool follow_weights(const source *s, const ig_op *ids, ig_value **weights) {
+    const ig_op *slice = *weights ? ig_def(*weights, IG_OP_slice) : NULL;
+    if (!*weights) {
+        return true;
+    }
+    bool is_same = slice && slices_rank_1(slice) &&
+                   is_equal(s, slice->attrs[IG_slice_starts].as.dims[0],
+                            ids->attrs[IG_slice_starts].as.dims[0]) &&
+                   is_equal(s, operand(slice, 0)->type->dims[0],
+                            operand(ids, 0)->type->dims[0]);
+    *weights = is_same ? operand(slice, 0) : *weights;
+    return is_same;
+}
+
+/* Does the part reach to the end of this feature's bags in the list? */
+static bool reaches(const source *s, const ig_op *slice, ig_span before,
+                    bool *out_all) {
+    ig_dim start = slice->attrs[IG_slice_starts].as.dims[0];
+    ig_dim size = slice->attrs[IG_slice_sizes].as.dims[0];
+    ig_dim count = operand(slice, 0)->type->dims[0];
+    ig_spans end, need = { 0 };
+    *out_all = is_equal(s, ig_dim_add(s->j->module, start, size), count);
+    return *out_all || (ig_jagged_end(s->j, start, size, count, &end) &&
+                        ig_spans_add(s->j, &need, before) &&
+                        ig_spans_begin_with(s->j, &end, &need));
+}
+
+/* ids are a slice of a list, and lengths one of the list's lengths from the same bag
+ * on. */
+static bool follow_slice(source *s) {
+    const ig_op *ids = ig_def(s->ids, IG_OP_slice),
+                *mine = ig_def(s->lengths, IG_OP_slice);
+    ig_value *lengths = s->lengths, *weights = s->weights;
+    ig_dim first = 0;
+    ig_spans start, before = { 0 };
+    if (!ids || !slices_rank_1(ids)) {
+        return false;
+    }
+    if (mine && slices_rank_1(mine)) {
+        lengths = operand(mine, 0);
+        first = mine->attrs[IG_slice_starts].as.dims[0];
+    }
+    ig_dim at = ig_dim_add(s->j->module, first, s->at);
+    bool is_all = false;
+    bool fits = ig_jagged_place(s->j, ids->attrs[IG_slice_starts].as.dims[0],
+                                operand(ids, 0)->type->dims[0], &start) &&
+                ig_spans_add(s->j, &before, (ig_span){ lengths, 0, first }) &&
+                ig_spans_equal(s->j, &start, &before) &&
+                reaches(s, ids,
+                        (ig_span){ lengths, 0, ig_dim_add(s->j->module, at, s->bags) },
+                        &is_all) &&
+                follow_weights(s, ids, &weights);
+    if (!fits) {
+        return false;
+    }
+    s->ids = operand(ids, 0);
+    s->weights = weights;
+    s->lengths = lengths;
+    s->at = at;
+    s->to_end = s->to_end && is_all;
+    return true;
+}
+
+/* ---- segments, one behind the other ---- */
+
+static bool is_slice_at(const source *s, const ig_value *value, const ig_value *of,
+                        ig_dim start) {
+    const ig_op *slice = ig_def(value, IG_OP_slice);
+    return slice && slices_rank_1(slice) && operand(slice, 0) == of &&
+           is_equal(s, slice->attrs[IG_slice_starts].as.dims[0], start);
+}
+
+/* place + shift[segment of place]: the elements of segments that begin at `begins` and
+ * lie one behind the other at `offsets`. */
+typedef struct segments {
+    ig_value *begins, *offsets;
+} segments;
+
+static bool read_shift(const source *s, const ig_value *value, const ig_value *place,
+                       segments *out) {
+    const ig_op *gather = ig_def(value, IG_OP_gather);
+    const ig_op *sub = gather ? ig_def(operand(gather, 0), IG_OP_sub) : NULL;
+    const ig_op *find = gather ? ig_def(operand(gather, 1), IG_OP_bucketize) : NULL;
+    const ig_op *base = sub ? ig_def(operand(sub, 1), IG_OP_slice) : NULL;
+    if (!base || !find || operand(find, 0) != place ||
+        !ig_attr_int(find, IG_bucketize_right, 0)) {
+        return false;
+    }
+    *out = (segments){ operand(sub, 0), operand(base, 0) };
+    return sum_of(out->offsets) && is_slice_at(s, operand(sub, 1), out->offsets, 0) &&
+           is_slice_at(s, operand(find, 1), out->offsets, 1);
+}
+
+static bool read_segments(const source *s, const ig_value *positions, segments *out) {
+    const ig_op *add = ig_def(positions, IG_OP_add);
+    for (uint32_t i = 0; add && i < 2; i++) {
+        const ig_value *place = operand(add, i);
+        const ig_op *range = ig_def(place, IG_OP_range);
+        int64_t first, step;
+        if (range && ig_constant_i64(operand(range, 0), &first) && first == 0 &&
+            ig_constant_i64(operand(range, 2), &step) && step == 1 &&
+            read_shift(s, operand(add, 1 - i), place, out)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The list of lengths whose sum begins are from; `exclusive` or `complete`. */
+static ig_value *begins_are_of(const ig_value *sums) {
+    const ig_op *sum = ig_def(sums, IG_OP_cumsum);
+    bool is_begins = sum && operand(sum, 0)->type->rank == 1 &&
+                     !ig_attr_int(sum, IG_cumsum_reverse, 0) &&
+                     (ig_attr_int(sum, IG_cumsum_exclusive, 0) ||
+                      ig_attr_int(sum, IG_cumsum_complete, 0));
+    return is_begins ? operand(sum, 0) : NULL;
+}
+
+static bool follow_segments(source *s) {
+    const ig_op *gather = ig_def(s->ids, IG_OP_gather);
+    segments g;
+    if (!gather || ig_attr_int(gather, IG_gather_axis, 0) != 0 ||
+        operand(gather, 0)->type->rank != 1 ||
+        !read_segments(s, operand(gather, 1), &g) ||
+        operand(sum_of(g.offsets), 0) != s->lengths) {
+        return false;
+    }
+    const ig_op *weights = s->weights ? ig_def(s->weights, IG_OP_gather) : NULL;
+    if (s->weights && (!weights || operand(weights, 1) != operand(gather, 1) ||
+                       operand(weights, 0)->type->rank != 1 ||
+                       ig_attr_int(weights, IG_gather_axis, 0) != 0)) {
+        return false;
+    }
+    ig_span begins = ig_span_origin(s->j, (ig_span){ g.begins, s->at, s->bags });
+    ig_value *lengths = begins_are_of(begins.list);
+    if (!lengths) {
+        return false;
+    }
+    ig_span now = ig_span_origin(s->j, lengths_of(s));
+    ig_span then = ig_span_origin(s->j, (ig_span){ lengths, begins.at, s->bags });
+    if (!ig_span_equal(s->j, &now, &then)) {
+        return false;
+    }
+    s->ids = operand(gather, 0);
+    s->weights = weights ? operand(weights, 0) : NULL;
+    s->lengths = lengths;
+    s->at = begins.at;
+    s->to_end = false;
+    return true;
+}
+
+/* ---- ids dealt out to shards ---- */
+
+/* A constant list: first, first + step, … */
+static bool is_progression(const ig_value *value, int64_t first, int64_t step) {
+    const ig_data *data = ig_constant_of(value);
+    bool is_list = data && data->bytes && data->type->kind == IG_TENSOR &&
+                   data->type->rank == 1 && ig_type_is_static(data->type) &&
+                   !ig_dtype_is_float((ig_dtype)data->type->dtype) && !data->is_splat;
+    ig_tensor tensor = { .kind = IG_TENSOR, .dtype = IG_DT_i64 };
+    if (!is_list) {
+        return false;
+    }
+    tensor.dtype = (ig_dtype)data->type->dtype;
+    tensor.count = data->type->dims[0];
+    tensor.data = (void *)(uintptr_t)data->bytes; /* only read */
+    for (int64_t i = 0; is_list && i < tensor.count; i++) {
+        is_list = ig_tensor_get_i64(&tensor, i) == first + i * step;
+    }
+    return is_list;
+}
+
+static bool is_filled(ig_value *value, int64_t number) {
+    return ig_value_is_filled(value, (double)number) ||
+           is_progression(value, number, 0);
+}
+
+/* 0, 1, … of a list's elements. */
+static bool counts_ids(const source *s, const ig_value *value, ig_dim count) {
+    const ig_op *range = ig_def(value, IG_OP_range);
+    int64_t first, step;
+    bool is_range = range && ig_constant_i64(operand(range, 0), &first) && first == 0 &&
+                    ig_constant_i64(operand(range, 2), &step) && step == 1;
+    return (is_range || is_progression(value, 0, 1)) &&
+           is_equal(s, value->type->dims[0], count);
+}
+
+/* The lengths, when the value is the bag of each of `count` ids. */
+static ig_value *lengths_of_bags(const source *s, const ig_value *value, ig_dim count) {
+    const ig_op *find = ig_def(value, IG_OP_bucketize);
+    const ig_op *ends = find ? ig_def(operand(find, 1), IG_OP_slice) : NULL;
+    const ig_op *sum = ends ? sum_of(operand(ends, 0)) : NULL;
+    bool is_bag = sum && ig_attr_int(find, IG_bucketize_right, 0) &&
+                  counts_ids(s, operand(find, 0), count) &&
+                  is_slice_at(s, operand(find, 1), operand(ends, 0), 1);
+    return is_bag ? operand(sum, 0) : NULL;
+}
+
+typedef struct dealt {
+    ig_value *key, *bucket, *next;
+    ig_value *lengths; /* of before */
+} dealt;
+
+/* bucket * bags + bag */
+static bool read_key(const source *s, dealt *d) {
+    const ig_op *add = ig_def(d->key, IG_OP_add);
+    for (uint32_t i = 0; add && i < 2; i++) {
+        const ig_op *mul = ig_def(operand(add, i), IG_OP_mul);
+        d->lengths = lengths_of_bags(s, operand(add, 1 - i), d->key->type->dims[0]);
+        for (uint32_t k = 0; d->lengths && mul && k < 2; k++) {
+            ig_dims_value by;
+            d->bucket = operand(mul, k);
+            if (ig_value_dims(operand(mul, 1 - k), &by) && by.count == 1 &&
+                d->bucket->type->rank == 1 &&
+                is_equal(s, by.dims[0], d->lengths->type->dims[0])) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Are the lengths how many ids have each key? */
+static bool counts_keys(const ig_value *lengths, const ig_value *key) {
+    const ig_op *cast = ig_def(lengths, IG_OP_cast);
+    lengths = cast ? operand(cast, 0) : lengths;
+    const ig_op *scatter = ig_def(lengths, IG_OP_scatter_nd);
+    const ig_op *column = scatter ? ig_def(operand(scatter, 1), IG_OP_reshape) : NULL;
+    return column && operand(column, 0) == key &&
+           ig_attr_int(scatter, IG_scatter_nd_reduce, 0) == IG_SCATTER_add &&
+           is_filled(operand(scatter, 0), 0) && is_filled(operand(scatter, 2), 1);
+}
+
+static bool read_dealt(const source *s, dealt *d) {
+    const ig_op *gather = ig_def(s->ids, IG_OP_gather);
+    const ig_op *sort = gather ? ig_def(operand(gather, 1), IG_OP_sort) : NULL;
+    if (!sort || operand(gather, 1)->index != 1 ||
+        ig_attr_int(gather, IG_gather_axis, 0) != 0 ||
+        operand(gather, 0)->type->rank != 1 ||
+        ig_attr_int(sort, IG_sort_descending, 0)) {
+        return false;
+    }
+    d->key = operand(sort, 0);
+    d->next = operand(gather, 0);
+    return read_key(s, d) && counts_keys(s->lengths, d->key);
+}
+
+/* The shard whose keys the feature's are, and the feature's first bag in it. */
+static bool find_shard(const source *s, const dealt *d, int64_t *out_shard,
+                       ig_dim *out_at) {
+    enum { SHARDS_MAX = 4096 };
+    ig_dim bags = d->lengths->type->dims[0], past;
+    past = ig_dim_add(s->j->module, s->at, s->bags);
+    for (int64_t i = 0; i < SHARDS_MAX; i++) {
+        ig_dim begin = ig_dim_mul(s->j->module, bags, i);
+        ig_dim end = ig_dim_add(s->j->module, begin, bags);
+        if (ig_dim_less_equal(s->j->module, begin, s->at) != IG_YES) {
+            return false;
+        }
+        if (ig_dim_less_equal(s->j->module, past, end) == IG_YES) {
+            *out_shard = i;
+            *out_at = ig_dim_sub(s->j->module, s->at, begin);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The new ids are made when all else is known. */
+static bool follow_dealt(source *s) {
+    dealt d;
+    int64_t shard;
+    ig_dim at;
+    if (s->shard >= 0 || !read_dealt(s, &d) || !find_shard(s, &d, &shard, &at)) {
+        return false;
+    }
+    const ig_op *weights = s->weights ? ig_def(s->weights, IG_OP_gather) : NULL;
+    if (s->weights && (!weights || operand(weights, 1) != operand(s->ids->def, 1) ||
+                       operand(weights, 0)->type->rank != 1)) {
+        return false;
+    }
+    s->is_dealt = true;
+    if (s->keeps_parts) {
+        return false;
+    }
+    s->weights = weights ? operand(weights, 0) : NULL;
+    s->ids = d.next;
+    s->bucket = d.bucket;
+    s->shard = shard;
+    s->lengths = d.lengths;
+    s->at = at;
+    s->to_end = false;
+    return true;
+}
+
+/* ---- a feature ---- */
+
+static bool open_source(source *s, const ig_op *bag, const ig_bag_feature *f) {
+    ig_module *module = s->j->module;
+    if (!f->begins || f->ends ||
+        (f->last != IG_LAST_ids && f->last != IG_LAST_offset)) {
+        return false;
+    }
+    ig_value *begins = operand(bag, f->begins);
+    ig_dim count = begins->type->dims[0];
+    bool has_last = f->last == IG_LAST_offset;
+    ig_span offsets = { begins, 0, count };
+    for (uint32_t i = 0; i < STEPS_MAX && !sum_of(offsets.list); i++) {
+        if (!ig_span_step(s->j, &offsets)) {
+            return false;
+        }
+    }
+    const ig_op *sum = sum_of(offsets.list);
+    s->ids = operand(bag, f->ids);
+    s->weights = f->weights ? operand(bag, f->weights) : NULL;
+    s->at = offsets.at;
+    s->bags = has_last ? ig_dim_sub(module, count, 1) : count;
+    s->to_end = !has_last;
+    s->lengths = sum ? operand(sum, 0) : NULL;
+    return sum != NULL;
+}
+
+/* A last bag to the end of the ids has to end with the lengths too: then what lies
+ * behind its own end is nothing that the sums do not tell. */
+static bool follow(source *s) {
+    while (s->steps < STEPS_MAX && s->shard < 0 &&
+           (follow_slice(s) || follow_segments(s) || follow_dealt(s))) {
+        s->steps++;
+    }
+    return s->steps > 0;
+}
+
+static ig_value *make_offsets(const source *s, ig_builder *b, ig_dtype dtype) {
+    ig_attr rising[IG_cumsum_attr_count] = {
+        [IG_cumsum_axis] = ig_attr_of_int(0),
+        [IG_cumsum_complete] = ig_attr_of_bool(true),
+        [IG_cumsum_rising] = ig_attr_of_bool(true),
+    };
+    ig_value *lengths = s->lengths;
+    ig_value *all = ig_make(b, IG_OP_cumsum, 1, &lengths, rising);
+    ig_dim size = ig_dim_add(s->j->module, s->bags, s->to_end ? 0 : 1);
+    int64_t step = 1;
+    ig_attr cut[IG_slice_attr_count] = {
+        [IG_slice_starts] = ig_attr_of_dims(s->j->module, &s->at, 1),
+        [IG_slice_sizes] = ig_attr_of_dims(s->j->module, &size, 1),
+        [IG_slice_steps] = ig_attr_of_ints(s->j->module, &step, 1),
+    };
+    return ig_make_cast(b, ig_make(b, IG_OP_slice, 1, &all, cut), dtype);
+}
+
+/* Ids of other shards are skipped. */
+static ig_value *ids_of_shard(const source *s, ig_builder *b) {
+    if (s->shard < 0) {
+        return s->ids;
+    }
+    ig_dtype dtype = (ig_dtype)s->ids->type->dtype;
+    ig_value *number = ig_make_cast(b, ig_make_i64(b, s->shard),
+                                    (ig_dtype)s->bucket->type->dtype);
+    ig_value *none = ig_make_cast(b, ig_make_i64(b, -1), dtype);
+    ig_value *is_mine = ig_make2(b, IG_OP_eq, s->bucket, number);
+    return ig_make3(b, IG_OP_where, is_mine, s->ids, none);
+}
+
+static void rewrite(ig_recogniser *r, ig_op *bag, uint32_t number, const source *s) {
+    ig_bag_feature f = ig_bag_feature_at(bag, number);
+    ig_builder b = ig_builder_before(bag);
+    ig_dtype dtype = (ig_dtype)operand(bag, f.begins)->type->dtype;
+    uint32_t count = ig_bag_feature_count(bag);
+    int64_t *last = IG_NEW_ARRAY(r->arena, int64_t, count);
+    for (uint32_t i = 0; i < count; i++) {
+        last[i] = ig_bag_feature_at(bag, i).last;
+    }
+    last[number] = s->to_end ? IG_LAST_ids : IG_LAST_offset;
+    ig_use_set(&bag->operands[f.begins], make_offsets(s, &b, dtype));
+    ig_use_set(&bag->operands[f.ids], ids_of_shard(s, &b));
+    if (f.weights) {
+        ig_use_set(&bag->operands[f.weights], s->weights);
+    }
+    ig_attr_set(bag, IG_bag_last, ig_attr_of_ints(r->module, last, count));
+    r->run->changed = true;
+}
+
+/* The order by which ids were sorted, though not as is known here; or NULL. */
+static const ig_op *sort_of(const ig_op *bag, const ig_bag_feature *f) {
+    const ig_op *op = operand(bag, f->ids)->def;
+    for (uint32_t i = 0; op && i < STEPS_MAX; i++) {
+        const ig_op *sort = op->code == IG_OP_gather
+                                ? ig_def(operand(op, 1), IG_OP_sort)
+                                : NULL;
+        if (sort) {
+            return sort;
+        }
+        op = op->code == IG_OP_slice || op->code == IG_OP_cast ? operand(op, 0)->def
+                                                               : NULL;
+    }
+    return NULL;
+}
+
+/* ---- what the archive itself gets wrong ---- */
+
+static const char *table_name(const ig_op *bag, const ig_bag_feature *f) {
+    const ig_op *table = operand(bag, f->table)->def;
+    const char *name = table ? ig_attr_str(table, 0) : NULL;
+    return name ? name : "?";
+}
+
+static void warn_of_means(const ig_op *bag, const ig_bag_feature *f) {
+    ig_warn(
+        &ig_op_module(bag)->context->diag, ig_op_location(bag),
+        "table '%s' is sharded by rows, and the means of its shards are added, which is not the mean of the bag; --fix rowwise-mean divides by the ids of the whole bag",
+        table_name(bag, f));
+}
+
+/* Ids that nobody has a row for are dealt out by their remainders, so a shard reads one
+ * of its rows for them.  `tables`: names of the parts. */
+static void warn_of_range(const ig_op *bag, const ig_writer *tables) {
+    if (tables->size) {
+        ig_warn(
+            &ig_op_module(bag)->context->diag, ig_op_location(bag),
+            "sharded by rows: %s; an id out of range reads a row that depends on how many shards there are, as the archive says, and not the row that the whole table would give",
+            tables->data);
+    }
+}
+
+static void look_at(ig_recogniser *r, ig_op *bag, const ig_jagged *j, uint32_t number,
+                    ig_writer *dealt_tables) {
+    bool skips = ig_attr_int(bag, IG_bag_negative, 0) == IG_NEGATIVE_skip;
+    bool is_whole = ig_attr_int(bag, IG_bag_whole, 0) != 0;
+    ig_bag_feature f = ig_bag_feature_at(bag, number);
+    bool is_mean = f.pool == IG_POOL_mean;
+    source s = { .j = j, .shard = -1 };
+    s.keeps_parts = !skips || f.padding != INT64_MIN || f.pool == IG_POOL_max ||
+                    (is_mean && !is_whole);
+    if (f.pool != IG_POOL_none && open_source(&s, bag, &f) && follow(&s)) {
+        rewrite(r, bag, number, &s);
+    }
+    const ig_op *sort = sort_of(bag, &f);
+    dealt d = { .key = sort ? operand(sort, 0) : NULL };
+    if (s.is_dealt || (d.key && read_key(&s, &d))) {
+        ig_put(dealt_tables, "%stable '%s'", dealt_tables->size ? ", " : "",
+               table_name(bag, &f));
+    }
+    if (is_mean && s.shard < 0 && (s.is_dealt || (is_whole && sort))) {
+        warn_of_means(bag, &f);
+    }
+}
+
+static void look(ig_recogniser *r, ig_op *bag) {
+    ig_jagged j;
+    ig_writer dealt_tables;
+    if (ig_attr_int(bag, IG_bag_offsets, 0) != IG_OFFSETS_clamp) {
+        return; /* offsets that are errors in a part may be none in the whole */
+    }
+    ig_jagged_open(&j, r->graph, r->arena);
+    ig_writer_init(&dealt_tables, r->arena);
+    for (uint32_t i = 0; i < ig_bag_feature_count(bag); i++) {
+        look_at(r, bag, &j, i, &dealt_tables);
+    }
+    warn_of_range(bag, &dealt_tables);
+    if (ig_attr_is_set(bag, IG_bag_whole)) {
+        ig_attr_set(bag, IG_bag_whole, (ig_attr){ 0 });
+        r->run->changed = true;
+    }
+}
+
+/* ---- rows of dealt ids, put back in the order of ids ---- */
+
+/* Each shard's part of what is put back is the sum of its features' rows. */
+typedef struct restored {
+    ig_recogniser *r;
+    ig_jagged j;
+    ig_value *order; /* of the dealt ids among those before */
+    uint32_t shards, features;
+    const ig_op **bags; /* of feature 0 by shard, of feature 1 … */
+    uint32_t *numbers;
+    source *sources; /* of each feature in shard 0 */
+    ig_dim end;      /* of the parts so far, in the dealt ids */
+} restored;
+
+typedef IG_VEC(const ig_value *) row_list;
+
+static bool collect_rows(ig_arena *arena, const ig_value *value, row_list *out,
+                         uint32_t depth) {
+    enum { DEPTH_MAX = 256, ROWS_MAX = 4096 };
+    const ig_op *add = ig_def(value, IG_OP_add);
+    if (depth > DEPTH_MAX || out->count >= ROWS_MAX ||
+        (!add && !ig_def(value, IG_OP_bag))) {
+        return false;
+    }
+    if (!add) {
+        IG_PUSH(arena, out, value);
+        return true;
+    }
+    return collect_rows(arena, operand(add, 0), out, depth + 1) &&
+           collect_rows(arena, operand(add, 1), out, depth + 1);
+}
+
+/* A look-up without pooling of a slice of the dealt ids, from `end` on. */
+static bool is_dealt_part(const restored *x, const ig_op *bag,
+                          const ig_bag_feature *f) {
+    const ig_op *slice = ig_def(operand(bag, f->ids), IG_OP_slice);
+    const ig_op *gather = slice && slices_rank_1(slice)
+                              ? ig_def(operand(slice, 0), IG_OP_gather)
+                              : NULL;
+    return gather && operand(gather, 1) == x->order && f->pool == IG_POOL_none &&
+           f->tables == 1 && !f->weights && f->padding == INT64_MIN &&
+           ig_attr_int(bag, IG_bag_negative, 0) == IG_NEGATIVE_skip &&
+           ig_attr_int(bag, IG_bag_offsets, 0) == IG_OFFSETS_clamp &&
+           ig_dim_equal(x->r->module, slice->attrs[IG_slice_starts].as.dims[0],
+                        x->end) == IG_YES;
+}
+
+/* Are two shards of a feature alike? */
+static bool is_same_feature(const restored *x, const ig_op *a, uint32_t a_number,
+                            const ig_op *b, uint32_t b_number) {
+    const ig_type *s = operand(a, ig_bag_feature_at(a, a_number).table)->type;
+    const ig_type *t = operand(b, ig_bag_feature_at(b, b_number).table)->type;
+    int64_t rows = 0;
+    return s->kind == t->kind && s->dtype == t->dtype && s->rank == t->rank &&
+           ig_rows_equal(s->rows, t->rows) && s->dims[1] == t->dims[1] &&
+           ig_dim_constant(x->r->module, t->dims[0], &rows) && rows > 0 &&
+           rows < (int64_t)1 << IG_BAG_ROW_BITS &&
+           a->results[a_number].type->dtype == b->results[b_number].type->dtype &&
+           ig_attr_int(a, IG_bag_range, 0) == ig_attr_int(b, IG_bag_range, 0);
+}
+
+static bool read_rows(restored *x, uint32_t shard, uint32_t k, const ig_value *rows) {
+    const ig_op *bag = rows->def;
+    uint32_t number = rows->index, place = k * x->shards + shard;
+    ig_bag_feature f = ig_bag_feature_at(bag, number);
+    source s = { .j = &x->j, .shard = -1 }, *first = &x->sources[k];
+    if (!is_dealt_part(x, bag, &f) || !open_source(&s, bag, &f) || !follow(&s) ||
+        s.shard != (int64_t)shard) {
+        return false;
+    }
+    x->bags[place] = bag;
+    x->numbers[place] = number;
+    *first = shard ? *first : s;
+    return s.bucket == first->bucket && s.ids == first->ids &&
+           s.lengths == first->lengths && is_equal(&s, s.at, first->at) &&
+           is_equal(&s, s.bags, first->bags) &&
+           is_same_feature(x, x->bags[(size_t)k * x->shards], x->numbers[k * x->shards],
+                           bag, number);
+}
+
+static bool read_part(restored *x, uint32_t shard, const ig_value *part) {
+    row_list rows = { 0 };
+    if (!collect_rows(x->r->arena, part, &rows, 0)) {
+        return false;
+    }
+    if (!x->features) {
+        x->features = (uint32_t)rows.count;
+        x->bags = IG_NEW_ARRAY(x->r->arena, const ig_op *, rows.count * x->shards);
+        x->numbers = IG_NEW_ARRAY(x->r->arena, uint32_t, rows.count * x->shards);
+        x->sources = IG_NEW_ARRAY(x->r->arena, source, rows.count);
+    }
+    bool is_read = rows.count == x->features;
+    for (uint32_t k = 0; is_read && k < x->features; k++) {
+        is_read = read_rows(x, shard, k, rows.items[k]);
+    }
+    x->end = ig_dim_add(x->r->module, x->end, part->type->dims[0]);
+    return is_read;
+}
+
+/* gather (concat …), (sort (sort key)): the sort of an order undoes it. */
+static bool read_restored(restored *x, const ig_op *gather) {
+    const ig_op *concat = ig_def(operand(gather, 0), IG_OP_concat);
+    const ig_op *back = ig_def(operand(gather, 1), IG_OP_sort);
+    if (!concat || !back || operand(gather, 1)->index != 1 ||
+        ig_attr_int(gather, IG_gather_axis, 0) != 0 ||
+        ig_attr_int(concat, IG_concat_axis, 0) != 0 ||
+        ig_attr_int(back, IG_sort_descending, 0)) {
+        return false;
+    }
+    x->order = operand(back, 0);
+    x->shards = concat->operand_count;
+    const ig_op *sort = ig_def(x->order, IG_OP_sort);
+    bool is_read = sort && x->order->index == 1;
+    for (uint32_t i = 0; is_read && i < x->shards; i++) {
+        is_read = read_part(x, i, operand(concat, i));
+    }
+    return is_read;
+}
+
+/* Each id's row is looked up where the id stands; the order is that of the ids. */
+static void look_at_order(ig_recogniser *r, ig_op *gather) {
+    restored x = { .r = r };
+    ig_jagged_open(&x.j, r->graph, r->arena);
+    if (!ig_def(operand(gather, 0), IG_OP_concat) || !read_restored(&x, gather)) {
+        return;
+    }
+    ig_builder b = ig_builder_before(gather);
+    ig_value *all = NULL;
+    for (uint32_t k = 0; k < x.features; k++) {
+        source *s = &x.sources[k];
+        size_t first = (size_t)k * x.shards;
+        ig_shards shards = { .bags = x.bags + first,
+                             .numbers = x.numbers + first,
+                             .count = x.shards,
+                             .shard_of = s->bucket,
+                             .row = s->ids };
+        s->to_end = false;
+        shards.offsets = make_offsets(s, &b, IG_DT_i64);
+        ig_value *rows = ig_shards_bag(r, &b, &shards);
+        all = all ? ig_make2(&b, IG_OP_add, all, rows) : rows;
+    }
+    ig_recogniser_replace(r, &gather->results[0], all);
+    ig_recogniser_sweep(r, gather);
+    r->run->changed = true;
+}
+
+ig_status ig_pass_bag_whole(ig_pass_run *run, ig_graph *graph) {
+    IG_TRY(ig_recognise(run, graph, IG_OP_bag, look));
+    return ig_recognise(run, graph, IG_OP_gather, look_at_order);
+}

@@ -1,0 +1,298 @@
+/* canonicalise: rules for gather, concat, tile and small constants.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "passes/canonical/canonicalise.h"
+
+#include <string.h>
+
+static ig_value *operand(const ig_op *op, uint32_t index) {
+    return op->operands[index].value;
+}
+
+/* Axis attributes may count from the end. */
+static uint32_t axis_of(const ig_op *op, uint32_t slot, uint32_t rank) {
+    int64_t axis = ig_attr_int(op, slot, 0);
+    return (uint32_t)(axis < 0 ? axis + rank : axis);
+}
+
+/* ---- concat ---- */
+
+/* A concat of one is that one. */
+static ig_value *concat_of_one(ig_builder *b, ig_op *op) {
+    (void)b;
+    return op->operand_count == 1 ? operand(op, 0) : NULL;
+}
+
+static ig_value *make_concat(ig_builder *b, const ig_op *like, uint32_t count,
+                             ig_value *const *operands) {
+    return ig_try_make(b, IG_OP_concat, count, operands, like->attrs);
+}
+
+/* Operands without elements along the axis add nothing. */
+static ig_value *concat_without_empty(ig_builder *b, ig_op *op) {
+    uint32_t axis = axis_of(op, IG_concat_axis, op->results[0].type->rank);
+    uint32_t empty = 0, count = 0;
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        empty += operand(op, i)->type->dims[axis] == 0;
+    }
+    if (empty == 0 ||
+        empty == op->operand_count) { /* if all are: the first is as good */
+        return empty ? ig_same_type(op, operand(op, 0)) : NULL;
+    }
+    ig_value **kept = IG_NEW_ARRAY(&ig_op_module(op)->arena, ig_value *,
+                                   op->operand_count - empty);
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        if (operand(op, i)->type->dims[axis] != 0) {
+            kept[count++] = operand(op, i);
+        }
+    }
+    return make_concat(b, op, count, kept);
+}
+
+static ig_op *inner_concat(const ig_op *op, uint32_t index, uint32_t axis) {
+    ig_op *inner = ig_def(operand(op, index), IG_OP_concat);
+    return inner && ig_value_has_one_use(operand(op, index)) &&
+                   axis_of(inner, IG_concat_axis, op->results[0].type->rank) == axis
+               ? inner
+               : NULL;
+}
+
+/* A concat inside a concat along the same axis dissolves. */
+static ig_value *concat_of_concat(ig_builder *b, ig_op *op) {
+    uint32_t axis = axis_of(op, IG_concat_axis, op->results[0].type->rank);
+    size_t count = 0;
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        const ig_op *inner = inner_concat(op, i, axis);
+        count += inner ? inner->operand_count : 1;
+    }
+    if (count == op->operand_count || count > UINT16_MAX) {
+        return NULL;
+    }
+    ig_value **flat = IG_NEW_ARRAY(&ig_op_module(op)->arena, ig_value *, count);
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        const ig_op *inner = inner_concat(op, i, axis);
+        for (uint32_t k = 0; k < (inner ? inner->operand_count : 1u); k++) {
+            flat[at++] = inner ? operand(inner, k) : operand(op, i);
+        }
+    }
+    return make_concat(b, op, at, flat);
+}
+
+/* A slice that lies in one operand of a concat is a slice of that one. */
+static ig_value *slice_of_concat(ig_builder *b, ig_op *op) {
+    ig_op *concat = ig_def(operand(op, 0), IG_OP_concat);
+    if (!concat || op->operand_count != 1 || ig_attr_is_set(op, IG_slice_steps)) {
+        return NULL;
+    }
+    ig_module *module = ig_op_module(op);
+    uint32_t rank = op->results[0].type->rank;
+    uint32_t axis = axis_of(concat, IG_concat_axis, rank);
+    ig_dim starts[IG_TENSOR_RANK];
+    memcpy(starts, op->attrs[IG_slice_starts].as.dims, rank * sizeof(*starts));
+    const ig_dim *sizes = op->attrs[IG_slice_sizes].as.dims;
+    ig_dim past = ig_dim_add(module, starts[axis], sizes[axis]), begin = 0;
+    for (uint32_t i = 0; i < concat->operand_count; i++) {
+        ig_value *x = operand(concat, i);
+        ig_dim end = ig_dim_add(module, begin, x->type->dims[axis]);
+        if (ig_dim_less_equal(module, begin, starts[axis]) == IG_YES &&
+            ig_dim_less_equal(module, past, end) == IG_YES) {
+            starts[axis] = ig_dim_sub(module, starts[axis], begin);
+            return ig_try_slice(b, x, starts, sizes, NULL);
+        }
+        begin = end;
+    }
+    return NULL;
+}
+
+/* ---- gather ---- */
+
+/* Indices that are first, first + step, … */
+typedef struct progression {
+    int64_t first, step, count;
+} progression;
+
+static bool is_readable(const ig_data *data) {
+    return data && data->bytes && data->type->kind == IG_TENSOR &&
+           ig_type_is_static(data->type);
+}
+
+static bool read_progression(const ig_value *indices, progression *out) {
+    enum { COUNT_MAX = 1 << 13 };
+    const ig_data *data = ig_constant_of(indices);
+    int64_t count = 1;
+    if (!is_readable(data)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < data->type->rank; i++) {
+        if (data->type->dims[i] > COUNT_MAX ||
+            (count *= data->type->dims[i]) > COUNT_MAX) {
+            return false;
+        }
+    }
+    if (count == 0 || (data->is_splat && count > 1)) {
+        return false;
+    }
+    ig_tensor tensor = { .kind = IG_TENSOR,
+                         .dtype = (ig_dtype)data->type->dtype,
+                         .count = count };
+    tensor.data = (void *)(uintptr_t)data->bytes; /* only read */
+    out->count = count;
+    out->first = ig_tensor_get_i64(&tensor, 0);
+    out->step = count > 1 ? ig_tensor_get_i64(&tensor, 1) - out->first : 1;
+    for (int64_t i = 1; i < count; i++) {
+        int64_t step = ig_tensor_get_i64(&tensor, i) -
+                       ig_tensor_get_i64(&tensor, i - 1);
+        if (step != out->step) {
+            return false;
+        }
+    }
+    /* Far positions are an error anyway; near ones cannot overflow below. */
+    return out->step != 0 && out->first > -(INT64_C(1) << 40) &&
+           out->first < INT64_C(1) << 40 && out->step > -(INT64_C(1) << 20) &&
+           out->step < INT64_C(1) << 20;
+}
+
+/* The first position from the front, and the extent that is needed.  False when indices
+ * lie on both sides of zero, since then counting from the end is no even step. */
+static bool place_progression(const ig_op *op, const progression *p, ig_dim extent,
+                              ig_dim *out_first, ig_dim *out_needed) {
+    ig_module *module = ig_op_module(op);
+    int64_t last = p->first + p->step * (p->count - 1);
+    int64_t least = p->first < last ? p->first : last;
+    int64_t most = p->first < last ? last : p->first;
+    bool wraps = ig_attr_int(op, IG_gather_negative, 0) == IG_NEGATIVE_wrap;
+    if (least < 0 && (most >= 0 || !wraps)) {
+        return false;
+    }
+    *out_needed = least < 0 ? -least : most + 1;
+    if (ig_dim_less_equal(module, *out_needed, extent) == IG_NO) {
+        return false; /* the run reports it */
+    }
+    *out_first = ig_dim_const(module, p->first);
+    if (least < 0) {
+        *out_first = ig_dim_add(module, extent, *out_first);
+    }
+    return true;
+}
+
+/* A gather of evenly spaced constant positions is a slice (and a reshape, when the
+ * indices are not a list). */
+static ig_value *gather_of_even_indices(ig_builder *b, ig_op *op) {
+    ig_value *x = operand(op, 0);
+    const ig_type *result = op->results[0].type;
+    uint32_t rank = x->type->rank, axis = axis_of(op, IG_gather_axis, rank);
+    progression p;
+    ig_dim starts[IG_TENSOR_RANK] = { 0 }, sizes[IG_TENSOR_RANK];
+    int64_t steps[IG_TENSOR_RANK];
+    ig_dim extent = x->type->dims[axis], needed;
+    if (!read_progression(operand(op, 1), &p) ||
+        !place_progression(op, &p, extent, &starts[axis], &needed)) {
+        return NULL;
+    }
+    for (uint32_t i = 0; i < rank; i++) {
+        sizes[i] = i == axis ? p.count : x->type->dims[i];
+        steps[i] = i == axis ? p.step : 1;
+    }
+    ig_value *by = ig_try_slice(b, x, starts, sizes, steps);
+    if (by && operand(op, 1)->type->rank != 1) {
+        by = ig_try_reshape(b, by, result->rank, result->dims);
+    }
+    if (by) {
+        ig_make_guard_least(b, needed, extent, "a gather's index is out of range");
+    }
+    return by;
+}
+
+/* Is every element of a short constant list the same? */
+static bool is_one_number(const ig_data *data) {
+    enum { COUNT_MAX = 1 << 13 };
+    if (!is_readable(data) || data->type->rank != 1 || data->is_splat ||
+        data->type->dims[0] == 0 || data->type->dims[0] > COUNT_MAX ||
+        ig_dtypes[data->type->dtype].bits < 8 ||
+        ig_dtypes[data->type->dtype].class == IG_STRING) {
+        return false;
+    }
+    size_t size = ig_dtypes[data->type->dtype].bits / 8;
+    const char *bytes = data->bytes;
+    for (int64_t i = 1; i < data->type->dims[0]; i++) {
+        if (memcmp(bytes, bytes + (size_t)i * size, size) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whichever element is gathered, it is the same number. */
+static ig_value *gather_of_equal_elements(ig_builder *b, ig_op *op) {
+    const ig_data *data = ig_constant_of(operand(op, 0));
+    const ig_type *result = op->results[0].type;
+    if (!is_one_number(data)) {
+        return NULL;
+    }
+    ig_module *module = ig_op_module(op);
+    const ig_type *scalar = ig_type_tensor(module, (ig_dtype)result->dtype, 0, NULL);
+    ig_value *number = ig_make_const(b, scalar, data->bytes);
+    ig_attr attrs[IG_expand_attr_count] = { { 0 } };
+    attrs[IG_expand_to] = ig_attr_of_dims(module, result->dims, result->rank);
+    return ig_try_make(b, IG_OP_expand, 1, &number, attrs);
+}
+
+/* ---- tile ---- */
+
+/* A tile repeats by expanding: [a, b] repeated 2 and 3 times is [1, a, 1, b] expanded
+ * to [2, a, 3, b] and seen as [2*a, 3*b].  Axes repeated once need no second axis. */
+static ig_value *tile_by_expanding(ig_builder *b, ig_op *op) {
+    ig_dims_value repeats;
+    ig_value *x = operand(op, 0);
+    const ig_type *type = x->type, *result = op->results[0].type;
+    if (!ig_value_dims(operand(op, 1), &repeats) || repeats.count != type->rank) {
+        return NULL;
+    }
+    ig_dim split[2 * IG_TENSOR_RANK], wide[2 * IG_TENSOR_RANK];
+    uint32_t rank = 0;
+    for (uint32_t i = 0; i < type->rank; i++) {
+        if (repeats.dims[i] != 1) {
+            split[rank] = 1;
+            wide[rank++] = repeats.dims[i];
+        }
+        split[rank] = wide[rank] = type->dims[i];
+        rank++;
+    }
+    if (rank > IG_TENSOR_RANK) {
+        return NULL;
+    }
+    ig_attr attrs[IG_expand_attr_count] = { { 0 } };
+    attrs[IG_expand_to] = ig_attr_of_dims(ig_op_module(op), wide, rank);
+    x = ig_try_reshape(b, x, rank, split);
+    x = x ? ig_try_make(b, IG_OP_expand, 1, &x, attrs) : NULL;
+    return x ? ig_try_reshape(b, x, result->rank, result->dims) : NULL;
+}
+
+/* ---- constants ---- */
+
+/* A stored number is a number: kernels hold it as they hold every other one. */
+static ig_value *weight_of_one_element(ig_builder *b, ig_op *op) {
+    const ig_data *data = ig_constant_of(&op->results[0]);
+    const ig_type *type = op->results[0].type;
+    if (!is_readable(data) || data->is_splat || type->rank > 1 ||
+        (type->rank == 1 && type->dims[0] != 1) || !op->results[0].uses) {
+        return NULL;
+    }
+    while (b->before && ig_ops[b->before->code].traits & IG_CONSTANT) {
+        b->before = b->before->next; /* behind the graph's head */
+    }
+    return ig_make_const(b, type, data->bytes);
+}
+
+static const ig_rule rules[] = {
+    RULE(gather, gather_of_equal_elements),
+    RULE(weight, weight_of_one_element),
+    RULE(concat, concat_of_one),
+    RULE(concat, concat_without_empty),
+    RULE(concat, concat_of_concat),
+    RULE(slice, slice_of_concat),
+    RULE(gather, gather_of_even_indices),
+    RULE(tile, tile_by_expanding),
+};
+
+const ig_rules ig_rules_index = { rules, IG_COUNT_OF(rules) };

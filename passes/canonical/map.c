@@ -1,0 +1,259 @@
+/* canonicalise: rules for elementwise arithmetic.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "passes/canonical/canonicalise.h"
+#include "passes/engine/silence.h"
+
+#include <math.h>
+
+static ig_value *operand(const ig_op *op, uint32_t index) {
+    return op->operands[index].value;
+}
+
+/* ---- constants that are one number all over ---- */
+
+/* Elements stored of a constant that may be read here; 0: it may not. */
+static int64_t readable_count(const ig_data *data) {
+    enum { COUNT_MAX = 1 << 14 };
+    int64_t count = 1;
+    if (!data || !data->bytes || data->type->kind != IG_TENSOR ||
+        data->type->dtype == IG_DT_str) {
+        return 0;
+    }
+    for (uint32_t i = 0; i < data->type->rank && !data->is_splat; i++) {
+        ig_dim dim = data->type->dims[i];
+        if (dim <= 0 || dim > COUNT_MAX || (count *= dim) > COUNT_MAX) {
+            return 0;
+        }
+    }
+    return count;
+}
+
+/* What moves or repeats elements keeps them all equal. */
+static const ig_value *look_through_views(const ig_value *value) {
+    enum { DEPTH = 8 };
+    for (int i = 0; i < DEPTH && value->def; i++) {
+        if (!(ig_ops[value->def->code].traits & IG_VIEW)) {
+            break;
+        }
+        value = operand(value->def, 0);
+    }
+    return value;
+}
+
+/* Is every element this number?  -0 is not 0. */
+static bool is_filled(const ig_value *value, double number) {
+    const ig_data *data = ig_constant_of(look_through_views(value));
+    int64_t count = readable_count(data);
+    if (!count) {
+        return false;
+    }
+    ig_tensor tensor = { .kind = IG_TENSOR,
+                         .dtype = (ig_dtype)data->type->dtype,
+                         .count = count };
+    tensor.data = (void *)(uintptr_t)data->bytes; /* only read */
+    for (int64_t i = 0; i < count; i++) {
+        double got = ig_tensor_get_f64(&tensor, i);
+        if (got != number || !signbit(got) != !signbit(number)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_float(const ig_value *value) {
+    return ig_dtype_is_float((ig_dtype)value->type->dtype);
+}
+
+/* ---- neutral elements ---- */
+
+/* x + 0 is x; of floats only x + -0 is. */
+static ig_value *add_of_zero(ig_builder *b, ig_op *op) {
+    (void)b;
+    for (uint32_t i = 0; i < 2; i++) {
+        ig_value *x = operand(op, 1 - i), *zero = operand(op, i);
+        if (is_filled(zero, is_float(zero) ? -0.0 : 0.0) && ig_same_type(op, x)) {
+            return x;
+        }
+    }
+    return NULL;
+}
+
+/* x - 0 is x. */
+static ig_value *sub_of_zero(ig_builder *b, ig_op *op) {
+    (void)b;
+    return is_filled(operand(op, 1), 0) ? ig_same_type(op, operand(op, 0)) : NULL;
+}
+
+/* x * 1 is x. */
+static ig_value *mul_by_one(ig_builder *b, ig_op *op) {
+    (void)b;
+    for (uint32_t i = 0; i < 2; i++) {
+        ig_value *x = operand(op, 1 - i);
+        if (is_filled(operand(op, i), 1) && ig_same_type(op, x)) {
+            return x;
+        }
+    }
+    return NULL;
+}
+
+/* x / 1 is x. */
+static ig_value *div_by_one(ig_builder *b, ig_op *op) {
+    (void)b;
+    return is_filled(operand(op, 1), 1) ? ig_same_type(op, operand(op, 0)) : NULL;
+}
+
+/* x to the power of 1 is x. */
+static ig_value *pow_of_one(ig_builder *b, ig_op *op) {
+    (void)b;
+    return is_filled(operand(op, 1), 1) ? ig_same_type(op, operand(op, 0)) : NULL;
+}
+
+/* x to the power of 2 is x * x. */
+static ig_value *pow_of_two(ig_builder *b, ig_op *op) {
+    ig_value *x = operand(op, 0);
+    return is_filled(operand(op, 1), 2) && ig_same_type(op, x)
+               ? ig_make2(b, IG_OP_mul, x, x)
+               : NULL;
+}
+
+/* ---- ops on themselves ---- */
+
+/* neg(neg(x)) is x. */
+static ig_value *neg_of_neg(ig_builder *b, ig_op *op) {
+    (void)b;
+    ig_op *inner = ig_def(operand(op, 0), IG_OP_neg);
+    return inner ? operand(inner, 0) : NULL;
+}
+
+/* not(not(x)) is x. */
+static ig_value *not_of_not(ig_builder *b, ig_op *op) {
+    (void)b;
+    ig_op *inner = ig_def(operand(op, 0), IG_OP_not);
+    return inner ? operand(inner, 0) : NULL;
+}
+
+/* relu(relu(x)) is relu(x). */
+static ig_value *relu_of_relu(ig_builder *b, ig_op *op) {
+    (void)b;
+    return ig_def(operand(op, 0), IG_OP_relu) ? operand(op, 0) : NULL;
+}
+
+/* abs(abs(x)) is abs(x). */
+static ig_value *abs_of_abs(ig_builder *b, ig_op *op) {
+    (void)b;
+    return ig_def(operand(op, 0), IG_OP_abs) ? operand(op, 0) : NULL;
+}
+
+/* abs(neg(x)) is abs(x). */
+static ig_value *abs_of_neg(ig_builder *b, ig_op *op) {
+    ig_op *inner = ig_def(operand(op, 0), IG_OP_neg);
+    return inner ? ig_make1(b, IG_OP_abs, operand(inner, 0)) : NULL;
+}
+
+/* min, max, and, or of x and x are x. */
+static ig_value *same_twice(ig_builder *b, ig_op *op) {
+    (void)b;
+    return operand(op, 0) == operand(op, 1) ? operand(op, 0) : NULL;
+}
+
+/* where(c, x, x) is x. */
+static ig_value *where_of_same(ig_builder *b, ig_op *op) {
+    (void)b;
+    ig_value *x = operand(op, 1);
+    return x == operand(op, 2) ? ig_same_type(op, x) : NULL;
+}
+
+/* where(true, x, y) is x, where(false, x, y) is y. */
+static ig_value *where_with_known_condition(ig_builder *b, ig_op *op) {
+    (void)b;
+    bool is_true = is_filled(operand(op, 0), 1);
+    if (!is_true && !is_filled(operand(op, 0), 0)) {
+        return NULL;
+    }
+    return ig_same_type(op, operand(op, is_true ? 1 : 2));
+}
+
+/* ---- broadcasting ---- */
+
+/* An elementwise op broadcasts by itself: an expanded operand need not be, as long as
+ * the result stays what it was. */
+static ig_value *expand_into_elementwise(ig_builder *b, ig_op *op) {
+    if (!(ig_ops[op->code].traits & IG_MAP) || !ig_ops[op->code].infer) {
+        return NULL;
+    }
+    bool is_changed = false;
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        ig_op *expand = ig_def(operand(op, i), IG_OP_expand);
+        if (!expand) {
+            continue;
+        }
+        ig_use_set(&op->operands[i], operand(expand, 0));
+        const ig_type *type = NULL;
+        ig_silence silence = ig_silence_begin(b->graph->module->context);
+        ig_status status = ig_ops[op->code].infer(op, &type);
+        ig_silence_end(&silence);
+        if (status == IG_OK && type == op->results[0].type) {
+            is_changed = true;
+        } else {
+            ig_use_set(&op->operands[i], &expand->results[0]);
+        }
+    }
+    return is_changed ? ig_rule_done(op) : NULL;
+}
+
+static bool has_one_element(const ig_type *type) {
+    for (uint32_t d = 0; d < type->rank; d++) {
+        if (type->dims[d] != 1) {
+            return false;
+        }
+    }
+    return type->kind == IG_TENSOR;
+}
+
+/* What is the same for every element is computed once, and then expanded. */
+static ig_value *expand_behind_elementwise(ig_builder *b, ig_op *op) {
+    enum { OPERANDS_MAX = 3 };
+    ig_value *operands[OPERANDS_MAX];
+    uint32_t traits = ig_ops[op->code].traits, expanded = 0;
+    bool is_fit = (traits & IG_MAP) && !(traits & IG_MAY_TRAP) &&
+                  op->result_count == 1 && op->operand_count <= OPERANDS_MAX;
+    for (uint32_t i = 0; is_fit && i < op->operand_count; i++) {
+        const ig_op *expand = ig_def(operand(op, i), IG_OP_expand);
+        operands[i] = expand ? operand(expand, 0) : operand(op, i);
+        expanded += expand != NULL;
+        is_fit = has_one_element(operands[i]->type);
+    }
+    if (!is_fit || !expanded || has_one_element(op->results[0].type)) {
+        return NULL;
+    }
+    const ig_type *type = op->results[0].type;
+    ig_attr attrs[IG_expand_attr_count] = { { 0 } };
+    attrs[IG_expand_to] = ig_attr_of_dims(ig_op_module(op), type->dims, type->rank);
+    ig_value *one = ig_try_make(b, (ig_opcode)op->code, op->operand_count, operands,
+                                op->attrs);
+    return one ? ig_try_make(b, IG_OP_expand, 1, &one, attrs) : NULL;
+}
+
+static const ig_rule rules[] = {
+    RULE(add, add_of_zero),
+    RULE(sub, sub_of_zero),
+    RULE(mul, mul_by_one),
+    RULE(div, div_by_one),
+    RULE(pow, pow_of_one),
+    RULE(pow, pow_of_two),
+    RULE(neg, neg_of_neg),
+    RULE(not, not_of_not),
+    RULE(relu, relu_of_relu),
+    RULE(abs, abs_of_abs),
+    RULE(abs, abs_of_neg),
+    RULE(min, same_twice),
+    RULE(max, same_twice),
+    RULE(and, same_twice),
+    RULE(or, same_twice),
+    RULE(where, where_of_same),
+    RULE(where, where_with_known_condition),
+    RULE_OF_ANY(expand_behind_elementwise),
+    RULE_OF_ANY(expand_into_elementwise),
+};
+
+const ig_rules ig_rules_map = { rules, IG_COUNT_OF(rules) };

@@ -1,0 +1,228 @@
+/* canonicalise: shapes and positions that came as operands become attributes.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Importers build the general form, in which a shape is computed when the model runs.
+ * Where ig_value_dims knows what the operand holds, the op is made anew with
+ * attributes.  What the run would have checked - as many elements after a reshape as
+ * before, extents that broadcast - becomes a guard, unless it is proved.
+ */
+#include "ir/infer/slice.h"
+#include "passes/canonical/canonicalise.h"
+
+#include <string.h>
+
+static ig_value *operand(const ig_op *op, uint32_t index) {
+    return op->operands[index].value;
+}
+
+/* What is known of a list operand; every entry of it. */
+static bool read_list(const ig_op *op, uint32_t index, ig_dims_value *out) {
+    return ig_value_dims(operand(op, index), out) && out->rank == 1;
+}
+
+/* A list of numbers. */
+static bool read_numbers(const ig_op *op, uint32_t index, ig_dims_value *list,
+                         int64_t *out) {
+    if (!read_list(op, index, list)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (!ig_dim_constant(ig_op_module(op), list->dims[i], &out[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Where axis `at` counts from, for numbers that are checked already. */
+static uint32_t from_front(int64_t axis, uint32_t rank) {
+    return (uint32_t)(axis < 0 ? axis + rank : axis);
+}
+
+/* ---- reshape ---- */
+
+/* A -1 in the list is what is left. */
+static bool resolve_shape(const ig_op *op, ig_dims_value *shape) {
+    ig_module *module = ig_op_module(op);
+    ig_dim minus_one = ig_dim_const(module, -1), others = 1;
+    ig_dim *rest = NULL;
+    for (uint32_t i = 0; i < shape->count; i++) {
+        if (shape->dims[i] == minus_one) {
+            rest = &shape->dims[i];
+            continue;
+        }
+        if (ig_dim_less_equal(module, 0, shape->dims[i]) != IG_YES) {
+            return false; /* could be -1 when it runs */
+        }
+        others = ig_dim_mul(module, others, shape->dims[i]);
+    }
+    if (rest) {
+        ig_dim count = ig_type_count(module, operand(op, 0)->type);
+        *rest = ig_dim_exact_div(module, count, others);
+    }
+    return true;
+}
+
+static ig_value *reshape_with_known_shape(ig_builder *b, ig_op *op) {
+    ig_dims_value shape;
+    if (op->operand_count != 2 || !read_list(op, 1, &shape) ||
+        !resolve_shape(op, &shape)) {
+        return NULL;
+    }
+    ig_module *module = ig_op_module(op);
+    ig_value *x = operand(op, 0);
+    ig_value *made = ig_try_reshape(b, x, shape.count, shape.dims);
+    if (made) {
+        ig_make_guard_equal(b, ig_type_count(module, x->type),
+                            ig_type_count(module, made->type),
+                            "a reshape keeps the number of elements");
+    }
+    return made;
+}
+
+/* ---- expand ---- */
+
+/* Extents a and b broadcast exactly where bcast does not care for their order. */
+static void guard_broadcast(ig_builder *b, ig_dim x, ig_dim y) {
+    ig_module *module = b->graph->module;
+    ig_make_guard_equal(b, ig_dim_bcast(module, x, y), ig_dim_bcast(module, y, x),
+                        "extents do not broadcast");
+}
+
+static ig_value *expand_with_known_shape(ig_builder *b, ig_op *op) {
+    ig_dims_value shape;
+    if (op->operand_count != 2 || !read_list(op, 1, &shape)) {
+        return NULL;
+    }
+    ig_module *module = ig_op_module(op);
+    for (uint32_t i = 0; i < shape.count; i++) {
+        if (ig_dim_less_equal(module, 0, shape.dims[i]) != IG_YES) {
+            return NULL;
+        }
+    }
+    ig_attr attrs[IG_expand_attr_count] = { { 0 } };
+    attrs[IG_expand_to] = ig_attr_of_dims(module, shape.dims, shape.count);
+    ig_value *x = operand(op, 0), *made = ig_try_make(b, IG_OP_expand, 1, &x, attrs);
+    uint32_t common = x->type->rank < shape.count ? x->type->rank : shape.count;
+    for (uint32_t i = 1; made && i <= common; i++) {
+        guard_broadcast(b, x->type->dims[x->type->rank - i],
+                        shape.dims[shape.count - i]);
+    }
+    return made;
+}
+
+/* ---- slice ---- */
+
+enum { STARTS = 1, ENDS, AXES, STEPS };
+
+typedef struct positions {
+    ig_dims_value starts, ends;
+    int64_t axes[32], steps[32];
+} positions;
+
+static bool read_positions(const ig_op *op, positions *p) {
+    ig_dims_value list;
+    if (!read_list(op, STARTS, &p->starts) || !read_list(op, ENDS, &p->ends) ||
+        p->ends.count != p->starts.count) {
+        return false;
+    }
+    for (uint32_t i = 0; i < p->starts.count; i++) {
+        p->axes[i] = i;
+        p->steps[i] = 1;
+    }
+    return (op->operand_count <= AXES || (read_numbers(op, AXES, &list, p->axes) &&
+                                          list.count == p->starts.count)) &&
+           (op->operand_count <= STEPS || (read_numbers(op, STEPS, &list, p->steps) &&
+                                           list.count == p->starts.count));
+}
+
+static ig_value *slice_with_known_positions(ig_builder *b, ig_op *op) {
+    const ig_type *type = operand(op, 0)->type;
+    positions p;
+    ig_dim starts[IG_TENSOR_RANK] = { 0 }, sizes[IG_TENSOR_RANK];
+    int64_t steps[IG_TENSOR_RANK];
+    if (op->operand_count < 3 || !read_positions(op, &p)) {
+        return NULL;
+    }
+    for (uint32_t i = 0; i < type->rank; i++) {
+        sizes[i] = type->dims[i];
+        steps[i] = 1;
+    }
+    for (uint32_t i = 0; i < p.starts.count; i++) {
+        uint32_t axis = from_front(p.axes[i], type->rank);
+        ig_slice_ends ends = { p.starts.dims[i], p.ends.dims[i], p.steps[i] };
+        if (axis >= type->rank || p.steps[i] == 0 ||
+            !ig_slice_extent(ig_op_module(op), &ends, type->dims[axis], &starts[axis],
+                             &sizes[axis])) {
+            return NULL;
+        }
+        steps[axis] = p.steps[i];
+    }
+    return ig_try_slice(b, operand(op, 0), starts, sizes, steps);
+}
+
+/* ---- pad ---- */
+
+enum { PADS = 1, VALUE, PAD_AXES };
+
+static ig_value *pad_with_known_widths(ig_builder *b, ig_op *op) {
+    ig_module *module = ig_op_module(op);
+    const ig_type *type = operand(op, 0)->type;
+    ig_dims_value pads, list;
+    int64_t axes[32];
+    if (ig_attr_is_set(op, IG_pad_before) || op->operand_count < 2 ||
+        !read_list(op, PADS, &pads) || pads.count % 2) {
+        return NULL;
+    }
+    uint32_t count = pads.count / 2;
+    bool has_axes = op->operand_count > PAD_AXES;
+    if (has_axes ? !read_numbers(op, PAD_AXES, &list, axes) || list.count != count
+                 : count != type->rank) {
+        return NULL;
+    }
+    ig_dim before[IG_TENSOR_RANK] = { 0 }, after[IG_TENSOR_RANK] = { 0 };
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t axis = has_axes ? from_front(axes[i], type->rank) : i;
+        if (axis >= type->rank) {
+            return NULL;
+        }
+        before[axis] = pads.dims[i];
+        after[axis] = pads.dims[count + i];
+    }
+    ig_attr attrs[IG_pad_attr_count] = { { 0 } };
+    attrs[IG_pad_before] = ig_attr_of_dims(module, before, type->rank);
+    attrs[IG_pad_after] = ig_attr_of_dims(module, after, type->rank);
+    attrs[IG_pad_mode] = op->attrs[IG_pad_mode];
+    bool has_value = op->operand_count > VALUE;
+    ig_value *operands[2] = { operand(op, 0), has_value ? operand(op, VALUE) : NULL };
+    return ig_try_make(b, IG_OP_pad, has_value ? 2 : 1, operands, attrs);
+}
+
+/* ---- reduce ---- */
+
+static ig_value *reduce_with_known_axes(ig_builder *b, ig_op *op) {
+    ig_dims_value list;
+    int64_t axes[32];
+    if (op->operand_count != 2 || !read_numbers(op, 1, &list, axes)) {
+        return NULL;
+    }
+    ig_attr attrs[IG_reduce_attr_count];
+    memcpy(attrs, op->attrs, sizeof(attrs));
+    attrs[IG_reduce_axes] = (ig_attr){ 0 };
+    if (list.count || ig_attr_int(op, IG_reduce_noop_if_empty, 0)) {
+        attrs[IG_reduce_axes] = ig_attr_of_ints(ig_op_module(op), axes, list.count);
+    }
+    if (list.count) {
+        attrs[IG_reduce_noop_if_empty] = (ig_attr){ 0 };
+    }
+    ig_value *x = operand(op, 0);
+    return ig_try_make(b, IG_OP_reduce, 1, &x, attrs);
+}
+
+static const ig_rule rules[] = {
+    RULE(reshape, reshape_with_known_shape), RULE(expand, expand_with_known_shape),
+    RULE(slice, slice_with_known_positions), RULE(pad, pad_with_known_widths),
+    RULE(reduce, reduce_with_known_axes),
+};
+
+const ig_rules ig_rules_runtime = { rules, IG_COUNT_OF(rules) };

@@ -1,0 +1,25 @@
+/* The table of passes and the default pipelines.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "passes/engine/pass.h"
+
+enum { TENSOR = IG_STAGE_TENSOR, PLAN = IG_STAGE_PLAN, KERNEL = IG_STAGE_KERNEL };
+
+const ig_pass ig_passes[] = {
+#define PASS(name, stages, stage_after, help) \
+    { #name, help, stages, (ig_stage)(stage_after), ig_pass_##name },
+#include "passes/engine/passes.def"
+#undef PASS
+    { NULL, NULL, 0, (ig_stage)0, NULL },
+};
+
+const char ig_pipeline_clean[] = "(infer,guards,canonicalise,fold,cse,dce)*";
+const char ig_pipeline_understand[] =
+    "fold_flow,unify,(infer,guards,canonicalise,fold,cse,dce)*,jagged_insert,dce,"
+    "bounds,bag_whole,fold,cse,dce,bag_shards,dce,"
+    "bag_loop,bag_sequence,bag_unrolled,bag_fixed,"
+    "(unroll,infer,guards,canonicalise,fold,cse,dce)*,"
+    "bag_gather,bag_offsets,dce,bag_merge,interaction,"
+    "unify,(infer,guards,canonicalise,fold,cse,dce)*";
+const char ig_pipeline_place[] =
+    "(expand,infer,guards,canonicalise,fold,cse,dce)*,pack,measure,sink,fuse,bufferise,order,chain";
+const char ig_pipeline_lower[] = "lower";

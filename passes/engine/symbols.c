@@ -1,0 +1,148 @@
+/* Symbols that ops define: extents that only the run learns.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "passes/engine/symbols.h"
+
+#include "passes/engine/substitute.h"
+
+/* ---- who defines what ---- */
+
+/* Recursion is as deep as bodies nest, which readers bound by limits.graph_depth. */
+static void note_bound(ig_symbols *s, const ig_block *block) {
+    for (uint32_t i = 0; i < block->arg_count; i++) {
+        const ig_type *type = block->args[i]->type;
+        for (uint32_t d = 0; d < type->rank; d++) {
+            if (ig_dim_as_symbol(s->module, type->dims[d])) {
+                s->is_bound[ig_symbol_index(s->module, type->dims[d])] = true;
+            }
+        }
+    }
+    for (const ig_op *op = block->first; op; op = op->next) {
+        for (uint32_t i = 0; i < op->body_count; i++) {
+            note_bound(s, op->bodies[i]);
+        }
+    }
+}
+
+void ig_symbols_init(ig_symbols *symbols, const ig_graph *graph, ig_arena *scratch) {
+    *symbols = (ig_symbols){ .module = graph->module,
+                             .scratch = scratch,
+                             .count = ig_symbol_count(graph->module) };
+    symbols->is_bound = IG_NEW_ARRAY(scratch, bool, symbols->count);
+    note_bound(symbols, &graph->body);
+    for (uint32_t i = 0; i < symbols->count; i++) {
+        symbols->has_free = symbols->has_free || !symbols->is_bound[i];
+    }
+}
+
+static bool type_mentions(const ig_module *module, const ig_type *type,
+                          uint32_t symbol) {
+    for (; type; type = type->element) {
+        for (uint32_t d = 0; d < type->rank; d++) {
+            if (ig_dim_mentions(module, type->dims[d], symbol)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool attr_mentions(const ig_module *module, const ig_attr *attr,
+                          uint32_t symbol) {
+    if (attr->kind == IG_ATTR_DIM) {
+        return ig_dim_mentions(module, attr->as.i, symbol);
+    }
+    for (uint32_t i = 0; attr->kind == IG_ATTR_DIMS && i < attr->count; i++) {
+        if (ig_dim_mentions(module, attr->as.dims[i], symbol)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* In the operand's type, and in its value where that is a list of dims. */
+static bool operand_mentions(const ig_module *module, const ig_value *value,
+                             uint32_t symbol) {
+    const ig_op *dims = ig_def(value, IG_OP_dims);
+    return type_mentions(module, value->type, symbol) ||
+           (dims && attr_mentions(module, &dims->attrs[IG_dims_values], symbol));
+}
+
+bool ig_symbols_defines(const ig_symbols *symbols, const ig_op *op, ig_dim dim) {
+    const ig_symbol *symbol = ig_dim_as_symbol(symbols->module, dim);
+    if (!symbol || symbol->defined) {
+        return false;
+    }
+    uint32_t number = ig_symbol_index(symbols->module, dim);
+    if (number < symbols->count && symbols->is_bound[number]) {
+        return false;
+    }
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        if (operand_mentions(symbols->module, op->operands[i].value, number)) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < ig_ops[op->code].attr_count; i++) {
+        if (attr_mentions(symbols->module, &op->attrs[i], number)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool ig_symbols_is_definer(const ig_symbols *symbols, const ig_op *op) {
+    for (uint32_t i = 0; i < op->result_count && symbols->has_free; i++) {
+        const ig_type *type = op->results[i].type;
+        for (uint32_t d = 0; d < type->rank; d++) {
+            if (ig_symbols_defines(symbols, op, type->dims[d])) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* ---- what is learnt ---- */
+
+void ig_symbols_learn(ig_symbols *symbols, const ig_op *op, const ig_type *old,
+                      const ig_type *fresh) {
+    if (old == fresh || old->rank != fresh->rank || !symbols->has_free) {
+        return;
+    }
+    for (uint32_t d = 0; d < old->rank; d++) {
+        if (old->dims[d] != fresh->dims[d] &&
+            ig_symbols_defines(symbols, op, old->dims[d])) {
+            ig_lesson lesson = { ig_symbol_index(symbols->module, old->dims[d]),
+                                 fresh->dims[d] };
+            IG_PUSH(symbols->scratch, &symbols->lessons, lesson);
+        }
+    }
+}
+
+/* The last lesson first: the dim of an earlier one may mention the symbol of a later
+ * one.  A lesson that would go round in a circle is left out; then the symbol stays,
+ * and so does whoever defines it. */
+static bool fill_table(ig_symbols *symbols, ig_dim *by_symbol) {
+    bool any = false;
+    for (size_t i = symbols->lessons.count; i-- > 0;) {
+        const ig_lesson *lesson = &symbols->lessons.items[i];
+        ig_dim dim = ig_dim_substitute(symbols->module, lesson->dim, by_symbol);
+        if (!ig_dim_mentions(symbols->module, dim, lesson->symbol)) {
+            by_symbol[lesson->symbol] = dim;
+            any = true;
+        }
+    }
+    return any;
+}
+
+void ig_symbols_apply(ig_symbols *symbols, ig_graph *graph) {
+    if (!symbols->lessons.count) {
+        return;
+    }
+    ig_substitution s;
+    ig_substitution_init(&s, symbols->module, symbols->scratch);
+    if (fill_table(symbols, s.by_symbol)) {
+        ig_substitute_definitions(&s);
+        ig_substitute_block(&s, &graph->body);
+    }
+    symbols->lessons.count = 0;
+}

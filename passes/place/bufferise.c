@@ -1,0 +1,633 @@
+/* bufferise: values become buffers; what computes them gets its destinations.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *     %2 = fused %x, @w, @b {family = "gemm"} (…) { … } : f32[B, 64]
+ *     %9 = concat %2, %8 {axis = 1} : f32[B, 128]
+ *   becomes
+ *     %c = alloc : &f32[B, 128]
+ *     %d = view %c {offset = 0, strides = [128, 1]} : &f32[B, 64]
+ *     compute %x, @w, @b, %d {family = "gemm", outs = 1} (…) { … }
+ *     …
+ *
+ * Two walks over a block.  Backwards, every value is offered a destination: results of
+ * the graph own their buffer; operands of a concat get their slice of its buffer, so
+ * that concat copies nothing where its operand is computed for it alone or first.
+ * Forwards, ops are rewritten: views become strides, fused regions become compute ops,
+ * and whatever still must move is a compute of the family "copy".
+ *
+ * Needs fuse; shapes in attribute form.  Changes the stage to plan.
+ */
+#include "passes/place/bufferise.h"
+
+#include "ir/bag.h"
+
+#include "passes/place/families.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef ig_buffers buffers;
+
+/* ---- destinations, backwards ---- */
+
+static bool is_computed(const ig_value *value) {
+    return ig_def(value, IG_OP_fused) != NULL;
+}
+
+/* The schedule of the value's region must be able to write with these strides. */
+static bool can_write(const ig_value *value, const ig_place *place) {
+    const char *family = ig_attr_str(value->def, IG_fused_family);
+    if (strcmp(family, "map") == 0 || strcmp(family, "dot") == 0 || place->rank == 0) {
+        return true;
+    }
+    return place->strides[place->rank - 1] == 1;
+}
+
+static ig_place *wanted_place(buffers *s, ig_value *value) {
+    return ig_map_get_id(&s->wanted, IG_MAP_PTR(value));
+}
+
+/* ---- destinations ---- */
+
+static bool reshape_agrees(buffers *s, const ig_op *reshape) {
+    const ig_type *from = reshape->operands[0].value->type,
+                  *to = reshape->results->type;
+    return ig_buffers_must_agree(s, reshape->block,
+                                 ig_dim_product(s->module, from->dims, from->rank),
+                                 ig_dim_product(s->module, to->dims, to->rank));
+}
+
+/* Offers `place` for `value`: straight to what computes it, through reshapes too. */
+static void offer(buffers *s, ig_value *value, ig_place *place) {
+    ig_op *reshape = ig_def(value, IG_OP_reshape);
+    while (reshape && ig_value_has_one_use(value) && place) {
+        if (!reshape_agrees(s, reshape)) {
+            return;
+        }
+        value = reshape->operands[0].value;
+        place = ig_place_reshape(s->arena, s->module, place, value->type->rank,
+                                 value->type->dims);
+        reshape = ig_def(value, IG_OP_reshape);
+    }
+    if (!place) { /* the strides do not survive the reshape */
+        return;
+    }
+    bool is_free = !wanted_place(s, value) &&
+                   !ig_map_get_id(&s->owned, IG_MAP_PTR(value));
+    bool is_moved = ig_def(value, IG_OP_concat) || ig_def(value, IG_OP_insert);
+    bool is_made_here = is_moved && ig_value_has_one_use(value);
+    bool can_be = is_made_here || (is_computed(value) && can_write(value, place));
+    if (is_free && can_be && ig_buffers_is_known_at(s, value->def, place)) {
+        ig_map_set_id(&s->wanted, IG_MAP_PTR(value), place);
+    }
+}
+
+/* One of the caller's own: `destination` turns the root of a place into its buffer. */
+static ig_place *whole_of(buffers *s, ig_value *value) {
+    ig_place *wanted = wanted_place(s, value);
+    if (!wanted) {
+        return ig_place_whole(s->arena, s->module, value);
+    }
+    ig_place *own = IG_NEW(s->arena, ig_place);
+    *own = *wanted;
+    return own;
+}
+
+/* Place of operand `index` of a concat within the concat's own. */
+static ig_place *concat_slice(buffers *s, const ig_op *concat, const ig_place *whole,
+                              uint32_t index, ig_dim *at) {
+    uint32_t axis = (uint32_t)ig_attr_int(concat, IG_concat_axis, 0);
+    const ig_type *type = concat->operands[index].value->type;
+    ig_dim starts[IG_TENSOR_RANK] = { 0 };
+    starts[axis] = *at;
+    *at = ig_dim_add(s->module, *at, type->dims[axis]);
+    return ig_place_slice(s->arena, s->module, whole, starts, type->dims, NULL);
+}
+
+/* Does operand `index` fit beside the others?  Its extent along the axis is its own. */
+static bool fits_concat(buffers *s, const ig_op *concat, uint32_t index) {
+    uint32_t axis = (uint32_t)ig_attr_int(concat, IG_concat_axis, 0);
+    const ig_type *part = concat->operands[index].value->type;
+    const ig_type *whole = concat->results->type;
+    for (uint32_t d = 0; d < part->rank; d++) {
+        if (d != axis &&
+            !ig_buffers_must_agree(s, concat->block, part->dims[d], whole->dims[d])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void offer_slices(buffers *s, ig_op *concat) {
+    ig_place *whole = whole_of(s, concat->results);
+    ig_dim at = 0;
+    for (uint32_t i = 0; i < concat->operand_count; i++) {
+        ig_place *slice = concat_slice(s, concat, whole, i, &at);
+        if (fits_concat(s, concat, i)) {
+            offer(s, concat->operands[i].value, slice);
+        }
+    }
+}
+
+/* The operand that an insert changes, where nobody else reads it, nor what it is
+ * another shape of. */
+static void offer_whole(buffers *s, ig_op *insert) {
+    ig_value *x = insert->operands[0].value;
+    for (ig_value *v = x; v;) {
+        ig_op *reshape = ig_def(v, IG_OP_reshape);
+        if (!ig_value_has_one_use(v)) {
+            return;
+        }
+        v = reshape ? reshape->operands[0].value : NULL;
+    }
+    offer(s, x, whole_of(s, insert->results));
+}
+
+static void assign_destinations(buffers *s, ig_block *block) {
+    for (ig_op *op = block->last; op; op = op->prev) {
+        for (uint32_t i = 0; op->code == IG_OP_ret && i < op->operand_count; i++) {
+            ig_value *value = op->operands[i].value;
+            if (!wanted_place(s, value) && is_computed(value)) {
+                ig_place *own = ig_place_whole(s->arena, s->module, value);
+                ig_map_set_id(&s->wanted, IG_MAP_PTR(value), own);
+            }
+        }
+        if (op->code == IG_OP_concat) {
+            offer_slices(s, op);
+        } else if (op->code == IG_OP_insert) {
+            offer_whole(s, op);
+        }
+    }
+}
+
+/* ---- buffers ---- */
+
+static const ig_type *buffer_type(buffers *s, const ig_type *type) {
+    return ig_type_buffer(s->module, (ig_dtype)type->dtype, type->rank, type->dims);
+}
+
+static ig_value *make_alloc(buffers *s, ig_builder *b, const ig_type *type) {
+    const ig_type *buffer = buffer_type(s, type);
+    ig_op_spec spec = { .result_types = &buffer, .result_count = 1, .loc = b->loc };
+    return ig_make_op(b, IG_OP_alloc, &spec)->results;
+}
+
+static ig_value *owned_alloc(buffers *s, ig_builder *b, ig_value *owner) {
+    ig_value *alloc = ig_map_get_id(&s->owned, IG_MAP_PTR(owner));
+    if (!alloc) {
+        alloc = make_alloc(s, b, owner->type);
+        ig_map_set_id(&s->owned, IG_MAP_PTR(owner), alloc);
+    }
+    return alloc;
+}
+
+/* Where `value` is to be written: the place it was offered, or a buffer of its own. */
+static ig_place *destination(buffers *s, ig_builder *b, ig_value *value) {
+    ig_place *wanted = wanted_place(s, value);
+    ig_value *owner = wanted ? wanted->root : value;
+    ig_value *alloc = owned_alloc(s, b, owner);
+    ig_place *place = wanted ? wanted : ig_place_whole(s->arena, s->module, alloc);
+    place->root = alloc;
+    ig_map_set_id(&s->places, IG_MAP_PTR(value), place);
+    return place;
+}
+
+static ig_place *place_of(buffers *s, ig_value *value) {
+    ig_place *place = ig_map_get_id(&s->places, IG_MAP_PTR(value));
+    assert(place && "operands are placed before their users");
+    return place;
+}
+
+/* ---- compute ops ---- */
+
+static ig_op *make_compute(buffers *s, ig_builder *b, const char *family,
+                           ig_value *const *operands, uint32_t count, uint32_t outs) {
+    ig_attr attrs[IG_compute_attr_count] = {
+        [IG_compute_family] = ig_attr_of_str(s->module, ig_str_of(family)),
+        [IG_compute_outs] = ig_attr_of_int(outs),
+    };
+    ig_op_spec spec = { .operands = operands,
+                        .operand_count = count,
+                        .attrs = attrs,
+                        .body_count = 1,
+                        .loc = b->loc };
+    return ig_make_op(b, IG_OP_compute, &spec);
+}
+
+static void copy_place(buffers *s, ig_builder *b, const ig_place *from,
+                       const ig_place *to) {
+    ig_value *operands[] = { ig_place_value(b, from), ig_place_value(b, to) };
+    ig_op *compute = make_compute(s, b, "copy", operands, 2, 1);
+    const ig_type *type = ig_type_tensor(s->module, (ig_dtype)from->root->type->dtype,
+                                         from->rank, from->dims);
+    ig_value *arg = ig_block_add_arg(compute->bodies[0], type, NULL);
+    ig_builder body = ig_builder_at_end(compute->bodies[0]);
+    ig_make_yield(&body, &arg, 1);
+}
+
+/* The same elements in a buffer of their own. */
+static ig_place *copied(buffers *s, ig_builder *b, const ig_place *from) {
+    const ig_type *type = ig_type_tensor(s->module, (ig_dtype)from->root->type->dtype,
+                                         from->rank, from->dims);
+    ig_place *to = ig_place_whole(s->arena, s->module, make_alloc(s, b, type));
+    copy_place(s, b, from, to);
+    return to;
+}
+
+/* Is input `index` of a fused op the table of a bag?  Rows of tables lie one behind the
+ * other. */
+static bool is_table(const ig_op *fused, uint32_t index) {
+    for (const ig_use *use = fused->bodies[0]->args[index]->uses; use;
+         use = use->next) {
+        uint32_t features = use->user->code == IG_OP_bag
+                                ? ig_bag_feature_count(use->user)
+                                : 0;
+        for (uint32_t f = 0; f < features; f++) {
+            ig_bag_feature feature = ig_bag_feature_at(use->user, f);
+            ptrdiff_t at = use - &use->user->operands[feature.table];
+            if (at >= 0 && at < (ptrdiff_t)feature.tables) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static ig_value *input_value(buffers *s, ig_builder *b, const ig_op *fused,
+                             uint32_t index) {
+    ig_place *place = place_of(s, fused->operands[index].value);
+    bool is_unit = place->rank == 0 || place->strides[place->rank - 1] == 1 ||
+                   place->dims[place->rank - 1] == 1;
+    const char *family = ig_attr_str(fused, IG_fused_family);
+    if ((ig_family_needs_unit_stride(family, index) && !is_unit) ||
+        (is_table(fused, index) && !ig_place_is_row_major(s->module, place))) {
+        place = copied(s, b, place);
+    }
+    return ig_place_value(b, place);
+}
+
+static void rewrite_fused(buffers *s, ig_op *op) {
+    ig_builder b = ig_builder_before(op);
+    const char *family = ig_attr_str(op, IG_fused_family);
+    uint32_t ins = op->operand_count, outs = op->result_count;
+    ig_value **operands = IG_NEW_ARRAY(s->arena, ig_value *, ins + outs);
+    for (uint32_t i = 0; i < ins; i++) {
+        operands[i] = input_value(s, &b, op, i);
+    }
+    for (uint32_t i = 0; i < outs; i++) {
+        operands[ins + i] = ig_place_value(&b, destination(s, &b, &op->results[i]));
+    }
+    ig_op *compute = make_compute(s, &b, family, operands, ins + outs, outs);
+    ig_block *from = op->bodies[0], *to = compute->bodies[0];
+    ig_value **args = IG_NEW_ARRAY(s->arena, ig_value *, from->arg_count);
+    for (uint32_t i = 0; i < from->arg_count; i++) {
+        args[i] = ig_block_add_arg(to, from->args[i]->type, NULL);
+    }
+    ig_value **yields = IG_NEW_ARRAY(s->arena, ig_value *, outs);
+    ig_block_inline(from, to, NULL, args, yields);
+    ig_builder end = ig_builder_at_end(to);
+    ig_make_yield(&end, yields, outs);
+}
+
+/* ---- views ---- */
+
+typedef ig_place *(*view_fn)(buffers *s, const ig_op *op, const ig_place *from);
+
+static ig_place *view_reshape(buffers *s, const ig_op *op, const ig_place *from) {
+    const ig_type *type = op->results->type;
+    return ig_place_reshape(s->arena, s->module, from, type->rank, type->dims);
+}
+
+static ig_place *view_expand(buffers *s, const ig_op *op, const ig_place *from) {
+    const ig_type *type = op->results->type;
+    return ig_place_expand(s->arena, s->module, from, type->rank, type->dims);
+}
+
+static ig_place *view_transpose(buffers *s, const ig_op *op, const ig_place *from) {
+    return ig_place_transpose(s->arena, from, op->attrs[IG_transpose_perm].as.ints);
+}
+
+static ig_place *view_slice(buffers *s, const ig_op *op, const ig_place *from) {
+    const ig_attr *steps = &op->attrs[IG_slice_steps];
+    return ig_place_slice(s->arena, s->module, from, op->attrs[IG_slice_starts].as.dims,
+                          op->attrs[IG_slice_sizes].as.dims,
+                          steps->kind == IG_ATTR_INTS ? steps->as.ints : NULL);
+}
+
+static const view_fn views[IG_OP_COUNT] = {
+    [IG_OP_reshape] = view_reshape,
+    [IG_OP_expand] = view_expand,
+    [IG_OP_transpose] = view_transpose,
+    [IG_OP_slice] = view_slice,
+};
+
+/* ---- one op; a row each ---- */
+
+ig_status ig_buffers_unsupported(const ig_op *op, const char *why) {
+    ig_context *context = ig_op_module(op)->context;
+    return ig_error_hint(&context->diag, IG_UNSUPPORTED, ig_op_location(op),
+                         "run it with --target interpret, or report the model",
+                         "'%s' cannot be compiled yet%s", ig_ops[op->code].name, why);
+}
+
+static void set_place(buffers *s, ig_value *value, ig_place *place) {
+    ig_map_set_id(&s->places, IG_MAP_PTR(value), place);
+}
+
+/* Strides, else a copy first; a slice in operand form is not known well enough. */
+static ig_status rewrite_view(buffers *s, ig_op *op) {
+    if (op->code == IG_OP_slice && !ig_attr_is_set(op, IG_slice_starts)) {
+        return ig_buffers_unsupported(op, " where its range is computed by the model");
+    }
+    ig_builder b = ig_builder_before(op);
+    ig_place *from = place_of(s, op->operands[0].value);
+    ig_place *place = views[op->code](s, op, from);
+    if (!place) {
+        place = views[op->code](s, op, copied(s, &b, from));
+    }
+    set_place(s, op->results, place);
+    return IG_OK;
+}
+
+/* What was not computed in place is copied there. */
+static ig_status rewrite_concat(buffers *s, ig_op *op) {
+    ig_builder b = ig_builder_before(op);
+    ig_place *whole = destination(s, &b, op->results);
+    ig_dim at = 0;
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        ig_place *slice = concat_slice(s, op, whole, i, &at);
+        ig_place *from = place_of(s, op->operands[i].value);
+        if (!ig_place_equal(s->module, from, slice)) {
+            copy_place(s, &b, from, slice);
+        }
+    }
+    return IG_OK;
+}
+
+/* x and then y, each copied to its place where it was not computed there. */
+static ig_status rewrite_insert(buffers *s, ig_op *op) {
+    ig_builder b = ig_builder_before(op);
+    ig_place *x = place_of(s, op->operands[0].value);
+    ig_place *y = place_of(s, op->operands[1].value);
+    ig_place *whole = destination(s, &b, op->results);
+    const ig_attr *steps = &op->attrs[IG_insert_steps];
+    ig_place *slice =
+        ig_place_slice(s->arena, s->module, whole, op->attrs[IG_insert_starts].as.dims,
+                       y->dims, steps->kind == IG_ATTR_INTS ? steps->as.ints : NULL);
+    if (!ig_place_equal(s->module, x, whole)) {
+        copy_place(s, &b, x, whole);
+    }
+    copy_place(s, &b, y, slice);
+    return IG_OK;
+}
+
+static ig_status rewrite_fused_op(buffers *s, ig_op *op) {
+    rewrite_fused(s, op);
+    return IG_OK;
+}
+
+static ig_status rewrite_weight(buffers *s, ig_op *op) {
+    set_place(s, op->results, ig_place_whole(s->arena, s->module, op->results));
+    return IG_OK;
+}
+
+/* A constant that a kernel reads from memory is a weight. */
+static ig_status rewrite_const(buffers *s, ig_op *op) {
+    if (!op->results->uses) {
+        return IG_OK;
+    }
+    ig_builder b = ig_builder_before(op);
+    const ig_data *data = op->attrs[IG_const_value].as.data;
+    ig_weight *weight = ig_module_add_weight(s->module, "constant", data);
+    ig_value *value = ig_make_weight(&b, weight);
+    set_place(s, op->results, ig_place_whole(s->arena, s->module, value));
+    return IG_OK;
+}
+
+static bool are_static(const ig_attr *dims) {
+    for (uint32_t i = 0; i < dims->count; i++) {
+        if (!ig_dim_is_static(dims->as.dims[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A shape that a kernel reads: a weight when it is known, else stored while running. */
+static ig_status rewrite_dims(buffers *s, ig_op *op) {
+    if (!op->results->uses) {
+        return IG_OK;
+    }
+    ig_builder b = ig_builder_before(op);
+    const ig_attr *values = &op->attrs[IG_dims_values];
+    ig_value *root;
+    if (are_static(values)) {
+        ig_data data = { .type = op->results->type,
+                         .bytes = values->as.dims,
+                         .size = (int64_t)values->count * 8 };
+        root = ig_make_weight(&b, ig_module_add_weight(s->module, "shape", &data));
+    } else {
+        root = make_alloc(s, &b, op->results->type);
+        ig_plan_store_dims(&b, root, values->as.dims, values->count);
+    }
+    set_place(s, op->results, ig_place_whole(s->arena, s->module, root));
+    return IG_OK;
+}
+
+/* A host function, which wants its operands row-major. */
+static ig_status rewrite_measure(buffers *s, ig_op *op) {
+    ig_builder b = ig_builder_before(op);
+    uint32_t ins = op->operand_count;
+    ig_value **operands = IG_NEW_ARRAY(s->arena, ig_value *, ins + 1);
+    for (uint32_t i = 0; i < ins; i++) {
+        operands[i] = ig_buffers_whole(s, &b, place_of(s, op->operands[i].value));
+    }
+    operands[ins] = destination(s, &b, op->results)->root;
+    ig_attr attrs[IG_host_attr_count] = {
+        [IG_host_function] = op->attrs[IG_measure_function],
+        [IG_host_outs] = ig_attr_of_int(1),
+        [IG_host_params] = op->attrs[IG_measure_params],
+    };
+    ig_op_spec spec = {
+        .operands = operands, .operand_count = ins + 1, .attrs = attrs, .loc = op->loc
+    };
+    ig_make_op(&b, IG_OP_host, &spec);
+    return IG_OK;
+}
+
+static ig_status rewrite_bind(buffers *s, ig_op *op) {
+    ig_builder b = ig_builder_before(op);
+    ig_place *place = place_of(s, op->operands[0].value);
+    ig_use_set(&op->operands[0], ig_place_value(&b, place));
+    return IG_OK;
+}
+
+static ig_status keep(buffers *s, ig_op *op) {
+    (void)s;
+    (void)op;
+    return IG_OK;
+}
+
+/* Each result of the graph is a buffer of its own; inputs, constants and values that
+ * lie inside others are copied. */
+static ig_status rewrite_ret(buffers *s, ig_op *op) {
+    ig_builder b = ig_builder_before(op);
+    ig_map returned;
+    ig_map_init(&returned, s->arena);
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        ig_place *place = place_of(s, op->operands[i].value);
+        bool is_own = ig_def(place->root, IG_OP_alloc) &&
+                      ig_place_is_whole(s->module, place) &&
+                      !ig_map_get_id(&returned, IG_MAP_PTR(place->root));
+        place = is_own ? place : copied(s, &b, place);
+        ig_map_set_id(&returned, IG_MAP_PTR(place->root), place->root);
+        ig_use_set(&op->operands[i], place->root);
+    }
+    return IG_OK;
+}
+
+typedef ig_status (*rewrite_fn)(buffers *s, ig_op *op);
+
+static const rewrite_fn rewrites[IG_OP_COUNT] = {
+    [IG_OP_fused] = rewrite_fused_op,
+    [IG_OP_concat] = rewrite_concat,
+    [IG_OP_insert] = rewrite_insert,
+    [IG_OP_weight] = rewrite_weight,
+    [IG_OP_table] = rewrite_weight,
+    [IG_OP_const] = rewrite_const,
+    [IG_OP_dims] = rewrite_dims,
+    [IG_OP_reshape] = rewrite_view,
+    [IG_OP_expand] = rewrite_view,
+    [IG_OP_transpose] = rewrite_view,
+    [IG_OP_slice] = rewrite_view,
+    [IG_OP_measure] = rewrite_measure,
+    [IG_OP_sort] = ig_bufferise_host,
+    [IG_OP_topk] = ig_bufferise_host,
+    [IG_OP_run_number] = ig_bufferise_host,
+    [IG_OP_bind] = rewrite_bind,
+    [IG_OP_if] = ig_bufferise_if,
+    [IG_OP_loop] = ig_bufferise_loop,
+    [IG_OP_guard] = keep,
+    [IG_OP_let] = keep,
+    [IG_OP_alloc] = keep,
+    [IG_OP_store_dims] = keep,
+    [IG_OP_yield] = keep,
+    [IG_OP_ret] = rewrite_ret,
+};
+
+/* ---- for the files of bufferise ---- */
+
+ig_place *ig_buffers_place(ig_buffers *s, ig_value *value) {
+    return place_of(s, value);
+}
+
+void ig_buffers_set_place(ig_buffers *s, ig_value *value, ig_place *place) {
+    set_place(s, value, place);
+}
+
+ig_place *ig_buffers_alloc(ig_buffers *s, ig_builder *b, ig_dtype dtype, uint32_t rank,
+                           const ig_dim *dims) {
+    const ig_type *type = ig_type_tensor(s->module, dtype, rank, dims);
+    return ig_place_whole(s->arena, s->module, make_alloc(s, b, type));
+}
+
+void ig_buffers_copy(ig_buffers *s, ig_builder *b, const ig_place *from,
+                     const ig_place *to) {
+    copy_place(s, b, from, to);
+}
+
+ig_value *ig_buffers_whole(ig_buffers *s, ig_builder *b, ig_place *from) {
+    bool is_whole = from->offset == 0 && ig_place_is_row_major(s->module, from);
+    return is_whole ? from->root : copied(s, b, from)->root;
+}
+
+/* ---- the pass ---- */
+
+/* Branches and loops that have become steps have no results. */
+static bool stays(const ig_op *op) {
+    bool is_flow = op->code == IG_OP_if || op->code == IG_OP_loop;
+    return (ig_ops[op->code].stages & IG_STAGE_PLAN) != 0 &&
+           !(is_flow && op->result_count);
+}
+
+/* Recursion is as deep as bodies nest, which readers bound by limits.graph_depth. */
+static void erase_tensor_ops(ig_block *block) {
+    for (ig_op *op = block->last, *prev; op; op = prev) {
+        prev = op->prev;
+        bool is_flow = op->code == IG_OP_if || op->code == IG_OP_loop;
+        for (uint32_t i = 0; is_flow && i < op->body_count; i++) {
+            erase_tensor_ops(op->bodies[i]);
+        }
+        if (!stays(op)) {
+            ig_op_erase(op);
+        }
+    }
+}
+
+/* Elements that are not whole bytes, and strings, are no kernel's business. */
+static ig_status check_dtypes(const ig_op *op) {
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        const ig_type *type = op->results[i].type;
+        bool is_tensor = type->kind == IG_TENSOR;
+        if (is_tensor && ig_dtypes[type->dtype].bits < 8) {
+            char why[64];
+            snprintf(why, sizeof why, " for %s", ig_dtypes[type->dtype].name);
+            return ig_buffers_unsupported(op, why);
+        }
+    }
+    return IG_OK;
+}
+
+ig_status ig_bufferise_block(ig_buffers *s, ig_block *block) {
+    assign_destinations(s, block);
+    for (ig_op *op = block->first, *next; op; op = next) {
+        next = op->next;
+        if (!rewrites[op->code]) {
+            return ig_buffers_unsupported(op, "");
+        }
+        IG_TRY(check_dtypes(op));
+        IG_TRY(rewrites[op->code](s, op));
+    }
+    return IG_OK;
+}
+
+static void note_bound(void *user, uint32_t symbol) {
+    buffers *s = user;
+    ig_map_set_id(&s->bound, symbol, s);
+}
+
+static ig_status place_arguments(buffers *s) {
+    ig_block *block = &s->graph->body;
+    for (uint32_t i = 0; i < block->arg_count; i++) {
+        ig_value *arg = block->args[i];
+        if (arg->type->kind == IG_TENSOR && ig_dtypes[arg->type->dtype].bits < 8) {
+            return ig_error_hint(&s->module->context->diag, IG_UNSUPPORTED, NULL,
+                                 "run it with --target interpret, or report the model",
+                                 "inputs of %s cannot be compiled yet",
+                                 ig_dtypes[arg->type->dtype].name);
+        }
+        set_place(s, arg, ig_place_whole(s->arena, s->module, arg));
+        for (uint32_t d = 0; d < arg->type->rank; d++) {
+            ig_dim_visit_symbols(s->module, arg->type->dims[d], note_bound, s);
+        }
+    }
+    return IG_OK;
+}
+
+ig_status ig_pass_bufferise(ig_pass_run *run, ig_graph *graph) {
+    buffers s = {
+        .run = run, .arena = run->scratch, .module = graph->module, .graph = graph
+    };
+    ig_map_init(&s.wanted, s.arena);
+    ig_map_init(&s.owned, s.arena);
+    ig_map_init(&s.places, s.arena);
+    ig_map_init(&s.bound, s.arena);
+    IG_TRY(place_arguments(&s));
+    ig_buffers_note_order(&s);
+    IG_TRY(ig_bufferise_block(&s, &graph->body));
+    erase_tensor_ops(&graph->body);
+    graph->stage = IG_STAGE_PLAN;
+    run->changed = true;
+    return IG_OK;
+}

@@ -1,0 +1,486 @@
+/* bufferise: branches and loops.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *     %r, %y = loop %n, %c, %x {scans = 1} (%i, %go, %s: f32[4]) { … yield %c2, %t, %u
+ *     }
+ *   becomes
+ *     a buffer for the condition and one for each carried value, with copies of %c, %x;
+ *     a buffer of as many rows as there can be trips for each scanned value
+ *     loop %n, %condition {trip = t} {
+ *       …
+ *       copies of what is yielded: the condition, carried values, rows number t
+ *     }
+ *
+ * A yielded value that lies in the buffer of a carried one (values may change places)
+ * is copied aside first.  The number of trips is counted in memory and then bound to
+ * the symbol that the results' extents use.
+ *
+ * Carried values may change their extents: each such extent is a symbol of the body,
+ * which gets its next value when the trip is over.  Extents of a branch's results that
+ * depend on the branch are symbols that the branch sets.
+ */
+#include "passes/place/bufferise.h"
+
+#include <assert.h>
+
+/* ---- ops that the runtime does ---- */
+
+static void make_plain(ig_builder *b, ig_opcode code, ig_value *operand,
+                       const ig_attr *attrs) {
+    ig_op_spec spec = { .operands = &operand,
+                        .operand_count = operand != NULL,
+                        .attrs = attrs,
+                        .loc = b->loc };
+    ig_make_op(b, code, &spec);
+}
+
+void ig_plan_let(ig_builder *b, ig_dim symbol, ig_dim value) {
+    ig_attr attrs[IG_let_attr_count] = {
+        [IG_let_symbol] = ig_attr_of_dim(symbol), [IG_let_value] = ig_attr_of_dim(value)
+    };
+    make_plain(b, IG_OP_let, NULL, attrs);
+}
+
+void ig_plan_bind(ig_builder *b, ig_value *vector, const ig_dim *symbols,
+                  uint32_t count) {
+    ig_attr attrs[IG_bind_attr_count] = { [IG_bind_symbols] = ig_attr_of_dims(
+                                              b->graph->module, symbols, count) };
+    make_plain(b, IG_OP_bind, vector, attrs);
+}
+
+void ig_plan_store_dims(ig_builder *b, ig_value *buffer, const ig_dim *dims,
+                        uint32_t count) {
+    ig_attr attrs[IG_store_dims_attr_count] = {
+        [IG_store_dims_values] = ig_attr_of_dims(b->graph->module, dims, count)
+    };
+    make_plain(b, IG_OP_store_dims, buffer, attrs);
+}
+
+static ig_dim new_symbol(ig_buffers *s, const char *name) {
+    ig_dim dim = ig_dim_symbol(s->module, name);
+    ig_dim_as_symbol(s->module, dim)->origin =
+        "a number of trips or elements of a loop";
+    return dim;
+}
+
+/* ---- bodies ---- */
+
+static ig_op *make_flow(ig_builder *b, ig_opcode code, ig_value *const *operands,
+                        uint32_t count, const ig_attr *attrs) {
+    ig_op_spec spec = { .operands = operands,
+                        .operand_count = count,
+                        .attrs = attrs,
+                        .body_count = code == IG_OP_if ? 2 : 1,
+                        .loc = b->loc };
+    return ig_make_op(b, code, &spec);
+}
+
+static void move_ops(ig_block *from, ig_block *to) {
+    while (from->first != from->last) {
+        ig_op_move(from->first, to, NULL);
+    }
+}
+
+static bool is_tensor(const ig_type *type) {
+    return type->kind == IG_TENSOR;
+}
+
+/* One byte that the runtime can look at. */
+static ig_value *single(ig_buffers *s, ig_builder *b, ig_value *value) {
+    ig_place *place = ig_buffers_place(s, value);
+    return ig_buffers_whole(s, b, place);
+}
+
+static bool dims_agree(ig_buffers *s, const ig_type *a, const ig_type *b) {
+    bool agree = a->rank == b->rank;
+    for (uint32_t d = 0; agree && d < a->rank; d++) {
+        agree = ig_dim_equal(s->module, a->dims[d], b->dims[d]) == IG_YES;
+    }
+    return agree;
+}
+
+/* ---- if ---- */
+
+/* A symbol whose value is ours to set. */
+static bool is_settable(const ig_buffers *s, ig_dim dim) {
+    const ig_symbol *symbol = ig_dim_as_symbol(s->module, dim);
+    return symbol && !symbol->defined &&
+           !ig_map_get_id(&s->bound, ig_symbol_index(s->module, dim));
+}
+
+/* Symbols of the result's type get what the branch's value has. */
+static void set_extents(ig_buffers *s, ig_builder *b, const ig_type *result,
+                        const ig_type *value) {
+    for (uint32_t d = 0; d < result->rank; d++) {
+        bool is_known = ig_dim_equal(s->module, result->dims[d], value->dims[d]) ==
+                        IG_YES;
+        if (!is_known && is_settable(s, result->dims[d])) {
+            ig_plan_let(b, result->dims[d], value->dims[d]);
+        }
+    }
+}
+
+static bool can_set(ig_buffers *s, const ig_type *result, const ig_type *value) {
+    for (uint32_t d = 0; d < result->rank; d++) {
+        bool is_known = ig_dim_equal(s->module, result->dims[d], value->dims[d]) ==
+                        IG_YES;
+        if (!is_known && !is_settable(s, result->dims[d])) {
+            return false;
+        }
+    }
+    return result->rank == value->rank;
+}
+
+static ig_status rewrite_branch(ig_buffers *s, ig_op *op, uint32_t body, ig_block *to,
+                                ig_place *const *results) {
+    ig_block *from = op->bodies[body];
+    IG_TRY(ig_bufferise_block(s, from));
+    ig_op *yield = from->last;
+    ig_builder b = ig_builder_before(yield);
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        ig_value *value = yield->operands[i].value;
+        if (!can_set(s, op->results[i].type, value->type)) {
+            return ig_buffers_unsupported(op,
+                                          " where the extents of its result differ");
+        }
+        set_extents(s, &b, op->results[i].type, value->type);
+        ig_place to_here = *results[i];
+        to_here.dims = ig_buffers_place(s, value)->dims;
+        ig_buffers_copy(s, &b, ig_buffers_place(s, value), &to_here);
+    }
+    move_ops(from, to);
+    ig_op_erase(yield);
+    ig_builder end = ig_builder_at_end(to);
+    ig_make_yield(&end, NULL, 0);
+    return IG_OK;
+}
+
+ig_status ig_bufferise_if(ig_buffers *s, ig_op *op) {
+    ig_builder b = ig_builder_before(op);
+    ig_place **results = IG_NEW_ARRAY(s->arena, ig_place *, op->result_count);
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        const ig_type *type = op->results[i].type;
+        if (!is_tensor(type)) {
+            return ig_buffers_unsupported(op, " for sequences");
+        }
+        results[i] = ig_buffers_alloc(s, &b, (ig_dtype)type->dtype, type->rank,
+                                      type->dims);
+        ig_buffers_set_place(s, &op->results[i], results[i]);
+    }
+    ig_value *condition = single(s, &b, op->operands[0].value);
+    ig_op *branch = make_flow(&b, IG_OP_if, &condition, 1, NULL);
+    for (uint32_t body = 0; body < 2; body++) {
+        IG_TRY(rewrite_branch(s, op, body, branch->bodies[body], results));
+    }
+    return IG_OK;
+}
+
+/* ---- loop ---- */
+
+typedef struct loop {
+    ig_buffers *s;
+    ig_op *op, *plan;
+    ig_block *body; /* of op */
+    uint32_t carried, scans;
+    ig_place *condition, *count; /* i64: trips done */
+    ig_place **buffers;          /* carried, then scanned */
+    ig_dim trip, most;           /* symbols; rows there is room for */
+    ig_map local;                /* symbols that the body sets */
+} loop;
+
+static const ig_type *yielded_type(const loop *l, uint32_t index) {
+    return l->body->last->operands[index + 1].value->type;
+}
+
+/* ---- extents that only the body knows ---- */
+
+static void note_local(void *user, uint32_t symbol) {
+    loop *l = user;
+    ig_map_set_id(&l->local, symbol, l);
+}
+
+static void note_dims(loop *l, const ig_dim *dims, uint32_t count) {
+    for (uint32_t d = 0; d < count; d++) {
+        if (ig_dim_as_symbol(l->s->module, dims[d])) {
+            note_local(l, ig_symbol_index(l->s->module, dims[d]));
+        }
+    }
+}
+
+/* Recursion is as deep as bodies nest, which readers bound by limits.graph_depth. */
+static void find_local(loop *l, const ig_block *block) {
+    for (uint32_t i = 0; i < block->arg_count; i++) {
+        note_dims(l, block->args[i]->type->dims, block->args[i]->type->rank);
+    }
+    for (const ig_op *op = block->first; op; op = op->next) {
+        if (op->code == IG_OP_bind) {
+            const ig_attr *symbols = &op->attrs[IG_bind_symbols];
+            note_dims(l, symbols->as.dims, symbols->count);
+        }
+        bool is_flow = op->code == IG_OP_if || op->code == IG_OP_loop;
+        for (uint32_t i = 0; is_flow && i < op->result_count; i++) {
+            note_dims(l, op->results[i].type->dims, op->results[i].type->rank);
+        }
+        for (uint32_t i = 0; is_flow && i < op->body_count; i++) {
+            find_local(l, op->bodies[i]);
+        }
+    }
+}
+
+typedef struct mention {
+    const loop *l;
+    bool found;
+} mention;
+
+static void note_mention(void *user, uint32_t symbol) {
+    mention *m = user;
+    m->found = m->found || ig_map_get_id(&m->l->local, symbol);
+}
+
+/* May `dim` be another number in another trip? */
+static bool mentions_local(const loop *l, ig_dim dim) {
+    mention m = { .l = l };
+    ig_dim_visit_symbols(l->s->module, dim, note_mention, &m);
+    return m.found;
+}
+
+/* Scanned values have one shape, known before the loop; a carried extent that changes
+ * is a symbol of the body's argument. */
+static ig_status check_shapes(const loop *l) {
+    for (uint32_t i = 0; i < l->carried; i++) {
+        const ig_type *arg = l->body->args[i + 2]->type;
+        const ig_type *first = l->op->operands[i + 2].value->type;
+        if (!is_tensor(arg)) {
+            return ig_buffers_unsupported(l->op, " for sequences");
+        }
+        if (!can_set(l->s, arg, first) || !can_set(l->s, arg, yielded_type(l, i)) ||
+            !can_set(l->s, l->op->results[i].type, yielded_type(l, i))) {
+            return ig_buffers_unsupported(l->op, " where extents change in this way");
+        }
+    }
+    for (uint32_t i = l->carried; i < l->op->result_count; i++) {
+        const ig_type *row = yielded_type(l, i), *whole = l->op->results[i].type;
+        for (uint32_t d = 0; d < row->rank; d++) {
+            bool is_same = ig_dim_equal(l->s->module, row->dims[d],
+                                        whole->dims[d + 1]) == IG_YES;
+            bool can_be = is_settable(l->s, whole->dims[d + 1]) &&
+                          !mentions_local(l, row->dims[d]);
+            if (!is_same && !can_be) {
+                return ig_buffers_unsupported(
+                    l->op, " where the shape of a scanned value is not known before");
+            }
+        }
+    }
+    return IG_OK;
+}
+
+/* The most trips there can be, as a dim: what the trip count says. */
+static ig_dim most_trips(loop *l, ig_builder *b) {
+    ig_dims_value known;
+    if (ig_value_dims(l->op->operands[0].value, &known) && known.count == 1) {
+        return known.dims[0];
+    }
+    ig_dim symbol = new_symbol(l->s, "most_trips");
+    ig_value *trips = single(l->s, b, l->op->operands[0].value);
+    ig_dim one = 1;
+    ig_place *vector =
+        ig_place_reshape(l->s->arena, l->s->module,
+                         ig_place_whole(l->s->arena, l->s->module, trips), 1, &one);
+    ig_plan_bind(b, ig_place_value(b, vector), &symbol, 1);
+    return symbol;
+}
+
+static void make_buffers(loop *l, ig_builder *b) {
+    ig_buffers *s = l->s;
+    l->condition = ig_buffers_alloc(s, b, IG_DT_bool, 0, NULL);
+    ig_place *first = ig_buffers_place(s, l->op->operands[1].value);
+    ig_place to = *l->condition;
+    if (first->rank) {
+        first = ig_place_reshape(s->arena, s->module, first, 0, NULL);
+    }
+    ig_buffers_copy(s, b, first, &to);
+    for (uint32_t i = 0; i < l->carried; i++) {
+        const ig_type *type = l->body->args[i + 2]->type;
+        ig_value *init = l->op->operands[i + 2].value;
+        set_extents(s, b, type, init->type);
+        l->buffers[i] = ig_buffers_alloc(s, b, (ig_dtype)type->dtype, type->rank,
+                                         type->dims);
+        ig_place whole = *l->buffers[i];
+        whole.dims = ig_buffers_place(s, init)->dims;
+        ig_buffers_copy(s, b, ig_buffers_place(s, init), &whole);
+        ig_buffers_set_place(s, l->body->args[i + 2], l->buffers[i]);
+    }
+    for (uint32_t i = l->carried; i < l->op->result_count; i++) {
+        const ig_type *type = l->op->results[i].type, *row = yielded_type(l, i);
+        ig_dim dims[IG_TENSOR_RANK];
+        for (uint32_t d = 0; d < type->rank; d++) {
+            dims[d] = d ? row->dims[d - 1] : l->most;
+            bool is_known = d == 0 ||
+                            ig_dim_equal(s->module, dims[d], type->dims[d]) == IG_YES;
+            if (!is_known) {
+                ig_plan_let(b, type->dims[d], dims[d]);
+            }
+        }
+        l->buffers[i] = ig_buffers_alloc(s, b, (ig_dtype)type->dtype, type->rank, dims);
+    }
+}
+
+/* The body's own arguments: the number of the trip, and the condition. */
+static void place_args(loop *l) {
+    ig_buffers *s = l->s;
+    ig_builder b = ig_builder_before(l->body->first);
+    ig_place *trip = ig_buffers_alloc(s, &b, IG_DT_i64, 0, NULL);
+    ig_plan_store_dims(&b, trip->root, &l->trip, 1);
+    for (uint32_t i = 0; i < 2; i++) {
+        const ig_type *type = l->body->args[i]->type;
+        ig_place *place = i ? l->condition : trip;
+        if (type->rank) {
+            place = ig_place_reshape(s->arena, s->module, place, type->rank,
+                                     type->dims);
+        }
+        ig_buffers_set_place(s, l->body->args[i], place);
+    }
+}
+
+/* Yielded value `index` where nothing that is written now lies. */
+static ig_place *set_aside(loop *l, ig_builder *b, uint32_t index) {
+    ig_buffers *s = l->s;
+    ig_place *from = ig_buffers_place(s, l->body->last->operands[index + 1].value);
+    if (ig_place_equal(s->module, from, l->buffers[index])) {
+        return NULL;
+    }
+    const ig_type *arg = l->body->args[index + 2]->type;
+    bool moves = !dims_agree(s, arg, yielded_type(l, index));
+    for (uint32_t i = 0; i < l->carried; i++) {
+        moves = moves || from->root == l->buffers[i]->root;
+    }
+    if (!moves) {
+        return from;
+    }
+    ig_dim dims[IG_TENSOR_RANK];
+    for (uint32_t d = 0; d < from->rank; d++) {
+        dims[d] = from->dims[d];
+        if (ig_dim_equal(s->module, dims[d], arg->dims[d]) != IG_YES) {
+            dims[d] = new_symbol(s, "next");
+            ig_plan_let(b, dims[d], from->dims[d]);
+        }
+    }
+    ig_place *aside = ig_buffers_alloc(s, b, (ig_dtype)from->root->type->dtype,
+                                       from->rank, dims);
+    ig_buffers_copy(s, b, from, aside);
+    return aside;
+}
+
+static void copy_scanned(loop *l, ig_builder *b) {
+    ig_buffers *s = l->s;
+    for (uint32_t i = l->carried; i < l->op->result_count; i++) {
+        const ig_place *whole = l->buffers[i];
+        ig_place row = { .root = whole->root,
+                         .rank = whole->rank - 1,
+                         .dims = whole->dims + 1,
+                         .strides = whole->strides + 1 };
+        row.offset = ig_dim_mul(s->module, l->trip, whole->strides[0]);
+        ig_buffers_copy(s, b, ig_buffers_place(s, l->body->last->operands[i + 1].value),
+                        &row);
+    }
+}
+
+/* Everything yielded goes to where the next trip, or the results, will look. */
+static void end_trip(loop *l) {
+    ig_buffers *s = l->s;
+    ig_builder b = ig_builder_before(l->body->last);
+    ig_place **from = IG_NEW_ARRAY(s->arena, ig_place *, l->carried);
+    copy_scanned(l, &b);
+    for (uint32_t i = 0; i < l->carried; i++) {
+        from[i] = set_aside(l, &b, i);
+    }
+    ig_place *go_on = ig_buffers_place(s, l->body->last->operands[0].value);
+    if (go_on->rank) {
+        go_on = ig_place_reshape(s->arena, s->module, go_on, 0, NULL);
+    }
+    if (!ig_place_equal(s->module, go_on, l->condition)) {
+        ig_buffers_copy(s, &b, go_on, l->condition);
+    }
+    for (uint32_t i = 0; i < l->carried; i++) {
+        const ig_type *arg = l->body->args[i + 2]->type;
+        for (uint32_t d = 0; from[i] && d < arg->rank; d++) {
+            if (ig_dim_equal(s->module, from[i]->dims[d], arg->dims[d]) != IG_YES) {
+                ig_plan_let(&b, arg->dims[d], from[i]->dims[d]);
+            }
+        }
+    }
+    for (uint32_t i = 0; i < l->carried; i++) {
+        if (from[i]) {
+            ig_place to = *l->buffers[i];
+            to.dims = from[i]->dims;
+            ig_buffers_copy(s, &b, from[i], &to);
+        }
+    }
+    ig_dim done = ig_dim_add(s->module, l->trip, 1);
+    ig_plan_store_dims(&b, l->count->root, &done, 1);
+}
+
+/* Results stand in the buffers; their extents are known now. */
+static void place_results(loop *l, ig_builder *b) {
+    ig_buffers *s = l->s;
+    bool has_count = false;
+    for (uint32_t i = 0; i < l->op->result_count; i++) {
+        const ig_type *type = l->op->results[i].type;
+        ig_place *place = l->buffers[i];
+        if (i < l->carried) {
+            set_extents(s, b, type, l->body->args[i + 2]->type);
+        } else {
+            ig_dim trips = type->dims[0];
+            if (!has_count && is_settable(s, trips)) {
+                ig_dim one = 1;
+                ig_place *vector = ig_place_reshape(s->arena, s->module, l->count, 1,
+                                                    &one);
+                ig_plan_bind(b, ig_place_value(b, vector), &trips, 1);
+                has_count = true;
+            }
+            place = IG_NEW(s->arena, ig_place);
+            *place = *l->buffers[i];
+        }
+        place->dims = IG_NEW_ARRAY(s->arena, ig_dim, type->rank);
+        for (uint32_t d = 0; d < type->rank; d++) {
+            place->dims[d] = type->dims[d];
+        }
+        ig_buffers_set_place(s, &l->op->results[i], place);
+    }
+}
+
+ig_status ig_bufferise_loop(ig_buffers *s, ig_op *op) {
+    loop l = { .s = s,
+               .op = op,
+               .body = op->bodies[0],
+               .scans = (uint32_t)ig_attr_int(op, IG_loop_scans, 0),
+               .carried = op->operand_count - 2u };
+    ig_map_init(&l.local, s->arena);
+    find_local(&l, l.body);
+    IG_TRY(check_shapes(&l));
+    ig_builder b = ig_builder_before(op);
+    ig_dim zero = 0;
+    l.buffers = IG_NEW_ARRAY(s->arena, ig_place *, op->result_count);
+    l.trip = new_symbol(s, "trip");
+    l.most = l.scans ? most_trips(&l, &b) : 0;
+    make_buffers(&l, &b);
+    l.count = ig_buffers_alloc(s, &b, IG_DT_i64, 0, NULL);
+    ig_plan_store_dims(&b, l.count->root, &zero, 1);
+    ig_value *operands[] = { single(s, &b, op->operands[0].value), l.condition->root };
+    ig_attr attrs[IG_loop_attr_count] = { [IG_loop_trip] = ig_attr_of_dim(l.trip) };
+    l.plan = make_flow(&b, IG_OP_loop, operands, 2, attrs);
+    place_args(&l);
+    IG_TRY(ig_bufferise_block(s, l.body));
+    end_trip(&l);
+    ig_block *to = l.plan->bodies[0];
+    for (uint32_t i = 0; i < 2; i++) {
+        ig_block_add_arg(to, l.body->args[i]->type, NULL);
+    }
+    ig_op *yield = l.body->last;
+    move_ops(l.body, to);
+    ig_op_erase(yield);
+    ig_builder end = ig_builder_at_end(to);
+    ig_make_yield(&end, &l.condition->root, 1);
+    place_results(&l, &b);
+    return IG_OK;
+}

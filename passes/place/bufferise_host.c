@@ -1,0 +1,112 @@
+/* bufferise, ops that functions of the runtime do: what they are called with.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *     %1, %2 = sort %x {axis = 1} : f32[B, 9], i64[B, 9]
+ *   becomes
+ *     host %x, %v, %i {function = "sort", outs = 2, params = [B, 9, 1, 9, 4, …]}
+ *
+ * Operands and results are row-major in buffers of their own.
+ */
+#include "passes/place/bufferise.h"
+
+typedef struct call {
+    const char *function;
+    ig_dim params[12];
+    uint32_t param_count;
+} call;
+
+/* Bits of infinity in a float dtype; 0: it has none that order.c knows. */
+static int64_t infinity_of(ig_dtype dtype) {
+    switch (ig_dtypes[dtype].bits) {
+    case 16:
+        return dtype == IG_DT_bf16 ? 0x7f80 : 0x7c00;
+    case 32:
+        return 0x7f800000;
+    case 64:
+        return INT64_C(0x7ff0000000000000);
+    default:
+        return 0;
+    }
+}
+
+/* outer, n, inner of `type` around `axis`. */
+static void push_around(ig_buffers *s, const ig_type *type, uint32_t axis, call *c) {
+    c->params[c->param_count++] = ig_dim_product(s->module, type->dims, axis);
+    c->params[c->param_count++] = type->dims[axis];
+    c->params[c->param_count++] = ig_dim_product(s->module, type->dims + axis + 1,
+                                                 type->rank - axis - 1);
+}
+
+static ig_status sort_call(ig_buffers *s, const ig_op *op, int64_t axis, bool descends,
+                           call *c) {
+    const ig_type *x = op->operands[0].value->type;
+    ig_dtype dtype = (ig_dtype)x->dtype;
+    uint32_t at = (uint32_t)(axis < 0 ? axis + x->rank : axis);
+    bool is_float = ig_dtype_is_float(dtype);
+    int64_t infinity = is_float ? infinity_of(dtype) : 0;
+    if (is_float && infinity == 0) {
+        return ig_buffers_unsupported(op, " for float8");
+    }
+    c->function = "sort";
+    push_around(s, x, at, c);
+    c->params[c->param_count++] = op->results[0].type->dims[at];
+    c->params[c->param_count++] = ig_dtypes[dtype].bits / 8;
+    c->params[c->param_count++] = ig_dim_const(s->module, infinity);
+    c->params[c->param_count++] = ig_dtypes[dtype].class == IG_SINT;
+    c->params[c->param_count++] = descends;
+    return IG_OK;
+}
+
+static ig_status call_sort(ig_buffers *s, const ig_op *op, call *c) {
+    return sort_call(s, op, ig_attr_int(op, IG_sort_axis, 0),
+                     ig_attr_int(op, IG_sort_descending, 0) != 0, c);
+}
+
+static ig_status call_topk(ig_buffers *s, const ig_op *op, call *c) {
+    return sort_call(s, op, ig_attr_int(op, IG_topk_axis, 0),
+                     ig_attr_int(op, IG_topk_smallest, 0) == 0, c);
+}
+
+static ig_status call_run_number(ig_buffers *s, const ig_op *op, call *c) {
+    (void)s;
+    (void)op;
+    c->function = "run_number";
+    return IG_OK;
+}
+
+typedef ig_status (*call_fn)(ig_buffers *s, const ig_op *op, call *c);
+
+static const call_fn calls[IG_OP_COUNT] = {
+    [IG_OP_sort] = call_sort,
+    [IG_OP_topk] = call_topk,
+    [IG_OP_run_number] = call_run_number,
+};
+
+ig_status ig_bufferise_host(ig_buffers *s, ig_op *op) {
+    ig_builder b = ig_builder_before(op);
+    call c = { .param_count = 0 };
+    IG_TRY(calls[op->code](s, op, &c));
+    ig_value *operands[8];
+    uint32_t count = 0, ins = op->code == IG_OP_topk ? 1 : op->operand_count;
+    for (uint32_t i = 0; i < ins; i++) {
+        ig_place *place = ig_buffers_place(s, op->operands[i].value);
+        operands[count++] = ig_buffers_whole(s, &b, place);
+    }
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        const ig_type *type = op->results[i].type;
+        ig_place *place = ig_buffers_alloc(s, &b, (ig_dtype)type->dtype, type->rank,
+                                           type->dims);
+        ig_buffers_set_place(s, &op->results[i], place);
+        operands[count++] = place->root;
+    }
+    ig_attr attrs[IG_host_attr_count] = {
+        [IG_host_function] = ig_attr_of_str(s->module, ig_str_of(c.function)),
+        [IG_host_outs] = ig_attr_of_int(op->result_count),
+        [IG_host_params] = ig_attr_of_dims(s->module, c.params, c.param_count),
+    };
+    ig_op_spec spec = {
+        .operands = operands, .operand_count = count, .attrs = attrs, .loc = op->loc
+    };
+    ig_make_op(&b, IG_OP_host, &spec);
+    return IG_OK;
+}

@@ -1,0 +1,82 @@
+/* bufferise: what a symbol's value is known behind, and which extents must be equal.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The symbols of the inputs have their values before anything runs, others from the op
+ * on whose results are the first to mention them.  What is computed earlier cannot be
+ * written into a buffer of such an extent.
+ */
+#include "passes/place/bufferise.h"
+
+typedef struct since_walk {
+    ig_buffers *s;
+    uintptr_t number; /* of the op at hand: ops count from 1, behind their bodies */
+} since_walk;
+
+static void note_since(void *user, uint32_t symbol) {
+    since_walk *w = user;
+    if (!ig_map_get_id(&w->s->since, symbol)) {
+        ig_map_set_id(&w->s->since, symbol, (void *)w->number);
+    }
+}
+
+static void note_types(since_walk *w, const ig_op *op) {
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        const ig_type *type = op->results[i].type;
+        for (uint32_t d = 0; d < type->rank; d++) {
+            ig_dim_visit_symbols(w->s->module, type->dims[d], note_since, w);
+        }
+    }
+}
+
+/* In order of execution: the first op with a symbol in its results gives it a value. */
+static void note_order(since_walk *w, const ig_block *block) {
+    for (const ig_op *op = block->first; op; op = op->next) {
+        for (uint32_t i = 0; i < op->body_count; i++) {
+            note_order(w, op->bodies[i]);
+        }
+        w->number++;
+        ig_map_set_id(&w->s->numbers, IG_MAP_PTR(op), (void *)w->number);
+        note_types(w, op);
+    }
+}
+
+typedef struct known_walk {
+    ig_buffers *s;
+    uintptr_t before;
+    bool is_known;
+} known_walk;
+
+static void check_known(void *user, uint32_t symbol) {
+    known_walk *w = user;
+    uintptr_t since = (uintptr_t)ig_map_get_id(&w->s->since, symbol);
+    bool is_bound = ig_map_get_id(&w->s->bound, symbol) != NULL;
+    w->is_known &= is_bound || (since > 0 && since < w->before);
+}
+
+void ig_buffers_note_order(ig_buffers *s) {
+    ig_map_init(&s->since, s->arena);
+    ig_map_init(&s->numbers, s->arena);
+    since_walk walk = { .s = s };
+    note_order(&walk, &s->graph->body);
+}
+
+bool ig_buffers_is_known_at(ig_buffers *s, const ig_op *op, const ig_place *place) {
+    uintptr_t number = (uintptr_t)ig_map_get_id(&s->numbers, IG_MAP_PTR(op));
+    known_walk w = { s, number, true };
+    const ig_type *type = place->root->type;
+    for (uint32_t d = 0; d < type->rank; d++) {
+        ig_dim_visit_symbols(s->module, type->dims[d], check_known, &w);
+    }
+    ig_dim_visit_symbols(s->module, place->offset, check_known, &w);
+    return w.is_known;
+}
+
+bool ig_buffers_must_agree(ig_buffers *s, const ig_block *block, ig_dim a, ig_dim b) {
+    if (ig_dim_equal(s->module, a, b) == IG_YES) {
+        return true;
+    }
+    known_walk w = { .s = s, .is_known = block == &s->graph->body };
+    ig_dim_visit_symbols(s->module, a, check_known, &w); /* known before op 0 */
+    ig_dim_visit_symbols(s->module, b, check_known, &w);
+    return w.is_known;
+}

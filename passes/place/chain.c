@@ -1,0 +1,420 @@
+/* chain: computes that treat each row of the batch by itself go over it block by block.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *     compute %x, @w0, %0 {family = "gemm"} …      %0 : f32[B, 512]
+ *     compute %0, @w1, %1 {family = "gemm"} …      %1 : f32[B, 256]
+ *   becomes
+ *     rows {count = B, block = 112, symbol = rows} {
+ *       %0 = alloc : f32[rows, 512]
+ *       compute %x, @w0, %0 …
+ *       compute %0, @w1, %1 …
+ *     }
+ *
+ * What one layer writes the next one reads while it is in the cache, a worker goes
+ * through all layers without waiting for the others, and a buffer between layers has a
+ * block of rows instead of all of them.
+ *
+ * A compute treats rows by itself when every value in it that mentions the batch has it
+ * as its first extent and nowhere else, and no op loses it: what would mix rows (a sum
+ * over the batch, a transpose, a slice of it) changes that extent.  The batch must be a
+ * symbol that an input binds.
+ *
+ * Every block reads all the weights, so blocks are small only where these stay in the
+ * cache too, and layers whose weights are large are left alone: they take the whole
+ * batch at once, and many workers share the columns of a small one.
+ *
+ * Computes between those of a chain that do not depend on it move in front of it.
+ *
+ * Plan stage, entry block, behind `order`.  Keeps what every compute computes.
+ */
+#include "passes/place/families.h"
+#include "passes/place/part.h"
+#include "passes/engine/pass.h"
+#include "passes/engine/substitute.h"
+
+#include <string.h>
+
+enum {
+    BLOCK_ROWS = 112, /* a multiple of the rows of every level's register tiles */
+    LEAST_ROWS = 14,
+    BLOCK_BYTES = 512 << 10, /* of what a block's computes write: half of an L2 cache */
+    LEAST_COMPUTES = 2,
+    CACHED_WEIGHTS = 512 << 10, /* bytes that blocks of any size may read anew */
+    MOST_WEIGHTS = 4 << 20,     /* bytes that blocks may read at all */
+};
+
+typedef struct chainer {
+    ig_pass_run *run;
+    ig_module *module;
+    ig_graph *graph;
+    ig_dim batch; /* a symbol */
+    uint32_t batch_index;
+    ig_dim rows;              /* that stands for a block's rows */
+    ig_substitution by_block; /* of the one by the other */
+    IG_VEC(ig_op *) members;
+    ig_map is_member;   /* compute -> itself */
+    ig_map written;     /* root that a member writes */
+    ig_map read;        /* root that a member reads */
+    ig_map row_stride;  /* root -> elements from row to row */
+    ig_part_list parts; /* that members write */
+    ig_op *body_op;     /* the rows op */
+    ig_block *body;
+} chainer;
+
+/* ---- does a compute treat rows by itself? ---- */
+
+static bool mentions(const chainer *c, ig_dim dim) {
+    return ig_dim_mentions(c->module, dim, c->batch_index);
+}
+
+static bool has_batch(const chainer *c, const ig_type *type) {
+    for (uint32_t d = 0; d < type->rank; d++) {
+        if (mentions(c, type->dims[d])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The batch first and nowhere else, or nowhere at all. */
+static bool is_by_rows(const chainer *c, const ig_type *type) {
+    for (uint32_t d = 0; d < type->rank; d++) {
+        bool is_first = d == 0 && type->dims[0] == c->batch;
+        if (!is_first && mentions(c, type->dims[d])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* An operand of lower rank would be broadcast along the batch. */
+static bool keeps_rows(const chainer *c, const ig_op *op) {
+    bool takes = false, gives = false, is_map = ig_ops[op->code].traits & IG_MAP;
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        const ig_type *type = op->operands[i].value->type;
+        bool takes_it = has_batch(c, type);
+        takes |= takes_it;
+        if (takes_it && is_map && type->rank != op->results->type->rank) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        gives |= has_batch(c, op->results[i].type);
+        if (!is_by_rows(c, op->results[i].type)) {
+            return false;
+        }
+    }
+    return takes == gives || op->result_count == 0;
+}
+
+/* Elements from the first to behind the last of a row. */
+static ig_dim row_span(const chainer *c, const ig_part *part) {
+    ig_dim span = 1;
+    for (uint32_t d = 1; d < part->type->rank; d++) {
+        ig_dim last = ig_dim_sub(c->module, part->type->dims[d], 1);
+        span = ig_dim_add(c->module, span,
+                          ig_dim_mul(c->module, last, part->strides[d]));
+    }
+    return span;
+}
+
+/* Does row i of the part lie in row i of the buffer?  Rows of a buffer are as far apart
+ * for each of its parts; `row_stride` has what the first of them said. */
+static bool is_part_by_rows(chainer *c, ig_value *value) {
+    if (!is_by_rows(c, value->type)) {
+        return false;
+    }
+    ig_part part = ig_part_of(c->module, value);
+    ig_dim end = ig_dim_add(c->module, part.offset, row_span(c, &part));
+    if (!has_batch(c, value->type)) {
+        return !mentions(c, end);
+    }
+    uint64_t key = IG_MAP_PTR(part.root);
+    ig_dim known = (ig_dim)(intptr_t)ig_map_get_id(&c->row_stride, key);
+    if (!known) {
+        known = part.strides[0];
+        ig_map_set_id(&c->row_stride, key, (void *)(intptr_t)known);
+    }
+    return part.strides[0] == known && !mentions(c, end) && !mentions(c, known) &&
+           ig_dim_less_equal(c->module, 0, part.offset) == IG_YES &&
+           ig_dim_less_equal(c->module, end, known) == IG_YES;
+}
+
+static uint32_t in_count(const ig_op *compute) {
+    return compute->operand_count - (uint32_t)ig_attr_int(compute, IG_compute_outs, 0);
+}
+
+static bool is_row_local(chainer *c, const ig_op *compute) {
+    if (!ig_family_is_row_local(ig_attr_str(compute, IG_compute_family))) {
+        return false;
+    }
+    for (uint32_t i = 0; i < compute->operand_count; i++) {
+        ig_value *value = compute->operands[i].value;
+        bool is_out = i >= in_count(compute);
+        if (!is_part_by_rows(c, value) || (is_out && !has_batch(c, value->type))) {
+            return false;
+        }
+    }
+    const ig_block *body = compute->bodies[0];
+    for (uint32_t i = 0; i < body->arg_count; i++) {
+        if (!is_by_rows(c, body->args[i]->type)) {
+            return false;
+        }
+    }
+    for (const ig_op *op = body->first; op; op = op->next) {
+        if (op->body_count || !keeps_rows(c, op)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- finding a chain ---- */
+
+static void note_access(chainer *c, const ig_op *compute) {
+    for (uint32_t i = 0; i < compute->operand_count; i++) {
+        ig_value *value = compute->operands[i].value;
+        uint64_t key = IG_MAP_PTR(ig_part_root(value));
+        bool is_in = i < in_count(compute);
+        ig_map_set_id(is_in ? &c->read : &c->written, key, c);
+        if (!is_in) {
+            IG_PUSH(c->run->scratch, &c->parts, value);
+        }
+    }
+}
+
+/* May `compute` run before all members? */
+static bool can_go_ahead(const chainer *c, const ig_op *compute) {
+    for (uint32_t i = 0; i < compute->operand_count; i++) {
+        ig_value *value = compute->operands[i].value;
+        uint64_t key = IG_MAP_PTR(ig_part_root(value));
+        bool is_in = i < in_count(compute);
+        if ((is_in && ig_map_get_id(&c->written, key)) ||
+            (!is_in && (ig_map_get_id(&c->read, key) ||
+                        !ig_part_lies_apart(c->module, &c->parts, value)))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void start_chain(chainer *c) {
+    c->members.count = c->parts.count = 0;
+    ig_map_init(&c->is_member, c->run->scratch);
+    ig_map_init(&c->written, c->run->scratch);
+    ig_map_init(&c->read, c->run->scratch);
+    ig_map_init(&c->row_stride, c->run->scratch);
+}
+
+/* Takes members from `op` on; returns where the next chain may begin. */
+static ig_op *collect(chainer *c, ig_op *op) {
+    start_chain(c);
+    for (; op; op = op->next) {
+        bool is_free = op->code == IG_OP_alloc || op->code == IG_OP_view ||
+                       (ig_ops[op->code].traits & IG_CONSTANT) == IG_CONSTANT ||
+                       op->code == IG_OP_guard;
+        if (is_free) {
+            continue;
+        }
+        if (op->code != IG_OP_compute) {
+            return op->next;
+        }
+        if (is_row_local(c, op)) {
+            IG_PUSH(c->run->scratch, &c->members, op);
+            ig_map_set_id(&c->is_member, IG_MAP_PTR(op), op);
+            note_access(c, op);
+        } else if (c->members.count && !can_go_ahead(c, op)) {
+            return op;
+        }
+    }
+    return NULL;
+}
+
+/* ---- making it ---- */
+
+/* Is every use of an alloc one by members? */
+static bool is_ours(const chainer *c, const ig_value *buffer) {
+    for (const ig_use *use = buffer->uses; use; use = use->next) {
+        const ig_op *user = use->user;
+        bool is_view = user->code == IG_OP_view;
+        if (is_view ? !is_ours(c, user->results)
+                    : !ig_map_get_id(&c->is_member, IG_MAP_PTR(user))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* An operand as the body sees it: the first rows of the block, at its place. */
+static ig_value *block_view(chainer *c, ig_builder *b, ig_value *value) {
+    if (!has_batch(c, value->type)) {
+        return value;
+    }
+    const ig_type *type = value->type;
+    ig_part part = ig_part_of(c->module, value);
+    ig_dim dims[IG_TENSOR_RANK];
+    for (uint32_t d = 0; d < type->rank; d++) {
+        dims[d] = d == 0 ? c->rows : type->dims[d];
+    }
+    ig_attr attrs[IG_view_attr_count] = {
+        [IG_view_offset] = ig_attr_of_dim(part.offset),
+        [IG_view_strides] = ig_attr_of_dims(c->module, part.strides, type->rank),
+    };
+    const ig_type *rows = ig_type_buffer(c->module, (ig_dtype)type->dtype, type->rank,
+                                         dims);
+    ig_value *root = ig_part_root(value);
+    ig_op_spec spec = { .operands = &root,
+                        .operand_count = 1,
+                        .result_types = &rows,
+                        .result_count = 1,
+                        .attrs = attrs,
+                        .loc = b->loc };
+    return ig_make_op(b, IG_OP_view, &spec)->results;
+}
+
+/* Bytes a row of everything that the members write. */
+static int64_t row_bytes(const chainer *c) {
+    int64_t total = 0;
+    for (size_t i = 0; i < c->members.count; i++) {
+        const ig_op *op = c->members.items[i];
+        for (uint32_t o = in_count(op); o < op->operand_count; o++) {
+            const ig_type *type = op->operands[o].value->type;
+            int64_t width = 1;
+            ig_dim inner = ig_dim_product(c->module, type->dims + 1, type->rank - 1);
+            (void)ig_dim_constant(c->module, inner, &width);
+            total += width * ig_dtypes[type->dtype].bits / 8;
+        }
+    }
+    return total;
+}
+
+/* Bytes of everything that is the same for all rows. */
+static int64_t weight_bytes(const chainer *c) {
+    int64_t total = 0;
+    for (size_t i = 0; i < c->members.count; i++) {
+        const ig_op *op = c->members.items[i];
+        for (uint32_t o = 0; o < in_count(op); o++) {
+            const ig_type *type = op->operands[o].value->type;
+            int64_t count;
+            if (!ig_dim_constant(c->module, ig_type_count(c->module, type), &count)) {
+                continue;
+            }
+            if (count > MOST_WEIGHTS) {
+                return count;
+            }
+            total += count * ig_dtypes[type->dtype].bits / 8;
+        }
+    }
+    return total;
+}
+
+static int64_t block_rows(const chainer *c) {
+    if (weight_bytes(c) > CACHED_WEIGHTS) {
+        return BLOCK_ROWS;
+    }
+    int64_t each = row_bytes(c), fit = each > 0 ? BLOCK_BYTES / each : BLOCK_ROWS;
+    int64_t rows = fit / LEAST_ROWS * LEAST_ROWS;
+    return rows < LEAST_ROWS ? LEAST_ROWS : rows > BLOCK_ROWS ? BLOCK_ROWS : rows;
+}
+
+static void make_rows(chainer *c) {
+    ig_builder b = ig_builder_before(IG_LAST(&c->members));
+    c->rows = ig_dim_symbol(c->module, "rows");
+    ig_substitution_init(&c->by_block, c->module, c->run->scratch);
+    c->by_block.by_symbol[c->batch_index] = c->rows;
+    ig_attr attrs[IG_rows_attr_count] = {
+        [IG_rows_count] = ig_attr_of_dim(c->batch),
+        [IG_rows_block] = ig_attr_of_int(block_rows(c)),
+        [IG_rows_symbol] = ig_attr_of_dim(c->rows),
+    };
+    ig_op_spec spec = { .attrs = attrs, .body_count = 1, .loc = b.loc };
+    c->body_op = ig_make_op(&b, IG_OP_rows, &spec);
+    c->body = c->body_op->bodies[0];
+}
+
+/* Buffers that only the block knows become the block's. */
+static void take_buffers(chainer *c) {
+    for (ig_op *op = c->graph->body.first, *next; op; op = next) {
+        next = op->next;
+        bool is_buffer = op->code == IG_OP_alloc && is_by_rows(c, op->results->type) &&
+                         has_batch(c, op->results->type);
+        if (is_buffer && op->results->uses && is_ours(c, op->results)) {
+            ig_op_move(op, c->body, NULL);
+            ig_substitute_op(&c->by_block, op);
+        }
+    }
+}
+
+static void move_members(chainer *c) {
+    for (size_t i = 0; i < c->members.count; i++) {
+        ig_op *op = c->members.items[i];
+        ig_builder b = ig_builder_at_end(c->body);
+        b.loc = op->loc;
+        for (uint32_t o = 0; o < op->operand_count; o++) {
+            ig_use_set(&op->operands[o], block_view(c, &b, op->operands[o].value));
+        }
+        ig_op_move(op, c->body, NULL);
+        ig_substitute_block(&c->by_block, op->bodies[0]);
+    }
+    ig_builder end = ig_builder_at_end(c->body);
+    ig_make_yield(&end, NULL, 0);
+}
+
+static void erase_unused_views(ig_block *block) {
+    for (ig_op *op = block->last, *prev; op; op = prev) {
+        prev = op->prev;
+        if (op->code == IG_OP_view && !op->results->uses) {
+            ig_op_erase(op);
+        }
+    }
+}
+
+static bool has_gemm(const chainer *c) {
+    for (size_t i = 0; i < c->members.count; i++) {
+        const char *family = ig_attr_str(c->members.items[i], IG_compute_family);
+        if (strcmp(family, "gemm") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whatever else stands between the first member and the last goes ahead of the rows
+ * op, which stands where the last member stood. */
+static void make_chain(chainer *c) {
+    make_rows(c);
+    take_buffers(c);
+    move_members(c);
+    erase_unused_views(&c->graph->body);
+    c->run->changed = true;
+}
+
+static bool find_batch(chainer *c) {
+    const ig_block *body = &c->graph->body;
+    for (uint32_t i = 0; i < body->arg_count; i++) {
+        const ig_type *type = body->args[i]->type;
+        if (type->rank > 0 && ig_dim_as_symbol(c->module, type->dims[0])) {
+            c->batch = type->dims[0];
+            c->batch_index = ig_symbol_index(c->module, c->batch);
+            return true;
+        }
+    }
+    return false;
+}
+
+ig_status ig_pass_chain(ig_pass_run *run, ig_graph *graph) {
+    chainer c = { .run = run, .module = graph->module, .graph = graph };
+    bool is_cpu = !run->options->target ||
+                  run->options->target->family == IG_FAMILY_CPU;
+    if (!is_cpu || !find_batch(&c)) {
+        return IG_OK;
+    }
+    for (ig_op *op = graph->body.first; op;) {
+        op = collect(&c, op);
+        if (c.members.count >= LEAST_COMPUTES && has_gemm(&c) &&
+            weight_bytes(&c) <= MOST_WEIGHTS) {
+            make_chain(&c);
+        }
+    }
+    return IG_OK;
+}

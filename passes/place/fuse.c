@@ -1,0 +1,437 @@
+/* fuse: groups ops into regions that become one kernel each.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *     %0 = matmul_panels %x, @w {columns = 512} : f32[B, 512]
+ *     %1 = add %0, @bias : f32[B, 512]
+ *     %2 = relu %1 : f32[B, 512]
+ *   becomes
+ *     %2 = fused %x, @w, @bias {family = "gemm"} (%a, %b, %c) {
+ *       %3 = matmul_panels %a, %b {columns = 512} ...  yield %5
+ *     } : f32[B, 512]
+ *
+ * A region has at most one anchor (the op that gives the family) and grows downwards:
+ * an elementwise op joins the region that computes one of its operands when nobody else
+ * uses that operand and the shape stays the same.  Of two such regions the one with the
+ * anchor is joined, and an anchorless one is drawn into it.  Where several ops use what
+ * a region computes and come together again, they join as one:
+ *
+ *     %1 = add %0, @bias
+ *     %2 = sigmoid %1
+ *     %3 = mul %1, %2            all of it is one region
+ *
+ * At last an elementwise region whose result one other elementwise region alone uses,
+ * though in several places, joins that:
+ *
+ *     %2 = abs %0
+ *     %3 = neg %1
+ *     %4 = add %2, %3
+ *     %5 = mul %4, %2
+ *     %6 = sub %5, %3            all of it is one region
+ *
+ * Then each region moves to its last op.  Constants of one element go inside.
+ *
+ * Keeps: shapes, values; the order of everything else.
+ */
+#include "passes/place/families.h"
+#include "passes/engine/pass.h"
+
+#include <assert.h>
+
+enum { REGION_OPS = 64, LOOK_AHEAD = 256 };
+
+typedef struct region {
+    const char *family;
+    struct region *merged_into; /* its ops are that region's now */
+    const ig_op *tried;         /* the root from which it could not go on as one */
+    IG_VEC(ig_op *) ops;        /* in order; the last is the root */
+} region;
+
+typedef struct fuser {
+    ig_pass_run *run;
+    ig_map region_of; /* op -> region */
+    IG_VEC(region *) regions;
+} fuser;
+
+/* ---- growing regions ---- */
+
+static region *new_region(fuser *f, ig_op *op, const char *family) {
+    region *r = IG_NEW(f->run->scratch, region);
+    r->family = family;
+    IG_PUSH(f->run->scratch, &r->ops, op);
+    IG_PUSH(f->run->scratch, &f->regions, r);
+    ig_map_set_id(&f->region_of, IG_MAP_PTR(op), r);
+    return r;
+}
+
+static bool is_map(const region *r) {
+    return r->family == ig_op_family(IG_OP_add);
+}
+
+/* All uses of `value` are operands of `op`. */
+static bool is_used_only_by(const ig_value *value, const ig_op *op) {
+    for (const ig_use *use = value->uses; use; use = use->next) {
+        if (use->user != op) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool has_equal_dims(ig_module *module, const ig_type *a, const ig_type *b) {
+    if (a->rank != b->rank) {
+        return false;
+    }
+    for (uint32_t d = 0; d < a->rank; d++) {
+        if (ig_dim_equal(module, a->dims[d], b->dims[d]) != IG_YES) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The region whose root computes `value` and could have elementwise `op`, or NULL. */
+static region *growing(fuser *f, ig_op *op, const ig_value *value) {
+    if (!value->def || value->def->block != op->block) {
+        return NULL;
+    }
+    region *r = ig_map_get_id(&f->region_of, IG_MAP_PTR(value->def));
+    bool is_root = r && IG_LAST(&r->ops) == value->def;
+    if (!is_root || r->ops.count >= REGION_OPS) {
+        return NULL;
+    }
+    bool can_grow = is_map(r) || ig_family_has_epilogue(r->family);
+    bool is_same = has_equal_dims(ig_op_module(op), value->type, op->results[0].type);
+    return can_grow && is_same ? r : NULL;
+}
+
+/* The region that elementwise `op` may join through operand `value`, or NULL. */
+static region *joinable(fuser *f, ig_op *op, const ig_value *value) {
+    return is_used_only_by(value, op) ? growing(f, op, value) : NULL;
+}
+
+static void draw_in(fuser *f, region *into, region *from) {
+    ig_arena *arena = f->run->scratch;
+    for (size_t i = 0; i < from->ops.count; i++) {
+        IG_PUSH(arena, &into->ops, from->ops.items[i]);
+        ig_map_set_id(&f->region_of, IG_MAP_PTR(from->ops.items[i]), into);
+    }
+    from->merged_into = into;
+}
+
+/* Adds `op` and the anchorless regions that feed it. */
+static void add_op(fuser *f, region *r, ig_op *op) {
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        region *from = joinable(f, op, op->operands[i].value);
+        if (from && from != r && is_map(from) &&
+            from->ops.count + r->ops.count < REGION_OPS) {
+            draw_in(f, r, from);
+        }
+    }
+    IG_PUSH(f->run->scratch, &r->ops, op);
+    ig_map_set_id(&f->region_of, IG_MAP_PTR(op), r);
+}
+
+/* ---- several users that come together ---- */
+
+/* Ops behind a region's root that might join it. */
+typedef struct bundle {
+    ig_op *root;
+    ig_map inside; /* op -> itself, the root too */
+    uint32_t count;
+    ig_op *ops[REGION_OPS];
+} bundle;
+
+static bool is_inside(const bundle *b, const ig_op *op) {
+    return ig_map_get_id(&b->inside, IG_MAP_PTR(op)) != NULL;
+}
+
+static bool uses_any(const bundle *b, const ig_op *op) {
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        const ig_op *def = op->operands[i].value->def;
+        if (def && is_inside(b, def)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool stays_inside(const bundle *b, const ig_op *op) {
+    for (const ig_use *use = op->results[0].uses; use; use = use->next) {
+        if (!is_inside(b, use->user)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Nothing but the last op's result is wanted by others. */
+static bool is_closed(const bundle *b) {
+    bool is_closed = stays_inside(b, b->root);
+    for (uint32_t i = 0; is_closed && i + 1 < b->count; i++) {
+        is_closed = stays_inside(b, b->ops[i]);
+    }
+    return is_closed;
+}
+
+static bool may_join(fuser *f, const bundle *b, const ig_op *op, uint32_t room) {
+    return (ig_ops[op->code].traits & IG_MAP) && op->result_count == 1 &&
+           b->count < room && !ig_map_get_id(&f->region_of, IG_MAP_PTR(op)) &&
+           has_equal_dims(ig_op_module(op), b->root->results[0].type,
+                          op->results[0].type);
+}
+
+/* Takes the ops behind the root that use it, up to the first that ends them all. */
+static bool gather_users(fuser *f, region *r, bundle *b) {
+    uint32_t room = REGION_OPS - (uint32_t)r->ops.count, seen = 0;
+    ig_map_init(&b->inside, f->run->scratch);
+    ig_map_set_id(&b->inside, IG_MAP_PTR(b->root), b->root);
+    for (ig_op *op = b->root->next; op && seen < LOOK_AHEAD; op = op->next, seen++) {
+        if (!uses_any(b, op)) {
+            continue;
+        }
+        if (!may_join(f, b, op, room)) {
+            return false;
+        }
+        b->ops[b->count++] = op;
+        ig_map_set_id(&b->inside, IG_MAP_PTR(op), op);
+        if (is_closed(b)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Does `op` join, with others, a region whose result it does not use alone? */
+static bool join_together(fuser *f, ig_op *op) {
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        region *r = growing(f, op, op->operands[i].value);
+        bundle b = { .root = r ? IG_LAST(&r->ops) : NULL };
+        if (!r || r->tried == b.root || b.root->result_count != 1) {
+            continue;
+        }
+        r->tried = b.root;
+        if (gather_users(f, r, &b)) {
+            for (uint32_t k = 0; k < b.count; k++) {
+                add_op(f, r, b.ops[k]);
+            }
+            return true;
+        }
+    }
+    return false;
+}
+
+static void join(fuser *f, ig_op *op) {
+    if (ig_map_get_id(&f->region_of, IG_MAP_PTR(op))) {
+        return; /* together with others */
+    }
+    region *best = NULL;
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        region *r = joinable(f, op, op->operands[i].value);
+        if (r && (!best || (is_map(best) && !is_map(r)))) {
+            best = r;
+        }
+    }
+    if (best) {
+        add_op(f, best, op);
+    } else if (!join_together(f, op)) {
+        new_region(f, op, ig_op_family((ig_opcode)op->code));
+    }
+}
+
+static void collect(fuser *f, ig_block *block) {
+    for (ig_op *op = block->first; op; op = op->next) {
+        const char *family = ig_op_family((ig_opcode)op->code);
+        if (ig_family_is_anchor(family)) {
+            new_region(f, op, family);
+        } else if (ig_ops[op->code].traits & IG_MAP) {
+            join(f, op);
+        }
+    }
+}
+
+/* ---- what one region alone uses ---- */
+
+static region *region_now(fuser *f, const ig_op *op) {
+    region *r = ig_map_get_id(&f->region_of, IG_MAP_PTR(op));
+    while (r && r->merged_into) {
+        r = r->merged_into;
+    }
+    return r;
+}
+
+/* The region whose elementwise ops are all that uses `value`, or NULL. */
+static region *only_user(fuser *f, const ig_value *value) {
+    region *only = NULL;
+    for (const ig_use *use = value->uses; use; use = use->next) {
+        region *r = region_now(f, use->user);
+        if (!r || (only && r != only) || !is_map(r)) {
+            return NULL;
+        }
+        only = r;
+    }
+    return only;
+}
+
+/* All of `from` goes in front of what `into` has. */
+static void put_in_front(fuser *f, region *into, region *from) {
+    region own = *into;
+    into->ops = from->ops;
+    from->merged_into = into;
+    for (size_t i = 0; i < own.ops.count; i++) {
+        IG_PUSH(f->run->scratch, &into->ops, own.ops.items[i]);
+    }
+}
+
+/* An elementwise region whose result another one alone uses, however often, becomes a
+ * part of it.  Later regions first, for they may be the users of one before. */
+static void join_users(fuser *f, const ig_block *block) {
+    for (const ig_op *op = block->last; op; op = op->prev) {
+        region *r = region_now(f, op), *into;
+        if (!r || !is_map(r) || IG_LAST(&r->ops) != op || op->result_count != 1) {
+            continue;
+        }
+        into = only_user(f, &op->results[0]);
+        if (into && into != r && into->ops.count + r->ops.count <= REGION_OPS &&
+            has_equal_dims(ig_op_module(op), op->results[0].type,
+                           IG_LAST(&into->ops)->results[0].type)) {
+            put_in_front(f, into, r);
+        }
+    }
+}
+
+/* ---- making the region an op ---- */
+
+typedef struct region_body {
+    ig_op *fused;
+    ig_block *body;
+    ig_builder b;
+    ig_map inside; /* outer value -> value in the body */
+    IG_VEC(ig_value *) operands;
+} region_body;
+
+static bool is_one_element(const ig_type *type) {
+    for (uint32_t d = 0; d < type->rank; d++) {
+        if (type->dims[d] != 1) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Constants of one element are part of the code. */
+static bool goes_inside(const ig_op *user, const ig_value *value) {
+    bool is_constant = ig_def(value, IG_OP_const) || ig_def(value, IG_OP_dims);
+    return is_constant && (ig_ops[user->code].traits & IG_MAP) &&
+           is_one_element(value->type);
+}
+
+static bool is_own(fuser *f, const region *r, const ig_value *value) {
+    return value->def && region_now(f, value->def) == r;
+}
+
+/* One operand of the region for each outer value; an anchor's operands keep their
+ * places, twice the same value too, because schedules index them. */
+static void collect_operands(fuser *f, const region *r, region_body *out) {
+    ig_arena *arena = f->run->scratch;
+    for (size_t i = 0; i < r->ops.count; i++) {
+        ig_op *op = r->ops.items[i];
+        bool keeps_places = !(ig_ops[op->code].traits & IG_MAP);
+        for (uint32_t o = 0; o < op->operand_count; o++) {
+            ig_value *value = op->operands[o].value;
+            bool is_known = ig_map_get_id(&out->inside, IG_MAP_PTR(value)) != NULL;
+            if (is_own(f, r, value) || goes_inside(op, value) ||
+                (is_known && !keeps_places)) {
+                continue;
+            }
+            ig_map_set_id(&out->inside, IG_MAP_PTR(value), value);
+            IG_PUSH(arena, &out->operands, value);
+        }
+    }
+}
+
+static void make_fused(const region *r, region_body *out) {
+    ig_op *root = IG_LAST(&r->ops);
+    ig_module *module = ig_op_module(root);
+    const ig_type **types = IG_NEW_ARRAY(&module->arena, const ig_type *,
+                                         root->result_count);
+    for (uint32_t i = 0; i < root->result_count; i++) {
+        types[i] = root->results[i].type;
+    }
+    ig_attr attrs[IG_fused_attr_count] = { [IG_fused_family] = ig_attr_of_str(
+                                               module, ig_str_of(r->family)) };
+    ig_op_spec spec = { .operands = out->operands.items,
+                        .operand_count = (uint32_t)out->operands.count,
+                        .result_types = types,
+                        .result_count = root->result_count,
+                        .attrs = attrs,
+                        .body_count = 1,
+                        .loc = root->loc };
+    ig_builder b = ig_builder_before(root);
+    out->fused = ig_make_op(&b, IG_OP_fused, &spec);
+    out->body = out->fused->bodies[0];
+    out->b = ig_builder_at_end(out->body);
+    for (size_t i = 0; i < out->operands.count; i++) {
+        ig_value *value = out->operands.items[i];
+        ig_value *arg = ig_block_add_arg(out->body, value->type, NULL);
+        ig_map_set_id(&out->inside, IG_MAP_PTR(value), arg);
+    }
+}
+
+static void clone_op(const ig_op *op, region_body *out) {
+    for (uint32_t o = 0; o < op->operand_count; o++) {
+        const ig_value *value = op->operands[o].value;
+        if (goes_inside(op, value) && !ig_map_get_id(&out->inside, IG_MAP_PTR(value))) {
+            ig_op_clone(value->def, out->body, NULL, &out->inside);
+        }
+    }
+    ig_op *copy = ig_op_clone(op, out->body, NULL, &out->inside);
+    bool keeps_places = !(ig_ops[op->code].traits & IG_MAP);
+    for (uint32_t o = 0; keeps_places && o < op->operand_count; o++) {
+        ig_use_set(&copy->operands[o], out->body->args[o]);
+    }
+}
+
+/* Replaces the region's ops by one fused op. */
+static void build_region(fuser *f, const region *r) {
+    region_body body = { 0 };
+    ig_map_init(&body.inside, f->run->scratch);
+    collect_operands(f, r, &body);
+    make_fused(r, &body);
+    for (size_t i = 0; i < r->ops.count; i++) {
+        clone_op(r->ops.items[i], &body);
+    }
+    ig_op *root = IG_LAST(&r->ops);
+    ig_value **yields = IG_NEW_ARRAY(f->run->scratch, ig_value *, root->result_count);
+    for (uint32_t i = 0; i < root->result_count; i++) {
+        yields[i] = ig_map_get_id(&body.inside, IG_MAP_PTR(&root->results[i]));
+        body.fused->results[i].name = root->results[i].name;
+        ig_value_replace(&root->results[i], &body.fused->results[i]);
+    }
+    ig_make_yield(&body.b, yields, root->result_count);
+    for (size_t i = r->ops.count; i-- > 0;) {
+        ig_op_erase(r->ops.items[i]);
+    }
+    f->run->changed = true;
+}
+
+static void fuse_block(ig_pass_run *run, ig_block *block) {
+    for (ig_op *op = block->first; op; op = op->next) {
+        for (uint32_t i = 0; op->code != IG_OP_fused && i < op->body_count; i++) {
+            fuse_block(run, op->bodies[i]);
+        }
+    }
+    fuser f = { .run = run };
+    ig_map_init(&f.region_of, run->scratch);
+    collect(&f, block);
+    join_users(&f, block);
+    for (size_t i = 0; i < f.regions.count; i++) {
+        if (!f.regions.items[i]->merged_into) {
+            build_region(&f, f.regions.items[i]);
+        }
+    }
+}
+
+ig_status ig_pass_fuse(ig_pass_run *run, ig_graph *graph) {
+    fuse_block(run, &graph->body);
+    return IG_OK;
+}

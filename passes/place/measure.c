@@ -1,0 +1,506 @@
+/* measure: what the model computes about shapes becomes symbols bound while it runs.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *     %1 = tile %x, %r : f32[n, n2]
+ *   becomes
+ *     %s = measure %d, %r {function = "tile_bounds", params = [2]} : i64[4]
+ *     bind %s {symbols = [by, by2, n, n2]}
+ *     %2 = reshape %x {to = [1, A, 1, B]} : f32[1, A, 1, B]
+ *     %3 = expand %2 {to = [by, A, by2, B]} : f32[by, A, by2, B]
+ *     %4 = reshape %3 {to = [n, n2]} : f32[n, n2]
+ *
+ * Ops in operand form (slice, pad, tile, reshape, expand, a reduction with computed
+ * axes, range) become the form by attributes, over symbols.  A host function, which
+ * checks what the data says, finds the numbers; bind gives them to the symbols from
+ * there on.  So every schedule sees symbolic extents only.
+ *
+ * An extent of the result that is known already keeps its expression; the number found
+ * for it is not used.
+ *
+ * Needs the tensor stage.  Keeps values and types.
+ */
+#include "passes/place/measure.h"
+
+#include "ir/text/text.h"
+
+#include <assert.h>
+#include <string.h>
+
+typedef ig_meter meter;
+
+/* ---- what a host function finds ---- */
+
+static ig_value *as_i64(meter *m, uint32_t operand) {
+    ig_value *x = ig_make_cast(&m->b, m->op->operands[operand].value, IG_DT_i64);
+    return x;
+}
+
+static ig_value *extents_of(meter *m, const ig_value *x) {
+    return ig_make_dims(&m->b, x->type->dims, x->type->rank);
+}
+
+/* 0, 1, 2 … or a number repeated. */
+static ig_value *numbers(meter *m, ig_dim count, int64_t first, int64_t step) {
+    ig_dim *dims = IG_NEW_ARRAY(m->run->scratch, ig_dim, (size_t)count);
+    for (ig_dim i = 0; i < count; i++) {
+        dims[i] = first + i * step;
+    }
+    return ig_make_dims(&m->b, dims, (uint32_t)count);
+}
+
+/* A function, and how many numbers it finds. */
+typedef struct question {
+    const char *function;
+    uint32_t found, param_count;
+    const ig_dim *params;
+} question;
+
+/* Entries that are there for sure: an axis is named once at most, so no more than the
+ * rank are read, and the host function checks how many there are. */
+static ig_dim entries(ig_dim count, uint32_t rank) {
+    return ig_dim_is_static(count) ? count : rank;
+}
+
+static ig_value *measure(meter *m, const question *what, ig_value *const *operands,
+                         uint32_t operand_count) {
+    ig_dim count = what->found;
+    const ig_type *type = ig_type_tensor(m->module, IG_DT_i64, 1, &count);
+    ig_attr function = ig_attr_of_str(m->module, ig_str_of(what->function));
+    ig_attr attrs[IG_measure_attr_count] = { [IG_measure_function] = function };
+    if (what->param_count) {
+        attrs[IG_measure_params] = ig_attr_of_dims(m->module, what->params,
+                                                   what->param_count);
+    }
+    ig_op_spec spec = { .operands = operands,
+                        .operand_count = operand_count,
+                        .result_types = &type,
+                        .result_count = 1,
+                        .attrs = attrs,
+                        .loc = m->op->loc };
+    m->run->changed = true;
+    return ig_make_op(&m->b, IG_OP_measure, &spec)->results;
+}
+
+void ig_meter_bind(meter *m, ig_value *found, const ig_dim *symbols, uint32_t count) {
+    ig_attr attrs[IG_bind_attr_count] = { [IG_bind_symbols] = ig_attr_of_dims(
+                                              m->module, symbols, count) };
+    ig_op_spec spec = {
+        .operands = &found, .operand_count = 1, .attrs = attrs, .loc = m->op->loc
+    };
+    ig_make_op(&m->b, IG_OP_bind, &spec);
+}
+
+static ig_dim new_symbol(meter *m, const char *name, int64_t min) {
+    ig_dim dim = ig_dim_symbol(m->module, name);
+    ig_dim_as_symbol(m->module, dim)->min = min;
+    ig_dim_as_symbol(m->module, dim)->origin = "a number that the model computes";
+    return dim;
+}
+
+static bool is_known(const meter *m, uint32_t symbol) {
+    return ig_map_get_id(&m->known, symbol) != NULL ||
+           ig_symbol_at(m->module, symbol)->defined != 0;
+}
+
+static void note_known(void *user, uint32_t symbol) {
+    meter *m = user;
+    ig_map_set_id(&m->known, symbol, m);
+}
+
+static void know_dims(meter *m, const ig_dim *dims, uint32_t count) {
+    for (uint32_t d = 0; d < count; d++) {
+        ig_dim_visit_symbols(m->module, dims[d], note_known, m);
+    }
+}
+
+ig_dim ig_meter_extent(meter *m, uint32_t result, uint32_t d) {
+    ig_dim dim = m->op->results[result].type->dims[d];
+    ig_symbol *symbol = ig_dim_as_symbol(m->module, dim);
+    if (!symbol || is_known(m, ig_symbol_index(m->module, dim))) {
+        return new_symbol(m, "extent", 0);
+    }
+    symbol->origin = symbol->origin ? symbol->origin
+                                    : "an extent that the model computes";
+    return dim;
+}
+
+/* The symbol that extent `d` of the first result is and that has no value yet, or one
+ * that nobody reads. */
+static ig_dim extent_symbol(meter *m, uint32_t d) {
+    return ig_meter_extent(m, 0, d);
+}
+
+static ig_value *element(meter *m, ig_value *vector, int64_t index) {
+    ig_dim start = index, size = 1;
+    ig_attr attrs[IG_slice_attr_count] = {
+        [IG_slice_starts] = ig_attr_of_dims(m->module, &start, 1),
+        [IG_slice_sizes] = ig_attr_of_dims(m->module, &size, 1),
+    };
+    ig_value *one = ig_make(&m->b, IG_OP_slice, 1, &vector, attrs);
+    return ig_make_reshape(&m->b, one, 0, NULL);
+}
+
+void ig_meter_give(meter *m, uint32_t result, ig_value *value) {
+    ig_value *old = &m->op->results[result];
+    const ig_type *type = old->type;
+    if (value->type != type) {
+        value = ig_make_reshape(&m->b, value, type->rank, type->dims);
+    }
+    value->name = old->name;
+    ig_value_replace(old, value);
+    m->run->changed = true;
+}
+
+/* The only result. */
+static void finish(meter *m, ig_value *value) {
+    ig_meter_give(m, 0, value);
+    ig_op_erase(m->op);
+}
+
+/* ---- tile ---- */
+
+/* To extents that were found, so no broadcast is left open. */
+static ig_value *make_expand(meter *m, ig_value *x, const ig_type *type) {
+    ig_attr attrs[IG_expand_attr_count] = { [IG_expand_to] = ig_attr_of_dims(
+                                                m->module, type->dims, type->rank) };
+    ig_op_spec spec = { .operands = &x,
+                        .operand_count = 1,
+                        .result_types = &type,
+                        .result_count = 1,
+                        .attrs = attrs,
+                        .loc = m->op->loc };
+    return ig_make_op(&m->b, IG_OP_expand, &spec)->results;
+}
+
+static ig_status measure_tile(meter *m) {
+    ig_value *x = m->op->operands[0].value;
+    const ig_type *type = x->type;
+    uint32_t rank = type->rank;
+    ig_dim symbols[2 * IG_TENSOR_RANK], ones[2 * IG_TENSOR_RANK];
+    ig_dim wide[2 * IG_TENSOR_RANK], params[1] = { rank };
+    if (rank == 0) {
+        finish(m, x);
+        return IG_OK;
+    }
+    ig_value *operands[] = { extents_of(m, x), as_i64(m, 1) };
+    ig_value *found = measure(m, &(question){ "tile_bounds", 2 * rank, 1, params },
+                              operands, 2);
+    for (uint32_t d = 0; d < rank; d++) {
+        symbols[d] = new_symbol(m, "repeat", 0);
+        symbols[rank + d] = extent_symbol(m, d);
+        ones[2 * d] = 1;
+        wide[2 * d] = symbols[d];
+        ones[2 * d + 1] = wide[2 * d + 1] = type->dims[d];
+    }
+    ig_meter_bind(m, found, symbols, 2 * rank);
+    ig_value *apart = ig_make_reshape(&m->b, x, 2 * rank, ones);
+    finish(m,
+           make_expand(m, apart, ig_type_with_dims(m->module, type, 2 * rank, wide)));
+    return IG_OK;
+}
+
+/* ---- reshape and expand ---- */
+
+static ig_status measure_shape(meter *m, const char *function) {
+    ig_value *x = m->op->operands[0].value;
+    const ig_type *type = m->op->results[0].type;
+    ig_dim symbols[IG_TENSOR_RANK];
+    ig_dim params[] = { x->type->rank, m->op->operands[1].value->type->dims[0] };
+    uint32_t rank = type->rank;
+    for (uint32_t d = 0; d < rank; d++) {
+        symbols[d] = extent_symbol(m, d);
+    }
+    if (rank) {
+        ig_value *operands[] = { extents_of(m, x), as_i64(m, 1) };
+        ig_meter_bind(m,
+                      measure(m, &(question){ function, rank, 2, params }, operands, 2),
+                      symbols, rank);
+    }
+    finish(m, m->op->code == IG_OP_reshape ? ig_make_reshape(&m->b, x, rank, type->dims)
+                                           : make_expand(m, x, type));
+    return IG_OK;
+}
+
+static ig_status measure_reshape(meter *m) {
+    return measure_shape(m, "reshape_bounds");
+}
+
+static ig_status measure_expand(meter *m) {
+    return measure_shape(m, "expand_bounds");
+}
+
+/* ---- slice ---- */
+
+/* Steps that are computed too: every axis is gathered by start + i * step. */
+static ig_value *gather_axes(meter *m, ig_value *x, ig_value *found) {
+    uint32_t rank = x->type->rank;
+    const ig_type *type = m->op->results[0].type;
+    for (uint32_t d = 0; d < rank; d++) {
+        ig_value *zero = ig_make_i64(&m->b, 0), *one = ig_make_i64(&m->b, 1);
+        ig_value *size = ig_make_reshape(&m->b, ig_make_dims(&m->b, &type->dims[d], 1),
+                                         0, NULL);
+        ig_value *range = ig_make3(&m->b, IG_OP_range, zero, size, one);
+        ig_value *at = ig_make2(&m->b, IG_OP_mul, range,
+                                element(m, found, 2 * (int64_t)rank + d));
+        at = ig_make2(&m->b, IG_OP_add, at, element(m, found, d));
+        ig_value *operands[] = { x, at };
+        ig_attr attrs[IG_gather_attr_count] = { [IG_gather_axis] = ig_attr_of_int(d) };
+        attrs[IG_gather_negative] = ig_attr_of_enum(IG_NEGATIVE_error);
+        x = ig_make(&m->b, IG_OP_gather, 2, operands, attrs);
+    }
+    return x;
+}
+
+static ig_value *slice_by_symbols(meter *m, ig_value *x, const ig_dim *starts) {
+    const ig_type *type = m->op->results[0].type;
+    ig_attr attrs[IG_slice_attr_count] = {
+        [IG_slice_starts] = ig_attr_of_dims(m->module, starts, type->rank),
+        [IG_slice_sizes] = ig_attr_of_dims(m->module, type->dims, type->rank),
+    };
+    return ig_make(&m->b, IG_OP_slice, 1, &x, attrs);
+}
+
+static ig_status measure_slice(meter *m) {
+    ig_op *op = m->op;
+    ig_value *x = op->operands[0].value;
+    uint32_t rank = x->type->rank;
+    ig_dim count = op->operands[1].value->type->dims[0];
+    ig_dim params[] = { rank, count }, symbols[2 * IG_TENSOR_RANK];
+    if (rank == 0) {
+        return IG_OK;
+    }
+    bool has_steps = op->operand_count > 4;
+    ig_value *operands[] = {
+        extents_of(m, x), as_i64(m, 1), as_i64(m, 2),
+        op->operand_count > 3 ? as_i64(m, 3) : numbers(m, entries(count, rank), 0, 1),
+        has_steps ? as_i64(m, 4) : numbers(m, entries(count, rank), 1, 0)
+    };
+    ig_value *found = measure(m, &(question){ "slice_bounds", 3 * rank, 2, params },
+                              operands, 5);
+    for (uint32_t d = 0; d < rank; d++) {
+        symbols[d] = new_symbol(m, "start", 0);
+        symbols[rank + d] = extent_symbol(m, d);
+    }
+    ig_meter_bind(m, found, symbols, 2 * rank);
+    finish(m, has_steps ? gather_axes(m, x, found) : slice_by_symbols(m, x, symbols));
+    return IG_OK;
+}
+
+/* ---- pad ---- */
+
+static ig_status measure_pad(meter *m) {
+    ig_op *op = m->op;
+    ig_value *x = op->operands[0].value;
+    uint32_t rank = x->type->rank;
+    bool has_axes = op->operand_count > 3;
+    ig_dim count = has_axes ? op->operands[3].value->type->dims[0] : rank;
+    ig_dim params[] = { rank, count,
+                        ig_attr_int(op, IG_pad_mode, 0) != IG_PAD_constant };
+    ig_dim symbols[3 * IG_TENSOR_RANK];
+    if (rank == 0) {
+        return IG_OK;
+    }
+    ig_value *operands[] = { extents_of(m, x), as_i64(m, 1),
+                             has_axes ? as_i64(m, 3)
+                                      : numbers(m, entries(count, rank), 0, 1) };
+    ig_value *found = measure(m, &(question){ "pad_bounds", 3 * rank, 3, params },
+                              operands, 3);
+    for (uint32_t d = 0; d < rank; d++) {
+        symbols[d] = new_symbol(m, "before", INT64_MIN / 2);
+        symbols[rank + d] = new_symbol(m, "after", INT64_MIN / 2);
+        symbols[2 * rank + d] = extent_symbol(m, d);
+    }
+    ig_meter_bind(m, found, symbols, 3 * rank);
+    ig_attr attrs[IG_pad_attr_count] = {
+        [IG_pad_before] = ig_attr_of_dims(m->module, symbols, rank),
+        [IG_pad_after] = ig_attr_of_dims(m->module, symbols + rank, rank),
+        [IG_pad_mode] = op->attrs[IG_pad_mode],
+    };
+    ig_value *inputs[] = { x, op->operand_count > 2 ? op->operands[2].value : NULL };
+    ig_op_spec spec = { .operands = inputs,
+                        .operand_count = op->operand_count > 2 ? 2 : 1,
+                        .result_types = &op->results[0].type,
+                        .result_count = 1,
+                        .attrs = attrs,
+                        .loc = op->loc };
+    finish(m, ig_make_op(&m->b, IG_OP_pad, &spec)->results);
+    return IG_OK;
+}
+
+/* ---- reductions ---- */
+
+/* Each axis is seen as two, one of which is kept and one reduced; the data says which
+ * of them has the extent and which is 1. */
+static ig_status measure_reduce(meter *m) {
+    ig_op *op = m->op;
+    ig_value *x = op->operands[0].value;
+    uint32_t rank = x->type->rank;
+    ig_dim count = op->operands[1].value->type->dims[0];
+    ig_dim params[] = { rank, count, ig_attr_int(op, IG_reduce_noop_if_empty, 0) };
+    ig_dim symbols[3 * IG_TENSOR_RANK], apart[2 * IG_TENSOR_RANK];
+    int64_t axes[IG_TENSOR_RANK];
+    bool keeps = ig_attr_int(op, IG_reduce_keep, 0) != 0;
+    if (rank == 0) {
+        return IG_OK;
+    }
+    ig_value *operands[] = { extents_of(m, x), as_i64(m, 1) };
+    uint32_t out_rank = op->results[0].type->rank;
+    ig_value *found = measure(m, &(question){ "reduce_bounds", 3 * rank, 3, params },
+                              operands, 2);
+    for (uint32_t d = 0; d < rank; d++) {
+        axes[d] = 2 * (int64_t)d + 1;
+        apart[2 * d] = symbols[d] = new_symbol(m, "kept", 0);
+        apart[2 * d + 1] = symbols[rank + d] = new_symbol(m, "reduced", 0);
+    }
+    ig_meter_bind(m, found, symbols, 2 * rank);
+    for (uint32_t d = 0; d < out_rank; d++) {
+        symbols[d] = extent_symbol(m, d);
+    }
+    ig_dim first = keeps ? 0 : 2 * (ig_dim)rank, size = out_rank;
+    ig_attr cut[IG_slice_attr_count] = {
+        [IG_slice_starts] = ig_attr_of_dims(m->module, &first, 1),
+        [IG_slice_sizes] = ig_attr_of_dims(m->module, &size, 1),
+    };
+    if (out_rank) {
+        ig_meter_bind(m, ig_make(&m->b, IG_OP_slice, 1, &found, cut), symbols,
+                      out_rank);
+    }
+    ig_value *pairs = ig_make_reshape(&m->b, x, 2 * rank, apart);
+    ig_attr attrs[IG_reduce_attr_count] = {
+        [IG_reduce_op] = op->attrs[IG_reduce_op],
+        [IG_reduce_axes] = ig_attr_of_ints(m->module, axes, rank),
+    };
+    finish(m, ig_make(&m->b, IG_OP_reduce, 1, &pairs, attrs));
+    return IG_OK;
+}
+
+/* ---- range ---- */
+
+static ig_status measure_range(meter *m) {
+    ig_op *op = m->op;
+    ig_dtype dtype = (ig_dtype)op->operands[0].value->type->dtype;
+    bool is_real = ig_dtype_is_float(dtype);
+    ig_dim symbol = extent_symbol(m, 0);
+    if (symbol != op->results[0].type->dims[0]) {
+        return IG_OK; /* its size is known */
+    }
+    ig_value *operands[3];
+    for (uint32_t i = 0; i < 3; i++) {
+        operands[i] = ig_make_cast(&m->b, op->operands[i].value,
+                                   is_real ? IG_DT_f64 : IG_DT_i64);
+    }
+    const char *function = is_real ? "range_count_real" : "range_count";
+    ig_meter_bind(m, measure(m, &(question){ function, 1, 0, NULL }, operands, 3),
+                  &symbol, 1);
+    return IG_OK; /* the op itself stays */
+}
+
+/* ---- the walk ---- */
+
+static bool has_operand(const ig_op *op, uint32_t slot) {
+    return op->operand_count > 1 && !ig_attr_is_set(op, slot);
+}
+
+typedef struct measured {
+    ig_opcode code;
+    uint32_t slot; /* the attribute of the other form, or NONE */
+    ig_status (*fn)(meter *m);
+} measured;
+
+#define NONE UINT32_MAX
+
+static const measured rows[] = {
+    { IG_OP_tile, NONE, measure_tile },
+    { IG_OP_reshape, IG_reshape_to, measure_reshape },
+    { IG_OP_expand, IG_expand_to, measure_expand },
+    { IG_OP_slice, IG_slice_starts, measure_slice },
+    { IG_OP_pad, IG_pad_before, measure_pad },
+    { IG_OP_reduce, IG_reduce_axes, measure_reduce },
+    { IG_OP_range, NONE, measure_range },
+    { IG_OP_topk, IG_topk_k, ig_measure_topk },
+    { IG_OP_nonzero, NONE, ig_measure_nonzero },
+    { IG_OP_unique, NONE, ig_measure_unique },
+};
+
+typedef struct search {
+    const meter *m;
+    bool is_missing;
+} search;
+
+static void look_up(void *user, uint32_t symbol) {
+    search *s = user;
+    s->is_missing = s->is_missing || !is_known(s->m, symbol);
+}
+
+/* Branches and loops give extents of their results values when they become steps. */
+static bool sets_own_extents(const ig_op *op) {
+    return op->code == IG_OP_if || op->code == IG_OP_loop;
+}
+
+/* Extents that nothing has given a value cannot be compiled. */
+static ig_status check_known(meter *m, const ig_op *op) {
+    search s = { .m = m };
+    for (uint32_t i = 0; sets_own_extents(op) && i < op->result_count; i++) {
+        know_dims(m, op->results[i].type->dims, op->results[i].type->rank);
+    }
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        const ig_type *type = op->results[i].type;
+        for (uint32_t d = 0; d < type->rank; d++) {
+            ig_dim_visit_symbols(m->module, type->dims[d], look_up, &s);
+        }
+    }
+    return s.is_missing
+               ? ig_error_hint(
+                     &m->module->context->diag, IG_UNSUPPORTED, ig_op_location(op),
+                     "run it with --target interpret, or report the model",
+                     "'%s' cannot be compiled yet where the size of its result depends on data",
+                     ig_ops[op->code].name)
+               : IG_OK;
+}
+
+static ig_status measure_op(meter *m, ig_op *op) {
+    for (size_t i = 0; i < IG_COUNT_OF(rows); i++) {
+        if (rows[i].code == op->code &&
+            (rows[i].slot == NONE || has_operand(op, rows[i].slot))) {
+            m->b = ig_builder_before(op);
+            m->op = op;
+            return rows[i].fn(m);
+        }
+    }
+    return IG_OK;
+}
+
+/* What stands behind the op before `from` up to `end` has its symbols by now. */
+static ig_status check_made(meter *m, ig_op *from, const ig_op *end) {
+    for (const ig_op *op = from; op && op != end; op = op->next) {
+        if (op->code == IG_OP_bind) {
+            const ig_attr *symbols = &op->attrs[IG_bind_symbols];
+            know_dims(m, symbols->as.dims, symbols->count);
+        }
+        IG_TRY(check_known(m, op));
+    }
+    return IG_OK;
+}
+
+/* Recursion is as deep as bodies nest, which readers bound by limits.graph_depth. */
+static ig_status measure_block(meter *m, ig_block *block) {
+    for (uint32_t i = 0; i < block->arg_count; i++) {
+        know_dims(m, block->args[i]->type->dims, block->args[i]->type->rank);
+    }
+    for (ig_op *op = block->first, *next; op; op = next) {
+        ig_op *before = op->prev;
+        next = op->next;
+        for (uint32_t i = 0; i < op->body_count; i++) {
+            IG_TRY(measure_block(m, op->bodies[i]));
+        }
+        IG_TRY(measure_op(m, op));
+        IG_TRY(check_made(m, before ? before->next : block->first, next));
+    }
+    return IG_OK;
+}
+
+ig_status ig_pass_measure(ig_pass_run *run, ig_graph *graph) {
+    meter m = { .run = run, .module = graph->module };
+    ig_map_init(&m.known, run->scratch);
+    return measure_block(&m, &graph->body);
+}

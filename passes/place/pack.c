@@ -1,0 +1,459 @@
+/* pack: constant matrices of matmuls get the layout that GEMM schedules read in order.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *     %1 = matmul %x, @w {transpose_b} : f32[B, 512]          w: f32[512, 13]
+ *   becomes
+ *     %1 = matmul_panels %x, @w.panels {columns = 512} : f32[B, 512]
+ *   with, in @weights, the recipe
+ *     %p = pad @w …; reshape [32, 16, 13]; transpose [0, 2, 1]
+ *
+ * The driver computes recipes once, when compiling.  A matrix of fewer than 8 columns
+ * is not worth panels of 16: it becomes rows of k for the dot schedule.  Leading dims
+ * of x are merged into rows.
+ *
+ *     %0 = cast @h {to = f32} : f32[13, 512]                  h: f16[13, 512]
+ *     %1 = matmul %x, %0 : f32[B, 512]
+ *   becomes
+ *     %1 = matmul_panels %x, @h.panels.t {columns = 512}      panels of f16
+ *
+ * f16 and bf16 panels stay so: few rows wait for memory, and widening is exact.  The
+ * CPU's schedules widen as they load; f16 by the recipe where a level of the artifact
+ * has no instruction for it.  Narrow x is widened first, and the product
+ * rounded to its type, as the sum of a narrow matmul is.
+ *
+ * Weights of 8-bit integers (pack_quantised.c) stay so as well: the schedule takes zero
+ * points away as it widens, which is exact, and scales leave the sum:
+ *
+ *     %1 = mul (sub (cast @w), @zero), @scale           w: i8[13, 512], scale: f32[512]
+ *     %2 = matmul %x, %1
+ *   becomes
+ *     %1 = matmul_panels %x, @w.panels.t, zeros
+ *     %2 = mul %1, @scale
+ *
+ * A scale for each row multiplies x in place of the product.  Whatever else constants
+ * alone make is computed in @weights, before it is packed.
+ */
+#include "passes/place/pack.h"
+
+#include "ir/semantics/panels.h"
+
+#include <string.h>
+
+enum { PANEL = IG_PANEL, FEW_COLUMNS = 8, MOST_OPS = 64, MANY_ROWS = 32 };
+
+typedef ig_pack_matrix matrix;
+
+typedef struct packer {
+    ig_pass_run *run;
+    ig_map computed; /* value of the graph -> matrix whose value is in @weights */
+} packer;
+
+/* ---- what can be packed ---- */
+
+static bool is_narrow(ig_dtype dtype) {
+    return dtype == IG_DT_f16 || dtype == IG_DT_bf16;
+}
+
+/* The weight behind casts that widen it and transposes, which turn `is_transposed`. */
+static const ig_op *read_weight(const ig_op *def, bool *is_transposed) {
+    while (def && def->code != IG_OP_weight) {
+        const ig_type *from = def->operand_count ? def->operands[0].value->type : NULL;
+        bool is_widening = def->code == IG_OP_cast &&
+                           def->results->type->dtype == IG_DT_f32 &&
+                           is_narrow((ig_dtype)from->dtype);
+        if (!is_widening && !ig_pack_swaps_two(def)) {
+            return NULL;
+        }
+        *is_transposed ^= !is_widening;
+        def = def->operands[0].value->def;
+    }
+    return def;
+}
+
+static void set_extents(matrix *m, const ig_type *type) {
+    m->n = type->dims[m->is_transposed ? 0 : 1];
+    m->k = type->dims[m->is_transposed ? 1 : 0];
+}
+
+bool ig_pack_take_weight(const ig_op *def, matrix *out) {
+    const ig_type *type = def->results->type;
+    if (type->rank != 2 || !ig_type_is_static(type)) {
+        return false;
+    }
+    out->weight = ig_module_weight(ig_op_module(def), ig_attr_str(def, IG_weight_name));
+    set_extents(out, type);
+    return out->weight && out->n > 0 && out->k > 0;
+}
+
+static bool is_on_cpu(const ig_pass_run *run) {
+    return run->options->target->family == IG_FAMILY_CPU;
+}
+
+static bool read_plain(const ig_pass_run *run, const ig_op *op, matrix *out) {
+    out->is_transposed = ig_attr_int(op, IG_matmul_transpose_b, 0) != 0;
+    const ig_op *def = read_weight(op->operands[1].value->def, &out->is_transposed);
+    if (!def || !ig_pack_take_weight(def, out)) {
+        return false;
+    }
+    ig_dtype dtype = (ig_dtype)def->results->type->dtype;
+    out->is_narrow = is_narrow(dtype);
+    if (dtype != IG_DT_f32 && (!out->is_narrow || !is_on_cpu(run))) {
+        return false;
+    }
+    bool has_f16c = run->options->target->has_f16c && !run->options->lacks_f16c;
+    out->is_widened = dtype == IG_DT_f16 && !has_f16c;
+    return true;
+}
+
+static bool read_quantised(const ig_pass_run *run, const ig_op *op, matrix *out) {
+    *out = (matrix){ .is_transposed = ig_attr_int(op, IG_matmul_transpose_b, 0) != 0 };
+    return is_on_cpu(run) && op->results->type->dtype == IG_DT_f32 &&
+           ig_pack_read_quantised(run, op->operands[1].value, out) &&
+           out->n >= FEW_COLUMNS;
+}
+
+static bool is_plain_product(const ig_op *op) {
+    return op->operands[0].value->type->rank >= 1 &&
+           !ig_attr_int(op, IG_matmul_transpose_a, 0);
+}
+
+/* ---- recipes ---- */
+
+/* The graph of recipes; its ret grows by one value a recipe. */
+static ig_graph *weights_graph(ig_module *module) {
+    ig_graph *graph = ig_module_graph(module, "weights");
+    if (!graph) {
+        graph = ig_graph_create(module, "weights", IG_STAGE_TENSOR);
+        ig_builder b = ig_builder_at_end(&graph->body);
+        ig_make_ret(&b, NULL, 0);
+    }
+    return graph;
+}
+
+static ig_weight *add_recipe(ig_graph *graph, const char *name, ig_value *value,
+                             ig_arena *scratch) {
+    ig_op *ret = graph->body.last;
+    uint32_t count = ret->operand_count;
+    ig_value **values = IG_NEW_ARRAY(scratch, ig_value *, count + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        values[i] = ret->operands[i].value;
+    }
+    values[count] = value;
+    ig_op_erase(ret);
+    ig_builder b = ig_builder_at_end(&graph->body);
+    ig_make_ret(&b, values, count + 1);
+    ig_data data = { .type = value->type };
+    ig_weight *weight = ig_module_add_weight(graph->module, name, &data);
+    weight->is_recipe = true;
+    weight->index = count;
+    return weight;
+}
+
+/* The last two of `rank` dims exchanged. */
+static ig_value *transposed(ig_builder *b, ig_value *x, uint32_t rank) {
+    static const int64_t of_two[] = { 1, 0 }, of_three[] = { 0, 2, 1 };
+    ig_attr attrs[IG_transpose_attr_count] = {
+        [IG_transpose_perm] = ig_attr_of_ints(b->graph->module,
+                                              rank == 2 ? of_two : of_three, rank)
+    };
+    return ig_make(b, IG_OP_transpose, 1, &x, attrs);
+}
+
+static ig_value *padded(ig_builder *b, ig_value *x, int64_t rows) {
+    ig_module *module = b->graph->module;
+    if (rows == 0) {
+        return x;
+    }
+    ig_dim before[2] = { 0, 0 }, after[2] = { rows, 0 };
+    ig_attr attrs[IG_pad_attr_count] = {
+        [IG_pad_before] = ig_attr_of_dims(module, before, 2),
+        [IG_pad_after] = ig_attr_of_dims(module, after, 2),
+    };
+    return ig_make(b, IG_OP_pad, 1, &x, attrs);
+}
+
+/* [N, K] or [K, N] -> [N, K] when few columns, else panels [ceil(N / 16), K, 16]. */
+static ig_value *build_recipe(ig_builder *b, const matrix *m, bool as_panels) {
+    ig_value *x = m->computed ? m->computed : ig_make_weight(b, m->weight);
+    if (m->is_narrow && (m->is_widened || !as_panels)) {
+        x = ig_make_cast(b, x, IG_DT_f32);
+    }
+    x = m->is_transposed ? x : transposed(b, x, 2);
+    if (!as_panels) {
+        return x;
+    }
+    int64_t panels = (m->n + PANEL - 1) / PANEL;
+    x = padded(b, x, panels * PANEL - m->n);
+    ig_dim dims[] = { panels, PANEL, m->k };
+    return transposed(b, ig_make_reshape(b, x, 3, dims), 3);
+}
+
+static ig_weight *packed(ig_pass_run *run, ig_module *module, const matrix *m,
+                         bool as_panels) {
+    const char *from = m->name ? m->name : m->weight->name;
+    const char *name = ig_arena_printf(run->scratch, "%s.%s%s", from,
+                                       as_panels ? "panels" : "rows",
+                                       m->is_transposed ? "" : ".t");
+    ig_weight *known = ig_module_weight(module, name);
+    if (known) {
+        return known;
+    }
+    ig_graph *graph = weights_graph(module);
+    ig_builder b = ig_builder_before(graph->body.last);
+    return add_recipe(graph, name, build_recipe(&b, m, as_panels), run->scratch);
+}
+
+/* ---- matrices computed from constants ---- */
+
+/* Is `value` computed from nothing but constants, by at most *left ops? */
+static bool is_from_constants(const ig_value *value, uint32_t *left) {
+    const ig_op *op = value->def;
+    uint32_t barred = IG_TERMINATOR | IG_GUARD | IG_STATE | IG_HOST | IG_MAY_TRAP;
+    if (!op || (*left)-- == 0 || !ig_type_is_static(value->type) ||
+        value->type->kind != IG_TENSOR) {
+        *left = 0;
+        return false;
+    }
+    if (op->code == IG_OP_weight || op->code == IG_OP_const) {
+        return true;
+    }
+    bool is_pure = op->operand_count > 0 && op->result_count == 1 && !op->body_count &&
+                   !(ig_ops[op->code].traits & barred);
+    for (uint32_t i = 0; is_pure && i < op->operand_count; i++) {
+        is_pure = is_from_constants(op->operands[i].value, left);
+    }
+    return is_pure;
+}
+
+/* The same value in @weights. */
+static ig_value *copy_value(ig_builder *b, const ig_value *value, ig_map *copies,
+                            matrix *m) {
+    ig_value *known = ig_map_get_id(copies, IG_MAP_PTR(value));
+    ig_op *op = value->def;
+    if (known) {
+        return known;
+    }
+    if (op->code == IG_OP_weight) {
+        ig_weight *weight = ig_module_weight(b->graph->module,
+                                             ig_attr_str(op, IG_weight_name));
+        m->weight = m->weight ? m->weight : weight;
+        known = ig_make_weight(b, weight);
+        ig_map_set_id(copies, IG_MAP_PTR(value), known);
+        return known;
+    }
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        copy_value(b, op->operands[i].value, copies, m);
+    }
+    return ig_op_clone(op, b->block, b->before, copies)->results;
+}
+
+static const char *free_name(ig_pass_run *run, ig_module *module, const matrix *m) {
+    const char *from = m->weight ? m->weight->name : "constant";
+    ig_graph *graph = weights_graph(module);
+    return ig_arena_printf(run->scratch, "%s.value%u", from,
+                           graph->body.last->operand_count);
+}
+
+/* A matrix of f32 that only constants go into: the recipe computes it too. */
+static bool read_computed(packer *p, const ig_op *op, matrix *out) {
+    ig_value *value = op->operands[1].value;
+    const ig_type *type = value->type;
+    uint32_t left = MOST_OPS;
+    const matrix *known = ig_map_get_id(&p->computed, IG_MAP_PTR(value));
+    *out = known ? *known : (matrix){ 0 };
+    if (!known) {
+        if (type->rank != 2 || type->dtype != IG_DT_f32 ||
+            !is_from_constants(value, &left) || type->dims[0] < 1 ||
+            type->dims[1] < 1) {
+            return false;
+        }
+        ig_builder b = ig_builder_before(weights_graph(ig_op_module(op))->body.last);
+        ig_map copies;
+        ig_map_init(&copies, p->run->scratch);
+        out->computed = copy_value(&b, value, &copies, out);
+        out->name = free_name(p->run, ig_op_module(op), out);
+        matrix *kept = IG_NEW(p->run->scratch, matrix);
+        *kept = *out;
+        ig_map_set_id(&p->computed, IG_MAP_PTR(value), kept);
+    }
+    out->is_transposed = ig_attr_int(op, IG_matmul_transpose_b, 0) != 0;
+    set_extents(out, type);
+    return true;
+}
+
+/* ---- the product ---- */
+
+/* `x` with the dims that it has without extents of 1: one number, or a row of them. */
+static ig_value *as_row(ig_builder *b, ig_value *x) {
+    ig_dim count = ig_type_count(b->graph->module, x->type);
+    uint32_t rank = count == 1 ? 0 : 1;
+    const ig_type *type = ig_type_with_dims(b->graph->module, x->type, rank, &count);
+    if (x->type->rank == rank) {
+        return x;
+    }
+    ig_op *constant = ig_def(x, IG_OP_const);
+    if (constant) {
+        return ig_make_const(b, type, ig_constant_of(x)->bytes);
+    }
+    return ig_make_reshape(b, x, rank, &count);
+}
+
+static ig_value *scaled(ig_builder *b, ig_value *x, ig_value *by) {
+    return by ? ig_make2(b, IG_OP_mul, x, as_row(b, by)) : x;
+}
+
+/* x as rows of K, in f32. */
+static ig_value *merge_rows(ig_builder *b, ig_value *x) {
+    if (is_narrow((ig_dtype)x->type->dtype)) {
+        x = ig_make_cast(b, x, IG_DT_f32);
+    }
+    const ig_type *type = x->type;
+    if (type->rank == 2) {
+        return x;
+    }
+    ig_dim rows = ig_dim_product(b->graph->module, type->dims, type->rank - 1);
+    ig_dim dims[] = { rows, type->dims[type->rank - 1] };
+    return ig_make_reshape(b, x, 2, dims);
+}
+
+/* Erases what only made a weight of a product ready. */
+static void erase_unused(ig_op *op) {
+    if (!op || op->code == IG_OP_weight || op->results->uses) {
+        return;
+    }
+    ig_op *before[2] = { NULL, NULL };
+    uint32_t count = op->operand_count < 2 ? op->operand_count : 2;
+    for (uint32_t i = 0; i < count; i++) {
+        before[i] = op->operands[i].value->def;
+    }
+    ig_op_erase(op);
+    erase_unused(before[0]);
+    if (before[1] != before[0]) {
+        erase_unused(before[1]);
+    }
+}
+
+static void replace_product(ig_op *op, ig_builder *b, ig_value *product) {
+    const ig_type *type = op->results->type;
+    ig_op *weight = op->operands[1].value->def;
+    if (is_narrow((ig_dtype)type->dtype)) {
+        product = ig_make_cast(b, product, (ig_dtype)type->dtype);
+    }
+    if (product->type->rank != type->rank) {
+        product = ig_make_reshape(b, product, type->rank, type->dims);
+    }
+    if (product->type != type) {
+        ig_value_retype(product, type);
+    }
+    product->name = op->results->name;
+    ig_value_replace(op->results, product);
+    ig_op_erase(op);
+    erase_unused(weight);
+}
+
+static ig_value *make_zeros(ig_builder *b, const matrix *m) {
+    ig_dim dims[] = { (m->n + PANEL - 1) / PANEL, PANEL };
+    const ig_type *type = ig_type_tensor(b->graph->module, m->weight->data.type->dtype,
+                                         2, dims);
+    return ig_make_const(b, type, m->zeros);
+}
+
+static void to_panels(ig_pass_run *run, ig_op *op, const matrix *m) {
+    ig_builder b = ig_builder_before(op);
+    ig_weight *weight = packed(run, ig_op_module(op), m, true);
+    ig_value *x = merge_rows(&b, op->operands[0].value);
+    ig_value *operands[] = { scaled(&b, x, m->row_scale), ig_make_weight(&b, weight),
+                             NULL };
+    uint32_t count = 2;
+    ig_attr attrs[IG_matmul_panels_attr_count] = { [IG_matmul_panels_columns] =
+                                                       ig_attr_of_int(m->n) };
+    if (m->zeros) {
+        operands[count++] = make_zeros(&b, m);
+    }
+    x = ig_make(&b, IG_OP_matmul_panels, count, operands, attrs);
+    replace_product(op, &b, scaled(&b, x, m->scale));
+    run->changed = true;
+}
+
+/* Few columns: rows of k, both operands contiguous along it. */
+static void to_rows(ig_pass_run *run, ig_op *op, const matrix *m) {
+    ig_value *x = op->operands[0].value;
+    bool is_row = m->is_transposed && !m->is_narrow && !m->computed;
+    if (is_row && x->type->rank == 2 &&
+        op->operands[1].value->def->code == IG_OP_weight) {
+        return;
+    }
+    ig_builder b = ig_builder_before(op);
+    ig_weight *weight = is_row ? m->weight : packed(run, ig_op_module(op), m, false);
+    ig_value *operands[] = { merge_rows(&b, x), ig_make_weight(&b, weight) };
+    ig_attr attrs[IG_matmul_attr_count] = { [IG_matmul_transpose_b] =
+                                                ig_attr_of_bool(true) };
+    replace_product(op, &b, ig_make(&b, IG_OP_matmul, 2, operands, attrs));
+    run->changed = true;
+}
+
+/* Does every matrix of x meet the same second factor, and has it few rows? */
+static bool can_merge(const ig_op *op) {
+    const ig_value *x = op->operands[0].value;
+    const ig_type *type = x->type;
+    int64_t rows = 0;
+    bool is_view = x->def && x->def->code != IG_OP_reshape &&
+                   (ig_ops[x->def->code].traits & IG_VIEW);
+    return type->rank > 2 && op->operands[1].value->type->rank == 2 && !is_view &&
+           !is_narrow((ig_dtype)type->dtype) &&
+           !(ig_dim_constant(ig_op_module(op), type->dims[type->rank - 2], &rows) &&
+             rows >= MANY_ROWS);
+}
+
+/* One product of all rows: its second factor is read and packed once. */
+static void merge_batches(packer *p, ig_op *op) {
+    ig_builder b = ig_builder_before(op);
+    ig_value *operands[] = { merge_rows(&b, op->operands[0].value),
+                             op->operands[1].value };
+    bool is_transposed = ig_attr_int(op, IG_matmul_transpose_b, 0) != 0;
+    ig_attr attrs[IG_matmul_attr_count] = { { 0 } };
+    if (is_transposed) {
+        attrs[IG_matmul_transpose_b] = ig_attr_of_bool(true);
+    }
+    replace_product(op, &b, ig_make(&b, IG_OP_matmul, 2, operands, attrs));
+    p->run->changed = true;
+}
+
+static void pack_product(packer *p, ig_op *op) {
+    ig_pass_run *run = p->run;
+    matrix m = { 0 };
+    if (op->code != IG_OP_matmul || !is_plain_product(op)) {
+        return;
+    }
+    if (!read_plain(run, op, &m) && !read_quantised(run, op, &m) &&
+        !read_computed(p, op, &m)) {
+        if (can_merge(op)) {
+            merge_batches(p, op);
+        }
+        return;
+    }
+    if (m.n < FEW_COLUMNS) {
+        to_rows(run, op, &m);
+    } else {
+        to_panels(run, op, &m);
+    }
+}
+
+static void pack_block(packer *p, ig_block *block) {
+    for (ig_op *op = block->first, *next; op; op = next) {
+        next = op->next;
+        for (uint32_t i = 0; i < op->body_count; i++) {
+            pack_block(p, op->bodies[i]);
+        }
+        pack_product(p, op);
+    }
+}
+
+ig_status ig_pass_pack(ig_pass_run *run, ig_graph *graph) {
+    if (run->options->target && strcmp(graph->name, "weights") != 0) {
+        packer p = { .run = run };
+        ig_map_init(&p.computed, run->scratch);
+        pack_block(&p, &graph->body);
+    }
+    return IG_OK;
+}

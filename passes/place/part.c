@@ -1,0 +1,116 @@
+/* Parts of one buffer that have nothing in common.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A part begins at an offset and goes over its dims by strides.  Two parts whose axis k
+ * has the same stride S, and whose outer axes go by multiples of S, repeat with period
+ * S: what they take of one period is an interval each, begin … begin + span.  When the
+ * one ends before the other begins, and that one ends before the first begins again,
+ * they never meet.  Without a period (all axes inside) ending before the other is
+ * enough.
+ */
+#include "passes/place/part.h"
+
+ig_value *ig_part_root(ig_value *value) {
+    const ig_op *view = ig_def(value, IG_OP_view);
+    return view ? view->operands[0].value : value;
+}
+
+ig_part ig_part_of(ig_module *module, const ig_value *value) {
+    const ig_op *view = ig_def(value, IG_OP_view);
+    ig_part part = { .root = value, .type = value->type };
+    ig_dim step = 1;
+    for (uint32_t d = value->type->rank; d-- > 0;) {
+        part.strides[d] = view ? view->attrs[IG_view_strides].as.dims[d] : step;
+        step = ig_dim_mul(module, step, value->type->dims[d]);
+    }
+    if (view) {
+        part.root = view->operands[0].value;
+        part.offset = view->attrs[IG_view_offset].as.i;
+    }
+    return part;
+}
+
+/* ---- apart ---- */
+
+/* Elements from the first to the last of the axes from `axis` on; extents of 0 count as
+ * 1, which only makes it longer. */
+static ig_dim span_of(ig_module *module, const ig_part *p, uint32_t axis) {
+    ig_dim span = 1;
+    for (uint32_t d = axis; d < p->type->rank; d++) {
+        ig_dim last = ig_dim_sub(module, ig_dim_max(module, p->type->dims[d], 1), 1);
+        span = ig_dim_add(module, span, ig_dim_mul(module, last, p->strides[d]));
+    }
+    return span;
+}
+
+/* Is `stride` a multiple of `period`: of a number, or as that of the axis outside
+ * it? */
+static bool is_multiple(ig_module *module, const ig_part *p, uint32_t axis,
+                        ig_dim period) {
+    int64_t stride, of;
+    if (ig_dim_constant(module, p->strides[axis], &stride) &&
+        ig_dim_constant(module, period, &of)) {
+        return of > 0 && stride % of == 0;
+    }
+    ig_dim inner = ig_dim_mul(module, p->type->dims[axis + 1], p->strides[axis + 1]);
+    return ig_dim_equal(module, p->strides[axis], inner) == IG_YES;
+}
+
+static bool has_period(ig_module *module, const ig_part *p, uint32_t axis) {
+    for (uint32_t d = 0; d < axis; d++) {
+        if (!is_multiple(module, p, d, p->strides[axis])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool ends_before(ig_module *module, ig_dim begin, ig_dim span, ig_dim next) {
+    return ig_dim_less_equal(module, ig_dim_add(module, begin, span), next) == IG_YES;
+}
+
+/* a's interval before b's, and b's before a's next. */
+static bool alternate(ig_module *module, const ig_part *a, const ig_part *b,
+                      uint32_t axis) {
+    ig_dim again = ig_dim_add(module, a->offset, a->strides[axis]);
+    return ends_before(module, a->offset, span_of(module, a, axis + 1), b->offset) &&
+           ends_before(module, b->offset, span_of(module, b, axis + 1), again);
+}
+
+static bool is_apart_at(ig_module *module, const ig_part *a, const ig_part *b,
+                        uint32_t axis) {
+    return ig_dim_equal(module, a->strides[axis], b->strides[axis]) == IG_YES &&
+           has_period(module, a, axis) && has_period(module, b, axis) &&
+           (alternate(module, a, b, axis) || alternate(module, b, a, axis));
+}
+
+bool ig_parts_lie_apart(ig_module *module, const ig_value *a, const ig_value *b) {
+    ig_part p = ig_part_of(module, a), q = ig_part_of(module, b);
+    if (p.root != q.root) {
+        return true;
+    }
+    if (ends_before(module, p.offset, span_of(module, &p, 0), q.offset) ||
+        ends_before(module, q.offset, span_of(module, &q, 0), p.offset)) {
+        return true;
+    }
+    uint32_t axes = p.type->rank < q.type->rank ? p.type->rank : q.type->rank;
+    for (uint32_t axis = 0; axis < axes; axis++) {
+        if (is_apart_at(module, &p, &q, axis)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool ig_part_lies_apart(ig_module *module, const ig_part_list *parts,
+                        const ig_value *to) {
+    if (parts->count > IG_PARTS_COMPARED) {
+        return false;
+    }
+    for (size_t i = 0; i < parts->count; i++) {
+        if (!ig_parts_lie_apart(module, parts->items[i], to)) {
+            return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,219 @@
+/* The arithmetic of strided places.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "passes/place/place.h"
+
+#include <string.h>
+
+static ig_place *new_place(ig_arena *arena, const ig_place *from, uint32_t rank) {
+    ig_place *place = IG_NEW(arena, ig_place);
+    place->root = from->root;
+    place->offset = from->offset;
+    place->rank = rank;
+    place->dims = IG_NEW_ARRAY(arena, ig_dim, rank);
+    place->strides = IG_NEW_ARRAY(arena, ig_dim, rank);
+    return place;
+}
+
+static void set_row_major(ig_module *module, ig_place *place) {
+    ig_dim step = 1;
+    for (uint32_t d = place->rank; d-- > 0;) {
+        place->strides[d] = step;
+        step = ig_dim_mul(module, step, place->dims[d]);
+    }
+}
+
+ig_place *ig_place_whole(ig_arena *arena, ig_module *module, ig_value *root) {
+    ig_place start = { .root = root };
+    ig_place *place = new_place(arena, &start, root->type->rank);
+    memcpy(place->dims, root->type->dims, place->rank * sizeof *place->dims);
+    set_row_major(module, place);
+    return place;
+}
+
+bool ig_place_is_row_major(ig_module *module, const ig_place *place) {
+    ig_dim step = 1;
+    for (uint32_t d = place->rank; d-- > 0;) {
+        bool is_step = place->dims[d] == 1 ||
+                       ig_dim_equal(module, place->strides[d], step) == IG_YES;
+        if (!is_step) {
+            return false;
+        }
+        step = ig_dim_mul(module, step, place->dims[d]);
+    }
+    return true;
+}
+
+bool ig_place_is_whole(ig_module *module, const ig_place *place) {
+    const ig_type *type = place->root->type;
+    if (place->offset != 0 || place->rank != type->rank) {
+        return false;
+    }
+    for (uint32_t d = 0; d < place->rank; d++) {
+        if (ig_dim_equal(module, place->dims[d], type->dims[d]) != IG_YES) {
+            return false;
+        }
+    }
+    return ig_place_is_row_major(module, place);
+}
+
+bool ig_place_equal(ig_module *module, const ig_place *a, const ig_place *b) {
+    bool is_same = a->root == b->root && a->rank == b->rank && a->offset == b->offset;
+    for (uint32_t d = 0; is_same && d < a->rank; d++) {
+        is_same = ig_dim_equal(module, a->dims[d], b->dims[d]) == IG_YES &&
+                  (a->dims[d] == 1 || a->strides[d] == b->strides[d]);
+    }
+    return is_same;
+}
+
+ig_place *ig_place_transpose(ig_arena *arena, const ig_place *place,
+                             const int64_t *perm) {
+    ig_place *out = new_place(arena, place, place->rank);
+    for (uint32_t d = 0; d < place->rank; d++) {
+        out->dims[d] = place->dims[perm[d]];
+        out->strides[d] = place->strides[perm[d]];
+    }
+    return out;
+}
+
+ig_place *ig_place_slice(ig_arena *arena, ig_module *module, const ig_place *place,
+                         const ig_dim *starts, const ig_dim *sizes,
+                         const int64_t *steps) {
+    ig_place *out = new_place(arena, place, place->rank);
+    for (uint32_t d = 0; d < place->rank; d++) {
+        ig_dim skipped = ig_dim_mul(module, starts[d], place->strides[d]);
+        ig_dim step = ig_dim_const(module, steps ? steps[d] : 1);
+        out->offset = ig_dim_add(module, out->offset, skipped);
+        out->dims[d] = sizes[d];
+        out->strides[d] = ig_dim_mul(module, step, place->strides[d]);
+    }
+    return out;
+}
+
+/* The stride of a dim that is broadcast when its extent turns out to be 1. */
+static ig_dim broadcast_stride(ig_module *module, ig_dim extent, ig_dim to,
+                               ig_dim stride) {
+    if (extent == 1 && to != 1) {
+        return 0;
+    }
+    bool is_kept = ig_dim_equal(module, extent, to) == IG_YES ||
+                   ig_dim_equal(module, extent, 1) == IG_NO;
+    if (is_kept) {
+        return stride;
+    }
+    ig_dim below = ig_dim_sub(module, extent, 1);
+    return ig_dim_mul(module, stride,
+                      ig_dim_max(module, ig_dim_min(module, below, 1), 0));
+}
+
+ig_place *ig_place_expand(ig_arena *arena, ig_module *module, const ig_place *place,
+                          uint32_t rank, const ig_dim *dims) {
+    ig_place *out = new_place(arena, place, rank);
+    uint32_t missing = rank - place->rank;
+    for (uint32_t d = 0; d < rank; d++) {
+        out->dims[d] = dims[d];
+        out->strides[d] = d < missing
+                              ? 0
+                              : broadcast_stride(module, place->dims[d - missing],
+                                                 dims[d], place->strides[d - missing]);
+    }
+    return out;
+}
+
+/* ---- reshape ---- */
+
+/* Do dims first … first + count walk through memory as one dim?  Its stride is that of
+ * the innermost of them; those of extent 1 are never walked. */
+static bool walks_as_one(ig_module *module, const ig_place *place, uint32_t first,
+                         uint32_t count, ig_dim *out_stride) {
+    bool is_first = true;
+    ig_dim next = 0;
+    *out_stride = 1;
+    for (uint32_t d = first + count; d-- > first;) {
+        if (place->dims[d] == 1) {
+            continue;
+        }
+        if (!is_first && ig_dim_equal(module, place->strides[d], next) != IG_YES) {
+            return false;
+        }
+        *out_stride = is_first ? place->strides[d] : *out_stride;
+        next = ig_dim_mul(module, place->strides[d], place->dims[d]);
+        is_first = false;
+    }
+    return true;
+}
+
+/* Strides of new dims first … first + count that cut one dim of stride `step`. */
+static void cut_strides(ig_module *module, ig_place *out, uint32_t first,
+                        uint32_t count, ig_dim step) {
+    for (uint32_t d = first + count; d-- > first;) {
+        out->strides[d] = step;
+        step = ig_dim_mul(module, step, out->dims[d]);
+    }
+}
+
+/* Old and new dims are matched in groups of equal product; a group keeps its memory
+ * when its old dims walk as one.  Extents of 1 belong to any group. */
+ig_place *ig_place_reshape(ig_arena *arena, ig_module *module, const ig_place *place,
+                           uint32_t rank, const ig_dim *dims) {
+    ig_place *out = new_place(arena, place, rank);
+    memcpy(out->dims, dims, rank * sizeof *dims);
+    if (ig_place_is_row_major(module, place)) {
+        set_row_major(module, out);
+        return out;
+    }
+    uint32_t o = 0, n = 0;
+    while (o < place->rank && n < rank) {
+        uint32_t old_first = o, new_first = n;
+        ig_dim old_product = place->dims[o++], new_product = dims[n++];
+        while (ig_dim_equal(module, old_product, new_product) != IG_YES) {
+            bool takes_old = ig_dim_less_equal(module, old_product, new_product) ==
+                             IG_YES;
+            if (takes_old && o < place->rank) {
+                old_product = ig_dim_mul(module, old_product, place->dims[o++]);
+            } else if (!takes_old && n < rank) {
+                new_product = ig_dim_mul(module, new_product, dims[n++]);
+            } else {
+                return NULL;
+            }
+        }
+        ig_dim step;
+        if (!walks_as_one(module, place, old_first, o - old_first, &step)) {
+            return NULL;
+        }
+        cut_strides(module, out, new_first, n - new_first, step);
+    }
+    for (; o < place->rank; o++) {
+        if (place->dims[o] != 1) {
+            return NULL;
+        }
+    }
+    for (; n < rank; n++) {
+        out->strides[n] = 1;
+        if (dims[n] != 1) {
+            return NULL;
+        }
+    }
+    return out;
+}
+
+/* ---- plan values ---- */
+
+ig_value *ig_place_value(ig_builder *b, const ig_place *place) {
+    ig_module *module = b->graph->module;
+    if (ig_place_is_whole(module, place)) {
+        return place->root;
+    }
+    const ig_type *type = ig_type_buffer(module, (ig_dtype)place->root->type->dtype,
+                                         place->rank, place->dims);
+    ig_attr attrs[IG_view_attr_count] = {
+        [IG_view_offset] = ig_attr_of_dim(place->offset),
+        [IG_view_strides] = ig_attr_of_dims(module, place->strides, place->rank),
+    };
+    ig_op_spec spec = { .operands = (ig_value *[]){ place->root },
+                        .operand_count = 1,
+                        .result_types = &type,
+                        .result_count = 1,
+                        .attrs = attrs,
+                        .loc = b->loc };
+    return ig_make_op(b, IG_OP_view, &spec)->results;
+}

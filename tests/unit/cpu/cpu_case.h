@@ -1,0 +1,148 @@
+/* Kernels compiled and run in a test: one level, one graph, memory mapped as the
+ * runtime maps it.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_TESTS_UNIT_CPU_CPU_CASE_H
+#define IG_TESTS_UNIT_CPU_CPU_CASE_H
+
+#include "base/platform.h"
+#include "codegen/cpu/level.h"
+#include "codegen/cpu/provider.h"
+#include "ingot/kernel.h"
+#include "ingot_build_id.h"
+#include "passes/lower/kernel.h"
+#include "tests/unit/unit.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+/* A context that prints its diagnostics, a module, and one backend. */
+typedef struct cpu_case {
+    ig_context context;
+    ig_module *module;
+    ig_target target;
+    const ig_backend *backend;
+    void *state;
+    ig_arena arena;
+    char last[65536]; /* the last diagnostic */
+} cpu_case;
+
+static inline void cpu_case_sink(void *user, const ig_diagnostic *diagnostic) {
+    cpu_case *c = user;
+    ig_diagnostic_format(diagnostic, c->last, sizeof(c->last));
+}
+
+static inline void cpu_case_open(cpu_case *c, const char *level) {
+    *c = (cpu_case){ .context = { .limits = ig_limits_default },
+                     .target = {
+                         .name = level, .level = level, .family = IG_FAMILY_CPU } };
+    c->context.diag = (ig_diag){ .sink = cpu_case_sink, .user = c };
+    ig_arena_init(&c->arena, &c->context.budget);
+    c->module = ig_module_create(&c->context, "test");
+    c->backend = ig_provider_llvm(INGOT_BUILD_ID);
+    CHECK(c->backend != NULL);
+    CHECK_OK(c->backend->open(&c->context, &c->target, &c->state));
+}
+
+static inline void cpu_case_close(cpu_case *c) {
+    c->backend->close(c->state);
+    ig_module_destroy(c->module);
+    ig_arena_fini(&c->arena);
+}
+
+/* Can this machine run code of `level`? */
+static inline bool cpu_level_runs(const char *level) {
+    if (strcmp(level, "v2") == 0) {
+        return __builtin_cpu_supports("sse4.2");
+    }
+    if (strcmp(level, "v3") == 0) {
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    }
+    bool is_v4 = __builtin_cpu_supports("avx512f") &&
+                 __builtin_cpu_supports("avx512bw") &&
+                 __builtin_cpu_supports("avx512dq") &&
+                 __builtin_cpu_supports("avx512vl");
+    return is_v4 && (strcmp(level, "v4") == 0 || __builtin_cpu_supports("avx512vnni"));
+}
+
+/* An empty kernel with buffers of these dtypes, then i64 params; *out_b stands at its
+ * end.  It still needs ig_make_ret. */
+static inline ig_graph *cpu_case_kernel(cpu_case *c, const char *name,
+                                        const ig_dtype *buffers, uint32_t buffer_count,
+                                        uint32_t param_count, ig_builder *out_b) {
+    ig_graph *kernel = ig_graph_create(c->module, name, IG_STAGE_KERNEL);
+    for (uint32_t i = 0; i < buffer_count; i++) {
+        ig_block_add_arg(&kernel->body, ig_type_buffer(c->module, buffers[i], 0, NULL),
+                         NULL);
+    }
+    for (uint32_t i = 0; i < param_count; i++) {
+        ig_block_add_arg(&kernel->body, ig_type_vector(c->module, IG_DT_i64, 1), NULL);
+    }
+    *out_b = ig_builder_at_end(&kernel->body);
+    return kernel;
+}
+
+/* Code in memory, readable and executable. */
+typedef struct cpu_code {
+    ig_kernel_fn_v0 *entry;
+    void *base;
+    size_t size;
+} cpu_code;
+
+static inline cpu_code cpu_code_map(const ig_compiled_kernel *kernel) {
+    cpu_code code = { .size = kernel->size };
+    code.base = mmap(NULL, code.size, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(code.base != MAP_FAILED);
+    memcpy(code.base, kernel->bytes, kernel->size);
+    CHECK_INT(mprotect(code.base, code.size, PROT_READ | PROT_EXEC), 0);
+    char *address = (char *)code.base + kernel->entry;
+    memcpy(&code.entry, &address, sizeof(code.entry));
+    return code;
+}
+
+static inline void cpu_code_unmap(cpu_code *code) {
+    munmap(code->base, code->size);
+}
+
+/* With INGOT_TEST_TIME set, prints how long it took. */
+static inline cpu_code cpu_case_compile(cpu_case *c, const ig_graph *kernel) {
+    ig_compiled_kernel compiled = { 0 };
+    double start = ig_time_now();
+    ig_status status = c->backend->compile(c->state, kernel, &c->arena, &compiled);
+    CHECK_MSG(status == IG_OK, "%s: %s", ig_status_name(status), c->last);
+    if (getenv("INGOT_TEST_TIME")) {
+        printf("%-8s %-16s %5u ops %6zu bytes %7.2f ms\n", c->target.level,
+               kernel->name, kernel->op_count, compiled.size,
+               (ig_time_now() - start) * 1e3);
+    }
+    return cpu_code_map(&compiled);
+}
+
+/* The kernel as text of the wanted kind; the case's arena owns it. */
+static inline const char *cpu_case_text(cpu_case *c, const ig_graph *kernel,
+                                        ig_emit what) {
+    ig_writer writer;
+    ig_writer_init(&writer, &c->arena);
+    ig_status status = c->backend->emit(c->state, kernel, what, &writer);
+    CHECK_MSG(status == IG_OK, "%s: %s", ig_status_name(status), c->last);
+    return writer.data;
+}
+
+/* Compiles, runs all tiles once, drops the code; returns what was reported. */
+static inline ig_kernel_report_v0 cpu_case_run(cpu_case *c, const ig_graph *kernel,
+                                               void *const *buffers,
+                                               const int64_t *params, int64_t tiles) {
+    _Alignas(64) static char scratch[4096];
+    ig_kernel_report_v0 report = { .operand = -1 };
+    ig_kernel_call_v0 call = { .buffers = buffers,
+                               .params = params,
+                               .tile_end = tiles,
+                               .scratch = scratch,
+                               .report = &report };
+    cpu_code code = cpu_case_compile(c, kernel);
+    code.entry(&call);
+    cpu_code_unmap(&code);
+    return report;
+}
+
+#endif

@@ -1,0 +1,385 @@
+/* The bag and interaction schedules against the interpreter, at every level.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/cpu/lower_case.h"
+
+#include "tests/conform/conform.h"
+
+/* ---- inputs ---- */
+
+/* Input `index` becomes offsets of `bags` bags over `ids` ids, some of them empty. */
+static void set_offsets(lower_case *c, uint32_t index, int64_t ids) {
+    ig_tensor *offsets = &c->inputs[index];
+    for (int64_t b = 0; b < offsets->count; b++) {
+        int64_t at = b * ids / offsets->count;
+        ig_tensor_set_i64(offsets, b,
+                          b % 3 == 2 ? ig_tensor_get_i64(offsets, b - 1) : at);
+    }
+    if (offsets->count) {
+        ig_tensor_set_i64(offsets, 0, 0);
+    }
+}
+
+/* Inputs in pairs: ids, offsets. */
+static void set_all_offsets(lower_case *c) {
+    for (uint32_t i = 0; i + 1 < c->graph->body.arg_count; i += 2) {
+        set_offsets(c, i + 1, c->inputs[i].count);
+    }
+}
+
+static void put_table(ig_writer *text, const char *name, int64_t rows,
+                      int64_t columns) {
+    ig_put(text, "  weight @%s : f32[%lld, %lld] = [", name, (long long)rows,
+           (long long)columns);
+    for (int64_t i = 0; i < rows * columns; i++) {
+        ig_put(text, "%s%g", i ? ", " : "", (double)(i * 37 % 101 - 50) / 64.0);
+    }
+    ig_put(text, "]\n");
+}
+
+typedef struct bag_text {
+    int64_t rows, dim, ids, bags;
+    const char *attributes; /* of the one-table bag */
+} bag_text;
+
+static void check_bag(bag_text t) {
+    ig_arena arena;
+    ig_arena_init(&arena, NULL);
+    ig_writer text;
+    ig_writer_init(&text, &arena);
+    ig_put(&text, "module @t {\n");
+    put_table(&text, "t", t.rows, t.dim);
+    ig_put(&text,
+           "  graph @main(%%ids: i64[N], %%off: i64[B]) -> (f32[B, %lld] \"y\") {\n"
+           "    %%0 = bag @t, %%ids, %%off {%s} : f32[B, %lld]\n    ret %%0\n  }\n}\n",
+           (long long)t.dim, t.attributes, (long long)t.dim);
+    int64_t extents[] = { t.ids, t.bags };
+    lower_check_with(text.data, extents, t.rows, set_all_offsets);
+    ig_arena_fini(&arena);
+}
+
+/* ---- one table ---- */
+
+TEST(sums_of_every_dim) {
+    static const int64_t dims[] = { 1, 3, 8, 16, 17, 64, 100, 128, 200, 300 };
+    for (size_t i = 0; i < IG_COUNT_OF(dims); i++) {
+        check_bag((bag_text){ 11, dims[i], 40, 9, "operands = [1], pool = [0]" });
+    }
+}
+
+TEST(no_bags_one_bag_empty_bags) {
+    check_bag((bag_text){ 11, 24, 0, 0, "operands = [1], pool = [0]" });
+    check_bag((bag_text){ 11, 24, 5, 1, "operands = [1], pool = [0]" });
+    check_bag((bag_text){ 11, 24, 0, 7, "operands = [1], pool = [0]" });
+}
+
+TEST(means_and_maxima) {
+    check_bag((bag_text){ 11, 24, 40, 9, "operands = [1], pool = [1], empty = [2]" });
+    check_bag((bag_text){ 11, 24, 40, 9, "operands = [1], pool = [1], empty = [0]" });
+    check_bag((bag_text){ 11, 24, 40, 9, "operands = [1], pool = [2], empty = [1]" });
+    check_bag((bag_text){ 11, 24, 40, 9, "operands = [1], pool = [2], empty = [0]" });
+}
+
+TEST(padding_is_left_out) {
+    check_bag((bag_text){ 5, 24, 40, 9, "operands = [1], pool = [0], padding = [3]" });
+    check_bag((bag_text){ 5, 24, 40, 9,
+                          "operands = [1], pool = [1], padding = [3], empty = [0]" });
+}
+
+TEST(large_tables_are_prefetched) {
+    check_bag((bag_text){ 9000, 16, 400, 90, "operands = [1], pool = [0]" });
+}
+
+/* Ids name one of three tables and a row, and the last of each list none at all. */
+static void set_tables(lower_case *c) {
+    set_all_offsets(c);
+    for (uint32_t i = 0; i + 1 < c->graph->body.arg_count; i += 2) {
+        ig_tensor *ids = &c->inputs[i];
+        for (int64_t k = 0; k < ids->count; k++) {
+            int64_t id = ig_tensor_get_i64(ids, k), table = k % 4 - 1;
+            ig_tensor_set_i64(ids, k, table < 0 ? table : (table << 40) + id);
+        }
+        if (ids->count) {
+            ig_tensor_set_i64(ids, ids->count - 1, INT64_MAX);
+        }
+    }
+}
+
+/* Three tables for each of two features. */
+static void check_tables(const int64_t *rows, int64_t ids, int64_t bags,
+                         const char *range) {
+    ig_arena arena;
+    ig_arena_init(&arena, NULL);
+    ig_writer text;
+    ig_writer_init(&text, &arena);
+    ig_put(&text, "module @t {\n");
+    const char *const names[] = { "a0", "a1", "a2", "b0", "b1", "b2" };
+    int64_t most = 0;
+    for (uint32_t i = 0; i < IG_COUNT_OF(names); i++) {
+        put_table(&text, names[i], i < 3 ? rows[i] : rows[5 - i], 16);
+        most = i < 3 && rows[i] > most ? rows[i] : most;
+    }
+    ig_put(
+        &text,
+        "  graph @main(%%a: i64[N], %%ao: i64[B], %%b: i64[M], %%bo: i64[B]) -> (f32[B, 16] \"y\", f32[B, 16] \"z\") {\n"
+        "    %%0, %%1 = bag @a0, @a1, @a2, %%a, %%ao, @b0, @b1, @b2, %%b, %%bo {operands = [1, 1], pool = [0, 0], tables = [3, 3], negative = skip, range = %s}\n"
+        "    ret %%0, %%1\n  }\n}\n",
+        range);
+    int64_t extents[] = { ids, bags, ids / 2 };
+    lower_check_with(text.data, extents, most, set_tables);
+    ig_arena_fini(&arena);
+}
+
+TEST(rows_lie_in_several_tables) {
+    check_tables((int64_t[]){ 3, 1, 7 }, 60, 9, "first");
+    check_tables((int64_t[]){ 4, 4, 4 }, 60, 9, "clamp");
+    check_tables((int64_t[]){ 2000, 3000, 4000 }, 400, 90, "first");
+    check_tables((int64_t[]){ 5, 9000, 5 }, 400, 90, "clamp");
+}
+
+/* ---- shares of a launch ---- */
+
+/* Half of the ids are in one bag in the middle; many bags are empty. */
+static void set_uneven_offsets(lower_case *c) {
+    for (uint32_t i = 0; i + 1 < c->graph->body.arg_count; i += 2) {
+        ig_tensor *offsets = &c->inputs[i + 1];
+        int64_t ids = c->inputs[i].count, half = offsets->count / 2;
+        for (int64_t b = 0; b < offsets->count; b++) {
+            int64_t before = b / 3 < ids / 4 ? b / 3 : ids / 4;
+            ig_tensor_set_i64(offsets, b, b < half ? before : before + ids / 2);
+        }
+    }
+}
+
+TEST(work_is_shared_by_ids_and_not_by_bags) {
+    ig_arena arena;
+    ig_arena_init(&arena, NULL);
+    ig_writer text;
+    ig_writer_init(&text, &arena);
+    ig_put(&text, "module @t {\n");
+    put_table(&text, "t0", 9, 16);
+    put_table(&text, "t1", 9000, 16);
+    put_table(&text, "t2", 5, 16);
+    ig_put(
+        &text,
+        "  graph @main(%%a: i64[N], %%ao: i64[B], %%b: i64[M], %%bo: i64[B], %%c: i64[K], %%co: i64[B]) -> (f32[B, 48] \"y\") {\n"
+        "    %%0, %%1, %%2 = bag @t0, %%a, %%ao, @t1, %%b, %%bo, @t2, %%c, %%co {operands = [1, 1, 1], pool = [0, 0, 1]} : f32[B, 16], f32[B, 16], f32[B, 16]\n"
+        "    %%3 = concat %%1, %%0, %%2 {axis = 1} : f32[B, 48]\n"
+        "    ret %%3\n  }\n}\n");
+    static const int64_t extents[][4] = {
+        { 33, 61, 500, 2 }, { 400, 1, 0, 90 }, { 0, 17, 0, 0 }, { 7, 120, 70, 70 }
+    };
+    for (size_t i = 0; i < IG_COUNT_OF(extents); i++) {
+        lower_check_with(text.data, extents[i], 5, set_uneven_offsets);
+    }
+    ig_arena_fini(&arena);
+}
+
+/* Ids of each table lie apart: columns of one tensor. */
+TEST(bags_that_lie_apart_are_prefetched) {
+    ig_arena arena;
+    ig_arena_init(&arena, NULL);
+    ig_writer text;
+    ig_writer_init(&text, &arena);
+    ig_put(&text, "module @t {\n");
+    put_table(&text, "t0", 9000, 16);
+    put_table(&text, "t1", 9000, 16);
+    ig_put(
+        &text,
+        "  graph @main(%%ids: i64[B, 2, 5]) -> (f32[B, 32] \"y\") {\n"
+        "    %%0 = slice %%ids {starts = [0, 0, 0], sizes = [B, 1, 5]} : i64[B, 1, 5]\n"
+        "    %%1 = slice %%ids {starts = [0, 1, 0], sizes = [B, 1, 5]} : i64[B, 1, 5]\n"
+        "    %%2 = reshape %%0 {to = [B, 5]} : i64[B, 5]\n"
+        "    %%3 = reshape %%1 {to = [B, 5]} : i64[B, 5]\n"
+        "    %%4, %%5 = bag @t0, %%2, @t1, %%3 {operands = [0, 0], pool = [0, 0]} : f32[B, 16], f32[B, 16]\n"
+        "    %%6 = concat %%4, %%5 {axis = 1} : f32[B, 32]\n"
+        "    ret %%6\n  }\n}\n");
+    static const int64_t batches[] = { 0, 1, 50 };
+    for (size_t i = 0; i < IG_COUNT_OF(batches); i++) {
+        lower_check(text.data, &batches[i], 9000);
+    }
+    ig_arena_fini(&arena);
+}
+
+/* ---- several tables, other operands ---- */
+
+TEST(tables_of_different_dims_in_one_launch) {
+    ig_arena arena;
+    ig_arena_init(&arena, NULL);
+    ig_writer text;
+    ig_writer_init(&text, &arena);
+    ig_put(&text, "module @t {\n");
+    put_table(&text, "t0", 7, 16);
+    put_table(&text, "t1", 9, 16);
+    put_table(&text, "t2", 5, 40);
+    ig_put(
+        &text,
+        "  graph @main(%%a: i64[N], %%ao: i64[B], %%b: i64[M], %%bo: i64[B], %%c: i64[K], %%co: i64[B]) -> (f32[B, 72] \"y\") {\n"
+        "    %%0, %%1, %%2 = bag @t0, %%a, %%ao, @t1, %%b, %%bo, @t2, %%c, %%co {operands = [1, 1, 1], pool = [0, 0, 1], empty = [0, 0, 0]} : f32[B, 16], f32[B, 16], f32[B, 40]\n"
+        "    %%3 = concat %%1, %%0, %%2 {axis = 1} : f32[B, 72]\n"
+        "    ret %%3\n  }\n}\n");
+    int64_t extents[] = { 33, 11, 50, 2 };
+    lower_check_with(text.data, extents, 5, set_all_offsets);
+    ig_arena_fini(&arena);
+}
+
+TEST(one_id_a_row_and_fixed_lengths) {
+    ig_arena arena;
+    ig_arena_init(&arena, NULL);
+    ig_writer text;
+    ig_writer_init(&text, &arena);
+    ig_put(&text, "module @t {\n");
+    put_table(&text, "t0", 7, 16);
+    put_table(&text, "t1", 9, 16);
+    ig_put(
+        &text,
+        "  graph @main(%%a: i64[B], %%b: i64[B, 3], %%w: f32[B, 3]) -> (f32[B, 16] \"y\", f32[B, 16] \"z\") {\n"
+        "    %%0, %%1 = bag @t0, %%a, @t1, %%b, %%w {operands = [0, 4], pool = [3, 0]} : f32[B, 16], f32[B, 16]\n"
+        "    ret %%0, %%1\n  }\n}\n");
+    int64_t extents[] = { 21 };
+    lower_check(text.data, extents, 7);
+    ig_arena_fini(&arena);
+}
+
+TEST(an_id_out_of_range_is_reported) {
+    lower_case c;
+    int64_t extents[] = { 6, 2 };
+    lower_open(
+        &c, "v2",
+        "module @t {\n  weight @t : f32[4, 2] = splat(1)\n"
+        "  graph @main(%ids: i64[N], %off: i64[B]) -> (f32[B, 2] \"y\") {\n"
+        "    %0 = bag @t, %ids, %off {operands = [1], pool = [0], negative = error} : f32[B, 2]\n    ret %0\n  }\n}\n",
+        extents, 4);
+    set_all_offsets(&c);
+    ig_tensor_set_i64(&c.inputs[0], 4, 9);
+    ig_tensor_set_i64(&c.inputs[0], 5, -1);
+    lower_passes(&c);
+    ig_map_init(&c.memory, &c.cpu.arena);
+    c.report.operand = -1;
+    for (const ig_op *op = c.graph->body.first; op; op = op->next) {
+        if (op->code == IG_OP_launch) {
+            lower_launch(&c, op);
+        }
+    }
+    CHECK_INT(c.report.operand, 1);
+    CHECK_INT(c.report.position, 4);
+    CHECK_INT(c.report.value, 9);
+    lower_close(&c);
+}
+
+/* Shares are cut by offsets, also by wrong ones: every bag is done, once. */
+TEST(offsets_that_fall_are_reported_and_spoil_no_other_bag) {
+    enum { BAGS = 64, BAD = 40 };
+    lower_case c;
+    int64_t extents[] = { 256, BAGS };
+    lower_open(&c, "v2",
+               "module @t {\n  weight @t : f32[4, 2] = splat(1)\n"
+               "  graph @main(%ids: i64[N], %off: i64[B]) -> (f32[B, 2] \"y\") {\n"
+               "    %0 = bag @t, %ids, %off {operands = [1], pool = [0]} : f32[B, 2]\n"
+               "    ret %0\n  }\n}\n",
+               extents, 4);
+    for (int64_t b = 0; b < BAGS; b++) {
+        ig_tensor_set_i64(&c.inputs[1], b, b == BAD ? 3 : b * 4);
+    }
+    lower_passes(&c);
+    ig_map_init(&c.memory, &c.cpu.arena);
+    c.report.operand = -1;
+    for (const ig_op *op = c.graph->body.first; op; op = op->next) {
+        if (op->code == IG_OP_launch) {
+            lower_launch(&c, op);
+        }
+    }
+    CHECK_INT(c.report.operand, 2);
+    CHECK_INT(c.report.position, BAD - 1);
+    const ig_value *out = c.graph->body.last->operands[0].value;
+    const float *sums = lower_pointer(&c, out);
+    for (int64_t b = 0; b < BAGS; b++) {
+        float want = b == BAD - 1 ? 0 : b == BAD ? (BAD + 1) * 4 - 3 : 4;
+        CHECK(sums[2 * b] == want);
+    }
+    lower_close(&c);
+}
+
+/* ---- interaction ---- */
+
+static void check_interaction(int64_t samples, int64_t rows, int64_t depth) {
+    ig_arena arena;
+    ig_arena_init(&arena, NULL);
+    ig_writer text, pairs;
+    ig_writer_init(&text, &arena);
+    ig_writer_init(&pairs, &arena);
+    int64_t count = 0;
+    for (int64_t i = 0; i < rows; i++) {
+        for (int64_t j = 0; j < i; j++) {
+            ig_put(&pairs, "%s%lld", count++ ? ", " : "", (long long)(i * rows + j));
+        }
+    }
+    ig_put(
+        &text,
+        "module @t {\n  graph @main(%%x: f32[B, %lld, %lld]) -> (f32[B, %lld] \"y\") {\n"
+        "    %%0 = interact %%x {pairs = [%s]} : f32[B, %lld]\n    ret %%0\n  }\n}\n",
+        (long long)rows, (long long)depth, (long long)count, pairs.data,
+        (long long)count);
+    lower_check(text.data, &samples, 2);
+    ig_arena_fini(&arena);
+}
+
+TEST(lower_triangles) {
+    check_interaction(5, 27, 64);
+    check_interaction(3, 4, 5);
+    check_interaction(1, 2, 1);
+    check_interaction(0, 9, 16);
+    check_interaction(9, 33, 20);
+}
+
+/* ---- FBGEMM's results ---- */
+
+static ig_status run_case(conform *self, const char *text, const ig_tensor *inputs,
+                          ig_arena *arena, ig_tensor *out_outputs) {
+    lower_case c;
+    lower_open(&c, self->user, text, NULL, 1);
+    for (uint32_t i = 0; i < c.graph->body.arg_count; i++) {
+        c.inputs[i] = inputs[i];
+    }
+    uint32_t outputs = lower_run(&c);
+    CHECK_INT(c.report.operand, -1);
+    for (uint32_t i = 0; i < outputs; i++) {
+        out_outputs[i] = c.got[i];
+        out_outputs[i].data = ig_arena_copy(arena, c.got[i].data,
+                                            (size_t)ig_tensor_bytes(&c.got[i]));
+    }
+    lower_close(&c);
+    return IG_OK;
+}
+
+static void run_cases(const char *level) {
+    if (!cpu_level_runs(level)) {
+        return;
+    }
+    char name[16];
+    conform self = { .run = run_case, .user = strcpy(name, level) };
+    conform_file(&self, INGOT_SOURCE_DIR "/tests/conform/cases/fbgemm.txt");
+    CHECK_INT(self.totals.failed, 0);
+    CHECK(self.totals.passed >= 36);
+}
+
+TEST(quantised_tables_without_vectors_of_avx) {
+    run_cases("v2");
+}
+
+TEST(quantised_tables_with_avx2) {
+    run_cases("v3");
+}
+
+TEST(quantised_tables_with_avx512) {
+    run_cases("v4");
+    run_cases("v4-vnni");
+}
+
+UNIT_SUITE(cpu_lower_bag, quantised_tables_without_vectors_of_avx,
+           quantised_tables_with_avx2, quantised_tables_with_avx512, sums_of_every_dim,
+           no_bags_one_bag_empty_bags, means_and_maxima, padding_is_left_out,
+           large_tables_are_prefetched, rows_lie_in_several_tables,
+           work_is_shared_by_ids_and_not_by_bags, bags_that_lie_apart_are_prefetched,
+           offsets_that_fall_are_reported_and_spoil_no_other_bag,
+           tables_of_different_dims_in_one_launch, one_id_a_row_and_fixed_lengths,
+           an_id_out_of_range_is_reported, lower_triangles)

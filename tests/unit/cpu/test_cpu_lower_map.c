@@ -1,0 +1,230 @@
+/* Elementwise regions, copies, gathers, products_by_columns, reductions and dot
+ * products against the interpreter, at every level.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/cpu/lower_case.h"
+
+/* A graph of one body; `signature` and `body` are IR text. */
+static void check(const char *signature, const char *body, const int64_t *extents) {
+    char text[4096];
+    snprintf(text, sizeof text, "module @t {\n  graph @main(%s {\n%s\n  }\n}\n",
+             signature, body);
+    lower_check(text, extents, 3);
+}
+
+#define EXTENTS(...) ((const int64_t[]){ __VA_ARGS__ })
+
+/* ---- elementwise ---- */
+
+TEST(elementwise_with_broadcast) {
+    for (int64_t n = 0; n < 40; n += 13) {
+        check("%x: f32[B, 37], %y: f32[37], %z: f32[B, 1]) -> (f32[B, 37] \"o\")",
+              "%0 = add %x, %y : f32[B, 37]\n%1 = mul %0, %z : f32[B, 37]\n"
+              "%2 = sub %1, %x : f32[B, 37]\nret %2",
+              EXTENTS(n));
+    }
+}
+
+TEST(extents_that_may_be_one) {
+    const char *signature =
+        "%x: f32[A, 8], %y: f32[B, 8]) -> (f32[bcast(A, B), 8] \"o\")";
+    const char *body = "%0 = add %x, %y : f32[bcast(A, B), 8]\nret %0";
+    check(signature, body, EXTENTS(1, 5));
+    check(signature, body, EXTENTS(5, 1));
+    check(signature, body, EXTENTS(5, 5));
+}
+
+TEST(scalars) {
+    check("%x: f32[], %y: f32[]) -> (f32[] \"o\")", "%0 = add %x, %y : f32[]\nret %0",
+          EXTENTS(0));
+}
+
+TEST(other_dtypes) {
+    check("%x: i64[B], %y: i64[B]) -> (i64[B] \"o\")",
+          "%0 = sub %x, %y : i64[B]\n%1 = mul %0, %x : i64[B]\nret %1", EXTENTS(21));
+    check("%x: f64[B], %y: f64[B]) -> (f64[B] \"o\")",
+          "%0 = mul %x, %y : f64[B]\nret %0", EXTENTS(21));
+    check("%x: f16[B], %y: f16[B]) -> (f16[B] \"o\")",
+          "%0 = mul %x, %y : f16[B]\n%1 = add %0, %x : f16[B]\nret %1", EXTENTS(21));
+    check("%x: bf16[B], %y: bf16[B]) -> (bf16[B] \"o\")",
+          "%0 = add %x, %y : bf16[B]\nret %0", EXTENTS(37));
+}
+
+TEST(choices_and_conversions) {
+    check("%x: f32[B], %y: f32[B]) -> (f32[B] \"o\", bool[B] \"p\", i32[B] \"q\")",
+          "%0 = lt %x, %y : bool[B]\n%1 = where %0, %x, %y : f32[B]\n"
+          "%2 = ge %x, %y : bool[B]\n%3 = cast %x {to = i32} : i32[B]\n"
+          "%4 = mul %3, %3 : i32[B]\nret %1, %2, %4",
+          EXTENTS(29));
+}
+
+TEST(functions) {
+    check("%x: f32[B]) -> (f32[B] \"o\")",
+          "%0 = exp %x : f32[B]\n%1 = tanh %0 : f32[B]\n%2 = sigmoid %1 : f32[B]\n"
+          "%3 = erf %2 : f32[B]\n%4 = sqrt %3 : f32[B]\nret %4",
+          EXTENTS(29));
+}
+
+/* ---- movement ---- */
+
+TEST(views_and_copies) {
+    check("%x: f32[B, 6, 5]) -> (f32[5, B, 6] \"o\")",
+          "%0 = transpose %x {perm = [2, 0, 1]} : f32[5, B, 6]\nret %0", EXTENTS(7));
+    check(
+        "%x: f32[B, 6, 5]) -> (f32[B, 2, 5] \"o\")",
+        "%0 = slice %x {starts = [0, 1, 0], sizes = [B, 2, 5], steps = [1, 3, 1]} : f32[B, 2, 5]\nret %0",
+        EXTENTS(7));
+    check("%x: f32[B, 6]) -> (f32[6*B] \"o\")",
+          "%0 = transpose %x {perm = [1, 0]} : f32[6, B]\n"
+          "%1 = reshape %0 {to = [6*B]} : f32[6*B]\nret %1",
+          EXTENTS(7));
+    check("%x: f32[B, 1]) -> (f32[3, B, 4] \"o\")",
+          "%0 = expand %x {to = [3, B, 4]} : f32[3, B, 4]\nret %0", EXTENTS(7));
+}
+
+TEST(concatenation_in_place_and_by_copies) {
+    check("%x: f32[B, 6], %y: f32[B, 5]) -> (f32[B, 17] \"o\")",
+          "%0 = relu %x : f32[B, 6]\n%1 = neg %0 : f32[B, 6]\n"
+          "%2 = concat %0, %y, %1 {axis = 1} : f32[B, 17]\nret %2",
+          EXTENTS(7));
+    check(
+        "%x: f32[B, 6]) -> (f32[2*B, 6] \"o\")",
+        "%0 = relu %x : f32[B, 6]\n%1 = concat %0, %0 {axis = 0} : f32[2*B, 6]\nret %1",
+        EXTENTS(7));
+}
+
+TEST(results_returned_as_they_are) {
+    check("%x: f32[B, 6]) -> (f32[B, 6] \"o\", f32[B, 6] \"p\")", "ret %x, %x",
+          EXTENTS(7));
+}
+
+/* ---- gathers ---- */
+
+TEST(gathers) {
+    check("%x: f32[B, 3, 20], %i: i64[4]) -> (f32[B, 4, 20] \"o\")",
+          "%0 = gather %x, %i {axis = 1} : f32[B, 4, 20]\nret %0", EXTENTS(7));
+    check("%x: f32[3], %i: i64[B, 2]) -> (f32[B, 2] \"o\")",
+          "%0 = gather %x, %i {axis = 0} : f32[B, 2]\nret %0", EXTENTS(7));
+    check("%x: f32[3, 4, 20], %i: i64[B, 2]) -> (f32[B, 20] \"o\")",
+          "%0 = gather_nd %x, %i : f32[B, 20]\nret %0", EXTENTS(7));
+    check("%x: f32[B, 3], %i: i64[B, 5]) -> (f32[B, 5] \"o\")",
+          "%0 = gather_elements %x, %i {axis = 1} : f32[B, 5]\nret %0", EXTENTS(7));
+}
+
+/* ---- reductions ---- */
+
+TEST(reductions_along_and_across) {
+    static const char *const kinds[] = { "sum", "mean", "max", "min", "prod", "l2" };
+    for (size_t i = 0; i < IG_COUNT_OF(kinds); i++) {
+        char body[512];
+        snprintf(body, sizeof body,
+                 "%%0 = reduce %%x {op = %s, axes = [2]} : f32[B, 5]\n"
+                 "%%1 = reduce %%x {op = %s, axes = [1]} : f32[B, 19]\n"
+                 "%%2 = reduce %%x {op = %s, axes = [0, 2], keep} : f32[1, 5, 1]\n"
+                 "%%3 = reduce %%x {op = %s} : f32[]\nret %%0, %%1, %%2, %%3",
+                 kinds[i], kinds[i], kinds[i], kinds[i]);
+        check(
+            "%x: f32[B, 5, 19]) -> (f32[B, 5] \"o\", f32[B, 19] \"p\", f32[1, 5, 1] \"q\", f32[] \"r\")",
+            body, EXTENTS(4));
+    }
+    check("%x: i64[B, 5]) -> (i64[5] \"o\", i64[B] \"p\")",
+          "%0 = reduce %x {op = max, axes = [0]} : i64[5]\n"
+          "%1 = reduce %x {op = sum, axes = [1]} : i64[B]\nret %0, %1",
+          EXTENTS(4));
+}
+
+/* ---- products ---- */
+
+TEST(dot_products) {
+    check(
+        "%x: f32[B, 70], %y: f32[3, 70]) -> (f32[B, 3] \"o\")",
+        "%0 = matmul %x, %y {transpose_b} : f32[B, 3]\n%1 = relu %0 : f32[B, 3]\nret %1",
+        EXTENTS(9));
+    check("%x: f32[B, 4, 7], %y: f32[7, 5]) -> (f32[B, 4, 5] \"o\")",
+          "%0 = matmul %x, %y : f32[B, 4, 5]\nret %0", EXTENTS(9));
+    check("%x: f32[B, 4, 7], %y: f32[B, 7, 5]) -> (f32[B, 4, 5] \"o\")",
+          "%0 = matmul %x, %y : f32[B, 4, 5]\nret %0", EXTENTS(9));
+}
+
+/* A computed right-hand side whose columns lie side by side. */
+TEST(products_by_columns) {
+    static const int64_t rows[] = { 0, 1, 3, 4, 7, 8, 9, 13 };
+    for (size_t i = 0; i < IG_COUNT_OF(rows); i++) {
+        check("%x: f32[B, 11], %y: f32[11, 70], %z: f32[70]) -> (f32[B, 70] \"o\")",
+              "%0 = matmul %x, %y : f32[B, 70]\n%1 = add %0, %z : f32[B, 70]\nret %1",
+              EXTENTS(rows[i]));
+    }
+    check(
+        "%x: f32[2, B, K], %y: f32[2, K, N], %z: f32[2, 1, N]) -> (f32[2, B, N] \"o\")",
+        "%0 = matmul %x, %y : f32[2, B, N]\n%1 = mul %0, %z : f32[2, B, N]\nret %1",
+        EXTENTS(6, 9, 37));
+    check("%x: f32[3, 5, B], %y: f32[B, 64]) -> (f32[3, 5, 64] \"o\")",
+          "%0 = matmul %x, %y : f32[3, 5, 64]\n%1 = sigmoid %0 : f32[3, 5, 64]\nret %1",
+          EXTENTS(21));
+    check("%x: f32[B, 5], %y: f32[B, 20]) -> (f32[5, 20] \"o\")",
+          "%0 = matmul %x, %y {transpose_a} : f32[5, 20]\nret %0", EXTENTS(9));
+    check("%x: f64[B, 9], %y: f64[9, 21]) -> (f64[B, 21] \"o\")",
+          "%0 = matmul %x, %y : f64[B, 21]\nret %0", EXTENTS(5));
+    check("%x: f32[9], %y: f32[9, B]) -> (f32[B] \"o\")",
+          "%0 = matmul %x, %y : f32[B]\nret %0", EXTENTS(35));
+    check("%x: f32[24, 24], %y: f32[B, 24]) -> (f32[B, 24] \"o\")",
+          "%0 = matmul %y, %x : f32[B, 24]\n%1 = mul %0, %y : f32[B, 24]\nret %1",
+          EXTENTS(6));
+}
+
+/* A computed right-hand side that is copied into panels. */
+TEST(products_by_panels) {
+    static const int64_t rows[] = { 0, 1, 5, 7, 8, 9, 15, 17, 29, 128, 131 };
+    for (size_t i = 0; i < IG_COUNT_OF(rows); i++) {
+        check("%x: f32[B, 19], %y: f32[37, 19], %z: f32[37]) -> (f32[B, 37] \"o\")",
+              "%0 = matmul %x, %y {transpose_b} : f32[B, 37]\n"
+              "%1 = add %0, %z : f32[B, 37]\nret %1",
+              EXTENTS(rows[i]));
+        check("%x: f32[19, B], %y: f32[53, 19]) -> (f32[B, 53] \"o\")",
+              "%0 = matmul %x, %y {transpose_a, transpose_b} : f32[B, 53]\nret %0",
+              EXTENTS(rows[i]));
+    }
+    check("%x: f32[27, 64], %y: f32[27, 64]) -> (f32[27, 27] \"o\")",
+          "%0 = matmul %x, %y {transpose_b} : f32[27, 27]\nret %0", EXTENTS(0));
+    check("%x: f32[200, 64], %y: f32[300, 64]) -> (f32[200, 300] \"o\")",
+          "%0 = matmul %x, %y {transpose_b} : f32[200, 300]\nret %0", EXTENTS(0));
+}
+
+TEST(products_by_panels_of_any_depth) {
+    static const int64_t depths[] = { 0, 1, 16, 127, 128, 129, 300 };
+    for (size_t i = 0; i < IG_COUNT_OF(depths); i++) {
+        check(
+            "%x: f32[2, B, K], %y: f32[1, N, K], %z: f32[2, 1, N]) -> (f32[2, B, N] \"o\")",
+            "%0 = matmul %x, %y {transpose_b} : f32[2, B, N]\n"
+            "%1 = mul %0, %z : f32[2, B, N]\nret %1",
+            EXTENTS(11, depths[i], 21));
+    }
+    check("%x: f32[B, 300], %y: f32[40, 300]) -> (f32[B, 40] \"o\")",
+          "%0 = matmul %x, %y {transpose_b} : f32[B, 40]\n"
+          "%1 = sigmoid %0 : f32[B, 40]\nret %1",
+          EXTENTS(23));
+    check("%x: f32[B, 30], %y: f32[40, 30]) -> (f32[B, 40] \"o\")",
+          "%0 = matmul %x, %y {transpose_b} : f32[B, 40]\n"
+          "%1 = sigmoid %0 : f32[B, 40]\nret %1",
+          EXTENTS(23));
+    check("%x: f64[B, 33], %y: f64[21, 33]) -> (f64[B, 21] \"o\")",
+          "%0 = matmul %x, %y {transpose_b} : f64[B, 21]\nret %0", EXTENTS(12));
+}
+
+/* Neither axis of the right-hand side lies side by side. */
+TEST(products_of_views) {
+    check("%x: f32[3, B, 9], %y: f32[20, 3, 9]) -> (f32[3, B, 20] \"o\")",
+          "%0 = transpose %y {perm = [1, 2, 0]} : f32[3, 9, 20]\n"
+          "%1 = matmul %x, %0 : f32[3, B, 20]\nret %1",
+          EXTENTS(10));
+    check("%x: f32[B, 9], %y: f32[9, 20, 2]) -> (f32[B, 20] \"o\")",
+          "%0 = slice %y {starts = [0, 0, 1], sizes = [9, 20, 1]} : f32[9, 20, 1]\n"
+          "%1 = reshape %0 {to = [9, 20]} : f32[9, 20]\n"
+          "%2 = matmul %x, %1 : f32[B, 20]\nret %2",
+          EXTENTS(10));
+}
+
+UNIT_SUITE(cpu_lower_map, elementwise_with_broadcast, extents_that_may_be_one, scalars,
+           other_dtypes, choices_and_conversions, functions, views_and_copies,
+           concatenation_in_place_and_by_copies, results_returned_as_they_are, gathers,
+           reductions_along_and_across, dot_products, products_by_columns,
+           products_by_panels, products_by_panels_of_any_depth, products_of_views)

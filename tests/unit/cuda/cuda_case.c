@@ -1,0 +1,473 @@
+/* A tensor graph run twice; see the header.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/cuda/cuda_case.h"
+
+#include "base/platform.h"
+#include "ir/text/text.h"
+#include "ir/verify/verify.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* ---- the case ---- */
+
+static void keep_message(void *user, const ig_diagnostic *diagnostic) {
+    cuda_case *c = user;
+    ig_diagnostic_format(diagnostic, c->last, sizeof c->last);
+}
+
+void cuda_case_init(cuda_case *c, const char *target) {
+    memset(c, 0, sizeof *c);
+    c->context.limits = ig_limits_default;
+    c->context.diag = (ig_diag){ .sink = keep_message, .user = c };
+    ig_arena_init(&c->arena, &c->context.budget);
+    ig_map_init(&c->memory, &c->arena);
+    c->target = ig_target_find(ig_str_of(target));
+    c->report.operand = -1;
+    CHECK(c->target != NULL);
+}
+
+static uint64_t next_random(uint64_t *state) {
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return *state >> 33;
+}
+
+static void fill(ig_tensor *tensor, int64_t bound, uint64_t *state) {
+    for (int64_t i = 0; i < tensor->count; i++) {
+        uint64_t random = next_random(state);
+        if (ig_dtype_is_float(tensor->dtype)) {
+            ig_tensor_set_f64(tensor, i, (double)(random % 65536) / 32768.0 - 1.0);
+        } else {
+            ig_tensor_set_i64(tensor, i, (int64_t)(random % (uint64_t)bound));
+        }
+    }
+}
+
+static int64_t value_of(cuda_case *c, ig_dim dim) {
+    int64_t value = 0;
+    CHECK(ig_dim_evaluate(c->module, dim, c->symbols, &value));
+    return value;
+}
+
+void cuda_case_open(cuda_case *c, const char *target, const char *text,
+                    const int64_t *extents, int64_t bound) {
+    cuda_case_init(c, target);
+    ig_status status = ig_parse_module(&c->context, "test", ig_str_of(text),
+                                       &c->module);
+    CHECK_MSG(status == IG_OK, "%s", c->last);
+    c->graph = ig_module_graph(c->module, "main");
+    for (uint32_t i = 0; i < ig_symbol_count(c->module); i++) {
+        c->symbols[i] = extents[i];
+    }
+    uint64_t state = 7;
+    for (uint32_t i = 0; i < c->graph->body.arg_count; i++) {
+        const ig_type *type = c->graph->body.args[i]->type;
+        int64_t dims[IG_TENSOR_RANK];
+        for (uint32_t d = 0; d < type->rank; d++) {
+            dims[d] = value_of(c, type->dims[d]);
+        }
+        CHECK_OK(ig_tensor_alloc(&c->arena, NULL, (ig_dtype)type->dtype, type->rank,
+                                 dims, &c->inputs[i]));
+        fill(&c->inputs[i], bound, &state);
+    }
+}
+
+void cuda_case_close(cuda_case *c) {
+    ig_module_destroy(c->module);
+    ig_arena_fini(&c->arena);
+}
+
+void cuda_case_passes(cuda_case *c, const char *pipeline) {
+    ig_pass_options options = { .target = c->target };
+    ig_status status = ig_run_passes(c->module, &options, pipeline);
+    CHECK_MSG(status == IG_OK, "%s", c->last);
+    status = ig_verify_module(c->module);
+    CHECK_MSG(status == IG_OK, "%s", c->last);
+}
+
+/* ---- memory of the plan ---- */
+
+static int64_t bytes_of(cuda_case *c, const ig_value *root) {
+    int64_t count = value_of(c, ig_type_count(c->module, root->type));
+    return count * (ig_dtypes[root->type->dtype].bits / 8);
+}
+
+/* Rows of tables that are not plain hold more than their values. */
+static ig_kernel_buffer weight_memory(cuda_case *c, const ig_op *op) {
+    const char *name = ig_attr_str(op, IG_weight_name);
+    const ig_weight *weight = ig_module_weight(c->module, name);
+    int64_t bytes = bytes_of(c, op->results);
+    ig_tensor value;
+    if (weight->is_recipe) {
+        return (ig_kernel_buffer){ c->recipes[weight->index].data, bytes };
+    }
+    if (op->results->type->kind == IG_TABLE) {
+        return (
+            ig_kernel_buffer){ (void *)(uintptr_t)weight->data.bytes, /* only read */
+                               weight->data.size };
+    }
+    CHECK_OK(ig_tensor_of_data(&weight->data, &c->arena, &c->context, &value));
+    return (ig_kernel_buffer){ value.data, bytes };
+}
+
+static const ig_kernel_buffer *root_memory(cuda_case *c, const ig_value *root) {
+    ig_kernel_buffer *known = ig_map_get_id(&c->memory, IG_MAP_PTR(root));
+    if (known) {
+        return known;
+    }
+    const ig_op *op = root->def;
+    known = IG_NEW(&c->arena, ig_kernel_buffer);
+    known->bytes = bytes_of(c, root);
+    if (!op) {
+        known->data = c->inputs[root->index].data;
+    } else if (op->code == IG_OP_weight || op->code == IG_OP_table) {
+        *known = weight_memory(c, op);
+    } else {
+        known->data = ig_arena_alloc(&c->arena, (size_t)known->bytes + 64);
+        memset(known->data, 0x7f, (size_t)known->bytes); /* what is not written shows */
+    }
+    ig_map_set_id(&c->memory, IG_MAP_PTR(root), known);
+    IG_PUSH(&c->arena, &c->roots, known);
+    return known;
+}
+
+static ig_kernel_buffer memory_of(cuda_case *c, const ig_value *value) {
+    const ig_op *view = ig_def(value, IG_OP_view);
+    if (!view) {
+        return *root_memory(c, value);
+    }
+    ig_kernel_buffer buffer = *root_memory(c, view->operands[0].value);
+    int64_t offset = value_of(c, view->attrs[IG_view_offset].as.i) *
+                     (ig_dtypes[value->type->dtype].bits / 8);
+    buffer.data = (char *)buffer.data + offset;
+    buffer.bytes -= offset;
+    return buffer;
+}
+
+/* ---- launches ---- */
+
+static void resolve_launch(cuda_case *c, const ig_op *op, cuda_launch *out) {
+    const ig_attr *params = &op->attrs[IG_launch_params];
+    CHECK(op->operand_count <= CUDA_CASE_BUFFERS && params->count <= CUDA_CASE_PARAMS);
+    out->kernel = ig_module_graph(c->module, ig_attr_str(op, IG_launch_kernel));
+    out->grid = value_of(c, op->attrs[IG_launch_grid].as.i);
+    out->threads = (uint32_t)ig_attr_int(op, IG_launch_threads, 0);
+    CHECK_MSG(out->threads > 0, "'%s' has no threads", out->kernel->name);
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        out->buffers[out->buffer_count++] = memory_of(c, op->operands[i].value);
+    }
+    for (uint32_t i = 0; params->kind == IG_ATTR_DIMS && i < params->count; i++) {
+        out->params[out->param_count++] = value_of(c, params->as.dims[i]);
+    }
+}
+
+static void compute_recipes(cuda_case *c) {
+    ig_graph *weights = ig_module_graph(c->module, "weights");
+    if (weights) {
+        ig_tensor *values = IG_NEW_ARRAY(&c->arena, ig_tensor,
+                                         weights->body.last->operand_count);
+        CHECK_OK(ig_interpret(weights, NULL, &c->arena, values));
+        c->recipes = values;
+    }
+}
+
+void cuda_case_lower(cuda_case *c) {
+    ig_status status = ig_interpret(c->graph, c->inputs, &c->arena, c->expected);
+    CHECK_MSG(status == IG_OK, "interpreter: %s", c->last);
+    cuda_case_passes(c, "pack,fuse,bufferise,lower");
+    compute_recipes(c);
+    c->launches = IG_NEW_ARRAY(&c->arena, cuda_launch, CUDA_CASE_LAUNCHES);
+    for (const ig_op *op = c->graph->body.first; op; op = op->next) {
+        if (op->code == IG_OP_launch) {
+            CHECK(c->launch_count < CUDA_CASE_LAUNCHES);
+            resolve_launch(c, op, &c->launches[c->launch_count++]);
+        }
+    }
+    const ig_op *ret = c->graph->body.last;
+    for (uint32_t i = 0; i < ret->operand_count; i++) {
+        c->got[i] = c->expected[i];
+        c->got[i].data = root_memory(c, ret->operands[i].value)->data;
+    }
+}
+
+const char *cuda_case_source(cuda_case *c) {
+    void *state = NULL;
+    ig_writer text;
+    ig_writer_init(&text, &c->arena);
+    CHECK_OK(ig_backend_cuda.open(&c->context, c->target, &state));
+    for (size_t i = 0; i < c->module->graphs.count; i++) {
+        const ig_graph *graph = c->module->graphs.items[i];
+        if (graph->stage == IG_STAGE_KERNEL) {
+            ig_status status = ig_backend_cuda.emit(state, graph, IG_EMIT_TEXT, &text);
+            CHECK_MSG(status == IG_OK, "%s", c->last);
+        }
+    }
+    ig_backend_cuda.close(state);
+    return ig_writer_str(&text).data;
+}
+
+static void compare_output(uint32_t output, const ig_tensor *expected,
+                           const ig_tensor *got, double bound) {
+    double error = 0.0, size = 0.0;
+    for (int64_t k = 0; k < expected->count; k++) {
+        double want = ig_tensor_get_f64(expected, k), is = ig_tensor_get_f64(got, k);
+        bool is_same = want == is || (isnan(want) && isnan(is));
+        bool is_close = is_same || (isfinite(want) && isfinite(is) &&
+                                    ig_dtype_is_float(expected->dtype));
+        CHECK_MSG(is_close, "output %u [%lld]: %.17g, not %.17g", output, (long long)k,
+                  is, want);
+        error += is_same ? 0.0 : (is - want) * (is - want);
+        size += isfinite(want) ? want * want : 0.0;
+    }
+    double rms = error == 0.0 ? 0.0 : sqrt(error / (size > 0.0 ? size : 1e-30));
+    CHECK_MSG(rms <= bound, "output %u: the relative error is %g", output, rms);
+}
+
+void cuda_case_compare(cuda_case *c, double bound) {
+    CHECK_INT(c->report.operand, -1);
+    for (uint32_t i = 0; i < c->graph->body.last->operand_count; i++) {
+        compare_output(i, &c->expected[i], &c->got[i], bound);
+    }
+}
+
+void cuda_case_check(const cuda_text *text, cuda_run *run) {
+    cuda_case c;
+    cuda_case_open(&c, "cuda:sm_80", text->text, text->extents, text->bound);
+    if (text->prepare) {
+        text->prepare(&c);
+    }
+    cuda_case_lower(&c);
+    run(&c);
+    cuda_case_compare(&c, 1e-6);
+    cuda_case_close(&c);
+}
+
+/* ---- the interpreter of kernel form ---- */
+
+static void interpret_tiles(cuda_case *c, const cuda_launch *l, int64_t begin,
+                            int64_t end) {
+    ig_kernel_call call = { .buffers = l->buffers,
+                            .params = l->params,
+                            .tile_begin = begin,
+                            .tile_end = end,
+                            .threads = l->threads,
+                            .check_races = true };
+    ig_status status = ig_interpret_kernel(l->kernel, &call);
+    CHECK_MSG(status == IG_OK, "%s", c->last);
+    bool is_less = c->report.operand < 0 || call.report_operand < c->report.operand ||
+                   (call.report_operand == c->report.operand &&
+                    call.report_position < c->report.position);
+    if (call.reported && is_less) {
+        c->report = (ig_kernel_report_v0){ call.report_operand, call.report_position,
+                                           call.report_value };
+    }
+}
+
+/* Two calls a launch, the later tiles first. */
+void cuda_run_interpreter(cuda_case *c) {
+    for (uint32_t i = 0; i < c->launch_count; i++) {
+        const cuda_launch *l = &c->launches[i];
+        interpret_tiles(c, l, l->grid / 3, l->grid);
+        interpret_tiles(c, l, 0, l->grid / 3);
+    }
+}
+
+/* ---- C++ on this machine ---- */
+
+static const char *compiler(void) {
+    const char *named = getenv("CXX");
+    return named && named[0] ? named : "c++";
+}
+
+bool cuda_has_compiler(void) {
+    char command[512];
+    snprintf(command, sizeof command, "%s --version >/dev/null 2>&1", compiler());
+    bool is_there = system(command) == 0;
+    if (!is_there) {
+        unit_skip("emitted CUDA text on the CPU: no C++ compiler (%s)", compiler());
+    }
+    return is_there;
+}
+
+cuda_library cuda_library_build(const char *text, const char *flags) {
+    cuda_library library = { .folder = "/tmp/ingot-cuda-host-XXXXXX" };
+    char source[64], command[1024];
+    CHECK(mkdtemp(library.folder) != NULL);
+    snprintf(source, sizeof source, "%s/unit.cc", library.folder);
+    snprintf(library.path, sizeof library.path, "%s/unit.so", library.folder);
+    FILE *file = fopen(source, "w");
+    CHECK_MSG(file && fputs(text, file) >= 0 && fclose(file) == 0, "%s", source);
+    snprintf(command, sizeof command,
+             "%s -std=c++17 -O1 -fPIC -shared -ffp-contract=off -pthread %s -o %s %s",
+             compiler(), flags, library.path, source);
+    int failed = system(command);
+    unlink(source);
+    if (failed) {
+        cuda_library_remove(&library);
+    }
+    CHECK_MSG(!failed, "%s", command);
+    return library;
+}
+
+void cuda_library_remove(const cuda_library *library) {
+    unlink(library->path);
+    rmdir(library->folder);
+}
+
+/* What C++ leaves open ends the test: a GPU faults on misaligned elements, and may do
+ * anything where integers overflow. */
+cuda_library cuda_case_build(cuda_case *c) {
+    return cuda_library_build(
+        ig_arena_printf(&c->arena, "#include \"%s/tests/cuda_host/shim.h\"\n%s",
+                        INGOT_SOURCE_DIR, cuda_case_source(c)),
+        "-fsanitize=undefined -fsanitize-undefined-trap-on-error");
+}
+
+/* ---- texts ---- */
+
+static void put_weight(ig_writer *text, const char *name, int64_t rows,
+                       int64_t columns) {
+    ig_put(text, "  weight @%s : f32[%lld, %lld] = [", name, (long long)rows,
+           (long long)columns);
+    for (int64_t i = 0; i < rows * columns; i++) {
+        ig_put(text, "%s%g", i ? ", " : "", (double)(i * 37 % 101 - 50) / 64.0);
+    }
+    ig_put(text, "]\n");
+}
+
+void cuda_check_gemm(cuda_run *run, const int64_t sizes[3], const char *epilogue) {
+    long long k = sizes[1], n = sizes[2];
+    ig_arena arena;
+    ig_arena_init(&arena, NULL);
+    ig_writer text;
+    ig_writer_init(&text, &arena);
+    ig_put(&text, "module @t {\n");
+    put_weight(&text, "w", k, n);
+    ig_put(
+        &text,
+        "  graph @main(%%x: f32[B, %lld], %%b: f32[%lld], %%r: f32[B, %lld]) -> (f32[B, %lld] \"y\") {\n    %%0 = matmul %%x, @w : f32[B, %lld]\n",
+        k, n, n, n, n);
+    ig_put(&text,
+           "    %%1 = add %%0, %%b : f32[B, %lld]\n    %%2 = %s : f32[B, %lld]\n"
+           "    ret %%2\n  }\n}\n",
+           n, epilogue, n);
+    cuda_case_check(&(cuda_text){ text.data, sizes, 10, NULL }, run);
+    ig_arena_fini(&arena);
+}
+
+/* Offsets of bags over `ids` ids; every third bag is empty. */
+static void set_offsets(ig_tensor *offsets, int64_t ids) {
+    for (int64_t b = 0; b < offsets->count; b++) {
+        int64_t at = b % 3 == 2 ? ig_tensor_get_i64(offsets, b - 1)
+                                : b * ids / offsets->count;
+        ig_tensor_set_i64(offsets, b, at);
+    }
+}
+
+void cuda_set_offsets(cuda_case *c) {
+    for (uint32_t i = 0; i + 1 < c->graph->body.arg_count; i += 2) {
+        set_offsets(&c->inputs[i + 1], c->inputs[i].count);
+    }
+}
+
+void cuda_check_bag(cuda_run *run, cuda_bag bag) {
+    int64_t extents[] = { bag.ids, bag.bags };
+    long long dim = bag.dim;
+    ig_arena arena;
+    ig_arena_init(&arena, NULL);
+    ig_writer text;
+    ig_writer_init(&text, &arena);
+    ig_put(&text, "module @t {\n");
+    put_weight(&text, "t", bag.rows, dim);
+    ig_put(&text,
+           "  graph @main(%%ids: i64[N], %%off: i64[B]) -> (f32[B, %lld] \"y\") {\n"
+           "    %%0 = bag @t, %%ids, %%off {%s} : f32[B, %lld]\n    ret %%0\n  }\n}\n",
+           dim, bag.attributes, dim);
+    cuda_case_check(&(cuda_text){ text.data, extents, bag.rows, cuda_set_offsets },
+                    run);
+    ig_arena_fini(&arena);
+}
+
+static void check_table(cuda_run *run, const char *table, const char *out) {
+    char text[1024];
+    snprintf(
+        text, sizeof text,
+        "module @t {\n  table @t : %s\n"
+        "  graph @main(%%i: i64[B, 3], %%w: f32[B, 3]) -> (%s, %s) {\n"
+        "    %%0, %%1 = bag @t, %%i, %%w, @t, %%i {operands = [4, 0], pool = [0, 2], empty = [0, 1]} : %s, %s\n    ret %%0, %%1\n  }\n}\n",
+        table, out, out, out, out);
+    cuda_case_check(&(cuda_text){ text, (int64_t[]){ 21 }, 2, NULL }, run);
+}
+
+void cuda_check_tables(cuda_run *run) {
+    check_table(run, "f16<rowwise>[2, 2] = [1, 2, 3, 4]", "f16[B, 2]");
+    check_table(run, "bf16<rowwise>[2, 1] = [1, 256]", "bf16[B, 1]");
+    check_table(run, "u8<rowwise f16>[2, 2] = inline(0x0038003c00010038003c04ff)",
+                "f32[B, 2]");
+    check_table(
+        run,
+        "i8<rowwise f32>[2, 2] = inline(0x00010000003f0000803f04ff0000003f0000803f)",
+        "f32[B, 2]");
+}
+
+void cuda_check_interaction(cuda_run *run, int64_t samples, int64_t rows,
+                            int64_t depth) {
+    ig_arena arena;
+    ig_arena_init(&arena, NULL);
+    ig_writer text, pairs;
+    ig_writer_init(&text, &arena);
+    ig_writer_init(&pairs, &arena);
+    long long count = 0;
+    for (int64_t i = 0; i < rows; i++) {
+        for (int64_t j = 0; j < i; j++) {
+            ig_put(&pairs, "%s%lld", count++ ? ", " : "", (long long)(i * rows + j));
+        }
+    }
+    ig_put(
+        &text,
+        "module @t {\n  graph @main(%%x: f32[B, %lld, %lld]) -> (f32[B, %lld] \"y\") {\n    %%0 = interact %%x {pairs = [%s]} : f32[B, %lld]\n"
+        "    ret %%0\n  }\n}\n",
+        (long long)rows, (long long)depth, count, pairs.data, count);
+    cuda_case_check(&(cuda_text){ text.data, &samples, 2, NULL }, run);
+    ig_arena_fini(&arena);
+}
+
+static void randomise_weights(cuda_case *c) {
+    uint64_t state = 11;
+    for (size_t i = 0; i < c->module->weights.count; i++) {
+        ig_data *data = &c->module->weights.items[i]->data;
+        int64_t dims[IG_TENSOR_RANK];
+        for (uint32_t d = 0; d < data->type->rank; d++) {
+            dims[d] = data->type->dims[d];
+        }
+        ig_tensor values;
+        CHECK_OK(ig_tensor_alloc(&c->arena, NULL, (ig_dtype)data->type->dtype,
+                                 data->type->rank, dims, &values));
+        for (int64_t k = 0; k < values.count; k++) {
+            double unit = (double)(next_random(&state) % 65536) / 32768.0 - 1.0;
+            ig_tensor_set_f64(&values, k, unit / 8);
+        }
+        *data = (ig_data){ .type = data->type,
+                           .bytes = values.data,
+                           .size = values.count * ig_dtypes[values.dtype].bits / 8 };
+    }
+}
+
+void cuda_check_model(cuda_run *run, const char *name, int64_t extent) {
+    char path[500];
+    cuda_case c;
+    ig_file_map file;
+    snprintf(path, sizeof path, INGOT_SOURCE_DIR "/tests/models/%s.ig", name);
+    CHECK_OK(ig_file_map_open(path, &file, NULL));
+    char *text = calloc(file.size + 1, 1);
+    memcpy(text, file.data, file.size);
+    cuda_case_open(&c, "cuda:sm_90a", text, &extent, 100);
+    randomise_weights(&c);
+    cuda_case_lower(&c);
+    run(&c);
+    cuda_case_compare(&c, 1e-6);
+    cuda_case_close(&c);
+    free(text);
+    ig_file_map_close(&file);
+}

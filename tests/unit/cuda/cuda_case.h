@@ -1,0 +1,113 @@
+/* A tensor graph run twice: by the interpreter, and through the passes and the GPU's
+ * schedules; the test compares.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The plan is resolved by the plainest means (a buffer an alloc, launches in order).
+ * What runs a launch - the interpreter of kernel form, the host shim, a GPU - is the
+ * test's choice.
+ */
+#ifndef IG_TESTS_UNIT_CUDA_CUDA_CASE_H
+#define IG_TESTS_UNIT_CUDA_CUDA_CASE_H
+
+#include "codegen/backend.h"
+#include "ingot/kernel.h"
+#include "ir/interpret/interpret.h"
+#include "ir/interpret/kernel.h"
+#include "passes/engine/pass.h"
+#include "tests/unit/unit.h"
+
+enum { CUDA_CASE_BUFFERS = 256, CUDA_CASE_PARAMS = 2048, CUDA_CASE_LAUNCHES = 64 };
+
+/* One launch with everything known. */
+typedef struct cuda_launch {
+    const ig_graph *kernel;
+    ig_kernel_buffer buffers[CUDA_CASE_BUFFERS];
+    int64_t params[CUDA_CASE_PARAMS];
+    uint32_t buffer_count, param_count, threads;
+    int64_t grid;
+} cuda_launch;
+
+typedef struct cuda_case {
+    ig_context context;
+    char last[65536]; /* the last diagnostic */
+    ig_arena arena;
+    const ig_target *target;
+    ig_module *module;
+    ig_graph *graph;
+    ig_tensor inputs[64], expected[16], got[16];
+    int64_t symbols[256];
+    ig_map memory;                    /* root value -> ig_kernel_buffer */
+    IG_VEC(ig_kernel_buffer *) roots; /* the same, in order */
+    const ig_tensor *recipes;
+    cuda_launch *launches;
+    uint32_t launch_count;
+    ig_kernel_report_v0 report; /* the least of all launches; operand -1: none */
+} cuda_case;
+
+/* Runs all launches of the case in order. */
+typedef void cuda_run(cuda_case *c);
+
+/* A context that keeps its last diagnostic; no module yet. */
+void cuda_case_init(cuda_case *c, const char *target);
+/* Reads `text`; symbol i gets the value extents[i].  Inputs are floats in [-1, 1) and
+ * integers below `bound`. */
+void cuda_case_open(cuda_case *c, const char *target, const char *text,
+                    const int64_t *extents, int64_t bound);
+void cuda_case_close(cuda_case *c);
+/* Runs a pipeline and verifies. */
+void cuda_case_passes(cuda_case *c, const char *pipeline);
+/* Interprets the graph, lowers it and resolves its launches. */
+void cuda_case_lower(cuda_case *c);
+/* The text of all kernels, in the case's arena. */
+const char *cuda_case_source(cuda_case *c);
+/* Relative RMS of floats within `bound`; everything else equal; nothing reported. */
+void cuda_case_compare(cuda_case *c, double bound);
+
+/* All of it on one text; `prepare` (may be NULL) sets inputs first. */
+typedef struct cuda_text {
+    const char *text;
+    const int64_t *extents;
+    int64_t bound;
+    void (*prepare)(cuda_case *c);
+} cuda_text;
+void cuda_case_check(const cuda_text *text, cuda_run *run);
+
+/* Runs launches by the interpreter of kernel form, in lockstep, races checked. */
+cuda_run cuda_run_interpreter;
+
+/* ---- C++ on this machine ---- */
+
+/* A shared object in a folder of its own. */
+typedef struct cuda_library {
+    char folder[40], path[64];
+} cuda_library;
+
+/* False, counted as a skip, where there is no C++ compiler. */
+bool cuda_has_compiler(void);
+/* Compiles `text` with further `flags`. */
+cuda_library cuda_library_build(const char *text, const char *flags);
+void cuda_library_remove(const cuda_library *library);
+/* The case's kernels behind the host shim. */
+cuda_library cuda_case_build(cuda_case *c);
+
+/* ---- texts that several tests run ---- */
+
+/* relu(x w + b), or another epilogue in %1 and %r. */
+void cuda_check_gemm(cuda_run *run, const int64_t sizes[3], const char *epilogue);
+typedef struct cuda_bag {
+    int64_t rows, dim, ids, bags;
+    const char *attributes;
+} cuda_bag;
+void cuda_check_bag(cuda_run *run, cuda_bag bag);
+/* Bags over tables of every format that has a kernel. */
+void cuda_check_tables(cuda_run *run);
+/* The lower triangle of `rows` rows of `depth`. */
+void cuda_check_interaction(cuda_run *run, int64_t samples, int64_t rows,
+                            int64_t depth);
+/* A whole model, tests/models/NAME.ig, with random weights; its first symbol is
+ * `extent`. */
+void cuda_check_model(cuda_run *run, const char *name, int64_t extent);
+/* Inputs in pairs: ids, offsets, some bags empty. */
+void cuda_set_offsets(cuda_case *c);
+
+#endif

@@ -1,0 +1,251 @@
+/* The GPU's schedules, run by the interpreter of kernel form with all threads of a
+ * block in lockstep and races checked, against the interpreter of the tensor graph.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/cuda/cuda_case.h"
+
+/* ---- gemm ---- */
+
+static void check_gemm(int64_t m, int64_t k, int64_t n, const char *epilogue) {
+    cuda_check_gemm(cuda_run_interpreter, (int64_t[]){ m, k, n }, epilogue);
+}
+
+TEST(gemm_of_odd_rows) {
+    static const int64_t rows[] = { 0, 1, 15, 17, 63, 64, 65 };
+    for (size_t i = 0; i < IG_COUNT_OF(rows); i++) {
+        check_gemm(rows[i], 5, 24, "relu %1");
+    }
+}
+END_TEST
+
+TEST(gemm_of_odd_columns) {
+    static const int64_t columns[] = { 8, 16, 17, 63, 64, 65, 130 };
+    for (size_t i = 0; i < IG_COUNT_OF(columns); i++) {
+        check_gemm(3, 7, columns[i], "mul %1, %r");
+    }
+}
+END_TEST
+
+TEST(gemm_of_odd_depths) {
+    static const int64_t depths[] = { 1, 15, 16, 17, 33 };
+    for (size_t i = 0; i < IG_COUNT_OF(depths); i++) {
+        check_gemm(5, depths[i], 20, "relu %1");
+    }
+}
+END_TEST
+
+TEST(gemm_of_several_tiles) {
+    check_gemm(130, 9, 70, "relu %1");
+}
+END_TEST
+
+TEST(gemm_with_a_long_epilogue) {
+    check_gemm(17, 9, 24, "sigmoid %1");
+    check_gemm(3, 9, 32, "tanh %1");
+}
+END_TEST
+
+/* ---- one text a case ---- */
+
+static void check(const char *text, const int64_t *extents, int64_t bound) {
+    cuda_case_check(&(cuda_text){ text, extents, bound, NULL }, cuda_run_interpreter);
+}
+
+TEST(dot_of_odd_sizes) {
+    static const int64_t rows[] = { 0, 1, 7, 9 };
+    for (size_t i = 0; i < IG_COUNT_OF(rows); i++) {
+        check("module @t {\n"
+              "  graph @main(%x: f32[B, 37], %w: f32[3, 37]) -> (f32[B, 3] \"y\") {\n"
+              "    %0 = matmul %x, %w {transpose_b} : f32[B, 3]\n"
+              "    %1 = sigmoid %0 : f32[B, 3]\n    ret %1\n  }\n}\n",
+              &rows[i], 10);
+    }
+}
+END_TEST
+
+TEST(dot_of_batches_and_dtypes) {
+    int64_t extents[] = { 2, 5 };
+    check(
+        "module @t {\n"
+        "  graph @main(%x: f32[B, 3, 4, M], %w: f32[3, M, 5]) -> (f32[B, 3, 4, 5] \"y\") {\n"
+        "    %0 = matmul %x, %w : f32[B, 3, 4, 5]\n    ret %0\n  }\n}\n",
+        extents, 10);
+    check("module @t {\n"
+          "  graph @main(%x: i32[B, M], %w: i32[M, 6]) -> (i32[B, 6] \"y\") {\n"
+          "    %0 = matmul %x, %w : i32[B, 6]\n    ret %0\n  }\n}\n",
+          extents, 1000000);
+    check("module @t {\n"
+          "  graph @main(%x: f64[M, B], %w: f64[M, 6]) -> (f64[B, 6] \"y\") {\n"
+          "    %0 = matmul %x, %w {transpose_a} : f64[B, 6]\n    ret %0\n  }\n}\n",
+          (int64_t[]){ 40, 3 }, 10);
+}
+END_TEST
+
+TEST(elementwise_with_broadcast) {
+    static const int64_t rows[] = { 0, 1, 300 };
+    for (size_t i = 0; i < IG_COUNT_OF(rows); i++) {
+        check(
+            "module @t {\n"
+            "  graph @main(%x: f32[B, 7], %y: f32[7], %z: f32[B, 1]) -> (f32[B, 7] \"y\") {\n"
+            "    %0 = mul %x, %y : f32[B, 7]\n    %1 = sub %0, %z : f32[B, 7]\n"
+            "    %2 = exp %1 : f32[B, 7]\n    ret %2\n  }\n}\n",
+            &rows[i], 10);
+    }
+}
+END_TEST
+
+TEST(elementwise_on_other_dtypes) {
+    int64_t extents[] = { 33 };
+    check("module @t {\n"
+          "  graph @main(%x: i64[B], %y: i64[B]) -> (bool[B] \"a\", i64[B] \"b\") {\n"
+          "    %0 = lt %x, %y : bool[B]\n    %1 = where %0, %x, %y : i64[B]\n"
+          "    %2 = mul %1, %y : i64[B]\n    ret %0, %2\n  }\n}\n",
+          extents, 100);
+    check("module @t {\n"
+          "  graph @main(%x: f32[B]) -> (i32[B] \"a\", f16[B] \"b\") {\n"
+          "    %0 = cast %x {to = f16} : f16[B]\n    %1 = add %0, %0 : f16[B]\n"
+          "    %2 = cast %x {to = i32} : i32[B]\n    ret %2, %1\n  }\n}\n",
+          extents, 100);
+}
+END_TEST
+
+TEST(copies_of_strided_places) {
+    int64_t extents[] = { 5 };
+    check(
+        "module @t {\n"
+        "  graph @main(%x: f32[B, 3, 4]) -> (f32[4, B, 3] \"y\", f32[2, 3, 4] \"z\") {\n"
+        "    %0 = transpose %x {perm = [2, 0, 1]} : f32[4, B, 3]\n"
+        "    %1 = slice %x {starts = [1, 0, 0], sizes = [2, 3, 4], steps = [2, 1, 1]} : f32[2, 3, 4]\n    ret %0, %1\n  }\n}\n",
+        extents, 10);
+}
+END_TEST
+
+TEST(gathers_and_reductions) {
+    int64_t extents[] = { 9 };
+    check(
+        "module @t {\n"
+        "  graph @main(%x: f32[B, 6], %i: i64[4]) -> (f32[4, 6] \"y\", f32[B] \"z\") {\n"
+        "    %0 = gather %x, %i {axis = 0} : f32[4, 6]\n"
+        "    %1 = reduce %x {op = sum, axes = [1]} : f32[B]\n"
+        "    ret %0, %1\n  }\n}\n",
+        extents, 9);
+}
+END_TEST
+
+TEST(softmax_and_norm) {
+    int64_t extents[] = { 3 };
+    check(
+        "module @t {\n"
+        "  graph @main(%x: f32[B, 19], %s: f32[19]) -> (f32[B, 19], f32[B, 19], f32[B, 19]) {\n"
+        "    %0 = softmax %x {axis = 1} : f32[B, 19]\n"
+        "    %1 = softmax %x {axis = 1, log} : f32[B, 19]\n"
+        "    %2 = layer_norm %x, %s {axis = 1, epsilon = 1e-5} : f32[B, 19]\n"
+        "    ret %0, %1, %2\n  }\n}\n",
+        extents, 9);
+}
+END_TEST
+
+TEST(pads_and_running_sums) {
+    int64_t extents[] = { 5 };
+    check("module @t {\n"
+          "  graph @main(%x: f32[B, 4]) -> (f32[B, 7], f32[B, 4]) {\n"
+          "    %0 = pad %x {before = [0, 1], after = [0, 2]} : f32[B, 7]\n"
+          "    %1 = cumsum %x {axis = 1} : f32[B, 4]\n"
+          "    ret %0, %1\n  }\n}\n",
+          extents, 5);
+}
+END_TEST
+
+/* ---- bags ---- */
+
+static void check_bag(cuda_bag bag) {
+    cuda_check_bag(cuda_run_interpreter, bag);
+}
+
+TEST(bags_of_every_dim) {
+    static const int64_t dims[] = { 1, 3, 64, 100, 300 };
+    for (size_t i = 0; i < IG_COUNT_OF(dims); i++) {
+        check_bag((cuda_bag){ 11, dims[i], 40, 9, "operands = [1], pool = [0]" });
+    }
+}
+END_TEST
+
+TEST(no_bags_one_bag_empty_bags) {
+    check_bag((cuda_bag){ 11, 24, 0, 0, "operands = [1], pool = [0]" });
+    check_bag((cuda_bag){ 11, 24, 5, 1, "operands = [1], pool = [0]" });
+    check_bag((cuda_bag){ 11, 24, 0, 7, "operands = [1], pool = [0]" });
+}
+END_TEST
+
+TEST(means_maxima_and_padding) {
+    check_bag((cuda_bag){ 11, 24, 40, 9, "operands = [1], pool = [1], empty = [2]" });
+    check_bag((cuda_bag){ 11, 24, 40, 9, "operands = [1], pool = [2], empty = [1]" });
+    check_bag((cuda_bag){ 5, 24, 40, 9, "operands = [1], pool = [1], padding = [3]" });
+}
+END_TEST
+
+TEST(tables_of_every_format) {
+    cuda_check_tables(cuda_run_interpreter);
+}
+END_TEST
+
+TEST(tables_of_different_dims_in_one_launch) {
+    cuda_case_check(
+        &(cuda_text){
+            "module @t {\n  weight @t0 : f32[7, 16] = splat(0.5)\n"
+            "  weight @t1 : f32[9, 16] = splat(0.25)\n"
+            "  weight @t2 : f32[5, 40] = splat(2)\n"
+            "  graph @main(%a: i64[N], %ao: i64[B], %b: i64[M], %bo: i64[B], %c: i64[K], %co: i64[B]) -> (f32[B, 72] \"y\") {\n"
+            "    %0, %1, %2 = bag @t0, %a, %ao, @t1, %b, %bo, @t2, %c, %co {operands = [1, 1, 1], pool = [0, 0, 1]} : f32[B, 16], f32[B, 16], f32[B, 40]\n"
+            "    %3 = concat %1, %0, %2 {axis = 1} : f32[B, 72]\n"
+            "    ret %3\n  }\n}\n",
+            (int64_t[]){ 33, 11, 50, 2 }, 5, cuda_set_offsets },
+        cuda_run_interpreter);
+}
+END_TEST
+
+TEST(an_id_out_of_range_is_reported) {
+    cuda_case c;
+    int64_t extents[] = { 6, 2 };
+    cuda_case_open(
+        &c, "cuda:sm_90a",
+        "module @t {\n  weight @t : f32[4, 2] = splat(1)\n"
+        "  graph @main(%ids: i64[N], %off: i64[B]) -> (f32[B, 2] \"y\") {\n"
+        "    %0 = bag @t, %ids, %off {operands = [1], pool = [0], negative = error} : f32[B, 2]\n    ret %0\n  }\n}\n",
+        extents, 4);
+    cuda_set_offsets(&c);
+    cuda_case_lower(&c);
+    ig_tensor_set_i64(&c.inputs[0], 4, 9);
+    ig_tensor_set_i64(&c.inputs[0], 5, -1);
+    cuda_run_interpreter(&c);
+    CHECK_INT(c.report.operand, 1);
+    CHECK_INT(c.report.position, 4);
+    CHECK_INT(c.report.value, 9);
+    cuda_case_close(&c);
+}
+END_TEST
+
+/* ---- interaction ---- */
+
+TEST(interactions) {
+    cuda_check_interaction(cuda_run_interpreter, 3, 27, 16);
+    cuda_check_interaction(cuda_run_interpreter, 2, 4, 5);
+    cuda_check_interaction(cuda_run_interpreter, 1, 2, 1);
+    cuda_check_interaction(cuda_run_interpreter, 0, 9, 16);
+}
+END_TEST
+
+/* More than the shared memory of a block. */
+TEST(an_interaction_of_large_samples) {
+    cuda_check_interaction(cuda_run_interpreter, 2, 13, 1000);
+}
+END_TEST
+
+UNIT_SUITE(cuda_lower, gemm_of_odd_rows, gemm_of_odd_columns, gemm_of_odd_depths,
+           gemm_of_several_tiles, gemm_with_a_long_epilogue, dot_of_odd_sizes,
+           dot_of_batches_and_dtypes, elementwise_with_broadcast,
+           elementwise_on_other_dtypes, copies_of_strided_places,
+           gathers_and_reductions, softmax_and_norm, pads_and_running_sums,
+           bags_of_every_dim, no_bags_one_bag_empty_bags, means_maxima_and_padding,
+           tables_of_every_format, tables_of_different_dims_in_one_launch,
+           an_id_out_of_range_is_reported, interactions,
+           an_interaction_of_large_samples)

@@ -1,0 +1,165 @@
+/* Gathers, scatters and sequences: values worked out by hand.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/ir/fold_case.h"
+
+#define X23 "%0 = const {value = f32[2, 3] [1, 2, 3, 4, 5, 6]}\n"
+
+TEST(gathers) {
+    static const fold_row rows[] = {
+        { X23
+          "%1 = const {value = i64[3] [1, 0, -1]}\n%2 = gather %0, %1 {axis = 0}\nret %2",
+          "f32[3, 3] [4, 5, 6, 1, 2, 3, 4, 5, 6]" },
+        { X23 "%1 = const {value = i32[] [-1]}\n%2 = gather %0, %1 {axis = 1}\nret %2",
+          "f32[2] [3, 6]" },
+        { X23
+          "%1 = const {value = i64[1, 2] [2, 0]}\n%2 = gather %0, %1 {axis = -1}\nret %2",
+          "f32[2, 1, 2] [3, 1, 6, 4]" },
+        { X23 "%1 = const {value = i64[0] []}\n%2 = gather %0, %1 {axis = 1}\nret %2",
+          "f32[2, 0] []" },
+        { "%0 = const {value = u4[4] [1, 2, 3, 4]}\n%1 = const {value = i64[2] [3, 1]}\n"
+          "%2 = gather %0, %1 {axis = 0}\nret %2",
+          "u4[2] [4, 2]" },
+        { X23 "%1 = const {value = i64[2] [0, -1]}\n"
+              "%2 = gather %0, %1 {axis = 0, negative = skip}\nret %2",
+          "f32[2, 3] [1, 2, 3, 0, 0, 0]" },
+    };
+    CHECK_ROWS(rows);
+}
+
+TEST(gathers_out_of_range_name_op_position_and_value) {
+    static const fold_row rows[] = {
+        { X23
+          "%1 = const {value = i64[3] [1, 0, 2]}\n%2 = gather %0, %1 {axis = 0}\nret %2",
+          "INVALID: gather: index 2 at position 2 is out of range: the axis has 2 elements" },
+        { X23 "%1 = const {value = i64[1] [-3]}\n%2 = gather %0, %1 {axis = 0}\nret %2",
+          "INVALID: gather: index -3 at position 0 is out of range: the axis has 2 elements" },
+        { X23 "%1 = const {value = i64[1] [-1]}\n"
+              "%2 = gather %0, %1 {axis = 0, negative = error}\nret %2",
+          "INVALID: gather: index -1 at position 0 is out of range: the axis has 2 elements" },
+        { "%0 = const {value = f32[0, 3] []}\n%1 = const {value = i64[1] [0]}\n"
+          "%2 = gather %0, %1 {axis = 0}\nret %2",
+          "INVALID: gather: index 0 at position 0 is out of range: the axis has 0 elements" },
+        { "%0 = const {value = f32[3, 0] []}\n%1 = const {value = i64[1] [3]}\n"
+          "%2 = gather %0, %1 {axis = 0}\nret %2",
+          "INVALID: gather: index 3 at position 0 is out of range: the axis has 3 elements" },
+        { X23 "%1 = const {value = u64[1] [18446744073709551615]}\n"
+              "%2 = gather %0, %1 {axis = 0}\nret %2",
+          "INVALID: gather: index -1 at position 0 is out of range: the axis has 2 elements" },
+    };
+    CHECK_ROWS(rows);
+}
+
+TEST(gathers_by_tuples) {
+    static const fold_row rows[] = {
+        { X23
+          "%1 = const {value = i64[2, 2] [0, 1, 1, -1]}\n%2 = gather_nd %0, %1\nret %2",
+          "f32[2] [2, 6]" },
+        { X23 "%1 = const {value = i64[2, 1] [1, 0]}\n%2 = gather_nd %0, %1\nret %2",
+          "f32[2, 3] [4, 5, 6, 1, 2, 3]" },
+        { X23
+          "%1 = const {value = i64[2, 1] [2, 0]}\n%2 = gather_nd %0, %1 {batch = 1}\nret %2",
+          "f32[2] [3, 4]" },
+        { X23 "%1 = const {value = i64[2, 0] []}\n%2 = gather_nd %0, %1\nret %2",
+          "f32[2, 2, 3] [1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6]" },
+        { X23 "%1 = const {value = i64[1, 2] [0, 3]}\n%2 = gather_nd %0, %1\nret %2",
+          "INVALID: gather_nd: index 3 at position 1 is out of range: the axis has 3 elements" },
+    };
+    CHECK_ROWS(rows);
+}
+
+TEST(gathers_and_scatters_of_elements) {
+    static const fold_row rows[] = {
+        { X23 "%1 = const {value = i64[2, 2] [0, 2, -1, 0]}\n"
+              "%2 = gather_elements %0, %1 {axis = 1}\nret %2",
+          "f32[2, 2] [1, 3, 6, 4]" },
+        { X23 "%1 = const {value = i64[1, 3] [1, 0, 1]}\n"
+              "%2 = gather_elements %0, %1 {axis = 0}\nret %2",
+          "f32[1, 3] [4, 2, 6]" },
+        { X23
+          "%1 = const {value = i64[2, 1] [2, 0]}\n%2 = const {value = f32[2, 1] [7, 8]}\n"
+          "%3 = scatter_elements %0, %1, %2 {axis = 1}\nret %3",
+          "f32[2, 3] [1, 2, 7, 8, 5, 6]" },
+        { X23
+          "%1 = const {value = i64[1, 2] [0, 0]}\n%2 = const {value = f32[1, 2] [7, 8]}\n"
+          "%3 = scatter_elements %0, %1, %2 {axis = 1}\nret %3",
+          "f32[2, 3] [8, 2, 3, 4, 5, 6]" },
+        { X23 "%1 = const {value = i64[1, 1] [5]}\n%2 = const {value = f32[1, 1] [7]}\n"
+              "%3 = scatter_elements %0, %1, %2 {axis = 1}\nret %3",
+          "INVALID: scatter_elements: index 5 at position 0 is out of range: the axis has 3 elements" },
+    };
+    CHECK_ROWS(rows);
+}
+
+/* ---- sequences ---- */
+
+#define ABC                                                                            \
+    "%a = const {value = f32[1, 2] [1, 2]}\n"                                          \
+    "%b = const {value = f32[2, 2] [3, 4, 5, 6]}\n"                                    \
+    "%s = seq_make %a, %b\n%0 = const {value = i64[] [0]}\n%m = const {value = i64[] " \
+    "[-1]}\n"
+
+TEST(sequences) {
+    static const fold_row rows[] = {
+        { ABC "ret %s", "seq(f32[1, 2] [1, 2], f32[2, 2] [3, 4, 5, 6])" },
+        { ABC "%1 = seq_insert %s, %a\nret %1",
+          "seq(f32[1, 2] [1, 2], f32[2, 2] [3, 4, 5, 6], f32[1, 2] [1, 2])" },
+        { ABC
+          "%1 = seq_insert %s, %b, %0\n%2 = seq_at %1, %0\n%3 = seq_length %1\nret %2, %3",
+          "f32[2, 2] [3, 4, 5, 6]; i64[] [3]" },
+        { ABC "%1 = seq_insert %s, %a, %m\n%2 = seq_at %1, %m\nret %2",
+          "f32[2, 2] [3, 4, 5, 6]" },
+        { ABC "%1 = seq_erase %s\nret %1", "seq(f32[1, 2] [1, 2])" },
+        { ABC "%1 = seq_erase %s, %0\nret %1", "seq(f32[2, 2] [3, 4, 5, 6])" },
+        { ABC "%1 = seq_concat %s {axis = 0}\nret %1", "f32[3, 2] [1, 2, 3, 4, 5, 6]" },
+        { ABC "%1 = seq_make %a, %a\n%2 = seq_concat %1 {axis = 0, stack}\nret %2",
+          "f32[2, 1, 2] [1, 2, 1, 2]" },
+        { ABC "%1 = seq_make %a, %a\n%2 = seq_concat %1 {axis = -1, stack}\nret %2",
+          "f32[1, 2, 2] [1, 1, 2, 2]" },
+        { ABC "%1 = seq_make %a, %a\n%2 = seq_concat %1 {axis = 1}\nret %2",
+          "f32[1, 4] [1, 2, 1, 2]" },
+        { "%0 = seq_empty {of = f32} : seq<f32[s, 2]>\n%1 = seq_length %0\nret %0, %1",
+          "seq(); i64[] [0]" },
+    };
+    CHECK_ROWS(rows);
+}
+
+TEST(sequences_report_positions_and_shapes) {
+    static const fold_row rows[] = {
+        { ABC "%1 = const {value = i64[] [2]}\n%2 = seq_at %s, %1\nret %2",
+          "INVALID: seq_at: position 2 is outside of a sequence of 2 items" },
+        { ABC "%1 = seq_concat %s {axis = 1}\nret %1",
+          "INVALID: seq_concat: the extents of item 1 do not fit those of item 0" },
+        { "%0 = seq_empty {of = f32} : seq<f32[s, 2]>\n%1 = seq_erase %0\nret %1",
+          "INVALID: seq_erase: the sequence is empty" },
+        { "%0 = seq_empty {of = f32} : seq<f32[s, 2]>\n%1 = seq_concat %0 {axis = 0}\nret %1",
+          "INVALID: seq_concat: an empty sequence has no shape to join" },
+    };
+    CHECK_ROWS(rows);
+}
+
+TEST(splits) {
+    static const fold_row rows[] = {
+        { X23 "%1 = split_to_seq %0 {axis = 1}\nret %1",
+          "seq(f32[2] [1, 4], f32[2] [2, 5], f32[2] [3, 6])" },
+        { X23 "%1 = split_to_seq %0 {axis = 0, keep}\nret %1",
+          "seq(f32[1, 3] [1, 2, 3], f32[1, 3] [4, 5, 6])" },
+        { X23
+          "%1 = const {value = i64[] [2]}\n%2 = split_to_seq %0, %1 {axis = 1}\nret %2",
+          "seq(f32[2, 2] [1, 2, 4, 5], f32[2, 1] [3, 6])" },
+        { X23
+          "%1 = const {value = i64[3] [1, 0, 2]}\n%2 = split_to_seq %0, %1 {axis = -1}\n"
+          "ret %2",
+          "seq(f32[2, 1] [1, 4], f32[2, 0] [], f32[2, 2] [2, 3, 5, 6])" },
+        { X23
+          "%1 = const {value = i64[2] [1, 1]}\n%2 = split_to_seq %0, %1 {axis = 1}\nret %2",
+          "INVALID: split_to_seq: the sizes do not add up to 3" },
+        { X23
+          "%1 = const {value = i64[] [0]}\n%2 = split_to_seq %0, %1 {axis = 1}\nret %2",
+          "INVALID: split_to_seq: pieces of 0 elements" },
+    };
+    CHECK_ROWS(rows);
+}
+
+UNIT_SUITE(fold_index, gathers, gathers_out_of_range_name_op_position_and_value,
+           gathers_by_tuples, gathers_and_scatters_of_elements, sequences,
+           sequences_report_positions_and_shapes, splits)

@@ -1,0 +1,171 @@
+/* Types of contractions, gathers, bags and sequences.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/ir/fold_case.h"
+
+TEST(products_of_matrices) {
+    CHECK_TYPE("%x: f32[B, 13], %w: f32[13, 64]", "%0 = matmul %x, %w\nret %0",
+               "f32[B, 64]");
+    CHECK_TYPE("%x: f32[B, 13], %w: f32[64, 13]",
+               "%0 = matmul %x, %w {transpose_b}\nret %0", "f32[B, 64]");
+    CHECK_TYPE("%x: f32[13, B], %w: f32[13, 64]",
+               "%0 = matmul %x, %w {transpose_a}\nret %0", "f32[B, 64]");
+    CHECK_TYPE("%x: f32[B, F, D]", "%0 = matmul %x, %x {transpose_b}\nret %0",
+               "f32[B, F, F]");
+    CHECK_TYPE("%x: f32[5, 1, B, D], %y: f32[7, D, C]", "%0 = matmul %x, %y\nret %0",
+               "f32[5, 7, B, C]");
+    CHECK_TYPE("%x: f32[D], %y: f32[D]", "%0 = matmul %x, %y\nret %0", "f32[]");
+    CHECK_TYPE("%x: f32[B, 4, D], %y: f32[D]", "%0 = matmul %x, %y\nret %0",
+               "f32[B, 4]");
+    CHECK_TYPE("%x: f32[D], %y: f32[B, D, 4]", "%0 = matmul %x, %y\nret %0",
+               "f32[B, 4]");
+    CHECK_TYPE(
+        "%x: f32[2, 4], %y: f32[5, 2]", "%0 = matmul %x, %y\nret %0",
+        "INVALID: operand 1 is f32[5, 2], expected its extent 0 to equal 4, which operand 0 sums over");
+    CHECK_TYPE(
+        "%x: f32[2, 3, 4], %y: f32[5, 4, 2]", "%0 = matmul %x, %y\nret %0",
+        "INVALID: operands are f32[2, 3, 4] and f32[5, 4, 2], whose batch extents do not broadcast");
+    CHECK_TYPE(
+        "%x: f32[], %y: f32[2]", "%0 = matmul %x, %y\nret %0",
+        "INVALID: operands are f32[] and f32[2], expected numbers of rank 1 or more");
+}
+
+TEST(reductions) {
+    CHECK_TYPE("%x: f32[B, C, 4]", "%0 = reduce %x {axes = [1]}\nret %0", "f32[B, 4]");
+    CHECK_TYPE("%x: f32[B, C, 4]", "%0 = reduce %x {axes = [-1, 0], keep}\nret %0",
+               "f32[1, C, 1]");
+    CHECK_TYPE("%x: f32[B, C]", "%0 = reduce %x\nret %0", "f32[]");
+    CHECK_TYPE("%x: f32[B, C]", "%0 = reduce %x {noop_if_empty}\nret %0", "f32[B, C]");
+    CHECK_TYPE("%x: f32[B, C, 4], %a: i64[1]", "%0 = reduce %x, %a\nret %0",
+               "f32[n, n2]");
+    CHECK_TYPE("%x: f32[B, C], %a: i64[1]", "%0 = reduce %x, %a {keep}\nret %0",
+               "f32[n, n2]");
+    CHECK_TYPE("%x: f32[B, C], %a: i64[N]", "%0 = reduce %x, %a\nret %0",
+               "UNSUPPORTED: operand 1 is i64[N]: not as many axes as can be reduced");
+    CHECK_TYPE("%x: f32[B, C]", "%0 = reduce %x {axes = [2]}\nret %0",
+               "INVALID: axis 2 is outside of a tensor of rank 2");
+    CHECK_TYPE("%x: bool[B]", "%0 = reduce %x\nret %0",
+               "INVALID: operand 0 is bool[B], whose elements cannot be reduced so");
+    CHECK_TYPE("%x: bool[B]", "%0 = reduce %x {op = max}\nret %0", "bool[]");
+}
+
+TEST(along_axes) {
+    CHECK_TYPE("%x: f32[B, C]", "%0 = softmax %x {axis = -1}\nret %0", "f32[B, C]");
+    CHECK_TYPE("%x: i32[B, C]", "%0 = softmax %x {axis = -1}\nret %0",
+               "INVALID: operand 0 is i32[B, C], expected floating-point elements");
+    CHECK_TYPE("%x: f32[B, C]", "%0 = cumsum %x {axis = -3}\nret %0",
+               "INVALID: axis -3 is outside of a tensor of rank 2");
+    CHECK_TYPE("%x: f32[B, 4], %s: f32[4]",
+               "%0 = layer_norm %x, %s, %s {axis = 1, epsilon = 1e-5}\nret %0",
+               "f32[B, 4]");
+    CHECK_TYPE(
+        "%x: f32[B, 4], %s: f32[B, 4]",
+        "%0 = layer_norm %x, %s {axis = 1, epsilon = 1e-5}\nret %0",
+        "INVALID: operand 1 is f32[B, 4], which has more axes than are normalised in f32[B, 4]");
+}
+
+TEST(gathering) {
+    CHECK_TYPE("%x: f32[100, 8], %i: i64[B, L]",
+               "%0 = gather %x, %i {axis = 0}\nret %0", "f32[B, L, 8]");
+    CHECK_TYPE("%x: f32[B, 8], %i: i32[]", "%0 = gather %x, %i {axis = 1}\nret %0",
+               "f32[B]");
+    CHECK_TYPE("%x: f32[B, 8], %i: f32[]", "%0 = gather %x, %i {axis = 1}\nret %0",
+               "INVALID: operand 1 is f32[], expected integers");
+    CHECK_TYPE("%x: f32[B, C, 8], %i: i64[N, 2]", "%0 = gather_nd %x, %i\nret %0",
+               "f32[N, 8]");
+    CHECK_TYPE("%x: f32[B, C, 8], %i: i64[B, N, 1]",
+               "%0 = gather_nd %x, %i {batch = 1}\n"
+               "ret %0",
+               "f32[B, N, 8]");
+    CHECK_TYPE(
+        "%x: f32[B, C], %i: i64[N, 3]", "%0 = gather_nd %x, %i\nret %0",
+        "INVALID: operand 1 is i64[N, 3], its last extent passes the 2 axes that it can select in f32[B, C]");
+    CHECK_TYPE(
+        "%x: f32[B, C], %i: i64[N, K]", "%0 = gather_nd %x, %i\nret %0",
+        "UNSUPPORTED: operand 1 is i64[N, K]: with an unknown last extent the result's rank is unknown");
+    CHECK_TYPE("%x: f32[B, 4], %i: i64[B, 9]",
+               "%0 = gather_elements %x, %i {axis = 1}\n"
+               "ret %0",
+               "f32[B, 9]");
+    CHECK_TYPE(
+        "%x: f32[B, 4], %i: i64[B, 9]",
+        "%0 = gather_elements %x, %i {axis = 0}\n"
+        "ret %0",
+        "INVALID: operand 1 is i64[B, 9], its extent 1 passes that of operand 0, which is f32[B, 4]");
+    CHECK_TYPE(
+        "%x: f32[B, 4], %i: i64[C, 2], %u: f32[C, 3]",
+        "%0 = scatter_elements %x, %i, %u {axis = 0}\nret %0",
+        "INVALID: operand 2 is f32[C, 3], expected its extent 1 to equal 2, that of operand 1");
+}
+
+#define BAG(operands, attrs, results) \
+    results " = bag " operands " {operands = " attrs "}\nret " results
+
+TEST(bags) {
+    CHECK_TYPE("%t: f32[100, 8], %i: i64[N], %o: i64[B]",
+               BAG("%t, %i, %o", "[1], pool = [0]", "%0"), "f32[B, 8]");
+    CHECK_TYPE("%t: f32[100, 8], %i: i64[N], %o: i64[B]",
+               BAG("%t, %i, %o", "[1], pool = [0], last = [1]", "%0"), "f32[B - 1, 8]");
+    CHECK_TYPE("%t: f16[100, 8], %i: i64[N], %o: i64[B], %e: i64[3]",
+               BAG("%t, %i, %o, %e", "[3], pool = [1]", "%0"), "f16[3, 8]");
+    CHECK_TYPE("%t: f32[100, 8], %i: i64[B, L]", BAG("%t, %i", "[0], pool = [2]", "%0"),
+               "f32[B, 8]");
+    CHECK_TYPE("%t: f32[100, 8], %i: i64[B, L, 2]",
+               BAG("%t, %i", "[0], pool = [3]", "%0"), "f32[B, L, 2, 8]");
+    CHECK_TYPE(
+        "%t: f32[100, 8], %u: f64[9, 2], %i: i64[N], %o: i64[B], %w: f32[N], %j: i32[B, 1]",
+        BAG("%t, %i, %o, %w, %u, %j", "[5, 0], pool = [0, 0]", "%0, %1"),
+        "f32[B, 8]; f64[B, 2]");
+    CHECK_TYPE("%t: f32[100, 8], %i: i64[N], %o: i64[B]",
+               BAG("%t, %i, %o", "[1], pool = [3]", "%0"), "f32[N, 8]");
+    CHECK_TYPE("%t: u8[100, 8], %i: i64[N]", BAG("%t, %i", "[0], pool = [3]", "%0"),
+               "u8[N, 8]");
+    CHECK_TYPE("%t: f16[100, 8], %i: i64[N], %o: i64[B]",
+               BAG("%t, %i, %o", "[1], pool = [0], to = f32", "%0"), "f32[B, 8]");
+    CHECK_TYPE("%t: f16[100, 8], %i: i64[N], %o: i64[B]",
+               BAG("%t, %i, %o", "[1], pool = [0], to = i32", "%0"),
+               "INVALID: 'to' is no float");
+    CHECK_TYPE("%t: f32[100, 8], %i: i64[N], %o: i64[B]",
+               BAG("%t, %i, %o", "[2], pool = [0]", "%0"),
+               "INVALID: feature 0: pooling and offsets do not fit together");
+    CHECK_TYPE(
+        "%t: f32[100, 8], %i: i64[N]", BAG("%t, %i", "[1], pool = [0]", "%0"),
+        "INVALID: 1 features want 3 operands and as many results as features, not 2 and 1");
+    CHECK_TYPE("%t: i8[100, 8], %i: i64[B, L]", BAG("%t, %i", "[0], pool = [0]", "%0"),
+               "INVALID: operand 0 is i8[100, 8], expected floating-point elements");
+    CHECK_TYPE("%t: f32[100, 8], %i: i64[N], %o: i64[B], %w: f32[3]",
+               BAG("%t, %i, %o, %w", "[5], pool = [0]", "%0"), "f32[B, 8]");
+}
+
+TEST(interactions) {
+    CHECK_TYPE("%x: f32[B, 3, 8]", "%0 = interact %x {pairs = [3, 6, 7]}\nret %0",
+               "f32[B, 3]");
+    CHECK_TYPE(
+        "%x: f32[B, 3, 8]", "%0 = interact %x {pairs = [9]}\nret %0",
+        "INVALID: operand 0 is f32[B, 3, 8], and pair 0 is 9, outside of its rows");
+}
+
+TEST(sequences_forget_extents_that_are_not_numbers) {
+    CHECK_TYPE("%x: f32[B, 4]", "%0 = seq_make %x, %x\nret %0", "seq<f32[B, 4]>");
+    CHECK_TYPE("%x: f32[2, 4], %y: f32[3, 4]", "%0 = seq_make %x, %y\nret %0",
+               "seq<f32[s, 4]>");
+    CHECK_TYPE("%s: seq<f32[k, 4]>, %x: f32[3, 4]", "%0 = seq_insert %s, %x\nret %0",
+               "seq<f32[k, 4]>");
+    CHECK_TYPE("%s: seq<f32[k, 4]>, %i: i64[]", "%0 = seq_at %s, %i\nret %0",
+               "f32[s, 4]");
+    CHECK_TYPE("%s: seq<f32[1, 4]>", "%0 = seq_concat %s {axis = 0}\nret %0",
+               "f32[n, 4]");
+    CHECK_TYPE("%s: seq<f32[1, 4]>", "%0 = seq_concat %s {axis = 1, stack}\nret %0",
+               "f32[1, n, 4]");
+    CHECK_TYPE(
+        "%s: seq<f32[1, 4]>, %x: f32[4]", "%0 = seq_insert %s, %x\nret %0",
+        "UNSUPPORTED: operand 1 is f32[4]: sequences of tensors of different ranks are not supported");
+    CHECK_TYPE("%x: f32[B, 4]", "%0 = split_to_seq %x {axis = 0}\nret %0",
+               "seq<f32[4]>");
+    CHECK_TYPE("%x: f32[B, 4], %n: i64[]",
+               "%0 = split_to_seq %x, %n {axis = 0}\nret %0", "seq<f32[s, 4]>");
+    CHECK_TYPE("%x: f32[B, 4]", "%0 = seq_length %x\nret %0",
+               "INVALID: operand 0 is f32[B, 4], expected a sequence");
+}
+
+UNIT_SUITE(infer_contract, products_of_matrices, reductions, along_axes, gathering,
+           bags, interactions, sequences_forget_extents_that_are_not_numbers)

@@ -1,0 +1,372 @@
+/* The ONNX importer: names, symbols, options, functions, order, and what it says.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ir/text/text.h"
+#include "tests/unit/onnx/onnx_build.h"
+#include "tests/unit/onnx/onnx_case.h"
+#include "tests/unit/unit.h"
+
+static onnx_case run;
+static ig_module *module;
+
+/* Imports the model; messages are in run.why. */
+static ig_status import_with(onnx_model *m, const ig_onnx_options *options) {
+    onnx_case_init(&run);
+    return ig_import_onnx_memory(&run.context, onnx_pack(m), "dir/m.onnx", options,
+                                 &module);
+}
+
+static ig_status import(onnx_model *m) {
+    return import_with(m, NULL);
+}
+
+static void finish(onnx_model *m) {
+    ig_module_destroy(module);
+    module = NULL;
+    onnx_case_fini(&run);
+    onnx_model_fini(m);
+}
+
+static const ig_graph *main_graph(void) {
+    CHECK_OK(ig_verify_module(module));
+    return ig_module_graph(module, "main");
+}
+
+static uint32_t count_ops(const ig_graph *graph, ig_opcode code) {
+    uint32_t count = 0;
+    for (const ig_op *op = graph->body.first; op; op = op->next) {
+        count += op->code == code;
+    }
+    return count;
+}
+
+/* The text of a type of an argument or, behind the arguments, of a result. */
+static const char *type_text(const ig_graph *graph, uint32_t index) {
+    ig_writer text;
+    ig_writer_init(&text, &run.arena);
+    uint32_t args = graph->body.arg_count;
+    const ig_value *value = index < args
+                                ? graph->body.args[index]
+                                : graph->body.last->operands[index - args].value;
+    ig_print_type(module, value->type, &text);
+    return text.data;
+}
+
+/* ---- symbols and names ---- */
+
+TEST(each_dim_has_a_symbol_of_its_own) {
+    onnx_model m;
+    onnx_model_init(&m, 17);
+    onnx_input(&m, "x", ONNX_F32, 2, "batch", "4");
+    onnx_input(&m, "y", ONNX_F32, 2, "batch", "");
+    onnx_input(&m, "z", ONNX_F32, 1, "batch size/2");
+    onnx_node(&m, "Relu", "x", "a");
+    onnx_output(&m, "a");
+    CHECK_OK(import(&m));
+    const ig_graph *graph = main_graph();
+    CHECK_TEXT(type_text(graph, 0), "f32[batch, 4]");
+    CHECK_TEXT(type_text(graph, 1), "f32[batch2, y_d1]");
+    CHECK_TEXT(type_text(graph, 2), "f32[batch_size_2]");
+    CHECK_TEXT(ig_symbol_at(module, 1)->origin, "dim 0 of input 'y'");
+    CHECK_TEXT(graph->arg_names[2], "z");
+    CHECK_TEXT(graph->result_names[0], "a");
+    CHECK(graph->is_entry);
+    finish(&m);
+}
+END_TEST
+
+TEST(extents_that_must_agree_are_guarded) {
+    onnx_model m;
+    onnx_model_init(&m, 17);
+    onnx_input(&m, "x", ONNX_F32, 2, "N", "K");
+    onnx_input(&m, "y", ONNX_F32, 2, "K", "4");
+    onnx_node(&m, "MatMul", "x,y", "p");
+    onnx_output(&m, "p");
+    CHECK_OK(import(&m));
+    const ig_graph *graph = main_graph();
+    CHECK_INT(count_ops(graph, IG_OP_guard), 1);
+    const float ones[6] = { 1, 1, 1, 1, 1, 1 };
+    ig_tensor in[2], out;
+    int64_t a[2] = { 2, 3 }, b[2] = { 1, 4 };
+    CHECK_OK(ig_tensor_alloc(&run.arena, NULL, IG_DT_f32, 2, a, &in[0]));
+    CHECK_OK(ig_tensor_alloc(&run.arena, NULL, IG_DT_f32, 2, b, &in[1]));
+    memcpy(in[0].data, ones, sizeof(ones));
+    CHECK_STATUS(ig_interpret(graph, in, &run.arena, &out), IG_INVALID);
+    CHECK_MSG(strstr(run.why, "'x'") && strstr(run.why, "'y'"), "%s", run.why);
+    finish(&m);
+}
+END_TEST
+
+/* ---- options ---- */
+
+TEST(given_types_replace_declared_ones) {
+    onnx_model m;
+    onnx_model_init(&m, 17);
+    onnx_input(&m, "x", ONNX_F32, 2, "N", "4");
+    onnx_input(&m, "y", ONNX_F32, 2, "M", "4");
+    onnx_node(&m, "Add", "x,y", "a");
+    onnx_output(&m, "a");
+    const ig_onnx_input_type both[] = { { "x", "f32[B, 4]" }, { "y", "f32[B, 4]" } };
+    CHECK_OK(import_with(&m, &(ig_onnx_options){ .types = both, .type_count = 2 }));
+    CHECK_INT(count_ops(main_graph(), IG_OP_guard), 0);
+    CHECK_TEXT(type_text(main_graph(), 2), "f32[B, 4]");
+    ig_module_destroy(module);
+    onnx_case_fini(&run);
+    const ig_onnx_input_type wrong[] = { { "x", "f32[8, 5]" }, { "q", "f32[1]" } };
+    CHECK_STATUS(import_with(&m, &(ig_onnx_options){ .types = wrong, .type_count = 2 }),
+                 IG_INVALID);
+    CHECK_MSG(strstr(run.why, "input 'x'") && strstr(run.why, "input 'q'") &&
+                  strstr(run.why, "x, y"),
+              "%s", run.why);
+    finish(&m);
+}
+END_TEST
+
+TEST(inputs_can_be_folded_in) {
+    onnx_model m;
+    onnx_model_init(&m, 17);
+    onnx_input(&m, "x", ONNX_F32, 1, "N");
+    onnx_input(&m, "shape", ONNX_I64, 1, "2");
+    onnx_node(&m, "Reshape", "x,shape", "a");
+    onnx_output(&m, "a");
+    int64_t dim = 2, values[2] = { -1, 3 };
+    ig_tensor shape = { .kind = IG_TENSOR,
+                        .dtype = IG_DT_i64,
+                        .rank = 1,
+                        .dims = { dim },
+                        .count = 2,
+                        .data = values };
+    const ig_onnx_input_value value = { "shape", &shape };
+    CHECK_OK(import_with(
+        &m, &(ig_onnx_options){ .constants = &value, .constant_count = 1 }));
+    CHECK_INT(main_graph()->body.arg_count, 1);
+    CHECK_TEXT(type_text(main_graph(), 1), "f32[exact(N / 3), 3]");
+    finish(&m);
+}
+END_TEST
+
+TEST(an_initializer_that_is_also_an_input_is_a_constant) {
+    onnx_model m;
+    onnx_model_init(&m, 9);
+    const float w[2] = { 1, 2 };
+    const int64_t dim = 2;
+    onnx_input(&m, "w", ONNX_F32, 1, "2");
+    onnx_input(&m, "x", ONNX_F32, 1, "2");
+    onnx_initializer(&m, onnx_tensor(&m, "w", ONNX_F32, 1, &dim, w));
+    onnx_node(&m, "Add", "w,x", "a");
+    onnx_output(&m, "a");
+    CHECK_OK(import(&m));
+    CHECK_INT(main_graph()->body.arg_count, 1);
+    finish(&m);
+}
+END_TEST
+
+/* ---- functions ---- */
+
+/* local::scale(x) {by}: x * by, made of a Constant whose value is the attribute. */
+static void add_scale(onnx_model *m) {
+    Onnx__GraphProto *main = m->graph;
+    m->graph = onnx_graph(m, "scale");
+    Onnx__NodeProto *constant = onnx_node(m, "Constant", "", "by");
+    onnx_attr(m, constant, "value_float", 1)->ref_attr_name = ig_arena_strdup(&m->arena,
+                                                                              "by");
+    onnx_node(m, "Mul", "x,by", "y");
+    Onnx__FunctionProto *f = onnx_function(m, "scale", "x", "y", m->graph);
+    f->attribute = onnx_names(m, "by", &f->n_attribute);
+    m->graph = main;
+}
+
+TEST(functions_are_inlined_with_their_attributes) {
+    onnx_model m;
+    onnx_model_init(&m, 17);
+    add_scale(&m);
+    onnx_input(&m, "x", ONNX_F32, 1, "2");
+    onnx_attr_f(&m, onnx_call(&m, "scale", "x", "a"), "by", 3);
+    onnx_attr_f(&m, onnx_call(&m, "scale", "a", "b"), "by", 5);
+    onnx_output(&m, "b");
+    CHECK_OK(import(&m));
+    float x[2] = { 1, -2 };
+    ig_tensor in = { .kind = IG_TENSOR,
+                     .dtype = IG_DT_f32,
+                     .rank = 1,
+                     .dims = { 2 },
+                     .count = 2,
+                     .data = x },
+              out;
+    CHECK_OK(ig_interpret(main_graph(), &in, &run.arena, &out));
+    CHECK(ig_tensor_get_f64(&out, 0) == 15 && ig_tensor_get_f64(&out, 1) == -30);
+    finish(&m);
+}
+END_TEST
+
+TEST(calls_are_checked) {
+    onnx_model m;
+    onnx_model_init(&m, 17);
+    add_scale(&m);
+    onnx_input(&m, "x", ONNX_F32, 1, "2");
+    onnx_attr_i(&m, onnx_call(&m, "scale", "x", "a"), "by", 3);
+    onnx_attr_f(&m, onnx_call(&m, "scale", "x,x", "b"), "depth", 3);
+    onnx_output(&m, "a");
+    CHECK_STATUS(import(&m), IG_INVALID);
+    CHECK_MSG(strstr(run.why, "has 2 inputs, but function local::scale takes 1"), "%s",
+              run.why);
+    CHECK_MSG(strstr(run.why, "no attribute 'depth'"), "%s", run.why);
+    CHECK_MSG(strstr(run.why, "comes from the call"), "%s", run.why);
+    finish(&m);
+}
+END_TEST
+
+TEST(functions_that_call_each_other_are_refused) {
+    onnx_model m;
+    onnx_model_init(&m, 17);
+    Onnx__GraphProto *main = m.graph;
+    m.graph = onnx_graph(&m, "f");
+    onnx_call(&m, "g", "x", "y");
+    onnx_function(&m, "f", "x", "y", m.graph);
+    m.graph = onnx_graph(&m, "g");
+    onnx_call(&m, "f", "x", "y");
+    onnx_function(&m, "g", "x", "y", m.graph);
+    m.graph = main;
+    onnx_input(&m, "x", ONNX_F32, 1, "2");
+    onnx_node(&m, "Relu", "x", "a");
+    onnx_output(&m, "a");
+    CHECK_STATUS(import(&m), IG_INVALID);
+    CHECK_MSG(strstr(run.why, "local::f, which calls local::g, which calls local::f"),
+              "%s", run.why);
+    finish(&m);
+}
+END_TEST
+
+TEST(functions_that_explode_are_refused_before_they_do) {
+    onnx_model m;
+    onnx_model_init(&m, 17);
+    Onnx__GraphProto *main = m.graph;
+    static const char *const names[] = { "f0", "f1", "f2", "f3", "f4", "f5", "f6" };
+    for (int i = 0; i < 7; i++) { /* each calls the next ten times: 10^7 nodes */
+        m.graph = onnx_graph(&m, names[i]);
+        for (int k = 0; k < 10; k++) {
+            char out[16];
+            snprintf(out, sizeof(out), "y%d", k);
+            if (i < 6) {
+                onnx_call(&m, names[i + 1], "x", out);
+            } else {
+                onnx_node(&m, "Relu", "x", out);
+            }
+        }
+        onnx_function(&m, names[i], "x", "y0", m.graph);
+    }
+    m.graph = main;
+    onnx_input(&m, "x", ONNX_F32, 1, "2");
+    onnx_call(&m, "f0", "x", "a");
+    onnx_output(&m, "a");
+    CHECK_STATUS(import(&m), IG_LIMIT);
+    CHECK(run.context.budget.peak < (8u << 20));
+    finish(&m);
+}
+END_TEST
+
+/* ---- what is said ---- */
+
+TEST(several_defects_are_all_reported) {
+    onnx_model m;
+    onnx_model_init(&m, 17);
+    const int64_t dims[2] = { 2, 2 };
+    onnx_input(&m, "x", ONNX_F32, 2, "N", "4");
+    const float few[4] = { 0 };
+    onnx_initializer(&m, onnx_tensor(&m, "short", ONNX_F32, 2, dims, few))
+        ->raw_data.len = 3;
+    onnx_node(&m, "Relu", "nowhere", "a");
+    onnx_node(&m, "Frobnicate", "x", "b");
+    onnx_node(&m, "Cast", "x", "c");
+    onnx_node(&m, "Tanh", "x", "c");
+    onnx_node(&m, "STFT", "x,x", "d");
+    onnx_node(&m, "MaxPool", "d", "e");
+    onnx_node(&m, "STFT", "e,x", "f");
+    onnx_node(&m, "Gelu", "x", "g");
+    onnx_output(&m, "f");
+    onnx_output(&m, "h");
+    CHECK_STATUS(import(&m), IG_INVALID);
+    static const char *const expected[] = {
+        "dir/m.onnx: ",
+        "initializer 'short' holds 3 bytes instead of 16",
+        "node 1 (Relu): reads 'nowhere'",
+        "ai.onnx has no operator 'Frobnicate'",
+        "node 3 (Cast): lacks attribute 'to'",
+        "value 'c' is defined twice: by node 3 (Cast) and by node 4 (Tanh)",
+        "node 5 (STFT): operator ai.onnx::STFT (version 17) is not supported",
+        "(2 nodes, ",
+        "node 6 (MaxPool)",
+        "node 8 (Gelu): exists since version 20",
+        "output 1, 'h', is never produced",
+    };
+    for (size_t i = 0; i < IG_COUNT_OF(expected); i++) {
+        CHECK_MSG(strstr(run.why, expected[i]), "'%s' is not in:\n%s", expected[i],
+                  run.why);
+    }
+    finish(&m);
+}
+END_TEST
+
+TEST(valid_but_unsupported_models_say_so) {
+    onnx_model m;
+    onnx_model_init(&m, 17);
+    onnx_input(&m, "x", ONNX_F32, 2, "N", "4");
+    onnx_node(&m, "Det", "x", "a");
+    onnx_output(&m, "a");
+    CHECK_STATUS(import(&m), IG_UNSUPPORTED);
+    ig_module_destroy(module);
+    onnx_case_fini(&run);
+    m.opset.version = 6;
+    CHECK_STATUS(import(&m), IG_UNSUPPORTED);
+    CHECK(strstr(run.why, "version_converter"));
+    onnx_case_fini(&run);
+    m.opset.version = 29;
+    CHECK_STATUS(import(&m), IG_UNSUPPORTED);
+    finish(&m);
+}
+END_TEST
+
+TEST(unsorted_nodes_are_sorted_with_a_warning) {
+    onnx_model m;
+    onnx_model_init(&m, 17);
+    onnx_input(&m, "x", ONNX_F32, 1, "2");
+    onnx_input(&m, "go", ONNX_BOOL, 0);
+    Onnx__GraphProto *main = m.graph, *branch = onnx_graph(&m, "branch");
+    m.graph = branch; /* captures b, which is made after the If */
+    onnx_node(&m, "Neg", "b", "r");
+    onnx_output(&m, "r");
+    m.graph = main;
+    Onnx__NodeProto *choice = onnx_node(&m, "If", "go", "c");
+    onnx_attr_g(&m, choice, "then_branch", branch);
+    onnx_attr_g(&m, choice, "else_branch", branch);
+    onnx_node(&m, "Relu", "x", "b");
+    onnx_output(&m, "c");
+    CHECK_OK(import(&m));
+    CHECK_MSG(strstr(run.why, "warning"), "%s", run.why);
+    CHECK_OK(ig_verify_module(module));
+    finish(&m);
+}
+END_TEST
+
+TEST(a_cycle_names_its_nodes) {
+    onnx_model m;
+    onnx_model_init(&m, 17);
+    onnx_node(&m, "Relu", "c", "a");
+    onnx_node(&m, "Tanh", "a", "b");
+    onnx_node(&m, "Neg", "b", "c");
+    onnx_output(&m, "c");
+    CHECK_STATUS(import(&m), IG_INVALID);
+    CHECK_MSG(strstr(run.why, "node 1 (Relu)") && strstr(run.why, "node 2 (Tanh)") &&
+                  strstr(run.why, "node 3 (Neg)"),
+              "%s", run.why);
+    finish(&m);
+}
+END_TEST
+
+UNIT_SUITE(onnx_import, each_dim_has_a_symbol_of_its_own,
+           extents_that_must_agree_are_guarded, given_types_replace_declared_ones,
+           inputs_can_be_folded_in, an_initializer_that_is_also_an_input_is_a_constant,
+           functions_are_inlined_with_their_attributes, calls_are_checked,
+           functions_that_call_each_other_are_refused,
+           functions_that_explode_are_refused_before_they_do,
+           several_defects_are_all_reported, valid_but_unsupported_models_say_so,
+           unsorted_nodes_are_sorted_with_a_warning, a_cycle_names_its_nodes)

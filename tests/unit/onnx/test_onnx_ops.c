@@ -1,0 +1,189 @@
+/* Old forms of ONNX operators, by values worked out by hand: where the attribute later
+ * became an input, or the meaning changed.  (Newer forms: ONNX's own node cases.)
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/onnx/onnx_build.h"
+#include "tests/unit/onnx/onnx_case.h"
+#include "tests/unit/unit.h"
+
+static onnx_model model;
+static onnx_case run;
+
+/* A model with one f32 input x of the shape "2,3", filled with 0, 1, 2 … */
+static Onnx__NodeProto *begin(int64_t opset, const char *op, const char *ins,
+                              const char *outs) {
+    onnx_case_init(&run);
+    onnx_model_init(&model, opset);
+    onnx_input(&model, "x", ONNX_F32, 2, "A", "B");
+    return onnx_node(&model, op, ins, outs);
+}
+
+/* Imports, runs on x [rows, 3] and compares output `index` of `outs`. */
+static void expect(const char *outs, uint32_t index, int64_t rows, uint32_t rank,
+                   const int64_t *dims, const float *values) {
+    size_t count;
+    char **names = onnx_names(&model, outs, &count);
+    model.graph->n_output = 0;
+    for (size_t i = 0; i < count; i++) {
+        onnx_output(&model, names[i]);
+    }
+    ig_module *module;
+    ig_status status = ig_import_onnx_memory(&run.context, onnx_pack(&model), NULL,
+                                             NULL, &module);
+    CHECK_MSG(status == IG_OK, "%s", run.why);
+    CHECK_OK(ig_verify_module(module));
+    ig_tensor in, out[8], want;
+    int64_t shape[2] = { rows, 3 };
+    CHECK_OK(ig_tensor_alloc(&run.arena, NULL, IG_DT_f32, 2, shape, &in));
+    for (int64_t i = 0; i < in.count; i++) {
+        ig_tensor_set_f64(&in, i, (double)i);
+    }
+    status = ig_interpret(ig_module_graph(module, "main"), &in, &run.arena, out);
+    CHECK_MSG(status == IG_OK, "%s", run.why);
+    CHECK_OK(ig_tensor_alloc(&run.arena, NULL, IG_DT_f32, rank, dims, &want));
+    if (want.count) {
+        memcpy(want.data, values, (size_t)want.count * sizeof(*values));
+    }
+    CHECK_MSG(onnx_case_equal(&run, &out[index], &want), "%s", run.why);
+    ig_module_destroy(module);
+}
+
+static void end(void) {
+    onnx_model_fini(&model);
+    onnx_case_fini(&run);
+}
+
+#define INTS(...)       \
+    (const int64_t[]) { \
+        __VA_ARGS__     \
+    }
+#define FLOATS(...)   \
+    (const float[]) { \
+        __VA_ARGS__   \
+    }
+
+TEST(slice_with_attributes) {
+    Onnx__NodeProto *node = begin(9, "Slice", "x", "y");
+    onnx_attr_ints(&model, node, "starts", 2, INTS(-1, 0));
+    onnx_attr_ints(&model, node, "ends", 2, INTS(INT64_MAX, -1));
+    onnx_attr_ints(&model, node, "axes", 2, INTS(0, 1));
+    expect("y", 0, 2, 2, INTS(1, 2), FLOATS(3, 4));
+    expect("y", 0, 0, 2, INTS(0, 2), NULL);
+    end();
+}
+END_TEST
+
+TEST(clip_with_attributes) {
+    Onnx__NodeProto *node = begin(7, "Clip", "x", "y");
+    onnx_attr_f(&model, node, "min", 1.5F);
+    onnx_attr_f(&model, node, "max", 3);
+    expect("y", 0, 2, 2, INTS(2, 3), FLOATS(1.5F, 1.5F, 2, 3, 3, 3));
+    end();
+}
+END_TEST
+
+TEST(pad_with_attributes_crops_too) {
+    Onnx__NodeProto *node = begin(8, "Pad", "x", "y");
+    onnx_attr_ints(&model, node, "pads", 4, INTS(0, 1, 1, -1));
+    onnx_attr_f(&model, node, "value", 9);
+    expect("y", 0, 1, 2, INTS(2, 3), FLOATS(9, 0, 1, 9, 9, 9));
+    end();
+}
+END_TEST
+
+/* exp 0 … exp 3 over their sum: the whole tail from axis 0 on is one axis. */
+TEST(softmax_before_13_flattens) {
+    Onnx__NodeProto *node = begin(11, "Softmax", "x", "y");
+    onnx_attr_i(&model, node, "axis", 0);
+    expect("y", 0, 1, 2, INTS(1, 3), FLOATS(0.09003057F, 0.24472848F, 0.66524094F));
+    node->attribute[0]->i = 1; /* rows of their own: the same three numbers twice */
+    expect("y", 0, 2, 2, INTS(2, 3),
+           FLOATS(0.09003057F, 0.24472848F, 0.66524094F, 0.09003057F, 0.24472848F,
+                  0.66524094F));
+    node->attribute[0]->i = 0;
+    expect("y", 0, 2, 2, INTS(2, 3),
+           FLOATS(0.00426978F, 0.01160646F, 0.03154963F, 0.08576079F, 0.23312201F,
+                  0.63369131F));
+    end();
+}
+END_TEST
+
+TEST(split_equally_and_by_attribute) {
+    Onnx__NodeProto *node = begin(7, "Split", "x", "a,b,c");
+    onnx_attr_i(&model, node, "axis", 1);
+    expect("a,b,c", 2, 2, 2, INTS(2, 1), FLOATS(2, 5));
+    end();
+    node = begin(11, "Split", "x", "a,b");
+    onnx_attr_i(&model, node, "axis", -1);
+    onnx_attr_ints(&model, node, "split", 2, INTS(1, 2));
+    expect("a,b", 1, 2, 2, INTS(2, 2), FLOATS(1, 2, 4, 5));
+    end();
+}
+END_TEST
+
+TEST(squeeze_and_unsqueeze_with_attributes) {
+    Onnx__NodeProto *node = begin(11, "Unsqueeze", "x", "u");
+    onnx_attr_ints(&model, node, "axes", 2, INTS(0, -1));
+    expect("u", 0, 1, 4, INTS(1, 1, 3, 1), FLOATS(0, 1, 2));
+    node = onnx_node(&model, "Squeeze", "u", "y");
+    onnx_attr_ints(&model, node, "axes", 2, INTS(0, 3));
+    expect("y", 0, 1, 2, INTS(1, 3), FLOATS(0, 1, 2));
+    end();
+}
+END_TEST
+
+TEST(reduce_with_attributes) {
+    Onnx__NodeProto *node = begin(11, "ReduceMean", "x", "y");
+    onnx_attr_ints(&model, node, "axes", 1, INTS(-1));
+    onnx_attr_i(&model, node, "keepdims", 0);
+    expect("y", 0, 2, 1, INTS(2), FLOATS(1, 4));
+    end();
+    begin(11, "ReduceSum", "x", "y"); /* no axes: all */
+    expect("y", 0, 2, 2, INTS(1, 1), FLOATS(15));
+    end();
+}
+END_TEST
+
+TEST(gemm_scales_and_broadcasts) {
+    const int64_t w_dims[2] = { 2, 3 }, c_dims[1] = { 2 };
+    Onnx__NodeProto *node = begin(9, "Gemm", "x,w,c", "y");
+    onnx_initializer(&model, onnx_tensor(&model, "w", ONNX_F32, 2, w_dims,
+                                         FLOATS(1, 0, 1, 0, 2, 0)));
+    onnx_initializer(&model,
+                     onnx_tensor(&model, "c", ONNX_F32, 1, c_dims, FLOATS(1, 2)));
+    onnx_attr_f(&model, node, "alpha", 0.5F);
+    onnx_attr_f(&model, node, "beta", 10);
+    onnx_attr_i(&model, node, "transB", 1);
+    expect("y", 0, 2, 2, INTS(2, 2), FLOATS(11, 21, 14, 24));
+    end();
+}
+END_TEST
+
+/* Two trips that stack x's first row, and none at all. */
+TEST(loops_stack_and_may_run_no_trip) {
+    const int64_t two = 2, zero = 0, row = 0;
+    begin(11, "Identity", "x", "z");
+    onnx_ints(&model, "row", -1, &row);
+    onnx_ints(&model, "two", -1, &two);
+    onnx_ints(&model, "none", -1, &zero);
+    Onnx__GraphProto *main = model.graph, *body = onnx_graph(&model, "body");
+    model.graph = body;
+    onnx_formal(&model, "i");
+    onnx_formal(&model, "go");
+    onnx_node(&model, "Gather", "x,row", "r");
+    onnx_node(&model, "Identity", "go", "next");
+    onnx_output(&model, "next");
+    onnx_output(&model, "r");
+    model.graph = main;
+    onnx_attr_g(&model, onnx_node(&model, "Loop", "two,", "y"), "body", body);
+    onnx_attr_g(&model, onnx_node(&model, "Loop", "none,", "n"), "body", body);
+    expect("y,n", 0, 2, 2, INTS(2, 3), FLOATS(0, 1, 2, 0, 1, 2));
+    expect("y,n", 1, 2, 2, INTS(0, 3), NULL);
+    end();
+}
+END_TEST
+
+UNIT_SUITE(onnx_ops, slice_with_attributes, clip_with_attributes,
+           pad_with_attributes_crops_too, softmax_before_13_flattens,
+           split_equally_and_by_attribute, squeeze_and_unsqueeze_with_attributes,
+           reduce_with_attributes, gemm_scales_and_broadcasts,
+           loops_stack_and_may_run_no_trip)
