@@ -16,6 +16,7 @@
 
 #include "base/context.h"
 #include "base/str.h"
+#include "ir/dim/handle.h"
 #include "ir/semantics/row.h"
 
 typedef struct ig_module ig_module;
@@ -52,9 +53,6 @@ bool ig_dtype_is_int(ig_dtype dtype); /* signed or unsigned, not bool */
 /* Bytes of `count` elements, packed when the dtype is narrower than a byte; false on
  * overflow or for strings. */
 bool ig_dtype_bytes(ig_dtype dtype, int64_t count, int64_t *out_bytes);
-
-/* >= 0 a known extent; < 0 expression number -1 - dim of the module (ir/dim/dim.h). */
-typedef int64_t ig_dim;
 
 typedef enum ig_kind {
     IG_TENSOR,

@@ -11,10 +11,10 @@
  *     exact(a / b) a quotient known to leave no remainder (a reshape's -1); common
  *                  factors cancel even where they may be 0
  *
- * Extents are never negative, but expressions may be (a shape value 2 - B).  Because an
- * ig_dim < 0 denotes an expression, negative *constants* are expressions too; use
- * ig_dim_const to make one and ig_dim_constant to read one.  An expression of more than
- * limits.dim_terms terms is replaced by a fresh symbol defined as it.
+ * Extents are never negative, but expressions may be (a shape value 2 - B).  A negative
+ * *constant* is thus an expression; use ig_dim_const to make one and ig_dim_constant to
+ * read one.  An expression of more than limits.dim_terms terms is replaced by a fresh
+ * symbol defined as it.
  */
 #ifndef IG_IR_DIM_DIM_H
 #define IG_IR_DIM_DIM_H
@@ -50,9 +50,6 @@ uint32_t ig_symbol_index(const ig_module *module, ig_dim dim);
 
 ig_dim ig_dim_const(ig_module *module, int64_t value);
 bool ig_dim_constant(const ig_module *module, ig_dim dim, int64_t *out_value);
-static inline bool ig_dim_is_static(ig_dim dim) {
-    return dim >= 0;
-}
 
 ig_dim ig_dim_add(ig_module *module, ig_dim a, ig_dim b);
 ig_dim ig_dim_sub(ig_module *module, ig_dim a, ig_dim b);
