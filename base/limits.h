@@ -3,7 +3,7 @@
 #ifndef IG_BASE_LIMITS_H
 #define IG_BASE_LIMITS_H
 
-#include "base/status.h"
+#include "base/diag.h"
 
 /*  LIMIT(field, default, meaning)  */
 #define IG_LIMIT_LIST(LIMIT)                                                       \
@@ -34,5 +34,28 @@ typedef struct ig_limits {
 } ig_limits;
 
 extern const ig_limits ig_limits_default;
+
+typedef enum ig_limit_id {
+#define IG_LIMIT_ID(field, value, meaning) IG_LIMIT_##field,
+    IG_LIMIT_LIST(IG_LIMIT_ID)
+#undef IG_LIMIT_ID
+        IG_LIMIT_COUNT
+} ig_limit_id;
+
+typedef struct ig_limit_info {
+    const char *name, *meaning;
+    const char *hint; /* how to raise it */
+    size_t offset;    /* in ig_limits */
+} ig_limit_info;
+
+extern const ig_limit_info ig_limit_infos[IG_LIMIT_COUNT];
+
+int64_t ig_limit_value(const ig_limits *limits, ig_limit_id id);
+
+/* Reports "SUBJECT exceeds limit graph_depth (64)" with the hint how to raise it, and
+ * returns IG_LIMIT.  `subject` is a format: the thing that grew too large. */
+ig_status ig_error_limit(ig_diag *diag, const ig_location *where,
+                         const ig_limits *limits, ig_limit_id id, const char *subject,
+                         ...) IG_PRINTF(5, 6);
 
 #endif

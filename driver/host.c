@@ -100,17 +100,6 @@ void ig_context_cancel(ig_context *context) {
     atomic_store(&context->cancelled, true);
 }
 
-typedef struct limit_row {
-    const char *name;
-    size_t offset;
-} limit_row;
-
-static const limit_row limit_rows[] = {
-#define ROW(field, value, meaning) { #field, offsetof(ig_limits, field) },
-    IG_LIMIT_LIST(ROW)
-#undef ROW
-};
-
 /* Readers recurse as deep as these limits: the stack has an end. */
 enum { DEEPEST = 2000 };
 
@@ -119,9 +108,9 @@ ig_status ig_context_set_limit(ig_context *context, const char *name, int64_t va
         return ig_error(&context->diag, IG_INVALID, NULL, "%s is at most %d", name,
                         DEEPEST);
     }
-    for (size_t i = 0; i < IG_COUNT_OF(limit_rows); i++) {
-        if (strcmp(limit_rows[i].name, name) == 0) {
-            memcpy((char *)&context->limits + limit_rows[i].offset, &value,
+    for (size_t i = 0; i < IG_LIMIT_COUNT; i++) {
+        if (strcmp(ig_limit_infos[i].name, name) == 0) {
+            memcpy((char *)&context->limits + ig_limit_infos[i].offset, &value,
                    sizeof value);
             context->budget.limit = (size_t)context->limits.memory_bytes;
             return IG_OK;

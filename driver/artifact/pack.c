@@ -8,6 +8,7 @@
 #include "driver/artifact/write.h"
 
 #include "base/checked.h"
+#include "base/crc32.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,46 +20,6 @@ enum {
     VERSION_ZIP64 = 45,
     NAME_BYTES = 128,
 };
-
-/* ---- CRC-32, which zip readers ask for; eight bytes at a time ---- */
-
-typedef struct crc_table {
-    uint32_t rows[8][256];
-} crc_table;
-
-static void crc_init(crc_table *table) {
-    for (uint32_t i = 0; i < 256; i++) {
-        uint32_t crc = i;
-        for (int bit = 0; bit < 8; bit++) {
-            crc = crc >> 1 ^ (0xedb88320u & -(crc & 1));
-        }
-        table->rows[0][i] = crc;
-    }
-    for (uint32_t i = 0; i < 256; i++) {
-        for (int k = 1; k < 8; k++) {
-            uint32_t last = table->rows[k - 1][i];
-            table->rows[k][i] = last >> 8 ^ table->rows[0][last & 255];
-        }
-    }
-}
-
-static uint32_t crc_update(const crc_table *t, uint32_t crc, const void *data,
-                           size_t size) {
-    const uint8_t *at = data;
-    for (; size >= 8; size -= 8, at += 8) {
-        uint64_t word;
-        memcpy(&word, at, sizeof word);
-        word ^= crc;
-        crc = 0;
-        for (int k = 0; k < 8; k++) {
-            crc ^= t->rows[7 - k][word >> (8 * k) & 255];
-        }
-    }
-    for (; size > 0; size--, at++) {
-        crc = crc >> 8 ^ t->rows[0][(crc ^ *at) & 255];
-    }
-    return crc;
-}
 
 /* ---- parts and entries ---- */
 
@@ -74,7 +35,7 @@ typedef IG_VEC(ig_file_part) part_list;
 
 typedef struct packer {
     ig_arena *arena;
-    crc_table crc;
+    ig_crc32 crc32;
     part_list data, parts; /* of entries; of the file */
     IG_VEC(entry) entries;
     uint64_t bytes; /* of the file so far */
@@ -85,7 +46,6 @@ static const char zeros[IG_WEIGHTS_ALIGN];
 static void open_entry(packer *p, const char *name, size_t align) {
     entry e = { .name = ig_str_of(ig_arena_strdup(p->arena, name)),
                 .first = p->data.count,
-                .crc = UINT32_MAX,
                 .align = align };
     IG_PUSH(p->arena, &p->entries, e);
 }
@@ -94,7 +54,7 @@ static void add_data(packer *p, const void *data, uint64_t size) {
     entry *e = &IG_LAST(&p->entries);
     if (size > 0) {
         IG_PUSH(p->arena, &p->data, (ig_file_part){ data, size });
-        e->crc = crc_update(&p->crc, e->crc, data, size);
+        e->crc = ig_crc32_add(&p->crc32, e->crc, data, size);
         e->size += size;
         e->count++;
     }
@@ -270,7 +230,6 @@ static void put_container(packer *p) {
     ig_writer_init(&directory, p->arena);
     for (size_t i = 0; i < p->entries.count; i++) {
         entry *e = &p->entries.items[i];
-        e->crc = ~e->crc;
         put_local(p, e);
         put_record(&directory, e);
     }
@@ -284,7 +243,7 @@ void ig_artifact_pack(ig_artifact_writer *writer, const ig_artifact_contents *co
                       ig_file_part **out_parts, size_t *out_count) {
     packer *p = IG_NEW(writer->arena, packer);
     p->arena = writer->arena;
-    crc_init(&p->crc);
+    ig_crc32_init(&p->crc32);
     open_entry(p, IG_ENTRY_MANIFEST, IG_ENTRY_ALIGN);
     add_data(p, contents->manifest.data, contents->manifest.size);
     ig_str plan = ig_artifact_plan(writer);

@@ -22,16 +22,14 @@ static const struct {
 };
 
 static void put_limits(ig_writer *out, const ig_limits *limits) {
-    const char *comma = "";
-#define PUT(field, value, meaning)                                                   \
-    ig_put(out,                                                                      \
-           "%s\n  {\"name\": \"" #field "\", \"value\": %lld, \"meaning\": ", comma, \
-           (long long)limits->field);                                                \
-    ig_put_json_string(out, IG_STR(meaning));                                        \
-    ig_put(out, "}");                                                                \
-    comma = ",";
-    IG_LIMIT_LIST(PUT)
-#undef PUT
+    for (int i = 0; i < IG_LIMIT_COUNT; i++) {
+        const ig_limit_info *info = &ig_limit_infos[i];
+        ig_put(out,
+               "%s\n  {\"name\": \"%s\", \"value\": %lld, \"meaning\": ", i ? "," : "",
+               info->name, (long long)ig_limit_value(limits, (ig_limit_id)i));
+        ig_put_json_string(out, ig_str_of(info->meaning));
+        ig_put(out, "}");
+    }
 }
 
 static void put_row(ig_writer *out, size_t number, const char *name, const char *help) {

@@ -7,6 +7,7 @@
  */
 #include "frontend/torch/archive/archive.h"
 
+#include "base/crc32.h"
 #include "frontend/torch/archive/format.h"
 #include "frontend/torch/archive/zip_library.h"
 
@@ -340,7 +341,7 @@ static ig_status check_sum(ig_archive *archive, ig_archive_entry *entry) {
     }
     archive->checked += entry->size;
     const char *data = archive->bytes.data + entry->offset;
-    if (ig_crc32_of(archive->crc32, data, entry->size) != entry->crc) {
+    if (ig_crc32_add(archive->crc32, 0, data, entry->size) != entry->crc) {
         return fail(archive, entry, "the data do not have the recorded checksum");
     }
     entry->is_checked = true;

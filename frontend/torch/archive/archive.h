@@ -25,7 +25,6 @@
 
 #include "base/context.h"
 #include "base/map.h"
-#include "frontend/torch/archive/crc32.h"
 
 typedef enum ig_archive_format {
 #define FORMAT(name, words, advice) IG_ARCHIVE_##name,
@@ -55,10 +54,10 @@ typedef struct ig_archive {
     bool is_big_endian;
     ig_archive_entry *entries; /* in the order of the directory; no folders */
     size_t entry_count;
-    ig_map names;          /* name -> ig_archive_entry */
-    uint64_t inflated;     /* bytes so far, bounded by limits.inflate_bytes */
-    uint64_t checked;      /* private: stored bytes whose checksum was computed */
-    const ig_crc32 *crc32; /* private */
+    ig_map names;      /* name -> ig_archive_entry */
+    uint64_t inflated; /* bytes so far, bounded by limits.inflate_bytes */
+    uint64_t checked;  /* private: stored bytes whose checksum was computed */
+    const struct ig_crc32 *crc32; /* private */
 } ig_archive;
 
 /* An entry's content. */

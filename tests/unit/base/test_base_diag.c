@@ -47,6 +47,19 @@ TEST(every_part_of_a_location_may_be_absent) {
     CHECK_TEXT(kept.text, "node 4: x");
 }
 
+TEST(an_exceeded_limit_is_named_with_its_value_and_how_to_raise_it) {
+    ig_limits limits = ig_limits_default;
+    limits.graph_depth = 3;
+    ig_location where = { .file = "a.ig", .line = 2 };
+    CHECK_STATUS(ig_error_limit(&diag, &where, &limits, IG_LIMIT_graph_depth,
+                                "nesting of '%s'", "main"),
+                 IG_LIMIT);
+    CHECK_TEXT(kept.text, "a.ig:2: nesting of 'main' exceeds limit graph_depth (3)\n"
+                          "  hint: raise it with --limit graph_depth=N");
+    CHECK_INT(ig_limit_value(&ig_limits_default, IG_LIMIT_rank), 32);
+    CHECK_INT(ig_limit_value(&ig_limits_default, IG_LIMIT_pickle_depth), 500);
+}
+
 TEST(hints_and_warnings) {
     ig_error_hint(&diag, IG_LIMIT, NULL, "raise it", "too %s", "deep");
     CHECK_TEXT(kept.text, "too deep\n  hint: raise it");
@@ -146,6 +159,7 @@ TEST(contexts_cancel_and_tell_progress) {
 
 UNIT_SUITE(base_diag, errors_name_the_node_as_the_user_does,
            every_part_of_a_location_may_be_absent, hints_and_warnings,
+           an_exceeded_limit_is_named_with_its_value_and_how_to_raise_it,
            listing_stops_but_counting_goes_on, no_sink_and_no_diag_are_fine,
            long_messages_are_cut, names_cannot_steer_a_terminal,
            what_is_written_is_utf8, contexts_cancel_and_tell_progress)
