@@ -142,6 +142,7 @@ typedef enum ig_rnn_cell {
 } ig_rnn_cell;
 /* Bits of rnn.given, in the order of the operands. */
 enum { IG_RNN_lengths = 1, IG_RNN_peepholes = 2, IG_RNN_projection = 4 };
+typedef enum ig_guard_test { IG_GUARD_eq, IG_GUARD_le } ig_guard_test;
 typedef enum ig_resize_mode {
     IG_RESIZE_nearest,
     IG_RESIZE_linear,

@@ -16,7 +16,7 @@
  */
 #include "passes/canonical/canonicalise.h"
 
-#include "passes/engine/silence.h"
+#include "base/silence.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* canonicalise: rules for elementwise arithmetic.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "passes/canonical/canonicalise.h"
-#include "passes/engine/silence.h"
+#include "base/silence.h"
 
 #include <math.h>
 

@@ -22,7 +22,7 @@
  */
 #include "ir/interpret/interpret.h"
 #include "passes/engine/pass.h"
-#include "passes/engine/silence.h"
+#include "base/silence.h"
 #include "passes/engine/symbols.h"
 
 enum { MOST_STEPS = 8, LEAST_NARROW = 1024 /* elements */ };

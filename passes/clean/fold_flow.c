@@ -16,7 +16,7 @@
  */
 #include "ir/interpret/interpret.h"
 #include "passes/engine/pass.h"
-#include "passes/engine/silence.h"
+#include "base/silence.h"
 #include "passes/engine/symbols.h"
 
 enum { TRIPS = 1 << 16, OPS_MAX = 1024, BYTES_MAX = 1 << 24 };

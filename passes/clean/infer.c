@@ -18,7 +18,7 @@
 #include "passes/engine/pass.h"
 
 #include "ir/verify/verify.h"
-#include "passes/engine/silence.h"
+#include "base/silence.h"
 #include "passes/engine/symbols.h"
 
 typedef struct inferrer {

@@ -13,7 +13,7 @@
 
 #include "ir/interpret/interpret.h"
 #include "ir/semantics/panels.h"
-#include "passes/engine/silence.h"
+#include "base/silence.h"
 
 #include <string.h>
 

@@ -5,8 +5,8 @@
  *     status = hook(op, types);
  *     ig_silence_end(&silence);
  */
-#ifndef IG_PASSES_ENGINE_SILENCE_H
-#define IG_PASSES_ENGINE_SILENCE_H
+#ifndef IG_BASE_SILENCE_H
+#define IG_BASE_SILENCE_H
 
 #include "base/context.h"
 

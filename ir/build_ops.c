@@ -1,0 +1,92 @@
+/* build_<op>, expanded from ops.def: attributes into slots, operands into a list.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "ir/expr.h"
+
+#include <assert.h>
+
+/* ---- a slot from a field: by kind, required (R) or optional (A) ---- */
+
+#define FILL_R_INT(m, v) ig_attr_of_int(v)
+#define FILL_R_FLOAT(m, v) ig_attr_of_float(v)
+#define FILL_R_BOOL(m, v) ig_attr_of_bool(v)
+#define FILL_R_DTYPE(m, v) ig_attr_of_dtype(v)
+#define FILL_R_STR(m, v) ig_attr_of_str(m, ig_str_of(v))
+#define FILL_R_SYM(m, v) ig_attr_of_sym(m, v)
+#define FILL_R_INTS(m, v) ig_attr_of_ints(m, (v).items, (v).count)
+#define FILL_R_DIM(m, v) ig_attr_of_dim(v)
+#define FILL_R_DIMS(m, v) ig_attr_of_dims(m, (v).items, (v).count)
+#define FILL_R_DATA(m, v) ig_attr_of_data(m, v)
+
+static const ig_attr absent = { 0 };
+#define FILL_A_INT(m, v) ((v).is_set ? ig_attr_of_int((v).value) : absent)
+#define FILL_A_FLOAT(m, v) ((v).is_set ? ig_attr_of_float((v).value) : absent)
+#define FILL_A_BOOL(m, v) ((v) ? ig_attr_of_bool(true) : absent)
+#define FILL_A_DTYPE(m, v) ((v).is_set ? ig_attr_of_dtype((v).value) : absent)
+#define FILL_A_STR(m, v) ((v) ? ig_attr_of_str(m, ig_str_of(v)) : absent)
+#define FILL_A_SYM(m, v) ((v) ? ig_attr_of_sym(m, v) : absent)
+#define FILL_A_INTS(m, v) ((v).items ? FILL_R_INTS(m, v) : absent)
+#define FILL_A_DIM(m, v) ((v).is_set ? ig_attr_of_dim((v).value) : absent)
+#define FILL_A_DIMS(m, v) ((v).items ? FILL_R_DIMS(m, v) : absent)
+
+#define NO_ATTRS
+#define R(op, kind, name) \
+    slots[IG_##op##_##name] = FILL_R_##kind(e->module, attrs->name);
+#define A(op, kind, name) \
+    slots[IG_##op##_##name] = FILL_A_##kind(e->module, attrs->name);
+#define E(op, names, name) \
+    slots[IG_##op##_##name] = attrs->name ? ig_attr_of_enum(attrs->name) : absent;
+#define OP(name, min, max, outs, bodies, stages, traits, infer, fold, dims, expand, \
+           lower, attributes)                                                       \
+    static void fill_##name(const ig_expr *e, const ig_##name##_attrs *attrs,       \
+                            ig_attr *slots) {                                       \
+        (void)e, (void)attrs, (void)slots;                                          \
+        attributes                                                                  \
+    }
+#include "ir/ops.def"
+#undef OP
+#undef R
+#undef A
+#undef E
+
+/* ---- operands as a list ---- */
+
+#define LIST_0 NULL, 0
+#define LIST_1 (ig_value *[]){ a }, 1
+#define LIST_2 (ig_value *[]){ a, b }, 2
+#define LIST_3 (ig_value *[]){ a, b, c }, 3
+#define LIST_4 (ig_value *[]){ a, b, c, d }, 4
+#define LIST_5 (ig_value *[]){ a, b, c, d, f }, 5
+#define LIST_11 operands, count
+#define LIST_MANY operands, count
+
+/* Optional operands that are not given stand last. */
+static uint32_t count_given(ig_value *const *operands, uint32_t count, uint32_t min) {
+    while (count > min && !operands[count - 1]) {
+        count--;
+    }
+    return count;
+}
+
+static ig_value *make_first(ig_expr *e, ig_opcode code, const ig_attr *slots,
+                            ig_value *const *operands, uint32_t count) {
+    uint32_t given = count_given(operands, count, ig_ops[code].operand_min);
+    assert(ig_ops[code].infer && "an op whose types the maker gives: use ig_expr_op");
+    return ig_expr_make(e, code, operands, given, slots);
+}
+
+#define ATTRS_OF_NO_ATTRS NULL
+#define ATTRS_OF_R(op, kind, name) &attrs
+#define ATTRS_OF_A(op, kind, name) &attrs
+#define ATTRS_OF_E(op, names, name) &attrs
+#define R(op, kind, name)
+#define A(op, kind, name)
+#define E(op, names, name)
+#define OP(name, min, max, outs, bodies, stages, traits, infer, fold, dims, expand, \
+           lower, attributes)                                                       \
+    ig_value *ig_build_##name(ig_expr *e IG_OPERANDS_##max IG_PARAM_##attributes) { \
+        ig_attr slots[IG_##name##_attr_count + 1] = { { 0 } };                      \
+        fill_##name(e, ATTRS_OF_##attributes, slots);                               \
+        return make_first(e, IG_OP_##name, slots, LIST_##max);                      \
+    }
+#include "ir/ops.def"
+#undef OP
