@@ -265,7 +265,7 @@ def fbgemm_engines(tables):
     copy_to(tables.path, begin, size)
     engines.append(FbgemmEngine("fbgemm, 4 KiB pages", begin, tables))
     engines[-1].memory = plain
-    huge = measure.load_calibrate().ruler_memory(size)
+    huge = measure.load_calibrate().probe_memory(size)
     copy_to(tables.path, huge, size)
     engines.append(FbgemmEngine("fbgemm, 2 MiB pages", huge, tables))
     return engines

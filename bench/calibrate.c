@@ -1,8 +1,8 @@
 /* Calls of the runtime's entry points, timed without Python around them.
  * SPDX-License-Identifier: Apache-2.0
  *
- * The library that measure.py loads also holds tools/ingot/rulers.c: the calibrators
- * beside every figure.
+ * The library that measure.py loads also holds tools/ingot/measure/roofline.c, the
+ * calibrators beside every figure.
  */
 #include <dlfcn.h>
 #include <time.h>

@@ -143,8 +143,8 @@ def summarise(source, batch, threads, names, rounds):
         "us": {n: float(np.median([v[n] for v in kept])) * 1e6 for n in names},
         "ratios": {},
     }
-    rulers = [name for name in rounds[0] if name not in names]
-    point["calibrators"] = {r: float(np.median([v[r] for v in kept])) for r in rulers}
+    probes = [name for name in rounds[0] if name not in names]
+    point["calibrators"] = {r: float(np.median([v[r] for v in kept])) for r in probes}
     point["percent_of_limit"] = {
         n: float(np.median([100 * l / v[n] for l, v in zip(limits, kept)]))
         for n in names

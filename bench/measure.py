@@ -3,11 +3,11 @@
 SPDX-License-Identifier: Apache-2.0
 
 In every round each engine runs the same sets of inputs, in an order drawn anew, between
-calibrators (tools/ingot/rulers.c).  A round in which a calibrator is more than 20 % off its own
-median is dropped: something else was running.  What counts is the ratio of two engines
-*within* a round; its median over rounds comes with a bootstrap interval.  With one
-thread the clock is the thread's CPU time, which does not see preemption; with more it
-is the wall's.
+calibrators (tools/ingot/measure/roofline.c).  A round in which a calibrator is more than
+20 % off its own median is dropped: something else was running.  What counts is the ratio
+of two engines *within* a round; its median over rounds comes with a bootstrap interval.
+With one thread the clock is the thread's CPU time, which does not see preemption; with
+more it is the wall's.
 """
 
 import ctypes
@@ -35,26 +35,26 @@ STREAM_BUFFER = 1 << 28
 
 
 @functools.cache
-def ruler_memory():
-    return load_calibrate().ruler_memory(LINE_BUFFER)
+def probe_memory():
+    return load_calibrate().probe_memory(LINE_BUFFER)
 
 
 def calibrate(threads, resident_bytes):
-    """The rulers of rulers.c; `resident_bytes`: what a model reads every time."""
-    lib, memory = load_calibrate(), ruler_memory()
+    """The probes of roofline.c; `resident_bytes`: what a model reads every time."""
+    lib, memory = load_calibrate(), probe_memory()
     each = 0.004 if threads == 1 else 0.02  # many threads take a while to get going
     return {
-        "fma_gflops": lib.ruler_fma(threads, each / 2),
-        "line_ns": lib.ruler_line(memory, LINE_BUFFER, threads, each),
-        "stream_gbs": lib.ruler_stream(memory, STREAM_BUFFER, threads, 0.01),
-        "resident_gbs": lib.ruler_stream(memory, resident_bytes, threads, 0.002),
+        "fma_gflops": lib.probe_fma(threads, each / 2),
+        "line_ns": lib.probe_line(memory, LINE_BUFFER, threads, each),
+        "stream_gbs": lib.probe_stream(memory, STREAM_BUFFER, threads, 0.01),
+        "resident_gbs": lib.probe_stream(memory, resident_bytes, threads, 0.002),
     }
 
 
 @functools.cache
 def load_calibrate():
-    root, library = HERE.parent, cache_folder() / "rulers.so"
-    sources = [HERE / "calibrate.c", root / "tools" / "ingot" / "rulers.c"]
+    root, library = HERE.parent, cache_folder() / "probes.so"
+    sources = [HERE / "calibrate.c", root / "tools" / "ingot" / "measure" / "roofline.c"]
     newest = max(map(os.path.getmtime, sources))
     if not library.exists() or os.path.getmtime(library) < newest:
         library.parent.mkdir(parents=True, exist_ok=True)
@@ -63,9 +63,9 @@ def load_calibrate():
         subprocess.run(["cc", *flags, "-o", library, *sources], check=True)
     lib = ctypes.CDLL(str(library))
     pointer, size, real = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_double
-    lib.ruler_memory.restype, lib.ruler_memory.argtypes = pointer, [size]
-    lib.ruler_fma.restype, lib.ruler_fma.argtypes = real, [ctypes.c_int, real]
-    for name in ("ruler_line", "ruler_stream"):
+    lib.probe_memory.restype, lib.probe_memory.argtypes = pointer, [size]
+    lib.probe_fma.restype, lib.probe_fma.argtypes = real, [ctypes.c_int, real]
+    for name in ("probe_line", "probe_stream"):
         getattr(lib, name).restype = real
         getattr(lib, name).argtypes = [pointer, size, ctypes.c_int, real]
     lib.bench_call.restype = real
@@ -122,11 +122,11 @@ def measure_rounds(engines, sets, threads, resident_bytes, plan=None):
 
 def believable(rounds):
     """The rounds in which no calibrator is far off its median."""
-    rulers = ("fma_gflops", "line_ns", "stream_gbs")
-    medians = {r: np.median([v[r] for v in rounds]) for r in rulers}
+    probes = ("fma_gflops", "line_ns", "stream_gbs")
+    medians = {r: np.median([v[r] for v in rounds]) for r in probes}
 
     def is_quiet(values):
-        off = [abs(values[r] / medians[r] - 1) for r in rulers]
+        off = [abs(values[r] / medians[r] - 1) for r in probes]
         return max(off) <= OFF_MEDIAN
 
     return [values for values in rounds if is_quiet(values)]

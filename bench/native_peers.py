@@ -36,7 +36,7 @@ SOURCES = {
     "loop": ("loop.c", None, None),
     "serve": ("serve.c", None, None),
 }
-MORE = {"serve": [NATIVE.parents[1] / "tools" / "ingot" / "crowd.c"]}
+MORE = {"serve": [NATIVE.parents[1] / "tools" / "ingot" / "measure" / "load_generator.c"]}
 
 
 class Range(ctypes.Structure):

@@ -6,10 +6,11 @@ SPDX-License-Identifier: Apache-2.0
     serve.py --model onehot,mlperf --batch 1,16 --sessions 2 --json out.json
 
 All callers live in this process, each on a CPU and a thread of its own, and call from C:
-the loop is that of `ingot bench --sessions` (tools/ingot/crowd.c), for both engines.
-Ingot has one program with a session a caller.  ONNX Runtime is there twice, with a
-session a caller and with one session that all of them call, which its documentation
-allows and which keeps one copy of the weights; the better of the two is the peer.  In
+the loop is that of `ingot bench --sessions` (tools/ingot/measure/load_generator.c), for
+both engines.  Ingot has one program with a session a caller.  ONNX Runtime is there
+twice, with a session a caller and with one session that all of them call, which its
+documentation allows and which keeps one copy of the weights; the better of the two is
+the peer.  In
 every round the engines take turns in random order; throughput is the calls of all
 callers, p99 that of all their latencies.  Rounds in which a calibrator is off its median
 are dropped, ratios are taken within rounds (measure.py).  The bars: 1.5 times ONNX
@@ -43,7 +44,7 @@ OURS = "ingot"
 GOOD = 0
 
 
-# What serve.c and crowd.c read.
+# What serve.c and load_generator.c read.
 
 
 class Caller(ctypes.Structure):
@@ -161,12 +162,12 @@ def onnx_code(array):
     return DTYPES[array.dtype.name]
 
 
-class Crowd:
+class Load:
     """An engine and its callers."""
 
     def __init__(self, kind, source, batch, sets):
         self.lib, self.name = load_native("serve"), kind.name
-        self.lib.crowd_run.restype = ctypes.c_bool
+        self.lib.load_generate.restype = ctypes.c_bool
         self.engine = kind(source, len(sets))
         self.outputs = [[output_arrays(source, batch) for _ in own] for own in sets]
         self.servers = [
@@ -191,7 +192,7 @@ class Crowd:
         """{calls a second, p99 in seconds, p50} of all callers together."""
         for caller in self.callers:
             caller.count = 0
-        done = self.lib.crowd_run(
+        done = self.lib.load_generate(
             self.callers, ctypes.c_size_t(len(self.callers)), ctypes.c_double(TURN_SECONDS)
         )
         if not done or any(caller.answer != GOOD for caller in self.callers):
@@ -214,8 +215,8 @@ class Crowd:
 # A point: a model, a batch size.
 
 
-def check_agreement(crowds):
-    for answers in zip(*(crowd.first_outputs() for crowd in crowds)):
+def check_agreement(loads):
+    for answers in zip(*(load.first_outputs() for load in loads)):
         for answer in answers[1:]:
             if not np.allclose(answers[0], answer, **TOLERANCE):
                 sys.exit(f"answers differ by {np.abs(answers[0] - answer).max():.2g}")
@@ -225,18 +226,18 @@ def measure_point(source, batch, callers, cache_bytes):
     count = set_count(source.model, batch, cache_bytes)
     rngs = [np.random.default_rng(batch * callers + i) for i in range(callers)]
     sets = [[make_inputs(g, source.model, batch) for _ in range(count)] for g in rngs]
-    crowds = [Crowd(kind, source, batch, sets) for kind in ENGINES]
-    check_agreement(crowds)
+    loads = [Load(kind, source, batch, sets) for kind in ENGINES]
+    check_agreement(loads)
     resident, rounds = dense_work(source.model)[1], []
     for _ in range(ROUNDS):
         values = measure.calibrate(callers, resident)
-        random.shuffle(crowds)
-        for crowd in crowds:
+        random.shuffle(loads)
+        for load in loads:
             time.sleep(measure.SETTLE_SECONDS)
-            values[crowd.name] = crowd.turn()
+            values[load.name] = load.turn()
         rounds.append(values)
-    for crowd in crowds:
-        crowd.close()
+    for load in loads:
+        load.close()
     return rounds
 
 

@@ -1,8 +1,8 @@
-/* Calls of servers, for the crowd of tools/ingot/crowd.c, which is linked to them; each
- * rotates over sets of inputs.  SPDX-License-Identifier: Apache-2.0 */
+/* Calls of servers, for the load generator of tools/ingot/measure, which is linked
+ * to them; each rotates over sets of inputs.  SPDX-License-Identifier: Apache-2.0 */
 #include <ingot/runtime.h>
 
-enum { CROWD_GOOD = 0, CROWD_FAILED = 2 }; /* as crowd.h has them */
+enum { LOAD_GOOD = 0, LOAD_FAILED = 2 }; /* as load_generator.h has them */
 
 typedef ig_status (*session_run)(ig_session *session, const ig_view *inputs, size_t in,
                                  ig_view *outputs, size_t out);
@@ -25,8 +25,8 @@ int serve_ingot(void *user, size_t number) {
         server->views[i].data = set[i];
     return server->run(server->session, server->views, in, server->views + in, out) ==
                    IG_OK
-               ? CROWD_GOOD
-               : CROWD_FAILED;
+               ? LOAD_GOOD
+               : LOAD_FAILED;
 }
 
 /* ONNX Runtime's function RunWithBinding and a binding for each set. */
@@ -40,5 +40,5 @@ typedef struct onnxruntime_server {
 int serve_onnxruntime(void *user, size_t number) {
     const onnxruntime_server *server = user;
     const void *binding = server->bindings[number % server->sets];
-    return server->run(server->session, NULL, binding) ? CROWD_FAILED : CROWD_GOOD;
+    return server->run(server->session, NULL, binding) ? LOAD_FAILED : LOAD_GOOD;
 }

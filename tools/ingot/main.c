@@ -1,6 +1,7 @@
 /* ingot: the command line.  One verb a file; this one finds the verb.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "tools/ingot/tool.h"
+#include "tools/ingot/cli/console.h"
+#include "tools/ingot/verbs/verbs.h"
 
 #include <string.h>
 

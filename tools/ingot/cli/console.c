@@ -1,0 +1,224 @@
+/* Words on stderr, exit statuses, Ctrl-C.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "tools/ingot/cli/console.h"
+
+#include <jansson.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The only variables of the program: what Ctrl-C cancels.  A signal handler has nothing
+ * else to reach it by. */
+static _Atomic(ig_context *) interrupted_context;
+static _Atomic(ig_session *) interrupted_session;
+static atomic_int interrupts;
+
+int exit_of(ig_status status) {
+    static const struct {
+        ig_status status;
+        int exit_status;
+    } rows[] = {
+#define ROW(name, value, exit_status, meaning) { IG_##name, exit_status },
+        IG_STATUS_LIST(ROW)
+#undef ROW
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (rows[i].status == status) {
+            return rows[i].exit_status;
+        }
+    }
+    return 70;
+}
+
+/* ---- words ---- */
+
+void progress_clear(void) {
+    if (isatty(STDERR_FILENO)) {
+        fputs("\r\033[K", stderr);
+    }
+}
+
+void put_plain(FILE *to, const char *text) {
+    json_t *string = json_string(text); /* NULL: not UTF-8 */
+    for (const char *at = text; *at; at++) {
+        unsigned char byte = (unsigned char)*at;
+        bool is_c1 = byte == 0xc2 && ((unsigned char)at[1] & 0xe0) == 0x80;
+        if (byte < 0x20 || byte == 0x7f || is_c1 || (!string && byte >= 0x80)) {
+            fprintf(to, "\\x%02x", byte);
+        } else {
+            fputc(byte, to);
+        }
+        if (is_c1 && string) {
+            fprintf(to, "\\x%02x", (unsigned char)*++at);
+        }
+    }
+    json_decref(string);
+}
+
+void put_json_text(FILE *to, const char *text) {
+    json_t *string = json_string(text);
+    if (!string) { /* not UTF-8 */
+        char *plain = NULL;
+        size_t size = 0;
+        FILE *copy = need(open_memstream(&plain, &size));
+        put_plain(copy, text);
+        fclose(copy);
+        string = json_string(plain);
+        free(plain);
+    }
+    char *quoted = string ? json_dumps(string, JSON_ENCODE_ANY) : NULL;
+    fputs(quoted ? quoted : "null", to);
+    free(quoted);
+    json_decref(string);
+}
+
+void put_port(FILE *to, const char *what, const char *name, const char *type) {
+    fprintf(to, "  %s", what);
+    put_plain(to, name);
+    fprintf(to, ": %s\n", type);
+}
+
+int complain(int exit_status, const char *format, ...) {
+    progress_clear();
+    fputs("error: ", stderr);
+    va_list args;
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+    return exit_status;
+}
+
+void note(const settings *given, const char *format, ...) {
+    if (given->quiet) {
+        return;
+    }
+    progress_clear();
+    va_list args;
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+}
+
+void *need(void *memory) {
+    if (!memory) {
+        exit(complain(exit_of(IG_LIMIT), "memory ran out"));
+    }
+    return memory;
+}
+
+char *text_of(const char *format, ...) {
+    char *text = NULL;
+    va_list args;
+    va_start(args, format);
+    int length = vasprintf(&text, format, args);
+    va_end(args);
+    return need(length < 0 ? NULL : text);
+}
+
+int report(ig_status status, const words *why) {
+    return why->text[0] ? complain(exit_of(status), "%s", why->text) : exit_of(status);
+}
+
+/* ---- contexts ---- */
+
+static void on_interrupt(int number) {
+    (void)number;
+    ig_context *context = atomic_load(&interrupted_context);
+    if (atomic_fetch_add(&interrupts, 1) > 0 || !context) {
+        _exit(130);
+    }
+    ig_context_cancel(context);
+    ig_session *session = atomic_load(&interrupted_session);
+    if (session) {
+        ig_session_cancel(session);
+    }
+}
+
+void interrupt_also(ig_session *session) {
+    atomic_store(&interrupted_session, session);
+}
+
+bool was_interrupted(void) {
+    return atomic_load(&interrupts) > 0;
+}
+
+/* The text of a warning says that it is one. */
+static void show_message(void *user, int severity, const char *text) {
+    const settings *given = user;
+    if (severity == 0 && given->quiet) {
+        return;
+    }
+    progress_clear();
+    fprintf(stderr, "%s%s\n", severity >= 2 ? "error: " : "", text);
+}
+
+static void keep_error(void *user, int severity, const char *text) {
+    words *errors = user;
+    size_t used = strlen(errors->text);
+    if (severity >= 2) {
+        snprintf(errors->text + used, sizeof errors->text - used, "%s%s",
+                 used ? "\n" : "", text);
+    }
+}
+
+static void show_progress(void *user, const char *stage, uint64_t done,
+                          uint64_t total) {
+    (void)user;
+    if (total) {
+        fprintf(stderr, "\r\033[K%s %llu of %llu", stage, (unsigned long long)done,
+                (unsigned long long)total);
+    } else {
+        fprintf(stderr, "\r\033[K%s", stage);
+    }
+}
+
+static int set_limits(ig_context *context, const settings *given) {
+    for (size_t i = 0; i < given->limits.count; i++) {
+        const char *text = given->limits.items[i];
+        const char *equals = strchr(text, '=');
+        char *end = NULL;
+        long long value = equals ? strtoll(equals + 1, &end, 10) : 0;
+        if (!equals || end == equals + 1 || *end || value < 0) {
+            return complain(EXIT_USAGE, "--limit takes NAME=N, not '%s'", text);
+        }
+        char *name = text_of("%.*s", (int)(equals - text), text);
+        ig_status status = ig_context_set_limit(context, name, value);
+        free(name);
+        if (status != IG_OK) {
+            return EXIT_USAGE;
+        }
+    }
+    return 0;
+}
+
+ig_context *context_open(const settings *given, words *errors, int *out_exit) {
+    bool is_shown = isatty(STDERR_FILENO) && !given->quiet && !errors;
+    ig_context_options options = {
+        .size = sizeof options,
+        .message = errors ? keep_error : show_message,
+        .message_user = errors ? (void *)errors : (void *)(uintptr_t)given,
+        .progress = is_shown ? show_progress : NULL,
+    };
+    ig_context *context = need(ig_context_create(&options));
+    *out_exit = set_limits(context, given);
+    if (*out_exit) {
+        ig_context_destroy(context);
+        return NULL;
+    }
+    atomic_store(&interrupted_context, context);
+    struct sigaction action = { .sa_handler = on_interrupt };
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    return context;
+}
+
+void context_close(ig_context *context) {
+    progress_clear();
+    atomic_store(&interrupted_context, NULL);
+    ig_context_destroy(context);
+}

@@ -1,0 +1,122 @@
+/* Options of the command line: one table a verb.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Everything that is known about an option stands in its row: getopt_long, --help, the
+ * man page and shell completion are expansions of the tables.
+ */
+#ifndef IG_TOOLS_INGOT_CLI_OPTIONS_H
+#define IG_TOOLS_INGOT_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum { EXIT_FAILED = 1, EXIT_USAGE = 2 }; /* the others: ingot/status.h */
+
+/* A repeatable option's texts, in order; borrowed from argv. */
+typedef struct text_list {
+    const char **items;
+    size_t count;
+} text_list;
+
+/* What the options of all verbs say; zero means not given. */
+typedef struct settings {
+    const char *output, *target, *emit, *weights, *form, *suite, *stage, *after,
+        *format, *passes, *inputs_from, *outputs_to, *batch, *thread_counts, *against,
+        *symbol, *entry, *resource, *fix, *sort, *trace, *kernels;
+    text_list inputs, limits, dims;
+    double rtol, atol, seconds, arena;
+    int64_t threads, sessions, seed;
+    bool has_rtol, has_atol, has_seconds, has_arena;
+    bool json, quiet, torch_empty, clamp_ids, isolate, no_cache, check, help;
+    text_list arguments; /* positional */
+} settings;
+
+typedef enum option_kind {
+    OPTION_FLAG,
+    OPTION_TEXT,
+    OPTION_LIST,
+    OPTION_COUNT, /* a whole number, not negative */
+    OPTION_REAL,  /* a number, not negative; the bool `given` stands at `mark` */
+} option_kind;
+
+typedef struct option_row {
+    const char *name;
+    char letter; /* or 0 */
+    option_kind kind;
+    size_t field, mark; /* offsets in settings */
+    const char *value;  /* how help calls it: "FILE"; choices: "a|b|c" */
+    const char *help;
+} option_row;
+
+#define FLAG(name, field, help) \
+    { name, 0, OPTION_FLAG, offsetof(settings, field), 0, NULL, help }
+#define TEXT(name, letter, field, value, help) \
+    { name, letter, OPTION_TEXT, offsetof(settings, field), 0, value, help }
+#define LIST(name, field, value, help) \
+    { name, 0, OPTION_LIST, offsetof(settings, field), 0, value, help }
+#define COUNT(name, field, value, help) \
+    { name, 0, OPTION_COUNT, offsetof(settings, field), 0, value, help }
+#define REAL(name, field, mark, value, help)                                       \
+    {                                                                              \
+        name, 0, OPTION_REAL, offsetof(settings, field), offsetof(settings, mark), \
+            value, help                                                            \
+    }
+#define OPTIONS_END \
+    { NULL, 0, OPTION_FLAG, 0, 0, NULL, NULL }
+
+/* Rows that several verbs share. */
+#define ROW_HELP                                                     \
+    {                                                                \
+        "help", 'h', OPTION_FLAG, offsetof(settings, help), 0, NULL, \
+            "print this and exit"                                    \
+    }
+#define ROW_JSON FLAG("json", json, "print JSON instead of text")
+#define ROW_QUIET                                                      \
+    {                                                                  \
+        "quiet", 'q', OPTION_FLAG, offsetof(settings, quiet), 0, NULL, \
+            "no progress and no notes on stderr"                       \
+    }
+#define ROW_TARGET                        \
+    TEXT("target", 't', target, "TARGET", \
+         "cpu (this machine's best level), cpu:v3,v4-vnni, interpret …")
+#define ROW_LIMIT                   \
+    LIST("limit", limits, "NAME=N", \
+         "set a limit of the compiler (ingot info lists them)")
+#define ROW_TORCH_EMPTY \
+    FLAG("torch-empty", torch_empty, "an empty bag gives 0, also where pooling is max")
+#define ROW_CLAMP_IDS \
+    FLAG("clamp-ids", clamp_ids, "clamp ids out of range instead of reporting them")
+#define ROW_ISOLATE FLAG("isolate", isolate, "compile in a child process")
+#define ROW_NO_CACHE FLAG("no-cache", no_cache, "neither read nor write the caches")
+#define ROW_ENTRY \
+    TEXT("entry", 0, entry, "METHOD", "the method of a TorchScript model (forward)")
+#define ROW_RESOURCE \
+    TEXT("resource", 0, resource, "PACKAGE/NAME.pkl", "which model of a torch.package")
+#define ROW_FIX                                                                       \
+    TEXT("fix", 0, fix, "none|rowwise-mean",                                          \
+         "give what the model means where its archive is wrong: shards by rows with " \
+         "mean "                                                                      \
+         "pooling")
+#define ROWS_COMPILE \
+    ROW_TARGET, ROW_TORCH_EMPTY, ROW_CLAMP_IDS, ROW_ISOLATE, ROW_NO_CACHE, ROW_LIMIT
+
+typedef struct verb {
+    const char *name, *arguments, *help; /* arguments: "MODEL -o OUT.ingot" */
+    const char *details;                 /* further paragraphs of help, or NULL */
+    const option_row *options;
+    size_t min_arguments, max_arguments; /* positional arguments */
+    int (*run)(const settings *given);
+} verb;
+
+/* Reads argv behind the verb; 0, or the exit status after saying what is wrong. */
+int options_read(const verb *which, int argc, char **argv, settings *out);
+void options_free(settings *given);
+void options_print_help(const verb *which, FILE *to);
+
+/* Makes the whole manual (roff) and a completion script (bash) from the tables. */
+void options_print_man(const verb *const *verbs, FILE *to);
+void options_print_completion(const verb *const *verbs, FILE *to);
+
+#endif

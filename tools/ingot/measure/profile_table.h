@@ -1,0 +1,40 @@
+/* What a profile says, and how it is told.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_TOOLS_INGOT_MEASURE_PROFILE_TABLE_H
+#define IG_TOOLS_INGOT_MEASURE_PROFILE_TABLE_H
+
+#include "tools/ingot/cli/console.h"
+
+/* What the machine can do on the session's threads; 0: not measured. */
+typedef struct machine_limits {
+    double fma, stream, line; /* FLOPs, bytes, and lines at random, a second */
+    size_t stream_bytes;      /* read again and again */
+    size_t line_bytes;        /* in which the lines lie */
+} machine_limits;
+
+typedef struct profile_row {
+    ig_step_profile step; /* of the last run */
+    size_t number;
+    double seconds; /* median */
+    double flops, bytes, lines;
+    double limit;      /* seconds; 0: unknown */
+    const char *bound; /* what makes that: "fma", "stream", "line", or "" */
+} profile_row;
+
+typedef struct profile_table {
+    profile_row *rows;
+    size_t count, runs, memory;
+    int threads;
+    int64_t arena_bytes, arena_least;
+    double ordinary, whole; /* seconds of a run, without and with clocks */
+    double inside;          /* of all steps */
+    machine_limits limits;
+} profile_table;
+
+void profile_set_limits(profile_table *table);
+void profile_print(const profile_table *table);
+void profile_put_json(const profile_table *table);
+/* The last run, as trace viewers read it. */
+ig_status profile_write_trace(const char *path, const profile_table *table, words *why);
+
+#endif

@@ -1,0 +1,147 @@
+/* Calls: values in, results out, by a program or by the interpreter.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "tools/ingot/model/call.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void call_init(call *which, size_t count) {
+    which->count = count;
+    which->inputs = need(calloc(count + 1, sizeof *which->inputs));
+    which->owners = need(calloc(count + 1, sizeof(ig_arguments *)));
+}
+
+void call_fini(call *which) {
+    for (size_t i = 0; which->owners && i < which->count; i++) {
+        ig_arguments_close(which->owners[i]);
+    }
+    free(which->inputs);
+    free(which->owners);
+    *which = (call){ 0 };
+}
+
+void results_fini(results *which) {
+    free(which->items);
+    free(which->views);
+    *which = (results){ 0 };
+}
+
+/* ---- programs ---- */
+
+bool view_of(const ig_argument *tensor, ig_view *out) {
+    if (tensor->kind != IG_ARGUMENT_TENSOR || tensor->rank > IG_MAX_RANK) {
+        return false;
+    }
+    *out = (ig_view){ .data = (void *)(uintptr_t)tensor->data,
+                      .capacity = tensor->size,
+                      .dtype = ig_dtype_number(tensor->dtype),
+                      .rank = tensor->rank };
+    for (uint32_t d = 0; d < tensor->rank; d++) {
+        out->dims[d] = tensor->dims[d];
+    }
+    return true;
+}
+
+static void take_view(const ig_view *view, ig_argument *out) {
+    *out = (ig_argument){ .kind = IG_ARGUMENT_TENSOR,
+                          .dtype = ig_dtype_text(view->dtype),
+                          .rank = view->rank,
+                          .dims = view->dims,
+                          .data = view->data };
+    out->size = element_count(out) * element_bits(out->dtype) / 8;
+}
+
+static ig_status make_views(const model *m, const call *with, ig_view *out,
+                            words *why) {
+    for (size_t i = 0; i < with->count; i++) {
+        if (!view_of(&with->inputs[i], &out[i])) {
+            snprintf(
+                why->text, sizeof why->text,
+                "input '%s' is a list or has a rank above %d: programs do not take it",
+                model_input_name(m, i), IG_MAX_RANK);
+            return IG_UNSUPPORTED;
+        }
+    }
+    return IG_OK;
+}
+
+static ig_status run_program(const model *m, ig_session *session, const call *with,
+                             results *out, words *why) {
+    ig_view *inputs = need(calloc(with->count + 1, sizeof *inputs));
+    out->count = model_output_count(m);
+    out->views = need(calloc(out->count + 1, sizeof *out->views));
+    out->items = need(calloc(out->count + 1, sizeof *out->items));
+    ig_status status = make_views(m, with, inputs, why);
+    if (status == IG_OK) {
+        interrupt_also(session);
+        status = ig_session_run(session, inputs, with->count, out->views, out->count);
+        interrupt_also(NULL);
+        snprintf(why->text, sizeof why->text, "%s",
+                 status == IG_OK ? "" : ig_session_error(session));
+    }
+    for (size_t i = 0; i < out->count && status == IG_OK; i++) {
+        take_view(&out->views[i], &out->items[i]);
+    }
+    free(inputs);
+    return status;
+}
+
+ig_status call_bind(const model *m, ig_session *session, const call *with,
+                    ig_view *outputs, words *why) {
+    ig_view *inputs = need(calloc(with->count + 1, sizeof *inputs));
+    ig_status status = make_views(m, with, inputs, why);
+    if (status == IG_OK) {
+        status = ig_session_bind(session, inputs, with->count, outputs,
+                                 model_output_count(m));
+        snprintf(why->text, sizeof why->text, "%s",
+                 status == IG_OK ? "" : ig_session_error(session));
+    }
+    free(inputs);
+    return status;
+}
+
+/* ---- the interpreter ---- */
+
+static ig_status interpret(const model *m, const call *with, results *out) {
+    const ig_argument *outputs = NULL;
+    ig_status status = ig_interpret_run(m->module, with->inputs, with->count, &outputs,
+                                        &out->count);
+    if (status == IG_OK) {
+        out->items = need(calloc(out->count + 1, sizeof *out->items));
+        memcpy(out->items, outputs, out->count * sizeof *out->items);
+    }
+    return status;
+}
+
+ig_status call_run(const model *m, ig_session *session, const call *with, results *out,
+                   words *why) {
+    *out = (results){ 0 };
+    *why = (words){ "" };
+    ig_status status = session ? run_program(m, session, with, out, why)
+                               : interpret(m, with, out);
+    if (status != IG_OK) {
+        results_fini(out);
+    }
+    return status;
+}
+
+/* ---- elements ---- */
+
+size_t element_count(const ig_argument *tensor) {
+    size_t count = 1;
+    for (uint32_t d = 0; d < tensor->rank; d++) {
+        count *= (size_t)tensor->dims[d];
+    }
+    return count;
+}
+
+/* The number in a dtype's name: "f8e4m3fn" has 8 bits, "bool" is a byte. */
+size_t element_bits(const char *dtype) {
+    size_t at = strcspn(dtype ? dtype : "", "0123456789");
+    size_t bits = dtype && dtype[at] ? (size_t)strtoul(dtype + at, NULL, 10) : 8;
+    return bits;
+}
+
+bool is_real(const char *dtype) {
+    return dtype[0] == 'f' || strcmp(dtype, "bf16") == 0;
+}

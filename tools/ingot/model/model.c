@@ -1,0 +1,166 @@
+/* Models, however they come: artifacts are opened, all else is compiled on the way.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "tools/ingot/model/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* An artifact is a zip whose first entry is its manifest. */
+bool is_artifact(const char *path) {
+    static const char name[] = "manifest.json";
+    char head[64] = { 0 };
+    FILE *file = fopen(path, "rb");
+    if (!file) {
+        return false;
+    }
+    size_t size = fread(head, 1, sizeof head, file);
+    fclose(file);
+    return size >= 30 + sizeof name - 1 && memcmp(head, "PK\3\4", 4) == 0 &&
+           memcmp(head + 30, name, sizeof name - 1) == 0;
+}
+
+bool is_interpret(const char *target) {
+    return target && strcmp(target, "interpret") == 0;
+}
+
+ig_compile_options compile_options(const settings *given) {
+    bool refers = given->weights && strcmp(given->weights, "reference") == 0;
+    return (ig_compile_options){
+        .size = sizeof(ig_compile_options),
+        .target = given->target,
+        .passes = given->passes,
+        .weights = refers ? IG_WEIGHTS_REFERENCE : IG_WEIGHTS_EMBED,
+        .torch_empty = given->torch_empty,
+        .clamp_ids = given->clamp_ids,
+        .isolate = given->isolate,
+        .no_cache = given->no_cache,
+    };
+}
+
+bool fixes_rowwise_mean(const settings *given) {
+    return given->fix && strcmp(given->fix, "rowwise-mean") == 0;
+}
+
+ig_import_options import_options(const settings *given) {
+    return (ig_import_options){
+        .size = sizeof(ig_import_options),
+        .inputs = given->inputs.items,
+        .input_count = given->inputs.count,
+        .entry = given->entry,
+        .resource = given->resource,
+        .rowwise_mean = fixes_rowwise_mean(given),
+    };
+}
+
+ig_status program_open(const char *path, const ig_program_options *how,
+                       ig_program **out_program, words *why) {
+    words said = { "" };
+    ig_program_options options = how ? *how : (ig_program_options){ 0 };
+    options.size = sizeof options;
+    options.message = said.text;
+    options.message_size = sizeof said.text;
+    ig_status status = ig_program_open(path, &options, out_program);
+    *why = (words){ "" };
+    if (status != IG_OK) {
+        const char *text = said.text[0] ? said.text : ig_status_text(status);
+        bool is_named = strstr(text, path) != NULL;
+        snprintf(why->text, sizeof why->text, "%s%s%.900s", is_named ? "" : path,
+                 is_named ? "" : ": ", text);
+    }
+    return status;
+}
+
+ig_status model_open(const settings *given, ig_context *context, const char *path,
+                     model *out, words *why) {
+    *out = (model){ .context = context };
+    *why = (words){ "" };
+    if (is_artifact(path)) {
+        if (is_interpret(given->target)) {
+            snprintf(why->text, sizeof why->text,
+                     "%s: is compiled; the interpreter takes models", path);
+            return IG_INVALID;
+        }
+        return program_open(path, NULL, &out->program, why);
+    }
+    ig_status status = ig_import(context, path, NULL, &out->module);
+    if (status == IG_OK && !is_interpret(given->target)) {
+        ig_compile_options options = compile_options(given);
+        status = ig_compile(out->module, &options, &out->program);
+    }
+    if (status != IG_OK) {
+        model_close(out);
+    }
+    return status;
+}
+
+void model_close(model *which) {
+    ig_program_close(which->program);
+    ig_module_close(which->module);
+    which->program = NULL;
+    which->module = NULL;
+}
+
+/* ---- signature ---- */
+
+size_t model_input_count(const model *m) {
+    return m->program ? ig_program_input_count(m->program)
+                      : ig_module_input_count(m->module);
+}
+
+size_t model_output_count(const model *m) {
+    return m->program ? ig_program_output_count(m->program)
+                      : ig_module_output_count(m->module);
+}
+
+const char *model_input_name(const model *m, size_t index) {
+    return m->program ? ig_program_input(m->program, index).name
+                      : ig_module_input_name(m->module, index);
+}
+
+const char *model_input_type(const model *m, size_t index) {
+    return m->program ? ig_program_input(m->program, index).type
+                      : ig_module_input_type(m->module, index);
+}
+
+const char *model_output_name(const model *m, size_t index) {
+    return m->program ? ig_program_output(m->program, index).name
+                      : ig_module_output_name(m->module, index);
+}
+
+const char *model_output_type(const model *m, size_t index) {
+    return m->program ? ig_program_output(m->program, index).type
+                      : ig_module_output_type(m->module, index);
+}
+
+size_t model_state_count(const model *m) {
+    return m->program ? ig_program_state_count(m->program)
+                      : ig_module_state_count(m->module);
+}
+
+size_t model_node_count(const model *m) {
+    return m->program ? ig_program_node_count(m->program)
+                      : ig_module_node_count(m->module);
+}
+
+ig_tree_node model_node(const model *m, size_t index) {
+    return m->program ? ig_program_node(m->program, index)
+                      : ig_module_node(m->module, index);
+}
+
+ig_status session_open(const settings *given, const model *m, ig_session **out,
+                       words *why) {
+    *out = NULL;
+    *why = (words){ "" };
+    if (!m->program) {
+        return IG_OK;
+    }
+    ig_session_options options = { .size = sizeof options,
+                                   .message = why->text,
+                                   .message_size = sizeof why->text,
+                                   .threads = (int)given->threads };
+    ig_status status = ig_session_create(m->program, &options, out);
+    if (status != IG_OK && !why->text[0]) {
+        snprintf(why->text, sizeof why->text, "%s", ig_status_text(status));
+    }
+    return status;
+}

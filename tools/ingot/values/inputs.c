@@ -1,0 +1,186 @@
+/* Inputs of a call from the command line and from files.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "tools/ingot/values/inputs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+bool text_ends(const char *text, const char *ending) {
+    size_t length = strlen(text), tail = strlen(ending);
+    return length >= tail && strcmp(text + length - tail, ending) == 0;
+}
+
+static bool is_given(const ig_argument *value) {
+    return value->kind != IG_ARGUMENT_TENSOR || value->dtype;
+}
+
+/* Lists the inputs when some have no value. */
+ig_status inputs_check(const model *m, const call *with) {
+    size_t missing = 0;
+    for (size_t i = 0; i < with->count; i++) {
+        missing += !is_given(&with->inputs[i]);
+    }
+    if (!missing) {
+        return IG_OK;
+    }
+    complain(0, "%zu of %zu inputs have no value; the model takes:", missing,
+             with->count);
+    for (size_t i = 0; i < with->count; i++) {
+        put_port(stderr, is_given(&with->inputs[i]) ? "        " : "missing ",
+                 model_input_name(m, i), model_input_type(m, i));
+    }
+    return IG_INVALID;
+}
+
+ig_status input_give(const model *m, call *with, size_t index, const char *text) {
+    ig_arguments *value = NULL;
+    ig_status status = ig_arguments_parse(m->context, text, model_input_type(m, index),
+                                          &value);
+    if (status == IG_OK) {
+        ig_arguments_close(with->owners[index]);
+        with->owners[index] = value;
+        with->inputs[index] = *ig_arguments_at(value, 0);
+    }
+    return status;
+}
+
+/* "NAME=VALUE": names may hold '=' themselves, so each input's is tried. */
+static ig_status take_option(const model *m, call *with, const char *text) {
+    for (size_t i = 0; i < with->count; i++) {
+        const char *name = model_input_name(m, i);
+        size_t length = strlen(name);
+        if (strncmp(text, name, length) == 0 && text[length] == '=') {
+            return input_give(m, with, i, text + length + 1);
+        }
+    }
+    complain(0, "--input %s: the model has no such input; it takes:", text);
+    for (size_t i = 0; i < with->count; i++) {
+        put_port(stderr, "", model_input_name(m, i), model_input_type(m, i));
+    }
+    return IG_INVALID;
+}
+
+static bool take_file(const model *m, call *with, size_t index, const char *folder,
+                      const char *name, ig_status *status) {
+    static const char *const endings[] = { "npy", "pb" };
+    for (size_t e = 0; e < 2 && *status == IG_OK; e++) {
+        char *text = text_of("@%s/%s.%s", folder, name, endings[e]);
+        bool is_there = access(text + 1, F_OK) == 0;
+        if (is_there) {
+            *status = input_give(m, with, index, text);
+        }
+        free(text);
+        if (is_there) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static ig_status take_folder(const model *m, call *with, const char *folder) {
+    ig_status status = IG_OK;
+    DIR *opened = opendir(folder);
+    if (!opened) {
+        complain(0, "%s: cannot read: %s", folder, strerror(errno));
+        return IG_IO;
+    }
+    closedir(opened);
+    for (size_t i = 0; i < with->count && status == IG_OK; i++) {
+        char *place = text_of("input_%zu", i);
+        if (!take_file(m, with, i, folder, model_input_name(m, i), &status)) {
+            take_file(m, with, i, folder, place, &status);
+        }
+        free(place);
+    }
+    return status;
+}
+
+/* Arrays by name, else by place. */
+static ig_status take_archive(const model *m, call *with, const char *path,
+                              ig_arguments **out_archive) {
+    ig_status status = ig_arguments_open(m->context, path, out_archive);
+    if (status != IG_OK) {
+        return status;
+    }
+    for (size_t i = 0; i < with->count; i++) {
+        char place[2][32];
+        snprintf(place[0], sizeof place[0], "input_%zu", i);
+        snprintf(place[1], sizeof place[1], "arr_%zu", i);
+        for (size_t k = 0; k < ig_arguments_count(*out_archive); k++) {
+            const char *name = ig_arguments_name(*out_archive, k);
+            if (strcmp(name, model_input_name(m, i)) == 0 ||
+                strcmp(name, place[0]) == 0 || strcmp(name, place[1]) == 0) {
+                with->inputs[i] = *ig_arguments_at(*out_archive, k);
+            }
+        }
+    }
+    return IG_OK;
+}
+
+ig_status inputs_take(const settings *given, const model *m, call *with,
+                      ig_arguments **out_archive) {
+    ig_status status = IG_OK;
+    if (given->inputs_from && text_ends(given->inputs_from, ".npz")) {
+        status = take_archive(m, with, given->inputs_from, out_archive);
+    } else if (given->inputs_from) {
+        status = take_folder(m, with, given->inputs_from);
+    }
+    for (size_t i = 0; i < given->inputs.count && status == IG_OK; i++) {
+        status = take_option(m, with, given->inputs.items[i]);
+    }
+    return status == IG_OK ? inputs_check(m, with) : status;
+}
+
+/* ---- inputs of measurements ---- */
+
+/* The text of --input for this input: the last whose pattern fits; NULL: none. */
+static const char *given_value(const settings *given, const char *name) {
+    const char *found = NULL;
+    for (size_t i = 0; i < given->inputs.count; i++) {
+        const char *text = given->inputs.items[i];
+        const char *equals = strchr(text, '=');
+        char *pattern = text_of("%.*s", equals ? (int)(equals - text) : 0, text);
+        if (equals && fnmatch(pattern, name, 0) == 0) {
+            found = equals + 1;
+        }
+        free(pattern);
+    }
+    return found;
+}
+
+/* Reals are random, whole numbers zero, unless something else is given. */
+static char *value_text(const settings *given, const model *m, size_t index,
+                        const extents *with) {
+    const char *value = given_value(given, model_input_name(m, index));
+    if (value && (*value == '@' || *value == '[' || *value == '{')) {
+        return text_of("%s", value);
+    }
+    const char *equals = value ? strchr(value, '=') : NULL;
+    char *own = equals ? text_of("%.*s", (int)(equals - value), value) : NULL;
+    const char *type = own ? own : model_input_type(m, index);
+    char *whole = type_with_extents(with, type);
+    const char *usual = is_real(type) ? "random" : "0";
+    char *text = whole ? text_of("%s=%s", whole,
+                                 equals  ? equals + 1
+                                 : value ? value
+                                         : usual)
+                       : NULL;
+    free(own);
+    free(whole);
+    return text;
+}
+
+ig_status inputs_fill(const settings *given, const model *m, const extents *with,
+                      call *out) {
+    ig_status status = IG_OK;
+    for (size_t i = 0; i < out->count && status == IG_OK; i++) {
+        char *text = value_text(given, m, i, with);
+        status = text ? input_give(m, out, i, text) : IG_INVALID;
+        free(text);
+    }
+    return status;
+}

@@ -1,0 +1,106 @@
+/* Structured values: arguments and results of models from Python.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A value is a tree with the kinds of ingot/tree.h whose tensors hold data.  It comes
+ * from JSON (values.json of a case, or --input), from a short text, or is only compared
+ * with: a model's result stays a flat list that the model's tree explains.
+ */
+#ifndef IG_TOOLS_INGOT_VALUES_STRUCTURED_H
+#define IG_TOOLS_INGOT_VALUES_STRUCTURED_H
+
+#include "tools/ingot/values/compare.h"
+
+#include <jansson.h>
+
+typedef struct structured structured;
+struct structured {
+    ig_tree_kind kind;
+    char *name; /* of an argument or field, or NULL */
+    char *text; /* STR: content; else NULL */
+    int64_t integer;
+    double real;
+    structured *items; /* a dict's: key, value, key … */
+    size_t count;
+    ig_arguments *owner; /* TENSOR: its one value; else the archive of shared ones */
+    const ig_argument *shared; /* TENSOR: a value that a node above owns, or NULL */
+};
+
+void structured_free(structured *value);
+structured *structured_add(structured *to, ig_tree_kind kind, const char *name);
+const ig_argument *structured_tensor(const structured *value);
+/* Calls visit for each tensor, depth first. */
+void structured_tensors(const structured *value,
+                        void (*visit)(void *user, const structured *tensor),
+                        void *user);
+
+/* The tree as ig_import_options takes it: "kjt(keys=["a"], values=i64[7], …)".  With
+ * `symbols`, extents are names that begin so, "x0_d1"; `*number` counts tensors. */
+char *structured_statement(const structured *value, const char *symbols,
+                           size_t *number);
+
+/* ---- from JSON (structured_json.c) ---- */
+
+/* Where {"tensor": K} stands: "FOLDER/input_K.npy". */
+typedef struct structured_files {
+    ig_context *context;
+    const char *folder, *kind;
+} structured_files;
+
+/* A node as in values.json.  False: `why` tells, or the context has. */
+bool structured_of_json(const json_t *json, const structured_files *files,
+                        structured *out, words *why);
+
+/* ---- from text (structured_text.c) ---- */
+
+/* The value of --input: JSON as in values.json, inline or "@FILE.json" (its tensors lie
+ * beside it as input_K.npy); "kjt:keys=a,b;lengths=1,2;values=5,6,7"; "none", a number,
+ * true, false or a quoted string; else a tensor's value. */
+bool structured_parse(ig_context *context, const char *text, structured *out,
+                      words *why);
+
+/* ---- arguments of a call (inputs_structured.c) ---- */
+
+/* A model whose arguments are structured and without types of their own? */
+bool is_structured_model(const char *path);
+/* Reads the arguments that --inputs and --input give (a tuple; some have names), and
+ * imports and compiles the model for them. */
+ig_status structured_model_open(const settings *given, ig_context *context,
+                                const char *path, structured *out_arguments,
+                                model *out);
+/* The arguments that --inputs and --input give: a tuple; some have names. */
+ig_status structured_arguments(const settings *given, ig_context *context,
+                               structured *out);
+/* The argument of that name, else at that place of the call; or NULL. */
+const structured *structured_argument(const structured *arguments, const char *name,
+                                      size_t index);
+/* The tensors of the arguments as the model's inputs, borrowed: free(out->inputs). */
+ig_status structured_inputs(const model *m, const structured *arguments, call *out);
+
+/* ---- arguments for a program that knows its tree (inputs_tree.c) ---- */
+
+/* Does --input name an argument that is a container, or --inputs a folder with the
+ * values.json of a call? */
+bool tree_is_given(const settings *given, const model *m);
+/* Fills the inputs of `out`; tensors are borrowed from the arguments.  Reports what is
+ * not as the program was compiled for. */
+ig_status tree_inputs(const model *m, const structured *arguments, call *out);
+/* The same of what --inputs and --input give; the caller frees the arguments. */
+ig_status tree_take(const settings *given, const model *m, structured *out_arguments,
+                    call *out);
+
+/* ---- against a model's result (structured_compare.c) ---- */
+
+/* What a model's call gave: its tree from the result on, and its outputs. */
+typedef struct call_result {
+    const model *m;
+    const results *outputs;
+} call_result;
+
+/* False: `why` names the place and the first difference. */
+bool structured_agrees(const call_result *got, const structured *want,
+                       const tolerance *within, words *why);
+/* The output that says what input `index` is after the call, or NULL: the model does
+ * not change it. */
+const ig_argument *structured_after(const call_result *got, const char *input);
+
+#endif

@@ -1,0 +1,322 @@
+/* ingot bench: how long calls take, and whether the numbers can be trusted.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A point is one batch size and thread count.  Inputs are bound once; each call is
+ * timed alone, after a warm-up of a tenth of the time.  With N sessions, N threads call
+ * at once, each its own session of the one program.
+ */
+#include "tools/ingot/measure/clock.h"
+#include "tools/ingot/measure/load_generator.h"
+#include "tools/ingot/model/extent.h"
+#include "tools/ingot/values/bound_inputs.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+static const option_row options[] = {
+    TEXT("batch", 'b', batch, "N,N…", "batch sizes (1)"),
+    TEXT("threads", 0, thread_counts, "N,N…", "threads of a session (1)"),
+    COUNT("sessions", sessions, "N", "sessions that run at once (1)"),
+    REAL("seconds", seconds, has_seconds, "S", "time of a point (2)"),
+    LIST(
+        "dim", dims, "NAME=N",
+        "an extent other than the batch: NAME may be a pattern, N an expression such as 10*batch"),
+    LIST("input", inputs, "NAME=VALUE",
+         "values, also for patterns of names and without a type: 'ids_*=random:0:100'"),
+    TEXT("inputs", 'i', inputs_from, "DIR|x.npz",
+         "inputs from files, in place of --batch"),
+    ROW_ENTRY,
+    ROW_RESOURCE,
+    ROW_FIX,
+    ROWS_COMPILE,
+    ROW_QUIET,
+    ROW_JSON,
+    ROW_HELP,
+    OPTIONS_END,
+};
+
+/* ---- one point ---- */
+
+typedef struct runner {
+    ig_session *session;
+    ig_view *outputs;
+    ig_status status;
+} runner;
+
+typedef struct point {
+    int64_t batch;
+    int threads;
+    size_t sessions;
+    load_facts took;
+    double cpu_share; /* of the wall time that we had a CPU */
+} point;
+
+/* Until the time is over, or Ctrl-C. */
+static int call_session(void *user, size_t number) {
+    runner *r = user;
+    (void)number;
+    r->status = ig_session_run_bound(r->session);
+    if (r->status != IG_OK) {
+        return LOAD_FAILED;
+    }
+    return was_interrupted() ? LOAD_ENOUGH : LOAD_GOOD;
+}
+
+static double cpu_seconds(void) {
+    struct rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    return (double)used.ru_utime.tv_sec + (double)used.ru_stime.tv_sec +
+           1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+}
+
+static ig_status open_runner(const settings *given, const model *m, const call *with,
+                             runner *out, words *why) {
+    ig_status status = session_open(given, m, &out->session, why);
+    if (status != IG_OK) {
+        return status;
+    }
+    out->outputs = need(calloc(model_output_count(m) + 1, sizeof *out->outputs));
+    return call_bind(m, out->session, with, out->outputs, why);
+}
+
+static ig_status run_all(const runner *runners, load_caller *callers, size_t count,
+                         double seconds, words *why) {
+    bool is_started = load_generate(callers, count, seconds);
+    ig_status status = is_started ? IG_OK : IG_LIMIT;
+    snprintf(why->text, sizeof why->text, "%s",
+             is_started ? "" : "cannot start a thread for each session");
+    for (size_t i = 0; i < count && status == IG_OK; i++) {
+        if (callers[i].answer == LOAD_FAILED) {
+            status = runners[i].status != IG_OK ? runners[i].status : IG_LIMIT;
+            snprintf(why->text, sizeof why->text, "%s",
+                     status == runners[i].status ? ig_session_error(runners[i].session)
+                                                 : "no memory for the times of calls");
+        }
+    }
+    return status;
+}
+
+static ig_status measure(const settings *given, const model *m, const call *with,
+                         point *out, words *why) {
+    runner *runners = need(calloc(out->sessions, sizeof *runners));
+    load_caller *callers = need(calloc(out->sessions, sizeof *callers));
+    settings own = *given;
+    ig_status status = IG_OK;
+    own.threads = out->threads;
+    for (size_t i = 0; i < out->sessions && status == IG_OK; i++) {
+        callers[i] =
+            (load_caller){ .call = call_session, .user = &runners[i], .cpu = -1 };
+        status = open_runner(&own, m, with, &runners[i], why);
+    }
+    double begin = clock_seconds(), cpu = cpu_seconds();
+    if (status == IG_OK) {
+        status = run_all(runners, callers, out->sessions,
+                         given->has_seconds ? given->seconds : 2, why);
+    }
+    out->cpu_share = (cpu_seconds() - cpu) / (clock_seconds() - begin);
+    if (status == IG_OK && !load_summarise(callers, out->sessions, &out->took)) {
+        need(NULL);
+    }
+    for (size_t i = 0; i < out->sessions; i++) {
+        ig_session_destroy(runners[i].session);
+        free(runners[i].outputs);
+        free(callers[i].seconds);
+    }
+    free(runners);
+    free(callers);
+    return status;
+}
+
+/* ---- telling ---- */
+
+static void warn(const point *p, const char **reasons, size_t *count) {
+    if (p->took.calls < 100) {
+        reasons[(*count)++] = "fewer than 100 calls: give more --seconds";
+    }
+    if (p->took.drift > 0.05) {
+        reasons[(*count)++] =
+            "the two halves differ by more than 5%: the machine changed its speed, or was busy";
+    }
+    if (p->cpu_share < 0.9 * (double)p->sessions) {
+        reasons[(*count)++] = "other programs took CPU time";
+    }
+    if (p->took.p50 < 1e-6) {
+        reasons[(*count)++] = "calls are as short as reading the clock takes";
+    }
+}
+
+static void tell(const settings *given, const point *p, bool is_first) {
+    const char *reasons[4];
+    size_t count = 0;
+    warn(p, reasons, &count);
+    if (given->json) {
+        printf(
+            "%s\n  {\"batch\": %lld, \"threads\": %d, \"sessions\": %zu, \"calls\": %zu, \"p50\": %.9g, \"p90\": %.9g, \"p99\": %.9g, \"min\": %.9g, \"mean\": %.9g, \"calls_per_second\": %.6g, \"warnings\": [",
+            is_first ? "" : ",", (long long)p->batch, p->threads, p->sessions,
+            p->took.calls, p->took.p50, p->took.p90, p->took.p99, p->took.min,
+            p->took.mean, p->took.per_second);
+        for (size_t i = 0; i < count; i++) {
+            fputs(i ? ", " : "", stdout);
+            put_json_text(stdout, reasons[i]);
+        }
+        fputs("]}", stdout);
+        return;
+    }
+    if (is_first) {
+        printf("%8s %7s %8s %10s %10s %10s %10s %12s %14s\n", "batch", "threads",
+               "sessions", "p50 µs", "p90 µs", "p99 µs", "min µs", "calls/s",
+               "samples/s");
+    }
+    printf("%8lld %7d %8zu %9.2f %9.2f %9.2f %9.2f %12.0f %14.0f\n",
+           (long long)p->batch, p->threads, p->sessions, p->took.p50 * 1e6,
+           p->took.p90 * 1e6, p->took.p99 * 1e6, p->took.min * 1e6, p->took.per_second,
+           p->took.per_second * (double)p->batch);
+    for (size_t i = 0; i < count; i++) {
+        printf("%8s not to be trusted: %s\n", "", reasons[i]);
+    }
+    fflush(stdout);
+}
+
+/* ---- the verb ---- */
+
+/* "1,64,1024" -> the next number, or -1. */
+static int64_t next_number(const char **list) {
+    char *end;
+    long long value = strtoll(*list, &end, 10);
+    if (end == *list || value < 0 || (*end && *end != ',')) {
+        return -1;
+    }
+    *list = *end ? end + 1 : end;
+    return value;
+}
+
+/* A point for each number of threads. */
+static ig_status run_threads(const settings *given, const model *m, const call *with,
+                             int64_t batch, size_t *told, words *why) {
+    const char *list = given->thread_counts ? given->thread_counts : "1";
+    while (*list) {
+        int64_t threads = next_number(&list);
+        point p = { .batch = batch,
+                    .threads = (int)threads,
+                    .sessions = given->sessions ? (size_t)given->sessions : 1 };
+        if (threads < 1 || threads > 4096) {
+            snprintf(why->text, sizeof why->text, "--threads takes numbers: 1,2,4");
+            return IG_INVALID;
+        }
+        ig_status status = measure(given, m, with, &p, why);
+        if (status != IG_OK) {
+            return status;
+        }
+        if (p.took.calls > 0) {
+            tell(given, &p, (*told)++ == 0);
+        }
+        if (was_interrupted()) {
+            return IG_CANCELLED;
+        }
+    }
+    return IG_OK;
+}
+
+/* Values that are given whole say their batch themselves. */
+static int64_t batch_of_call(const call *with) {
+    return with->count > 0 && with->inputs[0].rank > 0 ? with->inputs[0].dims[0] : 1;
+}
+
+static ig_status run_batch(const settings *given, const model *m, int64_t batch,
+                           size_t *told, words *why) {
+    char *symbol = batch_symbol_of(m);
+    extents sizes = { .batch_symbol = symbol, .batch = batch, .dims = given->dims };
+    bound_inputs values;
+    ig_status status = bind_inputs(given, m, &sizes, &values);
+    if (status == IG_OK) {
+        int64_t of = tree_is_given(given, m) ? batch_of_call(&values.with) : batch;
+        status = run_threads(given, m, &values.with, of, told, why);
+    }
+    bound_inputs_free(&values);
+    free(symbol);
+    return status;
+}
+
+/* A model whose arguments are given whole: one batch, which they say. */
+static ig_status run_structured(const settings *given, ig_context *context,
+                                const char *path, words *why) {
+    model m;
+    bound_inputs values;
+    size_t told = 0;
+    ig_status status = open_and_bind_inputs(given, context, path, &m, &values);
+    if (status == IG_OK) {
+        progress_clear();
+        fputs(given->json ? "[" : "", stdout);
+        status = run_threads(given, &m, &values.with, batch_of_call(&values.with),
+                             &told, why);
+        fputs(given->json && (status == IG_OK || was_interrupted()) ? "]\n" : "",
+              stdout);
+    }
+    bound_inputs_free(&values);
+    model_close(&m);
+    return status;
+}
+
+static ig_status run_batches(const settings *given, const model *m, words *why) {
+    const char *list = given->batch ? given->batch : "1";
+    size_t told = 0;
+    ig_status status = IG_OK;
+    fputs(given->json ? "[" : "", stdout);
+    while (*list && status == IG_OK) {
+        int64_t batch = next_number(&list);
+        if (batch < 0) {
+            snprintf(why->text, sizeof why->text, "--batch takes numbers: 1,64,1024");
+            return IG_INVALID;
+        }
+        status = run_batch(given, m, batch, &told, why);
+    }
+    fputs(given->json && (status == IG_OK || was_interrupted()) ? "]\n" : "", stdout);
+    return status;
+}
+
+static ig_status run_flat(const settings *given, ig_context *context, const char *path,
+                          words *why) {
+    model m;
+    ig_status status = model_open(given, context, path, &m, why);
+    if (status == IG_OK) {
+        progress_clear();
+        status = run_batches(given, &m, why);
+        model_close(&m);
+    }
+    return status;
+}
+
+static int run(const settings *given) {
+    if (is_interpret(given->target)) {
+        return complain(EXIT_USAGE, "bench measures programs, not the interpreter");
+    }
+    int exit_status;
+    ig_context *context = context_open(given, NULL, &exit_status);
+    if (!context) {
+        return exit_status;
+    }
+    const char *path = given->arguments.items[0];
+    words why = { "" };
+    ig_status status = is_structured_model(path)
+                           ? run_structured(given, context, path, &why)
+                           : run_flat(given, context, path, &why);
+    exit_status = report(status, &why);
+    context_close(context);
+    return exit_status;
+}
+
+const verb verb_bench = {
+    .name = "bench",
+    .arguments = "MODEL [--batch 1,64,1024] [--threads 1,2]",
+    .help = "measures how long calls take",
+    .details =
+        "Reals are random and whole numbers zero unless --input says otherwise. "
+        "The first extent of the first input is the batch; other open extents are "
+        "as large unless --dim says otherwise. TorchScript models take --input and "
+        "--inputs as ingot run does.",
+    .options = options,
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .run = run,
+};

@@ -1,0 +1,118 @@
+/* ingot compile: a model into an artifact.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "tools/ingot/measure/clock.h"
+#include "tools/ingot/model/model.h"
+
+#include <string.h>
+
+static const option_row options[] = {
+    TEXT("output", 'o', output, "FILE", "where the result goes (needed)"),
+    LIST(
+        "input", inputs, "NAME=TYPE",
+        "fix an input's type: x=f32[8,13], or f32[B,13] with B left open; may be repeated"),
+    TEXT("emit", 'e', emit, "ingot|object|header|shared|llvm|asm|cuda|ptx|cubin",
+         "what to write (ingot: an artifact)"),
+    TEXT("weights", 'w', weights, "embed|reference",
+         "copy weights into the artifact (embed), or leave them in the model's file"),
+    TEXT("passes", 0, passes, "PIPELINE", "run these passes in place of the default"),
+    ROW_ENTRY,
+    ROW_RESOURCE,
+    ROW_FIX,
+    ROWS_COMPILE,
+    ROW_QUIET,
+    ROW_JSON,
+    ROW_HELP,
+    OPTIONS_END,
+};
+
+static ig_status write_text(const settings *given, ig_module *module) {
+    ig_compile_options how = compile_options(given);
+    const char *text = NULL;
+    size_t size = 0;
+    ig_status status = ig_dump(module, given->emit, &how, IG_FORMAT_TEXT, &text, &size);
+    if (status != IG_OK) {
+        return status;
+    }
+    FILE *file = fopen(given->output, "wb");
+    bool is_written = file && fwrite(text, 1, size, file) == size;
+    if ((file && fclose(file) != 0) || !is_written) {
+        complain(0, "%s: cannot write", given->output);
+        return IG_IO;
+    }
+    return IG_OK;
+}
+
+/* One line about what was made; nothing where this machine cannot open it. */
+static void tell(const settings *given, double seconds) {
+    ig_program *program = NULL;
+    words why = { "" };
+    if (!is_artifact(given->output) ||
+        program_open(given->output, NULL, &program, &why) != IG_OK) {
+        return;
+    }
+    ig_program_facts facts = { .size = sizeof facts };
+    ig_program_get_facts(program, &facts);
+    progress_clear();
+    if (given->json) {
+        fputs("{\"artifact\": ", stdout);
+        put_json_text(stdout, given->output);
+        printf(
+            ", \"levels\": \"%s\", \"launches\": %zu, \"code_bytes\": %llu, \"weight_bytes\": %llu, \"seconds\": %.3f}\n",
+            facts.levels, facts.launch_count, (unsigned long long)facts.code_bytes,
+            (unsigned long long)facts.weight_bytes, seconds);
+    } else if (!given->quiet) {
+        printf("%s: %s, %zu launches, %.1f KB of code, %.2f MB of constants, %.2f s\n",
+               given->output, facts.levels, facts.launch_count,
+               (double)facts.code_bytes / 1e3, (double)facts.weight_bytes / 1e6,
+               seconds);
+    }
+    ig_program_close(program);
+}
+
+static ig_status compile(const settings *given, ig_context *context) {
+    ig_module *module = NULL;
+    ig_import_options import = import_options(given);
+    ig_status status = ig_import(context, given->arguments.items[0], &import, &module);
+    if (status != IG_OK) {
+        return status;
+    }
+    static const char *const texts[] = { "llvm", "asm", "cuda", "ptx", "cubin" };
+    bool is_text = false;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        is_text |= given->emit && strcmp(given->emit, texts[i]) == 0;
+    }
+    ig_compile_options how = compile_options(given);
+    how.emit = given->emit;
+    status = is_text ? write_text(given, module)
+                     : ig_compile_file(module, given->output, &how);
+    ig_module_close(module);
+    return status;
+}
+
+static int run(const settings *given) {
+    if (!given->output) {
+        return complain(EXIT_USAGE, "-o FILE is needed: where the artifact goes");
+    }
+    int status;
+    ig_context *context = context_open(given, NULL, &status);
+    if (!context) {
+        return status;
+    }
+    double begin = clock_seconds();
+    status = exit_of(compile(given, context));
+    if (status == 0) {
+        tell(given, clock_seconds() - begin);
+    }
+    context_close(context);
+    return status;
+}
+
+const verb verb_compile = {
+    .name = "compile",
+    .arguments = "MODEL -o OUT.ingot",
+    .help = "compiles a model into an artifact",
+    .options = options,
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .run = run,
+};

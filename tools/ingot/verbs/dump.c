@@ -1,0 +1,132 @@
+/* ingot dump and ingot opt: modules as text.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "tools/ingot/model/model.h"
+
+#include <string.h>
+
+static const option_row dump_options[] = {
+    TEXT("stage", 's', stage, "import|tensor|plan|kernel|llvm|asm|cuda|ptx",
+         "how far the model is taken (tensor)"),
+    TEXT("after", 0, after, "PASS", "stop behind this pass (ingot info lists them)"),
+    TEXT("format", 'f', format, "text|dot|html|json", "how it is written (text)"),
+    TEXT("output", 'o', output, "FILE", "where it goes; stdout when not given"),
+    LIST("input", inputs, "NAME=TYPE", "fix an input's type"),
+    ROW_ENTRY,
+    ROW_RESOURCE,
+    ROW_FIX,
+    ROWS_COMPILE,
+    ROW_QUIET,
+    ROW_HELP,
+    OPTIONS_END,
+};
+
+static const option_row opt_options[] = {
+    TEXT("passes", 'p', passes, "PIPELINE",
+         "such as \"fold,cse,dce\" (ingot info lists the passes)"),
+    TEXT("format", 'f', format, "text|dot|html|json", "how it is written (text)"),
+    TEXT("output", 'o', output, "FILE", "where it goes; stdout when not given"),
+    ROW_TARGET,
+    ROW_LIMIT,
+    ROW_QUIET,
+    ROW_HELP,
+    OPTIONS_END,
+};
+
+static ig_format format_of(const settings *given) {
+    static const struct {
+        const char *name;
+        ig_format format;
+    } rows[] = { { "dot", IG_FORMAT_DOT },
+                 { "json", IG_FORMAT_JSON },
+                 { "html", IG_FORMAT_HTML } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (given->format && strcmp(given->format, rows[i].name) == 0) {
+            return rows[i].format;
+        }
+    }
+    return IG_FORMAT_TEXT;
+}
+
+static ig_status write_out(const settings *given, const char *text, size_t size) {
+    progress_clear();
+    if (!given->output) {
+        fwrite(text, 1, size, stdout);
+        return IG_OK;
+    }
+    FILE *file = fopen(given->output, "wb");
+    bool is_written = file && fwrite(text, 1, size, file) == size;
+    if ((file && fclose(file) != 0) || !is_written) {
+        complain(0, "%s: cannot write", given->output);
+        return IG_IO;
+    }
+    return IG_OK;
+}
+
+static ig_status dump(const settings *given, ig_module *module) {
+    ig_compile_options how = compile_options(given);
+    how.stop_after = given->after;
+    const char *text = NULL;
+    size_t size = 0;
+    const char *stage = given->stage ? given->stage : "tensor";
+    ig_status status = ig_dump(module, stage, &how, format_of(given), &text, &size);
+    return status == IG_OK ? write_out(given, text, size) : status;
+}
+
+static ig_status optimise(const settings *given, ig_module *module) {
+    const char *text = NULL;
+    size_t size = 0;
+    ig_status status = IG_OK;
+    if (given->passes) {
+        status = ig_module_run(module, given->passes, given->target);
+    }
+    if (status == IG_OK) {
+        status = ig_module_print(module, format_of(given), &text, &size);
+    }
+    return status == IG_OK ? write_out(given, text, size) : status;
+}
+
+static int with_module(const settings *given,
+                       ig_status (*work)(const settings *given, ig_module *module)) {
+    int exit_status;
+    ig_context *context = context_open(given, NULL, &exit_status);
+    if (!context) {
+        return exit_status;
+    }
+    ig_module *module = NULL;
+    ig_import_options import = import_options(given);
+    ig_status status = ig_import(context, given->arguments.items[0], &import, &module);
+    if (status == IG_OK) {
+        status = work(given, module);
+    }
+    ig_module_close(module);
+    context_close(context);
+    return exit_of(status);
+}
+
+static int run_dump(const settings *given) {
+    return with_module(given, dump);
+}
+
+static int run_opt(const settings *given) {
+    return with_module(given, optimise);
+}
+
+const verb verb_dump = {
+    .name = "dump",
+    .arguments = "MODEL [--stage STAGE]",
+    .help = "prints a model at a stage of compilation",
+    .options = dump_options,
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .run = run_dump,
+};
+
+const verb verb_opt = {
+    .name = "opt",
+    .arguments = "FILE.ig --passes PIPELINE",
+    .help = "runs passes on a module and prints it",
+    .options = opt_options,
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .run = run_opt,
+};

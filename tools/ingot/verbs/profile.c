@@ -1,0 +1,309 @@
+/* ingot profile: what each step of a program costs, beside what this machine can do.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Profiled runs alternate with ordinary ones, so the table can say what the clocks
+ * cost.  A step's figure is the median of its times; its limit is the time that its
+ * arithmetic, or the bytes it must move, would take at the rates that roofline.h found
+ * before and behind the runs, and every line at random comes on top:
+ *
+ *     limit = max(flops / fma, bytes / stream) + lines * line
+ *
+ * `stream` is the rate of reading as many bytes as a whole run moves, again and again,
+ * and `line` is taken from as many bytes as the program has constants, so both are
+ * those of the cache which holds a small model.
+ */
+#include "tools/ingot/measure/clock.h"
+#include "tools/ingot/measure/profile_table.h"
+#include "tools/ingot/measure/roofline.h"
+#include "tools/ingot/values/bound_inputs.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const option_row options[] = {
+    TEXT("batch", 'b', batch, "N", "batch size (1)"),
+    COUNT("threads", threads, "N", "threads of the session (1)"),
+    REAL("seconds", seconds, has_seconds, "S", "time of the runs (2)"),
+    TEXT("sort", 0, sort, "order|time", "as the steps run (order), or by their time"),
+    TEXT("trace", 0, trace, "FILE", "also write one run for trace viewers (JSON)"),
+    LIST("dim", dims, "NAME=N", "an extent other than the batch, as for ingot bench"),
+    LIST("input", inputs, "NAME=VALUE", "values, as for ingot bench"),
+    TEXT("inputs", 'i', inputs_from, "DIR|x.npz", "inputs from files"),
+    ROW_ENTRY,
+    ROW_RESOURCE,
+    ROW_FIX,
+    ROWS_COMPILE,
+    ROW_QUIET,
+    ROW_JSON,
+    ROW_HELP,
+    OPTIONS_END,
+};
+
+enum {
+    LEAST_RUNS = 5,
+    MOST_SAMPLES = 1 << 22, /* of all steps together */
+    STREAM_LEAST = 1 << 16,
+    STREAM_MOST = 1 << 28,
+    LINE_LEAST = 1 << 20,
+    LINE_MOST = 1 << 29, /* more than caches hold */
+};
+
+/* ---- measuring ---- */
+
+typedef struct profiler {
+    const model *m;
+    ig_session *session;
+    size_t steps, runs, capacity, constants;
+    ig_step_profile *profile; /* of the run at hand: steps of them */
+    double *times;            /* of step i in run k: times[i * capacity + k] */
+    double *whole, *ordinary;
+} profiler;
+
+static void profiler_init(profiler *p, const model *m, ig_session *session) {
+    ig_program_facts facts = { .size = sizeof facts };
+    ig_program_get_facts(m->program, &facts);
+    *p = (profiler){ .m = m, .session = session, .steps = facts.step_count };
+    p->constants = facts.weight_bytes;
+    p->capacity = MOST_SAMPLES / (p->steps + 2) + LEAST_RUNS;
+    p->capacity = p->capacity > 1 << 14 ? 1 << 14 : p->capacity;
+    p->profile = need(calloc(p->steps + 1, sizeof *p->profile));
+    p->times = need(calloc((p->steps + 1) * p->capacity, sizeof *p->times));
+    p->whole = need(calloc(p->capacity, sizeof *p->whole));
+    p->ordinary = need(calloc(p->capacity, sizeof *p->ordinary));
+}
+
+static void profiler_fini(profiler *p) {
+    free(p->profile);
+    free(p->times);
+    free(p->whole);
+    free(p->ordinary);
+}
+
+/* An ordinary run and a profiled one. */
+static ig_status run_pair(profiler *p, bool is_kept) {
+    double begin = clock_seconds();
+    int64_t ns = 0;
+    ig_status status = ig_session_run_bound(p->session);
+    double ordinary = clock_seconds() - begin;
+    if (status == IG_OK) {
+        status = ig_session_profile(p->session, p->profile, p->steps, &ns);
+    }
+    if (status != IG_OK) {
+        return status;
+    }
+    for (size_t i = 0; is_kept && i < p->steps; i++) {
+        p->times[i * p->capacity + p->runs] = (double)p->profile[i].ns * 1e-9;
+    }
+    if (is_kept) {
+        p->whole[p->runs] = (double)ns * 1e-9;
+        p->ordinary[p->runs++] = ordinary;
+    }
+    return IG_OK;
+}
+
+/* Ctrl-C ends the runs; what there is by then is told. */
+static ig_status run_for(profiler *p, double seconds) {
+    ig_status status = IG_OK;
+    double end = clock_seconds() + seconds / 10;
+    for (int i = 0; status == IG_OK && !was_interrupted() &&
+                    (i < LEAST_RUNS || clock_seconds() < end);
+         i++) {
+        status = run_pair(p, false);
+    }
+    end = clock_seconds() + seconds;
+    while (status == IG_OK && p->runs < p->capacity &&
+           (p->runs < LEAST_RUNS || clock_seconds() < end) &&
+           !(was_interrupted() && p->runs)) {
+        status = run_pair(p, true);
+    }
+    return status;
+}
+
+/* ---- roofline ---- */
+
+static void measure_machine(const profile_table *table, const void *memory,
+                            machine_limits *best) {
+    double moved = 0, lines = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        moved += table->rows[i].bytes;
+        lines += table->rows[i].lines;
+    }
+    double size = fmin(fmax(moved, STREAM_LEAST), STREAM_MOST);
+    best->stream_bytes = (size_t)size / 256 * 256;
+    best->fma = fmax(best->fma, probe_fma(table->threads, 0.05) * 1e9);
+    best->stream = fmax(best->stream, 1e9 * probe_stream(memory, best->stream_bytes,
+                                                         table->threads, 0.05));
+    if (lines > 0) {
+        double ns = probe_line(memory, best->line_bytes, table->threads, 0.1);
+        best->line = fmax(best->line, ns > 0 ? 1e9 / ns : 0);
+    }
+}
+
+/* ---- what the samples say ---- */
+
+static int compare_seconds(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Changes their order. */
+static double median_of(double *seconds, size_t count) {
+    qsort(seconds, count, sizeof *seconds, compare_seconds);
+    return count ? seconds[(count - 1) / 2] : 0;
+}
+
+static void summarise(profiler *p, profile_table *out) {
+    ig_session_facts facts = { .size = sizeof facts };
+    ig_session_get_facts(p->session, &facts);
+    out->threads = facts.threads;
+    out->memory = facts.memory;
+    out->arena_bytes = facts.arena_bytes;
+    out->arena_least = facts.arena_least;
+    out->runs = p->runs;
+    out->ordinary = median_of(p->ordinary, p->runs);
+    out->whole = median_of(p->whole, p->runs);
+    out->count = p->steps;
+    out->rows = need(calloc(p->steps + 1, sizeof *out->rows));
+    for (size_t i = 0; i < p->steps; i++) {
+        const ig_step_profile *step = &p->profile[i];
+        out->rows[i] = (profile_row){
+            .step = *step,
+            .number = i,
+            .seconds = median_of(p->times + i * p->capacity, p->runs),
+            .flops = step->flops,
+            .bytes = step->bytes,
+            .lines = step->lines,
+        };
+        out->inside += out->rows[i].seconds;
+    }
+}
+
+static int by_time(const void *a, const void *b) {
+    const profile_row *x = a, *y = b;
+    return (x->seconds < y->seconds) - (x->seconds > y->seconds);
+}
+
+static ig_status tell(const settings *given, profiler *p, words *why) {
+    profile_table table = { .limits.line_bytes = p->constants };
+    bool is_sorted = given->sort && strcmp(given->sort, "time") == 0;
+    size_t *line_bytes = &table.limits.line_bytes;
+    *line_bytes = *line_bytes < LINE_LEAST  ? LINE_LEAST
+                  : *line_bytes > LINE_MOST ? LINE_MOST
+                                            : *line_bytes;
+    void *memory = probe_memory(LINE_MOST);
+    summarise(p, &table);
+    for (int i = 0; memory && i < 3; i++) {
+        measure_machine(&table, memory, &table.limits);
+    }
+    profile_set_limits(&table);
+    ig_status status = given->trace ? profile_write_trace(given->trace, &table, why)
+                                    : IG_OK;
+    if (is_sorted) {
+        qsort(table.rows, table.count, sizeof *table.rows, by_time);
+    }
+    if (status == IG_OK && given->json) {
+        profile_put_json(&table);
+    } else if (status == IG_OK) {
+        profile_print(&table);
+    }
+    free(table.rows);
+    return status;
+}
+
+/* ---- the verb ---- */
+
+static ig_status profile_call(const settings *given, const model *m, const call *with,
+                              words *why) {
+    ig_session *session = NULL;
+    ig_view *outputs = need(calloc(model_output_count(m) + 1, sizeof *outputs));
+    ig_status status = session_open(given, m, &session, why);
+    if (status == IG_OK) {
+        status = call_bind(m, session, with, outputs, why);
+    }
+    if (status == IG_OK) {
+        profiler p;
+        profiler_init(&p, m, session);
+        status = run_for(&p, given->has_seconds ? given->seconds : 2);
+        snprintf(why->text, sizeof why->text, "%s",
+                 status == IG_OK ? "" : ig_session_error(session));
+        status = status == IG_OK ? tell(given, &p, why) : status;
+        profiler_fini(&p);
+    }
+    ig_session_destroy(session);
+    free(outputs);
+    return status;
+}
+
+static ig_status run_flat(const settings *given, ig_context *context, const char *path,
+                          words *why) {
+    model m;
+    bound_inputs values = { 0 };
+    ig_status status = model_open(given, context, path, &m, why);
+    if (status != IG_OK) {
+        return status;
+    }
+    char *symbol = batch_symbol_of(&m);
+    char *end = NULL;
+    extents sizes = { .batch_symbol = symbol, .batch = 1, .dims = given->dims };
+    if (given->batch) {
+        sizes.batch = strtoll(given->batch, &end, 10);
+    }
+    progress_clear();
+    if (given->batch && (end == given->batch || *end || sizes.batch < 0)) {
+        status = IG_INVALID;
+        snprintf(why->text, sizeof why->text, "--batch takes a number: 64");
+    } else {
+        status = bind_inputs(given, &m, &sizes, &values);
+        status = status == IG_OK ? profile_call(given, &m, &values.with, why) : status;
+    }
+    bound_inputs_free(&values);
+    free(symbol);
+    model_close(&m);
+    return status;
+}
+
+static ig_status run_structured(const settings *given, ig_context *context,
+                                const char *path, words *why) {
+    model m;
+    bound_inputs values;
+    ig_status status = open_and_bind_inputs(given, context, path, &m, &values);
+    if (status == IG_OK) {
+        progress_clear();
+        status = profile_call(given, &m, &values.with, why);
+    }
+    bound_inputs_free(&values);
+    model_close(&m);
+    return status;
+}
+
+static int run(const settings *given) {
+    if (is_interpret(given->target)) {
+        return complain(EXIT_USAGE, "profile measures programs, not the interpreter");
+    }
+    int exit_status;
+    ig_context *context = context_open(given, NULL, &exit_status);
+    if (!context) {
+        return exit_status;
+    }
+    const char *path = given->arguments.items[0];
+    words why = { "" };
+    ig_status status = is_structured_model(path)
+                           ? run_structured(given, context, path, &why)
+                           : run_flat(given, context, path, &why);
+    exit_status = status == IG_OK && was_interrupted() ? 130 : report(status, &why);
+    context_close(context);
+    return exit_status;
+}
+
+const verb verb_profile = {
+    .name = "profile",
+    .arguments = "MODEL [--batch 64] [--threads 2]",
+    .help = "measures each step of a program",
+    .details =
+        "The times of a step are medians; its limit is what its arithmetic and the bytes it must move would take at the rates that this machine shows in the same run. Inputs are those of ingot bench.",
+    .options = options,
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .run = run,
+};

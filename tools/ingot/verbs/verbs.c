@@ -1,0 +1,24 @@
+/* The verbs, in the order of help.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "tools/ingot/verbs/verbs.h"
+
+#define VERBS(VERB) \
+    VERB(compile)   \
+    VERB(run)       \
+    VERB(verify)    \
+    VERB(dump)      \
+    VERB(opt)       \
+    VERB(bench)     \
+    VERB(profile)   \
+    VERB(info)
+
+#define DECLARE(name) extern const verb verb_##name;
+VERBS(DECLARE)
+#undef DECLARE
+
+const verb *const verbs[] = {
+#define LIST_VERB(name) &verb_##name,
+    VERBS(LIST_VERB)
+#undef LIST_VERB
+        NULL,
+};

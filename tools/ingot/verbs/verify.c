@@ -1,0 +1,559 @@
+/* ingot verify: models against stored results.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A case is imported as its form asks, compiled once for each distinct signature, and
+ * run on each of its data sets.  Forms:
+ *
+ *     static     shapes as in the data
+ *     dynamic    every extent of every input is a symbol
+ *     constant   every input is folded into the graph
+ *
+ * The judge is always the stored result.  `--against interpret` also compares the
+ * program with the reference interpreter.
+ */
+#include "tools/ingot/verify/verify.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const option_row options[] = {
+    TEXT("suite", 0, suite, "DIR", "verify every case in this folder"),
+    TEXT(
+        "form", 0, form, "static|dynamic|constant",
+        "how inputs are given to the compiler: with the data's shapes (static), with open extents (dynamic), or as constants"),
+    TEXT("model", 'm', output, "FILE", "run this in place of the cases' models"),
+    TEXT(
+        "against", 0, against, "interpret",
+        "also compare with the reference interpreter: relative RMS of real outputs at most 1e-6"),
+    REAL("rtol", rtol, has_rtol, "R", "relative tolerance, in place of the case's"),
+    REAL("atol", atol, has_atol, "A", "absolute tolerance, in place of the case's"),
+    COUNT("threads", threads, "N", "threads of the sessions (1)"),
+    REAL(
+        "arena", arena, has_arena, "R",
+        "also fail where a run's arena is more than R times the bytes that live at once"),
+    ROW_FIX,
+    ROWS_COMPILE,
+    ROW_QUIET,
+    ROW_JSON,
+    ROW_HELP,
+    OPTIONS_END,
+};
+
+#define RMS_BAR 1e-6
+
+/* Puts the words of a failed call into v->why: `what`, or the context's errors. */
+bool verify_fail(verification *v, const char *about, const char *what) {
+    words text;
+    const char *reason = what && what[0] ? what : v->errors->text;
+    snprintf(text.text, sizeof text.text, "%s%s%.*s", about, about[0] ? ": " : "",
+             (int)(sizeof text.text - 300), reason);
+    v->why = text;
+    v->errors->text[0] = '\0';
+    return false;
+}
+
+/* ---- one data set ---- */
+
+typedef struct data_set {
+    const char *folder, *name;
+    call inputs;
+    names files; /* of the inputs, in order */
+} data_set;
+
+static void data_set_close(data_set *set) {
+    call_fini(&set->inputs);
+    names_free(&set->files);
+}
+
+bool verify_read(verification *v, const char *path, const char *type,
+                 ig_arguments **out) {
+    char *text = text_of("@%s", path);
+    ig_status status = ig_arguments_parse(v->context, text, type, out);
+    free(text);
+    return status == IG_OK ? true : verify_fail(v, "", NULL);
+}
+
+static bool data_set_open(verification *v, const char *folder, data_set *out) {
+    const char *slash = strrchr(folder, '/');
+    *out = (data_set){ .folder = folder, .name = slash ? slash + 1 : folder };
+    size_t count = model_input_count(&v->declared);
+    size_t there = data_count(folder, "input");
+    call_init(&out->inputs, count);
+    if (there != count) {
+        char text[128];
+        snprintf(text, sizeof text, "has %zu inputs, the model takes %zu", there,
+                 count);
+        return verify_fail(v, out->name, text);
+    }
+    for (size_t i = 0; i < count; i++) {
+        char *path = data_file(folder, "input", i);
+        names_add(&out->files, path);
+        if (!verify_read(v, path, model_input_type(&v->declared, i),
+                         &out->inputs.owners[i])) {
+            return false;
+        }
+        out->inputs.inputs[i] = *ig_arguments_at(out->inputs.owners[i], 0);
+    }
+    return true;
+}
+
+/* ---- signatures ---- */
+
+bool verify_is_form(const verification *v, const char *form) {
+    return strcmp(v->given->form ? v->given->form : "static", form) == 0;
+}
+
+/* "x=f32[2, 13]", or "x=f32[x0_d0, x0_d1]" with open extents; NULL for a list. */
+static char *statement_of(const verification *v, const data_set *set, size_t index) {
+    const ig_argument *value = &set->inputs.inputs[index];
+    if (value->kind != IG_ARGUMENT_TENSOR) {
+        return NULL;
+    }
+    char dims[1024] = "";
+    size_t used = 0;
+    bool is_open = verify_is_form(v, "dynamic");
+    for (uint32_t d = 0; d < value->rank && used + 48 < sizeof dims; d++) {
+        const char *comma = d ? ", " : "";
+        used += (size_t)(is_open ? snprintf(dims + used, sizeof dims - used,
+                                            "%sx%zu_d%u", comma, index, d)
+                                 : snprintf(dims + used, sizeof dims - used, "%s%lld",
+                                            comma, (long long)value->dims[d]));
+    }
+    return text_of("%s=%s[%s]", model_input_name(&v->declared, index), value->dtype,
+                   dims);
+}
+
+static void signature_close(signature *which) {
+    names_free(&which->inputs);
+    names_free(&which->constants);
+    free(which->files.items); /* borrowed from the set */
+    free(which->key);
+}
+
+/* IR text gives types itself: there is one signature. */
+static bool is_text(const verification *v) {
+    size_t length = strlen(v->test.model);
+    return length > 3 && strcmp(v->test.model + length - 3, ".ig") == 0;
+}
+
+static void signature_of(const verification *v, const data_set *set, signature *out) {
+    *out = (signature){ .key = text_of("%s", verify_is_form(v, "constant") ? set->folder
+                                                                           : "") };
+    for (size_t i = 0; i < set->inputs.count && !is_text(v); i++) {
+        char *statement = statement_of(v, set, i);
+        if (!statement) {
+            continue;
+        }
+        if (verify_is_form(v, "constant")) {
+            names_add(&out->constants,
+                      text_of("%s", model_input_name(&v->declared, i)));
+            names_add(&out->files, set->files.items[i]);
+            free(statement);
+            continue;
+        }
+        char *key = text_of("%s%s\n", out->key, statement);
+        free(out->key);
+        out->key = key;
+        names_add(&out->inputs, statement);
+    }
+}
+
+/* ---- variants ---- */
+
+static ig_status import_variant(verification *v, const signature *s, ig_module **out) {
+    ig_import_options how = {
+        .size = sizeof how,
+        .inputs = (const char *const *)s->inputs.items,
+        .input_count = s->inputs.count,
+        .constant_names = (const char *const *)s->constants.items,
+        .constant_files = (const char *const *)s->files.items,
+        .constant_count = s->constants.count,
+        .entry = s->entry,
+        .resource = v->test.resource,
+        .rowwise_mean = fixes_rowwise_mean(v->given),
+    };
+    return ig_import(v->context, v->test.model, &how, out);
+}
+
+static bool make_variant(verification *v, const signature *s, variant *out) {
+    if (v->declared.program) {
+        out->m.program = v->declared.program; /* an artifact: as it is */
+        return true;
+    }
+    if (import_variant(v, s, &out->m.module) != IG_OK) {
+        return verify_fail(v, "import", NULL);
+    }
+    if (is_interpret(v->given->target)) {
+        return true;
+    }
+    ig_compile_options how = compile_options(v->given);
+    if (ig_compile(out->m.module, &how, &out->m.program) != IG_OK) {
+        return verify_fail(v, "compile", NULL);
+    }
+    v->compiled++;
+    out->reference = v->given->against ? out->m.module : NULL;
+    return true;
+}
+
+variant *verify_variant(verification *v, signature *s) {
+    variant *found = v->variants;
+    while (found && strcmp(found->key, s->key) != 0) {
+        found = found->next;
+    }
+    if (!found) {
+        found = need(calloc(1, sizeof *found));
+        found->m.context = v->context;
+        if (make_variant(v, s, found)) {
+            found->key = s->key;
+            s->key = NULL;
+            found->next = v->variants;
+            v->variants = found;
+        } else {
+            ig_module_close(found->m.module);
+            free(found);
+            found = NULL;
+        }
+    }
+    return found;
+}
+
+static variant *variant_for(verification *v, const data_set *set) {
+    signature s;
+    signature_of(v, set, &s);
+    variant *found = verify_variant(v, &s);
+    signature_close(&s);
+    return found;
+}
+
+void verify_close_variants(verification *v) {
+    while (v->variants) {
+        variant *gone = v->variants;
+        v->variants = gone->next;
+        ig_session_destroy(gone->session);
+        if (gone->m.program == v->declared.program) {
+            gone->m.program = NULL;
+        }
+        model_close(&gone->m);
+        free(gone->key);
+        free(gone);
+    }
+}
+
+/* ---- running and comparing ---- */
+
+tolerance verify_tolerance(const verification *v, const char *output) {
+    return (tolerance){
+        .rtol = v->given->has_rtol ? v->given->rtol : v->test.rtol,
+        .atol = v->given->has_atol ? v->given->atol : v->test.atol,
+        .is_exact = output && names_have(&v->test.exact, output),
+        .whole_needs_atol = v->test.has_tolerance,
+    };
+}
+
+/* A value against the file that holds what is wanted. */
+static bool check_value(verification *v, const ig_argument *got, char *path,
+                        const char *what, const char *output) {
+    ig_arguments *want = NULL;
+    bool is_list = got->kind == IG_ARGUMENT_LIST;
+    const char *type = is_list                             ? "seq<f32[]>"
+                       : got->kind == IG_ARGUMENT_OPTIONAL ? "opt<f32[]>"
+                                                           : got->dtype;
+    if (!verify_read(v, path, type, &want)) {
+        return false;
+    }
+    words why = { "" };
+    tolerance within = verify_tolerance(v, output);
+    bool is_good = values_agree(got, ig_arguments_at(want, 0), &within, &why);
+    ig_arguments_close(want);
+    return is_good ? true : verify_fail(v, what, why.text);
+}
+
+static bool check_outputs(verification *v, const data_set *set, const variant *with,
+                          const results *got) {
+    size_t wanted = data_count(set->folder, "output");
+    if (wanted != got->count) {
+        char text[128];
+        snprintf(text, sizeof text, "the model gave %zu outputs, want %zu", got->count,
+                 wanted);
+        return verify_fail(v, set->name, text);
+    }
+    for (size_t i = 0; i < got->count; i++) {
+        const char *name = model_output_name(&with->m, i);
+        char *path = data_file(set->folder, "output", i);
+        char *what = text_of("%s: output '%s'", set->name, name);
+        bool is_good = check_value(v, &got->items[i], path, what, name);
+        free(what);
+        free(path);
+        if (!is_good) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Inputs that the call should have changed. */
+static bool check_inputs_after(verification *v, const data_set *set) {
+    for (size_t i = 0; i < set->inputs.count; i++) {
+        char *path = data_file(set->folder, "after_input", i);
+        if (!path) {
+            continue;
+        }
+        char *what = text_of("%s: input '%s' after the call", set->name,
+                             model_input_name(&v->declared, i));
+        bool is_good = check_value(v, &set->inputs.inputs[i], path, what, NULL);
+        free(what);
+        free(path);
+        if (!is_good) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The inputs that a variant still takes: all, or the lists when tensors are folded. */
+static void call_for(const verification *v, const data_set *set, call *out) {
+    call_init(out, 0);
+    free(out->inputs);
+    out->inputs = need(calloc(set->inputs.count + 1, sizeof *out->inputs));
+    for (size_t i = 0; i < set->inputs.count; i++) {
+        bool is_tensor = set->inputs.inputs[i].kind == IG_ARGUMENT_TENSOR;
+        if (!verify_is_form(v, "constant") || !is_tensor || v->declared.program ||
+            is_text(v)) {
+            out->inputs[out->count++] = set->inputs.inputs[i];
+        }
+    }
+}
+
+bool verify_reference(verification *v, const char *set, variant *with,
+                      const call *inputs, const results *got) {
+    model m = { .context = v->context, .module = with->reference };
+    results want = { 0 };
+    words why;
+    if (call_run(&m, NULL, inputs, &want, &why) != IG_OK) {
+        return verify_fail(v, "interpret", why.text);
+    }
+    difference_sums sums = { 0 };
+    for (size_t i = 0; i < got->count && i < want.count; i++) {
+        difference_add(&sums, &got->items[i], &want.items[i]);
+    }
+    results_fini(&want);
+    double rms = difference_rms(&sums);
+    v->rms = rms > v->rms ? rms : v->rms;
+    if (rms <= RMS_BAR) {
+        return true;
+    }
+    char text[128];
+    snprintf(text, sizeof text, "differs from the interpreter by %.3g (relative RMS)",
+             rms);
+    return verify_fail(v, set, text);
+}
+
+bool verify_arena(verification *v, const char *set, const ig_session *session) {
+    ig_session_facts facts = { .size = sizeof facts };
+    if (!session) {
+        return true;
+    }
+    ig_session_get_facts(session, &facts);
+    double least = facts.arena_least > 0 ? (double)facts.arena_least : 1;
+    double ratio = fmax(1, (double)facts.arena_bytes / least);
+    v->arena = fmax(v->arena, ratio);
+    if (!v->given->has_arena || ratio <= v->given->arena) {
+        return true;
+    }
+    char text[160];
+    snprintf(text, sizeof text,
+             "the arena has %lld bytes, %.3f times the %lld that live at once",
+             (long long)facts.arena_bytes, ratio, (long long)facts.arena_least);
+    return verify_fail(v, set, text);
+}
+
+static bool run_variant(verification *v, const data_set *set, variant *with) {
+    ig_session *session = with->session;
+    words why = { "" };
+    if (!session && session_open(v->given, &with->m, &session, &why) != IG_OK) {
+        return verify_fail(v, "session", why.text);
+    }
+    call inputs;
+    results got = { 0 };
+    call_for(v, set, &inputs);
+    ig_status status = call_run(&with->m, session, &inputs, &got, &why);
+    bool is_good = status == IG_OK ? check_outputs(v, set, with, &got)
+                                   : verify_fail(v, set->name, why.text);
+    is_good = is_good && check_inputs_after(v, set) &&
+              verify_arena(v, set->name, session);
+    if (is_good && with->reference) {
+        is_good = verify_reference(v, set->name, with, &inputs, &got);
+    }
+    results_fini(&got);
+    free(inputs.inputs);
+    free(inputs.owners);
+    with->session = v->test.is_stateful ? session : NULL;
+    if (!v->test.is_stateful) {
+        ig_session_destroy(session);
+    }
+    return is_good;
+}
+
+static bool run_set(verification *v, const char *folder) {
+    data_set set;
+    variant *with = NULL;
+    bool is_good = data_set_open(v, folder, &set);
+    if (is_good) {
+        with = variant_for(v, &set);
+        is_good = with && run_variant(v, &set, with);
+    }
+    data_set_close(&set);
+    if (verify_is_form(v, "constant")) {
+        verify_close_variants(v); /* no other set can use it */
+    }
+    return is_good;
+}
+
+/* ---- cases ---- */
+
+static outcome skip(verification *v, const char *reason) {
+    verify_fail(v, "", reason);
+    return SKIPPED;
+}
+
+static outcome verify_sets(verification *v) {
+    const char *path = v->given->output ? v->given->output : v->test.model;
+    if (verify_is_structured(v, path)) {
+        return verify_structured_sets(v);
+    }
+    settings declared = *v->given;
+    declared.target = is_artifact(path) ? NULL : "interpret"; /* the signature only */
+    words why;
+    if (model_open(&declared, v->context, path, &v->declared, &why) != IG_OK) {
+        verify_fail(v, why.text[0] ? "" : "import", why.text);
+        return FAILED;
+    }
+    bool is_good = true;
+    for (size_t i = 0; i < v->test.sets.count && is_good; i++) {
+        is_good = run_set(v, v->test.sets.items[i]);
+    }
+    verify_close_variants(v);
+    model_close(&v->declared);
+    return is_good ? PASSED : FAILED;
+}
+
+static outcome verify_case(verification *v, const char *folder) {
+    if (!test_case_open(&v->test, folder, &v->why)) {
+        return FAILED;
+    }
+    if (v->given->output) {
+        free(v->test.model);
+        v->test.model = text_of("%s", v->given->output);
+    }
+    if (!v->test.model) {
+        return skip(v, "it has no model that can be read");
+    }
+    return v->test.sets.count ? verify_sets(v) : skip(v, "it has no data sets");
+}
+
+/* ---- telling ---- */
+
+static void tell(const verification *v, outcome result, size_t number) {
+    static const char *const names_of[] = { "pass", "FAIL", "skip" };
+    if (!v->given->json) {
+        printf("%s %s", names_of[result], v->test.name);
+        if (result == PASSED) {
+            printf(" (%zu data sets, %zu compiled", v->test.sets.count, v->compiled);
+            printf(v->given->against ? ", RMS %.2g)\n" : ")\n", v->rms);
+        } else {
+            printf(": %s\n", v->why.text);
+        }
+        fflush(stdout);
+        return;
+    }
+    static const char *const words_of[] = { "passed", "failed", "skipped" };
+    fputs(number ? ",\n  {\"case\": " : "\n  {\"case\": ", stdout);
+    put_json_text(stdout, v->test.name);
+    printf(", \"result\": \"%s\", \"data_sets\": %zu, \"compiled\": %zu",
+           words_of[result], v->test.sets.count, v->compiled);
+    if (result != PASSED) {
+        fputs(", \"why\": ", stdout);
+        put_json_text(stdout, v->why.text);
+    } else if (v->given->against) {
+        printf(isfinite(v->rms) ? ", \"rms\": %.3g" : ", \"rms\": \"%g\"", v->rms);
+    }
+    if (result == PASSED && v->arena > 0) {
+        printf(", \"arena_ratio\": %.4f", v->arena);
+    }
+    putchar('}');
+}
+
+static outcome run_case(const settings *given, const char *folder, size_t number,
+                        int *out_exit) {
+    words errors = { "" };
+    ig_context *context = context_open(given, &errors, out_exit);
+    if (!context) {
+        return INTERRUPTED;
+    }
+    verification v = { .given = given, .context = context, .errors = &errors };
+    outcome result = verify_case(&v, folder);
+    context_close(context);
+    if (was_interrupted()) {
+        *out_exit = 130;
+        result = INTERRUPTED;
+    } else {
+        tell(&v, result, number);
+    }
+    test_case_close(&v.test);
+    return result;
+}
+
+static int run_cases(const settings *given, const names *folders) {
+    size_t counts[3] = { 0 };
+    fputs(given->json ? "{\"cases\": [" : "", stdout);
+    for (size_t i = 0; i < folders->count; i++) {
+        int exit_status = 0;
+        outcome result = run_case(given, folders->items[i], i, &exit_status);
+        if (result == INTERRUPTED) {
+            return exit_status;
+        }
+        counts[result]++;
+    }
+    if (given->json) {
+        printf("],\n \"passed\": %zu, \"failed\": %zu, \"skipped\": %zu}\n",
+               counts[PASSED], counts[FAILED], counts[SKIPPED]);
+    } else {
+        printf("%zu passed, %zu failed, %zu skipped\n", counts[PASSED], counts[FAILED],
+               counts[SKIPPED]);
+    }
+    return counts[FAILED] ? EXIT_FAILED : 0;
+}
+
+static int run(const settings *given) {
+    names folders = { 0 };
+    for (size_t i = 0; i < given->arguments.count; i++) {
+        names_add(&folders, text_of("%s", given->arguments.items[i]));
+    }
+    int status = 0;
+    if (given->suite && !suite_list(given->suite, &folders)) {
+        status = complain(exit_of(IG_IO), "%s: cannot read the folder", given->suite);
+    } else if (!folders.count) {
+        status = complain(EXIT_USAGE,
+                          given->suite ? "%s holds no cases"
+                                       : "%sname a case's folder, or --suite DIR",
+                          given->suite ? given->suite : "");
+    }
+    if (status == 0) {
+        status = run_cases(given, &folders);
+    }
+    names_free(&folders);
+    return status;
+}
+
+const verb verb_verify = {
+    .name = "verify",
+    .arguments = "CASE_DIR… | --suite DIR",
+    .help = "checks models against stored inputs and outputs",
+    .details =
+        "A case is a folder with a model, test_data_set_K/{input,output}_I.{pb,npy} and perhaps case.json with a tolerance (else rtol 1e-3, atol 1e-7). Shapes and element types must be exact.",
+    .options = options,
+    .min_arguments = 0,
+    .max_arguments = 100000,
+    .run = run,
+};

@@ -1,0 +1,266 @@
+/* ingot verify: data sets that form arguments and results (values.json).
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The arguments of a call say what the model is imported for: kinds, element types,
+ * ranks, and (but for the form `dynamic`) extents; numbers, strings and None are known.
+ * What the call gives is compared as a tree.
+ */
+#include "tools/ingot/values/structured.h"
+#include "tools/ingot/verify/verify.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- one call ---- */
+
+typedef struct structured_call {
+    const char *folder, *name; /* of the data set */
+    json_t *json;              /* the rest borrows from it */
+    structured arguments;      /* a tuple; keyword arguments have names */
+    structured result;
+} structured_call;
+
+static void call_close(structured_call *which) {
+    structured_free(&which->arguments);
+    structured_free(&which->result);
+    json_decref(which->json);
+}
+
+static bool wrong(verification *v, const structured_call *set, const words *why) {
+    return verify_fail(v, set->name, why->text);
+}
+
+static bool read_arguments(verification *v, structured_call *set) {
+    structured_files files = { v->context, set->folder, "input" };
+    words why = { "" };
+    size_t index;
+    json_t *item;
+    json_array_foreach(json_object_get(set->json, "args"), index, item) {
+        structured *to = structured_add(&set->arguments, IG_TREE_NONE, NULL);
+        if (!structured_of_json(item, &files, to, &why)) {
+            return wrong(v, set, &why);
+        }
+    }
+    json_array_foreach(json_object_get(set->json, "kwargs"), index, item) {
+        const char *name = json_string_value(json_array_get(item, 0));
+        structured *to = structured_add(&set->arguments, IG_TREE_NONE,
+                                        name ? name : "");
+        if (!structured_of_json(json_array_get(item, 1), &files, to, &why)) {
+            return wrong(v, set, &why);
+        }
+    }
+    return true;
+}
+
+static bool call_open(verification *v, const char *folder, structured_call *out) {
+    const char *slash = strrchr(folder, '/');
+    char *path = text_of("%s/values.json", folder);
+    json_error_t error;
+    *out = (structured_call){ .folder = folder, .name = slash ? slash + 1 : folder };
+    out->arguments.kind = IG_TREE_TUPLE;
+    out->json = json_load_file(path, JSON_ALLOW_NUL, &error);
+    free(path);
+    if (!out->json) {
+        return verify_fail(v, out->name, error.text);
+    }
+    structured_files files = { v->context, folder, "output" };
+    words why = { "" };
+    return read_arguments(v, out) &&
+           (structured_of_json(json_object_get(out->json, "result"), &files,
+                               &out->result, &why) ||
+            wrong(v, out, &why));
+}
+
+/* ---- signatures ---- */
+
+static bool takes_statements(const verification *v, const char *path) {
+    const char *format = ig_model_format(path);
+    return !v->declared.program && strcmp(format, "ir") != 0;
+}
+
+static void put_statement(signature *out, char *statement) {
+    char *key = text_of("%s%s\n", out->key, statement);
+    free(out->key);
+    out->key = key;
+    names_add(&out->inputs, statement);
+}
+
+static void signature_of(const verification *v, const structured_call *set,
+                         signature *out) {
+    const char *symbols = verify_is_form(v, "dynamic") ? "x" : NULL;
+    const char *method = json_string_value(json_object_get(set->json, "method"));
+    size_t number = 0;
+    bool folds = verify_is_form(v, "constant");
+    *out = (signature){ .entry = method,
+                        .key = text_of("%s %s\n", method ? method : "",
+                                       folds ? set->folder : "") };
+    size_t count = takes_statements(v, v->test.model) ? set->arguments.count : 0;
+    for (size_t i = 0; i < count; i++) {
+        const structured *item = &set->arguments.items[i];
+        char *tree = structured_statement(item, symbols, &number);
+        put_statement(out, item->name ? text_of("%s=%s", item->name, tree)
+                                      : text_of("%zu=%s", i, tree));
+        free(tree);
+    }
+    for (size_t i = 0; i < number && folds; i++) {
+        char *file = data_file(set->folder, "input", i);
+        names_add(&out->constants, text_of("%zu", i));
+        names_add(&out->files, file ? file : text_of("input_%zu", i));
+    }
+}
+
+static variant *variant_for(verification *v, const structured_call *set) {
+    signature s;
+    signature_of(v, set, &s);
+    variant *found = verify_variant(v, &s);
+    names_free(&s.inputs);
+    names_free(&s.constants);
+    names_free(&s.files);
+    free(s.key);
+    return found;
+}
+
+/* ---- running ---- */
+
+static void add_input(void *user, const structured *tensor) {
+    call *to = user;
+    to->inputs = need(realloc(to->inputs, (to->count + 2) * sizeof *to->inputs));
+    to->inputs[to->count++] = *structured_tensor(tensor);
+}
+
+static bool check_after(verification *v, const structured_call *set,
+                        const call_result *got, size_t index, ig_argument given) {
+    const char *name = model_input_name(got->m, index);
+    const ig_argument *after = structured_after(got, name);
+    char *path = data_file(set->folder, "after_input", index);
+    ig_arguments *want = NULL;
+    words why = { "" };
+    char *what = text_of("%s: input '%s' after the call", set->name, name);
+    bool is_good = true;
+    if (path) {
+        is_good = verify_read(v, path, given.dtype, &want);
+        given = want ? *ig_arguments_at(want, 0) : given;
+    }
+    if (is_good && path && !after) {
+        is_good = verify_fail(v, what, "the model does not say that it changes it");
+    }
+    tolerance within = verify_tolerance(v, NULL);
+    if (is_good && after && !values_agree(after, &given, &within, &why)) {
+        is_good = verify_fail(v, what, why.text);
+    }
+    ig_arguments_close(want);
+    free(what);
+    free(path);
+    return is_good;
+}
+
+static bool check(verification *v, const structured_call *set, const variant *with,
+                  const call *inputs, const results *outputs) {
+    call_result got = { &with->m, outputs };
+    tolerance within = verify_tolerance(v, NULL);
+    words why = { "" };
+    if (!structured_agrees(&got, &set->result, &within, &why)) {
+        return wrong(v, set, &why);
+    }
+    /* Folded inputs have no names left that their later values could be told by. */
+    size_t count = verify_is_form(v, "constant") ? 0 : inputs->count;
+    for (size_t i = 0; i < count; i++) {
+        if (!check_after(v, set, &got, i, inputs->inputs[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool open_session(verification *v, variant *with, ig_session **out) {
+    words why = { "" };
+    *out = with->session;
+    if (!*out && !with->m.program && !v->test.is_stateful) {
+        ig_interpret_reset(with->m.module);
+    }
+    return *out || session_open(v->given, &with->m, out, &why) == IG_OK ||
+           verify_fail(v, "session", why.text);
+}
+
+static bool run_variant(verification *v, const structured_call *set, variant *with,
+                        const call *inputs) {
+    ig_session *session = NULL;
+    results got = { 0 };
+    words why = { "" };
+    if (!open_session(v, with, &session)) {
+        return false;
+    }
+    if (inputs->count != model_input_count(&with->m)) {
+        snprintf(why.text, sizeof why.text, "has %zu tensors, the model takes %zu",
+                 inputs->count, model_input_count(&with->m));
+        ig_session_destroy(session);
+        with->session = NULL;
+        return wrong(v, set, &why);
+    }
+    ig_status status = call_run(&with->m, session, inputs, &got, &why);
+    bool is_good = status == IG_OK ? check(v, set, with, inputs, &got)
+                                   : wrong(v, set, &why);
+    is_good = is_good && verify_arena(v, set->name, session);
+    if (is_good && with->reference) {
+        is_good = verify_reference(v, set->name, with, inputs, &got);
+    }
+    results_fini(&got);
+    with->session = v->test.is_stateful ? session : NULL;
+    if (!v->test.is_stateful) {
+        ig_session_destroy(session);
+    }
+    return is_good;
+}
+
+static bool run_set(verification *v, const char *folder) {
+    structured_call set;
+    call inputs = { .inputs = need(calloc(1, sizeof(ig_argument))) };
+    bool is_good = call_open(v, folder, &set);
+    if (is_good) {
+        structured_tensors(&set.arguments, add_input, &inputs);
+        variant *with = variant_for(v, &set);
+        inputs.count = verify_is_form(v, "constant") ? 0 : inputs.count;
+        is_good = with && run_variant(v, &set, with, &inputs);
+    }
+    if (!is_good && strncmp(v->why.text, set.name, strlen(set.name)) != 0) {
+        char *why = text_of("%s: %s", set.name, v->why.text);
+        snprintf(v->why.text, sizeof v->why.text, "%s", why);
+        free(why);
+    }
+    free(inputs.inputs);
+    call_close(&set);
+    return is_good;
+}
+
+/* ---- cases ---- */
+
+bool verify_is_structured(const verification *v, const char *model_path) {
+    if (!v->test.sets.count || strcmp(ig_model_format(model_path), "onnx") == 0) {
+        return false;
+    }
+    char *path = text_of("%s/values.json", v->test.sets.items[0]);
+    bool is_there = access(path, F_OK) == 0;
+    free(path);
+    return is_there;
+}
+
+outcome verify_structured_sets(verification *v) {
+    words why = { "" };
+    if (verify_is_form(v, "constant") && !takes_statements(v, v->test.model)) {
+        verify_fail(v, "", "inputs of IR text and artifacts are not folded");
+        return SKIPPED;
+    }
+    if (is_artifact(v->test.model) &&
+        model_open(v->given, v->context, v->test.model, &v->declared, &why) != IG_OK) {
+        verify_fail(v, "open", why.text);
+        return FAILED;
+    }
+    bool is_good = true;
+    for (size_t i = 0; i < v->test.sets.count && is_good; i++) {
+        is_good = run_set(v, v->test.sets.items[i]);
+    }
+    verify_close_variants(v);
+    model_close(&v->declared);
+    return is_good ? PASSED : FAILED;
+}

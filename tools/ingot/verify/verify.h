@@ -1,0 +1,64 @@
+/* Verifying a case: what flat and structured data sets share.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_TOOLS_INGOT_VERIFY_VERIFY_H
+#define IG_TOOLS_INGOT_VERIFY_VERIFY_H
+
+#include "tools/ingot/verify/case.h"
+#include "tools/ingot/values/compare.h"
+
+typedef enum outcome { PASSED, FAILED, SKIPPED, INTERRUPTED } outcome;
+
+/* A model compiled for one signature. */
+typedef struct variant {
+    char *key;
+    model m;
+    ig_session *session;  /* of a stateful case */
+    ig_module *reference; /* for --against interpret */
+    struct variant *next;
+} variant;
+
+typedef struct verification {
+    const settings *given;
+    ig_context *context;
+    test_case test;
+    model declared; /* as the file says: names and types of inputs */
+    variant *variants;
+    size_t compiled;
+    double rms;   /* the largest of all sets */
+    double arena; /* the largest ratio of arena to its least, of all sets */
+    words why;
+    words *errors; /* of the context, not told yet */
+} verification;
+
+/* Statements of a form; their text is the signature's key. */
+typedef struct signature {
+    names inputs;           /* statements */
+    names constants, files; /* folded inputs */
+    const char *entry;      /* or NULL */
+    char *key;
+} signature;
+
+/* ---- verb_verify.c ---- */
+
+/* Puts the words of a failed call into v->why: `what`, or the context's errors. */
+bool verify_fail(verification *v, const char *about, const char *what);
+bool verify_is_form(const verification *v, const char *form);
+tolerance verify_tolerance(const verification *v, const char *output);
+bool verify_read(verification *v, const char *path, const char *type,
+                 ig_arguments **out);
+/* The variant of that signature, made when there is none (takes the key over); NULL:
+ * v->why tells. */
+variant *verify_variant(verification *v, signature *s);
+void verify_close_variants(verification *v);
+/* After a run: notes the session's arena, and holds it against --arena. */
+bool verify_arena(verification *v, const char *set, const ig_session *session);
+/* Holds outputs against the interpreter's (--against interpret). */
+bool verify_reference(verification *v, const char *set, variant *with,
+                      const call *inputs, const results *got);
+
+/* ---- verify_structured.c: data sets with a values.json ---- */
+
+bool verify_is_structured(const verification *v, const char *model_path);
+outcome verify_structured_sets(verification *v);
+
+#endif
