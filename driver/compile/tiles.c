@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "driver/compile/compile.h"
 #include "ir/semantics/panels.h"
-#include "passes/lower/cpu/gemm_tile.h"
+#include "passes/lower/gemm_tile.h"
 
 typedef struct tiles_call {
     ig_context *context;

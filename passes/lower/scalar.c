@@ -7,7 +7,7 @@
  * would kill the process that runs us.
  */
 #include "passes/lower/lower.h"
-#include "passes/lower/math_more.h"
+#include "passes/lower/math/more.h"
 
 #include <assert.h>
 #include <math.h>

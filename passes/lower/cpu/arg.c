@@ -6,7 +6,8 @@
  *
  *   grid         lines (elements), LINES a tile
  */
-#include "passes/lower/cpu/walk.h"
+#include "passes/lower/cpu/cpu.h"
+#include "passes/lower/walk.h"
 
 #include <assert.h>
 
@@ -31,7 +32,7 @@ static ig_value *beats(const arg *a, ig_builder *b, ig_value *x, ig_value *best)
     if (!ig_dtype_is_float(a->wide)) {
         return is_better;
     }
-    ig_value *is_nan = ig_cpu_is_nan(b, x);
+    ig_value *is_nan = ig_lower_is_nan(b, x);
     if (!a->is_last) {
         ig_value *was_number = k_compare(b, IG_OP_eq, best, best);
         is_nan = k_binary(b, IG_OP_and, is_nan, was_number);
@@ -41,11 +42,11 @@ static ig_value *beats(const arg *a, ig_builder *b, ig_value *x, ig_value *best)
 
 static void emit_arg(const arg *a, ig_builder *b, ig_value *line) {
     ig_value *index[IG_TENSOR_RANK], *out_index[IG_TENSOR_RANK];
-    ig_cpu_split(a->lower, b, a->x->type, a->axis, line, index);
+    ig_lower_split(a->lower, b, a->x->type, a->axis, line, index);
     ig_value *extent = ig_lower_dim(a->lower, a->x->type->dims[a->axis]);
     ig_value *stride = ig_lower_dim(a->lower, a->x->strides[a->axis]);
     index[a->axis] = k_i64(b, 0);
-    ig_value *start = ig_cpu_at(a->lower, b, a->x, index);
+    ig_value *start = ig_lower_at(a->lower, b, a->x, index);
     ig_value *first = k_load_count(b, a->x->buffer, start, 1, extent);
     ig_value *inits[] = { k_cast(b, first, a->wide), k_i64(b, 0) };
     k_loop loop = k_loop_open(b, k_i64(b, 1), extent, k_i64(b, 1), inits, 2);
@@ -63,33 +64,33 @@ static void emit_arg(const arg *a, ig_builder *b, ig_value *line) {
         }
     }
     k_store(b, loop.results[1], a->out->buffer,
-            ig_cpu_at(a->lower, b, a->out, out_index));
+            ig_lower_at(a->lower, b, a->out, out_index));
 }
 
 static void emit_arg_tile(void *user, ig_builder *b, ig_value *tile) {
     const arg *a = user;
-    ig_dim lines = ig_cpu_lines(a->lower, a->x->type, a->axis);
-    k_loop loop = ig_cpu_open_lines(b, tile, ig_lower_dim(a->lower, lines), LINES);
+    ig_dim lines = ig_lower_lines(a->lower, a->x->type, a->axis);
+    k_loop loop = ig_lower_open_lines(b, tile, ig_lower_dim(a->lower, lines), LINES);
     emit_arg(a, &loop.b, loop.index);
     k_loop_close(&loop, NULL, 0);
 }
 
 ig_status ig_lower_cpu_arg(ig_lower *lower) {
-    const ig_op *op = ig_cpu_anchor(lower, IG_OP_arg_reduce);
+    const ig_op *op = ig_lower_anchor(lower, IG_OP_arg_reduce);
     assert(op && "the family's body has its anchor");
     arg a = { .lower = lower,
-              .x = ig_cpu_input(lower, op, 0),
+              .x = ig_lower_input(lower, op, 0),
               .out = &lower->outs[0],
               .is_min = ig_attr_int(op, IG_arg_reduce_op, 0) == IG_EXTREME_min,
               .is_last = ig_attr_int(op, IG_arg_reduce_last, 0) != 0 };
     int64_t axis = ig_attr_int(op, IG_arg_reduce_axis, 0);
     a.axis = (uint32_t)(axis < 0 ? axis + a.x->type->rank : axis);
-    a.wide = ig_cpu_wide((ig_dtype)a.x->type->dtype);
+    a.wide = ig_lower_wide((ig_dtype)a.x->type->dtype);
     lower->name = "arg_reduce";
-    lower->grid = ig_lower_ceil_div(lower, ig_cpu_lines(lower, a.x->type, a.axis),
+    lower->grid = ig_lower_ceil_div(lower, ig_lower_lines(lower, a.x->type, a.axis),
                                     LINES);
     lower->cost = ig_type_count(lower->module, a.x->type);
-    ig_cpu_each_tile(lower, emit_arg_tile, &a);
+    ig_lower_each_tile(lower, emit_arg_tile, &a);
     return IG_OK;
 }
 
@@ -109,7 +110,7 @@ static ig_value *is_before(const search *s, ig_builder *b, ig_value *x, ig_value
     if (!ig_dtype_is_float(s->wide)) {
         return is_less;
     }
-    ig_value *ends = k_binary(b, IG_OP_and, ig_cpu_is_nan(b, y),
+    ig_value *ends = k_binary(b, IG_OP_and, ig_lower_is_nan(b, y),
                               k_compare(b, IG_OP_eq, x, x));
     return k_binary(b, IG_OP_or, is_less, ends);
 }
@@ -157,15 +158,15 @@ static ig_value *find(const search *s, ig_builder *b, ig_value *x, ig_value *row
 
 static void emit_search(const search *s, ig_builder *b, ig_value *number) {
     ig_value *index[IG_TENSOR_RANK], *row = k_i64(b, 0);
-    ig_cpu_split(s->lower, b, s->x->type, s->x->type->rank, number, index);
+    ig_lower_split(s->lower, b, s->x->type, s->x->type->rank, number, index);
     for (uint32_t d = 0; s->rows->type->rank > 1 && d + 1 < s->rows->type->rank; d++) {
         ig_value *stride = ig_lower_dim(s->lower, s->rows->strides[d]);
         row = k_add(b, row, k_mul(b, index[d], stride));
     }
-    ig_value *x_at = ig_cpu_at(s->lower, b, s->x, index);
+    ig_value *x_at = ig_lower_at(s->lower, b, s->x, index);
     ig_value *x = k_cast(b, k_load(b, s->x->buffer, x_at, 1), s->wide);
     k_store(b, find(s, b, x, row), s->out->buffer,
-            ig_cpu_at(s->lower, b, s->out, index));
+            ig_lower_at(s->lower, b, s->out, index));
 }
 
 static void emit_search_tile(void *user, ig_builder *b, ig_value *tile) {
@@ -175,24 +176,24 @@ static void emit_search_tile(void *user, ig_builder *b, ig_value *tile) {
     ig_value *elements = ig_lower_dim(s->lower,
                                       ig_type_count(s->lower->module, s->x->type));
     s->steps = count_bits(b, count);
-    k_loop loop = ig_cpu_open_lines(b, tile, elements, LINES);
+    k_loop loop = ig_lower_open_lines(b, tile, elements, LINES);
     emit_search(s, &loop.b, loop.index);
     k_loop_close(&loop, NULL, 0);
 }
 
 ig_status ig_lower_cpu_search(ig_lower *lower) {
-    const ig_op *op = ig_cpu_anchor(lower, IG_OP_bucketize);
+    const ig_op *op = ig_lower_anchor(lower, IG_OP_bucketize);
     assert(op && "the family's body has its anchor");
     search s = { .lower = lower,
-                 .x = ig_cpu_input(lower, op, 0),
-                 .rows = ig_cpu_input(lower, op, 1),
+                 .x = ig_lower_input(lower, op, 0),
+                 .rows = ig_lower_input(lower, op, 1),
                  .out = &lower->outs[0],
                  .is_right = ig_attr_int(op, IG_bucketize_right, 0) != 0 };
     ig_dim count = ig_type_count(lower->module, s.x->type);
-    s.wide = ig_cpu_wide((ig_dtype)s.x->type->dtype);
+    s.wide = ig_lower_wide((ig_dtype)s.x->type->dtype);
     lower->name = "bucketize";
     lower->grid = ig_lower_ceil_div(lower, count, LINES);
     lower->cost = ig_lower_mul(lower, count, 30);
-    ig_cpu_each_tile(lower, emit_search_tile, &s);
+    ig_lower_each_tile(lower, emit_search_tile, &s);
     return IG_OK;
 }

@@ -238,7 +238,7 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     k.left = k_sub(b, outs, skipped);
     place_weights(&k, b);
     ig_value *rows = ig_lower_dim(c->lower, ig_cpu_row_count(c->lower, c->out, 2));
-    k_loop loop = ig_cpu_open_lines(b, chunk, rows, ROWS);
+    k_loop loop = ig_lower_open_lines(b, chunk, rows, ROWS);
     place_row(&k, &loop.b, loop.index, group);
     emit_row(&k, &loop.b);
     k_loop_close(&loop, NULL, 0);
@@ -293,13 +293,13 @@ static void choose_grid(conv *c) {
 }
 
 ig_status ig_lower_cpu_conv(ig_lower *lower) {
-    const ig_op *op = ig_cpu_anchor(lower, IG_OP_conv);
+    const ig_op *op = ig_lower_anchor(lower, IG_OP_conv);
     assert(op && "the family's body has its anchor");
     conv c = { .lower = lower,
                .op = op,
-               .x = ig_cpu_input(lower, op, 0),
-               .w = ig_cpu_input(lower, op, 1),
-               .bias = op->operand_count > 2 ? ig_cpu_input(lower, op, 2) : NULL,
+               .x = ig_lower_input(lower, op, 0),
+               .w = ig_lower_input(lower, op, 1),
+               .bias = op->operand_count > 2 ? ig_lower_input(lower, op, 2) : NULL,
                .out = op->results[0].type,
                .last = op->results[0].type->rank - 1 };
     bool is_plain = !ig_attr_int(op, IG_conv_transposed, 0) &&
@@ -318,7 +318,7 @@ ig_status ig_lower_cpu_conv(ig_lower *lower) {
     c.lanes = has_vectors(lower, &c) ? ig_lower_lanes(lower, c.wide) : 1;
     choose_block(&c);
     choose_grid(&c);
-    lower->name = ig_cpu_name(lower, "conv");
-    ig_cpu_each_tile(lower, emit_tile, &c);
+    lower->name = ig_lower_name(lower, "conv");
+    ig_lower_each_tile(lower, emit_tile, &c);
     return IG_OK;
 }

@@ -290,12 +290,12 @@ static void find_matrices(dot *d) {
 }
 
 ig_status ig_lower_cpu_dot(ig_lower *lower) {
-    ig_op *anchor = ig_cpu_anchor(lower, IG_OP_matmul);
+    ig_op *anchor = ig_lower_anchor(lower, IG_OP_matmul);
     assert(anchor && "the family's body has its anchor");
     dot d = { .lower = lower,
               .anchor = anchor,
-              .a = ig_cpu_input(lower, anchor, 0),
-              .b = ig_cpu_input(lower, anchor, 1),
+              .a = ig_lower_input(lower, anchor, 0),
+              .b = ig_lower_input(lower, anchor, 1),
               .transpose_a = ig_attr_int(anchor, IG_matmul_transpose_a, 0) != 0,
               .transpose_b = ig_attr_int(anchor, IG_matmul_transpose_b, 0) != 0 };
     if (!d.a || !d.b) {
@@ -311,14 +311,14 @@ ig_status ig_lower_cpu_dot(ig_lower *lower) {
     dot_choose_panels(&d);
     int64_t n = COLUMNS;
     (void)ig_dim_constant(lower->module, d.type->dims[d.rank - 1], &n);
-    d.has_groups = d.lanes > 1 && n >= COLUMNS && !ig_cpu_is_heavy(lower->body);
-    lower->name = ig_cpu_name(lower, "dot");
+    d.has_groups = d.lanes > 1 && n >= COLUMNS && !ig_lower_is_heavy(lower->body);
+    lower->name = ig_lower_name(lower, "dot");
     choose_grid(&d);
     d.k = ig_lower_param(lower, dot_depth(&d));
     d.n = ig_lower_dim(lower, d.type->dims[d.rank - 1]);
     ig_dim macs = ig_lower_mul(lower, ig_type_count(lower->module, d.type),
                                dot_depth(&d));
     lower->cost = ig_lower_ceil_div(lower, macs, d.panels.lanes ? 32 : 8);
-    ig_cpu_each_tile(lower, emit_tile, &d);
+    ig_lower_each_tile(lower, emit_tile, &d);
     return IG_OK;
 }

@@ -51,7 +51,7 @@ bool dot_has_columns(const dot *d) {
 
 /* The register tile: two vectors of columns, four where registers allow. */
 void dot_choose_columns(dot *d) {
-    bool is_heavy = ig_cpu_is_heavy(d->lower->body);
+    bool is_heavy = ig_lower_is_heavy(d->lower->body);
     d->lanes = ig_lower_lanes(d->lower, (ig_dtype)d->type->dtype);
     d->block = is_heavy ? 1 : BLOCK;
     d->vectors = is_heavy ? 1 : d->lower->target->vector_registers >= 32 ? 4 : 2;

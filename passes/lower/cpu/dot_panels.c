@@ -478,7 +478,7 @@ void dot_choose_panels(dot *d) {
     p.is_choice = is_m_open || (is_n_open && p.least_n > 0);
     p.is_deep = !ig_dim_constant(lower->module, dot_depth(d), &k) || k > K_BLOCK;
     bool has_vectors = dot_has_column_epilogue(d);
-    p.is_staged = p.is_deep || !has_vectors || ig_cpu_is_heavy(lower->body);
+    p.is_staged = p.is_deep || !has_vectors || ig_lower_is_heavy(lower->body);
     p.store_lanes = has_vectors ? p.lanes : 1;
     int64_t width = (int64_t)VECTORS * p.lanes;
     p.panel = k_local(lower->kernel, p.wide, K_BLOCK * width);

@@ -474,7 +474,7 @@ static void classify(gemm *g) {
     g->is_odd = g->shape.panels > 1 && !is_even;
     g->is_shallow = knows_k && ig_gemm_is_shallow(target, k);
     g->is_deep = !knows_k || k > K_BLOCK;
-    g->is_heavy = ig_cpu_is_heavy(g->lower->body);
+    g->is_heavy = ig_lower_is_heavy(g->lower->body);
 }
 
 static void open_params(gemm *g) {
@@ -495,10 +495,10 @@ static void open_params(gemm *g) {
 }
 
 ig_status ig_lower_cpu_gemm(ig_lower *lower) {
-    ig_op *anchor = ig_cpu_anchor(lower, IG_OP_matmul_panels);
+    ig_op *anchor = ig_lower_anchor(lower, IG_OP_matmul_panels);
     assert(anchor && "the family's body has its anchor");
-    const ig_operand *a = ig_cpu_input(lower, anchor, 0);
-    const ig_operand *panels = ig_cpu_input(lower, anchor, 1);
+    const ig_operand *a = ig_lower_input(lower, anchor, 0);
+    const ig_operand *panels = ig_lower_input(lower, anchor, 1);
     bool has_rows = a && (a->strides[1] == 1 || a->type->dims[1] == 1);
     if (!has_rows || !panels || a->type->dtype != IG_DT_f32) {
         return ig_lower_unsupported(lower, "this form of matmul");
@@ -508,7 +508,7 @@ ig_status ig_lower_cpu_gemm(ig_lower *lower) {
                .anchor = &anchor->results[0],
                .a = a,
                .panels = panels,
-               .zeros = ig_cpu_input(lower, anchor, 2),
+               .zeros = ig_lower_input(lower, anchor, 2),
                .dims = anchor->results[0].type->dims };
     spread_rows(&g);
     if (!take_tile(&g, anchor)) {
@@ -516,7 +516,7 @@ ig_status ig_lower_cpu_gemm(ig_lower *lower) {
     }
     classify(&g);
     lower->shares_strides = true;
-    lower->name = ig_cpu_name(lower, "gemm");
+    lower->name = ig_lower_name(lower, "gemm");
     open_params(&g);
     lower->cost = gemm_cost(&g);
     emit_tiles(&g);

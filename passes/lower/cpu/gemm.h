@@ -5,7 +5,7 @@
 #define IG_PASSES_LOWER_CPU_GEMM_H
 
 #include "passes/lower/cpu/cpu.h"
-#include "passes/lower/cpu/gemm_tile.h"
+#include "passes/lower/gemm_tile.h"
 
 enum { GEMM_CURSORS = 3 };
 

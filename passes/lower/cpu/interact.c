@@ -243,10 +243,10 @@ static bool is_supported(const interact *t) {
 }
 
 ig_status ig_lower_cpu_interact(ig_lower *lower) {
-    ig_op *anchor = ig_cpu_anchor(lower, IG_OP_interact);
+    ig_op *anchor = ig_lower_anchor(lower, IG_OP_interact);
     assert(anchor && "the family's body has its anchor");
     interact t = { .lower = lower,
-                   .x = ig_cpu_input(lower, anchor, 0),
+                   .x = ig_lower_input(lower, anchor, 0),
                    .out = &lower->outs[0] };
     const ig_attr *pairs = &anchor->attrs[IG_interact_pairs];
     bool is_known = t.x &&
@@ -268,6 +268,6 @@ ig_status ig_lower_cpu_interact(ig_lower *lower) {
     ig_dim samples = t.x->type->dims[0];
     lower->grid = ig_lower_ceil_div(lower, samples, SAMPLES);
     lower->cost = ig_lower_mul(lower, samples, (int64_t)pairs->count * t.depth / 16);
-    ig_cpu_each_tile(lower, emit_tile, &t);
+    ig_lower_each_tile(lower, emit_tile, &t);
     return IG_OK;
 }

@@ -221,7 +221,7 @@ static const ig_type *add_unit_dim(ig_lower *lower, const ig_type *space) {
 
 ig_status ig_lower_cpu_map(ig_lower *lower) {
     const ig_type *space = lower->outs[0].type;
-    lower->name = ig_cpu_name(lower, lower->body->first->next ? "map" : "copy");
+    lower->name = ig_lower_name(lower, lower->body->first->next ? "map" : "copy");
     lower->cost = ig_lower_ceil_div(lower, ig_type_count(lower->module, space), 4);
     space = space->rank == 0 ? add_unit_dim(lower, space) : merge_dims(lower, space);
     map_space s = {
@@ -231,6 +231,6 @@ ig_status ig_lower_cpu_map(ig_lower *lower) {
                      can_store_lanes(lower, space);
     s.lanes = has_lanes ? common_lanes(lower) : 1;
     choose_tiles(&s);
-    ig_cpu_each_tile(lower, emit_tile, &s);
+    ig_lower_each_tile(lower, emit_tile, &s);
     return IG_OK;
 }

@@ -82,7 +82,7 @@ static void emit_window(const pool *p, ig_builder *b, ig_value **index,
                                 : k_const_vector(b, p->wide, p->lanes, 0.0);
     ig_value *total = reduce_axis(p, b, 2, at, start, count);
     total = k_cast(b, total, (ig_dtype)p->out->type->dtype);
-    k_store_count(b, total, p->out->buffer, ig_cpu_at(p->lower, b, p->out, index),
+    k_store_count(b, total, p->out->buffer, ig_lower_at(p->lower, b, p->out, index),
                   count);
 }
 
@@ -207,7 +207,7 @@ static void emit_place(const pool *p, ig_builder *b, ig_value **index,
         best[1] = k_add(b, best[1], k_mul(b, runs[d].first, apart));
     }
     look_at_axis(p, b, runs, 2, at, best);
-    k_store(b, best[1], p->out->buffer, ig_cpu_at(p->lower, b, p->out, index));
+    k_store(b, best[1], p->out->buffer, ig_lower_at(p->lower, b, p->out, index));
 }
 
 static void emit_places(const pool *p, ig_builder *b, ig_value **index) {
@@ -223,7 +223,7 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     const pool *p = user;
     ig_value *rows = ig_lower_dim(p->lower,
                                   ig_cpu_row_count(p->lower, p->out->type, 0));
-    k_loop loop = ig_cpu_open_lines(b, tile, rows, ROWS);
+    k_loop loop = ig_lower_open_lines(b, tile, rows, ROWS);
     ig_value *index[IG_TENSOR_RANK];
     ig_cpu_split_rows(p->lower, &loop.b, p->out->type, 0, loop.index, index);
     if (p->op->code == IG_OP_pool) {
@@ -246,7 +246,7 @@ ig_status ig_lower_cpu_pool(ig_lower *lower) {
     const ig_op *op = lower->body->first;
     pool p = { .lower = lower,
                .op = op,
-               .x = ig_cpu_input(lower, op, 0),
+               .x = ig_lower_input(lower, op, 0),
                .out = &lower->outs[0] };
     if (!p.x || !is_plain(op)) {
         return ig_lower_unsupported(lower, "a pool of this form");
@@ -263,6 +263,6 @@ ig_status ig_lower_cpu_pool(ig_lower *lower) {
     ig_dim rows = ig_cpu_row_count(lower, p.out->type, 0);
     lower->grid = ig_lower_ceil_div(lower, rows, ROWS);
     lower->cost = ig_lower_mul(lower, ig_type_count(lower->module, p.out->type), 2);
-    ig_cpu_each_tile(lower, emit_tile, &p);
+    ig_lower_each_tile(lower, emit_tile, &p);
     return IG_OK;
 }

@@ -5,9 +5,10 @@
  *
  *   grid       elements, CHUNK a tile
  */
-#include "passes/lower/cpu/walk.h"
+#include "passes/lower/cpu/cpu.h"
+#include "passes/lower/walk.h"
 
-#include "passes/lower/math.h"
+#include "passes/lower/math/math.h"
 
 #include <assert.h>
 
@@ -128,24 +129,24 @@ static void emit_element(const draw *d, ig_builder *b, ig_value *i) {
     ig_value *value = d->kind == IG_RANDOM_bits      ? x
                       : d->kind == IG_RANDOM_uniform ? draw_uniform(d, b, x)
                                                      : draw_normal(d, b, c, i);
-    ig_cpu_split(d->lower, b, d->out->type, d->out->type->rank, i, index);
+    ig_lower_split(d->lower, b, d->out->type, d->out->type->rank, i, index);
     k_store(b, k_cast(b, value, (ig_dtype)d->out->type->dtype), d->out->buffer,
-            ig_cpu_at(d->lower, b, d->out, index));
+            ig_lower_at(d->lower, b, d->out, index));
 }
 
 static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     const draw *d = user;
     ig_dim count = ig_type_count(d->lower->module, d->out->type);
-    k_loop loop = ig_cpu_open_lines(b, tile, ig_lower_dim(d->lower, count), CHUNK);
+    k_loop loop = ig_lower_open_lines(b, tile, ig_lower_dim(d->lower, count), CHUNK);
     emit_element(d, &loop.b, loop.index);
     k_loop_close(&loop, NULL, 0);
 }
 
 ig_status ig_lower_cpu_random(ig_lower *lower) {
-    const ig_op *op = ig_cpu_anchor(lower, IG_OP_random);
+    const ig_op *op = ig_lower_anchor(lower, IG_OP_random);
     assert(op && "the family's body has its anchor");
     draw d = { .lower = lower,
-               .run = ig_cpu_input(lower, op, 0),
+               .run = ig_lower_input(lower, op, 0),
                .out = &lower->outs[0],
                .kind = (ig_random)ig_attr_int(op, IG_random_kind, 0),
                .seed = (uint64_t)ig_attr_int(op, IG_random_seed, 0),
@@ -154,6 +155,6 @@ ig_status ig_lower_cpu_random(ig_lower *lower) {
     lower->name = "random";
     lower->grid = ig_lower_ceil_div(lower, count, CHUNK);
     lower->cost = ig_lower_mul(lower, count, 30);
-    ig_cpu_each_tile(lower, emit_tile, &d);
+    ig_lower_each_tile(lower, emit_tile, &d);
     return IG_OK;
 }

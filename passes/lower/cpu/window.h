@@ -3,7 +3,8 @@
 #ifndef IG_PASSES_LOWER_CPU_WINDOW_H
 #define IG_PASSES_LOWER_CPU_WINDOW_H
 
-#include "passes/lower/cpu/walk.h"
+#include "passes/lower/cpu/cpu.h"
+#include "passes/lower/walk.h"
 
 /* `lanes` elements from `at` on, `stride` apart; those from `count` on (NULL: none) are
  * not needed and nothing behind them is touched. */

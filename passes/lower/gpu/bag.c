@@ -1,7 +1,8 @@
 /* Embedding bags of all tables of a model in one launch, on GPUs.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Features, classes, checks and the sum of a bag are the CPU's (cpu/bag.c).  Here a
+ * Features, classes, checks and the sum of a bag are those of every target
+ * (bag/bag.c).  Here a
  * tile is a few bags of one feature, and a thread owns one column of one bag: a row of
  * a table is read by neighbouring threads, and an id by all threads of its bag at once.
  *
@@ -10,7 +11,7 @@
  */
 #include "passes/lower/gpu/gpu.h"
 
-#include "passes/lower/cpu/bag.h"
+#include "passes/lower/bag/bag.h"
 
 enum { THREADS = 256 };
 

@@ -148,10 +148,10 @@ static void open_sides(dot *d, const ig_operand *a, const ig_operand *b) {
 }
 
 ig_status ig_lower_gpu_dot(ig_lower *lower) {
-    ig_op *anchor = ig_cpu_anchor(lower, IG_OP_matmul);
+    ig_op *anchor = ig_lower_anchor(lower, IG_OP_matmul);
     assert(anchor && "the family's body has its anchor");
-    const ig_operand *a = ig_cpu_input(lower, anchor, 0);
-    const ig_operand *b = ig_cpu_input(lower, anchor, 1);
+    const ig_operand *a = ig_lower_input(lower, anchor, 0);
+    const ig_operand *b = ig_lower_input(lower, anchor, 1);
     const ig_type *type = anchor->results[0].type;
     bool has_matrices = a && b && a->type->rank >= 2 && b->type->rank >= 2;
     if (!has_matrices || ig_dtypes[type->dtype].class == IG_BOOL) {
@@ -166,12 +166,12 @@ ig_status ig_lower_gpu_dot(ig_lower *lower) {
               .wide = is_narrow ? IG_DT_f32 : dtype };
     open_sides(&d, a, b);
     ig_dim count = ig_type_count(lower->module, type);
-    lower->name = ig_cpu_name(lower, "dot");
+    lower->name = ig_lower_name(lower, "dot");
     lower->threads = (int64_t)ELEMENTS * LANES;
     lower->grid = ig_lower_ceil_div(lower, count, ELEMENTS);
     d.count = ig_lower_dim(lower, count);
     d.partial = ig_gpu_shared(lower, d.wide, lower->threads);
     d.thread = ig_gpu_thread(&lower->b);
-    ig_cpu_each_tile(lower, emit_tile, &d);
+    ig_lower_each_tile(lower, emit_tile, &d);
     return IG_OK;
 }

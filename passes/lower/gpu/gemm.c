@@ -194,7 +194,7 @@ static void open_kernel(gemm *g) {
     g->across_tiles = ig_lower_param(lower, across);
     g->a_slice = ig_gpu_shared(lower, IG_DT_f32, (int64_t)SIDE * LINE);
     g->b_slice = ig_gpu_shared(lower, IG_DT_f32, (int64_t)SIDE * LINE);
-    if (ig_cpu_is_heavy(lower->body)) {
+    if (ig_lower_is_heavy(lower->body)) {
         g->stage = k_local(lower->kernel, IG_DT_f32, SUMS);
     }
     ig_value *thread = ig_gpu_thread(&lower->b), *side = k_i64(&lower->b, SIDE);
@@ -204,10 +204,10 @@ static void open_kernel(gemm *g) {
 }
 
 ig_status ig_lower_gpu_gemm(ig_lower *lower) {
-    ig_op *anchor = ig_cpu_anchor(lower, IG_OP_matmul_panels);
+    ig_op *anchor = ig_lower_anchor(lower, IG_OP_matmul_panels);
     assert(anchor && "the family's body has its anchor");
-    const ig_operand *a = ig_cpu_input(lower, anchor, 0);
-    const ig_operand *panels = ig_cpu_input(lower, anchor, 1);
+    const ig_operand *a = ig_lower_input(lower, anchor, 0);
+    const ig_operand *panels = ig_lower_input(lower, anchor, 1);
     if (!a || !panels || a->strides[1] != 1 || a->type->dtype != IG_DT_f32 ||
         panels->type->dtype != IG_DT_f32) {
         return ig_lower_unsupported(lower, "this form of matmul");
@@ -218,8 +218,8 @@ ig_status ig_lower_gpu_gemm(ig_lower *lower) {
                .panels = panels,
                .dims = anchor->results[0].type->dims };
     lower->shares_strides = true;
-    lower->name = ig_cpu_name(lower, "gemm");
+    lower->name = ig_lower_name(lower, "gemm");
     open_kernel(&g);
-    ig_cpu_each_tile(lower, emit_tile, &g);
+    ig_lower_each_tile(lower, emit_tile, &g);
     return IG_OK;
 }

@@ -2,7 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "passes/lower/gpu/gpu.h"
 
-/* Families without a schedule for blocks: a tile is the work of one thread, as the CPU
+#include "passes/lower/serial/serial.h"
+
+/* Families without a schedule for blocks: a tile is the work of one thread, as a CPU
  * does it with one lane. */
 #define SERIAL_FAMILIES(ROW) \
     ROW(gather) ROW(reduce) ROW(softmax) ROW(pad) ROW(scan) ROW(range) ROW(scatter)
@@ -10,7 +12,7 @@
 #define SCHEDULE(name)                                      \
     static ig_status lower_serial_##name(ig_lower *lower) { \
         lower->threads = 1;                                 \
-        return ig_lower_cpu_##name(lower);                  \
+        return ig_lower_serial_##name(lower);               \
     }
 SERIAL_FAMILIES(SCHEDULE)
 #undef SCHEDULE

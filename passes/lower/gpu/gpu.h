@@ -10,7 +10,7 @@
 #ifndef IG_PASSES_LOWER_GPU_GPU_H
 #define IG_PASSES_LOWER_GPU_GPU_H
 
-#include "passes/lower/cpu/cpu.h" /* ig_cpu_anchor, _input, _name, _each_tile */
+#include "passes/lower/schedule.h"
 
 /* This thread's number in its block. */
 ig_value *ig_gpu_thread(ig_builder *b);

@@ -90,11 +90,11 @@ static ig_value *pair_params(ig_lower *lower, const ig_attr *pairs) {
 }
 
 ig_status ig_lower_gpu_interact(ig_lower *lower) {
-    ig_op *anchor = ig_cpu_anchor(lower, IG_OP_interact);
+    ig_op *anchor = ig_lower_anchor(lower, IG_OP_interact);
     assert(anchor && "the family's body has its anchor");
     const ig_attr *pairs = &anchor->attrs[IG_interact_pairs];
     interact t = { .lower = lower,
-                   .x = ig_cpu_input(lower, anchor, 0),
+                   .x = ig_lower_input(lower, anchor, 0),
                    .out = &lower->outs[0],
                    .pair_count = pairs->count };
     bool is_known = t.x &&
@@ -112,6 +112,6 @@ ig_status ig_lower_gpu_interact(ig_lower *lower) {
     if (fits && t.rows > 0) {
         t.staged = ig_gpu_shared(lower, IG_DT_f32, t.rows * (t.depth + 1));
     }
-    ig_cpu_each_tile(lower, emit_tile, &t);
+    ig_lower_each_tile(lower, emit_tile, &t);
     return IG_OK;
 }

@@ -46,11 +46,11 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
 ig_status ig_lower_gpu_map(ig_lower *lower) {
     map_space s = { .lower = lower, .type = lower->outs[0].type };
     ig_dim count = ig_type_count(lower->module, s.type);
-    lower->name = ig_cpu_name(lower, lower->body->first->next ? "map" : "copy");
+    lower->name = ig_lower_name(lower, lower->body->first->next ? "map" : "copy");
     lower->threads = THREADS;
     lower->grid = ig_lower_ceil_div(lower, count, CHUNK);
     s.count = ig_lower_dim(lower, count);
     s.thread = ig_gpu_thread(&lower->b);
-    ig_cpu_each_tile(lower, emit_tile, &s);
+    ig_lower_each_tile(lower, emit_tile, &s);
     return IG_OK;
 }

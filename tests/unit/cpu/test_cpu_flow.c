@@ -234,7 +234,7 @@ TEST(bits_are_seen_as_other_types) {
 
 /* ---- the table ---- */
 
-/* On purpose without an emitter: GPU ops, and what passes/lower/math.c replaces. */
+/* On purpose without an emitter: GPU ops, and what passes/lower/math/ replaces. */
 static const ig_opcode absent[] = { IG_OP_thread,  IG_OP_barrier, IG_OP_shared,
                                     IG_OP_exp,     IG_OP_log,     IG_OP_sin,
                                     IG_OP_cos,     IG_OP_tanh,    IG_OP_erf,

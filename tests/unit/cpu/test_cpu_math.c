@@ -5,7 +5,7 @@
  * 2^32), f64 over random patterns; the greatest error in units of the last place is
  * printed and held below the bound that passes/lower/math*.c states.
  */
-#include "passes/lower/math.h"
+#include "passes/lower/math/math.h"
 #include "tests/unit/cpu/cpu_case.h"
 
 #include <math.h>

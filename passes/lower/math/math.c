@@ -1,0 +1,211 @@
+/* exp and its relatives, and what all mathematical functions are made of.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *     exp(x) = 2^n exp(r),  n = round(x / ln 2),  r = x - n ln 2 in [-0.35, 0.35]
+ *
+ * n ln 2 is subtracted in two parts, of which the first is exact.  exp(r) is a minimax
+ * polynomial, 1 + (r + r^2 p(r)), whose last addition makes nearly all of the error.
+ * n is read from the low bits of x / ln 2 + 1.5 * 2^23, and 2^n is multiplied in two
+ * halves, so that overflow and subnormal results round once, like any product.
+ *
+ * tanh and sigmoid divide by 1 + exp: stable, since that exp is of a negative number
+ * or its error is divided away.  Coefficients are minimax (Remez) on their intervals.
+ */
+#include "passes/lower/math/math.h"
+
+#include "passes/lower/lower.h"
+
+#include <assert.h>
+
+/* ---- parts ---- */
+
+static const ig_math_real reals[] = {
+    { IG_DT_f32, IG_DT_i32, 23, 127, 0x1.8p23, 0x1p-126, 0x1.63p-1,
+      -0x1.bd0105c610ca8p-13 },
+    { IG_DT_f64, IG_DT_i64, 52, 1023, 0x1.8p52, 0x1p-1022, 0x1.62e42feep-1,
+      0x1.a39ef35793c76p-33 },
+};
+
+const ig_math_real *ig_math_real_of(const ig_value *x) {
+    ig_dtype dtype = (ig_dtype)x->type->dtype;
+    bool is_double = dtype == IG_DT_f64 || dtype == IG_DT_i64;
+    assert((is_double || dtype == IG_DT_f32 || dtype == IG_DT_i32) &&
+           "mathematical functions are computed in f32 or f64");
+    return &reals[is_double];
+}
+
+ig_value *ig_math_const(ig_builder *b, const ig_value *like, double value) {
+    return k_const_vector(b, (ig_dtype)like->type->dtype, like->type->lanes, value);
+}
+
+ig_value *ig_math_bits_const(ig_builder *b, const ig_value *like, int64_t value) {
+    const ig_math_real *real = ig_math_real_of(like);
+    if (real->bits == IG_DT_i64) {
+        return k_splat(b, k_i64(b, value), like->type->lanes);
+    }
+    return k_const_vector(b, real->bits, like->type->lanes, (double)(int32_t)value);
+}
+
+ig_value *ig_math_bits(ig_builder *b, ig_value *x) {
+    return k_reinterpret(b, x, ig_math_real_of(x)->bits);
+}
+
+ig_value *ig_math_from_bits(ig_builder *b, ig_value *bits) {
+    return k_reinterpret(b, bits, ig_math_real_of(bits)->real);
+}
+
+ig_value *ig_math_neg(ig_builder *b, ig_value *x) {
+    return k_unary(b, IG_OP_neg, x);
+}
+
+ig_value *ig_math_abs(ig_builder *b, ig_value *x) {
+    return k_unary(b, IG_OP_abs, x);
+}
+
+ig_value *ig_math_poly(ig_builder *b, ig_value *x, const double *c, uint32_t count) {
+    ig_value *sum = ig_math_const(b, x, c[count - 1]);
+    for (uint32_t i = count - 1; i-- > 0;) {
+        sum = k_muladd(b, sum, x, ig_math_const(b, x, c[i]));
+    }
+    return sum;
+}
+
+ig_value *ig_math_with_sign(ig_builder *b, ig_value *x, ig_value *sign) {
+    const ig_math_real *real = ig_math_real_of(x);
+    int64_t mask = real->bits == IG_DT_i64 ? INT64_MIN : INT32_MIN;
+    ig_value *bit = k_binary(b, IG_OP_and, ig_math_bits(b, sign),
+                             ig_math_bits_const(b, x, mask));
+    return ig_math_from_bits(b, k_binary(b, IG_OP_or, ig_math_bits(b, x), bit));
+}
+
+ig_value *ig_math_with(ig_builder *b, ig_opcode code, ig_value *x, double constant) {
+    return k_binary(b, code, x, ig_math_const(b, x, constant));
+}
+
+ig_value *ig_math_is(ig_builder *b, ig_opcode compare, ig_value *x, double constant) {
+    return k_compare(b, compare, x, ig_math_const(b, x, constant));
+}
+
+/* ---- exp ---- */
+
+/* (exp(r) - 1 - r) / r^2 for |r| <= ln 2 / 2; to 3e-9 and 4e-18. */
+static const double exp_f32[] = { 0.5000000095, 0.1666651873, 0.04166620543,
+                                  0.008368902749, 0.001395051491 };
+static const double exp_f64[] = {
+    0.500000000000001276,    0.166666666666666992,    0.0416666666665151966,
+    0.00833333333330714772,  0.00138888889470802993,  0.000198412699175024697,
+    2.48014898700458622e-05, 2.75572161962334367e-06, 2.76313078267314291e-07,
+    2.51178941435659983e-08,
+};
+
+/* 2^n for the low bits `n` of an integer lane. */
+static ig_value *power_of_two(ig_builder *b, ig_value *n) {
+    const ig_math_real *real = ig_math_real_of(n);
+    ig_value *biased = ig_math_with(b, IG_OP_add, n, real->exponent_bias);
+    ig_value *bits = ig_math_with(b, IG_OP_shl, biased, real->mantissa);
+    return ig_math_from_bits(b, bits);
+}
+
+/* Held where the result is 0 or infinity already, so that n stays small. */
+static ig_value *clamp_exponent(ig_builder *b, ig_value *x) {
+    bool is_double = x->type->dtype == IG_DT_f64;
+    ig_value *held = ig_math_with(b, IG_OP_min, x, is_double ? 710 : 89);
+    return ig_math_with(b, IG_OP_max, held, is_double ? -746 : -104);
+}
+
+ig_value *ig_math_exp_sum(ig_builder *b, ig_value *x, ig_value *low) {
+    const ig_math_real *real = ig_math_real_of(x);
+    bool is_double = real->real == IG_DT_f64;
+    ig_value *held = clamp_exponent(b, x);
+    ig_value *round = ig_math_const(b, x, real->round);
+    ig_value *shifted = k_muladd(b, held, ig_math_const(b, x, 1.4426950408889634),
+                                 round);
+    ig_value *n = k_sub(b, shifted, round);
+    ig_value *r = k_muladd(b, n, ig_math_const(b, x, -real->ln2_high), held);
+    r = k_muladd(b, n, ig_math_const(b, x, -real->ln2_low), r);
+    if (low) {
+        ig_value *is_held = k_compare(b, IG_OP_ne, held, x);
+        r = k_add(b, r, k_where(b, is_held, ig_math_const(b, x, 0), low));
+    }
+    ig_value *p = is_double ? ig_math_poly(b, r, exp_f64, IG_COUNT_OF(exp_f64))
+                            : ig_math_poly(b, r, exp_f32, IG_COUNT_OF(exp_f32));
+    ig_value *q = k_muladd(b, k_mul(b, r, r), p, r);
+    ig_value *y = ig_math_with(b, IG_OP_add, q, 1);
+    ig_value *whole = k_sub(b, ig_math_bits(b, shifted), ig_math_bits(b, round));
+    ig_value *half = ig_math_with(b, IG_OP_shr, whole, 1);
+    ig_value *rest = k_sub(b, whole, half);
+    return k_mul(b, k_mul(b, y, power_of_two(b, half)), power_of_two(b, rest));
+}
+
+/* f32: 1.1 ulp; f64: 1.1. */
+ig_value *ig_math_exp(ig_builder *b, ig_value *x) {
+    return ig_math_exp_sum(b, x, NULL);
+}
+
+/* ---- relatives ---- */
+
+/* (tanh(s) / s - 1) / s^2 over s^2, |s| <= 0.626; to 4e-9 and 4e-19. */
+static const double tanh_f32[] = { -0.333332832, 0.1333147016, -0.05374162185,
+                                   0.02064413298, -0.005709493799 };
+static const double tanh_f64[] = {
+    -0.333333333333333131,   0.133333333333297773,    -0.0539682539660722026,
+    0.0218694884689435165,   -0.00886323431429930847, 0.00359211400029586121,
+    -0.00145572585432649846, 0.000589451023178572344, -0.000237008584931126696,
+    9.15512497239658122e-05, -3.0178453986961307e-05, 6.03796692892488027e-06,
+};
+
+/* Small x: odd polynomial; else 1 - 2 / (exp(2 |x|) + 1).  f32: 1.5 ulp; f64: 1.5. */
+ig_value *ig_math_tanh(ig_builder *b, ig_value *x) {
+    bool is_double = x->type->dtype == IG_DT_f64;
+    ig_value *size = ig_math_abs(b, x), *square = k_mul(b, x, x);
+    ig_value *p = is_double ? ig_math_poly(b, square, tanh_f64, IG_COUNT_OF(tanh_f64))
+                            : ig_math_poly(b, square, tanh_f32, IG_COUNT_OF(tanh_f32));
+    ig_value *small = k_muladd(b, k_mul(b, square, size), p, size);
+    ig_value *grown = ig_math_exp(b, k_add(b, size, size));
+    ig_value *divisor = ig_math_with(b, IG_OP_add, grown, 1);
+    ig_value *part = k_binary(b, IG_OP_div, ig_math_const(b, x, 2), divisor);
+    ig_value *large = k_sub(b, ig_math_const(b, x, 1), part);
+    ig_value *is_small = ig_math_is(b, IG_OP_lt, size, 0.625);
+    return ig_math_with_sign(b, k_where(b, is_small, small, large), x);
+}
+
+/* With z = exp(-|x|): 1 / (1 + z), and for negative x z / (1 + z).  f32: 2.0 ulp. */
+ig_value *ig_math_sigmoid(ig_builder *b, ig_value *x) {
+    ig_value *z = ig_math_exp(b, ig_math_neg(b, ig_math_abs(b, x)));
+    ig_value *one = ig_math_const(b, x, 1);
+    ig_value *top = k_where(b, ig_math_is(b, IG_OP_ge, x, 0), one, z);
+    return k_binary(b, IG_OP_div, top, k_add(b, z, one));
+}
+
+/* log(1 + exp(x)) = max(x, 0) + log1p(exp(-|x|)).  f32: 2.0 ulp. */
+ig_value *ig_math_softplus(ig_builder *b, ig_value *x) {
+    ig_value *z = ig_math_exp(b, ig_math_neg(b, ig_math_abs(b, x)));
+    return k_add(b, ig_math_with(b, IG_OP_max, x, 0), ig_math_log1p(b, z));
+}
+
+ig_value *ig_math_recip(ig_builder *b, ig_value *x) {
+    return k_binary(b, IG_OP_div, ig_math_const(b, x, 1), x);
+}
+
+/* f32: 1.5 ulp; f64: 1.5. */
+ig_value *ig_math_rsqrt(ig_builder *b, ig_value *x) {
+    return ig_math_recip(b, k_unary(b, IG_OP_sqrt, x));
+}
+
+/* ---- by opcode ---- */
+
+typedef ig_value *(*math_fn)(ig_builder *b, ig_value *x);
+
+static const math_fn functions[IG_OP_COUNT] = {
+    [IG_OP_exp] = ig_math_exp,           [IG_OP_log] = ig_math_log,
+    [IG_OP_log1p] = ig_math_log1p,       [IG_OP_sin] = ig_math_sin,
+    [IG_OP_cos] = ig_math_cos,           [IG_OP_tanh] = ig_math_tanh,
+    [IG_OP_erf] = ig_math_erf,           [IG_OP_sigmoid] = ig_math_sigmoid,
+    [IG_OP_softplus] = ig_math_softplus, [IG_OP_rsqrt] = ig_math_rsqrt,
+    [IG_OP_recip] = ig_math_recip,
+};
+
+ig_value *ig_lower_math(ig_builder *b, ig_opcode code, ig_value *x) {
+    assert(functions[code] && "an op that is a function of one number");
+    return functions[code](b, x);
+}

@@ -1,0 +1,19 @@
+/* Functions that are computed in f64 whatever their operands' dtype.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_PASSES_LOWER_MATH_MORE_H
+#define IG_PASSES_LOWER_MATH_MORE_H
+
+#include "passes/lower/math/math.h"
+
+bool ig_math_is_in_double(ig_opcode code);
+/* The function of one or two f32 or f64 numbers. */
+ig_value *ig_math_in_double(ig_builder *b, ig_opcode code, ig_value *const *x);
+
+/* Of f64 alone: */
+ig_value *ig_math_expm1(ig_builder *b, ig_value *x);
+ig_value *ig_math_erfc(ig_builder *b, ig_value *x);
+ig_value *ig_math_erfinv(ig_builder *b, ig_value *x);
+ig_value *ig_math_lgamma(ig_builder *b, ig_value *x);
+ig_value *ig_math_digamma(ig_builder *b, ig_value *x);
+
+#endif

@@ -1,0 +1,66 @@
+/* What schedules of all targets share.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "passes/lower/schedule.h"
+
+#include "base/writer.h"
+#include "passes/lower/math/more.h"
+
+ig_op *ig_lower_anchor(const ig_lower *lower, ig_opcode code) {
+    for (ig_op *op = lower->body->first; op; op = op->next) {
+        if (op->code == code) {
+            return op;
+        }
+    }
+    return NULL;
+}
+
+const ig_operand *ig_lower_input(const ig_lower *lower, const ig_op *op,
+                                 uint32_t index) {
+    const ig_value *value = ig_op_operand(op, index);
+    bool is_input = value && !value->def && value->block == lower->body;
+    return is_input ? &lower->ins[value->index] : NULL;
+}
+
+static const bool expands[IG_OP_COUNT] = {
+    [IG_OP_exp] = true,     [IG_OP_log] = true,      [IG_OP_log1p] = true,
+    [IG_OP_sin] = true,     [IG_OP_cos] = true,      [IG_OP_tanh] = true,
+    [IG_OP_erf] = true,     [IG_OP_pow] = true,      [IG_OP_mod] = true,
+    [IG_OP_sigmoid] = true, [IG_OP_softplus] = true, [IG_OP_gcd] = true,
+    [IG_OP_lcm] = true,     [IG_OP_gelu] = true,
+};
+
+bool ig_lower_is_heavy(const ig_block *body) {
+    uint32_t count = 0;
+    for (const ig_op *op = body->first; op; op = op->next) {
+        bool is_function = expands[op->code] ||
+                           ig_math_is_in_double((ig_opcode)op->code);
+        if (is_function || ++count > 12) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *ig_lower_name(ig_lower *lower, const char *family) {
+    ig_writer writer;
+    ig_writer_init(&writer, lower->arena);
+    ig_put(&writer, "%s", family);
+    uint32_t named = 0;
+    for (const ig_op *op = lower->body->first; op && named < 4; op = op->next) {
+        if (ig_ops[op->code].traits & IG_MAP) {
+            ig_put(&writer, "_%s", ig_ops[op->code].name);
+            named++;
+        }
+    }
+    return ig_writer_str(&writer).data;
+}
+
+void ig_lower_each_tile(ig_lower *lower,
+                        void (*emit)(void *user, ig_builder *b, ig_value *tile),
+                        void *user) {
+    ig_value *begin = NULL, *end = NULL;
+    k_tiles(&lower->b, &begin, &end);
+    k_loop loop = k_loop_open(&lower->b, begin, end, k_i64(&lower->b, 1), NULL, 0);
+    emit(user, &loop.b, loop.index);
+    k_loop_close(&loop, NULL, 0);
+}

@@ -1,0 +1,124 @@
+/* cumulate and cumulate_index, on CPUs.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * One line along the axis after the other, each in order; what is carried is the value
+ * so far and where it stood.  Floats are carried in f64 where they are combined (the
+ * product is rounded once where it is written), and as they are where they are chosen.
+ *
+ *   grid       lines, LINES a tile
+ */
+#include "passes/lower/serial/serial.h"
+#include "passes/lower/walk.h"
+
+#include "passes/lower/math/math.h"
+
+#include <assert.h>
+#include <math.h>
+
+enum { LINES = 8 };
+
+typedef struct cumulation {
+    ig_lower *lower;
+    const ig_operand *x, *out;
+    uint32_t axis;
+    ig_cumulate kind;
+    bool is_exclusive, is_reverse, wants_index;
+    ig_dtype wide;
+} cumulation;
+
+/* log(exp(a) + exp(b)); two equal infinities stay what they are. */
+static ig_value *log_add_exp(ig_builder *b, ig_value *x, ig_value *y) {
+    ig_value *most = k_max(b, x, y), *size = ig_math_abs(b, most);
+    ig_value *gap = ig_math_neg(b, ig_math_abs(b, k_sub(b, x, y)));
+    ig_value *sum = k_add(b, most, ig_math_log1p(b, ig_math_exp(b, gap)));
+    ig_value *is_finite = ig_math_is(b, IG_OP_lt, size, (double)INFINITY);
+    return k_where(b, is_finite, sum, most);
+}
+
+/* Does x take the place of what was chosen so far?  NaN stays. */
+static ig_value *replaces(const cumulation *c, ig_builder *b, ig_value *x,
+                          ig_value *old) {
+    ig_opcode code = c->kind == IG_CUMULATE_max ? IG_OP_ge : IG_OP_le;
+    ig_value *is_beyond = k_compare(b, code, x, old);
+    return ig_dtype_is_float(c->wide)
+               ? k_binary(b, IG_OP_or, is_beyond, ig_lower_is_nan(b, x))
+               : is_beyond;
+}
+
+/* carried: the value and its position; `next` likewise, of which this makes the new. */
+static void join(const cumulation *c, ig_builder *b, ig_value *is_first,
+                 ig_value *const *carried, ig_value **next) {
+    ig_value *old = carried[0], *x = next[0];
+    if (c->kind == IG_CUMULATE_prod) {
+        next[0] = k_mul(b, old, x);
+    } else if (c->kind == IG_CUMULATE_logsumexp) {
+        next[0] = k_where(b, is_first, x, log_add_exp(b, old, x));
+    } else {
+        ig_value *is_new = k_binary(b, IG_OP_or, is_first, replaces(c, b, x, old));
+        next[0] = k_where(b, is_new, x, old);
+        next[1] = k_where(b, is_new, next[1], carried[1]);
+    }
+}
+
+static void emit_line(const cumulation *c, ig_builder *b, ig_value *line) {
+    ig_value *index[IG_TENSOR_RANK];
+    ig_lower_split(c->lower, b, c->x->type, c->axis, line, index);
+    ig_value *extent = ig_lower_dim(c->lower, c->x->type->dims[c->axis]);
+    ig_value *inits[] = { k_const(b, c->wide, 1.0), k_i64(b, 0) };
+    k_loop loop = k_loop_open(b, k_i64(b, 0), extent, k_i64(b, 1), inits, 2);
+    ig_builder *in = &loop.b;
+    ig_value *last = k_sub(in, extent, k_i64(in, 1));
+    ig_value *i = c->is_reverse ? k_sub(in, last, loop.index) : loop.index;
+    index[c->axis] = i;
+    ig_value *x_at = ig_lower_at(c->lower, in, c->x, index);
+    ig_value *out_at = ig_lower_at(c->lower, in, c->out, index);
+    ig_value *x = k_cast(in, k_load(in, c->x->buffer, x_at, 1), c->wide);
+    ig_value *next[] = { x, i };
+    ig_value *is_first = k_compare(in, IG_OP_eq, loop.index, k_i64(in, 0));
+    join(c, in, is_first, loop.carried, next);
+    ig_value *value = c->is_exclusive ? loop.carried[0] : next[0];
+    value = c->wants_index ? next[1] : value;
+    k_store(in, k_cast(in, value, (ig_dtype)c->out->type->dtype), c->out->buffer,
+            out_at);
+    k_loop_close(&loop, next, 2);
+}
+
+static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
+    const cumulation *c = user;
+    ig_dim lines = ig_lower_lines(c->lower, c->x->type, c->axis);
+    k_loop loop = ig_lower_open_lines(b, tile, ig_lower_dim(c->lower, lines), LINES);
+    emit_line(c, &loop.b, loop.index);
+    k_loop_close(&loop, NULL, 0);
+}
+
+static int64_t read_form(cumulation *c, const ig_lower *lower) {
+    const ig_op *op = ig_lower_anchor(lower, IG_OP_cumulate);
+    if (op) {
+        c->kind = (ig_cumulate)ig_attr_int(op, IG_cumulate_op, 0);
+        c->is_exclusive = ig_attr_int(op, IG_cumulate_exclusive, 0) != 0;
+        c->is_reverse = ig_attr_int(op, IG_cumulate_reverse, 0) != 0;
+        return ig_attr_int(op, IG_cumulate_axis, 0);
+    }
+    op = ig_lower_anchor(lower, IG_OP_cumulate_index);
+    assert(op && "the family's body has its anchor");
+    bool is_min = ig_attr_int(op, IG_cumulate_index_op, 0) == IG_EXTREME_min;
+    c->kind = is_min ? IG_CUMULATE_min : IG_CUMULATE_max;
+    c->wants_index = true;
+    return ig_attr_int(op, IG_cumulate_index_axis, 0);
+}
+
+ig_status ig_lower_serial_cumulate(ig_lower *lower) {
+    cumulation c = { .lower = lower, .x = &lower->ins[0], .out = &lower->outs[0] };
+    int64_t axis = read_form(&c, lower);
+    ig_dtype dtype = (ig_dtype)c.x->type->dtype;
+    bool chooses = c.kind == IG_CUMULATE_max || c.kind == IG_CUMULATE_min;
+    bool is_sum = ig_dtype_is_float(dtype) && !chooses;
+    c.axis = (uint32_t)(axis < 0 ? axis + c.x->type->rank : axis);
+    c.wide = is_sum ? IG_DT_f64 : ig_lower_wide(dtype);
+    lower->name = "cumulate";
+    lower->grid = ig_lower_ceil_div(lower, ig_lower_lines(lower, c.x->type, c.axis),
+                                    LINES);
+    lower->cost = ig_lower_mul(lower, ig_type_count(lower->module, c.x->type), 4);
+    ig_lower_each_tile(lower, emit_tile, &c);
+    return IG_OK;
+}

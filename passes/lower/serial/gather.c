@@ -1,0 +1,249 @@
+/* Gather in its three forms, on CPUs.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *   gather            out[o…, i…, r…] = x[o…, ids[i…], r…]
+ *   gather_elements   out[i…] = x[i… with i[axis] replaced by ids[i…]]
+ *   gather_nd         out[b…, i…, r…] = x[b…, ids[b…, i…, 0 … m-1], r…]
+ *
+ * The space is cut in two: rows (everything an id is read for) and the run of elements
+ * behind one id (r…), which is copied whole, as vectors where it is contiguous in both.
+ * Ids are checked; one out of range is reported and its run is zero.
+ *
+ *   grid       rows, in blocks of about 4096 elements where the run's length is known
+ */
+#include "passes/lower/serial/serial.h"
+
+enum { CHUNK = 4096, IDS = 1 };
+
+typedef struct gather gather;
+typedef struct place_at {
+    ig_value *x, *valid; /* element of x; true when every id is in range */
+} place_at;
+
+struct gather {
+    ig_lower *lower;
+    const ig_op *op;
+    const ig_operand *x, *ids, *out;
+    uint32_t row_rank; /* leading dims of out that are rows */
+    uint32_t axis, batch;
+    bool wraps;
+    int64_t rows_per_tile;
+    uint32_t lanes;
+    /* Where in x the run of a row begins. */
+    place_at (*place)(const gather *g, ig_builder *b, ig_value *const *row);
+};
+
+/* ---- ids ---- */
+
+static ig_value *dot_strides(const gather *g, ig_builder *b, const ig_dim *strides,
+                             ig_value *const *index, uint32_t count) {
+    ig_value *at = k_i64(b, 0);
+    for (uint32_t d = 0; d < count; d++) {
+        at = k_add(b, at, k_mul(b, index[d], ig_lower_dim(g->lower, strides[d])));
+    }
+    return at;
+}
+
+/* The id at element `at`, made non-negative; *valid is and-ed with its being in
+ * range. */
+static ig_value *checked_id(const gather *g, ig_builder *b, ig_value *at, ig_dim extent,
+                            ig_value **valid) {
+    ig_value *id = k_cast(b, k_load(b, g->ids->buffer, at, 1), IG_DT_i64);
+    ig_value *rows = ig_lower_dim(g->lower, extent), *zero = k_i64(b, 0);
+    ig_value *row = id;
+    if (g->wraps) {
+        row = k_where(b, k_compare(b, IG_OP_lt, id, zero), k_add(b, id, rows), id);
+    }
+    ig_value *is_good = k_compare(b, IG_OP_lt, k_cast(b, row, IG_DT_u64),
+                                  k_cast(b, rows, IG_DT_u64));
+    k_if check = k_if_open(b, is_good, NULL, 0);
+    k_report(&check.other, k_i64(&check.other, IDS), at, id);
+    k_if_close(&check, NULL, NULL);
+    *valid = *valid ? k_binary(b, IG_OP_and, *valid, is_good) : is_good;
+    return k_where(b, is_good, row, zero);
+}
+
+static place_at place_gather(const gather *g, ig_builder *b, ig_value *const *row) {
+    place_at place = { .valid = NULL };
+    uint32_t ids_rank = g->ids->type->rank;
+    ig_value *at = dot_strides(g, b, g->ids->strides, row + g->axis, ids_rank);
+    ig_value *id = checked_id(g, b, at, g->x->type->dims[g->axis], &place.valid);
+    ig_value *outer = dot_strides(g, b, g->x->strides, row, g->axis);
+    ig_value *step = ig_lower_dim(g->lower, g->x->strides[g->axis]);
+    place.x = k_add(b, outer, k_mul(b, id, step));
+    return place;
+}
+
+static place_at place_elements(const gather *g, ig_builder *b, ig_value *const *row) {
+    place_at place = { .valid = NULL };
+    uint32_t rank = g->x->type->rank;
+    ig_value *at = dot_strides(g, b, g->ids->strides, row, rank);
+    ig_value *id = checked_id(g, b, at, g->x->type->dims[g->axis], &place.valid);
+    ig_value *index[IG_TENSOR_RANK];
+    for (uint32_t d = 0; d < rank; d++) {
+        index[d] = d == g->axis ? id : row[d];
+    }
+    place.x = dot_strides(g, b, g->x->strides, index, rank);
+    return place;
+}
+
+static place_at place_nd(const gather *g, ig_builder *b, ig_value *const *row) {
+    place_at place = { .valid = NULL };
+    uint32_t last = g->ids->type->rank - 1;
+    ig_value *start = dot_strides(g, b, g->ids->strides, row, last);
+    ig_value *step = ig_lower_dim(g->lower, g->ids->strides[last]);
+    place.x = dot_strides(g, b, g->x->strides, row, g->batch);
+    for (int64_t m = 0; m < g->ids->type->dims[last]; m++) {
+        uint32_t d = g->batch + (uint32_t)m;
+        ig_value *at = k_add(b, start, k_mul(b, step, k_i64(b, m)));
+        ig_value *id = checked_id(g, b, at, g->x->type->dims[d], &place.valid);
+        ig_value *by = ig_lower_dim(g->lower, g->x->strides[d]);
+        place.x = k_add(b, place.x, k_mul(b, id, by));
+    }
+    return place;
+}
+
+/* ---- runs ---- */
+
+static uint32_t run_rank(const gather *g) {
+    return g->out->type->rank - g->row_rank;
+}
+
+/* Does the run walk through memory as one dim of stride 1? */
+static bool is_run_contiguous(const gather *g, const ig_operand *operand) {
+    ig_module *module = g->lower->module;
+    ig_dim step = 1;
+    for (uint32_t d = 0; d < run_rank(g); d++) {
+        uint32_t at = operand->type->rank - 1 - d;
+        if (operand->type->dims[at] != 1 &&
+            ig_dim_equal(module, operand->strides[at], step) != IG_YES) {
+            return false;
+        }
+        step = ig_dim_mul(module, step, operand->type->dims[at]);
+    }
+    return true;
+}
+
+static ig_dim run_length(const gather *g) {
+    return ig_dim_product(g->lower->module, g->out->type->dims + g->row_rank,
+                          run_rank(g));
+}
+
+/* `lanes` elements from `from` to `to`; those from `count` on are not touched. */
+static void copy_vector(const gather *g, ig_builder *b, const place_at *from,
+                        ig_value *to, ig_value *count) {
+    uint32_t lanes = count ? g->lanes : 1;
+    ig_value *x = k_load_count(b, g->x->buffer, from->x, lanes, count);
+    ig_value *zero = k_const_vector(b, (ig_dtype)x->type->dtype, lanes, 0.0);
+    ig_value *is_there = k_splat(b, from->valid, lanes);
+    k_store_count(b, k_where(b, is_there, x, zero), g->out->buffer, to, count);
+}
+
+static void copy_contiguous(const gather *g, ig_builder *b, const place_at *from,
+                            ig_value *to) {
+    ig_value *length = ig_lower_dim(g->lower, run_length(g));
+    ig_value *step = k_i64(b, g->lanes);
+    k_loop loop = k_loop_open(b, k_i64(b, 0), length, step, NULL, 0);
+    ig_value *count = g->lanes == 1 ? NULL : k_sub(&loop.b, length, loop.index);
+    place_at next = { .x = k_add(&loop.b, from->x, loop.index), .valid = from->valid };
+    copy_vector(g, &loop.b, &next, k_add(&loop.b, to, loop.index), count);
+    k_loop_close(&loop, NULL, 0);
+}
+
+/* Element by element, for runs with gaps. */
+static void copy_scattered(const gather *g, ig_builder *b, const place_at *from,
+                           ig_value *to) {
+    ig_value *length = ig_lower_dim(g->lower, run_length(g));
+    k_loop loop = k_loop_open(b, k_i64(b, 0), length, k_i64(b, 1), NULL, 0);
+    ig_builder *in = &loop.b;
+    ig_value *rest = loop.index, *x = from->x, *out = to;
+    for (uint32_t d = 0; d < run_rank(g); d++) {
+        uint32_t at_out = g->out->type->rank - 1 - d, at_x = g->x->type->rank - 1 - d;
+        ig_value *extent = ig_lower_dim(g->lower, g->out->type->dims[at_out]);
+        ig_value *i = k_mod(in, rest, extent);
+        rest = k_div(in, rest, extent);
+        x = k_add(in, x, k_mul(in, i, ig_lower_dim(g->lower, g->x->strides[at_x])));
+        out = k_add(in, out,
+                    k_mul(in, i, ig_lower_dim(g->lower, g->out->strides[at_out])));
+    }
+    place_at place = { .x = x, .valid = from->valid };
+    copy_vector(g, in, &place, out, NULL);
+    k_loop_close(&loop, NULL, 0);
+}
+
+/* ---- the grid ---- */
+
+static void emit_row(const gather *g, ig_builder *b, ig_value *row) {
+    ig_value *index[IG_TENSOR_RANK];
+    for (uint32_t d = g->row_rank; d-- > 0;) {
+        ig_value *extent = ig_lower_dim(g->lower, g->out->type->dims[d]);
+        index[d] = d == 0 ? row : k_mod(b, row, extent);
+        row = d == 0 ? row : k_div(b, row, extent);
+    }
+    place_at from = g->place(g, b, index);
+    ig_value *to = dot_strides(g, b, g->out->strides, index, g->row_rank);
+    if (is_run_contiguous(g, g->x) && is_run_contiguous(g, g->out)) {
+        copy_contiguous(g, b, &from, to);
+    } else {
+        copy_scattered(g, b, &from, to);
+    }
+}
+
+static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
+    const gather *g = user;
+    ig_dim count = ig_dim_product(g->lower->module, g->out->type->dims, g->row_rank);
+    ig_value *rows = ig_lower_dim(g->lower, count);
+    ig_value *step = k_i64(b, g->rows_per_tile);
+    ig_value *first = k_mul(b, tile, step);
+    ig_value *last = k_min(b, rows, k_add(b, first, step));
+    k_loop loop = k_loop_open(b, first, last, k_i64(b, 1), NULL, 0);
+    emit_row(g, &loop.b, loop.index);
+    k_loop_close(&loop, NULL, 0);
+}
+
+static void choose_form(gather *g) {
+    uint32_t rank = g->x->type->rank;
+    if (g->op->code == IG_OP_gather) {
+        g->axis = (uint32_t)ig_attr_int(g->op, IG_gather_axis, 0);
+        g->wraps = ig_attr_int(g->op, IG_gather_negative, 0) == IG_NEGATIVE_wrap;
+        g->row_rank = g->axis + g->ids->type->rank;
+        g->place = place_gather;
+    } else if (g->op->code == IG_OP_gather_elements) {
+        g->axis = (uint32_t)ig_attr_int(g->op, IG_gather_elements_axis, 0);
+        g->wraps = true;
+        g->row_rank = rank;
+        g->place = place_elements;
+    } else {
+        g->batch = (uint32_t)ig_attr_int(g->op, IG_gather_nd_batch, 0);
+        g->wraps = ig_attr_int(g->op, IG_gather_nd_negative, 0) == IG_NEGATIVE_wrap;
+        g->row_rank = g->ids->type->rank - 1;
+        g->place = place_nd;
+    }
+}
+
+ig_status ig_lower_serial_gather(ig_lower *lower) {
+    const ig_op *op = lower->body->first;
+    gather g = { .lower = lower,
+                 .op = op,
+                 .x = ig_lower_input(lower, op, 0),
+                 .ids = ig_lower_input(lower, op, 1),
+                 .out = &lower->outs[0] };
+    choose_form(&g);
+    bool is_nd = op->code == IG_OP_gather_nd;
+    if (is_nd && !ig_dim_is_static(g.ids->type->dims[g.ids->type->rank - 1])) {
+        return ig_lower_unsupported(lower, "gather_nd by ids of unknown length");
+    }
+    g.lanes = ig_lower_lanes(lower, (ig_dtype)g.x->type->dtype);
+    int64_t length = 0;
+    bool is_known = ig_dim_constant(lower->module, run_length(&g), &length);
+    g.lanes = is_known && length < g.lanes ? 1 : g.lanes;
+    g.rows_per_tile = is_known && length > 0 ? CHUNK / length : 16;
+    g.rows_per_tile = g.rows_per_tile < 1 ? 1 : g.rows_per_tile;
+    ig_dim rows = ig_dim_product(lower->module, g.out->type->dims, g.row_rank);
+    lower->grid = ig_lower_ceil_div(lower, rows, g.rows_per_tile);
+    lower->cost = ig_lower_mul(lower, rows, is_known ? 4 + length / 8 : 32);
+    ig_dim extent = g.x->type->dims[is_nd ? g.batch : g.axis];
+    ig_lower_range(lower, IDS, extent, g.wraps);
+    ig_lower_each_tile(lower, emit_tile, &g);
+    return IG_OK;
+}

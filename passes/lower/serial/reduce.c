@@ -1,0 +1,316 @@
+/* Reductions over any axes, on CPUs.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Two schedules, by where the reduced axes lie:
+ *
+ *   along rows     the last axis is reduced (and others perhaps): lanes run along it;
+ *                  one vector accumulator, halves added to halves at the end
+ *   across rows    the last axis is kept: lanes are neighbours of the result, each sums
+ *                  its own column; lanes is 1 where that axis is not contiguous
+ *
+ * Either way the order of one element's additions depends on the shape alone.  sum and
+ * mean of f16/bf16 accumulate in f32.
+ *
+ *   grid       elements of the result (across: vectors of them), 64 a tile
+ */
+#include "passes/lower/serial/serial.h"
+
+#include <assert.h>
+#include <math.h>
+
+enum { BLOCK = 64 };
+
+typedef struct reduce {
+    ig_lower *lower;
+    const ig_op *op;
+    const ig_operand *x, *out;
+    ig_reduce kind;
+    bool is_reduced[IG_TENSOR_RANK];
+    uint32_t kept[IG_TENSOR_RANK], kept_count;
+    uint32_t gone[IG_TENSOR_RANK], gone_count;
+    uint32_t lanes;
+    bool is_along;   /* lanes run along the last, reduced axis */
+    ig_dtype wide;   /* accumulator */
+    ig_value *shift; /* logsumexp: what is taken out of every element */
+} reduce;
+
+/* ---- one step ---- */
+
+/* The least or the largest integer of a dtype, in the low bits of an i64. */
+static int64_t extreme_of(ig_dtype dtype, bool is_least) {
+    const ig_dtype_info *info = &ig_dtypes[dtype];
+    if (info->class == IG_UINT) {
+        return is_least ? 0 : -1;
+    }
+    int64_t most = (int64_t)(UINT64_MAX >> (65 - info->bits));
+    return is_least ? -most - 1 : most;
+}
+
+static bool is_extreme(ig_reduce kind) {
+    return kind == IG_REDUCE_max || kind == IG_REDUCE_min;
+}
+
+/* What an accumulator starts from: combining it with x gives x. */
+static ig_value *start_value(const reduce *r, ig_builder *b) {
+    bool is_max = r->kind == IG_REDUCE_max;
+    if (is_extreme(r->kind) && !ig_dtype_is_float(r->wide)) {
+        ig_value *bits = k_i64(b, extreme_of(r->wide, is_max));
+        return k_splat(b, k_cast(b, bits, r->wide), r->lanes);
+    }
+    double infinite = is_max ? -(double)INFINITY : (double)INFINITY;
+    double value = is_extreme(r->kind)         ? infinite
+                   : r->kind == IG_REDUCE_prod ? 1.0
+                                               : 0.0;
+    return k_const_vector(b, r->wide, r->lanes, value);
+}
+
+/* e to the x, after the largest x was taken out so that nothing overflows. */
+static ig_value *exponential(const reduce *r, ig_builder *b, ig_value *x) {
+    return ig_lower_math(b, IG_OP_exp, k_sub(b, x, r->shift));
+}
+
+static ig_value *combine(const reduce *r, ig_builder *b, ig_value *sum, ig_value *x) {
+    switch (r->kind) {
+    case IG_REDUCE_max:
+        return k_max(b, sum, x);
+    case IG_REDUCE_min:
+        return k_min(b, sum, x);
+    case IG_REDUCE_prod:
+        return k_mul(b, sum, x);
+    case IG_REDUCE_sumsq:
+    case IG_REDUCE_l2:
+        return k_add(b, sum, k_mul(b, x, x));
+    case IG_REDUCE_l1:
+        return k_add(b, sum, k_unary(b, IG_OP_abs, x));
+    case IG_REDUCE_logsumexp:
+        return k_add(b, sum, exponential(r, b, x));
+    case IG_REDUCE_sum:
+    case IG_REDUCE_mean:
+    case IG_REDUCE_logsum:
+        break;
+    }
+    return k_add(b, sum, x);
+}
+
+/* How lanes are brought together: squares are sums by then. */
+static ig_reduce lane_kind(const reduce *r) {
+    bool is_own = is_extreme(r->kind) || r->kind == IG_REDUCE_prod;
+    return is_own ? r->kind : IG_REDUCE_sum;
+}
+
+static ig_value *finish(const reduce *r, ig_builder *b, ig_value *sum) {
+    if (r->kind == IG_REDUCE_mean) {
+        ig_dim count = 1;
+        for (uint32_t i = 0; i < r->gone_count; i++) {
+            count = ig_lower_mul(r->lower, count, r->x->type->dims[r->gone[i]]);
+        }
+        ig_value *n = k_cast(b, ig_lower_dim(r->lower, count), r->wide);
+        return k_binary(b, IG_OP_div, sum, k_splat(b, n, sum->type->lanes));
+    }
+    if (r->kind == IG_REDUCE_l2) {
+        return k_unary(b, IG_OP_sqrt, sum);
+    }
+    if (r->kind == IG_REDUCE_logsumexp) {
+        ig_value *shift = r->is_along ? k_extract(b, r->shift, 0) : r->shift;
+        return k_add(b, ig_lower_math(b, IG_OP_log, sum), shift);
+    }
+    return r->kind == IG_REDUCE_logsum ? ig_lower_math(b, IG_OP_log, sum) : sum;
+}
+
+/* ---- loops ---- */
+
+static ig_value *axis_stride(const reduce *r, const ig_operand *x, uint32_t axis) {
+    return ig_lower_dim(r->lower, x->strides[axis]);
+}
+
+static ig_value *load(const reduce *r, ig_builder *b, ig_value *at, ig_value *count) {
+    ig_value *x = k_load_count(b, r->x->buffer, at, r->lanes, count);
+    return k_cast(b, x, r->wide);
+}
+
+/* The accumulator takes nothing from lanes that do not count. */
+static ig_value *masked(const reduce *r, ig_builder *b, ig_value *next, ig_value *sum,
+                        ig_value *count) {
+    if (!count || r->lanes == 1) {
+        return next;
+    }
+    ig_value *is_there = k_compare(b, IG_OP_lt, k_iota(b, r->lanes),
+                                   k_splat(b, count, r->lanes));
+    return k_where(b, is_there, next, sum);
+}
+
+/* The loop over gone[level …]; `at` is the element so far. */
+static ig_value *emit_gone(const reduce *r, ig_builder *b, uint32_t level, ig_value *at,
+                           ig_value *sum, ig_value *count) {
+    if (level == r->gone_count) {
+        return combine(r, b, sum, load(r, b, at, count));
+    }
+    uint32_t axis = r->gone[level];
+    bool has_lanes = r->is_along && level + 1 == r->gone_count;
+    ig_value *extent = ig_lower_dim(r->lower, r->x->type->dims[axis]);
+    ig_value *step = k_i64(b, has_lanes ? r->lanes : 1);
+    k_loop loop = k_loop_open(b, k_i64(b, 0), extent, step, &sum, 1);
+    ig_builder *in = &loop.b;
+    ig_value *next = k_add(in, at, k_mul(in, loop.index, axis_stride(r, r->x, axis)));
+    ig_value *left = has_lanes && r->lanes > 1 ? k_sub(in, extent, loop.index) : count;
+    ig_value *more;
+    if (has_lanes) {
+        ig_value *sum_here = loop.carried[0];
+        more = combine(r, in, sum_here, load(r, in, next, left));
+        more = masked(r, in, more, sum_here, left);
+    } else {
+        more = emit_gone(r, in, level + 1, next, loop.carried[0], count);
+    }
+    k_loop_close(&loop, &more, 1);
+    return loop.results[0];
+}
+
+static ig_value *reduce_at(const reduce *r, ig_builder *b, ig_value *at,
+                           ig_value *count) {
+    ig_value *sum = emit_gone(r, b, 0, at, start_value(r, b), count);
+    return r->is_along ? k_hreduce(b, lane_kind(r), sum) : sum;
+}
+
+/* What logsumexp takes out: the largest element, but for infinities nothing. */
+static ig_value *shift_at(const reduce *r, ig_builder *b, ig_value *at,
+                          ig_value *count) {
+    reduce largest = *r;
+    largest.kind = IG_REDUCE_max;
+    ig_value *most = reduce_at(&largest, b, at, count);
+    ig_value *size = k_unary(b, IG_OP_abs, most);
+    uint32_t lanes = most->type->lanes;
+    ig_value *infinite = k_const_vector(b, r->wide, lanes, (double)INFINITY);
+    ig_value *is_infinite = k_compare(b, IG_OP_eq, size, infinite);
+    ig_value *zero = k_const_vector(b, r->wide, lanes, 0.0);
+    ig_value *shift = k_where(b, is_infinite, zero, most);
+    return r->is_along ? k_splat(b, shift, r->lanes) : shift;
+}
+
+/* Result number `index` (across: and its neighbours). */
+static void emit_result(const reduce *r, ig_builder *b, ig_value *number,
+                        ig_value *lane_count) {
+    ig_value *x_at = k_i64(b, 0), *out_at = k_i64(b, 0), *rest = number;
+    for (uint32_t i = r->kept_count; i-- > 0;) {
+        uint32_t axis = r->kept[i];
+        ig_value *extent = ig_lower_dim(r->lower, r->x->type->dims[axis]);
+        ig_value *index = i == 0 ? rest : k_mod(b, rest, extent);
+        rest = i == 0 ? rest : k_div(b, rest, extent);
+        bool keeps = r->out->type->rank == r->x->type->rank;
+        x_at = k_add(b, x_at, k_mul(b, index, axis_stride(r, r->x, axis)));
+        ig_value *step = axis_stride(r, r->out, keeps ? axis : i);
+        out_at = k_add(b, out_at, k_mul(b, index, step));
+    }
+    reduce here = *r;
+    if (r->kind == IG_REDUCE_logsumexp) {
+        here.shift = shift_at(r, b, x_at, lane_count);
+    }
+    ig_value *sum = reduce_at(&here, b, x_at, lane_count);
+    ig_dtype dtype = (ig_dtype)r->out->type->dtype;
+    k_store_count(b, k_cast(b, finish(&here, b, sum), dtype), r->out->buffer, out_at,
+                  r->is_along || r->lanes == 1 ? NULL : lane_count);
+}
+
+/* ---- the grid ---- */
+
+static ig_dim product_of(const reduce *r, const uint32_t *axes, uint32_t count) {
+    ig_dim product = 1;
+    for (uint32_t i = 0; i < count; i++) {
+        product = ig_lower_mul(r->lower, product, r->x->type->dims[axes[i]]);
+    }
+    return product;
+}
+
+/* Along: a tile is BLOCK results.  Across: BLOCK vectors of one row of results. */
+static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
+    const reduce *r = user;
+    bool has_lanes = !r->is_along && r->lanes > 1;
+    int64_t step = has_lanes ? r->lanes : 1;
+    ig_dim inner = has_lanes ? r->x->type->dims[r->kept[r->kept_count - 1]]
+                             : product_of(r, r->kept, r->kept_count);
+    ig_value *extent = ig_lower_dim(r->lower, inner);
+    ig_dim block_count = ig_lower_ceil_div(r->lower, inner, BLOCK * step);
+    ig_value *blocks = ig_lower_dim(r->lower, block_count);
+    ig_value *row = k_mul(b, k_div(b, tile, blocks), extent);
+    ig_value *first = k_mul(b, k_mod(b, tile, blocks), k_i64(b, BLOCK * step));
+    ig_value *last = k_min(b, extent, k_add(b, first, k_i64(b, BLOCK * step)));
+    k_loop loop = k_loop_open(b, first, last, k_i64(b, step), NULL, 0);
+    ig_value *count = has_lanes ? k_sub(&loop.b, extent, loop.index) : NULL;
+    emit_result(r, &loop.b, k_add(&loop.b, row, loop.index), count);
+    k_loop_close(&loop, NULL, 0);
+}
+
+static ig_dim grid_of(const reduce *r) {
+    bool has_lanes = !r->is_along && r->lanes > 1;
+    if (!has_lanes) {
+        return ig_lower_ceil_div(r->lower, product_of(r, r->kept, r->kept_count),
+                                 BLOCK);
+    }
+    ig_dim rows = product_of(r, r->kept, r->kept_count - 1);
+    ig_dim inner = r->x->type->dims[r->kept[r->kept_count - 1]];
+    ig_dim blocks = ig_lower_ceil_div(r->lower, inner, (int64_t)BLOCK * r->lanes);
+    return ig_lower_mul(r->lower, rows, blocks);
+}
+
+/* ---- the schedule ---- */
+
+static void sort_axes(reduce *r) {
+    const ig_attr *axes = &r->op->attrs[IG_reduce_axes];
+    bool has_axes = axes->kind == IG_ATTR_INTS && axes->count > 0;
+    bool is_noop = !has_axes && ig_attr_int(r->op, IG_reduce_noop_if_empty, 0);
+    uint32_t rank = r->x->type->rank;
+    for (uint32_t i = 0; has_axes && i < axes->count; i++) {
+        int64_t axis = axes->as.ints[i];
+        r->is_reduced[axis < 0 ? axis + rank : axis] = true;
+    }
+    for (uint32_t d = 0; d < rank; d++) {
+        r->is_reduced[d] = has_axes ? r->is_reduced[d] : !is_noop;
+        if (r->is_reduced[d]) {
+            r->gone[r->gone_count++] = d;
+        } else {
+            r->kept[r->kept_count++] = d;
+        }
+    }
+}
+
+static void choose_lanes(reduce *r) {
+    uint32_t rank = r->x->type->rank;
+    r->is_along = rank > 0 && r->is_reduced[rank - 1];
+    bool is_unit = rank > 0 && r->x->strides[rank - 1] == 1;
+    bool writes_unit = r->out->type->rank > 0 &&
+                       r->out->strides[r->out->type->rank - 1] == 1;
+    bool has_lanes = is_unit && (r->is_along || writes_unit);
+    r->lanes = has_lanes ? ig_lower_lanes(r->lower, r->wide) : 1;
+}
+
+/* Means, roots and logarithms of integers are computed in f64; bools as bytes. */
+static ig_dtype accumulator_of(ig_dtype dtype, ig_reduce kind) {
+    if (ig_dtype_is_float(dtype)) {
+        return ig_dtypes[dtype].bits < 32 ? IG_DT_f32 : dtype;
+    }
+    bool is_real = kind == IG_REDUCE_mean || kind == IG_REDUCE_l2 ||
+                   kind == IG_REDUCE_logsum || kind == IG_REDUCE_logsumexp;
+    return is_real ? IG_DT_f64 : dtype == IG_DT_bool ? IG_DT_u8 : dtype;
+}
+
+ig_status ig_lower_serial_reduce(ig_lower *lower) {
+    const ig_op *op = ig_lower_anchor(lower, IG_OP_reduce);
+    assert(op && "the family's body has its anchor");
+    reduce r = { .lower = lower,
+                 .op = op,
+                 .x = ig_lower_input(lower, op, 0),
+                 .out = &lower->outs[0],
+                 .kind = (ig_reduce)ig_attr_int(op, IG_reduce_op, 0) };
+    bool has_operand_axes = op->operand_count > 1;
+    ig_dtype dtype = (ig_dtype)r.x->type->dtype;
+    if (has_operand_axes) {
+        return ig_lower_unsupported(lower,
+                                    "a reduction of axes known only at run time");
+    }
+    r.wide = accumulator_of(dtype, r.kind);
+    sort_axes(&r);
+    choose_lanes(&r);
+    lower->grid = grid_of(&r);
+    lower->cost = ig_lower_ceil_div(lower, ig_type_count(lower->module, r.x->type), 4);
+    ig_lower_each_tile(lower, emit_tile, &r);
+    return IG_OK;
+}

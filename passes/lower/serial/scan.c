@@ -1,0 +1,131 @@
+/* Running sums, and ranges, on CPUs.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *   cumsum     one line along the axis after the other, each in order (floats in f64,
+ *              as the sum is rounded once where it is written)
+ *   range      start + i * step, for each i on its own
+ *
+ *   grid       cumsum: lines, LINES a tile; range: elements, CHUNK a tile
+ */
+#include "passes/lower/serial/serial.h"
+#include "passes/lower/walk.h"
+
+#include <assert.h>
+
+enum { LINES = 8, CHUNK = 4096 };
+
+/* ---- cumsum ---- */
+
+typedef struct scan {
+    ig_lower *lower;
+    const ig_operand *x, *out;
+    uint32_t axis;
+    bool is_exclusive, is_reverse, is_complete, is_rising;
+    ig_dtype wide;
+} scan;
+
+static void emit_scan(const scan *s, ig_builder *b, ig_value *line) {
+    ig_value *index[IG_TENSOR_RANK];
+    ig_lower_split(s->lower, b, s->x->type, s->axis, line, index);
+    ig_value *extent = ig_lower_dim(s->lower, s->x->type->dims[s->axis]);
+    ig_value *zero = k_const(b, s->wide, 0.0), *one = k_i64(b, 1);
+    ig_value *start[] = { zero, zero }; /* the sum, and what is shown of it */
+    uint32_t carried = s->is_rising ? 2 : 1;
+    k_loop loop = k_loop_open(b, k_i64(b, 0), extent, one, start, carried);
+    ig_builder *in = &loop.b;
+    ig_value *last = k_sub(in, extent, one);
+    index[s->axis] = s->is_reverse ? k_sub(in, last, loop.index) : loop.index;
+    ig_value *x_at = ig_lower_at(s->lower, in, s->x, index);
+    ig_value *out_at = ig_lower_at(s->lower, in, s->out, index);
+    ig_value *x = k_cast(in, k_load(in, s->x->buffer, x_at, 1), s->wide);
+    ig_value *sum = k_add(in, loop.carried[0], x);
+    ig_value *shown = s->is_rising ? k_max(in, loop.carried[1], sum) : sum;
+    ig_value *value = s->is_exclusive ? loop.carried[carried - 1] : shown;
+    k_store(in, k_cast(in, value, (ig_dtype)s->out->type->dtype), s->out->buffer,
+            out_at);
+    k_loop_close(&loop, (ig_value *[]){ sum, shown }, carried);
+    if (s->is_complete) {
+        index[s->axis] = extent;
+        ig_value *total = k_cast(b, loop.results[carried - 1],
+                                 (ig_dtype)s->out->type->dtype);
+        k_store(b, total, s->out->buffer, ig_lower_at(s->lower, b, s->out, index));
+    }
+}
+
+static void emit_scan_tile(void *user, ig_builder *b, ig_value *tile) {
+    const scan *s = user;
+    ig_dim lines = ig_lower_lines(s->lower, s->x->type, s->axis);
+    ig_value *count = ig_lower_dim(s->lower, lines);
+    k_loop loop = ig_lower_open_lines(b, tile, count, LINES);
+    emit_scan(s, &loop.b, loop.index);
+    k_loop_close(&loop, NULL, 0);
+}
+
+ig_status ig_lower_serial_scan(ig_lower *lower) {
+    const ig_op *op = ig_lower_anchor(lower, IG_OP_cumsum);
+    if (!op) {
+        return ig_lower_serial_cumulate(lower);
+    }
+    scan s = { .lower = lower,
+               .x = ig_lower_input(lower, op, 0),
+               .out = &lower->outs[0],
+               .is_exclusive = ig_attr_int(op, IG_cumsum_exclusive, 0) != 0,
+               .is_reverse = ig_attr_int(op, IG_cumsum_reverse, 0) != 0 };
+    s.is_complete = ig_attr_int(op, IG_cumsum_complete, 0) != 0;
+    s.is_exclusive = s.is_exclusive || s.is_complete;
+    s.is_rising = ig_attr_int(op, IG_cumsum_rising, 0) != 0;
+    int64_t axis = ig_attr_int(op, IG_cumsum_axis, 0);
+    ig_dtype dtype = (ig_dtype)s.x->type->dtype;
+    s.axis = (uint32_t)(axis < 0 ? axis + s.x->type->rank : axis);
+    s.wide = ig_dtype_is_float(dtype) ? IG_DT_f64 : dtype;
+    lower->name = "cumsum";
+    lower->grid = ig_lower_ceil_div(lower, ig_lower_lines(lower, s.x->type, s.axis),
+                                    LINES);
+    lower->cost = ig_type_count(lower->module, s.x->type);
+    ig_lower_each_tile(lower, emit_scan_tile, &s);
+    return IG_OK;
+}
+
+/* ---- range ---- */
+
+typedef struct range {
+    ig_lower *lower;
+    const ig_operand *start, *step, *out;
+} range;
+
+static ig_value *first_element(ig_builder *b, const ig_operand *x, ig_dtype wide) {
+    return k_cast(b, k_load(b, x->buffer, k_i64(b, 0), 1), wide);
+}
+
+static void emit_element(const range *r, ig_builder *b, ig_value *i) {
+    ig_dtype dtype = (ig_dtype)r->out->type->dtype;
+    ig_dtype wide = ig_dtype_is_float(dtype) ? IG_DT_f64 : IG_DT_i64;
+    ig_value *start = first_element(b, r->start, wide);
+    ig_value *step = first_element(b, r->step, wide);
+    ig_value *value = k_add(b, start, k_mul(b, k_cast(b, i, wide), step));
+    ig_value *stride = ig_lower_dim(r->lower, r->out->strides[0]);
+    k_store(b, k_cast(b, value, dtype), r->out->buffer, k_mul(b, i, stride));
+}
+
+static void emit_range_tile(void *user, ig_builder *b, ig_value *tile) {
+    const range *r = user;
+    ig_value *count = ig_lower_dim(r->lower, r->out->type->dims[0]);
+    k_loop loop = ig_lower_open_lines(b, tile, count, CHUNK);
+    emit_element(r, &loop.b, loop.index);
+    k_loop_close(&loop, NULL, 0);
+}
+
+ig_status ig_lower_serial_range(ig_lower *lower) {
+    const ig_op *op = ig_lower_anchor(lower, IG_OP_range);
+    assert(op && "the family's body has its anchor");
+    range r = { .lower = lower,
+                .start = ig_lower_input(lower, op, 0),
+                .step = ig_lower_input(lower, op, 2),
+                .out = &lower->outs[0] };
+    ig_dim count = r.out->type->dims[0];
+    lower->name = "range";
+    lower->grid = ig_lower_ceil_div(lower, count, CHUNK);
+    lower->cost = count;
+    ig_lower_each_tile(lower, emit_range_tile, &r);
+    return IG_OK;
+}

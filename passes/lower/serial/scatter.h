@@ -1,0 +1,17 @@
+/* What the two scatters share: how an update meets what is there.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_PASSES_LOWER_SERIAL_SCATTER_H
+#define IG_PASSES_LOWER_SERIAL_SCATTER_H
+
+#include "passes/lower/serial/serial.h"
+#include "passes/lower/walk.h"
+
+/* Combines `update` with element `at` of `out` and stores the result there. */
+void ig_scatter_put(ig_builder *b, ig_scatter kind, const ig_operand *out, ig_value *at,
+                    ig_value *update);
+/* The element that any update combined with it leaves as it is. */
+ig_value *ig_scatter_identity(ig_builder *b, ig_scatter kind, const ig_operand *out);
+
+ig_status ig_lower_serial_scatter_nd(ig_lower *lower);
+
+#endif

@@ -1,0 +1,196 @@
+/* scatter_nd, on CPUs.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *   out = x;  block ids[i…] of out is combined with updates[i…], in order of i
+ *
+ * x is seen as [places, block]; tuples of ids choose a place.  Two updates may meet in
+ * any place, so tiles cut the block: each copies its columns of x and then goes through
+ * all tuples.  A tuple out of range is reported and left out.
+ *
+ *   grid       columns of the block, COLUMNS a tile
+ */
+#include "passes/lower/serial/scatter.h"
+
+#include <assert.h>
+
+enum { COLUMNS = 256, IDS = 1 };
+
+typedef struct blocks {
+    ig_lower *lower;
+    const ig_operand *x, *ids, *updates, *out;
+    uint32_t depth; /* leading axes of x that a tuple selects along */
+    ig_scatter kind;
+    bool wraps;
+    ig_value *first, *last; /* columns of this tile */
+} blocks;
+
+/* ---- one update ---- */
+
+static ig_value *extreme(ig_builder *b, ig_scatter kind, ig_value *old, ig_value *x) {
+    ig_opcode code = kind == IG_SCATTER_max ? IG_OP_max : IG_OP_min;
+    return k_binary(b, code, old, x);
+}
+
+void ig_scatter_put(ig_builder *b, ig_scatter kind, const ig_operand *out, ig_value *at,
+                    ig_value *update) {
+    ig_dtype dtype = (ig_dtype)out->type->dtype, wide = ig_lower_wide(dtype);
+    if (kind == IG_SCATTER_none) {
+        k_store(b, update, out->buffer, at);
+        return;
+    }
+    ig_value *old = k_cast(b, k_load(b, out->buffer, at, 1), wide);
+    ig_value *x = k_cast(b, update, wide), *joined;
+    if (kind == IG_SCATTER_add) {
+        joined = dtype == IG_DT_bool ? k_binary(b, IG_OP_or, old, x) : k_add(b, old, x);
+    } else if (kind == IG_SCATTER_mul) {
+        joined = k_mul(b, old, x);
+    } else {
+        joined = extreme(b, kind, old, x);
+    }
+    k_store(b, k_cast(b, joined, dtype), out->buffer, at);
+}
+
+ig_value *ig_scatter_identity(ig_builder *b, ig_scatter kind, const ig_operand *out) {
+    ig_dtype dtype = (ig_dtype)out->type->dtype;
+    const ig_dtype_info *info = &ig_dtypes[dtype];
+    bool is_max = kind == IG_SCATTER_max;
+    if (kind == IG_SCATTER_add || kind == IG_SCATTER_mul) {
+        double value = kind == IG_SCATTER_mul ? 1.0 : 0.0;
+        return k_cast(b, k_const(b, ig_lower_wide(dtype), value), dtype);
+    }
+    if (info->class == IG_FLOAT) {
+        double infinite = (double)__builtin_inf();
+        return k_cast(
+            b, k_const(b, ig_lower_wide(dtype), is_max ? -infinite : infinite), dtype);
+    }
+    int64_t most = info->class == IG_SINT ? (int64_t)(UINT64_MAX >> (65 - info->bits))
+                                          : (int64_t)(UINT64_MAX >> (64 - info->bits));
+    int64_t least = info->class == IG_SINT ? -most - 1 : 0;
+    return k_cast(b, k_i64(b, is_max ? least : most), dtype);
+}
+
+/* ---- columns ---- */
+
+/* The element of `x` that is column `column` of the axes from `axis` on. */
+static ig_value *column_at(const blocks *s, ig_builder *b, const ig_operand *x,
+                           uint32_t axis, ig_value *column, ig_value *at) {
+    for (uint32_t d = x->type->rank; d-- > axis;) {
+        ig_value *extent = ig_lower_dim(s->lower, x->type->dims[d]);
+        ig_value *i = d == axis ? column : k_mod(b, column, extent);
+        column = d == axis ? column : k_div(b, column, extent);
+        at = k_add(b, at, k_mul(b, i, ig_lower_dim(s->lower, x->strides[d])));
+    }
+    return at;
+}
+
+/* The start of number `place` among the leading `axis` axes. */
+static ig_value *place_at(const blocks *s, ig_builder *b, const ig_operand *x,
+                          uint32_t axis, ig_value *place) {
+    ig_value *at = k_i64(b, 0);
+    for (uint32_t d = axis; d-- > 0;) {
+        ig_value *extent = ig_lower_dim(s->lower, x->type->dims[d]);
+        ig_value *i = d == 0 ? place : k_mod(b, place, extent);
+        place = d == 0 ? place : k_div(b, place, extent);
+        at = k_add(b, at, k_mul(b, i, ig_lower_dim(s->lower, x->strides[d])));
+    }
+    return at;
+}
+
+static k_loop open_columns(const blocks *s, ig_builder *b) {
+    return k_loop_open(b, s->first, s->last, k_i64(b, 1), NULL, 0);
+}
+
+static void copy_columns(const blocks *s, ig_builder *b) {
+    ig_dim count = ig_dim_product(s->lower->module, s->x->type->dims, s->depth);
+    ig_value *places = ig_lower_dim(s->lower, count);
+    k_loop loop = k_loop_open(b, k_i64(b, 0), places, k_i64(b, 1), NULL, 0);
+    ig_value *x = place_at(s, &loop.b, s->x, s->depth, loop.index);
+    ig_value *out = place_at(s, &loop.b, s->out, s->depth, loop.index);
+    k_loop columns = open_columns(s, &loop.b);
+    ig_value *from = column_at(s, &columns.b, s->x, s->depth, columns.index, x);
+    ig_value *to = column_at(s, &columns.b, s->out, s->depth, columns.index, out);
+    k_store(&columns.b, k_load(&columns.b, s->x->buffer, from, 1), s->out->buffer, to);
+    k_loop_close(&columns, NULL, 0);
+    k_loop_close(&loop, NULL, 0);
+}
+
+/* Where the place that tuple `tuple` names begins in out; *valid: is there one? */
+static ig_value *read_tuple(const blocks *s, ig_builder *b, ig_value *tuple,
+                            ig_value **valid) {
+    uint32_t last = s->ids->type->rank - 1;
+    ig_value *ids = place_at(s, b, s->ids, last, tuple), *at = k_i64(b, 0);
+    ig_value *step = ig_lower_dim(s->lower, s->ids->strides[last]);
+    *valid = k_compare(b, IG_OP_eq, at, at);
+    for (uint32_t d = 0; d < s->depth; d++) {
+        ig_value *id_at = k_add(b, ids, k_mul(b, step, k_i64(b, d))), *is_good;
+        ig_value *id = k_cast(b, k_load(b, s->ids->buffer, id_at, 1), IG_DT_i64);
+        ig_value *extent = ig_lower_dim(s->lower, s->x->type->dims[d]);
+        ig_value *row = ig_lower_row(b, id, extent, s->wraps, &is_good);
+        k_if check = k_if_open(b, is_good, NULL, 0);
+        k_report(&check.other, k_i64(&check.other, IDS), id_at, id);
+        k_if_close(&check, NULL, NULL);
+        *valid = k_binary(b, IG_OP_and, *valid, is_good);
+        ig_value *stride = ig_lower_dim(s->lower, s->out->strides[d]);
+        at = k_add(b, at, k_mul(b, row, stride));
+    }
+    return at;
+}
+
+static void update_columns(const blocks *s, ig_builder *b) {
+    uint32_t lead = s->ids->type->rank - 1;
+    ig_dim count = ig_dim_product(s->lower->module, s->ids->type->dims, lead);
+    ig_value *tuples = ig_lower_dim(s->lower, count), *valid = NULL;
+    k_loop loop = k_loop_open(b, k_i64(b, 0), tuples, k_i64(b, 1), NULL, 0);
+    ig_value *out = read_tuple(s, &loop.b, loop.index, &valid);
+    k_if check = k_if_open(&loop.b, valid, NULL, 0);
+    ig_value *from = place_at(s, &check.then, s->updates, lead, loop.index);
+    k_loop columns = open_columns(s, &check.then);
+    ig_value *at = column_at(s, &columns.b, s->updates, lead, columns.index, from);
+    ig_value *to = column_at(s, &columns.b, s->out, s->depth, columns.index, out);
+    ig_value *update = k_load(&columns.b, s->updates->buffer, at, 1);
+    ig_scatter_put(&columns.b, s->kind, s->out, to, update);
+    k_loop_close(&columns, NULL, 0);
+    k_if_close(&check, NULL, NULL);
+    k_loop_close(&loop, NULL, 0);
+}
+
+/* ---- the grid ---- */
+
+static ig_dim block_of(const blocks *s) {
+    const ig_type *x = s->x->type;
+    return ig_dim_product(s->lower->module, x->dims + s->depth, x->rank - s->depth);
+}
+
+static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
+    blocks *s = user;
+    ig_value *width = ig_lower_dim(s->lower, block_of(s));
+    s->first = k_mul(b, tile, k_i64(b, COLUMNS));
+    s->last = k_min(b, width, k_add(b, s->first, k_i64(b, COLUMNS)));
+    copy_columns(s, b);
+    update_columns(s, b);
+}
+
+ig_status ig_lower_serial_scatter_nd(ig_lower *lower) {
+    const ig_op *op = ig_lower_anchor(lower, IG_OP_scatter_nd);
+    int64_t rule = ig_attr_int(op, IG_scatter_nd_negative, 0);
+    if (rule == IG_NEGATIVE_skip) {
+        return ig_lower_unsupported(lower, "scatter_nd that skips indices");
+    }
+    blocks s = { .lower = lower,
+                 .x = ig_lower_input(lower, op, 0),
+                 .ids = ig_lower_input(lower, op, 1),
+                 .updates = ig_lower_input(lower, op, 2),
+                 .out = &lower->outs[0],
+                 .kind = (ig_scatter)ig_attr_int(op, IG_scatter_nd_reduce, 0),
+                 .wraps = rule == IG_NEGATIVE_wrap };
+    ig_dim depth = s.ids->type->dims[s.ids->type->rank - 1];
+    assert(ig_dim_is_static(depth) && "infer wants the depth");
+    s.depth = (uint32_t)depth;
+    ig_dim extent = s.depth ? s.x->type->dims[0] : 1;
+    ig_lower_range(lower, IDS, extent, s.wraps);
+    lower->name = "scatter_nd";
+    lower->grid = ig_lower_ceil_div(lower, block_of(&s), COLUMNS);
+    lower->cost = ig_type_count(lower->module, s.x->type);
+    ig_lower_each_tile(lower, emit_tile, &s);
+    return IG_OK;
+}

@@ -1,0 +1,19 @@
+/* Schedules whose tile is the work of one worker: a thread of a CPU with its vectors,
+ * or one thread of a GPU, where a vector has one lane.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_PASSES_LOWER_SERIAL_SERIAL_H
+#define IG_PASSES_LOWER_SERIAL_SERIAL_H
+
+#include "passes/lower/schedule.h"
+
+ig_status ig_lower_serial_reduce(ig_lower *lower);   /* reduce.c */
+ig_status ig_lower_serial_softmax(ig_lower *lower);  /* softmax.c; layer_norm: norm.c */
+ig_status ig_lower_serial_norm(ig_lower *lower);     /* norm.c */
+ig_status ig_lower_serial_pad(ig_lower *lower);      /* pad.c */
+ig_status ig_lower_serial_scan(ig_lower *lower);     /* scan.c: running sums */
+ig_status ig_lower_serial_range(ig_lower *lower);    /* scan.c */
+ig_status ig_lower_serial_cumulate(ig_lower *lower); /* cumulate.c */
+ig_status ig_lower_serial_scatter(ig_lower *lower);  /* scatter.c, scatter_nd.c */
+ig_status ig_lower_serial_gather(ig_lower *lower);   /* gather.c */
+
+#endif

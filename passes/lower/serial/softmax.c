@@ -1,0 +1,243 @@
+/* softmax and log-softmax along one axis, on CPUs.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *   m = max(x)    e = exp(x - m)    s = sum(e)    e / s, or x - m - log(s)
+ *
+ * Three walks over a line of elements in one kernel.  The second one leaves e at its
+ * destination where that dtype holds it exactly, and the third divides it there;
+ * narrow floats are computed in f32 and e is computed twice.
+ *
+ *   along      the axis is the last one and contiguous: lanes run along it; what is
+ *              left of them is combined halves with halves
+ *   across     another axis is the contiguous last one: lanes are neighbouring lines
+ *   neither    one line, one element at a time, by strides
+ *
+ *   grid       lines (across: vectors of them) of about 4096 elements together
+ */
+#include "passes/lower/serial/serial.h"
+
+#include <assert.h>
+#include <math.h>
+
+enum { CHUNK = 4096, LINES = 64 };
+
+typedef struct softmax {
+    ig_lower *lower;
+    const ig_operand *x, *out;
+    uint32_t axis, lanes;
+    bool is_log, is_along, keeps_exp;
+    ig_dtype wide;
+    uint32_t kept[IG_TENSOR_RANK], kept_count;
+    int64_t lines; /* a tile: of `width` elements of the last kept axis */
+    int64_t width;
+} softmax;
+
+/* One line: where it begins, and what its walks have found. */
+typedef struct line {
+    const softmax *s;
+    ig_value *x_at, *out_at;
+    ig_value *count; /* lanes that count; NULL: all */
+    ig_value *most, *sum, *log_sum;
+} line;
+
+typedef ig_value *(*step_fn)(const line *l, ig_builder *b, ig_value *i, ig_value *total,
+                             ig_value *count);
+
+/* ---- one step of each walk ---- */
+
+static ig_value *element(ig_lower *lower, ig_builder *b, const ig_operand *x,
+                         ig_value *at, ig_value *i, uint32_t axis) {
+    return k_add(b, at, k_mul(b, i, ig_lower_dim(lower, x->strides[axis])));
+}
+
+static ig_value *load_x(const line *l, ig_builder *b, ig_value *i, ig_value *count) {
+    const softmax *s = l->s;
+    ig_value *at = element(s->lower, b, s->x, l->x_at, i, s->axis);
+    return k_cast(b, k_load_count(b, s->x->buffer, at, s->lanes, count), s->wide);
+}
+
+static void store(const line *l, ig_builder *b, ig_value *i, ig_value *value,
+                  ig_value *count) {
+    const softmax *s = l->s;
+    ig_value *at = element(s->lower, b, s->out, l->out_at, i, s->axis);
+    value = k_cast(b, value, (ig_dtype)s->out->type->dtype);
+    k_store_count(b, value, s->out->buffer, at, count);
+}
+
+static ig_value *neutral(const line *l, ig_builder *b, ig_value *x, ig_value *count,
+                         double value) {
+    uint32_t lanes = l->s->lanes;
+    if (!count || !l->s->is_along) {
+        return x;
+    }
+    ig_value *is_there = k_compare(b, IG_OP_lt, k_iota(b, lanes),
+                                   k_splat(b, count, lanes));
+    return k_where(b, is_there, x, k_const_vector(b, l->s->wide, lanes, value));
+}
+
+static ig_value *step_most(const line *l, ig_builder *b, ig_value *i, ig_value *total,
+                           ig_value *count) {
+    ig_value *x = load_x(l, b, i, count);
+    return k_max(b, total, neutral(l, b, x, count, -(double)INFINITY));
+}
+
+static ig_value *exponential(const line *l, ig_builder *b, ig_value *i,
+                             ig_value *count) {
+    return ig_lower_math(b, IG_OP_exp, k_sub(b, load_x(l, b, i, count), l->most));
+}
+
+static ig_value *step_sum(const line *l, ig_builder *b, ig_value *i, ig_value *total,
+                          ig_value *count) {
+    ig_value *e = exponential(l, b, i, count);
+    if (l->s->keeps_exp) {
+        store(l, b, i, e, count);
+    }
+    return k_add(b, total, neutral(l, b, e, count, 0.0));
+}
+
+static ig_value *step_write(const line *l, ig_builder *b, ig_value *i, ig_value *total,
+                            ig_value *count) {
+    const softmax *s = l->s;
+    ig_value *value;
+    if (s->is_log) {
+        value = k_sub(b, k_sub(b, load_x(l, b, i, count), l->most), l->log_sum);
+    } else {
+        ig_value *at = element(s->lower, b, s->out, l->out_at, i, s->axis);
+        value = s->keeps_exp ? k_load_count(b, s->out->buffer, at, s->lanes, count)
+                             : exponential(l, b, i, count);
+        value = k_binary(b, IG_OP_div, value, l->sum);
+    }
+    store(l, b, i, value, count);
+    return total;
+}
+
+/* ---- a walk: whole vectors, then one with a count ---- */
+
+static ig_value *walk(const line *l, ig_builder *b, ig_value *total, step_fn step) {
+    const softmax *s = l->s;
+    int64_t lanes = s->is_along ? s->lanes : 1;
+    ig_value *extent = ig_lower_dim(s->lower, s->x->type->dims[s->axis]);
+    ig_value *by = k_i64(b, lanes);
+    ig_value *whole = k_mul(b, k_div(b, extent, by), by);
+    k_loop loop = k_loop_open(b, k_i64(b, 0), whole, by, &total, 1);
+    ig_value *next = step(l, &loop.b, loop.index, loop.carried[0], l->count);
+    k_loop_close(&loop, &next, 1);
+    total = loop.results[0];
+    if (lanes > 1) {
+        k_loop tail = k_loop_open(b, whole, extent, by, &total, 1);
+        ig_value *left = k_sub(&tail.b, extent, tail.index);
+        next = step(l, &tail.b, tail.index, tail.carried[0], left);
+        k_loop_close(&tail, &next, 1);
+        total = tail.results[0];
+    }
+    return total;
+}
+
+/* The result of a walk in every lane. */
+static ig_value *spread(const softmax *s, ig_builder *b, ig_reduce how, ig_value *x) {
+    return s->is_along ? k_splat(b, k_hreduce(b, how, x), s->lanes) : x;
+}
+
+static void emit_line(line *l, ig_builder *b) {
+    const softmax *s = l->s;
+    ig_value *start = k_const_vector(b, s->wide, s->lanes, -(double)INFINITY);
+    ig_value *zero = k_const_vector(b, s->wide, s->lanes, 0.0);
+    l->most = spread(s, b, IG_REDUCE_max, walk(l, b, start, step_most));
+    l->sum = spread(s, b, IG_REDUCE_sum, walk(l, b, zero, step_sum));
+    if (s->is_log) {
+        l->log_sum = ig_lower_math(b, IG_OP_log, l->sum);
+    }
+    walk(l, b, zero, step_write);
+}
+
+/* ---- the grid ---- */
+
+static ig_dim inner_extent(const softmax *s) {
+    return s->kept_count ? s->x->type->dims[s->kept[s->kept_count - 1]] : 1;
+}
+
+static ig_dim row_count(const softmax *s) {
+    ig_dim rows = 1;
+    for (uint32_t i = 0; i + 1 < s->kept_count; i++) {
+        rows = ig_lower_mul(s->lower, rows, s->x->type->dims[s->kept[i]]);
+    }
+    return rows;
+}
+
+/* Adds the offsets of kept axes other than the last; `row` counts through them. */
+static void place_row(const softmax *s, ig_builder *b, ig_value *row, line *l) {
+    for (uint32_t k = s->kept_count > 0 ? s->kept_count - 1 : 0; k-- > 0;) {
+        uint32_t axis = s->kept[k];
+        ig_value *extent = ig_lower_dim(s->lower, s->x->type->dims[axis]);
+        ig_value *i = k == 0 ? row : k_mod(b, row, extent);
+        row = k == 0 ? row : k_div(b, row, extent);
+        l->x_at = element(s->lower, b, s->x, l->x_at, i, axis);
+        l->out_at = element(s->lower, b, s->out, l->out_at, i, axis);
+    }
+}
+
+static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
+    const softmax *s = user;
+    ig_dim inner = inner_extent(s);
+    ig_value *extent = ig_lower_dim(s->lower, inner);
+    ig_value *step = k_i64(b, s->lines * s->width);
+    ig_value *blocks =
+        ig_lower_dim(s->lower, ig_lower_ceil_div(s->lower, inner, s->lines * s->width));
+    ig_value *first = k_mul(b, k_mod(b, tile, blocks), step);
+    ig_value *last = k_min(b, extent, k_add(b, first, step));
+    k_loop loop = k_loop_open(b, first, last, k_i64(b, s->width), NULL, 0);
+    line l = { .s = s, .x_at = k_i64(&loop.b, 0), .out_at = k_i64(&loop.b, 0) };
+    place_row(s, &loop.b, k_div(&loop.b, tile, blocks), &l);
+    if (s->kept_count) {
+        uint32_t axis = s->kept[s->kept_count - 1];
+        l.x_at = element(s->lower, &loop.b, s->x, l.x_at, loop.index, axis);
+        l.out_at = element(s->lower, &loop.b, s->out, l.out_at, loop.index, axis);
+    }
+    l.count = s->width > 1 ? k_sub(&loop.b, extent, loop.index) : NULL;
+    emit_line(&l, &loop.b);
+    k_loop_close(&loop, NULL, 0);
+}
+
+/* ---- the schedule ---- */
+
+static void choose_lanes(softmax *s) {
+    uint32_t last = s->x->type->rank - 1;
+    bool is_unit = s->x->strides[last] == 1 && s->out->strides[last] == 1;
+    s->is_along = is_unit && s->axis == last;
+    s->lanes = is_unit ? ig_lower_lanes(s->lower, s->wide) : 1;
+    s->width = s->is_along ? 1 : s->lanes;
+    int64_t length = 0;
+    bool is_known = ig_dim_constant(s->lower->module, s->x->type->dims[s->axis],
+                                    &length);
+    s->lines = is_known && length > 0 ? CHUNK / s->width / length : 8;
+    s->lines = s->lines < 1 ? 1 : s->lines > LINES ? LINES : s->lines;
+}
+
+ig_status ig_lower_serial_softmax(ig_lower *lower) {
+    const ig_op *op = ig_lower_anchor(lower, IG_OP_softmax);
+    if (!op) {
+        return ig_lower_serial_norm(lower);
+    }
+    softmax s = { .lower = lower,
+                  .x = ig_lower_input(lower, op, 0),
+                  .out = &lower->outs[0],
+                  .is_log = ig_attr_int(op, IG_softmax_log, 0) != 0 };
+    ig_dtype dtype = (ig_dtype)s.x->type->dtype;
+    int64_t axis = ig_attr_int(op, IG_softmax_axis, 0);
+    s.axis = (uint32_t)(axis < 0 ? axis + s.x->type->rank : axis);
+    s.wide = dtype == IG_DT_f64 ? IG_DT_f64 : IG_DT_f32;
+    s.keeps_exp = !s.is_log && s.wide == dtype;
+    for (uint32_t d = 0; d < s.x->type->rank; d++) {
+        if (d != s.axis) {
+            s.kept[s.kept_count++] = d;
+        }
+    }
+    choose_lanes(&s);
+    lower->name = s.is_log ? "log_softmax" : "softmax";
+    lower->grid =
+        ig_lower_mul(lower, row_count(&s),
+                     ig_lower_ceil_div(lower, inner_extent(&s), s.lines * s.width));
+    lower->cost = ig_type_count(lower->module, s.x->type);
+    ig_lower_each_tile(lower, emit_tile, &s);
+    return IG_OK;
+}
