@@ -18,6 +18,7 @@
 
 #include "base/checked.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -27,9 +28,10 @@
 enum { LARGE_PAGE = 2 << 20 };
 
 /* Large blocks lie in large pages where the system has them. */
-static void *allocate_default(void *user, size_t size, size_t alignment) {
+void *ig_memory_allocate_host(void *user, size_t size, size_t alignment) {
     (void)user;
     void *memory = NULL;
+    size += size == 0;
     bool is_large = size >= 2 * (size_t)LARGE_PAGE;
     if (posix_memalign(&memory, is_large ? LARGE_PAGE : alignment, size) != 0) {
         return NULL;
@@ -40,14 +42,10 @@ static void *allocate_default(void *user, size_t size, size_t alignment) {
     return memory;
 }
 
-static void release_default(void *user, void *memory, size_t size) {
+void ig_memory_release_host(void *user, void *memory, size_t size) {
     (void)user;
     (void)size;
     free(memory);
-}
-
-void ig_memory_init(ig_memory *memory) {
-    *memory = (ig_memory){ .allocate = allocate_default, .release = release_default };
 }
 
 void *ig_memory_take(ig_memory *memory, size_t size) {
@@ -62,21 +60,19 @@ void *ig_memory_take(ig_memory *memory, size_t size) {
 void ig_memory_give(ig_memory *memory, void *block, size_t size) {
     if (block) {
         size += size == 0;
+        assert(size <= memory->held && "giving back more than was taken");
         memory->held -= size;
         memory->release(memory->user, block, size);
     }
 }
 
-bool ig_region_reserve(ig_memory *memory, ig_region *region, size_t size, bool keeps) {
+bool ig_region_reserve(ig_memory *memory, ig_region *region, size_t size) {
     if (size <= region->size && region->data) {
         return true;
     }
     char *data = ig_memory_take(memory, size);
     if (!data) {
         return false;
-    }
-    if (keeps && region->size > 0) {
-        memcpy(data, region->data, region->size);
     }
     ig_region_free(memory, region);
     *region = (ig_region){ data, size };
@@ -149,7 +145,7 @@ static void insert(ig_life *lives, size_t placed, ig_life life) {
 }
 
 /* A sum has its largest value at a step in which some life begins. */
-int64_t ig_memory_least(const ig_life *lives, size_t count) {
+int64_t ig_memory_min(const ig_life *lives, size_t count) {
     int64_t least = 0;
     for (size_t i = 0; i < count; i++) {
         int64_t sum = 0;
@@ -239,7 +235,7 @@ static void lift(ig_life *lives, size_t count, int64_t least) {
 }
 
 static void search(ig_life *lives, size_t count, int64_t *best) {
-    int64_t least = ig_memory_least(lives, count);
+    int64_t least = ig_memory_min(lives, count);
     int64_t attempts = PLAN_WORK / ((int64_t)count * (int64_t)count + 1);
     for (int i = 1; i<ORDER_COUNT && * best> least && attempts > 0; i++) {
         weigh(lives, count, orders[i]);

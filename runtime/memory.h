@@ -1,6 +1,5 @@
-/* A session's memory: blocks from the caller's allocator or malloc, and a plan that
- * lets
- * buffers share one.  SPDX-License-Identifier: Apache-2.0 */
+/* A session's memory: blocks from a device, the host or the caller's allocator, and a
+ * plan that lets buffers share one.  SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_RUNTIME_MEMORY_H
 #define IG_RUNTIME_MEMORY_H
 
@@ -18,8 +17,13 @@ typedef struct ig_memory {
     size_t held; /* bytes */
 } ig_memory;
 
-/* malloc's. */
-void ig_memory_init(ig_memory *memory);
+/* What an ig_memory calls for malloc's; `user` is not used. */
+void *ig_memory_allocate_host(void *user, size_t size, size_t alignment);
+void ig_memory_release_host(void *user, void *memory, size_t size);
+static inline ig_memory ig_memory_host(void) {
+    return (ig_memory){ .allocate = ig_memory_allocate_host,
+                        .release = ig_memory_release_host };
+}
 /* Aligned, with any content; NULL when memory is short.  A size of 0 counts as 1. */
 void *ig_memory_take(ig_memory *memory, size_t size);
 void ig_memory_give(ig_memory *memory, void *block, size_t size);
@@ -30,9 +34,9 @@ typedef struct ig_region {
     size_t size;
 } ig_region;
 
-/* Makes room for `size` bytes; old content is kept when `keeps`.  False when memory is
- * short: the region is then as it was. */
-bool ig_region_reserve(ig_memory *memory, ig_region *region, size_t size, bool keeps);
+/* Makes room for `size` bytes of any content.  False when memory is short: the region
+ * is then as it was. */
+bool ig_region_reserve(ig_memory *memory, ig_region *region, size_t size);
 void ig_region_free(ig_memory *memory, ig_region *region);
 
 /* Cuts arrays out of a block.  With `memory` NULL it only counts bytes. */
@@ -50,14 +54,14 @@ typedef struct ig_life {
     int64_t offset;       /* out: a multiple of 64 */
     uint32_t first, last; /* steps, inclusive */
     uint32_t id;          /* the caller's */
-    int64_t weight;       /* the planner's: heavier lives are placed before others */
-    int64_t kept;         /* and the offset in the best plan so far */
+    int64_t weight; /* the planner's: heavier lives get their offset before others */
+    int64_t kept;   /* and the offset in the best plan so far */
 } ig_life;
 
 /* Gives each life an offset such that lives that overlap in time do not in space;
  * changes the order of the array.  False on overflow. */
 bool ig_memory_plan(ig_life *lives, size_t count, int64_t *out_bytes);
-/* The most bytes (of whole lines) that live at the same time: no plan has less. */
-int64_t ig_memory_least(const ig_life *lives, size_t count);
+/* The max of bytes (of whole lines) that live at the same time: no plan has less. */
+int64_t ig_memory_min(const ig_life *lives, size_t count);
 
 #endif

@@ -8,8 +8,6 @@
  */
 #include "runtime/program.h"
 
-#include "runtime/cpu/level.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,15 +120,11 @@ void ig_program_close(ig_program *program) {
     free(program->execs);
     free(program->port_slots);
     ig_program_drop_constants(program);
-    program->device->unload(&program->image);
+    program->device->verbs->unload(program->device, &program->image);
     ig_plan_close(&program->plan);
     free(program->plan_bytes);
     if (program->file.base) {
         ig_file_map_close(&program->file);
     }
     free(program);
-}
-
-const char *ig_runtime_level(void) {
-    return ig_host_level_best();
 }

@@ -13,7 +13,7 @@
  * their arrays by these numbers. */
 typedef struct ig_exec {
     const ig_plan_variant *variant; /* launch, host */
-    ig_kernel_fn_v0 *kernel;        /* launch */
+    ig_kernel kernel;               /* launch */
     ig_host_fn *host;               /* host */
     uint32_t slot;                  /* first of its operands among a session's slots */
     uint32_t param;                 /* first of its params; in rows the tail's follow */
@@ -67,8 +67,8 @@ void ig_program_retain(ig_program *program);
 /* The parts of opening, each in a file of its name. */
 ig_status ig_program_load_code(ig_program *program, const char *level,
                                const ig_message *message);
-/* NULL when the level has not got that kernel. */
-ig_kernel_fn_v0 *ig_program_kernel(const ig_program *program, uint32_t number);
+ig_status ig_program_find_kernel(const ig_program *program, uint32_t number,
+                                 ig_kernel *out_kernel, const ig_message *message);
 ig_status ig_program_find_constants(ig_program *program, const char *path,
                                     const ig_program_options *options,
                                     const ig_message *message);

@@ -10,7 +10,8 @@ enum { ENTRY_NAME_BYTES = 128 };
 static bool find_code(const ig_program *program, uint32_t level, ig_str *out_code) {
     char name[ENTRY_NAME_BYTES];
     const char *text = ig_plan_string(&program->plan, program->plan.levels[level]);
-    int size = snprintf(name, sizeof name, "code/%s-%s", program->device->family, text);
+    int size = snprintf(name, sizeof name, "code/%s-%s", program->device->verbs->family,
+                        text);
     return size < (int)sizeof name &&
            ig_container_find(&program->container, name, out_code);
 }
@@ -34,7 +35,7 @@ static ig_status choose_level(ig_program *program, const char *wanted, ig_str *o
     int best = 0;
     for (uint32_t i = 0; i < plan->levels_count; i++) {
         const char *name = ig_plan_string(plan, plan->levels[i]);
-        int rank = program->device->rank(name);
+        int rank = program->device->verbs->rank(program->device, name);
         ig_str code;
         if (rank > best && (!wanted || strcmp(wanted, name) == 0) &&
             find_code(program, i, &code)) {
@@ -46,11 +47,12 @@ static ig_status choose_level(ig_program *program, const char *wanted, ig_str *o
     if (best > 0) {
         return IG_OK;
     }
-    return ig_message_set(
-        message, IG_UNSUPPORTED,
-        "the artifact has code for %s (%s); this machine runs %s%s%s",
-        program->device->family, program->levels[0] ? program->levels : "no level",
-        program->device->levels(), wanted ? "; asked for " : "", wanted ? wanted : "");
+    return ig_message_set(message, IG_UNSUPPORTED,
+                          "the artifact has code for %s (%s); this machine runs %s%s%s",
+                          program->device->verbs->family,
+                          program->levels[0] ? program->levels : "no level",
+                          program->device->verbs->levels(program->device),
+                          wanted ? "; asked for " : "", wanted ? wanted : "");
 }
 
 static ig_status damaged(const ig_message *message, const char *what) {
@@ -96,18 +98,23 @@ ig_status ig_program_load_code(ig_program *program, const char *level,
     }
     ig_str code = { NULL, 0 };
     IG_TRY(choose_level(program, level, &code, message));
-    IG_TRY(program->device->load(code.data, code.size, &program->image, message));
+    const ig_device *device = program->device;
+    IG_TRY(device->verbs->load(device, code.data, code.size, &program->image, message));
     program->code_bytes = code.size;
-    return check_code(program, (ig_str){ program->image.memory, code.size }, message);
+    return check_code(program, (ig_str){ program->image.bytes, code.size }, message);
 }
 
-ig_kernel_fn_v0 *ig_program_kernel(const ig_program *program, uint32_t number) {
-    const ig_code_header *header = program->image.memory;
+ig_status ig_program_find_kernel(const ig_program *program, uint32_t number,
+                                 ig_kernel *out_kernel, const ig_message *message) {
+    const ig_device *device = program->device;
+    const ig_code_header *header = (const void *)program->image.bytes;
     const ig_code_kernel *kernels = (const void *)(header + 1);
+    const char *name = ig_plan_string(&program->plan, program->plan.kernels[number]);
+    assert(number < program->plan.kernels_count && "the plan has no such kernel");
     if (!header || kernels[number].entry >= header->image_bytes) {
-        return NULL;
+        return ig_message_set(message, IG_INVALID,
+                              "the code is damaged: kernel '%s' is missing", name);
     }
-    uintptr_t address = (uintptr_t)header + header->image_offset +
-                        kernels[number].entry;
-    return (ig_kernel_fn_v0 *)address;
+    ig_kernel_id id = { name, header->image_offset + kernels[number].entry };
+    return device->verbs->find(device, &program->image, id, out_kernel, message);
 }

@@ -72,11 +72,8 @@ static ig_status find_function(const layout *l, const ig_plan_step *step,
                          "the artifact calls host function '%s', which this runtime has not got",
                          name);
     }
-    exec->kernel = ig_program_kernel(l->program, exec->variant->kernel);
-    return exec->kernel ? IG_OK
-                        : ig_message_set(l->message, IG_INVALID,
-                                         "the code is damaged: kernel '%s' is missing",
-                                         ig_plan_string(plan, step->name));
+    return ig_program_find_kernel(l->program, exec->variant->kernel, &exec->kernel,
+                                  l->message);
 }
 
 /* ---- places ---- */

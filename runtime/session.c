@@ -2,11 +2,10 @@
 #include "runtime/session.h"
 
 #include "base/checked.h"
-#include "runtime/cpu/pool.h"
 
 #include <string.h>
 
-static ig_session *cut_session(ig_cutter *c, const ig_plan *plan, int workers) {
+static ig_session *cut_session(ig_cutter *c, const ig_plan *plan) {
     ig_session *session = ig_cut(c, 1, sizeof *session);
     ig_session parts = {
         .symbols = ig_cut(c, plan->symbols_count, sizeof *parts.symbols),
@@ -19,7 +18,6 @@ static ig_session *cut_session(ig_cutter *c, const ig_plan *plan, int workers) {
         .bytes = ig_cut(c, plan->buffers_count, sizeof *parts.bytes),
         .late = ig_cut(c, plan->buffers_count, sizeof *parts.late),
         .lives = ig_cut(c, plan->buffers_count, sizeof *parts.lives),
-        .team.workers = ig_cut(c, (size_t)workers, sizeof *parts.team.workers),
     };
     if (session) {
         *session = parts;
@@ -49,24 +47,6 @@ static ig_status check_options(const ig_session_options *options,
     return IG_OK;
 }
 
-static ig_status find_pool(const ig_session_options *options, ig_thread_pool **out_pool,
-                           const ig_message *message) {
-    *out_pool = options->pool;
-    if (options->pool) {
-        ig_thread_pool_retain(options->pool);
-        return IG_OK;
-    }
-    if (options->threads == 0 || options->threads == 1) {
-        return IG_OK;
-    }
-    return ig_thread_pool_create(
-        &(ig_thread_pool_options){ .size = sizeof(ig_thread_pool_options),
-                                   .threads = options->threads,
-                                   .message = message->text,
-                                   .message_size = message->size },
-        out_pool);
-}
-
 static void take_arena(ig_session *session, const ig_session_options *options) {
     session->owns_arena = options->arena == NULL;
     if (options->arena) {
@@ -76,75 +56,62 @@ static void take_arena(ig_session *session, const ig_session_options *options) {
     }
 }
 
-/* What each worker keeps of the session's regions. */
-static bool take_workers(ig_session *session) {
-    const ig_program *program = session->program;
-    ig_team *team = &session->team;
-    size_t scratch = ig_align_up(program->scratch, IG_MEMORY_ALIGN);
-    size_t table = ig_align_up(program->table_size * sizeof(void *), IG_MEMORY_ALIGN);
-    size_t each = scratch + table;
-    if (!ig_region_reserve(&session->memory, &session->scratch,
-                           (size_t)team->size * each, false)) {
-        return false;
-    }
-    for (int i = 0; i < team->size; i++) {
-        char *memory = session->scratch.data + (size_t)i * each;
-        team->workers[i].report.operand = -1;
-        team->workers[i].scratch = memory;
-        team->workers[i].table = (void **)(void *)(memory + scratch);
-    }
-    return true;
-}
-
-static ig_session *allocate_session(ig_program *program, ig_memory *memory,
-                                    ig_thread_pool *pool) {
-    int workers = pool ? ig_thread_pool_threads(pool) : 1;
+static ig_session *allocate_session(ig_program *program, ig_memory memory) {
     ig_cutter c = { NULL, 0 };
-    (void)cut_session(&c, &program->plan, workers);
+    (void)cut_session(&c, &program->plan);
     size_t bytes = c.used;
-    c = (ig_cutter){ ig_memory_take(memory, bytes), 0 };
+    c = (ig_cutter){ ig_memory_take(&memory, bytes), 0 };
     if (!c.memory) {
         return NULL;
     }
     memset(c.memory, 0, bytes);
-    ig_session *session = cut_session(&c, &program->plan, workers);
+    ig_session *session = cut_session(&c, &program->plan);
+    assert(c.used == bytes && "counting and cutting disagree");
     session->self_bytes = bytes;
-    session->memory = *memory;
+    session->host = memory;
     session->program = program;
     session->plan = &program->plan;
-    session->device = program->device;
     session->run_steps = ig_session_steps;
     session->message = (ig_message){ session->error, sizeof session->error };
-    session->team.size = workers;
-    session->team.pool = pool;
-    session->team.state = &session->state;
     ig_program_retain(program);
     return session;
+}
+
+static ig_status open_queue(ig_session *session, const ig_session_options *options,
+                            const ig_message *message) {
+    const ig_program *program = session->program;
+    const ig_device *device = program->device;
+    ig_queue_options with = { .memory = &session->host,
+                              .message = *message,
+                              .pool = options->pool,
+                              .threads = options->threads,
+                              .scratch = program->scratch,
+                              .table_size = program->table_size,
+                              .state = &session->state };
+    IG_TRY(device->verbs->open_queue(device, &with, &session->queue));
+    session->queue->message = session->message; /* the options' lives no longer */
+    return IG_OK;
 }
 
 ig_status ig_session_create(ig_program *program, const ig_session_options *options,
                             ig_session **out_session) {
     ig_session_options all = complete(options);
     ig_message message = { all.message, all.message_size };
-    ig_thread_pool *pool = NULL;
     *out_session = NULL;
     IG_TRY(check_options(&all, &message));
-    IG_TRY(find_pool(&all, &pool, &message));
-    ig_memory memory;
-    ig_memory_init(&memory);
-    if (all.allocate) {
-        memory = (ig_memory){ all.allocate, all.release, all.memory_user, 0 };
-    }
-    ig_session *session = allocate_session(program, &memory, pool);
+    ig_memory own = { all.allocate, all.release, all.memory_user, 0 };
+    ig_session *session = allocate_session(program,
+                                           all.allocate ? own : ig_memory_host());
     if (!session) {
-        ig_thread_pool_destroy(pool);
         return ig_message_set(&message, IG_LIMIT, "out of memory for a session");
     }
+    session->memory = all.allocate ? own : ig_device_memory(program->device);
     take_arena(session, &all);
     ig_session_reset(session);
-    if (!take_workers(session)) {
+    ig_status status = open_queue(session, &all, &message);
+    if (status != IG_OK) {
         ig_session_destroy(session);
-        return ig_message_set(&message, IG_LIMIT, "out of memory for a session");
+        return status;
     }
     *out_session = session;
     return IG_OK;
@@ -165,7 +132,6 @@ static void free_regions(ig_session *session) {
         ig_region_free(memory, &session->arena);
     }
     ig_region_free(memory, &session->workers_memory);
-    ig_region_free(memory, &session->scratch);
 }
 
 void ig_session_destroy(ig_session *session) {
@@ -173,14 +139,15 @@ void ig_session_destroy(ig_session *session) {
         return;
     }
     free_regions(session);
+    assert(session->memory.held == 0 && "a region was not given back");
     for (size_t i = 0; i < IG_SHAPES; i++) {
-        ig_memory_give(&session->memory, session->shapes[i].block,
-                       session->shape_bytes);
+        ig_memory_give(&session->host, session->shapes[i].block, session->shape_bytes);
     }
-    ig_thread_pool_destroy(session->team.pool);
+    session->program->device->verbs->close_queue(session->queue);
     ig_program_close(session->program);
-    ig_memory memory = session->memory;
-    ig_memory_give(&memory, session, session->self_bytes);
+    ig_memory host = session->host;
+    assert(host.held == session->self_bytes && "a block was not given back");
+    ig_memory_give(&host, session, session->self_bytes);
 }
 
 /* ---- small ones ---- */
@@ -199,5 +166,5 @@ void ig_session_set_deadline(ig_session *session, int64_t ns) {
 }
 
 size_t ig_session_memory(const ig_session *session) {
-    return session->memory.held;
+    return session->host.held + session->memory.held;
 }

@@ -34,7 +34,7 @@ typedef struct ig_shape {
     int64_t *buffer_bytes;   /* not of inputs, which are the binding's */
     int64_t *slot_offsets;   /* bytes from the buffer's start */
     int64_t *slot_strides;   /* bytes a row, or IG_WORKER_STRIDE */
-    void **slots;            /* addresses; worker buffers: their offset */
+    void **slots;            /* the device's addresses; worker buffers: their offset */
     int64_t *params;
     int64_t *bounds; /* of each launch: workers + 1 */
     ig_launch *launches;
@@ -42,8 +42,7 @@ typedef struct ig_shape {
     int64_t *output_dims;  /* IG_MAX_RANK an output */
     int64_t *output_bytes; /* -1: known when the run ends */
     int64_t arena_bytes, worker_bytes;
-    bool wants_pool; /* some phase is worth more than one thread */
-    double pool_ns;  /* of such phases, on one core */
+    double pool_ns; /* of phases that are worth more than one thread, on one core */
 } ig_shape;
 
 typedef struct ig_output {
@@ -59,14 +58,14 @@ typedef struct ig_output {
 typedef ig_status ig_step_fn(ig_session *session, uint32_t number);
 
 struct ig_session {
-    const ig_device *device;      /* the program's, or that of profiles */
+    ig_queue *queue;              /* of the program's device */
     ig_step_fn *const *run_steps; /* ig_session_steps, or those of profiles */
 
-    ig_memory memory;
+    ig_memory host;   /* for what the session itself reads: this struct, shapes */
+    ig_memory memory; /* the device's, for regions */
     ig_program *program;
     const ig_plan *plan;
     ig_message message;
-    ig_team team;
     ig_shape shapes[IG_SHAPES];
     ig_shape *shape; /* the current one, or NULL */
     uint64_t clock;
@@ -83,7 +82,7 @@ struct ig_session {
     int64_t *bytes;  /* and its size, as far as known */
     ig_region *late; /* memory of buffers whose size is late */
     ig_life *lives;  /* room for planning */
-    ig_region arena, workers_memory, scratch;
+    ig_region arena, workers_memory;
     bool owns_arena; /* else the caller gave it */
     bool is_bound;
     bool has_shadows; /* some output may have one */
@@ -137,13 +136,12 @@ void ig_session_patch_ports(ig_session *session);
 /* session_run.c: how steps are done, by kind. */
 extern ig_step_fn *const ig_session_steps[IG_STEP_COUNT];
 
-/* session_report.c: IG_INVALID with words for the least report of `phase`, when a
- * worker has one. */
-ig_status ig_session_collect_from(ig_session *session, const ig_phase *phase);
-static inline ig_status ig_session_collect(ig_session *session, const ig_phase *phase) {
-    bool is_silent = session->team.size == 1 &&
-                     session->team.workers->report.operand < 0;
-    return is_silent ? IG_OK : ig_session_collect_from(session, phase);
+/* session_report.c: IG_INVALID with words for what the queue reports, which is then
+ * cleared. */
+ig_status ig_session_take_report(ig_session *session);
+/* Errors of kernels, as far as known: all of them after a wait. */
+static inline ig_status ig_session_check_report(ig_session *session) {
+    return session->queue->has_report ? ig_session_take_report(session) : IG_OK;
 }
 /* The same for one report of step `number`. */
 ig_status ig_session_report(ig_session *session, uint32_t number, int64_t row,

@@ -1,4 +1,4 @@
-/* Which memory the values between steps share, and how near that is to the least.
+/* Which memory the values between steps share, and how near that is to the min.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/session.h"
 
@@ -53,13 +53,13 @@ bool ig_session_plan_space(ig_session *session, ig_space space, int64_t *out_byt
 void ig_session_get_facts(const ig_session *session, ig_session_facts *facts) {
     ig_session_facts all = {
         .size = facts->size,
-        .memory = session->memory.held,
-        .threads = session->team.size,
+        .memory = ig_session_memory(session),
+        .threads = session->queue->worker_count,
     };
     if (session->shape) {
         size_t count = collect(session, IG_SPACE_ARENA);
         all.arena_bytes = session->shape->arena_bytes;
-        all.arena_least = ig_memory_least(session->lives, count);
+        all.arena_min = ig_memory_min(session->lives, count);
     }
     memcpy(facts, &all, facts->size < sizeof all ? facts->size : sizeof all);
 }

@@ -265,7 +265,7 @@ static bool reserve_own(ig_session *session, ig_output *output, int64_t bytes) {
         output->shadow = output->own;
         output->own = other;
     }
-    return ig_region_reserve(&session->memory, &output->own, (size_t)bytes, false);
+    return ig_region_reserve(&session->memory, &output->own, (size_t)bytes);
 }
 
 /* Where the output stands for the caller.  `bytes` is its size, known by now. */
@@ -305,7 +305,7 @@ static ig_status place_shadow(ig_session *session, uint32_t number, int64_t byte
         return IG_OK;
     }
     session->has_shadows = true;
-    return ig_region_reserve(&session->memory, &output->shadow, (size_t)bytes, false)
+    return ig_region_reserve(&session->memory, &output->shadow, (size_t)bytes)
                ? IG_OK
                : no_memory(session, number, bytes);
 }

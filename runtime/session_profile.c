@@ -1,16 +1,16 @@
 /* A run with a clock around each kernel and each step.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Ordinary runs know nothing of this.  A profiled one has its own device and its own
+ * Ordinary runs know nothing of this.  A profiled one has its own verbs and its own
  * functions of steps for the length of the run:
  *
  *     steps    profile_step takes the time of any step, without that of steps inside
- *     device   profile_phase hands the real device a copy of the phase whose kernels
- *              are all run_timed, with what that is to call in place of parameters
+ *     submit   profile_phase hands the real device a copy of the phase whose kernels
+ *              are all run_timed, with the kernel to call in place of parameters
  *
- * On several threads the kernels of a phase run side by side, so each launch gets its
- * share, by the time of its kernels, of what passed between the first kernel's begin
- * and the last one's end.
+ * So it needs a device whose kernels the host calls.  On several threads the kernels of
+ * a phase run side by side, so each launch gets its share, by the time of its kernels,
+ * of what passed between the first kernel's begin and the last one's end.
  */
 #include "runtime/session.h"
 
@@ -25,13 +25,14 @@ typedef struct launch_time {
 
 /* What stands where the kernel's parameters would. */
 typedef struct timed {
-    ig_kernel_fn_v0 *kernel;
+    ig_kernel kernel;
     const int64_t *params;
     launch_time *time;
     struct ig_profile *profile;
 } timed;
 
 typedef struct ig_profile {
+    ig_device_verbs verbs; /* first: a queue with these leads to the profile */
     ig_session *session;
     ig_step_profile *steps;
     ig_launch *launches;      /* copies */
@@ -67,7 +68,7 @@ static void run_timed(const ig_kernel_call_v0 *call) {
     ig_kernel_call_v0 own = *call;
     own.params = what->params;
     int64_t begin = now_ns();
-    what->kernel(&own);
+    what->kernel.call(&own);
     int64_t end = now_ns();
     keep_first(&what->profile->first, begin);
     keep_last(&what->profile->last, end);
@@ -89,7 +90,7 @@ static void wrap(ig_profile *profile, const ig_phase *phase) {
         own[1] = own[0];
         own[1].params = launch->tail_params;
         profile->launches[i] = *launch;
-        profile->launches[i].kernel = run_timed;
+        profile->launches[i].kernel.call = run_timed;
         profile->launches[i].params = disguise(&own[0]);
         profile->launches[i].tail_params = disguise(&own[1]);
         atomic_store(&profile->times[i].busy_ns, 0);
@@ -147,6 +148,8 @@ static void divide(const ig_profile *profile, const ig_phase *phase, int64_t spa
     }
 }
 
+static ig_status profile_phase(ig_queue *queue, const ig_phase *phase);
+
 static void note_launches(ig_profile *profile, const ig_phase *phase, int threads) {
     ig_session *session = profile->session;
     for (uint32_t i = 0; i < phase->launch_count; i++) {
@@ -166,25 +169,31 @@ static void note_launches(ig_profile *profile, const ig_phase *phase, int thread
     }
 }
 
-static void profile_phase(const ig_phase *phase, const ig_team *team) {
-    ig_profile *profile = team->profile;
+static ig_profile *profile_of(const ig_queue *queue) {
+    assert(queue->verbs->submit == profile_phase && "the run is not profiled");
+    return (ig_profile *)(uintptr_t)queue->verbs;
+}
+
+static ig_status profile_phase(ig_queue *queue, const ig_phase *phase) {
+    ig_profile *profile = profile_of(queue);
     ig_phase copy = *phase;
     copy.launches = profile->launches;
     wrap(profile, phase);
-    profile->session->program->device->run(&copy, team);
+    IG_TRY(queue->device->verbs->submit(queue, &copy));
+    IG_TRY(ig_queue_finish(queue));
     int64_t span = atomic_load(&profile->last) - atomic_load(&profile->first);
     if (atomic_load(&profile->last) > 0) {
-        note_launches(profile, phase,
-                      phase->is_parallel && team->is_claimed ? team->size : 1);
+        note_launches(profile, phase, phase->is_parallel ? queue->active_count : 1);
         divide(profile, phase, span);
     }
+    return IG_OK;
 }
 
 /* ---- steps ---- */
 
 /* Launches and rows are noted by their kernels; what else passes is the runtime's. */
 static ig_status profile_step(ig_session *session, uint32_t number) {
-    ig_profile *profile = session->team.profile;
+    ig_profile *profile = profile_of(session->queue);
     ig_step_profile *step = &profile->steps[number];
     uint32_t kind = session->plan->steps[number].kind;
     bool has_kernels = kind == IG_STEP_launch || kind == IG_STEP_rows;
@@ -232,17 +241,16 @@ static void name_steps(const ig_session *session, ig_step_profile *steps) {
 
 static ig_status run_profiled(ig_session *session, ig_profile *profile,
                               int64_t *out_ns) {
-    ig_device device = *session->program->device;
-    device.run = profile_phase;
-    session->device = &device;
+    const ig_device_verbs *verbs = session->queue->verbs;
+    profile->verbs = *verbs;
+    profile->verbs.submit = profile_phase;
+    session->queue->verbs = &profile->verbs;
     session->run_steps = profile_steps;
-    session->team.profile = profile;
     profile->begin_ns = now_ns();
     ig_status status = ig_session_run_bound(session);
     *out_ns = now_ns() - profile->begin_ns;
-    session->device = session->program->device;
+    session->queue->verbs = verbs;
     session->run_steps = ig_session_steps;
-    session->team.profile = NULL;
     return status;
 }
 
@@ -259,7 +267,7 @@ ig_status ig_session_profile(ig_session *session, ig_step_profile *steps, size_t
     }
     for (int is_real = 0; is_real < 2; is_real++) {
         size_t size = c.used;
-        c = (ig_cutter){ is_real ? ig_memory_take(&session->memory, size) : NULL, 0 };
+        c = (ig_cutter){ is_real ? ig_memory_take(&session->host, size) : NULL, 0 };
         if (is_real && !c.memory) {
             return ig_message_set(&session->message, IG_LIMIT,
                                   "out of memory for a profile");
@@ -270,6 +278,6 @@ ig_status ig_session_profile(ig_session *session, ig_step_profile *steps, size_t
     }
     name_steps(session, steps);
     ig_status status = run_profiled(session, &profile, out_ns);
-    ig_memory_give(&session->memory, c.memory, c.used);
+    ig_memory_give(&session->host, c.memory, c.used);
     return status;
 }

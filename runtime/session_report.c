@@ -72,30 +72,10 @@ ig_status ig_session_report(ig_session *session, uint32_t number, int64_t row,
                           (long long)position, (long long)report->value, range, name);
 }
 
-ig_status ig_session_collect_from(ig_session *session, const ig_phase *phase) {
-    ig_worker *least = NULL;
-    for (int w = 0; w < session->team.size; w++) {
-        ig_worker *worker = &session->team.workers[w];
-        if (worker->report.operand < 0) {
-            continue;
-        }
-        bool is_less = !least || worker->launch < least->launch ||
-                       (worker->launch == least->launch &&
-                        (worker->report.operand < least->report.operand ||
-                         (worker->report.operand == least->report.operand &&
-                          (worker->row < least->row ||
-                           (worker->row == least->row &&
-                            worker->report.position < least->report.position)))));
-        least = is_less ? worker : least;
-    }
-    if (!least) {
-        return IG_OK;
-    }
-    ig_kernel_report_v0 report = least->report;
-    uint32_t number = phase->launches[least->launch].step;
-    int64_t row = least->row;
-    for (int w = 0; w < session->team.size; w++) {
-        session->team.workers[w].report.operand = -1;
-    }
-    return ig_session_report(session, number, row, &report);
+ig_status ig_session_take_report(ig_session *session) {
+    const ig_queue_report *report = &session->queue->report;
+    assert(report->step < session->plan->steps_count && "a report of no step");
+    assert(report->kernel.operand >= 0 && "a queue with a report has none");
+    session->queue->has_report = false;
+    return ig_session_report(session, report->step, report->row, &report->kernel);
 }

@@ -31,6 +31,23 @@ static ig_status out_of_place(ig_session *session, uint32_t number) {
 
 /* ---- operands ---- */
 
+/* Work in the queue may still use the old memory, whose content moves along. */
+static ig_status grow_late(ig_session *session, ig_region *region, int64_t bytes) {
+    ig_region larger = { NULL, 0 };
+    if (!ig_region_reserve(&session->memory, &larger, (size_t)bytes)) {
+        return ig_message_set(&session->message, IG_LIMIT,
+                              "out of memory for a buffer of %lld bytes",
+                              (long long)bytes);
+    }
+    ig_region old = *region;
+    *region = larger;
+    ig_status status = ig_queue_copy(session->queue, IG_COPY_WITHIN, larger.data,
+                                     old.data, (int64_t)old.size);
+    status = status == IG_OK ? ig_queue_finish(session->queue) : status;
+    ig_region_free(&session->memory, &old);
+    return status;
+}
+
 /* A buffer of late size has memory of its own, which only grows. */
 static ig_status reserve_late(ig_session *session, uint32_t number, uint32_t buffer) {
     int64_t bytes;
@@ -38,11 +55,8 @@ static ig_status reserve_late(ig_session *session, uint32_t number, uint32_t buf
     if (bytes < 0) {
         return out_of_place(session, number);
     }
-    if (!ig_region_reserve(&session->memory, &session->late[buffer], (size_t)bytes,
-                           true)) {
-        return ig_message_set(&session->message, IG_LIMIT,
-                              "out of memory for a buffer of %lld bytes",
-                              (long long)bytes);
+    if ((size_t)bytes > session->late[buffer].size || !session->late[buffer].data) {
+        IG_TRY(grow_late(session, &session->late[buffer], bytes));
     }
     session->bases[buffer] = session->late[buffer].data;
     session->bytes[buffer] = bytes;
@@ -180,7 +194,7 @@ static ig_status resolve_launch(ig_session *session, uint32_t number) {
     const ig_exec *exec = &session->program->execs[number];
     const ig_plan_step *step = &session->plan->steps[number];
     ig_shape *shape = session->shape;
-    size_t splits = (size_t)session->team.size + 1;
+    size_t splits = (size_t)session->queue->worker_count + 1;
     shape->launches[exec->launch] = (ig_launch){
         .kernel = exec->kernel,
         .buffers = shape->slots + exec->slot,
@@ -188,7 +202,9 @@ static ig_status resolve_launch(ig_session *session, uint32_t number) {
         .bounds = shape->bounds + exec->launch * splits,
         .strides = shape->slot_strides + exec->slot,
         .buffer_count = step->operands.count,
+        .param_count = exec->variant->params.count,
         .step = number,
+        .threads = 1,
     };
     return ig_session_resolve_params(session, number);
 }
@@ -212,7 +228,7 @@ static ig_status resolve_rows(ig_session *session, uint32_t number) {
     if (phase->rows < 0 || phase->block < 1) {
         return out_of_place(session, number);
     }
-    share_rows(phase, session->team.size);
+    share_rows(phase, session->queue->worker_count);
     return IG_OK;
 }
 
@@ -271,10 +287,9 @@ void ig_session_split(ig_session *session, uint32_t number) {
         parts = ceil((double)phase->rows / (double)phase->block);
         total *= parts;
     } else {
-        split_tiles(phase, session->team.size, total);
+        split_tiles(phase, session->queue->worker_count, total);
     }
-    phase->is_parallel = session->team.size > 1 && total >= IG_PARALLEL_NS &&
+    phase->is_parallel = session->queue->worker_count > 1 && total >= IG_PARALLEL_NS &&
                          (parts > 1 || phase->is_wide);
-    shape->wants_pool |= phase->is_parallel;
     shape->pool_ns += phase->is_parallel ? total : 0;
 }

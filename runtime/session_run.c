@@ -1,16 +1,18 @@
 /* Runs the steps of a bound session.
  * SPDX-License-Identifier: Apache-2.0
  *
- * One function a kind of step; each returns with the step and its bodies done.  What is
- * late is resolved right before it runs; everything else was resolved when the shape
- * was planned, so that a launch costs a few stores and the call.
+ * One function per kind of step; each returns with the step and its bodies submitted.
+ * A late step is resolved right before it runs; everything else was resolved when the
+ * shape was planned, so that a launch costs a few stores and the call.
+ *
+ * Buffers are the device's: all access to them is work in the session's queue.  The run
+ * waits where the host itself needs a value: conditions, trips, late symbols, host
+ * steps, outputs.  Errors of kernels are known at the latest then.
  */
 #include "runtime/session.h"
 
-#include "runtime/cpu/float_env.h"
-#include "runtime/cpu/pool.h"
+#include "runtime/host/float_env.h"
 
-#include <string.h>
 #include <time.h>
 
 static ig_status run_steps(ig_session *session, uint32_t begin, uint32_t end);
@@ -55,11 +57,26 @@ static ig_status reaches_outside(ig_session *session, uint32_t number) {
 /* Address of operand `index` when `bytes` more bytes are there, else NULL. */
 static char *operand_at(const ig_session *session, uint32_t number, uint32_t index,
                         int64_t bytes) {
+    const ig_plan_range operands = session->plan->steps[number].operands;
     uint32_t slot = session->program->execs[number].slot + index;
-    uint32_t operand = session->plan->steps[number].operands.first + index;
-    int64_t held = session->bytes[session->plan->operands[operand].buffer] -
-                   session->shape->slot_offsets[slot];
+    assert(index < operands.count && "the step's kind has no such operand");
+    uint32_t buffer = session->plan->operands[operands.first + index].buffer;
+    assert(buffer != IG_NONE && "an absent operand has no address");
+    assert(session->shape->slot_strides[slot] != IG_WORKER_STRIDE &&
+           "a worker's buffer is used outside of rows");
+    int64_t held = session->bytes[buffer] - session->shape->slot_offsets[slot];
     return bytes >= 0 && bytes <= held ? session->shape->slots[slot] : NULL;
+}
+
+/* The first bytes of an operand, and the errors of kernels up to here. */
+static ig_status read_operand(ig_session *session, uint32_t number, uint32_t index,
+                              void *out_value, int64_t bytes) {
+    const char *at = operand_at(session, number, index, bytes);
+    if (!at) {
+        return reaches_outside(session, number);
+    }
+    IG_TRY(ig_queue_read(session->queue, out_value, at, bytes));
+    return ig_session_check_report(session);
 }
 
 static ig_status resolve_late(ig_session *session, uint32_t number) {
@@ -95,9 +112,9 @@ static ig_status run_phase(ig_session *session, uint32_t first, uint32_t begin,
         }
         ig_session_split(session, first);
     }
-    const ig_phase *phase = &session->shape->phases[exec->launch];
-    session->device->run(phase, &session->team);
-    return ig_session_collect(session, phase);
+    ig_queue *queue = session->queue;
+    IG_TRY(queue->verbs->submit(queue, &session->shape->phases[exec->launch]));
+    return ig_session_check_report(session);
 }
 
 static ig_status run_launch(ig_session *session, uint32_t number) {
@@ -109,6 +126,12 @@ static ig_status run_rows(ig_session *session, uint32_t number) {
     return run_phase(session, number, number, session->program->execs[number].end);
 }
 
+/* Waits until the host can see all that was submitted. */
+static ig_status settle(ig_session *session) {
+    IG_TRY(ig_queue_finish(session->queue));
+    return ig_session_check_report(session);
+}
+
 /* A host step has no rows, so slot_strides is room for the sizes of its buffers. */
 static ig_status run_host(ig_session *session, uint32_t number) {
     const ig_exec *exec = &session->program->execs[number];
@@ -116,6 +139,7 @@ static ig_status run_host(ig_session *session, uint32_t number) {
     ig_shape *shape = session->shape;
     IG_TRY(poll(session));
     IG_TRY(resolve_late(session, number));
+    IG_TRY(settle(session));
     int64_t *bytes = shape->slot_strides + exec->slot;
     for (uint32_t i = 0; i < step->operands.count; i++) {
         const ig_plan_operand *operand =
@@ -147,14 +171,12 @@ static ig_status run_host(ig_session *session, uint32_t number) {
 
 static ig_status run_if(ig_session *session, uint32_t number) {
     const ig_plan_step *step = &session->plan->steps[number];
+    char condition;
     IG_TRY(resolve_late(session, number));
-    const char *condition = operand_at(session, number, 0, 1);
-    if (!condition) {
-        return reaches_outside(session, number);
-    }
+    IG_TRY(read_operand(session, number, 0, &condition, sizeof condition));
     uint32_t then = number + 1, other = then + step->body_count;
-    return *condition ? run_steps(session, then, other)
-                      : run_steps(session, other, other + step->else_count);
+    return condition ? run_steps(session, then, other)
+                     : run_steps(session, other, other + step->else_count);
 }
 
 /* Trips of a loop: operand 0, when there is one and it is not negative. */
@@ -164,12 +186,8 @@ static ig_status count_trips(ig_session *session, uint32_t number, int64_t *out_
     if (session->plan->operands[operand].buffer == IG_NONE) {
         return IG_OK;
     }
-    const char *at = operand_at(session, number, 0, sizeof(int64_t));
     int64_t trips;
-    if (!at) {
-        return reaches_outside(session, number);
-    }
-    memcpy(&trips, at, sizeof trips);
+    IG_TRY(read_operand(session, number, 0, &trips, sizeof trips));
     *out_trips = trips < 0 ? INT64_MAX : trips;
     return IG_OK;
 }
@@ -180,11 +198,9 @@ static ig_status may_go_on(ig_session *session, uint32_t number, bool *out_goes)
     if (session->plan->operands[operand].buffer == IG_NONE) {
         return IG_OK;
     }
-    const char *condition = operand_at(session, number, 1, 1);
-    if (!condition) {
-        return reaches_outside(session, number);
-    }
-    *out_goes = *condition != 0;
+    char condition;
+    IG_TRY(read_operand(session, number, 1, &condition, sizeof condition));
+    *out_goes = condition != 0;
     return IG_OK;
 }
 
@@ -221,8 +237,7 @@ static ig_status run_copy(ig_session *session, uint32_t number) {
     if (!to || !from) {
         return reaches_outside(session, number);
     }
-    memmove(to, from, (size_t)bytes);
-    return IG_OK;
+    return ig_queue_copy(session->queue, IG_COPY_WITHIN, to, from, bytes);
 }
 
 static ig_status run_store(ig_session *session, uint32_t number) {
@@ -232,11 +247,12 @@ static ig_status run_store(ig_session *session, uint32_t number) {
     if (!to) {
         return reaches_outside(session, number);
     }
-    for (uint32_t i = 0; i < values.count; i++) {
+    for (uint32_t i = 0; i < values.count; i++, to += sizeof(int64_t)) {
         int64_t value;
         IG_TRY(
             value_of(session, number, session->plan->lists[values.first + i], &value));
-        memcpy(to + (size_t)i * sizeof value, &value, sizeof value);
+        IG_TRY(ig_queue_copy(session->queue, IG_COPY_IN, to, &value, sizeof value));
+        IG_TRY(ig_queue_finish(session->queue)); /* `value` does not outlive this */
     }
     return IG_OK;
 }
@@ -253,11 +269,7 @@ static ig_status run_read(ig_session *session, uint32_t number) {
     const ig_plan_symbol *symbol = &session->plan->symbols[step->symbol];
     int64_t value;
     IG_TRY(resolve_late(session, number));
-    const char *at = operand_at(session, number, 0, sizeof value);
-    if (!at) {
-        return reaches_outside(session, number);
-    }
-    memcpy(&value, at, sizeof value);
+    IG_TRY(read_operand(session, number, 0, &value, sizeof value));
     if (value < symbol->min || value > symbol->max) {
         return ig_message_set(
             &session->message, IG_INVALID, "%s is %lld; it must be from %lld to %lld",
@@ -288,6 +300,21 @@ static ig_status run_steps(ig_session *session, uint32_t begin, uint32_t end) {
 
 /* ---- outputs ---- */
 
+/* Copies an output from a buffer that is not its own. */
+static ig_status copy_output(ig_session *session, uint32_t number, int64_t bytes) {
+    uint32_t buffer = session->plan->outputs[number].buffer;
+    const ig_output *output = &session->outputs[number];
+    if (session->bytes[buffer] < bytes) {
+        return ig_message_set(&session->message, IG_INVALID,
+                              "output %u needs %lld bytes, but its buffer has %lld",
+                              (unsigned)number, (long long)bytes,
+                              (long long)session->bytes[buffer]);
+    }
+    ig_copy_kind kind = output->is_shadowed ? IG_COPY_WITHIN : IG_COPY_OUT;
+    char *to = output->is_shadowed ? output->shadow.data : output->target;
+    return ig_queue_copy(session->queue, kind, to, session->bases[buffer], bytes);
+}
+
 /* Extents that the run found out. */
 static ig_status finish_late_output(ig_session *session, uint32_t number) {
     IG_TRY(ig_session_size_output(session, number));
@@ -295,58 +322,53 @@ static ig_status finish_late_output(ig_session *session, uint32_t number) {
     session->shape->output_bytes[number] = -1;
     IG_TRY(ig_session_place_output(session, number, bytes));
     ig_session_describe_output(session, number);
-    uint32_t buffer = session->plan->outputs[number].buffer;
-    if (session->bytes[buffer] < bytes) {
-        return ig_message_set(&session->message, IG_INVALID,
-                              "output %u is larger than its buffer", (unsigned)number);
-    }
-    memmove(session->outputs[number].target, session->bases[buffer], (size_t)bytes);
-    return IG_OK;
+    assert(!session->outputs[number].is_shadowed && "a late output has no shadow");
+    return copy_output(session, number, bytes);
 }
 
 /* Outputs that stand in another buffer: an input, a constant, another output. */
 static ig_status finish_output(ig_session *session, uint32_t number) {
-    uint32_t buffer = session->plan->outputs[number].buffer;
-    ig_output *output = &session->outputs[number];
     int64_t bytes = session->shape->output_bytes[number];
-    if (bytes <= 0 || ig_plan_has_own_buffer(session->plan, number)) {
-        return IG_OK;
-    }
-    if (session->bytes[buffer] < bytes) {
-        return ig_message_set(&session->message, IG_INVALID,
-                              "output %u is larger than its buffer", (unsigned)number);
-    }
-    memmove(output->is_shadowed ? output->shadow.data : output->target,
-            session->bases[buffer], (size_t)bytes);
-    return IG_OK;
+    bool is_written = bytes <= 0 || ig_plan_has_own_buffer(session->plan, number);
+    return is_written ? IG_OK : copy_output(session, number, bytes);
 }
 
-/* In an order that allows outputs to share memory with inputs: what is copied from an
- * input comes before anything is written over it. */
-static ig_status finish_outputs(ig_session *session) {
+static ig_status copy_shadow(ig_session *session, uint32_t number) {
+    const ig_output *output = &session->outputs[number];
+    return ig_queue_copy(session->queue, IG_COPY_OUT, output->target,
+                         output->shadow.data, session->shape->output_bytes[number]);
+}
+
+/* In an order that allows outputs to share memory with inputs: copies from an input
+ * come before anything is written over it. */
+static ig_status copy_outputs(ig_session *session) {
     uint32_t count = session->plan->outputs_count;
-    if (session->program->writes_outputs && !session->has_shadows) {
-        return IG_OK; /* kernels wrote all of them where they belong */
-    }
     for (uint32_t i = 0; i < count; i++) {
         IG_TRY(finish_output(session, i));
     }
     for (uint32_t i = 0; i < count; i++) {
-        const ig_output *output = &session->outputs[i];
-        if (output->is_shadowed) {
-            memcpy(output->target, output->shadow.data,
-                   (size_t)session->shape->output_bytes[i]);
-        }
+        IG_TRY(session->outputs[i].is_shadowed ? copy_shadow(session, i) : IG_OK);
     }
     for (uint32_t i = 0; i < count; i++) {
-        if (session->shape->output_bytes[i] < 0) {
-            IG_TRY(finish_late_output(session, i));
-        }
+        bool is_late = session->shape->output_bytes[i] < 0;
+        IG_TRY(is_late ? finish_late_output(session, i) : IG_OK);
     }
     return IG_OK;
 }
 
 /* ---- runs ---- */
+
+static ig_status run_all(ig_session *session) {
+    IG_TRY(run_steps(session, 0, session->plan->steps_count));
+    if (!session->program->writes_outputs || session->has_shadows) {
+        IG_TRY(copy_outputs(session)); /* else kernels wrote them where they belong */
+    }
+    IG_TRY(settle(session));
+    if (session->plan->states_count > 0) {
+        ig_session_commit_state(session);
+    }
+    return IG_OK;
+}
 
 ig_status ig_session_run_bound(ig_session *session) {
     if (!session->is_bound) {
@@ -357,25 +379,22 @@ ig_status ig_session_run_bound(ig_session *session) {
     if (session->is_stale) {
         IG_TRY(ig_session_rebind(session));
     }
-    ig_team *team = &session->team;
+    ig_queue *queue = session->queue;
+    assert(session->shape && "bound without a shape");
+    assert(!queue->has_report && "the last run left a report behind");
     atomic_store_explicit(&session->state, IG_RUN_ACTIVE, memory_order_relaxed);
     session->stop_at_ns = session->deadline_ns > 0 ? now_ns() + session->deadline_ns
                                                    : 0;
     uint32_t env = ig_float_env_enter();
-    team->is_claimed = session->shape->wants_pool &&
-                       ig_thread_pool_claim(team->pool, session->shape->pool_ns);
-    ig_status status = run_steps(session, 0, session->plan->steps_count);
-    if (status == IG_OK) {
-        status = finish_outputs(session);
+    ig_queue_claim(queue, session->shape->pool_ns);
+    ig_status status = run_all(session);
+    if (status != IG_OK) {
+        (void)ig_queue_finish(queue); /* of work that was submitted before the error */
+        queue->has_report = false;
     }
-    if (status == IG_OK && session->plan->states_count > 0) {
-        ig_session_commit_state(session);
-    }
-    if (team->is_claimed) {
-        ig_thread_pool_release(team->pool);
-    }
-    session->runs++;
+    ig_queue_release(queue);
     ig_float_env_leave(env);
+    session->runs++;
     atomic_store_explicit(&session->state, IG_RUN_IDLE, memory_order_relaxed);
     return status;
 }

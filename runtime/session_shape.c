@@ -159,7 +159,7 @@ static ig_status reserve_arena(ig_session *session, int64_t bytes) {
             "these shapes need an arena of %lld bytes; the one given has %zu",
             (long long)bytes, session->arena.size);
     }
-    if (!ig_region_reserve(&session->memory, &session->arena, (size_t)bytes, false)) {
+    if (!ig_region_reserve(&session->memory, &session->arena, (size_t)bytes)) {
         return ig_message_set(&session->message, IG_LIMIT,
                               "out of memory for %lld bytes of activations",
                               (long long)bytes);
@@ -169,9 +169,8 @@ static ig_status reserve_arena(ig_session *session, int64_t bytes) {
 
 static ig_status reserve_workers(ig_session *session, int64_t each) {
     int64_t bytes;
-    if (!ig_mul_i64(each, session->team.size, &bytes) ||
-        !ig_region_reserve(&session->memory, &session->workers_memory, (size_t)bytes,
-                           false)) {
+    if (!ig_mul_i64(each, session->queue->worker_count, &bytes) ||
+        !ig_region_reserve(&session->memory, &session->workers_memory, (size_t)bytes)) {
         return ig_message_set(&session->message, IG_LIMIT,
                               "out of memory for %lld bytes a thread", (long long)each);
     }
@@ -217,17 +216,15 @@ static void enter_shape(ig_session *session) {
                 (char *)(uintptr_t)session->program->constants[buffer->index];
         }
     }
-    for (int w = 0; w < session->team.size; w++) {
-        session->team.workers[w].memory = session->workers_memory.data +
-                                          shape->worker_bytes * w;
-    }
+    session->queue->worker_memory = session->workers_memory.data;
+    session->queue->worker_bytes = shape->worker_bytes;
 }
 
 static void split_phases(ig_session *session) {
     /* Late phases are split by the run, which cannot know before. */
-    session->shape->wants_pool = session->team.size > 1 &&
-                                 session->program->late_count > 0;
-    session->shape->pool_ns = session->shape->wants_pool ? INFINITY : 0;
+    bool has_late = session->program->late_count > 0;
+    session->shape->pool_ns = session->queue->worker_count > 1 && has_late ? INFINITY
+                                                                           : 0;
     for (uint32_t i = 0; i < session->plan->steps_count; i++) {
         const ig_exec *exec = &session->program->execs[i];
         if (exec->phase_count > 0 && !exec->has_late) {
@@ -281,7 +278,7 @@ static bool has_key(const ig_session *session, const ig_shape *shape) {
 static void cut_shape(ig_shape *shape, const ig_session *session, ig_cutter *c) {
     const ig_program *program = session->program;
     const ig_plan *plan = session->plan;
-    size_t splits = (size_t)session->team.size + 1;
+    size_t splits = (size_t)session->queue->worker_count + 1;
     *shape = (ig_shape){
         .block = c->memory,
         .key = ig_cut(c, plan->key_count, sizeof *shape->key),
@@ -307,7 +304,7 @@ static ig_status allocate_shape(ig_session *session, ig_shape *shape) {
     ig_cutter c = { NULL, 0 };
     cut_shape(shape, session, &c);
     session->shape_bytes = c.used;
-    c = (ig_cutter){ ig_memory_take(&session->memory, c.used), 0 };
+    c = (ig_cutter){ ig_memory_take(&session->host, c.used), 0 };
     if (!c.memory) {
         return ig_message_set(&session->message, IG_LIMIT, "out of memory for a plan");
     }

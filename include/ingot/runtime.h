@@ -239,7 +239,7 @@ typedef struct ig_session_facts {
     size_t memory;       /* bytes that the session holds now */
     int threads;         /* that share its work */
     int64_t arena_bytes; /* of memory for values between steps */
-    int64_t arena_least; /* the most bytes of such values that live at once */
+    int64_t arena_min; /* the most bytes of such values that live at once */
 } ig_session_facts;
 
 IG_API void ig_session_get_facts(const ig_session *session, ig_session_facts *facts);

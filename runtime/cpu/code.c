@@ -8,9 +8,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-ig_status ig_code_load(const void *code, size_t size, ig_image *out_image,
-                       const ig_message *message) {
-    *out_image = (ig_image){ NULL, 0 };
+ig_status ig_cpu_code_load(const ig_device *device, const void *code, size_t size,
+                           ig_image *out_image, const ig_message *message) {
+    (void)device;
+    *out_image = (ig_image){ NULL, 0, NULL };
     if (size == 0) {
         return IG_OK;
     }
@@ -29,13 +30,26 @@ ig_status ig_code_load(const void *code, size_t size, ig_image *out_image,
             message, IG_UNSUPPORTED,
             "this system does not let a process run code that it loads");
     }
-    *out_image = (ig_image){ memory, mapped };
+    *out_image = (ig_image){ memory, mapped, memory };
     return IG_OK;
 }
 
-void ig_code_unload(ig_image *image) {
-    if (image->memory) {
-        munmap(image->memory, image->size);
+void ig_cpu_code_unload(const ig_device *device, ig_image *image) {
+    (void)device;
+    if (image->handle) {
+        munmap(image->handle, image->size);
     }
-    *image = (ig_image){ NULL, 0 };
+    *image = (ig_image){ NULL, 0, NULL };
+}
+
+ig_status ig_cpu_code_find(const ig_device *device, const ig_image *image,
+                           ig_kernel_id id, ig_kernel *out_kernel,
+                           const ig_message *message) {
+    (void)device;
+    if (id.entry >= image->size) {
+        return ig_message_set(message, IG_INVALID,
+                              "kernel '%s' is missing from the code", id.name);
+    }
+    out_kernel->call = (ig_kernel_fn_v0 *)((uintptr_t)image->bytes + id.entry);
+    return IG_OK;
 }

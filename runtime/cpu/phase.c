@@ -1,49 +1,63 @@
-/* Runs the launches of one phase on the threads of a team.
+/* Runs the launches of one phase on the workers of a queue.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Each worker has fixed tiles of each launch (bounds), or fixed blocks of rows, so what
- * it computes depends neither on timing nor on who else runs; a team without its pool
- * does all of it as one worker.  Reports: each worker keeps its least.
+ * Each worker has fixed tiles of each launch (bounds), or fixed blocks of rows, so its
+ * results depend neither on timing nor on who else runs; a run without the pool does
+ * all of it as one worker.  Reports: each worker keeps its first, and the first of
+ * these becomes the queue's when the phase is done.
  */
-#include "runtime/cpu/phase.h"
-
 #include "runtime/cpu/pool.h"
+#include "runtime/cpu/queue.h"
 
 typedef struct phase_task {
     const ig_phase *phase;
-    const ig_team *team;
+    ig_cpu_queue *queue;
     bool is_split; /* among the workers; else worker 0 does all */
 } phase_task;
 
 /* ---- reports ---- */
 
-/* Is the report `new` of (launch, row) before the one that the worker has? */
-static bool is_less(const ig_worker *worker, uint32_t launch, int64_t row,
-                    const ig_kernel_report_v0 *new) {
-    const ig_kernel_report_v0 *old = &worker->report;
-    if (old->operand < 0 || worker->launch != launch) {
-        return old->operand < 0 || launch < worker->launch;
+static bool is_before(const ig_queue_report *a, const ig_queue_report *b) {
+    if (a->step != b->step) {
+        return a->step < b->step;
     }
-    if (old->operand != new->operand) {
-        return new->operand < old->operand;
+    if (a->kernel.operand != b->kernel.operand) {
+        return a->kernel.operand < b->kernel.operand;
     }
-    return worker->row != row ? row < worker->row : new->position < old->position;
+    return a->row != b->row ? a->row < b->row : a->kernel.position < b->kernel.position;
 }
 
-static void keep_least(ig_worker *worker, uint32_t launch, int64_t row,
-                       const ig_kernel_report_v0 *new) {
-    if (is_less(worker, launch, row, new)) {
-        worker->report = *new;
-        worker->launch = launch;
-        worker->row = row;
+static void keep_first(ig_queue_report *kept, const ig_queue_report *report) {
+    if (kept->kernel.operand < 0 || is_before(report, kept)) {
+        *kept = *report;
+    }
+}
+
+static void keep_report(ig_worker *worker, const ig_launch *launch, int64_t row,
+                        const ig_kernel_report_v0 *report) {
+    keep_first(&worker->report, &(ig_queue_report){ launch->step, row, *report });
+}
+
+/* Of all workers into the queue, which are ready for the next phase then. */
+static void merge_reports(ig_cpu_queue *queue) {
+    ig_queue_report *first = &queue->base.report;
+    for (int w = 0; w < queue->base.active_count; w++) {
+        ig_queue_report *report = &queue->workers[w].report;
+        if (report->kernel.operand < 0) {
+            continue;
+        }
+        if (!queue->base.has_report || is_before(report, first)) {
+            *first = *report;
+        }
+        queue->base.has_report = true;
+        report->kernel.operand = -1;
     }
 }
 
 /* ---- tiles ---- */
 
-static void run_launch(ig_worker *worker, const ig_phase *phase, uint32_t number,
-                       int64_t begin, int64_t end) {
-    const ig_launch *launch = &phase->launches[number];
+static void run_tiles(ig_worker *worker, const ig_launch *launch, int64_t begin,
+                      int64_t end) {
     ig_kernel_report_v0 report = { .operand = -1 };
     ig_kernel_call_v0 call = {
         .buffers = launch->buffers,
@@ -53,48 +67,58 @@ static void run_launch(ig_worker *worker, const ig_phase *phase, uint32_t number
         .scratch = worker->scratch,
         .report = &report,
     };
-    launch->kernel(&call);
+    launch->kernel.call(&call);
     if (report.operand >= 0) {
-        keep_least(worker, number, 0, &report);
+        keep_report(worker, launch, 0, &report);
     }
 }
 
 /* The share of one worker. */
-static void run_tiles(const phase_task *task, int index) {
+static void run_bounds(const phase_task *task, int index) {
     const ig_phase *phase = task->phase;
     for (uint32_t i = 0; i < phase->launch_count; i++) {
-        const int64_t *bounds = phase->launches[i].bounds + index;
+        const ig_launch *launch = &phase->launches[i];
+        const int64_t *bounds = launch->bounds + index;
+        assert(bounds[0] >= 0 && bounds[1] <= launch->grid &&
+               "a worker's tiles lie outside of the grid");
         if (bounds[0] < bounds[1]) {
-            run_launch(&task->team->workers[index], phase, i, bounds[0], bounds[1]);
+            run_tiles(&task->queue->workers[index], launch, bounds[0], bounds[1]);
         }
     }
 }
 
 static void run_all_tiles(const ig_phase *phase, ig_worker *worker) {
     for (uint32_t i = 0; i < phase->launch_count; i++) {
-        if (phase->launches[i].grid > 0) {
-            run_launch(worker, phase, i, 0, phase->launches[i].grid);
+        const ig_launch *launch = &phase->launches[i];
+        if (launch->grid > 0) {
+            run_tiles(worker, launch, 0, launch->grid);
         }
     }
 }
 
 /* ---- rows ---- */
 
-/* The buffers of `launch` for the block that begins at `row`. */
-static void fill_table(ig_worker *worker, const ig_launch *launch, int64_t row) {
+/* The buffers of `launch` for worker `index` and the block that begins at `row`. */
+static void fill_table(const ig_cpu_queue *queue, int index, const ig_launch *launch,
+                       int64_t row) {
+    void **table = queue->workers[index].table;
+    char *own = queue->base.worker_memory + queue->base.worker_bytes * index;
     for (uint32_t i = 0; i < launch->buffer_count; i++) {
         int64_t stride = launch->strides[i];
-        worker->table[i] = stride == IG_WORKER_STRIDE
-                               ? worker->memory + (uintptr_t)launch->buffers[i]
-                               : (char *)launch->buffers[i] + row * stride;
+        assert(stride >= IG_WORKER_STRIDE && "a stride was not checked");
+        table[i] = stride == IG_WORKER_STRIDE
+                       ? own + (uintptr_t)launch->buffers[i]
+                       : (char *)launch->buffers[i] + row * stride;
     }
 }
 
-static void run_block(ig_worker *worker, const ig_phase *phase, int64_t row) {
+static void run_block(const phase_task *task, int index, int64_t row) {
+    const ig_phase *phase = task->phase;
+    ig_worker *worker = &task->queue->workers[index];
     bool is_tail = phase->rows - row < phase->block;
     for (uint32_t i = 0; i < phase->launch_count; i++) {
         const ig_launch *launch = &phase->launches[i];
-        fill_table(worker, launch, row);
+        fill_table(task->queue, index, launch, row);
         ig_kernel_report_v0 report = { .operand = -1 };
         ig_kernel_call_v0 call = {
             .buffers = worker->table,
@@ -104,27 +128,27 @@ static void run_block(ig_worker *worker, const ig_phase *phase, int64_t row) {
             .report = &report,
         };
         if (call.tile_end > 0) {
-            launch->kernel(&call);
+            launch->kernel.call(&call);
         }
         if (report.operand >= 0) {
-            keep_least(worker, i, row, &report);
+            keep_report(worker, launch, row, &report);
         }
     }
 }
 
 static void run_rows(const phase_task *task, int index) {
     const ig_phase *phase = task->phase;
-    const ig_team *team = task->team;
+    const atomic_int *state = task->queue->state;
     int64_t blocks = (phase->rows - 1) / phase->block + 1;
-    int64_t size = task->is_split ? team->size : 1;
+    int64_t size = task->is_split ? task->queue->base.active_count : 1;
     int64_t begin = blocks / size * index + blocks % size * index / size;
     int64_t end = blocks / size * (index + 1) + blocks % size * (index + 1) / size;
+    assert(index < size && end <= blocks && "a worker's rows lie outside of the phase");
     for (int64_t i = begin; i < end; i++) {
-        if (atomic_load_explicit(team->state, memory_order_relaxed) ==
-            IG_RUN_CANCELLED) {
+        if (atomic_load_explicit(state, memory_order_relaxed) == IG_RUN_CANCELLED) {
             return;
         }
-        run_block(&team->workers[index], phase, i * phase->block);
+        run_block(task, index, i * phase->block);
     }
 }
 
@@ -133,15 +157,15 @@ static void run_rows(const phase_task *task, int index) {
 /* One launch of the block's body, whose buffers are those of worker 0. */
 typedef struct wide_task {
     const phase_task *task;
-    uint32_t number; /* of the launch */
+    const ig_launch *launch;
     int64_t grid, workers;
 } wide_task;
 
-static void run_share(void *argument, int index) {
+static void run_wide_share(void *argument, int index) {
     const wide_task *wide = argument;
     const ig_phase *phase = wide->task->phase;
-    ig_worker *workers = wide->task->team->workers;
-    const ig_launch *launch = &phase->launches[wide->number];
+    ig_worker *workers = wide->task->queue->workers;
+    const ig_launch *launch = wide->launch;
     bool is_tail = phase->rows < phase->block;
     ig_kernel_report_v0 report = { .operand = -1 };
     ig_kernel_call_v0 call = {
@@ -152,11 +176,12 @@ static void run_share(void *argument, int index) {
         .scratch = workers[index].scratch,
         .report = &report,
     };
+    assert(call.tile_end <= wide->grid && "more shares than workers");
     if (call.tile_begin < call.tile_end) {
-        launch->kernel(&call);
+        launch->kernel.call(&call);
     }
     if (report.operand >= 0) {
-        keep_least(&workers[index], wide->number, 0, &report);
+        keep_report(&workers[index], launch, 0, &report);
     }
 }
 
@@ -165,13 +190,13 @@ static void run_wide(const phase_task *task) {
     for (uint32_t i = 0; i < phase->launch_count; i++) {
         const ig_launch *launch = &phase->launches[i];
         int64_t grid = phase->rows < phase->block ? launch->tail_grid : launch->grid;
-        wide_task wide = { task, i, grid, task->team->size };
-        fill_table(&task->team->workers[0], launch, 0);
+        wide_task wide = { task, launch, grid, task->queue->base.active_count };
+        fill_table(task->queue, 0, launch, 0);
         if (grid > 1) {
-            ig_thread_pool_run(task->team->pool, run_share, &wide);
+            ig_thread_pool_run(task->queue->pool, run_wide_share, &wide);
         } else {
             wide.workers = 1;
-            run_share(&wide, 0);
+            run_wide_share(&wide, 0);
         }
     }
 }
@@ -183,22 +208,33 @@ static void run_worker(void *argument, int index) {
     if (task->phase->block > 0) {
         run_rows(task, index);
     } else {
-        run_tiles(task, index);
+        run_bounds(task, index);
     }
 }
 
-void ig_phase_run(const ig_phase *phase, const ig_team *team) {
-    phase_task task = { phase, team, phase->is_parallel && team->is_claimed };
+static void run_phase(ig_cpu_queue *queue, const ig_phase *phase) {
+    phase_task task = { phase, queue,
+                        phase->is_parallel && queue->base.active_count > 1 };
     if (phase->block > 0 && phase->rows <= 0) {
         return;
     }
     if (task.is_split && phase->is_wide) {
         run_wide(&task);
     } else if (task.is_split) {
-        ig_thread_pool_run(team->pool, run_worker, &task);
+        ig_thread_pool_run(queue->pool, run_worker, &task);
     } else if (phase->block > 0) {
         run_rows(&task, 0);
     } else {
-        run_all_tiles(phase, team->workers);
+        run_all_tiles(phase, queue->workers);
     }
+}
+
+ig_status ig_cpu_queue_submit(ig_queue *base, const ig_phase *phase) {
+    ig_cpu_queue *queue = ig_cpu_queue_of(base);
+    run_phase(queue, phase);
+    ig_cpu_queue_pass(base);
+    if (base->active_count > 1 || queue->workers->report.kernel.operand >= 0) {
+        merge_reports(queue);
+    }
+    return IG_OK;
 }

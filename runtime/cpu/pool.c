@@ -27,7 +27,7 @@
 #include "runtime/cpu/pool.h"
 
 #include "base/platform.h"
-#include "runtime/cpu/float_env.h"
+#include "runtime/host/float_env.h"
 #include "runtime/cpu/seat.h"
 #include "runtime/message.h"
 

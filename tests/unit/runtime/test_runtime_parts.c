@@ -65,7 +65,7 @@ TEST(shared_memory_never_overlaps_and_is_tight) {
         check_no_overlap(lives, LIVES, total);
         double bound = (double)lower_bound(lives, LIVES, STEPS);
         CHECK((double)total <= 1.2 * bound);
-        CHECK_INT(ig_memory_least(lives, LIVES), (int64_t)bound);
+        CHECK_INT(ig_memory_min(lives, LIVES), (int64_t)bound);
         sum += (double)total / bound;
     }
     CHECK_MSG(sum / 500 < 1.02, "%.3f times the lower bound", sum / 500);

@@ -105,7 +105,7 @@ void profile_print(const profile_table *table) {
            table->ordinary > 0 ? 100 * all_limits(table) / table->ordinary : 0);
     printf(
         "medians of %zu runs; arena %lld bytes, of which %lld live at once; session %zu bytes\n",
-        table->runs, (long long)table->arena_bytes, (long long)table->arena_least,
+        table->runs, (long long)table->arena_bytes, (long long)table->arena_min,
         table->memory);
 }
 
@@ -130,12 +130,12 @@ void profile_put_json(const profile_table *table) {
     }
     printf("],\n \"threads\": %d, \"runs\": %zu, \"seconds\": %.9g, "
            "\"profiled_seconds\": %.9g, \"overhead_seconds\": %.9g,\n "
-           "\"arena_bytes\": %lld, \"arena_least\": %lld, \"session_bytes\": %zu,\n "
+           "\"arena_bytes\": %lld, \"arena_min\": %lld, \"session_bytes\": %zu,\n "
            "\"limits\": {\"flops_per_second\": %.6g, \"bytes_per_second\": %.6g, "
            "\"stream_bytes\": %zu, \"lines_per_second\": %.6g, \"line_bytes\": %zu}}\n",
            table->threads, table->runs, table->ordinary, table->whole,
            table->whole - table->inside, (long long)table->arena_bytes,
-           (long long)table->arena_least, table->memory, table->limits.fma,
+           (long long)table->arena_min, table->memory, table->limits.fma,
            table->limits.stream, table->limits.stream_bytes, table->limits.line,
            table->limits.line_bytes);
 }

@@ -25,7 +25,7 @@ typedef struct profile_table {
     profile_row *rows;
     size_t count, runs, memory;
     int threads;
-    int64_t arena_bytes, arena_least;
+    int64_t arena_bytes, arena_min;
     double ordinary, whole; /* seconds of a run, without and with clocks */
     double inside;          /* of all steps */
     machine_limits limits;

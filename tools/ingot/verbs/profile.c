@@ -159,7 +159,7 @@ static void summarise(profiler *p, profile_table *out) {
     out->threads = facts.threads;
     out->memory = facts.memory;
     out->arena_bytes = facts.arena_bytes;
-    out->arena_least = facts.arena_least;
+    out->arena_min = facts.arena_min;
     out->runs = p->runs;
     out->ordinary = median_of(p->ordinary, p->runs);
     out->whole = median_of(p->whole, p->runs);

@@ -355,8 +355,8 @@ bool verify_arena(verification *v, const char *set, const ig_session *session) {
         return true;
     }
     ig_session_get_facts(session, &facts);
-    double least = facts.arena_least > 0 ? (double)facts.arena_least : 1;
-    double ratio = fmax(1, (double)facts.arena_bytes / least);
+    double min = facts.arena_min > 0 ? (double)facts.arena_min : 1;
+    double ratio = fmax(1, (double)facts.arena_bytes / min);
     v->arena = fmax(v->arena, ratio);
     if (!v->given->has_arena || ratio <= v->given->arena) {
         return true;
@@ -364,7 +364,7 @@ bool verify_arena(verification *v, const char *set, const ig_session *session) {
     char text[160];
     snprintf(text, sizeof text,
              "the arena has %lld bytes, %.3f times the %lld that live at once",
-             (long long)facts.arena_bytes, ratio, (long long)facts.arena_least);
+             (long long)facts.arena_bytes, ratio, (long long)facts.arena_min);
     return verify_fail(v, set, text);
 }
 

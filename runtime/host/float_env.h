@@ -1,7 +1,8 @@
-/* The floating-point environment that kernels expect: round to nearest, denormals kept,
- * exceptions masked.  SPDX-License-Identifier: Apache-2.0 */
-#ifndef IG_RUNTIME_CPU_FLOAT_ENV_H
-#define IG_RUNTIME_CPU_FLOAT_ENV_H
+/* The floating-point environment of a thread that runs host functions or kernels: round
+ * to nearest, denormals kept, exceptions masked.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_RUNTIME_HOST_FLOAT_ENV_H
+#define IG_RUNTIME_HOST_FLOAT_ENV_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,7 +14,7 @@ static inline bool ig_float_env_is_right(uint32_t env) {
     return (env & ~(uint32_t)IG_FLOAT_ENV_FLAGS) == IG_FLOAT_ENV;
 }
 
-/* Sets it and returns what was there. */
+/* Sets it and returns the old one. */
 static inline uint32_t ig_float_env_enter(void) {
     uint32_t old = _mm_getcsr();
     if (!ig_float_env_is_right(old)) {
@@ -22,8 +23,8 @@ static inline uint32_t ig_float_env_enter(void) {
     return old;
 }
 
-/* Setting it waits for all that computes, so it is not set to what it is; flags stay
- * raised as they do behind any function that computes. */
+/* Writing MXCSR serialises the pipeline, so write it only when it differs.  Flags stay
+ * raised, as after any function that computes. */
 static inline void ig_float_env_leave(uint32_t old) {
     if (!ig_float_env_is_right(old)) {
         _mm_setcsr(old);
