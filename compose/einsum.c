@@ -82,7 +82,7 @@ static ig_value *cast(equation *e, ig_value *x, ig_dtype dtype) {
 static ig_value *reshape(equation *e, ig_value *x, uint32_t rank, const ig_dim *dims) {
     bool is_same = x->type->rank == rank;
     for (uint32_t i = 0; is_same && i < rank; i++) {
-        is_same = x->type->dims[i] == dims[i];
+        is_same = ig_dim_same(x->type->dims[i], dims[i]);
     }
     return is_same ? x : ig_make_reshape(e->builder, x, rank, dims);
 }
@@ -113,7 +113,7 @@ static ig_value *axis_numbers(equation *e, const term *t, uint32_t axis) {
     ig_dim extent = t->value->type->dims[axis], dims[IG_TENSOR_RANK];
     ig_value *count = reshape(e, ig_make_dims(e->builder, &extent, 1), 0, NULL);
     for (uint32_t i = 0; i < t->value->type->rank; i++) {
-        dims[i] = i == axis ? extent : 1;
+        dims[i] = i == axis ? extent : ig_dim_of(1);
     }
     ig_value *numbers = ig_make3(e->builder, IG_OP_range, ig_make_i64(e->builder, 0),
                                  count, ig_make_i64(e->builder, 1));
@@ -181,16 +181,16 @@ static bool note_extents(equation *e, const term *t) {
     for (uint32_t i = 0; i < t->value->type->rank; i++) {
         uint8_t label = t->labels[i];
         ig_dim extent = t->value->type->dims[i];
-        if (!e->is_known[label] || e->extents[label] == 1) {
+        if (!e->is_known[label] || ig_dim_is(e->extents[label], 1)) {
             e->extents[label] = extent;
             e->is_known[label] = true;
             continue;
         }
         ig_truth equal = ig_dim_equal(e->module, extent, e->extents[label]);
-        if (extent != 1 && equal == IG_NO) {
+        if (!ig_dim_is(extent, 1) && equal == IG_NO) {
             return fail(e, "extents of one subscript differ");
         }
-        if (extent != 1 && equal == IG_MAYBE) {
+        if (!ig_dim_is(extent, 1) && equal == IG_MAYBE) {
             ig_make_guard_equal(e->builder, extent, e->extents[label],
                                 "extents of one subscript differ");
         }
@@ -266,7 +266,7 @@ static void sum_lonely(equation *e, term *t, const term *other) {
 
 static ig_dim extent_in(const term *t, uint8_t label) {
     int at = find_label(t, label);
-    return at < 0 ? 1 : t->value->type->dims[at];
+    return at < 0 ? ig_dim_of(1) : t->value->type->dims[at];
 }
 
 /* The term with its axes in the order given; labels it lacks have extent 1. */
@@ -359,7 +359,7 @@ static void widen(equation *e, term *t, const split *s) {
     for (uint32_t i = 0; i < type->rank; i++) {
         bool is_summed = memchr(s->summed.items, t->labels[i], s->summed.count) != NULL;
         dims[i] = is_summed ? e->extents[t->labels[i]] : type->dims[i];
-        is_same = is_same && dims[i] == type->dims[i];
+        is_same = is_same && ig_dim_same(dims[i], type->dims[i]);
     }
     ig_attr to[IG_expand_attr_count] = { [IG_expand_to] = ig_attr_of_dims(
                                              e->module, dims, type->rank) };
@@ -367,7 +367,7 @@ static void widen(equation *e, term *t, const split *s) {
 }
 
 static ig_dim product_of(equation *e, const term *t, const labels *some) {
-    ig_dim all = 1;
+    ig_dim all = ig_dim_of(1);
     for (uint32_t i = 0; i < some->count; i++) {
         all = ig_dim_mul(e->module, all, extent_in(t, some->items[i]));
     }

@@ -145,7 +145,7 @@ bool ig_expand_places(ig_builder *b, const ig_resize_axis *axis, ig_dim in, ig_d
     int64_t taps = axis->mode == IG_RESIZE_nearest ? 1
                    : axis->mode == IG_RESIZE_cubic ? 4
                                                    : 2;
-    ig_dim flat = ig_dim_mul(b->graph->module, out, taps);
+    ig_dim flat = ig_dim_mul(b->graph->module, out, ig_dim_of(taps));
     p.in = extent_of(b, in);
     p.out = extent_of(b, out);
     p.scale = is_given(&p) ? ig_make_float(b, IG_DT_f32, (double)axis->scale)
@@ -158,7 +158,7 @@ bool ig_expand_places(ig_builder *b, const ig_resize_axis *axis, ig_dim in, ig_d
         return true;
     }
     ig_value *below = ig_make_cast(b, ig_make1(b, IG_OP_floor, place), IG_DT_f64);
-    ig_value *nth = ig_make_cast(b, ig_expand_range(b, taps), IG_DT_f64);
+    ig_value *nth = ig_make_cast(b, ig_expand_range(b, ig_dim_of(taps)), IG_DT_f64);
     nth = ig_expand_along(b, with(&p, IG_OP_add, nth, 1.0 - (double)taps / 2), 1, 2);
     ig_value *at = pair(&p, IG_OP_add, ig_expand_along(b, below, 0, 2), nth);
     place = ig_expand_along(b, ig_make_cast(b, place, IG_DT_f64), 0, 2);

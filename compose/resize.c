@@ -24,7 +24,7 @@ typedef struct axis_plan {
 static float number_at(const ig_data *data, int64_t index) {
     ig_tensor tensor = { .kind = IG_TENSOR,
                          .dtype = (ig_dtype)data->type->dtype,
-                         .count = data->type->dims[0],
+                         .count = ig_dim_value(data->type->dims[0]),
                          .data = (void *)(uintptr_t)data->bytes };
     return (float)ig_tensor_get_f64(&tensor, data->is_splat ? 0 : index);
 }
@@ -99,7 +99,7 @@ static ig_value *constant(ig_builder *b, ig_dtype dtype, uint32_t rank,
     ig_module *module = b->graph->module;
     const ig_type *type = ig_type_tensor(module, dtype, rank, dims);
     ig_data data = { .type = type, .bytes = bytes };
-    data.size = ig_type_count(module, type) * (ig_dtypes[dtype].bits / 8);
+    data.size = ig_dim_value(ig_type_count(module, type)) * (ig_dtypes[dtype].bits / 8);
     return ig_make_weight(b, ig_module_add_weight(module, "resize", &data));
 }
 
@@ -108,7 +108,7 @@ static ig_value *beside(ig_builder *b, ig_value *values, uint32_t axis, uint32_t
                         ig_dim outer, ig_dim inner) {
     ig_dim dims[IG_TENSOR_RANK];
     for (uint32_t d = 0; d < rank; d++) {
-        dims[d] = d == axis ? outer : d == axis + 1 ? inner : 1;
+        dims[d] = d == axis ? outer : d == axis + 1 ? inner : ig_dim_of(1);
     }
     return ig_make_reshape(b, values, rank, dims);
 }
@@ -121,8 +121,8 @@ static ig_value *sum_taps(ig_builder *b, ig_value *x, ig_value *weights, uint32_
     memcpy(dims, x->type->dims, axis * sizeof *dims);
     memcpy(dims + axis + 2, x->type->dims + axis + 1, (rank - axis - 1) * sizeof *dims);
     dims[axis] = plan->out;
-    dims[axis + 1] = plan->taps;
-    weights = beside(b, weights, axis, rank + 1, plan->out, plan->taps);
+    dims[axis + 1] = ig_dim_of(plan->taps);
+    weights = beside(b, weights, axis, rank + 1, plan->out, ig_dim_of(plan->taps));
     weights = ig_make_cast(b, weights, (ig_dtype)x->type->dtype);
     x = ig_make_reshape(b, x, rank + 1, dims);
     x = ig_make2(b, IG_OP_mul, x, weights);
@@ -148,7 +148,7 @@ static ig_value *resize_axis(ig_builder *b, const ig_op *op, ig_value *x, uint32
         return resize_open(b, x, axis, plan);
     }
     chosen c = choose(b, plan);
-    ig_dim flat = plan->axis.out * plan->taps;
+    ig_dim flat = ig_dim_of(plan->axis.out * plan->taps);
     uint32_t rank = x->type->rank;
     ig_dtype dtype = (ig_dtype)x->type->dtype;
     x = ig_expand_gather(b, x, constant(b, IG_DT_i64, 1, &flat, c.ids), axis);
@@ -158,7 +158,7 @@ static ig_value *resize_axis(ig_builder *b, const ig_op *op, ig_value *x, uint32
     if (!c.has_outside) {
         return x;
     }
-    ig_dim out = plan->axis.out;
+    ig_dim out = ig_dim_of(plan->axis.out);
     ig_value *outside = constant(b, IG_DT_f32, 1, &out, c.outside);
     outside = ig_expand_with(b, IG_OP_gt, ig_expand_along(b, outside, axis, rank), 0);
     ig_value *value = ig_make_float(b, dtype, ig_attr_float(op, IG_resize_outside, 0));

@@ -42,8 +42,8 @@ static ig_value *cut(ig_builder *b, const cell *k, ig_value *x, uint32_t axis,
     uint32_t rank = x->type->rank;
     ig_dim starts[IG_TENSOR_RANK] = { 0 }, sizes[IG_TENSOR_RANK];
     memcpy(sizes, x->type->dims, rank * sizeof *sizes);
-    starts[axis] = ig_dim_mul(module, k->hidden, from);
-    sizes[axis] = ig_dim_mul(module, k->hidden, count);
+    starts[axis] = ig_dim_mul(module, k->hidden, ig_dim_of(from));
+    sizes[axis] = ig_dim_mul(module, k->hidden, ig_dim_of(count));
     ig_attr attrs[IG_slice_attr_count] = { { 0 } };
     attrs[IG_slice_starts] = ig_attr_of_dims(module, starts, rank);
     attrs[IG_slice_sizes] = ig_attr_of_dims(module, sizes, rank);
@@ -135,7 +135,7 @@ static ig_value *step_number(cell *k, ig_value *trip) {
     if (!ig_attr_int(k->op, IG_rnn_reverse, 0)) {
         return trip;
     }
-    ig_dim last = ig_dim_sub(k->b.graph->module, k->time, 1);
+    ig_dim last = ig_dim_sub(k->b.graph->module, k->time, ig_dim_of(1));
     ig_attr attrs[IG_dims_attr_count] = { { 0 } };
     attrs[IG_dims_values] = ig_attr_of_dims(k->b.graph->module, &last, 1);
     attrs[IG_dims_scalar] = ig_attr_of_bool(true);
@@ -217,7 +217,8 @@ static ig_op *make_loop(ig_builder *b, cell *k) {
 /* Steps were stacked as they were taken. */
 static ig_value *turn_round(ig_builder *b, const cell *k, ig_value *y) {
     ig_module *module = b->graph->module;
-    ig_dim starts[3] = { ig_dim_sub(module, k->time, 1), 0, 0 };
+    ig_dim starts[3] = { ig_dim_sub(module, k->time, ig_dim_of(1)), ig_dim_of(0),
+                         ig_dim_of(0) };
     int64_t steps[3] = { -1, 1, 1 };
     ig_attr attrs[IG_slice_attr_count] = { { 0 } };
     attrs[IG_slice_starts] = ig_attr_of_dims(module, starts, 3);

@@ -15,7 +15,7 @@
 /* ---- padding ---- */
 
 static ig_dim dim_at(const ig_op *op, uint32_t slot, uint32_t axis) {
-    return ig_attr_is_set(op, slot) ? op->attrs[slot].as.dims[axis] : 0;
+    return ig_attr_is_set(op, slot) ? op->attrs[slot].as.dims[axis] : ig_dim_of(0);
 }
 
 static int64_t int_at(const ig_op *op, uint32_t slot, uint32_t axis) {
@@ -32,7 +32,7 @@ static ig_value *pad_space(ig_builder *b, ig_value *x, const ig_dim *before,
     for (uint32_t d = 2; d < rank; d++) {
         wide[0][d] = before[d - 2];
         wide[1][d] = after[d - 2];
-        is_none = is_none && before[d - 2] == 0 && after[d - 2] == 0;
+        is_none = is_none && ig_dim_is(before[d - 2], 0) && ig_dim_is(after[d - 2], 0);
     }
     if (is_none) {
         return x;
@@ -72,9 +72,9 @@ static ig_value *spread(ig_builder *b, const ig_op *op, ig_value *x) {
     for (uint32_t d = 0; d < space; d++) {
         int64_t stride = int_at(op, IG_conv_strides, d);
         wide[2 + 2 * d] = dims[2 + d];
-        wide[3 + 2 * d] = 1;
-        after[1 + 2 * d] = stride - 1;
-        dims[2 + d] = ig_dim_mul(module, dims[2 + d], stride);
+        wide[3 + 2 * d] = ig_dim_of(1);
+        after[1 + 2 * d] = ig_dim_of(stride - 1);
+        dims[2 + d] = ig_dim_mul(module, dims[2 + d], ig_dim_of(stride));
         is_dense = is_dense && stride == 1;
     }
     if (is_dense) {
@@ -106,7 +106,7 @@ static ig_value *mirror(ig_builder *b, const ig_op *op, ig_value *w) {
     memmove(dims + 2, dims + 3, (rank - 2) * sizeof *dims);
     w = ig_make_reshape(b, w, rank, dims);
     for (uint32_t d = 0; d < rank; d++) {
-        starts[d] = d < 2 ? 0 : ig_dim_sub(module, dims[d], 1);
+        starts[d] = d < 2 ? ig_dim_of(0) : ig_dim_sub(module, dims[d], ig_dim_of(1));
         steps[d] = d < 2 ? 1 : -1;
     }
     ig_attr attrs[IG_slice_attr_count] = { { 0 } };
@@ -121,8 +121,8 @@ static ig_value *untranspose(ig_builder *b, ig_op *op) {
     ig_value *x = op->operands[0].value, *w = op->operands[1].value;
     ig_dim before[IG_TENSOR_RANK], after[IG_TENSOR_RANK];
     for (uint32_t d = 0; d + 2 < x->type->rank; d++) {
-        ig_dim steps = ig_dim_sub(module, w->type->dims[2 + d], 1);
-        ig_dim dilation = int_at(op, IG_conv_dilations, d);
+        ig_dim steps = ig_dim_sub(module, w->type->dims[2 + d], ig_dim_of(1));
+        ig_dim dilation = ig_dim_of(int_at(op, IG_conv_dilations, d));
         ig_dim reach = ig_dim_mul(module, steps, dilation);
         ig_dim behind = ig_dim_const(module, int_at(op, IG_conv_strides, d) - 1);
         before[d] = ig_dim_sub(module, reach, dim_at(op, IG_conv_before, d));
@@ -164,12 +164,13 @@ static pool_pads pads_of(ig_module *module, const ig_op *op) {
         int64_t size = op->attrs[IG_pool_kernel].as.ints[d];
         int64_t step = int_at(op, IG_pool_strides, d);
         int64_t wide = int_at(op, IG_pool_dilations, d) * (size - 1) + 1;
-        ig_dim last = ig_dim_sub(module, out->dims[2 + d], 1);
+        ig_dim last = ig_dim_sub(module, out->dims[2 + d], ig_dim_of(1));
         p.before[d] = dim_at(op, IG_pool_before, d);
         p.after[d] = dim_at(op, IG_pool_after, d);
         p.reach[d] = p.after[d];
         if (ig_attr_int(op, IG_pool_ceil_mode, 0)) {
-            ig_dim end = ig_dim_add(module, ig_dim_mul(module, last, step), wide);
+            ig_dim end = ig_dim_add(module, ig_dim_mul(module, last, ig_dim_of(step)),
+                                    ig_dim_of(wide));
             ig_dim own = ig_dim_add(module, in->dims[2 + d], p.before[d]);
             p.reach[d] = ig_dim_sub(module, end, own);
         }
@@ -206,7 +207,7 @@ static ig_value *count_elements(ig_builder *b, const ig_op *op, ig_dtype dtype,
     const ig_type *in = op->operands[0].value->type;
     ig_dim dims[IG_TENSOR_RANK], rest[IG_TENSOR_RANK];
     bool counts_pad = ig_attr_int(op, IG_pool_count_pad, 0) != 0;
-    dims[0] = dims[1] = 1;
+    dims[0] = dims[1] = ig_dim_of(1);
     for (uint32_t d = 0; d + 2 < in->rank; d++) {
         ig_dim padded = ig_dim_add(module, in->dims[2 + d], p->before[d]);
         padded = ig_dim_add(module, padded, p->after[d]);
@@ -223,7 +224,8 @@ static ig_value *count_elements(ig_builder *b, const ig_op *op, ig_dtype dtype,
 
 static bool reaches_out(const pool_pads *p, uint32_t rank) {
     for (uint32_t d = 0; d + 2 < rank; d++) {
-        if (p->before[d] != 0 || p->after[d] != 0 || p->reach[d] != 0) {
+        if (!ig_dim_is(p->before[d], 0) || !ig_dim_is(p->after[d], 0) ||
+            !ig_dim_is(p->reach[d], 0)) {
             return true;
         }
     }
@@ -293,7 +295,7 @@ static ig_value *as_pool(ig_builder *b, const ig_op *op, ig_value *x) {
 static bool is_global(const ig_op *op) {
     const ig_attr *sizes = &op->attrs[IG_adaptive_pool_sizes];
     for (uint32_t d = 0; d < sizes->count; d++) {
-        if (sizes->as.dims[d] != 1) {
+        if (!ig_dim_is(sizes->as.dims[d], 1)) {
             return false;
         }
     }
@@ -307,7 +309,7 @@ typedef struct spans {
 
 static spans spans_of(ig_builder *b, ig_dim in, ig_dim out) {
     ig_module *module = b->graph->module;
-    ig_dim most = ig_dim_add(module, ig_dim_ceil_div(module, in, out), 1);
+    ig_dim most = ig_dim_add(module, ig_dim_ceil_div(module, in, out), ig_dim_of(1));
     ig_value *i = ig_expand_along(b, ig_expand_range(b, out), 0, 2);
     ig_value *t = ig_expand_along(b, ig_expand_range(b, most), 1, 2);
     ig_dim both[2] = { in, out };
@@ -337,7 +339,7 @@ static ig_value *adapt_axis(ig_builder *b, ig_value *x, uint32_t axis, ig_dim ou
     if (!is_max) {
         for (uint32_t d = 0; d < rank; d++) {
             bool is_own = d == axis || d == axis + 1;
-            dims[d] = is_own ? s.ids->type->dims[d - axis] : 1;
+            dims[d] = is_own ? s.ids->type->dims[d - axis] : ig_dim_of(1);
         }
         ig_value *there = ig_make_reshape(b, s.is_there, rank, dims);
         ig_value *zero = ig_make_float(b, dtype, 0);
@@ -354,7 +356,7 @@ static ig_value *adapt_axis(ig_builder *b, ig_value *x, uint32_t axis, ig_dim ou
         return parts;
     }
     for (uint32_t d = 0; d < kept; d++) {
-        dims[d] = d == axis ? out : 1;
+        dims[d] = d == axis ? out : ig_dim_of(1);
     }
     ig_value *count = ig_make_reshape(b, ig_make_cast(b, s.count, dtype), kept, dims);
     return ig_make2(b, IG_OP_div, parts, count);

@@ -64,6 +64,17 @@ const ig_type *ig_type_tensor(ig_module *module, ig_dtype dtype, uint32_t rank,
     return intern(&c, module);
 }
 
+const ig_type *ig_type_of_extents(ig_module *module, ig_dtype dtype, uint32_t rank,
+                                  const int64_t *extents) {
+    ig_dim few[INLINE_RANK];
+    ig_dim *dims = rank <= INLINE_RANK ? few
+                                       : IG_NEW_ARRAY(&module->arena, ig_dim, rank);
+    for (uint32_t i = 0; i < rank; i++) {
+        dims[i] = ig_dim_of(extents[i]);
+    }
+    return ig_type_tensor(module, dtype, rank, dims);
+}
+
 const ig_type *ig_type_table(ig_module *module, ig_dtype dtype, ig_rows rows,
                              ig_dim count, ig_dim dim) {
     candidate c;

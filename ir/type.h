@@ -76,6 +76,9 @@ struct ig_type {
 
 const ig_type *ig_type_tensor(ig_module *module, ig_dtype dtype, uint32_t rank,
                               const ig_dim *dims);
+/* The same of extents that are known, and none of them negative. */
+const ig_type *ig_type_of_extents(ig_module *module, ig_dtype dtype, uint32_t rank,
+                                  const int64_t *extents);
 const ig_type *ig_type_table(ig_module *module, ig_dtype dtype, ig_rows rows,
                              ig_dim count, ig_dim dim);
 const ig_type *ig_type_buffer(ig_module *module, ig_dtype dtype, uint32_t rank,

@@ -109,7 +109,7 @@ static ig_dim dim_of(const entry *e, const char *input,
                         ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM &&
                     dim->dim_param && dim->dim_param[0];
     if (is_number && dim->dim_value >= 0) {
-        return dim->dim_value;
+        return ig_dim_of(dim->dim_value);
     }
     const char *name = has_name ? dim->dim_param
                                 : ig_arena_printf(arena, "%s_d%zu", input, index);
@@ -249,8 +249,8 @@ static ig_status check_override(const entry *e, const Onnx__ValueInfoProto *inpu
         bool is_number = dim->value_case ==
                          ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
         is_right = !is_number || dim->dim_value < 0 ||
-                   ig_dim_equal(e->import->module, given->dims[i], dim->dim_value) !=
-                       IG_NO;
+                   ig_dim_equal(e->import->module, given->dims[i],
+                                ig_dim_of(dim->dim_value)) != IG_NO;
     }
     return is_right ? IG_OK
                     : input_fail(e, IG_INVALID, input->name, NULL,
@@ -279,8 +279,8 @@ static ig_status fold_input(entry *e, const Onnx__ValueInfoProto *input,
         return input_fail(e, IG_UNSUPPORTED, input->name, NULL,
                           "is no tensor, so it cannot be folded in");
     }
-    ig_data data = { .type = ig_type_tensor(module, tensor->dtype, tensor->rank,
-                                            tensor->dims),
+    ig_data data = { .type = ig_type_of_extents(module, tensor->dtype, tensor->rank,
+                                                tensor->dims),
                      .size = ig_tensor_bytes(tensor) };
     if (!fits(e, data.type, declared)) {
         return input_fail(

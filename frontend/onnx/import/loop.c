@@ -15,7 +15,8 @@ ig_status ig_onnx_scalar_of(const ig_onnx_node *node, ig_value *x, ig_dtype dtyp
                             const char *what, ig_value **out_value) {
     ig_module *module = node->import->module;
     bool fits = x->type->kind == IG_TENSOR && x->type->dtype == dtype &&
-                ig_dim_equal(module, ig_type_count(module, x->type), 1) != IG_NO;
+                ig_dim_equal(module, ig_type_count(module, x->type), ig_dim_of(1)) !=
+                    IG_NO;
     if (!fits) {
         return ig_onnx_fail(node, IG_INVALID, "%s must be one element of type %s", what,
                             ig_dtypes[dtype].name);
@@ -228,7 +229,8 @@ static ig_status widen_sequence(ig_onnx_loop *loop, uint32_t index, const ig_val
     IG_TRY(check_kind(loop, index, a, b));
     ig_dim dims[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < a->rank; i++) {
-        bool is_kept = !ig_dim_is_static(a->dims[i]) || a->dims[i] == b->dims[i];
+        bool is_kept = !ig_dim_is_static(a->dims[i]) ||
+                       ig_dim_same(a->dims[i], b->dims[i]);
         dims[i] = is_kept ? a->dims[i] : ig_dim_symbol(module, "s");
     }
     *out_type = ig_type_host(module, IG_SEQUENCE,
@@ -309,7 +311,7 @@ static ig_status type_results(ig_onnx_loop *loop) {
         bool is_untyped = ig_onnx_is_untyped(loop->node->import, body->args[2 + i]);
         ig_onnx_set_untyped(loop->node->import, &loop->op->results[i], is_untyped);
     }
-    dims[0] = loop->stacked_count ? count_trips(loop) : 0;
+    dims[0] = loop->stacked_count ? count_trips(loop) : ig_dim_of(0);
     for (uint32_t i = 0; i < loop->stacked_count; i++) {
         const ig_type *type = loop->yields[1 + loop->carried_count + i]->type;
         if (type->kind != IG_TENSOR || type->rank >= IG_TENSOR_RANK) {

@@ -151,7 +151,7 @@ static bool read_constant(const ig_onnx_node *node, const ig_value *value,
         !ig_dtype_is_int((ig_dtype)data->type->dtype)) {
         return false;
     }
-    int64_t count = data->type->rank ? data->type->dims[0] : 1;
+    int64_t count = ig_dim_value(data->type->rank ? data->type->dims[0] : ig_dim_of(1));
     if (count > UINT16_MAX) {
         return false;
     }
@@ -234,7 +234,7 @@ void ig_onnx_guard_extents(const ig_onnx_node *node, uint32_t i, uint32_t a, uin
  * equal. */
 static void guard_pair(const ig_onnx_node *node, ig_dim a, ig_dim b) {
     ig_module *module = node->import->module;
-    if (a == 1 || b == 1 || ig_dim_equal(module, a, b) != IG_MAYBE) {
+    if (ig_dim_is(a, 1) || ig_dim_is(b, 1) || ig_dim_equal(module, a, b) != IG_MAYBE) {
         return;
     }
     const char *text = ig_arena_printf(

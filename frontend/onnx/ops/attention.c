@@ -50,7 +50,7 @@ static ig_status matmul(const attend *a, ig_value *x, ig_value *y, bool transpos
 static ig_status count_up(const attend *a, ig_dim extent, uint32_t behind,
                           ig_value **out_value) {
     ig_builder *b = a->node->builder;
-    ig_dim dims[2] = { extent, 1 };
+    ig_dim dims[2] = { extent, ig_dim_of(1) };
     ig_attr attrs[IG_dims_attr_count] = { { 0 } };
     attrs[IG_dims_values] = ig_attr_of_dims(a->node->import->module, &extent, 1);
     attrs[IG_dims_scalar] = ig_attr_of_bool(true);
@@ -74,7 +74,7 @@ static ig_status split_heads(const attend *a, const char *attr, ig_value **x) {
                             (long long)heads);
     }
     ig_dim width = ig_dim_exact_div(module, type->dims[2], ig_dim_const(module, heads));
-    ig_dim dims[] = { type->dims[0], type->dims[1], heads, width };
+    ig_dim dims[] = { type->dims[0], type->dims[1], ig_dim_of(heads), width };
     IG_TRY(ig_onnx_reshape(a->node, *x, 4, dims, x));
     return transpose(a, *x, x);
 }
@@ -130,11 +130,11 @@ static ig_status repeat_heads(attend *a, uint32_t which) {
     ig_module *module = a->node->import->module;
     const ig_type *type = a->in[which]->type;
     ig_dim all = a->in[Q]->type->dims[1], own = type->dims[1];
-    if (ig_dim_equal(module, all, own) == IG_YES || own == 0) {
+    if (ig_dim_equal(module, all, own) == IG_YES || ig_dim_is(own, 0)) {
         return IG_OK;
     }
     ig_dim times = ig_dim_exact_div(module, all, own);
-    ig_dim apart[] = { type->dims[0], own, 1, type->dims[2], type->dims[3] };
+    ig_dim apart[] = { type->dims[0], own, ig_dim_of(1), type->dims[2], type->dims[3] };
     ig_dim wide[] = { type->dims[0], own, times, type->dims[2], type->dims[3] };
     ig_dim dims[] = { type->dims[0], all, type->dims[2], type->dims[3] };
     ig_attr attrs[IG_expand_attr_count] = { { 0 } };
@@ -167,7 +167,7 @@ static ig_status read_lengths(const attend *a, ig_value **out_value) {
         return ig_onnx_fail(a->node, IG_INVALID, "input %d has rank %u, expected 1",
                             LENGTHS, x->type->rank);
     }
-    ig_dim dims[] = { x->type->dims[0], 1, 1, 1 };
+    ig_dim dims[] = { x->type->dims[0], ig_dim_of(1), ig_dim_of(1), ig_dim_of(1) };
     x = ig_make_cast(a->node->builder, x, IG_DT_i64);
     return ig_onnx_reshape(a->node, x, 4, dims, out_value);
 }
@@ -200,7 +200,7 @@ static ig_status widen_mask(const attend *a, ig_dim columns, ig_value **mask) {
     ig_module *module = a->node->import->module;
     const ig_type *type = (*mask)->type;
     uint32_t last = type->rank - 1;
-    bool is_whole = type->dims[last] == 1 ||
+    bool is_whole = ig_dim_is(type->dims[last], 1) ||
                     ig_dim_equal(module, type->dims[last], columns) != IG_NO;
     if (is_whole) {
         return IG_OK;

@@ -14,9 +14,9 @@ static const char *name_of(const ig_onnx_node *node) {
 /* `count` numbers, or one of rank 0. */
 static ig_status give_numbers(ig_onnx_node *node, ig_dtype dtype, uint32_t rank,
                               size_t count, const void *bytes) {
-    ig_dim dim = (ig_dim)count;
+    ig_dim dim = ig_dim_of((int64_t)count);
     int64_t size = 0;
-    (void)ig_dtype_bytes(dtype, dim, &size);
+    (void)ig_dtype_bytes(dtype, (int64_t)count, &size);
     ig_data data = { .type = ig_type_tensor(node->import->module, dtype, rank, &dim),
                      .bytes = bytes ? bytes : "",
                      .size = size };
@@ -83,7 +83,7 @@ ig_status ig_onnx_import_constant_of_shape(ig_onnx_node *node) {
         ig_data data;
         IG_TRY(ig_onnx_tensor_data(node->import->model, attr->t, "attribute 'value'",
                                    &node->where, &data));
-        if (ig_type_count(module, data.type) != 1) {
+        if (!ig_dim_is(ig_type_count(module, data.type), 1)) {
             return ig_onnx_fail(node, IG_INVALID,
                                 "attribute 'value' must hold one element");
         }

@@ -287,7 +287,7 @@ static ig_status reverse_trips(const ig_onnx_node *node, ig_value **value) {
     for (uint32_t i = 0; i < type->rank; i++) {
         steps[i] = i == 0 ? -1 : 1;
     }
-    starts[0] = ig_dim_sub(module, type->dims[0], 1);
+    starts[0] = ig_dim_sub(module, type->dims[0], ig_dim_of(1));
     ig_attr attrs[IG_slice_attr_count] = {
         [IG_slice_starts] = ig_attr_of_dims(module, starts, type->rank),
         [IG_slice_sizes] = ig_attr_of_dims(module, type->dims, type->rank),

@@ -115,7 +115,7 @@ ig_status ig_onnx_import_clip(ig_onnx_node *node) {
         if (bound && (bound->type->kind != IG_TENSOR || bound->type->rank > 0)) {
             const ig_type *type = bound->type;
             bool is_one = type->kind == IG_TENSOR && type->rank == 1 &&
-                          type->dims[0] == 1;
+                          ig_dim_is(type->dims[0], 1);
             if (!is_one) {
                 return ig_onnx_fail(node, IG_INVALID, "input %u must be a scalar", i);
             }

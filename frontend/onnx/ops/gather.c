@@ -10,12 +10,13 @@
 static ig_status check_constant(const ig_onnx_node *node, uint32_t input,
                                 uint32_t axis) {
     const ig_data *data = ig_constant_of(node->inputs[input]);
-    ig_dim extent = node->inputs[0]->type->dims[axis];
-    if (!data || !data->bytes || data->is_splat || !ig_dim_is_static(extent) ||
+    int64_t extent;
+    if (!data || !data->bytes || data->is_splat ||
+        !ig_dim_known(node->inputs[0]->type->dims[axis], &extent) ||
         !ig_dtype_is_int((ig_dtype)data->type->dtype)) {
         return IG_OK;
     }
-    int64_t count = ig_type_count(node->import->module, data->type);
+    int64_t count = ig_dim_value(ig_type_count(node->import->module, data->type));
     ig_tensor tensor = { .kind = IG_TENSOR,
                          .dtype = (ig_dtype)data->type->dtype,
                          .count = count,
@@ -122,14 +123,14 @@ static ig_status know_depth(const ig_onnx_node *node, ig_value **indices) {
     for (uint32_t i = 0; i < type->rank; i++) {
         dims[i] = type->dims[i];
     }
-    ig_dim depth = (ig_dim)type->rank - 1 + x->rank - updates->rank;
+    int64_t depth = (int64_t)type->rank - 1 + x->rank - updates->rank;
     if (depth < 0 || depth > x->rank) {
         return ig_onnx_fail(node, IG_INVALID,
                             "inputs of rank %u, %u and %u do not fit each other",
                             x->rank, type->rank, updates->rank);
     }
-    dims[type->rank - 1] = depth;
-    ig_make_guard_equal(node->builder, type->dims[type->rank - 1], depth,
+    dims[type->rank - 1] = ig_dim_of(depth);
+    ig_make_guard_equal(node->builder, type->dims[type->rank - 1], ig_dim_of(depth),
                         "the indices' last extent does not fit the updates' rank");
     return ig_onnx_reshape(node, *indices, type->rank, dims, indices);
 }
@@ -139,12 +140,13 @@ static void guard_blocks(const ig_onnx_node *node, const ig_type *indices) {
     const ig_type *x = node->inputs[0]->type;
     const ig_type *updates = node->inputs[2]->type;
     uint32_t lead = indices->rank ? indices->rank - 1 : 0;
-    ig_dim depth = indices->rank ? indices->dims[lead] : 0;
+    int64_t depth = 0;
+    bool is_known = indices->rank == 0 || ig_dim_known(indices->dims[lead], &depth);
     for (uint32_t i = 0; i < lead && i < updates->rank; i++) {
         ig_onnx_guard_extents(node, 1, i, 2, i);
     }
-    for (uint32_t i = lead; i < updates->rank && ig_dim_is_static(depth); i++) {
-        ig_dim axis = depth + i - lead;
+    for (uint32_t i = lead; is_known && i < updates->rank; i++) {
+        int64_t axis = depth + i - lead;
         if (axis < x->rank) {
             ig_onnx_guard_extents(node, 0, (uint32_t)axis, 2, i);
         }
@@ -184,7 +186,7 @@ static ig_status classes(const ig_onnx_node *node, ig_value *depth, uint32_t ran
                          NULL, &all));
     ig_dim dims[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < rank; i++) {
-        dims[i] = i == axis ? all->type->dims[0] : 1;
+        dims[i] = i == axis ? all->type->dims[0] : ig_dim_of(1);
     }
     return ig_onnx_reshape(node, all, rank, dims, out_value);
 }
@@ -201,7 +203,7 @@ static ig_status wrapped(const ig_onnx_node *node, ig_value *depth, uint32_t axi
     ig_dim dims[IG_TENSOR_RANK];
     uint32_t from = 0;
     for (uint32_t i = 0; i < index->type->rank + 1; i++) {
-        dims[i] = i == axis ? 1 : index->type->dims[from++];
+        dims[i] = i == axis ? ig_dim_of(1) : index->type->dims[from++];
     }
     return ig_onnx_reshape(node, index, from + 1, dims, out_value);
 }

@@ -50,7 +50,7 @@ static ig_status pick(const loss *l, ig_value **out_value) {
     ig_dim dims[IG_TENSOR_RANK];
     ig_value *index, *picked;
     dims[0] = target->dims[0];
-    dims[1] = 1;
+    dims[1] = ig_dim_of(1);
     for (uint32_t d = 1; d < target->rank; d++) {
         dims[d + 1] = target->dims[d];
     }

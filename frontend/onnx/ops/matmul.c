@@ -33,7 +33,8 @@ static void guard_batch(const ig_onnx_node *node) {
     const ig_type *a = node->inputs[0]->type, *b = node->inputs[1]->type;
     for (uint32_t i = 3; i <= a->rank && i <= b->rank; i++) {
         ig_dim x = a->dims[a->rank - i], y = b->dims[b->rank - i];
-        if (x != 1 && y != 1 && ig_dim_equal(module, x, y) == IG_MAYBE) {
+        if (!ig_dim_is(x, 1) && !ig_dim_is(y, 1) &&
+            ig_dim_equal(module, x, y) == IG_MAYBE) {
             ig_make_guard_equal(node->builder, ig_dim_bcast(module, x, y),
                                 ig_dim_bcast(module, y, x),
                                 "the batches of a matrix product do not broadcast");
@@ -64,8 +65,8 @@ static ig_status check_bias(const ig_onnx_node *node, const ig_type *sum,
     bool fits = bias->kind == IG_TENSOR && bias->rank <= sum->rank;
     for (uint32_t i = 1; fits && i <= bias->rank; i++) {
         ig_dim extent = bias->dims[bias->rank - i];
-        fits = extent == 1 || ig_dim_equal(node->import->module, extent,
-                                           sum->dims[sum->rank - i]) != IG_NO;
+        fits = ig_dim_is(extent, 1) || ig_dim_equal(node->import->module, extent,
+                                                    sum->dims[sum->rank - i]) != IG_NO;
     }
     if (!fits) {
         return ig_onnx_fail(

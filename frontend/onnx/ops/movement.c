@@ -116,7 +116,7 @@ static ig_status cut_by_inputs(const ig_onnx_node *node, cut *c, bool *out_known
 static ig_value *count_up(const ig_onnx_node *node, const ig_value *like) {
     int64_t numbers[IG_TENSOR_RANK];
     ig_dim count = like->type->dims[0];
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < ig_dim_value(count); i++) {
         numbers[i] = i;
     }
     const ig_type *type = ig_type_tensor(node->import->module, IG_DT_i64, 1, &count);
@@ -170,8 +170,9 @@ ig_status ig_onnx_import_slice(ig_onnx_node *node) {
                               ig_onnx_in(node, 3), ig_onnx_in(node, 4) };
     const ig_type *starts = operands[1]->type;
     if (!operands[3] && operands[4]) {
-        if (starts->rank != 1 || starts->dims[0] < 0 ||
-            starts->dims[0] > IG_TENSOR_RANK) {
+        int64_t count;
+        if (starts->rank != 1 || !ig_dim_known(starts->dims[0], &count) ||
+            count > IG_TENSOR_RANK) {
             return ig_onnx_fail(node, IG_UNSUPPORTED,
                                 "the number of axes to slice is not known");
         }
@@ -213,8 +214,8 @@ static ig_status split_sizes(const ig_onnx_node *node, ig_dim extent, ig_dim *si
         return ig_onnx_fail(node, IG_INVALID, "has %u outputs, but num_outputs is %lld",
                             pieces, (long long)wanted);
     }
-    ig_dim size = is_uneven ? ig_dim_ceil_div(module, extent, pieces)
-                            : ig_dim_exact_div(module, extent, pieces);
+    ig_dim size = is_uneven ? ig_dim_ceil_div(module, extent, ig_dim_of(pieces))
+                            : ig_dim_exact_div(module, extent, ig_dim_of(pieces));
     ig_dim left = extent;
     for (uint32_t i = 0; i < pieces; i++) {
         ig_dim piece = is_uneven ? ig_dim_min(module, size, left) : size;
@@ -232,7 +233,7 @@ ig_status ig_onnx_import_split(ig_onnx_node *node) {
     IG_TRY(ig_onnx_axis(node, ig_onnx_attr_int(node, "axis", 0), type->rank, &axis));
     ig_dim *sizes = IG_NEW_ARRAY(node->import->arena, ig_dim, node->output_count);
     IG_TRY(split_sizes(node, type->dims[axis], sizes));
-    ig_dim total = 0;
+    ig_dim total = ig_dim_of(0);
     for (uint32_t i = 0; i < node->output_count; i++) {
         total = ig_dim_add(module, total, sizes[i]);
     }
@@ -242,7 +243,7 @@ ig_status ig_onnx_import_split(ig_onnx_node *node) {
     }
     ig_make_guard_equal(node->builder, total, type->dims[axis],
                         "the pieces of a split do not add up to the extent");
-    ig_dim start = 0;
+    ig_dim start = ig_dim_of(0);
     for (uint32_t i = 0; i < node->output_count; i++) {
         IG_TRY(ig_onnx_slice(node, node->inputs[0], axis, start, sizes[i],
                              &node->outputs[i]));

@@ -87,7 +87,7 @@ ig_status ig_onnx_import_layer_norm(ig_onnx_node *node) {
         IG_TRY(ig_onnx_tensor(node, i));
         const ig_type *factor = node->inputs[i]->type;
         for (uint32_t d = 1; d <= factor->rank && d <= type->rank; d++) {
-            if (factor->dims[factor->rank - d] != 1) {
+            if (!ig_dim_is(factor->dims[factor->rank - d], 1)) {
                 ig_onnx_guard_extents(node, i, factor->rank - d, 0, type->rank - d);
             }
         }

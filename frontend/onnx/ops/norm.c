@@ -35,7 +35,7 @@ static ig_status along_channels(const ig_onnx_node *node, ig_value *x,
     ig_dim dims[IG_TENSOR_RANK] = { x->type->dims[0] };
     uint32_t rank = node->inputs[0]->type->rank - 1;
     for (uint32_t d = 1; d < rank; d++) {
-        dims[d] = 1;
+        dims[d] = ig_dim_of(1);
     }
     return ig_onnx_reshape(node, x, rank, dims, out_value);
 }
@@ -188,7 +188,7 @@ ig_status ig_onnx_import_group_norm_by_group(ig_onnx_node *node) {
     ig_dim own = ig_dim_exact_div(module, type->dims[1], ig_dim_const(module, groups));
     for (uint32_t i = 1; i < 3; i++) {
         IG_TRY(ig_onnx_float_tensor(node, i));
-        ig_dim column[2] = { ig_dim_const(module, groups), 1 };
+        ig_dim column[2] = { ig_dim_const(module, groups), ig_dim_of(1) };
         ig_dim wide[2] = { ig_dim_const(module, groups), own };
         ig_attr attrs[IG_expand_attr_count] = { { 0 } };
         attrs[IG_expand_to] = ig_attr_of_dims(module, wide, 2);
@@ -218,7 +218,7 @@ ig_status ig_onnx_import_rms_norm(ig_onnx_node *node) {
     bool fits = scale->rank <= type->rank - axis && scale->dtype == type->dtype;
     if (fits) {
         for (uint32_t d = 1; d <= scale->rank; d++) {
-            if (scale->dims[scale->rank - d] != 1) {
+            if (!ig_dim_is(scale->dims[scale->rank - d], 1)) {
                 ig_onnx_guard_extents(node, 1, scale->rank - d, 0, type->rank - d);
             }
         }
@@ -238,8 +238,9 @@ static ig_status sum_near(ig_onnx_node *node, ig_value *x, int64_t size,
     ig_module *module = node->import->module;
     const ig_type *type = x->type;
     ig_dim rest = ig_dim_product(module, type->dims + 2, type->rank - 2);
-    ig_dim flat[4] = { type->dims[0], 1, type->dims[1], rest };
-    ig_dim before[2] = { (size - 1) / 2, 0 }, after[2] = { size / 2, 0 };
+    ig_dim flat[4] = { type->dims[0], ig_dim_of(1), type->dims[1], rest };
+    ig_dim before[2] = { ig_dim_of((size - 1) / 2), ig_dim_of(0) },
+           after[2] = { ig_dim_of(size / 2), ig_dim_of(0) };
     int64_t kernel[2] = { size, 1 };
     ig_attr attrs[IG_pool_attr_count] = {
         [IG_pool_op] = ig_attr_of_enum(IG_WINDOW_sum),

@@ -143,7 +143,7 @@ static ig_status positions(const ig_onnx_node *node, ig_dim extent, uint32_t ran
     IG_TRY(ig_onnx_build(node, IG_OP_range, 3, (ig_value *[]){ from, limit, step },
                          NULL, &all));
     for (uint32_t i = 0; i < rank; i++) {
-        dims[i] = i == axis ? extent : 1;
+        dims[i] = i == axis ? extent : ig_dim_of(1);
     }
     return ig_onnx_reshape(node, all, rank, dims, out_value);
 }
@@ -250,7 +250,7 @@ ig_status ig_onnx_import_reverse_sequence(ig_onnx_node *node) {
     ig_onnx_guard_extents(node, 0, (uint32_t)batch, 1, 0);
     ig_dim dims[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < type->rank; i++) {
-        dims[i] = i == batch ? type->dims[batch] : 1;
+        dims[i] = i == batch ? type->dims[batch] : ig_dim_of(1);
     }
     ig_value *lengths = ig_make_cast(node->builder, node->inputs[1], IG_DT_i64);
     ig_value *at, *is_turned, *from, *last;

@@ -31,7 +31,7 @@ static ig_status spread_blocks(const ig_onnx_node *node, const ig_type *x,
     for (uint32_t d = 0; d < type->rank; d++) {
         dims[d + (d > axis)] = type->dims[d];
     }
-    dims[axis + 1] = 1;
+    dims[axis + 1] = ig_dim_of(1);
     IG_TRY(ig_onnx_reshape(node, *value, type->rank + 1, dims, value));
     dims[axis + 1] = ig_dim_const(module, block);
     ig_attr attrs[IG_expand_attr_count] = {
@@ -43,7 +43,7 @@ static ig_status spread_blocks(const ig_onnx_node *node, const ig_type *x,
     }
     dims[axis] = ig_dim_mul(module, dims[axis], ig_dim_const(module, block));
     IG_TRY(ig_onnx_reshape(node, *value, type->rank, dims, value));
-    return ig_onnx_slice(node, *value, axis, 0, x->dims[axis], value);
+    return ig_onnx_slice(node, *value, axis, ig_dim_of(0), x->dims[axis], value);
 }
 
 /* `value`, a scale or zero point, so that it broadcasts with an input of type `x`. */
@@ -53,7 +53,8 @@ static ig_status spread(const ig_onnx_node *node, const ig_type *x, ig_value **v
     int64_t block = ig_onnx_attr_int(node, "block_size", 0);
     uint32_t axis;
     ig_dim dims[IG_TENSOR_RANK];
-    bool is_one = ig_dim_equal(module, ig_type_count(module, type), 1) == IG_YES;
+    bool is_one = ig_dim_equal(module, ig_type_count(module, type), ig_dim_of(1)) ==
+                  IG_YES;
     if (block < 0) {
         return ig_onnx_fail(node, IG_INVALID, "block_size is %lld", (long long)block);
     }
@@ -71,7 +72,7 @@ static ig_status spread(const ig_onnx_node *node, const ig_type *x, ig_value **v
                             type->rank);
     }
     for (uint32_t d = 0; d < x->rank; d++) {
-        dims[d] = d == axis ? type->dims[0] : 1;
+        dims[d] = d == axis ? type->dims[0] : ig_dim_of(1);
     }
     return ig_onnx_reshape(node, *value, x->rank, dims, value);
 }
@@ -224,7 +225,7 @@ static ig_status as_rows(const ig_onnx_node *node, ig_value **zero_point) {
     if (!type || type->rank != 1) {
         return IG_OK;
     }
-    ig_dim dims[] = { type->dims[0], 1 };
+    ig_dim dims[] = { type->dims[0], ig_dim_of(1) };
     return ig_onnx_reshape(node, *zero_point, 2, dims, zero_point);
 }
 
@@ -298,7 +299,7 @@ static ig_status over_channels(const ig_onnx_node *node, uint32_t rank,
         return IG_OK;
     }
     for (uint32_t d = 0; d < rank; d++) {
-        dims[d] = d == 0 ? (*value)->type->dims[0] : 1;
+        dims[d] = d == 0 ? (*value)->type->dims[0] : ig_dim_of(1);
     }
     return ig_onnx_reshape(node, *value, rank, dims, value);
 }

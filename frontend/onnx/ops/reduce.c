@@ -83,7 +83,7 @@ static ig_status build_running(const ig_onnx_node *node, uint32_t axis,
 static ig_status choose_running(const ig_onnx_node *node, ig_value **out_value) {
     uint32_t rank = node->inputs[0]->type->rank;
     ig_value *axis = ig_make_cast(node->builder, node->inputs[1], IG_DT_i64), *all;
-    ig_dim count = rank;
+    ig_dim count = ig_dim_of(rank);
     IG_TRY(ig_onnx_reshape(node, axis, 0, NULL, &axis));
     ig_value *bounds[] = { ig_make_i64(node->builder, 0),
                            ig_make_dims(node->builder, &count, 1),

@@ -24,7 +24,7 @@ static bool read_floats(const ig_value *value, uint32_t count, float *out) {
     const ig_data *data = value ? ig_constant_of(value) : NULL;
     if (!data || !data->bytes || data->type->rank != 1 ||
         !ig_dtype_is_float((ig_dtype)data->type->dtype) ||
-        data->type->dims[0] != (ig_dim)count) {
+        !ig_dim_is(data->type->dims[0], count)) {
         return false;
     }
     ig_tensor tensor = { .kind = IG_TENSOR,
@@ -40,7 +40,7 @@ static bool read_floats(const ig_value *value, uint32_t count, float *out) {
 
 static bool is_empty(const ig_value *value) {
     return !value || (value->type->kind == IG_TENSOR && value->type->rank == 1 &&
-                      value->type->dims[0] == 0);
+                      ig_dim_is(value->type->dims[0], 0));
 }
 
 static ig_status unknown(const resizing *r, const char *what) {
@@ -51,6 +51,19 @@ static ig_status unknown(const resizing *r, const char *what) {
 }
 
 /* ---- sizes ---- */
+
+/* A float is no extent when it is negative, not a number or beyond what 64 bits
+ * hold. */
+static ig_status set_size(resizing *r, uint32_t axis, double extent) {
+    bool is_whole = extent > -9e18 && extent < 9e18;
+    if (!is_whole || !ig_dim_from((int64_t)extent, &r->sizes[axis])) {
+        return ig_onnx_fail(
+            r->node, IG_INVALID,
+            "the scales, sizes and roi give axis %u %g elements, expected 0 or more",
+            axis, extent);
+    }
+    return IG_OK;
+}
 
 /* floor(in * scale): exact where the scale is a whole number, else of known extents. */
 static ig_status scale_axis(resizing *r, uint32_t axis, float scale) {
@@ -64,11 +77,12 @@ static ig_status scale_axis(resizing *r, uint32_t axis, float scale) {
     float part = r->region[axis + r->rank] - r->region[axis];
     r->scales[axis] = scale;
     if (ig_dim_constant(module, in, &extent)) {
-        r->sizes[axis] = (int64_t)floor((double)((float)extent * part * scale));
-    } else if (scale == floorf(scale) && part == 1) {
-        r->sizes[axis] = ig_dim_mul(module, in, (int64_t)scale);
-    } else if (1 / scale == floorf(1 / scale) && part == 1) {
-        r->sizes[axis] = ig_dim_floor_div(module, in, (int64_t)(1 / scale));
+        return set_size(r, axis, floor((double)((float)extent * part * scale)));
+    }
+    if (scale == floorf(scale) && part == 1) {
+        r->sizes[axis] = ig_dim_mul(module, in, ig_dim_of((int64_t)scale));
+    } else if (1 / scale == floorf(1 / scale) && 1 / scale <= 1e6f && part == 1) {
+        r->sizes[axis] = ig_dim_floor_div(module, in, ig_dim_of((int64_t)(1 / scale)));
     } else {
         return ig_onnx_fail(r->node, IG_UNSUPPORTED,
                             "axis %u is scaled by %g and its extent is not known", axis,
@@ -101,9 +115,9 @@ static ig_status keep_aspect(resizing *r, bool covers) {
     }
     for (uint32_t i = 0; i < r->axis_count; i++) {
         uint32_t axis = r->axes[i];
-        float in = (float)r->node->inputs[X]->type->dims[axis];
-        r->sizes[axis] = (int64_t)floor((double)(factor * in) + 0.5);
+        float in = (float)ig_dim_value(r->node->inputs[X]->type->dims[axis]);
         r->scales[axis] = factor;
+        IG_TRY(set_size(r, axis, floor((double)(factor * in) + 0.5)));
     }
     return IG_OK;
 }
@@ -156,7 +170,7 @@ static ig_status start(ig_onnx_node *node, resizing *r) {
 /* ---- lists that only the run knows ---- */
 
 static ig_value *float_list(const resizing *r, const float *values, uint32_t count) {
-    ig_dim dim = count;
+    ig_dim dim = ig_dim_of(count);
     const ig_type *type = ig_type_tensor(r->node->import->module, IG_DT_f32, 1, &dim);
     return ig_make_const(r->node->builder, type, values);
 }
@@ -169,7 +183,8 @@ static ig_status entry_of(const resizing *r, uint32_t index, uint32_t part,
     for (uint32_t i = 0; i < r->axis_count; i++) {
         if (r->axes[i] == axis) {
             return ig_onnx_slice(r->node, r->node->inputs[index], 0,
-                                 (ig_dim)(i + part * r->axis_count), 1, out_value);
+                                 ig_dim_of(i + part * r->axis_count), ig_dim_of(1),
+                                 out_value);
         }
     }
     *out_value = index == SIZES ? ig_make_dims(r->node->builder, &r->sizes[axis], 1)
@@ -183,9 +198,9 @@ static ig_status full_list(const resizing *r, uint32_t index, ig_value **out_val
     uint32_t count = index == ROI ? 2 * r->rank : r->rank;
     const ig_value *given = r->node->inputs[index];
     ig_dtype dtype = index == SIZES ? IG_DT_i64 : IG_DT_f32;
-    ig_dim own = (ig_dim)r->axis_count * (index == ROI ? 2 : 1);
+    uint32_t own = r->axis_count * (index == ROI ? 2 : 1);
     if (given->type->kind != IG_TENSOR || given->type->rank != 1 ||
-        given->type->dims[0] != own || count == 0) {
+        !ig_dim_is(given->type->dims[0], own) || count == 0) {
         return ig_onnx_fail(r->node, IG_UNSUPPORTED,
                             "input %u is not a list of as many numbers as axes", index);
     }

@@ -147,7 +147,7 @@ static ig_status select_at(const layer *l, ig_value *x, uint32_t axis,
         dims[rank] = x->type->dims[d];
         rank += d != axis;
     }
-    IG_TRY(ig_onnx_slice(l->node, x, axis, direction, 1, &x));
+    IG_TRY(ig_onnx_slice(l->node, x, axis, ig_dim_of(direction), ig_dim_of(1), &x));
     return ig_onnx_reshape(l->node, x, rank, dims, out_value);
 }
 
@@ -157,7 +157,8 @@ static ig_status order_gates(const layer *l, ig_value *x, int64_t first,
     ig_value *parts[4];
     for (uint32_t g = 0; g < l->gates; g++) {
         int64_t at = first + orders[l->cell][g] * l->hidden;
-        IG_TRY(ig_onnx_slice(l->node, x, 0, at, l->hidden, &parts[g]));
+        IG_TRY(ig_onnx_slice(l->node, x, 0, ig_dim_of(at), ig_dim_of(l->hidden),
+                             &parts[g]));
     }
     if (l->gates == 1) {
         *out_value = parts[0];
@@ -179,7 +180,7 @@ static ig_status zeros(const layer *l, uint32_t rank, const ig_dim *dims,
 static ig_status state_of(const layer *l, uint32_t index, uint32_t direction,
                           ig_value **out_value) {
     if (!ig_onnx_in(l->node, index)) {
-        return zeros(l, 2, (ig_dim[]){ l->batch, l->hidden }, out_value);
+        return zeros(l, 2, (ig_dim[]){ l->batch, ig_dim_of(l->hidden) }, out_value);
     }
     IG_TRY(need_rank(l, index, 3));
     uint32_t batch = l->is_batch_first ? 0 : 1;
@@ -198,7 +199,7 @@ static ig_status weights_of(const layer *l, uint32_t index, uint32_t direction,
 
 static ig_status biases_of(const layer *l, uint32_t direction, ig_value **out_values) {
     if (!ig_onnx_in(l->node, B)) {
-        ig_dim count = (ig_dim)l->gates * l->hidden;
+        ig_dim count = ig_dim_of(l->gates * l->hidden);
         IG_TRY(zeros(l, 1, &count, &out_values[0]));
         out_values[1] = out_values[0];
         return IG_OK;
@@ -216,9 +217,10 @@ static ig_status peepholes_of(const layer *l, uint32_t direction,
     ig_value *x, *parts[3];
     IG_TRY(need_rank(l, P, 2));
     IG_TRY(select_at(l, l->node->inputs[P], 0, direction, &x));
+    static const int64_t order[] = { 0, 2, 1 };
     for (uint32_t g = 0; g < 3; g++) {
-        IG_TRY(ig_onnx_slice(l->node, x, 0, (int64_t[]){ 0, 2, 1 }[g] * l->hidden,
-                             l->hidden, &parts[g]));
+        IG_TRY(ig_onnx_slice(l->node, x, 0, ig_dim_of(order[g] * l->hidden),
+                             ig_dim_of(l->hidden), &parts[g]));
     }
     ig_attr attrs[IG_concat_attr_count] = { [IG_concat_axis] = ig_attr_of_int(0) };
     return ig_onnx_build(l->node, IG_OP_concat, 3, parts, attrs, out_value);
@@ -288,7 +290,7 @@ static ig_status stack(const layer *l, ig_op *const *ops, uint32_t index, uint32
         ig_dim dims[IG_TENSOR_RANK];
         uint32_t rank = 0;
         for (uint32_t d = 0; d <= x->type->rank; d++) {
-            dims[d] = d == axis ? 1 : x->type->dims[rank++];
+            dims[d] = d == axis ? ig_dim_of(1) : x->type->dims[rank++];
         }
         IG_TRY(ig_onnx_reshape(l->node, x, x->type->rank + 1, dims, &parts[i]));
     }

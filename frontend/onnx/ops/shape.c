@@ -48,7 +48,8 @@ ig_status ig_onnx_import_shape(ig_onnx_node *node) {
     IG_TRY(ig_onnx_build1(node, IG_OP_shape, node->inputs[0], &shape));
     if (start > 0 || end < rank) {
         int64_t size = end > start ? end - start : 0;
-        IG_TRY(ig_onnx_slice(node, shape, 0, size ? start : 0, size, &shape));
+        IG_TRY(ig_onnx_slice(node, shape, 0, ig_dim_of(size ? start : 0),
+                             ig_dim_of(size), &shape));
     }
     node->outputs[0] = shape;
     return IG_OK;
@@ -66,11 +67,11 @@ static ig_status resolve_shape(const ig_onnx_node *node, bool allows_zero,
                                ig_dims_value *shape) {
     ig_module *module = node->import->module;
     const ig_type *type = node->inputs[0]->type;
-    ig_dim minus_one = ig_dim_const(module, -1), others = 1;
+    ig_dim minus_one = ig_dim_const(module, -1), others = ig_dim_of(1);
     uint32_t rest = UINT32_MAX;
     bool has_zero = false;
     for (uint32_t i = 0; i < shape->count; i++) {
-        if (shape->dims[i] == 0 && !allows_zero) {
+        if (ig_dim_is(shape->dims[i], 0) && !allows_zero) {
             if (i >= type->rank) {
                 return ig_onnx_fail(node, IG_INVALID,
                                     "the shape copies extent %u of an input of rank %u",
@@ -78,8 +79,8 @@ static ig_status resolve_shape(const ig_onnx_node *node, bool allows_zero,
             }
             shape->dims[i] = type->dims[i];
         }
-        has_zero = has_zero || shape->dims[i] == 0;
-        if (shape->dims[i] == minus_one) {
+        has_zero = has_zero || ig_dim_is(shape->dims[i], 0);
+        if (ig_dim_same(shape->dims[i], minus_one)) {
             if (rest != UINT32_MAX) {
                 return ig_onnx_fail(node, IG_INVALID, "the shape has -1 twice");
             }
@@ -105,12 +106,13 @@ static ig_status own_extents(const ig_onnx_node *node, int64_t count,
     int64_t rank = node->inputs[0]->type->rank, zeros[IG_TENSOR_RANK] = { 0 };
     IG_TRY(ig_onnx_build1(node, IG_OP_shape, node->inputs[0], out_value));
     if (count < rank) {
-        return ig_onnx_slice(node, *out_value, 0, 0, count, out_value);
+        return ig_onnx_slice(node, *out_value, 0, ig_dim_of(0), ig_dim_of(count),
+                             out_value);
     }
     if (count == rank) {
         return IG_OK;
     }
-    ig_dim more = count - rank;
+    ig_dim more = ig_dim_of(count - rank);
     const ig_type *type = ig_type_tensor(node->import->module, IG_DT_i64, 1, &more);
     ig_value *parts[] = { *out_value, ig_make_const(node->builder, type, zeros) };
     ig_attr attrs[IG_concat_attr_count] = { [IG_concat_axis] = ig_attr_of_int(0) };
@@ -121,11 +123,12 @@ static ig_status own_extents(const ig_onnx_node *node, int64_t count,
 static ig_status copy_zeros(const ig_onnx_node *node, ig_value **shape) {
     const ig_type *type = (*shape)->type;
     ig_value *own, *is_zero;
-    if (type->rank != 1 || !ig_dim_is_static(type->dims[0]) ||
-        type->dims[0] > IG_TENSOR_RANK) {
+    int64_t count;
+    if (type->rank != 1 || !ig_dim_known(type->dims[0], &count) ||
+        count > IG_TENSOR_RANK) {
         return IG_OK; /* the op will not take it */
     }
-    IG_TRY(own_extents(node, type->dims[0], &own));
+    IG_TRY(own_extents(node, count, &own));
     IG_TRY(ig_onnx_build_scalar(node, IG_OP_eq, *shape, 0, &is_zero));
     return ig_onnx_build(node, IG_OP_where, 3, (ig_value *[]){ is_zero, own, *shape },
                          NULL, shape);
@@ -184,7 +187,7 @@ static ig_status mark_axes(const ig_onnx_node *node, const int64_t *axes,
 
 /* An axis that goes must have extent 1. */
 static ig_status check_single(const ig_onnx_node *node, uint32_t axis, ig_dim dim) {
-    ig_truth is_one = ig_dim_equal(node->import->module, dim, 1);
+    ig_truth is_one = ig_dim_equal(node->import->module, dim, ig_dim_of(1));
     if (is_one == IG_NO) {
         return ig_onnx_fail(node, IG_INVALID,
                             "axis %u cannot be squeezed, its extent is not 1", axis);
@@ -192,7 +195,7 @@ static ig_status check_single(const ig_onnx_node *node, uint32_t axis, ig_dim di
     const char *text = ig_arena_printf(
         node->import->arena, "%s: axis %u must have extent 1",
         ig_onnx_node_label(node->import, node->proto, node->where.number - 1), axis);
-    ig_make_guard_equal(node->builder, dim, 1, text);
+    ig_make_guard_equal(node->builder, dim, ig_dim_of(1), text);
     return IG_OK;
 }
 
@@ -206,7 +209,7 @@ ig_status ig_onnx_import_squeeze(ig_onnx_node *node) {
     IG_TRY(mark_axes(node, axes, count, type->rank, marks));
     ig_dim dims[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < type->rank; i++) {
-        bool goes = axes ? marks[i] : type->dims[i] == 1;
+        bool goes = axes ? marks[i] : ig_dim_is(type->dims[i], 1);
         if (!goes) {
             dims[rank++] = type->dims[i];
         } else {
@@ -232,7 +235,7 @@ ig_status ig_onnx_import_unsqueeze(ig_onnx_node *node) {
     IG_TRY(mark_axes(node, axes, count, (uint32_t)rank, marks));
     ig_dim dims[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < rank; i++) {
-        dims[i] = marks[i] ? 1 : type->dims[from++];
+        dims[i] = marks[i] ? ig_dim_of(1) : type->dims[from++];
     }
     return ig_onnx_reshape(node, node->inputs[0], (uint32_t)rank, dims,
                            &node->outputs[0]);
@@ -267,7 +270,8 @@ ig_status ig_onnx_import_expand(ig_onnx_node *node) {
     const ig_type *type = node->inputs[0]->type;
     for (uint32_t i = 1; i <= shape.count && i <= type->rank; i++) {
         ig_dim a = type->dims[type->rank - i], b = shape.dims[shape.count - i];
-        if (a != 1 && b != 1 && ig_dim_equal(module, a, b) == IG_MAYBE) {
+        if (!ig_dim_is(a, 1) && !ig_dim_is(b, 1) &&
+            ig_dim_equal(module, a, b) == IG_MAYBE) {
             ig_make_guard_equal(node->builder, ig_dim_bcast(module, a, b),
                                 ig_dim_bcast(module, b, a),
                                 "the input does not expand to the shape");

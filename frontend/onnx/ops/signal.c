@@ -72,7 +72,7 @@ ig_status ig_onnx_import_center_crop_pad(ig_onnx_node *node) {
         uint32_t axis;
         IG_TRY(ig_onnx_axis(node, axes ? axes[i] : i, type->rank, &axis));
         extents[i] = type->dims[axis];
-        all[i] = axis;
+        all[i] = ig_dim_of(axis);
     }
     ig_value *wanted = ig_make_cast(node->builder, node->inputs[1], IG_DT_i64);
     ig_value *have = ig_make_dims(node->builder, extents, count);

@@ -42,10 +42,14 @@ ig_status ig_onnx_import_depth_to_space(ig_onnx_node *node) {
     const ig_dim *x = node->inputs[0]->type->dims;
     ig_dim channels = ig_dim_exact_div(module, x[1],
                                        ig_dim_const(module, block * block));
-    ig_dim to[4] = { x[0], channels, ig_dim_mul(module, x[2], block),
-                     ig_dim_mul(module, x[3], block) };
-    ig_dim blocks[6] = { x[0], block, block, channels, x[2], x[3] };
-    ig_dim depths[6] = { x[0], channels, block, block, x[2], x[3] };
+    ig_dim to[4] = { x[0], channels, ig_dim_mul(module, x[2], ig_dim_of(block)),
+                     ig_dim_mul(module, x[3], ig_dim_of(block)) };
+    ig_dim blocks[6] = {
+        x[0], ig_dim_of(block), ig_dim_of(block), channels, x[2], x[3]
+    };
+    ig_dim depths[6] = {
+        x[0], channels, ig_dim_of(block), ig_dim_of(block), x[2], x[3]
+    };
     return rearrange(node, is_channel_first ? depths : blocks,
                      is_channel_first ? channel_first : block_first, to);
 }
@@ -59,7 +63,8 @@ ig_status ig_onnx_import_space_to_depth(ig_onnx_node *node) {
     ig_dim by = ig_dim_const(module, block);
     ig_dim rows = ig_dim_exact_div(module, x[2], by);
     ig_dim columns = ig_dim_exact_div(module, x[3], by);
-    ig_dim dims[6] = { x[0], x[1], rows, block, columns, block };
-    ig_dim to[4] = { x[0], ig_dim_mul(module, x[1], block * block), rows, columns };
+    ig_dim dims[6] = { x[0], x[1], rows, ig_dim_of(block), columns, ig_dim_of(block) };
+    ig_dim to[4] = { x[0], ig_dim_mul(module, x[1], ig_dim_of(block * block)), rows,
+                     columns };
     return rearrange(node, dims, perm, to);
 }

@@ -18,7 +18,7 @@ typedef struct sliding {
     const ig_type *x;
     uint32_t rank; /* spatial axes */
     ig_dim kernel[SPACE], before[SPACE], after[SPACE];
-    int64_t strides[SPACE], dilations[SPACE];
+    int64_t kernel_shape[SPACE], strides[SPACE], dilations[SPACE];
     int auto_pad;
 } sliding;
 
@@ -86,7 +86,7 @@ static ig_status read_auto_pad(sliding *s) {
 
 static void split_total(sliding *s, uint32_t axis, ig_dim total, bool odd_before) {
     ig_module *module = s->node->import->module;
-    ig_dim small = ig_dim_floor_div(module, total, 2);
+    ig_dim small = ig_dim_floor_div(module, total, ig_dim_of(2));
     ig_dim large = ig_dim_sub(module, total, small);
     s->before[axis] = odd_before ? large : small;
     s->after[axis] = odd_before ? small : large;
@@ -94,7 +94,7 @@ static void split_total(sliding *s, uint32_t axis, ig_dim total, bool odd_before
 
 static ig_dim reach_of(const sliding *s, uint32_t axis) {
     ig_module *module = s->node->import->module;
-    ig_dim steps = ig_dim_sub(module, s->kernel[axis], 1);
+    ig_dim steps = ig_dim_sub(module, s->kernel[axis], ig_dim_of(1));
     return ig_dim_mul(module, steps, ig_dim_const(module, s->dilations[axis]));
 }
 
@@ -103,11 +103,13 @@ static void pad_same(sliding *s) {
     for (uint32_t i = 0; i < s->rank; i++) {
         ig_dim in = s->x->dims[2 + i];
         ig_dim stride = ig_dim_const(module, s->strides[i]);
-        ig_dim last = ig_dim_sub(module, ig_dim_ceil_div(module, in, stride), 1);
+        ig_dim last = ig_dim_sub(module, ig_dim_ceil_div(module, in, stride),
+                                 ig_dim_of(1));
         ig_dim need = ig_dim_add(module, ig_dim_mul(module, last, stride),
                                  reach_of(s, i));
-        ig_dim total = ig_dim_sub(module, ig_dim_add(module, need, 1), in);
-        split_total(s, i, ig_dim_max(module, total, 0), s->auto_pad == SAME_LOWER);
+        ig_dim total = ig_dim_sub(module, ig_dim_add(module, need, ig_dim_of(1)), in);
+        split_total(s, i, ig_dim_max(module, total, ig_dim_of(0)),
+                    s->auto_pad == SAME_LOWER);
     }
 }
 
@@ -216,13 +218,14 @@ ig_status ig_onnx_import_conv(ig_onnx_node *node) {
 /* The result's extent is asked for: what must go is split between its ends. */
 static void crop_to(sliding *s, uint32_t axis, ig_dim wanted, ig_dim extra) {
     ig_module *module = s->node->import->module;
-    ig_dim steps = ig_dim_sub(module, s->x->dims[2 + axis], 1);
+    ig_dim steps = ig_dim_sub(module, s->x->dims[2 + axis], ig_dim_of(1));
     ig_dim stride = ig_dim_const(module, s->strides[axis]);
     ig_dim full = ig_dim_mul(module, steps, stride);
-    full = ig_dim_add(module, full, ig_dim_add(module, reach_of(s, axis), 1));
+    full = ig_dim_add(module, full,
+                      ig_dim_add(module, reach_of(s, axis), ig_dim_of(1)));
     full = ig_dim_add(module, full, extra);
-    ig_dim total = ig_dim_max(module, ig_dim_sub(module, full, wanted), 0);
-    ig_dim lacking = ig_dim_max(module, ig_dim_sub(module, wanted, full), 0);
+    ig_dim total = ig_dim_max(module, ig_dim_sub(module, full, wanted), ig_dim_of(0));
+    ig_dim lacking = ig_dim_max(module, ig_dim_sub(module, wanted, full), ig_dim_of(0));
     split_total(s, axis, total, s->auto_pad == SAME_LOWER);
     s->after[axis] = ig_dim_sub(module, s->after[axis], lacking);
 }
@@ -257,10 +260,9 @@ ig_status ig_onnx_import_conv_transpose(ig_onnx_node *node) {
 /* ---- pools ---- */
 
 static ig_status read_kernel(sliding *s) {
-    int64_t kernel[SPACE];
-    IG_TRY(read_list(s, "kernel_shape", 1, kernel));
+    IG_TRY(read_list(s, "kernel_shape", 1, s->kernel_shape));
     for (uint32_t i = 0; i < s->rank; i++) {
-        s->kernel[i] = kernel[i];
+        s->kernel[i] = ig_dim_of(s->kernel_shape[i]);
     }
     if (s->auto_pad == SAME_UPPER || s->auto_pad == SAME_LOWER) {
         pad_same(s);
@@ -270,7 +272,7 @@ static ig_status read_kernel(sliding *s) {
 
 static void set_geometry(const sliding *s, ig_attr *attrs) {
     ig_module *module = s->node->import->module;
-    attrs[IG_pool_kernel] = ig_attr_of_ints(module, s->kernel, s->rank);
+    attrs[IG_pool_kernel] = ig_attr_of_ints(module, s->kernel_shape, s->rank);
     attrs[IG_pool_strides] = ig_attr_of_ints(module, s->strides, s->rank);
     attrs[IG_pool_dilations] = ig_attr_of_ints(module, s->dilations, s->rank);
     attrs[IG_pool_before] = ig_attr_of_dims(module, s->before, s->rank);

@@ -28,8 +28,8 @@ ig_status ig_onnx_tensor_data(ig_onnx_model *model, const Onnx__TensorProto *ten
     IG_TRY(ig_onnx_payload_bytes(&about, model->arena, &model->wire, tensor, &form,
                                  &out_data->bytes));
     out_data->size = form.bytes;
-    out_data->type = ig_type_tensor(model->module, form.dtype, (uint32_t)tensor->n_dims,
-                                    tensor->dims);
+    out_data->type = ig_type_of_extents(model->module, form.dtype,
+                                        (uint32_t)tensor->n_dims, tensor->dims);
     if (ig_onnx_is_external(tensor)) {
         return ig_onnx_external_bytes(model, &about, tensor, form.bytes, out_data);
     }
@@ -69,7 +69,7 @@ static ig_status spread(const ig_onnx_about *about,
                         const ig_data *indices, int64_t count, char *dense) {
     bool is_linear = indices->type->rank == 1;
     size_t width = ig_dtypes[values->type->dtype].bits / 8;
-    for (int64_t i = 0; i < values->type->dims[0]; i++) {
+    for (int64_t i = 0; i < ig_dim_value(values->type->dims[0]); i++) {
         int64_t at;
         if (!position_of(sparse, indices->bytes, is_linear, i, count, &at)) {
             return ig_onnx_complain(about, IG_INVALID,
@@ -85,10 +85,10 @@ static bool are_indices_right(const Onnx__SparseTensorProto *sparse,
                               const ig_data *values, const ig_data *indices) {
     const ig_type *type = indices->type;
     if (values->type->rank != 1 || type->dtype != IG_DT_i64 || type->rank < 1 ||
-        type->rank > 2 || type->dims[0] != values->type->dims[0]) {
+        type->rank > 2 || !ig_dim_same(type->dims[0], values->type->dims[0])) {
         return false;
     }
-    return type->rank == 1 || type->dims[1] == (int64_t)sparse->n_dims;
+    return type->rank == 1 || ig_dim_is(type->dims[1], (int64_t)sparse->n_dims);
 }
 
 ig_status ig_onnx_sparse_data(ig_onnx_model *model,
@@ -122,9 +122,9 @@ ig_status ig_onnx_sparse_data(ig_onnx_model *model,
     char *dense = ig_arena_zalloc(model->arena, (size_t)form.bytes);
     indices.bytes = ig_arena_copy(model->arena, indices.bytes, (size_t)indices.size);
     IG_TRY(spread(&about, sparse, &values, &indices, form.count, dense));
-    *out_data = (ig_data){ .type = ig_type_tensor(model->module, form.dtype,
-                                                  (uint32_t)sparse->n_dims,
-                                                  sparse->dims),
+    *out_data = (ig_data){ .type = ig_type_of_extents(model->module, form.dtype,
+                                                      (uint32_t)sparse->n_dims,
+                                                      sparse->dims),
                            .bytes = dense,
                            .size = form.bytes };
     return IG_OK;
