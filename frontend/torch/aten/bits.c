@@ -57,7 +57,7 @@ ig_value *ig_aten_split_bits(ig_ts_call *call, ig_value *x, uint32_t parts,
     for (uint32_t i = 0; i < rank; i++) {
         dims[i] = x->type->dims[i];
     }
-    dims[rank - 1] = ig_dim_mul(call->module, dims[rank - 1], parts);
+    dims[rank - 1] = ig_dim_mul(call->module, dims[rank - 1], ig_dim_of(parts));
     return ig_aten_reshape(call, wide, rank, dims);
 }
 
@@ -71,8 +71,8 @@ ig_value *ig_aten_join_bits(ig_ts_call *call, ig_value *x, uint32_t parts,
     for (uint32_t i = 0; i < rank; i++) {
         dims[i] = x->type->dims[i];
     }
-    dims[rank - 1] = ig_dim_exact_div(call->module, dims[rank - 1], parts);
-    dims[rank] = parts;
+    dims[rank - 1] = ig_dim_exact_div(call->module, dims[rank - 1], ig_dim_of(parts));
+    dims[rank] = ig_dim_of(parts);
     ig_value *wide = ig_aten_cast(call, ig_aten_reshape(call, x, rank + 1, dims),
                                   whole);
     wide = ig_aten_map2(call, IG_OP_shl, wide, shifts_of(call, whole, parts, bits));

@@ -105,8 +105,8 @@ ig_str ig_aten_str(ig_ts_call *call, uint32_t index) {
 }
 
 ig_dim ig_aten_dim(ig_ts_call *call, uint32_t index) {
-    ig_dim dim = 0;
-    return note(call, ig_ts_dim(call, index, &dim)) ? dim : 0;
+    ig_dim dim = ig_dim_of(0);
+    return note(call, ig_ts_dim(call, index, &dim)) ? dim : ig_dim_of(0);
 }
 
 const int64_t *ig_aten_ints(ig_ts_call *call, uint32_t index, uint32_t wanted,
@@ -212,7 +212,8 @@ static void guard_broadcast(ig_ts_call *call, const ig_value *x, const ig_value 
     for (uint32_t i = 1; i <= rank; i++) {
         ig_dim a = x->type->dims[x->type->rank - i];
         ig_dim b = y->type->dims[y->type->rank - i];
-        if (a != 1 && b != 1 && ig_dim_equal(module, a, b) == IG_MAYBE) {
+        if (!ig_dim_is(a, 1) && !ig_dim_is(b, 1) &&
+            ig_dim_equal(module, a, b) == IG_MAYBE) {
             ig_make_guard_equal(call->builder, ig_dim_bcast(module, a, b),
                                 ig_dim_bcast(module, b, a),
                                 "the shapes of the operands do not broadcast");
@@ -316,7 +317,7 @@ ig_value *ig_aten_axis_numbers(ig_ts_call *call, uint32_t rank, uint32_t axis,
                                ig_dim extent) {
     ig_dim dims[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < rank; i++) {
-        dims[i] = i == axis ? extent : 1;
+        dims[i] = i == axis ? extent : ig_dim_of(1);
     }
     return ig_aten_reshape(call, ig_aten_iota(call, IG_DT_i64, extent), rank, dims);
 }
@@ -330,7 +331,7 @@ ig_value *ig_aten_reshape(ig_ts_call *call, ig_value *x, uint32_t rank,
     }
     bool is_same = x->type->rank == rank;
     for (uint32_t i = 0; is_same && i < rank; i++) {
-        is_same = x->type->dims[i] == dims[i];
+        is_same = ig_dim_same(x->type->dims[i], dims[i]);
     }
     if (is_same) {
         return x;
@@ -347,7 +348,7 @@ ig_value *ig_aten_reshape(ig_ts_call *call, ig_value *x, uint32_t rank,
 }
 
 ig_value *ig_aten_flatten(ig_ts_call *call, ig_value *x) {
-    ig_dim count = x ? ig_type_count(call->module, x->type) : 0;
+    ig_dim count = x ? ig_type_count(call->module, x->type) : ig_dim_of(0);
     return ig_aten_reshape(call, x, 1, &count);
 }
 
@@ -392,7 +393,7 @@ ig_value *ig_aten_expand(ig_ts_call *call, ig_value *x, uint32_t rank,
     }
     bool is_same = x->type->rank == rank;
     for (uint32_t i = 0; is_same && i < rank; i++) {
-        is_same = x->type->dims[i] == dims[i];
+        is_same = ig_dim_same(x->type->dims[i], dims[i]);
     }
     ig_attr attrs[IG_expand_attr_count] = { [IG_expand_to] = ig_attr_of_dims(
                                                 call->module, dims, rank) };
@@ -416,7 +417,7 @@ ig_value *ig_aten_slice(ig_ts_call *call, ig_value *x, uint32_t axis, ig_dim sta
     if (!has_axis(call, x, axis, 0)) {
         return NULL;
     }
-    if (start == 0 && step == 1 && size == x->type->dims[axis]) {
+    if (ig_dim_is(start, 0) && step == 1 && ig_dim_same(size, x->type->dims[axis])) {
         return x;
     }
     ig_dim starts[IG_TENSOR_RANK] = { 0 }, sizes[IG_TENSOR_RANK];
@@ -439,7 +440,8 @@ ig_value *ig_aten_slice(ig_ts_call *call, ig_value *x, uint32_t axis, ig_dim sta
 }
 
 ig_value *ig_aten_select(ig_ts_call *call, ig_value *x, uint32_t axis, ig_dim index) {
-    return ig_aten_squeeze(call, ig_aten_slice(call, x, axis, index, 1, 1), axis);
+    return ig_aten_squeeze(call, ig_aten_slice(call, x, axis, index, ig_dim_of(1), 1),
+                           axis);
 }
 
 ig_value *ig_aten_unsqueeze(ig_ts_call *call, ig_value *x, uint32_t axis) {
@@ -448,7 +450,7 @@ ig_value *ig_aten_unsqueeze(ig_ts_call *call, ig_value *x, uint32_t axis) {
         return NULL;
     }
     memcpy(dims, x->type->dims, axis * sizeof *dims);
-    dims[axis] = 1;
+    dims[axis] = ig_dim_of(1);
     memcpy(dims + axis + 1, x->type->dims + axis,
            (x->type->rank - axis) * sizeof *dims);
     return ig_aten_reshape(call, x, x->type->rank + 1, dims);
@@ -477,8 +479,8 @@ ig_value *ig_aten_flip(ig_ts_call *call, ig_value *x, uint32_t axis) {
         return NULL;
     }
     ig_dim extent = x->type->dims[axis];
-    return ig_aten_slice(call, x, axis, ig_dim_sub(call->module, extent, 1), extent,
-                         -1);
+    return ig_aten_slice(call, x, axis, ig_dim_sub(call->module, extent, ig_dim_of(1)),
+                         extent, -1);
 }
 
 ig_value *ig_aten_pad(ig_ts_call *call, ig_value *x, const ig_dim *before,
@@ -530,7 +532,8 @@ static void guard_product(ig_ts_call *call, const ig_type *x, const ig_type *y) 
                                      "the inner extents of the product");
     for (uint32_t i = 3; i <= x->rank && i <= y->rank; i++) {
         ig_dim a = x->dims[x->rank - i], b = y->dims[y->rank - i];
-        bool is_sure = a == 1 || b == 1 || ig_dim_equal(call->module, a, b) != IG_MAYBE;
+        bool is_sure = ig_dim_is(a, 1) || ig_dim_is(b, 1) ||
+                       ig_dim_equal(call->module, a, b) != IG_MAYBE;
         if (call->status == IG_OK && !is_sure) {
             call->status = ig_ts_guard_equal(call, ig_dim_bcast(call->module, a, b),
                                              ig_dim_bcast(call->module, b, a),
@@ -591,19 +594,20 @@ bool ig_aten_broadcast(ig_ts_call *call, const ig_type *type, ig_dim *dims,
     uint32_t wide = *rank > type->rank ? *rank : type->rank;
     ig_dim joined[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < wide; i++) {
-        ig_dim a = i + *rank < wide ? 1 : dims[i + *rank - wide];
-        ig_dim b = i + type->rank < wide ? 1 : type->dims[i + type->rank - wide];
+        ig_dim a = i + *rank < wide ? ig_dim_of(1) : dims[i + *rank - wide];
+        ig_dim b = i + type->rank < wide ? ig_dim_of(1)
+                                         : type->dims[i + type->rank - wide];
         ig_truth same = ig_dim_equal(module, a, b);
         bool is_number = ig_dim_is_static(a) && ig_dim_is_static(b);
-        if (is_number && a != b && a != 1 && b != 1) {
+        if (is_number && !ig_dim_same(a, b) && !ig_dim_is(a, 1) && !ig_dim_is(b, 1)) {
             ig_aten_fail(call, IG_INVALID, "extents %lld and %lld do not broadcast",
-                         (long long)a, (long long)b);
+                         (long long)ig_dim_value(a), (long long)ig_dim_value(b));
             return false;
         }
-        joined[i] = a == 1                     ? b
-                    : b == 1 || same == IG_YES ? a
-                                               : ig_dim_bcast(module, a, b);
-        if (a != 1 && b != 1 && same == IG_MAYBE) {
+        joined[i] = ig_dim_is(a, 1)                     ? b
+                    : ig_dim_is(b, 1) || same == IG_YES ? a
+                                                        : ig_dim_bcast(module, a, b);
+        if (!ig_dim_is(a, 1) && !ig_dim_is(b, 1) && same == IG_MAYBE) {
             ig_make_guard_equal(call->builder, ig_dim_bcast(module, a, b),
                                 ig_dim_bcast(module, b, a),
                                 "the shapes of the operands do not broadcast");

@@ -31,8 +31,8 @@ static const ig_torch_dtype_info *complex_of(ig_dtype part) {
 
 static parts split(ig_ts_call *call, ig_value *x) {
     uint32_t last = x->type->rank - 1;
-    return (parts){ ig_aten_select(call, x, last, 0),
-                    ig_aten_select(call, x, last, 1) };
+    return (parts){ ig_aten_select(call, x, last, ig_dim_of(0)),
+                    ig_aten_select(call, x, last, ig_dim_of(1)) };
 }
 
 /* Any tensor or number as parts of dtype `part`. */

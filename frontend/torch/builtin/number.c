@@ -233,7 +233,7 @@ static bool compare_dims(const ig_ts_call *call, ig_dim a, ig_dim b, ig_ts_value
 static bool with_dims(const ig_ts_call *call, const ig_ts_value *x,
                       const ig_ts_value *y, ig_ts_value *out) {
     ig_module *m = call->module;
-    ig_dim a = 0, b = 0, dim = 0;
+    ig_dim a = ig_dim_of(0), b = ig_dim_of(0), dim = ig_dim_of(0);
     int64_t divisor = 0;
     if (!ig_ts_as_dim(m, x, &a) || !ig_ts_as_dim(m, y, &b)) {
         return false;
@@ -253,12 +253,12 @@ static bool with_dims(const ig_ts_call *call, const ig_ts_value *x,
         dim = ig_dim_mul(m, a, b);
         break;
     case IG_TS_FLOORDIV:
-        dim = has_divisor ? ig_dim_floor_div(m, a, b) : 0;
+        dim = has_divisor ? ig_dim_floor_div(m, a, b) : ig_dim_of(0);
         break;
     case IG_TS_REMAINDER:
         dim = has_divisor
                   ? ig_dim_sub(m, a, ig_dim_mul(m, b, ig_dim_floor_div(m, a, b)))
-                  : 0;
+                  : ig_dim_of(0);
         break;
     case IG_TS_MIN:
         dim = ig_dim_min(m, a, b);

@@ -87,11 +87,11 @@ static ig_status at_run_time(ig_ts_call *call, ig_ts_value x, ig_ts_value *out) 
     };
     int variant = call->row->variant;
     ig_value *value;
-    ig_dim dim = 0;
+    ig_dim dim = ig_dim_of(0);
     bool rounds = variant == IG_TS_FLOOR || variant == IG_TS_CEIL ||
                   variant == IG_TS_ROUND;
     if (variant == IG_TS_NEG && ig_ts_as_dim(call->module, &x, &dim)) {
-        *out = ig_ts_of_dim(call->module, ig_dim_sub(call->module, 0, dim));
+        *out = ig_ts_of_dim(call->module, ig_dim_sub(call->module, ig_dim_of(0), dim));
         return IG_OK;
     }
     if (x.kind == IG_TS_INT && rounds) {
@@ -173,7 +173,7 @@ ig_status ig_ts_op_derive_index(ig_ts_call *call) {
 
 /* How many numbers range(lo, hi, step) has. */
 ig_status ig_ts_op_range_length(ig_ts_call *call) {
-    ig_dim lo = 0, hi = 0;
+    ig_dim lo = ig_dim_of(0), hi = ig_dim_of(0);
     int64_t step = 0, n = 0;
     ig_module *m = call->module;
     IG_TRY(ig_ts_int(call, 2, &step));
@@ -184,7 +184,7 @@ ig_status ig_ts_op_range_length(ig_ts_call *call) {
     IG_TRY(ig_ts_dim(call, 1, &hi));
     ig_dim span = step > 0 ? ig_dim_sub(m, hi, lo) : ig_dim_sub(m, lo, hi);
     ig_dim by = ig_dim_const(m, step > 0 ? step : (int64_t)(0 - (uint64_t)step));
-    span = ig_dim_max(m, span, 0);
+    span = ig_dim_max(m, span, ig_dim_of(0));
     if (ig_dim_constant(m, span, &n)) {
         int64_t width = step > 0 ? step : (int64_t)(0 - (uint64_t)step);
         return ig_ts_give_int(call, 0, n / width + (n % width != 0));

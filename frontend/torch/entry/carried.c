@@ -59,7 +59,8 @@ bool ig_ts_carried_note(ig_ts_entry *entry, const ig_ts_object *object,
         note.dtype = after->as.tensor->dtype;
         note.rank = type->rank;
         for (uint32_t d = 0; d < type->rank && d < IG_COUNT_OF(note.dims); d++) {
-            note.dims[d] = ig_dim_is_static(type->dims[d]) ? type->dims[d] : -1;
+            note.dims[d] = ig_dim_is_static(type->dims[d]) ? ig_dim_value(type->dims[d])
+                                                           : -1;
         }
         if (type->rank > IG_COUNT_OF(note.dims)) {
             return false;
@@ -121,7 +122,7 @@ static ig_value *add_state(ig_ts_entry *entry, const char *name, const ig_type *
     ig_module *module = entry->eval->module;
     int64_t count = 1;
     for (uint32_t d = 0; d < initial->rank; d++) {
-        count *= initial->dims[d];
+        count *= ig_dim_value(initial->dims[d]);
     }
     size_t size = (size_t)count * ig_dtypes[initial->dtype].bits / 8;
     void *content = ig_arena_zalloc(&module->arena, size + 1);
@@ -164,8 +165,8 @@ static ig_status begin_tensor(ig_ts_entry *entry, const ig_ts_carried *item,
     ig_dim dims[IG_TENSOR_RANK], initial[IG_TENSOR_RANK];
     for (uint32_t d = 0; d < item->rank; d++) {
         const char *symbol = ig_arena_printf(arena, "%s_d%u", item->name, d);
-        dims[d] = item->dims[d] >= 0 ? item->dims[d] : ig_dim_symbol(module, symbol);
-        initial[d] = item->dims[d] >= 0 ? item->dims[d] : 0;
+        bool is_known = ig_dim_from(item->dims[d], &initial[d]); /* 0 where it is not */
+        dims[d] = is_known ? initial[d] : ig_dim_symbol(module, symbol);
     }
     const char *flag = ig_arena_printf(arena, "%s.present", item->name);
     ig_dtype dtype = item->dtype->ir;

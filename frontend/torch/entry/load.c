@@ -57,10 +57,10 @@ static const ig_type *type_of(ig_ts_eval *eval, const ig_py_tensor *tensor) {
     ig_dim dims[IG_TENSOR_RANK + 1];
     uint32_t rank = tensor->rank;
     for (uint32_t i = 0; i < rank; i++) {
-        dims[i] = tensor->sizes[i];
+        dims[i] = ig_dim_of(tensor->sizes[i]);
     }
     if (tensor->dtype->is_complex) {
-        dims[rank++] = 2;
+        dims[rank++] = ig_dim_of(2);
     }
     return ig_type_tensor(eval->module, tensor->dtype->ir, rank, dims);
 }

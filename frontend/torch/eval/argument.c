@@ -126,13 +126,13 @@ bool ig_ts_strides(const ig_ts_call *call, uint32_t index, ig_dim *out_strides) 
 
 bool ig_ts_is_contiguous(const ig_ts_call *call, uint32_t index) {
     const ig_ts_tensor *tensor = ig_ts_peek(call, index);
-    ig_dim strides[IG_TENSOR_RANK], run = 1;
+    ig_dim strides[IG_TENSOR_RANK], run = ig_dim_of(1);
     if (!tensor || !ig_ts_tensor_strides(call->eval, tensor, strides)) {
         return false;
     }
     const ig_type *type = tensor->type;
     for (uint32_t i = type->rank; i-- > 0;) {
-        bool is_one = ig_dim_equal(call->module, type->dims[i], 1) == IG_YES;
+        bool is_one = ig_dim_equal(call->module, type->dims[i], ig_dim_of(1)) == IG_YES;
         if (!is_one && ig_dim_equal(call->module, strides[i], run) != IG_YES) {
             return false;
         }
@@ -204,7 +204,7 @@ ig_status ig_ts_bool_or(ig_ts_call *call, uint32_t index, bool none, bool *out_v
 
 /* A run-time integer gets a symbol, which a `bind` op gives its value. */
 static ig_status bind_symbol(ig_ts_call *call, ig_value *value, ig_dim *out_dim) {
-    ig_dim one = 1;
+    ig_dim one = ig_dim_of(1);
     *out_dim = ig_ts_symbol(call, "n");
     value = ig_make_reshape(call->builder, value, 1, &one);
     ig_attr attrs[IG_bind_attr_count] = { [IG_bind_symbols] = ig_attr_of_dims(

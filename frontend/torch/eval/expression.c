@@ -240,7 +240,7 @@ static ig_status evaluate_attribute(ig_ts_eval *eval, const ig_ast *node,
 
 /* A number that only the run has; that of a trip is known when the trips are. */
 static ig_status refuse_index(ig_ts_eval *eval, const ig_ts_value *index) {
-    ig_dim dim = index->form == IG_TS_DIM ? index->as.dim : 0;
+    ig_dim dim = index->form == IG_TS_DIM ? index->as.dim : ig_dim_of(0);
     bool is_trip = index->form == IG_TS_RUN && ig_ts_is_trip(index->as.value, &dim);
     if (index->kind != IG_TS_INT || (index->form != IG_TS_DIM && !is_trip)) {
         return ig_ts_error(eval, IG_UNSUPPORTED,

@@ -122,7 +122,7 @@ static ig_status define(building *b, carried *place, const ig_ts_value *after) {
     for (uint32_t i = 0; i < type->rank; i++) {
         bool is_own = ig_dim_mentions_since(eval->module, type->dims[i],
                                             b->first_symbol);
-        dims[i] = is_own ? 1 : type->dims[i];
+        dims[i] = is_own ? ig_dim_of(1) : type->dims[i];
     }
     ig_value *value = ig_make_const(
         &eval->builder, ig_type_tensor(eval->module, (ig_dtype)type->dtype, 0, NULL),
@@ -316,7 +316,7 @@ static ig_status look_at_storage(building *b, const ig_ts_change *change) {
 static bool read_extent(ig_value *trips, ig_dim *out_dim) {
     ig_dims_value value;
     bool is_dim = ig_value_dims(trips, &value) && value.count == 1;
-    *out_dim = is_dim ? value.dims[0] : 0;
+    *out_dim = is_dim ? value.dims[0] : ig_dim_of(0);
     return is_dim;
 }
 
@@ -509,7 +509,7 @@ static ig_op *make_loop(building *b) {
     size_t count = b->places.count, all = count + b->grown.count;
     ig_value **operands = IG_NEW_ARRAY(eval->arena, ig_value *, count + 2);
     const ig_type **types = IG_NEW_ARRAY(eval->arena, const ig_type *, all + 1);
-    ig_dim trips = b->grown.count ? trip_count(b) : 0;
+    ig_dim trips = b->grown.count ? trip_count(b) : ig_dim_of(0);
     operands[0] = b->trial->operands[0].value;
     operands[1] = b->trial->operands[1].value;
     for (size_t i = 0; i < count; i++) {

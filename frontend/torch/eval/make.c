@@ -57,7 +57,7 @@ ig_value *ig_ts_scalar_int(ig_ts_call *call, ig_dtype dtype, int64_t value) {
 
 ig_value *ig_ts_constant(ig_ts_call *call, ig_dtype dtype, uint32_t rank,
                          const int64_t *dims, const void *bytes) {
-    const ig_type *type = ig_type_tensor(call->module, dtype, rank, dims);
+    const ig_type *type = ig_type_of_extents(call->module, dtype, rank, dims);
     int64_t count = 1, size = 0;
     for (uint32_t i = 0; i < rank; i++) {
         count *= dims[i];
@@ -90,8 +90,7 @@ ig_status ig_ts_reshape(ig_ts_call *call, ig_value *x, uint32_t rank,
                         const ig_dim *dims, ig_value **out_value) {
     ig_module *module = call->module;
     *out_value = x;
-    if (x->type->rank == rank &&
-        memcmp(x->type->dims, dims, rank * sizeof(*dims)) == 0) {
+    if (x->type->rank == rank && ig_dims_same(x->type->dims, dims, rank)) {
         return IG_OK;
     }
     IG_TRY(ig_ts_guard_equal(call, ig_type_count(module, x->type),
@@ -112,8 +111,7 @@ ig_status ig_ts_transpose(ig_ts_call *call, ig_value *x, const int64_t *perm,
 ig_status ig_ts_expand(ig_ts_call *call, ig_value *x, uint32_t rank, const ig_dim *dims,
                        ig_value **out_value) {
     *out_value = x;
-    if (x->type->rank == rank &&
-        memcmp(x->type->dims, dims, rank * sizeof(*dims)) == 0) {
+    if (x->type->rank == rank && ig_dims_same(x->type->dims, dims, rank)) {
         return IG_OK;
     }
     ig_attr attrs[IG_expand_attr_count] = { [IG_expand_to] = ig_attr_of_dims(
@@ -128,8 +126,8 @@ ig_status ig_ts_slice(ig_ts_call *call, ig_value *x, ig_ts_range range,
     ig_dim starts[IG_TENSOR_RANK] = { 0 }, sizes[IG_TENSOR_RANK];
     int64_t steps[IG_TENSOR_RANK];
     *out_value = x;
-    if (range.start == 0 && range.step == 1 &&
-        range.size == x->type->dims[range.axis]) {
+    if (ig_dim_is(range.start, 0) && range.step == 1 &&
+        ig_dim_same(range.size, x->type->dims[range.axis])) {
         return IG_OK;
     }
     for (uint32_t i = 0; i < rank; i++) {
@@ -195,7 +193,8 @@ ig_status ig_ts_guard_broadcast(ig_ts_call *call, const ig_value *x,
     for (uint32_t i = 1; i <= rank; i++) {
         ig_dim a = x->type->dims[x->type->rank - i];
         ig_dim b = y->type->dims[y->type->rank - i];
-        bool is_sure = a == 1 || b == 1 || ig_dim_equal(m, a, b) != IG_MAYBE;
+        bool is_sure = ig_dim_is(a, 1) || ig_dim_is(b, 1) ||
+                       ig_dim_equal(m, a, b) != IG_MAYBE;
         if (!is_sure) {
             ig_make_guard_equal(
                 call->builder, ig_dim_bcast(m, a, b), ig_dim_bcast(m, b, a),

@@ -119,7 +119,7 @@ static ig_status dummy(merge *m, uint32_t side, const ig_type *type,
     for (uint32_t i = 0; i < type->rank; i++) {
         bool is_own = ig_dim_mentions_since(m->eval->module, type->dims[i],
                                             m->first_symbol);
-        dims[i] = is_own ? 1 : type->dims[i];
+        dims[i] = is_own ? ig_dim_of(1) : type->dims[i];
     }
     const ig_type *scalar = ig_type_tensor(m->eval->module, (ig_dtype)type->dtype, 0,
                                            NULL);

@@ -38,7 +38,7 @@ ig_status ig_ts_number_read(ig_ts_eval *eval, const ig_ts_value *number,
         return IG_OK;
     }
     if (number->kind == IG_TS_COMPLEX) {
-        ig_dim two = 2;
+        ig_dim two = ig_dim_of(2);
         const ig_type *type = ig_type_tensor(eval->module, IG_DT_f64, 1, &two);
         *out_value = ig_make_const(&eval->builder, type, &number->as.complex);
         return IG_OK;
@@ -63,11 +63,11 @@ static bool is_small(const ig_ts_eval *eval, const ig_type *type) {
         return false;
     }
     for (uint32_t i = 0; i < type->rank; i++) {
-        if (type->dims[i] &&
-            count > eval->context->limits.inline_bytes / type->dims[i]) {
+        int64_t extent = ig_dim_value(type->dims[i]);
+        if (extent && count > eval->context->limits.inline_bytes / extent) {
             return false;
         }
-        count *= type->dims[i];
+        count *= extent;
     }
     return ig_dtype_bytes((ig_dtype)type->dtype, count, &bytes) &&
            bytes <= eval->context->limits.inline_bytes;
@@ -166,7 +166,7 @@ ig_status ig_ts_number_of(ig_ts_eval *eval, ig_ts_kind kind, ig_value *value,
         return IG_OK;
     }
     ig_dim count = ig_type_count(eval->module, value->type);
-    if (ig_dim_equal(eval->module, count, 1) == IG_NO) {
+    if (ig_dim_equal(eval->module, count, ig_dim_of(1)) == IG_NO) {
         return ig_ts_error(eval, IG_INVALID, "takes a tensor of not one element for %s",
                            kind == IG_TS_BOOL ? "a condition" : "a number");
     }
@@ -218,7 +218,7 @@ ig_status ig_ts_convert(ig_ts_eval *eval, ig_ts_kind kind, const ig_ts_value *nu
         return IG_OK;
     }
     if (kind == IG_TS_BOOL && number->form == IG_TS_DIM &&
-        ig_dim_less_equal(eval->module, 1, number->as.dim) == IG_YES) {
+        ig_dim_less_equal(eval->module, ig_dim_of(1), number->as.dim) == IG_YES) {
         *out_number = ig_ts_of_bool(true);
         return IG_OK;
     }

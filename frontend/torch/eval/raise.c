@@ -40,7 +40,7 @@ static bool claim_of(ig_module *m, const ig_value *condition, bool wanted, claim
     }
     const ig_op *op = condition->def;
     ig_opcode code = op ? (ig_opcode)op->code : IG_OP_COUNT;
-    ig_dim a = 0, b = 0;
+    ig_dim a = ig_dim_of(0), b = ig_dim_of(0);
     for (size_t i = 0; !wanted && op && i < IG_COUNT_OF(pairs); i++) {
         if (pairs[i].code == (ig_opcode)op->code) {
             code = pairs[i].opposite;
@@ -57,7 +57,7 @@ static bool claim_of(ig_module *m, const ig_value *condition, bool wanted, claim
     out->is_equal = code == IG_OP_eq;
     out->left = is_swapped ? b : a;
     out->right = is_swapped ? a : b;
-    out->left = is_strict ? ig_dim_add(m, out->left, 1) : out->left;
+    out->left = is_strict ? ig_dim_add(m, out->left, ig_dim_of(1)) : out->left;
     return true;
 }
 
@@ -65,7 +65,7 @@ static bool claim_of(ig_module *m, const ig_value *condition, bool wanted, claim
 static ig_dim bind_truth(ig_ts_eval *eval, ig_value *condition, bool wanted) {
     ig_module *module = eval->module;
     ig_builder *b = &eval->builder;
-    ig_dim one = 1, holds = ig_dim_symbol(module, "holds");
+    ig_dim one = ig_dim_of(1), holds = ig_dim_symbol(module, "holds");
     ig_dim_as_symbol(module, holds)->origin = "a condition that the data decide";
     ig_value *value = wanted ? condition : ig_make1(b, IG_OP_not, condition);
     value = ig_make_reshape(b, ig_make_cast(b, value, IG_DT_i64), 1, &one);
@@ -80,7 +80,7 @@ void ig_ts_guard_truth(ig_ts_eval *eval, ig_value *condition, bool wanted) {
     const char *text = eval->raised ? eval->raised : "the model raises an exception";
     claim c;
     if (!claim_of(eval->module, condition, wanted, &c)) {
-        c = (claim){ bind_truth(eval, condition, wanted), 1, true };
+        c = (claim){ bind_truth(eval, condition, wanted), ig_dim_of(1), true };
     }
     ig_attr attrs[IG_guard_attr_count] = {
         [IG_guard_left] = ig_attr_of_dim(c.left),

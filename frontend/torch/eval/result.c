@@ -121,7 +121,7 @@ ig_status ig_ts_write(ig_ts_call *call, uint32_t arg, ig_value *value) {
     for (uint32_t i = 1; i <= value->type->rank; i++) {
         ig_dim from = value->type->dims[value->type->rank - i];
         ig_dim to = type->dims[type->rank - i];
-        if (from != 1 && ig_dim_equal(module, from, to) != IG_YES) {
+        if (!ig_dim_is(from, 1) && ig_dim_equal(module, from, to) != IG_YES) {
             IG_TRY(ig_ts_guard_equal(
                 call, ig_dim_bcast(module, from, to), to,
                 "what is written has another shape than the tensor it is written to"));

@@ -160,7 +160,7 @@ static ig_status scatter_at(ig_ts_eval *eval, ig_value *x, uint32_t axis,
     const ig_type *type = part->type;
     ig_dim line[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < type->rank; i++) {
-        line[i] = i == axis ? type->dims[i] : 1;
+        line[i] = i == axis ? type->dims[i] : ig_dim_of(1);
     }
     indices = ig_make_reshape(&eval->builder, indices, type->rank, line);
     ig_attr to[IG_expand_attr_count] = { [IG_expand_to] = ig_attr_of_dims(
@@ -189,7 +189,7 @@ static ig_status undo_gather(ig_ts_eval *eval, const ig_op *step, ig_value *oute
     uint32_t axis = (uint32_t)(at < 0 ? at + rank : at);
     ig_dim dims[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < rank; i++) {
-        dims[i] = i == axis ? 1 : outer->type->dims[i];
+        dims[i] = i == axis ? ig_dim_of(1) : outer->type->dims[i];
     }
     inner = ig_make_reshape(&eval->builder, inner, rank, dims);
     ig_value *index = ig_make_cast(&eval->builder, ig_op_operand(step, 1), IG_DT_i64);

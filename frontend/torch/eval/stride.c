@@ -21,7 +21,7 @@ static bool is_equal(const ig_module *module, ig_dim a, ig_dim b) {
 
 static void row_major(ig_module *module, uint32_t rank, const ig_dim *dims,
                       layout *out) {
-    ig_dim run = 1;
+    ig_dim run = ig_dim_of(1);
     out->rank = rank;
     for (uint32_t i = rank; i-- > 0;) {
         out->dims[i] = dims[i];
@@ -37,19 +37,19 @@ static bool reshape_layout(ig_module *module, layout *l, uint32_t rank,
                            const ig_dim *dims) {
     layout to = { .rank = rank };
     uint32_t next = rank; /* new axes still to be placed */
-    ig_dim old_count = 1, new_count = 1;
-    ig_dim base = l->rank ? l->strides[l->rank - 1] : 1;
+    ig_dim old_count = ig_dim_of(1), new_count = ig_dim_of(1);
+    ig_dim base = l->rank ? l->strides[l->rank - 1] : ig_dim_of(1);
     memcpy(to.dims, dims, rank * sizeof(*dims));
     for (uint32_t d = l->rank; d-- > 0;) {
         old_count = ig_dim_mul(module, old_count, l->dims[d]);
-        bool goes_on = d > 0 && (is_equal(module, l->dims[d - 1], 1) ||
+        bool goes_on = d > 0 && (is_equal(module, l->dims[d - 1], ig_dim_of(1)) ||
                                  is_equal(module, l->strides[d - 1],
                                           ig_dim_mul(module, old_count, base)));
         if (goes_on) {
             continue;
         }
         while (next > 0 && (!is_equal(module, new_count, old_count) ||
-                            is_equal(module, dims[next - 1], 1))) {
+                            is_equal(module, dims[next - 1], ig_dim_of(1)))) {
             next--;
             to.strides[next] = ig_dim_mul(module, new_count, base);
             new_count = ig_dim_mul(module, new_count, dims[next]);
@@ -57,13 +57,13 @@ static bool reshape_layout(ig_module *module, layout *l, uint32_t rank,
         if (!is_equal(module, new_count, old_count)) {
             return false;
         }
-        base = d > 0 ? l->strides[d - 1] : 1;
-        old_count = new_count = 1;
+        base = d > 0 ? l->strides[d - 1] : ig_dim_of(1);
+        old_count = new_count = ig_dim_of(1);
     }
     while (next > 0) { /* of a scalar, or ones in front */
         next--;
-        to.strides[next] = 1;
-        if (!is_equal(module, dims[next], 1)) {
+        to.strides[next] = ig_dim_of(1);
+        if (!is_equal(module, dims[next], ig_dim_of(1))) {
             return false;
         }
     }
@@ -93,9 +93,10 @@ static void expand_layout(ig_module *module, const ig_type *type, layout *l) {
     uint32_t more = type->rank - l->rank;
     l->rank = type->rank;
     for (uint32_t i = 0; i < type->rank; i++) {
-        bool is_new = i < more || (is_equal(module, from.dims[i - more], 1) &&
-                                   !is_equal(module, type->dims[i], 1));
-        l->strides[i] = is_new ? 0 : from.strides[i - more];
+        bool is_new = i < more ||
+                      (is_equal(module, from.dims[i - more], ig_dim_of(1)) &&
+                       !is_equal(module, type->dims[i], ig_dim_of(1)));
+        l->strides[i] = is_new ? ig_dim_of(0) : from.strides[i - more];
     }
 }
 

@@ -33,7 +33,7 @@ const char *ig_ts_kind_name(const ig_ts_value *value) {
 
 bool ig_ts_as_dim(ig_module *module, const ig_ts_value *value, ig_dim *out_dim) {
     if (value->kind == IG_TS_BOOL && value->form == IG_TS_KNOWN) {
-        *out_dim = value->as.b;
+        *out_dim = ig_dim_of(value->as.b);
         return true;
     }
     if (value->kind != IG_TS_INT || value->form == IG_TS_RUN) {
@@ -59,7 +59,8 @@ static bool known_number(const ig_ts_value *value, double *out) {
 
 static bool numbers_equal(const ig_ts_value *a, const ig_ts_value *b, bool *out_known) {
     double x, y;
-    if (a->form == IG_TS_DIM && b->form == IG_TS_DIM && a->as.dim == b->as.dim) {
+    if (a->form == IG_TS_DIM && b->form == IG_TS_DIM &&
+        ig_dim_same(a->as.dim, b->as.dim)) {
         return true;
     }
     if (a->kind == IG_TS_COMPLEX && b->kind == IG_TS_COMPLEX && ig_ts_is_known(a) &&

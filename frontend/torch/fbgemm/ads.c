@@ -33,7 +33,7 @@ static ig_status read_row(reorder *r, uint32_t index) {
     }
     ig_dim most;
     IG_TRY(ig_ts_dim(call, index, &most));
-    if (ig_dim_equal(call->module, most, 0) == IG_YES) {
+    if (ig_dim_equal(call->module, most, ig_dim_of(0)) == IG_YES) {
         return IG_OK;
     }
     if (r->is_shared) {
@@ -49,7 +49,7 @@ static ig_value *sources(reorder *r, ig_value *segments) {
     ig_value *row = ig_fb_dim(fb, r->row), *tables = ig_fb_dim(fb, r->tables);
     ig_value *table = ig_fb_2(fb, IG_OP_div, segments, row);
     ig_value *ad = ig_fb_2(fb, IG_OP_sub, segments, ig_fb_2(fb, IG_OP_mul, table, row));
-    ig_value *last = ig_fb_dim(fb, ig_dim_sub(fb->call->module, r->ads, 1));
+    ig_value *last = ig_fb_dim(fb, ig_dim_sub(fb->call->module, r->ads, ig_dim_of(1)));
     ad = ig_fb_2(fb, IG_OP_min, ad, last); /* of an empty segment: any */
     ig_value *batch = ig_fb_segment_of(fb, r->edges, ad);
     if (r->is_shared) {
@@ -79,13 +79,14 @@ ig_status ig_ts_op_fb_reorder_lengths(ig_ts_call *call) {
     IG_TRY(ig_ts_dim(call, ADS, &r.ads));
     IG_TRY(ig_ts_bool(call, SHARED, &r.is_shared));
     IG_TRY(read_row(&r, MOST));
-    ig_dim batches = ig_dim_sub(call->module, ig_fb_extent(&r.fb, r.edges, 0), 1);
+    ig_dim batches = ig_dim_sub(call->module, ig_fb_extent(&r.fb, r.edges, 0),
+                                ig_dim_of(1));
     ig_dim extent = ig_fb_extent(&r.fb, lengths, 0);
     r.tables = ig_dim_exact_div(call->module, extent, r.is_shared ? batches : r.ads);
     ig_dim count = ig_dim_mul(call->module, r.tables, r.row);
     ig_value *segments = ig_fb_range_dim(&r.fb, count);
     ig_value *out = ig_fb_gather(&r.fb, lengths, sources(&r, segments), 0);
-    if (r.row != r.ads) {
+    if (!ig_dim_same(r.row, r.ads)) {
         out = empty_beyond(&r, segments, out);
     }
     return ig_fb_give(&r.fb, 0, out);
@@ -95,7 +96,8 @@ ig_status ig_ts_op_fb_reorder_lengths(ig_ts_call *call) {
 static ig_value *reorder_items(reorder *r, ig_value *items, ig_value *begins,
                                ig_value *offsets, ig_value *count) {
     ig_fb *fb = &r->fb;
-    ig_dim segments = ig_dim_sub(fb->call->module, ig_fb_extent(fb, offsets, 0), 1);
+    ig_dim segments = ig_dim_sub(fb->call->module, ig_fb_extent(fb, offsets, 0),
+                                 ig_dim_of(1));
     r->tables = ig_dim_exact_div(fb->call->module, segments, r->row);
     ig_value *at = ig_fb_range(fb, count);
     ig_value *segment = ig_fb_segment_of(fb, offsets, at);
@@ -215,7 +217,7 @@ ig_status ig_ts_op_fb_calibrate_by_feature(ig_ts_call *call) {
     enum { LOGIT, EXAMPLES = 4, POSITIVES, BINS, WEIGHT };
     ig_fb fb = ig_fb_open(call);
     bool has_edges = call->row->variant == 1;
-    ig_dim count = 0;
+    ig_dim count = ig_dim_of(0);
     ig_value *bin = NULL;
     bins c = { .logit = ig_fb_tensor(&fb, LOGIT),
                .examples = ig_fb_tensor(&fb, EXAMPLES),
@@ -226,7 +228,7 @@ ig_status ig_ts_op_fb_calibrate_by_feature(ig_ts_call *call) {
         ig_value *operands[] = { x, ig_fb_arg(&fb, BINS, IG_DT_f64) };
         IG_TRY(fb.status);
         IG_TRY(ig_ts_build(call, IG_OP_bucketize, 2, operands, NULL, &bin));
-        count = ig_dim_add(call->module, operands[1]->type->dims[0], 1);
+        count = ig_dim_add(call->module, operands[1]->type->dims[0], ig_dim_of(1));
     } else {
         IG_TRY(ig_ts_dim(call, BINS, &count));
         bin = bin_by_width(&fb, &c, x, count);
@@ -247,8 +249,8 @@ ig_status ig_ts_op_fb_unary(ig_ts_call *call) {
     ig_value *weight = ig_fb_tensor(&fb, WEIGHT), *ids = ig_fb_arg(&fb, IDS, IG_DT_i64);
     ig_value *begins = ig_fb_arg(&fb, TABLES, IG_DT_i64);
     ig_value *offsets = ig_fb_arg(&fb, OFFSETS, IG_DT_i64);
-    ig_dim tables = ig_dim_sub(module, ig_fb_extent(&fb, begins, 0), 1);
-    ig_dim bags = ig_dim_sub(module, ig_fb_extent(&fb, offsets, 0), 1);
+    ig_dim tables = ig_dim_sub(module, ig_fb_extent(&fb, begins, 0), ig_dim_of(1));
+    ig_dim bags = ig_dim_sub(module, ig_fb_extent(&fb, offsets, 0), ig_dim_of(1));
     ig_dim batch = ig_dim_exact_div(module, bags, tables);
     ig_dim tasks = ig_fb_extent(&fb, weight, 0), rows = ig_fb_extent(&fb, weight, 1);
     ig_value *bag = ig_fb_segment_of(&fb, offsets,
@@ -258,8 +260,9 @@ ig_status ig_ts_op_fb_unary(ig_ts_call *call) {
     weight = ig_fb_reshape(&fb, weight, 2, (ig_dim[]){ tasks, rows });
     ig_value *picked = ig_fb_gather(&fb, ig_fb_transpose(&fb, weight, swap), row, 0);
     /* ids behind the last bag go to a row that is cut off */
-    ig_value *sums = ig_fb_add_at(&fb, picked, bag, ig_dim_add(module, bags, 1));
-    sums = ig_fb_slice(&fb, sums, 0, 0, bags);
+    ig_value *sums = ig_fb_add_at(&fb, picked, bag,
+                                  ig_dim_add(module, bags, ig_dim_of(1)));
+    sums = ig_fb_slice(&fb, sums, 0, ig_dim_of(0), bags);
     sums = ig_fb_reshape(&fb, sums, 3, (ig_dim[]){ tables, batch, tasks });
     return ig_fb_give(&fb, 0, ig_fb_transpose(&fb, sums, turn));
 }

@@ -9,13 +9,28 @@
 
 enum { INPUTS, INDICES, COUNTS, ROWS, COLUMNS, PERMUTED };
 
+static const ig_dim *known_extents(ig_fb *fb, uint32_t index, const char *what,
+                                   uint32_t *out_count) {
+    const int64_t *values = ig_fb_known(fb, index, what, out_count);
+    ig_dim *dims = IG_NEW_ARRAY(fb->call->arena, ig_dim, (size_t)*out_count + 1);
+    for (uint32_t i = 0; values && i < *out_count; i++) {
+        if (!ig_dim_from(values[i], &dims[i])) {
+            ig_fb_try(fb, ig_ts_fail(fb->call, IG_INVALID,
+                                     "entry %u of %s is %lld, expected 0 or more", i,
+                                     what, (long long)values[i]));
+            return NULL;
+        }
+    }
+    return values ? dims : NULL;
+}
+
 /* Argument `index`: a list of ints, or (variant 1) a constant tensor. */
 static const ig_dim *extents_of(ig_fb *fb, uint32_t index, const char *what,
                                 uint32_t *out_count) {
     const ig_dim *dims = NULL;
     *out_count = 0;
     if (fb->call->row->variant == 1) {
-        return ig_fb_known(fb, index, what, out_count);
+        return known_extents(fb, index, what, out_count);
     }
     bool is_good = fb->status == IG_OK &&
                    ig_fb_try(fb, ig_ts_dims(fb->call, index, 0, &dims, out_count));
@@ -45,7 +60,7 @@ ig_status ig_ts_op_fb_batch_select(ig_ts_call *call) {
     batch b = { .fb = ig_fb_open(call) };
     ig_fb *fb = &b.fb;
     ig_module *module = call->module;
-    ig_dim from = 0, first = 0;
+    ig_dim from = ig_dim_of(0), first = ig_dim_of(0);
     bool is_permuted;
     ig_value *inputs = ig_fb_flat(fb, ig_fb_tensor(fb, INPUTS));
     ig_value *indices = ig_fb_flat(fb, ig_fb_arg(fb, INDICES, IG_DT_i64));

@@ -121,7 +121,7 @@ ig_status ig_ts_op_fb_bucketize(ig_ts_call *call) {
     d.weights = ig_fb_optional(&d.fb, WEIGHTS);
     IG_TRY(ig_ts_bool(call, PLACE, &d.wants_place));
     IG_TRY(ig_ts_dim(call, SIZE, &d.size));
-    open_deal(&d, 1);
+    open_deal(&d, ig_dim_of(1));
     divided by = divide(&d.fb, unsigned_ids(&d.fb, d.ids), ig_fb_dim(&d.fb, d.size));
     d.bucket = by.rest;
     d.next = by.quotient;
@@ -247,7 +247,7 @@ static ig_status read_blocks(deal *d, ig_ts_call *call) {
     d->ids = ig_fb_tensor(&d->fb, B_IDS);
     d->weights = ig_fb_optional(&d->fb, B_WEIGHTS);
     if (d->shift) { /* so many weights an element */
-        ig_dim dims[] = { ig_fb_extent(&d->fb, d->ids, 0), 1 };
+        ig_dim dims[] = { ig_fb_extent(&d->fb, d->ids, 0), ig_dim_of(1) };
         IG_TRY(ig_ts_dim(call, B_WEIGHTS + 1, &dims[1]));
         d->weights = ig_fb_reshape(&d->fb, d->weights, 2, dims);
     }
@@ -291,7 +291,7 @@ ig_status ig_ts_op_fb_populate_permute(ig_ts_call *call) {
     deal d = { .fb = ig_fb_open(call) };
     d.lengths = ig_fb_tensor(&d.fb, 0);
     d.ids = ig_fb_tensor(&d.fb, 2);
-    open_deal(&d, 1);
+    open_deal(&d, ig_dim_of(1));
     ig_value *bucket = ig_fb_cast(&d.fb, d.ids, IG_DT_i64);
     ig_value *base = ig_fb_2(&d.fb, IG_OP_mul, bucket, ig_fb_dim(&d.fb, d.bags));
     ig_value *order = sorted_order(&d.fb, ig_fb_2(&d.fb, IG_OP_add, base, d.bag));

@@ -152,13 +152,13 @@ ig_value *ig_fb_with(ig_fb *fb, ig_opcode code, ig_value *x, int64_t y) {
 
 ig_dim ig_fb_extent(ig_fb *fb, const ig_value *x, uint32_t axis) {
     if (!x) {
-        return 1;
+        return ig_dim_of(1);
     }
     if (axis >= x->type->rank) {
         ig_fb_try(fb,
                   ig_ts_fail(fb->call, IG_INVALID, "a tensor of rank %u has no axis %u",
                              x->type->rank, axis));
-        return 1;
+        return ig_dim_of(1);
     }
     return x->type->dims[axis];
 }
@@ -184,7 +184,7 @@ ig_value *ig_fb_unsqueeze_to(ig_fb *fb, ig_value *x, uint32_t rank) {
         return x;
     }
     for (uint32_t i = 0; i < rank; i++) {
-        dims[i] = i < x->type->rank ? x->type->dims[i] : 1;
+        dims[i] = i < x->type->rank ? x->type->dims[i] : ig_dim_of(1);
     }
     return ig_fb_reshape(fb, x, rank, dims);
 }
@@ -257,8 +257,8 @@ ig_value *ig_fb_cumsum(ig_fb *fb, ig_value *x, ig_fb_sum kind) {
 
 ig_value *ig_fb_last(ig_fb *fb, ig_value *x) {
     ig_dim extent = ig_fb_extent(fb, x, 0);
-    ig_dim at = ig_dim_sub(fb->call->module, extent, 1);
-    ig_value *one = ig_fb_slice(fb, ig_fb_cast(fb, x, IG_DT_i64), 0, at, 1);
+    ig_dim at = ig_dim_sub(fb->call->module, extent, ig_dim_of(1));
+    ig_value *one = ig_fb_slice(fb, ig_fb_cast(fb, x, IG_DT_i64), 0, at, ig_dim_of(1));
     return ig_fb_reshape(fb, one, 0, NULL);
 }
 
@@ -289,8 +289,8 @@ ig_value *ig_fb_gather(ig_fb *fb, ig_value *x, ig_value *index, uint32_t axis) {
 
 ig_value *ig_fb_segment_of(ig_fb *fb, ig_value *offsets, ig_value *positions) {
     ig_dim extent = ig_fb_extent(fb, offsets, 0);
-    ig_dim segments = ig_dim_sub(fb->call->module, extent, 1);
-    ig_value *ends = ig_fb_slice(fb, offsets, 0, 1, segments), *out = NULL;
+    ig_dim segments = ig_dim_sub(fb->call->module, extent, ig_dim_of(1));
+    ig_value *ends = ig_fb_slice(fb, offsets, 0, ig_dim_of(1), segments), *out = NULL;
     ig_value *operands[] = { ig_fb_like(fb, positions, ends), ends };
     ig_attr attrs[IG_bucketize_attr_count] = { [IG_bucketize_right] =
                                                    ig_attr_of_bool(true) };
@@ -302,9 +302,9 @@ ig_value *ig_fb_segment_of(ig_fb *fb, ig_value *offsets, ig_value *positions) {
 
 ig_value *ig_fb_lengths(ig_fb *fb, ig_value *offsets) {
     ig_dim extent = ig_fb_extent(fb, offsets, 0);
-    ig_dim segments = ig_dim_sub(fb->call->module, extent, 1);
-    return ig_fb_2(fb, IG_OP_sub, ig_fb_slice(fb, offsets, 0, 1, segments),
-                   ig_fb_slice(fb, offsets, 0, 0, segments));
+    ig_dim segments = ig_dim_sub(fb->call->module, extent, ig_dim_of(1));
+    return ig_fb_2(fb, IG_OP_sub, ig_fb_slice(fb, offsets, 0, ig_dim_of(1), segments),
+                   ig_fb_slice(fb, offsets, 0, ig_dim_of(0), segments));
 }
 
 /* x at rows `target` of [count, …] full of `fill`. */

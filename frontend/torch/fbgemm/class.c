@@ -137,7 +137,7 @@ static ig_status list_of(ig_ts_call *call, ig_value *x, ig_ts_kind kind,
     ig_ts_list *list = ig_ts_list_create(call->eval, (size_t)count);
     for (int64_t i = 0; i < count; i++) {
         ig_ts_value item;
-        ig_value *one = ig_fb_slice(&fb, x, 0, i, 1);
+        ig_value *one = ig_fb_slice(&fb, x, 0, ig_dim_of(i), ig_dim_of(1));
         one = ig_fb_reshape(&fb, one, x->type->rank - 1, x->type->dims + 1);
         IG_TRY(fb.status);
         IG_TRY(list_of(call, one, kind, &item));

@@ -37,10 +37,10 @@ static ig_dim count_of(const combine *c, const ig_value *x) {
 static ig_value *weights_of(combine *c, uint32_t number) {
     ig_fb *fb = &c->fb;
     ig_value *one = ig_fb_number(fb, IG_DT_f32, 1), *x = c->weights[number];
-    ig_dim ids = count_of(c, c->ids[number]), single = 1;
-    ig_dim count = x ? count_of(c, x) : 0;
+    ig_dim ids = count_of(c, c->ids[number]), single = ig_dim_of(1);
+    ig_dim count = x ? count_of(c, x) : ig_dim_of(0);
     ig_value *both[2] = { x ? ig_fb_cast(fb, ig_fb_flat(fb, x), IG_DT_f32) : NULL };
-    if (ig_dim_equal(fb->call->module, count, 0) == IG_YES) {
+    if (ig_dim_equal(fb->call->module, count, ig_dim_of(0)) == IG_YES) {
         ig_fb_try(fb, ig_ts_full(fb->call, one, 1, &ids, &both[0]));
         return both[0];
     }
@@ -58,15 +58,15 @@ static ig_value *combine_weights(combine *c) {
     ig_fb *fb = &c->fb;
     ig_module *module = fb->call->module;
     ig_value **parts = IG_NEW_ARRAY(fb->call->arena, ig_value *, c->count);
-    ig_dim given = 0, ids = 0;
+    ig_dim given = ig_dim_of(0), ids = ig_dim_of(0);
     for (uint32_t i = 0; i < c->count; i++) {
         parts[i] = weights_of(c, i);
         given = ig_dim_add(module, given,
-                           c->weights[i] ? count_of(c, c->weights[i]) : 0);
+                           c->weights[i] ? count_of(c, c->weights[i]) : ig_dim_of(0));
         ids = ig_dim_add(module, ids, count_of(c, c->ids[i]));
     }
-    ig_dim size = ig_dim_mul(module, ids, ig_dim_min(module, given, 1));
-    return ig_fb_slice(fb, ig_fb_concat(fb, parts, c->count, 0), 0, 0, size);
+    ig_dim size = ig_dim_mul(module, ids, ig_dim_min(module, given, ig_dim_of(1)));
+    return ig_fb_slice(fb, ig_fb_concat(fb, parts, c->count, 0), 0, ig_dim_of(0), size);
 }
 
 static ig_value *combine_ids(combine *c) {
@@ -99,43 +99,48 @@ static ig_value *pad_begins(combine *c, ig_value *x, ig_value *is_begin, ig_dim 
         return NULL;
     }
     both[1] = rest;
-    return ig_fb_slice(fb, ig_fb_concat(fb, both, 2, 0), 0, 0, batch);
+    return ig_fb_slice(fb, ig_fb_concat(fb, both, 2, 0), 0, ig_dim_of(0), batch);
 }
 
-/* batch 0: as many bags as there are. */
+/* `batch` known to be 0: as many bags as there are. */
 static ig_value *combine_offsets(combine *c, ig_value *has_last, ig_dim batch) {
     ig_fb *fb = &c->fb;
     ig_module *module = fb->call->module;
     ig_value **parts = IG_NEW_ARRAY(fb->call->arena, ig_value *, c->count + 1u);
     ig_value **masks = IG_NEW_ARRAY(fb->call->arena, ig_value *, c->count);
-    ig_dim base = 0, one = 1;
+    ig_dim base = ig_dim_of(0), one = ig_dim_of(1);
+    bool is_padded = !ig_dim_is(batch, 0);
     for (uint32_t i = 0; i < c->count; i++) {
-        parts[i] = begins_of(c, i, base, ig_fb_slice(fb, has_last, 0, i, 1), &masks[i]);
+        parts[i] = begins_of(c, i, base,
+                             ig_fb_slice(fb, has_last, 0, ig_dim_of(i), ig_dim_of(1)),
+                             &masks[i]);
         base = ig_dim_add(module, base, count_of(c, c->ids[i]));
-        parts[i] = batch ? pad_begins(c, parts[i], masks[i], batch, base) : parts[i];
+        if (is_padded) {
+            parts[i] = pad_begins(c, parts[i], masks[i], batch, base);
+        }
     }
     parts[c->count] = ig_fb_reshape(fb, ig_fb_dim(fb, base), 1, &one);
-    if (!batch) {
+    if (!is_padded) {
         ig_value *is_begin = ig_fb_concat(fb, masks, c->count, 0);
         ig_value *found = ig_fb_flat(fb, ig_fb_1(fb, IG_OP_nonzero, is_begin));
         ig_value *all = ig_fb_concat(fb, parts, c->count, 0);
         parts[0] = ig_fb_gather(fb, all, found, 0);
         parts[1] = parts[c->count];
     }
-    uint32_t count = batch ? c->count + 1 : 2;
+    uint32_t count = is_padded ? c->count + 1 : 2;
     return ig_fb_cast(fb, ig_fb_concat(fb, parts, count, 0), IG_DT_i32);
 }
 
 /* Variant 1: tables have a given batch size. */
 ig_status ig_ts_op_fb_combine(ig_ts_call *call) {
     combine c;
-    ig_dim batch = 0;
+    ig_dim batch = ig_dim_of(0);
     IG_TRY(open_combine(call, &c));
     ig_value *has_last = ig_fb_arg(&c.fb, INCLUDES, IG_DT_i64);
     if (call->row->variant == 1) {
         IG_TRY(ig_ts_dim(call, INCLUDES + 1, &batch));
     }
-    IG_TRY(ig_ts_guard_equal(call, ig_fb_extent(&c.fb, has_last, 0), c.count,
+    IG_TRY(ig_ts_guard_equal(call, ig_fb_extent(&c.fb, has_last, 0), ig_dim_of(c.count),
                              "include_last_offsets has an entry a table"));
     IG_TRY(ig_fb_give(&c.fb, 0, combine_ids(&c)));
     IG_TRY(ig_fb_give(&c.fb, 1, combine_offsets(&c, has_last, batch)));
@@ -145,7 +150,7 @@ ig_status ig_ts_op_fb_combine(ig_ts_call *call) {
 /* Variant 1: tables have a given batch size; missing bags are empty. */
 ig_status ig_ts_op_fb_combine_lengths(ig_ts_call *call) {
     combine c;
-    ig_dim batch = 0;
+    ig_dim batch = ig_dim_of(0);
     IG_TRY(open_combine(call, &c));
     if (call->row->variant == 1) {
         IG_TRY(ig_ts_dim(call, INCLUDES, &batch));
@@ -158,7 +163,7 @@ ig_status ig_ts_op_fb_combine_lengths(ig_ts_call *call) {
             IG_TRY(ig_ts_full(call, zero, 1, &batch, &rest));
             ig_value *both[] = { parts[i], rest };
             parts[i] = ig_fb_concat(&c.fb, both, 2, 0);
-            parts[i] = ig_fb_slice(&c.fb, parts[i], 0, 0, batch);
+            parts[i] = ig_fb_slice(&c.fb, parts[i], 0, ig_dim_of(0), batch);
         }
     }
     IG_TRY(ig_fb_give(&c.fb, 0, combine_ids(&c)));
@@ -173,7 +178,8 @@ ig_status ig_ts_op_fb_permute102(ig_ts_call *call) {
     ig_value *bias = ig_fb_tensor(&fb, 0), *y = NULL;
     ig_value *operands[] = { ig_fb_transpose(&fb, ig_fb_tensor(&fb, 1), perm),
                              ig_fb_tensor(&fb, 2) };
-    ig_dim dims[] = { ig_fb_extent(&fb, bias, 0), 1, ig_fb_extent(&fb, bias, 1) };
+    ig_dim dims[] = { ig_fb_extent(&fb, bias, 0), ig_dim_of(1),
+                      ig_fb_extent(&fb, bias, 1) };
     IG_TRY(fb.status);
     IG_TRY(ig_ts_build(call, IG_OP_matmul, 2, operands, NULL, &y));
     y = ig_fb_2(&fb, IG_OP_add, y, ig_fb_reshape(&fb, bias, 3, dims));

@@ -80,7 +80,8 @@ ig_status ig_ts_op_fb_murmur(ig_ts_call *call) {
     ig_value *y = ig_fb_cast(&fb, ig_fb_size(&fb, 1), IG_DT_u64);
     ig_value *seed = ig_fb_cast(&fb, ig_fb_size(&fb, 2), IG_DT_u64);
     IG_TRY(fb.status);
-    IG_TRY(ig_ts_guard_equal(call, x->type->dims[0], 1, "one number is hashed"));
+    IG_TRY(ig_ts_guard_equal(call, x->type->dims[0], ig_dim_of(1),
+                             "one number is hashed"));
     ig_value *hash = hash_of(&fb, ig_fb_reshape(&fb, x, 0, NULL), y, seed);
     return ig_fb_give(&fb, 0, ig_fb_cast(&fb, hash, IG_DT_i64));
 }
@@ -88,7 +89,7 @@ ig_status ig_ts_op_fb_murmur(ig_ts_call *call) {
 /* ---- tables ---- */
 
 static ig_value *full_of_none(ig_fb *fb, ig_dim rows, ig_dtype dtype) {
-    ig_dim dims[] = { rows, 1 };
+    ig_dim dims[] = { rows, ig_dim_of(1) };
     ig_value *none = ig_ts_scalar_int(fb->call, dtype, -1), *all = NULL;
     return ig_fb_try(fb, ig_ts_full(fb->call, none, 2, dims, &all)) ? all : NULL;
 }
@@ -184,7 +185,8 @@ static ig_status read_ids(probe *p) {
                           "ids of 32 bits in a table of another type");
     }
     ig_dim rows = table->type->dims[0];
-    ig_value *column = ig_fb_slice(fb, table, 1, 0, 1), *zero = ig_fb_int(fb, 0);
+    ig_value *column = ig_fb_slice(fb, table, 1, ig_dim_of(0), ig_dim_of(1)),
+             *zero = ig_fb_int(fb, 0);
     p->keys = ig_fb_cast(fb, ig_fb_reshape(fb, column, 1, &rows), IG_DT_i64);
     p->ids = ig_fb_cast(fb, given, IG_DT_i64);
     zero = ig_fb_cast(fb, zero, IG_DT_u64);
@@ -274,7 +276,8 @@ static ig_value *nearest(probe *p, ig_value *home, ig_value *distances) {
 static void fill_trip(probe *p, ig_block *body, ig_value *home) {
     ig_fb *fb = &p->fb;
     ig_value *first = ig_fb_with(fb, IG_OP_mul, body->args[0], STEP);
-    ig_value *distances = ig_fb_2(fb, IG_OP_add, ig_fb_range_dim(fb, STEP), first);
+    ig_value *distances = ig_fb_2(fb, IG_OP_add, ig_fb_range_dim(fb, ig_dim_of(STEP)),
+                                  first);
     ig_value *found = ig_fb_2(fb, IG_OP_min, body->args[2],
                               nearest(p, home, distances));
     ig_value *missing = ig_fb_with(fb, IG_OP_ge, found, p->most);

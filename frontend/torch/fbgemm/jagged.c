@@ -55,12 +55,12 @@ static ig_value *rows_of_places(jagged *j, const ig_dim *most,
                                 ig_value **out_is_there) {
     ig_fb *fb = &j->fb;
     ig_module *module = fb->call->module;
-    ig_dim batch = ig_dim_sub(module, ig_fb_extent(fb, j->offsets[0], 0), 1);
+    ig_dim batch = ig_dim_sub(module, ig_fb_extent(fb, j->offsets[0], 0), ig_dim_of(1));
     ig_value *row = ig_fb_range_dim(fb, batch), *is_there = NULL;
     for (uint32_t i = 0; i < j->axes; i++) {
         ig_value *begin = ig_fb_column(fb, ig_fb_gather(fb, j->offsets[i], row, 0));
         ig_dim edges = ig_fb_extent(fb, j->offsets[i], 0);
-        ig_value *last = ig_fb_dim(fb, ig_dim_sub(module, edges, 1));
+        ig_value *last = ig_fb_dim(fb, ig_dim_sub(module, edges, ig_dim_of(1)));
         ig_value *next = ig_fb_with(fb, IG_OP_add, row, 1);
         next = ig_fb_2(fb, IG_OP_min, next, last); /* there may be no row at all */
         ig_value *end = ig_fb_column(fb, ig_fb_gather(fb, j->offsets[i], next, 0));
@@ -82,7 +82,7 @@ static ig_value *with_padding(ig_fb *fb, ig_value *values, ig_value *padding) {
         return NULL;
     }
     for (uint32_t i = 0; i < values->type->rank; i++) {
-        dims[i] = i ? values->type->dims[i] : 1;
+        dims[i] = i ? values->type->dims[i] : ig_dim_of(1);
     }
     if (!ig_fb_try(fb, ig_ts_full(fb->call, padding, values->type->rank, dims, &row))) {
         return NULL;
@@ -147,7 +147,7 @@ static ig_value *places_of_rows(jagged *j, ig_value *count, const ig_dim *extent
         row = segment;
     }
     ig_dim edges = ig_fb_extent(fb, j->offsets[0], 0);
-    ig_value *batch = ig_fb_dim(fb, ig_dim_sub(fb->call->module, edges, 1));
+    ig_value *batch = ig_fb_dim(fb, ig_dim_sub(fb->call->module, edges, ig_dim_of(1)));
     ig_value *is_here = ig_fb_2(fb, IG_OP_lt, row, batch);
     is_in = ig_fb_2(fb, IG_OP_and, is_in, is_here);
     columns[0] = ig_fb_column(fb, ig_fb_where(fb, is_here, row, ig_fb_int(fb, 0)));
@@ -294,12 +294,13 @@ ig_status ig_ts_op_fb_vec_jagged_mul(ig_ts_call *call) {
     ig_module *module = call->module;
     ig_value *v = ig_fb_tensor(fb, 0);
     IG_TRY(fb->status);
-    ig_dim batch = ig_dim_sub(module, ig_fb_extent(fb, j.offsets[0], 0), 1);
+    ig_dim batch = ig_dim_sub(module, ig_fb_extent(fb, j.offsets[0], 0), ig_dim_of(1));
     ig_dim rows = ig_fb_extent(fb, v, 0), most = ig_fb_extent(fb, v, 1);
     ig_dim heads = ig_dim_exact_div(module, rows, batch);
     ig_dim width = ig_dim_exact_div(module, ig_fb_extent(fb, j.values, 1), heads);
     ig_value *a = to_dense(&j, &most, padding_of(&j, 0));
-    ig_dim split[] = { batch, most, heads, width }, left[] = { batch, heads, 1, most };
+    ig_dim split[] = { batch, most, heads, width },
+           left[] = { batch, heads, ig_dim_of(1), most };
     a = ig_fb_transpose(fb, ig_fb_reshape(fb, a, 4, split), (int64_t[]){ 0, 2, 1, 3 });
     ig_value *out = matmul(fb, ig_fb_reshape(fb, v, 4, left), a, false);
     ig_dim flat[] = { rows, width };
@@ -379,12 +380,14 @@ ig_status ig_ts_op_fb_stacked_to_dense(ig_ts_call *call) {
     }
     for (uint32_t i = 0; i < count; i++) {
         jagged j = { .fb = fb, .axes = 1 };
-        ig_value *own = ig_fb_flat(&j.fb, ig_fb_slice(&j.fb, lengths, 0, i, 1));
+        ig_value *own = ig_fb_flat(
+            &j.fb, ig_fb_slice(&j.fb, lengths, 0, ig_dim_of(i), ig_dim_of(1)));
         ig_value *wide = ig_fb_cast(&j.fb, own, IG_DT_i64);
         j.offsets[0] = ig_fb_cumsum(&j.fb, wide, IG_FB_COMPLETE);
         ig_dim size = ig_dim_sub(call->module, edges[i + 1], edges[i]);
+        ig_dim width = ig_dim_const(call->module, most[i]);
         j.values = ig_fb_slice(&j.fb, values, 0, edges[i], size);
-        results[i] = to_dense(&j, &most[i], padding_of(&j, (double)padding));
+        results[i] = to_dense(&j, &width, padding_of(&j, (double)padding));
         IG_TRY(j.fb.status);
     }
     return ig_ts_give_list(call, 0, IG_TS_NO_ARG, results, count);

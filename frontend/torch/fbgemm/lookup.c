@@ -102,7 +102,7 @@ static ig_status read_options(lookup *l) {
     IG_TRY(l->fb.status);
     if (l->weights &&
         ig_dim_equal(l->call->module, ig_type_count(l->call->module, l->weights->type),
-                     0) == IG_YES) {
+                     ig_dim_of(0)) == IG_YES) {
         l->weights = NULL;
     }
     return IG_OK;
@@ -117,9 +117,10 @@ static ig_status read_inputs(lookup *l) {
     if (l->ids->type->rank != 1 || l->offsets->type->rank != 1) {
         return ig_ts_fail(l->call, IG_INVALID, "indices and offsets have one axis");
     }
-    ig_dim bags = ig_dim_sub(module, l->offsets->type->dims[0], 1);
-    l->bags = ig_dim_exact_div(module, bags, l->count);
-    IG_TRY(ig_ts_guard_equal(l->call, bags, ig_dim_mul(module, l->bags, l->count),
+    ig_dim bags = ig_dim_sub(module, l->offsets->type->dims[0], ig_dim_of(1));
+    l->bags = ig_dim_exact_div(module, bags, ig_dim_of(l->count));
+    IG_TRY(ig_ts_guard_equal(l->call, bags,
+                             ig_dim_mul(module, l->bags, ig_dim_of(l->count)),
                              "the offsets do not belong to so many tables"));
     if (l->weights) {
         l->weights = ig_fb_cast(&l->fb, ig_fb_flat(&l->fb, l->weights), IG_DT_f32);
@@ -208,7 +209,11 @@ static ig_status table_type(lookup *l, uint32_t feature, const ig_type **out_typ
     }
     rows.stride = stride == layout.bytes ? 0 : (uint32_t)stride;
     count = l->rows ? l->rows[feature] : count;
-    *out_type = ig_type_table(l->call->module, dtype, rows, count, dim);
+    ig_dim extent;
+    if (!ig_dim_from(count, &extent)) {
+        return fail(l, IG_INVALID, "the table has fewer than no rows", feature);
+    }
+    *out_type = ig_type_table(l->call->module, dtype, rows, extent, ig_dim_of(dim));
     return IG_OK;
 }
 
@@ -223,9 +228,10 @@ static ig_status make_table(lookup *l, uint32_t feature) {
     }
     ig_data data = *l->flat;
     ig_row_layout layout;
-    ig_row_layout_of(type->rows, ig_dtypes[type->dtype].bits, type->dims[1], &layout);
+    ig_row_layout_of(type->rows, ig_dtypes[type->dtype].bits,
+                     ig_dim_value(type->dims[1]), &layout);
     data.type = type;
-    data.size = type->dims[0] * layout.stride;
+    data.size = ig_dim_value(type->dims[0]) * layout.stride;
     data.bytes = data.bytes ? (const char *)data.bytes + l->starts[feature] : NULL;
     data.offset += l->starts[feature];
     const char *name = ig_arena_printf(l->call->arena, "%s.t%u", l->name, feature);
@@ -275,9 +281,9 @@ static ig_status make_bag(lookup *l, ig_op **out_bag) {
         operands[count++] = l->tables[i];
         operands[count++] = l->ids;
         if (has_offsets) {
-            ig_dim start = ig_dim_mul(module, l->bags, i);
+            ig_dim start = ig_dim_mul(module, l->bags, ig_dim_of(i));
             operands[count++] = ig_fb_slice(&l->fb, l->offsets, 0, start,
-                                            ig_dim_add(module, l->bags, 1));
+                                            ig_dim_add(module, l->bags, ig_dim_of(1)));
             IG_TRY(l->fb.status);
         }
         if (l->weights) {

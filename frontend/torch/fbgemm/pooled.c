@@ -62,7 +62,8 @@ ig_status ig_ts_op_fb_permute_pooled(ig_ts_call *call) {
                               i, (long long)picks[i]);
         }
         int64_t start = edges[picks[i]], end = edges[picks[i] + 1];
-        parts[i] = ig_fb_slice(&fb, x, 1, start, end - start);
+        parts[i] = ig_fb_slice(&fb, x, 1, ig_dim_const(call->module, start),
+                               ig_dim_const(call->module, end - start));
     }
     return ig_fb_give(&fb, 0, count ? ig_fb_concat(&fb, parts, count, 1) : x);
 }
@@ -95,7 +96,10 @@ static ig_status give_pieces(ig_fb *fb, ig_value **inputs, uint32_t input_count,
                 return ig_ts_fail(fb->call, IG_INVALID, "no input %lld",
                                   (long long)p->in);
             }
-            parts[some++] = ig_fb_slice(fb, inputs[p->in], 1, p->from, p->length);
+            ig_module *module = fb->call->module;
+            parts[some++] = ig_fb_slice(fb, inputs[p->in], 1,
+                                        ig_dim_const(module, p->from),
+                                        ig_dim_const(module, p->length));
         }
         IG_TRY(fb->status);
         if (some == 0) {
@@ -296,7 +300,7 @@ ig_status ig_ts_op_fb_regroup_arguments(ig_ts_call *call) {
     }
     for (uint32_t i = 0; i < r.outputs; i++) {
         outs[i] = (int32_t)lengths[i];
-        dims[i] = lengths[i];
+        dims[i] = ig_dim_of(lengths[i]);
     }
     IG_TRY(ig_fb_give(&fb, 0, i32_matrix(call, rows, 2, r.count, ROW)));
     IG_TRY(ig_fb_give(&fb, 1, i32_matrix(call, ins, 1, (int64_t)r.keys->count, 0)));

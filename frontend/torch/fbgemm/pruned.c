@@ -18,13 +18,13 @@
 /* The table of each id. */
 static ig_value *tables_of(ig_fb *fb, ig_value *ids, ig_value *offsets, ig_dim tables) {
     ig_module *module = fb->call->module;
-    ig_dim bags = ig_dim_sub(module, ig_fb_extent(fb, offsets, 0), 1);
+    ig_dim bags = ig_dim_sub(module, ig_fb_extent(fb, offsets, 0), ig_dim_of(1));
     ig_dim per = ig_dim_exact_div(module, bags, tables);
     ig_value *at = ig_fb_range_dim(fb, ig_fb_extent(fb, ids, 0));
     ig_value *bag = ig_fb_segment_of(fb, ig_fb_cast(fb, offsets, IG_DT_i64), at);
     ig_value *by = ig_fb_2(fb, IG_OP_max, ig_fb_dim(fb, per), ig_fb_int(fb, 1));
     ig_value *table = ig_fb_2(fb, IG_OP_div, bag, by);
-    ig_dim last = ig_dim_sub(module, tables, 1);
+    ig_dim last = ig_dim_sub(module, tables, ig_dim_of(1));
     return ig_fb_2(fb, IG_OP_min, table, ig_fb_dim(fb, last));
 }
 
@@ -33,7 +33,7 @@ ig_status ig_ts_op_fb_pruned_array(ig_ts_call *call) {
     ig_value *given = ig_fb_tensor(&fb, 0), *offsets = ig_fb_tensor(&fb, 1);
     ig_value *rows = ig_fb_arg(&fb, 2, IG_DT_i64),
              *edges = ig_fb_arg(&fb, 3, IG_DT_i64);
-    ig_dim tables = ig_dim_sub(call->module, ig_fb_extent(&fb, edges, 0), 1);
+    ig_dim tables = ig_dim_sub(call->module, ig_fb_extent(&fb, edges, 0), ig_dim_of(1));
     ig_value *ids = ig_fb_cast(&fb, given, IG_DT_i64);
     ig_value *table = tables_of(&fb, ids, offsets, tables);
     ig_value *start = ig_fb_gather(&fb, edges, table, 0);
@@ -41,7 +41,7 @@ ig_status ig_ts_op_fb_pruned_array(ig_ts_call *call) {
     ig_value *is_in = ig_fb_2(&fb, IG_OP_and, ig_fb_with(&fb, IG_OP_ge, ids, 0),
                               ig_fb_2(&fb, IG_OP_lt, ids, size));
     /* the row behind all others says: none */
-    ig_dim one = 1;
+    ig_dim one = ig_dim_of(1);
     ig_value *none = ig_fb_reshape(&fb, ig_fb_int(&fb, -1), 1, &one);
     ig_value *absent = ig_fb_dim(&fb, ig_fb_extent(&fb, rows, 0));
     ig_value *at = ig_fb_where(&fb, is_in, ig_fb_2(&fb, IG_OP_add, start, ids), absent);
@@ -101,7 +101,7 @@ ig_value *ig_fb_look_up_pairs(ig_fb *fb, ig_value *given, ig_value *offsets,
     }
     sort_pairs(fb, slots, edges, tables, &keys, &rows);
     ig_value *ids = ig_fb_cast(fb, given, IG_DT_i64);
-    ig_value *table = tables_of(fb, ids, offsets, tables);
+    ig_value *table = tables_of(fb, ids, offsets, ig_dim_of(tables));
     ig_value *low = ig_fb_with(fb, IG_OP_and, ids, 0xffffffff);
     ig_value *high = ig_fb_with(fb, IG_OP_shl, table, 32);
     ig_value *key = ig_fb_2(fb, IG_OP_or, high, low), *operands[] = { key, keys };

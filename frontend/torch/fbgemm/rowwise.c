@@ -88,20 +88,20 @@ static ig_value *values_of(ig_ts_call *call, const rows *r) {
         return NULL;
     }
     ig_dim bytes = r->x->type->dims[last_axis(r->x)];
-    ig_dim count = ig_dim_sub(call->module, bytes, 2 * (int64_t)width);
-    ig_dim at = r->is_last ? count : 0;
-    ig_value *both = ig_aten_view_bits(call, part(call, r->x, at, 2 * (ig_dim)width),
-                                       r->numbers);
+    ig_dim zero = ig_dim_of(0), range_bytes = ig_dim_of(2 * (int64_t)width);
+    ig_dim count = ig_dim_sub(call->module, bytes, range_bytes);
+    ig_value *both = part(call, r->x, r->is_last ? count : zero, range_bytes);
+    both = ig_aten_view_bits(call, both, r->numbers);
     both = ig_aten_cast(call, both, IG_DT_f32);
-    ig_value *q = part(call, r->x, r->is_last ? 0 : 2 * (ig_dim)width, count);
+    ig_value *q = part(call, r->x, r->is_last ? zero : range_bytes, count);
     if (per_byte > 1) {
         q = ig_aten_split_bits(call, q, per_byte, r->qbits, IG_DT_u8);
         ig_value *mask = ig_aten_integer(call, IG_DT_u8, (1 << r->qbits) - 1);
         q = ig_aten_map2(call, IG_OP_and, q, mask);
     }
     q = ig_aten_map2(call, IG_OP_mul, ig_aten_cast(call, q, IG_DT_f32),
-                     part(call, both, 0, 1));
-    q = ig_aten_map2(call, IG_OP_add, q, part(call, both, 1, 1));
+                     part(call, both, ig_dim_of(0), ig_dim_of(1)));
+    q = ig_aten_map2(call, IG_OP_add, q, part(call, both, ig_dim_of(1), ig_dim_of(1)));
     return ig_aten_cast(call, q, r->to);
 }
 
@@ -148,7 +148,8 @@ static range range_of(ig_ts_call *call, ig_value *x) {
                         extreme(call, x, IG_REDUCE_max) };
     }
     ig_value *both = ig_aten_cast(call, rows_of(call, 2), IG_DT_f32);
-    return (range){ part(call, both, 0, 1), part(call, both, 1, 1) };
+    return (range){ part(call, both, ig_dim_of(0), ig_dim_of(1)),
+                    part(call, both, ig_dim_of(1), ig_dim_of(1)) };
 }
 
 /* Where `test` holds of x and a number: that one, else x. */

@@ -38,7 +38,7 @@ ig_status ig_ts_op_fb_lengths_range(ig_ts_call *call) {
 ig_status ig_ts_op_fb_offsets_range(ig_ts_call *call) {
     ig_fb fb = ig_fb_open(call);
     ig_value *begins = ig_fb_tensor(&fb, 0), *size = ig_fb_size(&fb, 1);
-    ig_dim one = 1;
+    ig_dim one = ig_dim_of(1);
     ig_value *end = ig_fb_reshape(&fb, size, 1, &one);
     ig_value *both[] = { ig_fb_cast(&fb, begins, IG_DT_i64), end };
     ig_value *offsets = ig_fb_concat(&fb, both, 2, 0);
@@ -50,21 +50,21 @@ ig_status ig_ts_op_fb_offsets_range(ig_ts_call *call) {
 ig_status ig_ts_op_fb_segment_sum_csr(ig_ts_call *call) {
     enum { BATCH, SEGMENTS, VALUES };
     ig_fb fb = ig_fb_open(call);
-    ig_dim batch = 1;
+    ig_dim batch = ig_dim_of(1);
     IG_TRY(ig_ts_dim(call, BATCH, &batch));
     ig_value *edges = ig_fb_arg(&fb, SEGMENTS, IG_DT_i64);
     ig_value *values = ig_fb_flat(&fb, ig_fb_tensor(&fb, VALUES));
     edges = ig_fb_2(&fb, IG_OP_mul, edges, ig_fb_dim(&fb, batch));
-    ig_dim count = ig_dim_sub(call->module, ig_fb_extent(&fb, edges, 0), 1);
+    ig_dim count = ig_dim_sub(call->module, ig_fb_extent(&fb, edges, 0), ig_dim_of(1));
     ig_value *at = ig_fb_range_dim(&fb, ig_fb_extent(&fb, values, 0));
     ig_value *segment = ig_fb_segment_of(&fb, edges, at);
     /* values before the first segment or behind the last go to a row that is cut off */
-    ig_value *first = ig_fb_slice(&fb, edges, 0, 0, 1);
+    ig_value *first = ig_fb_slice(&fb, edges, 0, ig_dim_of(0), ig_dim_of(1));
     segment = ig_fb_where(&fb, ig_fb_2(&fb, IG_OP_ge, at, first), segment,
                           ig_fb_dim(&fb, count));
     ig_value *sums = ig_fb_add_at(&fb, values, segment,
-                                  ig_dim_add(call->module, count, 1));
-    return ig_fb_give(&fb, 0, ig_fb_slice(&fb, sums, 0, 0, count));
+                                  ig_dim_add(call->module, count, ig_dim_of(1)));
+    return ig_fb_give(&fb, 0, ig_fb_slice(&fb, sums, 0, ig_dim_of(0), count));
 }
 
 /* ---- permutations ---- */
@@ -86,7 +86,7 @@ static ig_value *take(ig_fb *fb, ig_value *begins, ig_value *offsets) {
     ig_value *segment = ig_fb_segment_of(fb, offsets, at);
     ig_value *shift =
         ig_fb_2(fb, IG_OP_sub, begins,
-                ig_fb_slice(fb, offsets, 0, 0, ig_fb_extent(fb, begins, 0)));
+                ig_fb_slice(fb, offsets, 0, ig_dim_of(0), ig_fb_extent(fb, begins, 0)));
     return ig_fb_2(fb, IG_OP_add, at, ig_fb_gather(fb, shift, segment, 0));
 }
 
@@ -99,7 +99,8 @@ static ig_value *begins_of(ig_fb *fb, ig_value *lengths) {
 static bool is_identity(ig_fb *fb, const ig_value *permute, ig_dim count) {
     uint32_t known;
     const int64_t *values = ig_fb_maybe_known(fb, permute, &known);
-    bool is_all = values && ig_dim_equal(fb->call->module, count, known) == IG_YES;
+    bool is_all = values &&
+                  ig_dim_equal(fb->call->module, count, ig_dim_of(known)) == IG_YES;
     for (uint32_t i = 0; is_all && i < known; i++) {
         is_all = values[i] == i;
     }
@@ -171,7 +172,7 @@ ig_status ig_ts_op_fb_permute_into(ig_ts_call *call) {
 ig_status ig_ts_op_fb_permute_sparse_1d(ig_ts_call *call) {
     enum { STRIDE = 3, WEIGHTS };
     ig_fb fb = ig_fb_open(call);
-    ig_dim stride = 1;
+    ig_dim stride = ig_dim_of(1);
     IG_TRY(ig_ts_dim(call, STRIDE, &stride));
     sparse s = { ig_fb_tensor(&fb, 0), ig_fb_flat(&fb, ig_fb_tensor(&fb, 1)),
                  ig_fb_tensor(&fb, 2), ig_fb_optional(&fb, WEIGHTS) };
@@ -203,9 +204,9 @@ ig_status ig_ts_op_fb_expand_permute(ig_ts_call *call) {
     ig_value *offsets = ig_fb_arg(&fb, OUT, IG_DT_i64);
     ig_value *at = ig_fb_range(&fb, size);
     ig_value *segment = ig_fb_segment_of(&fb, offsets, at);
-    ig_value *shift =
-        ig_fb_2(&fb, IG_OP_sub, begins,
-                ig_fb_slice(&fb, offsets, 0, 0, ig_fb_extent(&fb, begins, 0)));
+    ig_value *shift = ig_fb_2(
+        &fb, IG_OP_sub, begins,
+        ig_fb_slice(&fb, offsets, 0, ig_dim_of(0), ig_fb_extent(&fb, begins, 0)));
     ig_value *from = ig_fb_2(&fb, IG_OP_add, at, ig_fb_gather(&fb, shift, segment, 0));
     return ig_fb_give(&fb, 0, ig_fb_like(&fb, from, permute));
 }
@@ -246,7 +247,7 @@ ig_status ig_ts_op_fb_select_by_ends(ig_ts_call *call) {
 ig_status ig_ts_op_fb_keyed_select(ig_ts_call *call) {
     enum { VALUES, LENGTHS, OFFSETS, INDICES, BATCH, WEIGHTS };
     ig_fb fb = ig_fb_open(call);
-    ig_dim batch = 1;
+    ig_dim batch = ig_dim_of(1);
     IG_TRY(ig_ts_dim(call, BATCH, &batch));
     ig_value *lengths = ig_fb_tensor(&fb, LENGTHS);
     ig_value *picks = ig_fb_arg(&fb, INDICES, IG_DT_i64);

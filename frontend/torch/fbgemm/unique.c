@@ -70,9 +70,10 @@ static ig_value *lengths_of_bags(unique *u) {
     ig_value *bag = ig_fb_range_dim(fb, u->bags), *zero = ig_fb_int(fb, 0);
     ig_value *batch = ig_fb_with(fb, IG_OP_max, ig_fb_dim(fb, u->batch), 1);
     ig_value *feature = ig_fb_2(fb, IG_OP_div, bag, batch);
-    ig_dim groups = ig_dim_sub(fb->call->module, ig_fb_extent(fb, u->groups, 0), 1);
+    ig_dim groups = ig_dim_sub(fb->call->module, ig_fb_extent(fb, u->groups, 0),
+                               ig_dim_of(1));
     ig_value *group = ig_fb_segment_of(fb, u->groups, feature);
-    ig_value *last = ig_fb_dim(fb, ig_dim_sub(fb->call->module, groups, 1));
+    ig_value *last = ig_fb_dim(fb, ig_dim_sub(fb->call->module, groups, ig_dim_of(1)));
     ig_value *is_in = ig_fb_2(fb, IG_OP_le, group, last);
     group = ig_fb_2(fb, IG_OP_min, group, last);
     ig_value *first = ig_fb_gather(fb, u->groups, group, 0);
@@ -103,8 +104,8 @@ ig_status ig_ts_op_fb_jagged_unique(ig_ts_call *call) {
     IG_TRY(fb->status);
     IG_TRY(ig_ts_guard_equal(call, u.edges->type->dims[0], u.groups->type->dims[0],
                              "each feature has an edge and a group"));
-    ig_dim features = ig_dim_sub(module, u.edges->type->dims[0], 1);
-    u.bags = ig_dim_sub(module, u.offsets->type->dims[0], 1);
+    ig_dim features = ig_dim_sub(module, u.edges->type->dims[0], ig_dim_of(1));
+    u.bags = ig_dim_sub(module, u.offsets->type->dims[0], ig_dim_of(1));
     u.batch = ig_dim_exact_div(module, u.bags, features);
     find_numbers(&u);
     ig_value *lengths = ig_fb_like(fb, lengths_of_bags(&u), offsets);
@@ -120,10 +121,10 @@ ig_status ig_ts_op_fb_hash_sizes(ig_ts_call *call) {
     ig_fb fb = ig_fb_open(call);
     ig_value *given = ig_fb_tensor(&fb, 0), *ids = ig_fb_arg(&fb, 1, IG_DT_i64);
     ig_value *offsets = ig_fb_cast(&fb, given, IG_DT_i64), *none = NULL, *sizes = NULL;
-    ig_dim batch = 1, bags = ig_fb_extent(&fb, offsets, 0);
+    ig_dim batch = ig_dim_of(1), bags = ig_fb_extent(&fb, offsets, 0);
     IG_TRY(fb.status);
     IG_TRY(ig_ts_dim(call, 2, &batch));
-    bags = ig_dim_sub(call->module, bags, 1);
+    bags = ig_dim_sub(call->module, bags, ig_dim_of(1));
     ig_dim features = ig_dim_exact_div(call->module, bags, batch);
     ig_value *at = ig_fb_range_dim(&fb, ig_fb_extent(&fb, ids, 0));
     ig_value *per = ig_fb_with(&fb, IG_OP_max, ig_fb_dim(&fb, batch), 1);
@@ -140,7 +141,8 @@ ig_status ig_ts_op_fb_hash_sizes(ig_ts_call *call) {
     ig_value *operands[] = { none, feature, ids };
     IG_TRY(ig_ts_build(call, IG_OP_scatter_elements, 3, operands, attrs, &sizes));
     ig_value *edges = ig_fb_cumsum(&fb, sizes, IG_FB_COMPLETE);
-    ig_value *groups = ig_fb_range_dim(&fb, ig_dim_add(call->module, features, 1));
+    ig_value *groups =
+        ig_fb_range_dim(&fb, ig_dim_add(call->module, features, ig_dim_of(1)));
     IG_TRY(ig_fb_give(&fb, 0, ig_fb_like(&fb, edges, given)));
     return ig_fb_give(&fb, 1, ig_fb_like(&fb, groups, given));
 }

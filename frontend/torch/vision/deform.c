@@ -66,7 +66,7 @@ static ig_value *grid(ig_ts_call *call, const deform *d, uint32_t number) {
 static ig_neighbours around(ig_ts_call *call, ig_value *place, ig_dim extent) {
     ig_value *ids[2], *weights[2];
     uint32_t rank = place ? place->type->rank : 0;
-    ig_dim last_dim = ig_dim_sub(call->module, extent, 1);
+    ig_dim last_dim = ig_dim_sub(call->module, extent, ig_dim_of(1));
     ig_dtype dtype = place ? (ig_dtype)place->type->dtype : IG_DT_f32;
     ig_value *last = ig_aten_dim_value(call, last_dim, dtype);
     ig_value *low = ig_aten_map1(call, IG_OP_floor, place);
@@ -88,7 +88,7 @@ static ig_neighbours around(ig_ts_call *call, ig_value *place, ig_dim extent) {
 
 static ig_neighbours moved(ig_ts_call *call, const deform *d, ig_value *offsets,
                            uint32_t number) {
-    ig_value *own = ig_aten_select(call, offsets, 3, number);
+    ig_value *own = ig_aten_select(call, offsets, 3, ig_dim_of(number));
     ig_value *at = ig_aten_map2(call, IG_OP_add, grid(call, d, number), own);
     return around(call, at, d->x->type->dims[2 + number]);
 }
@@ -100,8 +100,9 @@ static ig_value *times(ig_ts_call *call, ig_value *x, ig_dim by) {
 /* Pixels of each offset group as rows of its channels. */
 static ig_value *pixels(ig_ts_call *call, const deform *d, ig_dim channels) {
     const ig_dim *dims = d->x->type->dims;
-    ig_dim apart[] = { dims[0], d->offset_groups, channels, dims[2], dims[3] };
-    ig_dim rows[] = { dims[0], d->offset_groups, dims[2], dims[3] };
+    ig_dim apart[] = { dims[0], ig_dim_of(d->offset_groups), channels, dims[2],
+                       dims[3] };
+    ig_dim rows[] = { dims[0], ig_dim_of(d->offset_groups), dims[2], dims[3] };
     ig_value *x = ig_aten_reshape(call, d->x, 5, apart);
     x = ig_aten_transpose(call, x, (int64_t[]){ 0, 1, 3, 4, 2 });
     return ig_aten_reshape(
@@ -114,8 +115,8 @@ static ig_value *pick(ig_ts_call *call, const deform *d, ig_dim channels) {
                           columns[] = { 0, 1, 2, 3, 4, 6 };
     ig_module *m = call->module;
     ig_dim count = ig_dim_mul(m, d->kernel[0], d->kernel[1]);
-    ig_dim images = d->x->type->dims[0], groups = d->offset_groups;
-    ig_dim apart[] = { images, groups, count, 2, d->out[0], d->out[1] };
+    ig_dim images = d->x->type->dims[0], groups = ig_dim_of(d->offset_groups);
+    ig_dim apart[] = { images, groups, count, ig_dim_of(2), d->out[0], d->out[1] };
     ig_dim flat[] = { images, groups, count, d->out[0], d->out[1] };
     ig_value *offsets = ig_aten_cast(call, d->offset, d->wide);
     offsets = ig_aten_reshape(call, offsets, 6, apart);
@@ -137,7 +138,7 @@ static ig_value *pick(ig_ts_call *call, const deform *d, ig_dim channels) {
                                  ig_vision_spread(call, y.ids, 7, rows));
     ids = ig_aten_map2(call, IG_OP_add, times(call, ids, d->x->type->dims[3]),
                        ig_vision_spread(call, x.ids, 7, columns));
-    ig_dim bags[] = { ig_dim_product(m, flat, 5), 4 };
+    ig_dim bags[] = { ig_dim_product(m, flat, 5), ig_dim_of(4) };
     ig_value *sums = ig_vision_sum_rows(call, pixels(call, d, channels),
                                         ig_aten_reshape(call, ids, 2, bags),
                                         ig_aten_reshape(call, weights, 2, bags));
@@ -157,11 +158,12 @@ ig_status ig_ts_op_tv_deform_conv(ig_ts_call *call) {
     ig_dtype dtype = (ig_dtype)d.weight->type->dtype;
     ig_dim images = d.x->type->dims[0], places = ig_dim_mul(m, d.out[0], d.out[1]);
     ig_dim depth = ig_dim_product(m, w + 1, 3);
-    ig_dim each = ig_dim_exact_div(m, w[0], d.groups);
-    ig_dim columns[] = { images, d.groups, depth, places };
-    ig_dim filters[] = { d.groups, each, depth };
+    ig_dim each = ig_dim_exact_div(m, w[0], ig_dim_of(d.groups));
+    ig_dim columns[] = { images, ig_dim_of(d.groups), depth, places };
+    ig_dim filters[] = { ig_dim_of(d.groups), each, depth };
     ig_dim dims[] = { images, w[0], d.out[0], d.out[1] };
-    ig_dim channels = ig_dim_exact_div(m, d.x->type->dims[1], d.offset_groups);
+    ig_dim channels = ig_dim_exact_div(m, d.x->type->dims[1],
+                                       ig_dim_of(d.offset_groups));
     ig_value *x = pick(call, &d, channels);
     x = ig_aten_transpose(call, x, (int64_t[]){ 0, 1, 5, 2, 3, 4 });
     x = ig_aten_reshape(call, x, 4, columns);

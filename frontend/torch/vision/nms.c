@@ -13,7 +13,7 @@ ig_value *ig_vision_spread(ig_ts_call *call, ig_value *x, uint32_t rank,
         return NULL;
     }
     for (uint32_t i = 0; i < rank; i++) {
-        dims[i] = 1;
+        dims[i] = ig_dim_of(1);
     }
     for (uint32_t i = 0; i < x->type->rank; i++) {
         dims[axes[i]] = x->type->dims[i];
@@ -60,7 +60,9 @@ ig_value *ig_vision_sum_rows(ig_ts_call *call, ig_value *table, ig_value *ids,
 
 /* One edge (0 to 3) of boxes [n, 4], or of one box [4]. */
 static ig_value *edge(ig_ts_call *call, ig_value *boxes, uint32_t number) {
-    return boxes ? ig_aten_select(call, boxes, boxes->type->rank - 1u, number) : NULL;
+    return boxes
+               ? ig_aten_select(call, boxes, boxes->type->rank - 1u, ig_dim_of(number))
+               : NULL;
 }
 
 static ig_value *area(ig_ts_call *call, ig_value *boxes) {

@@ -25,7 +25,7 @@ typedef struct regions {
 } regions;
 
 static ig_value *column_of(ig_ts_call *call, const regions *r, uint32_t number) {
-    return ig_aten_select(call, r->rois, 1, number);
+    return ig_aten_select(call, r->rois, 1, ig_dim_of(number));
 }
 
 static bool open_regions(ig_ts_call *call, regions *r) {
@@ -66,9 +66,9 @@ static ig_value *grid_numbers(ig_ts_call *call, const regions *r, ig_value *grid
     ig_dtype dtype = (ig_dtype)r->x->type->dtype;
     ig_value *numbers;
     if (r->ratio > 0) {
-        numbers = ig_aten_iota(call, IG_DT_i64, r->ratio);
+        numbers = ig_aten_iota(call, IG_DT_i64, ig_dim_of(r->ratio));
     } else {
-        ig_dim one = 1;
+        ig_dim one = ig_dim_of(1);
         ig_value *least = ig_aten_reshape(call, ig_aten_number(call, dtype, 1), 1,
                                           &one);
         ig_value *all = ig_aten_concat(call, 0, 2, (ig_value *[]){ grid, least });
@@ -91,7 +91,7 @@ static ig_neighbours around(ig_ts_call *call, ig_value *place, ig_dim extent) {
     }
     ig_dtype dtype = (ig_dtype)place->type->dtype;
     uint32_t rank = place->type->rank;
-    ig_dim last_dim = ig_dim_sub(call->module, extent, 1);
+    ig_dim last_dim = ig_dim_sub(call->module, extent, ig_dim_of(1));
     ig_value *last = ig_aten_dim_value(call, last_dim, dtype);
     ig_value *end = ig_aten_dim_value(call, extent, dtype);
     ig_value *is_in = ig_aten_map2(call, IG_OP_and,
@@ -230,7 +230,8 @@ ig_status ig_ts_op_tv_roi_align(ig_ts_call *call) {
     ig_module *m = call->module;
     r.ratio = ig_aten_int(call, 5);
     r.is_aligned = r.has_own_channels || ig_aten_bool(call, 6);
-    ig_dim bins = r.has_own_channels ? ig_dim_mul(m, r.pooled[0], r.pooled[1]) : 1;
+    ig_dim bins = r.has_own_channels ? ig_dim_mul(m, r.pooled[0], r.pooled[1])
+                                     : ig_dim_of(1);
     ig_dim channels = ig_dim_exact_div(m, r.x->type->dims[1], bins);
     axis y = places(call, &r, 0), x = places(call, &r, 1);
     IG_TRY(call->status);
@@ -281,8 +282,8 @@ static void whole_bins(ig_ts_call *call, const regions *r, uint32_t number,
     ig_dim bins = r->pooled[number], extent = r->x->type->dims[2 + number];
     ig_value *bin = ig_aten_map2(call, IG_OP_div, size,
                                  ig_aten_dim_value(call, bins, dtype));
-    ig_value *last = ig_aten_dim_value(call, ig_dim_sub(call->module, extent, 1),
-                                       dtype);
+    ig_value *last =
+        ig_aten_dim_value(call, ig_dim_sub(call->module, extent, ig_dim_of(1)), dtype);
     bin = ig_vision_spread(call, bin, 2, first);
     ig_value *begin = ig_vision_spread(call, sides[0], 2, first);
     for (uint32_t i = 0; i < 2; i++) {
@@ -345,7 +346,8 @@ ig_status ig_ts_op_tv_roi_pool(ig_ts_call *call) {
                        ig_vision_spread(call, both_ends(call, x), 5, columns));
     ig_value *signs =
         ig_aten_reshape(call, ig_ts_constant(call, IG_DT_f64, 1, &four, sign_of), 5,
-                        (ig_dim[]){ 1, 1, 1, 2, 2 });
+                        (ig_dim[]){ ig_dim_of(1), ig_dim_of(1), ig_dim_of(1),
+                                    ig_dim_of(2), ig_dim_of(2) });
     ig_value *zero = ig_aten_number(call, IG_DT_f64, 0);
     ig_value *weights = ig_aten_map2(call, IG_OP_div, signs,
                                      ig_aten_cast(call, area, IG_DT_f64));

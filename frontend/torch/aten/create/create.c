@@ -153,7 +153,8 @@ static ig_value *linspace(ig_ts_call *call, ig_dim steps, ig_dtype dtype) {
     ig_value *start = ig_aten_operand(call, 0, dtype);
     ig_value *end = ig_aten_operand(call, 1, dtype);
     ig_module *module = call->module;
-    ig_dim last = ig_dim_max(module, ig_dim_sub(module, steps, 1), 1);
+    ig_dim last = ig_dim_max(module, ig_dim_sub(module, steps, ig_dim_of(1)),
+                             ig_dim_of(1));
     ig_value *step = ig_aten_map2(call, IG_OP_div,
                                   ig_aten_map2(call, IG_OP_sub, end, start),
                                   ig_aten_dim_value(call, last, dtype));
@@ -164,12 +165,13 @@ static ig_value *linspace(ig_ts_call *call, ig_dim steps, ig_dtype dtype) {
                                 ig_aten_map2(call, IG_OP_mul, step, index));
     ig_value *down = ig_aten_map2(call, IG_OP_sub, end,
                                   ig_aten_map2(call, IG_OP_mul, step, rest));
-    ig_value *half = ig_aten_dim_value(call, ig_dim_floor_div(module, steps, 2), dtype);
+    ig_value *half =
+        ig_aten_dim_value(call, ig_dim_floor_div(module, steps, ig_dim_of(2)), dtype);
     return ig_aten_where(call, ig_aten_map2(call, IG_OP_lt, index, half), up, down);
 }
 
 static ig_dim steps_of(ig_ts_call *call, uint32_t index) {
-    return ig_ts_is_none(call, index) ? 100 : ig_aten_dim(call, index);
+    return ig_ts_is_none(call, index) ? ig_dim_of(100) : ig_aten_dim(call, index);
 }
 
 /* linspace(start, end, steps, dtype …) */
@@ -381,13 +383,17 @@ static ig_value *literal_value(ig_ts_call *call, const literal *l, ig_dtype dtyp
     ig_value **values = IG_NEW_ARRAY(call->arena, ig_value *, l->count);
     for (size_t i = 0; i < l->count; i++) {
         values[i] = ig_aten_reshape(call, leaf_value(call, l->leaves[i], dtype),
-                                    l->rank ? 1 : 0, (ig_dim[]){ 1 });
+                                    l->rank ? 1 : 0, (ig_dim[]){ ig_dim_of(1) });
     }
     if (l->rank == 0) {
         return values[0];
     }
     ig_value *all = ig_aten_concat(call, 0, (uint32_t)l->count, values);
-    return ig_aten_reshape(call, all, l->rank, l->dims);
+    ig_dim dims[IG_TENSOR_RANK];
+    for (uint32_t i = 0; i < l->rank; i++) {
+        dims[i] = ig_dim_of(l->dims[i]);
+    }
+    return ig_aten_reshape(call, all, l->rank, dims);
 }
 
 /* tensor(data, dtype, device), as_tensor; scalar_tensor and NumToTensor, whose floats

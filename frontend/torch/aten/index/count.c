@@ -20,12 +20,12 @@ ig_status ig_ts_op_bincount(ig_ts_call *call) {
     ig_value *x = ig_aten_cast(call, ig_aten_tensor(call, 0), IG_DT_i64);
     ig_value *weights = ig_aten_optional(call, 1);
     int64_t least = ig_aten_int(call, 2);
-    ig_dim one = 1;
+    ig_dim one = ig_dim_of(1);
     IG_TRY(call->status);
     ig_dtype dtype = !weights                            ? IG_DT_i64
                      : weights->type->dtype == IG_DT_f32 ? IG_DT_f32
                                                          : IG_DT_f64;
-    if (ig_dim_equal(call->module, x->type->dims[0], 0) == IG_YES) {
+    if (ig_dim_equal(call->module, x->type->dims[0], ig_dim_of(0)) == IG_YES) {
         dtype = IG_DT_i64; /* torch looks at no weights then */
     }
     ig_value *bound = ig_aten_integer(call, IG_DT_i64, least - 1);
@@ -74,7 +74,7 @@ ig_status ig_ts_op_histc(ig_ts_call *call) {
                           (long long)bins);
     }
     ig_dtype dtype = (ig_dtype)x->type->dtype;
-    ig_dim count = bins + 1;
+    ig_dim count = ig_dim_of(bins + 1);
     x = ig_aten_flatten(call, ig_aten_wide(call, x));
     ends_of(call, x, &low, &high);
     ig_value *at = ig_aten_map2(call, IG_OP_sub, x, low);
@@ -89,7 +89,8 @@ ig_status ig_ts_op_histc(ig_ts_call *call) {
     IG_TRY(call->status);
     ig_value *zeros = ig_aten_fill(call, IG_DT_i64, 1, &count, 0);
     ig_value *ones = ig_aten_fill(call, IG_DT_i64, 1, x->type->dims, 1);
-    ig_value *y = ig_aten_slice(call, add_at(call, zeros, at, ones), 0, 0, bins, 1);
+    ig_value *y = ig_aten_slice(call, add_at(call, zeros, at, ones), 0, ig_dim_of(0),
+                                ig_dim_of(bins), 1);
     return ig_aten_give(call, ig_aten_cast(call, y, dtype));
 }
 

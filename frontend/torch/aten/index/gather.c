@@ -5,7 +5,9 @@
 #include <string.h>
 
 static ig_value *as_vector(ig_ts_call *call, ig_value *x) {
-    return x && x->type->rank == 0 ? ig_aten_reshape(call, x, 1, (ig_dim[]){ 1 }) : x;
+    return x && x->type->rank == 0
+               ? ig_aten_reshape(call, x, 1, (ig_dim[]){ ig_dim_of(1) })
+               : x;
 }
 
 static ig_status give_as_rank(ig_ts_call *call, ig_value *value, uint32_t rank) {
@@ -26,7 +28,7 @@ ig_status ig_ts_op_gather(ig_ts_call *call) {
         return call->status;
     }
     uint32_t rank = index->type->rank, axis = ig_aten_axis(call, 1, x->type->rank);
-    if (ig_type_count(call->module, index->type) == 0) { /* of any rank */
+    if (ig_dim_is(ig_type_count(call->module, index->type), 0)) { /* of any rank */
         return ig_aten_give(call, ig_aten_fill(call, (ig_dtype)x->type->dtype, rank,
                                                index->type->dims, 0));
     }
@@ -63,9 +65,9 @@ ig_status ig_ts_op_take_along(ig_ts_call *call) {
     }
     ig_dim dims[IG_TENSOR_RANK], own[IG_TENSOR_RANK], theirs[IG_TENSOR_RANK];
     memcpy(own, x->type->dims, x->type->rank * sizeof *own);
-    own[axis] = 1;
+    own[axis] = ig_dim_of(1);
     memcpy(theirs, index->type->dims, x->type->rank * sizeof *theirs);
-    theirs[axis] = 1;
+    theirs[axis] = ig_dim_of(1);
     ig_module *module = call->module;
     if (!ig_aten_broadcast(call, ig_type_with_dims(module, x->type, x->type->rank, own),
                            dims, &rank) ||
@@ -129,7 +131,7 @@ static bool open_scatter(ig_ts_call *call, scattering *s) {
     }
     if (s->index->type->rank != s->x->type->rank) {
         /* An empty index of any rank changes nothing. */
-        bool is_empty = ig_type_count(call->module, s->index->type) == 0;
+        bool is_empty = ig_dim_is(ig_type_count(call->module, s->index->type), 0);
         if (!is_empty) {
             ig_aten_fail(call, IG_INVALID, "index of rank %u for a tensor of rank %u",
                          s->index->type->rank, s->x->type->rank);
@@ -143,7 +145,8 @@ static bool open_scatter(ig_ts_call *call, scattering *s) {
 static bool set_updates(ig_ts_call *call, scattering *s, ig_value *updates) {
     updates = as_vector(call, updates);
     for (uint32_t i = 0; updates && i < s->index->type->rank; i++) {
-        updates = ig_aten_slice(call, updates, i, 0, s->index->type->dims[i], 1);
+        updates = ig_aten_slice(call, updates, i, ig_dim_of(0), s->index->type->dims[i],
+                                1);
     }
     s->updates = ig_aten_cast(call, updates, (ig_dtype)s->x->type->dtype);
     return s->updates != NULL;
@@ -267,7 +270,7 @@ static bool open_slices(ig_ts_call *call, scattering *s, ig_value *source) {
     uint32_t rank = s->x->type->rank;
     for (uint32_t i = 0; s->index && i < rank; i++) {
         dims[i] = i == s->axis ? s->index->type->dims[0] : s->x->type->dims[i];
-        along[i] = i == s->axis ? s->index->type->dims[0] : 1;
+        along[i] = i == s->axis ? s->index->type->dims[0] : ig_dim_of(1);
     }
     if (source && source->type->rank == 0) {
         source = ig_aten_expand(call, source, rank, dims);

@@ -42,7 +42,7 @@ static bool add_mask(ig_ts_call *call, indexing *ix, uint32_t *axis, ig_value *m
     uint32_t covered = mask->type->rank;
     ig_value *rows = ig_aten_make(call, IG_OP_nonzero, 1, &mask, NULL);
     for (uint32_t i = 0; i < covered; i++) {
-        ix->index[(*axis)++] = ig_aten_select(call, rows, 1, i);
+        ix->index[(*axis)++] = ig_aten_select(call, rows, 1, ig_dim_of(i));
     }
     return call->status == IG_OK;
 }
@@ -163,7 +163,7 @@ static ig_value *put_by_mask(ig_ts_call *call, ig_value *x, ig_value *mask,
     ig_dim dims[IG_TENSOR_RANK];
     uint32_t trailing = x->type->rank - mask->type->rank, rank = values->type->rank;
     bool is_one = rank <= trailing ||
-                  (rank == trailing + 1 && values->type->dims[0] == 1);
+                  (rank == trailing + 1 && ig_dim_is(values->type->dims[0], 1));
     if (!is_one || mask->type->rank == 0 || mask->type->rank > x->type->rank) {
         return NULL;
     }
@@ -171,7 +171,7 @@ static ig_value *put_by_mask(ig_ts_call *call, ig_value *x, ig_value *mask,
         values = ig_aten_squeeze(call, values, 0);
     }
     for (uint32_t i = 0; i < x->type->rank; i++) {
-        dims[i] = i < mask->type->rank ? mask->type->dims[i] : 1;
+        dims[i] = i < mask->type->rank ? mask->type->dims[i] : ig_dim_of(1);
     }
     mask = ig_aten_reshape(call, ig_aten_cast(call, mask, IG_DT_bool), x->type->rank,
                            dims);
@@ -260,7 +260,7 @@ ig_status ig_ts_op_masked_select(ig_ts_call *call) {
     x = ig_aten_flatten(call, x);
     mask = ig_aten_flatten(call, mask);
     ig_value *rows = ig_aten_make(call, IG_OP_nonzero, 1, &mask, NULL);
-    rows = ig_aten_select(call, rows, 1, 0);
+    rows = ig_aten_select(call, rows, 1, ig_dim_of(0));
     return ig_aten_give(call, ig_aten_gather(call, x, rows, 0, false));
 }
 
@@ -281,7 +281,8 @@ ig_status ig_ts_op_masked_scatter(ig_ts_call *call) {
     number = ig_aten_map2n(call, IG_OP_max, number, 0);
     source = ig_aten_flatten(call, source);
     ig_value *none = ig_aten_number(call, (ig_dtype)type->dtype, 0);
-    none = ig_aten_reshape(call, none, 1, (ig_dim[]){ 1 }); /* source may be empty */
+    none = ig_aten_reshape(call, none, 1,
+                           (ig_dim[]){ ig_dim_of(1) }); /* source may be empty */
     source = ig_aten_concat(call, 0, 2, (ig_value *[]){ source, none });
     source = ig_aten_gather(call, source, number, 0, false);
     source = ig_aten_reshape(call, source, type->rank, type->dims);
@@ -297,12 +298,12 @@ ig_status ig_ts_op_nonzero(ig_ts_call *call) {
 ig_status ig_ts_op_nonzero_list(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0), *columns[IG_TENSOR_RANK];
     if (x && x->type->rank == 0) {
-        x = ig_aten_reshape(call, x, 1, (ig_dim[]){ 1 });
+        x = ig_aten_reshape(call, x, 1, (ig_dim[]){ ig_dim_of(1) });
     }
     uint32_t rank = x ? x->type->rank : 0;
     ig_value *rows = ig_aten_make(call, IG_OP_nonzero, 1, &x, NULL);
     for (uint32_t i = 0; i < rank; i++) {
-        columns[i] = ig_aten_select(call, rows, 1, i);
+        columns[i] = ig_aten_select(call, rows, 1, ig_dim_of(i));
     }
     IG_TRY(call->status);
     return ig_ts_give_list(call, 0, IG_TS_NO_ARG, columns, rank);

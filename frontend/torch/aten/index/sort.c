@@ -5,7 +5,9 @@
 #include <math.h>
 
 static ig_value *as_vector(ig_ts_call *call, ig_value *x) {
-    return x && x->type->rank == 0 ? ig_aten_reshape(call, x, 1, (ig_dim[]){ 1 }) : x;
+    return x && x->type->rank == 0
+               ? ig_aten_reshape(call, x, 1, (ig_dim[]){ ig_dim_of(1) })
+               : x;
 }
 
 static ig_value *as_type(ig_ts_call *call, ig_value *x, const ig_type *type) {
@@ -97,7 +99,7 @@ ig_status ig_ts_op_kthvalue(ig_ts_call *call) {
     if (!x) {
         return call->status;
     }
-    ig_value *place = ig_aten_dim_value(call, ig_dim_sub(call->module, k, 1),
+    ig_value *place = ig_aten_dim_value(call, ig_dim_sub(call->module, k, ig_dim_of(1)),
                                         IG_DT_i64);
     return give_place(call, x, ig_aten_axis(call, 2, x->type->rank), place,
                       ig_aten_bool(call, 3));
@@ -107,8 +109,9 @@ ig_status ig_ts_op_kthvalue(ig_ts_call *call) {
  * median of it is NaN. */
 static ig_value *median_place(ig_ts_call *call, ig_value *x, uint32_t axis) {
     ig_module *module = call->module;
-    ig_dim extent = x->type->rank ? x->type->dims[axis] : 1;
-    ig_dim middle = ig_dim_floor_div(module, ig_dim_sub(module, extent, 1), 2);
+    ig_dim extent = x->type->rank ? x->type->dims[axis] : ig_dim_of(1);
+    ig_dim middle = ig_dim_floor_div(module, ig_dim_sub(module, extent, ig_dim_of(1)),
+                                     ig_dim_of(2));
     return ig_aten_dim_value(call, middle, IG_DT_i64);
 }
 
@@ -146,7 +149,7 @@ ig_status ig_ts_op_median(ig_ts_call *call) {
     }
     ig_dim dims[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < x->type->rank; i++) {
-        dims[i] = i == axis ? 1 : x->type->dims[i];
+        dims[i] = i == axis ? ig_dim_of(1) : x->type->dims[i];
     }
     ig_value *place = ig_aten_expand(call, median_place(call, x, axis), x->type->rank,
                                      dims);
@@ -154,7 +157,7 @@ ig_status ig_ts_op_median(ig_ts_call *call) {
         ig_value *odd = ig_aten_cast(call, ig_aten_map1(call, IG_OP_isnan, x),
                                      IG_DT_i64);
         odd = ig_aten_reduce1(call, IG_REDUCE_sum, odd, axis, true);
-        ig_dim last = ig_dim_sub(call->module, x->type->dims[axis], 1);
+        ig_dim last = ig_dim_sub(call->module, x->type->dims[axis], ig_dim_of(1));
         ig_value *end = ig_aten_dim_value(call, last, IG_DT_i64);
         if (skips) { /* (numbers - 1) / 2, not below 0 */
             place = ig_aten_map2(call, IG_OP_sub, end, odd);
@@ -249,7 +252,8 @@ ig_status ig_ts_op_quantile(ig_ts_call *call) {
         uint32_t next = 0;
         dims[next++] = value->type->dims[0];
         for (uint32_t i = 0, from = 1; i < rank; i++) {
-            dims[next++] = is_flat || i == axis ? 1 : value->type->dims[from++];
+            dims[next++] = is_flat || i == axis ? ig_dim_of(1)
+                                                : value->type->dims[from++];
         }
         value = ig_aten_reshape(call, value, next, dims);
     }
@@ -261,7 +265,7 @@ ig_status ig_ts_op_quantile(ig_ts_call *call) {
 /* values[, inverse[, counts]], with nothing where one is not asked for. */
 static ig_status give_unique(ig_ts_call *call, ig_value **found, const ig_type *shape,
                              bool has_inverse, bool has_counts) {
-    ig_dim zero = 0;
+    ig_dim zero = ig_dim_of(0);
     ig_value *none = ig_aten_fill(call, IG_DT_i64, 1, &zero, 0);
     ig_value *inverse = none;
     if (has_inverse) {

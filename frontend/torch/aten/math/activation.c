@@ -167,7 +167,7 @@ ig_status ig_ts_op_prelu(ig_ts_call *call) {
     if (x && slope && slope->type->rank == 1 && x->type->rank > 1) {
         ig_dim dims[IG_TENSOR_RANK];
         for (uint32_t i = 0; i < x->type->rank; i++) {
-            dims[i] = i == 1 ? slope->type->dims[0] : 1;
+            dims[i] = i == 1 ? slope->type->dims[0] : ig_dim_of(1);
         }
         slope = ig_aten_reshape(call, slope, x->type->rank, dims);
     } else if (slope && x && x->type->rank == 0) {
@@ -221,9 +221,9 @@ ig_status ig_ts_op_glu(ig_ts_call *call) {
     if (!ig_aten_axis_of_many(call, 1, x->type->rank, &axis)) {
         return call->status;
     }
-    ig_dim half = ig_dim_floor_div(call->module, x->type->dims[axis], 2);
+    ig_dim half = ig_dim_floor_div(call->module, x->type->dims[axis], ig_dim_of(2));
     ig_value *gate = ig_aten_slice(call, x, axis, half, half, 1);
-    x = ig_aten_slice(call, x, axis, 0, half, 1);
+    x = ig_aten_slice(call, x, axis, ig_dim_of(0), half, 1);
     x = ig_aten_map2(call, IG_OP_mul, x, ig_aten_map1(call, IG_OP_sigmoid, gate));
     return give_as(call, x, dtype);
 }
@@ -295,7 +295,7 @@ static ig_status softmax(ig_ts_call *call, bool is_log) {
     x = ig_aten_cast(call, x,
                      call->row->variant ? dtype : ig_aten_dtype(call, 2, dtype));
     if (type->rank == 0) {
-        x = ig_aten_reshape(call, x, 1, (ig_dim[]){ 1 });
+        x = ig_aten_reshape(call, x, 1, (ig_dim[]){ ig_dim_of(1) });
     }
     ig_attr attrs[IG_softmax_attr_count] = { [IG_softmax_axis] = ig_attr_of_int(axis) };
     if (is_log) {

@@ -10,7 +10,7 @@
 /* tensordot(self, other, dims_self, dims_other): those axes summed */
 ig_status ig_ts_op_tensordot(ig_ts_call *call) {
     ig_value *values[2] = { ig_aten_tensor(call, 0), ig_aten_tensor(call, 1) };
-    ig_dim dims[2 * IG_TENSOR_RANK], summed = 1;
+    ig_dim dims[2 * IG_TENSOR_RANK], summed = ig_dim_of(1);
     uint32_t count[2], rank = 0;
     const int64_t *axes[2] = { ig_aten_ints(call, 2, 0, &count[0]),
                                ig_aten_ints(call, 3, 0, &count[1]) };
@@ -19,7 +19,7 @@ ig_status ig_ts_op_tensordot(ig_ts_call *call) {
         return ig_ts_fail(call, IG_INVALID, "%u axes against %u", count[0], count[1]);
     }
     for (uint32_t side = 0; side < 2; side++) {
-        int64_t perm[IG_TENSOR_RANK], kept = 1;
+        int64_t perm[IG_TENSOR_RANK];
         uint32_t own = values[side]->type->rank, next = side ? count[1] : 0,
                  first = rank;
         uint64_t seen = 0;
@@ -27,7 +27,7 @@ ig_status ig_ts_op_tensordot(ig_ts_call *call) {
             return ig_ts_fail(call, IG_INVALID, "axes do not fit rank %u", own);
         }
         uint32_t at = side ? 0 : own - count[0];
-        summed = 1;
+        summed = ig_dim_of(1);
         for (uint32_t i = 0; i < count[side]; i++) {
             int64_t axis = axes[side][i] + (axes[side][i] < 0 ? own : 0);
             if (axis < 0 || axis >= own || seen >> axis & 1) {
@@ -43,7 +43,7 @@ ig_status ig_ts_op_tensordot(ig_ts_call *call) {
                 dims[rank++] = values[side]->type->dims[i];
             }
         }
-        kept = ig_dim_product(call->module, dims + first, rank - first);
+        ig_dim kept = ig_dim_product(call->module, dims + first, rank - first);
         ig_dim matrix[] = { side ? summed : kept, side ? kept : summed };
         values[side] = ig_aten_transpose(call, values[side], perm);
         values[side] = ig_aten_reshape(call, values[side], 2, matrix);
@@ -69,9 +69,9 @@ ig_status ig_ts_op_kron(ig_ts_call *call) {
     }
     for (uint32_t i = 0; i < rank; i++) {
         uint32_t a = i + x->type->rank, b = i + y->type->rank;
-        left[2 * i] = a < rank ? 1 : x->type->dims[a - rank];
-        right[2 * i + 1] = b < rank ? 1 : y->type->dims[b - rank];
-        left[2 * i + 1] = right[2 * i] = 1;
+        left[2 * i] = a < rank ? ig_dim_of(1) : x->type->dims[a - rank];
+        right[2 * i + 1] = b < rank ? ig_dim_of(1) : y->type->dims[b - rank];
+        left[2 * i + 1] = right[2 * i] = ig_dim_of(1);
         dims[i] = ig_dim_mul(call->module, left[2 * i], right[2 * i + 1]);
     }
     x = ig_aten_reshape(call, x, 2 * rank, left);
@@ -94,12 +94,12 @@ ig_status ig_ts_op_cross(ig_ts_call *call) {
     if (!ig_ts_is_none(call, 2)) {
         axis = ig_aten_axis(call, 2, rank);
     } else {
-        while (axis < rank && dims[axis] != 3) {
+        while (axis < rank && !ig_dim_is(dims[axis], 3)) {
             axis++;
         }
     }
     IG_TRY(call->status);
-    if (axis >= rank || ig_dim_equal(call->module, dims[axis], 3) == IG_NO) {
+    if (axis >= rank || ig_dim_equal(call->module, dims[axis], ig_dim_of(3)) == IG_NO) {
         return ig_ts_fail(call, IG_INVALID, "no axis of three elements");
     }
     ig_value *parts[3];
@@ -107,12 +107,14 @@ ig_status ig_ts_op_cross(ig_ts_call *call) {
     y = ig_aten_expand(call, y, rank, dims);
     for (uint32_t i = 0; i < 3; i++) {
         uint32_t j = (i + 1) % 3, k = (i + 2) % 3;
-        ig_value *plus = ig_aten_map2(call, IG_OP_mul,
-                                      ig_aten_slice(call, x, axis, j, 1, 1),
-                                      ig_aten_slice(call, y, axis, k, 1, 1));
-        ig_value *minus = ig_aten_map2(call, IG_OP_mul,
-                                       ig_aten_slice(call, x, axis, k, 1, 1),
-                                       ig_aten_slice(call, y, axis, j, 1, 1));
+        ig_value *plus =
+            ig_aten_map2(call, IG_OP_mul,
+                         ig_aten_slice(call, x, axis, ig_dim_of(j), ig_dim_of(1), 1),
+                         ig_aten_slice(call, y, axis, ig_dim_of(k), ig_dim_of(1), 1));
+        ig_value *minus =
+            ig_aten_map2(call, IG_OP_mul,
+                         ig_aten_slice(call, x, axis, ig_dim_of(k), ig_dim_of(1), 1),
+                         ig_aten_slice(call, y, axis, ig_dim_of(j), ig_dim_of(1), 1));
         parts[i] = ig_aten_map2(call, IG_OP_sub, plus, minus);
     }
     return ig_aten_give(call, ig_aten_concat(call, axis, 3, parts));
@@ -281,7 +283,7 @@ ig_status ig_ts_op_renorm(ig_ts_call *call) {
                                        x->type->dims[axis]) };
     ig_dim along[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < x->type->rank; i++) {
-        along[i] = i == axis ? x->type->dims[axis] : 1;
+        along[i] = i == axis ? x->type->dims[axis] : ig_dim_of(1);
     }
     ig_value *rows = ig_aten_reshape(call, ig_aten_move_axis(call, x, axis, 0), 2,
                                      flat);
@@ -300,11 +302,11 @@ ig_status ig_ts_op_renorm(ig_ts_call *call) {
 /* ---- differences along an axis ---- */
 
 static ig_value *difference(ig_ts_call *call, ig_value *x, uint32_t axis) {
-    ig_dim less = ig_dim_sub(call->module, x->type->dims[axis], 1);
-    less = ig_dim_max(call->module, less, 0);
-    ig_value *next = ig_aten_slice(call, x, axis, x->type->dims[axis] == 0 ? 0 : 1,
-                                   less, 1);
-    ig_value *here = ig_aten_slice(call, x, axis, 0, less, 1);
+    ig_dim less = ig_dim_sub(call->module, x->type->dims[axis], ig_dim_of(1));
+    less = ig_dim_max(call->module, less, ig_dim_of(0));
+    ig_value *next = ig_aten_slice(
+        call, x, axis, ig_dim_of(ig_dim_is(x->type->dims[axis], 0) ? 0 : 1), less, 1);
+    ig_value *here = ig_aten_slice(call, x, axis, ig_dim_of(0), less, 1);
     ig_opcode code = x->type->dtype == IG_DT_bool ? IG_OP_xor : IG_OP_sub;
     return ig_aten_map2(call, code, next, here);
 }
@@ -346,10 +348,10 @@ ig_status ig_ts_op_trapezoid(ig_ts_call *call) {
     if (!ig_aten_axis_of_many(call, 2, y->type->rank, &axis)) {
         return call->status;
     }
-    ig_dim less = ig_dim_sub(call->module, y->type->dims[axis], 1);
+    ig_dim less = ig_dim_sub(call->module, y->type->dims[axis], ig_dim_of(1));
     ig_value *sum = ig_aten_map2(call, IG_OP_add,
-                                 ig_aten_slice(call, y, axis, 1, less, 1),
-                                 ig_aten_slice(call, y, axis, 0, less, 1));
+                                 ig_aten_slice(call, y, axis, ig_dim_of(1), less, 1),
+                                 ig_aten_slice(call, y, axis, ig_dim_of(0), less, 1));
     if (call->row->variant & 1) {
         ig_value *x = ig_aten_cast(call, ig_aten_tensor(call, 1),
                                    (ig_dtype)y->type->dtype);
@@ -397,7 +399,7 @@ static ig_value *covariance(ig_ts_call *call, ig_value *x, double correction) {
 }
 
 static ig_status give_square(ig_ts_call *call, ig_value *x) {
-    bool is_one = x && x->type->dims[0] == 1;
+    bool is_one = x && ig_dim_is(x->type->dims[0], 1);
     return ig_aten_give(call, is_one ? ig_aten_reshape(call, x, 0, NULL) : x);
 }
 

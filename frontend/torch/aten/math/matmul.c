@@ -83,8 +83,8 @@ static ig_value *outer(ig_ts_call *call, ig_value *x, ig_value *y) {
     if (!x || !y) {
         return NULL;
     }
-    x = ig_aten_reshape(call, x, 2, (ig_dim[]){ x->type->dims[0], 1 });
-    y = ig_aten_reshape(call, y, 2, (ig_dim[]){ 1, y->type->dims[0] });
+    x = ig_aten_reshape(call, x, 2, (ig_dim[]){ x->type->dims[0], ig_dim_of(1) });
+    y = ig_aten_reshape(call, y, 2, (ig_dim[]){ ig_dim_of(1), y->type->dims[0] });
     ig_opcode code = x && x->type->dtype == IG_DT_bool ? IG_OP_and : IG_OP_mul;
     return ig_aten_map2(call, code, x, y);
 }

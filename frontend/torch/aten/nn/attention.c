@@ -13,7 +13,7 @@ static ig_value *repeat_heads(ig_ts_call *call, ig_value *x, const ig_value *q) 
         return x;
     }
     ig_dim all = q->type->dims[q->type->rank - 3];
-    if (x->type->dims[axis] == all) {
+    if (ig_dim_same(x->type->dims[axis], all)) {
         return x;
     }
     ig_dim times = ig_dim_exact_div(call->module, all, x->type->dims[axis]);
@@ -93,14 +93,15 @@ static ig_value *split_heads(ig_ts_call *call, ig_value *x, int64_t heads) {
         return NULL;
     }
     const ig_dim *d = x->type->dims;
-    ig_dim dims[] = { d[0], d[1], heads, ig_dim_exact_div(call->module, d[2], heads) };
+    ig_dim dims[] = { d[0], d[1], ig_dim_of(heads),
+                      ig_dim_exact_div(call->module, d[2], ig_dim_of(heads)) };
     return ig_aten_swap(call, ig_aten_reshape(call, x, 4, dims), 1, 2);
 }
 
 /* What is masked out as [B or 1, heads or 1, L or 1, S], true where it takes part; a
  * float mask is added. */
 static ig_value *shape_mask(ig_ts_call *call, ig_value *mask, int64_t type) {
-    ig_dim dims[4] = { 1, 1, 1, 1 };
+    ig_dim dims[4] = { ig_dim_of(1), ig_dim_of(1), ig_dim_of(1), ig_dim_of(1) };
     uint32_t rank = mask->type->rank;
     if (type == 1) { /* key padding [B, S] */
         dims[0] = mask->type->dims[0];
@@ -144,8 +145,10 @@ static ig_value *attend_heads(ig_ts_call *call, const self_attention *a, bool is
     ig_value *parts[3];
     for (uint32_t i = 0; i < 3; i++) {
         int64_t start = (int64_t)i * a->width;
-        ig_value *w = ig_aten_slice(call, a->weight, 0, start, a->width, 1);
-        ig_value *b = ig_aten_slice(call, a->bias, 0, start, a->width, 1);
+        ig_value *w = ig_aten_slice(call, a->weight, 0, ig_dim_of(start),
+                                    ig_dim_of(a->width), 1);
+        ig_value *b = ig_aten_slice(call, a->bias, 0, ig_dim_of(start),
+                                    ig_dim_of(a->width), 1);
         parts[i] = split_heads(call, linear(call, a->x[i], w, b), a->heads);
     }
     double scale = 1 / sqrt((double)a->width / (double)a->heads);
@@ -156,14 +159,15 @@ static ig_value *attend_heads(ig_ts_call *call, const self_attention *a, bool is
     }
     y = y ? ig_aten_swap(call, y, 1, 2) : NULL;
     if (y) {
-        ig_dim dims[] = { y->type->dims[0], y->type->dims[1], a->width };
+        ig_dim dims[] = { y->type->dims[0], y->type->dims[1], ig_dim_of(a->width) };
         y = ig_aten_reshape(call, y, 3, dims);
     }
     return linear(call, y, a->out_weight, a->out_bias);
 }
 
 static bool check_heads(ig_ts_call *call, const self_attention *a) {
-    if (call->status == IG_OK && (a->heads <= 0 || a->width % a->heads)) {
+    if (call->status == IG_OK &&
+        (a->heads <= 0 || a->width < 0 || a->width % a->heads)) {
         ig_aten_fail(call, IG_INVALID, "%lld heads of width %lld", (long long)a->heads,
                      (long long)a->width);
     }
@@ -188,7 +192,7 @@ ig_status ig_ts_op_native_mha(ig_ts_call *call) {
     if (!check_heads(call, &a)) {
         return call->status;
     }
-    ig_dim zero = 0;
+    ig_dim zero = ig_dim_of(0);
     ig_value *weights = NULL;
     bool has_weights = ig_aten_bool(call, 10);
     ig_value *y = attend_heads(call, &a, ig_aten_bool(call, 11),

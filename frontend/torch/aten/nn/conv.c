@@ -118,9 +118,12 @@ static bool named_pads(ig_ts_call *call, convolution *c, uint32_t index) {
         ig_aten_fail(call, IG_INVALID, "padding is '%.*s'", IG_STR_ARG(name));
     }
     for (uint32_t i = 0; i < c->w.space; i++) {
-        ig_dim all = ig_dim_sub(call->module, c->weight->type->dims[2 + i], 1);
-        all = is_same ? ig_dim_mul(call->module, all, c->w.dilation[i]) : 0;
-        c->before[i] = ig_dim_floor_div(call->module, all, 2);
+        ig_dim all = ig_dim_sub(call->module, c->weight->type->dims[2 + i],
+                                ig_dim_of(1));
+        all = is_same ? ig_dim_mul(call->module, all,
+                                   ig_dim_const(call->module, c->w.dilation[i]))
+                      : ig_dim_of(0);
+        c->before[i] = ig_dim_floor_div(call->module, all, ig_dim_of(2));
         c->after[i] = ig_dim_sub(call->module, all, c->before[i]);
     }
     return call->status == IG_OK;

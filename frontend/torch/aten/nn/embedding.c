@@ -19,7 +19,7 @@ ig_status ig_ts_op_one_hot(ig_ts_call *call) {
     }
     ig_value *numbers;
     if (classes >= 0) {
-        numbers = ig_aten_iota(call, IG_DT_i64, classes);
+        numbers = ig_aten_iota(call, IG_DT_i64, ig_dim_of(classes));
     } else {
         ig_value *most = ig_aten_reduce(
             call, IG_REDUCE_max, ig_aten_cast(call, ids, IG_DT_i64), NULL, 0, false);
@@ -119,7 +119,7 @@ ig_status ig_ts_op_embedding_bag(ig_ts_call *call) {
         value = ig_aten_cast(call, value, IG_DT_f64);
     }
     IG_TRY(ig_aten_give(call, value));
-    ig_dim zero = 0;
+    ig_dim zero = ig_dim_of(0);
     for (uint32_t k = 1; k < call->result_count; k++) {
         ig_value *none = ig_aten_fill(call, IG_DT_i64, 1, &zero, 0);
         IG_TRY(call->status);

@@ -247,7 +247,7 @@ static ig_status soft_targets(ig_ts_call *call, ig_value *log, ig_value *target,
         target = ig_aten_map2(call, IG_OP_add, target, part);
     }
     for (uint32_t i = 0; weight && i < log->type->rank; i++) {
-        along[i] = i == axis ? weight->type->dims[0] : 1;
+        along[i] = i == axis ? weight->type->dims[0] : ig_dim_of(1);
     }
     weight = weight ? ig_aten_reshape(call, weight, log->type->rank, along) : NULL;
     ig_value *loss = times(call, ig_aten_map2(call, IG_OP_mul, log, target), weight);

@@ -99,7 +99,8 @@ static ig_status train(ig_ts_call *call, batch_norm *n, double momentum) {
     ig_dim count = ig_type_count(module, n->x->type);
     count = ig_dim_exact_div(module, count, n->x->type->dims[1]);
     ig_dtype dtype = (ig_dtype)n->x->type->dtype;
-    ig_dim less = ig_dim_max(module, ig_dim_sub(module, count, 1), 1);
+    ig_dim less = ig_dim_max(module, ig_dim_sub(module, count, ig_dim_of(1)),
+                             ig_dim_of(1));
     ig_value *unbiased = ig_aten_map2(call, IG_OP_mul, n->variance,
                                       ig_aten_dim_value(call, count, dtype));
     unbiased = ig_aten_map2(call, IG_OP_div, unbiased,
@@ -109,7 +110,7 @@ static ig_status train(ig_ts_call *call, batch_norm *n, double momentum) {
 }
 
 static ig_value *nothing(ig_ts_call *call, ig_dtype dtype) {
-    ig_dim zero = 0;
+    ig_dim zero = ig_dim_of(0);
     return ig_aten_fill(call, dtype, 1, &zero, 0);
 }
 
@@ -288,8 +289,8 @@ ig_status ig_ts_op_native_group_norm(ig_ts_call *call) {
     }
     ig_module *module = call->module;
     ig_dim all = ig_dim_product(module, x->type->dims + 1, x->type->rank - 1);
-    ig_dim dims[] = { x->type->dims[0], groups,
-                      ig_dim_exact_div(module, all, ig_dim_const(module, groups)) };
+    ig_dim parts = ig_dim_const(module, groups);
+    ig_dim dims[] = { x->type->dims[0], parts, ig_dim_exact_div(module, all, parts) };
     x = ig_aten_reshape(call, x, 3, dims);
     ig_value *mean = ig_aten_reduce1(call, IG_REDUCE_mean, x, 2, true);
     ig_value *gap = ig_aten_map2(call, IG_OP_sub, x, mean);
@@ -313,9 +314,9 @@ static ig_value *instance_norm(ig_ts_call *call, double eps) {
     ig_dtype dtype = (ig_dtype)x->type->dtype;
     memcpy(apart, x->type->dims, rank * sizeof *apart);
     apart[0] = ig_dim_mul(call->module, apart[0], apart[1]);
-    apart[1] = 1;
+    apart[1] = ig_dim_of(1);
     for (uint32_t i = 0; i < rank; i++) {
-        own[i] = i ? 1 : x->type->dims[1];
+        own[i] = i ? ig_dim_of(1) : x->type->dims[1];
     }
     ig_attr attrs[IG_group_norm_attr_count] = {
         [IG_group_norm_groups] = ig_attr_of_int(1),

@@ -99,11 +99,12 @@ static bool scaled_size(ig_ts_call *call, ig_dim in, double scale, ig_dim *out) 
     bool is_known = ig_dim_constant(call->module, in, &extent);
     bool is_fit = scale > 0 && scale < INT16_MAX;
     if (is_known && is_fit && extent < INT32_MAX) {
-        *out = (ig_dim)floor((double)extent * scale);
+        *out = ig_dim_const(call->module, (int64_t)floor((double)extent * scale));
         return true;
     }
     if (!is_known && is_fit && as_ratio(scale, &p, &q)) {
-        *out = ig_dim_floor_div(call->module, ig_dim_mul(call->module, in, p), q);
+        *out = ig_dim_floor_div(
+            call->module, ig_dim_mul(call->module, in, ig_dim_of(p)), ig_dim_of(q));
         return true;
     }
     ig_aten_fail(call, is_fit && !is_known ? IG_UNSUPPORTED : IG_INVALID,

@@ -50,9 +50,9 @@ static bool run_part(ig_ts_call *call, const layers *l, ig_value *x, uint32_t pa
     bool is_lstm = l->cell == IG_CELL_lstm;
     bool is_projected = params_each(l) == (l->has_bias ? 5u : 3u);
     operands[count++] = x;
-    operands[count++] = ig_aten_select(call, l->h, 0, part);
+    operands[count++] = ig_aten_select(call, l->h, 0, ig_dim_of(part));
     if (is_lstm) {
-        operands[count++] = ig_aten_select(call, l->c, 0, part);
+        operands[count++] = ig_aten_select(call, l->c, 0, ig_dim_of(part));
     }
     operands[count++] = p[0];
     operands[count++] = p[1];
@@ -296,7 +296,7 @@ ig_status ig_ts_op_pad_packed(ig_ts_call *call) {
     ig_dim total = ig_aten_dim(call, 4); /* not above 0: as long as the longest */
     IG_TRY(call->status);
     ig_value *value = ig_aten_operand(call, 3, (ig_dtype)data->type->dtype);
-    ig_value *numbers = count_up(call, ig_aten_select(call, sizes, 0, 0));
+    ig_value *numbers = count_up(call, ig_aten_select(call, sizes, 0, ig_dim_of(0)));
     ig_value *mask = goes_on(call, sizes, numbers);
     ig_value *lengths = lengths_of(call, mask);
     ig_value *padded = spread(call, data, sizes, numbers, mask);

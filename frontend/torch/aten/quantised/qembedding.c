@@ -44,7 +44,8 @@ static ig_value *make_table(const rows *r, const void *bytes, const ig_data *fil
         return ig_aten_fail(r->call, IG_LIMIT, "rows of %lld elements",
                             (long long)r->dim);
     }
-    ig_data data = { .type = ig_type_table(module, dtype, format, r->count, r->dim),
+    ig_data data = { .type = ig_type_table(module, dtype, format, ig_dim_of(r->count),
+                                           ig_dim_of(r->dim)),
                      .bytes = bytes,
                      .size = r->count * layout.stride };
     if (file) {
@@ -61,11 +62,11 @@ static ig_value *rowwise_table(ig_ts_call *call, uint32_t bits) {
     if (!constant_rows(call, ig_aten_tensor(call, 0), &data)) {
         return NULL;
     }
-    int64_t codes = data->type->dims[1] - (bits == 8 ? 8 : 4);
-    rows r = { call, data->type->dims[0], codes * (8 / bits), bits };
+    int64_t codes = ig_dim_value(data->type->dims[1]) - (bits == 8 ? 8 : 4);
+    rows r = { call, ig_dim_value(data->type->dims[0]), codes * (8 / bits), bits };
     if (codes < 0) {
         return ig_aten_fail(call, IG_INVALID, "rows of %lld bytes",
-                            (long long)data->type->dims[1]);
+                            (long long)ig_dim_value(data->type->dims[1]));
     }
     return make_table(&r, data->bytes, data);
 }
@@ -142,7 +143,8 @@ static ig_value *packed_table(ig_ts_call *call, uint32_t bits) {
         return ig_aten_fail(call, IG_INVALID, "weights of %u bits, expected %u",
                             ig_dtypes[data->type->dtype].bits, bits);
     }
-    rows r = { call, data->type->dims[0], data->type->dims[1], bits };
+    rows r = { call, ig_dim_value(data->type->dims[0]),
+               ig_dim_value(data->type->dims[1]), bits };
     return pack_rows(&r, data->bytes, scales, zeros);
 }
 

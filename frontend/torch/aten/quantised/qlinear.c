@@ -66,7 +66,7 @@ static bool read_config(ig_ts_call *call, const ig_ts_value *value, packed *out)
     }
     ig_tensor tensor = { .kind = IG_TENSOR,
                          .dtype = (ig_dtype)data->type->dtype,
-                         .count = data->type->dims[0],
+                         .count = ig_dim_value(data->type->dims[0]),
                          .data = (void *)(uintptr_t)data->bytes };
     for (int64_t i = 0; i < tensor.count && i < (int64_t)IG_COUNT_OF(out->config);
          i++) {
@@ -308,13 +308,14 @@ ig_status ig_ts_op_q_conv(ig_ts_call *call) {
     if (bias) {
         ig_dim dims[IG_TENSOR_RANK];
         for (uint32_t i = 0; i < rank; i++) {
-            dims[i] = i == 1 ? bias->type->dims[0] : 1;
+            dims[i] = i == 1 ? bias->type->dims[0] : ig_dim_of(1);
         }
         out.bias = ig_aten_reshape(call, bias, rank, dims);
     }
     if (is_row) {
         ig_dim dims[IG_TENSOR_RANK];
-        ig_dim one[IG_TENSOR_RANK] = { 1, out.acc->type->dims[1], 1 };
+        ig_dim one[IG_TENSOR_RANK] = { ig_dim_of(1), out.acc->type->dims[1],
+                                       ig_dim_of(1) };
         dims[0] = out.acc->type->dims[0];
         dims[1] = out.acc->type->dims[1];
         dims[2] = out.acc->type->dims[3];

@@ -49,7 +49,7 @@ static bool read_cell(ig_ts_call *call, const ig_ts_value *object, cell *out) {
 }
 
 static ig_value *gate(ig_ts_call *call, ig_value *gates, uint32_t which, ig_dim size) {
-    ig_dim start = ig_dim_mul(call->module, size, which);
+    ig_dim start = ig_dim_mul(call->module, size, ig_dim_of(which));
     return ig_aten_slice(call, gates, 1, start, size, 1);
 }
 
@@ -94,13 +94,13 @@ static ig_value *run_part(ig_ts_call *call, const layers *l, ig_value *x, uint32
         return NULL;
     }
     x = ig_aten_packed_linear(call, x, weights.input, weights.reduce_range);
-    *h = ig_aten_select(call, l->h, 0, part);
-    *c = l->is_lstm ? ig_aten_select(call, l->c, 0, part) : NULL;
+    *h = ig_aten_select(call, l->h, 0, ig_dim_of(part));
+    *c = l->is_lstm ? ig_aten_select(call, l->c, 0, ig_dim_of(part)) : NULL;
     ig_value **rows = IG_NEW_ARRAY(call->arena, ig_value *, (size_t)l->steps + 1);
     for (int64_t i = 0; i < l->steps && call->status == IG_OK; i++) {
         int64_t t = part % l->directions ? l->steps - 1 - i : i;
         ig_dim size = (*h)->type->dims[1];
-        ig_value *now = ig_aten_select(call, x, 0, t);
+        ig_value *now = ig_aten_select(call, x, 0, ig_dim_of(t));
         ig_value *state = ig_aten_packed_linear(call, *h, weights.state,
                                                 weights.reduce_range);
         if (l->is_lstm) {

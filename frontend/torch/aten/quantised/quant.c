@@ -39,7 +39,7 @@ static ig_value *spread(ig_ts_call *call, ig_value *x, uint32_t rank, uint32_t a
     }
     ig_dim dims[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < rank; i++) {
-        dims[i] = i == axis ? x->type->dims[0] : 1;
+        dims[i] = i == axis ? x->type->dims[0] : ig_dim_of(1);
     }
     return ig_aten_reshape(call, x, rank, dims);
 }

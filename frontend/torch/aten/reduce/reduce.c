@@ -214,7 +214,7 @@ ig_status ig_ts_op_arg_max(ig_ts_call *call) {
     ig_dim ones[IG_TENSOR_RANK];
     uint32_t rank = keep ? x->type->rank : 0;
     for (uint32_t i = 0; i < rank; i++) {
-        ones[i] = 1;
+        ones[i] = ig_dim_of(1);
     }
     ig_value *index = arg_reduce(call, kind, ig_aten_flatten(call, x), 0, false);
     return ig_aten_give(call, ig_aten_reshape(call, index, rank, ones));
@@ -225,7 +225,7 @@ ig_status ig_ts_op_arg_max(ig_ts_call *call) {
 /* Number of elements reduced, less `correction` and not below 0, as a number. */
 static ig_value *divisor(ig_ts_call *call, const ig_value *x, const over *o,
                          double correction) {
-    ig_dim count = o->axes ? 1 : ig_type_count(call->module, x->type);
+    ig_dim count = o->axes ? ig_dim_of(1) : ig_type_count(call->module, x->type);
     for (uint32_t i = 0; o->axes && i < o->count && x->type->rank > 0; i++) {
         count = ig_dim_mul(call->module, count, x->type->dims[o->axes[i]]);
     }
@@ -427,7 +427,9 @@ ig_status ig_ts_op_logsumexp(ig_ts_call *call) {
 
 /* A 0-d tensor is handled as one of one element. */
 static ig_value *as_vector(ig_ts_call *call, ig_value *x) {
-    return x && x->type->rank == 0 ? ig_aten_reshape(call, x, 1, (ig_dim[]){ 1 }) : x;
+    return x && x->type->rank == 0
+               ? ig_aten_reshape(call, x, 1, (ig_dim[]){ ig_dim_of(1) })
+               : x;
 }
 
 static ig_value *as_before(ig_ts_call *call, ig_value *x, const ig_type *type) {

@@ -47,13 +47,14 @@ static ig_value *pad(ig_ts_call *call, ig_value *x, padding *p, ig_pad_mode mode
         int64_t front = before < 0 ? -before : 0, back = after < 0 ? -after : 0;
         ig_dim lost = ig_dim_const(call->module, front + back);
         ig_dim rest = ig_dim_sub(call->module, x->type->dims[i], lost);
-        x = ig_aten_slice(call, x, i, front, rest, 1);
-        p->before[i] = before < 0 ? 0 : before;
-        p->after[i] = after < 0 ? 0 : after;
+        x = ig_aten_slice(call, x, i, ig_dim_of(front), rest, 1);
+        p->before[i] = ig_dim_of(before < 0 ? 0 : before);
+        p->after[i] = ig_dim_of(after < 0 ? 0 : after);
     }
     bool is_needed = false;
     for (uint32_t i = 0; x && i < x->type->rank; i++) {
-        is_needed = is_needed || p->before[i] != 0 || p->after[i] != 0;
+        is_needed = is_needed || !ig_dim_is(p->before[i], 0) ||
+                    !ig_dim_is(p->after[i], 0);
     }
     return is_needed ? ig_aten_pad(call, x, p->before, p->after, mode, value) : x;
 }
@@ -152,16 +153,17 @@ ig_status ig_ts_op_pixel_shuffle(ig_ts_call *call) {
     ig_module *m = call->module;
     const ig_dim *d = x->type->dims + x->type->rank - 3;
     if (call->row->variant) {
-        ig_dim height = ig_dim_exact_div(m, d[1], r),
-               width = ig_dim_exact_div(m, d[2], r);
-        ig_dim parts[] = { d[0], height, r, width, r };
-        ig_dim last[] = { ig_dim_mul(m, d[0], r * r), height, width };
+        ig_dim height = ig_dim_exact_div(m, d[1], ig_dim_of(r)),
+               width = ig_dim_exact_div(m, d[2], ig_dim_of(r));
+        ig_dim parts[] = { d[0], height, ig_dim_of(r), width, ig_dim_of(r) };
+        ig_dim last[] = { ig_dim_mul(m, d[0], ig_dim_of(r * r)), height, width };
         return ig_aten_give(
             call, rearrange(call, x, parts, (int64_t[]){ 0, 2, 4, 1, 3 }, last));
     }
-    ig_dim channels = ig_dim_exact_div(m, d[0], r * r);
-    ig_dim parts[] = { channels, r, r, d[1], d[2] };
-    ig_dim last[] = { channels, ig_dim_mul(m, d[1], r), ig_dim_mul(m, d[2], r) };
+    ig_dim channels = ig_dim_exact_div(m, d[0], ig_dim_of(r * r));
+    ig_dim parts[] = { channels, ig_dim_of(r), ig_dim_of(r), d[1], d[2] };
+    ig_dim last[] = { channels, ig_dim_mul(m, d[1], ig_dim_of(r)),
+                      ig_dim_mul(m, d[2], ig_dim_of(r)) };
     return ig_aten_give(call,
                         rearrange(call, x, parts, (int64_t[]){ 0, 3, 1, 4, 2 }, last));
 }
@@ -181,8 +183,8 @@ ig_status ig_ts_op_channel_shuffle(ig_ts_call *call) {
     const ig_type *type = x->type;
     ig_dim dims[IG_TENSOR_RANK + 1];
     dims[0] = type->dims[0];
-    dims[1] = groups;
-    dims[2] = ig_dim_exact_div(call->module, type->dims[1], groups);
+    dims[1] = ig_dim_of(groups);
+    dims[2] = ig_dim_exact_div(call->module, type->dims[1], ig_dim_of(groups));
     memcpy(dims + 3, type->dims + 2, (type->rank - 2) * sizeof *dims);
     x = ig_aten_reshape(call, x, type->rank + 1, dims);
     x = ig_aten_swap(call, x, 1, 2);

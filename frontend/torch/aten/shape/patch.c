@@ -37,7 +37,7 @@ ig_status ig_ts_op_slice_scatter(ig_ts_call *call) {
     ig_dim start, size, dims[IG_TENSOR_RANK];
     ig_slice_ends ends = { .end = ig_dim_const(call->module, INT64_MAX),
                            .step = ig_aten_int_or(call, 5, 1) };
-    ends.start = ig_ts_is_none(call, 3) ? 0 : ig_aten_dim(call, 3);
+    ends.start = ig_ts_is_none(call, 3) ? ig_dim_of(0) : ig_aten_dim(call, 3);
     ends.end = ig_ts_is_none(call, 4) ? ends.end : ig_aten_dim(call, 4);
     IG_TRY(call->status);
     if (ends.step <= 0 ||
@@ -129,7 +129,8 @@ ig_status ig_ts_op_sum_to_size(ig_ts_call *call) {
         return ig_ts_fail(call, IG_INVALID, "a sum to more axes");
     }
     for (uint32_t i = 0; i < x->type->rank; i++) {
-        if (i < lead || (size[i - lead] == 1 && x->type->dims[i] != 1)) {
+        if (i < lead ||
+            (ig_dim_is(size[i - lead], 1) && !ig_dim_is(x->type->dims[i], 1))) {
             axes[count++] = i;
         }
     }
@@ -153,14 +154,16 @@ ig_status ig_ts_op_im2col(ig_ts_call *call) {
     }
     x = has_batch ? x : ig_aten_unsqueeze(call, x, 0);
     ig_module *m = call->module;
-    ig_dim pads[4] = { 0, 0, pad[0], pad[1] };
+    ig_dim zero = ig_dim_of(0);
+    ig_dim pads[4] = { zero, zero, ig_dim_const(m, pad[0]), ig_dim_const(m, pad[1]) };
     x = ig_aten_pad(call, x, pads, pads, IG_PAD_constant, 0);
     for (uint32_t i = 0; x && i < 2; i++) { /* axis 2 + 2 i becomes [kernel, places] */
         uint32_t axis = 2 + 2 * i;
         int64_t reach = dilation[i] * (kernel[i] - 1) + 1;
         ig_dim room = ig_dim_sub(m, x->type->dims[axis], ig_dim_const(m, reach));
-        ig_dim places = ig_dim_add(m, ig_dim_floor_div(m, room, stride[i]), 1);
-        ig_value *within = ig_aten_axis_numbers(call, 2, 0, kernel[i]);
+        ig_dim steps = ig_dim_floor_div(m, room, ig_dim_const(m, stride[i]));
+        ig_dim places = ig_dim_add(m, steps, ig_dim_of(1));
+        ig_value *within = ig_aten_axis_numbers(call, 2, 0, ig_dim_const(m, kernel[i]));
         ig_value *place = ig_aten_axis_numbers(call, 2, 1, places);
         within = ig_aten_map2n(call, IG_OP_mul, within, (double)dilation[i]);
         place = ig_aten_map2n(call, IG_OP_mul, place, (double)stride[i]);
@@ -169,7 +172,7 @@ ig_status ig_ts_op_im2col(ig_ts_call *call) {
     }
     IG_TRY(call->status);
     const ig_dim *d = x->type->dims; /* N, C, kh, h, kw, w */
-    ig_dim all[] = { d[0], ig_dim_mul(m, d[1], kernel[0] * kernel[1]),
+    ig_dim all[] = { d[0], ig_dim_mul(m, d[1], ig_dim_const(m, kernel[0] * kernel[1])),
                      ig_dim_mul(m, d[3], d[5]) };
     x = ig_aten_transpose(call, x, (int64_t[]){ 0, 1, 2, 4, 3, 5 });
     x = ig_aten_reshape(call, x, 3, all);
@@ -178,11 +181,13 @@ ig_status ig_ts_op_im2col(ig_ts_call *call) {
 
 /* What folds back columns: filter k of a kernel of `count` places is 1 at place k. */
 static ig_value *unit_filters(ig_ts_call *call, ig_dtype dtype, const int64_t *kernel) {
-    int64_t count = kernel[0] * kernel[1];
+    ig_module *m = call->module;
+    ig_dim count = ig_dim_const(m, kernel[0] * kernel[1]);
     ig_value *row = ig_aten_axis_numbers(call, 2, 0, count);
     ig_value *column = ig_aten_axis_numbers(call, 2, 1, count);
     ig_value *is_own = ig_aten_map2(call, IG_OP_eq, row, column);
-    ig_dim dims[] = { count, 1, kernel[0], kernel[1] };
+    ig_dim dims[] = { count, ig_dim_of(1), ig_dim_const(m, kernel[0]),
+                      ig_dim_const(m, kernel[1]) };
     return ig_aten_reshape(call, ig_aten_cast(call, is_own, dtype), 4, dims);
 }
 
@@ -195,10 +200,11 @@ typedef struct fold_axis {
 static fold_axis fold_axis_of(ig_module *m, ig_dim size, int64_t reach, int64_t pad,
                               int64_t stride) {
     ig_dim room = ig_dim_add(m, size, ig_dim_const(m, 2 * pad - reach));
-    ig_dim places = ig_dim_add(m, ig_dim_floor_div(m, room, stride), 1);
-    ig_dim all = ig_dim_mul(m, ig_dim_sub(m, places, 1), stride);
-    all = ig_dim_sub(m, ig_dim_add(m, all, reach), size);
-    return (fold_axis){ places, pad, ig_dim_sub(m, all, pad) };
+    ig_dim step = ig_dim_of(stride), before = ig_dim_const(m, pad);
+    ig_dim places = ig_dim_add(m, ig_dim_floor_div(m, room, step), ig_dim_of(1));
+    ig_dim all = ig_dim_mul(m, ig_dim_sub(m, places, ig_dim_of(1)), step);
+    all = ig_dim_sub(m, ig_dim_add(m, all, ig_dim_const(m, reach)), size);
+    return (fold_axis){ places, before, ig_dim_sub(m, all, before) };
 }
 
 /* col2im(self [N, C kh kw, windows], output_size, kernel_size, dilation, padding,
@@ -224,7 +230,7 @@ ig_status ig_ts_op_col2im(ig_ts_call *call) {
         axes[i] = fold_axis_of(m, size[i], dilation[i] * (kernel[i] - 1) + 1, pad[i],
                                stride[i]);
     }
-    int64_t each = kernel[0] * kernel[1];
+    ig_dim each = ig_dim_const(m, kernel[0] * kernel[1]);
     ig_dim channels = ig_dim_exact_div(m, x->type->dims[1], each);
     ig_dim images[] = { ig_dim_mul(m, x->type->dims[0], channels), each, axes[0].places,
                         axes[1].places };
@@ -250,7 +256,7 @@ ig_status ig_ts_op_col2im(ig_ts_call *call) {
 ig_status ig_ts_op_block_diag(ig_ts_call *call) {
     uint32_t count;
     ig_dtype dtype = IG_DT_f32;
-    ig_dim columns = 0, left = 0;
+    ig_dim columns = ig_dim_of(0), left = ig_dim_of(0);
     ig_value **values = ig_aten_tensors(call, 0, &count);
     IG_TRY(call->status);
     IG_TRY(ig_ts_result_type_of_list(call, 0, &dtype));
@@ -258,15 +264,15 @@ ig_status ig_ts_op_block_diag(ig_ts_call *call) {
         ig_value *x = ig_aten_cast(call, values[i], dtype);
         ig_dim n = ig_type_count(call->module, values[i]->type);
         values[i] = x && x->type->rank < 2
-                        ? ig_aten_reshape(call, x, 2, (ig_dim[]){ 1, n })
+                        ? ig_aten_reshape(call, x, 2, (ig_dim[]){ ig_dim_of(1), n })
                         : x;
         IG_TRY(call->status);
         columns = ig_dim_add(call->module, columns, values[i]->type->dims[1]);
     }
     for (uint32_t i = 0; i < count; i++) {
-        ig_dim width = values[i]->type->dims[1], before[] = { 0, left };
+        ig_dim width = values[i]->type->dims[1], before[] = { ig_dim_of(0), left };
         left = ig_dim_add(call->module, left, width);
-        ig_dim after[] = { 0, ig_dim_sub(call->module, columns, left) };
+        ig_dim after[] = { ig_dim_of(0), ig_dim_sub(call->module, columns, left) };
         values[i] = ig_aten_pad(call, values[i], before, after, IG_PAD_constant, 0);
     }
     return ig_aten_give(call, ig_aten_concat(call, 0, count, values));

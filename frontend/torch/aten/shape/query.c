@@ -36,7 +36,7 @@ ig_status ig_ts_op_size_of_axis(ig_ts_call *call) {
 
 /* Where views do not tell it, as if the tensor lay in row-major order. */
 static ig_dim stride_of(ig_ts_call *call, const ig_ts_tensor *tensor, uint32_t axis) {
-    ig_dim stride = 1, strides[IG_TENSOR_RANK];
+    ig_dim stride = ig_dim_of(1), strides[IG_TENSOR_RANK];
     if (ig_ts_strides(call, 0, strides)) {
         return strides[axis];
     }
@@ -160,7 +160,8 @@ ig_status ig_ts_op_item(ig_ts_call *call) {
     ig_ts_kind kind = call->row->variant == IG_TS_POISON
                           ? own
                           : (ig_ts_kind)call->row->variant;
-    if (ig_dim_equal(call->module, ig_type_count(call->module, x->type), 1) == IG_NO) {
+    if (ig_dim_equal(call->module, ig_type_count(call->module, x->type),
+                     ig_dim_of(1)) == IG_NO) {
         return ig_ts_fail(call, IG_INVALID, "a tensor of more than one element");
     }
     x = ig_aten_reshape(call, x, 0, NULL);
@@ -222,7 +223,7 @@ static ig_status convert(ig_ts_call *call, const ig_torch_dtype_info *dtype,
                           tensor->dtype->name, dtype->name);
     }
     if (tensor->dtype->is_complex && !dtype->is_complex) {
-        x = ig_aten_select(call, x, x->type->rank - 1, 0);
+        x = ig_aten_select(call, x, x->type->rank - 1, ig_dim_of(0));
     }
     ig_value *value = ig_aten_cast(call, x, dtype->ir);
     if (!dtype->is_complex) {

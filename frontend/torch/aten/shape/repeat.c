@@ -16,8 +16,8 @@ static ig_value *repeat(ig_ts_call *call, ig_value *x, const ig_dim *repeats,
                             count, rank);
     }
     for (uint32_t i = 0; i < count; i++) {
-        ig_dim own = i + rank < count ? 1 : x->type->dims[i + rank - count];
-        apart[2 * i] = 1;
+        ig_dim own = i + rank < count ? ig_dim_of(1) : x->type->dims[i + rank - count];
+        apart[2 * i] = ig_dim_of(1);
         wide[2 * i] = repeats[i];
         apart[2 * i + 1] = wide[2 * i + 1] = own;
         dims[i] = ig_dim_mul(call->module, repeats[i], own);
@@ -47,7 +47,7 @@ ig_status ig_ts_op_tile(ig_ts_call *call) {
         return ig_ts_fail(call, IG_LIMIT, "%u repeats", count);
     }
     for (uint32_t i = 0; i < missing; i++) {
-        all[i] = 1;
+        all[i] = ig_dim_of(1);
     }
     memcpy(all + missing, repeats, count * sizeof *all);
     return ig_aten_give(call, repeat(call, x, all, count + missing));
@@ -132,8 +132,8 @@ static ig_value *roll(ig_ts_call *call, ig_value *x, uint32_t axis, int64_t shif
         return x;
     }
     ig_value *parts[] = {
-        ig_aten_slice(call, x, axis, extent - shift, shift, 1),
-        ig_aten_slice(call, x, axis, 0, extent - shift, 1),
+        ig_aten_slice(call, x, axis, ig_dim_of(extent - shift), ig_dim_of(shift), 1),
+        ig_aten_slice(call, x, axis, ig_dim_of(0), ig_dim_of(extent - shift), 1),
     };
     return ig_aten_concat(call, axis, 2, parts);
 }
@@ -234,7 +234,7 @@ static ig_value **grid(ig_ts_call *call, uint32_t *out_count, bool swaps) {
     for (uint32_t i = 0; i < count; i++) {
         uint32_t at = swaps && count > 1 && i < 2 ? 1 - i : i;
         for (uint32_t k = 0; k < count; k++) {
-            one[k] = k == at ? dims[k] : 1;
+            one[k] = k == at ? dims[k] : ig_dim_of(1);
         }
         values[i] = ig_aten_reshape(call, values[i], count, one);
         values[i] = ig_aten_expand(call, values[i], count, dims);
@@ -261,7 +261,7 @@ ig_status ig_ts_op_cartesian_prod(ig_ts_call *call) {
         return ig_aten_give(call, values[0]);
     }
     for (uint32_t i = 0; i < count; i++) {
-        ig_dim dims[] = { ig_type_count(call->module, values[i]->type), 1 };
+        ig_dim dims[] = { ig_type_count(call->module, values[i]->type), ig_dim_of(1) };
         values[i] = ig_aten_reshape(call, values[i], 2, dims);
     }
     return ig_aten_give(call, ig_aten_concat(call, 1, count, values));

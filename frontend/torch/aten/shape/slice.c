@@ -12,7 +12,7 @@
 /* Positions whose sign only the run knows: the op clamps them itself. */
 static ig_value *slice_by_operands(ig_ts_call *call, ig_value *x, uint32_t axis,
                                    const ig_slice_ends *ends) {
-    ig_dim axis_dim = axis, step = ig_dim_const(call->module, ends->step);
+    ig_dim axis_dim = ig_dim_of(axis), step = ig_dim_const(call->module, ends->step);
     ig_value *operands[] = { x, ig_aten_dims_value(call, &ends->start, 1),
                              ig_aten_dims_value(call, &ends->end, 1),
                              ig_aten_dims_value(call, &axis_dim, 1),
@@ -65,14 +65,14 @@ ig_status ig_ts_op_narrow(ig_ts_call *call) {
     if (!ig_aten_axis_of_many(call, 1, v.rank, &axis)) {
         return call->status;
     }
-    ig_dim length = ig_aten_dim(call, 3), start = 0;
+    ig_dim length = ig_aten_dim(call, 3), start = ig_dim_of(0);
     int64_t number;
     if (call->args[2].kind == IG_TS_TENSOR) {
         ig_value *at = ig_aten_tensor(call, 2);
         if (at && !ig_constant_i64(at, &number)) {
             return ig_ts_fail(call, IG_UNSUPPORTED, "a start computed from data");
         }
-        start = at ? ig_dim_const(call->module, number) : 0;
+        start = at ? ig_dim_const(call->module, number) : ig_dim_of(0);
     } else {
         start = ig_aten_dim(call, 2);
     }
@@ -117,7 +117,7 @@ ig_status ig_ts_op_select(ig_ts_call *call) {
         ig_dim_range(call->module, ig_dim_sub(call->module, extent, first), &least,
                      &most);
         bool is_outside = most <= 0 ||
-                          ig_dim_less_equal(call->module, 0, first) == IG_NO;
+                          ig_dim_less_equal(call->module, ig_dim_of(0), first) == IG_NO;
         if (is_outside) {
             return ig_ts_fail(call, IG_INVALID, "index %lld is outside of axis %u",
                               (long long)number, axis);
@@ -140,8 +140,8 @@ ig_status ig_ts_op_unfold(ig_ts_call *call) {
         return call->status;
     }
     if (x->type->rank == 0 && size >= 0) {
-        x = ig_aten_reshape(call, x, 1, (ig_dim[]){ 1 });
-        x = size == 1 ? x : ig_aten_slice(call, x, 0, 0, size, 1);
+        x = ig_aten_reshape(call, x, 1, (ig_dim[]){ ig_dim_of(1) });
+        x = size == 1 ? x : ig_aten_slice(call, x, 0, ig_dim_of(0), ig_dim_of(size), 1);
         return ig_aten_give(call, x);
     }
     uint32_t axis = ig_aten_axis(call, 1, x->type->rank);
@@ -151,10 +151,11 @@ ig_status ig_ts_op_unfold(ig_ts_call *call) {
     }
     ig_module *module = call->module;
     ig_dim room = ig_dim_sub(module, x->type->dims[axis], ig_dim_const(module, size));
-    ig_dim count = ig_dim_add(module, ig_dim_floor_div(module, room, step), 1);
+    ig_dim count = ig_dim_add(module, ig_dim_floor_div(module, room, ig_dim_of(step)),
+                              ig_dim_of(1));
     ig_value *starts = ig_aten_axis_numbers(call, 2, 0, count);
     starts = ig_aten_map2n(call, IG_OP_mul, starts, (double)step);
-    ig_value *within = ig_aten_axis_numbers(call, 2, 1, size);
+    ig_value *within = ig_aten_axis_numbers(call, 2, 1, ig_dim_of(size));
     ig_value *index = ig_aten_map2(call, IG_OP_add, starts, within);
     x = ig_aten_gather(call, x, index, axis, false);
     return ig_aten_give(
@@ -172,7 +173,7 @@ ig_status ig_ts_op_as_strided(ig_ts_call *call) {
     if (tensor->step_count) {
         return ig_ts_fail(call, IG_UNSUPPORTED, "strides of a view");
     }
-    ig_dim offset = ig_ts_is_none(call, 3) ? 0 : ig_aten_dim(call, 3);
+    ig_dim offset = ig_ts_is_none(call, 3) ? ig_dim_of(0) : ig_aten_dim(call, 3);
     ig_value *index = ig_aten_dim_value(call, offset, IG_DT_i64);
     for (uint32_t i = 0; i < rank; i++) {
         ig_value *along = ig_aten_axis_numbers(call, rank, i, size[i]);
@@ -187,7 +188,7 @@ ig_status ig_ts_op_as_strided(ig_ts_call *call) {
 /* ---- together ---- */
 
 static bool is_legacy_empty(const ig_value *x) {
-    return x->type->rank == 1 && x->type->dims[0] == 0;
+    return x->type->rank == 1 && ig_dim_is(x->type->dims[0], 0);
 }
 
 static void guard_extents(ig_ts_call *call, const ig_value *x, const ig_value *y,
@@ -337,7 +338,7 @@ ig_status ig_ts_op_column_stack(ig_ts_call *call) {
     IG_TRY(call->status);
     IG_TRY(ig_ts_result_type_of_list(call, 0, &dtype));
     for (uint32_t i = 0; i < count; i++) {
-        ig_dim dims[] = { ig_type_count(call->module, values[i]->type), 1 };
+        ig_dim dims[] = { ig_type_count(call->module, values[i]->type), ig_dim_of(1) };
         if (values[i]->type->rank <= 1) {
             values[i] = ig_aten_reshape(call, values[i], 2, dims);
         }

@@ -33,7 +33,7 @@ static bool open_parts(ig_ts_call *call, uint32_t axis_arg, parts *out) {
         return false;
     }
     out->axis = ig_aten_axis(call, axis_arg, out->v.rank);
-    out->extent = call->status == IG_OK ? out->v.dims[out->axis] : 0;
+    out->extent = call->status == IG_OK ? out->v.dims[out->axis] : ig_dim_of(0);
     return call->status == IG_OK;
 }
 
@@ -79,8 +79,8 @@ static ig_status give_parts_of(ig_ts_call *call, parts *p, ig_dim size, int64_t 
     }
     bounds[count] = p->extent;
     if (count) {
-        IG_TRY(ig_ts_guard_less(call, ig_dim_add(m, bounds[count - 1], 1), p->extent,
-                                "the extent makes fewer parts"));
+        IG_TRY(ig_ts_guard_less(call, ig_dim_add(m, bounds[count - 1], ig_dim_of(1)),
+                                p->extent, "the extent makes fewer parts"));
     }
     IG_TRY(ig_ts_guard_less(call, p->extent,
                             ig_dim_mul(m, ig_dim_const(m, count), size),
@@ -99,7 +99,7 @@ static ig_status give_known(ig_ts_call *call, parts *p, int64_t extent, int64_t 
     }
     ig_dim *bounds = IG_NEW_ARRAY(call->arena, ig_dim, p->count + 1u);
     for (uint32_t k = 0; k <= p->count; k++) {
-        bounds[k] = k * size < extent ? k * size : extent;
+        bounds[k] = ig_dim_of(k * size < extent ? k * size : extent);
     }
     return give_between(call, p, bounds);
 }
@@ -131,7 +131,7 @@ ig_status ig_ts_op_split_sizes(ig_ts_call *call) {
     if (!ig_aten_axis_of_many(call, 2, p.v.rank, &p.axis)) {
         return call->status;
     }
-    ig_dim at = 0;
+    ig_dim at = ig_dim_of(0);
     for (uint32_t k = 0; k < count; k++) {
         p.values[k] = ig_aten_slice(call, p.v.x, p.axis, at, sizes[k], 1);
         at = ig_dim_add(call->module, at, sizes[k]);
@@ -153,7 +153,7 @@ ig_status ig_ts_op_chunk(ig_ts_call *call) {
         return ig_ts_fail(call, IG_INVALID, "%lld chunks", (long long)chunks);
     }
     if (!ig_dim_constant(call->module, p.extent, &extent)) {
-        ig_dim size = ig_dim_ceil_div(call->module, p.extent, chunks);
+        ig_dim size = ig_dim_ceil_div(call->module, p.extent, ig_dim_of(chunks));
         return give_parts_of(call, &p, size, call->names ? call->names : chunks);
     }
     if (extent == 0) {
@@ -172,29 +172,31 @@ static ig_status give_sections(ig_ts_call *call, parts *p, int64_t sections) {
         return ig_ts_fail(call, IG_INVALID, "%lld sections", (long long)sections);
     }
     ig_dim *bounds = IG_NEW_ARRAY(call->arena, ig_dim, p->count + 1u);
-    ig_dim least = ig_dim_floor_div(m, p->extent, sections);
-    ig_dim more = ig_dim_sub(m, p->extent, ig_dim_mul(m, least, sections));
+    ig_dim least = ig_dim_floor_div(m, p->extent, ig_dim_of(sections));
+    ig_dim more = ig_dim_sub(m, p->extent, ig_dim_mul(m, least, ig_dim_of(sections)));
     for (uint32_t k = 0; k <= p->count; k++) {
-        bounds[k] = ig_dim_add(m, ig_dim_mul(m, least, k), ig_dim_min(m, more, k));
+        bounds[k] = ig_dim_add(m, ig_dim_mul(m, least, ig_dim_of(k)),
+                               ig_dim_min(m, more, ig_dim_of(k)));
     }
     return give_between(call, p, bounds);
 }
 
 static ig_dim clamp_index(ig_module *m, int64_t index, ig_dim extent) {
-    return index < 0 ? ig_dim_max(m, ig_dim_add(m, extent, ig_dim_const(m, index)), 0)
-                     : ig_dim_min(m, index, extent);
+    return index < 0 ? ig_dim_max(m, ig_dim_add(m, extent, ig_dim_const(m, index)),
+                                  ig_dim_of(0))
+                     : ig_dim_min(m, ig_dim_of(index), extent);
 }
 
 static ig_status give_at_indices(ig_ts_call *call, parts *p, const int64_t *indices,
                                  uint32_t count) {
     ig_module *m = call->module;
-    ig_dim start = 0;
+    ig_dim start = ig_dim_of(0);
     if (!set_count(call, p, (int64_t)count + 1)) {
         return call->status;
     }
     for (uint32_t k = 0; k <= count; k++) {
         ig_dim end = k == count ? p->extent : clamp_index(m, indices[k], p->extent);
-        ig_dim size = ig_dim_max(m, ig_dim_sub(m, end, start), 0);
+        ig_dim size = ig_dim_max(m, ig_dim_sub(m, end, start), ig_dim_of(0));
         p->values[k] = ig_aten_slice(call, p->v.x, p->axis, start, size, 1);
         start = end;
     }
@@ -270,14 +272,14 @@ ig_status ig_ts_op_unbind(ig_ts_call *call) {
         if (!count) {
             return give_stacked(call, &p);
         }
-        IG_TRY(ig_ts_guard_equal(call, p.extent, count,
+        IG_TRY(ig_ts_guard_equal(call, p.extent, ig_dim_of(count),
                                  "the extent is not the number of names"));
     }
     if (!set_count(call, &p, count)) {
         return call->status;
     }
     for (uint32_t k = 0; k < p.count; k++) {
-        p.values[k] = ig_aten_select(call, p.v.x, p.axis, k);
+        p.values[k] = ig_aten_select(call, p.v.x, p.axis, ig_dim_of(k));
     }
     return give_parts(call, &p);
 }

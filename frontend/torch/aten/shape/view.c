@@ -29,7 +29,7 @@ ig_value *ig_aten_view_reshape(ig_ts_call *call, const ig_aten_view *v, uint32_t
         return ig_aten_fail(call, IG_LIMIT, "a shape has %u axes", rank);
     }
     memcpy(all, dims, rank * sizeof *dims);
-    all[rank] = 2;
+    all[rank] = ig_dim_of(2);
     return ig_aten_reshape(call, v->x, rank + v->is_complex, all);
 }
 
@@ -52,7 +52,7 @@ static uint32_t wanted_shape(ig_ts_call *call, const ig_aten_view *v, uint32_t i
                              ig_dim *dims) {
     uint32_t count;
     const ig_dim *given = ig_aten_dims(call, index, 0, &count);
-    ig_dim minus_one = ig_dim_const(call->module, -1), others = 1;
+    ig_dim minus_one = ig_dim_const(call->module, -1), others = ig_dim_of(1);
     int64_t rest = -1;
     if (count >= IG_TENSOR_RANK) {
         ig_aten_fail(call, IG_LIMIT, "a shape has %u axes", count);
@@ -60,7 +60,7 @@ static uint32_t wanted_shape(ig_ts_call *call, const ig_aten_view *v, uint32_t i
     }
     for (uint32_t i = 0; i < count; i++) {
         dims[i] = given[i];
-        if (given[i] != minus_one) {
+        if (!ig_dim_same(given[i], minus_one)) {
             others = ig_dim_mul(call->module, others, given[i]);
         } else if (rest >= 0) {
             ig_aten_fail(call, IG_INVALID, "a shape has -1 twice");
@@ -70,9 +70,10 @@ static uint32_t wanted_shape(ig_ts_call *call, const ig_aten_view *v, uint32_t i
     }
     if (rest >= 0) {
         ig_dim all = ig_dim_product(call->module, v->dims, v->rank);
-        dims[rest] = all == others ? 1
-                     : others == 0 ? 0
-                                   : ig_dim_exact_div(call->module, all, others);
+        dims[rest] = ig_dim_same(all, others) ? ig_dim_of(1)
+                     : ig_dim_is(others, 0)
+                         ? ig_dim_of(0)
+                         : ig_dim_exact_div(call->module, all, others);
     }
     return count;
 }
@@ -123,8 +124,8 @@ ig_status ig_ts_op_flatten(ig_ts_call *call) {
              last = ig_aten_axis(call, 2, v.rank);
     IG_TRY(call->status);
     if (v.rank == 0) {
-        return ig_aten_give_view(call,
-                                 ig_aten_view_reshape(call, &v, 1, (ig_dim[]){ 1 }));
+        return ig_aten_give_view(
+            call, ig_aten_view_reshape(call, &v, 1, (ig_dim[]){ ig_dim_of(1) }));
     }
     if (first > last) {
         return ig_ts_fail(call, IG_INVALID, "start_dim comes after end_dim");
@@ -170,9 +171,9 @@ ig_status ig_ts_op_unflatten(ig_ts_call *call) {
 
 /* Whether an axis goes.  One that may or may not be 1 stays, and must not be. */
 static bool is_one(ig_ts_call *call, ig_dim dim) {
-    if (ig_dim_equal(call->module, dim, 1) == IG_MAYBE) {
+    if (ig_dim_equal(call->module, dim, ig_dim_of(1)) == IG_MAYBE) {
         ig_attr attrs[IG_guard_attr_count] = {
-            [IG_guard_left] = ig_attr_of_dim(2),
+            [IG_guard_left] = ig_attr_of_dim(ig_dim_of(2)),
             [IG_guard_right] = ig_attr_of_dim(dim),
             [IG_guard_test] = ig_attr_of_enum(1),
             [IG_guard_message] = ig_attr_of_str(
@@ -183,7 +184,7 @@ static bool is_one(ig_ts_call *call, ig_dim dim) {
         (void)ig_make(call->builder, IG_OP_guard, 0, NULL, attrs);
         return false;
     }
-    return dim == 1;
+    return ig_dim_is(dim, 1);
 }
 
 static ig_status squeeze(ig_ts_call *call, const ig_aten_view *v, const int64_t *axes,
@@ -228,7 +229,7 @@ ig_status ig_ts_op_unsqueeze(ig_ts_call *call) {
     uint32_t axis = ig_aten_axis(call, 1, v.rank + 1);
     ig_dim dims[IG_TENSOR_RANK + 1];
     memcpy(dims, v.dims, axis * sizeof *dims);
-    dims[axis] = 1;
+    dims[axis] = ig_dim_of(1);
     memcpy(dims + axis + 1, v.dims + axis, (v.rank - axis) * sizeof *dims);
     return ig_aten_give_view(call, ig_aten_view_reshape(call, &v, v.rank + 1, dims));
 }
@@ -352,13 +353,13 @@ static ig_status expand_to(ig_ts_call *call, const ig_aten_view *v, const ig_dim
     }
     for (uint32_t i = 0; i < rank; i++) {
         uint32_t missing = rank - v->rank;
-        ig_dim own = i < missing ? 1 : v->dims[i - missing];
-        dims[i] = given[i] == minus_one ? own : given[i];
-        if (own != 1 && ig_dim_equal(call->module, own, dims[i]) == IG_NO) {
+        ig_dim own = i < missing ? ig_dim_of(1) : v->dims[i - missing];
+        dims[i] = ig_dim_same(given[i], minus_one) ? own : given[i];
+        if (!ig_dim_is(own, 1) && ig_dim_equal(call->module, own, dims[i]) == IG_NO) {
             return ig_ts_fail(call, IG_INVALID, "extent %u cannot be expanded", i);
         }
     }
-    dims[rank] = 2;
+    dims[rank] = ig_dim_of(2);
     return ig_aten_give_view(call,
                              ig_aten_expand(call, v->x, rank + v->is_complex, dims));
 }
@@ -411,7 +412,7 @@ ig_value *ig_aten_diagonal(ig_ts_call *call, ig_value *x, int64_t offset, uint32
     ig_dim right = ig_dim_const(module, offset > 0 ? offset : 0);
     ig_dim length = ig_dim_min(module, ig_dim_sub(module, rows, down),
                                ig_dim_sub(module, columns, right));
-    length = ig_dim_max(module, length, 0);
+    length = ig_dim_max(module, length, ig_dim_of(0));
     int64_t width;
     if (!ig_dim_constant(module, columns, &width)) {
         return ig_aten_fail(call, IG_UNSUPPORTED,
@@ -421,7 +422,8 @@ ig_value *ig_aten_diagonal(ig_ts_call *call, ig_value *x, int64_t offset, uint32
     x = ig_aten_transpose(call, x, perm);
     x = ig_aten_reshape(call, x, rank - 1, dims);
     ig_dim start = ig_dim_add(module, ig_dim_mul(module, down, columns), right);
-    return ig_aten_slice(call, x, rank - 2, length == 0 ? 0 : start, length, width + 1);
+    return ig_aten_slice(call, x, rank - 2, ig_dim_is(length, 0) ? ig_dim_of(0) : start,
+                         length, width + 1);
 }
 
 /* diagonal(self, offset, dim1, dim2) */
