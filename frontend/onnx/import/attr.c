@@ -8,6 +8,7 @@
  */
 #include "frontend/onnx/import/import.h"
 
+#include <assert.h>
 #include <string.h>
 
 int ig_onnx_attr_type(const Onnx__AttributeProto *attr) {
@@ -52,6 +53,8 @@ static const Onnx__AttributeProto *find(Onnx__AttributeProto *const *attrs,
 
 const Onnx__AttributeProto *ig_onnx_attr(const ig_onnx_node *node, const char *name,
                                          ig_onnx_scope **out_scope) {
+    assert((!node->row || ig_onnx_row_has_attr(node->row, name)) &&
+           "no version of the operator has such an attribute");
     ig_onnx_scope *scope = node->scope;
     const Onnx__AttributeProto *attr = find(node->proto->attribute,
                                             node->proto->n_attribute, name);

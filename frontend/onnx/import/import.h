@@ -8,8 +8,10 @@
  *     order.c      nodes in an order in which each comes after what it reads
  *     nodes.c      the way of a node: inputs, import function, outputs; calls inlined
  *     attr.c       attributes of a node
- *     value.c      constants, axes, guards: what import functions are made of
- *     import_*.c   the import functions, by family
+ *     args.c       the arguments of a node: inputs, attributes, axes
+ *     value.c      constants and symbols
+ *     body.c       graphs as bodies; loop.c those of loops
+ *     ../ops/      the import functions, by family
  *
  * Defects do not stop the import: each is reported where it is met, the results of a
  * flawed node are poisoned, and nodes that read a poisoned value are passed over.
@@ -20,7 +22,7 @@
 #include "frontend/onnx/read/model.h"
 #include "frontend/onnx/onnx.h"
 #include "frontend/onnx/import/table.h"
-#include "ir/build.h"
+#include "ir/expr.h"
 
 typedef struct ig_onnx_import ig_onnx_import;
 typedef struct ig_onnx_scope ig_onnx_scope;
@@ -111,6 +113,7 @@ struct ig_onnx_node {
     ig_onnx_import *import;
     ig_onnx_scope *scope;
     ig_builder *builder;
+    ig_expr *e; /* over the builder; failures are reported at the node */
     const Onnx__NodeProto *proto;
     const ig_onnx_row *row;
     ig_location where;
@@ -119,6 +122,8 @@ struct ig_onnx_node {
     ig_value **outputs; /* for the import function to fill; NULL: not asked */
 };
 
+/* Expressions at `builder`, whose failures are those of the node. */
+ig_expr ig_onnx_expr_at(ig_builder *builder, ig_onnx_node *node);
 /* Imports `nodes` into the scope's block, in an order that works. */
 ig_status ig_onnx_import_nodes(ig_onnx_scope *scope, ig_onnx_nodes nodes);
 /* Writes the order to `out_order` (indices); reports cycles and undefined names. */
@@ -152,9 +157,6 @@ ig_onnx_function *ig_onnx_function_of(const ig_onnx_import *import,
 const ig_onnx_row *ig_onnx_row_of(ig_onnx_import *import, const ig_onnx_opsets *opsets,
                                   const Onnx__NodeProto *node);
 
-static inline ig_str ig_onnx_text(const char *text) {
-    return ig_str_of(text);
-}
 /* "" for the domain "ai.onnx". */
 static inline ig_str ig_onnx_domain(const char *domain) {
     ig_str text = ig_str_of(domain);
@@ -178,7 +180,8 @@ const int64_t *ig_onnx_attr_ints(const ig_onnx_node *node, const char *name,
 
 /* ---- building (value.c) ---- */
 
-/* Reports at the node: `return ig_onnx_fail(node, IG_INVALID, "…")`. */
+/* Fails the node's expression, which reports it at the node unless it has failed
+ * before: `return ig_onnx_fail(node, IG_INVALID, "…")`. */
 ig_status ig_onnx_fail(const ig_onnx_node *node, ig_status status, const char *format,
                        ...) IG_PRINTF(3, 4);
 /* Input `index`, or NULL when it is absent. */

@@ -133,6 +133,40 @@ static ig_status import_call(ig_onnx_node *node, const ig_onnx_function *functio
 
 /* ---- one node ---- */
 
+static ig_status fail_at_node(void *user, ig_status status, const char *text) {
+    const ig_onnx_node *node = user;
+    return ig_error(&node->import->context->diag, status, &node->where, "%s", text);
+}
+
+static const char *explain_at_node(void *user, const char *what) {
+    const ig_onnx_node *node = user;
+    const char *label = ig_onnx_node_label(node->import, node->proto,
+                                           node->where.number - 1);
+    return ig_arena_printf(node->import->arena, "%s: %s", label, what);
+}
+
+ig_expr ig_onnx_expr_at(ig_builder *builder, ig_onnx_node *node) {
+    static const ig_expr_source source = { fail_at_node, explain_at_node };
+    return ig_expr_for(builder, &source, node);
+}
+
+/* Inputs that the row requires are there, and all are of the kind that it takes. */
+static ig_status check_inputs(const ig_onnx_node *node) {
+    for (uint32_t i = 0; i < node->row->min_in; i++) {
+        if (i >= node->input_count || !node->inputs[i]) {
+            return ig_onnx_fail(node, IG_INVALID, "lacks input %u, which is required",
+                                i);
+        }
+    }
+    for (uint32_t i = 0; i < node->input_count && !node->row->takes_host; i++) {
+        if (node->inputs[i] && node->inputs[i]->type->kind != IG_TENSOR) {
+            return ig_onnx_fail(node, IG_INVALID,
+                                "input %u is a sequence, expected a tensor", i);
+        }
+    }
+    return IG_OK;
+}
+
 static ig_status check_outputs(const ig_onnx_node *node) {
     for (uint32_t i = 0; i < node->output_count; i++) {
         if (node->proto->output[i][0] && !node->outputs[i]) {
@@ -146,6 +180,8 @@ static ig_status check_outputs(const ig_onnx_node *node) {
 
 static ig_status import_node(ig_onnx_node *node) {
     ig_onnx_import *import = node->import;
+    ig_expr e = ig_onnx_expr_at(node->builder, node);
+    node->e = &e;
     if (node->proto->n_input > NAMES_LIMIT || node->proto->n_output > NAMES_LIMIT) {
         return ig_onnx_fail(node, IG_LIMIT, "has more inputs or outputs than %d",
                             NAMES_LIMIT);
@@ -168,7 +204,9 @@ static ig_status import_node(ig_onnx_node *node) {
         return IG_UNSUPPORTED; /* reported by check.c */
     }
     IG_TRY(check_references(node));
-    IG_TRY(node->row->import(node));
+    IG_TRY(check_inputs(node));
+    ig_expr_note(&e, node->row->import(node));
+    IG_TRY(e.status);
     return check_outputs(node);
 }
 

@@ -23,6 +23,7 @@ typedef struct ig_onnx_attr_row {
 typedef struct ig_onnx_row {
     const char *domain, *name;
     uint16_t since, min_in, max_in, min_out, max_out;
+    bool takes_host; /* inputs may be sequences; others are tensors */
     int variant;
     ig_onnx_import_hook import;    /* NULL: known to ONNX, not imported yet */
     const ig_onnx_attr_row *attrs; /* up to a NULL name */
@@ -36,6 +37,9 @@ const ig_onnx_row *ig_onnx_row_first(ig_str domain, ig_str name);
 /* The row that serves `opset`, from the operator's first row on; NULL when all are
  * newer. */
 const ig_onnx_row *ig_onnx_row_at(const ig_onnx_row *first, int64_t opset);
+/* Has any version of the row's operator an input `index`, an attribute `name`? */
+bool ig_onnx_row_has_input(const ig_onnx_row *row, uint32_t index);
+bool ig_onnx_row_has_attr(const ig_onnx_row *row, const char *name);
 /* Do other tools write this operator into models of older opsets? */
 bool ig_onnx_row_is_early(const ig_onnx_row *row);
 /* Is `domain` one whose operators are all listed? */

@@ -18,11 +18,8 @@ ig_status ig_onnx_fail(const ig_onnx_node *node, ig_status status, const char *f
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    return ig_error(&node->import->context->diag, status, &node->where, "%s", text);
-}
-
-ig_value *ig_onnx_in(const ig_onnx_node *node, uint32_t index) {
-    return index < node->input_count ? node->inputs[index] : NULL;
+    ig_expr_fail(node->e, status, "%s", text);
+    return node->e->status;
 }
 
 /* ---- ops ---- */
@@ -138,11 +135,6 @@ ig_status ig_onnx_axis(const ig_onnx_node *node, int64_t axis, uint32_t rank,
 
 /* ---- integers known at import ---- */
 
-bool ig_onnx_dims(const ig_onnx_node *node, uint32_t index, ig_dims_value *out) {
-    const ig_value *value = ig_onnx_in(node, index);
-    return value && value->type->kind == IG_TENSOR && ig_value_dims(value, out);
-}
-
 /* A constant of any length, read element by element. */
 static bool read_constant(const ig_onnx_node *node, const ig_value *value,
                           const int64_t **out_ints, uint32_t *out_count) {
@@ -214,21 +206,6 @@ ig_status ig_onnx_ints(const ig_onnx_node *node, const char *attr, uint32_t inde
 }
 
 /* ---- guards ---- */
-
-void ig_onnx_guard_extents(const ig_onnx_node *node, uint32_t i, uint32_t a, uint32_t k,
-                           uint32_t b) {
-    ig_module *module = node->import->module;
-    ig_dim left = ig_onnx_in(node, i)->type->dims[a];
-    ig_dim right = ig_onnx_in(node, k)->type->dims[b];
-    if (ig_dim_equal(module, left, right) != IG_MAYBE) {
-        return; /* proved, or for the op to report */
-    }
-    const char *text = ig_arena_printf(
-        node->import->arena, "%s: dim %u of '%s' and dim %u of '%s' must be equal",
-        ig_onnx_node_label(node->import, node->proto, node->where.number - 1), a,
-        node->proto->input[i], b, node->proto->input[k]);
-    ig_make_guard_equal(node->builder, left, right, text);
-}
 
 /* Two extents broadcast when bcast(a, b) = bcast(b, a): either is 1, or they are
  * equal. */

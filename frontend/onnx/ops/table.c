@@ -40,9 +40,9 @@
 #define DOMAIN_preview "ai.onnx.preview"
 #define DOMAIN_training "ai.onnx.preview.training"
 
-const ig_onnx_row ig_onnx_rows[] = {
-#define ONNX(domain, name, since, min_in, max_in, min_out, max_out, import, variant, \
-             attrs)                                                                  \
+static const ig_onnx_attr_row no_attrs[] = { { 0 } };
+
+#define ROW(host, domain, name, since, min_in, max_in, min_out, max_out, hook, kind) \
     { DOMAIN_##domain,                                                               \
       #name,                                                                         \
       since,                                                                         \
@@ -50,11 +50,18 @@ const ig_onnx_row ig_onnx_rows[] = {
       max_in,                                                                        \
       min_out,                                                                       \
       max_out,                                                                       \
-      variant,                                                                       \
-      ig_onnx_import_##import,                                                       \
+      host,                                                                          \
+      kind,                                                                          \
+      ig_onnx_import_##hook,                                                         \
       domain##_##name##_##since },
+
+const ig_onnx_row ig_onnx_rows[] = {
+#define ONNX(domain, name, since, min_in, max_in, min_out, max_out, hook, kind, attrs) \
+    ROW(false, domain, name, since, min_in, max_in, min_out, max_out, hook, kind)
+#define HOST(domain, name, since, min_in, max_in, min_out, max_out, hook, kind, attrs) \
+    ROW(true, domain, name, since, min_in, max_in, min_out, max_out, hook, kind)
 #define LATER(domain, name, since) \
-    { DOMAIN_##domain, #name, since, 0, MANY, 0, MANY, 0, NULL, NULL },
+    { DOMAIN_##domain, #name, since, 0, MANY, 0, MANY, true, 0, NULL, no_attrs },
 #include "frontend/onnx/ops/ops.def"
 #undef ONNX
 #undef LATER
@@ -99,6 +106,38 @@ const ig_onnx_row *ig_onnx_row_at(const ig_onnx_row *first, int64_t opset) {
         }
     }
     return found;
+}
+
+/* The versions of the row's operator stand together. */
+static const ig_onnx_row *first_version(const ig_onnx_row *row) {
+    while (row > ig_onnx_rows && is_same_operator(row - 1, row)) {
+        row--;
+    }
+    return row;
+}
+
+bool ig_onnx_row_has_input(const ig_onnx_row *row, uint32_t index) {
+    const ig_onnx_row *end = ig_onnx_rows + ig_onnx_row_count;
+    for (const ig_onnx_row *r = first_version(row); r < end && is_same_operator(r, row);
+         r++) {
+        if (index < r->max_in || r->max_in == IG_ONNX_MANY) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool ig_onnx_row_has_attr(const ig_onnx_row *row, const char *name) {
+    const ig_onnx_row *end = ig_onnx_rows + ig_onnx_row_count;
+    for (const ig_onnx_row *r = first_version(row); r < end && is_same_operator(r, row);
+         r++) {
+        for (const ig_onnx_attr_row *a = r->attrs; a && a->name; a++) {
+            if (strcmp(a->name, name) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
 }
 
 bool ig_onnx_row_is_early(const ig_onnx_row *row) {
