@@ -82,7 +82,8 @@ static const char *const guard_names[] = { "eq", "le", NULL };
                      .infer = ig_infer_##infer_hook,                                  \
                      .fold = ig_fold_##fold_hook,                                     \
                      .dims = ig_dims_##dims_hook,                                     \
-                     .expand = EXPAND(expand_name) },
+                     .expand = EXPAND(expand_name),                                   \
+                     .family = IG_FAMILY_##lower },
 #define ig_infer_none NULL
 #define ig_fold_none NULL
 #define ig_dims_none NULL

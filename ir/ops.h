@@ -3,6 +3,7 @@
 #ifndef IG_IR_OPS_H
 #define IG_IR_OPS_H
 
+#include "ir/families.h"
 #include "ir/graph.h"
 #include "ir/tensor.h"
 
@@ -55,10 +56,11 @@ typedef struct ig_op_info {
     uint32_t stages; /* ig_stage bits */
     uint32_t traits;
     const ig_attr_info *attrs;
-    ig_infer_hook infer; /* NULL: types are given by the maker */
-    ig_fold_hook fold;   /* NULL: not foldable */
-    ig_dims_hook dims;   /* NULL: never a shape value */
-    const char *expand;  /* ig_expand_<name> makes it of others; or NULL */
+    ig_infer_hook infer;     /* NULL: types are given by the maker */
+    ig_fold_hook fold;       /* NULL: not foldable */
+    ig_dims_hook dims;       /* NULL: never a shape value */
+    const char *expand;      /* ig_expand_<name> makes it of others; or NULL */
+    ig_kernel_family family; /* of the kernel that it starts */
 } ig_op_info;
 
 extern const ig_op_info ig_ops[IG_OP_COUNT];

@@ -99,14 +99,15 @@ ig_value *ig_expand_matmul(ig_builder *b, ig_value *x, ig_value *y, bool transpo
 #define ig_expand_none NULL
 
 typedef struct expansion {
-    const char *name, *family;
+    const char *name;
+    ig_kernel_family family;
     ig_rule_fn apply;
 } expansion;
 
 static const expansion expansions[IG_OP_COUNT] = {
 #define OP(op, min, max, outs, bodies, stages, traits, infer, fold, dims, expand, \
            lower, attrs)                                                          \
-    [IG_OP_##op] = { #expand, #lower, ig_expand_##expand },
+    [IG_OP_##op] = { #expand, IG_FAMILY_##lower, ig_expand_##expand },
 #include "ir/ops.def"
 #undef OP
 };

@@ -121,19 +121,13 @@ ig_status ig_lower_unsupported(ig_lower *lower, const char *what) {
 
 /* ---- one launch ---- */
 
-static ig_lower_fn find_family(const ig_target *target, const char *name) {
-    const ig_lower_family *row = target->family == IG_FAMILY_GPU ? ig_lower_gpu
-                                                                 : ig_lower_cpu;
-    for (; row->name; row++) {
-        if (strcmp(row->name, name) == 0) {
-            return row->lower;
-        }
-    }
-    return NULL;
+static ig_lower_fn find_schedule(const ig_target *target, ig_kernel_family family) {
+    return target->family == IG_FAMILY_GPU ? ig_lower_gpu[family]
+                                           : ig_lower_cpu[family];
 }
 
-bool ig_lower_has_family(const ig_target *target, const char *family) {
-    return find_family(target, family) != NULL;
+bool ig_lower_has_family(const ig_target *target, ig_kernel_family family) {
+    return find_schedule(target, family) != NULL;
 }
 
 static ig_operand *take_operands(ig_lower *lower, uint32_t from, uint32_t count) {
@@ -261,7 +255,7 @@ static void finish(ig_lower *lower) {
 
 static ig_status lower_compute(ig_pass_run *run, ig_op *compute) {
     const char *family = ig_attr_str(compute, IG_compute_family);
-    ig_lower_fn fn = find_family(run->options->target, family);
+    ig_lower_fn fn = find_schedule(run->options->target, ig_op_family(compute));
     ig_lower lower;
     start(&lower, run, compute);
     ig_status status = fn ? fn(&lower) : ig_lower_unsupported(&lower, family);

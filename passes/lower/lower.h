@@ -10,6 +10,7 @@
 #ifndef IG_PASSES_LOWER_LOWER_H
 #define IG_PASSES_LOWER_LOWER_H
 
+#include "ir/families.h"
 #include "passes/lower/kernel.h"
 #include "passes/engine/pass.h"
 
@@ -45,15 +46,12 @@ typedef struct ig_lower {
 } ig_lower;
 
 typedef ig_status (*ig_lower_fn)(ig_lower *lower);
-typedef struct ig_lower_family {
-    const char *name;
-    ig_lower_fn lower;
-} ig_lower_family;
-extern const ig_lower_family ig_lower_cpu[]; /* NULL-name-terminated */
-extern const ig_lower_family ig_lower_gpu[];
+/* The schedule of each family; NULL where the targets have none. */
+extern const ig_lower_fn ig_lower_cpu[IG_FAMILY_COUNT];
+extern const ig_lower_fn ig_lower_gpu[IG_FAMILY_COUNT];
 
 /* Has the target a schedule for this family? */
-bool ig_lower_has_family(const ig_target *target, const char *family);
+bool ig_lower_has_family(const ig_target *target, ig_kernel_family family);
 
 /* Strides of a plan value: row-major, or what its view op says. */
 const ig_dim *ig_plan_strides(ig_arena *arena, const ig_value *value);

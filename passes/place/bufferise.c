@@ -21,11 +21,10 @@
 
 #include "ir/bag.h"
 
-#include "passes/place/families.h"
+#include "ir/families.h"
 
 #include <assert.h>
 #include <stdio.h>
-#include <string.h>
 
 typedef ig_buffers buffers;
 
@@ -37,8 +36,8 @@ static bool is_computed(const ig_value *value) {
 
 /* The schedule of the value's region must be able to write with these strides. */
 static bool can_write(const ig_value *value, const ig_place *place) {
-    const char *family = ig_attr_str(value->def, IG_fused_family);
-    if (strcmp(family, "map") == 0 || strcmp(family, "dot") == 0 || place->rank == 0) {
+    if (ig_family_has(ig_op_family(value->def), IG_FAMILY_STRIDED) ||
+        place->rank == 0) {
         return true;
     }
     return place->strides[place->rank - 1] == 1;
@@ -201,10 +200,11 @@ static ig_place *place_of(buffers *s, ig_value *value) {
 
 /* ---- compute ops ---- */
 
-static ig_op *make_compute(buffers *s, ig_builder *b, const char *family,
+static ig_op *make_compute(buffers *s, ig_builder *b, ig_kernel_family family,
                            ig_value *const *operands, uint32_t count, uint32_t outs) {
     ig_attr attrs[IG_compute_attr_count] = {
-        [IG_compute_family] = ig_attr_of_str(s->module, ig_str_of(family)),
+        [IG_compute_family] = ig_attr_of_str(s->module,
+                                             ig_str_of(ig_families[family].name)),
         [IG_compute_outs] = ig_attr_of_int(outs),
     };
     ig_op_spec spec = { .operands = operands,
@@ -218,7 +218,7 @@ static ig_op *make_compute(buffers *s, ig_builder *b, const char *family,
 static void copy_place(buffers *s, ig_builder *b, const ig_place *from,
                        const ig_place *to) {
     ig_value *operands[] = { ig_place_value(b, from), ig_place_value(b, to) };
-    ig_op *compute = make_compute(s, b, "copy", operands, 2, 1);
+    ig_op *compute = make_compute(s, b, IG_FAMILY_copy, operands, 2, 1);
     const ig_type *type = ig_type_tensor(s->module, (ig_dtype)from->root->type->dtype,
                                          from->rank, from->dims);
     ig_value *arg = ig_block_add_arg(compute->bodies[0], type, NULL);
@@ -259,8 +259,7 @@ static ig_value *input_value(buffers *s, ig_builder *b, const ig_op *fused,
     ig_place *place = place_of(s, fused->operands[index].value);
     bool is_unit = place->rank == 0 || place->strides[place->rank - 1] == 1 ||
                    place->dims[place->rank - 1] == 1;
-    const char *family = ig_attr_str(fused, IG_fused_family);
-    if ((ig_family_needs_unit_stride(family, index) && !is_unit) ||
+    if ((ig_family_needs_unit_stride(ig_op_family(fused), index) && !is_unit) ||
         (is_table(fused, index) && !ig_place_is_row_major(s->module, place))) {
         place = copied(s, b, place);
     }
@@ -269,7 +268,6 @@ static ig_value *input_value(buffers *s, ig_builder *b, const ig_op *fused,
 
 static void rewrite_fused(buffers *s, ig_op *op) {
     ig_builder b = ig_builder_before(op);
-    const char *family = ig_attr_str(op, IG_fused_family);
     uint32_t ins = op->operand_count, outs = op->result_count;
     ig_value **operands = IG_NEW_ARRAY(s->arena, ig_value *, ins + outs);
     for (uint32_t i = 0; i < ins; i++) {
@@ -278,7 +276,7 @@ static void rewrite_fused(buffers *s, ig_op *op) {
     for (uint32_t i = 0; i < outs; i++) {
         operands[ins + i] = ig_place_value(&b, destination(s, &b, &op->results[i]));
     }
-    ig_op *compute = make_compute(s, &b, family, operands, ins + outs, outs);
+    ig_op *compute = make_compute(s, &b, ig_op_family(op), operands, ins + outs, outs);
     ig_block *from = op->bodies[0], *to = compute->bodies[0];
     ig_value **args = IG_NEW_ARRAY(s->arena, ig_value *, from->arg_count);
     for (uint32_t i = 0; i < from->arg_count; i++) {

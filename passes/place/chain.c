@@ -27,12 +27,10 @@
  *
  * Plan stage, entry block, behind `order`.  Keeps what every compute computes.
  */
-#include "passes/place/families.h"
+#include "ir/families.h"
 #include "passes/place/part.h"
 #include "passes/engine/pass.h"
 #include "passes/engine/substitute.h"
-
-#include <string.h>
 
 enum {
     BLOCK_ROWS = 112, /* a multiple of the rows of every level's register tiles */
@@ -145,7 +143,7 @@ static uint32_t in_count(const ig_op *compute) {
 }
 
 static bool is_row_local(chainer *c, const ig_op *compute) {
-    if (!ig_family_is_row_local(ig_attr_str(compute, IG_compute_family))) {
+    if (!ig_family_has(ig_op_family(compute), IG_FAMILY_ROWS)) {
         return false;
     }
     for (uint32_t i = 0; i < compute->operand_count; i++) {
@@ -371,8 +369,7 @@ static void erase_unused_views(ig_block *block) {
 
 static bool has_gemm(const chainer *c) {
     for (size_t i = 0; i < c->members.count; i++) {
-        const char *family = ig_attr_str(c->members.items[i], IG_compute_family);
-        if (strcmp(family, "gemm") == 0) {
+        if (ig_op_family(c->members.items[i]) == IG_FAMILY_gemm) {
             return true;
         }
     }

@@ -32,7 +32,7 @@
  *
  * Keeps: shapes, values; the order of everything else.
  */
-#include "passes/place/families.h"
+#include "ir/families.h"
 #include "passes/engine/pass.h"
 
 #include <assert.h>
@@ -40,7 +40,7 @@
 enum { REGION_OPS = 64, LOOK_AHEAD = 256 };
 
 typedef struct region {
-    const char *family;
+    ig_kernel_family family;
     struct region *merged_into; /* its ops are that region's now */
     const ig_op *tried;         /* the root from which it could not go on as one */
     IG_VEC(ig_op *) ops;        /* in order; the last is the root */
@@ -54,7 +54,7 @@ typedef struct fuser {
 
 /* ---- growing regions ---- */
 
-static region *new_region(fuser *f, ig_op *op, const char *family) {
+static region *new_region(fuser *f, ig_op *op, ig_kernel_family family) {
     region *r = IG_NEW(f->run->scratch, region);
     r->family = family;
     IG_PUSH(f->run->scratch, &r->ops, op);
@@ -64,7 +64,7 @@ static region *new_region(fuser *f, ig_op *op, const char *family) {
 }
 
 static bool is_map(const region *r) {
-    return r->family == ig_op_family(IG_OP_add);
+    return r->family == IG_FAMILY_map;
 }
 
 /* All uses of `value` are operands of `op`. */
@@ -99,7 +99,7 @@ static region *growing(fuser *f, ig_op *op, const ig_value *value) {
     if (!is_root || r->ops.count >= REGION_OPS) {
         return NULL;
     }
-    bool can_grow = is_map(r) || ig_family_has_epilogue(r->family);
+    bool can_grow = is_map(r) || ig_family_has(r->family, IG_FAMILY_EPILOGUE);
     bool is_same = has_equal_dims(ig_op_module(op), value->type, op->results[0].type);
     return can_grow && is_same ? r : NULL;
 }
@@ -234,14 +234,14 @@ static void join(fuser *f, ig_op *op) {
     if (best) {
         add_op(f, best, op);
     } else if (!join_together(f, op)) {
-        new_region(f, op, ig_op_family((ig_opcode)op->code));
+        new_region(f, op, ig_op_family(op));
     }
 }
 
 static void collect(fuser *f, ig_block *block) {
     for (ig_op *op = block->first; op; op = op->next) {
-        const char *family = ig_op_family((ig_opcode)op->code);
-        if (ig_family_is_anchor(family)) {
+        ig_kernel_family family = ig_op_family(op);
+        if (ig_family_has(family, IG_FAMILY_ANCHOR)) {
             new_region(f, op, family);
         } else if (ig_ops[op->code].traits & IG_MAP) {
             join(f, op);
@@ -357,8 +357,10 @@ static void make_fused(const region *r, region_body *out) {
     for (uint32_t i = 0; i < root->result_count; i++) {
         types[i] = root->results[i].type;
     }
-    ig_attr attrs[IG_fused_attr_count] = { [IG_fused_family] = ig_attr_of_str(
-                                               module, ig_str_of(r->family)) };
+    ig_attr attrs[IG_fused_attr_count] = {
+        [IG_fused_family] = ig_attr_of_str(module,
+                                           ig_str_of(ig_families[r->family].name))
+    };
     ig_op_spec spec = { .operands = out->operands.items,
                         .operand_count = (uint32_t)out->operands.count,
                         .result_types = types,

@@ -4,26 +4,25 @@
 
 #include "base/checked.h"
 
-const ig_lower_family ig_lower_cpu[] = {
-    { "gemm", ig_lower_cpu_gemm },
-    { "dot", ig_lower_cpu_dot },
-    { "bag", ig_lower_cpu_bag },
-    { "interact", ig_lower_cpu_interact },
-    { "map", ig_lower_cpu_map },
-    { "copy", ig_lower_cpu_map },
-    { "gather", ig_lower_serial_gather },
-    { "reduce", ig_lower_serial_reduce },
-    { "softmax", ig_lower_serial_softmax },
-    { "pad", ig_lower_serial_pad },
-    { "scan", ig_lower_serial_scan },
-    { "range", ig_lower_serial_range },
-    { "scatter", ig_lower_serial_scatter },
-    { "arg", ig_lower_cpu_arg },
-    { "random", ig_lower_cpu_random },
-    { "search", ig_lower_cpu_search },
-    { "conv", ig_lower_cpu_conv },
-    { "pool", ig_lower_cpu_pool },
-    { NULL, NULL },
+const ig_lower_fn ig_lower_cpu[IG_FAMILY_COUNT] = {
+    [IG_FAMILY_gemm] = ig_lower_cpu_gemm,
+    [IG_FAMILY_dot] = ig_lower_cpu_dot,
+    [IG_FAMILY_bag] = ig_lower_cpu_bag,
+    [IG_FAMILY_interact] = ig_lower_cpu_interact,
+    [IG_FAMILY_map] = ig_lower_cpu_map,
+    [IG_FAMILY_copy] = ig_lower_cpu_map,
+    [IG_FAMILY_gather] = ig_lower_serial_gather,
+    [IG_FAMILY_reduce] = ig_lower_serial_reduce,
+    [IG_FAMILY_softmax] = ig_lower_serial_softmax,
+    [IG_FAMILY_pad] = ig_lower_serial_pad,
+    [IG_FAMILY_scan] = ig_lower_serial_scan,
+    [IG_FAMILY_range] = ig_lower_serial_range,
+    [IG_FAMILY_scatter] = ig_lower_serial_scatter,
+    [IG_FAMILY_arg] = ig_lower_cpu_arg,
+    [IG_FAMILY_random] = ig_lower_cpu_random,
+    [IG_FAMILY_search] = ig_lower_cpu_search,
+    [IG_FAMILY_conv] = ig_lower_cpu_conv,
+    [IG_FAMILY_pool] = ig_lower_cpu_pool,
 };
 
 ig_value *ig_cpu_scratch(ig_lower *lower, int64_t floats) {

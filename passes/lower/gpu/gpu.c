@@ -17,17 +17,16 @@
 SERIAL_FAMILIES(SCHEDULE)
 #undef SCHEDULE
 
-const ig_lower_family ig_lower_gpu[] = {
-    { "gemm", ig_lower_gpu_gemm },
-    { "dot", ig_lower_gpu_dot },
-    { "bag", ig_lower_gpu_bag },
-    { "interact", ig_lower_gpu_interact },
-    { "map", ig_lower_gpu_map },
-    { "copy", ig_lower_gpu_map },
-#define ROW(name) { #name, lower_serial_##name },
+const ig_lower_fn ig_lower_gpu[IG_FAMILY_COUNT] = {
+    [IG_FAMILY_gemm] = ig_lower_gpu_gemm,
+    [IG_FAMILY_dot] = ig_lower_gpu_dot,
+    [IG_FAMILY_bag] = ig_lower_gpu_bag,
+    [IG_FAMILY_interact] = ig_lower_gpu_interact,
+    [IG_FAMILY_map] = ig_lower_gpu_map,
+    [IG_FAMILY_copy] = ig_lower_gpu_map,
+#define ROW(name) [IG_FAMILY_##name] = lower_serial_##name,
     SERIAL_FAMILIES(ROW)
 #undef ROW
-        { NULL, NULL },
 };
 
 ig_value *ig_gpu_thread(ig_builder *b) {
