@@ -1,26 +1,26 @@
 # The libraries that are shipped, made of the folders' objects.
 # SPDX-License-Identifier: Apache-2.0
 #
-#   libingot-runtime   base + runtime               exports include/ingot/runtime.h
+#   libingot-runtime   base + runtime               exports ingot/runtime.h and ingot/tree.h
 #   libingot           base + ir … driver           exports ingot.h, and ir/ privately
 #   libingot-llvm      base + codegen/cpu           opened by libingot when it compiles
 
 set(INGOT_SO_VERSION 0)
 
-# A version script for `target`: the IG_API functions of `header` under a public node,
+# A version script for `target`: the IG_API functions of HEADERS under a public node,
 # and with PRIVATE every other visible ig_ symbol under a node for our own provider.
-function(ig_export target header)
-    cmake_parse_arguments(PARSE_ARGV 2 arg "PRIVATE" "" "")
+function(ig_export target)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "PRIVATE" "" "HEADERS")
     string(TOUPPER "${target}" node)
     string(REPLACE "-" "_" node ${node})
     set(script ${PROJECT_BINARY_DIR}/generated/${target}.map)
-    set(source ${PROJECT_SOURCE_DIR}/include/ingot/${header})
+    list(TRANSFORM arg_HEADERS PREPEND ${PROJECT_SOURCE_DIR}/include/ingot/)
     add_custom_command(OUTPUT ${script}
-        COMMAND ${CMAKE_COMMAND} -D HEADER=${source} -D NODE=${node}_${INGOT_SO_VERSION}
+        COMMAND ${CMAKE_COMMAND} -D "HEADERS=${arg_HEADERS}" -D NODE=${node}_${INGOT_SO_VERSION}
                 -D PRIVATE=${arg_PRIVATE} -D OUTPUT=${script}
                 -P ${PROJECT_SOURCE_DIR}/cmake/write_exports.cmake
-        DEPENDS ${source} ${PROJECT_SOURCE_DIR}/cmake/write_exports.cmake
-        COMMENT "Listing the symbols of ${header}" VERBATIM)
+        DEPENDS ${arg_HEADERS} ${PROJECT_SOURCE_DIR}/cmake/write_exports.cmake
+        COMMENT "Listing the symbols of ${target}" VERBATIM)
     add_custom_target(${target}-exports DEPENDS ${script})
     add_dependencies(${target} ${target}-exports)
     target_link_options(${target} PRIVATE -Wl,--version-script=${script})
@@ -34,7 +34,7 @@ if(runtime_objects AND EXISTS ${PROJECT_SOURCE_DIR}/include/ingot/runtime.h)
     add_library(ingot-runtime SHARED ${runtime_objects})
     target_link_libraries(ingot-runtime PRIVATE Threads::Threads m ${CMAKE_DL_LIBS})
     target_link_options(ingot-runtime PRIVATE $<$<CONFIG:Release>:-Wl,--as-needed>)
-    ig_export(ingot-runtime runtime.h)
+    ig_export(ingot-runtime HEADERS runtime.h tree.h)
     add_library(ingot-runtime-static STATIC ${runtime_objects})
     set_target_properties(ingot-runtime-static PROPERTIES OUTPUT_NAME ingot-runtime
         ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
@@ -52,7 +52,7 @@ if(driver_objects AND TARGET ingot-runtime
     target_link_libraries(ingot PUBLIC ingot-runtime PRIVATE PkgConfig::PROTOBUF_C
         PkgConfig::LIBZIP PkgConfig::JANSSON Threads::Threads m ${CMAKE_DL_LIBS})
     target_link_options(ingot PRIVATE -Wl,-Bsymbolic-functions)
-    ig_export(ingot ingot.h PRIVATE)
+    ig_export(ingot HEADERS ingot.h PRIVATE)
 endif()
 
 if(INGOT_LLVM AND TARGET ingot)

@@ -251,7 +251,47 @@ TEST(models_without_a_signature_have_a_flat_tree) {
     ig_context_destroy(context);
 }
 
+/* Nested arguments in, a nested result out, and what it says when they do not fit. */
+TEST(calls_are_put_and_read_by_the_tree) {
+    ig_context *context = open_context();
+    ig_module *module = import(context, model);
+    ig_program *program = compile(context, module);
+    ig_session *session = NULL;
+    ig_call *call = NULL;
+    CHECK_INT(ig_session_create(program, NULL, &session), IG_OK);
+    CHECK_INT(ig_call_create(program, NULL, &call), IG_OK);
+    float x[3] = { 1, 2 };
+    ig_view in = { .data = x, .dtype = IG_F32, .rank = 1, .dims = { 2 } }, *inputs;
+    size_t count = 0;
+    ig_call_begin(call);
+    ig_call_put_tensor(call, &in), ig_call_put_int(call, 1);
+    CHECK_INT(ig_call_finish(call, &inputs, &count), IG_OK);
+    for (size_t i = 0; i < 2; i++) { /* the second time only the data change */
+        ig_view out = { 0 };
+        ig_call_value value;
+        inputs[0].dims[0] = (int64_t)calls[i].count;
+        x[0] = calls[i].x[0];
+        CHECK_INT(ig_session_run(session, inputs, count, &out, 1), IG_OK);
+        CHECK_INT(ig_call_read(call, &out, 1), IG_OK);
+        CHECK(ig_call_next(call, &value) && value.kind == IG_TREE_DICT);
+        CHECK(ig_call_next(call, &value) && strcmp(value.text, "y") == 0);
+        CHECK(ig_call_next(call, &value) && value.view == &out);
+        check_floats(value.view->data, i);
+        CHECK(!ig_call_next(call, &value));
+    }
+    in.dtype = IG_F64;
+    ig_call_begin(call);
+    CHECK_INT(ig_call_put_tensor(call, &in), IG_INVALID);
+    CHECK_TEXT(ig_call_error(call), "args[0]: expected f32[N], got f64[2]");
+    ig_call_destroy(call);
+    ig_session_destroy(session);
+    ig_program_close(program);
+    ig_module_close(module);
+    ig_context_destroy(context);
+}
+
 UNIT_SUITE(api_state, sessions_keep_state_between_runs,
            a_bound_session_goes_on_with_its_state, a_failed_run_leaves_state_as_it_was,
            the_interpreter_keeps_state_too, module_and_program_tell_the_same_tree,
-           models_without_a_signature_have_a_flat_tree)
+           models_without_a_signature_have_a_flat_tree,
+           calls_are_put_and_read_by_the_tree)
