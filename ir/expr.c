@@ -122,6 +122,13 @@ ig_value *ig_expr_with(ig_expr *e, ig_opcode code, ig_value *x, double number) {
              : NULL;
 }
 
+ig_value *ig_expr_with_integer(ig_expr *e, ig_opcode code, ig_value *x,
+                               int64_t number) {
+    return x ? ig_expr_map2(e, code, x,
+                            ig_expr_integer(e, (ig_dtype)x->type->dtype, number))
+             : NULL;
+}
+
 ig_value *ig_expr_number_with(ig_expr *e, ig_opcode code, double number, ig_value *x) {
     return x ? ig_expr_map2(e, code,
                             ig_expr_number(e, (ig_dtype)x->type->dtype, number), x)

@@ -79,6 +79,7 @@ ig_value *ig_expr_map1(ig_expr *e, ig_opcode code, ig_value *x);
 ig_value *ig_expr_map2(ig_expr *e, ig_opcode code, ig_value *x, ig_value *y);
 /* x op number, number op x; the number in x's dtype. */
 ig_value *ig_expr_with(ig_expr *e, ig_opcode code, ig_value *x, double number);
+ig_value *ig_expr_with_integer(ig_expr *e, ig_opcode code, ig_value *x, int64_t number);
 ig_value *ig_expr_number_with(ig_expr *e, ig_opcode code, double number, ig_value *x);
 /* x as `to`; x itself when it is that already. */
 ig_value *ig_expr_cast(ig_expr *e, ig_value *x, ig_dtype to);

@@ -28,7 +28,7 @@ ig_value *ig_aten_bitcast(ig_ts_call *call, ig_value *x, ig_dtype to) {
         return ig_aten_cast(call, x, to);
     }
     ig_attr attrs[IG_bitcast_attr_count] = { [IG_bitcast_to] = ig_attr_of_dtype(to) };
-    return ig_aten_make(call, IG_OP_bitcast, 1, &x, attrs);
+    return ig_expr_make(call->e, IG_OP_bitcast, &x, 1, attrs);
 }
 
 /* 0, step, 2 * step … of `dtype`. */
@@ -38,7 +38,8 @@ static ig_value *shifts_of(ig_ts_call *call, ig_dtype dtype, uint32_t count,
     for (uint32_t i = 0; i < count; i++) {
         numbers[i] = (int64_t)i * step;
     }
-    ig_value *all = ig_ts_constant(call, IG_DT_i64, 1, &extent, numbers);
+    ig_value *all = ig_expr_constant(call->e, "constant", IG_DT_i64, 1, &extent,
+                                     numbers);
     return ig_aten_cast(call, all, dtype);
 }
 
@@ -50,15 +51,14 @@ ig_value *ig_aten_split_bits(ig_ts_call *call, ig_value *x, uint32_t parts,
         return NULL;
     }
     uint32_t rank = x->type->rank;
-    ig_value *wide = ig_aten_map2(call, IG_OP_shr, ig_aten_unsqueeze(call, x, rank),
-                                  shifts);
+    ig_value *wide = ig_build_shr(call->e, ig_expr_unsqueeze(call->e, x, rank), shifts);
     wide = ig_aten_cast(call, wide, part);
     ig_dim dims[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < rank; i++) {
         dims[i] = x->type->dims[i];
     }
     dims[rank - 1] = ig_dim_mul(call->module, dims[rank - 1], ig_dim_of(parts));
-    return ig_aten_reshape(call, wide, rank, dims);
+    return ig_expr_reshape(call->e, wide, rank, dims);
 }
 
 ig_value *ig_aten_join_bits(ig_ts_call *call, ig_value *x, uint32_t parts,
@@ -73,10 +73,10 @@ ig_value *ig_aten_join_bits(ig_ts_call *call, ig_value *x, uint32_t parts,
     }
     dims[rank - 1] = ig_dim_exact_div(call->module, dims[rank - 1], ig_dim_of(parts));
     dims[rank] = ig_dim_of(parts);
-    ig_value *wide = ig_aten_cast(call, ig_aten_reshape(call, x, rank + 1, dims),
+    ig_value *wide = ig_aten_cast(call, ig_expr_reshape(call->e, x, rank + 1, dims),
                                   whole);
-    wide = ig_aten_map2(call, IG_OP_shl, wide, shifts_of(call, whole, parts, bits));
-    return ig_aten_reduce1(call, IG_REDUCE_sum, wide, rank, false);
+    wide = ig_build_shl(call->e, wide, shifts_of(call, whole, parts, bits));
+    return ig_expr_reduce_axis(call->e, IG_REDUCE_sum, wide, rank, false);
 }
 
 ig_value *ig_aten_view_bits(ig_ts_call *call, ig_value *x, ig_dtype to) {
@@ -88,7 +88,7 @@ ig_value *ig_aten_view_bits(ig_ts_call *call, ig_value *x, ig_dtype to) {
         return ig_aten_bitcast(call, x, to);
     }
     if (x->type->rank == 0) {
-        return ig_aten_fail(call, IG_INVALID,
+        return ig_expr_fail(call->e, IG_INVALID,
                             "a tensor of rank 0 seen as elements of another size");
     }
     ig_dtype small = unsigned_of(from_bits < to_bits ? from_bits : to_bits);

@@ -31,8 +31,8 @@ static const ig_torch_dtype_info *complex_of(ig_dtype part) {
 
 static parts split(ig_ts_call *call, ig_value *x) {
     uint32_t last = x->type->rank - 1;
-    return (parts){ ig_aten_select(call, x, last, ig_dim_of(0)),
-                    ig_aten_select(call, x, last, ig_dim_of(1)) };
+    return (parts){ ig_expr_select(call->e, x, last, ig_dim_of(0)),
+                    ig_expr_select(call->e, x, last, ig_dim_of(1)) };
 }
 
 /* Any tensor or number as parts of dtype `part`. */
@@ -41,17 +41,17 @@ static parts read_parts(ig_ts_call *call, uint32_t index, ig_dtype part) {
     const ig_ts_tensor *tensor = NULL;
     ig_value *x = NULL;
     if (arg->kind == IG_TS_COMPLEX && ig_ts_is_known(arg)) {
-        return (parts){ ig_aten_number(call, part, arg->as.complex.re),
-                        ig_aten_number(call, part, arg->as.complex.im) };
+        return (parts){ ig_expr_number(call->e, part, arg->as.complex.re),
+                        ig_expr_number(call->e, part, arg->as.complex.im) };
     }
     if (!is_complex(call, index)) {
         return (parts){ ig_aten_operand(call, index, part),
-                        ig_aten_number(call, part, 0) };
+                        ig_expr_number(call->e, part, 0) };
     }
-    if (call->status == IG_OK) {
-        call->status = ig_ts_tensor_raw(call, index, &x, &tensor);
+    if (call->e->status == IG_OK) {
+        call->e->status = ig_ts_tensor_raw(call, index, &x, &tensor);
     }
-    if (call->status != IG_OK) {
+    if (call->e->status != IG_OK) {
         return (parts){ NULL, NULL };
     }
     return split(call, ig_aten_cast(call, x, part));
@@ -61,55 +61,55 @@ static parts read_parts(ig_ts_call *call, uint32_t index, ig_dtype part) {
 static ig_value *join(ig_ts_call *call, parts p) {
     ig_dim dims[IG_TENSOR_RANK];
     uint32_t rank = 0;
-    if (!p.re || !p.im || !ig_aten_broadcast(call, p.re->type, dims, &rank) ||
-        !ig_aten_broadcast(call, p.im->type, dims, &rank)) {
+    if (!p.re || !p.im || !ig_expr_broadcast_dims(call->e, p.re->type, dims, &rank) ||
+        !ig_expr_broadcast_dims(call->e, p.im->type, dims, &rank)) {
         return NULL;
     }
     ig_value *sides[] = {
-        ig_aten_unsqueeze(call, ig_aten_expand(call, p.re, rank, dims), rank),
-        ig_aten_unsqueeze(call, ig_aten_expand(call, p.im, rank, dims), rank),
+        ig_expr_unsqueeze(call->e, ig_expr_expand(call->e, p.re, rank, dims), rank),
+        ig_expr_unsqueeze(call->e, ig_expr_expand(call->e, p.im, rank, dims), rank),
     };
-    return ig_aten_concat(call, rank, 2, sides);
+    return ig_expr_concat(call->e, rank, sides, 2);
 }
 
 static ig_status give(ig_ts_call *call, parts p) {
     ig_value *value = join(call, p);
     return value ? ig_ts_give_complex(call, 0, value,
                                       complex_of((ig_dtype)value->type->dtype))
-                 : call->status;
+                 : call->e->status;
 }
 
 static ig_dtype part_dtype(ig_ts_call *call, uint32_t count) {
     static const uint32_t indices[] = { 0, 1, 2 };
     const ig_torch_dtype_info *dtype = NULL;
-    if (call->status == IG_OK) {
-        call->status = ig_ts_result_torch_type(call, indices, count, &dtype);
+    if (call->e->status == IG_OK) {
+        call->e->status = ig_ts_result_torch_type(call, indices, count, &dtype);
     }
     return dtype ? dtype->ir : IG_DT_f32;
 }
 
 static ig_value *mul(ig_ts_call *call, ig_value *x, ig_value *y) {
-    return ig_aten_map2(call, IG_OP_mul, x, y);
+    return ig_build_mul(call->e, x, y);
 }
 
 static parts multiply(ig_ts_call *call, parts x, parts y) {
     return (parts){
-        ig_aten_map2(call, IG_OP_sub, mul(call, x.re, y.re), mul(call, x.im, y.im)),
-        ig_aten_map2(call, IG_OP_add, mul(call, x.re, y.im), mul(call, x.im, y.re)),
+        ig_build_sub(call->e, mul(call, x.re, y.re), mul(call, x.im, y.im)),
+        ig_build_add(call->e, mul(call, x.re, y.im), mul(call, x.im, y.re)),
     };
 }
 
 /* |x|^2 */
 static ig_value *norm_of(ig_ts_call *call, parts x) {
-    return ig_aten_map2(call, IG_OP_add, mul(call, x.re, x.re), mul(call, x.im, x.im));
+    return ig_build_add(call->e, mul(call, x.re, x.re), mul(call, x.im, x.im));
 }
 
 static parts divide(ig_ts_call *call, parts x, parts y) {
     ig_value *norm = norm_of(call, y);
-    parts conj = { y.re, ig_aten_map1(call, IG_OP_neg, y.im) };
+    parts conj = { y.re, ig_build_neg(call->e, y.im) };
     parts q = multiply(call, x, conj);
-    return (parts){ ig_aten_map2(call, IG_OP_div, q.re, norm),
-                    ig_aten_map2(call, IG_OP_div, q.im, norm) };
+    return (parts){ ig_build_div(call->e, q.re, norm),
+                    ig_build_div(call->e, q.im, norm) };
 }
 
 ig_status ig_aten_complex_binary(ig_ts_call *call, ig_opcode code) {
@@ -130,8 +130,8 @@ ig_status ig_aten_complex_add(ig_ts_call *call, ig_opcode code, bool is_swapped)
     parts y = read_parts(call, is_swapped ? 0 : 1, part);
     parts alpha = read_parts(call, 2, part);
     y = multiply(call, alpha, y);
-    return give(call, (parts){ ig_aten_map2(call, code, x.re, y.re),
-                               ig_aten_map2(call, code, x.im, y.im) });
+    return give(call, (parts){ ig_expr_map2(call->e, code, x.re, y.re),
+                               ig_expr_map2(call->e, code, x.im, y.im) });
 }
 
 ig_status ig_aten_complex_compare(ig_ts_call *call, ig_opcode code) {
@@ -140,48 +140,49 @@ ig_status ig_aten_complex_compare(ig_ts_call *call, ig_opcode code) {
     }
     ig_dtype part = part_dtype(call, 2);
     parts x = read_parts(call, 0, part), y = read_parts(call, 1, part);
-    ig_value *re = ig_aten_map2(call, code, x.re, y.re);
-    ig_value *im = ig_aten_map2(call, code, x.im, y.im);
+    ig_value *re = ig_expr_map2(call->e, code, x.re, y.re);
+    ig_value *im = ig_expr_map2(call->e, code, x.im, y.im);
     return ig_aten_give(
-        call, ig_aten_map2(call, code == IG_OP_eq ? IG_OP_and : IG_OP_or, re, im));
+        call, ig_expr_map2(call->e, code == IG_OP_eq ? IG_OP_and : IG_OP_or, re, im));
 }
 
 /* ---- one operand ---- */
 
 static parts exponential(ig_ts_call *call, parts x) {
-    ig_value *size = ig_aten_map1(call, IG_OP_exp, x.re);
-    return (parts){ mul(call, size, ig_aten_map1(call, IG_OP_cos, x.im)),
-                    mul(call, size, ig_aten_map1(call, IG_OP_sin, x.im)) };
+    ig_value *size = ig_build_exp(call->e, x.re);
+    return (parts){ mul(call, size, ig_build_cos(call->e, x.im)),
+                    mul(call, size, ig_build_sin(call->e, x.im)) };
 }
 
 static ig_value *size_of(ig_ts_call *call, parts x) {
-    return ig_aten_hypot(call, x.re, x.im);
+    return ig_build_hypot(call->e, x.re, x.im);
 }
 
 static ig_value *angle_of(ig_ts_call *call, parts x) {
-    return ig_aten_map2(call, IG_OP_atan2, x.im, x.re);
+    return ig_build_atan2(call->e, x.im, x.re);
 }
 
 ig_status ig_aten_complex_unary(ig_ts_call *call, ig_opcode code) {
     ig_dtype part = part_dtype(call, 1);
     parts x = read_parts(call, 0, part);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     if (code == IG_OP_abs) {
         return ig_aten_give(call, size_of(call, x));
     }
     if (code == IG_OP_neg) {
-        return give(call, (parts){ ig_aten_map1(call, code, x.re),
-                                   ig_aten_map1(call, code, x.im) });
+        return give(call, (parts){ ig_expr_map1(call->e, code, x.re),
+                                   ig_expr_map1(call->e, code, x.im) });
     }
     if (code == IG_OP_exp) {
         return give(call, exponential(call, x));
     }
     if (code == IG_OP_log) {
-        return give(call, (parts){ ig_aten_map1(call, code, size_of(call, x)),
+        return give(call, (parts){ ig_expr_map1(call->e, code, size_of(call, x)),
                                    angle_of(call, x) });
     }
     if (code == IG_OP_recip) {
-        parts one = { ig_aten_number(call, part, 1), ig_aten_number(call, part, 0) };
+        parts one = { ig_expr_number(call->e, part, 1),
+                      ig_expr_number(call->e, part, 0) };
         return give(call, divide(call, one, x));
     }
     return ig_ts_fail(call, IG_UNSUPPORTED, "%s of complex numbers", ig_ops[code].name);
@@ -194,23 +195,24 @@ ig_status ig_aten_complex_sum(ig_ts_call *call, bool is_mean) {
     const int64_t *axes = NULL;
     uint32_t count = 0;
     bool keep = false;
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     if (call->row->variant == 1) {
         axes = ig_aten_axes(call, 1, x.re->type->rank, true, &count);
         keep = ig_aten_bool(call, 2);
     }
-    return give(call, (parts){ ig_aten_reduce(call, kind, x.re, axes, count, keep),
-                               ig_aten_reduce(call, kind, x.im, axes, count, keep) });
+    return give(call,
+                (parts){ ig_expr_reduce(call->e, kind, x.re, axes, count, keep),
+                         ig_expr_reduce(call->e, kind, x.im, axes, count, keep) });
 }
 
 ig_status ig_aten_complex_matmul(ig_ts_call *call) {
     ig_dtype part = part_dtype(call, 2);
     parts x = read_parts(call, 0, part), y = read_parts(call, 1, part);
     return give(call,
-                (parts){ ig_aten_map2(call, IG_OP_sub, ig_aten_matmul(call, x.re, y.re),
-                                      ig_aten_matmul(call, x.im, y.im)),
-                         ig_aten_map2(call, IG_OP_add, ig_aten_matmul(call, x.re, y.im),
-                                      ig_aten_matmul(call, x.im, y.re)) });
+                (parts){ ig_build_sub(call->e, ig_expr_matmul(call->e, x.re, y.re),
+                                      ig_expr_matmul(call->e, x.im, y.im)),
+                         ig_build_add(call->e, ig_expr_matmul(call->e, x.re, y.im),
+                                      ig_expr_matmul(call->e, x.im, y.re)) });
 }
 
 /* ---- parts as tensors ---- */
@@ -228,7 +230,7 @@ ig_status ig_ts_op_complex_part(ig_ts_call *call) {
 ig_status ig_ts_op_view_as_real(ig_ts_call *call) {
     ig_aten_view v;
     if (!ig_aten_viewed(call, &v)) {
-        return call->status;
+        return call->e->status;
     }
     return v.is_complex ? ig_aten_give(call, v.x)
                         : ig_ts_fail(call, IG_INVALID, "the numbers are real");
@@ -236,7 +238,7 @@ ig_status ig_ts_op_view_as_real(ig_ts_call *call) {
 
 ig_status ig_ts_op_view_as_complex(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     return ig_ts_give_complex(call, 0, x, complex_of((ig_dtype)x->type->dtype));
 }
 
@@ -249,8 +251,8 @@ ig_status ig_ts_op_complex_of(ig_ts_call *call) {
 /* polar(abs, angle) */
 ig_status ig_ts_op_polar(ig_ts_call *call) {
     ig_value *size = ig_aten_tensor(call, 0), *angle = ig_aten_tensor(call, 1);
-    return give(call, (parts){ mul(call, size, ig_aten_map1(call, IG_OP_cos, angle)),
-                               mul(call, size, ig_aten_map1(call, IG_OP_sin, angle)) });
+    return give(call, (parts){ mul(call, size, ig_build_cos(call->e, angle)),
+                               mul(call, size, ig_build_sin(call->e, angle)) });
 }
 
 ig_status ig_ts_op_conj(ig_ts_call *call) {
@@ -258,7 +260,7 @@ ig_status ig_ts_op_conj(ig_ts_call *call) {
         return ig_ts_give_arg(call, 0, 0);
     }
     parts x = read_parts(call, 0, part_dtype(call, 1));
-    x.im = ig_aten_map1(call, IG_OP_neg, x.im);
+    x.im = ig_build_neg(call->e, x.im);
     return give(call, x);
 }
 
@@ -268,12 +270,13 @@ ig_status ig_ts_op_angle(ig_ts_call *call) {
         return ig_aten_give(call,
                             angle_of(call, read_parts(call, 0, part_dtype(call, 1))));
     }
-    ig_value *x = ig_aten_to_float(call, ig_aten_tensor(call, 0));
-    IG_TRY(call->status);
+    ig_value *x = ig_expr_to_float(call->e, ig_aten_tensor(call, 0));
+    IG_TRY(call->e->status);
     ig_dtype dtype = (ig_dtype)x->type->dtype;
-    ig_value *angle = ig_aten_where(call, ig_aten_map2n(call, IG_OP_lt, x, 0),
-                                    ig_aten_number(call, dtype, 3.14159265358979323846),
-                                    ig_aten_number(call, dtype, 0));
-    return ig_aten_give(
-        call, ig_aten_where(call, ig_aten_map1(call, IG_OP_isnan, x), x, angle));
+    ig_value *angle =
+        ig_build_where(call->e, ig_expr_with(call->e, IG_OP_lt, x, 0),
+                       ig_expr_number(call->e, dtype, 3.14159265358979323846),
+                       ig_expr_number(call->e, dtype, 0));
+    return ig_aten_give(call,
+                        ig_build_where(call->e, ig_build_isnan(call->e, x), x, angle));
 }

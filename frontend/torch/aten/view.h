@@ -12,7 +12,7 @@ typedef struct ig_aten_view {
     bool is_complex;
 } ig_aten_view;
 
-/* False when the argument cannot be had; call->status says why. */
+/* False when the argument cannot be had; call->e->status says why. */
 bool ig_aten_viewed(ig_ts_call *call, ig_aten_view *out);
 ig_value *ig_aten_view_reshape(ig_ts_call *call, const ig_aten_view *v, uint32_t rank,
                                const ig_dim *dims);

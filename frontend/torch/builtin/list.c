@@ -342,7 +342,8 @@ ig_status ig_ts_op_values_equal(ig_ts_call *call) {
     if (is_negated && ig_ts_is_known(&result)) {
         result.as.b = !result.as.b;
     } else if (is_negated) {
-        IG_TRY(ig_ts_build1(call, IG_OP_not, result.as.value, &result.as.value));
+        result.as.value = ig_build_not(call->e, result.as.value);
+        IG_TRY(call->e->status);
     }
     return ig_ts_give_value(call, 0, result);
 }

@@ -281,12 +281,17 @@ static ig_status build_floor_div(ig_ts_call *call, ig_value *a, ig_value *b,
                                  ig_value **out) {
     ig_value *rest;
     if (ig_dtype_is_float((ig_dtype)a->type->dtype)) {
-        IG_TRY(ig_ts_build2(call, IG_OP_div, a, b, out));
-        return ig_ts_build1(call, IG_OP_floor, *out, out);
+        *out = ig_build_div(call->e, a, b);
+        IG_TRY(call->e->status);
+        *out = ig_build_floor(call->e, *out);
+        return call->e->status;
     }
-    IG_TRY(ig_ts_build2(call, IG_OP_mod, a, b, &rest)); /* the divisor's sign */
-    IG_TRY(ig_ts_build2(call, IG_OP_sub, a, rest, out));
-    return ig_ts_build2(call, IG_OP_div, *out, b, out);
+    rest = ig_expr_map2(call->e, IG_OP_mod, a, b);
+    IG_TRY(call->e->status); /* the divisor's sign */
+    *out = ig_build_sub(call->e, a, rest);
+    IG_TRY(call->e->status);
+    *out = ig_build_div(call->e, *out, b);
+    return call->e->status;
 }
 
 static ig_status at_run_time(ig_ts_call *call, ig_ts_value a, ig_ts_value b,
@@ -325,7 +330,8 @@ static ig_status at_run_time(ig_ts_call *call, ig_ts_value a, ig_ts_value b,
     if (variant == IG_TS_FLOORDIV) {
         IG_TRY(build_floor_div(call, x, y, &value));
     } else {
-        IG_TRY(ig_ts_build2(call, codes[variant], x, y, &value));
+        value = ig_expr_map2(call->e, codes[variant], x, y);
+        IG_TRY(call->e->status);
     }
     *out = ig_ts_of_run(ig_ts_is_comparison(variant) ? IG_TS_BOOL : kind, value);
     return IG_OK;

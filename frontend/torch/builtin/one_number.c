@@ -103,7 +103,8 @@ static ig_status at_run_time(ig_ts_call *call, ig_ts_value x, ig_ts_value *out) 
                                                                      : IG_TS_FLOAT;
     IG_TRY(ig_ts_convert(call->eval, kind, &x, &x));
     IG_TRY(ig_ts_number_read(call->eval, &x, &value));
-    IG_TRY(ig_ts_build1(call, codes[variant], value, &value));
+    value = ig_expr_map1(call->e, codes[variant], value);
+    IG_TRY(call->e->status);
     *out = ig_ts_of_run(kind, value);
     return ig_ts_gives_int(call) ? ig_ts_convert(call->eval, IG_TS_INT, out, out)
                                  : IG_OK;

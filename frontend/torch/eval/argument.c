@@ -205,13 +205,13 @@ ig_status ig_ts_bool_or(ig_ts_call *call, uint32_t index, bool none, bool *out_v
 /* A run-time integer gets a symbol, which a `bind` op gives its value. */
 static ig_status bind_symbol(ig_ts_call *call, ig_value *value, ig_dim *out_dim) {
     ig_dim one = ig_dim_of(1);
-    *out_dim = ig_ts_symbol(call, "n");
-    value = ig_make_reshape(call->builder, value, 1, &one);
+    *out_dim = ig_expr_symbol(call->e, "n", "a number that the data tell");
     ig_attr attrs[IG_bind_attr_count] = { [IG_bind_symbols] = ig_attr_of_dims(
                                               call->module, out_dim, 1) };
+    value = ig_expr_reshape(call->e, value, 1, &one);
     ig_op_spec spec = { .operands = &value, .operand_count = 1, .attrs = attrs };
-    ig_make_op(call->builder, IG_OP_bind, &spec);
-    return IG_OK;
+    ig_expr_op(call->e, IG_OP_bind, &spec);
+    return call->e->status;
 }
 
 static ig_status dim_at(ig_ts_call *call, uint32_t index, const ig_ts_value *value,

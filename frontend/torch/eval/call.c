@@ -279,6 +279,8 @@ ig_status ig_ts_call_op(ig_ts_eval *eval, const char *name,
                         .where = where,
                         .names = eval->names,
                         .version = eval->version };
+    ig_expr expr = ig_expr_for(&eval->builder, &ig_ts_expr_source, &call);
+    call.e = &expr;
     eval->names = 0;
     IG_TRY(run_row(eval, &call, &match, arguments, is_plain_form(&from, row)));
     uint32_t room = *out_count;

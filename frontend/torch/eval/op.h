@@ -14,12 +14,11 @@
  *     ig_status ig_ts_op_add(ig_ts_call *call);
  *
  * which asks for its arguments by position in the schema (defaults are filled in),
- * builds ops with call->builder and gives as many results as the schema has:
+ * builds ops with call->e (ir/expr.h) and gives as many results as the schema has:
  *
  *     ig_value *x;
  *     IG_TRY(ig_ts_tensor_arg(call, 0, &x));
- *     IG_TRY(ig_ts_build1(call, IG_OP_exp, x, &x));
- *     return ig_ts_give(call, 0, x);
+ *     return ig_ts_give(call, 0, ig_build_exp(call->e, x));
  *
  * In-place variants need no row and no code: `add_` runs the row of `add`, and its
  * first result, cast to self's dtype and broadcast to its shape, is written to self.  A
@@ -33,7 +32,7 @@
 #define IG_FRONTEND_TORCH_EVAL_OP_H
 
 #include "frontend/torch/eval/value.h"
-#include "ir/build.h"
+#include "ir/expr.h"
 
 typedef struct ig_ts_call ig_ts_call;
 typedef ig_status (*ig_ts_op_hook)(ig_ts_call *call);
@@ -49,6 +48,7 @@ struct ig_ts_call {
     ig_context *context;
     ig_module *module;
     ig_arena *arena; /* lives as long as the import */
+    ig_expr *e;      /* builds at the call, and keeps the first failure */
     ig_builder *builder;
     const ig_ts_row *row;
     const struct ig_schema *schema;
@@ -58,9 +58,12 @@ struct ig_ts_call {
     uint32_t arg_count;
     ig_ts_value *results; /* given by the hook */
     uint32_t result_count;
-    uint32_t names;   /* that the result, a list, is unpacked into; 0: not known */
-    ig_status status; /* first failure of the helpers of aten.h; IG_OK before */
+    uint32_t names; /* that the result, a list, is unpacked into; 0: not known */
 };
+
+/* Failures and guards of call->e name the program's line and the operator
+ * (invoke.c). */
+extern const ig_expr_source ig_ts_expr_source;
 
 /* Reports at the call: `return ig_ts_fail(call, IG_INVALID, "…")`. */
 ig_status ig_ts_fail(const ig_ts_call *call, ig_status status, const char *format, ...)
@@ -187,51 +190,10 @@ ig_status ig_ts_give_value(ig_ts_call *call, uint32_t result, ig_ts_value value)
 /* Writes to a tensor argument in place; `value` is cast and broadcast as needed. */
 ig_status ig_ts_write(ig_ts_call *call, uint32_t arg, ig_value *value);
 
-/* ---- building ---- */
+/* ---- the archive and its numbers ---- */
 
-ig_status ig_ts_build(ig_ts_call *call, ig_opcode code, uint32_t count,
-                      ig_value *const *operands, const ig_attr *attrs,
-                      ig_value **out_value);
-ig_status ig_ts_build1(ig_ts_call *call, ig_opcode code, ig_value *x,
-                       ig_value **out_value);
-/* Guards that the two operands broadcast, then builds. */
-ig_status ig_ts_build2(ig_ts_call *call, ig_opcode code, ig_value *x, ig_value *y,
-                       ig_value **out_value);
-/* A constant of rank 0, exact for any int64 (of_int) or double. */
-ig_value *ig_ts_scalar(ig_ts_call *call, ig_dtype dtype, double value);
-ig_value *ig_ts_scalar_int(ig_ts_call *call, ig_dtype dtype, int64_t value);
-/* A constant tensor; bytes are copied. */
-ig_value *ig_ts_constant(ig_ts_call *call, ig_dtype dtype, uint32_t rank,
-                         const int64_t *dims, const void *bytes);
-/* One value in every element. */
-ig_status ig_ts_full(ig_ts_call *call, ig_value *scalar, uint32_t rank,
-                     const ig_dim *dims, ig_value **out_value);
-ig_status ig_ts_cast(ig_ts_call *call, ig_value *x, ig_dtype dtype,
-                     ig_value **out_value); /* x when equal */
-/* With a guard on the number of elements where that is not sure. */
-ig_status ig_ts_reshape(ig_ts_call *call, ig_value *x, uint32_t rank,
-                        const ig_dim *dims, ig_value **out_value);
-ig_status ig_ts_transpose(ig_ts_call *call, ig_value *x, const int64_t *perm,
-                          ig_value **out_value);
-ig_status ig_ts_expand(ig_ts_call *call, ig_value *x, uint32_t rank, const ig_dim *dims,
-                       ig_value **out_value);
-/* x[start : start + size * step : step] along one axis; x itself when that is all. */
-typedef struct ig_ts_range {
-    uint32_t axis;
-    ig_dim start, size;
-    int64_t step;
-} ig_ts_range;
-ig_status ig_ts_slice(ig_ts_call *call, ig_value *x, ig_ts_range range,
-                      ig_value **out_value);
-/* The run checks that two extents are equal; a compile error when they cannot be. */
-ig_status ig_ts_guard_equal(ig_ts_call *call, ig_dim a, ig_dim b, const char *what);
-/* The same for a <= b. */
-ig_status ig_ts_guard_less(ig_ts_call *call, ig_dim a, ig_dim b, const char *what);
-ig_status ig_ts_guard_broadcast(ig_ts_call *call, const ig_value *x, const ig_value *y);
 /* Did the caller ask for means of whole bags where tables are sharded by rows? */
 bool ig_ts_fixes_means(const ig_ts_call *call);
-/* A fresh symbol for an extent that only the run learns. */
-ig_dim ig_ts_symbol(ig_ts_call *call, const char *name);
 /* For messages: the extent, what its symbols are, what to do so that it is known. */
 const char *ig_ts_open_dim(const ig_module *module, ig_arena *arena, ig_dim dim);
 /* The one element of `value` as far as it is known now: constants and shape arithmetic

@@ -216,15 +216,15 @@ ig_status ig_ts_result_type_of_list(ig_ts_call *call, uint32_t index,
 ig_status ig_ts_number_value(ig_ts_call *call, const ig_ts_value *number,
                              ig_dtype dtype, ig_value **out_value) {
     if (number->form == IG_TS_KNOWN && number->kind == IG_TS_FLOAT) {
-        *out_value = ig_ts_scalar(call, dtype, number->as.f);
+        *out_value = ig_expr_number(call->e, dtype, number->as.f);
         return IG_OK;
     }
     if (number->form == IG_TS_KNOWN && number->kind == IG_TS_INT) {
-        *out_value = ig_ts_scalar_int(call, dtype, number->as.i);
+        *out_value = ig_expr_integer(call->e, dtype, number->as.i);
         return IG_OK;
     }
     if (number->form == IG_TS_KNOWN && number->kind == IG_TS_BOOL) {
-        *out_value = ig_ts_scalar_int(call, dtype, number->as.b);
+        *out_value = ig_expr_integer(call->e, dtype, number->as.b);
         return IG_OK;
     }
     if (number->kind == IG_TS_COMPLEX) {
@@ -232,7 +232,8 @@ ig_status ig_ts_number_value(ig_ts_call *call, const ig_ts_value *number,
                           "complex numbers are not taken here yet");
     }
     IG_TRY(ig_ts_number_read(call->eval, number, out_value));
-    return ig_ts_cast(call, *out_value, dtype, out_value);
+    *out_value = ig_expr_cast(call->e, *out_value, dtype);
+    return call->e->status;
 }
 
 ig_status ig_ts_operand(ig_ts_call *call, uint32_t index, ig_dtype dtype,
@@ -241,5 +242,6 @@ ig_status ig_ts_operand(ig_ts_call *call, uint32_t index, ig_dtype dtype,
         return ig_ts_number_value(call, &call->args[index], dtype, out_value);
     }
     IG_TRY(ig_ts_tensor_arg(call, index, out_value));
-    return ig_ts_cast(call, *out_value, dtype, out_value);
+    *out_value = ig_expr_cast(call->e, *out_value, dtype);
+    return call->e->status;
 }

@@ -110,7 +110,8 @@ ig_status ig_ts_write(ig_ts_call *call, uint32_t arg, ig_value *value) {
     }
     const ig_type *type = tensor->type;
     if (value->type->dtype != type->dtype) {
-        IG_TRY(ig_ts_cast(call, value, (ig_dtype)type->dtype, &value));
+        value = ig_expr_cast(call->e, value, (ig_dtype)type->dtype);
+        IG_TRY(call->e->status);
     }
     if (value->type->rank > type->rank) {
         return ig_ts_fail(call, IG_INVALID,
@@ -122,12 +123,14 @@ ig_status ig_ts_write(ig_ts_call *call, uint32_t arg, ig_value *value) {
         ig_dim from = value->type->dims[value->type->rank - i];
         ig_dim to = type->dims[type->rank - i];
         if (!ig_dim_is(from, 1) && ig_dim_equal(module, from, to) != IG_YES) {
-            IG_TRY(ig_ts_guard_equal(
-                call, ig_dim_bcast(module, from, to), to,
-                "what is written has another shape than the tensor it is written to"));
+            ig_expr_guard_equal(
+                call->e, ig_dim_bcast(module, from, to), to,
+                "what is written has another shape than the tensor it is written to");
+            IG_TRY(call->e->status);
         }
     }
-    IG_TRY(ig_ts_expand(call, value, type->rank, type->dims, &value));
+    value = ig_expr_expand(call->e, value, type->rank, type->dims);
+    IG_TRY(call->e->status);
     return ig_ts_tensor_write(call->eval, tensor, value);
 }
 

@@ -126,7 +126,6 @@ static ig_status read_map(ig_ts_call *call, ig_str bytes, pruned_map *out) {
 static ig_status list_of(ig_ts_call *call, ig_value *x, ig_ts_kind kind,
                          ig_ts_value *out) {
     int64_t count;
-    ig_fb fb = ig_fb_open(call);
     if (x->type->rank == 0) {
         return ig_ts_number_of(call->eval, kind, x, out);
     }
@@ -137,9 +136,9 @@ static ig_status list_of(ig_ts_call *call, ig_value *x, ig_ts_kind kind,
     ig_ts_list *list = ig_ts_list_create(call->eval, (size_t)count);
     for (int64_t i = 0; i < count; i++) {
         ig_ts_value item;
-        ig_value *one = ig_fb_slice(&fb, x, 0, ig_dim_of(i), ig_dim_of(1));
-        one = ig_fb_reshape(&fb, one, x->type->rank - 1, x->type->dims + 1);
-        IG_TRY(fb.status);
+        ig_value *one = ig_expr_slice(call->e, x, 0, ig_dim_of(i), ig_dim_of(1), 1);
+        one = ig_expr_reshape(call->e, one, x->type->rank - 1, x->type->dims + 1);
+        IG_TRY(call->e->status);
         IG_TRY(list_of(call, one, kind, &item));
         ig_ts_list_add(call->eval, list, item);
     }
@@ -156,7 +155,8 @@ ig_status ig_ts_op_fb_tolist(ig_ts_call *call) {
     bool is_bool = x->type->dtype == IG_DT_bool;
     ig_ts_kind kind = is_float ? IG_TS_FLOAT : is_bool ? IG_TS_BOOL : IG_TS_INT;
     ig_dtype wide = is_float ? IG_DT_f64 : is_bool ? IG_DT_bool : IG_DT_i64;
-    IG_TRY(ig_ts_cast(call, x, wide, &x));
+    x = ig_expr_cast(call->e, x, wide);
+    IG_TRY(call->e->status);
     IG_TRY(list_of(call, x, kind, &list));
     return ig_ts_give_value(call, 0, list);
 }
@@ -164,17 +164,16 @@ ig_status ig_ts_op_fb_tolist(ig_ts_call *call) {
 /* ---- pruned maps ---- */
 
 ig_status ig_ts_op_fb_pruned_map(ig_ts_call *call) {
-    ig_fb fb = ig_fb_open(call);
     const ig_ts_value *state;
     pruned_map map;
     IG_TRY(state_of(call, "PrunedMapCPU", &state));
     if (state->kind != IG_TS_STR) {
         return ig_ts_fail(call, IG_INVALID, "a pruned map whose state is no archive");
     }
-    ig_value *ids = ig_fb_tensor(&fb, 1), *offsets = ig_fb_tensor(&fb, 2);
-    IG_TRY(fb.status);
+    ig_value *ids = ig_aten_tensor(call, 1), *offsets = ig_aten_tensor(call, 2);
+    IG_TRY(call->e->status);
     IG_TRY(read_map(call, state->as.str, &map));
-    return ig_fb_give(&fb, 0,
-                      ig_fb_look_up_pairs(&fb, ids, offsets, map.slots, map.edges,
+    return ig_fb_give(call, 0,
+                      ig_fb_look_up_pairs(call, ids, offsets, map.slots, map.edges,
                                           (uint32_t)map.edge_count - 1));
 }

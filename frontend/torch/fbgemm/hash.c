@@ -23,23 +23,23 @@ enum { STEP = 16 };
 /* ---- hash ---- */
 
 /* An unsigned constant to a value of 64 bits. */
-static ig_value *with_bits(ig_fb *fb, ig_opcode code, ig_value *x, uint64_t y) {
-    return ig_fb_with(fb, code, x, (int64_t)y);
+static ig_value *with_bits(ig_ts_call *call, ig_opcode code, ig_value *x, uint64_t y) {
+    return ig_expr_with_integer(call->e, code, x, (int64_t)y);
 }
 
-static ig_value *rotate(ig_fb *fb, ig_value *x, uint32_t left) {
-    ig_value *high = with_bits(fb, IG_OP_shl, x, left);
-    return ig_fb_2(fb, IG_OP_or, high, with_bits(fb, IG_OP_shr, x, 64 - left));
+static ig_value *rotate(ig_ts_call *call, ig_value *x, uint32_t left) {
+    ig_value *high = with_bits(call, IG_OP_shl, x, left);
+    return ig_build_or(call->e, high, with_bits(call, IG_OP_shr, x, 64 - left));
 }
 
-static ig_value *fold_high(ig_fb *fb, ig_value *x) {
-    return ig_fb_2(fb, IG_OP_xor, x, with_bits(fb, IG_OP_shr, x, 33));
+static ig_value *fold_high(ig_ts_call *call, ig_value *x) {
+    return ig_build_xor(call->e, x, with_bits(call, IG_OP_shr, x, 33));
 }
 
-static ig_value *finish(ig_fb *fb, ig_value *x) {
-    x = with_bits(fb, IG_OP_mul, fold_high(fb, x), 0xff51afd7ed558ccd);
-    x = with_bits(fb, IG_OP_mul, fold_high(fb, x), 0xc4ceb9fe1a85ec53);
-    return fold_high(fb, x);
+static ig_value *finish(ig_ts_call *call, ig_value *x) {
+    x = with_bits(call, IG_OP_mul, fold_high(call, x), 0xff51afd7ed558ccd);
+    x = with_bits(call, IG_OP_mul, fold_high(call, x), 0xc4ceb9fe1a85ec53);
+    return fold_high(call, x);
 }
 
 typedef struct block {
@@ -49,63 +49,62 @@ typedef struct block {
 } block;
 
 /* One block of input mixed into a half of the state. */
-static ig_value *mix(ig_fb *fb, const block *b, ig_value *x, ig_value *half,
+static ig_value *mix(ig_ts_call *call, const block *b, ig_value *x, ig_value *half,
                      ig_value *other) {
-    x = rotate(fb, with_bits(fb, IG_OP_mul, x, b->first), b->turn);
-    x = ig_fb_2(fb, IG_OP_xor, half, with_bits(fb, IG_OP_mul, x, b->second));
-    x = ig_fb_2(fb, IG_OP_add, rotate(fb, x, b->last_turn), other);
-    return with_bits(fb, IG_OP_add, with_bits(fb, IG_OP_mul, x, 5), b->added);
+    x = rotate(call, with_bits(call, IG_OP_mul, x, b->first), b->turn);
+    x = ig_build_xor(call->e, half, with_bits(call, IG_OP_mul, x, b->second));
+    x = ig_build_add(call->e, rotate(call, x, b->last_turn), other);
+    return with_bits(call, IG_OP_add, with_bits(call, IG_OP_mul, x, 5), b->added);
 }
 
 /* Of 16 bytes, x and y; all of u64. */
-static ig_value *hash_of(ig_fb *fb, ig_value *x, ig_value *y, ig_value *seed) {
+static ig_value *hash_of(ig_ts_call *call, ig_value *x, ig_value *y, ig_value *seed) {
     const uint64_t c1 = 0x87c37b91114253d5, c2 = 0x4cf5ad432745937f;
     const block low = { c1, c2, 0x52dce729, 31, 27 };
     const block high = { c2, c1, 0x38495ab5, 33, 31 };
-    ig_value *h1 = mix(fb, &low, x, seed, seed);
-    ig_value *h2 = mix(fb, &high, y, seed, h1);
-    h1 = with_bits(fb, IG_OP_xor, h1, 16);
-    h2 = with_bits(fb, IG_OP_xor, h2, 16);
-    h1 = ig_fb_2(fb, IG_OP_add, h1, h2);
-    h2 = finish(fb, ig_fb_2(fb, IG_OP_add, h2, h1));
-    h1 = ig_fb_2(fb, IG_OP_add, finish(fb, h1), h2);
-    h2 = ig_fb_2(fb, IG_OP_add, h2, h1);
-    return ig_fb_2(fb, IG_OP_xor, h1, h2);
+    ig_value *h1 = mix(call, &low, x, seed, seed);
+    ig_value *h2 = mix(call, &high, y, seed, h1);
+    h1 = with_bits(call, IG_OP_xor, h1, 16);
+    h2 = with_bits(call, IG_OP_xor, h2, 16);
+    h1 = ig_build_add(call->e, h1, h2);
+    h2 = finish(call, ig_build_add(call->e, h2, h1));
+    h1 = ig_build_add(call->e, finish(call, h1), h2);
+    h2 = ig_build_add(call->e, h2, h1);
+    return ig_build_xor(call->e, h1, h2);
 }
 
 /* The hash as its 64 bits: where it does not fit into i64, torch raises. */
 ig_status ig_ts_op_fb_murmur(ig_ts_call *call) {
-    ig_fb fb = ig_fb_open(call);
-    ig_value *x = ig_fb_arg(&fb, 0, IG_DT_u64);
-    ig_value *y = ig_fb_cast(&fb, ig_fb_size(&fb, 1), IG_DT_u64);
-    ig_value *seed = ig_fb_cast(&fb, ig_fb_size(&fb, 2), IG_DT_u64);
-    IG_TRY(fb.status);
-    IG_TRY(ig_ts_guard_equal(call, x->type->dims[0], ig_dim_of(1),
-                             "one number is hashed"));
-    ig_value *hash = hash_of(&fb, ig_fb_reshape(&fb, x, 0, NULL), y, seed);
-    return ig_fb_give(&fb, 0, ig_fb_cast(&fb, hash, IG_DT_i64));
+    ig_value *x = ig_fb_arg(call, 0, IG_DT_u64);
+    ig_value *y = ig_expr_cast(call->e, ig_fb_size(call, 1), IG_DT_u64);
+    ig_value *seed = ig_expr_cast(call->e, ig_fb_size(call, 2), IG_DT_u64);
+    IG_TRY(call->e->status);
+    ig_expr_guard_equal(call->e, x->type->dims[0], ig_dim_of(1),
+                        "one number is hashed");
+    IG_TRY(call->e->status);
+    ig_value *hash = hash_of(call, ig_expr_reshape(call->e, x, 0, NULL), y, seed);
+    return ig_fb_give(call, 0, ig_expr_cast(call->e, hash, IG_DT_i64));
 }
 
 /* ---- tables ---- */
 
-static ig_value *full_of_none(ig_fb *fb, ig_dim rows, ig_dtype dtype) {
+static ig_value *full_of_none(ig_ts_call *call, ig_dim rows, ig_dtype dtype) {
     ig_dim dims[] = { rows, ig_dim_of(1) };
-    ig_value *none = ig_ts_scalar_int(fb->call, dtype, -1), *all = NULL;
-    return ig_fb_try(fb, ig_ts_full(fb->call, none, 2, dims, &all)) ? all : NULL;
+    ig_value *none = ig_expr_integer(call->e, dtype, -1), *all = NULL;
+    return (all = ig_expr_expand(call->e, none, 2, dims)) != NULL ? all : NULL;
 }
 
 ig_status ig_ts_op_fb_zch_buffer(ig_ts_call *call) {
     enum { SIZE, HAS_METADATA, DEVICE, IS_LONG };
-    ig_fb fb = ig_fb_open(call);
     ig_dim rows;
     bool has_metadata, is_long;
     IG_TRY(ig_ts_dim(call, SIZE, &rows));
     IG_TRY(ig_ts_bool(call, HAS_METADATA, &has_metadata));
     IG_TRY(ig_ts_bool(call, IS_LONG, &is_long));
     IG_TRY(
-        ig_fb_give(&fb, 0, full_of_none(&fb, rows, is_long ? IG_DT_i64 : IG_DT_i32)));
-    return has_metadata ? ig_fb_give(&fb, 1, full_of_none(&fb, rows, IG_DT_i32))
-                        : ig_fb_give_none(&fb, 1);
+        ig_fb_give(call, 0, full_of_none(call, rows, is_long ? IG_DT_i64 : IG_DT_i32)));
+    return has_metadata ? ig_fb_give(call, 1, full_of_none(call, rows, IG_DT_i32))
+                        : ig_fb_give_none(call, 1);
 }
 
 enum {
@@ -159,7 +158,7 @@ static ig_status check_reads(ig_ts_call *call) {
 }
 
 typedef struct probe {
-    ig_fb fb;
+    ig_ts_call *call;
     ig_value *ids;    /* i64 [n], as the table holds them */
     ig_value *keys;   /* i64 [rows] */
     ig_value *hash;   /* u64 [n] */
@@ -171,39 +170,41 @@ typedef struct probe {
 } probe;
 
 /* x of u64 mod a size of i64. */
-static ig_value *modulo(ig_fb *fb, ig_value *x, ig_value *size) {
-    ig_value *rest = ig_fb_2(fb, IG_OP_mod, x, ig_fb_cast(fb, size, IG_DT_u64));
-    return ig_fb_cast(fb, rest, IG_DT_i64);
+static ig_value *modulo(ig_ts_call *call, ig_value *x, ig_value *size) {
+    ig_value *rest = ig_expr_map2(call->e, IG_OP_mod, x,
+                                  ig_expr_cast(call->e, size, IG_DT_u64));
+    return ig_expr_cast(call->e, rest, IG_DT_i64);
 }
 
 static ig_status read_ids(probe *p) {
-    ig_fb *fb = &p->fb;
-    ig_value *given = ig_fb_tensor(fb, INPUT), *table = ig_fb_tensor(fb, IDENTITIES);
-    IG_TRY(fb->status);
+    ig_ts_call *call = p->call;
+    ig_value *given = ig_aten_tensor(call, INPUT),
+             *table = ig_aten_tensor(call, IDENTITIES);
+    IG_TRY(call->e->status);
     if (given->type->dtype == IG_DT_i32 && table->type->dtype != IG_DT_i32) {
-        return ig_ts_fail(fb->call, IG_INVALID,
+        return ig_ts_fail(call, IG_INVALID,
                           "ids of 32 bits in a table of another type");
     }
     ig_dim rows = table->type->dims[0];
-    ig_value *column = ig_fb_slice(fb, table, 1, ig_dim_of(0), ig_dim_of(1)),
-             *zero = ig_fb_int(fb, 0);
-    p->keys = ig_fb_cast(fb, ig_fb_reshape(fb, column, 1, &rows), IG_DT_i64);
-    p->ids = ig_fb_cast(fb, given, IG_DT_i64);
-    zero = ig_fb_cast(fb, zero, IG_DT_u64);
-    p->hash = hash_of(fb, ig_fb_cast(fb, p->ids, IG_DT_u64), zero, zero);
+    ig_value *column = ig_expr_slice(call->e, table, 1, ig_dim_of(0), ig_dim_of(1), 1),
+             *zero = ig_expr_integer(call->e, IG_DT_i64, 0);
+    p->keys = ig_expr_cast(call->e, ig_expr_reshape(call->e, column, 1, &rows),
+                           IG_DT_i64);
+    p->ids = ig_expr_cast(call->e, given, IG_DT_i64);
+    zero = ig_expr_cast(call->e, zero, IG_DT_u64);
+    p->hash = hash_of(call, ig_expr_cast(call->e, p->ids, IG_DT_u64), zero, zero);
     if (given->type->dtype != table->type->dtype) { /* folded into 32 bits */
-        ig_attr attrs[IG_mod_attr_count] = { [IG_mod_truncate] =
-                                                 ig_attr_of_bool(true) };
-        ig_value *operands[] = { p->ids, ig_fb_int(fb, INT32_MAX) };
-        ig_fb_try(fb, ig_ts_build(fb->call, IG_OP_mod, 2, operands, attrs, &p->ids));
+        ig_value *most = ig_expr_integer(call->e, IG_DT_i64, INT32_MAX);
+        p->ids = ig_build_mod(call->e, p->ids, most,
+                              (ig_mod_attrs){ .truncate = true });
     }
-    return fb->status;
+    return call->e->status;
 }
 
 /* The part of the table that is each id's. */
 static ig_status read_parts(probe *p) {
-    ig_ts_call *call = p->fb.call;
-    ig_dim count = ig_fb_extent(&p->fb, p->ids, 0);
+    ig_ts_call *call = p->call;
+    ig_dim count = ig_fb_extent(p->call, p->ids, 0);
     int64_t percent;
     IG_TRY(ig_ts_int(call, OPT_IN, &percent));
     IG_TRY(ig_ts_int(call, RESERVED, &p->reserved));
@@ -213,98 +214,96 @@ static ig_status read_parts(probe *p) {
                           "opt_in_prob is %lld with %lld reserved slots",
                           (long long)percent, (long long)p->reserved);
     }
-    p->whole = ig_fb_cast(&p->fb, ig_fb_optional(&p->fb, LOCAL_SIZES), IG_DT_i64);
+    p->whole = ig_expr_cast(p->call->e, ig_aten_optional(p->call, LOCAL_SIZES),
+                            IG_DT_i64);
     if (p->whole) {
-        p->start = ig_fb_cast(&p->fb, ig_fb_optional(&p->fb, OFFSETS), IG_DT_i64);
+        p->start = ig_expr_cast(p->call->e, ig_aten_optional(p->call, OFFSETS),
+                                IG_DT_i64);
         if (!p->start) {
             return ig_ts_fail(call, IG_INVALID, "local sizes without offsets");
         }
-        IG_TRY(ig_ts_guard_equal(call, p->whole->type->dims[0], count,
-                                 "each id has a local size"));
-        IG_TRY(ig_ts_guard_equal(call, p->start->type->dims[0], count,
-                                 "each id has an offset"));
+        ig_expr_guard_equal(call->e, p->whole->type->dims[0], count,
+                            "each id has a local size");
+        IG_TRY(call->e->status);
+        ig_expr_guard_equal(call->e, p->start->type->dims[0], count,
+                            "each id has an offset");
+        IG_TRY(call->e->status);
     } else {
-        p->whole = ig_fb_dim(&p->fb, ig_fb_extent(&p->fb, p->keys, 0));
+        p->whole = ig_expr_dim(p->call->e, ig_fb_extent(p->call, p->keys, 0),
+                               IG_DT_i64);
     }
-    p->size = is_open ? p->whole : ig_fb_with(&p->fb, IG_OP_sub, p->whole, p->reserved);
-    return p->fb.status;
+    p->size = is_open
+                  ? p->whole
+                  : ig_expr_with_integer(p->call->e, IG_OP_sub, p->whole, p->reserved);
+    return p->call->e->status;
 }
 
 /* Beyond the table's rows probing comes round to the first again. */
 static ig_status read_most(probe *p) {
     int64_t rows;
-    IG_TRY(ig_ts_int(p->fb.call, MAX_PROBE, &p->most));
-    bool is_known = ig_dim_constant(p->fb.call->module,
-                                    ig_fb_extent(&p->fb, p->keys, 0), &rows);
+    IG_TRY(ig_ts_int(p->call, MAX_PROBE, &p->most));
+    bool is_known = ig_dim_constant(p->call->module, ig_fb_extent(p->call, p->keys, 0),
+                                    &rows);
     p->most = is_known && rows < p->most ? rows : p->most;
     p->most = p->most < 0 ? 0 : p->most;
-    return p->fb.status;
+    return p->call->e->status;
 }
 
 /* The rows at `distances` i64 [k] from the homes: [n, k]. */
 static ig_value *rows_at(probe *p, ig_value *home, ig_value *distances) {
-    ig_fb *fb = &p->fb;
+    ig_ts_call *call = p->call;
     bool is_per_id = p->start != NULL;
-    ig_value *size = is_per_id ? ig_fb_column(fb, p->size) : p->size;
-    ig_value *row = ig_fb_2(fb, IG_OP_add, ig_fb_column(fb, home), distances);
-    row = ig_fb_2(fb, IG_OP_mod, row, size);
-    return is_per_id ? ig_fb_2(fb, IG_OP_add, row, ig_fb_column(fb, p->start)) : row;
-}
-
-static ig_value *reduce(ig_fb *fb, ig_value *x, ig_reduce op, int64_t axis) {
-    ig_attr attrs[IG_reduce_attr_count] = { [IG_reduce_op] = ig_attr_of_enum(op) };
-    if (!x || fb->status != IG_OK) {
-        return NULL;
-    }
-    attrs[IG_reduce_axes] = ig_attr_of_ints(fb->call->module, &axis, 1);
-    ig_value *out = NULL;
-    ig_fb_try(fb, ig_ts_build(fb->call, IG_OP_reduce, 1, &x, attrs, &out));
-    return out;
+    ig_value *size = is_per_id ? ig_fb_column(call, p->size) : p->size;
+    ig_value *row = ig_build_add(call->e, ig_fb_column(call, home), distances);
+    row = ig_expr_map2(call->e, IG_OP_mod, row, size);
+    return is_per_id ? ig_build_add(call->e, row, ig_fb_column(call, p->start)) : row;
 }
 
 /* The least of these distances at which a row holds the id; `most` where none does. */
 static ig_value *nearest(probe *p, ig_value *home, ig_value *distances) {
-    ig_fb *fb = &p->fb;
+    ig_ts_call *call = p->call;
     ig_value *rows = rows_at(p, home, distances);
-    ig_value *keys = ig_fb_gather(fb, p->keys, rows, 0);
-    ig_value *is_there = ig_fb_2(fb, IG_OP_eq, keys, ig_fb_column(fb, p->ids));
-    ig_value *none = ig_fb_int(fb, p->most);
-    return reduce(fb, ig_fb_where(fb, is_there, distances, none), IG_REDUCE_min, 1);
+    ig_value *keys = ig_expr_gather(call->e, p->keys, rows, 0, IG_NEGATIVE_error);
+    ig_value *is_there = ig_build_eq(call->e, keys, ig_fb_column(call, p->ids));
+    ig_value *none = ig_expr_integer(call->e, IG_DT_i64, p->most);
+    return ig_expr_reduce_axis(call->e, IG_REDUCE_min,
+                               ig_build_where(call->e, is_there, distances, none), 1,
+                               false);
 }
 
 /* One trip: STEP rows more.  The last ones may be compared for nothing. */
 static void fill_trip(probe *p, ig_block *body, ig_value *home) {
-    ig_fb *fb = &p->fb;
-    ig_value *first = ig_fb_with(fb, IG_OP_mul, body->args[0], STEP);
-    ig_value *distances = ig_fb_2(fb, IG_OP_add, ig_fb_range_dim(fb, ig_dim_of(STEP)),
-                                  first);
-    ig_value *found = ig_fb_2(fb, IG_OP_min, body->args[2],
-                              nearest(p, home, distances));
-    ig_value *missing = ig_fb_with(fb, IG_OP_ge, found, p->most);
-    missing = reduce(fb, ig_fb_cast(fb, missing, IG_DT_i64), IG_REDUCE_sum, 0);
-    missing = ig_fb_with(fb, IG_OP_gt, missing, 0);
-    if (fb->status == IG_OK) {
+    ig_ts_call *call = p->call;
+    ig_value *first = ig_expr_with_integer(call->e, IG_OP_mul, body->args[0], STEP);
+    ig_value *distances =
+        ig_build_add(call->e, ig_expr_iota(call->e, IG_DT_i64, ig_dim_of(STEP)), first);
+    ig_value *found = ig_build_min(call->e, body->args[2], nearest(p, home, distances));
+    ig_value *missing = ig_expr_with_integer(call->e, IG_OP_ge, found, p->most);
+    missing = ig_expr_reduce_axis(call->e, IG_REDUCE_sum,
+                                  ig_expr_cast(call->e, missing, IG_DT_i64), 0, false);
+    missing = ig_expr_with_integer(call->e, IG_OP_gt, missing, 0);
+    if (call->e->status == IG_OK) {
         ig_value *yields[] = { missing, found };
-        ig_make_yield(fb->call->builder, yields, 2);
+        ig_make_yield(call->builder, yields, 2);
     }
 }
 
 static ig_value *loop_trips(probe *p, ig_value *home) {
-    ig_ts_call *call = p->fb.call;
-    ig_dim count = ig_fb_extent(&p->fb, p->ids, 0);
+    ig_ts_call *call = p->call;
+    ig_dim count = ig_fb_extent(p->call, p->ids, 0);
     const ig_type *type = ig_type_tensor(call->module, IG_DT_i64, 1, &count);
     int64_t trips = p->most / STEP + (p->most % STEP != 0);
-    ig_value *none = NULL, *most = ig_fb_int(&p->fb, p->most);
-    if (!ig_fb_try(&p->fb, ig_ts_full(call, most, 1, &count, &none))) {
+    ig_value *none = NULL, *most = ig_expr_integer(p->call->e, IG_DT_i64, p->most);
+    if (!(none = ig_expr_expand(call->e, most, 1, &count))) {
         return NULL;
     }
-    ig_value *operands[] = { ig_fb_int(&p->fb, trips),
-                             ig_ts_scalar_int(call, IG_DT_bool, 1), none };
+    ig_value *operands[] = { ig_expr_integer(p->call->e, IG_DT_i64, trips),
+                             ig_expr_integer(call->e, IG_DT_bool, 1), none };
     ig_builder outside = *call->builder;
-    ig_op *op = ig_aten_open_loop(call, operands, type);
+    ig_op *op = ig_expr_open_loop(call->e, operands, type);
     fill_trip(p, op->bodies[0], home);
     *call->builder = outside;
-    return p->fb.status == IG_OK ? ig_op_result(op, 0) : NULL;
+    return p->call->e->status == IG_OK ? ig_op_result(op, 0) : NULL;
 }
 
 /* Distances from the homes, `most` for ids that are not there. */
@@ -312,27 +311,26 @@ static ig_value *distances_of(probe *p, ig_value *home) {
     if (p->most > STEP) {
         return loop_trips(p, home);
     }
-    ig_dim most = ig_dim_const(p->fb.call->module, p->most);
-    return nearest(p, home, ig_fb_range_dim(&p->fb, most));
+    ig_dim most = ig_dim_const(p->call->module, p->most);
+    return nearest(p, home, ig_expr_iota(p->call->e, IG_DT_i64, most));
 }
 
 /* What ids get that are not in the table. */
 static ig_value *fall_back(probe *p, bool has_fallback) {
-    ig_fb *fb = &p->fb;
+    ig_ts_call *call = p->call;
     if (!has_fallback) {
-        return ig_fb_int(fb, -1);
+        return ig_expr_integer(call->e, IG_DT_i64, -1);
     }
-    ig_value *row = modulo(fb, p->hash, p->whole);
+    ig_value *row = modulo(call, p->hash, p->whole);
     if (p->reserved != -1) {
-        row = modulo(fb, p->hash, ig_fb_int(fb, p->reserved));
-        row = ig_fb_2(fb, IG_OP_add, p->size, row);
+        row = modulo(call, p->hash, ig_expr_integer(call->e, IG_DT_i64, p->reserved));
+        row = ig_build_add(call->e, p->size, row);
     }
-    return p->start ? ig_fb_2(fb, IG_OP_add, row, p->start) : row;
+    return p->start ? ig_build_add(call->e, row, p->start) : row;
 }
 
 ig_status ig_ts_op_fb_zch(ig_ts_call *call) {
-    probe p = { .fb = ig_fb_open(call) };
-    ig_fb *fb = &p.fb;
+    probe p = { .call = call };
     bool has_no_fallback;
     IG_TRY(check_reads(call));
     IG_TRY(ig_ts_bool(call, NO_FALLBACK, &has_no_fallback));
@@ -341,17 +339,17 @@ ig_status ig_ts_op_fb_zch(ig_ts_call *call) {
     IG_TRY(read_most(&p));
     ig_value *row = fall_back(&p, !has_no_fallback);
     if (p.most > 0) {
-        ig_value *home = modulo(fb, p.hash, p.size);
+        ig_value *home = modulo(call, p.hash, p.size);
         ig_value *distance = distances_of(&p, home);
-        ig_value *is_there = ig_fb_with(fb, IG_OP_lt, distance, p.most);
-        ig_value *at = ig_fb_2(fb, IG_OP_add, home, distance);
-        at = ig_fb_2(fb, IG_OP_mod, at, p.size);
-        at = p.start ? ig_fb_2(fb, IG_OP_add, at, p.start) : at;
-        row = ig_fb_where(fb, is_there, at, row);
+        ig_value *is_there = ig_expr_with_integer(call->e, IG_OP_lt, distance, p.most);
+        ig_value *at = ig_build_add(call->e, home, distance);
+        at = ig_expr_map2(call->e, IG_OP_mod, at, p.size);
+        at = p.start ? ig_build_add(call->e, at, p.start) : at;
+        row = ig_build_where(call->e, is_there, at, row);
     } else {
-        ig_dim count = ig_fb_extent(fb, p.ids, 0);
-        row = ig_fb_expand(fb, row, 1, &count);
+        ig_dim count = ig_fb_extent(call, p.ids, 0);
+        row = ig_expr_expand(call->e, row, 1, &count);
     }
-    IG_TRY(ig_fb_give(fb, 0, row));
-    return ig_fb_give_none(fb, 1); /* nothing is evicted */
+    IG_TRY(ig_fb_give(call, 0, row));
+    return ig_fb_give_none(call, 1); /* nothing is evicted */
 }

@@ -17,7 +17,7 @@
 enum { AXES = 8 };
 
 typedef struct jagged {
-    ig_fb fb;
+    ig_ts_call *call;
     ig_value *values;        /* [n, …] */
     ig_value *offsets[AXES]; /* i64 */
     ig_value **given;        /* as they came */
@@ -25,25 +25,26 @@ typedef struct jagged {
 } jagged;
 
 static jagged open_jagged(ig_ts_call *call, uint32_t values, uint32_t offsets) {
-    jagged j = { .fb = ig_fb_open(call) };
-    j.values = ig_fb_tensor(&j.fb, values);
-    if (!ig_fb_try(&j.fb, ig_ts_tensors(call, offsets, &j.given, &j.axes))) {
+    jagged j = { .call = call };
+    j.values = ig_aten_tensor(j.call, values);
+    if (!ig_expr_note(j.call->e, ig_ts_tensors(call, offsets, &j.given, &j.axes))) {
         return j;
     }
     if (j.axes == 0 || j.axes > AXES) {
-        ig_fb_try(&j.fb, ig_ts_fail(call, IG_UNSUPPORTED, "%u jagged axes", j.axes));
+        ig_expr_note(j.call->e,
+                     ig_ts_fail(call, IG_UNSUPPORTED, "%u jagged axes", j.axes));
         return j;
     }
     for (uint32_t i = 0; i < j.axes; i++) {
-        j.offsets[i] = ig_fb_cast(&j.fb, j.given[i], IG_DT_i64);
+        j.offsets[i] = ig_expr_cast(j.call->e, j.given[i], IG_DT_i64);
     }
     return j;
 }
 
 static jagged open_one(ig_ts_call *call, uint32_t values, uint32_t offsets) {
-    jagged j = { .fb = ig_fb_open(call), .axes = 1 };
-    j.values = ig_fb_tensor(&j.fb, values);
-    j.offsets[0] = ig_fb_arg(&j.fb, offsets, IG_DT_i64);
+    jagged j = { .call = call, .axes = 1 };
+    j.values = ig_aten_tensor(j.call, values);
+    j.offsets[0] = ig_fb_arg(j.call, offsets, IG_DT_i64);
     return j;
 }
 
@@ -53,54 +54,63 @@ static jagged open_one(ig_ts_call *call, uint32_t values, uint32_t offsets) {
  * and whether there is one; both [batch, max…]. */
 static ig_value *rows_of_places(jagged *j, const ig_dim *most,
                                 ig_value **out_is_there) {
-    ig_fb *fb = &j->fb;
-    ig_module *module = fb->call->module;
-    ig_dim batch = ig_dim_sub(module, ig_fb_extent(fb, j->offsets[0], 0), ig_dim_of(1));
-    ig_value *row = ig_fb_range_dim(fb, batch), *is_there = NULL;
+    ig_ts_call *call = j->call;
+    ig_module *module = call->module;
+    ig_dim batch = ig_dim_sub(module, ig_fb_extent(call, j->offsets[0], 0),
+                              ig_dim_of(1));
+    ig_value *row = ig_expr_iota(call->e, IG_DT_i64, batch), *is_there = NULL;
     for (uint32_t i = 0; i < j->axes; i++) {
-        ig_value *begin = ig_fb_column(fb, ig_fb_gather(fb, j->offsets[i], row, 0));
-        ig_dim edges = ig_fb_extent(fb, j->offsets[i], 0);
-        ig_value *last = ig_fb_dim(fb, ig_dim_sub(module, edges, ig_dim_of(1)));
-        ig_value *next = ig_fb_with(fb, IG_OP_add, row, 1);
-        next = ig_fb_2(fb, IG_OP_min, next, last); /* there may be no row at all */
-        ig_value *end = ig_fb_column(fb, ig_fb_gather(fb, j->offsets[i], next, 0));
-        ig_value *at = ig_fb_2(fb, IG_OP_add, begin, ig_fb_range_dim(fb, most[i]));
-        ig_value *is_in = ig_fb_2(fb, IG_OP_lt, at, end);
-        is_there = i ? ig_fb_2(fb, IG_OP_and, is_in, ig_fb_column(fb, is_there))
+        ig_value *begin = ig_fb_column(
+            call, ig_expr_gather(call->e, j->offsets[i], row, 0, IG_NEGATIVE_error));
+        ig_dim edges = ig_fb_extent(call, j->offsets[i], 0);
+        ig_value *last = ig_expr_dim(call->e, ig_dim_sub(module, edges, ig_dim_of(1)),
+                                     IG_DT_i64);
+        ig_value *next = ig_expr_with_integer(call->e, IG_OP_add, row, 1);
+        next = ig_build_min(call->e, next, last); /* there may be no row at all */
+        ig_value *end = ig_fb_column(
+            call, ig_expr_gather(call->e, j->offsets[i], next, 0, IG_NEGATIVE_error));
+        ig_value *at = ig_build_add(call->e, begin,
+                                    ig_expr_iota(call->e, IG_DT_i64, most[i]));
+        ig_value *is_in = ig_build_lt(call->e, at, end);
+        is_there = i ? ig_build_and(call->e, is_in, ig_fb_column(call, is_there))
                      : is_in;
-        row = ig_fb_where(fb, is_there, at, ig_fb_int(fb, 0));
+        row = ig_build_where(call->e, is_there, at,
+                             ig_expr_integer(call->e, IG_DT_i64, 0));
     }
     *out_is_there = is_there;
     return row;
 }
 
 /* The values with a row behind them that absent places read. */
-static ig_value *with_padding(ig_fb *fb, ig_value *values, ig_value *padding) {
+static ig_value *with_padding(ig_ts_call *call, ig_value *values, ig_value *padding) {
     ig_dim dims[IG_TENSOR_RANK];
     ig_value *row = NULL;
-    if (!values || fb->status != IG_OK) {
+    if (!values || call->e->status != IG_OK) {
         return NULL;
     }
     for (uint32_t i = 0; i < values->type->rank; i++) {
         dims[i] = i ? values->type->dims[i] : ig_dim_of(1);
     }
-    if (!ig_fb_try(fb, ig_ts_full(fb->call, padding, values->type->rank, dims, &row))) {
+    if (!(row = ig_expr_expand(call->e, padding, values->type->rank, dims))) {
         return NULL;
     }
-    return ig_fb_concat(fb, (ig_value *[]){ values, row }, 2, 0);
+    return ig_expr_concat(call->e, 0, (ig_value *[]){ values, row }, 2);
 }
 
 static ig_value *to_dense(jagged *j, const ig_dim *most, ig_value *padding) {
-    ig_fb *fb = &j->fb;
+    ig_ts_call *call = j->call;
     ig_value *is_there = NULL, *row = rows_of_places(j, most, &is_there);
-    ig_value *absent = ig_fb_dim(fb, ig_fb_extent(fb, j->values, 0));
-    row = ig_fb_where(fb, is_there, row, absent);
-    return ig_fb_gather(fb, with_padding(fb, j->values, padding), row, 0);
+    ig_value *absent = ig_expr_dim(call->e, ig_fb_extent(call, j->values, 0),
+                                   IG_DT_i64);
+    row = ig_build_where(call->e, is_there, row, absent);
+    return ig_expr_gather(call->e, with_padding(call, j->values, padding), row, 0,
+                          IG_NEGATIVE_error);
 }
 
 static ig_value *padding_of(jagged *j, double value) {
-    return j->values ? ig_fb_number(&j->fb, (ig_dtype)j->values->type->dtype, value)
-                     : NULL;
+    return j->values
+               ? ig_expr_number(j->call->e, (ig_dtype)j->values->type->dtype, value)
+               : NULL;
 }
 
 ig_status ig_ts_op_fb_to_dense(ig_ts_call *call) {
@@ -108,10 +118,10 @@ ig_status ig_ts_op_fb_to_dense(ig_ts_call *call) {
     double padding;
     const ig_dim *most;
     uint32_t count;
-    IG_TRY(j.fb.status);
+    IG_TRY(j.call->e->status);
     IG_TRY(ig_ts_dims(call, 2, j.axes, &most, &count));
     IG_TRY(ig_ts_float(call, 3, &padding));
-    return ig_fb_give(&j.fb, 0, to_dense(&j, most, padding_of(&j, padding)));
+    return ig_fb_give(j.call, 0, to_dense(&j, most, padding_of(&j, padding)));
 }
 
 /* Variant: the rank of the values. */
@@ -123,7 +133,7 @@ ig_status ig_ts_op_fb_one_to_dense(ig_ts_call *call) {
     if (call->row->variant == 1) {
         IG_TRY(ig_ts_int(call, 3, &padding));
     }
-    return ig_fb_give(&j.fb, 0, to_dense(&j, &most, padding_of(&j, (double)padding)));
+    return ig_fb_give(j.call, 0, to_dense(&j, &most, padding_of(&j, (double)padding)));
 }
 
 /* ---- from dense ---- */
@@ -133,70 +143,75 @@ ig_status ig_ts_op_fb_one_to_dense(ig_ts_call *call) {
  * place within, and is told. */
 static ig_value *places_of_rows(jagged *j, ig_value *count, const ig_dim *extents,
                                 ig_value **out_is_in) {
-    ig_fb *fb = &j->fb;
-    ig_value *row = ig_fb_range(fb, count), *columns[AXES + 1], *is_in = NULL;
+    ig_ts_call *call = j->call;
+    ig_value *row = ig_fb_range(call, count), *columns[AXES + 1], *is_in = NULL;
     for (uint32_t i = j->axes; i-- > 0;) {
-        ig_value *segment = ig_fb_segment_of(fb, j->offsets[i], row);
-        ig_value *place = ig_fb_2(fb, IG_OP_sub, row,
-                                  ig_fb_gather(fb, j->offsets[i], segment, 0));
-        ig_value *extent = ig_fb_dim(fb, extents[i]);
-        ig_value *fits = ig_fb_2(fb, IG_OP_lt, place, extent);
-        is_in = is_in ? ig_fb_2(fb, IG_OP_and, is_in, fits) : fits;
-        place = ig_fb_where(fb, fits, place, ig_fb_int(fb, 0));
-        columns[i + 1] = ig_fb_column(fb, place);
+        ig_value *segment = ig_compose_segment_of(call->e, j->offsets[i], row);
+        ig_value *place = ig_build_sub(
+            call->e, row,
+            ig_expr_gather(call->e, j->offsets[i], segment, 0, IG_NEGATIVE_error));
+        ig_value *extent = ig_expr_dim(call->e, extents[i], IG_DT_i64);
+        ig_value *fits = ig_build_lt(call->e, place, extent);
+        is_in = is_in ? ig_build_and(call->e, is_in, fits) : fits;
+        place = ig_build_where(call->e, fits, place,
+                               ig_expr_integer(call->e, IG_DT_i64, 0));
+        columns[i + 1] = ig_fb_column(call, place);
         row = segment;
     }
-    ig_dim edges = ig_fb_extent(fb, j->offsets[0], 0);
-    ig_value *batch = ig_fb_dim(fb, ig_dim_sub(fb->call->module, edges, ig_dim_of(1)));
-    ig_value *is_here = ig_fb_2(fb, IG_OP_lt, row, batch);
-    is_in = ig_fb_2(fb, IG_OP_and, is_in, is_here);
-    columns[0] = ig_fb_column(fb, ig_fb_where(fb, is_here, row, ig_fb_int(fb, 0)));
+    ig_dim edges = ig_fb_extent(call, j->offsets[0], 0);
+    ig_value *batch =
+        ig_expr_dim(call->e, ig_dim_sub(call->module, edges, ig_dim_of(1)), IG_DT_i64);
+    ig_value *is_here = ig_build_lt(call->e, row, batch);
+    is_in = ig_build_and(call->e, is_in, is_here);
+    columns[0] = ig_fb_column(
+        call,
+        ig_build_where(call->e, is_here, row, ig_expr_integer(call->e, IG_DT_i64, 0)));
     *out_is_in = is_in;
-    return ig_fb_concat(fb, columns, j->axes + 1, 1);
+    return ig_expr_concat(call->e, 1, columns, j->axes + 1);
 }
 
 /* Elements of `dense` [batch, max…, …] at the places of the values; 0 beyond it. */
 static ig_value *from_dense(jagged *j, ig_value *dense, ig_value *count) {
-    ig_fb *fb = &j->fb;
+    ig_ts_call *call = j->call;
     ig_value *is_in = NULL, *out = NULL;
     if (!dense || dense->type->rank < j->axes + 1) {
-        ig_fb_try(fb, ig_ts_fail(fb->call, IG_INVALID, "the dense tensor's rank"));
+        ig_expr_note(call->e, ig_ts_fail(call, IG_INVALID, "the dense tensor's rank"));
         return NULL;
     }
     ig_value *places = places_of_rows(j, count, dense->type->dims + 1, &is_in);
     ig_value *operands[] = { dense, places };
-    if (!places || !ig_fb_try(fb, ig_ts_build(fb->call, IG_OP_gather_nd, 2, operands,
-                                              NULL, &out))) {
+    if (!places || !(out = ig_expr_make(call->e, IG_OP_gather_nd, operands, 2, NULL))) {
         return NULL;
     }
-    ig_value *zero = ig_fb_number(fb, (ig_dtype)dense->type->dtype, 0);
-    return ig_fb_where(fb, ig_fb_unsqueeze_to(fb, is_in, out->type->rank), out, zero);
+    ig_value *zero = ig_expr_number(call->e, (ig_dtype)dense->type->dtype, 0);
+    return ig_build_where(
+        call->e, ig_expr_unsqueeze_to(call->e, is_in, out->type->rank), out, zero);
 }
 
 /* The rows named …_forward give the values alone. */
 static bool gives_offsets(const jagged *j) {
-    return j->fb.call->result_count > 1;
+    return j->call->result_count > 1;
 }
 
 static ig_status give_offsets(jagged *j, uint32_t result) {
-    IG_TRY(j->fb.status);
+    IG_TRY(j->call->e->status);
     if (!gives_offsets(j)) {
         return IG_OK;
     }
-    return ig_ts_give_list(j->fb.call, result, IG_TS_NO_ARG, j->given, j->axes);
+    return ig_ts_give_list(j->call, result, IG_TS_NO_ARG, j->given, j->axes);
 }
 
 ig_status ig_ts_op_fb_to_jagged(ig_ts_call *call) {
     jagged j = open_jagged(call, 0, 1);
     ig_value *dense = j.values;
-    IG_TRY(j.fb.status);
-    ig_value *count = ig_fb_last(&j.fb, j.offsets[j.axes - 1]);
+    IG_TRY(j.call->e->status);
+    ig_value *count = ig_compose_last(j.call->e, j.offsets[j.axes - 1]);
     if (!ig_ts_is_none(call, 2)) {
         ig_dim total;
         IG_TRY(ig_ts_dim(call, 2, &total));
-        count = ig_fb_dim(&j.fb, total);
+        count = ig_expr_dim(j.call->e, total, IG_DT_i64);
     }
-    IG_TRY(ig_fb_give(&j.fb, 0, from_dense(&j, dense, count)));
+    IG_TRY(ig_fb_give(j.call, 0, from_dense(&j, dense, count)));
     return give_offsets(&j, 1);
 }
 
@@ -204,55 +219,58 @@ ig_status ig_ts_op_fb_to_jagged(ig_ts_call *call) {
 ig_status ig_ts_op_fb_jagged_dense(ig_ts_call *call) {
     jagged j = open_jagged(call, 0, 1);
     uint32_t added = (uint32_t)call->row->variant;
-    IG_TRY(j.fb.status);
+    IG_TRY(j.call->e->status);
     ig_value *x = j.values;
-    ig_value *count = ig_fb_dim(&j.fb, ig_fb_extent(&j.fb, x, 0));
-    ig_dim n = ig_fb_extent(&j.fb, x, 0);
+    ig_value *count = ig_expr_dim(j.call->e, ig_fb_extent(j.call, x, 0), IG_DT_i64);
+    ig_dim n = ig_fb_extent(j.call, x, 0);
     for (uint32_t i = 0; i < (added ? added : 1); i++) {
-        ig_value *y = from_dense(&j, ig_fb_tensor(&j.fb, 2 + i), count);
-        IG_TRY(j.fb.status);
-        IG_TRY(ig_ts_guard_equal(call, y->type->dims[0], n, "one element a row"));
-        x = ig_fb_2(&j.fb, added ? IG_OP_add : IG_OP_mul, x, y);
+        ig_value *y = from_dense(&j, ig_aten_tensor(j.call, 2 + i), count);
+        IG_TRY(j.call->e->status);
+        ig_expr_guard_equal(call->e, y->type->dims[0], n, "one element a row");
+        IG_TRY(call->e->status);
+        x = ig_expr_map2(j.call->e, added ? IG_OP_add : IG_OP_mul, x, y);
     }
-    IG_TRY(ig_fb_give(&j.fb, 0, x));
+    IG_TRY(ig_fb_give(j.call, 0, x));
     return give_offsets(&j, 1);
 }
 
 ig_status ig_ts_op_fb_jagged_dense_add(ig_ts_call *call) {
     jagged j = open_jagged(call, 0, 1);
-    ig_value *y = ig_fb_tensor(&j.fb, 2);
-    IG_TRY(j.fb.status);
+    ig_value *y = ig_aten_tensor(j.call, 2);
+    IG_TRY(j.call->e->status);
     if (y->type->rank < j.axes + 1) {
         return ig_ts_fail(call, IG_INVALID, "the dense tensor's rank");
     }
     ig_value *x = to_dense(&j, y->type->dims + 1, padding_of(&j, 0));
-    return ig_fb_give(&j.fb, 0, ig_fb_2(&j.fb, IG_OP_add, x, y));
+    return ig_fb_give(j.call, 0, ig_build_add(j.call->e, x, y));
 }
 
 /* ---- products and softmax: through dense tensors of max_L rows ---- */
 
 static ig_value *dense_of(jagged *j, ig_value *values, int64_t most) {
     jagged one = *j;
-    ig_dim extent = ig_dim_const(j->fb.call->module, most);
+    ig_dim extent = ig_dim_const(j->call->module, most);
     one.values = values;
     ig_value *dense = to_dense(&one, &extent, padding_of(&one, 0));
-    j->fb.status = one.fb.status;
+    j->call->e->status = one.call->e->status;
     return dense;
 }
 
-static ig_value *matmul(ig_fb *fb, ig_value *a, ig_value *b, bool transpose_a) {
+static ig_value *matmul(ig_ts_call *call, ig_value *a, ig_value *b, bool transpose_a) {
     ig_attr attrs[IG_matmul_attr_count] = { [IG_matmul_transpose_a] =
                                                 ig_attr_of_bool(transpose_a) };
     ig_value *out = NULL, *operands[] = { a, b };
-    bool is_good =
-        a && b && fb->status == IG_OK &&
-        ig_fb_try(fb, ig_ts_build(fb->call, IG_OP_matmul, 2, operands, attrs, &out));
+    bool is_good = a && b && call->e->status == IG_OK &&
+                   (out = ig_expr_make(call->e, IG_OP_matmul, operands, 2, attrs)) !=
+                       NULL;
     return is_good ? out : NULL;
 }
 
 /* Rows of the values, which a dense tensor holds [batch, max, …]. */
 static ig_value *rows_from(jagged *j, ig_value *dense) {
-    return from_dense(j, dense, ig_fb_dim(&j->fb, ig_fb_extent(&j->fb, j->values, 0)));
+    return from_dense(
+        j, dense,
+        ig_expr_dim(j->call->e, ig_fb_extent(j->call, j->values, 0), IG_DT_i64));
 }
 
 ig_status ig_ts_op_fb_jagged_jagged_bmm(ig_ts_call *call) {
@@ -260,8 +278,8 @@ ig_status ig_ts_op_fb_jagged_jagged_bmm(ig_ts_call *call) {
     int64_t most;
     IG_TRY(ig_ts_int(call, 3, &most));
     ig_value *x = dense_of(&j, j.values, most);
-    ig_value *y = dense_of(&j, ig_fb_tensor(&j.fb, 1), most);
-    return ig_fb_give(&j.fb, 0, matmul(&j.fb, x, y, true));
+    ig_value *y = dense_of(&j, ig_aten_tensor(j.call, 1), most);
+    return ig_fb_give(j.call, 0, matmul(j.call, x, y, true));
 }
 
 ig_status ig_ts_op_fb_jagged_dense_bmm(ig_ts_call *call) {
@@ -269,8 +287,8 @@ ig_status ig_ts_op_fb_jagged_dense_bmm(ig_ts_call *call) {
     int64_t most;
     IG_TRY(ig_ts_int(call, 3, &most));
     ig_value *x = dense_of(&j, j.values, most);
-    ig_value *z = matmul(&j.fb, x, ig_fb_tensor(&j.fb, 2), false);
-    IG_TRY(ig_fb_give(&j.fb, 0, rows_from(&j, z)));
+    ig_value *z = matmul(j.call, x, ig_aten_tensor(j.call, 2), false);
+    IG_TRY(ig_fb_give(j.call, 0, rows_from(&j, z)));
     return gives_offsets(&j) ? ig_ts_give_arg(call, 1, 1) : IG_OK;
 }
 
@@ -281,96 +299,101 @@ ig_status ig_ts_op_fb_jagged_softmax(ig_ts_call *call) {
     ig_value *lowest = padding_of(&j, -(double)INFINITY), *y = NULL;
     ig_value *dense = to_dense(&j, &extent, lowest);
     ig_attr attrs[IG_softmax_attr_count] = { [IG_softmax_axis] = ig_attr_of_int(1) };
-    IG_TRY(j.fb.status);
-    IG_TRY(ig_ts_build(call, IG_OP_softmax, 1, &dense, attrs, &y));
-    IG_TRY(ig_fb_give(&j.fb, 0, rows_from(&j, y)));
+    IG_TRY(j.call->e->status);
+    y = ig_expr_make(call->e, IG_OP_softmax, &dense, 1, attrs);
+    IG_TRY(call->e->status);
+    IG_TRY(ig_fb_give(j.call, 0, rows_from(&j, y)));
     return gives_offsets(&j) ? ig_ts_give_arg(call, 1, 1) : IG_OK;
 }
 
 /* v [B * H, N], a [n, H * D] -> [B * H, D]: v's rows times the segments' columns. */
 ig_status ig_ts_op_fb_vec_jagged_mul(ig_ts_call *call) {
     jagged j = open_one(call, 1, 2);
-    ig_fb *fb = &j.fb;
     ig_module *module = call->module;
-    ig_value *v = ig_fb_tensor(fb, 0);
-    IG_TRY(fb->status);
-    ig_dim batch = ig_dim_sub(module, ig_fb_extent(fb, j.offsets[0], 0), ig_dim_of(1));
-    ig_dim rows = ig_fb_extent(fb, v, 0), most = ig_fb_extent(fb, v, 1);
+    ig_value *v = ig_aten_tensor(call, 0);
+    IG_TRY(call->e->status);
+    ig_dim batch = ig_dim_sub(module, ig_fb_extent(call, j.offsets[0], 0),
+                              ig_dim_of(1));
+    ig_dim rows = ig_fb_extent(call, v, 0), most = ig_fb_extent(call, v, 1);
     ig_dim heads = ig_dim_exact_div(module, rows, batch);
-    ig_dim width = ig_dim_exact_div(module, ig_fb_extent(fb, j.values, 1), heads);
+    ig_dim width = ig_dim_exact_div(module, ig_fb_extent(call, j.values, 1), heads);
     ig_value *a = to_dense(&j, &most, padding_of(&j, 0));
     ig_dim split[] = { batch, most, heads, width },
            left[] = { batch, heads, ig_dim_of(1), most };
-    a = ig_fb_transpose(fb, ig_fb_reshape(fb, a, 4, split), (int64_t[]){ 0, 2, 1, 3 });
-    ig_value *out = matmul(fb, ig_fb_reshape(fb, v, 4, left), a, false);
+    a = ig_expr_transpose(call->e, ig_expr_reshape(call->e, a, 4, split),
+                          (int64_t[]){ 0, 2, 1, 3 });
+    ig_value *out = matmul(call, ig_expr_reshape(call->e, v, 4, left), a, false);
     ig_dim flat[] = { rows, width };
-    return ig_fb_give(fb, 0, ig_fb_reshape(fb, out, 2, flat));
+    return ig_fb_give(call, 0, ig_expr_reshape(call->e, out, 2, flat));
 }
 
 /* ---- parts of segments ---- */
 
 /* Positions of the elements that segments of these lengths have from `start` on. */
-static ig_value *take_from(ig_fb *fb, ig_value *lengths, ig_value *start,
+static ig_value *take_from(ig_ts_call *call, ig_value *lengths, ig_value *start,
                            ig_value *chosen) {
-    ig_value *begins = ig_fb_cumsum(fb, lengths, IG_FB_EXCLUSIVE);
-    begins = start ? ig_fb_2(fb, IG_OP_add, begins, start) : begins;
-    ig_value *offsets = ig_fb_cumsum(fb, chosen, IG_FB_COMPLETE);
-    ig_value *at = ig_fb_range(fb, ig_fb_last(fb, offsets));
-    ig_value *segment = ig_fb_segment_of(fb, offsets, at);
-    ig_value *shift = ig_fb_2(fb, IG_OP_sub, ig_fb_gather(fb, begins, segment, 0),
-                              ig_fb_gather(fb, offsets, segment, 0));
-    return ig_fb_2(fb, IG_OP_add, at, shift);
+    ig_value *begins = ig_compose_running_sum(call->e, lengths, IG_RUNNING_exclusive);
+    begins = start ? ig_build_add(call->e, begins, start) : begins;
+    ig_value *offsets = ig_compose_running_sum(call->e, chosen, IG_RUNNING_complete);
+    ig_value *at = ig_fb_range(call, ig_compose_last(call->e, offsets));
+    ig_value *segment = ig_compose_segment_of(call->e, offsets, at);
+    ig_value *shift = ig_build_sub(
+        call->e, ig_expr_gather(call->e, begins, segment, 0, IG_NEGATIVE_error),
+        ig_expr_gather(call->e, offsets, segment, 0, IG_NEGATIVE_error));
+    return ig_build_add(call->e, at, shift);
 }
 
 ig_status ig_ts_op_fb_truncated(ig_ts_call *call) {
-    ig_fb fb = ig_fb_open(call);
     int64_t most;
-    ig_value *lengths = ig_fb_arg(&fb, 1, IG_DT_i64);
+    ig_value *lengths = ig_fb_arg(call, 1, IG_DT_i64);
     IG_TRY(ig_ts_int(call, 2, &most));
-    ig_value *chosen = ig_fb_with(&fb, IG_OP_min, lengths, most);
-    ig_value *from = take_from(&fb, lengths, NULL, chosen);
-    return ig_fb_give(&fb, 0, ig_fb_gather(&fb, ig_fb_tensor(&fb, 0), from, 0));
+    ig_value *chosen = ig_expr_with_integer(call->e, IG_OP_min, lengths, most);
+    ig_value *from = take_from(call, lengths, NULL, chosen);
+    return ig_fb_give(
+        call, 0,
+        ig_expr_gather(call->e, ig_aten_tensor(call, 0), from, 0, IG_NEGATIVE_error));
 }
 
 ig_status ig_ts_op_fb_jagged_slice(ig_ts_call *call) {
-    ig_fb fb = ig_fb_open(call);
     int64_t most;
-    ig_value *given = ig_fb_tensor(&fb, 1);
-    ig_value *lengths = ig_fb_cast(&fb, given, IG_DT_i64);
-    ig_value *start = ig_fb_arg(&fb, 2, IG_DT_i64);
+    ig_value *given = ig_aten_tensor(call, 1);
+    ig_value *lengths = ig_expr_cast(call->e, given, IG_DT_i64);
+    ig_value *start = ig_fb_arg(call, 2, IG_DT_i64);
     IG_TRY(ig_ts_int(call, 3, &most));
-    ig_value *left = ig_fb_2(&fb, IG_OP_sub, lengths, start);
-    ig_value *chosen = ig_fb_with(&fb, IG_OP_min, left, most);
-    chosen = ig_fb_with(&fb, IG_OP_max, chosen, 0);
-    ig_value *from = take_from(&fb, lengths, start, chosen);
-    ig_value *values = ig_fb_gather(&fb, ig_fb_tensor(&fb, 0), from, 0);
-    IG_TRY(ig_fb_give(&fb, 0, values));
-    return ig_fb_give(&fb, 1, ig_fb_like(&fb, chosen, given));
+    ig_value *left = ig_build_sub(call->e, lengths, start);
+    ig_value *chosen = ig_expr_with_integer(call->e, IG_OP_min, left, most);
+    chosen = ig_expr_with_integer(call->e, IG_OP_max, chosen, 0);
+    ig_value *from = take_from(call, lengths, start, chosen);
+    ig_value *values = ig_expr_gather(call->e, ig_aten_tensor(call, 0), from, 0,
+                                      IG_NEGATIVE_error);
+    IG_TRY(ig_fb_give(call, 0, values));
+    return ig_fb_give(call, 1, ig_expr_like(call->e, chosen, given));
 }
 
 ig_status ig_ts_op_fb_masked_select(ig_ts_call *call) {
-    ig_fb fb = ig_fb_open(call);
-    ig_value *values = ig_fb_tensor(&fb, 0), *lengths = ig_fb_tensor(&fb, 1);
-    ig_value *mask = ig_fb_tensor(&fb, 2);
-    ig_value *wide = ig_fb_cast(&fb, lengths, IG_DT_i64);
-    ig_value *offsets = ig_fb_cumsum(&fb, wide, IG_FB_COMPLETE);
-    ig_value *before = ig_fb_cumsum(&fb, ig_fb_cast(&fb, mask, IG_DT_i64),
-                                    IG_FB_COMPLETE);
-    ig_value *edges = ig_fb_gather(&fb, before, offsets, 0);
-    ig_value *found = ig_fb_flat(&fb, ig_fb_1(&fb, IG_OP_nonzero, mask));
-    IG_TRY(ig_fb_give(&fb, 0, ig_fb_gather(&fb, values, found, 0)));
-    return ig_fb_give(&fb, 1, ig_fb_like(&fb, ig_fb_lengths(&fb, edges), lengths));
+    ig_value *values = ig_aten_tensor(call, 0), *lengths = ig_aten_tensor(call, 1);
+    ig_value *mask = ig_aten_tensor(call, 2);
+    ig_value *wide = ig_expr_cast(call->e, lengths, IG_DT_i64);
+    ig_value *offsets = ig_compose_running_sum(call->e, wide, IG_RUNNING_complete);
+    ig_value *before = ig_compose_running_sum(
+        call->e, ig_expr_cast(call->e, mask, IG_DT_i64), IG_RUNNING_complete);
+    ig_value *edges = ig_expr_gather(call->e, before, offsets, 0, IG_NEGATIVE_error);
+    ig_value *found = ig_expr_flatten(call->e, ig_build_nonzero(call->e, mask));
+    IG_TRY(ig_fb_give(call, 0,
+                      ig_expr_gather(call->e, values, found, 0, IG_NEGATIVE_error)));
+    return ig_fb_give(
+        call, 1,
+        ig_expr_like(call->e, ig_compose_segment_lengths(call->e, edges), lengths));
 }
 
 /* Keys one behind the other: lengths [keys, batch]; variant: the rank of the values. */
 ig_status ig_ts_op_fb_stacked_to_dense(ig_ts_call *call) {
-    ig_fb fb = ig_fb_open(call);
     const ig_dim *edges;
     const int64_t *most;
     uint32_t edge_count, count;
     int64_t padding;
-    ig_value *values = ig_fb_tensor(&fb, 0), *lengths = ig_fb_tensor(&fb, 1);
-    IG_TRY(fb.status);
+    ig_value *values = ig_aten_tensor(call, 0), *lengths = ig_aten_tensor(call, 1);
+    IG_TRY(call->e->status);
     IG_TRY(ig_ts_dims(call, 2, 0, &edges, &edge_count));
     IG_TRY(ig_ts_ints(call, 3, 0, &most, &count));
     IG_TRY(ig_ts_int(call, 4, &padding));
@@ -379,23 +402,24 @@ ig_status ig_ts_op_fb_stacked_to_dense(ig_ts_call *call) {
         return ig_ts_fail(call, IG_INVALID, "%u offsets of %u keys", edge_count, count);
     }
     for (uint32_t i = 0; i < count; i++) {
-        jagged j = { .fb = fb, .axes = 1 };
-        ig_value *own = ig_fb_flat(
-            &j.fb, ig_fb_slice(&j.fb, lengths, 0, ig_dim_of(i), ig_dim_of(1)));
-        ig_value *wide = ig_fb_cast(&j.fb, own, IG_DT_i64);
-        j.offsets[0] = ig_fb_cumsum(&j.fb, wide, IG_FB_COMPLETE);
+        jagged j = { .call = call, .axes = 1 };
+        ig_value *own = ig_expr_flatten(
+            j.call->e,
+            ig_expr_slice(j.call->e, lengths, 0, ig_dim_of(i), ig_dim_of(1), 1));
+        ig_value *wide = ig_expr_cast(j.call->e, own, IG_DT_i64);
+        j.offsets[0] = ig_compose_running_sum(j.call->e, wide, IG_RUNNING_complete);
         ig_dim size = ig_dim_sub(call->module, edges[i + 1], edges[i]);
         ig_dim width = ig_dim_const(call->module, most[i]);
-        j.values = ig_fb_slice(&j.fb, values, 0, edges[i], size);
+        j.values = ig_expr_slice(j.call->e, values, 0, edges[i], size, 1);
         results[i] = to_dense(&j, &width, padding_of(&j, (double)padding));
-        IG_TRY(j.fb.status);
+        IG_TRY(j.call->e->status);
     }
     return ig_ts_give_list(call, 0, IG_TS_NO_ARG, results, count);
 }
 
 /* Variant 2 may pad with -inf, and may tell which places are filled. */
 ig_status ig_ts_op_fb_pack_segments(ig_ts_call *call) {
-    jagged j = { .fb = ig_fb_open(call), .axes = 1 };
+    jagged j = { .call = call, .axes = 1 };
     bool has_infinity = false, wants_mask = false;
     ig_dim most;
     IG_TRY(ig_ts_dim(call, 2, &most));
@@ -403,14 +427,14 @@ ig_status ig_ts_op_fb_pack_segments(ig_ts_call *call) {
         IG_TRY(ig_ts_bool(call, 3, &has_infinity));
         IG_TRY(ig_ts_bool(call, 4, &wants_mask));
     }
-    j.values = ig_fb_tensor(&j.fb, 0);
-    ig_value *lengths = ig_fb_arg(&j.fb, 1, IG_DT_i64), *mask = NULL;
-    j.offsets[0] = ig_fb_cumsum(&j.fb, lengths, IG_FB_COMPLETE);
+    j.values = ig_aten_tensor(j.call, 0);
+    ig_value *lengths = ig_fb_arg(j.call, 1, IG_DT_i64), *mask = NULL;
+    j.offsets[0] = ig_compose_running_sum(j.call->e, lengths, IG_RUNNING_complete);
     ig_value *padding = padding_of(&j, has_infinity ? -(double)INFINITY : 0);
-    IG_TRY(ig_fb_give(&j.fb, 0, to_dense(&j, &most, padding)));
+    IG_TRY(ig_fb_give(j.call, 0, to_dense(&j, &most, padding)));
     if (call->row->variant != 2) {
         return IG_OK;
     }
     rows_of_places(&j, &most, &mask);
-    return wants_mask ? ig_fb_give(&j.fb, 1, mask) : ig_fb_give_none(&j.fb, 1);
+    return wants_mask ? ig_fb_give(j.call, 1, mask) : ig_fb_give_none(j.call, 1);
 }

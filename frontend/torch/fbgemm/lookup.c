@@ -37,7 +37,6 @@ enum { OUT_F32 = 0, OUT_F16 = 1, OUT_INT8 = 2, OUT_BF16 = 5 };
 enum { FB_SUM = 0, FB_MEAN = 1, FB_NONE = 2 };
 
 typedef struct lookup {
-    ig_fb fb;
     ig_ts_call *call;
     const ig_data *flat; /* the storage of the tables */
     const char *name;    /* of the storage */
@@ -58,8 +57,8 @@ static ig_status fail(lookup *l, ig_status status, const char *what, uint32_t fe
 static ig_status find_storage(lookup *l) {
     static const uint32_t places[] = { 0, 1 }; /* device, then managed memory */
     for (size_t i = 0; i < IG_COUNT_OF(places); i++) {
-        ig_value *value = ig_fb_tensor(&l->fb, places[i]);
-        IG_TRY(l->fb.status);
+        ig_value *value = ig_aten_tensor(l->call, places[i]);
+        IG_TRY(l->call->e->status);
         const ig_data *data = ig_constant_of(value);
         if (!data || data->is_splat || data->type->dtype != IG_DT_u8) {
             continue;
@@ -80,7 +79,7 @@ static void find_rows(lookup *l) {
     const ig_op *bounds = ig_def(l->ids, IG_OP_bounds);
     if (bounds) {
         uint32_t count = 0;
-        const int64_t *rows = ig_fb_maybe_known(&l->fb, bounds->operands[2].value,
+        const int64_t *rows = ig_fb_maybe_known(l->call, bounds->operands[2].value,
                                                 &count);
         l->rows = count == l->count ? rows : NULL;
     }
@@ -98,8 +97,8 @@ static ig_status read_options(lookup *l) {
         return ig_ts_fail(l->call, IG_INVALID, "row alignment %lld, pooling mode %lld",
                           (long long)l->align, (long long)l->pooling);
     }
-    l->weights = l->pooling == FB_NONE ? NULL : ig_fb_optional(&l->fb, WEIGHTS);
-    IG_TRY(l->fb.status);
+    l->weights = l->pooling == FB_NONE ? NULL : ig_aten_optional(l->call, WEIGHTS);
+    IG_TRY(l->call->e->status);
     if (l->weights &&
         ig_dim_equal(l->call->module, ig_type_count(l->call->module, l->weights->type),
                      ig_dim_of(0)) == IG_YES) {
@@ -111,22 +110,25 @@ static ig_status read_options(lookup *l) {
 static ig_status read_inputs(lookup *l) {
     enum { INDICES = 12, OFFSETS = 13 };
     ig_module *module = l->call->module;
-    l->ids = ig_fb_tensor(&l->fb, INDICES);
-    l->offsets = ig_fb_tensor(&l->fb, OFFSETS);
-    IG_TRY(l->fb.status);
+    l->ids = ig_aten_tensor(l->call, INDICES);
+    l->offsets = ig_aten_tensor(l->call, OFFSETS);
+    IG_TRY(l->call->e->status);
     if (l->ids->type->rank != 1 || l->offsets->type->rank != 1) {
         return ig_ts_fail(l->call, IG_INVALID, "indices and offsets have one axis");
     }
     ig_dim bags = ig_dim_sub(module, l->offsets->type->dims[0], ig_dim_of(1));
     l->bags = ig_dim_exact_div(module, bags, ig_dim_of(l->count));
-    IG_TRY(ig_ts_guard_equal(l->call, bags,
-                             ig_dim_mul(module, l->bags, ig_dim_of(l->count)),
-                             "the offsets do not belong to so many tables"));
+    ig_expr_guard_equal(l->call->e, bags,
+                        ig_dim_mul(module, l->bags, ig_dim_of(l->count)),
+                        "the offsets do not belong to so many tables");
+    IG_TRY(l->call->e->status);
     if (l->weights) {
-        l->weights = ig_fb_cast(&l->fb, ig_fb_flat(&l->fb, l->weights), IG_DT_f32);
-        IG_TRY(l->fb.status);
-        IG_TRY(ig_ts_guard_equal(l->call, l->weights->type->dims[0],
-                                 l->ids->type->dims[0], "a weight for each index"));
+        l->weights = ig_expr_cast(l->call->e, ig_expr_flatten(l->call->e, l->weights),
+                                  IG_DT_f32);
+        IG_TRY(l->call->e->status);
+        ig_expr_guard_equal(l->call->e, l->weights->type->dims[0],
+                            l->ids->type->dims[0], "a weight for each index");
+        IG_TRY(l->call->e->status);
     }
     return IG_OK;
 }
@@ -134,10 +136,10 @@ static ig_status read_inputs(lookup *l) {
 static ig_status read_tables(lookup *l) {
     enum { STARTS = 3, KINDS = 4, COLUMNS = 5 };
     uint32_t starts, kinds, columns;
-    l->starts = ig_fb_known(&l->fb, STARTS, "weights_offsets", &starts);
-    l->kinds = ig_fb_known(&l->fb, KINDS, "weights_tys", &kinds);
-    l->columns = ig_fb_known(&l->fb, COLUMNS, "D_offsets", &columns);
-    IG_TRY(l->fb.status);
+    l->starts = ig_fb_known(l->call, STARTS, "weights_offsets", &starts);
+    l->kinds = ig_fb_known(l->call, KINDS, "weights_tys", &kinds);
+    l->columns = ig_fb_known(l->call, COLUMNS, "D_offsets", &columns);
+    IG_TRY(l->call->e->status);
     if (columns < 2 || starts != columns - 1 || kinds != columns - 1 ||
         starts > FEATURES) {
         return ig_ts_fail(l->call, IG_INVALID,
@@ -282,9 +284,10 @@ static ig_status make_bag(lookup *l, ig_op **out_bag) {
         operands[count++] = l->ids;
         if (has_offsets) {
             ig_dim start = ig_dim_mul(module, l->bags, ig_dim_of(i));
-            operands[count++] = ig_fb_slice(&l->fb, l->offsets, 0, start,
-                                            ig_dim_add(module, l->bags, ig_dim_of(1)));
-            IG_TRY(l->fb.status);
+            operands[count++] = ig_expr_slice(l->call->e, l->offsets, 0, start,
+                                              ig_dim_add(module, l->bags, ig_dim_of(1)),
+                                              1);
+            IG_TRY(l->call->e->status);
         }
         if (l->weights) {
             operands[count++] = l->weights;
@@ -304,13 +307,13 @@ static ig_value *join(lookup *l, const ig_op *bag) {
     for (uint32_t i = 0; i < l->count; i++) {
         parts[i] = &bag->results[i];
         bool is_more = l->pooling == FB_NONE && i > 0;
-        sum = is_more ? ig_fb_2(&l->fb, IG_OP_add, sum, parts[i]) : sum;
+        sum = is_more ? ig_build_add(l->call->e, sum, parts[i]) : sum;
     }
-    return l->pooling == FB_NONE ? sum : ig_fb_concat(&l->fb, parts, l->count, 1);
+    return l->pooling == FB_NONE ? sum : ig_expr_concat(l->call->e, 1, parts, l->count);
 }
 
 ig_status ig_ts_op_fb_lookup(ig_ts_call *call) {
-    lookup l = { .fb = ig_fb_open(call), .call = call };
+    lookup l = { .call = call };
     ig_op *bag = NULL;
     IG_TRY(read_tables(&l));
     IG_TRY(read_options(&l));
@@ -327,7 +330,7 @@ ig_status ig_ts_op_fb_lookup(ig_ts_call *call) {
         IG_TRY(make_table(&l, i));
     }
     IG_TRY(make_bag(&l, &bag));
-    return ig_fb_give(&l.fb, 0, join(&l, bag));
+    return ig_fb_give(l.call, 0, join(&l, bag));
 }
 
 /* ---- bounds ---- */
@@ -348,16 +351,15 @@ static ig_status mend(ig_ts_call *call, uint32_t arg, ig_value *value) {
 
 ig_status ig_ts_op_fb_bounds(ig_ts_call *call) {
     enum { ROWS, INDICES, OFFSETS, MODE, WARNING, B_OFFSETS = 6 };
-    ig_fb fb = ig_fb_open(call);
     int64_t mode;
     IG_TRY(ig_ts_int(call, MODE, &mode));
     if (!ig_ts_is_none(call, B_OFFSETS)) {
         return ig_ts_fail(call, IG_UNSUPPORTED, "a batch size for each feature");
     }
-    ig_value *ids = ig_fb_tensor(&fb, INDICES);
-    ig_value *offsets = ig_fb_tensor(&fb, OFFSETS);
-    ig_value *rows = ig_fb_tensor(&fb, ROWS);
-    IG_TRY(fb.status);
+    ig_value *ids = ig_aten_tensor(call, INDICES);
+    ig_value *offsets = ig_aten_tensor(call, OFFSETS);
+    ig_value *rows = ig_aten_tensor(call, ROWS);
+    IG_TRY(call->e->status);
     enum { FATAL = 0, V2_FATAL = 6, MODE_WARNING = 1, V2_WARNING = 5 };
     bool is_fatal = mode == FATAL || mode == V2_FATAL;
     ig_attr attrs[IG_bounds_attr_count] = {

@@ -10,7 +10,6 @@
 
 ig_status ig_ts_op_fb_merge_pooled(ig_ts_call *call) {
     enum { PARTS, SIZE, DEVICE, AXIS };
-    ig_fb fb = ig_fb_open(call);
     ig_value **parts;
     uint32_t count;
     int64_t axis;
@@ -20,7 +19,7 @@ ig_status ig_ts_op_fb_merge_pooled(ig_ts_call *call) {
         return ig_ts_fail(call, IG_INVALID, "nothing to merge");
     }
     axis += axis < 0 ? parts[0]->type->rank : 0;
-    return ig_fb_give(&fb, 0, ig_fb_concat(&fb, parts, count, (uint32_t)axis));
+    return ig_fb_give(call, 0, ig_expr_concat(call->e, (uint32_t)axis, parts, count));
 }
 
 ig_status ig_ts_op_fb_all_to_one(ig_ts_call *call) {
@@ -31,7 +30,6 @@ ig_status ig_ts_op_fb_all_to_one(ig_ts_call *call) {
 }
 
 ig_status ig_ts_op_fb_sum_to_one(ig_ts_call *call) {
-    ig_fb fb = ig_fb_open(call);
     ig_value **parts;
     uint32_t count;
     IG_TRY(ig_ts_tensors(call, 0, &parts, &count));
@@ -40,21 +38,20 @@ ig_status ig_ts_op_fb_sum_to_one(ig_ts_call *call) {
     }
     ig_value *sum = parts[0];
     for (uint32_t i = 1; i < count; i++) {
-        sum = ig_fb_2(&fb, IG_OP_add, sum, parts[i]);
+        sum = ig_build_add(call->e, sum, parts[i]);
     }
-    return ig_fb_give(&fb, 0, sum);
+    return ig_fb_give(call, 0, sum);
 }
 
 /* ---- columns ---- */
 
 ig_status ig_ts_op_fb_permute_pooled(ig_ts_call *call) {
     enum { ROWS, EDGES, PICKS };
-    ig_fb fb = ig_fb_open(call);
     uint32_t edge_count, count;
-    ig_value *x = ig_fb_tensor(&fb, ROWS);
-    const int64_t *edges = ig_fb_known(&fb, EDGES, "offset_dim_list", &edge_count);
-    const int64_t *picks = ig_fb_known(&fb, PICKS, "permute_list", &count);
-    IG_TRY(fb.status);
+    ig_value *x = ig_aten_tensor(call, ROWS);
+    const int64_t *edges = ig_fb_known(call, EDGES, "offset_dim_list", &edge_count);
+    const int64_t *picks = ig_fb_known(call, PICKS, "permute_list", &count);
+    IG_TRY(call->e->status);
     ig_value **parts = IG_NEW_ARRAY(call->arena, ig_value *, (size_t)count + 1);
     for (uint32_t i = 0; i < count; i++) {
         if (picks[i] < 0 || picks[i] + 1 >= edge_count) {
@@ -62,10 +59,10 @@ ig_status ig_ts_op_fb_permute_pooled(ig_ts_call *call) {
                               i, (long long)picks[i]);
         }
         int64_t start = edges[picks[i]], end = edges[picks[i] + 1];
-        parts[i] = ig_fb_slice(&fb, x, 1, ig_dim_const(call->module, start),
-                               ig_dim_const(call->module, end - start));
+        parts[i] = ig_expr_slice(call->e, x, 1, ig_dim_const(call->module, start),
+                                 ig_dim_const(call->module, end - start), 1);
     }
-    return ig_fb_give(&fb, 0, count ? ig_fb_concat(&fb, parts, count, 1) : x);
+    return ig_fb_give(call, 0, count ? ig_expr_concat(call->e, 1, parts, count) : x);
 }
 
 typedef struct piece {
@@ -81,9 +78,9 @@ static int by_place(const void *a, const void *b) {
 }
 
 /* Outputs made of pieces of the inputs' columns. */
-static ig_status give_pieces(ig_fb *fb, ig_value **inputs, uint32_t input_count,
+static ig_status give_pieces(ig_ts_call *call, ig_value **inputs, uint32_t input_count,
                              piece *pieces, uint32_t count, uint32_t outputs) {
-    ig_arena *arena = fb->call->arena;
+    ig_arena *arena = call->arena;
     ig_value **results = IG_NEW_ARRAY(arena, ig_value *, (size_t)outputs + 1);
     ig_value **parts = IG_NEW_ARRAY(arena, ig_value *, (size_t)count + 1);
     uint32_t at = 0;
@@ -93,29 +90,27 @@ static ig_status give_pieces(ig_fb *fb, ig_value **inputs, uint32_t input_count,
         for (; at < count && pieces[at].out == out; at++) {
             const piece *p = &pieces[at];
             if (p->in < 0 || p->in >= input_count) {
-                return ig_ts_fail(fb->call, IG_INVALID, "no input %lld",
-                                  (long long)p->in);
+                return ig_ts_fail(call, IG_INVALID, "no input %lld", (long long)p->in);
             }
-            ig_module *module = fb->call->module;
-            parts[some++] = ig_fb_slice(fb, inputs[p->in], 1,
-                                        ig_dim_const(module, p->from),
-                                        ig_dim_const(module, p->length));
+            ig_module *module = call->module;
+            parts[some++] = ig_expr_slice(call->e, inputs[p->in], 1,
+                                          ig_dim_const(module, p->from),
+                                          ig_dim_const(module, p->length), 1);
         }
-        IG_TRY(fb->status);
+        IG_TRY(call->e->status);
         if (some == 0) {
-            return ig_ts_fail(fb->call, IG_INVALID, "group %u holds nothing", out);
+            return ig_ts_fail(call, IG_INVALID, "group %u holds nothing", out);
         }
-        results[out] = ig_fb_concat(fb, parts, some, 1);
+        results[out] = ig_expr_concat(call->e, 1, parts, some);
     }
-    IG_TRY(fb->status);
-    return ig_ts_give_list(fb->call, 0, IG_TS_NO_ARG, results, outputs);
+    IG_TRY(call->e->status);
+    return ig_ts_give_list(call, 0, IG_TS_NO_ARG, results, outputs);
 }
 
 /* Rows of six: input, output, first column of each, columns, and what gradients
  * need.  Variant 1 has the way as an argument. */
 ig_status ig_ts_op_fb_permute_multi(ig_ts_call *call) {
     enum { INPUTS, PERMUTES, LENGTHS = 4, REVERSE, ROW = 6 };
-    ig_fb fb = ig_fb_open(call);
     ig_value **inputs;
     uint32_t input_count, numbers, outputs;
     const int64_t *lengths;
@@ -128,14 +123,14 @@ ig_status ig_ts_op_fb_permute_multi(ig_ts_call *call) {
     }
     IG_TRY(ig_ts_tensors(call, INPUTS, &inputs, &input_count));
     IG_TRY(ig_ts_ints(call, LENGTHS, 0, &lengths, &outputs));
-    const int64_t *rows = ig_fb_known(&fb, PERMUTES, "permutes", &numbers);
-    IG_TRY(fb.status);
+    const int64_t *rows = ig_fb_known(call, PERMUTES, "permutes", &numbers);
+    IG_TRY(call->e->status);
     piece *pieces = IG_NEW_ARRAY(call->arena, piece, numbers / ROW + 1);
     for (uint32_t i = 0; i < numbers / ROW; i++) {
         const int64_t *row = rows + (size_t)i * ROW;
         pieces[i] = (piece){ row[0], row[1], row[2], row[3], row[4] };
     }
-    return give_pieces(&fb, inputs, input_count, pieces, numbers / ROW, outputs);
+    return give_pieces(call, inputs, input_count, pieces, numbers / ROW, outputs);
 }
 
 /* ---- groups of keys ---- */
@@ -237,19 +232,18 @@ static ig_status read_regroup(ig_ts_call *call, regroup *r) {
 }
 
 ig_status ig_ts_op_fb_regroup(ig_ts_call *call) {
-    ig_fb fb = ig_fb_open(call);
     regroup r;
     ig_value **inputs;
     uint32_t count;
     IG_TRY(ig_ts_tensors(call, 0, &inputs, &count));
     IG_TRY(read_regroup(call, &r));
-    return give_pieces(&fb, inputs, count, r.pieces, r.count, r.outputs);
+    return give_pieces(call, inputs, count, r.pieces, r.count, r.outputs);
 }
 
 static ig_value *i32_matrix(ig_ts_call *call, const int32_t *values, uint32_t rank,
                             int64_t rows, int64_t columns) {
     int64_t dims[] = { rows, columns };
-    return ig_ts_constant(call, IG_DT_i32, rank, dims, values);
+    return ig_expr_constant(call->e, "constant", IG_DT_i32, rank, dims, values);
 }
 
 /* The last number of a piece: the next piece from the same columns, for gradients; it
@@ -275,7 +269,6 @@ static void link_pieces(const regroup *r, int32_t *rows) {
 
 ig_status ig_ts_op_fb_regroup_arguments(ig_ts_call *call) {
     enum { ROW = 6 };
-    ig_fb fb = ig_fb_open(call);
     regroup r;
     IG_TRY(read_regroup(call, &r));
     int32_t *rows = IG_NEW_ARRAY(call->arena, int32_t, (size_t)r.count * ROW + 1);
@@ -302,8 +295,8 @@ ig_status ig_ts_op_fb_regroup_arguments(ig_ts_call *call) {
         outs[i] = (int32_t)lengths[i];
         dims[i] = ig_dim_of(lengths[i]);
     }
-    IG_TRY(ig_fb_give(&fb, 0, i32_matrix(call, rows, 2, r.count, ROW)));
-    IG_TRY(ig_fb_give(&fb, 1, i32_matrix(call, ins, 1, (int64_t)r.keys->count, 0)));
-    IG_TRY(ig_fb_give(&fb, 2, i32_matrix(call, outs, 1, r.outputs, 0)));
+    IG_TRY(ig_fb_give(call, 0, i32_matrix(call, rows, 2, r.count, ROW)));
+    IG_TRY(ig_fb_give(call, 1, i32_matrix(call, ins, 1, (int64_t)r.keys->count, 0)));
+    IG_TRY(ig_fb_give(call, 2, i32_matrix(call, outs, 1, r.outputs, 0)));
     return ig_ts_give_dims(call, 3, dims, r.outputs);
 }

@@ -16,40 +16,47 @@
 #include <stdlib.h>
 
 /* The table of each id. */
-static ig_value *tables_of(ig_fb *fb, ig_value *ids, ig_value *offsets, ig_dim tables) {
-    ig_module *module = fb->call->module;
-    ig_dim bags = ig_dim_sub(module, ig_fb_extent(fb, offsets, 0), ig_dim_of(1));
+static ig_value *tables_of(ig_ts_call *call, ig_value *ids, ig_value *offsets,
+                           ig_dim tables) {
+    ig_module *module = call->module;
+    ig_dim bags = ig_dim_sub(module, ig_fb_extent(call, offsets, 0), ig_dim_of(1));
     ig_dim per = ig_dim_exact_div(module, bags, tables);
-    ig_value *at = ig_fb_range_dim(fb, ig_fb_extent(fb, ids, 0));
-    ig_value *bag = ig_fb_segment_of(fb, ig_fb_cast(fb, offsets, IG_DT_i64), at);
-    ig_value *by = ig_fb_2(fb, IG_OP_max, ig_fb_dim(fb, per), ig_fb_int(fb, 1));
-    ig_value *table = ig_fb_2(fb, IG_OP_div, bag, by);
+    ig_value *at = ig_expr_iota(call->e, IG_DT_i64, ig_fb_extent(call, ids, 0));
+    ig_value *bag =
+        ig_compose_segment_of(call->e, ig_expr_cast(call->e, offsets, IG_DT_i64), at);
+    ig_value *by = ig_build_max(call->e, ig_expr_dim(call->e, per, IG_DT_i64),
+                                ig_expr_integer(call->e, IG_DT_i64, 1));
+    ig_value *table = ig_build_div(call->e, bag, by);
     ig_dim last = ig_dim_sub(module, tables, ig_dim_of(1));
-    return ig_fb_2(fb, IG_OP_min, table, ig_fb_dim(fb, last));
+    return ig_build_min(call->e, table, ig_expr_dim(call->e, last, IG_DT_i64));
 }
 
 ig_status ig_ts_op_fb_pruned_array(ig_ts_call *call) {
-    ig_fb fb = ig_fb_open(call);
-    ig_value *given = ig_fb_tensor(&fb, 0), *offsets = ig_fb_tensor(&fb, 1);
-    ig_value *rows = ig_fb_arg(&fb, 2, IG_DT_i64),
-             *edges = ig_fb_arg(&fb, 3, IG_DT_i64);
-    ig_dim tables = ig_dim_sub(call->module, ig_fb_extent(&fb, edges, 0), ig_dim_of(1));
-    ig_value *ids = ig_fb_cast(&fb, given, IG_DT_i64);
-    ig_value *table = tables_of(&fb, ids, offsets, tables);
-    ig_value *start = ig_fb_gather(&fb, edges, table, 0);
-    ig_value *size = ig_fb_gather(&fb, ig_fb_lengths(&fb, edges), table, 0);
-    ig_value *is_in = ig_fb_2(&fb, IG_OP_and, ig_fb_with(&fb, IG_OP_ge, ids, 0),
-                              ig_fb_2(&fb, IG_OP_lt, ids, size));
+    ig_value *given = ig_aten_tensor(call, 0), *offsets = ig_aten_tensor(call, 1);
+    ig_value *rows = ig_fb_arg(call, 2, IG_DT_i64),
+             *edges = ig_fb_arg(call, 3, IG_DT_i64);
+    ig_dim tables = ig_dim_sub(call->module, ig_fb_extent(call, edges, 0),
+                               ig_dim_of(1));
+    ig_value *ids = ig_expr_cast(call->e, given, IG_DT_i64);
+    ig_value *table = tables_of(call, ids, offsets, tables);
+    ig_value *start = ig_expr_gather(call->e, edges, table, 0, IG_NEGATIVE_error);
+    ig_value *size = ig_expr_gather(call->e, ig_compose_segment_lengths(call->e, edges),
+                                    table, 0, IG_NEGATIVE_error);
+    ig_value *is_in = ig_build_and(call->e,
+                                   ig_expr_with_integer(call->e, IG_OP_ge, ids, 0),
+                                   ig_build_lt(call->e, ids, size));
     /* the row behind all others says: none */
     ig_dim one = ig_dim_of(1);
-    ig_value *none = ig_fb_reshape(&fb, ig_fb_int(&fb, -1), 1, &one);
-    ig_value *absent = ig_fb_dim(&fb, ig_fb_extent(&fb, rows, 0));
-    ig_value *at = ig_fb_where(&fb, is_in, ig_fb_2(&fb, IG_OP_add, start, ids), absent);
-    rows = ig_fb_concat(&fb, (ig_value *[]){ rows, none }, 2, 0);
-    ig_value *row = ig_fb_gather(&fb, rows, at, 0);
-    ig_value *is_whole = ig_fb_with(&fb, IG_OP_eq, size, 0);
-    row = ig_fb_where(&fb, is_whole, ids, row);
-    return ig_fb_give(&fb, 0, ig_fb_like(&fb, row, given));
+    ig_value *none = ig_expr_reshape(call->e, ig_expr_integer(call->e, IG_DT_i64, -1),
+                                     1, &one);
+    ig_value *absent = ig_expr_dim(call->e, ig_fb_extent(call, rows, 0), IG_DT_i64);
+    ig_value *at = ig_build_where(call->e, is_in, ig_build_add(call->e, start, ids),
+                                  absent);
+    rows = ig_expr_concat(call->e, 0, (ig_value *[]){ rows, none }, 2);
+    ig_value *row = ig_expr_gather(call->e, rows, at, 0, IG_NEGATIVE_error);
+    ig_value *is_whole = ig_expr_with_integer(call->e, IG_OP_eq, size, 0);
+    row = ig_build_where(call->e, is_whole, ids, row);
+    return ig_fb_give(call, 0, ig_expr_like(call->e, row, given));
 }
 
 /* ---- hash tables ---- */
@@ -64,9 +71,9 @@ static int by_key(const void *a, const void *b) {
 }
 
 /* Pairs (id, row) of `tables` tables, cut by `edges`, as sorted arrays. */
-static void sort_pairs(ig_fb *fb, const int64_t *slots, const int64_t *edges,
+static void sort_pairs(ig_ts_call *call, const int64_t *slots, const int64_t *edges,
                        uint32_t tables, ig_value **out_keys, ig_value **out_rows) {
-    ig_arena *arena = fb->call->arena;
+    ig_arena *arena = call->arena;
     int64_t all = edges[tables];
     pair *pairs = IG_NEW_ARRAY(arena, pair, (size_t)all + 1);
     uint32_t count = 0;
@@ -87,43 +94,46 @@ static void sort_pairs(ig_fb *fb, const int64_t *slots, const int64_t *edges,
     }
     keys[count] = INT64_MAX; /* what no id finds */
     rows[count] = -1;
-    *out_keys = ig_fb_ints(fb, keys, count + 1);
-    *out_rows = ig_fb_ints(fb, rows, count + 1);
+    *out_keys = ig_expr_ints(call->e, keys, count + 1);
+    *out_rows = ig_expr_ints(call->e, rows, count + 1);
 }
 
-ig_value *ig_fb_look_up_pairs(ig_fb *fb, ig_value *given, ig_value *offsets,
+ig_value *ig_fb_look_up_pairs(ig_ts_call *call, ig_value *given, ig_value *offsets,
                               const int64_t *slots, const int64_t *edges,
                               uint32_t tables) {
     ig_value *keys, *rows, *at = NULL;
-    int64_t *sizes = IG_NEW_ARRAY(fb->call->arena, int64_t, (size_t)tables + 1);
+    int64_t *sizes = IG_NEW_ARRAY(call->arena, int64_t, (size_t)tables + 1);
     for (uint32_t t = 0; t < tables; t++) {
         sizes[t] = edges[t + 1] - edges[t];
     }
-    sort_pairs(fb, slots, edges, tables, &keys, &rows);
-    ig_value *ids = ig_fb_cast(fb, given, IG_DT_i64);
-    ig_value *table = tables_of(fb, ids, offsets, ig_dim_of(tables));
-    ig_value *low = ig_fb_with(fb, IG_OP_and, ids, 0xffffffff);
-    ig_value *high = ig_fb_with(fb, IG_OP_shl, table, 32);
-    ig_value *key = ig_fb_2(fb, IG_OP_or, high, low), *operands[] = { key, keys };
-    if (!key || !ig_fb_try(fb, ig_ts_build(fb->call, IG_OP_bucketize, 2, operands, NULL,
-                                           &at))) {
+    sort_pairs(call, slots, edges, tables, &keys, &rows);
+    ig_value *ids = ig_expr_cast(call->e, given, IG_DT_i64);
+    ig_value *table = tables_of(call, ids, offsets, ig_dim_of(tables));
+    ig_value *low = ig_expr_with_integer(call->e, IG_OP_and, ids, 0xffffffff);
+    ig_value *high = ig_expr_with_integer(call->e, IG_OP_shl, table, 32);
+    ig_value *key = ig_build_or(call->e, high, low), *operands[] = { key, keys };
+    if (!key || !(at = ig_expr_make(call->e, IG_OP_bucketize, operands, 2, NULL))) {
         return NULL;
     }
-    ig_value *is_found = ig_fb_2(fb, IG_OP_eq, ig_fb_gather(fb, keys, at, 0), key);
-    ig_value *row = ig_fb_where(fb, is_found, ig_fb_gather(fb, rows, at, 0),
-                                ig_fb_int(fb, -1));
-    ig_value *size = ig_fb_gather(fb, ig_fb_ints(fb, sizes, tables), table, 0);
-    row = ig_fb_where(fb, ig_fb_with(fb, IG_OP_eq, size, 0), ids, row);
-    return ig_fb_like(fb, row, given);
+    ig_value *is_found = ig_build_eq(
+        call->e, ig_expr_gather(call->e, keys, at, 0, IG_NEGATIVE_error), key);
+    ig_value *row = ig_build_where(
+        call->e, is_found, ig_expr_gather(call->e, rows, at, 0, IG_NEGATIVE_error),
+        ig_expr_integer(call->e, IG_DT_i64, -1));
+    ig_value *size = ig_expr_gather(call->e, ig_expr_ints(call->e, sizes, tables),
+                                    table, 0, IG_NEGATIVE_error);
+    row = ig_build_where(call->e, ig_expr_with_integer(call->e, IG_OP_eq, size, 0), ids,
+                         row);
+    return ig_expr_like(call->e, row, given);
 }
 
 ig_status ig_ts_op_fb_pruned_hashmap(ig_ts_call *call) {
-    ig_fb fb = ig_fb_open(call);
     uint32_t numbers, edge_count;
-    ig_value *ids = ig_fb_tensor(&fb, 0), *offsets = ig_fb_tensor(&fb, 1);
-    const int64_t *slots = ig_fb_known(&fb, 2, "the hash table", &numbers);
-    const int64_t *edges = ig_fb_known(&fb, 3, "the hash table's offsets", &edge_count);
-    IG_TRY(fb.status);
+    ig_value *ids = ig_aten_tensor(call, 0), *offsets = ig_aten_tensor(call, 1);
+    const int64_t *slots = ig_fb_known(call, 2, "the hash table", &numbers);
+    const int64_t *edges = ig_fb_known(call, 3, "the hash table's offsets",
+                                       &edge_count);
+    IG_TRY(call->e->status);
     if (edge_count < 2 || edges[0] < 0 || edges[edge_count - 1] > numbers / 2) {
         return ig_ts_fail(call, IG_INVALID, "the hash table's offsets");
     }
@@ -133,5 +143,5 @@ ig_status ig_ts_op_fb_pruned_hashmap(ig_ts_call *call) {
         }
     }
     return ig_fb_give(
-        &fb, 0, ig_fb_look_up_pairs(&fb, ids, offsets, slots, edges, edge_count - 1));
+        call, 0, ig_fb_look_up_pairs(call, ids, offsets, slots, edges, edge_count - 1));
 }

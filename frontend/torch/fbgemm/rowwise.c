@@ -21,7 +21,7 @@ static ig_dtype output_dtype(ig_ts_call *call, int64_t code) {
     if (code == 0 || code == 1 || code == 5) {
         return code == 0 ? IG_DT_f32 : code == 1 ? IG_DT_f16 : IG_DT_bf16;
     }
-    ig_aten_fail(call, IG_UNSUPPORTED, "output dtype %lld", (long long)code);
+    ig_expr_fail(call->e, IG_UNSUPPORTED, "output dtype %lld", (long long)code);
     return IG_DT_f32;
 }
 
@@ -32,29 +32,29 @@ static uint32_t last_axis(const ig_value *x) {
 static ig_value *rows_of(ig_ts_call *call, uint32_t index) {
     ig_value *x = ig_aten_tensor(call, index);
     return x && x->type->rank == 0
-               ? ig_aten_fail(call, IG_INVALID, "rows of a tensor of rank 0")
+               ? ig_expr_fail(call->e, IG_INVALID, "rows of a tensor of rank 0")
                : x;
 }
 
 static ig_value *part(ig_ts_call *call, ig_value *x, ig_dim start, ig_dim size) {
-    return ig_aten_slice(call, x, last_axis(x), start, size, 1);
+    return ig_expr_slice(call->e, x, last_axis(x), start, size, 1);
 }
 
 static ig_value *extreme(ig_ts_call *call, ig_value *x, ig_reduce kind) {
-    return ig_aten_reduce1(call, kind, x, last_axis(x), true);
+    return ig_expr_reduce_axis(call->e, kind, x, last_axis(x), true);
 }
 
 static ig_value *fused_rows(ig_ts_call *call, ig_value *q, ig_value *scale,
                             ig_value *bias) {
     ig_value *parts[] = { q, ig_aten_view_bits(call, scale, IG_DT_u8),
                           ig_aten_view_bits(call, bias, IG_DT_u8) };
-    return q && parts[1] && parts[2] ? ig_aten_concat(call, last_axis(q), 3, parts)
+    return q && parts[1] && parts[2] ? ig_expr_concat(call->e, last_axis(q), parts, 3)
                                      : NULL;
 }
 
 static ig_value *clamp(ig_ts_call *call, ig_value *x, double low, double high) {
-    x = ig_aten_map2n(call, IG_OP_max, x, low);
-    return ig_aten_map2n(call, IG_OP_min, x, high);
+    x = ig_expr_with(call->e, IG_OP_max, x, low);
+    return ig_expr_with(call->e, IG_OP_min, x, high);
 }
 
 /* ---- 8 bits ---- */
@@ -62,14 +62,13 @@ static ig_value *clamp(ig_ts_call *call, ig_value *x, double low, double high) {
 ig_status ig_ts_op_fb_to_rows8(ig_ts_call *call) {
     ig_value *x = ig_aten_cast(call, rows_of(call, 0), IG_DT_f32);
     ig_value *low = extreme(call, x, IG_REDUCE_min);
-    ig_value *range = ig_aten_map2(call, IG_OP_sub, extreme(call, x, IG_REDUCE_max),
-                                   low);
-    ig_value *inverse = ig_aten_mapn2(
-        call, IG_OP_div, 255, ig_aten_map2n(call, IG_OP_add, range, (double)1e-8f));
-    ig_value *q = ig_aten_map2(call, IG_OP_mul, ig_aten_map2(call, IG_OP_sub, x, low),
-                               inverse);
-    q = ig_aten_cast(call, ig_aten_map1(call, IG_OP_round, q), IG_DT_u8);
-    ig_value *scale = ig_aten_map2n(call, IG_OP_div, range, 255);
+    ig_value *range = ig_build_sub(call->e, extreme(call, x, IG_REDUCE_max), low);
+    ig_value *inverse =
+        ig_expr_number_with(call->e, IG_OP_div, 255,
+                            ig_expr_with(call->e, IG_OP_add, range, (double)1e-8f));
+    ig_value *q = ig_build_mul(call->e, ig_build_sub(call->e, x, low), inverse);
+    q = ig_aten_cast(call, ig_build_round(call->e, q), IG_DT_u8);
+    ig_value *scale = ig_expr_with(call->e, IG_OP_div, range, 255);
     return ig_aten_give(call, fused_rows(call, q, scale, low));
 }
 
@@ -84,7 +83,7 @@ typedef struct rows {
 
 static ig_value *values_of(ig_ts_call *call, const rows *r) {
     uint32_t width = ig_dtypes[r->numbers].bits / 8, per_byte = 8 / r->qbits;
-    if (!r->x || call->status != IG_OK) {
+    if (!r->x || call->e->status != IG_OK) {
         return NULL;
     }
     ig_dim bytes = r->x->type->dims[last_axis(r->x)];
@@ -96,12 +95,12 @@ static ig_value *values_of(ig_ts_call *call, const rows *r) {
     ig_value *q = part(call, r->x, r->is_last ? zero : range_bytes, count);
     if (per_byte > 1) {
         q = ig_aten_split_bits(call, q, per_byte, r->qbits, IG_DT_u8);
-        ig_value *mask = ig_aten_integer(call, IG_DT_u8, (1 << r->qbits) - 1);
-        q = ig_aten_map2(call, IG_OP_and, q, mask);
+        ig_value *mask = ig_expr_integer(call->e, IG_DT_u8, (1 << r->qbits) - 1);
+        q = ig_build_and(call->e, q, mask);
     }
-    q = ig_aten_map2(call, IG_OP_mul, ig_aten_cast(call, q, IG_DT_f32),
+    q = ig_build_mul(call->e, ig_aten_cast(call, q, IG_DT_f32),
                      part(call, both, ig_dim_of(0), ig_dim_of(1)));
-    q = ig_aten_map2(call, IG_OP_add, q, part(call, both, ig_dim_of(1), ig_dim_of(1)));
+    q = ig_build_add(call->e, q, part(call, both, ig_dim_of(1), ig_dim_of(1)));
     return ig_aten_cast(call, q, r->to);
 }
 
@@ -131,7 +130,7 @@ static uint32_t bit_rate(ig_ts_call *call) {
     int variant = call->row->variant;
     int64_t bits = variant >= 2 ? variant : ig_aten_int(call, 1);
     if (bits != 2 && bits != 4 && bits != 8) {
-        ig_aten_fail(call, IG_INVALID, "bit rate %lld", (long long)bits);
+        ig_expr_fail(call->e, IG_INVALID, "bit rate %lld", (long long)bits);
         return 8;
     }
     return (uint32_t)bits;
@@ -154,7 +153,7 @@ static range range_of(ig_ts_call *call, ig_value *x) {
 
 /* Where `test` holds of x and a number: that one, else x. */
 static ig_value *one_where(ig_ts_call *call, ig_value *test, ig_value *x) {
-    return ig_aten_where(call, test, ig_aten_number(call, IG_DT_f32, 1), x);
+    return ig_build_where(call->e, test, ig_expr_number(call->e, IG_DT_f32, 1), x);
 }
 
 ig_status ig_ts_op_fb_to_rows_half(ig_ts_call *call) {
@@ -164,18 +163,17 @@ ig_status ig_ts_op_fb_to_rows_half(ig_ts_call *call) {
     range r = range_of(call, x);
     ig_value *bias = ig_aten_cast(call, r.low, IG_DT_f16);
     ig_value *low = ig_aten_cast(call, bias, IG_DT_f32);
-    ig_value *width = ig_aten_map2(call, IG_OP_sub, r.high, low);
-    ig_value *scale = ig_aten_map2n(call, IG_OP_div, width, most);
-    scale = one_where(call, ig_aten_map2n(call, IG_OP_eq, width, 0), scale);
+    ig_value *width = ig_build_sub(call->e, r.high, low);
+    ig_value *scale = ig_expr_with(call->e, IG_OP_div, width, most);
+    scale = one_where(call, ig_expr_with(call->e, IG_OP_eq, width, 0), scale);
     scale = ig_aten_cast(call, ig_aten_cast(call, scale, IG_DT_f16), IG_DT_f32);
-    scale = one_where(call, ig_aten_map2n(call, IG_OP_eq, scale, 0), scale);
-    ig_value *inverse = ig_aten_mapn2(call, IG_OP_div, 1, scale);
-    ig_value *is_inf = ig_aten_map1(call, IG_OP_isinf, inverse);
+    scale = one_where(call, ig_expr_with(call->e, IG_OP_eq, scale, 0), scale);
+    ig_value *inverse = ig_expr_number_with(call->e, IG_OP_div, 1, scale);
+    ig_value *is_inf = ig_expr_map1(call->e, IG_OP_isinf, inverse);
     scale = one_where(call, is_inf, scale);
     inverse = one_where(call, is_inf, inverse);
-    ig_value *q = ig_aten_map2(call, IG_OP_mul, ig_aten_map2(call, IG_OP_sub, x, low),
-                               inverse);
-    q = clamp(call, ig_aten_map1(call, IG_OP_round, q), 0, most);
+    ig_value *q = ig_build_mul(call->e, ig_build_sub(call->e, x, low), inverse);
+    q = clamp(call, ig_build_round(call->e, q), 0, most);
     q = ig_aten_cast(call, q, IG_DT_u8);
     q = per_byte > 1 ? ig_aten_join_bits(call, q, per_byte, bits, IG_DT_u8) : q;
     return ig_aten_give(
@@ -195,11 +193,11 @@ ig_status ig_ts_op_fb_from_rows_half(ig_ts_call *call) {
 /* ---- narrow floats ---- */
 
 static ig_value *int_of(ig_ts_call *call, int64_t value) {
-    return ig_aten_integer(call, IG_DT_i32, value);
+    return ig_expr_integer(call->e, IG_DT_i32, value);
 }
 
 static ig_value *with(ig_ts_call *call, ig_opcode code, ig_value *x, int64_t value) {
-    return ig_aten_map2(call, code, x, int_of(call, value));
+    return ig_expr_map2(call->e, code, x, int_of(call, value));
 }
 
 /* Exponent bits and bias of arguments 1 and 2. */
@@ -207,36 +205,35 @@ static bool read_format(ig_ts_call *call, int64_t *out_bits, int64_t *out_bias) 
     *out_bits = ig_aten_int(call, 1);
     *out_bias = ig_aten_int(call, 2);
     if (*out_bits < 1 || *out_bits > 7 || *out_bias < -100 || *out_bias > 120) {
-        ig_aten_fail(call, IG_INVALID, "%lld exponent bits with bias %lld",
+        ig_expr_fail(call->e, IG_INVALID, "%lld exponent bits with bias %lld",
                      (long long)*out_bits, (long long)*out_bias);
     }
-    return call->status == IG_OK;
+    return call->e->status == IG_OK;
 }
 
 ig_status ig_ts_op_fb_to_hfp8(ig_ts_call *call) {
     int64_t exponent, bias;
     ig_value *x = ig_aten_cast(call, ig_aten_tensor(call, 0), IG_DT_f32);
     if (!read_format(call, &exponent, &bias)) {
-        return call->status;
+        return call->e->status;
     }
     int64_t mantissa = 7 - exponent;
-    ig_value *most = ig_aten_number(call, IG_DT_f32, ig_aten_float(call, 3));
+    ig_value *most = ig_expr_number(call->e, IG_DT_f32, ig_aten_float(call, 3));
     ig_value *sign =
         with(call, IG_OP_and,
              with(call, IG_OP_shr, ig_aten_bitcast(call, x, IG_DT_i32), 24), 128);
-    ig_value *size = ig_aten_map1(call, IG_OP_abs, x);
-    size = ig_aten_where(call, ig_aten_map2(call, IG_OP_lt, size, most), size, most);
+    ig_value *size = ig_build_abs(call->e, x);
+    size = ig_build_where(call->e, ig_build_lt(call->e, size, most), size, most);
     ig_value *bits = ig_aten_bitcast(call, size, IG_DT_i32);
     ig_value *field = with(call, IG_OP_max, with(call, IG_OP_shr, bits, 23),
                            128 - bias);
-    ig_value *unit = ig_aten_map2(call, IG_OP_sub, int_of(call, 254 + mantissa), field);
+    ig_value *unit = ig_build_sub(call->e, int_of(call, 254 + mantissa), field);
     unit = ig_aten_bitcast(call, with(call, IG_OP_shl, unit, 23), IG_DT_f32);
-    ig_value *r = ig_aten_map1(call, IG_OP_round,
-                               ig_aten_map2(call, IG_OP_mul, size, unit));
+    ig_value *r = ig_build_round(call->e, ig_build_mul(call->e, size, unit));
     ig_value *code = with(call, IG_OP_shl, with(call, IG_OP_sub, field, 128 - bias),
                           mantissa);
-    code = ig_aten_map2(call, IG_OP_add, code, ig_aten_cast(call, r, IG_DT_i32));
-    code = ig_aten_map2(call, IG_OP_or, code, sign);
+    code = ig_build_add(call->e, code, ig_aten_cast(call, r, IG_DT_i32));
+    code = ig_build_or(call->e, code, sign);
     return ig_aten_give(call, ig_aten_cast(call, code, IG_DT_u8));
 }
 
@@ -244,16 +241,15 @@ ig_status ig_ts_op_fb_from_hfp8(ig_ts_call *call) {
     int64_t exponent, bias;
     ig_value *x = ig_aten_cast(call, ig_aten_tensor(call, 0), IG_DT_i32);
     if (!read_format(call, &exponent, &bias)) {
-        return call->status;
+        return call->e->status;
     }
     ig_value *size = with(call, IG_OP_shl, with(call, IG_OP_and, x, 127),
                           16 + exponent);
     ig_value *scale = ig_aten_bitcast(call, int_of(call, (254 - bias) << 23),
                                       IG_DT_f32);
-    size = ig_aten_map2(call, IG_OP_mul, ig_aten_bitcast(call, size, IG_DT_f32), scale);
+    size = ig_build_mul(call->e, ig_aten_bitcast(call, size, IG_DT_f32), scale);
     ig_value *sign = with(call, IG_OP_shl, with(call, IG_OP_and, x, 128), 24);
-    ig_value *bits = ig_aten_map2(call, IG_OP_or,
-                                  ig_aten_bitcast(call, size, IG_DT_i32), sign);
+    ig_value *bits = ig_build_or(call->e, ig_aten_bitcast(call, size, IG_DT_i32), sign);
     return ig_aten_give(call, ig_aten_bitcast(call, bits, IG_DT_f32));
 }
 
@@ -261,9 +257,8 @@ ig_status ig_ts_op_fb_from_hfp8(ig_ts_call *call) {
 ig_status ig_ts_op_fb_to_bf16(ig_ts_call *call) {
     ig_value *x = ig_aten_cast(call, ig_aten_tensor(call, 0), IG_DT_f32);
     ig_value *bits = ig_aten_bitcast(call, x, IG_DT_u32);
-    bits = ig_aten_map2(call, IG_OP_add, bits,
-                        ig_aten_integer(call, IG_DT_u32, 1 << 15));
-    bits = ig_aten_map2(call, IG_OP_shr, bits, ig_aten_integer(call, IG_DT_u32, 16));
+    bits = ig_build_add(call->e, bits, ig_expr_integer(call->e, IG_DT_u32, 1 << 15));
+    bits = ig_build_shr(call->e, bits, ig_expr_integer(call->e, IG_DT_u32, 16));
     return ig_aten_give(
         call, ig_aten_bitcast(call, ig_aten_cast(call, bits, IG_DT_u16), IG_DT_bf16));
 }

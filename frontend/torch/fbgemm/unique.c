@@ -15,7 +15,7 @@
 #include "frontend/torch/fbgemm/fbgemm.h"
 
 typedef struct unique {
-    ig_fb fb;
+    ig_ts_call *call;
     ig_value *edges, *groups;  /* i64 [features + 1] */
     ig_value *offsets, *ids;   /* i64 [bags + 1], i64 [n] */
     ig_value *numbers, *which; /* i64 [distinct]; i64 [n] */
@@ -23,141 +23,156 @@ typedef struct unique {
 } unique;
 
 static void find_numbers(unique *u) {
-    ig_fb *fb = &u->fb;
-    ig_value *at = ig_fb_range_dim(fb, ig_fb_extent(fb, u->ids, 0));
-    ig_value *bag = ig_fb_segment_of(fb, u->offsets, at);
-    ig_value *per = ig_fb_with(fb, IG_OP_max, ig_fb_dim(fb, u->batch), 1);
-    ig_value *feature = ig_fb_2(fb, IG_OP_div, bag, per);
-    ig_value *x = ig_fb_2(fb, IG_OP_add, ig_fb_gather(fb, u->edges, feature, 0),
-                          u->ids);
+    ig_ts_call *call = u->call;
+    ig_value *at = ig_expr_iota(call->e, IG_DT_i64, ig_fb_extent(call, u->ids, 0));
+    ig_value *bag = ig_compose_segment_of(call->e, u->offsets, at);
+    ig_value *per = ig_expr_with_integer(call->e, IG_OP_max,
+                                         ig_expr_dim(call->e, u->batch, IG_DT_i64), 1);
+    ig_value *feature = ig_build_div(call->e, bag, per);
+    ig_value *x = ig_build_add(
+        call->e, ig_expr_gather(call->e, u->edges, feature, 0, IG_NEGATIVE_error),
+        u->ids);
     ig_attr attrs[IG_unique_attr_count] = { { 0 } };
     ig_op_spec spec = { .operands = &x, .operand_count = 1, .attrs = attrs };
     ig_op *op = NULL;
-    if (x && fb->status == IG_OK &&
-        ig_fb_try(fb, ig_build(fb->call->builder, IG_OP_unique, &spec, &op))) {
+    if (x && call->e->status == IG_OK &&
+        ig_expr_note(call->e, ig_build(call->builder, IG_OP_unique, &spec, &op))) {
         u->numbers = &op->results[0];
         u->which = &op->results[2];
     }
 }
 
 /* For each of x the first of rising `edges` that is not below it, or (right) above. */
-static ig_value *search(ig_fb *fb, ig_value *x, ig_value *edges, bool right) {
+static ig_value *search(ig_ts_call *call, ig_value *x, ig_value *edges, bool right) {
     ig_attr attrs[IG_bucketize_attr_count] = { [IG_bucketize_right] =
                                                    ig_attr_of_bool(right) };
     ig_value *out = NULL, *operands[] = { x, edges };
-    bool is_good =
-        x && edges && fb->status == IG_OK &&
-        ig_fb_try(fb, ig_ts_build(fb->call, IG_OP_bucketize, 2, operands, attrs, &out));
+    bool is_good = x && edges && call->e->status == IG_OK &&
+                   (out = ig_expr_make(call->e, IG_OP_bucketize, operands, 2, attrs)) !=
+                       NULL;
     return is_good ? out : NULL;
 }
 
 /* The numbers as ids again. */
 static ig_value *ids_of_numbers(unique *u) {
-    ig_fb *fb = &u->fb;
-    ig_value *feature = search(fb, u->numbers, u->edges, true);
-    feature = ig_fb_with(fb, IG_OP_max, ig_fb_with(fb, IG_OP_sub, feature, 1), 0);
-    return ig_fb_2(fb, IG_OP_sub, u->numbers, ig_fb_gather(fb, u->edges, feature, 0));
+    ig_ts_call *call = u->call;
+    ig_value *feature = search(call, u->numbers, u->edges, true);
+    feature = ig_expr_with_integer(
+        call->e, IG_OP_max, ig_expr_with_integer(call->e, IG_OP_sub, feature, 1), 0);
+    return ig_build_sub(
+        call->e, u->numbers,
+        ig_expr_gather(call->e, u->edges, feature, 0, IG_NEGATIVE_error));
 }
 
 /* How many numbers lie below the edge of each of these features. */
 static ig_value *count_below(unique *u, ig_value *features) {
-    ig_value *edge = ig_fb_gather(&u->fb, u->edges, features, 0);
-    return search(&u->fb, edge, u->numbers, false);
+    ig_value *edge = ig_expr_gather(u->call->e, u->edges, features, 0,
+                                    IG_NEGATIVE_error);
+    return search(u->call, edge, u->numbers, false);
 }
 
 static ig_value *lengths_of_bags(unique *u) {
-    ig_fb *fb = &u->fb;
-    ig_value *bag = ig_fb_range_dim(fb, u->bags), *zero = ig_fb_int(fb, 0);
-    ig_value *batch = ig_fb_with(fb, IG_OP_max, ig_fb_dim(fb, u->batch), 1);
-    ig_value *feature = ig_fb_2(fb, IG_OP_div, bag, batch);
-    ig_dim groups = ig_dim_sub(fb->call->module, ig_fb_extent(fb, u->groups, 0),
+    ig_ts_call *call = u->call;
+    ig_value *bag = ig_expr_iota(call->e, IG_DT_i64, u->bags),
+             *zero = ig_expr_integer(call->e, IG_DT_i64, 0);
+    ig_value *batch = ig_expr_with_integer(
+        call->e, IG_OP_max, ig_expr_dim(call->e, u->batch, IG_DT_i64), 1);
+    ig_value *feature = ig_build_div(call->e, bag, batch);
+    ig_dim groups = ig_dim_sub(call->module, ig_fb_extent(call, u->groups, 0),
                                ig_dim_of(1));
-    ig_value *group = ig_fb_segment_of(fb, u->groups, feature);
-    ig_value *last = ig_fb_dim(fb, ig_dim_sub(fb->call->module, groups, ig_dim_of(1)));
-    ig_value *is_in = ig_fb_2(fb, IG_OP_le, group, last);
-    group = ig_fb_2(fb, IG_OP_min, group, last);
-    ig_value *first = ig_fb_gather(fb, u->groups, group, 0);
-    ig_value *next = ig_fb_gather(fb, u->groups, ig_fb_with(fb, IG_OP_add, group, 1),
-                                  0);
-    is_in = ig_fb_2(fb, IG_OP_and, is_in, ig_fb_2(fb, IG_OP_le, first, feature));
-    ig_value *many = ig_fb_2(fb, IG_OP_sub, count_below(u, next),
-                             count_below(u, first));
-    ig_value *bags = ig_fb_2(fb, IG_OP_mul, ig_fb_2(fb, IG_OP_sub, next, first), batch);
-    bags = ig_fb_with(fb, IG_OP_max, bags, 1);
-    ig_value *each = ig_fb_2(fb, IG_OP_div, many, bags);
-    ig_value *rest = ig_fb_2(fb, IG_OP_sub, many, ig_fb_2(fb, IG_OP_mul, each, bags));
-    ig_value *place = ig_fb_2(fb, IG_OP_sub, bag, ig_fb_2(fb, IG_OP_mul, first, batch));
-    ig_value *more = ig_fb_cast(fb, ig_fb_2(fb, IG_OP_lt, place, rest), IG_DT_i64);
-    return ig_fb_where(fb, is_in, ig_fb_2(fb, IG_OP_add, each, more), zero);
+    ig_value *group = ig_compose_segment_of(call->e, u->groups, feature);
+    ig_value *last =
+        ig_expr_dim(call->e, ig_dim_sub(call->module, groups, ig_dim_of(1)), IG_DT_i64);
+    ig_value *is_in = ig_build_le(call->e, group, last);
+    group = ig_build_min(call->e, group, last);
+    ig_value *first = ig_expr_gather(call->e, u->groups, group, 0, IG_NEGATIVE_error);
+    ig_value *next = ig_expr_gather(call->e, u->groups,
+                                    ig_expr_with_integer(call->e, IG_OP_add, group, 1),
+                                    0, IG_NEGATIVE_error);
+    is_in = ig_build_and(call->e, is_in, ig_build_le(call->e, first, feature));
+    ig_value *many = ig_build_sub(call->e, count_below(u, next), count_below(u, first));
+    ig_value *bags = ig_build_mul(call->e, ig_build_sub(call->e, next, first), batch);
+    bags = ig_expr_with_integer(call->e, IG_OP_max, bags, 1);
+    ig_value *each = ig_build_div(call->e, many, bags);
+    ig_value *rest = ig_build_sub(call->e, many, ig_build_mul(call->e, each, bags));
+    ig_value *place = ig_build_sub(call->e, bag, ig_build_mul(call->e, first, batch));
+    ig_value *more = ig_expr_cast(call->e, ig_build_lt(call->e, place, rest),
+                                  IG_DT_i64);
+    return ig_build_where(call->e, is_in, ig_build_add(call->e, each, more), zero);
 }
 
 ig_status ig_ts_op_fb_jagged_unique(ig_ts_call *call) {
     enum { EDGES, GROUPS, OFFSETS, IDS };
-    unique u = { .fb = ig_fb_open(call) };
-    ig_fb *fb = &u.fb;
+    unique u = { .call = call };
     ig_module *module = call->module;
-    ig_value *offsets = ig_fb_tensor(fb, OFFSETS), *ids = ig_fb_tensor(fb, IDS);
-    u.edges = ig_fb_arg(fb, EDGES, IG_DT_i64);
-    u.groups = ig_fb_arg(fb, GROUPS, IG_DT_i64);
-    u.offsets = ig_fb_cast(fb, offsets, IG_DT_i64);
-    u.ids = ig_fb_cast(fb, ids, IG_DT_i64);
-    IG_TRY(fb->status);
-    IG_TRY(ig_ts_guard_equal(call, u.edges->type->dims[0], u.groups->type->dims[0],
-                             "each feature has an edge and a group"));
+    ig_value *offsets = ig_aten_tensor(call, OFFSETS), *ids = ig_aten_tensor(call, IDS);
+    u.edges = ig_fb_arg(call, EDGES, IG_DT_i64);
+    u.groups = ig_fb_arg(call, GROUPS, IG_DT_i64);
+    u.offsets = ig_expr_cast(call->e, offsets, IG_DT_i64);
+    u.ids = ig_expr_cast(call->e, ids, IG_DT_i64);
+    IG_TRY(call->e->status);
+    ig_expr_guard_equal(call->e, u.edges->type->dims[0], u.groups->type->dims[0],
+                        "each feature has an edge and a group");
+    IG_TRY(call->e->status);
     ig_dim features = ig_dim_sub(module, u.edges->type->dims[0], ig_dim_of(1));
     u.bags = ig_dim_sub(module, u.offsets->type->dims[0], ig_dim_of(1));
     u.batch = ig_dim_exact_div(module, u.bags, features);
     find_numbers(&u);
-    ig_value *lengths = ig_fb_like(fb, lengths_of_bags(&u), offsets);
-    IG_TRY(ig_fb_give(fb, 0, lengths));
-    IG_TRY(ig_fb_give(fb, 1, ig_fb_cumsum(fb, lengths, IG_FB_COMPLETE)));
-    IG_TRY(ig_fb_give(fb, 2, ig_fb_like(fb, ids_of_numbers(&u), ids)));
-    return ig_fb_give(fb, 3, u.which);
+    ig_value *lengths = ig_expr_like(call->e, lengths_of_bags(&u), offsets);
+    IG_TRY(ig_fb_give(call, 0, lengths));
+    IG_TRY(ig_fb_give(call, 1,
+                      ig_compose_running_sum(call->e, lengths, IG_RUNNING_complete)));
+    IG_TRY(ig_fb_give(call, 2, ig_expr_like(call->e, ids_of_numbers(&u), ids)));
+    return ig_fb_give(call, 3, u.which);
 }
 
 /* Edges of features' ranges: one more than the largest id of each; 0 for one without
  * ids.  `batch` bags a feature. */
 ig_status ig_ts_op_fb_hash_sizes(ig_ts_call *call) {
-    ig_fb fb = ig_fb_open(call);
-    ig_value *given = ig_fb_tensor(&fb, 0), *ids = ig_fb_arg(&fb, 1, IG_DT_i64);
-    ig_value *offsets = ig_fb_cast(&fb, given, IG_DT_i64), *none = NULL, *sizes = NULL;
-    ig_dim batch = ig_dim_of(1), bags = ig_fb_extent(&fb, offsets, 0);
-    IG_TRY(fb.status);
+    ig_value *given = ig_aten_tensor(call, 0), *ids = ig_fb_arg(call, 1, IG_DT_i64);
+    ig_value *offsets = ig_expr_cast(call->e, given, IG_DT_i64), *none = NULL,
+             *sizes = NULL;
+    ig_dim batch = ig_dim_of(1), bags = ig_fb_extent(call, offsets, 0);
+    IG_TRY(call->e->status);
     IG_TRY(ig_ts_dim(call, 2, &batch));
     bags = ig_dim_sub(call->module, bags, ig_dim_of(1));
     ig_dim features = ig_dim_exact_div(call->module, bags, batch);
-    ig_value *at = ig_fb_range_dim(&fb, ig_fb_extent(&fb, ids, 0));
-    ig_value *per = ig_fb_with(&fb, IG_OP_max, ig_fb_dim(&fb, batch), 1);
-    ig_value *feature = ig_fb_2(&fb, IG_OP_div, ig_fb_segment_of(&fb, offsets, at),
-                                per);
-    ids = ig_fb_with(&fb, IG_OP_add, ids, 1);
-    IG_TRY(fb.status);
-    IG_TRY(ig_ts_full(call, ig_fb_int(&fb, 0), 1, &features, &none));
+    ig_value *at = ig_expr_iota(call->e, IG_DT_i64, ig_fb_extent(call, ids, 0));
+    ig_value *per = ig_expr_with_integer(call->e, IG_OP_max,
+                                         ig_expr_dim(call->e, batch, IG_DT_i64), 1);
+    ig_value *feature = ig_build_div(call->e,
+                                     ig_compose_segment_of(call->e, offsets, at), per);
+    ids = ig_expr_with_integer(call->e, IG_OP_add, ids, 1);
+    IG_TRY(call->e->status);
+    none = ig_expr_expand(call->e, ig_expr_integer(call->e, IG_DT_i64, 0), 1,
+                          &features);
+    IG_TRY(call->e->status);
     ig_attr attrs[IG_scatter_elements_attr_count] = {
         [IG_scatter_elements_axis] = ig_attr_of_int(0),
         [IG_scatter_elements_reduce] = ig_attr_of_enum(IG_SCATTER_max),
         [IG_scatter_elements_fresh] = ig_attr_of_bool(true)
     };
     ig_value *operands[] = { none, feature, ids };
-    IG_TRY(ig_ts_build(call, IG_OP_scatter_elements, 3, operands, attrs, &sizes));
-    ig_value *edges = ig_fb_cumsum(&fb, sizes, IG_FB_COMPLETE);
-    ig_value *groups =
-        ig_fb_range_dim(&fb, ig_dim_add(call->module, features, ig_dim_of(1)));
-    IG_TRY(ig_fb_give(&fb, 0, ig_fb_like(&fb, edges, given)));
-    return ig_fb_give(&fb, 1, ig_fb_like(&fb, groups, given));
+    sizes = ig_expr_make(call->e, IG_OP_scatter_elements, operands, 3, attrs);
+    IG_TRY(call->e->status);
+    ig_value *edges = ig_compose_running_sum(call->e, sizes, IG_RUNNING_complete);
+    ig_value *groups = ig_expr_iota(call->e, IG_DT_i64,
+                                    ig_dim_add(call->module, features, ig_dim_of(1)));
+    IG_TRY(ig_fb_give(call, 0, ig_expr_like(call->e, edges, given)));
+    return ig_fb_give(call, 1, ig_expr_like(call->e, groups, given));
 }
 
 /* Per distinct id: the sum of its weights, and how often it is there. */
 ig_status ig_ts_op_fb_weights_and_counts(ig_ts_call *call) {
-    ig_fb fb = ig_fb_open(call);
-    ig_value *weights = ig_fb_arg(&fb, 0, IG_DT_f32), *ones = NULL;
-    ig_value *which = ig_fb_arg(&fb, 1, IG_DT_i64);
+    ig_value *weights = ig_fb_arg(call, 0, IG_DT_f32), *ones = NULL;
+    ig_value *which = ig_fb_arg(call, 1, IG_DT_i64);
     ig_dim count;
     IG_TRY(ig_ts_dim(call, 2, &count));
-    IG_TRY(fb.status);
-    ig_value *one = ig_fb_number(&fb, IG_DT_f32, 1);
-    IG_TRY(ig_ts_full(call, one, 1, weights->type->dims, &ones));
-    ig_value *columns[] = { ig_fb_column(&fb, weights), ig_fb_column(&fb, ones) };
-    ig_value *rows = ig_fb_concat(&fb, columns, 2, 1);
-    return ig_fb_give(&fb, 0, ig_fb_add_at(&fb, rows, which, count));
+    IG_TRY(call->e->status);
+    ig_value *one = ig_expr_number(call->e, IG_DT_f32, 1);
+    ones = ig_expr_expand(call->e, one, 1, weights->type->dims);
+    IG_TRY(call->e->status);
+    ig_value *columns[] = { ig_fb_column(call, weights), ig_fb_column(call, ones) };
+    ig_value *rows = ig_expr_concat(call->e, 1, columns, 2);
+    return ig_fb_give(call, 0, ig_compose_add_rows(call->e, rows, which, count));
 }

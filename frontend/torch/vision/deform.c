@@ -31,12 +31,13 @@ static bool open_deform(ig_ts_call *call, deform *d) {
     }
     d->groups = ig_aten_int(call, GROUPS);
     d->offset_groups = ig_aten_int(call, GROUPS + 1);
-    if (call->status != IG_OK) {
+    if (call->e->status != IG_OK) {
         return false;
     }
     if (d->x->type->rank != 4 || d->weight->type->rank != 4 ||
         d->offset->type->rank != 4 || d->groups < 1 || d->offset_groups < 1) {
-        ig_aten_fail(call, IG_INVALID, "deform_conv2d of tensors that are no images");
+        ig_expr_fail(call->e, IG_INVALID,
+                     "deform_conv2d of tensors that are no images");
         return false;
     }
     for (uint32_t i = 0; i < 2; i++) {
@@ -52,14 +53,14 @@ static bool open_deform(ig_ts_call *call, deform *d) {
  * columns or 1]. */
 static ig_value *grid(ig_ts_call *call, const deform *d, uint32_t number) {
     ig_dim count = ig_dim_mul(call->module, d->kernel[0], d->kernel[1]);
-    ig_value *k = ig_aten_axis_numbers(call, 5, 2, count);
-    ig_value *columns = ig_aten_dim_value(call, d->kernel[1], IG_DT_i64);
-    k = ig_aten_map2(call, number ? IG_OP_mod : IG_OP_div, k, columns);
-    k = ig_aten_map2n(call, IG_OP_mul, k, (double)d->dilation[number]);
-    ig_value *at = ig_aten_axis_numbers(call, 5, 3 + number, d->out[number]);
-    at = ig_aten_map2n(call, IG_OP_mul, at, (double)d->stride[number]);
-    at = ig_aten_map2n(call, IG_OP_sub, at, (double)d->pad[number]);
-    return ig_aten_cast(call, ig_aten_map2(call, IG_OP_add, at, k), d->wide);
+    ig_value *k = ig_expr_axis_iota(call->e, 5, 2, count);
+    ig_value *columns = ig_expr_dim(call->e, d->kernel[1], IG_DT_i64);
+    k = ig_expr_map2(call->e, number ? IG_OP_mod : IG_OP_div, k, columns);
+    k = ig_expr_with(call->e, IG_OP_mul, k, (double)d->dilation[number]);
+    ig_value *at = ig_expr_axis_iota(call->e, 5, 3 + number, d->out[number]);
+    at = ig_expr_with(call->e, IG_OP_mul, at, (double)d->stride[number]);
+    at = ig_expr_with(call->e, IG_OP_sub, at, (double)d->pad[number]);
+    return ig_aten_cast(call, ig_build_add(call->e, at, k), d->wide);
 }
 
 /* Neighbours of places; those outside of the image weigh nothing. */
@@ -68,33 +69,32 @@ static ig_neighbours around(ig_ts_call *call, ig_value *place, ig_dim extent) {
     uint32_t rank = place ? place->type->rank : 0;
     ig_dim last_dim = ig_dim_sub(call->module, extent, ig_dim_of(1));
     ig_dtype dtype = place ? (ig_dtype)place->type->dtype : IG_DT_f32;
-    ig_value *last = ig_aten_dim_value(call, last_dim, dtype);
-    ig_value *low = ig_aten_map1(call, IG_OP_floor, place);
-    ig_value *part = ig_aten_map2(call, IG_OP_sub, place, low);
+    ig_value *last = ig_expr_dim(call->e, last_dim, dtype);
+    ig_value *low = ig_build_floor(call->e, place);
+    ig_value *part = ig_build_sub(call->e, place, low);
     for (uint32_t i = 0; i < 2; i++) {
-        ig_value *at = ig_aten_map2n(call, IG_OP_add, low, i);
-        ig_value *own = i ? part : ig_aten_mapn2(call, IG_OP_sub, 1, part);
-        ig_value *is_in = ig_aten_map2(call, IG_OP_and,
-                                       ig_aten_map2n(call, IG_OP_ge, at, 0),
-                                       ig_aten_map2(call, IG_OP_le, at, last));
-        own = ig_aten_where(call, is_in, own, ig_aten_number(call, dtype, 0));
-        at = ig_aten_map2(call, IG_OP_min, ig_aten_map2n(call, IG_OP_max, at, 0), last);
-        ids[i] = ig_aten_unsqueeze(call, ig_aten_cast(call, at, IG_DT_i64), rank);
-        weights[i] = ig_aten_unsqueeze(call, own, rank);
+        ig_value *at = ig_expr_with(call->e, IG_OP_add, low, i);
+        ig_value *own = i ? part : ig_expr_number_with(call->e, IG_OP_sub, 1, part);
+        ig_value *is_in = ig_build_and(call->e, ig_expr_with(call->e, IG_OP_ge, at, 0),
+                                       ig_build_le(call->e, at, last));
+        own = ig_build_where(call->e, is_in, own, ig_expr_number(call->e, dtype, 0));
+        at = ig_build_min(call->e, ig_expr_with(call->e, IG_OP_max, at, 0), last);
+        ids[i] = ig_expr_unsqueeze(call->e, ig_aten_cast(call, at, IG_DT_i64), rank);
+        weights[i] = ig_expr_unsqueeze(call->e, own, rank);
     }
-    return (ig_neighbours){ ig_aten_concat(call, rank, 2, ids),
-                            ig_aten_concat(call, rank, 2, weights) };
+    return (ig_neighbours){ ig_expr_concat(call->e, rank, ids, 2),
+                            ig_expr_concat(call->e, rank, weights, 2) };
 }
 
 static ig_neighbours moved(ig_ts_call *call, const deform *d, ig_value *offsets,
                            uint32_t number) {
-    ig_value *own = ig_aten_select(call, offsets, 3, ig_dim_of(number));
-    ig_value *at = ig_aten_map2(call, IG_OP_add, grid(call, d, number), own);
+    ig_value *own = ig_expr_select(call->e, offsets, 3, ig_dim_of(number));
+    ig_value *at = ig_build_add(call->e, grid(call, d, number), own);
     return around(call, at, d->x->type->dims[2 + number]);
 }
 
 static ig_value *times(ig_ts_call *call, ig_value *x, ig_dim by) {
-    return ig_aten_map2(call, IG_OP_mul, x, ig_aten_dim_value(call, by, IG_DT_i64));
+    return ig_build_mul(call->e, x, ig_expr_dim(call->e, by, IG_DT_i64));
 }
 
 /* Pixels of each offset group as rows of its channels. */
@@ -103,10 +103,10 @@ static ig_value *pixels(ig_ts_call *call, const deform *d, ig_dim channels) {
     ig_dim apart[] = { dims[0], ig_dim_of(d->offset_groups), channels, dims[2],
                        dims[3] };
     ig_dim rows[] = { dims[0], ig_dim_of(d->offset_groups), dims[2], dims[3] };
-    ig_value *x = ig_aten_reshape(call, d->x, 5, apart);
-    x = ig_aten_transpose(call, x, (int64_t[]){ 0, 1, 3, 4, 2 });
-    return ig_aten_reshape(
-        call, x, 2, (ig_dim[]){ ig_dim_product(call->module, rows, 4), channels });
+    ig_value *x = ig_expr_reshape(call->e, d->x, 5, apart);
+    x = ig_expr_transpose(call->e, x, (int64_t[]){ 0, 1, 3, 4, 2 });
+    return ig_expr_reshape(
+        call->e, x, 2, (ig_dim[]){ ig_dim_product(call->module, rows, 4), channels });
 }
 
 /* [N, offset groups, K, rows, columns, channels of an offset group] */
@@ -119,31 +119,28 @@ static ig_value *pick(ig_ts_call *call, const deform *d, ig_dim channels) {
     ig_dim apart[] = { images, groups, count, ig_dim_of(2), d->out[0], d->out[1] };
     ig_dim flat[] = { images, groups, count, d->out[0], d->out[1] };
     ig_value *offsets = ig_aten_cast(call, d->offset, d->wide);
-    offsets = ig_aten_reshape(call, offsets, 6, apart);
+    offsets = ig_expr_reshape(call->e, offsets, 6, apart);
     ig_neighbours y = moved(call, d, offsets, 0), x = moved(call, d, offsets, 1);
-    ig_value *weights = ig_aten_map2(call, IG_OP_mul,
+    ig_value *weights = ig_build_mul(call->e,
                                      ig_vision_spread(call, y.weights, 7, rows),
                                      ig_vision_spread(call, x.weights, 7, columns));
     if (ig_aten_bool(call, GROUPS + 2)) {
         ig_value *mask = ig_aten_cast(call, ig_aten_tensor(call, MASK), d->wide);
-        mask = ig_aten_reshape(call, mask, 5, flat);
-        weights = ig_aten_map2(call, IG_OP_mul, weights,
-                               ig_vision_spread(call, mask, 7, rows));
+        mask = ig_expr_reshape(call->e, mask, 5, flat);
+        weights = ig_build_mul(call->e, weights, ig_vision_spread(call, mask, 7, rows));
     }
-    ig_value *first = times(call, ig_aten_axis_numbers(call, 7, 0, images), groups);
-    first = ig_aten_map2(call, IG_OP_add, first,
-                         ig_aten_axis_numbers(call, 7, 1, groups));
-    ig_value *ids = ig_aten_map2(call, IG_OP_add,
-                                 times(call, first, d->x->type->dims[2]),
+    ig_value *first = times(call, ig_expr_axis_iota(call->e, 7, 0, images), groups);
+    first = ig_build_add(call->e, first, ig_expr_axis_iota(call->e, 7, 1, groups));
+    ig_value *ids = ig_build_add(call->e, times(call, first, d->x->type->dims[2]),
                                  ig_vision_spread(call, y.ids, 7, rows));
-    ids = ig_aten_map2(call, IG_OP_add, times(call, ids, d->x->type->dims[3]),
+    ids = ig_build_add(call->e, times(call, ids, d->x->type->dims[3]),
                        ig_vision_spread(call, x.ids, 7, columns));
     ig_dim bags[] = { ig_dim_product(m, flat, 5), ig_dim_of(4) };
     ig_value *sums = ig_vision_sum_rows(call, pixels(call, d, channels),
-                                        ig_aten_reshape(call, ids, 2, bags),
-                                        ig_aten_reshape(call, weights, 2, bags));
+                                        ig_expr_reshape(call->e, ids, 2, bags),
+                                        ig_expr_reshape(call->e, weights, 2, bags));
     ig_dim all[] = { images, groups, count, d->out[0], d->out[1], channels };
-    return ig_aten_reshape(call, sums, 6, all);
+    return ig_expr_reshape(call->e, sums, 6, all);
 }
 
 /* deform_conv2d(input, weight, offset, mask, bias, strides, pads, dilations, groups,
@@ -151,7 +148,7 @@ static ig_value *pick(ig_ts_call *call, const deform *d, ig_dim channels) {
 ig_status ig_ts_op_tv_deform_conv(ig_ts_call *call) {
     deform d;
     if (!open_deform(call, &d)) {
-        return call->status;
+        return call->e->status;
     }
     ig_module *m = call->module;
     const ig_dim *w = d.weight->type->dims;
@@ -165,13 +162,12 @@ ig_status ig_ts_op_tv_deform_conv(ig_ts_call *call) {
     ig_dim channels = ig_dim_exact_div(m, d.x->type->dims[1],
                                        ig_dim_of(d.offset_groups));
     ig_value *x = pick(call, &d, channels);
-    x = ig_aten_transpose(call, x, (int64_t[]){ 0, 1, 5, 2, 3, 4 });
-    x = ig_aten_reshape(call, x, 4, columns);
+    x = ig_expr_transpose(call->e, x, (int64_t[]){ 0, 1, 5, 2, 3, 4 });
+    x = ig_expr_reshape(call->e, x, 4, columns);
     ig_value *weight = ig_aten_cast(call, d.weight, d.wide);
-    weight = ig_aten_reshape(call, weight, 3, filters);
-    ig_value *y = ig_aten_reshape(call, ig_aten_matmul(call, weight, x), 4, dims);
+    weight = ig_expr_reshape(call->e, weight, 3, filters);
+    ig_value *y = ig_expr_reshape(call->e, ig_expr_matmul(call->e, weight, x), 4, dims);
     ig_value *bias = ig_aten_cast(call, ig_aten_tensor(call, BIAS), d.wide);
-    y = ig_aten_map2(call, IG_OP_add, y,
-                     ig_vision_spread(call, bias, 4, (uint32_t[]){ 1 }));
+    y = ig_build_add(call->e, y, ig_vision_spread(call, bias, 4, (uint32_t[]){ 1 }));
     return ig_aten_give(call, ig_aten_cast(call, y, dtype));
 }

@@ -18,22 +18,22 @@ ig_value *ig_vision_spread(ig_ts_call *call, ig_value *x, uint32_t rank,
     for (uint32_t i = 0; i < x->type->rank; i++) {
         dims[axes[i]] = x->type->dims[i];
     }
-    return ig_aten_reshape(call, x, rank, dims);
+    return ig_expr_reshape(call->e, x, rank, dims);
 }
 
 /* Channels whose number is not known are gathered and added. */
 static ig_value *sum_gathered(ig_ts_call *call, ig_value *table, ig_value *ids,
                               ig_value *weights) {
-    ig_value *x = ig_aten_gather(call, table, ids, 0, true);
-    x = ig_aten_map2(call, IG_OP_mul, x, ig_aten_unsqueeze(call, weights, 2));
-    return ig_aten_reduce1(call, IG_REDUCE_sum, x, 1, false);
+    ig_value *x = ig_expr_gather(call->e, table, ids, 0, IG_NEGATIVE_error);
+    x = ig_build_mul(call->e, x, ig_expr_unsqueeze(call->e, weights, 2));
+    return ig_expr_reduce_axis(call->e, IG_REDUCE_sum, x, 1, false);
 }
 
 ig_value *ig_vision_sum_rows(ig_ts_call *call, ig_value *table, ig_value *ids,
                              ig_value *weights) {
     ig_module *module = call->module;
     int64_t given = 4, pool = IG_POOL_sum, known;
-    if (!table || !ids || !weights || call->status != IG_OK) {
+    if (!table || !ids || !weights || call->e->status != IG_OK) {
         return NULL;
     }
     if (!ig_dim_constant(module, table->type->dims[1], &known)) {
@@ -49,10 +49,10 @@ ig_value *ig_vision_sum_rows(ig_ts_call *call, ig_value *table, ig_value *ids,
         .operands = operands, .operand_count = 3, .result_count = 1, .attrs = attrs
     };
     ig_op *op = NULL;
-    if (!table || !ids || !weights || call->status != IG_OK) {
+    if (!table || !ids || !weights || call->e->status != IG_OK) {
         return NULL;
     }
-    call->status = ig_build(call->builder, IG_OP_bag, &spec, &op);
+    call->e->status = ig_build(call->builder, IG_OP_bag, &spec, &op);
     return op ? ig_op_result(op, 0) : NULL;
 }
 
@@ -60,50 +60,49 @@ ig_value *ig_vision_sum_rows(ig_ts_call *call, ig_value *table, ig_value *ids,
 
 /* One edge (0 to 3) of boxes [n, 4], or of one box [4]. */
 static ig_value *edge(ig_ts_call *call, ig_value *boxes, uint32_t number) {
-    return boxes
-               ? ig_aten_select(call, boxes, boxes->type->rank - 1u, ig_dim_of(number))
-               : NULL;
+    return boxes ? ig_expr_select(call->e, boxes, boxes->type->rank - 1u,
+                                  ig_dim_of(number))
+                 : NULL;
 }
 
 static ig_value *area(ig_ts_call *call, ig_value *boxes) {
-    ig_value *width = ig_aten_map2(call, IG_OP_sub, edge(call, boxes, 2),
-                                   edge(call, boxes, 0));
-    ig_value *height = ig_aten_map2(call, IG_OP_sub, edge(call, boxes, 3),
+    ig_value *width = ig_build_sub(call->e, edge(call, boxes, 2), edge(call, boxes, 0));
+    ig_value *height = ig_build_sub(call->e, edge(call, boxes, 3),
                                     edge(call, boxes, 1));
-    return ig_aten_map2(call, IG_OP_mul, width, height);
+    return ig_build_mul(call->e, width, height);
 }
 
 /* Overlap of boxes with one box along an axis: 0 at least. */
 static ig_value *overlap(ig_ts_call *call, ig_value *boxes, ig_value *box,
                          uint32_t axis) {
-    ig_value *low = ig_aten_map2(call, IG_OP_max, edge(call, boxes, axis),
+    ig_value *low = ig_build_max(call->e, edge(call, boxes, axis),
                                  edge(call, box, axis));
-    ig_value *high = ig_aten_map2(call, IG_OP_min, edge(call, boxes, axis + 2),
+    ig_value *high = ig_build_min(call->e, edge(call, boxes, axis + 2),
                                   edge(call, box, axis + 2));
-    return ig_aten_map2n(call, IG_OP_max, ig_aten_map2(call, IG_OP_sub, high, low), 0);
+    return ig_expr_with(call->e, IG_OP_max, ig_build_sub(call->e, high, low), 0);
 }
 
 /* Which of the boxes behind box i overlap it too much. */
 static ig_value *covered(ig_ts_call *call, ig_value *boxes, ig_value *i, double most) {
-    ig_value *box = ig_aten_gather(call, boxes, i, 0, true);
-    ig_value *common = ig_aten_map2(call, IG_OP_mul, overlap(call, boxes, box, 0),
+    ig_value *box = ig_expr_gather(call->e, boxes, i, 0, IG_NEGATIVE_error);
+    ig_value *common = ig_build_mul(call->e, overlap(call, boxes, box, 0),
                                     overlap(call, boxes, box, 1));
-    ig_value *both = ig_aten_map2(call, IG_OP_add, area(call, boxes), area(call, box));
-    ig_value *ratio = ig_aten_map2(call, IG_OP_div, common,
-                                   ig_aten_map2(call, IG_OP_sub, both, common));
+    ig_value *both = ig_build_add(call->e, area(call, boxes), area(call, box));
+    ig_value *ratio = ig_build_div(call->e, common,
+                                   ig_build_sub(call->e, both, common));
     ratio = ig_aten_cast(call, ratio, IG_DT_f64);
-    ig_value *numbers = ig_aten_iota(call, IG_DT_i64, boxes->type->dims[0]);
-    return ig_aten_map2(call, IG_OP_and, ig_aten_map2n(call, IG_OP_gt, ratio, most),
-                        ig_aten_map2(call, IG_OP_gt, numbers, i));
+    ig_value *numbers = ig_expr_iota(call->e, IG_DT_i64, boxes->type->dims[0]);
+    return ig_build_and(call->e, ig_expr_with(call->e, IG_OP_gt, ratio, most),
+                        ig_build_gt(call->e, numbers, i));
 }
 
 static void fill_body(ig_ts_call *call, ig_block *body, ig_value *boxes, double most) {
     ig_value *i = body->args[0], *keep = body->args[2];
-    ig_value *is_kept = ig_aten_gather(call, keep, i, 0, true);
+    ig_value *is_kept = ig_expr_gather(call->e, keep, i, 0, IG_NEGATIVE_error);
     ig_value *lost = covered(call, boxes, i, most);
-    lost = lost && is_kept ? ig_aten_map2(call, IG_OP_and, lost, is_kept) : NULL;
-    ig_value *left = ig_aten_map1(call, IG_OP_not, lost);
-    left = left ? ig_aten_map2(call, IG_OP_and, keep, left) : keep;
+    lost = lost && is_kept ? ig_build_and(call->e, lost, is_kept) : NULL;
+    ig_value *left = ig_build_not(call->e, lost);
+    left = left ? ig_build_and(call->e, keep, left) : keep;
     ig_value *yields[] = { body->args[1], left };
     ig_make_yield(call->builder, yields, 2);
 }
@@ -116,40 +115,43 @@ static ig_value *suppress(ig_ts_call *call, ig_value *boxes, double most) {
     const ig_type *type = ig_type_tensor(module, IG_DT_bool, 1, &count);
     uint8_t yes = 1;
     ig_value *one = ig_make_const(call->builder, flag, &yes), *all = NULL;
-    if (call->status == IG_OK) {
-        call->status = ig_ts_full(call, one, 1, &count, &all);
+    if (call->e->status == IG_OK) {
+        all = ig_expr_expand(call->e, one, 1, &count);
     }
-    ig_value *operands[] = { ig_aten_dim_value(call, count, IG_DT_i64), one, all };
-    if (call->status != IG_OK) {
+    ig_value *operands[] = { ig_expr_dim(call->e, count, IG_DT_i64), one, all };
+    if (call->e->status != IG_OK) {
         return NULL;
     }
     ig_builder outside = *call->builder;
-    ig_op *op = ig_aten_open_loop(call, operands, type);
+    ig_op *op = ig_expr_open_loop(call->e, operands, type);
     fill_body(call, op->bodies[0], boxes, most);
     *call->builder = outside;
-    return call->status == IG_OK ? ig_op_result(op, 0) : NULL;
+    return call->e->status == IG_OK ? ig_op_result(op, 0) : NULL;
 }
 
 /* nms(dets [n, 4], scores [n], iou_threshold): numbers of the boxes kept, best first */
 ig_status ig_ts_op_tv_nms(ig_ts_call *call) {
     ig_value *boxes = ig_aten_tensor(call, 0), *scores = ig_aten_tensor(call, 1);
     double most = ig_aten_float(call, 2);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     if (boxes->type->rank != 2 || scores->type->rank != 1) {
         return ig_ts_fail(call, IG_INVALID, "boxes of rank %u, scores of rank %u",
                           boxes->type->rank, scores->type->rank);
     }
-    IG_TRY(ig_ts_guard_equal(call, boxes->type->dims[0], scores->type->dims[0],
-                             "each box has a score"));
+    ig_expr_guard_equal(call->e, boxes->type->dims[0], scores->type->dims[0],
+                        "each box has a score");
+    IG_TRY(call->e->status);
     ig_attr attrs[IG_sort_attr_count] = {
         [IG_sort_axis] = ig_attr_of_int(0), [IG_sort_descending] = ig_attr_of_bool(true)
     };
     ig_value *sorted[2];
     if (!ig_aten_make_all(call, IG_OP_sort, 1, &scores, attrs, sorted)) {
-        return call->status;
+        return call->e->status;
     }
-    boxes = ig_aten_gather(call, ig_aten_wide(call, boxes), sorted[1], 0, true);
+    boxes = ig_expr_gather(call->e, ig_aten_wide(call, boxes), sorted[1], 0,
+                           IG_NEGATIVE_error);
     ig_value *keep = boxes ? suppress(call, boxes, most) : NULL;
-    ig_value *at = ig_aten_flatten(call, ig_aten_map1(call, IG_OP_nonzero, keep));
-    return ig_aten_give(call, ig_aten_gather(call, sorted[1], at, 0, true));
+    ig_value *at = ig_expr_flatten(call->e, ig_build_nonzero(call->e, keep));
+    return ig_aten_give(call,
+                        ig_expr_gather(call->e, sorted[1], at, 0, IG_NEGATIVE_error));
 }

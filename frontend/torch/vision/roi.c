@@ -25,7 +25,7 @@ typedef struct regions {
 } regions;
 
 static ig_value *column_of(ig_ts_call *call, const regions *r, uint32_t number) {
-    return ig_aten_select(call, r->rois, 1, ig_dim_of(number));
+    return ig_expr_select(call->e, r->rois, 1, ig_dim_of(number));
 }
 
 static bool open_regions(ig_ts_call *call, regions *r) {
@@ -34,17 +34,17 @@ static bool open_regions(ig_ts_call *call, regions *r) {
     r->scale = ig_aten_float(call, 2);
     r->pooled[0] = ig_aten_dim(call, 3);
     r->pooled[1] = ig_aten_dim(call, 4);
-    if (call->status != IG_OK) {
+    if (call->e->status != IG_OK) {
         return false;
     }
     r->dtype = (ig_dtype)r->x->type->dtype;
     r->x = ig_aten_wide(call, r->x);
     r->rois = ig_aten_cast(call, r->rois, (ig_dtype)r->x->type->dtype);
     if (r->x->type->rank != 4 || r->rois->type->rank != 2) {
-        ig_aten_fail(call, IG_INVALID, "an image of rank %u, regions of rank %u",
+        ig_expr_fail(call->e, IG_INVALID, "an image of rank %u, regions of rank %u",
                      r->x->type->rank, r->rois->type->rank);
     }
-    return call->status == IG_OK;
+    return call->e->status == IG_OK;
 }
 
 /* ---- places along one axis ---- */
@@ -57,7 +57,7 @@ typedef struct axis {
 /* Which of the numbers of a grid each region uses: 1 or 0, [K, 1, grid]. */
 static ig_value *in_use(ig_ts_call *call, ig_value *numbers, ig_value *grid) {
     ig_value *most = ig_vision_spread(call, grid, 3, (uint32_t[]){ 0 });
-    ig_value *is_used = ig_aten_map2(call, IG_OP_lt, numbers, most);
+    ig_value *is_used = ig_build_lt(call->e, numbers, most);
     return grid ? ig_aten_cast(call, is_used, (ig_dtype)grid->type->dtype) : NULL;
 }
 
@@ -66,17 +66,17 @@ static ig_value *grid_numbers(ig_ts_call *call, const regions *r, ig_value *grid
     ig_dtype dtype = (ig_dtype)r->x->type->dtype;
     ig_value *numbers;
     if (r->ratio > 0) {
-        numbers = ig_aten_iota(call, IG_DT_i64, ig_dim_of(r->ratio));
+        numbers = ig_expr_iota(call->e, IG_DT_i64, ig_dim_of(r->ratio));
     } else {
         ig_dim one = ig_dim_of(1);
-        ig_value *least = ig_aten_reshape(call, ig_aten_number(call, dtype, 1), 1,
+        ig_value *least = ig_expr_reshape(call->e, ig_expr_number(call->e, dtype, 1), 1,
                                           &one);
-        ig_value *all = ig_aten_concat(call, 0, 2, (ig_value *[]){ grid, least });
-        all = ig_aten_reduce1(call, IG_REDUCE_max, all, 0, false);
-        ig_value *range[] = { ig_aten_integer(call, IG_DT_i64, 0),
+        ig_value *all = ig_expr_concat(call->e, 0, (ig_value *[]){ grid, least }, 2);
+        all = ig_expr_reduce_axis(call->e, IG_REDUCE_max, all, 0, false);
+        ig_value *range[] = { ig_expr_integer(call->e, IG_DT_i64, 0),
                               ig_aten_cast(call, all, IG_DT_i64),
-                              ig_aten_integer(call, IG_DT_i64, 1) };
-        numbers = ig_aten_make(call, IG_OP_range, 3, range, NULL);
+                              ig_expr_integer(call->e, IG_DT_i64, 1) };
+        numbers = ig_expr_make(call->e, IG_OP_range, range, 3, NULL);
     }
     return ig_vision_spread(call, ig_aten_cast(call, numbers, dtype), 3,
                             (uint32_t[]){ 2 });
@@ -92,29 +92,28 @@ static ig_neighbours around(ig_ts_call *call, ig_value *place, ig_dim extent) {
     ig_dtype dtype = (ig_dtype)place->type->dtype;
     uint32_t rank = place->type->rank;
     ig_dim last_dim = ig_dim_sub(call->module, extent, ig_dim_of(1));
-    ig_value *last = ig_aten_dim_value(call, last_dim, dtype);
-    ig_value *end = ig_aten_dim_value(call, extent, dtype);
-    ig_value *is_in = ig_aten_map2(call, IG_OP_and,
-                                   ig_aten_map2n(call, IG_OP_ge, place, -1),
-                                   ig_aten_map2(call, IG_OP_le, place, end));
-    place = ig_aten_map2(call, IG_OP_min, ig_aten_map2n(call, IG_OP_max, place, 0),
-                         last);
-    ig_value *low = ig_aten_map1(call, IG_OP_floor, place);
-    ig_value *high = ig_aten_map2(call, IG_OP_min,
-                                  ig_aten_map2n(call, IG_OP_add, low, 1), last);
-    ig_value *part = ig_aten_map2(call, IG_OP_sub, place, low);
-    ig_value *zero = ig_aten_number(call, dtype, 0);
-    ig_value *weights[] = {
-        ig_aten_where(call, is_in, ig_aten_mapn2(call, IG_OP_sub, 1, part), zero),
-        ig_aten_where(call, is_in, part, zero)
-    };
+    ig_value *last = ig_expr_dim(call->e, last_dim, dtype);
+    ig_value *end = ig_expr_dim(call->e, extent, dtype);
+    ig_value *is_in = ig_build_and(call->e, ig_expr_with(call->e, IG_OP_ge, place, -1),
+                                   ig_build_le(call->e, place, end));
+    place = ig_build_min(call->e, ig_expr_with(call->e, IG_OP_max, place, 0), last);
+    ig_value *low = ig_build_floor(call->e, place);
+    ig_value *high = ig_build_min(call->e, ig_expr_with(call->e, IG_OP_add, low, 1),
+                                  last);
+    ig_value *part = ig_build_sub(call->e, place, low);
+    ig_value *zero = ig_expr_number(call->e, dtype, 0);
+    ig_value *weights[] = { ig_build_where(
+                                call->e, is_in,
+                                ig_expr_number_with(call->e, IG_OP_sub, 1, part), zero),
+                            ig_build_where(call->e, is_in, part, zero) };
     ig_value *ids[] = { low, high };
     for (uint32_t i = 0; i < 2; i++) {
-        ids[i] = ig_aten_unsqueeze(call, ig_aten_cast(call, ids[i], IG_DT_i64), rank);
-        weights[i] = ig_aten_unsqueeze(call, weights[i], rank);
+        ids[i] = ig_expr_unsqueeze(call->e, ig_aten_cast(call, ids[i], IG_DT_i64),
+                                   rank);
+        weights[i] = ig_expr_unsqueeze(call->e, weights[i], rank);
     }
-    return (ig_neighbours){ ig_aten_concat(call, rank, 2, ids),
-                            ig_aten_concat(call, rank, 2, weights) };
+    return (ig_neighbours){ ig_expr_concat(call->e, rank, ids, 2),
+                            ig_expr_concat(call->e, rank, weights, 2) };
 }
 
 /* Axis 0: rows, 1: columns. */
@@ -125,33 +124,30 @@ static axis places(ig_ts_call *call, const regions *r, uint32_t number) {
     ig_value *ends[2];
     for (uint32_t i = 0; i < 2; i++) {
         ends[i] = column_of(call, r, 2 - number + 2 * i);
-        ends[i] = ig_aten_map2n(call, IG_OP_mul, ends[i], r->scale);
-        ends[i] = ig_aten_map2n(call, IG_OP_sub, ends[i], shift);
+        ends[i] = ig_expr_with(call->e, IG_OP_mul, ends[i], r->scale);
+        ends[i] = ig_expr_with(call->e, IG_OP_sub, ends[i], shift);
     }
-    ig_value *size = ig_aten_map2(call, IG_OP_sub, ends[1], ends[0]);
-    size = r->is_aligned ? size : ig_aten_map2n(call, IG_OP_max, size, 1);
+    ig_value *size = ig_build_sub(call->e, ends[1], ends[0]);
+    size = r->is_aligned ? size : ig_expr_with(call->e, IG_OP_max, size, 1);
     ig_dim bins = r->pooled[number];
-    ig_value *bin = ig_aten_map2(call, IG_OP_div, size,
-                                 ig_aten_dim_value(call, bins, dtype));
-    axis a = { .grid = ig_aten_map1(call, IG_OP_ceil, bin) };
+    ig_value *bin = ig_build_div(call->e, size, ig_expr_dim(call->e, bins, dtype));
+    axis a = { .grid = ig_build_ceil(call->e, bin) };
     if (r->ratio > 0) {
-        a.grid = ig_aten_fill(call, dtype, 1, r->rois->type->dims, (double)r->ratio);
+        a.grid = ig_expr_fill(call->e, dtype, 1, r->rois->type->dims, (double)r->ratio);
     }
     ig_value *numbers = grid_numbers(call, r, a.grid);
     ig_value *wide = ig_vision_spread(call, bin, 3, first);
-    ig_value *begin = ig_aten_cast(call, ig_aten_axis_numbers(call, 3, 1, bins), dtype);
-    begin = ig_aten_map2(call, IG_OP_mul, begin, wide);
-    begin = ig_aten_map2(call, IG_OP_add, ig_vision_spread(call, ends[0], 3, first),
-                         begin);
-    ig_value *within = ig_aten_map2(call, IG_OP_mul,
-                                    ig_aten_map2n(call, IG_OP_add, numbers, 0.5), wide);
-    within = ig_aten_map2(call, IG_OP_div, within,
-                          ig_vision_spread(call, a.grid, 3, first));
-    a.at = around(call, ig_aten_map2(call, IG_OP_add, begin, within),
+    ig_value *begin = ig_aten_cast(call, ig_expr_axis_iota(call->e, 3, 1, bins), dtype);
+    begin = ig_build_mul(call->e, begin, wide);
+    begin = ig_build_add(call->e, ig_vision_spread(call, ends[0], 3, first), begin);
+    ig_value *within =
+        ig_build_mul(call->e, ig_expr_with(call->e, IG_OP_add, numbers, 0.5), wide);
+    within = ig_build_div(call->e, within, ig_vision_spread(call, a.grid, 3, first));
+    a.at = around(call, ig_build_add(call->e, begin, within),
                   r->x->type->dims[2 + number]);
     ig_value *used = in_use(call, numbers, a.grid);
-    used = used ? ig_aten_unsqueeze(call, used, 3) : NULL;
-    a.at.weights = ig_aten_map2(call, IG_OP_mul, a.at.weights, used);
+    used = used ? ig_expr_unsqueeze(call->e, used, 3) : NULL;
+    a.at.weights = ig_build_mul(call->e, a.at.weights, used);
     return a;
 }
 
@@ -165,13 +161,13 @@ static ig_value *pixels(ig_ts_call *call, const regions *r, ig_dim bins,
     const ig_dim *d = r->x->type->dims;
     ig_dim apart[] = { d[0], channels, bins, d[2], d[3] };
     ig_dim count = ig_dim_mul(m, ig_dim_mul(m, d[0], bins), ig_dim_mul(m, d[2], d[3]));
-    ig_value *x = ig_aten_reshape(call, r->x, 5, apart);
-    x = ig_aten_transpose(call, x, (int64_t[]){ 0, 2, 3, 4, 1 });
-    return ig_aten_reshape(call, x, 2, (ig_dim[]){ count, channels });
+    ig_value *x = ig_expr_reshape(call->e, r->x, 5, apart);
+    x = ig_expr_transpose(call->e, x, (int64_t[]){ 0, 2, 3, 4, 1 });
+    return ig_expr_reshape(call->e, x, 2, (ig_dim[]){ count, channels });
 }
 
 static ig_value *times(ig_ts_call *call, ig_value *x, ig_dim by) {
-    return ig_aten_map2(call, IG_OP_mul, x, ig_aten_dim_value(call, by, IG_DT_i64));
+    return ig_build_mul(call->e, x, ig_expr_dim(call->e, by, IG_DT_i64));
 }
 
 /* Each bin's first row of pixels: [K, rows, columns, 1 …] of `rank`. */
@@ -181,10 +177,10 @@ static ig_value *first_rows(ig_ts_call *call, const regions *r, uint32_t rank,
     ig_value *first =
         times(call, ig_vision_spread(call, image, rank, (uint32_t[]){ 0 }), bins);
     if (r->has_own_channels) {
-        ig_value *i = ig_aten_axis_numbers(call, rank, 1, r->pooled[0]);
-        ig_value *j = ig_aten_axis_numbers(call, rank, 2, r->pooled[1]);
-        i = ig_aten_map2(call, IG_OP_add, times(call, i, r->pooled[1]), j);
-        first = ig_aten_map2(call, IG_OP_add, first, i);
+        ig_value *i = ig_expr_axis_iota(call->e, rank, 1, r->pooled[0]);
+        ig_value *j = ig_expr_axis_iota(call->e, rank, 2, r->pooled[1]);
+        i = ig_build_add(call->e, times(call, i, r->pooled[1]), j);
+        first = ig_build_add(call->e, first, i);
     }
     return times(call, first, r->x->type->dims[2]);
 }
@@ -193,8 +189,8 @@ static ig_value *first_rows(ig_ts_call *call, const regions *r, uint32_t rank,
 static ig_value *give_bins(ig_ts_call *call, const regions *r, ig_value *y,
                            ig_dim channels) {
     ig_dim dims[] = { r->rois->type->dims[0], r->pooled[0], r->pooled[1], channels };
-    y = ig_aten_reshape(call, y, 4, dims);
-    y = ig_aten_transpose(call, y, (int64_t[]){ 0, 3, 1, 2 });
+    y = ig_expr_reshape(call->e, y, 4, dims);
+    y = ig_expr_transpose(call->e, y, (int64_t[]){ 0, 3, 1, 2 });
     return ig_aten_cast(call, y, r->dtype);
 }
 
@@ -206,7 +202,7 @@ static ig_value *flat_bags(ig_ts_call *call, const regions *r, ig_value *x) {
     ig_dim dims[] = { ig_dim_mul(m, r->rois->type->dims[0],
                                  ig_dim_mul(m, r->pooled[0], r->pooled[1])),
                       ig_dim_product(m, x->type->dims + 3, x->type->rank - 3u) };
-    return ig_aten_reshape(call, x, 2, dims);
+    return ig_expr_reshape(call->e, x, 2, dims);
 }
 
 /* Which channel each of the result comes from, i32 [K, C, rows, columns]. */
@@ -214,9 +210,9 @@ static ig_value *mapping(ig_ts_call *call, const regions *r, ig_dim channels) {
     ig_module *m = call->module;
     ig_dim each = ig_dim_mul(m, channels, ig_dim_mul(m, r->pooled[0], r->pooled[1]));
     ig_dim dims[] = { r->rois->type->dims[0], channels, r->pooled[0], r->pooled[1] };
-    ig_value *x = ig_aten_reshape(call, ig_aten_iota(call, IG_DT_i32, each), 3,
+    ig_value *x = ig_expr_reshape(call->e, ig_expr_iota(call->e, IG_DT_i32, each), 3,
                                   dims + 1);
-    return ig_aten_expand(call, x, 4, dims);
+    return ig_expr_expand(call->e, x, 4, dims);
 }
 
 /* roi_align(input, rois, spatial_scale, rows, columns, sampling_ratio, aligned);
@@ -225,7 +221,7 @@ ig_status ig_ts_op_tv_roi_align(ig_ts_call *call) {
     static const uint32_t rows[] = { 0, 1, 3, 4 }, columns[] = { 0, 2, 5, 6 };
     regions r = { .has_own_channels = call->row->variant == 1 };
     if (!open_regions(call, &r)) {
-        return call->status;
+        return call->e->status;
     }
     ig_module *m = call->module;
     r.ratio = ig_aten_int(call, 5);
@@ -234,20 +230,20 @@ ig_status ig_ts_op_tv_roi_align(ig_ts_call *call) {
                                      : ig_dim_of(1);
     ig_dim channels = ig_dim_exact_div(m, r.x->type->dims[1], bins);
     axis y = places(call, &r, 0), x = places(call, &r, 1);
-    IG_TRY(call->status);
-    ig_value *ids = ig_aten_map2(call, IG_OP_add, first_rows(call, &r, 7, bins),
+    IG_TRY(call->e->status);
+    ig_value *ids = ig_build_add(call->e, first_rows(call, &r, 7, bins),
                                  ig_vision_spread(call, y.at.ids, 7, rows));
-    ids = ig_aten_map2(call, IG_OP_add, times(call, ids, r.x->type->dims[3]),
+    ids = ig_build_add(call->e, times(call, ids, r.x->type->dims[3]),
                        ig_vision_spread(call, x.at.ids, 7, columns));
-    ig_value *count = ig_aten_map2(call, IG_OP_mul, y.grid, x.grid);
-    count = ig_aten_map2n(call, IG_OP_max, count, 1);
+    ig_value *count = ig_build_mul(call->e, y.grid, x.grid);
+    count = ig_expr_with(call->e, IG_OP_max, count, 1);
     count = ig_vision_spread(call, count, 7, rows);
-    ig_value *weights = ig_aten_map2(call, IG_OP_mul,
+    ig_value *weights = ig_build_mul(call->e,
                                      ig_vision_spread(call, y.at.weights, 7, rows),
                                      ig_vision_spread(call, x.at.weights, 7, columns));
-    weights = ig_aten_map2(call, IG_OP_div, weights, count);
-    IG_TRY(call->status);
-    ids = ig_aten_expand(call, ids, 7, weights->type->dims);
+    weights = ig_build_div(call->e, weights, count);
+    IG_TRY(call->e->status);
+    ids = ig_expr_expand(call->e, ids, 7, weights->type->dims);
     ig_value *sums = ig_vision_sum_rows(call, pixels(call, &r, bins, channels),
                                         flat_bags(call, &r, ids),
                                         flat_bags(call, &r, weights));
@@ -260,11 +256,9 @@ ig_status ig_ts_op_tv_roi_align(ig_ts_call *call) {
 
 /* Halves away from 0. */
 static ig_value *round_away(ig_ts_call *call, ig_value *x) {
-    ig_value *up = ig_aten_map1(call, IG_OP_floor,
-                                ig_aten_map2n(call, IG_OP_add, x, 0.5));
-    ig_value *down = ig_aten_map1(call, IG_OP_ceil,
-                                  ig_aten_map2n(call, IG_OP_sub, x, 0.5));
-    return ig_aten_where(call, ig_aten_map2n(call, IG_OP_lt, x, 0), down, up);
+    ig_value *up = ig_build_floor(call->e, ig_expr_with(call->e, IG_OP_add, x, 0.5));
+    ig_value *down = ig_build_ceil(call->e, ig_expr_with(call->e, IG_OP_sub, x, 0.5));
+    return ig_build_where(call->e, ig_expr_with(call->e, IG_OP_lt, x, 0), down, up);
 }
 
 /* Begin and end of each bin along an axis, i64 [K, bins] each. */
@@ -275,25 +269,24 @@ static void whole_bins(ig_ts_call *call, const regions *r, uint32_t number,
     ig_value *sides[2];
     for (uint32_t i = 0; i < 2; i++) {
         sides[i] = column_of(call, r, 2 - number + 2 * i);
-        sides[i] = round_away(call, ig_aten_map2n(call, IG_OP_mul, sides[i], r->scale));
+        sides[i] = round_away(call,
+                              ig_expr_with(call->e, IG_OP_mul, sides[i], r->scale));
     }
-    ig_value *size = ig_aten_map2(call, IG_OP_sub, sides[1], sides[0]);
-    size = ig_aten_map2n(call, IG_OP_max, size, 1);
+    ig_value *size = ig_build_sub(call->e, sides[1], sides[0]);
+    size = ig_expr_with(call->e, IG_OP_max, size, 1);
     ig_dim bins = r->pooled[number], extent = r->x->type->dims[2 + number];
-    ig_value *bin = ig_aten_map2(call, IG_OP_div, size,
-                                 ig_aten_dim_value(call, bins, dtype));
-    ig_value *last =
-        ig_aten_dim_value(call, ig_dim_sub(call->module, extent, ig_dim_of(1)), dtype);
+    ig_value *bin = ig_build_div(call->e, size, ig_expr_dim(call->e, bins, dtype));
+    ig_value *last = ig_expr_dim(call->e,
+                                 ig_dim_sub(call->module, extent, ig_dim_of(1)), dtype);
     bin = ig_vision_spread(call, bin, 2, first);
     ig_value *begin = ig_vision_spread(call, sides[0], 2, first);
     for (uint32_t i = 0; i < 2; i++) {
-        ig_value *at = ig_aten_cast(call, ig_aten_axis_numbers(call, 2, 1, bins),
+        ig_value *at = ig_aten_cast(call, ig_expr_axis_iota(call->e, 2, 1, bins),
                                     dtype);
-        at = ig_aten_map2(call, IG_OP_mul, ig_aten_map2n(call, IG_OP_add, at, i), bin);
-        at = ig_aten_map1(call, i ? IG_OP_ceil : IG_OP_floor, at);
-        at = ig_aten_map2n(call, IG_OP_max, ig_aten_map2(call, IG_OP_add, at, begin),
-                           0);
-        at = ig_aten_map2(call, IG_OP_min, at, last);
+        at = ig_build_mul(call->e, ig_expr_with(call->e, IG_OP_add, at, i), bin);
+        at = ig_expr_map1(call->e, i ? IG_OP_ceil : IG_OP_floor, at);
+        at = ig_expr_with(call->e, IG_OP_max, ig_build_add(call->e, at, begin), 0);
+        at = ig_build_min(call->e, at, last);
         out_ends[i] = ig_aten_cast(call, at, IG_DT_i64);
     }
 }
@@ -305,16 +298,16 @@ static ig_value *running_sums(ig_ts_call *call, ig_value *x) {
             [IG_cumsum_axis] = ig_attr_of_int(along),
             [IG_cumsum_complete] = ig_attr_of_bool(true),
         };
-        x = ig_aten_make(call, IG_OP_cumsum, 1, &x, attrs);
+        x = ig_expr_make(call->e, IG_OP_cumsum, &x, 1, attrs);
     }
     return x;
 }
 
 /* Begins and ends on the last axis of [K, bins, 2]; their signs -1 and 1. */
 static ig_value *both_ends(ig_ts_call *call, ig_value **ends) {
-    ig_value *parts[] = { ig_aten_unsqueeze(call, ends[0], 2),
-                          ig_aten_unsqueeze(call, ends[1], 2) };
-    return ig_aten_concat(call, 2, 2, parts);
+    ig_value *parts[] = { ig_expr_unsqueeze(call->e, ends[0], 2),
+                          ig_expr_unsqueeze(call->e, ends[1], 2) };
+    return ig_expr_concat(call->e, 2, parts, 2);
 }
 
 /* ps_roi_pool(input, rois, spatial_scale, rows, columns) */
@@ -325,36 +318,36 @@ ig_status ig_ts_op_tv_roi_pool(ig_ts_call *call) {
     ig_value *y[2], *x[2];
     int64_t four = 4;
     if (!open_regions(call, &r)) {
-        return call->status;
+        return call->e->status;
     }
     ig_module *m = call->module;
     ig_dim bins = ig_dim_mul(m, r.pooled[0], r.pooled[1]);
     ig_dim channels = ig_dim_exact_div(m, r.x->type->dims[1], bins);
     whole_bins(call, &r, 0, y);
     whole_bins(call, &r, 1, x);
-    ig_value *height = ig_aten_map2(call, IG_OP_sub, y[1], y[0]);
-    ig_value *width = ig_aten_map2(call, IG_OP_sub, x[1], x[0]);
-    ig_value *area = ig_aten_map2(
-        call, IG_OP_mul,
-        ig_vision_spread(call, ig_aten_map2n(call, IG_OP_max, height, 0), 5, rows),
-        ig_vision_spread(call, ig_aten_map2n(call, IG_OP_max, width, 0), 5, columns));
+    ig_value *height = ig_build_sub(call->e, y[1], y[0]);
+    ig_value *width = ig_build_sub(call->e, x[1], x[0]);
+    ig_value *area = ig_build_mul(
+        call->e,
+        ig_vision_spread(call, ig_expr_with(call->e, IG_OP_max, height, 0), 5, rows),
+        ig_vision_spread(call, ig_expr_with(call->e, IG_OP_max, width, 0), 5, columns));
     r.x = running_sums(call, ig_aten_cast(call, r.x, IG_DT_f64));
-    IG_TRY(call->status);
-    ig_value *ids = ig_aten_map2(call, IG_OP_add, first_rows(call, &r, 5, bins),
+    IG_TRY(call->e->status);
+    ig_value *ids = ig_build_add(call->e, first_rows(call, &r, 5, bins),
                                  ig_vision_spread(call, both_ends(call, y), 5, rows));
-    ids = ig_aten_map2(call, IG_OP_add, times(call, ids, r.x->type->dims[3]),
+    ids = ig_build_add(call->e, times(call, ids, r.x->type->dims[3]),
                        ig_vision_spread(call, both_ends(call, x), 5, columns));
-    ig_value *signs =
-        ig_aten_reshape(call, ig_ts_constant(call, IG_DT_f64, 1, &four, sign_of), 5,
-                        (ig_dim[]){ ig_dim_of(1), ig_dim_of(1), ig_dim_of(1),
-                                    ig_dim_of(2), ig_dim_of(2) });
-    ig_value *zero = ig_aten_number(call, IG_DT_f64, 0);
-    ig_value *weights = ig_aten_map2(call, IG_OP_div, signs,
+    ig_value *signs = ig_expr_reshape(
+        call->e, ig_expr_constant(call->e, "constant", IG_DT_f64, 1, &four, sign_of), 5,
+        (ig_dim[]){ ig_dim_of(1), ig_dim_of(1), ig_dim_of(1), ig_dim_of(2),
+                    ig_dim_of(2) });
+    ig_value *zero = ig_expr_number(call->e, IG_DT_f64, 0);
+    ig_value *weights = ig_build_div(call->e, signs,
                                      ig_aten_cast(call, area, IG_DT_f64));
-    weights = ig_aten_where(call, ig_aten_map2n(call, IG_OP_gt, area, 0), weights,
-                            zero);
-    IG_TRY(call->status);
-    ids = ig_aten_expand(call, ids, 5, weights->type->dims);
+    weights = ig_build_where(call->e, ig_expr_with(call->e, IG_OP_gt, area, 0), weights,
+                             zero);
+    IG_TRY(call->e->status);
+    ids = ig_expr_expand(call->e, ids, 5, weights->type->dims);
     ig_value *sums = ig_vision_sum_rows(call, pixels(call, &r, bins, channels),
                                         flat_bags(call, &r, ids),
                                         flat_bags(call, &r, weights));

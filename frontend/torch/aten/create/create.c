@@ -10,8 +10,8 @@
 static ig_value *filled(ig_ts_call *call, ig_value *scalar, uint32_t rank,
                         const ig_dim *dims) {
     ig_value *value = NULL;
-    if (scalar && call->status == IG_OK) {
-        call->status = ig_ts_full(call, scalar, rank, dims, &value);
+    if (scalar && call->e->status == IG_OK) {
+        value = ig_expr_expand(call->e, scalar, rank, dims);
     }
     return value;
 }
@@ -23,7 +23,7 @@ ig_status ig_ts_op_zeros(ig_ts_call *call) {
     uint32_t rank;
     const ig_dim *dims = ig_aten_dims(call, 0, 0, &rank);
     ig_dtype dtype = ig_aten_dtype(call, 1, IG_DT_f32);
-    ig_value *number = ig_aten_integer(call, dtype, call->row->variant);
+    ig_value *number = ig_expr_integer(call->e, dtype, call->row->variant);
     return ig_aten_give(call, filled(call, number, rank, dims));
 }
 
@@ -31,10 +31,10 @@ ig_status ig_ts_op_zeros(ig_ts_call *call) {
 ig_status ig_ts_op_zeros_like(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     if (!x) {
-        return call->status;
+        return call->e->status;
     }
     ig_dtype dtype = ig_aten_dtype(call, 1, (ig_dtype)x->type->dtype);
-    ig_value *number = ig_aten_integer(call, dtype, call->row->variant);
+    ig_value *number = ig_expr_integer(call->e, dtype, call->row->variant);
     return ig_aten_give(call, filled(call, number, x->type->rank, x->type->dims));
 }
 
@@ -44,10 +44,10 @@ ig_status ig_ts_op_new_zeros(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     const ig_dim *dims = ig_aten_dims(call, 1, 0, &rank);
     if (!x) {
-        return call->status;
+        return call->e->status;
     }
     ig_dtype dtype = ig_aten_dtype(call, 2, (ig_dtype)x->type->dtype);
-    ig_value *number = ig_aten_integer(call, dtype, call->row->variant);
+    ig_value *number = ig_expr_integer(call->e, dtype, call->row->variant);
     return ig_aten_give(call, filled(call, number, rank, dims));
 }
 
@@ -79,7 +79,7 @@ ig_status ig_ts_op_full(ig_ts_call *call) {
 ig_status ig_ts_op_full_like(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     if (!x) {
-        return call->status;
+        return call->e->status;
     }
     ig_dtype dtype = ig_aten_dtype(call, 2, (ig_dtype)x->type->dtype);
     return ig_aten_give(call, filled(call, ig_aten_operand(call, 1, dtype),
@@ -92,7 +92,7 @@ ig_status ig_ts_op_new_full(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     const ig_dim *dims = ig_aten_dims(call, 1, 0, &rank);
     if (!x) {
-        return call->status;
+        return call->e->status;
     }
     ig_dtype dtype = ig_aten_dtype(call, 3, (ig_dtype)x->type->dtype);
     return ig_aten_give(call,
@@ -103,10 +103,10 @@ ig_status ig_ts_op_new_full(ig_ts_call *call) {
 ig_status ig_ts_op_fill(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     if (!x) {
-        return call->status;
+        return call->e->status;
     }
     ig_dtype dtype = (ig_dtype)x->type->dtype;
-    ig_value *number = call->row->variant ? ig_aten_integer(call, dtype, 0)
+    ig_value *number = call->row->variant ? ig_expr_integer(call->e, dtype, 0)
                                           : ig_aten_operand(call, 1, dtype);
     return ig_aten_give(call, filled(call, number, x->type->rank, x->type->dims));
 }
@@ -115,11 +115,11 @@ ig_status ig_ts_op_fill(ig_ts_call *call) {
 ig_status ig_ts_op_copy(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0), *source = ig_aten_tensor(call, 1);
     if (!x || !source) {
-        return call->status;
+        return call->e->status;
     }
     source = ig_aten_cast(call, source, (ig_dtype)x->type->dtype);
     return ig_aten_give(call,
-                        ig_aten_expand(call, source, x->type->rank, x->type->dims));
+                        ig_expr_expand(call->e, source, x->type->rank, x->type->dims));
 }
 
 /* ---- rows of numbers ---- */
@@ -139,12 +139,12 @@ ig_status ig_ts_op_arange(ig_ts_call *call) {
     ig_dtype dtype = ig_aten_dtype(call, count, is_whole ? IG_DT_i64 : IG_DT_f32);
     /* The number of elements follows from the numbers as they are given. */
     ig_dtype exact = is_whole ? IG_DT_i64 : IG_DT_f64;
-    ig_value *zero = ig_aten_integer(call, exact, 0);
-    ig_value *one = ig_aten_integer(call, exact, 1);
+    ig_value *zero = ig_expr_integer(call->e, exact, 0);
+    ig_value *one = ig_expr_integer(call->e, exact, 1);
     ig_value *range[] = { count > 1 ? ig_aten_operand(call, 0, exact) : zero,
                           ig_aten_operand(call, count > 1, exact),
                           count > 2 ? ig_aten_operand(call, 2, exact) : one };
-    ig_value *value = ig_aten_make(call, IG_OP_range, 3, range, NULL);
+    ig_value *value = ig_expr_make(call->e, IG_OP_range, range, 3, NULL);
     return ig_aten_give(call, ig_aten_cast(call, value, dtype));
 }
 
@@ -155,19 +155,15 @@ static ig_value *linspace(ig_ts_call *call, ig_dim steps, ig_dtype dtype) {
     ig_module *module = call->module;
     ig_dim last = ig_dim_max(module, ig_dim_sub(module, steps, ig_dim_of(1)),
                              ig_dim_of(1));
-    ig_value *step = ig_aten_map2(call, IG_OP_div,
-                                  ig_aten_map2(call, IG_OP_sub, end, start),
-                                  ig_aten_dim_value(call, last, dtype));
-    ig_value *index = ig_aten_iota(call, dtype, steps);
-    ig_value *rest = ig_aten_map2(call, IG_OP_sub, ig_aten_dim_value(call, last, dtype),
-                                  index);
-    ig_value *up = ig_aten_map2(call, IG_OP_add, start,
-                                ig_aten_map2(call, IG_OP_mul, step, index));
-    ig_value *down = ig_aten_map2(call, IG_OP_sub, end,
-                                  ig_aten_map2(call, IG_OP_mul, step, rest));
-    ig_value *half =
-        ig_aten_dim_value(call, ig_dim_floor_div(module, steps, ig_dim_of(2)), dtype);
-    return ig_aten_where(call, ig_aten_map2(call, IG_OP_lt, index, half), up, down);
+    ig_value *step = ig_build_div(call->e, ig_build_sub(call->e, end, start),
+                                  ig_expr_dim(call->e, last, dtype));
+    ig_value *index = ig_expr_iota(call->e, dtype, steps);
+    ig_value *rest = ig_build_sub(call->e, ig_expr_dim(call->e, last, dtype), index);
+    ig_value *up = ig_build_add(call->e, start, ig_build_mul(call->e, step, index));
+    ig_value *down = ig_build_sub(call->e, end, ig_build_mul(call->e, step, rest));
+    ig_value *half = ig_expr_dim(call->e, ig_dim_floor_div(module, steps, ig_dim_of(2)),
+                                 dtype);
+    return ig_build_where(call->e, ig_build_lt(call->e, index, half), up, down);
 }
 
 static ig_dim steps_of(ig_ts_call *call, uint32_t index) {
@@ -187,8 +183,8 @@ ig_status ig_ts_op_linspace(ig_ts_call *call) {
 ig_status ig_ts_op_logspace(ig_ts_call *call) {
     ig_dtype dtype = ig_aten_dtype(call, 4, IG_DT_f32);
     ig_value *power = linspace(call, steps_of(call, 2), IG_DT_f64);
-    ig_value *base = ig_aten_number(call, IG_DT_f64, ig_aten_float(call, 3));
-    ig_value *value = ig_aten_map2(call, IG_OP_pow, base, power);
+    ig_value *base = ig_expr_number(call->e, IG_DT_f64, ig_aten_float(call, 3));
+    ig_value *value = ig_build_pow(call->e, base, power);
     return ig_aten_give(call, ig_aten_cast(call, value, dtype));
 }
 
@@ -197,9 +193,8 @@ ig_status ig_ts_op_eye(ig_ts_call *call) {
     ig_dim rows = ig_aten_dim(call, 0);
     ig_dim columns = call->row->variant == 2 ? ig_aten_dim(call, 1) : rows;
     ig_dtype dtype = ig_aten_dtype(call, (uint32_t)call->row->variant, IG_DT_f32);
-    ig_value *value = ig_aten_map2(call, IG_OP_eq,
-                                   ig_aten_axis_numbers(call, 2, 0, rows),
-                                   ig_aten_axis_numbers(call, 2, 1, columns));
+    ig_value *value = ig_build_eq(call->e, ig_expr_axis_iota(call->e, 2, 0, rows),
+                                  ig_expr_axis_iota(call->e, 2, 1, columns));
     return ig_aten_give(call, ig_aten_cast(call, value, dtype));
 }
 
@@ -208,18 +203,17 @@ ig_status ig_ts_op_eye(ig_ts_call *call) {
 /* column - row >= k (upper) or <= k of the last two axes of `rank` */
 static ig_value *triangle(ig_ts_call *call, uint32_t rank, ig_dim rows, ig_dim columns,
                           ig_dim k, bool is_upper) {
-    ig_value *row = ig_aten_axis_numbers(call, rank, rank - 2, rows);
-    ig_value *column = ig_aten_axis_numbers(call, rank, rank - 1, columns);
-    ig_value *edge = ig_aten_map2(call, IG_OP_add, row,
-                                  ig_aten_dim_value(call, k, IG_DT_i64));
-    return ig_aten_map2(call, is_upper ? IG_OP_ge : IG_OP_le, column, edge);
+    ig_value *row = ig_expr_axis_iota(call->e, rank, rank - 2, rows);
+    ig_value *column = ig_expr_axis_iota(call->e, rank, rank - 1, columns);
+    ig_value *edge = ig_build_add(call->e, row, ig_expr_dim(call->e, k, IG_DT_i64));
+    return ig_expr_map2(call->e, is_upper ? IG_OP_ge : IG_OP_le, column, edge);
 }
 
 /* variant 1: triu, 0: tril */
 ig_status ig_ts_op_triangle(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     ig_dim k = ig_aten_dim(call, 1);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     const ig_type *type = x->type;
     if (type->rank < 2) {
         return ig_ts_fail(call, IG_INVALID, "a triangle of a tensor of rank %u",
@@ -228,8 +222,8 @@ ig_status ig_ts_op_triangle(ig_ts_call *call) {
     const ig_dim *last = type->dims + type->rank - 2;
     ig_value *mask = triangle(call, type->rank, last[0], last[1], k,
                               call->row->variant == 1);
-    ig_value *zero = ig_aten_integer(call, (ig_dtype)type->dtype, 0);
-    return ig_aten_give(call, ig_aten_where(call, mask, x, zero));
+    ig_value *zero = ig_expr_integer(call->e, (ig_dtype)type->dtype, 0);
+    return ig_aten_give(call, ig_build_where(call->e, mask, x, zero));
 }
 
 /* tril_indices, triu_indices(row, col, offset, dtype …): known numbers */
@@ -238,7 +232,7 @@ ig_status ig_ts_op_triangle_indices(ig_ts_call *call) {
     int64_t rows = ig_aten_int(call, 0), columns = ig_aten_int(call, 1);
     int64_t offset = ig_aten_distance(call, 2), count = 0;
     ig_dtype dtype = ig_aten_dtype(call, 3, IG_DT_i64);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     if (rows < 0 || columns < 0 || (rows && columns > MOST / rows)) {
         return ig_ts_fail(call, IG_LIMIT, "indices of a %lld x %lld triangle",
                           (long long)rows, (long long)columns);
@@ -260,8 +254,8 @@ ig_status ig_ts_op_triangle_indices(ig_ts_call *call) {
             }
         }
     }
-    ig_value *value = ig_ts_constant(call, IG_DT_i64, 2, (int64_t[]){ 2, count },
-                                     pairs);
+    ig_value *value = ig_expr_constant(call->e, "constant", IG_DT_i64, 2,
+                                       (int64_t[]){ 2, count }, pairs);
     return ig_aten_give(call, ig_aten_cast(call, value, dtype));
 }
 
@@ -339,14 +333,14 @@ static ig_value *leaf_value(ig_ts_call *call, const ig_ts_value *leaf, ig_dtype 
     if (leaf->kind == IG_TS_TENSOR) {
         const ig_ts_tensor *tensor = leaf->as.tensor;
         if (tensor->quant || tensor->dtype->is_complex) {
-            return ig_aten_fail(call, IG_UNSUPPORTED, "a literal of %s tensors",
+            return ig_expr_fail(call->e, IG_UNSUPPORTED, "a literal of %s tensors",
                                 tensor->dtype->name);
         }
         value = ig_aten_cast(call, ig_ts_read(call, leaf), dtype);
-        return ig_aten_reshape(call, value, 0, NULL);
+        return ig_expr_reshape(call->e, value, 0, NULL);
     }
-    if (call->status == IG_OK) {
-        call->status = ig_ts_number_value(call, leaf, dtype, &value);
+    if (call->e->status == IG_OK) {
+        call->e->status = ig_ts_number_value(call, leaf, dtype, &value);
     }
     return value;
 }
@@ -355,7 +349,7 @@ static ig_value *known_literal(ig_ts_call *call, const literal *l, ig_dtype dtyp
     int64_t bytes = 0;
     ig_tensor tensor = { .kind = IG_TENSOR, .dtype = dtype };
     if (!ig_dtype_bytes(dtype, (int64_t)l->count, &bytes)) {
-        return ig_aten_fail(call, IG_LIMIT, "a literal of %zu numbers", l->count);
+        return ig_expr_fail(call->e, IG_LIMIT, "a literal of %zu numbers", l->count);
     }
     tensor.data = ig_arena_alloc(call->arena, (size_t)bytes + 8);
     for (size_t i = 0; i < l->count; i++) {
@@ -368,7 +362,7 @@ static ig_value *known_literal(ig_ts_call *call, const literal *l, ig_dtype dtyp
                               dtype == IG_DT_bool ? number != 0 : number);
         }
     }
-    return ig_ts_constant(call, dtype, l->rank, l->dims, tensor.data);
+    return ig_expr_constant(call->e, "constant", dtype, l->rank, l->dims, tensor.data);
 }
 
 static ig_value *literal_value(ig_ts_call *call, const literal *l, ig_dtype dtype) {
@@ -382,18 +376,18 @@ static ig_value *literal_value(ig_ts_call *call, const literal *l, ig_dtype dtyp
     }
     ig_value **values = IG_NEW_ARRAY(call->arena, ig_value *, l->count);
     for (size_t i = 0; i < l->count; i++) {
-        values[i] = ig_aten_reshape(call, leaf_value(call, l->leaves[i], dtype),
+        values[i] = ig_expr_reshape(call->e, leaf_value(call, l->leaves[i], dtype),
                                     l->rank ? 1 : 0, (ig_dim[]){ ig_dim_of(1) });
     }
     if (l->rank == 0) {
         return values[0];
     }
-    ig_value *all = ig_aten_concat(call, 0, (uint32_t)l->count, values);
+    ig_value *all = ig_expr_concat(call->e, 0, values, (uint32_t)l->count);
     ig_dim dims[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < l->rank; i++) {
         dims[i] = ig_dim_of(l->dims[i]);
     }
-    return ig_aten_reshape(call, all, l->rank, dims);
+    return ig_expr_reshape(call->e, all, l->rank, dims);
 }
 
 /* tensor(data, dtype, device), as_tensor; scalar_tensor and NumToTensor, whose floats
@@ -415,7 +409,7 @@ ig_status ig_ts_op_tensor(ig_ts_call *call) {
         return ig_ts_fail(call, IG_UNSUPPORTED, "literal tensors of complex numbers");
     }
     dtype = call->arg_count > 1 ? ig_aten_dtype(call, 1, dtype) : dtype;
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     return ig_aten_give(call, literal_value(call, &l, dtype));
 }
 

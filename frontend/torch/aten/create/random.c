@@ -5,7 +5,7 @@
 
 static ig_value *draw(ig_ts_call *call, ig_random kind, ig_dtype dtype, uint32_t rank,
                       const ig_dim *dims) {
-    ig_value *run = ig_aten_make(call, IG_OP_run_number, 0, NULL, NULL);
+    ig_value *run = ig_expr_make(call->e, IG_OP_run_number, NULL, 0, NULL);
     ig_dtype wide = dtype == IG_DT_f64 ? IG_DT_f64 : IG_DT_f32;
     ig_attr attrs[IG_random_attr_count] = {
         [IG_random_dtype] = ig_attr_of_dtype(wide),
@@ -13,7 +13,8 @@ static ig_value *draw(ig_ts_call *call, ig_random kind, ig_dtype dtype, uint32_t
         [IG_random_kind] = ig_attr_of_enum(kind),
         [IG_random_number] = ig_attr_of_int(call->builder->graph->op_count),
     };
-    return ig_aten_cast(call, ig_aten_make(call, IG_OP_random, 1, &run, attrs), dtype);
+    return ig_aten_cast(call, ig_expr_make(call->e, IG_OP_random, &run, 1, attrs),
+                        dtype);
 }
 
 /* rand, randn(size, dtype …); variant: kind */
@@ -21,7 +22,7 @@ ig_status ig_ts_op_rand(ig_ts_call *call) {
     uint32_t rank;
     const ig_dim *dims = ig_aten_dims(call, 0, 0, &rank);
     ig_dtype dtype = ig_aten_dtype(call, 1, IG_DT_f32);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     return ig_aten_give(call,
                         draw(call, (ig_random)call->row->variant, dtype, rank, dims));
 }
@@ -29,7 +30,7 @@ ig_status ig_ts_op_rand(ig_ts_call *call) {
 /* rand_like, randn_like(self, dtype …) */
 ig_status ig_ts_op_rand_like(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     ig_dtype dtype = ig_aten_dtype(call, 1, (ig_dtype)x->type->dtype);
     return ig_aten_give(call, draw(call, (ig_random)call->row->variant, dtype,
                                    x->type->rank, x->type->dims));
@@ -39,25 +40,25 @@ ig_status ig_ts_op_rand_like(ig_ts_call *call) {
 ig_status ig_ts_op_rand_between(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     double a = ig_aten_float(call, 1), b = ig_aten_float(call, 2);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     ig_random kind = (ig_random)call->row->variant;
     ig_value *y = draw(call, kind, (ig_dtype)x->type->dtype, x->type->rank,
                        x->type->dims);
-    y = ig_aten_map2n(call, IG_OP_mul, y, kind == IG_RANDOM_uniform ? b - a : b);
-    return ig_aten_give(call, ig_aten_map2n(call, IG_OP_add, y, a));
+    y = ig_expr_with(call->e, IG_OP_mul, y, kind == IG_RANDOM_uniform ? b - a : b);
+    return ig_aten_give(call, ig_expr_with(call->e, IG_OP_add, y, a));
 }
 
 /* bernoulli(self): 1 with the probability that each element says; .p (variant 1): with
  * the same */
 ig_status ig_ts_op_bernoulli(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     ig_dtype dtype = (ig_dtype)x->type->dtype;
     ig_dtype wide = dtype == IG_DT_f64 ? IG_DT_f64 : IG_DT_f32;
     ig_value *chance = call->row->variant
-                           ? ig_aten_number(call, wide, ig_aten_float(call, 1))
+                           ? ig_expr_number(call->e, wide, ig_aten_float(call, 1))
                            : ig_aten_cast(call, x, wide);
     ig_value *drawn = draw(call, IG_RANDOM_uniform, wide, x->type->rank, x->type->dims);
-    ig_value *is_one = ig_aten_map2(call, IG_OP_lt, drawn, chance);
+    ig_value *is_one = ig_build_lt(call->e, drawn, chance);
     return ig_aten_give(call, ig_aten_cast(call, is_one, dtype));
 }

@@ -11,8 +11,8 @@ static ig_value *add_at(ig_ts_call *call, ig_value *zeros, ig_value *at, ig_valu
         [IG_scatter_elements_reduce] = ig_attr_of_enum(IG_SCATTER_add),
         [IG_scatter_elements_negative] = ig_attr_of_enum(IG_NEGATIVE_error),
     };
-    return ig_aten_make(call, IG_OP_scatter_elements, 3, (ig_value *[]){ zeros, at, x },
-                        attrs);
+    return ig_expr_make(call->e, IG_OP_scatter_elements, (ig_value *[]){ zeros, at, x },
+                        3, attrs);
 }
 
 /* bincount(self, weights, minlength): as many bins as the largest number asks for */
@@ -21,26 +21,26 @@ ig_status ig_ts_op_bincount(ig_ts_call *call) {
     ig_value *weights = ig_aten_optional(call, 1);
     int64_t least = ig_aten_int(call, 2);
     ig_dim one = ig_dim_of(1);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     ig_dtype dtype = !weights                            ? IG_DT_i64
                      : weights->type->dtype == IG_DT_f32 ? IG_DT_f32
                                                          : IG_DT_f64;
     if (ig_dim_equal(call->module, x->type->dims[0], ig_dim_of(0)) == IG_YES) {
         dtype = IG_DT_i64; /* torch looks at no weights then */
     }
-    ig_value *bound = ig_aten_integer(call, IG_DT_i64, least - 1);
-    ig_value *all[] = { x, ig_aten_reshape(call, bound, 1, &one) };
-    ig_value *most = ig_aten_reduce1(call, IG_REDUCE_max,
-                                     ig_aten_concat(call, 0, 2, all), 0, false);
-    ig_value *range[] = { ig_aten_integer(call, IG_DT_i64, 0),
-                          ig_aten_map2n(call, IG_OP_add, most, 1),
-                          ig_aten_integer(call, IG_DT_i64, 1) };
-    ig_value *bins = ig_aten_make(call, IG_OP_range, 3, range, NULL);
-    ig_value *zeros = ig_aten_cast(call, ig_aten_map2n(call, IG_OP_mul, bins, 0),
+    ig_value *bound = ig_expr_integer(call->e, IG_DT_i64, least - 1);
+    ig_value *all[] = { x, ig_expr_reshape(call->e, bound, 1, &one) };
+    ig_value *most = ig_expr_reduce_axis(call->e, IG_REDUCE_max,
+                                         ig_expr_concat(call->e, 0, all, 2), 0, false);
+    ig_value *range[] = { ig_expr_integer(call->e, IG_DT_i64, 0),
+                          ig_expr_with(call->e, IG_OP_add, most, 1),
+                          ig_expr_integer(call->e, IG_DT_i64, 1) };
+    ig_value *bins = ig_expr_make(call->e, IG_OP_range, range, 3, NULL);
+    ig_value *zeros = ig_aten_cast(call, ig_expr_with(call->e, IG_OP_mul, bins, 0),
                                    dtype);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     ig_value *each = weights ? ig_aten_cast(call, weights, dtype)
-                             : ig_aten_fill(call, dtype, 1, x->type->dims, 1);
+                             : ig_expr_fill(call->e, dtype, 1, x->type->dims, 1);
     return ig_aten_give(call, add_at(call, zeros, x, each));
 }
 
@@ -50,17 +50,17 @@ static void ends_of(ig_ts_call *call, ig_value *x, ig_value **low, ig_value **hi
     ig_dtype dtype = x ? (ig_dtype)x->type->dtype : IG_DT_f32;
     double given[] = { ig_aten_float(call, 2), ig_aten_float(call, 3) };
     if (given[0] < given[1]) {
-        *low = ig_aten_number(call, dtype, given[0]);
-        *high = ig_aten_number(call, dtype, given[1]);
+        *low = ig_expr_number(call->e, dtype, given[0]);
+        *high = ig_expr_number(call->e, dtype, given[1]);
         return;
     }
-    *low = ig_aten_reduce(call, IG_REDUCE_min, x, NULL, 0, false);
-    *high = ig_aten_reduce(call, IG_REDUCE_max, x, NULL, 0, false);
-    ig_value *is_equal = ig_aten_map2(call, IG_OP_eq, *low, *high);
-    ig_value *below = ig_aten_map2n(call, IG_OP_sub, *low, 1);
-    ig_value *above = ig_aten_map2n(call, IG_OP_add, *high, 1);
-    *low = ig_aten_where(call, is_equal, below, *low);
-    *high = ig_aten_where(call, is_equal, above, *high);
+    *low = ig_expr_reduce(call->e, IG_REDUCE_min, x, NULL, 0, false);
+    *high = ig_expr_reduce(call->e, IG_REDUCE_max, x, NULL, 0, false);
+    ig_value *is_equal = ig_build_eq(call->e, *low, *high);
+    ig_value *below = ig_expr_with(call->e, IG_OP_sub, *low, 1);
+    ig_value *above = ig_expr_with(call->e, IG_OP_add, *high, 1);
+    *low = ig_build_where(call->e, is_equal, below, *low);
+    *high = ig_build_where(call->e, is_equal, above, *high);
 }
 
 /* histc(self, bins, min, max): the last bin holds its upper end; what lies outside goes
@@ -68,28 +68,27 @@ static void ends_of(ig_ts_call *call, ig_value *x, ig_value **low, ig_value **hi
 ig_status ig_ts_op_histc(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0), *low = NULL, *high = NULL;
     int64_t bins = ig_aten_distance(call, 1);
-    IG_TRY(call->status);
-    if (bins <= 0 || !ig_aten_is_float(x)) {
+    IG_TRY(call->e->status);
+    if (bins <= 0 || !ig_expr_is_float(x)) {
         return ig_ts_fail(call, IG_INVALID, "%lld bins of such elements",
                           (long long)bins);
     }
     ig_dtype dtype = (ig_dtype)x->type->dtype;
     ig_dim count = ig_dim_of(bins + 1);
-    x = ig_aten_flatten(call, ig_aten_wide(call, x));
+    x = ig_expr_flatten(call->e, ig_aten_wide(call, x));
     ends_of(call, x, &low, &high);
-    ig_value *at = ig_aten_map2(call, IG_OP_sub, x, low);
-    at = ig_aten_map2n(call, IG_OP_mul, at, (double)bins);
-    at = ig_aten_map2(call, IG_OP_div, at, ig_aten_map2(call, IG_OP_sub, high, low));
-    at = ig_aten_map2n(call, IG_OP_min, ig_aten_cast(call, at, IG_DT_i64),
-                       (double)(bins - 1));
-    ig_value *is_in = ig_aten_map2(call, IG_OP_and,
-                                   ig_aten_map2(call, IG_OP_ge, x, low),
-                                   ig_aten_map2(call, IG_OP_le, x, high));
-    at = ig_aten_where(call, is_in, at, ig_aten_integer(call, IG_DT_i64, bins));
-    IG_TRY(call->status);
-    ig_value *zeros = ig_aten_fill(call, IG_DT_i64, 1, &count, 0);
-    ig_value *ones = ig_aten_fill(call, IG_DT_i64, 1, x->type->dims, 1);
-    ig_value *y = ig_aten_slice(call, add_at(call, zeros, at, ones), 0, ig_dim_of(0),
+    ig_value *at = ig_build_sub(call->e, x, low);
+    at = ig_expr_with(call->e, IG_OP_mul, at, (double)bins);
+    at = ig_build_div(call->e, at, ig_build_sub(call->e, high, low));
+    at = ig_expr_with(call->e, IG_OP_min, ig_aten_cast(call, at, IG_DT_i64),
+                      (double)(bins - 1));
+    ig_value *is_in = ig_build_and(call->e, ig_build_ge(call->e, x, low),
+                                   ig_build_le(call->e, x, high));
+    at = ig_build_where(call->e, is_in, at, ig_expr_integer(call->e, IG_DT_i64, bins));
+    IG_TRY(call->e->status);
+    ig_value *zeros = ig_expr_fill(call->e, IG_DT_i64, 1, &count, 0);
+    ig_value *ones = ig_expr_fill(call->e, IG_DT_i64, 1, x->type->dims, 1);
+    ig_value *y = ig_expr_slice(call->e, add_at(call, zeros, at, ones), 0, ig_dim_of(0),
                                 ig_dim_of(bins), 1);
     return ig_aten_give(call, ig_aten_cast(call, y, dtype));
 }
@@ -103,7 +102,7 @@ ig_status ig_ts_op_max_unpool(ig_ts_call *call) {
     const ig_dim *size = ig_aten_dims(call, 2, space, &count);
     ig_dim dims[IG_TENSOR_RANK];
     ig_module *m = call->module;
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     uint32_t lead = x->type->rank - space;
     if (x->type->rank <= space || at->type->rank != x->type->rank) {
         return ig_ts_fail(call, IG_INVALID, "an image of rank %u", x->type->rank);
@@ -118,9 +117,9 @@ ig_status ig_ts_op_max_unpool(ig_ts_call *call) {
         [IG_scatter_elements_negative] = ig_attr_of_enum(IG_NEGATIVE_error),
     };
     ig_dtype dtype = (ig_dtype)x->type->dtype;
-    ig_value *operands[] = { ig_aten_fill(call, dtype, 2, wide, 0),
-                             ig_aten_reshape(call, at, 2, flat),
-                             ig_aten_reshape(call, x, 2, flat) };
-    x = ig_aten_make(call, IG_OP_scatter_elements, 3, operands, attrs);
-    return ig_aten_give(call, ig_aten_reshape(call, x, x ? lead + space : 0, dims));
+    ig_value *operands[] = { ig_expr_fill(call->e, dtype, 2, wide, 0),
+                             ig_expr_reshape(call->e, at, 2, flat),
+                             ig_expr_reshape(call->e, x, 2, flat) };
+    x = ig_expr_make(call->e, IG_OP_scatter_elements, operands, 3, attrs);
+    return ig_aten_give(call, ig_expr_reshape(call->e, x, x ? lead + space : 0, dims));
 }

@@ -6,18 +6,18 @@
 
 static ig_value *as_vector(ig_ts_call *call, ig_value *x) {
     return x && x->type->rank == 0
-               ? ig_aten_reshape(call, x, 1, (ig_dim[]){ ig_dim_of(1) })
+               ? ig_expr_reshape(call->e, x, 1, (ig_dim[]){ ig_dim_of(1) })
                : x;
 }
 
 static ig_status give_as_rank(ig_ts_call *call, ig_value *value, uint32_t rank) {
     return ig_aten_give(call,
-                        rank == 0 ? ig_aten_reshape(call, value, 0, NULL) : value);
+                        rank == 0 ? ig_expr_reshape(call->e, value, 0, NULL) : value);
 }
 
 static ig_status give_like_self(ig_ts_call *call, ig_value *value) {
     const ig_value *self = ig_aten_tensor(call, 0);
-    return self ? give_as_rank(call, value, self->type->rank) : call->status;
+    return self ? give_as_rank(call, value, self->type->rank) : call->e->status;
 }
 
 /* gather(self, dim, index) */
@@ -25,38 +25,40 @@ ig_status ig_ts_op_gather(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     ig_value *index = ig_aten_cast(call, ig_aten_tensor(call, 2), IG_DT_i64);
     if (!x || !index) {
-        return call->status;
+        return call->e->status;
     }
     uint32_t rank = index->type->rank, axis = ig_aten_axis(call, 1, x->type->rank);
     if (ig_dim_is(ig_type_count(call->module, index->type), 0)) { /* of any rank */
-        return ig_aten_give(call, ig_aten_fill(call, (ig_dtype)x->type->dtype, rank,
+        return ig_aten_give(call, ig_expr_fill(call->e, (ig_dtype)x->type->dtype, rank,
                                                index->type->dims, 0));
     }
-    x = ig_aten_gather_elements(call, as_vector(call, x), as_vector(call, index), axis);
+    x = ig_build_gather_elements(call->e, as_vector(call, x), as_vector(call, index),
+                                 (ig_gather_elements_attrs){ .axis = axis });
     return give_as_rank(call, x, rank);
 }
 
 /* take(self, index): of the flattened tensor */
 ig_status ig_ts_op_take(ig_ts_call *call) {
-    ig_value *x = ig_aten_flatten(call, ig_aten_tensor(call, 0));
+    ig_value *x = ig_expr_flatten(call->e, ig_aten_tensor(call, 0));
     ig_value *index = ig_aten_cast(call, ig_aten_tensor(call, 1), IG_DT_i64);
-    return ig_aten_give(call, ig_aten_gather(call, x, index, 0, false));
+    return ig_aten_give(call, ig_expr_gather(call->e, x, index, 0, IG_NEGATIVE_wrap));
 }
 
 /* take_along_dim(self, indices, dim): the other axes broadcast */
 ig_status ig_ts_op_take_along(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0), *index = ig_aten_tensor(call, 1);
     if (!x || !index) {
-        return call->status;
+        return call->e->status;
     }
     if (ig_ts_is_none(call, 2)) {
-        x = ig_aten_flatten(call, x);
-        index = ig_aten_flatten(call, index);
-        return ig_aten_give(call, ig_aten_gather(call, x, index, 0, false));
+        x = ig_expr_flatten(call->e, x);
+        index = ig_expr_flatten(call->e, index);
+        return ig_aten_give(call,
+                            ig_expr_gather(call->e, x, index, 0, IG_NEGATIVE_wrap));
     }
     uint32_t axis, rank = 0;
     if (!ig_aten_axis_of_many(call, 2, x->type->rank, &axis)) {
-        return call->status;
+        return call->e->status;
     }
     if (index->type->rank != x->type->rank) {
         return ig_ts_fail(call, IG_INVALID,
@@ -69,29 +71,32 @@ ig_status ig_ts_op_take_along(ig_ts_call *call) {
     memcpy(theirs, index->type->dims, x->type->rank * sizeof *theirs);
     theirs[axis] = ig_dim_of(1);
     ig_module *module = call->module;
-    if (!ig_aten_broadcast(call, ig_type_with_dims(module, x->type, x->type->rank, own),
-                           dims, &rank) ||
-        !ig_aten_broadcast(call,
-                           ig_type_with_dims(module, x->type, x->type->rank, theirs),
-                           dims, &rank)) {
-        return call->status;
+    if (!ig_expr_broadcast_dims(call->e,
+                                ig_type_with_dims(module, x->type, x->type->rank, own),
+                                dims, &rank) ||
+        !ig_expr_broadcast_dims(
+            call->e, ig_type_with_dims(module, x->type, x->type->rank, theirs), dims,
+            &rank)) {
+        return call->e->status;
     }
     dims[axis] = x->type->dims[axis];
-    ig_value *wide = ig_aten_expand(call, x, rank, dims);
+    ig_value *wide = ig_expr_expand(call->e, x, rank, dims);
     dims[axis] = index->type->dims[axis];
-    index = ig_aten_expand(call, ig_aten_cast(call, index, IG_DT_i64), rank, dims);
-    return ig_aten_give(call, ig_aten_gather_elements(call, wide, index, axis));
+    index = ig_expr_expand(call->e, ig_aten_cast(call, index, IG_DT_i64), rank, dims);
+    return ig_aten_give(
+        call, ig_build_gather_elements(call->e, wide, index,
+                                       (ig_gather_elements_attrs){ .axis = axis }));
 }
 
 /* index_select(self, dim, index) */
 ig_status ig_ts_op_index_select(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0), *index = ig_aten_tensor(call, 2);
     if (!x || !index) {
-        return call->status;
+        return call->e->status;
     }
     uint32_t rank = x->type->rank, axis = ig_aten_axis(call, 1, rank);
     index = as_vector(call, index);
-    x = ig_aten_gather(call, as_vector(call, x), index, axis, true);
+    x = ig_expr_gather(call->e, as_vector(call, x), index, axis, IG_NEGATIVE_error);
     return give_as_rank(call, x, rank);
 }
 
@@ -111,8 +116,8 @@ static ig_value *scatter(ig_ts_call *call, const scattering *s, ig_scatter reduc
     if (s->fresh) {
         attrs[IG_scatter_elements_fresh] = ig_attr_of_bool(true);
     }
-    return ig_aten_make(call, IG_OP_scatter_elements, 3,
-                        (ig_value *[]){ s->x, s->index, s->updates }, attrs);
+    return ig_expr_make(call->e, IG_OP_scatter_elements,
+                        (ig_value *[]){ s->x, s->index, s->updates }, 3, attrs);
 }
 
 /* self, dim, index as arguments 0 … 2; false when something is missing. */
@@ -133,20 +138,21 @@ static bool open_scatter(ig_ts_call *call, scattering *s) {
         /* An empty index of any rank changes nothing. */
         bool is_empty = ig_dim_is(ig_type_count(call->module, s->index->type), 0);
         if (!is_empty) {
-            ig_aten_fail(call, IG_INVALID, "index of rank %u for a tensor of rank %u",
+            ig_expr_fail(call->e, IG_INVALID,
+                         "index of rank %u for a tensor of rank %u",
                          s->index->type->rank, s->x->type->rank);
         }
         return false;
     }
-    return call->status == IG_OK;
+    return call->e->status == IG_OK;
 }
 
 /* Updates cut to the index's extents. */
 static bool set_updates(ig_ts_call *call, scattering *s, ig_value *updates) {
     updates = as_vector(call, updates);
     for (uint32_t i = 0; updates && i < s->index->type->rank; i++) {
-        updates = ig_aten_slice(call, updates, i, ig_dim_of(0), s->index->type->dims[i],
-                                1);
+        updates = ig_expr_slice(call->e, updates, i, ig_dim_of(0),
+                                s->index->type->dims[i], 1);
     }
     s->updates = ig_aten_cast(call, updates, (ig_dtype)s->x->type->dtype);
     return s->updates != NULL;
@@ -158,7 +164,7 @@ static bool read_updates(ig_ts_call *call, scattering *s, uint32_t index) {
         return set_updates(call, s, ig_aten_tensor(call, index));
     }
     ig_value *number = ig_aten_operand(call, index, (ig_dtype)s->x->type->dtype);
-    s->updates = ig_aten_expand(call, number, s->index->type->rank,
+    s->updates = ig_expr_expand(call->e, number, s->index->type->rank,
                                 s->index->type->dims);
     return s->updates != NULL;
 }
@@ -168,8 +174,8 @@ static ig_status give_scatter(ig_ts_call *call, const scattering *s, ig_scatter 
 }
 
 static ig_status unchanged(ig_ts_call *call) {
-    return call->status != IG_OK ? call->status
-                                 : ig_aten_give(call, ig_aten_tensor(call, 0));
+    return call->e->status != IG_OK ? call->e->status
+                                    : ig_aten_give(call, ig_aten_tensor(call, 0));
 }
 
 /* scatter(self, dim, index, src or value); variant: an ig_scatter */
@@ -212,7 +218,7 @@ static bool scatter_kind(ig_ts_call *call, ig_str name, ig_scatter *out,
             return true;
         }
     }
-    ig_aten_fail(call, IG_INVALID, "reduce is '%.*s'", IG_STR_ARG(name));
+    ig_expr_fail(call->e, IG_INVALID, "reduce is '%.*s'", IG_STR_ARG(name));
     return false;
 }
 
@@ -221,16 +227,15 @@ static ig_value *scatter_mean(ig_ts_call *call, scattering s) {
     ig_value *sum = scatter(call, &s, IG_SCATTER_add);
     scattering count = s;
     ig_dtype dtype = (ig_dtype)s.x->type->dtype;
-    count.x = ig_aten_fill(call, dtype, s.x->type->rank, s.x->type->dims, 1);
-    count.updates = ig_aten_fill(call, dtype, s.index->type->rank, s.index->type->dims,
-                                 1);
+    count.x = ig_expr_fill(call->e, dtype, s.x->type->rank, s.x->type->dims, 1);
+    count.updates = ig_expr_fill(call->e, dtype, s.index->type->rank,
+                                 s.index->type->dims, 1);
     ig_value *number = scatter(call, &count, IG_SCATTER_add);
     if (ig_dtype_is_float(dtype)) {
-        return ig_aten_map2(call, IG_OP_div, sum, number);
+        return ig_build_div(call->e, sum, number);
     }
-    ig_value *rest = ig_aten_map2(call, IG_OP_mod, sum, number);
-    return ig_aten_map2(call, IG_OP_div, ig_aten_map2(call, IG_OP_sub, sum, rest),
-                        number);
+    ig_value *rest = ig_expr_map2(call->e, IG_OP_mod, sum, number);
+    return ig_build_div(call->e, ig_build_sub(call->e, sum, rest), number);
 }
 
 /* scatter_reduce(self, dim, index, src, reduce, include_self) */
@@ -261,7 +266,7 @@ static bool open_slices(ig_ts_call *call, scattering *s, ig_value *source) {
     }
     s->axis = ig_aten_axis(call, 1, s->x->type->rank);
     s->x = as_vector(call, s->x);
-    s->index = ig_aten_flatten(call, s->index);
+    s->index = ig_expr_flatten(call->e, s->index);
     if (!s->x || !s->index) {
         return false;
     }
@@ -273,11 +278,11 @@ static bool open_slices(ig_ts_call *call, scattering *s, ig_value *source) {
         along[i] = i == s->axis ? s->index->type->dims[0] : ig_dim_of(1);
     }
     if (source && source->type->rank == 0) {
-        source = ig_aten_expand(call, source, rank, dims);
+        source = ig_expr_expand(call->e, source, rank, dims);
     }
     s->updates = source;
-    s->index = ig_aten_expand(call, ig_aten_reshape(call, s->index, rank, along), rank,
-                              dims);
+    s->index = ig_expr_expand(call->e, ig_expr_reshape(call->e, s->index, rank, along),
+                              rank, dims);
     return s->index && s->updates;
 }
 
@@ -291,12 +296,12 @@ ig_status ig_ts_op_index_add(ig_ts_call *call) {
                       alpha->as.i == 1;
         if (!is_one) {
             ig_value *factor = ig_aten_operand(call, 4, (ig_dtype)source->type->dtype);
-            source = ig_aten_map2(call, IG_OP_mul, source, factor);
+            source = ig_build_mul(call->e, source, factor);
         }
     }
     return open_slices(call, &s, source)
                ? give_scatter(call, &s, (ig_scatter)call->row->variant)
-               : call->status;
+               : call->e->status;
 }
 
 /* index_fill(self, dim, index, value) */
@@ -305,7 +310,7 @@ ig_status ig_ts_op_index_fill(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     ig_value *value = x ? ig_aten_operand(call, 3, (ig_dtype)x->type->dtype) : NULL;
     return open_slices(call, &s, value) ? give_scatter(call, &s, IG_SCATTER_none)
-                                        : call->status;
+                                        : call->e->status;
 }
 
 /* index_reduce(self, dim, index, source, reduce, include_self) */
@@ -315,7 +320,7 @@ ig_status ig_ts_op_index_reduce(ig_ts_call *call) {
     bool is_mean;
     if (!scatter_kind(call, ig_aten_str(call, 4), &kind, &is_mean) ||
         !open_slices(call, &s, ig_aten_tensor(call, 3))) {
-        return call->status;
+        return call->e->status;
     }
     s.fresh = !ig_aten_bool(call, 5);
     if (is_mean) {

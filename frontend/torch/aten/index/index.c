@@ -27,24 +27,25 @@ static bool add_mask(ig_ts_call *call, indexing *ix, uint32_t *axis, ig_value *m
     mask = ig_aten_cast(call, mask, IG_DT_bool);
     if (!mask || mask->type->rank == 0 ||
         *axis + mask->type->rank > ix->x->type->rank) {
-        ig_aten_fail(call, mask && mask->type->rank == 0 ? IG_UNSUPPORTED : IG_INVALID,
+        ig_expr_fail(call->e,
+                     mask && mask->type->rank == 0 ? IG_UNSUPPORTED : IG_INVALID,
                      "a mask that covers %u axes from axis %u on",
                      mask ? mask->type->rank : 0, *axis);
         return false;
     }
     for (uint32_t i = 0; i < mask->type->rank; i++) {
-        if (call->status == IG_OK) {
-            call->status = ig_ts_guard_equal(call, mask->type->dims[i],
-                                             ix->x->type->dims[*axis + i],
-                                             "a mask's extents must be the tensor's");
+        if (call->e->status == IG_OK) {
+            ig_expr_guard_equal(call->e, mask->type->dims[i],
+                                ix->x->type->dims[*axis + i],
+                                "a mask's extents must be the tensor's");
         }
     }
     uint32_t covered = mask->type->rank;
-    ig_value *rows = ig_aten_make(call, IG_OP_nonzero, 1, &mask, NULL);
+    ig_value *rows = ig_expr_make(call->e, IG_OP_nonzero, &mask, 1, NULL);
     for (uint32_t i = 0; i < covered; i++) {
-        ix->index[(*axis)++] = ig_aten_select(call, rows, 1, ig_dim_of(i));
+        ix->index[(*axis)++] = ig_expr_select(call->e, rows, 1, ig_dim_of(i));
     }
-    return call->status == IG_OK;
+    return call->e->status == IG_OK;
 }
 
 static bool is_mask(const ig_value *x) {
@@ -60,7 +61,7 @@ static bool join_shapes(ig_ts_call *call, indexing *ix) {
         ix->is_together = ix->used == 0 || (ix->is_together && last + 1 == axis);
         ix->first = ix->used++ == 0 ? axis : ix->first;
         last = axis;
-        if (!ig_aten_broadcast(call, index->type, ix->dims, &ix->rank)) {
+        if (!ig_expr_broadcast_dims(call->e, index->type, ix->dims, &ix->rank)) {
             return false;
         }
     }
@@ -73,13 +74,13 @@ static bool open_indexing(ig_ts_call *call, indexing *ix) {
     memset(ix, 0, sizeof *ix);
     ix->x = ig_aten_tensor(call, 0);
     ig_value **given = ig_aten_tensors(call, 1, &count);
-    if (!ix->x || call->status != IG_OK) {
+    if (!ix->x || call->e->status != IG_OK) {
         return false;
     }
     for (uint32_t i = 0; i < count; i++) {
         if (axis >= ix->x->type->rank) {
-            ig_aten_fail(call, IG_INVALID, "too many indices for a tensor of rank %u",
-                         ix->x->type->rank);
+            ig_expr_fail(call->e, IG_INVALID,
+                         "too many indices for a tensor of rank %u", ix->x->type->rank);
             return false;
         }
         if (given[i] && is_mask(given[i])) {
@@ -90,7 +91,7 @@ static bool open_indexing(ig_ts_call *call, indexing *ix) {
             ix->index[axis++] = ig_aten_cast(call, given[i], IG_DT_i64);
         }
     }
-    return join_shapes(call, ix) && call->status == IG_OK;
+    return join_shapes(call, ix) && call->e->status == IG_OK;
 }
 
 /* Indices as tuples [S…, used]. */
@@ -99,11 +100,12 @@ static ig_value *stack_indices(ig_ts_call *call, const indexing *ix) {
     uint32_t count = 0;
     for (uint32_t axis = 0; axis < ix->x->type->rank; axis++) {
         if (ix->index[axis]) {
-            ig_value *wide = ig_aten_expand(call, ix->index[axis], ix->rank, ix->dims);
-            columns[count++] = ig_aten_unsqueeze(call, wide, ix->rank);
+            ig_value *wide = ig_expr_expand(call->e, ix->index[axis], ix->rank,
+                                            ix->dims);
+            columns[count++] = ig_expr_unsqueeze(call->e, wide, ix->rank);
         }
     }
-    return ig_aten_concat(call, ix->rank, count, columns);
+    return ig_expr_concat(call->e, ix->rank, columns, count);
 }
 
 /* Indexed axes first. */
@@ -139,21 +141,22 @@ ig_status ig_ts_op_index(ig_ts_call *call) {
     indexing ix;
     int64_t perm[2 * IG_TENSOR_RANK];
     if (!open_indexing(call, &ix)) {
-        return call->status;
+        return call->e->status;
     }
     if (ix.used == 0) {
         return ig_aten_give(call, ix.x);
     }
     if (ix.used == 1) {
         ig_value *index = ix.index[ix.first];
-        return ig_aten_give(call, ig_aten_gather(call, ix.x, index, ix.first, false));
+        return ig_aten_give(
+            call, ig_expr_gather(call->e, ix.x, index, ix.first, IG_NEGATIVE_wrap));
     }
     order_of(&ix, perm);
-    ig_value *operands[] = { ig_aten_transpose(call, ix.x, perm),
+    ig_value *operands[] = { ig_expr_transpose(call->e, ix.x, perm),
                              stack_indices(call, &ix) };
-    ig_value *value = ig_aten_make(call, IG_OP_gather_nd, 2, operands, NULL);
+    ig_value *value = ig_expr_make(call->e, IG_OP_gather_nd, operands, 2, NULL);
     place_of(&ix, perm);
-    return ig_aten_give(call, ig_aten_transpose(call, value, perm));
+    return ig_aten_give(call, ig_expr_transpose(call->e, value, perm));
 }
 
 /* A mask alone with values that do not go along it: no need to know where it is
@@ -168,14 +171,14 @@ static ig_value *put_by_mask(ig_ts_call *call, ig_value *x, ig_value *mask,
         return NULL;
     }
     if (rank == trailing + 1) {
-        values = ig_aten_squeeze(call, values, 0);
+        values = ig_expr_squeeze(call->e, values, 0);
     }
     for (uint32_t i = 0; i < x->type->rank; i++) {
         dims[i] = i < mask->type->rank ? mask->type->dims[i] : ig_dim_of(1);
     }
-    mask = ig_aten_reshape(call, ig_aten_cast(call, mask, IG_DT_bool), x->type->rank,
+    mask = ig_expr_reshape(call->e, ig_aten_cast(call, mask, IG_DT_bool), x->type->rank,
                            dims);
-    return ig_aten_where(call, mask, values, x);
+    return ig_build_where(call->e, mask, values, x);
 }
 
 static ig_value *put_by_tuples(ig_ts_call *call, const indexing *ix, ig_value *values,
@@ -198,16 +201,16 @@ static ig_value *put_by_tuples(ig_ts_call *call, const indexing *ix, ig_value *v
     for (uint32_t i = 0; i < ix->x->type->rank; i++) {
         back[order[i]] = i;
     }
-    values = ig_aten_expand(call, values, rank, shaped);
-    ig_value *operands[] = { ig_aten_transpose(call, ix->x, order),
+    values = ig_expr_expand(call->e, values, rank, shaped);
+    ig_value *operands[] = { ig_expr_transpose(call->e, ix->x, order),
                              stack_indices(call, ix),
-                             ig_aten_transpose(call, values, unplace) };
+                             ig_expr_transpose(call->e, values, unplace) };
     ig_attr attrs[IG_scatter_nd_attr_count] = { 0 };
     if (adds) {
         attrs[IG_scatter_nd_reduce] = ig_attr_of_enum(IG_SCATTER_add);
     }
-    ig_value *value = ig_aten_make(call, IG_OP_scatter_nd, 3, operands, attrs);
-    return ig_aten_transpose(call, value, back);
+    ig_value *value = ig_expr_make(call->e, IG_OP_scatter_nd, operands, 3, attrs);
+    return ig_expr_transpose(call->e, value, back);
 }
 
 /* index_put(self, indices, values, accumulate) */
@@ -217,21 +220,20 @@ ig_status ig_ts_op_index_put(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0), *values = ig_aten_tensor(call, 2);
     bool adds = ig_aten_bool(call, 3);
     ig_value **given = ig_aten_tensors(call, 1, &count);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     values = ig_aten_cast(call, values, (ig_dtype)x->type->dtype);
     if (count == 1 && given[0] && is_mask(given[0]) && !adds && values) {
         ig_value *put = put_by_mask(call, x, given[0], values);
-        if (put || call->status != IG_OK) {
+        if (put || call->e->status != IG_OK) {
             return ig_aten_give(call, put);
         }
     }
     if (!open_indexing(call, &ix)) {
-        return call->status;
+        return call->e->status;
     }
     if (ix.used == 0) {
-        values = ig_aten_expand(call, values, x->type->rank, x->type->dims);
-        return ig_aten_give(call,
-                            adds ? ig_aten_map2(call, IG_OP_add, x, values) : values);
+        values = ig_expr_expand(call->e, values, x->type->rank, x->type->dims);
+        return ig_aten_give(call, adds ? ig_build_add(call->e, x, values) : values);
     }
     return ig_aten_give(call, put_by_tuples(call, &ix, values, adds));
 }
@@ -242,12 +244,12 @@ ig_status ig_ts_op_index_put(ig_ts_call *call) {
 static bool level(ig_ts_call *call, ig_value **x, ig_value **y) {
     ig_dim dims[IG_TENSOR_RANK];
     uint32_t rank = 0;
-    if (!*x || !*y || !ig_aten_broadcast(call, (*x)->type, dims, &rank) ||
-        !ig_aten_broadcast(call, (*y)->type, dims, &rank)) {
+    if (!*x || !*y || !ig_expr_broadcast_dims(call->e, (*x)->type, dims, &rank) ||
+        !ig_expr_broadcast_dims(call->e, (*y)->type, dims, &rank)) {
         return false;
     }
-    *x = ig_aten_expand(call, *x, rank, dims);
-    *y = ig_aten_expand(call, *y, rank, dims);
+    *x = ig_expr_expand(call->e, *x, rank, dims);
+    *y = ig_expr_expand(call->e, *y, rank, dims);
     return *x && *y;
 }
 
@@ -255,13 +257,13 @@ ig_status ig_ts_op_masked_select(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     ig_value *mask = ig_aten_cast(call, ig_aten_tensor(call, 1), IG_DT_bool);
     if (!level(call, &x, &mask)) {
-        return call->status;
+        return call->e->status;
     }
-    x = ig_aten_flatten(call, x);
-    mask = ig_aten_flatten(call, mask);
-    ig_value *rows = ig_aten_make(call, IG_OP_nonzero, 1, &mask, NULL);
-    rows = ig_aten_select(call, rows, 1, ig_dim_of(0));
-    return ig_aten_give(call, ig_aten_gather(call, x, rows, 0, false));
+    x = ig_expr_flatten(call->e, x);
+    mask = ig_expr_flatten(call->e, mask);
+    ig_value *rows = ig_expr_make(call->e, IG_OP_nonzero, &mask, 1, NULL);
+    rows = ig_expr_select(call->e, rows, 1, ig_dim_of(0));
+    return ig_aten_give(call, ig_expr_gather(call->e, x, rows, 0, IG_NEGATIVE_wrap));
 }
 
 /* masked_scatter(self, mask, source): the k-th true element gets source's k-th. */
@@ -270,41 +272,41 @@ ig_status ig_ts_op_masked_scatter(ig_ts_call *call) {
     ig_value *mask = ig_aten_cast(call, ig_aten_tensor(call, 1), IG_DT_bool);
     ig_value *source = ig_aten_tensor(call, 2);
     if (!level(call, &x, &mask)) {
-        return call->status;
+        return call->e->status;
     }
     const ig_type *type = x->type;
     ig_attr axis[IG_cumsum_attr_count] = { [IG_cumsum_axis] = ig_attr_of_int(0) };
-    ig_value *flat = ig_aten_cast(call, ig_aten_flatten(call, mask), IG_DT_i64);
-    ig_value *number = ig_aten_make(call, IG_OP_cumsum, 1, &flat, axis);
-    number = ig_aten_map2(call, IG_OP_mul, number, flat); /* 0 where false */
-    number = ig_aten_map2n(call, IG_OP_sub, number, 1);
-    number = ig_aten_map2n(call, IG_OP_max, number, 0);
-    source = ig_aten_flatten(call, source);
-    ig_value *none = ig_aten_number(call, (ig_dtype)type->dtype, 0);
-    none = ig_aten_reshape(call, none, 1,
+    ig_value *flat = ig_aten_cast(call, ig_expr_flatten(call->e, mask), IG_DT_i64);
+    ig_value *number = ig_expr_make(call->e, IG_OP_cumsum, &flat, 1, axis);
+    number = ig_build_mul(call->e, number, flat); /* 0 where false */
+    number = ig_expr_with(call->e, IG_OP_sub, number, 1);
+    number = ig_expr_with(call->e, IG_OP_max, number, 0);
+    source = ig_expr_flatten(call->e, source);
+    ig_value *none = ig_expr_number(call->e, (ig_dtype)type->dtype, 0);
+    none = ig_expr_reshape(call->e, none, 1,
                            (ig_dim[]){ ig_dim_of(1) }); /* source may be empty */
-    source = ig_aten_concat(call, 0, 2, (ig_value *[]){ source, none });
-    source = ig_aten_gather(call, source, number, 0, false);
-    source = ig_aten_reshape(call, source, type->rank, type->dims);
-    return ig_aten_give(call, ig_aten_where(call, mask, source, x));
+    source = ig_expr_concat(call->e, 0, (ig_value *[]){ source, none }, 2);
+    source = ig_expr_gather(call->e, source, number, 0, IG_NEGATIVE_wrap);
+    source = ig_expr_reshape(call->e, source, type->rank, type->dims);
+    return ig_aten_give(call, ig_build_where(call->e, mask, source, x));
 }
 
 ig_status ig_ts_op_nonzero(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
-    return ig_aten_give(call, ig_aten_make(call, IG_OP_nonzero, 1, &x, NULL));
+    return ig_aten_give(call, ig_expr_make(call->e, IG_OP_nonzero, &x, 1, NULL));
 }
 
 /* where(condition), nonzero_numpy: the columns of nonzero, a list */
 ig_status ig_ts_op_nonzero_list(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0), *columns[IG_TENSOR_RANK];
     if (x && x->type->rank == 0) {
-        x = ig_aten_reshape(call, x, 1, (ig_dim[]){ ig_dim_of(1) });
+        x = ig_expr_reshape(call->e, x, 1, (ig_dim[]){ ig_dim_of(1) });
     }
     uint32_t rank = x ? x->type->rank : 0;
-    ig_value *rows = ig_aten_make(call, IG_OP_nonzero, 1, &x, NULL);
+    ig_value *rows = ig_expr_make(call->e, IG_OP_nonzero, &x, 1, NULL);
     for (uint32_t i = 0; i < rank; i++) {
-        columns[i] = ig_aten_select(call, rows, 1, ig_dim_of(i));
+        columns[i] = ig_expr_select(call->e, rows, 1, ig_dim_of(i));
     }
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     return ig_ts_give_list(call, 0, IG_TS_NO_ARG, columns, rank);
 }

@@ -6,12 +6,12 @@
 
 static ig_value *as_vector(ig_ts_call *call, ig_value *x) {
     return x && x->type->rank == 0
-               ? ig_aten_reshape(call, x, 1, (ig_dim[]){ ig_dim_of(1) })
+               ? ig_expr_reshape(call->e, x, 1, (ig_dim[]){ ig_dim_of(1) })
                : x;
 }
 
 static ig_value *as_type(ig_ts_call *call, ig_value *x, const ig_type *type) {
-    return ig_aten_reshape(call, x, type->rank, type->dims);
+    return ig_expr_reshape(call->e, x, type->rank, type->dims);
 }
 
 /* Values and places of x sorted along an axis. */
@@ -32,14 +32,14 @@ ig_status ig_ts_op_sort(ig_ts_call *call) {
     uint32_t at = (uint32_t)call->row->variant & 7, axis = 0;
     bool descending = false;
     if (!x) {
-        return call->status;
+        return call->e->status;
     }
     if (at) {
         axis = ig_aten_axis(call, at, x->type->rank);
         descending = ig_aten_bool(call, at + 1);
     }
     if (!sort(call, x, axis, descending, sorted)) {
-        return call->status;
+        return call->e->status;
     }
     ig_value *values = as_type(call, sorted[0], x->type);
     ig_value *places = as_type(call, sorted[1], x->type);
@@ -55,7 +55,7 @@ ig_status ig_ts_op_topk(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0), *found[2];
     ig_dim k = ig_aten_dim(call, 1);
     if (!x) {
-        return call->status;
+        return call->e->status;
     }
     uint32_t rank = x->type->rank;
     ig_attr attrs[IG_topk_attr_count] = {
@@ -67,10 +67,10 @@ ig_status ig_ts_op_topk(ig_ts_call *call) {
     }
     x = as_vector(call, x);
     if (!ig_aten_make_all(call, IG_OP_topk, 1, &x, attrs, found)) {
-        return call->status;
+        return call->e->status;
     }
     for (uint32_t i = 0; rank == 0 && i < 2; i++) {
-        found[i] = ig_aten_reshape(call, found[i], 0, NULL);
+        found[i] = ig_expr_reshape(call->e, found[i], 0, NULL);
     }
     return ig_aten_give2(call, found[0], found[1]);
 }
@@ -81,12 +81,12 @@ static ig_status give_place(ig_ts_call *call, ig_value *x, uint32_t axis,
     ig_value *sorted[2], *found[2] = { NULL, NULL };
     uint32_t rank = x ? x->type->rank : 0;
     if (!x || !sort(call, x, axis, false, sorted)) {
-        return call->status;
+        return call->e->status;
     }
     for (uint32_t i = 0; i < 2; i++) {
-        found[i] = ig_aten_gather(call, sorted[i], place, axis, false);
+        found[i] = ig_expr_gather(call->e, sorted[i], place, axis, IG_NEGATIVE_wrap);
         if (keep && rank) {
-            found[i] = ig_aten_unsqueeze(call, found[i], axis);
+            found[i] = ig_expr_unsqueeze(call->e, found[i], axis);
         }
     }
     return ig_aten_give2(call, found[0], found[1]);
@@ -97,10 +97,10 @@ ig_status ig_ts_op_kthvalue(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     ig_dim k = ig_aten_dim(call, 1);
     if (!x) {
-        return call->status;
+        return call->e->status;
     }
-    ig_value *place = ig_aten_dim_value(call, ig_dim_sub(call->module, k, ig_dim_of(1)),
-                                        IG_DT_i64);
+    ig_value *place = ig_expr_dim(call->e, ig_dim_sub(call->module, k, ig_dim_of(1)),
+                                  IG_DT_i64);
     return give_place(call, x, ig_aten_axis(call, 2, x->type->rank), place,
                       ig_aten_bool(call, 3));
 }
@@ -112,7 +112,7 @@ static ig_value *median_place(ig_ts_call *call, ig_value *x, uint32_t axis) {
     ig_dim extent = x->type->rank ? x->type->dims[axis] : ig_dim_of(1);
     ig_dim middle = ig_dim_floor_div(module, ig_dim_sub(module, extent, ig_dim_of(1)),
                                      ig_dim_of(2));
-    return ig_aten_dim_value(call, middle, IG_DT_i64);
+    return ig_expr_dim(call->e, middle, IG_DT_i64);
 }
 
 /* Places that may differ from row to row: [.., 1 on the axis, ..]. */
@@ -121,12 +121,13 @@ static ig_status give_places(ig_ts_call *call, ig_value *x, uint32_t axis,
     ig_value *sorted[2], *found[2];
     uint32_t rank = x->type->rank;
     if (!sort(call, x, axis, false, sorted)) {
-        return call->status;
+        return call->e->status;
     }
     for (uint32_t i = 0; i < 2; i++) {
-        found[i] = ig_aten_gather_elements(call, sorted[i], places, axis);
+        found[i] = ig_build_gather_elements(call->e, sorted[i], places,
+                                            (ig_gather_elements_attrs){ .axis = axis });
         if (!keep || rank == 0) {
-            found[i] = ig_aten_squeeze(call, found[i], axis);
+            found[i] = ig_expr_squeeze(call->e, found[i], axis);
         }
     }
     return has_index ? ig_aten_give2(call, found[0], found[1])
@@ -138,39 +139,38 @@ ig_status ig_ts_op_median(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     bool by_axis = (call->row->variant & 2) != 0, skips = call->row->variant & 1;
     if (!x) {
-        return call->status;
+        return call->e->status;
     }
     uint32_t axis = by_axis ? ig_aten_axis(call, 1, x->type->rank) : 0;
     bool keep = by_axis && ig_aten_bool(call, 2);
     bool was_number = x->type->rank == 0;
-    x = by_axis ? as_vector(call, x) : ig_aten_flatten(call, x);
+    x = by_axis ? as_vector(call, x) : ig_expr_flatten(call->e, x);
     if (!x) {
-        return call->status;
+        return call->e->status;
     }
     ig_dim dims[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < x->type->rank; i++) {
         dims[i] = i == axis ? ig_dim_of(1) : x->type->dims[i];
     }
-    ig_value *place = ig_aten_expand(call, median_place(call, x, axis), x->type->rank,
-                                     dims);
-    if (ig_aten_is_float(x)) {
-        ig_value *odd = ig_aten_cast(call, ig_aten_map1(call, IG_OP_isnan, x),
-                                     IG_DT_i64);
-        odd = ig_aten_reduce1(call, IG_REDUCE_sum, odd, axis, true);
+    ig_value *place = ig_expr_expand(call->e, median_place(call, x, axis),
+                                     x->type->rank, dims);
+    if (ig_expr_is_float(x)) {
+        ig_value *odd = ig_aten_cast(call, ig_build_isnan(call->e, x), IG_DT_i64);
+        odd = ig_expr_reduce_axis(call->e, IG_REDUCE_sum, odd, axis, true);
         ig_dim last = ig_dim_sub(call->module, x->type->dims[axis], ig_dim_of(1));
-        ig_value *end = ig_aten_dim_value(call, last, IG_DT_i64);
+        ig_value *end = ig_expr_dim(call->e, last, IG_DT_i64);
         if (skips) { /* (numbers - 1) / 2, not below 0 */
-            place = ig_aten_map2(call, IG_OP_sub, end, odd);
-            place = ig_aten_map2n(call, IG_OP_max, place, 0);
-            place = ig_aten_map2n(call, IG_OP_div, place, 2);
+            place = ig_build_sub(call->e, end, odd);
+            place = ig_expr_with(call->e, IG_OP_max, place, 0);
+            place = ig_expr_with(call->e, IG_OP_div, place, 2);
         } else { /* the first NaN */
-            ig_value *first = ig_aten_map2(call, IG_OP_sub, end, odd);
-            first = ig_aten_map2n(call, IG_OP_add, first, 1);
-            place = ig_aten_where(call, ig_aten_map2n(call, IG_OP_gt, odd, 0), first,
-                                  place);
+            ig_value *first = ig_build_sub(call->e, end, odd);
+            first = ig_expr_with(call->e, IG_OP_add, first, 1);
+            place = ig_build_where(call->e, ig_expr_with(call->e, IG_OP_gt, odd, 0),
+                                   first, place);
         }
     }
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     return give_places(call, x, axis, place, keep && !was_number, by_axis);
 }
 
@@ -186,67 +186,66 @@ static ig_value *interpolate(ig_ts_call *call, ig_str how, ig_value *low,
         return high;
     }
     if (ig_str_is(how, "midpoint")) {
-        weight = ig_aten_where(call, ig_aten_map2n(call, IG_OP_gt, weight, 0),
-                               ig_aten_number(call, (ig_dtype)low->type->dtype, 0.5),
-                               weight);
+        weight = ig_build_where(
+            call->e, ig_expr_with(call->e, IG_OP_gt, weight, 0),
+            ig_expr_number(call->e, (ig_dtype)low->type->dtype, 0.5), weight);
     } else if (!ig_str_is(how, "linear")) {
-        return ig_aten_fail(call, IG_UNSUPPORTED, "interpolation '%.*s'",
+        return ig_expr_fail(call->e, IG_UNSUPPORTED, "interpolation '%.*s'",
                             IG_STR_ARG(how));
     }
-    ig_value *way = ig_aten_map2(call, IG_OP_sub, high, low);
-    return ig_aten_map2(call, IG_OP_add, low,
-                        ig_aten_map2(call, IG_OP_mul, weight, way));
+    ig_value *way = ig_build_sub(call->e, high, low);
+    return ig_build_add(call->e, low, ig_build_mul(call->e, weight, way));
 }
 
 /* quantile(self, q, dim, keepdim, interpolation); variant 1: nanquantile */
 ig_status ig_ts_op_quantile(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0), *sorted[2];
     if (!x) {
-        return call->status;
+        return call->e->status;
     }
     ig_dtype dtype = (ig_dtype)x->type->dtype;
     ig_value *q = ig_aten_operand(call, 1, dtype);
     bool is_flat = ig_ts_is_none(call, 2), keep = ig_aten_bool(call, 3);
     uint32_t rank = x->type->rank, axis = is_flat ? 0 : ig_aten_axis(call, 2, rank);
-    x = is_flat ? ig_aten_flatten(call, x) : as_vector(call, x);
+    x = is_flat ? ig_expr_flatten(call->e, x) : as_vector(call, x);
     if (!x || !q || !sort(call, x, axis, false, sorted)) {
-        return call->status;
+        return call->e->status;
     }
     uint32_t wide = x->type->rank, q_rank = q->type->rank;
-    ig_value *row = ig_aten_move_axis(call, sorted[0], axis, wide - 1);
-    ig_value *there = ig_aten_map1(call, IG_OP_not,
-                                   ig_aten_map1(call, IG_OP_isnan, row));
-    ig_value *count = ig_aten_reduce1(call, IG_REDUCE_sum,
-                                      ig_aten_cast(call, there, dtype), wide - 1, true);
-    ig_value *all = ig_aten_dim_value(call, x->type->dims[axis], dtype);
-    ig_value *has_nan = ig_aten_map2(call, IG_OP_lt, count, all);
-    ig_value *last = ig_aten_map2n(call, IG_OP_sub, count, 1);
-    last = ig_aten_map2n(call, IG_OP_max, last, 0);
-    ig_value *rank_of = ig_aten_map2(call, IG_OP_mul, last, as_vector(call, q));
+    ig_value *row = ig_expr_move_axis(call->e, sorted[0], axis, wide - 1);
+    ig_value *there = ig_build_not(call->e, ig_build_isnan(call->e, row));
+    ig_value *count = ig_expr_reduce_axis(
+        call->e, IG_REDUCE_sum, ig_aten_cast(call, there, dtype), wide - 1, true);
+    ig_value *all = ig_expr_dim(call->e, x->type->dims[axis], dtype);
+    ig_value *has_nan = ig_build_lt(call->e, count, all);
+    ig_value *last = ig_expr_with(call->e, IG_OP_sub, count, 1);
+    last = ig_expr_with(call->e, IG_OP_max, last, 0);
+    ig_value *rank_of = ig_build_mul(call->e, last, as_vector(call, q));
     ig_str how = ig_aten_str(call, 4);
     if (ig_str_is(how, "nearest")) {
-        rank_of = ig_aten_map1(call, IG_OP_round, rank_of);
+        rank_of = ig_build_round(call->e, rank_of);
         how = ig_str_of("lower");
     }
-    ig_value *below = ig_aten_map1(call, IG_OP_floor, rank_of);
-    ig_value *above = ig_aten_cast(call, ig_aten_map1(call, IG_OP_ceil, rank_of),
-                                   IG_DT_i64);
-    ig_value *weight = ig_aten_map2(call, IG_OP_sub, rank_of, below);
-    ig_value *low = ig_aten_gather_elements(
-        call, row, ig_aten_cast(call, below, IG_DT_i64), wide - 1);
-    ig_value *high = ig_aten_gather_elements(call, row, above, wide - 1);
-    IG_TRY(call->status);
+    ig_value *below = ig_build_floor(call->e, rank_of);
+    ig_value *above = ig_aten_cast(call, ig_build_ceil(call->e, rank_of), IG_DT_i64);
+    ig_value *weight = ig_build_sub(call->e, rank_of, below);
+    ig_value *low =
+        ig_build_gather_elements(call->e, row, ig_aten_cast(call, below, IG_DT_i64),
+                                 (ig_gather_elements_attrs){ .axis = wide - 1 });
+    ig_value *high = ig_build_gather_elements(
+        call->e, row, above, (ig_gather_elements_attrs){ .axis = wide - 1 });
+    IG_TRY(call->e->status);
     ig_value *value = interpolate(call, how, low, high, weight);
-    ig_value *nan = ig_aten_number(call, dtype, (double)NAN);
+    ig_value *nan = ig_expr_number(call->e, dtype, (double)NAN);
     if (call->row->variant == 0) {
-        value = ig_aten_where(call, has_nan, nan, value);
+        value = ig_build_where(call->e, has_nan, nan, value);
     } else {
-        ig_value *none = ig_aten_map2n(call, IG_OP_eq, count, 0);
-        value = ig_aten_where(call, none, nan, value);
+        ig_value *none = ig_expr_with(call->e, IG_OP_eq, count, 0);
+        value = ig_build_where(call->e, none, nan, value);
     }
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     /* [rest…, q] -> [q, rest…] with the axis kept as 1, or q gone. */
-    value = ig_aten_move_axis(call, value, wide - 1, 0);
+    value = ig_expr_move_axis(call->e, value, wide - 1, 0);
     if (keep) {
         ig_dim dims[IG_TENSOR_RANK + 1];
         uint32_t next = 0;
@@ -255,9 +254,9 @@ ig_status ig_ts_op_quantile(ig_ts_call *call) {
             dims[next++] = is_flat || i == axis ? ig_dim_of(1)
                                                 : value->type->dims[from++];
         }
-        value = ig_aten_reshape(call, value, next, dims);
+        value = ig_expr_reshape(call->e, value, next, dims);
     }
-    return ig_aten_give(call, q_rank ? value : ig_aten_squeeze(call, value, 0));
+    return ig_aten_give(call, q_rank ? value : ig_expr_squeeze(call->e, value, 0));
 }
 
 /* ---- unique ---- */
@@ -266,10 +265,10 @@ ig_status ig_ts_op_quantile(ig_ts_call *call) {
 static ig_status give_unique(ig_ts_call *call, ig_value **found, const ig_type *shape,
                              bool has_inverse, bool has_counts) {
     ig_dim zero = ig_dim_of(0);
-    ig_value *none = ig_aten_fill(call, IG_DT_i64, 1, &zero, 0);
+    ig_value *none = ig_expr_fill(call->e, IG_DT_i64, 1, &zero, 0);
     ig_value *inverse = none;
     if (has_inverse) {
-        inverse = shape ? ig_aten_reshape(call, found[2], shape->rank, shape->dims)
+        inverse = shape ? ig_expr_reshape(call->e, found[2], shape->rank, shape->dims)
                         : found[2];
     }
     IG_TRY(ig_aten_give2(call, found[0], inverse));
@@ -288,7 +287,7 @@ ig_status ig_ts_op_unique(ig_ts_call *call) {
     int form = call->row->variant;
     ig_value *x = ig_aten_tensor(call, 0), *found[4];
     if (!x) {
-        return call->status;
+        return call->e->status;
     }
     bool by_axis = forms[form].dim && !ig_ts_is_none(call, forms[form].dim);
     bool has_inverse = ig_aten_bool(call, forms[form].inverse);
@@ -303,10 +302,10 @@ ig_status ig_ts_op_unique(ig_ts_call *call) {
             ig_attr_of_int(ig_aten_axis(call, forms[form].dim, x->type->rank));
         x = as_vector(call, x);
     } else {
-        x = ig_aten_flatten(call, x);
+        x = ig_expr_flatten(call->e, x);
     }
     if (!ig_aten_make_all(call, IG_OP_unique, 1, &x, attrs, found)) {
-        return call->status;
+        return call->e->status;
     }
     return give_unique(call, found, shape, has_inverse, has_counts);
 }
@@ -320,13 +319,13 @@ static ig_status search(ig_ts_call *call, ig_value *values, ig_value *boundaries
         attrs[IG_bucketize_right] = ig_attr_of_bool(true);
     }
     if (!values || !boundaries) {
-        return call->status;
+        return call->e->status;
     }
     ig_dtype dtype = ig_ts_promote((ig_dtype)values->type->dtype,
                                    (ig_dtype)boundaries->type->dtype);
     ig_value *operands[] = { ig_aten_cast(call, values, dtype),
                              ig_aten_cast(call, boundaries, dtype) };
-    ig_value *value = ig_aten_make(call, IG_OP_bucketize, 2, operands, attrs);
+    ig_value *value = ig_expr_make(call->e, IG_OP_bucketize, operands, 2, attrs);
     return ig_aten_give(call,
                         ig_aten_cast(call, value, narrow ? IG_DT_i32 : IG_DT_i64));
 }
@@ -337,10 +336,10 @@ static ig_value *searched(ig_ts_call *call, uint32_t index, const ig_value *othe
         return ig_aten_tensor(call, index);
     }
     bool is_whole = call->args[index].kind == IG_TS_INT;
-    bool is_float = other && (ig_aten_is_float(other) || !is_whole);
+    bool is_float = other && (ig_expr_is_float(other) || !is_whole);
     return ig_aten_operand(call, index,
                            !is_float || !other       ? IG_DT_i64
-                           : ig_aten_is_float(other) ? (ig_dtype)other->type->dtype
+                           : ig_expr_is_float(other) ? (ig_dtype)other->type->dtype
                                                      : IG_DT_f32);
 }
 
@@ -362,8 +361,9 @@ ig_status ig_ts_op_searchsorted(ig_ts_call *call) {
         right = right || ig_str_is(ig_aten_str(call, 4), "right");
     }
     if (sorter && boundaries) {
-        boundaries = ig_aten_gather_elements(call, boundaries, sorter,
-                                             boundaries->type->rank - 1);
+        boundaries = ig_build_gather_elements(
+            call->e, boundaries, sorter,
+            (ig_gather_elements_attrs){ .axis = boundaries->type->rank - 1 });
     }
     return search(call, values, boundaries, right, ig_aten_bool(call, 2));
 }
@@ -372,13 +372,13 @@ ig_status ig_ts_op_searchsorted(ig_ts_call *call) {
 ig_status ig_ts_op_isin(ig_ts_call *call) {
     ig_dtype dtype = ig_aten_result_type(call, 0, 2);
     ig_value *x = ig_aten_operand(call, 0, dtype);
-    ig_value *tests = ig_aten_flatten(call, ig_aten_operand(call, 1, dtype));
+    ig_value *tests = ig_expr_flatten(call->e, ig_aten_operand(call, 1, dtype));
     if (!x || !tests) {
-        return call->status;
+        return call->e->status;
     }
-    ig_value *column = ig_aten_unsqueeze(call, x, x->type->rank);
-    ig_value *same = ig_aten_map2(call, IG_OP_eq, column, tests);
-    same = ig_aten_reduce1(call, IG_REDUCE_max, same, x->type->rank, false);
-    return ig_aten_give(
-        call, ig_aten_bool(call, 3) ? ig_aten_map1(call, IG_OP_not, same) : same);
+    ig_value *column = ig_expr_unsqueeze(call->e, x, x->type->rank);
+    ig_value *same = ig_build_eq(call->e, column, tests);
+    same = ig_expr_reduce_axis(call->e, IG_REDUCE_max, same, x->type->rank, false);
+    return ig_aten_give(call,
+                        ig_aten_bool(call, 3) ? ig_build_not(call->e, same) : same);
 }

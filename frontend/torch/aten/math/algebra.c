@@ -14,7 +14,7 @@ ig_status ig_ts_op_tensordot(ig_ts_call *call) {
     uint32_t count[2], rank = 0;
     const int64_t *axes[2] = { ig_aten_ints(call, 2, 0, &count[0]),
                                ig_aten_ints(call, 3, 0, &count[1]) };
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     if (count[0] != count[1]) {
         return ig_ts_fail(call, IG_INVALID, "%u axes against %u", count[0], count[1]);
     }
@@ -45,14 +45,14 @@ ig_status ig_ts_op_tensordot(ig_ts_call *call) {
         }
         ig_dim kept = ig_dim_product(call->module, dims + first, rank - first);
         ig_dim matrix[] = { side ? summed : kept, side ? kept : summed };
-        values[side] = ig_aten_transpose(call, values[side], perm);
-        values[side] = ig_aten_reshape(call, values[side], 2, matrix);
+        values[side] = ig_expr_transpose(call->e, values[side], perm);
+        values[side] = ig_expr_reshape(call->e, values[side], 2, matrix);
     }
     if (rank > IG_TENSOR_RANK) {
         return ig_ts_fail(call, IG_LIMIT, "a result of rank %u", rank);
     }
-    ig_value *value = ig_aten_matmul(call, values[0], values[1]);
-    return ig_aten_give(call, ig_aten_reshape(call, value, rank, dims));
+    ig_value *value = ig_expr_matmul(call->e, values[0], values[1]);
+    return ig_aten_give(call, ig_expr_reshape(call->e, value, rank, dims));
 }
 
 /* kron(self, other): [a0, 1, a1, 1 …] times [1, b0, 1, b1 …] */
@@ -60,7 +60,7 @@ ig_status ig_ts_op_kron(ig_ts_call *call) {
     ig_dtype dtype = ig_aten_result_type(call, 0, 2);
     ig_value *x = ig_aten_operand(call, 0, dtype), *y = ig_aten_operand(call, 1, dtype);
     if (!x || !y) {
-        return call->status;
+        return call->e->status;
     }
     uint32_t rank = x->type->rank > y->type->rank ? x->type->rank : y->type->rank;
     ig_dim left[IG_TENSOR_RANK], right[IG_TENSOR_RANK], dims[IG_TENSOR_RANK];
@@ -74,10 +74,10 @@ ig_status ig_ts_op_kron(ig_ts_call *call) {
         left[2 * i + 1] = right[2 * i] = ig_dim_of(1);
         dims[i] = ig_dim_mul(call->module, left[2 * i], right[2 * i + 1]);
     }
-    x = ig_aten_reshape(call, x, 2 * rank, left);
-    y = ig_aten_reshape(call, y, 2 * rank, right);
-    x = ig_aten_map2(call, dtype == IG_DT_bool ? IG_OP_and : IG_OP_mul, x, y);
-    return ig_aten_give(call, ig_aten_reshape(call, x, rank, dims));
+    x = ig_expr_reshape(call->e, x, 2 * rank, left);
+    y = ig_expr_reshape(call->e, y, 2 * rank, right);
+    x = ig_expr_map2(call->e, dtype == IG_DT_bool ? IG_OP_and : IG_OP_mul, x, y);
+    return ig_aten_give(call, ig_expr_reshape(call->e, x, rank, dims));
 }
 
 /* x[i + 1] y[i + 2] - x[i + 2] y[i + 1] along an axis of three; cross(self, other,
@@ -87,9 +87,9 @@ ig_status ig_ts_op_cross(ig_ts_call *call) {
     ig_value *x = ig_aten_operand(call, 0, dtype), *y = ig_aten_operand(call, 1, dtype);
     ig_dim dims[IG_TENSOR_RANK];
     uint32_t rank = 0, axis = 0;
-    if (!x || !y || !ig_aten_broadcast(call, x->type, dims, &rank) ||
-        !ig_aten_broadcast(call, y->type, dims, &rank)) {
-        return call->status;
+    if (!x || !y || !ig_expr_broadcast_dims(call->e, x->type, dims, &rank) ||
+        !ig_expr_broadcast_dims(call->e, y->type, dims, &rank)) {
+        return call->e->status;
     }
     if (!ig_ts_is_none(call, 2)) {
         axis = ig_aten_axis(call, 2, rank);
@@ -98,38 +98,36 @@ ig_status ig_ts_op_cross(ig_ts_call *call) {
             axis++;
         }
     }
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     if (axis >= rank || ig_dim_equal(call->module, dims[axis], ig_dim_of(3)) == IG_NO) {
         return ig_ts_fail(call, IG_INVALID, "no axis of three elements");
     }
     ig_value *parts[3];
-    x = ig_aten_expand(call, x, rank, dims);
-    y = ig_aten_expand(call, y, rank, dims);
+    x = ig_expr_expand(call->e, x, rank, dims);
+    y = ig_expr_expand(call->e, y, rank, dims);
     for (uint32_t i = 0; i < 3; i++) {
         uint32_t j = (i + 1) % 3, k = (i + 2) % 3;
-        ig_value *plus =
-            ig_aten_map2(call, IG_OP_mul,
-                         ig_aten_slice(call, x, axis, ig_dim_of(j), ig_dim_of(1), 1),
-                         ig_aten_slice(call, y, axis, ig_dim_of(k), ig_dim_of(1), 1));
-        ig_value *minus =
-            ig_aten_map2(call, IG_OP_mul,
-                         ig_aten_slice(call, x, axis, ig_dim_of(k), ig_dim_of(1), 1),
-                         ig_aten_slice(call, y, axis, ig_dim_of(j), ig_dim_of(1), 1));
-        parts[i] = ig_aten_map2(call, IG_OP_sub, plus, minus);
+        ig_value *plus = ig_build_mul(
+            call->e, ig_expr_slice(call->e, x, axis, ig_dim_of(j), ig_dim_of(1), 1),
+            ig_expr_slice(call->e, y, axis, ig_dim_of(k), ig_dim_of(1), 1));
+        ig_value *minus = ig_build_mul(
+            call->e, ig_expr_slice(call->e, x, axis, ig_dim_of(k), ig_dim_of(1), 1),
+            ig_expr_slice(call->e, y, axis, ig_dim_of(j), ig_dim_of(1), 1));
+        parts[i] = ig_build_sub(call->e, plus, minus);
     }
-    return ig_aten_give(call, ig_aten_concat(call, axis, 3, parts));
+    return ig_aten_give(call, ig_expr_concat(call->e, axis, parts, 3));
 }
 
 /* chain_matmul(matrices), linalg_multi_dot(tensors): from the left */
 ig_status ig_ts_op_multi_dot(ig_ts_call *call) {
     uint32_t count;
     ig_value **values = ig_aten_tensors(call, 0, &count);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     if (count == 0) {
         return ig_ts_fail(call, IG_INVALID, "a product of nothing");
     }
     for (uint32_t i = 1; i < count; i++) {
-        values[0] = ig_aten_matmul(call, values[0], values[i]);
+        values[0] = ig_expr_matmul(call->e, values[0], values[i]);
     }
     return ig_aten_give(call, values[0]);
 }
@@ -138,51 +136,51 @@ ig_status ig_ts_op_multi_dot(ig_ts_call *call) {
 ig_status ig_ts_op_matrix_power(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0), *all = NULL;
     int64_t n = ig_aten_int(call, 1);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     if (n < 0 || x->type->rank < 2) {
         return ig_ts_fail(call, IG_UNSUPPORTED, "power %lld of a matrix", (long long)n);
     }
     uint32_t rank = x->type->rank;
     if (n == 0) {
         ig_dim size = x->type->dims[rank - 1];
-        ig_value *eye = ig_aten_map2(call, IG_OP_eq,
-                                     ig_aten_axis_numbers(call, 2, 0, size),
-                                     ig_aten_axis_numbers(call, 2, 1, size));
+        ig_value *eye = ig_build_eq(call->e, ig_expr_axis_iota(call->e, 2, 0, size),
+                                    ig_expr_axis_iota(call->e, 2, 1, size));
         eye = ig_aten_cast(call, eye, (ig_dtype)x->type->dtype);
-        return ig_aten_give(call, ig_aten_expand(call, eye, rank, x->type->dims));
+        return ig_aten_give(call, ig_expr_expand(call->e, eye, rank, x->type->dims));
     }
     for (; n; n >>= 1) {
         if (n & 1) {
-            all = all ? ig_aten_matmul(call, all, x) : x;
+            all = all ? ig_expr_matmul(call->e, all, x) : x;
         }
-        x = n > 1 ? ig_aten_matmul(call, x, x) : x;
+        x = n > 1 ? ig_expr_matmul(call->e, x, x) : x;
     }
     return ig_aten_give(call, all);
 }
 
 /* vecdot(x, y, dim) */
 ig_status ig_ts_op_vecdot(ig_ts_call *call) {
-    ig_value *x = ig_aten_map2(call, IG_OP_mul, ig_aten_tensor(call, 0),
+    ig_value *x = ig_build_mul(call->e, ig_aten_tensor(call, 0),
                                ig_aten_tensor(call, 1));
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     uint32_t axis = ig_aten_axis(call, 2, x->type->rank);
-    return ig_aten_give(call, ig_aten_reduce1(call, IG_REDUCE_sum, x, axis, false));
+    return ig_aten_give(call,
+                        ig_expr_reduce_axis(call->e, IG_REDUCE_sum, x, axis, false));
 }
 
 /* bilinear(input1, input2, weight [O, I, J], bias) */
 ig_status ig_ts_op_bilinear(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0), *y = ig_aten_tensor(call, 1);
     ig_value *weight = ig_aten_tensor(call, 2), *bias = ig_aten_optional(call, 3);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     uint32_t rank = x->type->rank;
     /* [..., 1, 1, I] [O, I, J] -> [..., O, 1, J], times y, summed over J. */
-    x = ig_aten_unsqueeze(call, ig_aten_unsqueeze(call, x, rank - 1), rank - 1);
-    y = ig_aten_unsqueeze(call, ig_aten_unsqueeze(call, y, rank - 1), rank - 1);
-    x = ig_aten_matmul(call, x, weight);
-    x = ig_aten_map2(call, IG_OP_mul, x, y);
-    x = ig_aten_reduce1(call, IG_REDUCE_sum, x, rank + 1, false);
-    x = x ? ig_aten_squeeze(call, x, rank) : NULL;
-    return ig_aten_give(call, bias ? ig_aten_map2(call, IG_OP_add, x, bias) : x);
+    x = ig_expr_unsqueeze(call->e, ig_expr_unsqueeze(call->e, x, rank - 1), rank - 1);
+    y = ig_expr_unsqueeze(call->e, ig_expr_unsqueeze(call->e, y, rank - 1), rank - 1);
+    x = ig_expr_matmul(call->e, x, weight);
+    x = ig_build_mul(call->e, x, y);
+    x = ig_expr_reduce_axis(call->e, IG_REDUCE_sum, x, rank + 1, false);
+    x = x ? ig_expr_squeeze(call->e, x, rank) : NULL;
+    return ig_aten_give(call, bias ? ig_build_add(call->e, x, bias) : x);
 }
 
 /* ---- distances ---- */
@@ -191,55 +189,55 @@ ig_status ig_ts_op_bilinear(ig_ts_call *call) {
 static ig_value *norm_along(ig_ts_call *call, ig_value *x, double p, uint32_t axis,
                             bool keep) {
     if (p == 2) {
-        return ig_aten_reduce1(call, IG_REDUCE_l2, x, axis, keep);
+        return ig_expr_reduce_axis(call->e, IG_REDUCE_l2, x, axis, keep);
     }
-    x = ig_aten_map1(call, IG_OP_abs, x);
+    x = ig_build_abs(call->e, x);
     if (p == 1) {
-        return ig_aten_reduce1(call, IG_REDUCE_sum, x, axis, keep);
+        return ig_expr_reduce_axis(call->e, IG_REDUCE_sum, x, axis, keep);
     }
     if (isinf(p)) {
-        return ig_aten_reduce1(call, p > 0 ? IG_REDUCE_max : IG_REDUCE_min, x, axis,
-                               keep);
+        return ig_expr_reduce_axis(call->e, p > 0 ? IG_REDUCE_max : IG_REDUCE_min, x,
+                                   axis, keep);
     }
     if (p == 0) {
         ig_dtype dtype = x ? (ig_dtype)x->type->dtype : IG_DT_f32;
-        ig_value *there = ig_aten_cast(call, ig_aten_map2n(call, IG_OP_ne, x, 0),
+        ig_value *there = ig_aten_cast(call, ig_expr_with(call->e, IG_OP_ne, x, 0),
                                        dtype);
-        return ig_aten_reduce1(call, IG_REDUCE_sum, there, axis, keep);
+        return ig_expr_reduce_axis(call->e, IG_REDUCE_sum, there, axis, keep);
     }
-    x = ig_aten_reduce1(call, IG_REDUCE_sum, ig_aten_map2n(call, IG_OP_pow, x, p), axis,
-                        keep);
-    return ig_aten_map2n(call, IG_OP_pow, x, 1 / p);
+    x = ig_expr_reduce_axis(call->e, IG_REDUCE_sum,
+                            ig_expr_with(call->e, IG_OP_pow, x, p), axis, keep);
+    return ig_expr_with(call->e, IG_OP_pow, x, 1 / p);
 }
 
 /* cdist(x1 [..., P, M], x2 [..., R, M], p, …) -> [..., P, R] */
 ig_status ig_ts_op_cdist(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0), *y = ig_aten_tensor(call, 1);
     double p = ig_aten_float(call, 2);
-    IG_TRY(call->status);
-    x = ig_aten_unsqueeze(call, x, x->type->rank - 1);
-    y = ig_aten_unsqueeze(call, y, y->type->rank - 2);
-    ig_value *gap = ig_aten_map2(call, IG_OP_sub, x, y);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
+    x = ig_expr_unsqueeze(call->e, x, x->type->rank - 1);
+    y = ig_expr_unsqueeze(call->e, y, y->type->rank - 2);
+    ig_value *gap = ig_build_sub(call->e, x, y);
+    IG_TRY(call->e->status);
     return ig_aten_give(call, norm_along(call, gap, p, gap->type->rank - 1, false));
 }
 
 /* pairwise_distance(x1, x2, p, eps, keepdim) */
 ig_status ig_ts_op_pairwise_distance(ig_ts_call *call) {
-    ig_value *gap = ig_aten_map2(call, IG_OP_sub, ig_aten_tensor(call, 0),
+    ig_value *gap = ig_build_sub(call->e, ig_aten_tensor(call, 0),
                                  ig_aten_tensor(call, 1));
-    gap = ig_aten_map2n(call, IG_OP_add, ig_aten_to_float(call, gap),
-                        ig_aten_float(call, 3));
-    IG_TRY(call->status);
+    gap = ig_expr_with(call->e, IG_OP_add, ig_expr_to_float(call->e, gap),
+                       ig_aten_float(call, 3));
+    IG_TRY(call->e->status);
     return ig_aten_give(call, norm_along(call, gap, ig_aten_float(call, 2),
                                          gap->type->rank - 1, ig_aten_bool(call, 4)));
 }
 
 /* dist(self, other, p): of all elements */
 ig_status ig_ts_op_dist(ig_ts_call *call) {
-    ig_value *gap = ig_aten_map2(call, IG_OP_sub, ig_aten_tensor(call, 0),
+    ig_value *gap = ig_build_sub(call->e, ig_aten_tensor(call, 0),
                                  ig_aten_tensor(call, 1));
-    gap = ig_aten_flatten(call, gap);
+    gap = ig_expr_flatten(call->e, gap);
     return ig_aten_give(call, norm_along(call, gap, ig_aten_float(call, 2), 0, false));
 }
 
@@ -251,19 +249,19 @@ ig_status ig_ts_op_cosine_similarity(ig_ts_call *call) {
     double eps = ig_aten_float(call, 3);
     ig_dim dims[IG_TENSOR_RANK];
     uint32_t rank = 0;
-    if (!x || !y || !ig_aten_broadcast(call, x->type, dims, &rank) ||
-        !ig_aten_broadcast(call, y->type, dims, &rank)) {
-        return call->status;
+    if (!x || !y || !ig_expr_broadcast_dims(call->e, x->type, dims, &rank) ||
+        !ig_expr_broadcast_dims(call->e, y->type, dims, &rank)) {
+        return call->e->status;
     }
-    x = ig_aten_expand(call, x, rank, dims);
-    y = ig_aten_expand(call, y, rank, dims);
+    x = ig_expr_expand(call->e, x, rank, dims);
+    y = ig_expr_expand(call->e, y, rank, dims);
     uint32_t axis = ig_aten_axis(call, 2, rank);
-    ig_value *a = ig_aten_reduce1(call, IG_REDUCE_l2, x, axis, true);
-    ig_value *b = ig_aten_reduce1(call, IG_REDUCE_l2, y, axis, true);
-    x = ig_aten_map2(call, IG_OP_div, x, ig_aten_map2n(call, IG_OP_max, a, eps));
-    y = ig_aten_map2(call, IG_OP_div, y, ig_aten_map2n(call, IG_OP_max, b, eps));
-    x = ig_aten_map2(call, IG_OP_mul, x, y);
-    x = ig_aten_reduce1(call, IG_REDUCE_sum, x, axis, false);
+    ig_value *a = ig_expr_reduce_axis(call->e, IG_REDUCE_l2, x, axis, true);
+    ig_value *b = ig_expr_reduce_axis(call->e, IG_REDUCE_l2, y, axis, true);
+    x = ig_build_div(call->e, x, ig_expr_with(call->e, IG_OP_max, a, eps));
+    y = ig_build_div(call->e, y, ig_expr_with(call->e, IG_OP_max, b, eps));
+    x = ig_build_mul(call->e, x, y);
+    x = ig_expr_reduce_axis(call->e, IG_REDUCE_sum, x, axis, false);
     return ig_aten_give(call, ig_aten_cast(call, x, dtype));
 }
 
@@ -271,10 +269,10 @@ ig_status ig_ts_op_cosine_similarity(ig_ts_call *call) {
 ig_status ig_ts_op_renorm(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     double p = ig_aten_float(call, 1), most = ig_aten_float(call, 3);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     uint32_t axis;
     if (!ig_aten_axis_of_many(call, 2, x->type->rank, &axis)) {
-        return call->status;
+        return call->e->status;
     }
     ig_dtype dtype = (ig_dtype)x->type->dtype;
     ig_dim flat[] = { x->type->dims[axis],
@@ -285,17 +283,17 @@ ig_status ig_ts_op_renorm(ig_ts_call *call) {
     for (uint32_t i = 0; i < x->type->rank; i++) {
         along[i] = i == axis ? x->type->dims[axis] : ig_dim_of(1);
     }
-    ig_value *rows = ig_aten_reshape(call, ig_aten_move_axis(call, x, axis, 0), 2,
+    ig_value *rows = ig_expr_reshape(call->e, ig_expr_move_axis(call->e, x, axis, 0), 2,
                                      flat);
     ig_value *norm = norm_along(call, ig_aten_wide(call, rows), p, 1, false);
-    ig_value *factor = ig_aten_mapn2(call, IG_OP_div, most,
-                                     ig_aten_map2n(call, IG_OP_add, norm, 1e-7));
-    IG_TRY(call->status);
-    ig_value *one = ig_aten_number(call, (ig_dtype)factor->type->dtype, 1);
-    factor = ig_aten_where(call, ig_aten_map2n(call, IG_OP_gt, norm, most), factor,
-                           one);
-    factor = ig_aten_reshape(call, factor, x->type->rank, along);
-    factor = ig_aten_map2(call, IG_OP_mul, ig_aten_wide(call, x), factor);
+    ig_value *factor = ig_expr_number_with(
+        call->e, IG_OP_div, most, ig_expr_with(call->e, IG_OP_add, norm, 1e-7));
+    IG_TRY(call->e->status);
+    ig_value *one = ig_expr_number(call->e, (ig_dtype)factor->type->dtype, 1);
+    factor = ig_build_where(call->e, ig_expr_with(call->e, IG_OP_gt, norm, most),
+                            factor, one);
+    factor = ig_expr_reshape(call->e, factor, x->type->rank, along);
+    factor = ig_build_mul(call->e, ig_aten_wide(call, x), factor);
     return ig_aten_give(call, ig_aten_cast(call, factor, dtype));
 }
 
@@ -304,11 +302,12 @@ ig_status ig_ts_op_renorm(ig_ts_call *call) {
 static ig_value *difference(ig_ts_call *call, ig_value *x, uint32_t axis) {
     ig_dim less = ig_dim_sub(call->module, x->type->dims[axis], ig_dim_of(1));
     less = ig_dim_max(call->module, less, ig_dim_of(0));
-    ig_value *next = ig_aten_slice(
-        call, x, axis, ig_dim_of(ig_dim_is(x->type->dims[axis], 0) ? 0 : 1), less, 1);
-    ig_value *here = ig_aten_slice(call, x, axis, ig_dim_of(0), less, 1);
+    ig_value *next = ig_expr_slice(call->e, x, axis,
+                                   ig_dim_of(ig_dim_is(x->type->dims[axis], 0) ? 0 : 1),
+                                   less, 1);
+    ig_value *here = ig_expr_slice(call->e, x, axis, ig_dim_of(0), less, 1);
     ig_opcode code = x->type->dtype == IG_DT_bool ? IG_OP_xor : IG_OP_sub;
-    return ig_aten_map2(call, code, next, here);
+    return ig_expr_map2(call->e, code, next, here);
 }
 
 /* diff(self, n, dim, prepend, append) */
@@ -318,10 +317,10 @@ ig_status ig_ts_op_diff(ig_ts_call *call) {
     ig_value *before = ig_aten_optional(call, 3), *x = ig_aten_tensor(call, 0);
     ig_value *after = ig_aten_optional(call, 4);
     int64_t times = ig_aten_int(call, 1);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     uint32_t axis;
     if (!ig_aten_axis_of_many(call, 2, x->type->rank, &axis)) {
-        return call->status;
+        return call->e->status;
     }
     if (times == 0) {
         return ig_aten_give(call, x);
@@ -333,7 +332,7 @@ ig_status ig_ts_op_diff(ig_ts_call *call) {
     if (after) {
         parts[count++] = after;
     }
-    x = ig_aten_concat(call, axis, count, parts);
+    x = ig_expr_concat(call->e, axis, parts, count);
     for (int64_t i = 0; x && i < times; i++) {
         x = difference(call, x, axis);
     }
@@ -342,65 +341,65 @@ ig_status ig_ts_op_diff(ig_ts_call *call) {
 
 /* trapezoid(y, x, dim) (variant 1), trapezoid(y, dx, dim); + 2: running sums */
 ig_status ig_ts_op_trapezoid(ig_ts_call *call) {
-    ig_value *y = ig_aten_to_float(call, ig_aten_tensor(call, 0)), *width;
-    IG_TRY(call->status);
+    ig_value *y = ig_expr_to_float(call->e, ig_aten_tensor(call, 0)), *width;
+    IG_TRY(call->e->status);
     uint32_t axis;
     if (!ig_aten_axis_of_many(call, 2, y->type->rank, &axis)) {
-        return call->status;
+        return call->e->status;
     }
     ig_dim less = ig_dim_sub(call->module, y->type->dims[axis], ig_dim_of(1));
-    ig_value *sum = ig_aten_map2(call, IG_OP_add,
-                                 ig_aten_slice(call, y, axis, ig_dim_of(1), less, 1),
-                                 ig_aten_slice(call, y, axis, ig_dim_of(0), less, 1));
+    ig_value *sum =
+        ig_build_add(call->e, ig_expr_slice(call->e, y, axis, ig_dim_of(1), less, 1),
+                     ig_expr_slice(call->e, y, axis, ig_dim_of(0), less, 1));
     if (call->row->variant & 1) {
         ig_value *x = ig_aten_cast(call, ig_aten_tensor(call, 1),
                                    (ig_dtype)y->type->dtype);
-        IG_TRY(call->status);
+        IG_TRY(call->e->status);
         bool is_row = x->type->rank == 1 && y->type->rank > 1;
         for (uint32_t i = x->type->rank; !is_row && x && i < y->type->rank; i++) {
-            x = ig_aten_unsqueeze(call, x, 0);
+            x = ig_expr_unsqueeze(call->e, x, 0);
         }
         width = x ? difference(call, x, is_row ? 0 : axis) : NULL;
         for (uint32_t i = axis + 1; is_row && width && i < y->type->rank; i++) {
-            width = ig_aten_unsqueeze(call, width, width->type->rank);
+            width = ig_expr_unsqueeze(call->e, width, width->type->rank);
         }
     } else {
         width = ig_aten_operand(call, 1, (ig_dtype)y->type->dtype);
     }
-    sum = ig_aten_map2(call, IG_OP_mul, sum, width);
+    sum = ig_build_mul(call->e, sum, width);
     if (call->row->variant & 2) {
         ig_attr attrs[IG_cumsum_attr_count] = { [IG_cumsum_axis] =
                                                     ig_attr_of_int(axis) };
-        sum = ig_aten_make(call, IG_OP_cumsum, 1, &sum, attrs);
+        sum = ig_expr_make(call->e, IG_OP_cumsum, &sum, 1, attrs);
     } else {
-        sum = ig_aten_reduce1(call, IG_REDUCE_sum, sum, axis, false);
+        sum = ig_expr_reduce_axis(call->e, IG_REDUCE_sum, sum, axis, false);
     }
-    return ig_aten_give(call, ig_aten_map2n(call, IG_OP_div, sum, 2));
+    return ig_aten_give(call, ig_expr_with(call->e, IG_OP_div, sum, 2));
 }
 
 /* ---- covariance ---- */
 
 static ig_value *covariance(ig_ts_call *call, ig_value *x, double correction) {
     if (x && x->type->rank < 2) {
-        x = ig_aten_unsqueeze(call, ig_aten_flatten(call, x), 0);
+        x = ig_expr_unsqueeze(call->e, ig_expr_flatten(call->e, x), 0);
     }
     if (!x) {
         return NULL;
     }
     ig_dtype dtype = (ig_dtype)x->type->dtype;
-    ig_value *gap = ig_aten_map2(call, IG_OP_sub, x,
-                                 ig_aten_reduce1(call, IG_REDUCE_mean, x, 1, true));
-    ig_value *product = ig_aten_matmul(call, gap,
-                                       gap ? ig_aten_swap(call, gap, 0, 1) : NULL);
-    ig_value *count = ig_aten_dim_value(call, x->type->dims[1], dtype);
-    count = ig_aten_map2n(call, IG_OP_max,
-                          ig_aten_map2n(call, IG_OP_sub, count, correction), 0);
-    return ig_aten_map2(call, IG_OP_div, product, count);
+    ig_value *gap = ig_build_sub(
+        call->e, x, ig_expr_reduce_axis(call->e, IG_REDUCE_mean, x, 1, true));
+    ig_value *product = ig_expr_matmul(call->e, gap,
+                                       gap ? ig_expr_swap(call->e, gap, 0, 1) : NULL);
+    ig_value *count = ig_expr_dim(call->e, x->type->dims[1], dtype);
+    count = ig_expr_with(call->e, IG_OP_max,
+                         ig_expr_with(call->e, IG_OP_sub, count, correction), 0);
+    return ig_build_div(call->e, product, count);
 }
 
 static ig_status give_square(ig_ts_call *call, ig_value *x) {
     bool is_one = x && ig_dim_is(x->type->dims[0], 1);
-    return ig_aten_give(call, is_one ? ig_aten_reshape(call, x, 0, NULL) : x);
+    return ig_aten_give(call, is_one ? ig_expr_reshape(call->e, x, 0, NULL) : x);
 }
 
 /* cov(self, *, correction, fweights, aweights) */
@@ -408,19 +407,19 @@ ig_status ig_ts_op_cov(ig_ts_call *call) {
     if (!ig_ts_is_none(call, 2) || !ig_ts_is_none(call, 3)) {
         return ig_ts_fail(call, IG_UNSUPPORTED, "weighted covariance");
     }
-    ig_value *x = ig_aten_to_float(call, ig_aten_tensor(call, 0));
+    ig_value *x = ig_expr_to_float(call->e, ig_aten_tensor(call, 0));
     return give_square(call, covariance(call, x, ig_aten_float(call, 1)));
 }
 
 ig_status ig_ts_op_corrcoef(ig_ts_call *call) {
-    ig_value *c = covariance(call, ig_aten_to_float(call, ig_aten_tensor(call, 0)), 1);
+    ig_value *c = covariance(call, ig_expr_to_float(call->e, ig_aten_tensor(call, 0)),
+                             1);
     if (!c) {
-        return call->status;
+        return call->e->status;
     }
-    ig_value *spread = ig_aten_map1(call, IG_OP_sqrt,
-                                    ig_aten_diagonal(call, c, 0, 0, 1));
-    c = ig_aten_map2(call, IG_OP_div, c, ig_aten_unsqueeze(call, spread, 1));
-    c = ig_aten_map2(call, IG_OP_div, c, spread);
-    c = ig_aten_map2n(call, IG_OP_min, ig_aten_map2n(call, IG_OP_max, c, -1), 1);
+    ig_value *spread = ig_build_sqrt(call->e, ig_aten_diagonal(call, c, 0, 0, 1));
+    c = ig_build_div(call->e, c, ig_expr_unsqueeze(call->e, spread, 1));
+    c = ig_build_div(call->e, c, spread);
+    c = ig_expr_with(call->e, IG_OP_min, ig_expr_with(call->e, IG_OP_max, c, -1), 1);
     return give_square(call, c);
 }

@@ -58,14 +58,14 @@ ig_status ig_ts_op_binary(ig_ts_call *call) {
     }
     pair p = promote(call);
     ig_opcode code = code_for((ig_opcode)call->row->variant, p.dtype);
-    return ig_aten_give(call, ig_aten_map2(call, code, p.x, p.y));
+    return ig_aten_give(call, ig_expr_map2(call->e, code, p.x, p.y));
 }
 
 /* Float results for integers. */
 ig_status ig_ts_op_binary_float(ig_ts_call *call) {
     pair p = promote_float(call);
     return ig_aten_give(call,
-                        ig_aten_map2(call, (ig_opcode)call->row->variant, p.x, p.y));
+                        ig_expr_map2(call->e, (ig_opcode)call->row->variant, p.x, p.y));
 }
 
 ig_status ig_ts_op_compare(ig_ts_call *call) {
@@ -79,7 +79,7 @@ ig_status ig_ts_op_compare(ig_ts_call *call) {
         p.y = ig_aten_cast(call, p.y, IG_DT_u8);
     }
     return ig_aten_give(call,
-                        ig_aten_map2(call, (ig_opcode)call->row->variant, p.x, p.y));
+                        ig_expr_map2(call->e, (ig_opcode)call->row->variant, p.x, p.y));
 }
 
 /* x + alpha * y; variants: IG_OP_add, IG_OP_sub; negative: the operands exchanged. */
@@ -103,10 +103,10 @@ ig_status ig_ts_op_add(ig_ts_call *call) {
         p = widened(call, p);
         ig_dtype wide = p.x ? (ig_dtype)p.x->type->dtype : p.dtype;
         ig_value *alpha = ig_aten_operand(call, 2, wide);
-        *scaled = ig_aten_map2(call, IG_OP_mul, alpha, *scaled);
+        *scaled = ig_build_mul(call->e, alpha, *scaled);
     }
     ig_value *first = is_swapped ? p.y : p.x, *second = is_swapped ? p.x : p.y;
-    return give_as(call, ig_aten_map2(call, code_for(code, p.dtype), first, second),
+    return give_as(call, ig_expr_map2(call->e, code_for(code, p.dtype), first, second),
                    p.dtype);
 }
 
@@ -117,21 +117,20 @@ ig_status ig_ts_op_add(ig_ts_call *call) {
 static ig_value *floor_divide_floats(ig_ts_call *call, ig_value *x, ig_value *y) {
     ig_attr truncates[IG_mod_attr_count] = { [IG_mod_truncate] =
                                                  ig_attr_of_bool(true) };
-    ig_value *rest = ig_aten_make(call, IG_OP_mod, 2, (ig_value *[]){ x, y },
+    ig_value *rest = ig_expr_make(call->e, IG_OP_mod, (ig_value *[]){ x, y }, 2,
                                   truncates);
-    ig_value *exact = ig_aten_map2(call, IG_OP_div, x, y);
-    ig_value *whole = ig_aten_map2(call, IG_OP_div,
-                                   ig_aten_map2(call, IG_OP_sub, x, rest), y);
-    ig_value *below = ig_aten_map2(call, IG_OP_xor, ig_aten_map2n(call, IG_OP_lt, y, 0),
-                                   ig_aten_map2n(call, IG_OP_lt, rest, 0));
-    below = ig_aten_map2(call, IG_OP_and, below,
-                         ig_aten_map2n(call, IG_OP_ne, rest, 0));
-    whole = ig_aten_where(call, below, ig_aten_map2n(call, IG_OP_sub, whole, 1), whole);
-    ig_value *down = ig_aten_map1(call, IG_OP_floor, whole);
-    ig_value *gap = ig_aten_map2(call, IG_OP_sub, whole, down);
-    ig_value *up = ig_aten_map2n(call, IG_OP_add, down, 1);
-    down = ig_aten_where(call, ig_aten_map2n(call, IG_OP_gt, gap, 0.5), up, down);
-    return ig_aten_where(call, ig_aten_map2n(call, IG_OP_eq, y, 0), exact, down);
+    ig_value *exact = ig_build_div(call->e, x, y);
+    ig_value *whole = ig_build_div(call->e, ig_build_sub(call->e, x, rest), y);
+    ig_value *below = ig_build_xor(call->e, ig_expr_with(call->e, IG_OP_lt, y, 0),
+                                   ig_expr_with(call->e, IG_OP_lt, rest, 0));
+    below = ig_build_and(call->e, below, ig_expr_with(call->e, IG_OP_ne, rest, 0));
+    whole = ig_build_where(call->e, below, ig_expr_with(call->e, IG_OP_sub, whole, 1),
+                           whole);
+    ig_value *down = ig_build_floor(call->e, whole);
+    ig_value *gap = ig_build_sub(call->e, whole, down);
+    ig_value *up = ig_expr_with(call->e, IG_OP_add, down, 1);
+    down = ig_build_where(call->e, ig_expr_with(call->e, IG_OP_gt, gap, 0.5), up, down);
+    return ig_build_where(call->e, ig_expr_with(call->e, IG_OP_eq, y, 0), exact, down);
 }
 
 static ig_value *divide_floor(ig_ts_call *call, pair p) {
@@ -142,16 +141,16 @@ static ig_value *divide_floor(ig_ts_call *call, pair p) {
         p = widened(call, p);
         return floor_divide_floats(call, p.x, p.y);
     }
-    ig_value *rest = ig_aten_map2(call, IG_OP_mod, p.x, p.y);
-    return ig_aten_map2(call, IG_OP_div, ig_aten_map2(call, IG_OP_sub, p.x, rest), p.y);
+    ig_value *rest = ig_expr_map2(call->e, IG_OP_mod, p.x, p.y);
+    return ig_build_div(call->e, ig_build_sub(call->e, p.x, rest), p.y);
 }
 
 static ig_value *divide_trunc(ig_ts_call *call, pair p) {
     if (!ig_dtype_is_float(p.dtype)) {
-        return ig_aten_map2(call, IG_OP_div, p.x, p.y);
+        return ig_build_div(call->e, p.x, p.y);
     }
     p = widened(call, p);
-    return ig_aten_map1(call, IG_OP_trunc, ig_aten_map2(call, IG_OP_div, p.x, p.y));
+    return ig_build_trunc(call->e, ig_build_div(call->e, p.x, p.y));
 }
 
 static pair bool_as_integer(ig_ts_call *call, pair p) {
@@ -173,13 +172,13 @@ ig_status ig_ts_op_div(ig_ts_call *call) {
                        dtype);
     }
     pair p = promote_float(call);
-    return ig_aten_give(call, ig_aten_map2(call, IG_OP_div, p.x, p.y));
+    return ig_aten_give(call, ig_build_div(call->e, p.x, p.y));
 }
 
 ig_status ig_ts_op_div_mode(ig_ts_call *call) {
     if (ig_ts_is_none(call, 2)) {
         pair p = promote_float(call);
-        return ig_aten_give(call, ig_aten_map2(call, IG_OP_div, p.x, p.y));
+        return ig_aten_give(call, ig_build_div(call->e, p.x, p.y));
     }
     ig_str mode = ig_aten_str(call, 2);
     pair p = bool_as_integer(call, promote(call));
@@ -204,22 +203,23 @@ ig_status ig_ts_op_remainder(ig_ts_call *call) {
     if (call->row->variant) {
         attrs[IG_mod_truncate] = ig_attr_of_bool(true);
     }
-    IG_TRY(call->status);
-    IG_TRY(ig_ts_guard_broadcast(call, p.x, p.y));
-    return give_as(call,
-                   ig_aten_make(call, IG_OP_mod, 2, (ig_value *[]){ p.x, p.y }, attrs),
-                   p.dtype);
+    IG_TRY(call->e->status);
+    ig_expr_guard_broadcast(call->e, p.x, p.y);
+    IG_TRY(call->e->status);
+    return give_as(
+        call, ig_expr_make(call->e, IG_OP_mod, (ig_value *[]){ p.x, p.y }, 2, attrs),
+        p.dtype);
 }
 
 /* ---- powers ---- */
 
 static ig_value *square(ig_ts_call *call, ig_value *x) {
-    return ig_aten_map2(call, IG_OP_mul, x, x);
+    return ig_build_mul(call->e, x, x);
 }
 
 /* The exponents that torch computes without pow; NULL for all others. */
 static ig_value *power_of_number(ig_ts_call *call, ig_value *x, double exponent) {
-    bool is_float = x && ig_aten_is_float(x);
+    bool is_float = x && ig_expr_is_float(x);
     if (exponent == 1) {
         return x;
     }
@@ -227,16 +227,16 @@ static ig_value *power_of_number(ig_ts_call *call, ig_value *x, double exponent)
         return square(call, x);
     }
     if (exponent == 3) {
-        return ig_aten_map2(call, IG_OP_mul, square(call, x), x);
+        return ig_build_mul(call->e, square(call, x), x);
     }
     if (is_float && exponent == 0.5) {
-        return ig_aten_map1(call, IG_OP_sqrt, x);
+        return ig_build_sqrt(call->e, x);
     }
     if (is_float && exponent == -0.5) {
-        return ig_aten_map1(call, IG_OP_rsqrt, x);
+        return ig_build_rsqrt(call->e, x);
     }
     if (is_float && exponent == -1) {
-        return ig_aten_map1(call, IG_OP_recip, x);
+        return ig_build_recip(call->e, x);
     }
     return NULL;
 }
@@ -259,14 +259,14 @@ ig_status ig_ts_op_pow(ig_ts_call *call) {
             return give_as(call, easy, p.dtype);
         }
     }
-    return give_as(call, ig_aten_map2(call, IG_OP_pow, wide.x, wide.y), p.dtype);
+    return give_as(call, ig_build_pow(call->e, wide.x, wide.y), p.dtype);
 }
 
 /* Computed in f64. */
 ig_status ig_ts_op_float_power(ig_ts_call *call) {
     ig_value *x = ig_aten_operand(call, 0, IG_DT_f64);
     ig_value *y = ig_aten_operand(call, 1, IG_DT_f64);
-    return ig_aten_give(call, ig_aten_map2(call, IG_OP_pow, x, y));
+    return ig_aten_give(call, ig_build_pow(call->e, x, y));
 }
 
 ig_status ig_ts_op_square(ig_ts_call *call) {
@@ -280,9 +280,9 @@ ig_status ig_ts_op_square(ig_ts_call *call) {
 /* x * 2^y */
 ig_status ig_ts_op_ldexp(ig_ts_call *call) {
     pair p = promote_float(call);
-    ig_value *two = p.y ? ig_aten_number(call, p.dtype, 2) : NULL;
-    ig_value *power = ig_aten_map2(call, IG_OP_pow, two, p.y);
-    return ig_aten_give(call, ig_aten_map2(call, IG_OP_mul, p.x, power));
+    ig_value *two = p.y ? ig_expr_number(call->e, p.dtype, 2) : NULL;
+    ig_value *power = ig_build_pow(call->e, two, p.y);
+    return ig_aten_give(call, ig_build_mul(call->e, p.x, power));
 }
 
 /* ---- selection ---- */
@@ -291,10 +291,10 @@ ig_status ig_ts_op_ldexp(ig_ts_call *call) {
 ig_status ig_ts_op_number_wins(ig_ts_call *call) {
     pair p = promote(call);
     ig_opcode code = (ig_opcode)call->row->variant;
-    ig_value *both = ig_aten_map2(call, code, p.x, p.y);
+    ig_value *both = ig_expr_map2(call->e, code, p.x, p.y);
     if (ig_dtype_is_float(p.dtype)) {
-        both = ig_aten_where(call, ig_aten_map1(call, IG_OP_isnan, p.x), p.y, both);
-        both = ig_aten_where(call, ig_aten_map1(call, IG_OP_isnan, p.y), p.x, both);
+        both = ig_build_where(call->e, ig_build_isnan(call->e, p.x), p.y, both);
+        both = ig_build_where(call->e, ig_build_isnan(call->e, p.y), p.x, both);
     }
     return ig_aten_give(call, both);
 }
@@ -305,21 +305,21 @@ ig_status ig_ts_op_where(ig_ts_call *call) {
     ig_value *condition = ig_aten_cast(call, ig_aten_tensor(call, 0), IG_DT_bool);
     ig_value *x = ig_aten_operand(call, 1, dtype);
     ig_value *y = ig_aten_operand(call, 2, dtype);
-    return ig_aten_give(call, ig_aten_where(call, condition, x, y));
+    return ig_aten_give(call, ig_build_where(call->e, condition, x, y));
 }
 
 ig_status ig_ts_op_masked_fill(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     ig_value *mask = ig_aten_cast(call, ig_aten_tensor(call, 1), IG_DT_bool);
     ig_value *value = x ? ig_aten_operand(call, 2, (ig_dtype)x->type->dtype) : NULL;
-    return ig_aten_give(call, ig_aten_where(call, mask, value, x));
+    return ig_aten_give(call, ig_build_where(call->e, mask, value, x));
 }
 
 static ig_value *bound(ig_ts_call *call, ig_opcode code, ig_value *x, uint32_t index) {
     if (!x || ig_ts_is_none(call, index)) {
         return x;
     }
-    return ig_aten_map2(call, code, x,
+    return ig_expr_map2(call->e, code, x,
                         ig_aten_operand(call, index, (ig_dtype)x->type->dtype));
 }
 
@@ -348,18 +348,16 @@ ig_status ig_ts_op_lerp(ig_ts_call *call) {
     ig_value *x = ig_aten_wide(call, ig_aten_operand(call, 0, dtype));
     ig_value *y = ig_aten_wide(call, ig_aten_operand(call, 1, dtype));
     if (!x || !y) {
-        return call->status;
+        return call->e->status;
     }
     ig_value *weight = ig_aten_operand(call, 2, (ig_dtype)x->type->dtype);
-    ig_value *way = ig_aten_map2(call, IG_OP_sub, y, x);
-    ig_value *near = ig_aten_map2(call, IG_OP_add, x,
-                                  ig_aten_map2(call, IG_OP_mul, weight, way));
-    ig_value *rest = ig_aten_mapn2(call, IG_OP_sub, 1, weight);
-    ig_value *far = ig_aten_map2(call, IG_OP_sub, y,
-                                 ig_aten_map2(call, IG_OP_mul, way, rest));
-    ig_value *is_near = ig_aten_map1(call, IG_OP_abs, weight);
-    is_near = ig_aten_map2n(call, IG_OP_lt, is_near, 0.5);
-    return give_as(call, ig_aten_where(call, is_near, near, far), dtype);
+    ig_value *way = ig_build_sub(call->e, y, x);
+    ig_value *near = ig_build_add(call->e, x, ig_build_mul(call->e, weight, way));
+    ig_value *rest = ig_expr_number_with(call->e, IG_OP_sub, 1, weight);
+    ig_value *far = ig_build_sub(call->e, y, ig_build_mul(call->e, way, rest));
+    ig_value *is_near = ig_build_abs(call->e, weight);
+    is_near = ig_expr_with(call->e, IG_OP_lt, is_near, 0.5);
+    return give_as(call, ig_build_where(call->e, is_near, near, far), dtype);
 }
 
 /* x + value * (y op z); variants mul, div. */
@@ -372,10 +370,10 @@ ig_status ig_ts_op_addc(ig_ts_call *call) {
             operands[i] = ig_aten_wide(call, operands[i]);
         }
     }
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     ig_dtype wide = (ig_dtype)operands[0]->type->dtype;
-    ig_value *scaled = ig_aten_map2(call, IG_OP_mul, ig_aten_operand(call, 3, wide),
+    ig_value *scaled = ig_build_mul(call->e, ig_aten_operand(call, 3, wide),
                                     operands[1]);
-    scaled = ig_aten_map2(call, (ig_opcode)call->row->variant, scaled, operands[2]);
-    return give_as(call, ig_aten_map2(call, IG_OP_add, operands[0], scaled), dtype);
+    scaled = ig_expr_map2(call->e, (ig_opcode)call->row->variant, scaled, operands[2]);
+    return give_as(call, ig_build_add(call->e, operands[0], scaled), dtype);
 }

@@ -9,7 +9,7 @@ ig_status ig_ts_op_einsum(ig_ts_call *call) {
     ig_value **tensors = ig_aten_tensors(call, 1, &count);
     ig_value *value;
     const char *why;
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     for (uint32_t i = 1; i < count; i++) {
         if (tensors[i]->type->dtype != tensors[0]->type->dtype) {
             return ig_ts_fail(call, IG_INVALID, "tensors of different dtypes");

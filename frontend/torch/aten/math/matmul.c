@@ -6,7 +6,7 @@
 
 /* Booleans and integers are multiplied as they are; f16 sums are wide in the op. */
 static ig_value *product(ig_ts_call *call, ig_value *x, ig_value *y) {
-    return ig_aten_matmul(call, x, y);
+    return ig_expr_matmul(call->e, x, y);
 }
 
 /* matmul, mm, bmm, mv, dot, vdot, inner of vectors */
@@ -20,7 +20,7 @@ ig_status ig_ts_op_matmul(ig_ts_call *call) {
 
 static ig_value *swap_last(ig_ts_call *call, ig_value *x) {
     return x && x->type->rank >= 2
-               ? ig_aten_swap(call, x, x->type->rank - 2, x->type->rank - 1)
+               ? ig_expr_swap(call->e, x, x->type->rank - 2, x->type->rank - 1)
                : x;
 }
 
@@ -29,7 +29,7 @@ ig_status ig_ts_op_linear(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0), *weight = ig_aten_tensor(call, 1);
     ig_value *bias = ig_aten_optional(call, 2);
     x = product(call, x, swap_last(call, weight));
-    return ig_aten_give(call, bias ? ig_aten_map2(call, IG_OP_add, x, bias) : x);
+    return ig_aten_give(call, bias ? ig_build_add(call->e, x, bias) : x);
 }
 
 /* ---- beta * self + alpha * product ---- */
@@ -44,7 +44,7 @@ static ig_value *scaled(ig_ts_call *call, ig_value *x, uint32_t factor) {
     if (!x || is_number(&call->args[factor], 1) || x->type->dtype == IG_DT_bool) {
         return x;
     }
-    return ig_aten_map2(call, IG_OP_mul, x,
+    return ig_build_mul(call->e, x,
                         ig_aten_operand(call, factor, (ig_dtype)x->type->dtype));
 }
 
@@ -52,29 +52,29 @@ static ig_value *scaled(ig_ts_call *call, ig_value *x, uint32_t factor) {
 static ig_status add_product(ig_ts_call *call, ig_value *all) {
     ig_value *self = ig_aten_tensor(call, 0);
     if (!all || !self) {
-        return call->status;
+        return call->e->status;
     }
     ig_dtype dtype = (ig_dtype)all->type->dtype;
     all = scaled(call, all, 4);
     if (is_number(&call->args[3], 0)) {
         ig_dim dims[IG_TENSOR_RANK];
         uint32_t rank = 0;
-        if (!all || !ig_aten_broadcast(call, self->type, dims, &rank) ||
-            !ig_aten_broadcast(call, all->type, dims, &rank)) {
-            return call->status;
+        if (!all || !ig_expr_broadcast_dims(call->e, self->type, dims, &rank) ||
+            !ig_expr_broadcast_dims(call->e, all->type, dims, &rank)) {
+            return call->e->status;
         }
-        return ig_aten_give(call, ig_aten_expand(call, all, rank, dims));
+        return ig_aten_give(call, ig_expr_expand(call->e, all, rank, dims));
     }
     self = scaled(call, ig_aten_cast(call, self, dtype), 3);
     ig_opcode code = dtype == IG_DT_bool ? IG_OP_or : IG_OP_add;
-    return ig_aten_give(call, ig_aten_map2(call, code, all, self));
+    return ig_aten_give(call, ig_expr_map2(call->e, code, all, self));
 }
 
 /* addmm, addmv, baddbmm; variant 1, addbmm: products summed over the batch */
 ig_status ig_ts_op_addmm(ig_ts_call *call) {
     ig_value *all = product(call, ig_aten_tensor(call, 1), ig_aten_tensor(call, 2));
     if (call->row->variant == 1) {
-        all = ig_aten_reduce1(call, IG_REDUCE_sum, all, 0, false);
+        all = ig_expr_reduce_axis(call->e, IG_REDUCE_sum, all, 0, false);
     }
     return add_product(call, all);
 }
@@ -83,10 +83,10 @@ static ig_value *outer(ig_ts_call *call, ig_value *x, ig_value *y) {
     if (!x || !y) {
         return NULL;
     }
-    x = ig_aten_reshape(call, x, 2, (ig_dim[]){ x->type->dims[0], ig_dim_of(1) });
-    y = ig_aten_reshape(call, y, 2, (ig_dim[]){ ig_dim_of(1), y->type->dims[0] });
+    x = ig_expr_reshape(call->e, x, 2, (ig_dim[]){ x->type->dims[0], ig_dim_of(1) });
+    y = ig_expr_reshape(call->e, y, 2, (ig_dim[]){ ig_dim_of(1), y->type->dims[0] });
     ig_opcode code = x && x->type->dtype == IG_DT_bool ? IG_OP_and : IG_OP_mul;
-    return ig_aten_map2(call, code, x, y);
+    return ig_expr_map2(call->e, code, x, y);
 }
 
 ig_status ig_ts_op_addr(ig_ts_call *call) {
@@ -104,10 +104,10 @@ ig_status ig_ts_op_outer(ig_ts_call *call) {
 ig_status ig_ts_op_inner(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0), *y = ig_aten_tensor(call, 1);
     if (!x || !y) {
-        return call->status;
+        return call->e->status;
     }
     if (x->type->rank == 0 || y->type->rank == 0) {
-        return ig_aten_give(call, ig_aten_map2(call, IG_OP_mul, x, y));
+        return ig_aten_give(call, ig_build_mul(call->e, x, y));
     }
     ig_dim dims[2 * IG_TENSOR_RANK];
     uint32_t rank = 0, a = x->type->rank - 1, b = y->type->rank - 1;
@@ -115,12 +115,13 @@ ig_status ig_ts_op_inner(ig_ts_call *call) {
     memcpy(dims + a, y->type->dims, b * sizeof *dims);
     rank = a + b;
     ig_module *module = call->module;
-    x = ig_aten_reshape(
-        call, x, 2,
+    x = ig_expr_reshape(
+        call->e, x, 2,
         (ig_dim[]){ ig_dim_product(module, x->type->dims, a), x->type->dims[a] });
-    y = ig_aten_reshape(
-        call, y, 2,
+    y = ig_expr_reshape(
+        call->e, y, 2,
         (ig_dim[]){ ig_dim_product(module, y->type->dims, b), y->type->dims[b] });
     return ig_aten_give(
-        call, ig_aten_reshape(call, product(call, x, swap_last(call, y)), rank, dims));
+        call,
+        ig_expr_reshape(call->e, product(call, x, swap_last(call, y)), rank, dims));
 }

@@ -11,8 +11,8 @@ ig_status ig_ts_op_unary_float(ig_ts_call *call) {
     if (ig_aten_is_complex(call, 0, 1)) {
         return ig_aten_complex_unary(call, (ig_opcode)call->row->variant);
     }
-    ig_value *x = ig_aten_to_float(call, ig_aten_tensor(call, 0));
-    return ig_aten_give(call, ig_aten_map1(call, (ig_opcode)call->row->variant, x));
+    ig_value *x = ig_expr_to_float(call->e, ig_aten_tensor(call, 0));
+    return ig_aten_give(call, ig_expr_map1(call->e, (ig_opcode)call->row->variant, x));
 }
 
 /* variant: the opcode, defined on integers too. */
@@ -25,10 +25,10 @@ ig_status ig_ts_op_unary(ig_ts_call *call) {
     if (x && x->type->dtype == IG_DT_bool && code != IG_OP_not) {
         return ig_aten_give(call, x); /* abs and sign of false and true */
     }
-    ig_value *y = ig_aten_map1(call, code, x);
-    if (y && code == IG_OP_sign && ig_aten_is_float(x)) { /* that of NaN is 0 */
-        ig_value *zero = ig_aten_number(call, (ig_dtype)x->type->dtype, 0);
-        y = ig_aten_where(call, ig_aten_map1(call, IG_OP_isnan, x), zero, y);
+    ig_value *y = ig_expr_map1(call->e, code, x);
+    if (y && code == IG_OP_sign && ig_expr_is_float(x)) { /* that of NaN is 0 */
+        ig_value *zero = ig_expr_number(call->e, (ig_dtype)x->type->dtype, 0);
+        y = ig_build_where(call->e, ig_build_isnan(call->e, x), zero, y);
     }
     return ig_aten_give(call, y);
 }
@@ -36,8 +36,8 @@ ig_status ig_ts_op_unary(ig_ts_call *call) {
 /* floor, ceil, trunc, round: integers are what they are. */
 ig_status ig_ts_op_to_whole(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
-    if (x && ig_aten_is_float(x)) {
-        x = ig_aten_map1(call, (ig_opcode)call->row->variant, x);
+    if (x && ig_expr_is_float(x)) {
+        x = ig_expr_map1(call->e, (ig_opcode)call->row->variant, x);
     }
     return ig_aten_give(call, x);
 }
@@ -46,29 +46,28 @@ ig_status ig_ts_op_to_whole(ig_ts_call *call) {
 ig_status ig_ts_op_round_decimals(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     int64_t decimals = ig_aten_int(call, 1);
-    if (!x || !ig_aten_is_float(x)) {
+    if (!x || !ig_expr_is_float(x)) {
         return ig_aten_give(call, x);
     }
     double power = pow(10, (double)llabs(decimals));
     ig_opcode forth = decimals < 0 ? IG_OP_div : IG_OP_mul;
     ig_opcode back = decimals < 0 ? IG_OP_mul : IG_OP_div;
     ig_dtype dtype = (ig_dtype)x->type->dtype;
-    x = ig_aten_map2n(call, forth, ig_aten_wide(call, x), power);
-    x = ig_aten_map2n(call, back, ig_aten_map1(call, IG_OP_round, x), power);
+    x = ig_expr_with(call->e, forth, ig_aten_wide(call, x), power);
+    x = ig_expr_with(call->e, back, ig_build_round(call->e, x), power);
     return ig_aten_give(call, ig_aten_cast(call, x, dtype));
 }
 
 /* x - trunc(x) */
 ig_status ig_ts_op_frac(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
-    return ig_aten_give(
-        call, ig_aten_map2(call, IG_OP_sub, x, ig_aten_map1(call, IG_OP_trunc, x)));
+    return ig_aten_give(call, ig_build_sub(call->e, x, ig_build_trunc(call->e, x)));
 }
 
 static ig_status scale(ig_ts_call *call, double factor) {
-    ig_value *x = ig_aten_to_float(call, ig_aten_tensor(call, 0));
+    ig_value *x = ig_expr_to_float(call->e, ig_aten_tensor(call, 0));
     ig_dtype dtype = x ? (ig_dtype)x->type->dtype : IG_DT_f32;
-    x = ig_aten_map2n(call, IG_OP_mul, ig_aten_wide(call, x), factor);
+    x = ig_expr_with(call->e, IG_OP_mul, ig_aten_wide(call, x), factor);
     return ig_aten_give(call, ig_aten_cast(call, x, dtype));
 }
 
@@ -82,13 +81,13 @@ ig_status ig_ts_op_rad2deg(ig_ts_call *call) {
 
 /* sin(pi x) / (pi x), 1 at 0 */
 ig_status ig_ts_op_sinc(ig_ts_call *call) {
-    ig_value *x = ig_aten_to_float(call, ig_aten_tensor(call, 0));
+    ig_value *x = ig_expr_to_float(call->e, ig_aten_tensor(call, 0));
     ig_dtype dtype = x ? (ig_dtype)x->type->dtype : IG_DT_f32;
-    x = ig_aten_map2n(call, IG_OP_mul, ig_aten_wide(call, x),
-                      3.14159265358979323846264338327950288);
-    ig_value *y = ig_aten_map2(call, IG_OP_div, ig_aten_map1(call, IG_OP_sin, x), x);
-    ig_value *one = x ? ig_aten_number(call, (ig_dtype)x->type->dtype, 1) : NULL;
-    y = ig_aten_where(call, ig_aten_map2n(call, IG_OP_eq, x, 0), one, y);
+    x = ig_expr_with(call->e, IG_OP_mul, ig_aten_wide(call, x),
+                     3.14159265358979323846264338327950288);
+    ig_value *y = ig_build_div(call->e, ig_build_sin(call->e, x), x);
+    ig_value *one = x ? ig_expr_number(call->e, (ig_dtype)x->type->dtype, 1) : NULL;
+    y = ig_build_where(call->e, ig_expr_with(call->e, IG_OP_eq, x, 0), one, y);
     return ig_aten_give(call, ig_aten_cast(call, y, dtype));
 }
 
@@ -96,87 +95,83 @@ ig_status ig_ts_op_sinc(ig_ts_call *call) {
 
 /* `yes` of x's shape. */
 static ig_value *constant_mask(ig_ts_call *call, const ig_value *x, bool yes) {
-    return ig_aten_fill(call, IG_DT_bool, x->type->rank, x->type->dims, yes);
+    return ig_expr_fill(call->e, IG_DT_bool, x->type->rank, x->type->dims, yes);
 }
 
 ig_status ig_ts_op_isnan(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
-    if (!x || !ig_aten_is_float(x)) {
-        return x ? ig_aten_give(call, constant_mask(call, x, false)) : call->status;
+    if (!x || !ig_expr_is_float(x)) {
+        return x ? ig_aten_give(call, constant_mask(call, x, false)) : call->e->status;
     }
-    return ig_aten_give(call, ig_aten_map1(call, IG_OP_isnan, x));
+    return ig_aten_give(call, ig_build_isnan(call->e, x));
 }
 
 /* variant: 0 both, 1 positive, 2 negative infinity only */
 ig_status ig_ts_op_isinf(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     ig_attr attrs[IG_isinf_attr_count] = { 0 };
-    if (!x || !ig_aten_is_float(x)) {
-        return x ? ig_aten_give(call, constant_mask(call, x, false)) : call->status;
+    if (!x || !ig_expr_is_float(x)) {
+        return x ? ig_aten_give(call, constant_mask(call, x, false)) : call->e->status;
     }
     if (call->row->variant == 1) {
         attrs[IG_isinf_skip_negative] = ig_attr_of_bool(true);
     } else if (call->row->variant == 2) {
         attrs[IG_isinf_skip_positive] = ig_attr_of_bool(true);
     }
-    return ig_aten_give(call, ig_aten_make(call, IG_OP_isinf, 1, &x, attrs));
+    return ig_aten_give(call, ig_expr_make(call->e, IG_OP_isinf, &x, 1, attrs));
 }
 
 static ig_value *is_finite(ig_ts_call *call, ig_value *x) {
-    ig_value *odd = ig_aten_map2(call, IG_OP_or, ig_aten_map1(call, IG_OP_isnan, x),
-                                 ig_aten_map1(call, IG_OP_isinf, x));
-    return ig_aten_map1(call, IG_OP_not, odd);
+    ig_value *odd = ig_build_or(call->e, ig_build_isnan(call->e, x),
+                                ig_expr_map1(call->e, IG_OP_isinf, x));
+    return ig_build_not(call->e, odd);
 }
 
 ig_status ig_ts_op_isfinite(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
-    if (!x || !ig_aten_is_float(x)) {
-        return x ? ig_aten_give(call, constant_mask(call, x, true)) : call->status;
+    if (!x || !ig_expr_is_float(x)) {
+        return x ? ig_aten_give(call, constant_mask(call, x, true)) : call->e->status;
     }
     return ig_aten_give(call, is_finite(call, x));
 }
 
 /* x < 0, or -0, whose reciprocal is. */
 static ig_value *has_sign(ig_ts_call *call, ig_value *x) {
-    ig_value *below = ig_aten_map2n(call, IG_OP_lt, x, 0);
-    ig_value *zero = ig_aten_map2n(call, IG_OP_eq, x, 0);
-    ig_value *far = ig_aten_map2n(call, IG_OP_lt, ig_aten_map1(call, IG_OP_recip, x),
-                                  0);
-    return ig_aten_map2(call, IG_OP_or, below,
-                        ig_aten_map2(call, IG_OP_and, zero, far));
+    ig_value *below = ig_expr_with(call->e, IG_OP_lt, x, 0);
+    ig_value *zero = ig_expr_with(call->e, IG_OP_eq, x, 0);
+    ig_value *far = ig_expr_with(call->e, IG_OP_lt, ig_build_recip(call->e, x), 0);
+    return ig_build_or(call->e, below, ig_build_and(call->e, zero, far));
 }
 
 /* The sign bit, that of -0 too. */
 ig_status ig_ts_op_signbit(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
-    if (x && ig_aten_is_float(x)) {
+    if (x && ig_expr_is_float(x)) {
         return ig_aten_give(call, has_sign(call, x));
     } else if (x && x->type->dtype == IG_DT_bool) {
         return ig_aten_give(call, constant_mask(call, x, false));
     }
-    return ig_aten_give(call, ig_aten_map2n(call, IG_OP_lt, x, 0));
+    return ig_aten_give(call, ig_expr_with(call->e, IG_OP_lt, x, 0));
 }
 
 /* |x - y| <= atol + rtol |y|, and equal infinities */
 ig_status ig_ts_op_isclose(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0), *y = ig_aten_tensor(call, 1);
     double rtol = ig_aten_float(call, 2), atol = ig_aten_float(call, 3);
-    ig_value *close = ig_aten_map2(call, IG_OP_eq, x, y);
-    if (x && y && ig_aten_is_float(x) && ig_aten_bool(call, 4)) {
-        ig_value *both = ig_aten_map2(call, IG_OP_and,
-                                      ig_aten_map1(call, IG_OP_isnan, x),
-                                      ig_aten_map1(call, IG_OP_isnan, y));
-        close = ig_aten_map2(call, IG_OP_or, close, both);
+    ig_value *close = ig_build_eq(call->e, x, y);
+    if (x && y && ig_expr_is_float(x) && ig_aten_bool(call, 4)) {
+        ig_value *both = ig_build_and(call->e, ig_build_isnan(call->e, x),
+                                      ig_build_isnan(call->e, y));
+        close = ig_build_or(call->e, close, both);
     }
-    x = ig_aten_to_float(call, x);
-    y = ig_aten_to_float(call, y);
-    ig_value *gap = ig_aten_map1(call, IG_OP_abs, ig_aten_map2(call, IG_OP_sub, x, y));
-    ig_value *room = ig_aten_map2n(call, IG_OP_mul, ig_aten_map1(call, IG_OP_abs, y),
-                                   rtol);
-    room = ig_aten_map2n(call, IG_OP_add, room, atol);
-    ig_value *near = ig_aten_map2(call, IG_OP_and, is_finite(call, gap),
-                                  ig_aten_map2(call, IG_OP_le, gap, room));
-    return ig_aten_give(call, ig_aten_map2(call, IG_OP_or, close, near));
+    x = ig_expr_to_float(call->e, x);
+    y = ig_expr_to_float(call->e, y);
+    ig_value *gap = ig_build_abs(call->e, ig_build_sub(call->e, x, y));
+    ig_value *room = ig_expr_with(call->e, IG_OP_mul, ig_build_abs(call->e, y), rtol);
+    room = ig_expr_with(call->e, IG_OP_add, room, atol);
+    ig_value *near = ig_build_and(call->e, is_finite(call, gap),
+                                  ig_build_le(call->e, gap, room));
+    return ig_aten_give(call, ig_build_or(call->e, close, near));
 }
 
 /* ---- numbers in place of what is none ---- */
@@ -195,19 +190,20 @@ static double largest_of(ig_dtype dtype) {
 }
 
 static ig_value *replace(ig_ts_call *call, ig_value *is_odd, double with, ig_value *x) {
-    ig_value *number = x ? ig_aten_number(call, (ig_dtype)x->type->dtype, with) : NULL;
-    return ig_aten_where(call, is_odd, number, x);
+    ig_value *number = x ? ig_expr_number(call->e, (ig_dtype)x->type->dtype, with)
+                         : NULL;
+    return ig_build_where(call->e, is_odd, number, x);
 }
 
 ig_status ig_ts_op_nan_to_num(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
-    if (!x || !ig_aten_is_float(x)) {
+    if (!x || !ig_expr_is_float(x)) {
         return ig_aten_give(call, x);
     }
     double largest = largest_of((ig_dtype)x->type->dtype);
-    ig_value *is_nan = ig_aten_map1(call, IG_OP_isnan, x);
-    ig_value *is_high = ig_aten_map2n(call, IG_OP_eq, x, INFINITY);
-    ig_value *is_low = ig_aten_map2n(call, IG_OP_eq, x, -INFINITY);
+    ig_value *is_nan = ig_build_isnan(call->e, x);
+    ig_value *is_high = ig_expr_with(call->e, IG_OP_eq, x, INFINITY);
+    ig_value *is_low = ig_expr_with(call->e, IG_OP_eq, x, -INFINITY);
     x = replace(call, is_nan, ig_aten_float_or(call, 1, 0), x);
     x = replace(call, is_high, ig_aten_float_or(call, 2, largest), x);
     x = replace(call, is_low, ig_aten_float_or(call, 3, -largest), x);
@@ -220,12 +216,13 @@ ig_status ig_ts_op_nan_to_num(ig_ts_call *call) {
 ig_status ig_ts_op_logical(ig_ts_call *call) {
     ig_value *x = ig_aten_cast(call, ig_aten_tensor(call, 0), IG_DT_bool);
     ig_value *y = ig_aten_cast(call, ig_aten_tensor(call, 1), IG_DT_bool);
-    return ig_aten_give(call, ig_aten_map2(call, (ig_opcode)call->row->variant, x, y));
+    return ig_aten_give(call,
+                        ig_expr_map2(call->e, (ig_opcode)call->row->variant, x, y));
 }
 
 ig_status ig_ts_op_logical_not(ig_ts_call *call) {
     ig_value *x = ig_aten_cast(call, ig_aten_tensor(call, 0), IG_DT_bool);
-    return ig_aten_give(call, ig_aten_map1(call, IG_OP_not, x));
+    return ig_aten_give(call, ig_build_not(call->e, x));
 }
 
 /* ---- special functions of two operands ---- */
@@ -236,11 +233,13 @@ ig_status ig_ts_op_xlogy(ig_ts_call *call) {
     dtype = ig_dtype_is_float(dtype) ? dtype : IG_DT_f32;
     ig_value *x = ig_aten_wide(call, ig_aten_operand(call, 0, dtype));
     ig_value *y = ig_aten_wide(call, ig_aten_operand(call, 1, dtype));
-    ig_value *log = ig_aten_map1(call, call->row->variant ? IG_OP_log1p : IG_OP_log, y);
-    ig_value *product = ig_aten_map2(call, IG_OP_mul, x, log);
-    ig_value *zero = x ? ig_aten_number(call, (ig_dtype)x->type->dtype, 0) : NULL;
-    product = ig_aten_where(call, ig_aten_map2n(call, IG_OP_eq, x, 0), zero, product);
-    product = ig_aten_where(call, ig_aten_map1(call, IG_OP_isnan, y), y, product);
+    ig_value *log = ig_expr_map1(call->e, call->row->variant ? IG_OP_log1p : IG_OP_log,
+                                 y);
+    ig_value *product = ig_build_mul(call->e, x, log);
+    ig_value *zero = x ? ig_expr_number(call->e, (ig_dtype)x->type->dtype, 0) : NULL;
+    product = ig_build_where(call->e, ig_expr_with(call->e, IG_OP_eq, x, 0), zero,
+                             product);
+    product = ig_build_where(call->e, ig_build_isnan(call->e, y), y, product);
     return ig_aten_give(call, ig_aten_cast(call, product, dtype));
 }
 
@@ -252,55 +251,39 @@ ig_status ig_ts_op_logaddexp(ig_ts_call *call) {
     bool is_two = call->row->variant == 1;
     ig_value *x = ig_aten_wide(call, ig_aten_operand(call, 0, dtype));
     ig_value *y = ig_aten_wide(call, ig_aten_operand(call, 1, dtype));
-    ig_value *most = ig_aten_map2(call, IG_OP_max, x, y);
-    ig_value *gap = ig_aten_map1(call, IG_OP_abs, ig_aten_map2(call, IG_OP_sub, x, y));
-    gap = ig_aten_map2n(call, IG_OP_mul, gap, is_two ? -ln2 : -1);
-    ig_value *rest = ig_aten_map1(call, IG_OP_log1p,
-                                  ig_aten_map1(call, IG_OP_exp, gap));
+    ig_value *most = ig_build_max(call->e, x, y);
+    ig_value *gap = ig_build_abs(call->e, ig_build_sub(call->e, x, y));
+    gap = ig_expr_with(call->e, IG_OP_mul, gap, is_two ? -ln2 : -1);
+    ig_value *rest = ig_build_log1p(call->e, ig_build_exp(call->e, gap));
     if (is_two) {
-        rest = ig_aten_map2n(call, IG_OP_div, rest, ln2);
+        rest = ig_expr_with(call->e, IG_OP_div, rest, ln2);
     }
-    ig_value *sum = ig_aten_map2(call, IG_OP_add, most, rest);
-    ig_value *same = ig_aten_map2(call, IG_OP_and, ig_aten_map2(call, IG_OP_eq, x, y),
-                                  ig_aten_map1(call, IG_OP_isinf, x));
-    sum = ig_aten_where(call, same, x, sum);
+    ig_value *sum = ig_build_add(call->e, most, rest);
+    ig_value *same = ig_build_and(call->e, ig_build_eq(call->e, x, y),
+                                  ig_expr_map1(call->e, IG_OP_isinf, x));
+    sum = ig_build_where(call->e, same, x, sum);
     return ig_aten_give(call, ig_aten_cast(call, sum, dtype));
 }
 
 /* 0 below, 1 above, `values` at zero */
 ig_status ig_ts_op_heaviside(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0), *values = ig_aten_tensor(call, 1);
-    ig_value *above = x ? ig_aten_cast(call, ig_aten_map2n(call, IG_OP_gt, x, 0),
+    ig_value *above = x ? ig_aten_cast(call, ig_expr_with(call->e, IG_OP_gt, x, 0),
                                        (ig_dtype)x->type->dtype)
                         : NULL;
     return ig_aten_give(
-        call, ig_aten_where(call, ig_aten_map2n(call, IG_OP_eq, x, 0), values, above));
+        call,
+        ig_build_where(call->e, ig_expr_with(call->e, IG_OP_eq, x, 0), values, above));
 }
 
 /* |x| with y's sign */
 ig_status ig_ts_op_copysign(ig_ts_call *call) {
     ig_dtype dtype = ig_aten_result_type(call, 0, 2);
     dtype = ig_dtype_is_float(dtype) ? dtype : IG_DT_f32;
-    ig_value *x = ig_aten_map1(call, IG_OP_abs, ig_aten_operand(call, 0, dtype));
+    ig_value *x = ig_build_abs(call->e, ig_aten_operand(call, 0, dtype));
     ig_value *y = ig_aten_operand(call, 1, dtype);
-    return ig_aten_give(call, ig_aten_where(call, has_sign(call, y),
-                                            ig_aten_map1(call, IG_OP_neg, x), x));
-}
-
-/* sqrt(x^2 + y^2) without overflow: the larger one taken out of the root */
-ig_value *ig_aten_hypot(ig_ts_call *call, ig_value *x, ig_value *y) {
-    x = ig_aten_map1(call, IG_OP_abs, x);
-    y = ig_aten_map1(call, IG_OP_abs, y);
-    ig_value *high = ig_aten_map2(call, IG_OP_max, x, y);
-    ig_value *low = ig_aten_map2(call, IG_OP_min, x, y);
-    ig_value *ratio = ig_aten_map2(call, IG_OP_div, low, high);
-    ig_value *root = ig_aten_map2(call, IG_OP_mul, ratio, ratio);
-    root = ig_aten_map1(call, IG_OP_sqrt, ig_aten_map2n(call, IG_OP_add, root, 1));
-    root = ig_aten_map2(call, IG_OP_mul, high, root);
-    ig_value *is_end = ig_aten_map2(call, IG_OP_or,
-                                    ig_aten_map2n(call, IG_OP_eq, high, 0),
-                                    ig_aten_map2n(call, IG_OP_eq, high, INFINITY));
-    return ig_aten_where(call, is_end, high, root);
+    return ig_aten_give(
+        call, ig_build_where(call->e, has_sign(call, y), ig_build_neg(call->e, x), x));
 }
 
 ig_status ig_ts_op_hypot(ig_ts_call *call) {
@@ -308,16 +291,15 @@ ig_status ig_ts_op_hypot(ig_ts_call *call) {
     dtype = ig_dtype_is_float(dtype) ? dtype : IG_DT_f32;
     ig_value *x = ig_aten_wide(call, ig_aten_operand(call, 0, dtype));
     ig_value *y = ig_aten_wide(call, ig_aten_operand(call, 1, dtype));
-    return ig_aten_give(call, ig_aten_cast(call, ig_aten_hypot(call, x, y), dtype));
+    return ig_aten_give(call, ig_aten_cast(call, ig_build_hypot(call->e, x, y), dtype));
 }
 
 /* -x log x: 0 at 0, -inf below */
 ig_status ig_ts_op_entr(ig_ts_call *call) {
-    ig_value *x = ig_aten_to_float(call, ig_aten_tensor(call, 0));
-    ig_value *y = ig_aten_map1(
-        call, IG_OP_neg,
-        ig_aten_map2(call, IG_OP_mul, x, ig_aten_map1(call, IG_OP_log, x)));
-    y = replace(call, ig_aten_map2n(call, IG_OP_eq, x, 0), 0, y);
-    y = replace(call, ig_aten_map2n(call, IG_OP_lt, x, 0), -INFINITY, y);
+    ig_value *x = ig_expr_to_float(call->e, ig_aten_tensor(call, 0));
+    ig_value *y = ig_build_neg(call->e,
+                               ig_build_mul(call->e, x, ig_build_log(call->e, x)));
+    y = replace(call, ig_expr_with(call->e, IG_OP_eq, x, 0), 0, y);
+    y = replace(call, ig_expr_with(call->e, IG_OP_lt, x, 0), -INFINITY, y);
     return ig_aten_give(call, y);
 }

@@ -17,13 +17,13 @@ static ig_value *repeat_heads(ig_ts_call *call, ig_value *x, const ig_value *q) 
         return x;
     }
     ig_dim times = ig_dim_exact_div(call->module, all, x->type->dims[axis]);
-    x = ig_aten_unsqueeze(call, x, axis + 1);
+    x = ig_expr_unsqueeze(call->e, x, axis + 1);
     memcpy(dims, x->type->dims, (rank + 1) * sizeof *dims);
     dims[axis + 1] = times;
-    x = ig_aten_expand(call, x, rank + 1, dims);
+    x = ig_expr_expand(call->e, x, rank + 1, dims);
     dims[axis] = all;
     memmove(dims + axis + 1, dims + axis + 2, 2 * sizeof *dims);
-    return ig_aten_reshape(call, x, rank, dims);
+    return ig_expr_reshape(call->e, x, rank, dims);
 }
 
 /* Query, key, value; a mask of floats is added in the query's dtype. */
@@ -38,7 +38,7 @@ static ig_value *attend(ig_ts_call *call, ig_value *const *qkv, ig_value *mask,
         mask = ig_aten_cast(call, mask, (ig_dtype)qkv[0]->type->dtype);
     }
     ig_value *operands[] = { qkv[0], qkv[1], qkv[2], mask };
-    return ig_aten_make(call, IG_OP_attention, mask ? 4 : 3, operands, attrs);
+    return ig_expr_make(call->e, IG_OP_attention, operands, mask ? 4 : 3, attrs);
 }
 
 /* 1 / sqrt(the last extent).  Where that is not known the query is scaled, and 1 is
@@ -50,9 +50,8 @@ static double default_scale(ig_ts_call *call, ig_value **q) {
         return width ? 1 / sqrt((double)width) : 1;
     }
     ig_dtype dtype = (ig_dtype)(*q)->type->dtype;
-    ig_value *factor = ig_aten_map1(call, IG_OP_rsqrt,
-                                    ig_aten_dim_value(call, extent, IG_DT_f64));
-    *q = ig_aten_map2(call, IG_OP_mul, *q, ig_aten_cast(call, factor, dtype));
+    ig_value *factor = ig_build_rsqrt(call->e, ig_expr_dim(call->e, extent, IG_DT_f64));
+    *q = ig_build_mul(call->e, *q, ig_aten_cast(call, factor, dtype));
     return 1;
 }
 
@@ -61,7 +60,7 @@ static double default_scale(ig_ts_call *call, ig_value **q) {
 ig_status ig_ts_op_sdpa(ig_ts_call *call) {
     ig_value *q = ig_aten_tensor(call, 0), *k = ig_aten_tensor(call, 1);
     ig_value *v = ig_aten_tensor(call, 2), *mask = ig_aten_optional(call, 3);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     if (ig_aten_float(call, 4) > 0) {
         return ig_ts_fail(call, IG_UNSUPPORTED, "attention with dropout");
     }
@@ -74,7 +73,7 @@ ig_status ig_ts_op_sdpa(ig_ts_call *call) {
         k = repeat_heads(call, k, q);
         v = repeat_heads(call, v, q);
     }
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     return ig_aten_give(call, attend(call, (ig_value *[]){ q, k, v }, mask, scale,
                                      ig_aten_bool(call, 5)));
 }
@@ -83,8 +82,8 @@ ig_status ig_ts_op_sdpa(ig_ts_call *call) {
 
 static ig_value *linear(ig_ts_call *call, ig_value *x, ig_value *weight,
                         ig_value *bias) {
-    x = ig_aten_matmul(call, x, weight ? ig_aten_swap(call, weight, 0, 1) : NULL);
-    return bias ? ig_aten_map2(call, IG_OP_add, x, bias) : x;
+    x = ig_expr_matmul(call->e, x, weight ? ig_expr_swap(call->e, weight, 0, 1) : NULL);
+    return bias ? ig_build_add(call->e, x, bias) : x;
 }
 
 /* [B, L, heads * d] -> [B, heads, L, d] */
@@ -95,7 +94,7 @@ static ig_value *split_heads(ig_ts_call *call, ig_value *x, int64_t heads) {
     const ig_dim *d = x->type->dims;
     ig_dim dims[] = { d[0], d[1], ig_dim_of(heads),
                       ig_dim_exact_div(call->module, d[2], ig_dim_of(heads)) };
-    return ig_aten_swap(call, ig_aten_reshape(call, x, 4, dims), 1, 2);
+    return ig_expr_swap(call->e, ig_expr_reshape(call->e, x, 4, dims), 1, 2);
 }
 
 /* What is masked out as [B or 1, heads or 1, L or 1, S], true where it takes part; a
@@ -111,9 +110,8 @@ static ig_value *shape_mask(ig_ts_call *call, ig_value *mask, int64_t type) {
             dims[4 - rank + i] = mask->type->dims[i];
         }
     }
-    mask = ig_aten_reshape(call, mask, 4, dims);
-    return mask && mask->type->dtype == IG_DT_bool ? ig_aten_map1(call, IG_OP_not, mask)
-                                                   : mask;
+    mask = ig_expr_reshape(call->e, mask, 4, dims);
+    return mask && mask->type->dtype == IG_DT_bool ? ig_build_not(call->e, mask) : mask;
 }
 
 typedef struct self_attention {
@@ -126,17 +124,17 @@ typedef struct self_attention {
  * heads. */
 static ig_value *weigh(ig_ts_call *call, ig_value *const *qkv, ig_value *mask,
                        double scale, bool is_mean) {
-    ig_value *x = ig_aten_map2n(call, IG_OP_mul, qkv[0], scale);
-    x = ig_aten_matmul(call, x, qkv[1] ? ig_aten_swap(call, qkv[1], 2, 3) : NULL);
+    ig_value *x = ig_expr_with(call->e, IG_OP_mul, qkv[0], scale);
+    x = ig_expr_matmul(call->e, x, qkv[1] ? ig_expr_swap(call->e, qkv[1], 2, 3) : NULL);
     if (x && mask && mask->type->dtype == IG_DT_bool) {
-        ig_value *never = ig_aten_number(call, (ig_dtype)x->type->dtype, -INFINITY);
-        x = ig_aten_where(call, mask, x, never);
+        ig_value *never = ig_expr_number(call->e, (ig_dtype)x->type->dtype, -INFINITY);
+        x = ig_build_where(call->e, mask, x, never);
     } else if (x && mask) {
-        x = ig_aten_map2(call, IG_OP_add, x, mask);
+        x = ig_build_add(call->e, x, mask);
     }
     ig_attr axis[IG_softmax_attr_count] = { [IG_softmax_axis] = ig_attr_of_int(3) };
-    x = ig_aten_make(call, IG_OP_softmax, 1, &x, axis);
-    return is_mean ? ig_aten_reduce1(call, IG_REDUCE_mean, x, 1, false) : x;
+    x = ig_expr_make(call->e, IG_OP_softmax, &x, 1, axis);
+    return is_mean ? ig_expr_reduce_axis(call->e, IG_REDUCE_mean, x, 1, false) : x;
 }
 
 /* The weights go to `out_weights` where it is not NULL. */
@@ -145,9 +143,9 @@ static ig_value *attend_heads(ig_ts_call *call, const self_attention *a, bool is
     ig_value *parts[3];
     for (uint32_t i = 0; i < 3; i++) {
         int64_t start = (int64_t)i * a->width;
-        ig_value *w = ig_aten_slice(call, a->weight, 0, ig_dim_of(start),
+        ig_value *w = ig_expr_slice(call->e, a->weight, 0, ig_dim_of(start),
                                     ig_dim_of(a->width), 1);
-        ig_value *b = ig_aten_slice(call, a->bias, 0, ig_dim_of(start),
+        ig_value *b = ig_expr_slice(call->e, a->bias, 0, ig_dim_of(start),
                                     ig_dim_of(a->width), 1);
         parts[i] = split_heads(call, linear(call, a->x[i], w, b), a->heads);
     }
@@ -157,21 +155,21 @@ static ig_value *attend_heads(ig_ts_call *call, const self_attention *a, bool is
     if (out_weights) {
         *out_weights = weigh(call, parts, mask, scale, is_mean);
     }
-    y = y ? ig_aten_swap(call, y, 1, 2) : NULL;
+    y = y ? ig_expr_swap(call->e, y, 1, 2) : NULL;
     if (y) {
         ig_dim dims[] = { y->type->dims[0], y->type->dims[1], ig_dim_of(a->width) };
-        y = ig_aten_reshape(call, y, 3, dims);
+        y = ig_expr_reshape(call->e, y, 3, dims);
     }
     return linear(call, y, a->out_weight, a->out_bias);
 }
 
 static bool check_heads(ig_ts_call *call, const self_attention *a) {
-    if (call->status == IG_OK &&
+    if (call->e->status == IG_OK &&
         (a->heads <= 0 || a->width < 0 || a->width % a->heads)) {
-        ig_aten_fail(call, IG_INVALID, "%lld heads of width %lld", (long long)a->heads,
-                     (long long)a->width);
+        ig_expr_fail(call->e, IG_INVALID, "%lld heads of width %lld",
+                     (long long)a->heads, (long long)a->width);
     }
-    return call->status == IG_OK;
+    return call->e->status == IG_OK;
 }
 
 /* _native_multi_head_attention(query, key, value, embed_dim, num_head, qkv_weight,
@@ -190,7 +188,7 @@ ig_status ig_ts_op_native_mha(ig_ts_call *call) {
     a.out_bias = ig_aten_tensor(call, 8);
     a.mask = ig_aten_optional(call, 9);
     if (!check_heads(call, &a)) {
-        return call->status;
+        return call->e->status;
     }
     ig_dim zero = ig_dim_of(0);
     ig_value *weights = NULL;
@@ -198,7 +196,7 @@ ig_status ig_ts_op_native_mha(ig_ts_call *call) {
     ig_value *y = attend_heads(call, &a, ig_aten_bool(call, 11),
                                has_weights ? &weights : NULL);
     if (!has_weights) {
-        weights = ig_aten_fill(call, (ig_dtype)a.x[0]->type->dtype, 1, &zero, 0);
+        weights = ig_expr_fill(call->e, (ig_dtype)a.x[0]->type->dtype, 1, &zero, 0);
     }
     return ig_aten_give2(call, y, weights);
 }
@@ -214,13 +212,13 @@ static ig_value *norm(ig_ts_call *call, const encoder *e, int which, ig_value *x
         [IG_layer_norm_epsilon] = ig_attr_of_float(e->eps),
     };
     ig_value *operands[] = { x, e->weights[which], e->biases[which] };
-    return ig_aten_make(call, IG_OP_layer_norm, 3, operands, attrs);
+    return ig_expr_make(call->e, IG_OP_layer_norm, operands, 3, attrs);
 }
 
 /* Arguments 14 … 17: two linear layers, gelu (argument 7) or relu between them. */
 static ig_value *feed_forward(ig_ts_call *call, ig_value *x) {
     x = linear(call, x, ig_aten_tensor(call, 14), ig_aten_tensor(call, 15));
-    x = ig_aten_map1(call, ig_aten_bool(call, 7) ? IG_OP_gelu : IG_OP_relu, x);
+    x = ig_expr_map1(call->e, ig_aten_bool(call, 7) ? IG_OP_gelu : IG_OP_relu, x);
     return linear(call, x, ig_aten_tensor(call, 16), ig_aten_tensor(call, 17));
 }
 
@@ -245,13 +243,13 @@ ig_status ig_ts_op_encoder_layer(ig_ts_call *call) {
         e.biases[i] = ig_aten_tensor(call, 11 + 2 * i);
     }
     if (!check_heads(call, &a)) {
-        return call->status;
+        return call->e->status;
     }
     ig_value *inner = is_first ? norm(call, &e, 0, x) : x;
     a.x[0] = a.x[1] = a.x[2] = inner;
-    x = ig_aten_map2(call, IG_OP_add, x, attend_heads(call, &a, false, NULL));
+    x = ig_build_add(call->e, x, attend_heads(call, &a, false, NULL));
     x = is_first ? x : norm(call, &e, 0, x);
     inner = is_first ? norm(call, &e, 1, x) : x;
-    x = ig_aten_map2(call, IG_OP_add, x, feed_forward(call, inner));
+    x = ig_build_add(call->e, x, feed_forward(call, inner));
     return ig_aten_give(call, is_first ? x : norm(call, &e, 1, x));
 }

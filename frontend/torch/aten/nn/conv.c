@@ -13,13 +13,14 @@ enum { SPACE_MAX = 3 };
 static bool read_list(ig_ts_call *call, uint32_t index, uint32_t space, int64_t *out) {
     uint32_t count;
     const int64_t *given = ig_aten_ints(call, index, 0, &count);
-    if (call->status == IG_OK && count != 1 && count != space) {
-        ig_aten_fail(call, IG_INVALID, "%u numbers for %u spatial axes", count, space);
+    if (call->e->status == IG_OK && count != 1 && count != space) {
+        ig_expr_fail(call->e, IG_INVALID, "%u numbers for %u spatial axes", count,
+                     space);
     }
-    for (uint32_t i = 0; call->status == IG_OK && i < space; i++) {
+    for (uint32_t i = 0; call->e->status == IG_OK && i < space; i++) {
         out[i] = given[count == 1 ? 0 : i];
     }
-    return call->status == IG_OK;
+    return call->e->status == IG_OK;
 }
 
 typedef struct window {
@@ -30,7 +31,7 @@ typedef struct window {
 
 static bool fits(ig_ts_call *call, uint32_t space) {
     if (space == 0 || space > SPACE_MAX) {
-        ig_aten_fail(call, IG_INVALID, "%u spatial axes", space);
+        ig_expr_fail(call->e, IG_INVALID, "%u spatial axes", space);
         return false;
     }
     return true;
@@ -51,7 +52,7 @@ static bool open_convolution(ig_ts_call *call, convolution *c) {
     c->x = ig_aten_tensor(call, 0);
     c->weight = ig_aten_tensor(call, 1);
     c->bias = ig_aten_optional(call, 2);
-    if (!c->x || !c->weight || call->status != IG_OK) {
+    if (!c->x || !c->weight || call->e->status != IG_OK) {
         return false;
     }
     c->w.space = c->weight->type->rank - 2;
@@ -60,17 +61,17 @@ static bool open_convolution(ig_ts_call *call, convolution *c) {
         return false;
     }
     if (!c->had_batch && c->x->type->rank + 1 != c->weight->type->rank) {
-        ig_aten_fail(call, IG_INVALID, "an input of rank %u, a weight of rank %u",
+        ig_expr_fail(call->e, IG_INVALID, "an input of rank %u, a weight of rank %u",
                      c->x->type->rank, c->weight->type->rank);
         return false;
     }
-    c->x = c->had_batch ? c->x : ig_aten_unsqueeze(call, c->x, 0);
+    c->x = c->had_batch ? c->x : ig_expr_unsqueeze(call->e, c->x, 0);
     return c->x != NULL;
 }
 
 static ig_status give_convolution(ig_ts_call *call, convolution *c) {
     uint32_t space = c->w.space;
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     ig_attr attrs[IG_conv_attr_count] = {
         [IG_conv_strides] = ig_attr_of_ints(call->module, c->w.stride, space),
         [IG_conv_dilations] = ig_attr_of_ints(call->module, c->w.dilation, space),
@@ -81,9 +82,11 @@ static ig_status give_convolution(ig_ts_call *call, convolution *c) {
     if (c->is_transposed) {
         attrs[IG_conv_transposed] = ig_attr_of_bool(true);
     }
-    ig_value *value = ig_aten_make(call, IG_OP_conv, c->bias ? 3 : 2,
-                                   (ig_value *[]){ c->x, c->weight, c->bias }, attrs);
-    return ig_aten_give(call, c->had_batch ? value : ig_aten_squeeze(call, value, 0));
+    ig_value *value = ig_expr_make(call->e, IG_OP_conv,
+                                   (ig_value *[]){ c->x, c->weight, c->bias },
+                                   c->bias ? 3 : 2, attrs);
+    return ig_aten_give(call,
+                        c->had_batch ? value : ig_expr_squeeze(call->e, value, 0));
 }
 
 static void set_pads(ig_ts_call *call, convolution *c) {
@@ -102,7 +105,7 @@ ig_status ig_ts_op_convolution(ig_ts_call *call) {
         !read_list(call, 4, c.w.space, c.w.pad) ||
         !read_list(call, 5, c.w.space, c.w.dilation) ||
         !read_list(call, 7, c.w.space, c.w.more)) {
-        return call->status;
+        return call->e->status;
     }
     c.is_transposed = ig_aten_bool(call, 6);
     c.group = ig_aten_int(call, 8);
@@ -115,7 +118,7 @@ static bool named_pads(ig_ts_call *call, convolution *c, uint32_t index) {
     ig_str name = ig_aten_str(call, index);
     bool is_same = ig_str_is(name, "same");
     if (!is_same && !ig_str_is(name, "valid")) {
-        ig_aten_fail(call, IG_INVALID, "padding is '%.*s'", IG_STR_ARG(name));
+        ig_expr_fail(call->e, IG_INVALID, "padding is '%.*s'", IG_STR_ARG(name));
     }
     for (uint32_t i = 0; i < c->w.space; i++) {
         ig_dim all = ig_dim_sub(call->module, c->weight->type->dims[2 + i],
@@ -126,7 +129,7 @@ static bool named_pads(ig_ts_call *call, convolution *c, uint32_t index) {
         c->before[i] = ig_dim_floor_div(call->module, all, ig_dim_of(2));
         c->after[i] = ig_dim_sub(call->module, all, c->before[i]);
     }
-    return call->status == IG_OK;
+    return call->e->status == IG_OK;
 }
 
 /* convNd(input, weight, bias, stride, padding, dilation, groups); padding is a list or
@@ -135,14 +138,14 @@ ig_status ig_ts_op_conv(ig_ts_call *call) {
     convolution c;
     if (!open_convolution(call, &c) || !read_list(call, 3, c.w.space, c.w.stride) ||
         !read_list(call, 5, c.w.space, c.w.dilation)) {
-        return call->status;
+        return call->e->status;
     }
     c.group = ig_aten_int(call, 6);
     if (call->args[4].kind == IG_TS_STR) {
-        return named_pads(call, &c, 4) ? give_convolution(call, &c) : call->status;
+        return named_pads(call, &c, 4) ? give_convolution(call, &c) : call->e->status;
     }
     if (!read_list(call, 4, c.w.space, c.w.pad)) {
-        return call->status;
+        return call->e->status;
     }
     set_pads(call, &c);
     return give_convolution(call, &c);
@@ -156,7 +159,7 @@ ig_status ig_ts_op_conv_transpose(ig_ts_call *call) {
         !read_list(call, 4, c.w.space, c.w.pad) ||
         !read_list(call, 5, c.w.space, c.w.more) ||
         !read_list(call, 7, c.w.space, c.w.dilation)) {
-        return call->status;
+        return call->e->status;
     }
     c.is_transposed = true;
     c.group = ig_aten_int(call, 6);
@@ -169,14 +172,14 @@ ig_status ig_ts_op_conv_tbc(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0), *weight = ig_aten_tensor(call, 1);
     ig_value *bias = ig_aten_tensor(call, 2);
     ig_dim pad = ig_aten_dim(call, 3);
-    x = ig_aten_transpose(call, x, (int64_t[]){ 1, 2, 0 });
-    weight = ig_aten_transpose(call, weight, (int64_t[]){ 2, 1, 0 });
+    x = ig_expr_transpose(call->e, x, (int64_t[]){ 1, 2, 0 });
+    weight = ig_expr_transpose(call->e, weight, (int64_t[]){ 2, 1, 0 });
     ig_attr attrs[IG_conv_attr_count] = {
         [IG_conv_before] = ig_attr_of_dims(call->module, &pad, 1),
         [IG_conv_after] = ig_attr_of_dims(call->module, &pad, 1),
     };
-    x = ig_aten_make(call, IG_OP_conv, 3, (ig_value *[]){ x, weight, bias }, attrs);
-    return ig_aten_give(call, ig_aten_transpose(call, x, (int64_t[]){ 2, 0, 1 }));
+    x = ig_expr_make(call->e, IG_OP_conv, (ig_value *[]){ x, weight, bias }, 3, attrs);
+    return ig_aten_give(call, ig_expr_transpose(call->e, x, (int64_t[]){ 2, 0, 1 }));
 }
 
 /* ---- pooling ---- */
@@ -189,9 +192,9 @@ static ig_value *open_pool(ig_ts_call *call, uint32_t space, bool *out_had_batch
     }
     *out_had_batch = x->type->rank == space + 2;
     if (!*out_had_batch && x->type->rank != space + 1) {
-        return ig_aten_fail(call, IG_INVALID, "an input of rank %u", x->type->rank);
+        return ig_expr_fail(call->e, IG_INVALID, "an input of rank %u", x->type->rank);
     }
-    return *out_had_batch ? x : ig_aten_unsqueeze(call, x, 0);
+    return *out_had_batch ? x : ig_expr_unsqueeze(call->e, x, 0);
 }
 
 /* kernel_size, stride ([]: the kernel's), padding at 1, 2, 3. */
@@ -231,7 +234,7 @@ static pool_attrs attrs_of(ig_ts_call *call, const window *w, bool ceil_mode) {
 }
 
 static ig_value *squeeze_batch(ig_ts_call *call, ig_value *x, bool had_batch) {
-    return had_batch ? x : ig_aten_squeeze(call, x, 0);
+    return had_batch ? x : ig_expr_squeeze(call->e, x, 0);
 }
 
 /* max_poolNd(self, kernel_size, stride, padding, dilation, ceil_mode); variant: N, and
@@ -244,7 +247,7 @@ ig_status ig_ts_op_max_pool(ig_ts_call *call) {
     bool had_batch = true;
     ig_value *x = open_pool(call, w.space, &had_batch);
     if (!x || !read_window(call, &w) || !read_list(call, 4, w.space, w.dilation)) {
-        return call->status;
+        return call->e->status;
     }
     pool_attrs a = attrs_of(call, &w, ig_aten_bool(call, 5));
     ig_attr attrs[IG_pool_attr_count] = {
@@ -256,7 +259,7 @@ ig_status ig_ts_op_max_pool(ig_ts_call *call) {
         [IG_pool_after] = a.after,
         [IG_pool_ceil_mode] = a.ceil_mode,
     };
-    ig_value *value = ig_aten_make(call, IG_OP_pool, 1, &x, attrs);
+    ig_value *value = ig_expr_make(call->e, IG_OP_pool, &x, 1, attrs);
     value = squeeze_batch(call, value, had_batch);
     if (call->row->variant < 10) {
         return ig_aten_give(call, value);
@@ -269,7 +272,7 @@ ig_status ig_ts_op_max_pool(ig_ts_call *call) {
         [IG_pool_indices_after] = a.after,
         [IG_pool_indices_ceil_mode] = a.ceil_mode,
     };
-    ig_value *indices = ig_aten_make(call, IG_OP_pool_indices, 1, &x, index_attrs);
+    ig_value *indices = ig_expr_make(call->e, IG_OP_pool_indices, &x, 1, index_attrs);
     return ig_aten_give2(call, value, squeeze_batch(call, indices, had_batch));
 }
 
@@ -283,7 +286,7 @@ ig_status ig_ts_op_avg_pool(ig_ts_call *call) {
     bool had_batch = true;
     ig_value *x = open_pool(call, w.space, &had_batch);
     if (!x || !read_window(call, &w)) {
-        return call->status;
+        return call->e->status;
     }
     pool_attrs a = attrs_of(call, &w, ig_aten_bool(call, 4));
     int64_t divisor = call->arg_count > 6 ? ig_aten_int_or(call, 6, 0) : 0;
@@ -301,7 +304,7 @@ ig_status ig_ts_op_avg_pool(ig_ts_call *call) {
     if (divisor) {
         attrs[IG_pool_divisor] = ig_attr_of_int(divisor);
     }
-    x = ig_aten_make(call, IG_OP_pool, 1, &x, attrs);
+    x = ig_expr_make(call->e, IG_OP_pool, &x, 1, attrs);
     return ig_aten_give(call, squeeze_batch(call, x, had_batch));
 }
 
@@ -315,16 +318,16 @@ ig_status ig_ts_op_adaptive_pool(ig_ts_call *call) {
     bool had_batch = true, is_max = call->row->variant >= 10;
     ig_value *x = open_pool(call, space, &had_batch);
     if (!x) {
-        return call->status;
+        return call->e->status;
     }
     const ig_dim *sizes = ig_aten_dims(call, 1, space, &count);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     ig_attr attrs[IG_adaptive_pool_attr_count] = {
         [IG_adaptive_pool_op] = ig_attr_of_enum(is_max ? IG_ADAPTIVE_max
                                                        : IG_ADAPTIVE_average),
         [IG_adaptive_pool_sizes] = ig_attr_of_dims(call->module, sizes, space),
     };
-    ig_value *value = ig_aten_make(call, IG_OP_adaptive_pool, 1, &x, attrs);
+    ig_value *value = ig_expr_make(call->e, IG_OP_adaptive_pool, &x, 1, attrs);
     value = squeeze_batch(call, value, had_batch);
     if (!is_max) {
         return ig_aten_give(call, value);
@@ -332,7 +335,7 @@ ig_status ig_ts_op_adaptive_pool(ig_ts_call *call) {
     ig_attr index_attrs[IG_adaptive_pool_indices_attr_count] = {
         [IG_adaptive_pool_indices_sizes] = ig_attr_of_dims(call->module, sizes, space),
     };
-    ig_value *indices = ig_aten_make(call, IG_OP_adaptive_pool_indices, 1, &x,
+    ig_value *indices = ig_expr_make(call->e, IG_OP_adaptive_pool_indices, &x, 1,
                                      index_attrs);
     return ig_aten_give2(call, value, squeeze_batch(call, indices, had_batch));
 }

@@ -7,7 +7,8 @@
 /* embedding(weight, indices, …): ids out of range, negative ones too, are errors */
 ig_status ig_ts_op_embedding(ig_ts_call *call) {
     ig_value *weight = ig_aten_tensor(call, 0), *ids = ig_aten_tensor(call, 1);
-    return ig_aten_give(call, ig_aten_gather(call, weight, ids, 0, true));
+    return ig_aten_give(call,
+                        ig_expr_gather(call->e, weight, ids, 0, IG_NEGATIVE_error));
 }
 
 /* one_hot(self, num_classes): -1 takes the largest id + 1 */
@@ -15,22 +16,22 @@ ig_status ig_ts_op_one_hot(ig_ts_call *call) {
     ig_value *ids = ig_aten_tensor(call, 0);
     int64_t classes = ig_aten_distance(call, 1);
     if (!ids) {
-        return call->status;
+        return call->e->status;
     }
     ig_value *numbers;
     if (classes >= 0) {
-        numbers = ig_aten_iota(call, IG_DT_i64, ig_dim_of(classes));
+        numbers = ig_expr_iota(call->e, IG_DT_i64, ig_dim_of(classes));
     } else {
-        ig_value *most = ig_aten_reduce(
-            call, IG_REDUCE_max, ig_aten_cast(call, ids, IG_DT_i64), NULL, 0, false);
-        ig_value *range[] = { ig_aten_integer(call, IG_DT_i64, 0),
-                              ig_aten_map2n(call, IG_OP_add, most, 1),
-                              ig_aten_integer(call, IG_DT_i64, 1) };
-        numbers = ig_aten_make(call, IG_OP_range, 3, range, NULL);
+        ig_value *most = ig_expr_reduce(
+            call->e, IG_REDUCE_max, ig_aten_cast(call, ids, IG_DT_i64), NULL, 0, false);
+        ig_value *range[] = { ig_expr_integer(call->e, IG_DT_i64, 0),
+                              ig_expr_with(call->e, IG_OP_add, most, 1),
+                              ig_expr_integer(call->e, IG_DT_i64, 1) };
+        numbers = ig_expr_make(call->e, IG_OP_range, range, 3, NULL);
     }
     ids = ig_aten_cast(call, ids, IG_DT_i64);
-    ig_value *column = ids ? ig_aten_unsqueeze(call, ids, ids->type->rank) : NULL;
-    ig_value *hot = ig_aten_map2(call, IG_OP_eq, column, numbers);
+    ig_value *column = ids ? ig_expr_unsqueeze(call->e, ids, ids->type->rank) : NULL;
+    ig_value *hot = ig_build_eq(call->e, column, numbers);
     return ig_aten_give(call, ig_aten_cast(call, hot, IG_DT_i64));
 }
 
@@ -53,7 +54,7 @@ static int64_t padding_of(ig_ts_call *call, const ig_value *weight) {
         return INT64_MIN;
     }
     if (!ig_dim_constant(call->module, weight->type->dims[0], &rows)) {
-        ig_aten_fail(call, IG_UNSUPPORTED, "padding_idx of a table of unknown size");
+        ig_expr_fail(call->e, IG_UNSUPPORTED, "padding_idx of a table of unknown size");
         return INT64_MIN;
     }
     return row + rows;
@@ -65,7 +66,7 @@ static ig_value *bag(ig_ts_call *call, ig_value *weight, ig_value *ids,
     ig_value *factors = ig_aten_optional(call, SAMPLE_WEIGHTS);
     int64_t mode = ig_aten_int(call, MODE);
     if (mode < 0 || mode >= (int64_t)IG_COUNT_OF(pools)) {
-        return ig_aten_fail(call, IG_INVALID, "mode is %lld", (long long)mode);
+        return ig_expr_fail(call->e, IG_INVALID, "mode is %lld", (long long)mode);
     }
     ig_module *module = call->module;
     int64_t operands = offsets ? 1 : 0, last = 0;
@@ -98,8 +99,8 @@ static ig_value *bag(ig_ts_call *call, ig_value *weight, ig_value *ids,
         .operands = all, .operand_count = count, .result_count = 1, .attrs = attrs
     };
     ig_op *op = NULL;
-    if (call->status == IG_OK) {
-        call->status = ig_build(call->builder, IG_OP_bag, &spec, &op);
+    if (call->e->status == IG_OK) {
+        call->e->status = ig_build(call->builder, IG_OP_bag, &spec, &op);
     }
     return op ? ig_op_result(op, 0) : NULL;
 }
@@ -110,7 +111,7 @@ static ig_value *bag(ig_ts_call *call, ig_value *weight, ig_value *ids,
 ig_status ig_ts_op_embedding_bag(ig_ts_call *call) {
     ig_value *weight = ig_aten_tensor(call, WEIGHT), *ids = ig_aten_tensor(call, IDS);
     ig_value *offsets = ig_aten_tensor(call, OFFSETS);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     if (ids->type->rank != 1) {
         return ig_ts_fail(call, IG_UNSUPPORTED, "ids of rank %u", ids->type->rank);
     }
@@ -121,8 +122,8 @@ ig_status ig_ts_op_embedding_bag(ig_ts_call *call) {
     IG_TRY(ig_aten_give(call, value));
     ig_dim zero = ig_dim_of(0);
     for (uint32_t k = 1; k < call->result_count; k++) {
-        ig_value *none = ig_aten_fill(call, IG_DT_i64, 1, &zero, 0);
-        IG_TRY(call->status);
+        ig_value *none = ig_expr_fill(call->e, IG_DT_i64, 1, &zero, 0);
+        IG_TRY(call->e->status);
         IG_TRY(ig_ts_give(call, k, none));
     }
     return IG_OK;

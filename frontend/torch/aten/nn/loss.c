@@ -13,7 +13,7 @@ static ig_status give_reduced(ig_ts_call *call, ig_value *x, uint32_t reduction)
         return ig_aten_give(call, x);
     }
     ig_reduce reduce = kind == 1 ? IG_REDUCE_mean : IG_REDUCE_sum;
-    return ig_aten_give(call, ig_aten_reduce(call, reduce, x, NULL, 0, false));
+    return ig_aten_give(call, ig_expr_reduce(call->e, reduce, x, NULL, 0, false));
 }
 
 typedef struct pair {
@@ -27,54 +27,53 @@ static pair operands(ig_ts_call *call) {
 
 static ig_value *gap_of(ig_ts_call *call) {
     pair p = operands(call);
-    return ig_aten_map2(call, IG_OP_sub, p.x, p.y);
+    return ig_build_sub(call->e, p.x, p.y);
 }
 
 ig_status ig_ts_op_mse_loss(ig_ts_call *call) {
     ig_value *gap = gap_of(call);
-    return give_reduced(call, ig_aten_map2(call, IG_OP_mul, gap, gap), 2);
+    return give_reduced(call, ig_build_mul(call->e, gap, gap), 2);
 }
 
 ig_status ig_ts_op_l1_loss(ig_ts_call *call) {
-    return give_reduced(call, ig_aten_map1(call, IG_OP_abs, gap_of(call)), 2);
+    return give_reduced(call, ig_build_abs(call->e, gap_of(call)), 2);
 }
 
 /* |gap| < delta: gap^2 / 2, else delta (|gap| - delta / 2); smooth_l1 (variant 1)
  * divides by beta */
 ig_status ig_ts_op_huber_loss(ig_ts_call *call) {
     double delta = ig_aten_float(call, 3);
-    ig_value *gap = ig_aten_map1(call, IG_OP_abs, gap_of(call));
-    ig_value *square = ig_aten_map2n(call, IG_OP_mul,
-                                     ig_aten_map2(call, IG_OP_mul, gap, gap), 0.5);
-    ig_value *line = ig_aten_map2n(call, IG_OP_sub, gap, 0.5 * delta);
+    ig_value *gap = ig_build_abs(call->e, gap_of(call));
+    ig_value *square = ig_expr_with(call->e, IG_OP_mul, ig_build_mul(call->e, gap, gap),
+                                    0.5);
+    ig_value *line = ig_expr_with(call->e, IG_OP_sub, gap, 0.5 * delta);
     if (call->row->variant && delta == 0) {
         return give_reduced(call, gap, 2);
     }
     if (call->row->variant) {
-        square = ig_aten_map2n(call, IG_OP_div, square, delta);
+        square = ig_expr_with(call->e, IG_OP_div, square, delta);
     } else {
-        line = ig_aten_map2n(call, IG_OP_mul, line, delta);
+        line = ig_expr_with(call->e, IG_OP_mul, line, delta);
     }
-    ig_value *is_near = ig_aten_map2n(call, call->row->variant ? IG_OP_lt : IG_OP_le,
-                                      gap, delta);
-    return give_reduced(call, ig_aten_where(call, is_near, square, line), 2);
+    ig_value *is_near = ig_expr_with(call->e, call->row->variant ? IG_OP_lt : IG_OP_le,
+                                     gap, delta);
+    return give_reduced(call, ig_build_where(call->e, is_near, square, line), 2);
 }
 
 static ig_value *times(ig_ts_call *call, ig_value *x, ig_value *factor) {
-    return factor ? ig_aten_map2(call, IG_OP_mul, x, factor) : x;
+    return factor ? ig_build_mul(call->e, x, factor) : x;
 }
 
 /* binary_cross_entropy(self, target, weight, reduction); logs are at least -100 */
 ig_status ig_ts_op_bce(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0), *y = ig_aten_tensor(call, 1);
-    ig_value *log = ig_aten_map2n(call, IG_OP_max, ig_aten_map1(call, IG_OP_log, x),
-                                  -100);
-    ig_value *rest = ig_aten_mapn2(call, IG_OP_sub, 1, x);
-    ig_value *other = ig_aten_map2n(call, IG_OP_max,
-                                    ig_aten_map1(call, IG_OP_log, rest), -100);
-    ig_value *loss = ig_aten_map2(call, IG_OP_mul, ig_aten_map2n(call, IG_OP_sub, y, 1),
+    ig_value *log = ig_expr_with(call->e, IG_OP_max, ig_build_log(call->e, x), -100);
+    ig_value *rest = ig_expr_number_with(call->e, IG_OP_sub, 1, x);
+    ig_value *other = ig_expr_with(call->e, IG_OP_max, ig_build_log(call->e, rest),
+                                   -100);
+    ig_value *loss = ig_build_mul(call->e, ig_expr_with(call->e, IG_OP_sub, y, 1),
                                   other);
-    loss = ig_aten_map2(call, IG_OP_sub, loss, ig_aten_map2(call, IG_OP_mul, y, log));
+    loss = ig_build_sub(call->e, loss, ig_build_mul(call->e, y, log));
     return give_reduced(call, times(call, loss, ig_aten_optional(call, 2)), 3);
 }
 
@@ -83,17 +82,14 @@ ig_status ig_ts_op_bce(ig_ts_call *call) {
 ig_status ig_ts_op_bce_logits(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0), *y = ig_aten_tensor(call, 1);
     ig_value *positive = ig_aten_optional(call, 3);
-    ig_value *log = ig_aten_map1(call, IG_OP_softplus,
-                                 ig_aten_map1(call, IG_OP_neg, x));
+    ig_value *log = ig_build_softplus(call->e, ig_build_neg(call->e, x));
     if (positive) {
-        ig_value *factor = ig_aten_map2n(call, IG_OP_sub, positive, 1);
-        factor = ig_aten_map2(call, IG_OP_mul, factor, y);
-        log = ig_aten_map2(call, IG_OP_mul, ig_aten_map2n(call, IG_OP_add, factor, 1),
-                           log);
+        ig_value *factor = ig_expr_with(call->e, IG_OP_sub, positive, 1);
+        factor = ig_build_mul(call->e, factor, y);
+        log = ig_build_mul(call->e, ig_expr_with(call->e, IG_OP_add, factor, 1), log);
     }
-    ig_value *rest = ig_aten_mapn2(call, IG_OP_sub, 1, y);
-    ig_value *loss = ig_aten_map2(call, IG_OP_add,
-                                  ig_aten_map2(call, IG_OP_mul, rest, x), log);
+    ig_value *rest = ig_expr_number_with(call->e, IG_OP_sub, 1, y);
+    ig_value *loss = ig_build_add(call->e, ig_build_mul(call->e, rest, x), log);
     return give_reduced(call, times(call, loss, ig_aten_optional(call, 2)), 4);
 }
 
@@ -102,17 +98,15 @@ ig_status ig_ts_op_kl_div(ig_ts_call *call) {
     pair p = operands(call);
     ig_value *loss;
     if (ig_aten_bool(call, 3)) {
-        loss = ig_aten_map2(call, IG_OP_mul, ig_aten_map1(call, IG_OP_exp, p.y),
-                            ig_aten_map2(call, IG_OP_sub, p.y, p.x));
+        loss = ig_build_mul(call->e, ig_build_exp(call->e, p.y),
+                            ig_build_sub(call->e, p.y, p.x));
     } else {
-        ig_value *log = ig_aten_map2(call, IG_OP_mul, p.y,
-                                     ig_aten_map1(call, IG_OP_log, p.y));
-        ig_value *zero = p.y ? ig_aten_number(call, (ig_dtype)p.y->type->dtype, 0)
+        ig_value *log = ig_build_mul(call->e, p.y, ig_build_log(call->e, p.y));
+        ig_value *zero = p.y ? ig_expr_number(call->e, (ig_dtype)p.y->type->dtype, 0)
                              : NULL;
-        ig_value *is_zero = ig_aten_map2n(call, IG_OP_eq, p.y, 0);
-        log = ig_aten_where(call, is_zero, zero, log);
-        loss = ig_aten_map2(call, IG_OP_sub, log,
-                            ig_aten_map2(call, IG_OP_mul, p.y, p.x));
+        ig_value *is_zero = ig_expr_with(call->e, IG_OP_eq, p.y, 0);
+        log = ig_build_where(call->e, is_zero, zero, log);
+        loss = ig_build_sub(call->e, log, ig_build_mul(call->e, p.y, p.x));
     }
     return give_reduced(call, loss, 2);
 }
@@ -120,47 +114,45 @@ ig_status ig_ts_op_kl_div(ig_ts_call *call) {
 /* log(1 + exp(-y x)) */
 ig_status ig_ts_op_soft_margin_loss(ig_ts_call *call) {
     pair p = operands(call);
-    ig_value *x = ig_aten_map1(call, IG_OP_neg,
-                               ig_aten_map2(call, IG_OP_mul, p.x, p.y));
-    return give_reduced(call, ig_aten_map1(call, IG_OP_softplus, x), 2);
+    ig_value *x = ig_build_neg(call->e, ig_build_mul(call->e, p.x, p.y));
+    return give_reduced(call, ig_build_softplus(call->e, x), 2);
 }
 
 /* margin_ranking_loss(input1, input2, target, margin, reduction) */
 ig_status ig_ts_op_margin_ranking(ig_ts_call *call) {
-    ig_value *gap = ig_aten_map2(call, IG_OP_sub, ig_aten_tensor(call, 0),
+    ig_value *gap = ig_build_sub(call->e, ig_aten_tensor(call, 0),
                                  ig_aten_tensor(call, 1));
-    gap = ig_aten_map2(call, IG_OP_mul, ig_aten_map1(call, IG_OP_neg, gap),
-                       ig_aten_tensor(call, 2));
-    gap = ig_aten_map2n(call, IG_OP_add, ig_aten_to_float(call, gap),
-                        ig_aten_float(call, 3));
-    return give_reduced(call, ig_aten_map2n(call, IG_OP_max, gap, 0), 4);
+    gap = ig_build_mul(call->e, ig_build_neg(call->e, gap), ig_aten_tensor(call, 2));
+    gap = ig_expr_with(call->e, IG_OP_add, ig_expr_to_float(call->e, gap),
+                       ig_aten_float(call, 3));
+    return give_reduced(call, ig_expr_with(call->e, IG_OP_max, gap, 0), 4);
 }
 
 /* poisson_nll_loss(input, target, log_input, full, eps, reduction) */
 ig_status ig_ts_op_poisson_nll(ig_ts_call *call) {
-    ig_value *x = ig_aten_to_float(call, ig_aten_tensor(call, 0)), *loss;
+    ig_value *x = ig_expr_to_float(call->e, ig_aten_tensor(call, 0)), *loss;
     ig_value *y = ig_aten_tensor(call, 1);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     ig_dtype dtype = (ig_dtype)x->type->dtype;
     y = ig_aten_cast(call, y, dtype);
     if (ig_aten_bool(call, 2)) {
-        loss = ig_aten_map2(call, IG_OP_sub, ig_aten_map1(call, IG_OP_exp, x),
-                            ig_aten_map2(call, IG_OP_mul, y, x));
+        loss = ig_build_sub(call->e, ig_build_exp(call->e, x),
+                            ig_build_mul(call->e, y, x));
     } else {
-        ig_value *log = ig_aten_map2n(call, IG_OP_add, x, ig_aten_float(call, 4));
-        log = ig_aten_map1(call, IG_OP_log, log);
-        loss = ig_aten_map2(call, IG_OP_sub, x, ig_aten_map2(call, IG_OP_mul, y, log));
+        ig_value *log = ig_expr_with(call->e, IG_OP_add, x, ig_aten_float(call, 4));
+        log = ig_build_log(call->e, log);
+        loss = ig_build_sub(call->e, x, ig_build_mul(call->e, y, log));
     }
     if (ig_aten_bool(call, 3)) { /* Stirling's: y log y - y + log(2 pi y) / 2, y > 1 */
-        ig_value *log = ig_aten_map1(call, IG_OP_log, y);
-        ig_value *more = ig_aten_map2(call, IG_OP_mul, y, log);
-        more = ig_aten_map2(call, IG_OP_sub, more, y);
-        log = ig_aten_map2n(call, IG_OP_mul, y, 6.283185307179586);
-        log = ig_aten_map2n(call, IG_OP_mul, ig_aten_map1(call, IG_OP_log, log), 0.5);
-        more = ig_aten_map2(call, IG_OP_add, more, log);
-        more = ig_aten_where(call, ig_aten_map2n(call, IG_OP_le, y, 1),
-                             ig_aten_number(call, dtype, 0), more);
-        loss = ig_aten_map2(call, IG_OP_add, loss, more);
+        ig_value *log = ig_build_log(call->e, y);
+        ig_value *more = ig_build_mul(call->e, y, log);
+        more = ig_build_sub(call->e, more, y);
+        log = ig_expr_with(call->e, IG_OP_mul, y, 6.283185307179586);
+        log = ig_expr_with(call->e, IG_OP_mul, ig_build_log(call->e, log), 0.5);
+        more = ig_build_add(call->e, more, log);
+        more = ig_build_where(call->e, ig_expr_with(call->e, IG_OP_le, y, 1),
+                              ig_expr_number(call->e, dtype, 0), more);
+        loss = ig_build_add(call->e, loss, more);
     }
     return give_reduced(call, loss, 5);
 }
@@ -180,21 +172,22 @@ static void pick(ig_ts_call *call, const classes *c, ig_value **out_loss,
                  ig_value **out_factor) {
     ig_dtype dtype = (ig_dtype)c->log->type->dtype;
     uint32_t axis = c->log->type->rank > 1 ? 1 : 0;
-    ig_value *kept = ig_aten_map2(call, IG_OP_ne, c->target,
-                                  ig_aten_integer(call, IG_DT_i64, c->ignored));
-    ig_value *zero = ig_aten_integer(call, IG_DT_i64, 0);
-    ig_value *index = ig_aten_where(call, kept, c->target, zero);
+    ig_value *kept = ig_build_ne(call->e, c->target,
+                                 ig_expr_integer(call->e, IG_DT_i64, c->ignored));
+    ig_value *zero = ig_expr_integer(call->e, IG_DT_i64, 0);
+    ig_value *index = ig_build_where(call->e, kept, c->target, zero);
     ig_value *factor = ig_aten_cast(call, kept, dtype);
     if (c->weight) {
-        factor = ig_aten_map2(call, IG_OP_mul, factor,
-                              ig_aten_gather(call, c->weight, index, 0, true));
+        factor = ig_build_mul(
+            call->e, factor,
+            ig_expr_gather(call->e, c->weight, index, 0, IG_NEGATIVE_error));
     }
-    ig_value *column = index ? ig_aten_unsqueeze(call, index, axis) : NULL;
-    ig_value *log = ig_aten_gather_elements(call, c->log, column, axis);
-    log = log ? ig_aten_squeeze(call, log, axis) : NULL;
-    log = ig_aten_where(call, kept, log, ig_aten_number(call, dtype, 0));
-    *out_loss = ig_aten_map1(call, IG_OP_neg,
-                             ig_aten_map2(call, IG_OP_mul, log, factor));
+    ig_value *column = index ? ig_expr_unsqueeze(call->e, index, axis) : NULL;
+    ig_value *log = ig_build_gather_elements(
+        call->e, c->log, column, (ig_gather_elements_attrs){ .axis = axis });
+    log = log ? ig_expr_squeeze(call->e, log, axis) : NULL;
+    log = ig_build_where(call->e, kept, log, ig_expr_number(call->e, dtype, 0));
+    *out_loss = ig_build_neg(call->e, ig_build_mul(call->e, log, factor));
     *out_factor = factor;
 }
 
@@ -203,12 +196,12 @@ static ig_value *reduce_classes(ig_ts_call *call, const classes *c,
     ig_value *loss, *factor;
     int64_t kind = ig_aten_int(call, c->reduction);
     pick(call, c, &loss, &factor);
-    *out_sum = ig_aten_reduce(call, IG_REDUCE_sum, factor, NULL, 0, false);
+    *out_sum = ig_expr_reduce(call->e, IG_REDUCE_sum, factor, NULL, 0, false);
     if (kind == 0) {
         return loss;
     }
-    loss = ig_aten_reduce(call, IG_REDUCE_sum, loss, NULL, 0, false);
-    return kind == 1 ? ig_aten_map2(call, IG_OP_div, loss, *out_sum) : loss;
+    loss = ig_expr_reduce(call->e, IG_REDUCE_sum, loss, NULL, 0, false);
+    return kind == 1 ? ig_build_div(call->e, loss, *out_sum) : loss;
 }
 
 /* nll_loss, nll_loss2d, nll_loss_nd(self, target, weight, reduction, ignore_index);
@@ -220,7 +213,7 @@ ig_status ig_ts_op_nll_loss(ig_ts_call *call) {
                   .ignored = ig_aten_int(call, 4),
                   .reduction = 3 };
     ig_value *sum;
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     ig_value *loss = reduce_classes(call, &c, &sum);
     return call->row->variant ? ig_aten_give2(call, loss, sum)
                               : ig_aten_give(call, loss);
@@ -229,7 +222,7 @@ ig_status ig_ts_op_nll_loss(ig_ts_call *call) {
 static ig_value *log_softmax(ig_ts_call *call, ig_value *x, uint32_t axis) {
     ig_attr attrs[IG_softmax_attr_count] = { [IG_softmax_axis] = ig_attr_of_int(axis),
                                              [IG_softmax_log] = ig_attr_of_bool(true) };
-    return ig_aten_make(call, IG_OP_softmax, 1, &x, attrs);
+    return ig_expr_make(call->e, IG_OP_softmax, &x, 1, attrs);
 }
 
 /* Targets that are probabilities. */
@@ -240,27 +233,27 @@ static ig_status soft_targets(ig_ts_call *call, ig_value *log, ig_value *target,
     ig_value *weight = ig_aten_optional(call, 2);
     ig_dim along[IG_TENSOR_RANK];
     if (smoothing > 0) {
-        ig_value *count = ig_aten_dim_value(call, log->type->dims[axis],
-                                            (ig_dtype)log->type->dtype);
-        ig_value *part = ig_aten_mapn2(call, IG_OP_div, smoothing, count);
-        target = ig_aten_map2n(call, IG_OP_mul, target, 1 - smoothing);
-        target = ig_aten_map2(call, IG_OP_add, target, part);
+        ig_value *count = ig_expr_dim(call->e, log->type->dims[axis],
+                                      (ig_dtype)log->type->dtype);
+        ig_value *part = ig_expr_number_with(call->e, IG_OP_div, smoothing, count);
+        target = ig_expr_with(call->e, IG_OP_mul, target, 1 - smoothing);
+        target = ig_build_add(call->e, target, part);
     }
     for (uint32_t i = 0; weight && i < log->type->rank; i++) {
         along[i] = i == axis ? weight->type->dims[0] : ig_dim_of(1);
     }
-    weight = weight ? ig_aten_reshape(call, weight, log->type->rank, along) : NULL;
-    ig_value *loss = times(call, ig_aten_map2(call, IG_OP_mul, log, target), weight);
-    loss = ig_aten_map1(call, IG_OP_neg,
-                        ig_aten_reduce1(call, IG_REDUCE_sum, loss, axis, false));
+    weight = weight ? ig_expr_reshape(call->e, weight, log->type->rank, along) : NULL;
+    ig_value *loss = times(call, ig_build_mul(call->e, log, target), weight);
+    loss = ig_build_neg(call->e,
+                        ig_expr_reduce_axis(call->e, IG_REDUCE_sum, loss, axis, false));
     if (kind == 0 || !loss) {
         return ig_aten_give(call, loss);
     }
     ig_dim rows = ig_type_count(call->module, loss->type);
-    ig_value *sum = ig_aten_reduce(call, IG_REDUCE_sum, loss, NULL, 0, false);
+    ig_value *sum = ig_expr_reduce(call->e, IG_REDUCE_sum, loss, NULL, 0, false);
     if (kind == 1 && sum) {
-        sum = ig_aten_map2(call, IG_OP_div, sum,
-                           ig_aten_dim_value(call, rows, (ig_dtype)sum->type->dtype));
+        sum = ig_build_div(call->e, sum,
+                           ig_expr_dim(call->e, rows, (ig_dtype)sum->type->dtype));
     }
     return ig_aten_give(call, sum);
 }
@@ -268,11 +261,11 @@ static ig_status soft_targets(ig_ts_call *call, ig_value *log, ig_value *target,
 /* cross_entropy_loss(self, target, weight, reduction, ignore_index, label_smoothing) */
 ig_status ig_ts_op_cross_entropy(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0), *target = ig_aten_tensor(call, 1), *sum;
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     uint32_t axis = x->type->rank > 1 ? 1 : 0;
     ig_value *log = log_softmax(call, x, axis);
-    IG_TRY(call->status);
-    if (ig_aten_is_float(target)) {
+    IG_TRY(call->e->status);
+    if (ig_expr_is_float(target)) {
         return soft_targets(call, log, target, axis);
     }
     classes c = { .log = log,

@@ -9,7 +9,7 @@
 
 static ig_value *vector_of(ig_ts_call *call, const ig_value *x, ig_dim size,
                            double number) {
-    return ig_aten_fill(call, (ig_dtype)x->type->dtype, 1, &size, number);
+    return ig_expr_fill(call->e, (ig_dtype)x->type->dtype, 1, &size, number);
 }
 
 /* Argument `index` in x's dtype; NULL for None. */
@@ -22,7 +22,7 @@ static ig_value *factor(ig_ts_call *call, uint32_t index, const ig_value *x) {
 static ig_value *channels(ig_ts_call *call, uint32_t index, const ig_value *x,
                           double number) {
     ig_value *value = factor(call, index, x);
-    return value || call->status != IG_OK
+    return value || call->e->status != IG_OK
                ? value
                : vector_of(call, x, x->type->dims[1], number);
 }
@@ -42,7 +42,7 @@ static bool open_batch_norm(ig_ts_call *call, batch_norm *n) {
         return false;
     }
     if (n->x->type->rank < 2) {
-        ig_aten_fail(call, IG_INVALID, "an input of rank %u has no channels",
+        ig_expr_fail(call->e, IG_INVALID, "an input of rank %u has no channels",
                      n->x->type->rank);
         return false;
     }
@@ -50,14 +50,14 @@ static bool open_batch_norm(ig_ts_call *call, batch_norm *n) {
     n->x = ig_aten_wide(call, n->x);
     n->weight = n->x ? channels(call, 1, n->x, 1) : NULL;
     n->bias = n->x ? channels(call, 2, n->x, 0) : NULL;
-    return call->status == IG_OK;
+    return call->e->status == IG_OK;
 }
 
 static ig_value *normalise(ig_ts_call *call, const batch_norm *n) {
     ig_attr attrs[IG_batch_norm_attr_count] = { [IG_batch_norm_epsilon] =
                                                     ig_attr_of_float(n->eps) };
     ig_value *operands[] = { n->x, n->weight, n->bias, n->mean, n->variance };
-    ig_value *value = ig_aten_make(call, IG_OP_batch_norm, 5, operands, attrs);
+    ig_value *value = ig_expr_make(call->e, IG_OP_batch_norm, operands, 5, attrs);
     return ig_aten_cast(call, value, n->dtype);
 }
 
@@ -70,11 +70,11 @@ static void batch_statistics(ig_ts_call *call, batch_norm *n) {
             axes[count++] = i;
         }
     }
-    ig_value *mean = ig_aten_reduce(call, IG_REDUCE_mean, n->x, axes, count, true);
-    ig_value *gap = ig_aten_map2(call, IG_OP_sub, n->x, mean);
-    gap = ig_aten_map2(call, IG_OP_mul, gap, gap);
-    n->variance = ig_aten_reduce(call, IG_REDUCE_mean, gap, axes, count, false);
-    n->mean = ig_aten_reshape(call, mean, 1, &n->x->type->dims[1]);
+    ig_value *mean = ig_expr_reduce(call->e, IG_REDUCE_mean, n->x, axes, count, true);
+    ig_value *gap = ig_build_sub(call->e, n->x, mean);
+    gap = ig_build_mul(call->e, gap, gap);
+    n->variance = ig_expr_reduce(call->e, IG_REDUCE_mean, gap, axes, count, false);
+    n->mean = ig_expr_reshape(call->e, mean, 1, &n->x->type->dims[1]);
 }
 
 /* running = (1 - momentum) running + momentum * new, where there is one to keep. */
@@ -82,36 +82,35 @@ static ig_status keep_running(ig_ts_call *call, uint32_t arg, ig_value *fresh,
                               double momentum) {
     ig_value *running = ig_aten_optional(call, arg);
     if (!running || !fresh || momentum == 0) {
-        return call->status;
+        return call->e->status;
     }
     fresh = ig_aten_cast(call, fresh, (ig_dtype)running->type->dtype);
-    running = ig_aten_map2n(call, IG_OP_mul, running, 1 - momentum);
-    fresh = ig_aten_map2n(call, IG_OP_mul, fresh, momentum);
-    fresh = ig_aten_map2(call, IG_OP_add, running, fresh);
-    IG_TRY(call->status);
+    running = ig_expr_with(call->e, IG_OP_mul, running, 1 - momentum);
+    fresh = ig_expr_with(call->e, IG_OP_mul, fresh, momentum);
+    fresh = ig_build_add(call->e, running, fresh);
+    IG_TRY(call->e->status);
     return ig_ts_write(call, arg, fresh);
 }
 
 static ig_status train(ig_ts_call *call, batch_norm *n, double momentum) {
     ig_module *module = call->module;
     batch_statistics(call, n);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     ig_dim count = ig_type_count(module, n->x->type);
     count = ig_dim_exact_div(module, count, n->x->type->dims[1]);
     ig_dtype dtype = (ig_dtype)n->x->type->dtype;
     ig_dim less = ig_dim_max(module, ig_dim_sub(module, count, ig_dim_of(1)),
                              ig_dim_of(1));
-    ig_value *unbiased = ig_aten_map2(call, IG_OP_mul, n->variance,
-                                      ig_aten_dim_value(call, count, dtype));
-    unbiased = ig_aten_map2(call, IG_OP_div, unbiased,
-                            ig_aten_dim_value(call, less, dtype));
+    ig_value *unbiased = ig_build_mul(call->e, n->variance,
+                                      ig_expr_dim(call->e, count, dtype));
+    unbiased = ig_build_div(call->e, unbiased, ig_expr_dim(call->e, less, dtype));
     IG_TRY(keep_running(call, 3, n->mean, momentum));
     return keep_running(call, 4, unbiased, momentum);
 }
 
 static ig_value *nothing(ig_ts_call *call, ig_dtype dtype) {
     ig_dim zero = ig_dim_of(0);
-    return ig_aten_fill(call, dtype, 1, &zero, 0);
+    return ig_expr_fill(call->e, dtype, 1, &zero, 0);
 }
 
 static ig_status give_three(ig_ts_call *call, ig_value *value, ig_value *second,
@@ -128,7 +127,7 @@ ig_status ig_ts_op_batch_norm(ig_ts_call *call) {
     bool trains = variant != 2 && ig_aten_bool(call, 5);
     uint32_t momentum_arg = variant == 2 ? 5 : 6;
     if (!open_batch_norm(call, &n)) {
-        return call->status;
+        return call->e->status;
     }
     n.eps = ig_aten_float(call, momentum_arg + 1);
     if (trains) {
@@ -148,8 +147,8 @@ ig_status ig_ts_op_batch_norm(ig_ts_call *call) {
         ig_value *empty = nothing(call, (ig_dtype)n.x->type->dtype);
         return give_three(call, value, empty, empty);
     }
-    ig_value *spread = ig_aten_map2n(call, IG_OP_add, n.variance, n.eps);
-    spread = ig_aten_map1(call, IG_OP_rsqrt, spread);
+    ig_value *spread = ig_expr_with(call->e, IG_OP_add, n.variance, n.eps);
+    spread = ig_build_rsqrt(call->e, spread);
     return give_three(call, value, ig_aten_cast(call, n.mean, n.dtype),
                       ig_aten_cast(call, spread, n.dtype));
 }
@@ -169,23 +168,23 @@ static bool open_layer_norm(ig_ts_call *call, layer_norm *n) {
     memset(n, 0, sizeof *n);
     n->x = ig_aten_tensor(call, 0);
     const ig_dim *shape = ig_aten_dims(call, 1, 0, &n->count);
-    if (!n->x || call->status != IG_OK) {
+    if (!n->x || call->e->status != IG_OK) {
         return false;
     }
     if (n->count == 0 || n->count > n->x->type->rank) {
-        ig_aten_fail(call, IG_INVALID, "%u axes to normalise of %u", n->count,
+        ig_expr_fail(call->e, IG_INVALID, "%u axes to normalise of %u", n->count,
                      n->x->type->rank);
         return false;
     }
     n->axis = n->x->type->rank - n->count;
-    for (uint32_t i = 0; i < n->count && call->status == IG_OK; i++) {
-        call->status = ig_ts_guard_equal(call, shape[i], n->x->type->dims[n->axis + i],
-                                         "normalized_shape must be the last extents");
+    for (uint32_t i = 0; i < n->count && call->e->status == IG_OK; i++) {
+        ig_expr_guard_equal(call->e, shape[i], n->x->type->dims[n->axis + i],
+                            "normalized_shape must be the last extents");
     }
     n->dtype = (ig_dtype)n->x->type->dtype;
     n->x = ig_aten_wide(call, n->x);
     n->weight = factor(call, 2, n->x);
-    return call->status == IG_OK && n->x;
+    return call->e->status == IG_OK && n->x;
 }
 
 static ig_value *normalise_layer(ig_ts_call *call, layer_norm *n) {
@@ -197,12 +196,12 @@ static ig_value *normalise_layer(ig_ts_call *call, layer_norm *n) {
         attrs[IG_layer_norm_rms] = ig_attr_of_bool(true);
     }
     if (n->bias && !n->weight) {
-        n->weight = ig_aten_fill(call, (ig_dtype)n->x->type->dtype, n->count,
+        n->weight = ig_expr_fill(call->e, (ig_dtype)n->x->type->dtype, n->count,
                                  n->x->type->dims + n->axis, 1);
     }
     uint32_t count = n->bias ? 3 : n->weight ? 2 : 1;
     ig_value *operands[] = { n->x, n->weight, n->bias };
-    ig_value *value = ig_aten_make(call, IG_OP_layer_norm, count, operands, attrs);
+    ig_value *value = ig_expr_make(call->e, IG_OP_layer_norm, operands, count, attrs);
     return ig_aten_cast(call, value, n->dtype);
 }
 
@@ -211,7 +210,7 @@ static ig_value *normalise_layer(ig_ts_call *call, layer_norm *n) {
 ig_status ig_ts_op_layer_norm(ig_ts_call *call) {
     layer_norm n;
     if (!open_layer_norm(call, &n)) {
-        return call->status;
+        return call->e->status;
     }
     n.bias = factor(call, 3, n.x);
     n.eps = ig_aten_float(call, 4);
@@ -223,12 +222,12 @@ ig_status ig_ts_op_layer_norm(ig_ts_call *call) {
     for (uint32_t i = 0; i < n.count; i++) {
         axes[i] = n.axis + i;
     }
-    ig_value *mean = ig_aten_reduce(call, IG_REDUCE_mean, n.x, axes, n.count, true);
-    ig_value *gap = ig_aten_map2(call, IG_OP_sub, n.x, mean);
-    gap = ig_aten_map2(call, IG_OP_mul, gap, gap);
-    gap = ig_aten_reduce(call, IG_REDUCE_mean, gap, axes, n.count, true);
-    gap = ig_aten_map2n(call, IG_OP_add, gap, n.eps);
-    gap = ig_aten_map1(call, IG_OP_rsqrt, gap);
+    ig_value *mean = ig_expr_reduce(call->e, IG_REDUCE_mean, n.x, axes, n.count, true);
+    ig_value *gap = ig_build_sub(call->e, n.x, mean);
+    gap = ig_build_mul(call->e, gap, gap);
+    gap = ig_expr_reduce(call->e, IG_REDUCE_mean, gap, axes, n.count, true);
+    gap = ig_expr_with(call->e, IG_OP_add, gap, n.eps);
+    gap = ig_build_rsqrt(call->e, gap);
     return give_three(call, value, ig_aten_cast(call, mean, n.dtype),
                       ig_aten_cast(call, gap, n.dtype));
 }
@@ -237,7 +236,7 @@ ig_status ig_ts_op_layer_norm(ig_ts_call *call) {
 ig_status ig_ts_op_rms_norm(ig_ts_call *call) {
     layer_norm n;
     if (!open_layer_norm(call, &n)) {
-        return call->status;
+        return call->e->status;
     }
     n.rms = true;
     double least = n.dtype == IG_DT_f64 ? DBL_EPSILON : (double)FLT_EPSILON;
@@ -251,13 +250,13 @@ static ig_value *group_norm(ig_ts_call *call, uint32_t weight_arg, int64_t group
                             double eps) {
     ig_value *x = ig_aten_tensor(call, 0);
     if (!x || x->type->rank < 2) {
-        return ig_aten_fail(call, IG_INVALID, "an input without channels");
+        return ig_expr_fail(call->e, IG_INVALID, "an input without channels");
     }
     ig_dtype dtype = (ig_dtype)x->type->dtype;
     x = ig_aten_wide(call, x);
     ig_value *weight = factor(call, weight_arg, x),
              *bias = factor(call, weight_arg + 1, x);
-    if (!x || call->status != IG_OK) {
+    if (!x || call->e->status != IG_OK) {
         return NULL;
     }
     bool is_affine = weight || bias;
@@ -267,8 +266,8 @@ static ig_value *group_norm(ig_ts_call *call, uint32_t weight_arg, int64_t group
         [IG_group_norm_groups] = ig_attr_of_int(groups),
         [IG_group_norm_epsilon] = ig_attr_of_float(eps),
     };
-    x = ig_aten_make(call, IG_OP_group_norm, is_affine ? 3 : 1,
-                     (ig_value *[]){ x, weight, bias }, attrs);
+    x = ig_expr_make(call->e, IG_OP_group_norm, (ig_value *[]){ x, weight, bias },
+                     is_affine ? 3 : 1, attrs);
     return ig_aten_cast(call, x, dtype);
 }
 
@@ -285,20 +284,20 @@ ig_status ig_ts_op_native_group_norm(ig_ts_call *call) {
     ig_value *value = group_norm(call, 1, groups, eps);
     ig_value *x = ig_aten_wide(call, ig_aten_tensor(call, 0));
     if (!x || !value) {
-        return call->status;
+        return call->e->status;
     }
     ig_module *module = call->module;
     ig_dim all = ig_dim_product(module, x->type->dims + 1, x->type->rank - 1);
     ig_dim parts = ig_dim_const(module, groups);
     ig_dim dims[] = { x->type->dims[0], parts, ig_dim_exact_div(module, all, parts) };
-    x = ig_aten_reshape(call, x, 3, dims);
-    ig_value *mean = ig_aten_reduce1(call, IG_REDUCE_mean, x, 2, true);
-    ig_value *gap = ig_aten_map2(call, IG_OP_sub, x, mean);
-    gap = ig_aten_map2(call, IG_OP_mul, gap, gap);
-    gap = ig_aten_reduce1(call, IG_REDUCE_mean, gap, 2, false);
-    gap = ig_aten_map1(call, IG_OP_rsqrt, ig_aten_map2n(call, IG_OP_add, gap, eps));
+    x = ig_expr_reshape(call->e, x, 3, dims);
+    ig_value *mean = ig_expr_reduce_axis(call->e, IG_REDUCE_mean, x, 2, true);
+    ig_value *gap = ig_build_sub(call->e, x, mean);
+    gap = ig_build_mul(call->e, gap, gap);
+    gap = ig_expr_reduce_axis(call->e, IG_REDUCE_mean, gap, 2, false);
+    gap = ig_build_rsqrt(call->e, ig_expr_with(call->e, IG_OP_add, gap, eps));
     ig_dtype dtype = (ig_dtype)value->type->dtype;
-    mean = ig_aten_cast(call, ig_aten_reshape(call, mean, 2, dims), dtype);
+    mean = ig_aten_cast(call, ig_expr_reshape(call->e, mean, 2, dims), dtype);
     return give_three(call, value, mean, ig_aten_cast(call, gap, dtype));
 }
 
@@ -308,7 +307,7 @@ static ig_value *instance_norm(ig_ts_call *call, double eps) {
     ig_value *x = ig_aten_tensor(call, 0);
     ig_dim apart[IG_TENSOR_RANK], own[IG_TENSOR_RANK];
     if (!x || x->type->rank < 2) {
-        return ig_aten_fail(call, IG_INVALID, "an input without channels");
+        return ig_expr_fail(call->e, IG_INVALID, "an input without channels");
     }
     uint32_t rank = x->type->rank;
     ig_dtype dtype = (ig_dtype)x->type->dtype;
@@ -322,13 +321,13 @@ static ig_value *instance_norm(ig_ts_call *call, double eps) {
         [IG_group_norm_groups] = ig_attr_of_int(1),
         [IG_group_norm_epsilon] = ig_attr_of_float(eps),
     };
-    ig_value *y = ig_aten_reshape(call, ig_aten_wide(call, x), rank, apart);
-    y = ig_aten_make(call, IG_OP_group_norm, 1, &y, attrs);
-    y = ig_aten_reshape(call, y, rank, x->type->dims);
+    ig_value *y = ig_expr_reshape(call->e, ig_aten_wide(call, x), rank, apart);
+    y = ig_expr_make(call->e, IG_OP_group_norm, &y, 1, attrs);
+    y = ig_expr_reshape(call->e, y, rank, x->type->dims);
     for (uint32_t i = 1; i < 3; i++) {
         ig_value *by = factor(call, i, y);
-        by = by ? ig_aten_reshape(call, by, rank - 1, own) : NULL;
-        y = by ? ig_aten_map2(call, i == 1 ? IG_OP_mul : IG_OP_add, y, by) : y;
+        by = by ? ig_expr_reshape(call->e, by, rank - 1, own) : NULL;
+        y = by ? ig_expr_map2(call->e, i == 1 ? IG_OP_mul : IG_OP_add, y, by) : y;
     }
     return ig_aten_cast(call, y, dtype);
 }
@@ -347,7 +346,7 @@ ig_status ig_ts_op_instance_norm(ig_ts_call *call) {
                                            : instance_norm(call, eps));
     }
     if (!open_batch_norm(call, &n)) {
-        return call->status;
+        return call->e->status;
     }
     n.eps = ig_aten_float(call, 7);
     n.mean = factor(call, 3, n.x);

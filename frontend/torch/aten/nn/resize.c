@@ -63,13 +63,14 @@ static ig_status resize(ig_ts_call *call, const resizing *r) {
         attrs[IG_resize_exclude_outside] = ig_attr_of_bool(true);
     }
     int64_t rank = r->space + 2;
-    ig_value *factors = has_scales ? ig_ts_constant(call, IG_DT_f32, 1, &rank, scales)
+    ig_value *factors = has_scales ? ig_expr_constant(call->e, "constant", IG_DT_f32, 1,
+                                                      &rank, scales)
                                    : NULL;
     ig_dtype dtype = (ig_dtype)r->x->type->dtype;
     bool is_moved = r->mode == IG_RESIZE_nearest;
     ig_value *x = is_moved ? r->x : ig_aten_wide(call, r->x);
-    ig_value *value = ig_aten_make(call, IG_OP_resize, factors ? 2 : 1,
-                                   (ig_value *[]){ x, factors }, attrs);
+    ig_value *value = ig_expr_make(call->e, IG_OP_resize, (ig_value *[]){ x, factors },
+                                   factors ? 2 : 1, attrs);
     return ig_aten_give(call, ig_aten_cast(call, value, dtype));
 }
 
@@ -107,7 +108,7 @@ static bool scaled_size(ig_ts_call *call, ig_dim in, double scale, ig_dim *out) 
             call->module, ig_dim_mul(call->module, in, ig_dim_of(p)), ig_dim_of(q));
         return true;
     }
-    ig_aten_fail(call, is_fit && !is_known ? IG_UNSUPPORTED : IG_INVALID,
+    ig_expr_fail(call->e, is_fit && !is_known ? IG_UNSUPPORTED : IG_INVALID,
                  "%s extent scaled by %g", is_known ? "an" : "an unknown", scale);
     return false;
 }
@@ -120,34 +121,34 @@ static bool read_lists(ig_ts_call *call, resizing *r, uint32_t scales_arg) {
     uint32_t count;
     if (!ig_ts_is_none(call, 1)) {
         const ig_dim *sizes = ig_aten_dims(call, 1, r->space, &count);
-        for (uint32_t i = 0; call->status == IG_OK && i < r->space; i++) {
+        for (uint32_t i = 0; call->e->status == IG_OK && i < r->space; i++) {
             r->sizes[i] = sizes[i];
         }
-        return call->status == IG_OK;
+        return call->e->status == IG_OK;
     }
     const double *scales = NULL;
-    if (call->status == IG_OK) {
-        call->status = ig_ts_floats(call, scales_arg, r->space, &scales, &count);
+    if (call->e->status == IG_OK) {
+        call->e->status = ig_ts_floats(call, scales_arg, r->space, &scales, &count);
     }
-    for (uint32_t i = 0; call->status == IG_OK && i < r->space; i++) {
+    for (uint32_t i = 0; call->e->status == IG_OK && i < r->space; i++) {
         r->scales[i] = scales[i];
         if (!scaled_size(call, r->x->type->dims[2 + i], scales[i], &r->sizes[i])) {
             return false;
         }
     }
-    return call->status == IG_OK;
+    return call->e->status == IG_OK;
 }
 
 static bool read_sizes(ig_ts_call *call, resizing *r, uint32_t scales_arg) {
     uint32_t count;
     const ig_dim *sizes = ig_aten_dims(call, 1, r->space, &count);
-    for (uint32_t i = 0; call->status == IG_OK && i < r->space; i++) {
+    for (uint32_t i = 0; call->e->status == IG_OK && i < r->space; i++) {
         r->sizes[i] = sizes[i];
         r->scales[i] = scales_arg + i < call->arg_count
                            ? ig_aten_float_or(call, scales_arg + i, 0)
                            : 0;
     }
-    return call->status == IG_OK;
+    return call->e->status == IG_OK;
 }
 
 ig_status ig_ts_op_upsample(ig_ts_call *call) {
@@ -161,7 +162,7 @@ ig_status ig_ts_op_upsample(ig_ts_call *call) {
                    .align_corners = aligns && ig_aten_bool(call, 2),
                    .is_exact = (variant & EXACT) != 0,
                    .antialias = (variant & ANTIALIAS) != 0 };
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     if (r.x->type->rank < 3 || r.x->type->rank > SPACE_MAX + 2) {
         return ig_ts_fail(call, IG_INVALID, "an input of rank %u", r.x->type->rank);
     }
@@ -169,7 +170,7 @@ ig_status ig_ts_op_upsample(ig_ts_call *call) {
     uint32_t scales_arg = aligns ? 3 : 2;
     bool is_read = variant & LISTS ? read_lists(call, &r, scales_arg)
                                    : read_sizes(call, &r, scales_arg);
-    return is_read ? resize(call, &r) : call->status;
+    return is_read ? resize(call, &r) : call->e->status;
 }
 
 /* grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners) */
@@ -178,7 +179,7 @@ ig_status ig_ts_op_grid_sampler(ig_ts_call *call) {
                                             IG_RESIZE_cubic };
     ig_value *x = ig_aten_tensor(call, 0), *grid = ig_aten_tensor(call, 1);
     int64_t mode = ig_aten_int(call, 2), outside = ig_aten_int(call, 3);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     if (mode < 0 || mode > 2 || outside < 0 || outside > 2) {
         return ig_ts_fail(call, IG_INVALID, "interpolation %lld, padding %lld",
                           (long long)mode, (long long)outside);
@@ -190,6 +191,6 @@ ig_status ig_ts_op_grid_sampler(ig_ts_call *call) {
     if (ig_aten_bool(call, 4)) {
         attrs[IG_grid_sample_align_corners] = ig_attr_of_bool(true);
     }
-    return ig_aten_give(call, ig_aten_make(call, IG_OP_grid_sample, 2,
-                                           (ig_value *[]){ x, grid }, attrs));
+    return ig_aten_give(call, ig_expr_make(call->e, IG_OP_grid_sample,
+                                           (ig_value *[]){ x, grid }, 2, attrs));
 }

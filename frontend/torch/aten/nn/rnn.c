@@ -30,16 +30,16 @@ static bool check_params(ig_ts_call *call, const layers *l) {
     bool fits = l->layer_count > 0 &&
                 each * l->layer_count * l->directions == l->param_count &&
                 (each == least || (each == least + 1 && l->cell == IG_CELL_lstm));
-    if (call->status == IG_OK && !fits) {
-        ig_aten_fail(call, IG_INVALID, "%u parameters for %u layers", l->param_count,
+    if (call->e->status == IG_OK && !fits) {
+        ig_expr_fail(call->e, IG_INVALID, "%u parameters for %u layers", l->param_count,
                      l->layer_count);
     }
-    return call->status == IG_OK;
+    return call->e->status == IG_OK;
 }
 
 static ig_value *bias_or_zero(ig_ts_call *call, ig_value *bias, const ig_value *w) {
     return bias ? bias
-                : ig_aten_fill(call, (ig_dtype)w->type->dtype, 1, w->type->dims, 0);
+                : ig_expr_fill(call->e, (ig_dtype)w->type->dtype, 1, w->type->dims, 0);
 }
 
 /* One layer in one direction; out: y, h, c. */
@@ -50,9 +50,9 @@ static bool run_part(ig_ts_call *call, const layers *l, ig_value *x, uint32_t pa
     bool is_lstm = l->cell == IG_CELL_lstm;
     bool is_projected = params_each(l) == (l->has_bias ? 5u : 3u);
     operands[count++] = x;
-    operands[count++] = ig_aten_select(call, l->h, 0, ig_dim_of(part));
+    operands[count++] = ig_expr_select(call->e, l->h, 0, ig_dim_of(part));
     if (is_lstm) {
-        operands[count++] = ig_aten_select(call, l->c, 0, ig_dim_of(part));
+        operands[count++] = ig_expr_select(call->e, l->c, 0, ig_dim_of(part));
     }
     operands[count++] = p[0];
     operands[count++] = p[1];
@@ -76,13 +76,13 @@ static bool run_part(ig_ts_call *call, const layers *l, ig_value *x, uint32_t pa
                         .result_count = is_lstm ? 3 : 2,
                         .attrs = attrs };
     ig_op *op = NULL;
-    if (call->status == IG_OK) {
-        call->status = ig_build(call->builder, IG_OP_rnn, &spec, &op);
+    if (call->e->status == IG_OK) {
+        call->e->status = ig_build(call->builder, IG_OP_rnn, &spec, &op);
     }
     for (uint32_t i = 0; op && i < op->result_count; i++) {
         out[i] = ig_op_result(op, i);
     }
-    return call->status == IG_OK;
+    return call->e->status == IG_OK;
 }
 
 /* All layers; out: y, h_n, c_n. */
@@ -97,16 +97,17 @@ static bool run_layers(ig_ts_call *call, const layers *l, ig_value **out) {
             return false;
         }
         sides[side] = found[0];
-        h[part] = ig_aten_unsqueeze(call, found[1], 0);
-        c[part] = l->cell == IG_CELL_lstm ? ig_aten_unsqueeze(call, found[2], 0) : NULL;
+        h[part] = ig_expr_unsqueeze(call->e, found[1], 0);
+        c[part] = l->cell == IG_CELL_lstm ? ig_expr_unsqueeze(call->e, found[2], 0)
+                                          : NULL;
         if (side + 1 == l->directions) {
-            x = ig_aten_concat(call, 2, l->directions, sides);
+            x = ig_expr_concat(call->e, 2, sides, l->directions);
         }
     }
     out[0] = x;
-    out[1] = ig_aten_concat(call, 0, parts, h);
-    out[2] = l->cell == IG_CELL_lstm ? ig_aten_concat(call, 0, parts, c) : NULL;
-    return call->status == IG_OK;
+    out[1] = ig_expr_concat(call->e, 0, h, parts);
+    out[2] = l->cell == IG_CELL_lstm ? ig_expr_concat(call->e, 0, c, parts) : NULL;
+    return call->e->status == IG_OK;
 }
 
 /* hx: a list of two for lstm, a tensor for the others. */
@@ -117,11 +118,11 @@ static void read_state(ig_ts_call *call, layers *l, uint32_t index) {
     }
     uint32_t count;
     ig_value **states = ig_aten_tensors(call, index, &count);
-    if (call->status == IG_OK && count != 2) {
-        ig_aten_fail(call, IG_INVALID, "an lstm has two states, not %u", count);
+    if (call->e->status == IG_OK && count != 2) {
+        ig_expr_fail(call->e, IG_INVALID, "an lstm has two states, not %u", count);
     }
-    l->h = call->status == IG_OK ? states[0] : NULL;
-    l->c = call->status == IG_OK ? states[1] : NULL;
+    l->h = call->e->status == IG_OK ? states[0] : NULL;
+    l->c = call->e->status == IG_OK ? states[1] : NULL;
 }
 
 /* params, has_biases, num_layers, dropout, train, bidirectional from `index` on. */
@@ -131,7 +132,7 @@ static void read_rest(ig_ts_call *call, layers *l, uint32_t index) {
     l->layer_count = (uint32_t)ig_aten_int(call, index + 2);
     l->directions = ig_aten_bool(call, index + 5) ? 2 : 1;
     if (ig_aten_bool(call, index + 4) && ig_aten_float(call, index + 3) > 0) {
-        ig_aten_fail(call, IG_UNSUPPORTED, "dropout in training mode");
+        ig_expr_fail(call->e, IG_UNSUPPORTED, "dropout in training mode");
     }
 }
 
@@ -150,14 +151,14 @@ ig_status ig_ts_op_rnn(ig_ts_call *call) {
     read_state(call, &l, 1);
     read_rest(call, &l, 2);
     if (!check_params(call, &l)) {
-        return call->status;
+        return call->e->status;
     }
-    l.x = batch_first ? ig_aten_swap(call, l.x, 0, 1) : l.x;
+    l.x = batch_first ? ig_expr_swap(call->e, l.x, 0, 1) : l.x;
     if (!run_layers(call, &l, found)) {
-        return call->status;
+        return call->e->status;
     }
     return give_layers(
-        call, batch_first ? ig_aten_swap(call, found[0], 0, 1) : found[0], found);
+        call, batch_first ? ig_expr_swap(call->e, found[0], 0, 1) : found[0], found);
 }
 
 /* lstm_cell …(input, hx, w_ih, w_hh, b_ih, b_hh): one step */
@@ -172,23 +173,23 @@ ig_status ig_ts_op_rnn_cell(ig_ts_call *call) {
     for (uint32_t i = 0; i < 4; i++) {
         params[i] = ig_aten_optional(call, 2 + i);
     }
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     bool has_batch = l.x->type->rank == 2;
     for (int raised = has_batch ? 1 : 0; raised < 2; raised++) {
-        l.x = ig_aten_unsqueeze(call, l.x, 0);
-        l.h = ig_aten_unsqueeze(call, l.h, 0);
-        l.c = l.c ? ig_aten_unsqueeze(call, l.c, 0) : NULL;
+        l.x = ig_expr_unsqueeze(call->e, l.x, 0);
+        l.h = ig_expr_unsqueeze(call->e, l.h, 0);
+        l.c = l.c ? ig_expr_unsqueeze(call->e, l.c, 0) : NULL;
     }
     l.params = params;
     l.has_bias = params[2] && params[3];
     l.param_count = l.has_bias ? 4 : 2;
     if (!check_params(call, &l) || !run_layers(call, &l, found)) {
-        return call->status;
+        return call->e->status;
     }
     for (uint32_t i = 1; i < 3; i++) {
-        found[i] = found[i] ? ig_aten_squeeze(call, found[i], 0) : NULL;
+        found[i] = found[i] ? ig_expr_squeeze(call->e, found[i], 0) : NULL;
         if (found[i] && !has_batch) {
-            found[i] = ig_aten_squeeze(call, found[i], 0);
+            found[i] = ig_expr_squeeze(call->e, found[i], 0);
         }
     }
     return found[2] ? ig_aten_give2(call, found[1], found[2])
@@ -202,30 +203,31 @@ static ig_value *running_sum(ig_ts_call *call, ig_value *x, bool exclusive) {
     if (exclusive) {
         attrs[IG_cumsum_exclusive] = ig_attr_of_bool(true);
     }
-    return ig_aten_make(call, IG_OP_cumsum, 1, &x, attrs);
+    return ig_expr_make(call->e, IG_OP_cumsum, &x, 1, attrs);
 }
 
 static ig_value *as_column(ig_ts_call *call, ig_value *x) {
-    return x ? ig_aten_unsqueeze(call, x, 1) : NULL;
+    return x ? ig_expr_unsqueeze(call->e, x, 1) : NULL;
 }
 
 /* [T, B]: sequence b goes on at step t.  `numbers` is 0 … B - 1. */
 static ig_value *goes_on(ig_ts_call *call, ig_value *batch_sizes, ig_value *numbers) {
-    return ig_aten_map2(call, IG_OP_gt, as_column(call, batch_sizes), numbers);
+    return ig_build_gt(call->e, as_column(call, batch_sizes), numbers);
 }
 
 static ig_value *lengths_of(ig_ts_call *call, ig_value *mask) {
-    return ig_aten_reduce1(call, IG_REDUCE_sum, ig_aten_cast(call, mask, IG_DT_i64), 0,
-                           false);
+    return ig_expr_reduce_axis(call->e, IG_REDUCE_sum,
+                               ig_aten_cast(call, mask, IG_DT_i64), 0, false);
 }
 
 /* Rows of `data` as [T, B, …]; where a sequence has ended, row 0 stands. */
 static ig_value *spread(ig_ts_call *call, ig_value *data, ig_value *batch_sizes,
                         ig_value *numbers, ig_value *mask) {
     ig_value *first = as_column(call, running_sum(call, batch_sizes, true));
-    ig_value *row = ig_aten_map2(call, IG_OP_add, first, numbers);
-    ig_value *zero = ig_aten_integer(call, IG_DT_i64, 0);
-    return ig_aten_gather(call, data, ig_aten_where(call, mask, row, zero), 0, false);
+    ig_value *row = ig_build_add(call->e, first, numbers);
+    ig_value *zero = ig_expr_integer(call->e, IG_DT_i64, 0);
+    return ig_expr_gather(call->e, data, ig_build_where(call->e, mask, row, zero), 0,
+                          IG_NEGATIVE_wrap);
 }
 
 /* [T, B, …] packed again: `count` rows. */
@@ -233,15 +235,15 @@ static ig_value *pack(ig_ts_call *call, ig_value *y, ig_value *batch_sizes,
                       ig_dim count) {
     ig_attr right[IG_bucketize_attr_count] = { [IG_bucketize_right] =
                                                    ig_attr_of_bool(true) };
-    ig_value *rows = ig_aten_iota(call, IG_DT_i64, count);
+    ig_value *rows = ig_expr_iota(call->e, IG_DT_i64, count);
     ig_value *search[] = { rows, running_sum(call, batch_sizes, false) };
-    ig_value *step = ig_aten_make(call, IG_OP_bucketize, 2, search, right);
+    ig_value *step = ig_expr_make(call->e, IG_OP_bucketize, search, 2, right);
     ig_value *first = running_sum(call, batch_sizes, true);
-    first = ig_aten_gather(call, first, step, 0, false);
-    ig_value *sequence = ig_aten_map2(call, IG_OP_sub, rows, first);
+    first = ig_expr_gather(call->e, first, step, 0, IG_NEGATIVE_wrap);
+    ig_value *sequence = ig_build_sub(call->e, rows, first);
     ig_value *pair[] = { as_column(call, step), as_column(call, sequence) };
-    ig_value *operands[] = { y, ig_aten_concat(call, 1, 2, pair) };
-    return ig_aten_make(call, IG_OP_gather_nd, 2, operands, NULL);
+    ig_value *operands[] = { y, ig_expr_concat(call->e, 1, pair, 2) };
+    return ig_expr_make(call->e, IG_OP_gather_nd, operands, 2, NULL);
 }
 
 /* lstm.data …(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train,
@@ -253,14 +255,14 @@ ig_status ig_ts_op_rnn_packed(ig_ts_call *call) {
     read_state(call, &l, 2);
     read_rest(call, &l, 3);
     if (!check_params(call, &l)) {
-        return call->status;
+        return call->e->status;
     }
-    ig_value *numbers = ig_aten_iota(call, IG_DT_i64, l.h->type->dims[1]);
+    ig_value *numbers = ig_expr_iota(call->e, IG_DT_i64, l.h->type->dims[1]);
     ig_value *mask = goes_on(call, batch_sizes, numbers);
     l.lengths = lengths_of(call, mask);
     l.x = spread(call, data, batch_sizes, numbers, mask);
-    if (call->status != IG_OK || !run_layers(call, &l, found)) {
-        return call->status;
+    if (call->e->status != IG_OK || !run_layers(call, &l, found)) {
+        return call->e->status;
     }
     ig_value *y = pack(call, found[0], batch_sizes, data->type->dims[0]);
     return give_layers(call, y, found);
@@ -268,23 +270,23 @@ ig_status ig_ts_op_rnn_packed(ig_ts_call *call) {
 
 /* 0 … n - 1 with n computed by the run. */
 static ig_value *count_up(ig_ts_call *call, ig_value *n) {
-    ig_value *range[] = { ig_aten_integer(call, IG_DT_i64, 0), n,
-                          ig_aten_integer(call, IG_DT_i64, 1) };
-    return ig_aten_make(call, IG_OP_range, 3, range, NULL);
+    ig_value *range[] = { ig_expr_integer(call->e, IG_DT_i64, 0), n,
+                          ig_expr_integer(call->e, IG_DT_i64, 1) };
+    return ig_expr_make(call->e, IG_OP_range, range, 3, NULL);
 }
 
 /* _pack_padded_sequence(input, lengths, batch_first) -> data, batch_sizes */
 ig_status ig_ts_op_pack_padded(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     ig_value *lengths = ig_aten_cast(call, ig_aten_tensor(call, 1), IG_DT_i64);
-    x = ig_aten_bool(call, 2) ? ig_aten_swap(call, x, 0, 1) : x;
-    ig_value *longest = ig_aten_reduce(call, IG_REDUCE_max, lengths, NULL, 0, false);
+    x = ig_aten_bool(call, 2) ? ig_expr_swap(call->e, x, 0, 1) : x;
+    ig_value *longest = ig_expr_reduce(call->e, IG_REDUCE_max, lengths, NULL, 0, false);
     ig_value *steps = as_column(call, count_up(call, longest));
-    ig_value *mask = ig_aten_map2(call, IG_OP_lt, steps, lengths);
+    ig_value *mask = ig_build_lt(call->e, steps, lengths);
     ig_value *sizes = ig_aten_cast(call, mask, IG_DT_i64);
-    sizes = ig_aten_reduce1(call, IG_REDUCE_sum, sizes, 1, false);
-    ig_value *rows[] = { x, ig_aten_make(call, IG_OP_nonzero, 1, &mask, NULL) };
-    return ig_aten_give2(call, ig_aten_make(call, IG_OP_gather_nd, 2, rows, NULL),
+    sizes = ig_expr_reduce_axis(call->e, IG_REDUCE_sum, sizes, 1, false);
+    ig_value *rows[] = { x, ig_expr_make(call->e, IG_OP_nonzero, &mask, 1, NULL) };
+    return ig_aten_give2(call, ig_expr_make(call->e, IG_OP_gather_nd, rows, 2, NULL),
                          sizes);
 }
 
@@ -294,16 +296,16 @@ ig_status ig_ts_op_pad_packed(ig_ts_call *call) {
     ig_value *data = ig_aten_tensor(call, 0);
     ig_value *sizes = ig_aten_cast(call, ig_aten_tensor(call, 1), IG_DT_i64);
     ig_dim total = ig_aten_dim(call, 4); /* not above 0: as long as the longest */
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     ig_value *value = ig_aten_operand(call, 3, (ig_dtype)data->type->dtype);
-    ig_value *numbers = count_up(call, ig_aten_select(call, sizes, 0, ig_dim_of(0)));
+    ig_value *numbers = count_up(call, ig_expr_select(call->e, sizes, 0, ig_dim_of(0)));
     ig_value *mask = goes_on(call, sizes, numbers);
     ig_value *lengths = lengths_of(call, mask);
     ig_value *padded = spread(call, data, sizes, numbers, mask);
     for (uint32_t i = 2; padded && mask && i < padded->type->rank; i++) {
-        mask = ig_aten_unsqueeze(call, mask, i);
+        mask = ig_expr_unsqueeze(call->e, mask, i);
     }
-    padded = ig_aten_where(call, mask, padded, value);
+    padded = ig_build_where(call->e, mask, padded, value);
     int64_t number = 1;
     ig_module *module = call->module;
     bool is_given = !ig_dim_constant(module, total, &number) || number > 0;
@@ -311,10 +313,10 @@ ig_status ig_ts_op_pad_packed(ig_ts_call *call) {
         ig_dim_equal(module, total, padded->type->dims[0]) != IG_YES) {
         ig_dim after[IG_TENSOR_RANK] = { 0 }, before[IG_TENSOR_RANK] = { 0 };
         after[0] = ig_dim_sub(module, total, padded->type->dims[0]);
-        padded = ig_aten_pad(call, padded, before, after, IG_PAD_constant,
+        padded = ig_expr_pad(call->e, padded, before, after, IG_PAD_constant,
                              ig_aten_float(call, 3));
     }
-    padded = padded && ig_aten_bool(call, 2) ? ig_aten_swap(call, padded, 0, 1)
+    padded = padded && ig_aten_bool(call, 2) ? ig_expr_swap(call->e, padded, 0, 1)
                                              : padded;
     return ig_aten_give2(call, padded, lengths);
 }

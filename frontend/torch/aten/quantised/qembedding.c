@@ -26,7 +26,8 @@ typedef struct rows {
 static bool constant_rows(ig_ts_call *call, const ig_value *x, const ig_data **out) {
     const ig_data *data = x ? ig_constant_of(x) : NULL;
     if (!data || !data->bytes || data->is_splat || data->type->rank != 2) {
-        ig_aten_fail(call, IG_UNSUPPORTED, "a quantised table that is not a constant");
+        ig_expr_fail(call->e, IG_UNSUPPORTED,
+                     "a quantised table that is not a constant");
         return false;
     }
     *out = data;
@@ -41,7 +42,7 @@ static ig_value *make_table(const rows *r, const void *bytes, const ig_data *fil
     ig_rows format = { .format = r->bits == 8 ? IG_ROW_F32 : IG_ROW_F16_BEHIND };
     ig_row_layout layout;
     if (!ig_row_layout_of(format, r->bits, r->dim, &layout)) {
-        return ig_aten_fail(r->call, IG_LIMIT, "rows of %lld elements",
+        return ig_expr_fail(r->call->e, IG_LIMIT, "rows of %lld elements",
                             (long long)r->dim);
     }
     ig_data data = { .type = ig_type_table(module, dtype, format, ig_dim_of(r->count),
@@ -65,7 +66,7 @@ static ig_value *rowwise_table(ig_ts_call *call, uint32_t bits) {
     int64_t codes = ig_dim_value(data->type->dims[1]) - (bits == 8 ? 8 : 4);
     rows r = { call, ig_dim_value(data->type->dims[0]), codes * (8 / bits), bits };
     if (codes < 0) {
-        return ig_aten_fail(call, IG_INVALID, "rows of %lld bytes",
+        return ig_expr_fail(call->e, IG_INVALID, "rows of %lld bytes",
                             (long long)ig_dim_value(data->type->dims[1]));
     }
     return make_table(&r, data->bytes, data);
@@ -81,14 +82,15 @@ static const ig_ts_list *items_of(const ig_ts_value *value, size_t least) {
 /* (version, [weight], [], [bits]) */
 static bool packed_weight(ig_ts_call *call, ig_aten_quantised *out) {
     ig_ts_object *object = NULL;
-    if (call->status == IG_OK) {
-        call->status = ig_ts_object_arg(call, 0, "EmbeddingPackedParamsBase", &object);
+    if (call->e->status == IG_OK) {
+        call->e->status = ig_ts_object_arg(call, 0, "EmbeddingPackedParamsBase",
+                                           &object);
     }
     const ig_ts_list *state = object ? items_of(ig_ts_object_get(object, "state"), 2)
                                      : NULL;
     const ig_ts_list *tensors = state ? items_of(&state->items[1], 1) : NULL;
     if (!tensors) {
-        ig_aten_fail(call, IG_INVALID, "packed parameters of no embedding");
+        ig_expr_fail(call->e, IG_INVALID, "packed parameters of no embedding");
         return false;
     }
     return ig_aten_quantised_of(call, &tensors->items[0], out);
@@ -137,10 +139,10 @@ static ig_value *packed_table(ig_ts_call *call, uint32_t bits) {
     const ig_data *scales = ig_constant_of(q.quant->scale);
     const ig_data *zeros = ig_constant_of(q.quant->zero_point);
     if (!scales || !scales->bytes || !zeros || !zeros->bytes) {
-        return ig_aten_fail(call, IG_UNSUPPORTED, "scales that are not constants");
+        return ig_expr_fail(call->e, IG_UNSUPPORTED, "scales that are not constants");
     }
     if (ig_dtypes[data->type->dtype].bits != bits) {
-        return ig_aten_fail(call, IG_INVALID, "weights of %u bits, expected %u",
+        return ig_expr_fail(call->e, IG_INVALID, "weights of %u bits, expected %u",
                             ig_dtypes[data->type->dtype].bits, bits);
     }
     rows r = { call, ig_dim_value(data->type->dims[0]),
@@ -167,7 +169,7 @@ ig_status ig_ts_op_q_embedding_origin(ig_ts_call *call) {
     ig_aten_quantised q;
     return packed_weight(call, &q)
                ? ig_ts_give_quantised(call, 0, q.raw, q.dtype, q.quant)
-               : call->status;
+               : call->e->status;
 }
 
 /* ---- look-ups ---- */
@@ -188,8 +190,8 @@ static ig_value *look_up(ig_ts_call *call, ig_value *const *operands, uint32_t c
         .operands = operands, .operand_count = count, .result_count = 1, .attrs = attrs
     };
     ig_op *op = NULL;
-    if (call->status == IG_OK) {
-        call->status = ig_build(call->builder, IG_OP_bag, &spec, &op);
+    if (call->e->status == IG_OK) {
+        call->e->status = ig_build(call->builder, IG_OP_bag, &spec, &op);
     }
     return op ? ig_op_result(op, 0) : NULL;
 }
@@ -211,7 +213,7 @@ ig_status ig_ts_op_q_embedding_bag(ig_ts_call *call) {
     ig_value *operands[4] = { is_packed ? packed_table(call, bits)
                                         : rowwise_table(call, bits),
                               ids };
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     int64_t given = 0;
     count = 2;
     if (offsets) {
@@ -233,16 +235,16 @@ ig_status ig_ts_op_q_embedding_bag(ig_ts_call *call) {
 ig_status ig_ts_op_q_embedding(ig_ts_call *call) {
     ig_value *ids = ig_aten_tensor(call, IDS);
     ig_value *operands[] = { packed_table(call, (uint32_t)call->row->variant), ids };
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     return ig_aten_give(call, look_up(call, operands, 2, 0, IG_POOL_none, IG_LAST_ids));
 }
 
 /* embedding_bag_byte_unpack …(weight): all rows as f32.  variant: bits */
 ig_status ig_ts_op_q_embedding_unpack(ig_ts_call *call) {
     ig_value *table = rowwise_table(call, (uint32_t)call->row->variant);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     ig_value *operands[] = { table,
-                             ig_aten_iota(call, IG_DT_i64, table->type->dims[0]) };
-    IG_TRY(call->status);
+                             ig_expr_iota(call->e, IG_DT_i64, table->type->dims[0]) };
+    IG_TRY(call->e->status);
     return ig_aten_give(call, look_up(call, operands, 2, 0, IG_POOL_none, IG_LAST_ids));
 }

@@ -62,10 +62,10 @@ ig_status ig_ts_op_q_through(ig_ts_call *call) {
     ig_ts_value args[9], result;
     uint32_t count = 0;
     if (!ig_aten_quantised_arg(call, 0, &q)) {
-        return call->status;
+        return call->e->status;
     }
     ig_value *x = ig_aten_dequantise(call, &q);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     while (count < IG_COUNT_OF(args) && way->args[count] != END) {
         args[count] = argument_of(call, way->args[count]);
         count++;
@@ -73,10 +73,10 @@ ig_status ig_ts_op_q_through(ig_ts_call *call) {
     args[0] = ig_ts_tensor_value(call, x);
     double scale = ig_aten_float(call, (uint32_t)way->scale);
     int64_t zero = ig_aten_int(call, (uint32_t)way->scale + 1);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     IG_TRY(ig_ts_invoke(call, way->name, args, count, &result, 1));
     x = ig_ts_read(call, &result);
-    x = way->has_relu ? ig_aten_map1(call, IG_OP_relu, x) : x;
+    x = way->has_relu ? ig_build_relu(call->e, x) : x;
     return ig_aten_give_quantised(call, x, q.dtype,
                                   ig_aten_quant_of(call, scale, zero));
 }
@@ -91,7 +91,7 @@ typedef struct params {
 static bool number_of(ig_ts_call *call, ig_ts_kind kind, ig_value *value,
                       ig_ts_value *out) {
     ig_status status = ig_ts_number_of(call->eval, kind, value, out);
-    call->status = call->status == IG_OK ? status : call->status;
+    call->e->status = call->e->status == IG_OK ? status : call->e->status;
     return status == IG_OK;
 }
 
@@ -101,7 +101,7 @@ static bool read_params(ig_ts_call *call, const ig_aten_quantised *q, params *ou
     bool is_signed = q->dtype->ir == IG_DT_i8;
     if (!ig_dtypes[q->dtype->ir].bits || ig_dtypes[q->dtype->ir].bits != 8 ||
         q->quant->scale->type->rank || q->quant->zero_point->type->rank) {
-        ig_aten_fail(call, IG_UNSUPPORTED, "a number with %s quantised in this way",
+        ig_expr_fail(call->e, IG_UNSUPPORTED, "a number with %s quantised in this way",
                      q->dtype->name);
         return false;
     }
@@ -110,7 +110,7 @@ static bool read_params(ig_ts_call *call, const ig_aten_quantised *q, params *ou
         return false;
     }
     if (scale.kind != IG_TS_FLOAT || zero.kind != IG_TS_INT) {
-        ig_aten_fail(call, IG_UNSUPPORTED,
+        ig_expr_fail(call->e, IG_UNSUPPORTED,
                      "a number with a tensor that is quantised at run time");
         return false;
     }
@@ -124,11 +124,10 @@ static bool read_params(ig_ts_call *call, const ig_aten_quantised *q, params *ou
 static ig_status give_raw(ig_ts_call *call, ig_value *raw, const ig_aten_quantised *q,
                           double scale, int64_t zero) {
     if (call->row->variant) { /* relu: nothing below the zero point */
-        raw = ig_aten_map2(call, IG_OP_max, raw,
-                           ig_aten_integer(call, q->dtype->ir, zero));
+        raw = ig_build_max(call->e, raw, ig_expr_integer(call->e, q->dtype->ir, zero));
     }
     const ig_ts_quant *quant = ig_aten_quant_of(call, scale, zero);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     return ig_ts_give_quantised(call, 0, raw, q->dtype, quant);
 }
 
@@ -147,14 +146,14 @@ ig_status ig_ts_op_q_add_number(ig_ts_call *call) {
     params p;
     double number = ig_aten_float(call, 1);
     if (!ig_aten_quantised_arg(call, 0, &q) || !read_params(call, &q, &p)) {
-        return call->status;
+        return call->e->status;
     }
     double zero = (double)p.zero - nearbyint(number / p.scale);
     if (zero >= p.low && zero <= p.high) {
         return give_raw(call, q.raw, &q, p.scale, (int64_t)zero);
     }
-    ig_value *real = ig_aten_map2n(call, IG_OP_add, ig_aten_dequantise(call, &q),
-                                   number);
+    ig_value *real = ig_expr_with(call->e, IG_OP_add, ig_aten_dequantise(call, &q),
+                                  number);
     bool is_below = zero < p.low;
     double reach = is_below ? p.high - zero : zero - p.low;
     return give_requantised(call, &q, real, reach / (p.high - p.low) * p.scale,
@@ -167,15 +166,15 @@ ig_status ig_ts_op_q_mul_number(ig_ts_call *call) {
     params p;
     double number = ig_aten_float(call, 1);
     if (!ig_aten_quantised_arg(call, 0, &q) || !read_params(call, &q, &p)) {
-        return call->status;
+        return call->e->status;
     }
     if (number > 0) {
         return give_raw(call, q.raw, &q, p.scale * number, p.zero);
     }
     ig_value *turned = ig_aten_cast(call, q.raw, IG_DT_i32);
-    ig_value *ends = ig_aten_integer(call, IG_DT_i32, (int64_t)(p.low + p.high));
-    turned = number == 0 ? ig_aten_map2(call, IG_OP_sub, turned, turned)
-                         : ig_aten_map2(call, IG_OP_sub, ends, turned);
+    ig_value *ends = ig_expr_integer(call->e, IG_DT_i32, (int64_t)(p.low + p.high));
+    turned = number == 0 ? ig_build_sub(call->e, turned, turned)
+                         : ig_build_sub(call->e, ends, turned);
     turned = ig_aten_cast(call, turned, q.dtype->ir);
     return number == 0 ? give_raw(call, turned, &q, 1, 0)
                        : give_raw(call, turned, &q, p.scale * -number,
@@ -187,13 +186,13 @@ ig_status ig_ts_op_q_mul_number(ig_ts_call *call) {
 ig_status ig_ts_op_q_clamp(ig_ts_call *call) {
     ig_aten_quantised q;
     if (!ig_aten_quantised_arg(call, 0, &q)) {
-        return call->status;
+        return call->e->status;
     }
     bool is_relu6 = call->row->variant == 1;
     ig_value *x = ig_aten_dequantise(call, &q);
     double low = is_relu6 ? 0 : ig_aten_float_or(call, 1, -(double)INFINITY);
     double high = is_relu6 ? 6 : ig_aten_float_or(call, 2, (double)INFINITY);
-    x = ig_aten_map2n(call, IG_OP_max, x, low);
-    x = ig_aten_map2n(call, IG_OP_min, x, high);
+    x = ig_expr_with(call->e, IG_OP_max, x, low);
+    x = ig_expr_with(call->e, IG_OP_min, x, high);
     return ig_aten_give_quantised(call, x, q.dtype, q.quant);
 }

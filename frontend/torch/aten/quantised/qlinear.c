@@ -26,12 +26,12 @@ static const ig_ts_list *tuple_of(const ig_ts_value *value, size_t least) {
 
 static const ig_ts_value *state_of(ig_ts_call *call, uint32_t index) {
     ig_ts_object *object = NULL;
-    if (call->status == IG_OK) {
-        call->status = ig_ts_object_arg(call, index, "PackedParamsBase", &object);
+    if (call->e->status == IG_OK) {
+        call->e->status = ig_ts_object_arg(call, index, "PackedParamsBase", &object);
     }
     const ig_ts_value *state = object ? ig_ts_object_get(object, "state") : NULL;
     if (!state) {
-        ig_aten_fail(call, IG_INVALID, "packed parameters without content");
+        ig_expr_fail(call->e, IG_INVALID, "packed parameters without content");
     }
     return state;
 }
@@ -40,7 +40,7 @@ static bool read_linear(ig_ts_call *call, uint32_t index, packed *out) {
     const ig_ts_list *parts = tuple_of(state_of(call, index), 1);
     memset(out, 0, sizeof *out);
     if (!parts) {
-        ig_aten_fail(call, IG_INVALID, "packed parameters are no (weight, bias)");
+        ig_expr_fail(call->e, IG_INVALID, "packed parameters are no (weight, bias)");
         return false;
     }
     out->weight = parts->items[0];
@@ -61,7 +61,7 @@ static bool read_config(ig_ts_call *call, const ig_ts_value *value, packed *out)
                               ? ig_constant_of(ig_ts_read(call, value))
                               : NULL;
     if (!data || !data->bytes || data->is_splat || data->type->rank != 1) {
-        ig_aten_fail(call, IG_INVALID, "a convolution without its parameters");
+        ig_expr_fail(call->e, IG_INVALID, "a convolution without its parameters");
         return false;
     }
     ig_tensor tensor = { .kind = IG_TENSOR,
@@ -81,7 +81,7 @@ static bool read_conv(ig_ts_call *call, uint32_t index, packed *out) {
     const ig_ts_list *tensors = parts ? tuple_of(&parts->items[1], 2) : NULL;
     const ig_ts_list *optional = parts ? tuple_of(&parts->items[2], 1) : NULL;
     if (!tensors || !optional) {
-        ig_aten_fail(call, IG_INVALID, "packed parameters of no convolution");
+        ig_expr_fail(call->e, IG_INVALID, "packed parameters of no convolution");
         return false;
     }
     out->weight = tensors->items[1];
@@ -112,37 +112,35 @@ static ig_status give_product(ig_ts_call *call, const product *p, uint32_t at,
     const ig_ts_quant *quant = ig_aten_quant_of(call, scale, zero);
     ig_value *acc = p->acc;
     if (p->bias) {
-        ig_value *bias = ig_aten_map2(call, IG_OP_div, p->bias, p->scale);
-        bias = ig_aten_cast(call, ig_aten_map1(call, IG_OP_round, bias), IG_DT_i32);
-        acc = ig_aten_map2(call, IG_OP_add, acc, bias);
+        ig_value *bias = ig_build_div(call->e, p->bias, p->scale);
+        bias = ig_aten_cast(call, ig_build_round(call->e, bias), IG_DT_i32);
+        acc = ig_build_add(call->e, acc, bias);
     }
-    ig_value *factor = ig_aten_map2n(call, IG_OP_div, p->scale, (double)(float)scale);
-    ig_value *y = ig_aten_map2(call, IG_OP_mul, ig_aten_cast(call, acc, IG_DT_f32),
-                               factor);
-    y = ig_aten_map1(call, IG_OP_round, y);
-    y = ig_aten_map2n(call, IG_OP_add, y, (double)zero);
-    y = ig_aten_map2n(call, IG_OP_max, y, has_relu ? (double)zero : 0);
-    y = ig_aten_map2n(call, IG_OP_min, y, 255);
+    ig_value *factor = ig_expr_with(call->e, IG_OP_div, p->scale, (double)(float)scale);
+    ig_value *y = ig_build_mul(call->e, ig_aten_cast(call, acc, IG_DT_f32), factor);
+    y = ig_build_round(call->e, y);
+    y = ig_expr_with(call->e, IG_OP_add, y, (double)zero);
+    y = ig_expr_with(call->e, IG_OP_max, y, has_relu ? (double)zero : 0);
+    y = ig_expr_with(call->e, IG_OP_min, y, 255);
     y = ig_aten_cast(call, y, IG_DT_u8);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     return ig_ts_give_quantised(call, 0, y, p->x->dtype, quant);
 }
 
 /* ---- linear ---- */
 
 static ig_value *transposed(ig_ts_call *call, ig_value *w) {
-    return w ? ig_aten_swap(call, w, 0, 1) : NULL;
+    return w ? ig_expr_swap(call->e, w, 0, 1) : NULL;
 }
 
 /* sum (x - zx) (w - zw), and sx sw along the last axis. */
 static bool multiply(ig_ts_call *call, const ig_aten_quantised *x,
                      const ig_aten_quantised *w, product *out) {
-    out->acc = ig_aten_matmul(call, ig_aten_centred(call, x),
+    out->acc = ig_expr_matmul(call->e, ig_aten_centred(call, x),
                               transposed(call, ig_aten_centred(call, w)));
-    out->scale = ig_aten_map2(call, IG_OP_mul,
-                              ig_aten_quant_scale(call, x->quant, 1, 0),
+    out->scale = ig_build_mul(call->e, ig_aten_quant_scale(call, x->quant, 1, 0),
                               ig_aten_quant_scale(call, w->quant, 1, 0));
-    return call->status == IG_OK;
+    return call->e->status == IG_OK;
 }
 
 /* quantized::linear(X, W_prepack, Y_scale, Y_zero_point); variant 1: relu */
@@ -152,7 +150,7 @@ ig_status ig_ts_op_q_linear(ig_ts_call *call) {
     product out = { .x = &x };
     if (!ig_aten_quantised_arg(call, 0, &x) || !read_linear(call, 1, &p) ||
         !ig_aten_quantised_of(call, &p.weight, &w) || !multiply(call, &x, &w, &out)) {
-        return call->status;
+        return call->e->status;
     }
     out.bias = bias_of(call, &p);
     return give_product(call, &out, 2, call->row->variant == 1);
@@ -162,8 +160,8 @@ ig_status ig_ts_op_q_linear(ig_ts_call *call) {
 static ig_value *linear_float(ig_ts_call *call, ig_value *x, const packed *p) {
     ig_value *w = ig_aten_cast(call, ig_ts_read(call, &p->weight), IG_DT_f32);
     ig_value *bias = bias_of(call, p);
-    x = ig_aten_matmul(call, x, transposed(call, w));
-    return bias ? ig_aten_map2(call, IG_OP_add, x, bias) : x;
+    x = ig_expr_matmul(call->e, x, transposed(call, w));
+    return bias ? ig_build_add(call->e, x, bias) : x;
 }
 
 static ig_value *linear_dynamic(ig_ts_call *call, ig_value *x, const packed *p,
@@ -182,9 +180,9 @@ static ig_value *linear_dynamic(ig_ts_call *call, ig_value *x, const packed *p,
         return NULL;
     }
     ig_value *y = ig_aten_cast(call, out.acc, IG_DT_f32);
-    y = ig_aten_map2(call, IG_OP_mul, y, out.scale);
+    y = ig_build_mul(call->e, y, out.scale);
     ig_value *bias = bias_of(call, p);
-    return bias ? ig_aten_map2(call, IG_OP_add, y, bias) : y;
+    return bias ? ig_build_add(call->e, y, bias) : y;
 }
 
 ig_value *ig_aten_packed_linear(ig_ts_call *call, ig_value *x,
@@ -195,7 +193,7 @@ ig_value *ig_aten_packed_linear(ig_ts_call *call, ig_value *x,
         parts = tuple_of(ig_ts_object_get(object->as.object, "state"), 1);
     }
     if (!parts) {
-        return ig_aten_fail(call, IG_INVALID, "packed parameters without content");
+        return ig_expr_fail(call->e, IG_INVALID, "packed parameters without content");
     }
     p.weight = parts->items[0];
     p.bias = parts->count > 1 ? parts->items[1] : ig_ts_none();
@@ -208,12 +206,11 @@ ig_status ig_ts_op_q_linear_dynamic(ig_ts_call *call) {
     packed p;
     ig_value *x = ig_aten_tensor(call, 0);
     if (!read_linear(call, 1, &p)) {
-        return call->status;
+        return call->e->status;
     }
     bool narrow = call->arg_count > 2 && ig_aten_bool(call, 2);
     x = linear_dynamic(call, x, &p, narrow);
-    return ig_aten_give(call,
-                        call->row->variant ? ig_aten_map1(call, IG_OP_relu, x) : x);
+    return ig_aten_give(call, call->row->variant ? ig_build_relu(call->e, x) : x);
 }
 
 /* quantized::linear_prepack(W, B): what the archive would have held */
@@ -231,7 +228,7 @@ ig_status ig_ts_op_q_linear_prepack(ig_ts_call *call) {
 ig_status ig_ts_op_q_linear_unpack(ig_ts_call *call) {
     packed p;
     if (!read_linear(call, 0, &p)) {
-        return call->status;
+        return call->e->status;
     }
     IG_TRY(ig_ts_give_value(call, 0, p.weight));
     return ig_ts_give_value(call, 1, p.bias);
@@ -251,7 +248,7 @@ static bool read_geometry(ig_ts_call *call, const packed *p, geometry *g) {
     memset(g, 0, sizeof *g);
     int64_t space = p->config_count ? p->config[0] : 0;
     if (space < 1 || space > 3 || p->config_count < 1 + 4 * space + 2) {
-        ig_aten_fail(call, IG_INVALID, "a convolution with %u parameters",
+        ig_expr_fail(call->e, IG_INVALID, "a convolution with %u parameters",
                      p->config_count);
         return false;
     }
@@ -281,7 +278,7 @@ static ig_value *convolve(ig_ts_call *call, ig_value *x, ig_value *w,
     if (g->is_transposed) {
         attrs[IG_conv_transposed] = ig_attr_of_bool(true);
     }
-    return ig_aten_make(call, IG_OP_conv, 2, (ig_value *[]){ x, w }, attrs);
+    return ig_expr_make(call->e, IG_OP_conv, (ig_value *[]){ x, w }, 2, attrs);
 }
 
 /* quantized::conv2d(qx, packed, output_scale, output_zero_point) and its kin; variant
@@ -293,16 +290,15 @@ ig_status ig_ts_op_q_conv(ig_ts_call *call) {
     bool is_row = (call->row->variant & 2) != 0;
     if (!ig_aten_quantised_arg(call, 0, &x) || !read_conv(call, 1, &p) ||
         !ig_aten_quantised_of(call, &p.weight, &w) || !read_geometry(call, &p, &g)) {
-        return call->status;
+        return call->e->status;
     }
     product out = { .x = &x };
     ig_value *centred = ig_aten_centred(call, &x);
-    centred = is_row && centred ? ig_aten_unsqueeze(call, centred, 2) : centred;
+    centred = is_row && centred ? ig_expr_unsqueeze(call->e, centred, 2) : centred;
     out.acc = convolve(call, centred, ig_aten_centred(call, &w), &g);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     uint32_t rank = out.acc->type->rank;
-    out.scale = ig_aten_map2(call, IG_OP_mul,
-                             ig_aten_quant_scale(call, x.quant, rank, 1),
+    out.scale = ig_build_mul(call->e, ig_aten_quant_scale(call, x.quant, rank, 1),
                              ig_aten_quant_scale(call, w.quant, rank, 1));
     ig_value *bias = bias_of(call, &p);
     if (bias) {
@@ -310,7 +306,7 @@ ig_status ig_ts_op_q_conv(ig_ts_call *call) {
         for (uint32_t i = 0; i < rank; i++) {
             dims[i] = i == 1 ? bias->type->dims[0] : ig_dim_of(1);
         }
-        out.bias = ig_aten_reshape(call, bias, rank, dims);
+        out.bias = ig_expr_reshape(call->e, bias, rank, dims);
     }
     if (is_row) {
         ig_dim dims[IG_TENSOR_RANK];
@@ -319,13 +315,13 @@ ig_status ig_ts_op_q_conv(ig_ts_call *call) {
         dims[0] = out.acc->type->dims[0];
         dims[1] = out.acc->type->dims[1];
         dims[2] = out.acc->type->dims[3];
-        out.acc = ig_aten_reshape(call, out.acc, 3, dims);
-        out.bias = out.bias ? ig_aten_reshape(call, out.bias, 3, one) : NULL;
+        out.acc = ig_expr_reshape(call->e, out.acc, 3, dims);
+        out.bias = out.bias ? ig_expr_reshape(call->e, out.bias, 3, one) : NULL;
         if (out.scale && out.scale->type->rank == 4) {
-            out.scale = ig_aten_reshape(call, out.scale, 3, one);
+            out.scale = ig_expr_reshape(call->e, out.scale, 3, one);
         }
     }
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     return give_product(call, &out, 2, call->row->variant & 1);
 }
 
@@ -341,7 +337,7 @@ ig_status ig_ts_op_q_conv_prepack(ig_ts_call *call) {
     ig_ts_list_add(call->eval, config, ig_ts_of_int(space));
     for (uint32_t part = 2; part < 5; part++) {
         const int64_t *given = ig_aten_ints(call, part, space, &count);
-        for (uint32_t i = 0; call->status == IG_OK && i < space; i++) {
+        for (uint32_t i = 0; call->e->status == IG_OK && i < space; i++) {
             ig_ts_list_add(call->eval, config, ig_ts_of_int(given[i]));
         }
     }
@@ -356,7 +352,7 @@ ig_status ig_ts_op_q_conv_prepack(ig_ts_call *call) {
     ig_ts_list_add(call->eval, state, ig_ts_of_str(ig_str_of("2")));
     ig_ts_list_add(call->eval, state, ig_ts_of_list(tensors));
     ig_ts_list_add(call->eval, state, ig_ts_of_list(optional));
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     ig_ts_object *object = ig_ts_object_create(call->eval, name);
     ig_ts_object_set(call->eval, object, "state", ig_ts_of_tuple(state));
     return ig_ts_give_value(call, 0, ig_ts_of_object(object));

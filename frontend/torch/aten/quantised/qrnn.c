@@ -39,7 +39,8 @@ static bool read_cell(ig_ts_call *call, const ig_ts_value *object, cell *out) {
     const ig_ts_list *packed = state ? items_of(&state->items[4], 2) : NULL;
     const ig_ts_list *longs = state ? items_of(&state->items[3], 1) : NULL;
     if (!packed) {
-        ig_aten_fail(call, IG_UNSUPPORTED, "a recurrent cell without packed weights");
+        ig_expr_fail(call->e, IG_UNSUPPORTED,
+                     "a recurrent cell without packed weights");
         return false;
     }
     out->input = &packed->items[0];
@@ -50,26 +51,26 @@ static bool read_cell(ig_ts_call *call, const ig_ts_value *object, cell *out) {
 
 static ig_value *gate(ig_ts_call *call, ig_value *gates, uint32_t which, ig_dim size) {
     ig_dim start = ig_dim_mul(call->module, size, ig_dim_of(which));
-    return ig_aten_slice(call, gates, 1, start, size, 1);
+    return ig_expr_slice(call->e, gates, 1, start, size, 1);
 }
 
 static ig_value *sum(ig_ts_call *call, ig_value *x, ig_value *y) {
-    return ig_aten_map2(call, IG_OP_add, x, y);
+    return ig_build_add(call->e, x, y);
 }
 
 static ig_value *product(ig_ts_call *call, ig_value *x, ig_value *y) {
-    return ig_aten_map2(call, IG_OP_mul, x, y);
+    return ig_build_mul(call->e, x, y);
 }
 
 static void lstm_step(ig_ts_call *call, ig_value *x, ig_value *from_state, ig_dim size,
                       ig_value **h, ig_value **c) {
     ig_value *gates = sum(call, x, from_state), *parts[4];
     for (uint32_t i = 0; i < 4; i++) {
-        parts[i] = ig_aten_map1(call, i == 2 ? IG_OP_tanh : IG_OP_sigmoid,
+        parts[i] = ig_expr_map1(call->e, i == 2 ? IG_OP_tanh : IG_OP_sigmoid,
                                 gate(call, gates, i, size));
     }
     *c = sum(call, product(call, parts[1], *c), product(call, parts[0], parts[2]));
-    *h = product(call, parts[3], ig_aten_map1(call, IG_OP_tanh, *c));
+    *h = product(call, parts[3], ig_build_tanh(call->e, *c));
 }
 
 static void gru_step(ig_ts_call *call, ig_value *x, ig_value *from_state, ig_dim size,
@@ -78,11 +79,11 @@ static void gru_step(ig_ts_call *call, ig_value *x, ig_value *from_state, ig_dim
     for (uint32_t i = 0; i < 2; i++) {
         ig_value *both = sum(call, gate(call, x, i, size),
                              gate(call, from_state, i, size));
-        parts[i] = ig_aten_map1(call, IG_OP_sigmoid, both);
+        parts[i] = ig_build_sigmoid(call->e, both);
     }
     ig_value *fresh = product(call, gate(call, from_state, 2, size), parts[0]);
-    fresh = ig_aten_map1(call, IG_OP_tanh, sum(call, gate(call, x, 2, size), fresh));
-    ig_value *gap = ig_aten_map2(call, IG_OP_sub, *h, fresh);
+    fresh = ig_build_tanh(call->e, sum(call, gate(call, x, 2, size), fresh));
+    ig_value *gap = ig_build_sub(call->e, *h, fresh);
     *h = sum(call, product(call, gap, parts[1]), fresh);
 }
 
@@ -94,13 +95,13 @@ static ig_value *run_part(ig_ts_call *call, const layers *l, ig_value *x, uint32
         return NULL;
     }
     x = ig_aten_packed_linear(call, x, weights.input, weights.reduce_range);
-    *h = ig_aten_select(call, l->h, 0, ig_dim_of(part));
-    *c = l->is_lstm ? ig_aten_select(call, l->c, 0, ig_dim_of(part)) : NULL;
+    *h = ig_expr_select(call->e, l->h, 0, ig_dim_of(part));
+    *c = l->is_lstm ? ig_expr_select(call->e, l->c, 0, ig_dim_of(part)) : NULL;
     ig_value **rows = IG_NEW_ARRAY(call->arena, ig_value *, (size_t)l->steps + 1);
-    for (int64_t i = 0; i < l->steps && call->status == IG_OK; i++) {
+    for (int64_t i = 0; i < l->steps && call->e->status == IG_OK; i++) {
         int64_t t = part % l->directions ? l->steps - 1 - i : i;
         ig_dim size = (*h)->type->dims[1];
-        ig_value *now = ig_aten_select(call, x, 0, ig_dim_of(t));
+        ig_value *now = ig_expr_select(call->e, x, 0, ig_dim_of(t));
         ig_value *state = ig_aten_packed_linear(call, *h, weights.state,
                                                 weights.reduce_range);
         if (l->is_lstm) {
@@ -108,10 +109,11 @@ static ig_value *run_part(ig_ts_call *call, const layers *l, ig_value *x, uint32
         } else {
             gru_step(call, now, state, size, h);
         }
-        rows[t] = *h ? ig_aten_unsqueeze(call, *h, 0) : NULL;
+        rows[t] = *h ? ig_expr_unsqueeze(call->e, *h, 0) : NULL;
     }
-    return call->status == IG_OK ? ig_aten_concat(call, 0, (uint32_t)l->steps, rows)
-                                 : NULL;
+    return call->e->status == IG_OK
+               ? ig_expr_concat(call->e, 0, rows, (uint32_t)l->steps)
+               : NULL;
 }
 
 static ig_status run_layers(ig_ts_call *call, const layers *l, bool batch_first) {
@@ -122,20 +124,20 @@ static ig_status run_layers(ig_ts_call *call, const layers *l, bool batch_first)
     for (uint32_t part = 0; part < parts; part++) {
         uint32_t side = part % l->directions;
         sides[side] = run_part(call, l, x, part, &h, &c);
-        IG_TRY(call->status);
-        hs[part] = ig_aten_unsqueeze(call, h, 0);
-        cs[part] = l->is_lstm ? ig_aten_unsqueeze(call, c, 0) : NULL;
+        IG_TRY(call->e->status);
+        hs[part] = ig_expr_unsqueeze(call->e, h, 0);
+        cs[part] = l->is_lstm ? ig_expr_unsqueeze(call->e, c, 0) : NULL;
         if (side + 1 == l->directions) {
-            x = ig_aten_concat(call, 2, l->directions, sides);
+            x = ig_expr_concat(call->e, 2, sides, l->directions);
         }
     }
-    x = x && batch_first ? ig_aten_swap(call, x, 0, 1) : x;
-    IG_TRY(ig_aten_give2(call, x, ig_aten_concat(call, 0, parts, hs)));
+    x = x && batch_first ? ig_expr_swap(call->e, x, 0, 1) : x;
+    IG_TRY(ig_aten_give2(call, x, ig_expr_concat(call->e, 0, hs, parts)));
     if (!l->is_lstm) {
         return IG_OK;
     }
-    ig_value *last = ig_aten_concat(call, 0, parts, cs);
-    return last ? ig_ts_give(call, 2, last) : call->status;
+    ig_value *last = ig_expr_concat(call->e, 0, cs, parts);
+    return last ? ig_ts_give(call, 2, last) : call->e->status;
 }
 
 static bool read_state(ig_ts_call *call, layers *l) {
@@ -145,12 +147,12 @@ static bool read_state(ig_ts_call *call, layers *l) {
         return l->h != NULL;
     }
     ig_value **states = ig_aten_tensors(call, 1, &count);
-    if (call->status == IG_OK && count != 2) {
-        ig_aten_fail(call, IG_INVALID, "an lstm has two states, not %u", count);
+    if (call->e->status == IG_OK && count != 2) {
+        ig_expr_fail(call->e, IG_INVALID, "an lstm has two states, not %u", count);
     }
-    l->h = call->status == IG_OK ? states[0] : NULL;
-    l->c = call->status == IG_OK ? states[1] : NULL;
-    return call->status == IG_OK;
+    l->h = call->e->status == IG_OK ? states[0] : NULL;
+    l->c = call->e->status == IG_OK ? states[1] : NULL;
+    return call->e->status == IG_OK;
 }
 
 /* quantized_lstm, quantized_gru(input, hx, params, has_biases, num_layers, dropout,
@@ -163,14 +165,14 @@ ig_status ig_ts_op_q_rnn(ig_ts_call *call) {
                  .directions = ig_aten_bool(call, 7) ? 2 : 1 };
     bool batch_first = ig_aten_bool(call, 8);
     if (!read_state(call, &l)) {
-        return call->status;
+        return call->e->status;
     }
-    l.x = batch_first ? ig_aten_swap(call, l.x, 0, 1) : l.x;
+    l.x = batch_first ? ig_expr_swap(call->e, l.x, 0, 1) : l.x;
     if (!l.cells || l.cells->count != l.layer_count * l.directions) {
         return ig_ts_fail(call, IG_INVALID, "cells do not fit %u layers",
                           l.layer_count);
     }
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     if (!ig_dim_constant(call->module, l.x->type->dims[0], &l.steps) ||
         l.steps > STEPS_MAX || l.steps == 0) {
         return ig_ts_fail(

@@ -15,11 +15,11 @@ bool ig_aten_is_quantised(const ig_ts_call *call, uint32_t index) {
 bool ig_aten_quantised_of(ig_ts_call *call, const ig_ts_value *value,
                           ig_aten_quantised *out) {
     memset(out, 0, sizeof *out);
-    if (call->status != IG_OK) {
+    if (call->e->status != IG_OK) {
         return false;
     }
     if (value->kind != IG_TS_TENSOR || !value->as.tensor->quant) {
-        ig_aten_fail(call, IG_INVALID, "the operand is not quantised");
+        ig_expr_fail(call->e, IG_INVALID, "the operand is not quantised");
         return false;
     }
     out->dtype = value->as.tensor->dtype;
@@ -41,7 +41,7 @@ static ig_value *spread(ig_ts_call *call, ig_value *x, uint32_t rank, uint32_t a
     for (uint32_t i = 0; i < rank; i++) {
         dims[i] = i == axis ? x->type->dims[0] : ig_dim_of(1);
     }
-    return ig_aten_reshape(call, x, rank, dims);
+    return ig_expr_reshape(call->e, x, rank, dims);
 }
 
 ig_value *ig_aten_quant_scale(ig_ts_call *call, const ig_ts_quant *quant, uint32_t rank,
@@ -57,7 +57,7 @@ ig_value *ig_aten_centred(ig_ts_call *call, const ig_aten_quantised *q) {
     uint32_t rank = q->raw->type->rank;
     ig_value *zero = ig_aten_cast(call, q->quant->zero_point, IG_DT_i32);
     zero = spread(call, zero, rank, axis_of(q->quant));
-    return ig_aten_map2(call, IG_OP_sub, ig_aten_cast(call, q->raw, IG_DT_i32), zero);
+    return ig_build_sub(call->e, ig_aten_cast(call, q->raw, IG_DT_i32), zero);
 }
 
 ig_value *ig_aten_dequantise(ig_ts_call *call, const ig_aten_quantised *q) {
@@ -67,18 +67,18 @@ ig_value *ig_aten_dequantise(ig_ts_call *call, const ig_aten_quantised *q) {
     if (q->quant->is_float) {
         ig_value *zero = ig_aten_cast(call, q->quant->zero_point, IG_DT_f32);
         zero = spread(call, zero, rank, axis_of(q->quant));
-        x = ig_aten_map2(call, IG_OP_sub, ig_aten_cast(call, q->raw, IG_DT_f32), zero);
+        x = ig_build_sub(call->e, ig_aten_cast(call, q->raw, IG_DT_f32), zero);
     } else {
         x = ig_aten_cast(call, ig_aten_centred(call, q), IG_DT_f32);
     }
-    return ig_aten_map2(call, IG_OP_mul, x, scale);
+    return ig_build_mul(call->e, x, scale);
 }
 
 const ig_ts_quant *ig_aten_quant_of(ig_ts_call *call, double scale,
                                     int64_t zero_point) {
     ig_ts_quant *quant = IG_NEW(call->arena, ig_ts_quant);
-    quant->scale = ig_aten_number(call, IG_DT_f64, scale);
-    quant->zero_point = ig_aten_integer(call, IG_DT_i64, zero_point);
+    quant->scale = ig_expr_number(call->e, IG_DT_f64, scale);
+    quant->zero_point = ig_expr_integer(call->e, IG_DT_i64, zero_point);
     quant->axis = -1;
     return quant;
 }
@@ -98,38 +98,38 @@ ig_value *ig_aten_quantise(ig_ts_call *call, ig_value *x,
         return NULL;
     }
     uint32_t rank = x->type->rank, axis = axis_of(quant);
-    ig_value *inverse = ig_aten_map1(call, IG_OP_recip,
-                                     ig_aten_quant_scale(call, quant, rank, axis));
+    ig_value *inverse = ig_build_recip(call->e,
+                                       ig_aten_quant_scale(call, quant, rank, axis));
     ig_value *zero = ig_aten_cast(call, quant->zero_point, IG_DT_f32);
     double low, high;
     range_of(dtype, &low, &high);
     zero = spread(call, zero, rank, axis);
-    x = ig_aten_map2(call, IG_OP_mul, ig_aten_cast(call, x, IG_DT_f32), inverse);
+    x = ig_build_mul(call->e, ig_aten_cast(call, x, IG_DT_f32), inverse);
     if (quant->is_float) {
-        x = ig_aten_map1(call, IG_OP_round, ig_aten_map2(call, IG_OP_add, x, zero));
+        x = ig_build_round(call->e, ig_build_add(call->e, x, zero));
     } else {
-        x = ig_aten_map2(call, IG_OP_add, ig_aten_map1(call, IG_OP_round, x), zero);
+        x = ig_build_add(call->e, ig_build_round(call->e, x), zero);
     }
-    x = ig_aten_map2n(call, IG_OP_max, x, low);
-    return ig_aten_cast(call, ig_aten_map2n(call, IG_OP_min, x, high), dtype->ir);
+    x = ig_expr_with(call->e, IG_OP_max, x, low);
+    return ig_aten_cast(call, ig_expr_with(call->e, IG_OP_min, x, high), dtype->ir);
 }
 
 ig_status ig_aten_give_quantised(ig_ts_call *call, ig_value *x,
                                  const ig_torch_dtype_info *dtype,
                                  const ig_ts_quant *quant) {
     ig_value *value = ig_aten_quantise(call, x, dtype, quant);
-    return value && call->status == IG_OK
+    return value && call->e->status == IG_OK
                ? ig_ts_give_quantised(call, 0, value, dtype, quant)
-               : call->status;
+               : call->e->status;
 }
 
 ig_status ig_aten_through_float(ig_ts_call *call, ig_ts_op_hook hook) {
     ig_aten_quantised q;
     if (!ig_aten_quantised_arg(call, 0, &q)) {
-        return call->status;
+        return call->e->status;
     }
     ig_value *x = ig_aten_dequantise(call, &q);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     call->args[0] = ig_ts_tensor_value(call, x);
     IG_TRY(hook(call));
     x = ig_ts_read(call, &call->results[0]);
@@ -147,9 +147,9 @@ ig_status ig_ts_op_quantize_per_tensor(ig_ts_call *call) {
     quant->scale = ig_aten_operand(call, 1, IG_DT_f64);
     quant->zero_point = ig_aten_operand(call, 2, IG_DT_i64);
     quant->axis = -1;
-    IG_TRY(call->status);
-    quant->scale = ig_aten_reshape(call, quant->scale, 0, NULL);
-    quant->zero_point = ig_aten_reshape(call, quant->zero_point, 0, NULL);
+    IG_TRY(call->e->status);
+    quant->scale = ig_expr_reshape(call->e, quant->scale, 0, NULL);
+    quant->zero_point = ig_expr_reshape(call->e, quant->zero_point, 0, NULL);
     return ig_aten_give_quantised(call, x, dtype, quant);
 }
 
@@ -161,8 +161,8 @@ ig_status ig_ts_op_quantize_per_channel(ig_ts_call *call) {
     IG_TRY(ig_ts_torch_dtype(call, 4, NULL, &dtype));
     quant->scale = ig_aten_cast(call, ig_aten_tensor(call, 1), IG_DT_f64);
     quant->zero_point = ig_aten_tensor(call, 2);
-    IG_TRY(call->status);
-    quant->is_float = ig_aten_is_float(quant->zero_point);
+    IG_TRY(call->e->status);
+    quant->is_float = ig_expr_is_float(quant->zero_point);
     if (quant->is_float) {
         quant->scale = ig_aten_cast(call, quant->scale, IG_DT_f32);
         quant->zero_point = ig_aten_cast(call, quant->zero_point, IG_DT_f32);
@@ -176,27 +176,26 @@ ig_status ig_ts_op_quantize_per_channel(ig_ts_call *call) {
 /* Scale and zero point that hold min … max and 0, as torch chooses them for qmin 0. */
 const ig_ts_quant *ig_aten_choose_quant(ig_ts_call *call, ig_value *x, double steps) {
     ig_ts_quant *quant = IG_NEW(call->arena, ig_ts_quant);
-    ig_value *low = ig_aten_reduce(call, IG_REDUCE_min, x, NULL, 0, false);
-    ig_value *high = ig_aten_reduce(call, IG_REDUCE_max, x, NULL, 0, false);
-    low = ig_aten_map2n(call, IG_OP_min, ig_aten_cast(call, low, IG_DT_f64), 0);
-    high = ig_aten_map2n(call, IG_OP_max, ig_aten_cast(call, high, IG_DT_f64), 0);
-    ig_value *scale = ig_aten_map2(call, IG_OP_sub, high, low);
-    scale = ig_aten_map2n(call, IG_OP_div, scale, steps);
+    ig_value *low = ig_expr_reduce(call->e, IG_REDUCE_min, x, NULL, 0, false);
+    ig_value *high = ig_expr_reduce(call->e, IG_REDUCE_max, x, NULL, 0, false);
+    low = ig_expr_with(call->e, IG_OP_min, ig_aten_cast(call, low, IG_DT_f64), 0);
+    high = ig_expr_with(call->e, IG_OP_max, ig_aten_cast(call, high, IG_DT_f64), 0);
+    ig_value *scale = ig_build_sub(call->e, high, low);
+    scale = ig_expr_with(call->e, IG_OP_div, scale, steps);
     scale = ig_aten_cast(call, ig_aten_cast(call, scale, IG_DT_f32), IG_DT_f64);
-    ig_value *tenth = ig_aten_number(call, IG_DT_f64, (double)0.1f);
-    scale = ig_aten_where(call, ig_aten_map2n(call, IG_OP_eq, scale, 0), tenth, scale);
-    ig_value *from_low = ig_aten_map1(call, IG_OP_neg,
-                                      ig_aten_map2(call, IG_OP_div, low, scale));
-    ig_value *from_high = ig_aten_mapn2(call, IG_OP_sub, steps,
-                                        ig_aten_map2(call, IG_OP_div, high, scale));
-    ig_value *low_error = ig_aten_map1(call, IG_OP_abs, from_low);
-    ig_value *high_error = ig_aten_map1(call, IG_OP_abs,
-                                        ig_aten_map2(call, IG_OP_div, high, scale));
-    high_error = ig_aten_map2n(call, IG_OP_add, high_error, steps);
-    ig_value *zero = ig_aten_where(
-        call, ig_aten_map2(call, IG_OP_lt, low_error, high_error), from_low, from_high);
-    zero = ig_aten_map2n(call, IG_OP_max, ig_aten_map1(call, IG_OP_round, zero), 0);
-    zero = ig_aten_map2n(call, IG_OP_min, zero, steps);
+    ig_value *tenth = ig_expr_number(call->e, IG_DT_f64, (double)0.1f);
+    scale = ig_build_where(call->e, ig_expr_with(call->e, IG_OP_eq, scale, 0), tenth,
+                           scale);
+    ig_value *from_low = ig_build_neg(call->e, ig_build_div(call->e, low, scale));
+    ig_value *from_high = ig_expr_number_with(call->e, IG_OP_sub, steps,
+                                              ig_build_div(call->e, high, scale));
+    ig_value *low_error = ig_build_abs(call->e, from_low);
+    ig_value *high_error = ig_build_abs(call->e, ig_build_div(call->e, high, scale));
+    high_error = ig_expr_with(call->e, IG_OP_add, high_error, steps);
+    ig_value *zero = ig_build_where(
+        call->e, ig_build_lt(call->e, low_error, high_error), from_low, from_high);
+    zero = ig_expr_with(call->e, IG_OP_max, ig_build_round(call->e, zero), 0);
+    zero = ig_expr_with(call->e, IG_OP_min, zero, steps);
     quant->scale = scale;
     quant->zero_point = ig_aten_cast(call, zero, IG_DT_i64);
     quant->axis = -1;
@@ -224,7 +223,7 @@ ig_status ig_ts_op_dequantize(ig_ts_call *call) {
     }
     return ig_aten_quantised_arg(call, 0, &q)
                ? ig_aten_give(call, ig_aten_dequantise(call, &q))
-               : call->status;
+               : call->e->status;
 }
 
 /* dequantize.tensors(tensors) */
@@ -234,18 +233,18 @@ ig_status ig_ts_op_dequantize_list(ig_ts_call *call) {
     for (size_t i = 0; i < list->count; i++) {
         ig_aten_quantised q;
         if (!ig_aten_quantised_of(call, &list->items[i], &q)) {
-            return call->status;
+            return call->e->status;
         }
         values[i] = ig_aten_dequantise(call, &q);
     }
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     return ig_ts_give_list(call, 0, IG_TS_NO_ARG, values, (uint32_t)list->count);
 }
 
 ig_status ig_ts_op_int_repr(ig_ts_call *call) {
     ig_aten_quantised q;
     return ig_aten_quantised_arg(call, 0, &q) ? ig_aten_give(call, q.raw)
-                                              : call->status;
+                                              : call->e->status;
 }
 
 /* q_scale, q_zero_point (variant 1) of the whole tensor; + 2: of channels, as
@@ -253,7 +252,7 @@ ig_status ig_ts_op_int_repr(ig_ts_call *call) {
 ig_status ig_ts_op_q_params(ig_ts_call *call) {
     ig_aten_quantised q;
     if (!ig_aten_quantised_arg(call, 0, &q)) {
-        return call->status;
+        return call->e->status;
     }
     bool is_zero = call->row->variant & 1;
     ig_value *value = is_zero ? q.quant->zero_point : q.quant->scale;
@@ -269,14 +268,14 @@ ig_status ig_ts_op_q_params(ig_ts_call *call) {
 ig_status ig_ts_op_q_axis(ig_ts_call *call) {
     ig_aten_quantised q;
     return ig_aten_quantised_arg(call, 0, &q) ? ig_ts_give_int(call, 0, q.quant->axis)
-                                              : call->status;
+                                              : call->e->status;
 }
 
 /* 0 per tensor, 1 per channel, affine; 4 per channel with float zero points */
 ig_status ig_ts_op_qscheme(ig_ts_call *call) {
     ig_aten_quantised q;
     if (!ig_aten_quantised_arg(call, 0, &q)) {
-        return call->status;
+        return call->e->status;
     }
     return ig_ts_give_int(call, 0, q.quant->is_float ? 4 : q.quant->axis >= 0);
 }
@@ -291,7 +290,7 @@ static ig_value *real(ig_ts_call *call, uint32_t index) {
 static ig_status give_at(ig_ts_call *call, ig_value *x, uint32_t scale_arg) {
     ig_aten_quantised q;
     if (!ig_aten_quantised_arg(call, 0, &q)) {
-        return call->status;
+        return call->e->status;
     }
     double scale = ig_aten_float(call, scale_arg);
     int64_t zero = ig_aten_int(call, scale_arg + 1);
@@ -304,12 +303,12 @@ static ig_status give_at(ig_ts_call *call, ig_value *x, uint32_t scale_arg) {
 ig_status ig_ts_op_q_binary(ig_ts_call *call) {
     bool has_relu = call->row->variant < 0;
     ig_opcode code = (ig_opcode)(has_relu ? -call->row->variant : call->row->variant);
-    ig_value *x = ig_aten_map2(call, code, real(call, 0), real(call, 1));
-    return give_at(call, has_relu ? ig_aten_map1(call, IG_OP_relu, x) : x, 2);
+    ig_value *x = ig_expr_map2(call->e, code, real(call, 0), real(call, 1));
+    return give_at(call, has_relu ? ig_build_relu(call->e, x) : x, 2);
 }
 
 ig_status ig_ts_op_q_matmul(ig_ts_call *call) {
-    return give_at(call, ig_aten_matmul(call, real(call, 0), real(call, 1)), 2);
+    return give_at(call, ig_expr_matmul(call->e, real(call, 0), real(call, 1)), 2);
 }
 
 /* quantized::cat(qx, dim, scale, zero_point): None takes the first's */
@@ -322,7 +321,7 @@ ig_status ig_ts_op_q_cat(ig_ts_call *call) {
     }
     for (size_t i = 0; i < list->count; i++) {
         if (!ig_aten_quantised_of(call, &list->items[i], &q)) {
-            return call->status;
+            return call->e->status;
         }
         first = i == 0 ? q : first;
         values[i] = ig_aten_dequantise(call, &q);
@@ -332,8 +331,7 @@ ig_status ig_ts_op_q_cat(ig_ts_call *call) {
     if (!ig_ts_is_none(call, 2)) {
         quant = ig_aten_quant_of(call, ig_aten_float(call, 2), ig_aten_int(call, 3));
     }
-    ig_value *x = ig_aten_concat(call, axis, (uint32_t)list->count, values);
+    ig_value *x = ig_expr_concat(call->e, axis, values, (uint32_t)list->count);
     return ig_aten_give_quantised(
-        call, call->row->variant ? ig_aten_map1(call, IG_OP_relu, x) : x, first.dtype,
-        quant);
+        call, call->row->variant ? ig_build_relu(call->e, x) : x, first.dtype, quant);
 }

@@ -32,7 +32,7 @@ static over read_form(ig_ts_call *call, const ig_value *x) {
 }
 
 static ig_value *reduce(ig_ts_call *call, ig_reduce kind, ig_value *x, const over *o) {
-    return ig_aten_reduce(call, kind, x, o->axes, o->count, o->keep);
+    return ig_expr_reduce(call->e, kind, x, o->axes, o->count, o->keep);
 }
 
 /* ---- sums ---- */
@@ -73,7 +73,7 @@ ig_status ig_ts_op_mean(ig_ts_call *call) {
     if (x && !ig_ts_is_none(call, dtype_arg)) {
         x = ig_aten_cast(call, x, ig_aten_dtype(call, dtype_arg, IG_DT_f32));
     }
-    if (x && !ig_aten_is_float(x)) {
+    if (x && !ig_expr_is_float(x)) {
         return ig_ts_fail(call, IG_INVALID, "the mean of integers has no dtype");
     }
     over o = read_form(call, x);
@@ -82,11 +82,11 @@ ig_status ig_ts_op_mean(ig_ts_call *call) {
 
 /* NaN counts as nothing. */
 static ig_value *without_nan(ig_ts_call *call, ig_value *x) {
-    if (!x || !ig_aten_is_float(x)) {
+    if (!x || !ig_expr_is_float(x)) {
         return x;
     }
-    ig_value *zero = ig_aten_number(call, (ig_dtype)x->type->dtype, 0);
-    return ig_aten_where(call, ig_aten_map1(call, IG_OP_isnan, x), zero, x);
+    ig_value *zero = ig_expr_number(call->e, (ig_dtype)x->type->dtype, 0);
+    return ig_build_where(call->e, ig_build_isnan(call->e, x), zero, x);
 }
 
 ig_status ig_ts_op_nansum(ig_ts_call *call) {
@@ -98,19 +98,18 @@ ig_status ig_ts_op_nansum(ig_ts_call *call) {
 ig_status ig_ts_op_nanmean(ig_ts_call *call) {
     ig_value *x = as_summed(call, 3);
     over o = read_over(call, x, 1);
-    ig_value *there = x && ig_aten_is_float(x)
-                          ? ig_aten_map1(call, IG_OP_not,
-                                         ig_aten_map1(call, IG_OP_isnan, x))
+    ig_value *there = x && ig_expr_is_float(x)
+                          ? ig_build_not(call->e, ig_build_isnan(call->e, x))
                           : NULL;
     ig_dtype dtype = x ? (ig_dtype)x->type->dtype : IG_DT_f32;
     ig_value *count = reduce(call, IG_REDUCE_sum, ig_aten_cast(call, there, IG_DT_i64),
                              &o);
     x = reduce(call, IG_REDUCE_sum, ig_aten_wide(call, without_nan(call, x)), &o);
     if (!x) {
-        return call->status;
+        return call->e->status;
     }
     count = ig_aten_cast(call, count, (ig_dtype)x->type->dtype);
-    x = ig_aten_map2(call, IG_OP_div, x, count);
+    x = ig_build_div(call->e, x, count);
     return ig_aten_give(call, ig_aten_cast(call, x, dtype));
 }
 
@@ -180,7 +179,7 @@ static ig_value *arg_reduce(ig_ts_call *call, ig_reduce kind, ig_value *x,
         [IG_arg_reduce_axis] = ig_attr_of_int(axis),
         [IG_arg_reduce_keep] = ig_attr_of_bool(keep),
     };
-    return ig_aten_make(call, IG_OP_arg_reduce, 1, &x, attrs);
+    return ig_expr_make(call->e, IG_OP_arg_reduce, &x, 1, attrs);
 }
 
 /* Values and indices along one axis. */
@@ -188,15 +187,15 @@ ig_status ig_ts_op_max_dim(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     ig_reduce kind = (ig_reduce)call->row->variant;
     if (!x) {
-        return call->status;
+        return call->e->status;
     }
     if (x->type->rank == 0) {
         ig_aten_axis(call, 1, 0);
-        return ig_aten_give2(call, x, ig_aten_integer(call, IG_DT_i64, 0));
+        return ig_aten_give2(call, x, ig_expr_integer(call->e, IG_DT_i64, 0));
     }
     uint32_t axis = ig_aten_axis(call, 1, x->type->rank);
     bool keep = ig_aten_bool(call, 2);
-    return ig_aten_give2(call, ig_aten_reduce1(call, kind, x, axis, keep),
+    return ig_aten_give2(call, ig_expr_reduce_axis(call->e, kind, x, axis, keep),
                          arg_reduce(call, kind, x, axis, keep));
 }
 
@@ -205,7 +204,7 @@ ig_status ig_ts_op_arg_max(ig_ts_call *call) {
     ig_reduce kind = (ig_reduce)call->row->variant;
     bool keep = ig_aten_bool(call, 2);
     if (!x) {
-        return call->status;
+        return call->e->status;
     }
     if (!ig_ts_is_none(call, 1) && x->type->rank > 0) {
         uint32_t axis = ig_aten_axis(call, 1, x->type->rank);
@@ -216,8 +215,8 @@ ig_status ig_ts_op_arg_max(ig_ts_call *call) {
     for (uint32_t i = 0; i < rank; i++) {
         ones[i] = ig_dim_of(1);
     }
-    ig_value *index = arg_reduce(call, kind, ig_aten_flatten(call, x), 0, false);
-    return ig_aten_give(call, ig_aten_reshape(call, index, rank, ones));
+    ig_value *index = arg_reduce(call, kind, ig_expr_flatten(call->e, x), 0, false);
+    return ig_aten_give(call, ig_expr_reshape(call->e, index, rank, ones));
 }
 
 /* ---- moments ---- */
@@ -229,19 +228,18 @@ static ig_value *divisor(ig_ts_call *call, const ig_value *x, const over *o,
     for (uint32_t i = 0; o->axes && i < o->count && x->type->rank > 0; i++) {
         count = ig_dim_mul(call->module, count, x->type->dims[o->axes[i]]);
     }
-    ig_value *number = ig_aten_dim_value(call, count, (ig_dtype)x->type->dtype);
-    number = ig_aten_map2n(call, IG_OP_sub, number, correction);
-    return ig_aten_map2n(call, IG_OP_max, number, 0);
+    ig_value *number = ig_expr_dim(call->e, count, (ig_dtype)x->type->dtype);
+    number = ig_expr_with(call->e, IG_OP_sub, number, correction);
+    return ig_expr_with(call->e, IG_OP_max, number, 0);
 }
 
 static ig_value *variance(ig_ts_call *call, ig_value *x, const over *o,
                           double correction) {
     over kept = { o->axes, o->count, true };
     ig_value *mean = reduce(call, IG_REDUCE_mean, x, &kept);
-    ig_value *gap = ig_aten_map2(call, IG_OP_sub, x, mean);
+    ig_value *gap = ig_build_sub(call->e, x, mean);
     ig_value *sum = reduce(call, IG_REDUCE_sumsq, gap, o);
-    return x ? ig_aten_map2(call, IG_OP_div, sum, divisor(call, x, o, correction))
-             : NULL;
+    return x ? ig_build_div(call->e, sum, divisor(call, x, o, correction)) : NULL;
 }
 
 /* The forms of var, std, var_mean, std_mean, and what is added for each. */
@@ -251,7 +249,7 @@ enum { WITH_ROOT = 4, WITH_MEAN = 8 };
 ig_status ig_ts_op_variance(ig_ts_call *call) {
     int form = call->row->variant & 3;
     ig_value *x = ig_aten_tensor(call, 0);
-    if (x && !ig_aten_is_float(x)) {
+    if (x && !ig_expr_is_float(x)) {
         return ig_ts_fail(call, IG_INVALID, "the variance of integers has no dtype");
     }
     ig_dtype dtype = x ? (ig_dtype)x->type->dtype : IG_DT_f32;
@@ -269,7 +267,7 @@ ig_status ig_ts_op_variance(ig_ts_call *call) {
     }
     ig_value *result = variance(call, x, &o, correction);
     if (call->row->variant & WITH_ROOT) {
-        result = ig_aten_map1(call, IG_OP_sqrt, result);
+        result = ig_build_sqrt(call->e, result);
     }
     result = ig_aten_cast(call, result, dtype);
     if (!(call->row->variant & WITH_MEAN)) {
@@ -288,25 +286,25 @@ static ig_value *p_norm(ig_ts_call *call, ig_value *x, double p, const over *o) 
     if (p == 1) {
         return reduce(call, IG_REDUCE_l1, x, o);
     }
-    ig_value *size = ig_aten_map1(call, IG_OP_abs, x);
+    ig_value *size = ig_build_abs(call->e, x);
     if (isinf(p)) {
         return reduce(call, p > 0 ? IG_REDUCE_max : IG_REDUCE_min, size, o);
     }
     if (p == 0) {
-        ig_value *there = ig_aten_map2n(call, IG_OP_ne, x, 0);
+        ig_value *there = ig_expr_with(call->e, IG_OP_ne, x, 0);
         there = x ? ig_aten_cast(call, there, (ig_dtype)x->type->dtype) : NULL;
         return reduce(call, IG_REDUCE_sum, there, o);
     }
-    size = ig_aten_map2n(call, IG_OP_pow, size, p);
+    size = ig_expr_with(call->e, IG_OP_pow, size, p);
     size = reduce(call, IG_REDUCE_sum, size, o);
-    return ig_aten_map2n(call, IG_OP_pow, size, 1 / p);
+    return ig_expr_with(call->e, IG_OP_pow, size, 1 / p);
 }
 
 /* norm(self, p), norm(self, p, dim, keepdim), the same with dtype behind. */
 enum { NORM, NORM_DTYPE, NORM_DIM, NORM_DIM_DTYPE };
 
 ig_status ig_ts_op_norm(ig_ts_call *call) {
-    ig_value *x = ig_aten_to_float(call, ig_aten_tensor(call, 0));
+    ig_value *x = ig_expr_to_float(call->e, ig_aten_tensor(call, 0));
     double p = ig_aten_float_or(call, 1, 2);
     int form = call->row->variant;
     ig_dtype dtype = x ? (ig_dtype)x->type->dtype : IG_DT_f32;
@@ -328,7 +326,7 @@ ig_status ig_ts_op_frobenius_norm(ig_ts_call *call) {
 
 /* linalg_vector_norm(self, ord, dim, keepdim, dtype) */
 ig_status ig_ts_op_vector_norm(ig_ts_call *call) {
-    ig_value *x = ig_aten_to_float(call, ig_aten_tensor(call, 0));
+    ig_value *x = ig_expr_to_float(call->e, ig_aten_tensor(call, 0));
     ig_dtype dtype = x ? (ig_dtype)x->type->dtype : IG_DT_f32;
     dtype = ig_aten_dtype(call, 4, dtype);
     over o = read_over(call, x, 2);
@@ -340,21 +338,22 @@ ig_status ig_ts_op_vector_norm(ig_ts_call *call) {
 /* Largest (smallest for p < 0) sum of |x| over columns (p = ±1) or rows (±inf). */
 static ig_value *matrix_norm(ig_ts_call *call, ig_value *x, double p, over o) {
     if (o.count != 2) {
-        return ig_aten_fail(call, IG_INVALID, "a matrix norm takes two axes");
+        return ig_expr_fail(call->e, IG_INVALID, "a matrix norm takes two axes");
     }
     if (fabs(p) != 1 && !isinf(p)) {
-        return ig_aten_fail(call, IG_UNSUPPORTED, "matrix norm of order %g", p);
+        return ig_expr_fail(call->e, IG_UNSUPPORTED, "matrix norm of order %g", p);
     }
     int64_t summed = o.axes[isinf(p) ? 1 : 0], left = o.axes[isinf(p) ? 0 : 1];
-    ig_value *sums = ig_aten_reduce1(call, IG_REDUCE_l1, x, (uint32_t)summed, true);
-    sums = ig_aten_reduce1(call, p > 0 ? IG_REDUCE_max : IG_REDUCE_min, sums,
-                           (uint32_t)left, true);
+    ig_value *sums = ig_expr_reduce_axis(call->e, IG_REDUCE_l1, x, (uint32_t)summed,
+                                         true);
+    sums = ig_expr_reduce_axis(call->e, p > 0 ? IG_REDUCE_max : IG_REDUCE_min, sums,
+                               (uint32_t)left, true);
     if (o.keep || !sums) {
         return sums;
     }
     uint32_t high = (uint32_t)(summed > left ? summed : left);
-    sums = ig_aten_squeeze(call, sums, high);
-    return ig_aten_squeeze(call, sums, (uint32_t)(summed < left ? summed : left));
+    sums = ig_expr_squeeze(call->e, sums, high);
+    return ig_expr_squeeze(call->e, sums, (uint32_t)(summed < left ? summed : left));
 }
 
 /* The axes as they were given, unsorted: rows, then columns. */
@@ -366,7 +365,7 @@ static over given_axes(ig_ts_call *call, const ig_value *x, uint32_t dim) {
     for (uint32_t i = 0; x && i < count; i++) {
         axes[i] = given[i] < 0 ? given[i] + x->type->rank : given[i];
         if (axes[i] < 0 || axes[i] >= x->type->rank) {
-            ig_aten_fail(call, IG_INVALID, "axis %lld is outside of rank %u",
+            ig_expr_fail(call->e, IG_INVALID, "axis %lld is outside of rank %u",
                          (long long)given[i], x->type->rank);
             return o;
         }
@@ -379,7 +378,7 @@ static over given_axes(ig_ts_call *call, const ig_value *x, uint32_t dim) {
 /* linalg_norm(self, ord, dim, keepdim, dtype); variant 1: ord is a string;
  * variant 2: linalg_matrix_norm, whose axes have a default. */
 ig_status ig_ts_op_linalg_norm(ig_ts_call *call) {
-    ig_value *x = ig_aten_to_float(call, ig_aten_tensor(call, 0));
+    ig_value *x = ig_expr_to_float(call->e, ig_aten_tensor(call, 0));
     ig_dtype dtype = x ? (ig_dtype)x->type->dtype : IG_DT_f32;
     dtype = ig_aten_dtype(call, 4, dtype);
     x = ig_aten_wide(call, ig_aten_cast(call, x, dtype));
@@ -390,7 +389,7 @@ ig_status ig_ts_op_linalg_norm(ig_ts_call *call) {
     }
     bool is_plain = ig_ts_is_none(call, 1) || by_name;
     over o = ig_ts_is_none(call, 2) ? read_over(call, x, 2) : given_axes(call, x, 2);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     bool is_matrix = call->row->variant == 2 || o.count == 2;
     if (is_plain || !is_matrix) {
         x = p_norm(call, x, is_plain ? 2 : ig_aten_float(call, 1), &o);
@@ -402,24 +401,24 @@ ig_status ig_ts_op_linalg_norm(ig_ts_call *call) {
 
 /* log(sum(exp(x))), shifted by the largest finite value. */
 ig_status ig_ts_op_logsumexp(ig_ts_call *call) {
-    ig_value *x = ig_aten_to_float(call, ig_aten_tensor(call, 0));
+    ig_value *x = ig_expr_to_float(call->e, ig_aten_tensor(call, 0));
     ig_dtype dtype = x ? (ig_dtype)x->type->dtype : IG_DT_f32;
     over o = read_over(call, x, 1);
     over kept = { o.axes, o.count, true };
     x = ig_aten_wide(call, x);
     if (!x) {
-        return call->status;
+        return call->e->status;
     }
     ig_value *most = reduce(call, IG_REDUCE_max, x, &kept);
-    ig_value *zero = ig_aten_number(call, (ig_dtype)x->type->dtype, 0);
-    most = ig_aten_where(call, ig_aten_map1(call, IG_OP_isinf, most), zero, most);
-    ig_value *sum = ig_aten_map1(call, IG_OP_exp,
-                                 ig_aten_map2(call, IG_OP_sub, x, most));
-    sum = ig_aten_map1(call, IG_OP_log, reduce(call, IG_REDUCE_sum, sum, &o));
+    ig_value *zero = ig_expr_number(call->e, (ig_dtype)x->type->dtype, 0);
+    most = ig_build_where(call->e, ig_expr_map1(call->e, IG_OP_isinf, most), zero,
+                          most);
+    ig_value *sum = ig_build_exp(call->e, ig_build_sub(call->e, x, most));
+    sum = ig_build_log(call->e, reduce(call, IG_REDUCE_sum, sum, &o));
     if (sum) {
-        most = ig_aten_reshape(call, most, sum->type->rank, sum->type->dims);
+        most = ig_expr_reshape(call->e, most, sum->type->rank, sum->type->dims);
     }
-    sum = ig_aten_map2(call, IG_OP_add, sum, most);
+    sum = ig_build_add(call->e, sum, most);
     return ig_aten_give(call, ig_aten_cast(call, sum, dtype));
 }
 
@@ -428,24 +427,24 @@ ig_status ig_ts_op_logsumexp(ig_ts_call *call) {
 /* A 0-d tensor is handled as one of one element. */
 static ig_value *as_vector(ig_ts_call *call, ig_value *x) {
     return x && x->type->rank == 0
-               ? ig_aten_reshape(call, x, 1, (ig_dim[]){ ig_dim_of(1) })
+               ? ig_expr_reshape(call->e, x, 1, (ig_dim[]){ ig_dim_of(1) })
                : x;
 }
 
 static ig_value *as_before(ig_ts_call *call, ig_value *x, const ig_type *type) {
-    return ig_aten_reshape(call, x, type->rank, type->dims);
+    return ig_expr_reshape(call->e, x, type->rank, type->dims);
 }
 
 ig_status ig_ts_op_cumsum(ig_ts_call *call) {
     ig_value *x = as_summed(call, 2);
     if (!x) {
-        return call->status;
+        return call->e->status;
     }
     const ig_type *type = x->type;
     uint32_t axis = ig_aten_axis(call, 1, type->rank);
     ig_attr attrs[IG_cumsum_attr_count] = { [IG_cumsum_axis] = ig_attr_of_int(axis) };
     x = as_vector(call, x);
-    x = ig_aten_make(call, IG_OP_cumsum, 1, &x, attrs);
+    x = ig_expr_make(call->e, IG_OP_cumsum, &x, 1, attrs);
     return ig_aten_give(call, as_before(call, x, type));
 }
 
@@ -453,9 +452,9 @@ ig_status ig_ts_op_cumsum(ig_ts_call *call) {
 ig_status ig_ts_op_cumulate(ig_ts_call *call) {
     bool is_product = call->row->variant == IG_CUMULATE_prod;
     ig_value *x = is_product ? as_summed(call, 2)
-                             : ig_aten_to_float(call, ig_aten_tensor(call, 0));
+                             : ig_expr_to_float(call->e, ig_aten_tensor(call, 0));
     if (!x) {
-        return call->status;
+        return call->e->status;
     }
     const ig_type *type = x->type;
     uint32_t axis = ig_aten_axis(call, 1, type->rank);
@@ -464,7 +463,7 @@ ig_status ig_ts_op_cumulate(ig_ts_call *call) {
         [IG_cumulate_axis] = ig_attr_of_int(axis),
     };
     x = as_vector(call, x);
-    x = ig_aten_make(call, IG_OP_cumulate, 1, &x, attrs);
+    x = ig_expr_make(call->e, IG_OP_cumulate, &x, 1, attrs);
     return ig_aten_give(call, as_before(call, x, type));
 }
 
@@ -472,7 +471,7 @@ ig_status ig_ts_op_cumulate(ig_ts_call *call) {
 ig_status ig_ts_op_cumulate_pair(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     if (!x) {
-        return call->status;
+        return call->e->status;
     }
     const ig_type *type = x->type;
     bool is_max = call->row->variant == IG_CUMULATE_max;
@@ -486,8 +485,8 @@ ig_status ig_ts_op_cumulate_pair(ig_ts_call *call) {
         [IG_cumulate_index_axis] = ig_attr_of_int(axis),
     };
     x = as_vector(call, x);
-    ig_value *values = ig_aten_make(call, IG_OP_cumulate, 1, &x, attrs);
-    ig_value *indices = ig_aten_make(call, IG_OP_cumulate_index, 1, &x, index_attrs);
+    ig_value *values = ig_expr_make(call->e, IG_OP_cumulate, &x, 1, attrs);
+    ig_value *indices = ig_expr_make(call->e, IG_OP_cumulate_index, &x, 1, index_attrs);
     ig_value *shaped = as_before(call, values, type);
     return ig_aten_give2(call, shaped, as_before(call, indices, type));
 }

@@ -16,22 +16,22 @@ static bool read_pads(ig_ts_call *call, uint32_t index, uint32_t rank, padding *
     uint32_t count;
     const ig_dim *pads = ig_aten_dims(call, index, 0, &count);
     memset(out, 0, sizeof *out);
-    if (call->status == IG_OK && (count % 2 || count / 2 > rank)) {
-        ig_aten_fail(call, IG_INVALID, "%u paddings for a tensor of rank %u", count,
+    if (call->e->status == IG_OK && (count % 2 || count / 2 > rank)) {
+        ig_expr_fail(call->e, IG_INVALID, "%u paddings for a tensor of rank %u", count,
                      rank);
     }
-    for (uint32_t i = 0; call->status == IG_OK && i < count; i++) {
+    for (uint32_t i = 0; call->e->status == IG_OK && i < count; i++) {
         int64_t amount;
         if (ig_dim_constant(call->module, pads[i], &amount) &&
             (amount < -PAD_MAX || amount > PAD_MAX)) {
-            ig_aten_fail(call, IG_INVALID, "a padding of %lld", (long long)amount);
+            ig_expr_fail(call->e, IG_INVALID, "a padding of %lld", (long long)amount);
         }
     }
-    for (uint32_t i = 0; call->status == IG_OK && i < count / 2; i++) {
+    for (uint32_t i = 0; call->e->status == IG_OK && i < count / 2; i++) {
         out->before[rank - 1 - i] = pads[2 * i];
         out->after[rank - 1 - i] = pads[2 * i + 1];
     }
-    return call->status == IG_OK;
+    return call->e->status == IG_OK;
 }
 
 /* Negative amounts crop, in every mode. */
@@ -47,7 +47,7 @@ static ig_value *pad(ig_ts_call *call, ig_value *x, padding *p, ig_pad_mode mode
         int64_t front = before < 0 ? -before : 0, back = after < 0 ? -after : 0;
         ig_dim lost = ig_dim_const(call->module, front + back);
         ig_dim rest = ig_dim_sub(call->module, x->type->dims[i], lost);
-        x = ig_aten_slice(call, x, i, ig_dim_of(front), rest, 1);
+        x = ig_expr_slice(call->e, x, i, ig_dim_of(front), rest, 1);
         p->before[i] = ig_dim_of(before < 0 ? 0 : before);
         p->after[i] = ig_dim_of(after < 0 ? 0 : after);
     }
@@ -56,7 +56,7 @@ static ig_value *pad(ig_ts_call *call, ig_value *x, padding *p, ig_pad_mode mode
         is_needed = is_needed || !ig_dim_is(p->before[i], 0) ||
                     !ig_dim_is(p->after[i], 0);
     }
-    return is_needed ? ig_aten_pad(call, x, p->before, p->after, mode, value) : x;
+    return is_needed ? ig_expr_pad(call->e, x, p->before, p->after, mode, value) : x;
 }
 
 /* constant_pad_nd(self, pad, value) */
@@ -67,7 +67,7 @@ ig_status ig_ts_op_constant_pad(ig_ts_call *call) {
     padding p;
     ig_value *x = ig_aten_tensor(call, 0);
     if (!x || !read_pads(call, 1, x->type->rank, &p)) {
-        return call->status;
+        return call->e->status;
     }
     return ig_aten_give(
         call, pad(call, x, &p, IG_PAD_constant, ig_aten_float_or(call, 2, 0)));
@@ -81,7 +81,7 @@ ig_status ig_ts_op_pad_mode(ig_ts_call *call) {
     padding p;
     ig_value *x = ig_aten_tensor(call, 0);
     if (!x || !read_pads(call, 1, x->type->rank, &p)) {
-        return call->status;
+        return call->e->status;
     }
     return ig_aten_give(call, pad(call, x, &p, (ig_pad_mode)call->row->variant, 0));
 }
@@ -102,7 +102,7 @@ ig_status ig_ts_op_pad(ig_ts_call *call) {
     ig_str name = ig_aten_str(call, 2);
     ig_value *x = ig_aten_tensor(call, 0);
     if (!x || !read_pads(call, 1, x->type->rank, &p)) {
-        return call->status;
+        return call->e->status;
     }
     for (size_t i = 0; i < IG_COUNT_OF(modes); i++) {
         if (ig_str_is(name, modes[i].name)) {
@@ -131,10 +131,10 @@ static ig_value *rearrange(ig_ts_call *call, ig_value *x, const ig_dim *parts,
     for (uint32_t i = 0; i < 5; i++) {
         perm[rest + i] = rest + order[i];
     }
-    x = ig_aten_reshape(call, x, rest + 5, dims);
-    x = ig_aten_transpose(call, x, perm);
+    x = ig_expr_reshape(call->e, x, rest + 5, dims);
+    x = ig_expr_transpose(call->e, x, perm);
     memcpy(dims + rest, last, 3 * sizeof *dims);
-    return ig_aten_reshape(call, x, rest + 3, dims);
+    return ig_expr_reshape(call->e, x, rest + 3, dims);
 }
 
 /* pixel_shuffle(self, r) and back (variant 1) */
@@ -144,7 +144,7 @@ ig_status ig_ts_op_pixel_shuffle(ig_ts_call *call) {
     }
     ig_value *x = ig_aten_tensor(call, 0);
     int64_t r = ig_aten_int(call, 1);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     if (x->type->rank < 3 || x->type->rank + 2 > IG_TENSOR_RANK || r <= 0 ||
         r > INT16_MAX) {
         return ig_ts_fail(call, IG_INVALID, "a tensor of rank %u, a factor of %lld",
@@ -175,7 +175,7 @@ ig_status ig_ts_op_channel_shuffle(ig_ts_call *call) {
     }
     ig_value *x = ig_aten_tensor(call, 0);
     int64_t groups = ig_aten_distance(call, 1);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     if (x->type->rank < 2 || x->type->rank >= IG_TENSOR_RANK || groups <= 0) {
         return ig_ts_fail(call, IG_INVALID, "a tensor of rank %u, %lld groups",
                           x->type->rank, (long long)groups);
@@ -186,7 +186,7 @@ ig_status ig_ts_op_channel_shuffle(ig_ts_call *call) {
     dims[1] = ig_dim_of(groups);
     dims[2] = ig_dim_exact_div(call->module, type->dims[1], ig_dim_of(groups));
     memcpy(dims + 3, type->dims + 2, (type->rank - 2) * sizeof *dims);
-    x = ig_aten_reshape(call, x, type->rank + 1, dims);
-    x = ig_aten_swap(call, x, 1, 2);
-    return ig_aten_give(call, ig_aten_reshape(call, x, type->rank, type->dims));
+    x = ig_expr_reshape(call->e, x, type->rank + 1, dims);
+    x = ig_expr_swap(call->e, x, 1, 2);
+    return ig_aten_give(call, ig_expr_reshape(call->e, x, type->rank, type->dims));
 }

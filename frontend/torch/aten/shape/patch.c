@@ -23,30 +23,30 @@ static ig_value *insert(ig_ts_call *call, ig_value *x, ig_value *y, uint32_t axi
         attrs[IG_insert_steps] = ig_attr_of_ints(call->module, steps, x->type->rank);
     }
     y = ig_aten_cast(call, y, (ig_dtype)x->type->dtype);
-    return ig_aten_make(call, IG_OP_insert, 2, (ig_value *[]){ x, y }, attrs);
+    return ig_expr_make(call->e, IG_OP_insert, (ig_value *[]){ x, y }, 2, attrs);
 }
 
 /* slice_scatter(self, src, dim, start, end, step) */
 ig_status ig_ts_op_slice_scatter(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0), *y = ig_aten_tensor(call, 1);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     uint32_t axis;
     if (!ig_aten_axis_of_many(call, 2, x->type->rank, &axis)) {
-        return call->status;
+        return call->e->status;
     }
     ig_dim start, size, dims[IG_TENSOR_RANK];
     ig_slice_ends ends = { .end = ig_dim_const(call->module, INT64_MAX),
                            .step = ig_aten_int_or(call, 5, 1) };
     ends.start = ig_ts_is_none(call, 3) ? ig_dim_of(0) : ig_aten_dim(call, 3);
     ends.end = ig_ts_is_none(call, 4) ? ends.end : ig_aten_dim(call, 4);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     if (ends.step <= 0 ||
         !ig_slice_extent(call->module, &ends, x->type->dims[axis], &start, &size)) {
         return ig_ts_fail(call, IG_UNSUPPORTED, "a slice that is not known");
     }
     memcpy(dims, x->type->dims, x->type->rank * sizeof *dims);
     dims[axis] = size;
-    y = ig_aten_expand(call, y, x->type->rank, dims);
+    y = ig_expr_expand(call->e, y, x->type->rank, dims);
     return ig_aten_give(call, y ? insert(call, x, y, axis, start, ends.step) : NULL);
 }
 
@@ -54,14 +54,14 @@ ig_status ig_ts_op_slice_scatter(ig_ts_call *call) {
 ig_status ig_ts_op_select_scatter(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0), *y = ig_aten_tensor(call, 1);
     int64_t index = ig_aten_int(call, 3);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     uint32_t axis;
     if (!ig_aten_axis_of_many(call, 2, x->type->rank, &axis)) {
-        return call->status;
+        return call->e->status;
     }
     ig_dim at = ig_dim_const(call->module, index);
     at = index < 0 ? ig_dim_add(call->module, at, x->type->dims[axis]) : at;
-    y = ig_aten_unsqueeze(call, y, axis);
+    y = ig_expr_unsqueeze(call->e, y, axis);
     return ig_aten_give(call, y ? insert(call, x, y, axis, at, 1) : NULL);
 }
 
@@ -69,34 +69,34 @@ ig_status ig_ts_op_select_scatter(ig_ts_call *call) {
 ig_status ig_ts_op_diagonal_scatter(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0), *y = ig_aten_tensor(call, 1);
     int64_t offset = ig_aten_distance(call, 2);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     uint32_t rank = x->type->rank, a = ig_aten_axis(call, 3, rank);
     uint32_t b = ig_aten_axis(call, 4, rank), next = 0;
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     if (a == b || rank < 2 || y->type->rank + 1 != rank) {
         return ig_ts_fail(call, IG_INVALID, "a diagonal takes two axes");
     }
     /* src's last axis counts along the diagonal: column less what lies above it. */
-    ig_value *row = ig_aten_axis_numbers(call, rank, a, x->type->dims[a]);
-    ig_value *column = ig_aten_axis_numbers(call, rank, b, x->type->dims[b]);
-    ig_value *gap = ig_aten_map2(call, IG_OP_sub, column, row);
-    ig_value *mask = ig_aten_map2(call, IG_OP_eq, gap,
-                                  ig_aten_integer(call, IG_DT_i64, offset));
+    ig_value *row = ig_expr_axis_iota(call->e, rank, a, x->type->dims[a]);
+    ig_value *column = ig_expr_axis_iota(call->e, rank, b, x->type->dims[b]);
+    ig_value *gap = ig_build_sub(call->e, column, row);
+    ig_value *mask = ig_build_eq(call->e, gap,
+                                 ig_expr_integer(call->e, IG_DT_i64, offset));
     uint32_t along = offset >= 0 ? a : b;
     ig_dim length = y->type->dims[rank - 2];
     ig_dim rest = ig_dim_sub(call->module, x->type->dims[along], length);
     ig_dim before[IG_TENSOR_RANK] = { 0 }, after[IG_TENSOR_RANK] = { 0 };
     int64_t perm[IG_TENSOR_RANK];
     after[rank - 2] = rest;
-    y = ig_aten_pad(call, ig_aten_cast(call, y, (ig_dtype)x->type->dtype), before,
+    y = ig_expr_pad(call->e, ig_aten_cast(call, y, (ig_dtype)x->type->dtype), before,
                     after, IG_PAD_constant, 0);
-    y = y ? ig_aten_unsqueeze(call, y, rank - 1) : NULL;
+    y = y ? ig_expr_unsqueeze(call->e, y, rank - 1) : NULL;
     for (uint32_t i = 0; i < rank; i++) {
         uint32_t other = along == a ? b : a;
         perm[i] = i == along ? rank - 2 : i == other ? rank - 1 : next++;
     }
-    y = ig_aten_transpose(call, y, perm);
-    return ig_aten_give(call, ig_aten_where(call, mask, y, x));
+    y = ig_expr_transpose(call->e, y, perm);
+    return ig_aten_give(call, ig_build_where(call->e, mask, y, x));
 }
 
 /* put(self, index, source, accumulate): of the flattened tensor */
@@ -104,17 +104,18 @@ ig_status ig_ts_op_put(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     ig_value *index = ig_aten_cast(call, ig_aten_tensor(call, 1), IG_DT_i64);
     ig_value *source = ig_aten_tensor(call, 2);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     const ig_type *type = x->type;
     ig_scatter kind = ig_aten_bool(call, 3) ? IG_SCATTER_add : IG_SCATTER_none;
     ig_attr attrs[IG_scatter_elements_attr_count] = {
         [IG_scatter_elements_axis] = ig_attr_of_int(0),
         [IG_scatter_elements_reduce] = ig_attr_of_enum(kind),
     };
-    ig_value *operands[] = { ig_aten_flatten(call, x), ig_aten_flatten(call, index),
-                             ig_aten_flatten(call, source) };
-    x = ig_aten_make(call, IG_OP_scatter_elements, 3, operands, attrs);
-    return ig_aten_give(call, ig_aten_reshape(call, x, type->rank, type->dims));
+    ig_value *operands[] = { ig_expr_flatten(call->e, x),
+                             ig_expr_flatten(call->e, index),
+                             ig_expr_flatten(call->e, source) };
+    x = ig_expr_make(call->e, IG_OP_scatter_elements, operands, 3, attrs);
+    return ig_aten_give(call, ig_expr_reshape(call->e, x, type->rank, type->dims));
 }
 
 /* sum_to_size(self, size): over the axes that were broadcast */
@@ -122,7 +123,7 @@ ig_status ig_ts_op_sum_to_size(ig_ts_call *call) {
     uint32_t rank;
     ig_value *x = ig_aten_sum_dtype(call, ig_aten_tensor(call, 0));
     const ig_dim *size = ig_aten_dims(call, 1, 0, &rank);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     int64_t axes[IG_TENSOR_RANK];
     uint32_t count = 0, lead = x->type->rank - rank;
     if (rank > x->type->rank) {
@@ -134,8 +135,8 @@ ig_status ig_ts_op_sum_to_size(ig_ts_call *call) {
             axes[count++] = i;
         }
     }
-    x = count ? ig_aten_reduce(call, IG_REDUCE_sum, x, axes, count, true) : x;
-    return ig_aten_give(call, ig_aten_reshape(call, x, rank, size));
+    x = count ? ig_expr_reduce(call->e, IG_REDUCE_sum, x, axes, count, true) : x;
+    return ig_aten_give(call, ig_expr_reshape(call->e, x, rank, size));
 }
 
 /* im2col(self [N, C, H, W], kernel_size, dilation, padding, stride)
@@ -147,48 +148,48 @@ ig_status ig_ts_op_im2col(ig_ts_call *call) {
     const int64_t *dilation = ig_aten_ints(call, 2, 2, &count);
     const int64_t *pad = ig_aten_ints(call, 3, 2, &count);
     const int64_t *stride = ig_aten_ints(call, 4, 2, &count);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     bool has_batch = x->type->rank == 4;
     if (!has_batch && x->type->rank != 3) {
         return ig_ts_fail(call, IG_INVALID, "an image of rank %u", x->type->rank);
     }
-    x = has_batch ? x : ig_aten_unsqueeze(call, x, 0);
+    x = has_batch ? x : ig_expr_unsqueeze(call->e, x, 0);
     ig_module *m = call->module;
     ig_dim zero = ig_dim_of(0);
     ig_dim pads[4] = { zero, zero, ig_dim_const(m, pad[0]), ig_dim_const(m, pad[1]) };
-    x = ig_aten_pad(call, x, pads, pads, IG_PAD_constant, 0);
+    x = ig_expr_pad(call->e, x, pads, pads, IG_PAD_constant, 0);
     for (uint32_t i = 0; x && i < 2; i++) { /* axis 2 + 2 i becomes [kernel, places] */
         uint32_t axis = 2 + 2 * i;
         int64_t reach = dilation[i] * (kernel[i] - 1) + 1;
         ig_dim room = ig_dim_sub(m, x->type->dims[axis], ig_dim_const(m, reach));
         ig_dim steps = ig_dim_floor_div(m, room, ig_dim_const(m, stride[i]));
         ig_dim places = ig_dim_add(m, steps, ig_dim_of(1));
-        ig_value *within = ig_aten_axis_numbers(call, 2, 0, ig_dim_const(m, kernel[i]));
-        ig_value *place = ig_aten_axis_numbers(call, 2, 1, places);
-        within = ig_aten_map2n(call, IG_OP_mul, within, (double)dilation[i]);
-        place = ig_aten_map2n(call, IG_OP_mul, place, (double)stride[i]);
-        x = ig_aten_gather(call, x, ig_aten_map2(call, IG_OP_add, within, place), axis,
-                           false);
+        ig_value *within = ig_expr_axis_iota(call->e, 2, 0, ig_dim_const(m, kernel[i]));
+        ig_value *place = ig_expr_axis_iota(call->e, 2, 1, places);
+        within = ig_expr_with(call->e, IG_OP_mul, within, (double)dilation[i]);
+        place = ig_expr_with(call->e, IG_OP_mul, place, (double)stride[i]);
+        x = ig_expr_gather(call->e, x, ig_build_add(call->e, within, place), axis,
+                           IG_NEGATIVE_wrap);
     }
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     const ig_dim *d = x->type->dims; /* N, C, kh, h, kw, w */
     ig_dim all[] = { d[0], ig_dim_mul(m, d[1], ig_dim_const(m, kernel[0] * kernel[1])),
                      ig_dim_mul(m, d[3], d[5]) };
-    x = ig_aten_transpose(call, x, (int64_t[]){ 0, 1, 2, 4, 3, 5 });
-    x = ig_aten_reshape(call, x, 3, all);
-    return ig_aten_give(call, has_batch ? x : ig_aten_squeeze(call, x, 0));
+    x = ig_expr_transpose(call->e, x, (int64_t[]){ 0, 1, 2, 4, 3, 5 });
+    x = ig_expr_reshape(call->e, x, 3, all);
+    return ig_aten_give(call, has_batch ? x : ig_expr_squeeze(call->e, x, 0));
 }
 
 /* What folds back columns: filter k of a kernel of `count` places is 1 at place k. */
 static ig_value *unit_filters(ig_ts_call *call, ig_dtype dtype, const int64_t *kernel) {
     ig_module *m = call->module;
     ig_dim count = ig_dim_const(m, kernel[0] * kernel[1]);
-    ig_value *row = ig_aten_axis_numbers(call, 2, 0, count);
-    ig_value *column = ig_aten_axis_numbers(call, 2, 1, count);
-    ig_value *is_own = ig_aten_map2(call, IG_OP_eq, row, column);
+    ig_value *row = ig_expr_axis_iota(call->e, 2, 0, count);
+    ig_value *column = ig_expr_axis_iota(call->e, 2, 1, count);
+    ig_value *is_own = ig_build_eq(call->e, row, column);
     ig_dim dims[] = { count, ig_dim_of(1), ig_dim_const(m, kernel[0]),
                       ig_dim_const(m, kernel[1]) };
-    return ig_aten_reshape(call, ig_aten_cast(call, is_own, dtype), 4, dims);
+    return ig_expr_reshape(call->e, ig_aten_cast(call, is_own, dtype), 4, dims);
 }
 
 /* Where columns come from along one axis: how many places there are, and what a
@@ -218,13 +219,13 @@ ig_status ig_ts_op_col2im(ig_ts_call *call) {
     const int64_t *dilation = ig_aten_ints(call, 3, 2, &count);
     const int64_t *pad = ig_aten_ints(call, 4, 2, &count);
     const int64_t *stride = ig_aten_ints(call, 5, 2, &count);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     bool has_batch = x->type->rank == 3;
     ig_module *m = call->module;
     if ((!has_batch && x->type->rank != 2) || stride[0] <= 0 || stride[1] <= 0) {
         return ig_ts_fail(call, IG_INVALID, "columns of rank %u", x->type->rank);
     }
-    x = has_batch ? x : ig_aten_unsqueeze(call, x, 0);
+    x = has_batch ? x : ig_expr_unsqueeze(call->e, x, 0);
     fold_axis axes[2];
     for (uint32_t i = 0; i < 2; i++) {
         axes[i] = fold_axis_of(m, size[i], dilation[i] * (kernel[i] - 1) + 1, pad[i],
@@ -245,11 +246,11 @@ ig_status ig_ts_op_col2im(ig_ts_call *call) {
         [IG_conv_transposed] = ig_attr_of_bool(true),
     };
     ig_dtype dtype = (ig_dtype)x->type->dtype;
-    ig_value *operands[] = { ig_aten_reshape(call, x, 4, images),
+    ig_value *operands[] = { ig_expr_reshape(call->e, x, 4, images),
                              unit_filters(call, dtype, kernel) };
-    x = ig_aten_make(call, IG_OP_conv, 2, operands, attrs);
-    x = ig_aten_reshape(call, x, 4, dims);
-    return ig_aten_give(call, has_batch ? x : ig_aten_squeeze(call, x, 0));
+    x = ig_expr_make(call->e, IG_OP_conv, operands, 2, attrs);
+    x = ig_expr_reshape(call->e, x, 4, dims);
+    return ig_aten_give(call, has_batch ? x : ig_expr_squeeze(call->e, x, 0));
 }
 
 /* block_diag(tensors) */
@@ -258,22 +259,22 @@ ig_status ig_ts_op_block_diag(ig_ts_call *call) {
     ig_dtype dtype = IG_DT_f32;
     ig_dim columns = ig_dim_of(0), left = ig_dim_of(0);
     ig_value **values = ig_aten_tensors(call, 0, &count);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     IG_TRY(ig_ts_result_type_of_list(call, 0, &dtype));
     for (uint32_t i = 0; i < count; i++) {
         ig_value *x = ig_aten_cast(call, values[i], dtype);
         ig_dim n = ig_type_count(call->module, values[i]->type);
         values[i] = x && x->type->rank < 2
-                        ? ig_aten_reshape(call, x, 2, (ig_dim[]){ ig_dim_of(1), n })
+                        ? ig_expr_reshape(call->e, x, 2, (ig_dim[]){ ig_dim_of(1), n })
                         : x;
-        IG_TRY(call->status);
+        IG_TRY(call->e->status);
         columns = ig_dim_add(call->module, columns, values[i]->type->dims[1]);
     }
     for (uint32_t i = 0; i < count; i++) {
         ig_dim width = values[i]->type->dims[1], before[] = { ig_dim_of(0), left };
         left = ig_dim_add(call->module, left, width);
         ig_dim after[] = { ig_dim_of(0), ig_dim_sub(call->module, columns, left) };
-        values[i] = ig_aten_pad(call, values[i], before, after, IG_PAD_constant, 0);
+        values[i] = ig_expr_pad(call->e, values[i], before, after, IG_PAD_constant, 0);
     }
-    return ig_aten_give(call, ig_aten_concat(call, 0, count, values));
+    return ig_aten_give(call, ig_expr_concat(call->e, 0, values, count));
 }

@@ -6,7 +6,7 @@
 static const ig_ts_tensor *peek(ig_ts_call *call) {
     const ig_ts_tensor *tensor = ig_ts_peek(call, 0);
     if (!tensor) {
-        ig_aten_fail(call, IG_INVALID, "argument 0 is no tensor");
+        ig_expr_fail(call->e, IG_INVALID, "argument 0 is no tensor");
     }
     return tensor;
 }
@@ -18,19 +18,19 @@ static uint32_t rank_of(const ig_ts_tensor *tensor) {
 ig_status ig_ts_op_size(ig_ts_call *call) {
     const ig_ts_tensor *tensor = peek(call);
     return tensor ? ig_ts_give_dims(call, 0, tensor->type->dims, rank_of(tensor))
-                  : call->status;
+                  : call->e->status;
 }
 
 ig_status ig_ts_op_size_of_axis(ig_ts_call *call) {
     const ig_ts_tensor *tensor = peek(call);
     if (!tensor) {
-        return call->status;
+        return call->e->status;
     }
     if (rank_of(tensor) == 0) {
         return ig_ts_fail(call, IG_INVALID, "a tensor of rank 0 has no extents");
     }
     uint32_t axis = ig_aten_axis(call, 1, rank_of(tensor));
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     return ig_ts_give_dim(call, 0, tensor->type->dims[axis]);
 }
 
@@ -51,12 +51,12 @@ ig_status ig_ts_op_stride(ig_ts_call *call) {
     const ig_ts_tensor *tensor = peek(call);
     ig_dim strides[IG_TENSOR_RANK];
     if (!tensor) {
-        return call->status;
+        return call->e->status;
     }
     if (call->row->variant) {
         uint32_t axis;
         if (!ig_aten_axis_of_many(call, 1, rank_of(tensor), &axis)) {
-            return call->status;
+            return call->e->status;
         }
         return ig_ts_give_dim(call, 0, stride_of(call, tensor, axis));
     }
@@ -71,12 +71,12 @@ ig_status ig_ts_op_numel(ig_ts_call *call) {
     return tensor ? ig_ts_give_dim(call, 0,
                                    ig_dim_product(call->module, tensor->type->dims,
                                                   rank_of(tensor)))
-                  : call->status;
+                  : call->e->status;
 }
 
 ig_status ig_ts_op_dim(ig_ts_call *call) {
     const ig_ts_tensor *tensor = peek(call);
-    return tensor ? ig_ts_give_int(call, 0, rank_of(tensor)) : call->status;
+    return tensor ? ig_ts_give_int(call, 0, rank_of(tensor)) : call->e->status;
 }
 
 /* len(tensor) */
@@ -85,27 +85,27 @@ ig_status ig_ts_op_len(ig_ts_call *call) {
     if (tensor && rank_of(tensor) == 0) {
         return ig_ts_fail(call, IG_INVALID, "a tensor of rank 0 has no length");
     }
-    return tensor ? ig_ts_give_dim(call, 0, tensor->type->dims[0]) : call->status;
+    return tensor ? ig_ts_give_dim(call, 0, tensor->type->dims[0]) : call->e->status;
 }
 
 ig_status ig_ts_op_shape_as_tensor(ig_ts_call *call) {
     const ig_ts_tensor *tensor = peek(call);
-    return tensor ? ig_aten_give(call, ig_aten_dims_value(call, tensor->type->dims,
-                                                          rank_of(tensor)))
-                  : call->status;
+    return tensor ? ig_aten_give(call, ig_expr_dims(call->e, tensor->type->dims,
+                                                    rank_of(tensor)))
+                  : call->e->status;
 }
 
 /* ---- dtypes ---- */
 
 ig_status ig_ts_op_dtype(ig_ts_call *call) {
     const ig_ts_tensor *tensor = peek(call);
-    return tensor ? ig_ts_give_int(call, 0, tensor->dtype->code) : call->status;
+    return tensor ? ig_ts_give_int(call, 0, tensor->dtype->code) : call->e->status;
 }
 
 ig_status ig_ts_op_element_size(ig_ts_call *call) {
     const ig_ts_tensor *tensor = peek(call);
     return tensor ? ig_ts_give_int(call, 0, (tensor->dtype->bits + 7) / 8)
-                  : call->status;
+                  : call->e->status;
 }
 
 ig_status ig_ts_op_is_floating_point(ig_ts_call *call) {
@@ -113,24 +113,25 @@ ig_status ig_ts_op_is_floating_point(ig_ts_call *call) {
     return tensor ? ig_ts_give_bool(call, 0,
                                     ig_dtype_is_float((ig_dtype)tensor->type->dtype) &&
                                         !tensor->dtype->is_complex)
-                  : call->status;
+                  : call->e->status;
 }
 
 ig_status ig_ts_op_is_complex(ig_ts_call *call) {
     const ig_ts_tensor *tensor = peek(call);
-    return tensor ? ig_ts_give_bool(call, 0, tensor->dtype->is_complex) : call->status;
+    return tensor ? ig_ts_give_bool(call, 0, tensor->dtype->is_complex)
+                  : call->e->status;
 }
 
 ig_status ig_ts_op_is_quantized(ig_ts_call *call) {
     const ig_ts_tensor *tensor = peek(call);
     return tensor ? ig_ts_give_bool(call, 0, tensor->dtype->is_quantised)
-                  : call->status;
+                  : call->e->status;
 }
 
 ig_status ig_ts_op_is_signed(ig_ts_call *call) {
     const ig_ts_tensor *tensor = peek(call);
     if (!tensor) {
-        return call->status;
+        return call->e->status;
     }
     ig_dtype_class class = ig_dtypes[tensor->type->dtype].class;
     return ig_ts_give_bool(call, 0, class == IG_SINT || class == IG_FLOAT);
@@ -151,7 +152,7 @@ ig_status ig_ts_op_known_int(ig_ts_call *call) {
 ig_status ig_ts_op_item(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     if (!x) {
-        return call->status;
+        return call->e->status;
     }
     ig_dtype dtype = (ig_dtype)x->type->dtype;
     ig_ts_kind own = dtype == IG_DT_bool        ? IG_TS_BOOL
@@ -164,8 +165,8 @@ ig_status ig_ts_op_item(ig_ts_call *call) {
                      ig_dim_of(1)) == IG_NO) {
         return ig_ts_fail(call, IG_INVALID, "a tensor of more than one element");
     }
-    x = ig_aten_reshape(call, x, 0, NULL);
-    IG_TRY(call->status);
+    x = ig_expr_reshape(call->e, x, 0, NULL);
+    IG_TRY(call->e->status);
     return ig_ts_give_number(call, 0, kind, x);
 }
 
@@ -173,7 +174,7 @@ ig_status ig_ts_op_item(ig_ts_call *call) {
 ig_status ig_ts_op_tensors_equal(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0), *y = ig_aten_tensor(call, 1);
     if (!x || !y) {
-        return call->status;
+        return call->e->status;
     }
     bool is_same = x->type->rank == y->type->rank && x->type->dtype == y->type->dtype;
     for (uint32_t i = 0; is_same && i < x->type->rank; i++) {
@@ -187,9 +188,9 @@ ig_status ig_ts_op_tensors_equal(ig_ts_call *call) {
     if (!is_same) {
         return ig_ts_give_bool(call, 0, false);
     }
-    x = ig_aten_map2(call, IG_OP_eq, x, y);
-    x = ig_aten_reduce(call, IG_REDUCE_min, x, NULL, 0, false);
-    IG_TRY(call->status);
+    x = ig_build_eq(call->e, x, y);
+    x = ig_expr_reduce(call->e, IG_REDUCE_min, x, NULL, 0, false);
+    IG_TRY(call->e->status);
     return ig_ts_give_number(call, 0, IG_TS_BOOL, x);
 }
 
@@ -198,8 +199,8 @@ ig_status ig_ts_op_tensors_equal(ig_ts_call *call) {
 static const ig_torch_dtype_info *dtype_arg(ig_ts_call *call, uint32_t index,
                                             const ig_ts_tensor *self) {
     const ig_torch_dtype_info *dtype = self->dtype;
-    if (call->status == IG_OK) {
-        call->status = ig_ts_torch_dtype(call, index, self->dtype, &dtype);
+    if (call->e->status == IG_OK) {
+        call->e->status = ig_ts_torch_dtype(call, index, self->dtype, &dtype);
     }
     return dtype;
 }
@@ -210,7 +211,7 @@ static ig_status convert(ig_ts_call *call, const ig_torch_dtype_info *dtype,
                          bool copies) {
     const ig_ts_tensor *tensor = peek(call);
     ig_value *x = NULL;
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     IG_TRY(ig_ts_tensor_raw(call, 0, &x, &tensor));
     if (tensor->dtype == dtype) {
         return copies && !dtype->is_complex && !dtype->is_quantised
@@ -223,22 +224,22 @@ static ig_status convert(ig_ts_call *call, const ig_torch_dtype_info *dtype,
                           tensor->dtype->name, dtype->name);
     }
     if (tensor->dtype->is_complex && !dtype->is_complex) {
-        x = ig_aten_select(call, x, x->type->rank - 1, ig_dim_of(0));
+        x = ig_expr_select(call->e, x, x->type->rank - 1, ig_dim_of(0));
     }
     ig_value *value = ig_aten_cast(call, x, dtype->ir);
     if (!dtype->is_complex) {
         return ig_aten_give(call, value);
     }
     if (!tensor->dtype->is_complex && value) {
-        value = ig_aten_unsqueeze(call, value, value->type->rank);
-        ig_value *zero = value ? ig_aten_fill(call, dtype->ir, value->type->rank,
+        value = ig_expr_unsqueeze(call->e, value, value->type->rank);
+        ig_value *zero = value ? ig_expr_fill(call->e, dtype->ir, value->type->rank,
                                               value->type->dims, 0)
                                : NULL;
-        value = zero ? ig_aten_concat(call, value->type->rank - 1, 2,
-                                      (ig_value *[]){ value, zero })
+        value = zero ? ig_expr_concat(call->e, value->type->rank - 1,
+                                      (ig_value *[]){ value, zero }, 2)
                      : NULL;
     }
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     return ig_ts_give_complex(call, 0, value, dtype);
 }
 
@@ -251,7 +252,7 @@ ig_status ig_ts_op_to(ig_ts_call *call) {
     uint32_t at = (uint32_t)call->row->variant & 15;
     bool copies = (call->row->variant & COPIES) != 0;
     if (!self) {
-        return call->status;
+        return call->e->status;
     }
     if (call->row->variant & OF_OTHER) {
         const ig_ts_tensor *other = ig_ts_peek(call, at);
@@ -259,7 +260,7 @@ ig_status ig_ts_op_to(ig_ts_call *call) {
                      : ig_ts_fail(call, IG_INVALID, "argument %u is no tensor", at);
     }
     const ig_torch_dtype_info *dtype = at ? dtype_arg(call, at, self) : self->dtype;
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     return convert(call, dtype, copies);
 }
 

@@ -12,7 +12,7 @@ static ig_value *repeat(ig_ts_call *call, ig_value *x, const ig_dim *repeats,
     ig_dim apart[2 * IG_TENSOR_RANK], wide[2 * IG_TENSOR_RANK], dims[IG_TENSOR_RANK];
     uint32_t rank = x->type->rank;
     if (count < rank || 2 * count > IG_TENSOR_RANK) {
-        return ig_aten_fail(call, IG_INVALID, "%u repeats for a tensor of rank %u",
+        return ig_expr_fail(call->e, IG_INVALID, "%u repeats for a tensor of rank %u",
                             count, rank);
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -22,16 +22,16 @@ static ig_value *repeat(ig_ts_call *call, ig_value *x, const ig_dim *repeats,
         apart[2 * i + 1] = wide[2 * i + 1] = own;
         dims[i] = ig_dim_mul(call->module, repeats[i], own);
     }
-    x = ig_aten_reshape(call, x, 2 * count, apart);
-    x = ig_aten_expand(call, x, 2 * count, wide);
-    return ig_aten_reshape(call, x, count, dims);
+    x = ig_expr_reshape(call->e, x, 2 * count, apart);
+    x = ig_expr_expand(call->e, x, 2 * count, wide);
+    return ig_expr_reshape(call->e, x, count, dims);
 }
 
 ig_status ig_ts_op_repeat(ig_ts_call *call) {
     uint32_t count;
     ig_value *x = ig_aten_tensor(call, 0);
     const ig_dim *repeats = ig_aten_dims(call, 1, 0, &count);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     return ig_aten_give(call, repeat(call, x, repeats, count));
 }
 
@@ -41,7 +41,7 @@ ig_status ig_ts_op_tile(ig_ts_call *call) {
     ig_dim all[2 * IG_TENSOR_RANK];
     ig_value *x = ig_aten_tensor(call, 0);
     const ig_dim *repeats = ig_aten_dims(call, 1, 0, &count);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     uint32_t rank = x->type->rank, missing = rank > count ? rank - count : 0;
     if (count > IG_TENSOR_RANK) {
         return ig_ts_fail(call, IG_LIMIT, "%u repeats", count);
@@ -58,12 +58,12 @@ static ig_value *spread(ig_ts_call *call, ig_value *repeats) {
     ig_attr axis[IG_cumsum_attr_count] = { [IG_cumsum_axis] = ig_attr_of_int(0) };
     ig_attr right[IG_bucketize_attr_count] = { [IG_bucketize_right] =
                                                    ig_attr_of_bool(true) };
-    ig_value *ends = ig_aten_make(call, IG_OP_cumsum, 1, &repeats, axis);
-    ig_value *all = ig_aten_reduce(call, IG_REDUCE_sum, repeats, NULL, 0, false);
-    ig_value *range[] = { ig_aten_integer(call, IG_DT_i64, 0), all,
-                          ig_aten_integer(call, IG_DT_i64, 1) };
-    ig_value *found[] = { ig_aten_make(call, IG_OP_range, 3, range, NULL), ends };
-    return ig_aten_make(call, IG_OP_bucketize, 2, found, right);
+    ig_value *ends = ig_expr_make(call->e, IG_OP_cumsum, &repeats, 1, axis);
+    ig_value *all = ig_expr_reduce(call->e, IG_REDUCE_sum, repeats, NULL, 0, false);
+    ig_value *range[] = { ig_expr_integer(call->e, IG_DT_i64, 0), all,
+                          ig_expr_integer(call->e, IG_DT_i64, 1) };
+    ig_value *found[] = { ig_expr_make(call->e, IG_OP_range, range, 3, NULL), ends };
+    return ig_expr_make(call->e, IG_OP_bucketize, found, 2, right);
 }
 
 /* repeat_interleave(repeats) */
@@ -79,36 +79,37 @@ static ig_value *interleave(ig_ts_call *call, ig_value *x, uint32_t axis,
     ig_dim dims[IG_TENSOR_RANK + 1];
     uint32_t rank = x->type->rank;
     ig_dim extent = ig_dim_mul(call->module, x->type->dims[axis], times);
-    x = ig_aten_unsqueeze(call, x, axis + 1);
+    x = ig_expr_unsqueeze(call->e, x, axis + 1);
     if (!x) {
         return NULL;
     }
     memcpy(dims, x->type->dims, (rank + 1) * sizeof *dims);
     dims[axis + 1] = times;
-    x = ig_aten_expand(call, x, rank + 1, dims);
+    x = ig_expr_expand(call->e, x, rank + 1, dims);
     dims[axis] = extent;
     memmove(dims + axis + 1, dims + axis + 2, (rank - axis - 1) * sizeof *dims);
-    return ig_aten_reshape(call, x, rank, dims);
+    return ig_expr_reshape(call->e, x, rank, dims);
 }
 
 /* repeat_interleave(self, repeats, dim, output_size): repeats a number or a tensor */
 ig_status ig_ts_op_interleave(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     if (!x) {
-        return call->status;
+        return call->e->status;
     }
     bool is_flat = ig_ts_is_none(call, 2);
     uint32_t axis = is_flat ? 0 : ig_aten_axis(call, 2, x->type->rank);
-    x = is_flat || x->type->rank == 0 ? ig_aten_flatten(call, x) : x;
+    x = is_flat || x->type->rank == 0 ? ig_expr_flatten(call->e, x) : x;
     if (!x || call->args[1].kind != IG_TS_TENSOR) {
         ig_dim times = ig_aten_dim(call, 1);
-        return x ? ig_aten_give(call, interleave(call, x, axis, times)) : call->status;
+        return x ? ig_aten_give(call, interleave(call, x, axis, times))
+                 : call->e->status;
     }
     ig_value *repeats = ig_aten_cast(call, ig_aten_tensor(call, 1), IG_DT_i64);
-    repeats = ig_aten_expand(call, ig_aten_flatten(call, repeats), 1,
+    repeats = ig_expr_expand(call->e, ig_expr_flatten(call->e, repeats), 1,
                              &x->type->dims[axis]);
-    return ig_aten_give(call,
-                        ig_aten_gather(call, x, spread(call, repeats), axis, false));
+    return ig_aten_give(call, ig_expr_gather(call->e, x, spread(call, repeats), axis,
+                                             IG_NEGATIVE_wrap));
 }
 
 /* ---- rotation ---- */
@@ -120,28 +121,28 @@ static ig_value *roll(ig_ts_call *call, ig_value *x, uint32_t axis, int64_t shif
         return NULL;
     }
     if (!ig_dim_constant(call->module, x->type->dims[axis], &extent)) {
-        ig_value *index = ig_aten_iota(call, IG_DT_i64, x->type->dims[axis]);
-        index = ig_aten_map2(call, IG_OP_sub, index,
-                             ig_aten_integer(call, IG_DT_i64, shift));
-        index = ig_aten_map2(call, IG_OP_mod, index,
-                             ig_aten_dim_value(call, x->type->dims[axis], IG_DT_i64));
-        return ig_aten_gather(call, x, index, axis, false);
+        ig_value *index = ig_expr_iota(call->e, IG_DT_i64, x->type->dims[axis]);
+        index = ig_build_sub(call->e, index,
+                             ig_expr_integer(call->e, IG_DT_i64, shift));
+        index = ig_expr_map2(call->e, IG_OP_mod, index,
+                             ig_expr_dim(call->e, x->type->dims[axis], IG_DT_i64));
+        return ig_expr_gather(call->e, x, index, axis, IG_NEGATIVE_wrap);
     }
     shift = extent ? (shift % extent + extent) % extent : 0;
     if (shift == 0) {
         return x;
     }
     ig_value *parts[] = {
-        ig_aten_slice(call, x, axis, ig_dim_of(extent - shift), ig_dim_of(shift), 1),
-        ig_aten_slice(call, x, axis, ig_dim_of(0), ig_dim_of(extent - shift), 1),
+        ig_expr_slice(call->e, x, axis, ig_dim_of(extent - shift), ig_dim_of(shift), 1),
+        ig_expr_slice(call->e, x, axis, ig_dim_of(0), ig_dim_of(extent - shift), 1),
     };
-    return ig_aten_concat(call, axis, 2, parts);
+    return ig_expr_concat(call->e, axis, parts, 2);
 }
 
 static bool wrap(ig_ts_call *call, int64_t axis, uint32_t rank, uint32_t *out) {
     int64_t bound = rank ? rank : 1;
     if (axis < -bound || axis >= bound) {
-        ig_aten_fail(call, IG_INVALID, "axis %lld is outside of a tensor of rank %u",
+        ig_expr_fail(call->e, IG_INVALID, "axis %lld is outside of a tensor of rank %u",
                      (long long)axis, rank);
         return false;
     }
@@ -155,21 +156,21 @@ ig_status ig_ts_op_roll(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     const int64_t *shifts = ig_aten_ints(call, 1, 0, &count);
     const int64_t *dims = ig_aten_ints(call, 2, 0, &axes);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     if (axes == 0 && count == 1) {
         const ig_type *type = x->type;
-        x = roll(call, ig_aten_flatten(call, x), 0, shifts[0]);
-        return ig_aten_give(call, ig_aten_reshape(call, x, type->rank, type->dims));
+        x = roll(call, ig_expr_flatten(call->e, x), 0, shifts[0]);
+        return ig_aten_give(call, ig_expr_reshape(call->e, x, type->rank, type->dims));
     }
     if (axes != count) {
         return ig_ts_fail(call, IG_INVALID, "%u shifts for %u axes", count, axes);
     }
     for (uint32_t i = 0; i < count; i++) {
         if (!wrap(call, dims[i], x->type->rank, &axis)) {
-            return call->status;
+            return call->e->status;
         }
         x = x->type->rank ? roll(call, x, axis, shifts[i]) : x;
-        IG_TRY(call->status);
+        IG_TRY(call->e->status);
     }
     return ig_aten_give(call, x);
 }
@@ -181,13 +182,13 @@ ig_status ig_ts_op_flip(ig_ts_call *call) {
     int64_t fixed = call->row->variant == 1 ? 1 : 0;
     const int64_t *dims = call->row->variant ? &fixed
                                              : ig_aten_ints(call, 1, 0, &count);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     for (uint32_t i = 0; i < count; i++) {
         if (!wrap(call, dims[i], x->type->rank, &axis)) {
-            return call->status;
+            return call->e->status;
         }
-        x = x && x->type->rank ? ig_aten_flip(call, x, axis) : x;
-        IG_TRY(call->status);
+        x = x && x->type->rank ? ig_expr_flip(call->e, x, axis) : x;
+        IG_TRY(call->e->status);
     }
     return ig_aten_give(call, x);
 }
@@ -198,15 +199,15 @@ ig_status ig_ts_op_rot90(ig_ts_call *call) {
     int64_t turns = ig_aten_int(call, 1) & 3;
     uint32_t count, a, b;
     const int64_t *dims = ig_aten_ints(call, 2, 2, &count);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     if (!wrap(call, dims[0], x->type->rank, &a) ||
         !wrap(call, dims[1], x->type->rank, &b)) {
-        return call->status;
+        return call->e->status;
     }
     if (turns == 2) {
-        x = ig_aten_flip(call, ig_aten_flip(call, x, a), b);
+        x = ig_expr_flip(call->e, ig_expr_flip(call->e, x, a), b);
     } else if (turns) {
-        x = ig_aten_swap(call, ig_aten_flip(call, x, turns == 1 ? b : a), a, b);
+        x = ig_expr_swap(call->e, ig_expr_flip(call->e, x, turns == 1 ? b : a), a, b);
     }
     return ig_aten_give(call, x);
 }
@@ -214,7 +215,7 @@ ig_status ig_ts_op_rot90(ig_ts_call *call) {
 /* ---- grids ---- */
 
 static ig_status give_values(ig_ts_call *call, ig_value **values, uint32_t count) {
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     return ig_ts_give_list(call, 0, IG_TS_NO_ARG, values, count);
 }
 
@@ -224,7 +225,7 @@ static ig_value **grid(ig_ts_call *call, uint32_t *out_count, bool swaps) {
     uint32_t count;
     ig_value **values = ig_aten_tensors(call, 0, &count);
     *out_count = count;
-    if (call->status != IG_OK || count > IG_TENSOR_RANK) {
+    if (call->e->status != IG_OK || count > IG_TENSOR_RANK) {
         return NULL;
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -236,10 +237,10 @@ static ig_value **grid(ig_ts_call *call, uint32_t *out_count, bool swaps) {
         for (uint32_t k = 0; k < count; k++) {
             one[k] = k == at ? dims[k] : ig_dim_of(1);
         }
-        values[i] = ig_aten_reshape(call, values[i], count, one);
-        values[i] = ig_aten_expand(call, values[i], count, dims);
+        values[i] = ig_expr_reshape(call->e, values[i], count, one);
+        values[i] = ig_expr_expand(call->e, values[i], count, dims);
     }
-    return call->status == IG_OK ? values : NULL;
+    return call->e->status == IG_OK ? values : NULL;
 }
 
 /* meshgrid(tensors), meshgrid(tensors, *, indexing) (variant 1) */
@@ -247,7 +248,7 @@ ig_status ig_ts_op_meshgrid(ig_ts_call *call) {
     uint32_t count;
     bool swaps = call->row->variant && ig_str_is(ig_aten_str(call, 1), "xy");
     ig_value **values = grid(call, &count, swaps);
-    return values ? give_values(call, values, count) : call->status;
+    return values ? give_values(call, values, count) : call->e->status;
 }
 
 /* Rows of all combinations, the last tensor running fastest. */
@@ -255,30 +256,30 @@ ig_status ig_ts_op_cartesian_prod(ig_ts_call *call) {
     uint32_t count;
     ig_value **values = grid(call, &count, false);
     if (!values) {
-        return call->status;
+        return call->e->status;
     }
     if (count == 1) {
         return ig_aten_give(call, values[0]);
     }
     for (uint32_t i = 0; i < count; i++) {
         ig_dim dims[] = { ig_type_count(call->module, values[i]->type), ig_dim_of(1) };
-        values[i] = ig_aten_reshape(call, values[i], 2, dims);
+        values[i] = ig_expr_reshape(call->e, values[i], 2, dims);
     }
-    return ig_aten_give(call, ig_aten_concat(call, 1, count, values));
+    return ig_aten_give(call, ig_expr_concat(call->e, 1, values, count));
 }
 
 ig_status ig_ts_op_broadcast_tensors(ig_ts_call *call) {
     ig_dim dims[IG_TENSOR_RANK];
     uint32_t count, rank = 0;
     ig_value **values = ig_aten_tensors(call, 0, &count);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     for (uint32_t i = 0; i < count; i++) {
-        if (!ig_aten_broadcast(call, values[i]->type, dims, &rank)) {
-            return call->status;
+        if (!ig_expr_broadcast_dims(call->e, values[i]->type, dims, &rank)) {
+            return call->e->status;
         }
     }
     for (uint32_t i = 0; i < count; i++) {
-        values[i] = ig_aten_expand(call, values[i], rank, dims);
+        values[i] = ig_expr_expand(call->e, values[i], rank, dims);
     }
     return give_values(call, values, count);
 }
@@ -298,18 +299,18 @@ static ig_value *embed(ig_ts_call *call, ig_value *x, int64_t offset, uint32_t a
     /* Row i holds x[i] at column i + offset: a column of x, masked. */
     before[rank - 1] = ig_dim_const(module, offset < 0 ? far : 0);
     after[rank - 1] = ig_dim_const(module, offset > 0 ? far : 0);
-    x = ig_aten_pad(call, x, before, after, IG_PAD_constant, 0);
-    x = x ? ig_aten_unsqueeze(call, x, rank) : NULL;
-    ig_value *row = ig_aten_axis_numbers(call, rank + 1, rank - 1, size);
-    ig_value *column = ig_aten_axis_numbers(call, rank + 1, rank, size);
-    ig_value *at = ig_aten_map2(call, IG_OP_add, row,
-                                ig_aten_integer(call, IG_DT_i64, offset));
-    ig_value *zero = x ? ig_aten_integer(call, (ig_dtype)x->type->dtype, 0) : NULL;
-    x = ig_aten_where(call, ig_aten_map2(call, IG_OP_eq, column, at), x, zero);
+    x = ig_expr_pad(call->e, x, before, after, IG_PAD_constant, 0);
+    x = x ? ig_expr_unsqueeze(call->e, x, rank) : NULL;
+    ig_value *row = ig_expr_axis_iota(call->e, rank + 1, rank - 1, size);
+    ig_value *column = ig_expr_axis_iota(call->e, rank + 1, rank, size);
+    ig_value *at = ig_build_add(call->e, row,
+                                ig_expr_integer(call->e, IG_DT_i64, offset));
+    ig_value *zero = x ? ig_expr_integer(call->e, (ig_dtype)x->type->dtype, 0) : NULL;
+    x = ig_build_where(call->e, ig_build_eq(call->e, column, at), x, zero);
     for (uint32_t i = 0, next = 0; i < rank + 1; i++) {
         perm[i] = i == a ? rank - 1 : i == b ? rank : next++;
     }
-    return ig_aten_transpose(call, x, perm);
+    return ig_expr_transpose(call->e, x, perm);
 }
 
 /* diag_embed(self, offset, dim1, dim2) */
@@ -317,11 +318,11 @@ ig_status ig_ts_op_diag_embed(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     int64_t offset = ig_aten_distance(call, 1);
     if (!x) {
-        return call->status;
+        return call->e->status;
     }
     uint32_t a = ig_aten_axis(call, 2, x->type->rank + 1);
     uint32_t b = ig_aten_axis(call, 3, x->type->rank + 1);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     if (a == b || x->type->rank == 0) {
         return ig_ts_fail(call, IG_INVALID, "a diagonal takes two axes");
     }
@@ -336,9 +337,9 @@ ig_status ig_ts_op_diag_embed(ig_ts_call *call) {
 ig_status ig_ts_op_diag(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     int64_t offset = ig_aten_distance(call, 1);
-    x = call->row->variant ? ig_aten_flatten(call, x) : x;
+    x = call->row->variant ? ig_expr_flatten(call->e, x) : x;
     if (!x) {
-        return call->status;
+        return call->e->status;
     }
     if (x->type->rank == 2) {
         return ig_aten_give(call, ig_aten_diagonal(call, x, offset, 0, 1));
@@ -349,5 +350,6 @@ ig_status ig_ts_op_diag(ig_ts_call *call) {
 ig_status ig_ts_op_trace(ig_ts_call *call) {
     ig_value *x = ig_aten_sum_dtype(call, ig_aten_tensor(call, 0));
     x = x ? ig_aten_diagonal(call, x, 0, 0, 1) : NULL;
-    return ig_aten_give(call, ig_aten_reduce(call, IG_REDUCE_sum, x, NULL, 0, false));
+    return ig_aten_give(call,
+                        ig_expr_reduce(call->e, IG_REDUCE_sum, x, NULL, 0, false));
 }

@@ -13,11 +13,11 @@
 static ig_value *slice_by_operands(ig_ts_call *call, ig_value *x, uint32_t axis,
                                    const ig_slice_ends *ends) {
     ig_dim axis_dim = ig_dim_of(axis), step = ig_dim_const(call->module, ends->step);
-    ig_value *operands[] = { x, ig_aten_dims_value(call, &ends->start, 1),
-                             ig_aten_dims_value(call, &ends->end, 1),
-                             ig_aten_dims_value(call, &axis_dim, 1),
-                             ig_aten_dims_value(call, &step, 1) };
-    return ig_aten_make(call, IG_OP_slice, 5, operands, NULL);
+    ig_value *operands[] = { x, ig_expr_dims(call->e, &ends->start, 1),
+                             ig_expr_dims(call->e, &ends->end, 1),
+                             ig_expr_dims(call->e, &axis_dim, 1),
+                             ig_expr_dims(call->e, &step, 1) };
+    return ig_expr_make(call->e, IG_OP_slice, operands, 5, NULL);
 }
 
 static ig_value *slice(ig_ts_call *call, ig_value *x, uint32_t axis,
@@ -26,14 +26,14 @@ static ig_value *slice(ig_ts_call *call, ig_value *x, uint32_t axis,
     if (!ig_slice_extent(call->module, ends, x->type->dims[axis], &start, &size)) {
         return slice_by_operands(call, x, axis, ends);
     }
-    return ig_aten_slice(call, x, axis, start, size, ends->step);
+    return ig_expr_slice(call->e, x, axis, start, size, ends->step);
 }
 
 /* slice(self, dim, start, end, step) */
 ig_status ig_ts_op_slice(ig_ts_call *call) {
     ig_aten_view v;
     if (!ig_aten_viewed(call, &v)) {
-        return call->status;
+        return call->e->status;
     }
     if (v.rank == 0) {
         return ig_ts_fail(call, IG_INVALID, "a tensor of rank 0 has no slices");
@@ -47,7 +47,7 @@ ig_status ig_ts_op_slice(ig_ts_call *call) {
     if (!ig_ts_is_none(call, 3)) {
         ends.end = ig_aten_dim(call, 3);
     }
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     if (ends.step <= 0) {
         return ig_ts_fail(call, IG_INVALID, "the step of a slice is %lld",
                           (long long)ends.step);
@@ -59,11 +59,11 @@ ig_status ig_ts_op_slice(ig_ts_call *call) {
 ig_status ig_ts_op_narrow(ig_ts_call *call) {
     ig_aten_view v;
     if (!ig_aten_viewed(call, &v)) {
-        return call->status;
+        return call->e->status;
     }
     uint32_t axis;
     if (!ig_aten_axis_of_many(call, 1, v.rank, &axis)) {
-        return call->status;
+        return call->e->status;
     }
     ig_dim length = ig_aten_dim(call, 3), start = ig_dim_of(0);
     int64_t number;
@@ -76,7 +76,7 @@ ig_status ig_ts_op_narrow(ig_ts_call *call) {
     } else {
         start = ig_aten_dim(call, 2);
     }
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     if (ig_dim_constant(call->module, start, &number) && number < 0) {
         start = ig_dim_add(call->module, start, v.dims[axis]);
     }
@@ -85,14 +85,14 @@ ig_status ig_ts_op_narrow(ig_ts_call *call) {
         return ig_ts_fail(call, IG_INVALID, "the range passes the end of axis %u",
                           axis);
     }
-    return ig_aten_give_view(call, ig_aten_slice(call, v.x, axis, start, length, 1));
+    return ig_aten_give_view(call, ig_expr_slice(call->e, v.x, axis, start, length, 1));
 }
 
 /* An index whose sign or range only the run knows. */
 static ig_value *select_by_gather(ig_ts_call *call, ig_value *x, uint32_t axis,
                                   uint32_t index_arg) {
-    return ig_aten_gather(call, x, ig_aten_operand(call, index_arg, IG_DT_i64), axis,
-                          false);
+    return ig_expr_gather(call->e, x, ig_aten_operand(call, index_arg, IG_DT_i64), axis,
+                          IG_NEGATIVE_wrap);
 }
 
 /* select(self, dim, index) */
@@ -100,13 +100,13 @@ ig_status ig_ts_op_select(ig_ts_call *call) {
     ig_aten_view v;
     int64_t number, least, most;
     if (!ig_aten_viewed(call, &v)) {
-        return call->status;
+        return call->e->status;
     }
     if (v.rank == 0) {
         return ig_ts_fail(call, IG_INVALID, "a tensor of rank 0 has no items");
     }
     uint32_t axis = ig_aten_axis(call, 1, v.rank);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     const ig_ts_value *index = &call->args[2];
     if (index->kind == IG_TS_TENSOR || index->form == IG_TS_RUN) {
         return ig_aten_give_view(call, select_by_gather(call, v.x, axis, 2));
@@ -125,7 +125,7 @@ ig_status ig_ts_op_select(ig_ts_call *call) {
         if (least <= 0) { /* the run checks it */
             return ig_aten_give_view(call, select_by_gather(call, v.x, axis, 2));
         }
-        return ig_aten_give_view(call, ig_aten_select(call, v.x, axis, first));
+        return ig_aten_give_view(call, ig_expr_select(call->e, v.x, axis, first));
     }
     return ig_aten_give_view(call, select_by_gather(call, v.x, axis, 2));
 }
@@ -136,12 +136,13 @@ ig_status ig_ts_op_select(ig_ts_call *call) {
 ig_status ig_ts_op_unfold(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     int64_t size = ig_aten_distance(call, 2), step = ig_aten_distance(call, 3);
-    if (!x || call->status != IG_OK) {
-        return call->status;
+    if (!x || call->e->status != IG_OK) {
+        return call->e->status;
     }
     if (x->type->rank == 0 && size >= 0) {
-        x = ig_aten_reshape(call, x, 1, (ig_dim[]){ ig_dim_of(1) });
-        x = size == 1 ? x : ig_aten_slice(call, x, 0, ig_dim_of(0), ig_dim_of(size), 1);
+        x = ig_expr_reshape(call->e, x, 1, (ig_dim[]){ ig_dim_of(1) });
+        x = size == 1 ? x
+                      : ig_expr_slice(call->e, x, 0, ig_dim_of(0), ig_dim_of(size), 1);
         return ig_aten_give(call, x);
     }
     uint32_t axis = ig_aten_axis(call, 1, x->type->rank);
@@ -153,13 +154,13 @@ ig_status ig_ts_op_unfold(ig_ts_call *call) {
     ig_dim room = ig_dim_sub(module, x->type->dims[axis], ig_dim_const(module, size));
     ig_dim count = ig_dim_add(module, ig_dim_floor_div(module, room, ig_dim_of(step)),
                               ig_dim_of(1));
-    ig_value *starts = ig_aten_axis_numbers(call, 2, 0, count);
-    starts = ig_aten_map2n(call, IG_OP_mul, starts, (double)step);
-    ig_value *within = ig_aten_axis_numbers(call, 2, 1, ig_dim_of(size));
-    ig_value *index = ig_aten_map2(call, IG_OP_add, starts, within);
-    x = ig_aten_gather(call, x, index, axis, false);
+    ig_value *starts = ig_expr_axis_iota(call->e, 2, 0, count);
+    starts = ig_expr_with(call->e, IG_OP_mul, starts, (double)step);
+    ig_value *within = ig_expr_axis_iota(call->e, 2, 1, ig_dim_of(size));
+    ig_value *index = ig_build_add(call->e, starts, within);
+    x = ig_expr_gather(call->e, x, index, axis, IG_NEGATIVE_wrap);
     return ig_aten_give(
-        call, x ? ig_aten_move_axis(call, x, axis + 1, x->type->rank - 1) : NULL);
+        call, x ? ig_expr_move_axis(call->e, x, axis + 1, x->type->rank - 1) : NULL);
 }
 
 /* as_strided(self, size, stride, storage_offset): elements taken one by one */
@@ -169,20 +170,20 @@ ig_status ig_ts_op_as_strided(ig_ts_call *call) {
     const ig_dim *size = ig_aten_dims(call, 1, 0, &rank);
     const ig_dim *stride = ig_aten_dims(call, 2, rank, &stride_count);
     const ig_ts_tensor *tensor = ig_ts_peek(call, 0);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     if (tensor->step_count) {
         return ig_ts_fail(call, IG_UNSUPPORTED, "strides of a view");
     }
     ig_dim offset = ig_ts_is_none(call, 3) ? ig_dim_of(0) : ig_aten_dim(call, 3);
-    ig_value *index = ig_aten_dim_value(call, offset, IG_DT_i64);
+    ig_value *index = ig_expr_dim(call->e, offset, IG_DT_i64);
     for (uint32_t i = 0; i < rank; i++) {
-        ig_value *along = ig_aten_axis_numbers(call, rank, i, size[i]);
-        along = ig_aten_map2(call, IG_OP_mul, along,
-                             ig_aten_dim_value(call, stride[i], IG_DT_i64));
-        index = ig_aten_map2(call, IG_OP_add, index, along);
+        ig_value *along = ig_expr_axis_iota(call->e, rank, i, size[i]);
+        along = ig_build_mul(call->e, along,
+                             ig_expr_dim(call->e, stride[i], IG_DT_i64));
+        index = ig_build_add(call->e, index, along);
     }
-    return ig_aten_give(call,
-                        ig_aten_gather(call, ig_aten_flatten(call, x), index, 0, true));
+    return ig_aten_give(call, ig_expr_gather(call->e, ig_expr_flatten(call->e, x),
+                                             index, 0, IG_NEGATIVE_error));
 }
 
 /* ---- together ---- */
@@ -194,9 +195,9 @@ static bool is_legacy_empty(const ig_value *x) {
 static void guard_extents(ig_ts_call *call, const ig_value *x, const ig_value *y,
                           uint32_t axis) {
     for (uint32_t i = 0; x->type->rank == y->type->rank && i < x->type->rank; i++) {
-        if (i != axis && call->status == IG_OK) {
-            call->status = ig_ts_guard_equal(call, x->type->dims[i], y->type->dims[i],
-                                             "extents of concatenated tensors");
+        if (i != axis && call->e->status == IG_OK) {
+            ig_expr_guard_equal(call->e, x->type->dims[i], y->type->dims[i],
+                                "extents of concatenated tensors");
         }
     }
 }
@@ -214,11 +215,11 @@ static ig_value *concat_cast(ig_ts_call *call, ig_value **values, uint32_t count
         }
     }
     if (kept_count == 0 || !kept[0]) {
-        return ig_aten_fail(call, IG_INVALID, "nothing to concatenate");
+        return ig_expr_fail(call->e, IG_INVALID, "nothing to concatenate");
     }
     int64_t rank = kept[0]->type->rank;
     if (axis_arg < -rank || axis_arg >= rank) {
-        return ig_aten_fail(call, IG_INVALID, "axis %lld is outside of rank %lld",
+        return ig_expr_fail(call->e, IG_INVALID, "axis %lld is outside of rank %lld",
                             (long long)axis_arg, (long long)rank);
     }
     axis = (uint32_t)(axis_arg < 0 ? axis_arg + rank : axis_arg);
@@ -227,7 +228,7 @@ static ig_value *concat_cast(ig_ts_call *call, ig_value **values, uint32_t count
             guard_extents(call, kept[0], kept[i], axis);
         }
     }
-    return ig_aten_concat(call, axis, kept_count, kept);
+    return ig_expr_concat(call->e, axis, kept, kept_count);
 }
 
 /* cat of a list that is a tensor [N, …]: N and the axis become one. */
@@ -235,12 +236,12 @@ static ig_status cat_stacked(ig_ts_call *call, ig_value *stack) {
     uint32_t rank = stack->type->rank - 1, axis;
     ig_dim dims[IG_TENSOR_RANK];
     if (!ig_aten_axis_of_many(call, 1, rank, &axis)) {
-        return call->status;
+        return call->e->status;
     }
     memcpy(dims, stack->type->dims + 1, rank * sizeof *dims);
     dims[axis] = ig_dim_mul(call->module, dims[axis], stack->type->dims[0]);
-    ig_value *moved = ig_aten_move_axis(call, stack, 0, axis);
-    return ig_aten_give(call, ig_aten_reshape(call, moved, rank, dims));
+    ig_value *moved = ig_expr_move_axis(call->e, stack, 0, axis);
+    return ig_aten_give(call, ig_expr_reshape(call->e, moved, rank, dims));
 }
 
 /* cat(tensors, dim) */
@@ -253,7 +254,7 @@ ig_status ig_ts_op_cat(ig_ts_call *call) {
         return cat_stacked(call, stack);
     }
     ig_value **values = ig_aten_tensors(call, 0, &count);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     IG_TRY(ig_ts_result_type_of_list(call, 0, &dtype));
     return ig_aten_give(call,
                         concat_cast(call, values, count, ig_aten_int(call, 1), dtype));
@@ -267,10 +268,10 @@ ig_status ig_ts_op_stack(ig_ts_call *call) {
     IG_TRY(ig_ts_stacked_arg(call, 0, &stack));
     if (stack) {
         uint32_t to = ig_aten_axis(call, 1, stack->type->rank);
-        return ig_aten_give(call, ig_aten_move_axis(call, stack, 0, to));
+        return ig_aten_give(call, ig_expr_move_axis(call->e, stack, 0, to));
     }
     ig_value **values = ig_aten_tensors(call, 0, &count);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     IG_TRY(ig_ts_result_type_of_list(call, 0, &dtype));
     if (count == 0) {
         return ig_ts_fail(call, IG_INVALID, "nothing to stack");
@@ -278,20 +279,21 @@ ig_status ig_ts_op_stack(ig_ts_call *call) {
     uint32_t axis = ig_aten_axis(call, 1, values[0]->type->rank + 1);
     ig_value **raised = IG_NEW_ARRAY(call->arena, ig_value *, count);
     for (uint32_t i = 0; i < count; i++) {
-        raised[i] = ig_aten_unsqueeze(call, ig_aten_cast(call, values[i], dtype), axis);
+        raised[i] = ig_expr_unsqueeze(call->e, ig_aten_cast(call, values[i], dtype),
+                                      axis);
     }
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     for (uint32_t i = 1; i < count; i++) {
         guard_extents(call, raised[0], raised[i], axis);
     }
-    return ig_aten_give(call, ig_aten_concat(call, axis, count, raised));
+    return ig_aten_give(call, ig_expr_concat(call->e, axis, raised, count));
 }
 
 /* At least `rank` axes, as atleast_Nd places the new ones. */
 static ig_value *raise(ig_ts_call *call, ig_value *x, uint32_t rank) {
     while (x && x->type->rank < rank) {
         bool is_last = rank == 3 && x->type->rank == 2;
-        x = ig_aten_unsqueeze(call, x, is_last ? 2 : 0);
+        x = ig_expr_unsqueeze(call->e, x, is_last ? 2 : 0);
     }
     return x;
 }
@@ -307,11 +309,11 @@ ig_status ig_ts_op_atleast(ig_ts_call *call) {
 ig_status ig_ts_op_atleast_list(ig_ts_call *call) {
     uint32_t count;
     ig_value **values = ig_aten_tensors(call, 0, &count);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     for (uint32_t i = 0; i < count; i++) {
         values[i] = raise(call, values[i], (uint32_t)call->row->variant);
     }
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     return ig_ts_give_list(call, 0, IG_TS_NO_ARG, values, count);
 }
 
@@ -320,12 +322,12 @@ ig_status ig_ts_op_stack_along(ig_ts_call *call) {
     uint32_t count, rank = (uint32_t)call->row->variant;
     ig_dtype dtype = IG_DT_f32;
     ig_value **values = ig_aten_tensors(call, 0, &count);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     IG_TRY(ig_ts_result_type_of_list(call, 0, &dtype));
     for (uint32_t i = 0; i < count; i++) {
         values[i] = raise(call, values[i], rank);
     }
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     int64_t axis = rank == 2 ? 0 : rank == 3 ? 2 : count && values[0]->type->rank > 1;
     return ig_aten_give(call, concat_cast(call, values, count, axis, dtype));
 }
@@ -335,12 +337,12 @@ ig_status ig_ts_op_column_stack(ig_ts_call *call) {
     uint32_t count;
     ig_dtype dtype = IG_DT_f32;
     ig_value **values = ig_aten_tensors(call, 0, &count);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     IG_TRY(ig_ts_result_type_of_list(call, 0, &dtype));
     for (uint32_t i = 0; i < count; i++) {
         ig_dim dims[] = { ig_type_count(call->module, values[i]->type), ig_dim_of(1) };
         if (values[i]->type->rank <= 1) {
-            values[i] = ig_aten_reshape(call, values[i], 2, dims);
+            values[i] = ig_expr_reshape(call->e, values[i], 2, dims);
         }
     }
     return ig_aten_give(call, concat_cast(call, values, count, 1, dtype));

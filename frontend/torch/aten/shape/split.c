@@ -29,17 +29,17 @@ static bool open_parts(ig_ts_call *call, uint32_t axis_arg, parts *out) {
         return false;
     }
     if (out->v.rank == 0) {
-        ig_aten_fail(call, IG_INVALID, "a tensor of rank 0 cannot be split");
+        ig_expr_fail(call->e, IG_INVALID, "a tensor of rank 0 cannot be split");
         return false;
     }
     out->axis = ig_aten_axis(call, axis_arg, out->v.rank);
-    out->extent = call->status == IG_OK ? out->v.dims[out->axis] : ig_dim_of(0);
-    return call->status == IG_OK;
+    out->extent = call->e->status == IG_OK ? out->v.dims[out->axis] : ig_dim_of(0);
+    return call->e->status == IG_OK;
 }
 
 static bool set_count(ig_ts_call *call, parts *p, int64_t count) {
     if (count < 0 || count > PARTS_MAX) {
-        ig_aten_fail(call, IG_LIMIT, "a split into %lld parts", (long long)count);
+        ig_expr_fail(call->e, IG_LIMIT, "a split into %lld parts", (long long)count);
         return false;
     }
     p->count = (uint32_t)count;
@@ -54,7 +54,7 @@ static ig_status unknown_count(const ig_ts_call *call, const parts *p) {
 }
 
 static ig_status give_parts(ig_ts_call *call, const parts *p) {
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     return ig_ts_give_list(call, 0, 0, p->values, p->count);
 }
 
@@ -62,7 +62,7 @@ static ig_status give_parts(ig_ts_call *call, const parts *p) {
 static ig_status give_between(ig_ts_call *call, parts *p, const ig_dim *bounds) {
     for (uint32_t k = 0; k < p->count; k++) {
         ig_dim size = ig_dim_sub(call->module, bounds[k + 1], bounds[k]);
-        p->values[k] = ig_aten_slice(call, p->v.x, p->axis, bounds[k], size, 1);
+        p->values[k] = ig_expr_slice(call->e, p->v.x, p->axis, bounds[k], size, 1);
     }
     return give_parts(call, p);
 }
@@ -71,7 +71,7 @@ static ig_status give_between(ig_ts_call *call, parts *p, const ig_dim *bounds) 
 static ig_status give_parts_of(ig_ts_call *call, parts *p, ig_dim size, int64_t count) {
     ig_module *m = call->module;
     if (!set_count(call, p, count)) {
-        return call->status;
+        return call->e->status;
     }
     ig_dim *bounds = IG_NEW_ARRAY(call->arena, ig_dim, p->count + 1u);
     for (int64_t k = 0; k < count; k++) {
@@ -79,12 +79,15 @@ static ig_status give_parts_of(ig_ts_call *call, parts *p, ig_dim size, int64_t 
     }
     bounds[count] = p->extent;
     if (count) {
-        IG_TRY(ig_ts_guard_less(call, ig_dim_add(m, bounds[count - 1], ig_dim_of(1)),
-                                p->extent, "the extent makes fewer parts"));
+        ig_expr_guard_less_equal(call->e,
+                                 ig_dim_add(m, bounds[count - 1], ig_dim_of(1)),
+                                 p->extent, "the extent makes fewer parts");
+        IG_TRY(call->e->status);
     }
-    IG_TRY(ig_ts_guard_less(call, p->extent,
-                            ig_dim_mul(m, ig_dim_const(m, count), size),
-                            "the extent makes more parts"));
+    ig_expr_guard_less_equal(call->e, p->extent,
+                             ig_dim_mul(m, ig_dim_const(m, count), size),
+                             "the extent makes more parts");
+    IG_TRY(call->e->status);
     return give_between(call, p, bounds);
 }
 
@@ -95,7 +98,7 @@ static ig_status give_known(ig_ts_call *call, parts *p, int64_t extent, int64_t 
         return ig_ts_fail(call, IG_INVALID, "parts of size %lld", (long long)size);
     }
     if (!set_count(call, p, count)) {
-        return call->status;
+        return call->e->status;
     }
     ig_dim *bounds = IG_NEW_ARRAY(call->arena, ig_dim, p->count + 1u);
     for (uint32_t k = 0; k <= p->count; k++) {
@@ -110,7 +113,7 @@ ig_status ig_ts_op_split(ig_ts_call *call) {
     ig_dim size = ig_aten_dim(call, 1);
     int64_t extent, known;
     if (!open_parts(call, 2, &p)) {
-        return call->status;
+        return call->e->status;
     }
     if (ig_dim_constant(call->module, p.extent, &extent) &&
         ig_dim_constant(call->module, size, &known)) {
@@ -126,18 +129,19 @@ ig_status ig_ts_op_split_sizes(ig_ts_call *call) {
     uint32_t count;
     const ig_dim *sizes = ig_aten_dims(call, 1, 0, &count);
     if (!ig_aten_viewed(call, &p.v) || !set_count(call, &p, count)) {
-        return call->status;
+        return call->e->status;
     }
     if (!ig_aten_axis_of_many(call, 2, p.v.rank, &p.axis)) {
-        return call->status;
+        return call->e->status;
     }
     ig_dim at = ig_dim_of(0);
     for (uint32_t k = 0; k < count; k++) {
-        p.values[k] = ig_aten_slice(call, p.v.x, p.axis, at, sizes[k], 1);
+        p.values[k] = ig_expr_slice(call->e, p.v.x, p.axis, at, sizes[k], 1);
         at = ig_dim_add(call->module, at, sizes[k]);
     }
-    IG_TRY(ig_ts_guard_equal(call, at, p.v.dims[p.axis],
-                             "the sizes of a split must sum to the extent"));
+    ig_expr_guard_equal(call->e, at, p.v.dims[p.axis],
+                        "the sizes of a split must sum to the extent");
+    IG_TRY(call->e->status);
     return give_parts(call, &p);
 }
 
@@ -147,7 +151,7 @@ ig_status ig_ts_op_chunk(ig_ts_call *call) {
     parts p;
     int64_t chunks = ig_aten_distance(call, 1), extent;
     if (!open_parts(call, 2, &p)) {
-        return call->status;
+        return call->e->status;
     }
     if (chunks <= 0) {
         return ig_ts_fail(call, IG_INVALID, "%lld chunks", (long long)chunks);
@@ -160,7 +164,7 @@ ig_status ig_ts_op_chunk(ig_ts_call *call) {
         return set_count(call, &p, chunks)
                    ? give_between(call, &p,
                                   IG_NEW_ARRAY(call->arena, ig_dim, p.count + 1u))
-                   : call->status;
+                   : call->e->status;
     }
     return give_known(call, &p, extent, (extent + chunks - 1) / chunks);
 }
@@ -192,12 +196,12 @@ static ig_status give_at_indices(ig_ts_call *call, parts *p, const int64_t *indi
     ig_module *m = call->module;
     ig_dim start = ig_dim_of(0);
     if (!set_count(call, p, (int64_t)count + 1)) {
-        return call->status;
+        return call->e->status;
     }
     for (uint32_t k = 0; k <= count; k++) {
         ig_dim end = k == count ? p->extent : clamp_index(m, indices[k], p->extent);
         ig_dim size = ig_dim_max(m, ig_dim_sub(m, end, start), ig_dim_of(0));
-        p->values[k] = ig_aten_slice(call, p->v.x, p->axis, start, size, 1);
+        p->values[k] = ig_expr_slice(call->e, p->v.x, p->axis, start, size, 1);
         start = end;
     }
     return give_parts(call, p);
@@ -208,7 +212,7 @@ static ig_status split_by_tensor(ig_ts_call *call, parts *p) {
     ig_dims_value value;
     int64_t numbers[IG_COUNT_OF(value.dims)];
     ig_value *at = ig_aten_tensor(call, 1);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     if (!ig_value_dims(at, &value)) {
         return ig_ts_fail(call, IG_UNSUPPORTED, "a split at places computed from data");
     }
@@ -234,7 +238,7 @@ ig_status ig_ts_op_tensor_split(ig_ts_call *call) {
         call->args[2] = ig_ts_of_int(fixed == 2 && is_vector ? 0 : fixed - 1);
     }
     if (!open_parts(call, 2, &p)) {
-        return call->status;
+        return call->e->status;
     }
     if (call->args[1].kind == IG_TS_TENSOR) {
         return split_by_tensor(call, &p);
@@ -243,7 +247,7 @@ ig_status ig_ts_op_tensor_split(ig_ts_call *call) {
         return give_sections(call, &p, ig_aten_distance(call, 1));
     }
     const int64_t *indices = ig_aten_ints(call, 1, 0, &count);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     return give_at_indices(call, &p, indices, count);
 }
 
@@ -253,8 +257,8 @@ static ig_status give_stacked(ig_ts_call *call, const parts *p) {
     if (p->v.is_complex || self->quant) {
         return unknown_count(call, p);
     }
-    ig_value *stack = ig_aten_move_axis(call, p->v.x, p->axis, 0);
-    IG_TRY(call->status);
+    ig_value *stack = ig_expr_move_axis(call->e, p->v.x, p->axis, 0);
+    IG_TRY(call->e->status);
     ig_ts_tensor *view = ig_ts_view_create(call->eval, self, stack);
     ig_ts_list *list = ig_ts_stacked_list(call->eval, view);
     return ig_ts_give_value(call, 0, ig_ts_of_list(list));
@@ -265,21 +269,22 @@ ig_status ig_ts_op_unbind(ig_ts_call *call) {
     parts p;
     int64_t count;
     if (!open_parts(call, 1, &p)) {
-        return call->status;
+        return call->e->status;
     }
     if (!ig_dim_constant(call->module, p.extent, &count)) {
         count = call->names;
         if (!count) {
             return give_stacked(call, &p);
         }
-        IG_TRY(ig_ts_guard_equal(call, p.extent, ig_dim_of(count),
-                                 "the extent is not the number of names"));
+        ig_expr_guard_equal(call->e, p.extent, ig_dim_of(count),
+                            "the extent is not the number of names");
+        IG_TRY(call->e->status);
     }
     if (!set_count(call, &p, count)) {
-        return call->status;
+        return call->e->status;
     }
     for (uint32_t k = 0; k < p.count; k++) {
-        p.values[k] = ig_aten_select(call, p.v.x, p.axis, ig_dim_of(k));
+        p.values[k] = ig_expr_select(call->e, p.v.x, p.axis, ig_dim_of(k));
     }
     return give_parts(call, &p);
 }

@@ -10,10 +10,10 @@
 bool ig_aten_viewed(ig_ts_call *call, ig_aten_view *out) {
     const ig_ts_tensor *tensor = NULL;
     memset(out, 0, sizeof *out);
-    if (call->status == IG_OK) {
-        call->status = ig_ts_tensor_raw(call, 0, &out->x, &tensor);
+    if (call->e->status == IG_OK) {
+        call->e->status = ig_ts_tensor_raw(call, 0, &out->x, &tensor);
     }
-    if (call->status != IG_OK) {
+    if (call->e->status != IG_OK) {
         return false;
     }
     out->is_complex = tensor->dtype->is_complex;
@@ -26,11 +26,11 @@ ig_value *ig_aten_view_reshape(ig_ts_call *call, const ig_aten_view *v, uint32_t
                                const ig_dim *dims) {
     ig_dim all[IG_TENSOR_RANK + 1];
     if (rank >= IG_TENSOR_RANK) {
-        return ig_aten_fail(call, IG_LIMIT, "a shape has %u axes", rank);
+        return ig_expr_fail(call->e, IG_LIMIT, "a shape has %u axes", rank);
     }
     memcpy(all, dims, rank * sizeof *dims);
     all[rank] = ig_dim_of(2);
-    return ig_aten_reshape(call, v->x, rank + v->is_complex, all);
+    return ig_expr_reshape(call->e, v->x, rank + v->is_complex, all);
 }
 
 ig_value *ig_aten_view_transpose(ig_ts_call *call, const ig_aten_view *v,
@@ -38,11 +38,11 @@ ig_value *ig_aten_view_transpose(ig_ts_call *call, const ig_aten_view *v,
     int64_t all[IG_TENSOR_RANK + 1];
     memcpy(all, perm, v->rank * sizeof *perm);
     all[v->rank] = v->rank;
-    return ig_aten_transpose(call, v->x, all);
+    return ig_expr_transpose(call->e, v->x, all);
 }
 
 ig_status ig_aten_give_view(ig_ts_call *call, ig_value *value) {
-    return value ? ig_ts_give_view(call, 0, 0, value) : call->status;
+    return value ? ig_ts_give_view(call, 0, 0, value) : call->e->status;
 }
 
 /* ---- shapes ---- */
@@ -55,7 +55,7 @@ static uint32_t wanted_shape(ig_ts_call *call, const ig_aten_view *v, uint32_t i
     ig_dim minus_one = ig_dim_const(call->module, -1), others = ig_dim_of(1);
     int64_t rest = -1;
     if (count >= IG_TENSOR_RANK) {
-        ig_aten_fail(call, IG_LIMIT, "a shape has %u axes", count);
+        ig_expr_fail(call->e, IG_LIMIT, "a shape has %u axes", count);
         return 0;
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -63,7 +63,7 @@ static uint32_t wanted_shape(ig_ts_call *call, const ig_aten_view *v, uint32_t i
         if (!ig_dim_same(given[i], minus_one)) {
             others = ig_dim_mul(call->module, others, given[i]);
         } else if (rest >= 0) {
-            ig_aten_fail(call, IG_INVALID, "a shape has -1 twice");
+            ig_expr_fail(call->e, IG_INVALID, "a shape has -1 twice");
         } else {
             rest = i;
         }
@@ -82,10 +82,10 @@ ig_status ig_ts_op_view(ig_ts_call *call) {
     ig_aten_view v;
     ig_dim dims[IG_TENSOR_RANK];
     if (!ig_aten_viewed(call, &v)) {
-        return call->status;
+        return call->e->status;
     }
     uint32_t rank = wanted_shape(call, &v, 1, dims);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     return ig_aten_give_view(call, ig_aten_view_reshape(call, &v, rank, dims));
 }
 
@@ -94,7 +94,7 @@ ig_status ig_ts_op_view_as(ig_ts_call *call) {
     ig_aten_view v;
     ig_value *other = ig_aten_tensor(call, 1);
     if (!other || !ig_aten_viewed(call, &v)) {
-        return call->status;
+        return call->e->status;
     }
     return ig_aten_give_view(
         call, ig_aten_view_reshape(call, &v, other->type->rank, other->type->dims));
@@ -118,11 +118,11 @@ static ig_value *flatten(ig_ts_call *call, const ig_aten_view *v, uint32_t first
 ig_status ig_ts_op_flatten(ig_ts_call *call) {
     ig_aten_view v;
     if (!ig_aten_viewed(call, &v)) {
-        return call->status;
+        return call->e->status;
     }
     uint32_t first = ig_aten_axis(call, 1, v.rank),
              last = ig_aten_axis(call, 2, v.rank);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     if (v.rank == 0) {
         return ig_aten_give_view(
             call, ig_aten_view_reshape(call, &v, 1, (ig_dim[]){ ig_dim_of(1) }));
@@ -136,7 +136,7 @@ ig_status ig_ts_op_flatten(ig_ts_call *call) {
 ig_status ig_ts_op_ravel(ig_ts_call *call) {
     ig_aten_view v;
     if (!ig_aten_viewed(call, &v)) {
-        return call->status;
+        return call->e->status;
     }
     ig_dim count = ig_dim_product(call->module, v.dims, v.rank);
     return ig_aten_give_view(call, ig_aten_view_reshape(call, &v, 1, &count));
@@ -146,16 +146,16 @@ ig_status ig_ts_op_ravel(ig_ts_call *call) {
 ig_status ig_ts_op_unflatten(ig_ts_call *call) {
     ig_aten_view v;
     if (!ig_aten_viewed(call, &v)) {
-        return call->status;
+        return call->e->status;
     }
     uint32_t axis;
     if (!ig_aten_axis_of_many(call, 1, v.rank, &axis)) {
-        return call->status;
+        return call->e->status;
     }
     ig_aten_view one = { .x = v.x, .rank = 1, .dims = v.dims + axis };
     ig_dim parts[IG_TENSOR_RANK], dims[2 * IG_TENSOR_RANK];
     uint32_t count = wanted_shape(call, &one, 2, parts), rank = 0;
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     for (uint32_t i = 0; i < v.rank; i++) {
         if (i != axis) {
             dims[rank++] = v.dims[i];
@@ -208,11 +208,11 @@ ig_status ig_ts_op_squeeze(ig_ts_call *call) {
     const int64_t *axes = all;
     uint32_t count;
     if (!ig_aten_viewed(call, &v)) {
-        return call->status;
+        return call->e->status;
     }
     if (call->row->variant == 1) {
         axes = ig_aten_axes(call, 1, v.rank, false, &count);
-        IG_TRY(call->status);
+        IG_TRY(call->e->status);
         return squeeze(call, &v, axes, v.rank ? count : 0);
     }
     for (count = 0; count < v.rank; count++) {
@@ -224,7 +224,7 @@ ig_status ig_ts_op_squeeze(ig_ts_call *call) {
 ig_status ig_ts_op_unsqueeze(ig_ts_call *call) {
     ig_aten_view v;
     if (!ig_aten_viewed(call, &v)) {
-        return call->status;
+        return call->e->status;
     }
     uint32_t axis = ig_aten_axis(call, 1, v.rank + 1);
     ig_dim dims[IG_TENSOR_RANK + 1];
@@ -240,7 +240,7 @@ static bool wrap_axis(ig_ts_call *call, int64_t axis, uint32_t rank, int64_t *ou
     int64_t bound = rank ? rank : 1;
     *out = axis < 0 ? axis + bound : axis;
     if (*out < 0 || *out >= bound) {
-        ig_aten_fail(call, IG_INVALID, "axis %lld is outside of a tensor of rank %u",
+        ig_expr_fail(call->e, IG_INVALID, "axis %lld is outside of a tensor of rank %u",
                      (long long)axis, rank);
         return false;
     }
@@ -252,17 +252,17 @@ ig_status ig_ts_op_permute(ig_ts_call *call) {
     uint32_t count;
     int64_t perm[IG_TENSOR_RANK];
     if (!ig_aten_viewed(call, &v)) {
-        return call->status;
+        return call->e->status;
     }
     const int64_t *given = ig_aten_ints(call, 1, 0, &count);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     if (count != v.rank) {
         return ig_ts_fail(call, IG_INVALID, "%u axes for a tensor of rank %u", count,
                           v.rank);
     }
     for (uint32_t i = 0; i < count; i++) {
         if (!wrap_axis(call, given[i], v.rank, &perm[i])) {
-            return call->status;
+            return call->e->status;
         }
     }
     return ig_aten_give_view(call, ig_aten_view_transpose(call, &v, perm));
@@ -279,10 +279,10 @@ static ig_status swap(ig_ts_call *call, const ig_aten_view *v, uint32_t a, uint3
 ig_status ig_ts_op_transpose(ig_ts_call *call) {
     ig_aten_view v;
     if (!ig_aten_viewed(call, &v)) {
-        return call->status;
+        return call->e->status;
     }
     uint32_t a = ig_aten_axis(call, 1, v.rank), b = ig_aten_axis(call, 2, v.rank);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     return swap(call, &v, a, b);
 }
 
@@ -291,7 +291,7 @@ ig_status ig_ts_op_t(ig_ts_call *call) {
     ig_aten_view v;
     int64_t perm[IG_TENSOR_RANK];
     if (!ig_aten_viewed(call, &v)) {
-        return call->status;
+        return call->e->status;
     }
     if (call->row->variant == 1) {
         if (v.rank < 2) {
@@ -315,7 +315,7 @@ ig_status ig_ts_op_movedim(ig_ts_call *call) {
     int64_t perm[IG_TENSOR_RANK], source[IG_TENSOR_RANK];
     const int64_t *to = ig_aten_ints(call, 2, count, &others);
     if (!ig_aten_viewed(call, &v)) {
-        return call->status;
+        return call->e->status;
     }
     bool is_moved[IG_TENSOR_RANK] = { false };
     for (uint32_t i = 0; i < v.rank; i++) {
@@ -325,7 +325,7 @@ ig_status ig_ts_op_movedim(ig_ts_call *call) {
         int64_t at;
         if (!wrap_axis(call, from[i], v.rank, &source[i]) ||
             !wrap_axis(call, to[i], v.rank, &at)) {
-            return call->status;
+            return call->e->status;
         }
         if (v.rank && (perm[at] >= 0 || is_moved[source[i]])) {
             return ig_ts_fail(call, IG_INVALID, "an axis is moved twice");
@@ -361,17 +361,17 @@ static ig_status expand_to(ig_ts_call *call, const ig_aten_view *v, const ig_dim
     }
     dims[rank] = ig_dim_of(2);
     return ig_aten_give_view(call,
-                             ig_aten_expand(call, v->x, rank + v->is_complex, dims));
+                             ig_expr_expand(call->e, v->x, rank + v->is_complex, dims));
 }
 
 ig_status ig_ts_op_expand(ig_ts_call *call) {
     ig_aten_view v;
     uint32_t rank;
     if (!ig_aten_viewed(call, &v)) {
-        return call->status;
+        return call->e->status;
     }
     const ig_dim *dims = ig_aten_dims(call, 1, 0, &rank);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     return expand_to(call, &v, dims, rank);
 }
 
@@ -379,7 +379,7 @@ ig_status ig_ts_op_expand_as(ig_ts_call *call) {
     ig_aten_view v;
     ig_value *other = ig_aten_tensor(call, 1);
     if (!other || !ig_aten_viewed(call, &v)) {
-        return call->status;
+        return call->e->status;
     }
     return expand_to(call, &v, other->type->dims, other->type->rank);
 }
@@ -415,15 +415,16 @@ ig_value *ig_aten_diagonal(ig_ts_call *call, ig_value *x, int64_t offset, uint32
     length = ig_dim_max(module, length, ig_dim_of(0));
     int64_t width;
     if (!ig_dim_constant(module, columns, &width)) {
-        return ig_aten_fail(call, IG_UNSUPPORTED,
+        return ig_expr_fail(call->e, IG_UNSUPPORTED,
                             "the diagonal of a matrix of unknown width");
     }
     dims[rank - 2] = ig_dim_mul(module, rows, columns);
-    x = ig_aten_transpose(call, x, perm);
-    x = ig_aten_reshape(call, x, rank - 1, dims);
+    x = ig_expr_transpose(call->e, x, perm);
+    x = ig_expr_reshape(call->e, x, rank - 1, dims);
     ig_dim start = ig_dim_add(module, ig_dim_mul(module, down, columns), right);
-    return ig_aten_slice(call, x, rank - 2, ig_dim_is(length, 0) ? ig_dim_of(0) : start,
-                         length, width + 1);
+    return ig_expr_slice(call->e, x, rank - 2,
+                         ig_dim_is(length, 0) ? ig_dim_of(0) : start, length,
+                         width + 1);
 }
 
 /* diagonal(self, offset, dim1, dim2) */
@@ -431,11 +432,11 @@ ig_status ig_ts_op_diagonal(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     int64_t offset = ig_aten_distance(call, 1);
     if (!x) {
-        return call->status;
+        return call->e->status;
     }
     uint32_t a = ig_aten_axis(call, 2, x->type->rank);
     uint32_t b = ig_aten_axis(call, 3, x->type->rank);
-    IG_TRY(call->status);
+    IG_TRY(call->e->status);
     if (a == b || x->type->rank < 2) {
         return ig_ts_fail(call, IG_INVALID, "a diagonal takes two axes");
     }

@@ -1,0 +1,32 @@
+/* Segments of one array, told by offsets: the index arithmetic of jagged data.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Indices, lengths and offsets are i64.  Offsets are [segments + 1]; the first is 0 and
+ * none is smaller than the one before.
+ */
+#ifndef IG_COMPOSE_SEGMENTS_H
+#define IG_COMPOSE_SEGMENTS_H
+
+#include "ir/expr.h"
+
+typedef enum ig_running {
+    IG_RUNNING_inclusive,
+    IG_RUNNING_exclusive,
+    IG_RUNNING_complete, /* one element longer: 0 first, the whole sum last */
+} ig_running;
+
+/* Running sums along the last axis; a scalar is its own. */
+ig_value *ig_compose_running_sum(ig_expr *e, ig_value *x, ig_running kind);
+/* The last element of [n], n > 0, as i64[]. */
+ig_value *ig_compose_last(ig_expr *e, ig_value *x);
+/* The segment in which each position lies. */
+ig_value *ig_compose_segment_of(ig_expr *e, ig_value *offsets, ig_value *positions);
+/* Lengths of the segments, [segments]. */
+ig_value *ig_compose_segment_lengths(ig_expr *e, ig_value *offsets);
+/* Sums of the rows of x [n, …] by target (i64 [n], < count): [count, …]. */
+ig_value *ig_compose_add_rows(ig_expr *e, ig_value *x, ig_value *target, ig_dim count);
+/* Rows of x [n, …] at the rows `target` of a tensor of `count` rows full of `fill`. */
+ig_value *ig_compose_put_rows(ig_expr *e, ig_value *x, ig_value *target, ig_dim count,
+                              ig_value *fill);
+
+#endif

@@ -1,0 +1,185 @@
+/* Arguments of the aten rows, and dtypes as torch has them.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "frontend/torch/aten/aten.h"
+
+/* A formula that has no case for what it was given ends in NULL without a failure. */
+static ig_status refuse_case(ig_ts_call *call) {
+    ig_expr_fail(call->e, IG_UNSUPPORTED, "is not supported for arguments like these");
+    return call->e->status;
+}
+
+ig_status ig_aten_give(ig_ts_call *call, ig_value *value) {
+    bool is_good = value && call->e->status == IG_OK;
+    return is_good ? ig_ts_give(call, 0, value) : refuse_case(call);
+}
+
+ig_status ig_aten_give2(ig_ts_call *call, ig_value *first, ig_value *second) {
+    if (!first || !second || call->e->status != IG_OK) {
+        return refuse_case(call);
+    }
+    IG_TRY(ig_ts_give(call, 0, first));
+    return ig_ts_give(call, 1, second);
+}
+
+/* ---- arguments ---- */
+
+ig_value *ig_aten_tensor(ig_ts_call *call, uint32_t index) {
+    ig_value *value = NULL;
+    return ig_expr_note(call->e, ig_ts_tensor_arg(call, index, &value)) ? value : NULL;
+}
+
+ig_value *ig_aten_optional(ig_ts_call *call, uint32_t index) {
+    ig_value *value = NULL;
+    return ig_expr_note(call->e, ig_ts_tensor_opt(call, index, &value)) ? value : NULL;
+}
+
+ig_value **ig_aten_tensors(ig_ts_call *call, uint32_t index, uint32_t *out_count) {
+    ig_value **values = NULL;
+    *out_count = 0;
+    return ig_expr_note(call->e, ig_ts_tensors(call, index, &values, out_count))
+               ? values
+               : NULL;
+}
+
+int64_t ig_aten_int(ig_ts_call *call, uint32_t index) {
+    int64_t value = 0;
+    return ig_expr_note(call->e, ig_ts_int(call, index, &value)) ? value : 0;
+}
+
+int64_t ig_aten_distance(ig_ts_call *call, uint32_t index) {
+    enum { FAR_BITS = 40 };
+    int64_t value = ig_aten_int(call, index), far = (int64_t)1 << FAR_BITS;
+    if (value < -far || value > far) {
+        ig_expr_fail(call->e, IG_LIMIT, "a number as far as %lld", (long long)value);
+        return 0;
+    }
+    return value;
+}
+
+int64_t ig_aten_int_or(ig_ts_call *call, uint32_t index, int64_t none) {
+    int64_t value = none;
+    return ig_expr_note(call->e, ig_ts_int_or(call, index, none, &value)) ? value
+                                                                          : none;
+}
+
+double ig_aten_float(ig_ts_call *call, uint32_t index) {
+    double value = 0;
+    return ig_expr_note(call->e, ig_ts_float(call, index, &value)) ? value : 0;
+}
+
+double ig_aten_float_or(ig_ts_call *call, uint32_t index, double none) {
+    double value = none;
+    return ig_expr_note(call->e, ig_ts_float_or(call, index, none, &value)) ? value
+                                                                            : none;
+}
+
+bool ig_aten_bool(ig_ts_call *call, uint32_t index) {
+    bool value = false;
+    return ig_expr_note(call->e, ig_ts_bool_or(call, index, false, &value)) && value;
+}
+
+ig_str ig_aten_str(ig_ts_call *call, uint32_t index) {
+    ig_str text = ig_str_of("");
+    ig_expr_note(call->e, ig_ts_str(call, index, &text));
+    return text;
+}
+
+ig_dim ig_aten_dim(ig_ts_call *call, uint32_t index) {
+    ig_dim dim = 0;
+    return ig_expr_note(call->e, ig_ts_dim(call, index, &dim)) ? dim : 0;
+}
+
+const int64_t *ig_aten_ints(ig_ts_call *call, uint32_t index, uint32_t wanted,
+                            uint32_t *out_count) {
+    const int64_t *values = NULL;
+    *out_count = 0;
+    return ig_expr_note(call->e, ig_ts_ints(call, index, wanted, &values, out_count))
+               ? values
+               : NULL;
+}
+
+const ig_dim *ig_aten_dims(ig_ts_call *call, uint32_t index, uint32_t wanted,
+                           uint32_t *out_count) {
+    const ig_dim *dims = NULL;
+    *out_count = 0;
+    return ig_expr_note(call->e, ig_ts_dims(call, index, wanted, &dims, out_count))
+               ? dims
+               : NULL;
+}
+
+ig_dtype ig_aten_dtype(ig_ts_call *call, uint32_t index, ig_dtype none) {
+    ig_dtype dtype = none;
+    return ig_expr_note(call->e, ig_ts_dtype(call, index, none, &dtype)) ? dtype : none;
+}
+
+ig_value *ig_aten_operand(ig_ts_call *call, uint32_t index, ig_dtype dtype) {
+    ig_value *value = NULL;
+    return ig_expr_note(call->e, ig_ts_operand(call, index, dtype, &value)) ? value
+                                                                            : NULL;
+}
+
+ig_dtype ig_aten_result_type(ig_ts_call *call, uint32_t first, uint32_t count) {
+    ig_dtype dtype = IG_DT_f32;
+    uint32_t indices[8];
+    for (uint32_t i = 0; i < count && i < IG_COUNT_OF(indices); i++) {
+        indices[i] = first + i;
+    }
+    ig_expr_note(call->e, ig_ts_result_type(call, indices, count, &dtype));
+    return dtype;
+}
+
+uint32_t ig_aten_axis(ig_ts_call *call, uint32_t index, uint32_t rank) {
+    uint32_t axis = 0;
+    return ig_expr_note(call->e, ig_ts_axis(call, index, rank, &axis)) ? axis : 0;
+}
+
+bool ig_aten_axis_of_many(ig_ts_call *call, uint32_t index, uint32_t rank,
+                          uint32_t *out_axis) {
+    if (rank == 0) {
+        ig_expr_fail(call->e, IG_INVALID, "a tensor of rank 0 has no axes");
+        return false;
+    }
+    return ig_expr_note(call->e, ig_ts_axis(call, index, rank, out_axis));
+}
+
+const int64_t *ig_aten_axes(ig_ts_call *call, uint32_t index, uint32_t rank,
+                            bool empty_is_all, uint32_t *out_count) {
+    const int64_t *axes = NULL;
+    *out_count = 0;
+    return ig_expr_note(call->e,
+                        ig_ts_axes(call, index, rank, empty_is_all, &axes, out_count))
+               ? axes
+               : NULL;
+}
+
+/* ---- dtypes ---- */
+
+ig_value *ig_aten_cast(ig_ts_call *call, ig_value *x, ig_dtype to) {
+    if (!x || x->type->dtype == to) {
+        return x;
+    }
+    ig_dtype from = (ig_dtype)x->type->dtype;
+    if (ig_dtype_is_float(from) && ig_dtype_is_int(to) && ig_dtypes[to].bits < 64) {
+        /* Through i64, of which the low bits are kept, as torch's kernels do it. */
+        x = ig_aten_cast(call, x, IG_DT_i64);
+    }
+    return ig_expr_cast(call->e, x, to);
+}
+
+ig_value *ig_aten_wide(ig_ts_call *call, ig_value *x) {
+    return ig_expr_widen(call->e, ig_expr_to_float(call->e, x));
+}
+
+ig_value *ig_aten_sum_dtype(ig_ts_call *call, ig_value *x) {
+    return !x || ig_expr_is_float(x) ? x : ig_aten_cast(call, x, IG_DT_i64);
+}
+
+bool ig_aten_make_all(ig_ts_call *call, ig_opcode code, uint32_t count,
+                      ig_value *const *operands, const ig_attr *attrs,
+                      ig_value **out_results) {
+    ig_value *first = ig_expr_make(call->e, code, operands, count, attrs);
+    for (uint32_t i = 0; first && i < first->def->result_count; i++) {
+        out_results[i] = ig_op_result(first->def, i);
+    }
+    return first != NULL;
+}

@@ -1,0 +1,89 @@
+/* What calls of operators say to users, and calls of further operators.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "frontend/torch/eval/eval.h"
+
+#include <string.h>
+
+/* ---- messages ---- */
+
+static ig_status fail_at_call(void *user, ig_status status, const char *text) {
+    return ig_ts_fail(user, status, "%s", text);
+}
+
+static const char *explain_at_call(void *user, const char *what) {
+    const ig_ts_call *call = user;
+    return ig_arena_printf(call->arena, "%s, line %u (%s): %s",
+                           call->where.graph ? call->where.graph : "?",
+                           call->where.line, call->where.op ? call->where.op : "?",
+                           what);
+}
+
+const ig_expr_source ig_ts_expr_source = { fail_at_call, explain_at_call };
+
+bool ig_ts_fixes_means(const ig_ts_call *call) {
+    return call->eval->fixes_rowwise_mean;
+}
+
+typedef struct open_dim {
+    const ig_module *module;
+    ig_writer *text;
+    bool has_any, is_of_data;
+} open_dim;
+
+static void put_symbol(void *user, uint32_t index) {
+    open_dim *d = user;
+    const ig_symbol *symbol = ig_symbol_at(d->module, index);
+    const char *origin = symbol->origin ? symbol->origin : "of no input";
+    ig_put(d->text, "%s%s: %s", d->has_any ? "; " : " (", symbol->name, origin);
+    d->has_any = true;
+    d->is_of_data = d->is_of_data || strncmp(origin, "dim ", 4) != 0;
+}
+
+const char *ig_ts_open_dim(const ig_module *module, ig_arena *arena, ig_dim dim) {
+    ig_writer text;
+    open_dim d = { .module = module, .text = &text };
+    ig_writer_init(&text, arena);
+    ig_dim_print(module, dim, &text);
+    ig_dim_visit_symbols(module, dim, put_symbol, &d);
+    ig_put(&text, "%s%s", d.has_any ? ")" : "",
+           d.is_of_data ? ", which only the run learns"
+                        : ": give numbers for these extents with --input");
+    return text.data;
+}
+
+/* ---- calling other operators ---- */
+
+ig_ts_value ig_ts_tensor_value(ig_ts_call *call, ig_value *value) {
+    return ig_ts_of_tensor(ig_ts_tensor_create(call->eval, value, NULL));
+}
+
+ig_value *ig_ts_read(ig_ts_call *call, const ig_ts_value *tensor) {
+    ig_value *value = NULL;
+    if (call->e->status != IG_OK) {
+        return NULL;
+    }
+    if (tensor->kind != IG_TS_TENSOR) {
+        call->e->status = ig_ts_fail(call, IG_INVALID,
+                                     "got %s where a tensor is expected",
+                                     ig_ts_kind_name(tensor));
+        return NULL;
+    }
+    call->e->status = ig_ts_tensor_read(call->eval, tensor->as.tensor, &value);
+    return value;
+}
+
+ig_status ig_ts_invoke(ig_ts_call *call, const char *name, const ig_ts_value *args,
+                       uint32_t count, ig_ts_value *out_results,
+                       uint32_t result_count) {
+    ig_ts_value *values = IG_NEW_ARRAY(call->arena, ig_ts_value, count + 1u);
+    ig_ts_arguments arguments = { .values = values, .positional = count };
+    uint32_t got = result_count;
+    if (count) {
+        memcpy(values, args, count * sizeof(*args));
+    }
+    IG_TRY(ig_ts_call_op(call->eval, name, &arguments, out_results, &got));
+    return got >= result_count
+               ? IG_OK
+               : ig_ts_fail(call, IG_INTERNAL, "%s gives %u results, expected %u", name,
+                            got, result_count);
+}
