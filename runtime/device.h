@@ -169,10 +169,11 @@ struct ig_device_verbs {
      * part in the following phases, whose parallel work takes `ns` on one core. */
     void (*claim)(ig_queue *queue, double ns);
     void (*unclaim)(ig_queue *queue);
-    /* Launches, params and memory must stay as they are until the ticket is done. */
+    /* Both take a ticket, also when they fail.  The memory that they name must stay
+     * until that is done; the phase, its addresses and params are read at once. */
     ig_status (*submit)(ig_queue *queue, const ig_phase *phase);
     ig_status (*copy)(ig_queue *queue, const ig_copy *copy);
-    /* Errors of earlier work come out here too. */
+    /* Errors of earlier work come out here too; the work counts as done then. */
     ig_status (*wait)(ig_queue *queue, ig_ticket ticket);
 };
 

@@ -1,34 +1,26 @@
-/* One CUDA GPU as a device.  SPDX-License-Identifier: Apache-2.0 */
+/* One CUDA GPU: opening it, memory, code.  SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/cuda/cuda.h"
 
-#include "runtime/cuda/driver.h"
-
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-struct ig_cuda {
-    ig_cuda_driver driver;
-    int device;
-    int major, minor; /* compute capability */
-    void *context, *stream;
-};
+enum { CAPABILITY_MAJOR = 75, CAPABILITY_MINOR = 76 };
 
 static const ig_message silence = { NULL, 0 };
 
-enum { CAPABILITY_MAJOR = 75, CAPABILITY_MINOR = 76, NON_BLOCKING = 1 };
-
-/* Our context is the current one only while we call the driver. */
-static ig_status enter(ig_cuda *gpu, const char *what, const ig_message *message) {
+ig_status ig_cuda_enter(const ig_cuda *gpu, const char *subject,
+                        const ig_message *message) {
     return ig_cuda_driver_check(&gpu->driver, gpu->driver.context_push(gpu->context),
-                                what, message);
+                                subject, message);
 }
 
-static ig_status leave(ig_cuda *gpu, int error, const char *what,
-                       const ig_message *message) {
+ig_status ig_cuda_leave(const ig_cuda *gpu, int error, const char *subject,
+                        const ig_message *message) {
     void *ours = NULL;
     gpu->driver.context_pop(&ours);
-    return ig_cuda_driver_check(&gpu->driver, error, what, message);
+    assert(ours == gpu->context && "another context was left current");
+    return ig_cuda_driver_check(&gpu->driver, error, subject, message);
 }
 
 /* ---- levels ---- */
@@ -49,11 +41,105 @@ int ig_cuda_level_rank(const char *level, int major, int minor) {
     return runs ? 2 * (int)number + is_exact : 0;
 }
 
-int ig_cuda_rank(const ig_cuda *gpu, const char *level) {
+static int rank_level(const ig_device *device, const char *level) {
+    const ig_cuda *gpu = ig_cuda_of(device);
     return ig_cuda_level_rank(level, gpu->major, gpu->minor);
 }
 
-/* ---- opening ---- */
+static const char *list_levels(const ig_device *device) {
+    return ig_cuda_of(device)->levels;
+}
+
+/* ---- memory ---- */
+
+/* The driver aligns to 256 bytes. */
+static void *allocate(void *device, size_t size, size_t alignment) {
+    const ig_cuda *gpu = ig_cuda_of(device);
+    ig_cuda_address address = 0;
+    assert(alignment <= IG_MAX_ALIGN && "no device aligns as much");
+    (void)alignment;
+    if (ig_cuda_enter(gpu, "allocating", &silence) != IG_OK) {
+        return NULL;
+    }
+    int error = gpu->driver.memory_alloc(&address, size + (size == 0));
+    return ig_cuda_leave(gpu, error, "allocating", &silence) == IG_OK
+               ? (void *)(uintptr_t)address
+               : NULL;
+}
+
+static void release(void *device, void *memory, size_t size) {
+    const ig_cuda *gpu = ig_cuda_of(device);
+    (void)size;
+    if (memory && ig_cuda_enter(gpu, "freeing", &silence) == IG_OK) {
+        int error = gpu->driver.memory_free(ig_cuda_address_of(memory));
+        (void)ig_cuda_leave(gpu, error, "freeing", &silence);
+    }
+}
+
+/* ---- code ---- */
+
+static void unload(const ig_device *device, ig_image *image) {
+    const ig_cuda *gpu = ig_cuda_of(device);
+    if (image->handle && ig_cuda_enter(gpu, "unloading", &silence) == IG_OK) {
+        int error = gpu->driver.module_unload(image->handle);
+        (void)ig_cuda_leave(gpu, error, "unloading", &silence);
+    }
+    free((void *)(uintptr_t)image->bytes);
+    *image = (ig_image){ NULL, 0, NULL };
+}
+
+/* `code` is a whole cubin. */
+static ig_status load(const ig_device *device, const void *code, size_t size,
+                      ig_image *out_image, const ig_message *message) {
+    const ig_cuda *gpu = ig_cuda_of(device);
+    const char *subject = "code for the GPU";
+    *out_image = (ig_image){ NULL, 0, NULL };
+    char *bytes = malloc(size + 1);
+    if (!bytes) {
+        return ig_message_set(message, IG_LIMIT, "out of memory for %zu bytes of code",
+                              size);
+    }
+    memcpy(bytes, code, size);
+    bytes[size] = '\0'; /* the driver is not told the size */
+    *out_image = (ig_image){ bytes, size, NULL };
+    ig_status status = ig_cuda_enter(gpu, subject, message);
+    if (status == IG_OK) {
+        int error = gpu->driver.module_load(&out_image->handle, bytes);
+        status = ig_cuda_leave(gpu, error, subject, message);
+    }
+    if (status != IG_OK) {
+        unload(device, out_image);
+    }
+    return status;
+}
+
+static ig_status find(const ig_device *device, const ig_image *image, ig_kernel_id id,
+                      ig_kernel *out_kernel, const ig_message *message) {
+    const ig_cuda *gpu = ig_cuda_of(device);
+    out_kernel->handle = NULL;
+    IG_TRY(ig_cuda_enter(gpu, id.name, message));
+    int error = gpu->driver.module_function(&out_kernel->handle, image->handle,
+                                            id.name);
+    return ig_cuda_leave(gpu, error, id.name, message);
+}
+
+/* ---- the device ---- */
+
+static const ig_device_verbs verbs = {
+    .family = "cuda",
+    .rank = rank_level,
+    .levels = list_levels,
+    .allocate = allocate,
+    .release = release,
+    .load = load,
+    .unload = unload,
+    .find = find,
+    .open_queue = ig_cuda_queue_open,
+    .close_queue = ig_cuda_queue_close,
+    .submit = ig_cuda_queue_submit,
+    .copy = ig_cuda_queue_copy,
+    .wait = ig_cuda_queue_wait,
+};
 
 static ig_status find_device(ig_cuda *gpu, int ordinal, const ig_message *message) {
     const ig_cuda_driver *d = &gpu->driver;
@@ -63,158 +149,48 @@ static ig_status find_device(ig_cuda *gpu, int ordinal, const ig_message *messag
     IG_TRY(ig_cuda_driver_check(d, d->device_count(&count), "GPUs", message));
     if (ordinal < 0 || ordinal >= count) {
         return ig_message_set(message, IG_UNSUPPORTED,
-                              "there is no GPU %d; there are %d", ordinal, count);
+                              "there is no GPU %d; this machine has %d", ordinal,
+                              count);
     }
     int error = d->device_get(&gpu->device, ordinal);
     error = error ? error
                   : d->device_attribute(&gpu->major, CAPABILITY_MAJOR, gpu->device);
     error = error ? error
                   : d->device_attribute(&gpu->minor, CAPABILITY_MINOR, gpu->device);
+    (void)snprintf(gpu->levels, sizeof gpu->levels, "sm_%d%d", gpu->major, gpu->minor);
     return ig_cuda_driver_check(d, error, "facts of the GPU", message);
-}
-
-static ig_status open_stream(ig_cuda *gpu, const ig_message *message) {
-    const char *what = "a stream";
-    IG_TRY(enter(gpu, what, message));
-    int error = gpu->driver.stream_create(&gpu->stream, NON_BLOCKING);
-    return leave(gpu, error, what, message);
 }
 
 static ig_status open_gpu(ig_cuda *gpu, int ordinal, const ig_message *message) {
     IG_TRY(ig_cuda_driver_open(&gpu->driver, message));
     IG_TRY(find_device(gpu, ordinal, message));
     int error = gpu->driver.context_retain(&gpu->context, gpu->device);
-    IG_TRY(ig_cuda_driver_check(&gpu->driver, error, "the GPU's context", message));
-    return open_stream(gpu, message);
+    return ig_cuda_driver_check(&gpu->driver, error, "the GPU's context", message);
 }
 
-ig_status ig_cuda_open(int ordinal, ig_cuda **out_gpu, const ig_message *message) {
+ig_status ig_cuda_open(int ordinal, const ig_device **out_gpu,
+                       const ig_message *message) {
     *out_gpu = NULL;
     ig_cuda *gpu = calloc(1, sizeof *gpu);
     if (!gpu) {
         return ig_message_set(message, IG_LIMIT, "out of memory");
     }
+    gpu->base.verbs = &verbs;
     ig_status status = open_gpu(gpu, ordinal, message);
     if (status != IG_OK) {
-        ig_cuda_close(gpu);
+        ig_cuda_close(&gpu->base);
         return status;
     }
-    *out_gpu = gpu;
+    *out_gpu = &gpu->base;
     return IG_OK;
 }
 
-void ig_cuda_close(ig_cuda *gpu) {
-    if (gpu && gpu->stream && enter(gpu, "closing", &silence) == IG_OK) {
-        leave(gpu, gpu->driver.stream_destroy(gpu->stream), "closing", &silence);
+void ig_cuda_close(const ig_device *device) {
+    if (device) {
+        const ig_cuda *gpu = ig_cuda_of(device);
+        if (gpu->context) {
+            gpu->driver.context_release(gpu->device);
+        }
+        free((void *)(uintptr_t)gpu);
     }
-    if (gpu && gpu->context) {
-        gpu->driver.context_release(gpu->device);
-    }
-    free(gpu);
-}
-
-/* ---- memory ---- */
-
-ig_status ig_cuda_alloc(ig_cuda *gpu, size_t size, ig_cuda_address *out_address,
-                        const ig_message *message) {
-    const char *what = "memory of the GPU";
-    *out_address = 0;
-    if (size == 0) {
-        return IG_OK;
-    }
-    IG_TRY(enter(gpu, what, message));
-    return leave(gpu, gpu->driver.memory_alloc(out_address, size), what, message);
-}
-
-void ig_cuda_free(ig_cuda *gpu, ig_cuda_address address) {
-    if (address && enter(gpu, "freeing", &silence) == IG_OK) {
-        leave(gpu, gpu->driver.memory_free(address), "freeing", &silence);
-    }
-}
-
-ig_status ig_cuda_copy_in(ig_cuda *gpu, ig_cuda_address to, const void *from,
-                          size_t size, const ig_message *message) {
-    const char *what = "a copy to the GPU";
-    if (size == 0) {
-        return IG_OK;
-    }
-    IG_TRY(enter(gpu, what, message));
-    int error = gpu->driver.copy_in(to, from, size, gpu->stream);
-    return leave(gpu, error, what, message);
-}
-
-ig_status ig_cuda_copy_out(ig_cuda *gpu, void *to, ig_cuda_address from, size_t size,
-                           const ig_message *message) {
-    const char *what = "a copy from the GPU";
-    if (size == 0) {
-        return IG_OK;
-    }
-    IG_TRY(enter(gpu, what, message));
-    int error = gpu->driver.copy_out(to, from, size, gpu->stream);
-    return leave(gpu, error, what, message);
-}
-
-ig_status ig_cuda_copy(ig_cuda *gpu, ig_cuda_address to, ig_cuda_address from,
-                       size_t size, const ig_message *message) {
-    const char *what = "a copy on the GPU";
-    if (size == 0) {
-        return IG_OK;
-    }
-    IG_TRY(enter(gpu, what, message));
-    int error = gpu->driver.copy_within(to, from, size, gpu->stream);
-    return leave(gpu, error, what, message);
-}
-
-/* ---- code ---- */
-
-ig_status ig_cuda_load(ig_cuda *gpu, const void *cubin, ig_cuda_image *out_image,
-                       const ig_message *message) {
-    const char *what = "code for the GPU";
-    *out_image = (ig_cuda_image){ NULL };
-    IG_TRY(enter(gpu, what, message));
-    int error = gpu->driver.module_load(&out_image->module, cubin);
-    return leave(gpu, error, what, message);
-}
-
-void ig_cuda_unload(ig_cuda *gpu, ig_cuda_image *image) {
-    if (image->module && enter(gpu, "unloading", &silence) == IG_OK) {
-        leave(gpu, gpu->driver.module_unload(image->module), "unloading", &silence);
-    }
-    image->module = NULL;
-}
-
-ig_status ig_cuda_find(ig_cuda *gpu, const ig_cuda_image *image, const char *name,
-                       ig_cuda_kernel *out_kernel, const ig_message *message) {
-    *out_kernel = (ig_cuda_kernel){ NULL };
-    IG_TRY(enter(gpu, name, message));
-    int error = gpu->driver.module_function(&out_kernel->function, image->module, name);
-    return leave(gpu, error, name, message);
-}
-
-/* ---- launches ---- */
-
-ig_status ig_cuda_launch_kernel(ig_cuda *gpu, const ig_cuda_launch *launch,
-                                const ig_message *message) {
-    const char *what = "a launch";
-    ig_cuda_address arguments[3] = { launch->buffers, launch->params, launch->report };
-    void *parameters[] = { &arguments[0], &arguments[1], &arguments[2] };
-    if (launch->grid <= 0) {
-        return IG_OK;
-    }
-    if (launch->grid > INT_MAX) {
-        return ig_message_set(message, IG_LIMIT,
-                              "a launch of %lld blocks; the GPU takes %d",
-                              (long long)launch->grid, INT_MAX);
-    }
-    IG_TRY(enter(gpu, what, message));
-    int error = gpu->driver.launch(launch->kernel.function, (unsigned)launch->grid, 1,
-                                   1, launch->threads, 1, 1, 0, gpu->stream, parameters,
-                                   NULL);
-    return leave(gpu, error, what, message);
-}
-
-ig_status ig_cuda_sync(ig_cuda *gpu, const ig_message *message) {
-    const char *what = "work on the GPU";
-    IG_TRY(enter(gpu, what, message));
-    return leave(gpu, gpu->driver.stream_sync(gpu->stream), what, message);
 }

@@ -1,68 +1,42 @@
-/* One CUDA GPU as a device: memory, code, launches.
- * SPDX-License-Identifier: Apache-2.0
+/* One CUDA GPU as a device.  SPDX-License-Identifier: Apache-2.0
  *
  * The driver's library is opened at run time: nothing of CUDA is needed to build or to
- * link.  All work goes through one stream, so it happens in the order of the calls;
- * copies and launches return before they are done, ig_cuda_sync waits.  The caller's
- * own current context is left as it is.
+ * link.  A queue is a stream; copies and launches return before they are done.  The
+ * caller's own current context is left as it is.
  *
- *     ig_cuda *gpu = NULL;
+ *     const ig_device *gpu = NULL;
  *     IG_TRY(ig_cuda_open(0, &gpu, message));
- *     IG_TRY(ig_cuda_load(gpu, cubin, &image, message));
- *     ... ig_cuda_alloc, ig_cuda_copy_in, ig_cuda_launch, ig_cuda_copy_out ...
- *     IG_TRY(ig_cuda_sync(gpu, message));
- *
- * Threads: one thread at a time per ig_cuda.
+ *     ... the verbs of device.h ...
+ *     ig_cuda_close(gpu);
  */
 #ifndef IG_RUNTIME_CUDA_CUDA_H
 #define IG_RUNTIME_CUDA_CUDA_H
 
-#include "ingot/runtime.h"
-#include "runtime/message.h"
-
-typedef struct ig_cuda ig_cuda;
-typedef uint64_t ig_cuda_address; /* in the GPU's memory; 0: none */
+#include "runtime/cuda/driver.h"
+#include "runtime/device.h"
 
 /* IG_UNSUPPORTED where there is no driver or no such GPU. */
-ig_status ig_cuda_open(int ordinal, ig_cuda **out_gpu, const ig_message *message);
-/* Memory and images must be given back before.  NULL is allowed. */
-void ig_cuda_close(ig_cuda *gpu);
+ig_status ig_cuda_open(int ordinal, const ig_device **out_gpu,
+                       const ig_message *message);
+/* Memory, images and queues must be given back before.  NULL is allowed. */
+void ig_cuda_close(const ig_device *gpu);
 
-/* How good a level such as "sm_90a" is on this GPU: higher is better, 0: it cannot
- * run. */
-int ig_cuda_rank(const ig_cuda *gpu, const char *level);
-/* The same for a GPU of compute capability major.minor. */
+/* How good a level such as "sm_90a" is on a GPU of compute capability major.minor:
+ * higher is better, 0: it cannot run. */
 int ig_cuda_level_rank(const char *level, int major, int minor);
 
-/* ---- memory; a size of 0 is address 0 ---- */
+/* ---- for the files of this folder ---- */
 
-ig_status ig_cuda_alloc(ig_cuda *gpu, size_t size, ig_cuda_address *out_address,
-                        const ig_message *message);
-void ig_cuda_free(ig_cuda *gpu, ig_cuda_address address);
-/* The host's memory must stay until ig_cuda_sync. */
-ig_status ig_cuda_copy_in(ig_cuda *gpu, ig_cuda_address to, const void *from,
-                          size_t size, const ig_message *message);
-ig_status ig_cuda_copy_out(ig_cuda *gpu, void *to, ig_cuda_address from, size_t size,
-                           const ig_message *message);
-ig_status ig_cuda_copy(ig_cuda *gpu, ig_cuda_address to, ig_cuda_address from,
-                       size_t size, const ig_message *message);
+typedef uint64_t ig_cuda_address; /* in the GPU's memory; 0: none */
 
-/* ---- code ---- */
-
-typedef struct ig_cuda_image {
-    void *module;
-} ig_cuda_image;
-
-typedef struct ig_cuda_kernel {
-    void *function; /* lives as long as its image */
-} ig_cuda_kernel;
-
-/* `cubin` is a whole ELF file. */
-ig_status ig_cuda_load(ig_cuda *gpu, const void *cubin, ig_cuda_image *out_image,
-                       const ig_message *message);
-void ig_cuda_unload(ig_cuda *gpu, ig_cuda_image *image);
-ig_status ig_cuda_find(ig_cuda *gpu, const ig_cuda_image *image, const char *name,
-                       ig_cuda_kernel *out_kernel, const ig_message *message);
+typedef struct ig_cuda {
+    ig_device base;
+    ig_cuda_driver driver;
+    int device;
+    int major, minor; /* compute capability */
+    char levels[16];  /* "sm_90" */
+    void *context;
+} ig_cuda;
 
 /* What a kernel's report is in the GPU's memory.  Cleared: operand -1, the rest 0. */
 typedef struct ig_cuda_report {
@@ -70,18 +44,27 @@ typedef struct ig_cuda_report {
     int32_t lock, unused;
 } ig_cuda_report;
 
-typedef struct ig_cuda_launch {
-    ig_cuda_kernel kernel;
-    int64_t grid; /* tiles: one block of threads each */
-    uint32_t threads;
-    ig_cuda_address buffers; /* of an array of addresses, one a buffer argument */
-    ig_cuda_address params;  /* of an array of i64s */
-    ig_cuda_address report;  /* of an ig_cuda_report */
-} ig_cuda_launch;
+static inline const ig_cuda *ig_cuda_of(const ig_device *device) {
+    return (const ig_cuda *)(const void *)device;
+}
 
-ig_status ig_cuda_launch_kernel(ig_cuda *gpu, const ig_cuda_launch *launch,
-                                const ig_message *message);
-/* Waits for everything; errors of earlier work come out here. */
-ig_status ig_cuda_sync(ig_cuda *gpu, const ig_message *message);
+static inline ig_cuda_address ig_cuda_address_of(const void *memory) {
+    return (uintptr_t)memory;
+}
+
+/* Our context is the current one only between these two; `error` is the driver's for
+ * the calls in between, and `subject` begins the message. */
+ig_status ig_cuda_enter(const ig_cuda *gpu, const char *subject,
+                        const ig_message *message);
+ig_status ig_cuda_leave(const ig_cuda *gpu, int error, const char *subject,
+                        const ig_message *message);
+
+/* cuda_queue.c */
+ig_status ig_cuda_queue_open(const ig_device *device, const ig_queue_options *options,
+                             ig_queue **out_queue);
+void ig_cuda_queue_close(ig_queue *queue);
+ig_status ig_cuda_queue_submit(ig_queue *queue, const ig_phase *phase);
+ig_status ig_cuda_queue_copy(ig_queue *queue, const ig_copy *copy);
+ig_status ig_cuda_queue_wait(ig_queue *queue, ig_ticket ticket);
 
 #endif

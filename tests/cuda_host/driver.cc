@@ -131,7 +131,9 @@ EXPORT int cuStreamSynchronize(void *stream) {
 
 EXPORT int cuMemAlloc_v2(uint64_t *address, size_t size) {
     NEED_CONTEXT()
-    void *room = size && size < (size_t)1 << 40 ? malloc(size) : nullptr;
+    void *room = size && size < (size_t)1 << 40
+                     ? aligned_alloc(256, (size + 255) / 256 * 256)
+                     : nullptr;
     if (!room) {
         return size ? OUT_OF_MEMORY : INVALID_VALUE;
     }
@@ -170,7 +172,8 @@ EXPORT int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t size, void *stre
 
 EXPORT int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t size,
                                 void *stream) {
-    bool is_good = is_allocated(to, size) && is_allocated(from, size);
+    bool overlaps = to < from + size && from < to + size; /* which it leaves open */
+    bool is_good = is_allocated(to, size) && is_allocated(from, size) && !overlaps;
     return copy((void *)(uintptr_t)to, (void *)(uintptr_t)from, size, is_good, stream);
 }
 

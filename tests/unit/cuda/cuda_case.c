@@ -273,48 +273,6 @@ void cuda_run_interpreter(cuda_case *c) {
     }
 }
 
-/* ---- C++ on this machine ---- */
-
-static const char *compiler(void) {
-    const char *named = getenv("CXX");
-    return named && named[0] ? named : "c++";
-}
-
-bool cuda_has_compiler(void) {
-    char command[512];
-    snprintf(command, sizeof command, "%s --version >/dev/null 2>&1", compiler());
-    bool is_there = system(command) == 0;
-    if (!is_there) {
-        unit_skip("emitted CUDA text on the CPU: no C++ compiler (%s)", compiler());
-    }
-    return is_there;
-}
-
-cuda_library cuda_library_build(const char *text, const char *flags) {
-    cuda_library library = { .folder = "/tmp/ingot-cuda-host-XXXXXX" };
-    char source[64], command[1024];
-    CHECK(mkdtemp(library.folder) != NULL);
-    snprintf(source, sizeof source, "%s/unit.cc", library.folder);
-    snprintf(library.path, sizeof library.path, "%s/unit.so", library.folder);
-    FILE *file = fopen(source, "w");
-    CHECK_MSG(file && fputs(text, file) >= 0 && fclose(file) == 0, "%s", source);
-    snprintf(command, sizeof command,
-             "%s -std=c++17 -O1 -fPIC -shared -ffp-contract=off -pthread %s -o %s %s",
-             compiler(), flags, library.path, source);
-    int failed = system(command);
-    unlink(source);
-    if (failed) {
-        cuda_library_remove(&library);
-    }
-    CHECK_MSG(!failed, "%s", command);
-    return library;
-}
-
-void cuda_library_remove(const cuda_library *library) {
-    unlink(library->path);
-    rmdir(library->folder);
-}
-
 /* What C++ leaves open ends the test: a GPU faults on misaligned elements, and may do
  * anything where integers overflow. */
 cuda_library cuda_case_build(cuda_case *c) {

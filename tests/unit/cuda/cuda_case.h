@@ -14,6 +14,7 @@
 #include "ir/interpret/interpret.h"
 #include "ir/interpret/kernel.h"
 #include "passes/engine/pass.h"
+#include "tests/unit/cuda/cuda_library.h"
 #include "tests/unit/unit.h"
 
 enum { CUDA_CASE_BUFFERS = 256, CUDA_CASE_PARAMS = 2048, CUDA_CASE_LAUNCHES = 64 };
@@ -75,19 +76,7 @@ void cuda_case_check(const cuda_text *text, cuda_run *run);
 /* Runs launches by the interpreter of kernel form, in lockstep, races checked. */
 cuda_run cuda_run_interpreter;
 
-/* ---- C++ on this machine ---- */
-
-/* A shared object in a folder of its own. */
-typedef struct cuda_library {
-    char folder[40], path[64];
-} cuda_library;
-
-/* False, counted as a skip, where there is no C++ compiler. */
-bool cuda_has_compiler(void);
-/* Compiles `text` with further `flags`. */
-cuda_library cuda_library_build(const char *text, const char *flags);
-void cuda_library_remove(const cuda_library *library);
-/* The case's kernels behind the host shim. */
+/* The case's kernels and the host shim. */
 cuda_library cuda_case_build(cuda_case *c);
 
 /* ---- texts that several tests run ---- */

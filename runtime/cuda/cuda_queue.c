@@ -1,0 +1,293 @@
+/* A queue of a CUDA GPU is a stream.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A kernel finds its addresses and params in an argument block in the GPU's memory,
+ * which every launch fills anew: the stream keeps the order.  Each launch since the
+ * last wait has a report of its own, so the first in order is known:
+ *
+ *     reports   [launch 0][launch 1][launch 2] … REPORTS
+ *                                    ^ report_count
+ */
+#include "runtime/cuda/cuda.h"
+
+#include <limits.h>
+#include <string.h>
+
+enum { REPORTS = 64, MIN_ARGUMENT_BYTES = 4096, NON_BLOCKING = 1 };
+
+typedef struct cuda_queue {
+    ig_queue base;
+    ig_memory *memory; /* that this stands in */
+    void *stream;
+    char *arguments; /* in the GPU's memory, like reports */
+    size_t argument_bytes;
+    ig_cuda_report *reports;
+    uint32_t report_count;
+    uint32_t steps[REPORTS]; /* of the launches that have a report */
+} cuda_queue;
+
+static cuda_queue *queue_of(ig_queue *queue) {
+    return (cuda_queue *)(void *)queue;
+}
+
+static const ig_cuda *gpu_of(const cuda_queue *queue) {
+    return ig_cuda_of(queue->base.device);
+}
+
+/* ---- opening ---- */
+
+static void *allocate(const cuda_queue *queue, size_t size) {
+    const ig_device *device = queue->base.device;
+    return device->verbs->allocate((void *)(uintptr_t)device, size, IG_MAX_ALIGN);
+}
+
+static void release(const cuda_queue *queue, void *memory, size_t size) {
+    const ig_device *device = queue->base.device;
+    device->verbs->release((void *)(uintptr_t)device, memory, size);
+}
+
+/* Leaves nothing in the stream, as `cleared` lives no longer. */
+static ig_status clear_reports(cuda_queue *queue) {
+    const char *subject = "clearing reports";
+    const ig_cuda *gpu = gpu_of(queue);
+    ig_cuda_report cleared[REPORTS];
+    for (int i = 0; i < REPORTS; i++) {
+        cleared[i] = (ig_cuda_report){ .operand = -1 };
+    }
+    IG_TRY(ig_cuda_enter(gpu, subject, &queue->base.message));
+    int error = gpu->driver.copy_in(ig_cuda_address_of(queue->reports), cleared,
+                                    sizeof cleared, queue->stream);
+    error = error ? error : gpu->driver.stream_sync(queue->stream);
+    return ig_cuda_leave(gpu, error, subject, &queue->base.message);
+}
+
+static ig_status open_stream(cuda_queue *queue) {
+    const char *subject = "a stream of the GPU";
+    const ig_cuda *gpu = gpu_of(queue);
+    IG_TRY(ig_cuda_enter(gpu, subject, &queue->base.message));
+    int error = gpu->driver.stream_create(&queue->stream, NON_BLOCKING);
+    IG_TRY(ig_cuda_leave(gpu, error, subject, &queue->base.message));
+    queue->reports = allocate(queue, REPORTS * sizeof *queue->reports);
+    if (!queue->reports) {
+        return ig_message_set(&queue->base.message, IG_LIMIT,
+                              "out of memory of the GPU for reports of kernels");
+    }
+    return clear_reports(queue);
+}
+
+ig_status ig_cuda_queue_open(const ig_device *device, const ig_queue_options *options,
+                             ig_queue **out_queue) {
+    *out_queue = NULL;
+    cuda_queue *queue = ig_memory_take(options->memory, sizeof *queue);
+    if (!queue) {
+        return ig_message_set(&options->message, IG_LIMIT, "out of memory for a queue");
+    }
+    *queue = (cuda_queue){ .base = { .verbs = device->verbs,
+                                     .device = device,
+                                     .message = options->message,
+                                     .worker_count = 1,
+                                     .active_count = 1 },
+                           .memory = options->memory };
+    ig_status status = open_stream(queue);
+    if (status != IG_OK) {
+        ig_cuda_queue_close(&queue->base);
+        return status;
+    }
+    *out_queue = &queue->base;
+    return IG_OK;
+}
+
+void ig_cuda_queue_close(ig_queue *base) {
+    const ig_message silence = { NULL, 0 };
+    if (!base) {
+        return;
+    }
+    cuda_queue *queue = queue_of(base);
+    const ig_cuda *gpu = gpu_of(queue);
+    assert(base->done == base->last && "closing a queue with work in it");
+    if (queue->stream && ig_cuda_enter(gpu, "closing", &silence) == IG_OK) {
+        int error = gpu->driver.stream_destroy(queue->stream);
+        (void)ig_cuda_leave(gpu, error, "closing", &silence);
+    }
+    release(queue, queue->reports, REPORTS * sizeof *queue->reports);
+    release(queue, queue->arguments, queue->argument_bytes);
+    ig_memory_give(queue->memory, queue, sizeof *queue);
+}
+
+/* ---- waiting ---- */
+
+static ig_status take_report(cuda_queue *queue, const ig_cuda_report *reports,
+                             uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (reports[i].operand < 0) {
+            continue;
+        }
+        if (!queue->base.has_report) {
+            queue->base.has_report = true;
+            queue->base.report = (ig_queue_report){
+                .step = queue->steps[i],
+                .kernel = { reports[i].operand, reports[i].position, reports[i].value }
+            };
+        }
+        return clear_reports(queue);
+    }
+    return IG_OK;
+}
+
+/* Empties the stream, also in the middle of a submit. */
+static ig_status drain(cuda_queue *queue) {
+    const char *subject = "work on the GPU";
+    const ig_message *message = &queue->base.message;
+    const ig_cuda *gpu = gpu_of(queue);
+    ig_cuda_report reports[REPORTS];
+    uint32_t count = queue->report_count;
+    int error = 0;
+    IG_TRY(ig_cuda_enter(gpu, subject, message));
+    if (count > 0) {
+        error = gpu->driver.copy_out(reports, ig_cuda_address_of(queue->reports),
+                                     count * sizeof *reports, queue->stream);
+    }
+    int failed = gpu->driver.stream_sync(queue->stream);
+    queue->report_count = 0;
+    IG_TRY(ig_cuda_leave(gpu, error ? error : failed, subject, message));
+    return take_report(queue, reports, count);
+}
+
+/* The stream is in order, so a wait for all its work is one for the ticket too. */
+ig_status ig_cuda_queue_wait(ig_queue *base, ig_ticket ticket) {
+    if (ticket <= base->done) {
+        return IG_OK;
+    }
+    base->done = base->last;
+    return drain(queue_of(base));
+}
+
+/* ---- launches ---- */
+
+static ig_status reserve_arguments(cuda_queue *queue, size_t bytes) {
+    if (bytes <= queue->argument_bytes) {
+        return IG_OK;
+    }
+    IG_TRY(drain(queue));
+    size_t size = bytes > MIN_ARGUMENT_BYTES ? 2 * bytes : MIN_ARGUMENT_BYTES;
+    release(queue, queue->arguments, queue->argument_bytes);
+    queue->argument_bytes = 0;
+    queue->arguments = allocate(queue, size);
+    if (!queue->arguments) {
+        return ig_message_set(&queue->base.message, IG_LIMIT,
+                              "out of memory of the GPU for %zu bytes of arguments",
+                              size);
+    }
+    queue->argument_bytes = size;
+    return IG_OK;
+}
+
+/* Fills the argument block and launches, in our context; the driver's error. */
+static int launch_kernel(cuda_queue *queue, const ig_launch *launch) {
+    const ig_cuda_driver *driver = &gpu_of(queue)->driver;
+    size_t table = launch->buffer_count * sizeof *launch->buffers;
+    size_t params = launch->param_count * sizeof *launch->params;
+    assert(queue->report_count < REPORTS && "a launch without a report");
+    assert(table + params <= queue->argument_bytes && "arguments were not reserved");
+    ig_cuda_address arguments[] = {
+        ig_cuda_address_of(queue->arguments),
+        ig_cuda_address_of(queue->arguments) + table,
+        ig_cuda_address_of(queue->reports + queue->report_count),
+    };
+    void *parameters[] = { &arguments[0], &arguments[1], &arguments[2] };
+    int error = table ? driver->copy_in(arguments[0], launch->buffers, table,
+                                        queue->stream)
+                      : 0;
+    if (!error && params) {
+        error = driver->copy_in(arguments[1], launch->params, params, queue->stream);
+    }
+    queue->steps[queue->report_count++] = launch->step;
+    return error ? error
+                 : driver->launch(launch->kernel.handle, (unsigned)launch->grid, 1, 1,
+                                  launch->threads, 1, 1, 0, queue->stream, parameters,
+                                  NULL);
+}
+
+static ig_status submit_launch(cuda_queue *queue, const ig_launch *launch) {
+    const char *subject = "a launch on the GPU";
+    const ig_message *message = &queue->base.message;
+    if (launch->grid <= 0) {
+        return IG_OK;
+    }
+    if (launch->grid > INT_MAX) {
+        return ig_message_set(message, IG_LIMIT,
+                              "a launch of %lld blocks; the GPU takes at most %d",
+                              (long long)launch->grid, INT_MAX);
+    }
+    IG_TRY(reserve_arguments(
+        queue, ((size_t)launch->buffer_count + launch->param_count) * sizeof(int64_t)));
+    if (queue->report_count == REPORTS) {
+        IG_TRY(drain(queue));
+    }
+    IG_TRY(ig_cuda_enter(gpu_of(queue), subject, message));
+    return ig_cuda_leave(gpu_of(queue), launch_kernel(queue, launch), subject, message);
+}
+
+ig_status ig_cuda_queue_submit(ig_queue *base, const ig_phase *phase) {
+    base->last++;
+    if (phase->block > 0) {
+        return ig_message_set(&base->message, IG_UNSUPPORTED,
+                              "blocks of rows run on the CPU only, not on a GPU");
+    }
+    for (uint32_t i = 0; i < phase->launch_count; i++) {
+        IG_TRY(submit_launch(queue_of(base), &phase->launches[i]));
+    }
+    return IG_OK;
+}
+
+/* ---- copies ---- */
+
+static ig_status copy_plainly(cuda_queue *queue, const ig_copy *copy) {
+    static const char *const subjects[] = { [IG_COPY_IN] = "a copy to the GPU",
+                                            [IG_COPY_OUT] = "a copy from the GPU",
+                                            [IG_COPY_WITHIN] = "a copy on the GPU" };
+    const ig_cuda *gpu = gpu_of(queue);
+    ig_cuda_address to = ig_cuda_address_of(copy->to);
+    ig_cuda_address from = ig_cuda_address_of(copy->from);
+    int error;
+    IG_TRY(ig_cuda_enter(gpu, subjects[copy->kind], &queue->base.message));
+    if (copy->kind == IG_COPY_IN) {
+        error = gpu->driver.copy_in(to, copy->from, copy->size, queue->stream);
+    } else if (copy->kind == IG_COPY_OUT) {
+        error = gpu->driver.copy_out(copy->to, from, copy->size, queue->stream);
+    } else {
+        error = gpu->driver.copy_within(to, from, copy->size, queue->stream);
+    }
+    return ig_cuda_leave(gpu, error, subjects[copy->kind], &queue->base.message);
+}
+
+/* The driver leaves open how bytes move between ranges that overlap: they go through a
+ * block of their own. */
+static ig_status copy_overlapping(cuda_queue *queue, const ig_copy *copy) {
+    char *between = allocate(queue, copy->size);
+    if (!between) {
+        return ig_message_set(&queue->base.message, IG_LIMIT,
+                              "out of memory of the GPU for a copy of %zu bytes",
+                              copy->size);
+    }
+    ig_copy first = *copy, second = *copy;
+    first.to = between;
+    second.from = between;
+    ig_status status = copy_plainly(queue, &first);
+    status = status == IG_OK ? copy_plainly(queue, &second) : status;
+    ig_status done = drain(queue);
+    release(queue, between, copy->size);
+    return status == IG_OK ? done : status;
+}
+
+ig_status ig_cuda_queue_copy(ig_queue *base, const ig_copy *copy) {
+    uintptr_t to = (uintptr_t)copy->to, from = (uintptr_t)copy->from;
+    base->last++;
+    if (copy->size == 0) {
+        return IG_OK;
+    }
+    bool overlaps = to < from + copy->size && from < to + copy->size;
+    return copy->kind == IG_COPY_WITHIN && overlaps
+               ? copy_overlapping(queue_of(base), copy)
+               : copy_plainly(queue_of(base), copy);
+}
