@@ -252,8 +252,7 @@ ig_status ig_onnx_give(ig_onnx_node *node, ig_value *value) {
     assert(node->output_count > 0 && "the row requires an output");
     node->outputs[0] = value;
     if (!value && !ig_onnx_has_failed(node)) {
-        ig_onnx_fail(node, IG_UNSUPPORTED,
-                     "is not supported for arguments like these");
+        ig_onnx_fail(node, IG_UNSUPPORTED, "is not supported for arguments like these");
     }
     return node->e->status;
 }

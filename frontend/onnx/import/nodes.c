@@ -138,11 +138,19 @@ static ig_status fail_at_node(void *user, ig_status status, const char *text) {
     return ig_error(&node->import->context->diag, status, &node->where, "%s", text);
 }
 
+/* "node 3 'fc' (Gemm) of 'x', 'w': WHAT" */
 static const char *explain_at_node(void *user, const char *what) {
+    enum { NAMES = 3 };
     const ig_onnx_node *node = user;
-    const char *label = ig_onnx_node_label(node->import, node->proto,
-                                           node->where.number - 1);
-    return ig_arena_printf(node->import->arena, "%s: %s", label, what);
+    ig_writer text;
+    ig_writer_init(&text, node->import->arena);
+    ig_put(&text, "%s",
+           ig_onnx_node_label(node->import, node->proto, node->where.number - 1));
+    for (uint32_t i = 0; i < node->input_count && i < NAMES; i++) {
+        ig_put(&text, "%s '%s'", i ? "," : " of", node->proto->input[i]);
+    }
+    ig_put(&text, "%s: %s", node->input_count > NAMES ? " …" : "", what);
+    return text.data;
 }
 
 ig_expr ig_onnx_expr_at(ig_builder *builder, ig_onnx_node *node) {
@@ -159,6 +167,10 @@ static ig_status check_inputs(const ig_onnx_node *node) {
         }
     }
     for (uint32_t i = 0; i < node->input_count && !node->row->takes_host; i++) {
+        if (!node->inputs[i] && node->row->max_in == IG_ONNX_MANY) {
+            return ig_onnx_fail(node, IG_INVALID, "lacks input %u of %u", i,
+                                node->input_count);
+        }
         if (node->inputs[i] && node->inputs[i]->type->kind != IG_TENSOR) {
             return ig_onnx_fail(node, IG_INVALID,
                                 "input %u is a sequence, expected a tensor", i);

@@ -1,12 +1,11 @@
-/* Movement of elements: slices, pieces, joins, padding, repetition.
+/* Movement of elements: slices, pieces, joins, padding.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Positions known at import become attributes (start, size and step of each axis);
  * others are left to the op's operand form.
  */
-#include "frontend/onnx/ops/hooks.h"
-#include "frontend/onnx/import/import.h"
 #include "base/checked.h"
+#include "frontend/onnx/import/args.h"
 #include "ir/infer/slice.h"
 
 #include <string.h>
@@ -22,106 +21,89 @@ typedef struct cut {
 static void cut_nothing(cut *c, const ig_type *type) {
     memset(c, 0, sizeof(*c));
     for (uint32_t i = 0; i < type->rank; i++) {
+        c->starts[i] = ig_dim_of(0);
         c->sizes[i] = type->dims[i];
         c->steps[i] = 1;
     }
 }
 
-/* Cuts along one axis; `*out_known` false when a sign is not known. */
-static ig_status cut_axis(const ig_onnx_node *node, cut *c, int64_t axis,
-                          const ig_slice_ends *ends, bool *out_known) {
+/* Cuts along one axis; false when the sign of a position is not known, or the node has
+ * failed. */
+static bool cut_axis(const ig_onnx_node *node, cut *c, int64_t axis,
+                     const ig_slice_ends *ends) {
     const ig_type *type = node->inputs[0]->type;
-    uint32_t at;
-    IG_TRY(ig_onnx_axis(node, axis, type->rank, &at));
+    uint32_t at = ig_onnx_axis_of(node, axis, type->rank);
     if (c->is_cut[at]) {
-        return ig_onnx_fail(node, IG_INVALID, "axis %u is given twice", at);
+        ig_onnx_fail(node, IG_INVALID, "axis %u is given twice", at);
     }
     if (ends->step == 0) {
-        return ig_onnx_fail(node, IG_INVALID, "the step along axis %u is 0", at);
+        ig_onnx_fail(node, IG_INVALID,
+                     "the step along axis %u is 0, expected another number", at);
     }
     c->is_cut[at] = true;
     c->steps[at] = ends->step;
-    *out_known = ig_slice_extent(node->import->module, ends, type->dims[at],
-                                 &c->starts[at], &c->sizes[at]);
-    return IG_OK;
+    return !ig_onnx_has_failed(node) &&
+           ig_slice_extent(node->import->module, ends, type->dims[at], &c->starts[at],
+                           &c->sizes[at]);
 }
 
-static ig_status build_cut(ig_onnx_node *node, const cut *c) {
-    ig_module *module = node->import->module;
-    uint32_t rank = node->inputs[0]->type->rank;
-    ig_attr attrs[IG_slice_attr_count] = {
-        [IG_slice_starts] = ig_attr_of_dims(module, c->starts, rank),
-        [IG_slice_sizes] = ig_attr_of_dims(module, c->sizes, rank),
-    };
-    for (uint32_t i = 0; i < rank; i++) {
-        if (c->steps[i] != 1) {
-            attrs[IG_slice_steps] = ig_attr_of_ints(module, c->steps, rank);
-        }
-    }
-    return ig_onnx_build(node, IG_OP_slice, 1, node->inputs, attrs, &node->outputs[0]);
+static ig_status give_cut(ig_onnx_node *node, const cut *c) {
+    return ig_onnx_give(
+        node, ig_expr_slices(node->e, node->inputs[0], c->starts, c->sizes, c->steps));
 }
 
 ig_status ig_onnx_import_slice_attributes(ig_onnx_node *node) {
-    uint32_t starts_count, ends_count, axes_count;
-    const int64_t *starts = ig_onnx_attr_ints(node, "starts", &starts_count);
-    const int64_t *ends = ig_onnx_attr_ints(node, "ends", &ends_count);
-    const int64_t *axes = ig_onnx_attr_ints(node, "axes", &axes_count);
-    ig_module *module = node->import->module;
-    IG_TRY(ig_onnx_tensor(node, 0));
-    if (starts_count != ends_count || (axes && axes_count != starts_count)) {
-        return ig_onnx_fail(node, IG_INVALID, "starts, ends and axes differ in length");
-    }
+    ig_module *m = node->import->module;
     cut c;
+    ig_ints starts = ig_onnx_attr_list(node, "starts");
+    ig_ints ends = ig_onnx_attr_list_of(node, "ends", starts.count);
+    ig_ints axes = ig_onnx_attr_list_of(node, "axes", starts.count);
     cut_nothing(&c, node->inputs[0]->type);
-    for (uint32_t i = 0; i < starts_count; i++) {
-        bool is_known; /* always: these are numbers */
-        ig_slice_ends span = { ig_dim_const(module, starts[i]),
-                               ig_dim_const(module, ends[i]), 1 };
-        IG_TRY(cut_axis(node, &c, axes ? axes[i] : (int64_t)i, &span, &is_known));
+    for (uint32_t i = 0; i < starts.count && !ig_onnx_has_failed(node); i++) {
+        ig_slice_ends span = { ig_dim_const(m, starts.items[i]),
+                               ig_dim_const(m, ends.items[i]), 1 };
+        cut_axis(node, &c, axes.items ? axes.items[i] : (int64_t)i, &span);
     }
-    return build_cut(node, &c);
+    return give_cut(node, &c);
 }
 
-/* starts, ends, axes, steps as far as they are known. */
-static ig_status cut_by_inputs(const ig_onnx_node *node, cut *c, bool *out_known) {
+/* starts, ends, axes, steps; false when they are not known, or the node has failed. */
+static bool cut_by_inputs(const ig_onnx_node *node, cut *c) {
     ig_dims_value in[5] = { 0 };
-    ig_module *module = node->import->module;
-    *out_known = true;
+    ig_module *m = node->import->module;
     for (uint32_t i = 1; i < 5; i++) {
         if (ig_onnx_in(node, i) && !ig_onnx_dims(node, i, &in[i])) {
-            *out_known = false;
-            return IG_OK;
+            return false;
         }
         if (ig_onnx_in(node, i) && in[i].count != in[1].count) {
-            return ig_onnx_fail(node, IG_INVALID,
-                                "input %u has %u entries, but starts has %u", i,
-                                in[i].count, in[1].count);
+            ig_onnx_fail(node, IG_INVALID, "input %u has %u entries, but starts has %u",
+                         i, in[i].count, in[1].count);
+            return false;
         }
     }
-    for (uint32_t i = 0; *out_known && i < in[1].count; i++) {
+    for (uint32_t i = 0; i < in[1].count; i++) {
         int64_t axis = i, step = 1;
-        if ((ig_onnx_in(node, 3) && !ig_dim_constant(module, in[3].dims[i], &axis)) ||
-            (ig_onnx_in(node, 4) && !ig_dim_constant(module, in[4].dims[i], &step))) {
-            *out_known = false;
-            return IG_OK;
+        if ((ig_onnx_in(node, 3) && !ig_dim_constant(m, in[3].dims[i], &axis)) ||
+            (ig_onnx_in(node, 4) && !ig_dim_constant(m, in[4].dims[i], &step))) {
+            return false;
         }
         ig_slice_ends ends = { in[1].dims[i], in[2].dims[i], step };
-        IG_TRY(cut_axis(node, c, axis, &ends, out_known));
+        if (!cut_axis(node, c, axis, &ends)) {
+            return false;
+        }
     }
-    return IG_OK;
+    return true;
 }
 
-/* 0, 1, 2 … in the type of `like`, for inputs that are absent before one that is
- * there. */
-static ig_value *count_up(const ig_onnx_node *node, const ig_value *like) {
-    int64_t numbers[IG_TENSOR_RANK];
-    ig_dim count = like->type->dims[0];
-    for (int64_t i = 0; i < ig_dim_value(count); i++) {
-        numbers[i] = i;
+/* 0, 1, 2 … in the type of `starts`, for axes that are absent before steps. */
+static ig_value *count_up(const ig_onnx_node *node, const ig_value *starts) {
+    int64_t count;
+    if (starts->type->rank != 1 || !ig_dim_known(starts->type->dims[0], &count) ||
+        count > IG_TENSOR_RANK) {
+        return ig_expr_fail(node->e, IG_UNSUPPORTED,
+                            "the number of axes to slice is not known");
     }
-    const ig_type *type = ig_type_tensor(node->import->module, IG_DT_i64, 1, &count);
-    return ig_make_cast(node->builder, ig_make_const(node->builder, type, numbers),
-                        (ig_dtype)like->type->dtype);
+    return ig_expr_iota(node->e, (ig_dtype)starts->type->dtype, ig_dim_of(count));
 }
 
 /* `value` as another plus a constant. */
@@ -145,254 +127,186 @@ static shifted shift_of(const ig_value *value) {
 /* x[i + a : i + b] of a vector has at most b - a elements, whatever i is. */
 static void bound_window(const ig_onnx_node *node, const ig_value *start,
                          const ig_value *end, const ig_value *result) {
+    if (!result || node->inputs[0]->type->rank != 1 || ig_onnx_in(node, 4)) {
+        return;
+    }
     ig_symbol *symbol = ig_dim_as_symbol(node->import->module, result->type->dims[0]);
     shifted from = shift_of(start), to = shift_of(end);
     int64_t width;
     bool is_window = from.base == to.base && ig_sub_i64(to.by, from.by, &width);
-    if (symbol && is_window && node->inputs[0]->type->rank == 1 &&
-        !ig_onnx_in(node, 4) && width >= 0 && width < symbol->max) {
+    if (symbol && is_window && width >= 0 && width < symbol->max) {
         symbol->max = width;
     }
 }
 
 ig_status ig_onnx_import_slice(ig_onnx_node *node) {
     cut c;
-    bool is_known;
-    for (uint32_t i = 0; i < 3; i++) {
-        IG_TRY(ig_onnx_tensor(node, i));
-    }
     cut_nothing(&c, node->inputs[0]->type);
-    IG_TRY(cut_by_inputs(node, &c, &is_known));
-    if (is_known) {
-        return build_cut(node, &c);
+    if (cut_by_inputs(node, &c) || ig_onnx_has_failed(node)) {
+        return give_cut(node, &c);
     }
-    ig_value *operands[5] = { node->inputs[0], node->inputs[1], node->inputs[2],
-                              ig_onnx_in(node, 3), ig_onnx_in(node, 4) };
-    const ig_type *starts = operands[1]->type;
-    if (!operands[3] && operands[4]) {
-        int64_t count;
-        if (starts->rank != 1 || !ig_dim_known(starts->dims[0], &count) ||
-            count > IG_TENSOR_RANK) {
-            return ig_onnx_fail(node, IG_UNSUPPORTED,
-                                "the number of axes to slice is not known");
-        }
-        operands[3] = count_up(node, operands[1]);
-    }
-    uint32_t count = operands[4] ? 5 : operands[3] ? 4 : 3;
-    IG_TRY(ig_onnx_build(node, IG_OP_slice, count, operands, NULL, &node->outputs[0]));
-    bound_window(node, operands[1], operands[2], node->outputs[0]);
-    return IG_OK;
+    ig_value *starts = node->inputs[1], *ends = node->inputs[2];
+    ig_value *axes = ig_onnx_in(node, 3), *steps = ig_onnx_in(node, 4);
+    axes = !axes && steps ? count_up(node, starts) : axes;
+    ig_value *part = ig_build_slice(node->e, node->inputs[0], starts, ends, axes, steps,
+                                    (ig_slice_attrs){ 0 });
+    bound_window(node, starts, ends, part);
+    return ig_onnx_give(node, part);
 }
 
 /* ---- split ---- */
 
-/* Sizes of the pieces: given, or equal ones. */
-static ig_status split_sizes(const ig_onnx_node *node, ig_dim extent, ig_dim *sizes) {
-    ig_module *module = node->import->module;
-    uint32_t pieces = node->output_count, given_count;
-    const int64_t *given = ig_onnx_attr_ints(node, "split", &given_count);
-    ig_dims_value known = { 0 };
-    bool has_input = ig_onnx_in(node, 1) != NULL;
-    if (has_input && !ig_onnx_dims(node, 1, &known)) {
-        return ig_onnx_fail(node, IG_UNSUPPORTED,
-                            "input 1, the sizes of the pieces, is computed from data");
+/* Sizes of the pieces, as an attribute or an input gives them. */
+static void read_sizes(const ig_onnx_node *node, ig_ints given, ig_dim *sizes) {
+    ig_dims_value known = { .count = given.count };
+    for (uint32_t i = 0; i < given.count && i < node->output_count; i++) {
+        sizes[i] = ig_dim_const(node->import->module, given.items[i]);
     }
-    if (given || has_input) {
-        uint32_t count = given ? given_count : known.count;
-        if (count != pieces) {
-            return ig_onnx_fail(node, IG_INVALID, "has %u outputs, but %u sizes",
-                                pieces, count);
-        }
-        for (uint32_t i = 0; i < pieces; i++) {
-            sizes[i] = given ? ig_dim_const(module, given[i]) : known.dims[i];
-        }
-        return IG_OK;
+    if (!given.items && !ig_onnx_dims(node, 1, &known)) {
+        ig_onnx_fail(node, IG_UNSUPPORTED,
+                     "input 1, the sizes of the pieces, is computed from data");
+    } else if (known.count != node->output_count) {
+        ig_onnx_fail(node, IG_INVALID, "has %u outputs, but %u sizes",
+                     node->output_count, known.count);
+    } else if (!given.items) {
+        memcpy(sizes, known.dims, known.count * sizeof(*sizes));
     }
-    bool is_uneven = ig_onnx_attr(node, "num_outputs", NULL) != NULL;
-    int64_t wanted = ig_onnx_attr_int(node, "num_outputs", pieces);
-    if (wanted != pieces) {
-        return ig_onnx_fail(node, IG_INVALID, "has %u outputs, but num_outputs is %lld",
-                            pieces, (long long)wanted);
+}
+
+/* Equal pieces; with num_outputs the last one may be smaller. */
+static void divide_evenly(const ig_onnx_node *node, ig_dim extent, ig_dim *sizes) {
+    ig_module *m = node->import->module;
+    uint32_t count = node->output_count;
+    bool is_uneven = ig_onnx_row_has_attr(node->row, "num_outputs") &&
+                     ig_onnx_attr(node, "num_outputs", NULL);
+    int64_t wanted = is_uneven ? ig_onnx_attr_int(node, "num_outputs", 0) : count;
+    if (wanted != count) {
+        ig_onnx_fail(node, IG_INVALID, "has %u outputs, but num_outputs is %lld", count,
+                     (long long)wanted);
     }
-    ig_dim size = is_uneven ? ig_dim_ceil_div(module, extent, ig_dim_of(pieces))
-                            : ig_dim_exact_div(module, extent, ig_dim_of(pieces));
-    ig_dim left = extent;
-    for (uint32_t i = 0; i < pieces; i++) {
-        ig_dim piece = is_uneven ? ig_dim_min(module, size, left) : size;
-        sizes[i] = piece;
-        left = ig_dim_sub(module, left, piece);
+    ig_dim pieces = ig_dim_of(count), left = extent;
+    ig_dim size = is_uneven ? ig_dim_ceil_div(m, extent, pieces)
+                            : ig_dim_exact_div(m, extent, pieces);
+    for (uint32_t i = 0; i < count; i++) {
+        sizes[i] = is_uneven ? ig_dim_min(m, size, left) : size;
+        left = ig_dim_sub(m, left, sizes[i]);
     }
-    return IG_OK;
 }
 
 ig_status ig_onnx_import_split(ig_onnx_node *node) {
-    uint32_t axis;
-    IG_TRY(ig_onnx_tensor(node, 0));
-    ig_module *module = node->import->module;
-    const ig_type *type = node->inputs[0]->type;
-    IG_TRY(ig_onnx_axis(node, ig_onnx_attr_int(node, "axis", 0), type->rank, &axis));
+    ig_module *m = node->import->module;
+    ig_value *x = node->inputs[0];
+    uint32_t axis = ig_onnx_axis_attr(node, "axis", 0, x->type->rank);
     ig_dim *sizes = IG_NEW_ARRAY(node->import->arena, ig_dim, node->output_count);
-    IG_TRY(split_sizes(node, type->dims[axis], sizes));
-    ig_dim total = ig_dim_of(0);
+    ig_ints given = ig_onnx_attr_list(node, "split");
+    if (ig_onnx_has_failed(node)) {
+        return node->e->status;
+    }
+    if (given.items || ig_onnx_in(node, 1)) {
+        read_sizes(node, given, sizes);
+    } else {
+        divide_evenly(node, x->type->dims[axis], sizes);
+    }
+    if (ig_onnx_has_failed(node)) {
+        return node->e->status;
+    }
+    ig_dim total = ig_dim_of(0), start = total;
     for (uint32_t i = 0; i < node->output_count; i++) {
-        total = ig_dim_add(module, total, sizes[i]);
+        total = ig_dim_add(m, total, sizes[i]);
     }
-    if (ig_dim_equal(module, total, type->dims[axis]) == IG_NO) {
-        return ig_onnx_fail(node, IG_INVALID,
-                            "the pieces do not add up to the extent of axis %u", axis);
-    }
-    ig_make_guard_equal(node->builder, total, type->dims[axis],
-                        "the pieces of a split do not add up to the extent");
-    ig_dim start = ig_dim_of(0);
+    ig_expr_guard_equal(node->e, total, x->type->dims[axis],
+                        "the sizes of the pieces must add up to the axis' extent");
     for (uint32_t i = 0; i < node->output_count; i++) {
-        IG_TRY(ig_onnx_slice(node, node->inputs[0], axis, start, sizes[i],
-                             &node->outputs[i]));
-        start = ig_dim_add(module, start, sizes[i]);
+        node->outputs[i] = ig_expr_slice(node->e, x, axis, start, sizes[i], 1);
+        start = ig_dim_add(m, start, sizes[i]);
     }
-    return IG_OK;
+    return node->e->status;
 }
 
 /* ---- concat ---- */
 
 ig_status ig_onnx_import_concat(ig_onnx_node *node) {
-    uint32_t axis;
-    IG_TRY(ig_onnx_tensor(node, 0));
     uint32_t rank = node->inputs[0]->type->rank;
-    IG_TRY(ig_onnx_axis(node, ig_onnx_attr_int(node, "axis", 0), rank, &axis));
+    uint32_t axis = ig_onnx_axis_attr(node, "axis", 0, rank);
     for (uint32_t i = 1; i < node->input_count; i++) {
-        IG_TRY(ig_onnx_tensor(node, i));
-        if (node->inputs[i]->type->rank != rank) {
-            return ig_onnx_fail(node, IG_INVALID,
-                                "input %u has rank %u, but input 0 has %u", i,
-                                node->inputs[i]->type->rank, rank);
-        }
-        for (uint32_t d = 0; d < rank; d++) {
+        ig_onnx_ranked_input(node, i, rank);
+        for (uint32_t d = 0; d < rank && !ig_onnx_has_failed(node); d++) {
             if (d != axis) {
                 ig_onnx_guard_extents(node, 0, d, i, d);
             }
         }
     }
-    ig_attr attrs[IG_concat_attr_count] = { [IG_concat_axis] = ig_attr_of_int(axis) };
-    return ig_onnx_build(node, IG_OP_concat, node->input_count, node->inputs, attrs,
-                         &node->outputs[0]);
+    return ig_onnx_give(node,
+                        ig_expr_concat(node->e, axis, node->inputs, node->input_count));
 }
 
 /* ---- pad ---- */
 
-static ig_status pad_mode(const ig_onnx_node *node, ig_pad_mode *out_mode) {
-    static const char *const names[] = { [IG_PAD_constant] = "constant",
-                                         [IG_PAD_edge] = "edge",
-                                         [IG_PAD_reflect] = "reflect",
-                                         [IG_PAD_wrap] = "wrap" };
-    ig_str mode = ig_onnx_attr_str(node, "mode", "constant");
-    for (uint32_t i = 0; i < IG_COUNT_OF(names); i++) {
-        if (ig_str_is(mode, names[i])) {
-            *out_mode = (ig_pad_mode)i;
-            return IG_OK;
-        }
-    }
-    return ig_onnx_fail(node, IG_INVALID,
-                        "mode is '%.*s', expected constant, edge, reflect or wrap",
-                        IG_STR_ARG(mode));
+static int read_pad_mode(const ig_onnx_node *node) {
+    _Static_assert(IG_PAD_constant == 0 && IG_PAD_edge == 1 && IG_PAD_reflect == 2 &&
+                       IG_PAD_wrap == 3,
+                   "modes in the order of the names");
+    return (int)ig_onnx_attr_choice(node, "mode", "constant edge reflect wrap");
 }
 
-static ig_status build_pad(ig_onnx_node *node, const ig_dim *before,
-                           const ig_dim *after, ig_value *value) {
-    ig_module *module = node->import->module;
+/* Pads of the axes given, or of all, become attributes. */
+static void spread_pads(const ig_onnx_node *node, ig_dims pads, ig_ints axes,
+                        ig_dim *before, ig_dim *after) {
     uint32_t rank = node->inputs[0]->type->rank;
-    ig_pad_mode mode;
-    IG_TRY(pad_mode(node, &mode));
-    ig_attr attrs[IG_pad_attr_count] = {
-        [IG_pad_before] = ig_attr_of_dims(module, before, rank),
-        [IG_pad_after] = ig_attr_of_dims(module, after, rank),
-        [IG_pad_mode] = ig_attr_of_enum(mode),
-    };
-    return ig_onnx_build(node, IG_OP_pad, value ? 2 : 1,
-                         (ig_value *[]){ node->inputs[0], value }, attrs,
-                         &node->outputs[0]);
+    uint32_t count = axes.items ? axes.count : rank;
+    if (pads.count != 2 * count) {
+        ig_onnx_fail(node, IG_INVALID, "pads has %u entries, expected %u", pads.count,
+                     2 * count);
+        return;
+    }
+    for (uint32_t i = 0; i < rank; i++) {
+        before[i] = after[i] = ig_dim_of(0);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t axis = axes.items ? axes.items[i] : i;
+        before[axis] = pads.items[i];
+        after[axis] = pads.items[count + i];
+    }
+}
+
+static ig_status give_pad(ig_onnx_node *node, ig_dims pads, ig_ints axes,
+                          ig_value *value) {
+    ig_value *x = node->inputs[0];
+    ig_dim before[IG_TENSOR_RANK], after[IG_TENSOR_RANK];
+    spread_pads(node, pads, axes, before, after);
+    if (ig_onnx_has_failed(node)) {
+        return node->e->status;
+    }
+    ig_pad_attrs attrs = { .before = { before, x->type->rank },
+                           .after = { after, x->type->rank },
+                           .mode = read_pad_mode(node) };
+    return ig_onnx_give(node, ig_build_pad(node->e, x, value, NULL, NULL, attrs));
 }
 
 ig_status ig_onnx_import_pad_attributes(ig_onnx_node *node) {
-    uint32_t count;
-    IG_TRY(ig_onnx_float_tensor(node, 0));
-    const int64_t *pads = ig_onnx_attr_ints(node, "pads", &count);
-    uint32_t rank = node->inputs[0]->type->rank;
-    if (count != 2 * rank) {
-        return ig_onnx_fail(node, IG_INVALID, "pads has %u entries, expected %u", count,
-                            2 * rank);
+    ig_value *x = ig_onnx_float_input(node, 0);
+    ig_ints list = ig_onnx_attr_list_of(node, "pads", 2 * x->type->rank);
+    ig_dim *pads = IG_NEW_ARRAY(node->import->arena, ig_dim, list.count + 1u);
+    for (uint32_t i = 0; i < list.count; i++) {
+        pads[i] = ig_dim_const(node->import->module, list.items[i]);
     }
-    ig_module *module = node->import->module;
-    ig_dim before[IG_TENSOR_RANK], after[IG_TENSOR_RANK];
-    for (uint32_t i = 0; i < rank; i++) {
-        before[i] = ig_dim_const(module, pads[i]);
-        after[i] = ig_dim_const(module, pads[rank + i]);
-    }
-    ig_value *value = ig_onnx_scalar(node, (ig_dtype)node->inputs[0]->type->dtype,
-                                     ig_onnx_attr_float(node, "value", 0));
-    return build_pad(node, before, after, value);
-}
-
-/* Pads for the axes that input 3 names, or for all. */
-static ig_status spread_pads(const ig_onnx_node *node, const ig_dims_value *pads,
-                             const int64_t *axes, uint32_t count, ig_dim *before,
-                             ig_dim *after) {
-    bool seen[IG_TENSOR_RANK] = { false };
-    if (pads->count != 2 * count) {
-        return ig_onnx_fail(node, IG_INVALID, "pads has %u entries, expected %u",
-                            pads->count, 2 * count);
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t axis;
-        IG_TRY(ig_onnx_axis(node, axes ? axes[i] : (int64_t)i,
-                            node->inputs[0]->type->rank, &axis));
-        if (seen[axis]) {
-            return ig_onnx_fail(node, IG_INVALID, "axis %u is given twice", axis);
-        }
-        seen[axis] = true;
-        before[axis] = pads->dims[i];
-        after[axis] = pads->dims[count + i];
-    }
-    return IG_OK;
-}
-
-static ig_status pad_by_operands(ig_onnx_node *node) {
-    ig_pad_mode mode;
-    IG_TRY(pad_mode(node, &mode));
-    ig_attr attrs[IG_pad_attr_count] = { [IG_pad_mode] = ig_attr_of_enum(mode) };
-    ig_value *x = node->inputs[0], *value = ig_onnx_in(node, 2),
-             *axes = ig_onnx_in(node, 3);
-    if (!value) {
-        value = ig_onnx_scalar(node, (ig_dtype)x->type->dtype, 0);
-    }
-    return ig_onnx_build(node, IG_OP_pad, axes ? 4 : 3,
-                         (ig_value *[]){ x, node->inputs[1], value, axes }, attrs,
-                         &node->outputs[0]);
+    double value = ig_onnx_attr_float(node, "value", 0);
+    return give_pad(node, (ig_dims){ pads, list.count }, (ig_ints){ 0 },
+                    ig_expr_number(node->e, (ig_dtype)x->type->dtype, value));
 }
 
 ig_status ig_onnx_import_pad(ig_onnx_node *node) {
+    ig_value *x = node->inputs[0], *value = ig_onnx_in(node, 2);
     ig_dims_value pads;
-    const int64_t *axes = NULL;
-    uint32_t count;
-    IG_TRY(ig_onnx_tensor(node, 0));
-    IG_TRY(ig_onnx_tensor(node, 1));
-    if (!ig_onnx_dims(node, 1, &pads)) {
-        return pad_by_operands(node);
+    if (ig_onnx_dims(node, 1, &pads)) {
+        bool has_axes = ig_onnx_in(node, 3) != NULL;
+        ig_ints axes = { 0 };
+        axes = has_axes ? ig_onnx_axes(node, "axes", 3, x->type->rank) : axes;
+        value = value ? ig_onnx_scalar_input(node, 2) : NULL;
+        return give_pad(node, (ig_dims){ pads.dims, pads.count }, axes, value);
     }
-    count = node->inputs[0]->type->rank;
-    if (ig_onnx_in(node, 3)) {
-        IG_TRY(ig_onnx_const_ints(node, 3, "the axes", &axes, &count));
-    }
-    ig_dim before[IG_TENSOR_RANK] = { 0 }, after[IG_TENSOR_RANK] = { 0 };
-    IG_TRY(spread_pads(node, &pads, axes, count, before, after));
-    ig_value *value = ig_onnx_in(node, 2);
-    if (value && value->type->kind == IG_TENSOR && value->type->rank > 0) {
-        IG_TRY(ig_onnx_reshape(node, value, 0, NULL, &value)); /* [1] for a scalar */
-    }
-    return build_pad(node, before, after, value);
-}
-
-ig_status ig_onnx_import_tile(ig_onnx_node *node) {
-    IG_TRY(ig_onnx_tensor(node, 0));
-    IG_TRY(ig_onnx_tensor(node, 1));
-    return ig_onnx_build(node, IG_OP_tile, 2, node->inputs, NULL, &node->outputs[0]);
+    ig_pad_attrs attrs = { .mode = read_pad_mode(node) };
+    value = value ? value : ig_expr_number(node->e, (ig_dtype)x->type->dtype, 0);
+    return ig_onnx_give(node, ig_build_pad(node->e, x, node->inputs[1], value,
+                                           ig_onnx_in(node, 3), attrs));
 }

@@ -8,375 +8,297 @@
  *
  * half before and half after, an odd one on the named side.
  */
-#include "frontend/onnx/ops/hooks.h"
-#include "frontend/onnx/import/import.h"
+#include "frontend/onnx/import/args.h"
 
 enum { SPACE = IG_TENSOR_RANK };
 
 typedef struct sliding {
     const ig_onnx_node *node;
+    ig_module *module;
     const ig_type *x;
     uint32_t rank; /* spatial axes */
     ig_dim kernel[SPACE], before[SPACE], after[SPACE];
-    int64_t kernel_shape[SPACE], strides[SPACE], dilations[SPACE];
-    int auto_pad;
+    int64_t strides[SPACE], dilations[SPACE];
+    uint32_t auto_pad;
 } sliding;
 
 enum { NOTSET, SAME_UPPER, SAME_LOWER, VALID };
 
 /* ---- attributes ---- */
 
-static ig_status read_list(sliding *s, const char *name, int64_t least, int64_t *out) {
-    uint32_t count;
-    const int64_t *ints = ig_onnx_attr_ints(s->node, name, &count);
+/* One entry per spatial axis, 1 when absent. */
+static void read_list(sliding *s, const char *name, int64_t min, int64_t *out) {
+    ig_ints list = ig_onnx_attr_list_of(s->node, name, s->rank);
     for (uint32_t i = 0; i < s->rank; i++) {
-        out[i] = 1;
-    }
-    if (!ints) {
-        return IG_OK;
-    }
-    if (count != s->rank) {
-        return ig_onnx_fail(s->node, IG_INVALID, "%s has %u entries, expected %u", name,
-                            count, s->rank);
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        if (ints[i] < least || ints[i] > INT32_MAX) {
-            return ig_onnx_fail(s->node, IG_INVALID, "entry %u of %s is %lld", i, name,
-                                (long long)ints[i]);
-        }
-        out[i] = ints[i];
-    }
-    return IG_OK;
-}
-
-static ig_status read_pads(sliding *s) {
-    uint32_t count;
-    const int64_t *ints = ig_onnx_attr_ints(s->node, "pads", &count);
-    if (ints && count != 2 * s->rank) {
-        return ig_onnx_fail(s->node, IG_INVALID, "pads has %u entries, expected %u",
-                            count, 2 * s->rank);
-    }
-    for (uint32_t i = 0; i < s->rank; i++) {
-        int64_t before = ints ? ints[i] : 0, after = ints ? ints[i + s->rank] : 0;
-        if (before < -INT32_MAX || before > INT32_MAX || after < -INT32_MAX ||
-            after > INT32_MAX) {
-            return ig_onnx_fail(s->node, IG_INVALID, "pads are out of range");
-        }
-        s->before[i] = ig_dim_const(s->node->import->module, before);
-        s->after[i] = ig_dim_const(s->node->import->module, after);
-    }
-    return IG_OK;
-}
-
-static ig_status read_auto_pad(sliding *s) {
-    static const char *const names[] = { "NOTSET", "SAME_UPPER", "SAME_LOWER",
-                                         "VALID" };
-    ig_str text = ig_onnx_attr_str(s->node, "auto_pad", "NOTSET");
-    for (uint32_t i = 0; i < IG_COUNT_OF(names); i++) {
-        if (ig_str_is(text, names[i])) {
-            s->auto_pad = (int)i;
-            return IG_OK;
+        out[i] = list.items ? list.items[i] : 1;
+        if (list.items && (out[i] < min || out[i] > INT32_MAX)) {
+            ig_onnx_fail(s->node, IG_INVALID,
+                         "entry %u of %s is %lld, expected %lld to %d", i, name,
+                         (long long)out[i], (long long)min, INT32_MAX);
         }
     }
-    return ig_onnx_fail(
-        s->node, IG_INVALID,
-        "auto_pad is '%.*s', expected NOTSET, SAME_UPPER, SAME_LOWER or VALID",
-        IG_STR_ARG(text));
 }
 
-static void split_total(sliding *s, uint32_t axis, ig_dim total, bool odd_before) {
-    ig_module *module = s->node->import->module;
-    ig_dim small = ig_dim_floor_div(module, total, ig_dim_of(2));
-    ig_dim large = ig_dim_sub(module, total, small);
-    s->before[axis] = odd_before ? large : small;
-    s->after[axis] = odd_before ? small : large;
+static void read_pads(sliding *s) {
+    ig_ints list = ig_onnx_attr_list_of(s->node, "pads", 2 * s->rank);
+    for (uint32_t i = 0; i < 2 * s->rank; i++) {
+        int64_t pad = list.items ? list.items[i] : 0;
+        if (pad < -INT32_MAX || pad > INT32_MAX) {
+            ig_onnx_fail(s->node, IG_INVALID,
+                         "entry %u of pads is %lld, expected %d to %d", i,
+                         (long long)pad, -INT32_MAX, INT32_MAX);
+            pad = 0;
+        }
+        *(i < s->rank ? &s->before[i]
+                      : &s->after[i - s->rank]) = ig_dim_const(s->module, pad);
+    }
+}
+
+static void split_total(sliding *s, uint32_t axis, ig_dim total) {
+    bool has_odd_before = s->auto_pad == SAME_LOWER;
+    ig_dim small = ig_dim_floor_div(s->module, total, ig_dim_of(2));
+    ig_dim large = ig_dim_sub(s->module, total, small);
+    s->before[axis] = has_odd_before ? large : small;
+    s->after[axis] = has_odd_before ? small : large;
 }
 
 static ig_dim reach_of(const sliding *s, uint32_t axis) {
-    ig_module *module = s->node->import->module;
-    ig_dim steps = ig_dim_sub(module, s->kernel[axis], ig_dim_of(1));
-    return ig_dim_mul(module, steps, ig_dim_const(module, s->dilations[axis]));
+    ig_dim steps = ig_dim_sub(s->module, s->kernel[axis], ig_dim_of(1));
+    return ig_dim_mul(s->module, steps, ig_dim_of(s->dilations[axis]));
+}
+
+static bool is_same(const sliding *s) {
+    return s->auto_pad == SAME_UPPER || s->auto_pad == SAME_LOWER;
 }
 
 static void pad_same(sliding *s) {
-    ig_module *module = s->node->import->module;
-    for (uint32_t i = 0; i < s->rank; i++) {
-        ig_dim in = s->x->dims[2 + i];
-        ig_dim stride = ig_dim_const(module, s->strides[i]);
-        ig_dim last = ig_dim_sub(module, ig_dim_ceil_div(module, in, stride),
-                                 ig_dim_of(1));
-        ig_dim need = ig_dim_add(module, ig_dim_mul(module, last, stride),
-                                 reach_of(s, i));
-        ig_dim total = ig_dim_sub(module, ig_dim_add(module, need, ig_dim_of(1)), in);
-        split_total(s, i, ig_dim_max(module, total, ig_dim_of(0)),
-                    s->auto_pad == SAME_LOWER);
+    ig_module *m = s->module;
+    ig_dim one = ig_dim_of(1);
+    for (uint32_t i = 0; i < s->rank && is_same(s); i++) {
+        ig_dim in = s->x->dims[2 + i], stride = ig_dim_of(s->strides[i]);
+        ig_dim last = ig_dim_sub(m, ig_dim_ceil_div(m, in, stride), one);
+        ig_dim need = ig_dim_add(m, ig_dim_mul(m, last, stride), reach_of(s, i));
+        ig_dim total = ig_dim_sub(m, ig_dim_add(m, need, one), in);
+        split_total(s, i, ig_dim_max(m, total, ig_dim_of(0)));
     }
 }
 
-/* Everything but the kernel. */
-static ig_status read_geometry(ig_onnx_node *node, sliding *s) {
-    IG_TRY(ig_onnx_tensor(node, 0));
-    s->node = node;
-    s->x = node->inputs[0]->type;
+/* Everything but the kernel; false when the node has failed. */
+static bool read_geometry(const ig_onnx_node *node, sliding *s) {
+    *s = (sliding){ .node = node,
+                    .module = node->import->module,
+                    .x = node->inputs[0]->type };
     if (s->x->rank < 3) {
-        return ig_onnx_fail(node, IG_INVALID, "input 0 has rank %u, expected 3 or more",
-                            s->x->rank);
+        ig_onnx_fail(node, IG_INVALID, "input 0 has rank %u, expected 3 or more",
+                     s->x->rank);
+        return false;
     }
     s->rank = s->x->rank - 2;
-    IG_TRY(read_list(s, "strides", 1, s->strides));
-    IG_TRY(read_list(s, "dilations", 1, s->dilations));
-    IG_TRY(read_pads(s));
-    return read_auto_pad(s);
+    read_list(s, "strides", 1, s->strides);
+    for (uint32_t i = 0; i < s->rank; i++) {
+        s->dilations[i] = 1;
+    }
+    if (ig_onnx_row_has_attr(node->row, "dilations")) {
+        read_list(s, "dilations", 1, s->dilations);
+    }
+    read_pads(s);
+    s->auto_pad = ig_onnx_attr_choice(node, "auto_pad",
+                                      "NOTSET SAME_UPPER SAME_LOWER VALID");
+    return !ig_onnx_has_failed(node);
 }
 
 /* ---- convolutions ---- */
 
-static void guard_equal(const ig_onnx_node *node, ig_dim a, ig_dim b,
-                        const char *what) {
-    if (ig_dim_equal(node->import->module, a, b) != IG_MAYBE) {
-        return; /* proved, or for the op to report */
-    }
-    const char *text = ig_arena_printf(
-        node->import->arena, "%s: %s",
-        ig_onnx_node_label(node->import, node->proto, node->where.number - 1), what);
-    ig_make_guard_equal(node->builder, a, b, text);
-}
-
 /* The kernel is that of the weights, which kernel_shape repeats. */
-static ig_status read_weights(ig_onnx_node *node, sliding *s) {
-    IG_TRY(ig_onnx_tensor(node, 1));
-    const ig_type *w = node->inputs[1]->type;
-    uint32_t count;
-    const int64_t *ints = ig_onnx_attr_ints(node, "kernel_shape", &count);
-    if (w->rank != s->x->rank || (ints && count != s->rank)) {
-        return ig_onnx_fail(
-            node, IG_INVALID,
-            "input 1 has rank %u and input 0 rank %u, or kernel_shape does not fit them",
-            w->rank, s->x->rank);
-    }
-    for (uint32_t i = 0; i < s->rank; i++) {
+static bool read_weights(const ig_onnx_node *node, sliding *s) {
+    ig_ints list = ig_onnx_attr_list_of(node, "kernel_shape", s->rank);
+    const ig_type *w = ig_onnx_ranked_input(node, 1, s->x->rank)->type;
+    for (uint32_t i = 0; i < s->rank && !ig_onnx_has_failed(node); i++) {
         s->kernel[i] = w->dims[2 + i];
-        if (!ints) {
-            continue;
+        if (list.items) {
+            ig_expr_guard_equal(node->e, ig_dim_const(s->module, list.items[i]),
+                                s->kernel[i],
+                                "kernel_shape must be that of the weights");
         }
-        ig_dim asked = ig_dim_const(node->import->module, ints[i]);
-        if (ig_dim_equal(node->import->module, asked, s->kernel[i]) == IG_NO) {
-            return ig_onnx_fail(node, IG_INVALID,
-                                "kernel_shape is not that of the weights");
-        }
-        guard_equal(node, asked, s->kernel[i], "kernel_shape is that of the weights");
     }
-    return IG_OK;
+    return !ig_onnx_has_failed(node);
 }
 
-static void guard_channels(ig_onnx_node *node, int64_t group, bool is_transposed) {
-    ig_module *module = node->import->module;
+static void guard_channels(const ig_onnx_node *node, ig_dim groups,
+                           bool is_transposed) {
+    ig_module *m = node->import->module;
     const ig_type *x = node->inputs[0]->type, *w = node->inputs[1]->type;
-    ig_dim groups = ig_dim_const(module, group);
-    ig_dim ins = is_transposed ? w->dims[0] : ig_dim_mul(module, w->dims[1], groups);
-    ig_dim outs = is_transposed ? ig_dim_mul(module, w->dims[1], groups) : w->dims[0];
-    guard_equal(node, x->dims[1], ins, "the channels of input and weights differ");
+    ig_dim grouped = ig_dim_mul(m, w->dims[1], groups);
+    ig_expr_guard_equal(node->e, x->dims[1], is_transposed ? w->dims[0] : grouped,
+                        "the channels of input and weights differ");
     const ig_value *bias = ig_onnx_in(node, 2);
-    if (bias && bias->type->kind == IG_TENSOR && bias->type->rank == 1) {
-        guard_equal(node, bias->type->dims[0], outs,
-                    "the bias has one entry a channel");
+    if (bias && bias->type->rank == 1) {
+        ig_expr_guard_equal(node->e, bias->type->dims[0],
+                            is_transposed ? grouped : w->dims[0],
+                            "the bias must have one entry per channel");
     }
 }
 
 static ig_status build_conv(ig_onnx_node *node, const sliding *s, bool is_transposed) {
-    ig_module *module = node->import->module;
-    int64_t group = ig_onnx_attr_int(node, "group", 1);
-    if (group < 1 || group > INT32_MAX) {
-        return ig_onnx_fail(node, IG_INVALID, "group is %lld", (long long)group);
-    }
-    guard_channels(node, group, is_transposed);
-    ig_attr attrs[IG_conv_attr_count] = {
-        [IG_conv_strides] = ig_attr_of_ints(module, s->strides, s->rank),
-        [IG_conv_dilations] = ig_attr_of_ints(module, s->dilations, s->rank),
-        [IG_conv_before] = ig_attr_of_dims(module, s->before, s->rank),
-        [IG_conv_after] = ig_attr_of_dims(module, s->after, s->rank),
-        [IG_conv_group] = ig_attr_of_int(group),
-    };
-    if (is_transposed) {
-        attrs[IG_conv_transposed] = ig_attr_of_bool(true);
-    }
-    uint32_t count = ig_onnx_in(node, 2) ? 3 : 2;
-    return ig_onnx_build(node, IG_OP_conv, count, node->inputs, attrs,
-                         &node->outputs[0]);
+    int64_t group = ig_onnx_attr_between(node, "group", 1, 1, INT32_MAX);
+    guard_channels(node, ig_dim_of(group), is_transposed);
+    ig_conv_attrs attrs = { .strides = { s->strides, s->rank },
+                            .dilations = { s->dilations, s->rank },
+                            .before = { s->before, s->rank },
+                            .after = { s->after, s->rank },
+                            .group = IG_SET(group),
+                            .transposed = is_transposed };
+    return ig_onnx_give(node, ig_build_conv(node->e, node->inputs[0], node->inputs[1],
+                                            ig_onnx_in(node, 2), attrs));
 }
 
 ig_status ig_onnx_import_conv(ig_onnx_node *node) {
-    sliding s = { .rank = 0 };
-    IG_TRY(read_geometry(node, &s));
-    IG_TRY(read_weights(node, &s));
-    if (s.auto_pad == SAME_UPPER || s.auto_pad == SAME_LOWER) {
-        pad_same(&s);
+    sliding s;
+    if (!read_geometry(node, &s) || !read_weights(node, &s)) {
+        return node->e->status;
     }
+    pad_same(&s);
     return build_conv(node, &s, false);
 }
 
-/* The result's extent is asked for: what must go is split between its ends. */
+/* The result is to have `wanted` extents: what must go is split between its ends. */
 static void crop_to(sliding *s, uint32_t axis, ig_dim wanted, ig_dim extra) {
-    ig_module *module = s->node->import->module;
-    ig_dim steps = ig_dim_sub(module, s->x->dims[2 + axis], ig_dim_of(1));
-    ig_dim stride = ig_dim_const(module, s->strides[axis]);
-    ig_dim full = ig_dim_mul(module, steps, stride);
-    full = ig_dim_add(module, full,
-                      ig_dim_add(module, reach_of(s, axis), ig_dim_of(1)));
-    full = ig_dim_add(module, full, extra);
-    ig_dim total = ig_dim_max(module, ig_dim_sub(module, full, wanted), ig_dim_of(0));
-    ig_dim lacking = ig_dim_max(module, ig_dim_sub(module, wanted, full), ig_dim_of(0));
-    split_total(s, axis, total, s->auto_pad == SAME_LOWER);
-    s->after[axis] = ig_dim_sub(module, s->after[axis], lacking);
+    ig_module *m = s->module;
+    ig_dim zero = ig_dim_of(0), one = ig_dim_of(1);
+    ig_dim steps = ig_dim_sub(m, s->x->dims[2 + axis], one);
+    ig_dim full = ig_dim_mul(m, steps, ig_dim_of(s->strides[axis]));
+    full = ig_dim_add(m, full, ig_dim_add(m, reach_of(s, axis), one));
+    full = ig_dim_add(m, full, extra);
+    ig_dim lacking = ig_dim_max(m, ig_dim_sub(m, wanted, full), zero);
+    split_total(s, axis, ig_dim_max(m, ig_dim_sub(m, full, wanted), zero));
+    s->after[axis] = ig_dim_sub(m, s->after[axis], lacking);
 }
 
 ig_status ig_onnx_import_conv_transpose(ig_onnx_node *node) {
-    ig_module *module = node->import->module;
-    sliding s = { .rank = 0 };
-    int64_t extra[SPACE];
-    uint32_t count, extras;
-    IG_TRY(read_geometry(node, &s));
-    IG_TRY(read_weights(node, &s));
-    IG_TRY(read_list(&s, "output_padding", 0, extra));
-    bool has_extra = ig_onnx_attr_ints(node, "output_padding", &extras);
-    const int64_t *shape = ig_onnx_attr_ints(node, "output_shape", &count);
-    if (shape && count != s.rank) {
-        return ig_onnx_fail(node, IG_INVALID,
-                            "output_shape has %u entries, expected %u", count, s.rank);
+    sliding s;
+    if (!read_geometry(node, &s) || !read_weights(node, &s)) {
+        return node->e->status;
     }
-    for (uint32_t i = 0; i < s.rank; i++) {
-        ig_dim more = ig_dim_const(module, has_extra ? extra[i] : 0);
-        ig_dim stride = ig_dim_const(module, s.strides[i]);
-        if (shape) {
-            crop_to(&s, i, ig_dim_const(module, shape[i]), more);
-        } else if (s.auto_pad == SAME_UPPER || s.auto_pad == SAME_LOWER) {
-            crop_to(&s, i, ig_dim_mul(module, s.x->dims[2 + i], stride), more);
+    int64_t extra[SPACE];
+    read_list(&s, "output_padding", 0, extra);
+    bool has_extra = ig_onnx_attr_list(node, "output_padding").items != NULL;
+    ig_ints shape = ig_onnx_attr_list_of(node, "output_shape", s.rank);
+    for (uint32_t i = 0; i < s.rank && !ig_onnx_has_failed(node); i++) {
+        ig_dim more = ig_dim_of(has_extra ? extra[i] : 0);
+        ig_dim stride = ig_dim_of(s.strides[i]);
+        if (shape.items) {
+            crop_to(&s, i, ig_dim_const(s.module, shape.items[i]), more);
+        } else if (is_same(&s)) {
+            crop_to(&s, i, ig_dim_mul(s.module, s.x->dims[2 + i], stride), more);
         }
-        s.after[i] = ig_dim_sub(module, s.after[i], more);
+        s.after[i] = ig_dim_sub(s.module, s.after[i], more);
     }
     return build_conv(node, &s, true);
 }
 
 /* ---- pools ---- */
 
-static ig_status read_kernel(sliding *s) {
-    IG_TRY(read_list(s, "kernel_shape", 1, s->kernel_shape));
-    for (uint32_t i = 0; i < s->rank; i++) {
-        s->kernel[i] = ig_dim_of(s->kernel_shape[i]);
+/* Geometry and kernel of a pool; false when the node has failed. */
+static bool read_pool(const ig_onnx_node *node, sliding *s, int64_t *kernel,
+                      ig_pool_attrs *attrs) {
+    if (!read_geometry(node, s)) {
+        return false;
     }
-    if (s->auto_pad == SAME_UPPER || s->auto_pad == SAME_LOWER) {
-        pad_same(s);
+    read_list(s, "kernel_shape", 1, kernel);
+    for (uint32_t i = 0; i < s->rank && !ig_onnx_has_failed(node); i++) {
+        s->kernel[i] = ig_dim_of(kernel[i]);
     }
-    return IG_OK;
+    if (ig_onnx_has_failed(node)) {
+        return false;
+    }
+    pad_same(s);
+    *attrs = (ig_pool_attrs){ .op = node->row->variant,
+                              .kernel = { kernel, s->rank },
+                              .strides = { s->strides, s->rank },
+                              .dilations = { s->dilations, s->rank },
+                              .before = { s->before, s->rank },
+                              .after = { s->after, s->rank } };
+    attrs->ceil_mode = ig_onnx_attr_bool(node, "ceil_mode", false);
+    return true;
 }
 
-static void set_geometry(const sliding *s, ig_attr *attrs) {
-    ig_module *module = s->node->import->module;
-    attrs[IG_pool_kernel] = ig_attr_of_ints(module, s->kernel_shape, s->rank);
-    attrs[IG_pool_strides] = ig_attr_of_ints(module, s->strides, s->rank);
-    attrs[IG_pool_dilations] = ig_attr_of_ints(module, s->dilations, s->rank);
-    attrs[IG_pool_before] = ig_attr_of_dims(module, s->before, s->rank);
-    attrs[IG_pool_after] = ig_attr_of_dims(module, s->after, s->rank);
-    if (ig_onnx_attr_int(s->node, "ceil_mode", 0)) {
-        attrs[IG_pool_ceil_mode] = ig_attr_of_bool(true);
+/* AveragePool. */
+ig_status ig_onnx_import_average_pool(ig_onnx_node *node) {
+    sliding s;
+    int64_t kernel[SPACE];
+    ig_pool_attrs attrs;
+    if (!read_pool(node, &s, kernel, &attrs)) {
+        return node->e->status;
     }
+    attrs.count_pad = ig_onnx_attr_bool(node, "count_include_pad", false);
+    return ig_onnx_give(node, ig_build_pool(node->e, node->inputs[0], attrs));
 }
 
-static ig_status build_indices(ig_onnx_node *node, const ig_attr *pool) {
-    ig_attr attrs[IG_pool_indices_attr_count] = {
-        [IG_pool_indices_kernel] = pool[IG_pool_kernel],
-        [IG_pool_indices_strides] = pool[IG_pool_strides],
-        [IG_pool_indices_dilations] = pool[IG_pool_dilations],
-        [IG_pool_indices_before] = pool[IG_pool_before],
-        [IG_pool_indices_after] = pool[IG_pool_after],
-        [IG_pool_indices_ceil_mode] = pool[IG_pool_ceil_mode],
-        [IG_pool_indices_whole] = ig_attr_of_bool(true),
-    };
-    if (ig_onnx_attr_int(node, "storage_order", 0)) {
-        attrs[IG_pool_indices_column_major] = ig_attr_of_bool(true);
+ig_status ig_onnx_import_max_pool(ig_onnx_node *node) {
+    sliding s;
+    int64_t kernel[SPACE];
+    ig_pool_attrs attrs;
+    if (!read_pool(node, &s, kernel, &attrs)) {
+        return node->e->status;
     }
-    return ig_onnx_build(node, IG_OP_pool_indices, 1, node->inputs, attrs,
-                         &node->outputs[1]);
-}
-
-/* MaxPool, AveragePool. */
-ig_status ig_onnx_import_pool(ig_onnx_node *node) {
-    sliding s = { .rank = 0 };
-    ig_attr attrs[IG_pool_attr_count] = { [IG_pool_op] =
-                                              ig_attr_of_enum(node->row->variant) };
-    IG_TRY(read_geometry(node, &s));
-    IG_TRY(read_kernel(&s));
-    set_geometry(&s, attrs);
-    if (ig_onnx_attr_int(node, "count_include_pad", 0)) {
-        attrs[IG_pool_count_pad] = ig_attr_of_bool(true);
+    if (node->output_count > 1) {
+        ig_pool_indices_attrs indices = {
+            .kernel = attrs.kernel,
+            .strides = attrs.strides,
+            .dilations = attrs.dilations,
+            .before = attrs.before,
+            .after = attrs.after,
+            .ceil_mode = attrs.ceil_mode,
+            .whole = true,
+            .column_major = ig_onnx_attr_bool(node, "storage_order", false),
+        };
+        node->outputs[1] = ig_build_pool_indices(node->e, node->inputs[0], indices);
     }
-    IG_TRY(ig_onnx_build(node, IG_OP_pool, 1, node->inputs, attrs, &node->outputs[0]));
-    return node->output_count > 1 ? build_indices(node, attrs) : IG_OK;
+    return ig_onnx_give(node, ig_build_pool(node->e, node->inputs[0], attrs));
 }
 
-static ig_status raise_to(ig_onnx_node *node, ig_value *x, double power,
-                          ig_value **out_value) {
-    *out_value = x;
-    return power == 1 ? IG_OK
-                      : ig_onnx_build_scalar(node, IG_OP_pow, x, power, out_value);
+/* ---- p-norms ---- */
+
+static ig_value *raise_to(ig_expr *e, ig_value *x, double power) {
+    return power == 1 ? x : ig_expr_with(e, IG_OP_pow, x, power);
 }
 
-/* The p-norm of each window. */
+/* |x|^p of a float input. */
+static ig_value *read_powers(const ig_onnx_node *node, double *out_p) {
+    ig_value *x = ig_onnx_float_input(node, 0);
+    *out_p = (double)ig_onnx_attr_between(node, "p", 2, 1, INT32_MAX);
+    return raise_to(node->e, ig_build_abs(node->e, x), *out_p);
+}
+
 ig_status ig_onnx_import_lp_pool(ig_onnx_node *node) {
-    sliding s = { .rank = 0 };
-    ig_attr attrs[IG_pool_attr_count] = { [IG_pool_op] =
-                                              ig_attr_of_enum(IG_WINDOW_sum) };
-    int64_t p = ig_onnx_attr_int(node, "p", 2);
-    IG_TRY(ig_onnx_float_tensor(node, 0));
-    IG_TRY(read_geometry(node, &s));
-    IG_TRY(read_kernel(&s));
-    if (p < 1) {
-        return ig_onnx_fail(node, IG_INVALID, "p is %lld", (long long)p);
+    sliding s;
+    int64_t kernel[SPACE];
+    ig_pool_attrs attrs;
+    double p;
+    ig_value *powers = read_powers(node, &p);
+    if (!read_pool(node, &s, kernel, &attrs)) {
+        return node->e->status;
     }
-    set_geometry(&s, attrs);
-    ig_value *x;
-    IG_TRY(ig_onnx_build1(node, IG_OP_abs, node->inputs[0], &x));
-    IG_TRY(raise_to(node, x, (double)p, &x));
-    IG_TRY(ig_onnx_build(node, IG_OP_pool, 1, &x, attrs, &x));
-    return raise_to(node, x, 1 / (double)p, &node->outputs[0]);
+    ig_value *sums = ig_build_pool(node->e, powers, attrs);
+    return ig_onnx_give(node, raise_to(node->e, sums, 1 / p));
 }
 
 /* ---- over all of space ---- */
 
-static ig_status reduce_space(ig_onnx_node *node, ig_value *x, ig_reduce op,
-                              ig_value **out_value) {
-    int64_t axes[IG_TENSOR_RANK];
-    uint32_t count = 0;
-    for (uint32_t d = 2; d < x->type->rank; d++) {
-        axes[count++] = d;
-    }
-    if (count == 0) {
-        return ig_onnx_fail(node, IG_INVALID, "input 0 has rank %u, expected 3 or more",
-                            x->type->rank);
-    }
-    ig_attr attrs[IG_reduce_attr_count] = {
-        [IG_reduce_op] = ig_attr_of_enum(op),
-        [IG_reduce_axes] = ig_attr_of_ints(node->import->module, axes, count),
-        [IG_reduce_keep] = ig_attr_of_bool(true),
-    };
-    return ig_onnx_build(node, IG_OP_reduce, 1, &x, attrs, out_value);
+static ig_value *reduce_space(const ig_onnx_node *node, ig_reduce kind, ig_value *x) {
+    uint32_t rank = node->inputs[0]->type->rank;
+    return rank < 3 ? ig_expr_fail(node->e, IG_INVALID,
+                                   "input 0 has rank %u, expected 3 or more", rank)
+                    : ig_expr_reduce_axes(node->e, kind, x, 2, rank - 1);
 }
 
 ig_status ig_onnx_import_global_pool(ig_onnx_node *node) {
-    IG_TRY(ig_onnx_float_tensor(node, 0));
-    return reduce_space(node, node->inputs[0], (ig_reduce)node->row->variant,
-                        &node->outputs[0]);
+    return ig_onnx_give(node, reduce_space(node, (ig_reduce)node->row->variant,
+                                           ig_onnx_float_input(node, 0)));
 }
 
 ig_status ig_onnx_import_global_lp_pool(ig_onnx_node *node) {
-    int64_t p = ig_onnx_attr_int(node, "p", 2);
-    ig_value *x;
-    IG_TRY(ig_onnx_float_tensor(node, 0));
-    if (p < 1) {
-        return ig_onnx_fail(node, IG_INVALID, "p is %lld", (long long)p);
-    }
-    IG_TRY(ig_onnx_build1(node, IG_OP_abs, node->inputs[0], &x));
-    IG_TRY(raise_to(node, x, (double)p, &x));
-    IG_TRY(reduce_space(node, x, IG_REDUCE_sum, &x));
-    return raise_to(node, x, 1 / (double)p, &node->outputs[0]);
+    double p;
+    ig_value *sums = reduce_space(node, IG_REDUCE_sum, read_powers(node, &p));
+    return ig_onnx_give(node, raise_to(node->e, sums, 1 / p));
 }
