@@ -1,17 +1,20 @@
 /* resize as a choice of elements and their weighted sum, axis by axis.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Which elements, and how much of each, is known when extents and scales are: then an
- * axis is a gather by constant ids, for linear and cubic of several elements a place,
- * which a product with constant weights and a sum bring together.  Where only the run
- * knows the extents, ids and weights are computed (expand_places.c).  Resizes whose
- * scales are data are left alone.
+ * Elements and their weights are known when extents and scales are: then an axis is a
+ * gather by constant ids, for linear and cubic of several elements per position, which
+ * a product with constant weights and a sum bring together.  Where only the run knows
+ * the extents, ids and weights are computed (resize_run.c).  Resizes whose scales are
+ * data are left alone.
  */
-#include "compose/places.h"
+#include "compose/resize.h"
 
+#include "compose/decompose.h"
+
+#include <assert.h>
 #include <string.h>
 
-enum { TAPS_MOST = 1 << 20 };
+enum { TAPS_MAX = 1 << 20 };
 
 /* Everything that decides about one axis. */
 typedef struct axis_plan {
@@ -21,7 +24,7 @@ typedef struct axis_plan {
     bool changes, is_open; /* open: only the run knows the extents */
 } axis_plan;
 
-static float number_at(const ig_data *data, int64_t index) {
+static float read_number(const ig_data *data, int64_t index) {
     ig_tensor tensor = { .kind = IG_TENSOR,
                          .dtype = (ig_dtype)data->type->dtype,
                          .count = ig_dim_value(data->type->dims[0]),
@@ -38,8 +41,8 @@ static bool read_axis(const ig_op *op, uint32_t d, axis_plan *out) {
         if (!data || !data->bytes || data->type->rank != 1) {
             return false;
         }
-        numbers[i - 1] = number_at(data, d);
-        numbers[2] = i == 2 ? number_at(data, d + x->rank) : 0;
+        numbers[i - 1] = read_number(data, d);
+        numbers[2] = i == 2 ? read_number(data, d + x->rank) : 0;
     }
     *out = (axis_plan){ .axis = ig_resize_axis_of(op) };
     out->axis.scale = numbers[0];
@@ -63,130 +66,122 @@ static bool read_axis(const ig_op *op, uint32_t d, axis_plan *out) {
         return false;
     }
     out->taps = ig_resize_tap_count(&out->axis);
-    return out->axis.out * out->taps <= TAPS_MOST;
+    return out->axis.out * out->taps <= TAPS_MAX;
 }
 
 /* ---- one axis ---- */
 
 typedef struct chosen {
     int64_t *ids;
-    float *weights, *outside; /* outside: 1 where a place shows the value for that */
+    float *weights;
+    uint8_t *is_outside; /* 1 where a position shows the value for that */
     bool has_outside;
 } chosen;
 
-static chosen choose(ig_builder *b, const axis_plan *plan) {
-    ig_arena *arena = &b->graph->module->arena;
+static chosen choose_elements(ig_expr *e, const axis_plan *plan) {
+    ig_arena *arena = &e->module->arena;
     size_t count = (size_t)(plan->axis.out * plan->taps);
     chosen c = { IG_NEW_ARRAY(arena, int64_t, count + 1),
                  IG_NEW_ARRAY(arena, float, count + 1),
-                 IG_NEW_ARRAY(arena, float, (size_t)plan->axis.out + 1), false };
+                 IG_NEW_ARRAY(arena, uint8_t, (size_t)plan->axis.out + 1), false };
     double *weights = IG_NEW_ARRAY(arena, double, (size_t)plan->taps);
     for (int64_t i = 0; i < plan->axis.out; i++) {
-        int64_t at = i * plan->taps;
-        bool is_inside = ig_resize_taps(&plan->axis, i, c.ids + at, weights);
-        for (int64_t t = 0; t < plan->taps; t++) {
-            c.weights[at + t] = is_inside ? (float)weights[t] : 0;
-            c.ids[at + t] = is_inside ? c.ids[at + t] : 0;
+        int64_t first = i * plan->taps;
+        bool is_inside = ig_resize_taps(&plan->axis, i, c.ids + first, weights);
+        for (int64_t t = first; t < first + plan->taps; t++) {
+            c.weights[t] = is_inside ? (float)weights[t - first] : 0;
+            c.ids[t] = is_inside ? c.ids[t] : 0;
         }
-        c.outside[i] = is_inside ? 0 : 1;
+        c.is_outside[i] = !is_inside;
         c.has_outside = c.has_outside || !is_inside;
     }
     return c;
 }
 
-static ig_value *constant(ig_builder *b, ig_dtype dtype, uint32_t rank,
-                          const ig_dim *dims, const void *bytes) {
-    ig_module *module = b->graph->module;
-    const ig_type *type = ig_type_tensor(module, dtype, rank, dims);
-    ig_data data = { .type = type, .bytes = bytes };
-    data.size = ig_dim_value(ig_type_count(module, type)) * (ig_dtypes[dtype].bits / 8);
-    return ig_make_weight(b, ig_module_add_weight(module, "resize", &data));
+static ig_value *make_constant(ig_expr *e, ig_dtype dtype, int64_t count,
+                               const void *bytes) {
+    return ig_expr_constant(e, "resize", dtype, 1, &count, bytes);
 }
 
-/* `values`, `outer` by `inner`, at axes `axis` and the next of `rank`. */
-static ig_value *beside(ig_builder *b, ig_value *values, uint32_t axis, uint32_t rank,
-                        ig_dim outer, ig_dim inner) {
-    ig_dim dims[IG_TENSOR_RANK];
-    for (uint32_t d = 0; d < rank; d++) {
-        dims[d] = d == axis ? outer : d == axis + 1 ? inner : ig_dim_of(1);
-    }
-    return ig_make_reshape(b, values, rank, dims);
-}
-
-/* `taps` weighted elements a place, one behind the other along `axis`, summed. */
-static ig_value *sum_taps(ig_builder *b, ig_value *x, ig_value *weights, uint32_t axis,
+/* `taps` weighted elements per position, side by side along `axis`, summed. */
+static ig_value *sum_taps(ig_expr *e, ig_value *x, ig_value *weights, uint32_t axis,
                           const axis_plan *plan) {
-    ig_dim dims[IG_TENSOR_RANK];
+    ig_dim dims[IG_TENSOR_RANK + 1], ones[IG_TENSOR_RANK + 1];
     uint32_t rank = x->type->rank;
     memcpy(dims, x->type->dims, axis * sizeof *dims);
     memcpy(dims + axis + 2, x->type->dims + axis + 1, (rank - axis - 1) * sizeof *dims);
     dims[axis] = plan->out;
     dims[axis + 1] = ig_dim_of(plan->taps);
-    weights = beside(b, weights, axis, rank + 1, plan->out, ig_dim_of(plan->taps));
-    weights = ig_make_cast(b, weights, (ig_dtype)x->type->dtype);
-    x = ig_make_reshape(b, x, rank + 1, dims);
-    x = ig_make2(b, IG_OP_mul, x, weights);
-    x = ig_expand_reduce(b, IG_REDUCE_sum, x, axis + 1, axis + 1);
-    memmove(dims + axis + 1, dims + axis + 2, (rank - axis - 1) * sizeof *dims);
-    return ig_make_reshape(b, x, rank, dims);
-}
-
-static ig_value *resize_open(ig_builder *b, ig_value *x, uint32_t axis,
-                             axis_plan *plan) {
-    ig_places places;
-    if (!ig_expand_places(b, &plan->axis, plan->in, plan->out, &places)) {
-        return NULL;
+    for (uint32_t d = 0; d <= rank; d++) {
+        ones[d] = d == axis || d == axis + 1 ? dims[d] : ig_dim_of(1);
     }
-    plan->taps = places.taps;
-    x = ig_expand_gather(b, x, places.ids, axis);
-    return places.weights ? sum_taps(b, x, places.weights, axis, plan) : x;
+    weights = ig_expr_reshape(e, weights, rank + 1, ones);
+    weights = ig_expr_like(e, weights, x);
+    x = ig_build_mul(e, ig_expr_reshape(e, x, rank + 1, dims), weights);
+    return ig_expr_reduce_axis(e, IG_REDUCE_sum, x, axis + 1, false);
 }
 
-static ig_value *resize_axis(ig_builder *b, const ig_op *op, ig_value *x, uint32_t axis,
+static ig_value *resize_open(ig_expr *e, ig_value *x, uint32_t axis, axis_plan *plan) {
+    ig_resize_elements taken;
+    bool is_done = ig_compose_resize_elements(e, &plan->axis, plan->in, plan->out,
+                                              &taken);
+    assert(is_done && "read_axis leaves out what needs known extents");
+    (void)is_done;
+    plan->taps = taken.taps;
+    x = ig_expr_gather(e, x, taken.ids, axis, IG_NEGATIVE_wrap);
+    return taken.weights ? sum_taps(e, x, taken.weights, axis, plan) : x;
+}
+
+static ig_value *resize_axis(ig_expr *e, const ig_op *op, ig_value *x, uint32_t axis,
                              axis_plan *plan) {
     if (plan->is_open) {
-        return resize_open(b, x, axis, plan);
+        return resize_open(e, x, axis, plan);
     }
-    chosen c = choose(b, plan);
-    ig_dim flat = ig_dim_of(plan->axis.out * plan->taps);
+    chosen c = choose_elements(e, plan);
+    int64_t count = plan->axis.out * plan->taps;
     uint32_t rank = x->type->rank;
-    ig_dtype dtype = (ig_dtype)x->type->dtype;
-    x = ig_expand_gather(b, x, constant(b, IG_DT_i64, 1, &flat, c.ids), axis);
+    ig_value *ids = make_constant(e, IG_DT_i64, count, c.ids);
+    x = ig_expr_gather(e, x, ids, axis, IG_NEGATIVE_wrap);
     if (plan->taps > 1) {
-        x = sum_taps(b, x, constant(b, IG_DT_f32, 1, &flat, c.weights), axis, plan);
+        ig_value *weights = make_constant(e, IG_DT_f32, count, c.weights);
+        x = sum_taps(e, x, weights, axis, plan);
     }
     if (!c.has_outside) {
         return x;
     }
-    ig_dim out = ig_dim_of(plan->axis.out);
-    ig_value *outside = constant(b, IG_DT_f32, 1, &out, c.outside);
-    outside = ig_expand_with(b, IG_OP_gt, ig_expand_along(b, outside, axis, rank), 0);
-    ig_value *value = ig_make_float(b, dtype, ig_attr_float(op, IG_resize_outside, 0));
-    return ig_make3(b, IG_OP_where, outside, value, x);
+    ig_value *outside = make_constant(e, IG_DT_bool, plan->axis.out, c.is_outside);
+    outside = ig_expr_along(e, outside, axis, rank);
+    ig_value *value = ig_expr_number(e, (ig_dtype)x->type->dtype,
+                                     ig_attr_float(op, IG_resize_outside, 0));
+    return ig_build_where(e, outside, value, x);
 }
 
-ig_value *ig_expand_resize(ig_builder *b, ig_op *op) {
+bool ig_decompose_resize(ig_expr *e, const ig_op *op, ig_value **out_results) {
     axis_plan plans[IG_TENSOR_RANK];
     ig_value *x = op->operands[0].value;
     ig_dtype dtype = (ig_dtype)x->type->dtype;
     uint32_t rank = x->type->rank;
     for (uint32_t d = 0; d < rank; d++) {
         if (!read_axis(op, d, &plans[d])) {
-            return NULL;
+            return false;
         }
     }
     bool is_weighted = ig_attr_int(op, IG_resize_mode, 0) != IG_RESIZE_nearest;
+    if (is_weighted && rank == IG_TENSOR_RANK) {
+        return false; /* there is no further axis for the elements of a position */
+    }
     bool is_real = is_weighted ||
                    ig_attr_int(op, IG_resize_coordinates, 0) == IG_COORD_crop;
     if (is_real) {
-        x = ig_dtype_is_float(dtype) ? ig_expand_widen(b, x)
-                                     : ig_make_cast(b, x, IG_DT_f64);
+        x = ig_dtype_is_float(dtype) ? ig_expr_widen(e, x)
+                                     : ig_expr_cast(e, x, IG_DT_f64);
     }
     for (uint32_t d = 0; d < rank; d++) {
-        x = plans[d].changes ? resize_axis(b, op, x, d, &plans[d]) : x;
+        x = plans[d].changes ? resize_axis(e, op, x, d, &plans[d]) : x;
     }
     if (is_real && !ig_dtype_is_float(dtype)) {
-        x = ig_make1(b, IG_OP_round, x);
+        x = ig_build_round(e, x);
     }
-    return ig_make_cast(b, x, dtype);
+    *out_results = ig_expr_cast(e, x, dtype);
+    return true;
 }

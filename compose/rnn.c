@@ -1,7 +1,7 @@
 /* rnn as a loop over its steps.
  * SPDX-License-Identifier: Apache-2.0
  *
- * What comes from x is one product for all steps, outside of the loop:
+ * The products with x are one product for all steps, outside of the loop:
  *
  *     from_x = x w' + bw                         [T, B, G * H]
  *     h, c, y… = loop T (step, h, c) {
@@ -14,16 +14,16 @@
  * with steps that are beyond its end, which leave the first state alone: so it begins
  * at its own last step.
  */
-#include "compose/compose.h"
+#include "compose/decompose.h"
 
+#include <assert.h>
 #include <string.h>
 
 typedef struct cell {
-    ig_op *op;
+    const ig_op *op;
+    ig_expr *e; /* in the loop's body */
     ig_rnn_cell kind;
-    ig_builder b; /* in the loop's body */
     ig_dtype wide;
-    uint32_t gates;
     ig_dim time, batch, hidden;
     ig_value *from_x, *lengths, *peepholes, *projection, *r, *br;
     ig_value *h, *c; /* of this step, then of the next */
@@ -31,124 +31,115 @@ typedef struct cell {
 
 /* ---- pieces ---- */
 
-static ig_value *operand(const cell *k, uint32_t index) {
-    return k->op->operands[index].value;
+static ig_value *widen_operand(ig_expr *e, const cell *k, uint32_t index) {
+    assert(index < k->op->operand_count && "`given` says which operands there are");
+    return ig_expr_widen(e, k->op->operands[index].value);
 }
 
-/* Columns `from` … `from + count` hiddens of the last axis (or of the first: rows). */
-static ig_value *cut(ig_builder *b, const cell *k, ig_value *x, uint32_t axis,
-                     uint32_t from, uint32_t count) {
-    ig_module *module = b->graph->module;
-    uint32_t rank = x->type->rank;
-    ig_dim starts[IG_TENSOR_RANK] = { 0 }, sizes[IG_TENSOR_RANK];
-    memcpy(sizes, x->type->dims, rank * sizeof *sizes);
-    starts[axis] = ig_dim_mul(module, k->hidden, ig_dim_of(from));
-    sizes[axis] = ig_dim_mul(module, k->hidden, ig_dim_of(count));
-    ig_attr attrs[IG_slice_attr_count] = { { 0 } };
-    attrs[IG_slice_starts] = ig_attr_of_dims(module, starts, rank);
-    attrs[IG_slice_sizes] = ig_attr_of_dims(module, sizes, rank);
-    return ig_make(b, IG_OP_slice, 1, &x, attrs);
+/* Gates `from` … `from + count` of an axis that holds all gates side by side. */
+static ig_value *slice_gates(const cell *k, ig_value *x, uint32_t axis, uint32_t from,
+                             uint32_t count) {
+    ig_module *module = k->e->module;
+    ig_dim start = ig_dim_mul(module, k->hidden, ig_dim_of(from));
+    ig_dim size = ig_dim_mul(module, k->hidden, ig_dim_of(count));
+    return ig_expr_slice(k->e, x, axis, start, size, 1);
 }
 
-static ig_value *activate(cell *k, ig_opcode code, ig_value *x) {
+static ig_value *activate(const cell *k, ig_opcode code, ig_value *x) {
     double clip = ig_attr_float(k->op, IG_rnn_clip, 0);
     if (clip > 0) {
-        x = ig_expand_with(&k->b, IG_OP_min, x, clip);
-        x = ig_expand_with(&k->b, IG_OP_max, x, -clip);
+        x = ig_expr_with(k->e, IG_OP_min, x, clip);
+        x = ig_expr_with(k->e, IG_OP_max, x, -clip);
     }
-    return ig_make1(&k->b, code, x);
-}
-
-static ig_value *add(cell *k, ig_value *x, ig_value *y) {
-    return ig_make2(&k->b, IG_OP_add, x, y);
-}
-
-static ig_value *mul(cell *k, ig_value *x, ig_value *y) {
-    return ig_make2(&k->b, IG_OP_mul, x, y);
-}
-
-/* 1 - x */
-static ig_value *rest_of(cell *k, ig_value *x) {
-    return ig_make2(&k->b, IG_OP_sub, ig_make_float(&k->b, k->wide, 1), x);
+    return ig_expr_map1(k->e, code, x);
 }
 
 /* ---- cells ---- */
 
-static ig_value *peep(cell *k, ig_value *gate, uint32_t which, ig_value *c) {
+static ig_value *add_peephole(const cell *k, ig_value *gate, uint32_t which,
+                              ig_value *c) {
     if (!k->peepholes) {
         return gate;
     }
-    return add(k, gate, mul(k, cut(&k->b, k, k->peepholes, 0, which, 1), c));
+    ig_value *own = ig_build_mul(k->e, slice_gates(k, k->peepholes, 0, which, 1), c);
+    return ig_build_add(k->e, gate, own);
 }
 
 static void step_lstm(cell *k, ig_value *x) {
-    ig_value *gates = add(k, x, ig_expand_matmul(&k->b, k->h, k->r, true)), *gate[4];
-    gates = add(k, gates, k->br);
+    ig_expr *e = k->e;
+    ig_value *gates = ig_build_add(e, x, ig_expr_matmul_transposed(e, k->h, k->r));
+    ig_value *gate[4];
+    gates = ig_build_add(e, gates, k->br);
     for (uint32_t g = 0; g < 4; g++) {
-        gate[g] = cut(&k->b, k, gates, 1, g, 1);
+        gate[g] = slice_gates(k, gates, 1, g, 1);
     }
-    ig_value *i = activate(k, IG_OP_sigmoid, peep(k, gate[0], 0, k->c));
+    ig_value *i = activate(k, IG_OP_sigmoid, add_peephole(k, gate[0], 0, k->c));
     bool is_coupled = ig_attr_int(k->op, IG_rnn_couple, 0) != 0;
-    ig_value *f = is_coupled ? rest_of(k, i)
-                             : activate(k, IG_OP_sigmoid, peep(k, gate[1], 1, k->c));
-    ig_value *fresh = mul(k, i, activate(k, IG_OP_tanh, gate[2]));
-    k->c = add(k, mul(k, f, k->c), fresh);
-    ig_value *o = activate(k, IG_OP_sigmoid, peep(k, gate[3], 2, k->c));
-    k->h = mul(k, o, ig_make1(&k->b, IG_OP_tanh, k->c));
+    ig_value *f = is_coupled
+                      ? ig_expr_number_with(e, IG_OP_sub, 1, i)
+                      : activate(k, IG_OP_sigmoid, add_peephole(k, gate[1], 1, k->c));
+    ig_value *fresh = ig_build_mul(e, i, activate(k, IG_OP_tanh, gate[2]));
+    k->c = ig_build_add(e, ig_build_mul(e, f, k->c), fresh);
+    ig_value *o = activate(k, IG_OP_sigmoid, add_peephole(k, gate[3], 2, k->c));
+    k->h = ig_build_mul(e, o, ig_build_tanh(e, k->c));
+}
+
+/* The new gate's share of the state: r * (R h + b), or R (r * h) + b. */
+static ig_value *reset_state(cell *k, ig_value *reset, ig_value *from_h) {
+    ig_expr *e = k->e;
+    if (!ig_attr_int(k->op, IG_rnn_reset_first, 0)) {
+        return ig_build_mul(e, reset, slice_gates(k, from_h, 1, 2, 1));
+    }
+    ig_value *state = ig_build_mul(e, reset, k->h);
+    ig_value *r = slice_gates(k, k->r, 0, 2, 1), *part;
+    part = ig_expr_matmul_transposed(e, state, r);
+    return ig_build_add(e, part, slice_gates(k, k->br, 0, 2, 1));
 }
 
 static void step_gru(cell *k, ig_value *x) {
+    ig_expr *e = k->e;
     bool is_reset_first = ig_attr_int(k->op, IG_rnn_reset_first, 0) != 0;
     uint32_t direct = is_reset_first ? 2 : 3;
-    ig_value *r = cut(&k->b, k, k->r, 0, 0, direct);
-    ig_value *br = cut(&k->b, k, k->br, 0, 0, direct);
-    ig_value *from_h = add(k, ig_expand_matmul(&k->b, k->h, r, true), br);
-    ig_value *gate[2];
+    ig_value *r = slice_gates(k, k->r, 0, 0, direct);
+    ig_value *br = slice_gates(k, k->br, 0, 0, direct), *gate[2];
+    ig_value *from_h = ig_build_add(e, ig_expr_matmul_transposed(e, k->h, r), br);
     for (uint32_t g = 0; g < 2; g++) {
-        ig_value *sum = add(k, cut(&k->b, k, x, 1, g, 1),
-                            cut(&k->b, k, from_h, 1, g, 1));
+        ig_value *own = slice_gates(k, x, 1, g, 1);
+        ig_value *sum = ig_build_add(e, own, slice_gates(k, from_h, 1, g, 1));
         gate[g] = activate(k, IG_OP_sigmoid, sum);
     }
-    ig_value *part;
-    if (is_reset_first) {
-        ig_value *state = mul(k, gate[0], k->h);
-        part = ig_expand_matmul(&k->b, state, cut(&k->b, k, k->r, 0, 2, 1), true);
-        part = add(k, part, cut(&k->b, k, k->br, 0, 2, 1));
-    } else {
-        part = mul(k, gate[0], cut(&k->b, k, from_h, 1, 2, 1));
-    }
-    ig_value *n = activate(k, IG_OP_tanh, add(k, cut(&k->b, k, x, 1, 2, 1), part));
-    ig_value *fresh = mul(k, rest_of(k, gate[1]), n);
-    k->h = add(k, fresh, mul(k, gate[1], k->h));
+    ig_value *part = reset_state(k, gate[0], from_h);
+    ig_value *sum = ig_build_add(e, slice_gates(k, x, 1, 2, 1), part);
+    ig_value *n = activate(k, IG_OP_tanh, sum);
+    ig_value *rest = ig_expr_number_with(e, IG_OP_sub, 1, gate[1]);
+    ig_value *fresh = ig_build_mul(e, rest, n);
+    k->h = ig_build_add(e, fresh, ig_build_mul(e, gate[1], k->h));
 }
 
 static void step_plain(cell *k, ig_value *x) {
-    ig_value *sum = add(k, x, ig_expand_matmul(&k->b, k->h, k->r, true));
-    ig_opcode code = k->kind == IG_CELL_relu ? IG_OP_relu : IG_OP_tanh;
-    k->h = activate(k, code, add(k, sum, k->br));
+    ig_value *sum = ig_expr_matmul_transposed(k->e, k->h, k->r);
+    sum = ig_build_add(k->e, ig_build_add(k->e, x, sum), k->br);
+    k->h = activate(k, k->kind == IG_CELL_relu ? IG_OP_relu : IG_OP_tanh, sum);
 }
 
 /* ---- the loop ---- */
 
 /* The number of this trip's step. */
-static ig_value *step_number(cell *k, ig_value *trip) {
+static ig_value *number_step(const cell *k, ig_value *trip) {
     if (!ig_attr_int(k->op, IG_rnn_reverse, 0)) {
         return trip;
     }
-    ig_dim last = ig_dim_sub(k->b.graph->module, k->time, ig_dim_of(1));
-    ig_attr attrs[IG_dims_attr_count] = { { 0 } };
-    attrs[IG_dims_values] = ig_attr_of_dims(k->b.graph->module, &last, 1);
-    attrs[IG_dims_scalar] = ig_attr_of_bool(true);
-    ig_value *from = ig_make(&k->b, IG_OP_dims, 0, NULL, attrs);
-    return ig_make2(&k->b, IG_OP_sub, from, trip);
+    ig_dim last = ig_dim_sub(k->e->module, k->time, ig_dim_of(1));
+    return ig_build_sub(k->e, ig_expr_dim(k->e, last, IG_DT_i64), trip);
 }
 
 /* Fills the body: (trip, cond, h, c) to (cond, h, c, y). */
-static void fill_body(cell *k, ig_block *body) {
+static void fill_body(cell *k, const ig_block *body) {
+    ig_expr *e = k->e;
     bool is_lstm = k->kind == IG_CELL_lstm;
     ig_value *old_h = body->args[2], *old_c = is_lstm ? body->args[3] : NULL;
-    ig_value *t = step_number(k, body->args[0]);
-    ig_value *x = ig_expand_gather(&k->b, k->from_x, t, 0);
+    ig_value *t = number_step(k, body->args[0]);
+    ig_value *x = ig_expr_gather(e, k->from_x, t, 0, IG_NEGATIVE_wrap);
     k->h = old_h;
     k->c = old_c;
     if (is_lstm) {
@@ -159,117 +150,93 @@ static void fill_body(cell *k, ig_block *body) {
         step_plain(k, x);
     }
     if (k->projection) {
-        k->h = ig_expand_matmul(&k->b, k->h, k->projection, true);
+        k->h = ig_expr_matmul_transposed(e, k->h, k->projection);
     }
     ig_value *y = k->h;
     if (k->lengths) {
-        ig_value *is_there = ig_make2(&k->b, IG_OP_lt, t, k->lengths);
-        ig_value *zero = ig_make_float(&k->b, k->wide, 0);
-        is_there = ig_expand_along(&k->b, is_there, 0, 2);
-        y = ig_make3(&k->b, IG_OP_where, is_there, k->h, zero);
-        k->h = ig_make3(&k->b, IG_OP_where, is_there, k->h, old_h);
-        k->c = is_lstm ? ig_make3(&k->b, IG_OP_where, is_there, k->c, old_c) : NULL;
+        ig_value *goes_on = ig_expr_along(e, ig_build_lt(e, t, k->lengths), 0, 2);
+        y = ig_build_where(e, goes_on, k->h, ig_expr_number(e, k->wide, 0));
+        k->h = ig_build_where(e, goes_on, k->h, old_h);
+        k->c = is_lstm ? ig_build_where(e, goes_on, k->c, old_c) : NULL;
     }
     ig_value *yields[4] = { body->args[1], k->h, is_lstm ? k->c : y, y };
-    ig_make_yield(&k->b, yields, is_lstm ? 4 : 3);
+    ig_make_yield(e->builder, yields, is_lstm ? 4 : 3);
 }
 
-static ig_op *make_loop(ig_builder *b, cell *k) {
-    ig_module *module = b->graph->module;
-    bool is_lstm = k->kind == IG_CELL_lstm;
-    uint32_t states = is_lstm ? 2 : 1;
-    uint8_t yes = 1;
-    ig_value *operands[4], *h0 = ig_expand_widen(b, operand(k, 1));
-    const ig_type *types[3], *flag = ig_type_tensor(module, IG_DT_bool, 0, NULL);
-    ig_dim dims[3] = { k->time, k->batch, h0->type->dims[1] };
-    ig_attr attrs[IG_dims_attr_count] = { { 0 } };
-    attrs[IG_dims_values] = ig_attr_of_dims(module, &k->time, 1);
-    attrs[IG_dims_scalar] = ig_attr_of_bool(true);
-    operands[0] = ig_make(b, IG_OP_dims, 0, NULL, attrs);
-    operands[1] = ig_make_const(b, flag, &yes);
-    operands[2] = h0;
-    operands[3] = is_lstm ? ig_expand_widen(b, operand(k, 2)) : NULL;
+static ig_op *make_loop(ig_expr *e, cell *k) {
+    uint32_t states = k->kind == IG_CELL_lstm ? 2 : 1;
+    ig_value *operands[4] = { ig_expr_dim(e, k->time, IG_DT_i64) };
+    const ig_type *types[3];
+    operands[1] = ig_expr_number(e, IG_DT_bool, 1);
     for (uint32_t i = 0; i < states; i++) {
+        operands[2 + i] = widen_operand(e, k, 1 + i);
         types[i] = operands[2 + i]->type;
     }
-    types[states] = ig_type_tensor(module, k->wide, 3, dims);
-    ig_attr loop[IG_loop_attr_count] = { [IG_loop_scans] = ig_attr_of_int(1) };
+    ig_dim dims[3] = { k->time, k->batch, types[0]->dims[1] };
+    types[states] = ig_type_tensor(e->module, k->wide, 3, dims);
+    ig_attr attrs[IG_loop_attr_count] = { [IG_loop_scans] = ig_attr_of_int(1) };
     ig_op_spec spec = { .operands = operands,
                         .operand_count = 2 + states,
                         .result_types = types,
                         .result_count = states + 1,
-                        .attrs = loop,
+                        .attrs = attrs,
                         .body_count = 1,
-                        .loc = b->loc };
-    ig_op *op = ig_make_op(b, IG_OP_loop, &spec);
-    ig_block *body = op->bodies[0];
-    ig_block_add_arg(body, operands[0]->type, NULL);
-    ig_block_add_arg(body, flag, NULL);
-    for (uint32_t i = 0; i < states; i++) {
-        ig_block_add_arg(body, types[i], NULL);
+                        .loc = e->builder->loc };
+    ig_op *op = ig_expr_op(e, IG_OP_loop, &spec);
+    for (uint32_t i = 0; i < spec.operand_count; i++) {
+        ig_block_add_arg(op->bodies[0], operands[i]->type, NULL);
     }
-    k->b = ig_builder_at_end(body);
-    k->b.loc = b->loc;
-    fill_body(k, body);
+    ig_builder inside = ig_builder_at_end(op->bodies[0]);
+    inside.loc = e->builder->loc;
+    ig_expr body = ig_expr_of(&inside);
+    k->e = &body;
+    fill_body(k, op->bodies[0]);
+    k->e = e;
     return op;
 }
 
-/* Steps were stacked as they were taken. */
-static ig_value *turn_round(ig_builder *b, const cell *k, ig_value *y) {
-    ig_module *module = b->graph->module;
-    ig_dim starts[3] = { ig_dim_sub(module, k->time, ig_dim_of(1)), ig_dim_of(0),
-                         ig_dim_of(0) };
-    int64_t steps[3] = { -1, 1, 1 };
-    ig_attr attrs[IG_slice_attr_count] = { { 0 } };
-    attrs[IG_slice_starts] = ig_attr_of_dims(module, starts, 3);
-    attrs[IG_slice_sizes] = ig_attr_of_dims(module, y->type->dims, 3);
-    attrs[IG_slice_steps] = ig_attr_of_ints(module, steps, 3);
-    return ig_make(b, IG_OP_slice, 1, &y, attrs);
-}
-
-/* The product with x for all steps. */
-static void read_operands(ig_builder *b, cell *k) {
-    ig_module *module = b->graph->module;
+/* Reads the operands; the product with x is of all steps. */
+static void read_operands(ig_expr *e, cell *k) {
     uint32_t weights = k->kind == IG_CELL_lstm ? 3 : 2, next = weights + 4;
     int64_t given = ig_attr_int(k->op, IG_rnn_given, 0);
-    ig_value *x = ig_expand_widen(b, operand(k, 0));
-    ig_value *w = ig_expand_widen(b, operand(k, weights));
-    ig_dim rows = ig_dim_mul(module, k->time, k->batch);
-    ig_dim flat[2] = { rows, x->type->dims[2] };
+    ig_value *x = widen_operand(e, k, 0), *w = widen_operand(e, k, weights);
     ig_dim wide[3] = { k->time, k->batch, w->type->dims[0] };
     k->wide = (ig_dtype)x->type->dtype;
-    k->r = ig_expand_widen(b, operand(k, weights + 1));
-    k->br = ig_expand_widen(b, operand(k, weights + 3));
-    x = ig_expand_matmul(b, ig_make_reshape(b, x, 2, flat), w, true);
-    x = ig_make2(b, IG_OP_add, x, ig_expand_widen(b, operand(k, weights + 2)));
-    k->from_x = ig_make_reshape(b, x, 3, wide);
-    k->lengths = given & IG_RNN_lengths ? operand(k, next++) : NULL;
-    k->peepholes = given & IG_RNN_peepholes ? ig_expand_widen(b, operand(k, next++))
-                                            : NULL;
-    k->projection = given & IG_RNN_projection ? ig_expand_widen(b, operand(k, next))
-                                              : NULL;
+    k->r = widen_operand(e, k, weights + 1);
+    k->br = widen_operand(e, k, weights + 3);
+    x = ig_expr_matmul_transposed(e, ig_expr_merge_axes(e, x, 0, 1), w);
+    x = ig_build_add(e, x, widen_operand(e, k, weights + 2));
+    k->from_x = ig_expr_reshape(e, x, 3, wide);
+    if (given & IG_RNN_lengths) {
+        k->lengths = k->op->operands[next++].value;
+    }
+    if (given & IG_RNN_peepholes) {
+        k->peepholes = widen_operand(e, k, next++);
+    }
+    if (given & IG_RNN_projection) {
+        k->projection = widen_operand(e, k, next);
+    }
 }
 
-ig_value *ig_expand_rnn(ig_builder *b, ig_op *op) {
+bool ig_decompose_rnn(ig_expr *e, const ig_op *op, ig_value **out_results) {
     const ig_type *x = op->operands[0].value->type;
     cell k = { .op = op,
+               .e = e,
                .kind = (ig_rnn_cell)ig_attr_int(op, IG_rnn_cell, 0),
                .time = x->dims[0],
                .batch = x->dims[1] };
     bool is_lstm = k.kind == IG_CELL_lstm;
     k.hidden = op->results[is_lstm ? 2 : 1].type->dims[1];
-    read_operands(b, &k);
-    ig_op *loop = make_loop(b, &k);
+    read_operands(e, &k);
+    ig_op *loop = make_loop(e, &k);
     ig_value *y = &loop->results[is_lstm ? 2 : 1];
     if (ig_attr_int(op, IG_rnn_reverse, 0)) {
-        y = turn_round(b, &k, y);
+        y = ig_expr_flip(e, y, 0); /* steps were stacked as they were taken */
     }
-    ig_value *results[3] = { y, &loop->results[0], is_lstm ? &loop->results[1] : NULL };
+    ig_value *results[] = { y, &loop->results[0], is_lstm ? &loop->results[1] : NULL };
     for (uint32_t i = 0; i < op->result_count; i++) {
-        ig_dtype dtype = (ig_dtype)op->results[i].type->dtype;
-        ig_value *made = ig_make_cast(b, results[i], dtype);
-        ig_value_retype(&op->results[i], made->type);
-        ig_value_replace(&op->results[i], made);
+        out_results[i] = ig_expr_cast(e, results[i],
+                                      (ig_dtype)op->results[i].type->dtype);
     }
-    return ig_rule_done(op);
+    return true;
 }
