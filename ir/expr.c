@@ -108,6 +108,14 @@ ig_value *ig_expr_make(ig_expr *e, ig_opcode code, ig_value *const *operands,
     return op ? ig_op_result(op, 0) : NULL;
 }
 
+bool ig_expr_results(ig_value *first, ig_value **out_results) {
+    assert((!first || first->index == 0) && "the first result of its op");
+    for (uint32_t i = 0; first && i < first->def->result_count; i++) {
+        out_results[i] = ig_op_result(first->def, i);
+    }
+    return first != NULL;
+}
+
 ig_value *ig_expr_map1(ig_expr *e, ig_opcode code, ig_value *x) {
     return ig_expr_make(e, code, &x, 1, NULL);
 }

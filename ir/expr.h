@@ -73,6 +73,8 @@ bool ig_expr_note(ig_expr *e, ig_status status);
  * each other (trait MAP) are guarded. */
 ig_value *ig_expr_make(ig_expr *e, ig_opcode code, ig_value *const *operands,
                        uint32_t count, const ig_attr *attrs);
+/* All results of the op whose first one is `first`; false when that is NULL. */
+bool ig_expr_results(ig_value *first, ig_value **out_results);
 /* The op itself: with bodies, given result types, several results; or NULL. */
 ig_op *ig_expr_op(ig_expr *e, ig_opcode code, const ig_op_spec *spec);
 ig_value *ig_expr_map1(ig_expr *e, ig_opcode code, ig_value *x);

@@ -51,10 +51,6 @@ ig_value *ig_aten_cast(ig_ts_call *call, ig_value *x, ig_dtype to);
 ig_value *ig_aten_wide(ig_ts_call *call, ig_value *x);
 /* i64 for bool and narrower integers, as sums have it. */
 ig_value *ig_aten_sum_dtype(ig_ts_call *call, ig_value *x);
-/* All results of an op with several; false on failure. */
-bool ig_aten_make_all(ig_ts_call *call, ig_opcode code, uint32_t count,
-                      ig_value *const *operands, const ig_attr *attrs,
-                      ig_value **out_results);
 
 /* ---- bits: aten_bits.c ---- */
 

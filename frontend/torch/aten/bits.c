@@ -27,8 +27,7 @@ ig_value *ig_aten_bitcast(ig_ts_call *call, ig_value *x, ig_dtype to) {
     if (x->type->dtype == IG_DT_bool || to == IG_DT_bool) {
         return ig_aten_cast(call, x, to);
     }
-    ig_attr attrs[IG_bitcast_attr_count] = { [IG_bitcast_to] = ig_attr_of_dtype(to) };
-    return ig_expr_make(call->e, IG_OP_bitcast, &x, 1, attrs);
+    return ig_build_bitcast(call->e, x, (ig_bitcast_attrs){ .to = to });
 }
 
 /* 0, step, 2 * step … of `dtype`. */

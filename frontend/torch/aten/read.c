@@ -173,13 +173,3 @@ ig_value *ig_aten_wide(ig_ts_call *call, ig_value *x) {
 ig_value *ig_aten_sum_dtype(ig_ts_call *call, ig_value *x) {
     return !x || ig_expr_is_float(x) ? x : ig_aten_cast(call, x, IG_DT_i64);
 }
-
-bool ig_aten_make_all(ig_ts_call *call, ig_opcode code, uint32_t count,
-                      ig_value *const *operands, const ig_attr *attrs,
-                      ig_value **out_results) {
-    ig_value *first = ig_expr_make(call->e, code, operands, count, attrs);
-    for (uint32_t i = 0; first && i < first->def->result_count; i++) {
-        out_results[i] = ig_op_result(first->def, i);
-    }
-    return first != NULL;
-}

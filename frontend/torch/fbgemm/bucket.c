@@ -37,14 +37,9 @@ static void open_deal(deal *d, ig_dim features) {
 }
 
 static ig_value *sorted_order(ig_ts_call *call, ig_value *key) {
-    ig_attr attrs[IG_sort_attr_count] = { [IG_sort_axis] = ig_attr_of_int(0) };
-    ig_op *op = NULL;
-    ig_op_spec spec = { .operands = &key, .operand_count = 1, .attrs = attrs };
-    if (!key || call->e->status != IG_OK ||
-        !ig_expr_note(call->e, ig_build(call->builder, IG_OP_sort, &spec, &op))) {
-        return NULL;
-    }
-    return &op->results[1];
+    ig_value *sorted[2];
+    key = ig_build_sort(call->e, key, (ig_sort_attrs){ .axis = 0 });
+    return ig_expr_results(key, sorted) ? sorted[1] : NULL;
 }
 
 static ig_status give_or_none(ig_ts_call *call, uint32_t result, ig_value *value,

@@ -257,13 +257,8 @@ static ig_value *dense_of(jagged *j, ig_value *values, int64_t most) {
 }
 
 static ig_value *matmul(ig_ts_call *call, ig_value *a, ig_value *b, bool transpose_a) {
-    ig_attr attrs[IG_matmul_attr_count] = { [IG_matmul_transpose_a] =
-                                                ig_attr_of_bool(transpose_a) };
-    ig_value *out = NULL, *operands[] = { a, b };
-    bool is_good = a && b && call->e->status == IG_OK &&
-                   (out = ig_expr_make(call->e, IG_OP_matmul, operands, 2, attrs)) !=
-                       NULL;
-    return is_good ? out : NULL;
+    return ig_build_matmul(call->e, a, b,
+                           (ig_matmul_attrs){ .transpose_a = transpose_a });
 }
 
 /* Rows of the values, which a dense tensor holds [batch, max, …]. */
@@ -296,12 +291,9 @@ ig_status ig_ts_op_fb_jagged_softmax(ig_ts_call *call) {
     jagged j = open_one(call, 0, 1);
     ig_dim extent;
     IG_TRY(ig_ts_dim(call, 2, &extent));
-    ig_value *lowest = padding_of(&j, -(double)INFINITY), *y = NULL;
+    ig_value *lowest = padding_of(&j, -(double)INFINITY);
     ig_value *dense = to_dense(&j, &extent, lowest);
-    ig_attr attrs[IG_softmax_attr_count] = { [IG_softmax_axis] = ig_attr_of_int(1) };
-    IG_TRY(j.call->e->status);
-    y = ig_expr_make(call->e, IG_OP_softmax, &dense, 1, attrs);
-    IG_TRY(call->e->status);
+    ig_value *y = ig_build_softmax(call->e, dense, (ig_softmax_attrs){ .axis = 1 });
     IG_TRY(ig_fb_give(j.call, 0, rows_from(&j, y)));
     return gives_offsets(&j) ? ig_ts_give_arg(call, 1, 1) : IG_OK;
 }

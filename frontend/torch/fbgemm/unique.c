@@ -32,25 +32,17 @@ static void find_numbers(unique *u) {
     ig_value *x = ig_build_add(
         call->e, ig_expr_gather(call->e, u->edges, feature, 0, IG_NEGATIVE_error),
         u->ids);
-    ig_attr attrs[IG_unique_attr_count] = { { 0 } };
-    ig_op_spec spec = { .operands = &x, .operand_count = 1, .attrs = attrs };
-    ig_op *op = NULL;
-    if (x && call->e->status == IG_OK &&
-        ig_expr_note(call->e, ig_build(call->builder, IG_OP_unique, &spec, &op))) {
-        u->numbers = &op->results[0];
-        u->which = &op->results[2];
+    ig_value *found[4];
+    if (ig_expr_results(ig_build_unique(call->e, x, (ig_unique_attrs){ 0 }), found)) {
+        u->numbers = found[0];
+        u->which = found[2];
     }
 }
 
 /* For each of x the first of rising `edges` that is not below it, or (right) above. */
 static ig_value *search(ig_ts_call *call, ig_value *x, ig_value *edges, bool right) {
-    ig_attr attrs[IG_bucketize_attr_count] = { [IG_bucketize_right] =
-                                                   ig_attr_of_bool(right) };
-    ig_value *out = NULL, *operands[] = { x, edges };
-    bool is_good = x && edges && call->e->status == IG_OK &&
-                   (out = ig_expr_make(call->e, IG_OP_bucketize, operands, 2, attrs)) !=
-                       NULL;
-    return is_good ? out : NULL;
+    return ig_build_bucketize(call->e, x, edges,
+                              (ig_bucketize_attrs){ .right = right });
 }
 
 /* The numbers as ids again. */
@@ -147,14 +139,10 @@ ig_status ig_ts_op_fb_hash_sizes(ig_ts_call *call) {
     none = ig_expr_expand(call->e, ig_expr_integer(call->e, IG_DT_i64, 0), 1,
                           &features);
     IG_TRY(call->e->status);
-    ig_attr attrs[IG_scatter_elements_attr_count] = {
-        [IG_scatter_elements_axis] = ig_attr_of_int(0),
-        [IG_scatter_elements_reduce] = ig_attr_of_enum(IG_SCATTER_max),
-        [IG_scatter_elements_fresh] = ig_attr_of_bool(true)
-    };
-    ig_value *operands[] = { none, feature, ids };
-    sizes = ig_expr_make(call->e, IG_OP_scatter_elements, operands, 3, attrs);
-    IG_TRY(call->e->status);
+    ig_scatter_elements_attrs attrs = { .axis = 0,
+                                        .reduce = IG_SCATTER_max,
+                                        .fresh = true };
+    sizes = ig_build_scatter_elements(call->e, none, feature, ids, attrs);
     ig_value *edges = ig_compose_running_sum(call->e, sizes, IG_RUNNING_complete);
     ig_value *groups = ig_expr_iota(call->e, IG_DT_i64,
                                     ig_dim_add(call->module, features, ig_dim_of(1)));

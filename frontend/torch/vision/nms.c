@@ -141,11 +141,9 @@ ig_status ig_ts_op_tv_nms(ig_ts_call *call) {
     ig_expr_guard_equal(call->e, boxes->type->dims[0], scores->type->dims[0],
                         "each box has a score");
     IG_TRY(call->e->status);
-    ig_attr attrs[IG_sort_attr_count] = {
-        [IG_sort_axis] = ig_attr_of_int(0), [IG_sort_descending] = ig_attr_of_bool(true)
-    };
     ig_value *sorted[2];
-    if (!ig_aten_make_all(call, IG_OP_sort, 1, &scores, attrs, sorted)) {
+    ig_sort_attrs attrs = { .axis = 0, .descending = true };
+    if (!ig_expr_results(ig_build_sort(call->e, scores, attrs), sorted)) {
         return call->e->status;
     }
     boxes = ig_expr_gather(call->e, ig_aten_wide(call, boxes), sorted[1], 0,

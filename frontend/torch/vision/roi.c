@@ -294,11 +294,8 @@ static void whole_bins(ig_ts_call *call, const regions *r, uint32_t number,
 /* Sums of all pixels above and left of each place: [N, C, H + 1, W + 1], f64. */
 static ig_value *running_sums(ig_ts_call *call, ig_value *x) {
     for (int64_t along = 3; along >= 2; along--) {
-        ig_attr attrs[IG_cumsum_attr_count] = {
-            [IG_cumsum_axis] = ig_attr_of_int(along),
-            [IG_cumsum_complete] = ig_attr_of_bool(true),
-        };
-        x = ig_expr_make(call->e, IG_OP_cumsum, &x, 1, attrs);
+        ig_cumsum_attrs attrs = { .axis = along, .complete = true };
+        x = ig_build_cumsum(call->e, x, attrs);
     }
     return x;
 }

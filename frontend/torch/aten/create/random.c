@@ -5,16 +5,13 @@
 
 static ig_value *draw(ig_ts_call *call, ig_random kind, ig_dtype dtype, uint32_t rank,
                       const ig_dim *dims) {
-    ig_value *run = ig_expr_make(call->e, IG_OP_run_number, NULL, 0, NULL);
+    ig_value *run = ig_build_run_number(call->e);
     ig_dtype wide = dtype == IG_DT_f64 ? IG_DT_f64 : IG_DT_f32;
-    ig_attr attrs[IG_random_attr_count] = {
-        [IG_random_dtype] = ig_attr_of_dtype(wide),
-        [IG_random_shape] = ig_attr_of_dims(call->module, dims, rank),
-        [IG_random_kind] = ig_attr_of_enum(kind),
-        [IG_random_number] = ig_attr_of_int(call->builder->graph->op_count),
-    };
-    return ig_aten_cast(call, ig_expr_make(call->e, IG_OP_random, &run, 1, attrs),
-                        dtype);
+    ig_random_attrs attrs = { .dtype = wide,
+                              .shape = { dims, rank },
+                              .kind = (int)kind,
+                              .number = IG_SET(call->builder->graph->op_count) };
+    return ig_aten_cast(call, ig_build_random(call->e, run, attrs), dtype);
 }
 
 /* rand, randn(size, dtype …); variant: kind */

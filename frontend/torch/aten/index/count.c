@@ -6,13 +6,10 @@
 
 /* x [n] added up at `at` (i64 [n]) of zeros of `zeros`' shape and x's dtype. */
 static ig_value *add_at(ig_ts_call *call, ig_value *zeros, ig_value *at, ig_value *x) {
-    ig_attr attrs[IG_scatter_elements_attr_count] = {
-        [IG_scatter_elements_axis] = ig_attr_of_int(0),
-        [IG_scatter_elements_reduce] = ig_attr_of_enum(IG_SCATTER_add),
-        [IG_scatter_elements_negative] = ig_attr_of_enum(IG_NEGATIVE_error),
-    };
-    return ig_expr_make(call->e, IG_OP_scatter_elements, (ig_value *[]){ zeros, at, x },
-                        3, attrs);
+    ig_scatter_elements_attrs attrs = { .axis = 0,
+                                        .reduce = IG_SCATTER_add,
+                                        .negative = IG_NEGATIVE_error };
+    return ig_build_scatter_elements(call->e, zeros, at, x, attrs);
 }
 
 /* bincount(self, weights, minlength): as many bins as the largest number asks for */
@@ -112,14 +109,9 @@ ig_status ig_ts_op_max_unpool(ig_ts_call *call) {
     ig_dim planes = ig_dim_product(m, dims, lead);
     ig_dim flat[] = { planes, ig_dim_product(m, x->type->dims + lead, space) };
     ig_dim wide[] = { planes, ig_dim_product(m, size, space) };
-    ig_attr attrs[IG_scatter_elements_attr_count] = {
-        [IG_scatter_elements_axis] = ig_attr_of_int(1),
-        [IG_scatter_elements_negative] = ig_attr_of_enum(IG_NEGATIVE_error),
-    };
-    ig_dtype dtype = (ig_dtype)x->type->dtype;
-    ig_value *operands[] = { ig_expr_fill(call->e, dtype, 2, wide, 0),
-                             ig_expr_reshape(call->e, at, 2, flat),
-                             ig_expr_reshape(call->e, x, 2, flat) };
-    x = ig_expr_make(call->e, IG_OP_scatter_elements, operands, 3, attrs);
+    ig_scatter_elements_attrs attrs = { .axis = 1, .negative = IG_NEGATIVE_error };
+    ig_value *zeros = ig_expr_fill(call->e, (ig_dtype)x->type->dtype, 2, wide, 0);
+    x = ig_build_scatter_elements(call->e, zeros, ig_expr_reshape(call->e, at, 2, flat),
+                                  ig_expr_reshape(call->e, x, 2, flat), attrs);
     return ig_aten_give(call, ig_expr_reshape(call->e, x, x ? lead + space : 0, dims));
 }

@@ -109,15 +109,10 @@ typedef struct scattering {
 } scattering;
 
 static ig_value *scatter(ig_ts_call *call, const scattering *s, ig_scatter reduce) {
-    ig_attr attrs[IG_scatter_elements_attr_count] = {
-        [IG_scatter_elements_axis] = ig_attr_of_int(s->axis),
-        [IG_scatter_elements_reduce] = ig_attr_of_enum(reduce),
-    };
-    if (s->fresh) {
-        attrs[IG_scatter_elements_fresh] = ig_attr_of_bool(true);
-    }
-    return ig_expr_make(call->e, IG_OP_scatter_elements,
-                        (ig_value *[]){ s->x, s->index, s->updates }, 3, attrs);
+    ig_scatter_elements_attrs attrs = { .axis = s->axis,
+                                        .reduce = (int)reduce,
+                                        .fresh = s->fresh };
+    return ig_build_scatter_elements(call->e, s->x, s->index, s->updates, attrs);
 }
 
 /* self, dim, index as arguments 0 … 2; false when something is missing. */

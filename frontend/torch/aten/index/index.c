@@ -202,14 +202,10 @@ static ig_value *put_by_tuples(ig_ts_call *call, const indexing *ix, ig_value *v
         back[order[i]] = i;
     }
     values = ig_expr_expand(call->e, values, rank, shaped);
-    ig_value *operands[] = { ig_expr_transpose(call->e, ix->x, order),
-                             stack_indices(call, ix),
-                             ig_expr_transpose(call->e, values, unplace) };
-    ig_attr attrs[IG_scatter_nd_attr_count] = { 0 };
-    if (adds) {
-        attrs[IG_scatter_nd_reduce] = ig_attr_of_enum(IG_SCATTER_add);
-    }
-    ig_value *value = ig_expr_make(call->e, IG_OP_scatter_nd, operands, 3, attrs);
+    ig_scatter_nd_attrs attrs = { .reduce = adds ? IG_SCATTER_add : IG_SCATTER_none };
+    ig_value *value = ig_build_scatter_nd(
+        call->e, ig_expr_transpose(call->e, ix->x, order), stack_indices(call, ix),
+        ig_expr_transpose(call->e, values, unplace), attrs);
     return ig_expr_transpose(call->e, value, back);
 }
 
@@ -275,9 +271,9 @@ ig_status ig_ts_op_masked_scatter(ig_ts_call *call) {
         return call->e->status;
     }
     const ig_type *type = x->type;
-    ig_attr axis[IG_cumsum_attr_count] = { [IG_cumsum_axis] = ig_attr_of_int(0) };
+
     ig_value *flat = ig_aten_cast(call, ig_expr_flatten(call->e, mask), IG_DT_i64);
-    ig_value *number = ig_expr_make(call->e, IG_OP_cumsum, &flat, 1, axis);
+    ig_value *number = ig_build_cumsum(call->e, flat, (ig_cumsum_attrs){ .axis = 0 });
     number = ig_build_mul(call->e, number, flat); /* 0 where false */
     number = ig_expr_with(call->e, IG_OP_sub, number, 1);
     number = ig_expr_with(call->e, IG_OP_max, number, 0);
@@ -293,7 +289,7 @@ ig_status ig_ts_op_masked_scatter(ig_ts_call *call) {
 
 ig_status ig_ts_op_nonzero(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
-    return ig_aten_give(call, ig_expr_make(call->e, IG_OP_nonzero, &x, 1, NULL));
+    return ig_aten_give(call, ig_build_nonzero(call->e, x));
 }
 
 /* where(condition), nonzero_numpy: the columns of nonzero, a list */

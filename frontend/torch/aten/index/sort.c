@@ -17,12 +17,8 @@ static ig_value *as_type(ig_ts_call *call, ig_value *x, const ig_type *type) {
 /* Values and places of x sorted along an axis. */
 static bool sort(ig_ts_call *call, ig_value *x, uint32_t axis, bool descending,
                  ig_value **out) {
-    ig_attr attrs[IG_sort_attr_count] = { [IG_sort_axis] = ig_attr_of_int(axis) };
-    if (descending) {
-        attrs[IG_sort_descending] = ig_attr_of_bool(true);
-    }
-    x = as_vector(call, x);
-    return ig_aten_make_all(call, IG_OP_sort, 1, &x, attrs, out);
+    ig_sort_attrs attrs = { .axis = axis, .descending = descending };
+    return ig_expr_results(ig_build_sort(call->e, as_vector(call, x), attrs), out);
 }
 
 /* sort(self, dim, descending), sort.stable(self, *, stable, dim, descending); variant:
@@ -58,15 +54,11 @@ ig_status ig_ts_op_topk(ig_ts_call *call) {
         return call->e->status;
     }
     uint32_t rank = x->type->rank;
-    ig_attr attrs[IG_topk_attr_count] = {
-        [IG_topk_axis] = ig_attr_of_int(ig_aten_axis(call, 2, rank)),
-        [IG_topk_k] = ig_attr_of_dim(k),
-    };
-    if (!ig_aten_bool(call, 3)) {
-        attrs[IG_topk_smallest] = ig_attr_of_bool(true);
-    }
-    x = as_vector(call, x);
-    if (!ig_aten_make_all(call, IG_OP_topk, 1, &x, attrs, found)) {
+    ig_topk_attrs attrs = { .axis = ig_aten_axis(call, 2, rank),
+                            .k = IG_SET(k),
+                            .smallest = !ig_aten_bool(call, 3) };
+    if (!ig_expr_results(ig_build_topk(call->e, as_vector(call, x), NULL, attrs),
+                         found)) {
         return call->e->status;
     }
     for (uint32_t i = 0; rank == 0 && i < 2; i++) {
@@ -293,18 +285,16 @@ ig_status ig_ts_op_unique(ig_ts_call *call) {
     bool has_inverse = ig_aten_bool(call, forms[form].inverse);
     bool has_counts = call->arg_count > forms[form].inverse + 1 &&
                       ig_aten_bool(call, forms[form].inverse + 1);
-    ig_attr attrs[IG_unique_attr_count] = { [IG_unique_order] = ig_attr_of_enum(
-                                                form >= 2 ? IG_UNIQUE_runs
-                                                          : IG_UNIQUE_sorted) };
+    ig_unique_attrs attrs = { .order = form >= 2 ? IG_UNIQUE_runs : IG_UNIQUE_sorted };
     const ig_type *shape = by_axis ? NULL : x->type;
     if (by_axis) {
-        attrs[IG_unique_axis] =
-            ig_attr_of_int(ig_aten_axis(call, forms[form].dim, x->type->rank));
+        attrs.axis.is_set = true;
+        attrs.axis.value = ig_aten_axis(call, forms[form].dim, x->type->rank);
         x = as_vector(call, x);
     } else {
         x = ig_expr_flatten(call->e, x);
     }
-    if (!ig_aten_make_all(call, IG_OP_unique, 1, &x, attrs, found)) {
+    if (!ig_expr_results(ig_build_unique(call->e, x, attrs), found)) {
         return call->e->status;
     }
     return give_unique(call, found, shape, has_inverse, has_counts);
@@ -314,18 +304,14 @@ ig_status ig_ts_op_unique(ig_ts_call *call) {
 
 static ig_status search(ig_ts_call *call, ig_value *values, ig_value *boundaries,
                         bool right, bool narrow) {
-    ig_attr attrs[IG_bucketize_attr_count] = { 0 };
-    if (right) {
-        attrs[IG_bucketize_right] = ig_attr_of_bool(true);
-    }
     if (!values || !boundaries) {
         return call->e->status;
     }
     ig_dtype dtype = ig_ts_promote((ig_dtype)values->type->dtype,
                                    (ig_dtype)boundaries->type->dtype);
-    ig_value *operands[] = { ig_aten_cast(call, values, dtype),
-                             ig_aten_cast(call, boundaries, dtype) };
-    ig_value *value = ig_expr_make(call->e, IG_OP_bucketize, operands, 2, attrs);
+    ig_value *value = ig_build_bucketize(call->e, ig_aten_cast(call, values, dtype),
+                                         ig_aten_cast(call, boundaries, dtype),
+                                         (ig_bucketize_attrs){ .right = right });
     return ig_aten_give(call,
                         ig_aten_cast(call, value, narrow ? IG_DT_i32 : IG_DT_i64));
 }

@@ -368,9 +368,7 @@ ig_status ig_ts_op_trapezoid(ig_ts_call *call) {
     }
     sum = ig_build_mul(call->e, sum, width);
     if (call->row->variant & 2) {
-        ig_attr attrs[IG_cumsum_attr_count] = { [IG_cumsum_axis] =
-                                                    ig_attr_of_int(axis) };
-        sum = ig_expr_make(call->e, IG_OP_cumsum, &sum, 1, attrs);
+        sum = ig_build_cumsum(call->e, sum, (ig_cumsum_attrs){ .axis = axis });
     } else {
         sum = ig_expr_reduce_axis(call->e, IG_REDUCE_sum, sum, axis, false);
     }

@@ -115,10 +115,7 @@ ig_status ig_ts_op_add(ig_ts_call *call) {
 /* Python's floor division of floats, for which a quotient rounded up to the next
  * integer would be wrong. */
 static ig_value *floor_divide_floats(ig_ts_call *call, ig_value *x, ig_value *y) {
-    ig_attr truncates[IG_mod_attr_count] = { [IG_mod_truncate] =
-                                                 ig_attr_of_bool(true) };
-    ig_value *rest = ig_expr_make(call->e, IG_OP_mod, (ig_value *[]){ x, y }, 2,
-                                  truncates);
+    ig_value *rest = ig_build_mod(call->e, x, y, (ig_mod_attrs){ .truncate = true });
     ig_value *exact = ig_build_div(call->e, x, y);
     ig_value *whole = ig_build_div(call->e, ig_build_sub(call->e, x, rest), y);
     ig_value *below = ig_build_xor(call->e, ig_expr_with(call->e, IG_OP_lt, y, 0),
@@ -199,16 +196,8 @@ ig_status ig_ts_op_floor_divide(ig_ts_call *call) {
 /* variant 1: the dividend's sign (fmod), 0: the divisor's (remainder). */
 ig_status ig_ts_op_remainder(ig_ts_call *call) {
     pair p = bool_as_integer(call, promote(call));
-    ig_attr attrs[IG_mod_attr_count] = { 0 };
-    if (call->row->variant) {
-        attrs[IG_mod_truncate] = ig_attr_of_bool(true);
-    }
-    IG_TRY(call->e->status);
-    ig_expr_guard_broadcast(call->e, p.x, p.y);
-    IG_TRY(call->e->status);
-    return give_as(
-        call, ig_expr_make(call->e, IG_OP_mod, (ig_value *[]){ p.x, p.y }, 2, attrs),
-        p.dtype);
+    ig_mod_attrs attrs = { .truncate = call->row->variant == 1 };
+    return give_as(call, ig_build_mod(call->e, p.x, p.y, attrs), p.dtype);
 }
 
 /* ---- powers ---- */

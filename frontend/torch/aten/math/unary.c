@@ -109,16 +109,13 @@ ig_status ig_ts_op_isnan(ig_ts_call *call) {
 /* variant: 0 both, 1 positive, 2 negative infinity only */
 ig_status ig_ts_op_isinf(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
-    ig_attr attrs[IG_isinf_attr_count] = { 0 };
+
     if (!x || !ig_expr_is_float(x)) {
         return x ? ig_aten_give(call, constant_mask(call, x, false)) : call->e->status;
     }
-    if (call->row->variant == 1) {
-        attrs[IG_isinf_skip_negative] = ig_attr_of_bool(true);
-    } else if (call->row->variant == 2) {
-        attrs[IG_isinf_skip_positive] = ig_attr_of_bool(true);
-    }
-    return ig_aten_give(call, ig_expr_make(call->e, IG_OP_isinf, &x, 1, attrs));
+    ig_isinf_attrs attrs = { .skip_negative = call->row->variant == 1,
+                             .skip_positive = call->row->variant == 2 };
+    return ig_aten_give(call, ig_build_isinf(call->e, x, attrs));
 }
 
 static ig_value *is_finite(ig_ts_call *call, ig_value *x) {

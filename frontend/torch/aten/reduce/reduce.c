@@ -174,12 +174,12 @@ ig_status ig_ts_op_aminmax(ig_ts_call *call) {
 
 static ig_value *arg_reduce(ig_ts_call *call, ig_reduce kind, ig_value *x,
                             uint32_t axis, bool keep) {
-    ig_attr attrs[IG_arg_reduce_attr_count] = {
-        [IG_arg_reduce_op] = ig_attr_of_enum(kind == IG_REDUCE_max ? 0 : 1),
-        [IG_arg_reduce_axis] = ig_attr_of_int(axis),
-        [IG_arg_reduce_keep] = ig_attr_of_bool(keep),
+    ig_arg_reduce_attrs attrs = {
+        .op = kind == IG_REDUCE_max ? IG_EXTREME_max : IG_EXTREME_min,
+        .axis = axis,
+        .keep = keep,
     };
-    return ig_expr_make(call->e, IG_OP_arg_reduce, &x, 1, attrs);
+    return ig_build_arg_reduce(call->e, x, attrs);
 }
 
 /* Values and indices along one axis. */
@@ -442,9 +442,7 @@ ig_status ig_ts_op_cumsum(ig_ts_call *call) {
     }
     const ig_type *type = x->type;
     uint32_t axis = ig_aten_axis(call, 1, type->rank);
-    ig_attr attrs[IG_cumsum_attr_count] = { [IG_cumsum_axis] = ig_attr_of_int(axis) };
-    x = as_vector(call, x);
-    x = ig_expr_make(call->e, IG_OP_cumsum, &x, 1, attrs);
+    x = ig_build_cumsum(call->e, as_vector(call, x), (ig_cumsum_attrs){ .axis = axis });
     return ig_aten_give(call, as_before(call, x, type));
 }
 
@@ -458,12 +456,9 @@ ig_status ig_ts_op_cumulate(ig_ts_call *call) {
     }
     const ig_type *type = x->type;
     uint32_t axis = ig_aten_axis(call, 1, type->rank);
-    ig_attr attrs[IG_cumulate_attr_count] = {
-        [IG_cumulate_op] = ig_attr_of_enum(call->row->variant),
-        [IG_cumulate_axis] = ig_attr_of_int(axis),
-    };
-    x = as_vector(call, x);
-    x = ig_expr_make(call->e, IG_OP_cumulate, &x, 1, attrs);
+    x = ig_build_cumulate(
+        call->e, as_vector(call, x),
+        (ig_cumulate_attrs){ .op = call->row->variant, .axis = axis });
     return ig_aten_give(call, as_before(call, x, type));
 }
 
@@ -476,17 +471,12 @@ ig_status ig_ts_op_cumulate_pair(ig_ts_call *call) {
     const ig_type *type = x->type;
     bool is_max = call->row->variant == IG_CUMULATE_max;
     int64_t axis = ig_aten_axis(call, 1, type->rank);
-    ig_attr attrs[IG_cumulate_attr_count] = {
-        [IG_cumulate_op] = ig_attr_of_enum(call->row->variant),
-        [IG_cumulate_axis] = ig_attr_of_int(axis),
-    };
-    ig_attr index_attrs[IG_cumulate_index_attr_count] = {
-        [IG_cumulate_index_op] = ig_attr_of_enum(is_max ? 0 : 1),
-        [IG_cumulate_index_axis] = ig_attr_of_int(axis),
-    };
+    ig_cumulate_attrs running = { .op = call->row->variant, .axis = axis };
+    ig_cumulate_index_attrs at = { .op = is_max ? IG_EXTREME_max : IG_EXTREME_min,
+                                   .axis = axis };
     x = as_vector(call, x);
-    ig_value *values = ig_expr_make(call->e, IG_OP_cumulate, &x, 1, attrs);
-    ig_value *indices = ig_expr_make(call->e, IG_OP_cumulate_index, &x, 1, index_attrs);
+    ig_value *values = ig_build_cumulate(call->e, x, running);
+    ig_value *indices = ig_build_cumulate_index(call->e, x, at);
     ig_value *shaped = as_before(call, values, type);
     return ig_aten_give2(call, shaped, as_before(call, indices, type));
 }

@@ -16,14 +16,10 @@ static ig_value *insert(ig_ts_call *call, ig_value *x, ig_value *y, uint32_t axi
     }
     starts[axis] = start;
     steps[axis] = step;
-    ig_attr attrs[IG_insert_attr_count] = {
-        [IG_insert_starts] = ig_attr_of_dims(call->module, starts, x->type->rank),
-    };
-    if (step != 1) {
-        attrs[IG_insert_steps] = ig_attr_of_ints(call->module, steps, x->type->rank);
-    }
+    ig_insert_attrs attrs = { .starts = { starts, x->type->rank },
+                              .steps = { step != 1 ? steps : NULL, x->type->rank } };
     y = ig_aten_cast(call, y, (ig_dtype)x->type->dtype);
-    return ig_expr_make(call->e, IG_OP_insert, (ig_value *[]){ x, y }, 2, attrs);
+    return ig_build_insert(call->e, x, y, attrs);
 }
 
 /* slice_scatter(self, src, dim, start, end, step) */
@@ -107,14 +103,10 @@ ig_status ig_ts_op_put(ig_ts_call *call) {
     IG_TRY(call->e->status);
     const ig_type *type = x->type;
     ig_scatter kind = ig_aten_bool(call, 3) ? IG_SCATTER_add : IG_SCATTER_none;
-    ig_attr attrs[IG_scatter_elements_attr_count] = {
-        [IG_scatter_elements_axis] = ig_attr_of_int(0),
-        [IG_scatter_elements_reduce] = ig_attr_of_enum(kind),
-    };
-    ig_value *operands[] = { ig_expr_flatten(call->e, x),
-                             ig_expr_flatten(call->e, index),
-                             ig_expr_flatten(call->e, source) };
-    x = ig_expr_make(call->e, IG_OP_scatter_elements, operands, 3, attrs);
+    x = ig_build_scatter_elements(
+        call->e, ig_expr_flatten(call->e, x), ig_expr_flatten(call->e, index),
+        ig_expr_flatten(call->e, source),
+        (ig_scatter_elements_attrs){ .axis = 0, .reduce = (int)kind });
     return ig_aten_give(call, ig_expr_reshape(call->e, x, type->rank, type->dims));
 }
 
@@ -236,19 +228,16 @@ ig_status ig_ts_op_col2im(ig_ts_call *call) {
     ig_dim images[] = { ig_dim_mul(m, x->type->dims[0], channels), each, axes[0].places,
                         axes[1].places };
     ig_dim dims[] = { x->type->dims[0], channels, size[0], size[1] };
-    ig_attr attrs[IG_conv_attr_count] = {
-        [IG_conv_strides] = ig_attr_of_ints(m, stride, 2),
-        [IG_conv_dilations] = ig_attr_of_ints(m, dilation, 2),
-        [IG_conv_before] =
-            ig_attr_of_dims(m, (ig_dim[]){ axes[0].before, axes[1].before }, 2),
-        [IG_conv_after] = ig_attr_of_dims(m, (ig_dim[]){ axes[0].after, axes[1].after },
-                                          2),
-        [IG_conv_transposed] = ig_attr_of_bool(true),
+    ig_conv_attrs attrs = {
+        .strides = { stride, 2 },
+        .dilations = { dilation, 2 },
+        .before = { (ig_dim[]){ axes[0].before, axes[1].before }, 2 },
+        .after = { (ig_dim[]){ axes[0].after, axes[1].after }, 2 },
+        .transposed = true,
     };
-    ig_dtype dtype = (ig_dtype)x->type->dtype;
-    ig_value *operands[] = { ig_expr_reshape(call->e, x, 4, images),
-                             unit_filters(call, dtype, kernel) };
-    x = ig_expr_make(call->e, IG_OP_conv, operands, 2, attrs);
+    ig_value *filters = unit_filters(call, (ig_dtype)x->type->dtype, kernel);
+    x = ig_build_conv(call->e, ig_expr_reshape(call->e, x, 4, images), filters, NULL,
+                      attrs);
     x = ig_expr_reshape(call->e, x, 4, dims);
     return ig_aten_give(call, has_batch ? x : ig_expr_squeeze(call->e, x, 0));
 }

@@ -55,15 +55,12 @@ ig_status ig_ts_op_tile(ig_ts_call *call) {
 
 /* Numbers 0 … n - 1, number i `repeats[i]` times. */
 static ig_value *spread(ig_ts_call *call, ig_value *repeats) {
-    ig_attr axis[IG_cumsum_attr_count] = { [IG_cumsum_axis] = ig_attr_of_int(0) };
-    ig_attr right[IG_bucketize_attr_count] = { [IG_bucketize_right] =
-                                                   ig_attr_of_bool(true) };
-    ig_value *ends = ig_expr_make(call->e, IG_OP_cumsum, &repeats, 1, axis);
+    ig_value *ends = ig_build_cumsum(call->e, repeats, (ig_cumsum_attrs){ .axis = 0 });
     ig_value *all = ig_expr_reduce(call->e, IG_REDUCE_sum, repeats, NULL, 0, false);
-    ig_value *range[] = { ig_expr_integer(call->e, IG_DT_i64, 0), all,
-                          ig_expr_integer(call->e, IG_DT_i64, 1) };
-    ig_value *found[] = { ig_expr_make(call->e, IG_OP_range, range, 3, NULL), ends };
-    return ig_expr_make(call->e, IG_OP_bucketize, found, 2, right);
+    ig_value *range = ig_build_range(call->e, ig_expr_integer(call->e, IG_DT_i64, 0),
+                                     all, ig_expr_integer(call->e, IG_DT_i64, 1));
+    return ig_build_bucketize(call->e, range, ends,
+                              (ig_bucketize_attrs){ .right = true });
 }
 
 /* repeat_interleave(repeats) */

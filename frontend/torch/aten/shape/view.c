@@ -172,16 +172,9 @@ ig_status ig_ts_op_unflatten(ig_ts_call *call) {
 /* Whether an axis goes.  One that may or may not be 1 stays, and must not be. */
 static bool is_one(ig_ts_call *call, ig_dim dim) {
     if (ig_dim_equal(call->module, dim, ig_dim_of(1)) == IG_MAYBE) {
-        ig_attr attrs[IG_guard_attr_count] = {
-            [IG_guard_left] = ig_attr_of_dim(ig_dim_of(2)),
-            [IG_guard_right] = ig_attr_of_dim(dim),
-            [IG_guard_test] = ig_attr_of_enum(1),
-            [IG_guard_message] = ig_attr_of_str(
-                call->module,
-                ig_str_of(
-                    "squeezing an extent that is 1 in this run would change the rank")),
-        };
-        (void)ig_make(call->builder, IG_OP_guard, 0, NULL, attrs);
+        ig_expr_guard_less_equal(
+            call->e, ig_dim_of(2), dim,
+            "squeezing an extent that is 1 in this run would change the rank");
         return false;
     }
     return ig_dim_is(dim, 1);
