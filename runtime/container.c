@@ -50,7 +50,7 @@ static const char *at_bytes(ig_str file, uint64_t offset, uint64_t size) {
     return file.data + offset;
 }
 
-static ig_status damaged(const ig_message *message, const char *what) {
+static ig_status report_damage(const ig_message *message, const char *what) {
     return ig_message_set(message, IG_INVALID, "not an artifact, or damaged: %s", what);
 }
 
@@ -186,7 +186,7 @@ ig_status ig_container_open(ig_str file, ig_container *out_container,
     directory dir;
     const char *why = read_end(file, &dir);
     if (why) {
-        return damaged(message, why);
+        return report_damage(message, why);
     }
     out_container->file = file;
     out_container->count = (uint32_t)dir.count;
@@ -197,13 +197,13 @@ ig_status ig_container_open(ig_str file, ig_container *out_container,
             why = read_local(file, &r, &out_container->entries[i].data);
         }
         if (why) {
-            return damaged(message, why);
+            return report_damage(message, why);
         }
         out_container->entries[i].name = r.name;
         dir.offset += r.bytes;
         dir.size -= r.bytes;
     }
-    return dir.size == 0 ? IG_OK : damaged(message, "bytes behind the directory");
+    return dir.size == 0 ? IG_OK : report_damage(message, "bytes after the directory");
 }
 
 bool ig_container_find(const ig_container *container, const char *name,

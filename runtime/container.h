@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Reads what the driver writes and nothing more general: stored entries, no encryption,
- * no comment behind the directory, zip64 where a size or offset needs it.
+ * no comment after the directory, zip64 where a size or offset needs it.
  */
 #ifndef IG_RUNTIME_CONTAINER_H
 #define IG_RUNTIME_CONTAINER_H

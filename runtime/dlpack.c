@@ -106,7 +106,7 @@ static void delete_exported(dl_managed_tensor *self) {
     free(e);
 }
 
-static void describe(exported *e, const ig_view *view) {
+static void describe_tensor(exported *e, const ig_view *view) {
     dl_tensor *t = &e->managed.tensor;
     int64_t stride = 1;
     t->data = view->data;
@@ -135,7 +135,7 @@ ig_status ig_view_to_dlpack(const ig_view *view, void (*release)(void *owner),
         if (!e) {
             return IG_LIMIT;
         }
-        describe(e, view);
+        describe_tensor(e, view);
         e->managed.tensor.dtype.code = types[i].code;
         e->managed.tensor.dtype.bits = types[i].bits;
         e->release = release;

@@ -4,7 +4,7 @@
 #include "runtime/plan.h"
 
 /* As ig_dim_evaluate of ir/ has it. */
-static bool divide(int64_t a, int64_t b, ig_code_op op, int64_t *out) {
+static bool divide_values(int64_t a, int64_t b, ig_code_op op, int64_t *out) {
     if (b == 0 || (a == INT64_MIN && b == -1)) {
         return false;
     }
@@ -21,7 +21,7 @@ static bool divide(int64_t a, int64_t b, ig_code_op op, int64_t *out) {
     return true;
 }
 
-static bool apply(ig_code_op op, int64_t a, int64_t b, int64_t *out) {
+static bool apply_opcode(ig_code_op op, int64_t a, int64_t b, int64_t *out) {
     switch (op) {
     case IG_CODE_ADD:
         return ig_add_i64(a, b, out);
@@ -36,7 +36,7 @@ static bool apply(ig_code_op op, int64_t a, int64_t b, int64_t *out) {
     case IG_CODE_FLOOR:
     case IG_CODE_CEIL:
     case IG_CODE_EXACT:
-        return divide(a, b, op, out);
+        return divide_values(a, b, op, out);
     case IG_CODE_BCAST:
         *out = a == 1 ? b : a;
         return true;
@@ -61,8 +61,8 @@ bool ig_expr_evaluate(const ig_plan *plan, uint32_t expr, const int64_t *symbols
             stack[depth++] = symbols[code->value];
         } else {
             depth--;
-            if (!apply((ig_code_op)code->opcode, stack[depth - 1], stack[depth],
-                       &stack[depth - 1])) {
+            if (!apply_opcode((ig_code_op)code->opcode, stack[depth - 1], stack[depth],
+                              &stack[depth - 1])) {
                 return false;
             }
         }

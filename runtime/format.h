@@ -80,7 +80,7 @@ typedef struct ig_plan_header {
     uint32_t version;
     uint32_t header_bytes; /* sizeof(ig_plan_header) */
     uint64_t plan_bytes;   /* of the whole entry */
-    ig_hash128 hash;       /* of all bytes behind this field */
+    ig_hash128 hash;       /* of all bytes after this field */
     ig_plan_text build_id; /* of the compiler */
     ig_plan_text model;    /* the module's name */
     int64_t arena_bytes;   /* >= 0: arena buffers have fixed offsets; else -1 */
@@ -123,11 +123,11 @@ typedef struct ig_plan_symbol {
     int64_t min, max, multiple;
     uint32_t kind;        /* ig_symbol_kind */
     uint32_t expr;        /* DEFINED, else IG_NONE */
-    uint32_t input, axis; /* INPUT: the first place that binds it, else IG_NONE */
+    uint32_t input, axis; /* INPUT: the first one that binds it, else IG_NONE */
 } ig_plan_symbol;
 
 /* An input or output.  Every extent that the caller gives must equal its expression, so
- * a symbol that stands at several places must be the same at all of them. */
+ * a symbol of several extents must be the same in all of them. */
 typedef struct ig_plan_port {
     ig_plan_text name, type; /* type: "f32[B, 13]" */
     uint32_t kind;           /* 0: tensor */
@@ -140,7 +140,7 @@ typedef struct ig_plan_port {
 } ig_plan_port;
 
 /* State number i is the i-th of the last inputs, where its value before a run stands,
- * and of the last outputs, where the run puts the value behind it.  Neither is the
+ * and of the last outputs, where the run puts the next value.  Neither is the
  * caller's: the session owns both and makes the output the next input when the run was
  * good. */
 typedef struct ig_plan_state {
@@ -154,7 +154,7 @@ typedef struct ig_plan_state {
 typedef struct ig_plan_node {
     uint32_t kind;     /* ig_tree_kind */
     uint32_t count;    /* children */
-    uint32_t is_leaf;  /* 1: the next input; behind the arguments, output */
+    uint32_t is_leaf;  /* 1: the next input; after the arguments, output */
     uint32_t reserved; /* 0 */
     ig_plan_text name, text;
     int64_t value; /* INT, BOOL: the number; FLOAT: the double's bits; CALL:
@@ -214,7 +214,7 @@ typedef struct ig_plan_operand {
     uint32_t buffer;
     uint32_t offset;     /* expression, or IG_NONE for 0 */
     uint32_t row_stride; /* expression, or IG_NONE */
-    uint32_t low, high;  /* elements must be low <= x < high: words of an index error */
+    uint32_t low, high;  /* elements must be low <= x < high: for error messages */
     uint32_t reserved;   /* 0 */
 } ig_plan_operand;
 
@@ -224,9 +224,9 @@ enum { IG_WORK_FLOPS, IG_WORK_BYTES, IG_WORK_LINES, IG_WORK_COUNT };
 typedef struct ig_plan_variant {
     uint32_t kernel;      /* number of the kernel, or IG_NONE for a host step */
     uint32_t grid;        /* expression: tiles; IG_NONE: 1 */
-    ig_plan_range params; /* of lists: one expression an i64 argument */
+    ig_plan_range params; /* of lists: one expression per i64 argument */
     uint32_t cost;        /* expression: rough ns on one core; IG_NONE: unknown */
-    uint32_t scratch;     /* bytes a worker */
+    uint32_t scratch;     /* bytes per worker */
     ig_plan_range work; /* of lists, for profiles: IG_WORK_COUNT expressions, or none */
 } ig_plan_variant;
 
@@ -274,7 +274,7 @@ typedef struct ig_code_header {
     uint32_t version;
     uint32_t kernel_count;
     uint64_t code_bytes; /* of the whole entry */
-    ig_hash128 hash;     /* of all bytes behind this field */
+    ig_hash128 hash;     /* of all bytes after this field */
     uint64_t image_offset, image_bytes;
 } ig_code_header;
 

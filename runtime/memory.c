@@ -1,10 +1,11 @@
 /* A session's memory: blocks, regions that grow, and the sharing of one by buffers.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Sharing is greedy by size (arXiv 2001.03288): the largest buffer is placed first,
- * each further one into the smallest gap that fits among the placed buffers whose lives
- * touch its own.  Where that needs more than what lives at once, other orders are
- * tried, and then those in which what stood too high goes first; the best plan counts.
+ * Sharing is greedy by size (arXiv 2001.03288): the largest buffer gets its offset
+ * first, each further one in the smallest gap that fits among the buffers with offsets
+ * whose lives touch its own.  Where that needs more than what lives at once, other
+ * orders are tried, and then those in which buffers that ended too high go first; the
+ * best plan counts.
  *
  *     offset
  *       │   ┌────────┐
@@ -93,8 +94,8 @@ void *ig_cut(ig_cutter *cutter, size_t count, size_t size) {
 /* ---- sharing ---- */
 
 enum {
-    PLAN_ROUNDS = 64,   /* of lifting what stood too high */
-    PLAN_WORK = 1 << 25 /* pairs of lives that all attempts together may look at */
+    PLAN_ROUNDS = 64,   /* of lifting the lives that ended too high */
+    PLAN_WORK = 1 << 25 /* pairs of lives that all attempts together may compare */
 };
 
 static int heavier_first(const void *left, const void *right) {
@@ -112,11 +113,11 @@ static bool overlap_in_time(const ig_life *a, const ig_life *b) {
     return a->first <= b->last && b->first <= a->last;
 }
 
-/* The lowest place behind the placed lives (in order of offset) where `life` fits best.
- * `bytes` is its size, rounded up. */
-static bool place(ig_life *lives, size_t placed, ig_life *life) {
+/* The smallest gap among the lives that have an offset (in that order) into which
+ * `life` fits, else the end of those that overlap it in time. */
+static bool choose_offset(ig_life *lives, size_t count, ig_life *life) {
     int64_t best = -1, best_gap = INT64_MAX, end = 0;
-    for (size_t i = 0; i < placed; i++) {
+    for (size_t i = 0; i < count; i++) {
         const ig_life *other = &lives[i];
         if (!overlap_in_time(other, life)) {
             continue;
@@ -134,9 +135,9 @@ static bool place(ig_life *lives, size_t placed, ig_life *life) {
     return ig_add_i64(life->offset, life->bytes, &sum);
 }
 
-/* Keeps lives[0 … placed] in order of offset. */
-static void insert(ig_life *lives, size_t placed, ig_life life) {
-    size_t at = placed;
+/* Keeps lives[0 … count] in order of offset. */
+static void insert_life(ig_life *lives, size_t count, ig_life life) {
+    size_t at = count;
     while (at > 0 && lives[at - 1].offset > life.offset) {
         lives[at] = lives[at - 1];
         at--;
@@ -146,7 +147,7 @@ static void insert(ig_life *lives, size_t placed, ig_life life) {
 
 /* A sum has its largest value at a step in which some life begins. */
 int64_t ig_memory_min(const ig_life *lives, size_t count) {
-    int64_t least = 0;
+    int64_t max = 0;
     for (size_t i = 0; i < count; i++) {
         int64_t sum = 0;
         for (size_t k = 0; k < count; k++) {
@@ -155,31 +156,31 @@ int64_t ig_memory_min(const ig_life *lives, size_t count) {
             int64_t bytes = (int64_t)ig_align_up((size_t)lives[k].bytes, IG_LIFE_ALIGN);
             sum += lives_then ? bytes : 0;
         }
-        least = sum > least ? sum : least;
+        max = sum > max ? sum : max;
     }
-    return least;
+    return max;
 }
 
 /* Offsets in the order of weights; false on overflow. */
-static bool attempt(ig_life *lives, size_t count, int64_t *out_bytes) {
+static bool try_order(ig_life *lives, size_t count, int64_t *out_bytes) {
     *out_bytes = 0;
     qsort(lives, count, sizeof *lives, heavier_first);
     for (size_t i = 0; i < count; i++) {
         ig_life life = lives[i];
-        if (!place(lives, i, &life)) {
+        if (!choose_offset(lives, i, &life)) {
             return false;
         }
         int64_t end = life.offset + life.bytes;
         *out_bytes = end > *out_bytes ? end : *out_bytes;
-        insert(lives, i, life);
+        insert_life(lives, i, life);
     }
     return true;
 }
 
 /* An attempt that counts when it is better than `best`. */
-static void improve(ig_life *lives, size_t count, int64_t *best) {
+static void improve_plan(ig_life *lives, size_t count, int64_t *best) {
     int64_t bytes;
-    if (!attempt(lives, count, &bytes) || bytes >= *best) {
+    if (!try_order(lives, count, &bytes) || bytes >= *best) {
         return;
     }
     *best = bytes;
@@ -215,38 +216,38 @@ static int64_t by_end(const ig_life *life) {
 static weigh_fn *const orders[] = { by_size, by_area, by_length, by_begin, by_end };
 enum { ORDER_COUNT = sizeof orders / sizeof orders[0] };
 
-static void weigh(ig_life *lives, size_t count, weigh_fn *weight) {
+static void weigh_lives(ig_life *lives, size_t count, weigh_fn *weight) {
     for (size_t i = 0; i < count; i++) {
         lives[i].weight = weight(&lives[i]);
     }
 }
 
-/* What ends above `least` goes before all others the next time. */
-static void lift(ig_life *lives, size_t count, int64_t least) {
-    int64_t most = INT64_MIN;
+/* Lives that end above `min` go before all others the next time. */
+static void lift_lives(ig_life *lives, size_t count, int64_t min) {
+    int64_t max = INT64_MIN;
     for (size_t i = 0; i < count; i++) {
-        most = lives[i].weight > most ? lives[i].weight : most;
+        max = lives[i].weight > max ? lives[i].weight : max;
     }
     for (size_t i = 0; i < count; i++) {
-        if (lives[i].offset + lives[i].bytes > least && most < INT64_MAX) {
-            lives[i].weight = ++most;
+        if (lives[i].offset + lives[i].bytes > min && max < INT64_MAX) {
+            lives[i].weight = ++max;
         }
     }
 }
 
-static void search(ig_life *lives, size_t count, int64_t *best) {
-    int64_t least = ig_memory_min(lives, count);
+static void search_orders(ig_life *lives, size_t count, int64_t *best) {
+    int64_t min = ig_memory_min(lives, count);
     int64_t attempts = PLAN_WORK / ((int64_t)count * (int64_t)count + 1);
-    for (int i = 1; i<ORDER_COUNT && * best> least && attempts > 0; i++) {
-        weigh(lives, count, orders[i]);
-        improve(lives, count, best);
+    for (int i = 1; i<ORDER_COUNT && * best> min && attempts > 0; i++) {
+        weigh_lives(lives, count, orders[i]);
+        improve_plan(lives, count, best);
         attempts--;
     }
-    for (int i = 0; i<ORDER_COUNT && * best> least; i++) {
-        weigh(lives, count, orders[i]);
-        for (int k = 0; k<PLAN_ROUNDS && * best> least && attempts > 0; k++) {
-            improve(lives, count, best);
-            lift(lives, count, least);
+    for (int i = 0; i<ORDER_COUNT && * best> min; i++) {
+        weigh_lives(lives, count, orders[i]);
+        for (int k = 0; k<PLAN_ROUNDS && * best> min && attempts > 0; k++) {
+            improve_plan(lives, count, best);
+            lift_lives(lives, count, min);
             attempts--;
         }
     }
@@ -263,13 +264,13 @@ bool ig_memory_plan(ig_life *lives, size_t count, int64_t *out_bytes) {
         }
         lives[i].bytes = (int64_t)ig_align_up((size_t)lives[i].bytes, IG_LIFE_ALIGN);
     }
-    weigh(lives, count, orders[0]);
-    if (!attempt(lives, count, out_bytes)) {
+    weigh_lives(lives, count, orders[0]);
+    if (!try_order(lives, count, out_bytes)) {
         return false;
     }
     for (size_t i = 0; i < count; i++) {
         lives[i].kept = lives[i].offset;
     }
-    search(lives, count, out_bytes);
+    search_orders(lives, count, out_bytes);
     return true;
 }

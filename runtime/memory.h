@@ -17,7 +17,7 @@ typedef struct ig_memory {
     size_t held; /* bytes */
 } ig_memory;
 
-/* What an ig_memory calls for malloc's; `user` is not used. */
+/* Verbs of an ig_memory over malloc; `user` is not used. */
 void *ig_memory_allocate_host(void *user, size_t size, size_t alignment);
 void ig_memory_release_host(void *user, void *memory, size_t size);
 static inline ig_memory ig_memory_host(void) {
@@ -61,7 +61,8 @@ typedef struct ig_life {
 /* Gives each life an offset such that lives that overlap in time do not in space;
  * changes the order of the array.  False on overflow. */
 bool ig_memory_plan(ig_life *lives, size_t count, int64_t *out_bytes);
-/* The max of bytes (of whole lines) that live at the same time: no plan has less. */
+/* The max over time of the bytes (of whole lines) that live at once: no plan has
+ * less. */
 int64_t ig_memory_min(const ig_life *lives, size_t count);
 
 #endif

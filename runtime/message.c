@@ -1,4 +1,4 @@
-/* One line of words into a buffer that somebody else owns.
+/* One line of text into a buffer that somebody else owns.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/message.h"
 

@@ -111,10 +111,10 @@ void ig_plan_close(ig_plan *plan) {
     plan->derived = NULL;
 }
 
-/* ---- what sizes and grids depend on ---- */
+/* ---- dependencies of sizes and grids ---- */
 
 /* Marks the symbols of `expr` in `reached`, through definitions by `spread`. */
-static void reach(const ig_plan *plan, uint32_t expr, uint8_t *reached) {
+static void reach_symbols(const ig_plan *plan, uint32_t expr, uint8_t *reached) {
     if (expr == IG_NONE) {
         return;
     }
@@ -131,30 +131,30 @@ static void reach_ports(const ig_plan *plan, uint8_t *reached) {
     for (uint32_t i = 0; i < plan->outputs_count; i++) {
         const ig_plan_port *port = &plan->outputs[i];
         for (uint32_t axis = 0; axis < port->rank; axis++) {
-            reach(plan, plan->lists[port->dims + axis], reached);
+            reach_symbols(plan, plan->lists[port->dims + axis], reached);
         }
     }
     for (uint32_t i = 0; i < plan->buffers_count; i++) {
         const ig_plan_buffer *buffer = &plan->buffers[i];
         if (buffer->space != IG_SPACE_INPUT) {
-            reach(plan, buffer->bytes, reached);
+            reach_symbols(plan, buffer->bytes, reached);
         }
     }
 }
 
 static void reach_steps(const ig_plan *plan, uint8_t *reached) {
     for (uint32_t i = 0; i < plan->operands_count; i++) {
-        reach(plan, plan->operands[i].offset, reached);
-        reach(plan, plan->operands[i].row_stride, reached);
+        reach_symbols(plan, plan->operands[i].offset, reached);
+        reach_symbols(plan, plan->operands[i].row_stride, reached);
     }
     for (uint32_t i = 0; i < plan->variants_count; i++) {
-        reach(plan, plan->variants[i].grid, reached);
+        reach_symbols(plan, plan->variants[i].grid, reached);
     }
     for (uint32_t i = 0; i < plan->steps_count; i++) {
         const ig_plan_step *step = &plan->steps[i];
         if (step->kind != IG_STEP_set) { /* evaluated by each run */
-            reach(plan, step->value, reached);
-            reach(plan, step->block, reached);
+            reach_symbols(plan, step->value, reached);
+            reach_symbols(plan, step->block, reached);
         }
     }
 }
@@ -179,7 +179,7 @@ void ig_plan_find_keys(ig_plan *plan) {
     for (uint32_t i = plan->symbols_count; i-- > 0;) {
         if ((flags[i] & IG_DEPENDS_LOOSE) &&
             plan->symbols[i].kind == IG_SYMBOL_DEFINED) {
-            reach(plan, plan->symbols[i].expr, flags);
+            reach_symbols(plan, plan->symbols[i].expr, flags);
         }
     }
     /* Then it is turned round: an input symbol that was not reached is loose, and so is

@@ -12,7 +12,7 @@
 #include "runtime/format.h"
 #include "runtime/message.h"
 
-/* What an expression or symbol depends on. */
+/* Dependencies of an expression or symbol. */
 enum {
     IG_DEPENDS_LATE = 1,  /* on a symbol that steps set */
     IG_DEPENDS_ROWS = 2,  /* on the rows of a block */

@@ -48,7 +48,7 @@ static const char *check_list(ig_plan *plan, uint32_t i) {
     return has_expr(plan, plan->lists[i]) ? NULL : "list";
 }
 
-/* Simulates the stack, so that evaluation need not look at it. */
+/* Simulates the stack, so that evaluation need not check it. */
 static const char *check_expr(ig_plan *plan, uint32_t i) {
     const ig_plan_range range = plan->exprs[i];
     if (!in_range(range, plan->codes_count)) {
@@ -80,7 +80,7 @@ static const char *check_expr(ig_plan *plan, uint32_t i) {
 
 /* ---- symbols ---- */
 
-/* What the symbols of a checked expression depend on; IG_NONE in `limit` for any
+/* Dependencies of the symbols of a checked expression; IG_NONE in `limit` for any
  * symbol, else only symbols below it are allowed and others give 255. */
 static uint8_t expr_flags(const ig_plan *plan, uint32_t expr, uint32_t limit) {
     const ig_plan_range range = plan->exprs[expr];

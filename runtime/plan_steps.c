@@ -8,7 +8,7 @@
 
 enum { MANY = 255, NO_SYMBOL = 255 };
 
-/* What a kind of step needs. */
+/* Requirements of each kind of step. */
 typedef struct step_rule {
     uint8_t operand_min, operand_max;
     uint8_t symbol; /* ig_symbol_kind, or NO_SYMBOL */
@@ -41,7 +41,7 @@ static bool in_range(ig_plan_range range, uint32_t count) {
     return range.first <= count && range.count <= count - range.first;
 }
 
-/* ---- expressions in their place ---- */
+/* ---- expressions where they are allowed ---- */
 
 /* May `expr` (or IG_NONE) be evaluated here?  Only inside a rows step may it depend on
  * rows, and only on those of that step. */
@@ -65,8 +65,8 @@ static bool may_use(const walk *w, uint32_t expr) {
     return true;
 }
 
-/* A worker's buffer lives inside one block of rows.  What the blocks share lives as
- * long as the rows step: one block may be at its last step while another is at its
+/* A worker's buffer lives inside one block of rows.  Buffers that the blocks share live
+ * as long as the rows step: one block may be at its last step while another is at its
  * first. */
 static bool may_use_buffer(const walk *w, uint32_t number) {
     const ig_plan_buffer *buffer = &w->plan->buffers[number];

@@ -8,9 +8,10 @@
 
 #include "ingot/runtime.h"
 
-enum { MOST_DEPTH = 64 };
+enum { MAX_DEPTH = 64 };
 
-static ig_status damaged(const ig_message *message, const char *what, uint32_t number) {
+static ig_status report_damage(const ig_message *message, const char *what,
+                               uint32_t number) {
     return ig_message_set(message, IG_INVALID,
                           "the plan is damaged: %s (number %u) is out of range", what,
                           (unsigned)number);
@@ -58,7 +59,7 @@ typedef struct open_node {
 
 typedef struct tree_walk {
     ig_plan *plan;
-    open_node open[MOST_DEPTH];
+    open_node open[MAX_DEPTH];
     uint32_t depth;
     uint32_t inputs, outputs; /* leaves so far */
 } tree_walk;
@@ -69,7 +70,7 @@ static bool is_in_result(const tree_walk *w) {
     return w->depth > 0 && w->open[0].owed < call->count - (uint32_t)call->value;
 }
 
-/* Closes what is complete behind node `i`. */
+/* Closes the nodes that are complete after node `i`. */
 static void close_nodes(tree_walk *w, uint32_t i) {
     while (w->depth > 0 && w->open[w->depth - 1].owed == 0) {
         uint32_t number = w->open[--w->depth].number;
@@ -80,7 +81,7 @@ static void close_nodes(tree_walk *w, uint32_t i) {
 static const char *enter_node(tree_walk *w, uint32_t i) {
     const ig_plan_node *node = &w->plan->nodes[i];
     if (w->depth == 0 && i > 0) {
-        return "signature node"; /* behind the end of the tree */
+        return "signature node"; /* after the end of the tree */
     }
     if (w->depth > 0) {
         w->open[w->depth - 1].owed--;
@@ -90,7 +91,7 @@ static const char *enter_node(tree_walk *w, uint32_t i) {
         uint32_t *counter = is_in_result(w) ? &w->outputs : &w->inputs;
         w->plan->node_leaves[i] = (int32_t)(*counter)++;
     }
-    if (w->depth == MOST_DEPTH) {
+    if (w->depth == MAX_DEPTH) {
         return "signature depth";
     }
     w->open[w->depth++] = (open_node){ i, node->count };
@@ -104,18 +105,18 @@ static ig_status check_tree(ig_plan *plan, const ig_message *message) {
         const char *why = check_node(plan, i);
         why = why ? why : enter_node(&w, i);
         if (why) {
-            return damaged(message, why, i);
+            return report_damage(message, why, i);
         }
     }
     bool is_whole = plan->nodes_count > 0 && w.depth == 0 &&
                     w.inputs + plan->states_count == plan->inputs_count &&
                     w.outputs + plan->states_count == plan->outputs_count;
-    return is_whole ? IG_OK : damaged(message, "signature", plan->nodes_count);
+    return is_whole ? IG_OK : report_damage(message, "signature", plan->nodes_count);
 }
 
 /* ---- states ---- */
 
-/* What a state begins with must be what its input takes, as far as that is fixed here;
+/* The first value of a state must be one that its input takes, as far as that is fixed;
  * extents are held against expressions by each bind. */
 static const char *check_state(const ig_plan *plan, uint32_t i) {
     const ig_plan_state *state = &plan->states[i];
@@ -138,12 +139,12 @@ static const char *check_state(const ig_plan *plan, uint32_t i) {
 ig_status ig_plan_check_tree(ig_plan *plan, const ig_message *message) {
     if (plan->states_count > plan->inputs_count ||
         plan->states_count > plan->outputs_count) {
-        return damaged(message, "state", plan->states_count);
+        return report_damage(message, "state", plan->states_count);
     }
     for (uint32_t i = 0; i < plan->states_count; i++) {
         const char *why = check_state(plan, i);
         if (why) {
-            return damaged(message, why, i);
+            return report_damage(message, why, i);
         }
     }
     return check_tree(plan, message);

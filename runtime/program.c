@@ -49,9 +49,9 @@ static ig_program *create_program(const ig_message *message) {
     return program;
 }
 
-/* The options as this library knows them: what the caller's struct has not got is
+/* The options as this library knows them: fields that the caller's struct lacks are
  * zero. */
-static ig_program_options complete(const ig_program_options *options) {
+static ig_program_options complete_options(const ig_program_options *options) {
     ig_program_options all = { .size = sizeof all };
     if (options) {
         memcpy(&all, options, options->size < sizeof all ? options->size : sizeof all);
@@ -61,7 +61,7 @@ static ig_program_options complete(const ig_program_options *options) {
 
 ig_status ig_program_open(const char *path, const ig_program_options *options,
                           ig_program **out_program) {
-    ig_program_options all = complete(options);
+    ig_program_options all = complete_options(options);
     ig_message message = { all.message, all.message_size };
     *out_program = NULL;
     ig_program *program = create_program(&message);
@@ -87,7 +87,7 @@ ig_status ig_program_open(const char *path, const ig_program_options *options,
 ig_status ig_program_open_memory(const void *bytes, size_t size,
                                  const ig_program_options *options,
                                  ig_program **out_program) {
-    ig_program_options all = complete(options);
+    ig_program_options all = complete_options(options);
     ig_message message = { all.message, all.message_size };
     *out_program = NULL;
     if ((uintptr_t)bytes % IG_ENTRY_ALIGN != 0) {

@@ -9,7 +9,7 @@
 #include "runtime/host/host.h"
 #include "runtime/plan.h"
 
-/* What a step is for this program, on the level that was chosen.  Sessions lay out
+/* A step of this program, on the level that was chosen.  Sessions lay out
  * their arrays by these numbers. */
 typedef struct ig_exec {
     const ig_plan_variant *variant; /* launch, host */
@@ -19,7 +19,7 @@ typedef struct ig_exec {
     uint32_t param;                 /* first of its params; in rows the tail's follow */
     uint32_t launch;                /* launch, rows, host: its number among these */
     uint32_t phase_count;           /* launches of the phase that it begins; else 0 */
-    uint32_t end;                   /* the step behind it and its bodies */
+    uint32_t end;                   /* the step after it and its bodies */
     uint32_t rows;                  /* the rows step that it stands in, or IG_NONE */
     bool is_late;                   /* something in it is known only when it runs */
     bool is_loose;                  /* params or cost depend on loose symbols */
@@ -55,8 +55,8 @@ struct ig_program {
     ig_port_slot *port_slots; /* of steps that are not late */
     uint32_t port_slot_count;
     uint32_t slot_count, param_count, launch_count, late_count;
-    uint32_t table_size; /* most operands of a launch in rows */
-    uint32_t scratch;    /* most bytes of it that a worker needs */
+    uint32_t table_size; /* max of operands of a launch in rows */
+    uint32_t scratch;    /* max of bytes that a kernel needs */
     bool has_loose;      /* some step is */
     bool writes_outputs; /* in place: buffers of their own, sizes known */
     char levels[64];     /* for people */

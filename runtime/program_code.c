@@ -55,7 +55,7 @@ static ig_status choose_level(ig_program *program, const char *wanted, ig_str *o
                           wanted ? "; asked for " : "", wanted ? wanted : "");
 }
 
-static ig_status damaged(const ig_message *message, const char *what) {
+static ig_status report_damage(const ig_message *message, const char *what) {
     return ig_message_set(message, IG_INVALID, "the code is damaged: %s", what);
 }
 
@@ -66,7 +66,7 @@ static ig_status check_code(const ig_program *program, ig_str code,
     size_t hashed = offsetof(ig_code_header, image_offset);
     if (code.size < sizeof *header ||
         memcmp(header->magic, IG_CODE_MAGIC, sizeof header->magic) != 0) {
-        return damaged(message, "no header");
+        return report_damage(message, "no header");
     }
     if (header->version != IG_FORMAT_VERSION) {
         return ig_message_set(
@@ -76,14 +76,14 @@ static ig_status check_code(const ig_program *program, ig_str code,
     }
     if (header->code_bytes != code.size ||
         !ig_hash128_matches(&header->hash, code.data + hashed, code.size - hashed)) {
-        return damaged(message, "its hash does not match");
+        return report_damage(message, "its hash does not match");
     }
     uint64_t kernels = (uint64_t)header->kernel_count * sizeof(ig_code_kernel);
     if (header->kernel_count != program->plan.kernels_count ||
         kernels > code.size - sizeof *header || header->image_offset > code.size ||
         header->image_offset % IG_ENTRY_ALIGN != 0 ||
         header->image_bytes > code.size - header->image_offset) {
-        return damaged(message, "a part lies outside");
+        return report_damage(message, "a part lies outside");
     }
     return IG_OK;
 }

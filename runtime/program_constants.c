@@ -148,7 +148,7 @@ static ig_status copy_large(ig_source *source, uint64_t begin, uint64_t end,
     return IG_OK;
 }
 
-/* What of source `number` is used by constants. */
+/* The range of source `number` that constants use. */
 static void find_extent(const ig_plan *plan, uint32_t number, uint64_t *out_begin,
                         uint64_t *out_end) {
     *out_begin = UINT64_MAX;
@@ -163,8 +163,8 @@ static void find_extent(const ig_plan *plan, uint32_t number, uint64_t *out_begi
     }
 }
 
-static ig_status enlarge(ig_program *program, uint32_t number,
-                         const ig_message *message) {
+static ig_status copy_to_large_pages(ig_program *program, uint32_t number,
+                                     const ig_message *message) {
     ig_source *source = &program->sources[number];
     uint64_t begin, end;
     find_extent(&program->plan, number, &begin, &end);
@@ -239,7 +239,7 @@ ig_status ig_program_find_constants(ig_program *program, const char *path,
         IG_TRY(find_constant(program, i, options->check_weights != 0, message));
     }
     for (uint32_t i = 0; i < source_count && options->load == IG_LOAD_HUGEPAGE; i++) {
-        IG_TRY(enlarge(program, i, message));
+        IG_TRY(copy_to_large_pages(program, i, message));
     }
     return IG_OK;
 }

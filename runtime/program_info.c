@@ -1,4 +1,4 @@
-/* What a program tells about itself.  SPDX-License-Identifier: Apache-2.0 */
+/* Facts about a program.  SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/program.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ size_t ig_program_state_count(const ig_program *program) {
     return program->plan.states_count;
 }
 
-static ig_port describe(const ig_plan *plan, const ig_plan_port *port) {
+static ig_port describe_port(const ig_plan *plan, const ig_plan_port *port) {
     ig_port result = { .name = ig_plan_string(plan, port->name),
                        .type = ig_plan_string(plan, port->type),
                        .dtype = (ig_dtype_code)port->dtype,
@@ -34,11 +34,11 @@ static ig_port describe(const ig_plan *plan, const ig_plan_port *port) {
 }
 
 ig_port ig_program_input(const ig_program *program, size_t index) {
-    return describe(&program->plan, &program->plan.inputs[index]);
+    return describe_port(&program->plan, &program->plan.inputs[index]);
 }
 
 ig_port ig_program_output(const ig_program *program, size_t index) {
-    return describe(&program->plan, &program->plan.outputs[index]);
+    return describe_port(&program->plan, &program->plan.outputs[index]);
 }
 
 ig_port ig_program_state(const ig_program *program, size_t index) {

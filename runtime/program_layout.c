@@ -1,10 +1,10 @@
-/* What each step is for this program: code, and its place in a session's arrays.
+/* Finds the code of each step and its indices in a session's arrays.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/program.h"
 
 #include <stdlib.h>
 
-enum { MOST_SLOTS = 1 << 24 }; /* operands and params of all steps together */
+enum { MAX_SLOTS = 1 << 24 }; /* operands and params of all steps together */
 
 typedef struct layout {
     ig_program *program;
@@ -69,16 +69,16 @@ static ig_status find_function(const layout *l, const ig_plan_step *step,
                    ? IG_OK
                    : ig_message_set(
                          l->message, IG_UNSUPPORTED,
-                         "the artifact calls host function '%s', which this runtime has not got",
+                         "the artifact calls host function '%s', which this runtime does not have",
                          name);
     }
     return ig_program_find_kernel(l->program, exec->variant->kernel, &exec->kernel,
                                   l->message);
 }
 
-/* ---- places ---- */
+/* ---- indices ---- */
 
-static void place(layout *l, uint32_t number, ig_exec *exec) {
+static void assign_indices(layout *l, uint32_t number, ig_exec *exec) {
     const ig_plan_step *step = &l->plan->steps[number];
     ig_program *program = l->program;
     exec->slot = (uint32_t)l->slots;
@@ -109,7 +109,7 @@ static ig_status lay_out_step(layout *l, uint32_t number) {
     if (step->kind == IG_STEP_launch || step->kind == IG_STEP_host) {
         IG_TRY(find_function(l, step, exec));
     }
-    place(l, number, exec);
+    assign_indices(l, number, exec);
     exec->is_late = is_late_step(l->plan, step, exec);
     l->program->late_count += exec->is_late;
     exec->is_loose = exec->variant && is_loose_variant(l->plan, exec->variant);
@@ -118,15 +118,15 @@ static ig_status lay_out_step(layout *l, uint32_t number) {
         l->rows = number;
         l->rows_end = exec->end;
     }
-    if (l->slots > MOST_SLOTS || l->params > MOST_SLOTS) {
+    if (l->slots > MAX_SLOTS || l->params > MAX_SLOTS) {
         return ig_message_set(l->message, IG_LIMIT,
                               "the plan has more than %d operands and parameters",
-                              MOST_SLOTS);
+                              MAX_SLOTS);
     }
     return IG_OK;
 }
 
-/* A phase is a launch and those right behind it that join it; a rows step with its body
+/* A phase is a launch and those right after it that join it; a rows step with its body
  * is one too. */
 static void find_phases(ig_program *program) {
     const ig_plan *plan = &program->plan;

@@ -27,7 +27,7 @@ static ig_session *cut_session(ig_cutter *c, const ig_plan *plan) {
 
 /* ---- create ---- */
 
-static ig_session_options complete(const ig_session_options *options) {
+static ig_session_options complete_options(const ig_session_options *options) {
     ig_session_options all = { .size = sizeof all };
     if (options) {
         memcpy(&all, options, options->size < sizeof all ? options->size : sizeof all);
@@ -95,7 +95,7 @@ static ig_status open_queue(ig_session *session, const ig_session_options *optio
 
 ig_status ig_session_create(ig_program *program, const ig_session_options *options,
                             ig_session **out_session) {
-    ig_session_options all = complete(options);
+    ig_session_options all = complete_options(options);
     ig_message message = { all.message, all.message_size };
     *out_session = NULL;
     IG_TRY(check_options(&all, &message));

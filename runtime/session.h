@@ -22,7 +22,7 @@ enum {
     IG_ERROR_BYTES = 768,
     IG_PARALLEL_NS = 6000, /* a phase that costs less is not worth waking anybody */
     IG_UNKNOWN_TILE_NS = 1000,
-    IG_LEAST_ROWS = 4, /* of a worker, else the workers share the tiles of a block */
+    IG_MIN_ROWS = 4, /* of a worker, else the workers share the tiles of a block */
 };
 
 /* Everything that follows from one set of extents.  One block of memory. */
@@ -30,16 +30,16 @@ typedef struct ig_shape {
     uint64_t used;           /* session's clock when last used; 0: not planned */
     void *block;             /* NULL until first needed */
     int64_t *key;            /* values of plan.keys */
-    int64_t *buffer_offsets; /* arena, worker: place; else 0 */
+    int64_t *buffer_offsets; /* arena, worker; else 0 */
     int64_t *buffer_bytes;   /* not of inputs, which are the binding's */
     int64_t *slot_offsets;   /* bytes from the buffer's start */
-    int64_t *slot_strides;   /* bytes a row, or IG_WORKER_STRIDE */
+    int64_t *slot_strides;   /* bytes per row, or IG_WORKER_STRIDE */
     void **slots;            /* the device's addresses; worker buffers: their offset */
     int64_t *params;
     int64_t *bounds; /* of each launch: workers + 1 */
     ig_launch *launches;
     ig_phase *phases;      /* by number of the first launch */
-    int64_t *output_dims;  /* IG_MAX_RANK an output */
+    int64_t *output_dims;  /* IG_MAX_RANK per output */
     int64_t *output_bytes; /* -1: known when the run ends */
     int64_t arena_bytes, worker_bytes;
     double pool_ns; /* of phases that are worth more than one thread, on one core */
@@ -50,11 +50,11 @@ typedef struct ig_output {
     char *target;     /* where the caller finds it */
     size_t capacity;  /* of target when it is the caller's */
     ig_region own;    /* for callers without memory */
-    ig_region shadow; /* used in place of memory that an input has too */
+    ig_region shadow; /* instead of memory that an input has too */
     bool is_shadowed;
 } ig_output;
 
-/* A function a kind of step, which does the step and its bodies. */
+/* One function per kind of step; it does the step and its bodies. */
 typedef ig_status ig_step_fn(ig_session *session, uint32_t number);
 
 struct ig_session {
@@ -106,7 +106,7 @@ ig_status ig_session_size_output(ig_session *session, uint32_t number);
  * false on overflow. */
 bool ig_session_plan_space(ig_session *session, ig_space space, int64_t *out_bytes);
 
-/* session_state.c.  The views of state behind the caller's, for a bind. */
+/* session_state.c.  The views of state after the caller's, for a bind. */
 void ig_session_give_state(ig_session *session);
 /* After a good run: outputs of state become the next inputs. */
 void ig_session_commit_state(ig_session *session);
@@ -136,7 +136,7 @@ void ig_session_patch_ports(ig_session *session);
 /* session_run.c: how steps are done, by kind. */
 extern ig_step_fn *const ig_session_steps[IG_STEP_COUNT];
 
-/* session_report.c: IG_INVALID with words for what the queue reports, which is then
+/* session_report.c: IG_INVALID with a message for the queue's report, which is then
  * cleared. */
 ig_status ig_session_take_report(ig_session *session);
 /* Errors of kernels, as far as known: all of them after a wait. */

@@ -6,7 +6,7 @@
 
 /* Launches of one phase run at the same time, so a life that touches a phase covers
  * it. */
-static ig_life widen(const ig_session *session, ig_life life) {
+static ig_life widen_life(const ig_session *session, ig_life life) {
     const ig_exec *execs = session->program->execs;
     const ig_plan_step *steps = session->plan->steps;
     uint32_t count = session->plan->steps_count;
@@ -23,7 +23,7 @@ static ig_life widen(const ig_session *session, ig_life life) {
 }
 
 /* Into session->lives: the buffers of a space that have a size. */
-static size_t collect(const ig_session *session, ig_space space) {
+static size_t collect_lives(const ig_session *session, ig_space space) {
     const ig_plan *plan = session->plan;
     size_t count = 0;
     for (uint32_t i = 0; i < plan->buffers_count; i++) {
@@ -33,14 +33,14 @@ static size_t collect(const ig_session *session, ig_space space) {
             ig_life life = {
                 .bytes = bytes, .first = buffer->first, .last = buffer->last, .id = i
             };
-            session->lives[count++] = widen(session, life);
+            session->lives[count++] = widen_life(session, life);
         }
     }
     return count;
 }
 
 bool ig_session_plan_space(ig_session *session, ig_space space, int64_t *out_bytes) {
-    size_t count = collect(session, space);
+    size_t count = collect_lives(session, space);
     if (!ig_memory_plan(session->lives, count, out_bytes)) {
         return false;
     }
@@ -57,7 +57,7 @@ void ig_session_get_facts(const ig_session *session, ig_session_facts *facts) {
         .threads = session->queue->worker_count,
     };
     if (session->shape) {
-        size_t count = collect(session, IG_SPACE_ARENA);
+        size_t count = collect_lives(session, IG_SPACE_ARENA);
         all.arena_bytes = session->shape->arena_bytes;
         all.arena_min = ig_memory_min(session->lives, count);
     }

@@ -13,10 +13,10 @@
 enum {
     TYPE_BYTES = 160,
     LINE_BYTES = 64,
-    ASKED_BYTES = 256, /* of each input */
+    PREFETCH_BYTES = 256, /* of each input */
 };
 
-/* ---- words ---- */
+/* ---- messages ---- */
 
 /* "f32[2, 13]" */
 static const char *type_of(const ig_view *view, char text[TYPE_BYTES]) {
@@ -186,10 +186,10 @@ static ig_status bind_inputs(ig_session *session, const ig_view *inputs) {
 
 /* ---- inputs that only moved ---- */
 
-/* What a kernel begins with comes while the rest of the call is prepared. */
-static void ask_for(const void *data, int64_t bytes) {
-    int64_t asked = bytes < ASKED_BYTES ? bytes : ASKED_BYTES;
-    for (int64_t at = 0; at < asked; at += LINE_BYTES) {
+/* The first bytes that kernels read come while the rest of the call is prepared. */
+static void prefetch_start(const void *data, int64_t bytes) {
+    int64_t fetched = bytes < PREFETCH_BYTES ? bytes : PREFETCH_BYTES;
+    for (int64_t at = 0; at < fetched; at += LINE_BYTES) {
         __builtin_prefetch((const void *)((uintptr_t)data + (uintptr_t)at));
     }
 }
@@ -201,7 +201,7 @@ static bool is_plain(const ig_view *view, int64_t bytes) {
     return has_room && view->data && ((uintptr_t)view->data & last_bits) == 0;
 }
 
-/* The same extents as before, at plain addresses: what most calls are.  False: not so,
+/* The same extents as before, at plain addresses, as in most calls.  False: not so,
  * and everything is to be bound again. */
 static bool bind_again(ig_session *session, const ig_view *inputs, bool *out_moved) {
     const ig_plan_port *ports = session->plan->inputs;
@@ -212,7 +212,7 @@ static bool bind_again(ig_session *session, const ig_view *inputs, bool *out_mov
         uint32_t buffer = ports[i].buffer;
         int64_t bytes = session->bytes[buffer];
         void *data = inputs[i].data;
-        ask_for(data, bytes);
+        prefetch_start(data, bytes);
         if (!is_like(&bound[i], &inputs[i]) || !is_plain(&inputs[i], bytes)) {
             return false;
         }
@@ -226,7 +226,8 @@ static bool bind_again(ig_session *session, const ig_view *inputs, bool *out_mov
 
 /* ---- addresses of outputs ---- */
 
-static bool overlaps(const char *a, int64_t a_bytes, const char *b, int64_t b_bytes) {
+static bool ranges_overlap(const char *a, int64_t a_bytes, const char *b,
+                           int64_t b_bytes) {
     uintptr_t left = (uintptr_t)a, right = (uintptr_t)b;
     return a_bytes > 0 && b_bytes > 0 && left < right + (uintptr_t)b_bytes &&
            right < left + (uintptr_t)a_bytes;
@@ -292,8 +293,8 @@ static ig_status place_shadow(ig_session *session, uint32_t number, int64_t byte
     ig_output *output = &session->outputs[number];
     for (uint32_t i = 0; i < number; i++) {
         const ig_output *other = &session->outputs[i];
-        if (overlaps(output->target, bytes, other->target,
-                     session->shape->output_bytes[i])) {
+        if (ranges_overlap(output->target, bytes, other->target,
+                           session->shape->output_bytes[i])) {
             return ig_message_set(&session->message, IG_INVALID,
                                   "outputs '%s' and '%s' overlap in memory",
                                   name_of(session, i), name_of(session, number));
@@ -359,7 +360,7 @@ static ig_status take_output(ig_session *session, uint32_t number, ig_view *view
     return IG_OK;
 }
 
-/* Outputs behind one that moved are placed anew too: none may overlap an earlier
+/* Outputs after one that moved are placed anew too: none may overlap an earlier
  * one. */
 static ig_status bind_outputs(ig_session *session, ig_view *outputs, bool *moved) {
     uint32_t count = session->plan->outputs_count;

@@ -6,7 +6,7 @@
  *
  *     steps    profile_step takes the time of any step, without that of steps inside
  *     submit   profile_phase hands the real device a copy of the phase whose kernels
- *              are all run_timed, with the kernel to call in place of parameters
+ *              are all run_timed, with the kernel to call instead of parameters
  *
  * So it needs a device whose kernels the host calls.  On several threads the kernels of
  * a phase run side by side, so each launch gets its share, by the time of its kernels,
@@ -23,7 +23,7 @@ typedef struct launch_time {
     atomic_llong busy_ns, calls, tiles;
 } launch_time;
 
-/* What stands where the kernel's parameters would. */
+/* Stands in for the kernel's parameters. */
 typedef struct timed {
     ig_kernel kernel;
     const int64_t *params;
@@ -36,8 +36,8 @@ typedef struct ig_profile {
     ig_session *session;
     ig_step_profile *steps;
     ig_launch *launches;      /* copies */
-    timed *timed;             /* two a launch: of full and of last blocks */
-    launch_time *times;       /* one a launch */
+    timed *timed;             /* two per launch: of full and of last blocks */
+    launch_time *times;       /* one per launch */
     int64_t begin_ns;         /* of the run */
     int64_t inside_ns;        /* of steps inside the one at hand */
     atomic_llong first, last; /* kernels of the phase at hand: begin and end */
@@ -77,12 +77,12 @@ static void run_timed(const ig_kernel_call_v0 *call) {
     atomic_fetch_add(&what->time->tiles, own.tile_end - own.tile_begin);
 }
 
-static const int64_t *disguise(const timed *what) {
+static const int64_t *disguise_timed(const timed *what) {
     return (const void *)what;
 }
 
 /* A copy of the phase's launches with timed kernels. */
-static void wrap(ig_profile *profile, const ig_phase *phase) {
+static void wrap_launches(ig_profile *profile, const ig_phase *phase) {
     for (uint32_t i = 0; i < phase->launch_count; i++) {
         const ig_launch *launch = &phase->launches[i];
         timed *own = &profile->timed[2 * (size_t)i];
@@ -91,8 +91,8 @@ static void wrap(ig_profile *profile, const ig_phase *phase) {
         own[1].params = launch->tail_params;
         profile->launches[i] = *launch;
         profile->launches[i].kernel.call = run_timed;
-        profile->launches[i].params = disguise(&own[0]);
-        profile->launches[i].tail_params = disguise(&own[1]);
+        profile->launches[i].params = disguise_timed(&own[0]);
+        profile->launches[i].tail_params = disguise_timed(&own[1]);
         atomic_store(&profile->times[i].busy_ns, 0);
         atomic_store(&profile->times[i].calls, 0);
         atomic_store(&profile->times[i].tiles, 0);
@@ -103,7 +103,7 @@ static void wrap(ig_profile *profile, const ig_phase *phase) {
 
 /* ---- work ---- */
 
-static double evaluate(const ig_session *session, uint32_t expr) {
+static double evaluate_work(const ig_session *session, uint32_t expr) {
     int64_t value = 0;
     bool is_known = ig_expr_evaluate(session->plan, expr, session->symbols, &value);
     return is_known && value > 0 ? (double)value : 0;
@@ -115,9 +115,9 @@ static void add_work(const ig_session *session, uint32_t number, int64_t times,
     ig_plan_range work = session->program->execs[number].variant->work;
     const uint32_t *exprs = session->plan->lists + work.first;
     if (work.count == IG_WORK_COUNT && times > 0) {
-        to->flops += (double)times * evaluate(session, exprs[IG_WORK_FLOPS]);
-        to->bytes += (double)times * evaluate(session, exprs[IG_WORK_BYTES]);
-        to->lines += (double)times * evaluate(session, exprs[IG_WORK_LINES]);
+        to->flops += (double)times * evaluate_work(session, exprs[IG_WORK_FLOPS]);
+        to->bytes += (double)times * evaluate_work(session, exprs[IG_WORK_BYTES]);
+        to->lines += (double)times * evaluate_work(session, exprs[IG_WORK_LINES]);
     }
 }
 
@@ -136,7 +136,8 @@ static void add_block_work(ig_session *session, const ig_phase *phase, uint32_t 
 
 /* ---- phases ---- */
 
-static void divide(const ig_profile *profile, const ig_phase *phase, int64_t span) {
+static void divide_time(const ig_profile *profile, const ig_phase *phase,
+                        int64_t span) {
     int64_t busy = 0;
     for (uint32_t i = 0; i < phase->launch_count; i++) {
         busy += atomic_load(&profile->times[i].busy_ns);
@@ -178,13 +179,13 @@ static ig_status profile_phase(ig_queue *queue, const ig_phase *phase) {
     ig_profile *profile = profile_of(queue);
     ig_phase copy = *phase;
     copy.launches = profile->launches;
-    wrap(profile, phase);
+    wrap_launches(profile, phase);
     IG_TRY(queue->device->verbs->submit(queue, &copy));
     IG_TRY(ig_queue_finish(queue));
     int64_t span = atomic_load(&profile->last) - atomic_load(&profile->first);
     if (atomic_load(&profile->last) > 0) {
         note_launches(profile, phase, phase->is_parallel ? queue->active_count : 1);
-        divide(profile, phase, span);
+        divide_time(profile, phase, span);
     }
     return IG_OK;
 }

@@ -1,11 +1,11 @@
-/* Words for what a kernel reported.  SPDX-License-Identifier: Apache-2.0 */
+/* Messages for reports of kernels.  SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/session.h"
 
 #include <stdio.h>
 
 enum { WHERE_BYTES = 256, RANGE_BYTES = 64 };
 
-/* "input 'ids'", or what the value is called that the model computes. */
+/* "input 'ids'", or the name of a value that the model computes. */
 static void name_operand(const ig_plan *plan, const ig_plan_operand *operand,
                          char text[WHERE_BYTES]) {
     if (operand->buffer == IG_NONE) {

@@ -10,8 +10,8 @@
 
 #include <math.h>
 
-static ig_status evaluate(ig_session *session, uint32_t number, uint32_t expr,
-                          int64_t absent, int64_t *out_value) {
+static ig_status evaluate_expr(ig_session *session, uint32_t number, uint32_t expr,
+                               int64_t absent, int64_t *out_value) {
     if (ig_expr_evaluate_or(session->plan, expr, session->symbols, absent, out_value)) {
         return IG_OK;
     }
@@ -22,7 +22,7 @@ static ig_status evaluate(ig_session *session, uint32_t number, uint32_t expr,
         (unsigned)number, ig_plan_string(session->plan, step->name));
 }
 
-static ig_status out_of_place(ig_session *session, uint32_t number) {
+static ig_status reaches_outside(ig_session *session, uint32_t number) {
     const ig_plan_step *step = &session->plan->steps[number];
     return ig_message_set(&session->message, IG_INVALID,
                           "step %u '%s' reaches outside of a buffer for these shapes",
@@ -51,9 +51,10 @@ static ig_status grow_late(ig_session *session, ig_region *region, int64_t bytes
 /* A buffer of late size has memory of its own, which only grows. */
 static ig_status reserve_late(ig_session *session, uint32_t number, uint32_t buffer) {
     int64_t bytes;
-    IG_TRY(evaluate(session, number, session->plan->buffers[buffer].bytes, 0, &bytes));
+    IG_TRY(evaluate_expr(session, number, session->plan->buffers[buffer].bytes, 0,
+                         &bytes));
     if (bytes < 0) {
-        return out_of_place(session, number);
+        return reaches_outside(session, number);
     }
     if ((size_t)bytes > session->late[buffer].size || !session->late[buffer].data) {
         IG_TRY(grow_late(session, &session->late[buffer], bytes));
@@ -75,12 +76,12 @@ static ig_status resolve_operand(ig_session *session, uint32_t number, uint32_t 
     if (ig_expr_depends(session->plan, buffer->bytes, IG_DEPENDS_LATE)) {
         IG_TRY(reserve_late(session, number, operand->buffer));
     }
-    IG_TRY(evaluate(session, number, operand->offset, 0, &offset));
-    IG_TRY(evaluate(session, number, operand->row_stride, 0, &stride));
+    IG_TRY(evaluate_expr(session, number, operand->offset, 0, &offset));
+    IG_TRY(evaluate_expr(session, number, operand->row_stride, 0, &stride));
     bool is_empty = session->bytes[operand->buffer] == 0;
     bool is_inside = offset >= 0 && offset <= session->bytes[operand->buffer];
     if (stride < 0 || (!is_inside && !is_empty)) {
-        return out_of_place(session, number);
+        return reaches_outside(session, number);
     }
     if (is_empty) {
         offset = 0; /* of a view into no rows: nothing is touched there */
@@ -142,8 +143,8 @@ void ig_session_patch_ports(ig_session *session) {
 static ig_status resolve_list(ig_session *session, uint32_t number, ig_plan_range range,
                               int64_t *out_values) {
     for (uint32_t i = 0; i < range.count; i++) {
-        IG_TRY(evaluate(session, number, session->plan->lists[range.first + i], 0,
-                        &out_values[i]));
+        IG_TRY(evaluate_expr(session, number, session->plan->lists[range.first + i], 0,
+                             &out_values[i]));
     }
     return IG_OK;
 }
@@ -154,8 +155,8 @@ static ig_status resolve_tiles(ig_session *session, uint32_t number, int64_t *pa
     const ig_plan_variant *variant = session->program->execs[number].variant;
     int64_t cost;
     IG_TRY(resolve_list(session, number, variant->params, params));
-    IG_TRY(evaluate(session, number, variant->grid, 1, out_grid));
-    IG_TRY(evaluate(session, number, variant->cost, -1, &cost));
+    IG_TRY(evaluate_expr(session, number, variant->grid, 1, out_grid));
+    IG_TRY(evaluate_expr(session, number, variant->cost, -1, &cost));
     *out_cost = (double)cost;
     return IG_OK;
 }
@@ -212,7 +213,7 @@ static ig_status resolve_launch(ig_session *session, uint32_t number) {
 /* Blocks that all workers have equally many of; bits do not depend on their size. */
 static void share_rows(ig_phase *phase, int64_t workers) {
     phase->is_wide = workers > 1 && phase->rows <= phase->block &&
-                     phase->rows < workers * IG_LEAST_ROWS;
+                     phase->rows < workers * IG_MIN_ROWS;
     if (workers > 1 && !phase->is_wide && phase->rows > 0) {
         int64_t blocks = (phase->rows - 1) / phase->block + 1;
         int64_t rounds = (blocks - 1) / workers + 1;
@@ -223,10 +224,10 @@ static void share_rows(ig_phase *phase, int64_t workers) {
 static ig_status resolve_rows(ig_session *session, uint32_t number) {
     const ig_plan_step *step = &session->plan->steps[number];
     ig_phase *phase = &session->shape->phases[session->program->execs[number].launch];
-    IG_TRY(evaluate(session, number, step->value, 0, &phase->rows));
-    IG_TRY(evaluate(session, number, step->block, 0, &phase->block));
+    IG_TRY(evaluate_expr(session, number, step->value, 0, &phase->rows));
+    IG_TRY(evaluate_expr(session, number, step->block, 0, &phase->block));
     if (phase->rows < 0 || phase->block < 1) {
-        return out_of_place(session, number);
+        return reaches_outside(session, number);
     }
     share_rows(phase, session->queue->worker_count);
     return IG_OK;

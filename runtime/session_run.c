@@ -38,7 +38,7 @@ static ig_status stop_if_due(ig_session *session) {
     return IG_OK;
 }
 
-static inline ig_status poll(ig_session *session) {
+static inline ig_status poll_stop(ig_session *session) {
     bool may_stop = session->stop_at_ns > 0 ||
                     atomic_load_explicit(&session->state, memory_order_relaxed) ==
                         IG_RUN_CANCELLED;
@@ -105,7 +105,7 @@ static ig_status set_symbol(ig_session *session, uint32_t symbol, int64_t value)
 static ig_status run_phase(ig_session *session, uint32_t first, uint32_t begin,
                            uint32_t end) {
     const ig_exec *exec = &session->program->execs[first];
-    IG_TRY(poll(session));
+    IG_TRY(poll_stop(session));
     if (exec->has_late) {
         for (uint32_t i = begin; i < end; i++) {
             IG_TRY(resolve_late(session, i));
@@ -127,7 +127,7 @@ static ig_status run_rows(ig_session *session, uint32_t number) {
 }
 
 /* Waits until the host can see all that was submitted. */
-static ig_status settle(ig_session *session) {
+static ig_status settle_queue(ig_session *session) {
     IG_TRY(ig_queue_finish(session->queue));
     return ig_session_check_report(session);
 }
@@ -137,9 +137,9 @@ static ig_status run_host(ig_session *session, uint32_t number) {
     const ig_exec *exec = &session->program->execs[number];
     const ig_plan_step *step = &session->plan->steps[number];
     ig_shape *shape = session->shape;
-    IG_TRY(poll(session));
+    IG_TRY(poll_stop(session));
     IG_TRY(resolve_late(session, number));
-    IG_TRY(settle(session));
+    IG_TRY(settle_queue(session));
     int64_t *bytes = shape->slot_strides + exec->slot;
     for (uint32_t i = 0; i < step->operands.count; i++) {
         const ig_plan_operand *operand =
@@ -159,10 +159,10 @@ static ig_status run_host(ig_session *session, uint32_t number) {
         .report = &report,
     };
     if (!exec->host(&call)) {
-        return ig_message_set(&session->message, IG_INVALID,
-                              "step %u '%s' refuses the numbers that it was given",
-                              (unsigned)number,
-                              ig_plan_string(session->plan, step->name));
+        return ig_message_set(
+            &session->message, IG_INVALID,
+            "step %u '%s' refuses the values of its operands or params",
+            (unsigned)number, ig_plan_string(session->plan, step->name));
     }
     return report.operand < 0 ? IG_OK : ig_session_report(session, number, 0, &report);
 }
@@ -211,7 +211,7 @@ static ig_status run_loop(ig_session *session, uint32_t number) {
     IG_TRY(count_trips(session, number, &trips));
     for (int64_t trip = 0; trip < trips; trip++) {
         bool goes;
-        IG_TRY(poll(session));
+        IG_TRY(poll_stop(session));
         IG_TRY(may_go_on(session, number, &goes));
         if (!goes) {
             break;
@@ -363,7 +363,7 @@ static ig_status run_all(ig_session *session) {
     if (!session->program->writes_outputs || session->has_shadows) {
         IG_TRY(copy_outputs(session)); /* else kernels wrote them where they belong */
     }
-    IG_TRY(settle(session));
+    IG_TRY(settle_queue(session));
     if (session->plan->states_count > 0) {
         ig_session_commit_state(session);
     }
@@ -381,7 +381,7 @@ ig_status ig_session_run_bound(ig_session *session) {
     }
     ig_queue *queue = session->queue;
     assert(session->shape && "bound without a shape");
-    assert(!queue->has_report && "the last run left a report behind");
+    assert(!queue->has_report && "the last run left a report");
     atomic_store_explicit(&session->state, IG_RUN_ACTIVE, memory_order_relaxed);
     session->stop_at_ns = session->deadline_ns > 0 ? now_ns() + session->deadline_ns
                                                    : 0;

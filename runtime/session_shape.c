@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A shape is looked up by the values of the symbols that reach a size or grid.  A miss
- * plans into the place of the shape that was unused for longest: sizes, a shared arena,
+ * replaces the shape that was unused for longest: sizes, a shared arena,
  * then every step's offsets, params and tiles.  Symbols beyond the key ("loose") reach
  * only params and costs, which are evaluated again when they change.
  */
@@ -172,7 +172,8 @@ static ig_status reserve_workers(ig_session *session, int64_t each) {
     if (!ig_mul_i64(each, session->queue->worker_count, &bytes) ||
         !ig_region_reserve(&session->memory, &session->workers_memory, (size_t)bytes)) {
         return ig_message_set(&session->message, IG_LIMIT,
-                              "out of memory for %lld bytes a thread", (long long)each);
+                              "out of memory for %lld bytes per thread",
+                              (long long)each);
     }
     return IG_OK;
 }
@@ -249,8 +250,8 @@ static ig_status plan_shape(ig_session *session) {
     return IG_OK;
 }
 
-/* What depends on loose symbols, which may have changed since. */
-static ig_status loosen(ig_session *session) {
+/* Params and costs of loose symbols, which may have changed since. */
+static ig_status resolve_loose(ig_session *session) {
     if (!session->program->has_loose) {
         return IG_OK;
     }
@@ -322,7 +323,7 @@ ig_status ig_session_choose_shape(ig_session *session) {
             session->shape = shape;
             shape->used = ++session->clock;
             enter_shape(session);
-            return loosen(session);
+            return resolve_loose(session);
         }
         oldest = shape->used < oldest->used ? shape : oldest;
     }

@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-/* What a kernel met that it could not do: the least by (operand, position) of this
+/* The first thing that a kernel could not do, by (operand, position), of this
  * worker's tiles.  The caller sets operand to -1 before the first call. */
 typedef struct ig_kernel_report_v0 {
     int64_t operand;  /* which operand of the launch; -1: nothing to report */

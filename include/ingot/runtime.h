@@ -17,7 +17,7 @@
  * Inputs are read in place, outputs are written to the caller's memory or stand in the
  * session's until its next run; nothing else is kept.
  * Errors: every function that can fail returns ig_status.  Opening and creating put one
- * line of words into options->message; a session keeps its own, ig_session_error.
+ * line of text into options->message; a session keeps its own, ig_session_error.
  * After an error outputs are unspecified; inputs and session are intact.
  * Threads: a program and a thread pool may be used by any number of threads, a session
  * by one at a time; ig_session_cancel may be called from anywhere, also from a signal
@@ -89,7 +89,7 @@ IG_API int64_t ig_view_bytes(const ig_view *view);
 
 typedef enum ig_load {
     IG_LOAD_MAPPED,   /* weights are paged in from the file as they are touched */
-    IG_LOAD_HUGEPAGE, /* weights are copied into 2 MiB pages: faster look-ups */
+    IG_LOAD_HUGEPAGE, /* weights are copied into 2 MiB pages: faster lookups */
 } ig_load;
 
 /* A file that the artifact refers to, given in memory instead. */
@@ -113,7 +113,7 @@ typedef struct ig_program_options {
 } ig_program_options;
 
 /* Opens an artifact.  Every size and offset in it is checked.  IG_INVALID: damaged;
- * IG_UNSUPPORTED: another format version, or a CPU that this machine is not. */
+ * IG_UNSUPPORTED: another format version, or no code for this CPU. */
 IG_API IG_MUST_USE ig_status ig_program_open(const char *path,
                                              const ig_program_options *options,
                                              ig_program **out_program);
@@ -148,7 +148,7 @@ IG_API ig_tree_node ig_program_node(const ig_program *program, size_t index);
 IG_API size_t ig_program_state_count(const ig_program *program);
 IG_API ig_port ig_program_state(const ig_program *program, size_t index);
 
-/* What a program holds; texts are the program's.  Set size before the call. */
+/* Contents of a program; texts are the program's.  Set size before the call. */
 typedef struct ig_program_facts {
     size_t size;
     const char *model, *build_id;
@@ -168,11 +168,11 @@ typedef struct ig_thread_pool_options {
     size_t size;
     int threads;     /* the caller's among them; 0: as many as there are CPUs */
     int pin;         /* bind each thread to a CPU of its own */
-    int64_t spin_ns; /* how long an idle thread looks for work before it sleeps;
+    int64_t spin_ns; /* how long an idle thread spins before it sleeps;
                        * 0: 50 µs; -1: not at all */
     char *message;
     size_t message_size;
-    /* Threads of the caller in place of ours: run(user, fn, task, n) calls fn(task, i)
+    /* Threads of the caller instead of ours: run(user, fn, task, n) calls fn(task, i)
      * once for each i < n, one of them perhaps on the calling thread, and returns when
      * all have returned.  `threads` is the largest n (not 0). */
     void (*run)(void *user, void (*fn)(void *task, int index), void *task, int n);
@@ -223,7 +223,7 @@ IG_API IG_MUST_USE ig_status ig_session_run_bound(ig_session *session);
 /* Gives all state the values that it begins with.  A run that fails leaves it as it
  * was. */
 IG_API void ig_session_reset(ig_session *session);
-/* Words of the last error of this session; "" when there was none. */
+/* The message of the last error of this session; "" when there was none. */
 IG_API const char *ig_session_error(const ig_session *session);
 /* Stops the run in progress, which returns IG_CANCELLED; else does nothing. */
 IG_API void ig_session_cancel(ig_session *session);
@@ -239,14 +239,15 @@ typedef struct ig_session_facts {
     size_t memory;       /* bytes that the session holds now */
     int threads;         /* that share its work */
     int64_t arena_bytes; /* of memory for values between steps */
-    int64_t arena_min; /* the most bytes of such values that live at once */
+    int64_t
+        arena_min; /* max of bytes of such values that live at once: no plan has less */
 } ig_session_facts;
 
 IG_API void ig_session_get_facts(const ig_session *session, ig_session_facts *facts);
 
 /* ---- profiles ---- */
 
-/* What one step did in a profiled run; texts are the program's. */
+/* One step of a profiled run; texts are the program's. */
 typedef struct ig_step_profile {
     const char *name; /* "gemm_relu_3" */
     const char *kind; /* "launch", "host", "rows", "copy" … */
@@ -259,8 +260,8 @@ typedef struct ig_step_profile {
 } ig_step_profile;
 
 /* Runs what is bound, with a clock around each kernel.  `count` is that of the
- * program's steps (ig_program_facts).  What *out_ns, the whole run, has beyond the sum
- * of steps is the runtime's own, and the clocks'. */
+ * program's steps (ig_program_facts).  *out_ns is the whole run; the part beyond the
+ * sum of steps is the runtime's own, and the clocks'. */
 IG_API IG_MUST_USE ig_status ig_session_profile(ig_session *session,
                                                 ig_step_profile *steps, size_t count,
                                                 int64_t *out_ns);
@@ -273,7 +274,7 @@ IG_API IG_MUST_USE ig_status ig_session_profile(ig_session *session,
 IG_API IG_MUST_USE ig_status ig_view_from_dlpack(const void *managed_tensor,
                                                  ig_view *out_view);
 /* A new DLManagedTensor over the view's memory.  Its deleter calls release(owner)
- * (NULL: nothing is called).  IG_UNSUPPORTED: a type that DLPack has not got. */
+ * (NULL: nothing is called).  IG_UNSUPPORTED: a type DLPack cannot represent. */
 IG_API IG_MUST_USE ig_status ig_view_to_dlpack(const ig_view *view,
                                                void (*release)(void *owner),
                                                void *owner, void **out_managed_tensor);

@@ -13,15 +13,15 @@
 #include <string.h>
 #include <sys/platform/x86.h>
 
-enum { MOST_FEATURES = 12 };
+enum { MAX_FEATURES = 12 };
 
 typedef struct level_row {
     const char *name;
     uint32_t count;
-    uint32_t adds[MOST_FEATURES]; /* to the level before */
+    uint32_t adds[MAX_FEATURES]; /* to the level before */
 } level_row;
 
-/* From the least to the best. */
+/* From the worst to the best. */
 static const level_row rows[] = {
     { "v2",
       7,

@@ -12,17 +12,17 @@
  *     running = threads - 1                sleepers++
  *     epoch++                              sleep while epoch = seen
  *     if (sleepers) wake all               sleepers--
- *     fn(task, 0)                          if (claim(index))
- *     if (claim(i)) fn(task, i)                fn(task, index)
+ *     fn(task, 0)                          if (claim_share(index))
+ *     if (claim_share(i)) fn(task, i)                fn(task, index)
  *     spin while running > 0, else             if (--running = 0 and caller_sleeps)
  *     caller_sleeps; sleep                         wake the caller
  *
  * A share is claimed by moving its ticket from the last epoch to this one: once, and by
  * a thread that is late for an epoch never.  Who runs a share makes no difference to
- * what it computes.  A sleeper announces itself before it looks at the word it sleeps
- * on, and a waker writes that word before it looks for sleepers, both in sequential
- * order, so none is missed.  `busy` keeps sessions apart: who cannot claim the pool
- * does its work alone.
+ * the values it computes.  A sleeper announces itself before it reads the word it
+ * sleeps on, and a waker writes that word before it reads the count of sleepers, both
+ * in sequential order, so none is missed.  `busy` keeps sessions apart: who cannot
+ * claim the pool does its work alone.
  */
 #include "runtime/cpu/pool.h"
 
@@ -43,10 +43,10 @@
 #include <unistd.h>
 
 enum {
-    MOST_THREADS = 1024,
+    MAX_THREADS = 1024,
     DEFAULT_SPIN_NS = 50000,
-    SPINS_PER_LOOK = 64, /* pauses between two looks at the clock */
-    WAKE_NS = 50000,     /* work worth waking threads for, at any rate */
+    SPINS_PER_CHECK = 64, /* pauses between two readings of the clock */
+    WAKE_NS = 50000,      /* work worth waking threads for, at any rate */
     LINE = 128,
 };
 
@@ -73,7 +73,7 @@ struct ig_thread_pool {
     _Alignas(LINE) atomic_uint running;
     atomic_uint caller_sleeps;
     _Alignas(LINE) atomic_bool busy;
-    atomic_llong asked_ns; /* when somebody last wanted threads that slept */
+    atomic_llong wanted_ns; /* when somebody last wanted threads that slept */
     thread_start starts[];
 };
 
@@ -97,7 +97,7 @@ static int64_t now_ns(void) {
 static bool spin_while(const atomic_uint *word, unsigned value, int64_t spin_ns) {
     int64_t begin = 0;
     for (;;) {
-        for (int i = 0; i < SPINS_PER_LOOK; i++) {
+        for (int i = 0; i < SPINS_PER_CHECK; i++) {
             if (atomic_load_explicit(word, memory_order_acquire) != value) {
                 return true;
             }
@@ -137,7 +137,7 @@ static void wait_for_threads(ig_thread_pool *pool) {
 }
 
 /* Takes the share of this epoch; false when somebody has it. */
-static bool claim(thread_start *share, unsigned epoch) {
+static bool claim_share(thread_start *share, unsigned epoch) {
     unsigned last = epoch - 1;
     return atomic_load_explicit(&share->ticket, memory_order_relaxed) == last &&
            atomic_compare_exchange_strong_explicit(&share->ticket, &last, epoch,
@@ -156,7 +156,7 @@ static void *thread_main(void *argument) {
         if (atomic_load_explicit(&pool->stops, memory_order_relaxed)) {
             return NULL;
         }
-        if (!claim(start, seen)) {
+        if (!claim_share(start, seen)) {
             continue;
         }
         ig_seats_keep_apart(&pool->seats, start->index);
@@ -185,7 +185,8 @@ static bool is_worth_it(ig_thread_pool *pool, double work_ns) {
         return true;
     }
     int64_t now = now_ns();
-    int64_t last = atomic_exchange_explicit(&pool->asked_ns, now, memory_order_relaxed);
+    int64_t last = atomic_exchange_explicit(&pool->wanted_ns, now,
+                                            memory_order_relaxed);
     return (double)(now - last) < (double)pool->spin_ns + work_ns;
 }
 
@@ -232,7 +233,7 @@ void ig_thread_pool_run(ig_thread_pool *pool, ig_task_fn *fn, void *task) {
     fn(task, 0);
     unsigned epoch = atomic_load_explicit(&pool->epoch, memory_order_relaxed);
     for (int i = pool->threads - 1; i > 0; i--) {
-        if (claim(&pool->starts[i], epoch)) {
+        if (claim_share(&pool->starts[i], epoch)) {
             fn(task, i);
             atomic_fetch_sub_explicit(&pool->running, 1, memory_order_relaxed);
         }
@@ -263,9 +264,9 @@ static bool start_threads(ig_thread_pool *pool, bool pins) {
     return !failed;
 }
 
-/* The options as this library knows them: what the caller's struct has not got is
+/* The options as this library knows them: fields that the caller's struct lacks are
  * zero. */
-static ig_thread_pool_options complete(const ig_thread_pool_options *options) {
+static ig_thread_pool_options complete_options(const ig_thread_pool_options *options) {
     ig_thread_pool_options all = { .size = sizeof all };
     if (options) {
         memcpy(&all, options, options->size < sizeof all ? options->size : sizeof all);
@@ -275,13 +276,13 @@ static ig_thread_pool_options complete(const ig_thread_pool_options *options) {
 
 ig_status ig_thread_pool_create(const ig_thread_pool_options *options,
                                 ig_thread_pool **out_pool) {
-    ig_thread_pool_options all = complete(options);
+    ig_thread_pool_options all = complete_options(options);
     ig_message message = { all.message, all.message_size };
     *out_pool = NULL;
     int threads = all.threads == 0 && !all.run ? ig_cpu_count() : all.threads;
-    if (threads < 1 || threads > MOST_THREADS) {
+    if (threads < 1 || threads > MAX_THREADS) {
         return ig_message_set(&message, IG_INVALID,
-                              "a pool has 1 to %d threads, not %d", MOST_THREADS,
+                              "a pool has 1 to %d threads, not %d", MAX_THREADS,
                               threads);
     }
     void *memory = NULL;

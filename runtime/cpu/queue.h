@@ -5,7 +5,7 @@
 
 #include "runtime/device.h"
 
-/* What one thread needs; a cache line pair of its own. */
+/* State of one worker; a cache line pair of its own. */
 typedef struct ig_worker {
     _Alignas(128) ig_queue_report report; /* the phase's first; operand -1: none */
     void *scratch;

@@ -53,7 +53,7 @@ static const char *list_levels(const ig_device *device) {
 /* ---- memory ---- */
 
 /* The driver aligns to 256 bytes. */
-static void *allocate(void *device, size_t size, size_t alignment) {
+static void *allocate_memory(void *device, size_t size, size_t alignment) {
     const ig_cuda *gpu = ig_cuda_of(device);
     ig_cuda_address address = 0;
     assert(alignment <= IG_MAX_ALIGN && "no device aligns as much");
@@ -67,7 +67,7 @@ static void *allocate(void *device, size_t size, size_t alignment) {
                : NULL;
 }
 
-static void release(void *device, void *memory, size_t size) {
+static void release_memory(void *device, void *memory, size_t size) {
     const ig_cuda *gpu = ig_cuda_of(device);
     (void)size;
     if (memory && ig_cuda_enter(gpu, "freeing", &silence) == IG_OK) {
@@ -78,7 +78,7 @@ static void release(void *device, void *memory, size_t size) {
 
 /* ---- code ---- */
 
-static void unload(const ig_device *device, ig_image *image) {
+static void unload_image(const ig_device *device, ig_image *image) {
     const ig_cuda *gpu = ig_cuda_of(device);
     if (image->handle && ig_cuda_enter(gpu, "unloading", &silence) == IG_OK) {
         int error = gpu->driver.module_unload(image->handle);
@@ -89,8 +89,8 @@ static void unload(const ig_device *device, ig_image *image) {
 }
 
 /* `code` is a whole cubin. */
-static ig_status load(const ig_device *device, const void *code, size_t size,
-                      ig_image *out_image, const ig_message *message) {
+static ig_status load_image(const ig_device *device, const void *code, size_t size,
+                            ig_image *out_image, const ig_message *message) {
     const ig_cuda *gpu = ig_cuda_of(device);
     const char *subject = "code for the GPU";
     *out_image = (ig_image){ NULL, 0, NULL };
@@ -108,13 +108,14 @@ static ig_status load(const ig_device *device, const void *code, size_t size,
         status = ig_cuda_leave(gpu, error, subject, message);
     }
     if (status != IG_OK) {
-        unload(device, out_image);
+        unload_image(device, out_image);
     }
     return status;
 }
 
-static ig_status find(const ig_device *device, const ig_image *image, ig_kernel_id id,
-                      ig_kernel *out_kernel, const ig_message *message) {
+static ig_status find_kernel(const ig_device *device, const ig_image *image,
+                             ig_kernel_id id, ig_kernel *out_kernel,
+                             const ig_message *message) {
     const ig_cuda *gpu = ig_cuda_of(device);
     out_kernel->handle = NULL;
     IG_TRY(ig_cuda_enter(gpu, id.name, message));
@@ -129,11 +130,11 @@ static const ig_device_verbs verbs = {
     .family = "cuda",
     .rank = rank_level,
     .levels = list_levels,
-    .allocate = allocate,
-    .release = release,
-    .load = load,
-    .unload = unload,
-    .find = find,
+    .allocate = allocate_memory,
+    .release = release_memory,
+    .load = load_image,
+    .unload = unload_image,
+    .find = find_kernel,
     .open_queue = ig_cuda_queue_open,
     .close_queue = ig_cuda_queue_close,
     .submit = ig_cuda_queue_submit,

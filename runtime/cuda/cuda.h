@@ -38,7 +38,7 @@ typedef struct ig_cuda {
     void *context;
 } ig_cuda;
 
-/* What a kernel's report is in the GPU's memory.  Cleared: operand -1, the rest 0. */
+/* A kernel's report in the GPU's memory.  Cleared: operand -1, the rest 0. */
 typedef struct ig_cuda_report {
     int64_t operand, position, value;
     int32_t lock, unused;

@@ -36,12 +36,12 @@ static const ig_cuda *gpu_of(const cuda_queue *queue) {
 
 /* ---- opening ---- */
 
-static void *allocate(const cuda_queue *queue, size_t size) {
+static void *allocate_memory(const cuda_queue *queue, size_t size) {
     const ig_device *device = queue->base.device;
     return device->verbs->allocate((void *)(uintptr_t)device, size, IG_MAX_ALIGN);
 }
 
-static void release(const cuda_queue *queue, void *memory, size_t size) {
+static void release_memory(const cuda_queue *queue, void *memory, size_t size) {
     const ig_device *device = queue->base.device;
     device->verbs->release((void *)(uintptr_t)device, memory, size);
 }
@@ -67,7 +67,7 @@ static ig_status open_stream(cuda_queue *queue) {
     IG_TRY(ig_cuda_enter(gpu, subject, &queue->base.message));
     int error = gpu->driver.stream_create(&queue->stream, NON_BLOCKING);
     IG_TRY(ig_cuda_leave(gpu, error, subject, &queue->base.message));
-    queue->reports = allocate(queue, REPORTS * sizeof *queue->reports);
+    queue->reports = allocate_memory(queue, REPORTS * sizeof *queue->reports);
     if (!queue->reports) {
         return ig_message_set(&queue->base.message, IG_LIMIT,
                               "out of memory of the GPU for reports of kernels");
@@ -109,8 +109,8 @@ void ig_cuda_queue_close(ig_queue *base) {
         int error = gpu->driver.stream_destroy(queue->stream);
         (void)ig_cuda_leave(gpu, error, "closing", &silence);
     }
-    release(queue, queue->reports, REPORTS * sizeof *queue->reports);
-    release(queue, queue->arguments, queue->argument_bytes);
+    release_memory(queue, queue->reports, REPORTS * sizeof *queue->reports);
+    release_memory(queue, queue->arguments, queue->argument_bytes);
     ig_memory_give(queue->memory, queue, sizeof *queue);
 }
 
@@ -135,7 +135,7 @@ static ig_status take_report(cuda_queue *queue, const ig_cuda_report *reports,
 }
 
 /* Empties the stream, also in the middle of a submit. */
-static ig_status drain(cuda_queue *queue) {
+static ig_status drain_stream(cuda_queue *queue) {
     const char *subject = "work on the GPU";
     const ig_message *message = &queue->base.message;
     const ig_cuda *gpu = gpu_of(queue);
@@ -159,7 +159,7 @@ ig_status ig_cuda_queue_wait(ig_queue *base, ig_ticket ticket) {
         return IG_OK;
     }
     base->done = base->last;
-    return drain(queue_of(base));
+    return drain_stream(queue_of(base));
 }
 
 /* ---- launches ---- */
@@ -168,11 +168,11 @@ static ig_status reserve_arguments(cuda_queue *queue, size_t bytes) {
     if (bytes <= queue->argument_bytes) {
         return IG_OK;
     }
-    IG_TRY(drain(queue));
+    IG_TRY(drain_stream(queue));
     size_t size = bytes > MIN_ARGUMENT_BYTES ? 2 * bytes : MIN_ARGUMENT_BYTES;
-    release(queue, queue->arguments, queue->argument_bytes);
+    release_memory(queue, queue->arguments, queue->argument_bytes);
     queue->argument_bytes = 0;
-    queue->arguments = allocate(queue, size);
+    queue->arguments = allocate_memory(queue, size);
     if (!queue->arguments) {
         return ig_message_set(&queue->base.message, IG_LIMIT,
                               "out of memory of the GPU for %zu bytes of arguments",
@@ -222,7 +222,7 @@ static ig_status submit_launch(cuda_queue *queue, const ig_launch *launch) {
     IG_TRY(reserve_arguments(
         queue, ((size_t)launch->buffer_count + launch->param_count) * sizeof(int64_t)));
     if (queue->report_count == REPORTS) {
-        IG_TRY(drain(queue));
+        IG_TRY(drain_stream(queue));
     }
     IG_TRY(ig_cuda_enter(gpu_of(queue), subject, message));
     return ig_cuda_leave(gpu_of(queue), launch_kernel(queue, launch), subject, message);
@@ -264,7 +264,7 @@ static ig_status copy_plainly(cuda_queue *queue, const ig_copy *copy) {
 /* The driver leaves open how bytes move between ranges that overlap: they go through a
  * block of their own. */
 static ig_status copy_overlapping(cuda_queue *queue, const ig_copy *copy) {
-    char *between = allocate(queue, copy->size);
+    char *between = allocate_memory(queue, copy->size);
     if (!between) {
         return ig_message_set(&queue->base.message, IG_LIMIT,
                               "out of memory of the GPU for a copy of %zu bytes",
@@ -275,8 +275,8 @@ static ig_status copy_overlapping(cuda_queue *queue, const ig_copy *copy) {
     second.from = between;
     ig_status status = copy_plainly(queue, &first);
     status = status == IG_OK ? copy_plainly(queue, &second) : status;
-    ig_status done = drain(queue);
-    release(queue, between, copy->size);
+    ig_status done = drain_stream(queue);
+    release_memory(queue, between, copy->size);
     return status == IG_OK ? done : status;
 }
 

@@ -1,8 +1,8 @@
 /* Host functions that find sizes in what a model has computed.
  * SPDX-License-Identifier: Apache-2.0
  *
- * The numbers come from data, so every one of them is checked here: what is found never
- * leads outside of the tensor whose extents were given.
+ * The values come from data, so every one of them is checked here: results never lead
+ * outside of the tensor whose extents were given.
  */
 #include "base/checked.h"
 #include "runtime/host/host.h"
@@ -12,12 +12,12 @@
 
 enum { RANK = 32 }; /* of any tensor */
 
-static const int64_t *numbers(const ig_host_call *call, uint32_t buffer) {
+static const int64_t *values_of(const ig_host_call *call, uint32_t buffer) {
     return call->buffers[buffer];
 }
 
-/* Do the first buffers hold at least `counts[i]` numbers each? */
-static bool holds(const ig_host_call *call, const int64_t *counts) {
+/* Do the first buffers hold at least `counts[i]` values each? */
+static bool has_counts(const ig_host_call *call, const int64_t *counts) {
     for (uint32_t i = 0; i < call->buffer_count; i++) {
         if (counts[i] < 0 || counts[i] > call->bytes[i] / (int64_t)sizeof(int64_t)) {
             return false;
@@ -36,12 +36,12 @@ ig_host_fn ig_host_tile_bounds;
 
 bool ig_host_tile_bounds(const ig_host_call *call) {
     int64_t rank = call->params[0], *y = call->buffers[0];
-    if (!is_rank(rank) || !holds(call, (int64_t[]){ 2 * rank, rank, rank })) {
+    if (!is_rank(rank) || !has_counts(call, (int64_t[]){ 2 * rank, rank, rank })) {
         return false;
     }
     for (int64_t d = 0; d < rank; d++) {
-        y[d] = numbers(call, 2)[d];
-        if (y[d] < 0 || !ig_mul_i64(y[d], numbers(call, 1)[d], &y[rank + d])) {
+        y[d] = values_of(call, 2)[d];
+        if (y[d] < 0 || !ig_mul_i64(y[d], values_of(call, 1)[d], &y[rank + d])) {
             return false;
         }
     }
@@ -65,12 +65,13 @@ ig_host_fn ig_host_reshape_bounds;
 bool ig_host_reshape_bounds(const ig_host_call *call) {
     int64_t rank = call->params[0], to = call->params[1], *y = call->buffers[0];
     int64_t count, others = 1, rest = -1;
-    if (!is_rank(rank) || !is_rank(to) || !holds(call, (int64_t[]){ to, rank, to }) ||
-        !count_of(numbers(call, 1), rank, &count)) {
+    if (!is_rank(rank) || !is_rank(to) ||
+        !has_counts(call, (int64_t[]){ to, rank, to }) ||
+        !count_of(values_of(call, 1), rank, &count)) {
         return false;
     }
     for (int64_t d = 0; d < to; d++) {
-        y[d] = numbers(call, 2)[d];
+        y[d] = values_of(call, 2)[d];
         if (y[d] == -1 && rest < 0) {
             rest = d;
         } else if (y[d] < 0 || !ig_mul_i64(others, y[d], &others)) {
@@ -95,12 +96,12 @@ bool ig_host_expand_bounds(const ig_host_call *call) {
     int64_t rank = call->params[0], entries = call->params[1], *y = call->buffers[0];
     int64_t to = rank > entries ? rank : entries;
     if (!is_rank(rank) || !is_rank(entries) ||
-        !holds(call, (int64_t[]){ to, rank, entries })) {
+        !has_counts(call, (int64_t[]){ to, rank, entries })) {
         return false;
     }
     for (int64_t d = 0; d < to; d++) { /* from the last axis on */
-        int64_t own = d < rank ? numbers(call, 1)[rank - 1 - d] : 1;
-        int64_t other = d < entries ? numbers(call, 2)[entries - 1 - d] : 1;
+        int64_t own = d < rank ? values_of(call, 1)[rank - 1 - d] : 1;
+        int64_t other = d < entries ? values_of(call, 2)[entries - 1 - d] : 1;
         if (other < 0 || (own != other && own != 1 && other != 1)) {
             return false;
         }
@@ -123,7 +124,7 @@ static int64_t take_axis(int64_t axis, int64_t rank, uint64_t *seen) {
 
 /* ---- slice ---- */
 
-static int64_t clamped(int64_t at, int64_t extent, int64_t step) {
+static int64_t clamp_start(int64_t at, int64_t extent, int64_t step) {
     int64_t low = step > 0 ? 0 : -1, high = step > 0 ? extent : extent - 1;
     at += at < 0 ? extent : 0; /* the signs differ */
     return at < low ? low : at > high ? high : at;
@@ -139,25 +140,25 @@ ig_host_fn ig_host_slice_bounds;
 bool ig_host_slice_bounds(const ig_host_call *call) {
     int64_t rank = call->params[0], entries = call->params[1], *y = call->buffers[0];
     uint64_t seen = 0;
-    if (!is_rank(rank) || !holds(call, (int64_t[]){ 3 * rank, rank, entries, entries,
-                                                    entries, entries })) {
+    if (!is_rank(rank) || !has_counts(call, (int64_t[]){ 3 * rank, rank, entries,
+                                                         entries, entries, entries })) {
         return false;
     }
     int64_t *starts = y, *sizes = y + rank, *steps = y + 2 * rank;
     for (int64_t d = 0; d < rank; d++) {
         starts[d] = 0;
-        sizes[d] = numbers(call, 1)[d];
+        sizes[d] = values_of(call, 1)[d];
         steps[d] = 1;
     }
     for (int64_t i = 0; i < entries; i++) {
-        int64_t axis = take_axis(numbers(call, 4)[i], rank, &seen);
-        int64_t step = numbers(call, 5)[i];
+        int64_t axis = take_axis(values_of(call, 4)[i], rank, &seen);
+        int64_t step = values_of(call, 5)[i];
         if (axis < 0 || step == 0) {
             return false;
         }
-        int64_t extent = numbers(call, 1)[axis];
-        int64_t first = clamped(numbers(call, 2)[i], extent, step);
-        int64_t past = clamped(numbers(call, 3)[i], extent, step);
+        int64_t extent = values_of(call, 1)[axis];
+        int64_t first = clamp_start(values_of(call, 2)[i], extent, step);
+        int64_t past = clamp_start(values_of(call, 3)[i], extent, step);
         sizes[axis] = steps_in(step > 0 ? past - first : first - past, step);
         starts[axis] = sizes[axis] ? first : 0;
         steps[axis] = sizes[axis] > 1 ? step : 1;
@@ -174,20 +175,20 @@ bool ig_host_pad_bounds(const ig_host_call *call) {
     bool needs_elements = call->params[2] != 0;
     uint64_t seen = 0;
     if (!is_rank(rank) || !is_rank(entries) ||
-        !holds(call, (int64_t[]){ 3 * rank, rank, 2 * entries, entries })) {
+        !has_counts(call, (int64_t[]){ 3 * rank, rank, 2 * entries, entries })) {
         return false;
     }
     memset(y, 0, (size_t)(2 * rank) * sizeof *y);
     for (int64_t i = 0; i < entries; i++) {
-        int64_t axis = take_axis(numbers(call, 3)[i], rank, &seen);
+        int64_t axis = take_axis(values_of(call, 3)[i], rank, &seen);
         if (axis < 0) {
             return false;
         }
-        y[axis] = numbers(call, 2)[i];
-        y[rank + axis] = numbers(call, 2)[entries + i];
+        y[axis] = values_of(call, 2)[i];
+        y[rank + axis] = values_of(call, 2)[entries + i];
     }
     for (int64_t d = 0; d < rank; d++) {
-        int64_t extent = numbers(call, 1)[d], *size = &y[2 * rank + d];
+        int64_t extent = values_of(call, 1)[d], *size = &y[2 * rank + d];
         if (!ig_add_i64(extent, y[d], size) || !ig_add_i64(*size, y[rank + d], size) ||
             *size < 0 || (needs_elements && extent == 0 && *size > 0)) {
             return false;
@@ -203,11 +204,11 @@ ig_host_fn ig_host_reduce_bounds;
 bool ig_host_reduce_bounds(const ig_host_call *call) {
     int64_t rank = call->params[0], entries = call->params[1], *y = call->buffers[0];
     uint64_t reduced = 0, whole = ~(uint64_t)0;
-    if (!is_rank(rank) || !holds(call, (int64_t[]){ 3 * rank, rank, entries })) {
+    if (!is_rank(rank) || !has_counts(call, (int64_t[]){ 3 * rank, rank, entries })) {
         return false;
     }
     for (int64_t i = 0; i < entries; i++) {
-        if (take_axis(numbers(call, 2)[i], rank, &reduced) < 0) {
+        if (take_axis(values_of(call, 2)[i], rank, &reduced) < 0) {
             return false;
         }
     }
@@ -215,7 +216,7 @@ bool ig_host_reduce_bounds(const ig_host_call *call) {
     int64_t alone = 2 * rank;
     for (int64_t d = 0; d < rank; d++) {
         bool is_reduced = reduced >> d & 1;
-        int64_t extent = numbers(call, 1)[d];
+        int64_t extent = values_of(call, 1)[d];
         y[d] = is_reduced ? 1 : extent;
         y[rank + d] = is_reduced ? extent : 1;
         y[2 * rank + d] = 1;
@@ -231,11 +232,11 @@ bool ig_host_reduce_bounds(const ig_host_call *call) {
 ig_host_fn ig_host_range_count;
 
 bool ig_host_range_count(const ig_host_call *call) {
-    if (!holds(call, (int64_t[]){ 1, 1, 1, 1 })) {
+    if (!has_counts(call, (int64_t[]){ 1, 1, 1, 1 })) {
         return false;
     }
-    int64_t start = numbers(call, 1)[0], limit = numbers(call, 2)[0];
-    int64_t step = numbers(call, 3)[0];
+    int64_t start = values_of(call, 1)[0], limit = values_of(call, 2)[0];
+    int64_t step = values_of(call, 3)[0];
     bool is_empty = step > 0 ? limit <= start : limit >= start;
     uint64_t span = step > 0 ? (uint64_t)limit - (uint64_t)start
                              : (uint64_t)start - (uint64_t)limit;
@@ -248,7 +249,7 @@ bool ig_host_range_count(const ig_host_call *call) {
 ig_host_fn ig_host_range_count_real;
 
 bool ig_host_range_count_real(const ig_host_call *call) {
-    if (!holds(call, (int64_t[]){ 1, 1, 1, 1 })) {
+    if (!has_counts(call, (int64_t[]){ 1, 1, 1, 1 })) {
         return false;
     }
     const double *start = call->buffers[1], *limit = call->buffers[2];

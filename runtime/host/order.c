@@ -5,7 +5,7 @@
  * NaN largest, both zeros one.  Equal keys stay in the order in which they stand, so
  * the order is total, and a heap of positions in the result's own memory suffices:
  * its root is the last of those that are kept, everything after the first `kept`
- * either takes the root's place or is passed over, and emptying the heap from the back
+ * either replaces the root or is passed over, and emptying the heap from the back
  * leaves the positions in order.
  */
 #include "base/checked.h"
@@ -37,21 +37,21 @@ static uint64_t key_of(const line *l, int64_t i) {
     return l->is_descending ? all - bits : bits;
 }
 
-/* Does position i stand behind position k? */
-static bool is_behind(const line *l, int64_t i, int64_t k) {
+/* Does position i come after position k? */
+static bool is_after(const line *l, int64_t i, int64_t k) {
     uint64_t a = key_of(l, i), b = key_of(l, k);
     return a != b ? a > b : i > k;
 }
 
 /* Slot 0 may be too far in front of those below it: sinks in a heap of `count`. */
-static void sink(const line *l, int64_t slot, int64_t count) {
+static void sink_slot(const line *l, int64_t slot, int64_t count) {
     int64_t moved = l->at[slot * l->inner];
     for (int64_t child = 2 * slot + 1; child < count; child = 2 * slot + 1) {
         int64_t best = l->at[child * l->inner];
-        if (child + 1 < count && is_behind(l, l->at[(child + 1) * l->inner], best)) {
+        if (child + 1 < count && is_after(l, l->at[(child + 1) * l->inner], best)) {
             best = l->at[++child * l->inner];
         }
-        if (!is_behind(l, best, moved)) {
+        if (!is_after(l, best, moved)) {
             break;
         }
         l->at[slot * l->inner] = best;
@@ -65,24 +65,24 @@ static void sort_line(const line *l, int64_t n, int64_t kept) {
         l->at[i * l->inner] = i;
     }
     for (int64_t slot = kept / 2; slot-- > 0;) {
-        sink(l, slot, kept);
+        sink_slot(l, slot, kept);
     }
     for (int64_t i = kept; i < n; i++) {
-        if (is_behind(l, l->at[0], i)) {
+        if (is_after(l, l->at[0], i)) {
             l->at[0] = i;
-            sink(l, 0, kept);
+            sink_slot(l, 0, kept);
         }
     }
     for (int64_t count = kept; count-- > 1;) {
         int64_t last = l->at[count * l->inner];
         l->at[count * l->inner] = l->at[0];
         l->at[0] = last;
-        sink(l, 0, count);
+        sink_slot(l, 0, count);
     }
 }
 
 /* outer * n * inner elements of `element` bytes fit into `held`. */
-static bool fits(const int64_t *p, int64_t n, int64_t element, int64_t held) {
+static bool fits_bytes(const int64_t *p, int64_t n, int64_t element, int64_t held) {
     int64_t bytes;
     return ig_mul_i64(p[0], n, &bytes) && ig_mul_i64(bytes, p[2], &bytes) &&
            ig_mul_i64(bytes, element, &bytes) && bytes <= held;
@@ -94,8 +94,9 @@ bool ig_host_sort(const ig_host_call *call) {
     const int64_t *p = call->params;
     int64_t outer = p[0], n = p[1], inner = p[2], kept = p[3], bytes = p[4];
     if (outer < 0 || n < 0 || inner < 0 || kept < 0 || kept > n || bytes < 1 ||
-        bytes > 8 || !fits(p, kept, bytes, call->bytes[0]) ||
-        !fits(p, kept, 8, call->bytes[1]) || !fits(p, n, bytes, call->bytes[2])) {
+        bytes > 8 || !fits_bytes(p, kept, bytes, call->bytes[0]) ||
+        !fits_bytes(p, kept, 8, call->bytes[1]) ||
+        !fits_bytes(p, n, bytes, call->bytes[2])) {
         return false;
     }
     line l = { .inner = inner,

@@ -8,8 +8,8 @@
 ig_host_fn ig_host_scatter_elements;
 
 /* outer * n * inner, when that many elements of `element` bytes fit into `held`. */
-static bool fits(const int64_t *outer_n_inner, int64_t n, int64_t element,
-                 int64_t held) {
+static bool fits_bytes(const int64_t *outer_n_inner, int64_t n, int64_t element,
+                       int64_t held) {
     int64_t bytes;
     return ig_mul_i64(outer_n_inner[0], n, &bytes) &&
            ig_mul_i64(bytes, outer_n_inner[2], &bytes) &&
@@ -20,8 +20,10 @@ bool ig_host_scatter_elements(const ig_host_call *call) {
     const int64_t *p = call->params;
     int64_t outer = p[0], n = p[1], inner = p[2], m = p[3], element = p[4];
     if (outer < 0 || n < 0 || inner < 0 || m < 0 || element < 1 || element > 16 ||
-        !fits(p, n, element, call->bytes[0]) || !fits(p, n, element, call->bytes[1]) ||
-        !fits(p, m, 8, call->bytes[2]) || !fits(p, m, element, call->bytes[3])) {
+        !fits_bytes(p, n, element, call->bytes[0]) ||
+        !fits_bytes(p, n, element, call->bytes[1]) ||
+        !fits_bytes(p, m, 8, call->bytes[2]) ||
+        !fits_bytes(p, m, element, call->bytes[3])) {
         return false;
     }
     char *y = call->buffers[0];

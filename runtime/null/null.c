@@ -18,8 +18,8 @@ static const char *list_levels(const ig_device *device) {
 
 /* ---- code ---- */
 
-static ig_status load(const ig_device *device, const void *code, size_t size,
-                      ig_image *out_image, const ig_message *message) {
+static ig_status load_image(const ig_device *device, const void *code, size_t size,
+                            ig_image *out_image, const ig_message *message) {
     (void)device;
     *out_image = (ig_image){ NULL, 0, NULL };
     void *bytes = malloc(size + 1);
@@ -32,14 +32,15 @@ static ig_status load(const ig_device *device, const void *code, size_t size,
     return IG_OK;
 }
 
-static void unload(const ig_device *device, ig_image *image) {
+static void unload_image(const ig_device *device, ig_image *image) {
     (void)device;
     free(image->handle);
     *image = (ig_image){ NULL, 0, NULL };
 }
 
-static ig_status find(const ig_device *device, const ig_image *image, ig_kernel_id id,
-                      ig_kernel *out_kernel, const ig_message *message) {
+static ig_status find_kernel(const ig_device *device, const ig_image *image,
+                             ig_kernel_id id, ig_kernel *out_kernel,
+                             const ig_message *message) {
     (void)device;
     if (id.entry >= image->size) {
         return ig_message_set(message, IG_INVALID,
@@ -91,7 +92,7 @@ static ig_null_work *work_at(null_queue *queue, ig_ticket ticket) {
     return &queue->works[(ticket - 1) % IG_NULL_WORKS];
 }
 
-static ig_status wait_for(ig_queue *base, ig_ticket ticket) {
+static ig_status do_work_until(ig_queue *base, ig_ticket ticket) {
     while (base->done < ticket) {
         const ig_copy *copy = &work_at(queue_of(base), ++base->done)->copy;
         if (copy->size > 0) {
@@ -101,25 +102,25 @@ static ig_status wait_for(ig_queue *base, ig_ticket ticket) {
     return IG_OK;
 }
 
-static ig_status remember(ig_queue *base, ig_null_work work) {
+static ig_status remember_work(ig_queue *base, ig_null_work work) {
     bool is_full = base->last - base->done == IG_NULL_WORKS;
     if (is_full) {
-        IG_TRY(wait_for(base, base->done + 1));
+        IG_TRY(do_work_until(base, base->done + 1));
     }
     base->last++;
     *work_at(queue_of(base), base->last) = work;
     return IG_OK;
 }
 
-static ig_status submit(ig_queue *base, const ig_phase *phase) {
+static ig_status submit_phase(ig_queue *base, const ig_phase *phase) {
     bool is_empty = phase->launch_count == 0;
-    return remember(base,
-                    (ig_null_work){ .launch_count = phase->launch_count,
-                                    .step = is_empty ? 0 : phase->launches->step });
+    return remember_work(
+        base, (ig_null_work){ .launch_count = phase->launch_count,
+                              .step = is_empty ? 0 : phase->launches->step });
 }
 
 static ig_status copy_later(ig_queue *base, const ig_copy *copy) {
-    return remember(base, (ig_null_work){ .copy = *copy });
+    return remember_work(base, (ig_null_work){ .copy = *copy });
 }
 
 const ig_null_work *ig_null_recall(const ig_queue *queue, ig_ticket ticket) {
@@ -137,14 +138,14 @@ static const ig_device_verbs verbs = {
     .levels = list_levels,
     .allocate = ig_memory_allocate_host,
     .release = ig_memory_release_host,
-    .load = load,
-    .unload = unload,
-    .find = find,
+    .load = load_image,
+    .unload = unload_image,
+    .find = find_kernel,
     .open_queue = open_queue,
     .close_queue = close_queue,
-    .submit = submit,
+    .submit = submit_phase,
     .copy = copy_later,
-    .wait = wait_for,
+    .wait = do_work_until,
 };
 
 const ig_device ig_device_null = { &verbs };

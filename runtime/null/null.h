@@ -20,7 +20,7 @@ typedef struct ig_null_work {
     ig_copy copy;
 } ig_null_work;
 
-/* What was submitted under a ticket; NULL when there is none or it was forgotten. */
+/* The work of a ticket; NULL when there is none or it was forgotten. */
 const ig_null_work *ig_null_recall(const ig_queue *queue, ig_ticket ticket);
 
 #endif
