@@ -169,8 +169,10 @@ static ig_status put_leaf(ig_call *call, uint32_t slot, const ig_call_value *val
 
 static bool is_known(const ig_tree_node *node, const ig_call_value *value) {
     if (node->kind == IG_TREE_FLOAT) {
-        return (value->kind == IG_TREE_FLOAT && value->real == node->real) ||
-               (value->kind == IG_TREE_INT && (double)value->integer == node->real);
+        double real = value->kind == IG_TREE_INT ? (double)value->integer : value->real;
+        bool is_nan = real != real && node->real != node->real;
+        return (value->kind == IG_TREE_FLOAT || value->kind == IG_TREE_INT) &&
+               (real == node->real || is_nan);
     }
     bool is_same = node->kind == value->kind;
     return node->kind == IG_TREE_STR ? is_same && strcmp(node->text, value->text) == 0

@@ -96,14 +96,19 @@ check "an artifact takes its arguments by their tree" 0 "-1 -2 -3 -4.5" \
     "$ingot" run "$tmp/counts.ingot" --input "$kjt" --input 'x=f32[3]=1'
 check "by its flat inputs too" 0 "-1 -2 -3 -4" "$ingot" run "$tmp/counts.ingot" \
     --input 'f.values=f32[4]=1,2,3,4' --input 'f.lengths=i64[2]=3,1' --input 'x=f32[3]=1'
-check "what it was compiled for must be given" 3 "has 'c' where the program was compiled for 'b'" \
+check "what it was compiled for must be given" 3 "f.keys[1]: expected the str 'b', got the str 'c'" \
     "$ingot" run "$tmp/counts.ingot" --input "${kjt/a,b/a,c}" --input 'x=f32[3]=1'
-check "numbers as well" 3 "argument 'by': a number is another" \
+check "numbers as well" 3 "by: expected the int 2, got the int 3" \
     "$ingot" run "$tmp/counts.ingot" --input "$kjt" --input 'x=f32[3]=1' --input by=3
-check "and kinds" 3 "argument 'f': is of another kind" \
+check "and kinds" 3 "f: expected a KeyedJaggedTensor, got None" \
     "$ingot" run "$tmp/counts.ingot" --input 'f=none' --input 'x=f32[3]=1'
-check "an argument without a value is listed" 3 "missing" \
+check "an argument without a value is named" 3 "x: expected f32[3], got nothing" \
     "$ingot" run "$tmp/counts.ingot" --input "$kjt"
+holds "and all arguments are listed" grep -qF 'f: kjt(keys=["a", "b"], values=f32[V]' "$tmp/out"
+check "an argument that there is not" 3 "the model has no argument 'z'" \
+    "$ingot" run "$tmp/counts.ingot" --input "$kjt" --input 'x=f32[3]=1' --input 'z=f32[3]=1'
+check "a tensor of another type is refused by its place" 3 "x: expected f32[3], got i64[3]" \
+    "$ingot" run "$tmp/counts.ingot" --input "$kjt" --input 'x=i64[3]=1'
 "$ingot" info --json "$tmp/counts.ingot" >"$tmp/json"
 holds "info --json is JSON" is_json
 rm -r "$case"

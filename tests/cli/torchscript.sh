@@ -45,7 +45,7 @@ else
     check "a call is run" 0 "result: f32[2, 10]" \
         "$ingot" run "$torch/traced/mlp/model.pt" --input '0=f32[2,16]=random'
     holds "and its result told once" [ "$(grep -c 'result: ' "$tmp/out")" = 1 ]
-    check "an input without a value is named" 3 "missing x: f32[" \
+    check "an input without a value is named" 3 "x: expected f32[x_d0, 16], got nothing" \
         "$ingot" run "$torch/traced/mlp/model.pt"
     check "by the interpreter too" 0 "result: f32[2, 10]" \
         "$ingot" run -t interpret "$torch/traced/mlp/model.pt" \
@@ -140,7 +140,7 @@ if [ -f "$model" ]; then
         "$ingot" profile "$tmp/ebc.ingot" --seconds 0.05 --input "$kjt"
     check "and on a stored call" 0 "p50" "$ingot" bench "$tmp/ebc.ingot" --seconds 0.05 \
         --inputs "${model%/*}/test_data_set_0"
-    check "but not with other keys" 3 "was compiled for" \
+    check "but not with other keys" 3 "kjt.keys[0]: expected the str 'product', got the str 'item'" \
         "$ingot" bench "$tmp/ebc.ingot" --input "${kjt/product/item}"
 fi
 

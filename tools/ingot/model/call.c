@@ -17,6 +17,7 @@ void call_fini(call *which) {
     }
     free(which->inputs);
     free(which->owners);
+    ig_call_destroy(which->tree);
     *which = (call){ 0 };
 }
 
@@ -42,7 +43,7 @@ bool view_of(const ig_argument *tensor, ig_view *out) {
     return true;
 }
 
-static void take_view(const ig_view *view, ig_argument *out) {
+void argument_of(const ig_view *view, ig_argument *out) {
     *out = (ig_argument){ .kind = IG_ARGUMENT_TENSOR,
                           .dtype = ig_dtype_text(view->dtype),
                           .rank = view->rank,
@@ -80,7 +81,7 @@ static ig_status run_program(const model *m, ig_session *session, const call *wi
                  status == IG_OK ? "" : ig_session_error(session));
     }
     for (size_t i = 0; i < out->count && status == IG_OK; i++) {
-        take_view(&out->views[i], &out->items[i]);
+        argument_of(&out->views[i], &out->items[i]);
     }
     free(inputs);
     return status;
@@ -108,7 +109,11 @@ static ig_status interpret(const model *m, const call *with, results *out) {
                                         &out->count);
     if (status == IG_OK) {
         out->items = need(calloc(out->count + 1, sizeof *out->items));
+        out->views = need(calloc(out->count + 1, sizeof *out->views));
         memcpy(out->items, outputs, out->count * sizeof *out->items);
+    }
+    for (size_t i = 0; i < out->count && status == IG_OK; i++) {
+        (void)view_of(&out->items[i], &out->views[i]); /* lists stay without */
     }
     return status;
 }
@@ -122,6 +127,29 @@ ig_status call_run(const model *m, ig_session *session, const call *with, result
     if (status != IG_OK) {
         results_fini(out);
     }
+    return status;
+}
+
+/* ---- trees ---- */
+
+ig_status model_call_create(const model *m, ig_call **out, words *why) {
+    ig_call_options how = { sizeof how, why->text, sizeof why->text };
+    if (m->program) {
+        return ig_call_create(m->program, &how, out);
+    }
+    size_t count = model_node_count(m), input_count = model_input_count(m);
+    ig_tree_node *nodes = need(calloc(count + 1, sizeof *nodes));
+    ig_port *inputs = need(calloc(input_count + 1, sizeof *inputs));
+    for (size_t i = 0; i < count; i++) {
+        nodes[i] = model_node(m, i);
+    }
+    for (size_t i = 0; i < input_count; i++) { /* the interpreter checks types */
+        inputs[i] = (ig_port){ .name = model_input_name(m, i),
+                               .type = model_input_type(m, i) };
+    }
+    ig_status status = ig_call_create_from_nodes(nodes, count, inputs, &how, out);
+    free(nodes);
+    free(inputs);
     return status;
 }
 

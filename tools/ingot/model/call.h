@@ -5,11 +5,12 @@
 
 #include "tools/ingot/model/model.h"
 
-/* Values in the order of the model's inputs; `owners` are closed with it. */
+/* Values in the order of the model's inputs. */
 typedef struct call {
     ig_argument *inputs;
-    ig_arguments **owners;
+    ig_arguments **owners; /* of each input, or NULL; closed with the call */
     size_t count;
+    ig_call *tree; /* that arranged them, or NULL; destroyed with the call */
 } call;
 
 void call_init(call *which, size_t count);
@@ -19,7 +20,7 @@ void call_fini(call *which);
 typedef struct results {
     ig_argument *items;
     size_t count;
-    ig_view *views; /* of a program: dims stand there */
+    ig_view *views;
 } results;
 
 /* Runs the program in `session`, or the interpreter when `session` is NULL. */
@@ -31,6 +32,10 @@ ig_status call_bind(const model *m, ig_session *session, const call *with,
                     ig_view *outputs, words *why);
 /* A tensor as a view; false when the runtime takes no such value (a list, rank > 8). */
 bool view_of(const ig_argument *tensor, ig_view *out);
+/* The other way: extents and data stay the view's. */
+void argument_of(const ig_view *view, ig_argument *out);
+/* Nested arguments and results of the model's tree. */
+ig_status model_call_create(const model *m, ig_call **out, words *why);
 
 size_t element_count(const ig_argument *tensor);
 size_t element_bits(const char *dtype);

@@ -1,4 +1,4 @@
-/* The values of a call, however they were given, and who owns them.
+/* Inputs of a call, bound to a model, and who owns them.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_TOOLS_INGOT_VALUES_BOUND_INPUTS_H
 #define IG_TOOLS_INGOT_VALUES_BOUND_INPUTS_H
@@ -10,15 +10,21 @@ typedef struct bound_inputs {
     call with;             /* borrows from the two below */
     structured arguments;  /* where they were given as trees */
     ig_arguments *archive; /* where they came from an .npz */
+    bool is_bound;         /* nothing is left to be done */
 } bound_inputs;
 
-/* Values for a model that is open: by its tree or by its inputs.  With `sizes` they are
- * for a measurement: what nobody gave is made up, as large as that says. */
+/* Binds inputs to a model that is open, by its tree or by its flat inputs; does nothing
+ * when they are bound.  With `sizes` they are for a measurement: inputs that were not
+ * given are made up, as large as that says. */
 ig_status bind_inputs(const settings *given, const model *m, const extents *sizes,
                       bound_inputs *out);
-/* Opens a model whose arguments say its types; the caller closes it in any case. */
-ig_status open_and_bind_inputs(const settings *given, ig_context *context,
-                               const char *path, model *out_model, bound_inputs *out);
 void bound_inputs_free(bound_inputs *which);
+
+/* A verb's work on the model it names.  `values` are bound where the arguments had to
+ * come first (a model that says no types itself). */
+typedef ig_status (*model_work)(const settings *given, const model *m,
+                                bound_inputs *values, words *why);
+/* Opens the model, works, closes, reports: the exit status. */
+int work_on_model(const settings *given, model_work work);
 
 #endif

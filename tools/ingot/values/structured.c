@@ -31,17 +31,6 @@ const ig_argument *structured_tensor(const structured *value) {
     return value->owner ? ig_arguments_at(value->owner, 0) : NULL;
 }
 
-void structured_tensors(const structured *value,
-                        void (*visit)(void *user, const structured *tensor),
-                        void *user) {
-    if (value->kind == IG_TREE_TENSOR) {
-        visit(user, value);
-    }
-    for (size_t i = 0; i < value->count; i++) {
-        structured_tensors(&value->items[i], visit, user);
-    }
-}
-
 /* ---- statements ---- */
 
 typedef struct statement {

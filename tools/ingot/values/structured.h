@@ -28,11 +28,6 @@ struct structured {
 void structured_free(structured *value);
 structured *structured_add(structured *to, ig_tree_kind kind, const char *name);
 const ig_argument *structured_tensor(const structured *value);
-/* Calls visit for each tensor, depth first. */
-void structured_tensors(const structured *value,
-                        void (*visit)(void *user, const structured *tensor),
-                        void *user);
-
 /* The tree as ig_import_options takes it: "kjt(keys=["a"], values=i64[7], …)".  With
  * `symbols`, extents are names that begin so, "x0_d1"; `*number` counts tensors. */
 char *structured_statement(const structured *value, const char *symbols,
@@ -70,37 +65,20 @@ ig_status structured_model_open(const settings *given, ig_context *context,
 /* The arguments that --inputs and --input give: a tuple; some have names. */
 ig_status structured_arguments(const settings *given, ig_context *context,
                                structured *out);
-/* The argument of that name, else at that place of the call; or NULL. */
-const structured *structured_argument(const structured *arguments, const char *name,
-                                      size_t index);
-/* The tensors of the arguments as the model's inputs, borrowed: free(out->inputs). */
-ig_status structured_inputs(const model *m, const structured *arguments, call *out);
 
-/* ---- arguments for a program that knows its tree (inputs_tree.c) ---- */
+/* ---- arguments as the model's inputs (bind_tree.c) ---- */
 
 /* Does --input name an argument that is a container, or --inputs a folder with the
  * values.json of a call? */
 bool tree_is_given(const settings *given, const model *m);
-/* Fills the inputs of `out`; tensors are borrowed from the arguments.  Reports what is
- * not as the program was compiled for. */
-ig_status tree_inputs(const model *m, const structured *arguments, call *out);
-/* The same of what --inputs and --input give; the caller frees the arguments. */
-ig_status tree_take(const settings *given, const model *m, structured *out_arguments,
-                    call *out);
+/* Binds the arguments; tensors are borrowed from them.  `why`: what does not fit. */
+ig_status tree_bind(const model *m, const structured *arguments, call *out, words *why);
+/* The same; reports what does not fit, and what the model takes. */
+ig_status tree_bind_or_report(const model *m, const structured *arguments, call *out);
 
 /* ---- against a model's result (structured_compare.c) ---- */
 
-/* What a model's call gave: its tree from the result on, and its outputs. */
-typedef struct call_result {
-    const model *m;
-    const results *outputs;
-} call_result;
-
 /* False: `why` names the place and the first difference. */
-bool structured_agrees(const call_result *got, const structured *want,
+bool structured_agrees(ig_call *tree, const results *got, const structured *want,
                        const tolerance *within, words *why);
-/* The output that says what input `index` is after the call, or NULL: the model does
- * not change it. */
-const ig_argument *structured_after(const call_result *got, const char *input);
-
 #endif

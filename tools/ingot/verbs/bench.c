@@ -36,6 +36,8 @@ static const option_row options[] = {
     OPTIONS_END,
 };
 
+enum { MAX_THREADS = 4096 };
+
 /* ---- one point ---- */
 
 typedef struct runner {
@@ -200,8 +202,10 @@ static ig_status run_threads(const settings *given, const model *m, const call *
         point p = { .batch = batch,
                     .threads = (int)threads,
                     .sessions = given->sessions ? (size_t)given->sessions : 1 };
-        if (threads < 1 || threads > 4096) {
-            snprintf(why->text, sizeof why->text, "--threads takes numbers: 1,2,4");
+        if (threads < 1 || threads > MAX_THREADS) {
+            snprintf(why->text, sizeof why->text,
+                     "--threads takes counts from 1 to %d such as 1,2,4, not '%.100s'",
+                     MAX_THREADS, given->thread_counts);
             return IG_INVALID;
         }
         ig_status status = measure(given, m, with, &p, why);
@@ -227,7 +231,7 @@ static ig_status run_batch(const settings *given, const model *m, int64_t batch,
                            size_t *told, words *why) {
     char *symbol = batch_symbol_of(m);
     extents sizes = { .batch_symbol = symbol, .batch = batch, .dims = given->dims };
-    bound_inputs values;
+    bound_inputs values = { 0 };
     ig_status status = bind_inputs(given, m, &sizes, &values);
     if (status == IG_OK) {
         int64_t of = tree_is_given(given, m) ? batch_of_call(&values.with) : batch;
@@ -238,72 +242,41 @@ static ig_status run_batch(const settings *given, const model *m, int64_t batch,
     return status;
 }
 
-/* A model whose arguments are given whole: one batch, which they say. */
-static ig_status run_structured(const settings *given, ig_context *context,
-                                const char *path, words *why) {
-    model m;
-    bound_inputs values;
-    size_t told = 0;
-    ig_status status = open_and_bind_inputs(given, context, path, &m, &values);
-    if (status == IG_OK) {
-        progress_clear();
-        fputs(given->json ? "[" : "", stdout);
-        status = run_threads(given, &m, &values.with, batch_of_call(&values.with),
-                             &told, why);
-        fputs(given->json && (status == IG_OK || was_interrupted()) ? "]\n" : "",
-              stdout);
-    }
-    bound_inputs_free(&values);
-    model_close(&m);
-    return status;
-}
-
-static ig_status run_batches(const settings *given, const model *m, words *why) {
+static ig_status run_batches(const settings *given, const model *m, size_t *told,
+                             words *why) {
     const char *list = given->batch ? given->batch : "1";
-    size_t told = 0;
     ig_status status = IG_OK;
-    fputs(given->json ? "[" : "", stdout);
     while (*list && status == IG_OK) {
         int64_t batch = next_number(&list);
         if (batch < 0) {
-            snprintf(why->text, sizeof why->text, "--batch takes numbers: 1,64,1024");
+            snprintf(why->text, sizeof why->text,
+                     "--batch takes batch sizes such as 1,64,1024, not '%.100s'",
+                     given->batch);
             return IG_INVALID;
         }
-        status = run_batch(given, m, batch, &told, why);
+        status = run_batch(given, m, batch, told, why);
     }
+    return status;
+}
+
+/* Arguments that are given whole have one batch size, which they say. */
+static ig_status bench_model(const settings *given, const model *m,
+                             bound_inputs *values, words *why) {
+    size_t told = 0;
+    progress_clear();
+    fputs(given->json ? "[" : "", stdout);
+    ig_status status = values->is_bound
+                           ? run_threads(given, m, &values->with,
+                                         batch_of_call(&values->with), &told, why)
+                           : run_batches(given, m, &told, why);
     fputs(given->json && (status == IG_OK || was_interrupted()) ? "]\n" : "", stdout);
     return status;
 }
 
-static ig_status run_flat(const settings *given, ig_context *context, const char *path,
-                          words *why) {
-    model m;
-    ig_status status = model_open(given, context, path, &m, why);
-    if (status == IG_OK) {
-        progress_clear();
-        status = run_batches(given, &m, why);
-        model_close(&m);
-    }
-    return status;
-}
-
 static int run(const settings *given) {
-    if (is_interpret(given->target)) {
-        return complain(EXIT_USAGE, "bench measures programs, not the interpreter");
-    }
-    int exit_status;
-    ig_context *context = context_open(given, NULL, &exit_status);
-    if (!context) {
-        return exit_status;
-    }
-    const char *path = given->arguments.items[0];
-    words why = { "" };
-    ig_status status = is_structured_model(path)
-                           ? run_structured(given, context, path, &why)
-                           : run_flat(given, context, path, &why);
-    exit_status = report(status, &why);
-    context_close(context);
-    return exit_status;
+    return is_interpret(given->target)
+               ? complain(EXIT_USAGE, "bench measures programs, not the interpreter")
+               : work_on_model(given, bench_model);
 }
 
 const verb verb_bench = {

@@ -235,65 +235,33 @@ static ig_status profile_call(const settings *given, const model *m, const call 
     return status;
 }
 
-static ig_status run_flat(const settings *given, ig_context *context, const char *path,
-                          words *why) {
-    model m;
-    bound_inputs values = { 0 };
-    ig_status status = model_open(given, context, path, &m, why);
-    if (status != IG_OK) {
-        return status;
-    }
-    char *symbol = batch_symbol_of(&m);
+static ig_status profile_model(const settings *given, const model *m,
+                               bound_inputs *values, words *why) {
     char *end = NULL;
-    extents sizes = { .batch_symbol = symbol, .batch = 1, .dims = given->dims };
+    extents sizes = { .batch = 1, .dims = given->dims };
+    progress_clear();
     if (given->batch) {
         sizes.batch = strtoll(given->batch, &end, 10);
     }
-    progress_clear();
     if (given->batch && (end == given->batch || *end || sizes.batch < 0)) {
-        status = IG_INVALID;
-        snprintf(why->text, sizeof why->text, "--batch takes a number: 64");
-    } else {
-        status = bind_inputs(given, &m, &sizes, &values);
-        status = status == IG_OK ? profile_call(given, &m, &values.with, why) : status;
+        snprintf(why->text, sizeof why->text,
+                 "--batch takes a batch size such as 64, not '%.100s'", given->batch);
+        return IG_INVALID;
     }
-    bound_inputs_free(&values);
-    free(symbol);
-    model_close(&m);
-    return status;
-}
-
-static ig_status run_structured(const settings *given, ig_context *context,
-                                const char *path, words *why) {
-    model m;
-    bound_inputs values;
-    ig_status status = open_and_bind_inputs(given, context, path, &m, &values);
+    char *symbol = batch_symbol_of(m);
+    sizes.batch_symbol = symbol;
+    ig_status status = bind_inputs(given, m, &sizes, values);
     if (status == IG_OK) {
-        progress_clear();
-        status = profile_call(given, &m, &values.with, why);
+        status = profile_call(given, m, &values->with, why);
     }
-    bound_inputs_free(&values);
-    model_close(&m);
-    return status;
+    free(symbol);
+    return status == IG_OK && was_interrupted() ? IG_CANCELLED : status;
 }
 
 static int run(const settings *given) {
-    if (is_interpret(given->target)) {
-        return complain(EXIT_USAGE, "profile measures programs, not the interpreter");
-    }
-    int exit_status;
-    ig_context *context = context_open(given, NULL, &exit_status);
-    if (!context) {
-        return exit_status;
-    }
-    const char *path = given->arguments.items[0];
-    words why = { "" };
-    ig_status status = is_structured_model(path)
-                           ? run_structured(given, context, path, &why)
-                           : run_flat(given, context, path, &why);
-    exit_status = status == IG_OK && was_interrupted() ? 130 : report(status, &why);
-    context_close(context);
-    return exit_status;
+    return is_interpret(given->target)
+               ? complain(EXIT_USAGE, "profile measures programs, not the interpreter")
+               : work_on_model(given, profile_model);
 }
 
 const verb verb_profile = {

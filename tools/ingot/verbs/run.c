@@ -100,13 +100,16 @@ static ig_status show(const settings *given, const model *m, const results *got)
 
 /* ---- the verb ---- */
 
-static ig_status run_call(const settings *given, const model *m, const call *with,
-                          words *why) {
+static ig_status run_model(const settings *given, const model *m, bound_inputs *values,
+                           words *why) {
     results got = { 0 };
     ig_session *session = NULL;
-    ig_status status = session_open(given, m, &session, why);
+    ig_status status = bind_inputs(given, m, NULL, values);
     if (status == IG_OK) {
-        status = call_run(m, session, with, &got, why);
+        status = session_open(given, m, &session, why);
+    }
+    if (status == IG_OK) {
+        status = call_run(m, session, &values->with, &got, why);
     }
     if (status == IG_OK) {
         status = show(given, m, &got);
@@ -116,50 +119,8 @@ static ig_status run_call(const settings *given, const model *m, const call *wit
     return status;
 }
 
-static ig_status run_flat(const settings *given, ig_context *context, const char *path,
-                          words *why) {
-    model m;
-    ig_status status = model_open(given, context, path, &m, why);
-    if (status != IG_OK) {
-        return status;
-    }
-    bound_inputs values;
-    status = bind_inputs(given, &m, NULL, &values);
-    if (status == IG_OK) {
-        status = run_call(given, &m, &values.with, why);
-    }
-    bound_inputs_free(&values);
-    model_close(&m);
-    return status;
-}
-
-static ig_status run_structured(const settings *given, ig_context *context,
-                                const char *path, words *why) {
-    model m;
-    bound_inputs values;
-    ig_status status = open_and_bind_inputs(given, context, path, &m, &values);
-    if (status == IG_OK) {
-        status = run_call(given, &m, &values.with, why);
-    }
-    bound_inputs_free(&values);
-    model_close(&m);
-    return status;
-}
-
 static int run(const settings *given) {
-    int exit_status;
-    ig_context *context = context_open(given, NULL, &exit_status);
-    if (!context) {
-        return exit_status;
-    }
-    const char *path = given->arguments.items[0];
-    words why = { "" };
-    ig_status status = is_structured_model(path)
-                           ? run_structured(given, context, path, &why)
-                           : run_flat(given, context, path, &why);
-    exit_status = report(status, &why);
-    context_close(context);
-    return exit_status;
+    return work_on_model(given, run_model);
 }
 
 const verb verb_run = {

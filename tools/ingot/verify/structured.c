@@ -123,16 +123,19 @@ static variant *variant_for(verification *v, const structured_call *set) {
 
 /* ---- running ---- */
 
-static void add_input(void *user, const structured *tensor) {
-    call *to = user;
-    to->inputs = need(realloc(to->inputs, (to->count + 2) * sizeof *to->inputs));
-    to->inputs[to->count++] = *structured_tensor(tensor);
-}
+/* A call that ran: its variant, what went in and what came out. */
+typedef struct finished_call {
+    const model *m;
+    const call *inputs;
+    const results *outputs;
+} finished_call;
 
 static bool check_after(verification *v, const structured_call *set,
-                        const call_result *got, size_t index, ig_argument given) {
-    const char *name = model_input_name(got->m, index);
-    const ig_argument *after = structured_after(got, name);
+                        const finished_call *done, size_t index) {
+    const char *name = model_input_name(done->m, index);
+    int output = ig_call_changed(done->inputs->tree, index);
+    const ig_argument *after = output >= 0 ? &done->outputs->items[output] : NULL;
+    ig_argument given = done->inputs->inputs[index];
     char *path = data_file(set->folder, "after_input", index);
     ig_arguments *want = NULL;
     words why = { "" };
@@ -155,18 +158,18 @@ static bool check_after(verification *v, const structured_call *set,
     return is_good;
 }
 
-static bool check(verification *v, const structured_call *set, const variant *with,
-                  const call *inputs, const results *outputs) {
-    call_result got = { &with->m, outputs };
+static bool check_call(verification *v, const structured_call *set,
+                       const finished_call *done) {
     tolerance within = verify_tolerance(v, NULL);
     words why = { "" };
-    if (!structured_agrees(&got, &set->result, &within, &why)) {
+    if (!structured_agrees(done->inputs->tree, done->outputs, &set->result, &within,
+                           &why)) {
         return wrong(v, set, &why);
     }
     /* Folded inputs have no names left that their later values could be told by. */
-    size_t count = verify_is_form(v, "constant") ? 0 : inputs->count;
+    size_t count = verify_is_form(v, "constant") ? 0 : done->inputs->count;
     for (size_t i = 0; i < count; i++) {
-        if (!check_after(v, set, &got, i, inputs->inputs[i])) {
+        if (!check_after(v, set, done, i)) {
             return false;
         }
     }
@@ -191,16 +194,9 @@ static bool run_variant(verification *v, const structured_call *set, variant *wi
     if (!open_session(v, with, &session)) {
         return false;
     }
-    if (inputs->count != model_input_count(&with->m)) {
-        snprintf(why.text, sizeof why.text, "has %zu tensors, the model takes %zu",
-                 inputs->count, model_input_count(&with->m));
-        ig_session_destroy(session);
-        with->session = NULL;
-        return wrong(v, set, &why);
-    }
     ig_status status = call_run(&with->m, session, inputs, &got, &why);
-    bool is_good = status == IG_OK ? check(v, set, with, inputs, &got)
-                                   : wrong(v, set, &why);
+    finished_call done = { &with->m, inputs, &got };
+    bool is_good = status == IG_OK ? check_call(v, set, &done) : wrong(v, set, &why);
     is_good = is_good && verify_arena(v, set->name, session);
     if (is_good && with->reference) {
         is_good = verify_reference(v, set->name, with, inputs, &got);
@@ -213,22 +209,31 @@ static bool run_variant(verification *v, const structured_call *set, variant *wi
     return is_good;
 }
 
+/* Folded arguments are in the model. */
+static bool bind_call(verification *v, const structured_call *set, const variant *with,
+                      call *out) {
+    words why = { "" };
+    ig_status status = verify_is_form(v, "constant")
+                           ? model_call_create(&with->m, &out->tree, &why)
+                           : tree_bind(&with->m, &set->arguments, out, &why);
+    return status == IG_OK || wrong(v, set, &why);
+}
+
 static bool run_set(verification *v, const char *folder) {
     structured_call set;
-    call inputs = { .inputs = need(calloc(1, sizeof(ig_argument))) };
+    call inputs = { 0 };
     bool is_good = call_open(v, folder, &set);
     if (is_good) {
-        structured_tensors(&set.arguments, add_input, &inputs);
         variant *with = variant_for(v, &set);
-        inputs.count = verify_is_form(v, "constant") ? 0 : inputs.count;
-        is_good = with && run_variant(v, &set, with, &inputs);
+        is_good = with && bind_call(v, &set, with, &inputs) &&
+                  run_variant(v, &set, with, &inputs);
     }
     if (!is_good && strncmp(v->why.text, set.name, strlen(set.name)) != 0) {
         char *why = text_of("%s: %s", set.name, v->why.text);
         snprintf(v->why.text, sizeof v->why.text, "%s", why);
         free(why);
     }
-    free(inputs.inputs);
+    call_fini(&inputs);
     call_close(&set);
     return is_good;
 }
