@@ -9,20 +9,19 @@
  */
 #include "frontend/onnx/import/loop.h"
 
-#include <string.h>
+#include <assert.h>
 
-ig_status ig_onnx_scalar_of(const ig_onnx_node *node, ig_value *x, ig_dtype dtype,
-                            const char *what, ig_value **out_value) {
-    ig_module *module = node->import->module;
-    bool fits = x->type->kind == IG_TENSOR && x->type->dtype == dtype &&
-                ig_dim_equal(module, ig_type_count(module, x->type), ig_dim_of(1)) !=
-                    IG_NO;
-    if (!fits) {
-        return ig_onnx_fail(node, IG_INVALID, "%s must be one element of type %s", what,
-                            ig_dtypes[dtype].name);
+ig_value *ig_onnx_one_element(ig_expr *e, ig_value *x, ig_dtype dtype,
+                              const char *what) {
+    if (!x) {
+        return NULL;
     }
-    *out_value = x;
-    return x->type->rank == 0 ? IG_OK : ig_onnx_reshape(node, x, 0, NULL, out_value);
+    bool fits = x->type->kind == IG_TENSOR && x->type->dtype == dtype &&
+                ig_dim_equal(e->module, ig_type_count(e->module, x->type),
+                             ig_dim_of(1)) != IG_NO;
+    return fits ? ig_expr_reshape(e, x, 0, NULL)
+                : ig_expr_fail(e, IG_INVALID, "%s must be one element of type %s", what,
+                               ig_dtypes[dtype].name);
 }
 
 /* ---- symbols that belong to the body ---- */
@@ -74,38 +73,29 @@ static const ig_type *first_type(const ig_onnx_loop *loop, uint32_t index,
 /* ---- one attempt ---- */
 
 /* This trip's part of a scanned input. */
-static ig_status slice_trip(const ig_onnx_loop *loop, const ig_onnx_node *node,
-                            uint32_t index, ig_value *i, ig_value **out_value) {
-    ig_value *x = loop->scanned[index];
+static ig_value *slice_trip(const ig_onnx_loop *loop, uint32_t index, ig_value *i) {
+    ig_expr *e = loop->node->e;
+    assert(index < loop->scanned_count && "a slice of each scanned input");
     if (loop->scan_backwards[index]) {
-        ig_value *last;
-        IG_TRY(ig_onnx_build_scalar(node, IG_OP_sub, loop->trips, 1, &last));
-        IG_TRY(ig_onnx_build2(node, IG_OP_sub, last, i, &i));
+        i = ig_build_sub(e, ig_expr_with(e, IG_OP_sub, loop->trips, 1), i);
     }
-    ig_attr attrs[IG_gather_attr_count] = {
-        [IG_gather_axis] = ig_attr_of_int(loop->scan_axes[index]),
-        [IG_gather_negative] = ig_attr_of_enum(IG_NEGATIVE_wrap),
-    };
-    return ig_onnx_build(node, IG_OP_gather, 2, (ig_value *[]){ x, i }, attrs,
-                         out_value);
+    return ig_expr_gather(e, loop->scanned[index], i, loop->scan_axes[index],
+                          IG_NEGATIVE_wrap);
 }
 
 /* Formal inputs: i, cond, carried values, slices. */
-static ig_status define_inputs(ig_onnx_loop *loop, ig_onnx_scope *scope) {
+static void define_inputs(ig_onnx_loop *loop, ig_onnx_scope *scope) {
     ig_block *body = loop->op->bodies[0];
     ig_onnx_import *import = loop->node->import;
     uint32_t formal = loop->has_cond ? 2 : 0, first = loop->has_cond ? 0 : 2;
-    ig_onnx_node node = *loop->node; /* builds in the body */
-    node.builder = scope->builder;
     for (uint32_t i = 0; i < loop->graph->n_input; i++) {
         const char *name = loop->graph->input[i]->name;
         name = name ? name : "";
         bool is_slice = i >= formal + loop->carried_count;
-        ig_value *value = is_slice ? NULL : body->args[i + first];
-        if (is_slice) {
-            IG_TRY(slice_trip(loop, &node, i - formal - loop->carried_count,
-                              body->args[0], &value));
-        } else {
+        ig_value *value = is_slice ? slice_trip(loop, i - formal - loop->carried_count,
+                                                body->args[0])
+                                   : body->args[i + first];
+        if (!is_slice) {
             value->name = ig_module_string(import->module, ig_str_of(name));
         }
         if (name[0]) {
@@ -114,7 +104,6 @@ static ig_status define_inputs(ig_onnx_loop *loop, ig_onnx_scope *scope) {
                 ig_arena_printf(import->arena, "input %u of the body", i));
         }
     }
-    return IG_OK;
 }
 
 static void add_arguments(ig_onnx_loop *loop) {
@@ -140,41 +129,43 @@ static void clear_body(ig_onnx_loop *loop) {
     }
 }
 
-/* What the body says of going on: a scalar, in the body. */
-static ig_status yield_cond(ig_onnx_loop *loop, ig_onnx_node *node, ig_value *given) {
-    if (!loop->has_cond) {
-        loop->yields[0] = ig_onnx_scalar(node, IG_DT_bool, 1);
-        return IG_OK;
+static void set_yields(ig_onnx_loop *loop, ig_value *const *outputs) {
+    ig_expr *e = loop->node->e;
+    loop->yields[0] = loop->has_cond ? ig_onnx_one_element(e, outputs[0], IG_DT_bool,
+                                                           "the body's condition")
+                                     : ig_expr_number(e, IG_DT_bool, 1);
+    for (uint32_t i = 0; i < loop->carried_count + loop->stacked_count; i++) {
+        loop->yields[1 + i] = outputs[loop->has_cond + i];
     }
-    return ig_onnx_scalar_of(node, given, IG_DT_bool, "the body's condition",
-                             &loop->yields[0]);
 }
 
+/* The body's nodes; what the loop itself adds is built by the node's expression, which
+ * stands in the body meanwhile. */
 static ig_status build_body(ig_onnx_loop *loop, ig_builder *builder) {
-    ig_onnx_import *import = loop->node->import;
+    ig_onnx_node *node = loop->node;
+    ig_onnx_import *import = node->import;
     const Onnx__GraphProto *graph = loop->graph;
     ig_onnx_scope scope;
     const char *label = graph->name && graph->name[0] ? graph->name : "body";
     ig_onnx_scope_init(&scope, import, loop->outer, label);
     scope.builder = builder;
     add_arguments(loop);
-    IG_TRY(define_inputs(loop, &scope));
-    ig_value **outputs = IG_NEW_ARRAY(import->arena, ig_value *, graph->n_output);
+    node->e->builder = builder;
+    define_inputs(loop, &scope);
+    node->e->builder = node->builder;
+    IG_TRY(node->e->status);
+    ig_value **outputs = IG_NEW_ARRAY(import->arena, ig_value *, graph->n_output + 1);
     IG_TRY(ig_onnx_import_body(&scope, graph, outputs));
     for (size_t i = 0; i < graph->n_output; i++) {
         if (!outputs[i]) {
             return import->worst; /* reported where it is flawed */
         }
     }
-    ig_onnx_node node = *loop->node;
-    node.builder = builder;
-    builder->loc = ig_module_location(import->module, &node.where);
-    IG_TRY(yield_cond(loop, &node, graph->n_output ? outputs[0] : NULL));
-    uint32_t skip = loop->has_cond;
-    for (uint32_t i = 0; i < loop->carried_count + loop->stacked_count; i++) {
-        loop->yields[1 + i] = outputs[skip + i];
-    }
-    return IG_OK;
+    builder->loc = ig_module_location(import->module, &node->where);
+    node->e->builder = builder;
+    set_yields(loop, outputs);
+    node->e->builder = node->builder;
+    return node->e->status;
 }
 
 /* ---- types that hold for every trip ---- */

@@ -30,8 +30,8 @@ typedef struct ig_onnx_loop {
 /* Fills in op: builds the body, widens the types of carried values until they hold for
  * every trip, and types the results (carried…, stacked…). */
 ig_status ig_onnx_loop_build(ig_onnx_loop *loop);
-/* A scalar of a value that files also give as [1]. */
-ig_status ig_onnx_scalar_of(const ig_onnx_node *node, ig_value *x, ig_dtype dtype,
-                            const char *what, ig_value **out_value);
+/* A value of one element as a scalar: files give [1] too.  `what` is for messages. */
+ig_value *ig_onnx_one_element(ig_expr *e, ig_value *x, ig_dtype dtype,
+                              const char *what);
 
 #endif

@@ -1,12 +1,16 @@
 /* If, Loop and Scan.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "frontend/onnx/ops/hooks.h"
+#include "frontend/onnx/import/args.h"
 #include "frontend/onnx/import/loop.h"
+
+#include <assert.h>
 
 /* The graph of an attribute, and the scope it captures names from. */
 static const Onnx__GraphProto *graph_of(const ig_onnx_node *node, const char *name,
                                         ig_onnx_scope **out_scope) {
-    return ig_onnx_attr(node, name, out_scope)->g; /* check.c saw that it is there */
+    const Onnx__AttributeProto *attr = ig_onnx_attr(node, name, out_scope);
+    assert(attr && attr->g && "check.c refuses a node without its graphs");
+    return attr->g;
 }
 
 /* ---- if ---- */
@@ -89,34 +93,37 @@ static ig_status import_branch(ig_onnx_node *node, uint32_t index) {
     return IG_OK;
 }
 
-ig_status ig_onnx_import_if(ig_onnx_node *node) {
-    ig_value *cond;
-    ig_module *module = node->import->module;
-    IG_TRY(ig_onnx_tensor(node, 0));
-    ig_truth truth = decide(node);
-    if (truth != IG_MAYBE) {
-        return import_branch(node, truth == IG_YES ? 0 : 1);
-    }
-    IG_TRY(
-        ig_onnx_scalar_of(node, node->inputs[0], IG_DT_bool, "the condition", &cond));
+/* An `if` whose results have types that are set when the branches are known. */
+static ig_op *make_if(const ig_onnx_node *node) {
+    const ig_type *unknown = ig_type_tensor(node->import->module, IG_DT_f32, 0, NULL);
     const ig_type **types = IG_NEW_ARRAY(node->import->arena, const ig_type *,
                                          node->output_count + 1u);
+    ig_value *cond = ig_onnx_one_element(node->e, node->inputs[0], IG_DT_bool,
+                                         "the condition");
     for (uint32_t i = 0; i < node->output_count; i++) {
-        types[i] = ig_type_tensor(module, IG_DT_f32, 0,
-                                  NULL); /* until they are known */
+        types[i] = unknown;
     }
     ig_op_spec spec = { .operands = &cond,
                         .operand_count = 1,
                         .result_types = types,
                         .result_count = node->output_count };
-    ig_op *op = ig_make_op(node->builder, IG_OP_if, &spec);
+    return ig_expr_op(node->e, IG_OP_if, &spec);
+}
+
+ig_status ig_onnx_import_if(ig_onnx_node *node) {
+    ig_truth truth = decide(node);
+    if (truth != IG_MAYBE) {
+        return import_branch(node, truth == IG_YES ? 0 : 1);
+    }
+    ig_op *op = make_if(node);
+    IG_TRY(node->e->status);
     branches b = { 0 };
     for (uint32_t k = 0; k < 2; k++) {
         b.builders[k] = ig_builder_at_end(op->bodies[k]);
         b.builders[k].loc = op->loc;
     }
     ig_status status = build_branch(node, &b, 0);
-    ig_status other = build_branch(node, &b, 1); /* both are looked at */
+    ig_status other = build_branch(node, &b, 1); /* defects of both are reported */
     IG_TRY(status);
     IG_TRY(other);
     for (uint32_t i = 0; i < node->output_count; i++) {
@@ -132,40 +139,35 @@ ig_status ig_onnx_import_if(ig_onnx_node *node) {
 /* ---- loop ---- */
 
 /* M: absent is no bound; and no trips where the IR would take a negative M for that. */
-static ig_status read_trips(const ig_onnx_node *node, ig_value **out_trips) {
+static ig_value *read_trips(const ig_onnx_node *node) {
     ig_value *given = ig_onnx_in(node, 0);
     ig_dims_value known;
-    int64_t least = INT64_MIN, most;
+    int64_t min = INT64_MIN, max;
     if (!given) {
-        *out_trips = ig_make_i64(node->builder, -1);
-        return IG_OK;
+        return ig_expr_integer(node->e, IG_DT_i64, -1);
     }
-    IG_TRY(ig_onnx_scalar_of(node, given, IG_DT_i64, "input 0, the trip count,",
-                             out_trips));
-    if (ig_value_dims(*out_trips, &known)) {
-        ig_dim_range(node->import->module, known.dims[0], &least, &most);
+    ig_value *trips = ig_onnx_one_element(node->e, given, IG_DT_i64,
+                                          "input 0, the trip count,");
+    if (trips && ig_value_dims(trips, &known)) {
+        ig_dim_range(node->import->module, known.dims[0], &min, &max);
     }
-    if (least >= 0) {
-        return IG_OK;
-    }
-    return ig_onnx_build_scalar(node, IG_OP_max, *out_trips, 0, out_trips);
+    return min >= 0 ? trips : ig_expr_with(node->e, IG_OP_max, trips, 0);
 }
 
-static ig_status read_cond(const ig_onnx_node *node, ig_value **out_cond) {
+static ig_value *read_cond(const ig_onnx_node *node) {
     ig_value *given = ig_onnx_in(node, 1);
-    if (!given) {
-        *out_cond = ig_onnx_scalar(node, IG_DT_bool, 1);
-        return IG_OK;
-    }
-    return ig_onnx_scalar_of(node, given, IG_DT_bool, "input 1, the condition,",
-                             out_cond);
+    return given ? ig_onnx_one_element(node->e, given, IG_DT_bool,
+                                       "input 1, the condition,")
+                 : ig_expr_number(node->e, IG_DT_bool, 1);
 }
 
 static ig_status check_carried(const ig_onnx_node *node, uint32_t first,
                                uint32_t count) {
     for (uint32_t i = first; i < first + count; i++) {
         if (!ig_onnx_in(node, i)) {
-            return ig_onnx_fail(node, IG_INVALID, "carried input %u is absent", i);
+            return ig_onnx_fail(node, IG_INVALID,
+                                "lacks input %u, the start of carried value %u", i,
+                                i - first);
         }
     }
     return IG_OK;
@@ -197,8 +199,9 @@ ig_status ig_onnx_import_loop(ig_onnx_node *node) {
                             loop.carried_count + loop.stacked_count);
     }
     IG_TRY(check_carried(node, 2, loop.carried_count));
-    IG_TRY(read_trips(node, &loop.trips));
-    IG_TRY(read_cond(node, &loop.cond));
+    loop.trips = read_trips(node);
+    loop.cond = read_cond(node);
+    IG_TRY(node->e->status);
     IG_TRY(ig_onnx_loop_build(&loop));
     for (uint32_t i = 0; i < node->output_count; i++) {
         node->outputs[i] = ig_op_result(loop.op, i);
@@ -215,85 +218,49 @@ typedef struct scan {
 } scan;
 
 /* An entry of an attribute with one entry for each input or output scanned. */
-static ig_status read_entry(const ig_onnx_node *node, const char *name, uint32_t count,
-                            uint32_t index, int64_t *out_entry) {
-    uint32_t given;
-    const int64_t *entries = ig_onnx_attr_ints(node, name, &given);
-    if (entries && given != count) {
-        return ig_onnx_fail(node, IG_INVALID, "%s has %u entries, expected %u", name,
-                            given, count);
-    }
-    *out_entry = entries ? entries[index] : 0;
-    return IG_OK;
+static int64_t read_entry(const ig_onnx_node *node, const char *name, uint32_t count,
+                          uint32_t index) {
+    ig_ints entries = ig_onnx_attr_list_of(node, name, count);
+    return entries.items ? entries.items[index] : 0;
 }
 
 static ig_status read_scanned(ig_onnx_node *node, scan *s) {
     ig_onnx_loop *loop = &s->loop;
-    s->axes = IG_NEW_ARRAY(node->import->arena, uint32_t, loop->scanned_count);
-    s->backwards = IG_NEW_ARRAY(node->import->arena, bool, loop->scanned_count);
-    for (uint32_t i = 0; i < loop->scanned_count; i++) {
-        int64_t axis, direction;
-        uint32_t input = loop->carried_count + i;
-        IG_TRY(ig_onnx_tensor(node, input));
-        IG_TRY(read_entry(node, "scan_input_axes", loop->scanned_count, i, &axis));
-        IG_TRY(read_entry(node, "scan_input_directions", loop->scanned_count, i,
-                          &direction));
-        IG_TRY(ig_onnx_axis(node, axis, node->inputs[input]->type->rank, &s->axes[i]));
-        s->backwards[i] = direction != 0;
-        if (i > 0) {
-            ig_onnx_guard_extents(node, loop->carried_count, s->axes[0], input,
-                                  s->axes[i]);
+    uint32_t first = loop->carried_count, count = loop->scanned_count;
+    s->axes = IG_NEW_ARRAY(node->import->arena, uint32_t, count);
+    s->backwards = IG_NEW_ARRAY(node->import->arena, bool, count);
+    for (uint32_t i = 0; i < count; i++) {
+        const ig_value *x = ig_onnx_in(node, first + i);
+        if (!x || x->type->kind != IG_TENSOR) {
+            return ig_onnx_fail(node, IG_INVALID, "input %u is %s, expected a tensor",
+                                first + i, x ? "a sequence" : "absent");
         }
+        int64_t axis = read_entry(node, "scan_input_axes", count, i);
+        s->axes[i] = ig_onnx_axis_of(node, axis, x->type->rank);
+        s->backwards[i] = read_entry(node, "scan_input_directions", count, i) != 0;
+        IG_TRY(node->e->status);
+        ig_onnx_guard_extents(node, first, s->axes[0], first + i, s->axes[i]);
     }
-    loop->scanned = node->inputs + loop->carried_count;
+    loop->scanned = node->inputs + first;
     loop->scan_axes = s->axes;
     loop->scan_backwards = s->backwards;
-    return IG_OK;
+    return node->e->status;
 }
 
 /* As many trips as the scanned axis is long. */
-static ig_status count_scan_trips(ig_onnx_node *node, ig_onnx_loop *loop) {
-    ig_value *shape, *at = ig_make_i64(node->builder, loop->scan_axes[0]);
-    IG_TRY(ig_onnx_build1(node, IG_OP_shape, loop->scanned[0], &shape));
-    ig_attr attrs[IG_gather_attr_count] = { [IG_gather_axis] = ig_attr_of_int(0) };
-    IG_TRY(ig_onnx_build(node, IG_OP_gather, 2, (ig_value *[]){ shape, at }, attrs,
-                         &loop->trips));
-    loop->cond = ig_onnx_scalar(node, IG_DT_bool, 1);
-    return IG_OK;
+static void count_scan_trips(const ig_onnx_node *node, ig_onnx_loop *loop) {
+    ig_value *shape = ig_build_shape(node->e, loop->scanned[0]);
+    ig_value *axis = ig_expr_integer(node->e, IG_DT_i64, loop->scan_axes[0]);
+    loop->trips = ig_expr_gather(node->e, shape, axis, 0, IG_NEGATIVE_wrap);
+    loop->cond = ig_expr_number(node->e, IG_DT_bool, 1);
 }
 
-/* Moves the stacked axis 0 to `axis`. */
-static ig_status move_axis(const ig_onnx_node *node, int64_t axis, ig_value **value) {
-    uint32_t rank = (*value)->type->rank, to;
-    IG_TRY(ig_onnx_axis(node, axis, rank, &to));
-    if (to == 0) {
-        return IG_OK;
-    }
-    int64_t perm[IG_TENSOR_RANK];
-    for (uint32_t i = 0; i < rank; i++) {
-        perm[i] = i < to ? i + 1 : i == to ? 0 : i;
-    }
-    ig_attr attrs[IG_transpose_attr_count] = { [IG_transpose_perm] = ig_attr_of_ints(
-                                                   node->import->module, perm, rank) };
-    return ig_onnx_build(node, IG_OP_transpose, 1, value, attrs, value);
-}
-
-/* The last trip's part first. */
-static ig_status reverse_trips(const ig_onnx_node *node, ig_value **value) {
-    ig_module *module = node->import->module;
-    const ig_type *type = (*value)->type;
-    ig_dim starts[IG_TENSOR_RANK] = { 0 };
-    int64_t steps[IG_TENSOR_RANK];
-    for (uint32_t i = 0; i < type->rank; i++) {
-        steps[i] = i == 0 ? -1 : 1;
-    }
-    starts[0] = ig_dim_sub(module, type->dims[0], ig_dim_of(1));
-    ig_attr attrs[IG_slice_attr_count] = {
-        [IG_slice_starts] = ig_attr_of_dims(module, starts, type->rank),
-        [IG_slice_sizes] = ig_attr_of_dims(module, type->dims, type->rank),
-        [IG_slice_steps] = ig_attr_of_ints(module, steps, type->rank),
-    };
-    return ig_onnx_build(node, IG_OP_slice, 1, value, attrs, value);
+/* Trips are stacked along axis 0. */
+static ig_value *place_trips(const ig_onnx_node *node, ig_value *stacked, int64_t axis,
+                             bool is_backward) {
+    uint32_t to = ig_onnx_axis_of(node, axis, stacked->type->rank);
+    ig_value *value = is_backward ? ig_expr_flip(node->e, stacked, 0) : stacked;
+    return ig_expr_move_axis(node->e, value, 0, to);
 }
 
 static ig_status give_scan_outputs(ig_onnx_node *node, const ig_onnx_loop *loop) {
@@ -302,17 +269,12 @@ static ig_status give_scan_outputs(ig_onnx_node *node, const ig_onnx_loop *loop)
         if (i < loop->carried_count) {
             continue;
         }
-        int64_t axis, direction;
-        uint32_t index = i - loop->carried_count;
-        IG_TRY(read_entry(node, "scan_output_axes", loop->stacked_count, index, &axis));
-        IG_TRY(read_entry(node, "scan_output_directions", loop->stacked_count, index,
-                          &direction));
-        if (direction) {
-            IG_TRY(reverse_trips(node, &node->outputs[i]));
-        }
-        IG_TRY(move_axis(node, axis, &node->outputs[i]));
+        uint32_t index = i - loop->carried_count, count = loop->stacked_count;
+        int64_t axis = read_entry(node, "scan_output_axes", count, index);
+        bool is_backward = read_entry(node, "scan_output_directions", count, index);
+        node->outputs[i] = place_trips(node, node->outputs[i], axis, is_backward);
     }
-    return IG_OK;
+    return node->e->status;
 }
 
 ig_status ig_onnx_import_scan(ig_onnx_node *node) {
@@ -340,7 +302,8 @@ ig_status ig_onnx_import_scan(ig_onnx_node *node) {
     loop->stacked_count = node->output_count - loop->carried_count;
     IG_TRY(check_carried(node, 0, loop->carried_count));
     IG_TRY(read_scanned(node, &s));
-    IG_TRY(count_scan_trips(node, loop));
+    count_scan_trips(node, loop);
+    IG_TRY(node->e->status);
     IG_TRY(ig_onnx_loop_build(loop));
     return give_scan_outputs(node, loop);
 }

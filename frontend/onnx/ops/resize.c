@@ -355,7 +355,9 @@ ig_status ig_onnx_import_upsample(ig_onnx_node *node) {
     } else {
         IG_TRY(read_name(node, "mode", "nearest", modes, &mode));
     }
-    const Onnx__AttributeProto *attr = ig_onnx_attr(node, "scales", NULL);
+    bool may_hold = ig_onnx_row_has_attr(node->row, "scales");
+    const Onnx__AttributeProto *attr = may_hold ? ig_onnx_attr(node, "scales", NULL)
+                                                : NULL;
     bool is_constant = attr && attr->n_floats == r.rank;
     if (is_constant) {
         memcpy(scales, attr->floats, r.rank * sizeof *scales);

@@ -234,11 +234,14 @@ static void set_attrs(const layer *l, bool is_reverse, int64_t given, ig_attr *a
     if (is_reverse) {
         attrs[IG_rnn_reverse] = ig_attr_of_bool(true);
     }
-    bool is_linear_first = ig_onnx_attr_int(node, "linear_before_reset", 0) != 0;
+    bool is_gru = node->row->variant == IG_CELL_gru;
+    bool is_linear_first = is_gru &&
+                           ig_onnx_attr_int(node, "linear_before_reset", 0) != 0;
     if (l->cell == IG_CELL_gru && !is_linear_first) {
         attrs[IG_rnn_reset_first] = ig_attr_of_bool(true);
     }
-    if (ig_onnx_attr_int(node, "input_forget", 0)) {
+    if (node->row->variant == IG_CELL_lstm &&
+        ig_onnx_attr_int(node, "input_forget", 0)) {
         attrs[IG_rnn_couple] = ig_attr_of_bool(true);
     }
     if (ig_onnx_attr_float(node, "clip", 0) > 0) {
