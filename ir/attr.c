@@ -97,7 +97,7 @@ ig_attr ig_attr_of_ints(ig_module *module, const int64_t *ints, uint32_t count) 
 }
 
 ig_attr ig_attr_of_dim(ig_dim dim) {
-    return (ig_attr){ .kind = IG_ATTR_DIM, .as.i = dim };
+    return (ig_attr){ .kind = IG_ATTR_DIM, .as.dim = dim };
 }
 
 ig_attr ig_attr_of_dims(ig_module *module, const ig_dim *dims, uint32_t count) {

@@ -165,7 +165,7 @@ static int64_t element_count(const ig_type *type) {
     int64_t count = type->kind == IG_VECTOR ? type->lanes : 1;
     for (uint32_t i = 0; i < type->rank; i++) {
         assert(ig_dim_is_static(type->dims[i]) && "a constant has known dims");
-        count *= type->dims[i];
+        count *= ig_dim_value(type->dims[i]);
     }
     return count;
 }

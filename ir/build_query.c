@@ -39,7 +39,7 @@ static bool one_element(const ig_value *value, ig_tensor *out) {
         return false;
     }
     for (uint32_t i = 0; i < type->rank; i++) {
-        if (type->dims[i] != 1) {
+        if (!ig_dim_is(type->dims[i], 1)) {
             return false;
         }
     }
@@ -85,9 +85,13 @@ static bool evaluate(walk *w, const ig_value *value, ig_dims_value *out);
 
 /* Small whole-number tensors, booleans among them (the condition of a where). */
 static bool may_be_shape(const ig_type *type) {
-    return type && type->kind == IG_TENSOR && type->rank <= 1 &&
-           !ig_dtype_is_float((ig_dtype)type->dtype) && type->dtype != IG_DT_str &&
-           (type->rank == 0 || type->dims[0] <= 32);
+    int64_t count = 0;
+    if (!type || type->kind != IG_TENSOR || type->rank > 1 ||
+        ig_dtype_is_float((ig_dtype)type->dtype) || type->dtype == IG_DT_str) {
+        return false;
+    }
+    bool is_known = type->rank == 0 || ig_dim_known(type->dims[0], &count);
+    return !is_known || count <= 32;
 }
 
 /* Longer computations are left to the run: a program may multiply forever. */

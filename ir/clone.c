@@ -69,7 +69,7 @@ static ig_attr copy_attr(cloner *c, const ig_attr *attr) {
     case IG_ATTR_INTS:
         return ig_attr_of_ints(c->to, attr->as.ints, attr->count);
     case IG_ATTR_DIM:
-        return ig_attr_of_dim(ig_dim_translate(c->from, attr->as.i, c->to));
+        return ig_attr_of_dim(ig_dim_translate(c->from, attr->as.dim, c->to));
     case IG_ATTR_DIMS:
         return copy_dims(c, attr);
     case IG_ATTR_DATA: {

@@ -161,7 +161,9 @@ void ig_element_print(ig_dtype dtype, const void *bytes, int64_t index,
 bool ig_element_count(const ig_type *type, int64_t *out_count) {
     *out_count = type->kind == IG_VECTOR ? type->lanes : 1;
     for (uint32_t i = 0; i < type->rank; i++) {
-        if (type->dims[i] < 0 || !ig_mul_i64(*out_count, type->dims[i], out_count)) {
+        int64_t extent;
+        if (!ig_dim_known(type->dims[i], &extent) ||
+            !ig_mul_i64(*out_count, extent, out_count)) {
             return false;
         }
     }
@@ -178,7 +180,7 @@ bool ig_element_bytes(const ig_type *type, int64_t *out_bytes) {
     if (type->kind != IG_TABLE) {
         return ig_dtype_bytes(dtype, count, out_bytes);
     }
-    return ig_row_layout_of(type->rows, ig_dtypes[dtype].bits, type->dims[1],
-                            &layout) &&
-           ig_mul_i64(layout.stride, type->dims[0], out_bytes);
+    return ig_row_layout_of(type->rows, ig_dtypes[dtype].bits,
+                            ig_dim_value(type->dims[1]), &layout) &&
+           ig_mul_i64(layout.stride, ig_dim_value(type->dims[0]), out_bytes);
 }

@@ -68,6 +68,7 @@ typedef struct ig_attr { /* 16 bytes; payloads are interned, immutable */
         double f;
         const char *str;
         const int64_t *ints;
+        ig_dim dim;
         const ig_dim *dims;
         const ig_data *data;
     } as;

@@ -87,7 +87,7 @@ static void mix_attr(hasher *h, const ig_attr *attr) {
         mix_bytes(h, attr->as.ints, attr->count * sizeof(int64_t));
         return;
     case IG_ATTR_DIM:
-        mix(h, ig_dim_hash(h->module, attr->as.i));
+        mix(h, ig_dim_hash(h->module, attr->as.dim));
         return;
     case IG_ATTR_DIMS:
         mix_dims(h, attr->as.dims, attr->count);

@@ -58,7 +58,7 @@ static ig_plan_range level_list(plan *p, const ig_plan_level *level,
 
 static void add_variant(plan *p, const ig_plan_level *level, const ig_op *launch) {
     const ig_attr *cost = &launch->attrs[IG_launch_cost];
-    ig_dim grid = launch->attrs[IG_launch_grid].as.i;
+    ig_dim grid = launch->attrs[IG_launch_grid].as.dim;
     ig_plan_range params = level_list(p, level, &launch->attrs[IG_launch_params]);
     ig_plan_range work = level_list(p, level, &launch->attrs[IG_launch_work]);
     ig_plan_variant variant = {
@@ -67,7 +67,8 @@ static void add_variant(plan *p, const ig_plan_level *level, const ig_op *launch
         .params = params,
         .cost = cost->kind == IG_ATTR_NONE
                     ? IG_NONE
-                    : ig_plan_expr(p, ig_plan_taken_over(p, level->graph, cost->as.i)),
+                    : ig_plan_expr(p,
+                                   ig_plan_taken_over(p, level->graph, cost->as.dim)),
         .scratch = (uint32_t)ig_attr_int(launch, IG_launch_scratch, 0),
         .work = work,
     };
@@ -81,17 +82,17 @@ static void set_range(plan *p, const ig_op *launch, uint32_t operand,
     bool wraps = ig_attr_is_set(launch, IG_launch_negative);
     uint32_t count = ranges->kind == IG_ATTR_DIMS ? ranges->count : 0;
     for (uint32_t i = 0; i + 2 < count; i += 3) {
-        if (ranges->as.dims[i] == operand) {
+        if (ig_dim_is(ranges->as.dims[i], operand)) {
             ig_dim high = ranges->as.dims[i + 2], low = ranges->as.dims[i + 1];
-            low = wraps ? ig_dim_sub(ig_op_module(launch), 0, high) : low;
+            low = wraps ? ig_dim_sub(ig_op_module(launch), ig_dim_of(0), high) : low;
             record->low = ig_plan_expr(p, low);
             record->high = ig_plan_expr(p, high);
         }
     }
     count = offsets->kind == IG_ATTR_DIMS ? offsets->count : 0;
     for (uint32_t i = 0; i + 1 < count; i += 2) {
-        if (offsets->as.dims[i] == operand) {
-            record->low = ig_plan_expr(p, 0);
+        if (ig_dim_is(offsets->as.dims[i], operand)) {
+            record->low = ig_plan_expr(p, ig_dim_of(0));
             record->high = ig_plan_expr(p, offsets->as.dims[i + 1]);
         }
     }
@@ -102,8 +103,8 @@ static uint32_t row_stride(plan *p, const ig_part *part) {
     const ig_value *root = part->root;
     bool is_own = root->def && root->def->block->parent &&
                   root->def->block->parent->code == IG_OP_rows;
-    bool is_by_rows = p->rows && !is_own && part->type->rank > 0 &&
-                      part->type->dims[0] == p->rows;
+    bool is_by_rows = !ig_dim_is(p->rows, 0) && !is_own && part->type->rank > 0 &&
+                      ig_dim_same(part->type->dims[0], p->rows);
     return is_by_rows ? ig_plan_bytes(p, part->strides[0], (ig_dtype)root->type->dtype)
                       : IG_NONE;
 }
@@ -120,7 +121,7 @@ static void add_operand(plan *p, const ig_value *value, ig_dim element, const ig
         .row_stride = row_stride(p, &part),
         .low = IG_NONE,
         .high = IG_NONE,
-        .offset = offset ? ig_plan_bytes(p, offset, dtype) : IG_NONE,
+        .offset = ig_dim_is(offset, 0) ? IG_NONE : ig_plan_bytes(p, offset, dtype),
     };
     if (op && op->code == IG_OP_launch) {
         set_range(p, op, index, &operand);
@@ -135,7 +136,7 @@ static void add_operands(plan *p, const ig_op *op, ig_plan_step *step) {
     step->operands.first = (uint32_t)p->w->operands.count;
     step->operands.count = op->operand_count;
     for (uint32_t i = 0; i < op->operand_count; i++) {
-        add_operand(p, op->operands[i].value, 0, op, i);
+        add_operand(p, op->operands[i].value, ig_dim_of(0), op, i);
     }
 }
 
@@ -230,7 +231,7 @@ static void add_host(plan *p, const ig_op *const *at) {
     step.operands.count = op->operand_count;
     for (uint32_t i = 0; i < op->operand_count; i++) {
         uint32_t from = i < outs ? ins + i : i - outs;
-        add_operand(p, op->operands[from].value, 0, NULL, 0);
+        add_operand(p, op->operands[from].value, ig_dim_of(0), NULL, 0);
     }
     ig_plan_variant variant = { .kernel = IG_NONE,
                                 .grid = IG_NONE,
@@ -252,7 +253,7 @@ static void add_store(plan *p, const ig_op *const *at) {
 static ig_dim element_stride(const ig_value *vector) {
     const ig_op *view = ig_def(vector, IG_OP_view);
     bool has_one = view && view->attrs[IG_view_strides].count == 1;
-    return has_one ? view->attrs[IG_view_strides].as.dims[0] : 1;
+    return has_one ? view->attrs[IG_view_strides].as.dims[0] : ig_dim_of(1);
 }
 
 /* A read of each element. */
@@ -267,16 +268,16 @@ static void add_bind(plan *p, const ig_op *const *at) {
         step.operands.first = (uint32_t)p->w->operands.count;
         step.operands.count = 1;
         ig_dim stride = element_stride(vector);
-        add_operand(p, vector, ig_dim_mul(p->module, stride, i), NULL, 0);
+        add_operand(p, vector, ig_dim_mul(p->module, stride, ig_dim_of(i)), NULL, 0);
         push_step(p, &step);
     }
 }
 
 static void add_let(plan *p, const ig_op *const *at) {
-    uint32_t index = ig_symbol_index(p->module, at[0]->attrs[IG_let_symbol].as.i);
+    uint32_t index = ig_symbol_index(p->module, at[0]->attrs[IG_let_symbol].as.dim);
     ig_plan_step step = new_step(p, IG_STEP_set, ig_symbol_at(p->module, index)->name);
     step.symbol = ig_plan_symbol_of(p, index);
-    step.value = ig_plan_expr(p, at[0]->attrs[IG_let_value].as.i);
+    step.value = ig_plan_expr(p, at[0]->attrs[IG_let_value].as.dim);
     push_step(p, &step);
 }
 
@@ -284,8 +285,8 @@ static void add_let(plan *p, const ig_op *const *at) {
 static void add_guard(plan *p, const ig_op *const *at) {
     const ig_op *op = at[0];
     bool is_late = op->block->parent ||
-                   ig_plan_is_late(p, op->attrs[IG_guard_left].as.i) ||
-                   ig_plan_is_late(p, op->attrs[IG_guard_right].as.i);
+                   ig_plan_is_late(p, op->attrs[IG_guard_left].as.dim) ||
+                   ig_plan_is_late(p, op->attrs[IG_guard_right].as.dim);
     if (is_late) {
         ig_plan_step step = new_step(p, IG_STEP_guard, "guard");
         step.index = ig_plan_add_guard(p, op, false);
@@ -321,7 +322,7 @@ static void add_if(plan *p, const ig_op *const *at) {
 
 static void add_loop(plan *p, const ig_op *const *at) {
     uint32_t number = (uint32_t)p->w->steps.count;
-    uint32_t index = ig_symbol_index(p->module, at[0]->attrs[IG_loop_trip].as.i);
+    uint32_t index = ig_symbol_index(p->module, at[0]->attrs[IG_loop_trip].as.dim);
     ig_plan_step step = new_step(p, IG_STEP_loop, "loop");
     step.symbol = ig_plan_symbol_of(p, index);
     add_operands(p, at[0], &step);
@@ -333,17 +334,17 @@ static void add_loop(plan *p, const ig_op *const *at) {
 static void add_rows(plan *p, const ig_op *const *at) {
     const ig_op *op = at[0];
     uint32_t number = (uint32_t)p->w->steps.count;
-    uint32_t index = ig_symbol_index(p->module, op->attrs[IG_rows_symbol].as.i);
+    uint32_t index = ig_symbol_index(p->module, op->attrs[IG_rows_symbol].as.dim);
     int64_t block = ig_attr_int(op, IG_rows_block, 1);
     ig_plan_step step = new_step(p, IG_STEP_rows, "rows");
     step.symbol = ig_plan_symbol_of(p, index);
     p->w->symbols.items[step.symbol].kind = IG_SYMBOL_ROWS;
-    step.value = ig_plan_expr(p, op->attrs[IG_rows_count].as.i);
+    step.value = ig_plan_expr(p, op->attrs[IG_rows_count].as.dim);
     step.block = ig_plan_expr(p, ig_dim_const(p->module, block));
     push_step(p, &step);
-    p->rows = op->attrs[IG_rows_symbol].as.i;
+    p->rows = op->attrs[IG_rows_symbol].as.dim;
     uint32_t count = add_body(p, at, 0);
-    p->rows = 0;
+    p->rows = ig_dim_of(0);
     p->w->steps.items[number].body_count = count;
 }
 

@@ -43,7 +43,7 @@ static void add_input_symbols(plan *p) {
                 continue;
             }
             uint32_t index = ig_symbol_index(p->module, type->dims[d]);
-            bool is_defined = ig_symbol_at(p->module, index)->defined != 0;
+            bool is_defined = ig_symbol_is_defined(ig_symbol_at(p->module, index));
             if (!ig_map_get_id(&p->symbol_of, index) && !is_defined) {
                 add_symbol(p, index,
                            (ig_plan_symbol){ .kind = IG_SYMBOL_INPUT,
@@ -62,7 +62,7 @@ uint32_t ig_plan_symbol_of(plan *p, uint32_t index) {
         return (uint32_t)known - 1;
     }
     const ig_symbol *symbol = ig_symbol_at(p->module, index);
-    bool is_defined = symbol->defined != 0;
+    bool is_defined = ig_symbol_is_defined(symbol);
     uint32_t expr = is_defined ? ig_plan_expr(p, symbol->defined) : IG_NONE;
     uint32_t kind = is_defined ? IG_SYMBOL_DEFINED : IG_SYMBOL_LATE;
     return add_symbol(
@@ -85,7 +85,8 @@ uint32_t ig_plan_expr(plan *p, ig_dim dim) {
 }
 
 uint32_t ig_plan_bytes(plan *p, ig_dim elements, ig_dtype dtype) {
-    return ig_plan_expr(p, ig_dim_mul(p->module, elements, ig_dtypes[dtype].bits / 8));
+    return ig_plan_expr(
+        p, ig_dim_mul(p->module, elements, ig_dim_of(ig_dtypes[dtype].bits / 8)));
 }
 
 /* Level graphs have modules of their own: their dims are taken over by name. */
@@ -129,7 +130,7 @@ typedef struct lateness {
 /* A symbol that no input binds and that stands for nothing is set while running. */
 static void note_late(void *user, uint32_t symbol) {
     lateness *l = user;
-    bool is_defined = ig_symbol_at(l->p->module, symbol)->defined != 0;
+    bool is_defined = ig_symbol_is_defined(ig_symbol_at(l->p->module, symbol));
     uintptr_t number = (uintptr_t)ig_map_get_id(&l->p->symbol_of, symbol);
     bool is_input = number &&
                     l->p->w->symbols.items[number - 1].kind == IG_SYMBOL_INPUT;
@@ -277,8 +278,8 @@ static ig_status add_ports(plan *p) {
 uint32_t ig_plan_add_guard(ig_plan_build *p, const ig_op *op, bool is_at_bind) {
     const char *message = ig_attr_str(op, IG_guard_message);
     ig_plan_guard guard = {
-        .left = ig_plan_expr(p, op->attrs[IG_guard_left].as.i),
-        .right = ig_plan_expr(p, op->attrs[IG_guard_right].as.i),
+        .left = ig_plan_expr(p, op->attrs[IG_guard_left].as.dim),
+        .right = ig_plan_expr(p, op->attrs[IG_guard_right].as.dim),
         .test = (uint32_t)ig_attr_int(op, IG_guard_test, 0),
         .at_bind = is_at_bind,
         .message = ig_plan_text_of(p, message ? message : "shapes disagree"),
@@ -291,8 +292,8 @@ uint32_t ig_plan_add_guard(ig_plan_build *p, const ig_op *op, bool is_at_bind) {
 
 static bool is_bound_guard(plan *p, const ig_op *op) {
     return op->code == IG_OP_guard &&
-           !ig_plan_is_late(p, op->attrs[IG_guard_left].as.i) &&
-           !ig_plan_is_late(p, op->attrs[IG_guard_right].as.i);
+           !ig_plan_is_late(p, op->attrs[IG_guard_left].as.dim) &&
+           !ig_plan_is_late(p, op->attrs[IG_guard_right].as.dim);
 }
 
 /* What only recipes read is no part of the program: they have been computed. */

@@ -26,8 +26,8 @@ static ig_status replace(folding *f, const ig_folded_input *input) {
     }
     ig_value *arg = f->graph->body.args[input->leaf];
     const ig_tensor *tensor = input->tensor;
-    const ig_type *type = ig_type_tensor(f->module, tensor->dtype, tensor->rank,
-                                         tensor->dims);
+    const ig_type *type = ig_type_of_extents(f->module, tensor->dtype, tensor->rank,
+                                             tensor->dims);
     const char *name = f->graph->arg_names ? f->graph->arg_names[input->leaf] : "input";
     if (arg->type != type) {
         return ig_error(diag, IG_INVALID, NULL,

@@ -34,6 +34,11 @@ typedef struct ig_symbol {
 /* Of a type's extents: who walks definitions may recurse so deep. */
 enum { IG_DIM_LEVELS_MAX = 1024 };
 
+/* Does it stand for an expression? */
+static inline bool ig_symbol_is_defined(const ig_symbol *symbol) {
+    return !ig_dim_is(symbol->defined, 0);
+}
+
 typedef enum ig_truth { IG_NO, IG_YES, IG_MAYBE } ig_truth;
 
 /* A new symbol; `name` is made unique by a number when it is taken.  Returns its
@@ -90,7 +95,6 @@ uint32_t ig_dim_level(const ig_module *module, ig_dim dim);
 bool ig_dim_overflows(const ig_module *module, ig_dim dim);
 /* `dim` with by_symbol[i] in place of symbol i, simplified anew; IG_DIM_KEEP keeps
  * it. */
-#define IG_DIM_KEEP INT64_MIN
 ig_dim ig_dim_substitute(ig_module *module, ig_dim dim, const ig_dim *by_symbol);
 /* `dim` of `from` rebuilt in `to`; symbols are matched by name. */
 ig_dim ig_dim_translate(const ig_module *from, ig_dim dim, ig_module *to);

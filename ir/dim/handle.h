@@ -17,6 +17,9 @@
 /* >= 0 a known extent; < 0 expression number -1 - dim of the module. */
 typedef int64_t ig_dim;
 
+/* No dim: what ig_dim_substitute leaves as it is. */
+#define IG_DIM_KEEP INT64_MIN
+
 static inline ig_dim ig_dim_of(int64_t extent) {
     assert(extent >= 0 && "an extent is never negative");
     return extent;
@@ -62,6 +65,11 @@ static inline bool ig_dims_same(const ig_dim *a, const ig_dim *b, uint32_t count
         }
     }
     return true;
+}
+
+/* For maps: equal for the same handles only. */
+static inline uint64_t ig_dim_key(ig_dim dim) {
+    return (uint64_t)dim;
 }
 
 #endif

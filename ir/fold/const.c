@@ -30,8 +30,8 @@ static ig_status read_type(const ig_type *type, ig_context *context, ig_tensor *
         out->count = out->dims[0] = type->lanes;
     }
     for (uint32_t i = 0; i < type->rank; i++) {
-        out->dims[i] = type->dims[i];
-        if (__builtin_mul_overflow(out->count, type->dims[i], &out->count)) {
+        out->dims[i] = ig_dim_value(type->dims[i]);
+        if (__builtin_mul_overflow(out->count, out->dims[i], &out->count)) {
             return fail(context, IG_LIMIT, "a constant has too many elements");
         }
     }

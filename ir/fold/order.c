@@ -181,7 +181,7 @@ ig_status ig_fold_topk(ig_eval *eval, const ig_op *op, const ig_tensor *const *i
     if (op->operand_count > 1) {
         count = ig_tensor_get_i64(in[1], 0);
     } else {
-        IG_TRY(ig_eval_dim(eval, op, op->attrs[IG_topk_k].as.i, &count));
+        IG_TRY(ig_eval_dim(eval, op, op->attrs[IG_topk_k].as.dim, &count));
     }
     if (count < 0 || count > in[0]->dims[axis]) {
         return FOLD_ERROR(eval, op, "topk: %lld of %lld elements along axis %u",

@@ -20,7 +20,7 @@ static bool number_of(const ig_op *op, uint32_t operand, uint32_t index, float *
     }
     ig_tensor tensor = { .kind = IG_TENSOR,
                          .dtype = (ig_dtype)data->type->dtype,
-                         .count = data->type->dims[0],
+                         .count = ig_dim_value(data->type->dims[0]),
                          .data = (void *)(uintptr_t)data->bytes };
     *out = (float)ig_tensor_get_f64(&tensor, data->is_splat ? 0 : index);
     return true;
@@ -42,18 +42,21 @@ static ig_dim resized_extent(const ig_op *op, uint32_t d) {
                     (!has_region || (number_of(op, 2, d, &first) &&
                                      number_of(op, 2, d + x->rank, &end))) &&
                     ig_dim_constant(ig_op_module(op), x->dims[d], &in);
-    int64_t out = is_known ? ig_resize_extent(in, scale, first, end) : -1;
-    return out >= 0 ? out : ig_result_symbol(op, 0, d, "n");
+    ig_dim out;
+    return is_known && ig_dim_from(ig_resize_extent(in, scale, first, end), &out)
+               ? out
+               : ig_result_symbol(op, 0, d, "n");
 }
 
 static ig_status check_lists(const ig_op *op) {
     static const char *const what[] = { "a scale an axis", "two places an axis",
                                         "a size an axis" };
-    ig_dim rank = ig_operand_type(op, 0)->rank;
+    uint32_t rank = ig_operand_type(op, 0)->rank;
     for (uint32_t i = 1; i < op->operand_count; i++) {
         IG_TRY(i < 3 ? ig_check_float(op, i) : ig_check_int(op, i));
         IG_TRY(ig_check_rank(op, i, 1));
-        IG_TRY(ig_check_extent(op, i, 0, i == 2 ? 2 * rank : rank, what[i - 1], NULL));
+        ig_dim count = ig_dim_of(i == 2 ? 2 * rank : rank);
+        IG_TRY(ig_check_extent(op, i, 0, count, what[i - 1], NULL));
     }
     return IG_OK;
 }
@@ -91,9 +94,9 @@ ig_status ig_infer_grid_sample(ig_op *op, const ig_type **out_types) {
                            "operands are %s and %s, expected equal ranks, 3 or more",
                            ig_operand_text(op, 0), ig_operand_text(op, 1));
     }
-    IG_TRY(ig_check_extent(op, 1, grid->rank - 1, x->rank - 2,
+    IG_TRY(ig_check_extent(op, 1, grid->rank - 1, ig_dim_of(x->rank - 2),
                            "the number of spatial axes", NULL));
-    ig_dim dims[IG_TENSOR_RANK] = { 0, x->dims[1] };
+    ig_dim dims[IG_TENSOR_RANK] = { ig_dim_of(0), x->dims[1] };
     IG_TRY(ig_check_extent(op, 1, 0, x->dims[0], "that of operand 0", &dims[0]));
     for (uint32_t d = 2; d < x->rank; d++) {
         dims[d] = grid->dims[d - 1];

@@ -46,7 +46,7 @@ ig_bag_feature ig_bag_feature_at(const ig_op *op, uint32_t number) {
 }
 
 ig_dim ig_bag_feature_rows(const ig_op *op, const ig_bag_feature *feature) {
-    ig_dim rows = 0;
+    ig_dim rows = ig_dim_of(0);
     for (uint32_t i = 0; i < feature->tables; i++) {
         const ig_type *table = op->operands[feature->table + i].value->type;
         rows = ig_dim_add(ig_op_module(op), rows, table->dims[0]);
@@ -97,7 +97,8 @@ static ig_status check_arrays(const ig_op *op) {
 
 static ig_status check_layout(const ig_op *op, uint32_t operand) {
     const ig_type *type = ig_operand_type(op, operand);
-    int64_t dim = ig_dim_is_static(type->dims[1]) ? type->dims[1] : 0;
+    int64_t dim;
+    (void)ig_dim_known(type->dims[1], &dim); /* 0 where it is not */
     ig_row_layout layout;
     if (!ig_row_layout_of(type->rows, ig_dtypes[type->dtype].bits, dim, &layout)) {
         return INFER_ERROR(op, "operand %u is %s, whose rows cannot be", operand,
@@ -151,7 +152,7 @@ static ig_status check_more_tables(const ig_op *op, const ig_bag_feature *featur
     }
     for (uint32_t i = 0; feature->tables > 1 && i < feature->tables; i++) {
         const ig_type *next = ig_operand_type(op, feature->table + i);
-        bool is_alike = next->dims[0] != 0 && next->kind == first->kind &&
+        bool is_alike = !ig_dim_is(next->dims[0], 0) && next->kind == first->kind &&
                         next->dtype == first->dtype && next->rank == first->rank &&
                         ig_rows_equal(next->rows, first->rows) &&
                         ig_dim_equal(ig_op_module(op), next->dims[1], first->dims[1]) !=
@@ -227,11 +228,11 @@ static ig_status count_bags(const ig_op *op, const ig_bag_feature *feature,
                                &offsets));
     }
     bool has_last = feature->last != IG_LAST_ids;
-    if (has_last && ig_dim_less_equal(module, 1, offsets) == IG_NO) {
+    if (has_last && ig_dim_less_equal(module, ig_dim_of(1), offsets) == IG_NO) {
         return INFER_ERROR(op, "operand %u is %s, expected the last end in it",
                            feature->begins, ig_operand_text(op, feature->begins));
     }
-    *out_bags = has_last ? ig_dim_sub(module, offsets, 1) : offsets;
+    *out_bags = has_last ? ig_dim_sub(module, offsets, ig_dim_of(1)) : offsets;
     return IG_OK;
 }
 
@@ -280,22 +281,23 @@ ig_status ig_infer_interact(ig_op *op, const ig_type **out_types) {
     IG_TRY(ig_check_float(op, 0));
     const ig_type *type = ig_operand_type(op, 0);
     const ig_attr *pairs = &op->attrs[IG_interact_pairs];
-    ig_dim rows = type->dims[1];
-    for (uint32_t i = 0; i < pairs->count && ig_dim_is_static(rows); i++) {
+    int64_t rows;
+    bool is_known = ig_dim_known(type->dims[1], &rows);
+    for (uint32_t i = 0; i < pairs->count && is_known; i++) {
         int64_t pair = pairs->as.ints[i];
-        if (pair < 0 || (rows == 0 || pair / rows >= rows)) {
+        if (pair < 0 || rows == 0 || pair / rows >= rows) {
             return INFER_ERROR(
                 op, "operand 0 is %s, and pair %u is %lld, outside of its rows",
                 ig_operand_text(op, 0), i, (long long)pair);
         }
     }
-    ig_dim dims[] = { type->dims[0], pairs->count };
+    ig_dim dims[] = { type->dims[0], ig_dim_of(pairs->count) };
     out_types[0] = ig_type_with_dims(ig_op_module(op), type, 2, dims);
     return IG_OK;
 }
 
 ig_status ig_infer_bounds(ig_op *op, const ig_type **out_types) {
-    ig_dim one = 1;
+    ig_dim one = ig_dim_of(1);
     for (uint32_t i = 0; i < op->operand_count; i++) {
         IG_TRY(ig_check_rank(op, i, 1));
         IG_TRY(ig_check_int(op, i));

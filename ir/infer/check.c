@@ -142,8 +142,10 @@ static bool excludes_one(const ig_module *module, ig_dim dim) {
 
 bool ig_dim_broadcast(ig_module *module, ig_dim a, ig_dim b, ig_dim *out_dim) {
     ig_truth equal = ig_dim_equal(module, a, b);
-    if (equal == IG_YES || a == 1 || b == 1) {
-        *out_dim = equal == IG_YES ? ig_dim_precise(module, a, b) : a == 1 ? b : a;
+    if (equal == IG_YES || ig_dim_is(a, 1) || ig_dim_is(b, 1)) {
+        *out_dim = equal == IG_YES   ? ig_dim_precise(module, a, b)
+                   : ig_dim_is(a, 1) ? b
+                                     : a;
         return true;
     }
     bool a_wide = excludes_one(module, a), b_wide = excludes_one(module, b);
@@ -167,8 +169,8 @@ ig_status ig_check_broadcast(const ig_op *op, uint32_t operand, ig_dim *dims,
     }
     for (uint32_t i = 0; i < joined_rank; i++) { /* from the last */
         uint32_t at = joined_rank - 1 - i;
-        ig_dim a = i < *rank ? dims[*rank - 1 - i] : 1;
-        ig_dim b = i < type->rank ? type->dims[type->rank - 1 - i] : 1;
+        ig_dim a = i < *rank ? dims[*rank - 1 - i] : ig_dim_of(1);
+        ig_dim b = i < type->rank ? type->dims[type->rank - 1 - i] : ig_dim_of(1);
         if (!ig_dim_broadcast(module, a, b, &joined[at])) {
             const ig_type *other = ig_type_with_dims(module, type, *rank, dims);
             return INFER_ERROR(op, "operand %u is %s, which does not broadcast with %s",

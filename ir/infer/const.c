@@ -30,13 +30,14 @@ ig_status ig_infer_weight(ig_op *op, const ig_type **out_types) {
 }
 
 ig_status ig_infer_dims(ig_op *op, const ig_type **out_types) {
-    ig_dim count = op->attrs[IG_dims_values].count;
+    uint32_t count = op->attrs[IG_dims_values].count;
+    ig_dim extent = ig_dim_of(count);
     bool is_scalar = ig_attr_int(op, IG_dims_scalar, 0);
     if (is_scalar && count != 1) {
-        return INFER_ERROR(op, "a scalar has one value, not %lld", (long long)count);
+        return INFER_ERROR(op, "a scalar has one value, not %u", count);
     }
     out_types[0] = ig_type_tensor(ig_op_module(op), IG_DT_i64, is_scalar ? 0 : 1,
-                                  &count);
+                                  &extent);
     return IG_OK;
 }
 

@@ -34,9 +34,10 @@ static ig_status join_batch(const ig_op *op, const matrix *a, const matrix *b,
     uint32_t rank = a->batch_rank > b->batch_rank ? a->batch_rank : b->batch_rank;
     for (uint32_t i = 0; i < rank; i++) {
         uint32_t from_end = rank - i;
-        ig_dim x = from_end <= a->batch_rank ? left->dims[a->batch_rank - from_end] : 1;
+        ig_dim x = from_end <= a->batch_rank ? left->dims[a->batch_rank - from_end]
+                                             : ig_dim_of(1);
         ig_dim y = from_end <= b->batch_rank ? right->dims[b->batch_rank - from_end]
-                                             : 1;
+                                             : ig_dim_of(1);
         if (!ig_dim_broadcast(module, x, y, &dims[i])) {
             return INFER_ERROR(
                 op, "operands are %s and %s, whose batch extents do not broadcast",
@@ -100,13 +101,13 @@ static ig_status read_axes(const ig_op *op, uint32_t rank, uint64_t *out_mask,
     if (by_operand) {
         IG_TRY(ig_check_int(op, 1));
         IG_TRY(ig_check_rank(op, 1, 1));
-        count = ig_operand_type(op, 1)->dims[0];
-        if (!ig_dim_is_static(count) && ig_attr_int(op, IG_reduce_keep, 0)) {
+        bool has_count = ig_dim_known(ig_operand_type(op, 1)->dims[0], &count);
+        if (!has_count && ig_attr_int(op, IG_reduce_keep, 0)) {
             *out_known = false; /* the rank stays, whatever is reduced */
             *out_count = 1;
             return IG_OK;
         }
-        if (!ig_dim_is_static(count) || count > rank) {
+        if (!has_count || count > rank) {
             return INFER_FAIL(op, IG_UNSUPPORTED,
                               "operand 1 is %s: not as many axes as can be reduced",
                               ig_operand_text(op, 1));
@@ -133,7 +134,7 @@ static uint32_t reduce_dims(const ig_type *type, uint64_t mask, bool keep,
     for (uint32_t i = 0; i < type->rank; i++) {
         bool is_reduced = mask >> i & 1;
         if (!is_reduced || keep) {
-            dims[rank++] = is_reduced ? 1 : type->dims[i];
+            dims[rank++] = is_reduced ? ig_dim_of(1) : type->dims[i];
         }
     }
     return rank;
@@ -199,7 +200,7 @@ ig_status ig_infer_cumsum(ig_op *op, const ig_type **out_types) {
     int64_t axis = ig_attr_int(op, IG_cumsum_axis, 0);
     axis += axis < 0 ? type->rank : 0;
     memcpy(dims, type->dims, type->rank * sizeof *dims);
-    dims[axis] = ig_dim_add(ig_op_module(op), dims[axis], 1);
+    dims[axis] = ig_dim_add(ig_op_module(op), dims[axis], ig_dim_of(1));
     out_types[0] = ig_type_with_dims(ig_op_module(op), type, type->rank, dims);
     return IG_OK;
 }
@@ -223,7 +224,7 @@ ig_status ig_infer_layer_norm(ig_op *op, const ig_type **out_types) {
         }
         for (uint32_t d = 0; d < factor->rank; d++) {
             ig_dim extent = type->dims[type->rank - factor->rank + d];
-            if (factor->dims[d] != 1) {
+            if (!ig_dim_is(factor->dims[d], 1)) {
                 IG_TRY(ig_check_extent(op, i, d, extent, "that of operand 0", NULL));
             }
         }

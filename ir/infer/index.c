@@ -50,8 +50,8 @@ ig_status ig_infer_gather_nd(ig_op *op, const ig_type **out_types) {
                            (long long)batch, ig_operand_text(op, 0),
                            ig_operand_text(op, 1));
     }
-    ig_dim depth = indices->dims[indices->rank - 1];
-    if (!ig_dim_is_static(depth)) {
+    int64_t depth;
+    if (!ig_dim_known(indices->dims[indices->rank - 1], &depth)) {
         return INFER_FAIL(
             op, IG_UNSUPPORTED,
             "operand 1 is %s: with an unknown last extent the result's rank is unknown",
@@ -111,13 +111,15 @@ ig_status ig_infer_scatter_nd(ig_op *op, const ig_type **out_types) {
     IG_TRY(check_index_operands(op));
     const ig_type *x = ig_operand_type(op, 0), *indices = ig_operand_type(op, 1);
     IG_TRY(ig_check_dtype(op, 2, (ig_dtype)x->dtype));
-    ig_dim depth = indices->rank ? indices->dims[indices->rank - 1] : -1;
-    if (indices->rank == 0 || (ig_dim_is_static(depth) && depth > x->rank)) {
+    int64_t depth = 0;
+    bool is_known = indices->rank &&
+                    ig_dim_known(indices->dims[indices->rank - 1], &depth);
+    if (indices->rank == 0 || depth > x->rank) {
         return INFER_ERROR(
             op, "operand 1 is %s, expected tuples for operand 0, which is %s",
             ig_operand_text(op, 1), ig_operand_text(op, 0));
     }
-    if (!ig_dim_is_static(depth)) {
+    if (!is_known) {
         return INFER_FAIL(op, IG_UNSUPPORTED,
                           "operand 1 is %s: its last extent must be known",
                           ig_operand_text(op, 1));

@@ -32,7 +32,7 @@ ig_status ig_infer_group_norm(ig_op *op, const ig_type **out_types) {
     const ig_type *x = ig_operand_type(op, 0);
     int64_t groups = ig_attr_int(op, IG_group_norm_groups, 1);
     if (groups < 1 || op->operand_count == 2 ||
-        (ig_dim_is_static(x->dims[1]) && x->dims[1] % groups != 0)) {
+        (ig_dim_is_static(x->dims[1]) && ig_dim_value(x->dims[1]) % groups != 0)) {
         return INFER_ERROR(
             op,
             "operand 0 is %s, whose channels do not make %lld groups, or there is a scale without bias",
@@ -69,7 +69,7 @@ static ig_status check_mask(const ig_op *op, ig_dim rows, ig_dim columns) {
     }
     for (uint32_t i = 0; i < 2 && i < mask->rank; i++) {
         uint32_t axis = mask->rank - 1 - i;
-        is_one[i] = mask->dims[axis] == 1;
+        is_one[i] = ig_dim_is(mask->dims[axis], 1);
         if (!is_one[i]) {
             IG_TRY(ig_check_extent(op, 3, axis, i ? rows : columns,
                                    "that of the scores", NULL));
@@ -99,7 +99,7 @@ ig_status ig_infer_attention(ig_op *op, const ig_type **out_types) {
                            "which the rows of operand 0 have", NULL));
     IG_TRY(ig_check_extent(op, 2, type[2]->rank - 2, keys, "the number of keys", NULL));
     for (uint32_t d = 0; d < rank; d++) {
-        dims[d] = 1;
+        dims[d] = ig_dim_of(1);
     }
     for (uint32_t i = 0; i < op->operand_count; i++) {
         IG_TRY(join_leading(op, i, rank, dims));
@@ -142,7 +142,7 @@ static ig_status check_given(const ig_op *op, const layer *l, uint32_t operand) 
         IG_TRY(check_shape(op, operand++, 1, (ig_dim[]){ l->batch }));
     }
     if (given & IG_RNN_peepholes) {
-        ig_dim count = ig_dim_mul(module, l->hidden, 3);
+        ig_dim count = ig_dim_mul(module, l->hidden, ig_dim_of(3));
         IG_TRY(check_shape(op, operand++, 1, (ig_dim[]){ count }));
     }
     if (given & IG_RNN_projection) {
@@ -185,7 +185,7 @@ static ig_status read_layer(const ig_op *op, ig_rnn_cell cell, uint32_t weights,
         IG_TRY(ig_check_rank(op, 2, 2));
         l->hidden = ig_operand_type(op, 2)->dims[1];
     }
-    ig_dim gates = ig_dim_mul(module, l->hidden, gate_counts[cell]);
+    ig_dim gates = ig_dim_mul(module, l->hidden, ig_dim_of(gate_counts[cell]));
     return ig_check_extent(op, weights, 0, gates, "gates times hidden", NULL);
 }
 

@@ -37,13 +37,13 @@ ig_status ig_infer_arg_reduce(ig_op *op, const ig_type **out_types) {
     const ig_type *x = ig_operand_type(op, 0);
     ig_dim dims[IG_TENSOR_RANK];
     bool keep = ig_attr_int(op, IG_arg_reduce_keep, 0) != 0;
-    if (x->dims[axis] == 0) {
+    if (ig_dim_is(x->dims[axis], 0)) {
         return INFER_ERROR(op, "operand 0 is %s: none of no elements is extreme",
                            ig_operand_text(op, 0));
     }
     for (uint32_t d = 0; d < x->rank; d++) {
         if (d != axis || keep) {
-            dims[rank++] = d == axis ? 1 : x->dims[d];
+            dims[rank++] = d == axis ? ig_dim_of(1) : x->dims[d];
         }
     }
     out_types[0] = ig_type_tensor(ig_op_module(op), IG_DT_i64, rank, dims);
@@ -66,14 +66,14 @@ static ig_status topk_count(const ig_op *op, uint32_t axis, ig_dim *out_count) {
         return INFER_ERROR(op, "topk has k, or it as an operand");
     }
     if (has_attr) {
-        *out_count = op->attrs[IG_topk_k].as.i;
+        *out_count = op->attrs[IG_topk_k].as.dim;
         return IG_OK;
     }
     IG_TRY(ig_check_tensor(op, 1));
     IG_TRY(ig_check_dtype(op, 1, IG_DT_i64));
     const ig_type *k = ig_operand_type(op, 1);
     if (k->rank > 1 ||
-        (k->rank == 1 && ig_dim_is_static(k->dims[0]) && k->dims[0] != 1)) {
+        (k->rank == 1 && ig_dim_is_static(k->dims[0]) && !ig_dim_is(k->dims[0], 1))) {
         return INFER_ERROR(op, "operand 1 is %s, expected one number",
                            ig_operand_text(op, 1));
     }
@@ -89,13 +89,13 @@ static ig_status topk_count(const ig_op *op, uint32_t axis, ig_dim *out_count) {
 
 ig_status ig_infer_topk(ig_op *op, const ig_type **out_types) {
     uint32_t axis;
-    ig_dim count = 0, dims[IG_TENSOR_RANK];
+    ig_dim count = ig_dim_of(0), dims[IG_TENSOR_RANK];
     IG_TRY(check_along(op, IG_topk_axis, &axis));
     IG_TRY(topk_count(op, axis, &count));
     ig_module *module = ig_op_module(op);
     const ig_type *x = ig_operand_type(op, 0);
     if (ig_dim_less_equal(module, count, x->dims[axis]) == IG_NO ||
-        ig_dim_less_equal(module, 0, count) == IG_NO) {
+        ig_dim_less_equal(module, ig_dim_of(0), count) == IG_NO) {
         return INFER_ERROR(
             op, "operand 0 is %s and has no such number of elements along axis %u",
             ig_operand_text(op, 0), axis);
@@ -131,7 +131,7 @@ ig_status ig_infer_unique(ig_op *op, const ig_type **out_types) {
 ig_status ig_infer_nonzero(ig_op *op, const ig_type **out_types) {
     IG_TRY(check_ordered(op, 0));
     uint32_t rank = ig_operand_type(op, 0)->rank;
-    ig_dim dims[] = { ig_result_symbol(op, 0, 0, "nonzero"), rank };
+    ig_dim dims[] = { ig_result_symbol(op, 0, 0, "nonzero"), ig_dim_of(rank) };
     out_types[0] = ig_type_tensor(ig_op_module(op), IG_DT_i64, 2, dims);
     return IG_OK;
 }

@@ -43,8 +43,9 @@ static ig_status cover(const ig_op *op, const ig_type *element, uint32_t operand
     for (uint32_t i = 0; i < item->rank; i++) {
         ig_dim dim = element->dims[i];
         bool is_any = !ig_dim_is_static(dim);
-        dims[i] = is_any || dim == item->dims[i] ? dim
-                                                 : ig_result_symbol(op, 0, i, "s");
+        dims[i] = is_any || ig_dim_same(dim, item->dims[i])
+                      ? dim
+                      : ig_result_symbol(op, 0, i, "s");
     }
     *out_element = ig_type_with_dims(ig_op_module(op), element, item->rank, dims);
     return IG_OK;
@@ -119,7 +120,7 @@ ig_status ig_infer_seq_concat(ig_op *op, const ig_type **out_types) {
     ig_dim dims[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < rank; i++) {
         bool is_new = is_stack && i == axis;
-        ig_dim dim = is_new ? -1 : element->dims[from++];
+        ig_dim dim = is_new ? ig_dim_of(0) : element->dims[from++];
         bool is_kept = i != axis && ig_dim_is_static(dim);
         dims[i] = is_kept ? dim : ig_result_symbol(op, 0, i, "n");
     }
@@ -149,7 +150,7 @@ ig_status ig_infer_split_to_seq(ig_op *op, const ig_type **out_types) {
         if (i != axis) {
             dims[rank++] = type->dims[i];
         } else if (is_kept) {
-            ig_dim piece = has_sizes ? ig_result_symbol(op, 0, i, "s") : 1;
+            ig_dim piece = has_sizes ? ig_result_symbol(op, 0, i, "s") : ig_dim_of(1);
             dims[rank++] = piece;
         }
     }

@@ -13,7 +13,7 @@
 
 ig_status ig_infer_shape(ig_op *op, const ig_type **out_types) {
     IG_TRY(ig_check_tensor(op, 0));
-    ig_dim rank = ig_operand_type(op, 0)->rank;
+    ig_dim rank = ig_dim_of(ig_operand_type(op, 0)->rank);
     out_types[0] = ig_type_tensor(ig_op_module(op), IG_DT_i64, 1, &rank);
     return IG_OK;
 }
@@ -34,8 +34,8 @@ typedef struct wanted_shape {
 
 static ig_status read_length(const ig_op *op, uint32_t operand, wanted_shape *out) {
     IG_TRY(ig_check_rank(op, operand, 1));
-    ig_dim length = ig_operand_type(op, operand)->dims[0];
-    if (!ig_dim_is_static(length)) {
+    int64_t length;
+    if (!ig_dim_known(ig_operand_type(op, operand)->dims[0], &length)) {
         return INFER_FAIL(
             op, IG_UNSUPPORTED,
             "operand %u is %s: a shape of unknown length would give a result of unknown rank",
@@ -97,10 +97,10 @@ static ig_status check_extents(const ig_op *op, const wanted_shape *shape) {
 /* A -1 stands for what is left: the count divided by the other extents. */
 static ig_status resolve_rest(const ig_op *op, ig_dim count, wanted_shape *shape) {
     ig_module *module = ig_op_module(op);
-    ig_dim others = 1, minus_one = ig_dim_const(module, -1);
+    ig_dim others = ig_dim_of(1), minus_one = ig_dim_const(module, -1);
     int64_t rest = -1;
     for (uint32_t i = 0; i < shape->rank; i++) {
-        if (shape->dims[i] != minus_one) {
+        if (!ig_dim_same(shape->dims[i], minus_one)) {
             others = ig_dim_mul(module, others, shape->dims[i]);
         } else if (rest >= 0) {
             return INFER_ERROR(op, "the shape has -1 at %lld and at %u",
@@ -148,7 +148,7 @@ ig_status ig_infer_reshape(ig_op *op, const ig_type **out_types) {
 
 /* Where only the length of the shape is known, an extent that is not 1 stays. */
 static ig_dim expand_unknown(const ig_op *op, uint32_t axis, ig_dim dim) {
-    bool stays = ig_dim_is_static(dim) && dim != 1;
+    bool stays = ig_dim_is_static(dim) && !ig_dim_is(dim, 1);
     return stays ? dim : ig_result_symbol(op, 0, axis, "n");
 }
 
@@ -164,7 +164,7 @@ ig_status ig_infer_expand(ig_op *op, const ig_type **out_types) {
         uint32_t rank = type->rank > shape.rank ? type->rank : shape.rank;
         for (uint32_t i = 0; i < rank; i++) {
             uint32_t missing = rank - type->rank;
-            ig_dim dim = i < missing ? 1 : type->dims[i - missing];
+            ig_dim dim = i < missing ? ig_dim_of(1) : type->dims[i - missing];
             bool is_asked = i >= rank - shape.rank;
             shape.dims[i] = is_asked ? expand_unknown(op, i, dim) : dim;
         }
@@ -230,7 +230,8 @@ ig_status ig_infer_tile(ig_op *op, const ig_type **out_types) {
     ig_module *module = ig_op_module(op);
     const ig_type *type = ig_operand_type(op, 0);
     IG_TRY(ig_check_rank(op, 1, 1));
-    IG_TRY(ig_check_extent(op, 1, 0, type->rank, "the rank of operand 0", NULL));
+    IG_TRY(ig_check_extent(op, 1, 0, ig_dim_of(type->rank), "the rank of operand 0",
+                           NULL));
     ig_dims_value repeats;
     bool is_known = ig_operand_dims(op, 1, type->rank, &repeats);
     ig_dim dims[IG_TENSOR_RANK];

@@ -24,7 +24,7 @@
 static bool clamp_position(ig_module *module, ig_dim at, ig_dim extent, bool is_forward,
                            ig_dim *out) {
     ig_dim low = ig_dim_const(module, is_forward ? 0 : -1);
-    ig_dim high = is_forward ? extent : ig_dim_sub(module, extent, 1);
+    ig_dim high = is_forward ? extent : ig_dim_sub(module, extent, ig_dim_of(1));
     int64_t value, least, most;
     if (ig_dim_constant(module, at, &value) &&
         (value == INT64_MAX || value == INT64_MIN)) {
@@ -71,7 +71,7 @@ static bool slice_constants(ig_module *module, const ig_slice_ends *ends, ig_dim
     }
     ig_slice_numbers(from, to, ends->step, count, &first, &size);
     *out_start = ig_dim_const(module, first);
-    *out_size = size;
+    *out_size = ig_dim_of(size);
     return true;
 }
 
@@ -93,9 +93,9 @@ bool ig_slice_extent(ig_module *module, const ig_slice_ends *ends, ig_dim extent
     }
     ig_dim length = is_forward ? ig_dim_sub(module, past, first)
                                : ig_dim_sub(module, first, past);
-    length = ig_dim_max(module, length, 0);
+    length = ig_dim_max(module, length, ig_dim_of(0));
     *out_start = first;
-    *out_size = ig_dim_ceil_div(module, length, is_forward ? step : -step);
+    *out_size = ig_dim_ceil_div(module, length, ig_dim_of(is_forward ? step : -step));
     return true;
 }
 
@@ -132,14 +132,15 @@ static ig_status check_positions(const ig_op *op, uint32_t rank, ig_dim *out_ent
     if (op->operand_count < 3) {
         return INFER_ERROR(op, "a slice has sizes, or operands starts and ends");
     }
-    *out_entries = -1;
+    *out_entries = ig_dim_of(0);
     for (uint32_t i = STARTS; i < op->operand_count; i++) {
         IG_TRY(ig_check_int(op, i));
         IG_TRY(ig_check_rank(op, i, 1));
         ig_dim entries = i == STARTS ? ig_operand_type(op, i)->dims[0] : *out_entries;
         IG_TRY(ig_check_extent(op, i, 0, entries, "the number of starts", out_entries));
     }
-    if (!ig_dim_is_static(*out_entries) || *out_entries <= rank) {
+    int64_t count;
+    if (!ig_dim_known(*out_entries, &count) || count <= rank) {
         return IG_OK;
     }
     return INFER_ERROR(op, "operand 1 is %s, more starts than operand 0 has axes",
@@ -161,8 +162,8 @@ static ig_status slice_axis(const ig_op *op, uint32_t axis, int64_t entry,
     if (step == 0) {
         return INFER_ERROR(op, "the step along axis %u is 0", axis);
     }
-    ig_slice_ends cut = { is_known ? starts.dims[entry] : 0,
-                          is_known ? ends.dims[entry] : 0, step };
+    ig_slice_ends cut = { is_known ? starts.dims[entry] : ig_dim_of(0),
+                          is_known ? ends.dims[entry] : ig_dim_of(0), step };
     ig_dim first;
     if (!is_known || !ig_slice_extent(module, &cut, *dim, &first, dim)) {
         *dim = ig_result_symbol(op, 0, axis, "n");
@@ -181,12 +182,11 @@ static uint32_t count_reachable(const ig_op *op, ig_dim entries, uint32_t rank) 
 static ig_status slice_by_operands(const ig_op *op, ig_dim *dims, uint32_t rank) {
     ig_dim entries;
     int64_t entry[IG_TENSOR_RANK];
-    bool is_known;
+    int64_t count;
     IG_TRY(check_positions(op, rank, &entries));
-    if (!ig_dim_is_static(entries)) {
-        is_known = false;
-    } else {
-        IG_TRY(map_axes(op, rank, entries, entry, &is_known));
+    bool is_known = ig_dim_known(entries, &count);
+    if (is_known) {
+        IG_TRY(map_axes(op, rank, count, entry, &is_known));
     }
     uint32_t reachable = count_reachable(op, entries, rank);
     for (uint32_t i = 0; i < rank; i++) {
@@ -211,13 +211,13 @@ static bool is_outside(ig_module *module, ig_dim at, ig_dim extent) {
 /* `size` elements from `start` by `step` provably leave an axis? */
 static bool leaves_axis(ig_module *module, ig_dim start, ig_dim size, int64_t step,
                         ig_dim extent) {
-    ig_dim span = ig_dim_mul(module, ig_dim_sub(module, size, 1),
+    ig_dim span = ig_dim_mul(module, ig_dim_sub(module, size, ig_dim_of(1)),
                              ig_dim_const(module, step));
-    bool has_elements = ig_dim_less_equal(module, 1, size) == IG_YES;
+    bool has_elements = ig_dim_less_equal(module, ig_dim_of(1), size) == IG_YES;
     bool is_unfit = is_outside(module, start, extent) ||
                     is_outside(module, ig_dim_add(module, start, span), extent);
     return step == 0 || (has_elements && is_unfit) ||
-           ig_dim_less_equal(module, 0, size) == IG_NO;
+           ig_dim_less_equal(module, ig_dim_of(0), size) == IG_NO;
 }
 
 static ig_status slice_by_sizes(const ig_op *op, ig_dim *dims, uint32_t rank) {
@@ -294,7 +294,7 @@ static ig_status pad_axis(const ig_op *op, uint32_t axis, ig_dim before, ig_dim 
                           ig_dim *dim) {
     ig_module *module = ig_op_module(op);
     ig_dim padded = ig_dim_add(module, *dim, ig_dim_add(module, before, after));
-    if (ig_dim_less_equal(module, 0, padded) == IG_NO) {
+    if (ig_dim_less_equal(module, ig_dim_of(0), padded) == IG_NO) {
         return INFER_ERROR(
             op,
             "operand 0 is %s, and padding leaves less than nothing of its extent %u",
@@ -325,17 +325,19 @@ enum { PADS = 1, VALUE, PAD_AXES };
 static ig_status count_padded(const ig_op *op, uint32_t rank, uint32_t *out_count,
                               bool *out_known) {
     ig_dim length = ig_operand_type(op, PADS)->dims[0];
-    ig_dim expected = 2 * (ig_dim)rank;
+    ig_dim expected = ig_dim_of(2 * (int64_t)rank);
     if (op->operand_count > PAD_AXES) {
         IG_TRY(ig_check_int(op, PAD_AXES));
         IG_TRY(ig_check_rank(op, PAD_AXES, 1));
         ig_dim axes = ig_operand_type(op, PAD_AXES)->dims[0];
-        expected = ig_dim_mul(ig_op_module(op), axes, 2);
+        expected = ig_dim_mul(ig_op_module(op), axes, ig_dim_of(2));
     }
     IG_TRY(ig_check_extent(op, PADS, 0, expected, "two for each axis", &length));
-    *out_known = ig_dim_is_static(length) && length / 2 <= rank;
-    *out_count = *out_known ? (uint32_t)length / 2 : 0;
-    if (ig_dim_is_static(length) && length / 2 > rank) {
+    int64_t entries;
+    bool is_known = ig_dim_known(length, &entries);
+    *out_known = is_known && entries / 2 <= rank;
+    *out_count = *out_known ? (uint32_t)entries / 2 : 0;
+    if (is_known && entries / 2 > rank) {
         return INFER_ERROR(op, "operand 1 is %s, more pads than operand 0 has axes",
                            ig_operand_text(op, PADS));
     }
@@ -381,7 +383,7 @@ ig_status ig_infer_pad(ig_op *op, const ig_type **out_types) {
     }
     if (op->operand_count > value &&
         (ig_operand_type(op, value)->dtype != type->dtype ||
-         ig_dim_equal(ig_op_module(op), 1,
+         ig_dim_equal(ig_op_module(op), ig_dim_of(1),
                       ig_type_count(ig_op_module(op), ig_operand_type(op, value))) ==
              IG_NO)) {
         return INFER_ERROR(op, "operand %u is %s, expected one value to pad with",
@@ -428,7 +430,7 @@ static bool range_of_dims(const ig_op *op, ig_dim *out_count) {
     }
     if (ig_dim_constant(module, start.dims[0], &from) &&
         ig_dim_constant(module, limit.dims[0], &to)) {
-        *out_count = ig_range_count_ints(from, to, step);
+        *out_count = ig_dim_of(ig_range_count_ints(from, to, step));
         return true;
     }
     if (step > STEP_MAX || step < -STEP_MAX) {
@@ -436,8 +438,8 @@ static bool range_of_dims(const ig_op *op, ig_dim *out_count) {
     }
     ig_dim span = step > 0 ? ig_dim_sub(module, limit.dims[0], start.dims[0])
                            : ig_dim_sub(module, start.dims[0], limit.dims[0]);
-    span = ig_dim_max(module, span, 0);
-    *out_count = ig_dim_ceil_div(module, span, step > 0 ? step : -step);
+    span = ig_dim_max(module, span, ig_dim_of(0));
+    *out_count = ig_dim_ceil_div(module, span, ig_dim_of(step > 0 ? step : -step));
     return true;
 }
 
@@ -451,10 +453,11 @@ int64_t ig_range_count_ints(int64_t start, int64_t limit, int64_t step) {
 
 static bool range_of_floats(const ig_op *op, ig_dim *out_count) {
     double start, limit, step;
+    int64_t count;
     return ig_constant_f64(op->operands[0].value, &start) &&
            ig_constant_f64(op->operands[1].value, &limit) &&
            ig_constant_f64(op->operands[2].value, &step) &&
-           ig_range_count(start, limit, step, out_count);
+           ig_range_count(start, limit, step, &count) && ig_dim_from(count, out_count);
 }
 
 bool ig_range_count(double start, double limit, double step, int64_t *out_count) {
@@ -472,7 +475,7 @@ ig_status ig_infer_range(ig_op *op, const ig_type **out_types) {
     for (uint32_t i = 0; i < 3; i++) {
         IG_TRY(ig_check_tensor(op, i));
         ig_dim count = ig_type_count(ig_op_module(op), ig_operand_type(op, i));
-        if (ig_dim_equal(ig_op_module(op), count, 1) == IG_NO) {
+        if (ig_dim_equal(ig_op_module(op), count, ig_dim_of(1)) == IG_NO) {
             return INFER_ERROR(op, "operand %u is %s, expected one number", i,
                                ig_operand_text(op, i));
         }

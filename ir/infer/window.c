@@ -115,7 +115,8 @@ static ig_status pool_dims(const ig_op *op, const ig_window_slots *slots,
             return INFER_ERROR(op, "entry %u of kernel is %lld", d - 2,
                                (long long)size);
         }
-        ig_window_axis axis = ig_window_axis_of(op, slots, d - 2, x->dims[d], size);
+        ig_window_axis axis = ig_window_axis_of(op, slots, d - 2, x->dims[d],
+                                                ig_dim_of(size));
         dims[d] = ig_window_count(module, &axis, ceil_mode);
         IG_TRY(check_result_extent(op, d, dims[d]));
     }

@@ -46,10 +46,10 @@ bool ig_run_dim(const ig_run *run, ig_dim dim, int64_t *out_value) {
  * mention earlier symbols only. */
 static void bind_defined(ig_run *run) {
     for (uint32_t i = 0; run->has_defined && i < run->symbol_count; i++) {
-        ig_dim defined = ig_symbol_at(run->module, i)->defined;
+        const ig_symbol *symbol = ig_symbol_at(run->module, i);
         int64_t value;
-        if (defined && run->symbols[i] == IG_SYMBOL_UNBOUND &&
-            ig_run_dim(run, defined, &value)) {
+        if (ig_symbol_is_defined(symbol) && run->symbols[i] == IG_SYMBOL_UNBOUND &&
+            ig_run_dim(run, symbol->defined, &value)) {
             bind(run, i, value);
         }
     }
@@ -273,8 +273,8 @@ ig_status ig_run_bind_inputs(ig_run *run, const ig_tensor *inputs) {
 /* ---- guards ---- */
 
 ig_status ig_run_check_guard(ig_run *run, const ig_op *guard) {
-    ig_dim left = guard->attrs[IG_guard_left].as.i,
-           right = guard->attrs[IG_guard_right].as.i;
+    ig_dim left = guard->attrs[IG_guard_left].as.dim,
+           right = guard->attrs[IG_guard_right].as.dim;
     bool is_equal = ig_attr_int(guard, IG_guard_test, 0) == 0;
     const char *message = ig_attr_str(guard, IG_guard_message);
     int64_t a, b;

@@ -99,7 +99,7 @@ ig_status ig_run_init(ig_run *run, const ig_graph *graph) {
     IG_TRY(ig_run_alloc(run, run->symbol_count, sizeof *run->bound, &run->bound));
     for (uint32_t i = 0; i < run->symbol_count; i++) {
         run->symbols[i] = IG_SYMBOL_UNBOUND;
-        run->has_defined |= ig_symbol_at(run->module, i)->defined != 0;
+        run->has_defined |= !ig_dim_is(ig_symbol_at(run->module, i)->defined, 0);
     }
     return find_deaths(run);
 }

@@ -34,14 +34,15 @@ static ig_status check_dtypes(const ig_op *op) {
 /* A number for each column of the panels. */
 static ig_status check_zeros(const ig_op *op) {
     const ig_type *panels = ig_operand_type(op, 1);
-    ig_dim shared = 0;
+    ig_dim shared = ig_dim_of(0);
     if (op->operand_count < 3) {
         return IG_OK;
     }
     IG_TRY(ig_check_rank(op, 2, 2));
     IG_TRY(ig_check_same_dtype(op, 1, 2));
     IG_TRY(ig_check_extent(op, 2, 0, panels->dims[0], "panels", &shared));
-    return ig_check_extent(op, 2, 1, IG_PANEL, "columns of a panel", &shared);
+    return ig_check_extent(op, 2, 1, ig_dim_of(IG_PANEL), "columns of a panel",
+                           &shared);
 }
 
 ig_status ig_infer_matmul_panels(ig_op *op, const ig_type **out_types) {
@@ -55,14 +56,15 @@ ig_status ig_infer_matmul_panels(ig_op *op, const ig_type **out_types) {
                            (long long)columns);
     }
     IG_TRY(check_tile(op));
-    ig_dim shared = 0;
+    ig_dim shared = ig_dim_of(0);
     const ig_type *a = ig_operand_type(op, 0);
-    IG_TRY(ig_check_extent(op, 1, 0, (columns + IG_PANEL - 1) / IG_PANEL, "panels",
-                           &shared));
+    IG_TRY(ig_check_extent(op, 1, 0, ig_dim_of((columns + IG_PANEL - 1) / IG_PANEL),
+                           "panels", &shared));
     IG_TRY(ig_check_extent(op, 1, 1, a->dims[1], "the columns of operand 0", &shared));
-    IG_TRY(ig_check_extent(op, 1, 2, IG_PANEL, "columns of a panel", &shared));
+    IG_TRY(
+        ig_check_extent(op, 1, 2, ig_dim_of(IG_PANEL), "columns of a panel", &shared));
     IG_TRY(check_zeros(op));
-    ig_dim dims[] = { a->dims[0], columns };
+    ig_dim dims[] = { a->dims[0], ig_dim_of(columns) };
     out_types[0] = ig_type_tensor(module, (ig_dtype)a->dtype, 2, dims);
     return IG_OK;
 }

@@ -12,7 +12,7 @@ static int64_t int_at(const ig_op *op, uint32_t slot, uint32_t axis) {
 }
 
 static ig_dim dim_at(const ig_op *op, uint32_t slot, uint32_t axis) {
-    return ig_attr_is_set(op, slot) ? op->attrs[slot].as.dims[axis] : 0;
+    return ig_attr_is_set(op, slot) ? op->attrs[slot].as.dims[axis] : ig_dim_of(0);
 }
 
 static ig_status check_positive(const ig_op *op, uint32_t slot, uint32_t rank) {
@@ -68,7 +68,7 @@ ig_window_axis ig_window_axis_of(const ig_op *op, const ig_window_slots *slots,
 
 /* From a window's first position to its last: dilation * (kernel - 1). */
 static ig_dim reach_of(ig_module *module, const ig_window_axis *axis) {
-    ig_dim steps = ig_dim_sub(module, axis->kernel, 1);
+    ig_dim steps = ig_dim_sub(module, axis->kernel, ig_dim_of(1));
     return ig_dim_mul(module, ig_dim_const(module, axis->dilation), steps);
 }
 
@@ -76,19 +76,21 @@ ig_dim ig_window_count(ig_module *module, const ig_window_axis *axis, bool ceil_
     ig_dim stride = ig_dim_const(module, axis->stride);
     ig_dim padded = ig_dim_add(module, axis->in, axis->before);
     ig_dim whole = ig_dim_add(module, padded, axis->after);
-    ig_dim last = ig_dim_sub(module, ig_dim_sub(module, whole, 1),
+    ig_dim last = ig_dim_sub(module, ig_dim_sub(module, whole, ig_dim_of(1)),
                              reach_of(module, axis));
     if (!ceil_mode) {
-        return ig_dim_add(module, ig_dim_floor_div(module, last, stride), 1);
+        return ig_dim_add(module, ig_dim_floor_div(module, last, stride), ig_dim_of(1));
     }
-    ig_dim count = ig_dim_add(module, ig_dim_ceil_div(module, last, stride), 1);
+    ig_dim count = ig_dim_add(module, ig_dim_ceil_div(module, last, stride),
+                              ig_dim_of(1));
     return ig_dim_min(module, count, ig_dim_ceil_div(module, padded, stride));
 }
 
 ig_dim ig_window_spread(ig_module *module, const ig_window_axis *axis) {
-    ig_dim steps = ig_dim_sub(module, axis->in, 1);
+    ig_dim steps = ig_dim_sub(module, axis->in, ig_dim_of(1));
     ig_dim span = ig_dim_mul(module, steps, ig_dim_const(module, axis->stride));
-    span = ig_dim_add(module, ig_dim_add(module, span, 1), reach_of(module, axis));
+    span = ig_dim_add(module, ig_dim_add(module, span, ig_dim_of(1)),
+                      reach_of(module, axis));
     span = ig_dim_sub(module, span, axis->before);
     return ig_dim_sub(module, span, axis->after);
 }

@@ -76,7 +76,9 @@ static ig_status read_symbol(ig_parser *p) {
     symbol->multiple = facts.multiple;
     symbol->origin = facts.origin;
     symbol->defined = facts.defined;
-    symbol->level = facts.defined ? ig_dim_level(p->module, facts.defined) + 1 : 0;
+    symbol->level = ig_symbol_is_defined(symbol)
+                        ? ig_dim_level(p->module, facts.defined) + 1
+                        : 0;
     if (symbol->level > IG_DIM_LEVELS_MAX) {
         return ig_parse_error(p, &name, "more than %d definitions stand behind %.*s",
                               IG_DIM_LEVELS_MAX, IG_STR_ARG(name.text));

@@ -49,28 +49,42 @@ static ig_status read_dtype(ig_parser *p, ig_attr *out_attr) {
     return IG_OK;
 }
 
+typedef struct list_items {
+    IG_VEC(int64_t) ints;
+    IG_VEC(ig_dim) dims;
+} list_items;
+
+static ig_status read_entry(ig_parser *p, bool as_dim, list_items *items) {
+    int64_t number;
+    ig_dim dim;
+    if (as_dim) {
+        IG_TRY(ig_parse_dim_here(p, &dim));
+        IG_PUSH(p->arena, &items->dims, dim);
+        return IG_OK;
+    }
+    IG_TRY(ig_parse_integer(p, "an integer", &number));
+    IG_PUSH(p->arena, &items->ints, number);
+    return IG_OK;
+}
+
 /* [a, b, …]; integers, or dims when `as_dims`. */
 static ig_status read_list(ig_parser *p, bool as_dims, ig_attr *out_attr) {
-    IG_VEC(int64_t) items = { 0 };
+    list_items items = { 0 };
     IG_TRY(ig_parse_expect(p, '[', "'['"));
     while (!ig_parse_is(p, ']')) {
-        int64_t item;
-        if (as_dims) {
-            IG_TRY(ig_parse_dim_here(p, &item));
-        } else {
-            IG_TRY(ig_parse_integer(p, "an integer", &item));
-        }
-        if ((int64_t)items.count >= p->context->limits.operand_count) {
+        IG_TRY(read_entry(p, as_dims, &items));
+        if ((int64_t)(items.ints.count + items.dims.count) >
+            p->context->limits.operand_count) {
             return ig_parse_error(p, &p->token, "this list is too long");
         }
-        IG_PUSH(p->arena, &items, item);
         if (!ig_parse_accept(p, ',')) {
             break;
         }
     }
-    uint32_t count = (uint32_t)items.count;
-    *out_attr = as_dims ? ig_attr_of_dims(p->module, items.items, count)
-                        : ig_attr_of_ints(p->module, items.items, count);
+    *out_attr =
+        as_dims
+            ? ig_attr_of_dims(p->module, items.dims.items, (uint32_t)items.dims.count)
+            : ig_attr_of_ints(p->module, items.ints.items, (uint32_t)items.ints.count);
     return ig_parse_expect(p, ']', "',' or ']'");
 }
 

@@ -182,7 +182,7 @@ ig_status ig_parse_dim_here(ig_parser *parser, ig_dim *out_dim) {
  * must be. */
 static ig_status read_opaque(dim_reader *r, ig_dim *out_dim) {
     ig_parser *p = r->parser;
-    ig_dim a, b = 0;
+    ig_dim a, b = ig_dim_of(0);
     ig_dim_opcode kind = IG_DIM_MUL;
     bool has_b = false;
     IG_TRY(read_atom(r, &a));
@@ -297,7 +297,8 @@ static ig_status read_table(ig_parser *p, ig_dtype dtype, const ig_type **out_ty
     if (rank != 2) {
         return ig_parse_error(p, &at, "a table has two extents: rows and their length");
     }
-    int64_t dim = ig_dim_is_static(dims[1]) ? dims[1] : 0;
+    int64_t dim;
+    (void)ig_dim_known(dims[1], &dim); /* 0 where it is not */
     if (!ig_row_layout_of(rows, ig_dtypes[dtype].bits, dim, &layout)) {
         return ig_parse_error(
             p, &at,

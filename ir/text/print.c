@@ -60,9 +60,9 @@ static bool put_guard(ig_printer *p, const ig_op *op) {
         return false;
     }
     ig_put(p->out, "guard %s(", ig_ops[IG_OP_guard].attrs[IG_guard_test].names[test]);
-    ig_dim_print(p->module, attrs[IG_guard_left].as.i, p->out);
+    ig_dim_print(p->module, attrs[IG_guard_left].as.dim, p->out);
     ig_put(p->out, ", ");
-    ig_dim_print(p->module, attrs[IG_guard_right].as.i, p->out);
+    ig_dim_print(p->module, attrs[IG_guard_right].as.dim, p->out);
     ig_put_char(p->out, ')');
     if (attrs[IG_guard_message].kind == IG_ATTR_STR) {
         ig_put_char(p->out, ' ');

@@ -60,7 +60,7 @@ static void put_attr(ig_printer *p, const ig_attr *attr, const ig_attr_info *inf
         put_ints(p, attr);
         break;
     case IG_ATTR_DIM:
-        ig_dim_print(p->module, attr->as.i, p->out);
+        ig_dim_print(p->module, attr->as.dim, p->out);
         break;
     case IG_ATTR_DIMS:
         put_dims(p, attr);

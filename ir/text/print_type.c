@@ -95,7 +95,7 @@ static void mark_type(symbol_marks *marks, const ig_type *type) {
 
 static void mark_attr(symbol_marks *marks, const ig_attr *attr) {
     if (attr->kind == IG_ATTR_DIM) {
-        mark_dims(marks, &attr->as.i, 1);
+        mark_dims(marks, &attr->as.dim, 1);
     } else if (attr->kind == IG_ATTR_DIMS) {
         mark_dims(marks, attr->as.dims, attr->count);
     } else if (attr->kind == IG_ATTR_DATA) {
@@ -147,7 +147,7 @@ static void put_symbol(ig_printer *p, const ig_symbol *symbol) {
         ig_put(p->out, "%sorigin = ", shown++ ? ", " : " {");
         ig_put_quoted(p->out, ig_str_of(symbol->origin));
     }
-    if (symbol->defined) {
+    if (ig_symbol_is_defined(symbol)) {
         ig_put(p->out, "%sdefined = ", shown++ ? ", " : " {");
         ig_dim_print(p->module, symbol->defined, p->out);
     }
@@ -167,7 +167,8 @@ void ig_print_symbols(ig_printer *p) {
     for (uint32_t i = 0; i < count; i++) {
         const ig_symbol *symbol = ig_symbol_at(module, i);
         bool is_default = symbol->min == 0 && symbol->max == INT64_MAX &&
-                          symbol->multiple == 1 && !symbol->origin && !symbol->defined;
+                          symbol->multiple == 1 && !symbol->origin &&
+                          !ig_symbol_is_defined(symbol);
         if (marks.is_used[i] && !is_default) {
             put_symbol(p, symbol);
         }

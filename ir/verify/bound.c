@@ -38,7 +38,7 @@ typedef struct mention {
  * visited too. */
 static void check_symbol(void *user, uint32_t symbol) {
     mention *m = user;
-    bool is_defined = ig_symbol_at(m->v->module, symbol)->defined != 0;
+    bool is_defined = !ig_dim_is(ig_symbol_at(m->v->module, symbol)->defined, 0);
     if (!is_defined && !ig_map_get_id(&m->v->bound, symbol)) {
         ig_verify_defect(m->v, m->op, "'%s' has no value yet",
                          ig_symbol_at(m->v->module, symbol)->name);
@@ -59,7 +59,7 @@ static void check_attr(ig_verifier *v, const ig_op *op, const ig_op *holder,
                        uint32_t slot) {
     const ig_attr *attr = &holder->attrs[slot];
     if (attr->kind == IG_ATTR_DIM) {
-        check_dims(v, op, &attr->as.i, 1);
+        check_dims(v, op, &attr->as.dim, 1);
     } else if (attr->kind == IG_ATTR_DIMS) {
         check_dims(v, op, attr->as.dims, attr->count);
     }
@@ -67,7 +67,7 @@ static void check_attr(ig_verifier *v, const ig_op *op, const ig_op *holder,
 
 static void bind_attr(ig_verifier *v, const ig_attr *attr) {
     if (attr->kind == IG_ATTR_DIM) {
-        bind_dim(v, attr->as.i);
+        bind_dim(v, attr->as.dim);
     }
     for (uint32_t d = 0; attr->kind == IG_ATTR_DIMS && d < attr->count; d++) {
         bind_dim(v, attr->as.dims[d]);

@@ -35,7 +35,7 @@ static place place_of(ig_verifier *v, const ig_value *value) {
         at.strides = view->attrs[IG_view_strides].as.dims;
     }
     for (const ig_value *next; (next = viewed(value, &steps)); value = next) {
-        ig_dim offset = value->def->attrs[IG_view_offset].as.i;
+        ig_dim offset = value->def->attrs[IG_view_offset].as.dim;
         at.offset = ig_dim_add(v->module, at.offset, offset);
     }
     at.root = value;
@@ -51,20 +51,22 @@ static const ig_value *root_of(const ig_verifier *v, const ig_value *value) {
 
 static bool row_stride(ig_verifier *v, const place *at, ig_dim *out_stride) {
     const ig_type *type = at->type;
-    *out_stride = type->rank == 0 ? 1
+    *out_stride = type->rank == 0 ? ig_dim_of(1)
                   : at->strides
                       ? at->strides[0]
                       : ig_dim_product(v->module, type->dims + 1, type->rank - 1);
-    return *out_stride > 0;
+    return ig_dim_is_static(*out_stride) && !ig_dim_is(*out_stride, 0);
 }
 
 /* Elements of a row, when they lie side by side. */
 static bool row_span(const place *at, int64_t *out_span) {
     *out_span = 1;
     for (uint32_t k = at->type->rank; k-- > 1;) {
-        int64_t extent = at->type->dims[k];
-        bool is_dense = !at->strides || at->strides[k] == *out_span || extent == 1;
-        if (extent < 1 || !is_dense ||
+        int64_t extent;
+        bool is_known = ig_dim_known(at->type->dims[k], &extent);
+        bool is_dense = !at->strides || ig_dim_is(at->strides[k], *out_span) ||
+                        extent == 1;
+        if (!is_known || extent == 0 || !is_dense ||
             __builtin_mul_overflow(*out_span, extent, out_span)) {
             return false;
         }
@@ -92,16 +94,17 @@ static bool begins_inside(ig_verifier *v, const place *a, const place *b) {
         !row_span(a, &span)) {
         return false;
     }
-    return delta / stride < row_count(v, a) && delta % stride < span &&
-           row_count(v, b) > 0;
+    int64_t step = ig_dim_value(stride);
+    return delta / step < row_count(v, a) && delta % step < span && row_count(v, b) > 0;
 }
 
 static bool is_same_place(const place *a, const place *b) {
-    if (a->root != b->root || a->type != b->type || a->offset != b->offset) {
+    if (a->root != b->root || a->type != b->type ||
+        !ig_dim_same(a->offset, b->offset)) {
         return false;
     }
     for (uint32_t k = 0; k < a->type->rank && a->strides && b->strides; k++) {
-        if (a->strides[k] != b->strides[k]) {
+        if (!ig_dim_same(a->strides[k], b->strides[k])) {
             return false;
         }
     }

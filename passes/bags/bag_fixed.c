@@ -35,7 +35,7 @@ static shapes shapes_of(const ig_op *reduce, const ig_type *rows) {
         s.result[s.result_rank++] = rows->dims[d];
     }
     if (ig_attr_int(reduce, IG_reduce_keep, 0)) {
-        s.result[s.result_rank++] = 1;
+        s.result[s.result_rank++] = ig_dim_of(1);
     }
     s.result[s.result_rank++] = rows->dims[rows->rank - 1];
     return s;

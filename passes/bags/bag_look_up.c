@@ -45,14 +45,14 @@ static bool read_rows(ig_value *value, ig_look_up *out) {
 
 /* One number a row, or for many rows?  Not one for all, nor more than rows. */
 static bool is_column(const ig_op *mul, const ig_type *rows, const ig_type *type) {
-    bool fits = type->rank == rows->rank && type->rank > 1 && width_of(type) == 1 &&
-                type->dtype == rows->dtype;
+    bool fits = type->rank == rows->rank && type->rank > 1 &&
+                ig_dim_is(width_of(type), 1) && type->dtype == rows->dtype;
     bool is_one = true;
     for (uint32_t d = 0; fits && d + 1 < type->rank; d++) {
         ig_truth truth = ig_dim_equal(ig_op_module(mul), rows->dims[d], type->dims[d]);
-        bool may_be = truth == IG_MAYBE && rows->dims[d] != 1;
-        fits = truth == IG_YES || type->dims[d] == 1 || may_be;
-        is_one = is_one && type->dims[d] == 1;
+        bool may_be = truth == IG_MAYBE && !ig_dim_is(rows->dims[d], 1);
+        fits = truth == IG_YES || ig_dim_is(type->dims[d], 1) || may_be;
+        is_one = is_one && ig_dim_is(type->dims[d], 1);
     }
     return fits && !is_one;
 }
@@ -76,7 +76,7 @@ static ig_value *reshaped(ig_builder *b, ig_value *x, uint32_t rank,
                           const ig_dim *dims) {
     bool is_same = x->type->rank == rank;
     for (uint32_t d = 0; is_same && d < rank; d++) {
-        is_same = x->type->dims[d] == dims[d];
+        is_same = ig_dim_same(x->type->dims[d], dims[d]);
     }
     return is_same ? x : ig_make_reshape(b, x, rank, dims);
 }
@@ -106,8 +106,9 @@ ig_value *ig_look_up_weights(const ig_look_up *look_up, ig_builder *b, uint32_t 
     for (uint32_t d = 0; d < weights->type->rank; d++) {
         ig_dim dim = weights->type->dims[d];
         bool is_last = d + 1 == weights->type->rank;
-        wanted[d] = is_last ? 1 : look_up->rows->dims[d];
-        bool repeats = dim == 1 && ig_dim_equal(module, wanted[d], 1) != IG_YES;
+        wanted[d] = is_last ? ig_dim_of(1) : look_up->rows->dims[d];
+        bool repeats = ig_dim_is(dim, 1) &&
+                       ig_dim_equal(module, wanted[d], ig_dim_of(1)) != IG_YES;
         is_repeated = is_repeated || repeats;
         if (!repeats) {
             ig_make_guard_equal(b, wanted[d], dim, "there must be one weight an id");

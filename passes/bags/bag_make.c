@@ -103,7 +103,8 @@ static bool may_equal(const decision *d, ig_dim a, ig_dim b) {
 static bool is_end_of_ids(const decision *d, const ig_number *n) {
     int64_t known;
     bool is_far = ig_dim_constant(d->t->module, n->base, &known) && known == INT64_MAX;
-    return !n->vector && n->step == 0 && (is_far || is_equal(d, n->base, id_count(d)));
+    return !n->vector && ig_dim_is(n->step, 0) &&
+           (is_far || is_equal(d, n->base, id_count(d)));
 }
 
 /* A number in every trip: one of its own, or an element of an outside vector. */
@@ -113,12 +114,12 @@ static bool is_plain(const ig_bound *bound) {
 
 static bool is_next(const decision *d, const ig_number *a, const ig_number *b) {
     return a->vector == b->vector &&
-           is_equal(d, ig_dim_add(d->t->module, a->base, 1), b->base);
+           is_equal(d, ig_dim_add(d->t->module, a->base, ig_dim_of(1)), b->base);
 }
 
 /* begins = vector[base : base + count], or one more. */
 static void take_begins(decision *d, const ig_number *n, ig_bag_last last) {
-    ig_dim size = ig_dim_add(d->t->module, d->t->count, last != IG_LAST_ids);
+    ig_dim size = ig_dim_add(d->t->module, d->t->count, ig_dim_of(last != IG_LAST_ids));
     d->begins = (piece){ n->vector, n->base, size };
     d->spec.last = last;
 }
@@ -137,7 +138,8 @@ static bool fits(const decision *d, const piece *p) {
 /* Elements of one vector after the other. */
 static bool decide_offsets(decision *d, const ig_number *begin, const ig_bound *end) {
     ig_bag_last last = last_of(d->row);
-    if (!is_next(d, begin, &end->usual) || begin->step != 1 || end->usual.step != 1) {
+    if (!is_next(d, begin, &end->usual) || !ig_dim_is(begin->step, 1) ||
+        !ig_dim_is(end->usual.step, 1)) {
         return false;
     }
     if (end->has_last) {
@@ -152,8 +154,9 @@ static bool decide_offsets(decision *d, const ig_number *begin, const ig_bound *
 
 /* Elements of two vectors. */
 static bool decide_ends(decision *d, const ig_bound *begin, const ig_bound *end) {
-    if (!begin->given.vector || !end->given.vector || begin->given.step != 1 ||
-        end->given.step != 1 || last_of(d->row) != IG_LAST_offset) {
+    if (!begin->given.vector || !end->given.vector ||
+        !ig_dim_is(begin->given.step, 1) || !ig_dim_is(end->given.step, 1) ||
+        last_of(d->row) != IG_LAST_offset) {
         return false;
     }
     d->spec.last = IG_LAST_ids;
@@ -176,12 +179,12 @@ static bool decide_lengths(decision *d, ig_dim first, ig_dim length, bool to_end
     d->length = length;
     d->fixed = (piece){ d->spec.ids, first, total };
     d->to_end = to_end;
-    bool may_ask = d->t->body && (!to_end || first == 0);
+    bool may_ask = d->t->body && (!to_end || ig_dim_is(first, 0));
     return is_good == IG_YES || (is_good == IG_MAYBE && may_ask);
 }
 
 static bool is_at_least_zero(const decision *d, ig_dim dim) {
-    return ig_dim_less_equal(d->t->module, 0, dim) == IG_YES;
+    return ig_dim_less_equal(d->t->module, ig_dim_of(0), dim) == IG_YES;
 }
 
 /* One bag, from one number to another one. */
@@ -201,7 +204,7 @@ static bool decide_fixed(decision *d, const ig_number *begin, const ig_bound *en
     if (last_of(d->row) != IG_LAST_offset || !is_at_least_zero(d, begin->base)) {
         return false;
     }
-    if (is_equal(d, d->t->count, 1)) {
+    if (is_equal(d, d->t->count, ig_dim_of(1))) {
         return decide_single(d, begin, end);
     }
     if (end->usual.vector || !is_equal(d, begin->step, length) ||
@@ -240,7 +243,7 @@ static bool decide(decision *d) {
 
 static ig_value *make_piece(const decision *d, ig_builder *b, const piece *p) {
     if (!p->vector ||
-        (p->base == 0 && is_equal(d, p->size, p->vector->type->dims[0]))) {
+        (ig_dim_is(p->base, 0) && is_equal(d, p->size, p->vector->type->dims[0]))) {
         return p->vector;
     }
     ig_attr attrs[IG_slice_attr_count] = {
@@ -252,7 +255,8 @@ static ig_value *make_piece(const decision *d, ig_builder *b, const piece *p) {
 
 static void make_guards(const decision *d, ig_builder *b) {
     ig_module *module = d->t->module;
-    ig_make_guard_least(b, 0, d->t->count, "the offsets must hold the last bag's end");
+    ig_make_guard_least(b, ig_dim_of(0), d->t->count,
+                        "the offsets must hold the last bag's end");
     if (!d->is_fixed) {
         return;
     }
@@ -269,7 +273,7 @@ static void make_guards(const decision *d, ig_builder *b) {
 static ig_value *matrix_of(const decision *d, const ig_value *vector) {
     const ig_op *reshape = ig_def(vector, IG_OP_reshape);
     ig_value *matrix = reshape ? reshape->operands[0].value : NULL;
-    bool fits = matrix && matrix->type->rank == 2 && d->fixed.base == 0 &&
+    bool fits = matrix && matrix->type->rank == 2 && ig_dim_is(d->fixed.base, 0) &&
                 is_equal(d, matrix->type->dims[1], d->length) &&
                 may_equal(d, matrix->type->dims[0], d->t->count);
     return fits && (d->to_end || is_equal(d, d->fixed.size, id_count(d))) ? matrix

@@ -114,12 +114,12 @@ static void set_key(feature *f, uint32_t number) {
         table->rows.format,
         table->rows.exponent_bits << 8 | table->rows.exponent_bias,
         table->rows.stride,
-        table->dims[1],
+        (int64_t)ig_dim_key(table->dims[1]),
         dtype_of(f->op, x.ids),
         dtype_of(f->op, x.begins),
         dtype_of(f->op, x.ends),
         dtype_of(f->op, x.weights),
-        -table->dims[0],
+        -(int64_t)ig_dim_key(table->dims[0]),
         number
     };
     memcpy(f->key, key, sizeof key);

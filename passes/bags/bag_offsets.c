@@ -76,12 +76,13 @@ static int64_t even_step(const ig_value *begins) {
 
 static int64_t constant_step(const ig_value *begins) {
     const ig_data *data = ig_constant_of(begins);
-    if (!data || !data->bytes || data->is_splat || data->type->dims[0] < 2) {
+    if (!data || !data->bytes || data->is_splat ||
+        ig_dim_value(data->type->dims[0]) < 2) {
         return 0;
     }
     ig_tensor tensor = { .kind = IG_TENSOR,
                          .dtype = (ig_dtype)data->type->dtype,
-                         .count = data->type->dims[0] };
+                         .count = ig_dim_value(data->type->dims[0]) };
     tensor.data = (void *)(uintptr_t)data->bytes; /* only read */
     int64_t step = ig_tensor_get_i64(&tensor, 1);
     for (int64_t i = 0; i < tensor.count; i++) {
@@ -98,7 +99,7 @@ static bool make_fixed(ig_recogniser *r, ig_op *bag, const ig_bag_feature *f) {
     ig_value *weights = f->weights ? operand(bag, f->weights) : NULL;
     int64_t step = even_step(begins);
     step = step ? step : constant_step(begins);
-    ig_dim dims[] = { begins->type->dims[0], step };
+    ig_dim dims[] = { begins->type->dims[0], ig_dim_of(step) };
     ig_dim total = ig_dim_mul(r->module, dims[0], dims[1]);
     if (step <= 0 || f->ends || f->last != IG_LAST_ids || f->pool == IG_POOL_none ||
         ig_dim_equal(r->module, total, ids->type->dims[0]) != IG_YES) {
@@ -126,18 +127,21 @@ static ig_value *all_offsets(ig_recogniser *r, const ig_value *begins,
                              const ig_value *ends) {
     const ig_op *from = plain_slice(begins), *to = plain_slice(ends);
     if (!from || !to || operand(from, 0) != operand(to, 0) ||
-        from->attrs[IG_slice_starts].as.dims[0] != 0) {
+        !ig_dim_is(from->attrs[IG_slice_starts].as.dims[0], 0)) {
         return NULL;
     }
     ig_value *all = operand(from, 0);
-    ig_dim count = all->type->dims[0], less = ig_dim_sub(r->module, count, 1);
+    ig_dim count = all->type->dims[0],
+           less = ig_dim_sub(r->module, count, ig_dim_of(1));
     ig_dim start = to->attrs[IG_slice_starts].as.dims[0];
     ig_dim bags = from->attrs[IG_slice_sizes].as.dims[0];
-    ig_dim most = ig_dim_max(r->module, 0, less);
-    bool is_next = start == 1 || start == ig_dim_min(r->module, count, 1);
-    bool is_all = bags == less || bags == most;
-    return is_next && is_all && bags == to->attrs[IG_slice_sizes].as.dims[0] ? all
-                                                                             : NULL;
+    ig_dim most = ig_dim_max(r->module, ig_dim_of(0), less);
+    bool is_next = ig_dim_is(start, 1) ||
+                   ig_dim_same(start, ig_dim_min(r->module, count, ig_dim_of(1)));
+    bool is_all = ig_dim_same(bags, less) || ig_dim_same(bags, most);
+    return is_next && is_all && ig_dim_same(bags, to->attrs[IG_slice_sizes].as.dims[0])
+               ? all
+               : NULL;
 }
 
 static void join_ends(ig_recogniser *r, ig_op *bag, const ig_bag_feature *f) {
@@ -148,7 +152,7 @@ static void join_ends(ig_recogniser *r, ig_op *bag, const ig_bag_feature *f) {
         return;
     }
     ig_builder b = ig_builder_before(bag);
-    ig_make_guard_least(&b, 1, all->type->dims[0],
+    ig_make_guard_least(&b, ig_dim_of(1), all->type->dims[0],
                         "the offsets must hold the last bag's end");
     remake(r, bag, operand(bag, f->ids), all,
            f->weights ? operand(bag, f->weights) : NULL);

@@ -28,7 +28,8 @@ static ig_value *yielded(const inner_loop *loop, uint32_t index) {
 
 static bool is_known(const ig_value *value, ig_dim dim) {
     ig_dims_value known;
-    return ig_value_dims(value, &known) && known.count == 1 && known.dims[0] == dim;
+    return ig_value_dims(value, &known) && known.count == 1 &&
+           ig_dim_same(known.dims[0], dim);
 }
 
 /* `value` is `x` + 1. */
@@ -36,7 +37,7 @@ static bool is_next(ig_value *value, const ig_value *x) {
     const ig_op *add = ig_def(ig_value_before_views(value), IG_OP_add);
     for (uint32_t i = 0; add && i < 2; i++) {
         if (ig_value_before_views(add->operands[i].value) == x &&
-            is_known(add->operands[1 - i].value, 1)) {
+            is_known(add->operands[1 - i].value, ig_dim_of(1))) {
             return true;
         }
     }
@@ -90,7 +91,7 @@ static bool read_ends(const ig_trips *t, const inner_loop *loop, ig_positions *o
 
 static bool is_empty_list(const ig_value *value) {
     return value->type->kind == IG_TENSOR && value->type->rank == 1 &&
-           value->type->dims[0] == 0;
+           ig_dim_is(value->type->dims[0], 0);
 }
 
 /* The list with the position behind it. */
@@ -146,7 +147,8 @@ static bool is_row_at(ig_value *value, const inner_loop *loop, ig_kept *out) {
     ig_value *condition, *yes, *no;
     ig_less less;
     if (!read_choice(ig_value_before_views(value), &condition, &yes, &no) ||
-        !ig_value_less(condition, &less) || less.or_equal || !is_known(less.b, 0)) {
+        !ig_value_less(condition, &less) || less.or_equal ||
+        !is_known(less.b, ig_dim_of(0))) {
         return false;
     }
     ig_value *id = ig_value_before_views(no);

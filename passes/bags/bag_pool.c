@@ -92,7 +92,7 @@ static const ig_op *difference_behind(ig_value *value) {
 
 static bool is_count_of_ids(const ig_trips *t, const ig_bag_rows *rows,
                             const ig_number *n) {
-    return !n->vector && n->step == 0 &&
+    return !n->vector && ig_dim_is(n->step, 0) &&
            ig_dim_equal(t->module, n->base, rows->ids->type->dims[0]) == IG_YES;
 }
 

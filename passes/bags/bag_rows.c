@@ -16,8 +16,8 @@ enum { DEPTH_MAX = 48, FILL_MAX = 1 << 16 };
 static bool is_filled_data(const ig_data *data, double number) {
     int64_t count = 1;
     for (uint32_t d = 0; d < data->type->rank; d++) {
-        count = data->type->dims[d] > FILL_MAX ? FILL_MAX + 1
-                                               : count * data->type->dims[d];
+        int64_t extent = ig_dim_value(data->type->dims[d]);
+        count = extent > FILL_MAX ? FILL_MAX + 1 : count * extent;
         if (count > FILL_MAX && !data->is_splat) {
             return false;
         }
@@ -91,7 +91,7 @@ static bool is_whole_but_first(const ig_module *module, const ig_op *slice) {
     const ig_attr *steps = &slice->attrs[IG_slice_steps];
     for (uint32_t d = 0; d < type->rank; d++) {
         bool is_step = steps->kind == IG_ATTR_INTS && steps->as.ints[d] != 1;
-        bool is_whole = starts[d] == 0 &&
+        bool is_whole = ig_dim_is(starts[d], 0) &&
                         ig_dim_equal(module, sizes[d], type->dims[d]) == IG_YES;
         if (is_step || (d > 0 && !is_whole)) {
             return false;
@@ -180,7 +180,7 @@ typedef struct column {
 
 static bool read_column(const ig_trips *t, ig_value *value, column *out) {
     const ig_type *type = value->type;
-    if (type->rank != 2 || type->dims[1] != 1 || !value->def) {
+    if (type->rank != 2 || !ig_dim_is(type->dims[1], 1) || !value->def) {
         return false;
     }
     *out = (column){ .at = { .padding = IG_NO_PADDING } };
@@ -245,8 +245,10 @@ bool ig_value_is_table(const ig_value *value) {
     const ig_type *type = value->type;
     bool is_stored = value->def ? ig_ops[value->def->code].traits & IG_CONSTANT
                                 : value->block->parent == NULL;
+    int64_t width;
     return is_stored && type->kind == IG_TENSOR && type->rank == 2 &&
-           ig_dtype_is_float((ig_dtype)type->dtype) && type->dims[1] > 0;
+           ig_dtype_is_float((ig_dtype)type->dtype) &&
+           ig_dim_known(type->dims[1], &width) && width > 0;
 }
 
 /* Rows at the positions that another loop kept. */

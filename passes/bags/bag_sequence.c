@@ -66,7 +66,7 @@ static ig_value *joined(ig_builder *b, ig_value *bags, const ig_op *join,
 static bool can_join(const ig_value *sequence, const ig_type *row) {
     for (const ig_use *use = sequence->uses; use; use = use->next) {
         bool is_stack = ig_attr_int(use->user, IG_seq_concat_stack, 0) != 0;
-        bool is_line = row->rank == 2 && row->dims[0] == 1;
+        bool is_line = row->rank == 2 && ig_dim_is(row->dims[0], 1);
         if (!is_stack && !is_line) {
             return false;
         }

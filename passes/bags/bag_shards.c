@@ -157,7 +157,7 @@ static bool read_shard(const sum *s, const ig_value *value, shard *x) {
 
 static bool has_same_rows(const ig_type *a, const ig_type *b) {
     return a->kind == b->kind && a->dtype == b->dtype && a->rank == b->rank &&
-           ig_rows_equal(a->rows, b->rows) && a->dims[1] == b->dims[1];
+           ig_rows_equal(a->rows, b->rows) && ig_dim_same(a->dims[1], b->dims[1]);
 }
 
 static const ig_value *optional(const shard *x, uint32_t index) {

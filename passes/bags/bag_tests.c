@@ -14,7 +14,7 @@ static ig_value *list_of_extent(const ig_trips *t, ig_dim extent) {
     for (ig_op *op = t->body->first; op; op = op->next) {
         for (uint32_t i = 0; op->code == IG_OP_loop && i < op->result_count; i++) {
             const ig_type *type = op->results[i].type;
-            if (type->rank == 1 && type->dims[0] == extent) {
+            if (type->rank == 1 && ig_dim_same(type->dims[0], extent)) {
                 return &op->results[i];
             }
         }
@@ -39,7 +39,8 @@ static ig_value *list_of_length(const ig_trips *t, ig_value *value) {
 
 static bool is_zero(ig_value *value) {
     ig_dims_value known;
-    return ig_value_dims(value, &known) && known.count == 1 && known.dims[0] == 0;
+    return ig_value_dims(value, &known) && known.count == 1 &&
+           ig_dim_is(known.dims[0], 0);
 }
 
 /* length of the kept positions = 0 */
@@ -64,11 +65,11 @@ static bool ask_last(const ig_trips *t, const ig_number *a, const ig_number *b) 
     }
     ig_dim step = ig_dim_sub(t->module, a->step, b->step);
     ig_dim base = ig_dim_sub(t->module, a->base, b->base);
-    ig_dim last = ig_dim_sub(t->module, t->count, 1);
-    if (step == 1) {
-        base = ig_dim_sub(t->module, 0, base);
+    ig_dim last = ig_dim_sub(t->module, t->count, ig_dim_of(1));
+    if (ig_dim_is(step, 1)) {
+        base = ig_dim_sub(t->module, ig_dim_of(0), base);
     }
-    bool moves = step == 1 || step == ig_dim_const(t->module, -1);
+    bool moves = ig_dim_is(step, 1) || ig_dim_same(step, ig_dim_const(t->module, -1));
     return moves && ig_dim_equal(t->module, base, last) == IG_YES;
 }
 

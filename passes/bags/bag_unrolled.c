@@ -47,7 +47,7 @@ static bool is_alike(const ig_bag_row *a, const ig_bag_row *b) {
 /* Element or number `n` trips after `a`, which rises by `step`. */
 static bool is_after(const unrolled *u, const ig_number *a, ig_dim step, uint32_t n,
                      const ig_number *b) {
-    ig_dim walked = ig_dim_mul(u->r->module, step, n);
+    ig_dim walked = ig_dim_mul(u->r->module, step, ig_dim_of(n));
     return a->vector == b->vector &&
            is_equal(u, ig_dim_add(u->r->module, a->base, walked), b->base);
 }
@@ -58,7 +58,7 @@ static ig_dim step_of(const unrolled *u, const ig_bag_row *first, uint32_t count
     bool is_number = !a->vector && count > 1;
     return is_number
                ? ig_dim_sub(u->r->module, first[1].rows.at.begin.usual.base, a->base)
-               : 1;
+               : ig_dim_of(1);
 }
 
 /* Rows first … first + count are trips of one loop, as far as begins say. */
@@ -71,8 +71,8 @@ static bool begins_rise(const unrolled *u, const ig_bag_row *first, uint32_t cou
 
 /* And the end of each but the last is where the next begins. */
 static bool ends_meet(const unrolled *u, const ig_bag_row *first, uint32_t count) {
-    return count < 2 || is_after(u, &first[count - 2].rows.at.end.usual, 0, 0,
-                                 &first[count - 1].rows.at.begin.usual);
+    return count < 2 || is_after(u, &first[count - 2].rows.at.end.usual, ig_dim_of(0),
+                                 0, &first[count - 1].rows.at.begin.usual);
 }
 
 /* ---- one loop ---- */
@@ -99,8 +99,9 @@ static ig_bag_row join_rows(const unrolled *u, const ig_bag_row *first,
         at->end.last = last;
     }
     bool is_given = count == 1 && at->begin.given.vector && at->end.given.vector;
-    at->begin.given = is_given ? lifted(at->begin.given, 1) : (ig_number){ 0 };
-    at->end.given = is_given ? lifted(at->end.given, 1) : (ig_number){ 0 };
+    at->begin.given = is_given ? lifted(at->begin.given, ig_dim_of(1))
+                               : (ig_number){ 0 };
+    at->end.given = is_given ? lifted(at->end.given, ig_dim_of(1)) : (ig_number){ 0 };
     return joined;
 }
 
@@ -118,7 +119,7 @@ static void learn_extents(const unrolled *u, const ig_bag_row *row) {
 static ig_value *make_bags(const unrolled *u, ig_builder *b, const ig_bag_row *first,
                            uint32_t count) {
     ig_trips t = ig_trips_of_one(u->r, u->block);
-    t.count = count;
+    t.count = ig_dim_of(count);
     ig_bag_row joined = join_rows(u, first, count);
     ig_value *bags = ig_bag_of_trips(&t, b, &joined);
     for (uint32_t i = 0; bags && i < count; i++) {
@@ -151,7 +152,8 @@ static bool read_operands(unrolled *u, const ig_op *concat) {
     u->is_read = IG_NEW_ARRAY(u->r->arena, bool, concat->operand_count);
     for (uint32_t i = 0; i < concat->operand_count; i++) {
         ig_value *value = concat->operands[i].value;
-        u->is_read[i] = value->type->dims[0] == 1 && read_row(u, value, &u->rows[i]);
+        u->is_read[i] = ig_dim_is(value->type->dims[0], 1) &&
+                        read_row(u, value, &u->rows[i]);
         is_some = is_some || u->is_read[i];
     }
     return is_some;

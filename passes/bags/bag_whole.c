@@ -130,7 +130,7 @@ static bool follow_slice(source *s) {
     const ig_op *ids = ig_def(s->ids, IG_OP_slice),
                 *mine = ig_def(s->lengths, IG_OP_slice);
     ig_value *lengths = s->lengths, *weights = s->weights;
-    ig_dim first = 0;
+    ig_dim first = ig_dim_of(0);
     ig_spans start, before = { 0 };
     if (!ids || !slices_rank_1(ids)) {
         return false;
@@ -143,10 +143,12 @@ static bool follow_slice(source *s) {
     bool is_all = false;
     bool fits = ig_jagged_place(s->j, ids->attrs[IG_slice_starts].as.dims[0],
                                 operand(ids, 0)->type->dims[0], &start) &&
-                ig_spans_add(s->j, &before, (ig_span){ lengths, 0, first }) &&
+                ig_spans_add(s->j, &before,
+                             (ig_span){ lengths, ig_dim_of(0), first }) &&
                 ig_spans_equal(s->j, &start, &before) &&
                 reaches(s, ids,
-                        (ig_span){ lengths, 0, ig_dim_add(s->j->module, at, s->bags) },
+                        (ig_span){ lengths, ig_dim_of(0),
+                                   ig_dim_add(s->j->module, at, s->bags) },
                         &is_all) &&
                 follow_weights(s, ids, &weights);
     if (!fits) {
@@ -186,8 +188,9 @@ static bool read_shift(const source *s, const ig_value *value, const ig_value *p
         return false;
     }
     *out = (segments){ operand(sub, 0), operand(base, 0) };
-    return sum_of(out->offsets) && is_slice_at(s, operand(sub, 1), out->offsets, 0) &&
-           is_slice_at(s, operand(find, 1), out->offsets, 1);
+    return sum_of(out->offsets) &&
+           is_slice_at(s, operand(sub, 1), out->offsets, ig_dim_of(0)) &&
+           is_slice_at(s, operand(find, 1), out->offsets, ig_dim_of(1));
 }
 
 static bool read_segments(const source *s, const ig_value *positions, segments *out) {
@@ -261,7 +264,7 @@ static bool is_progression(const ig_value *value, int64_t first, int64_t step) {
         return false;
     }
     tensor.dtype = (ig_dtype)data->type->dtype;
-    tensor.count = data->type->dims[0];
+    tensor.count = ig_dim_value(data->type->dims[0]);
     tensor.data = (void *)(uintptr_t)data->bytes; /* only read */
     for (int64_t i = 0; is_list && i < tensor.count; i++) {
         is_list = ig_tensor_get_i64(&tensor, i) == first + i * step;
@@ -291,7 +294,7 @@ static ig_value *lengths_of_bags(const source *s, const ig_value *value, ig_dim 
     const ig_op *sum = ends ? sum_of(operand(ends, 0)) : NULL;
     bool is_bag = sum && ig_attr_int(find, IG_bucketize_right, 0) &&
                   counts_ids(s, operand(find, 0), count) &&
-                  is_slice_at(s, operand(find, 1), operand(ends, 0), 1);
+                  is_slice_at(s, operand(find, 1), operand(ends, 0), ig_dim_of(1));
     return is_bag ? operand(sum, 0) : NULL;
 }
 
@@ -351,7 +354,7 @@ static bool find_shard(const source *s, const dealt *d, int64_t *out_shard,
     ig_dim bags = d->lengths->type->dims[0], past;
     past = ig_dim_add(s->j->module, s->at, s->bags);
     for (int64_t i = 0; i < SHARDS_MAX; i++) {
-        ig_dim begin = ig_dim_mul(s->j->module, bags, i);
+        ig_dim begin = ig_dim_mul(s->j->module, bags, ig_dim_of(i));
         ig_dim end = ig_dim_add(s->j->module, begin, bags);
         if (ig_dim_less_equal(s->j->module, begin, s->at) != IG_YES) {
             return false;
@@ -403,7 +406,7 @@ static bool open_source(source *s, const ig_op *bag, const ig_bag_feature *f) {
     ig_value *begins = operand(bag, f->begins);
     ig_dim count = begins->type->dims[0];
     bool has_last = f->last == IG_LAST_offset;
-    ig_span offsets = { begins, 0, count };
+    ig_span offsets = { begins, ig_dim_of(0), count };
     for (uint32_t i = 0; i < STEPS_MAX && !sum_of(offsets.list); i++) {
         if (!ig_span_step(s->j, &offsets)) {
             return false;
@@ -413,7 +416,7 @@ static bool open_source(source *s, const ig_op *bag, const ig_bag_feature *f) {
     s->ids = operand(bag, f->ids);
     s->weights = f->weights ? operand(bag, f->weights) : NULL;
     s->at = offsets.at;
-    s->bags = has_last ? ig_dim_sub(module, count, 1) : count;
+    s->bags = has_last ? ig_dim_sub(module, count, ig_dim_of(1)) : count;
     s->to_end = !has_last;
     s->lengths = sum ? operand(sum, 0) : NULL;
     return sum != NULL;
@@ -437,7 +440,7 @@ static ig_value *make_offsets(const source *s, ig_builder *b, ig_dtype dtype) {
     };
     ig_value *lengths = s->lengths;
     ig_value *all = ig_make(b, IG_OP_cumsum, 1, &lengths, rising);
-    ig_dim size = ig_dim_add(s->j->module, s->bags, s->to_end ? 0 : 1);
+    ig_dim size = ig_dim_add(s->j->module, s->bags, ig_dim_of(s->to_end ? 0 : 1));
     int64_t step = 1;
     ig_attr cut[IG_slice_attr_count] = {
         [IG_slice_starts] = ig_attr_of_dims(s->j->module, &s->at, 1),
@@ -616,7 +619,7 @@ static bool is_same_feature(const restored *x, const ig_op *a, uint32_t a_number
     const ig_type *t = operand(b, ig_bag_feature_at(b, b_number).table)->type;
     int64_t rows = 0;
     return s->kind == t->kind && s->dtype == t->dtype && s->rank == t->rank &&
-           ig_rows_equal(s->rows, t->rows) && s->dims[1] == t->dims[1] &&
+           ig_rows_equal(s->rows, t->rows) && ig_dim_same(s->dims[1], t->dims[1]) &&
            ig_dim_constant(x->r->module, t->dims[0], &rows) && rows > 0 &&
            rows < (int64_t)1 << IG_BAG_ROW_BITS &&
            a->results[a_number].type->dtype == b->results[b_number].type->dtype &&

@@ -49,7 +49,8 @@ static check open_check(ig_recogniser *r, ig_op *op) {
     check c = { .r = r, .op = op, .module = r->module, .count = -1 };
     c.tables = operand(&c, ROWS)->type->dims[0];
     c.ids = operand(&c, IDS)->type->dims[0];
-    ig_dim all = ig_dim_sub(c.module, operand(&c, OFFSETS)->type->dims[0], 1);
+    ig_dim all = ig_dim_sub(c.module, operand(&c, OFFSETS)->type->dims[0],
+                            ig_dim_of(1));
     c.bags = ig_dim_exact_div(c.module, all, c.tables);
     if (!ig_dim_constant(c.module, c.tables, &c.count)) {
         c.count = -1;
@@ -67,12 +68,12 @@ static int64_t table_of(const check *c, const ig_op *slice) {
     const ig_attr *steps = &slice->attrs[IG_slice_steps];
     if (starts->kind != IG_ATTR_DIMS || sizes->kind != IG_ATTR_DIMS ||
         (steps->kind == IG_ATTR_INTS && steps->as.ints[0] != 1) ||
-        ig_dim_equal(c->module, sizes->as.dims[0], ig_dim_add(c->module, c->bags, 1)) !=
-            IG_YES) {
+        ig_dim_equal(c->module, sizes->as.dims[0],
+                     ig_dim_add(c->module, c->bags, ig_dim_of(1))) != IG_YES) {
         return -1;
     }
     for (int64_t t = 0; t < c->count; t++) {
-        ig_dim start = ig_dim_mul(c->module, c->bags, t);
+        ig_dim start = ig_dim_mul(c->module, c->bags, ig_dim_of(t));
         if (ig_dim_equal(c->module, starts->as.dims[0], start) == IG_YES) {
             return t;
         }
@@ -104,7 +105,7 @@ static bool fits_feature(const check *c, const ig_op *bag, uint32_t number) {
     } else if (f.pool != IG_POOL_none || c->count != 1) {
         return false;
     }
-    return table->type->dims[0] == c->rows[at] && c->rows[at] > 0;
+    return ig_dim_is(table->type->dims[0], c->rows[at]) && c->rows[at] > 0;
 }
 
 static bool fits_bag(const check *c, const ig_op *bag) {
@@ -182,7 +183,7 @@ static void end_with_ids(const check *c, ig_op *bag, ig_value *offsets) {
         int64_t at = slice ? table_of(c, slice) : 0;
         if (at == c->count - 1) {
             ig_builder b = ig_builder_before(bag);
-            ig_dim start = ig_dim_mul(c->module, c->bags, at);
+            ig_dim start = ig_dim_mul(c->module, c->bags, ig_dim_of(at));
             int64_t step = 1;
             ig_attr attrs[IG_slice_attr_count] = {
                 [IG_slice_starts] = ig_attr_of_dims(c->module, &start, 1),
@@ -262,9 +263,9 @@ static ig_value *part(writer *w, ig_value *x, ig_dim start, ig_dim size) {
 
 /* The offsets with the number of ids as the last one. */
 static ig_value *with_last(writer *w, ig_value *offsets, ig_dim all) {
-    ig_dim one = 1;
+    ig_dim one = ig_dim_of(1);
     ig_value *last = ig_make_reshape(&w->b, dim_value(w, w->c->ids), 1, &one);
-    ig_value *both[] = { part(w, offsets, 0, all), last };
+    ig_value *both[] = { part(w, offsets, ig_dim_of(0), all), last };
     ig_attr attrs[IG_concat_attr_count] = { [IG_concat_axis] = ig_attr_of_int(0) };
     return ig_make(&w->b, IG_OP_concat, 2, both, attrs);
 }
@@ -288,7 +289,7 @@ static ig_value *rows_of_positions(writer *w, ig_value *offsets, ig_dim all,
     ig_builder *b = &w->b;
     ig_value *zero = number(w, 0), *one = number(w, 1);
     ig_value *at = ig_make3(b, IG_OP_range, zero, dim_value(w, w->c->ids), one);
-    ig_value *ends = part(w, offsets, 1, all);
+    ig_value *ends = part(w, offsets, ig_dim_of(1), all);
     ig_attr right[IG_bucketize_attr_count] = { [IG_bucketize_right] =
                                                    ig_attr_of_bool(true) };
     ig_value *bag = ig_make(b, IG_OP_bucketize, 2, (ig_value *[]){ at, ends }, right);
@@ -296,7 +297,8 @@ static ig_value *rows_of_positions(writer *w, ig_value *offsets, ig_dim all,
     ig_value *per = ig_make2(b, IG_OP_max, dim_value(w, bags), one);
     ig_value *last = ig_make2(b, IG_OP_sub, dim_value(w, w->c->tables), one);
     ig_value *table = ig_make2(b, IG_OP_min, ig_make2(b, IG_OP_div, bag, per), last);
-    *out_is_in = ig_make2(b, IG_OP_ge, at, part(w, offsets, 0, 1));
+    *out_is_in = ig_make2(b, IG_OP_ge, at,
+                          part(w, offsets, ig_dim_of(0), ig_dim_of(1)));
     return gather(w, i64_of(w, operand(w->c, ROWS)), table);
 }
 
@@ -311,17 +313,17 @@ static ig_value *count_true(writer *w, ig_value *x) {
 static ig_value *count_wrong(writer *w, ig_value *raw, ig_value *mended, ig_dim all) {
     ig_builder *b = &w->b;
     ig_value *ids = dim_value(w, w->c->ids), *zero = number(w, 0);
-    ig_value *ends = part(w, raw, 1, all);
-    ig_value *falls = ig_make2(b, IG_OP_gt, part(w, mended, 0, all), ends);
+    ig_value *ends = part(w, raw, ig_dim_of(1), all);
+    ig_value *falls = ig_make2(b, IG_OP_gt, part(w, mended, ig_dim_of(0), all), ends);
     ig_value *is_far = ig_make2(b, IG_OP_gt, ends, ids);
-    ig_value *is_low = ig_make2(b, IG_OP_lt, part(w, raw, 0, all), zero);
+    ig_value *is_low = ig_make2(b, IG_OP_lt, part(w, raw, ig_dim_of(0), all), zero);
     ig_value *at = ig_make3(b, IG_OP_range, zero, dim_value(w, all), number(w, 1));
     ig_value *is_first = ig_make2(b, IG_OP_eq, at, zero);
-    ig_value *is_high = ig_make2(b, IG_OP_gt, part(w, raw, 0, all), ends);
+    ig_value *is_high = ig_make2(b, IG_OP_gt, part(w, raw, ig_dim_of(0), all), ends);
     ig_value *spoilt = ig_make2(b, IG_OP_or, is_low, is_high);
     spoilt = ig_make2(b, IG_OP_and, is_first, spoilt);
     spoilt = ig_make2(b, IG_OP_or, spoilt, ig_make2(b, IG_OP_or, falls, is_far));
-    ig_value *given = part(w, i64_of(w, operand(w->c, OFFSETS)), all, 1);
+    ig_value *given = part(w, i64_of(w, operand(w->c, OFFSETS)), all, ig_dim_of(1));
     ig_value *moved = count_true(w, ig_make2(b, IG_OP_ne, given, ids));
     return ig_make2(b, IG_OP_add, moved, count_true(w, spoilt));
 }
@@ -337,7 +339,8 @@ static void replace(check *c, uint32_t result, ig_builder *b, ig_value *value) {
 static void expand(check *c) {
     writer w = { .c = c, .b = ig_builder_before(c->op) };
     ig_builder *b = &w.b;
-    ig_dim all = ig_dim_sub(c->module, operand(c, OFFSETS)->type->dims[0], 1);
+    ig_dim all = ig_dim_sub(c->module, operand(c, OFFSETS)->type->dims[0],
+                            ig_dim_of(1));
     ig_value *raw = with_last(&w, i64_of(&w, operand(c, OFFSETS)), all);
     ig_value *offsets = ig_make2(b, IG_OP_max, running_max(&w, raw), number(&w, 0));
     offsets = ig_make2(b, IG_OP_min, offsets, dim_value(&w, c->ids));
@@ -349,7 +352,7 @@ static void expand(check *c) {
     is_bad = ig_make2(b, IG_OP_and, is_bad, is_in);
     ig_value *wrong = ig_make2(b, IG_OP_add, count_true(&w, is_bad),
                                count_wrong(&w, raw, offsets, all));
-    ig_dim one = 1;
+    ig_dim one = ig_dim_of(1);
     replace(c, 0, b, ig_make3(b, IG_OP_where, is_bad, number(&w, 0), ids));
     replace(c, 1, b, offsets);
     replace(c, 2, b, ig_make_reshape(b, wrong, 1, &one));

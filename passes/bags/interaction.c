@@ -59,8 +59,9 @@ static int64_t *new_numbers(const interaction *n, int64_t count) {
 static bool count_elements(chosen *c) {
     c->count = 1;
     for (uint32_t d = 0; d < c->rank; d++) {
-        int64_t extent = d == c->batch ? 1 : c->dims[d];
-        if (extent < 0 || extent > CHOSEN_MAX || c->count * extent > CHOSEN_MAX) {
+        int64_t extent = 1;
+        bool is_known = d == c->batch || ig_dim_known(c->dims[d], &extent);
+        if (!is_known || extent > CHOSEN_MAX || c->count * extent > CHOSEN_MAX) {
             return false;
         }
         c->count *= extent;
@@ -72,7 +73,7 @@ static void strides_of(const chosen *c, int64_t *strides) {
     int64_t stride = 1;
     for (uint32_t d = c->rank; d-- > 0;) {
         strides[d] = d == c->batch ? 0 : stride;
-        stride *= d == c->batch ? 1 : c->dims[d];
+        stride *= d == c->batch ? 1 : ig_dim_value(c->dims[d]);
     }
 }
 
@@ -102,7 +103,7 @@ static bool move_elements(const interaction *n, const moving *m) {
         }
         to->pairs[i] = m->from->pairs[at];
         for (uint32_t d = to->rank; d-- > 0;) {
-            if (d != to->batch && ++index[d] < to->dims[d]) {
+            if (d != to->batch && ++index[d] < ig_dim_value(to->dims[d])) {
                 break;
             }
             index[d] = 0;
@@ -112,7 +113,7 @@ static bool move_elements(const interaction *n, const moving *m) {
 }
 
 /* Steps of an axis whose index i stands for i * by. */
-static int64_t *even_steps(const interaction *n, ig_dim extent, int64_t by) {
+static int64_t *even_steps(const interaction *n, int64_t extent, int64_t by) {
     int64_t *steps = new_numbers(n, extent);
     for (int64_t i = 0; i < extent; i++) {
         steps[i] = i * by;
@@ -134,8 +135,8 @@ static bool read_indices(const interaction *n, const ig_value *value, indices *o
         return false;
     }
     for (uint32_t d = 0; d < data->type->rank; d++) {
-        count = data->type->dims[d] > CHOSEN_MAX ? CHOSEN_MAX + 1
-                                                 : count * data->type->dims[d];
+        int64_t extent = ig_dim_value(data->type->dims[d]);
+        count = extent > CHOSEN_MAX ? CHOSEN_MAX + 1 : count * extent;
         if (count > CHOSEN_MAX) {
             return false;
         }
@@ -175,7 +176,9 @@ static bool move_transpose(const interaction *n, const ig_op *op, const chosen *
         bool is_batch = perm[d] == from->batch;
         to->dims[d] = from->dims[perm[d]];
         to->batch = is_batch ? d : to->batch;
-        m.steps[d] = is_batch ? NULL : even_steps(n, to->dims[d], strides[perm[d]]);
+        m.steps[d] = is_batch
+                         ? NULL
+                         : even_steps(n, ig_dim_value(to->dims[d]), strides[perm[d]]);
     }
     return move_elements(n, &m);
 }
@@ -184,8 +187,9 @@ static bool move_transpose(const interaction *n, const ig_op *op, const chosen *
 static int64_t count_before(const chosen *c, uint32_t axis) {
     int64_t count = 1;
     for (uint32_t d = 0; d < axis && count >= 0; d++) {
-        bool is_small = c->dims[d] >= 0 && c->dims[d] <= CHOSEN_MAX;
-        count = is_small && count <= CHOSEN_MAX ? count * c->dims[d] : -1;
+        int64_t extent;
+        bool is_small = ig_dim_known(c->dims[d], &extent) && extent <= CHOSEN_MAX;
+        count = is_small && count <= CHOSEN_MAX ? count * extent : -1;
     }
     return count;
 }
@@ -231,13 +235,15 @@ static bool move_slice(const interaction *n, const ig_op *op, const chosen *from
                         ig_dim_equal(n->r->module, to->dims[d], from->dims[d]) ==
                             IG_YES;
         bool is_good = is_known && is_small(start) && is_small(step) &&
-                       is_small(to->dims[d]) && to->dims[d] >= 0;
+                       is_small(ig_dim_value(to->dims[d])) &&
+                       ig_dim_is_static(to->dims[d]);
         if (d == from->batch ? !is_whole : !is_good) {
             return false;
         }
         m.start += d == from->batch ? 0 : start * strides[d];
-        m.steps[d] = d == from->batch ? NULL
-                                      : even_steps(n, to->dims[d], step * strides[d]);
+        m.steps[d] = d == from->batch
+                         ? NULL
+                         : even_steps(n, ig_dim_value(to->dims[d]), step * strides[d]);
     }
     return move_elements(n, &m);
 }
@@ -259,7 +265,7 @@ static const int64_t *tuple_steps(const interaction *n, const chosen *from,
     for (int64_t i = 0; i < tuples; i++) {
         for (uint32_t k = 0; k < s->depth; k++) {
             int64_t index = s->at.items[i * s->depth + k];
-            int64_t extent = from->dims[s->first + k];
+            int64_t extent = ig_dim_value(from->dims[s->first + k]);
             index += index < 0 && is_small(index) ? extent : 0;
             if (index < 0 || index >= extent) {
                 return NULL;
@@ -287,10 +293,11 @@ static bool select_elements(const interaction *n, const chosen *from,
         }
         uint32_t at = to->rank++;
         to->batch = d == from->batch ? at : to->batch;
-        to->dims[at] = is_selected ? s->at.count / s->depth : from->dims[d];
-        m.steps[at] = is_selected        ? tuple_steps(n, from, s)
-                      : d == from->batch ? NULL
-                                         : even_steps(n, to->dims[at], strides[d]);
+        to->dims[at] = is_selected ? ig_dim_of(s->at.count / s->depth) : from->dims[d];
+        m.steps[at] = is_selected ? tuple_steps(n, from, s)
+                      : d == from->batch
+                          ? NULL
+                          : even_steps(n, ig_dim_value(to->dims[at]), strides[d]);
         if (is_selected && !m.steps[at]) {
             return false;
         }
@@ -338,17 +345,18 @@ static bool move_gather_nd(const interaction *n, const ig_op *op, const chosen *
         !ig_dim_is_static(type->dims[type->rank - 1])) {
         return false;
     }
-    s.depth = (uint32_t)type->dims[type->rank - 1];
+    s.depth = (uint32_t)ig_dim_value(type->dims[type->rank - 1]);
     const ig_op *expand = ig_def(index, IG_OP_expand);
     if (batch == 1 && !expand) {
         return false;
     }
     index = batch == 1 ? expand->operands[0].value : index;
     bool is_same = batch == 0 || index->type->rank < type->rank ||
-                   index->type->dims[0] == 1;
+                   ig_dim_is(index->type->dims[0], 1);
     for (uint32_t d = 1; is_same && d <= s.rank + 1 && batch == 1; d++) {
-        is_same = d <= index->type->rank && index->type->dims[index->type->rank - d] ==
-                                                type->dims[type->rank - d];
+        is_same = d <= index->type->rank &&
+                  ig_dim_same(index->type->dims[index->type->rank - d],
+                              type->dims[type->rank - d]);
     }
     if (!is_same || !read_indices(n, index, &s.at) ||
         !select_elements(n, from, &s, to)) {
@@ -363,14 +371,15 @@ static bool move_concat(const interaction *n, const ig_op *op, const chosen *fro
                         chosen *to) {
     uint32_t axis = (uint32_t)ig_attr_int(op, IG_concat_axis, 0);
     *to = *from;
-    to->dims[axis] = 0;
+    to->dims[axis] = ig_dim_of(0);
     for (uint32_t i = 0; i < op->operand_count; i++) {
         const chosen *part = chosen_of(n, op->operands[i].value);
         if (!part || part->rank != from->rank || part->batch != from->batch ||
             axis == from->batch) {
             return false;
         }
-        to->dims[axis] += part->dims[axis];
+        to->dims[axis] =
+            ig_dim_of(ig_dim_value(to->dims[axis]) + ig_dim_value(part->dims[axis]));
     }
     if (!count_elements(to)) {
         return false;
@@ -378,7 +387,7 @@ static bool move_concat(const interaction *n, const ig_op *op, const chosen *fro
     to->pairs = new_numbers(n, to->count);
     int64_t outer = 1, at = 0;
     for (uint32_t d = 0; d < axis; d++) {
-        outer *= d == to->batch ? 1 : to->dims[d];
+        outer *= d == to->batch ? 1 : ig_dim_value(to->dims[d]);
     }
     for (int64_t o = 0; o < outer; o++) {
         for (uint32_t i = 0; i < op->operand_count; i++) {
@@ -523,7 +532,8 @@ static void look_at_matmul(ig_recogniser *r, ig_op *matmul) {
     }
     n.batch = n.x->type->dims[0];
     chosen *all = IG_NEW(r->arena, chosen);
-    *all = (chosen){ .rank = 3, .dims = { n.batch, n.rows, n.rows } };
+    *all = (chosen){ .rank = 3,
+                     .dims = { n.batch, ig_dim_of(n.rows), ig_dim_of(n.rows) } };
     if (!count_elements(all)) {
         return;
     }

@@ -25,10 +25,11 @@ static int64_t row_of(const ig_jagged *j, const ig_span *span, ig_dim row) {
     if (ig_dim_less_equal(j->module, span->size, row) != IG_YES) {
         return -1;
     }
-    if (span->at != 0) {
+    if (!ig_dim_is(span->at, 0)) {
         ig_dim quotient = ig_dim_exact_div(j->module, span->at, row);
         if (!ig_dim_constant(j->module, quotient, &number) ||
-            !is_equal(j, ig_dim_mul(j->module, row, number), span->at)) {
+            !is_equal(j, ig_dim_mul(j->module, row, ig_dim_const(j->module, number)),
+                      span->at)) {
             return -1;
         }
     }
@@ -45,7 +46,7 @@ static bool cuts_rows(const ig_jagged *j, const ig_op *slice) {
     const ig_type *type = operand(slice, 0)->type;
     bool is_rows = slice->operand_count == 1 && type->rank > 0;
     for (uint32_t d = 1; is_rows && d < type->rank; d++) {
-        is_rows = slice->attrs[IG_slice_starts].as.dims[d] == 0 &&
+        is_rows = ig_dim_is(slice->attrs[IG_slice_starts].as.dims[d], 0) &&
                   step_of(slice, d) == 1 &&
                   is_equal(j, slice->attrs[IG_slice_sizes].as.dims[d], type->dims[d]);
     }
@@ -76,12 +77,12 @@ static int64_t known_index(const ig_value *indices, int64_t index) {
     const ig_data *data = ig_constant_of(indices);
     bool is_list = data && data->bytes && data->type->kind == IG_TENSOR &&
                    data->type->rank == 1 && ig_type_is_static(data->type) &&
-                   index < data->type->dims[0];
+                   index < ig_dim_value(data->type->dims[0]);
     if (!is_list) {
         return -1;
     }
     ig_tensor tensor = { .kind = IG_TENSOR, .dtype = (ig_dtype)data->type->dtype };
-    tensor.count = data->is_splat ? 1 : data->type->dims[0];
+    tensor.count = data->is_splat ? 1 : ig_dim_value(data->type->dims[0]);
     tensor.data = (void *)(uintptr_t)data->bytes; /* only read */
     return ig_tensor_get_i64(&tensor, data->is_splat ? 0 : index);
 }
@@ -105,7 +106,7 @@ static bool step_gather(const ig_jagged *j, const ig_op *op, ig_span *span) {
 
 static bool step_concat(const ig_jagged *j, const ig_op *op, ig_span *span,
                         ig_value **out_list) {
-    ig_dim begin = 0, past = ig_dim_add(j->module, span->at, span->size);
+    ig_dim begin = ig_dim_of(0), past = ig_dim_add(j->module, span->at, span->size);
     if (ig_attr_int(op, IG_concat_axis, 0) != 0) {
         return false;
     }
@@ -185,26 +186,29 @@ static bool is_of_rows(const ig_value *list) {
 
 /* Adds a span that has one origin, or one for each of its rows. */
 bool ig_spans_add(const ig_jagged *j, ig_spans *spans, ig_span span) {
-    if (span.size == 0) {
+    if (ig_dim_is(span.size, 0)) {
         return true;
     }
     span = ig_span_origin(j, span);
     int64_t first = 0, count = 0;
-    ig_dim row = is_of_rows(span.list) ? span.list->type->dims[1] : 0;
+    ig_dim row = is_of_rows(span.list) ? span.list->type->dims[1] : ig_dim_of(0);
     bool has_rows =
-        row != 0 &&
-        (span.at == 0 ||
+        !ig_dim_is(row, 0) &&
+        (ig_dim_is(span.at, 0) ||
          ig_dim_constant(j->module, ig_dim_exact_div(j->module, span.at, row),
                          &first)) &&
         ig_dim_constant(j->module, ig_dim_exact_div(j->module, span.size, row),
                         &count) &&
-        is_equal(j, ig_dim_mul(j->module, row, first), span.at) &&
-        is_equal(j, ig_dim_mul(j->module, row, count), span.size);
+        is_equal(j, ig_dim_mul(j->module, row, ig_dim_const(j->module, first)),
+                 span.at) &&
+        is_equal(j, ig_dim_mul(j->module, row, ig_dim_const(j->module, count)),
+                 span.size);
     if (!has_rows || count > PARTS_MAX) {
         return append(j, spans, &span);
     }
     for (int64_t i = first; i < first + count; i++) {
-        ig_span one = { span.list, ig_dim_mul(j->module, row, i), row };
+        ig_span one = { span.list,
+                        ig_dim_mul(j->module, row, ig_dim_const(j->module, i)), row };
         one = ig_span_origin(j, one);
         if (!append(j, spans, &one)) {
             return false;
@@ -260,7 +264,7 @@ static bool read_element(const ig_jagged *j, const ig_value *list, ig_dim at,
                             (ig_span){ x, ig_dim_mul(j->module, at, row), row });
     }
     return offsets && is_offsets(offsets) &&
-           ig_spans_add(j, out, (ig_span){ operand(offsets, 0), 0, at });
+           ig_spans_add(j, out, (ig_span){ operand(offsets, 0), ig_dim_of(0), at });
 }
 
 static bool is_whole_sum(const ig_op *reduce) {
@@ -290,13 +294,13 @@ static bool read_sum(const ig_jagged *j, const ig_value *value, uint32_t *left,
         return read_sum(j, operand(op, 0), left, out);
     }
     if (op->code == IG_OP_slice && op->operand_count == 1 && value->type->rank == 1 &&
-        value->type->dims[0] == 1) {
+        ig_dim_is(value->type->dims[0], 1)) {
         return read_element(j, operand(op, 0), op->attrs[IG_slice_starts].as.dims[0],
                             out);
     }
     if (op->code == IG_OP_reduce && is_whole_sum(op)) {
         ig_value *x = operand(op, 0);
-        return ig_spans_add(j, out, (ig_span){ x, 0, x->type->dims[0] });
+        return ig_spans_add(j, out, (ig_span){ x, ig_dim_of(0), x->type->dims[0] });
     }
     return false;
 }
@@ -328,12 +332,13 @@ void ig_jagged_open(ig_jagged *j, const ig_graph *graph, ig_arena *arena) {
 
 bool ig_jagged_place(const ig_jagged *j, ig_dim at, ig_dim count, ig_spans *out) {
     *out = (ig_spans){ 0 };
-    if (at == 0) {
+    if (ig_dim_is(at, 0)) {
         return true;
     }
     for (size_t i = 0; i < j->bound.count; i++) {
         const ig_bound_symbol *b = &j->bound.items[i];
-        bool is_here = b->symbol == at || ig_dim_min(j->module, count, b->symbol) == at;
+        bool is_here = ig_dim_same(b->symbol, at) ||
+                       ig_dim_same(ig_dim_min(j->module, count, b->symbol), at);
         if (is_here && b->is_sum) {
             *out = b->spans;
             return true;
@@ -350,8 +355,9 @@ bool ig_jagged_end(const ig_jagged *j, ig_dim at, ig_dim size, ig_dim count,
         ig_dim end = ig_dim_min(j->module, count, b->symbol);
         ig_dim most = ig_dim_sub(j->module, end, at);
         bool is_here = b->is_sum &&
-                       (most == size || ig_dim_max(j->module, 0, most) == size ||
-                        (at == 0 && b->symbol == size));
+                       (ig_dim_same(most, size) ||
+                        ig_dim_same(ig_dim_max(j->module, ig_dim_of(0), most), size) ||
+                        (ig_dim_is(at, 0) && ig_dim_same(b->symbol, size)));
         if (is_here) {
             *out = b->spans;
             return true;

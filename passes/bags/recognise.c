@@ -102,8 +102,8 @@ static void keep_guards(ig_recogniser *r, ig_op *loop) {
     for (ig_op *op = loop->bodies[0]->first, *next; op; op = next) {
         next = op->next;
         if (op->code == IG_OP_guard &&
-            ig_recogniser_sees(r, loop->block, op->attrs[IG_guard_left].as.i) &&
-            ig_recogniser_sees(r, loop->block, op->attrs[IG_guard_right].as.i)) {
+            ig_recogniser_sees(r, loop->block, op->attrs[IG_guard_left].as.dim) &&
+            ig_recogniser_sees(r, loop->block, op->attrs[IG_guard_right].as.dim)) {
             ig_op_move(op, loop->block, loop);
         }
     }

@@ -95,7 +95,7 @@ bool ig_number_equal(const ig_module *module, const ig_number *a, const ig_numbe
 
 /* base + step * (count - 1) */
 static ig_dim at_last(const ig_trips *t, ig_dim base, ig_dim step) {
-    ig_dim trips = ig_dim_sub(t->module, t->count, 1);
+    ig_dim trips = ig_dim_sub(t->module, t->count, ig_dim_of(1));
     return ig_dim_add(t->module, base, ig_dim_mul(t->module, step, trips));
 }
 
@@ -105,9 +105,10 @@ static bool is_at_least(const ig_module *module, ig_dim least, ig_dim dim) {
 
 /* Is the index within [0, extent) in every trip? */
 static bool is_inside(const ig_trips *t, const ig_number *index, ig_dim extent) {
-    ig_dim past = ig_dim_add(t->module, at_last(t, index->base, index->step), 1);
-    return !index->vector && is_at_least(t->module, 0, index->base) &&
-           is_at_least(t->module, 0, index->step) &&
+    ig_dim past = ig_dim_add(t->module, at_last(t, index->base, index->step),
+                             ig_dim_of(1));
+    return !index->vector && is_at_least(t->module, ig_dim_of(0), index->base) &&
+           is_at_least(t->module, ig_dim_of(0), index->step) &&
            is_at_least(t->module, past, extent);
 }
 
@@ -142,7 +143,7 @@ static bool add_numbers(const ig_trips *t, const ig_number *a, const ig_number *
     const ig_number *element = a->vector ? a : b, *other = a->vector ? b : a;
     if (element->vector) {
         *out = *element;
-        return !other->vector && other->base == 0 && other->step == 0;
+        return !other->vector && ig_dim_is(other->base, 0) && ig_dim_is(other->step, 0);
     }
     out->vector = NULL;
     out->base = ig_dim_add(t->module, a->base, b->base);
@@ -164,8 +165,8 @@ static bool read_sub(const ig_trips *t, const ig_op *op, uint32_t depth,
         b.vector) {
         return false;
     }
-    b.base = ig_dim_sub(t->module, 0, b.base);
-    b.step = ig_dim_sub(t->module, 0, b.step);
+    b.base = ig_dim_sub(t->module, ig_dim_of(0), b.base);
+    b.step = ig_dim_sub(t->module, ig_dim_of(0), b.step);
     return add_numbers(t, &a, &b, out);
 }
 
@@ -173,7 +174,7 @@ static bool read_mul(const ig_trips *t, const ig_op *op, uint32_t depth,
                      ig_number *out) {
     ig_number a, b;
     if (!read_operand(t, op, 0, depth, &a) || !read_operand(t, op, 1, depth, &b) ||
-        a.vector || b.vector || (a.step != 0 && b.step != 0)) {
+        a.vector || b.vector || (!ig_dim_is(a.step, 0) && !ig_dim_is(b.step, 0))) {
         return false;
     }
     ig_dim left = ig_dim_mul(t->module, a.base, b.step);
@@ -193,7 +194,7 @@ static bool read_gather(const ig_trips *t, const ig_op *op, uint32_t depth,
         return false;
     }
     ig_dim extent = x->type->dims[0];
-    bool is_from_end = out->step == 0 &&
+    bool is_from_end = ig_dim_is(out->step, 0) &&
                        ig_dim_constant(t->module, out->base, &known) && known < 0;
     if (is_from_end) {
         out->base = ig_dim_add(t->module, out->base, extent);
@@ -226,7 +227,7 @@ static bool read_slice(const ig_trips *t, const ig_op *op, uint32_t depth,
     }
     if (ig_attr_is_set(op, IG_slice_sizes)) {
         *out = (ig_number){ .base = op->attrs[IG_slice_starts].as.dims[0] };
-        bool is_one = op->attrs[IG_slice_sizes].as.dims[0] == 1 &&
+        bool is_one = ig_dim_is(op->attrs[IG_slice_sizes].as.dims[0], 1) &&
                       ig_recogniser_sees(t->r, t->scope, out->base);
         out->vector = x;
         return is_one; /* the verifier's slices lie inside */
@@ -235,8 +236,8 @@ static bool read_slice(const ig_trips *t, const ig_op *op, uint32_t depth,
         !read_operand(t, op, 1, depth, out) || !read_operand(t, op, 2, depth, &past)) {
         return false;
     }
-    bool is_one = !past.vector && past.step == out->step &&
-                  ig_dim_sub(t->module, past.base, out->base) == 1 &&
+    bool is_one = !past.vector && ig_dim_same(past.step, out->step) &&
+                  ig_dim_is(ig_dim_sub(t->module, past.base, out->base), 1) &&
                   is_inside(t, out, x->type->dims[0]);
     out->vector = x;
     return is_one;
@@ -261,7 +262,7 @@ static bool read_number(const ig_trips *t, ig_value *value, uint32_t depth,
         }
     }
     if (ig_value_dims(value, &known)) {
-        *out = (ig_number){ .base = known.count == 1 ? known.dims[0] : 0 };
+        *out = (ig_number){ .base = known.count == 1 ? known.dims[0] : ig_dim_of(0) };
         return known.count == 1 && ig_recogniser_sees(t->r, t->scope, out->base);
     }
     const ig_op *op = value->def;
@@ -269,7 +270,7 @@ static bool read_number(const ig_trips *t, ig_value *value, uint32_t depth,
         return true;
     }
     *out = (ig_number){ .vector = value }; /* its only element */
-    return value->type->rank == 1 && value->type->dims[0] == 1;
+    return value->type->rank == 1 && ig_dim_is(value->type->dims[0], 1);
 }
 
 bool ig_trips_number(const ig_trips *t, ig_value *value, ig_number *out) {
@@ -287,7 +288,7 @@ static const ig_op *yield_of(const ig_op *loop) {
 static void find_counters(ig_trips *t, const ig_op *loop) {
     const ig_op *yield = yield_of(loop);
     t->counted[0] = t->body->args[0];
-    t->counters[0] = (ig_number){ .base = 0, .step = 1 };
+    t->counters[0] = (ig_number){ .base = ig_dim_of(0), .step = ig_dim_of(1) };
     t->counter_count = 1;
     for (uint32_t i = 2; i < loop->operand_count; i++) {
         ig_trips probe = *t;
@@ -298,7 +299,7 @@ static void find_counters(ig_trips *t, const ig_op *loop) {
         if (has_room && is_int(t->body->args[i]) &&
             read_number(t, loop->operands[i].value, 0, &first) && !first.vector &&
             read_number(&probe, yield->operands[i - 1].value, 0, &next) &&
-            !next.vector && next.step == 1) {
+            !next.vector && ig_dim_is(next.step, 1)) {
             t->counted[t->counter_count] = t->body->args[i];
             t->counters[t->counter_count++] = (ig_number){ .base = first.base,
                                                            .step = next.base };
@@ -316,25 +317,26 @@ static bool count_until(ig_trips *t, const ig_op *loop) {
              *proceed = yield_of(loop)->operands[0].value;
     if (!ig_value_less(proceed, &less) || less.or_equal ||
         !read_number(t, less.a, 0, &next) || !read_number(t, less.b, 0, &bound) ||
-        next.vector || bound.vector || next.step != 1 || bound.step != 0) {
+        next.vector || bound.vector || !ig_dim_is(next.step, 1) ||
+        !ig_dim_is(bound.step, 0)) {
         return false;
     }
-    ig_dim from = ig_dim_sub(t->module, next.base, 1);
+    ig_dim from = ig_dim_sub(t->module, next.base, ig_dim_of(1));
     t->count = ig_dim_sub(t->module, bound.base, from);
     if (ig_value_truth(start, &is_true)) {
-        return is_true ? is_at_least(t->module, 1, t->count)
-                       : is_at_least(t->module, t->count, 0);
+        return is_true ? is_at_least(t->module, ig_dim_of(1), t->count)
+                       : is_at_least(t->module, t->count, ig_dim_of(0));
     }
     ig_number start_bound;
     return ig_value_less(start, &less) && !less.or_equal &&
-           read_number(t, less.a, 0, &first) && !first.vector && first.step == 0 &&
-           read_number(t, less.b, 0, &start_bound) && !start_bound.vector &&
-           ig_dim_equal(t->module, first.base, from) == IG_YES &&
+           read_number(t, less.a, 0, &first) && !first.vector &&
+           ig_dim_is(first.step, 0) && read_number(t, less.b, 0, &start_bound) &&
+           !start_bound.vector && ig_dim_equal(t->module, first.base, from) == IG_YES &&
            ig_number_equal(t->module, &bound, &start_bound);
 }
 
 ig_trips ig_trips_of_one(ig_recogniser *r, ig_block *block) {
-    ig_trips t = { .r = r, .module = r->module, .scope = block, .count = 1 };
+    ig_trips t = { .r = r, .module = r->module, .scope = block, .count = ig_dim_of(1) };
     t.visits = IG_NEW(r->arena, uint32_t);
     *t.visits = VISITS_MAX;
     return t;

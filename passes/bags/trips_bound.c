@@ -28,7 +28,7 @@ static ig_dim index_at(const ig_trips *t, const ig_number *n, ig_dim trip) {
 }
 
 static ig_dim last_index(const ig_trips *t, const ig_number *n) {
-    return index_at(t, n, ig_dim_sub(t->module, t->count, 1));
+    return index_at(t, n, ig_dim_sub(t->module, t->count, ig_dim_of(1)));
 }
 
 /* One step towards the origin; false where there is none to take.  `out->usual` is
@@ -60,8 +60,10 @@ static bool trace_slice(const ig_trips *t, const ig_op *op, ig_bound *out) {
     ig_dim start = op->attrs[IG_slice_starts].as.dims[0];
     int64_t least, most;
     ig_dim_range(t->module, start, &least, &most);
-    if (most < INT64_MAX && ig_dim_min(t->module, most, x->type->dims[0]) == start) {
-        start = most;
+    ig_dim bound = ig_dim_const(t->module, most);
+    if (most < INT64_MAX &&
+        ig_dim_same(ig_dim_min(t->module, bound, x->type->dims[0]), start)) {
+        start = bound;
     }
     out->usual.vector = x;
     out->usual.base = ig_dim_add(t->module, out->usual.base, start);
@@ -72,24 +74,26 @@ static bool trace_slice(const ig_trips *t, const ig_op *op, ig_bound *out) {
  * the next part. */
 static bool trace_concat(const ig_trips *t, const ig_op *op, ig_bound *out) {
     ig_number *n = &out->usual;
-    ig_dim first = 0, last = last_index(t, n);
-    ig_dim but_last = index_at(t, n, ig_dim_sub(t->module, t->count, 2));
+    ig_dim first = ig_dim_of(0), last = last_index(t, n);
+    ig_dim but_last = index_at(t, n, ig_dim_sub(t->module, t->count, ig_dim_of(2)));
     for (uint32_t i = 0; i < op->operand_count; i++) {
         ig_value *part = op->operands[i].value;
         ig_dim past = ig_dim_add(t->module, first, part->type->dims[0]);
         ig_dim base = ig_dim_sub(t->module, n->base, first);
         if (is_at_most(t, first, n->base) &&
-            is_at_most(t, ig_dim_add(t->module, last, 1), past)) {
+            is_at_most(t, ig_dim_add(t->module, last, ig_dim_of(1)), past)) {
             *n = (ig_number){ part, base, n->step };
             return true;
         }
         bool is_split = !out->has_last && i + 1 < op->operand_count &&
                         is_at_most(t, first, n->base) &&
-                        is_at_most(t, ig_dim_add(t->module, but_last, 1), past) &&
+                        is_at_most(t, ig_dim_add(t->module, but_last, ig_dim_of(1)),
+                                   past) &&
                         ig_dim_equal(t->module, last, past) == IG_YES;
         if (is_split) {
             out->has_last = true;
-            out->last = (ig_number){ op->operands[i + 1].value, 0, 0 };
+            out->last = (ig_number){ op->operands[i + 1].value, ig_dim_of(0),
+                                     ig_dim_of(0) };
             *n = (ig_number){ part, base, n->step };
             return true;
         }
@@ -124,7 +128,7 @@ static bool trace_scatter(const ig_trips *t, const ig_op *op, ig_bound *out) {
     ig_value *x = op->operands[0].value, *update = op->operands[2].value;
     ig_dim at, extent = x->type->dims[0];
     int64_t known;
-    if (x->type->rank != 1 || update->type->dims[0] != 1 ||
+    if (x->type->rank != 1 || !ig_dim_is(update->type->dims[0], 1) ||
         !dim_of(t, op->operands[1].value, &at)) {
         return false;
     }
@@ -133,14 +137,14 @@ static bool trace_scatter(const ig_trips *t, const ig_op *op, ig_bound *out) {
     }
     ig_dim last = last_index(t, &out->usual);
     bool is_met = ig_dim_equal(t->module, last, at) == IG_YES;
-    bool is_before = is_at_most(t, ig_dim_add(t->module, last, 1), at);
-    bool moves = is_at_most(t, 1, out->usual.step);
+    bool is_before = is_at_most(t, ig_dim_add(t->module, last, ig_dim_of(1)), at);
+    bool moves = is_at_most(t, ig_dim_of(1), out->usual.step);
     if ((!is_met && !is_before) || (is_met && (out->has_last || !moves))) {
         return false;
     }
     if (is_met) {
         out->has_last = true;
-        out->last = (ig_number){ update, 0, 0 };
+        out->last = (ig_number){ update, ig_dim_of(0), ig_dim_of(0) };
     }
     out->usual.vector = x;
     return true;
@@ -157,7 +161,7 @@ static const trace_fn tracers[IG_OP_COUNT] = {
 static bool constant_at(const ig_data *data, int64_t index, int64_t *out) {
     ig_tensor tensor = { .kind = IG_TENSOR,
                          .dtype = (ig_dtype)data->type->dtype,
-                         .count = data->type->dims[0],
+                         .count = ig_dim_value(data->type->dims[0]),
                          .data = (void *)(uintptr_t)data->bytes }; /* only read */
     if (!data->bytes || index < 0 || index >= tensor.count) {
         return false;
@@ -193,7 +197,7 @@ static bool read_progression(const ig_trips *t, ig_number *n) {
 static void read_known(const ig_trips *t, ig_number *n) {
     ig_dims_value known;
     int64_t index;
-    if (read_progression(t, n) || n->step != 0 ||
+    if (read_progression(t, n) || !ig_dim_is(n->step, 0) ||
         !ig_dim_constant(t->module, n->base, &index) ||
         !ig_value_dims(n->vector, &known) || index >= known.count ||
         !ig_recogniser_sees(t->r, t->scope, known.dims[index])) {

@@ -146,7 +146,7 @@ static bool read_extent_test(const ig_op *op, extent_if *out) {
         for (uint32_t k = 0; k < count; k++) {
             out->by_symbol[k] = IG_DIM_KEEP;
         }
-        out->by_symbol[extent] = number / times;
+        out->by_symbol[extent] = ig_dim_of(number / times);
         bool is_not = test->code == IG_OP_ne;
         out->other = op->bodies[is_not ? 0 : 1];
         out->special = op->bodies[is_not ? 1 : 0];
@@ -167,7 +167,7 @@ static bool is_empty_sum(const extent_if *e, const ig_op *reduce) {
                   ig_attr_int(reduce, IG_reduce_op, 0) == IG_REDUCE_sum;
     for (uint32_t i = 0; is_sum && i < axes->count; i++) {
         int64_t axis = axes->as.ints[i] + (axes->as.ints[i] < 0 ? type->rank : 0);
-        if (there(e, type->dims[axis]) == 0) {
+        if (ig_dim_is(there(e, type->dims[axis]), 0)) {
             return true;
         }
     }
@@ -203,8 +203,8 @@ static bool may_always_run(const extent_if *e) {
     const uint32_t bad = IG_STATE | IG_MAY_TRAP | IG_HOST;
     for (const ig_op *op = e->other->first; op != e->other->last; op = op->next) {
         if (op->code == IG_OP_guard) {
-            ig_dim left = there(e, op->attrs[IG_guard_left].as.i);
-            ig_dim right = there(e, op->attrs[IG_guard_right].as.i);
+            ig_dim left = there(e, op->attrs[IG_guard_left].as.dim);
+            ig_dim right = there(e, op->attrs[IG_guard_right].as.dim);
             if (ig_attr_int(op, IG_guard_test, 0) != 0 ||
                 ig_dim_equal(e->module, left, right) != IG_YES) {
                 return false;
@@ -274,7 +274,7 @@ static ig_value *loop_without_trips(ig_builder *b, ig_op *op) {
 
 /* What scanned value `index` of a loop that ran once is: the value on a new axis 0. */
 static ig_value *stack_one(ig_builder *b, ig_value *value) {
-    ig_dim dims[IG_TENSOR_RANK + 1] = { 1 };
+    ig_dim dims[IG_TENSOR_RANK + 1] = { ig_dim_of(1) };
     const ig_type *type = value->type;
     if (type->kind != IG_TENSOR || type->rank >= IG_TENSOR_RANK) {
         return NULL;

@@ -32,7 +32,7 @@ static ig_value *concat_without_empty(ig_builder *b, ig_op *op) {
     uint32_t axis = axis_of(op, IG_concat_axis, op->results[0].type->rank);
     uint32_t empty = 0, count = 0;
     for (uint32_t i = 0; i < op->operand_count; i++) {
-        empty += operand(op, i)->type->dims[axis] == 0;
+        empty += ig_dim_is(operand(op, i)->type->dims[axis], 0);
     }
     if (empty == 0 ||
         empty == op->operand_count) { /* if all are: the first is as good */
@@ -41,7 +41,7 @@ static ig_value *concat_without_empty(ig_builder *b, ig_op *op) {
     ig_value **kept = IG_NEW_ARRAY(&ig_op_module(op)->arena, ig_value *,
                                    op->operand_count - empty);
     for (uint32_t i = 0; i < op->operand_count; i++) {
-        if (operand(op, i)->type->dims[axis] != 0) {
+        if (!ig_dim_is(operand(op, i)->type->dims[axis], 0)) {
             kept[count++] = operand(op, i);
         }
     }
@@ -90,7 +90,7 @@ static ig_value *slice_of_concat(ig_builder *b, ig_op *op) {
     ig_dim starts[IG_TENSOR_RANK];
     memcpy(starts, op->attrs[IG_slice_starts].as.dims, rank * sizeof(*starts));
     const ig_dim *sizes = op->attrs[IG_slice_sizes].as.dims;
-    ig_dim past = ig_dim_add(module, starts[axis], sizes[axis]), begin = 0;
+    ig_dim past = ig_dim_add(module, starts[axis], sizes[axis]), begin = ig_dim_of(0);
     for (uint32_t i = 0; i < concat->operand_count; i++) {
         ig_value *x = operand(concat, i);
         ig_dim end = ig_dim_add(module, begin, x->type->dims[axis]);
@@ -124,8 +124,8 @@ static bool read_progression(const ig_value *indices, progression *out) {
         return false;
     }
     for (uint32_t i = 0; i < data->type->rank; i++) {
-        if (data->type->dims[i] > COUNT_MAX ||
-            (count *= data->type->dims[i]) > COUNT_MAX) {
+        int64_t extent = ig_dim_value(data->type->dims[i]);
+        if (extent > COUNT_MAX || (count *= extent) > COUNT_MAX) {
             return false;
         }
     }
@@ -164,7 +164,7 @@ static bool place_progression(const ig_op *op, const progression *p, ig_dim exte
     if (least < 0 && (most >= 0 || !wraps)) {
         return false;
     }
-    *out_needed = least < 0 ? -least : most + 1;
+    *out_needed = ig_dim_of(least < 0 ? -least : most + 1);
     if (ig_dim_less_equal(module, *out_needed, extent) == IG_NO) {
         return false; /* the run reports it */
     }
@@ -190,7 +190,7 @@ static ig_value *gather_of_even_indices(ig_builder *b, ig_op *op) {
         return NULL;
     }
     for (uint32_t i = 0; i < rank; i++) {
-        sizes[i] = i == axis ? p.count : x->type->dims[i];
+        sizes[i] = i == axis ? ig_dim_of(p.count) : x->type->dims[i];
         steps[i] = i == axis ? p.step : 1;
     }
     ig_value *by = ig_try_slice(b, x, starts, sizes, steps);
@@ -207,14 +207,15 @@ static ig_value *gather_of_even_indices(ig_builder *b, ig_op *op) {
 static bool is_one_number(const ig_data *data) {
     enum { COUNT_MAX = 1 << 13 };
     if (!is_readable(data) || data->type->rank != 1 || data->is_splat ||
-        data->type->dims[0] == 0 || data->type->dims[0] > COUNT_MAX ||
+        ig_dim_is(data->type->dims[0], 0) ||
+        ig_dim_value(data->type->dims[0]) > COUNT_MAX ||
         ig_dtypes[data->type->dtype].bits < 8 ||
         ig_dtypes[data->type->dtype].class == IG_STRING) {
         return false;
     }
     size_t size = ig_dtypes[data->type->dtype].bits / 8;
     const char *bytes = data->bytes;
-    for (int64_t i = 1; i < data->type->dims[0]; i++) {
+    for (int64_t i = 1; i < ig_dim_value(data->type->dims[0]); i++) {
         if (memcmp(bytes, bytes + (size_t)i * size, size) != 0) {
             return false;
         }
@@ -251,8 +252,8 @@ static ig_value *tile_by_expanding(ig_builder *b, ig_op *op) {
     ig_dim split[2 * IG_TENSOR_RANK], wide[2 * IG_TENSOR_RANK];
     uint32_t rank = 0;
     for (uint32_t i = 0; i < type->rank; i++) {
-        if (repeats.dims[i] != 1) {
-            split[rank] = 1;
+        if (!ig_dim_is(repeats.dims[i], 1)) {
+            split[rank] = ig_dim_of(1);
             wide[rank++] = repeats.dims[i];
         }
         split[rank] = wide[rank] = type->dims[i];
@@ -275,7 +276,7 @@ static ig_value *weight_of_one_element(ig_builder *b, ig_op *op) {
     const ig_data *data = ig_constant_of(&op->results[0]);
     const ig_type *type = op->results[0].type;
     if (!is_readable(data) || data->is_splat || type->rank > 1 ||
-        (type->rank == 1 && type->dims[0] != 1) || !op->results[0].uses) {
+        (type->rank == 1 && !ig_dim_is(type->dims[0], 1)) || !op->results[0].uses) {
         return NULL;
     }
     while (b->before && ig_ops[b->before->code].traits & IG_CONSTANT) {

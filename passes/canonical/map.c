@@ -20,8 +20,8 @@ static int64_t readable_count(const ig_data *data) {
         return 0;
     }
     for (uint32_t i = 0; i < data->type->rank && !data->is_splat; i++) {
-        ig_dim dim = data->type->dims[i];
-        if (dim <= 0 || dim > COUNT_MAX || (count *= dim) > COUNT_MAX) {
+        int64_t extent = ig_dim_value(data->type->dims[i]);
+        if (extent == 0 || extent > COUNT_MAX || (count *= extent) > COUNT_MAX) {
             return 0;
         }
     }
@@ -203,7 +203,7 @@ static ig_value *expand_into_elementwise(ig_builder *b, ig_op *op) {
 
 static bool has_one_element(const ig_type *type) {
     for (uint32_t d = 0; d < type->rank; d++) {
-        if (type->dims[d] != 1) {
+        if (!ig_dim_is(type->dims[d], 1)) {
             return false;
         }
     }

@@ -44,14 +44,14 @@ static uint32_t from_front(int64_t axis, uint32_t rank) {
 /* A -1 in the list is what is left. */
 static bool resolve_shape(const ig_op *op, ig_dims_value *shape) {
     ig_module *module = ig_op_module(op);
-    ig_dim minus_one = ig_dim_const(module, -1), others = 1;
+    ig_dim minus_one = ig_dim_const(module, -1), others = ig_dim_of(1);
     ig_dim *rest = NULL;
     for (uint32_t i = 0; i < shape->count; i++) {
-        if (shape->dims[i] == minus_one) {
+        if (ig_dim_same(shape->dims[i], minus_one)) {
             rest = &shape->dims[i];
             continue;
         }
-        if (ig_dim_less_equal(module, 0, shape->dims[i]) != IG_YES) {
+        if (ig_dim_less_equal(module, ig_dim_of(0), shape->dims[i]) != IG_YES) {
             return false; /* could be -1 when it runs */
         }
         others = ig_dim_mul(module, others, shape->dims[i]);
@@ -96,7 +96,7 @@ static ig_value *expand_with_known_shape(ig_builder *b, ig_op *op) {
     }
     ig_module *module = ig_op_module(op);
     for (uint32_t i = 0; i < shape.count; i++) {
-        if (ig_dim_less_equal(module, 0, shape.dims[i]) != IG_YES) {
+        if (ig_dim_less_equal(module, ig_dim_of(0), shape.dims[i]) != IG_YES) {
             return NULL;
         }
     }

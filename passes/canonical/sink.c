@@ -57,7 +57,7 @@ typedef struct shapes {
 
 static bool is_one_element(const ig_type *type) {
     for (uint32_t d = 0; d < type->rank; d++) {
-        if (type->dims[d] != 1) {
+        if (!ig_dim_is(type->dims[d], 1)) {
             return false;
         }
     }
@@ -72,7 +72,7 @@ static bool is_row(const shapes *s, const ig_type *type) {
     ig_dim last = type->dims[type->rank - 1];
     bool is_row = true;
     for (uint32_t d = 0; d + 1 < type->rank; d++) {
-        is_row = is_row && type->dims[d] == 1;
+        is_row = is_row && ig_dim_is(type->dims[d], 1);
     }
     ig_dim before = s->from->dims[s->from->rank - 1];
     ig_dim after = s->to->dims[s->to->rank - 1];

@@ -71,7 +71,7 @@ static ig_value *transpose_is_reshape(ig_builder *b, ig_op *op) {
     int64_t last = -1;
     for (uint32_t i = 0; i < perm->count; i++) {
         int64_t axis = perm->as.ints[i];
-        if (type->dims[axis] == 1) {
+        if (ig_dim_is(type->dims[axis], 1)) {
             continue;
         }
         if (axis < last) {

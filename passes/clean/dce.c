@@ -74,7 +74,7 @@ static void count_op(sweeper *s, const ig_op *op, uint32_t by) {
     for (uint32_t slot = 0; slot < ig_ops[op->code].attr_count; slot++) {
         const ig_attr *attr = &op->attrs[slot];
         if (attr->kind == IG_ATTR_DIM) {
-            count_dim(&c, attr->as.i);
+            count_dim(&c, attr->as.dim);
         }
         for (uint32_t i = 0; attr->kind == IG_ATTR_DIMS && i < attr->count; i++) {
             count_dim(&c, attr->as.dims[i]);

@@ -22,6 +22,7 @@
  */
 #include "ir/interpret/interpret.h"
 #include "passes/engine/pass.h"
+#include "base/checked.h"
 #include "base/silence.h"
 #include "passes/engine/symbols.h"
 
@@ -61,7 +62,7 @@ static bool all_constant(const folder *f, const ig_dims_value *value, int64_t *o
 /* A constant of any whole-number dtype. */
 static ig_value *make_whole(folder *f, ig_builder *b, const ig_dims_value *value,
                             const int64_t *numbers, ig_dtype dtype) {
-    ig_dim count = value->count;
+    int64_t count = value->count;
     ig_tensor tensor;
     ig_status status = ig_tensor_alloc(f->run->scratch, f->module->context, dtype,
                                        value->rank, &count, &tensor);
@@ -71,7 +72,7 @@ static ig_value *make_whole(folder *f, ig_builder *b, const ig_dims_value *value
     for (uint32_t i = 0; i < value->count; i++) {
         ig_tensor_set_i64(&tensor, i, numbers[i]);
     }
-    const ig_type *type = ig_type_tensor(f->module, dtype, value->rank, &count);
+    const ig_type *type = ig_type_of_extents(f->module, dtype, value->rank, &count);
     return ig_make_const(b, type, tensor.data);
 }
 
@@ -113,7 +114,9 @@ static bool is_small(const folder *f, const ig_type *type) {
         return false;
     }
     for (uint32_t i = 0; i < type->rank; i++) {
-        if (type->dims[i] < 0 || __builtin_mul_overflow(count, type->dims[i], &count)) {
+        int64_t extent;
+        if (!ig_dim_known(type->dims[i], &extent) ||
+            !ig_mul_i64(count, extent, &count)) {
             return false;
         }
     }
@@ -163,7 +166,8 @@ static bool is_factor(const ig_value *value) {
 }
 
 static bool has_many(const ig_type *matrix) {
-    int64_t rows = matrix->dims[0], columns = matrix->dims[1];
+    int64_t rows = ig_dim_value(matrix->dims[0]),
+            columns = ig_dim_value(matrix->dims[1]);
     return rows > 0 && columns >= (LEAST_NARROW + rows - 1) / rows;
 }
 
@@ -209,8 +213,8 @@ static void fold_constants(folder *f, ig_op *op) {
     }
     ig_builder b = ig_builder_before(op);
     for (uint32_t i = 0; i < op->result_count; i++) {
-        const ig_type *type = ig_type_tensor(f->module, out[i].dtype, out[i].rank,
-                                             out[i].dims);
+        const ig_type *type = ig_type_of_extents(f->module, out[i].dtype, out[i].rank,
+                                                 out[i].dims);
         replace_result(f, op, i, ig_make_const(&b, type, out[i].data));
     }
 }

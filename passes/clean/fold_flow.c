@@ -207,8 +207,8 @@ static void compute(flow *f, ig_op *op, ig_value *result) {
     ig_map_init(&c.copies, f->run->scratch);
     if (copy_needed(&c, op) && run_copy(f, &c, result, &tensor)) {
         ig_builder b = ig_builder_before(op);
-        const ig_type *type = ig_type_tensor(f->module, tensor.dtype, tensor.rank,
-                                             tensor.dims);
+        const ig_type *type = ig_type_of_extents(f->module, tensor.dtype, tensor.rank,
+                                                 tensor.dims);
         ig_value *by = ig_make_const(&b, type, tensor.data);
         ig_symbols_learn(&f->symbols, op, result->type, type);
         ig_value_retype(result, type);

@@ -14,8 +14,8 @@
 #include "ir/text/text.h"
 
 static ig_truth truth_of(const ig_module *module, const ig_op *guard) {
-    ig_dim left = ig_attr_int(guard, IG_guard_left, 0);
-    ig_dim right = ig_attr_int(guard, IG_guard_right, 0);
+    ig_dim left = guard->attrs[IG_guard_left].as.dim;
+    ig_dim right = guard->attrs[IG_guard_right].as.dim;
     return ig_attr_int(guard, IG_guard_test, 0) == 0
                ? ig_dim_equal(module, left, right)
                : ig_dim_less_equal(module, left, right);
@@ -25,9 +25,9 @@ static ig_status never_holds(ig_pass_run *run, ig_module *module, const ig_op *g
     const char *message = ig_attr_str(guard, IG_guard_message);
     ig_writer text;
     ig_writer_init(&text, run->scratch);
-    ig_dim_print(module, ig_attr_int(guard, IG_guard_left, 0), &text);
+    ig_dim_print(module, guard->attrs[IG_guard_left].as.dim, &text);
     ig_put(&text, "%s", ig_attr_int(guard, IG_guard_test, 0) == 0 ? " = " : " <= ");
-    ig_dim_print(module, ig_attr_int(guard, IG_guard_right, 0), &text);
+    ig_dim_print(module, guard->attrs[IG_guard_right].as.dim, &text);
     return ig_error(
         &module->context->diag, IG_INVALID, ig_op_location(guard), "%s: %s never holds",
         message && *message ? message : "extents contradict each other", text.data);

@@ -66,7 +66,7 @@ static bool may_become(const unifier *u, ig_dim dim, ig_dim other) {
         return false;
     }
     if (ig_dim_is_static(other)) {
-        return other >= symbol->min && other <= symbol->max;
+        return ig_dim_value(other) >= symbol->min && ig_dim_value(other) <= symbol->max;
     }
     bool is_symbol = ig_dim_as_symbol(u->module, other) != NULL;
     return is_symbol && is_bound(u, other) &&
@@ -101,7 +101,7 @@ static void take_fact(unifier *u, ig_dim gone, ig_dim stays) {
     merge_facts(u, gone, stays);
     u->by.by_symbol[symbol] = stays;
     for (uint32_t i = 0; i < u->symbol_count; i++) {
-        if (i != symbol && u->by.by_symbol[i] != IG_DIM_KEEP) {
+        if (i != symbol && !ig_dim_same(u->by.by_symbol[i], IG_DIM_KEEP)) {
             u->by.by_symbol[i] = ig_dim_substitute(u->module, u->by.by_symbol[i],
                                                    u->by.by_symbol);
         }
@@ -122,7 +122,7 @@ static void divide_both(unifier *u, ig_dim *dim, ig_dim *rounded) {
                         &factor) &&
         factor > 1) {
         *dim = u->dims[symbol];
-        *rounded = ig_dim_exact_div(u->module, *rounded, factor);
+        *rounded = ig_dim_exact_div(u->module, *rounded, ig_dim_of(factor));
     }
 }
 
@@ -135,8 +135,9 @@ static bool take_multiple(unifier *u, ig_dim dim, ig_dim rounded) {
     ig_dim of;
     int64_t multiple;
     if (!symbol || !is_bound(u, dim) ||
-        !ig_dim_as_rounded(u->module, rounded, &of, &multiple) || of != dim ||
-        multiple > MULTIPLE_MAX || symbol->multiple > MULTIPLE_MAX) {
+        !ig_dim_as_rounded(u->module, rounded, &of, &multiple) ||
+        !ig_dim_same(of, dim) || multiple > MULTIPLE_MAX ||
+        symbol->multiple > MULTIPLE_MAX) {
         return false;
     }
     symbol->multiple *= multiple / gcd_of(multiple, symbol->multiple);
@@ -196,15 +197,15 @@ static bool solve(unifier *u, ig_dim left, ig_dim right) {
 
 /* At least so large: what is rounded or cut at less is simpler then. */
 static bool take_least(unifier *u, const ig_op *guard) {
-    ig_dim left = guard->attrs[IG_guard_left].as.i,
-           dim = guard->attrs[IG_guard_right].as.i;
+    ig_dim left = guard->attrs[IG_guard_left].as.dim,
+           dim = guard->attrs[IG_guard_right].as.dim;
     ig_symbol *symbol = ig_dim_as_symbol(u->module, dim);
     if (!symbol || !is_bound(u, dim) || !ig_dim_is_static(left) ||
-        u->by.by_symbol[ig_symbol_index(u->module, dim)] != IG_DIM_KEEP ||
-        left > symbol->max) {
+        !ig_dim_same(u->by.by_symbol[ig_symbol_index(u->module, dim)], IG_DIM_KEEP) ||
+        ig_dim_value(left) > symbol->max) {
         return false;
     }
-    symbol->min = left > symbol->min ? left : symbol->min;
+    symbol->min = ig_dim_value(left) > symbol->min ? ig_dim_value(left) : symbol->min;
     u->by.by_symbol[ig_symbol_index(u->module, dim)] = dim;
     return true;
 }
@@ -213,9 +214,9 @@ static bool use_guard(unifier *u, const ig_op *guard) {
     if (ig_attr_int(guard, IG_guard_test, 0) != 0) {
         return take_least(u, guard);
     }
-    ig_dim left = ig_dim_substitute(u->module, guard->attrs[IG_guard_left].as.i,
+    ig_dim left = ig_dim_substitute(u->module, guard->attrs[IG_guard_left].as.dim,
                                     u->by.by_symbol);
-    ig_dim right = ig_dim_substitute(u->module, guard->attrs[IG_guard_right].as.i,
+    ig_dim right = ig_dim_substitute(u->module, guard->attrs[IG_guard_right].as.dim,
                                      u->by.by_symbol);
     if (ig_dim_equal(u->module, left, right) == IG_YES) {
         return true;
@@ -258,7 +259,7 @@ static bool use_bind(unifier *u, const ig_op *bind) {
     }
     for (uint32_t i = 0; first && i < symbols->count; i++) {
         ig_dim stays = ig_dim_substitute(u->module, first->as.dims[i], u->by.by_symbol);
-        if (stays != symbols->as.dims[i]) {
+        if (!ig_dim_same(stays, symbols->as.dims[i])) {
             take_fact(u, symbols->as.dims[i], stays);
         }
     }

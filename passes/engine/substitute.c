@@ -43,7 +43,7 @@ const ig_type *ig_substitute_type(ig_substitution *s, const ig_type *type) {
 static void substitute_attr(ig_substitution *s, ig_op *op, uint32_t slot) {
     const ig_attr *attr = &op->attrs[slot];
     if (attr->kind == IG_ATTR_DIM) {
-        ig_dim dim = ig_dim_substitute(s->module, attr->as.i, s->by_symbol);
+        ig_dim dim = ig_dim_substitute(s->module, attr->as.dim, s->by_symbol);
         ig_attr_set(op, slot, ig_attr_of_dim(dim));
     }
     if (attr->kind == IG_ATTR_DIMS) {

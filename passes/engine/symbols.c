@@ -49,7 +49,7 @@ static bool type_mentions(const ig_module *module, const ig_type *type,
 static bool attr_mentions(const ig_module *module, const ig_attr *attr,
                           uint32_t symbol) {
     if (attr->kind == IG_ATTR_DIM) {
-        return ig_dim_mentions(module, attr->as.i, symbol);
+        return ig_dim_mentions(module, attr->as.dim, symbol);
     }
     for (uint32_t i = 0; attr->kind == IG_ATTR_DIMS && i < attr->count; i++) {
         if (ig_dim_mentions(module, attr->as.dims[i], symbol)) {
@@ -69,7 +69,7 @@ static bool operand_mentions(const ig_module *module, const ig_value *value,
 
 bool ig_symbols_defines(const ig_symbols *symbols, const ig_op *op, ig_dim dim) {
     const ig_symbol *symbol = ig_dim_as_symbol(symbols->module, dim);
-    if (!symbol || symbol->defined) {
+    if (!symbol || ig_symbol_is_defined(symbol)) {
         return false;
     }
     uint32_t number = ig_symbol_index(symbols->module, dim);
@@ -109,7 +109,7 @@ void ig_symbols_learn(ig_symbols *symbols, const ig_op *op, const ig_type *old,
         return;
     }
     for (uint32_t d = 0; d < old->rank; d++) {
-        if (old->dims[d] != fresh->dims[d] &&
+        if (!ig_dim_same(old->dims[d], fresh->dims[d]) &&
             ig_symbols_defines(symbols, op, old->dims[d])) {
             ig_lesson lesson = { ig_symbol_index(symbols->module, old->dims[d]),
                                  fresh->dims[d] };

@@ -23,7 +23,7 @@
 
 const ig_dim *ig_row_major(ig_arena *arena, ig_module *module, const ig_type *type) {
     ig_dim *strides = IG_NEW_ARRAY(arena, ig_dim, type->rank);
-    ig_dim step = 1;
+    ig_dim step = ig_dim_of(1);
     for (uint32_t d = type->rank; d-- > 0;) {
         strides[d] = step;
         step = ig_dim_mul(module, step, type->dims[d]);
@@ -41,7 +41,7 @@ const ig_dim *ig_plan_strides(ig_arena *arena, const ig_value *value) {
 }
 
 ig_value *ig_lower_param(ig_lower *lower, ig_dim dim) {
-    uint64_t key = (uint64_t)dim + 1; /* any bijection that avoids nothing */
+    uint64_t key = ig_dim_key(dim) + 1; /* any bijection that avoids nothing */
     ig_value *known = ig_map_get_id(&lower->param_of, key);
     if (known) {
         return known;
@@ -85,14 +85,14 @@ ig_value *ig_lower_param_array(ig_lower *lower, const ig_dim *dims, uint32_t cou
 }
 
 void ig_lower_range(ig_lower *lower, int64_t operand, ig_dim high, bool wraps) {
-    IG_PUSH(lower->arena, &lower->ranges, operand);
-    IG_PUSH(lower->arena, &lower->ranges, 0);
+    IG_PUSH(lower->arena, &lower->ranges, ig_dim_of(operand));
+    IG_PUSH(lower->arena, &lower->ranges, ig_dim_of(0));
     IG_PUSH(lower->arena, &lower->ranges, high);
     lower->wraps = wraps;
 }
 
 void ig_lower_offsets(ig_lower *lower, int64_t operand, ig_dim high) {
-    IG_PUSH(lower->arena, &lower->offsets, operand);
+    IG_PUSH(lower->arena, &lower->offsets, ig_dim_of(operand));
     IG_PUSH(lower->arena, &lower->offsets, high);
 }
 
@@ -105,7 +105,7 @@ uint32_t ig_lower_lanes(const ig_lower *lower, ig_dtype dtype) {
 }
 
 ig_dim ig_lower_ceil_div(ig_lower *lower, ig_dim a, int64_t b) {
-    return ig_dim_ceil_div(lower->module, a, b);
+    return ig_dim_ceil_div(lower->module, a, ig_dim_of(b));
 }
 
 ig_dim ig_lower_mul(ig_lower *lower, ig_dim a, ig_dim b) {
@@ -156,7 +156,7 @@ static void start(ig_lower *lower, ig_pass_run *run, ig_op *compute) {
                          .in_count = compute->operand_count - outs,
                          .out_count = outs,
                          .name = ig_attr_str(compute, IG_compute_family),
-                         .grid = 1 };
+                         .grid = ig_dim_of(1) };
     lower->kernel = ig_graph_create(module, lower->name, IG_STAGE_KERNEL);
     ig_map_init(&lower->param_of, run->scratch);
     ig_map_init(&lower->constant_of, run->scratch);
@@ -238,7 +238,7 @@ static void finish(ig_lower *lower) {
         attrs[IG_launch_params] = ig_attr_of_dims(module, lower->params.items,
                                                   param_count);
     }
-    if (lower->cost) {
+    if (!ig_dim_is(lower->cost, 0)) {
         attrs[IG_launch_cost] = ig_attr_of_dim(lower->cost);
     }
     ig_work work = ig_work_of(from, lower->target, lower->arena);

@@ -18,22 +18,23 @@ static ig_dim space_stride(ig_lower *lower, const ig_operand *operand, uint32_t 
                            const ig_dim *dims, uint32_t d) {
     uint32_t missing = rank - operand->type->rank;
     if (d < missing) {
-        return 0;
+        return ig_dim_of(0);
     }
     ig_module *module = lower->module;
     ig_dim extent = operand->type->dims[d - missing];
     ig_dim stride = operand->strides[d - missing];
     if (ig_dim_equal(module, extent, dims[d]) == IG_YES) {
-        return extent == 1 ? 0 : stride;
+        return ig_dim_is(extent, 1) ? ig_dim_of(0) : stride;
     }
-    if (extent == 1) {
-        return 0;
+    if (ig_dim_is(extent, 1)) {
+        return ig_dim_of(0);
     }
-    if (ig_dim_equal(module, extent, 1) == IG_NO) {
+    if (ig_dim_equal(module, extent, ig_dim_of(1)) == IG_NO) {
         return stride;
     }
-    ig_dim below = ig_dim_sub(module, extent, 1);
-    ig_dim is_wide = ig_dim_max(module, ig_dim_min(module, below, 1), 0);
+    ig_dim below = ig_dim_sub(module, extent, ig_dim_of(1));
+    ig_dim is_wide = ig_dim_max(module, ig_dim_min(module, below, ig_dim_of(1)),
+                                ig_dim_of(0));
     return ig_dim_mul(module, stride, is_wide);
 }
 
@@ -42,7 +43,8 @@ static ig_value *element_index(ig_lower *lower, const ig_site *site,
     ig_value *index = k_i64(site->b, 0);
     for (uint32_t d = 0; d < rank; d++) {
         ig_dim stride = space_stride(lower, operand, site->rank, site->dims, d);
-        bool is_shared = lower->shares_strides && stride != 0 && stride != 1;
+        bool is_shared = lower->shares_strides && !ig_dim_is(stride, 0) &&
+                         !ig_dim_is(stride, 1);
         ig_value *by = is_shared ? ig_lower_param(lower, stride)
                                  : ig_lower_dim(lower, stride);
         ig_value *step = k_mul(site->b, site->index[d], by);
@@ -60,11 +62,11 @@ static ig_value *load_operand(ig_lower *lower, const ig_site *site,
     }
     uint32_t last = site->rank - 1;
     ig_dim inner = space_stride(lower, operand, site->rank, site->dims, last);
-    if (inner == 0) {
+    if (ig_dim_is(inner, 0)) {
         return k_splat(site->b, k_load(site->b, operand->buffer, index, 1),
                        site->lanes);
     }
-    assert(inner == 1 && "the schedule asked ig_lower_is_vectorizable");
+    assert(ig_dim_is(inner, 1) && "the schedule asked ig_lower_is_vectorizable");
     return k_load_count(site->b, operand->buffer, index, site->lanes, site->count);
 }
 
@@ -77,9 +79,9 @@ bool ig_lower_is_vectorizable(ig_lower *lower, uint32_t rank, const ig_dim *dims
     for (uint32_t i = 0; rank > 0 && i < lower->in_count; i++) {
         const ig_operand *in = &lower->ins[i];
         ig_dim inner = in->type->rank > rank
-                           ? 1
+                           ? ig_dim_of(1)
                            : space_stride(lower, in, rank, dims, rank - 1);
-        if (inner != 0 && inner != 1) {
+        if (!ig_dim_is(inner, 0) && !ig_dim_is(inner, 1)) {
             return false;
         }
     }

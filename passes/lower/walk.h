@@ -33,7 +33,7 @@ static inline ig_value *ig_lower_at(ig_lower *lower, ig_builder *b, const ig_ope
 /* Lines along `axis`: the product of all other extents. */
 static inline ig_dim ig_lower_lines(ig_lower *lower, const ig_type *type,
                                     uint32_t axis) {
-    ig_dim lines = 1;
+    ig_dim lines = ig_dim_of(1);
     for (uint32_t d = 0; d < type->rank; d++) {
         lines = d == axis ? lines : ig_lower_mul(lower, lines, type->dims[d]);
     }

@@ -28,12 +28,12 @@ typedef struct counter {
 typedef void (*count_fn)(counter *c, const ig_op *op);
 
 static void add_flops(counter *c, ig_dim count, int64_t each) {
-    ig_dim flops = ig_dim_mul(c->module, count, each);
+    ig_dim flops = ig_dim_mul(c->module, count, ig_dim_of(each));
     c->work.flops = ig_dim_add(c->module, c->work.flops, flops);
 }
 
 static void add_bytes(counter *c, ig_dim count, int64_t each) {
-    ig_dim bytes = ig_dim_mul(c->module, count, each);
+    ig_dim bytes = ig_dim_mul(c->module, count, ig_dim_of(each));
     c->work.bytes = ig_dim_add(c->module, c->work.bytes, bytes);
 }
 
@@ -67,7 +67,7 @@ static void count_norm(counter *c, const ig_op *op) {
 
 static void count_matmul(counter *c, const ig_op *op) {
     const ig_type *a = op->operands[0].value->type;
-    ig_dim depth = a->rank ? a->dims[a->rank - 1] : 1;
+    ig_dim depth = a->rank ? a->dims[a->rank - 1] : ig_dim_of(1);
     ig_dim results = count_of(c, &op->results[0]);
     add_flops(c, ig_dim_mul(c->module, results, depth), 2);
 }
@@ -126,7 +126,7 @@ static void add_rows(counter *c, const ig_value *table, ig_dim held, ig_dim rows
                                    ig_dim_mul(c->module, rows, row_bytes));
         return;
     }
-    ig_dim lines = ig_dim_ceil_div(c->module, row_bytes, line);
+    ig_dim lines = ig_dim_ceil_div(c->module, row_bytes, ig_dim_of(line));
     c->work.lines = ig_dim_add(c->module, c->work.lines,
                                ig_dim_mul(c->module, rows, lines));
 }
@@ -138,15 +138,15 @@ static ig_dim table_row_bytes(const counter *c, const ig_type *table) {
     ig_dim_constant(c->module, table->dims[1], &width);
     if (table->kind == IG_TABLE &&
         ig_row_layout_of(table->rows, bits, width, &layout)) {
-        return layout.stride;
+        return ig_dim_of(layout.stride);
     }
-    return ig_dim_mul(c->module, table->dims[1], bits / 8);
+    return ig_dim_mul(c->module, table->dims[1], ig_dim_of(bits / 8));
 }
 
 /* All tables of a launch compete for the caches. */
 static void count_bag(counter *c, const ig_op *op) {
     uint32_t features = ig_bag_feature_count(op);
-    ig_dim held = 0;
+    ig_dim held = ig_dim_of(0);
     for (uint32_t i = 0; i < features; i++) {
         ig_bag_feature f = ig_bag_feature_at(op, i);
         const ig_type *table = op->operands[f.table].value->type;
@@ -159,7 +159,8 @@ static void count_bag(counter *c, const ig_op *op) {
         const ig_value *table = op->operands[f.table].value;
         ig_dim ids = operand_count(c, op, f.ids);
         ig_dim elements = ig_dim_mul(c->module, ids, table->type->dims[1]);
-        add_flops(c, f.pool == IG_POOL_none ? 0 : elements, f.weights ? 2 : 1);
+        add_flops(c, f.pool == IG_POOL_none ? ig_dim_of(0) : elements,
+                  f.weights ? 2 : 1);
         for (uint32_t t = 1; t < f.tables; t++) {
             skip_bytes(c, op->operands[f.table + t].value);
         }
@@ -169,8 +170,8 @@ static void count_bag(counter *c, const ig_op *op) {
 
 static ig_dim bytes_of(const counter *c, const ig_type *type) {
     ig_dim bits = ig_dim_mul(c->module, ig_type_count(c->module, type),
-                             ig_dtypes[type->dtype].bits);
-    return ig_dim_ceil_div(c->module, bits, 8);
+                             ig_dim_of(ig_dtypes[type->dtype].bits));
+    return ig_dim_ceil_div(c->module, bits, ig_dim_of(8));
 }
 
 /* Whole stretches behind the axis. */
@@ -178,7 +179,8 @@ static void count_gather(counter *c, const ig_op *op) {
     const ig_value *x = op->operands[0].value;
     int64_t axis = ig_attr_int(op, IG_gather_axis, 0);
     axis += axis < 0 ? (int64_t)x->type->rank : 0;
-    ig_dim row = ig_dtypes[x->type->dtype].bits / 8, rows = operand_count(c, op, 1);
+    ig_dim row = ig_dim_of(ig_dtypes[x->type->dtype].bits / 8),
+           rows = operand_count(c, op, 1);
     for (uint32_t d = 0; d < x->type->rank; d++) {
         ig_dim *factor = (int64_t)d < axis ? &rows : &row;
         if ((int64_t)d != axis) {
@@ -191,7 +193,7 @@ static void count_gather(counter *c, const ig_op *op) {
 static void count_elements_gathered(counter *c, const ig_op *op) {
     const ig_value *x = op->operands[0].value;
     add_rows(c, x, bytes_of(c, x->type), count_of(c, &op->results[0]),
-             ig_dtypes[x->type->dtype].bits / 8);
+             ig_dim_of(ig_dtypes[x->type->dtype].bits / 8));
 }
 
 /* ---- a row an op that is not elementwise ---- */
@@ -242,13 +244,13 @@ static void count_bytes(counter *c, uint32_t index, ig_arena *arena) {
         return;
     }
     const ig_dim *strides = ig_plan_strides(arena, value);
-    ig_dim count = ig_dtypes[type->dtype].bits;
+    ig_dim count = ig_dim_of(ig_dtypes[type->dtype].bits);
     for (uint32_t d = 0; d < type->rank; d++) {
-        if (strides[d] != 0) {
+        if (!ig_dim_is(strides[d], 0)) {
             count = ig_dim_mul(c->module, count, type->dims[d]);
         }
     }
-    add_bytes(c, ig_dim_ceil_div(c->module, count, 8), 1);
+    add_bytes(c, ig_dim_ceil_div(c->module, count, ig_dim_of(8)), 1);
 }
 
 ig_work ig_work_of(const ig_op *compute, const ig_target *target, ig_arena *arena) {

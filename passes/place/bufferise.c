@@ -40,7 +40,7 @@ static bool can_write(const ig_value *value, const ig_place *place) {
         place->rank == 0) {
         return true;
     }
-    return place->strides[place->rank - 1] == 1;
+    return ig_dim_is(place->strides[place->rank - 1], 1);
 }
 
 static ig_place *wanted_place(buffers *s, ig_value *value) {
@@ -120,7 +120,7 @@ static bool fits_concat(buffers *s, const ig_op *concat, uint32_t index) {
 
 static void offer_slices(buffers *s, ig_op *concat) {
     ig_place *whole = whole_of(s, concat->results);
-    ig_dim at = 0;
+    ig_dim at = ig_dim_of(0);
     for (uint32_t i = 0; i < concat->operand_count; i++) {
         ig_place *slice = concat_slice(s, concat, whole, i, &at);
         if (fits_concat(s, concat, i)) {
@@ -257,8 +257,8 @@ static bool is_table(const ig_op *fused, uint32_t index) {
 static ig_value *input_value(buffers *s, ig_builder *b, const ig_op *fused,
                              uint32_t index) {
     ig_place *place = place_of(s, fused->operands[index].value);
-    bool is_unit = place->rank == 0 || place->strides[place->rank - 1] == 1 ||
-                   place->dims[place->rank - 1] == 1;
+    bool is_unit = place->rank == 0 || ig_dim_is(place->strides[place->rank - 1], 1) ||
+                   ig_dim_is(place->dims[place->rank - 1], 1);
     if ((ig_family_needs_unit_stride(ig_op_family(fused), index) && !is_unit) ||
         (is_table(fused, index) && !ig_place_is_row_major(s->module, place))) {
         place = copied(s, b, place);
@@ -352,7 +352,7 @@ static ig_status rewrite_view(buffers *s, ig_op *op) {
 static ig_status rewrite_concat(buffers *s, ig_op *op) {
     ig_builder b = ig_builder_before(op);
     ig_place *whole = destination(s, &b, op->results);
-    ig_dim at = 0;
+    ig_dim at = ig_dim_of(0);
     for (uint32_t i = 0; i < op->operand_count; i++) {
         ig_place *slice = concat_slice(s, op, whole, i, &at);
         ig_place *from = place_of(s, op->operands[i].value);
@@ -536,7 +536,8 @@ void ig_buffers_copy(ig_buffers *s, ig_builder *b, const ig_place *from,
 }
 
 ig_value *ig_buffers_whole(ig_buffers *s, ig_builder *b, ig_place *from) {
-    bool is_whole = from->offset == 0 && ig_place_is_row_major(s->module, from);
+    bool is_whole = ig_dim_is(from->offset, 0) &&
+                    ig_place_is_row_major(s->module, from);
     return is_whole ? from->root : copied(s, b, from)->root;
 }
 

@@ -104,7 +104,7 @@ static bool dims_agree(ig_buffers *s, const ig_type *a, const ig_type *b) {
 /* A symbol whose value is ours to set. */
 static bool is_settable(const ig_buffers *s, ig_dim dim) {
     const ig_symbol *symbol = ig_dim_as_symbol(s->module, dim);
-    return symbol && !symbol->defined &&
+    return symbol && !ig_symbol_is_defined(symbol) &&
            !ig_map_get_id(&s->bound, ig_symbol_index(s->module, dim));
 }
 
@@ -282,7 +282,7 @@ static ig_dim most_trips(loop *l, ig_builder *b) {
     }
     ig_dim symbol = new_symbol(l->s, "most_trips");
     ig_value *trips = single(l->s, b, l->op->operands[0].value);
-    ig_dim one = 1;
+    ig_dim one = ig_dim_of(1);
     ig_place *vector =
         ig_place_reshape(l->s->arena, l->s->module,
                          ig_place_whole(l->s->arena, l->s->module, trips), 1, &one);
@@ -416,7 +416,7 @@ static void end_trip(loop *l) {
             ig_buffers_copy(s, &b, from[i], &to);
         }
     }
-    ig_dim done = ig_dim_add(s->module, l->trip, 1);
+    ig_dim done = ig_dim_add(s->module, l->trip, ig_dim_of(1));
     ig_plan_store_dims(&b, l->count->root, &done, 1);
 }
 
@@ -432,7 +432,7 @@ static void place_results(loop *l, ig_builder *b) {
         } else {
             ig_dim trips = type->dims[0];
             if (!has_count && is_settable(s, trips)) {
-                ig_dim one = 1;
+                ig_dim one = ig_dim_of(1);
                 ig_place *vector = ig_place_reshape(s->arena, s->module, l->count, 1,
                                                     &one);
                 ig_plan_bind(b, ig_place_value(b, vector), &trips, 1);
@@ -459,10 +459,10 @@ ig_status ig_bufferise_loop(ig_buffers *s, ig_op *op) {
     find_local(&l, l.body);
     IG_TRY(check_shapes(&l));
     ig_builder b = ig_builder_before(op);
-    ig_dim zero = 0;
+    ig_dim zero = ig_dim_of(0);
     l.buffers = IG_NEW_ARRAY(s->arena, ig_place *, op->result_count);
     l.trip = new_symbol(s, "trip");
-    l.most = l.scans ? most_trips(&l, &b) : 0;
+    l.most = l.scans ? most_trips(&l, &b) : ig_dim_of(0);
     make_buffers(&l, &b);
     l.count = ig_buffers_alloc(s, &b, IG_DT_i64, 0, NULL);
     ig_plan_store_dims(&b, l.count->root, &zero, 1);

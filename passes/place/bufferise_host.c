@@ -50,10 +50,10 @@ static ig_status sort_call(ig_buffers *s, const ig_op *op, int64_t axis, bool de
     c->function = "sort";
     push_around(s, x, at, c);
     c->params[c->param_count++] = op->results[0].type->dims[at];
-    c->params[c->param_count++] = ig_dtypes[dtype].bits / 8;
+    c->params[c->param_count++] = ig_dim_of(ig_dtypes[dtype].bits / 8);
     c->params[c->param_count++] = ig_dim_const(s->module, infinity);
-    c->params[c->param_count++] = ig_dtypes[dtype].class == IG_SINT;
-    c->params[c->param_count++] = descends;
+    c->params[c->param_count++] = ig_dim_of(ig_dtypes[dtype].class == IG_SINT);
+    c->params[c->param_count++] = ig_dim_of(descends);
     return IG_OK;
 }
 

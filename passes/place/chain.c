@@ -77,7 +77,7 @@ static bool has_batch(const chainer *c, const ig_type *type) {
 /* The batch first and nowhere else, or nowhere at all. */
 static bool is_by_rows(const chainer *c, const ig_type *type) {
     for (uint32_t d = 0; d < type->rank; d++) {
-        bool is_first = d == 0 && type->dims[0] == c->batch;
+        bool is_first = d == 0 && ig_dim_same(type->dims[0], c->batch);
         if (!is_first && mentions(c, type->dims[d])) {
             return false;
         }
@@ -107,9 +107,9 @@ static bool keeps_rows(const chainer *c, const ig_op *op) {
 
 /* Elements from the first to behind the last of a row. */
 static ig_dim row_span(const chainer *c, const ig_part *part) {
-    ig_dim span = 1;
+    ig_dim span = ig_dim_of(1);
     for (uint32_t d = 1; d < part->type->rank; d++) {
-        ig_dim last = ig_dim_sub(c->module, part->type->dims[d], 1);
+        ig_dim last = ig_dim_sub(c->module, part->type->dims[d], ig_dim_of(1));
         span = ig_dim_add(c->module, span,
                           ig_dim_mul(c->module, last, part->strides[d]));
     }
@@ -128,13 +128,16 @@ static bool is_part_by_rows(chainer *c, ig_value *value) {
         return !mentions(c, end);
     }
     uint64_t key = IG_MAP_PTR(part.root);
-    ig_dim known = (ig_dim)(intptr_t)ig_map_get_id(&c->row_stride, key);
-    if (!known) {
-        known = part.strides[0];
-        ig_map_set_id(&c->row_stride, key, (void *)(intptr_t)known);
+    ig_dim *noted = ig_map_get_id(&c->row_stride, key);
+    if (!noted) {
+        noted = IG_NEW(c->run->scratch, ig_dim);
+        *noted = part.strides[0];
+        ig_map_set_id(&c->row_stride, key, noted);
     }
-    return part.strides[0] == known && !mentions(c, end) && !mentions(c, known) &&
-           ig_dim_less_equal(c->module, 0, part.offset) == IG_YES &&
+    ig_dim known = *noted;
+    return ig_dim_same(part.strides[0], known) && !mentions(c, end) &&
+           !mentions(c, known) &&
+           ig_dim_less_equal(c->module, ig_dim_of(0), part.offset) == IG_YES &&
            ig_dim_less_equal(c->module, end, known) == IG_YES;
 }
 

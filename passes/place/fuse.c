@@ -311,7 +311,7 @@ typedef struct region_body {
 
 static bool is_one_element(const ig_type *type) {
     for (uint32_t d = 0; d < type->rank; d++) {
-        if (type->dims[d] != 1) {
+        if (!ig_dim_is(type->dims[d], 1)) {
             return false;
         }
     }

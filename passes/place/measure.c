@@ -41,11 +41,12 @@ static ig_value *extents_of(meter *m, const ig_value *x) {
 
 /* 0, 1, 2 … or a number repeated. */
 static ig_value *numbers(meter *m, ig_dim count, int64_t first, int64_t step) {
-    ig_dim *dims = IG_NEW_ARRAY(m->run->scratch, ig_dim, (size_t)count);
-    for (ig_dim i = 0; i < count; i++) {
-        dims[i] = first + i * step;
+    uint32_t length = (uint32_t)ig_dim_value(count);
+    ig_dim *dims = IG_NEW_ARRAY(m->run->scratch, ig_dim, length);
+    for (uint32_t i = 0; i < length; i++) {
+        dims[i] = ig_dim_const(m->module, first + i * step);
     }
-    return ig_make_dims(&m->b, dims, (uint32_t)count);
+    return ig_make_dims(&m->b, dims, length);
 }
 
 /* A function, and how many numbers it finds. */
@@ -58,12 +59,12 @@ typedef struct question {
 /* Entries that are there for sure: an axis is named once at most, so no more than the
  * rank are read, and the host function checks how many there are. */
 static ig_dim entries(ig_dim count, uint32_t rank) {
-    return ig_dim_is_static(count) ? count : rank;
+    return ig_dim_is_static(count) ? count : ig_dim_of(rank);
 }
 
 static ig_value *measure(meter *m, const question *what, ig_value *const *operands,
                          uint32_t operand_count) {
-    ig_dim count = what->found;
+    ig_dim count = ig_dim_of(what->found);
     const ig_type *type = ig_type_tensor(m->module, IG_DT_i64, 1, &count);
     ig_attr function = ig_attr_of_str(m->module, ig_str_of(what->function));
     ig_attr attrs[IG_measure_attr_count] = { [IG_measure_function] = function };
@@ -99,7 +100,7 @@ static ig_dim new_symbol(meter *m, const char *name, int64_t min) {
 
 static bool is_known(const meter *m, uint32_t symbol) {
     return ig_map_get_id(&m->known, symbol) != NULL ||
-           ig_symbol_at(m->module, symbol)->defined != 0;
+           ig_symbol_is_defined(ig_symbol_at(m->module, symbol));
 }
 
 static void note_known(void *user, uint32_t symbol) {
@@ -131,7 +132,7 @@ static ig_dim extent_symbol(meter *m, uint32_t d) {
 }
 
 static ig_value *element(meter *m, ig_value *vector, int64_t index) {
-    ig_dim start = index, size = 1;
+    ig_dim start = ig_dim_of(index), size = ig_dim_of(1);
     ig_attr attrs[IG_slice_attr_count] = {
         [IG_slice_starts] = ig_attr_of_dims(m->module, &start, 1),
         [IG_slice_sizes] = ig_attr_of_dims(m->module, &size, 1),
@@ -177,7 +178,7 @@ static ig_status measure_tile(meter *m) {
     const ig_type *type = x->type;
     uint32_t rank = type->rank;
     ig_dim symbols[2 * IG_TENSOR_RANK], ones[2 * IG_TENSOR_RANK];
-    ig_dim wide[2 * IG_TENSOR_RANK], params[1] = { rank };
+    ig_dim wide[2 * IG_TENSOR_RANK], params[1] = { ig_dim_of(rank) };
     if (rank == 0) {
         finish(m, x);
         return IG_OK;
@@ -188,7 +189,7 @@ static ig_status measure_tile(meter *m) {
     for (uint32_t d = 0; d < rank; d++) {
         symbols[d] = new_symbol(m, "repeat", 0);
         symbols[rank + d] = extent_symbol(m, d);
-        ones[2 * d] = 1;
+        ones[2 * d] = ig_dim_of(1);
         wide[2 * d] = symbols[d];
         ones[2 * d + 1] = wide[2 * d + 1] = type->dims[d];
     }
@@ -205,7 +206,8 @@ static ig_status measure_shape(meter *m, const char *function) {
     ig_value *x = m->op->operands[0].value;
     const ig_type *type = m->op->results[0].type;
     ig_dim symbols[IG_TENSOR_RANK];
-    ig_dim params[] = { x->type->rank, m->op->operands[1].value->type->dims[0] };
+    ig_dim params[] = { ig_dim_of(x->type->rank),
+                        m->op->operands[1].value->type->dims[0] };
     uint32_t rank = type->rank;
     for (uint32_t d = 0; d < rank; d++) {
         symbols[d] = extent_symbol(m, d);
@@ -265,7 +267,7 @@ static ig_status measure_slice(meter *m) {
     ig_value *x = op->operands[0].value;
     uint32_t rank = x->type->rank;
     ig_dim count = op->operands[1].value->type->dims[0];
-    ig_dim params[] = { rank, count }, symbols[2 * IG_TENSOR_RANK];
+    ig_dim params[] = { ig_dim_of(rank), count }, symbols[2 * IG_TENSOR_RANK];
     if (rank == 0) {
         return IG_OK;
     }
@@ -293,9 +295,9 @@ static ig_status measure_pad(meter *m) {
     ig_value *x = op->operands[0].value;
     uint32_t rank = x->type->rank;
     bool has_axes = op->operand_count > 3;
-    ig_dim count = has_axes ? op->operands[3].value->type->dims[0] : rank;
-    ig_dim params[] = { rank, count,
-                        ig_attr_int(op, IG_pad_mode, 0) != IG_PAD_constant };
+    ig_dim count = has_axes ? op->operands[3].value->type->dims[0] : ig_dim_of(rank);
+    ig_dim params[] = { ig_dim_of(rank), count,
+                        ig_dim_of(ig_attr_int(op, IG_pad_mode, 0) != IG_PAD_constant) };
     ig_dim symbols[3 * IG_TENSOR_RANK];
     if (rank == 0) {
         return IG_OK;
@@ -336,7 +338,8 @@ static ig_status measure_reduce(meter *m) {
     ig_value *x = op->operands[0].value;
     uint32_t rank = x->type->rank;
     ig_dim count = op->operands[1].value->type->dims[0];
-    ig_dim params[] = { rank, count, ig_attr_int(op, IG_reduce_noop_if_empty, 0) };
+    ig_dim params[] = { ig_dim_of(rank), count,
+                        ig_dim_of(ig_attr_int(op, IG_reduce_noop_if_empty, 0)) };
     ig_dim symbols[3 * IG_TENSOR_RANK], apart[2 * IG_TENSOR_RANK];
     int64_t axes[IG_TENSOR_RANK];
     bool keeps = ig_attr_int(op, IG_reduce_keep, 0) != 0;
@@ -356,7 +359,7 @@ static ig_status measure_reduce(meter *m) {
     for (uint32_t d = 0; d < out_rank; d++) {
         symbols[d] = extent_symbol(m, d);
     }
-    ig_dim first = keeps ? 0 : 2 * (ig_dim)rank, size = out_rank;
+    ig_dim first = ig_dim_of(keeps ? 0 : 2 * rank), size = ig_dim_of(out_rank);
     ig_attr cut[IG_slice_attr_count] = {
         [IG_slice_starts] = ig_attr_of_dims(m->module, &first, 1),
         [IG_slice_sizes] = ig_attr_of_dims(m->module, &size, 1),
@@ -381,7 +384,7 @@ static ig_status measure_range(meter *m) {
     ig_dtype dtype = (ig_dtype)op->operands[0].value->type->dtype;
     bool is_real = ig_dtype_is_float(dtype);
     ig_dim symbol = extent_symbol(m, 0);
-    if (symbol != op->results[0].type->dims[0]) {
+    if (!ig_dim_same(symbol, op->results[0].type->dims[0])) {
         return IG_OK; /* its size is known */
     }
     ig_value *operands[3];

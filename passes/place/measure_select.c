@@ -83,7 +83,7 @@ ig_status ig_measure_topk(ig_meter *m) {
     ig_value *x = op->operands[0].value;
     int64_t wanted = ig_attr_int(op, IG_topk_axis, 0);
     uint32_t axis = (uint32_t)(wanted < 0 ? wanted + x->type->rank : wanted);
-    ig_dim one = 1, k = op->results[0].type->dims[axis];
+    ig_dim one = ig_dim_of(1), k = op->results[0].type->dims[axis];
     if (ig_dim_as_symbol(m->module, k)) {
         ig_value *number = ig_make_reshape(&m->b, op->operands[1].value, 1, &one);
         ig_dim bound = ig_meter_extent(m, 0, axis);
@@ -117,7 +117,7 @@ ig_status ig_measure_topk(ig_meter *m) {
 
 /* Coordinates of flat positions, one column an axis of `type`. */
 static ig_value *coordinates(ig_meter *m, ig_value *places, const ig_type *type) {
-    ig_dim column[] = { places->type->dims[0], 1 };
+    ig_dim column[] = { places->type->dims[0], ig_dim_of(1) };
     ig_value *columns[IG_TENSOR_RANK];
     for (uint32_t d = type->rank; d-- > 0;) {
         ig_value *extent = scalar(m, type->dims[d]), *at = places;
@@ -139,9 +139,11 @@ ig_status ig_measure_nonzero(ig_meter *m) {
     ig_dim count = ig_meter_extent(m, 0, 0);
     ig_meter_bind(m, total_count(m, mask), &count, 1);
     if (type->rank == 0) {
-        ig_dim none[] = { count, 0 };
-        ig_meter_give(m, 0,
-                      ig_make_reshape(&m->b, cut(m, iota(m, count), 0, 0), 2, none));
+        ig_dim none[] = { count, ig_dim_of(0) };
+        ig_meter_give(
+            m, 0,
+            ig_make_reshape(&m->b, cut(m, iota(m, count), ig_dim_of(0), ig_dim_of(0)),
+                            2, none));
     } else {
         ig_value *places = places_of(m, running_count(m, mask), count);
         ig_meter_give(m, 0, coordinates(m, places, type));
@@ -238,7 +240,8 @@ ig_status ig_measure_unique(ig_meter *m) {
     ig_value *ends = make(m, IG_OP_concat, 2, parts, IG_concat_axis, ig_attr_of_int(0));
     classes c = { gather(m, o.values, starts), gather(m, o.at, starts),
                   put_back(m, o.at, add(m, running, -1)),
-                  ig_make2(&m->b, IG_OP_sub, cut(m, ends, 1, count), starts) };
+                  ig_make2(&m->b, IG_OP_sub, cut(m, ends, ig_dim_of(1), count),
+                           starts) };
     if (ig_attr_int(op, IG_unique_order, 0) == IG_UNIQUE_first) {
         order_by_first(m, &c);
     }

@@ -71,8 +71,8 @@ static const ig_op *read_weight(const ig_op *def, bool *is_transposed) {
 }
 
 static void set_extents(matrix *m, const ig_type *type) {
-    m->n = type->dims[m->is_transposed ? 0 : 1];
-    m->k = type->dims[m->is_transposed ? 1 : 0];
+    m->n = ig_dim_value(type->dims[m->is_transposed ? 0 : 1]);
+    m->k = ig_dim_value(type->dims[m->is_transposed ? 1 : 0]);
 }
 
 bool ig_pack_take_weight(const ig_op *def, matrix *out) {
@@ -164,7 +164,8 @@ static ig_value *padded(ig_builder *b, ig_value *x, int64_t rows) {
     if (rows == 0) {
         return x;
     }
-    ig_dim before[2] = { 0, 0 }, after[2] = { rows, 0 };
+    ig_dim before[2] = { ig_dim_of(0), ig_dim_of(0) },
+           after[2] = { ig_dim_of(rows), ig_dim_of(0) };
     ig_attr attrs[IG_pad_attr_count] = {
         [IG_pad_before] = ig_attr_of_dims(module, before, 2),
         [IG_pad_after] = ig_attr_of_dims(module, after, 2),
@@ -184,7 +185,7 @@ static ig_value *build_recipe(ig_builder *b, const matrix *m, bool as_panels) {
     }
     int64_t panels = (m->n + PANEL - 1) / PANEL;
     x = padded(b, x, panels * PANEL - m->n);
-    ig_dim dims[] = { panels, PANEL, m->k };
+    ig_dim dims[] = { ig_dim_of(panels), ig_dim_of(PANEL), ig_dim_of(m->k) };
     return transposed(b, ig_make_reshape(b, x, 3, dims), 3);
 }
 
@@ -263,8 +264,8 @@ static bool read_computed(packer *p, const ig_op *op, matrix *out) {
     *out = known ? *known : (matrix){ 0 };
     if (!known) {
         if (type->rank != 2 || type->dtype != IG_DT_f32 ||
-            !is_from_constants(value, &left) || type->dims[0] < 1 ||
-            type->dims[1] < 1) {
+            !is_from_constants(value, &left) || !ig_type_is_static(type) ||
+            ig_dim_is(type->dims[0], 0) || ig_dim_is(type->dims[1], 0)) {
             return false;
         }
         ig_builder b = ig_builder_before(weights_graph(ig_op_module(op))->body.last);
@@ -286,7 +287,7 @@ static bool read_computed(packer *p, const ig_op *op, matrix *out) {
 /* `x` with the dims that it has without extents of 1: one number, or a row of them. */
 static ig_value *as_row(ig_builder *b, ig_value *x) {
     ig_dim count = ig_type_count(b->graph->module, x->type);
-    uint32_t rank = count == 1 ? 0 : 1;
+    uint32_t rank = ig_dim_is(count, 1) ? 0 : 1;
     const ig_type *type = ig_type_with_dims(b->graph->module, x->type, rank, &count);
     if (x->type->rank == rank) {
         return x;
@@ -352,7 +353,7 @@ static void replace_product(ig_op *op, ig_builder *b, ig_value *product) {
 }
 
 static ig_value *make_zeros(ig_builder *b, const matrix *m) {
-    ig_dim dims[] = { (m->n + PANEL - 1) / PANEL, PANEL };
+    ig_dim dims[] = { ig_dim_of((m->n + PANEL - 1) / PANEL), ig_dim_of(PANEL) };
     const ig_type *type = ig_type_tensor(b->graph->module, m->weight->data.type->dtype,
                                          2, dims);
     return ig_make_const(b, type, m->zeros);

@@ -41,11 +41,11 @@ static bool find_axis(const ig_value *x, const ig_value *matrix, uint32_t *out_a
     uint32_t rank = matrix->type->rank, own = x->type->rank;
     *out_axis = rank;
     for (uint32_t d = 0; own <= rank && d < own; d++) {
-        if (x->type->dims[d] == 1) {
+        if (ig_dim_is(x->type->dims[d], 1)) {
             continue;
         }
         if (*out_axis != rank ||
-            x->type->dims[d] != matrix->type->dims[rank - own + d]) {
+            !ig_dim_same(x->type->dims[d], matrix->type->dims[rank - own + d])) {
             return false;
         }
         *out_axis = rank - own + d;

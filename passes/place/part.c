@@ -18,14 +18,14 @@ ig_value *ig_part_root(ig_value *value) {
 ig_part ig_part_of(ig_module *module, const ig_value *value) {
     const ig_op *view = ig_def(value, IG_OP_view);
     ig_part part = { .root = value, .type = value->type };
-    ig_dim step = 1;
+    ig_dim step = ig_dim_of(1);
     for (uint32_t d = value->type->rank; d-- > 0;) {
         part.strides[d] = view ? view->attrs[IG_view_strides].as.dims[d] : step;
         step = ig_dim_mul(module, step, value->type->dims[d]);
     }
     if (view) {
         part.root = view->operands[0].value;
-        part.offset = view->attrs[IG_view_offset].as.i;
+        part.offset = view->attrs[IG_view_offset].as.dim;
     }
     return part;
 }
@@ -35,9 +35,10 @@ ig_part ig_part_of(ig_module *module, const ig_value *value) {
 /* Elements from the first to the last of the axes from `axis` on; extents of 0 count as
  * 1, which only makes it longer. */
 static ig_dim span_of(ig_module *module, const ig_part *p, uint32_t axis) {
-    ig_dim span = 1;
+    ig_dim span = ig_dim_of(1);
     for (uint32_t d = axis; d < p->type->rank; d++) {
-        ig_dim last = ig_dim_sub(module, ig_dim_max(module, p->type->dims[d], 1), 1);
+        ig_dim last = ig_dim_sub(
+            module, ig_dim_max(module, p->type->dims[d], ig_dim_of(1)), ig_dim_of(1));
         span = ig_dim_add(module, span, ig_dim_mul(module, last, p->strides[d]));
     }
     return span;

@@ -15,7 +15,7 @@ static ig_place *new_place(ig_arena *arena, const ig_place *from, uint32_t rank)
 }
 
 static void set_row_major(ig_module *module, ig_place *place) {
-    ig_dim step = 1;
+    ig_dim step = ig_dim_of(1);
     for (uint32_t d = place->rank; d-- > 0;) {
         place->strides[d] = step;
         step = ig_dim_mul(module, step, place->dims[d]);
@@ -31,9 +31,9 @@ ig_place *ig_place_whole(ig_arena *arena, ig_module *module, ig_value *root) {
 }
 
 bool ig_place_is_row_major(ig_module *module, const ig_place *place) {
-    ig_dim step = 1;
+    ig_dim step = ig_dim_of(1);
     for (uint32_t d = place->rank; d-- > 0;) {
-        bool is_step = place->dims[d] == 1 ||
+        bool is_step = ig_dim_is(place->dims[d], 1) ||
                        ig_dim_equal(module, place->strides[d], step) == IG_YES;
         if (!is_step) {
             return false;
@@ -45,7 +45,7 @@ bool ig_place_is_row_major(ig_module *module, const ig_place *place) {
 
 bool ig_place_is_whole(ig_module *module, const ig_place *place) {
     const ig_type *type = place->root->type;
-    if (place->offset != 0 || place->rank != type->rank) {
+    if (!ig_dim_is(place->offset, 0) || place->rank != type->rank) {
         return false;
     }
     for (uint32_t d = 0; d < place->rank; d++) {
@@ -57,10 +57,12 @@ bool ig_place_is_whole(ig_module *module, const ig_place *place) {
 }
 
 bool ig_place_equal(ig_module *module, const ig_place *a, const ig_place *b) {
-    bool is_same = a->root == b->root && a->rank == b->rank && a->offset == b->offset;
+    bool is_same = a->root == b->root && a->rank == b->rank &&
+                   ig_dim_same(a->offset, b->offset);
     for (uint32_t d = 0; is_same && d < a->rank; d++) {
         is_same = ig_dim_equal(module, a->dims[d], b->dims[d]) == IG_YES &&
-                  (a->dims[d] == 1 || a->strides[d] == b->strides[d]);
+                  (ig_dim_is(a->dims[d], 1) ||
+                   ig_dim_same(a->strides[d], b->strides[d]));
     }
     return is_same;
 }
@@ -92,17 +94,18 @@ ig_place *ig_place_slice(ig_arena *arena, ig_module *module, const ig_place *pla
 /* The stride of a dim that is broadcast when its extent turns out to be 1. */
 static ig_dim broadcast_stride(ig_module *module, ig_dim extent, ig_dim to,
                                ig_dim stride) {
-    if (extent == 1 && to != 1) {
-        return 0;
+    if (ig_dim_is(extent, 1) && !ig_dim_is(to, 1)) {
+        return ig_dim_of(0);
     }
     bool is_kept = ig_dim_equal(module, extent, to) == IG_YES ||
-                   ig_dim_equal(module, extent, 1) == IG_NO;
+                   ig_dim_equal(module, extent, ig_dim_of(1)) == IG_NO;
     if (is_kept) {
         return stride;
     }
-    ig_dim below = ig_dim_sub(module, extent, 1);
-    return ig_dim_mul(module, stride,
-                      ig_dim_max(module, ig_dim_min(module, below, 1), 0));
+    ig_dim below = ig_dim_sub(module, extent, ig_dim_of(1));
+    return ig_dim_mul(
+        module, stride,
+        ig_dim_max(module, ig_dim_min(module, below, ig_dim_of(1)), ig_dim_of(0)));
 }
 
 ig_place *ig_place_expand(ig_arena *arena, ig_module *module, const ig_place *place,
@@ -112,7 +115,7 @@ ig_place *ig_place_expand(ig_arena *arena, ig_module *module, const ig_place *pl
     for (uint32_t d = 0; d < rank; d++) {
         out->dims[d] = dims[d];
         out->strides[d] = d < missing
-                              ? 0
+                              ? ig_dim_of(0)
                               : broadcast_stride(module, place->dims[d - missing],
                                                  dims[d], place->strides[d - missing]);
     }
@@ -126,10 +129,10 @@ ig_place *ig_place_expand(ig_arena *arena, ig_module *module, const ig_place *pl
 static bool walks_as_one(ig_module *module, const ig_place *place, uint32_t first,
                          uint32_t count, ig_dim *out_stride) {
     bool is_first = true;
-    ig_dim next = 0;
-    *out_stride = 1;
+    ig_dim next = ig_dim_of(0);
+    *out_stride = ig_dim_of(1);
     for (uint32_t d = first + count; d-- > first;) {
-        if (place->dims[d] == 1) {
+        if (ig_dim_is(place->dims[d], 1)) {
             continue;
         }
         if (!is_first && ig_dim_equal(module, place->strides[d], next) != IG_YES) {
@@ -183,13 +186,13 @@ ig_place *ig_place_reshape(ig_arena *arena, ig_module *module, const ig_place *p
         cut_strides(module, out, new_first, n - new_first, step);
     }
     for (; o < place->rank; o++) {
-        if (place->dims[o] != 1) {
+        if (!ig_dim_is(place->dims[o], 1)) {
             return NULL;
         }
     }
     for (; n < rank; n++) {
-        out->strides[n] = 1;
-        if (dims[n] != 1) {
+        out->strides[n] = ig_dim_of(1);
+        if (!ig_dim_is(dims[n], 1)) {
             return NULL;
         }
     }

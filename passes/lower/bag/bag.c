@@ -63,7 +63,7 @@ static ig_dim bag_stride_of(ig_lower *lower, const bag_feature *f) {
 }
 static ig_dim length_of(ig_lower *lower, const bag_feature *f) {
     (void)lower;
-    return f->pool == IG_POOL_none ? 1 : f->ids->type->dims[1];
+    return f->pool == IG_POOL_none ? ig_dim_of(1) : f->ids->type->dims[1];
 }
 static ig_dim id_count_of(ig_lower *lower, const bag_feature *f) {
     return ig_type_count(lower->module, f->ids->type);
@@ -99,7 +99,8 @@ static ig_dim bags_of(ig_lower *lower, const bag_feature *f) {
 /* Bags that offsets without pooling tell; features of a class may differ in `last`. */
 static ig_dim window_bags_of(ig_lower *lower, const bag_feature *f) {
     ig_dim begins = f->begins->type->dims[0];
-    return f->last == IG_LAST_ids ? begins : ig_dim_sub(lower->module, begins, 1);
+    return f->last == IG_LAST_ids ? begins
+                                  : ig_dim_sub(lower->module, begins, ig_dim_of(1));
 }
 static ig_dim first_tile_of(ig_lower *lower, const bag_feature *f) {
     (void)lower;
@@ -117,7 +118,7 @@ static ig_value *make_number(const bag_class *c, const ig_dim *dims, uint32_t co
                              bool *out_is_array) {
     *out_is_array = false;
     for (uint32_t i = 1; i < count; i++) {
-        *out_is_array = *out_is_array || dims[i] != dims[0];
+        *out_is_array = *out_is_array || !ig_dim_same(dims[i], dims[0]);
     }
     return *out_is_array ? ig_lower_param_array(c->lower, dims, count)
                          : ig_lower_dim(c->lower, dims[0]);
@@ -341,7 +342,7 @@ static ig_value *wrapped_row(const bag_class *c, ig_builder *b, const bag_cursor
 /* A table without rows has none to go to. */
 static bool has_rows(const bag_class *c) {
     for (uint32_t i = 0; i < c->count; i++) {
-        if (c->features[i].rows[0] == 0) {
+        if (ig_dim_is(c->features[i].rows[0], 0)) {
             return false;
         }
     }
@@ -546,7 +547,8 @@ static void say_ranges(ig_lower *lower, const ig_op *anchor,
         ig_lower_range(lower, f->ids_operand, f->rows[0], wraps);
         if (f->begins) {
             ig_dim ids = id_count_of(lower, f);
-            ig_lower_offsets(lower, f->begins_operand, ig_dim_add(module, ids, 1));
+            ig_lower_offsets(lower, f->begins_operand,
+                             ig_dim_add(module, ids, ig_dim_of(1)));
         }
     }
 }
@@ -557,13 +559,14 @@ ig_status bag_lower(ig_lower *lower, bag_emit_feature emit) {
     uint32_t count = anchor->result_count;
     bag_feature *features = IG_NEW_ARRAY(lower->arena, bag_feature, count);
     IG_TRY(bag_read_features(lower, anchor, features));
-    ig_dim tiles = 0;
-    lower->cost = 0;
+    ig_dim tiles = ig_dim_of(0);
+    lower->cost = ig_dim_of(0);
     for (uint32_t i = 0; i < count; i++) {
         features[i].first_tile = tiles;
         ig_dim own = ig_lower_ceil_div(lower, features[i].bags, BAGS);
         tiles = ig_dim_add(lower->module, tiles, own);
-        ig_dim work = ig_lower_mul(lower, id_count_of(lower, &features[i]), 20);
+        ig_dim work = ig_lower_mul(lower, id_count_of(lower, &features[i]),
+                                   ig_dim_of(20));
         lower->cost = ig_dim_add(lower->module, lower->cost, work);
     }
     say_ranges(lower, anchor, features);

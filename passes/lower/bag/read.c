@@ -41,7 +41,7 @@ static ig_dim count_bags(ig_lower *lower, const bag_feature *f) {
     }
     ig_dim begins = f->begins->type->dims[0];
     bool has_last = f->last != IG_LAST_ids;
-    return has_last ? ig_dim_sub(lower->module, begins, 1) : begins;
+    return has_last ? ig_dim_sub(lower->module, begins, ig_dim_of(1)) : begins;
 }
 
 /* Without pooling the bags are the ids, walked through as one dim. */

@@ -193,7 +193,7 @@ ig_status ig_lower_cpu_search(ig_lower *lower) {
     s.wide = ig_lower_wide((ig_dtype)s.x->type->dtype);
     lower->name = "bucketize";
     lower->grid = ig_lower_ceil_div(lower, count, LINES);
-    lower->cost = ig_lower_mul(lower, count, 30);
+    lower->cost = ig_lower_mul(lower, count, ig_dim_of(30));
     ig_lower_each_tile(lower, emit_search_tile, &s);
     return IG_OK;
 }

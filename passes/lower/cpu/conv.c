@@ -83,7 +83,7 @@ static void sum_axis(const block *k, ig_builder *b, uint32_t axis, ig_value *x_a
     uint32_t count = c->outs * k->vectors;
     ig_dim extent = c->w->type->dims[axis];
     int64_t apart = axis > 1 ? ig_cpu_entry(c->op, IG_conv_dilations, axis - 2) : 1;
-    if (extent == 1) {
+    if (ig_dim_is(extent, 1)) {
         sum_axis(k, b, axis + 1, x_at, w_at, sums);
         return;
     }
@@ -274,7 +274,7 @@ static bool has_vectors(ig_lower *lower, const conv *c) {
     others.ins += c->op->operand_count;
     others.in_count -= c->op->operand_count;
     return ig_lower_is_vectorizable(&others, c->last + 1, c->out->dims) &&
-           lower->outs[0].strides[c->last] == 1;
+           ig_dim_is(lower->outs[0].strides[c->last], 1);
 }
 
 static void choose_grid(conv *c) {

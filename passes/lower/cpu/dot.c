@@ -37,13 +37,14 @@ static ig_dim batch_stride(const dot *d, const ig_operand *x, uint32_t axis,
                            ig_dim whole) {
     ig_module *module = d->lower->module;
     ig_dim extent = x->type->dims[axis], stride = x->strides[axis];
-    if (extent == 1) {
-        return 0;
+    if (ig_dim_is(extent, 1)) {
+        return ig_dim_of(0);
     }
     bool is_own = ig_dim_equal(module, extent, whole) == IG_YES ||
-                  ig_dim_equal(module, extent, 1) == IG_NO;
-    ig_dim below = ig_dim_sub(module, extent, 1);
-    ig_dim is_wide = ig_dim_max(module, ig_dim_min(module, below, 1), 0);
+                  ig_dim_equal(module, extent, ig_dim_of(1)) == IG_NO;
+    ig_dim below = ig_dim_sub(module, extent, ig_dim_of(1));
+    ig_dim is_wide = ig_dim_max(module, ig_dim_min(module, below, ig_dim_of(1)),
+                                ig_dim_of(0));
     return is_own ? stride : ig_dim_mul(module, stride, is_wide);
 }
 
@@ -242,10 +243,11 @@ static void choose_grid(dot *d) {
     ig_dim m = d->type->dims[d->rank - 2], n = d->type->dims[d->rank - 1];
     d->height = ig_dim_const(module, ROWS);
     d->row_tiles = ig_lower_ceil_div(lower, m, ROWS);
-    d->column_tiles = 1;
+    d->column_tiles = ig_dim_of(1);
     if (d->panels.lanes) {
         d->row_tiles = ig_lower_ceil_div(lower, m, DOT_ROW_TILE);
-        d->height = ig_dim_ceil_div(module, m, ig_dim_max(module, d->row_tiles, 1));
+        d->height = ig_dim_ceil_div(module, m,
+                                    ig_dim_max(module, d->row_tiles, ig_dim_of(1)));
         d->column_tiles = ig_lower_ceil_div(lower, n, DOT_COLUMN_TILE);
     }
     ig_dim batches = ig_dim_product(module, d->type->dims, d->rank - 2);
@@ -262,7 +264,7 @@ static const ig_operand *as_matrix(dot *d, const ig_operand *x, bool is_row,
     }
     ig_operand *matrix = IG_NEW(d->lower->arena, ig_operand);
     ig_dim *strides = IG_NEW_ARRAY(d->lower->arena, ig_dim, 2);
-    ig_dim dims[2] = { 1, 1 };
+    ig_dim dims[2] = { ig_dim_of(1), ig_dim_of(1) };
     dims[is_row] = x->type->dims[0];
     strides[is_row] = x->strides[0];
     *matrix = (ig_operand){ .buffer = x->buffer, .strides = strides };
@@ -281,8 +283,8 @@ static void find_matrices(dot *d) {
     for (uint32_t i = 0; i < batch; i++) {
         dims[i] = product->dims[i];
     }
-    dims[batch] = d->a_is_vector ? 1 : product->dims[batch];
-    dims[batch + 1] = d->b_is_vector ? 1 : product->dims[product->rank - 1];
+    dims[batch] = d->a_is_vector ? ig_dim_of(1) : product->dims[batch];
+    dims[batch + 1] = d->b_is_vector ? ig_dim_of(1) : product->dims[product->rank - 1];
     d->rank = batch + 2;
     d->type = ig_type_with_dims(d->lower->module, product, d->rank, dims);
     d->transpose_a = d->transpose_a && !d->a_is_vector;
@@ -302,8 +304,8 @@ ig_status ig_lower_cpu_dot(ig_lower *lower) {
         return ig_lower_unsupported(lower, "a product of what the kernel computes");
     }
     find_matrices(&d);
-    bool is_contiguous = dot_stride(d.a, true, !d.transpose_a) == 1 &&
-                         dot_stride(d.b, true, d.transpose_b) == 1;
+    bool is_contiguous = ig_dim_is(dot_stride(d.a, true, !d.transpose_a), 1) &&
+                         ig_dim_is(dot_stride(d.b, true, d.transpose_b), 1);
     d.lanes = is_contiguous ? ig_lower_lanes(lower, (ig_dtype)d.type->dtype) : 1;
     if (!is_contiguous && dot_has_columns(&d)) {
         dot_choose_columns(&d);

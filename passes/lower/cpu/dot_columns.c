@@ -34,7 +34,7 @@ bool dot_has_column_epilogue(const dot *d) {
     for (uint32_t i = 0; i < others.out_count; i++) {
         const ig_operand *out = &others.outs[i];
         can_store &= out->type->rank == product->rank &&
-                     out->strides[product->rank - 1] == 1;
+                     ig_dim_is(out->strides[product->rank - 1], 1);
     }
     return can_store && ig_lower_is_vectorizable(&others, product->rank, product->dims);
 }
@@ -46,7 +46,8 @@ bool dot_has_columns(const dot *d) {
     bool is_same = d->a->type->dtype == dtype && d->b->type->dtype == dtype;
     return is_same && (dtype == IG_DT_f32 || dtype == IG_DT_f64) && !d->b_is_vector &&
            (!is_known || n >= LEAST_COLUMNS) &&
-           dot_stride(d->b, false, d->transpose_b) == 1 && dot_has_column_epilogue(d);
+           ig_dim_is(dot_stride(d->b, false, d->transpose_b), 1) &&
+           dot_has_column_epilogue(d);
 }
 
 /* The register tile: two vectors of columns, four where registers allow. */

@@ -144,7 +144,7 @@ static ig_value *load_columns(const dot *d, ig_builder *b, const sliver *s,
     ig_value *k = at[0], *column = at[1], *n = k_add(b, s->column, column);
     uint32_t lanes = d->panels.lanes;
     ig_value *row = k_offset(b, m->start, k_mul(b, k, m->along_k));
-    if (dot_stride(d->b, false, d->transpose_b) == 1) {
+    if (ig_dim_is(dot_stride(d->b, false, d->transpose_b), 1)) {
         return k_load_count(b, row, n, lanes, valid_lanes(b, s, column));
     }
     ig_value *all = k_add(b, k_iota(b, lanes), k_splat(b, n, lanes));
@@ -170,12 +170,12 @@ static void pack_by_rows(const dot *d, ig_builder *b, const sliver *s,
 }
 
 static bool is_along_k(const ig_operand *x, bool k_is_last) {
-    return dot_stride(x, true, k_is_last) == 1;
+    return ig_dim_is(dot_stride(x, true, k_is_last), 1);
 }
 
 static void pack(const dot *d, ig_builder *b, const sliver *s, ig_value *const k[2]) {
     bool is_transposing = is_along_k(d->b, d->transpose_b) &&
-                          dot_stride(d->b, false, d->transpose_b) != 1;
+                          !ig_dim_is(dot_stride(d->b, false, d->transpose_b), 1);
     (is_transposing ? pack_transposed : pack_by_rows)(d, b, s, k);
 }
 
@@ -197,7 +197,7 @@ static void sum_block(const dot *d, ig_builder *b, const sliver *s, const row_bl
     rows[0] = dot_row_start(d, b, d->a, !d->transpose_a, s->range->index, r->row);
     rows[0] = k_offset(b, rows[0], k_mul(b, r->k[0], along_k));
     for (uint32_t i = 1; i < r->count; i++) {
-        ig_dim below = ig_dim_mul(d->lower->module, stride, i);
+        ig_dim below = ig_dim_mul(d->lower->module, stride, ig_dim_of(i));
         rows[i] = k_offset(b, rows[0], ig_lower_dim(d->lower, below));
     }
     for (uint32_t i = 0; i < count; i++) {

@@ -121,7 +121,8 @@ static gemm_cursor panels_behind(const gemm *g, ig_builder *b, const gemm_block 
 
 static bool stores_lines(const gemm *g) {
     const ig_operand *c = &g->lower->outs[0];
-    return c->type->rank == 2 && c->type->dtype == IG_DT_f32 && c->strides[1] == 1;
+    return c->type->rank == 2 && c->type->dtype == IG_DT_f32 &&
+           ig_dim_is(c->strides[1], 1);
 }
 
 /* What the next sliver writes: a store waits for its line too.  Block i fetches line i
@@ -387,7 +388,8 @@ static void emit_tiles(const gemm *g) {
     ig_module *module = lower->module;
     ig_dim column_tiles = ig_lower_ceil_div(lower, g->dims[1], TILE_COLUMNS);
     ig_dim row_tiles = ig_lower_ceil_div(lower, g->dims[0], row_limit(g));
-    ig_dim even = ig_dim_ceil_div(module, g->dims[0], ig_dim_max(module, row_tiles, 1));
+    ig_dim even = ig_dim_ceil_div(module, g->dims[0],
+                                  ig_dim_max(module, row_tiles, ig_dim_of(1)));
     ig_value *height = ig_lower_param(lower, even);
     lower->grid = ig_lower_mul(lower, row_tiles, column_tiles);
     ig_value *across = ig_lower_param(lower, column_tiles);
@@ -457,7 +459,7 @@ static ig_dim gemm_cost(const gemm *g) {
     ig_module *module = g->lower->module;
     ig_dim macs = ig_dim_product(module, g->dims, 2);
     macs = ig_dim_mul(module, macs, g->a->type->dims[1]);
-    return ig_dim_ceil_div(module, macs, 32);
+    return ig_dim_ceil_div(module, macs, ig_dim_of(32));
 }
 
 /* What is known of the product's extents decides which parts it needs. */
@@ -499,7 +501,8 @@ ig_status ig_lower_cpu_gemm(ig_lower *lower) {
     assert(anchor && "the family's body has its anchor");
     const ig_operand *a = ig_lower_input(lower, anchor, 0);
     const ig_operand *panels = ig_lower_input(lower, anchor, 1);
-    bool has_rows = a && (a->strides[1] == 1 || a->type->dims[1] == 1);
+    bool has_rows = a &&
+                    (ig_dim_is(a->strides[1], 1) || ig_dim_is(a->type->dims[1], 1));
     if (!has_rows || !panels || a->type->dtype != IG_DT_f32) {
         return ig_lower_unsupported(lower, "this form of matmul");
     }

@@ -129,7 +129,7 @@ static void open_rows(const gemm *g, ig_builder *b, const gemm_block *tile,
     ig_value *first = k_mul(b, tile->row, g->lda);
     s->rows[0] = k_offset(b, g->a->buffer, first);
     for (uint32_t r = 1; r < tile->rows; r++) {
-        ig_dim below = ig_dim_mul(g->lower->module, g->a->strides[0], r);
+        ig_dim below = ig_dim_mul(g->lower->module, g->a->strides[0], ig_dim_of(r));
         s->rows[r] = k_offset(b, s->rows[0], ig_lower_param(g->lower, below));
     }
 }

@@ -237,8 +237,8 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
 /* ---- the schedule ---- */
 
 static bool is_supported(const interact *t) {
-    return t->x && t->x->type->dtype == IG_DT_f32 && t->x->strides[2] == 1 &&
-           t->out->strides[1] == 1 && t->row_vectors <= MAX_VECTORS &&
+    return t->x && t->x->type->dtype == IG_DT_f32 && ig_dim_is(t->x->strides[2], 1) &&
+           ig_dim_is(t->out->strides[1], 1) && t->row_vectors <= MAX_VECTORS &&
            t->run_count <= MAX_RUNS;
 }
 
@@ -267,7 +267,8 @@ ig_status ig_lower_cpu_interact(ig_lower *lower) {
     t.products = ig_cpu_scratch(lower, t.rows * t.padded);
     ig_dim samples = t.x->type->dims[0];
     lower->grid = ig_lower_ceil_div(lower, samples, SAMPLES);
-    lower->cost = ig_lower_mul(lower, samples, (int64_t)pairs->count * t.depth / 16);
+    lower->cost = ig_lower_mul(lower, samples,
+                               ig_dim_of((int64_t)pairs->count * t.depth / 16));
     ig_lower_each_tile(lower, emit_tile, &t);
     return IG_OK;
 }

@@ -35,10 +35,10 @@ static bool walks_as_one(ig_lower *lower, const ig_operand *x, const ig_type *sp
         return true;
     }
     if (d < missing) {
-        return x->type->dims[d + 1 - missing] == 1;
+        return ig_dim_is(x->type->dims[d + 1 - missing], 1);
     }
     const ig_dim *dims = &x->type->dims[d - missing];
-    if (dims[0] == 1 && dims[1] == 1) {
+    if (ig_dim_is(dims[0], 1) && ig_dim_is(dims[1], 1)) {
         return true;
     }
     const ig_dim *strides = &x->strides[d - missing];
@@ -187,7 +187,7 @@ static uint32_t common_lanes(ig_lower *lower) {
 
 static bool can_store_lanes(const ig_lower *lower, const ig_type *space) {
     for (uint32_t i = 0; i < lower->out_count; i++) {
-        if (lower->outs[i].strides[space->rank - 1] != 1) {
+        if (!ig_dim_is(lower->outs[i].strides[space->rank - 1], 1)) {
             return false;
         }
     }
@@ -210,7 +210,8 @@ static void choose_tiles(map_space *s) {
 
 /* A scalar result is a space of one dim of one element. */
 static const ig_type *add_unit_dim(ig_lower *lower, const ig_type *space) {
-    static const ig_dim one[1] = { 1 };
+    ig_dim *one = IG_NEW(lower->arena, ig_dim);
+    *one = ig_dim_of(1);
     for (uint32_t i = 0; i < lower->out_count; i++) {
         lower->outs[i].type = ig_type_with_dims(lower->module, lower->outs[i].type, 1,
                                                 one);

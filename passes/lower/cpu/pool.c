@@ -257,12 +257,13 @@ ig_status ig_lower_cpu_pool(ig_lower *lower) {
     p.last = p.x->type->rank - 1;
     p.is_max = op->code != IG_OP_pool ||
                ig_attr_int(op, IG_pool_op, 0) == IG_WINDOW_max;
-    bool has_lanes = op->code == IG_OP_pool && p.out->strides[p.last] == 1;
+    bool has_lanes = op->code == IG_OP_pool && ig_dim_is(p.out->strides[p.last], 1);
     p.lanes = has_lanes ? ig_lower_lanes(lower, p.wide) : 1;
     lower->name = op->code == IG_OP_pool ? "pool" : "pool_indices";
     ig_dim rows = ig_cpu_row_count(lower, p.out->type, 0);
     lower->grid = ig_lower_ceil_div(lower, rows, ROWS);
-    lower->cost = ig_lower_mul(lower, ig_type_count(lower->module, p.out->type), 2);
+    lower->cost = ig_lower_mul(lower, ig_type_count(lower->module, p.out->type),
+                               ig_dim_of(2));
     ig_lower_each_tile(lower, emit_tile, &p);
     return IG_OK;
 }

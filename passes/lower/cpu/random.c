@@ -154,7 +154,7 @@ ig_status ig_lower_cpu_random(ig_lower *lower) {
     ig_dim count = ig_type_count(lower->module, d.out->type);
     lower->name = "random";
     lower->grid = ig_lower_ceil_div(lower, count, CHUNK);
-    lower->cost = ig_lower_mul(lower, count, 30);
+    lower->cost = ig_lower_mul(lower, count, ig_dim_of(30));
     ig_lower_each_tile(lower, emit_tile, &d);
     return IG_OK;
 }

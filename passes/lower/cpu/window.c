@@ -29,7 +29,7 @@ void ig_cpu_split_rows(ig_lower *lower, ig_builder *b, const ig_type *type,
 }
 
 ig_dim ig_cpu_row_count(ig_lower *lower, const ig_type *type, uint32_t first) {
-    ig_dim count = 1;
+    ig_dim count = ig_dim_of(1);
     for (uint32_t d = first; d + 1 < type->rank; d++) {
         count = ig_lower_mul(lower, count, type->dims[d]);
     }

@@ -46,7 +46,7 @@ static ig_value *open_row(const dot *d, ig_builder *b, const dot_side *side,
     ig_value *at = k_mul(b, row, ig_lower_dim(d->lower, side->step));
     uint32_t missing = d->rank - x->type->rank;
     for (uint32_t i = 0; i + 2 < x->type->rank; i++) {
-        if (x->type->dims[i] != 1) {
+        if (!ig_dim_is(x->type->dims[i], 1)) {
             ig_value *step = ig_lower_dim(d->lower, x->strides[i]);
             at = k_add(b, at, k_mul(b, index[missing + i], step));
         }

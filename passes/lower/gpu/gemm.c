@@ -208,7 +208,7 @@ ig_status ig_lower_gpu_gemm(ig_lower *lower) {
     assert(anchor && "the family's body has its anchor");
     const ig_operand *a = ig_lower_input(lower, anchor, 0);
     const ig_operand *panels = ig_lower_input(lower, anchor, 1);
-    if (!a || !panels || a->strides[1] != 1 || a->type->dtype != IG_DT_f32 ||
+    if (!a || !panels || !ig_dim_is(a->strides[1], 1) || a->type->dtype != IG_DT_f32 ||
         panels->type->dtype != IG_DT_f32) {
         return ig_lower_unsupported(lower, "this form of matmul");
     }

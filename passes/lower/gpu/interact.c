@@ -100,7 +100,7 @@ ig_status ig_lower_gpu_interact(ig_lower *lower) {
     bool is_known = t.x &&
                     ig_dim_constant(lower->module, t.x->type->dims[1], &t.rows) &&
                     ig_dim_constant(lower->module, t.x->type->dims[2], &t.depth);
-    if (!is_known || t.x->type->dtype != IG_DT_f32 || t.x->strides[2] != 1 ||
+    if (!is_known || t.x->type->dtype != IG_DT_f32 || !ig_dim_is(t.x->strides[2], 1) ||
         pairs->count == 0) {
         return ig_lower_unsupported(lower, "this form of interaction");
     }

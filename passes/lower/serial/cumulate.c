@@ -118,7 +118,8 @@ ig_status ig_lower_serial_cumulate(ig_lower *lower) {
     lower->name = "cumulate";
     lower->grid = ig_lower_ceil_div(lower, ig_lower_lines(lower, c.x->type, c.axis),
                                     LINES);
-    lower->cost = ig_lower_mul(lower, ig_type_count(lower->module, c.x->type), 4);
+    lower->cost = ig_lower_mul(lower, ig_type_count(lower->module, c.x->type),
+                               ig_dim_of(4));
     ig_lower_each_tile(lower, emit_tile, &c);
     return IG_OK;
 }

@@ -93,7 +93,7 @@ static place_at place_nd(const gather *g, ig_builder *b, ig_value *const *row) {
     ig_value *start = dot_strides(g, b, g->ids->strides, row, last);
     ig_value *step = ig_lower_dim(g->lower, g->ids->strides[last]);
     place.x = dot_strides(g, b, g->x->strides, row, g->batch);
-    for (int64_t m = 0; m < g->ids->type->dims[last]; m++) {
+    for (int64_t m = 0; m < ig_dim_value(g->ids->type->dims[last]); m++) {
         uint32_t d = g->batch + (uint32_t)m;
         ig_value *at = k_add(b, start, k_mul(b, step, k_i64(b, m)));
         ig_value *id = checked_id(g, b, at, g->x->type->dims[d], &place.valid);
@@ -112,10 +112,10 @@ static uint32_t run_rank(const gather *g) {
 /* Does the run walk through memory as one dim of stride 1? */
 static bool is_run_contiguous(const gather *g, const ig_operand *operand) {
     ig_module *module = g->lower->module;
-    ig_dim step = 1;
+    ig_dim step = ig_dim_of(1);
     for (uint32_t d = 0; d < run_rank(g); d++) {
         uint32_t at = operand->type->rank - 1 - d;
-        if (operand->type->dims[at] != 1 &&
+        if (!ig_dim_is(operand->type->dims[at], 1) &&
             ig_dim_equal(module, operand->strides[at], step) != IG_YES) {
             return false;
         }
@@ -241,7 +241,7 @@ ig_status ig_lower_serial_gather(ig_lower *lower) {
     g.rows_per_tile = g.rows_per_tile < 1 ? 1 : g.rows_per_tile;
     ig_dim rows = ig_dim_product(lower->module, g.out->type->dims, g.row_rank);
     lower->grid = ig_lower_ceil_div(lower, rows, g.rows_per_tile);
-    lower->cost = ig_lower_mul(lower, rows, is_known ? 4 + length / 8 : 32);
+    lower->cost = ig_lower_mul(lower, rows, ig_dim_of(is_known ? 4 + length / 8 : 32));
     ig_dim extent = g.x->type->dims[is_nd ? g.batch : g.axis];
     ig_lower_range(lower, IDS, extent, g.wraps);
     ig_lower_each_tile(lower, emit_tile, &g);

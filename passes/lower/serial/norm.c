@@ -212,7 +212,7 @@ ig_status ig_lower_serial_norm(ig_lower *lower) {
     n.axis = (uint32_t)(axis < 0 ? axis + n.rank : axis);
     n.wide = n.x->type->dtype == IG_DT_f64 ? IG_DT_f64 : IG_DT_f32;
     bool has_lanes = ig_lower_is_vectorizable(lower, n.rank, n.x->type->dims) &&
-                     n.out->strides[n.rank - 1] == 1;
+                     ig_dim_is(n.out->strides[n.rank - 1], 1);
     n.lanes = has_lanes ? ig_lower_lanes(lower, n.wide) : 1;
     ig_module *module = lower->module;
     ig_dim length = ig_dim_product(module, n.x->type->dims + n.axis, n.rank - n.axis);

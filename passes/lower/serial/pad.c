@@ -146,7 +146,8 @@ ig_status ig_lower_serial_pad(ig_lower *lower) {
         return ig_lower_unsupported(lower, "padding of this kind");
     }
     p.last = p.x->type->rank - 1;
-    bool has_lanes = p.x->strides[p.last] == 1 && p.out->strides[p.last] == 1;
+    bool has_lanes = ig_dim_is(p.x->strides[p.last], 1) &&
+                     ig_dim_is(p.out->strides[p.last], 1);
     p.lanes = has_lanes ? ig_lower_lanes(lower, (ig_dtype)p.x->type->dtype) : 1;
     int64_t length = 0;
     bool is_known = ig_dim_constant(lower->module, p.out->type->dims[p.last], &length);

@@ -100,7 +100,7 @@ static ig_reduce lane_kind(const reduce *r) {
 
 static ig_value *finish(const reduce *r, ig_builder *b, ig_value *sum) {
     if (r->kind == IG_REDUCE_mean) {
-        ig_dim count = 1;
+        ig_dim count = ig_dim_of(1);
         for (uint32_t i = 0; i < r->gone_count; i++) {
             count = ig_lower_mul(r->lower, count, r->x->type->dims[r->gone[i]]);
         }
@@ -213,7 +213,7 @@ static void emit_result(const reduce *r, ig_builder *b, ig_value *number,
 /* ---- the grid ---- */
 
 static ig_dim product_of(const reduce *r, const uint32_t *axes, uint32_t count) {
-    ig_dim product = 1;
+    ig_dim product = ig_dim_of(1);
     for (uint32_t i = 0; i < count; i++) {
         product = ig_lower_mul(r->lower, product, r->x->type->dims[axes[i]]);
     }
@@ -275,9 +275,9 @@ static void sort_axes(reduce *r) {
 static void choose_lanes(reduce *r) {
     uint32_t rank = r->x->type->rank;
     r->is_along = rank > 0 && r->is_reduced[rank - 1];
-    bool is_unit = rank > 0 && r->x->strides[rank - 1] == 1;
+    bool is_unit = rank > 0 && ig_dim_is(r->x->strides[rank - 1], 1);
     bool writes_unit = r->out->type->rank > 0 &&
-                       r->out->strides[r->out->type->rank - 1] == 1;
+                       ig_dim_is(r->out->strides[r->out->type->rank - 1], 1);
     bool has_lanes = is_unit && (r->is_along || writes_unit);
     r->lanes = has_lanes ? ig_lower_lanes(r->lower, r->wide) : 1;
 }

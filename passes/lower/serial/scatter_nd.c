@@ -185,8 +185,8 @@ ig_status ig_lower_serial_scatter_nd(ig_lower *lower) {
                  .wraps = rule == IG_NEGATIVE_wrap };
     ig_dim depth = s.ids->type->dims[s.ids->type->rank - 1];
     assert(ig_dim_is_static(depth) && "infer wants the depth");
-    s.depth = (uint32_t)depth;
-    ig_dim extent = s.depth ? s.x->type->dims[0] : 1;
+    s.depth = (uint32_t)ig_dim_value(depth);
+    ig_dim extent = s.depth ? s.x->type->dims[0] : ig_dim_of(1);
     ig_lower_range(lower, IDS, extent, s.wraps);
     lower->name = "scatter_nd";
     lower->grid = ig_lower_ceil_div(lower, block_of(&s), COLUMNS);

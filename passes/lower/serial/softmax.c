@@ -153,11 +153,11 @@ static void emit_line(line *l, ig_builder *b) {
 /* ---- the grid ---- */
 
 static ig_dim inner_extent(const softmax *s) {
-    return s->kept_count ? s->x->type->dims[s->kept[s->kept_count - 1]] : 1;
+    return s->kept_count ? s->x->type->dims[s->kept[s->kept_count - 1]] : ig_dim_of(1);
 }
 
 static ig_dim row_count(const softmax *s) {
-    ig_dim rows = 1;
+    ig_dim rows = ig_dim_of(1);
     for (uint32_t i = 0; i + 1 < s->kept_count; i++) {
         rows = ig_lower_mul(s->lower, rows, s->x->type->dims[s->kept[i]]);
     }
@@ -202,7 +202,8 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
 
 static void choose_lanes(softmax *s) {
     uint32_t last = s->x->type->rank - 1;
-    bool is_unit = s->x->strides[last] == 1 && s->out->strides[last] == 1;
+    bool is_unit = ig_dim_is(s->x->strides[last], 1) &&
+                   ig_dim_is(s->out->strides[last], 1);
     s->is_along = is_unit && s->axis == last;
     s->lanes = is_unit ? ig_lower_lanes(s->lower, s->wide) : 1;
     s->width = s->is_along ? 1 : s->lanes;

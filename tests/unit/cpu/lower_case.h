@@ -158,7 +158,7 @@ static inline void *lower_pointer(lower_case *c, const ig_value *value) {
     if (!view) {
         return lower_root(c, value);
     }
-    int64_t offset = lower_dim(c, view->attrs[IG_view_offset].as.i);
+    int64_t offset = lower_dim(c, view->attrs[IG_view_offset].as.dim);
     char *root = lower_root(c, view->operands[0].value);
     return root + offset * (ig_dtypes[value->type->dtype].bits / 8);
 }
@@ -185,7 +185,7 @@ static inline void lower_launch(lower_case *c, const ig_op *launch) {
     for (uint32_t i = 0; dims->kind == IG_ATTR_DIMS && i < dims->count; i++) {
         params[i] = lower_dim(c, dims->as.dims[i]);
     }
-    int64_t grid = lower_dim(c, launch->attrs[IG_launch_grid].as.i);
+    int64_t grid = lower_dim(c, launch->attrs[IG_launch_grid].as.dim);
     int64_t scratch = ig_attr_int(launch, IG_launch_scratch, 0);
     char *room = ig_arena_alloc(&c->cpu.arena, (size_t)scratch + 128);
     room = (char *)ig_align_up((size_t)room, 64);

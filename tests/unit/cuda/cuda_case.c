@@ -138,7 +138,7 @@ static ig_kernel_buffer memory_of(cuda_case *c, const ig_value *value) {
         return *root_memory(c, value);
     }
     ig_kernel_buffer buffer = *root_memory(c, view->operands[0].value);
-    int64_t offset = value_of(c, view->attrs[IG_view_offset].as.i) *
+    int64_t offset = value_of(c, view->attrs[IG_view_offset].as.dim) *
                      (ig_dtypes[value->type->dtype].bits / 8);
     buffer.data = (char *)buffer.data + offset;
     buffer.bytes -= offset;
@@ -151,7 +151,7 @@ static void resolve_launch(cuda_case *c, const ig_op *op, cuda_launch *out) {
     const ig_attr *params = &op->attrs[IG_launch_params];
     CHECK(op->operand_count <= CUDA_CASE_BUFFERS && params->count <= CUDA_CASE_PARAMS);
     out->kernel = ig_module_graph(c->module, ig_attr_str(op, IG_launch_kernel));
-    out->grid = value_of(c, op->attrs[IG_launch_grid].as.i);
+    out->grid = value_of(c, op->attrs[IG_launch_grid].as.dim);
     out->threads = (uint32_t)ig_attr_int(op, IG_launch_threads, 0);
     CHECK_MSG(out->threads > 0, "'%s' has no threads", out->kernel->name);
     for (uint32_t i = 0; i < op->operand_count; i++) {

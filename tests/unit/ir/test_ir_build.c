@@ -160,7 +160,7 @@ TEST(guards_that_are_proved_are_not_made) {
     ig_make_guard_equal(&builder, b, l, "batch");
     ig_op *guard = graph->body.first;
     CHECK_INT(guard->code, IG_OP_guard);
-    CHECK_INT(ig_attr_int(guard, IG_guard_left, 0), b);
+    CHECK_INT(guard->attrs[IG_guard_left].as.dim, b);
     CHECK_TEXT(ig_attr_str(guard, IG_guard_message), "batch");
     finish();
 }
