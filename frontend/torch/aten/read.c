@@ -85,8 +85,8 @@ ig_str ig_aten_str(ig_ts_call *call, uint32_t index) {
 }
 
 ig_dim ig_aten_dim(ig_ts_call *call, uint32_t index) {
-    ig_dim dim = 0;
-    return ig_expr_note(call->e, ig_ts_dim(call, index, &dim)) ? dim : 0;
+    ig_dim dim = ig_dim_of(0);
+    return ig_expr_note(call->e, ig_ts_dim(call, index, &dim)) ? dim : ig_dim_of(0);
 }
 
 const int64_t *ig_aten_ints(ig_ts_call *call, uint32_t index, uint32_t wanted,
