@@ -45,7 +45,8 @@ bool ig_decompose_attention(ig_expr *e, const ig_op *op, ig_value **out_results)
     scores = is_causal ? mask_future(e, scores) : scores;
     ig_softmax_attrs along = { .axis = scores->type->rank - 1 };
     ig_value *weights = ig_build_softmax(e, scores, along);
-    if (is_causal || mask) {
+    bool is_zeroed = !ig_attr_int(op, IG_attention_empty_nan, 0);
+    if (is_zeroed && (is_causal || mask)) {
         weights = clear_empty_rows(e, weights, scores);
     }
     ig_value *y = ig_expr_matmul(e, weights, in[2]);

@@ -99,7 +99,7 @@ typedef struct attend {
     int64_t rows, keys, width, values; /* L, S, E, V */
     int64_t mask_row, mask_column;     /* strides */
     double scale, *scores;
-    bool is_causal;
+    bool is_causal, is_empty_zero;
 } attend;
 
 /* The score of a key for a row, or -inf where it takes no part. */
@@ -130,7 +130,7 @@ static void attend_row(const attend *a, const int64_t *at, int64_t row, int64_t 
         bool is_larger = a->scores[s] > largest || isnan(a->scores[s]);
         largest = is_larger && !isnan(largest) ? a->scores[s] : largest;
     }
-    bool is_empty = largest == -INFINITY;
+    bool is_empty = a->is_empty_zero && largest == -INFINITY;
     for (int64_t s = 0; s < a->keys; s++) {
         a->scores[s] = is_empty ? 0 : exp(a->scores[s] - largest);
         sum += a->scores[s];
@@ -196,6 +196,8 @@ ig_status ig_fold_attention(ig_eval *eval, const ig_op *op, const ig_tensor *con
                  .is_causal = ig_attr_int(op, IG_attention_causal, 0) != 0 };
     int64_t dims[IG_TENSOR_RANK], strides[4][IG_TENSOR_RANK];
     uint32_t rank = 0;
+    a.is_empty_zero = (a.is_causal || a.in[MASK]) &&
+                      !ig_attr_int(op, IG_attention_empty_nan, 0);
     IG_TRY(read_shapes(eval, op, &a));
     for (uint32_t i = 0; i < op->operand_count; i++) {
         rank = in[i]->rank > rank ? in[i]->rank : rank;

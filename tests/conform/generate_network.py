@@ -215,7 +215,8 @@ def attention(file):
                                                  ("causal", (1, ), 6, 6, None, True),
                                                  ("float", (2, ), 3, 5, "f32", False),
                                                  ("bool", (2, 2), 4, 5, "bool", False),
-                                                 ("no-rows", (2, ), 0, 3, None, False)):
+                                                 ("no-rows", (2, ), 0, 3, None, False),
+                                                 ("nan", (2, 2), 4, 5, "bool", False)):
         for dtype in ("f32", "f16"):
             q, k = values(dtype, lead + (rows, 8)), values(dtype, lead + (keys, 8))
             v = values(dtype, lead + (keys, 4))
@@ -231,10 +232,11 @@ def attention(file):
             y = F.scaled_dot_product_attention(wide(q), wide(k), wide(v), t, 0.0, causal,
                                                scale=0.25)
             if mask == "bool":
-                y[..., 1, :] = 0
+                y[..., 1, :] = np.nan if name == "nan" else 0
             file.case(f"attention/{name}/{dtype}", [
                 "%0 = attention %q, %k, %v" + (", %m" if mask else "") +
-                attributes("scale = 0.25", "causal" if causal else ""), "ret %0"
+                attributes("scale = 0.25", "causal" if causal else "",
+                           "empty_nan" if name == "nan" else ""), "ret %0"
             ], inputs, [result(dtype, y)], TOLERANCE[dtype], dynamic=False)
 
 

@@ -1,0 +1,140 @@
+# recognise_norm: epsilon outside of the root, a first axis, a sum, another mean, f16, a
+# scale along another axis, a variance that is used: these stay.
+# run: recognise_norm,dce
+module @m {
+  graph @epsilon_outside(%x: f32[B, 8]) -> (f32[B, 8]) {
+    %epsilon = const {value = 1e-05} : f32[]
+    %0 = reduce %x {op = mean, axes = [1], keep}
+    %1 = sub %x, %0
+    %2 = mul %1, %1
+    %3 = reduce %2 {op = mean, axes = [1], keep}
+    %4 = sqrt %3
+    %5 = add %4, %epsilon
+    %6 = div %1, %5
+    ret %6
+  }
+  graph @first_axis(%x: f32[4, 8]) -> (f32[4, 8]) {
+    %epsilon = const {value = 1e-05} : f32[]
+    %0 = reduce %x {op = mean, axes = [0], keep}
+    %1 = sub %x, %0
+    %2 = mul %1, %1
+    %3 = reduce %2 {op = mean, axes = [0], keep}
+    %4 = add %3, %epsilon
+    %5 = sqrt %4
+    %6 = div %1, %5
+    ret %6
+  }
+  graph @sum(%x: f32[B, 8]) -> (f32[B, 8]) {
+    %epsilon = const {value = 1e-05} : f32[]
+    %0 = mul %x, %x
+    %1 = reduce %0 {axes = [1], keep}
+    %2 = add %1, %epsilon
+    %3 = rsqrt %2
+    %4 = mul %x, %3
+    ret %4
+  }
+  graph @narrow(%x: f16[B, 8]) -> (f16[B, 8]) {
+    %epsilon = const {value = 1e-05} : f16[]
+    %0 = mul %x, %x
+    %1 = reduce %0 {op = mean, axes = [1], keep}
+    %2 = add %1, %epsilon
+    %3 = rsqrt %2
+    %4 = mul %x, %3
+    ret %4
+  }
+  graph @scale_of_rows(%x: f32[4, 8], %scale: f32[4, 1]) -> (f32[4, 8]) {
+    %0 = layer_norm %x {axis = 1, epsilon = 1e-05}
+    %1 = mul %0, %scale
+    ret %1
+  }
+  graph @norm_used_twice(%x: f32[4, 8], %scale: f32[8]) -> (f32[4, 8], f32[4, 8]) {
+    %0 = layer_norm %x {axis = 1, epsilon = 1e-05}
+    %1 = mul %0, %scale
+    ret %0, %1
+  }
+  graph @bias_alone(%x: f32[4, 8], %bias: f32[8]) -> (f32[4, 8]) {
+    %0 = layer_norm %x {axis = 1, epsilon = 1e-05}
+    %1 = add %0, %bias
+    ret %1
+  }
+  graph @variance_is_used(%x: f32[B, 8]) -> (f32[B, 8], f32[B, 1]) {
+    %epsilon = const {value = 1e-05} : f32[]
+    %0 = reduce %x {op = mean, axes = [1], keep}
+    %1 = sub %x, %0
+    %2 = mul %1, %1
+    %3 = reduce %2 {op = mean, axes = [1], keep}
+    %4 = add %3, %epsilon
+    %5 = sqrt %4
+    %6 = div %1, %5
+    ret %6, %3
+  }
+}
+# expect:
+module @m {
+  graph @epsilon_outside(%x: f32[B, 8]) -> (f32[B, 8]) {
+    %0 = const {value = 1e-05} : f32[]
+    %1 = reduce %x {op = mean, axes = [1], keep} : f32[B, 1]
+    %2 = sub %x, %1 : f32[B, 8]
+    %3 = mul %2, %2 : f32[B, 8]
+    %4 = reduce %3 {op = mean, axes = [1], keep} : f32[B, 1]
+    %5 = sqrt %4 : f32[B, 1]
+    %6 = add %5, %0 : f32[B, 1]
+    %7 = div %2, %6 : f32[B, 8]
+    ret %7
+  }
+  graph @first_axis(%x: f32[4, 8]) -> (f32[4, 8]) {
+    %0 = const {value = 1e-05} : f32[]
+    %1 = reduce %x {op = mean, axes = [0], keep} : f32[1, 8]
+    %2 = sub %x, %1 : f32[4, 8]
+    %3 = mul %2, %2 : f32[4, 8]
+    %4 = reduce %3 {op = mean, axes = [0], keep} : f32[1, 8]
+    %5 = add %4, %0 : f32[1, 8]
+    %6 = sqrt %5 : f32[1, 8]
+    %7 = div %2, %6 : f32[4, 8]
+    ret %7
+  }
+  graph @sum(%x: f32[B, 8]) -> (f32[B, 8]) {
+    %0 = const {value = 1e-05} : f32[]
+    %1 = mul %x, %x : f32[B, 8]
+    %2 = reduce %1 {axes = [1], keep} : f32[B, 1]
+    %3 = add %2, %0 : f32[B, 1]
+    %4 = rsqrt %3 : f32[B, 1]
+    %5 = mul %x, %4 : f32[B, 8]
+    ret %5
+  }
+  graph @narrow(%x: f16[B, 8]) -> (f16[B, 8]) {
+    %0 = const {value = 1.001358e-05} : f16[]
+    %1 = mul %x, %x : f16[B, 8]
+    %2 = reduce %1 {op = mean, axes = [1], keep} : f16[B, 1]
+    %3 = add %2, %0 : f16[B, 1]
+    %4 = rsqrt %3 : f16[B, 1]
+    %5 = mul %x, %4 : f16[B, 8]
+    ret %5
+  }
+  graph @scale_of_rows(%x: f32[4, 8], %scale: f32[4, 1]) -> (f32[4, 8]) {
+    %0 = layer_norm %x {axis = 1, epsilon = 1e-05} : f32[4, 8]
+    %1 = mul %0, %scale : f32[4, 8]
+    ret %1
+  }
+  graph @norm_used_twice(%x: f32[4, 8], %scale: f32[8]) -> (f32[4, 8], f32[4, 8]) {
+    %0 = layer_norm %x {axis = 1, epsilon = 1e-05} : f32[4, 8]
+    %1 = mul %0, %scale : f32[4, 8]
+    ret %0, %1
+  }
+  graph @bias_alone(%x: f32[4, 8], %bias: f32[8]) -> (f32[4, 8]) {
+    %0 = layer_norm %x {axis = 1, epsilon = 1e-05} : f32[4, 8]
+    %1 = add %0, %bias : f32[4, 8]
+    ret %1
+  }
+  graph @variance_is_used(%x: f32[B, 8]) -> (f32[B, 8], f32[B, 1]) {
+    %0 = const {value = 1e-05} : f32[]
+    %1 = reduce %x {op = mean, axes = [1], keep} : f32[B, 1]
+    %2 = sub %x, %1 : f32[B, 8]
+    %3 = mul %2, %2 : f32[B, 8]
+    %4 = reduce %3 {op = mean, axes = [1], keep} : f32[B, 1]
+    %5 = add %4, %0 : f32[B, 1]
+    %6 = sqrt %5 : f32[B, 1]
+    %7 = div %2, %6 : f32[B, 8]
+    ret %7, %4
+  }
+}
