@@ -1,5 +1,5 @@
 # bufferise: a shape that is read is stored; host functions get destinations.
-# run: measure,fuse,bufferise
+# run: resolve_shapes,fuse,bufferise
 module @m {
   graph @main(%x: f32[A, B], %r: i64[2]) -> (i64[2] "s", f32[n, n2] "o") {
     %0 = dims {values = [A, B]} : i64[2]

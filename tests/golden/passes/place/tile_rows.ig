@@ -1,5 +1,5 @@
-# chain: layers go over the batch block by block; what stands between goes ahead.
-# run: chain
+# tile_rows: layers go over the batch block by block; what stands between goes ahead.
+# run: tile_rows
 module @m {
   weight @w0 : f32[1, 8, 16] = splat(1)
   weight @w1 : f32[1, 16, 16] = splat(1)

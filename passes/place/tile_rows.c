@@ -1,4 +1,4 @@
-/* chain: computes that treat each row of the batch by itself go over it block by block.
+/* tile_rows: computes that treat rows of the batch independently run block by block.
  * SPDX-License-Identifier: Apache-2.0
  *
  *     compute %x, @w0, %0 {family = "gemm"} …      %0 : f32[B, 512]
@@ -10,22 +10,22 @@
  *       compute %0, @w1, %1 …
  *     }
  *
- * What one layer writes the next one reads while it is in the cache, a worker goes
- * through all layers without waiting for the others, and a buffer between layers has a
- * block of rows instead of all of them.
+ * A layer's results are still in the cache when the next layer reads them, a worker
+ * goes through all layers without waiting for the others, and a buffer between layers
+ * holds a block of rows instead of all of them.
  *
  * A compute treats rows by itself when every value in it that mentions the batch has it
- * as its first extent and nowhere else, and no op loses it: what would mix rows (a sum
- * over the batch, a transpose, a slice of it) changes that extent.  The batch must be a
- * symbol that an input binds.
+ * as its first extent and nowhere else, and no op loses it: an op that mixes rows (a
+ * sum over the batch, a transpose, a slice of it) changes that extent.  The batch must
+ * be a symbol that an input binds.
  *
  * Every block reads all the weights, so blocks are small only where these stay in the
  * cache too, and layers whose weights are large are left alone: they take the whole
  * batch at once, and many workers share the columns of a small one.
  *
- * Computes between those of a chain that do not depend on it move in front of it.
+ * Computes between the members that do not depend on them move in front of them.
  *
- * Plan stage, entry block, behind `order`.  Keeps what every compute computes.
+ * Plan stage, entry block, after `order`.  Keeps what every compute computes.
  */
 #include "ir/families.h"
 #include "passes/place/part.h"
@@ -34,14 +34,14 @@
 
 enum {
     BLOCK_ROWS = 112, /* a multiple of the rows of every level's register tiles */
-    LEAST_ROWS = 14,
+    MIN_ROWS = 14,
     BLOCK_BYTES = 512 << 10, /* of what a block's computes write: half of an L2 cache */
-    LEAST_COMPUTES = 2,
+    MIN_COMPUTES = 2,
     CACHED_WEIGHTS = 512 << 10, /* bytes that blocks of any size may read anew */
-    MOST_WEIGHTS = 4 << 20,     /* bytes that blocks may read at all */
+    MAX_WEIGHTS = 4 << 20,      /* bytes that blocks may read at all */
 };
 
-typedef struct chainer {
+typedef struct row_tiler {
     ig_pass_run *run;
     ig_module *module;
     ig_graph *graph;
@@ -57,28 +57,28 @@ typedef struct chainer {
     ig_part_list parts; /* that members write */
     ig_op *body_op;     /* the rows op */
     ig_block *body;
-} chainer;
+} row_tiler;
 
 /* ---- does a compute treat rows by itself? ---- */
 
-static bool mentions(const chainer *c, ig_dim dim) {
+static bool mentions_batch(const row_tiler *c, ig_dim dim) {
     return ig_dim_mentions(c->module, dim, c->batch_index);
 }
 
-static bool has_batch(const chainer *c, const ig_type *type) {
+static bool has_batch(const row_tiler *c, const ig_type *type) {
     for (uint32_t d = 0; d < type->rank; d++) {
-        if (mentions(c, type->dims[d])) {
+        if (mentions_batch(c, type->dims[d])) {
             return true;
         }
     }
     return false;
 }
 
-/* The batch first and nowhere else, or nowhere at all. */
-static bool is_by_rows(const chainer *c, const ig_type *type) {
+/* Is the batch the first extent only, or no extent at all? */
+static bool is_by_rows(const row_tiler *c, const ig_type *type) {
     for (uint32_t d = 0; d < type->rank; d++) {
         bool is_first = d == 0 && ig_dim_same(type->dims[0], c->batch);
-        if (!is_first && mentions(c, type->dims[d])) {
+        if (!is_first && mentions_batch(c, type->dims[d])) {
             return false;
         }
     }
@@ -86,7 +86,7 @@ static bool is_by_rows(const chainer *c, const ig_type *type) {
 }
 
 /* An operand of lower rank would be broadcast along the batch. */
-static bool keeps_rows(const chainer *c, const ig_op *op) {
+static bool keeps_rows(const row_tiler *c, const ig_op *op) {
     bool takes = false, gives = false, is_map = ig_ops[op->code].traits & IG_MAP;
     for (uint32_t i = 0; i < op->operand_count; i++) {
         const ig_type *type = op->operands[i].value->type;
@@ -105,8 +105,8 @@ static bool keeps_rows(const chainer *c, const ig_op *op) {
     return takes == gives || op->result_count == 0;
 }
 
-/* Elements from the first to behind the last of a row. */
-static ig_dim row_span(const chainer *c, const ig_part *part) {
+/* Elements from the first of a row to one past the last. */
+static ig_dim row_span(const row_tiler *c, const ig_part *part) {
     ig_dim span = ig_dim_of(1);
     for (uint32_t d = 1; d < part->type->rank; d++) {
         ig_dim last = ig_dim_sub(c->module, part->type->dims[d], ig_dim_of(1));
@@ -118,14 +118,14 @@ static ig_dim row_span(const chainer *c, const ig_part *part) {
 
 /* Does row i of the part lie in row i of the buffer?  Rows of a buffer are as far apart
  * for each of its parts; `row_stride` has what the first of them said. */
-static bool is_part_by_rows(chainer *c, ig_value *value) {
+static bool is_part_by_rows(row_tiler *c, ig_value *value) {
     if (!is_by_rows(c, value->type)) {
         return false;
     }
     ig_part part = ig_part_of(c->module, value);
     ig_dim end = ig_dim_add(c->module, part.offset, row_span(c, &part));
     if (!has_batch(c, value->type)) {
-        return !mentions(c, end);
+        return !mentions_batch(c, end);
     }
     uint64_t key = IG_MAP_PTR(part.root);
     ig_dim *noted = ig_map_get_id(&c->row_stride, key);
@@ -135,8 +135,8 @@ static bool is_part_by_rows(chainer *c, ig_value *value) {
         ig_map_set_id(&c->row_stride, key, noted);
     }
     ig_dim known = *noted;
-    return ig_dim_same(part.strides[0], known) && !mentions(c, end) &&
-           !mentions(c, known) &&
+    return ig_dim_same(part.strides[0], known) && !mentions_batch(c, end) &&
+           !mentions_batch(c, known) &&
            ig_dim_less_equal(c->module, ig_dim_of(0), part.offset) == IG_YES &&
            ig_dim_less_equal(c->module, end, known) == IG_YES;
 }
@@ -145,7 +145,7 @@ static uint32_t in_count(const ig_op *compute) {
     return compute->operand_count - (uint32_t)ig_attr_int(compute, IG_compute_outs, 0);
 }
 
-static bool is_row_local(chainer *c, const ig_op *compute) {
+static bool is_row_local(row_tiler *c, const ig_op *compute) {
     if (!ig_family_has(ig_op_family(compute), IG_FAMILY_ROWS)) {
         return false;
     }
@@ -170,9 +170,9 @@ static bool is_row_local(chainer *c, const ig_op *compute) {
     return true;
 }
 
-/* ---- finding a chain ---- */
+/* ---- finding members ---- */
 
-static void note_access(chainer *c, const ig_op *compute) {
+static void note_access(row_tiler *c, const ig_op *compute) {
     for (uint32_t i = 0; i < compute->operand_count; i++) {
         ig_value *value = compute->operands[i].value;
         uint64_t key = IG_MAP_PTR(ig_part_root(value));
@@ -185,7 +185,7 @@ static void note_access(chainer *c, const ig_op *compute) {
 }
 
 /* May `compute` run before all members? */
-static bool can_go_ahead(const chainer *c, const ig_op *compute) {
+static bool can_go_ahead(const row_tiler *c, const ig_op *compute) {
     for (uint32_t i = 0; i < compute->operand_count; i++) {
         ig_value *value = compute->operands[i].value;
         uint64_t key = IG_MAP_PTR(ig_part_root(value));
@@ -199,7 +199,7 @@ static bool can_go_ahead(const chainer *c, const ig_op *compute) {
     return true;
 }
 
-static void start_chain(chainer *c) {
+static void reset_members(row_tiler *c) {
     c->members.count = c->parts.count = 0;
     ig_map_init(&c->is_member, c->run->scratch);
     ig_map_init(&c->written, c->run->scratch);
@@ -207,9 +207,9 @@ static void start_chain(chainer *c) {
     ig_map_init(&c->row_stride, c->run->scratch);
 }
 
-/* Takes members from `op` on; returns where the next chain may begin. */
-static ig_op *collect(chainer *c, ig_op *op) {
-    start_chain(c);
+/* Collects members from `op` on; returns where the next search begins. */
+static ig_op *collect_members(row_tiler *c, ig_op *op) {
+    reset_members(c);
     for (; op; op = op->next) {
         bool is_free = op->code == IG_OP_alloc || op->code == IG_OP_view ||
                        (ig_ops[op->code].traits & IG_CONSTANT) == IG_CONSTANT ||
@@ -234,11 +234,11 @@ static ig_op *collect(chainer *c, ig_op *op) {
 /* ---- making it ---- */
 
 /* Is every use of an alloc one by members? */
-static bool is_ours(const chainer *c, const ig_value *buffer) {
+static bool is_used_by_members(const row_tiler *c, const ig_value *buffer) {
     for (const ig_use *use = buffer->uses; use; use = use->next) {
         const ig_op *user = use->user;
         bool is_view = user->code == IG_OP_view;
-        if (is_view ? !is_ours(c, user->results)
+        if (is_view ? !is_used_by_members(c, user->results)
                     : !ig_map_get_id(&c->is_member, IG_MAP_PTR(user))) {
             return false;
         }
@@ -246,8 +246,8 @@ static bool is_ours(const chainer *c, const ig_value *buffer) {
     return true;
 }
 
-/* An operand as the body sees it: the first rows of the block, at its place. */
-static ig_value *block_view(chainer *c, ig_builder *b, ig_value *value) {
+/* An operand as the body sees it: the rows of the block, at the same offset. */
+static ig_value *make_block_view(row_tiler *c, ig_builder *b, ig_value *value) {
     if (!has_batch(c, value->type)) {
         return value;
     }
@@ -273,8 +273,8 @@ static ig_value *block_view(chainer *c, ig_builder *b, ig_value *value) {
     return ig_make_op(b, IG_OP_view, &spec)->results;
 }
 
-/* Bytes a row of everything that the members write. */
-static int64_t row_bytes(const chainer *c) {
+/* Bytes per row that the members write. */
+static int64_t row_bytes(const row_tiler *c) {
     int64_t total = 0;
     for (size_t i = 0; i < c->members.count; i++) {
         const ig_op *op = c->members.items[i];
@@ -289,8 +289,8 @@ static int64_t row_bytes(const chainer *c) {
     return total;
 }
 
-/* Bytes of everything that is the same for all rows. */
-static int64_t weight_bytes(const chainer *c) {
+/* Bytes of constants and other operands that all rows share. */
+static int64_t weight_bytes(const row_tiler *c) {
     int64_t total = 0;
     for (size_t i = 0; i < c->members.count; i++) {
         const ig_op *op = c->members.items[i];
@@ -300,7 +300,7 @@ static int64_t weight_bytes(const chainer *c) {
             if (!ig_dim_constant(c->module, ig_type_count(c->module, type), &count)) {
                 continue;
             }
-            if (count > MOST_WEIGHTS) {
+            if (count > MAX_WEIGHTS) {
                 return count;
             }
             total += count * ig_dtypes[type->dtype].bits / 8;
@@ -309,16 +309,16 @@ static int64_t weight_bytes(const chainer *c) {
     return total;
 }
 
-static int64_t block_rows(const chainer *c) {
+static int64_t block_rows(const row_tiler *c) {
     if (weight_bytes(c) > CACHED_WEIGHTS) {
         return BLOCK_ROWS;
     }
     int64_t each = row_bytes(c), fit = each > 0 ? BLOCK_BYTES / each : BLOCK_ROWS;
-    int64_t rows = fit / LEAST_ROWS * LEAST_ROWS;
-    return rows < LEAST_ROWS ? LEAST_ROWS : rows > BLOCK_ROWS ? BLOCK_ROWS : rows;
+    int64_t rows = fit / MIN_ROWS * MIN_ROWS;
+    return rows < MIN_ROWS ? MIN_ROWS : rows > BLOCK_ROWS ? BLOCK_ROWS : rows;
 }
 
-static void make_rows(chainer *c) {
+static void make_rows_op(row_tiler *c) {
     ig_builder b = ig_builder_before(IG_LAST(&c->members));
     c->rows = ig_dim_symbol(c->module, "rows");
     ig_substitution_init(&c->by_block, c->module, c->run->scratch);
@@ -334,25 +334,25 @@ static void make_rows(chainer *c) {
 }
 
 /* Buffers that only the block knows become the block's. */
-static void take_buffers(chainer *c) {
+static void take_buffers(row_tiler *c) {
     for (ig_op *op = c->graph->body.first, *next; op; op = next) {
         next = op->next;
         bool is_buffer = op->code == IG_OP_alloc && is_by_rows(c, op->results->type) &&
                          has_batch(c, op->results->type);
-        if (is_buffer && op->results->uses && is_ours(c, op->results)) {
+        if (is_buffer && op->results->uses && is_used_by_members(c, op->results)) {
             ig_op_move(op, c->body, NULL);
             ig_substitute_op(&c->by_block, op);
         }
     }
 }
 
-static void move_members(chainer *c) {
+static void move_members(row_tiler *c) {
     for (size_t i = 0; i < c->members.count; i++) {
         ig_op *op = c->members.items[i];
         ig_builder b = ig_builder_at_end(c->body);
         b.loc = op->loc;
         for (uint32_t o = 0; o < op->operand_count; o++) {
-            ig_use_set(&op->operands[o], block_view(c, &b, op->operands[o].value));
+            ig_use_set(&op->operands[o], make_block_view(c, &b, op->operands[o].value));
         }
         ig_op_move(op, c->body, NULL);
         ig_substitute_block(&c->by_block, op->bodies[0]);
@@ -370,7 +370,7 @@ static void erase_unused_views(ig_block *block) {
     }
 }
 
-static bool has_gemm(const chainer *c) {
+static bool has_gemm(const row_tiler *c) {
     for (size_t i = 0; i < c->members.count; i++) {
         if (ig_op_family(c->members.items[i]) == IG_FAMILY_gemm) {
             return true;
@@ -379,17 +379,17 @@ static bool has_gemm(const chainer *c) {
     return false;
 }
 
-/* Whatever else stands between the first member and the last goes ahead of the rows
- * op, which stands where the last member stood. */
-static void make_chain(chainer *c) {
-    make_rows(c);
+/* The rows op takes the position of the last member; other ops between the first and
+ * the last member come before it. */
+static void tile_members(row_tiler *c) {
+    make_rows_op(c);
     take_buffers(c);
     move_members(c);
     erase_unused_views(&c->graph->body);
     c->run->changed = true;
 }
 
-static bool find_batch(chainer *c) {
+static bool find_batch(row_tiler *c) {
     const ig_block *body = &c->graph->body;
     for (uint32_t i = 0; i < body->arg_count; i++) {
         const ig_type *type = body->args[i]->type;
@@ -402,18 +402,18 @@ static bool find_batch(chainer *c) {
     return false;
 }
 
-ig_status ig_pass_chain(ig_pass_run *run, ig_graph *graph) {
-    chainer c = { .run = run, .module = graph->module, .graph = graph };
+ig_status ig_pass_tile_rows(ig_pass_run *run, ig_graph *graph) {
+    row_tiler c = { .run = run, .module = graph->module, .graph = graph };
     bool is_cpu = !run->options->target ||
                   run->options->target->family == IG_FAMILY_CPU;
     if (!is_cpu || !find_batch(&c)) {
         return IG_OK;
     }
     for (ig_op *op = graph->body.first; op;) {
-        op = collect(&c, op);
-        if (c.members.count >= LEAST_COMPUTES && has_gemm(&c) &&
-            weight_bytes(&c) <= MOST_WEIGHTS) {
-            make_chain(&c);
+        op = collect_members(&c, op);
+        if (c.members.count >= MIN_COMPUTES && has_gemm(&c) &&
+            weight_bytes(&c) <= MAX_WEIGHTS) {
+            tile_members(&c);
         }
     }
     return IG_OK;

@@ -1,4 +1,4 @@
-/* measure: what the model computes about shapes becomes symbols bound while it runs.
+/* resolve_shapes: extents that the model computes become symbols bound during the run.
  * SPDX-License-Identifier: Apache-2.0
  *
  *     %1 = tile %x, %r : f32[n, n2]
@@ -19,28 +19,26 @@
  *
  * Needs the tensor stage.  Keeps values and types.
  */
-#include "passes/place/measure.h"
+#include "passes/place/resolve.h"
 
 #include "ir/text/text.h"
 
 #include <assert.h>
 #include <string.h>
 
-typedef ig_meter meter;
-
 /* ---- what a host function finds ---- */
 
-static ig_value *as_i64(meter *m, uint32_t operand) {
+static ig_value *as_i64(ig_resolver *m, uint32_t operand) {
     ig_value *x = ig_make_cast(&m->b, m->op->operands[operand].value, IG_DT_i64);
     return x;
 }
 
-static ig_value *extents_of(meter *m, const ig_value *x) {
+static ig_value *extents_of(ig_resolver *m, const ig_value *x) {
     return ig_make_dims(&m->b, x->type->dims, x->type->rank);
 }
 
 /* 0, 1, 2 … or a number repeated. */
-static ig_value *numbers(meter *m, ig_dim count, int64_t first, int64_t step) {
+static ig_value *numbers(ig_resolver *m, ig_dim count, int64_t first, int64_t step) {
     uint32_t length = (uint32_t)ig_dim_value(count);
     ig_dim *dims = IG_NEW_ARRAY(m->run->scratch, ig_dim, length);
     for (uint32_t i = 0; i < length; i++) {
@@ -50,11 +48,11 @@ static ig_value *numbers(meter *m, ig_dim count, int64_t first, int64_t step) {
 }
 
 /* A function, and how many numbers it finds. */
-typedef struct question {
+typedef struct shape_query {
     const char *function;
     uint32_t found, param_count;
     const ig_dim *params;
-} question;
+} shape_query;
 
 /* Entries that are there for sure: an axis is named once at most, so no more than the
  * rank are read, and the host function checks how many there are. */
@@ -62,15 +60,15 @@ static ig_dim entries(ig_dim count, uint32_t rank) {
     return ig_dim_is_static(count) ? count : ig_dim_of(rank);
 }
 
-static ig_value *measure(meter *m, const question *what, ig_value *const *operands,
-                         uint32_t operand_count) {
-    ig_dim count = ig_dim_of(what->found);
+static ig_value *make_measure(ig_resolver *m, const shape_query *query,
+                              ig_value *const *operands, uint32_t operand_count) {
+    ig_dim count = ig_dim_of(query->found);
     const ig_type *type = ig_type_tensor(m->module, IG_DT_i64, 1, &count);
-    ig_attr function = ig_attr_of_str(m->module, ig_str_of(what->function));
+    ig_attr function = ig_attr_of_str(m->module, ig_str_of(query->function));
     ig_attr attrs[IG_measure_attr_count] = { [IG_measure_function] = function };
-    if (what->param_count) {
-        attrs[IG_measure_params] = ig_attr_of_dims(m->module, what->params,
-                                                   what->param_count);
+    if (query->param_count) {
+        attrs[IG_measure_params] = ig_attr_of_dims(m->module, query->params,
+                                                   query->param_count);
     }
     ig_op_spec spec = { .operands = operands,
                         .operand_count = operand_count,
@@ -82,7 +80,8 @@ static ig_value *measure(meter *m, const question *what, ig_value *const *operan
     return ig_make_op(&m->b, IG_OP_measure, &spec)->results;
 }
 
-void ig_meter_bind(meter *m, ig_value *found, const ig_dim *symbols, uint32_t count) {
+void ig_resolver_bind(ig_resolver *m, ig_value *found, const ig_dim *symbols,
+                      uint32_t count) {
     ig_attr attrs[IG_bind_attr_count] = { [IG_bind_symbols] = ig_attr_of_dims(
                                               m->module, symbols, count) };
     ig_op_spec spec = {
@@ -91,30 +90,30 @@ void ig_meter_bind(meter *m, ig_value *found, const ig_dim *symbols, uint32_t co
     ig_make_op(&m->b, IG_OP_bind, &spec);
 }
 
-static ig_dim new_symbol(meter *m, const char *name, int64_t min) {
+static ig_dim new_symbol(ig_resolver *m, const char *name, int64_t min) {
     ig_dim dim = ig_dim_symbol(m->module, name);
     ig_dim_as_symbol(m->module, dim)->min = min;
     ig_dim_as_symbol(m->module, dim)->origin = "a number that the model computes";
     return dim;
 }
 
-static bool is_known(const meter *m, uint32_t symbol) {
+static bool is_known(const ig_resolver *m, uint32_t symbol) {
     return ig_map_get_id(&m->known, symbol) != NULL ||
            ig_symbol_is_defined(ig_symbol_at(m->module, symbol));
 }
 
 static void note_known(void *user, uint32_t symbol) {
-    meter *m = user;
+    ig_resolver *m = user;
     ig_map_set_id(&m->known, symbol, m);
 }
 
-static void know_dims(meter *m, const ig_dim *dims, uint32_t count) {
+static void know_dims(ig_resolver *m, const ig_dim *dims, uint32_t count) {
     for (uint32_t d = 0; d < count; d++) {
         ig_dim_visit_symbols(m->module, dims[d], note_known, m);
     }
 }
 
-ig_dim ig_meter_extent(meter *m, uint32_t result, uint32_t d) {
+ig_dim ig_resolver_extent(ig_resolver *m, uint32_t result, uint32_t d) {
     ig_dim dim = m->op->results[result].type->dims[d];
     ig_symbol *symbol = ig_dim_as_symbol(m->module, dim);
     if (!symbol || is_known(m, ig_symbol_index(m->module, dim))) {
@@ -127,11 +126,11 @@ ig_dim ig_meter_extent(meter *m, uint32_t result, uint32_t d) {
 
 /* The symbol that extent `d` of the first result is and that has no value yet, or one
  * that nobody reads. */
-static ig_dim extent_symbol(meter *m, uint32_t d) {
-    return ig_meter_extent(m, 0, d);
+static ig_dim extent_symbol(ig_resolver *m, uint32_t d) {
+    return ig_resolver_extent(m, 0, d);
 }
 
-static ig_value *element(meter *m, ig_value *vector, int64_t index) {
+static ig_value *element(ig_resolver *m, ig_value *vector, int64_t index) {
     ig_dim start = ig_dim_of(index), size = ig_dim_of(1);
     ig_attr attrs[IG_slice_attr_count] = {
         [IG_slice_starts] = ig_attr_of_dims(m->module, &start, 1),
@@ -141,7 +140,7 @@ static ig_value *element(meter *m, ig_value *vector, int64_t index) {
     return ig_make_reshape(&m->b, one, 0, NULL);
 }
 
-void ig_meter_give(meter *m, uint32_t result, ig_value *value) {
+void ig_resolver_replace(ig_resolver *m, uint32_t result, ig_value *value) {
     ig_value *old = &m->op->results[result];
     const ig_type *type = old->type;
     if (value->type != type) {
@@ -153,15 +152,15 @@ void ig_meter_give(meter *m, uint32_t result, ig_value *value) {
 }
 
 /* The only result. */
-static void finish(meter *m, ig_value *value) {
-    ig_meter_give(m, 0, value);
+static void finish(ig_resolver *m, ig_value *value) {
+    ig_resolver_replace(m, 0, value);
     ig_op_erase(m->op);
 }
 
 /* ---- tile ---- */
 
 /* To extents that were found, so no broadcast is left open. */
-static ig_value *make_expand(meter *m, ig_value *x, const ig_type *type) {
+static ig_value *make_expand(ig_resolver *m, ig_value *x, const ig_type *type) {
     ig_attr attrs[IG_expand_attr_count] = { [IG_expand_to] = ig_attr_of_dims(
                                                 m->module, type->dims, type->rank) };
     ig_op_spec spec = { .operands = &x,
@@ -173,7 +172,7 @@ static ig_value *make_expand(meter *m, ig_value *x, const ig_type *type) {
     return ig_make_op(&m->b, IG_OP_expand, &spec)->results;
 }
 
-static ig_status measure_tile(meter *m) {
+static ig_status resolve_tile(ig_resolver *m) {
     ig_value *x = m->op->operands[0].value;
     const ig_type *type = x->type;
     uint32_t rank = type->rank;
@@ -184,8 +183,8 @@ static ig_status measure_tile(meter *m) {
         return IG_OK;
     }
     ig_value *operands[] = { extents_of(m, x), as_i64(m, 1) };
-    ig_value *found = measure(m, &(question){ "tile_bounds", 2 * rank, 1, params },
-                              operands, 2);
+    ig_value *found = make_measure(
+        m, &(shape_query){ "tile_bounds", 2 * rank, 1, params }, operands, 2);
     for (uint32_t d = 0; d < rank; d++) {
         symbols[d] = new_symbol(m, "repeat", 0);
         symbols[rank + d] = extent_symbol(m, d);
@@ -193,7 +192,7 @@ static ig_status measure_tile(meter *m) {
         wide[2 * d] = symbols[d];
         ones[2 * d + 1] = wide[2 * d + 1] = type->dims[d];
     }
-    ig_meter_bind(m, found, symbols, 2 * rank);
+    ig_resolver_bind(m, found, symbols, 2 * rank);
     ig_value *apart = ig_make_reshape(&m->b, x, 2 * rank, ones);
     finish(m,
            make_expand(m, apart, ig_type_with_dims(m->module, type, 2 * rank, wide)));
@@ -202,7 +201,7 @@ static ig_status measure_tile(meter *m) {
 
 /* ---- reshape and expand ---- */
 
-static ig_status measure_shape(meter *m, const char *function) {
+static ig_status resolve_shape(ig_resolver *m, const char *function) {
     ig_value *x = m->op->operands[0].value;
     const ig_type *type = m->op->results[0].type;
     ig_dim symbols[IG_TENSOR_RANK];
@@ -214,27 +213,28 @@ static ig_status measure_shape(meter *m, const char *function) {
     }
     if (rank) {
         ig_value *operands[] = { extents_of(m, x), as_i64(m, 1) };
-        ig_meter_bind(m,
-                      measure(m, &(question){ function, rank, 2, params }, operands, 2),
-                      symbols, rank);
+        ig_resolver_bind(
+            m,
+            make_measure(m, &(shape_query){ function, rank, 2, params }, operands, 2),
+            symbols, rank);
     }
     finish(m, m->op->code == IG_OP_reshape ? ig_make_reshape(&m->b, x, rank, type->dims)
                                            : make_expand(m, x, type));
     return IG_OK;
 }
 
-static ig_status measure_reshape(meter *m) {
-    return measure_shape(m, "reshape_bounds");
+static ig_status resolve_reshape(ig_resolver *m) {
+    return resolve_shape(m, "reshape_bounds");
 }
 
-static ig_status measure_expand(meter *m) {
-    return measure_shape(m, "expand_bounds");
+static ig_status resolve_expand(ig_resolver *m) {
+    return resolve_shape(m, "expand_bounds");
 }
 
 /* ---- slice ---- */
 
 /* Steps that are computed too: every axis is gathered by start + i * step. */
-static ig_value *gather_axes(meter *m, ig_value *x, ig_value *found) {
+static ig_value *gather_axes(ig_resolver *m, ig_value *x, ig_value *found) {
     uint32_t rank = x->type->rank;
     const ig_type *type = m->op->results[0].type;
     for (uint32_t d = 0; d < rank; d++) {
@@ -253,7 +253,7 @@ static ig_value *gather_axes(meter *m, ig_value *x, ig_value *found) {
     return x;
 }
 
-static ig_value *slice_by_symbols(meter *m, ig_value *x, const ig_dim *starts) {
+static ig_value *slice_by_symbols(ig_resolver *m, ig_value *x, const ig_dim *starts) {
     const ig_type *type = m->op->results[0].type;
     ig_attr attrs[IG_slice_attr_count] = {
         [IG_slice_starts] = ig_attr_of_dims(m->module, starts, type->rank),
@@ -262,7 +262,7 @@ static ig_value *slice_by_symbols(meter *m, ig_value *x, const ig_dim *starts) {
     return ig_make(&m->b, IG_OP_slice, 1, &x, attrs);
 }
 
-static ig_status measure_slice(meter *m) {
+static ig_status resolve_slice(ig_resolver *m) {
     ig_op *op = m->op;
     ig_value *x = op->operands[0].value;
     uint32_t rank = x->type->rank;
@@ -277,20 +277,20 @@ static ig_status measure_slice(meter *m) {
         op->operand_count > 3 ? as_i64(m, 3) : numbers(m, entries(count, rank), 0, 1),
         has_steps ? as_i64(m, 4) : numbers(m, entries(count, rank), 1, 0)
     };
-    ig_value *found = measure(m, &(question){ "slice_bounds", 3 * rank, 2, params },
-                              operands, 5);
+    ig_value *found = make_measure(
+        m, &(shape_query){ "slice_bounds", 3 * rank, 2, params }, operands, 5);
     for (uint32_t d = 0; d < rank; d++) {
         symbols[d] = new_symbol(m, "start", 0);
         symbols[rank + d] = extent_symbol(m, d);
     }
-    ig_meter_bind(m, found, symbols, 2 * rank);
+    ig_resolver_bind(m, found, symbols, 2 * rank);
     finish(m, has_steps ? gather_axes(m, x, found) : slice_by_symbols(m, x, symbols));
     return IG_OK;
 }
 
 /* ---- pad ---- */
 
-static ig_status measure_pad(meter *m) {
+static ig_status resolve_pad(ig_resolver *m) {
     ig_op *op = m->op;
     ig_value *x = op->operands[0].value;
     uint32_t rank = x->type->rank;
@@ -305,14 +305,14 @@ static ig_status measure_pad(meter *m) {
     ig_value *operands[] = { extents_of(m, x), as_i64(m, 1),
                              has_axes ? as_i64(m, 3)
                                       : numbers(m, entries(count, rank), 0, 1) };
-    ig_value *found = measure(m, &(question){ "pad_bounds", 3 * rank, 3, params },
-                              operands, 3);
+    ig_value *found = make_measure(
+        m, &(shape_query){ "pad_bounds", 3 * rank, 3, params }, operands, 3);
     for (uint32_t d = 0; d < rank; d++) {
         symbols[d] = new_symbol(m, "before", INT64_MIN / 2);
         symbols[rank + d] = new_symbol(m, "after", INT64_MIN / 2);
         symbols[2 * rank + d] = extent_symbol(m, d);
     }
-    ig_meter_bind(m, found, symbols, 3 * rank);
+    ig_resolver_bind(m, found, symbols, 3 * rank);
     ig_attr attrs[IG_pad_attr_count] = {
         [IG_pad_before] = ig_attr_of_dims(m->module, symbols, rank),
         [IG_pad_after] = ig_attr_of_dims(m->module, symbols + rank, rank),
@@ -333,7 +333,7 @@ static ig_status measure_pad(meter *m) {
 
 /* Each axis is seen as two, one of which is kept and one reduced; the data says which
  * of them has the extent and which is 1. */
-static ig_status measure_reduce(meter *m) {
+static ig_status resolve_reduce(ig_resolver *m) {
     ig_op *op = m->op;
     ig_value *x = op->operands[0].value;
     uint32_t rank = x->type->rank;
@@ -348,14 +348,14 @@ static ig_status measure_reduce(meter *m) {
     }
     ig_value *operands[] = { extents_of(m, x), as_i64(m, 1) };
     uint32_t out_rank = op->results[0].type->rank;
-    ig_value *found = measure(m, &(question){ "reduce_bounds", 3 * rank, 3, params },
-                              operands, 2);
+    ig_value *found = make_measure(
+        m, &(shape_query){ "reduce_bounds", 3 * rank, 3, params }, operands, 2);
     for (uint32_t d = 0; d < rank; d++) {
         axes[d] = 2 * (int64_t)d + 1;
         apart[2 * d] = symbols[d] = new_symbol(m, "kept", 0);
         apart[2 * d + 1] = symbols[rank + d] = new_symbol(m, "reduced", 0);
     }
-    ig_meter_bind(m, found, symbols, 2 * rank);
+    ig_resolver_bind(m, found, symbols, 2 * rank);
     for (uint32_t d = 0; d < out_rank; d++) {
         symbols[d] = extent_symbol(m, d);
     }
@@ -365,8 +365,8 @@ static ig_status measure_reduce(meter *m) {
         [IG_slice_sizes] = ig_attr_of_dims(m->module, &size, 1),
     };
     if (out_rank) {
-        ig_meter_bind(m, ig_make(&m->b, IG_OP_slice, 1, &found, cut), symbols,
-                      out_rank);
+        ig_resolver_bind(m, ig_make(&m->b, IG_OP_slice, 1, &found, cut), symbols,
+                         out_rank);
     }
     ig_value *pairs = ig_make_reshape(&m->b, x, 2 * rank, apart);
     ig_attr attrs[IG_reduce_attr_count] = {
@@ -379,7 +379,7 @@ static ig_status measure_reduce(meter *m) {
 
 /* ---- range ---- */
 
-static ig_status measure_range(meter *m) {
+static ig_status resolve_range(ig_resolver *m) {
     ig_op *op = m->op;
     ig_dtype dtype = (ig_dtype)op->operands[0].value->type->dtype;
     bool is_real = ig_dtype_is_float(dtype);
@@ -393,8 +393,9 @@ static ig_status measure_range(meter *m) {
                                    is_real ? IG_DT_f64 : IG_DT_i64);
     }
     const char *function = is_real ? "range_count_real" : "range_count";
-    ig_meter_bind(m, measure(m, &(question){ function, 1, 0, NULL }, operands, 3),
-                  &symbol, 1);
+    ig_resolver_bind(
+        m, make_measure(m, &(shape_query){ function, 1, 0, NULL }, operands, 3),
+        &symbol, 1);
     return IG_OK; /* the op itself stays */
 }
 
@@ -404,29 +405,29 @@ static bool has_operand(const ig_op *op, uint32_t slot) {
     return op->operand_count > 1 && !ig_attr_is_set(op, slot);
 }
 
-typedef struct measured {
+typedef struct resolution {
     ig_opcode code;
     uint32_t slot; /* the attribute of the other form, or NONE */
-    ig_status (*fn)(meter *m);
-} measured;
+    ig_status (*fn)(ig_resolver *m);
+} resolution;
 
 #define NONE UINT32_MAX
 
-static const measured rows[] = {
-    { IG_OP_tile, NONE, measure_tile },
-    { IG_OP_reshape, IG_reshape_to, measure_reshape },
-    { IG_OP_expand, IG_expand_to, measure_expand },
-    { IG_OP_slice, IG_slice_starts, measure_slice },
-    { IG_OP_pad, IG_pad_before, measure_pad },
-    { IG_OP_reduce, IG_reduce_axes, measure_reduce },
-    { IG_OP_range, NONE, measure_range },
-    { IG_OP_topk, IG_topk_k, ig_measure_topk },
-    { IG_OP_nonzero, NONE, ig_measure_nonzero },
-    { IG_OP_unique, NONE, ig_measure_unique },
+static const resolution rows[] = {
+    { IG_OP_tile, NONE, resolve_tile },
+    { IG_OP_reshape, IG_reshape_to, resolve_reshape },
+    { IG_OP_expand, IG_expand_to, resolve_expand },
+    { IG_OP_slice, IG_slice_starts, resolve_slice },
+    { IG_OP_pad, IG_pad_before, resolve_pad },
+    { IG_OP_reduce, IG_reduce_axes, resolve_reduce },
+    { IG_OP_range, NONE, resolve_range },
+    { IG_OP_topk, IG_topk_k, ig_resolve_topk },
+    { IG_OP_nonzero, NONE, ig_resolve_nonzero },
+    { IG_OP_unique, NONE, ig_resolve_unique },
 };
 
 typedef struct search {
-    const meter *m;
+    const ig_resolver *m;
     bool is_missing;
 } search;
 
@@ -441,7 +442,7 @@ static bool sets_own_extents(const ig_op *op) {
 }
 
 /* Extents that nothing has given a value cannot be compiled. */
-static ig_status check_known(meter *m, const ig_op *op) {
+static ig_status check_known(ig_resolver *m, const ig_op *op) {
     search s = { .m = m };
     for (uint32_t i = 0; sets_own_extents(op) && i < op->result_count; i++) {
         know_dims(m, op->results[i].type->dims, op->results[i].type->rank);
@@ -461,7 +462,7 @@ static ig_status check_known(meter *m, const ig_op *op) {
                : IG_OK;
 }
 
-static ig_status measure_op(meter *m, ig_op *op) {
+static ig_status resolve_op(ig_resolver *m, ig_op *op) {
     for (size_t i = 0; i < IG_COUNT_OF(rows); i++) {
         if (rows[i].code == op->code &&
             (rows[i].slot == NONE || has_operand(op, rows[i].slot))) {
@@ -474,7 +475,7 @@ static ig_status measure_op(meter *m, ig_op *op) {
 }
 
 /* What stands behind the op before `from` up to `end` has its symbols by now. */
-static ig_status check_made(meter *m, ig_op *from, const ig_op *end) {
+static ig_status check_made(ig_resolver *m, ig_op *from, const ig_op *end) {
     for (const ig_op *op = from; op && op != end; op = op->next) {
         if (op->code == IG_OP_bind) {
             const ig_attr *symbols = &op->attrs[IG_bind_symbols];
@@ -486,7 +487,7 @@ static ig_status check_made(meter *m, ig_op *from, const ig_op *end) {
 }
 
 /* Recursion is as deep as bodies nest, which readers bound by limits.graph_depth. */
-static ig_status measure_block(meter *m, ig_block *block) {
+static ig_status resolve_block(ig_resolver *m, ig_block *block) {
     for (uint32_t i = 0; i < block->arg_count; i++) {
         know_dims(m, block->args[i]->type->dims, block->args[i]->type->rank);
     }
@@ -494,16 +495,16 @@ static ig_status measure_block(meter *m, ig_block *block) {
         ig_op *before = op->prev;
         next = op->next;
         for (uint32_t i = 0; i < op->body_count; i++) {
-            IG_TRY(measure_block(m, op->bodies[i]));
+            IG_TRY(resolve_block(m, op->bodies[i]));
         }
-        IG_TRY(measure_op(m, op));
+        IG_TRY(resolve_op(m, op));
         IG_TRY(check_made(m, before ? before->next : block->first, next));
     }
     return IG_OK;
 }
 
-ig_status ig_pass_measure(ig_pass_run *run, ig_graph *graph) {
-    meter m = { .run = run, .module = graph->module };
+ig_status ig_pass_resolve_shapes(ig_pass_run *run, ig_graph *graph) {
+    ig_resolver m = { .run = run, .module = graph->module };
     ig_map_init(&m.known, run->scratch);
-    return measure_block(&m, &graph->body);
+    return resolve_block(&m, &graph->body);
 }

@@ -1,5 +1,5 @@
-# expand: composites become what they are made of; windows lose their padding.
-# run: expand,dce
+# decompose: composites become what they are made of; windows lose their padding.
+# run: decompose,dce
 # target: cpu:v3
 module @m {
   graph @main(%x: f32[N, 4, 8, 8], %w: f32[4, 4, 3, 3], %c: f32[4]) -> (f32[N, 4, 8, 8], f32[N, 4, 4, 4], f32[N, 4, 8, 8]) {

@@ -1,5 +1,5 @@
-# chain: a row that another block writes is not read: parts shifted by a row.
-# run: chain
+# tile_rows: a row that another block writes is not read: parts shifted by a row.
+# run: tile_rows
 module @m {
   weight @w0 : f32[1, 8, 16] = splat(1)
   weight @w1 : f32[1, 16, 16] = splat(1)

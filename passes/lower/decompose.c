@@ -1,4 +1,4 @@
-/* expand: composites become what they are made of, unless the target has a kernel.
+/* decompose: composites become simpler ops, unless the target has a kernel.
  * SPDX-License-Identifier: Apache-2.0
  *
  *     %1 = batch_norm %x, @scale, @bias, @mean, @variance {epsilon = 1e-05}
@@ -9,7 +9,7 @@
  * with factor and shift computed from constants, once.  Convolutions and pools lose
  * their padding, which becomes a pad op in front of them.
  *
- * Recognisers and importers make composites, so this stands behind all of them.
+ * Recognisers and importers make composites, so this runs after all of them.
  */
 #include "compose/decompose.h"
 #include "passes/engine/rewrite.h"
@@ -52,7 +52,7 @@ static const ig_kernel_family families[IG_OP_COUNT] = {
 #undef OP
 };
 
-ig_status ig_pass_expand(ig_pass_run *run, ig_graph *graph) {
+ig_status ig_pass_decompose(ig_pass_run *run, ig_graph *graph) {
     ig_rule rules[IG_OP_COUNT];
     uint32_t count = 0;
     if (!run->options->target) {

@@ -1,5 +1,5 @@
-# chain: what mixes rows is no member; neither is what is broadcast along the batch.
-# run: chain
+# tile_rows: what mixes rows is no member; neither is what is broadcast along the batch.
+# run: tile_rows
 module @m {
   weight @w : f32[1, 8, 16] = splat(1)
   plan @main(%x: f32[B, 8], %v: f32[B]) -> (&f32[B, 16], &f32[B, B], &f32[16]) {
