@@ -18,7 +18,7 @@ typedef struct site {
     ig_onnx_function *function; /* whose body this is; a stand-in for the main graph */
     const char *graph;          /* for messages; NULL: the main graph */
     ig_map *missing;            /* operators not imported: -> tally */
-    ig_map *warned;             /* domains */
+    ig_map *undeclared;         /* domains that were reported */
 } site;
 
 typedef struct tally {
@@ -228,13 +228,14 @@ static void tally_missing(const subject *s, ig_str domain, const char *name) {
     ig_map_set_id(&at->import->flawed, IG_MAP_PTR(s->node), (void *)1);
 }
 
-static void warn_not_imported(const subject *s, ig_str domain) {
-    if (ig_map_get(s->at->warned, domain)) {
-        return;
+/* A domain without a version gives its operators no meaning; reported once. */
+static void refuse_domain(const subject *s, ig_str domain) {
+    ig_map_set_id(&s->at->import->flawed, IG_MAP_PTR(s->node), (void *)1);
+    if (!ig_map_get(s->at->undeclared, domain)) {
+        ig_map_set(s->at->undeclared, domain, (void *)1);
+        FLAW(s, "opset_import lacks domain '%.*s'",
+             IG_STR_ARG(domain.size ? domain : IG_STR("ai.onnx")));
     }
-    ig_map_set(s->at->warned, domain, (void *)1);
-    ig_warn(&s->at->import->context->diag, &s->where,
-            "uses domain '%.*s', which the model does not import", IG_STR_ARG(domain));
 }
 
 const ig_onnx_row *ig_onnx_row_of(ig_onnx_import *import, const ig_onnx_opsets *opsets,
@@ -256,7 +257,7 @@ const ig_onnx_row *ig_onnx_row_of(ig_onnx_import *import, const ig_onnx_opsets *
         ig_map_set(&import->rows, text, (void *)(uintptr_t)first);
     }
     int64_t opset = ig_onnx_opset_of(opsets, domain);
-    const ig_onnx_row *row = ig_onnx_row_at(first, opset > 0 ? opset : INT64_MAX);
+    const ig_onnx_row *row = ig_onnx_row_at(first, opset);
     return row || !ig_onnx_row_is_early(first) ? row : first;
 }
 
@@ -268,10 +269,10 @@ static void explain_missing_row(const subject *s, ig_str domain) {
     ig_onnx_domain_label(domain, label, sizeof(label));
     const char *domain_text = domain.size ? label : "ai.onnx";
     int64_t opset = ig_onnx_opset_of(s->at->opsets, domain);
-    if (first && opset > 0) {
+    if (first) {
         FLAW(s, "exists since version %u of %s, but version %lld is imported",
              first->since, domain_text, (long long)opset);
-    } else if (first || !ig_onnx_domain_is_known(domain)) {
+    } else if (!ig_onnx_domain_is_known(domain)) {
         tally_missing(s, domain, name);
     } else {
         FLAW(s, "%s has no operator '%s'", domain_text, name);
@@ -281,7 +282,8 @@ static void explain_missing_row(const subject *s, ig_str domain) {
 static void check_operator(const subject *s) {
     ig_str domain = ig_onnx_domain(s->node->domain);
     if (ig_onnx_opset_of(s->at->opsets, domain) == 0) {
-        warn_not_imported(s, domain);
+        refuse_domain(s, domain);
+        return;
     }
     const ig_onnx_row *row = ig_onnx_row_of(s->at->import, s->at->opsets, s->node);
     if (!row) {
@@ -293,7 +295,7 @@ static void check_operator(const subject *s) {
         return;
     }
     int64_t opset = ig_onnx_opset_of(s->at->opsets, domain);
-    if (opset > 0 && row->since > opset) {
+    if (row->since > opset) {
         ig_warn(&s->at->import->context->diag, &s->where,
                 "exists since version %u; taken as that", row->since);
     }
@@ -372,16 +374,16 @@ static void report_missing(ig_onnx_import *import, const ig_map *missing) {
 }
 
 ig_status ig_onnx_check(ig_onnx_import *import) {
-    ig_map missing, warned;
+    ig_map missing, undeclared;
     ig_map_init(&missing, import->arena);
-    ig_map_init(&warned, import->arena);
+    ig_map_init(&undeclared, import->arena);
     IG_TRY(ig_onnx_functions_collect(import));
     ig_onnx_function main = { .label = "the main graph", .opsets = import->opsets };
     site at = { .import = import,
                 .opsets = &import->opsets,
                 .function = &main,
                 .missing = &missing,
-                .warned = &warned };
+                .undeclared = &undeclared };
     const Onnx__GraphProto *graph = import->model->proto->graph;
     check_nodes(&at, graph->node, graph->n_node);
     for (size_t i = 0; i < import->functions.count; i++) {

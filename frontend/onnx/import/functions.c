@@ -66,7 +66,7 @@ ig_status ig_onnx_functions_collect(ig_onnx_import *import) {
 
 typedef struct visit {
     ig_onnx_function *function;
-    size_t next; /* call to look at */
+    size_t next; /* call to visit */
 } visit;
 
 static uint64_t add_saturated(uint64_t a, uint64_t b) {
@@ -137,15 +137,15 @@ ig_status ig_onnx_functions_check(ig_onnx_import *import, ig_onnx_function *main
     uint64_t limit = (uint64_t)import->context->limits.node_count;
     import->node_bound = bound < limit ? bound : limit;
     if (main->depth > import->context->limits.graph_depth) {
-        return ig_error(&import->context->diag, IG_LIMIT, &where,
-                        "functions call each other %u deep (limit graph_depth)",
-                        main->depth);
+        return ig_error_limit(&import->context->diag, &where, &import->context->limits,
+                              IG_LIMIT_graph_depth,
+                              "the depth of calls of functions, %u,", main->depth);
     }
     if (main->size > import->node_bound) {
         return ig_error(
             &import->context->diag, IG_LIMIT, &where,
-            "the model has more than %llu nodes when its functions are inlined",
-            (unsigned long long)import->node_bound);
+            "the model has %llu nodes when its functions are inlined, expected at most %llu",
+            (unsigned long long)main->size, (unsigned long long)import->node_bound);
     }
     return IG_OK;
 }

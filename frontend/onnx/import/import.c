@@ -32,11 +32,12 @@ static ig_status check_opset(ig_onnx_import *import, const ig_onnx_opsets *opset
         ig_str domain = ig_onnx_domain(opsets->imports[i]->domain);
         long long version = opsets->imports[i]->version;
         if (version < 1) {
-            return fail(import, IG_INVALID, NULL,
-                        ig_arena_printf(
-                            arena,
-                            "%s imports version %lld of domain '%.*s', which cannot be",
-                            whose, version, IG_STR_ARG(domain)));
+            return fail(
+                import, IG_INVALID, NULL,
+                ig_arena_printf(
+                    arena,
+                    "%s imports version %lld of domain '%.*s', expected 1 or more",
+                    whose, version, IG_STR_ARG(domain)));
         }
         if (domain.size > 0) {
             continue;
@@ -140,8 +141,9 @@ static ig_status tensor_type(const entry *e, const char *name,
     ig_dim dims[IG_TENSOR_RANK];
     size_t rank = proto->shape->n_dim;
     if (rank > IG_TENSOR_RANK || rank > (uint64_t)e->import->context->limits.rank) {
-        return input_fail(e, IG_LIMIT, name, NULL,
-                          "has too many dimensions (limit rank)");
+        return ig_error_limit(&e->import->context->diag, &e->where,
+                              &e->import->context->limits, IG_LIMIT_rank,
+                              "the rank of input '%s', %zu,", name, rank);
     }
     for (size_t i = 0; i < rank; i++) {
         dims[i] = dim_of(e, name, proto->shape->dim[i], i);

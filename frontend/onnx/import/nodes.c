@@ -195,15 +195,17 @@ static ig_status import_node(ig_onnx_node *node) {
     ig_expr e = ig_onnx_expr_at(node->builder, node);
     node->e = &e;
     if (node->proto->n_input > NAMES_LIMIT || node->proto->n_output > NAMES_LIMIT) {
-        return ig_onnx_fail(node, IG_LIMIT, "has more inputs or outputs than %d",
-                            NAMES_LIMIT);
+        return ig_onnx_fail(
+            node, IG_LIMIT,
+            "has %zu inputs and %zu outputs, expected at most %d of each",
+            node->proto->n_input, node->proto->n_output, NAMES_LIMIT);
     }
     node->output_count = (uint32_t)node->proto->n_output;
     node->outputs = IG_NEW_ARRAY(import->arena, ig_value *, node->output_count);
     if (++import->node_count > import->node_bound) {
         return ig_onnx_fail(
             node, IG_LIMIT,
-            "is more than the %llu nodes that this model may have after inlining",
+            "is beyond the %llu nodes that this model may have after inlining",
             (unsigned long long)import->node_bound);
     }
     node->builder->loc = ig_module_location(import->module, &node->where);

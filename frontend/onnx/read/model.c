@@ -96,7 +96,8 @@ ig_status ig_onnx_sparse_data(ig_onnx_model *model,
                               const ig_location *where, ig_data *out_data) {
     ig_onnx_about about = { model->context, where, what };
     if (!sparse->values || !sparse->indices) {
-        return ig_onnx_complain(&about, IG_INVALID, "lacks values or indices");
+        return ig_onnx_complain(&about, IG_INVALID,
+                                "is sparse, but lacks values or indices");
     }
     ig_data values, indices;
     IG_TRY(ig_onnx_tensor_data(model, sparse->values, what, where, &values));
@@ -112,8 +113,9 @@ ig_status ig_onnx_sparse_data(ig_onnx_model *model,
             "has sparse values and indices that do not fit together");
     }
     if (ig_dtypes[form.dtype].bits < 8) {
-        return ig_onnx_complain(&about, IG_UNSUPPORTED,
-                                "is sparse and narrower than a byte");
+        return ig_onnx_complain(
+            &about, IG_UNSUPPORTED,
+            "is sparse, which is not supported yet for elements narrower than a byte");
     }
     if (form.bytes > DENSE_FREE + DENSE_GROWTH * values.size) {
         return ig_onnx_complain(&about, IG_LIMIT, "is sparse and would take %lld bytes",

@@ -48,8 +48,9 @@ static ig_status read_sequence(reader *r, const Onnx__SequenceProto *proto,
     ig_onnx_about about = { r->context, &r->where, "the sequence" };
     if (proto->n_sequence_values || proto->n_map_values || proto->n_optional_values ||
         proto->n_sparse_tensor_values) {
-        return ig_onnx_complain(&about, IG_UNSUPPORTED,
-                                "holds other things than tensors");
+        return ig_onnx_complain(
+            &about, IG_UNSUPPORTED,
+            "holds items that are not tensors, which is not supported yet");
     }
     memset(out, 0, sizeof(*out));
     out->kind = IG_SEQUENCE;

@@ -66,8 +66,9 @@ static ig_status check_dims(const ig_onnx_about *about, const Onnx__TensorProto 
                             int64_t *out_count) {
     if (tensor->n_dims > (uint64_t)about->context->limits.rank ||
         tensor->n_dims > IG_TENSOR_RANK) {
-        return ig_onnx_complain(about, IG_LIMIT, "has %zu dimensions (limit rank)",
-                                tensor->n_dims);
+        return ig_error_limit(&about->context->diag, about->where,
+                              &about->context->limits, IG_LIMIT_rank,
+                              "the rank of %s, %zu,", about->what, tensor->n_dims);
     }
     int64_t count = 1;
     bool is_empty = false, fits = true;
@@ -82,7 +83,7 @@ static ig_status check_dims(const ig_onnx_about *about, const Onnx__TensorProto 
     }
     if (!fits && !is_empty) {
         return ig_onnx_complain(about, IG_INVALID,
-                                "has dimensions whose product overflows");
+                                "has more elements than 64 bits can count");
     }
     *out_count = is_empty ? 0 : count;
     return IG_OK;
@@ -109,7 +110,7 @@ ig_status ig_onnx_tensor_form(const ig_onnx_about *about,
     }
     if (!ig_dtype_bytes(out_form->dtype, out_form->count, &out_form->bytes)) {
         return ig_onnx_complain(about, IG_INVALID,
-                                "has a size in bytes that overflows");
+                                "has more bytes than 64 bits can count");
     }
     return IG_OK;
 }

@@ -93,6 +93,13 @@ static ig_status broken(walk *w, const uint8_t *at, ig_status status,
                     (size_t)(at - w->begin), path_of(w), what);
 }
 
+static ig_status exceeds(walk *w, const uint8_t *at, ig_limit_id id, const char *what) {
+    ig_location where = { .file = w->file };
+    return ig_error_limit(&w->context->diag, &where, &w->context->limits, id,
+                          "byte %zu, in %s: %s", (size_t)(at - w->begin), path_of(w),
+                          what);
+}
+
 static ig_status read_tag(walk *w, const uint8_t *at, const uint8_t *end, item *out) {
     uint64_t tag = 0;
     const uint8_t *next = ig_onnx_varint(at, end, &tag);
@@ -221,7 +228,7 @@ static bool is_wire_type_right(const item *it) {
     return false;
 }
 
-/* A run of numbers in one length-delimited field. */
+/* A run of values in one length-delimited field. */
 static bool is_packed_run(const item *it) {
     return it->field->label == PROTOBUF_C_LABEL_REPEATED &&
            it->wire_type == WIRE_BYTES && it->field->type != PROTOBUF_C_TYPE_STRING &&
@@ -232,8 +239,7 @@ static bool is_packed_run(const item *it) {
 static ig_status check_text(walk *w, const item *it) {
     ig_str text = { (const char *)it->payload, (size_t)(it->end - it->payload) };
     if (text.size > (uint64_t)w->context->limits.string_bytes) {
-        return broken(w, it->start, IG_LIMIT,
-                      "a name is longer than limit string_bytes");
+        return exceeds(w, it->start, IG_LIMIT_string_bytes, "the length of a name");
     }
     if (memchr(text.data, 0, text.size)) {
         return broken(w, it->start, IG_INVALID, "a name holds a zero byte");
@@ -273,12 +279,10 @@ static ig_status open_message(walk *w, const ProtobufCMessageDescriptor *type,
                               const item *it) {
     if (type == &onnx__graph_proto__descriptor &&
         ++w->graph_depth > w->context->limits.graph_depth) {
-        return broken(w, it->start, IG_LIMIT,
-                      "graphs are nested deeper than limit graph_depth");
+        return exceeds(w, it->start, IG_LIMIT_graph_depth, "the nesting of graphs");
     }
     if (w->depth == w->depth_limit) {
-        return broken(w, it->start, IG_LIMIT,
-                      "messages are nested too deep (limit graph_depth)");
+        return exceeds(w, it->start, IG_LIMIT_graph_depth, "the nesting of messages");
     }
     frame *f = &w->frames[w->depth++];
     memset(f, 0, sizeof(*f));
@@ -294,7 +298,7 @@ static ig_status open_message(walk *w, const ProtobufCMessageDescriptor *type,
     }
     if (type == &onnx__node_proto__descriptor &&
         ++w->wire->node_count > (uint64_t)w->context->limits.node_count) {
-        return broken(w, it->start, IG_LIMIT, "more nodes than limit node_count");
+        return exceeds(w, it->start, IG_LIMIT_node_count, "the number of nodes");
     }
     return IG_OK;
 }

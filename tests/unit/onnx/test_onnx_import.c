@@ -325,6 +325,33 @@ TEST(valid_but_unsupported_models_say_so) {
 }
 END_TEST
 
+TEST(a_domain_without_a_version_is_refused_once) {
+    onnx_model m;
+    onnx_model_init(&m, 17);
+    onnx_input(&m, "x", ONNX_F32, 2, "N", "4");
+    onnx_node(&m, "Mystery", "x", "a")->domain = ig_arena_strdup(&m.arena, "com.x");
+    onnx_node(&m, "Mystery", "a", "b")->domain = ig_arena_strdup(&m.arena, "com.x");
+    onnx_output(&m, "b");
+    CHECK_STATUS(import(&m), IG_INVALID);
+    const char *first = strstr(run.why, "opset_import lacks domain 'com.x'");
+    CHECK_MSG(first && !strstr(first + 1, "opset_import"), "%s", run.why);
+    finish(&m);
+}
+END_TEST
+
+TEST(claims_are_checked_where_they_are_made) {
+    onnx_model m;
+    onnx_model_init(&m, 17);
+    onnx_input(&m, "x", ONNX_F32, 2, "N", "4");
+    onnx_input(&m, "y", ONNX_F32, 2, "5", "4");
+    onnx_node(&m, "MatMul", "x,y", "p"); /* 4 and 5 provably differ */
+    onnx_output(&m, "p");
+    CHECK_STATUS(import(&m), IG_INVALID);
+    CHECK_MSG(strstr(run.why, "node 1 (MatMul): the inner extents"), "%s", run.why);
+    finish(&m);
+}
+END_TEST
+
 TEST(unsorted_nodes_are_sorted_with_a_warning) {
     onnx_model m;
     onnx_model_init(&m, 17);
@@ -369,4 +396,6 @@ UNIT_SUITE(onnx_import, each_dim_has_a_symbol_of_its_own,
            functions_that_call_each_other_are_refused,
            functions_that_explode_are_refused_before_they_do,
            several_defects_are_all_reported, valid_but_unsupported_models_say_so,
+           a_domain_without_a_version_is_refused_once,
+           claims_are_checked_where_they_are_made,
            unsorted_nodes_are_sorted_with_a_warning, a_cycle_names_its_nodes)
