@@ -3,6 +3,8 @@
 #include "base/checked.h"
 #include "runtime/plan.h"
 
+#include <assert.h>
+
 /* As ig_dim_evaluate of ir/ has it. */
 static bool divide_values(int64_t a, int64_t b, ig_code_op op, int64_t *out) {
     if (b == 0 || (a == INT64_MIN && b == -1)) {
@@ -45,28 +47,33 @@ static bool apply_opcode(ig_code_op op, int64_t a, int64_t b, int64_t *out) {
     case IG_CODE_COUNT:
         break;
     }
+    assert(false && "not an opcode of two operands");
     return false;
 }
 
 bool ig_expr_evaluate(const ig_plan *plan, uint32_t expr, const int64_t *symbols,
                       int64_t *out_value) {
+    assert(expr < plan->exprs_count && "no such expression");
     const ig_plan_range range = plan->exprs[expr];
     int64_t stack[IG_EXPR_DEPTH];
     size_t depth = 0;
     for (uint32_t i = 0; i < range.count; i++) {
         const ig_plan_code *code = &plan->codes[range.first + i];
+        assert(depth < IG_EXPR_DEPTH && "the checks accepted a deeper expression");
         if (code->opcode == IG_CODE_CONST) {
             stack[depth++] = code->value;
         } else if (code->opcode == IG_CODE_SYMBOL) {
             stack[depth++] = symbols[code->value];
         } else {
             depth--;
+            assert(depth > 0 && "an operator lacks an operand");
             if (!apply_opcode((ig_code_op)code->opcode, stack[depth - 1], stack[depth],
                               &stack[depth - 1])) {
                 return false;
             }
         }
     }
+    assert(depth == 1 && "an expression has one result");
     *out_value = stack[0];
     return true;
 }

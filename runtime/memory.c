@@ -75,6 +75,7 @@ bool ig_region_reserve(ig_memory *memory, ig_region *region, size_t size) {
     if (!data) {
         return false;
     }
+    assert((!region->data || size > region->size) && "a region only grows");
     ig_region_free(memory, region);
     *region = (ig_region){ data, size };
     return true;
@@ -116,6 +117,7 @@ static bool overlap_in_time(const ig_life *a, const ig_life *b) {
 /* The smallest gap among the lives that have an offset (in that order) into which
  * `life` fits, else the end of those that overlap it in time. */
 static bool choose_offset(ig_life *lives, size_t count, ig_life *life) {
+    assert(life->bytes % IG_LIFE_ALIGN == 0 && "a size was not rounded up");
     int64_t best = -1, best_gap = INT64_MAX, end = 0;
     for (size_t i = 0; i < count; i++) {
         const ig_life *other = &lives[i];
@@ -138,6 +140,7 @@ static bool choose_offset(ig_life *lives, size_t count, ig_life *life) {
 /* Keeps lives[0 … count] in order of offset. */
 static void insert_life(ig_life *lives, size_t count, ig_life life) {
     size_t at = count;
+    assert(life.offset % IG_LIFE_ALIGN == 0 && "an offset is not aligned");
     while (at > 0 && lives[at - 1].offset > life.offset) {
         lives[at] = lives[at - 1];
         at--;

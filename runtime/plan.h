@@ -12,6 +12,8 @@
 #include "runtime/format.h"
 #include "runtime/message.h"
 
+#include <assert.h>
+
 /* Dependencies of an expression or symbol. */
 enum {
     IG_DEPENDS_LATE = 1,  /* on a symbol that steps set */
@@ -42,6 +44,7 @@ void ig_plan_close(ig_plan *plan);
 
 /* Zero-terminated. */
 static inline const char *ig_plan_string(const ig_plan *plan, ig_plan_text text) {
+    assert(text.offset < plan->text_count && "a text was not checked");
     return plan->text + text.offset;
 }
 
@@ -54,6 +57,7 @@ bool ig_expr_evaluate_or(const ig_plan *plan, uint32_t expr, const int64_t *symb
 /* A constant expression's value; false when it depends on anything. */
 bool ig_expr_constant(const ig_plan *plan, uint32_t expr, int64_t *out_value);
 static inline bool ig_expr_depends(const ig_plan *plan, uint32_t expr, int flags) {
+    assert((expr == IG_NONE || expr < plan->exprs_count) && "no such expression");
     return expr != IG_NONE && (plan->expr_flags[expr] & flags) != 0;
 }
 
@@ -61,6 +65,7 @@ static inline bool ig_expr_depends(const ig_plan *plan, uint32_t expr, int flags
 bool ig_plan_is_late_output(const ig_plan *plan, uint32_t number);
 /* Is the output's buffer its own, not an input's, a constant's or another output's? */
 static inline bool ig_plan_has_own_buffer(const ig_plan *plan, uint32_t number) {
+    assert(number < plan->outputs_count && "the plan has no such output");
     const ig_plan_buffer *buffer = &plan->buffers[plan->outputs[number].buffer];
     return buffer->space == IG_SPACE_OUTPUT && buffer->index == number;
 }

@@ -8,6 +8,8 @@
 
 #include "ingot/runtime.h"
 
+#include <assert.h>
+
 enum { MAX_DEPTH = 64 };
 
 static ig_status report_damage(const ig_message *message, const char *what,
@@ -74,6 +76,7 @@ static bool is_in_result(const tree_walk *w) {
 static void close_nodes(tree_walk *w, uint32_t i) {
     while (w->depth > 0 && w->open[w->depth - 1].owed == 0) {
         uint32_t number = w->open[--w->depth].number;
+        assert(number <= i && "a node ends before it begins");
         w->plan->node_sizes[number] = i + 1 - number;
     }
 }
@@ -84,6 +87,7 @@ static const char *enter_node(tree_walk *w, uint32_t i) {
         return "signature node"; /* after the end of the tree */
     }
     if (w->depth > 0) {
+        assert(w->open[w->depth - 1].owed > 0 && "a complete node is still open");
         w->open[w->depth - 1].owed--;
     }
     w->plan->node_leaves[i] = -1;

@@ -8,6 +8,7 @@
  */
 #include "runtime/program.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,7 +111,9 @@ ig_status ig_program_open_memory(const void *bytes, size_t size,
 }
 
 void ig_program_retain(ig_program *program) {
-    atomic_fetch_add(&program->references, 1);
+    int references = atomic_fetch_add(&program->references, 1);
+    assert(references > 0 && "a closed program is kept alive");
+    (void)references;
 }
 
 void ig_program_close(ig_program *program) {

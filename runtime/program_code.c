@@ -2,6 +2,7 @@
 #include "runtime/hash.h"
 #include "runtime/program.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -107,10 +108,10 @@ ig_status ig_program_load_code(ig_program *program, const char *level,
 ig_status ig_program_find_kernel(const ig_program *program, uint32_t number,
                                  ig_kernel *out_kernel, const ig_message *message) {
     const ig_device *device = program->device;
+    assert(number < program->plan.kernels_count && "the plan has no such kernel");
     const ig_code_header *header = (const void *)program->image.bytes;
     const ig_code_kernel *kernels = (const void *)(header + 1);
     const char *name = ig_plan_string(&program->plan, program->plan.kernels[number]);
-    assert(number < program->plan.kernels_count && "the plan has no such kernel");
     if (!header || kernels[number].entry >= header->image_bytes) {
         return ig_message_set(message, IG_INVALID,
                               "the code is damaged: kernel '%s' is missing", name);

@@ -10,6 +10,7 @@
 #include "runtime/hash.h"
 #include "runtime/program.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,6 +130,7 @@ static ig_status find_file(ig_program *program, uint32_t number, const char *art
  * base that keeps their offsets. */
 static ig_status copy_large(ig_source *source, uint64_t begin, uint64_t end,
                             const ig_message *message) {
+    assert(begin < end && end <= source->bytes.size && "constants were not checked");
     size_t size = (size_t)(end - begin) + begin % IG_ENTRY_ALIGN;
     size_t mapped = ig_align_up(size, LARGE_PAGE) + LARGE_PAGE;
     char *memory = mmap(NULL, mapped, PROT_READ | PROT_WRITE,

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/program.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 enum { MAX_SLOTS = 1 << 24 }; /* operands and params of all steps together */
@@ -86,6 +87,7 @@ static void assign_indices(layout *l, uint32_t number, ig_exec *exec) {
     exec->launch = program->launch_count;
     exec->end = number + 1 + step->body_count + step->else_count;
     exec->rows = l->rows;
+    assert(exec->end <= l->plan->steps_count && "a body reaches past the last step");
     l->slots += step->operands.count;
     if (exec->variant) {
         uint32_t copies = l->rows == IG_NONE ? 1 : 2;
@@ -142,6 +144,7 @@ static void find_phases(ig_program *program) {
         } else if (exec->rows == IG_NONE && !(step->flags & IG_STEP_JOINS)) {
             first = exec;
         }
+        assert(first && "a launch joins no phase");
         first->phase_count += step->kind == IG_STEP_launch;
         first->has_late |= exec->is_late;
     }
@@ -175,6 +178,7 @@ static void list_port_slots(ig_program *program, ig_port_slot *out_slots) {
             if (!is_port(plan, buffer)) {
                 continue;
             }
+            assert(exec->slot + o < program->slot_count && "a slot was not counted");
             if (out_slots) {
                 out_slots[program->port_slot_count] = (ig_port_slot){ exec->slot + o,
                                                                       buffer };

@@ -17,6 +17,8 @@
 #include "runtime/memory.h"
 #include "runtime/program.h"
 
+#include <assert.h>
+
 enum {
     IG_SHAPES = 8, /* planned shapes that a session keeps */
     IG_ERROR_BYTES = 768,
@@ -111,6 +113,7 @@ void ig_session_give_state(ig_session *session);
 /* After a good run: outputs of state become the next inputs. */
 void ig_session_commit_state(ig_session *session);
 static inline uint32_t ig_session_callers(const ig_session *session, uint32_t count) {
+    assert(count >= session->plan->states_count && "every state is a port too");
     return count - session->plan->states_count;
 }
 

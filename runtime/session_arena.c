@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/session.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Launches of one phase run at the same time, so a life that touches a phase covers
@@ -13,7 +14,9 @@ static ig_life widen_life(const ig_session *session, ig_life life) {
     if (execs[life.first].rows != IG_NONE) {
         return life; /* one worker runs a block's launches in order */
     }
+    assert(life.first <= life.last && life.last < count && "a life of no steps");
     while (steps[life.first].flags & IG_STEP_JOINS) {
+        assert(life.first > 0 && "the first step joins no phase");
         life.first--;
     }
     while (life.last + 1 < count && (steps[life.last + 1].flags & IG_STEP_JOINS)) {
@@ -45,6 +48,8 @@ bool ig_session_plan_space(ig_session *session, ig_space space, int64_t *out_byt
         return false;
     }
     for (size_t i = 0; i < count; i++) {
+        assert(session->lives[i].offset + session->lives[i].bytes <= *out_bytes &&
+               "a buffer reaches past its space");
         session->shape->buffer_offsets[session->lives[i].id] = session->lives[i].offset;
     }
     return true;

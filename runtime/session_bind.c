@@ -7,6 +7,7 @@
  */
 #include "runtime/session.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -47,6 +48,7 @@ static ig_status wrong_type(ig_session *session, uint32_t number, const ig_view 
 static ig_status bind_symbol(ig_session *session, uint32_t number,
                              const ig_view *inputs) {
     const ig_plan_symbol *symbol = &session->plan->symbols[number];
+    assert(symbol->input < session->plan->inputs_count && "the plan has no such input");
     int64_t value = inputs[symbol->input].dims[symbol->axis];
     const char *origin = ig_plan_string(session->plan, symbol->origin);
     if (value < symbol->min || value > symbol->max) {
@@ -272,6 +274,7 @@ static bool reserve_own(ig_session *session, ig_output *output, int64_t bytes) {
 /* Where the output stands for the caller.  `bytes` is its size, known by now. */
 ig_status ig_session_place_output(ig_session *session, uint32_t number, int64_t bytes) {
     ig_output *output = &session->outputs[number];
+    assert(bytes >= 0 && "the output's size is not known yet");
     if (output->capacity == 0) {
         if (!reserve_own(session, output, bytes)) {
             return no_memory(session, number, bytes);
@@ -332,6 +335,7 @@ void ig_session_describe_output(ig_session *session, uint32_t number) {
     const ig_plan_port *port = &session->plan->outputs[number];
     const int64_t *dims = session->shape->output_dims + (size_t)number * IG_MAX_RANK;
     ig_view *view = session->outputs[number].view;
+    assert(view && "no view was bound");
     view->data = session->outputs[number].target;
     view->dtype = (int32_t)port->dtype;
     view->rank = port->rank;
@@ -412,6 +416,7 @@ static ig_status bind_all(ig_session *session, const ig_view *inputs,
     } else if (moved) {
         ig_session_patch_ports(session);
     }
+    assert(session->shape && session->has_shapes && "bound without a shape");
     session->is_bound = true;
     return IG_OK;
 }

@@ -1,6 +1,7 @@
 /* Messages for reports of kernels.  SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/session.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 enum { WHERE_BYTES = 256, RANGE_BYTES = 64 };
@@ -39,6 +40,7 @@ static int64_t elements_before(const ig_session *session, uint32_t number,
                                uint32_t operand, int64_t row) {
     const ig_plan *plan = session->plan;
     const ig_plan_step *step = &plan->steps[number];
+    assert(operand < step->operands.count && "the step has no such operand");
     uint32_t slot = session->program->execs[number].slot + operand;
     uint32_t buffer = plan->operands[step->operands.first + operand].buffer;
     uint32_t unit = (ig_dtype_code_bits(plan->buffers[buffer].dtype) + 7) / 8;

@@ -8,6 +8,7 @@
 #include "base/checked.h"
 #include "runtime/session.h"
 
+#include <assert.h>
 #include <math.h>
 
 static ig_status evaluate_expr(ig_session *session, uint32_t number, uint32_t expr,
@@ -33,6 +34,7 @@ static ig_status reaches_outside(ig_session *session, uint32_t number) {
 
 /* Work in the queue may still use the old memory, whose content moves along. */
 static ig_status grow_late(ig_session *session, ig_region *region, int64_t bytes) {
+    assert((!region->data || (size_t)bytes > region->size) && "a region only grows");
     ig_region larger = { NULL, 0 };
     if (!ig_region_reserve(&session->memory, &larger, (size_t)bytes)) {
         return ig_message_set(&session->message, IG_LIMIT,
@@ -68,6 +70,7 @@ static ig_status resolve_operand(ig_session *session, uint32_t number, uint32_t 
                                  const ig_plan_operand *operand) {
     ig_shape *shape = session->shape;
     int64_t offset, stride;
+    assert(slot < session->program->slot_count && "a step has more slots than planned");
     shape->slot_offsets[slot] = shape->slot_strides[slot] = 0;
     if (operand->buffer == IG_NONE) {
         return IG_OK;
@@ -112,8 +115,11 @@ void ig_session_patch_step(ig_session *session, uint32_t number) {
             shape->slots[slot] = NULL;
         } else if (shape->slot_strides[slot] == IG_WORKER_STRIDE) {
             int64_t offset = shape->buffer_offsets[buffer] + shape->slot_offsets[slot];
+            assert(offset >= 0 && offset <= shape->worker_bytes &&
+                   "a buffer reaches past its worker's memory");
             shape->slots[slot] = (void *)(uintptr_t)offset;
         } else {
+            assert(session->bases[buffer] && "a buffer has no address yet");
             shape->slots[slot] = session->bases[buffer] + shape->slot_offsets[slot];
         }
     }
@@ -134,6 +140,8 @@ void ig_session_patch_ports(ig_session *session) {
     uint32_t count = session->program->port_slot_count;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t slot = ports[i].slot;
+        assert(shape->slot_strides[slot] != IG_WORKER_STRIDE &&
+               "a port stands in the caller's memory");
         shape->slots[slot] = bases[ports[i].buffer] + shape->slot_offsets[slot];
     }
 }
@@ -171,6 +179,7 @@ static ig_status resolve_block(ig_session *session, uint32_t number, uint32_t ro
     int64_t *tail_params = params + exec->variant->params.count;
     int64_t *symbol = &session->symbols[session->plan->steps[rows].symbol];
     double tail_cost;
+    assert(phase->block > 0 && "rows are resolved before their body");
     launch->tail_params = tail_params;
     *symbol = phase->block;
     IG_TRY(resolve_tiles(session, number, params, &launch->grid, &launch->cost));
@@ -195,6 +204,7 @@ static ig_status resolve_launch(ig_session *session, uint32_t number) {
     const ig_exec *exec = &session->program->execs[number];
     const ig_plan_step *step = &session->plan->steps[number];
     ig_shape *shape = session->shape;
+    assert(exec->launch < session->program->launch_count && "a launch was not counted");
     size_t splits = (size_t)session->queue->worker_count + 1;
     shape->launches[exec->launch] = (ig_launch){
         .kernel = exec->kernel,
@@ -267,6 +277,8 @@ static void split_tiles(const ig_phase *phase, int workers, double total) {
                                                               : launch->bounds[w - 1];
         }
         launch->bounds[workers] = launch->grid > 0 ? launch->grid : 0;
+        assert(launch->bounds[workers - 1] <= launch->bounds[workers] &&
+               "bounds of workers must not decrease");
         begin += cost;
     }
 }

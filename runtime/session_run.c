@@ -13,6 +13,7 @@
 
 #include "runtime/host/float_env.h"
 
+#include <assert.h>
 #include <time.h>
 
 static ig_status run_steps(ig_session *session, uint32_t begin, uint32_t end);
@@ -96,6 +97,8 @@ static ig_status value_of(ig_session *session, uint32_t number, uint32_t expr,
 
 /* A late symbol has a new value: definitions over it follow. */
 static ig_status set_symbol(ig_session *session, uint32_t symbol, int64_t value) {
+    assert(session->plan->symbols[symbol].kind == IG_SYMBOL_LATE &&
+           "only late symbols change in a run");
     session->symbols[symbol] = value;
     return ig_session_define(session, true);
 }
@@ -105,6 +108,7 @@ static ig_status set_symbol(ig_session *session, uint32_t symbol, int64_t value)
 static ig_status run_phase(ig_session *session, uint32_t first, uint32_t begin,
                            uint32_t end) {
     const ig_exec *exec = &session->program->execs[first];
+    assert(exec->launch < session->program->launch_count && "a phase was not counted");
     IG_TRY(poll_stop(session));
     if (exec->has_late) {
         for (uint32_t i = begin; i < end; i++) {
@@ -158,6 +162,7 @@ static ig_status run_host(ig_session *session, uint32_t number) {
         .run = session->runs,
         .report = &report,
     };
+    assert(exec->host && "a host step without a function");
     if (!exec->host(&call)) {
         return ig_message_set(
             &session->message, IG_INVALID,
@@ -175,6 +180,8 @@ static ig_status run_if(ig_session *session, uint32_t number) {
     IG_TRY(resolve_late(session, number));
     IG_TRY(read_operand(session, number, 0, &condition, sizeof condition));
     uint32_t then = number + 1, other = then + step->body_count;
+    assert(other + step->else_count == session->program->execs[number].end &&
+           "the branches of an if are its steps");
     return condition ? run_steps(session, then, other)
                      : run_steps(session, other, other + step->else_count);
 }
@@ -290,8 +297,11 @@ ig_step_fn *const ig_session_steps[IG_STEP_COUNT] = {
 static ig_status run_steps(ig_session *session, uint32_t begin, uint32_t end) {
     const ig_exec *execs = session->program->execs;
     const ig_plan_step *steps = session->plan->steps;
+    assert(end <= session->plan->steps_count && "a body reaches past the last step");
     for (uint32_t i = begin; i < end;) {
         uint32_t kind = steps[i].kind;
+        assert((kind != IG_STEP_launch || execs[i].phase_count > 0) &&
+               "a launch in the middle of a phase is not run by itself");
         IG_TRY(session->run_steps[kind](session, i));
         i = kind == IG_STEP_launch ? i + execs[i].phase_count : execs[i].end;
     }

@@ -10,6 +10,7 @@
 
 #include "base/checked.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -39,6 +40,7 @@ ig_status ig_session_define(ig_session *session, bool is_late) {
 
 ig_status ig_session_check_guard(ig_session *session, uint32_t number) {
     const ig_plan *plan = session->plan;
+    assert(number < plan->guards_count && "the plan has no such guard");
     const ig_plan_guard *guard = &plan->guards[number];
     const char *message = ig_plan_string(plan, guard->message);
     int64_t left, right;
@@ -64,6 +66,7 @@ static ig_status set_block_rows(ig_session *session, uint32_t number) {
         return IG_OK;
     }
     const ig_plan_step *step = &session->plan->steps[rows];
+    assert(step->kind == IG_STEP_rows && "only rows have blocks");
     return ig_expr_evaluate(session->plan, step->block, session->symbols,
                             &session->symbols[step->symbol])
                ? IG_OK
@@ -96,6 +99,7 @@ static ig_status size_buffer(ig_session *session, uint32_t number) {
 
 ig_status ig_session_size_output(ig_session *session, uint32_t number) {
     const ig_plan *plan = session->plan;
+    assert(number < plan->outputs_count && "the plan has no such output");
     const ig_plan_port *port = &plan->outputs[number];
     ig_shape *shape = session->shape;
     int64_t *dims = shape->output_dims + (size_t)number * IG_MAX_RANK;
@@ -208,6 +212,10 @@ static void enter_shape(ig_session *session) {
             continue;
         }
         session->bytes[i] = shape->buffer_bytes[i];
+        assert((buffer->space != IG_SPACE_ARENA || shape->buffer_bytes[i] == 0 ||
+                (size_t)(shape->buffer_offsets[i] + shape->buffer_bytes[i]) <=
+                    session->arena.size) &&
+               "a buffer reaches past the arena");
         if (buffer->space == IG_SPACE_ARENA) {
             session->bases[i] = session->arena.data
                                     ? session->arena.data + shape->buffer_offsets[i]
@@ -217,6 +225,9 @@ static void enter_shape(ig_session *session) {
                 (char *)(uintptr_t)session->program->constants[buffer->index];
         }
     }
+    assert((uint64_t)shape->worker_bytes * (uint64_t)session->queue->worker_count <=
+               session->workers_memory.size &&
+           "the workers' memory was not reserved");
     session->queue->worker_memory = session->workers_memory.data;
     session->queue->worker_bytes = shape->worker_bytes;
 }
@@ -311,6 +322,7 @@ static ig_status allocate_shape(ig_session *session, ig_shape *shape) {
     }
     memset(c.memory, 0, session->shape_bytes);
     cut_shape(shape, session, &c);
+    assert(c.used == session->shape_bytes && "counting and cutting disagree");
     return IG_OK;
 }
 
@@ -327,6 +339,7 @@ ig_status ig_session_choose_shape(ig_session *session) {
         }
         oldest = shape->used < oldest->used ? shape : oldest;
     }
+    assert(oldest->used <= session->clock && "a shape was used in the future");
     oldest->used = 0;
     IG_TRY(allocate_shape(session, oldest));
     session->shape = oldest;

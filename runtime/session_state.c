@@ -10,6 +10,8 @@
 
 #include "ingot/runtime.h"
 
+#include <assert.h>
+
 static ig_view *state_inputs(ig_session *session) {
     return session->given + ig_session_callers(session, session->plan->inputs_count);
 }
@@ -42,6 +44,9 @@ void ig_session_give_state(ig_session *session) {
 void ig_session_commit_state(ig_session *session) {
     for (uint32_t i = 0; i < session->plan->states_count; i++) {
         ig_view *view = &state_inputs(session)[i];
+        assert((session->state_outputs[i].data != view->data ||
+                ig_view_bytes(view) == 0) &&
+               "a state was written over its old value");
         *view = session->state_outputs[i];
         view->capacity = 0;
     }

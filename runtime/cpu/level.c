@@ -10,6 +10,7 @@
 
 #include "base/status.h"
 
+#include <assert.h>
 #include <string.h>
 #include <sys/platform/x86.h>
 
@@ -83,5 +84,7 @@ const char *ig_host_level_best(void) {
 const char *ig_host_level_list(void) {
     static const char *const lists[] = { "none that Ingot knows", "v2", "v2, v3",
                                          "v2, v3, v4", "v2, v3, v4, v4-vnni" };
-    return lists[count_levels()];
+    uint32_t count = count_levels();
+    assert(count < IG_COUNT_OF(lists) && "a level without a list");
+    return lists[count];
 }

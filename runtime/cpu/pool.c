@@ -31,6 +31,7 @@
 #include "runtime/cpu/seat.h"
 #include "runtime/message.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
@@ -203,6 +204,7 @@ bool ig_thread_pool_claim(ig_thread_pool *pool, double work_ns) {
 }
 
 void ig_thread_pool_release(ig_thread_pool *pool) {
+    assert(atomic_load(&pool->busy) && "releasing a pool that nobody has claimed");
     atomic_store_explicit(&pool->busy, false, memory_order_release);
 }
 
@@ -220,6 +222,7 @@ static void run_guest(void *argument, int index) {
 }
 
 void ig_thread_pool_run(ig_thread_pool *pool, ig_task_fn *fn, void *task) {
+    assert(atomic_load(&pool->busy) && "running on a pool that nobody has claimed");
     if (pool->run) {
         guest_task guest = { fn, task };
         pool->run(pool->run_user, run_guest, &guest, pool->threads);
@@ -308,7 +311,9 @@ ig_status ig_thread_pool_create(const ig_thread_pool_options *options,
 }
 
 void ig_thread_pool_retain(ig_thread_pool *pool) {
-    atomic_fetch_add(&pool->references, 1);
+    int references = atomic_fetch_add(&pool->references, 1);
+    assert(references > 0 && "a destroyed pool is kept alive");
+    (void)references;
 }
 
 void ig_thread_pool_destroy(ig_thread_pool *pool) {

@@ -1,6 +1,8 @@
 /* Threads of a pool on CPUs of their own.  SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/cpu/seat.h"
 
+#include <assert.h>
+
 void ig_seats_init(ig_seats *seats, ig_seat *room, int count) {
     CPU_ZERO(&seats->allowed);
     (void)sched_getaffinity(0, sizeof seats->allowed, &seats->allowed);
@@ -13,6 +15,7 @@ void ig_seats_init(ig_seats *seats, ig_seat *room, int count) {
 }
 
 void ig_seats_add(ig_seats *seats, int index, pthread_t thread) {
+    assert(index > 0 && index < seats->count && "seat 0 is the caller's");
     seats->seats[index].thread = thread;
 }
 
@@ -82,6 +85,7 @@ void ig_seats_keep_apart(ig_seats *seats, int index) {
     if (seats->are_fixed) {
         return;
     }
+    assert(index > 0 && index < seats->count && "only our own threads move");
     int last = seen_at(seats, index), cpu = sched_getcpu();
     note_seat(seats, index, cpu);
     if ((cpu != last || cpu == seen_at(seats, 0)) && is_taken(seats, index, cpu)) {

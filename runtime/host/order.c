@@ -11,6 +11,7 @@
 #include "base/checked.h"
 #include "runtime/host/host.h"
 
+#include <assert.h>
 #include <string.h>
 
 typedef struct line {
@@ -45,6 +46,7 @@ static bool is_after(const line *l, int64_t i, int64_t k) {
 
 /* Slot 0 may be too far in front of those below it: sinks in a heap of `count`. */
 static void sink_slot(const line *l, int64_t slot, int64_t count) {
+    assert(slot >= 0 && slot < count && "a slot outside of the heap");
     int64_t moved = l->at[slot * l->inner];
     for (int64_t child = 2 * slot + 1; child < count; child = 2 * slot + 1) {
         int64_t best = l->at[child * l->inner];

@@ -144,7 +144,7 @@ TEST(expressions_evaluate_with_checks) {
     for (size_t i = 0; i < IG_COUNT_OF(expr_rows); i++) {
         const expr_row *row = &expr_rows[i];
         ig_plan_range range = { 0, row->count };
-        ig_plan plan = { .codes = row->code, .exprs = &range };
+        ig_plan plan = { .codes = row->code, .exprs = &range, .exprs_count = 1 };
         int64_t value = 0;
         CHECK_INT(ig_expr_evaluate(&plan, 0, symbols, &value), row->is_good);
         CHECK(!row->is_good || value == row->expected);
