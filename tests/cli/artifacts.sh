@@ -40,7 +40,7 @@ check "a flipped byte of the code is 3" 3 "$tmp/patched.ingot" "$ingot" info "$t
 patch $(($(offset_of weights) + 1000)) '\377\377\377\377'
 check "a flipped byte of a constant is found by --check" 3 "$tmp/patched.ingot" \
     "$ingot" info --check "$tmp/patched.ingot"
-check "models are not artifacts" 3 "the interpreter takes models" \
+check "models are not artifacts" 3 "--target interpret takes models" \
     "$ingot" run "$tmp/dlrm.ingot" -t interpret
 
 if [ "$level" = v4-vnni ]; then

@@ -49,7 +49,7 @@ cp "$tmp/out" "$tmp/table"
 holds "whose trips are counted" grep -q '"depth": 1, "threads": 1, "calls": 7, ' "$tmp/table"
 check "profile is not for the interpreter" 2 "not the interpreter" \
     "$ingot" profile "$tmp/product.ig" --target interpret
-check "profile takes one batch" 3 "--batch takes a batch size" \
+check "profile takes one batch" 2 "--batch takes a count from 1" \
     "$ingot" profile "$tmp/product.ig" --batch x
 check "a trace that cannot be written" 6 "no/such/trace.json" \
     "$ingot" profile "$tmp/product.ig" --seconds 0.01 --trace "$tmp/no/such/trace.json"

@@ -3,19 +3,29 @@
 
 check "no verb is wrong usage" 2 "usage: ingot VERB" "$ingot"
 check "an unknown verb is wrong usage" 2 "there is no verb 'compil'" "$ingot" compil
-check "an unknown option is named" 2 "no such option: --frob" "$ingot" compile --frob
-check "an option without its value is named" 2 "needs a value: -o" "$ingot" compile x -o
-check "a missing model is wrong usage" 2 "something is missing" "$ingot" compile
-check "two models are wrong usage" 2 "too many arguments: b" "$ingot" run a b
-check "compile needs -o" 2 "-o FILE is needed" "$ingot" compile "$tmp/relu.ig"
+check "an unknown option is named" 2 "there is no option --frob" "$ingot" compile --frob
+check "an option without its value is named" 2 "the option -o needs a value" "$ingot" compile x -o
+check "a missing model is wrong usage" 2 "expected MODEL -o OUT.ingot, got no MODEL" "$ingot" compile
+check "two models are wrong usage" 2 "expected 1 argument, got 2: b is too many" "$ingot" run a b
+check "compile needs -o" 2 "compile needs -o FILE" "$ingot" compile "$tmp/relu.ig"
 check "a choice is checked" 2 "--form takes static|dynamic|constant" \
     "$ingot" verify --form dynamical "$tmp"
-check "a count is checked" 2 "--threads takes N, not 'two'" \
+check "a count is checked" 2 "--threads takes a count from 0 to 4096, not 'two'" \
     "$ingot" run --threads two "$tmp/relu.ig"
+check "and its range" 2 "--threads takes counts from 1 to 4096 such as 1,2,4, not '5000'" \
+    "$ingot" bench --threads 5000 "$tmp/relu.ig"
+check "a list of counts too" 2 "--batch takes counts" "$ingot" bench --batch 1,,2 "$tmp/relu.ig"
+check "and to its end" 2 "--batch takes counts" "$ingot" bench --batch 1,2, "$tmp/relu.ig"
+check "one count is no list" 2 "--batch takes a count from 1" \
+    "$ingot" profile --batch 1,2 "$tmp/relu.ig"
+check "a choice of one is a choice" 2 "--against takes interpret, not 'anything'" \
+    "$ingot" verify --against anything "$tmp"
+check "a tolerance is a number" 2 "--rtol takes a number that is not negative, not 'x'" \
+    "$ingot" verify --rtol x "$tmp"
 check "an unknown limit is wrong usage" 2 "there is no limit 'nodes'" \
     "$ingot" info --limit nodes=3
 check "a limit needs a number" 2 "--limit takes NAME=N" "$ingot" info --limit rank=many
-check "verify needs a case" 2 "name a case's folder" "$ingot" verify
+check "verify needs a case" 2 "verify needs CASE_DIR" "$ingot" verify
 check "help is not an error" 0 "usage: ingot VERB" "$ingot" --help
 check "the version is told" 0 "ingot 0." "$ingot" --version
 for verb in compile run verify dump opt bench profile info; do

@@ -10,7 +10,8 @@ static const char about[] =
     "usage: ingot VERB ...     (ingot VERB --help says more)\n\n";
 
 static const char ending[] =
-    "\nMODEL is a .onnx or .ig file, or an artifact (.ingot).\n"
+    "\nMODEL is a .onnx, .pt (TorchScript or torch.package) or .ig file, or an\n"
+    "artifact (.ingot).\n"
     "Exit status: 0 good, 1 a comparison or check failed, 2 wrong usage, 3 invalid\n"
     "input, 4 not supported, 5 a limit or memory, 6 cannot read or write a file,\n"
     "130 interrupted, 70 a defect of Ingot.\n";

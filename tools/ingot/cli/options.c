@@ -4,7 +4,9 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <ingot/status.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,9 +20,14 @@ static size_t count_rows(const option_row *rows) {
     return count;
 }
 
-static int wrong(const verb *which, const char *what, const char *about) {
-    fprintf(stderr, "ingot %s: %s%s%s\n  try: ingot %s --help\n", which->name, what,
-            about ? ": " : "", about ? about : "", which->name);
+IG_PRINTF(2, 3)
+static int refuse_usage(const verb *which, const char *format, ...) {
+    va_list args;
+    fprintf(stderr, "ingot %s: ", which->name);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fprintf(stderr, "\n  try: ingot %s --help\n", which->name);
     return EXIT_USAGE;
 }
 
@@ -36,12 +43,35 @@ static bool add_text(text_list *list, const char *text) {
     return true;
 }
 
-static bool read_count(const char *text, int64_t *out) {
+static bool is_count(const option_row *row, int64_t value) {
+    return value >= row->min && (row->max == 0 || value <= row->max);
+}
+
+static bool read_count(const option_row *row, const char *text, int64_t *out) {
     char *end;
     errno = 0;
     long long value = strtoll(text, &end, 10);
     *out = value;
-    return *text && !*end && !errno && value >= 0;
+    return *text && !*end && !errno && is_count(row, value);
+}
+
+int64_t options_next_count(const char **list) {
+    char *end;
+    errno = 0;
+    long long value = strtoll(*list, &end, 10);
+    bool is_good = end != *list && !errno && value >= 0 &&
+                   (*end == '\0' || *end == ',');
+    *list = *end ? end + 1 : end;
+    return is_good ? value : -1;
+}
+
+static bool are_counts(const option_row *row, const char *text) {
+    bool is_good = *text && text[strlen(text) - 1] != ',';
+    while (is_good && *text) {
+        int64_t value = options_next_count(&text);
+        is_good = value >= 0 && is_count(row, value);
+    }
+    return is_good;
 }
 
 static bool read_real(const char *text, double *out) {
@@ -50,13 +80,14 @@ static bool read_real(const char *text, double *out) {
     return *text && !*end && isfinite(*out) && *out >= 0;
 }
 
-/* Is `text` one of the words of "a|b|c"?  What help calls "FILE" or "DIR|x.npz" is no
- * list of choices: those are small letters and digits. */
+/* "FILE" and "DIR|x.npz" are no lists of choices: those are small letters and
+ * digits. */
+static bool are_choices(const char *value) {
+    return value[strspn(value, "abcdefghijklmnopqrstuvwxyz0123456789|-")] == '\0';
+}
+
+/* Is `text` one of the words of "a|b|c"? */
 static bool is_choice(const char *choices, const char *text) {
-    if (!strchr(choices, '|') ||
-        choices[strspn(choices, "abcdefghijklmnopqrstuvwxyz0123456789|-")]) {
-        return true;
-    }
     size_t length = strlen(text);
     for (const char *at = choices; at; at = strchr(at, '|')) {
         at += *at == '|';
@@ -76,16 +107,48 @@ static bool take_value(const option_row *row, const char *text, settings *out) {
         return true;
     case OPTION_TEXT:
         *(const char **)field = text;
-        return is_choice(row->value, text);
+        return !are_choices(row->value) || is_choice(row->value, text);
     case OPTION_LIST:
         return add_text(field, text);
     case OPTION_COUNT:
-        return read_count(text, field);
+        return read_count(row, text, field);
+    case OPTION_COUNTS:
+        *(const char **)field = text;
+        return are_counts(row, text);
     case OPTION_REAL:
         *(bool *)((char *)out + row->mark) = true;
         return read_real(text, field);
     }
     return false;
+}
+
+/* "--threads takes a count from 1 to 4096, not 'two'". */
+static int refuse_value(const verb *which, const option_row *row, const char *text) {
+    char range[96] = "";
+    if (row->max > 0) {
+        snprintf(range, sizeof range, " from %lld to %lld", (long long)row->min,
+                 (long long)row->max);
+    } else if (row->min > 0) {
+        snprintf(range, sizeof range, " from %lld on", (long long)row->min);
+    }
+    switch (row->kind) {
+    case OPTION_COUNT:
+        return refuse_usage(which, "--%s takes a count%s, not '%s'", row->name, range,
+                            text);
+    case OPTION_COUNTS:
+        return refuse_usage(which, "--%s takes counts%s such as 1,2,4, not '%s'",
+                            row->name, range, text);
+    case OPTION_REAL:
+        return refuse_usage(which, "--%s takes a number that is not negative, not '%s'",
+                            row->name, text);
+    case OPTION_TEXT:
+        return refuse_usage(which, "--%s takes %s, not '%s'", row->name, row->value,
+                            text);
+    case OPTION_FLAG:
+    case OPTION_LIST:
+        break;
+    }
+    return refuse_usage(which, "memory ran out");
 }
 
 /* ---- getopt ---- */
@@ -123,36 +186,51 @@ static void fill_tables(const verb *which, struct option *longs, char *shorts) {
     *longs = (struct option){ 0 };
 }
 
+static int take_option(const verb *which, int value, const char *word, settings *out) {
+    if (value == 1) {
+        return add_text(&out->arguments, optarg)
+                   ? 0
+                   : refuse_usage(which, "memory ran out");
+    }
+    if (value == ':') {
+        return refuse_usage(which, "the option %s needs a value", word);
+    }
+    const option_row *row = value == '?' ? NULL : row_of(which, value);
+    if (!row) {
+        return refuse_usage(which, "there is no option %s", word);
+    }
+    return take_value(row, optarg, out) ? 0 : refuse_value(which, row, optarg);
+}
+
 static int take_all(const verb *which, int argc, char **argv,
                     const struct option *longs, const char *shorts, settings *out) {
+    int status = 0;
     opterr = 0;
     optind = 1;
-    for (int value; (value = getopt_long(argc, argv, shorts, longs, NULL)) != -1;) {
-        if (value == 1) {
-            if (!add_text(&out->arguments, optarg)) {
-                return wrong(which, "memory ran out", NULL);
-            }
-            continue;
-        }
-        if (value == '?' || value == ':') {
-            const char *what = value == ':' ? "an option needs a value"
-                                            : "there is no such option";
-            return wrong(which, what, argv[optind - 1]);
-        }
-        const option_row *row = row_of(which, value);
-        if (!row || !take_value(row, optarg, out)) {
-            char text[256];
-            snprintf(text, sizeof text, "--%s takes %s, not '%s'", row ? row->name : "",
-                     row && row->value ? row->value : "a value", optarg ? optarg : "");
-            return wrong(which, text, NULL);
-        }
+    for (int value;
+         status == 0 && (value = getopt_long(argc, argv, shorts, longs, NULL)) != -1;) {
+        status = take_option(which, value, argv[optind - 1], out);
     }
-    while (optind < argc) {
-        if (!add_text(&out->arguments, argv[optind++])) {
-            return wrong(which, "memory ran out", NULL);
-        }
+    while (status == 0 && optind < argc) {
+        status = add_text(&out->arguments, argv[optind++])
+                     ? 0
+                     : refuse_usage(which, "memory ran out");
     }
-    return 0;
+    return status;
+}
+
+static int check_arguments(const verb *which, const settings *given) {
+    size_t count = given->arguments.count;
+    if (count < which->min_arguments) {
+        return refuse_usage(which, "expected %s, got no %.*s", which->arguments,
+                            (int)strcspn(which->arguments, " "), which->arguments);
+    }
+    return count > which->max_arguments
+               ? refuse_usage(which, "expected %zu argument%s, got %zu: %s is too many",
+                              which->max_arguments,
+                              which->max_arguments == 1 ? "" : "s", count,
+                              given->arguments.items[which->max_arguments])
+               : 0;
 }
 
 int options_read(const verb *which, int argc, char **argv, settings *out) {
@@ -163,22 +241,13 @@ int options_read(const verb *which, int argc, char **argv, settings *out) {
     if (!longs || !shorts) {
         free(longs);
         free(shorts);
-        return wrong(which, "memory ran out", NULL);
+        return refuse_usage(which, "memory ran out");
     }
     fill_tables(which, longs, shorts);
     int status = take_all(which, argc, argv, longs, shorts, out);
     free(longs);
     free(shorts);
-    if (status || out->help) {
-        return status;
-    }
-    if (out->arguments.count < which->min_arguments) {
-        return wrong(which, "something is missing; usage: ingot", which->arguments);
-    }
-    return out->arguments.count > which->max_arguments
-               ? wrong(which, "too many arguments",
-                       out->arguments.items[which->max_arguments])
-               : 0;
+    return status || out->help ? status : check_arguments(which, out);
 }
 
 void options_free(settings *given) {

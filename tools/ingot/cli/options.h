@@ -27,7 +27,7 @@ typedef struct settings {
         *symbol, *entry, *resource, *fix, *sort, *trace, *kernels;
     text_list inputs, limits, dims;
     double rtol, atol, seconds, arena;
-    int64_t threads, sessions, seed;
+    int64_t threads, sessions, batch_size;
     bool has_rtol, has_atol, has_seconds, has_arena;
     bool json, quiet, torch_empty, clamp_ids, isolate, no_cache, check, help;
     text_list arguments; /* positional */
@@ -37,8 +37,9 @@ typedef enum option_kind {
     OPTION_FLAG,
     OPTION_TEXT,
     OPTION_LIST,
-    OPTION_COUNT, /* a whole number, not negative */
-    OPTION_REAL,  /* a number, not negative; the bool `given` stands at `mark` */
+    OPTION_COUNT,  /* a whole number, at least `min` and (when not 0) at most `max` */
+    OPTION_COUNTS, /* such numbers with commas between them: the text is kept */
+    OPTION_REAL,   /* a number, not negative; the bool `given` stands at `mark` */
 } option_kind;
 
 typedef struct option_row {
@@ -48,35 +49,43 @@ typedef struct option_row {
     size_t field, mark; /* offsets in settings */
     const char *value;  /* how help calls it: "FILE"; choices: "a|b|c" */
     const char *help;
+    int64_t min, max;
 } option_row;
 
 #define FLAG(name, field, help) \
-    { name, 0, OPTION_FLAG, offsetof(settings, field), 0, NULL, help }
+    { name, 0, OPTION_FLAG, offsetof(settings, field), 0, NULL, help, 0, 0 }
 #define TEXT(name, letter, field, value, help) \
-    { name, letter, OPTION_TEXT, offsetof(settings, field), 0, value, help }
+    { name, letter, OPTION_TEXT, offsetof(settings, field), 0, value, help, 0, 0 }
 #define LIST(name, field, value, help) \
-    { name, 0, OPTION_LIST, offsetof(settings, field), 0, value, help }
-#define COUNT(name, field, value, help) \
-    { name, 0, OPTION_COUNT, offsetof(settings, field), 0, value, help }
+    { name, 0, OPTION_LIST, offsetof(settings, field), 0, value, help, 0, 0 }
+#define COUNT(name, letter, field, min, max, help) \
+    { name, letter, OPTION_COUNT, offsetof(settings, field), 0, "N", help, min, max }
+#define COUNTS(name, letter, field, min, max, help)                                   \
+    {                                                                                 \
+        name, letter, OPTION_COUNTS, offsetof(settings, field), 0, "N,N…", help, min, \
+            max                                                                       \
+    }
 #define REAL(name, field, mark, value, help)                                       \
     {                                                                              \
         name, 0, OPTION_REAL, offsetof(settings, field), offsetof(settings, mark), \
-            value, help                                                            \
+            value, help, 0, 0                                                      \
     }
 #define OPTIONS_END \
-    { NULL, 0, OPTION_FLAG, 0, 0, NULL, NULL }
+    { NULL, 0, OPTION_FLAG, 0, 0, NULL, NULL, 0, 0 }
+
+enum { MAX_THREADS = 4096, MAX_SESSIONS = 4096 };
 
 /* Rows that several verbs share. */
 #define ROW_HELP                                                     \
     {                                                                \
         "help", 'h', OPTION_FLAG, offsetof(settings, help), 0, NULL, \
-            "print this and exit"                                    \
+            "print this and exit", 0, 0                              \
     }
 #define ROW_JSON FLAG("json", json, "print JSON instead of text")
 #define ROW_QUIET                                                      \
     {                                                                  \
         "quiet", 'q', OPTION_FLAG, offsetof(settings, quiet), 0, NULL, \
-            "no progress and no notes on stderr"                       \
+            "no progress and no notes on stderr", 0, 0                 \
     }
 #define ROW_TARGET                        \
     TEXT("target", 't', target, "TARGET", \
@@ -110,7 +119,9 @@ typedef struct verb {
     int (*run)(const settings *given);
 } verb;
 
-/* Reads argv behind the verb; 0, or the exit status after saying what is wrong. */
+/* Takes the next of "1,64,1024" off the list; -1: there is no number. */
+int64_t options_next_count(const char **list);
+/* Reads argv after the verb; 0, or the exit status after a message. */
 int options_read(const verb *which, int argc, char **argv, settings *out);
 void options_free(settings *given);
 void options_print_help(const verb *which, FILE *to);

@@ -124,7 +124,8 @@ char *type_with_extents(const extents *with, const char *type) {
         r.at += *r.at == ',';
     }
     if (r.is_bad || *r.at != ']') {
-        complain(0, "no numbers for the extents of %s: give --dim NAME=N or --input",
+        complain(0,
+                 "the extents of %s are not all known: give --dim NAME=N, or --input",
                  type);
         free(out);
         return NULL;

@@ -77,7 +77,8 @@ ig_status model_open(const settings *given, ig_context *context, const char *pat
     if (is_artifact(path)) {
         if (is_interpret(given->target)) {
             snprintf(why->text, sizeof why->text,
-                     "%s: is compiled; the interpreter takes models", path);
+                     "%s: this is a compiled artifact; --target interpret takes models",
+                     path);
             return IG_INVALID;
         }
         return program_open(path, NULL, &out->program, why);

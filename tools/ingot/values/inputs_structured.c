@@ -183,7 +183,7 @@ static ig_status take_option(ig_context *context, const char *text,
     const char *equals = strchr(text, '=');
     words why = { "" };
     if (!equals || equals == text) {
-        complain(0, "--input %s: write NAME=VALUE", text);
+        complain(0, "--input takes NAME=VALUE, not '%s'", text);
         return IG_INVALID;
     }
     char *name = text_of("%.*s", (int)(equals - text), text);

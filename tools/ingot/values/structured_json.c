@@ -60,7 +60,9 @@ static bool read_quantized(const json_t *json, structured *out, words *why) {
     const json_t *scale = json_object_get(json, "scale");
     const json_t *zero = json_object_get(json, "zero_point");
     if (!json_is_number(scale) || !json_is_integer(zero)) {
-        return fail(why, "a quantized tensor without scale and zero_point");
+        return fail(
+            why,
+            "a quantized tensor needs a number \"scale\" and an integer \"zero_point\"");
     }
     structured_add(out, IG_TREE_FLOAT, "scale")->real = json_number_value(scale);
     structured_add(out, IG_TREE_INT, "zero_point")->integer = json_integer_value(zero);
@@ -76,7 +78,9 @@ static bool read_tensor(const json_t *json, const structured_files *files,
     }
     const json_t *index = json_object_get(json, "tensor");
     if (!files->folder || !json_is_integer(index)) {
-        return fail(why, "{\"tensor\": K} names a file beside a JSON file");
+        return fail(
+            why,
+            "{\"tensor\": K} needs an integer K, and a JSON file beside which input_K.npy lies");
     }
     const char *dtype = row < count ? dtypes[row].dtype : NULL;
     structured *tensor = out;
@@ -113,7 +117,7 @@ static bool read_items(const json_t *json, const structured_files *files,
     size_t index;
     json_t *item;
     if (!json_is_array(json)) {
-        return fail(why, "a list or tuple that is no JSON array");
+        return fail(why, "a list or tuple must be a JSON array");
     }
     json_array_foreach(json, index, item) {
         structured *child = structured_add(out, IG_TREE_NONE, NULL);
@@ -130,13 +134,13 @@ static bool read_pairs(const json_t *json, const structured_files *files,
     size_t index;
     json_t *pair;
     if (!json_is_array(json)) {
-        return fail(why, "a dict that is no JSON array of pairs");
+        return fail(why, "a dict or namedtuple must be a JSON array of pairs");
     }
     json_array_foreach(json, index, pair) {
         const json_t *key = json_array_get(pair, 0);
         const char *name = json_string_value(key);
         if (!name && (!json_is_integer(key) || out->kind == IG_TREE_RECORD)) {
-            return fail(why, "a dict with a key that is no string and no integer");
+            return fail(why, "a key must be a string, or in a dict an integer");
         }
         if (out->kind == IG_TREE_DICT) {
             structured *made = structured_add(out, name ? IG_TREE_STR : IG_TREE_INT,
@@ -165,7 +169,8 @@ static bool read_plain_list(const json_t *json, structured *out, words *why) {
         child->text = is_text ? text_of("%s", json_string_value(item)) : NULL;
         child->integer = json_integer_value(item);
         if (!is_text && !json_is_integer(item)) {
-            return fail(why, "keys and lengths are plain strings and integers");
+            return fail(why,
+                        "\"keys\" must be strings and \"length_per_key\" integers");
         }
     }
     return true;
@@ -249,7 +254,11 @@ static bool read_kind(const char *key, const json_t *value,
                    (out->kind == IG_TREE_BOOL && json_is_boolean(value)) ||
                    (out->kind == IG_TREE_STR && json_is_string(value)) ||
                    (out->kind == IG_TREE_COMPLEX && read_complex(value, out));
-    return is_good ? true : fail(why, "a number or string that is none");
+    return is_good
+               ? true
+               : fail(
+                     why,
+                     "an int, float, bool, str or complex must be a JSON value of that type");
 }
 
 bool structured_of_json(const json_t *json, const structured_files *files,
@@ -270,5 +279,7 @@ bool structured_of_json(const json_t *json, const structured_files *files,
             return false;
         }
     }
-    return fail(why, "a node that is no tensor, number, string or container");
+    return fail(
+        why,
+        "a node must have one of the keys tensor, list, tuple, dict, namedtuple, kjt, kt, jt, int, float, bool, str, none, complex");
 }

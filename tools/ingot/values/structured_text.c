@@ -49,7 +49,7 @@ static bool take_tensor(ig_context *context, const char *text, bool is_real,
     }
     ig_status status = ig_arguments_parse(context, whole, NULL, &out->owner);
     free(whole);
-    return status == IG_OK ? true : fail(why, text, "is no tensor");
+    return status == IG_OK ? true : fail(why, text, "cannot be read as a tensor");
 }
 
 /* ---- short forms ---- */
@@ -103,9 +103,11 @@ static bool take_form(ig_context *context, const form *which, const char *text,
         bool is_weights = strcmp(name, "weights") == 0;
         bool is_counts = strcmp(name, "length_per_key") == 0;
         if (!value) {
-            is_good = is_weights ||
-                      fail(why, text,
-                           "lacks one of its fields (keys, values, lengths)");
+            is_good =
+                is_weights ||
+                fail(
+                    why, text,
+                    "needs the fields of its kind: kjt keys, values, lengths; kt keys, length_per_key, values; jt values, lengths");
         } else if (is_counts || strcmp(name, "keys") == 0) {
             take_names(value, is_counts, field);
         } else {

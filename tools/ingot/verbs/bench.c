@@ -15,9 +15,9 @@
 #include <sys/resource.h>
 
 static const option_row options[] = {
-    TEXT("batch", 'b', batch, "N,N…", "batch sizes (1)"),
-    TEXT("threads", 0, thread_counts, "N,N…", "threads of a session (1)"),
-    COUNT("sessions", sessions, "N", "sessions that run at once (1)"),
+    COUNTS("batch", 'b', batch, 0, INT32_MAX, "batch sizes (1)"),
+    COUNTS("threads", 0, thread_counts, 1, MAX_THREADS, "threads of a session (1)"),
+    COUNT("sessions", 0, sessions, 0, MAX_SESSIONS, "sessions that run at once (1)"),
     REAL("seconds", seconds, has_seconds, "S", "time of a point (2)"),
     LIST(
         "dim", dims, "NAME=N",
@@ -35,8 +35,6 @@ static const option_row options[] = {
     ROW_HELP,
     OPTIONS_END,
 };
-
-enum { MAX_THREADS = 4096 };
 
 /* ---- one point ---- */
 
@@ -182,32 +180,15 @@ static void tell(const settings *given, const point *p, bool is_first) {
 
 /* ---- the verb ---- */
 
-/* "1,64,1024" -> the next number, or -1. */
-static int64_t next_number(const char **list) {
-    char *end;
-    long long value = strtoll(*list, &end, 10);
-    if (end == *list || value < 0 || (*end && *end != ',')) {
-        return -1;
-    }
-    *list = *end ? end + 1 : end;
-    return value;
-}
-
 /* A point for each number of threads. */
 static ig_status run_threads(const settings *given, const model *m, const call *with,
                              int64_t batch, size_t *told, words *why) {
     const char *list = given->thread_counts ? given->thread_counts : "1";
     while (*list) {
-        int64_t threads = next_number(&list);
+        int64_t threads = options_next_count(&list);
         point p = { .batch = batch,
                     .threads = (int)threads,
                     .sessions = given->sessions ? (size_t)given->sessions : 1 };
-        if (threads < 1 || threads > MAX_THREADS) {
-            snprintf(why->text, sizeof why->text,
-                     "--threads takes counts from 1 to %d such as 1,2,4, not '%.100s'",
-                     MAX_THREADS, given->thread_counts);
-            return IG_INVALID;
-        }
         ig_status status = measure(given, m, with, &p, why);
         if (status != IG_OK) {
             return status;
@@ -247,14 +228,7 @@ static ig_status run_batches(const settings *given, const model *m, size_t *told
     const char *list = given->batch ? given->batch : "1";
     ig_status status = IG_OK;
     while (*list && status == IG_OK) {
-        int64_t batch = next_number(&list);
-        if (batch < 0) {
-            snprintf(why->text, sizeof why->text,
-                     "--batch takes batch sizes such as 1,64,1024, not '%.100s'",
-                     given->batch);
-            return IG_INVALID;
-        }
-        status = run_batch(given, m, batch, told, why);
+        status = run_batch(given, m, options_next_count(&list), told, why);
     }
     return status;
 }

@@ -3,6 +3,7 @@
 #include "tools/ingot/measure/clock.h"
 #include "tools/ingot/model/model.h"
 
+#include <errno.h>
 #include <string.h>
 
 static const option_row options[] = {
@@ -36,7 +37,7 @@ static ig_status write_text(const settings *given, ig_module *module) {
     FILE *file = fopen(given->output, "wb");
     bool is_written = file && fwrite(text, 1, size, file) == size;
     if ((file && fclose(file) != 0) || !is_written) {
-        complain(0, "%s: cannot write", given->output);
+        complain(0, "%s: cannot write: %s", given->output, strerror(errno));
         return IG_IO;
     }
     return IG_OK;
@@ -91,7 +92,7 @@ static ig_status compile(const settings *given, ig_context *context) {
 
 static int run(const settings *given) {
     if (!given->output) {
-        return complain(EXIT_USAGE, "-o FILE is needed: where the artifact goes");
+        return complain(EXIT_USAGE, "compile needs -o FILE, where the artifact goes");
     }
     int status;
     ig_context *context = context_open(given, NULL, &status);

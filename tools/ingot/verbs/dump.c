@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/model/model.h"
 
+#include <errno.h>
 #include <string.h>
 
 static const option_row dump_options[] = {
@@ -56,7 +57,7 @@ static ig_status write_out(const settings *given, const char *text, size_t size)
     FILE *file = fopen(given->output, "wb");
     bool is_written = file && fwrite(text, 1, size, file) == size;
     if ((file && fclose(file) != 0) || !is_written) {
-        complain(0, "%s: cannot write", given->output);
+        complain(0, "%s: cannot write: %s", given->output, strerror(errno));
         return IG_IO;
     }
     return IG_OK;

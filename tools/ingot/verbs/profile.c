@@ -22,8 +22,8 @@
 #include <string.h>
 
 static const option_row options[] = {
-    TEXT("batch", 'b', batch, "N", "batch size (1)"),
-    COUNT("threads", threads, "N", "threads of the session (1)"),
+    COUNT("batch", 'b', batch_size, 1, INT32_MAX, "batch size (1)"),
+    COUNT("threads", 0, threads, 0, MAX_THREADS, "threads of the session (1)"),
     REAL("seconds", seconds, has_seconds, "S", "time of the runs (2)"),
     TEXT("sort", 0, sort, "order|time", "as the steps run (order), or by their time"),
     TEXT("trace", 0, trace, "FILE", "also write one run for trace viewers (JSON)"),
@@ -237,17 +237,9 @@ static ig_status profile_call(const settings *given, const model *m, const call 
 
 static ig_status profile_model(const settings *given, const model *m,
                                bound_inputs *values, words *why) {
-    char *end = NULL;
-    extents sizes = { .batch = 1, .dims = given->dims };
+    extents sizes = { .batch = given->batch_size ? given->batch_size : 1,
+                      .dims = given->dims };
     progress_clear();
-    if (given->batch) {
-        sizes.batch = strtoll(given->batch, &end, 10);
-    }
-    if (given->batch && (end == given->batch || *end || sizes.batch < 0)) {
-        snprintf(why->text, sizeof why->text,
-                 "--batch takes a batch size such as 64, not '%.100s'", given->batch);
-        return IG_INVALID;
-    }
     char *symbol = batch_symbol_of(m);
     sizes.batch_symbol = symbol;
     ig_status status = bind_inputs(given, m, &sizes, values);

@@ -16,7 +16,7 @@ static const option_row options[] = {
     TEXT(
         "outputs", 'o', outputs_to, "DIR|y.npz",
         "write outputs to NAME.npy in a folder, or to an archive, in place of printing them"),
-    COUNT("threads", threads, "N", "threads of the session (1)"),
+    COUNT("threads", 0, threads, 0, MAX_THREADS, "threads of the session (1)"),
     ROW_ENTRY,
     ROW_RESOURCE,
     ROW_FIX,

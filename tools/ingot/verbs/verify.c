@@ -13,6 +13,7 @@
  */
 #include "tools/ingot/verify/verify.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,7 @@ static const option_row options[] = {
         "also compare with the reference interpreter: relative RMS of real outputs at most 1e-6"),
     REAL("rtol", rtol, has_rtol, "R", "relative tolerance, in place of the case's"),
     REAL("atol", atol, has_atol, "A", "absolute tolerance, in place of the case's"),
-    COUNT("threads", threads, "N", "threads of the sessions (1)"),
+    COUNT("threads", 0, threads, 0, MAX_THREADS, "threads of the sessions (1)"),
     REAL(
         "arena", arena, has_arena, "R",
         "also fail where a run's arena is more than R times the bytes that live at once"),
@@ -447,9 +448,10 @@ static outcome verify_case(verification *v, const char *folder) {
         v->test.model = text_of("%s", v->given->output);
     }
     if (!v->test.model) {
-        return skip(v, "it has no model that can be read");
+        return skip(v, "the folder has no model (model.onnx, .ig, .pt or package.pt)");
     }
-    return v->test.sets.count ? verify_sets(v) : skip(v, "it has no data sets");
+    return v->test.sets.count ? verify_sets(v)
+                              : skip(v, "the folder has no test_data_set_K");
 }
 
 /* ---- telling ---- */
@@ -532,12 +534,14 @@ static int run(const settings *given) {
     }
     int status = 0;
     if (given->suite && !suite_list(given->suite, &folders)) {
-        status = complain(exit_of(IG_IO), "%s: cannot read the folder", given->suite);
+        status = complain(exit_of(IG_IO), "%s: cannot read: %s", given->suite,
+                          strerror(errno));
     } else if (!folders.count) {
-        status = complain(EXIT_USAGE,
-                          given->suite ? "%s holds no cases"
-                                       : "%sname a case's folder, or --suite DIR",
-                          given->suite ? given->suite : "");
+        status = given->suite
+                     ? complain(EXIT_USAGE,
+                                "%s holds no cases: folders with a test_data_set_K",
+                                given->suite)
+                     : complain(EXIT_USAGE, "verify needs CASE_DIR… or --suite DIR");
     }
     if (status == 0) {
         status = run_cases(given, &folders);

@@ -146,7 +146,8 @@ static bool check_after(verification *v, const structured_call *set,
         given = want ? *ig_arguments_at(want, 0) : given;
     }
     if (is_good && path && !after) {
-        is_good = verify_fail(v, what, "the model does not say that it changes it");
+        is_good = verify_fail(v, what,
+                              "it should change, but the model does not change it");
     }
     tolerance within = verify_tolerance(v, NULL);
     if (is_good && after && !values_agree(after, &given, &within, &why)) {
