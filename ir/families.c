@@ -24,6 +24,7 @@ const ig_family_info ig_families[IG_FAMILY_COUNT] = {
 };
 
 ig_kernel_family ig_family_find(const char *name) {
+    assert(name && "a family has a name");
     for (int i = 0; i < IG_FAMILY_COUNT; i++) {
         if (strcmp(ig_families[i].name, name) == 0) {
             return (ig_kernel_family)i;

@@ -16,7 +16,7 @@
 #include "base/platform.h"
 #include "base/vec.h"
 #include "ir/dim/dim.h"
-#include "ir/signature.h"
+#include "ir/text/signature.h"
 
 typedef struct ig_op ig_op;
 typedef struct ig_value ig_value;

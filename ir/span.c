@@ -6,7 +6,7 @@
  */
 #include "ir/span.h"
 
-#include "ir/tensor_float.h"
+#include "ir/semantics/tensor_float.h"
 
 #include <assert.h>
 #include <math.h>

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * An archive stores neither ranks nor element types of its inputs, so each argument of
- * the call needs a tree (ir/signature.h) that says them: the caller's, else what the
- * archive's traced inputs were like.  Where neither says anything the error lists what
- * is needed with an example of the command line.
+ * the call needs a tree that says them (ir/text/signature.h): the caller's, else what
+ * the archive's traced inputs were like.  Where neither says anything the error lists
+ * what is needed with an example of the command line.
  *
  *     x     f32[B, 13]                       names of extents are symbols
  *     n     3                                numbers, strings, None are fixed

@@ -9,7 +9,7 @@
 
 #include "ir/ops.h"
 #include "ir/semantics/scalar_special.h"
-#include "ir/tensor_float.h"
+#include "ir/semantics/tensor_float.h"
 
 #include <assert.h>
 #include <math.h>

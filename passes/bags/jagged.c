@@ -53,7 +53,9 @@ static bool cuts_rows(const ig_jagged *j, const ig_op *slice) {
     return is_rows;
 }
 
-static bool step_slice(const ig_jagged *j, const ig_op *op, ig_span *span) {
+static bool step_slice(const ig_jagged *j, const ig_op *op, ig_span *span,
+                       ig_value **out_list) {
+    (void)out_list;
     if (!cuts_rows(j, op)) {
         return false;
     }
@@ -87,7 +89,9 @@ static int64_t known_index(const ig_value *indices, int64_t index) {
     return ig_tensor_get_i64(&tensor, data->is_splat ? 0 : index);
 }
 
-static bool step_gather(const ig_jagged *j, const ig_op *op, ig_span *span) {
+static bool step_gather(const ig_jagged *j, const ig_op *op, ig_span *span,
+                        ig_value **out_list) {
+    (void)out_list;
     const ig_type *type = operand(op, 0)->type;
     if (ig_attr_int(op, IG_gather_axis, 0) != 0 || type->rank == 0 ||
         operand(op, 1)->type->rank != 1) {
@@ -130,24 +134,37 @@ static bool is_wider(const ig_op *cast) {
     return from->class == IG_SINT && to->class == IG_SINT && to->bits >= from->bits;
 }
 
+static bool step_reshape(const ig_jagged *j, const ig_op *op, ig_span *span,
+                         ig_value **out_list) {
+    (void)j, (void)span, (void)out_list;
+    return op->operand_count == 1;
+}
+
+static bool step_cast(const ig_jagged *j, const ig_op *op, ig_span *span,
+                      ig_value **out_list) {
+    (void)j, (void)span, (void)out_list;
+    return is_wider(op);
+}
+
+/* Through an op that only moves elements: moves `span` to where it was in *out_list,
+ * the first operand unless the step says another. */
+typedef bool (*step_fn)(const ig_jagged *j, const ig_op *op, ig_span *span,
+                        ig_value **out_list);
+
+static const step_fn steps[IG_OP_COUNT] = {
+    [IG_OP_reshape] = step_reshape, [IG_OP_cast] = step_cast,
+    [IG_OP_slice] = step_slice,     [IG_OP_gather] = step_gather,
+    [IG_OP_concat] = step_concat,
+};
+
 bool ig_span_step(const ig_jagged *j, ig_span *span) {
     const ig_op *op = span->list->def;
     if (!op || op->operand_count == 0 || span->list->type->kind != IG_TENSOR) {
         return false;
     }
     ig_value *from = operand(op, 0);
-    bool is_done = false;
-    if (op->code == IG_OP_reshape) {
-        is_done = op->operand_count == 1;
-    } else if (op->code == IG_OP_cast) {
-        is_done = is_wider(op);
-    } else if (op->code == IG_OP_slice) {
-        is_done = step_slice(j, op, span);
-    } else if (op->code == IG_OP_gather) {
-        is_done = step_gather(j, op, span);
-    } else if (op->code == IG_OP_concat) {
-        is_done = step_concat(j, op, span, &from);
-    }
+    step_fn step = steps[op->code];
+    bool is_done = step && step(j, op, span, &from);
     span->list = is_done ? from : span->list;
     return is_done;
 }

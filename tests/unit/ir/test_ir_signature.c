@@ -1,6 +1,6 @@
 /* Signature trees and state: what prints, parses; what is wrong, is told.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ir/signature.h"
+#include "ir/text/signature.h"
 
 #include "ir/text/text.h"
 #include "ir/verify/verify.h"

@@ -1,4 +1,6 @@
 # decompose: composites become what they are made of; windows lose their padding.
+# decompose_conv: padding of a convolution becomes a pad.
+# decompose_pool: an average becomes a sum that is divided.
 # run: decompose,dce
 # target: cpu:v3
 module @m {

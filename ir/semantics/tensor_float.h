@@ -1,7 +1,7 @@
 /* Narrow floating-point formats: decoding, and encoding with one rounding.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef IG_IR_TENSOR_FLOAT_H
-#define IG_IR_TENSOR_FLOAT_H
+#ifndef IG_IR_SEMANTICS_TENSOR_FLOAT_H
+#define IG_IR_SEMANTICS_TENSOR_FLOAT_H
 
 #include "ir/tensor.h"
 

@@ -18,8 +18,8 @@
  * "f32[B, 13]", and `int`, `float` and `bool` without a value are known only at run
  * time.
  */
-#ifndef IG_IR_SIGNATURE_H
-#define IG_IR_SIGNATURE_H
+#ifndef IG_IR_TEXT_SIGNATURE_H
+#define IG_IR_TEXT_SIGNATURE_H
 
 #include "base/writer.h"
 #include "ir/text/lex.h"

@@ -1,0 +1,142 @@
+"""Who may include whom, down to the rooms of each folder.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import os
+import re
+
+from structure.tree import CODE, PRODUCT, blank_out, code_files, find, line_of, read
+
+STATUS = "ingot/status.h"
+KERNEL = "ingot/kernel.h"
+BASE = ["base/", STATUS]
+MODEL = ["compose/", "ir/", *BASE]  # for whoever makes or changes graphs
+TORCH = "frontend/torch/"
+ONNX = "frontend/onnx/"
+LOWER = "passes/lower/"
+SCHEDULES = [LOWER + "*", LOWER + "math/", *MODEL]  # what schedules of all targets share
+DRIVER = ["driver/*", "runtime/format.h", "ingot/", *MODEL]
+TOOL = "tools/ingot/"
+
+# folder → what its files may include by quotes: a prefix of the path, or `folder/*` for
+# the files that are directly in the folder.
+ARROWS = {
+    "include/": ["ingot/"],
+    "base/": BASE,
+    "ir/": ["ir/", *BASE],
+    "ir/dim/": ["ir/*", "ir/dim/", "ir/infer/", *BASE],
+    "ir/fold/": ["ir/*", "ir/fold/", "ir/infer/", "ir/interpret/", "ir/semantics/", *BASE],
+    "ir/infer/": ["ir/*", "ir/infer/", "ir/dim/", "ir/semantics/", "ir/text/", *BASE],
+    "ir/interpret/": ["ir/*", "ir/interpret/", "ir/fold/", "ir/semantics/", "ir/text/",
+                      *BASE],
+    "ir/semantics/": ["ir/*", "ir/semantics/", "ir/fold/", "ir/infer/", *BASE],
+    "ir/text/": ["ir/*", "ir/text/", "ir/dim/", "ir/verify/", *BASE],
+    "ir/verify/": ["ir/*", "ir/verify/", "ir/text/", *BASE],
+    "compose/": ["compose/", "ir/", *BASE],
+    ONNX: [ONNX + "onnx.h", *MODEL],
+    ONNX + "read/": [ONNX + "read/", ONNX + "onnx.h", "ir/", *BASE],
+    ONNX + "import/": [ONNX + "import/", ONNX + "ops/hooks.h", ONNX + "read/",
+                       ONNX + "onnx.h", *MODEL],
+    ONNX + "ops/": [ONNX + "ops/", ONNX + "import/", ONNX + "read/onnx.pb-c.h", *MODEL],
+    TORCH: [*MODEL],
+    TORCH + "archive/": [TORCH + "archive/", *BASE],
+    TORCH + "pickle/": [TORCH + "pickle/", TORCH + "archive/", "ir/", *BASE],
+    TORCH + "language/": [TORCH + "language/", *BASE],
+    TORCH + "eval/": [TORCH + "eval/", TORCH + "language/", TORCH + "pickle/", *MODEL],
+    TORCH + "builtin/": [TORCH + "builtin/", TORCH + "eval/", TORCH + "language/", *MODEL],
+    TORCH + "aten/": [TORCH + "aten/", TORCH + "eval/", *MODEL],
+    TORCH + "fbgemm/": [TORCH + "fbgemm/", TORCH + "aten/", TORCH + "eval/",
+                        TORCH + "pickle/", TORCH + "archive/", *MODEL],
+    TORCH + "vision/": [TORCH + "vision/", TORCH + "aten/", *MODEL],
+    TORCH + "package/": [TORCH + "package/", TORCH + "eval/program.h", "ir/", *BASE],
+    TORCH + "entry/": [TORCH, *MODEL],
+    "passes/engine/": ["passes/engine/", "ir/", *BASE],
+    "passes/clean/": ["passes/clean/", "passes/engine/", *MODEL],
+    "passes/canonical/": ["passes/canonical/", "passes/engine/", *MODEL],
+    "passes/bags/": ["passes/bags/", "passes/canonical/", "passes/engine/", *MODEL],
+    "passes/recognise/": ["passes/recognise/", "passes/canonical/", "passes/engine/",
+                          *MODEL],
+    "passes/place/": ["passes/place/", "passes/engine/", *MODEL],
+    LOWER: ["passes/engine/", *SCHEDULES],
+    LOWER + "math/": SCHEDULES,
+    LOWER + "bag/": [LOWER + "bag/", *SCHEDULES],
+    LOWER + "serial/": [LOWER + "serial/", *SCHEDULES],
+    LOWER + "cpu/": [LOWER + "cpu/", LOWER + "bag/", LOWER + "serial/", *SCHEDULES],
+    LOWER + "gpu/": [LOWER + "gpu/", LOWER + "bag/", LOWER + "serial/", *SCHEDULES],
+    "codegen/": ["codegen/backend.h", "ir/", *BASE],
+    "codegen/cpu/": ["codegen/cpu/", "codegen/backend.h", "ir/", *BASE, KERNEL,
+                     "ingot_build_id.h"],
+    "codegen/cuda/": ["codegen/cuda/", "codegen/backend.h", "ir/", *BASE],
+    "codegen/null/": ["codegen/null/", "codegen/backend.h", "ir/", *BASE],
+    "runtime/": ["runtime/*", "runtime/host/", *BASE, KERNEL, "ingot/runtime.h",
+                 "ingot/tree.h", "ingot/store.h"],
+    "runtime/host/": ["runtime/host/", *BASE, KERNEL, "ingot/runtime.h"],
+    "runtime/tree/": ["runtime/*", "runtime/tree/", *BASE, "ingot/runtime.h",
+                      "ingot/tree.h"],
+    "runtime/cpu/": ["runtime/cpu/", "runtime/device.h", "runtime/message.h",
+                     "runtime/host/", *BASE, KERNEL, "ingot/runtime.h"],
+    "runtime/cuda/": ["runtime/cuda/", "runtime/device.h", "runtime/message.h", *BASE,
+                      KERNEL, "ingot/runtime.h"],
+    "runtime/null/": ["runtime/null/", "runtime/device.h", "runtime/message.h", *BASE,
+                      KERNEL, "ingot/runtime.h"],
+    "driver/": ["driver/", "runtime/", "codegen/backend.h", "passes/engine/",
+                ONNX + "onnx.h", TORCH + "*", TORCH + "archive/", *DRIVER],
+    "driver/artifact/": ["driver/artifact/", "driver/cache/", "passes/place/", *DRIVER],
+    "driver/cache/": ["driver/cache/", "driver/artifact/", "driver/compile/",
+                      "ingot_build_id.h", *DRIVER],
+    "driver/compile/": ["driver/", "codegen/backend.h", "passes/engine/", LOWER + "*",
+                        "ingot_build_id.h", *DRIVER],
+    "driver/dump/": ["driver/dump/", "driver/compile/", "passes/engine/", TORCH + "*",
+                     TORCH + "package/", "ingot_build_id.h", *DRIVER],
+    "driver/values/": ["driver/values/", ONNX + "onnx.h", *DRIVER],
+    TOOL: [TOOL + "*", TOOL + "cli/", TOOL + "verbs/", "ingot/"],
+    TOOL + "cli/": [TOOL + "cli/", "ingot/"],
+    TOOL + "model/": [TOOL + "model/", TOOL + "cli/", "ingot/"],
+    TOOL + "values/": [TOOL + "values/", TOOL + "model/", TOOL + "cli/", "ingot/"],
+    TOOL + "measure/": [TOOL + "measure/", TOOL + "cli/", "ingot/"],
+    TOOL + "verify/": [TOOL + "verify/", TOOL + "values/", TOOL + "cli/", "ingot/"],
+    TOOL + "verbs/": [TOOL, "ingot/"],
+    "tools/igcheck/": ["tools/igcheck/", "ingot/"],
+    "bench/": ["bench/", "ingot/"],
+    "examples/": ["examples/", "ingot/"],
+}
+LLVM_HOME = "codegen/cpu/"
+
+
+def may_include(folder, target):
+    for rule in ARROWS[folder]:
+        if rule.endswith("/*"):
+            if os.path.dirname(target) == rule[:-2]:
+                return True
+        elif target.startswith(rule):
+            return True
+    return False
+
+
+def includes_follow_the_arrows(files):
+    for name in code_files(files, suffixes=CODE | {".def"}):
+        folder = max((f for f in ARROWS if name.startswith(f)), key=len, default=None)
+        for number, line in enumerate(read(name).splitlines() if folder else [], 1):
+            match = re.match(r'\s*#\s*include\s+(["<])([^">]+)[">]', line)
+            if not match:
+                continue
+            is_ours, target = match.group(1) == '"', match.group(2)
+            if is_ours and not may_include(folder, target):
+                find(name, number, f"{folder} may not include {target}")
+            if target.startswith("llvm") and not name.startswith(LLVM_HOME):
+                find(name, number, f"only {LLVM_HOME} includes LLVM")
+
+
+def declarations_are_in_headers(files):
+    """A function of another file is called through its header: an `extern` or a
+    prototype of an ig_ function in a .c file would be an arrow that no include shows."""
+    declares = re.compile(r"^(?:extern\b[^;={]*;|[ \t]*extern\b[^;={]*;"
+                          r"|(?!static\b|typedef\b|return\b)[A-Za-z_][\w \t*]*?"
+                          r"\big_\w+\([^;{}]*\)\s*;)", flags=re.M)
+    for name in code_files(files, PRODUCT, {".c"}):
+        text = blank_out(name)
+        for match in declares.finditer(text):
+            if match.group().endswith("environ;"):
+                continue  # POSIX has no header for it
+            find(name, line_of(text, match.start()),
+                 "a declaration of another file's symbol; include its header")

@@ -1,0 +1,71 @@
+"""Sizes: folders, files, functions, lines, nesting.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import collections
+import os
+import re
+
+from structure.tree import (blank_out, code_files, find, line_of, list_functions, read,
+                            suffix)
+
+MAX_LINES = {".c": 800, ".h": 300, ".def": 500}
+MAX_FILES = 40
+MAX_FUNCTION_LINES = 70
+MAX_PARAMETERS = 6
+MAX_NESTING = 4
+MAX_COLUMNS = 88
+WRITTEN_BY_FUZZERS = "tests/fuzz/corpus/"  # as many files as the fuzzer finds use for
+
+
+def folders_are_small(files):
+    counts = collections.Counter(os.path.dirname(n) for n in files)
+    for folder, count in sorted(counts.items()):
+        if count > MAX_FILES and not (folder + "/").startswith(WRITTEN_BY_FUZZERS):
+            find(folder, 1, f"{count} files, at most {MAX_FILES}")
+
+
+def files_are_small(files):
+    for name in files:
+        limit = MAX_LINES.get(suffix(name))
+        count = read(name).count("\n") if limit else 0
+        if limit and count > limit:
+            find(name, count, f"{count} lines, at most {limit}")
+
+
+def lines_are_short(files):
+    """A line that is one string literal may be long: messages are not cut."""
+    for name in code_files(files):
+        for number, line in enumerate(read(name).splitlines(), 1):
+            if len(line) <= MAX_COLUMNS:
+                continue
+            if not re.match(r'[\s(?:{]*"(\\.|[^"\\])*"[\s,;)}\\]*$', line):
+                find(name, number, f"{len(line)} columns, at most {MAX_COLUMNS}")
+
+
+def functions_are_small(files):
+    for path, name, first, last, signature in list_functions(tuple(files)):
+        if last - first + 1 > MAX_FUNCTION_LINES:
+            find(path, first, f"{name} has {last - first + 1} lines, "
+                              f"at most {MAX_FUNCTION_LINES}")
+        inner = re.sub(r"\([^()]*\)", "", signature[1:-1])
+        count = inner.count(",") + 1
+        if count > MAX_PARAMETERS:
+            find(path, first, f"{name} has {count} parameters, at most {MAX_PARAMETERS}")
+
+
+def nesting_is_shallow(files):
+    """Counts braces that open a statement: after `)`, `else` or `do`."""
+    for name in code_files(files):
+        text = blank_out(name)
+        stack = []
+        for match in re.finditer(r"[{}]", text):
+            if match.group() == "}":
+                if stack:
+                    stack.pop()
+                continue
+            before = text[max(0, match.start() - 80):match.start()].rstrip()
+            stack.append(bool(re.search(r"(\)|\belse|\bdo)$", before)))
+            if sum(stack) - 1 > MAX_NESTING:
+                find(name, line_of(text, match.start()),
+                     f"nesting of {sum(stack) - 1}, at most {MAX_NESTING}")
