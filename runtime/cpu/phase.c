@@ -212,7 +212,8 @@ static void run_worker(void *argument, int index) {
     }
 }
 
-static void run_phase(ig_cpu_queue *queue, const ig_phase *phase) {
+/* A phase of rows, or one for several workers. */
+static void run_shares(ig_cpu_queue *queue, const ig_phase *phase) {
     phase_task task = { phase, queue,
                         phase->is_parallel && queue->base.active_count > 1 };
     if (phase->block > 0 && phase->rows <= 0) {
@@ -222,18 +223,21 @@ static void run_phase(ig_cpu_queue *queue, const ig_phase *phase) {
         run_wide(&task);
     } else if (task.is_split) {
         ig_thread_pool_run(queue->pool, run_worker, &task);
-    } else if (phase->block > 0) {
-        run_rows(&task, 0);
     } else {
-        run_all_tiles(phase, queue->workers);
+        run_rows(&task, 0);
     }
 }
 
 ig_status ig_cpu_queue_submit(ig_queue *base, const ig_phase *phase) {
     ig_cpu_queue *queue = ig_cpu_queue_of(base);
-    run_phase(queue, phase);
+    bool is_split = phase->is_parallel && base->active_count > 1;
+    if (is_split || phase->block > 0) {
+        run_shares(queue, phase);
+    } else {
+        run_all_tiles(phase, queue->workers);
+    }
     ig_cpu_queue_pass(base);
-    if (base->active_count > 1 || queue->workers->report.kernel.operand >= 0) {
+    if (is_split || queue->workers->report.kernel.operand >= 0) {
         merge_reports(queue);
     }
     return IG_OK;
