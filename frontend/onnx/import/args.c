@@ -241,8 +241,8 @@ void ig_onnx_guard_extents(const ig_onnx_node *node, uint32_t i, uint32_t a, uin
     const ig_type *x = require_input(node, i)->type, *y = require_input(node, k)->type;
     assert(a < x->rank && b < y->rank && "axes of the inputs");
     const char *what = ig_arena_printf(
-        node->import->arena, "dim %u of '%s' and dim %u of '%s' must be equal", a,
-        node->proto->input[i], b, node->proto->input[k]);
+        node->import->arena, "dim %u of input %u and dim %u of input %u must be equal",
+        a, i, b, k);
     ig_expr_guard_equal(node->e, x->dims[a], y->dims[b], what);
 }
 

@@ -19,7 +19,6 @@
 #define IG_FRONTEND_ONNX_IMPORT_ARGS_H
 
 #include "frontend/onnx/import/import.h"
-#include "frontend/onnx/ops/hooks.h"
 
 bool ig_onnx_has_failed(const ig_onnx_node *node);
 

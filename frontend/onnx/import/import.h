@@ -208,20 +208,11 @@ ig_status ig_onnx_float_tensor(const ig_onnx_node *node, uint32_t index);
 /* An axis in [-rank, rank), made non-negative. */
 ig_status ig_onnx_axis(const ig_onnx_node *node, int64_t axis, uint32_t rank,
                        uint32_t *out_axis);
-/* The integers of a constant input of rank 0 or 1; UNSUPPORTED when it is not known. */
-ig_status ig_onnx_const_ints(const ig_onnx_node *node, uint32_t index, const char *what,
-                             const int64_t **out_ints, uint32_t *out_count);
-/* The same from an attribute or, where the row has none, from input `index`.  Gives
- * NULL when both are absent. */
-ig_status ig_onnx_ints(const ig_onnx_node *node, const char *attr, uint32_t index,
-                       const int64_t **out_ints, uint32_t *out_count);
 /* The shape that an integer input holds, as far as it is known. */
 bool ig_onnx_dims(const ig_onnx_node *node, uint32_t index, ig_dims_value *out);
 /* The run checks that extent `a` of input `i` equals extent `b` of input `k`. */
 void ig_onnx_guard_extents(const ig_onnx_node *node, uint32_t i, uint32_t a, uint32_t k,
                            uint32_t b);
-void ig_onnx_guard_broadcast(const ig_onnx_node *node, const ig_value *x,
-                             const ig_value *y);
 ig_status ig_onnx_reshape(const ig_onnx_node *node, ig_value *x, uint32_t rank,
                           const ig_dim *dims, ig_value **out_value);
 ig_status ig_onnx_slice(const ig_onnx_node *node, ig_value *x, uint32_t axis,

@@ -41,7 +41,7 @@ ig_status ig_onnx_build1(const ig_onnx_node *node, ig_opcode code, ig_value *x,
 
 ig_status ig_onnx_build2(const ig_onnx_node *node, ig_opcode code, ig_value *x,
                          ig_value *y, ig_value **out_value) {
-    ig_onnx_guard_broadcast(node, x, y);
+    ig_expr_guard_broadcast(node->e, x, y);
     return ig_onnx_build(node, code, 2, (ig_value *[]){ x, y }, NULL, out_value);
 }
 
@@ -131,106 +131,6 @@ ig_status ig_onnx_axis(const ig_onnx_node *node, int64_t axis, uint32_t rank,
     }
     *out_axis = (uint32_t)(axis < 0 ? axis + (int64_t)rank : axis);
     return IG_OK;
-}
-
-/* ---- integers known at import ---- */
-
-/* A constant of any length, read element by element. */
-static bool read_constant(const ig_onnx_node *node, const ig_value *value,
-                          const int64_t **out_ints, uint32_t *out_count) {
-    const ig_data *data = ig_constant_of(value);
-    if (!data || !data->bytes || data->is_splat || data->type->rank > 1 ||
-        !ig_dtype_is_int((ig_dtype)data->type->dtype)) {
-        return false;
-    }
-    int64_t count = ig_dim_value(data->type->rank ? data->type->dims[0] : ig_dim_of(1));
-    if (count > UINT16_MAX) {
-        return false;
-    }
-    ig_tensor tensor = { .kind = IG_TENSOR,
-                         .dtype = (ig_dtype)data->type->dtype,
-                         .count = count,
-                         .data = (void *)(uintptr_t)data->bytes };
-    int64_t *ints = IG_NEW_ARRAY(node->import->arena, int64_t, (size_t)count + 1);
-    for (int64_t i = 0; i < count; i++) {
-        ints[i] = ig_tensor_get_i64(&tensor, i);
-    }
-    *out_ints = ints;
-    *out_count = (uint32_t)count;
-    return true;
-}
-
-/* What shape arithmetic comes to, where that is all numbers. */
-static bool read_known(const ig_onnx_node *node, uint32_t index,
-                       const int64_t **out_ints, uint32_t *out_count) {
-    ig_dims_value known;
-    if (!ig_onnx_dims(node, index, &known)) {
-        return false;
-    }
-    int64_t *ints = IG_NEW_ARRAY(node->import->arena, int64_t, known.count + 1u);
-    for (uint32_t i = 0; i < known.count; i++) {
-        if (!ig_dim_constant(node->import->module, known.dims[i], &ints[i])) {
-            return false;
-        }
-    }
-    *out_ints = ints;
-    *out_count = known.count;
-    return true;
-}
-
-ig_status ig_onnx_const_ints(const ig_onnx_node *node, uint32_t index, const char *what,
-                             const int64_t **out_ints, uint32_t *out_count) {
-    IG_TRY(ig_onnx_tensor(node, index));
-    const ig_value *value = ig_onnx_in(node, index);
-    if (!ig_dtype_is_int((ig_dtype)value->type->dtype)) {
-        return ig_onnx_fail(node, IG_INVALID, "input %u, %s, must be integers", index,
-                            what);
-    }
-    if (read_constant(node, value, out_ints, out_count) ||
-        read_known(node, index, out_ints, out_count)) {
-        return IG_OK;
-    }
-    return ig_onnx_fail(
-        node, IG_UNSUPPORTED,
-        "input %u, %s, is computed from data; only constants are supported", index,
-        what);
-}
-
-ig_status ig_onnx_ints(const ig_onnx_node *node, const char *attr, uint32_t index,
-                       const int64_t **out_ints, uint32_t *out_count) {
-    *out_ints = ig_onnx_attr_ints(node, attr, out_count);
-    if (*out_ints || !ig_onnx_in(node, index)) {
-        return IG_OK;
-    }
-    return ig_onnx_const_ints(node, index, attr, out_ints, out_count);
-}
-
-/* ---- guards ---- */
-
-/* Two extents broadcast when bcast(a, b) = bcast(b, a): either is 1, or they are
- * equal. */
-static void guard_pair(const ig_onnx_node *node, ig_dim a, ig_dim b) {
-    ig_module *module = node->import->module;
-    if (ig_dim_is(a, 1) || ig_dim_is(b, 1) || ig_dim_equal(module, a, b) != IG_MAYBE) {
-        return;
-    }
-    const char *text = ig_arena_printf(
-        node->import->arena, "%s: the shapes of the inputs do not broadcast",
-        ig_onnx_node_label(node->import, node->proto, node->where.number - 1));
-    ig_make_guard_equal(node->builder, ig_dim_bcast(module, a, b),
-                        ig_dim_bcast(module, b, a), text);
-}
-
-void ig_onnx_guard_broadcast(const ig_onnx_node *node, const ig_value *x,
-                             const ig_value *y) {
-    if (x->type->kind != IG_TENSOR || y->type->kind != IG_TENSOR) {
-        return;
-    }
-    uint32_t rank = x->type->rank < y->type->rank ? x->type->rank : y->type->rank;
-    for (uint32_t i = 1; i <= rank; i++) {
-        guard_pair(node, x->type->dims[x->type->rank - i],
-                   y->type->dims[y->type->rank - i]);
-    }
 }
 
 /* ---- constants ---- */

@@ -4,7 +4,7 @@
  * ConstantOfShape is an expand of a scalar: nothing of the size that a file asks for is
  * made here.
  */
-#include "frontend/onnx/import/args.h"
+#include "frontend/onnx/ops/hooks.h"
 
 /* A list of `count` fields, or one of rank 0. */
 static ig_data list_data(const ig_onnx_node *node, ig_dtype dtype, uint32_t rank,

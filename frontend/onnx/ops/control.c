@@ -1,6 +1,6 @@
 /* If, Loop and Scan.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "frontend/onnx/import/args.h"
+#include "frontend/onnx/ops/hooks.h"
 #include "frontend/onnx/import/loop.h"
 
 #include <assert.h>

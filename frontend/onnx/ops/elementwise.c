@@ -1,6 +1,6 @@
 /* Elementwise operators: maps, folds over many inputs, clips and casts.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "frontend/onnx/import/args.h"
+#include "frontend/onnx/ops/hooks.h"
 
 /* The row's op over the inputs, where the two mean the same. */
 ig_status ig_onnx_import_map(ig_onnx_node *node) {

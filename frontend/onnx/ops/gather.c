@@ -3,7 +3,7 @@
  *
  * Indices that are constants are checked here; all others by the run.
  */
-#include "frontend/onnx/import/args.h"
+#include "frontend/onnx/ops/hooks.h"
 
 #include "ir/tensor.h"
 

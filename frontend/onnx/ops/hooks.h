@@ -5,7 +5,7 @@
 #ifndef IG_FRONTEND_ONNX_OPS_HOOKS_H
 #define IG_FRONTEND_ONNX_OPS_HOOKS_H
 
-#include "frontend/onnx/import/table.h"
+#include "frontend/onnx/import/args.h"
 
 #define ONNX(domain, name, since, min_in, max_in, min_out, max_out, import, variant, \
              attrs)                                                                  \

@@ -1,7 +1,7 @@
 /* Matrix products.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "compose/einsum.h"
-#include "frontend/onnx/import/args.h"
+#include "frontend/onnx/ops/hooks.h"
 
 #include <math.h>
 

@@ -5,7 +5,7 @@
  * others are left to the op's operand form.
  */
 #include "base/checked.h"
-#include "frontend/onnx/import/args.h"
+#include "frontend/onnx/ops/hooks.h"
 #include "ir/infer/slice.h"
 
 #include <string.h>

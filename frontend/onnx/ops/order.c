@@ -1,6 +1,6 @@
 /* Ordering, finding and counting elements; masks made of positions.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "frontend/onnx/import/args.h"
+#include "frontend/onnx/ops/hooks.h"
 
 /* ---- extremes and order ---- */
 

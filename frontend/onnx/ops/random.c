@@ -1,6 +1,6 @@
 /* Random numbers: drawn by Philox from the seed, the node's position, and the run.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "frontend/onnx/import/args.h"
+#include "frontend/onnx/ops/hooks.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * Axes are an attribute in old versions and an input in newer ones; ig_onnx_axes reads
  * either, and where an input is computed from data the op takes it as an operand.
  */
-#include "frontend/onnx/import/args.h"
+#include "frontend/onnx/ops/hooks.h"
 
 ig_status ig_onnx_import_reduce(ig_onnx_node *node) {
     ig_value *x = node->inputs[0], *axes = ig_onnx_in(node, 1);

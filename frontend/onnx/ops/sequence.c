@@ -1,6 +1,6 @@
 /* Sequences: host values.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "frontend/onnx/import/args.h"
+#include "frontend/onnx/ops/hooks.h"
 
 /* ---- empty sequences ---- */
 

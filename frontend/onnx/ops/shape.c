@@ -1,6 +1,6 @@
 /* Shapes, and movement that only renames axes: views.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "frontend/onnx/import/args.h"
+#include "frontend/onnx/ops/hooks.h"
 
 #include <string.h>
 

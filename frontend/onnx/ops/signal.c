@@ -1,6 +1,6 @@
 /* Windows of signals; crops to a shape.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "frontend/onnx/import/args.h"
+#include "frontend/onnx/ops/hooks.h"
 
 /* ---- windows: a - b cos(2 pi n / period) + c cos(4 pi n / period) ---- */
 

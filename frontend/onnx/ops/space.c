@@ -1,6 +1,6 @@
 /* DepthToSpace and SpaceToDepth: blocks of pixels become channels and back.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "frontend/onnx/import/args.h"
+#include "frontend/onnx/ops/hooks.h"
 
 /* The input as `dims`, with its axes permuted, as `to`. */
 static ig_status rearrange(ig_onnx_node *node, const ig_dim *dims, const int64_t *perm,

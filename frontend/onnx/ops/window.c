@@ -8,7 +8,7 @@
  *
  * half before and half after, an odd one on the named side.
  */
-#include "frontend/onnx/import/args.h"
+#include "frontend/onnx/ops/hooks.h"
 
 enum { SPACE = IG_TENSOR_RANK };
 
