@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "passes/bags/bag_look_up.h"
 
+#include "ir/expr.h"
 enum { DEPTH_MAX = 16 };
 
 static bool is_equal(const ig_op *op, ig_dim a, ig_dim b) {
@@ -115,11 +116,9 @@ ig_value *ig_look_up_weights(const ig_look_up *look_up, ig_builder *b, uint32_t 
         }
     }
     if (is_repeated) {
-        ig_attr attrs[IG_expand_attr_count] = {
-            [IG_expand_to] = ig_attr_of_dims(module, wanted, weights->type->rank)
-        };
-        weights = ig_make(b, IG_OP_expand, 1, &weights, attrs);
-        return ig_make_reshape(b, weights, rank, dims);
+        ig_expr e = ig_expr_of(b);
+        weights = ig_expr_expand(&e, weights, weights->type->rank, wanted);
+        return ig_expr_reshape(&e, weights, rank, dims);
     }
     return reshaped(b, before_reshapes(weights, rank), rank, dims);
 }

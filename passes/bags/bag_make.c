@@ -13,6 +13,7 @@
  */
 #include "passes/bags/bag_make.h"
 
+#include "ir/expr.h"
 #include "passes/canonical/canonicalise.h"
 
 #include <assert.h>
@@ -246,26 +247,25 @@ static ig_value *make_piece(const decision *d, ig_builder *b, const piece *p) {
         (ig_dim_is(p->base, 0) && is_equal(d, p->size, p->vector->type->dims[0]))) {
         return p->vector;
     }
-    ig_attr attrs[IG_slice_attr_count] = {
-        [IG_slice_starts] = ig_attr_of_dims(d->t->module, &p->base, 1),
-        [IG_slice_sizes] = ig_attr_of_dims(d->t->module, &p->size, 1),
-    };
-    return ig_make(b, IG_OP_slice, 1, (ig_value *[]){ p->vector }, attrs);
+    ig_expr e = ig_expr_of(b);
+    return ig_expr_slice(&e, p->vector, 0, p->base, p->size, 1);
 }
 
 static void make_guards(const decision *d, ig_builder *b) {
     ig_module *module = d->t->module;
-    ig_make_guard_least(b, ig_dim_of(0), d->t->count,
-                        "the offsets must hold the last bag's end");
+    ig_expr e = ig_expr_of(b);
+    ig_expr_guard_less_equal(&e, ig_dim_of(0), d->t->count,
+                             "the offsets must hold the last bag's end");
     if (!d->is_fixed) {
         return;
     }
     ig_dim past = ig_dim_add(module, d->fixed.base, d->fixed.size);
     if (d->to_end) {
-        ig_make_guard_equal(b, past, id_count(d),
-                            "there must be as many ids as bags times ids a bag");
+        ig_expr_guard_equal(&e, past, id_count(d),
+                            "there must be as many ids as bags times ids per bag");
     } else {
-        ig_make_guard_least(b, past, id_count(d), "there must be ids for all bags");
+        ig_expr_guard_less_equal(&e, past, id_count(d),
+                                 "there must be ids for all bags");
     }
 }
 

@@ -20,16 +20,13 @@
  *
  * Keeps: every result.  Bags of one feature only: bag_merge comes later.
  */
+#include "ir/expr.h"
 #include "ir/bag.h"
 #include "ir/build.h"
 #include "passes/canonical/canonicalise.h"
 #include "passes/bags/recognise.h"
 
 #include <string.h>
-
-static ig_value *operand(const ig_op *op, uint32_t index) {
-    return op->operands[index].value;
-}
 
 /* The same bag with other operands; weights are the last where there are any. */
 static void remake(ig_recogniser *r, ig_op *bag, ig_value *ids, ig_value *begins,
@@ -38,7 +35,7 @@ static void remake(ig_recogniser *r, ig_op *bag, ig_value *ids, ig_value *begins
     uint32_t count = ig_bag_feature_at(bag, 0).tables;
     ig_value **operands = IG_NEW_ARRAY(r->arena, ig_value *, count + 3);
     for (uint32_t i = 0; i < count; i++) {
-        operands[i] = operand(bag, i);
+        operands[i] = ig_op_operand(bag, i);
     }
     operands[count++] = ids;
     int64_t mask = (begins ? IG_BAG_BEGINS : 0) | (weights ? IG_BAG_WEIGHTS : 0);
@@ -69,8 +66,9 @@ static void remake(ig_recogniser *r, ig_op *bag, ig_value *ids, ig_value *begins
 static int64_t even_step(const ig_value *begins) {
     const ig_op *range = ig_def(begins, IG_OP_range);
     int64_t first, step;
-    bool is_even = range && ig_constant_i64(operand(range, 0), &first) && first == 0 &&
-                   ig_constant_i64(operand(range, 2), &step) && step > 0;
+    bool is_even = range && ig_constant_i64(ig_op_operand(range, 0), &first) &&
+                   first == 0 && ig_constant_i64(ig_op_operand(range, 2), &step) &&
+                   step > 0;
     return is_even ? step : 0;
 }
 
@@ -95,8 +93,8 @@ static int64_t constant_step(const ig_value *begins) {
 }
 
 static bool make_fixed(ig_recogniser *r, ig_op *bag, const ig_bag_feature *f) {
-    ig_value *begins = operand(bag, f->begins), *ids = operand(bag, f->ids);
-    ig_value *weights = f->weights ? operand(bag, f->weights) : NULL;
+    ig_value *begins = ig_op_operand(bag, f->begins), *ids = ig_op_operand(bag, f->ids);
+    ig_value *weights = f->weights ? ig_op_operand(bag, f->weights) : NULL;
     int64_t step = even_step(begins);
     step = step ? step : constant_step(begins);
     ig_dim dims[] = { begins->type->dims[0], ig_dim_of(step) };
@@ -126,11 +124,11 @@ static const ig_op *plain_slice(const ig_value *value) {
 static ig_value *all_offsets(ig_recogniser *r, const ig_value *begins,
                              const ig_value *ends) {
     const ig_op *from = plain_slice(begins), *to = plain_slice(ends);
-    if (!from || !to || operand(from, 0) != operand(to, 0) ||
+    if (!from || !to || ig_op_operand(from, 0) != ig_op_operand(to, 0) ||
         !ig_dim_is(from->attrs[IG_slice_starts].as.dims[0], 0)) {
         return NULL;
     }
-    ig_value *all = operand(from, 0);
+    ig_value *all = ig_op_operand(from, 0);
     ig_dim count = all->type->dims[0],
            less = ig_dim_sub(r->module, count, ig_dim_of(1));
     ig_dim start = to->attrs[IG_slice_starts].as.dims[0];
@@ -145,17 +143,18 @@ static ig_value *all_offsets(ig_recogniser *r, const ig_value *begins,
 }
 
 static void join_ends(ig_recogniser *r, ig_op *bag, const ig_bag_feature *f) {
-    ig_value *all = f->ends
-                        ? all_offsets(r, operand(bag, f->begins), operand(bag, f->ends))
-                        : NULL;
+    ig_value *all = f->ends ? all_offsets(r, ig_op_operand(bag, f->begins),
+                                          ig_op_operand(bag, f->ends))
+                            : NULL;
     if (!all) {
         return;
     }
     ig_builder b = ig_builder_before(bag);
-    ig_make_guard_least(&b, ig_dim_of(1), all->type->dims[0],
-                        "the offsets must hold the last bag's end");
-    remake(r, bag, operand(bag, f->ids), all,
-           f->weights ? operand(bag, f->weights) : NULL);
+    ig_expr e = ig_expr_of(&b);
+    ig_expr_guard_less_equal(&e, ig_dim_of(1), all->type->dims[0],
+                             "the offsets must hold the last bag's end");
+    remake(r, bag, ig_op_operand(bag, f->ids), all,
+           f->weights ? ig_op_operand(bag, f->weights) : NULL);
 }
 
 static void look(ig_recogniser *r, ig_op *bag) {

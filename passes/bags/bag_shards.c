@@ -27,6 +27,7 @@
  *
  * Keeps: every result up to the order of additions.
  */
+#include "ir/expr.h"
 #include "ir/bag.h"
 #include "ir/build.h"
 #include "passes/bags/bag_rows.h"
@@ -55,10 +56,6 @@ typedef struct sum {
     value_list *columns; /* of each term: what lies side by side in it */
 } sum;
 
-static ig_value *operand(const ig_op *op, uint32_t index) {
-    return op->operands[index].value;
-}
-
 static bool is_used_once(const ig_value *value) {
     return value->uses && !value->uses->next;
 }
@@ -73,7 +70,7 @@ static bool is_part_of_sum(const ig_op *op) {
 
 static bool collect_terms(sum *s, const ig_op *add, uint32_t depth) {
     for (uint32_t i = 0; i < 2; i++) {
-        ig_value *term = operand(add, i);
+        ig_value *term = ig_op_operand(add, i);
         ig_op *inner = is_used_once(term) ? ig_def(term, IG_OP_add) : NULL;
         if (term->type != s->root->results[0].type || s->terms.count >= TERMS_MAX ||
             depth > TERMS_MAX) {
@@ -96,7 +93,7 @@ static bool collect_columns(sum *s, value_list *columns, ig_value *value,
         return false;
     }
     for (uint32_t i = 0; is_wide && i < concat->operand_count; i++) {
-        if (!collect_columns(s, columns, operand(concat, i), depth + 1)) {
+        if (!collect_columns(s, columns, ig_op_operand(concat, i), depth + 1)) {
             return false;
         }
     }
@@ -125,15 +122,15 @@ static bool open_sum(sum *s) {
 
 /* where (eq shard_of, index), row, -1 */
 static bool read_ids(shard *x) {
-    const ig_op *where = ig_def(operand(x->bag, x->feature.ids), IG_OP_where);
-    const ig_op *eq = where ? ig_def(operand(where, 0), IG_OP_eq) : NULL;
+    const ig_op *where = ig_def(ig_op_operand(x->bag, x->feature.ids), IG_OP_where);
+    const ig_op *eq = where ? ig_def(ig_op_operand(where, 0), IG_OP_eq) : NULL;
     int64_t none;
-    if (!eq || !ig_constant_i64(operand(where, 2), &none) || none != -1 ||
-        !ig_constant_i64(operand(eq, 1), &x->index)) {
+    if (!eq || !ig_constant_i64(ig_op_operand(where, 2), &none) || none != -1 ||
+        !ig_constant_i64(ig_op_operand(eq, 1), &x->index)) {
         return false;
     }
-    x->shard_of = operand(eq, 0);
-    x->row = operand(where, 1);
+    x->shard_of = ig_op_operand(eq, 0);
+    x->row = ig_op_operand(where, 1);
     return x->shard_of->type->rank == 1 && x->row->type->rank == 1;
 }
 
@@ -150,7 +147,7 @@ static bool read_shard(const sum *s, const ig_value *value, shard *x) {
     return is_summed && f->tables == 1 && f->padding == INT64_MIN && f->begins &&
            f->empty == IG_EMPTY_zero && !ig_attr_is_set(bag, IG_bag_whole) &&
            ig_attr_int(bag, IG_bag_negative, 0) == IG_NEGATIVE_skip &&
-           ig_dim_constant(s->r->module, operand(bag, f->table)->type->dims[0],
+           ig_dim_constant(s->r->module, ig_op_operand(bag, f->table)->type->dims[0],
                            &x->rows) &&
            x->rows > 0 && x->rows < (int64_t)1 << IG_BAG_ROW_BITS && read_ids(x);
 }
@@ -161,7 +158,7 @@ static bool has_same_rows(const ig_type *a, const ig_type *b) {
 }
 
 static const ig_value *optional(const shard *x, uint32_t index) {
-    return index ? operand(x->bag, index) : NULL;
+    return index ? ig_op_operand(x->bag, index) : NULL;
 }
 
 /* Do the two differ in nothing but the shard? */
@@ -179,8 +176,8 @@ static bool is_alike(const shard *a, const shard *b) {
            optional(a, f->begins) == optional(b, g->begins) &&
            optional(a, f->ends) == optional(b, g->ends) &&
            optional(a, f->weights) == optional(b, g->weights) &&
-           has_same_rows(operand(a->bag, f->table)->type,
-                         operand(b->bag, g->table)->type);
+           has_same_rows(ig_op_operand(a->bag, f->table)->type,
+                         ig_op_operand(b->bag, g->table)->type);
 }
 
 /* The shards 0, 1 … of one table, in that order: `shards` has one for each term. */
@@ -258,12 +255,12 @@ ig_value *ig_shards_bag(ig_recogniser *r, ig_builder *b, const ig_shards *x) {
     ig_attr attrs[IG_bag_attr_count];
     for (uint32_t i = 0; i < x->count; i++) {
         ig_bag_feature own = ig_bag_feature_at(x->bags[i], x->numbers[i]);
-        operands[count++] = operand(x->bags[i], own.table);
+        operands[count++] = ig_op_operand(x->bags[i], own.table);
     }
     operands[count++] = number_rows(b, x);
     for (uint32_t i = f.ids + 1; i < f.table + f.operands; i++) {
         bool is_new = i == f.begins && x->offsets;
-        operands[count++] = is_new ? x->offsets : operand(bag, i);
+        operands[count++] = is_new ? x->offsets : ig_op_operand(bag, i);
     }
     own_entries(r, bag, x->numbers[0], attrs);
     attrs[IG_bag_tables] = ig_attr_of_ints(r->module, &tables, 1);
@@ -310,10 +307,8 @@ static void look(ig_recogniser *r, ig_op *op) {
     for (size_t i = 0; i < columns; i++) {
         bags[i] = make_bag(&s, &b, shards[i]);
     }
-    ig_attr along[IG_concat_attr_count] = { [IG_concat_axis] = ig_attr_of_int(1) };
-    ig_value *all = columns == 1
-                        ? bags[0]
-                        : ig_make(&b, IG_OP_concat, (uint32_t)columns, bags, along);
+    ig_expr e = ig_expr_of(&b);
+    ig_value *all = ig_expr_concat(&e, 1, bags, (uint32_t)columns);
     ig_recogniser_replace(r, &op->results[0], all);
     ig_recogniser_sweep(r, op);
     r->run->changed = true;

@@ -44,6 +44,7 @@
  *
  * Keeps: every result, as lengths are not negative.
  */
+#include "ir/expr.h"
 #include "ir/bag.h"
 #include "ir/build.h"
 #include "passes/bags/bag_rows.h"
@@ -68,10 +69,6 @@ typedef struct source {
     uint32_t steps;
 } source;
 
-static ig_value *operand(const ig_op *op, uint32_t index) {
-    return op->operands[index].value;
-}
-
 static bool is_equal(const source *s, ig_dim a, ig_dim b) {
     return ig_dim_equal(s->j->module, a, b) == IG_YES;
 }
@@ -82,7 +79,7 @@ static ig_span lengths_of(const source *s) {
 
 static const ig_op *sum_of(const ig_value *offsets) {
     const ig_op *sum = ig_def(offsets, IG_OP_cumsum);
-    bool is_sum = sum && operand(sum, 0)->type->rank == 1 &&
+    bool is_sum = sum && ig_op_operand(sum, 0)->type->rank == 1 &&
                   ig_attr_int(sum, IG_cumsum_complete, 0) &&
                   !ig_attr_int(sum, IG_cumsum_reverse, 0);
     return is_sum ? sum : NULL;
@@ -105,9 +102,9 @@ static bool follow_weights(const source *s, const ig_op *ids, ig_value **weights
     bool is_same = slice && slices_rank_1(slice) &&
                    is_equal(s, slice->attrs[IG_slice_starts].as.dims[0],
                             ids->attrs[IG_slice_starts].as.dims[0]) &&
-                   is_equal(s, operand(slice, 0)->type->dims[0],
-                            operand(ids, 0)->type->dims[0]);
-    *weights = is_same ? operand(slice, 0) : *weights;
+                   is_equal(s, ig_op_operand(slice, 0)->type->dims[0],
+                            ig_op_operand(ids, 0)->type->dims[0]);
+    *weights = is_same ? ig_op_operand(slice, 0) : *weights;
     return is_same;
 }
 
@@ -116,7 +113,7 @@ static bool reaches(const source *s, const ig_op *slice, ig_span before,
                     bool *out_all) {
     ig_dim start = slice->attrs[IG_slice_starts].as.dims[0];
     ig_dim size = slice->attrs[IG_slice_sizes].as.dims[0];
-    ig_dim count = operand(slice, 0)->type->dims[0];
+    ig_dim count = ig_op_operand(slice, 0)->type->dims[0];
     ig_spans end, need = { 0 };
     *out_all = is_equal(s, ig_dim_add(s->j->module, start, size), count);
     return *out_all || (ig_jagged_end(s->j, start, size, count, &end) &&
@@ -136,13 +133,13 @@ static bool follow_slice(source *s) {
         return false;
     }
     if (mine && slices_rank_1(mine)) {
-        lengths = operand(mine, 0);
+        lengths = ig_op_operand(mine, 0);
         first = mine->attrs[IG_slice_starts].as.dims[0];
     }
     ig_dim at = ig_dim_add(s->j->module, first, s->at);
     bool is_all = false;
     bool fits = ig_jagged_place(s->j, ids->attrs[IG_slice_starts].as.dims[0],
-                                operand(ids, 0)->type->dims[0], &start) &&
+                                ig_op_operand(ids, 0)->type->dims[0], &start) &&
                 ig_spans_add(s->j, &before,
                              (ig_span){ lengths, ig_dim_of(0), first }) &&
                 ig_spans_equal(s->j, &start, &before) &&
@@ -154,7 +151,7 @@ static bool follow_slice(source *s) {
     if (!fits) {
         return false;
     }
-    s->ids = operand(ids, 0);
+    s->ids = ig_op_operand(ids, 0);
     s->weights = weights;
     s->lengths = lengths;
     s->at = at;
@@ -167,7 +164,7 @@ static bool follow_slice(source *s) {
 static bool is_slice_at(const source *s, const ig_value *value, const ig_value *of,
                         ig_dim start) {
     const ig_op *slice = ig_def(value, IG_OP_slice);
-    return slice && slices_rank_1(slice) && operand(slice, 0) == of &&
+    return slice && slices_rank_1(slice) && ig_op_operand(slice, 0) == of &&
            is_equal(s, slice->attrs[IG_slice_starts].as.dims[0], start);
 }
 
@@ -180,28 +177,29 @@ typedef struct segments {
 static bool read_shift(const source *s, const ig_value *value, const ig_value *place,
                        segments *out) {
     const ig_op *gather = ig_def(value, IG_OP_gather);
-    const ig_op *sub = gather ? ig_def(operand(gather, 0), IG_OP_sub) : NULL;
-    const ig_op *find = gather ? ig_def(operand(gather, 1), IG_OP_bucketize) : NULL;
-    const ig_op *base = sub ? ig_def(operand(sub, 1), IG_OP_slice) : NULL;
-    if (!base || !find || operand(find, 0) != place ||
+    const ig_op *sub = gather ? ig_def(ig_op_operand(gather, 0), IG_OP_sub) : NULL;
+    const ig_op *find = gather ? ig_def(ig_op_operand(gather, 1), IG_OP_bucketize)
+                               : NULL;
+    const ig_op *base = sub ? ig_def(ig_op_operand(sub, 1), IG_OP_slice) : NULL;
+    if (!base || !find || ig_op_operand(find, 0) != place ||
         !ig_attr_int(find, IG_bucketize_right, 0)) {
         return false;
     }
-    *out = (segments){ operand(sub, 0), operand(base, 0) };
+    *out = (segments){ ig_op_operand(sub, 0), ig_op_operand(base, 0) };
     return sum_of(out->offsets) &&
-           is_slice_at(s, operand(sub, 1), out->offsets, ig_dim_of(0)) &&
-           is_slice_at(s, operand(find, 1), out->offsets, ig_dim_of(1));
+           is_slice_at(s, ig_op_operand(sub, 1), out->offsets, ig_dim_of(0)) &&
+           is_slice_at(s, ig_op_operand(find, 1), out->offsets, ig_dim_of(1));
 }
 
 static bool read_segments(const source *s, const ig_value *positions, segments *out) {
     const ig_op *add = ig_def(positions, IG_OP_add);
     for (uint32_t i = 0; add && i < 2; i++) {
-        const ig_value *place = operand(add, i);
+        const ig_value *place = ig_op_operand(add, i);
         const ig_op *range = ig_def(place, IG_OP_range);
         int64_t first, step;
-        if (range && ig_constant_i64(operand(range, 0), &first) && first == 0 &&
-            ig_constant_i64(operand(range, 2), &step) && step == 1 &&
-            read_shift(s, operand(add, 1 - i), place, out)) {
+        if (range && ig_constant_i64(ig_op_operand(range, 0), &first) && first == 0 &&
+            ig_constant_i64(ig_op_operand(range, 2), &step) && step == 1 &&
+            read_shift(s, ig_op_operand(add, 1 - i), place, out)) {
             return true;
         }
     }
@@ -211,26 +209,27 @@ static bool read_segments(const source *s, const ig_value *positions, segments *
 /* The list of lengths whose sum begins are from; `exclusive` or `complete`. */
 static ig_value *begins_are_of(const ig_value *sums) {
     const ig_op *sum = ig_def(sums, IG_OP_cumsum);
-    bool is_begins = sum && operand(sum, 0)->type->rank == 1 &&
+    bool is_begins = sum && ig_op_operand(sum, 0)->type->rank == 1 &&
                      !ig_attr_int(sum, IG_cumsum_reverse, 0) &&
                      (ig_attr_int(sum, IG_cumsum_exclusive, 0) ||
                       ig_attr_int(sum, IG_cumsum_complete, 0));
-    return is_begins ? operand(sum, 0) : NULL;
+    return is_begins ? ig_op_operand(sum, 0) : NULL;
 }
 
 static bool follow_segments(source *s) {
     const ig_op *gather = ig_def(s->ids, IG_OP_gather);
     segments g;
     if (!gather || ig_attr_int(gather, IG_gather_axis, 0) != 0 ||
-        operand(gather, 0)->type->rank != 1 ||
-        !read_segments(s, operand(gather, 1), &g) ||
-        operand(sum_of(g.offsets), 0) != s->lengths) {
+        ig_op_operand(gather, 0)->type->rank != 1 ||
+        !read_segments(s, ig_op_operand(gather, 1), &g) ||
+        ig_op_operand(sum_of(g.offsets), 0) != s->lengths) {
         return false;
     }
     const ig_op *weights = s->weights ? ig_def(s->weights, IG_OP_gather) : NULL;
-    if (s->weights && (!weights || operand(weights, 1) != operand(gather, 1) ||
-                       operand(weights, 0)->type->rank != 1 ||
-                       ig_attr_int(weights, IG_gather_axis, 0) != 0)) {
+    if (s->weights &&
+        (!weights || ig_op_operand(weights, 1) != ig_op_operand(gather, 1) ||
+         ig_op_operand(weights, 0)->type->rank != 1 ||
+         ig_attr_int(weights, IG_gather_axis, 0) != 0)) {
         return false;
     }
     ig_span begins = ig_span_origin(s->j, (ig_span){ g.begins, s->at, s->bags });
@@ -243,8 +242,8 @@ static bool follow_segments(source *s) {
     if (!ig_span_equal(s->j, &now, &then)) {
         return false;
     }
-    s->ids = operand(gather, 0);
-    s->weights = weights ? operand(weights, 0) : NULL;
+    s->ids = ig_op_operand(gather, 0);
+    s->weights = weights ? ig_op_operand(weights, 0) : NULL;
     s->lengths = lengths;
     s->at = begins.at;
     s->to_end = false;
@@ -281,8 +280,9 @@ static bool is_filled(ig_value *value, int64_t number) {
 static bool counts_ids(const source *s, const ig_value *value, ig_dim count) {
     const ig_op *range = ig_def(value, IG_OP_range);
     int64_t first, step;
-    bool is_range = range && ig_constant_i64(operand(range, 0), &first) && first == 0 &&
-                    ig_constant_i64(operand(range, 2), &step) && step == 1;
+    bool is_range = range && ig_constant_i64(ig_op_operand(range, 0), &first) &&
+                    first == 0 && ig_constant_i64(ig_op_operand(range, 2), &step) &&
+                    step == 1;
     return (is_range || is_progression(value, 0, 1)) &&
            is_equal(s, value->type->dims[0], count);
 }
@@ -290,12 +290,13 @@ static bool counts_ids(const source *s, const ig_value *value, ig_dim count) {
 /* The lengths, when the value is the bag of each of `count` ids. */
 static ig_value *lengths_of_bags(const source *s, const ig_value *value, ig_dim count) {
     const ig_op *find = ig_def(value, IG_OP_bucketize);
-    const ig_op *ends = find ? ig_def(operand(find, 1), IG_OP_slice) : NULL;
-    const ig_op *sum = ends ? sum_of(operand(ends, 0)) : NULL;
+    const ig_op *ends = find ? ig_def(ig_op_operand(find, 1), IG_OP_slice) : NULL;
+    const ig_op *sum = ends ? sum_of(ig_op_operand(ends, 0)) : NULL;
     bool is_bag = sum && ig_attr_int(find, IG_bucketize_right, 0) &&
-                  counts_ids(s, operand(find, 0), count) &&
-                  is_slice_at(s, operand(find, 1), operand(ends, 0), ig_dim_of(1));
-    return is_bag ? operand(sum, 0) : NULL;
+                  counts_ids(s, ig_op_operand(find, 0), count) &&
+                  is_slice_at(s, ig_op_operand(find, 1), ig_op_operand(ends, 0),
+                              ig_dim_of(1));
+    return is_bag ? ig_op_operand(sum, 0) : NULL;
 }
 
 typedef struct dealt {
@@ -307,12 +308,13 @@ typedef struct dealt {
 static bool read_key(const source *s, dealt *d) {
     const ig_op *add = ig_def(d->key, IG_OP_add);
     for (uint32_t i = 0; add && i < 2; i++) {
-        const ig_op *mul = ig_def(operand(add, i), IG_OP_mul);
-        d->lengths = lengths_of_bags(s, operand(add, 1 - i), d->key->type->dims[0]);
+        const ig_op *mul = ig_def(ig_op_operand(add, i), IG_OP_mul);
+        d->lengths = lengths_of_bags(s, ig_op_operand(add, 1 - i),
+                                     d->key->type->dims[0]);
         for (uint32_t k = 0; d->lengths && mul && k < 2; k++) {
             ig_dims_value by;
-            d->bucket = operand(mul, k);
-            if (ig_value_dims(operand(mul, 1 - k), &by) && by.count == 1 &&
+            d->bucket = ig_op_operand(mul, k);
+            if (ig_value_dims(ig_op_operand(mul, 1 - k), &by) && by.count == 1 &&
                 d->bucket->type->rank == 1 &&
                 is_equal(s, by.dims[0], d->lengths->type->dims[0])) {
                 return true;
@@ -325,25 +327,27 @@ static bool read_key(const source *s, dealt *d) {
 /* Are the lengths how many ids have each key? */
 static bool counts_keys(const ig_value *lengths, const ig_value *key) {
     const ig_op *cast = ig_def(lengths, IG_OP_cast);
-    lengths = cast ? operand(cast, 0) : lengths;
+    lengths = cast ? ig_op_operand(cast, 0) : lengths;
     const ig_op *scatter = ig_def(lengths, IG_OP_scatter_nd);
-    const ig_op *column = scatter ? ig_def(operand(scatter, 1), IG_OP_reshape) : NULL;
-    return column && operand(column, 0) == key &&
+    const ig_op *column = scatter ? ig_def(ig_op_operand(scatter, 1), IG_OP_reshape)
+                                  : NULL;
+    return column && ig_op_operand(column, 0) == key &&
            ig_attr_int(scatter, IG_scatter_nd_reduce, 0) == IG_SCATTER_add &&
-           is_filled(operand(scatter, 0), 0) && is_filled(operand(scatter, 2), 1);
+           is_filled(ig_op_operand(scatter, 0), 0) &&
+           is_filled(ig_op_operand(scatter, 2), 1);
 }
 
 static bool read_dealt(const source *s, dealt *d) {
     const ig_op *gather = ig_def(s->ids, IG_OP_gather);
-    const ig_op *sort = gather ? ig_def(operand(gather, 1), IG_OP_sort) : NULL;
-    if (!sort || operand(gather, 1)->index != 1 ||
+    const ig_op *sort = gather ? ig_def(ig_op_operand(gather, 1), IG_OP_sort) : NULL;
+    if (!sort || ig_op_operand(gather, 1)->index != 1 ||
         ig_attr_int(gather, IG_gather_axis, 0) != 0 ||
-        operand(gather, 0)->type->rank != 1 ||
+        ig_op_operand(gather, 0)->type->rank != 1 ||
         ig_attr_int(sort, IG_sort_descending, 0)) {
         return false;
     }
-    d->key = operand(sort, 0);
-    d->next = operand(gather, 0);
+    d->key = ig_op_operand(sort, 0);
+    d->next = ig_op_operand(gather, 0);
     return read_key(s, d) && counts_keys(s->lengths, d->key);
 }
 
@@ -377,15 +381,16 @@ static bool follow_dealt(source *s) {
         return false;
     }
     const ig_op *weights = s->weights ? ig_def(s->weights, IG_OP_gather) : NULL;
-    if (s->weights && (!weights || operand(weights, 1) != operand(s->ids->def, 1) ||
-                       operand(weights, 0)->type->rank != 1)) {
+    if (s->weights &&
+        (!weights || ig_op_operand(weights, 1) != ig_op_operand(s->ids->def, 1) ||
+         ig_op_operand(weights, 0)->type->rank != 1)) {
         return false;
     }
     s->is_dealt = true;
     if (s->keeps_parts) {
         return false;
     }
-    s->weights = weights ? operand(weights, 0) : NULL;
+    s->weights = weights ? ig_op_operand(weights, 0) : NULL;
     s->ids = d.next;
     s->bucket = d.bucket;
     s->shard = shard;
@@ -403,7 +408,7 @@ static bool open_source(source *s, const ig_op *bag, const ig_bag_feature *f) {
         (f->last != IG_LAST_ids && f->last != IG_LAST_offset)) {
         return false;
     }
-    ig_value *begins = operand(bag, f->begins);
+    ig_value *begins = ig_op_operand(bag, f->begins);
     ig_dim count = begins->type->dims[0];
     bool has_last = f->last == IG_LAST_offset;
     ig_span offsets = { begins, ig_dim_of(0), count };
@@ -413,12 +418,12 @@ static bool open_source(source *s, const ig_op *bag, const ig_bag_feature *f) {
         }
     }
     const ig_op *sum = sum_of(offsets.list);
-    s->ids = operand(bag, f->ids);
-    s->weights = f->weights ? operand(bag, f->weights) : NULL;
+    s->ids = ig_op_operand(bag, f->ids);
+    s->weights = f->weights ? ig_op_operand(bag, f->weights) : NULL;
     s->at = offsets.at;
     s->bags = has_last ? ig_dim_sub(module, count, ig_dim_of(1)) : count;
     s->to_end = !has_last;
-    s->lengths = sum ? operand(sum, 0) : NULL;
+    s->lengths = sum ? ig_op_operand(sum, 0) : NULL;
     return sum != NULL;
 }
 
@@ -433,21 +438,11 @@ static bool follow(source *s) {
 }
 
 static ig_value *make_offsets(const source *s, ig_builder *b, ig_dtype dtype) {
-    ig_attr rising[IG_cumsum_attr_count] = {
-        [IG_cumsum_axis] = ig_attr_of_int(0),
-        [IG_cumsum_complete] = ig_attr_of_bool(true),
-        [IG_cumsum_rising] = ig_attr_of_bool(true),
-    };
-    ig_value *lengths = s->lengths;
-    ig_value *all = ig_make(b, IG_OP_cumsum, 1, &lengths, rising);
+    ig_expr e = ig_expr_of(b);
+    ig_cumsum_attrs rising = { .axis = 0, .complete = true, .rising = true };
+    ig_value *all = ig_build_cumsum(&e, s->lengths, rising);
     ig_dim size = ig_dim_add(s->j->module, s->bags, ig_dim_of(s->to_end ? 0 : 1));
-    int64_t step = 1;
-    ig_attr cut[IG_slice_attr_count] = {
-        [IG_slice_starts] = ig_attr_of_dims(s->j->module, &s->at, 1),
-        [IG_slice_sizes] = ig_attr_of_dims(s->j->module, &size, 1),
-        [IG_slice_steps] = ig_attr_of_ints(s->j->module, &step, 1),
-    };
-    return ig_make_cast(b, ig_make(b, IG_OP_slice, 1, &all, cut), dtype);
+    return ig_expr_cast(&e, ig_expr_slice(&e, all, 0, s->at, size, 1), dtype);
 }
 
 /* Ids of other shards are skipped. */
@@ -466,7 +461,7 @@ static ig_value *ids_of_shard(const source *s, ig_builder *b) {
 static void rewrite(ig_recogniser *r, ig_op *bag, uint32_t number, const source *s) {
     ig_bag_feature f = ig_bag_feature_at(bag, number);
     ig_builder b = ig_builder_before(bag);
-    ig_dtype dtype = (ig_dtype)operand(bag, f.begins)->type->dtype;
+    ig_dtype dtype = (ig_dtype)ig_op_operand(bag, f.begins)->type->dtype;
     uint32_t count = ig_bag_feature_count(bag);
     int64_t *last = IG_NEW_ARRAY(r->arena, int64_t, count);
     for (uint32_t i = 0; i < count; i++) {
@@ -484,16 +479,17 @@ static void rewrite(ig_recogniser *r, ig_op *bag, uint32_t number, const source 
 
 /* The order by which ids were sorted, though not as is known here; or NULL. */
 static const ig_op *sort_of(const ig_op *bag, const ig_bag_feature *f) {
-    const ig_op *op = operand(bag, f->ids)->def;
+    const ig_op *op = ig_op_operand(bag, f->ids)->def;
     for (uint32_t i = 0; op && i < STEPS_MAX; i++) {
         const ig_op *sort = op->code == IG_OP_gather
-                                ? ig_def(operand(op, 1), IG_OP_sort)
+                                ? ig_def(ig_op_operand(op, 1), IG_OP_sort)
                                 : NULL;
         if (sort) {
             return sort;
         }
-        op = op->code == IG_OP_slice || op->code == IG_OP_cast ? operand(op, 0)->def
-                                                               : NULL;
+        op = op->code == IG_OP_slice || op->code == IG_OP_cast
+                 ? ig_op_operand(op, 0)->def
+                 : NULL;
     }
     return NULL;
 }
@@ -501,7 +497,7 @@ static const ig_op *sort_of(const ig_op *bag, const ig_bag_feature *f) {
 /* ---- what the archive itself gets wrong ---- */
 
 static const char *table_name(const ig_op *bag, const ig_bag_feature *f) {
-    const ig_op *table = operand(bag, f->table)->def;
+    const ig_op *table = ig_op_operand(bag, f->table)->def;
     const char *name = table ? ig_attr_str(table, 0) : NULL;
     return name ? name : "?";
 }
@@ -537,7 +533,7 @@ static void look_at(ig_recogniser *r, ig_op *bag, const ig_jagged *j, uint32_t n
         rewrite(r, bag, number, &s);
     }
     const ig_op *sort = sort_of(bag, &f);
-    dealt d = { .key = sort ? operand(sort, 0) : NULL };
+    dealt d = { .key = sort ? ig_op_operand(sort, 0) : NULL };
     if (s.is_dealt || (d.key && read_key(&s, &d))) {
         ig_put(dealt_tables, "%stable '%s'", dealt_tables->size ? ", " : "",
                table_name(bag, &f));
@@ -593,18 +589,18 @@ static bool collect_rows(ig_arena *arena, const ig_value *value, row_list *out,
         IG_PUSH(arena, out, value);
         return true;
     }
-    return collect_rows(arena, operand(add, 0), out, depth + 1) &&
-           collect_rows(arena, operand(add, 1), out, depth + 1);
+    return collect_rows(arena, ig_op_operand(add, 0), out, depth + 1) &&
+           collect_rows(arena, ig_op_operand(add, 1), out, depth + 1);
 }
 
 /* A look-up without pooling of a slice of the dealt ids, from `end` on. */
 static bool is_dealt_part(const restored *x, const ig_op *bag,
                           const ig_bag_feature *f) {
-    const ig_op *slice = ig_def(operand(bag, f->ids), IG_OP_slice);
+    const ig_op *slice = ig_def(ig_op_operand(bag, f->ids), IG_OP_slice);
     const ig_op *gather = slice && slices_rank_1(slice)
-                              ? ig_def(operand(slice, 0), IG_OP_gather)
+                              ? ig_def(ig_op_operand(slice, 0), IG_OP_gather)
                               : NULL;
-    return gather && operand(gather, 1) == x->order && f->pool == IG_POOL_none &&
+    return gather && ig_op_operand(gather, 1) == x->order && f->pool == IG_POOL_none &&
            f->tables == 1 && !f->weights && f->padding == INT64_MIN &&
            ig_attr_int(bag, IG_bag_negative, 0) == IG_NEGATIVE_skip &&
            ig_attr_int(bag, IG_bag_offsets, 0) == IG_OFFSETS_clamp &&
@@ -615,8 +611,8 @@ static bool is_dealt_part(const restored *x, const ig_op *bag,
 /* Are two shards of a feature alike? */
 static bool is_same_feature(const restored *x, const ig_op *a, uint32_t a_number,
                             const ig_op *b, uint32_t b_number) {
-    const ig_type *s = operand(a, ig_bag_feature_at(a, a_number).table)->type;
-    const ig_type *t = operand(b, ig_bag_feature_at(b, b_number).table)->type;
+    const ig_type *s = ig_op_operand(a, ig_bag_feature_at(a, a_number).table)->type;
+    const ig_type *t = ig_op_operand(b, ig_bag_feature_at(b, b_number).table)->type;
     int64_t rows = 0;
     return s->kind == t->kind && s->dtype == t->dtype && s->rank == t->rank &&
            ig_rows_equal(s->rows, t->rows) && ig_dim_same(s->dims[1], t->dims[1]) &&
@@ -666,20 +662,20 @@ static bool read_part(restored *x, uint32_t shard, const ig_value *part) {
 
 /* gather (concat …), (sort (sort key)): the sort of an order undoes it. */
 static bool read_restored(restored *x, const ig_op *gather) {
-    const ig_op *concat = ig_def(operand(gather, 0), IG_OP_concat);
-    const ig_op *back = ig_def(operand(gather, 1), IG_OP_sort);
-    if (!concat || !back || operand(gather, 1)->index != 1 ||
+    const ig_op *concat = ig_def(ig_op_operand(gather, 0), IG_OP_concat);
+    const ig_op *back = ig_def(ig_op_operand(gather, 1), IG_OP_sort);
+    if (!concat || !back || ig_op_operand(gather, 1)->index != 1 ||
         ig_attr_int(gather, IG_gather_axis, 0) != 0 ||
         ig_attr_int(concat, IG_concat_axis, 0) != 0 ||
         ig_attr_int(back, IG_sort_descending, 0)) {
         return false;
     }
-    x->order = operand(back, 0);
+    x->order = ig_op_operand(back, 0);
     x->shards = concat->operand_count;
     const ig_op *sort = ig_def(x->order, IG_OP_sort);
     bool is_read = sort && x->order->index == 1;
     for (uint32_t i = 0; is_read && i < x->shards; i++) {
-        is_read = read_part(x, i, operand(concat, i));
+        is_read = read_part(x, i, ig_op_operand(concat, i));
     }
     return is_read;
 }
@@ -688,7 +684,7 @@ static bool read_restored(restored *x, const ig_op *gather) {
 static void look_at_order(ig_recogniser *r, ig_op *gather) {
     restored x = { .r = r };
     ig_jagged_open(&x.j, r->graph, r->arena);
-    if (!ig_def(operand(gather, 0), IG_OP_concat) || !read_restored(&x, gather)) {
+    if (!ig_def(ig_op_operand(gather, 0), IG_OP_concat) || !read_restored(&x, gather)) {
         return;
     }
     ig_builder b = ig_builder_before(gather);

@@ -20,6 +20,7 @@
  *     row  = rows[bag of position / bags a table]
  *     id   = 0 where it is in a bag, and neither -1 nor below row
  */
+#include "ir/expr.h"
 #include "ir/bag.h"
 #include "ir/build.h"
 #include "passes/bags/recognise.h"
@@ -162,11 +163,9 @@ static ig_value *rising(const check *c, ig_builder *b) {
         attrs[IG_cumsum_rising] = ig_attr_of_bool(true);
         return ig_make(b, IG_OP_cumsum, 1, &sum->operands[0].value, attrs);
     }
-    ig_attr attrs[IG_cumulate_attr_count] = {
-        [IG_cumulate_axis] = ig_attr_of_int(0),
-        [IG_cumulate_op] = ig_attr_of_enum(IG_CUMULATE_max),
-    };
-    return ig_make(b, IG_OP_cumulate, 1, &offsets, attrs);
+    ig_expr e = ig_expr_of(b);
+    ig_cumulate_attrs attrs = { .axis = 0, .op = IG_CUMULATE_max };
+    return ig_build_cumulate(&e, offsets, attrs);
 }
 
 /* The bags of the last table end with the ids, so their last offset goes. */
@@ -184,13 +183,8 @@ static void end_with_ids(const check *c, ig_op *bag, ig_value *offsets) {
         if (at == c->count - 1) {
             ig_builder b = ig_builder_before(bag);
             ig_dim start = ig_dim_mul(c->module, c->bags, ig_dim_of(at));
-            int64_t step = 1;
-            ig_attr attrs[IG_slice_attr_count] = {
-                [IG_slice_starts] = ig_attr_of_dims(c->module, &start, 1),
-                [IG_slice_sizes] = ig_attr_of_dims(c->module, &c->bags, 1),
-                [IG_slice_steps] = ig_attr_of_ints(c->module, &step, 1),
-            };
-            ig_value *begins = ig_make(&b, IG_OP_slice, 1, &offsets, attrs);
+            ig_expr e = ig_expr_of(&b);
+            ig_value *begins = ig_expr_slice(&e, offsets, 0, start, c->bags, 1);
             ig_use_set(&bag->operands[f.begins], begins);
             last[i] = IG_LAST_ids;
         }
@@ -244,21 +238,13 @@ static ig_value *number(writer *w, int64_t value) {
 }
 
 static ig_value *dim_value(writer *w, ig_dim dim) {
-    ig_attr attrs[IG_dims_attr_count] = {
-        [IG_dims_values] = ig_attr_of_dims(w->c->module, &dim, 1),
-        [IG_dims_scalar] = ig_attr_of_bool(true),
-    };
-    return ig_make(&w->b, IG_OP_dims, 0, NULL, attrs);
+    ig_expr e = ig_expr_of(&w->b);
+    return ig_expr_dim(&e, dim, IG_DT_i64);
 }
 
 static ig_value *part(writer *w, ig_value *x, ig_dim start, ig_dim size) {
-    int64_t step = 1;
-    ig_attr attrs[IG_slice_attr_count] = {
-        [IG_slice_starts] = ig_attr_of_dims(w->c->module, &start, 1),
-        [IG_slice_sizes] = ig_attr_of_dims(w->c->module, &size, 1),
-        [IG_slice_steps] = ig_attr_of_ints(w->c->module, &step, 1),
-    };
-    return ig_make(&w->b, IG_OP_slice, 1, &x, attrs);
+    ig_expr e = ig_expr_of(&w->b);
+    return ig_expr_slice(&e, x, 0, start, size, 1);
 }
 
 /* The offsets with the number of ids as the last one. */
@@ -266,21 +252,18 @@ static ig_value *with_last(writer *w, ig_value *offsets, ig_dim all) {
     ig_dim one = ig_dim_of(1);
     ig_value *last = ig_make_reshape(&w->b, dim_value(w, w->c->ids), 1, &one);
     ig_value *both[] = { part(w, offsets, ig_dim_of(0), all), last };
-    ig_attr attrs[IG_concat_attr_count] = { [IG_concat_axis] = ig_attr_of_int(0) };
-    return ig_make(&w->b, IG_OP_concat, 2, both, attrs);
+    ig_expr e = ig_expr_of(&w->b);
+    return ig_expr_concat(&e, 0, both, 2);
 }
 
 static ig_value *running_max(writer *w, ig_value *x) {
-    ig_attr attrs[IG_cumulate_attr_count] = {
-        [IG_cumulate_axis] = ig_attr_of_int(0),
-        [IG_cumulate_op] = ig_attr_of_enum(IG_CUMULATE_max),
-    };
-    return ig_make(&w->b, IG_OP_cumulate, 1, &x, attrs);
+    ig_expr e = ig_expr_of(&w->b);
+    return ig_build_cumulate(&e, x, (ig_cumulate_attrs){ .op = IG_CUMULATE_max });
 }
 
 static ig_value *gather(writer *w, ig_value *x, ig_value *index) {
-    ig_attr attrs[IG_gather_attr_count] = { [IG_gather_axis] = ig_attr_of_int(0) };
-    return ig_make(&w->b, IG_OP_gather, 2, (ig_value *[]){ x, index }, attrs);
+    ig_expr e = ig_expr_of(&w->b);
+    return ig_build_gather(&e, x, index, (ig_gather_attrs){ .axis = 0 });
 }
 
 /* Which positions lie in bags, and the number of rows that each one's table has. */
@@ -290,9 +273,9 @@ static ig_value *rows_of_positions(writer *w, ig_value *offsets, ig_dim all,
     ig_value *zero = number(w, 0), *one = number(w, 1);
     ig_value *at = ig_make3(b, IG_OP_range, zero, dim_value(w, w->c->ids), one);
     ig_value *ends = part(w, offsets, ig_dim_of(1), all);
-    ig_attr right[IG_bucketize_attr_count] = { [IG_bucketize_right] =
-                                                   ig_attr_of_bool(true) };
-    ig_value *bag = ig_make(b, IG_OP_bucketize, 2, (ig_value *[]){ at, ends }, right);
+    ig_expr e = ig_expr_of(b);
+    ig_value *bag = ig_build_bucketize(&e, at, ends,
+                                       (ig_bucketize_attrs){ .right = true });
     ig_dim bags = w->c->bags;
     ig_value *per = ig_make2(b, IG_OP_max, dim_value(w, bags), one);
     ig_value *last = ig_make2(b, IG_OP_sub, dim_value(w, w->c->tables), one);
@@ -303,10 +286,9 @@ static ig_value *rows_of_positions(writer *w, ig_value *offsets, ig_dim all,
 }
 
 static ig_value *count_true(writer *w, ig_value *x) {
-    ig_attr attrs[IG_reduce_attr_count] = { [IG_reduce_op] =
-                                                ig_attr_of_enum(IG_REDUCE_sum) };
-    ig_value *ones = i64_of(w, x);
-    return ig_make(&w->b, IG_OP_reduce, 1, &ones, attrs);
+    ig_expr e = ig_expr_of(&w->b);
+    return ig_build_reduce(&e, i64_of(w, x), NULL,
+                           (ig_reduce_attrs){ .op = IG_REDUCE_sum });
 }
 
 /* Bags whose offsets were moved, and the last offset where it was. */

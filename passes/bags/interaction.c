@@ -20,6 +20,7 @@
  *
  * Needs canonicalise and fold, for constant indices.  Keeps the results.
  */
+#include "ir/expr.h"
 #include "passes/bags/recognise.h"
 
 #include <string.h>
@@ -479,10 +480,9 @@ static void follow(interaction *n) {
 /* ---- making ---- */
 
 static ig_value *make_chosen(const interaction *n, ig_builder *b, const chosen *c) {
-    ig_attr attrs[IG_interact_attr_count] = { [IG_interact_pairs] = ig_attr_of_ints(
-                                                  n->r->module, c->pairs,
-                                                  (uint32_t)c->count) };
-    ig_value *value = ig_make(b, IG_OP_interact, 1, &n->x, attrs);
+    ig_expr e = ig_expr_of(b);
+    ig_ints pairs = { c->pairs, (uint32_t)c->count };
+    ig_value *value = ig_build_interact(&e, n->x, (ig_interact_attrs){ pairs });
     ig_dim dims[IG_TENSOR_RANK] = { value->type->dims[0] };
     int64_t perm[IG_TENSOR_RANK];
     for (uint32_t d = 0, at = 1; d < c->rank; d++) {
@@ -491,14 +491,8 @@ static ig_value *make_chosen(const interaction *n, ig_builder *b, const chosen *
             dims[at++] = c->dims[d];
         }
     }
-    if (c->rank != 2) {
-        value = ig_make_reshape(b, value, c->rank, dims);
-    }
-    if (c->batch == 0) {
-        return value;
-    }
-    attrs[IG_transpose_perm] = ig_attr_of_ints(n->r->module, perm, c->rank);
-    return ig_make(b, IG_OP_transpose, 1, &value, attrs);
+    value = c->rank == 2 ? value : ig_expr_reshape(&e, value, c->rank, dims);
+    return c->batch == 0 ? value : ig_expr_transpose(&e, value, perm);
 }
 
 static void replace_chosen(interaction *n) {

@@ -4,10 +4,6 @@
 
 enum { STEPS_MAX = 64, PARTS_MAX = 1 << 16, SUM_OPS = 4096 };
 
-static ig_value *operand(const ig_op *op, uint32_t index) {
-    return op->operands[index].value;
-}
-
 static bool is_equal(const ig_jagged *j, ig_dim a, ig_dim b) {
     return ig_dim_equal(j->module, a, b) == IG_YES;
 }
@@ -43,7 +39,7 @@ static int64_t step_of(const ig_op *slice, uint32_t axis) {
 
 /* Cut along axis 0 alone? */
 static bool cuts_rows(const ig_jagged *j, const ig_op *slice) {
-    const ig_type *type = operand(slice, 0)->type;
+    const ig_type *type = ig_op_operand(slice, 0)->type;
     bool is_rows = slice->operand_count == 1 && type->rank > 0;
     for (uint32_t d = 1; is_rows && d < type->rank; d++) {
         is_rows = ig_dim_is(slice->attrs[IG_slice_starts].as.dims[d], 0) &&
@@ -59,7 +55,7 @@ static bool step_slice(const ig_jagged *j, const ig_op *op, ig_span *span,
     if (!cuts_rows(j, op)) {
         return false;
     }
-    ig_dim row = row_size(j, operand(op, 0)->type);
+    ig_dim row = row_size(j, ig_op_operand(op, 0)->type);
     ig_dim start = ig_dim_mul(j->module, op->attrs[IG_slice_starts].as.dims[0], row);
     int64_t step = step_of(op, 0), number = 0;
     if (step != 1) {
@@ -92,14 +88,14 @@ static int64_t known_index(const ig_value *indices, int64_t index) {
 static bool step_gather(const ig_jagged *j, const ig_op *op, ig_span *span,
                         ig_value **out_list) {
     (void)out_list;
-    const ig_type *type = operand(op, 0)->type;
+    const ig_type *type = ig_op_operand(op, 0)->type;
     if (ig_attr_int(op, IG_gather_axis, 0) != 0 || type->rank == 0 ||
-        operand(op, 1)->type->rank != 1) {
+        ig_op_operand(op, 1)->type->rank != 1) {
         return false;
     }
     ig_dim row = row_size(j, type);
     int64_t number = row_of(j, span, row);
-    int64_t from = number < 0 ? -1 : known_index(operand(op, 1), number);
+    int64_t from = number < 0 ? -1 : known_index(ig_op_operand(op, 1), number);
     if (from < 0) {
         return false;
     }
@@ -115,12 +111,12 @@ static bool step_concat(const ig_jagged *j, const ig_op *op, ig_span *span,
         return false;
     }
     for (uint32_t i = 0; i < op->operand_count; i++) {
-        ig_dim count = ig_type_count(j->module, operand(op, i)->type);
+        ig_dim count = ig_type_count(j->module, ig_op_operand(op, i)->type);
         ig_dim end = ig_dim_add(j->module, begin, count);
         if (ig_dim_less_equal(j->module, begin, span->at) == IG_YES &&
             ig_dim_less_equal(j->module, past, end) == IG_YES) {
             span->at = ig_dim_sub(j->module, span->at, begin);
-            *out_list = operand(op, i);
+            *out_list = ig_op_operand(op, i);
             return true;
         }
         begin = end;
@@ -129,7 +125,7 @@ static bool step_concat(const ig_jagged *j, const ig_op *op, ig_span *span,
 }
 
 static bool is_wider(const ig_op *cast) {
-    const ig_dtype_info *from = &ig_dtypes[operand(cast, 0)->type->dtype];
+    const ig_dtype_info *from = &ig_dtypes[ig_op_operand(cast, 0)->type->dtype];
     const ig_dtype_info *to = &ig_dtypes[cast->results[0].type->dtype];
     return from->class == IG_SINT && to->class == IG_SINT && to->bits >= from->bits;
 }
@@ -162,7 +158,7 @@ bool ig_span_step(const ig_jagged *j, ig_span *span) {
     if (!op || op->operand_count == 0 || span->list->type->kind != IG_TENSOR) {
         return false;
     }
-    ig_value *from = operand(op, 0);
+    ig_value *from = ig_op_operand(op, 0);
     step_fn step = steps[op->code];
     bool is_done = step && step(j, op, span, &from);
     span->list = is_done ? from : span->list;
@@ -260,12 +256,12 @@ static bool is_sum_of_rows(const ig_op *reduce) {
     const ig_attr *axes = &reduce->attrs[IG_reduce_axes];
     return reduce->operand_count == 1 &&
            ig_attr_int(reduce, IG_reduce_op, 0) == IG_REDUCE_sum &&
-           operand(reduce, 0)->type->rank == 2 && axes->kind == IG_ATTR_INTS &&
+           ig_op_operand(reduce, 0)->type->rank == 2 && axes->kind == IG_ATTR_INTS &&
            axes->count == 1 && (axes->as.ints[0] == 1 || axes->as.ints[0] == -1);
 }
 
 static bool is_offsets(const ig_op *cumsum) {
-    return operand(cumsum, 0)->type->rank == 1 &&
+    return ig_op_operand(cumsum, 0)->type->rank == 1 &&
            ig_attr_int(cumsum, IG_cumsum_complete, 0) &&
            !ig_attr_int(cumsum, IG_cumsum_reverse, 0);
 }
@@ -275,18 +271,19 @@ static bool read_element(const ig_jagged *j, const ig_value *list, ig_dim at,
                          ig_spans *out) {
     ig_op *reduce = ig_def(list, IG_OP_reduce), *offsets = ig_def(list, IG_OP_cumsum);
     if (reduce && is_sum_of_rows(reduce)) {
-        ig_value *x = operand(reduce, 0);
+        ig_value *x = ig_op_operand(reduce, 0);
         ig_dim row = x->type->dims[1];
         return ig_spans_add(j, out,
                             (ig_span){ x, ig_dim_mul(j->module, at, row), row });
     }
     return offsets && is_offsets(offsets) &&
-           ig_spans_add(j, out, (ig_span){ operand(offsets, 0), ig_dim_of(0), at });
+           ig_spans_add(j, out,
+                        (ig_span){ ig_op_operand(offsets, 0), ig_dim_of(0), at });
 }
 
 static bool is_whole_sum(const ig_op *reduce) {
     const ig_attr *axes = &reduce->attrs[IG_reduce_axes];
-    return reduce->operand_count == 1 && operand(reduce, 0)->type->rank == 1 &&
+    return reduce->operand_count == 1 && ig_op_operand(reduce, 0)->type->rank == 1 &&
            ig_attr_int(reduce, IG_reduce_op, 0) == IG_REDUCE_sum &&
            (axes->kind != IG_ATTR_INTS || axes->count == 1);
 }
@@ -304,19 +301,19 @@ static bool read_sum(const ig_jagged *j, const ig_value *value, uint32_t *left,
         return number == 0;
     }
     if (op->code == IG_OP_add) {
-        return read_sum(j, operand(op, 0), left, out) &&
-               read_sum(j, operand(op, 1), left, out);
+        return read_sum(j, ig_op_operand(op, 0), left, out) &&
+               read_sum(j, ig_op_operand(op, 1), left, out);
     }
     if (op->code == IG_OP_reshape || (op->code == IG_OP_cast && is_wider(op))) {
-        return read_sum(j, operand(op, 0), left, out);
+        return read_sum(j, ig_op_operand(op, 0), left, out);
     }
     if (op->code == IG_OP_slice && op->operand_count == 1 && value->type->rank == 1 &&
         ig_dim_is(value->type->dims[0], 1)) {
-        return read_element(j, operand(op, 0), op->attrs[IG_slice_starts].as.dims[0],
-                            out);
+        return read_element(j, ig_op_operand(op, 0),
+                            op->attrs[IG_slice_starts].as.dims[0], out);
     }
     if (op->code == IG_OP_reduce && is_whole_sum(op)) {
-        ig_value *x = operand(op, 0);
+        ig_value *x = ig_op_operand(op, 0);
         return ig_spans_add(j, out, (ig_span){ x, ig_dim_of(0), x->type->dims[0] });
     }
     return false;
@@ -331,7 +328,7 @@ static void collect(ig_jagged *j, const ig_block *block) {
                                                         : NULL;
         if (symbols && symbols->count == 1) {
             ig_bound_symbol bound = { .symbol = symbols->as.dims[0],
-                                      .value = operand(op, 0) };
+                                      .value = ig_op_operand(op, 0) };
             uint32_t left = SUM_OPS;
             bound.is_sum = read_sum(j, bound.value, &left, &bound.spans);
             IG_PUSH(j->arena, &j->bound, bound);

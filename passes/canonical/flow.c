@@ -4,10 +4,6 @@
 #include "passes/canonical/canonicalise.h"
 #include "passes/engine/dead.h"
 
-static ig_value *operand(const ig_op *op, uint32_t index) {
-    return op->operands[index].value;
-}
-
 /* Results of ops with several are replaced here, not by the driver. */
 static void replace_result(ig_op *op, uint32_t index, ig_value *by) {
     ig_value *old = &op->results[index];
@@ -56,19 +52,19 @@ static void drop(ig_block *body) {
 static ig_value *if_with_known_condition(ig_builder *b, ig_op *op) {
     (void)b;
     int64_t is_true;
-    if (is_spent(op) || !ig_constant_i64(operand(op, 0), &is_true)) {
+    if (is_spent(op) || !ig_constant_i64(ig_op_operand(op, 0), &is_true)) {
         return NULL;
     }
     ig_block *body = op->bodies[is_true ? 0 : 1];
     const ig_op *end = body->last;
     for (uint32_t i = 0; i < op->result_count; i++) {
-        if (!types_agree(op, i, operand(end, i))) {
+        if (!types_agree(op, i, ig_op_operand(end, i))) {
             return NULL;
         }
     }
     move_out(op, body);
     for (uint32_t i = 0; i < op->result_count; i++) {
-        replace_result(op, i, operand(end, i));
+        replace_result(op, i, ig_op_operand(end, i));
     }
     drop(op->bodies[is_true ? 1 : 0]);
     return ig_rule_done(op);
@@ -84,8 +80,8 @@ static ig_value *if_with_equal_results(ig_builder *b, ig_op *op) {
     bool is_changed = false;
     const ig_op *first = op->bodies[0]->last, *second = op->bodies[1]->last;
     for (uint32_t i = 0; i < op->result_count; i++) {
-        ig_value *value = operand(first, i);
-        if (op->results[i].uses && value == operand(second, i) &&
+        ig_value *value = ig_op_operand(first, i);
+        if (op->results[i].uses && value == ig_op_operand(second, i) &&
             is_outside(value, op) && types_agree(op, i, value)) {
             replace_result(op, i, value);
             is_changed = true;
@@ -130,15 +126,16 @@ static uint32_t extent_of(ig_module *module, const ig_value *value,
 
 /* extent != number, or == */
 static bool read_extent_test(const ig_op *op, extent_if *out) {
-    const ig_op *test = operand(op, 0)->def;
+    const ig_op *test = ig_op_operand(op, 0)->def;
     int64_t number;
     bool is_test = test && (test->code == IG_OP_ne || test->code == IG_OP_eq);
     out->module = ig_op_module(op);
     for (uint32_t i = 0; is_test && i < 2; i++) {
         int64_t times = 1;
-        uint32_t extent = extent_of(out->module, operand(test, i), &times);
-        if (extent == UINT32_MAX || !ig_constant_i64(operand(test, 1 - i), &number) ||
-            number < 0 || number % times) {
+        uint32_t extent = extent_of(out->module, ig_op_operand(test, i), &times);
+        if (extent == UINT32_MAX ||
+            !ig_constant_i64(ig_op_operand(test, 1 - i), &number) || number < 0 ||
+            number % times) {
             continue;
         }
         uint32_t count = ig_symbol_count(out->module);
@@ -162,7 +159,7 @@ static ig_dim there(const extent_if *e, ig_dim dim) {
 /* A sum of nothing. */
 static bool is_empty_sum(const extent_if *e, const ig_op *reduce) {
     const ig_attr *axes = &reduce->attrs[IG_reduce_axes];
-    const ig_type *type = operand(reduce, 0)->type;
+    const ig_type *type = ig_op_operand(reduce, 0)->type;
     bool is_sum = reduce->operand_count == 1 &&
                   ig_attr_int(reduce, IG_reduce_op, 0) == IG_REDUCE_sum;
     for (uint32_t i = 0; is_sum && i < axes->count; i++) {
@@ -190,7 +187,7 @@ static bool is_there(const extent_if *e, const ig_value *value, int64_t number,
         return false;
     }
     if (moves_elements(op)) {
-        return is_there(e, operand(op, 0), number, depth + 1);
+        return is_there(e, ig_op_operand(op, 0), number, depth + 1);
     }
     if (op->code == IG_OP_reduce) {
         return number == 0 && is_empty_sum(e, op);
@@ -226,9 +223,9 @@ static ig_value *if_on_extent(ig_builder *b, ig_op *op) {
     }
     for (uint32_t i = 0; i < op->result_count; i++) {
         int64_t number;
-        const ig_value *value = operand(e.other->last, i);
+        const ig_value *value = ig_op_operand(e.other->last, i);
         bool fits = types_agree(op, i, value) && value->type->rank == 0 &&
-                    ig_constant_i64(operand(e.special->last, i), &number) &&
+                    ig_constant_i64(ig_op_operand(e.special->last, i), &number) &&
                     is_there(&e, value, number, 0);
         if (!fits) {
             return NULL;
@@ -238,7 +235,7 @@ static ig_value *if_on_extent(ig_builder *b, ig_op *op) {
     ig_block *special = op->bodies[e.other == op->bodies[0] ? 1 : 0];
     move_out(op, other);
     for (uint32_t i = 0; i < op->result_count; i++) {
-        replace_result(op, i, operand(other->last, i));
+        replace_result(op, i, ig_op_operand(other->last, i));
     }
     drop(special);
     return ig_rule_done(op);
@@ -254,19 +251,19 @@ static uint32_t scans_of(const ig_op *loop) {
 static ig_value *loop_without_trips(ig_builder *b, ig_op *op) {
     (void)b;
     int64_t trips = -1, condition = 1;
-    bool has_trips = ig_constant_i64(operand(op, 0), &trips);
-    bool has_condition = ig_constant_i64(operand(op, 1), &condition);
+    bool has_trips = ig_constant_i64(ig_op_operand(op, 0), &trips);
+    bool has_condition = ig_constant_i64(ig_op_operand(op, 1), &condition);
     bool is_never = (has_trips && trips == 0) || (has_condition && !condition);
     if (!is_never || is_spent(op) || scans_of(op)) {
         return NULL;
     }
     for (uint32_t i = 0; i < op->result_count; i++) {
-        if (!types_agree(op, i, operand(op, 2 + i))) {
+        if (!types_agree(op, i, ig_op_operand(op, 2 + i))) {
             return NULL;
         }
     }
     for (uint32_t i = 0; i < op->result_count; i++) {
-        replace_result(op, i, operand(op, 2 + i));
+        replace_result(op, i, ig_op_operand(op, 2 + i));
     }
     drop(op->bodies[0]);
     return ig_rule_done(op);
@@ -282,13 +279,14 @@ static ig_value *stack_one(ig_builder *b, ig_value *value) {
     for (uint32_t i = 0; i < type->rank; i++) {
         dims[i + 1] = type->dims[i];
     }
-    return ig_try_reshape(b, value, type->rank + 1, dims);
+    ig_expr e = ig_expr_trying(b);
+    return ig_expr_reshape(&e, value, type->rank + 1, dims);
 }
 
 static bool runs_once(const ig_op *op) {
     int64_t trips, condition;
-    return ig_constant_i64(operand(op, 0), &trips) && trips == 1 &&
-           ig_constant_i64(operand(op, 1), &condition) && condition;
+    return ig_constant_i64(ig_op_operand(op, 0), &trips) && trips == 1 &&
+           ig_constant_i64(ig_op_operand(op, 1), &condition) && condition;
 }
 
 /* Arguments take what the loop starts with; their types may differ in how much they
@@ -298,14 +296,14 @@ static bool bind_arguments(ig_builder *b, ig_op *op) {
     ig_module *module = ig_op_module(op);
     const ig_type *scalar = ig_type_tensor(module, IG_DT_i64, 0, NULL);
     for (uint32_t i = 0; i < body->arg_count; i++) {
-        const ig_type *type = i == 0 ? scalar : operand(op, i)->type;
+        const ig_type *type = i == 0 ? scalar : ig_op_operand(op, i)->type;
         if (!ig_types_agree(module, body->args[i]->type, type)) {
             return false;
         }
     }
     ig_value *index = ig_make_i64(b, 0);
     for (uint32_t i = 0; i < body->arg_count; i++) {
-        ig_value *value = i == 0 ? index : operand(op, i);
+        ig_value *value = i == 0 ? index : ig_op_operand(op, i);
         ig_value_retype(body->args[i], value->type);
         ig_value_replace(body->args[i], value);
     }
@@ -321,7 +319,7 @@ static ig_value *loop_of_one_trip(ig_builder *b, ig_op *op) {
     const ig_op *end = body->last;
     uint32_t carried = op->result_count - scans_of(op);
     for (uint32_t i = 0; i < op->result_count; i++) {
-        const ig_value *value = operand(end, i + 1);
+        const ig_value *value = ig_op_operand(end, i + 1);
         if (i < carried ? !types_agree(op, i, value)
                         : value->type->kind != IG_TENSOR ||
                               value->type->rank >= IG_TENSOR_RANK) {
@@ -333,7 +331,7 @@ static ig_value *loop_of_one_trip(ig_builder *b, ig_op *op) {
     }
     move_out(op, body);
     for (uint32_t i = 0; i < op->result_count; i++) {
-        ig_value *value = operand(end, i + 1);
+        ig_value *value = ig_op_operand(end, i + 1);
         replace_result(op, i, i < carried ? value : stack_one(b, value));
     }
     return ig_rule_done(op);

@@ -4,10 +4,6 @@
 
 #include <string.h>
 
-static ig_value *operand(const ig_op *op, uint32_t index) {
-    return op->operands[index].value;
-}
-
 /* Axis attributes may count from the end. */
 static uint32_t axis_of(const ig_op *op, uint32_t slot, uint32_t rank) {
     int64_t axis = ig_attr_int(op, slot, 0);
@@ -19,12 +15,13 @@ static uint32_t axis_of(const ig_op *op, uint32_t slot, uint32_t rank) {
 /* A concat of one is that one. */
 static ig_value *concat_of_one(ig_builder *b, ig_op *op) {
     (void)b;
-    return op->operand_count == 1 ? operand(op, 0) : NULL;
+    return op->operand_count == 1 ? ig_op_operand(op, 0) : NULL;
 }
 
 static ig_value *make_concat(ig_builder *b, const ig_op *like, uint32_t count,
                              ig_value *const *operands) {
-    return ig_try_make(b, IG_OP_concat, count, operands, like->attrs);
+    ig_expr e = ig_expr_trying(b);
+    return ig_expr_make(&e, IG_OP_concat, operands, count, like->attrs);
 }
 
 /* Operands without elements along the axis add nothing. */
@@ -32,25 +29,25 @@ static ig_value *concat_without_empty(ig_builder *b, ig_op *op) {
     uint32_t axis = axis_of(op, IG_concat_axis, op->results[0].type->rank);
     uint32_t empty = 0, count = 0;
     for (uint32_t i = 0; i < op->operand_count; i++) {
-        empty += ig_dim_is(operand(op, i)->type->dims[axis], 0);
+        empty += ig_dim_is(ig_op_operand(op, i)->type->dims[axis], 0);
     }
     if (empty == 0 ||
         empty == op->operand_count) { /* if all are: the first is as good */
-        return empty ? ig_same_type(op, operand(op, 0)) : NULL;
+        return empty ? ig_same_type(op, ig_op_operand(op, 0)) : NULL;
     }
     ig_value **kept = IG_NEW_ARRAY(&ig_op_module(op)->arena, ig_value *,
                                    op->operand_count - empty);
     for (uint32_t i = 0; i < op->operand_count; i++) {
-        if (!ig_dim_is(operand(op, i)->type->dims[axis], 0)) {
-            kept[count++] = operand(op, i);
+        if (!ig_dim_is(ig_op_operand(op, i)->type->dims[axis], 0)) {
+            kept[count++] = ig_op_operand(op, i);
         }
     }
     return make_concat(b, op, count, kept);
 }
 
 static ig_op *inner_concat(const ig_op *op, uint32_t index, uint32_t axis) {
-    ig_op *inner = ig_def(operand(op, index), IG_OP_concat);
-    return inner && ig_value_has_one_use(operand(op, index)) &&
+    ig_op *inner = ig_def(ig_op_operand(op, index), IG_OP_concat);
+    return inner && ig_value_has_one_use(ig_op_operand(op, index)) &&
                    axis_of(inner, IG_concat_axis, op->results[0].type->rank) == axis
                ? inner
                : NULL;
@@ -72,7 +69,7 @@ static ig_value *concat_of_concat(ig_builder *b, ig_op *op) {
     for (uint32_t i = 0; i < op->operand_count; i++) {
         const ig_op *inner = inner_concat(op, i, axis);
         for (uint32_t k = 0; k < (inner ? inner->operand_count : 1u); k++) {
-            flat[at++] = inner ? operand(inner, k) : operand(op, i);
+            flat[at++] = inner ? ig_op_operand(inner, k) : ig_op_operand(op, i);
         }
     }
     return make_concat(b, op, at, flat);
@@ -80,7 +77,7 @@ static ig_value *concat_of_concat(ig_builder *b, ig_op *op) {
 
 /* A slice that lies in one operand of a concat is a slice of that one. */
 static ig_value *slice_of_concat(ig_builder *b, ig_op *op) {
-    ig_op *concat = ig_def(operand(op, 0), IG_OP_concat);
+    ig_op *concat = ig_def(ig_op_operand(op, 0), IG_OP_concat);
     if (!concat || op->operand_count != 1 || ig_attr_is_set(op, IG_slice_steps)) {
         return NULL;
     }
@@ -92,12 +89,13 @@ static ig_value *slice_of_concat(ig_builder *b, ig_op *op) {
     const ig_dim *sizes = op->attrs[IG_slice_sizes].as.dims;
     ig_dim past = ig_dim_add(module, starts[axis], sizes[axis]), begin = ig_dim_of(0);
     for (uint32_t i = 0; i < concat->operand_count; i++) {
-        ig_value *x = operand(concat, i);
+        ig_value *x = ig_op_operand(concat, i);
         ig_dim end = ig_dim_add(module, begin, x->type->dims[axis]);
         if (ig_dim_less_equal(module, begin, starts[axis]) == IG_YES &&
             ig_dim_less_equal(module, past, end) == IG_YES) {
             starts[axis] = ig_dim_sub(module, starts[axis], begin);
-            return ig_try_slice(b, x, starts, sizes, NULL);
+            ig_expr e = ig_expr_trying(b);
+            return ig_expr_slices(&e, x, starts, sizes, NULL);
         }
         begin = end;
     }
@@ -178,14 +176,14 @@ static bool place_progression(const ig_op *op, const progression *p, ig_dim exte
 /* A gather of evenly spaced constant positions is a slice (and a reshape, when the
  * indices are not a list). */
 static ig_value *gather_of_even_indices(ig_builder *b, ig_op *op) {
-    ig_value *x = operand(op, 0);
+    ig_value *x = ig_op_operand(op, 0);
     const ig_type *result = op->results[0].type;
     uint32_t rank = x->type->rank, axis = axis_of(op, IG_gather_axis, rank);
     progression p;
     ig_dim starts[IG_TENSOR_RANK] = { 0 }, sizes[IG_TENSOR_RANK];
     int64_t steps[IG_TENSOR_RANK];
     ig_dim extent = x->type->dims[axis], needed;
-    if (!read_progression(operand(op, 1), &p) ||
+    if (!read_progression(ig_op_operand(op, 1), &p) ||
         !place_progression(op, &p, extent, &starts[axis], &needed)) {
         return NULL;
     }
@@ -193,12 +191,14 @@ static ig_value *gather_of_even_indices(ig_builder *b, ig_op *op) {
         sizes[i] = i == axis ? ig_dim_of(p.count) : x->type->dims[i];
         steps[i] = i == axis ? p.step : 1;
     }
-    ig_value *by = ig_try_slice(b, x, starts, sizes, steps);
-    if (by && operand(op, 1)->type->rank != 1) {
-        by = ig_try_reshape(b, by, result->rank, result->dims);
+    ig_expr e = ig_expr_trying(b);
+    ig_value *by = ig_expr_slices(&e, x, starts, sizes, steps);
+    if (by && ig_op_operand(op, 1)->type->rank != 1) {
+        by = ig_expr_reshape(&e, by, result->rank, result->dims);
     }
     if (by) {
-        ig_make_guard_least(b, needed, extent, "a gather's index is out of range");
+        ig_expr_guard_less_equal(&e, needed, extent,
+                                 "a gather's index is out of range");
     }
     return by;
 }
@@ -225,17 +225,15 @@ static bool is_one_number(const ig_data *data) {
 
 /* Whichever element is gathered, it is the same number. */
 static ig_value *gather_of_equal_elements(ig_builder *b, ig_op *op) {
-    const ig_data *data = ig_constant_of(operand(op, 0));
+    const ig_data *data = ig_constant_of(ig_op_operand(op, 0));
     const ig_type *result = op->results[0].type;
     if (!is_one_number(data)) {
         return NULL;
     }
-    ig_module *module = ig_op_module(op);
-    const ig_type *scalar = ig_type_tensor(module, (ig_dtype)result->dtype, 0, NULL);
-    ig_value *number = ig_make_const(b, scalar, data->bytes);
-    ig_attr attrs[IG_expand_attr_count] = { { 0 } };
-    attrs[IG_expand_to] = ig_attr_of_dims(module, result->dims, result->rank);
-    return ig_try_make(b, IG_OP_expand, 1, &number, attrs);
+    ig_expr e = ig_expr_trying(b);
+    ig_value *number = ig_expr_constant(&e, NULL, (ig_dtype)result->dtype, 0, NULL,
+                                        data->bytes);
+    return ig_expr_expand(&e, number, result->rank, result->dims);
 }
 
 /* ---- tile ---- */
@@ -244,9 +242,9 @@ static ig_value *gather_of_equal_elements(ig_builder *b, ig_op *op) {
  * to [2, a, 3, b] and seen as [2*a, 3*b].  Axes repeated once need no second axis. */
 static ig_value *tile_by_expanding(ig_builder *b, ig_op *op) {
     ig_dims_value repeats;
-    ig_value *x = operand(op, 0);
+    ig_value *x = ig_op_operand(op, 0);
     const ig_type *type = x->type, *result = op->results[0].type;
-    if (!ig_value_dims(operand(op, 1), &repeats) || repeats.count != type->rank) {
+    if (!ig_value_dims(ig_op_operand(op, 1), &repeats) || repeats.count != type->rank) {
         return NULL;
     }
     ig_dim split[2 * IG_TENSOR_RANK], wide[2 * IG_TENSOR_RANK];
@@ -262,11 +260,9 @@ static ig_value *tile_by_expanding(ig_builder *b, ig_op *op) {
     if (rank > IG_TENSOR_RANK) {
         return NULL;
     }
-    ig_attr attrs[IG_expand_attr_count] = { { 0 } };
-    attrs[IG_expand_to] = ig_attr_of_dims(ig_op_module(op), wide, rank);
-    x = ig_try_reshape(b, x, rank, split);
-    x = x ? ig_try_make(b, IG_OP_expand, 1, &x, attrs) : NULL;
-    return x ? ig_try_reshape(b, x, result->rank, result->dims) : NULL;
+    ig_expr e = ig_expr_trying(b);
+    x = ig_expr_expand(&e, ig_expr_reshape(&e, x, rank, split), rank, wide);
+    return ig_expr_reshape(&e, x, result->rank, result->dims);
 }
 
 /* ---- constants ---- */
@@ -280,7 +276,7 @@ static ig_value *weight_of_one_element(ig_builder *b, ig_op *op) {
         return NULL;
     }
     while (b->before && ig_ops[b->before->code].traits & IG_CONSTANT) {
-        b->before = b->before->next; /* behind the graph's head */
+        b->before = b->before->next; /* after the constants at the graph's head */
     }
     return ig_make_const(b, type, data->bytes);
 }

@@ -5,10 +5,6 @@
 
 #include <math.h>
 
-static ig_value *operand(const ig_op *op, uint32_t index) {
-    return op->operands[index].value;
-}
-
 /* ---- constants that are one number all over ---- */
 
 /* Elements stored of a constant that may be read here; 0: it may not. */
@@ -35,7 +31,7 @@ static const ig_value *look_through_views(const ig_value *value) {
         if (!(ig_ops[value->def->code].traits & IG_VIEW)) {
             break;
         }
-        value = operand(value->def, 0);
+        value = ig_op_operand(value->def, 0);
     }
     return value;
 }
@@ -70,7 +66,7 @@ static bool is_float(const ig_value *value) {
 static ig_value *add_of_zero(ig_builder *b, ig_op *op) {
     (void)b;
     for (uint32_t i = 0; i < 2; i++) {
-        ig_value *x = operand(op, 1 - i), *zero = operand(op, i);
+        ig_value *x = ig_op_operand(op, 1 - i), *zero = ig_op_operand(op, i);
         if (is_filled(zero, is_float(zero) ? -0.0 : 0.0) && ig_same_type(op, x)) {
             return x;
         }
@@ -81,15 +77,16 @@ static ig_value *add_of_zero(ig_builder *b, ig_op *op) {
 /* x - 0 is x. */
 static ig_value *sub_of_zero(ig_builder *b, ig_op *op) {
     (void)b;
-    return is_filled(operand(op, 1), 0) ? ig_same_type(op, operand(op, 0)) : NULL;
+    return is_filled(ig_op_operand(op, 1), 0) ? ig_same_type(op, ig_op_operand(op, 0))
+                                              : NULL;
 }
 
 /* x * 1 is x. */
 static ig_value *mul_by_one(ig_builder *b, ig_op *op) {
     (void)b;
     for (uint32_t i = 0; i < 2; i++) {
-        ig_value *x = operand(op, 1 - i);
-        if (is_filled(operand(op, i), 1) && ig_same_type(op, x)) {
+        ig_value *x = ig_op_operand(op, 1 - i);
+        if (is_filled(ig_op_operand(op, i), 1) && ig_same_type(op, x)) {
             return x;
         }
     }
@@ -99,19 +96,21 @@ static ig_value *mul_by_one(ig_builder *b, ig_op *op) {
 /* x / 1 is x. */
 static ig_value *div_by_one(ig_builder *b, ig_op *op) {
     (void)b;
-    return is_filled(operand(op, 1), 1) ? ig_same_type(op, operand(op, 0)) : NULL;
+    return is_filled(ig_op_operand(op, 1), 1) ? ig_same_type(op, ig_op_operand(op, 0))
+                                              : NULL;
 }
 
 /* x to the power of 1 is x. */
 static ig_value *pow_of_one(ig_builder *b, ig_op *op) {
     (void)b;
-    return is_filled(operand(op, 1), 1) ? ig_same_type(op, operand(op, 0)) : NULL;
+    return is_filled(ig_op_operand(op, 1), 1) ? ig_same_type(op, ig_op_operand(op, 0))
+                                              : NULL;
 }
 
 /* x to the power of 2 is x * x. */
 static ig_value *pow_of_two(ig_builder *b, ig_op *op) {
-    ig_value *x = operand(op, 0);
-    return is_filled(operand(op, 1), 2) && ig_same_type(op, x)
+    ig_value *x = ig_op_operand(op, 0);
+    return is_filled(ig_op_operand(op, 1), 2) && ig_same_type(op, x)
                ? ig_make2(b, IG_OP_mul, x, x)
                : NULL;
 }
@@ -121,56 +120,56 @@ static ig_value *pow_of_two(ig_builder *b, ig_op *op) {
 /* neg(neg(x)) is x. */
 static ig_value *neg_of_neg(ig_builder *b, ig_op *op) {
     (void)b;
-    ig_op *inner = ig_def(operand(op, 0), IG_OP_neg);
-    return inner ? operand(inner, 0) : NULL;
+    ig_op *inner = ig_def(ig_op_operand(op, 0), IG_OP_neg);
+    return inner ? ig_op_operand(inner, 0) : NULL;
 }
 
 /* not(not(x)) is x. */
 static ig_value *not_of_not(ig_builder *b, ig_op *op) {
     (void)b;
-    ig_op *inner = ig_def(operand(op, 0), IG_OP_not);
-    return inner ? operand(inner, 0) : NULL;
+    ig_op *inner = ig_def(ig_op_operand(op, 0), IG_OP_not);
+    return inner ? ig_op_operand(inner, 0) : NULL;
 }
 
 /* relu(relu(x)) is relu(x). */
 static ig_value *relu_of_relu(ig_builder *b, ig_op *op) {
     (void)b;
-    return ig_def(operand(op, 0), IG_OP_relu) ? operand(op, 0) : NULL;
+    return ig_def(ig_op_operand(op, 0), IG_OP_relu) ? ig_op_operand(op, 0) : NULL;
 }
 
 /* abs(abs(x)) is abs(x). */
 static ig_value *abs_of_abs(ig_builder *b, ig_op *op) {
     (void)b;
-    return ig_def(operand(op, 0), IG_OP_abs) ? operand(op, 0) : NULL;
+    return ig_def(ig_op_operand(op, 0), IG_OP_abs) ? ig_op_operand(op, 0) : NULL;
 }
 
 /* abs(neg(x)) is abs(x). */
 static ig_value *abs_of_neg(ig_builder *b, ig_op *op) {
-    ig_op *inner = ig_def(operand(op, 0), IG_OP_neg);
-    return inner ? ig_make1(b, IG_OP_abs, operand(inner, 0)) : NULL;
+    ig_op *inner = ig_def(ig_op_operand(op, 0), IG_OP_neg);
+    return inner ? ig_make1(b, IG_OP_abs, ig_op_operand(inner, 0)) : NULL;
 }
 
 /* min, max, and, or of x and x are x. */
 static ig_value *same_twice(ig_builder *b, ig_op *op) {
     (void)b;
-    return operand(op, 0) == operand(op, 1) ? operand(op, 0) : NULL;
+    return ig_op_operand(op, 0) == ig_op_operand(op, 1) ? ig_op_operand(op, 0) : NULL;
 }
 
 /* where(c, x, x) is x. */
 static ig_value *where_of_same(ig_builder *b, ig_op *op) {
     (void)b;
-    ig_value *x = operand(op, 1);
-    return x == operand(op, 2) ? ig_same_type(op, x) : NULL;
+    ig_value *x = ig_op_operand(op, 1);
+    return x == ig_op_operand(op, 2) ? ig_same_type(op, x) : NULL;
 }
 
 /* where(true, x, y) is x, where(false, x, y) is y. */
 static ig_value *where_with_known_condition(ig_builder *b, ig_op *op) {
     (void)b;
-    bool is_true = is_filled(operand(op, 0), 1);
-    if (!is_true && !is_filled(operand(op, 0), 0)) {
+    bool is_true = is_filled(ig_op_operand(op, 0), 1);
+    if (!is_true && !is_filled(ig_op_operand(op, 0), 0)) {
         return NULL;
     }
-    return ig_same_type(op, operand(op, is_true ? 1 : 2));
+    return ig_same_type(op, ig_op_operand(op, is_true ? 1 : 2));
 }
 
 /* ---- broadcasting ---- */
@@ -183,11 +182,11 @@ static ig_value *expand_into_elementwise(ig_builder *b, ig_op *op) {
     }
     bool is_changed = false;
     for (uint32_t i = 0; i < op->operand_count; i++) {
-        ig_op *expand = ig_def(operand(op, i), IG_OP_expand);
+        ig_op *expand = ig_def(ig_op_operand(op, i), IG_OP_expand);
         if (!expand) {
             continue;
         }
-        ig_use_set(&op->operands[i], operand(expand, 0));
+        ig_use_set(&op->operands[i], ig_op_operand(expand, 0));
         const ig_type *type = NULL;
         ig_silence silence = ig_silence_begin(b->graph->module->context);
         ig_status status = ig_ops[op->code].infer(op, &type);
@@ -218,8 +217,8 @@ static ig_value *expand_behind_elementwise(ig_builder *b, ig_op *op) {
     bool is_fit = (traits & IG_MAP) && !(traits & IG_MAY_TRAP) &&
                   op->result_count == 1 && op->operand_count <= OPERANDS_MAX;
     for (uint32_t i = 0; is_fit && i < op->operand_count; i++) {
-        const ig_op *expand = ig_def(operand(op, i), IG_OP_expand);
-        operands[i] = expand ? operand(expand, 0) : operand(op, i);
+        const ig_op *expand = ig_def(ig_op_operand(op, i), IG_OP_expand);
+        operands[i] = expand ? ig_op_operand(expand, 0) : ig_op_operand(op, i);
         expanded += expand != NULL;
         is_fit = has_one_element(operands[i]->type);
     }
@@ -227,11 +226,10 @@ static ig_value *expand_behind_elementwise(ig_builder *b, ig_op *op) {
         return NULL;
     }
     const ig_type *type = op->results[0].type;
-    ig_attr attrs[IG_expand_attr_count] = { { 0 } };
-    attrs[IG_expand_to] = ig_attr_of_dims(ig_op_module(op), type->dims, type->rank);
-    ig_value *one = ig_try_make(b, (ig_opcode)op->code, op->operand_count, operands,
-                                op->attrs);
-    return one ? ig_try_make(b, IG_OP_expand, 1, &one, attrs) : NULL;
+    ig_expr e = ig_expr_trying(b);
+    ig_value *one = ig_expr_make(&e, (ig_opcode)op->code, operands, op->operand_count,
+                                 op->attrs);
+    return ig_expr_expand(&e, one, type->rank, type->dims);
 }
 
 static const ig_rule rules[] = {

@@ -11,13 +11,9 @@
 
 #include <string.h>
 
-static ig_value *operand(const ig_op *op, uint32_t index) {
-    return op->operands[index].value;
-}
-
 /* What is known of a list operand; every entry of it. */
 static bool read_list(const ig_op *op, uint32_t index, ig_dims_value *out) {
-    return ig_value_dims(operand(op, index), out) && out->rank == 1;
+    return ig_value_dims(ig_op_operand(op, index), out) && out->rank == 1;
 }
 
 /* A list of numbers. */
@@ -57,7 +53,7 @@ static bool resolve_shape(const ig_op *op, ig_dims_value *shape) {
         others = ig_dim_mul(module, others, shape->dims[i]);
     }
     if (rest) {
-        ig_dim count = ig_type_count(module, operand(op, 0)->type);
+        ig_dim count = ig_type_count(module, ig_op_operand(op, 0)->type);
         *rest = ig_dim_exact_div(module, count, others);
     }
     return true;
@@ -70,8 +66,9 @@ static ig_value *reshape_with_known_shape(ig_builder *b, ig_op *op) {
         return NULL;
     }
     ig_module *module = ig_op_module(op);
-    ig_value *x = operand(op, 0);
-    ig_value *made = ig_try_reshape(b, x, shape.count, shape.dims);
+    ig_value *x = ig_op_operand(op, 0);
+    ig_expr e = ig_expr_trying(b);
+    ig_value *made = ig_expr_reshape(&e, x, shape.count, shape.dims);
     if (made) {
         ig_make_guard_equal(b, ig_type_count(module, x->type),
                             ig_type_count(module, made->type),
@@ -100,9 +97,10 @@ static ig_value *expand_with_known_shape(ig_builder *b, ig_op *op) {
             return NULL;
         }
     }
-    ig_attr attrs[IG_expand_attr_count] = { { 0 } };
-    attrs[IG_expand_to] = ig_attr_of_dims(module, shape.dims, shape.count);
-    ig_value *x = operand(op, 0), *made = ig_try_make(b, IG_OP_expand, 1, &x, attrs);
+    ig_expr e = ig_expr_trying(b);
+    ig_dims to = { shape.dims, shape.count };
+    ig_value *x = ig_op_operand(op, 0);
+    ig_value *made = ig_build_expand(&e, x, NULL, (ig_expand_attrs){ .to = to });
     uint32_t common = x->type->rank < shape.count ? x->type->rank : shape.count;
     for (uint32_t i = 1; made && i <= common; i++) {
         guard_broadcast(b, x->type->dims[x->type->rank - i],
@@ -137,7 +135,7 @@ static bool read_positions(const ig_op *op, positions *p) {
 }
 
 static ig_value *slice_with_known_positions(ig_builder *b, ig_op *op) {
-    const ig_type *type = operand(op, 0)->type;
+    const ig_type *type = ig_op_operand(op, 0)->type;
     positions p;
     ig_dim starts[IG_TENSOR_RANK] = { 0 }, sizes[IG_TENSOR_RANK];
     int64_t steps[IG_TENSOR_RANK];
@@ -158,7 +156,8 @@ static ig_value *slice_with_known_positions(ig_builder *b, ig_op *op) {
         }
         steps[axis] = p.steps[i];
     }
-    return ig_try_slice(b, operand(op, 0), starts, sizes, steps);
+    ig_expr e = ig_expr_trying(b);
+    return ig_expr_slices(&e, ig_op_operand(op, 0), starts, sizes, steps);
 }
 
 /* ---- pad ---- */
@@ -166,8 +165,7 @@ static ig_value *slice_with_known_positions(ig_builder *b, ig_op *op) {
 enum { PADS = 1, VALUE, PAD_AXES };
 
 static ig_value *pad_with_known_widths(ig_builder *b, ig_op *op) {
-    ig_module *module = ig_op_module(op);
-    const ig_type *type = operand(op, 0)->type;
+    const ig_type *type = ig_op_operand(op, 0)->type;
     ig_dims_value pads, list;
     int64_t axes[32];
     if (ig_attr_is_set(op, IG_pad_before) || op->operand_count < 2 ||
@@ -189,13 +187,12 @@ static ig_value *pad_with_known_widths(ig_builder *b, ig_op *op) {
         before[axis] = pads.dims[i];
         after[axis] = pads.dims[count + i];
     }
-    ig_attr attrs[IG_pad_attr_count] = { { 0 } };
-    attrs[IG_pad_before] = ig_attr_of_dims(module, before, type->rank);
-    attrs[IG_pad_after] = ig_attr_of_dims(module, after, type->rank);
-    attrs[IG_pad_mode] = op->attrs[IG_pad_mode];
-    bool has_value = op->operand_count > VALUE;
-    ig_value *operands[2] = { operand(op, 0), has_value ? operand(op, VALUE) : NULL };
-    return ig_try_make(b, IG_OP_pad, has_value ? 2 : 1, operands, attrs);
+    ig_expr e = ig_expr_trying(b);
+    ig_pad_attrs attrs = { .before = { before, type->rank },
+                           .after = { after, type->rank },
+                           .mode = (int)ig_attr_int(op, IG_pad_mode, 0) };
+    return ig_build_pad(&e, ig_op_operand(op, 0), ig_op_operand(op, VALUE), NULL, NULL,
+                        attrs);
 }
 
 /* ---- reduce ---- */
@@ -206,17 +203,15 @@ static ig_value *reduce_with_known_axes(ig_builder *b, ig_op *op) {
     if (op->operand_count != 2 || !read_numbers(op, 1, &list, axes)) {
         return NULL;
     }
-    ig_attr attrs[IG_reduce_attr_count];
-    memcpy(attrs, op->attrs, sizeof(attrs));
-    attrs[IG_reduce_axes] = (ig_attr){ 0 };
-    if (list.count || ig_attr_int(op, IG_reduce_noop_if_empty, 0)) {
-        attrs[IG_reduce_axes] = ig_attr_of_ints(ig_op_module(op), axes, list.count);
+    bool is_noop = !list.count && ig_attr_int(op, IG_reduce_noop_if_empty, 0);
+    ig_reduce_attrs attrs = { .op = (int)ig_attr_int(op, IG_reduce_op, 0),
+                              .keep = ig_attr_int(op, IG_reduce_keep, 0) != 0,
+                              .noop_if_empty = is_noop };
+    if (list.count || is_noop) {
+        attrs.axes = (ig_ints){ axes, list.count };
     }
-    if (list.count) {
-        attrs[IG_reduce_noop_if_empty] = (ig_attr){ 0 };
-    }
-    ig_value *x = operand(op, 0);
-    return ig_try_make(b, IG_OP_reduce, 1, &x, attrs);
+    ig_expr e = ig_expr_trying(b);
+    return ig_build_reduce(&e, ig_op_operand(op, 0), NULL, attrs);
 }
 
 static const ig_rule rules[] = {

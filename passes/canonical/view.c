@@ -3,14 +3,10 @@
 #include "base/checked.h"
 #include "passes/canonical/canonicalise.h"
 
-static ig_value *operand(const ig_op *op, uint32_t index) {
-    return op->operands[index].value;
-}
-
 /* The op that makes operand 0 when it is a `code` whose shape stands in its
  * attributes. */
 static ig_op *inner_by_attributes(const ig_op *op, ig_opcode code) {
-    ig_op *inner = ig_def(operand(op, 0), code);
+    ig_op *inner = ig_def(ig_op_operand(op, 0), code);
     return inner && inner->operand_count == 1 && op->operand_count == 1 ? inner : NULL;
 }
 
@@ -19,14 +15,16 @@ static ig_op *inner_by_attributes(const ig_op *op, ig_opcode code) {
 /* A reshape to the shape that x has is x. */
 static ig_value *reshape_to_same(ig_builder *b, ig_op *op) {
     (void)b;
-    return ig_same_type(op, operand(op, 0));
+    return ig_same_type(op, ig_op_operand(op, 0));
 }
 
 /* Of two reshapes the last decides. */
 static ig_value *reshape_of_reshape(ig_builder *b, ig_op *op) {
     ig_op *inner = inner_by_attributes(op, IG_OP_reshape);
     const ig_attr *to = &op->attrs[IG_reshape_to];
-    return inner ? ig_try_reshape(b, operand(inner, 0), to->count, to->as.dims) : NULL;
+    ig_expr e = ig_expr_trying(b);
+    return inner ? ig_expr_reshape(&e, ig_op_operand(inner, 0), to->count, to->as.dims)
+                 : NULL;
 }
 
 /* ---- transpose ---- */
@@ -40,18 +38,12 @@ static ig_value *transpose_to_same(ig_builder *b, ig_op *op) {
             return NULL;
         }
     }
-    return operand(op, 0);
-}
-
-static ig_value *make_transpose(ig_builder *b, ig_value *x, const int64_t *perm) {
-    ig_attr attrs[IG_transpose_attr_count] = { { 0 } };
-    attrs[IG_transpose_perm] = ig_attr_of_ints(b->graph->module, perm, x->type->rank);
-    return ig_make(b, IG_OP_transpose, 1, &x, attrs);
+    return ig_op_operand(op, 0);
 }
 
 /* Two transposes are one. */
 static ig_value *transpose_of_transpose(ig_builder *b, ig_op *op) {
-    ig_op *inner = ig_def(operand(op, 0), IG_OP_transpose);
+    ig_op *inner = ig_def(ig_op_operand(op, 0), IG_OP_transpose);
     if (!inner) {
         return NULL;
     }
@@ -61,12 +53,13 @@ static ig_value *transpose_of_transpose(ig_builder *b, ig_op *op) {
     for (uint32_t i = 0; i < outer_perm->count; i++) {
         perm[i] = inner_perm->as.ints[outer_perm->as.ints[i]];
     }
-    return make_transpose(b, operand(inner, 0), perm);
+    ig_expr e = ig_expr_of(b);
+    return ig_expr_transpose(&e, ig_op_operand(inner, 0), perm);
 }
 
 /* A transpose that only moves axes of extent 1 is a reshape. */
 static ig_value *transpose_is_reshape(ig_builder *b, ig_op *op) {
-    const ig_type *type = operand(op, 0)->type, *result = op->results[0].type;
+    const ig_type *type = ig_op_operand(op, 0)->type, *result = op->results[0].type;
     const ig_attr *perm = &op->attrs[IG_transpose_perm];
     int64_t last = -1;
     for (uint32_t i = 0; i < perm->count; i++) {
@@ -79,7 +72,8 @@ static ig_value *transpose_is_reshape(ig_builder *b, ig_op *op) {
         }
         last = axis;
     }
-    return ig_try_reshape(b, operand(op, 0), result->rank, result->dims);
+    ig_expr e = ig_expr_trying(b);
+    return ig_expr_reshape(&e, ig_op_operand(op, 0), result->rank, result->dims);
 }
 
 /* The last two axes exchanged, all others in place? */
@@ -99,19 +93,20 @@ static bool swaps_last_two(const ig_op *transpose) {
 /* matmul reads its operands transposed as well. */
 static ig_value *matmul_of_transpose(ig_builder *b, ig_op *op) {
     static const uint32_t slots[2] = { IG_matmul_transpose_a, IG_matmul_transpose_b };
-    ig_value *operands[2] = { operand(op, 0), operand(op, 1) };
-    ig_attr attrs[IG_matmul_attr_count] = { op->attrs[0], op->attrs[1] };
-    bool is_changed = false;
+    ig_value *operands[2] = { ig_op_operand(op, 0), ig_op_operand(op, 1) };
+    bool is_set[2], is_changed = false;
     for (int i = 0; i < 2; i++) {
         ig_op *transpose = ig_def(operands[i], IG_OP_transpose);
+        is_set[i] = ig_attr_int(op, slots[i], 0) != 0;
         if (transpose && swaps_last_two(transpose)) {
-            operands[i] = operand(transpose, 0);
-            bool is_set = ig_attr_int(op, slots[i], 0) != 0;
-            attrs[slots[i]] = is_set ? (ig_attr){ 0 } : ig_attr_of_bool(true);
+            operands[i] = ig_op_operand(transpose, 0);
+            is_set[i] = !is_set[i];
             is_changed = true;
         }
     }
-    return is_changed ? ig_try_make(b, IG_OP_matmul, 2, operands, attrs) : NULL;
+    ig_expr e = ig_expr_trying(b);
+    ig_matmul_attrs attrs = { .transpose_a = is_set[0], .transpose_b = is_set[1] };
+    return is_changed ? ig_build_matmul(&e, operands[0], operands[1], attrs) : NULL;
 }
 
 /* ---- expand ---- */
@@ -119,7 +114,7 @@ static ig_value *matmul_of_transpose(ig_builder *b, ig_op *op) {
 /* An expand to the shape that x has is x. */
 static ig_value *expand_to_same(ig_builder *b, ig_op *op) {
     (void)b;
-    return op->operand_count == 1 ? ig_same_type(op, operand(op, 0)) : NULL;
+    return op->operand_count == 1 ? ig_same_type(op, ig_op_operand(op, 0)) : NULL;
 }
 
 /* Two expands are one. */
@@ -129,9 +124,9 @@ static ig_value *expand_of_expand(ig_builder *b, ig_op *op) {
         return NULL;
     }
     const ig_type *type = op->results[0].type;
-    ig_attr attrs[IG_expand_attr_count] = { { 0 } };
-    attrs[IG_expand_to] = ig_attr_of_dims(ig_op_module(op), type->dims, type->rank);
-    ig_value *x = operand(inner, 0), *made = ig_try_make(b, IG_OP_expand, 1, &x, attrs);
+    ig_expr e = ig_expr_trying(b);
+    ig_value *made = ig_expr_expand(&e, ig_op_operand(inner, 0), type->rank,
+                                    type->dims);
     return made && made->type == type ? made : NULL;
 }
 
@@ -150,7 +145,7 @@ static ig_value *slice_of_all(ig_builder *b, ig_op *op) {
             return NULL;
         }
     }
-    return op->operand_count == 1 ? ig_same_type(op, operand(op, 0)) : NULL;
+    return op->operand_count == 1 ? ig_same_type(op, ig_op_operand(op, 0)) : NULL;
 }
 
 /* Two slices are one. */
@@ -171,8 +166,9 @@ static ig_value *slice_of_slice(ig_builder *b, ig_op *op) {
         start = ig_dim_mul(module, start, ig_dim_const(module, by));
         starts[i] = ig_dim_add(module, inner->attrs[IG_slice_starts].as.dims[i], start);
     }
-    return ig_try_slice(b, operand(inner, 0), starts, op->attrs[IG_slice_sizes].as.dims,
-                        steps);
+    ig_expr e = ig_expr_trying(b);
+    return ig_expr_slices(&e, ig_op_operand(inner, 0), starts,
+                          op->attrs[IG_slice_sizes].as.dims, steps);
 }
 
 /* ---- cast ---- */
@@ -180,7 +176,7 @@ static ig_value *slice_of_slice(ig_builder *b, ig_op *op) {
 /* A cast to the dtype that x has is x. */
 static ig_value *cast_to_same(ig_builder *b, ig_op *op) {
     (void)b;
-    return ig_same_type(op, operand(op, 0));
+    return ig_same_type(op, ig_op_operand(op, 0));
 }
 
 /* Does `to` hold every value of `from`? */
@@ -206,16 +202,17 @@ static bool is_widening(ig_dtype from, ig_dtype to) {
 
 /* A cast to a dtype that holds every value changes nothing for the cast after it. */
 static ig_value *cast_of_widening_cast(ig_builder *b, ig_op *op) {
-    ig_op *inner = ig_def(operand(op, 0), IG_OP_cast);
+    ig_op *inner = ig_def(ig_op_operand(op, 0), IG_OP_cast);
     if (!inner) {
         return NULL;
     }
-    ig_value *x = operand(inner, 0);
-    ig_dtype between = (ig_dtype)operand(op, 0)->type->dtype;
+    ig_value *x = ig_op_operand(inner, 0);
+    ig_dtype between = (ig_dtype)ig_op_operand(op, 0)->type->dtype;
     if (!is_widening((ig_dtype)x->type->dtype, between)) {
         return NULL;
     }
-    return ig_try_make(b, IG_OP_cast, 1, &x, op->attrs);
+    ig_expr e = ig_expr_trying(b);
+    return ig_expr_make(&e, IG_OP_cast, &x, 1, op->attrs);
 }
 
 static const ig_rule rules[] = {

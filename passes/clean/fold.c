@@ -20,6 +20,7 @@
  *
  * Keeps: order; what is no longer used goes with dce.
  */
+#include "ir/expr.h"
 #include "ir/interpret/interpret.h"
 #include "passes/engine/pass.h"
 #include "base/checked.h"
@@ -76,13 +77,11 @@ static ig_value *make_whole(folder *f, ig_builder *b, const ig_dims_value *value
     return ig_make_const(b, type, tensor.data);
 }
 
-static ig_value *make_dims(folder *f, ig_builder *b, const ig_dims_value *value) {
-    ig_attr attrs[IG_dims_attr_count] = { { 0 } };
-    attrs[IG_dims_values] = ig_attr_of_dims(f->module, value->dims, value->count);
-    if (value->rank == 0) {
-        attrs[IG_dims_scalar] = ig_attr_of_bool(true);
-    }
-    return ig_make(b, IG_OP_dims, 0, NULL, attrs);
+static ig_value *make_dims(ig_builder *b, const ig_dims_value *value) {
+    ig_expr e = ig_expr_of(b);
+    ig_dims_attrs attrs = { .values = { value->dims, value->count },
+                            .scalar = value->rank == 0 };
+    return ig_build_dims(&e, attrs);
 }
 
 static bool fold_shape(folder *f, ig_op *op) {
@@ -98,7 +97,7 @@ static bool fold_shape(folder *f, ig_op *op) {
     if (all_constant(f, &value, numbers)) {
         by = make_whole(f, &b, &value, numbers, dtype);
     } else if (dtype == IG_DT_i64 && op->code != IG_OP_dims) {
-        by = make_dims(f, &b, &value);
+        by = make_dims(&b, &value);
     }
     if (by) {
         replace_result(f, op, 0, by);

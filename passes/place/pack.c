@@ -35,6 +35,7 @@
  */
 #include "passes/place/pack.h"
 
+#include "ir/expr.h"
 #include "ir/semantics/panels.h"
 
 #include <string.h>
@@ -152,25 +153,19 @@ static ig_weight *add_recipe(ig_graph *graph, const char *name, ig_value *value,
 /* The last two of `rank` dims exchanged. */
 static ig_value *transposed(ig_builder *b, ig_value *x, uint32_t rank) {
     static const int64_t of_two[] = { 1, 0 }, of_three[] = { 0, 2, 1 };
-    ig_attr attrs[IG_transpose_attr_count] = {
-        [IG_transpose_perm] = ig_attr_of_ints(b->graph->module,
-                                              rank == 2 ? of_two : of_three, rank)
-    };
-    return ig_make(b, IG_OP_transpose, 1, &x, attrs);
+    ig_expr e = ig_expr_of(b);
+    return ig_expr_transpose(&e, x, rank == 2 ? of_two : of_three);
 }
 
 static ig_value *padded(ig_builder *b, ig_value *x, int64_t rows) {
-    ig_module *module = b->graph->module;
     if (rows == 0) {
         return x;
     }
     ig_dim before[2] = { ig_dim_of(0), ig_dim_of(0) },
            after[2] = { ig_dim_of(rows), ig_dim_of(0) };
-    ig_attr attrs[IG_pad_attr_count] = {
-        [IG_pad_before] = ig_attr_of_dims(module, before, 2),
-        [IG_pad_after] = ig_attr_of_dims(module, after, 2),
-    };
-    return ig_make(b, IG_OP_pad, 1, &x, attrs);
+    ig_expr e = ig_expr_of(b);
+    ig_pad_attrs attrs = { .before = { before, 2 }, .after = { after, 2 } };
+    return ig_build_pad(&e, x, NULL, NULL, NULL, attrs);
 }
 
 /* [N, K] or [K, N] -> [N, K] when few columns, else panels [ceil(N / 16), K, 16]. */
@@ -363,15 +358,12 @@ static void to_panels(ig_pass_run *run, ig_op *op, const matrix *m) {
     ig_builder b = ig_builder_before(op);
     ig_weight *weight = packed(run, ig_op_module(op), m, true);
     ig_value *x = merge_rows(&b, op->operands[0].value);
-    ig_value *operands[] = { scaled(&b, x, m->row_scale), ig_make_weight(&b, weight),
-                             NULL };
-    uint32_t count = 2;
-    ig_attr attrs[IG_matmul_panels_attr_count] = { [IG_matmul_panels_columns] =
-                                                       ig_attr_of_int(m->n) };
-    if (m->zeros) {
-        operands[count++] = make_zeros(&b, m);
-    }
-    x = ig_make(&b, IG_OP_matmul_panels, count, operands, attrs);
+    x = scaled(&b, x, m->row_scale);
+    ig_value *panels = ig_make_weight(&b, weight);
+    ig_value *zeros = m->zeros ? make_zeros(&b, m) : NULL;
+    ig_expr e = ig_expr_of(&b);
+    x = ig_build_matmul_panels(&e, x, panels, zeros,
+                               (ig_matmul_panels_attrs){ .columns = m->n });
     replace_product(op, &b, scaled(&b, x, m->scale));
     run->changed = true;
 }
@@ -386,10 +378,10 @@ static void to_rows(ig_pass_run *run, ig_op *op, const matrix *m) {
     }
     ig_builder b = ig_builder_before(op);
     ig_weight *weight = is_row ? m->weight : packed(run, ig_op_module(op), m, false);
-    ig_value *operands[] = { merge_rows(&b, x), ig_make_weight(&b, weight) };
-    ig_attr attrs[IG_matmul_attr_count] = { [IG_matmul_transpose_b] =
-                                                ig_attr_of_bool(true) };
-    replace_product(op, &b, ig_make(&b, IG_OP_matmul, 2, operands, attrs));
+    x = merge_rows(&b, x);
+    ig_expr e = ig_expr_of(&b);
+    ig_value *rows = ig_make_weight(&b, weight);
+    replace_product(op, &b, ig_expr_matmul_transposed(&e, x, rows));
     run->changed = true;
 }
 
@@ -409,14 +401,11 @@ static bool can_merge(const ig_op *op) {
 /* One product of all rows: its second factor is read and packed once. */
 static void merge_batches(packer *p, ig_op *op) {
     ig_builder b = ig_builder_before(op);
-    ig_value *operands[] = { merge_rows(&b, op->operands[0].value),
-                             op->operands[1].value };
+    ig_value *x = merge_rows(&b, op->operands[0].value);
     bool is_transposed = ig_attr_int(op, IG_matmul_transpose_b, 0) != 0;
-    ig_attr attrs[IG_matmul_attr_count] = { { 0 } };
-    if (is_transposed) {
-        attrs[IG_matmul_transpose_b] = ig_attr_of_bool(true);
-    }
-    replace_product(op, &b, ig_make(&b, IG_OP_matmul, 2, operands, attrs));
+    ig_matmul_attrs attrs = { .transpose_b = is_transposed };
+    ig_expr e = ig_expr_of(&b);
+    replace_product(op, &b, ig_build_matmul(&e, x, op->operands[1].value, attrs));
     p->run->changed = true;
 }
 

@@ -11,6 +11,7 @@
  * A flat unique sorts, finds where runs begin as nonzero does, and counts runs for the
  * inverse; everything else is gathered from there.
  */
+#include "ir/expr.h"
 #include "passes/place/resolve.h"
 
 /* ---- small words ---- */
@@ -38,21 +39,14 @@ static ig_value *add(ig_resolver *m, ig_value *x, int64_t y) {
 }
 
 static ig_value *gather(ig_resolver *m, ig_value *x, ig_value *ids) {
-    ig_value *operands[] = { x, ids };
-    ig_attr attrs[IG_gather_attr_count] = {
-        [IG_gather_axis] = ig_attr_of_int(0),
-        [IG_gather_negative] = ig_attr_of_enum(IG_NEGATIVE_error),
-    };
-    return ig_make(&m->b, IG_OP_gather, 2, operands, attrs);
+    ig_expr e = ig_expr_of(&m->b);
+    return ig_expr_gather(&e, x, ids, 0, IG_NEGATIVE_error);
 }
 
 /* x[start : start + size] of a vector. */
 static ig_value *cut(ig_resolver *m, ig_value *x, ig_dim start, ig_dim size) {
-    ig_attr attrs[IG_slice_attr_count] = {
-        [IG_slice_starts] = ig_attr_of_dims(m->module, &start, 1),
-        [IG_slice_sizes] = ig_attr_of_dims(m->module, &size, 1),
-    };
-    return ig_make(&m->b, IG_OP_slice, 1, &x, attrs);
+    ig_expr e = ig_expr_of(&m->b);
+    return ig_expr_slice(&e, x, 0, start, size, 1);
 }
 
 static ig_value *flat(ig_resolver *m, ig_value *x) {
@@ -90,14 +84,13 @@ ig_status ig_resolve_topk(ig_resolver *m) {
         ig_dim bound = ig_resolver_extent(m, 0, axis);
         ig_resolver_bind(m, number, &bound, 1);
     }
-    ig_attr check[IG_guard_attr_count] = {
-        [IG_guard_left] = ig_attr_of_dim(k),
-        [IG_guard_right] = ig_attr_of_dim(x->type->dims[axis]),
-        [IG_guard_test] = ig_attr_of_enum(1),
-        [IG_guard_message] = ig_attr_of_str(
-            m->module, IG_STR("topk is asked for more elements than there are")),
-    };
-    ig_make(&m->b, IG_OP_guard, 0, NULL, check);
+    ig_expr e = ig_expr_of(&m->b);
+    ig_guard_attrs check = { .left = k,
+                             .right = x->type->dims[axis],
+                             .test = IG_GUARD_le,
+                             .message =
+                                 "topk is asked for more elements than there are" };
+    ig_build_guard(&e, check);
     ig_attr attrs[IG_topk_attr_count] = { [IG_topk_axis] = op->attrs[IG_topk_axis],
                                           [IG_topk_smallest] =
                                               op->attrs[IG_topk_smallest],

@@ -19,6 +19,7 @@
  *
  * Needs the tensor stage.  Keeps values and types.
  */
+#include "ir/expr.h"
 #include "passes/place/resolve.h"
 
 #include "ir/text/text.h"
@@ -132,12 +133,9 @@ static ig_dim extent_symbol(ig_resolver *m, uint32_t d) {
 
 static ig_value *element(ig_resolver *m, ig_value *vector, int64_t index) {
     ig_dim start = ig_dim_of(index), size = ig_dim_of(1);
-    ig_attr attrs[IG_slice_attr_count] = {
-        [IG_slice_starts] = ig_attr_of_dims(m->module, &start, 1),
-        [IG_slice_sizes] = ig_attr_of_dims(m->module, &size, 1),
-    };
-    ig_value *one = ig_make(&m->b, IG_OP_slice, 1, &vector, attrs);
-    return ig_make_reshape(&m->b, one, 0, NULL);
+    ig_expr e = ig_expr_of(&m->b);
+    ig_value *one = ig_expr_slice(&e, vector, 0, start, size, 1);
+    return ig_expr_reshape(&e, one, 0, NULL);
 }
 
 void ig_resolver_replace(ig_resolver *m, uint32_t result, ig_value *value) {
@@ -245,21 +243,16 @@ static ig_value *gather_axes(ig_resolver *m, ig_value *x, ig_value *found) {
         ig_value *at = ig_make2(&m->b, IG_OP_mul, range,
                                 element(m, found, 2 * (int64_t)rank + d));
         at = ig_make2(&m->b, IG_OP_add, at, element(m, found, d));
-        ig_value *operands[] = { x, at };
-        ig_attr attrs[IG_gather_attr_count] = { [IG_gather_axis] = ig_attr_of_int(d) };
-        attrs[IG_gather_negative] = ig_attr_of_enum(IG_NEGATIVE_error);
-        x = ig_make(&m->b, IG_OP_gather, 2, operands, attrs);
+        ig_expr e = ig_expr_of(&m->b);
+        x = ig_expr_gather(&e, x, at, d, IG_NEGATIVE_error);
     }
     return x;
 }
 
 static ig_value *slice_by_symbols(ig_resolver *m, ig_value *x, const ig_dim *starts) {
     const ig_type *type = m->op->results[0].type;
-    ig_attr attrs[IG_slice_attr_count] = {
-        [IG_slice_starts] = ig_attr_of_dims(m->module, starts, type->rank),
-        [IG_slice_sizes] = ig_attr_of_dims(m->module, type->dims, type->rank),
-    };
-    return ig_make(&m->b, IG_OP_slice, 1, &x, attrs);
+    ig_expr e = ig_expr_of(&m->b);
+    return ig_expr_slices(&e, x, starts, type->dims, NULL);
 }
 
 static ig_status resolve_slice(ig_resolver *m) {
@@ -360,20 +353,15 @@ static ig_status resolve_reduce(ig_resolver *m) {
         symbols[d] = extent_symbol(m, d);
     }
     ig_dim first = ig_dim_of(keeps ? 0 : 2 * rank), size = ig_dim_of(out_rank);
-    ig_attr cut[IG_slice_attr_count] = {
-        [IG_slice_starts] = ig_attr_of_dims(m->module, &first, 1),
-        [IG_slice_sizes] = ig_attr_of_dims(m->module, &size, 1),
-    };
+    ig_expr e = ig_expr_of(&m->b);
     if (out_rank) {
-        ig_resolver_bind(m, ig_make(&m->b, IG_OP_slice, 1, &found, cut), symbols,
-                         out_rank);
+        ig_value *extents = ig_expr_slice(&e, found, 0, first, size, 1);
+        ig_resolver_bind(m, extents, symbols, out_rank);
     }
-    ig_value *pairs = ig_make_reshape(&m->b, x, 2 * rank, apart);
-    ig_attr attrs[IG_reduce_attr_count] = {
-        [IG_reduce_op] = op->attrs[IG_reduce_op],
-        [IG_reduce_axes] = ig_attr_of_ints(m->module, axes, rank),
-    };
-    finish(m, ig_make(&m->b, IG_OP_reduce, 1, &pairs, attrs));
+    ig_value *pairs = ig_expr_reshape(&e, x, 2 * rank, apart);
+    ig_reduce_attrs attrs = { .op = (int)ig_attr_int(op, IG_reduce_op, 0),
+                              .axes = { axes, rank } };
+    finish(m, ig_build_reduce(&e, pairs, NULL, attrs));
     return IG_OK;
 }
 

@@ -60,7 +60,7 @@ module @m {
     %5 = slice %lengths {starts = [exact(L / 2)], sizes = [exact(L / 2)]} : i64[exact(L / 2)]
     %6 = cumsum %5 {axis = 0, complete, rising} : i64[exact(L / 2) + 1]
     %7 = cumsum %lengths {axis = 0, complete, rising} : i64[L + 1]
-    %8 = slice %7 {starts = [exact(L / 2)], sizes = [exact(L / 2) + 1], steps = [1]} : i64[exact(L / 2) + 1]
+    %8 = slice %7 {starts = [exact(L / 2)], sizes = [exact(L / 2) + 1]} : i64[exact(L / 2) + 1]
     %9 = bag @t, %ids, %8, %w {operands = [5], pool = [0], last = [1], negative = skip, range = first, offsets = clamp} : f32[exact(L / 2), 4]
     %10 = bag @t, %ids, %8 {operands = [1], pool = [1], last = [1], offsets = clamp} : f32[exact(L / 2), 4]
     %11 = slice %ids {starts = [min(N, k)], sizes = [max(0, -min(N, k) + min(N, n2))]} : i64[max(0, -min(N, k) + min(N, n2))]

@@ -63,17 +63,16 @@ module @m {
     %21 = cumsum %17 {axis = 0, complete, rising} : i64[2*B + 1]
     %22 = slice %21 {starts = [0], sizes = [B + 1]} : i64[B + 1]
     %23 = cumsum %lengths {axis = 0, complete, rising} : i64[B + 1]
-    %24 = slice %23 {starts = [0], sizes = [B + 1], steps = [1]} : i64[B + 1]
-    %25 = const {value = -1} : i64[]
-    %26 = eq %9, %0 : bool[N]
-    %27 = where %26, %11, %25 : i64[N]
-    %28 = bag @low, %27, %24 {operands = [1], pool = [0], last = [1], negative = skip, range = first, offsets = clamp} : f32[B, 4]
-    %29 = eq %9, %1 : bool[N]
-    %30 = where %29, %11, %25 : i64[N]
-    %31 = bag @high, %30, %24 {operands = [1], pool = [0], last = [1], negative = skip, range = first, offsets = clamp} : f32[B, 4]
-    %32 = add %28, %31 : f32[B, 4]
-    %33 = bag @low, %27, %24 {operands = [1], pool = [1], last = [1], negative = skip, range = first, offsets = clamp} : f32[B, 4]
-    %34 = bag @low, %20, %22 {operands = [1], pool = [1], last = [1], negative = skip, range = first, offsets = clamp} : f32[B, 4]
-    ret %32, %33, %34
+    %24 = const {value = -1} : i64[]
+    %25 = eq %9, %0 : bool[N]
+    %26 = where %25, %11, %24 : i64[N]
+    %27 = bag @low, %26, %23 {operands = [1], pool = [0], last = [1], negative = skip, range = first, offsets = clamp} : f32[B, 4]
+    %28 = eq %9, %1 : bool[N]
+    %29 = where %28, %11, %24 : i64[N]
+    %30 = bag @high, %29, %23 {operands = [1], pool = [0], last = [1], negative = skip, range = first, offsets = clamp} : f32[B, 4]
+    %31 = add %27, %30 : f32[B, 4]
+    %32 = bag @low, %26, %23 {operands = [1], pool = [1], last = [1], negative = skip, range = first, offsets = clamp} : f32[B, 4]
+    %33 = bag @low, %20, %22 {operands = [1], pool = [1], last = [1], negative = skip, range = first, offsets = clamp} : f32[B, 4]
+    ret %31, %32, %33
   }
 }

@@ -20,7 +20,7 @@ module @m {
   graph @main(%ids: i64[N], %lengths: i64[2*B]) -> (f32[B, 2], f32[B, 2]) {
     %0 = cumsum %lengths {axis = 0, complete, rising} : i64[2*B + 1]
     %1 = slice %0 {starts = [0], sizes = [B + 1], steps = [1]} : i64[B + 1]
-    %2 = slice %0 {starts = [B], sizes = [B], steps = [1]} : i64[B]
+    %2 = slice %0 {starts = [B], sizes = [B]} : i64[B]
     %3, %4 = bag @a, %ids, %1, @b, %ids, %2 {operands = [1, 1], pool = [0, 0], last = [1, 0], negative = skip, range = first, offsets = clamp} : f32[B, 2], f32[B, 2]
     ret %3, %4
   }

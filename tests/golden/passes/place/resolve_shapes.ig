@@ -31,7 +31,7 @@ module @m {
     %7 = slice %6 {starts = [4], sizes = [1]} : i64[1]
     bind %7 {symbols = [n3]}
     %8 = reshape %x {to = [kept, reduced, kept2, reduced2]} : f32[kept, reduced, kept2, reduced2]
-    %9 = reduce %8 {op = sum, axes = [1, 3]} : f32[kept, kept2]
+    %9 = reduce %8 {axes = [1, 3]} : f32[kept, kept2]
     %10 = reshape %9 {to = [n3]} : f32[n3]
     ret %4, %10
   }
