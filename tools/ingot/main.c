@@ -70,7 +70,7 @@ static int run_verb(const verb *which, int argc, char **argv) {
     return status;
 }
 
-/* What was printed must have reached its place: a full disk is an error. */
+/* All output must have been written: a full disk is an error. */
 static int check_output(int status) {
     if (fflush(stdout) != 0 || ferror(stdout)) {
         return status ? status : complain(exit_of(IG_IO), "cannot write the output");

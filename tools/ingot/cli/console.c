@@ -120,7 +120,7 @@ char *text_of(const char *format, ...) {
     return need(length < 0 ? NULL : text);
 }
 
-int report(ig_status status, const words *why) {
+int report(ig_status status, const message *why) {
     return why->text[0] ? complain(exit_of(status), "%s", why->text) : exit_of(status);
 }
 
@@ -158,7 +158,7 @@ static void show_message(void *user, int severity, const char *text) {
 }
 
 static void keep_error(void *user, int severity, const char *text) {
-    words *errors = user;
+    message *errors = user;
     size_t used = strlen(errors->text);
     if (severity >= 2) {
         snprintf(errors->text + used, sizeof errors->text - used, "%s%s",
@@ -196,7 +196,7 @@ static int set_limits(ig_context *context, const settings *given) {
     return 0;
 }
 
-ig_context *context_open(const settings *given, words *errors, int *out_exit) {
+ig_context *context_open(const settings *given, message *errors, int *out_exit) {
     bool is_shown = isatty(STDERR_FILENO) && !given->quiet && !errors;
     ig_context_options options = {
         .size = sizeof options,

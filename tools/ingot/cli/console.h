@@ -27,17 +27,17 @@ void *need(void *memory);
 char *text_of(const char *format, ...) IG_PRINTF(1, 2); /* free() it */
 
 /* Why something failed; "" where the context has said it already. */
-typedef struct words {
+typedef struct message {
     char text[4096];
-} words;
+} message;
 
 /* Prints the text of `why`, if anything, and returns the exit status. */
-int report(ig_status status, const words *why);
+int report(ig_status status, const message *why);
 
 /* A context that prints messages and progress on stderr (silent: keeps them), with
  * limits set; Ctrl-C cancels its work, a second one exits.  NULL after a message
  * (status in *out_exit). */
-ig_context *context_open(const settings *given, words *errors, int *out_exit);
+ig_context *context_open(const settings *given, message *errors, int *out_exit);
 void context_close(ig_context *context);
 bool was_interrupted(void);
 /* Ctrl-C also stops the run in progress; NULL: no longer. */

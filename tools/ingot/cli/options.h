@@ -1,7 +1,7 @@
 /* Options of the command line: one table a verb.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Everything that is known about an option stands in its row: getopt_long, --help, the
+ * An option's row holds everything that is known about it: getopt_long, --help, the
  * man page and shell completion are expansions of the tables.
  */
 #ifndef IG_TOOLS_INGOT_CLI_OPTIONS_H
@@ -20,7 +20,7 @@ typedef struct text_list {
     size_t count;
 } text_list;
 
-/* What the options of all verbs say; zero means not given. */
+/* Values of the options of all verbs; zero means not given. */
 typedef struct settings {
     const char *output, *target, *emit, *weights, *form, *suite, *stage, *after,
         *format, *passes, *inputs_from, *outputs_to, *batch, *thread_counts, *against,
@@ -39,7 +39,7 @@ typedef enum option_kind {
     OPTION_LIST,
     OPTION_COUNT,  /* a whole number, at least `min` and (when not 0) at most `max` */
     OPTION_COUNTS, /* such numbers with commas between them: the text is kept */
-    OPTION_REAL,   /* a number, not negative; the bool `given` stands at `mark` */
+    OPTION_REAL,   /* a number, not negative; the bool `given` is at `mark` */
 } option_kind;
 
 typedef struct option_row {

@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAST_CALLS = 3 };
+enum { MIN_CALLS = 3 };
 
 /* ---- calling ---- */
 
-static bool keep(load_caller *c, double seconds) {
+static bool keep_seconds(load_caller *c, double seconds) {
     if (c->count == c->capacity) {
         size_t capacity = c->capacity ? 2 * c->capacity : 1024;
         double *grown = realloc(c->seconds, capacity * sizeof *grown);
@@ -31,10 +31,10 @@ static bool keep(load_caller *c, double seconds) {
 /* A call that is enough ends its phase. */
 static void call_for(load_caller *c, double seconds, bool counts) {
     double begin = clock_seconds(), end = begin + seconds;
-    for (size_t calls = 0; begin < end || calls < LEAST_CALLS; calls++) {
+    for (size_t calls = 0; begin < end || calls < MIN_CALLS; calls++) {
         c->answer = c->call(c->user, c->next++);
         double after = clock_seconds();
-        if (c->answer != LOAD_FAILED && counts && !keep(c, after - begin)) {
+        if (c->answer != LOAD_FAILED && counts && !keep_seconds(c, after - begin)) {
             c->answer = LOAD_FAILED;
         }
         if (c->answer != LOAD_GOOD) {
@@ -85,7 +85,7 @@ static int compare_seconds(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static double quantile(const double *sorted, size_t count, double q) {
+static double take_quantile(const double *sorted, size_t count, double q) {
     size_t at = (size_t)ceil(q * (double)count);
     return sorted[at ? at - 1 : 0];
 }
@@ -94,12 +94,12 @@ static double quantile(const double *sorted, size_t count, double q) {
 static double median_of(const double *values, size_t count, double *room) {
     memcpy(room, values, count * sizeof *values);
     qsort(room, count, sizeof *room, compare_seconds);
-    return quantile(room, count, 0.5);
+    return take_quantile(room, count, 0.5);
 }
 
 static double drift_of(const load_caller *c, double *room) {
     size_t half = c->count / 2;
-    if (half < LEAST_CALLS) {
+    if (half < MIN_CALLS) {
         return 0;
     }
     double a = median_of(c->seconds, half, room);
@@ -108,7 +108,7 @@ static double drift_of(const load_caller *c, double *room) {
 }
 
 /* The seconds of all callers into `room`; returns their sum. */
-static double gather(const load_caller *callers, size_t count, double *room) {
+static double gather_seconds(const load_caller *callers, size_t count, double *room) {
     double total = 0;
     for (size_t i = 0; i < count; i++) {
         for (size_t k = 0; k < callers[i].count; k++) {
@@ -120,7 +120,7 @@ static double gather(const load_caller *callers, size_t count, double *room) {
 }
 
 static double rate_of(const load_caller *c, double *room) {
-    return c->count ? (double)c->count / gather(c, 1, room) : 0;
+    return c->count ? (double)c->count / gather_seconds(c, 1, room) : 0;
 }
 
 bool load_summarise(const load_caller *callers, size_t count, load_facts *out) {
@@ -140,12 +140,12 @@ bool load_summarise(const load_caller *callers, size_t count, load_facts *out) {
         out->drift = fmax(out->drift, drift_of(&callers[i], all));
         out->per_second += rate_of(&callers[i], all);
     }
-    out->mean = gather(callers, count, all) / (double)out->calls;
+    out->mean = gather_seconds(callers, count, all) / (double)out->calls;
     qsort(all, out->calls, sizeof *all, compare_seconds);
     out->min = all[0];
-    out->p50 = quantile(all, out->calls, 0.5);
-    out->p90 = quantile(all, out->calls, 0.9);
-    out->p99 = quantile(all, out->calls, 0.99);
+    out->p50 = take_quantile(all, out->calls, 0.5);
+    out->p90 = take_quantile(all, out->calls, 0.9);
+    out->p99 = take_quantile(all, out->calls, 0.99);
     free(all);
     return true;
 }

@@ -1,4 +1,4 @@
-/* What a profile says, and how it is told.
+/* Limits of a profile's steps, and the profile as text, JSON and trace.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/measure/profile_table.h"
 
@@ -8,16 +8,16 @@
 
 /* ---- limits ---- */
 
-static double quotient(double amount, double rate) {
+static double divide_by_rate(double amount, double rate) {
     return rate > 0 ? amount / rate : 0;
 }
 
 void profile_set_limits(profile_table *table) {
     for (size_t i = 0; i < table->count; i++) {
         profile_row *row = &table->rows[i];
-        double fma = quotient(row->flops, table->limits.fma);
-        double stream = quotient(row->bytes, table->limits.stream);
-        double line = quotient(row->lines, table->limits.line);
+        double fma = divide_by_rate(row->flops, table->limits.fma);
+        double stream = divide_by_rate(row->bytes, table->limits.stream);
+        double line = divide_by_rate(row->lines, table->limits.line);
         row->limit = fmax(fma, stream) + line;
         row->bound = row->limit <= 0             ? ""
                      : line >= fmax(fma, stream) ? "line"
@@ -143,7 +143,7 @@ void profile_put_json(const profile_table *table) {
 /* ---- traces ---- */
 
 ig_status profile_write_trace(const char *path, const profile_table *table,
-                              words *why) {
+                              message *why) {
     FILE *file = fopen(path, "w");
     bool is_first = true;
     if (!file) {

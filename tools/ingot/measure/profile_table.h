@@ -1,11 +1,11 @@
-/* What a profile says, and how it is told.
+/* A profile: its rows, its limits, and the ways it is printed.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_TOOLS_INGOT_MEASURE_PROFILE_TABLE_H
 #define IG_TOOLS_INGOT_MEASURE_PROFILE_TABLE_H
 
 #include "tools/ingot/cli/console.h"
 
-/* What the machine can do on the session's threads; 0: not measured. */
+/* Rates of the machine on the session's threads; 0: not measured. */
 typedef struct machine_limits {
     double fma, stream, line; /* FLOPs, bytes, and lines at random, a second */
     size_t stream_bytes;      /* read again and again */
@@ -35,6 +35,7 @@ void profile_set_limits(profile_table *table);
 void profile_print(const profile_table *table);
 void profile_put_json(const profile_table *table);
 /* The last run, as trace viewers read it. */
-ig_status profile_write_trace(const char *path, const profile_table *table, words *why);
+ig_status profile_write_trace(const char *path, const profile_table *table,
+                              message *why);
 
 #endif

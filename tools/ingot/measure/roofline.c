@@ -1,4 +1,4 @@
-/* What this machine can do at this moment: limits that times are held against.
+/* Rates this machine reaches at this moment: limits that times are compared with.
  * SPDX-License-Identifier: Apache-2.0
  *
  * The benchmarks compile this file too: it needs nothing but libc.

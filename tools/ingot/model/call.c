@@ -53,7 +53,7 @@ void argument_of(const ig_view *view, ig_argument *out) {
 }
 
 static ig_status make_views(const model *m, const call *with, ig_view *out,
-                            words *why) {
+                            message *why) {
     for (size_t i = 0; i < with->count; i++) {
         if (!view_of(&with->inputs[i], &out[i])) {
             snprintf(
@@ -67,7 +67,7 @@ static ig_status make_views(const model *m, const call *with, ig_view *out,
 }
 
 static ig_status run_program(const model *m, ig_session *session, const call *with,
-                             results *out, words *why) {
+                             results *out, message *why) {
     ig_view *inputs = need(calloc(with->count + 1, sizeof *inputs));
     out->count = model_output_count(m);
     out->views = need(calloc(out->count + 1, sizeof *out->views));
@@ -88,7 +88,7 @@ static ig_status run_program(const model *m, ig_session *session, const call *wi
 }
 
 ig_status call_bind(const model *m, ig_session *session, const call *with,
-                    ig_view *outputs, words *why) {
+                    ig_view *outputs, message *why) {
     ig_view *inputs = need(calloc(with->count + 1, sizeof *inputs));
     ig_status status = make_views(m, with, inputs, why);
     if (status == IG_OK) {
@@ -103,7 +103,7 @@ ig_status call_bind(const model *m, ig_session *session, const call *with,
 
 /* ---- the interpreter ---- */
 
-static ig_status interpret(const model *m, const call *with, results *out) {
+static ig_status run_interpreter(const model *m, const call *with, results *out) {
     const ig_argument *outputs = NULL;
     ig_status status = ig_interpret_run(m->module, with->inputs, with->count, &outputs,
                                         &out->count);
@@ -119,11 +119,11 @@ static ig_status interpret(const model *m, const call *with, results *out) {
 }
 
 ig_status call_run(const model *m, ig_session *session, const call *with, results *out,
-                   words *why) {
+                   message *why) {
     *out = (results){ 0 };
-    *why = (words){ "" };
+    *why = (message){ "" };
     ig_status status = session ? run_program(m, session, with, out, why)
-                               : interpret(m, with, out);
+                               : run_interpreter(m, with, out);
     if (status != IG_OK) {
         results_fini(out);
     }
@@ -132,7 +132,7 @@ ig_status call_run(const model *m, ig_session *session, const call *with, result
 
 /* ---- trees ---- */
 
-ig_status model_call_create(const model *m, ig_call **out, words *why) {
+ig_status model_call_create(const model *m, ig_call **out, message *why) {
     ig_call_options how = { sizeof how, why->text, sizeof why->text };
     if (m->program) {
         return ig_call_create(m->program, &how, out);

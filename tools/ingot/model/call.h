@@ -25,17 +25,17 @@ typedef struct results {
 
 /* Runs the program in `session`, or the interpreter when `session` is NULL. */
 ig_status call_run(const model *m, ig_session *session, const call *with, results *out,
-                   words *why);
+                   message *why);
 void results_fini(results *which);
 /* Binds the values, and memory of the session for the outputs. */
 ig_status call_bind(const model *m, ig_session *session, const call *with,
-                    ig_view *outputs, words *why);
+                    ig_view *outputs, message *why);
 /* A tensor as a view; false when the runtime takes no such value (a list, rank > 8). */
 bool view_of(const ig_argument *tensor, ig_view *out);
 /* The other way: extents and data stay the view's. */
 void argument_of(const ig_view *view, ig_argument *out);
 /* Nested arguments and results of the model's tree. */
-ig_status model_call_create(const model *m, ig_call **out, words *why);
+ig_status model_call_create(const model *m, ig_call **out, message *why);
 
 size_t element_count(const ig_argument *tensor);
 size_t element_bits(const char *dtype);

@@ -1,11 +1,11 @@
-/* Extents of a type's text, with numbers for its symbols.
+/* Extents of a type's text, with values for its symbols.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_TOOLS_INGOT_MODEL_EXTENT_H
 #define IG_TOOLS_INGOT_MODEL_EXTENT_H
 
 #include "tools/ingot/model/model.h"
 
-/* What stands for symbols: `batch` for the model's batch symbol, then the first of
+/* Values of symbols: `batch` for the model's batch symbol, then the first of
  * `dims` ("PATTERN=EXPRESSION") whose pattern fits, else `batch` again. */
 typedef struct extents {
     const char *batch_symbol; /* or NULL */

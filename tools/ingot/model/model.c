@@ -53,14 +53,14 @@ ig_import_options import_options(const settings *given) {
 }
 
 ig_status program_open(const char *path, const ig_program_options *how,
-                       ig_program **out_program, words *why) {
-    words said = { "" };
+                       ig_program **out_program, message *why) {
+    message said = { "" };
     ig_program_options options = how ? *how : (ig_program_options){ 0 };
     options.size = sizeof options;
     options.message = said.text;
     options.message_size = sizeof said.text;
     ig_status status = ig_program_open(path, &options, out_program);
-    *why = (words){ "" };
+    *why = (message){ "" };
     if (status != IG_OK) {
         const char *text = said.text[0] ? said.text : ig_status_text(status);
         bool is_named = strstr(text, path) != NULL;
@@ -71,9 +71,9 @@ ig_status program_open(const char *path, const ig_program_options *how,
 }
 
 ig_status model_open(const settings *given, ig_context *context, const char *path,
-                     model *out, words *why) {
+                     model *out, message *why) {
     *out = (model){ .context = context };
-    *why = (words){ "" };
+    *why = (message){ "" };
     if (is_artifact(path)) {
         if (is_interpret(given->target)) {
             snprintf(why->text, sizeof why->text,
@@ -149,9 +149,9 @@ ig_tree_node model_node(const model *m, size_t index) {
 }
 
 ig_status session_open(const settings *given, const model *m, ig_session **out,
-                       words *why) {
+                       message *why) {
     *out = NULL;
-    *why = (words){ "" };
+    *why = (message){ "" };
     if (!m->program) {
         return IG_OK;
     }

@@ -5,7 +5,8 @@
 
 #include "tools/ingot/cli/console.h"
 
-/* What MODEL names: an artifact, or a module (NULL program until compiled). */
+/* The model that MODEL names: an artifact, or a module (NULL program until
+ * compiled). */
 typedef struct model {
     ig_context *context;
     ig_module *module;   /* NULL for an artifact */
@@ -19,9 +20,9 @@ ig_import_options import_options(const settings *given);
 bool fixes_rowwise_mean(const settings *given);
 /* Reads and, unless the target is interpret, compiles. */
 ig_status model_open(const settings *given, ig_context *context, const char *path,
-                     model *out, words *why);
+                     model *out, message *why);
 ig_status program_open(const char *path, const ig_program_options *how,
-                       ig_program **out_program, words *why);
+                       ig_program **out_program, message *why);
 void model_close(model *which);
 bool is_interpret(const char *target);
 
@@ -31,12 +32,12 @@ const char *model_input_name(const model *m, size_t index);
 const char *model_input_type(const model *m, size_t index);
 const char *model_output_name(const model *m, size_t index);
 const char *model_output_type(const model *m, size_t index);
-/* States stand behind the inputs: their names and types are those of inputs. */
+/* States follow the inputs: their names and types are those of inputs. */
 size_t model_state_count(const model *m);
 size_t model_node_count(const model *m);
 ig_tree_node model_node(const model *m, size_t index);
 /* A session of the model's program; NULL and *out NULL for the interpreter. */
 ig_status session_open(const settings *given, const model *m, ig_session **out,
-                       words *why);
+                       message *why);
 
 #endif

@@ -10,7 +10,7 @@
 
 /* ---- putting ---- */
 
-static ig_status put_tensor(call *to, const ig_argument *tensor, words *why) {
+static ig_status put_tensor(call *to, const ig_argument *tensor, message *why) {
     ig_view view;
     if (!view_of(tensor, &view)) {
         snprintf(why->text, sizeof why->text,
@@ -26,9 +26,9 @@ static ig_status put_tensor(call *to, const ig_argument *tensor, words *why) {
     return status;
 }
 
-static ig_status put_value(call *to, const structured *value, words *why);
+static ig_status put_value(call *to, const structured *value, message *why);
 
-static ig_status put_items(call *to, const structured *value, words *why) {
+static ig_status put_items(call *to, const structured *value, message *why) {
     ig_status status = ig_call_open(to->tree, value->kind);
     for (size_t i = 0; i < value->count && status == IG_OK; i++) {
         const structured *item = &value->items[i];
@@ -41,7 +41,7 @@ static ig_status put_items(call *to, const structured *value, words *why) {
 }
 
 /* Recursion is as deep as the value, which its reader bounds. */
-static ig_status put_value(call *to, const structured *value, words *why) {
+static ig_status put_value(call *to, const structured *value, message *why) {
     switch (value->kind) {
     case IG_TREE_TENSOR:
         return put_tensor(to, structured_tensor(value), why);
@@ -86,7 +86,7 @@ static const structured *find_argument(const structured *arguments, const char *
 
 /* Every item must be an argument of the model. */
 static ig_status check_argument(const model *m, const structured *item, size_t index,
-                                words *why) {
+                                message *why) {
     ig_tree_node root = model_node(m, 0);
     bool is_found = !item->name && (int64_t)index < root.integer;
     size_t at = 1;
@@ -109,7 +109,7 @@ static ig_status check_argument(const model *m, const structured *item, size_t i
 }
 
 static ig_status put_arguments(const model *m, const structured *arguments, call *to,
-                               words *why) {
+                               message *why) {
     ig_tree_node root = model_node(m, 0);
     ig_status status = IG_OK;
     size_t at = 1;
@@ -136,7 +136,7 @@ static void take_numbers(call *to, const ig_view *views) {
 }
 
 ig_status tree_bind(const model *m, const structured *arguments, call *out,
-                    words *why) {
+                    message *why) {
     ig_view *views = NULL;
     size_t count = 0;
     if (!out->inputs) {
@@ -161,7 +161,7 @@ ig_status tree_bind(const model *m, const structured *arguments, call *out,
 }
 
 ig_status tree_bind_or_report(const model *m, const structured *arguments, call *out) {
-    words why = { "" };
+    message why = { "" };
     ig_status status = tree_bind(m, arguments, out, &why);
     if (status == IG_OK) {
         return status;

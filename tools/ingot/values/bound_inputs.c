@@ -28,7 +28,7 @@ void bound_inputs_free(bound_inputs *which) {
 
 /* A model whose arguments say its types is opened for them. */
 static ig_status open_model(const settings *given, ig_context *context, model *m,
-                            bound_inputs *values, words *why) {
+                            bound_inputs *values, message *why) {
     const char *path = given->arguments.items[0];
     if (!is_structured_model(path)) {
         return model_open(given, context, path, m, why);
@@ -48,7 +48,7 @@ int work_on_model(const settings *given, model_work work) {
     }
     model m = { 0 };
     bound_inputs values = { 0 };
-    words why = { "" };
+    message why = { "" };
     ig_status status = open_model(given, context, &m, &values, &why);
     if (status == IG_OK) {
         status = work(given, &m, &values, &why);

@@ -23,7 +23,7 @@ void bound_inputs_free(bound_inputs *which);
 /* A verb's work on the model it names.  `values` are bound where the arguments had to
  * come first (a model that says no types itself). */
 typedef ig_status (*model_work)(const settings *given, const model *m,
-                                bound_inputs *values, words *why);
+                                bound_inputs *values, message *why);
 /* Opens the model, works, closes, reports: the exit status. */
 int work_on_model(const settings *given, model_work work);
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool types_agree(const ig_argument *got, const ig_argument *want, words *why) {
+static bool types_agree(const ig_argument *got, const ig_argument *want, message *why) {
     bool is_same = got->kind == want->kind;
     if (is_same && got->kind == IG_ARGUMENT_TENSOR) {
         is_same = strcmp(got->dtype, want->dtype) == 0 && got->rank == want->rank &&
@@ -71,7 +71,7 @@ static void index_text(const ig_argument *tensor, size_t index, char *out,
 }
 
 static bool tensors_agree(const ig_argument *got, const ig_argument *want,
-                          const tolerance *within, words *why) {
+                          const tolerance *within, message *why) {
     size_t count = element_count(want), wrong = 0, first = 0;
     for (size_t i = 0; i < count; i++) {
         if (!element_agrees(got, want, i, within)) {
@@ -79,19 +79,19 @@ static bool tensors_agree(const ig_argument *got, const ig_argument *want,
         }
     }
     if (wrong) {
-        char place[256], a[64], b[64];
-        index_text(want, first, place, sizeof place);
+        char where[256], a[64], b[64];
+        index_text(want, first, where, sizeof where);
         element_text(got, first, a, sizeof a);
         element_text(want, first, b, sizeof b);
         snprintf(why->text, sizeof why->text,
-                 "at [%s] got %s, want %s (%zu of %zu differ)", place, a, b, wrong,
+                 "at [%s] got %s, want %s (%zu of %zu differ)", where, a, b, wrong,
                  count);
     }
     return wrong == 0;
 }
 
 bool values_agree(const ig_argument *got, const ig_argument *want,
-                  const tolerance *within, words *why) {
+                  const tolerance *within, message *why) {
     if (!types_agree(got, want, why)) {
         return false;
     }
@@ -99,7 +99,7 @@ bool values_agree(const ig_argument *got, const ig_argument *want,
         return tensors_agree(got, want, within, why);
     }
     for (size_t i = 0; i < want->item_count; i++) {
-        words inner = { "" };
+        message inner = { "" };
         bool is_flat = want->items[i].kind == IG_ARGUMENT_TENSOR;
         if (!types_agree(&got->items[i], &want->items[i], &inner) ||
             (is_flat &&

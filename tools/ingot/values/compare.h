@@ -14,7 +14,7 @@ typedef struct tolerance {
 /* Type and extents must be equal, and |got - want| <= atol + rtol * |want|; NaN equals
  * NaN.  False: `why` tells the first difference and how many there are. */
 bool values_agree(const ig_argument *got, const ig_argument *want,
-                  const tolerance *within, words *why);
+                  const tolerance *within, message *why);
 
 /* Sums for a root mean square of differences, relative to the wanted values'. */
 typedef struct difference_sums {

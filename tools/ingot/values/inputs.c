@@ -90,16 +90,16 @@ static ig_status take_folder(const model *m, call *with, const char *folder) {
     }
     closedir(opened);
     for (size_t i = 0; i < with->count && status == IG_OK; i++) {
-        char *place = text_of("input_%zu", i);
+        char *file = text_of("input_%zu", i);
         if (!take_file(m, with, i, folder, model_input_name(m, i), &status)) {
-            take_file(m, with, i, folder, place, &status);
+            take_file(m, with, i, folder, file, &status);
         }
-        free(place);
+        free(file);
     }
     return status;
 }
 
-/* Arrays by name, else by place. */
+/* Arrays by name, else by position. */
 static ig_status take_archive(const model *m, call *with, const char *path,
                               ig_arguments **out_archive) {
     ig_status status = ig_arguments_open(m->context, path, out_archive);
@@ -107,13 +107,13 @@ static ig_status take_archive(const model *m, call *with, const char *path,
         return status;
     }
     for (size_t i = 0; i < with->count; i++) {
-        char place[2][32];
-        snprintf(place[0], sizeof place[0], "input_%zu", i);
-        snprintf(place[1], sizeof place[1], "arr_%zu", i);
+        char usual[2][32];
+        snprintf(usual[0], sizeof usual[0], "input_%zu", i);
+        snprintf(usual[1], sizeof usual[1], "arr_%zu", i);
         for (size_t k = 0; k < ig_arguments_count(*out_archive); k++) {
             const char *name = ig_arguments_name(*out_archive, k);
             if (strcmp(name, model_input_name(m, i)) == 0 ||
-                strcmp(name, place[0]) == 0 || strcmp(name, place[1]) == 0) {
+                strcmp(name, usual[0]) == 0 || strcmp(name, usual[1]) == 0) {
                 with->inputs[i] = *ig_arguments_at(*out_archive, k);
             }
         }

@@ -23,7 +23,8 @@ bool is_structured_model(const char *path) {
 /* ---- reading ---- */
 
 /* Unless the context has said it already. */
-static ig_status complain_of(ig_context *context, const char *about, const words *why) {
+static ig_status complain_of(ig_context *context, const char *about,
+                             const message *why) {
     const char *said = ig_context_messages(context);
     if (why->text[0] && !(said[0] && strstr(why->text, said))) {
         complain(0, "%s: %s", about, why->text);
@@ -37,7 +38,7 @@ static ig_status take_call(ig_context *context, const char *folder, const char *
     json_error_t error;
     json_t *json = json_load_file(path, JSON_ALLOW_NUL, &error), *item;
     structured_files files = { context, folder, "input" };
-    words why = { "" };
+    message why = { "" };
     size_t index;
     bool is_good = json != NULL;
     if (!json) {
@@ -58,17 +59,17 @@ static ig_status take_call(ig_context *context, const char *folder, const char *
 }
 
 /* Number of "input_7.npy", or -1. */
-static int place_in_name(const char *name) {
-    int place, end = 0;
-    bool is_place = sscanf(name, "input_%9d%n", &place, &end) == 1 && place >= 0 &&
-                    (name[end] == '\0' || name[end] == '.');
-    return is_place ? place : -1;
+static int position_in_name(const char *name) {
+    int position, end = 0;
+    bool is_numbered = sscanf(name, "input_%9d%n", &position, &end) == 1 &&
+                       position >= 0 && (name[end] == '\0' || name[end] == '.');
+    return is_numbered ? position : -1;
 }
 
-/* Those by place come first and in their order, then those by name. */
+/* Those by position come first and in their order, then those by name. */
 static int compare_names(const void *a, const void *b) {
     const char *x = *(const char *const *)a, *y = *(const char *const *)b;
-    int i = place_in_name(x), k = place_in_name(y);
+    int i = position_in_name(x), k = position_in_name(y);
     if (i >= 0 && k >= 0) {
         return (i > k) - (i < k);
     }
@@ -79,13 +80,13 @@ static int is_value_file(const struct dirent *entry) {
     return text_ends(entry->d_name, ".npy");
 }
 
-/* input_0.npy, input_1.npy …: an argument each, by place; NAME.npy: one by name. */
+/* input_0.npy, input_1.npy …: one argument each, by position; NAME.npy: one by name. */
 static ig_status take_file(ig_context *context, const char *folder, const char *file,
                            structured *out) {
     char *text = text_of("@%s/%s", folder, file);
     char *name = text_of("%.*s", (int)strlen(file) - 4, file);
     structured *to = structured_add(out, IG_TREE_TENSOR,
-                                    place_in_name(file) >= 0 ? NULL : name);
+                                    position_in_name(file) >= 0 ? NULL : name);
     ig_status status = ig_arguments_parse(context, text, NULL, &to->owner);
     free(name);
     free(text);
@@ -139,9 +140,9 @@ static ig_status take_archive(ig_context *context, const char *path, structured 
     out->owner = archive;
     qsort(names, count, sizeof *names, compare_names);
     for (size_t i = 0; i < count; i++) {
-        bool has_place = place_in_name(names[i]) >= 0;
+        bool has_position = position_in_name(names[i]) >= 0;
         structured *to = structured_add(out, IG_TREE_TENSOR,
-                                        has_place ? NULL : names[i]);
+                                        has_position ? NULL : names[i]);
         to->shared = find_array(archive, names[i]);
     }
     free(names);
@@ -161,7 +162,7 @@ static bool is_number(const char *name) {
     return name[0] != '\0' && strspn(name, "0123456789") == strlen(name);
 }
 
-/* The argument of that name or place, made when there is none. */
+/* The argument of that name or position, made when there is none. */
 static structured *argument_at(structured *arguments, const char *name) {
     for (size_t i = 0; i < arguments->count; i++) {
         structured *item = &arguments->items[i];
@@ -181,7 +182,7 @@ static structured *argument_at(structured *arguments, const char *name) {
 static ig_status take_option(ig_context *context, const char *text,
                              structured *arguments) {
     const char *equals = strchr(text, '=');
-    words why = { "" };
+    message why = { "" };
     if (!equals || equals == text) {
         complain(0, "--input takes NAME=VALUE, not '%s'", text);
         return IG_INVALID;

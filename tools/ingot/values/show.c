@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SHOWN = 400 }; /* elements of one tensor in text */
+enum { MAX_SHOWN = 400 }; /* elements of one tensor in text */
 
 char *type_text(const ig_argument *value) {
     if (value->kind != IG_ARGUMENT_TENSOR) {
@@ -55,8 +55,7 @@ void element_text(const ig_argument *tensor, size_t index, char *out, size_t siz
 /* ---- text ---- */
 
 static void show_rows(const ig_argument *tensor) {
-    size_t count = element_count(tensor),
-           shown = count < MOST_SHOWN ? count : MOST_SHOWN;
+    size_t count = element_count(tensor), shown = count < MAX_SHOWN ? count : MAX_SHOWN;
     size_t row = tensor->rank ? (size_t)tensor->dims[tensor->rank - 1] : 1;
     for (size_t i = 0; i < shown; i++) {
         char text[64];

@@ -13,7 +13,7 @@
 typedef struct tree_printer {
     const model *m;
     FILE *to;
-    size_t at, result; /* node; the first behind the arguments */
+    size_t at, result; /* node; the first after the arguments */
 } tree_printer;
 
 size_t tree_result(const model *m) {

@@ -40,7 +40,7 @@ typedef struct statement {
     size_t number; /* tensors so far */
 } statement;
 
-static void put(statement *s, const char *text) {
+static void put_text(statement *s, const char *text) {
     size_t length = strlen(text);
     if (s->size + length + 1 > s->room) {
         s->room = 2 * s->room + length + 64;
@@ -51,7 +51,7 @@ static void put(statement *s, const char *text) {
 }
 
 static void put_quoted(statement *s, const char *text) {
-    put(s, "\"");
+    put_text(s, "\"");
     for (const char *at = text; *at; at++) {
         char one[8] = { *at, '\0' };
         if (*at == '"' || *at == '\\') {
@@ -61,37 +61,37 @@ static void put_quoted(statement *s, const char *text) {
         } else if ((unsigned char)*at < 32 || *at == 127) {
             snprintf(one, sizeof one, "\\x%02x", (unsigned)(unsigned char)*at);
         }
-        put(s, one);
+        put_text(s, one);
     }
-    put(s, "\"");
+    put_text(s, "\"");
 }
 
 static void put_real(statement *s, double value) {
     char text[64];
     if (isnan(value) || isinf(value)) {
-        put(s, isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
+        put_text(s, isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
         return;
     }
     snprintf(text, sizeof text, "%.17g", value);
-    put(s, text);
-    put(s, strpbrk(text, ".eE") ? "" : ".0");
+    put_text(s, text);
+    put_text(s, strpbrk(text, ".eE") ? "" : ".0");
 }
 
 static void put_tensor(statement *s, const ig_argument *tensor) {
     char text[96];
-    put(s, tensor->dtype);
-    put(s, "[");
+    put_text(s, tensor->dtype);
+    put_text(s, "[");
     for (uint32_t d = 0; d < tensor->rank; d++) {
         snprintf(text, sizeof text, "%s", d ? ", " : "");
-        put(s, text);
+        put_text(s, text);
         if (s->symbols) {
             snprintf(text, sizeof text, "%s%zu_d%u", s->symbols, s->number, d);
         } else {
             snprintf(text, sizeof text, "%lld", (long long)tensor->dims[d]);
         }
-        put(s, text);
+        put_text(s, text);
     }
-    put(s, "]");
+    put_text(s, "]");
     s->number++;
 }
 
@@ -100,23 +100,23 @@ static void put_value(statement *s, const structured *value);
 static void put_items(statement *s, const structured *value, const char *open,
                       const char *close) {
     bool is_dict = value->kind == IG_TREE_DICT;
-    put(s, open);
+    put_text(s, open);
     for (size_t i = 0; i < value->count; i++) {
-        put(s, is_dict && i % 2 ? ": " : i ? ", " : "");
+        put_text(s, is_dict && i % 2 ? ": " : i ? ", " : "");
         if (value->items[i].name) {
             put_quoted(s, value->items[i].name);
-            put(s, "=");
+            put_text(s, "=");
         }
         put_value(s, &value->items[i]);
     }
-    put(s, value->kind == IG_TREE_TUPLE && value->count == 1 ? "," : "");
-    put(s, close);
+    put_text(s, value->kind == IG_TREE_TUPLE && value->count == 1 ? "," : "");
+    put_text(s, close);
 }
 
 static void put_whole(statement *s, int64_t value) {
     char text[32];
     snprintf(text, sizeof text, "%lld", (long long)value);
-    put(s, text);
+    put_text(s, text);
 }
 
 static void put_value(statement *s, const structured *value) {
@@ -131,13 +131,13 @@ static void put_value(statement *s, const structured *value) {
         put_real(s, value->real);
         break;
     case IG_TREE_BOOL:
-        put(s, value->integer ? "true" : "false");
+        put_text(s, value->integer ? "true" : "false");
         break;
     case IG_TREE_STR:
         put_quoted(s, value->text);
         break;
     case IG_TREE_NONE:
-        put(s, "none");
+        put_text(s, "none");
         break;
     case IG_TREE_LIST:
         put_items(s, value, "[", "]");
@@ -177,7 +177,7 @@ static void put_value(statement *s, const structured *value) {
 char *structured_statement(const structured *value, const char *symbols,
                            size_t *number) {
     statement s = { .symbols = symbols, .number = *number };
-    put(&s, "");
+    put_text(&s, "");
     put_value(&s, value);
     *number = s.number;
     return s.text;

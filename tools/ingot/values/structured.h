@@ -35,7 +35,7 @@ char *structured_statement(const structured *value, const char *symbols,
 
 /* ---- from JSON (structured_json.c) ---- */
 
-/* Where {"tensor": K} stands: "FOLDER/input_K.npy". */
+/* The files of {"tensor": K}: "FOLDER/input_K.npy". */
 typedef struct structured_files {
     ig_context *context;
     const char *folder, *kind;
@@ -43,7 +43,7 @@ typedef struct structured_files {
 
 /* A node as in values.json.  False: `why` tells, or the context has. */
 bool structured_of_json(const json_t *json, const structured_files *files,
-                        structured *out, words *why);
+                        structured *out, message *why);
 
 /* ---- from text (structured_text.c) ---- */
 
@@ -51,7 +51,7 @@ bool structured_of_json(const json_t *json, const structured_files *files,
  * beside it as input_K.npy); "kjt:keys=a,b;lengths=1,2;values=5,6,7"; "none", a number,
  * true, false or a quoted string; else a tensor's value. */
 bool structured_parse(ig_context *context, const char *text, structured *out,
-                      words *why);
+                      message *why);
 
 /* ---- arguments of a call (inputs_structured.c) ---- */
 
@@ -72,13 +72,14 @@ ig_status structured_arguments(const settings *given, ig_context *context,
  * values.json of a call? */
 bool tree_is_given(const settings *given, const model *m);
 /* Binds the arguments; tensors are borrowed from them.  `why`: what does not fit. */
-ig_status tree_bind(const model *m, const structured *arguments, call *out, words *why);
+ig_status tree_bind(const model *m, const structured *arguments, call *out,
+                    message *why);
 /* The same; reports what does not fit, and what the model takes. */
 ig_status tree_bind_or_report(const model *m, const structured *arguments, call *out);
 
 /* ---- against a model's result (structured_compare.c) ---- */
 
-/* False: `why` names the place and the first difference. */
+/* False: `why` names the path and the first difference. */
 bool structured_agrees(ig_call *tree, const results *got, const structured *want,
-                       const tolerance *within, words *why);
+                       const tolerance *within, message *why);
 #endif

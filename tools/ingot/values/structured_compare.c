@@ -1,7 +1,7 @@
 /* A model's result against a structured value that is wanted.
  * SPDX-License-Identifier: Apache-2.0
  *
- * The result is read depth first beside the wanted value.  The words name the place:
+ * The result is read depth first beside the wanted value.  The message names the path:
  * "result", then a step for each container: "result['kjt'].values", "result[2].y".
  */
 #include "tools/ingot/values/show.h"
@@ -16,13 +16,13 @@ typedef struct comparison {
     ig_call *tree;
     const results *outputs;
     const tolerance *within;
-    words *why;
+    message *why;
 } comparison;
 
 /* ---- words ---- */
 
 IG_PRINTF(2, 3)
-static bool differ(const comparison *c, const char *format, ...) {
+static bool report_difference(const comparison *c, const char *format, ...) {
     char what[3000];
     va_list args;
     va_start(args, format);
@@ -54,8 +54,8 @@ static const char *kind_word(ig_tree_kind kind) {
 static bool whole_agrees(const comparison *c, const ig_call_value *got,
                          const structured *want) {
     return got->integer == want->integer ||
-           differ(c, "got %lld, want %lld", (long long)got->integer,
-                  (long long)want->integer);
+           report_difference(c, "got %lld, want %lld", (long long)got->integer,
+                             (long long)want->integer);
 }
 
 static bool real_agrees(const comparison *c, const ig_call_value *got,
@@ -63,23 +63,25 @@ static bool real_agrees(const comparison *c, const ig_call_value *got,
     double room = c->within->atol + c->within->rtol * fabs(want->real);
     bool is_good = got->real == want->real || (isnan(got->real) && isnan(want->real)) ||
                    fabs(got->real - want->real) <= room;
-    return is_good || differ(c, "got %.9g, want %.9g", got->real, want->real);
+    return is_good ||
+           report_difference(c, "got %.9g, want %.9g", got->real, want->real);
 }
 
 static bool text_agrees(const comparison *c, const ig_call_value *got,
                         const structured *want) {
     return strcmp(got->text, want->text) == 0 ||
-           differ(c, "got \"%.400s\", want \"%.400s\"", got->text, want->text);
+           report_difference(c, "got \"%.400s\", want \"%.400s\"", got->text,
+                             want->text);
 }
 
 /* ---- tensors ---- */
 
 static bool tensor_agrees(const comparison *c, const ig_call_value *got,
                           const structured *want) {
-    words inner = { "" };
+    message inner = { "" };
     return values_agree(&c->outputs->items[got->output], structured_tensor(want),
                         c->within, &inner) ||
-           differ(c, "%.2900s", inner.text);
+           report_difference(c, "%.2900s", inner.text);
 }
 
 static bool same_extents(const ig_argument *a, const ig_argument *b) {
@@ -90,7 +92,7 @@ static bool same_extents(const ig_argument *a, const ig_argument *b) {
 static bool differ_in_type(const comparison *c, const ig_argument *got,
                            const ig_argument *want) {
     char *a = type_text(got), *b = type_text(want);
-    differ(c, "got %s, want %s", a, b);
+    report_difference(c, "got %s, want %s", a, b);
     free(a), free(b);
     return false;
 }
@@ -111,7 +113,8 @@ static bool quantized_agrees(const comparison *c, const structured *want) {
         double a = (ig_argument_number(got, i) - (double)zero.integer) * scale.real;
         double b = (ig_argument_number(wanted, i) - y) * t;
         if (fabs(a - b) > (c->within->atol + c->within->rtol * fabs(b)) * (1 + 1e-6)) {
-            return differ(c, "element %zu got %.9g, want %.9g (quantized)", i, a, b);
+            return report_difference(c, "element %zu got %.9g, want %.9g (quantized)",
+                                     i, a, b);
         }
     }
     return true;
@@ -125,8 +128,8 @@ static bool children_agree(const comparison *c, const ig_call_value *got,
                            const structured *want) {
     size_t parts = want->kind == IG_TREE_DICT ? 2 : 1;
     if (got->child_count != want->count) {
-        return differ(c, "got %zu items, want %zu", got->child_count / parts,
-                      want->count / parts);
+        return report_difference(c, "got %zu items, want %zu", got->child_count / parts,
+                                 want->count / parts);
     }
     for (size_t i = 0; i < want->count; i++) {
         if (!next_agrees(c, &want->items[i])) {
@@ -139,13 +142,15 @@ static bool children_agree(const comparison *c, const ig_call_value *got,
 static bool next_agrees(const comparison *c, const structured *want) {
     ig_call_value got;
     if (!ig_call_next(c->tree, &got)) {
-        return differ(c, "got nothing, want %s", kind_word(want->kind));
+        return report_difference(c, "got nothing, want %s", kind_word(want->kind));
     }
     if (want->name && got.name[0] && strcmp(want->name, got.name) != 0) {
-        return differ(c, "got the field '%s', want '%s'", got.name, want->name);
+        return report_difference(c, "got the field '%s', want '%s'", got.name,
+                                 want->name);
     }
     if (got.kind != want->kind) {
-        return differ(c, "got %s, want %s", kind_word(got.kind), kind_word(want->kind));
+        return report_difference(c, "got %s, want %s", kind_word(got.kind),
+                                 kind_word(want->kind));
     }
     switch (got.kind) {
     case IG_TREE_TENSOR:
@@ -177,7 +182,7 @@ static bool next_agrees(const comparison *c, const structured *want) {
 }
 
 bool structured_agrees(ig_call *tree, const results *got, const structured *want,
-                       const tolerance *within, words *why) {
+                       const tolerance *within, message *why) {
     comparison c = { .tree = tree, .outputs = got, .within = within, .why = why };
     if (ig_call_read(tree, got->views, got->count) != IG_OK) {
         snprintf(why->text, sizeof why->text, "%s", ig_call_error(tree));

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool fail(words *why, const char *what) {
+static bool set_reason(message *why, const char *what) {
     if (!why->text[0]) {
         snprintf(why->text, sizeof why->text, "%s", what);
     }
@@ -49,18 +49,18 @@ static const struct {
 };
 
 static bool load_tensor(const structured_files *files, const char *text,
-                        const char *dtype, structured *out, words *why) {
+                        const char *dtype, structured *out, message *why) {
     out->kind = IG_TREE_TENSOR;
     return ig_arguments_parse(files->context, text, dtype, &out->owner) == IG_OK
                ? true
-               : fail(why, ig_context_messages(files->context));
+               : set_reason(why, ig_context_messages(files->context));
 }
 
-static bool read_quantized(const json_t *json, structured *out, words *why) {
+static bool read_quantized(const json_t *json, structured *out, message *why) {
     const json_t *scale = json_object_get(json, "scale");
     const json_t *zero = json_object_get(json, "zero_point");
     if (!json_is_number(scale) || !json_is_integer(zero)) {
-        return fail(
+        return set_reason(
             why,
             "a quantized tensor needs a number \"scale\" and an integer \"zero_point\"");
     }
@@ -70,7 +70,7 @@ static bool read_quantized(const json_t *json, structured *out, words *why) {
 }
 
 static bool read_tensor(const json_t *json, const structured_files *files,
-                        structured *out, words *why) {
+                        structured *out, message *why) {
     const char *name = json_string_value(json_object_get(json, "dtype"));
     size_t row = 0, count = sizeof dtypes / sizeof *dtypes;
     while (row < count && (!name || strcmp(dtypes[row].name, name) != 0)) {
@@ -78,7 +78,7 @@ static bool read_tensor(const json_t *json, const structured_files *files,
     }
     const json_t *index = json_object_get(json, "tensor");
     if (!files->folder || !json_is_integer(index)) {
-        return fail(
+        return set_reason(
             why,
             "{\"tensor\": K} needs an integer K, and a JSON file beside which input_K.npy lies");
     }
@@ -102,7 +102,7 @@ static bool read_tensor(const json_t *json, const structured_files *files,
 
 /* An array of numbers, or a string that says a tensor. */
 static bool read_plain(const json_t *json, const structured_files *files,
-                       structured *out, words *why) {
+                       structured *out, message *why) {
     char *text = json_is_string(json) ? text_of("%s", json_string_value(json))
                                       : need(json_dumps(json, JSON_ENCODE_ANY));
     bool is_good = load_tensor(files, text, NULL, out, why);
@@ -113,11 +113,11 @@ static bool read_plain(const json_t *json, const structured_files *files,
 /* ---- containers ---- */
 
 static bool read_items(const json_t *json, const structured_files *files,
-                       structured *out, words *why) {
+                       structured *out, message *why) {
     size_t index;
     json_t *item;
     if (!json_is_array(json)) {
-        return fail(why, "a list or tuple must be a JSON array");
+        return set_reason(why, "a list or tuple must be a JSON array");
     }
     json_array_foreach(json, index, item) {
         structured *child = structured_add(out, IG_TREE_NONE, NULL);
@@ -130,17 +130,17 @@ static bool read_items(const json_t *json, const structured_files *files,
 
 /* [[key, node], …]: keys of a dict are nodes, those of a named tuple names. */
 static bool read_pairs(const json_t *json, const structured_files *files,
-                       structured *out, words *why) {
+                       structured *out, message *why) {
     size_t index;
     json_t *pair;
     if (!json_is_array(json)) {
-        return fail(why, "a dict or namedtuple must be a JSON array of pairs");
+        return set_reason(why, "a dict or namedtuple must be a JSON array of pairs");
     }
     json_array_foreach(json, index, pair) {
         const json_t *key = json_array_get(pair, 0);
         const char *name = json_string_value(key);
         if (!name && (!json_is_integer(key) || out->kind == IG_TREE_RECORD)) {
-            return fail(why, "a key must be a string, or in a dict an integer");
+            return set_reason(why, "a key must be a string, or in a dict an integer");
         }
         if (out->kind == IG_TREE_DICT) {
             structured *made = structured_add(out, name ? IG_TREE_STR : IG_TREE_INT,
@@ -158,7 +158,7 @@ static bool read_pairs(const json_t *json, const structured_files *files,
 }
 
 /* Plain strings, or plain integers. */
-static bool read_plain_list(const json_t *json, structured *out, words *why) {
+static bool read_plain_list(const json_t *json, structured *out, message *why) {
     size_t index;
     json_t *item;
     out->kind = IG_TREE_LIST;
@@ -169,8 +169,8 @@ static bool read_plain_list(const json_t *json, structured *out, words *why) {
         child->text = is_text ? text_of("%s", json_string_value(item)) : NULL;
         child->integer = json_integer_value(item);
         if (!is_text && !json_is_integer(item)) {
-            return fail(why,
-                        "\"keys\" must be strings and \"length_per_key\" integers");
+            return set_reason(
+                why, "\"keys\" must be strings and \"length_per_key\" integers");
         }
     }
     return true;
@@ -178,7 +178,7 @@ static bool read_plain_list(const json_t *json, structured *out, words *why) {
 
 /* The fields of KJT, KT and JT, in the order of the tree. */
 static bool read_fields(const json_t *json, const structured_files *files,
-                        structured *out, words *why) {
+                        structured *out, message *why) {
     static const char *const fields[][4] = {
         { "keys", "values", "lengths", "weights" },
         { "keys", "length_per_key", "values", NULL },
@@ -212,12 +212,12 @@ static bool read_complex(const json_t *json, structured *out) {
 }
 
 static bool read_kind(const char *key, const json_t *value,
-                      const structured_files *files, structured *out, words *why) {
+                      const structured_files *files, structured *out, message *why) {
     static const struct {
         const char *key;
         ig_tree_kind kind;
         bool (*read)(const json_t *json, const structured_files *files, structured *out,
-                     words *why);
+                     message *why);
     } rows[] = {
         { "list", IG_TREE_LIST, read_items },
         { "tuple", IG_TREE_TUPLE, read_items },
@@ -256,13 +256,13 @@ static bool read_kind(const char *key, const json_t *value,
                    (out->kind == IG_TREE_COMPLEX && read_complex(value, out));
     return is_good
                ? true
-               : fail(
+               : set_reason(
                      why,
                      "an int, float, bool, str or complex must be a JSON value of that type");
 }
 
 bool structured_of_json(const json_t *json, const structured_files *files,
-                        structured *out, words *why) {
+                        structured *out, message *why) {
     if (json_is_array(json) || json_is_string(json) || json_is_number(json)) {
         return read_plain(json, files, out, why);
     }
@@ -279,7 +279,7 @@ bool structured_of_json(const json_t *json, const structured_files *files,
             return false;
         }
     }
-    return fail(
+    return set_reason(
         why,
         "a node must have one of the keys tensor, list, tuple, dict, namedtuple, kjt, kt, jt, int, float, bool, str, none, complex");
 }

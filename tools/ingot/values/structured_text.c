@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool fail(words *why, const char *text, const char *what) {
+static bool set_reason(message *why, const char *text, const char *what) {
     if (!why->text[0]) {
         snprintf(why->text, sizeof why->text, "'%.80s' %s", text, what);
     }
@@ -39,7 +39,7 @@ static size_t count_items(const char *text) {
 }
 
 static bool take_tensor(ig_context *context, const char *text, bool is_real,
-                        structured *out, words *why) {
+                        structured *out, message *why) {
     out->kind = IG_TREE_TENSOR;
     char *whole = text_of("%s", text);
     if (is_numbers(text)) {
@@ -49,7 +49,7 @@ static bool take_tensor(ig_context *context, const char *text, bool is_real,
     }
     ig_status status = ig_arguments_parse(context, whole, NULL, &out->owner);
     free(whole);
-    return status == IG_OK ? true : fail(why, text, "cannot be read as a tensor");
+    return status == IG_OK ? true : set_reason(why, text, "cannot be read as a tensor");
 }
 
 /* ---- short forms ---- */
@@ -66,7 +66,7 @@ static const form forms[] = {
     { "jt:", IG_TREE_JT, { "values", "lengths", "weights", NULL } },
 };
 
-/* What stands behind "FIELD=", up to ';'; NULL: the field is absent.  free() it. */
+/* The text after "FIELD=", up to ';'; NULL: the field is absent.  free() it. */
 static char *field_of(const char *text, const char *field) {
     size_t length = strlen(field);
     for (const char *at = text; at;) {
@@ -93,7 +93,7 @@ static void take_names(const char *text, bool is_whole, structured *out) {
 }
 
 static bool take_form(ig_context *context, const form *which, const char *text,
-                      structured *out, words *why) {
+                      structured *out, message *why) {
     out->kind = which->kind;
     bool is_good = true;
     for (size_t i = 0; i < 4 && which->fields[i] && is_good; i++) {
@@ -105,7 +105,7 @@ static bool take_form(ig_context *context, const form *which, const char *text,
         if (!value) {
             is_good =
                 is_weights ||
-                fail(
+                set_reason(
                     why, text,
                     "needs the fields of its kind: kjt keys, values, lengths; kt keys, length_per_key, values; jt values, lengths");
         } else if (is_counts || strcmp(name, "keys") == 0) {
@@ -121,7 +121,7 @@ static bool take_form(ig_context *context, const form *which, const char *text,
 /* ---- JSON ---- */
 
 static bool take_json(ig_context *context, const json_t *json, const char *path,
-                      structured *out, words *why) {
+                      structured *out, message *why) {
     const char *slash = path ? strrchr(path, '/') : NULL;
     char *folder = slash  ? text_of("%.*s", (int)(slash - path), path)
                    : path ? text_of(".")
@@ -133,13 +133,13 @@ static bool take_json(ig_context *context, const json_t *json, const char *path,
 }
 
 static bool take_json_text(ig_context *context, const char *text, structured *out,
-                           words *why) {
+                           message *why) {
     json_error_t error;
     bool is_file = text[0] == '@';
     json_t *json = is_file ? json_load_file(text + 1, 0, &error)
                            : json_loads(text, 0, &error);
     if (!json) {
-        return fail(why, text, error.text);
+        return set_reason(why, text, error.text);
     }
     bool is_good = take_json(context, json, is_file ? text + 1 : NULL, out, why);
     json_decref(json);
@@ -186,7 +186,7 @@ static bool take_literal(const char *text, structured *out) {
 }
 
 bool structured_parse(ig_context *context, const char *text, structured *out,
-                      words *why) {
+                      message *why) {
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         size_t length = strlen(forms[i].word);
         if (strncmp(text, forms[i].word, length) == 0) {

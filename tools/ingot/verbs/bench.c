@@ -1,4 +1,4 @@
-/* ingot bench: how long calls take, and whether the numbers can be trusted.
+/* ingot bench: how long calls take, and whether the times can be trusted.
  * SPDX-License-Identifier: Apache-2.0
  *
  * A point is one batch size and thread count.  Inputs are bound once; each call is
@@ -71,7 +71,7 @@ static double cpu_seconds(void) {
 }
 
 static ig_status open_runner(const settings *given, const model *m, const call *with,
-                             runner *out, words *why) {
+                             runner *out, message *why) {
     ig_status status = session_open(given, m, &out->session, why);
     if (status != IG_OK) {
         return status;
@@ -81,7 +81,7 @@ static ig_status open_runner(const settings *given, const model *m, const call *
 }
 
 static ig_status run_all(const runner *runners, load_caller *callers, size_t count,
-                         double seconds, words *why) {
+                         double seconds, message *why) {
     bool is_started = load_generate(callers, count, seconds);
     ig_status status = is_started ? IG_OK : IG_LIMIT;
     snprintf(why->text, sizeof why->text, "%s",
@@ -97,8 +97,8 @@ static ig_status run_all(const runner *runners, load_caller *callers, size_t cou
     return status;
 }
 
-static ig_status measure(const settings *given, const model *m, const call *with,
-                         point *out, words *why) {
+static ig_status measure_point(const settings *given, const model *m, const call *with,
+                               point *out, message *why) {
     runner *runners = need(calloc(out->sessions, sizeof *runners));
     load_caller *callers = need(calloc(out->sessions, sizeof *callers));
     settings own = *given;
@@ -130,7 +130,7 @@ static ig_status measure(const settings *given, const model *m, const call *with
 
 /* ---- telling ---- */
 
-static void warn(const point *p, const char **reasons, size_t *count) {
+static void list_warnings(const point *p, const char **reasons, size_t *count) {
     if (p->took.calls < 100) {
         reasons[(*count)++] = "fewer than 100 calls: give more --seconds";
     }
@@ -146,10 +146,10 @@ static void warn(const point *p, const char **reasons, size_t *count) {
     }
 }
 
-static void tell(const settings *given, const point *p, bool is_first) {
+static void print_point(const settings *given, const point *p, bool is_first) {
     const char *reasons[4];
     size_t count = 0;
-    warn(p, reasons, &count);
+    list_warnings(p, reasons, &count);
     if (given->json) {
         printf(
             "%s\n  {\"batch\": %lld, \"threads\": %d, \"sessions\": %zu, \"calls\": %zu, \"p50\": %.9g, \"p90\": %.9g, \"p99\": %.9g, \"min\": %.9g, \"mean\": %.9g, \"calls_per_second\": %.6g, \"warnings\": [",
@@ -182,19 +182,19 @@ static void tell(const settings *given, const point *p, bool is_first) {
 
 /* A point for each number of threads. */
 static ig_status run_threads(const settings *given, const model *m, const call *with,
-                             int64_t batch, size_t *told, words *why) {
+                             int64_t batch, size_t *printed, message *why) {
     const char *list = given->thread_counts ? given->thread_counts : "1";
     while (*list) {
         int64_t threads = options_next_count(&list);
         point p = { .batch = batch,
                     .threads = (int)threads,
                     .sessions = given->sessions ? (size_t)given->sessions : 1 };
-        ig_status status = measure(given, m, with, &p, why);
+        ig_status status = measure_point(given, m, with, &p, why);
         if (status != IG_OK) {
             return status;
         }
         if (p.took.calls > 0) {
-            tell(given, &p, (*told)++ == 0);
+            print_point(given, &p, (*printed)++ == 0);
         }
         if (was_interrupted()) {
             return IG_CANCELLED;
@@ -209,45 +209,45 @@ static int64_t batch_of_call(const call *with) {
 }
 
 static ig_status run_batch(const settings *given, const model *m, int64_t batch,
-                           size_t *told, words *why) {
+                           size_t *printed, message *why) {
     char *symbol = batch_symbol_of(m);
     extents sizes = { .batch_symbol = symbol, .batch = batch, .dims = given->dims };
     bound_inputs values = { 0 };
     ig_status status = bind_inputs(given, m, &sizes, &values);
     if (status == IG_OK) {
         int64_t of = tree_is_given(given, m) ? batch_of_call(&values.with) : batch;
-        status = run_threads(given, m, &values.with, of, told, why);
+        status = run_threads(given, m, &values.with, of, printed, why);
     }
     bound_inputs_free(&values);
     free(symbol);
     return status;
 }
 
-static ig_status run_batches(const settings *given, const model *m, size_t *told,
-                             words *why) {
+static ig_status run_batches(const settings *given, const model *m, size_t *printed,
+                             message *why) {
     const char *list = given->batch ? given->batch : "1";
     ig_status status = IG_OK;
     while (*list && status == IG_OK) {
-        status = run_batch(given, m, options_next_count(&list), told, why);
+        status = run_batch(given, m, options_next_count(&list), printed, why);
     }
     return status;
 }
 
 /* Arguments that are given whole have one batch size, which they say. */
 static ig_status bench_model(const settings *given, const model *m,
-                             bound_inputs *values, words *why) {
-    size_t told = 0;
+                             bound_inputs *values, message *why) {
+    size_t printed = 0;
     progress_clear();
     fputs(given->json ? "[" : "", stdout);
     ig_status status = values->is_bound
                            ? run_threads(given, m, &values->with,
-                                         batch_of_call(&values->with), &told, why)
-                           : run_batches(given, m, &told, why);
+                                         batch_of_call(&values->with), &printed, why)
+                           : run_batches(given, m, &printed, why);
     fputs(given->json && (status == IG_OK || was_interrupted()) ? "]\n" : "", stdout);
     return status;
 }
 
-static int run(const settings *given) {
+static int run_bench(const settings *given) {
     return is_interpret(given->target)
                ? complain(EXIT_USAGE, "bench measures programs, not the interpreter")
                : work_on_model(given, bench_model);
@@ -265,5 +265,5 @@ const verb verb_bench = {
     .options = options,
     .min_arguments = 1,
     .max_arguments = 1,
-    .run = run,
+    .run = run_bench,
 };

@@ -44,9 +44,9 @@ static ig_status write_text(const settings *given, ig_module *module) {
 }
 
 /* One line about what was made; nothing where this machine cannot open it. */
-static void tell(const settings *given, double seconds) {
+static void print_artifact(const settings *given, double seconds) {
     ig_program *program = NULL;
-    words why = { "" };
+    message why = { "" };
     if (!is_artifact(given->output) ||
         program_open(given->output, NULL, &program, &why) != IG_OK) {
         return;
@@ -70,7 +70,7 @@ static void tell(const settings *given, double seconds) {
     ig_program_close(program);
 }
 
-static ig_status compile(const settings *given, ig_context *context) {
+static ig_status compile_model(const settings *given, ig_context *context) {
     ig_module *module = NULL;
     ig_import_options import = import_options(given);
     ig_status status = ig_import(context, given->arguments.items[0], &import, &module);
@@ -90,7 +90,7 @@ static ig_status compile(const settings *given, ig_context *context) {
     return status;
 }
 
-static int run(const settings *given) {
+static int run_compile(const settings *given) {
     if (!given->output) {
         return complain(EXIT_USAGE, "compile needs -o FILE, where the artifact goes");
     }
@@ -100,9 +100,9 @@ static int run(const settings *given) {
         return status;
     }
     double begin = clock_seconds();
-    status = exit_of(compile(given, context));
+    status = exit_of(compile_model(given, context));
     if (status == 0) {
-        tell(given, clock_seconds() - begin);
+        print_artifact(given, clock_seconds() - begin);
     }
     context_close(context);
     return status;
@@ -115,5 +115,5 @@ const verb verb_compile = {
     .options = options,
     .min_arguments = 1,
     .max_arguments = 1,
-    .run = run,
+    .run = run_compile,
 };

@@ -8,7 +8,7 @@
 static const option_row dump_options[] = {
     TEXT("stage", 's', stage, "import|tensor|plan|kernel|llvm|asm|cuda|ptx",
          "how far the model is taken (tensor)"),
-    TEXT("after", 0, after, "PASS", "stop behind this pass (ingot info lists them)"),
+    TEXT("after", 0, after, "PASS", "stop after this pass (ingot info lists them)"),
     TEXT("format", 'f', format, "text|dot|html|json", "how it is written (text)"),
     TEXT("output", 'o', output, "FILE", "where it goes; stdout when not given"),
     LIST("input", inputs, "NAME=TYPE", "fix an input's type"),
@@ -63,7 +63,7 @@ static ig_status write_out(const settings *given, const char *text, size_t size)
     return IG_OK;
 }
 
-static ig_status dump(const settings *given, ig_module *module) {
+static ig_status dump_module(const settings *given, ig_module *module) {
     ig_compile_options how = compile_options(given);
     how.stop_after = given->after;
     const char *text = NULL;
@@ -73,7 +73,7 @@ static ig_status dump(const settings *given, ig_module *module) {
     return status == IG_OK ? write_out(given, text, size) : status;
 }
 
-static ig_status optimise(const settings *given, ig_module *module) {
+static ig_status optimise_module(const settings *given, ig_module *module) {
     const char *text = NULL;
     size_t size = 0;
     ig_status status = IG_OK;
@@ -105,11 +105,11 @@ static int with_module(const settings *given,
 }
 
 static int run_dump(const settings *given) {
-    return with_module(given, dump);
+    return with_module(given, dump_module);
 }
 
 static int run_opt(const settings *given) {
-    return with_module(given, optimise);
+    return with_module(given, optimise_module);
 }
 
 const verb verb_dump = {

@@ -162,7 +162,7 @@ static void put_facts(const ig_program_facts *facts) {
         (unsigned long long)facts->plan_bytes, (unsigned long long)facts->weight_bytes);
 }
 
-static ig_status print_artifact(const settings *given, const char *path, words *why) {
+static ig_status print_artifact(const settings *given, const char *path, message *why) {
     model m = { 0 };
     ig_program_options how = { .check_weights = given->check };
     ig_status status = program_open(path, &how, &m.program, why);
@@ -260,7 +260,7 @@ static ig_status print_model(const settings *given, ig_context *context,
     return status;
 }
 
-static int run(const settings *given) {
+static int run_info(const settings *given) {
     int exit_status;
     ig_context *context = context_open(given, NULL, &exit_status);
     if (!context) {
@@ -274,7 +274,7 @@ static int run(const settings *given) {
         exit_status = print_build(given, context);
     } else {
         const char *path = given->arguments.items[0];
-        words why = { "" };
+        message why = { "" };
         ig_status status = is_artifact(path) ? print_artifact(given, path, &why)
                                              : print_model(given, context, path);
         exit_status = report(status, &why);
@@ -290,5 +290,5 @@ const verb verb_info = {
     .options = options,
     .min_arguments = 0,
     .max_arguments = 1,
-    .run = run,
+    .run = run_info,
 };

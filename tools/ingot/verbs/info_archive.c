@@ -1,4 +1,4 @@
-/* What a TorchScript archive holds, for people: the listing of `ingot info`.
+/* The contents of a TorchScript archive for people: the listing of `ingot info`.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/verbs/info_archive.h"
 
@@ -39,25 +39,25 @@ bool archive_has(const json_t *archive, const char *entry) {
 }
 
 /* Texts come from the archive: nothing in them may steer a terminal. */
-static void put(const char *before, const char *text, const char *behind) {
+static void put_between(const char *before, const char *text, const char *after) {
     fputs(before, stdout);
     put_plain(stdout, text);
-    fputs(behind, stdout);
+    fputs(after, stdout);
 }
 
 static void print_method(const json_t *method) {
     size_t index;
     json_t *argument;
-    put("  ", text_at(method, "name"), "(");
+    put_between("  ", text_at(method, "name"), "(");
     json_array_foreach(json_object_get(method, "arguments"), index, argument) {
-        put(index ? ", " : "", text_at(argument, "name"), ": ");
-        put("", text_at(argument, "type"), "");
+        put_between(index ? ", " : "", text_at(argument, "name"), ": ");
+        put_between("", text_at(argument, "type"), "");
         if (json_object_get(argument, "default")) {
-            put(" = ", text_at(argument, "default"), "");
+            put_between(" = ", text_at(argument, "default"), "");
         }
     }
     const char *returns = text_at(method, "returns");
-    put(returns[0] ? ") -> " : ")", returns, "\n");
+    put_between(returns[0] ? ") -> " : ")", returns, "\n");
 }
 
 /* ---- what is in it ---- */
@@ -75,7 +75,7 @@ static void print_modules(const json_t *archive) {
             break;
         }
         printf("  %lld ×", number_at(row, "count"));
-        put(" ", text_at(row, "name"), "\n");
+        put_between(" ", text_at(row, "name"), "\n");
     }
 }
 
@@ -98,7 +98,7 @@ static void print_tables(const json_t *archive) {
                    json_array_size(tables) - ROWS_SHOWN);
             break;
         }
-        put("  ", text_at(row, "name"), ": ");
+        put_between("  ", text_at(row, "name"), ": ");
         printf("%lld x %lld, %s\n", number_at(row, "rows"), number_at(row, "dim"),
                text_at(row, "dtype"));
     }
@@ -109,7 +109,7 @@ void archive_print(const json_t *archive, const char *path) {
     json_t *method;
     printf("TorchScript archive %s, format version %lld\n", path,
            number_at(archive, "version"));
-    put("class ", text_at(archive, "class"), ", methods:\n");
+    put_between("class ", text_at(archive, "class"), ", methods:\n");
     json_array_foreach(json_object_get(archive, "methods"), index, method) {
         if (strncmp(text_at(method, "name"), "__", 2) != 0) {
             print_method(method);
@@ -133,7 +133,7 @@ void archive_print_need(const json_t *archive, const char *path, const char *ent
         if (json_object_get(argument, "default")) {
             continue;
         }
-        put(" --input '", text_at(argument, "example"), "'");
+        put_between(" --input '", text_at(argument, "example"), "'");
     }
     putchar('\n');
 }

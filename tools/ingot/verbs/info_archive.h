@@ -1,4 +1,4 @@
-/* What a TorchScript archive holds: ig_model_inspect's JSON, printed.
+/* The contents of a TorchScript archive: ig_model_inspect's JSON, printed.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_TOOLS_INGOT_VERBS_INFO_ARCHIVE_H
 #define IG_TOOLS_INGOT_VERBS_INFO_ARCHIVE_H

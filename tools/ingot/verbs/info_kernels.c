@@ -17,11 +17,11 @@
 
 enum {
     ROUNDS = 5,
-    MOST_TILES = 128,
-    MOST_SAMPLES = 4000, /* of a candidate, all rounds together */
-    MOST_SETS = 16,
+    MAX_TILES = 128,
+    MAX_SAMPLES = 4000, /* of a candidate, all rounds together */
+    MAX_SETS = 16,
     SETS_BYTES = 16 << 20, /* that x and y go through */
-    MOST_ELEMENTS = 1 << 28,
+    MAX_ELEMENTS = 1 << 28,
 };
 
 typedef struct candidate {
@@ -44,21 +44,21 @@ typedef struct contest {
 
 /* ---- the shape ---- */
 
-/* "M,K,N": three numbers from 1 on, of matrices that fit into memory. */
+/* "M,K,N": three counts from 1 on, of matrices that fit into memory. */
 static bool read_shape(const char *text, contest *c) {
     int64_t *to[] = { &c->m, &c->k, &c->n };
     for (int i = 0; i < 3; i++) {
         char *end;
         *to[i] = strtoll(text, &end, 10);
         if (end == text || *text < '0' || *text > '9' || *to[i] < 1 ||
-            *to[i] > MOST_ELEMENTS || *end != (i < 2 ? ',' : '\0')) {
+            *to[i] > MAX_ELEMENTS || *end != (i < 2 ? ',' : '\0')) {
             return false;
         }
         text = end + 1;
     }
     c->panels = (c->n + 15) / 16;
-    return c->m * c->k <= MOST_ELEMENTS && c->m * c->n <= MOST_ELEMENTS &&
-           c->k * c->panels * 16 <= MOST_ELEMENTS;
+    return c->m * c->k <= MAX_ELEMENTS && c->m * c->n <= MAX_ELEMENTS &&
+           c->k * c->panels * 16 <= MAX_ELEMENTS;
 }
 
 /* Reals in -1 … 1. */
@@ -75,7 +75,7 @@ static float *make_reals(size_t count) {
 static void make_values(contest *c) {
     size_t x = (size_t)(c->m * c->k), y = (size_t)(c->m * c->n);
     size_t sets = SETS_BYTES / sizeof(float) / (x + y);
-    c->sets = sets < 2 ? 2 : sets > MOST_SETS ? MOST_SETS : sets;
+    c->sets = sets < 2 ? 2 : sets > MAX_SETS ? MAX_SETS : sets;
     c->x = make_reals(c->sets * x);
     c->y = make_reals(c->sets * y);
     c->w = make_reals((size_t)(c->k * c->panels * 16));
@@ -106,16 +106,16 @@ static ig_status compile_tile(const settings *given, ig_context *context,
 
 static ig_status open_candidates(const settings *given, ig_context *context,
                                  contest *c) {
-    ig_matmul_tile tiles[MOST_TILES];
+    ig_matmul_tile tiles[MAX_TILES];
     int64_t shape[] = { c->m, c->k, c->n };
-    ig_status status = ig_matmul_tiles(context, given->target, shape, tiles, MOST_TILES,
+    ig_status status = ig_matmul_tiles(context, given->target, shape, tiles, MAX_TILES,
                                        &c->count);
-    c->count = c->count < MOST_TILES ? c->count : MOST_TILES;
+    c->count = c->count < MAX_TILES ? c->count : MAX_TILES;
     c->items = need(calloc(c->count + 1, sizeof *c->items));
     for (size_t i = 0; i < c->count && status == IG_OK; i++) {
         candidate *item = &c->items[i];
         item->tile = tiles[i];
-        item->samples = need(malloc(MOST_SAMPLES * sizeof *item->samples));
+        item->samples = need(malloc(MAX_SAMPLES * sizeof *item->samples));
         status = compile_tile(given, context, c, item);
         if (status == IG_OK) {
             ig_session_options how = { .size = sizeof how, .threads = 1 };
@@ -152,7 +152,7 @@ static ig_status bind_set(const contest *c, candidate *item, size_t set) {
 
 /* Calls for so long, each with the next set; the first ones are not kept. */
 static ig_status measure_turn(const contest *c, candidate *item, double seconds) {
-    size_t most = item->count + MOST_SAMPLES / ROUNDS, calls = 0;
+    size_t most = item->count + MAX_SAMPLES / ROUNDS, calls = 0;
     double end = clock_seconds() + seconds;
     while (calls < 4 || (clock_seconds() < end && item->count < most)) {
         ig_status status = bind_set(c, item, calls % c->sets);
@@ -207,7 +207,7 @@ static double rate_of(const contest *c, const candidate *item) {
 }
 
 /* How much longer the pick takes than the best, in percent; the best comes first. */
-static double behind(const contest *c) {
+static double percent_above_best(const contest *c) {
     for (size_t i = 0; i < c->count; i++) {
         if (c->items[i].tile.is_pick) {
             return 100 * (c->items[i].seconds / c->items[0].seconds - 1);
@@ -219,7 +219,8 @@ static double behind(const contest *c) {
 static void put_table(const contest *c, const char *level) {
     printf(
         "{\"shape\": [%lld, %lld, %lld], \"level\": \"%s\", \"fma_gflops\": %.6g, \"pick_behind_percent\": %.4g,\n \"candidates\": [",
-        (long long)c->m, (long long)c->k, (long long)c->n, level, c->fma, behind(c));
+        (long long)c->m, (long long)c->k, (long long)c->n, level, c->fma,
+        percent_above_best(c));
     for (size_t i = 0; i < c->count; i++) {
         const candidate *item = &c->items[i];
         double rate = rate_of(c, item);
@@ -245,7 +246,7 @@ static void print_table(const contest *c, const char *level) {
                item->tile.columns, item->seconds * 1e6, rate, 100 * rate / c->fma,
                item->tile.is_pick ? "  <- the model's pick" : "");
     }
-    printf("the pick takes %.1f%% longer than the best\n", behind(c));
+    printf("the pick takes %.1f%% longer than the best\n", percent_above_best(c));
 }
 
 int info_kernels(const settings *given, ig_context *context) {
@@ -256,10 +257,10 @@ int info_kernels(const settings *given, ig_context *context) {
     if (!read_shape(given->kernels, &c)) {
         return complain(
             EXIT_USAGE,
-            "--kernels takes M,K,N: numbers from 1 on, of matrices of at most %d elements",
-            MOST_ELEMENTS);
+            "--kernels takes M,K,N: counts from 1 on, of matrices of at most %d elements, not '%s'",
+            MAX_ELEMENTS, given->kernels);
     }
-    words why = { "" };
+    message why = { "" };
     ig_status status = open_candidates(given, context, &c);
     if (status == IG_OK) {
         make_values(&c);

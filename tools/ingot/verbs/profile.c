@@ -4,7 +4,7 @@
  * Profiled runs alternate with ordinary ones, so the table can say what the clocks
  * cost.  A step's figure is the median of its times; its limit is the time that its
  * arithmetic, or the bytes it must move, would take at the rates that roofline.h found
- * before and behind the runs, and every line at random comes on top:
+ * before and after the runs, and every line at random comes on top:
  *
  *     limit = max(flops / fma, bytes / stream) + lines * line
  *
@@ -41,12 +41,12 @@ static const option_row options[] = {
 };
 
 enum {
-    LEAST_RUNS = 5,
-    MOST_SAMPLES = 1 << 22, /* of all steps together */
-    STREAM_LEAST = 1 << 16,
-    STREAM_MOST = 1 << 28,
-    LINE_LEAST = 1 << 20,
-    LINE_MOST = 1 << 29, /* more than caches hold */
+    MIN_RUNS = 5,
+    MAX_SAMPLES = 1 << 22, /* of all steps together */
+    MIN_STREAM = 1 << 16,
+    MAX_STREAM = 1 << 28,
+    MIN_LINE = 1 << 20,
+    MAX_LINE = 1 << 29, /* more than caches hold */
 };
 
 /* ---- measuring ---- */
@@ -65,7 +65,7 @@ static void profiler_init(profiler *p, const model *m, ig_session *session) {
     ig_program_get_facts(m->program, &facts);
     *p = (profiler){ .m = m, .session = session, .steps = facts.step_count };
     p->constants = facts.weight_bytes;
-    p->capacity = MOST_SAMPLES / (p->steps + 2) + LEAST_RUNS;
+    p->capacity = MAX_SAMPLES / (p->steps + 2) + MIN_RUNS;
     p->capacity = p->capacity > 1 << 14 ? 1 << 14 : p->capacity;
     p->profile = need(calloc(p->steps + 1, sizeof *p->profile));
     p->times = need(calloc((p->steps + 1) * p->capacity, sizeof *p->times));
@@ -107,13 +107,13 @@ static ig_status run_for(profiler *p, double seconds) {
     ig_status status = IG_OK;
     double end = clock_seconds() + seconds / 10;
     for (int i = 0; status == IG_OK && !was_interrupted() &&
-                    (i < LEAST_RUNS || clock_seconds() < end);
+                    (i < MIN_RUNS || clock_seconds() < end);
          i++) {
         status = run_pair(p, false);
     }
     end = clock_seconds() + seconds;
     while (status == IG_OK && p->runs < p->capacity &&
-           (p->runs < LEAST_RUNS || clock_seconds() < end) &&
+           (p->runs < MIN_RUNS || clock_seconds() < end) &&
            !(was_interrupted() && p->runs)) {
         status = run_pair(p, true);
     }
@@ -129,7 +129,7 @@ static void measure_machine(const profile_table *table, const void *memory,
         moved += table->rows[i].bytes;
         lines += table->rows[i].lines;
     }
-    double size = fmin(fmax(moved, STREAM_LEAST), STREAM_MOST);
+    double size = fmin(fmax(moved, MIN_STREAM), MAX_STREAM);
     best->stream_bytes = (size_t)size / 256 * 256;
     best->fma = fmax(best->fma, probe_fma(table->threads, 0.05) * 1e9);
     best->stream = fmax(best->stream, 1e9 * probe_stream(memory, best->stream_bytes,
@@ -153,7 +153,7 @@ static double median_of(double *seconds, size_t count) {
     return count ? seconds[(count - 1) / 2] : 0;
 }
 
-static void summarise(profiler *p, profile_table *out) {
+static void summarise_runs(profiler *p, profile_table *out) {
     ig_session_facts facts = { .size = sizeof facts };
     ig_session_get_facts(p->session, &facts);
     out->threads = facts.threads;
@@ -184,15 +184,15 @@ static int by_time(const void *a, const void *b) {
     return (x->seconds < y->seconds) - (x->seconds > y->seconds);
 }
 
-static ig_status tell(const settings *given, profiler *p, words *why) {
+static ig_status print_profile(const settings *given, profiler *p, message *why) {
     profile_table table = { .limits.line_bytes = p->constants };
     bool is_sorted = given->sort && strcmp(given->sort, "time") == 0;
     size_t *line_bytes = &table.limits.line_bytes;
-    *line_bytes = *line_bytes < LINE_LEAST  ? LINE_LEAST
-                  : *line_bytes > LINE_MOST ? LINE_MOST
-                                            : *line_bytes;
-    void *memory = probe_memory(LINE_MOST);
-    summarise(p, &table);
+    *line_bytes = *line_bytes < MIN_LINE   ? MIN_LINE
+                  : *line_bytes > MAX_LINE ? MAX_LINE
+                                           : *line_bytes;
+    void *memory = probe_memory(MAX_LINE);
+    summarise_runs(p, &table);
     for (int i = 0; memory && i < 3; i++) {
         measure_machine(&table, memory, &table.limits);
     }
@@ -214,7 +214,7 @@ static ig_status tell(const settings *given, profiler *p, words *why) {
 /* ---- the verb ---- */
 
 static ig_status profile_call(const settings *given, const model *m, const call *with,
-                              words *why) {
+                              message *why) {
     ig_session *session = NULL;
     ig_view *outputs = need(calloc(model_output_count(m) + 1, sizeof *outputs));
     ig_status status = session_open(given, m, &session, why);
@@ -227,7 +227,7 @@ static ig_status profile_call(const settings *given, const model *m, const call 
         status = run_for(&p, given->has_seconds ? given->seconds : 2);
         snprintf(why->text, sizeof why->text, "%s",
                  status == IG_OK ? "" : ig_session_error(session));
-        status = status == IG_OK ? tell(given, &p, why) : status;
+        status = status == IG_OK ? print_profile(given, &p, why) : status;
         profiler_fini(&p);
     }
     ig_session_destroy(session);
@@ -236,7 +236,7 @@ static ig_status profile_call(const settings *given, const model *m, const call 
 }
 
 static ig_status profile_model(const settings *given, const model *m,
-                               bound_inputs *values, words *why) {
+                               bound_inputs *values, message *why) {
     extents sizes = { .batch = given->batch_size ? given->batch_size : 1,
                       .dims = given->dims };
     progress_clear();
@@ -250,7 +250,7 @@ static ig_status profile_model(const settings *given, const model *m,
     return status == IG_OK && was_interrupted() ? IG_CANCELLED : status;
 }
 
-static int run(const settings *given) {
+static int run_profile(const settings *given) {
     return is_interpret(given->target)
                ? complain(EXIT_USAGE, "profile measures programs, not the interpreter")
                : work_on_model(given, profile_model);
@@ -265,5 +265,5 @@ const verb verb_profile = {
     .options = options,
     .min_arguments = 1,
     .max_arguments = 1,
-    .run = run,
+    .run = run_profile,
 };

@@ -32,12 +32,12 @@ static const char details[] =
     "f32[8,13]=random, i64[8]=random:0:100, i64[8]=iota:4 (0, 4, 8 …) or JSON "
     "([[1, 2], [3, 4]]). For TorchScript also numbers, true, false, none, \"text\", "
     "kjt:keys=a,b;lengths=1,2;values=5,6,7 (kt and jt alike), and trees in JSON or "
-    "@FILE.json; NAME may be the place of an argument, and --inputs may hold a "
+    "@FILE.json; NAME may be the position of an argument, and --inputs may hold a "
     "values.json.";
 
 /* ---- outputs ---- */
 
-/* A file's name for an output: what could leave the folder is replaced. */
+/* A file's name for an output: characters that could leave the folder are replaced. */
 static char *file_name(const char *name, size_t index) {
     char *copy = name[0] ? text_of("%s", name) : text_of("output_%zu", index);
     for (char *at = copy; *at; at++) {
@@ -72,7 +72,8 @@ static bool has_tree_line(const settings *given, const model *m) {
            model_node(m, tree_result(m)).leaf < 0;
 }
 
-static ig_status show(const settings *given, const model *m, const results *got) {
+static ig_status write_results(const settings *given, const model *m,
+                               const results *got) {
     const char **names = need(calloc(got->count + 1, sizeof *names));
     for (size_t i = 0; i < got->count; i++) {
         names[i] = model_output_name(m, i);
@@ -101,7 +102,7 @@ static ig_status show(const settings *given, const model *m, const results *got)
 /* ---- the verb ---- */
 
 static ig_status run_model(const settings *given, const model *m, bound_inputs *values,
-                           words *why) {
+                           message *why) {
     results got = { 0 };
     ig_session *session = NULL;
     ig_status status = bind_inputs(given, m, NULL, values);
@@ -112,14 +113,14 @@ static ig_status run_model(const settings *given, const model *m, bound_inputs *
         status = call_run(m, session, &values->with, &got, why);
     }
     if (status == IG_OK) {
-        status = show(given, m, &got);
+        status = write_results(given, m, &got);
     }
     results_fini(&got);
     ig_session_destroy(session);
     return status;
 }
 
-static int run(const settings *given) {
+static int run_named_model(const settings *given) {
     return work_on_model(given, run_model);
 }
 
@@ -131,5 +132,5 @@ const verb verb_run = {
     .options = options,
     .min_arguments = 1,
     .max_arguments = 1,
-    .run = run,
+    .run = run_named_model,
 };

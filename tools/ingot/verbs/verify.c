@@ -45,7 +45,7 @@ static const option_row options[] = {
 
 /* Puts the words of a failed call into v->why: `what`, or the context's errors. */
 bool verify_fail(verification *v, const char *about, const char *what) {
-    words text;
+    message text;
     const char *reason = what && what[0] ? what : v->errors->text;
     snprintf(text.text, sizeof text.text, "%s%s%.*s", about, about[0] ? ": " : "",
              (int)(sizeof text.text - 300), reason);
@@ -263,7 +263,7 @@ static bool check_value(verification *v, const ig_argument *got, char *path,
     if (!verify_read(v, path, type, &want)) {
         return false;
     }
-    words why = { "" };
+    message why = { "" };
     tolerance within = verify_tolerance(v, output);
     bool is_good = values_agree(got, ig_arguments_at(want, 0), &within, &why);
     ig_arguments_close(want);
@@ -330,7 +330,7 @@ bool verify_reference(verification *v, const char *set, variant *with,
                       const call *inputs, const results *got) {
     model m = { .context = v->context, .module = with->reference };
     results want = { 0 };
-    words why;
+    message why;
     if (call_run(&m, NULL, inputs, &want, &why) != IG_OK) {
         return verify_fail(v, "interpret", why.text);
     }
@@ -371,7 +371,7 @@ bool verify_arena(verification *v, const char *set, const ig_session *session) {
 
 static bool run_variant(verification *v, const data_set *set, variant *with) {
     ig_session *session = with->session;
-    words why = { "" };
+    message why = { "" };
     if (!session && session_open(v->given, &with->m, &session, &why) != IG_OK) {
         return verify_fail(v, "session", why.text);
     }
@@ -413,7 +413,7 @@ static bool run_set(verification *v, const char *folder) {
 
 /* ---- cases ---- */
 
-static outcome skip(verification *v, const char *reason) {
+static outcome skip_case(verification *v, const char *reason) {
     verify_fail(v, "", reason);
     return SKIPPED;
 }
@@ -425,7 +425,7 @@ static outcome verify_sets(verification *v) {
     }
     settings declared = *v->given;
     declared.target = is_artifact(path) ? NULL : "interpret"; /* the signature only */
-    words why;
+    message why;
     if (model_open(&declared, v->context, path, &v->declared, &why) != IG_OK) {
         verify_fail(v, why.text[0] ? "" : "import", why.text);
         return FAILED;
@@ -448,15 +448,16 @@ static outcome verify_case(verification *v, const char *folder) {
         v->test.model = text_of("%s", v->given->output);
     }
     if (!v->test.model) {
-        return skip(v, "the folder has no model (model.onnx, .ig, .pt or package.pt)");
+        return skip_case(
+            v, "the folder has no model (model.onnx, .ig, .pt or package.pt)");
     }
     return v->test.sets.count ? verify_sets(v)
-                              : skip(v, "the folder has no test_data_set_K");
+                              : skip_case(v, "the folder has no test_data_set_K");
 }
 
 /* ---- telling ---- */
 
-static void tell(const verification *v, outcome result, size_t number) {
+static void print_outcome(const verification *v, outcome result, size_t number) {
     static const char *const names_of[] = { "pass", "FAIL", "skip" };
     if (!v->given->json) {
         printf("%s %s", names_of[result], v->test.name);
@@ -488,7 +489,7 @@ static void tell(const verification *v, outcome result, size_t number) {
 
 static outcome run_case(const settings *given, const char *folder, size_t number,
                         int *out_exit) {
-    words errors = { "" };
+    message errors = { "" };
     ig_context *context = context_open(given, &errors, out_exit);
     if (!context) {
         return INTERRUPTED;
@@ -500,7 +501,7 @@ static outcome run_case(const settings *given, const char *folder, size_t number
         *out_exit = 130;
         result = INTERRUPTED;
     } else {
-        tell(&v, result, number);
+        print_outcome(&v, result, number);
     }
     test_case_close(&v.test);
     return result;
@@ -527,7 +528,7 @@ static int run_cases(const settings *given, const names *folders) {
     return counts[FAILED] ? EXIT_FAILED : 0;
 }
 
-static int run(const settings *given) {
+static int run_verify(const settings *given) {
     names folders = { 0 };
     for (size_t i = 0; i < given->arguments.count; i++) {
         names_add(&folders, text_of("%s", given->arguments.items[i]));
@@ -559,5 +560,5 @@ const verb verb_verify = {
     .options = options,
     .min_arguments = 0,
     .max_arguments = 100000,
-    .run = run,
+    .run = run_verify,
 };

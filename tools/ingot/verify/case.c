@@ -92,7 +92,7 @@ static void read_facts(const json_t *json, test_case *out, char **out_model) {
 }
 
 /* False when there is a case.json that cannot be read. */
-static bool read_json(test_case *out, words *why) {
+static bool read_json(test_case *out, message *why) {
     char *path = text_of("%s/case.json", out->folder);
     json_error_t error;
     json_t *json = access(path, F_OK) == 0 ? json_load_file(path, 0, &error) : NULL;
@@ -128,9 +128,9 @@ static bool is_folder(const char *path) {
     return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
 }
 
-bool test_case_open(test_case *out, const char *folder, words *why) {
+bool test_case_open(test_case *out, const char *folder, message *why) {
     *out = (test_case){ .rtol = 1e-3, .atol = 1e-7 };
-    *why = (words){ "" };
+    *why = (message){ "" };
     size_t length = strlen(folder);
     while (length > 1 && folder[length - 1] == '/') {
         length--;

@@ -33,7 +33,7 @@ typedef struct test_case {
 } test_case;
 
 /* False when `folder` cannot be read; `why` gets a phrase. */
-bool test_case_open(test_case *out, const char *folder, words *why);
+bool test_case_open(test_case *out, const char *folder, message *why);
 void test_case_close(test_case *which);
 /* Folders below `suite` that hold data sets, sorted; also those of groups in it.  False
  * when it cannot be read. */

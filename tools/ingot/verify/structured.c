@@ -3,7 +3,7 @@
  *
  * The arguments of a call say what the model is imported for: kinds, element types,
  * ranks, and (but for the form `dynamic`) extents; numbers, strings and None are known.
- * What the call gives is compared as a tree.
+ * The result of the call is compared as a tree.
  */
 #include "tools/ingot/values/structured.h"
 #include "tools/ingot/verify/verify.h"
@@ -27,19 +27,19 @@ static void call_close(structured_call *which) {
     json_decref(which->json);
 }
 
-static bool wrong(verification *v, const structured_call *set, const words *why) {
+static bool fail_set(verification *v, const structured_call *set, const message *why) {
     return verify_fail(v, set->name, why->text);
 }
 
 static bool read_arguments(verification *v, structured_call *set) {
     structured_files files = { v->context, set->folder, "input" };
-    words why = { "" };
+    message why = { "" };
     size_t index;
     json_t *item;
     json_array_foreach(json_object_get(set->json, "args"), index, item) {
         structured *to = structured_add(&set->arguments, IG_TREE_NONE, NULL);
         if (!structured_of_json(item, &files, to, &why)) {
-            return wrong(v, set, &why);
+            return fail_set(v, set, &why);
         }
     }
     json_array_foreach(json_object_get(set->json, "kwargs"), index, item) {
@@ -47,7 +47,7 @@ static bool read_arguments(verification *v, structured_call *set) {
         structured *to = structured_add(&set->arguments, IG_TREE_NONE,
                                         name ? name : "");
         if (!structured_of_json(json_array_get(item, 1), &files, to, &why)) {
-            return wrong(v, set, &why);
+            return fail_set(v, set, &why);
         }
     }
     return true;
@@ -65,11 +65,11 @@ static bool call_open(verification *v, const char *folder, structured_call *out)
         return verify_fail(v, out->name, error.text);
     }
     structured_files files = { v->context, folder, "output" };
-    words why = { "" };
+    message why = { "" };
     return read_arguments(v, out) &&
            (structured_of_json(json_object_get(out->json, "result"), &files,
                                &out->result, &why) ||
-            wrong(v, out, &why));
+            fail_set(v, out, &why));
 }
 
 /* ---- signatures ---- */
@@ -138,7 +138,7 @@ static bool check_after(verification *v, const structured_call *set,
     ig_argument given = done->inputs->inputs[index];
     char *path = data_file(set->folder, "after_input", index);
     ig_arguments *want = NULL;
-    words why = { "" };
+    message why = { "" };
     char *what = text_of("%s: input '%s' after the call", set->name, name);
     bool is_good = true;
     if (path) {
@@ -162,10 +162,10 @@ static bool check_after(verification *v, const structured_call *set,
 static bool check_call(verification *v, const structured_call *set,
                        const finished_call *done) {
     tolerance within = verify_tolerance(v, NULL);
-    words why = { "" };
+    message why = { "" };
     if (!structured_agrees(done->inputs->tree, done->outputs, &set->result, &within,
                            &why)) {
-        return wrong(v, set, &why);
+        return fail_set(v, set, &why);
     }
     /* Folded inputs have no names left that their later values could be told by. */
     size_t count = verify_is_form(v, "constant") ? 0 : done->inputs->count;
@@ -178,7 +178,7 @@ static bool check_call(verification *v, const structured_call *set,
 }
 
 static bool open_session(verification *v, variant *with, ig_session **out) {
-    words why = { "" };
+    message why = { "" };
     *out = with->session;
     if (!*out && !with->m.program && !v->test.is_stateful) {
         ig_interpret_reset(with->m.module);
@@ -191,13 +191,13 @@ static bool run_variant(verification *v, const structured_call *set, variant *wi
                         const call *inputs) {
     ig_session *session = NULL;
     results got = { 0 };
-    words why = { "" };
+    message why = { "" };
     if (!open_session(v, with, &session)) {
         return false;
     }
     ig_status status = call_run(&with->m, session, inputs, &got, &why);
     finished_call done = { &with->m, inputs, &got };
-    bool is_good = status == IG_OK ? check_call(v, set, &done) : wrong(v, set, &why);
+    bool is_good = status == IG_OK ? check_call(v, set, &done) : fail_set(v, set, &why);
     is_good = is_good && verify_arena(v, set->name, session);
     if (is_good && with->reference) {
         is_good = verify_reference(v, set->name, with, inputs, &got);
@@ -213,11 +213,11 @@ static bool run_variant(verification *v, const structured_call *set, variant *wi
 /* Folded arguments are in the model. */
 static bool bind_call(verification *v, const structured_call *set, const variant *with,
                       call *out) {
-    words why = { "" };
+    message why = { "" };
     ig_status status = verify_is_form(v, "constant")
                            ? model_call_create(&with->m, &out->tree, &why)
                            : tree_bind(&with->m, &set->arguments, out, &why);
-    return status == IG_OK || wrong(v, set, &why);
+    return status == IG_OK || fail_set(v, set, &why);
 }
 
 static bool run_set(verification *v, const char *folder) {
@@ -252,7 +252,7 @@ bool verify_is_structured(const verification *v, const char *model_path) {
 }
 
 outcome verify_structured_sets(verification *v) {
-    words why = { "" };
+    message why = { "" };
     if (verify_is_form(v, "constant") && !takes_statements(v, v->test.model)) {
         verify_fail(v, "", "inputs of IR text and artifacts are not folded");
         return SKIPPED;

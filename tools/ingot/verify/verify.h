@@ -25,9 +25,9 @@ typedef struct verification {
     variant *variants;
     size_t compiled;
     double rms;   /* the largest of all sets */
-    double arena; /* the largest ratio of arena to its least, of all sets */
-    words why;
-    words *errors; /* of the context, not told yet */
+    double arena; /* the largest ratio of arena to its minimum, of all sets */
+    message why;
+    message *errors; /* of the context, not told yet */
 } verification;
 
 /* Statements of a form; their text is the signature's key. */
