@@ -3,6 +3,7 @@
 #include "frontend/torch/eval/eval.h"
 #include "frontend/torch/language/schema.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,6 +28,11 @@ void ig_ts_warn(const ig_ts_call *call, const char *format, ...) {
     ig_warn(&call->context->diag, &call->where, "%s", text);
 }
 
+static const ig_ts_value *argument_at(const ig_ts_call *call, uint32_t index) {
+    assert(index < call->arg_count && "the schema has no such argument");
+    return &call->args[index];
+}
+
 static const char *name_of(const ig_ts_call *call, uint32_t index) {
     const ig_schema *schema = call->schema;
     return schema && index < schema->argument_count ? schema->arguments[index].name
@@ -36,7 +42,7 @@ static const char *name_of(const ig_ts_call *call, uint32_t index) {
 static ig_status wrong_kind(const ig_ts_call *call, uint32_t index,
                             const char *wanted) {
     return ig_ts_fail(call, IG_INVALID, "argument '%s' is %s, expected %s",
-                      name_of(call, index), ig_ts_kind_name(&call->args[index]),
+                      name_of(call, index), ig_ts_kind_name(argument_at(call, index)),
                       wanted);
 }
 
@@ -75,7 +81,7 @@ static ig_status read_plain(ig_ts_call *call, uint32_t index, const ig_ts_value 
 }
 
 ig_status ig_ts_tensor_arg(ig_ts_call *call, uint32_t index, ig_value **out_value) {
-    return read_plain(call, index, &call->args[index], out_value);
+    return read_plain(call, index, argument_at(call, index), out_value);
 }
 
 ig_status ig_ts_tensor_opt(ig_ts_call *call, uint32_t index, ig_value **out_value) {
@@ -86,7 +92,7 @@ ig_status ig_ts_tensor_opt(ig_ts_call *call, uint32_t index, ig_value **out_valu
 
 static ig_status list_of(ig_ts_call *call, uint32_t index,
                          const ig_ts_list **out_list) {
-    const ig_ts_value *value = &call->args[index];
+    const ig_ts_value *value = argument_at(call, index);
     if (value->kind != IG_TS_LIST && value->kind != IG_TS_TUPLE) {
         return wrong_kind(call, index, "a list");
     }
@@ -166,21 +172,21 @@ static ig_status known_at(ig_ts_call *call, uint32_t index, const ig_ts_value *v
 
 ig_status ig_ts_int(ig_ts_call *call, uint32_t index, int64_t *out_value) {
     ig_ts_value number;
-    IG_TRY(known_at(call, index, &call->args[index], IG_TS_INT, &number));
+    IG_TRY(known_at(call, index, argument_at(call, index), IG_TS_INT, &number));
     *out_value = number.as.i;
     return IG_OK;
 }
 
 ig_status ig_ts_float(ig_ts_call *call, uint32_t index, double *out_value) {
     ig_ts_value number;
-    IG_TRY(known_at(call, index, &call->args[index], IG_TS_FLOAT, &number));
+    IG_TRY(known_at(call, index, argument_at(call, index), IG_TS_FLOAT, &number));
     *out_value = number.as.f;
     return IG_OK;
 }
 
 ig_status ig_ts_bool(ig_ts_call *call, uint32_t index, bool *out_value) {
     ig_ts_value number;
-    IG_TRY(known_at(call, index, &call->args[index], IG_TS_BOOL, &number));
+    IG_TRY(known_at(call, index, argument_at(call, index), IG_TS_BOOL, &number));
     *out_value = number.as.b;
     return IG_OK;
 }
@@ -225,7 +231,7 @@ static ig_status dim_at(ig_ts_call *call, uint32_t index, const ig_ts_value *val
 }
 
 ig_status ig_ts_dim(ig_ts_call *call, uint32_t index, ig_dim *out_dim) {
-    return dim_at(call, index, &call->args[index], out_dim);
+    return dim_at(call, index, argument_at(call, index), out_dim);
 }
 
 ig_status ig_ts_dim_or(ig_ts_call *call, uint32_t index, ig_dim none, ig_dim *out_dim) {
@@ -237,7 +243,7 @@ ig_status ig_ts_dim_or(ig_ts_call *call, uint32_t index, ig_dim none, ig_dim *ou
  */
 static ig_status items_at(ig_ts_call *call, uint32_t index, uint32_t count,
                           const ig_ts_value **out_items, uint32_t *out_count) {
-    const ig_ts_value *value = &call->args[index];
+    const ig_ts_value *value = argument_at(call, index);
     const ig_ts_list *list = NULL;
     if (count && (ig_ts_is_number(value) || value->kind == IG_TS_TENSOR)) {
         *out_items = value;
@@ -344,7 +350,7 @@ ig_status ig_ts_axes(ig_ts_call *call, uint32_t index, uint32_t rank, bool empty
     const int64_t *given = NULL;
     uint32_t count = 0, axis = 0;
     bool is_all = ig_ts_is_none(call, index);
-    if (!is_all && ig_ts_is_number(&call->args[index])) {
+    if (!is_all && ig_ts_is_number(argument_at(call, index))) {
         IG_TRY(ig_ts_ints(call, index, 1, &given, &count));
     } else if (!is_all) {
         IG_TRY(ig_ts_ints(call, index, 0, &given, &count));
@@ -372,7 +378,7 @@ ig_status ig_ts_axes(ig_ts_call *call, uint32_t index, uint32_t rank, bool empty
 /* ---- the rest ---- */
 
 ig_status ig_ts_str(ig_ts_call *call, uint32_t index, ig_str *out_text) {
-    const ig_ts_value *value = &call->args[index];
+    const ig_ts_value *value = argument_at(call, index);
     if (value->kind != IG_TS_STR && value->kind != IG_TS_DEVICE) {
         return wrong_kind(call, index, "a string");
     }
@@ -414,7 +420,7 @@ ig_status ig_ts_dtype(ig_ts_call *call, uint32_t index, ig_dtype none,
 
 ig_status ig_ts_object_arg(ig_ts_call *call, uint32_t index, const char *class_name,
                            ig_ts_object **out_object) {
-    const ig_ts_value *value = &call->args[index];
+    const ig_ts_value *value = argument_at(call, index);
     if (value->kind != IG_TS_OBJECT ||
         !strstr(value->as.object->class_name, class_name)) {
         return wrong_kind(call, index, class_name);

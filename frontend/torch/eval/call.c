@@ -3,6 +3,7 @@
 #include "frontend/torch/language/overload.h"
 #include "frontend/torch/eval/table.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* ---- which row ---- */
@@ -207,6 +208,8 @@ static void type_results(const ig_ts_call *call, const ig_match *match) {
 }
 
 static ig_status run_hook(ig_ts_eval *eval, ig_ts_call *call, const ig_match *match) {
+    assert(match->schema->result_count <= UINT32_MAX &&
+           "results are counted in 32 bits");
     call->builder->loc = ig_module_location(eval->module, &call->where);
     call->result_count = (uint32_t)match->schema->result_count;
     call->results = IG_NEW_ARRAY(eval->arena, ig_ts_value, call->result_count + 1u);

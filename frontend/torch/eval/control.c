@@ -3,6 +3,8 @@
 #include "frontend/torch/eval/control.h"
 #include "frontend/torch/eval/loop.h"
 
+#include <assert.h>
+
 /* Known loops of more trips than this become a `loop` when they can. */
 enum { UNROLL_MAX = 4096 };
 
@@ -30,6 +32,7 @@ static ig_op *make_trial(ig_ts_eval *eval, ig_value *condition) {
  * branch. */
 static void take_side(ig_ts_eval *eval, ig_op *trial, uint32_t index,
                       const ig_ts_level *level) {
+    assert(index < 2 && "a branch has two sides");
     ig_ts_move_ops(trial->bodies[index], trial->block, trial);
     ig_op_erase(trial);
     for (size_t i = 0; i < level->changes.count; i++) {

@@ -125,8 +125,6 @@ void ig_ts_touch(ig_ts_eval *eval, ig_ts_holder kind, void *holder);
 void ig_ts_level_start(ig_ts_eval *eval, ig_ts_level *level);
 /* Notes what holds now in each change's `after`, and takes everything back. */
 void ig_ts_level_undo(ig_ts_eval *eval, ig_ts_level *level);
-/* Ends a level and keeps its changes (they become the outer level's). */
-void ig_ts_level_keep(ig_ts_eval *eval, ig_ts_level *level);
 /* Puts content into a holder, through the journal. */
 void ig_ts_set_content(ig_ts_eval *eval, ig_ts_holder kind, void *holder,
                        const ig_ts_content *content);

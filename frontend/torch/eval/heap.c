@@ -8,6 +8,7 @@
  */
 #include "frontend/torch/eval/eval.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* ---- the journal ---- */
@@ -144,6 +145,7 @@ void ig_ts_level_start(ig_ts_eval *eval, ig_ts_level *level) {
 }
 
 void ig_ts_level_undo(ig_ts_eval *eval, ig_ts_level *level) {
+    assert(eval->level == level && "levels end in the reverse order of their starts");
     for (size_t i = level->changes.count; i-- > 0;) {
         ig_ts_change *change = &level->changes.items[i];
         ig_ts_content now = ig_ts_content_of(change->kind, change->holder);
@@ -152,24 +154,6 @@ void ig_ts_level_undo(ig_ts_eval *eval, ig_ts_level *level) {
         cell_of(change->kind, change->holder)->stamp = change->stamp;
     }
     eval->level = level->outer;
-}
-
-void ig_ts_level_keep(ig_ts_eval *eval, ig_ts_level *level) {
-    eval->level = level->outer;
-    for (size_t i = 0; level->outer && i < level->changes.count; i++) {
-        ig_ts_change *change = &level->changes.items[i];
-        ig_ts_cell *cell = cell_of(change->kind, change->holder);
-        bool is_known = cell->born >= level->outer->start ||
-                        change->stamp >= level->outer->start;
-        cell->stamp = change->stamp;
-        if (!is_known) {
-            ig_ts_change copy = *change;
-            IG_PUSH(eval->arena, &level->outer->changes, copy);
-            ig_map_set_id(&level->outer->index, IG_MAP_PTR(copy.holder),
-                          (void *)(uintptr_t)level->outer->changes.count);
-            cell->stamp = ++eval->clock;
-        }
-    }
 }
 
 /* ---- lists ---- */
@@ -183,6 +167,7 @@ ig_ts_list *ig_ts_list_create(ig_ts_eval *eval, size_t capacity) {
 }
 
 void ig_ts_list_add(ig_ts_eval *eval, ig_ts_list *list, ig_ts_value item) {
+    assert(item.kind != IG_TS_UNSET && "an item is something");
     ig_vec_grow(eval->arena, (void **)&list->items, &list->count, &list->capacity,
                 sizeof(ig_ts_value));
     list->items[list->count - 1] = item;
@@ -190,12 +175,14 @@ void ig_ts_list_add(ig_ts_eval *eval, ig_ts_list *list, ig_ts_value item) {
 
 void ig_ts_list_set(ig_ts_eval *eval, ig_ts_list *list, size_t index,
                     ig_ts_value item) {
+    assert(index < list->count && "the list has no such item");
     ig_ts_touch(eval, IG_TS_HOLD_LIST, list);
     list->items[index] = item;
 }
 
 void ig_ts_list_insert(ig_ts_eval *eval, ig_ts_list *list, size_t index,
                        ig_ts_value item) {
+    assert(index <= list->count && "an item goes into the list or after its last one");
     ig_ts_touch(eval, IG_TS_HOLD_LIST, list);
     ig_ts_list_add(eval, list, item);
     memmove(&list->items[index + 1], &list->items[index],
@@ -204,6 +191,7 @@ void ig_ts_list_insert(ig_ts_eval *eval, ig_ts_list *list, size_t index,
 }
 
 void ig_ts_list_remove(ig_ts_eval *eval, ig_ts_list *list, size_t index) {
+    assert(index < list->count && "the list has no such item");
     ig_ts_touch(eval, IG_TS_HOLD_LIST, list);
     list->count--;
     memmove(&list->items[index], &list->items[index + 1],
@@ -229,6 +217,7 @@ static bool key_text(const ig_ts_value *key, ig_str *out) {
 }
 
 static void index_key(ig_ts_dict *dict, size_t place) {
+    assert(place < dict->count && "the dict has no such key");
     ig_str text;
     if (dict->index && key_text(&dict->keys[place], &text)) {
         ig_map_set(dict->index, text, (void *)(uintptr_t)(place + 1));
@@ -270,6 +259,8 @@ size_t ig_ts_dict_find(const ig_ts_dict *dict, const ig_ts_value *key) {
 
 void ig_ts_dict_set(ig_ts_eval *eval, ig_ts_dict *dict, ig_ts_value key,
                     ig_ts_value value) {
+    assert(key.kind != IG_TS_UNSET && value.kind != IG_TS_UNSET &&
+           "an entry has a key and a value");
     ig_ts_touch(eval, IG_TS_HOLD_DICT, dict);
     size_t index = ig_ts_dict_find(dict, &key);
     if (index == dict->count) {
@@ -292,6 +283,7 @@ void ig_ts_dict_set(ig_ts_eval *eval, ig_ts_dict *dict, ig_ts_value key,
 }
 
 void ig_ts_dict_remove(ig_ts_eval *eval, ig_ts_dict *dict, size_t index) {
+    assert(index < dict->count && "the dict has no such key");
     ig_ts_touch(eval, IG_TS_HOLD_DICT, dict);
     dict->index = NULL;
     dict->count--;

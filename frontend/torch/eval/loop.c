@@ -14,6 +14,7 @@
 #include "frontend/torch/eval/loop.h"
 #include "frontend/torch/eval/stacked.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { TRIES_MAX = 64, CARRIED_MAX = 4096 };
@@ -168,6 +169,7 @@ static ig_status add_place(building *b, carried place, const ig_ts_value *after)
 
 /* Frees the extents of an argument that the body changes. */
 static ig_status widen(building *b, carried *place, const ig_type *after) {
+    assert(place->type && after->kind == IG_TENSOR && "tensors are widened");
     ig_module *module = b->eval->module;
     const ig_type *type = place->type;
     ig_dim dims[IG_TENSOR_RANK];

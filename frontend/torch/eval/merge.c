@@ -18,6 +18,7 @@
  */
 #include "frontend/torch/eval/control.h"
 
+#include <assert.h>
 #include <string.h>
 
 typedef struct phi {
@@ -75,6 +76,7 @@ ig_status ig_ts_side_read(ig_ts_eval *eval, ig_ts_side *side, const ig_ts_value 
 }
 
 void ig_ts_move_ops(ig_block *from, ig_block *to, ig_op *before) {
+    assert(from != to && "ops move between blocks");
     while (from->first) {
         ig_op_move(from->first, to, before);
     }
@@ -113,6 +115,7 @@ static ig_dim join_dims(merge *m, ig_dim a, ig_dim b) {
 /* Zeros of the type that the other side has, for a path that is never looked at. */
 static ig_status dummy(merge *m, uint32_t side, const ig_type *type,
                        ig_value **out_value) {
+    assert(side < 2 && type->rank <= IG_TENSOR_RANK && "a tensor of one of two sides");
     ig_builder *builder = &m->sides[side].builder;
     ig_dim dims[IG_TENSOR_RANK];
     uint64_t zero = 0;
@@ -223,6 +226,7 @@ static bool is_young(const merge *m, const ig_ts_value *value) {
 /* What the side holds of a container; all undefined when there is none. */
 static ig_ts_content content_of(const merge *m, uint32_t side, ig_ts_holder kind,
                                 const ig_ts_value *value) {
+    assert(side < 2 && "a branch has two sides");
     return value ? ig_ts_side_content(&m->sides[side], kind, value->as.list)
                  : (ig_ts_content){ 0 };
 }
@@ -303,6 +307,7 @@ static bool is_container(const ig_ts_value *value) {
 /* A value that the other side has not defined; `side` is the one that has. */
 static ig_status merge_lone(merge *m, const ig_ts_value *value, uint32_t side,
                             ig_ts_value *out) {
+    assert(side < 2 && "a branch has two sides");
     const ig_ts_value *a = side == 0 ? value : NULL, *b = side == 0 ? NULL : value;
     *out = *value;
     if (value->kind == IG_TS_TENSOR) {

@@ -4,9 +4,12 @@
 
 #include "ir/interpret/interpret.h"
 
+#include <assert.h>
 #include <string.h>
 
 static ig_dtype dtype_of_kind(ig_ts_kind kind) {
+    assert((kind == IG_TS_BOOL || kind == IG_TS_INT || kind == IG_TS_FLOAT) &&
+           "a kind of numbers");
     return kind == IG_TS_BOOL ? IG_DT_bool : kind == IG_TS_INT ? IG_DT_i64 : IG_DT_f64;
 }
 
@@ -22,6 +25,7 @@ static ig_value *known_constant(ig_ts_eval *eval, const ig_ts_value *number) {
 
 ig_status ig_ts_number_read(ig_ts_eval *eval, const ig_ts_value *number,
                             ig_value **out_value) {
+    assert(ig_ts_is_number(number) && "only numbers are read as one");
     if (number->form == IG_TS_RUN) {
         *out_value = number->as.value;
         return IG_OK;
@@ -181,6 +185,7 @@ ig_status ig_ts_number_of(ig_ts_eval *eval, ig_ts_kind kind, ig_value *value,
 /* ---- from one kind to another ---- */
 
 static ig_ts_value convert_known(ig_ts_kind kind, const ig_ts_value *number) {
+    assert(number->form == IG_TS_KNOWN && "a known number is converted here");
     bool is_float = number->kind == IG_TS_FLOAT;
     double f = is_float                     ? number->as.f
                : number->kind == IG_TS_BOOL ? number->as.b

@@ -157,6 +157,8 @@ ig_status ig_ts_result_type_of_list(ig_ts_call *call, uint32_t index,
 
 /* ---- results ---- */
 
+/* All givers return call->e->status once building has failed, and report a value of
+ * NULL otherwise: a formula that has no case for these arguments. */
 ig_status ig_ts_give(ig_ts_call *call, uint32_t result, ig_value *value);
 /* The argument itself (dropout in evaluation, contiguous, to of the same dtype). */
 ig_status ig_ts_give_arg(ig_ts_call *call, uint32_t result, uint32_t arg);

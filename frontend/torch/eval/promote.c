@@ -9,6 +9,8 @@
  */
 #include "frontend/torch/eval/eval.h"
 
+#include <assert.h>
+
 typedef enum category { NOTHING, TRUTH, INTEGER, REAL, COMPLEX } category;
 
 static category category_of(const ig_torch_dtype_info *info) {
@@ -22,6 +24,7 @@ static category category_of(const ig_torch_dtype_info *info) {
 }
 
 static uint32_t bits_of(ig_dtype dtype) {
+    assert(dtype < IG_DT_COUNT && "a dtype of the IR");
     return ig_dtypes[dtype].bits;
 }
 
@@ -47,6 +50,7 @@ static ig_dtype promote_ints(ig_dtype a, ig_dtype b) {
 }
 
 ig_dtype ig_ts_promote(ig_dtype a, ig_dtype b) {
+    assert(a < IG_DT_COUNT && b < IG_DT_COUNT && "dtypes of the IR");
     bool is_a_float = ig_dtype_is_float(a), is_b_float = ig_dtype_is_float(b);
     if (a == b) {
         return a;

@@ -3,26 +3,42 @@
 #include "frontend/torch/eval/eval.h"
 #include "frontend/torch/eval/table.h"
 
+#include <assert.h>
+
 ig_status ig_ts_give_value(ig_ts_call *call, uint32_t result, ig_ts_value value) {
-    if (result >= call->result_count) {
-        return ig_ts_fail(call, IG_INTERNAL, "its row gives result %u of %u", result,
-                          call->result_count);
-    }
+    assert(result < call->result_count && "the schema has no such result");
+    assert(value.kind != IG_TS_UNSET && "a result is something");
     call->results[result] = value;
     return IG_OK;
 }
 
+/* Did building come to nothing?  A formula that has no case for what it was given ends
+ * in NULL without a failure. */
+static bool has_failed(ig_ts_call *call, const ig_value *value) {
+    if (!value) {
+        ig_expr_fail(call->e, IG_UNSUPPORTED,
+                     "is not supported for arguments like these");
+    }
+    return call->e->status != IG_OK;
+}
+
 ig_status ig_ts_give(ig_ts_call *call, uint32_t result, ig_value *value) {
-    return ig_ts_give_value(call, result, ig_ts_tensor_value(call, value));
+    return has_failed(call, value)
+               ? call->e->status
+               : ig_ts_give_value(call, result, ig_ts_tensor_value(call, value));
 }
 
 ig_status ig_ts_give_arg(ig_ts_call *call, uint32_t result, uint32_t arg) {
+    assert(arg < call->arg_count && "the schema has no such argument");
     return ig_ts_give_value(call, result, call->args[arg]);
 }
 
 static ig_status view_of(ig_ts_call *call, uint32_t arg, ig_value *value,
                          ig_ts_value *out_value) {
     const ig_ts_tensor *base = arg == IG_TS_NO_ARG ? NULL : ig_ts_peek(call, arg);
+    if (has_failed(call, value)) {
+        return call->e->status;
+    }
     if (!base) {
         *out_value = ig_ts_tensor_value(call, value);
         return IG_OK;
@@ -51,6 +67,10 @@ ig_status ig_ts_give_list(ig_ts_call *call, uint32_t result, uint32_t arg,
 
 ig_status ig_ts_give_complex(ig_ts_call *call, uint32_t result, ig_value *value,
                              const ig_torch_dtype_info *dtype) {
+    assert(dtype->is_complex && "the dtype of a complex result");
+    if (has_failed(call, value)) {
+        return call->e->status;
+    }
     return ig_ts_give_value(
         call, result, ig_ts_of_tensor(ig_ts_tensor_create(call->eval, value, dtype)));
 }
@@ -58,6 +78,10 @@ ig_status ig_ts_give_complex(ig_ts_call *call, uint32_t result, ig_value *value,
 ig_status ig_ts_give_quantised(ig_ts_call *call, uint32_t result, ig_value *value,
                                const ig_torch_dtype_info *dtype,
                                const ig_ts_quant *quant) {
+    assert(dtype->is_quantised && quant && "a quantised result has a scale");
+    if (has_failed(call, value)) {
+        return call->e->status;
+    }
     ig_ts_tensor *tensor = ig_ts_tensor_create(call->eval, value, dtype);
     ig_ts_quant *copy = IG_NEW(call->arena, ig_ts_quant);
     *copy = *quant;
@@ -106,7 +130,11 @@ ig_status ig_ts_give_number(ig_ts_call *call, uint32_t result, ig_ts_kind kind,
 ig_status ig_ts_write(ig_ts_call *call, uint32_t arg, ig_value *value) {
     const ig_ts_tensor *tensor = ig_ts_peek(call, arg);
     if (!tensor) {
-        return ig_ts_fail(call, IG_INVALID, "writes to what is no tensor");
+        return ig_ts_fail(call, IG_INVALID, "writes to %s, expected a tensor",
+                          ig_ts_kind_name(&call->args[arg]));
+    }
+    if (has_failed(call, value)) {
+        return call->e->status;
     }
     const ig_type *type = tensor->type;
     if (value->type->dtype != type->dtype) {
@@ -125,7 +153,7 @@ ig_status ig_ts_write(ig_ts_call *call, uint32_t arg, ig_value *value) {
         if (!ig_dim_is(from, 1) && ig_dim_equal(module, from, to) != IG_YES) {
             ig_expr_guard_equal(
                 call->e, ig_dim_bcast(module, from, to), to,
-                "what is written has another shape than the tensor it is written to");
+                "the value written does not broadcast to the tensor's shape");
             IG_TRY(call->e->status);
         }
     }

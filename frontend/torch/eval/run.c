@@ -6,6 +6,7 @@
  */
 #include "frontend/torch/eval/control.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 enum { CALL_DEPTH = 200, POLL_EVERY = 1024 };
 
 ig_location ig_ts_where(const ig_ts_eval *eval) {
+    assert(eval->frame && "a place is in a function");
     const ig_ts_frame *frame = eval->frame;
     if (!frame) {
         return (ig_location){ .file = eval->file };
@@ -64,6 +66,7 @@ ig_ts_value *ig_ts_name_get(ig_ts_frame *frame, const char *name) {
 
 void ig_ts_name_set(ig_ts_eval *eval, ig_ts_frame *frame, const char *name,
                     ig_ts_value value) {
+    assert(name && value.kind != IG_TS_POISON && "a name stands for a value");
     ig_ts_touch(eval, IG_TS_HOLD_FRAME, frame);
     uintptr_t at = (uintptr_t)ig_map_get_id(&frame->slots, IG_MAP_PTR(name));
     if (!at) {

@@ -1,6 +1,8 @@
 /* Lists whose length only the run knows.  SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/eval/stacked.h"
 
+#include <assert.h>
+
 const char ig_ts_stacked_words[] = "has as many items as an extent says";
 const char ig_ts_grows_words[] = "grows in this loop, so that its items are not known";
 
@@ -22,12 +24,14 @@ ig_ts_list *ig_ts_stacked_list(ig_ts_eval *eval, ig_ts_tensor *stack) {
 }
 
 ig_dim ig_ts_stacked_length(const ig_ts_list *list) {
+    assert(list->stack && "a stacked list has a stack");
     return list->stack->type->dims[0];
 }
 
 /* Negative indices count from the end, as gather has it too; others fail in the run. */
 ig_status ig_ts_stacked_item(ig_ts_eval *eval, const ig_ts_list *list,
                              const ig_ts_value *index, ig_ts_value *out_item) {
+    assert(list->stack && "a stacked list has a stack");
     ig_value *stack, *at;
     if (index->kind != IG_TS_INT) {
         return ig_ts_error(eval, IG_INVALID, "indexes a list by %s",

@@ -14,6 +14,7 @@
  */
 #include "frontend/torch/eval/eval.h"
 
+#include <assert.h>
 #include <string.h>
 
 ig_ts_storage *ig_ts_storage_create(ig_ts_eval *eval, ig_value *value,
@@ -38,6 +39,7 @@ static const ig_torch_dtype_info *natural_dtype(ig_dtype dtype) {
 
 ig_ts_tensor *ig_ts_tensor_create(ig_ts_eval *eval, ig_value *value,
                                   const ig_torch_dtype_info *dtype) {
+    assert(value->type->kind == IG_TENSOR && "a tensor holds a tensor value");
     ig_ts_tensor *tensor = IG_NEW(eval->arena, ig_ts_tensor);
     tensor->storage = ig_ts_storage_create(eval, value, NULL);
     tensor->type = value->type;
@@ -47,8 +49,11 @@ ig_ts_tensor *ig_ts_tensor_create(ig_ts_eval *eval, ig_value *value,
 
 /* ---- reading ---- */
 
+static bool is_view_op(const ig_op *op);
+
 static ig_status replay_step(ig_ts_eval *eval, const ig_op *step, ig_value *content,
                              ig_value **out_value) {
+    assert(is_view_op(step) && "a view is made of view ops alone");
     ig_value *operands[2] = { content, ig_op_operand(step, 1) };
     ig_op_spec spec = { .operands = operands,
                         .operand_count = step->operand_count,
@@ -84,8 +89,6 @@ ig_status ig_ts_tensor_read(ig_ts_eval *eval, const ig_ts_tensor *tensor,
 
 /* ---- making views ---- */
 
-static bool is_view_op(const ig_op *op);
-
 /* View ops between `value` and `content`, or UINT32_MAX when there is another way. */
 static uint32_t count_steps(const ig_value *content, const ig_value *value) {
     enum { STEPS_MAX = 4096 };
@@ -101,6 +104,8 @@ static uint32_t count_steps(const ig_value *content, const ig_value *value) {
 
 ig_ts_tensor *ig_ts_view_create(ig_ts_eval *eval, const ig_ts_tensor *base,
                                 ig_value *value) {
+    assert(value->type->kind == IG_TENSOR && "a view is a tensor");
+    assert(base->storage && "a base has a storage");
     uint32_t count = count_steps(base->storage->value, value);
     if (count == UINT32_MAX) {
         ig_ts_tensor *fresh = ig_ts_tensor_create(eval, value, base->dtype);
@@ -157,6 +162,7 @@ static ig_status undo_transpose(ig_ts_eval *eval, const ig_op *step, ig_value *o
  * one. */
 static ig_status scatter_at(ig_ts_eval *eval, ig_value *x, uint32_t axis,
                             ig_value *indices, ig_value *part, ig_value **out_value) {
+    assert(axis < part->type->rank && "an axis of the part");
     const ig_type *type = part->type;
     ig_dim line[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < type->rank; i++) {

@@ -8,6 +8,7 @@
  */
 #include "frontend/torch/eval/eval.h"
 
+#include <assert.h>
 #include <string.h>
 
 typedef struct layout {
@@ -72,6 +73,8 @@ static bool reshape_layout(ig_module *module, layout *l, uint32_t rank,
 }
 
 static void transpose_layout(const ig_op *step, layout *l) {
+    assert(step->attrs[IG_transpose_perm].count == l->rank &&
+           "a permutation of all axes");
     layout from = *l;
     const ig_attr *perm = &step->attrs[IG_transpose_perm];
     for (uint32_t i = 0; i < l->rank; i++) {
@@ -81,6 +84,7 @@ static void transpose_layout(const ig_op *step, layout *l) {
 }
 
 static void slice_layout(ig_module *module, const ig_op *step, layout *l) {
+    assert(step->attrs[IG_slice_starts].count == l->rank && "a slice of all axes");
     const ig_attr *steps = &step->attrs[IG_slice_steps];
     for (uint32_t i = 0; i < l->rank && steps->kind == IG_ATTR_INTS; i++) {
         ig_dim by = ig_dim_const(module, steps->as.ints[i]);
@@ -89,6 +93,7 @@ static void slice_layout(ig_module *module, const ig_op *step, layout *l) {
 }
 
 static void expand_layout(ig_module *module, const ig_type *type, layout *l) {
+    assert(type->rank >= l->rank && "an expansion keeps or adds axes");
     layout from = *l;
     uint32_t more = type->rank - l->rank;
     l->rank = type->rank;

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/eval/eval.h"
 
+#include <assert.h>
 #include <math.h>
 
 ig_ts_value ig_ts_of_dim(const ig_module *module, ig_dim dim) {
@@ -13,10 +14,13 @@ ig_ts_value ig_ts_of_dim(const ig_module *module, ig_dim dim) {
 }
 
 ig_ts_value ig_ts_of_run(ig_ts_kind kind, ig_value *value) {
+    assert((value->type->rank == 0 || kind == IG_TS_COMPLEX) &&
+           "a number of the run is a scalar");
     return (ig_ts_value){ .kind = (uint8_t)kind, .form = IG_TS_RUN, .as.value = value };
 }
 
 const char *ig_ts_kind_name(const ig_ts_value *value) {
+    assert(value->kind < IG_TS_KIND_COUNT && "a kind of values");
     static const char *const names[IG_TS_KIND_COUNT] = {
         [IG_TS_UNSET] = "nothing",     [IG_TS_UNDEFINED] = "an undefined value",
         [IG_TS_NONE] = "None",         [IG_TS_BOOL] = "bool",
@@ -80,6 +84,7 @@ static bool numbers_equal(const ig_ts_value *a, const ig_ts_value *b, bool *out_
 }
 
 static bool items_equal(const ig_ts_list *a, const ig_ts_list *b, bool *out_known) {
+    assert(a->count == b->count && "lists of one length are compared");
     bool is_equal = a->count == b->count;
     for (size_t i = 0; is_equal && i < a->count; i++) {
         is_equal = ig_ts_equal(&a->items[i], &b->items[i], out_known);

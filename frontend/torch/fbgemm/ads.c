@@ -97,7 +97,7 @@ ig_status ig_ts_op_fb_reorder_lengths(ig_ts_call *call) {
     if (!ig_dim_same(r.row, r.ads)) {
         out = empty_beyond(&r, segments, out);
     }
-    return ig_fb_give(r.call, 0, out);
+    return ig_ts_give(r.call, 0, out);
 }
 
 /* Items of the result: those of the segments, one behind the other. */
@@ -141,7 +141,7 @@ ig_status ig_ts_op_fb_reorder_indices(ig_ts_call *call) {
     ig_value *total =
         r.is_shared ? ig_compose_last(r.call->e, offsets)
                     : ig_expr_dim(r.call->e, ig_fb_extent(r.call, items, 0), IG_DT_i64);
-    return ig_fb_give(r.call, 0, reorder_items(&r, items, begins, offsets, total));
+    return ig_ts_give(r.call, 0, reorder_items(&r, items, begins, offsets, total));
 }
 
 /* ---- calibration by bins ---- */
@@ -188,8 +188,8 @@ static ig_status give_calibrated(ig_ts_call *call, const bins *c, ig_value *x,
     ig_value *bound = ig_expr_number(call->e, IG_DT_f64, (double)c->in_use_after);
     ig_value *is_used = ig_build_gt(call->e, seen, bound);
     ig_value *y = ig_build_where(call->e, is_used, ig_build_add(call->e, rate, own), x);
-    IG_TRY(ig_fb_give(call, 0, ig_expr_like(call->e, y, c->logit)));
-    return ig_fb_give(call, 1, bin);
+    IG_TRY(ig_ts_give(call, 0, ig_expr_like(call->e, y, c->logit)));
+    return ig_ts_give(call, 1, bin);
 }
 
 /* The four numbers from argument `first` on; without ends they are two. */
@@ -290,5 +290,5 @@ ig_status ig_ts_op_fb_unary(ig_ts_call *call) {
                                          ig_dim_add(module, bags, ig_dim_of(1)));
     sums = ig_expr_slice(call->e, sums, 0, ig_dim_of(0), bags, 1);
     sums = ig_expr_reshape(call->e, sums, 3, (ig_dim[]){ tables, batch, tasks });
-    return ig_fb_give(call, 0, ig_expr_transpose(call->e, sums, turn));
+    return ig_ts_give(call, 0, ig_expr_transpose(call->e, sums, turn));
 }

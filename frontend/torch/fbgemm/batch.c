@@ -84,5 +84,5 @@ ig_status ig_ts_op_fb_batch_select(ig_ts_call *call) {
         }
     }
     ig_value *all = ig_expr_concat(call->e, is_permuted, parts, b.count);
-    return ig_fb_give(call, 0, ig_expr_flatten(call->e, all));
+    return ig_ts_give(call, 0, ig_expr_flatten(call->e, all));
 }

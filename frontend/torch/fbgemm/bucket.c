@@ -44,7 +44,7 @@ static ig_value *sorted_order(ig_ts_call *call, ig_value *key) {
 
 static ig_status give_or_none(ig_ts_call *call, uint32_t result, ig_value *value,
                               bool wants) {
-    return wants ? ig_fb_give(call, result, value) : ig_fb_give_none(call, result);
+    return wants ? ig_ts_give(call, result, value) : ig_fb_give_none(call, result);
 }
 
 /* Results 0 … 3 and, where the row has it, 4: lengths, ids, weights, place in the old
@@ -63,8 +63,8 @@ static ig_status give_deal(deal *d, bool has_order) {
     ig_value *order = sorted_order(call, key);
     ig_value *ids = ig_expr_gather(call->e, ig_expr_like(call->e, d->next, d->ids),
                                    order, 0, IG_NEGATIVE_error);
-    IG_TRY(ig_fb_give(call, 0, ig_expr_like(call->e, lengths, d->lengths)));
-    IG_TRY(ig_fb_give(call, 1, ids));
+    IG_TRY(ig_ts_give(call, 0, ig_expr_like(call->e, lengths, d->lengths)));
+    IG_TRY(ig_ts_give(call, 1, ids));
     ig_value *weights = d->weights ? ig_expr_gather(call->e, d->weights, order, 0,
                                                     IG_NEGATIVE_error)
                                    : NULL;
@@ -305,5 +305,5 @@ ig_status ig_ts_op_fb_populate_permute(ig_ts_call *call) {
                                   ig_expr_dim(d.call->e, d.bags, IG_DT_i64));
     ig_value *order = sorted_order(d.call, ig_build_add(d.call->e, base, d.bag));
     ig_value *where = sorted_order(d.call, order);
-    return ig_fb_give(d.call, 0, ig_expr_like(d.call->e, where, d.ids));
+    return ig_ts_give(d.call, 0, ig_expr_like(d.call->e, where, d.ids));
 }

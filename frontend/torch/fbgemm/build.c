@@ -4,11 +4,6 @@
 
 #include "ir/interpret/interpret.h"
 
-ig_status ig_fb_give(ig_ts_call *call, uint32_t result, ig_value *value) {
-    IG_TRY(call->e->status);
-    return ig_ts_give(call, result, value);
-}
-
 ig_status ig_fb_give_none(ig_ts_call *call, uint32_t result) {
     IG_TRY(call->e->status);
     return ig_ts_give_value(call, result, ig_ts_none());

@@ -153,9 +153,9 @@ ig_status ig_ts_op_fb_combine(ig_ts_call *call) {
     ig_expr_guard_equal(call->e, ig_fb_extent(c.call, has_last, 0), ig_dim_of(c.count),
                         "include_last_offsets has an entry a table");
     IG_TRY(call->e->status);
-    IG_TRY(ig_fb_give(c.call, 0, combine_ids(&c)));
-    IG_TRY(ig_fb_give(c.call, 1, combine_offsets(&c, has_last, batch)));
-    return ig_fb_give(c.call, 2, combine_weights(&c));
+    IG_TRY(ig_ts_give(c.call, 0, combine_ids(&c)));
+    IG_TRY(ig_ts_give(c.call, 1, combine_offsets(&c, has_last, batch)));
+    return ig_ts_give(c.call, 2, combine_weights(&c));
 }
 
 /* Variant 1: tables have a given batch size; missing bags are empty. */
@@ -179,9 +179,9 @@ ig_status ig_ts_op_fb_combine_lengths(ig_ts_call *call) {
             parts[i] = ig_expr_slice(c.call->e, parts[i], 0, ig_dim_of(0), batch, 1);
         }
     }
-    IG_TRY(ig_fb_give(c.call, 0, combine_ids(&c)));
-    IG_TRY(ig_fb_give(c.call, 1, ig_expr_concat(c.call->e, 0, parts, c.count)));
-    return ig_fb_give(c.call, 2, combine_weights(&c));
+    IG_TRY(ig_ts_give(c.call, 0, combine_ids(&c)));
+    IG_TRY(ig_ts_give(c.call, 1, ig_expr_concat(c.call->e, 0, parts, c.count)));
+    return ig_ts_give(c.call, 2, combine_weights(&c));
 }
 
 /* bias [N, O], a [M, N, K], b [N, K, O]: each of N a layer of its own. */
@@ -196,5 +196,5 @@ ig_status ig_ts_op_fb_permute102(ig_ts_call *call) {
     y = ig_expr_make(call->e, IG_OP_matmul, operands, 2, NULL);
     IG_TRY(call->e->status);
     y = ig_build_add(call->e, y, ig_expr_reshape(call->e, bias, 3, dims));
-    return ig_fb_give(call, 0, ig_expr_transpose(call->e, y, perm));
+    return ig_ts_give(call, 0, ig_expr_transpose(call->e, y, perm));
 }

@@ -6,7 +6,7 @@
  *
  *     ig_value *offsets = ig_fb_arg(call, 0, IG_DT_i64);
  *     ig_value *at = ig_fb_range(call, ig_compose_last(call->e, offsets));
- *     return ig_fb_give(call, 0, ig_compose_segment_of(call->e, offsets, at));
+ *     return ig_ts_give(call, 0, ig_compose_segment_of(call->e, offsets, at));
  *
  * Index arithmetic is in i64.
  */
@@ -16,7 +16,6 @@
 #include "compose/segments.h"
 #include "frontend/torch/aten/aten.h"
 
-ig_status ig_fb_give(ig_ts_call *call, uint32_t result, ig_value *value);
 ig_status ig_fb_give_none(ig_ts_call *call, uint32_t result);
 
 /* The functions of the rows. */

@@ -83,7 +83,7 @@ ig_status ig_ts_op_fb_murmur(ig_ts_call *call) {
                         "one number is hashed");
     IG_TRY(call->e->status);
     ig_value *hash = hash_of(call, ig_expr_reshape(call->e, x, 0, NULL), y, seed);
-    return ig_fb_give(call, 0, ig_expr_cast(call->e, hash, IG_DT_i64));
+    return ig_ts_give(call, 0, ig_expr_cast(call->e, hash, IG_DT_i64));
 }
 
 /* ---- tables ---- */
@@ -102,8 +102,8 @@ ig_status ig_ts_op_fb_zch_buffer(ig_ts_call *call) {
     IG_TRY(ig_ts_bool(call, HAS_METADATA, &has_metadata));
     IG_TRY(ig_ts_bool(call, IS_LONG, &is_long));
     IG_TRY(
-        ig_fb_give(call, 0, full_of_none(call, rows, is_long ? IG_DT_i64 : IG_DT_i32)));
-    return has_metadata ? ig_fb_give(call, 1, full_of_none(call, rows, IG_DT_i32))
+        ig_ts_give(call, 0, full_of_none(call, rows, is_long ? IG_DT_i64 : IG_DT_i32)));
+    return has_metadata ? ig_ts_give(call, 1, full_of_none(call, rows, IG_DT_i32))
                         : ig_fb_give_none(call, 1);
 }
 
@@ -350,6 +350,6 @@ ig_status ig_ts_op_fb_zch(ig_ts_call *call) {
         ig_dim count = ig_fb_extent(call, p.ids, 0);
         row = ig_expr_expand(call->e, row, 1, &count);
     }
-    IG_TRY(ig_fb_give(call, 0, row));
+    IG_TRY(ig_ts_give(call, 0, row));
     return ig_fb_give_none(call, 1); /* nothing is evicted */
 }

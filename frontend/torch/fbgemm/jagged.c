@@ -121,7 +121,7 @@ ig_status ig_ts_op_fb_to_dense(ig_ts_call *call) {
     IG_TRY(j.call->e->status);
     IG_TRY(ig_ts_dims(call, 2, j.axes, &most, &count));
     IG_TRY(ig_ts_float(call, 3, &padding));
-    return ig_fb_give(j.call, 0, to_dense(&j, most, padding_of(&j, padding)));
+    return ig_ts_give(j.call, 0, to_dense(&j, most, padding_of(&j, padding)));
 }
 
 /* Variant: the rank of the values. */
@@ -133,7 +133,7 @@ ig_status ig_ts_op_fb_one_to_dense(ig_ts_call *call) {
     if (call->row->variant == 1) {
         IG_TRY(ig_ts_int(call, 3, &padding));
     }
-    return ig_fb_give(j.call, 0, to_dense(&j, &most, padding_of(&j, (double)padding)));
+    return ig_ts_give(j.call, 0, to_dense(&j, &most, padding_of(&j, (double)padding)));
 }
 
 /* ---- from dense ---- */
@@ -211,7 +211,7 @@ ig_status ig_ts_op_fb_to_jagged(ig_ts_call *call) {
         IG_TRY(ig_ts_dim(call, 2, &total));
         count = ig_expr_dim(j.call->e, total, IG_DT_i64);
     }
-    IG_TRY(ig_fb_give(j.call, 0, from_dense(&j, dense, count)));
+    IG_TRY(ig_ts_give(j.call, 0, from_dense(&j, dense, count)));
     return give_offsets(&j, 1);
 }
 
@@ -230,7 +230,7 @@ ig_status ig_ts_op_fb_jagged_dense(ig_ts_call *call) {
         IG_TRY(call->e->status);
         x = ig_expr_map2(j.call->e, added ? IG_OP_add : IG_OP_mul, x, y);
     }
-    IG_TRY(ig_fb_give(j.call, 0, x));
+    IG_TRY(ig_ts_give(j.call, 0, x));
     return give_offsets(&j, 1);
 }
 
@@ -242,7 +242,7 @@ ig_status ig_ts_op_fb_jagged_dense_add(ig_ts_call *call) {
         return ig_ts_fail(call, IG_INVALID, "the dense tensor's rank");
     }
     ig_value *x = to_dense(&j, y->type->dims + 1, padding_of(&j, 0));
-    return ig_fb_give(j.call, 0, ig_build_add(j.call->e, x, y));
+    return ig_ts_give(j.call, 0, ig_build_add(j.call->e, x, y));
 }
 
 /* ---- products and softmax: through dense tensors of max_L rows ---- */
@@ -274,7 +274,7 @@ ig_status ig_ts_op_fb_jagged_jagged_bmm(ig_ts_call *call) {
     IG_TRY(ig_ts_int(call, 3, &most));
     ig_value *x = dense_of(&j, j.values, most);
     ig_value *y = dense_of(&j, ig_aten_tensor(j.call, 1), most);
-    return ig_fb_give(j.call, 0, matmul(j.call, x, y, true));
+    return ig_ts_give(j.call, 0, matmul(j.call, x, y, true));
 }
 
 ig_status ig_ts_op_fb_jagged_dense_bmm(ig_ts_call *call) {
@@ -283,7 +283,7 @@ ig_status ig_ts_op_fb_jagged_dense_bmm(ig_ts_call *call) {
     IG_TRY(ig_ts_int(call, 3, &most));
     ig_value *x = dense_of(&j, j.values, most);
     ig_value *z = matmul(j.call, x, ig_aten_tensor(j.call, 2), false);
-    IG_TRY(ig_fb_give(j.call, 0, rows_from(&j, z)));
+    IG_TRY(ig_ts_give(j.call, 0, rows_from(&j, z)));
     return gives_offsets(&j) ? ig_ts_give_arg(call, 1, 1) : IG_OK;
 }
 
@@ -294,7 +294,7 @@ ig_status ig_ts_op_fb_jagged_softmax(ig_ts_call *call) {
     ig_value *lowest = padding_of(&j, -(double)INFINITY);
     ig_value *dense = to_dense(&j, &extent, lowest);
     ig_value *y = ig_build_softmax(call->e, dense, (ig_softmax_attrs){ .axis = 1 });
-    IG_TRY(ig_fb_give(j.call, 0, rows_from(&j, y)));
+    IG_TRY(ig_ts_give(j.call, 0, rows_from(&j, y)));
     return gives_offsets(&j) ? ig_ts_give_arg(call, 1, 1) : IG_OK;
 }
 
@@ -316,7 +316,7 @@ ig_status ig_ts_op_fb_vec_jagged_mul(ig_ts_call *call) {
                           (int64_t[]){ 0, 2, 1, 3 });
     ig_value *out = matmul(call, ig_expr_reshape(call->e, v, 4, left), a, false);
     ig_dim flat[] = { rows, width };
-    return ig_fb_give(call, 0, ig_expr_reshape(call->e, out, 2, flat));
+    return ig_ts_give(call, 0, ig_expr_reshape(call->e, out, 2, flat));
 }
 
 /* ---- parts of segments ---- */
@@ -341,7 +341,7 @@ ig_status ig_ts_op_fb_truncated(ig_ts_call *call) {
     IG_TRY(ig_ts_int(call, 2, &most));
     ig_value *chosen = ig_expr_with_integer(call->e, IG_OP_min, lengths, most);
     ig_value *from = take_from(call, lengths, NULL, chosen);
-    return ig_fb_give(
+    return ig_ts_give(
         call, 0,
         ig_expr_gather(call->e, ig_aten_tensor(call, 0), from, 0, IG_NEGATIVE_error));
 }
@@ -358,8 +358,8 @@ ig_status ig_ts_op_fb_jagged_slice(ig_ts_call *call) {
     ig_value *from = take_from(call, lengths, start, chosen);
     ig_value *values = ig_expr_gather(call->e, ig_aten_tensor(call, 0), from, 0,
                                       IG_NEGATIVE_error);
-    IG_TRY(ig_fb_give(call, 0, values));
-    return ig_fb_give(call, 1, ig_expr_like(call->e, chosen, given));
+    IG_TRY(ig_ts_give(call, 0, values));
+    return ig_ts_give(call, 1, ig_expr_like(call->e, chosen, given));
 }
 
 ig_status ig_ts_op_fb_masked_select(ig_ts_call *call) {
@@ -371,9 +371,9 @@ ig_status ig_ts_op_fb_masked_select(ig_ts_call *call) {
         call->e, ig_expr_cast(call->e, mask, IG_DT_i64), IG_RUNNING_complete);
     ig_value *edges = ig_expr_gather(call->e, before, offsets, 0, IG_NEGATIVE_error);
     ig_value *found = ig_expr_flatten(call->e, ig_build_nonzero(call->e, mask));
-    IG_TRY(ig_fb_give(call, 0,
+    IG_TRY(ig_ts_give(call, 0,
                       ig_expr_gather(call->e, values, found, 0, IG_NEGATIVE_error)));
-    return ig_fb_give(
+    return ig_ts_give(
         call, 1,
         ig_expr_like(call->e, ig_compose_segment_lengths(call->e, edges), lengths));
 }
@@ -423,10 +423,10 @@ ig_status ig_ts_op_fb_pack_segments(ig_ts_call *call) {
     ig_value *lengths = ig_fb_arg(j.call, 1, IG_DT_i64), *mask = NULL;
     j.offsets[0] = ig_compose_running_sum(j.call->e, lengths, IG_RUNNING_complete);
     ig_value *padding = padding_of(&j, has_infinity ? -(double)INFINITY : 0);
-    IG_TRY(ig_fb_give(j.call, 0, to_dense(&j, &most, padding)));
+    IG_TRY(ig_ts_give(j.call, 0, to_dense(&j, &most, padding)));
     if (call->row->variant != 2) {
         return IG_OK;
     }
     rows_of_places(&j, &most, &mask);
-    return wants_mask ? ig_fb_give(j.call, 1, mask) : ig_fb_give_none(j.call, 1);
+    return wants_mask ? ig_ts_give(j.call, 1, mask) : ig_fb_give_none(j.call, 1);
 }

@@ -330,7 +330,7 @@ ig_status ig_ts_op_fb_lookup(ig_ts_call *call) {
         IG_TRY(make_table(&l, i));
     }
     IG_TRY(make_bag(&l, &bag));
-    return ig_fb_give(l.call, 0, join(&l, bag));
+    return ig_ts_give(l.call, 0, join(&l, bag));
 }
 
 /* ---- bounds ---- */

@@ -19,7 +19,7 @@ ig_status ig_ts_op_fb_merge_pooled(ig_ts_call *call) {
         return ig_ts_fail(call, IG_INVALID, "nothing to merge");
     }
     axis += axis < 0 ? parts[0]->type->rank : 0;
-    return ig_fb_give(call, 0, ig_expr_concat(call->e, (uint32_t)axis, parts, count));
+    return ig_ts_give(call, 0, ig_expr_concat(call->e, (uint32_t)axis, parts, count));
 }
 
 ig_status ig_ts_op_fb_all_to_one(ig_ts_call *call) {
@@ -40,7 +40,7 @@ ig_status ig_ts_op_fb_sum_to_one(ig_ts_call *call) {
     for (uint32_t i = 1; i < count; i++) {
         sum = ig_build_add(call->e, sum, parts[i]);
     }
-    return ig_fb_give(call, 0, sum);
+    return ig_ts_give(call, 0, sum);
 }
 
 /* ---- columns ---- */
@@ -62,7 +62,7 @@ ig_status ig_ts_op_fb_permute_pooled(ig_ts_call *call) {
         parts[i] = ig_expr_slice(call->e, x, 1, ig_dim_const(call->module, start),
                                  ig_dim_const(call->module, end - start), 1);
     }
-    return ig_fb_give(call, 0, count ? ig_expr_concat(call->e, 1, parts, count) : x);
+    return ig_ts_give(call, 0, count ? ig_expr_concat(call->e, 1, parts, count) : x);
 }
 
 typedef struct piece {
@@ -295,8 +295,8 @@ ig_status ig_ts_op_fb_regroup_arguments(ig_ts_call *call) {
         outs[i] = (int32_t)lengths[i];
         dims[i] = ig_dim_of(lengths[i]);
     }
-    IG_TRY(ig_fb_give(call, 0, i32_matrix(call, rows, 2, r.count, ROW)));
-    IG_TRY(ig_fb_give(call, 1, i32_matrix(call, ins, 1, (int64_t)r.keys->count, 0)));
-    IG_TRY(ig_fb_give(call, 2, i32_matrix(call, outs, 1, r.outputs, 0)));
+    IG_TRY(ig_ts_give(call, 0, i32_matrix(call, rows, 2, r.count, ROW)));
+    IG_TRY(ig_ts_give(call, 1, i32_matrix(call, ins, 1, (int64_t)r.keys->count, 0)));
+    IG_TRY(ig_ts_give(call, 2, i32_matrix(call, outs, 1, r.outputs, 0)));
     return ig_ts_give_dims(call, 3, dims, r.outputs);
 }

@@ -56,7 +56,7 @@ ig_status ig_ts_op_fb_pruned_array(ig_ts_call *call) {
     ig_value *row = ig_expr_gather(call->e, rows, at, 0, IG_NEGATIVE_error);
     ig_value *is_whole = ig_expr_with_integer(call->e, IG_OP_eq, size, 0);
     row = ig_build_where(call->e, is_whole, ids, row);
-    return ig_fb_give(call, 0, ig_expr_like(call->e, row, given));
+    return ig_ts_give(call, 0, ig_expr_like(call->e, row, given));
 }
 
 /* ---- hash tables ---- */
@@ -142,6 +142,6 @@ ig_status ig_ts_op_fb_pruned_hashmap(ig_ts_call *call) {
             return ig_ts_fail(call, IG_INVALID, "the hash table's offsets fall");
         }
     }
-    return ig_fb_give(
+    return ig_ts_give(
         call, 0, ig_fb_look_up_pairs(call, ids, offsets, slots, edges, edge_count - 1));
 }

@@ -13,7 +13,7 @@
 /* ---- sums ---- */
 
 ig_status ig_ts_op_fb_cumsum(ig_ts_call *call) {
-    return ig_fb_give(call, 0,
+    return ig_ts_give(call, 0,
                       ig_compose_running_sum(call->e, ig_aten_tensor(call, 0),
                                              (ig_running)call->row->variant));
 }
@@ -32,7 +32,7 @@ ig_status ig_ts_op_fb_lengths_range(ig_ts_call *call) {
     ig_value *offsets = ig_compose_running_sum(call->e, wide, IG_RUNNING_complete);
     ig_value *at = ig_fb_range(call, ig_compose_last(call->e, offsets));
     ig_value *place = place_in_segment(call, offsets, at);
-    return ig_fb_give(call, 0, ig_expr_like(call->e, place, lengths));
+    return ig_ts_give(call, 0, ig_expr_like(call->e, place, lengths));
 }
 
 /* Begins of segments, without the last end. */
@@ -43,7 +43,7 @@ ig_status ig_ts_op_fb_offsets_range(ig_ts_call *call) {
     ig_value *both[] = { ig_expr_cast(call->e, begins, IG_DT_i64), end };
     ig_value *offsets = ig_expr_concat(call->e, 0, both, 2);
     ig_value *at = ig_fb_range(call, size);
-    return ig_fb_give(
+    return ig_ts_give(
         call, 0, ig_expr_like(call->e, place_in_segment(call, offsets, at), begins));
 }
 
@@ -63,7 +63,7 @@ ig_status ig_ts_op_fb_segment_sum_csr(ig_ts_call *call) {
                              ig_expr_dim(call->e, count, IG_DT_i64));
     ig_value *sums = ig_compose_add_rows(call->e, values, segment,
                                          ig_dim_add(call->module, count, ig_dim_of(1)));
-    return ig_fb_give(call, 0, ig_expr_slice(call->e, sums, 0, ig_dim_of(0), count, 1));
+    return ig_ts_give(call, 0, ig_expr_slice(call->e, sums, 0, ig_dim_of(0), count, 1));
 }
 
 /* ---- permutations ---- */
@@ -77,7 +77,7 @@ ig_status ig_ts_op_fb_invert_permute(ig_ts_call *call) {
                          ? ig_expr_integer(call->e, (ig_dtype)permute->type->dtype, 0)
                          : NULL;
     ig_value *target = ig_expr_cast(call->e, permute, IG_DT_i64);
-    return ig_fb_give(call, 0, ig_compose_put_rows(call->e, at, target, count, zero));
+    return ig_ts_give(call, 0, ig_compose_put_rows(call->e, at, target, count, zero));
 }
 
 /* Positions of the elements of picked segments. */
@@ -146,9 +146,9 @@ static void permute_sparse(ig_ts_call *call, sparse *s) {
 }
 
 static ig_status give_sparse(ig_ts_call *call, const sparse *s) {
-    IG_TRY(ig_fb_give(call, 0, s->lengths));
-    IG_TRY(ig_fb_give(call, 1, s->values));
-    return s->weights ? ig_fb_give(call, 2, s->weights) : ig_fb_give_none(call, 2);
+    IG_TRY(ig_ts_give(call, 0, s->lengths));
+    IG_TRY(ig_ts_give(call, 1, s->values));
+    return s->weights ? ig_ts_give(call, 2, s->weights) : ig_fb_give_none(call, 2);
 }
 
 ig_status ig_ts_op_fb_permute_sparse(ig_ts_call *call) {
@@ -194,8 +194,8 @@ ig_status ig_ts_op_fb_permute_sequence(ig_ts_call *call) {
     sparse s = { ig_aten_tensor(call, 0), ig_aten_tensor(call, 1),
                  ig_aten_tensor(call, 2), NULL };
     permute_sparse(call, &s);
-    IG_TRY(ig_fb_give(call, 0, s.lengths));
-    return ig_fb_give(call, 1, s.values);
+    IG_TRY(ig_ts_give(call, 0, s.lengths));
+    return ig_ts_give(call, 1, s.values);
 }
 
 /* Positions in the input of the elements of permuted segments. */
@@ -214,7 +214,7 @@ ig_status ig_ts_op_fb_expand_permute(ig_ts_call *call) {
                                                  ig_fb_extent(call, begins, 0), 1));
     ig_value *from = ig_build_add(
         call->e, at, ig_expr_gather(call->e, shift, segment, 0, IG_NEGATIVE_error));
-    return ig_fb_give(call, 0, ig_expr_like(call->e, from, permute));
+    return ig_ts_give(call, 0, ig_expr_like(call->e, from, permute));
 }
 
 /* ---- selections ---- */
@@ -250,7 +250,7 @@ ig_status ig_ts_op_fb_select_by_ends(ig_ts_call *call) {
     ig_value *offsets = offsets_of_ends(call, ig_fb_arg(call, PICKED_ENDS, IG_DT_i64));
     ig_value *from = take(
         call, ig_expr_gather(call->e, begins, picks, 0, IG_NEGATIVE_error), offsets);
-    return ig_fb_give(call, 0,
+    return ig_ts_give(call, 0,
                       ig_expr_gather(call->e, ig_aten_tensor(call, VALUES), from, 0,
                                      IG_NEGATIVE_error));
 }
@@ -286,7 +286,7 @@ ig_status ig_ts_op_fb_keyed_select(ig_ts_call *call) {
 
 ig_status ig_ts_op_fb_index_select(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
-    return ig_fb_give(call, 0,
+    return ig_ts_give(call, 0,
                       ig_expr_gather(call->e, x, ig_fb_arg(call, 1, IG_DT_i64), 0,
                                      IG_NEGATIVE_error));
 }
@@ -322,7 +322,7 @@ ig_status ig_ts_op_fb_source_mask(ig_ts_call *call) {
         call->e, at, ig_expr_gather(call->e, offsets, row, 0, IG_NEGATIVE_error));
     ig_value *padded[] = { sources, ig_expr_ints(call->e, (int64_t[]){ 0 }, 1) };
     sources = ig_expr_concat(call->e, 0, padded, 2);
-    return ig_fb_give(
+    return ig_ts_give(
         call, 0,
         ig_build_lt(call->e, place,
                     ig_expr_gather(call->e, sources, row, 0, IG_NEGATIVE_error)));
@@ -346,7 +346,7 @@ ig_status ig_ts_op_fb_no_cache(ig_ts_call *call) {
     ig_value *miss = ig_expr_integer(call->e, IG_DT_i32, -1);
     misses = ig_expr_expand(call->e, miss, ids->type->rank, ids->type->dims);
     IG_TRY(call->e->status);
-    return ig_fb_give(call, 0, misses);
+    return ig_ts_give(call, 0, misses);
 }
 
 ig_status ig_ts_op_fb_nothing(ig_ts_call *call) {

@@ -111,11 +111,11 @@ ig_status ig_ts_op_fb_jagged_unique(ig_ts_call *call) {
     u.batch = ig_dim_exact_div(module, u.bags, features);
     find_numbers(&u);
     ig_value *lengths = ig_expr_like(call->e, lengths_of_bags(&u), offsets);
-    IG_TRY(ig_fb_give(call, 0, lengths));
-    IG_TRY(ig_fb_give(call, 1,
+    IG_TRY(ig_ts_give(call, 0, lengths));
+    IG_TRY(ig_ts_give(call, 1,
                       ig_compose_running_sum(call->e, lengths, IG_RUNNING_complete)));
-    IG_TRY(ig_fb_give(call, 2, ig_expr_like(call->e, ids_of_numbers(&u), ids)));
-    return ig_fb_give(call, 3, u.which);
+    IG_TRY(ig_ts_give(call, 2, ig_expr_like(call->e, ids_of_numbers(&u), ids)));
+    return ig_ts_give(call, 3, u.which);
 }
 
 /* Edges of features' ranges: one more than the largest id of each; 0 for one without
@@ -146,8 +146,8 @@ ig_status ig_ts_op_fb_hash_sizes(ig_ts_call *call) {
     ig_value *edges = ig_compose_running_sum(call->e, sizes, IG_RUNNING_complete);
     ig_value *groups = ig_expr_iota(call->e, IG_DT_i64,
                                     ig_dim_add(call->module, features, ig_dim_of(1)));
-    IG_TRY(ig_fb_give(call, 0, ig_expr_like(call->e, edges, given)));
-    return ig_fb_give(call, 1, ig_expr_like(call->e, groups, given));
+    IG_TRY(ig_ts_give(call, 0, ig_expr_like(call->e, edges, given)));
+    return ig_ts_give(call, 1, ig_expr_like(call->e, groups, given));
 }
 
 /* Per distinct id: the sum of its weights, and how often it is there. */
@@ -162,5 +162,5 @@ ig_status ig_ts_op_fb_weights_and_counts(ig_ts_call *call) {
     IG_TRY(call->e->status);
     ig_value *columns[] = { ig_fb_column(call, weights), ig_fb_column(call, ones) };
     ig_value *rows = ig_expr_concat(call->e, 1, columns, 2);
-    return ig_fb_give(call, 0, ig_compose_add_rows(call->e, rows, which, count));
+    return ig_ts_give(call, 0, ig_compose_add_rows(call->e, rows, which, count));
 }
