@@ -56,8 +56,8 @@ static ig_status reaches_outside(ig_session *session, uint32_t number) {
 }
 
 /* Address of operand `index` when `bytes` more bytes are there, else NULL. */
-static char *operand_at(const ig_session *session, uint32_t number, uint32_t index,
-                        int64_t bytes) {
+static inline char *operand_at(const ig_session *session, uint32_t number,
+                               uint32_t index, int64_t bytes) {
     const ig_plan_range operands = session->plan->steps[number].operands;
     uint32_t slot = session->program->execs[number].slot + index;
     assert(index < operands.count && "the step's kind has no such operand");
@@ -70,8 +70,8 @@ static char *operand_at(const ig_session *session, uint32_t number, uint32_t ind
 }
 
 /* The first bytes of an operand, and the errors of kernels up to here. */
-static ig_status read_operand(ig_session *session, uint32_t number, uint32_t index,
-                              void *out_value, int64_t bytes) {
+static inline ig_status read_operand(ig_session *session, uint32_t number,
+                                     uint32_t index, void *out_value, int64_t bytes) {
     const char *at = operand_at(session, number, index, bytes);
     if (!at) {
         return reaches_outside(session, number);

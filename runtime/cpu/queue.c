@@ -107,7 +107,13 @@ void ig_cpu_queue_unclaim(ig_queue *base) {
 }
 
 ig_status ig_cpu_queue_copy(ig_queue *queue, const ig_copy *copy) {
-    if (copy->size > 0) {
+    if (copy->size == 1) { /* scalars steer loops: without a call */
+        *(char *)copy->to = *(const char *)copy->from;
+    } else if (copy->size == sizeof(int64_t)) {
+        int64_t value;
+        memcpy(&value, copy->from, sizeof value);
+        memcpy(copy->to, &value, sizeof value);
+    } else if (copy->size > 0) {
         memmove(copy->to, copy->from, copy->size);
     }
     ig_cpu_queue_pass(queue);
