@@ -67,10 +67,11 @@ static inline double float_mod(double x, double y, bool truncate) {
     return rest + y;
 }
 
-static inline double float_gelu(double x, bool by_tanh) {
+static inline double float_gelu(double x, bool by_tanh, bool is_finite) {
     double inner = 0.79788456080286535588 * (x + 0.044715 * x * x * x);
     double gate = by_tanh ? tanh(inner) : erf(x * 0.70710678118654752440);
-    return 0.5 * x * (1 + gate);
+    double y = 0.5 * x * (1 + gate);
+    return is_finite ? y + (x - x) : y;
 }
 
 static inline int64_t sint_pow(int64_t x, int64_t y) {

@@ -198,7 +198,10 @@ static ig_value *lower_gcd(ig_builder *b, const ig_op *op, ig_value *const *x) {
 }
 
 static ig_value *lower_gelu(ig_builder *b, const ig_op *op, ig_value *const *x) {
-    return ig_math_gelu(b, x[0], ig_attr_int(op, IG_gelu_tanh, 0) != 0);
+    ig_value *y = ig_math_gelu(b, x[0], ig_attr_int(op, IG_gelu_tanh, 0) != 0);
+    bool is_finite = ig_attr_int(op, IG_gelu_finite, 0) != 0;
+    /* x - x is 0, but NaN for an infinity. */
+    return is_finite ? k_add(b, y, k_binary(b, IG_OP_sub, x[0], x[0])) : y;
 }
 
 static const scalar_fn special[IG_OP_COUNT] = {
