@@ -22,12 +22,12 @@ static const ig_dim_monomial *one(const ig_module *module) {
 
 ig_dim ig_dim_const(ig_module *module, int64_t value) {
     if (value >= 0) {
-        return value;
+        return ig_dim_of(value);
     }
     ig_dim_sum sum;
     ig_dim_sum_start(&sum);
     ig_dim_sum_add(module->dims, &sum, value, one(module));
-    ig_dim dim = 0;
+    ig_dim dim = ig_dim_of(0);
     (void)ig_dim_sum_finish(module->dims, &sum, &dim); /* one term always fits */
     return dim;
 }
@@ -57,9 +57,11 @@ static bool combine(ig_module *module, ig_dim a, int64_t factor, ig_dim b,
 }
 
 ig_dim ig_dim_add(ig_module *module, ig_dim a, ig_dim b) {
+    int64_t left, right, known;
     ig_dim sum;
-    if (a >= 0 && b >= 0 && ig_add_i64(a, b, &sum)) {
-        return sum;
+    if (ig_dim_known(a, &left) && ig_dim_known(b, &right) &&
+        ig_add_i64(left, right, &known)) {
+        return ig_dim_of(known);
     }
     return combine(module, a, 1, b, &sum)
                ? sum
@@ -68,7 +70,7 @@ ig_dim ig_dim_add(ig_module *module, ig_dim a, ig_dim b) {
 
 static ig_dim negated(ig_module *module, ig_dim a) {
     ig_dim negative;
-    return combine(module, 0, -1, a, &negative)
+    return combine(module, ig_dim_of(0), -1, a, &negative)
                ? negative
                : ig_dim_fresh(module->dims, IG_DIM_MUL, a, ig_dim_const(module, -1));
 }
@@ -134,9 +136,11 @@ static bool multiply_exact(ig_dim_table *table, ig_dim a, ig_dim b, ig_dim *out)
 }
 
 ig_dim ig_dim_mul(ig_module *module, ig_dim a, ig_dim b) {
+    int64_t left, right, known;
     ig_dim product;
-    if (a >= 0 && b >= 0 && ig_mul_i64(a, b, &product)) {
-        return product;
+    if (ig_dim_known(a, &left) && ig_dim_known(b, &right) &&
+        ig_mul_i64(left, right, &known)) {
+        return ig_dim_of(known);
     }
     if (multiply_exact(module->dims, a, b, &product) ||
         multiply_exact(module->dims, b, a, &product) ||
@@ -147,7 +151,7 @@ ig_dim ig_dim_mul(ig_module *module, ig_dim a, ig_dim b) {
 }
 
 ig_dim ig_dim_product(ig_module *module, const ig_dim *dims, uint32_t count) {
-    ig_dim product = 1;
+    ig_dim product = ig_dim_of(1);
     for (uint32_t i = 0; i < count; i++) {
         product = ig_dim_mul(module, product, dims[i]);
     }
@@ -218,22 +222,23 @@ ig_dim ig_dim_max(ig_module *module, ig_dim a, ig_dim b) {
 }
 
 ig_dim ig_dim_bcast(ig_module *module, ig_dim a, ig_dim b) {
-    if (a == 1) {
+    if (ig_dim_is(a, 1)) {
         return b;
     }
-    if (b == 1 || a == b || ig_dim_equal(module, a, 1) == IG_NO ||
+    if (ig_dim_is(b, 1) || ig_dim_same(a, b) ||
+        ig_dim_equal(module, a, ig_dim_of(1)) == IG_NO ||
         ig_dim_equal(module, a, b) == IG_YES) {
         return a;
     }
     const ig_dim_atom *left = as_atom(module, a, IG_DIM_BCAST);
-    if (left && (left->a == b || left->b == b)) {
+    if (left && (ig_dim_same(left->a, b) || ig_dim_same(left->b, b))) {
         return a;
     }
     const ig_dim_atom *right = as_atom(module, b, IG_DIM_BCAST);
-    if (right && right->a == a) {
+    if (right && ig_dim_same(right->a, a)) {
         return b;
     }
-    if (right && right->b == a) {
+    if (right && ig_dim_same(right->b, a)) {
         return ig_dim_bcast(module, a, right->a);
     }
     return ig_dim_make_atom(module->dims, IG_DIM_BCAST, a, b);

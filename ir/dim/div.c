@@ -72,7 +72,7 @@ static bool split_terms(ig_dim_table *table, ig_dim a, int64_t d, split *out) {
             if (!ig_dim_sum_finish(table, &single, &part)) {
                 return false;
             }
-            exact = ig_dim_exact_div(table->module, part, d);
+            exact = ig_dim_exact_div(table->module, part, ig_dim_of(d));
             ig_dim_sum_add_dim(table, &quotient, (ig_dim_term){ 1, table->one }, exact);
         } else {
             ig_dim_sum_add(table, &rest, term->coefficient, term->monomial);
@@ -129,9 +129,9 @@ static bool flatten(ig_dim_table *table, ig_dim rest, int64_t d, ig_dim *out_res
     }
     const ig_dim_atom *atom = terms[0].monomial->atoms[0];
     bool is_ceil = atom->kind == IG_DIM_CEIL;
-    int64_t c = atom->b, add;
-    if ((atom->kind != IG_DIM_FLOOR && !is_ceil) || c <= 0 ||
-        !ig_mul_i64(c, d, out_d) || !ig_mul_i64(k, c, &add) ||
+    int64_t c, add;
+    if ((atom->kind != IG_DIM_FLOOR && !is_ceil) || !ig_dim_known(atom->b, &c) ||
+        c == 0 || !ig_mul_i64(c, d, out_d) || !ig_mul_i64(k, c, &add) ||
         (is_ceil && !ig_add_i64(add, c - 1, &add))) {
         return false;
     }
@@ -151,9 +151,10 @@ static ig_dim floor_of_negative(ig_dim_table *table, ig_dim rest, int64_t d,
     ig_dim_sum_add(table, &sum, d - 1, table->one);
     ig_dim positive;
     if (!ig_dim_sum_finish(table, &sum, &positive)) {
-        return ig_dim_make_atom(table, IG_DIM_FLOOR, rest, d);
+        return ig_dim_make_atom(table, IG_DIM_FLOOR, rest, ig_dim_of(d));
     }
-    return ig_dim_sub(table->module, 0, floor_by(table, positive, d, depth + 1));
+    return ig_dim_sub(table->module, ig_dim_of(0),
+                      floor_by(table, positive, d, depth + 1));
 }
 
 /* What is left after step 1 and 2: leading coefficient not a multiple of d, constant in
@@ -180,10 +181,10 @@ static ig_dim floor_of_rest(ig_dim_table *table, ig_dim rest, int64_t d, int dep
         }
     }
     if (constant_part(terms, count) == d - 1) {
-        ig_dim whole = ig_dim_sub(table->module, rest, d - 1);
-        return ig_dim_make_atom(table, IG_DIM_CEIL, whole, d);
+        ig_dim whole = ig_dim_sub(table->module, rest, ig_dim_of(d - 1));
+        return ig_dim_make_atom(table, IG_DIM_CEIL, whole, ig_dim_of(d));
     }
-    return ig_dim_make_atom(table, IG_DIM_FLOOR, rest, d);
+    return ig_dim_make_atom(table, IG_DIM_FLOOR, rest, ig_dim_of(d));
 }
 
 static ig_dim floor_by(ig_dim_table *table, ig_dim a, int64_t d, int depth) {
@@ -192,9 +193,9 @@ static ig_dim floor_by(ig_dim_table *table, ig_dim a, int64_t d, int depth) {
     }
     split parts;
     if (!split_terms(table, a, d, &parts)) {
-        return ig_dim_make_atom(table, IG_DIM_FLOOR, a, d);
+        return ig_dim_make_atom(table, IG_DIM_FLOOR, a, ig_dim_of(d));
     }
-    if (parts.rest == 0) {
+    if (ig_dim_is(parts.rest, 0)) {
         return parts.quotient;
     }
     ig_dim rest = floor_of_rest(table, parts.rest, d, depth);
@@ -230,13 +231,13 @@ static bool split_by_term(ig_dim_table *table, ig_dim a, ig_dim b, split *out) {
 
 static ig_dim round_by_dim(ig_module *module, ig_dim_opcode kind, ig_dim a, ig_dim b) {
     ig_dim_table *table = module->dims;
-    ig_dim quotient = 0;
-    if (a == 0 || ig_dim_divide(table, a, b, &quotient)) {
+    ig_dim quotient = ig_dim_of(0);
+    if (ig_dim_is(a, 0) || ig_dim_divide(table, a, b, &quotient)) {
         return quotient;
     }
-    split parts = { 0, a };
+    split parts = { ig_dim_of(0), a };
     if (!split_by_term(table, a, b, &parts)) {
-        parts = (split){ 0, a };
+        parts = (split){ ig_dim_of(0), a };
     }
     ig_dim_interval rest = ig_dim_interval_of(table, parts.rest);
     ig_dim_interval by = ig_dim_interval_of(table, b);
@@ -253,7 +254,7 @@ static bool positive_divisor(ig_module *module, ig_dim *a, ig_dim b, int64_t *ou
         return false;
     }
     if (*out_d < 0) {
-        *a = ig_dim_sub(module, 0, *a);
+        *a = ig_dim_sub(module, ig_dim_of(0), *a);
         *out_d = -*out_d;
     }
     return true;
@@ -261,7 +262,7 @@ static bool positive_divisor(ig_module *module, ig_dim *a, ig_dim b, int64_t *ou
 
 ig_dim ig_dim_floor_div(ig_module *module, ig_dim a, ig_dim b) {
     int64_t d;
-    if (b == 0) {
+    if (ig_dim_is(b, 0)) {
         return ig_dim_make_atom(module->dims, IG_DIM_FLOOR, a, b); /* has no value */
     }
     return positive_divisor(module, &a, b, &d)
@@ -271,13 +272,13 @@ ig_dim ig_dim_floor_div(ig_module *module, ig_dim a, ig_dim b) {
 
 ig_dim ig_dim_ceil_div(ig_module *module, ig_dim a, ig_dim b) {
     int64_t d;
-    if (b == 0) {
+    if (ig_dim_is(b, 0)) {
         return ig_dim_make_atom(module->dims, IG_DIM_CEIL, a, b); /* has no value */
     }
     if (!positive_divisor(module, &a, b, &d)) {
         return round_by_dim(module, IG_DIM_CEIL, a, b);
     }
-    return floor_by(module->dims, ig_dim_add(module, a, d - 1), d, 0);
+    return floor_by(module->dims, ig_dim_add(module, a, ig_dim_of(d - 1)), d, 0);
 }
 
 /* ---- exact ---- */
@@ -338,10 +339,10 @@ static bool open_exact(ig_dim_table *table, ig_dim dim, ig_dim *out_p, ig_dim *o
 ig_dim ig_dim_exact_div(ig_module *module, ig_dim a, ig_dim b) {
     ig_dim_table *table = module->dims;
     ig_dim quotient, p, q;
-    if (b == 0) {
+    if (ig_dim_is(b, 0)) {
         return ig_dim_make_atom(table, IG_DIM_EXACT, a, b); /* has no value */
     }
-    if (a == 0 || b == 1) {
+    if (ig_dim_is(a, 0) || ig_dim_is(b, 1)) {
         return a;
     }
     if (ig_dim_divide(table, a, b, &quotient)) {

@@ -144,7 +144,7 @@ bool ig_dims_neg(const ig_op *op, const ig_dims_value *const *in, ig_dims_value 
     }
     *out = *in[0];
     for (uint32_t i = 0; i < out->count; i++) {
-        out->dims[i] = ig_dim_sub(ig_op_module(op), 0, in[0]->dims[i]);
+        out->dims[i] = ig_dim_sub(ig_op_module(op), ig_dim_of(0), in[0]->dims[i]);
     }
     return true;
 }
@@ -163,7 +163,7 @@ bool ig_dims_cast(const ig_op *op, const ig_dims_value *const *in, ig_dims_value
 
 static bool equal(ig_module *module, ig_dim a, ig_dim b, ig_dim *out) {
     ig_truth truth = ig_dim_equal(module, a, b);
-    *out = truth == IG_YES;
+    *out = ig_dim_of(truth == IG_YES);
     return truth != IG_MAYBE;
 }
 

@@ -33,8 +33,8 @@ static bool dims_of_data(ig_module *module, const ig_data *data, ig_dims_value *
         return false;
     }
     out->rank = type->rank;
-    ig_dim count = type->rank ? type->dims[0] : 1;
-    if (count < 0 || count > MOST) {
+    int64_t count = 1;
+    if (type->rank && (!ig_dim_known(type->dims[0], &count) || count > MOST)) {
         return false;
     }
     out->count = (uint32_t)count;
@@ -123,8 +123,11 @@ bool ig_dims_expand(const ig_op *op, const ig_dims_value *const *in,
     if (!in[0] || !type || type->rank > 1) {
         return false;
     }
-    ig_dim count = type->rank ? type->dims[0] : 1;
-    if (count < 0 || count > MOST || (in[0]->count != 1 && in[0]->count != count)) {
+    int64_t count = 1;
+    if (type->rank && (!ig_dim_known(type->dims[0], &count) || count > MOST)) {
+        return false;
+    }
+    if (in[0]->count != 1 && in[0]->count != count) {
         return false;
     }
     out->rank = type->rank;
@@ -168,7 +171,7 @@ static bool read_slice(const ig_op *op, const ig_dims_value *const *in, int64_t 
         return false;
     }
     ig_slice_ends ends = { in[1]->dims[0], in[2]->dims[0], *step };
-    return ig_slice_extent(module, &ends, in[0]->count, &first, &count) &&
+    return ig_slice_extent(module, &ends, ig_dim_of(in[0]->count), &first, &count) &&
            ig_dim_constant(module, first, start) &&
            ig_dim_constant(module, count, size);
 }
@@ -220,15 +223,16 @@ bool ig_dims_gather(const ig_op *op, const ig_dims_value *const *in,
 bool ig_dims_range(const ig_op *op, const ig_dims_value *const *in,
                    ig_dims_value *out) {
     const ig_type *type = op->results[0].type;
+    int64_t count;
     if (!in[0] || !in[2] || !type || in[0]->count != 1 || in[2]->count != 1 ||
-        !ig_dim_is_static(type->dims[0]) || type->dims[0] > MOST) {
+        !ig_dim_known(type->dims[0], &count) || count > MOST) {
         return false;
     }
     ig_module *module = ig_op_module(op);
     out->rank = 1;
-    out->count = (uint32_t)type->dims[0];
+    out->count = (uint32_t)count;
     for (uint32_t i = 0; i < out->count; i++) {
-        ig_dim walked = ig_dim_mul(module, i, in[2]->dims[0]);
+        ig_dim walked = ig_dim_mul(module, ig_dim_of(i), in[2]->dims[0]);
         out->dims[i] = ig_dim_add(module, in[0]->dims[0], walked);
     }
     return true;
@@ -261,13 +265,15 @@ bool ig_dims_reduce(const ig_op *op, const ig_dims_value *const *in,
         (in[0]->count == 0 && !reductions[kind].has_identity)) {
         return false;
     }
-    bool is_whole = in[0]->rank == 0 || type->rank == 0 || type->dims[0] == 1;
+    bool is_whole = in[0]->rank == 0 || type->rank == 0 || ig_dim_is(type->dims[0], 1);
     if (!is_whole || type->rank > 1) {
         return false;
     }
-    ig_dim total = in[0]->count ? in[0]->dims[0] : reductions[kind].identity;
+    ig_module *module = ig_op_module(op);
+    ig_dim total = in[0]->count ? in[0]->dims[0]
+                                : ig_dim_const(module, reductions[kind].identity);
     for (uint32_t i = 1; i < in[0]->count; i++) {
-        total = reductions[kind].join(ig_op_module(op), total, in[0]->dims[i]);
+        total = reductions[kind].join(module, total, in[0]->dims[i]);
     }
     out->rank = type->rank;
     out->count = 1;

@@ -14,48 +14,50 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* >= 0 a known extent; < 0 expression number -1 - dim of the module. */
-typedef int64_t ig_dim;
+typedef struct ig_dim {
+    int64_t
+        code; /* >= 0 a known extent; < 0 expression number -1 - code of the module */
+} ig_dim;
 
 /* No dim: what ig_dim_substitute leaves as it is. */
-#define IG_DIM_KEEP INT64_MIN
+#define IG_DIM_KEEP ((ig_dim){ INT64_MIN })
 
 static inline ig_dim ig_dim_of(int64_t extent) {
     assert(extent >= 0 && "an extent is never negative");
-    return extent;
+    return (ig_dim){ extent };
 }
 
 /* The dim of an integer from outside; false when it is negative, thus no extent. */
 static inline bool ig_dim_from(int64_t extent, ig_dim *out_dim) {
     bool is_extent = extent >= 0;
-    *out_dim = is_extent ? extent : 0;
+    out_dim->code = is_extent ? extent : 0;
     return is_extent;
 }
 
 /* No expression, but a known extent? */
 static inline bool ig_dim_is_static(ig_dim dim) {
-    return dim >= 0;
+    return dim.code >= 0;
 }
 
 /* The extent, when it is known. */
 static inline bool ig_dim_known(ig_dim dim, int64_t *out_extent) {
-    *out_extent = dim >= 0 ? dim : 0;
-    return dim >= 0;
+    *out_extent = dim.code >= 0 ? dim.code : 0;
+    return dim.code >= 0;
 }
 
 static inline int64_t ig_dim_value(ig_dim dim) {
-    assert(dim >= 0 && "an expression has no value before its symbols do");
-    return dim;
+    assert(dim.code >= 0 && "an expression has no value before its symbols do");
+    return dim.code;
 }
 
 /* Known to be `extent`? */
 static inline bool ig_dim_is(ig_dim dim, int64_t extent) {
-    return dim >= 0 && dim == extent;
+    return dim.code >= 0 && dim.code == extent;
 }
 
 /* The same handle: equal in every call.  ig_dim_equal says more. */
 static inline bool ig_dim_same(ig_dim a, ig_dim b) {
-    return a == b;
+    return a.code == b.code;
 }
 
 static inline bool ig_dims_same(const ig_dim *a, const ig_dim *b, uint32_t count) {
@@ -69,7 +71,7 @@ static inline bool ig_dims_same(const ig_dim *a, const ig_dim *b, uint32_t count
 
 /* For maps: equal for the same handles only. */
 static inline uint64_t ig_dim_key(ig_dim dim) {
-    return (uint64_t)dim;
+    return (uint64_t)dim.code;
 }
 
 #endif

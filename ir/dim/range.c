@@ -173,10 +173,10 @@ static bool never_zero_by_gcd(const ig_dim_sum *sum) {
 }
 
 ig_truth ig_dim_equal(const ig_module *module, ig_dim a, ig_dim b) {
-    if (a == b) {
+    if (ig_dim_same(a, b)) {
         return IG_YES;
     }
-    if (a >= 0 && b >= 0) {
+    if (ig_dim_is_static(a) && ig_dim_is_static(b)) {
         return IG_NO;
     }
     ig_dim_sum sum;
@@ -231,8 +231,8 @@ bool ig_dim_as_rounded(const ig_module *module, ig_dim dim, ig_dim *out_of,
     }
     const ig_dim_atom *atom = terms[0].monomial->atoms[0];
     *out_of = atom->a;
-    *out_multiple = atom->b;
-    return atom->kind == IG_DIM_FLOOR && atom->b > 1 && terms[0].coefficient == atom->b;
+    return atom->kind == IG_DIM_FLOOR && ig_dim_known(atom->b, out_multiple) &&
+           *out_multiple > 1 && *out_multiple == terms[0].coefficient;
 }
 
 /* The atom that `dim` is when it is a min or max, else NULL. */
@@ -253,7 +253,8 @@ static uint32_t find_floor_less(const ig_dim_sum *sum) {
         const ig_dim_monomial *monomial = sum->terms[i].monomial;
         bool is_floor = monomial->degree == 1 &&
                         monomial->atoms[0]->kind == IG_DIM_FLOOR &&
-                        monomial->atoms[0]->b > 0;
+                        ig_dim_is_static(monomial->atoms[0]->b) &&
+                        !ig_dim_is(monomial->atoms[0]->b, 0);
         if (is_floor && sum->terms[i].coefficient < 0) {
             return i;
         }
@@ -276,8 +277,8 @@ static bool never_below_zero(ig_dim_table *table, ig_dim_sum *sum) {
         ig_dim_sum_start(&more);
         for (uint32_t i = 0; i < sum->count; i++) {
             int64_t scaled;
-            if (i == at ||
-                !ig_mul_i64(sum->terms[i].coefficient, rounded->b, &scaled)) {
+            if (i == at || !ig_mul_i64(sum->terms[i].coefficient,
+                                       ig_dim_value(rounded->b), &scaled)) {
                 more.failed = more.failed || i != at;
                 continue;
             }
@@ -293,11 +294,11 @@ static bool never_below_zero(ig_dim_table *table, ig_dim_sum *sum) {
 
 static ig_truth less_equal(ig_dim_table *table, ig_dim a, ig_dim b, int depth) {
     enum { DEPTH = 4 };
-    if (a == b) {
+    if (ig_dim_same(a, b)) {
         return IG_YES;
     }
-    if (a >= 0 && b >= 0) {
-        return a < b ? IG_YES : IG_NO;
+    if (ig_dim_is_static(a) && ig_dim_is_static(b)) {
+        return ig_dim_value(a) < ig_dim_value(b) ? IG_YES : IG_NO;
     }
     ig_dim_sum sum;
     if (subtract(table, b, a, &sum)) {

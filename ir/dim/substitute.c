@@ -17,7 +17,7 @@ static ig_dim substitute_atom(ig_module *module, const ig_dim_atom *atom,
                               const ig_dim *by_symbol) {
     if (atom->kind == IG_DIM_SYMBOL) {
         ig_dim by = by_symbol[atom->symbol];
-        return by == IG_DIM_KEEP ? ig_dim_of_atom(module->dims, atom) : by;
+        return ig_dim_same(by, IG_DIM_KEEP) ? ig_dim_of_atom(module->dims, atom) : by;
     }
     assert(makers[atom->kind] && "an operation");
     return makers[atom->kind](module, ig_dim_substitute(module, atom->a, by_symbol),
@@ -32,7 +32,7 @@ ig_dim ig_dim_substitute(ig_module *module, ig_dim dim, const ig_dim *by_symbol)
     ig_dim_term room;
     uint32_t count;
     const ig_dim_term *terms = ig_dim_terms(module->dims, dim, &room, &count);
-    ig_dim total = 0;
+    ig_dim total = ig_dim_of(0);
     for (uint32_t i = 0; i < count; i++) {
         ig_dim product = ig_dim_const(module, terms[i].coefficient);
         for (uint32_t k = 0; k < terms[i].monomial->degree; k++) {

@@ -264,7 +264,8 @@ static bool join_exact(ig_dim_table *table, ig_dim_sum *sum, uint32_t index,
     const ig_dim_monomial *self = ig_dim_monomial_intern(table, &atom, 1);
     const ig_dim_monomial *rest = ig_dim_monomial_over(table, monomial, self);
     int64_t times = times_in_sum(table, sum, atom->a, rest), more;
-    if (times == 0 || times == INT64_MIN || !ig_mul_i64(times, atom->b, &more)) {
+    if (times == 0 || times == INT64_MIN ||
+        !ig_mul_i64(times, ig_dim_value(atom->b), &more)) {
         return false;
     }
     ig_dim_sum trial = *sum;
@@ -283,8 +284,9 @@ static void join_exacts(ig_dim_table *table, ig_dim_sum *sum) {
         const ig_dim_monomial *monomial = sum->terms[i].monomial;
         for (uint32_t k = 0; k < monomial->degree; k++) {
             const ig_dim_atom *atom = monomial->atoms[k];
-            if (atom->kind == IG_DIM_EXACT && atom->b > 1 &&
-                join_exact(table, sum, i, atom)) {
+            int64_t divisor;
+            if (atom->kind == IG_DIM_EXACT && ig_dim_known(atom->b, &divisor) &&
+                divisor > 1 && join_exact(table, sum, i, atom)) {
                 i = UINT32_MAX; /* from the start */
                 break;
             }
@@ -311,7 +313,7 @@ static bool shorten(ig_dim_table *table, ig_dim_sum *sum, uint32_t index, ig_dim
     ig_dim rest = is_min ? ig_dim_sub(module, p, q) : ig_dim_sub(module, q, p);
     int64_t factor = is_min ? -term.coefficient : term.coefficient;
     ig_dim_sum_add_dim(table, &trial, (ig_dim_term){ factor, table->one },
-                       ig_dim_max(module, rest, 0));
+                       ig_dim_max(module, rest, ig_dim_of(0)));
     if (trial.failed || trial.count >= sum->count) {
         return false;
     }
@@ -350,7 +352,7 @@ static ig_dim intern_expr(ig_dim_table *table, const ig_dim_sum *sum, uint32_t s
     ig_str key = { (const char *)sum->terms, sum->count * sizeof(ig_dim_term) };
     void *known = ig_map_get(&table->exprs_by_terms, key);
     if (known) {
-        return -(ig_dim)(uintptr_t)known; /* stored as 1 + index */
+        return (ig_dim){ -(int64_t)(uintptr_t)known }; /* stored as 1 + index */
     }
     ig_dim_expr *expr = IG_NEW(table->arena, ig_dim_expr);
     expr->count = sum->count;
@@ -366,7 +368,7 @@ static ig_dim intern_expr(ig_dim_table *table, const ig_dim_sum *sum, uint32_t s
     }
     IG_PUSH(table->arena, &table->exprs, expr);
     ig_map_set(&table->exprs_by_terms, key, (void *)(uintptr_t)table->exprs.count);
-    return -(ig_dim)table->exprs.count;
+    return (ig_dim){ -(int64_t)table->exprs.count };
 }
 
 void ig_dim_sum_join(ig_dim_table *table, ig_dim_sum *sum) {
@@ -386,12 +388,12 @@ bool ig_dim_sum_intern(ig_dim_table *table, const ig_dim_sum *sum, ig_dim *out_d
         return false;
     }
     if (sum->count == 0) {
-        *out_dim = 0;
+        *out_dim = ig_dim_of(0);
         return true;
     }
     const ig_dim_term *first = &sum->terms[0];
     if (sum->count == 1 && first->monomial->degree == 0 && first->coefficient > 0) {
-        *out_dim = first->coefficient;
+        *out_dim = ig_dim_of(first->coefficient);
         return true;
     }
     uint32_t size = 0;

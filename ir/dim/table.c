@@ -21,34 +21,40 @@ void ig_dim_table_create(ig_module *module) {
 
 /* ---- expressions ---- */
 
+static const ig_dim_expr *expr_of(const ig_dim_table *table, ig_dim dim) {
+    assert(!ig_dim_is_static(dim) && "a known extent is no expression");
+    assert((uint64_t)(-1 - dim.code) < table->exprs.count && "a dim of another module");
+    return table->exprs.items[-1 - dim.code];
+}
+
 const ig_dim_term *ig_dim_terms(const ig_dim_table *table, ig_dim dim,
                                 ig_dim_term *room, uint32_t *out_count) {
-    if (dim < 0) {
-        const ig_dim_expr *expr = table->exprs.items[-1 - dim];
+    if (!ig_dim_is_static(dim)) {
+        const ig_dim_expr *expr = expr_of(table, dim);
         *out_count = expr->count;
         return expr->terms;
     }
-    *room = (ig_dim_term){ dim, table->one };
-    *out_count = dim > 0;
+    *room = (ig_dim_term){ dim.code, table->one };
+    *out_count = dim.code > 0;
     return room;
 }
 
 uint32_t ig_dim_depth(const ig_dim_table *table, ig_dim dim) {
-    return dim < 0 ? table->exprs.items[-1 - dim]->depth : 0;
+    return ig_dim_is_static(dim) ? 0 : expr_of(table, dim)->depth;
 }
 
 uint32_t ig_dim_size(const ig_dim_table *table, ig_dim dim) {
-    return dim < 0 ? table->exprs.items[-1 - dim]->size : 1;
+    return ig_dim_is_static(dim) ? 1 : expr_of(table, dim)->size;
 }
 
 uint64_t ig_dim_hash(const ig_module *module, ig_dim dim) {
-    return dim < 0 ? module->dims->exprs.items[-1 - dim]->hash
-                   : ig_hash_bytes(&dim, sizeof(dim), 0);
+    return !ig_dim_is_static(dim) ? expr_of(module->dims, dim)->hash
+                                  : ig_hash_bytes(&dim, sizeof(dim), 0);
 }
 
 /* Descends only into the first pair that differs, so the cost is depth times width. */
 int ig_dim_compare(const ig_dim_table *table, ig_dim a, ig_dim b) {
-    if (a == b) {
+    if (ig_dim_same(a, b)) {
         return 0;
     }
     ig_dim_term room_a, room_b;
@@ -103,7 +109,7 @@ static ig_dim_atom *add_atom(ig_dim_table *table, ig_dim_opcode kind, ig_dim a,
 
 const ig_dim_atom *ig_dim_atom_intern(ig_dim_table *table, ig_dim_opcode kind, ig_dim a,
                                       ig_dim b) {
-    int64_t parts[3] = { (int64_t)kind, a, b };
+    int64_t parts[3] = { (int64_t)kind, a.code, b.code };
     ig_str key = { (const char *)parts, sizeof(parts) };
     ig_dim_atom *atom = (ig_dim_atom *)ig_map_get(&table->atoms, key);
     if (!atom) {
@@ -117,7 +123,7 @@ ig_dim ig_dim_of_atom(ig_dim_table *table, const ig_dim_atom *atom) {
     ig_dim_sum sum;
     ig_dim_sum_start(&sum);
     ig_dim_sum_add(table, &sum, 1, ig_dim_monomial_intern(table, &atom, 1));
-    ig_dim dim = 0;
+    ig_dim dim = ig_dim_of(0);
     bool is_small = ig_dim_sum_finish(table, &sum, &dim);
     assert(is_small && "an atom is kept within the limits when it is made");
     (void)is_small;
@@ -129,7 +135,7 @@ ig_dim ig_dim_make_atom(ig_dim_table *table, ig_dim_opcode kind, ig_dim a, ig_di
     for (int i = 0; i < 2; i++) {
         if (ig_dim_depth(table, parts[i]) + 1 >= IG_DIM_DEPTH_MAX ||
             ig_dim_size(table, parts[i]) > IG_DIM_SIZE_MAX / 4) {
-            parts[i] = ig_dim_fresh(table, IG_DIM_CONST, parts[i], 0);
+            parts[i] = ig_dim_fresh(table, IG_DIM_CONST, parts[i], ig_dim_of(0));
         }
     }
     return ig_dim_of_atom(table, ig_dim_atom_intern(table, kind, parts[0], parts[1]));
@@ -143,7 +149,7 @@ static ig_dim_name *add_symbol(ig_dim_table *table, ig_str name) {
     entry->symbol.max = INT64_MAX;
     entry->symbol.multiple = 1;
     entry->next_number = 2;
-    ig_dim_atom *atom = add_atom(table, IG_DIM_SYMBOL, 0, 0);
+    ig_dim_atom *atom = add_atom(table, IG_DIM_SYMBOL, ig_dim_of(0), ig_dim_of(0));
     atom->symbol = (uint32_t)table->symbols.count;
     atom->depth = 0;
     atom->size = 1;
@@ -202,10 +208,10 @@ ig_dim ig_dim_named(ig_module *module, ig_str name) {
 }
 
 static const ig_dim_atom *only_atom(const ig_module *module, ig_dim dim) {
-    if (dim >= 0) {
+    if (ig_dim_is_static(dim)) {
         return NULL;
     }
-    const ig_dim_expr *expr = module->dims->exprs.items[-1 - dim];
+    const ig_dim_expr *expr = expr_of(module->dims, dim);
     bool is_one = expr->count == 1 && expr->terms[0].coefficient == 1 &&
                   expr->terms[0].monomial->degree == 1;
     return is_one ? expr->terms[0].monomial->atoms[0] : NULL;
@@ -245,14 +251,14 @@ static ig_dim definition_of(ig_dim_table *table, ig_dim_opcode kind, ig_dim a,
     for (int i = 0; i < 2; i++) {
         if (ig_dim_size(table, parts[i]) > IG_DIM_SIZE_MAX / 2 - 2 ||
             ig_dim_depth(table, parts[i]) >= IG_DIM_DEPTH_MAX) {
-            parts[i] = ig_dim_fresh(table, IG_DIM_CONST, parts[i], 0);
+            parts[i] = ig_dim_fresh(table, IG_DIM_CONST, parts[i], ig_dim_of(0));
         }
     }
     return ig_dim_of_atom(table, ig_dim_atom_intern(table, kind, parts[0], parts[1]));
 }
 
 ig_dim ig_dim_fresh(ig_dim_table *table, ig_dim_opcode kind, ig_dim a, ig_dim b) {
-    int64_t parts[3] = { (int64_t)kind, a, b };
+    int64_t parts[3] = { (int64_t)kind, a.code, b.code };
     ig_str key = { (const char *)parts, sizeof(parts) };
     ig_dim_name *entry = (ig_dim_name *)ig_map_get(&table->fresh, key);
     if (entry) {

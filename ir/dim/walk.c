@@ -199,8 +199,9 @@ typedef struct overflow {
  * result did not fit. */
 static void look_for_overflow(void *user, uint32_t symbol) {
     overflow *o = user;
-    ig_dim defined = ig_symbol_at(o->module, symbol)->defined;
-    o->is_found |= defined && !ig_dim_mentions_since(o->module, defined, 0);
+    const ig_symbol *s = ig_symbol_at(o->module, symbol);
+    o->is_found |= ig_symbol_is_defined(s) &&
+                   !ig_dim_mentions_since(o->module, s->defined, 0);
 }
 
 bool ig_dim_overflows(const ig_module *module, ig_dim dim) {
@@ -249,7 +250,7 @@ static ig_dim translate(const ig_module *from, ig_dim dim, ig_module *to) {
         ig_dim_sum_add(to->dims, &sum, terms[i].coefficient,
                        translate_monomial(from, terms[i].monomial, to));
     }
-    ig_dim copy = 0;
+    ig_dim copy = ig_dim_of(0);
     bool is_small = ig_dim_sum_intern(to->dims, &sum, &copy);
     assert(is_small && "limits are the context's, so they are the same");
     (void)is_small;
@@ -307,7 +308,7 @@ static void copy_new_symbols(translation *t, ig_dim dim) {
 }
 
 ig_dim ig_dim_translate(const ig_module *from, ig_dim dim, ig_module *to) {
-    if (from == to || dim >= 0) {
+    if (from == to || ig_dim_is_static(dim)) {
         return dim;
     }
     translation t = { .from = from, .to = to };

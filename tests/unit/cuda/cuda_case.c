@@ -397,7 +397,7 @@ static void randomise_weights(cuda_case *c) {
         ig_data *data = &c->module->weights.items[i]->data;
         int64_t dims[IG_TENSOR_RANK];
         for (uint32_t d = 0; d < data->type->rank; d++) {
-            dims[d] = data->type->dims[d];
+            dims[d] = ig_dim_value(data->type->dims[d]);
         }
         ig_tensor values;
         CHECK_OK(ig_tensor_alloc(&c->arena, NULL, (ig_dtype)data->type->dtype,

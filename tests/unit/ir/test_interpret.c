@@ -166,7 +166,7 @@ TEST(symbols_that_stand_for_long_expressions_get_their_value) {
     c.graph = ig_module_graph(c.module, "main");
     bool is_defined = false;
     for (uint32_t i = 0; i < ig_symbol_count(c.module); i++) {
-        is_defined |= ig_symbol_at(c.module, i)->defined != 0;
+        is_defined |= ig_symbol_is_defined(ig_symbol_at(c.module, i));
     }
     CHECK(is_defined);
     ig_tensor in[] = { tensor_of(&c, IG_DT_f32, 1, (int64_t[]){ 2 }),

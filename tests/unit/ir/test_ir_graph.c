@@ -14,7 +14,7 @@ static void start(void) {
     context = (ig_context){ .limits = ig_limits_default };
     module = ig_module_create(&context, "test");
     graph = ig_graph_create(module, "main", IG_STAGE_TENSOR);
-    vector = ig_type_tensor(module, IG_DT_f32, 1, (ig_dim[]){ 4 });
+    vector = ig_type_tensor(module, IG_DT_f32, 1, (ig_dim[]){ ig_dim_of(4) });
 }
 
 static void finish(void) {
@@ -226,7 +226,8 @@ TEST(equal_payloads_share_a_pointer) {
     CHECK(ig_attr_equal(&a, &b));
     b = ig_attr_of_ints(module, ints, 2);
     CHECK(!ig_attr_equal(&a, &b));
-    b = ig_attr_of_dims(module, ints, 3);
+    b = ig_attr_of_dims(module, (ig_dim[]){ ig_dim_of(1), ig_dim_of(2), ig_dim_of(3) },
+                        3);
     CHECK(!ig_attr_equal(&a, &b));
     a = ig_attr_of_ints(module, NULL, 0);
     CHECK(a.as.ints && a.count == 0);
@@ -276,14 +277,16 @@ TEST(attributes_by_slot) {
 TEST(types_are_interned) {
     start();
     ig_dim b = ig_dim_named(module, IG_STR("B"));
-    const ig_type *one = ig_type_tensor(module, IG_DT_f32, 2, (ig_dim[]){ b, 3 });
-    CHECK_PTR(ig_type_tensor(module, IG_DT_f32, 2, (ig_dim[]){ b, 3 }), one);
-    CHECK(ig_type_tensor(module, IG_DT_f32, 2, (ig_dim[]){ 3, b }) != one);
-    CHECK(ig_type_buffer(module, IG_DT_f32, 2, (ig_dim[]){ b, 3 }) != one);
+    const ig_type *one = ig_type_tensor(module, IG_DT_f32, 2,
+                                        (ig_dim[]){ b, ig_dim_of(3) });
+    CHECK_PTR(ig_type_tensor(module, IG_DT_f32, 2, (ig_dim[]){ b, ig_dim_of(3) }), one);
+    CHECK(ig_type_tensor(module, IG_DT_f32, 2, (ig_dim[]){ ig_dim_of(3), b }) != one);
+    CHECK(ig_type_buffer(module, IG_DT_f32, 2, (ig_dim[]){ b, ig_dim_of(3) }) != one);
     CHECK(!ig_type_is_static(one) && ig_type_is_static(vector));
-    CHECK_INT(ig_type_count(module, one), ig_dim_mul(module, 3, b));
-    CHECK_INT(ig_type_count(module, ig_type_tensor(module, IG_DT_i64, 0, NULL)), 1);
-    CHECK_PTR(ig_type_with_dims(module, one, 1, (ig_dim[]){ 4 }), vector);
+    CHECK(ig_dim_same(ig_type_count(module, one), ig_dim_mul(module, ig_dim_of(3), b)));
+    CHECK(ig_dim_is(ig_type_count(module, ig_type_tensor(module, IG_DT_i64, 0, NULL)),
+                    1));
+    CHECK_PTR(ig_type_with_dims(module, one, 1, (ig_dim[]){ ig_dim_of(4) }), vector);
     CHECK_PTR(ig_type_with_dtype(module, one, IG_DT_f32), one);
     const ig_type *list = ig_type_host(module, IG_SEQUENCE, one);
     CHECK_PTR(ig_type_host(module, IG_SEQUENCE, one), list);
@@ -291,10 +294,10 @@ TEST(types_are_interned) {
     CHECK_PTR(ig_type_vector(module, IG_DT_f32, 16),
               ig_type_vector(module, IG_DT_f32, 16));
     ig_rows halves = { .format = IG_ROW_F16 }, singles = { .format = IG_ROW_F32 };
-    CHECK(ig_type_table(module, IG_DT_i8, halves, 10, 4) !=
-          ig_type_table(module, IG_DT_i8, singles, 10, 4));
-    CHECK(ig_type_table(module, IG_DT_i8, halves, 10, 4) ==
-          ig_type_table(module, IG_DT_i8, halves, 10, 4));
+    CHECK(ig_type_table(module, IG_DT_i8, halves, ig_dim_of(10), ig_dim_of(4)) !=
+          ig_type_table(module, IG_DT_i8, singles, ig_dim_of(10), ig_dim_of(4)));
+    CHECK(ig_type_table(module, IG_DT_i8, halves, ig_dim_of(10), ig_dim_of(4)) ==
+          ig_type_table(module, IG_DT_i8, halves, ig_dim_of(10), ig_dim_of(4)));
     finish();
 }
 

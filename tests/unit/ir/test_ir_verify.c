@@ -57,7 +57,7 @@ static ig_op *op_at(int index) {
 TEST(errors_stand_under_their_lines) {
     start(chain);
     ig_value_retype(&op_at(1)->results[0],
-                    ig_type_tensor(module, IG_DT_f32, 1, (ig_dim[]){ 5 }));
+                    ig_type_tensor(module, IG_DT_f32, 1, (ig_dim[]){ ig_dim_of(5) }));
     CHECK_STATUS(ig_verify(graph, IG_STAGE_TENSOR), IG_INTERNAL);
     CHECK_MSG(strstr(messages, "    # error: result 0 should be f32[4]\n"), "%s",
               messages);

@@ -18,7 +18,7 @@ TEST(a_symbol_does_not_come_to_stand_for_itself) {
     ig_module *module = ig_module_create(&context, "test");
     ig_dim m = ig_dim_symbol(module, "M"), n = ig_dim_symbol(module, "N");
     ig_dim large = too_large(module, n), other = too_large(module, m);
-    CHECK(ig_dim_as_symbol(module, large)->defined);
+    CHECK(ig_symbol_is_defined(ig_dim_as_symbol(module, large)));
     ig_substitution s;
     ig_substitution_init(&s, module, &module->arena);
     s.by_symbol[ig_symbol_index(module, m)] = n;
