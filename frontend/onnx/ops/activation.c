@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "compose/activation.h"
 
-#include "frontend/onnx/import/args.h"
+#include "frontend/onnx/ops/hooks.h"
 
 ig_status ig_onnx_import_leaky_relu(ig_onnx_node *node) {
     double slope = ig_onnx_attr_float(node, "alpha", 0.01f);
