@@ -5,6 +5,8 @@
 #include "tests/unit/onnx/onnx_case.h"
 #include "tests/unit/unit.h"
 
+#include <math.h>
+
 static onnx_model model;
 static onnx_case run;
 
@@ -182,8 +184,61 @@ TEST(loops_stack_and_may_run_no_trip) {
 }
 END_TEST
 
+/* ---- extents that no tensor has ---- */
+
+static void expect_refusal(const char *words) {
+    ig_module *module;
+    onnx_output(&model, "y");
+    ig_status status = ig_import_onnx_memory(&run.context, onnx_pack(&model), NULL,
+                                             NULL, &module);
+    CHECK_STATUS(status, IG_INVALID);
+    CHECK_MSG(strstr(run.why, words), "%s", run.why);
+    end();
+}
+
+/* x is [4, 3]. */
+static Onnx__NodeProto *begin_resize(const char *ins) {
+    onnx_case_init(&run);
+    onnx_model_init(&model, 18);
+    onnx_input(&model, "x", ONNX_F32, 2, "4", "3");
+    return onnx_node(&model, "Resize", ins, "y");
+}
+
+TEST(resize_by_a_region_turned_round_is_refused) {
+    const int64_t four = 4, two = 2;
+    Onnx__NodeProto *node = begin_resize("x,roi,scales");
+    onnx_attr_s(&model, node, "coordinate_transformation_mode", "tf_crop_and_resize");
+    onnx_initializer(
+        &model, onnx_tensor(&model, "roi", ONNX_F32, 1, &four, FLOATS(0, 0, -1, 1)));
+    onnx_initializer(&model,
+                     onnx_tensor(&model, "scales", ONNX_F32, 1, &two, FLOATS(1, 1)));
+    expect_refusal("axis 0 -4 elements");
+}
+END_TEST
+
+TEST(resize_by_an_endless_scale_is_refused) {
+    const int64_t four = 4, two = 2;
+    Onnx__NodeProto *node = begin_resize("x,roi,scales");
+    onnx_attr_s(&model, node, "coordinate_transformation_mode", "tf_crop_and_resize");
+    onnx_initializer(&model, onnx_tensor(&model, "roi", ONNX_F32, 1, &four,
+                                         FLOATS(0, 0, 1, INFINITY)));
+    onnx_initializer(&model,
+                     onnx_tensor(&model, "scales", ONNX_F32, 1, &two, FLOATS(1, 1)));
+    expect_refusal("axis 1 inf elements");
+}
+END_TEST
+
+TEST(resize_to_a_negative_size_is_refused) {
+    Onnx__NodeProto *node = begin_resize("x,,,sizes");
+    onnx_attr_s(&model, node, "keep_aspect_ratio_policy", "not_larger");
+    onnx_ints(&model, "sizes", 2, INTS(-2, 3));
+    expect_refusal("axis 0 -2 elements");
+}
+END_TEST
+
 UNIT_SUITE(onnx_ops, slice_with_attributes, clip_with_attributes,
            pad_with_attributes_crops_too, softmax_before_13_flattens,
            split_equally_and_by_attribute, squeeze_and_unsqueeze_with_attributes,
            reduce_with_attributes, gemm_scales_and_broadcasts,
-           loops_stack_and_may_run_no_trip)
+           loops_stack_and_may_run_no_trip, resize_by_a_region_turned_round_is_refused,
+           resize_by_an_endless_scale_is_refused, resize_to_a_negative_size_is_refused)
