@@ -177,6 +177,8 @@ void ig_expr_guard_equal(ig_expr *e, ig_dim a, ig_dim b, const char *what);
 void ig_expr_guard_less_equal(ig_expr *e, ig_dim a, ig_dim b, const char *what);
 /* That two operands broadcast. */
 void ig_expr_guard_broadcast(ig_expr *e, const ig_value *x, const ig_value *y);
+/* That two operands have a product as numpy's. */
+void ig_expr_guard_product(ig_expr *e, const ig_value *x, const ig_value *y);
 /* `dims` (`*rank` of them so far) broadcast with a type's; false when they cannot
  * be. */
 bool ig_expr_broadcast_dims(ig_expr *e, const ig_type *type, ig_dim *dims,

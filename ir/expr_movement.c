@@ -255,8 +255,8 @@ ig_value *ig_expr_reduce_axes(ig_expr *e, ig_reduce kind, ig_value *x, uint32_t 
 }
 
 /* Inner extents are equal, and those of batches broadcast. */
-static void guard_product(ig_expr *e, const ig_value *x, const ig_value *y,
-                          uint32_t inner_axis) {
+static void guard_inner(ig_expr *e, const ig_value *x, const ig_value *y,
+                        uint32_t inner_axis) {
     const ig_type *a = x->type, *b = y->type;
     if (e->policy != IG_EXPR_REPORT || a->rank == 0 || b->rank == 0) {
         return;
@@ -275,11 +275,17 @@ static void guard_product(ig_expr *e, const ig_value *x, const ig_value *y,
     }
 }
 
+void ig_expr_guard_product(ig_expr *e, const ig_value *x, const ig_value *y) {
+    if (x && y) {
+        guard_inner(e, x, y, 2);
+    }
+}
+
 ig_value *ig_expr_matmul(ig_expr *e, ig_value *x, ig_value *y) {
     if (!x || !y) {
         return NULL;
     }
-    guard_product(e, x, y, 2);
+    ig_expr_guard_product(e, x, y);
     return ig_build_matmul(e, x, y, (ig_matmul_attrs){ 0 });
 }
 
@@ -287,7 +293,7 @@ ig_value *ig_expr_matmul_transposed(ig_expr *e, ig_value *x, ig_value *y) {
     if (!x || !y) {
         return NULL;
     }
-    guard_product(e, x, y, 1);
+    guard_inner(e, x, y, 1);
     return ig_build_matmul(e, x, y, (ig_matmul_attrs){ .transpose_b = true });
 }
 

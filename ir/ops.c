@@ -44,6 +44,8 @@ static const char *const coordinate_names[] = {
 static const char *const nearest_names[] = { "round_prefer_floor", "round_prefer_ceil",
                                              "floor", "ceil", NULL };
 static const char *const outside_names[] = { "zeros", "border", "reflection", NULL };
+static const char *const rounding_names[] = { "divide", "multiply", "offset", "factor",
+                                              NULL };
 static const char *const guard_names[] = { "eq", "le", NULL };
 
 #define NO_ATTRS

@@ -144,6 +144,14 @@ typedef enum ig_rnn_cell {
 } ig_rnn_cell;
 /* Bits of rnn.given, in the order of the operands. */
 enum { IG_RNN_lengths = 1, IG_RNN_peepholes = 2, IG_RNN_projection = 4 };
+/* How quantize rounds; the row in ops.def has the formulas: ONNX's, torch's, torch's
+ * with zero points of floats, and that of sums of products. */
+typedef enum ig_rounding {
+    IG_ROUNDING_divide,
+    IG_ROUNDING_multiply,
+    IG_ROUNDING_offset,
+    IG_ROUNDING_factor
+} ig_rounding;
 typedef enum ig_guard_test { IG_GUARD_eq, IG_GUARD_le } ig_guard_test;
 typedef enum ig_resize_mode {
     IG_RESIZE_nearest,

@@ -113,11 +113,12 @@ static void multiply_ints(product *p, int64_t a_at, int64_t b_at, int64_t to) {
     }
 }
 
-ig_status ig_fold_matmul(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
-                         ig_tensor *out) {
+ig_status ig_eval_product(ig_eval *eval, const ig_op *op, ig_product_of factors,
+                          ig_tensor *out) {
+    const ig_tensor *a = factors.a, *b = factors.b;
     product p = { .out = out };
-    p.a = matrix_of(in[0], true, ig_attr_int(op, IG_matmul_transpose_a, 0));
-    p.b = matrix_of(in[1], false, ig_attr_int(op, IG_matmul_transpose_b, 0));
+    p.a = matrix_of(a, true, factors.transpose_a);
+    p.b = matrix_of(b, false, factors.transpose_b);
     uint32_t rank = p.a.batch_rank > p.b.batch_rank ? p.a.batch_rank : p.b.batch_rank;
     uint32_t batch_rank = rank;
     int64_t dims[IG_TENSOR_RANK], strides[2][IG_TENSOR_RANK], to = 0;
@@ -128,17 +129,17 @@ ig_status ig_fold_matmul(ig_eval *eval, const ig_op *op, const ig_tensor *const 
         !batch_strides(&p.b, rank, dims, strides[1])) {
         return FOLD_ERROR(
             eval, op,
-            "matmul: [%lld, %lld] times [%lld, %lld], or their batch extents, do not fit",
-            (long long)p.a.rows, (long long)p.a.columns, (long long)p.b.rows,
-            (long long)p.b.columns);
+            "%s: [%lld, %lld] times [%lld, %lld], or their batch extents, do not fit",
+            ig_ops[op->code].name, (long long)p.a.rows, (long long)p.a.columns,
+            (long long)p.b.rows, (long long)p.b.columns);
     }
-    if (in[0]->rank > 1) {
+    if (a->rank > 1) {
         dims[rank++] = p.a.rows;
     }
-    if (in[1]->rank > 1) {
+    if (b->rank > 1) {
         dims[rank++] = p.b.columns;
     }
-    IG_TRY(ig_eval_alloc(eval, op, in[0]->dtype, rank, dims, out));
+    IG_TRY(ig_eval_alloc(eval, op, a->dtype, rank, dims, out));
     if (out->count == 0) {
         return IG_OK;
     }
@@ -154,4 +155,15 @@ ig_status ig_fold_matmul(ig_eval *eval, const ig_op *op, const ig_tensor *const 
         to += p.a.rows * p.b.columns;
     }
     return IG_OK;
+}
+
+ig_status ig_fold_matmul(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
+                         ig_tensor *out) {
+    ig_product_of factors = {
+        .a = in[0],
+        .b = in[1],
+        .transpose_a = ig_attr_int(op, IG_matmul_transpose_a, 0),
+        .transpose_b = ig_attr_int(op, IG_matmul_transpose_b, 0),
+    };
+    return ig_eval_product(eval, op, factors, out);
 }

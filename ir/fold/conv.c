@@ -31,17 +31,20 @@ static ig_status read_ints(ig_eval *eval, const ig_op *op, const ig_tensor *from
     return IG_OK;
 }
 
+static bool has_bias(const ig_op *op) {
+    return op->code == IG_OP_conv && op->operand_count > 2;
+}
+
 static ig_status read_operands(ig_eval *eval, const ig_op *op,
                                const ig_tensor *const *in, conv *c) {
-    bool has_bias = op->operand_count > 2;
     if (ig_dtype_is_float(in[0]->dtype)) {
         IG_TRY(read_floats(eval, op, in[0], &c->x_f));
         IG_TRY(read_floats(eval, op, in[1], &c->w_f));
-        return has_bias ? read_floats(eval, op, in[2], &c->bias_f) : IG_OK;
+        return has_bias(op) ? read_floats(eval, op, in[2], &c->bias_f) : IG_OK;
     }
     IG_TRY(read_ints(eval, op, in[0], &c->x_i));
     IG_TRY(read_ints(eval, op, in[1], &c->w_i));
-    return has_bias ? read_ints(eval, op, in[2], &c->bias_i) : IG_OK;
+    return has_bias(op) ? read_ints(eval, op, in[2], &c->bias_i) : IG_OK;
 }
 
 /* Where the weights of (input channel `i` of the group, result channel `o`) begin. */
@@ -102,14 +105,13 @@ static ig_status check_shapes(ig_eval *eval, const ig_op *op,
     c->channels = in[0]->dims[1];
     c->outs = is_transposed ? second * c->group : first;
     int64_t own = is_transposed ? first : second * c->group;
-    bool has_bias = op->operand_count > 2;
     if (own != c->channels || first % c->group != 0 ||
-        (has_bias && in[2]->dims[0] != c->outs)) {
+        (has_bias(op) && in[2]->dims[0] != c->outs)) {
         return FOLD_ERROR(
             eval, op,
-            "conv: %lld channels in %lld groups do not fit the weights, [%lld, %lld …], or the bias",
-            (long long)c->channels, (long long)c->group, (long long)first,
-            (long long)second);
+            "%s: %lld channels in %lld groups do not fit the weights, [%lld, %lld …], or the bias",
+            ig_ops[op->code].name, (long long)c->channels, (long long)c->group,
+            (long long)first, (long long)second);
     }
     return IG_OK;
 }

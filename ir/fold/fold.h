@@ -67,4 +67,12 @@ typedef struct ig_around {
 } ig_around;
 ig_around ig_around_axis(const ig_tensor *tensor, uint32_t axis);
 
+/* numpy's product, in the dtype of `a`, that of `b` too. */
+typedef struct ig_product_of {
+    const ig_tensor *a, *b;
+    bool transpose_a, transpose_b;
+} ig_product_of;
+ig_status ig_eval_product(ig_eval *eval, const ig_op *op, ig_product_of factors,
+                          ig_tensor *out);
+
 #endif

@@ -15,12 +15,11 @@ typedef struct matrix {
     bool is_vector;
 } matrix;
 
-static matrix matrix_of(const ig_op *op, uint32_t operand, uint32_t slot) {
+static matrix matrix_of(const ig_op *op, uint32_t operand, bool is_transposed) {
     const ig_type *type = ig_operand_type(op, operand);
     if (type->rank == 1) {
         return (matrix){ .is_vector = true };
     }
-    bool is_transposed = ig_attr_int(op, slot, 0);
     uint32_t last = type->rank - 1;
     return (matrix){ .batch_rank = type->rank - 2,
                      .row_axis = is_transposed ? last : last - 1,
@@ -48,17 +47,16 @@ static ig_status join_batch(const ig_op *op, const matrix *a, const matrix *b,
     return IG_OK;
 }
 
-ig_status ig_infer_matmul(ig_op *op, const ig_type **out_types) {
-    IG_TRY(ig_check_tensors(op));
-    IG_TRY(ig_check_same_dtype(op, 0, 1));
+ig_status ig_check_product(const ig_op *op, bool transpose_a, bool transpose_b,
+                           const ig_type **out_type) {
     const ig_type *left = ig_operand_type(op, 0), *right = ig_operand_type(op, 1);
     if (left->rank == 0 || right->rank == 0 || left->dtype == IG_DT_bool) {
         return INFER_ERROR(op,
                            "operands are %s and %s, expected numbers of rank 1 or more",
                            ig_operand_text(op, 0), ig_operand_text(op, 1));
     }
-    matrix a = matrix_of(op, 0, IG_matmul_transpose_a);
-    matrix b = matrix_of(op, 1, IG_matmul_transpose_b);
+    matrix a = matrix_of(op, 0, transpose_a);
+    matrix b = matrix_of(op, 1, transpose_b);
     ig_dim inner = left->dims[a.is_vector ? 0 : a.column_axis];
     uint32_t inner_axis = b.is_vector ? 0 : b.row_axis;
     IG_TRY(
@@ -72,8 +70,15 @@ ig_status ig_infer_matmul(ig_op *op, const ig_type **out_types) {
     if (!b.is_vector) {
         dims[rank++] = right->dims[b.column_axis];
     }
-    out_types[0] = ig_type_with_dims(ig_op_module(op), left, rank, dims);
+    *out_type = ig_type_with_dims(ig_op_module(op), left, rank, dims);
     return IG_OK;
+}
+
+ig_status ig_infer_matmul(ig_op *op, const ig_type **out_types) {
+    IG_TRY(ig_check_tensors(op));
+    IG_TRY(ig_check_same_dtype(op, 0, 1));
+    return ig_check_product(op, ig_attr_int(op, IG_matmul_transpose_a, 0),
+                            ig_attr_int(op, IG_matmul_transpose_b, 0), out_types);
 }
 
 /* ---- reduce ---- */

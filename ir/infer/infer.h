@@ -35,6 +35,15 @@ ig_status ig_check_axis(const ig_op *op, int64_t axis, uint32_t rank,
 ig_status ig_check_extent(const ig_op *op, uint32_t operand, uint32_t axis,
                           ig_dim expected, const char *what, ig_dim *out_dim);
 
+/* numpy's product of operands 0 and 1, which are tensors: its type, in the dtype of
+ * operand 0. */
+ig_status ig_check_product(const ig_op *op, bool transpose_a, bool transpose_b,
+                           const ig_type **out_type);
+
+/* The type of a conv or conv_integer whose operands have fitting ranks, in the dtype of
+ * operand 0. */
+ig_status ig_check_conv(const ig_op *op, const ig_type **out_type);
+
 /* One of two extents that are equal: a number before a symbol before an expression. */
 ig_dim ig_dim_precise(const ig_module *module, ig_dim a, ig_dim b);
 /* Broadcast of two extents; false when they are provably unfit. */

@@ -39,7 +39,7 @@ static ig_status check_channels(const ig_op *op, ig_dim *out_channels) {
             ig_operand_text(op, 1), (long long)group);
     }
     *out_channels = is_transposed ? ig_dim_mul(module, second, groups) : first;
-    if (op->operand_count > 2) {
+    if (op->code == IG_OP_conv && op->operand_count > 2) {
         IG_TRY(ig_check_rank(op, 2, 1));
         return ig_check_extent(op, 2, 0, *out_channels, "the result's channels", NULL);
     }
@@ -56,8 +56,7 @@ static ig_status check_result_extent(const ig_op *op, uint32_t axis, ig_dim dim)
     return IG_OK;
 }
 
-ig_status ig_infer_conv(ig_op *op, const ig_type **out_types) {
-    IG_TRY(check_conv_operands(op));
+ig_status ig_check_conv(const ig_op *op, const ig_type **out_type) {
     ig_module *module = ig_op_module(op);
     const ig_type *x = ig_operand_type(op, 0), *w = ig_operand_type(op, 1);
     bool is_transposed = ig_attr_int(op, IG_conv_transposed, 0) != 0;
@@ -71,8 +70,13 @@ ig_status ig_infer_conv(ig_op *op, const ig_type **out_types) {
                                 : ig_window_count(module, &axis, false);
         IG_TRY(check_result_extent(op, d, dims[d]));
     }
-    out_types[0] = ig_type_with_dims(module, x, x->rank, dims);
+    *out_type = ig_type_with_dims(module, x, x->rank, dims);
     return IG_OK;
+}
+
+ig_status ig_infer_conv(ig_op *op, const ig_type **out_types) {
+    IG_TRY(check_conv_operands(op));
+    return ig_check_conv(op, out_types);
 }
 
 /* ---- pools ---- */

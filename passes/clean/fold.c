@@ -155,8 +155,8 @@ static bool is_factor(const ig_value *value) {
         if (code == IG_OP_matmul) {
             return use == &use->user->operands[1];
         }
-        if (code != IG_OP_cast && code != IG_OP_sub && code != IG_OP_mul &&
-            code != IG_OP_transpose) {
+        if (code != IG_OP_dequantize && code != IG_OP_cast && code != IG_OP_sub &&
+            code != IG_OP_mul && code != IG_OP_transpose) {
             return false;
         }
         value = use->user->results;

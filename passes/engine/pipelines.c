@@ -22,5 +22,7 @@ const char ig_pipeline_understand[] =
     "recognise_gelu,recognise_norm,recognise_attention,"
     "unify,(infer,guards,canonicalise,fold,cse,dce)*";
 const char ig_pipeline_place[] =
-    "(decompose,infer,guards,canonicalise,fold,cse,dce)*,pack,resolve_shapes,sink,fuse,bufferise,order,tile_rows";
+    "(decompose,infer,guards,canonicalise,fold,cse,dce)*,pack,"
+    "(dequantise,infer,guards,canonicalise,fold,cse,dce)*,"
+    "resolve_shapes,sink,fuse,bufferise,order,tile_rows";
 const char ig_pipeline_lower[] = "lower";

@@ -10,6 +10,7 @@
  * their padding, which becomes a pad op in front of them.
  *
  * Recognisers and importers make composites, so this runs after all of them.
+ * `dequantize` is left: `pack` has to see it (passes/place/dequantise.c).
  */
 #include "compose/decompose.h"
 #include "passes/engine/rewrite.h"
@@ -59,7 +60,7 @@ ig_status ig_pass_decompose(ig_pass_run *run, ig_graph *graph) {
         return IG_OK; /* the interpreter knows every op */
     }
     for (uint32_t code = 0; code < IG_OP_COUNT; code++) {
-        if (ig_decomposition_of((ig_opcode)code) &&
+        if (ig_decomposition_of((ig_opcode)code) && code != IG_OP_dequantize &&
             !ig_lower_has_family(run->options->target, families[code])) {
             rules[count++] = (ig_rule){ .name = ig_ops[code].name,
                                         .root = (ig_opcode)code,

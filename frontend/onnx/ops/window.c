@@ -9,6 +9,7 @@
  * half before and half after, an odd one on the named side.
  */
 #include "frontend/onnx/ops/hooks.h"
+#include "frontend/onnx/ops/quant.h"
 
 enum { SPACE = IG_TENSOR_RANK };
 
@@ -152,13 +153,36 @@ static ig_status build_conv(ig_onnx_node *node, const sliding *s, bool is_transp
                                             ig_onnx_in(node, 2), attrs));
 }
 
+static bool read_conv(const ig_onnx_node *node, sliding *s) {
+    if (!read_geometry(node, s) || !read_weights(node, s)) {
+        return false;
+    }
+    pad_same(s);
+    return true;
+}
+
 ig_status ig_onnx_import_conv(ig_onnx_node *node) {
     sliding s;
-    if (!read_geometry(node, &s) || !read_weights(node, &s)) {
-        return node->e->status;
+    return read_conv(node, &s) ? build_conv(node, &s, false) : node->e->status;
+}
+
+ig_value *ig_onnx_conv_integer(const ig_onnx_node *node, ig_integers x, ig_integers w) {
+    ig_onnx_node conv = *node;
+    ig_value *inputs[] = { x.value, w.value };
+    sliding s;
+    conv.inputs = inputs;
+    conv.input_count = 2;
+    if (!read_conv(&conv, &s)) {
+        return NULL;
     }
-    pad_same(&s);
-    return build_conv(node, &s, false);
+    int64_t group = ig_onnx_attr_between(node, "group", 1, 1, INT32_MAX);
+    guard_channels(&conv, ig_dim_of(group), false);
+    ig_conv_integer_attrs attrs = { .strides = { s.strides, s.rank },
+                                    .dilations = { s.dilations, s.rank },
+                                    .before = { s.before, s.rank },
+                                    .after = { s.after, s.rank },
+                                    .group = IG_SET(group) };
+    return ig_compose_conv_integer(node->e, x, w, attrs);
 }
 
 /* The result is to have `wanted` extents: what must go is split between its ends. */

@@ -1,0 +1,55 @@
+/* Quantisation: the rows that importers build, and what is chosen at run time.
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ *     quantize     x -> saturate(round(x / scale) + zero point)     (ops.def: rounding)
+ *     dequantize   x -> (x - zero point) * scale
+ *
+ * Scales and zero points are values: constants, or computed by the run.
+ */
+#ifndef IG_COMPOSE_QUANTISE_H
+#define IG_COMPOSE_QUANTISE_H
+
+#include "ir/expr.h"
+
+typedef struct ig_quant {
+    ig_value *scale;
+    ig_value *zero_point; /* NULL: 0 */
+    int64_t axis;         /* along which vectors lie; -1: none */
+    int64_t block;        /* indices of the axis for each element; 0: one */
+} ig_quant;
+
+/* x as integers, or small floats, `to`. */
+ig_value *ig_compose_quantize(ig_expr *e, ig_value *x, const ig_quant *q, ig_dtype to,
+                              ig_rounding rounding);
+/* The same for small floats, which saturate or become infinite. */
+ig_value *ig_compose_quantize_float(ig_expr *e, ig_value *x, const ig_quant *q,
+                                    ig_dtype to, bool saturate);
+/* x as real numbers `to`. */
+ig_value *ig_compose_dequantize(ig_expr *e, ig_value *x, const ig_quant *q,
+                                ig_dtype to);
+
+/* A tensor of 8-bit integers less its zero point, which broadcasts to it, or is
+ * NULL. */
+typedef struct ig_integers {
+    ig_value *value, *zero_point;
+} ig_integers;
+
+/* numpy's product, i32. */
+ig_value *ig_compose_matmul_integer(ig_expr *e, ig_integers a, ig_integers b);
+/* A convolution without bias, i32. */
+ig_value *ig_compose_conv_integer(ig_expr *e, ig_integers x, ig_integers w,
+                                  ig_conv_integer_attrs attrs);
+/* Sums of such products, whose factors have scales `a` and `b`, as `to` of scale and
+ * zero point `y`: round(sum * (a * b / y's scale)) + y's zero point.  Scales are
+ * numbers, vectors along y's axis, or broadcast to the sums (axis -1). */
+ig_value *ig_compose_requantize(ig_expr *e, ig_value *sum, ig_value *a, ig_value *b,
+                                const ig_quant *y, ig_dtype to);
+
+/* Scale and zero point (u8) that hold x and 0, as ONNX's DynamicQuantizeLinear chooses
+ * them: f32, scale (max - min) / 255, or 1 where x is 0 everywhere. */
+ig_quant ig_compose_choose_quant(ig_expr *e, ig_value *x);
+/* As torch chooses them for 0 … steps (u8): in f64, and the end of the range that is
+ * hit with the smaller error decides on the zero point. */
+ig_quant ig_compose_choose_quant_torch(ig_expr *e, ig_value *x, double steps);
+
+#endif
