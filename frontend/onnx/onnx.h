@@ -36,7 +36,7 @@ typedef struct ig_onnx_options {
  * NULL. */
 ig_status ig_import_onnx(ig_context *context, const char *path,
                          const ig_onnx_options *options, ig_module **out_module);
-/* Reads a model in memory, which must outlive the module.  External data is looked for
+/* Reads a model in memory, which must outlive the module.  External data is searched
  * beside `path`; NULL: there must be none. */
 ig_status ig_import_onnx_memory(ig_context *context, ig_str bytes, const char *path,
                                 const ig_onnx_options *options, ig_module **out_module);

@@ -12,8 +12,8 @@
  * The inputs that a row requires are there, and all inputs are tensors, before its
  * function is called (rows HOST take sequences too).  The first failure stays in
  * node->e->status.  An accessor that fails still gives something harmless (the value,
- * axis 0, an empty list), so that only a function that looks at what was built, or
- * that goes by the list's length, has to ask ig_onnx_has_failed.
+ * axis 0, an empty list), so that only a function that reads the types of built
+ * values, or that counts on a list's length, has to ask ig_onnx_has_failed.
  */
 #ifndef IG_FRONTEND_ONNX_IMPORT_ARGS_H
 #define IG_FRONTEND_ONNX_IMPORT_ARGS_H

@@ -41,8 +41,8 @@ int ig_onnx_attr_type(const Onnx__AttributeProto *attr) {
     return ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__UNDEFINED;
 }
 
-static const Onnx__AttributeProto *find(Onnx__AttributeProto *const *attrs,
-                                        size_t count, const char *name) {
+static const Onnx__AttributeProto *find_attr(Onnx__AttributeProto *const *attrs,
+                                             size_t count, const char *name) {
     for (size_t i = 0; i < count; i++) {
         if (attrs[i]->name && strcmp(attrs[i]->name, name) == 0) {
             return attrs[i];
@@ -56,8 +56,8 @@ const Onnx__AttributeProto *ig_onnx_attr(const ig_onnx_node *node, const char *n
     assert((!node->row || ig_onnx_row_has_attr(node->row, name)) &&
            "no version of the operator has such an attribute");
     ig_onnx_scope *scope = node->scope;
-    const Onnx__AttributeProto *attr = find(node->proto->attribute,
-                                            node->proto->n_attribute, name);
+    const Onnx__AttributeProto *attr = find_attr(node->proto->attribute,
+                                                 node->proto->n_attribute, name);
     while (attr && attr->ref_attr_name && attr->ref_attr_name[0]) {
         const ig_onnx_call *call = scope->call;
         if (!call) {
@@ -65,9 +65,10 @@ const Onnx__AttributeProto *ig_onnx_attr(const ig_onnx_node *node, const char *n
         }
         const Onnx__FunctionProto *function = call->function->proto;
         const char *wanted = attr->ref_attr_name;
-        attr = find(call->node->attribute, call->node->n_attribute, wanted);
+        attr = find_attr(call->node->attribute, call->node->n_attribute, wanted);
         if (!attr) {
-            attr = find(function->attribute_proto, function->n_attribute_proto, wanted);
+            attr = find_attr(function->attribute_proto, function->n_attribute_proto,
+                             wanted);
             break;
         }
         scope = call->scope;

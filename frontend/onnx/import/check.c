@@ -38,14 +38,14 @@ typedef struct subject {
 static void check_graph(const site *outer, const Onnx__GraphProto *graph,
                         const char *fallback);
 
-static void flaw(const subject *s, ig_status status) {
+static void mark_flaw(const subject *s, ig_status status) {
     ig_onnx_note(s->at->import, status);
     ig_map_set_id(&s->at->import->flawed, IG_MAP_PTR(s->node), (void *)1);
 }
 
-#define FLAW(s, ...)                                                             \
-    flaw((s), ig_error(&(s)->at->import->context->diag, IG_INVALID, &(s)->where, \
-                       __VA_ARGS__))
+#define FLAW(s, ...)                                                                  \
+    mark_flaw((s), ig_error(&(s)->at->import->context->diag, IG_INVALID, &(s)->where, \
+                            __VA_ARGS__))
 
 /* ---- attributes ---- */
 

@@ -90,8 +90,8 @@ static ig_status report_recursion(ig_onnx_import *import, const visit *stack,
                     again->label);
 }
 
-/* All calls of `top` are done: what it amounts to. */
-static void finish(ig_onnx_function *top) {
+/* All calls of `top` are done: adds up its size and depth. */
+static void finish_function(ig_onnx_function *top) {
     for (size_t i = 0; i < top->calls.count; i++) {
         const ig_onnx_function *callee = top->calls.items[i];
         top->size = add_saturated(top->size, callee->size);
@@ -107,7 +107,7 @@ static ig_status visit_calls(ig_onnx_import *import, ig_onnx_function *root) {
     while (stack.count > 0) {
         visit *top = &IG_LAST(&stack);
         if (top->next == top->function->calls.count) {
-            finish(top->function);
+            finish_function(top->function);
             stack.count--;
             continue;
         }

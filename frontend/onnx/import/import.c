@@ -17,8 +17,8 @@ ig_file_map *ig_onnx_add_map(ig_module *module) {
     return &IG_LAST(&module->files);
 }
 
-static ig_status fail(ig_onnx_import *import, ig_status status, const char *hint,
-                      const char *message) {
+static ig_status fail_model(ig_onnx_import *import, ig_status status, const char *hint,
+                            const char *message) {
     ig_location where = { .file = import->model->file };
     return ig_error_hint(&import->context->diag, status, &where, hint, "%s", message);
 }
@@ -32,7 +32,7 @@ static ig_status check_opset(ig_onnx_import *import, const ig_onnx_opsets *opset
         ig_str domain = ig_onnx_domain(opsets->imports[i]->domain);
         long long version = opsets->imports[i]->version;
         if (version < 1) {
-            return fail(
+            return fail_model(
                 import, IG_INVALID, NULL,
                 ig_arena_printf(
                     arena,
@@ -43,14 +43,14 @@ static ig_status check_opset(ig_onnx_import *import, const ig_onnx_opsets *opset
             continue;
         }
         if (version > IG_ONNX_NEWEST_OPSET) {
-            return fail(import, IG_UNSUPPORTED,
-                        "export the model for an older opset, or use a newer Ingot",
-                        ig_arena_printf(arena,
-                                        "%s imports opset %lld; the newest known is %d",
-                                        whose, version, IG_ONNX_NEWEST_OPSET));
+            return fail_model(
+                import, IG_UNSUPPORTED,
+                "export the model for an older opset, or use a newer Ingot",
+                ig_arena_printf(arena, "%s imports opset %lld; the newest known is %d",
+                                whose, version, IG_ONNX_NEWEST_OPSET));
         }
         if (version < IG_ONNX_OLDEST_OPSET) {
-            return fail(
+            return fail_model(
                 import, IG_UNSUPPORTED,
                 "convert it with onnx.version_converter.convert_version(model, 13)",
                 ig_arena_printf(arena,
@@ -64,12 +64,12 @@ static ig_status check_opset(ig_onnx_import *import, const ig_onnx_opsets *opset
 static ig_status check_versions(ig_onnx_import *import) {
     const Onnx__ModelProto *model = import->model->proto;
     if (!model->graph) {
-        return fail(import, IG_INVALID, "is it an ONNX model, and complete?",
-                    "the file holds no graph");
+        return fail_model(import, IG_INVALID, "is it an ONNX model, and complete?",
+                          "the file holds no graph");
     }
     import->opsets = (ig_onnx_opsets){ model->opset_import, model->n_opset_import };
     if (model->n_opset_import == 0) {
-        return fail(
+        return fail_model(
             import, IG_INVALID, NULL,
             "the model imports no operator set, so its operators have no meaning");
     }
@@ -172,7 +172,7 @@ static ig_status declared_type(const entry *e, const char *name,
                                : "has a type that is not supported yet");
 }
 
-/* ---- what the caller says of inputs ---- */
+/* ---- the caller's types and values of inputs ---- */
 
 static const ig_onnx_input_type *find_type(const entry *e, const char *name) {
     for (size_t i = 0; e->options && i < e->options->type_count; i++) {
@@ -192,8 +192,9 @@ static const ig_onnx_input_value *find_value(const entry *e, const char *name) {
     return NULL;
 }
 
-/* Does what is given fit what the file declares (NULL: it declares no usable type)? */
-static bool fits(const entry *e, const ig_type *given, const ig_type *declared) {
+/* Does the given type fit the declared one (NULL: the file declares no usable type)? */
+static bool fits_declared(const entry *e, const ig_type *given,
+                          const ig_type *declared) {
     if (!declared) {
         return true;
     }
@@ -219,7 +220,7 @@ static void name_origins(const entry *e, const char *name, const ig_type *type) 
     }
 }
 
-/* The declared type without symbols that an override would leave behind. */
+/* The declared type without symbols, which an override would leave unused. */
 static ig_status declared_form(const entry *e, const Onnx__ValueInfoProto *input,
                                ig_dtype *out_dtype, size_t *out_rank,
                                bool *out_shaped) {
@@ -279,12 +280,12 @@ static ig_status fold_input(entry *e, const Onnx__ValueInfoProto *input,
     IG_TRY(declared_type(e, input->name, input->type, &declared));
     if (tensor->kind != IG_TENSOR) {
         return input_fail(e, IG_UNSUPPORTED, input->name, NULL,
-                          "is no tensor, so it cannot be folded in");
+                          "is not a tensor, so it cannot be folded in");
     }
     ig_data data = { .type = ig_type_of_extents(module, tensor->dtype, tensor->rank,
                                                 tensor->dims),
                      .size = ig_tensor_bytes(tensor) };
-    if (!fits(e, data.type, declared)) {
+    if (!fits_declared(e, data.type, declared)) {
         return input_fail(
             e, IG_INVALID, input->name, NULL,
             "is declared with another type than that of the constant given");
@@ -376,7 +377,8 @@ static void check_output(const entry *e, const Onnx__ValueInfoProto *output,
                           ig_dtypes[dtype].name, ig_dtypes[value->type->dtype].name));
 }
 
-static void finish(entry *e, const Onnx__GraphProto *graph, ig_value *const *results) {
+static void finish_graph(entry *e, const Onnx__GraphProto *graph,
+                         ig_value *const *results) {
     ig_onnx_import *import = e->import;
     const char **names = IG_NEW_ARRAY(import->arena, const char *, graph->n_output + 1);
     for (size_t i = 0; i < graph->n_output; i++) {
@@ -399,7 +401,8 @@ static ig_status import_graph(ig_onnx_import *import, const ig_onnx_options *opt
     ig_onnx_scope_init(&e.scope, import, NULL, NULL);
     e.scope.builder = &e.builder;
     if (graph->n_output == 0 || graph->n_output > UINT16_MAX) {
-        return fail(import, IG_INVALID, NULL, "the graph has no outputs, or too many");
+        return fail_model(import, IG_INVALID, NULL,
+                          "the graph has no outputs, or too many");
     }
     IG_TRY(import_inputs(&e, graph));
     ig_value **results = IG_NEW_ARRAY(import->arena, ig_value *, graph->n_output);
@@ -408,7 +411,7 @@ static ig_status import_graph(ig_onnx_import *import, const ig_onnx_options *opt
         check_output(&e, graph->output[i], results[i]);
     }
     if (import->worst == IG_OK) {
-        finish(&e, graph, results);
+        finish_graph(&e, graph, results);
     }
     return import->worst;
 }

@@ -1,16 +1,16 @@
-/* What the parts of the ONNX importer share.
+/* The data structures and functions that the parts of the ONNX importer share.
  * SPDX-License-Identifier: Apache-2.0
  *
  *     import.c     the way of a file: parse, check, entry graph, result
  *     check.c      every node against the import table, before anything is built
  *     functions.c  model-local functions: names, recursion, size when inlined
  *     scope.c      names of values, and definitions that clash or are missing
- *     order.c      nodes in an order in which each comes after what it reads
+ *     order.c      nodes in an order in which each comes after the nodes it reads from
  *     nodes.c      the way of a node: inputs, import function, outputs; calls inlined
  *     attr.c       attributes of a node
  *     args.c       the arguments of a node: inputs, attributes, axes
  *     value.c      constants and symbols
- *     body.c       graphs as bodies; loop.c those of loops
+ *     body.c       graphs as bodies; loop.c: bodies of loops
  *     ../ops/      the import functions, by family
  *
  * Defects do not stop the import: each is reported where it is met, the results of a
@@ -63,7 +63,7 @@ struct ig_onnx_import {
     ig_map freed;      /* bodies -> extents that change from trip to trip */
     size_t node_count; /* imported so far, inlined ones too */
     uint64_t node_bound;
-    ig_status worst; /* of what was reported */
+    ig_status worst; /* reported so far */
 };
 
 /* ---- names (scope.c) ---- */
@@ -80,7 +80,7 @@ typedef struct ig_onnx_name {
 typedef struct ig_onnx_call {
     const ig_onnx_function *function;
     const Onnx__NodeProto *node; /* the call */
-    ig_onnx_scope *scope;        /* where the call stands */
+    ig_onnx_scope *scope;        /* that the call is in */
 } ig_onnx_call;
 
 struct ig_onnx_scope {
@@ -148,7 +148,7 @@ bool ig_onnx_note(ig_onnx_import *import, ig_status status);
 
 ig_status ig_onnx_check(ig_onnx_import *import);
 ig_status ig_onnx_functions_collect(ig_onnx_import *import);
-/* Recursion, depth and size; `main` calls what the main graph calls. */
+/* Recursion, depth and size; `main` stands for the main graph. */
 ig_status ig_onnx_functions_check(ig_onnx_import *import, ig_onnx_function *main);
 /* The function that a node calls, or NULL. */
 ig_onnx_function *ig_onnx_function_of(const ig_onnx_import *import,
@@ -165,7 +165,7 @@ static inline ig_str ig_onnx_domain(const char *domain) {
 
 /* ---- attributes (attr.c) ---- */
 
-/* What an attribute's `type` says, or what its fields tell where it is absent. */
+/* The attribute's `type`, or where that is absent the type that its fields imply. */
 int ig_onnx_attr_type(const Onnx__AttributeProto *attr);
 /* The attribute, looked up through the calls of functions; NULL when absent.  The scope
  * in which a graph in it is to be read goes to `out_scope` (may be NULL). */
@@ -217,7 +217,7 @@ ig_status ig_onnx_reshape(const ig_onnx_node *node, ig_value *x, uint32_t rank,
                           const ig_dim *dims, ig_value **out_value);
 ig_status ig_onnx_slice(const ig_onnx_node *node, ig_value *x, uint32_t axis,
                         ig_dim start, ig_dim size, ig_value **out_value);
-/* A constant: small ones in place, others as a weight named `name`. */
+/* A constant: small ones in the graph, others as a weight named `name`. */
 ig_value *ig_onnx_constant(ig_onnx_import *import, ig_builder *builder,
                            const char *name, const ig_data *data);
 /* "dim 0 of input 'x'": a new symbol named after `name`. */

@@ -4,8 +4,8 @@
  * The first attempt gives each argument the type of its initial value.  Where the body
  * then yields another extent, the argument's extent becomes a symbol of its own, which
  * may change from trip to trip, and the body is built again.  Each attempt frees at
- * least one extent, and nearly always the second is the last.  What was freed is
- * remembered by body, so that the attempts of nested loops do not multiply.
+ * least one extent, and nearly always the second is the last.  The freed extents are
+ * remembered per body, so that the attempts of nested loops do not multiply.
  */
 #include "frontend/onnx/import/loop.h"
 
@@ -139,8 +139,8 @@ static void set_yields(ig_onnx_loop *loop, ig_value *const *outputs) {
     }
 }
 
-/* The body's nodes; what the loop itself adds is built by the node's expression, which
- * stands in the body meanwhile. */
+/* Builds the body's nodes.  Slices and the condition are built by the node's
+ * expression, whose builder is in the body meanwhile. */
 static ig_status build_body(ig_onnx_loop *loop, ig_builder *builder) {
     ig_onnx_node *node = loop->node;
     ig_onnx_import *import = node->import;
@@ -204,7 +204,7 @@ static ig_status widen_tensor(ig_onnx_loop *loop, uint32_t index, const ig_type 
     return IG_OK;
 }
 
-/* Extents of a sequence's items that are no numbers may be anything already. */
+/* Symbolic extents of a sequence's items may be anything already. */
 static ig_status widen_sequence(ig_onnx_loop *loop, uint32_t index, const ig_value *arg,
                                 const ig_value *yield, const ig_type **out_type) {
     ig_module *module = loop->node->import->module;
@@ -229,7 +229,7 @@ static ig_status widen_sequence(ig_onnx_loop *loop, uint32_t index, const ig_val
     return IG_OK;
 }
 
-static ig_status widen(ig_onnx_loop *loop, bool *out_changed) {
+static ig_status widen_carried(ig_onnx_loop *loop, bool *out_changed) {
     const ig_block *body = loop->op->bodies[0];
     *out_changed = false;
     for (uint32_t i = 0; i < loop->carried_count; i++) {
@@ -267,10 +267,10 @@ static bool runs_all_trips(const ig_onnx_loop *loop) {
 static ig_dim count_trips(const ig_onnx_loop *loop) {
     ig_module *module = loop->node->import->module;
     ig_dims_value trips;
-    int64_t least, most;
+    int64_t min, max;
     if (runs_all_trips(loop) && ig_value_dims(loop->trips, &trips)) {
-        ig_dim_range(module, trips.dims[0], &least, &most);
-        if (least >= 0) {
+        ig_dim_range(module, trips.dims[0], &min, &max);
+        if (min >= 0) {
             return trips.dims[0];
         }
     }
@@ -319,7 +319,7 @@ static ig_status type_results(ig_onnx_loop *loop) {
 }
 
 /* Empty sequences whose type the body taught take that type before the loop, and in
- * what it yields. */
+ * its yields. */
 static ig_status settle_sequences(ig_onnx_loop *loop, ig_builder *in_body) {
     ig_onnx_import *import = loop->node->import;
     ig_builder before = ig_builder_before(loop->op);
@@ -382,7 +382,7 @@ ig_status ig_onnx_loop_build(ig_onnx_loop *loop) {
     builder.loc = loop->op->loc;
     IG_TRY(build_body(loop, &builder));
     for (bool has_changed = true;;) {
-        IG_TRY(widen(loop, &has_changed));
+        IG_TRY(widen_carried(loop, &has_changed));
         if (!has_changed) {
             break;
         }

@@ -1,4 +1,4 @@
-/* Loop and Scan become one op; what they share.
+/* The parts that Loop and Scan share: both become one op.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_FRONTEND_ONNX_IMPORT_LOOP_H
 #define IG_FRONTEND_ONNX_IMPORT_LOOP_H
@@ -7,7 +7,7 @@
 
 /* One loop being built.  The body's formal inputs are i and cond (Loop only), the
  * carried values, then this trip's slice of each scanned input (Scan only); its outputs
- * cond (Loop only), the carried values, and what is stacked. */
+ * cond (Loop only), the carried values, and the stacked ones. */
 typedef struct ig_onnx_loop {
     ig_onnx_node *node;
     const Onnx__GraphProto *graph;

@@ -37,7 +37,7 @@ static bool find_inputs(ig_onnx_node *node) {
     return true;
 }
 
-/* Attributes that came through a call must be what the operator expects. */
+/* Attributes that came through a call must have the types that the operator expects. */
 static ig_status check_references(const ig_onnx_node *node) {
     for (const ig_onnx_attr_row *a = node->row->attrs; node->scope->call && a->name;
          a++) {

@@ -1,10 +1,10 @@
-/* Nodes in an order in which each comes after what it reads.
+/* Nodes in an order in which each comes after the nodes it reads from.
  * SPDX-License-Identifier: Apache-2.0
  *
  * ONNX asks for that order, and nearly every file keeps it; some do not and are
- * accepted with a warning.  A node reads its inputs and what its branches and bodies
- * capture.  Depth first in file order, on a stack of our own: a sorted file comes out
- * as it is.
+ * accepted with a warning.  A node reads its inputs and the names that its branches and
+ * bodies capture.  Depth first in file order, on a stack of our own: a sorted file
+ * comes out as it is.
  */
 #include "frontend/onnx/import/import.h"
 
@@ -31,7 +31,7 @@ static void add_read(edges *e, const char *name) {
     }
 }
 
-/* ---- what a graph captures ---- */
+/* ---- the names that a graph captures ---- */
 
 static void define_local(locals *own, const char *name) {
     if (name && name[0]) {
@@ -167,8 +167,8 @@ static void report_cycle(const edges *e, const step *stack, size_t depth,
 
 enum { FRESH, OPEN, DONE };
 
-static size_t visit(const edges *e, size_t root, uint8_t *states, size_t *out_order,
-                    size_t placed) {
+static size_t visit_node(const edges *e, size_t root, uint8_t *states,
+                         size_t *out_order, size_t placed) {
     IG_VEC(step) stack = { 0 };
     ig_arena *arena = e->scope->import->arena;
     IG_PUSH(arena, &stack, (step){ root, e->starts[root] });
@@ -200,7 +200,7 @@ static void warn_unsorted(const edges *e, const size_t *order) {
         }
         ig_location where = ig_onnx_where(e->scope, e->nodes.items[order[i]], order[i]);
         ig_warn(&import->context->diag, &where,
-                "stands after nodes that read from it; the nodes were sorted");
+                "comes after nodes that read from it; the nodes were sorted");
         return;
     }
 }
@@ -214,7 +214,7 @@ void ig_onnx_order(ig_onnx_scope *scope, ig_onnx_nodes nodes, size_t *out_order)
     size_t placed = 0;
     for (size_t i = 0; i < nodes.count; i++) {
         if (states[i] == FRESH) {
-            placed = visit(&e, i, states, out_order, placed);
+            placed = visit_node(&e, i, states, out_order, placed);
         }
     }
     warn_unsorted(&e, out_order);

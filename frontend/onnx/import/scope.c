@@ -1,4 +1,4 @@
-/* Names of values: one map a graph, looked up outwards.
+/* Names of values: one map per graph, looked up outwards.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/onnx/import/import.h"
 
@@ -73,7 +73,7 @@ const char *ig_onnx_node_label(ig_onnx_import *import, const Onnx__NodeProto *no
         has_name ? node->name : "", node->op_type ? node->op_type : "");
 }
 
-static int badness(ig_status status) {
+static int rank_status(ig_status status) {
     static const int order[] = {
         [IG_OK] = 0,    [IG_UNSUPPORTED] = 1, [IG_IO] = 2,      [IG_INVALID] = 3,
         [IG_LIMIT] = 4, [IG_CANCELLED] = 5,   [IG_INTERNAL] = 6
@@ -82,10 +82,10 @@ static int badness(ig_status status) {
 }
 
 bool ig_onnx_note(ig_onnx_import *import, ig_status status) {
-    if (badness(status) > badness(import->worst)) {
+    if (rank_status(status) > rank_status(import->worst)) {
         import->worst = status;
     }
-    return badness(import->worst) <= badness(IG_INVALID);
+    return rank_status(import->worst) <= rank_status(IG_INVALID);
 }
 
 int64_t ig_onnx_opset_of(const ig_onnx_opsets *opsets, ig_str domain) {

@@ -1,4 +1,4 @@
-/* The import table: which ONNX operators are known, in which forms, and what builds
+/* The import table: the known ONNX operators, their forms, and the functions that build
  * them.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_FRONTEND_ONNX_IMPORT_TABLE_H

@@ -1,4 +1,4 @@
-/* What import functions are made of: operands, axes, guards, constants.
+/* Constants, symbols and joined types.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/onnx/import/import.h"
 
@@ -145,7 +145,8 @@ ig_value *ig_onnx_constant(ig_onnx_import *import, ig_builder *builder,
 
 /* ---- symbols ---- */
 
-/* An identifier made of a name: what is not a letter, digit or _ becomes _. */
+/* An identifier made of a name: other characters than letters, digits and _ become
+ * _. */
 static const char *identifier_of(ig_arena *arena, const char *name) {
     enum { LONGEST = 32 };
     char text[LONGEST + 1];

@@ -73,7 +73,7 @@ static ig_status join_results(ig_onnx_node *node, branches *b, uint32_t i,
 
 /* Whether an extent equals another is often known here: exporters that do not know
  * ranks ask before they squeeze, and then the branches differ in rank. */
-static ig_truth decide(const ig_onnx_node *node) {
+static ig_truth decide_branch(const ig_onnx_node *node) {
     const ig_op *eq = ig_def(node->inputs[0], IG_OP_eq);
     ig_dims_value a, b;
     if (!eq || !ig_value_dims(eq->operands[0].value, &a) ||
@@ -83,7 +83,7 @@ static ig_truth decide(const ig_onnx_node *node) {
     return ig_dim_equal(node->import->module, a.dims[0], b.dims[0]);
 }
 
-/* The branch that is taken stands for the node. */
+/* The branch that is taken replaces the node. */
 static ig_status import_branch(ig_onnx_node *node, uint32_t index) {
     branches b = { .builders = { *node->builder, *node->builder } };
     IG_TRY(build_branch(node, &b, index));
@@ -111,7 +111,7 @@ static ig_op *make_if(const ig_onnx_node *node) {
 }
 
 ig_status ig_onnx_import_if(ig_onnx_node *node) {
-    ig_truth truth = decide(node);
+    ig_truth truth = decide_branch(node);
     if (truth != IG_MAYBE) {
         return import_branch(node, truth == IG_YES ? 0 : 1);
     }
@@ -189,7 +189,7 @@ ig_status ig_onnx_import_loop(ig_onnx_node *node) {
         loop.graph->n_output > UINT16_MAX) {
         return ig_onnx_fail(
             node, IG_INVALID,
-            "the body has %zu outputs, expected the condition, %u carried values and what is stacked",
+            "the body has %zu outputs, expected the condition, %u carried values and the stacked ones",
             loop.graph->n_output, loop.carried_count);
     }
     loop.stacked_count = (uint32_t)loop.graph->n_output - loop.carried_count - 1;

@@ -68,7 +68,7 @@ ig_status ig_onnx_import_gather_elements(ig_onnx_node *node) {
 
 /* ---- scatters ---- */
 
-/* Updates meet what is there; in the order of ig_scatter. */
+/* How updates and old values combine; in the order of ig_scatter. */
 static const char reductions[] = "none add mul min max";
 
 ig_status ig_onnx_import_scatter_elements(ig_onnx_node *node) {
@@ -109,7 +109,7 @@ static ig_value *know_depth(const ig_onnx_node *node, ig_value *indices) {
     return ig_expr_reshape(node->e, indices, type->rank, dims);
 }
 
-/* The run checks that the blocks have the shape of what they replace. */
+/* The run checks that the blocks have the shape of the elements that they replace. */
 static void guard_blocks(const ig_onnx_node *node, const ig_type *indices) {
     const ig_type *x = node->inputs[0]->type;
     const ig_type *updates = node->inputs[2]->type;
@@ -141,7 +141,7 @@ ig_status ig_onnx_import_scatter_nd(ig_onnx_node *node) {
 /* ---- one-hot: where(index = 0, 1, 2 …, on, off) ---- */
 
 /* Element `index` of a tensor of two. */
-static ig_value *pick(ig_expr *e, ig_value *pair, int64_t index) {
+static ig_value *pick_element(ig_expr *e, ig_value *pair, int64_t index) {
     return ig_expr_gather(e, pair, ig_expr_integer(e, IG_DT_i64, index), 0,
                           IG_NEGATIVE_wrap);
 }
@@ -159,7 +159,7 @@ ig_status ig_onnx_import_one_hot(ig_onnx_node *node) {
     ig_value *classes = ig_build_range(e, ig_expr_integer(e, IG_DT_i64, 0), depth,
                                        ig_expr_integer(e, IG_DT_i64, 1));
     classes = index ? ig_expr_along(e, classes, axis, rank) : NULL;
-    ig_value *off = pick(e, values, 0), *on = pick(e, values, 1);
+    ig_value *off = pick_element(e, values, 0), *on = pick_element(e, values, 1);
     return ig_onnx_give(node,
                         ig_build_where(e, ig_build_eq(e, index, classes), on, off));
 }

@@ -12,8 +12,8 @@ static int64_t read_seed(const ig_onnx_node *node) {
     return bits;
 }
 
-static ig_value *draw(const ig_onnx_node *node, ig_random kind, ig_dtype dtype,
-                      ig_dims shape) {
+static ig_value *draw_random(const ig_onnx_node *node, ig_random kind, ig_dtype dtype,
+                             ig_dims shape) {
     ig_value *run = ig_build_run_number(node->e);
     ig_random_attrs attrs = { .dtype = dtype,
                               .shape = shape,
@@ -28,7 +28,7 @@ static ig_value *draw_scaled(const ig_onnx_node *node, ig_dtype dtype, ig_dims s
     bool is_normal = node->row->variant == IG_RANDOM_normal;
     double base = ig_onnx_attr_float(node, is_normal ? "mean" : "low", 0);
     double end = ig_onnx_attr_float(node, is_normal ? "scale" : "high", 1);
-    ig_value *x = draw(node, (ig_random)node->row->variant, dtype, shape);
+    ig_value *x = draw_random(node, (ig_random)node->row->variant, dtype, shape);
     x = ig_expr_with(node->e, IG_OP_mul, x, is_normal ? end : end - base);
     return ig_expr_with(node->e, IG_OP_add, x, base);
 }
@@ -57,8 +57,8 @@ ig_status ig_onnx_import_random_like(ig_onnx_node *node) {
 ig_status ig_onnx_import_bernoulli(ig_onnx_node *node) {
     ig_value *p = ig_onnx_float_input(node, 0);
     ig_dtype dtype = ig_onnx_attr_dtype(node, "dtype", (ig_dtype)p->type->dtype);
-    ig_value *x = draw(node, IG_RANDOM_uniform, (ig_dtype)p->type->dtype,
-                       (ig_dims){ p->type->dims, p->type->rank });
+    ig_value *x = draw_random(node, IG_RANDOM_uniform, (ig_dtype)p->type->dtype,
+                              (ig_dims){ p->type->dims, p->type->rank });
     return ig_onnx_give(node, ig_expr_cast(node->e, ig_build_lt(node->e, x, p), dtype));
 }
 
@@ -77,8 +77,8 @@ ig_status ig_onnx_import_multinomial(ig_onnx_node *node) {
     ig_value *weights = ig_build_exp(e, ig_build_sub(e, logits, peak));
     ig_value *total = ig_expr_reduce_axis(e, IG_REDUCE_sum, weights, 1, true);
     ig_value *sums = ig_build_cumsum(e, weights, (ig_cumsum_attrs){ .axis = 1 });
-    ig_value *x = draw(node, IG_RANDOM_uniform, (ig_dtype)logits->type->dtype,
-                       (ig_dims){ dims, 2 });
+    ig_value *x = draw_random(node, IG_RANDOM_uniform, (ig_dtype)logits->type->dtype,
+                              (ig_dims){ dims, 2 });
     x = ig_build_bucketize(e, ig_build_mul(e, x, total), sums,
                            (ig_bucketize_attrs){ .right = true });
     ig_value *classes = ig_expr_dims(e, &logits->type->dims[1], 1);

@@ -40,7 +40,7 @@ static ig_value *build_running(const ig_onnx_node *node, uint32_t axis) {
 }
 
 /* Only the run knows the axis: all of them are computed, one is chosen.  One that is
- * out of range is found by looking it up among as many as there are. */
+ * out of range is refused by the gather that reads it. */
 static ig_value *choose_running(const ig_onnx_node *node) {
     ig_expr *e = node->e;
     uint32_t rank = node->inputs[0]->type->rank;

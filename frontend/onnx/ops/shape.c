@@ -41,7 +41,7 @@ ig_status ig_onnx_import_shape(ig_onnx_node *node) {
 
 /* ---- reshape ---- */
 
-/* A wanted shape whose entries are known: 0 copies, -1 is what is left. */
+/* A wanted shape whose entries are known: 0 copies, -1 is the rest. */
 static void resolve_shape(const ig_onnx_node *node, bool allows_zero,
                           ig_dims_value *shape) {
     ig_module *m = node->import->module;

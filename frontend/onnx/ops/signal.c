@@ -39,7 +39,7 @@ ig_status ig_onnx_import_window(ig_onnx_node *node) {
 
 /* ---- crops and pads to a shape ---- */
 
-/* Half of what is missing (or too much, rounded towards 0) goes before. */
+/* Half of the missing elements (or of the surplus, rounded towards 0) goes before. */
 ig_status ig_onnx_import_center_crop_pad(ig_onnx_node *node) {
     ig_expr *e = node->e;
     const ig_type *type = node->inputs[0]->type;

@@ -3,8 +3,8 @@
 #include "frontend/onnx/ops/hooks.h"
 
 /* The input as `dims`, with its axes permuted, as `to`. */
-static ig_status rearrange(ig_onnx_node *node, const ig_dim *dims, const int64_t *perm,
-                           const ig_dim *to) {
+static ig_status give_rearranged(ig_onnx_node *node, const ig_dim *dims,
+                                 const int64_t *perm, const ig_dim *to) {
     ig_value *x = ig_expr_reshape(node->e, node->inputs[0], 6, dims);
     x = ig_expr_transpose(node->e, x, perm);
     return ig_onnx_give(node, ig_expr_reshape(node->e, x, 4, to));
@@ -25,7 +25,7 @@ ig_status ig_onnx_import_depth_to_space(ig_onnx_node *node) {
                           { x[0], channels, block, block, x[2], x[3] } };
     ig_dim to[4] = { x[0], channels, ig_dim_mul(m, x[2], block),
                      ig_dim_mul(m, x[3], block) };
-    return rearrange(node, dims[mode], perms[mode], to);
+    return give_rearranged(node, dims[mode], perms[mode], to);
 }
 
 ig_status ig_onnx_import_space_to_depth(ig_onnx_node *node) {
@@ -41,5 +41,5 @@ ig_status ig_onnx_import_space_to_depth(ig_onnx_node *node) {
     ig_dim columns = ig_dim_exact_div(m, x[3], block);
     ig_dim dims[6] = { x[0], x[1], rows, block, columns, block };
     ig_dim to[4] = { x[0], ig_dim_mul(m, x[1], ig_dim_of(size * size)), rows, columns };
-    return rearrange(node, dims, perm, to);
+    return give_rearranged(node, dims, perm, to);
 }

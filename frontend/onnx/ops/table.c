@@ -1,9 +1,8 @@
 /* The import table, expanded from ops.def.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Rows stay in the order of ops.def, where people look them up; a small perfect order
- * is not worth a second list, so look-up compares the few hundred names.  It runs once
- * per distinct operator: check.c remembers what it found.
+ * Rows stay in the order of ops.def.  A lookup compares the few hundred names; it runs
+ * once per distinct operator, since check.c remembers the row.
  */
 #include "frontend/onnx/import/table.h"
 
@@ -80,7 +79,7 @@ static const char *const early[] = {
 #undef EARLY
 };
 
-/* ---- look-up ---- */
+/* ---- lookup ---- */
 
 const ig_onnx_row *ig_onnx_row_first(ig_str domain, ig_str name) {
     for (size_t i = 0; i < ig_onnx_row_count; i++) {

@@ -185,7 +185,7 @@ ig_value *ig_onnx_conv_integer(const ig_onnx_node *node, ig_integers x, ig_integ
     return ig_compose_conv_integer(node->e, x, w, attrs);
 }
 
-/* The result is to have `wanted` extents: what must go is split between its ends. */
+/* The result is to have `wanted` elements: the surplus is split between its ends. */
 static void crop_to(sliding *s, uint32_t axis, ig_dim wanted, ig_dim extra) {
     ig_module *m = s->module;
     ig_dim zero = ig_dim_of(0), one = ig_dim_of(1);

@@ -12,12 +12,12 @@
 
 #include <string.h>
 
-typedef struct place {
+typedef struct span {
     const char *location, *offset, *length;
-} place;
+} span;
 
-static ig_status read_place(ig_onnx_model *model, const ig_onnx_about *about,
-                            const Onnx__TensorProto *tensor, place *out) {
+static ig_status read_span(ig_onnx_model *model, const ig_onnx_about *about,
+                           const Onnx__TensorProto *tensor, span *out) {
     static const char *const ignored[] = { "checksum", "basepath" };
     struct {
         const char *key;
@@ -106,8 +106,8 @@ static const char *path_beside(ig_onnx_model *model, const char *location) {
 ig_status ig_onnx_external_bytes(ig_onnx_model *model, const ig_onnx_about *about,
                                  const Onnx__TensorProto *tensor, int64_t bytes,
                                  ig_data *out_data) {
-    place at = { 0 };
-    IG_TRY(read_place(model, about, tensor, &at));
+    span at = { 0 };
+    IG_TRY(read_span(model, about, tensor, &at));
     if (!at.location || !at.location[0]) {
         return ig_onnx_complain(about, IG_INVALID,
                                 "is external, but names no location");

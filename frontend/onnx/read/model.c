@@ -64,9 +64,10 @@ static bool position_of(const Onnx__SparseTensorProto *sparse, const int64_t *in
     return at >= 0 && at < count;
 }
 
-static ig_status spread(const ig_onnx_about *about,
-                        const Onnx__SparseTensorProto *sparse, const ig_data *values,
-                        const ig_data *indices, int64_t count, char *dense) {
+static ig_status spread_values(const ig_onnx_about *about,
+                               const Onnx__SparseTensorProto *sparse,
+                               const ig_data *values, const ig_data *indices,
+                               int64_t count, char *dense) {
     bool is_linear = indices->type->rank == 1;
     size_t width = ig_dtypes[values->type->dtype].bits / 8;
     for (int64_t i = 0; i < ig_dim_value(values->type->dims[0]); i++) {
@@ -123,7 +124,7 @@ ig_status ig_onnx_sparse_data(ig_onnx_model *model,
     }
     char *dense = ig_arena_zalloc(model->arena, (size_t)form.bytes);
     indices.bytes = ig_arena_copy(model->arena, indices.bytes, (size_t)indices.size);
-    IG_TRY(spread(&about, sparse, &values, &indices, form.count, dense));
+    IG_TRY(spread_values(&about, sparse, &values, &indices, form.count, dense));
     *out_data = (ig_data){ .type = ig_type_of_extents(model->module, form.dtype,
                                                       (uint32_t)sparse->n_dims,
                                                       sparse->dims),

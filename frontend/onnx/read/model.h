@@ -12,12 +12,12 @@ typedef struct ig_onnx_model {
     ig_module *module;  /* owns everything that is made, and the mapped files */
     ig_arena *arena;    /* the module's */
     const char *file;   /* for messages */
-    const char *path;   /* where the file lies, or NULL: in memory only */
-    const char *beside; /* external data lies in this file's folder; NULL: none */
+    const char *path;   /* of the file, or NULL: in memory only */
+    const char *beside; /* external data is in this file's folder; NULL: none */
     ig_str bytes;
     ig_onnx_wire wire;
     const Onnx__ModelProto *proto;
-    ig_map external; /* location -> what was opened */
+    ig_map external; /* location -> opened file */
 } ig_onnx_model;
 
 /* Walks and unpacks model->bytes. */
@@ -47,7 +47,7 @@ typedef struct ig_onnx_about {
 
 ig_status ig_onnx_complain(const ig_onnx_about *about, ig_status status,
                            const char *format, ...) IG_PRINTF(3, 4);
-/* What a tensor is, each number checked. */
+/* The form of a tensor, each field checked. */
 typedef struct ig_onnx_form {
     ig_dtype dtype;
     int64_t count, bytes;

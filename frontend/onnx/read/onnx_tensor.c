@@ -28,7 +28,8 @@ static ig_status read_tensor(reader *r, const Onnx__TensorProto *proto,
     }
     IG_TRY(ig_onnx_tensor_form(&about, proto, &form));
     if (ig_onnx_is_external(proto)) {
-        return ig_onnx_complain(&about, IG_INVALID, "is external, but stands alone");
+        return ig_onnx_complain(&about, IG_INVALID,
+                                "is external, expected data in the file");
     }
     IG_TRY(ig_onnx_payload_bytes(&about, r->arena, &r->wire, proto, &form, &data));
     memset(out, 0, sizeof(*out));
@@ -135,7 +136,7 @@ static void put_tensor(ig_writer *out, const ig_tensor *tensor, const char *name
     put_content(out, 9, tensor->data, (size_t)ig_tensor_bytes(tensor));
 }
 
-/* A sequence or optional value: what kind its items are, and the items as `field`. */
+/* A sequence or optional value: the kind of its items, and the items as `field`. */
 static void put_items(ig_writer *out, const ig_tensor *tensor, const char *name,
                       unsigned field) {
     if (name) {

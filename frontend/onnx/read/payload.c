@@ -1,4 +1,4 @@
-/* Payloads: what stands in raw_data or in one of the typed fields.
+/* Payloads: the data of raw_data or of one of the typed fields.
  * SPDX-License-Identifier: Apache-2.0
  *
  *     field         element types                        in the file

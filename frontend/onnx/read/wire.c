@@ -1,7 +1,7 @@
 /* The wire walk: frames on an explicit stack, one per open message.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A message's length stands before its content, and the skeleton's differs from the
+ * A message's length comes before its content, and the skeleton's differs from the
  * file's.  Each length is therefore written as a five-byte varint (padded, which
  * readers must accept) and set when the message closes:
  *
@@ -38,10 +38,10 @@ typedef struct walk {
     uint32_t depth, depth_limit, graph_depth;
 } walk;
 
-/* One field as it stands in the file. */
+/* One field as the file holds it. */
 typedef struct item {
     const uint8_t *start;   /* its tag */
-    const uint8_t *payload; /* behind tag and length */
+    const uint8_t *payload; /* after tag and length */
     const uint8_t *end;
     uint32_t number, wire_type;
     const ProtobufCFieldDescriptor *field; /* NULL: not in our schema */
@@ -86,14 +86,15 @@ static const char *path_of(walk *w) {
     return text.size ? text.data : "the top of the file";
 }
 
-static ig_status broken(walk *w, const uint8_t *at, ig_status status,
-                        const char *what) {
+static ig_status report_broken(walk *w, const uint8_t *at, ig_status status,
+                               const char *what) {
     ig_location where = { .file = w->file };
     return ig_error(&w->context->diag, status, &where, "byte %zu, in %s: %s",
                     (size_t)(at - w->begin), path_of(w), what);
 }
 
-static ig_status exceeds(walk *w, const uint8_t *at, ig_limit_id id, const char *what) {
+static ig_status report_limit(walk *w, const uint8_t *at, ig_limit_id id,
+                              const char *what) {
     ig_location where = { .file = w->file };
     return ig_error_limit(&w->context->diag, &where, &w->context->limits, id,
                           "byte %zu, in %s: %s", (size_t)(at - w->begin), path_of(w),
@@ -104,10 +105,11 @@ static ig_status read_tag(walk *w, const uint8_t *at, const uint8_t *end, item *
     uint64_t tag = 0;
     const uint8_t *next = ig_onnx_varint(at, end, &tag);
     if (!next) {
-        return broken(w, at, IG_INVALID, "a field tag is cut short or malformed");
+        return report_broken(w, at, IG_INVALID,
+                             "a field tag is cut short or malformed");
     }
     if (tag >> 32 || tag >> 3 == 0) {
-        return broken(
+        return report_broken(
             w, at, IG_INVALID,
             "a field has an impossible number; this is not an ONNX file, or it is damaged");
     }
@@ -128,40 +130,40 @@ static ig_status read_extent(walk *w, const uint8_t *end, item *out) {
     case WIRE_VARINT:
         next = ig_onnx_varint(out->payload, end, &value);
         if (!next) {
-            return broken(w, out->payload, IG_INVALID, "a number is cut short");
+            return report_broken(w, out->payload, IG_INVALID, "a number is cut short");
         }
         out->end = next;
         return IG_OK;
     case WIRE_64:
     case WIRE_32:
         if (left < fixed) {
-            return broken(w, out->payload, IG_INVALID, "a number is cut short");
+            return report_broken(w, out->payload, IG_INVALID, "a number is cut short");
         }
         out->end = out->payload + fixed;
         return IG_OK;
     case WIRE_BYTES:
         next = ig_onnx_varint(out->payload, end, &value);
         if (!next) {
-            return broken(w, out->payload, IG_INVALID, "a length is cut short");
+            return report_broken(w, out->payload, IG_INVALID, "a length is cut short");
         }
         if (value > (uint64_t)(end - next)) {
             const char *what = ig_arena_printf(
                 w->arena,
                 "a field of %llu bytes runs past the end: %zu bytes are left; the file is cut short or damaged",
                 (unsigned long long)value, (size_t)(end - next));
-            return broken(w, out->start, IG_INVALID, what);
+            return report_broken(w, out->start, IG_INVALID, what);
         }
         out->payload = next;
         out->end = next + value;
         return IG_OK;
     default:
-        return broken(
+        return report_broken(
             w, out->start, IG_INVALID,
             "a field has a wire type that ONNX does not use; this is not an ONNX file, or it is damaged");
     }
 }
 
-/* ---- what is kept ---- */
+/* ---- fields that are kept ---- */
 
 /* Fields that are checked for their extent only, and left out of the skeleton. */
 static const struct {
@@ -239,13 +241,14 @@ static bool is_packed_run(const item *it) {
 static ig_status check_text(walk *w, const item *it) {
     ig_str text = { (const char *)it->payload, (size_t)(it->end - it->payload) };
     if (text.size > (uint64_t)w->context->limits.string_bytes) {
-        return exceeds(w, it->start, IG_LIMIT_string_bytes, "the length of a name");
+        return report_limit(w, it->start, IG_LIMIT_string_bytes,
+                            "the length of a name");
     }
     if (memchr(text.data, 0, text.size)) {
-        return broken(w, it->start, IG_INVALID, "a name holds a zero byte");
+        return report_broken(w, it->start, IG_INVALID, "a name holds a zero byte");
     }
     if (!ig_utf8_is_valid(text)) {
-        return broken(w, it->start, IG_INVALID, "a name is not valid UTF-8");
+        return report_broken(w, it->start, IG_INVALID, "a name is not valid UTF-8");
     }
     return IG_OK;
 }
@@ -279,10 +282,12 @@ static ig_status open_message(walk *w, const ProtobufCMessageDescriptor *type,
                               const item *it) {
     if (type == &onnx__graph_proto__descriptor &&
         ++w->graph_depth > w->context->limits.graph_depth) {
-        return exceeds(w, it->start, IG_LIMIT_graph_depth, "the nesting of graphs");
+        return report_limit(w, it->start, IG_LIMIT_graph_depth,
+                            "the nesting of graphs");
     }
     if (w->depth == w->depth_limit) {
-        return exceeds(w, it->start, IG_LIMIT_graph_depth, "the nesting of messages");
+        return report_limit(w, it->start, IG_LIMIT_graph_depth,
+                            "the nesting of messages");
     }
     frame *f = &w->frames[w->depth++];
     memset(f, 0, sizeof(*f));
@@ -298,7 +303,7 @@ static ig_status open_message(walk *w, const ProtobufCMessageDescriptor *type,
     }
     if (type == &onnx__node_proto__descriptor &&
         ++w->wire->node_count > (uint64_t)w->context->limits.node_count) {
-        return exceeds(w, it->start, IG_LIMIT_node_count, "the number of nodes");
+        return report_limit(w, it->start, IG_LIMIT_node_count, "the number of nodes");
     }
     return IG_OK;
 }
@@ -320,8 +325,8 @@ static ig_status close_message(walk *w) {
     }
     size_t size = w->out.size - f->content;
     if (w->out.size > INT32_MAX / 2) {
-        return broken(w, f->start, IG_LIMIT,
-                      "the graph without its weights is larger than 1 GiB");
+        return report_broken(w, f->start, IG_LIMIT,
+                             "the graph without its weights is larger than 1 GiB");
     }
     if (w->depth > 1) {
         put_length(&w->out, f->content - LENGTH_BYTES, size);
@@ -334,8 +339,8 @@ static ig_status close_message(walk *w) {
 static ig_status enter_child(walk *w, frame *f, const item *it) {
     bool is_single = it->field->label != PROTOBUF_C_LABEL_REPEATED;
     if (is_single && f->seen[f->field] > 1) {
-        return broken(w, it->start, IG_UNSUPPORTED,
-                      "a message that may stand once stands twice");
+        return report_broken(w, it->start, IG_UNSUPPORTED,
+                             "a message that may be given once is given twice");
     }
     count_memory(w, it);
     uint64_t tag = (uint64_t)it->number << 3 | WIRE_BYTES;
@@ -361,7 +366,8 @@ static ig_status take_field(walk *w, frame *f, item *it) {
     f->field = (uint32_t)(field - f->type->fields);
     f->seen[f->field]++;
     if (!is_wire_type_right(it) && !is_packed_run(it)) {
-        return broken(w, it->start, IG_INVALID, "the field has the wrong wire type");
+        return report_broken(w, it->start, IG_INVALID,
+                             "the field has the wrong wire type");
     }
     if (is_payload(f->type, it->number)) {
         note_payload(w, it);
@@ -381,7 +387,7 @@ static ig_status take_field(walk *w, frame *f, item *it) {
 
 /* One step: closes the innermost message when it is at its end, else takes its next
  * field.  `at` moves along. */
-static ig_status step(walk *w, const uint8_t **at) {
+static ig_status walk_field(walk *w, const uint8_t **at) {
     frame *f = &w->frames[w->depth - 1];
     if (*at == f->end) {
         return close_message(w);
@@ -424,7 +430,7 @@ ig_status ig_onnx_wire_walk(ig_context *context, ig_arena *arena, const char *fi
         if (fields % 4096 == 4095) {
             IG_TRY(ig_context_poll(context));
         }
-        IG_TRY(step(&w, &at));
+        IG_TRY(walk_field(&w, &at));
     }
     out_wire->skeleton = ig_writer_str(&w.out);
     return IG_OK;

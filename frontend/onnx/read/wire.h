@@ -1,11 +1,11 @@
-/* The wire walk: checks a protobuf file before anything else looks at it.
+/* The wire walk: checks a protobuf file before anything else reads it.
  * SPDX-License-Identifier: Apache-2.0
  *
  * protobuf-c alone overflows the stack on deep nesting, copies every weight and stops
  * at 2 GiB.  So the file is walked first, by our own loop with an explicit stack,
  * driven by the descriptors that protoc-c wrote.  The walk checks every length, depth,
- * count and name; notes where each tensor's payload lies; and writes a skeleton, the
- * same messages without payloads, unknown fields and fields nobody reads.  In the
+ * count and name; records the offset of each tensor's payload; and writes a skeleton,
+ * the same messages without payloads, unknown fields and fields nobody reads.  In the
  * skeleton the raw_data of every TensorProto is its record number (u32, native order).
  */
 #ifndef IG_FRONTEND_ONNX_READ_WIRE_H
@@ -51,7 +51,7 @@ ig_status ig_onnx_wire_unpack(ig_context *context, ig_arena *arena, const char *
                               const ProtobufCMessageDescriptor *root,
                               ProtobufCMessage **out_message);
 
-/* One varint; returns the byte behind it, or NULL when it is cut or over 10 bytes. */
+/* One varint; returns the byte after it, or NULL when it is cut or over 10 bytes. */
 const uint8_t *ig_onnx_varint(const uint8_t *at, const uint8_t *end,
                               uint64_t *out_value);
 
