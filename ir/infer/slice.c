@@ -345,8 +345,8 @@ static ig_status count_padded(const ig_op *op, uint32_t rank, uint32_t *out_coun
 }
 
 static ig_status pad_by_operands(const ig_op *op, ig_dim *dims, uint32_t rank) {
-    uint32_t count;
-    bool is_known;
+    uint32_t count = 0;
+    bool is_known = false;
     ig_dims_value pads, axes = { 0 };
     IG_TRY(ig_check_int(op, PADS));
     IG_TRY(ig_check_rank(op, PADS, 1));

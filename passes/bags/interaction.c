@@ -229,15 +229,15 @@ static bool move_slice(const interaction *n, const ig_op *op, const chosen *from
     strides_of(from, strides);
     *to = *from;
     for (uint32_t d = 0; d < to->rank; d++) {
-        int64_t step = steps->kind == IG_ATTR_INTS ? steps->as.ints[d] : 1, start;
+        int64_t step = steps->kind == IG_ATTR_INTS ? steps->as.ints[d] : 1;
+        int64_t start, extent;
         to->dims[d] = op->attrs[IG_slice_sizes].as.dims[d];
         bool is_known = ig_dim_constant(n->r->module, starts->as.dims[d], &start);
         bool is_whole = is_known && start == 0 && step == 1 &&
                         ig_dim_equal(n->r->module, to->dims[d], from->dims[d]) ==
                             IG_YES;
         bool is_good = is_known && is_small(start) && is_small(step) &&
-                       is_small(ig_dim_value(to->dims[d])) &&
-                       ig_dim_is_static(to->dims[d]);
+                       ig_dim_known(to->dims[d], &extent) && is_small(extent);
         if (d == from->batch ? !is_whole : !is_good) {
             return false;
         }

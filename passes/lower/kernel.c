@@ -7,7 +7,21 @@
 
 /* ---- making ops ---- */
 
+static inline bool is_vector(const ig_value *x) {
+    return x && x->type->kind == IG_VECTOR;
+}
+
+static inline bool is_buffer(const ig_value *x) {
+    return x && x->type->kind == IG_BUFFER;
+}
+
+/* One i64: an index, a count or an extent. */
+static inline bool is_index(const ig_value *x) {
+    return is_vector(x) && x->type->dtype == IG_DT_i64 && x->type->lanes == 1;
+}
+
 static const ig_type *vector_type(ig_builder *b, ig_dtype dtype, uint32_t lanes) {
+    assert(lanes > 0 && "a vector has a lane");
     return ig_type_vector(b->graph->module, dtype, lanes);
 }
 
@@ -42,6 +56,7 @@ static void write_element(ig_dtype dtype, double value, void *out) {
 static ig_value *make_constant(ig_builder *b, ig_dtype dtype, uint32_t lanes,
                                const void *bytes) {
     ig_module *module = b->graph->module;
+    assert(ig_dtypes[dtype].bits <= 64 && "a number of at most eight bytes");
     ig_data data = { .type = ig_type_tensor(module, dtype, 0, NULL),
                      .bytes = ig_arena_copy(&module->arena, bytes, 8),
                      .size = ig_dtypes[dtype].bits / 8 };
@@ -77,16 +92,19 @@ static bool constant_i64(const ig_value *x, int64_t *out_value) {
 /* ---- arithmetic ---- */
 
 ig_value *k_unary(ig_builder *b, ig_opcode code, ig_value *x) {
+    assert(is_vector(x) && "arithmetic is on vectors, loads come first");
     return make_value(b, code, &x, 1, x->type);
 }
 
 ig_value *k_binary(ig_builder *b, ig_opcode code, ig_value *x, ig_value *y) {
+    assert(is_vector(x) && is_vector(y) && "arithmetic is on vectors");
     assert(x->type == y->type && "operands of one type");
     ig_value *operands[] = { x, y };
     return make_value(b, code, operands, 2, x->type);
 }
 
 ig_value *k_compare(ig_builder *b, ig_opcode code, ig_value *x, ig_value *y) {
+    assert(is_vector(x) && is_vector(y) && "comparisons are of vectors");
     assert(x->type == y->type && "operands of one type");
     ig_value *operands[] = { x, y };
     return make_value(b, code, operands, 2, vector_type(b, IG_DT_bool, x->type->lanes));
@@ -142,6 +160,7 @@ ig_value *k_max(ig_builder *b, ig_value *x, ig_value *y) {
 ig_value *k_div(ig_builder *b, ig_value *x, ig_value *y) {
     int64_t cx = 0, cy = 0;
     bool is_x = constant_i64(x, &cx), is_y = constant_i64(y, &cy);
+    assert((!is_y || cy != 0) && "a constant divisor is not 0");
     if (is_y && cy == 1) {
         return x;
     }
@@ -151,6 +170,7 @@ ig_value *k_div(ig_builder *b, ig_value *x, ig_value *y) {
 ig_value *k_mod(ig_builder *b, ig_value *x, ig_value *y) {
     int64_t cx = 0, cy = 0;
     bool is_x = constant_i64(x, &cx), is_y = constant_i64(y, &cy);
+    assert((!is_y || cy != 0) && "a constant divisor is not 0");
     if (is_y && cy == 1) {
         return k_i64(b, 0);
     }
@@ -158,22 +178,28 @@ ig_value *k_mod(ig_builder *b, ig_value *x, ig_value *y) {
 }
 
 ig_value *k_ceil_div(ig_builder *b, ig_value *x, int64_t y) {
+    assert(y > 0 && "rounding up is to a positive multiple");
     return k_div(b, k_add(b, x, k_i64(b, y - 1)), k_i64(b, y));
 }
 
 ig_value *k_muladd(ig_builder *b, ig_value *x, ig_value *y, ig_value *z) {
+    assert(ig_dtype_is_float((ig_dtype)x->type->dtype) &&
+           "muladd rounds, so it is on floats");
     assert(x->type == y->type && y->type == z->type && "operands of one type");
     ig_value *operands[] = { x, y, z };
     return make_value(b, IG_OP_muladd, operands, 3, x->type);
 }
 
 ig_value *k_where(ig_builder *b, ig_value *cond, ig_value *x, ig_value *y) {
+    assert(cond->type->dtype == IG_DT_bool && "a condition is bool");
+    assert(cond->type->lanes == x->type->lanes && "a condition for each lane");
     assert(x->type == y->type && "operands of one type");
     ig_value *operands[] = { cond, x, y };
     return make_value(b, IG_OP_where, operands, 3, x->type);
 }
 
 ig_value *k_cast(ig_builder *b, ig_value *x, ig_dtype to) {
+    assert(is_vector(x) && "buffers are reinterpreted, not cast");
     if (x->type->dtype == to) {
         return x;
     }
@@ -185,6 +211,7 @@ ig_value *k_cast(ig_builder *b, ig_value *x, ig_dtype to) {
 /* ---- vectors ---- */
 
 ig_value *k_splat(ig_builder *b, ig_value *x, uint32_t lanes) {
+    assert(is_vector(x) && "splat of a number");
     assert(x->type->lanes == 1 && "splat of a scalar");
     if (lanes == 1) {
         return x;
@@ -206,16 +233,22 @@ ig_value *k_hreduce(ig_builder *b, ig_reduce op, ig_value *x) {
 }
 
 ig_value *k_extract(ig_builder *b, ig_value *x, int64_t lane) {
+    assert(lane >= 0 && lane < x->type->lanes && "the vector has such a lane");
     ig_value *operands[] = { x, k_i64(b, lane) };
     return make_value(b, IG_OP_extract, operands, 2, vector_type(b, x->type->dtype, 1));
 }
 
 ig_value *k_shuffle(ig_builder *b, ig_value *x, ig_value *y, const int64_t *lanes,
                     uint32_t count) {
+    assert(count > 0 && "a shuffle chooses lanes");
     assert(x->type == y->type && "vectors of one type");
     ig_value *operands[] = { x, y };
     ig_attr attrs[IG_shuffle_attr_count] = { [IG_shuffle_lanes] = ig_attr_of_ints(
                                                  b->graph->module, lanes, count) };
+    for (uint32_t i = 0; i < count; i++) {
+        assert(lanes[i] >= 0 && lanes[i] < 2 * (int64_t)x->type->lanes &&
+               "a lane of the two vectors laid end to end");
+    }
     const ig_type *type = vector_type(b, x->type->dtype, count);
     return make(b, IG_OP_shuffle, operands, 2, type, attrs)->results;
 }
@@ -228,12 +261,18 @@ ig_value *k_load(ig_builder *b, ig_value *buffer, ig_value *index, uint32_t lane
 
 ig_value *k_load_count(ig_builder *b, ig_value *buffer, ig_value *index, uint32_t lanes,
                        ig_value *count) {
+    assert(is_buffer(buffer) && "a load reads a buffer");
+    assert(is_index(index) && "a load begins at one i64 element");
+    assert((!count || is_index(count)) && "the number of lanes that count is one i64");
     ig_value *operands[] = { buffer, index, count };
     return make_value(b, IG_OP_load, operands, count ? 3 : 2,
                       vector_type(b, buffer->type->dtype, lanes));
 }
 
 ig_value *k_load_at(ig_builder *b, ig_value *buffer, ig_value *indices) {
+    assert(is_buffer(buffer) && "a load reads a buffer");
+    assert(is_vector(indices) && indices->type->dtype == IG_DT_i64 &&
+           "an i64 index per lane");
     ig_value *operands[] = { buffer, indices };
     return make_value(b, IG_OP_load_at, operands, 2,
                       vector_type(b, buffer->type->dtype, indices->type->lanes));
@@ -245,17 +284,25 @@ void k_store(ig_builder *b, ig_value *x, ig_value *buffer, ig_value *index) {
 
 void k_store_count(ig_builder *b, ig_value *x, ig_value *buffer, ig_value *index,
                    ig_value *count) {
+    assert(is_vector(x) && is_buffer(buffer) && "a store writes a vector to a buffer");
+    assert(is_index(index) && "a store begins at one i64 element");
+    assert((!count || is_index(count)) && "the number of lanes that count is one i64");
     assert(x->type->dtype == buffer->type->dtype && "value and buffer of one dtype");
     ig_value *operands[] = { x, buffer, index, count };
     make(b, IG_OP_store, operands, count ? 4 : 3, NULL, NULL);
 }
 
 ig_value *k_offset(ig_builder *b, ig_value *buffer, ig_value *index) {
+    assert(is_buffer(buffer) && "only a buffer has an offset");
+    assert(is_index(index) && "an offset is one i64");
     ig_value *operands[] = { buffer, index };
     return make_value(b, IG_OP_offset, operands, 2, buffer->type);
 }
 
 ig_value *k_reinterpret(ig_builder *b, ig_value *x, ig_dtype dtype) {
+    assert((is_vector(x) || is_buffer(x)) && "bits of a vector or of a buffer");
+    assert((is_buffer(x) || ig_dtypes[dtype].bits == ig_dtypes[x->type->dtype].bits) &&
+           "a vector keeps its size");
     ig_module *module = b->graph->module;
     const ig_type *type = x->type->kind == IG_BUFFER
                               ? ig_type_buffer(module, dtype, 0, NULL)
@@ -264,6 +311,7 @@ ig_value *k_reinterpret(ig_builder *b, ig_value *x, ig_dtype dtype) {
 }
 
 ig_value *k_local(ig_graph *kernel, ig_dtype dtype, int64_t count) {
+    assert(count > 0 && "a local array has elements");
     ig_builder b = ig_builder_at_end(&kernel->body);
     b.before = kernel->body.first;
     ig_attr attrs[IG_local_attr_count] = { [IG_local_count] = ig_attr_of_int(count) };
@@ -272,16 +320,24 @@ ig_value *k_local(ig_graph *kernel, ig_dtype dtype, int64_t count) {
 }
 
 ig_value *k_buffer_at(ig_builder *b, ig_value *first, ig_value *index) {
+    assert(is_buffer(first) && !first->def &&
+           "an array of buffers begins at an argument");
+    assert(is_index(index) && "a buffer is chosen by one i64");
     ig_value *operands[] = { first, index };
     return make_value(b, IG_OP_buffer_at, operands, 2, first->type);
 }
 
 ig_value *k_param_at(ig_builder *b, ig_value *first, ig_value *index) {
+    assert(is_index(first) && !first->def &&
+           "an array of params begins at an argument");
+    assert(is_index(index) && "a param is chosen by one i64");
     ig_value *operands[] = { first, index };
     return make_value(b, IG_OP_param_at, operands, 2, first->type);
 }
 
 void k_prefetch(ig_builder *b, ig_value *buffer, ig_value *index, int64_t level) {
+    assert(is_buffer(buffer) && is_index(index) &&
+           "the line of one element of a buffer");
     ig_value *operands[] = { buffer, index };
     ig_attr attrs[IG_prefetch_attr_count] = { [IG_prefetch_level] =
                                                   ig_attr_of_int(level) };
@@ -289,6 +345,8 @@ void k_prefetch(ig_builder *b, ig_value *buffer, ig_value *index, int64_t level)
 }
 
 void k_report(ig_builder *b, ig_value *operand, ig_value *position, ig_value *value) {
+    assert(is_index(operand) && is_index(position) && is_index(value) &&
+           "a report is three i64");
     ig_value *operands[] = { operand, position, value };
     make(b, IG_OP_report, operands, 3, NULL, NULL);
 }
@@ -311,6 +369,7 @@ static void yield(ig_builder *b, ig_value *const *values, uint32_t count) {
 
 k_loop k_loop_open(ig_builder *b, ig_value *lo, ig_value *hi, ig_value *step,
                    ig_value *const *inits, uint32_t count) {
+    assert(is_index(lo) && is_index(hi) && is_index(step) && "bounds and step are i64");
     assert(count <= K_CARRIED && "too many carried values");
     ig_value *operands[3 + K_CARRIED] = { lo, hi, step };
     const ig_type *types[K_CARRIED];
@@ -338,11 +397,17 @@ k_loop k_loop_open(ig_builder *b, ig_value *lo, ig_value *hi, ig_value *step,
 
 void k_loop_close(k_loop *loop, ig_value *const *yields, uint32_t count) {
     assert(count == loop->count && "one yield a carried value");
+    for (uint32_t i = 0; i < count; i++) {
+        assert(yields[i]->type == loop->carried[i]->type &&
+               "a carried value keeps its type");
+    }
     yield(&loop->b, yields, count);
 }
 
 k_if k_if_open(ig_builder *b, ig_value *cond, const ig_type *const *types,
                uint32_t count) {
+    assert(cond->type->dtype == IG_DT_bool && cond->type->lanes == 1 &&
+           "one condition");
     assert(count <= K_CARRIED && "too many results");
     ig_op_spec spec = { .operands = &cond,
                         .operand_count = 1,
@@ -361,6 +426,9 @@ k_if k_if_open(ig_builder *b, ig_value *cond, const ig_type *const *types,
 }
 
 void k_if_close(k_if *branch, ig_value *const *then, ig_value *const *other) {
+    for (uint32_t i = 0; i < branch->count; i++) {
+        assert(then[i]->type == other[i]->type && "both branches give one type");
+    }
     yield(&branch->then, then, branch->count);
     yield(&branch->other, other, branch->count);
 }

@@ -65,8 +65,8 @@ void k_tiles(ig_builder *b, ig_value **out_begin, ig_value **out_end);
 
 /* ---- control flow ---- */
 
-#define K_CARRIED \
-    40 /* carried values of one loop: the largest register tile and some */
+/* Carried values of one loop: the largest register tile and some. */
+enum { K_CARRIED = 40 };
 
 typedef struct k_loop {
     ig_op *op;

@@ -22,6 +22,7 @@
 /* ---- operands and params ---- */
 
 const ig_dim *ig_row_major(ig_arena *arena, ig_module *module, const ig_type *type) {
+    assert(type->rank <= IG_TENSOR_RANK && "a tensor's rank");
     ig_dim *strides = IG_NEW_ARRAY(arena, ig_dim, type->rank);
     ig_dim step = ig_dim_of(1);
     for (uint32_t d = type->rank; d-- > 0;) {
@@ -34,6 +35,8 @@ const ig_dim *ig_row_major(ig_arena *arena, ig_module *module, const ig_type *ty
 const ig_dim *ig_plan_strides(ig_arena *arena, const ig_value *value) {
     ig_op *view = ig_def(value, IG_OP_view);
     if (view) {
+        assert(view->attrs[IG_view_strides].count == value->type->rank &&
+               "a view has a stride per axis");
         return view->attrs[IG_view_strides].as.dims;
     }
     ig_graph *graph = value->def ? value->def->block->graph : value->block->graph;
@@ -74,6 +77,7 @@ ig_value *ig_lower_dim(ig_lower *lower, ig_dim dim) {
 }
 
 ig_value *ig_lower_param_array(ig_lower *lower, const ig_dim *dims, uint32_t count) {
+    assert(count > 0 && "an array of params has a first one");
     const ig_type *i64 = ig_type_vector(lower->module, IG_DT_i64, 1);
     ig_value *first = NULL;
     for (uint32_t i = 0; i < count; i++) {
@@ -85,6 +89,10 @@ ig_value *ig_lower_param_array(ig_lower *lower, const ig_dim *dims, uint32_t cou
 }
 
 void ig_lower_range(ig_lower *lower, int64_t operand, ig_dim high, bool wraps) {
+    assert(operand >= 0 && operand < lower->in_count &&
+           "ids are an input of the launch");
+    assert((!lower->ranges.count || lower->wraps == wraps) &&
+           "all ids of a kernel wrap, or none");
     IG_PUSH(lower->arena, &lower->ranges, ig_dim_of(operand));
     IG_PUSH(lower->arena, &lower->ranges, ig_dim_of(0));
     IG_PUSH(lower->arena, &lower->ranges, high);
@@ -92,6 +100,8 @@ void ig_lower_range(ig_lower *lower, int64_t operand, ig_dim high, bool wraps) {
 }
 
 void ig_lower_offsets(ig_lower *lower, int64_t operand, ig_dim high) {
+    assert(operand >= 0 && operand < lower->in_count &&
+           "offsets are an input of the launch");
     IG_PUSH(lower->arena, &lower->offsets, ig_dim_of(operand));
     IG_PUSH(lower->arena, &lower->offsets, high);
 }
@@ -101,10 +111,12 @@ uint32_t ig_lower_lanes(const ig_lower *lower, ig_dtype dtype) {
     if (lower->target->family == IG_FAMILY_GPU) {
         return 1;
     }
+    assert(lower->target->vector_bytes >= 8 && "a CPU target has vectors");
     return lower->target->vector_bytes / (bytes > 4 ? bytes : 4);
 }
 
 ig_dim ig_lower_ceil_div(ig_lower *lower, ig_dim a, int64_t b) {
+    assert(b > 0 && "rounding up is to a positive multiple");
     return ig_dim_ceil_div(lower->module, a, ig_dim_of(b));
 }
 
@@ -131,6 +143,8 @@ bool ig_lower_has_family(const ig_target *target, ig_kernel_family family) {
 }
 
 static ig_operand *take_operands(ig_lower *lower, uint32_t from, uint32_t count) {
+    assert(from + count <= lower->compute->operand_count &&
+           "inputs, then destinations, are the operands");
     ig_operand *operands = IG_NEW_ARRAY(lower->arena, ig_operand, count);
     for (uint32_t i = 0; i < count; i++) {
         ig_value *value = lower->compute->operands[from + i].value;
@@ -147,6 +161,8 @@ static ig_operand *take_operands(ig_lower *lower, uint32_t from, uint32_t count)
 static void start(ig_lower *lower, ig_pass_run *run, ig_op *compute) {
     ig_module *module = ig_op_module(compute);
     uint32_t outs = (uint32_t)ig_attr_int(compute, IG_compute_outs, 0);
+    assert(outs <= compute->operand_count && "destinations are operands");
+    assert(compute->body_count == 1 && "a compute has one body");
     *lower = (ig_lower){ .module = module,
                          .options = run->options,
                          .target = run->options->target,
@@ -201,6 +217,8 @@ static ig_attr optional_int(int64_t value) {
 }
 
 static void finish(ig_lower *lower) {
+    assert(lower->name && "the family has named the kernel");
+    assert(lower->scratch >= 0 && lower->threads >= 0 && "sizes of a launch");
     ig_make_ret(&lower->b, NULL, 0);
     ig_graph *equal = find_equal(lower);
     if (equal) {

@@ -5,6 +5,8 @@
 #include "base/writer.h"
 #include "passes/lower/math/more.h"
 
+#include <assert.h>
+
 ig_op *ig_lower_anchor(const ig_lower *lower, ig_opcode code) {
     for (ig_op *op = lower->body->first; op; op = op->next) {
         if (op->code == code) {
@@ -58,6 +60,8 @@ const char *ig_lower_name(ig_lower *lower, const char *family) {
 void ig_lower_each_tile(ig_lower *lower,
                         void (*emit)(void *user, ig_builder *b, ig_value *tile),
                         void *user) {
+    assert(lower->b.block == &lower->kernel->body &&
+           "tiles are gone over at the top of the kernel");
     ig_value *begin = NULL, *end = NULL;
     k_tiles(&lower->b, &begin, &end);
     k_loop loop = k_loop_open(&lower->b, begin, end, k_i64(&lower->b, 1), NULL, 0);

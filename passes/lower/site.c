@@ -16,6 +16,9 @@
 /* The stride of `operand` along dim `d` of the space, as a dim expression. */
 static ig_dim space_stride(ig_lower *lower, const ig_operand *operand, uint32_t rank,
                            const ig_dim *dims, uint32_t d) {
+    assert(operand->type->rank <= rank &&
+           "inputs broadcast to the space, not beyond it");
+    assert(d < rank && "an axis of the space");
     uint32_t missing = rank - operand->type->rank;
     if (d < missing) {
         return ig_dim_of(0);
@@ -40,6 +43,7 @@ static ig_dim space_stride(ig_lower *lower, const ig_operand *operand, uint32_t 
 
 static ig_value *element_index(ig_lower *lower, const ig_site *site,
                                const ig_operand *operand, uint32_t rank) {
+    assert(rank <= site->rank && "no more axes than the site has indices of");
     ig_value *index = k_i64(site->b, 0);
     for (uint32_t d = 0; d < rank; d++) {
         ig_dim stride = space_stride(lower, operand, site->rank, site->dims, d);
@@ -55,6 +59,7 @@ static ig_value *element_index(ig_lower *lower, const ig_site *site,
 
 static ig_value *load_operand(ig_lower *lower, const ig_site *site,
                               const ig_operand *operand) {
+    assert(site->lanes > 0 && "a site has a lane");
     ig_value *index = element_index(lower, site, operand, site->rank);
     if (site->lanes == 1 || site->rank == 0) {
         return k_splat(site->b, k_load(site->b, operand->buffer, index, 1),
@@ -113,6 +118,7 @@ static ig_value *dims_value(ig_lower *lower, const ig_site *site, const ig_op *o
 }
 
 static const ig_operand *input_of(ig_lower *lower, const ig_value *value) {
+    assert(value->index < lower->in_count && "an argument per input");
     assert(!value->def && value->block == lower->body && "an input of the body");
     return &lower->ins[value->index];
 }
@@ -130,6 +136,7 @@ static ig_value *new_value(ig_lower *lower, const ig_site *site,
         return dims_value(lower, site, op);
     }
     assert((ig_ops[op->code].traits & IG_MAP) && "anchors are preset by the schedule");
+    assert(op->operand_count <= 4 && "room for the operands of an elementwise op");
     ig_value *operands[4];
     for (uint32_t i = 0; i < op->operand_count; i++) {
         operands[i] = ig_lower_value(lower, site, op->operands[i].value);
@@ -150,6 +157,7 @@ ig_value *ig_lower_value(ig_lower *lower, const ig_site *site, const ig_value *v
 
 void ig_lower_store_yields(ig_lower *lower, const ig_site *site) {
     ig_op *yield = lower->body->last;
+    assert(yield->operand_count == lower->out_count && "a yield per destination");
     for (uint32_t i = 0; i < lower->out_count; i++) {
         const ig_operand *out = &lower->outs[i];
         ig_value *value = ig_lower_value(lower, site, yield->operands[i].value);

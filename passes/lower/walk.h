@@ -5,10 +5,13 @@
 
 #include "passes/lower/schedule.h"
 
+#include <assert.h>
+
 /* Indices of the axes of `type` other than `axis`, of line number `line`; index[axis]
  * is left alone.  `axis` is the rank: all axes. */
 static inline void ig_lower_split(ig_lower *lower, ig_builder *b, const ig_type *type,
                                   uint32_t axis, ig_value *line, ig_value **index) {
+    assert(axis <= type->rank && "an axis, or the rank for none");
     for (uint32_t d = type->rank; d-- > 0;) {
         if (d == axis) {
             continue;
@@ -33,6 +36,7 @@ static inline ig_value *ig_lower_at(ig_lower *lower, ig_builder *b, const ig_ope
 /* Lines along `axis`: the product of all other extents. */
 static inline ig_dim ig_lower_lines(ig_lower *lower, const ig_type *type,
                                     uint32_t axis) {
+    assert(axis <= type->rank && "an axis, or the rank for none");
     ig_dim lines = ig_dim_of(1);
     for (uint32_t d = 0; d < type->rank; d++) {
         lines = d == axis ? lines : ig_lower_mul(lower, lines, type->dims[d]);
@@ -43,6 +47,7 @@ static inline ig_dim ig_lower_lines(ig_lower *lower, const ig_type *type,
 /* The loop over the lines of a tile of `step` lines; closed by the caller. */
 static inline k_loop ig_lower_open_lines(ig_builder *b, ig_value *tile, ig_value *lines,
                                          int64_t step) {
+    assert(step > 0 && "a tile has lines");
     ig_value *first = k_mul(b, tile, k_i64(b, step));
     ig_value *last = k_min(b, lines, k_add(b, first, k_i64(b, step)));
     return k_loop_open(b, first, last, k_i64(b, 1), NULL, 0);

@@ -10,13 +10,20 @@
  */
 #include "passes/place/part.h"
 
+#include <assert.h>
+
 ig_value *ig_part_root(ig_value *value) {
     const ig_op *view = ig_def(value, IG_OP_view);
+    assert((!view || !ig_def(view->operands[0].value, IG_OP_view)) &&
+           "a view is of a buffer, not of a view");
     return view ? view->operands[0].value : value;
 }
 
 ig_part ig_part_of(ig_module *module, const ig_value *value) {
     const ig_op *view = ig_def(value, IG_OP_view);
+    assert(value->type->rank <= IG_TENSOR_RANK && "strides have room for each axis");
+    assert((!view || view->attrs[IG_view_strides].count == value->type->rank) &&
+           "a view has a stride per axis");
     ig_part part = { .root = value, .type = value->type };
     ig_dim step = ig_dim_of(1);
     for (uint32_t d = value->type->rank; d-- > 0;) {
@@ -49,6 +56,7 @@ static ig_dim span_of(ig_module *module, const ig_part *p, uint32_t axis) {
 static bool is_multiple(ig_module *module, const ig_part *p, uint32_t axis,
                         ig_dim period) {
     int64_t stride, of;
+    assert(axis + 1 < p->type->rank && "there is an axis inside of it");
     if (ig_dim_constant(module, p->strides[axis], &stride) &&
         ig_dim_constant(module, period, &of)) {
         return of > 0 && stride % of == 0;

@@ -2,9 +2,11 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "passes/place/place.h"
 
+#include <assert.h>
 #include <string.h>
 
 static ig_place *new_place(ig_arena *arena, const ig_place *from, uint32_t rank) {
+    assert(rank <= IG_TENSOR_RANK && "a tensor's rank");
     ig_place *place = IG_NEW(arena, ig_place);
     place->root = from->root;
     place->offset = from->offset;
@@ -71,6 +73,7 @@ ig_place *ig_place_transpose(ig_arena *arena, const ig_place *place,
                              const int64_t *perm) {
     ig_place *out = new_place(arena, place, place->rank);
     for (uint32_t d = 0; d < place->rank; d++) {
+        assert(perm[d] >= 0 && perm[d] < place->rank && "a permutation of the axes");
         out->dims[d] = place->dims[perm[d]];
         out->strides[d] = place->strides[perm[d]];
     }
@@ -110,6 +113,7 @@ static ig_dim broadcast_stride(ig_module *module, ig_dim extent, ig_dim to,
 
 ig_place *ig_place_expand(ig_arena *arena, ig_module *module, const ig_place *place,
                           uint32_t rank, const ig_dim *dims) {
+    assert(place->rank <= rank && "expanding adds axes");
     ig_place *out = new_place(arena, place, rank);
     uint32_t missing = rank - place->rank;
     for (uint32_t d = 0; d < rank; d++) {
@@ -128,6 +132,7 @@ ig_place *ig_place_expand(ig_arena *arena, ig_module *module, const ig_place *pl
  * the innermost of them; those of extent 1 are never walked. */
 static bool walks_as_one(ig_module *module, const ig_place *place, uint32_t first,
                          uint32_t count, ig_dim *out_stride) {
+    assert(first + count <= place->rank && "dims that the position has");
     bool is_first = true;
     ig_dim next = ig_dim_of(0);
     *out_stride = ig_dim_of(1);
@@ -148,6 +153,7 @@ static bool walks_as_one(ig_module *module, const ig_place *place, uint32_t firs
 /* Strides of new dims first … first + count that cut one dim of stride `step`. */
 static void cut_strides(ig_module *module, ig_place *out, uint32_t first,
                         uint32_t count, ig_dim step) {
+    assert(first + count <= out->rank && "dims that the position has");
     for (uint32_t d = first + count; d-- > first;) {
         out->strides[d] = step;
         step = ig_dim_mul(module, step, out->dims[d]);

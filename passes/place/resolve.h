@@ -17,7 +17,8 @@ typedef struct ig_resolver {
  * nobody reads. */
 ig_dim ig_resolver_extent(ig_resolver *m, uint32_t result, uint32_t d);
 /* From here on, elements of an i64 vector are the values of symbols. */
-void ig_resolver_bind(ig_resolver *m, ig_value *found, const ig_dim *symbols, uint32_t count);
+void ig_resolver_bind(ig_resolver *m, ig_value *found, const ig_dim *symbols,
+                      uint32_t count);
 /* Puts `value` in place of a result, under the type that everyone knows that by. */
 void ig_resolver_replace(ig_resolver *m, uint32_t result, ig_value *value);
 
