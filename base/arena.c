@@ -14,6 +14,7 @@
 #include "base/checked.h"
 #include "base/platform_asan.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,6 +48,7 @@ static bool take_budget(ig_budget *budget, size_t size) {
 }
 
 static void give_budget(ig_budget *budget, size_t size) {
+    assert((!budget || budget->used >= size) && "more given back than was taken");
     if (budget) {
         budget->used -= size;
     }
@@ -78,6 +80,7 @@ static void free_block(ig_arena_block *block, ig_budget *budget) {
 }
 
 void ig_budget_sweep(ig_budget *budget, uint64_t mark) {
+    assert(mark <= budget->arenas && "a mark of another budget");
     for (ig_arena_block *block = budget->live; block;) {
         ig_arena_block *later = block->later;
         if (block->arena > mark) {
@@ -94,6 +97,7 @@ void ig_budget_enter_foreign(ig_budget *budget) {
 }
 
 void ig_budget_leave_foreign(ig_budget *budget) {
+    assert((!budget || budget->foreign_depth > 0) && "leaving a foreign library twice");
     if (budget) {
         budget->foreign_depth--;
     }
@@ -240,6 +244,7 @@ void *ig_arena_array(ig_arena *arena, size_t count, size_t size) {
 }
 
 char *ig_arena_copy(ig_arena *arena, const void *bytes, size_t size) {
+    assert((bytes || size == 0) && "bytes to copy");
     size_t total;
     if (!ig_add_size(size, 1, &total)) {
         ig_budget_exhausted(arena->budget, size);
@@ -253,10 +258,12 @@ char *ig_arena_copy(ig_arena *arena, const void *bytes, size_t size) {
 }
 
 char *ig_arena_strdup(ig_arena *arena, const char *text) {
+    assert(text && "a text to copy");
     return ig_arena_copy(arena, text, strlen(text));
 }
 
 char *ig_arena_printf(ig_arena *arena, const char *format, ...) {
+    assert(format && "a format to print");
     va_list list;
     va_start(list, format);
     int length = vsnprintf(NULL, 0, format, list);

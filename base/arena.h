@@ -27,9 +27,9 @@ typedef struct ig_budget {
     const char *limit_name, *limit_file;
     jmp_buf *recovery; /* where exhaustion unwinds to; NULL aborts with a message */
     unsigned foreign_depth; /* > 0: inside a foreign library, jumping is forbidden */
-    bool is_refused;        /* what unwinds is no want of memory: ig_budget_refuse */
-    ig_arena_block *live;   /* private: every block of every arena, in no order */
-    uint64_t arenas;        /* how many there have been: see ig_budget_sweep */
+    bool is_refused;      /* it unwinds, but not for lack of memory: ig_budget_refuse */
+    ig_arena_block *live; /* private: every block of every arena, in no order */
+    uint64_t arenas;      /* how many there have been: see ig_budget_sweep */
 } ig_budget;
 
 typedef struct ig_arena {
@@ -71,7 +71,8 @@ void ig_budget_leave_foreign(ig_budget *budget);
 void ig_budget_sweep(ig_budget *budget, uint64_t mark);
 /* Unwinds to the recovery point; does not return. */
 _Noreturn void ig_budget_exhausted(ig_budget *budget, size_t wanted);
-/* Unwinds alike, for what no memory would do for and the diagnostics know of. */
+/* Like ig_budget_exhausted, for a request that no amount of memory can satisfy.  The
+ * error has already been reported. */
 _Noreturn void ig_budget_refuse(ig_budget *budget);
 
 #endif

@@ -4,14 +4,16 @@
 
 #include "base/utf8.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { MESSAGE_SIZE = 2048, DEFAULT_ERROR_LIMIT = 20 };
 
-/* What was cut may have been cut inside of a letter. */
+/* A cut message may end inside of a letter. */
 static void drop_half_a_letter(char *text, size_t size) {
+    assert(size < MESSAGE_SIZE && "the message has its final zero");
     size_t begin = size;
     while (begin > 0 && size - begin < 4 && (text[begin - 1] & 0xc0) == 0x80) {
         begin--;
@@ -26,6 +28,7 @@ static void drop_half_a_letter(char *text, size_t size) {
 
 static void send(ig_diag *diag, ig_diagnostic *diagnostic, const ig_location *where,
                  const char *format, va_list list) {
+    assert(diag->sink && "nobody listens");
     char message[MESSAGE_SIZE];
     if (vsnprintf(message, sizeof(message), format, list) < 0) {
         message[0] = '\0';
@@ -95,7 +98,7 @@ typedef struct cut_text {
     size_t size, capacity; /* capacity includes the final zero */
 } cut_text;
 
-/* All of a piece or nothing: a letter is not cut. */
+/* Adds all of a piece or nothing: a letter is not cut. */
 static void add_piece(cut_text *text, const char *piece, size_t size) {
     if (text->capacity - text->size > size) {
         memcpy(text->data + text->size, piece, size);
@@ -173,6 +176,7 @@ static void add_location(cut_text *text, const ig_location *where) {
 
 size_t ig_diagnostic_format(const ig_diagnostic *diagnostic, char *buffer,
                             size_t size) {
+    assert(diagnostic->severity <= IG_ERROR && "a severity that has a prefix");
     static const char *const prefixes[] = { "note: ", "warning: ", "" };
     if (size == 0) {
         return 0;

@@ -33,6 +33,7 @@ int64_t ig_limit_value(const ig_limits *limits, ig_limit_id id) {
 ig_status ig_error_limit(ig_diag *diag, const ig_location *where,
                          const ig_limits *limits, ig_limit_id id, const char *subject,
                          ...) {
+    assert(id < IG_LIMIT_COUNT && "no such limit");
     char words[SUBJECT_SIZE];
     va_list list;
     va_start(list, subject);

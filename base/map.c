@@ -12,11 +12,13 @@
 
 #include "base/checked.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { FIRST_SLOTS = 16 };
 
 void ig_map_init(ig_map *map, ig_arena *arena) {
+    assert(arena && "a map lives in an arena");
     *map = (ig_map){ .arena = arena };
     map->seed = (IG_MAP_PTR(map) ^ IG_MAP_PTR(arena)) * 0x9e3779b97f4a7c15u;
 }
@@ -39,6 +41,7 @@ static bool same_key(const ig_map_entry *a, const ig_map_entry *b) {
 
 /* The slot that holds `key`, or the free one where it belongs. */
 static uint32_t *find_slot(const ig_map *map, const ig_map_entry *key) {
+    assert(map->count < map->slot_count && "probing ends at a free slot");
     size_t mask = map->slot_count - 1;
     size_t i = (size_t)hash_of(map, key) & mask;
     while (map->slots[i] && !same_key(&map->entries[map->slots[i] - 1], key)) {
@@ -48,6 +51,7 @@ static uint32_t *find_slot(const ig_map *map, const ig_map_entry *key) {
 }
 
 static void grow(ig_map *map) {
+    assert(map->count == map->capacity && "a map grows when it is full");
     size_t slot_count = map->slot_count ? 2 * map->slot_count : FIRST_SLOTS;
     size_t capacity = slot_count / 2;
     if (capacity >= UINT32_MAX) {
@@ -92,6 +96,7 @@ static void set(ig_map *map, ig_map_entry entry) {
 }
 
 static ig_map_entry string_key(const ig_map *map, ig_str key) {
+    assert((key.data || key.size == 0) && "a key has bytes");
     if (!key.data) {
         key = IG_STR("");
     }

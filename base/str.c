@@ -5,6 +5,7 @@
 #include "base/checked.h"
 #include "base/utf8.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <locale.h>
 #include <math.h>
@@ -19,6 +20,7 @@ ig_str ig_str_of(const char *text) {
 }
 
 bool ig_str_equal(ig_str a, ig_str b) {
+    assert((a.data || !a.size) && (b.data || !b.size) && "text without bytes");
     return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
 }
 
@@ -39,6 +41,7 @@ bool ig_str_ends(ig_str a, const char *suffix) {
 }
 
 uint64_t ig_hash_bytes(const void *bytes, size_t size, uint64_t seed) {
+    assert((bytes || size == 0) && "bytes to hash");
     return XXH3_64bits_withSeed(size ? bytes : "", size, seed);
 }
 
@@ -74,6 +77,7 @@ size_t ig_utf8_length(const char *text, size_t size) {
 
 /* Of a well-formed sequence. */
 static uint32_t code_point(const unsigned char *bytes, size_t length) {
+    assert(length >= 1 && length <= 4 && "a letter has one to four bytes");
     uint32_t code = length == 1 ? bytes[0] : bytes[0] & (0x7fu >> length);
     for (size_t i = 1; i < length; i++) {
         code = code << 6 | (bytes[i] & 0x3fu);

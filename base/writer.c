@@ -5,6 +5,7 @@
 #include "base/checked.h"
 #include "base/utf8.h"
 
+#include <assert.h>
 #include <float.h>
 #include <locale.h>
 #include <math.h>
@@ -14,6 +15,7 @@
 #include <string.h>
 
 void ig_writer_init(ig_writer *writer, ig_arena *arena) {
+    assert(arena && "a writer grows in an arena");
     *writer = (ig_writer){ .arena = arena };
 }
 
@@ -38,6 +40,7 @@ static char *reserve(ig_writer *writer, size_t size) {
 }
 
 static void advance(ig_writer *writer, size_t size) {
+    assert(size <= writer->capacity - writer->size && "more written than was reserved");
     writer->size += size;
     writer->data[writer->size] = '\0';
 }
@@ -111,6 +114,7 @@ void ig_put(ig_writer *writer, const char *format, ...) {
 }
 
 void ig_put_bytes(ig_writer *writer, const void *bytes, size_t size) {
+    assert((bytes || size == 0) && "bytes to write");
     char *to = reserve(writer, size);
     if (size) {
         memcpy(to, bytes, size);
@@ -137,6 +141,7 @@ void ig_put_spaces(ig_writer *writer, int count) {
 }
 
 void ig_put_align(ig_writer *writer, size_t unit) {
+    assert(unit > 0 && "alignment to nothing");
     put_fill(writer, '\0', ig_align_up(writer->size, unit) - writer->size);
 }
 

@@ -26,6 +26,7 @@ const ig_cpu_row ig_cpu_rows[IG_OP_COUNT] = {
 /* ---- types ---- */
 
 LLVMTypeRef ig_cpu_scalar_type(const ig_cpu_emitter *e, ig_dtype dtype) {
+    assert(dtype < IG_DT_COUNT && "no such element type");
     if (dtype == IG_DT_bool) {
         return LLVMInt1TypeInContext(e->llvm);
     }
@@ -54,6 +55,7 @@ LLVMTypeRef ig_cpu_memory_type(const ig_cpu_emitter *e, ig_dtype dtype,
 }
 
 uint32_t ig_cpu_bytes(ig_dtype dtype) {
+    assert(dtype < IG_DT_COUNT && "no such element type");
     return ((uint32_t)ig_dtypes[dtype].bits + 7) / 8;
 }
 
@@ -65,6 +67,7 @@ LLVMValueRef ig_cpu_value(const ig_cpu_emitter *e, const ig_value *value) {
 }
 
 LLVMValueRef ig_cpu_operand(const ig_cpu_emitter *e, const ig_op *op, uint32_t index) {
+    assert(index < op->operand_count && "the op has no such operand");
     return ig_cpu_value(e, op->operands[index].value);
 }
 
@@ -75,10 +78,12 @@ LLVMValueRef ig_cpu_operand_lanes(const ig_cpu_emitter *e, const ig_op *op,
 }
 
 void ig_cpu_set(ig_cpu_emitter *e, const ig_value *value, LLVMValueRef llvm) {
+    assert(value && llvm && "an emitted value");
     e->values[value->id] = llvm;
 }
 
 ig_status ig_cpu_set_result(ig_cpu_emitter *e, const ig_op *op, LLVMValueRef llvm) {
+    assert(op->result_count == 1 && "an emitter of one result");
     assert(LLVMTypeOf(llvm) == ig_cpu_type(e, op->results[0].type) &&
            "what is emitted has the type of the op");
     ig_cpu_set(e, &op->results[0], llvm);
@@ -86,10 +91,12 @@ ig_status ig_cpu_set_result(ig_cpu_emitter *e, const ig_op *op, LLVMValueRef llv
 }
 
 ig_dtype ig_cpu_operand_dtype(const ig_op *op, uint32_t index) {
+    assert(index < op->operand_count && "the op has no such operand");
     return (ig_dtype)op->operands[index].value->type->dtype;
 }
 
 uint32_t ig_cpu_result_lanes(const ig_op *op) {
+    assert(op->result_count > 0 && "lanes of a result");
     return op->results[0].type->lanes;
 }
 

@@ -9,7 +9,10 @@
 
 #include "ingot/kernel.h"
 
+#include <assert.h>
+
 void ig_cpu_mark_invariant(const ig_cpu_emitter *e, LLVMValueRef load) {
+    assert(LLVMIsALoadInst(load) && "only loads are invariant");
     static const char name[] = "invariant.load";
     unsigned kind = LLVMGetMDKindIDInContext(e->llvm, name, sizeof(name) - 1);
     LLVMMetadataRef empty = LLVMMDNodeInContext2(e->llvm, NULL, 0);
@@ -23,6 +26,7 @@ LLVMValueRef ig_cpu_address(ig_cpu_emitter *e, LLVMTypeRef element, LLVMValueRef
 
 LLVMValueRef ig_cpu_alloca(ig_cpu_emitter *e, LLVMTypeRef type, uint64_t count,
                            uint32_t alignment) {
+    assert(count > 0 && alignment > 0 && "a slot of the stack has a size");
     LLVMBasicBlockRef here = LLVMGetInsertBlock(e->builder);
     LLVMPositionBuilderAtEnd(e->builder, LLVMGetEntryBasicBlock(e->function));
     LLVMValueRef slot = LLVMBuildAlloca(e->builder, LLVMArrayType2(type, count),
@@ -36,12 +40,14 @@ LLVMValueRef ig_cpu_alloca(ig_cpu_emitter *e, LLVMTypeRef type, uint64_t count,
 
 /* Address of element `index` (operands `at`, `at + 1`) of a buffer. */
 static LLVMValueRef element_address(ig_cpu_emitter *e, const ig_op *op, uint32_t at) {
+    assert(at + 1 < op->operand_count && "a buffer is followed by its index");
     ig_dtype dtype = ig_cpu_operand_dtype(op, at);
     return ig_cpu_address(e, ig_cpu_memory_type(e, dtype, 1), ig_cpu_operand(e, op, at),
                           ig_cpu_operand(e, op, at + 1));
 }
 
 ig_status ig_cpu_emit_load(ig_cpu_emitter *e, const ig_op *op) {
+    assert(op->operand_count >= 2 && "a load has a buffer and an index");
     const ig_type *type = op->results[0].type;
     ig_dtype dtype = (ig_dtype)type->dtype;
     LLVMTypeRef memory = ig_cpu_memory_type(e, dtype, type->lanes);
@@ -63,6 +69,7 @@ ig_status ig_cpu_emit_load(ig_cpu_emitter *e, const ig_op *op) {
 }
 
 ig_status ig_cpu_emit_store(ig_cpu_emitter *e, const ig_op *op) {
+    assert(op->operand_count >= 3 && "a store has a value, a buffer and an index");
     const ig_type *type = op->operands[0].value->type;
     ig_dtype dtype = (ig_dtype)type->dtype;
     LLVMValueRef value = ig_cpu_operand(e, op, 0);

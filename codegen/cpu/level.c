@@ -11,10 +11,6 @@ static const ig_cpu_level levels[] = {
 #undef LEVEL
 };
 
-const ig_cpu_level *ig_cpu_level_at(uint32_t index) {
-    return index < IG_COUNT_OF(levels) ? &levels[index] : NULL;
-}
-
 const ig_cpu_level *ig_cpu_level_find(const char *name) {
     for (uint32_t i = 0; i < IG_COUNT_OF(levels); i++) {
         if (strcmp(levels[i].name, name) == 0) {

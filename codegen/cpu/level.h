@@ -29,7 +29,5 @@ typedef struct ig_cpu_level {
 
 /* NULL when there is no such level. */
 const ig_cpu_level *ig_cpu_level_find(const char *name);
-/* Row `index`, or NULL past the last. */
-const ig_cpu_level *ig_cpu_level_at(uint32_t index);
 
 #endif

@@ -38,10 +38,6 @@ static const narrow_format *format_of(ig_dtype dtype) {
     return &formats[dtype];
 }
 
-bool ig_float_is_narrow(ig_dtype dtype) {
-    return formats[dtype].bits != 0;
-}
-
 static float float_of_bits(uint32_t bits) {
     float value;
     memcpy(&value, &bits, sizeof value);

@@ -12,7 +12,6 @@ typedef struct ig_float_parts {
     bool is_negative, is_infinite, is_nan;
 } ig_float_parts;
 
-bool ig_float_is_narrow(ig_dtype dtype); /* f16, bf16, float8 */
 float ig_float_widen(ig_dtype dtype, uint32_t code);
 uint32_t ig_float_narrow(ig_dtype dtype, ig_float_parts parts, bool saturate);
 ig_float_parts ig_float_parts_of(double value);
