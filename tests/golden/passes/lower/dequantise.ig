@@ -1,5 +1,6 @@
 # dequantise: small integers are widened to f32, those of 32 bits less their zero point
 # first; blocks are spread along their axis.
+# decompose_dequantize: the rule of this pass.
 # run: dequantise,dce
 # target: cpu:v3
 module @m {
