@@ -3,6 +3,7 @@
 #ifndef IG_FRONTEND_TORCH_ATEN_QUANT_H
 #define IG_FRONTEND_TORCH_ATEN_QUANT_H
 
+#include "compose/quantise.h"
 #include "frontend/torch/aten/aten.h"
 
 /* A quantised operand. */
@@ -23,11 +24,9 @@ ig_status ig_aten_through_float(ig_ts_call *call, ig_ts_op_hook hook);
 
 /* (element - zero point) * scale, f32. */
 ig_value *ig_aten_dequantise(ig_ts_call *call, const ig_aten_quantised *q);
-/* element - zero point, i32. */
-ig_value *ig_aten_centred(ig_ts_call *call, const ig_aten_quantised *q);
-/* scale or zero point as f32 (i32) with the channels on axis `axis` of `rank`. */
-ig_value *ig_aten_quant_scale(ig_ts_call *call, const ig_ts_quant *quant, uint32_t rank,
-                              uint32_t axis);
+/* Scale (f32) and zero point (of the elements' type, or f32) as compose/ takes them. */
+ig_quant ig_aten_quant_params(ig_ts_call *call, const ig_ts_quant *quant,
+                              const ig_torch_dtype_info *dtype);
 /* Parameters known at import. */
 const ig_ts_quant *ig_aten_quant_of(ig_ts_call *call, double scale, int64_t zero_point);
 /* Those that torch chooses for x at run time, quantised to 0 … steps. */

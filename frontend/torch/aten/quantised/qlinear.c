@@ -99,32 +99,37 @@ static ig_value *bias_of(ig_ts_call *call, const packed *p) {
 
 typedef struct product {
     ig_value *acc;   /* i32, without bias */
-    ig_value *scale; /* sx sw, f32, broadcast to acc */
-    ig_value *bias;  /* f32, broadcast to acc; or NULL */
-    const ig_aten_quantised *x;
+    ig_value *a, *b; /* scales of both factors, f32: a number, one per channel */
+    ig_value *bias;  /* f32, one per channel; or NULL */
+    uint32_t axis;   /* of acc: the channels */
 } product;
+
+/* rint(bias / (sx sw)) in i32, along the channels of the sums. */
+static ig_value *quantised_bias(ig_ts_call *call, const product *p) {
+    ig_value *scale = ig_build_mul(call->e, p->a, p->b);
+    ig_value *bias = ig_build_round(call->e, ig_build_div(call->e, p->bias, scale));
+    bias = ig_aten_cast(call, bias, IG_DT_i32);
+    return ig_expr_along(call->e, bias, 0, p->acc->type->rank - p->axis);
+}
 
 /* Scale and zero point stand at `at`. */
 static ig_status give_product(ig_ts_call *call, const product *p, uint32_t at,
-                              bool has_relu) {
+                              const ig_torch_dtype_info *dtype, bool has_relu) {
     double scale = ig_aten_float(call, at);
     int64_t zero = ig_aten_int(call, at + 1);
     const ig_ts_quant *quant = ig_aten_quant_of(call, scale, zero);
-    ig_value *acc = p->acc;
-    if (p->bias) {
-        ig_value *bias = ig_build_div(call->e, p->bias, p->scale);
-        bias = ig_aten_cast(call, ig_build_round(call->e, bias), IG_DT_i32);
-        acc = ig_build_add(call->e, acc, bias);
-    }
-    ig_value *factor = ig_expr_with(call->e, IG_OP_div, p->scale, (double)(float)scale);
-    ig_value *y = ig_build_mul(call->e, ig_aten_cast(call, acc, IG_DT_f32), factor);
-    y = ig_build_round(call->e, y);
-    y = ig_expr_with(call->e, IG_OP_add, y, (double)zero);
-    y = ig_expr_with(call->e, IG_OP_max, y, has_relu ? (double)zero : 0);
-    y = ig_expr_with(call->e, IG_OP_min, y, 255);
-    y = ig_aten_cast(call, y, IG_DT_u8);
+    ig_value *acc = p->acc, *lowest = ig_expr_integer(call->e, IG_DT_u8, zero);
+    ig_quant y = { .scale = ig_expr_number(call->e, IG_DT_f32, scale),
+                   .zero_point = lowest,
+                   .axis = p->axis };
     IG_TRY(call->e->status);
-    return ig_ts_give_quantised(call, 0, y, p->x->dtype, quant);
+    if (p->bias) {
+        acc = ig_build_add(call->e, acc, quantised_bias(call, p));
+    }
+    ig_value *raw = ig_compose_requantize(call->e, acc, p->a, p->b, &y, IG_DT_u8);
+    raw = has_relu ? ig_build_max(call->e, raw, lowest) : raw;
+    IG_TRY(call->e->status);
+    return ig_ts_give_quantised(call, 0, raw, dtype, quant);
 }
 
 /* ---- linear ---- */
@@ -133,13 +138,17 @@ static ig_value *transposed(ig_ts_call *call, ig_value *w) {
     return w ? ig_expr_swap(call->e, w, 0, 1) : NULL;
 }
 
-/* sum (x - zx) (w - zw), and sx sw along the last axis. */
+/* sum (x - zx) (w - zw), with sx and sw; channels are the last axis. */
 static bool multiply(ig_ts_call *call, const ig_aten_quantised *x,
                      const ig_aten_quantised *w, product *out) {
-    out->acc = ig_expr_matmul(call->e, ig_aten_centred(call, x),
-                              transposed(call, ig_aten_centred(call, w)));
-    out->scale = ig_build_mul(call->e, ig_aten_quant_scale(call, x->quant, 1, 0),
-                              ig_aten_quant_scale(call, w->quant, 1, 0));
+    ig_quant left = ig_aten_quant_params(call, x->quant, x->dtype);
+    ig_quant right = ig_aten_quant_params(call, w->quant, w->dtype);
+    ig_integers a = { x->raw, left.zero_point };
+    ig_integers b = { transposed(call, w->raw), right.zero_point };
+    out->acc = ig_compose_matmul_integer(call->e, a, b);
+    out->a = left.scale;
+    out->b = right.scale;
+    out->axis = out->acc ? out->acc->type->rank - 1 : 0;
     return call->e->status == IG_OK;
 }
 
@@ -147,13 +156,13 @@ static bool multiply(ig_ts_call *call, const ig_aten_quantised *x,
 ig_status ig_ts_op_q_linear(ig_ts_call *call) {
     packed p;
     ig_aten_quantised x, w;
-    product out = { .x = &x };
+    product out = { 0 };
     if (!ig_aten_quantised_arg(call, 0, &x) || !read_linear(call, 1, &p) ||
         !ig_aten_quantised_of(call, &p.weight, &w) || !multiply(call, &x, &w, &out)) {
         return call->e->status;
     }
     out.bias = bias_of(call, &p);
-    return give_product(call, &out, 2, call->row->variant == 1);
+    return give_product(call, &out, 2, x.dtype, call->row->variant == 1);
 }
 
 /* Weights that are plain: f16 ones, computed in f32. */
@@ -167,7 +176,7 @@ static ig_value *linear_float(ig_ts_call *call, ig_value *x, const packed *p) {
 static ig_value *linear_dynamic(ig_ts_call *call, ig_value *x, const packed *p,
                                 bool reduce_range) {
     ig_aten_quantised w, q = { .dtype = ig_torch_dtype_of_code(IG_TORCH_quint8) };
-    product out = { .x = &q };
+    product out = { 0 };
     if (p->weight.kind == IG_TS_TENSOR && !p->weight.as.tensor->quant) {
         return linear_float(call, x, p);
     }
@@ -179,8 +188,8 @@ static ig_value *linear_dynamic(ig_ts_call *call, ig_value *x, const packed *p,
     if (!q.raw || !multiply(call, &q, &w, &out)) {
         return NULL;
     }
-    ig_value *y = ig_aten_cast(call, out.acc, IG_DT_f32);
-    y = ig_build_mul(call->e, y, out.scale);
+    ig_quant sums = { .scale = ig_build_mul(call->e, out.a, out.b), .axis = out.axis };
+    ig_value *y = ig_compose_dequantize(call->e, out.acc, &sums, IG_DT_f32);
     ig_value *bias = bias_of(call, p);
     return bias ? ig_build_add(call->e, y, bias) : y;
 }
@@ -266,19 +275,26 @@ static bool read_geometry(ig_ts_call *call, const packed *p, geometry *g) {
     return true;
 }
 
-static ig_value *convolve(ig_ts_call *call, ig_value *x, ig_value *w,
-                          const geometry *g) {
-    ig_attr attrs[IG_conv_attr_count] = {
-        [IG_conv_strides] = ig_attr_of_ints(call->module, g->stride, g->space),
-        [IG_conv_dilations] = ig_attr_of_ints(call->module, g->dilation, g->space),
-        [IG_conv_before] = ig_attr_of_dims(call->module, g->before, g->space),
-        [IG_conv_after] = ig_attr_of_dims(call->module, g->after, g->space),
-        [IG_conv_group] = ig_attr_of_int(g->group),
-    };
-    if (g->is_transposed) {
-        attrs[IG_conv_transposed] = ig_attr_of_bool(true);
+static bool convolve(ig_ts_call *call, const ig_aten_quantised *x,
+                     const ig_aten_quantised *w, const geometry *g, product *out) {
+    ig_quant left = ig_aten_quant_params(call, x->quant, x->dtype);
+    ig_quant right = ig_aten_quant_params(call, w->quant, w->dtype);
+    ig_value *zero = right.zero_point;
+    if (zero && zero->type->rank == 1) {
+        zero = ig_expr_along(call->e, zero, (uint32_t)w->quant->axis,
+                             w->raw->type->rank);
     }
-    return ig_expr_make(call->e, IG_OP_conv, (ig_value *[]){ x, w }, 2, attrs);
+    ig_conv_integer_attrs attrs = { .strides = { g->stride, g->space },
+                                    .dilations = { g->dilation, g->space },
+                                    .before = { g->before, g->space },
+                                    .after = { g->after, g->space },
+                                    .group = IG_SET(g->group),
+                                    .transposed = g->is_transposed };
+    *out = (product){ .a = left.scale, .b = right.scale, .axis = 1 };
+    out->acc = ig_compose_conv_integer(call->e,
+                                       (ig_integers){ x->raw, left.zero_point },
+                                       (ig_integers){ w->raw, zero }, attrs);
+    return call->e->status == IG_OK;
 }
 
 /* quantized::conv2d(qx, packed, output_scale, output_zero_point) and its kin; variant
@@ -286,43 +302,20 @@ static ig_value *convolve(ig_ts_call *call, ig_value *x, ig_value *w,
 ig_status ig_ts_op_q_conv(ig_ts_call *call) {
     packed p;
     geometry g;
+    product out;
     ig_aten_quantised x, w;
     bool is_row = (call->row->variant & 2) != 0;
     if (!ig_aten_quantised_arg(call, 0, &x) || !read_conv(call, 1, &p) ||
         !ig_aten_quantised_of(call, &p.weight, &w) || !read_geometry(call, &p, &g)) {
         return call->e->status;
     }
-    product out = { .x = &x };
-    ig_value *centred = ig_aten_centred(call, &x);
-    centred = is_row && centred ? ig_expr_unsqueeze(call->e, centred, 2) : centred;
-    out.acc = convolve(call, centred, ig_aten_centred(call, &w), &g);
-    IG_TRY(call->e->status);
-    uint32_t rank = out.acc->type->rank;
-    out.scale = ig_build_mul(call->e, ig_aten_quant_scale(call, x.quant, rank, 1),
-                             ig_aten_quant_scale(call, w.quant, rank, 1));
-    ig_value *bias = bias_of(call, &p);
-    if (bias) {
-        ig_dim dims[IG_TENSOR_RANK];
-        for (uint32_t i = 0; i < rank; i++) {
-            dims[i] = i == 1 ? bias->type->dims[0] : ig_dim_of(1);
-        }
-        out.bias = ig_expr_reshape(call->e, bias, rank, dims);
+    x.raw = is_row ? ig_expr_unsqueeze(call->e, x.raw, 2) : x.raw;
+    if (!convolve(call, &x, &w, &g, &out)) {
+        return call->e->status;
     }
-    if (is_row) {
-        ig_dim dims[IG_TENSOR_RANK];
-        ig_dim one[IG_TENSOR_RANK] = { ig_dim_of(1), out.acc->type->dims[1],
-                                       ig_dim_of(1) };
-        dims[0] = out.acc->type->dims[0];
-        dims[1] = out.acc->type->dims[1];
-        dims[2] = out.acc->type->dims[3];
-        out.acc = ig_expr_reshape(call->e, out.acc, 3, dims);
-        out.bias = out.bias ? ig_expr_reshape(call->e, out.bias, 3, one) : NULL;
-        if (out.scale && out.scale->type->rank == 4) {
-            out.scale = ig_expr_reshape(call->e, out.scale, 3, one);
-        }
-    }
-    IG_TRY(call->e->status);
-    return give_product(call, &out, 2, call->row->variant & 1);
+    out.acc = is_row ? ig_expr_squeeze(call->e, out.acc, 2) : out.acc;
+    out.bias = bias_of(call, &p);
+    return give_product(call, &out, 2, x.dtype, call->row->variant & 1);
 }
 
 /* conv2d_prepack(weight, bias, stride, padding, dilation, groups) */

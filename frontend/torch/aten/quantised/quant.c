@@ -32,46 +32,17 @@ bool ig_aten_quantised_arg(ig_ts_call *call, uint32_t index, ig_aten_quantised *
     return ig_aten_quantised_of(call, &call->args[index], out);
 }
 
-/* A number, or a vector on axis `axis` of `rank`. */
-static ig_value *spread(ig_ts_call *call, ig_value *x, uint32_t rank, uint32_t axis) {
-    if (!x || x->type->rank == 0) {
-        return x;
-    }
-    ig_dim dims[IG_TENSOR_RANK];
-    for (uint32_t i = 0; i < rank; i++) {
-        dims[i] = i == axis ? x->type->dims[0] : ig_dim_of(1);
-    }
-    return ig_expr_reshape(call->e, x, rank, dims);
-}
-
-ig_value *ig_aten_quant_scale(ig_ts_call *call, const ig_ts_quant *quant, uint32_t rank,
-                              uint32_t axis) {
-    return spread(call, ig_aten_cast(call, quant->scale, IG_DT_f32), rank, axis);
-}
-
-static uint32_t axis_of(const ig_ts_quant *quant) {
-    return quant->axis < 0 ? 0 : (uint32_t)quant->axis;
-}
-
-ig_value *ig_aten_centred(ig_ts_call *call, const ig_aten_quantised *q) {
-    uint32_t rank = q->raw->type->rank;
-    ig_value *zero = ig_aten_cast(call, q->quant->zero_point, IG_DT_i32);
-    zero = spread(call, zero, rank, axis_of(q->quant));
-    return ig_build_sub(call->e, ig_aten_cast(call, q->raw, IG_DT_i32), zero);
+ig_quant ig_aten_quant_params(ig_ts_call *call, const ig_ts_quant *quant,
+                              const ig_torch_dtype_info *dtype) {
+    ig_dtype zero = quant->is_float ? IG_DT_f32 : dtype->ir;
+    return (ig_quant){ .scale = ig_aten_cast(call, quant->scale, IG_DT_f32),
+                       .zero_point = ig_aten_cast(call, quant->zero_point, zero),
+                       .axis = quant->axis };
 }
 
 ig_value *ig_aten_dequantise(ig_ts_call *call, const ig_aten_quantised *q) {
-    uint32_t rank = q->raw->type->rank;
-    ig_value *scale = ig_aten_quant_scale(call, q->quant, rank, axis_of(q->quant));
-    ig_value *x;
-    if (q->quant->is_float) {
-        ig_value *zero = ig_aten_cast(call, q->quant->zero_point, IG_DT_f32);
-        zero = spread(call, zero, rank, axis_of(q->quant));
-        x = ig_build_sub(call->e, ig_aten_cast(call, q->raw, IG_DT_f32), zero);
-    } else {
-        x = ig_aten_cast(call, ig_aten_centred(call, q), IG_DT_f32);
-    }
-    return ig_build_mul(call->e, x, scale);
+    ig_quant params = ig_aten_quant_params(call, q->quant, q->dtype);
+    return ig_compose_dequantize(call->e, q->raw, &params, IG_DT_f32);
 }
 
 const ig_ts_quant *ig_aten_quant_of(ig_ts_call *call, double scale,
@@ -83,35 +54,11 @@ const ig_ts_quant *ig_aten_quant_of(ig_ts_call *call, double scale,
     return quant;
 }
 
-static void range_of(const ig_torch_dtype_info *dtype, double *low, double *high) {
-    *low = dtype->ir == IG_DT_i8 ? -128 : dtype->ir == IG_DT_i32 ? INT32_MIN : 0;
-    *high = dtype->ir == IG_DT_i8    ? 127
-            : dtype->ir == IG_DT_i32 ? INT32_MAX
-            : dtype->ir == IG_DT_u4  ? 15
-            : dtype->ir == IG_DT_u2  ? 3
-                                     : 255;
-}
-
 ig_value *ig_aten_quantise(ig_ts_call *call, ig_value *x,
                            const ig_torch_dtype_info *dtype, const ig_ts_quant *quant) {
-    if (!x) {
-        return NULL;
-    }
-    uint32_t rank = x->type->rank, axis = axis_of(quant);
-    ig_value *inverse = ig_build_recip(call->e,
-                                       ig_aten_quant_scale(call, quant, rank, axis));
-    ig_value *zero = ig_aten_cast(call, quant->zero_point, IG_DT_f32);
-    double low, high;
-    range_of(dtype, &low, &high);
-    zero = spread(call, zero, rank, axis);
-    x = ig_build_mul(call->e, ig_aten_cast(call, x, IG_DT_f32), inverse);
-    if (quant->is_float) {
-        x = ig_build_round(call->e, ig_build_add(call->e, x, zero));
-    } else {
-        x = ig_build_add(call->e, ig_build_round(call->e, x), zero);
-    }
-    x = ig_expr_with(call->e, IG_OP_max, x, low);
-    return ig_aten_cast(call, ig_expr_with(call->e, IG_OP_min, x, high), dtype->ir);
+    ig_quant params = ig_aten_quant_params(call, quant, dtype);
+    ig_rounding rounding = quant->is_float ? IG_ROUNDING_offset : IG_ROUNDING_multiply;
+    return ig_compose_quantize(call->e, x, &params, dtype->ir, rounding);
 }
 
 ig_status ig_aten_give_quantised(ig_ts_call *call, ig_value *x,
@@ -173,31 +120,11 @@ ig_status ig_ts_op_quantize_per_channel(ig_ts_call *call) {
     return ig_aten_give_quantised(call, x, dtype, quant);
 }
 
-/* Scale and zero point that hold min … max and 0, as torch chooses them for qmin 0. */
 const ig_ts_quant *ig_aten_choose_quant(ig_ts_call *call, ig_value *x, double steps) {
     ig_ts_quant *quant = IG_NEW(call->arena, ig_ts_quant);
-    ig_value *low = ig_expr_reduce(call->e, IG_REDUCE_min, x, NULL, 0, false);
-    ig_value *high = ig_expr_reduce(call->e, IG_REDUCE_max, x, NULL, 0, false);
-    low = ig_expr_with(call->e, IG_OP_min, ig_aten_cast(call, low, IG_DT_f64), 0);
-    high = ig_expr_with(call->e, IG_OP_max, ig_aten_cast(call, high, IG_DT_f64), 0);
-    ig_value *scale = ig_build_sub(call->e, high, low);
-    scale = ig_expr_with(call->e, IG_OP_div, scale, steps);
-    scale = ig_aten_cast(call, ig_aten_cast(call, scale, IG_DT_f32), IG_DT_f64);
-    ig_value *tenth = ig_expr_number(call->e, IG_DT_f64, (double)0.1f);
-    scale = ig_build_where(call->e, ig_expr_with(call->e, IG_OP_eq, scale, 0), tenth,
-                           scale);
-    ig_value *from_low = ig_build_neg(call->e, ig_build_div(call->e, low, scale));
-    ig_value *from_high = ig_expr_number_with(call->e, IG_OP_sub, steps,
-                                              ig_build_div(call->e, high, scale));
-    ig_value *low_error = ig_build_abs(call->e, from_low);
-    ig_value *high_error = ig_build_abs(call->e, ig_build_div(call->e, high, scale));
-    high_error = ig_expr_with(call->e, IG_OP_add, high_error, steps);
-    ig_value *zero = ig_build_where(
-        call->e, ig_build_lt(call->e, low_error, high_error), from_low, from_high);
-    zero = ig_expr_with(call->e, IG_OP_max, ig_build_round(call->e, zero), 0);
-    zero = ig_expr_with(call->e, IG_OP_min, zero, steps);
-    quant->scale = scale;
-    quant->zero_point = ig_aten_cast(call, zero, IG_DT_i64);
+    ig_quant chosen = ig_compose_choose_quant_torch(call->e, x, steps);
+    quant->scale = chosen.scale;
+    quant->zero_point = ig_aten_cast(call, chosen.zero_point, IG_DT_i64);
     quant->axis = -1;
     return quant;
 }
