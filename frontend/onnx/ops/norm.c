@@ -1,317 +1,201 @@
-/* Normalisations over channels, and what is made of them.
+/* Normalisations: arguments of the rows and formulas in compose/norm.h.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "compose/norm.h"
+
+#include "frontend/onnx/import/args.h"
 #include "frontend/onnx/ops/hooks.h"
-#include "frontend/onnx/import/import.h"
 
-/* ---- pieces ---- */
-
-static ig_status need_rank(const ig_onnx_node *node, uint32_t least) {
-    IG_TRY(ig_onnx_float_tensor(node, 0));
-    uint32_t rank = node->inputs[0]->type->rank;
-    if (rank < least) {
-        return ig_onnx_fail(node, IG_INVALID,
-                            "input 0 has rank %u, expected %u or more", rank, least);
-    }
-    return IG_OK;
+static ig_norm read_norm(const ig_onnx_node *node) {
+    return (ig_norm){ .scale = ig_onnx_in(node, 1),
+                      .bias = ig_onnx_row_has_input(node->row, 2) ? ig_onnx_in(node, 2)
+                                                                  : NULL,
+                      .epsilon = ig_onnx_attr_float(node, "epsilon", 1e-5f) };
 }
 
-/* Inputs first … last are vectors with an entry a channel. */
-static ig_status need_channels(const ig_onnx_node *node, uint32_t first,
-                               uint32_t last) {
-    for (uint32_t i = first; i <= last; i++) {
-        IG_TRY(ig_onnx_float_tensor(node, i));
-        if (node->inputs[i]->type->rank != 1) {
-            return ig_onnx_fail(node, IG_INVALID, "input %u has rank %u, expected 1", i,
-                                node->inputs[i]->type->rank);
+/* Input 0 has floats and `min` axes or more, inputs 1 … last an entry per channel. */
+static bool check_channels(const ig_onnx_node *node, uint32_t min, uint32_t last) {
+    const ig_type *x = ig_onnx_float_input(node, 0)->type;
+    if (x->rank < min) {
+        ig_onnx_fail(node, IG_INVALID, "input 0 has rank %u, expected %u or more",
+                     x->rank, min);
+    }
+    for (uint32_t i = 1; i <= last && !ig_onnx_has_failed(node); i++) {
+        ig_onnx_float_input(node, i);
+        ig_value *factor = ig_onnx_ranked_input(node, i, 1);
+        if (!ig_onnx_has_failed(node)) {
+            ig_expr_guard_equal(node->e, factor->type->dims[0], x->dims[1],
+                                "an input must have one entry per channel");
         }
-        ig_onnx_guard_extents(node, i, 0, 0, 1);
     }
-    return IG_OK;
+    return !ig_onnx_has_failed(node);
 }
 
-/* A vector over the channels as [C, 1, 1 …], to broadcast with input 0. */
-static ig_status along_channels(const ig_onnx_node *node, ig_value *x,
-                                ig_value **out_value) {
-    ig_dim dims[IG_TENSOR_RANK] = { x->type->dims[0] };
-    uint32_t rank = node->inputs[0]->type->rank - 1;
-    for (uint32_t d = 1; d < rank; d++) {
-        dims[d] = ig_dim_of(1);
-    }
-    return ig_onnx_reshape(node, x, rank, dims, out_value);
-}
-
-static ig_status reduce_axes(const ig_onnx_node *node, ig_value *x, ig_reduce op,
-                             const int64_t *axes, uint32_t count, ig_value **out) {
-    ig_attr attrs[IG_reduce_attr_count] = {
-        [IG_reduce_op] = ig_attr_of_enum(op),
-        [IG_reduce_axes] = ig_attr_of_ints(node->import->module, axes, count),
-        [IG_reduce_keep] = ig_attr_of_bool(true),
-    };
-    return ig_onnx_build(node, IG_OP_reduce, 1, &x, attrs, out);
-}
-
-/* ---- BatchNormalization ---- */
-
-/* kept * momentum + now * (1 - momentum), in the dtype that `kept` has. */
-static ig_status blend(ig_onnx_node *node, ig_value *kept, ig_value *now,
-                       ig_value **out_value) {
-    double momentum = ig_onnx_attr_float(node, "momentum", 0.9f);
-    ig_dtype dtype = (ig_dtype)kept->type->dtype;
-    ig_value *old;
-    now = ig_make_cast(node->builder, now, dtype);
-    IG_TRY(ig_onnx_reshape(node, now, 1, kept->type->dims, &now));
-    IG_TRY(ig_onnx_build_scalar(node, IG_OP_mul, kept, momentum, &old));
-    IG_TRY(ig_onnx_build_scalar(node, IG_OP_mul, now, 1 - momentum, &now));
-    return ig_onnx_build2(node, IG_OP_add, old, now, out_value);
-}
+/* ---- batches ---- */
 
 /* With the statistics of this very batch; new running ones are further results. */
-static ig_status normalise_training(ig_onnx_node *node) {
-    ig_value *x = node->inputs[0], *mean, *spread, *variance, *factor;
-    int64_t axes[IG_TENSOR_RANK];
-    uint32_t count = 0;
-    for (uint32_t d = 0; d < x->type->rank; d++) {
-        axes[count] = d;
-        count += d != 1;
-    }
-    IG_TRY(reduce_axes(node, x, IG_REDUCE_mean, axes, count, &mean));
-    IG_TRY(ig_onnx_build2(node, IG_OP_sub, x, mean, &x));
-    IG_TRY(ig_onnx_build2(node, IG_OP_mul, x, x, &spread));
-    IG_TRY(reduce_axes(node, spread, IG_REDUCE_mean, axes, count, &variance));
-    double epsilon = ig_onnx_attr_float(node, "epsilon", 1e-5f);
-    IG_TRY(ig_onnx_build_scalar(node, IG_OP_add, variance, epsilon, &spread));
-    IG_TRY(ig_onnx_build1(node, IG_OP_rsqrt, spread, &spread));
-    IG_TRY(ig_onnx_build2(node, IG_OP_mul, x, spread, &x));
-    ig_dtype dtype = (ig_dtype)x->type->dtype;
-    for (uint32_t i = 1; i < 3; i++) {
-        factor = ig_make_cast(node->builder, node->inputs[i], dtype);
-        IG_TRY(along_channels(node, factor, &factor));
-        IG_TRY(ig_onnx_build2(node, i == 1 ? IG_OP_mul : IG_OP_add, x, factor, &x));
-    }
-    node->outputs[0] = x;
-    ig_value *now[] = { mean, variance };
+static ig_status normalise_training(ig_onnx_node *node, const ig_norm *norm) {
+    double share = 1 - ig_onnx_attr_float(node, "momentum", 0.9f);
+    ig_value *x = node->inputs[0], *fresh[2];
+    ig_compose_batch_moments(node->e, x, &fresh[0], &fresh[1]);
     for (uint32_t i = 1; i < node->output_count && i < 3; i++) {
-        IG_TRY(blend(node, node->inputs[2 + i], now[i - 1], &node->outputs[i]));
+        ig_value *kept = node->inputs[2 + i];
+        node->outputs[i] = ig_compose_blend(node->e, kept, fresh[i - 1], share);
     }
-    return IG_OK;
+    return ig_onnx_give(node,
+                        ig_compose_batch_norm(node->e, x, norm, fresh[0], fresh[1]));
 }
 
 ig_status ig_onnx_import_batch_norm(ig_onnx_node *node) {
-    IG_TRY(need_rank(node, 2));
-    IG_TRY(need_channels(node, 1, 4));
-    if (ig_onnx_attr_int(node, "training_mode", 0)) {
-        return normalise_training(node);
+    if (!check_channels(node, 2, 4)) {
+        return node->e->status;
+    }
+    ig_norm norm = read_norm(node);
+    if (ig_onnx_row_has_attr(node->row, "training_mode") &&
+        ig_onnx_attr_int(node, "training_mode", 0)) {
+        return normalise_training(node, &norm);
     }
     if (node->output_count > 1) {
         return ig_onnx_fail(node, IG_INVALID,
                             "has statistics as outputs and is not in training mode");
     }
-    ig_value *x = node->inputs[0], *operands[5] = { x };
-    for (uint32_t i = 1; i < 5; i++) {
-        operands[i] = ig_make_cast(node->builder, node->inputs[i],
-                                   (ig_dtype)x->type->dtype);
-    }
-    ig_attr attrs[IG_batch_norm_attr_count] = {
-        [IG_batch_norm_epsilon] =
-            ig_attr_of_float(ig_onnx_attr_float(node, "epsilon", 1e-5f)),
-    };
-    return ig_onnx_build(node, IG_OP_batch_norm, 5, operands, attrs, &node->outputs[0]);
+    return ig_onnx_give(node, ig_compose_batch_norm(node->e, node->inputs[0], &norm,
+                                                    node->inputs[3], node->inputs[4]));
 }
 
 /* ---- groups of channels ---- */
 
-static ig_status build_group_norm(ig_onnx_node *node, uint32_t count, int64_t groups,
-                                  ig_value **out_value) {
-    ig_attr attrs[IG_group_norm_attr_count] = {
-        [IG_group_norm_groups] = ig_attr_of_int(groups),
-        [IG_group_norm_epsilon] =
-            ig_attr_of_float(ig_onnx_attr_float(node, "epsilon", 1e-5f)),
-    };
-    return ig_onnx_build(node, IG_OP_group_norm, count, node->inputs, attrs, out_value);
-}
-
-/* As layers of [N, C, rest]: for channels whose number the run learns. */
-static ig_status normalise_planes(ig_onnx_node *node) {
-    ig_value *x = node->inputs[0], *factor;
-    const ig_type *type = x->type;
-    ig_module *module = node->import->module;
-    ig_dim rest = ig_dim_product(module, type->dims + 2, type->rank - 2);
-    ig_dim dims[3] = { type->dims[0], type->dims[1], rest };
-    double epsilon = ig_onnx_attr_float(node, "epsilon", 1e-5f);
-    ig_attr attrs[IG_layer_norm_attr_count] = { { 0 } };
-    attrs[IG_layer_norm_axis] = ig_attr_of_int(2);
-    attrs[IG_layer_norm_epsilon] = ig_attr_of_float(epsilon);
-    IG_TRY(ig_onnx_reshape(node, x, 3, dims, &x));
-    IG_TRY(ig_onnx_build(node, IG_OP_layer_norm, 1, &x, attrs, &x));
-    IG_TRY(ig_onnx_reshape(node, x, type->rank, type->dims, &x));
-    for (uint32_t i = 1; i < 3; i++) {
-        IG_TRY(along_channels(node, node->inputs[i], &factor));
-        IG_TRY(ig_onnx_build2(node, i == 1 ? IG_OP_mul : IG_OP_add, x, factor, &x));
-    }
-    node->outputs[0] = x;
-    return IG_OK;
-}
-
-/* A group for each channel. */
 ig_status ig_onnx_import_instance_norm(ig_onnx_node *node) {
-    int64_t channels;
-    IG_TRY(need_rank(node, 3));
-    IG_TRY(need_channels(node, 1, 2));
-    if (!ig_dim_constant(node->import->module, node->inputs[0]->type->dims[1],
-                         &channels) ||
-        channels == 0) {
-        return normalise_planes(node);
+    if (!check_channels(node, 3, 2)) {
+        return node->e->status;
     }
-    return build_group_norm(node, 3, channels, &node->outputs[0]);
+    ig_norm norm = read_norm(node);
+    return ig_onnx_give(node,
+                        ig_compose_instance_norm(node->e, node->inputs[0], &norm));
 }
 
 ig_status ig_onnx_import_group_norm(ig_onnx_node *node) {
-    int64_t groups = ig_onnx_attr_int(node, "num_groups", 1);
-    IG_TRY(need_rank(node, 2));
-    if (groups < 1) {
-        return ig_onnx_fail(node, IG_INVALID, "num_groups is %lld", (long long)groups);
+    int64_t groups = ig_onnx_attr_between(node, "num_groups", 1, 1, INT32_MAX);
+    if (!check_channels(node, 2, 2)) {
+        return node->e->status;
     }
-    IG_TRY(need_channels(node, 1, 2));
-    return build_group_norm(node, 3, groups, &node->outputs[0]);
+    ig_norm norm = read_norm(node);
+    return ig_onnx_give(node,
+                        ig_compose_group_norm(node->e, node->inputs[0], groups, &norm));
 }
 
-/* Until opset 20 scale and bias have an entry a group, not a channel. */
+/* [groups] as [C]: each entry for the channels of its group. */
+static ig_value *repeat_entries(const ig_onnx_node *node, ig_value *x, int64_t groups) {
+    ig_expr *e = node->e;
+    const ig_dim *channels = &node->inputs[0]->type->dims[1];
+    ig_dim all = ig_dim_of(groups);
+    ig_dim wide[2] = { all, ig_dim_exact_div(e->module, *channels, all) };
+    ig_dim column[2] = { all, ig_dim_of(1) };
+    x = ig_expr_expand(e, ig_expr_reshape(e, x, 2, column), 2, wide);
+    return ig_expr_reshape(e, x, 1, channels);
+}
+
+/* Until opset 20 scale and bias have an entry per group, not per channel. */
 ig_status ig_onnx_import_group_norm_by_group(ig_onnx_node *node) {
-    int64_t groups = ig_onnx_attr_int(node, "num_groups", 1), channels;
-    ig_module *module = node->import->module;
-    IG_TRY(need_rank(node, 2));
-    const ig_type *type = node->inputs[0]->type;
-    if (groups < 1 ||
-        (ig_dim_constant(module, type->dims[1], &channels) && channels % groups != 0)) {
-        return ig_onnx_fail(node, IG_INVALID, "num_groups is %lld", (long long)groups);
+    int64_t groups = ig_onnx_attr_between(node, "num_groups", 1, 1, INT32_MAX), count;
+    if (!check_channels(node, 2, 0)) {
+        return node->e->status;
     }
-    ig_dim own = ig_dim_exact_div(module, type->dims[1], ig_dim_const(module, groups));
-    for (uint32_t i = 1; i < 3; i++) {
-        IG_TRY(ig_onnx_float_tensor(node, i));
-        ig_dim column[2] = { ig_dim_const(module, groups), ig_dim_of(1) };
-        ig_dim wide[2] = { ig_dim_const(module, groups), own };
-        ig_attr attrs[IG_expand_attr_count] = { { 0 } };
-        attrs[IG_expand_to] = ig_attr_of_dims(module, wide, 2);
-        ig_value *x;
-        IG_TRY(ig_onnx_reshape(node, node->inputs[i], 2, column, &x));
-        IG_TRY(ig_onnx_build(node, IG_OP_expand, 1, &x, attrs, &x));
-        IG_TRY(ig_onnx_reshape(node, x, 1, &type->dims[1], &node->inputs[i]));
+    ig_value *x = node->inputs[0];
+    if (ig_dim_constant(node->e->module, x->type->dims[1], &count) &&
+        count % groups != 0) {
+        return ig_onnx_fail(node, IG_INVALID,
+                            "num_groups is %lld, which does not divide %lld channels",
+                            (long long)groups, (long long)count);
     }
-    return build_group_norm(node, 3, groups, &node->outputs[0]);
+    ig_norm norm = read_norm(node);
+    norm.scale = repeat_entries(node, norm.scale, groups);
+    norm.bias = repeat_entries(node, norm.bias, groups);
+    return ig_onnx_give(node, ig_compose_group_norm(node->e, x, groups, &norm));
 }
 
-/* ---- RMSNormalization ---- */
+/* ---- layers ---- */
+
+/* Is a factor over the last axes of x, which it broadcasts to? */
+static void guard_factor(const ig_onnx_node *node, const ig_value *factor) {
+    const ig_type *x = node->inputs[0]->type;
+    for (uint32_t d = 1; factor && d <= factor->type->rank && d <= x->rank; d++) {
+        ig_dim own = factor->type->dims[factor->type->rank - d];
+        if (!ig_dim_is(own, 1)) {
+            ig_expr_guard_equal(node->e, own, x->dims[x->rank - d],
+                                "scale and bias must fit the last axes of the input");
+        }
+    }
+}
+
+ig_status ig_onnx_import_layer_norm(ig_onnx_node *node) {
+    ig_value *x = ig_onnx_float_input(node, 0);
+    uint32_t axis = ig_onnx_axis_attr(node, "axis", -1, x->type->rank);
+    ig_norm norm = read_norm(node);
+    if (ig_onnx_has_failed(node)) {
+        return node->e->status;
+    }
+    guard_factor(node, norm.scale);
+    guard_factor(node, norm.bias);
+    if (node->output_count > 1) { /* Mean and InvStdDev */
+        bool is_f32 = ig_onnx_attr_int(node, "stash_type", 1) ==
+                      ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT;
+        ig_value *wide = is_f32 ? ig_expr_cast(node->e, x, IG_DT_f32) : x, *found[2];
+        ig_compose_moments(node->e, wide, axis, norm.epsilon, &found[0], &found[1]);
+        for (uint32_t i = 1; i < node->output_count; i++) {
+            node->outputs[i] = found[i - 1];
+        }
+    }
+    return ig_onnx_give(node, ig_compose_layer_norm(node->e, x, axis, &norm));
+}
 
 ig_status ig_onnx_import_rms_norm(ig_onnx_node *node) {
-    uint32_t axis;
-    IG_TRY(need_rank(node, 1));
-    IG_TRY(ig_onnx_float_tensor(node, 1));
-    const ig_type *type = node->inputs[0]->type, *scale = node->inputs[1]->type;
-    IG_TRY(ig_onnx_axis(node, ig_onnx_attr_int(node, "axis", -1), type->rank, &axis));
-    ig_attr attrs[IG_layer_norm_attr_count] = {
-        [IG_layer_norm_axis] = ig_attr_of_int(axis),
-        [IG_layer_norm_rms] = ig_attr_of_bool(true),
-        [IG_layer_norm_epsilon] =
-            ig_attr_of_float(ig_onnx_attr_float(node, "epsilon", 1e-5f)),
-    };
-    ig_value *x = node->inputs[0];
-    bool fits = scale->rank <= type->rank - axis && scale->dtype == type->dtype;
-    if (fits) {
-        for (uint32_t d = 1; d <= scale->rank; d++) {
-            if (!ig_dim_is(scale->dims[scale->rank - d], 1)) {
-                ig_onnx_guard_extents(node, 1, scale->rank - d, 0, type->rank - d);
-            }
-        }
-        return ig_onnx_build(node, IG_OP_layer_norm, 2, node->inputs, attrs,
-                             &node->outputs[0]);
+    ig_value *x = ig_onnx_float_input(node, 0), *scale = ig_onnx_float_input(node, 1);
+    uint32_t axis = ig_onnx_axis_attr(node, "axis", -1, x->type->rank);
+    ig_norm norm = read_norm(node);
+    if (ig_onnx_has_failed(node)) {
+        return node->e->status;
     }
-    IG_TRY(ig_onnx_build(node, IG_OP_layer_norm, 1, &x, attrs, &x));
-    x = ig_make_cast(node->builder, x, (ig_dtype)scale->dtype);
-    return ig_onnx_build2(node, IG_OP_mul, x, node->inputs[1], &node->outputs[0]);
+    bool fits = scale->type->rank <= x->type->rank - axis &&
+                scale->type->dtype == x->type->dtype;
+    if (fits) {
+        guard_factor(node, scale);
+        return ig_onnx_give(node, ig_compose_rms_norm(node->e, x, axis, &norm));
+    }
+    norm.scale = NULL;
+    x = ig_expr_like(node->e, ig_compose_rms_norm(node->e, x, axis, &norm), scale);
+    return ig_onnx_give(node, ig_build_mul(node->e, x, scale));
 }
 
-/* ---- LRN: x / (bias + alpha / size * sum of squares of near channels) ^ beta ---- */
-
-/* The window over channels as a pool over [N, 1, C, rest]. */
-static ig_status sum_near(ig_onnx_node *node, ig_value *x, int64_t size,
-                          ig_value **out_value) {
-    ig_module *module = node->import->module;
-    const ig_type *type = x->type;
-    ig_dim rest = ig_dim_product(module, type->dims + 2, type->rank - 2);
-    ig_dim flat[4] = { type->dims[0], ig_dim_of(1), type->dims[1], rest };
-    ig_dim before[2] = { ig_dim_of((size - 1) / 2), ig_dim_of(0) },
-           after[2] = { ig_dim_of(size / 2), ig_dim_of(0) };
-    int64_t kernel[2] = { size, 1 };
-    ig_attr attrs[IG_pool_attr_count] = {
-        [IG_pool_op] = ig_attr_of_enum(IG_WINDOW_sum),
-        [IG_pool_kernel] = ig_attr_of_ints(module, kernel, 2),
-        [IG_pool_before] = ig_attr_of_dims(module, before, 2),
-        [IG_pool_after] = ig_attr_of_dims(module, after, 2),
-    };
-    IG_TRY(ig_onnx_reshape(node, x, 4, flat, &x));
-    IG_TRY(ig_onnx_build(node, IG_OP_pool, 1, &x, attrs, &x));
-    return ig_onnx_reshape(node, x, type->rank, type->dims, out_value);
-}
+/* ---- others ---- */
 
 ig_status ig_onnx_import_lrn(ig_onnx_node *node) {
-    int64_t size = ig_onnx_attr_int(node, "size", 0);
-    ig_value *x, *sum;
-    IG_TRY(need_rank(node, 2));
-    if (size < 1 || size > INT32_MAX) {
-        return ig_onnx_fail(node, IG_INVALID, "size is %lld", (long long)size);
-    }
-    double alpha = ig_onnx_attr_float(node, "alpha", 0.0001f) / (double)size;
-    x = node->inputs[0];
-    IG_TRY(ig_onnx_build2(node, IG_OP_mul, x, x, &sum));
-    IG_TRY(sum_near(node, sum, size, &sum));
-    IG_TRY(ig_onnx_build_scalar(node, IG_OP_mul, sum, alpha, &sum));
-    IG_TRY(ig_onnx_build_scalar(node, IG_OP_add, sum,
-                                ig_onnx_attr_float(node, "bias", 1), &sum));
-    IG_TRY(ig_onnx_build_scalar(node, IG_OP_pow, sum,
-                                ig_onnx_attr_float(node, "beta", 0.75f), &sum));
-    return ig_onnx_build2(node, IG_OP_div, x, sum, &node->outputs[0]);
+    ig_value *x = ig_onnx_float_input(node, 0);
+    int64_t size = ig_onnx_attr_between(node, "size", 0, 1, INT32_MAX);
+    ig_lrn lrn = { .size = size,
+                   .alpha = ig_onnx_attr_float(node, "alpha", 0.0001f) / (double)size,
+                   .beta = ig_onnx_attr_float(node, "beta", 0.75f),
+                   .bias = ig_onnx_attr_float(node, "bias", 1) };
+    return ig_onnx_give(node, ig_compose_lrn(node->e, x, &lrn));
 }
-
-/* ---- norms of lines ---- */
 
 ig_status ig_onnx_import_lp_norm(ig_onnx_node *node) {
-    int64_t p = ig_onnx_attr_int(node, "p", 2), axes[1];
-    uint32_t axis;
-    IG_TRY(need_rank(node, 1));
-    IG_TRY(ig_onnx_axis(node, ig_onnx_attr_int(node, "axis", -1),
-                        node->inputs[0]->type->rank, &axis));
-    if (p != 1 && p != 2) {
-        return ig_onnx_fail(node, IG_INVALID, "p is %lld, expected 1 or 2",
-                            (long long)p);
-    }
-    ig_value *x = node->inputs[0], *size, *is_zero, *lines;
-    axes[0] = axis;
-    IG_TRY(reduce_axes(node, x, p == 1 ? IG_REDUCE_l1 : IG_REDUCE_l2, axes, 1, &size));
-    IG_TRY(ig_onnx_build2(node, IG_OP_div, x, size, &lines));
-    IG_TRY(ig_onnx_build_scalar(node, IG_OP_eq, size, 0, &is_zero));
-    ig_value *zero = ig_onnx_scalar(node, (ig_dtype)x->type->dtype, 0);
-    return ig_onnx_build(node, IG_OP_where, 3, (ig_value *[]){ is_zero, zero, lines },
-                         NULL, &node->outputs[0]);
+    ig_value *x = ig_onnx_float_input(node, 0);
+    int64_t p = ig_onnx_attr_between(node, "p", 2, 1, 2);
+    uint32_t axis = ig_onnx_axis_attr(node, "axis", -1, x->type->rank);
+    return ig_onnx_give(node, ig_onnx_has_failed(node)
+                                  ? NULL
+                                  : ig_compose_lp_norm(node->e, x, axis, p));
 }
 
-/* (x - mean) / (standard deviation + 1e-9) over some axes. */
 ig_status ig_onnx_import_mean_variance_norm(ig_onnx_node *node) {
     static const int64_t usual[] = { 0, 2, 3 };
-    uint32_t count, axis;
-    const int64_t *axes = ig_onnx_attr_ints(node, "axes", &count);
-    ig_value *mean, *spread, *x;
-    IG_TRY(need_rank(node, 1));
-    x = node->inputs[0];
-    count = axes ? count : 3;
-    axes = axes ? axes : usual;
-    for (uint32_t i = 0; i < count; i++) {
-        IG_TRY(ig_onnx_axis(node, axes[i], x->type->rank, &axis));
+    ig_value *x = ig_onnx_float_input(node, 0);
+    ig_ints axes = ig_onnx_attr_list(node, "axes");
+    axes = axes.items ? axes : (ig_ints){ usual, 3 };
+    for (uint32_t i = 0; i < axes.count; i++) {
+        ig_onnx_axis_of(node, axes.items[i], x->type->rank);
     }
-    IG_TRY(reduce_axes(node, x, IG_REDUCE_mean, axes, count, &mean));
-    IG_TRY(ig_onnx_build2(node, IG_OP_sub, x, mean, &x));
-    IG_TRY(ig_onnx_build2(node, IG_OP_mul, x, x, &spread));
-    IG_TRY(reduce_axes(node, spread, IG_REDUCE_mean, axes, count, &spread));
-    IG_TRY(ig_onnx_build1(node, IG_OP_sqrt, spread, &spread));
-    IG_TRY(ig_onnx_build_scalar(node, IG_OP_add, spread, 1e-9, &spread));
-    return ig_onnx_build2(node, IG_OP_div, x, spread, &node->outputs[0]);
+    return ig_onnx_give(node, ig_onnx_has_failed(node)
+                                  ? NULL
+                                  : ig_compose_mean_variance_norm(node->e, x, axes));
 }
