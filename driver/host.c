@@ -4,6 +4,7 @@
 
 #include "ir/graph.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +57,7 @@ ig_host *ig_host_of(ig_context *context) {
 }
 
 void ig_options_take(void *to, size_t room, const void *from) {
+    assert(room >= sizeof(size_t) && "options begin with their size");
     if (from) {
         size_t size = *(const size_t *)from;
         memcpy(to, from, size && size < room ? size : room);
@@ -122,6 +124,8 @@ ig_status ig_context_set_limit(ig_context *context, const char *name, int64_t va
 /* ---- the recovery point ---- */
 
 static ig_status report_exhaustion(ig_host *host, bool is_told) {
+    assert(host->has_unwound && !host->context.budget.recovery &&
+           "only what unwound ran out of memory");
     ig_budget *budget = &host->context.budget;
     const char *name = budget->limit_name ? budget->limit_name : "memory_bytes";
     char hint[128];

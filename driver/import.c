@@ -9,6 +9,7 @@
 #include "passes/engine/pass.h"
 #include "runtime/format.h"
 
+#include <assert.h>
 #include <string.h>
 
 typedef struct import_call {
@@ -172,6 +173,7 @@ static uint32_t leaf_of(const ig_graph *graph, const char *name) {
 }
 
 static ig_status fold_constants(import_call *call) {
+    assert(call->module && "the module was read");
     const ig_import_options *from = &call->options;
     ig_graph *graph = (ig_graph *)(uintptr_t)ig_entry_of(call->module);
     ig_folded_input *inputs = IG_NEW_ARRAY(&call->arena, ig_folded_input,
@@ -277,6 +279,7 @@ static const struct format {
 static const struct format *format_of(ig_str bytes) {
     size_t i = 0;
     while (!formats[i].is_it(bytes)) {
+        assert(i + 1 < IG_COUNT_OF(formats) && "the last format takes anything");
         i++;
     }
     return &formats[i];

@@ -12,6 +12,7 @@
 #include "base/checked.h"
 #include "base/writer.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <elf.h>
 #include <string.h>
@@ -46,6 +47,8 @@ typedef struct object {
 } object;
 
 static void add_section(object *o, int number, const char *name, Elf64_Shdr facts) {
+    assert(number > 0 && number < SECTION_COUNT && "section 0 is ELF's own");
+    assert(o->sections[number].sh_name == 0 && "a section is added once");
     facts.sh_name = (Elf64_Word)o->names.size;
     ig_put_bytes(&o->names, name, strlen(name) + 1);
     o->sections[number] = facts;
@@ -53,6 +56,8 @@ static void add_section(object *o, int number, const char *name, Elf64_Shdr fact
 
 /* Appends a table to the tail and says where it lies. */
 static Elf64_Shdr add_table(object *o, const void *bytes, size_t size, uint64_t align) {
+    assert(o->tail_begin % 8 == 0 && align <= 8 &&
+           "offsets in the tail are aligned as offsets in the file");
     ig_put_align(&o->tail, align);
     Elf64_Shdr facts = { .sh_offset = o->tail_begin + o->tail.size,
                          .sh_size = size,
@@ -103,6 +108,7 @@ static void add_section_names(object *o) {
 }
 
 static Elf64_Ehdr *make_header(ig_arena *arena, uint64_t sections_at) {
+    assert(sections_at % 8 == 0 && "section headers are aligned");
     char *page = ig_arena_zalloc(arena, PAGE);
     *(Elf64_Ehdr *)page = (Elf64_Ehdr){
         .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
@@ -138,6 +144,8 @@ void ig_emit_object(ig_arena *arena, const char *symbol, const ig_file_part *par
     ig_put_bytes(&o.tail, &o.data_size, sizeof o.data_size);
     size_t skipped = o.tail.size;
     o.tail_begin += skipped;
+    assert(o.tail_begin == PAGE + o.rodata_size &&
+           "the size is the last word of .rodata");
     ig_str front = { ig_arena_copy(arena, o.tail.data, skipped), skipped };
     ig_writer_init(&o.tail, arena);
     add_section(&o, RODATA, ".rodata",

@@ -10,6 +10,7 @@
 #include "base/checked.h"
 #include "base/crc32.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,6 +52,7 @@ static void open_entry(packer *p, const char *name, size_t align) {
 }
 
 static void add_data(packer *p, const void *data, uint64_t size) {
+    assert(p->entries.count > 0 && "data belong to an open entry");
     entry *e = &IG_LAST(&p->entries);
     if (size > 0) {
         IG_PUSH(p->arena, &p->data, (ig_file_part){ data, size });
@@ -85,6 +87,8 @@ static ig_str pack_code(ig_arena *arena, const ig_artifact_kernel *kernels,
         ig_put_align(&code, IG_ENTRY_ALIGN);
         table[i] = (ig_code_kernel){ UINT64_MAX, 0 };
         if (kernels[i].bytes) {
+            assert(kernels[i].entry < kernels[i].size &&
+                   "the function lies in its code");
             table[i].entry = code.size - header.image_offset + kernels[i].entry;
             table[i].bytes = kernels[i].size;
             ig_put_bytes(&code, kernels[i].bytes, kernels[i].size);
@@ -115,6 +119,7 @@ static void add_weights(packer *p, const ig_artifact_spans *spans) {
     uint64_t at = 0;
     for (size_t i = 0; i < spans->count; i++) {
         const ig_artifact_span *span = &spans->items[i];
+        assert(span->offset >= at && "constants lie one after the other");
         add_zeros(p, span->offset - at);
         add_data(p, span->data, span->size);
         at = span->offset + span->size;
@@ -124,6 +129,8 @@ static void add_weights(packer *p, const ig_artifact_spans *spans) {
 /* ---- zip ---- */
 
 static void put_number(ig_writer *w, uint64_t value, int bytes) {
+    assert((bytes <= 0 || bytes >= 8 || value >> (8 * bytes) == 0) &&
+           "the field holds the number");
     for (int i = 0; i < bytes; i++) {
         ig_put_char(w, (char)(value >> (8 * i) & 255));
     }
@@ -170,9 +177,11 @@ static void put_local(packer *p, entry *e) {
     }
     put_number(&w, EXTRA_PADDING, 2);
     put_number(&w, padding - 4, 2);
+    assert(padding - 4 <= sizeof zeros && "no entry is aligned further than weights");
     ig_put_bytes(&w, zeros, padding - 4);
     e->offset = p->bytes;
     IG_PUSH(p->arena, &p->parts, (ig_file_part){ w.data, w.size });
+    assert((p->bytes + w.size) % e->align == 0 && "data are aligned in the file");
     p->bytes += w.size + e->size;
     for (size_t i = 0; i < e->count; i++) {
         IG_PUSH(p->arena, &p->parts, p->data.items[e->first + i]);
@@ -273,6 +282,7 @@ void *ig_artifact_join(const ig_file_part *parts, size_t count, size_t *out_size
         memcpy(block + at, parts[i].data, parts[i].size);
         at += parts[i].size;
     }
+    assert(at == size && "the block holds every part");
     *out_size = size;
     return block;
 }

@@ -9,6 +9,7 @@
 
 #include "ir/build.h"
 
+#include <assert.h>
 #include <string.h>
 
 typedef ig_plan_build plan;
@@ -38,6 +39,7 @@ static uint32_t kernel_number(plan *p, const ig_plan_level *level, const char *k
 
 const char *ig_plan_kernel_name(const ig_artifact_writer *w, const ig_plan_level *level,
                                 uint32_t number) {
+    assert(number < w->kernels.count && "the plan has no such kernel");
     const char *text = w->strings.data + w->kernels.items[number].offset;
     size_t length = strlen(level->name);
     bool is_own = strncmp(text, level->name, length) == 0 && text[length] == '/';
@@ -81,6 +83,7 @@ static void set_range(plan *p, const ig_op *launch, uint32_t operand,
     const ig_attr *offsets = &launch->attrs[IG_launch_offsets];
     bool wraps = ig_attr_is_set(launch, IG_launch_negative);
     uint32_t count = ranges->kind == IG_ATTR_DIMS ? ranges->count : 0;
+    assert(count % 3 == 0 && "ranges are triples: operand, low, high");
     for (uint32_t i = 0; i + 2 < count; i += 3) {
         if (ig_dim_is(ranges->as.dims[i], operand)) {
             ig_dim high = ranges->as.dims[i + 2], low = ranges->as.dims[i + 1];
@@ -90,6 +93,7 @@ static void set_range(plan *p, const ig_op *launch, uint32_t operand,
         }
     }
     count = offsets->kind == IG_ATTR_DIMS ? offsets->count : 0;
+    assert(count % 2 == 0 && "offsets are pairs: operand, size");
     for (uint32_t i = 0; i + 1 < count; i += 2) {
         if (ig_dim_is(offsets->as.dims[i], operand)) {
             record->low = ig_plan_expr(p, ig_dim_of(0));
@@ -126,6 +130,7 @@ static void add_operand(plan *p, const ig_value *value, ig_dim element, const ig
     if (op && op->code == IG_OP_launch) {
         set_range(p, op, index, &operand);
     }
+    assert(operand.buffer < p->w->buffers.count && "numbers of buffers are dense");
     ig_plan_buffer *buffer = &p->w->buffers.items[operand.buffer];
     buffer->first = buffer->first == UINT32_MAX ? number : buffer->first;
     buffer->last = number;
@@ -147,6 +152,8 @@ static void add_operands(plan *p, const ig_op *op, ig_plan_step *step) {
 static bool joins(plan *p, const ig_op *launch) {
     uint32_t outs = (uint32_t)ig_attr_int(launch, IG_launch_outs, 0);
     bool is_free = p->phase_open;
+    assert(outs <= launch->operand_count &&
+           "what is written stands among the operands");
     for (uint32_t i = 0; i < launch->operand_count; i++) {
         ig_value *value = launch->operands[i].value;
         bool is_out = i >= launch->operand_count - outs;
@@ -225,6 +232,7 @@ static void add_host(plan *p, const ig_op *const *at) {
     const char *function = ig_attr_str(op, IG_host_function);
     ig_plan_step step = new_step(p, IG_STEP_host, function);
     uint32_t outs = (uint32_t)ig_attr_int(op, IG_host_outs, 0);
+    assert(outs <= op->operand_count && "what is written stands among the operands");
     uint32_t ins = op->operand_count - outs;
     step.index = host_number(p, function);
     step.operands.first = (uint32_t)p->w->operands.count;
@@ -300,6 +308,7 @@ static void add_block(plan *p, const ig_block *const *blocks);
 
 /* The same body of every level; returns how many steps it has. */
 static uint32_t add_body(plan *p, const ig_op *const *at, uint32_t body) {
+    assert(body < at[0]->body_count && "the op has no such body");
     uint32_t levels = p->input->level_count;
     size_t before = p->w->steps.count;
     const ig_block **blocks = IG_NEW_ARRAY(p->arena, const ig_block *, levels);
@@ -332,6 +341,7 @@ static void add_loop(plan *p, const ig_op *const *at) {
 }
 
 static void add_rows(plan *p, const ig_op *const *at) {
+    assert(ig_dim_is(p->rows, 0) && "rows do not nest");
     const ig_op *op = at[0];
     uint32_t number = (uint32_t)p->w->steps.count;
     uint32_t index = ig_symbol_index(p->module, op->attrs[IG_rows_symbol].as.dim);
@@ -367,6 +377,7 @@ static void widen_lives(plan *p) {
         const ig_plan_step *step = &p->w->steps.items[number];
         bool repeats = step->kind == IG_STEP_loop || step->kind == IG_STEP_rows;
         uint32_t first = (uint32_t)number, last = first + step->body_count;
+        assert(last < p->w->steps.count && "a body's steps follow its own");
         for (size_t i = 0; repeats && i < p->w->buffers.count; i++) {
             ig_plan_buffer *buffer = &p->w->buffers.items[i];
             if (lives_throughout(step, buffer, first, last)) {
@@ -411,6 +422,8 @@ static void add_block(plan *p, const ig_block *const *blocks) {
         p->phase_open = p->phase_open && !is_wall;
         for (uint32_t l = 0; l < levels; l++) {
             at[l] = next_step(at[l]->next);
+            assert((!at[l] == !at[0] && (!at[l] || at[l]->code == at[0]->code)) &&
+                   "levels differ only in their launches");
         }
     }
     p->phase_open = false;

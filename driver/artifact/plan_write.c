@@ -23,6 +23,7 @@ ig_plan_text ig_plan_text_of(plan *p, const char *text) {
 }
 
 static uint32_t add_symbol(plan *p, uint32_t index, ig_plan_symbol record) {
+    assert(!ig_map_get_id(&p->symbol_of, index) && "a symbol has one number");
     const ig_symbol *symbol = ig_symbol_at(p->module, index);
     record.name = ig_plan_text_of(p, symbol->name);
     record.origin = ig_plan_text_of(p, symbol->origin ? symbol->origin : "");
@@ -97,6 +98,7 @@ ig_dim ig_plan_taken_over(plan *p, const ig_graph *from, ig_dim dim) {
 /* ---- buffers ---- */
 
 static uint32_t add_buffer(plan *p, const ig_value *root, ig_plan_buffer record) {
+    assert(!ig_map_get_id(&p->buffer_of, IG_MAP_PTR(root)) && "a root has one buffer");
     ig_dtype dtype = (ig_dtype)root->type->dtype;
     record.name = ig_plan_text_of(p, root->name ? root->name : "");
     record.bytes = ig_plan_bytes(p, ig_type_count(p->module, root->type), dtype);
@@ -186,6 +188,7 @@ static uint32_t file_of(plan *p, const char *path, ig_status *status) {
 static ig_status add_constant(plan *p, const ig_weight *weight, uint32_t *out_number) {
     ig_str name = ig_str_of(weight->name);
     if (weight->is_recipe) {
+        assert(p->input->recipes && "recipes are computed before the plan is written");
         const ig_tensor *value = &p->input->recipes[weight->index];
         *out_number = ig_artifact_constant(p->w, name, value->data,
                                            (uint64_t)ig_tensor_bytes(value));
@@ -223,6 +226,7 @@ static ig_status add_weight(plan *p, const ig_op *op) {
 /* ---- ports and guards ---- */
 
 static ig_plan_port port_of(plan *p, const ig_value *value, const char *name) {
+    assert(value->type->rank <= IG_PLAN_RANK && "add_ports checked the rank");
     ig_writer type;
     ig_writer_init(&type, p->arena);
     const ig_type *tensor = ig_type_tensor(p->module, (ig_dtype)value->type->dtype,
@@ -276,6 +280,7 @@ static ig_status add_ports(plan *p) {
 }
 
 uint32_t ig_plan_add_guard(ig_plan_build *p, const ig_op *op, bool is_at_bind) {
+    assert(op->code == IG_OP_guard && "the attributes are those of a guard");
     const char *message = ig_attr_str(op, IG_guard_message);
     ig_plan_guard guard = {
         .left = ig_plan_expr(p, op->attrs[IG_guard_left].as.dim),
@@ -348,10 +353,13 @@ static void close_lives(plan *p) {
         if (buffer->first == UINT32_MAX) {
             buffer->first = buffer->last = 0;
         }
+        assert(buffer->first <= buffer->last && "a life begins before it ends");
     }
 }
 
 ig_status ig_plan_write(ig_artifact_writer *w, const ig_plan_input *input) {
+    assert(input->level_count > 0 && w->steps.count == 0 &&
+           "a writer takes one plan, of at least one level");
     plan p = { .w = w,
                .input = input,
                .graph = input->levels[0].graph,

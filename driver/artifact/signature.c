@@ -26,6 +26,7 @@ static void add_flat(ig_signature *flat, ig_arena *arena, const char *name) {
 }
 
 static const ig_signature *make_flat(const ig_graph *graph, ig_arena *arena) {
+    assert(graph->body.arg_count >= graph->state_count && "verified: states come last");
     const ig_op *ret = graph->body.last;
     uint32_t results = ret ? ret->operand_count - graph->state_count : 0;
     ig_signature *flat = IG_NEW(arena, ig_signature);

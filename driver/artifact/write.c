@@ -7,6 +7,7 @@
 #include "ir/dim/dim.h"
 
 #define XXH_INLINE_ALL
+#include <assert.h>
 #include <string.h>
 #include <xxhash.h>
 
@@ -110,6 +111,7 @@ ig_plan_text ig_artifact_text(ig_artifact_writer *writer, ig_str text) {
 
 uint32_t ig_artifact_expr(ig_artifact_writer *writer, const ig_plan_code *code,
                           uint32_t count) {
+    assert(count > 0 && "an expression has code");
     ig_str key = { (const char *)code, count * sizeof *code };
     size_t number;
     if (!from_entry(ig_map_get(&writer->expr_of, key), &number)) {
@@ -141,6 +143,7 @@ ig_plan_range ig_artifact_list(ig_artifact_writer *writer, const uint32_t *exprs
 
 uint32_t ig_artifact_constant(ig_artifact_writer *writer, ig_str name, const void *data,
                               uint64_t size) {
+    assert((data || size == 0) && "constants have their bytes");
     uint64_t offset = ig_align_up(writer->weights_bytes, IG_ENTRY_ALIGN);
     IG_PUSH(writer->arena, &writer->weights, (ig_artifact_span){ data, offset, size });
     writer->weights_bytes = offset + size;
@@ -183,6 +186,9 @@ static void add_leaf(ig_artifact_writer *writer, const ig_plan_port *port) {
 
 /* A plan without a tree: its inputs by their names, and a tuple of its outputs. */
 static void add_flat_tree(ig_artifact_writer *writer) {
+    assert(writer->inputs.count >= writer->states.count &&
+           writer->outputs.count >= writer->states.count &&
+           "every state is an input and an output");
     uint32_t inputs = (uint32_t)(writer->inputs.count - writer->states.count);
     uint32_t outputs = (uint32_t)(writer->outputs.count - writer->states.count);
     ig_plan_text none = ig_artifact_text(writer, IG_STR(""));

@@ -4,6 +4,7 @@
 
 #include "driver/cache/cache_folder.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +45,7 @@ const char *ig_cache_folder(ig_context *context, ig_arena *arena) {
 /* "FOLDER/KIND/<hash of key>ENDING"; false when it does not fit. */
 static bool path_of(const char *folder, const char *kind, ig_str key,
                     const char *ending, char *path) {
+    assert(key.size > 0 && "an empty key is that of nothing");
     ig_hash128 hash = ig_artifact_hash(key.data, key.size);
     char digits[2 * sizeof hash.bytes + 1];
     for (size_t i = 0; i < sizeof hash.bytes; i++) {
@@ -123,6 +125,8 @@ bool ig_cache_get_kernel(const char *folder, ig_str key, ig_arena *arena,
 
 void ig_cache_put_kernel(const char *folder, ig_str key,
                          const ig_artifact_kernel *kernel) {
+    assert(kernel->bytes && kernel->entry < kernel->size &&
+           "the function lies in its code, or it would not be read back");
     char path[PATH_BYTES];
     entry_header header = { .magic = KERNEL_MAGIC,
                             .key_bytes = key.size,
@@ -188,6 +192,7 @@ static bool publish_model(const char *folder, ig_str key, const char *key_path,
 
 bool ig_cache_put_model(const char *folder, ig_str key, const ig_file_part *parts,
                         size_t count) {
+    assert(count > 0 && "an artifact has parts");
     char key_path[PATH_BYTES], path[PATH_BYTES];
     uint64_t bytes = 0;
     for (size_t i = 0; i < count; i++) {
@@ -258,6 +263,8 @@ void ig_cache_get_hashes(const char *folder, const ig_file_map *file, ig_arena *
 
 void ig_cache_put_hashes(const char *folder, const ig_file_map *file,
                          const ig_payload_hashes *hashes) {
+    assert((hashes->items.items || hashes->items.count == 0) &&
+           "counted hashes are there");
     char path[PATH_BYTES];
     file_facts facts = { file->device, file->inode, file->size, file->mtime_ns };
     size_t bytes = hashes->items.count * sizeof(ig_payload_hash);

@@ -7,6 +7,7 @@
  */
 #include "driver/cache/cache_folder.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -54,6 +55,7 @@ static void add_entry(listing *to, const char *name) {
     if (copy) {
         entry one = { copy, (uint64_t)facts.st_size,
                       later(facts.st_atim, facts.st_mtim) };
+        assert(to->count < to->capacity && "the array was grown for one more");
         to->items[to->count++] = one;
         to->bytes += (uint64_t)facts.st_size;
     }

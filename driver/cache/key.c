@@ -10,6 +10,7 @@
 #include "ingot_build_id.h"
 #include "ir/text/text.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,8 @@ enum { PRINTED_BYTES = 64 };
 
 ig_str ig_key_of_kernel(const ig_target *target, const ig_graph *kernel,
                         ig_arena *arena) {
+    assert(kernel->stage == IG_STAGE_KERNEL &&
+           "only kernels are compiled by themselves");
     ig_writer text, key;
     ig_writer_init(&text, arena);
     ig_print_graph(kernel, &text);
@@ -43,6 +46,7 @@ typedef struct model_key {
 
 static void put_data(model_key *k, const ig_data *data) {
     size_t size = ig_data_stored_bytes(data);
+    assert((data->bytes || size == 0) && "constants have their bytes");
     ig_hash128 hash = ig_payload_hash_of(k->payloads, data->bytes, size);
     ig_put(&k->out, "%zu%s ", size, data->is_splat ? " splat" : "");
     ig_put_bytes(&k->out, hash.bytes, sizeof hash.bytes);
@@ -144,6 +148,8 @@ static ig_status put_options(model_key *k, const ig_compile_options *options) {
 
 ig_str ig_key_of_model(const ig_module *module, const ig_compile_options *options,
                        ig_payloads *payloads, const char *path, ig_status *out_status) {
+    assert(payloads->module == module &&
+           "payloads are found in the files of their module");
     model_key k = { .module = module, .payloads = payloads, .arena = payloads->arena };
     ig_writer_init(&k.out, k.arena);
     *out_status = put_options(&k, options);

@@ -6,6 +6,7 @@
  */
 #include "driver/cache/payload.h"
 
+#include <assert.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -101,8 +102,12 @@ static void load(ig_payloads *p) {
 
 static ig_hash128 hash_in_file(ig_payloads *p, size_t index, const void *bytes,
                                size_t size) {
+    assert(index < p->module->files.count && p->files &&
+           "hashes are loaded, one list for each file");
     const char *begin = p->module->files.items[index].data;
     uint64_t offset = (uint64_t)((const char *)bytes - begin);
+    assert(offset + size <= p->module->files.items[index].size &&
+           "importers check that constants lie in their file");
     ig_payload_hashes *known = &p->files[index];
     for (size_t i = 0; i < known->items.count; i++) {
         const ig_payload_hash *item = &known->items.items[i];
@@ -118,6 +123,7 @@ static ig_hash128 hash_in_file(ig_payloads *p, size_t index, const void *bytes,
 }
 
 ig_hash128 ig_payload_hash_of(ig_payloads *payloads, const void *bytes, size_t size) {
+    assert((bytes || size == 0) && "constants have their bytes");
     if (!payloads->files) {
         load(payloads);
     }

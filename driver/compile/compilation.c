@@ -11,6 +11,7 @@
 #include "ingot_build_id.h"
 #include "ir/text/text.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* ---- recipes ---- */
@@ -24,6 +25,7 @@ static ig_status compute_recipes(ig_module *module, ig_arena *arena,
         return IG_OK;
     }
     ig_context_progress(module->context, "weights", 0, 0);
+    assert(graph->body.arg_count == 0 && "recipes are computed from constants alone");
     uint32_t count = graph->body.last->operand_count;
     ig_tensor *values = IG_NEW_ARRAY(arena, ig_tensor, count);
     *out_values = values;
@@ -118,6 +120,8 @@ static ig_str make_manifest(const ig_compilation *build, const ig_artifact_write
 /* ---- the container ---- */
 
 static ig_status make_container(ig_compilation *build) {
+    assert(build->lowered.count > 0 && build->lowered.count <= IG_LEVELS &&
+           "every target was lowered for");
     ig_artifact_writer w;
     ig_plan_level levels[IG_LEVELS];
     ig_artifact_level code[IG_LEVELS];

@@ -13,6 +13,7 @@
 #include "driver/cache/key.h"
 #include "ingot/runtime.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -115,6 +116,8 @@ static bool emits(const compile_call *call, const char *form) {
 
 /* Writes a container in the form that was asked for. */
 static ig_status publish(compile_call *call, const ig_file_part *parts, size_t count) {
+    assert((emits(call, "ingot") || emits(call, "object") || emits(call, "shared")) &&
+           "check_form knows the form, and headers are written elsewhere");
     if (emits(call, "ingot")) {
         return write_file(call, parts, count);
     }
@@ -141,6 +144,7 @@ static void *fill_cache(void *user) {
 /* The artifact and its entry in the cache are written side by side.  Nothing between
  * begin and end of the thread takes memory of an arena, which might not come back. */
 static ig_status write_and_cache(compile_call *call) {
+    assert(call->build.part_count > 0 && "the container was made");
     char why[128];
     pthread_t thread;
     ig_compilation *build = &call->build;
@@ -264,6 +268,7 @@ static bool write_part(int file, const ig_file_part *part) {
 }
 
 static ig_status open_in_memory(compile_call *call) {
+    assert(call->build.part_count > 0 && "the container was made");
     ig_diag *diag = &call->context->diag;
     int file = memfd_create("ingot-program", MFD_CLOEXEC);
     bool is_written = file >= 0;

@@ -7,6 +7,7 @@
  */
 #include "driver/compile/isolate.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -105,6 +106,7 @@ static void take_messages(child *c) {
         memcpy(text, c->buffer + sizeof head, head.size);
         text[head.size] = '\0';
         ig_host_message(c->context, head.severity, text);
+        assert(whole <= c->filled && "whole messages only are taken");
         memmove(c->buffer, c->buffer + whole, c->filled - whole);
         c->filled -= whole;
     }

@@ -15,6 +15,7 @@
 #include "driver/cache/cache.h"
 #include "driver/cache/key.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -104,6 +105,7 @@ static ig_status open_backend(worker *w, const ig_target *target,
 }
 
 static void close_backends(worker *w) {
+    assert(w->opened_count <= MOST_TARGETS && "open_backend checks for room");
     for (size_t i = 0; i < w->opened_count; i++) {
         w->opened[i].backend->close(w->opened[i].state);
     }
@@ -111,6 +113,8 @@ static void close_backends(worker *w) {
 }
 
 static ig_status compile(worker *w, ig_kernel_job *job) {
+    assert(job->kernel && !job->out->bytes &&
+           "a job compiles one kernel that the level has");
     ig_kernel_team *team = w->team;
     if (team->folder) {
         job->key = ig_key_of_kernel(job->target, job->kernel, &w->arena);
@@ -250,6 +254,8 @@ static ig_status join(ig_kernel_team *team, size_t started) {
 }
 
 ig_status ig_kernel_team_run(ig_kernel_team *team, ig_kernel_job *jobs, size_t count) {
+    assert(!team->jobs && team->worker_count > 0 &&
+           "a team runs once, with the caller's thread at least");
     if (count) {
         qsort(jobs, count, sizeof *jobs, larger_first);
     }

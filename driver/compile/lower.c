@@ -5,6 +5,7 @@
 #include "ingot/runtime.h"
 #include "ir/text/text.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 /* ---- targets ---- */
 
 static ig_status add_target(ig_context *context, ig_str name, ig_target_list *out) {
+    assert(out->count <= IG_LEVELS && "there is room for the targets listed");
     const ig_target *target = ig_target_find(name);
     if (!target) {
         return ig_error_hint(&context->diag, IG_INVALID, NULL,
@@ -128,6 +130,8 @@ static ig_status run_phrase(pipeline *p, const char *passes) {
 }
 
 static ig_status run_until(pipeline *p, const char *stage) {
+    assert((strcmp(stage, "tensor") == 0 || strcmp(stage, "kernel") == 0) &&
+           "the stages that a pipeline ends at");
     if (p->options->passes) {
         return run_phrase(p, p->options->passes);
     }
@@ -161,6 +165,7 @@ static bool lacks_f16c(const ig_target_list *list) {
 
 ig_status ig_lower_module(const ig_module *module, const ig_compile_options *options,
                           const char *stage, ig_lowered *out) {
+    assert(out->count == 0 && "what was lowered before was destroyed");
     ig_context *context = module->context;
     IG_TRY(ig_targets_parse(context, options->target, &out->targets));
     for (uint32_t i = 0; i < out->targets.count && !out->is_stopped; i++) {

@@ -4,6 +4,8 @@
 #include "ir/semantics/panels.h"
 #include "passes/lower/gemm_tile.h"
 
+#include <assert.h>
+
 typedef struct tiles_call {
     ig_context *context;
     const char *target;
@@ -29,6 +31,7 @@ static ig_status list_tiles(void *arguments) {
     }
     ig_gemm_tile tiles[IG_GEMM_MOST_TILES];
     *call->count = ig_gemm_tiles(list.targets[0], call->shape, tiles);
+    assert(*call->count <= IG_GEMM_MOST_TILES && "there is room for each tile");
     for (size_t i = 0; i < *call->count && i < call->capacity; i++) {
         call->tiles[i] = (ig_matmul_tile){
             .rows = (int)tiles[i].rows,

@@ -5,6 +5,7 @@
 #include "driver/compile/compile.h"
 #include "ir/text/text.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { ALL_STAGES = IG_STAGE_TENSOR | IG_STAGE_PLAN | IG_STAGE_KERNEL };
@@ -93,6 +94,8 @@ static void close_backend(text_call *call) {
 /* Kernels of one level as its backend prints them. */
 static ig_status print_level(text_call *call, uint32_t level, ig_emit what,
                              ig_writer *out) {
+    assert(level < call->lowered.count && !call->backend &&
+           "one backend is open at a time");
     ig_context *context = call->module->context;
     const ig_target *target = call->lowered.targets.targets[level];
     const ig_module *module = call->lowered.modules[level];
@@ -129,10 +132,12 @@ static ig_status stage_import(text_call *call, ig_writer *out) {
 }
 
 static ig_status stage_all(text_call *call, ig_writer *out) {
+    assert(call->lowered.count > 0 && "the stage's row lowers the module");
     return print_as(call, call->lowered.modules[0], ALL_STAGES, out);
 }
 
 static ig_status stage_plan(text_call *call, ig_writer *out) {
+    assert(call->lowered.count > 0 && "the stage's row lowers the module");
     return print_as(call, call->lowered.modules[0], IG_STAGE_PLAN, out);
 }
 

@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "ir/text/text.h"
 
+#include <assert.h>
 #include <ctype.h>
 
 static const char head[] =
@@ -41,6 +42,7 @@ static size_t word_length(ig_str text) {
 }
 
 static void put_value(ig_writer *out, ig_map *seen, size_t graph, ig_str word) {
+    assert(word.size > 0 && word.data[0] == '%' && "the word is the name of a value");
     bool is_first = !ig_map_get(seen, word);
     ig_str name = { word.data + 1, word.size - 1 };
     ig_map_set(seen, word, seen);

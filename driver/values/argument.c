@@ -4,6 +4,7 @@
 
 #include "frontend/onnx/onnx.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,8 @@ void ig_arguments_close(ig_arguments *arguments) {
 
 void ig_arguments_add(ig_arguments *arguments, const char *name,
                       const ig_tensor *tensor) {
+    assert(arguments->items.count == arguments->names.count &&
+           "every value has a name");
     ig_argument value;
     ig_argument_of_tensor(&arguments->arena, tensor, &value);
     IG_PUSH(&arguments->arena, &arguments->items, value);
@@ -59,6 +62,8 @@ static const struct {
 
 static ig_status list_to_tensor(ig_context *context, ig_arena *arena,
                                 const ig_argument *from, ig_tensor *out) {
+    assert(kinds[from->kind].outside == from->kind &&
+           "the table stands in the order of the public kinds");
     *out = (ig_tensor){ .kind = kinds[from->kind].inside,
                         .count = (int64_t)from->item_count };
     out->items = IG_NEW_ARRAY(arena, ig_tensor, from->item_count);
@@ -113,6 +118,7 @@ void ig_argument_of_tensor(ig_arena *arena, const ig_tensor *from, ig_argument *
         out->items = items;
         return;
     }
+    assert(from->rank <= IG_TENSOR_RANK && "tensors have no more dims");
     int64_t *dims = IG_NEW_ARRAY(arena, int64_t, from->rank);
     memcpy(dims, from->dims, from->rank * sizeof *dims);
     out->dtype = ig_dtypes[from->dtype].name;

@@ -8,6 +8,7 @@
 
 #include "ir/build.h"
 
+#include <assert.h>
 #include <string.h>
 
 typedef struct folding {
@@ -68,6 +69,8 @@ static void remove_arguments(folding *f) {
 
 /* Folded leaves of the `count` that begin at `leaf`. */
 static uint32_t count_folded(const folding *f, uint32_t leaf, uint32_t count) {
+    assert(leaf + count <= f->graph->body.arg_count &&
+           "the leaves of the arguments are the graph's inputs");
     uint32_t folded = 0;
     for (uint32_t i = 0; i < count; i++) {
         folded += f->is_folded[leaf + i];
@@ -85,6 +88,7 @@ static ig_status cut_signature(folding *f) {
     uint32_t leaf = 0, at = 0;
     *cut = (ig_signature){ .entry = old->entry, .after_count = old->after_count };
     for (uint32_t i = 0; i < old->arg_count; i++) {
+        assert(at < old->nodes.count && "every argument has a node");
         const ig_node *node = &old->nodes.items[at];
         uint32_t size = ig_node_size(node), leaves = ig_node_leaves(node, size);
         uint32_t folded = count_folded(f, leaf, leaves);

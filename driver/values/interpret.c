@@ -3,6 +3,8 @@
 #include "driver/values/argument.h"
 #include "ir/interpret/interpret.h"
 
+#include <assert.h>
+
 /* ---- state ---- */
 
 /* What a state begins with, borrowed from the module. */
@@ -10,6 +12,7 @@ static ig_status begin_states(ig_module *module, const ig_graph *graph, ig_arena
                               ig_tensor *out) {
     for (uint32_t i = 0; i < graph->state_count; i++) {
         const ig_weight *weight = ig_module_weight(module, graph->states[i]);
+        assert(weight && !weight->is_recipe && "verified");
         IG_TRY(ig_tensor_of_data(&weight->data, arena, module->context, &out[i]));
     }
     return IG_OK;
@@ -32,6 +35,7 @@ static void commit_states(ig_module *module, const ig_graph *graph,
                           const ig_tensor *states) {
     ig_module_results *results = ig_host_module(module);
     int next = 1 - results->state_arena;
+    assert((next == 0 || next == 1) && "there are two arenas in turn");
     ig_arena *arena = &results->state_arenas[next];
     ig_arena_fini(arena);
     ig_arena_init(arena, &module->context->budget);
@@ -79,6 +83,7 @@ static ig_status interpret(void *arguments) {
     }
     IG_TRY(take_states(call->module, graph, call->arena, inputs + wanted));
     size_t count = graph->body.last->operand_count;
+    assert(count >= graph->state_count && "verified: states come last");
     ig_tensor *outputs = IG_NEW_ARRAY(call->arena, ig_tensor, count);
     IG_TRY(ig_interpret(graph, inputs, call->arena, outputs));
     count -= graph->state_count;

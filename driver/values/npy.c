@@ -11,6 +11,7 @@
 
 #include "base/checked.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define MAGIC "\x93NUMPY"
@@ -47,6 +48,7 @@ static ig_status fail(const npy_reader *r, const char *what) {
 /* ---- the header's text ---- */
 
 static void skip(npy_reader *r, size_t count) {
+    assert(count <= r->header.size && "only what was read is skipped");
     r->header.data += count;
     r->header.size -= count;
 }
@@ -183,6 +185,7 @@ static ig_status split_complex(npy_reader *r) {
 /* ---- the data ---- */
 
 static void swap_bytes(char *data, size_t count, size_t width) {
+    assert(width > 0 && "numpy has no dtype below a byte");
     for (size_t i = 0; i < count; i++) {
         for (size_t a = 0, b = width - 1; a < b; a++, b--) {
             char byte = data[i * width + a];
@@ -195,6 +198,7 @@ static void swap_bytes(char *data, size_t count, size_t width) {
 /* Column-major to row-major, element by element. */
 static void take_fortran(const npy_reader *r, const char *from, char *to,
                          size_t width) {
+    assert(r->rank <= IG_TENSOR_RANK && "read_shape checked the rank");
     int64_t at[IG_TENSOR_RANK] = { 0 }, strides[IG_TENSOR_RANK], step = 1, count = 1;
     for (uint32_t d = 0; d < r->rank; d++) {
         strides[d] = step;
@@ -279,6 +283,7 @@ static const char *npy_name(ig_dtype dtype) {
 
 ig_status ig_npy_write(ig_context *context, const char *file, const ig_tensor *tensor,
                        ig_writer *out) {
+    assert(out->size == 0 && "the header is aligned from the start of the writer");
     const char *name = tensor->kind == IG_TENSOR ? npy_name(tensor->dtype) : NULL;
     if (!name) {
         ig_location where = { .file = file };
@@ -300,6 +305,7 @@ ig_status ig_npy_write(ig_context *context, const char *file, const ig_tensor *t
     }
     ig_put_char(out, '\n');
     size_t header = out->size - 10;
+    assert(header <= UINT16_MAX && "version 1 has headers of 16 bits; ranks are small");
     out->data[8] = (char)(header & 255);
     out->data[9] = (char)(header >> 8);
     ig_put_bytes(out, tensor->data, (size_t)ig_tensor_bytes(tensor));

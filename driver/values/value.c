@@ -4,6 +4,7 @@
 
 #include "base/checked.h"
 
+#include <assert.h>
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
@@ -109,6 +110,7 @@ static ig_status fill_iota(const value_text *v, ig_str step, ig_tensor *out) {
 /* ---- numbers ---- */
 
 static bool set_number(ig_tensor *out, int64_t index, ig_str text) {
+    assert(index >= 0 && index < out->count && "the caller counts elements");
     while (text.size && text.data[0] == ' ') {
         text = (ig_str){ text.data + 1, text.size - 1 };
     }
@@ -193,6 +195,7 @@ static ig_status measure_json(value_text *v, const json_t *json, bool *out_real)
 
 static ig_status take_json(const value_text *v, const json_t *json, uint32_t depth,
                            ig_tensor *out, int64_t *index) {
+    assert(depth <= v->rank && "measure_json counted the levels");
     if (depth < v->rank) {
         if (!json_is_array(json) || (int64_t)json_array_size(json) != v->dims[depth]) {
             return fail(v, "is not rectangular");
@@ -202,6 +205,8 @@ static ig_status take_json(const value_text *v, const json_t *json, uint32_t dep
         }
         return IG_OK;
     }
+    assert(*index < out->count &&
+           "levels agree, so there are no more numbers than elements");
     if (json_is_integer(json) && !ig_dtype_is_float(out->dtype)) {
         ig_tensor_set_i64(out, *index, json_integer_value(json));
     } else if (json_is_number(json)) {

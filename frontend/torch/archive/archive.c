@@ -11,6 +11,7 @@
 #include "frontend/torch/archive/format.h"
 #include "frontend/torch/archive/zip_library.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -140,6 +141,8 @@ static ig_str find_root(const ig_zip_entry *entries, uint64_t count) {
 
 static ig_status add_entry(ig_archive *archive, ig_zip_walk *walk,
                            ig_zip_entry *found) {
+    assert(archive->entry_count < walk->count &&
+           "there is room for each entry of the directory");
     if (!is_name_good(found->name)) {
         walk->wrong = "has a name that is no plain path below the archive";
         return fail_walk(archive, walk, found);
@@ -313,6 +316,7 @@ static void make_room(ig_budget *budget, size_t size) {
 /* A deflated entry may not be larger than deflate can make of its data, nor all of them
  * together than the limit. */
 static ig_status check_inflation(ig_archive *archive, const ig_archive_entry *entry) {
+    assert(!entry->inflated && "an entry is inflated once, and counted once");
     if (entry->packed > UINT32_MAX / 2 ||
         entry->size / MOST_DEFLATE_RATIO > entry->packed) {
         return fail(archive, entry,
@@ -333,6 +337,8 @@ static ig_status check_inflation(ig_archive *archive, const ig_archive_entry *en
 }
 
 static ig_status check_sum(ig_archive *archive, ig_archive_entry *entry) {
+    assert(entry->offset + entry->size <= archive->bytes.size &&
+           "the walk found the data in the file");
     if (entry->is_checked || entry->crc == 0) {
         return IG_OK;
     }
@@ -350,6 +356,9 @@ static ig_status check_sum(ig_archive *archive, ig_archive_entry *entry) {
 
 ig_status ig_archive_read(ig_archive *archive, ig_archive_entry *entry,
                           ig_archive_span *out_span) {
+    assert(entry >= archive->entries &&
+           entry < archive->entries + archive->entry_count &&
+           "the entry is this archive's");
     if (entry->method == IG_ZIP_STORED) {
         IG_TRY(check_sum(archive, entry));
         *out_span = (ig_archive_span){ .bytes = { archive->bytes.data + entry->offset,

@@ -4,6 +4,7 @@
 
 #include "frontend/torch/archive/zip_walk.h"
 
+#include <assert.h>
 #include <string.h>
 
 typedef struct format_row {
@@ -17,10 +18,12 @@ static const format_row formats[] = {
 };
 
 const char *ig_archive_format_words(ig_archive_format format) {
+    assert(format < IG_ARCHIVE_FORMAT_COUNT && "formats have rows in formats.def");
     return formats[format].words;
 }
 
 const char *ig_archive_format_advice(ig_archive_format format) {
+    assert(format < IG_ARCHIVE_FORMAT_COUNT && "formats have rows in formats.def");
     return formats[format].advice;
 }
 

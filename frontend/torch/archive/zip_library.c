@@ -7,6 +7,7 @@
  */
 #include "frontend/torch/archive/zip_library.h"
 
+#include <assert.h>
 #include <string.h>
 #include <zip.h>
 
@@ -92,6 +93,8 @@ static void put32(char *at, uint32_t value) {
 
 /* The five numbers that local and central header share, then the name's length. */
 static void put_facts(char *at, const ig_archive_entry *entry) {
+    assert(entry->packed <= UINT32_MAX && entry->size <= UINT32_MAX &&
+           "headers of 32 bits hold what check_inflation lets pass");
     put16(at, entry->method);
     put32(at + 2, 0x21 << 16); /* 1 January 1980 */
     put32(at + 6, entry->crc);
@@ -145,6 +148,10 @@ static bool inflate(zip_t *zip, const ig_archive_entry *entry, char *buffer) {
 
 ig_status ig_zip_inflate(ig_archive *archive, const ig_archive_entry *entry,
                          char *buffer) {
+    assert(entry->method == IG_ZIP_DEFLATED &&
+           "stored entries are borrowed, not inflated");
+    assert(entry->offset + entry->packed <= archive->bytes.size &&
+           "the walk found the data in the file");
     char local[LOCAL_SIZE], tail[TAIL_SIZE];
     put_headers(local, tail, entry);
     char *data = (char *)(uintptr_t)(archive->bytes.data + entry->offset);

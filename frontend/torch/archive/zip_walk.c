@@ -11,6 +11,7 @@
  */
 #include "frontend/torch/archive/zip_walk.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum {
@@ -27,6 +28,8 @@ enum {
 #define ALL_ONES 0xffffffffu
 
 static uint16_t u16_at(ig_str bytes, uint64_t at) {
+    assert(at <= bytes.size && bytes.size - at >= 2 &&
+           "the caller checked that the field lies in the bytes");
     const unsigned char *b = (const unsigned char *)bytes.data + at;
     return (uint16_t)(b[0] | b[1] << 8);
 }
@@ -40,6 +43,8 @@ static uint64_t u64_at(ig_str bytes, uint64_t at) {
 }
 
 static bool is_magic(ig_str bytes, uint64_t at, const char *magic) {
+    assert(at <= bytes.size && bytes.size - at >= 4 &&
+           "the caller checked that the record lies in the file");
     return memcmp(bytes.data + at, magic, 4) == 0;
 }
 
@@ -154,6 +159,7 @@ static bool find_zip64(ig_zip_walk *walk, ig_str extra, ig_str *out_field) {
 
 /* Replaces `*number`, where it is all ones, by the next of the zip64 field. */
 static bool widen(ig_zip_walk *walk, ig_str *field, uint64_t *number) {
+    assert((field->data || !field->size) && "find_zip64 sets the field");
     if (*number != ALL_ONES) {
         return true;
     }
@@ -167,6 +173,8 @@ static bool widen(ig_zip_walk *walk, ig_str *field, uint64_t *number) {
 }
 
 bool ig_zip_walk_next(ig_zip_walk *walk, ig_zip_entry *out) {
+    assert(walk->begin <= walk->at && walk->at <= walk->end &&
+           "the walk stays in its directory");
     ig_str bytes = walk->bytes;
     uint64_t at = walk->at;
     if (!fits(at, CENTRAL_SIZE, walk->end) || !is_magic(bytes, at, "PK\1\2")) {

@@ -19,15 +19,6 @@ ig_status ig_ts_fail(const ig_ts_call *call, ig_status status, const char *forma
     return ig_error(&call->context->diag, status, &call->where, "%s", text);
 }
 
-void ig_ts_warn(const ig_ts_call *call, const char *format, ...) {
-    char text[512];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof(text), format, args);
-    va_end(args);
-    ig_warn(&call->context->diag, &call->where, "%s", text);
-}
-
 static const ig_ts_value *argument_at(const ig_ts_call *call, uint32_t index) {
     assert(index < call->arg_count && "the schema has no such argument");
     return &call->args[index];
@@ -232,11 +223,6 @@ static ig_status dim_at(ig_ts_call *call, uint32_t index, const ig_ts_value *val
 
 ig_status ig_ts_dim(ig_ts_call *call, uint32_t index, ig_dim *out_dim) {
     return dim_at(call, index, argument_at(call, index), out_dim);
-}
-
-ig_status ig_ts_dim_or(ig_ts_call *call, uint32_t index, ig_dim none, ig_dim *out_dim) {
-    *out_dim = none;
-    return ig_ts_is_none(call, index) ? IG_OK : ig_ts_dim(call, index, out_dim);
 }
 
 /* The items of a list; a lone number counts as one item, to be repeated `count` times.

@@ -68,7 +68,6 @@ extern const ig_expr_source ig_ts_expr_source;
 /* Reports at the call: `return ig_ts_fail(call, IG_INVALID, "…")`. */
 ig_status ig_ts_fail(const ig_ts_call *call, ig_status status, const char *format, ...)
     IG_PRINTF(3, 4);
-void ig_ts_warn(const ig_ts_call *call, const char *format, ...) IG_PRINTF(2, 3);
 
 /* ---- arguments ---- */
 
@@ -116,7 +115,6 @@ ig_status ig_ts_int_or(ig_ts_call *call, uint32_t index, int64_t none,
 ig_status ig_ts_float_or(ig_ts_call *call, uint32_t index, double none,
                          double *out_value);
 ig_status ig_ts_bool_or(ig_ts_call *call, uint32_t index, bool none, bool *out_value);
-ig_status ig_ts_dim_or(ig_ts_call *call, uint32_t index, ig_dim none, ig_dim *out_dim);
 /* A dim argument that counts axes of a tensor of `rank`: -rank … rank - 1, made
  * non-negative (rank 0 counts as 1, as torch has it). */
 ig_status ig_ts_axis(ig_ts_call *call, uint32_t index, uint32_t rank,

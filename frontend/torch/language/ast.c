@@ -4,7 +4,10 @@
 
 #include "base/vec.h"
 
+#include <assert.h>
+
 const char *ig_ast_kind_words(ig_ast_kind kind) {
+    assert(kind < IG_AST_KIND_COUNT && "nodes have one of our kinds");
     static const char *const words[] = {
 #define IG_WORDS(name, text) text,
         IG_AST_KIND_LIST(IG_WORDS)
@@ -14,6 +17,7 @@ const char *ig_ast_kind_words(ig_ast_kind kind) {
 }
 
 const char *ig_ast_operator_text(ig_ast_operator op) {
+    assert(op < IG_AST_OPERATOR_COUNT && "nodes have one of our operators");
     static const char *const texts[] = {
 #define IG_TEXT(name, text, precedence) text,
         IG_AST_OPERATOR_LIST(IG_TEXT)

@@ -6,6 +6,7 @@
  */
 #include "frontend/torch/language/ast.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -134,6 +135,8 @@ static void put_comprehension(ig_writer *w, const ig_ast *node) {
 }
 
 static void put_compare(ig_writer *w, const ig_ast *node) {
+    assert(node->as.compare.count > 0 &&
+           "the parser makes no comparison of one operand");
     put(w, node->as.compare.first);
     for (size_t i = 0; i < node->as.compare.count; i++) {
         ig_put(w, " %s ", ig_ast_operator_text(node->as.compare.ops[i]));
@@ -190,6 +193,7 @@ static void put_params(ig_writer *w, const ig_ast_def *def, const char *separato
 }
 
 static void put_lambda(ig_writer *w, const ig_ast *node) {
+    assert(node->as.def->body.count == 1 && "the body of a lambda is its one result");
     ig_put(w, "lambda%s", node->as.def->param_count ? " " : "");
     put_params(w, node->as.def, ", ");
     ig_put(w, ": ");

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/language/code_inside.h"
 
+#include <assert.h>
 #include <string.h>
 
 void ig_code_init(ig_code *code, ig_context *context, ig_arena *arena, const char *file,
@@ -25,6 +26,8 @@ ig_location ig_code_where(const char *file, const ig_ast *node) {
 
 static ig_status add_definition(ig_code *code, const char *prefix, const char *file,
                                 const ig_ast *node) {
+    assert((node->kind == IG_AST_CLASS || node->kind == IG_AST_DEF) &&
+           "the caller checked the kind");
     const char *name = node->kind == IG_AST_CLASS ? node->as.class->name
                                                   : node->as.def->name;
     ig_definition *definition = IG_NEW(code->arena, ig_definition);
@@ -100,6 +103,7 @@ static ig_status load(ig_code *code, const char *prefix) {
         return *before;
     }
     const char *entry = entry_of(code, prefix);
+    assert(code->read && "who made the code sets its reader");
     ig_str text;
     bool found = false;
     ig_map_set(&code->files, ig_str_of(prefix), (void *)(uintptr_t)&tried[0]);

@@ -4,6 +4,7 @@
 
 #include "base/vec.h"
 
+#include <assert.h>
 #include <string.h>
 
 static ig_status fail(ig_code *code, const char *file, const ig_ast *node,
@@ -16,6 +17,7 @@ static ig_status fail(ig_code *code, const char *file, const ig_ast *node,
 
 static ig_status build_param(ig_code *code, const ig_function *function,
                              const ig_ast_param *node, bool is_self, ig_param *param) {
+    assert((!is_self || function->class) && "only methods have self");
     *param = (ig_param){ .name = node->name, .value = node->value, .kind = node->kind };
     if (node->annotation) {
         return ig_type_of_ast(&code->types, function->file, node->annotation,
@@ -28,6 +30,7 @@ static ig_status build_param(ig_code *code, const ig_function *function,
 
 static ig_status build_function(ig_code *code, const ig_ast *node,
                                 ig_function *function) {
+    assert(node->kind == IG_AST_DEF && "the caller checked the kind");
     const ig_ast_def *def = node->as.def;
     function->node = node;
     function->param_count = def->param_count;
@@ -124,6 +127,8 @@ static ig_status add_indexed(class_builder *builder, const ig_ast *node,
 }
 
 static ig_status add_assign(class_builder *builder, const ig_ast *node) {
+    assert(node->as.assign.targets.count > 0 &&
+           "the parser makes no assignment without a target");
     ig_class *class = builder->class;
     const ig_ast *target = node->as.assign.targets.items[0];
     const ig_ast *value = node->as.assign.value;
@@ -260,6 +265,8 @@ static ig_status build_class(ig_code *code, const ig_definition *definition,
 }
 
 ig_status ig_code_build(ig_code *code, ig_definition *definition) {
+    assert(definition->node && !definition->class && !definition->function &&
+           "a definition is built once, and classes without source never");
     if (definition->node->kind == IG_AST_CLASS) {
         ig_class *class = IG_NEW(code->arena, ig_class);
         IG_TRY(build_class(code, definition, class));

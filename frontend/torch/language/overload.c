@@ -7,6 +7,7 @@
  */
 #include "frontend/torch/language/overload_inside.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* ---- type variables ---- */
@@ -223,6 +224,7 @@ static bool match_argument(ig_matcher *matcher, const ig_schema_argument *argume
 
 /* zeros(1, 2) for zeros(int[] size): the last positional argument is a plain list. */
 static bool takes_loose_items(const ig_schema *schema, size_t index) {
+    assert(index < schema->argument_count && "the schema has no such argument");
     const ig_schema_argument *argument = &schema->arguments[index];
     bool is_last = index + 1 == schema->argument_count ||
                    schema->arguments[index + 1].is_keyword_only;
@@ -232,6 +234,8 @@ static bool takes_loose_items(const ig_schema *schema, size_t index) {
 
 static bool gather(ig_matcher *matcher, const ig_schema_argument *argument,
                    const ig_call_shape *call, size_t first) {
+    assert(first < call->positional_count &&
+           "the caller has a positional argument left");
     const ig_script_type *actual = call->positional[first];
     if (matcher->pass == IG_PASS_EXACT || actual->kind == IG_SCRIPT_LIST ||
         tuple_is_list(matcher->types, actual, argument->type)) {
@@ -258,6 +262,7 @@ static int find_keyword(const ig_call_shape *call, const char *name) {
 
 static bool bind_argument(ig_matcher *matcher, const ig_schema *schema, size_t index,
                           const ig_call_shape *call, ig_bound_argument *bound) {
+    assert(matcher->used <= call->positional_count && "an argument is used once");
     const ig_schema_argument *argument = &schema->arguments[index];
     if (!argument->is_keyword_only && matcher->used < call->positional_count) {
         bound->source = (int)matcher->used;
@@ -346,6 +351,7 @@ static bool find_in_pass(ig_matcher *matcher, const ig_schema *const *candidates
 }
 
 static void finish(ig_matcher *matcher, ig_match *match) {
+    assert(match->schema && "a candidate was found");
     const ig_schema *schema = match->schema;
     match->extra = matcher->used;
     match->result_types = IG_NEW_ARRAY(matcher->types->arena, const ig_script_type *,

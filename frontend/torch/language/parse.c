@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/language/parse_inside.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,12 +35,6 @@ bool ig_py_is_keyword(ig_str word) {
 }
 
 /* ---- errors ---- */
-
-ig_location ig_source_where(const ig_source *source, const ig_ast *node) {
-    return (ig_location){ .file = source->file,
-                          .line = node ? node->line : 0,
-                          .column = node ? node->column : 0 };
-}
 
 ig_status ig_py_error(ig_py_parser *parser, ig_status status, const ig_py_token *at,
                       const char *format, ...) {
@@ -96,6 +91,7 @@ bool ig_py_is(const ig_py_parser *parser, ig_py_token_kind kind) {
 }
 
 bool ig_py_is_punct(const ig_py_parser *parser, uint32_t punct) {
+    assert(punct && "0 would match every token that is no punctuation");
     return parser->token.punct == punct; /* 0 for all else */
 }
 
@@ -129,6 +125,7 @@ bool ig_py_accept_word(ig_py_parser *parser, const char *word) {
 }
 
 ig_status ig_py_expect_punct(ig_py_parser *parser, uint32_t punct) {
+    assert(punct >> 24 == 0 && "punctuation has at most 3 characters");
     if (ig_py_accept_punct(parser, punct)) {
         return IG_OK;
     }
@@ -146,6 +143,7 @@ ig_status ig_py_expect_word(ig_py_parser *parser, const char *word) {
         return IG_OK;
     }
     char text[32];
+    assert(strlen(word) + 3 <= sizeof(text) && "keywords fit between the quotes");
     snprintf(text, sizeof(text), "'%s'", word);
     return ig_py_expected(parser, text);
 }
@@ -200,10 +198,12 @@ ig_status ig_py_enter(ig_py_parser *parser) {
 }
 
 void ig_py_leave(ig_py_parser *parser) {
+    assert(parser->depth > 0 && "every leave has its enter");
     parser->depth--;
 }
 
 ig_ast *ig_py_node(ig_py_parser *parser, ig_ast_kind kind, const ig_py_token *at) {
+    assert(kind < IG_AST_KIND_COUNT && "nodes have one of our kinds");
     ig_ast *node = IG_NEW(parser->arena, ig_ast);
     node->kind = kind;
     node->depth = 1;
@@ -219,6 +219,8 @@ ig_ast *ig_py_node_like(ig_py_parser *parser, ig_ast_kind kind, const ig_ast *at
 }
 
 ig_status ig_py_adopt(ig_py_parser *parser, ig_ast *node, const ig_ast *child) {
+    assert(node->depth > 0 && node != child &&
+           "ig_py_node made the parent, another node");
     if (!child || child->depth < node->depth) {
         return IG_OK;
     }
@@ -273,6 +275,7 @@ ig_status ig_parse_source(const ig_source *source, ig_str text,
     while (!ig_py_is(&parser, IG_PY_TOKEN_END)) {
         IG_TRY(ig_py_parse_statement(&parser, &list));
     }
+    assert(parser.depth == 0 && "every enter has its leave");
     *out_statements = ig_py_list_of(&list);
     return IG_OK;
 }
@@ -282,6 +285,7 @@ ig_status ig_parse_expression(const ig_source *source, ig_str text,
     ig_py_parser parser;
     IG_TRY(start(&parser, source, text));
     IG_TRY(ig_py_parse_value(&parser, out_expression));
+    assert(parser.depth == 0 && "every enter has its leave");
     ig_py_accept(&parser, IG_PY_TOKEN_NEWLINE);
     if (!ig_py_is(&parser, IG_PY_TOKEN_END)) {
         return ig_py_expected(&parser, "the end of the text");

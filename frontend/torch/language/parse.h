@@ -41,7 +41,4 @@ ig_status ig_parse_expression(const ig_source *source, ig_str text,
  * trees compare as pointers. */
 const char *ig_names_intern(ig_map *names, ig_str name);
 
-/* Where `node` (may be NULL) stands, for messages. */
-ig_location ig_source_where(const ig_source *source, const ig_ast *node);
-
 #endif

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/language/parse_inside.h"
 
+#include <assert.h>
 #include <string.h>
 
 bool ig_py_starts_value(const ig_py_parser *parser) {
@@ -97,6 +98,7 @@ static ig_status add_string(ig_py_parser *parser, ig_writer *writer, ig_ast *nod
 
 /* Adjacent ones are one. */
 static ig_status parse_string(ig_py_parser *parser, ig_ast **out_node) {
+    assert(ig_py_is(parser, IG_PY_TOKEN_STRING) && "the caller saw a string");
     ig_ast *node = ig_py_node(parser, IG_AST_STRING, &parser->token);
     ig_writer writer;
     ig_writer_init(&writer, parser->arena);
@@ -125,6 +127,7 @@ static ig_status parse_starred(ig_py_parser *parser, ig_ast **out_node) {
 /* Items up to (without) `end`, the first of which is read; of `node`. */
 static ig_status parse_items(ig_py_parser *parser, uint32_t end, ig_ast *first,
                              ig_ast *node) {
+    assert(first && "the first item is read");
     ig_py_list list = { 0 };
     for (ig_ast *item = first;;) {
         IG_PUSH(parser->arena, &list.items, item);
@@ -234,6 +237,7 @@ static ig_status parse_dict(ig_py_parser *parser, ig_ast *key, ig_ast *value,
     node->as.dict.keys = keys.items;
     node->as.dict.values = values.items;
     node->as.dict.count = keys.count;
+    assert(keys.count == values.count && "every value has a key, or NULL for one");
     return IG_OK;
 }
 

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/language/parse_inside.h"
 
+#include <assert.h>
+
 /* ---- calls ---- */
 
 typedef IG_VEC(ig_ast_keyword) keyword_list;
@@ -123,6 +125,7 @@ ig_status ig_py_parse_index(ig_py_parser *parser, ig_ast *subscript) {
         IG_PUSH(parser->arena, &list.items, item);
         IG_TRY(ig_py_adopt(parser, tuple, item));
     } while (ig_py_accept_punct(parser, ','));
+    assert(list.items.count > 0 && "an empty index is no value, which was reported");
     bool is_one = list.items.count == 1 && !(tuple->flags & IG_AST_COMMA);
     tuple->as.list = ig_py_list_of(&list);
     subscript->as.subscript.index = is_one ? list.items.items[0] : tuple;
@@ -159,6 +162,7 @@ ig_status ig_py_parse_clauses(ig_py_parser *parser, ig_ast *node) {
         IG_TRY(parse_conditions(parser, node, &clause.conditions));
         IG_PUSH(parser->arena, &clauses, clause);
     }
+    assert(clauses.count > 0 && "the caller saw `for`");
     node->as.comprehension.clauses = clauses.items;
     node->as.comprehension.clause_count = (uint32_t)clauses.count;
     return IG_OK;

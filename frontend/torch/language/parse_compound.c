@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/language/parse_inside.h"
 
+#include <assert.h>
+
 /* else: …, of a branch or loop. */
 static ig_status parse_else(ig_py_parser *parser, ig_ast *node, ig_ast_list *out_body) {
     if (!ig_py_accept_word(parser, "else")) {
@@ -74,6 +76,8 @@ static ig_status parse_with(ig_py_parser *parser, ig_py_list *statements) {
     node->as.with.contexts = contexts.items.items;
     node->as.with.targets = targets.items.items;
     node->as.with.count = contexts.items.count;
+    assert(contexts.items.count == targets.items.count &&
+           "every context has a target, or NULL for one");
     IG_TRY(ig_py_parse_body(parser, node, &node->as.with.body));
     IG_PUSH(parser->arena, &statements->items, node);
     return IG_OK;
@@ -125,6 +129,7 @@ static ig_status parse_async(ig_py_parser *parser, ig_py_list *statements) {
         return ig_py_expected(parser, "'def', 'for' or 'with'");
     }
     IG_TRY(is_for ? parse_for(parser, statements) : parse_with(parser, statements));
+    assert(statements->items.count > 0 && "the loop or block was added");
     IG_LAST(&statements->items)->flags |= IG_AST_ASYNC;
     return IG_OK;
 }

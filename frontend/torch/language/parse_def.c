@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/language/parse_inside.h"
 
+#include <assert.h>
+
 /* ---- parameters ---- */
 
 typedef struct param_reader {
@@ -55,6 +57,8 @@ static ig_status read_param(ig_py_parser *parser, param_reader *reader) {
 }
 
 ig_status ig_py_parse_params(ig_py_parser *parser, uint32_t end, ig_ast *def) {
+    assert((def->kind == IG_AST_DEF || def->kind == IG_AST_LAMBDA) &&
+           "only these have parameters");
     param_reader reader = { .def = def };
     while (!ig_py_is_punct(parser, end)) {
         IG_TRY(read_param(parser, &reader));

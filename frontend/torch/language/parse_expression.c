@@ -7,6 +7,8 @@
  */
 #include "frontend/torch/language/parse_inside.h"
 
+#include <assert.h>
+
 typedef struct operator_row {
     const char *text;
     ig_ast_operator op;
@@ -116,6 +118,7 @@ static ig_status parse_unary(ig_py_parser *parser, ig_ast **out_node);
 
 static ig_status join(ig_py_parser *parser, ig_ast_operator op, ig_ast *right,
                       ig_ast **left) {
+    assert(*left && right && "both operands are read");
     ig_ast *node = ig_py_node_like(parser, IG_AST_BINARY, *left);
     node->op = (uint8_t)op;
     node->as.binary.left = *left;
@@ -223,6 +226,8 @@ static ig_status parse_comparison(ig_py_parser *parser, ig_ast **node) {
         IG_PUSH(parser->arena, &ops, (uint8_t)row->op);
         IG_TRY(ig_py_adopt(parser, compare, value));
     }
+    assert(values.count > 0 && values.count == ops.count &&
+           "a comparison has a second operand, and an operator before each");
     compare->as.compare.values = values.items;
     compare->as.compare.ops = ops.items;
     compare->as.compare.count = values.count;
@@ -231,6 +236,7 @@ static ig_status parse_comparison(ig_py_parser *parser, ig_ast **node) {
 }
 
 static ig_status parse_binary(ig_py_parser *parser, int least, ig_ast **out_node) {
+    assert(least >= OR && "precedences begin with that of `or`");
     if (least <= NOT && ig_py_is_word(parser, "not")) {
         IG_TRY(parse_prefix(parser, IG_AST_OP_NOT, out_node));
     } else {

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/language/parse_inside.h"
 
+#include <assert.h>
+
 /* ---- assignments ---- */
 
 static bool is_target(const ig_ast *node) {
@@ -44,6 +46,7 @@ static ig_status parse_assign(ig_py_parser *parser, ig_ast *first, ig_ast **out_
         IG_PUSH(parser->arena, &targets.items, value);
         IG_TRY(ig_py_parse_values(parser, false, &value));
     }
+    assert(targets.items.count > 0 && "the caller saw `=`");
     node->as.assign.targets = ig_py_list_of(&targets);
     node->as.assign.value = value;
     *out_node = node;
@@ -92,6 +95,7 @@ static bool find_augmented(const ig_py_parser *parser, ig_ast_operator *out_op) 
 
 static ig_status parse_augmented(ig_py_parser *parser, ig_ast *target,
                                  ig_ast_operator op, ig_ast **out_node) {
+    assert(op < IG_AST_OPERATOR_COUNT && "find_augmented set the operator");
     ig_ast *node = ig_py_node_like(parser, IG_AST_AUGMENTED, target);
     node->op = (uint8_t)op;
     ig_py_advance(parser);

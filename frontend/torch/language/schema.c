@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/language/schema_inside.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -322,6 +323,8 @@ ig_status ig_schema_parse(ig_types *types, ig_map *argument_names, const char *t
 
 int ig_schema_argument_index(const ig_schema *schema, const char *name) {
     for (size_t i = 0; i < schema->argument_count; i++) {
+        assert(schema->arguments[i].name &&
+               "ig_schema_parse refuses arguments without names");
         if (strcmp(schema->arguments[i].name, name) == 0) {
             return (int)i;
         }

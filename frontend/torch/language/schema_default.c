@@ -3,6 +3,7 @@
 #include "frontend/torch/language/schema_inside.h"
 #include "frontend/torch/language/token.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -41,6 +42,7 @@ static ig_status read_number(ig_schema_reader *reader, ig_literal *value) {
 }
 
 static ig_status read_string(ig_schema_reader *reader, ig_literal *value) {
+    assert((*reader->next == '"' || *reader->next == '\'') && "the caller saw a quote");
     const char *begin = reader->next++;
     while (*reader->next && *reader->next != *begin) {
         reader->next += *reader->next == '\\' && reader->next[1] ? 2 : 1;
@@ -106,6 +108,7 @@ static ig_status read_list(ig_schema_reader *reader, ig_literal *value) {
 /* A float's default may be written as an integer, a list's as one number. */
 static void fit(ig_types *types, const ig_schema_argument *argument,
                 const ig_script_type *type, ig_literal *value) {
+    assert(argument->list_size >= 0 && "read_list checked the size");
     if (type->kind == IG_SCRIPT_OPTIONAL) {
         type = type->items[0];
     }
@@ -180,6 +183,8 @@ static void put_type(ig_writer *w, const ig_script_type *type,
                (long long)argument->list_size);
     } else if (type->count || type->kind == IG_SCRIPT_TUPLE) {
         ig_schema_argument none = { 0 };
+        assert(type->kind < IG_COUNT_OF(brackets) && brackets[type->kind] &&
+               "schemas have no other types with items");
         ig_put(w, "%s", brackets[type->kind]);
         for (size_t i = 0; i < type->count; i++) {
             ig_put(w, "%s", i ? ", " : "");

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/language/token.h"
 
+#include <assert.h>
 #include <string.h>
 
 void ig_py_lexer_init(ig_py_lexer *lexer, ig_str text) {
@@ -20,6 +21,7 @@ void ig_py_lexer_init(ig_py_lexer *lexer, ig_str text) {
 /* ---- characters ---- */
 
 static int peek(const ig_py_lexer *lexer, size_t ahead) {
+    assert(lexer->next <= lexer->end && "the lexer stays in its text");
     size_t rest = (size_t)(lexer->end - lexer->next);
     return ahead < rest ? (unsigned char)lexer->next[ahead] : -1;
 }
@@ -91,6 +93,8 @@ static ig_py_token bad_at(const ig_py_lexer *lexer, const char *phrase) {
 }
 
 static ig_py_token take(ig_py_lexer *lexer, ig_py_token_kind kind, size_t size) {
+    assert(size > 0 && size <= (size_t)(lexer->end - lexer->next) &&
+           "a token has bytes, all in the text");
     ig_py_token token = token_at(lexer, kind);
     token.text.size = size;
     lexer->next += size;
@@ -127,6 +131,7 @@ static uint32_t measure_indent(ig_py_lexer *lexer) {
  * nothing. */
 static bool read_indent(ig_py_lexer *lexer, ig_py_token *out_token) {
     lexer->is_line_start = false;
+    assert(lexer->indent_count > 0 && "column 0 stays on the stack");
     uint32_t column = measure_indent(lexer);
     if (peek(lexer, 0) < 0) {
         column = 0;
@@ -153,6 +158,7 @@ static bool read_indent(ig_py_lexer *lexer, ig_py_token *out_token) {
         *out_token = bad_at(lexer, "an indentation that no block around it has");
         return true;
     }
+    assert(lexer->dedents > 0 && "a smaller column closes a block");
     lexer->dedents--;
     *out_token = token_at(lexer, IG_PY_TOKEN_DEDENT);
     return true;
@@ -161,6 +167,8 @@ static bool read_indent(ig_py_lexer *lexer, ig_py_token *out_token) {
 /* ---- numbers ---- */
 
 static size_t count_digits(const ig_py_lexer *lexer, size_t from) {
+    assert(from <= (size_t)(lexer->end - lexer->next) &&
+           "digits are counted from an offset in the text");
     size_t at = from;
     while (is_digit(peek(lexer, at)) ||
            (peek(lexer, at) == '_' && is_digit(peek(lexer, at + 1)) && at > from)) {
@@ -212,6 +220,7 @@ static ig_py_token read_number(ig_py_lexer *lexer) {
 /* Up to and with the end quote; 0: there is none. */
 static size_t measure_string(const ig_py_lexer *lexer, size_t prefix) {
     int quote = peek(lexer, prefix);
+    assert((quote == '"' || quote == '\'') && "measure_prefix found the quote");
     bool is_long = peek(lexer, prefix + 1) == quote && peek(lexer, prefix + 2) == quote;
     size_t at = prefix + (is_long ? 3 : 1);
     for (;; at++) {

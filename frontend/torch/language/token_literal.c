@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/language/token.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -32,6 +33,7 @@ static int base_of(ig_str text) {
 }
 
 const char *ig_py_token_int(ig_str text, bool is_negative, int64_t *out_value) {
+    assert(text.size > 0 && "the lexer makes no empty number");
     int base = base_of(text);
     size_t first = base == 10 ? 0 : 2;
     uint64_t value = 0, most = (uint64_t)INT64_MAX + is_negative;
@@ -78,6 +80,7 @@ const char *ig_py_token_float(ig_arena *arena, ig_str text, double *out_value) {
 /* ---- strings ---- */
 
 ig_py_string_form ig_py_token_string_form(ig_str text) {
+    assert(text.size >= 2 && "a string has its quotes");
     ig_py_string_form form = { 0 };
     size_t at = 0;
     for (; text.data[at] != '"' && text.data[at] != '\''; at++) {
@@ -90,6 +93,7 @@ ig_py_string_form ig_py_token_string_form(ig_str text) {
     bool is_long = text.size - at >= 6 && text.data[at + 1] == quote &&
                    text.data[at + 2] == quote;
     size_t width = is_long ? 3 : 1;
+    assert(text.size >= at + 2 * width && "the end quotes are others than the first");
     form.body = (ig_str){ text.data + at + width, text.size - at - 2 * width };
     return form;
 }
@@ -103,6 +107,7 @@ typedef struct unescape {
 } unescape;
 
 static void put_code_point(unescape *at, uint32_t code) {
+    assert(code <= 0x10ffff && "the caller checked that UTF-8 can hold it");
     if (code < 0x80) {
         *at->out++ = (char)code;
     } else if (code < 0x800) {
@@ -121,6 +126,7 @@ static void put_code_point(unescape *at, uint32_t code) {
 }
 
 static void put_byte(unescape *at, uint32_t byte) {
+    assert(byte <= 255 && "the caller checked the byte");
     if (at->bytes_are_bytes) {
         *at->out++ = (char)byte;
     } else {
@@ -130,6 +136,7 @@ static void put_byte(unescape *at, uint32_t byte) {
 
 /* One to three octal digits; `first` is taken. */
 static const char *put_octal(unescape *at, char first) {
+    assert(first >= '0' && first <= '7' && "the caller saw an octal digit");
     uint32_t value = (uint32_t)(first - '0');
     for (int i = 0; i < 2 && at->next < at->end; i++) {
         if (*at->next < '0' || *at->next > '7') {
@@ -210,5 +217,6 @@ const char *ig_py_token_unescape(const ig_py_string_form *form, bool bytes_are_b
         }
     }
     *out_size = (size_t)(at.out - out);
+    assert(*out_size <= form->body.size && "escapes never grow");
     return NULL;
 }

@@ -4,6 +4,7 @@
 
 #include "base/vec.h"
 
+#include <assert.h>
 #include <string.h>
 
 static const char *const texts[] = {
@@ -16,6 +17,8 @@ static const char *const texts[] = {
 
 /* By kind and printed form: a class may be called `int`. */
 static const ig_script_type *intern(ig_types *types, const ig_script_type *wanted) {
+    assert(wanted->kind < IG_SCRIPT_KIND_COUNT && wanted->name &&
+           "types are interned by kind and printed form");
     ig_writer key;
     ig_writer_init(&key, types->arena);
     ig_put_char(&key, (char)('A' + (int)wanted->kind));
@@ -67,6 +70,10 @@ static const char *print_items(ig_types *types, ig_script_kind kind,
 static const ig_script_type *make_items(ig_types *types, ig_script_kind kind,
                                         const ig_script_type *const *items,
                                         size_t count) {
+    assert(kind >= IG_SCRIPT_LIST && kind < IG_SCRIPT_CLASS &&
+           "only these kinds have items");
+    assert((kind == IG_SCRIPT_TUPLE || count > 0) && "only a tuple may be empty");
+    assert((kind != IG_SCRIPT_DICT || count == 2) && "a dict has a key and a value");
     ig_script_type type = { .kind = kind, .count = count, .depth = 1 };
     type.name = print_items(types, kind, items, count);
     type.items = (const ig_script_type **)(uintptr_t)items; /* copied by intern */
@@ -202,6 +209,8 @@ const ig_script_type *ig_type_without_none(ig_types *types,
 
 const ig_script_type *ig_type_make(ig_types *types, ig_script_kind kind,
                                    const ig_script_type *const *items, size_t count) {
+    assert((kind != IG_SCRIPT_OPTIONAL || count == 1) &&
+           "an optional type has one item");
     if (kind == IG_SCRIPT_OPTIONAL) {
         return ig_type_optional(types, items[0]);
     }

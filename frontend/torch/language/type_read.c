@@ -3,6 +3,7 @@
 #include "frontend/torch/language/parse.h"
 #include "frontend/torch/language/type.h"
 
+#include <assert.h>
 #include <string.h>
 
 typedef struct type_reader {
@@ -65,6 +66,8 @@ static ig_status read_name(const type_reader *reader, const ig_ast *node,
         known = find_name(other_names, IG_COUNT_OF(other_names), text);
     }
     if (known) {
+        assert(known->kind < IG_SCRIPT_LIST &&
+               "names without items are of simple types");
         *out_type = reader->types->simple[known->kind];
         return IG_OK;
     }

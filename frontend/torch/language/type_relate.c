@@ -4,6 +4,8 @@
 
 #include "base/vec.h"
 
+#include <assert.h>
+
 /* ---- classes ---- */
 
 /* The definition behind a CLASS; NULL when nothing is known of it. */
@@ -18,6 +20,9 @@ static const ig_class *definition_of(ig_types *types, const ig_script_type *type
 }
 
 static bool implements(const ig_class *class, const ig_class *interface) {
+    assert((interface->kind == IG_CLASS_INTERFACE ||
+            interface->kind == IG_CLASS_MODULE_INTERFACE) &&
+           "only an interface is implemented");
     for (size_t i = 0; i < interface->method_count; i++) {
         const ig_function *wanted = &interface->methods[i];
         const ig_function *method = ig_class_method(class, wanted->node->as.def->name);
@@ -43,6 +48,7 @@ static const ig_script_type *tuple_of(ig_types *types, const ig_script_type *typ
 
 static bool class_is_subtype(ig_types *types, const ig_script_type *type,
                              const ig_script_type *of) {
+    assert(type->kind == IG_SCRIPT_CLASS && "the caller checked the kind");
     if (of->kind == IG_SCRIPT_TUPLE || of->kind == IG_SCRIPT_ANY_TUPLE) {
         const ig_script_type *tuple = tuple_of(types, type);
         return tuple && ig_type_is_subtype(types, tuple, of);

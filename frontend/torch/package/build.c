@@ -17,6 +17,7 @@
 
 #include "base/writer.h"
 
+#include <assert.h>
 #include <string.h>
 
 typedef struct builder {
@@ -33,6 +34,7 @@ typedef struct builder {
 /* ---- values ---- */
 
 static ig_py *make(builder *b, ig_py_kind kind, const ig_py *from) {
+    assert(kind < IG_PY_KIND_COUNT && "values have one of our kinds");
     ig_py *value = IG_NEW(b->arena, ig_py);
     value->kind = kind;
     value->id = b->package->pickles->value_count++;
@@ -110,10 +112,12 @@ static ig_py *as_list(builder *b, ig_py *value) {
 /* The attributes under construction; room for all that can come. */
 typedef struct attributes {
     ig_py **keys, **values;
-    size_t count;
+    size_t count, capacity;
 } attributes;
 
 static void add(attributes *to, ig_py *key, ig_py *value) {
+    assert(to->count < to->capacity && "start_attributes counted all that can come");
+    assert(key->kind == IG_PY_STR && "attributes are named by text");
     to->keys[to->count] = key;
     to->values[to->count++] = value;
 }
@@ -177,6 +181,7 @@ static void add_absent(builder *b, attributes *to, const ig_py *module) {
 enum { MOST_ABSENT = 8 };
 
 static attributes start_attributes(builder *b, const ig_py *module) {
+    assert(ig_package_is_module(module) && "only modules have attributes to gather");
     const ig_py *state = module->as.object.state;
     if (state->kind == IG_PY_TUPLE) {
         state = state->as.list.items[0];
@@ -185,7 +190,8 @@ static attributes start_attributes(builder *b, const ig_py *module) {
                   size_of(module, "_buffers") + size_of(module, "_modules") +
                   MOST_ABSENT;
     return (attributes){ .keys = IG_NEW_ARRAY(b->arena, ig_py *, most),
-                         .values = IG_NEW_ARRAY(b->arena, ig_py *, most) };
+                         .values = IG_NEW_ARRAY(b->arena, ig_py *, most),
+                         .capacity = most };
 }
 
 /* ---- source ---- */
@@ -204,6 +210,8 @@ static void put_names(ig_writer *out, const char *label, const ig_py *dict) {
 /* Writes the class and returns its GLOBAL. */
 static ig_py *write_class(builder *b, const ig_py *module,
                           const ig_package_class *row) {
+    assert((row->body || row->write) &&
+           "a row of modules.def has a body or writes one");
     ig_writer out;
     const ig_py *class = module->as.object.class;
     ig_str name = class->as.global.name;

@@ -4,6 +4,8 @@
 
 #include "base/writer.h"
 
+#include <assert.h>
+
 enum { ITEMS_SHOWN = 32 }; /* of each container and tensor of a plain value */
 
 typedef struct describer {
@@ -37,6 +39,7 @@ static void put_tensor(describer *d, const char *path, ig_str name,
 static void put_tensors(describer *d, const ig_py *module, const char *group,
                         const char *path) {
     const ig_py *dict = ig_py_get(module, group);
+    assert(dict && dict->kind == IG_PY_DICT && "modules have all groups");
     for (size_t i = 0; i < dict->as.dict.count; i++) {
         const ig_py *value = dict->as.dict.values[i];
         if (value->kind == IG_PY_TENSOR) {

@@ -5,6 +5,7 @@
 
 #include "base/writer.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define PREFIX "torch.nn.modules."
@@ -37,6 +38,8 @@ static ig_str text(const ig_py *module, const char *name) {
 static void write_chain(ig_writer *out, const ig_py *module) {
     const ig_py *members = ig_py_get(module, "_modules");
     ig_put(out, "    x = input\n");
+    assert(members && members->kind == IG_PY_DICT &&
+           "forwards are written of modules only");
     for (size_t i = 0; i < members->as.dict.count; i++) {
         ig_put(out, "    x = (getattr(self, ");
         ig_put_quoted(out, members->as.dict.keys[i]->as.text);
@@ -146,6 +149,8 @@ static void write_adaptive(ig_writer *out, const ig_py *module) {
     ig_str name = module->as.object.class->as.global.name;
     const ig_py *size = ig_py_get(module, "output_size");
     int64_t dims = name.data[name.size - 2] - '0';
+    assert(dims >= 1 && dims <= 3 &&
+           "modules.def writes pools of 1 to 3 dimensions so");
     bool is_max = ig_str_starts(name, "AdaptiveMax");
     ig_put(out,
            is_max ? "    result, indices = torch.adaptive_max_pool%lldd(input, ["
@@ -284,6 +289,8 @@ static void put_activation(ig_writer *out, const ig_py *module, const char *valu
 }
 
 static void put_feed_forward(ig_writer *out, const ig_py *module, int number_of) {
+    assert((number_of == 2 || number_of == 3) &&
+           "the layers of an encoder and a decoder");
     bool is_first = flag(module, "norm_first");
     const char *dropout = number_of == 2 ? "dropout2" : "dropout3";
     ig_put(out, is_first ? "    z = (self.norm%d).forward(x)\n" : "    z = x\n",
@@ -419,6 +426,7 @@ static bool is_one_of(ig_str name, const char *alternatives) {
 
 /* "torch.nn.modules.linear" "Linear" against "linear" "Linear|Identity". */
 static bool is_class(const ig_py *class, const char *modules, const char *names) {
+    assert(class->kind == IG_PY_GLOBAL && "the class of an object is a name");
     ig_str module = class->as.global.module;
     size_t prefix = sizeof(PREFIX) - 1;
     return ig_str_starts(module, PREFIX) &&

@@ -4,6 +4,7 @@
 
 #include "base/vec.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* ---- opening ---- */
@@ -45,6 +46,8 @@ static ig_status list_items(ig_package *package) {
         if (is_inner(entry->name)) {
             continue;
         }
+        assert(package->item_count < archive->entry_count &&
+               "there is room for each entry");
         ig_package_item *item = &package->items[package->item_count++];
         item->entry = entry;
         IG_TRY(tell_kind(archive, entry, &item->kind));
@@ -128,6 +131,7 @@ static bool is_allowed(void *user, ig_str module, ig_str name) {
 
 ig_status ig_package_read(ig_package *package, const ig_package_item *item,
                           ig_py **out_value) {
+    assert(item->kind == IG_PACKAGE_PICKLE && "only pickles have values");
     ig_pickle_options options = {
         .file = package->archive->file,
         .name = item->entry->name.data,

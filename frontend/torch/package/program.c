@@ -4,6 +4,7 @@
 
 #include "base/writer.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* A dict with texts for keys. */
@@ -121,6 +122,7 @@ ig_status ig_package_program(ig_ts_program *program, const char *resource) {
     IG_TRY(ig_package_open(package, archive, program->pickles));
     IG_TRY(resource ? find_named(package, resource, &item, &value)
                     : find_module(package, &item, &value));
+    assert(item && value && "a resource was found, or it was reported");
     program->resource = name_of(item);
     const char *id = ig_package_script_id(value, archive->arena);
     if (id) {

@@ -7,6 +7,7 @@
  */
 #include "frontend/torch/pickle/vm.h"
 
+#include <assert.h>
 #include <string.h>
 
 typedef struct name_row {
@@ -17,6 +18,7 @@ typedef struct name_row {
 /* ---- arguments ---- */
 
 static ig_status fail_args(ig_pickle_vm *vm, const ig_py *function) {
+    assert(function->kind == IG_PY_GLOBAL && "ig_pickle_call takes only names");
     return ig_pickle_fail(vm, IG_INVALID, "%.*s.%.*s cannot be called like this",
                           IG_STR_ARG(function->as.global.module),
                           IG_STR_ARG(function->as.global.name));
@@ -24,6 +26,7 @@ static ig_status fail_args(ig_pickle_vm *vm, const ig_py *function) {
 
 /* Argument `index`, or NULL. */
 static ig_py *arg_at(const ig_py *args, size_t index) {
+    assert(args->kind == IG_PY_TUPLE && "arguments of calls are tuples");
     return index < args->as.list.count ? args->as.list.items[index] : NULL;
 }
 

@@ -7,6 +7,8 @@
  */
 #include "frontend/torch/pickle/vm.h"
 
+#include <assert.h>
+
 typedef struct check_frame {
     const ig_py *value;
     size_t next; /* child */
@@ -55,6 +57,7 @@ static const ig_py *tensor_child(const ig_py *value, size_t *next) {
             return child;
         }
     }
+    assert(*next >= IG_COUNT_OF(children) && "parts come after the other children");
     size_t part = *next - IG_COUNT_OF(children);
     if (part >= parts) {
         return NULL;
@@ -96,6 +99,8 @@ static const ig_py *(*const nexts[IG_PY_KIND_COUNT])(const ig_py *value,
 };
 
 static ig_status enter(checker *check, const ig_py *value) {
+    assert(value->id < check->vm->set->value_count &&
+           "ids are dense over the values of a set");
     uint32_t *depth = &check->depths[value->id];
     if (*depth == OPEN) {
         return ig_pickle_fail(
@@ -116,11 +121,13 @@ static ig_status enter(checker *check, const ig_py *value) {
 
 /* Leaves the topmost value. */
 static ig_status leave(checker *check, const ig_py *value) {
+    assert(IG_LAST(&check->frames).value == value && "the topmost value is left");
     uint32_t deepest = 0;
     size_t next = 0;
     const ig_py *child;
     while ((child = nexts[value->kind](value, &next)) != NULL) {
         uint32_t depth = check->depths[child->id];
+        assert(depth != 0 && depth != OPEN && "children are left before their parent");
         deepest = depth > deepest ? depth : deepest;
     }
     check->depths[value->id] = deepest + 1;

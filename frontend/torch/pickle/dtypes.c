@@ -4,6 +4,7 @@
 
 #include "base/checked.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { FLAG_COMPLEX = 1, FLAG_QUANTISED = 2 };
@@ -55,6 +56,7 @@ const ig_torch_dtype_info *ig_torch_dtype_of_storage(ig_str class_name) {
 
 bool ig_torch_dtype_bytes(const ig_torch_dtype_info *dtype, int64_t count,
                           int64_t *out_bytes) {
+    assert(dtype->bits > 0 && "every row of dtypes.def has a width");
     int64_t bits;
     if (count < 0 || !ig_mul_i64(count, dtype->bits, &bits) ||
         !ig_add_i64(bits, 7, &bits)) {

@@ -4,6 +4,7 @@
 
 #include "base/writer.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Turning bytes into decimals takes the square of their count. */
@@ -35,6 +36,8 @@ static void negate(unsigned char *bytes, size_t size) {
 }
 
 static ig_str decimal_of(ig_arena *arena, ig_str number) {
+    assert(number.size > 0 && number.size <= MOST_BYTES &&
+           "the caller checked the size");
     unsigned char bytes[MOST_BYTES];
     char digits[MOST_DIGITS];
     size_t size = number.size, begin = sizeof(digits);
@@ -49,6 +52,8 @@ static ig_str decimal_of(ig_arena *arena, ig_str number) {
             size--;
         }
     }
+    assert(size == 0 && begin > 0 &&
+           "MOST_DIGITS hold any integer of MOST_BYTES, and its sign");
     if (is_negative) {
         digits[--begin] = '-';
     }
@@ -113,6 +118,7 @@ static int digit_of(char c) {
 /* `count` digits at `*at`; at most `most` of an octal run. */
 static bool read_digits(ig_str text, size_t *at, size_t count, int base,
                         uint32_t *out_code) {
+    assert(base > 1 && base <= 16 && "digits are 0 to f");
     *out_code = 0;
     for (size_t i = 0; i < count; i++, ++*at) {
         int digit = *at < text.size ? digit_of(text.data[*at]) : 99;
@@ -125,6 +131,7 @@ static bool read_digits(ig_str text, size_t *at, size_t count, int base,
 }
 
 static void put_code(ig_writer *out, uint32_t code) {
+    assert(code <= 0x10ffff && "the caller checked that UTF-8 can hold it");
     if (code < 0x80) {
         ig_put_char(out, (char)code);
         return;

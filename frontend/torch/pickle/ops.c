@@ -5,6 +5,7 @@
 #include "base/writer.h"
 #include "frontend/torch/pickle/number.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Marks nest as values do; a value is kept once, and once more when it is shared. */
@@ -18,12 +19,14 @@ enum { NEWEST_PROTOCOL = 5, MOST_MARKS = 1 << 16, MOST_SPARE = 1 << 16 };
 /* ---- the stack ---- */
 
 static void push(ig_pickle_vm *vm, ig_py *item) {
+    assert(item && "makers set their value before it is pushed");
     IG_PUSH(vm->arena, &vm->stack, item);
 }
 
 /* Values above the last mark, which must not be reached beneath. */
 static size_t height(const ig_pickle_vm *vm) {
     size_t floor = vm->marks.count ? IG_LAST(&vm->marks) : 0;
+    assert(floor <= vm->stack.count && "nothing below the last mark was taken");
     return vm->stack.count - floor;
 }
 
@@ -50,6 +53,7 @@ static ig_status pop_to_mark(ig_pickle_vm *vm, ig_py ***out_items, size_t *out_c
         return ig_pickle_fail(vm, IG_INVALID, "there is no mark on the stack");
     }
     size_t floor = IG_POP(&vm->marks);
+    assert(floor <= vm->stack.count && "nothing below the last mark was taken");
     *out_items = vm->stack.items + floor;
     *out_count = vm->stack.count - floor;
     vm->stack.count = floor;
@@ -247,6 +251,10 @@ RUN(unicode_line) {
 /* A list, tuple or set of `count` items, or a dict of half as many. */
 static ig_status push_container(ig_pickle_vm *vm, ig_py_kind kind, ig_py **items,
                                 size_t count) {
+    assert((kind == IG_PY_LIST || kind == IG_PY_TUPLE || kind == IG_PY_SET ||
+            kind == IG_PY_DICT) &&
+           "opcodes.def collects items in containers only");
+    assert((items || count == 0) && "an empty container has no items");
     ig_py *container;
     IG_TRY(ig_pickle_new(vm, kind, &container));
     if (kind == IG_PY_DICT && count % 2 != 0) {
@@ -273,6 +281,7 @@ static ig_status push_container(ig_pickle_vm *vm, ig_py_kind kind, ig_py **items
 RUN(tuple_of) {
     UNUSED();
     size_t count = (size_t)value;
+    assert(value >= 0 && value <= 3 && "opcodes.def has tuples of up to 3 items");
     IG_TRY(need(vm, count));
     vm->stack.count -= count;
     return push_container(vm, IG_PY_TUPLE, vm->stack.items + vm->stack.count, count);

@@ -8,6 +8,7 @@
 
 #include "ir/tensor.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { VALUES_FOR_EACH = 64 }; /* printed at most: this many times `most` */
@@ -158,6 +159,8 @@ static void print_storage(printer *p, const ig_py *value) {
 /* ---- tensors ---- */
 
 static void print_number(printer *p, ig_dtype dtype, const void *bytes, size_t size) {
+    assert(size <= sizeof(uint64_t) &&
+           "an element, or half of a complex one, has at most 8 bytes");
     uint64_t aligned = 0;
     memcpy(&aligned, bytes, size);
     ig_tensor one = { .kind = IG_TENSOR, .dtype = dtype, .data = &aligned, .count = 1 };
@@ -177,6 +180,7 @@ static void print_number(printer *p, ig_dtype dtype, const void *bytes, size_t s
 
 /* A complex one as (real, imaginary). */
 static void print_element(printer *p, const ig_py_tensor *tensor, int64_t index) {
+    assert(index >= 0 && tensor->storage->bytes && "only elements with data are shown");
     bool is_complex = tensor->dtype->is_complex;
     size_t unit = tensor->dtype->bits / (is_complex ? 16u : 8u);
     const char *base = tensor->storage->bytes;

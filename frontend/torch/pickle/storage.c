@@ -4,6 +4,7 @@
 
 #include "base/checked.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* What ("storage", class, key, location, count) says. */
@@ -52,6 +53,7 @@ static ig_status read_class(ig_pickle_vm *vm, const ig_py *class, storage_id *ou
 }
 
 static ig_status read_id(ig_pickle_vm *vm, const ig_py *id, storage_id *out) {
+    assert(id->kind == IG_PY_TUPLE && "the caller checked that ids are tuples");
     ig_py **parts = id->as.list.items;
     if (id->as.list.count < 5 || parts[3]->kind != IG_PY_STR ||
         parts[4]->kind != IG_PY_INT || parts[4]->as.i < 0) {
@@ -74,6 +76,7 @@ static ig_status read_id(ig_pickle_vm *vm, const ig_py *id, storage_id *out) {
 /* The bytes of each element (or half of a complex one) turned round, in the arena. */
 static const void *swap_bytes(ig_pickle_vm *vm, const char *bytes, int64_t size,
                               size_t unit) {
+    assert(size >= 0 && unit > 1 && "single bytes have no order");
     char *out = ig_arena_alloc(vm->arena, (size_t)size);
     size_t whole = (size_t)size / unit * unit;
     for (size_t at = 0; at < whole; at += unit) {
@@ -153,6 +156,7 @@ static ig_status make_storage(ig_pickle_vm *vm, const ig_py *tuple, ig_py **out_
 
 /* ("reduce_package", [number,] function, args): one CALL for each number. */
 static ig_status make_reduced(ig_pickle_vm *vm, const ig_py *tuple, ig_py **out_value) {
+    assert(tuple->kind == IG_PY_TUPLE && "the caller checked that ids are tuples");
     ig_py **parts = tuple->as.list.items;
     size_t count = tuple->as.list.count;
     bool has_number = count == 4 && parts[1]->kind == IG_PY_INT;

@@ -9,9 +9,11 @@
 
 #include "base/checked.h"
 
+#include <assert.h>
 #include <string.h>
 
 static ig_py *arg_at(const ig_py *args, size_t index) {
+    assert(args->kind == IG_PY_TUPLE && "arguments of calls are tuples");
     return index < args->as.list.count ? args->as.list.items[index] : NULL;
 }
 
@@ -70,6 +72,7 @@ static bool measure(const ig_py_tensor *tensor, int64_t *out_count, int64_t *out
 }
 
 static ig_status check_view(ig_pickle_vm *vm, ig_py_tensor *tensor) {
+    assert(tensor->dtype && tensor->dtype->bits > 0 && "make_view set the dtype");
     int64_t last, held = tensor->storage->count;
     if (!measure(tensor, &tensor->count, &last)) {
         return ig_pickle_fail(vm, IG_INVALID,
@@ -174,6 +177,7 @@ ig_status ig_pickle_make_tensor_v3(ig_pickle_vm *vm, ig_py *function, ig_py *arg
 /* ---- a tensor made of a tensor ---- */
 
 static ig_status copy_tensor(ig_pickle_vm *vm, const ig_py *from, ig_py **out_value) {
+    assert(from->kind == IG_PY_TENSOR && "the caller checked the kind");
     IG_TRY(ig_pickle_new(vm, IG_PY_TENSOR, out_value));
     (*out_value)->as.tensor = IG_NEW(vm->arena, ig_py_tensor);
     *(*out_value)->as.tensor = *from->as.tensor;
@@ -312,6 +316,7 @@ static const char *layout_of(const ig_py *value) {
 /* The parts are tensors from argument `first` on; the last one are the values. */
 static ig_status make_parts(ig_pickle_vm *vm, ig_py *function, const ig_py *from,
                             size_t first, ig_py_sparse form, ig_py_tensor *tensor) {
+    assert(form.part_count >= 2 && "sparse tensors have indices and values");
     ig_py_sparse *sparse = IG_NEW(vm->arena, ig_py_sparse);
     *sparse = form;
     sparse->parts = IG_NEW_ARRAY(vm->arena, ig_py *, form.part_count);

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/pickle/pickle.h"
 
+#include <assert.h>
 #include <string.h>
 
 static const char *const kind_names[IG_PY_KIND_COUNT] = {
@@ -15,6 +16,7 @@ static const char *const kind_names[IG_PY_KIND_COUNT] = {
 };
 
 const char *ig_py_kind_name(ig_py_kind kind) {
+    assert(kind < IG_PY_KIND_COUNT && kind_names[kind] && "every kind has a name");
     return kind_names[kind];
 }
 
@@ -81,6 +83,8 @@ bool ig_py_tensor_is_contiguous(const ig_py_tensor *tensor) {
 
 /* Copies row by row of the last dimension, stepping the others like an odometer. */
 static void gather(const ig_py_tensor *tensor, size_t unit, int64_t *index, char *out) {
+    assert(tensor->rank > 0 && tensor->count > 0 &&
+           "scalars and empty tensors are contiguous");
     const char *base = tensor->storage->bytes;
     uint32_t last = tensor->rank - 1;
     int64_t from = tensor->offset;
@@ -118,6 +122,8 @@ ig_status ig_py_tensor_bytes(ig_context *context, ig_arena *arena,
         ig_torch_dtype_bytes(tensor->dtype, tensor->offset, &begin);
         const char *bytes = (const char *)tensor->storage->bytes;
         int64_t offset = tensor->storage->offset;
+        assert((size == 0 || begin + size <= tensor->storage->size) &&
+               "check_view found the elements in the storage");
         out_span->bytes = (ig_str){ size ? bytes + begin : "", (size_t)size };
         out_span->offset = offset < 0 || size == 0 ? -1 : offset + begin;
         return IG_OK;

@@ -9,6 +9,7 @@
  */
 #include "frontend/torch/pickle/vm.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,6 +32,7 @@ ig_status ig_pickle_fail(const ig_pickle_vm *vm, ig_status status, const char *f
 /* ---- values under construction ---- */
 
 ig_status ig_pickle_new(ig_pickle_vm *vm, ig_py_kind kind, ig_py **out_value) {
+    assert(kind < IG_PY_KIND_COUNT && "values have one of our kinds");
     int64_t most = vm->set->context->limits.pickle_values;
     if (vm->set->value_count >= (uint64_t)most) {
         return ig_pickle_fail(
@@ -62,12 +64,18 @@ static ig_py **make_room(ig_pickle_vm *vm, ig_py **items, size_t count) {
 }
 
 void ig_pickle_append(ig_pickle_vm *vm, ig_py *list, ig_py *item) {
+    assert((list->kind == IG_PY_LIST || list->kind == IG_PY_TUPLE ||
+            list->kind == IG_PY_SET) &&
+           "only lists, tuples and sets hold items");
+    assert(item && "items are values, None too");
     list->as.list.items = make_room(vm, list->as.list.items, list->as.list.count);
     list->as.list.items[list->as.list.count++] = item;
 }
 
 /* The last of equal keys wins in Python; readers look from the end. */
 void ig_pickle_insert(ig_pickle_vm *vm, ig_py *dict, ig_py *key, ig_py *value) {
+    assert(dict->kind == IG_PY_DICT && "only dicts hold keys");
+    assert(key && value && "keys and values are values, None too");
     size_t count = dict->as.dict.count;
     dict->as.dict.keys = make_room(vm, dict->as.dict.keys, count);
     dict->as.dict.values = make_room(vm, dict->as.dict.values, count);
@@ -83,6 +91,7 @@ static ig_status fail_end(const ig_pickle_vm *vm) {
 }
 
 static ig_status take(ig_pickle_vm *vm, uint64_t size, const unsigned char **out) {
+    assert(vm->at <= vm->bytes.size && "the cursor stays in the pickle");
     *out = (const unsigned char *)vm->bytes.data;
     if (size > vm->bytes.size - vm->at) {
         return fail_end(vm);
@@ -93,6 +102,7 @@ static ig_status take(ig_pickle_vm *vm, uint64_t size, const unsigned char **out
 }
 
 static ig_status read_unsigned(ig_pickle_vm *vm, unsigned size, uint64_t *out) {
+    assert(size <= sizeof(*out) && "a number of an opcode has at most 8 bytes");
     const unsigned char *bytes;
     IG_TRY(take(vm, size, &bytes));
     *out = 0;
@@ -171,6 +181,7 @@ static ig_status read_bytes8(ig_pickle_vm *vm, ig_pickle_argument *out) {
 }
 
 ig_status ig_pickle_line(ig_pickle_vm *vm, ig_str *out_line) {
+    assert(vm->at <= vm->bytes.size && "the cursor stays in the pickle");
     const char *begin = vm->bytes.data + vm->at;
     size_t rest = vm->bytes.size - vm->at;
     const char *end = rest ? memchr(begin, '\n', rest) : NULL;
@@ -234,6 +245,7 @@ static ig_status read_all(ig_pickle_vm *vm, ig_py **out_value) {
     IG_PUSH(vm->arena, &vm->stack, NULL); /* so that there are items to point at */
     vm->stack.count = 0;
     IG_TRY(run(vm));
+    assert(vm->stack.count > 0 && vm->marks.count == 0 && "STOP checked the stack");
     IG_TRY(ig_pickle_check(vm, IG_LAST(&vm->stack)));
     *out_value = IG_LAST(&vm->stack);
     return IG_OK;
@@ -250,6 +262,9 @@ ig_status ig_pickle_read(ig_pickle_set *set, ig_str bytes,
 
 ig_status ig_pickle_read_torchscript(ig_pickle_set *set, const char *folder,
                                      const char *name, ig_py **out_value) {
+    assert(set->archive && "the set was made for an archive");
+    assert(ig_str_ends(ig_str_of(name), ".pkl") &&
+           "the stem of the name is the folder of its storages");
     ig_arena *arena = set->arena;
     const char *path = ig_arena_printf(arena, "%s%s", folder, name);
     ig_archive_entry *entry;
