@@ -28,6 +28,9 @@ const int64_t *ig_aten_ints(ig_ts_call *call, uint32_t index, uint32_t wanted,
                             uint32_t *out_count);
 const ig_dim *ig_aten_dims(ig_ts_call *call, uint32_t index, uint32_t wanted,
                            uint32_t *out_count);
+/* The same for the extents of a result: more axes than a tensor can have are
+ * refused. */
+const ig_dim *ig_aten_shape(ig_ts_call *call, uint32_t index, uint32_t *out_rank);
 ig_dtype ig_aten_dtype(ig_ts_call *call, uint32_t index, ig_dtype none);
 /* A tensor or number as a tensor of `dtype`. */
 ig_value *ig_aten_operand(ig_ts_call *call, uint32_t index, ig_dtype dtype);

@@ -10,8 +10,11 @@
  */
 #include "frontend/torch/aten/aten.h"
 
+#include <assert.h>
+
 /* The unsigned integer of as many bits. */
 static ig_dtype unsigned_of(uint32_t bits) {
+    assert(bits <= 64 && "elements have at most 64 bits");
     static const ig_dtype dtypes[] = { IG_DT_u8, IG_DT_u16, IG_DT_u32, IG_DT_u64 };
     uint32_t at = 0;
     while (at < 3 && ig_dtypes[dtypes[at]].bits < bits) {
@@ -33,6 +36,8 @@ ig_value *ig_aten_bitcast(ig_ts_call *call, ig_value *x, ig_dtype to) {
 /* 0, step, 2 * step … of `dtype`. */
 static ig_value *shifts_of(ig_ts_call *call, ig_dtype dtype, uint32_t count,
                            uint32_t step) {
+    assert(count <= 8 && "at most eight parts make an element");
+    assert((count == 0 || (count - 1) * step < 64) && "shifts stay within an element");
     int64_t numbers[8] = { 0 }, extent = count;
     for (uint32_t i = 0; i < count; i++) {
         numbers[i] = (int64_t)i * step;
@@ -44,6 +49,7 @@ static ig_value *shifts_of(ig_ts_call *call, ig_dtype dtype, uint32_t count,
 
 ig_value *ig_aten_split_bits(ig_ts_call *call, ig_value *x, uint32_t parts,
                              uint32_t bits, ig_dtype part) {
+    assert(parts * bits <= 64 && "the parts of one element");
     ig_value *shifts = x ? shifts_of(call, (ig_dtype)x->type->dtype, parts, bits)
                          : NULL;
     if (!shifts) {
@@ -62,6 +68,7 @@ ig_value *ig_aten_split_bits(ig_ts_call *call, ig_value *x, uint32_t parts,
 
 ig_value *ig_aten_join_bits(ig_ts_call *call, ig_value *x, uint32_t parts,
                             uint32_t bits, ig_dtype whole) {
+    assert(parts * bits <= ig_dtypes[whole].bits && "the parts fit into the whole");
     if (!x || x->type->rank + 1u > IG_TENSOR_RANK) {
         return NULL;
     }

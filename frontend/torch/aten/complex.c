@@ -4,11 +4,14 @@
 
 #include "frontend/torch/aten/view.h"
 
+#include <assert.h>
+
 typedef struct parts {
     ig_value *re, *im;
 } parts;
 
 static bool is_complex(const ig_ts_call *call, uint32_t index) {
+    assert(index < call->arg_count && "the schema has no such argument");
     const ig_ts_tensor *tensor = ig_ts_peek(call, index);
     return tensor ? tensor->dtype->is_complex : call->args[index].kind == IG_TS_COMPLEX;
 }
@@ -30,6 +33,7 @@ static const ig_torch_dtype_info *complex_of(ig_dtype part) {
 }
 
 static parts split(ig_ts_call *call, ig_value *x) {
+    assert(x->type->rank > 0 && "the parts are the last axis");
     uint32_t last = x->type->rank - 1;
     return (parts){ ig_expr_select(call->e, x, last, ig_dim_of(0)),
                     ig_expr_select(call->e, x, last, ig_dim_of(1)) };
@@ -37,6 +41,7 @@ static parts split(ig_ts_call *call, ig_value *x) {
 
 /* Any tensor or number as parts of dtype `part`. */
 static parts read_parts(ig_ts_call *call, uint32_t index, ig_dtype part) {
+    assert(index < call->arg_count && "the schema has no such argument");
     const ig_ts_value *arg = &call->args[index];
     const ig_ts_tensor *tensor = NULL;
     ig_value *x = NULL;
@@ -80,6 +85,7 @@ static ig_status give(ig_ts_call *call, parts p) {
 }
 
 static ig_dtype part_dtype(ig_ts_call *call, uint32_t count) {
+    assert(count > 0 && count <= 3 && "at most three operands are complex");
     static const uint32_t indices[] = { 0, 1, 2 };
     const ig_torch_dtype_info *dtype = NULL;
     if (call->e->status == IG_OK) {

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/aten/aten.h"
 
+#include <assert.h>
+
 ig_status ig_aten_give(ig_ts_call *call, ig_value *value) {
     return ig_ts_give(call, 0, value);
 }
@@ -97,6 +99,17 @@ const ig_dim *ig_aten_dims(ig_ts_call *call, uint32_t index, uint32_t wanted,
                : NULL;
 }
 
+const ig_dim *ig_aten_shape(ig_ts_call *call, uint32_t index, uint32_t *out_rank) {
+    const ig_dim *dims = ig_aten_dims(call, index, 0, out_rank);
+    if (*out_rank <= IG_TENSOR_RANK) {
+        return dims;
+    }
+    ig_expr_fail(call->e, IG_LIMIT, "a shape has %u axes, expected at most %d",
+                 *out_rank, IG_TENSOR_RANK);
+    *out_rank = 0;
+    return NULL;
+}
+
 ig_dtype ig_aten_dtype(ig_ts_call *call, uint32_t index, ig_dtype none) {
     ig_dtype dtype = none;
     return ig_expr_note(call->e, ig_ts_dtype(call, index, none, &dtype)) ? dtype : none;
@@ -109,6 +122,8 @@ ig_value *ig_aten_operand(ig_ts_call *call, uint32_t index, ig_dtype dtype) {
 }
 
 ig_dtype ig_aten_result_type(ig_ts_call *call, uint32_t first, uint32_t count) {
+    assert(count > 0 && count <= 8 && "the operands of one formula");
+    assert(first + count <= call->arg_count && "the schema has these operands");
     ig_dtype dtype = IG_DT_f32;
     uint32_t indices[8];
     for (uint32_t i = 0; i < count && i < IG_COUNT_OF(indices); i++) {

@@ -2,9 +2,11 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/builtin/builtin.h"
 
+#include <assert.h>
 #include <string.h>
 
 static ig_status dict_at(ig_ts_call *call, uint32_t index, ig_ts_dict **out_dict) {
+    assert(index < call->arg_count && "the schema has no such argument");
     ig_ts_value *value = &call->args[index];
     if (value->kind != IG_TS_DICT) {
         return ig_ts_fail(call, IG_INVALID, "takes a dict, got %s",
@@ -19,6 +21,7 @@ static ig_status dict_at(ig_ts_call *call, uint32_t index, ig_ts_dict **out_dict
 }
 
 static ig_status known_key(ig_ts_call *call, uint32_t index) {
+    assert(index < call->arg_count && "the schema has no such argument");
     const ig_ts_value *key = &call->args[index];
     bool is_run = ig_ts_is_number(key) && !ig_ts_is_known(key);
     return is_run ? ig_ts_fail(call, IG_UNSUPPORTED,
@@ -115,6 +118,7 @@ ig_status ig_ts_op_dict_pop(ig_ts_call *call) {
 }
 
 static ig_ts_value pair_of(ig_ts_call *call, const ig_ts_dict *dict, size_t i) {
+    assert(i < dict->count && "an entry of the dict");
     ig_ts_list *pair = ig_ts_list_create(call->eval, 2);
     ig_ts_list_add(call->eval, pair, dict->keys[i]);
     ig_ts_list_add(call->eval, pair, dict->values[i]);

@@ -3,9 +3,11 @@
 #include "frontend/torch/builtin/builtin.h"
 #include "frontend/torch/eval/stacked.h"
 
+#include <assert.h>
 #include <string.h>
 
 static ig_status list_at(ig_ts_call *call, uint32_t index, ig_ts_list **out_list) {
+    assert(index < call->arg_count && "the schema has no such argument");
     ig_ts_value *value = &call->args[index];
     if (value->kind != IG_TS_LIST && value->kind != IG_TS_TUPLE) {
         return ig_ts_fail(call, IG_INVALID, "takes a list, got %s",
@@ -21,6 +23,7 @@ static ig_status list_at(ig_ts_call *call, uint32_t index, ig_ts_list **out_list
 
 /* A list to add to: it may be one that grows in a loop. */
 static ig_status target_at(ig_ts_call *call, uint32_t index, ig_ts_list **out_list) {
+    assert(index < call->arg_count && "the schema has no such argument");
     const ig_ts_value *value = &call->args[index];
     if (value->kind == IG_TS_LIST && value->as.list->poison == ig_ts_grows_words) {
         *out_list = value->as.list;
@@ -216,6 +219,8 @@ ig_status ig_ts_op_list_repeat(ig_ts_call *call) {
 
 ig_status ig_ts_slice_range(ig_ts_call *call, int64_t count, int64_t *out_start,
                             int64_t *out_step, int64_t *out_trips) {
+    assert(call->arg_count > 3 && count >= 0 &&
+           "start, end and step are arguments 1, 2 and 3");
     int64_t step = 0, start = 0, end = 0;
     IG_TRY(ig_ts_int(call, 3, &step));
     if (step == 0) {
@@ -356,6 +361,8 @@ ig_status ig_ts_op_is(ig_ts_call *call) {
 /* ---- sorting and sums ---- */
 
 static int order_of(const ig_ts_value *a, const ig_ts_value *b) {
+    assert((a->kind == IG_TS_STR) == (b->kind == IG_TS_STR) &&
+           "check_sortable has compared the kinds");
     if (a->kind == IG_TS_STR && b->kind == IG_TS_STR) {
         size_t least = a->as.str.size < b->as.str.size ? a->as.str.size
                                                        : b->as.str.size;
@@ -389,6 +396,7 @@ static ig_status check_sortable(ig_ts_call *call, const ig_ts_list *list) {
 
 /* Stable, in place; lists at import are short. */
 static void sort_items(ig_ts_value *items, size_t count, bool reverse) {
+    assert((count == 0 || items) && "the items of a list");
     for (size_t i = 1; i < count; i++) {
         ig_ts_value item = items[i];
         size_t at = i;

@@ -3,12 +3,14 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/builtin/builtin.h"
 
+#include <assert.h>
 #include <math.h>
 
 /* ---- known ---- */
 
 /* Python's floor division and remainder. */
 static int64_t floor_div(int64_t a, int64_t b) {
+    assert(b != 0 && "the caller raises ZeroDivisionError");
     if (b == -1) {
         return (int64_t)(0 - (uint64_t)a);
     }
@@ -135,6 +137,7 @@ static ig_status known_complex(ig_ts_call *call, const ig_ts_value *a,
 }
 
 static bool compare(int test, double order) {
+    assert(ig_ts_is_comparison(test) && "the row's variant is a comparison");
     switch (test) {
     case IG_TS_EQ:
         return order == 0;
@@ -350,6 +353,7 @@ ig_status ig_ts_number_op(ig_ts_call *call, const ig_ts_value *a, const ig_ts_va
 }
 
 ig_status ig_ts_op_number2(ig_ts_call *call) {
+    assert(call->arg_count == 2 && "two numbers");
     ig_ts_value result;
     IG_TRY(ig_ts_number_op(call, &call->args[0], &call->args[1], &result));
     return ig_ts_give_value(call, 0, result);

@@ -2,9 +2,11 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/builtin/builtin.h"
 
+#include <assert.h>
 #include <math.h>
 
 bool ig_ts_gives_int(const ig_ts_call *call) {
+    assert(call->schema && "a call has a schema");
     return call->schema->result_count == 1 &&
            call->schema->results[0].type->kind == IG_SCRIPT_INT;
 }

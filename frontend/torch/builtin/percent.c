@@ -5,6 +5,7 @@
  */
 #include "frontend/torch/builtin/builtin.h"
 
+#include <assert.h>
 #include <string.h>
 
 static ig_status need_number(ig_ts_call *call, const ig_ts_value *value,
@@ -40,6 +41,7 @@ static ig_status write_number(ig_ts_call *call, ig_writer *w, char key,
 
 static ig_status write_one(ig_ts_call *call, ig_writer *w, char key,
                            const ig_ts_value *value) {
+    assert(value && "the caller has counted the values");
     if (key == 'c' && value->kind == IG_TS_INT && ig_ts_is_known(value)) {
         char c = (char)value->as.i;
         ig_put_bytes(w, &c, 1);

@@ -4,6 +4,7 @@
 
 #include "base/writer.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -168,6 +169,7 @@ ig_status ig_ts_op_str_format(ig_ts_call *call) {
 }
 
 ig_status ig_ts_op_str_join(ig_ts_call *call) {
+    assert(call->arg_count > 1 && "the strings are argument 1");
     ig_str s = { "", 0 };
     ig_writer w;
     IG_TRY(ig_ts_str(call, 0, &s));
@@ -197,6 +199,7 @@ static bool is_space(char c) {
 
 static void add_part(ig_ts_call *call, ig_ts_list *list, const char *from,
                      const char *to) {
+    assert(from <= to && "a part runs forward");
     ig_str part = { from, (size_t)(to - from) };
     ig_ts_list_add(call->eval, list, ig_ts_of_str(part));
 }

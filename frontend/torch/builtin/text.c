@@ -4,6 +4,7 @@
 
 #include "frontend/torch/eval/eval.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define OP(schema, hook, variant) ig_status ig_ts_op_##hook(ig_ts_call *call);
@@ -11,6 +12,7 @@
 #undef OP
 
 static ig_str part(ig_str s, size_t from, size_t to) {
+    assert(from <= to && to <= s.size && "a part of the string");
     return (ig_str){ s.data + from, to - from };
 }
 

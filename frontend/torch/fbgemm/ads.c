@@ -130,6 +130,10 @@ ig_status ig_ts_op_fb_reorder_indices(ig_ts_call *call) {
     IG_TRY(ig_ts_dim(call, ADS, &r.ads));
     if (call->row->variant == 1) {
         IG_TRY(ig_ts_tensors(call, ITEMS, &list, &count));
+        if (count == 0) {
+            return ig_ts_fail(call, IG_INVALID,
+                              "reorders 0 tensors of indices, expected 1 or more");
+        }
         items = ig_expr_concat(r.call->e, 0, list, count);
     } else {
         items = ig_aten_tensor(r.call, ITEMS);

@@ -4,7 +4,10 @@
 
 #include "ir/interpret/interpret.h"
 
+#include <assert.h>
+
 ig_status ig_fb_give_none(ig_ts_call *call, uint32_t result) {
+    assert(result < call->result_count && "the schema has no such result");
     IG_TRY(call->e->status);
     return ig_ts_give_value(call, result, ig_ts_none());
 }

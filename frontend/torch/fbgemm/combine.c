@@ -7,6 +7,8 @@
  */
 #include "frontend/torch/fbgemm/fbgemm.h"
 
+#include <assert.h>
+
 enum { IDS, OFFSETS, WEIGHTS, INCLUDES };
 
 typedef struct combine {
@@ -35,6 +37,7 @@ static ig_dim count_of(const combine *c, const ig_value *x) {
 /* Weights of one table's ids: its own, or 1 where it has none.  With a 1 behind them,
  * id k takes the one at min(k, how many there are). */
 static ig_value *weights_of(combine *c, uint32_t number) {
+    assert(number < c->count && "a table of the call");
     ig_ts_call *call = c->call;
     ig_value *one = ig_expr_number(call->e, IG_DT_f32, 1), *x = c->weights[number];
     ig_dim ids = count_of(c, c->ids[number]), single = ig_dim_of(1);
@@ -58,6 +61,7 @@ static ig_value *weights_of(combine *c, uint32_t number) {
 
 /* Weights of all ids; nothing where no table has any. */
 static ig_value *combine_weights(combine *c) {
+    assert(c->count > 0 && "open_combine has refused empty lists");
     ig_ts_call *call = c->call;
     ig_module *module = call->module;
     ig_value **parts = IG_NEW_ARRAY(call->arena, ig_value *, c->count);
@@ -86,6 +90,7 @@ static ig_value *combine_ids(combine *c) {
  * all but the last where `has_last` (bool[1]). */
 static ig_value *begins_of(combine *c, uint32_t number, ig_dim base, ig_value *has_last,
                            ig_value **out_is_begin) {
+    assert(number < c->count && "a table of the call");
     ig_ts_call *call = c->call;
     ig_value *x = ig_expr_cast(call->e, c->offsets[number], IG_DT_i64);
     ig_dim extent = ig_fb_extent(call, x, 0);
@@ -112,6 +117,7 @@ static ig_value *pad_begins(combine *c, ig_value *x, ig_value *is_begin, ig_dim 
 
 /* `batch` known to be 0: as many bags as there are. */
 static ig_value *combine_offsets(combine *c, ig_value *has_last, ig_dim batch) {
+    assert(c->count > 0 && "open_combine has refused empty lists");
     ig_ts_call *call = c->call;
     ig_module *module = call->module;
     ig_value **parts = IG_NEW_ARRAY(call->arena, ig_value *, c->count + 1u);

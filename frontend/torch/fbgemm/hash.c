@@ -18,6 +18,8 @@
 #include "frontend/torch/aten/aten.h"
 #include "frontend/torch/fbgemm/fbgemm.h"
 
+#include <assert.h>
+
 enum { STEP = 16 };
 
 /* ---- hash ---- */
@@ -28,6 +30,7 @@ static ig_value *with_bits(ig_ts_call *call, ig_opcode code, ig_value *x, uint64
 }
 
 static ig_value *rotate(ig_ts_call *call, ig_value *x, uint32_t left) {
+    assert(left > 0 && left < 64 && "a rotation of 64 bits");
     ig_value *high = with_bits(call, IG_OP_shl, x, left);
     return ig_build_or(call->e, high, with_bits(call, IG_OP_shr, x, 64 - left));
 }
@@ -251,6 +254,7 @@ static ig_status read_most(probe *p) {
 
 /* The rows at `distances` i64 [k] from the homes: [n, k]. */
 static ig_value *rows_at(probe *p, ig_value *home, ig_value *distances) {
+    assert(p->size && "read_parts has found the size of each part");
     ig_ts_call *call = p->call;
     bool is_per_id = p->start != NULL;
     ig_value *size = is_per_id ? ig_fb_column(call, p->size) : p->size;
@@ -308,6 +312,7 @@ static ig_value *loop_trips(probe *p, ig_value *home) {
 
 /* Distances from the homes, `most` for ids that are not there. */
 static ig_value *distances_of(probe *p, ig_value *home) {
+    assert(p->most > 0 && "the caller has handled tables without a probe");
     if (p->most > STEP) {
         return loop_trips(p, home);
     }
@@ -317,6 +322,7 @@ static ig_value *distances_of(probe *p, ig_value *home) {
 
 /* What ids get that are not in the table. */
 static ig_value *fall_back(probe *p, bool has_fallback) {
+    assert(p->whole && "read_parts has found the size of each part");
     ig_ts_call *call = p->call;
     if (!has_fallback) {
         return ig_expr_integer(call->e, IG_DT_i64, -1);

@@ -12,6 +12,7 @@
  */
 #include "frontend/torch/fbgemm/fbgemm.h"
 
+#include <assert.h>
 #include <math.h>
 
 enum { AXES = 8 };
@@ -54,6 +55,7 @@ static jagged open_one(ig_ts_call *call, uint32_t values, uint32_t offsets) {
  * and whether there is one; both [batch, max…]. */
 static ig_value *rows_of_places(jagged *j, const ig_dim *most,
                                 ig_value **out_is_there) {
+    assert(j->axes > 0 && j->axes <= AXES && "opening has bounded the jagged axes");
     ig_ts_call *call = j->call;
     ig_module *module = call->module;
     ig_dim batch = ig_dim_sub(module, ig_fb_extent(call, j->offsets[0], 0),
@@ -143,6 +145,7 @@ ig_status ig_ts_op_fb_one_to_dense(ig_ts_call *call) {
  * place within, and is told. */
 static ig_value *places_of_rows(jagged *j, ig_value *count, const ig_dim *extents,
                                 ig_value **out_is_in) {
+    assert(j->axes > 0 && j->axes <= AXES && "opening has bounded the jagged axes");
     ig_ts_call *call = j->call;
     ig_value *row = ig_fb_range(call, count), *columns[AXES + 1], *is_in = NULL;
     for (uint32_t i = j->axes; i-- > 0;) {
@@ -248,6 +251,7 @@ ig_status ig_ts_op_fb_jagged_dense_add(ig_ts_call *call) {
 /* ---- products and softmax: through dense tensors of max_L rows ---- */
 
 static ig_value *dense_of(jagged *j, ig_value *values, int64_t most) {
+    assert(j->axes == 1 && "products have one jagged axis");
     jagged one = *j;
     ig_dim extent = ig_dim_const(j->call->module, most);
     one.values = values;

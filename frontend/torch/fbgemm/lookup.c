@@ -16,6 +16,8 @@
 #include "base/checked.h"
 #include "ir/bag.h"
 
+#include <assert.h>
+
 enum { FEATURES = 4096 };
 
 /* By SparseType. */
@@ -154,6 +156,7 @@ static ig_status read_tables(lookup *l) {
 
 /* The storage's bytes from a table's start to the next one. */
 static int64_t window_of(const lookup *l, uint32_t feature) {
+    assert(feature < l->count && "a feature of the call");
     int64_t end = l->flat->size;
     for (uint32_t i = 0; i < l->count; i++) {
         bool is_next = l->starts[i] > l->starts[feature] && l->starts[i] < end;
@@ -164,6 +167,7 @@ static int64_t window_of(const lookup *l, uint32_t feature) {
 
 static bool read_row_type(const lookup *l, uint32_t feature, const sparse_type **out,
                           ig_rows *out_rows) {
+    assert(feature < l->count && "a feature of the call");
     int64_t kind = l->kinds[feature];
     if (kind < 0 || kind >= (int64_t)IG_COUNT_OF(sparse_types)) {
         return false;
@@ -184,6 +188,7 @@ static bool gives_rows(const lookup *l) {
 }
 
 static ig_status table_type(lookup *l, uint32_t feature, const ig_type **out_type) {
+    assert(feature < l->count && "D_offsets has an entry more than features");
     const sparse_type *kind = NULL;
     ig_rows rows = { 0 };
     ig_row_layout layout;
@@ -220,6 +225,7 @@ static ig_status table_type(lookup *l, uint32_t feature, const ig_type **out_typ
 }
 
 static ig_status make_table(lookup *l, uint32_t feature) {
+    assert(l->flat && feature < l->count && "read_tables has found the storage");
     const ig_type *type = NULL;
     IG_TRY(table_type(l, feature, &type));
     for (uint32_t i = 0; i < feature; i++) {
@@ -253,6 +259,7 @@ static ig_attr same_for_all(const lookup *l, int64_t value) {
 }
 
 static ig_dtype out_dtype(const lookup *l) {
+    assert(!gives_rows(l) && "rows that are given as stored are bytes");
     return l->out == OUT_F16 ? IG_DT_f16 : l->out == OUT_BF16 ? IG_DT_bf16 : IG_DT_f32;
 }
 

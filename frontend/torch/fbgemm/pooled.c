@@ -6,20 +6,19 @@
  */
 #include "frontend/torch/fbgemm/fbgemm.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 ig_status ig_ts_op_fb_merge_pooled(ig_ts_call *call) {
     enum { PARTS, SIZE, DEVICE, AXIS };
     ig_value **parts;
     uint32_t count;
-    int64_t axis;
     IG_TRY(ig_ts_tensors(call, PARTS, &parts, &count));
-    IG_TRY(ig_ts_int(call, AXIS, &axis));
     if (count == 0) {
-        return ig_ts_fail(call, IG_INVALID, "nothing to merge");
+        return ig_ts_fail(call, IG_INVALID, "merges 0 tensors, expected 1 or more");
     }
-    axis += axis < 0 ? parts[0]->type->rank : 0;
-    return ig_ts_give(call, 0, ig_expr_concat(call->e, (uint32_t)axis, parts, count));
+    uint32_t axis = ig_aten_axis(call, AXIS, parts[0]->type->rank);
+    return ig_aten_give(call, ig_expr_concat(call->e, axis, parts, count));
 }
 
 ig_status ig_ts_op_fb_all_to_one(ig_ts_call *call) {
@@ -150,6 +149,8 @@ typedef struct regroup {
 
 /* Finds a key among those of all inputs. */
 static bool find_key(const regroup *r, ig_str key, piece *out) {
+    assert(r->keys->count == r->lengths->count &&
+           "read_regroup has compared the lists");
     for (size_t in = 0; in < r->keys->count; in++) {
         const ig_ts_list *keys = list_of(&r->keys->items[in]);
         const ig_ts_list *lengths = list_of(&r->lengths->items[in]);
@@ -171,6 +172,7 @@ static bool find_key(const regroup *r, ig_str key, piece *out) {
 }
 
 static ig_status read_group(regroup *r, uint32_t number) {
+    assert(number < r->outputs && "a group of the call");
     const ig_ts_list *group = list_of(&r->groups->items[number]);
     int64_t to = 0;
     for (size_t i = 0; group && i < group->count; i++) {

@@ -13,6 +13,7 @@
  */
 #include "frontend/torch/fbgemm/fbgemm.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* The table of each id. */
@@ -73,6 +74,8 @@ static int by_key(const void *a, const void *b) {
 /* Pairs (id, row) of `tables` tables, cut by `edges`, as sorted arrays. */
 static void sort_pairs(ig_ts_call *call, const int64_t *slots, const int64_t *edges,
                        uint32_t tables, ig_value **out_keys, ig_value **out_rows) {
+    assert(edges[0] >= 0 && edges[0] <= edges[tables] &&
+           "the caller has checked the offsets");
     ig_arena *arena = call->arena;
     int64_t all = edges[tables];
     pair *pairs = IG_NEW_ARRAY(arena, pair, (size_t)all + 1);
@@ -101,6 +104,7 @@ static void sort_pairs(ig_ts_call *call, const int64_t *slots, const int64_t *ed
 ig_value *ig_fb_look_up_pairs(ig_ts_call *call, ig_value *given, ig_value *offsets,
                               const int64_t *slots, const int64_t *edges,
                               uint32_t tables) {
+    assert(tables > 0 && "the caller has refused a map without tables");
     ig_value *keys, *rows, *at = NULL;
     int64_t *sizes = IG_NEW_ARRAY(call->arena, int64_t, (size_t)tables + 1);
     for (uint32_t t = 0; t < tables; t++) {

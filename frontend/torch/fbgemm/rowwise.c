@@ -16,6 +16,8 @@
 #include "frontend/torch/aten/aten.h"
 #include "frontend/torch/fbgemm/fbgemm.h"
 
+#include <assert.h>
+
 /* SparseType's codes, and what is given for them. */
 static ig_dtype output_dtype(ig_ts_call *call, int64_t code) {
     if (code == 0 || code == 1 || code == 5) {
@@ -82,6 +84,10 @@ typedef struct rows {
 } rows;
 
 static ig_value *values_of(ig_ts_call *call, const rows *r) {
+    assert((r->qbits == 2 || r->qbits == 4 || r->qbits == 8) &&
+           "bit_rate has checked the width");
+    assert((r->numbers == IG_DT_f16 || r->numbers == IG_DT_f32) &&
+           "scale and bias are floats");
     uint32_t width = ig_dtypes[r->numbers].bits / 8, per_byte = 8 / r->qbits;
     if (!r->x || call->e->status != IG_OK) {
         return NULL;

@@ -10,6 +10,8 @@
  */
 #include "frontend/torch/fbgemm/fbgemm.h"
 
+#include <assert.h>
+
 /* ---- sums ---- */
 
 ig_status ig_ts_op_fb_cumsum(ig_ts_call *call) {
@@ -146,6 +148,7 @@ static void permute_sparse(ig_ts_call *call, sparse *s) {
 }
 
 static ig_status give_sparse(ig_ts_call *call, const sparse *s) {
+    assert(call->result_count > 2 && "lengths, values and weights");
     IG_TRY(ig_ts_give(call, 0, s->lengths));
     IG_TRY(ig_ts_give(call, 1, s->values));
     return s->weights ? ig_ts_give(call, 2, s->weights) : ig_fb_give_none(call, 2);

@@ -14,6 +14,8 @@
  */
 #include "frontend/torch/fbgemm/fbgemm.h"
 
+#include <assert.h>
+
 typedef struct unique {
     ig_ts_call *call;
     ig_value *edges, *groups;  /* i64 [features + 1] */
@@ -47,6 +49,7 @@ static ig_value *search(ig_ts_call *call, ig_value *x, ig_value *edges, bool rig
 
 /* The numbers as ids again. */
 static ig_value *ids_of_numbers(unique *u) {
+    assert((u->numbers || u->call->e->status != IG_OK) && "find_numbers has run");
     ig_ts_call *call = u->call;
     ig_value *feature = search(call, u->numbers, u->edges, true);
     feature = ig_expr_with_integer(
@@ -58,6 +61,7 @@ static ig_value *ids_of_numbers(unique *u) {
 
 /* How many numbers lie below the edge of each of these features. */
 static ig_value *count_below(unique *u, ig_value *features) {
+    assert((u->numbers || u->call->e->status != IG_OK) && "find_numbers has run");
     ig_value *edge = ig_expr_gather(u->call->e, u->edges, features, 0,
                                     IG_NEGATIVE_error);
     return search(u->call, edge, u->numbers, false);

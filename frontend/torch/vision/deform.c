@@ -11,6 +11,8 @@
  */
 #include "frontend/torch/vision/vision.h"
 
+#include <assert.h>
+
 enum { INPUT, WEIGHT, OFFSET, MASK, BIAS, STRIDE, PAD = 7, DILATION = 9, GROUPS = 11 };
 
 typedef struct deform {
@@ -52,6 +54,7 @@ static bool open_deform(ig_ts_call *call, deform *d) {
 /* Where places lie along axis `number` without their offsets: [1, 1, K, rows or 1,
  * columns or 1]. */
 static ig_value *grid(ig_ts_call *call, const deform *d, uint32_t number) {
+    assert(number < 2 && "rows and columns");
     ig_dim count = ig_dim_mul(call->module, d->kernel[0], d->kernel[1]);
     ig_value *k = ig_expr_axis_iota(call->e, 5, 2, count);
     ig_value *columns = ig_expr_dim(call->e, d->kernel[1], IG_DT_i64);
@@ -111,6 +114,7 @@ static ig_value *pixels(ig_ts_call *call, const deform *d, ig_dim channels) {
 
 /* [N, offset groups, K, rows, columns, channels of an offset group] */
 static ig_value *pick(ig_ts_call *call, const deform *d, ig_dim channels) {
+    assert(d->offset_groups >= 1 && "open_deform has checked the groups");
     static const uint32_t rows[] = { 0, 1, 2, 3, 4, 5 },
                           columns[] = { 0, 1, 2, 3, 4, 6 };
     ig_module *m = call->module;

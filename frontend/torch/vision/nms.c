@@ -4,10 +4,14 @@
 
 #include "ir/bag.h"
 
+#include <assert.h>
+
 /* ---- what regions and deformed windows are made of ---- */
 
 ig_value *ig_vision_spread(ig_ts_call *call, ig_value *x, uint32_t rank,
                            const uint32_t *axes) {
+    assert(rank <= IG_TENSOR_RANK && "the result is a tensor");
+    assert((!x || x->type->rank <= rank) && "each axis has a place in the result");
     ig_dim dims[IG_TENSOR_RANK];
     if (!x) {
         return NULL;
@@ -60,6 +64,7 @@ ig_value *ig_vision_sum_rows(ig_ts_call *call, ig_value *table, ig_value *ids,
 
 /* One edge (0 to 3) of boxes [n, 4], or of one box [4]. */
 static ig_value *edge(ig_ts_call *call, ig_value *boxes, uint32_t number) {
+    assert(number < 4 && "a box has four edges");
     return boxes ? ig_expr_select(call->e, boxes, boxes->type->rank - 1u,
                                   ig_dim_of(number))
                  : NULL;

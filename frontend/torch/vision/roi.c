@@ -13,6 +13,7 @@
  */
 #include "frontend/torch/vision/vision.h"
 
+#include <assert.h>
 #include <math.h>
 
 typedef struct regions {
@@ -25,6 +26,7 @@ typedef struct regions {
 } regions;
 
 static ig_value *column_of(ig_ts_call *call, const regions *r, uint32_t number) {
+    assert(number < 5 && "a region is an image and four edges");
     return ig_expr_select(call->e, r->rois, 1, ig_dim_of(number));
 }
 
@@ -118,6 +120,7 @@ static ig_neighbours around(ig_ts_call *call, ig_value *place, ig_dim extent) {
 
 /* Axis 0: rows, 1: columns. */
 static axis places(ig_ts_call *call, const regions *r, uint32_t number) {
+    assert(number < 2 && "rows and columns");
     ig_dtype dtype = (ig_dtype)r->x->type->dtype;
     double shift = r->is_aligned ? 0.5 : 0;
     uint32_t first[] = { 0 };

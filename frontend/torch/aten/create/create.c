@@ -4,6 +4,7 @@
  * Layout, device and pinning are passed over: tensors live where the program runs. */
 #include "frontend/torch/aten/aten.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -21,7 +22,7 @@ static ig_value *filled(ig_ts_call *call, ig_value *scalar, uint32_t rank,
 /* zeros, ones, empty: (size, dtype …); variant: the number.  What is empty is 0. */
 ig_status ig_ts_op_zeros(ig_ts_call *call) {
     uint32_t rank;
-    const ig_dim *dims = ig_aten_dims(call, 0, 0, &rank);
+    const ig_dim *dims = ig_aten_shape(call, 0, &rank);
     ig_dtype dtype = ig_aten_dtype(call, 1, IG_DT_f32);
     ig_value *number = ig_expr_integer(call->e, dtype, call->row->variant);
     return ig_aten_give(call, filled(call, number, rank, dims));
@@ -42,7 +43,7 @@ ig_status ig_ts_op_zeros_like(ig_ts_call *call) {
 ig_status ig_ts_op_new_zeros(ig_ts_call *call) {
     uint32_t rank;
     ig_value *x = ig_aten_tensor(call, 0);
-    const ig_dim *dims = ig_aten_dims(call, 1, 0, &rank);
+    const ig_dim *dims = ig_aten_shape(call, 1, &rank);
     if (!x) {
         return call->e->status;
     }
@@ -68,7 +69,7 @@ static ig_dtype dtype_of_number(const ig_ts_value *number) {
 /* full(size, fill_value, dtype …).  Before version 5 the dtype was f32. */
 ig_status ig_ts_op_full(ig_ts_call *call) {
     uint32_t rank;
-    const ig_dim *dims = ig_aten_dims(call, 0, 0, &rank);
+    const ig_dim *dims = ig_aten_shape(call, 0, &rank);
     ig_dtype dtype = dtype_of_number(&call->args[1]);
     dtype = ig_aten_dtype(call, 2, call->version < 5 ? IG_DT_f32 : dtype);
     return ig_aten_give(call,
@@ -90,7 +91,7 @@ ig_status ig_ts_op_full_like(ig_ts_call *call) {
 ig_status ig_ts_op_new_full(ig_ts_call *call) {
     uint32_t rank;
     ig_value *x = ig_aten_tensor(call, 0);
-    const ig_dim *dims = ig_aten_dims(call, 1, 0, &rank);
+    const ig_dim *dims = ig_aten_shape(call, 1, &rank);
     if (!x) {
         return call->e->status;
     }
@@ -203,6 +204,7 @@ ig_status ig_ts_op_eye(ig_ts_call *call) {
 /* column - row >= k (upper) or <= k of the last two axes of `rank` */
 static ig_value *triangle(ig_ts_call *call, uint32_t rank, ig_dim rows, ig_dim columns,
                           ig_dim k, bool is_upper) {
+    assert(rank >= 2 && rank <= IG_TENSOR_RANK && "a triangle has rows and columns");
     ig_value *row = ig_expr_axis_iota(call->e, rank, rank - 2, rows);
     ig_value *column = ig_expr_axis_iota(call->e, rank, rank - 1, columns);
     ig_value *edge = ig_build_add(call->e, row, ig_expr_dim(call->e, k, IG_DT_i64));
@@ -270,6 +272,7 @@ typedef struct literal {
 } literal;
 
 static ig_status add_leaf(ig_ts_call *call, literal *l, const ig_ts_value *value) {
+    assert(l->count <= l->capacity && "leaves are counted once");
     if (l->count == l->capacity) {
         l->capacity = l->capacity ? 2 * l->capacity : 16;
         const ig_ts_value **leaves = IG_NEW_ARRAY(call->arena, const ig_ts_value *,
@@ -292,6 +295,7 @@ static ig_status add_leaf(ig_ts_call *call, literal *l, const ig_ts_value *value
 /* Lists of equal length at each depth; `depth` is bounded by the rank. */
 static ig_status read_literal(ig_ts_call *call, literal *l, const ig_ts_value *value,
                               uint32_t depth) {
+    assert(depth <= l->rank && "the depth is bounded by the rank");
     bool is_list = value->kind == IG_TS_LIST || value->kind == IG_TS_TUPLE;
     if (!is_list) {
         if (!ig_ts_is_number(value) && value->kind != IG_TS_TENSOR) {
@@ -346,6 +350,7 @@ static ig_value *leaf_value(ig_ts_call *call, const ig_ts_value *leaf, ig_dtype 
 }
 
 static ig_value *known_literal(ig_ts_call *call, const literal *l, ig_dtype dtype) {
+    assert(l->rank <= IG_TENSOR_RANK && "open_literal bounds the depth");
     int64_t bytes = 0;
     ig_tensor tensor = { .kind = IG_TENSOR, .dtype = dtype };
     if (!ig_dtype_bytes(dtype, (int64_t)l->count, &bytes)) {

@@ -17,7 +17,7 @@ static ig_value *draw(ig_ts_call *call, ig_random kind, ig_dtype dtype, uint32_t
 /* rand, randn(size, dtype …); variant: kind */
 ig_status ig_ts_op_rand(ig_ts_call *call) {
     uint32_t rank;
-    const ig_dim *dims = ig_aten_dims(call, 0, 0, &rank);
+    const ig_dim *dims = ig_aten_shape(call, 0, &rank);
     ig_dtype dtype = ig_aten_dtype(call, 1, IG_DT_f32);
     IG_TRY(call->e->status);
     return ig_aten_give(call,

@@ -2,10 +2,12 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/aten/aten.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* x [n] added up at `at` (i64 [n]) of zeros of `zeros`' shape and x's dtype. */
 static ig_value *add_at(ig_ts_call *call, ig_value *zeros, ig_value *at, ig_value *x) {
+    assert((!zeros || zeros->type->rank == 1) && "sums over bins are vectors");
     ig_scatter_elements_attrs attrs = { .axis = 0,
                                         .reduce = IG_SCATTER_add,
                                         .negative = IG_NEGATIVE_error };

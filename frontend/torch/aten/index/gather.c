@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/aten/aten.h"
 
+#include <assert.h>
 #include <string.h>
 
 static ig_value *as_vector(ig_ts_call *call, ig_value *x) {
@@ -109,6 +110,9 @@ typedef struct scattering {
 } scattering;
 
 static ig_value *scatter(ig_ts_call *call, const scattering *s, ig_scatter reduce) {
+    assert(s->x && s->index && s->updates &&
+           "open_scatter and read_updates have succeeded");
+    assert(s->x->type->rank > 0 && "scalars are scattered as vectors");
     ig_scatter_elements_attrs attrs = { .axis = s->axis,
                                         .reduce = (int)reduce,
                                         .fresh = s->fresh };
@@ -144,6 +148,7 @@ static bool open_scatter(ig_ts_call *call, scattering *s) {
 
 /* Updates cut to the index's extents. */
 static bool set_updates(ig_ts_call *call, scattering *s, ig_value *updates) {
+    assert(s->x && s->index && "open_scatter has succeeded");
     updates = as_vector(call, updates);
     for (uint32_t i = 0; updates && i < s->index->type->rank; i++) {
         updates = ig_expr_slice(call->e, updates, i, ig_dim_of(0),
@@ -155,6 +160,7 @@ static bool set_updates(ig_ts_call *call, scattering *s, ig_value *updates) {
 
 /* A number, or source tensor, in every place: scatter.value and .src. */
 static bool read_updates(ig_ts_call *call, scattering *s, uint32_t index) {
+    assert(index < call->arg_count && "the schema has no such argument");
     if (call->args[index].kind == IG_TS_TENSOR) {
         return set_updates(call, s, ig_aten_tensor(call, index));
     }

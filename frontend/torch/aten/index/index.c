@@ -10,6 +10,7 @@
  *     x' [B, C, A, D]  gather_nd (i, j)  ->  [S…, A, D]  ->  [A, S…, D] */
 #include "frontend/torch/aten/view.h"
 
+#include <assert.h>
 #include <string.h>
 
 typedef struct indexing {
@@ -24,6 +25,7 @@ typedef struct indexing {
 
 /* The columns of a mask's nonzero, one an axis that it covers. */
 static bool add_mask(ig_ts_call *call, indexing *ix, uint32_t *axis, ig_value *mask) {
+    assert(*axis < ix->x->type->rank && "the caller has checked that an axis is left");
     mask = ig_aten_cast(call, mask, IG_DT_bool);
     if (!mask || mask->type->rank == 0 ||
         *axis + mask->type->rank > ix->x->type->rank) {
@@ -96,6 +98,7 @@ static bool open_indexing(ig_ts_call *call, indexing *ix) {
 
 /* Indices as tuples [S…, used]. */
 static ig_value *stack_indices(ig_ts_call *call, const indexing *ix) {
+    assert(ix->used > 0 && "something is indexed");
     ig_value *columns[IG_TENSOR_RANK];
     uint32_t count = 0;
     for (uint32_t axis = 0; axis < ix->x->type->rank; axis++) {
@@ -122,6 +125,7 @@ static void order_of(const indexing *ix, int64_t *perm) {
 
 /* From [S…, rest] to where S belongs: perm of the result. */
 static uint32_t place_of(const indexing *ix, int64_t *perm) {
+    assert(ix->used <= ix->x->type->rank && "each axis is indexed once");
     uint32_t rest = ix->x->type->rank - ix->used, next = 0;
     uint32_t before = ix->is_together ? ix->first : 0;
     for (uint32_t i = 0; i < before; i++) {
@@ -183,6 +187,7 @@ static ig_value *put_by_mask(ig_ts_call *call, ig_value *x, ig_value *mask,
 
 static ig_value *put_by_tuples(ig_ts_call *call, const indexing *ix, ig_value *values,
                                bool adds) {
+    assert(ix->used > 0 && "the caller handles plain assignment");
     int64_t order[IG_TENSOR_RANK], place[2 * IG_TENSOR_RANK], back[IG_TENSOR_RANK];
     int64_t unplace[2 * IG_TENSOR_RANK];
     ig_dim dims[2 * IG_TENSOR_RANK], shaped[2 * IG_TENSOR_RANK];
@@ -230,6 +235,12 @@ ig_status ig_ts_op_index_put(ig_ts_call *call) {
     if (ix.used == 0) {
         values = ig_expr_expand(call->e, values, x->type->rank, x->type->dims);
         return ig_aten_give(call, adds ? ig_build_add(call->e, x, values) : values);
+    }
+    uint32_t rank = ix.rank + x->type->rank - ix.used;
+    if (rank > IG_TENSOR_RANK) {
+        return ig_ts_fail(call, IG_LIMIT,
+                          "the indices select a tensor of rank %u, expected at most %d",
+                          rank, IG_TENSOR_RANK);
     }
     return ig_aten_give(call, put_by_tuples(call, &ix, values, adds));
 }

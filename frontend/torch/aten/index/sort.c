@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/aten/aten.h"
 
+#include <assert.h>
 #include <math.h>
 
 static ig_value *as_vector(ig_ts_call *call, ig_value *x) {
@@ -241,6 +242,11 @@ ig_status ig_ts_op_quantile(ig_ts_call *call) {
     if (keep) {
         ig_dim dims[IG_TENSOR_RANK + 1];
         uint32_t next = 0;
+        if (rank == IG_TENSOR_RANK) {
+            return ig_ts_fail(call, IG_LIMIT,
+                              "the result has rank %u, expected at most %d", rank + 1,
+                              IG_TENSOR_RANK);
+        }
         dims[next++] = value->type->dims[0];
         for (uint32_t i = 0, from = 1; i < rank; i++) {
             dims[next++] = is_flat || i == axis ? ig_dim_of(1)
@@ -256,6 +262,8 @@ ig_status ig_ts_op_quantile(ig_ts_call *call) {
 /* values[, inverse[, counts]], with nothing where one is not asked for. */
 static ig_status give_unique(ig_ts_call *call, ig_value **found, const ig_type *shape,
                              bool has_inverse, bool has_counts) {
+    assert(found[0] && "the op has been built");
+    assert(call->result_count >= 2 && "values and inverse");
     ig_dim zero = ig_dim_of(0);
     ig_value *none = ig_expr_fill(call->e, IG_DT_i64, 1, &zero, 0);
     ig_value *inverse = none;
@@ -318,6 +326,7 @@ static ig_status search(ig_ts_call *call, ig_value *values, ig_value *boundaries
 
 /* A tensor argument, or a number in the other's dtype. */
 static ig_value *searched(ig_ts_call *call, uint32_t index, const ig_value *other) {
+    assert(index < call->arg_count && "the schema has no such argument");
     if (call->args[index].kind == IG_TS_TENSOR) {
         return ig_aten_tensor(call, index);
     }

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/aten/view.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -16,7 +17,9 @@ ig_status ig_ts_op_tensordot(ig_ts_call *call) {
                                ig_aten_ints(call, 3, 0, &count[1]) };
     IG_TRY(call->e->status);
     if (count[0] != count[1]) {
-        return ig_ts_fail(call, IG_INVALID, "%u axes against %u", count[0], count[1]);
+        return ig_ts_fail(call, IG_INVALID,
+                          "dims_self names %u axes and dims_other %u, expected as many",
+                          count[0], count[1]);
     }
     for (uint32_t side = 0; side < 2; side++) {
         int64_t perm[IG_TENSOR_RANK];
@@ -49,7 +52,8 @@ ig_status ig_ts_op_tensordot(ig_ts_call *call) {
         values[side] = ig_expr_reshape(call->e, values[side], 2, matrix);
     }
     if (rank > IG_TENSOR_RANK) {
-        return ig_ts_fail(call, IG_LIMIT, "a result of rank %u", rank);
+        return ig_ts_fail(call, IG_LIMIT, "the result has rank %u, expected at most %d",
+                          rank, IG_TENSOR_RANK);
     }
     ig_value *value = ig_expr_matmul(call->e, values[0], values[1]);
     return ig_aten_give(call, ig_expr_reshape(call->e, value, rank, dims));
@@ -65,7 +69,8 @@ ig_status ig_ts_op_kron(ig_ts_call *call) {
     uint32_t rank = x->type->rank > y->type->rank ? x->type->rank : y->type->rank;
     ig_dim left[IG_TENSOR_RANK], right[IG_TENSOR_RANK], dims[IG_TENSOR_RANK];
     if (2 * rank > IG_TENSOR_RANK) {
-        return ig_ts_fail(call, IG_LIMIT, "operands of rank %u", rank);
+        return ig_ts_fail(call, IG_LIMIT, "operands have rank %u, expected at most %d",
+                          rank, IG_TENSOR_RANK / 2);
     }
     for (uint32_t i = 0; i < rank; i++) {
         uint32_t a = i + x->type->rank, b = i + y->type->rank;
@@ -188,6 +193,7 @@ ig_status ig_ts_op_bilinear(ig_ts_call *call) {
 /* p-norm over one axis. */
 static ig_value *norm_along(ig_ts_call *call, ig_value *x, double p, uint32_t axis,
                             bool keep) {
+    assert((!x || axis < x->type->rank) && "the caller has checked the axis");
     if (p == 2) {
         return ig_expr_reduce_axis(call->e, IG_REDUCE_l2, x, axis, keep);
     }
@@ -229,6 +235,10 @@ ig_status ig_ts_op_pairwise_distance(ig_ts_call *call) {
     gap = ig_expr_with(call->e, IG_OP_add, ig_expr_to_float(call->e, gap),
                        ig_aten_float(call, 3));
     IG_TRY(call->e->status);
+    if (gap->type->rank == 0) {
+        return ig_ts_fail(call, IG_INVALID,
+                          "x1 and x2 have rank 0, expected 1 or more");
+    }
     return ig_aten_give(call, norm_along(call, gap, ig_aten_float(call, 2),
                                          gap->type->rank - 1, ig_aten_bool(call, 4)));
 }
@@ -300,6 +310,7 @@ ig_status ig_ts_op_renorm(ig_ts_call *call) {
 /* ---- differences along an axis ---- */
 
 static ig_value *difference(ig_ts_call *call, ig_value *x, uint32_t axis) {
+    assert(axis < x->type->rank && "the caller has checked the axis");
     ig_dim less = ig_dim_sub(call->module, x->type->dims[axis], ig_dim_of(1));
     less = ig_dim_max(call->module, less, ig_dim_of(0));
     ig_value *next = ig_expr_slice(call->e, x, axis,

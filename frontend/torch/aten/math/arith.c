@@ -7,6 +7,7 @@
 #include "frontend/torch/aten/quant.h"
 #include "frontend/torch/aten/complex.h"
 
+#include <assert.h>
 #include <math.h>
 
 /* Both operands in one dtype. */
@@ -45,6 +46,7 @@ static ig_status give_as(ig_ts_call *call, ig_value *value, ig_dtype dtype) {
 
 /* bool has `or` for a sum, `and` for a product. */
 static ig_opcode code_for(ig_opcode code, ig_dtype dtype) {
+    assert(code < IG_OP_COUNT && "the row's variant is an opcode");
     if (dtype != IG_DT_bool) {
         return code;
     }
@@ -305,6 +307,7 @@ ig_status ig_ts_op_masked_fill(ig_ts_call *call) {
 }
 
 static ig_value *bound(ig_ts_call *call, ig_opcode code, ig_value *x, uint32_t index) {
+    assert(index < call->arg_count && "the schema has no such argument");
     if (!x || ig_ts_is_none(call, index)) {
         return x;
     }

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/aten/complex.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Booleans and integers are multiplied as they are; f16 sums are wide in the op. */
@@ -41,6 +42,7 @@ static bool is_number(const ig_ts_value *value, double number) {
 }
 
 static ig_value *scaled(ig_ts_call *call, ig_value *x, uint32_t factor) {
+    assert(factor < call->arg_count && "the schema has beta and alpha");
     if (!x || is_number(&call->args[factor], 1) || x->type->dtype == IG_DT_bool) {
         return x;
     }
@@ -50,6 +52,7 @@ static ig_value *scaled(ig_ts_call *call, ig_value *x, uint32_t factor) {
 
 /* Arguments: self, …, beta, alpha at 3 and 4.  beta 0 leaves self out, NaN and all. */
 static ig_status add_product(ig_ts_call *call, ig_value *all) {
+    assert(call->arg_count > 4 && "beta and alpha are arguments 3 and 4");
     ig_value *self = ig_aten_tensor(call, 0);
     if (!all || !self) {
         return call->e->status;
@@ -114,6 +117,10 @@ ig_status ig_ts_op_inner(ig_ts_call *call) {
     memcpy(dims, x->type->dims, a * sizeof *dims);
     memcpy(dims + a, y->type->dims, b * sizeof *dims);
     rank = a + b;
+    if (rank > IG_TENSOR_RANK) {
+        return ig_ts_fail(call, IG_LIMIT, "the result has rank %u, expected at most %d",
+                          rank, IG_TENSOR_RANK);
+    }
     ig_module *module = call->module;
     x = ig_expr_reshape(
         call->e, x, 2,

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/aten/complex.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -174,6 +175,7 @@ ig_status ig_ts_op_isclose(ig_ts_call *call) {
 /* ---- numbers in place of what is none ---- */
 
 static double largest_of(ig_dtype dtype) {
+    assert(ig_dtype_is_float(dtype) && "only floats have infinities to replace");
     switch ((int)dtype) {
     case IG_DT_f16:
         return 65504;

@@ -5,6 +5,7 @@
 #include "frontend/torch/aten/quant.h"
 #include "frontend/torch/aten/complex.h"
 
+#include <assert.h>
 #include <math.h>
 
 enum { FULL, DIM };
@@ -19,6 +20,7 @@ typedef struct over {
 /* Of arguments `dim` (a list or an int; None and [] give all) and `dim` + 1,
  * keepdim. */
 static over read_over(ig_ts_call *call, const ig_value *x, uint32_t dim) {
+    assert(dim + 1 < call->arg_count && "keepdim is the argument after dim");
     over o = { 0 };
     if (x) {
         o.axes = ig_aten_axes(call, dim, x->type->rank, true, &o.count);
@@ -224,6 +226,8 @@ ig_status ig_ts_op_arg_max(ig_ts_call *call) {
 /* Number of elements reduced, less `correction` and not below 0, as a number. */
 static ig_value *divisor(ig_ts_call *call, const ig_value *x, const over *o,
                          double correction) {
+    assert((o->count <= x->type->rank || x->type->rank == 0) &&
+           "an axis is reduced once");
     ig_dim count = o->axes ? ig_dim_of(1) : ig_type_count(call->module, x->type);
     for (uint32_t i = 0; o->axes && i < o->count && x->type->rank > 0; i++) {
         count = ig_dim_mul(call->module, count, x->type->dims[o->axes[i]]);
@@ -358,10 +362,12 @@ static ig_value *matrix_norm(ig_ts_call *call, ig_value *x, double p, over o) {
 
 /* The axes as they were given, unsorted: rows, then columns. */
 static over given_axes(ig_ts_call *call, const ig_value *x, uint32_t dim) {
+    assert(dim + 1 < call->arg_count && "keepdim is the argument after dim");
     over o = { .keep = ig_aten_bool(call, dim + 1) };
     uint32_t count;
     const int64_t *given = ig_aten_ints(call, dim, 0, &count);
     int64_t *axes = IG_NEW_ARRAY(call->arena, int64_t, count + 1u);
+    uint64_t seen = 0;
     for (uint32_t i = 0; x && i < count; i++) {
         axes[i] = given[i] < 0 ? given[i] + x->type->rank : given[i];
         if (axes[i] < 0 || axes[i] >= x->type->rank) {
@@ -369,6 +375,12 @@ static over given_axes(ig_ts_call *call, const ig_value *x, uint32_t dim) {
                          (long long)given[i], x->type->rank);
             return o;
         }
+        if (seen >> axes[i] & 1) {
+            ig_expr_fail(call->e, IG_INVALID, "axis %lld is given twice",
+                         (long long)axes[i]);
+            return o;
+        }
+        seen |= (uint64_t)1 << axes[i];
     }
     o.axes = axes;
     o.count = count;

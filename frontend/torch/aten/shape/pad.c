@@ -3,6 +3,7 @@
 #include "frontend/torch/aten/quant.h"
 #include "frontend/torch/aten/aten.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define PAD_MAX (1ll << 40)
@@ -13,6 +14,7 @@ typedef struct padding {
 
 /* Pairs of argument `index`, the last axis first. */
 static bool read_pads(ig_ts_call *call, uint32_t index, uint32_t rank, padding *out) {
+    assert(rank <= IG_TENSOR_RANK && "a padding has room for each axis");
     uint32_t count;
     const ig_dim *pads = ig_aten_dims(call, index, 0, &count);
     memset(out, 0, sizeof *out);
@@ -120,6 +122,8 @@ ig_status ig_ts_op_pad(ig_ts_call *call) {
 /* x as [rest, C…, H…, W…] with the last three axes in parts. */
 static ig_value *rearrange(ig_ts_call *call, ig_value *x, const ig_dim *parts,
                            const int64_t *order, const ig_dim *last) {
+    assert(x->type->rank >= 3 && x->type->rank + 2 <= IG_TENSOR_RANK &&
+           "channels and two axes of space, which become five axes");
     ig_dim dims[IG_TENSOR_RANK + 3];
     int64_t perm[IG_TENSOR_RANK + 3];
     uint32_t rest = x->type->rank - 3;

@@ -4,11 +4,14 @@
 
 #include "ir/infer/slice.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* x with y in place of what a slice of one axis takes. */
 static ig_value *insert(ig_ts_call *call, ig_value *x, ig_value *y, uint32_t axis,
                         ig_dim start, int64_t step) {
+    assert(axis < x->type->rank && "the caller has checked the axis");
+    assert(step > 0 && "slices run forward");
     ig_dim starts[IG_TENSOR_RANK] = { 0 };
     int64_t steps[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < x->type->rank; i++) {
@@ -192,6 +195,7 @@ typedef struct fold_axis {
 
 static fold_axis fold_axis_of(ig_module *m, ig_dim size, int64_t reach, int64_t pad,
                               int64_t stride) {
+    assert(stride > 0 && "the caller has checked the strides");
     ig_dim room = ig_dim_add(m, size, ig_dim_const(m, 2 * pad - reach));
     ig_dim step = ig_dim_of(stride), before = ig_dim_const(m, pad);
     ig_dim places = ig_dim_add(m, ig_dim_floor_div(m, room, step), ig_dim_of(1));
@@ -250,6 +254,9 @@ ig_status ig_ts_op_block_diag(ig_ts_call *call) {
     ig_value **values = ig_aten_tensors(call, 0, &count);
     IG_TRY(call->e->status);
     IG_TRY(ig_ts_result_type_of_list(call, 0, &dtype));
+    if (count == 0) {
+        return ig_ts_fail(call, IG_INVALID, "takes 0 tensors, expected 1 or more");
+    }
     for (uint32_t i = 0; i < count; i++) {
         ig_value *x = ig_aten_cast(call, values[i], dtype);
         ig_dim n = ig_type_count(call->module, values[i]->type);

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/aten/view.h"
 
+#include <assert.h>
+
 /* Any tensor argument; reports when there is none. */
 static const ig_ts_tensor *peek(ig_ts_call *call) {
     const ig_ts_tensor *tensor = ig_ts_peek(call, 0);
@@ -12,6 +14,8 @@ static const ig_ts_tensor *peek(ig_ts_call *call) {
 }
 
 static uint32_t rank_of(const ig_ts_tensor *tensor) {
+    assert(tensor->type->rank >= tensor->dtype->is_complex &&
+           "complex elements have an axis of their own");
     return tensor->type->rank - tensor->dtype->is_complex;
 }
 
@@ -36,6 +40,7 @@ ig_status ig_ts_op_size_of_axis(ig_ts_call *call) {
 
 /* Where views do not tell it, as if the tensor lay in row-major order. */
 static ig_dim stride_of(ig_ts_call *call, const ig_ts_tensor *tensor, uint32_t axis) {
+    assert(axis < rank_of(tensor) && "the caller has checked the axis");
     ig_dim stride = ig_dim_of(1), strides[IG_TENSOR_RANK];
     if (ig_ts_strides(call, 0, strides)) {
         return strides[axis];

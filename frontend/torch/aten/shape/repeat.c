@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/aten/view.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* ---- repetition ---- */
@@ -73,6 +74,7 @@ ig_status ig_ts_op_interleave_numbers(ig_ts_call *call) {
 
 static ig_value *interleave(ig_ts_call *call, ig_value *x, uint32_t axis,
                             ig_dim times) {
+    assert(axis < x->type->rank && "the caller has flattened a scalar");
     ig_dim dims[IG_TENSOR_RANK + 1];
     uint32_t rank = x->type->rank;
     ig_dim extent = ig_dim_mul(call->module, x->type->dims[axis], times);
@@ -113,6 +115,7 @@ ig_status ig_ts_op_interleave(ig_ts_call *call) {
 
 /* Element i comes from i - shift, cyclically. */
 static ig_value *roll(ig_ts_call *call, ig_value *x, uint32_t axis, int64_t shift) {
+    assert((!x || axis < x->type->rank) && "the caller has checked the axis");
     int64_t extent;
     if (!x) {
         return NULL;
@@ -222,7 +225,12 @@ static ig_value **grid(ig_ts_call *call, uint32_t *out_count, bool swaps) {
     uint32_t count;
     ig_value **values = ig_aten_tensors(call, 0, &count);
     *out_count = count;
-    if (call->e->status != IG_OK || count > IG_TENSOR_RANK) {
+    if (count > IG_TENSOR_RANK) {
+        ig_expr_fail(call->e, IG_LIMIT,
+                     "a grid of %u tensors has as many axes, expected at most %d",
+                     count, IG_TENSOR_RANK);
+    }
+    if (call->e->status != IG_OK) {
         return NULL;
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -255,6 +263,9 @@ ig_status ig_ts_op_cartesian_prod(ig_ts_call *call) {
     if (!values) {
         return call->e->status;
     }
+    if (count == 0) {
+        return ig_ts_fail(call, IG_INVALID, "takes 0 tensors, expected 1 or more");
+    }
     if (count == 1) {
         return ig_aten_give(call, values[0]);
     }
@@ -286,6 +297,8 @@ ig_status ig_ts_op_broadcast_tensors(ig_ts_call *call) {
 /* x's last axis as the diagonal `offset` of a matrix in axes a, b. */
 static ig_value *embed(ig_ts_call *call, ig_value *x, int64_t offset, uint32_t a,
                        uint32_t b) {
+    assert(a < b && b <= x->type->rank && "the diagonal's axes are in order");
+    assert(x->type->rank > 0 && "the last axis is the diagonal");
     ig_module *module = call->module;
     uint32_t rank = x->type->rank;
     int64_t far = offset < 0 ? -offset : offset;
@@ -320,8 +333,11 @@ ig_status ig_ts_op_diag_embed(ig_ts_call *call) {
     uint32_t a = ig_aten_axis(call, 2, x->type->rank + 1);
     uint32_t b = ig_aten_axis(call, 3, x->type->rank + 1);
     IG_TRY(call->e->status);
-    if (a == b || x->type->rank == 0) {
-        return ig_ts_fail(call, IG_INVALID, "a diagonal takes two axes");
+    if (a == b || x->type->rank == 0 || x->type->rank == IG_TENSOR_RANK) {
+        return ig_ts_fail(
+            call, IG_INVALID,
+            "a diagonal in axes %u and %u of a tensor of rank %u, expected two axes and a result of rank at most %d",
+            a, b, x->type->rank, IG_TENSOR_RANK);
     }
     if (a > b) {
         return ig_aten_give(call, embed(call, x, -offset, b, a));

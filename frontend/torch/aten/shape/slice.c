@@ -5,6 +5,7 @@
 
 #include "ir/infer/slice.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* ---- one slice ---- */
@@ -22,6 +23,8 @@ static ig_value *slice_by_operands(ig_ts_call *call, ig_value *x, uint32_t axis,
 
 static ig_value *slice(ig_ts_call *call, ig_value *x, uint32_t axis,
                        const ig_slice_ends *ends) {
+    assert(axis < x->type->rank && "the caller has checked the axis");
+    assert(ends->step > 0 && "slices run forward");
     ig_dim start, size;
     if (!ig_slice_extent(call->module, ends, x->type->dims[axis], &start, &size)) {
         return slice_by_operands(call, x, axis, ends);
@@ -167,12 +170,17 @@ ig_status ig_ts_op_unfold(ig_ts_call *call) {
 ig_status ig_ts_op_as_strided(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     uint32_t rank, stride_count;
-    const ig_dim *size = ig_aten_dims(call, 1, 0, &rank);
-    const ig_dim *stride = ig_aten_dims(call, 2, rank, &stride_count);
+    const ig_dim *size = ig_aten_shape(call, 1, &rank);
+    const ig_dim *stride = ig_aten_shape(call, 2, &stride_count);
     const ig_ts_tensor *tensor = ig_ts_peek(call, 0);
     IG_TRY(call->e->status);
+    if (stride_count != rank) {
+        return ig_ts_fail(call, IG_INVALID, "size has %u items and stride %u", rank,
+                          stride_count);
+    }
     if (tensor->step_count) {
-        return ig_ts_fail(call, IG_UNSUPPORTED, "strides of a view");
+        return ig_ts_fail(call, IG_UNSUPPORTED,
+                          "self is a view, expected a tensor with memory of its own");
     }
     ig_dim offset = ig_ts_is_none(call, 3) ? ig_dim_of(0) : ig_aten_dim(call, 3);
     ig_value *index = ig_expr_dim(call->e, offset, IG_DT_i64);
@@ -233,6 +241,7 @@ static ig_value *concat_cast(ig_ts_call *call, ig_value **values, uint32_t count
 
 /* cat of a list that is a tensor [N, …]: N and the axis become one. */
 static ig_status cat_stacked(ig_ts_call *call, ig_value *stack) {
+    assert(stack->type->rank > 0 && "the first axis of a stack counts its items");
     uint32_t rank = stack->type->rank - 1, axis;
     ig_dim dims[IG_TENSOR_RANK];
     if (!ig_aten_axis_of_many(call, 1, rank, &axis)) {
@@ -291,6 +300,7 @@ ig_status ig_ts_op_stack(ig_ts_call *call) {
 
 /* At least `rank` axes, as atleast_Nd places the new ones. */
 static ig_value *raise(ig_ts_call *call, ig_value *x, uint32_t rank) {
+    assert(rank <= 3 && "atleast_1d, 2d and 3d");
     while (x && x->type->rank < rank) {
         bool is_last = rank == 3 && x->type->rank == 2;
         x = ig_expr_unsqueeze(call->e, x, is_last ? 2 : 0);

@@ -11,6 +11,7 @@
 #include "frontend/torch/aten/view.h"
 #include "frontend/torch/eval/stacked.h"
 
+#include <assert.h>
 #include <string.h>
 
 typedef struct parts {
@@ -54,12 +55,15 @@ static ig_status unknown_count(const ig_ts_call *call, const parts *p) {
 }
 
 static ig_status give_parts(ig_ts_call *call, const parts *p) {
+    assert(p->count <= PARTS_MAX && "set_count bounds the parts");
     IG_TRY(call->e->status);
     return ig_ts_give_list(call, 0, 0, p->values, p->count);
 }
 
 /* From bounds[k] to bounds[k + 1]. */
 static ig_status give_between(ig_ts_call *call, parts *p, const ig_dim *bounds) {
+    assert(p->values && "set_count has made room for the parts");
+    assert(p->axis < p->v.rank && "open_parts has checked the axis");
     for (uint32_t k = 0; k < p->count; k++) {
         ig_dim size = ig_dim_sub(call->module, bounds[k + 1], bounds[k]);
         p->values[k] = ig_expr_slice(call->e, p->v.x, p->axis, bounds[k], size, 1);
@@ -69,6 +73,7 @@ static ig_status give_between(ig_ts_call *call, parts *p, const ig_dim *bounds) 
 
 /* `count` parts of `size`, of which the last may be shorter, but not empty. */
 static ig_status give_parts_of(ig_ts_call *call, parts *p, ig_dim size, int64_t count) {
+    assert(count >= 0 && "a count of names or chunks");
     ig_module *m = call->module;
     if (!set_count(call, p, count)) {
         return call->e->status;
@@ -253,6 +258,7 @@ ig_status ig_ts_op_tensor_split(ig_ts_call *call) {
 
 /* As many parts as the extent says: a list of that length. */
 static ig_status give_stacked(ig_ts_call *call, const parts *p) {
+    assert(p->axis < p->v.rank && "open_parts has checked the axis");
     const ig_ts_tensor *self = ig_ts_peek(call, 0);
     if (p->v.is_complex || self->quant) {
         return unknown_count(call, p);

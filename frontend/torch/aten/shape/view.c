@@ -5,6 +5,7 @@
  * argument.  Axes are counted without the trailing one of complex tensors. */
 #include "frontend/torch/aten/view.h"
 
+#include <assert.h>
 #include <string.h>
 
 bool ig_aten_viewed(ig_ts_call *call, ig_aten_view *out) {
@@ -35,6 +36,7 @@ ig_value *ig_aten_view_reshape(ig_ts_call *call, const ig_aten_view *v, uint32_t
 
 ig_value *ig_aten_view_transpose(ig_ts_call *call, const ig_aten_view *v,
                                  const int64_t *perm) {
+    assert(v->rank + v->is_complex <= IG_TENSOR_RANK && "a view is of a tensor");
     int64_t all[IG_TENSOR_RANK + 1];
     memcpy(all, perm, v->rank * sizeof *perm);
     all[v->rank] = v->rank;
@@ -103,6 +105,7 @@ ig_status ig_ts_op_view_as(ig_ts_call *call) {
 /* Axes first … last as one. */
 static ig_value *flatten(ig_ts_call *call, const ig_aten_view *v, uint32_t first,
                          uint32_t last) {
+    assert(first <= last && last < v->rank && "the caller has checked the axes");
     ig_dim dims[IG_TENSOR_RANK];
     uint32_t rank = 0;
     for (uint32_t i = 0; i < first; i++) {
@@ -262,6 +265,8 @@ ig_status ig_ts_op_permute(ig_ts_call *call) {
 }
 
 static ig_status swap(ig_ts_call *call, const ig_aten_view *v, uint32_t a, uint32_t b) {
+    assert(((a < v->rank && b < v->rank) || v->rank == 0) &&
+           "the caller has checked the axes");
     int64_t perm[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < v->rank; i++) {
         perm[i] = i == a ? b : i == b ? a : i;
@@ -305,7 +310,7 @@ ig_status ig_ts_op_movedim(ig_ts_call *call) {
     uint32_t count, others;
     bool is_one = call->args[1].kind == IG_TS_INT;
     const int64_t *from = ig_aten_ints(call, 1, is_one, &count);
-    int64_t perm[IG_TENSOR_RANK], source[IG_TENSOR_RANK];
+    int64_t perm[IG_TENSOR_RANK];
     const int64_t *to = ig_aten_ints(call, 2, count, &others);
     if (!ig_aten_viewed(call, &v)) {
         return call->e->status;
@@ -315,16 +320,17 @@ ig_status ig_ts_op_movedim(ig_ts_call *call) {
         perm[i] = -1;
     }
     for (uint32_t i = 0; i < count; i++) {
-        int64_t at;
-        if (!wrap_axis(call, from[i], v.rank, &source[i]) ||
-            !wrap_axis(call, to[i], v.rank, &at)) {
+        int64_t source, target;
+        if (!wrap_axis(call, from[i], v.rank, &source) ||
+            !wrap_axis(call, to[i], v.rank, &target)) {
             return call->e->status;
         }
-        if (v.rank && (perm[at] >= 0 || is_moved[source[i]])) {
-            return ig_ts_fail(call, IG_INVALID, "an axis is moved twice");
+        if (v.rank && (perm[target] >= 0 || is_moved[source])) {
+            return ig_ts_fail(call, IG_INVALID, "axis %lld is moved twice",
+                              (long long)source);
         }
-        perm[at] = source[i];
-        is_moved[source[i]] = true;
+        perm[target] = source;
+        is_moved[source] = true;
     }
     for (uint32_t i = 0, next = 0; i < v.rank; i++) {
         while (perm[i] < 0 && is_moved[next]) {
@@ -363,7 +369,7 @@ ig_status ig_ts_op_expand(ig_ts_call *call) {
     if (!ig_aten_viewed(call, &v)) {
         return call->e->status;
     }
-    const ig_dim *dims = ig_aten_dims(call, 1, 0, &rank);
+    const ig_dim *dims = ig_aten_shape(call, 1, &rank);
     IG_TRY(call->e->status);
     return expand_to(call, &v, dims, rank);
 }
@@ -386,6 +392,8 @@ ig_status ig_ts_op_itself(ig_ts_call *call) {
 
 ig_value *ig_aten_diagonal(ig_ts_call *call, ig_value *x, int64_t offset, uint32_t a,
                            uint32_t b) {
+    assert(a != b && a < x->type->rank && b < x->type->rank &&
+           "two axes of the tensor");
     int64_t perm[IG_TENSOR_RANK];
     ig_dim dims[IG_TENSOR_RANK];
     uint32_t rank = x->type->rank, next = 0;
@@ -440,6 +448,10 @@ ig_status ig_ts_op_diagonal(ig_ts_call *call) {
 
 /* Runs a view's function; argument 0 becomes that view. */
 static ig_status become(ig_ts_call *call, ig_ts_op_hook view) {
+    assert(call->arg_count > 0 && call->result_count > 0 &&
+           "a view of argument 0 is given");
+    assert(call->args[0].kind == IG_TS_TENSOR &&
+           "the schema's first argument is a tensor");
     IG_TRY(view(call));
     *call->args[0].as.tensor = *call->results[0].as.tensor;
     call->results[0] = call->args[0];
