@@ -15,7 +15,7 @@ import tempfile
 
 import numpy as np
 
-PROTO = pathlib.Path(__file__).resolve().parents[3] / "frontend" / "onnx" / "onnx.proto"
+PROTO = pathlib.Path(__file__).resolve().parents[3] / "frontend" / "onnx" / "read" / "onnx.proto"
 ELEMENT_TYPES = {"float32": 1, "int32": 6, "int64": 7, "bool": 9}
 FLOAT, INT, STRING, TENSOR, GRAPH, FLOATS, INTS = 1, 2, 3, 4, 5, 6, 7
 
